@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/route/options.h"
+#include "cli/route/traffic.h"
 #include "subnet/inspect/show.h"
 #include "subnet/tables.h"
 
@@ -83,12 +84,14 @@ static int inspect(struct fabric *f, struct route_values *v, struct diag *d)
 	if (fabric_route_options(f, d, &route) != HD_OK)
 		return command_refuse(d);
 	v->look.route = &route;
+	route_traffic_init(&v->look.traffic, f);
 	int status = inspection_begin(&x, &f->subnet, &v->look, d) != HD_OK
 			     ? command_refuse(d)
 		     : v->dump ? dump(&x, v, d)
 			       : show(&x, v, d);
 
 	inspection_end(&x);
+	route_traffic_fini(&v->look.traffic);
 	return status;
 }
 

@@ -229,36 +229,6 @@ void load_all_to_all(const struct subnet *s, struct load_spread *out)
 	loads_fini(&l);
 }
 
-static int by_flows(const void *a, const void *b)
-{
-	const struct load_channel *x = a, *y = b;
-
-	if (x->flows != y->flows)
-		return x->flows > y->flows ? -1 : 1;
-	return x->port < y->port ? -1 : x->port > y->port;
-}
-
-struct load_channel *load_channels(const struct subnet *s, uint32_t *n)
-{
-	struct loads l;
-	struct load_spread ignored;
-
-	loads_init(&l, s);
-	pour_all(&l, &ignored);
-	*n = l.g.n_edges;
-	struct load_channel *list = hd_alloc(*n, sizeof(*list));
-
-	for (edge_id e = 0; e < *n; e++) {
-		port_id port = sender_of(&l, e);
-
-		list[e] = (struct load_channel){ port, l.flows[port] };
-	}
-	if (*n)
-		qsort(list, *n, sizeof(*list), by_flows);
-	loads_fini(&l);
-	return list;
-}
-
 /* The ports that send on a path, one path after the other. */
 struct trace {
 	port_id *ports;
@@ -307,9 +277,10 @@ static bool trace_path(const struct loads *l, port_id from, port_id to,
 	return trace->n != before || (at == to && inside);
 }
 
-/* One pattern: host i sends to host to[i], or not at all if TOPO_NONE. */
+/* One pattern: who sends to whom. */
 struct pattern {
-	uint32_t *to;
+	struct load_flow *flows;
+	size_t n;
 	uint32_t *order; /* space for shuffling */
 	size_t *start;   /* of flow i in the trace; start[n] is its end */
 	struct trace trace;
@@ -319,8 +290,7 @@ struct pattern {
  * Relative to the first cable of the path: the source's own, or where the host
  * is inside its switch, the one it leaves by.
  */
-static double share_of(const struct loads *l, const struct pattern *p,
-		       uint32_t i)
+static double share_of(const struct loads *l, const struct pattern *p, size_t i)
 {
 	size_t first = p->start[i], end = p->start[i + 1];
 	double least = INFINITY;
@@ -342,18 +312,18 @@ static uint64_t lay_paths(struct loads *l, struct pattern *p,
 
 	p->trace.n = 0;
 	memset(l->flows, 0, l->s->topo->n_ports * sizeof(*l->flows));
-	for (uint32_t i = 0; i < l->n_hosts; i++) {
+	for (size_t i = 0; i < p->n; i++) {
+		struct load_flow *f = &p->flows[i];
+
 		p->start[i] = p->trace.n;
-		if (p->to[i] == TOPO_NONE)
-			continue;
 		out->n_flows++;
-		if (trace_path(l, l->hosts[i], l->hosts[p->to[i]], &p->trace))
+		if (trace_path(l, f->from, f->to, &p->trace))
 			continue;
-		p->to[i] = TOPO_NONE;
+		f->to = TOPO_NONE; /* it gets nothing */
 		out->n_lost++;
 		out->least_share = 0;
 	}
-	p->start[l->n_hosts] = p->trace.n;
+	p->start[p->n] = p->trace.n;
 	for (size_t k = 0; k < p->trace.n; k++) {
 		uint64_t flows = ++l->flows[p->trace.ports[k]];
 
@@ -372,13 +342,11 @@ static uint64_t lay_paths(struct loads *l, struct pattern *p,
 static double count_pattern(struct loads *l, struct pattern *p,
 			    struct load_shares *out)
 {
-	uint64_t before = out->n_flows;
 	uint64_t most = lay_paths(l, p, out);
-	uint64_t n_flows = out->n_flows - before;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < l->n_hosts; i++) {
-		if (p->to[i] == TOPO_NONE)
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->flows[i].to == TOPO_NONE)
 			continue;
 		double share = share_of(l, p, i);
 
@@ -388,46 +356,59 @@ static double count_pattern(struct loads *l, struct pattern *p,
 	}
 	out->worst = most > out->worst ? most : out->worst;
 	out->mean_max += (double)most;
-	return n_flows ? sum / (double)n_flows : 1;
+	return p->n ? sum / (double)p->n : 1;
 }
 
-static void draw_permutation(struct pattern *p, uint32_t n, struct rng *r)
+static void send(struct pattern *p, const struct loads *l, uint32_t from,
+		 uint32_t to)
 {
+	p->flows[p->n++] = (struct load_flow){ l->hosts[from], l->hosts[to] };
+}
+
+static void draw_permutation(struct pattern *p, const struct loads *l)
+{
+	for (uint32_t i = 0; i < l->n_hosts; i++) {
+		if (p->order[i] != i)
+			send(p, l, i, p->order[i]);
+	}
+}
+
+/* Flows by their sources, as all patterns have them. */
+static void draw_bisection(struct pattern *p, const struct loads *l)
+{
+	const uint32_t half = l->n_hosts / 2;
+	uint32_t *to = hd_alloc(l->n_hosts, sizeof(*to));
+
+	for (uint32_t i = 0; i < half; i++)
+		to[p->order[i]] = p->order[half + i] + 1;
+	for (uint32_t i = 0; i < l->n_hosts; i++) {
+		if (to[i])
+			send(p, l, i, to[i] - 1);
+	}
+	free(to);
+}
+
+static void draw(struct pattern *p, enum load_pattern kind,
+		 const struct loads *l, uint32_t distance, struct rng *r)
+{
+	const uint32_t n = l->n_hosts;
+
+	p->n = 0;
 	for (uint32_t i = 0; i < n; i++)
-		p->to[i] = i;
-	rng_shuffle(r, p->to, n);
-	for (uint32_t i = 0; i < n; i++) {
-		if (p->to[i] == i)
-			p->to[i] = TOPO_NONE;
-	}
-}
-
-static void draw_bisection(struct pattern *p, uint32_t n, struct rng *r)
-{
-	for (uint32_t i = 0; i < n; i++) {
 		p->order[i] = i;
-		p->to[i] = TOPO_NONE;
-	}
-	rng_shuffle(r, p->order, n);
-	for (uint32_t i = 0; i < n / 2; i++)
-		p->to[p->order[i]] = p->order[n / 2 + i];
-}
-
-static void draw(struct pattern *p, enum load_pattern kind, uint32_t n_hosts,
-		 uint32_t distance, struct rng *r)
-{
+	if (kind != LOAD_SHIFT)
+		rng_shuffle(r, p->order, n);
 	switch (kind) {
 	case LOAD_PERMUTATION:
-		draw_permutation(p, n_hosts, r);
+		draw_permutation(p, l);
 		break;
 	case LOAD_BISECTION:
-		draw_bisection(p, n_hosts, r);
+		draw_bisection(p, l);
 		break;
 	case LOAD_SHIFT:
 	default:
-		for (uint32_t i = 0; i < n_hosts; i++)
-			p->to[i] =
-				(uint32_t)(((uint64_t)i + distance) % n_hosts);
+		for (uint32_t i = 0; i < n; i++)
+			send(p, l, i, (uint32_t)(((uint64_t)i + distance) % n));
 		break;
 	}
 }
@@ -445,7 +426,7 @@ static void run_patterns(struct loads *l, struct pattern *p,
 		struct rng r;
 
 		rng_init(&r, seed, i);
-		draw(p, kind, l->n_hosts, distance, &r);
+		draw(p, kind, l, distance, &r);
 		double mean = count_pattern(l, p, out);
 
 		sum += mean;
@@ -462,6 +443,14 @@ static void run_patterns(struct loads *l, struct pattern *p,
 		out->half_width = 1.96 * sqrt(variance / (n - 1));
 }
 
+static void pattern_fini(struct pattern *p)
+{
+	free(p->flows);
+	free(p->order);
+	free(p->start);
+	free(p->trace.ports);
+}
+
 static void try_patterns(struct loads *l, enum load_pattern pattern, unsigned n,
 			 uint64_t seed, struct load_shares *out)
 {
@@ -471,7 +460,7 @@ static void try_patterns(struct loads *l, enum load_pattern pattern, unsigned n,
 	if (pattern == LOAD_SHIFT && n > l->n_hosts - 1)
 		out->n_patterns = l->n_hosts - 1;
 	struct pattern p = {
-		.to = hd_alloc(l->n_hosts, sizeof(*p.to)),
+		.flows = hd_alloc(l->n_hosts, sizeof(*p.flows)),
 		.order = hd_alloc(l->n_hosts, sizeof(*p.order)),
 		.start = hd_alloc(l->n_hosts + 1u, sizeof(*p.start)),
 	};
@@ -480,10 +469,7 @@ static void try_patterns(struct loads *l, enum load_pattern pattern, unsigned n,
 		out->n_patterns = 0;
 	if (out->n_patterns > 0)
 		run_patterns(l, &p, pattern, seed, out);
-	free(p.to);
-	free(p.order);
-	free(p.start);
-	free(p.trace.ports);
+	pattern_fini(&p);
 }
 
 void load_patterns(const struct subnet *s, enum load_pattern pattern,
@@ -494,6 +480,22 @@ void load_patterns(const struct subnet *s, enum load_pattern pattern,
 	loads_init(&l, s);
 	try_patterns(&l, pattern, n, seed, out);
 	loads_fini(&l);
+}
+
+static void try_traffic(struct loads *l, const struct load_traffic *traffic,
+			struct load_shares *out)
+{
+	struct pattern p = {
+		.flows = hd_alloc(traffic->n, sizeof(*p.flows)),
+		.n = traffic->n,
+		.start = hd_alloc(traffic->n + 1, sizeof(*p.start)),
+	};
+
+	if (p.n)
+		memcpy(p.flows, traffic->list, p.n * sizeof(*p.flows));
+	*out = (struct load_shares){ .n_patterns = 1, .least_share = 1 };
+	out->mean_share = out->worst_mean = count_pattern(l, &p, out);
+	pattern_fini(&p);
 }
 
 /* ---- port by port -------------------------------------------------------- */
@@ -515,21 +517,27 @@ static void pour_ends(struct loads *l)
 	free(n_hosts);
 }
 
-void load_map_init(struct load_map *m, const struct subnet *s, unsigned n)
+void load_map_init(struct load_map *m, const struct subnet *s, unsigned n,
+		   const struct load_traffic *traffic)
 {
-	const size_t size = s->topo->n_ports * sizeof(uint64_t);
+	const uint32_t n_ports = s->topo->n_ports;
 	struct load_spread ignored;
-	struct load_shares shares;
 	struct loads l;
 
-	m->all_pairs = hd_alloc(s->topo->n_ports, sizeof(uint64_t));
-	m->shifts = hd_alloc(s->topo->n_ports, sizeof(uint64_t));
+	*m = (struct load_map){
+		.all_pairs = hd_alloc(n_ports, sizeof(uint64_t)),
+		.shifts = hd_alloc(n_ports, sizeof(uint64_t)),
+	};
 	loads_init(&l, s);
 	pour_all(&l, &ignored);
 	pour_ends(&l);
-	memcpy(m->all_pairs, l.flows, size);
+	memcpy(m->all_pairs, l.flows, n_ports * sizeof(uint64_t));
 	l.most = m->shifts;
-	try_patterns(&l, LOAD_SHIFT, n, 0, &shares);
+	try_patterns(&l, LOAD_SHIFT, n, 0, &m->of_shifts);
+	if (traffic->list) {
+		l.most = m->traffic = hd_alloc(n_ports, sizeof(uint64_t));
+		try_traffic(&l, traffic, &m->of_traffic);
+	}
 	loads_fini(&l);
 }
 
@@ -537,4 +545,52 @@ void load_map_fini(struct load_map *m)
 {
 	free(m->all_pairs);
 	free(m->shifts);
+	free(m->traffic);
+}
+
+/* A channel, and what it is ranked by. */
+struct ranked {
+	port_id port;
+	uint64_t flows[2];
+};
+
+static int by_flows(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (x->flows[i] != y->flows[i])
+			return x->flows[i] > y->flows[i] ? -1 : 1;
+	}
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+port_id *load_order(const struct load_map *m, const struct subnet *s,
+		    uint32_t *n)
+{
+	struct sw_graph g;
+
+	graph_init(&g, s);
+	*n = g.n_edges;
+	struct ranked *list = hd_alloc(*n, sizeof(*list));
+	port_id *ports = hd_alloc(*n, sizeof(*ports));
+
+	for (edge_id e = 0; e < *n; e++) {
+		port_id port = topo_port_of(s->topo,
+					    s->node_of_switch[edge_from(&g, e)],
+					    g.edges[e].out);
+
+		list[e] = (struct ranked){
+			port,
+			{ m->traffic ? m->traffic[port] : 0,
+			  m->all_pairs[port] },
+		};
+	}
+	if (*n)
+		qsort(list, *n, sizeof(*list), by_flows);
+	for (uint32_t i = 0; i < *n; i++)
+		ports[i] = list[i].port;
+	free(list);
+	graph_fini(&g);
+	return ports;
 }

@@ -29,31 +29,6 @@ struct load_spread {
 /* Every end port to every other, by base LIDs. */
 void load_all_to_all(const struct subnet *s, struct load_spread *out);
 
-/* A channel between switches, and its flows when every pair sends. */
-struct load_channel {
-	port_id port; /* that sends on it */
-	uint64_t flows;
-};
-
-/* The same channel by channel, the most flows first; to be freed. */
-struct load_channel *load_channels(const struct subnet *s, uint32_t *n);
-
-/*
- * The flows that each port sends, hosts' ports too: when every pair sends, and
- * the most in any of `n` shifts (load_patterns).
- */
-struct load_map {
-	uint64_t *all_pairs, *shifts; /* by port */
-};
-void load_map_init(struct load_map *m, const struct subnet *s, unsigned n);
-void load_map_fini(struct load_map *m);
-
-enum load_pattern {
-	LOAD_PERMUTATION, /* random: each host sends to one, one to each */
-	LOAD_SHIFT,       /* host i sends to host i + k, all k or some */
-	LOAD_BISECTION,   /* random halves, one half sends to the other */
-};
-
 /* Over many patterns. */
 struct load_shares {
 	unsigned n_patterns;
@@ -65,6 +40,42 @@ struct load_shares {
 	double least_share; /* the poorest flow of all */
 	double worst_mean;  /* mean share of the worst pattern */
 	double half_width;  /* of the 95 % interval of mean_share */
+};
+
+/* Who sends to whom: end ports. */
+struct load_flow {
+	port_id from, to;
+};
+
+/* A pattern that somebody has in mind; list NULL: nobody has. */
+struct load_traffic {
+	struct load_flow *list;
+	size_t n, cap;
+	size_t n_left; /* flows that go to no single end port */
+};
+
+/*
+ * The flows that each port sends, hosts' ports too: when every pair sends, the
+ * most in any of `n` shifts (load_patterns), and of that pattern.
+ */
+struct load_map {
+	uint64_t *all_pairs, *shifts; /* by port */
+	uint64_t *traffic;            /* NULL: there is none */
+	struct load_shares of_shifts, of_traffic;
+};
+void load_map_init(struct load_map *m, const struct subnet *s, unsigned n,
+		   const struct load_traffic *traffic);
+void load_map_fini(struct load_map *m);
+
+/* The ports that send on channels between switches, those with the most flows
+ * first: of the traffic, then of all pairs; to be freed. */
+port_id *load_order(const struct load_map *m, const struct subnet *s,
+		    uint32_t *n);
+
+enum load_pattern {
+	LOAD_PERMUTATION, /* random: each host sends to one, one to each */
+	LOAD_SHIFT,       /* host i sends to host i + k, all k or some */
+	LOAD_BISECTION,   /* random halves, one half sends to the other */
 };
 
 /*

@@ -5,9 +5,9 @@ topology file (ibnetdiscover) and the forwarding tables are walked flow by flow.
 
     route_load.py TOPOLOGY TABLES RESULTS PATTERNS DATABASE
 
-All pairs and all shifts are given, so every number must be equal; of single
-links as well, which the picture is coloured by (DATABASE). Bisections
-and permutations are drawn by each side for itself, so their 95 % intervals must
+All pairs, all shifts and the traffic (a tornado) are given, so every number must
+be equal; of single links as well, which the picture is coloured by (DATABASE).
+Bisections and permutations are drawn by each side for itself, so their 95 % intervals must
 meet.
 """
 import json
@@ -66,6 +66,10 @@ class Fabric:
         self.ways[source, target] = way
         return way
 
+    def name(self, channel):
+        node, port = channel
+        return self.names[node] + (f":{port}" if node in self.lft else "")
+
     def between_switches(self, channel):
         return channel[0] in self.lft and self.cables[channel][0] in self.lft
 
@@ -91,25 +95,31 @@ def all_to_all(fabric):
 
 
 def channels(fabric):
-    """(node, port) -> (node at the other end, flows), all pairs sending."""
-    load = fabric.count((a, b) for a in fabric.hosts for b in fabric.hosts if a != b)
+    """(node, port) -> (node at the other end, and what links() has of it)."""
+    flows = links(fabric)
     return {
-        (fabric.names[c[0]], c[1]): (fabric.names[to[0]], load.get(c, 0))
+        (fabric.names[c[0]], c[1]): (fabric.names[to[0]], *flows[fabric.name(c)])
         for c, to in fabric.cables.items()
         if fabric.between_switches(c)
     }
 
 
+def tornado(hosts):
+    return shift(hosts, (len(hosts) + 1) // 2 - 1)
+
+
 def links(fabric):
-    """Name of the port that sends -> flows if all send, most of any shift."""
+    """Name of the port that sends -> flows if all send, most of any shift, and
+    of the traffic."""
     hosts = fabric.hosts
+    traffic = fabric.count(tornado(hosts))
     pairs, most = {}, {}
     for by in range(1, len(hosts)):
         for channel, n in fabric.count(shift(hosts, by)).items():
             pairs[channel] = pairs.get(channel, 0) + n
             most[channel] = max(most.get(channel, 0), n)
-    name = lambda c: fabric.names[c[0]] + (f":{c[1]}" if c[0] in fabric.lft else "")
-    return {name(c): (pairs.get(c, 0), most.get(c, 0)) for c in fabric.cables}
+    counts = pairs, most, traffic
+    return {fabric.name(c): tuple(n.get(c, 0) for n in counts) for c in fabric.cables}
 
 
 def links_drawn(path):
@@ -119,16 +129,16 @@ def links_drawn(path):
         "SELECT line, name, value FROM value WHERE result = 'links'"
     ):
         rows.setdefault(line, {})[name] = value
-    flows = {r["port"]: (r["flows"], r["flows of a shift"]) for r in rows.values()}
-    percents = {r["port"]: (r["all pairs"], r["shifts"]) for r in rows.values()}
-    return flows, percents
+    pick = lambda *names: {r["port"]: tuple(r[n] for n in names) for r in rows.values()}
+    return (pick("flows", "flows of a shift", "flows of the traffic"),
+            pick("all pairs", "shifts", "traffic"))
 
 
 def links_check(fabric, path, wrong):
     mine, (flows, percents) = links(fabric), links_drawn(path)
     if mine != flows:
         wrong.append("flows of single links differ in the picture")
-    for k, what in (0, "all pairs"), (1, "shifts"):
+    for k, what in enumerate(("all pairs", "shifts", "traffic")):
         most = max(v[k] for v in mine.values())
         if any(abs(percents[p][k] - 100 * v[k] / most) > 1e-6 for p, v in mine.items()):
             wrong.append(f"{what}: not the shares of the busiest link")
@@ -144,7 +154,7 @@ def shares(fabric, patterns):
         means.append(sum(got) / len(got))
         most.append(max(n for c, n in load.items() if fabric.between_switches(c)))
     mean = sum(every) / len(every)
-    spread = sum((m - mean) ** 2 for m in means) / (len(means) - 1)
+    spread = sum((m - mean) ** 2 for m in means) / max(1, len(means) - 1)
     return {
         "mean share": 100 * mean,
         "interval 95 %": 100 * 1.96 * math.sqrt(spread / len(means)),
@@ -187,15 +197,20 @@ def main():
     mine = all_to_all(fabric)
     equal("all-to-all", mine, tables["all-to-all"]["rows"][0], mine)
     rows = tables["channel loads"]["rows"]
-    if {(r["node"], r["port"]): (r["to"], r["flows"]) for r in rows} != channels(fabric):
+    counts = "flows", "most of a shift", "of the traffic"
+    theirs = {(r["node"], r["port"]): (r["to"], *(r[c] for c in counts)) for r in rows}
+    if theirs != channels(fabric):
         wrong.append("flows of single channels differ")
-    if any(a["flows"] < b["flows"] for a, b in zip(rows, rows[1:])):
+    rank = lambda r: (r["of the traffic"], r["flows"])
+    if any(rank(a) < rank(b) for a, b in zip(rows, rows[1:])):
         wrong.append("channels do not come by their flows")
     links_check(fabric, sys.argv[5], wrong)
     hosts = fabric.hosts
     assert said["shift"]["patterns"] == len(hosts) - 1
     mine = shares(fabric, [shift(hosts, k) for k in range(1, len(hosts))])
     equal("shift", mine, said["shift"], [c for c in mine if c != "interval 95 %"])
+    mine = shares(fabric, [tornado(hosts)])
+    equal("traffic", mine, said["traffic"], mine)
     for name, draw in ("random bisection", bisection), ("random permutation", permutation):
         mine, theirs = shares(fabric, [draw(hosts, rng) for _ in range(patterns)]), said[name]
         apart = abs(mine["mean share"] - theirs["mean share"])

@@ -13,6 +13,7 @@ const METRICS = [
   { name: "waiting", label: "stall (waiting for credits)", about: "waiting for credits (simulated)" },
   { name: "all pairs", label: "all pairs send, of the busiest", about: "all pairs, of the busiest (computed)" },
   { name: "shifts", label: "the worst shift, of the busiest", about: "the worst shift, of the busiest (computed)" },
+  { name: "traffic", label: "the traffic, of the busiest", about: "the traffic, of the busiest (computed)" },
 ];
 
 export function hasFabric(run) {

@@ -19,7 +19,7 @@ const struct option route_options_table[] = {
 	{ "with-switches", 0, OPT_FLAG, FIELD(look.with_switches), NULL, NULL,
 	  "count traffic to and from the switches themselves as data in the deadlock check" },
 	{ "load", 0, OPT_UINT, FIELD(look.load), "N", "0",
-	  "count flows per link: all-to-all, and N random bisections, permutations and shifts",
+	  "count flows per link: all-to-all, N random bisections, permutations and shifts, and the traffic of a scenario",
 	  .low = 0, .high = 1000000 },
 	{ "all", 'a', OPT_FLAG, FIELD(look.all), NULL, NULL,
 	  "with --load, every channel between switches, not only the busiest" },

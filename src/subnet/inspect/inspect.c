@@ -176,7 +176,8 @@ enum hd_status inspection_show(const struct inspection *x, struct results *r,
 	if (x->choice.n > 0)
 		show_choice(r, s, &x->choice);
 	if (o->load > 0)
-		show_load(r, s, (unsigned)o->load, o->seed, o->all);
+		show_load(r, s, (unsigned)o->load, o->seed, &o->traffic,
+			  o->all);
 	return o->path ? add_path(x, r, d) : HD_OK;
 }
 
@@ -184,7 +185,8 @@ void inspection_picture(const struct inspection *x, struct results *r)
 {
 	if (x->options->load == 0)
 		return;
-	picture_loads(x->subnet, (unsigned)x->options->load, r);
+	picture_loads(x->subnet, (unsigned)x->options->load,
+		      &x->options->traffic, r);
 	picture_tables(x->subnet, NULL, 0, r);
 }
 

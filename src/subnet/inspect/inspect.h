@@ -13,6 +13,7 @@
  */
 
 #include "subnet/inspect/sweeps.h"
+#include "subnet/load.h"
 #include "subnet/mcast_choose.h"
 #include "subnet/path_sls.h"
 
@@ -28,8 +29,9 @@ struct inspection_options {
 	struct option_list groups; /* as subnet/ends.h has them, and their SL */
 	uint64_t mcast_sl;
 	/* What to show: */
-	bool check, with_switches; /* and whether their traffic is data */
-	uint64_t load;             /* patterns to draw; 0: none */
+	bool check, with_switches;   /* and whether their traffic is data */
+	uint64_t load;               /* patterns to draw; 0: none */
+	struct load_traffic traffic; /* loads, too */
 	bool all; /* channels, not only those with most flows */
 	uint64_t seed;
 	const char *path; /* "FROM:TO", or NULL */

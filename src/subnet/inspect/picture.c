@@ -186,22 +186,31 @@ struct load_row {
 	const char *port;
 	uint64_t from, out, to, in;
 	struct hd_rate rate;
-	uint64_t flows, shifted;
-	double all_pairs, shifts;
+	uint64_t flows, shifted, sent;
+	double all_pairs, shifts, traffic;
 };
 
-static const struct column load_columns[] = {
-	{ "link", NULL, CELL(load_row, link) },
-	{ "port", NULL, CELL(load_row, port) },
-	{ "from", "node", CELL(load_row, from) },
-	{ "out", "port", CELL(load_row, out) },
-	{ "to", "node", CELL(load_row, to) },
-	{ "in", "port", CELL(load_row, in) },
-	{ "rate", "Gb/s", CELL(load_row, rate), ORIGIN_GIVEN, 1 },
-	{ "flows", NULL, CELL(load_row, flows), ORIGIN_COMPUTED },
-	{ "flows of a shift", NULL, CELL(load_row, shifted), ORIGIN_COMPUTED },
-	{ "all pairs", "%", CELL(load_row, all_pairs), ORIGIN_COMPUTED, 1 },
-	{ "shifts", "%", CELL(load_row, shifts), ORIGIN_COMPUTED, 1 },
+#define LOAD_COLUMNS                                                       \
+	{ "link", NULL, CELL(load_row, link) },                            \
+		{ "port", NULL, CELL(load_row, port) },                    \
+		{ "from", "node", CELL(load_row, from) },                  \
+		{ "out", "port", CELL(load_row, out) },                    \
+		{ "to", "node", CELL(load_row, to) },                      \
+		{ "in", "port", CELL(load_row, in) },                      \
+		{ "rate", "Gb/s", CELL(load_row, rate), ORIGIN_GIVEN, 1 }, \
+		{ "flows", NULL, CELL(load_row, flows), ORIGIN_COMPUTED }, \
+		{ "flows of a shift", NULL, CELL(load_row, shifted),       \
+		  ORIGIN_COMPUTED },                                       \
+		{ "all pairs", "%", CELL(load_row, all_pairs),             \
+		  ORIGIN_COMPUTED, 1 },                                    \
+	{                                                                  \
+		"shifts", "%", CELL(load_row, shifts), ORIGIN_COMPUTED, 1  \
+	}
+static const struct column load_columns[] = { LOAD_COLUMNS, { NULL } };
+static const struct column traffic_columns[] = {
+	LOAD_COLUMNS,
+	{ "flows of the traffic", NULL, CELL(load_row, sent), ORIGIN_COMPUTED },
+	{ "traffic", "%", CELL(load_row, traffic), ORIGIN_COMPUTED, 1 },
 	{ NULL },
 };
 
@@ -233,6 +242,7 @@ static void put_loads(const struct subnet *s, const struct load_map *m,
 	const struct topo *topo = s->topo;
 	const double pairs = longest(s, m->all_pairs);
 	const double shifts = longest(s, m->shifts);
+	const double traffic = m->traffic ? longest(s, m->traffic) : 0;
 	uint64_t n = 0;
 
 	for (port_id p = 0; p < topo->n_ports; p++) {
@@ -240,7 +250,7 @@ static void put_loads(const struct subnet *s, const struct load_map *m,
 			continue;
 		const struct topo_port *from = &topo->ports[p];
 		const struct topo_port *to = &topo->ports[from->peer];
-		const struct load_row row = {
+		struct load_row row = {
 			.link = n++,
 			.port = port_name(topo, p, t),
 			.from = from->node,
@@ -254,13 +264,16 @@ static void put_loads(const struct subnet *s, const struct load_map *m,
 						pairs),
 			.shifts =
 				of_longest(time_of(s, p, m->shifts[p]), shifts),
+			.sent = m->traffic ? m->traffic[p] : 0,
 		};
 
+		row.traffic = of_longest(time_of(s, p, row.sent), traffic);
 		table_put_row(t, &row);
 	}
 }
 
-void picture_loads(const struct subnet *s, unsigned n, struct results *r)
+void picture_loads(const struct subnet *s, unsigned n,
+		   const struct load_traffic *traffic, struct results *r)
 {
 	struct load_map m;
 
@@ -270,9 +283,9 @@ void picture_loads(const struct subnet *s, unsigned n, struct results *r)
 		"each direction of each cable: flows if every pair sends, and "
 		"the most of any shift; and how long they take it, of the "
 		"busiest",
-		load_columns);
+		traffic->list ? traffic_columns : load_columns);
 
-	load_map_init(&m, s, n);
+	load_map_init(&m, s, n, traffic);
 	put_loads(s, &m, t);
 	load_map_fini(&m);
 }

@@ -9,6 +9,7 @@
  */
 
 #include "measure/results.h"
+#include "subnet/load.h"
 #include "subnet/subnet.h"
 
 /* One direction of a cable; used and waiting: shares of the time. */
@@ -22,9 +23,11 @@ struct picture_link {
 void picture_nodes(const struct subnet *s, struct results *r);
 /*
  * The same and "links", with what tables make of them: how much of the busiest
- * link's load each has if every pair sends, and in the worst of `n` shifts.
+ * link's load each has if every pair sends, in the worst of `n` shifts, and by
+ * the traffic, if there is some.
  */
-void picture_loads(const struct subnet *s, unsigned n, struct results *r);
+void picture_loads(const struct subnet *s, unsigned n,
+		   const struct load_traffic *traffic, struct results *r);
 /* "links", numbered as they are given. */
 void picture_links(const struct topo *topo, const struct picture_link *links,
 		   size_t n, struct results *r);

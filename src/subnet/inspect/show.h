@@ -5,6 +5,7 @@
 /* What 'heddle route' tells of a routed subnet, as tables of results. */
 
 #include "measure/results.h"
+#include "subnet/load.h"
 #include "subnet/mcast_choose.h"
 
 /* The engines that there are, and what each needs. */
@@ -26,7 +27,7 @@ void show_choice(struct results *r, const struct subnet *s,
 		 const struct mcast_choice *c);
 
 void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
-	       uint64_t seed, bool all);
+	       uint64_t seed, const struct load_traffic *traffic, bool all);
 
 /* Where packets for other subnets go. */
 void show_routers(struct results *r, const struct subnet *s);

@@ -71,10 +71,12 @@ static void show_spread(struct results *r, const struct subnet *s)
 	table_put_row(t, &row);
 }
 
+#define NO_TRAFFIC UINT64_MAX
+
 struct channel_row {
 	const char *node, *to;
 	unsigned port;
-	uint64_t flows;
+	uint64_t flows, shifts, traffic;
 	double of_mean;
 };
 static const struct column channel_columns[] = {
@@ -84,65 +86,85 @@ static const struct column channel_columns[] = {
 	{ "flows", NULL, CELL(channel_row, flows), ORIGIN_COMPUTED },
 	{ "of the mean", "%", CELL_SHARE(channel_row, of_mean), ORIGIN_COMPUTED,
 	  2 },
+	{ "most of a shift", "flows", CELL(channel_row, shifts),
+	  ORIGIN_COMPUTED },
+	{ "of the traffic", "flows",
+	  CELL_UNLESS(channel_row, traffic, NO_TRAFFIC), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void show_channels(struct results *r, const struct subnet *s, bool all)
+static void show_channels(struct results *r, const struct subnet *s,
+			  const struct load_map *m, bool all)
 {
 	struct table *t = results_table(
 		r, "channel loads",
-		all ? "flows on each channel between switches, every pair "
-		      "sending"
-		    : "channels between switches with the most flows, every "
-		      "pair sending; --all shows all",
+		all ? "flows on each channel between switches: every pair "
+		      "sending, the most of any shift, and of the traffic"
+		    : "channels between switches with the most flows: every "
+		      "pair sending, the most of any shift, and of the "
+		      "traffic; --all shows all",
 		channel_columns);
 	uint32_t n;
 	uint64_t total = 0;
-	struct load_channel *list = load_channels(s, &n);
+	port_id *order = load_order(m, s, &n);
 
 	for (uint32_t i = 0; i < n; i++)
-		total += list[i].flows;
+		total += m->all_pairs[order[i]];
 	for (uint32_t i = 0; i < n && (all || i < BUSIEST); i++) {
-		const struct topo_port *port = &s->topo->ports[list[i].port];
+		const struct topo_port *port = &s->topo->ports[order[i]];
+		const uint64_t flows = m->all_pairs[order[i]];
 		const struct channel_row row = {
-			.node = topo_node_of(s->topo, list[i].port)->name,
+			.node = topo_node_of(s->topo, order[i])->name,
 			.port = port->number,
 			.to = topo_node_of(s->topo, port->peer)->name,
-			.flows = list[i].flows,
-			.of_mean = ratio(list[i].flows * n, total),
+			.flows = flows,
+			.of_mean = ratio(flows * n, total),
+			.shifts = m->shifts[order[i]],
+			.traffic =
+				m->traffic ? m->traffic[order[i]] : NO_TRAFFIC,
 		};
 
 		table_put_row(t, &row);
 	}
-	free(list);
+	free(order);
 }
 
-void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
-	       uint64_t seed, bool all)
+static void show_shares(struct results *r, const struct subnet *s,
+			const struct load_map *m, unsigned n_patterns,
+			uint64_t seed)
 {
-	static const struct {
-		enum load_pattern pattern;
-		const char *name;
-	} patterns[] = {
-		{ LOAD_BISECTION, "random bisection" },
-		{ LOAD_PERMUTATION, "random permutation" },
-		{ LOAD_SHIFT, "shift" },
-	};
-
-	show_spread(r, s);
-	show_channels(r, s, all);
 	struct table *t = results_table(
 		r, "shares",
 		"what flows get of their link; the mean share of random"
 		" bisections is the effective bisection bandwidth",
 		share_columns);
+	struct share bisections = { .pattern = "random bisection" };
+	struct share permutations = { .pattern = "random permutation" };
 
-	for (size_t i = 0; i < 3; i++) {
-		struct share row = { .pattern = patterns[i].name };
+	load_patterns(s, LOAD_BISECTION, n_patterns, seed, &bisections.l);
+	load_patterns(s, LOAD_PERMUTATION, n_patterns, seed, &permutations.l);
+	table_put_row(t, &bisections);
+	table_put_row(t, &permutations);
+	table_put_row(t, &(struct share){ "shift", m->of_shifts });
+	if (m->traffic)
+		table_put_row(t, &(struct share){ "traffic", m->of_traffic });
+}
 
-		load_patterns(s, patterns[i].pattern, n_patterns, seed, &row.l);
-		table_put_row(t, &row);
-	}
+void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
+	       uint64_t seed, const struct load_traffic *traffic, bool all)
+{
+	struct load_map m;
+
+	show_spread(r, s);
+	load_map_init(&m, s, n_patterns, traffic);
+	show_channels(r, s, &m, all);
+	show_shares(r, s, &m, n_patterns, seed);
+	if (traffic->n_left)
+		results_remark(r,
+			       "%zu flows of the traffic go to no single end "
+			       "port of their subnet and are not counted",
+			       traffic->n_left);
+	load_map_fini(&m);
 }
 
 struct router_row {

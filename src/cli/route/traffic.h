@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_ROUTE_TRAFFIC_H
+#define HD_CLI_ROUTE_TRAFFIC_H
+
+#include "fabric/fabric.h"
+#include "subnet/load.h"
+
+/* Who sends to whom in a scenario; what has no fixed end port is counted. */
+void route_traffic_init(struct load_traffic *t, const struct fabric *f);
+void route_traffic_fini(struct load_traffic *t);
+
+#endif
