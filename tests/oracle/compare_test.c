@@ -4,7 +4,7 @@
  * counter equal, or the scenario is shrunk and printed.
  *
  *	compare_test [--seed S] [--count N] [--parts N] [--jobbed 1]
- *		     [--spread 1] [--around 1]
+ *		     [--spread 1] [--adaptive 1] [--around 1]
  *	compare_test --scenario S [--spread 1] [--horizon PS] [--plain BITS]
  *		     [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
@@ -15,9 +15,9 @@
  * it is given; the second runs one scenario as a failure has printed it. With
  * --parts the fabric is cut into so many; otherwise each scenario into 1, 2, 3
  * and 7 parts in turn, and into as many as it has switches. With --jobbed those
- * without jobs are passed over, with --around those without ways around; with
- * --spread all have queue pairs on switches that choose (scenario_draw_spread),
- * else one of 16.
+ * without jobs are passed over, with --adaptive those whose switches do not
+ * choose, with --around those without ways around; with --spread all have queue
+ *pairs on switches that choose (scenario_draw_spread), else one of 16.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
 #include <errno.h>
@@ -47,10 +47,11 @@ static struct {
 	uint64_t cut, uncut;
 } cutting;
 
-/* Scenarios in which switches choose, in which they have ways around, packets
- * take one, and the loads of both ways are why; and those that have control and
- * jobs. */
-static uint64_t adaptive, with_ways, around, overloaded, controlled, jobbed;
+/* Scenarios in which switches choose, beside links that fail, in which a notice
+ * changes what they choose, in which they have ways around, packets take one,
+ * and the loads of both ways are why; and those that have control and jobs. */
+static uint64_t adaptive, failing, noticed, with_ways, around, overloaded,
+	controlled, jobbed;
 
 static hd_time subject_replay(const struct oracle_case *c, void *context,
 			      struct sim_record *out)
@@ -120,11 +121,11 @@ static bool list_parse(const char *text, bool *marks, size_t n)
 
 struct options {
 	uint64_t seed, count;
-	uint32_t parts; /* 0: all of cuts[] in turn */
-	bool jobbed;    /* no others */
-	bool around;    /* the same */
-	bool one;       /* the plan's scenario, and no other */
-	bool shrink;    /* it first */
+	uint32_t parts;        /* 0: all of cuts[] in turn */
+	bool jobbed;           /* no others */
+	bool adaptive, around; /* the same */
+	bool one;              /* the plan's scenario, and no other */
+	bool shrink;           /* it first */
 	struct plan plan;
 };
 
@@ -154,6 +155,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		o->jobbed = number > 0;
 	else if (strcmp(name, "--spread") == 0)
 		p->spread = number > 0;
+	else if (strcmp(name, "--adaptive") == 0)
+		o->adaptive = number > 0;
 	else if (strcmp(name, "--around") == 0)
 		o->around = number > 0;
 	else if (strcmp(name, "--scenario") == 0)
@@ -187,9 +190,20 @@ static void failure_report(struct plan *p)
 	fprintf(stderr, "with --parts %u\n", cutting.how.parts);
 }
 
+static bool has_failing_link(const struct sim_setup *setup)
+{
+	for (uint32_t i = 0; i < setup->n_faults; i++) {
+		if (setup->faults[i].kind == SIM_LINK_DOWN)
+			return true;
+	}
+	return false;
+}
+
 static void tally(const struct scenario *s, const struct oracle_stats *stats)
 {
 	adaptive += s->adaptive;
+	failing += s->adaptive && has_failing_link(&s->fabric.setup);
+	noticed += stats->noticed > 0;
 	with_ways += s->around;
 	around += stats->around > 0;
 	overloaded += stats->overloaded > 0;
@@ -201,11 +215,20 @@ static void sum_up(void)
 {
 	printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
 	       " were not; in %" PRIu64 " switches choose, in %" PRIu64
-	       " of them with ways around, which packets take in %" PRIu64
+	       " of them beside links that fail and in %" PRIu64
+	       " by what neighbours told, in %" PRIu64
+	       " with ways around, which packets take in %" PRIu64
 	       " and for the load in %" PRIu64 "; %" PRIu64
 	       " have control, %" PRIu64 " have jobs\n",
-	       cutting.cut, cutting.uncut, adaptive, with_ways, around,
-	       overloaded, controlled, jobbed);
+	       cutting.cut, cutting.uncut, adaptive, failing, noticed,
+	       with_ways, around, overloaded, controlled, jobbed);
+}
+
+static bool is_passed_over(const struct options *o, uint64_t seed)
+{
+	return (o->jobbed && !scenario_is_jobbed(seed)) ||
+	       (o->adaptive && !scenario_is_adaptive(seed)) ||
+	       (o->around && !scenario_is_around(seed));
 }
 
 static int compare_many(const struct options *o)
@@ -223,13 +246,13 @@ static int compare_many(const struct options *o)
 		struct scenario s;
 		bool differs;
 
-		if ((o->jobbed && !scenario_is_jobbed(seed)) ||
-		    (o->around && !scenario_is_around(seed))) {
+		if (is_passed_over(o, seed)) {
 			i--;
 			continue;
 		}
-		bool spread = o->plan.spread || (!o->jobbed && !o->around &&
-						 i % SPREAD_EVERY == 0);
+		bool spread =
+			o->plan.spread || (!o->jobbed && !o->adaptive &&
+					   !o->around && i % SPREAD_EVERY == 0);
 		static struct plan p;
 
 		p = (struct plan){ .seed = spread && i == 0 ? MUTUAL : seed,

@@ -234,6 +234,11 @@ bool scenario_is_jobbed(uint64_t seed)
 	return features_draw(seed).jobbed;
 }
 
+bool scenario_is_adaptive(uint64_t seed)
+{
+	return features_draw(seed).adaptive;
+}
+
 bool scenario_is_around(uint64_t seed)
 {
 	struct features has = features_draw(seed);

@@ -61,6 +61,7 @@ struct scenario {
 void scenario_draw(struct scenario *s, uint64_t seed);
 /* Whether that one may have jobs; or has ways around. */
 bool scenario_is_jobbed(uint64_t seed);
+bool scenario_is_adaptive(uint64_t seed);
 bool scenario_is_around(uint64_t seed);
 /* The same, but never with queue pairs. */
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed);
