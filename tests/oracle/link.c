@@ -101,6 +101,8 @@ void link_come_up(struct oracle *o, uint32_t port)
 {
 	uint32_t ends[2] = { port, o->setup->ports[port].peer };
 
+	if (o->ports[port].up)
+		return;
 	for (int i = 0; i < 2; i++) {
 		o->ports[ends[i]].up = true;
 		if (o->mutation != MUT_UP_KEEPS_CREDITS)
