@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "bench/virtual.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ struct virtual_backend {
 	struct virtual_options options;
 	struct capture_writer capture;
 	hd_time capture_start; /* of the next run */
+	uint64_t retries;      /* of all runs */
 };
 
 static struct virtual_nic *own(struct nic *nic)
@@ -548,6 +550,7 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 	start_ranks(&run, nics);
 	if (status == HD_OK)
 		status = run_lab(v, &run, d);
+	v->retries += lab_retries(run.lab);
 	end_ranks(&run, nics);
 	mcast_drop(&v->bed.build->subnet, groups);
 	free(nics);
@@ -606,6 +609,12 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 	};
 
 	table_put_row(t, &row);
+	if (v->retries && v->bed.build->setup.adaptive)
+		results_remark(
+			r,
+			"queue pairs sent again %" PRIu64
+			" times: where packets overtake each other, adapters must keep as many as come before their turn (fabric.host.out_of_order)",
+			v->retries);
 }
 
 static void virtual_close(struct nic_backend *b)

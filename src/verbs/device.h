@@ -344,6 +344,7 @@ struct lab {
 	uint32_t n_parts;
 	uint32_t number; /* among them; its pool */
 	uint64_t lost;
+	uint64_t retries; /* of queue pairs that are freed */
 
 	struct v_thread **threads;
 	size_t n_threads, threads_cap;

@@ -62,6 +62,9 @@ void lab_rules(struct sim_rules *rules);
 void lab_capture(struct lab *lab, struct capture_writer *capture,
 		 hd_time start);
 
+/* How often queue pairs that programs have freed sent something again. */
+uint64_t lab_retries(const struct lab *lab);
+
 uint32_t lab_hosts(const struct lab *lab);
 struct v_device *lab_device(struct lab *lab, uint32_t host);
 const struct profile *lab_profile(const struct lab *lab);

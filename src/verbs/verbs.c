@@ -321,8 +321,14 @@ void v_qp_free(struct v_qp *qp)
 	if (qp->number < dev->qp_hint)
 		dev->qp_hint = qp->number;
 	qp->pd->users--;
+	dev->lab->retries += qp_retries(qp->qp);
 	qp_free(qp->qp);
 	free(qp);
+}
+
+uint64_t lab_retries(const struct lab *lab)
+{
+	return lab->retries;
 }
 
 uint32_t v_qpn(const struct v_qp *qp)
