@@ -4,7 +4,7 @@
  * counter equal, or the scenario is shrunk and printed.
  *
  *	compare_test [--seed S] [--count N] [--parts N] [--jobbed 1]
- *		     [--spread 1] [--adaptive 1] [--around 1]
+ *		     [--spread 1] [--adaptive 1] [--around 1] [--brief 1]
  *	compare_test --scenario S [--spread 1] [--horizon PS] [--plain BITS]
  *		     [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
@@ -18,6 +18,7 @@
  * without jobs are passed over, with --adaptive those whose switches do not
  * choose, with --around those without ways around; with --spread all have queue
  *pairs on switches that choose (scenario_draw_spread), else one of 16.
+ * With --brief the first difference ends it, and is not shrunk.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
 #include <errno.h>
@@ -126,6 +127,7 @@ struct options {
 	uint32_t parts;        /* 0: all of cuts[] in turn */
 	bool jobbed;           /* no others */
 	bool adaptive, around; /* the same */
+	bool brief;            /* the first difference is enough */
 	bool one;              /* the plan's scenario, and no other */
 	bool shrink;           /* it first */
 	struct plan plan;
@@ -157,6 +159,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		o->jobbed = number > 0;
 	else if (strcmp(name, "--spread") == 0)
 		p->spread = number > 0;
+	else if (strcmp(name, "--brief") == 0)
+		o->brief = number > 0;
 	else if (strcmp(name, "--adaptive") == 0)
 		o->adaptive = number > 0;
 	else if (strcmp(name, "--around") == 0)
@@ -183,10 +187,12 @@ static void defaults_set(struct options *o)
 	o->count = cases_of_run(COUNT_DEFAULT, COUNT_LONG);
 }
 
-static void failure_report(struct plan *p)
+static void failure_report(struct plan *p, bool brief)
 {
-	fprintf(stderr, "scenario 0x%" PRIx64 " differs; shrinking it\n",
-		p->seed);
+	fprintf(stderr, "scenario 0x%" PRIx64 " differs%s\n", p->seed,
+		brief ? "" : "; shrinking it");
+	if (brief)
+		return;
 	compare_shrink(p, &engine);
 	compare_report(p, &engine, stderr);
 	fprintf(stderr, "with --parts %u\n", cutting.how.parts);
@@ -243,14 +249,14 @@ static uint64_t seed_of(uint64_t i, bool spread, uint64_t drawn)
 
 static int compare_many(const struct options *o)
 {
-	unsigned failures = 0;
+	unsigned failures = 0, most = o->brief ? 1 : MAX_FAILURES;
 	struct rng seeds;
 
 	printf("seed 0x%" PRIx64 ", %" PRIu64 " scenarios\n", o->seed,
 	       o->count);
 	fflush(stdout);
 	rng_init(&seeds, o->seed, 0);
-	for (uint64_t i = 0; i < o->count && failures < MAX_FAILURES; i++) {
+	for (uint64_t i = 0; i < o->count && failures < most; i++) {
 		uint64_t seed = rng_next(&seeds);
 		struct oracle_stats stats;
 		struct scenario s;
@@ -277,7 +283,7 @@ static int compare_many(const struct options *o)
 		if (!differs)
 			continue;
 		failures++;
-		failure_report(&p);
+		failure_report(&p, o->brief);
 	}
 	if (failures > 0)
 		fprintf(stderr, "compare_test --seed 0x%" PRIx64 " failed\n",

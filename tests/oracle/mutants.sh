@@ -25,7 +25,7 @@ agrees() {
 		{ cat "$work/log"; exit 2; }
 	# shellcheck disable=SC2086 # no words, or two
 	timeout 600 "$work/build/tests/oracle/compare_test" --count "$count" \
-		--seed 1 $only >"$work/said" 2>&1 &&
+		--seed 1 --brief 1 $only >"$work/said" 2>&1 &&
 		"$work/build/src/sim/parts_test" >"$work/said" 2>&1
 }
 
