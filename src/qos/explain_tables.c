@@ -24,7 +24,7 @@ static const struct column port_columns[] = {
 	{ "ports", NULL, CELL(port_row, ports) },
 	{ "number", NULL, CELL_UNLESS(port_row, n, 0) },
 	{ "lanes", NULL, CELL(port_row, lanes), ORIGIN_COMPUTED },
-	{ "high limit", "4096 B", CELL(port_row, limit), ORIGIN_COMPUTED },
+	{ "high limit", "x 4096 B", CELL(port_row, limit), ORIGIN_COMPUTED },
 	{ "high", "VL:64 B", CELL(port_row, high), ORIGIN_COMPUTED },
 	{ "low", "VL:64 B", CELL(port_row, low), ORIGIN_COMPUTED },
 	{ "sl2vl", NULL, CELL(port_row, sl2vl), ORIGIN_COMPUTED },

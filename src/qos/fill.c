@@ -240,10 +240,21 @@ void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n,
 {
 	const char *plus = "";
 
-	for (unsigned i = 0; i < n; i++) {
-		if (entry[i].vl != vl)
+	for (unsigned i = 0; i < n;) {
+		unsigned weight = entry[i].weight, times = 0;
+
+		if (entry[i].vl != vl) {
+			i++;
 			continue;
-		strbuf_printf(out, "%s%u", plus, entry[i].weight);
+		}
+		for (;
+		     i < n && (entry[i].vl != vl || entry[i].weight == weight);
+		     i++)
+			times += entry[i].vl == vl;
+		strbuf_puts(out, plus);
+		if (times > 1)
+			strbuf_printf(out, "%u*", times);
+		strbuf_printf(out, "%u", weight);
 		plus = "+";
 	}
 }

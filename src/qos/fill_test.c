@@ -298,6 +298,25 @@ static void weights_rise_with_who_comes_and_fall_with_who_goes(void **state)
 	}
 }
 
+static void weights_that_repeat_are_counted(void **state)
+{
+	static const struct vlarb_entry table[] = {
+		{ 1, 255 }, { 0, 7 },   { 1, 255 }, { 1, 255 },
+		{ 1, 231 }, { 0, 255 }, { 1, 255 },
+	};
+	static const char *const texts[] = { "7+255", "3*255+231+255", "" };
+
+	(void)state;
+	for (unsigned vl = 0; vl < 3; vl++) {
+		struct strbuf text = STRBUF_INIT;
+
+		vlarb_print_weights(table, sizeof(table) / sizeof(*table), vl,
+				    &text);
+		assert_string_equal(text.len ? text.text : "", texts[vl]);
+		strbuf_fini(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +329,7 @@ int main(void)
 		cmocka_unit_test(spreading_halves_the_gap_with_each_doubling),
 		cmocka_unit_test(
 			weights_rise_with_who_comes_and_fall_with_who_goes),
+		cmocka_unit_test(weights_that_repeat_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,27 +17,36 @@ struct lint_port {
 	unsigned mtu;
 };
 
-static struct opensm_finding *append(struct opensm_findings *out)
+/* Adds a finding, once: entries of a list may share what is wrong with them. */
+static void add(struct opensm_findings *out, const struct opensm_finding *f)
 {
+	for (size_t i = 0; i < out->n; i++) {
+		const struct opensm_finding *known = &out->items[i];
+
+		if (known->line == f->line &&
+		    strcmp(known->code, f->code) == 0 &&
+		    strcmp(known->message, f->message) == 0)
+			return;
+	}
 	out->items =
 		hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
-	return &out->items[out->n++];
+	out->items[out->n++] = *f;
 }
 
 HD_PRINTF(4, 5)
 static void report(struct opensm_findings *out, const char *code, unsigned line,
 		   const char *format, ...)
 {
-	struct opensm_finding *f = append(out);
+	struct opensm_finding f = { .line = line };
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
 
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	f->line = line;
-	snprintf(f->code, sizeof(f->code), "%s", code);
-	snprintf(f->message, sizeof(f->message), "%s", text.text);
+	snprintf(f.code, sizeof(f.code), "%s", code);
+	snprintf(f.message, sizeof(f.message), "%s", text.text);
+	add(out, &f);
 	strbuf_fini(&text);
 }
 
@@ -205,6 +214,23 @@ static const struct opensm_list *own_or_general(const struct opensm_conf *conf,
 	return own->line ? own : &conf->set[OPENSM_DEFAULT].sl2vl;
 }
 
+/* A lane that may never send, if SLs go to it. */
+static void report_mute(const struct opensm_tables *t, unsigned vl,
+			struct opensm_findings *out)
+{
+	struct strbuf sls = STRBUF_INIT;
+
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (t->sl2vl.vl[sl] == vl)
+			strbuf_printf(&sls, "%s%u", sls.len ? "," : "", sl);
+	}
+	if (sls.len)
+		report(out, "W8", 0,
+		       "VL%u, of SL%s, has no weight in either table: it may never send; give the lane a weight",
+		       vl, sls.text);
+	strbuf_fini(&sls);
+}
+
 /* What only shows once OpenSM's own rules are applied. */
 static void lint_effective(const struct opensm_conf *conf,
 			   const struct opensm_port *port,
@@ -215,14 +241,10 @@ static void lint_effective(const struct opensm_conf *conf,
 	opensm_effective(conf, port, &t);
 	if (t.vls < 2)
 		return; /* one lane: no tables are sent */
-	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		unsigned vl = t.sl2vl.vl[sl];
-
-		if (vl != 15 && !weight_of(t.vlarb.high, t.vlarb.n_high, vl) &&
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		if (!weight_of(t.vlarb.high, t.vlarb.n_high, vl) &&
 		    !weight_of(t.vlarb.low, t.vlarb.n_low, vl))
-			report(out, "W8", 0,
-			       "SL%u goes to VL%u, which has no weight in either table: it may never send; give the lane a weight",
-			       sl, vl);
+			report_mute(&t, vl, out);
 	}
 }
 

@@ -173,6 +173,30 @@ static void texts_say_what_becomes_of_it(void **state)
 	}
 }
 
+/* Not once for each entry or SL. */
+static void a_mistake_is_said_once(void **state)
+{
+	(void)state;
+	struct opensm_conf conf =
+		read_text("qos TRUE\n"
+			  "qos_vlarb_high 0:64\n"
+			  "qos_vlarb_low 1:4,0:4,1:4,0:4,1:4\n"
+			  "qos_sl2vl 0,1,2,2,2,2,2,2,2,2,2,2,2,2,3,3\n");
+	struct opensm_findings f = { 0 };
+	unsigned weights = 0, mute = 0;
+
+	opensm_lint(&conf, &eight_lanes, 2048, &f);
+	for (size_t i = 0; i < f.n; i++) {
+		weights += strcmp(f.items[i].code, "W1") == 0;
+		mute += strcmp(f.items[i].code, "W8") == 0;
+	}
+	assert_int_equal(weights, 2);
+	assert_int_equal(mute, 2);
+	assert_non_null(strstr(f.items[f.n - 1].message, "VL3, of SL14,15,"));
+	opensm_findings_fini(&f);
+	opensm_conf_fini(&conf);
+}
+
 static void a_long_line_is_cut_and_said(void **state)
 {
 	(void)state;
@@ -326,6 +350,7 @@ int main(void)
 		cmocka_unit_test(lanes_are_limited_by_max_op_vls),
 		cmocka_unit_test(each_mistake_is_found_on_its_line),
 		cmocka_unit_test(texts_say_what_becomes_of_it),
+		cmocka_unit_test(a_mistake_is_said_once),
 		cmocka_unit_test(a_long_line_is_cut_and_said),
 		cmocka_unit_test(exports_read_back_clean),
 		cmocka_unit_test(odd_values_are_read_as_opensm_reads_them),

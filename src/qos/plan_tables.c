@@ -25,7 +25,7 @@ static const struct column columns[] = {
 
 static const struct column limit_columns[] = {
 	{ "vls", NULL, CELL(plan, tables.vls) },
-	{ "high limit", "4096 B", CELL(plan, tables.vlarb.high_limit),
+	{ "high limit", "x 4096 B", CELL(plan, tables.vlarb.high_limit),
 	  ORIGIN_COMPUTED },
 	{ NULL },
 };
