@@ -23,7 +23,10 @@ enum readback_kind {
 
 struct readback {
 	enum readback_kind kind;
-	/* Whose: a node's GUID, or if that is 0 a LID, and a port of it. */
+	/*
+	 * Whose: a switch's GUID or that of an adapter's port, or if that is 0
+	 * a LID; and a port of it.
+	 */
 	uint64_t guid;
 	uint32_t lid;
 	unsigned port;

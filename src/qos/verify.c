@@ -53,6 +53,23 @@ static port_id port_of_node(const struct topo *t, port_id of, unsigned number)
 						: TOPO_NONE;
 }
 
+/* OpenSM names switches by their own GUIDs, adapters by those of ports. */
+static port_id port_of_guid(const struct topo *t, const struct readback *r)
+{
+	for (node_id n = 0; n < t->n_nodes; n++) {
+		if (topo_is_switch(t, n) && t->nodes[n].guid == r->guid)
+			return r->port <= t->nodes[n].n_ports
+				       ? topo_port_of(t, n, r->port)
+				       : TOPO_NONE;
+	}
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (t->ports[p].guid == r->guid &&
+		    !topo_is_switch(t, t->ports[p].node))
+			return p;
+	}
+	return TOPO_NONE;
+}
+
 static port_id port_of(const struct verify *v, const struct readback *r)
 {
 	const struct topo *t = v->subnet->topo;
@@ -63,13 +80,7 @@ static port_id port_of(const struct verify *v, const struct readback *r)
 
 		return of == TOPO_NONE ? of : port_of_node(t, of, r->port);
 	}
-	for (node_id n = 0; n < t->n_nodes; n++) {
-		if (t->nodes[n].guid == r->guid)
-			return r->port <= t->nodes[n].n_ports
-				       ? topo_port_of(t, n, r->port)
-				       : TOPO_NONE;
-	}
-	return TOPO_NONE;
+	return port_of_guid(t, r);
 }
 
 /* Whether a manager programs it. */
