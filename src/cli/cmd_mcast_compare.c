@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/scenario.h"
 #include "cli/threads.h"
 #include "sim/collective/compare.h"
-
-#define MAX_SIZE ((uint64_t)1 << 30)
 
 struct values {
 	struct common_options common;
@@ -13,6 +12,8 @@ struct values {
 	struct compare_options how;
 	const char *fail;
 	hd_time fail_at;
+	struct progress bar;
+	bool begun;
 };
 
 #define FIELD(name) offsetof(struct values, name)
@@ -74,6 +75,18 @@ static void put_failure(const struct values *v, struct overrides *out)
 		      (unsigned long long)v->fail_at);
 }
 
+/* Work begins when a fabric was found fit for it. */
+static bool show(void *context, double runs)
+{
+	struct values *v = context;
+
+	if (!v->begun)
+		progress_begin(&v->bar, &v->common, "runs",
+			       compare_count(&v->how));
+	v->begun = true;
+	return progress_show(&v->bar, runs);
+}
+
 static int compare(struct values *v)
 {
 	struct diag d = { .status = HD_OK };
@@ -83,9 +96,13 @@ static int compare(struct values *v)
 	if (v->fail)
 		put_failure(v, &v->fabric.overrides);
 	v->how.overrides = &v->fabric.overrides;
+	v->how.progress = show;
+	v->how.context = v;
 	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) == HD_OK &&
-	    compare_run(&v->how, r, &d, &all_well) == HD_OK)
+	    compare_run(&v->how, r, &d, &all_well) == HD_OK) {
+		progress_end(&v->bar);
 		return output_results(&v->common, r, all_well);
+	}
 	results_free(r);
 	return command_refuse(&d);
 }
@@ -99,11 +116,6 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if ((n == 1) == (o->topology != NULL))
 		return command_usage(self,
 				     "give a scenario FILE or --topology");
-	if (o->size == 0 || o->size > MAX_SIZE)
-		return command_usage(self, "a message has 1 byte to 1 GiB");
-	if (o->dedicated && o->lanes != 1 && o->lanes != 2 && o->lanes != 4)
-		return command_usage(self,
-				     "--dedicated needs --lanes 1, 2 or 4");
 	if (!engine_known(self, &v->fabric, "engine", &status))
 		return status;
 	o->file = n ? args[0] : NULL;
@@ -134,4 +146,5 @@ const struct command command_mcast_compare = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 0, 1),
+	.is_long = true,
 };

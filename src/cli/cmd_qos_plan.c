@@ -94,4 +94,5 @@ const struct command command_qos_plan = {
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct plan_values, 1, ANY_NUMBER),
+	.is_long = true,
 };

@@ -116,6 +116,11 @@ void progress_end(struct progress *p)
 	p->active = false;
 }
 
+bool progress_count(void *context, double done)
+{
+	return progress_show(context, done);
+}
+
 bool progress_packets(void *context, const struct sim_progress *p)
 {
 	struct progress *progress = context;

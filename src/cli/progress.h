@@ -40,6 +40,8 @@ void progress_begin(struct progress *p, const struct common_options *common,
 bool progress_show(struct progress *p, double done);
 void progress_end(struct progress *p);
 
+/* progress_show for those who count: the context is a struct progress. */
+bool progress_count(void *context, double done);
 /* A sim_progress_fn whose context is a struct progress: packets delivered. */
 bool progress_packets(void *context, const struct sim_progress *p);
 

@@ -2,21 +2,27 @@
 #include "cli/qos/planning.h"
 
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "sim/evaluation/goals.h"
+
+static int emit_conf(const struct plan_values *v, const struct plan *plan,
+		     bool met)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	opensm_export(OPENSM_DEFAULT, &plan->tables, &text);
+	return output_text(&v->common, &text, met);
+}
 
 static int emit(const struct plan_values *v, const struct plan_class *classes,
 		unsigned n, const struct plan *plan)
 {
-	if (!v->conf) {
-		struct results *r = results_new("qos plan");
+	if (v->conf)
+		return emit_conf(v, plan, true);
+	struct results *r = results_new("qos plan");
 
-		plan_show(plan, classes, n, r);
-		return output_results(&v->common, r, true);
-	}
-	struct strbuf text = STRBUF_INIT;
-
-	opensm_export(OPENSM_DEFAULT, &plan->tables, &text);
-	return output_text(&v->common, &text, true);
+	plan_show(plan, classes, n, r);
+	return output_results(&v->common, r, true);
 }
 
 int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
@@ -47,20 +53,39 @@ static unsigned least_lanes(const struct fabric *f, unsigned most)
 	return most;
 }
 
+static enum hd_status verify(const struct plan_values *v, struct goals_case *c,
+			     struct diag *d, struct goal_verdict *out,
+			     unsigned *done)
+{
+	struct progress progress;
+
+	progress_begin(&progress, &v->common, "mixes", goals_mixes(c->goals));
+	c->progress = progress_count;
+	c->context = &progress;
+	enum hd_status status = goals_verify(c, d, out, done);
+
+	progress_end(&progress);
+	return status;
+}
+
 static int emit_goals(const struct plan_values *v, const struct goals *g,
 		      const struct plan *plan,
-		      const struct goal_verdict *verdicts)
+		      const struct goal_verdict *verdicts, unsigned done)
 {
-	bool met = true;
+	bool whole = !v->verify || done == goals_mixes(g), met = true;
 
+	for (unsigned i = 0; i < g->n; i++)
+		met &= !verdicts[i].missed;
+	/* What was not verified to its end is not for a subnet manager. */
 	if (v->conf)
-		return emit(v, g->classes, g->n, plan);
+		return whole ? emit_conf(v, plan, met) : EXIT_GOAL_MISSED;
 	struct results *r = results_new("qos plan");
 
 	plan_show(plan, g->classes, g->n, r);
-	goals_show(g, verdicts, v->verify, r);
-	for (unsigned i = 0; i < g->n; i++)
-		met &= !v->verify || verdicts[i].met;
+	goals_show(g, verdicts, done, r);
+	if (!whole)
+		results_remark(r, "interrupted after %u of %u mixes", done,
+			       goals_mixes(g));
 	return output_results(&v->common, r, met);
 }
 
@@ -71,23 +96,27 @@ static int plan_goals(struct plan_values *v, const struct goals *g,
 	struct diag d = { .status = HD_OK };
 	struct plan plan;
 	struct fabric *f;
+	unsigned done = 0;
 
 	if (fabric_choose(&v->fabric, fabric, &d, &f) != HD_OK)
 		return command_refuse(&d);
 	link.vls = least_lanes(f, link.vls);
+	d.file = v->goals; /* whose fault is what does not fit */
 	enum hd_status status = plan_make(g->classes, g->n, &link, &d, &plan);
 
 	if (status != HD_OK) {
 		fabric_free(f);
 		return command_refuse(&d);
 	}
-	const struct goals_case c = { g, &plan,  &link,
-				      f, fabric, &v->fabric.overrides };
+	struct goals_case c = {
+		g, &plan, &link, f, fabric, &v->fabric.overrides
+	};
 
 	status = goals_bounds(&c, &d, verdicts);
+	d.file = status == HD_OK ? NULL : d.file;
 	if (status == HD_OK && v->verify)
-		status = goals_verify(&c, &d, verdicts);
-	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts)
+		status = verify(v, &c, &d, verdicts, &done);
+	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts, done)
 				     : command_refuse(&d);
 
 	plan_fini(&plan);

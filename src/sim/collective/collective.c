@@ -391,6 +391,17 @@ static enum hd_status check_op(const struct run *r, struct diag *d)
 	return HD_OK;
 }
 
+static bool show_share(void *context, const struct sim_progress *p)
+{
+	const struct run *r = context;
+	const struct coll_op *op = r->op;
+	double all = (double)op->n_sources * op->n_members * r->packets;
+
+	(void)p;
+	return !op->progress ||
+	       op->progress(op->context, (double)r->out->delivered / all);
+}
+
 enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
 			const struct coll_op *op, enum coll_scheme scheme,
 			struct diag *d, struct coll_result *out)
@@ -417,7 +428,7 @@ enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
 		struct sim *s = sim_new(setup, r.flows, op->n_sources, &rules);
 
 		sim_observe(s, &observer);
-		out->state = sim_run(s, HD_TIME_NEVER, NULL, NULL);
+		out->state = sim_run(s, HD_TIME_NEVER, show_share, &r);
 		out->out_of_order = sim_metrics(s)->checks.out_of_order;
 		out->hops = sim_metrics(s)->hops;
 		out->n_mlids = scheme == COLL_MULTICAST ? subnet->n_groups : 0;

@@ -35,6 +35,9 @@ struct coll_op {
 	bool per_packet;
 	enum mcast_method tree;
 	hd_time horizon; /* 0: as long as it takes */
+	/* Which share of its packets is there; false pauses it. NULL: none. */
+	bool (*progress)(void *context, double share);
+	void *context;
 };
 
 struct coll_pair {
@@ -42,7 +45,7 @@ struct coll_pair {
 };
 
 struct coll_result {
-	enum sim_state state; /* SIM_IDLE unless it was cut off or locked */
+	enum sim_state state; /* SIM_IDLE unless cut off, locked or paused */
 	/* HD_TIME_NEVER if a member lacks something. */
 	hd_time completion;
 	double mean;            /* over members that have all: when, in ps */

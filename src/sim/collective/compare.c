@@ -14,7 +14,8 @@
 #include "subnet/mcast_load.h"
 #include "subnet/packet.h"
 
-#define MTU 4096
+#define MTU      4096
+#define MAX_SIZE ((uint64_t)1 << 30) /* of a message */
 
 /* One way to send it, over all seeds; times are picoseconds. */
 struct way {
@@ -22,6 +23,7 @@ struct way {
 	enum mcast_method tree;
 	const char *name, *which;
 	double completions[COMPARE_MAX_SEEDS];
+	uint32_t n_draws; /* that were run to their ends */
 	double mean, bound, completion, half_width, speedup;
 	uint64_t received, lacking;
 	uint32_t n_mlids;
@@ -85,7 +87,8 @@ struct session {
 	unsigned n_rows;
 	struct results *r;
 	struct table *lacking, *draws;
-	bool all_well;
+	unsigned done; /* runs, those that a fabric does not allow too */
+	bool all_well, stopped;
 };
 
 static const char *host_name(const struct session *s, port_id p)
@@ -149,6 +152,7 @@ static void note_result(struct session *s, struct way *row, uint32_t seed,
 			const struct coll_op *op, const struct coll_result *r)
 {
 	row->completions[seed] = r->n_lacking ? -1 : (double)r->completion;
+	row->n_draws++;
 	row->mean += r->mean / (double)s->o->seeds;
 	row->received += r->delivered;
 	row->lacking += r->n_lacking;
@@ -186,12 +190,36 @@ static void put_draw(struct session *s, const struct way *row, uint32_t seed,
 	table_put_row(s->draws, &drawn);
 }
 
+static void note_run(struct session *s, struct way *row, uint32_t seed,
+		     const struct coll_op *op, const struct coll_result *r)
+{
+	const struct fabric *b = s->f;
+	hd_time bound = coll_bound(&b->setup, &b->subnet, op, row->scheme);
+
+	row->bound += (double)bound / (double)s->o->seeds;
+	if (seed == 0)
+		look_at_tables(s, row, op);
+	note_result(s, row, seed, op, r);
+	put_draw(s, row, seed, r, bound);
+}
+
+static bool show_share(void *context, double share)
+{
+	const struct session *s = context;
+
+	return !s->o->progress ||
+	       s->o->progress(s->o->context, s->done + share);
+}
+
 static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed,
 			      struct coll_op *op, struct diag *d)
 {
 	struct fabric *b = s->f;
 	struct coll_result r;
 
+	s->stopped = !show_share(s, 0);
+	if (s->stopped)
+		return HD_OK;
 	op->tree = row->tree;
 	mcast_clear(&b->subnet);
 	enum hd_status status =
@@ -199,13 +227,9 @@ static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed,
 
 	if (status != HD_OK)
 		return status;
-	hd_time bound = coll_bound(&b->setup, &b->subnet, op, row->scheme);
-
-	row->bound += (double)bound / (double)s->o->seeds;
-	if (seed == 0)
-		look_at_tables(s, row, op);
-	note_result(s, row, seed, op, &r);
-	put_draw(s, row, seed, &r, bound);
+	s->stopped = r.state == SIM_PAUSED;
+	if (!s->stopped)
+		note_run(s, row, seed, op, &r);
 	coll_result_fini(&r);
 	return HD_OK;
 }
@@ -232,9 +256,12 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 		.grh = s->o->headers ? GRH_BYTES : 0,
 		.lanes = (uint8_t)(s->o->dedicated ? 1 : s->o->lanes),
 		.per_packet = s->o->per_packet,
+		.progress = show_share,
+		.context = s,
 	};
 
-	for (unsigned i = 0; i < s->n_rows && status == HD_OK; i++) {
+	for (unsigned i = 0; i < s->n_rows && status == HD_OK && !s->stopped;
+	     i++, s->done += !s->stopped) {
 		struct way *row = &s->rows[i];
 
 		if (row->refused)
@@ -326,12 +353,15 @@ static const char *cable_name(const struct session *s, struct table *t,
 /* Times are of messages that all arrived. */
 static void put_row(const struct session *s, struct way *row, struct table *t)
 {
-	uint32_t n = (uint32_t)s->o->seeds;
+	uint32_t n = row->n_draws;
+	double draws = (double)s->o->seeds / n; /* of which sums have parts */
 	struct interval all = interval_of(row->completions, n, 0.95);
 	struct interval first = interval_of(s->rows[0].completions, n, 0.95);
 	bool whole = row->lacking == 0;
 	bool both = whole && s->rows[0].lacking == 0;
 
+	row->mean *= draws;
+	row->bound *= draws;
 	row->which = cable_name(s, t, row->peak.link_at);
 	row->completion = whole ? all.mean : NAN;
 	row->half_width = whole && n > 1 ? all.half_width : NAN;
@@ -344,7 +374,7 @@ static void put_rows(struct session *s, struct table *t)
 	for (unsigned i = 0; i < s->n_rows; i++) {
 		struct way *row = &s->rows[i];
 
-		if (row->refused)
+		if (row->refused || row->n_draws == 0)
 			continue;
 		put_row(s, row, t);
 		if (row->cycle)
@@ -362,6 +392,18 @@ static bool is_asked_for(const struct option_list *trees, const char *name)
 			return true;
 	}
 	return trees->n == 0;
+}
+
+static enum hd_status check_options(const struct compare_options *o,
+				    struct diag *d)
+{
+	if (o->size == 0 || o->size > MAX_SIZE)
+		return diag_fail(d, HD_ERR_USAGE,
+				 "a message has 1 byte to 1 GiB");
+	if (o->dedicated && o->lanes != 1 && o->lanes != 2 && o->lanes != 4)
+		return diag_fail(d, HD_ERR_USAGE,
+				 "--dedicated needs --lanes 1, 2 or 4");
+	return HD_OK;
 }
 
 static enum hd_status list_rows(struct session *s, struct diag *d)
@@ -405,19 +447,29 @@ static enum hd_status run_seeds(struct session *s, struct diag *d)
 		results_table(s->r, "draws", "each draw of sources and members",
 			      draw_columns);
 	results_set_scenario(s->r, s->text.text);
-	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
+	for (uint32_t i = 0; i < n && status == HD_OK && !s->stopped; i++) {
 		struct overrides overrides = { 0 };
 
 		status = open_fabric(s, i, &overrides, d);
 		if (status == HD_OK) {
 			status = run_seed(s, i, d);
-			if (i + 1 == n && status == HD_OK)
+			if ((i + 1 == n || s->stopped) && status == HD_OK)
 				put_rows(s, t);
 			fabric_free(s->f);
 		}
 		overrides_fini(&overrides);
 	}
+	if (s->stopped)
+		results_remark(s->r, "interrupted after %u of %u runs", s->done,
+			       compare_count(s->o));
 	return status;
+}
+
+unsigned compare_count(const struct compare_options *o)
+{
+	size_t trees = o->trees.n ? o->trees.n : COMPARE_TREES;
+
+	return (unsigned)((1 + trees) * o->seeds);
 }
 
 enum hd_status compare_run(const struct compare_options *o, struct results *r,
@@ -426,8 +478,10 @@ enum hd_status compare_run(const struct compare_options *o, struct results *r,
 	struct session s = {
 		.o = o, .text = STRBUF_INIT, .r = r, .all_well = true
 	};
-	enum hd_status status = list_rows(&s, d);
+	enum hd_status status = check_options(o, d);
 
+	if (status == HD_OK)
+		status = list_rows(&s, d);
 	if (o->topology)
 		strbuf_puts(&s.text, bare_fabric);
 	else if (status == HD_OK)

@@ -29,9 +29,18 @@ struct compare_options {
 	/* Of mcast_method_names; none: all that the fabric allows. */
 	struct option_list trees;
 	uint64_t seed, seeds;
+	/* How many runs are done; false ends it. NULL: nobody looks. */
+	bool (*progress)(void *context, double runs);
+	void *context;
 };
 
-/* Adds tables to `r`. *all_well: nobody lacks anything. */
+/* Runs that options ask for, if the fabric allows all trees. */
+unsigned compare_count(const struct compare_options *o);
+
+/*
+ * Adds tables to `r`: of what was run to its end, and a remark on the rest if
+ * progress ended it. *all_well: nobody lacks anything.
+ */
 HD_MUST_CHECK enum hd_status compare_run(const struct compare_options *o,
 					 struct results *r, struct diag *d,
 					 bool *all_well);

@@ -53,9 +53,9 @@ void goals_fini(struct goals *g);
 struct goal_verdict {
 	double floor_latency; /* seconds: alone, and no sooner */
 	double bound;         /* seconds, if it sends its share; HUGE_VAL */
-	double share;         /* the least that it had when it wanted more */
-	double latency;       /* seconds, the longest of any packet */
-	bool met;
+	double share; /* the least that it had when it wanted more; HUGE_VAL */
+	double latency;   /* seconds, the longest of any packet */
+	bool met, missed; /* neither: that takes mixes which are not done */
 };
 
 /* A plan for goals, and the fabric that it is for. */
@@ -66,6 +66,12 @@ struct goals_case {
 	const struct fabric *fabric;
 	const char *name; /* of the fabric, as fabric_open takes it */
 	const struct overrides *overrides; /* of the user; or NULL */
+	/*
+	 * While it is simulated: how many mixes are done; false ends it. NULL:
+	 * nobody looks.
+	 */
+	bool (*progress)(void *context, double mixes);
+	void *context;
 };
 
 /*
@@ -80,14 +86,19 @@ HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c,
 /*
  * Simulates mixes on the fabric: all classes meet at one host's link, those
  * with a share sending without end and latency classes their share; the same
- * with each of them silent.
+ * with each of them silent. *done is how many were simulated to their ends:
+ * goals_mixes, unless progress ended it.
  */
 HD_MUST_CHECK enum hd_status goals_verify(const struct goals_case *c,
 					  struct diag *d,
-					  struct goal_verdict *out);
+					  struct goal_verdict *out,
+					  unsigned *done);
+unsigned goals_mixes(const struct goals *g);
 
-/* A table of verdicts; what was not simulated is left out. */
+/*
+ * A table of verdicts after so many mixes; what was not simulated is left out.
+ */
 void goals_show(const struct goals *g, const struct goal_verdict *v,
-		bool verified, struct results *r);
+		unsigned done, struct results *r);
 
 #endif

@@ -108,6 +108,7 @@ static void check_set(struct rng *rng, const struct fabric *f)
 	struct goal_verdict v[N_SLS];
 	struct goals g;
 	struct plan p;
+	unsigned done;
 
 	draw(rng, &text);
 	assert_int_equal(goals_read(text.text, text.len, 4096, &d, &g), HD_OK);
@@ -115,8 +116,9 @@ static void check_set(struct rng *rng, const struct fabric *f)
 	const struct goals_case c = { &g, &p, &link, f, fabric_name };
 
 	if (goals_bounds(&c, &d, v) != HD_OK ||
-	    goals_verify(&c, &d, v) != HD_OK)
+	    goals_verify(&c, &d, v, &done) != HD_OK)
 		fail_msg("%s", d.message);
+	assert_int_equal(done, goals_mixes(&g));
 	for (unsigned i = 0; i < g.n; i++) {
 		bool kept = v[i].met &&
 			    fabs(v[i].share - p.outcome[i].achieved) < 0.02;
