@@ -35,7 +35,7 @@ static void *compute(void *context)
 	return NULL;
 }
 
-static void begin(struct one *x)
+static void begin_with(struct one *x, const char *text)
 {
 	const struct overrides none = { .items = NULL };
 	const struct follow_options how = { .paused = true };
@@ -45,12 +45,16 @@ static void begin(struct one *x)
 	int fd = mkstemp(x->path);
 
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, SCENARIO, strlen(SCENARIO)),
-			 strlen(SCENARIO));
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 	if (follow_new(x->path, &none, &how, &d, &x->s) != HD_OK)
 		fail_msg("%s", d.message);
 	pthread_create(&x->thread, NULL, compute, x->s);
+}
+
+static void begin(struct one *x)
+{
+	begin_with(x, SCENARIO);
 }
 
 /* The run is left as it is, and nobody computes. */
@@ -263,6 +267,28 @@ static void rows_say_what_they_offer(void **state)
 	strbuf_fini(&text);
 }
 
+/* Those that send all they can have no load to show, nor to change. */
+static void rows_without_a_load_say_none(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	const struct request look = { .kind = REQUEST_STATE };
+	struct one x = { .s = NULL };
+
+	(void)state;
+	begin_with(&x, "fabric: {topology: {kind: star, hosts: 4}}\n"
+		       "traffic: [{name: all, kind: saturating}]\n"
+		       "run: {warmup: 0s, measure: 10us}\n");
+	step(&x, 2000);
+	assert_int_equal(ask(&x, &look, &text), 200);
+	assert_non_null(strstr(text.text, "\"name\":\"all\",\"load\":\"\""));
+	assert_int_equal(
+		change(&x, (struct change){ CHANGE_LOAD, .value = "30%" }),
+		422);
+	stop(&x);
+	end(&x);
+	strbuf_fini(&text);
+}
+
 /* Eight hosts on four leaves below two spines. */
 static void the_fabric_is_drawn_whole(void **state)
 {
@@ -290,6 +316,7 @@ int main(void)
 		cmocka_unit_test(what_was_seen_stays_as_it_was),
 		cmocka_unit_test(a_refused_change_changes_nothing),
 		cmocka_unit_test(rows_say_what_they_offer),
+		cmocka_unit_test(rows_without_a_load_say_none),
 		cmocka_unit_test(the_fabric_is_drawn_whole),
 	};
 

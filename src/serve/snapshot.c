@@ -118,11 +118,28 @@ static void put_shares(const struct follow *s, struct json *w, const char *key,
 	json_end(w);
 }
 
-/* Links numbered as in the table "links". */
+/* When the cable at a port went down or came up last. */
+static hd_time last_fault(const struct sim_setup *setup, uint32_t port,
+			  hd_time now)
+{
+	hd_time last = 0;
+
+	for (uint32_t i = 0; i < setup->n_faults; i++) {
+		const struct sim_fault *f = &setup->faults[i];
+
+		if (f->time <= now &&
+		    (f->port == port || f->port == setup->ports[port].peer))
+			last = f->time;
+	}
+	return last;
+}
+
+/* Links numbered as in the table "links", and since when. */
 static void put_down(struct follow *s, struct json *w)
 {
 	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
 	const bool *down = follow_down(s);
+	hd_time now = sim_now(simulation_sim(s->run));
 	uint64_t n = 0;
 
 	json_key(w, "down");
@@ -135,9 +152,18 @@ static void put_down(struct follow *s, struct json *w)
 		n++;
 	}
 	json_end(w);
+	json_key(w, "since");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		if (setup->ports[i].peer != SIM_NONE && down[i])
+			json_double(w, (double)last_fault(setup, i, now) /
+					       (double)HD_US);
+	}
+	json_end(w);
 }
 
-/* Rows that go on can be changed. */
+/* Rows that go on can be changed, if they have a load: saturating ones do not.
+ */
 static void put_rows(const struct follow *s, struct json *w)
 {
 	const struct scenario *scn = simulation_fabric(s->run)->scenario;
@@ -153,7 +179,7 @@ static void put_rows(const struct follow *s, struct json *w)
 			continue;
 		if (t->rate.num)
 			hd_rate_print(t->rate, &load);
-		else
+		else if (t->load.den)
 			hd_ratio_print(t->load, &load);
 		json_begin_object(w);
 		json_key(w, "row");

@@ -52,6 +52,8 @@ run mcast compare --topology 'kind: node-mesh, columns: 5, rows: 4' --engine xy 
 run model et --lambda 1..4:1 --compare --simulate 20000
 run model credit --upstream 3 --downstream 2..4
 sqlite3 runs.db <"$SRC/tests/web/bench.sql"
+printf '%s: 15%%\n' a b c d e >goals.yaml
+run qos plan --goals goals.yaml 'star --hosts 8' --verify
 "$HEDDLE" report --db runs.db --html runs.html
 
 # What goes wrong: a deadlock, a cable that fails, goals that are missed; names

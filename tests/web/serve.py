@@ -345,7 +345,10 @@ def main():
         do(port, f"/speed?time={int(170 / (seconds - 1))}us")
         do(port, "/run")
         collected(port)
-        expect(state(port)["down"], "the cable is not down")
+        now = state(port)
+        expect(len(now["down"]) == 2, "the cable is not down")
+        expect(all(30 <= t < 31 for t in now["since"]) and len(now["since"]) == 2,
+               f"the cable was cut at {now['since']}")
     finally:
         p.terminate()
         p.wait()

@@ -61,18 +61,20 @@ async function drawFabric() {
   weights(run.table("arbitration"));
 }
 
-// When a cable was cut, or whatever else broke it before.
+// When a cable went down: of a run as its state says, of a live fabric when it
+// was pulled here, if it was.
 function since(state, l) {
   const names = [l.port, l.back?.port].map((port) => `link-down ${port}`);
-  return state.changes.filter((c) => names.includes(c.what)).at(-1)?.at ?? state.now;
+  return l.since ?? state.changes.filter((c) => names.includes(c.what)).at(-1)?.at ?? state.now;
 }
 
 function paint(state) {
-  const down = new Set(state.down);
+  const down = new Map(state.down.map((i, k) => [i, state.since?.[k]]));
   fabric.links.forEach((l, i) => {
     l.used = state.used[i] / 10;
     l.waiting = state.waiting[i] / 10;
     l.down = down.has(i);
+    l.since = down.get(i);
   });
   fabric.failed = () => fabric.links.filter((l) => l.down && (!l.back || l.link < l.back.link)).map((l) => ({ port: l.port, link: l, time: since(state, l), until: null }));
   view.paint();
@@ -89,7 +91,7 @@ function weights(table) {
   const text = JSON.stringify(any);
   if (!any || text === shownWeights) return;
   shownWeights = text;
-  const field = (name) => el("input", { type: "text", name, value: /^\d/.test(any[name]) ? any[name] : "", size: 24, maxlength: 390, "aria-label": `${name} table` });
+  const field = (name) => el("input", { type: "text", name, value: /^\d/.test(any[name]) ? any[name] : "", size: 48, maxlength: 390, "aria-label": `${name} table` });
   const high = field("high"), low = field("low");
   const send = () => tell(`/weights?${quoted({ ...(high.value ? { high: high.value } : {}), ...(low.value ? { low: low.value } : {}) })}`);
   at("lanes").replaceChildren(el("p", { class: "hint" }, "VL:weight in blocks of 64 bytes; at all ports, from now on."),
@@ -102,6 +104,7 @@ function rows(state) {
   if (at("rows").dataset.key === key) return;
   at("rows").dataset.key = key;
   at("rows").replaceChildren(...state.rows.map((r) => {
+    if (!r.load) return el("p", { class: "controls" }, r.name, el("span", { class: "hint" }, "has no load that could be changed"));
     const value = el("input", { type: "text", value: r.load, size: 9, maxlength: 30, "aria-label": `load of ${r.name}` });
     return el("p", { class: "controls" }, el("label", {}, r.name, value),
       el("button", { type: "button", "data-do": "load", onclick: () => tell(`/load?${quoted({ row: r.row, value: value.value })}`) }, "change"));
@@ -135,6 +138,11 @@ function found(run, warm) {
   else if (!show(at("goals"), ...run.tables.filter(isGoals))) at("goals").textContent = "The scenario asks for nothing.";
   charts(at("traffic"), run.table("traffic over time"));
   show(at("ports"), run.table("ports"));
+  if (run.table("deadlock") && !fabric.circle.length) {
+    fabric.readCircle(run);
+    view.drawCircle();
+    view.showFirst();
+  }
   at("marks-panel").hidden = !show(at("marks"), run.table("control"), run.table("congestion control"), run.table("controlled rows"));
 }
 

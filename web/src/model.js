@@ -91,8 +91,8 @@ export class Fabric {
   }
 
   // The links of a deadlock's circle, if there is one.
-  readCircle() {
-    const t = this.run.table("deadlock");
+  readCircle(run = this.run) {
+    const t = run.table("deadlock");
     this.circle = !t ? [] : rowsOf(t).map((w) => this.byPort.get(`${this.byName.get(w.node)?.node}:${w["waits for port"]}`)).filter(Boolean);
   }
 

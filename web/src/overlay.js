@@ -18,7 +18,7 @@ function kinds(runs) {
 }
 
 // What a run was told, without where its results went.
-const told = (run) => run.arguments.replace(/(^| )(-q|--quiet|(--db|--html|--output|-o) \S+)(?= |$)/g, "").trim();
+export const told = (run) => run.arguments.replace(/(^| )(-q|--quiet|(--db|--html|--output|-o) \S+)(?= |$)/g, "").trim();
 
 // The parameters, or else the arguments and the seed, in which runs differ.
 export function differences(run, all) {

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What became of goals: of one run in a line, of many in a table.
 import { format } from "./data.js";
-import { differences } from "./overlay.js";
+import { differences, told } from "./overlay.js";
 import { el } from "./tables.js";
 
 const GOALS = ["goals", "job goals"];
-export const isGoals = (table) => GOALS.includes(table.name) && table.has("met");
+export const isGoals = (table) => GOALS.includes(table.name) && (table.has("met") || table.has("verdict"));
+
+// What was asked in row i of goals, and what came of it, in words; null if that
+// is not known.
+function outcomeOf(t, i) {
+  const say = (name) => format(t.column(name), t.cells(name)[i]);
+  if (t.has("met")) return { met: t.cells("met")[i], words: `${say(t.has("job") ? "job" : "traffic")} ${say("goal")}: asked ${say("asked")}, found ${say("found")}` };
+  const found = t.columns.filter((c) => c.origin === "simulated" && c.unit && c.cells[i] !== null).map((c) => `${c.name} ${format(c, c.cells[i])} ${c.unit}`);
+  return t.cells("verdict")[i] ? { met: t.cells("verdict")[i] === "met", words: `${say("class")}: asked ${say("goal")}, found ${found.join(", ")}` } : null;
+}
 
 // Verdicts on published numbers that are no success.
 const isBad = (verdict) => !/^(matched|holds|trend holds|reproduced)/.test(verdict);
@@ -15,9 +24,9 @@ export function judge(run) {
   const missed = [];
   let met = 0;
   for (const t of run.tables.filter(isGoals)) for (let i = 0; i < t.n; i++) {
-    const say = (name) => (t.has(name) ? format(t.column(name), t.cells(name)[i]) : "");
-    if (t.cells("met")[i]) met++;
-    else missed.push(`${say(t.has("job") ? "job" : "traffic")} ${say("goal")}: asked ${say("asked")}, found ${say("found")}`.trim());
+    const outcome = outcomeOf(t, i);
+    if (outcome?.met) met++;
+    else if (outcome) missed.push(outcome.words);
   }
   const judged = run.table("verdicts") || run.table("published");
   if (judged && judged.has("verdict")) judged.cells("verdict").forEach((verdict, i) => {
@@ -61,15 +70,27 @@ function tellApart(runs) {
   }
 }
 
+// The command line of a run that nobody gave a title, in the room of one.
+const UNTITLED = "the run as a whole", ROOM = 90;
+function commandLine(run) {
+  const words = told(run).replace(/(^|[ '=])[^ ']*\/([^ '\/]+\.(?:ya?ml|ibnet|net|conf|json|txt))/g, "$1$2");
+  const line = `heddle ${run.command} ${words}`.trim();
+  return line.length > ROOM ? `${line.slice(0, ROOM)} …` : line;
+}
+
+function titleOf(run, shows) {
+  const id = experimentOf(run), given = run.table("summary")?.title;
+  if (run.command === "report") return "What differs";
+  if (given && given !== UNTITLED) return given;
+  if (id) return `${id}${shows.has(id) ? `: ${shows.get(id)}` : ""}`;
+  return run.table("verdicts") ? `heddle ${run.command}: what became of each experiment` : commandLine(run);
+}
+
 export function nameRuns(runs) {
   const shows = new Map();
   for (const t of runs.map((r) => r.table("verdicts")).filter((v) => v && v.has("id", "shows")))
     t.cells("id").forEach((id, i) => shows.set(id, t.cells("shows")[i]));
-  for (const run of runs) {
-    const id = experimentOf(run);
-    run.title = run.command === "report" ? "What differs" : run.table("summary")?.title
-      ?? (id ? `${id}${shows.has(id) ? `: ${shows.get(id)}` : ""}` : `heddle ${run.command}${run.table("verdicts") ? ": what became of each experiment" : ""}`);
-  }
+  for (const run of runs) run.title = titleOf(run, shows);
   tellApart(runs);
 }
 

@@ -337,6 +337,9 @@ function lap(what) {
 const names = [];
 await open("runs.html");
 lap("open");
+const overview = await page.locator("#overview").innerText();
+for (const words of ["heddle mcast compare --topology 'kind: node-mesh", "heddle qos plan --goals goals.yaml", "all 5 met"])
+  expect(overview.includes(words), `'${words}' is not in the overview: ${overview}`);
 names.push(...(await panelsDraw()));
 for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
   "points", "simulated", "bandwidth", "latency", "registration", "traffic over time", "rank timeline", "job pairs"])

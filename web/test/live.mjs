@@ -54,6 +54,7 @@ await page.waitForTimeout(600);
 const stood = await now();
 await page.waitForTimeout(1200);
 expect((await now()) === stood, "a paused run goes on");
+expect(await page.$eval("#ports .scroll", (e) => e.scrollWidth <= e.clientWidth), "the table of ports is cut");
 expect(/✓/.test(await verdict()), `goals are not met in the beginning: ${await verdict()}`);
 await page.screenshot({ path: join(shots, "live-before.png"), fullPage: true });
 // A step is a step.
