@@ -110,6 +110,15 @@ uint32_t fabric_generation(void);
 void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 		  uint64_t octets);
 
+/* The first GID of a port, as on the wire. */
+static inline void port_gid(const struct live_port *p, uint8_t out[16])
+{
+	const uint64_t ids[2] = { p->prefix, p->guid };
+
+	for (unsigned i = 0; i < 16; i++)
+		out[i] = (uint8_t)(ids[i / 8] >> (56 - 8 * (i % 8)));
+}
+
 /* ---- the program's adapter */
 
 struct pair;
@@ -293,7 +302,7 @@ struct send {
 	uint8_t sl, path_bits, hop_limit, traffic_class, global;
 	uint32_t flow_label;
 	union ibv_gid dgid;
-	struct shared_sge sge[];
+	struct live_piece sge[];
 };
 
 /* One of UC or UD that has left, with what it carries. */

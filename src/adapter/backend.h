@@ -29,6 +29,8 @@ typedef enum outcome backend_send(struct pair *q, struct send *s,
 
 /* At once, by the thread that posted: no model in between. */
 backend_send free_send;
+/* Notes where the pieces of a send are; false if one may not be used. */
+bool free_locate(struct pair *q, struct send *s);
 /*
  * A copy of the send with all that it carries, inline, to be carried out later;
  * NULL if its own memory or length is wrong, as the status says. free() it.

@@ -27,14 +27,31 @@ enum {
 
 /* ---- our own memory */
 
-/* Where the pieces of a send are; false if one is not allowed. */
-static bool find_local(struct pair *q, struct send *s, struct request *r)
+bool free_locate(struct pair *q, struct send *s)
 {
 	uint32_t pd = container(q->ibv.pd, struct pd, ibv)->id;
+	bool is_allowed = true;
 	bool reads = s->opcode == IBV_WR_RDMA_READ ||
 		     s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 		     s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
+	for (uint32_t i = 0; i < s->n_sge && !(s->flags & IBV_SEND_INLINE);
+	     i++) {
+		struct live_piece *p = &s->sge[i];
+		const struct span span = { p->lkey, p->addr, p->length };
+
+		p->where = 0;
+		if (p->length > 0 &&
+		    !region_find(adapter.memory, pd, &span,
+				 reads ? IBV_ACCESS_LOCAL_WRITE : 0, &p->where))
+			is_allowed = false;
+	}
+	return is_allowed;
+}
+
+/* Where the pieces of a send are; false if one is not allowed. */
+static bool find_local(struct pair *q, struct send *s, struct request *r)
+{
 	r->n_local = 0;
 	r->length = s->length;
 	if (s->flags & IBV_SEND_INLINE) {
@@ -42,20 +59,13 @@ static bool find_local(struct pair *q, struct send *s, struct request *r)
 		r->n_local = s->length > 0;
 		return true;
 	}
-	for (uint32_t i = 0; i < s->n_sge; i++) {
-		uint64_t where;
-
-		if (s->sge[i].length == 0)
-			continue;
-		const struct span span = { s->sge[i].lkey, s->sge[i].addr,
-					   s->sge[i].length };
-
-		if (!region_find(adapter.memory, pd, &span,
-				 reads ? IBV_ACCESS_LOCAL_WRITE : 0, &where))
-			return false;
-		r->local[r->n_local++] =
-			(struct iovec){ at_address(where), s->sge[i].length };
-	}
+	if (!free_locate(q, s))
+		return false;
+	for (uint32_t i = 0; i < s->n_sge; i++)
+		if (s->sge[i].length > 0)
+			r->local[r->n_local++] =
+				(struct iovec){ at_address(s->sge[i].where),
+						s->sge[i].length };
 	return true;
 }
 
@@ -409,7 +419,7 @@ enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 		return IBV_WC_LOC_LEN_ERR;
 	struct send *kept =
 		malloc(sizeof(*kept) +
-		       q->init.cap.max_send_sge * sizeof(struct shared_sge) +
+		       q->init.cap.max_send_sge * sizeof(struct live_piece) +
 		       r.length);
 
 	if (!kept)

@@ -107,7 +107,6 @@ static void make_grh(const struct request *r, uint8_t out[GRH_SIZE])
 	uint32_t first = UINT32_C(6) << 28 | (uint32_t)s->traffic_class << 20 |
 			 (s->flow_label & 0xFFFFF);
 	uint32_t length = (uint32_t)r->length + 24;
-	const uint64_t ids[2] = { r->from->port.prefix, r->from->port.guid };
 
 	for (unsigned i = 0; i < 4; i++)
 		out[i] = (uint8_t)(first >> (24 - 8 * i));
@@ -115,8 +114,7 @@ static void make_grh(const struct request *r, uint8_t out[GRH_SIZE])
 	out[5] = (uint8_t)length;
 	out[6] = 0x1B; /* what comes next is a BTH */
 	out[7] = s->hop_limit;
-	for (unsigned i = 0; i < 16; i++)
-		out[8 + i] = (uint8_t)(ids[i / 8] >> (56 - 8 * (i % 8)));
+	port_gid(&r->from->port, out + 8);
 	memcpy(out + 24, s->dgid.raw, 16);
 }
 

@@ -138,7 +138,7 @@ int post_take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at)
 	s->n_sge = (uint32_t)wr->num_sge;
 	s->length = 0;
 	for (int i = 0; i < wr->num_sge; i++) {
-		s->sge[i] = (struct shared_sge){ wr->sg_list[i].addr,
+		s->sge[i] = (struct live_piece){ wr->sg_list[i].addr,
 						 wr->sg_list[i].length,
 						 wr->sg_list[i].lkey };
 		s->length += wr->sg_list[i].length;

@@ -174,7 +174,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n,
 	s->n_sge = (uint32_t)n;
 	s->length = 0;
 	for (size_t i = 0; i < n; i++) {
-		s->sge[i] = (struct shared_sge){ list[i].addr, list[i].length,
+		s->sge[i] = (struct live_piece){ list[i].addr, list[i].length,
 						 list[i].lkey };
 		s->length += list[i].length;
 	}

@@ -69,7 +69,7 @@ static int sends_make(struct pair *q)
 {
 	const struct ibv_qp_cap *c = &q->init.cap;
 	size_t stride = sizeof(struct send) +
-			c->max_send_sge * sizeof(struct shared_sge) +
+			c->max_send_sge * sizeof(struct live_piece) +
 			c->max_inline_data;
 
 	q->stride = (uint32_t)((stride + 15) / 16 * 16);

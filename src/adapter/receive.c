@@ -13,7 +13,7 @@
 static size_t stride(uint32_t max_sge)
 {
 	return sizeof(struct shared_receive) +
-	       max_sge * sizeof(struct shared_sge);
+	       max_sge * sizeof(struct live_piece);
 }
 
 int ring_make(struct shared_ring *r, uint32_t depth, uint32_t max_sge)
@@ -76,7 +76,7 @@ int ring_post(struct memory *m, struct shared_ring *r,
 	e->wr_id = wr->wr_id;
 	e->n_sge = (uint32_t)wr->num_sge;
 	for (int i = 0; i < wr->num_sge; i++)
-		e->sge[i] = (struct shared_sge){ wr->sg_list[i].addr,
+		e->sge[i] = (struct live_piece){ wr->sg_list[i].addr,
 						 wr->sg_list[i].length,
 						 wr->sg_list[i].lkey };
 	atomic_store_explicit(&r->tail, tail + 1, memory_order_release);

@@ -62,17 +62,11 @@ struct shared_region {
 	uint64_t length;
 };
 
-struct shared_sge {
-	uint64_t addr;
-	uint32_t length;
-	uint32_t lkey;
-};
-
 struct shared_receive {
 	uint64_t wr_id;
 	uint32_t n_sge;
 	uint32_t reserved;
-	struct shared_sge sge[]; /* max_sge of the queue */
+	struct live_piece sge[]; /* max_sge of the queue */
 };
 
 /*

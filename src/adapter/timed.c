@@ -2,6 +2,7 @@
 #include "adapter/timed.h"
 
 #include <sched.h>
+#include <string.h>
 
 #include "adapter/backend.h"
 
@@ -134,6 +135,32 @@ static void address(const struct pair *q, const struct send *s,
 	r->pair.global = s->global;
 }
 
+/* What its packets have in them, for whoever looks at them. */
+static struct live_content content(struct pair *q, struct send *s)
+{
+	bool is_inline = s->flags & IBV_SEND_INLINE;
+	struct live_content c = {
+		.at = (uintptr_t)(is_inline ? (void *)send_inline(q, s)
+					    : (void *)s->sge),
+		.n_pieces = s->n_sge,
+		.is_inline = is_inline,
+		.remote_addr = s->remote_addr,
+		.compare = s->compare,
+		.swap = s->swap,
+		.rkey = s->rkey,
+		.imm = s->imm,
+		.solicited = (s->flags & IBV_SEND_SOLICITED) != 0,
+		.flow_label = s->flow_label,
+		.hop_limit = s->hop_limit,
+		.traffic_class = s->traffic_class,
+	};
+
+	(void)!free_locate(q, s);
+	port_gid(&q->port, c.sgid);
+	memcpy(c.dgid, s->dgid.raw, sizeof(c.dgid));
+	return c;
+}
+
 void timed_give(struct pair *q, uint64_t limit)
 {
 	for (; q->given < limit; q->given++) {
@@ -144,6 +171,7 @@ void timed_give(struct pair *q, uint64_t limit)
 			.number = q->given,
 			.length = s->length,
 			.operation = operations[s->opcode],
+			.content = content(q, s),
 		};
 
 		s->is_over = 0;

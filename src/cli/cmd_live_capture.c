@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -10,13 +11,16 @@
 struct values {
 	struct common_options common;
 	const char *name;
-	bool stop;
+	bool stop, data;
 };
 
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
 	{ "stop", 0, OPT_FLAG, offsetof(struct values, stop), NULL, NULL,
 	  "end the capture", NULL, 0, 0 },
+	{ "data", 0, OPT_FLAG, offsetof(struct values, data), NULL, NULL,
+	  "of what programs send ('live up --pace-data timed'), not of MADs",
+	  NULL, 0, 0 },
 	{ NULL },
 };
 
@@ -42,7 +46,8 @@ static int start(const struct values *v, char **port, int n)
 			  strerror(errno));
 		return command_refuse(&d);
 	}
-	status = live_ask_with(v->name, "capture", port, n, file, &out);
+	status = live_ask_with(v->name, v->data ? "capture-data" : "capture",
+			       port, n, file, &out);
 	if (status != EXIT_DONE && made)
 		unlink(v->common.output);
 	close(file);
@@ -50,10 +55,29 @@ static int start(const struct values *v, char **port, int n)
 	return status;
 }
 
+/* Who writes of data what is left is asked until he has. */
+static int stop(const struct values *v)
+{
+	const struct timespec a_while = { .tv_nsec = 5000000 };
+	bool ends = true;
+	int status = EXIT_DONE;
+
+	while (ends && status == EXIT_DONE) {
+		struct strbuf out = STRBUF_INIT;
+
+		status = live_ask(v->name, v->data ? "release-data" : "release",
+				  NULL, 0, &out);
+		ends = status == EXIT_DONE && out.len > 0;
+		strbuf_fini(&out);
+		if (ends)
+			nanosleep(&a_while, NULL);
+	}
+	return status;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct values v = { 0 };
-	struct strbuf out = STRBUF_INIT;
 	int n_args, status;
 
 	if (!command_parse(self, &v, argc, argv, &n_args, &status))
@@ -62,33 +86,35 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_usage(self, "[PORT] -o FILE, or --stop");
 	if (!v.stop && !v.common.output)
 		return command_usage(self, "into which FILE (-o)?");
-	if (!v.stop)
-		return start(&v, argv, n_args);
-	status = live_ask(v.name, "release", NULL, 0, &out);
-	strbuf_fini(&out);
-	return status;
+	return v.stop ? stop(&v) : start(&v, argv, n_args);
 }
 
 static const struct example examples[] = {
 	{ "heddle live capture -o sweep.pcap", "each MAD on each cable" },
 	{ "heddle live capture leaf3:19 -o one.pcap", "those on one cable" },
 	{ "heddle live capture --stop", "that is all" },
+	{ "heddle live capture h5 --data -o data.pcap",
+	  "what programs send and get at h5" },
+	{ "heddle live capture --data --stop", "and that of it" },
 	{ NULL, NULL },
 };
 
 const struct command command_live_capture = {
 	.name = "live capture",
-	.summary = "write the MADs that cross cables, for Wireshark",
+	.summary = "write what crosses cables, for Wireshark",
 	.arguments = "[PORT]",
 	.description =
-		"From now until 'live capture --stop' or the fabric's end, "
+		"MADs from now until 'live capture --stop' or the fabric's end, "
 		"with the headers that they have on each cable; times are "
 		"those of the fabric, which begins at 0. Answers of many "
 		"segments are shown as their packets, without those that "
-		"acknowledge them. Data are not in it: those of programs are "
-		"counted as packets and never are any, unless they are "
-		"timed, and those of 'live traffic' are captured by its own "
-		"'-- --pcap FILE --port PORT'.",
+		"acknowledge them. With --data, what programs send by verbs, "
+		"packet by packet with its content, at PORT or where each "
+		"cable begins; times are those that these programs see. That "
+		"wants a fabric where data take time: at the free pace they "
+		"are counted as packets and never are any. Data of 'live "
+		"traffic' are captured by its own '-- --pcap FILE --port "
+		"PORT'.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define LIVE_MEMORY_MAGIC UINT32_C(0x68644d31) /* "hdM1" */
+#define LIVE_MEMORY_MAGIC UINT32_C(0x68644d32) /* "hdM2" */
 #define LIVE_DEVICE       "heddle0"
 
 enum {
@@ -98,6 +98,27 @@ struct live_pair {
 	uint8_t global; /* with a GRH */
 };
 
+/* A piece of a program's memory. */
+struct live_piece {
+	uint64_t addr; /* as the program names it, */
+	uint32_t length, lkey;
+	uint64_t where; /* and where that is; 0: it may not be used */
+};
+
+/* What packets of a send carry, and say beside: only captures look at it. */
+struct live_content {
+	uint64_t at; /* in the program: a list of pieces, or the bytes */
+	uint32_t n_pieces;
+	uint32_t is_inline; /* the bytes */
+	uint64_t remote_addr, compare, swap;
+	uint32_t rkey;
+	uint32_t imm; /* as on the wire */
+	uint32_t solicited;
+	uint32_t flow_label; /* of a GRH, with what follows */
+	uint8_t hop_limit, traffic_class;
+	uint8_t sgid[16], dgid[16];
+};
+
 struct live_request {
 	uint32_t kind;
 	uint32_t qpn;
@@ -105,6 +126,7 @@ struct live_request {
 	uint64_t length;
 	uint32_t operation; /* enum live_operation */
 	struct live_pair pair;
+	struct live_content content; /* of a send */
 };
 
 enum live_note_kind {
@@ -197,6 +219,12 @@ struct live_group_question {
 	uint16_t mlid;
 	uint8_t sl;
 	uint8_t mgid[16];
+};
+
+/* Of what data are captured. */
+struct live_capture_wanted {
+	uint32_t serial; /* 0: of none */
+	uint32_t port;   /* the fabric's number of it, or TOPO_NONE: all */
 };
 
 /* ---- what the daemon says over a LIVE_ADAPTER connection */

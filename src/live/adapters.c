@@ -88,6 +88,21 @@ static struct program *program_of(struct live *l, uint32_t slot)
 	return number ? &l->adapters->programs[number] : NULL;
 }
 
+void adapters_stir(struct live *l)
+{
+	l->adapters->page->generation++;
+}
+
+bool adapters_has_engine(const struct live *l)
+{
+	return l->adapters->timer != 0;
+}
+
+bool adapters_is_engine(const struct live *l, uint32_t slot)
+{
+	return l->adapters->timer == l->clients[slot].number;
+}
+
 void adapters_hold(struct live *l, bool holds)
 {
 	l->adapters->page->is_held = holds;
@@ -261,6 +276,7 @@ static void lose_timer(struct live *l)
 {
 	l->adapters->timer = 0;
 	l->adapters->page->timers = 0;
+	data_capture_lost(l);
 	l->adapters->page->generation++;
 	tell_all_gone(l, 0);
 }
@@ -269,7 +285,7 @@ void adapters_forget(struct live *l, uint32_t slot)
 {
 	struct program *p = program_of(l, slot);
 
-	if (l->adapters->timer == l->clients[slot].number)
+	if (adapters_is_engine(l, slot))
 		lose_timer(l);
 	if (!p)
 		return;
@@ -409,13 +425,6 @@ void adapters_tell(struct live *l)
 }
 
 /* ---- questions; what they answer is an errno, and text */
-
-struct answer {
-	uint32_t slot; /* of who asks */
-	struct strbuf bytes;
-	uint32_t number;
-	int file; /* -1: none */
-};
 
 static int ask_node(struct live *l, node_id v, const void *asked,
 		    struct answer *out)
@@ -621,6 +630,8 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
 		  ask_group },
 		{ LIVE_BE_TIMER, 0, be_timer },
 		{ LIVE_ASK_ALL, 0, ask_all },
+		{ LIVE_ASK_CAPTURE, sizeof(uint32_t), data_capture_asked },
+		{ LIVE_CAPTURED, sizeof(uint32_t), data_capture_over },
 	};
 	struct answer a = { .slot = slot, .bytes = STRBUF_INIT, .file = -1 };
 	struct live_reply r = { .error = EINVAL };

@@ -390,6 +390,27 @@ static enum hd_status refuse_command(struct live *l, const char *const *words,
 
 /* ---- capture [PORT]: what crosses cables, into the file that came along */
 
+/* The file, emptied, if there is a sense to it; or -1. */
+static int take_file(struct live *l, const char *const *words, size_t n,
+		     struct diag *d, port_id *only)
+{
+	int file = l->given;
+
+	*only = TOPO_NONE;
+	if (n > 1 || file < 0) {
+		diag_fail(d, HD_ERR_USAGE, "capture [PORT], and a file");
+		return -1;
+	}
+	if (n == 1 && find_port(l, words[0], d, only) != HD_OK)
+		return -1;
+	if (ftruncate(file, 0) != 0 && errno != EINVAL) {
+		diag_fail(d, HD_ERR_ENV, "no file to write to");
+		return -1;
+	}
+	l->given = -1;
+	return file;
+}
+
 static enum hd_status stop_capture(struct live *l, struct diag *d)
 {
 	bool whole = live_capture_close(l->capture);
@@ -404,23 +425,68 @@ static enum hd_status capture_command(struct live *l, const char *const *words,
 				      size_t n, struct diag *d,
 				      struct strbuf *out)
 {
-	port_id only = TOPO_NONE;
+	port_id only;
 
 	(void)out;
-	if (n > 1 || l->given < 0)
-		return diag_fail(d, HD_ERR_USAGE, "capture [PORT], and a file");
-	if (n == 1 && find_port(l, words[0], d, &only) != HD_OK)
-		return d->status;
 	if (l->capture)
 		return diag_fail(d, HD_ERR_FULL, "there is a capture already");
-	FILE *stream = ftruncate(l->given, 0) == 0 || errno == EINVAL
-			       ? fdopen(l->given, "wb")
-			       : NULL;
+	int file = take_file(l, words, n, d, &only);
+	FILE *stream = file >= 0 ? fdopen(file, "wb") : NULL;
 
-	if (!stream)
+	if (file < 0)
+		return d->status;
+	if (!stream) {
+		close(file);
 		return diag_fail(d, HD_ERR_ENV, "no file to write to");
-	l->given = -1;
+	}
 	l->capture = live_capture_new(stream, true, only);
+	return HD_OK;
+}
+
+/* ---- the same of what programs send, which the engine sees */
+
+static enum hd_status capture_data_command(struct live *l,
+					   const char *const *words, size_t n,
+					   struct diag *d, struct strbuf *out)
+{
+	struct adapters_time t;
+	port_id only;
+
+	(void)out;
+	adapters_time(l, &t);
+	if (!t.is_timed)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "data go from memory to memory in this fabric "
+				 "and never are packets; see 'live up "
+				 "--pace-data'");
+	if (!adapters_has_engine(l))
+		return diag_fail(d, HD_ERR_ENV, "the engine of data is gone");
+	if (l->data.state != CAPTURE_NONE)
+		return diag_fail(d, HD_ERR_FULL, "there is a capture already");
+	int file = take_file(l, words, n, d, &only);
+
+	if (file >= 0)
+		data_capture_begin(l, only, file);
+	return d->status;
+}
+
+/* Says "ends" until the engine has. */
+static enum hd_status release_data_command(struct live *l,
+					   const char *const *words, size_t n,
+					   struct diag *d, struct strbuf *out)
+{
+	uint32_t state = l->data.state;
+
+	(void)words;
+	(void)n;
+	data_capture_end(l);
+	if (state == CAPTURE_NONE)
+		return diag_fail(d, HD_ERR_NOT_FOUND, "no data are captured");
+	if (state == CAPTURE_BROKEN)
+		return diag_fail(d, HD_ERR_IO,
+				 "not all of the capture could be written");
+	if (state != CAPTURE_WHOLE)
+		strbuf_puts(out, "ends");
 	return HD_OK;
 }
 
@@ -501,6 +567,8 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
 		{ "refuse", refuse_command },
 		{ "capture", capture_command },
 		{ "release", release_command },
+		{ "capture-data", capture_data_command },
+		{ "release-data", release_data_command },
 		{ "clock", clock_command },
 		{ "down", down_command },
 		{ "topology", topology_command },

@@ -88,6 +88,11 @@ struct live {
 	double pace;   /* seconds of it in one of the clock */
 	struct recorder *recorder;
 	struct live_capture *capture;
+	struct {
+		uint32_t state; /* enum data_capture */
+		struct live_capture_wanted want;
+		int file; /* while it runs */
+	} data;
 
 	struct client *clients;
 	size_t n_clients, clients_cap;
@@ -190,10 +195,44 @@ struct adapters_time {
 	hd_time now;
 };
 void adapters_time(const struct live *l, struct adapters_time *out);
+/* The engine looks what there is. */
+void adapters_stir(struct live *l);
+bool adapters_has_engine(const struct live *l);
+bool adapters_is_engine(const struct live *l, uint32_t slot);
 /* Counts at all ports what programs have sent since. */
 void adapters_count(struct live *l);
 /* Tells programs what has changed. */
 void adapters_tell(struct live *l);
+
+/* What a program's question is answered with. */
+struct answer {
+	uint32_t slot; /* of who asks */
+	struct strbuf bytes;
+	uint32_t number;
+	int file; /* -1: none */
+};
+
+/* ---- data_capture.c: what programs send, which the engine captures */
+
+enum data_capture {
+	CAPTURE_NONE,
+	CAPTURE_RUNS,
+	CAPTURE_ENDS, /* the engine has not said yet that it did */
+	CAPTURE_WHOLE,
+	CAPTURE_BROKEN, /* not all of it could be written */
+};
+
+/* The file is taken. */
+void data_capture_begin(struct live *l, port_id only, int file);
+/* It is to end; or, if it has, is nobody's any more. */
+void data_capture_end(struct live *l);
+/* The engine is gone. */
+void data_capture_lost(struct live *l);
+/* Questions of the engine's. */
+int data_capture_asked(struct live *l, node_id v, const void *asked,
+		       struct answer *out);
+int data_capture_over(struct live *l, node_id v, const void *asked,
+		      struct answer *out);
 
 /* ---- sysfs.c: what a program reads about its adapter */
 

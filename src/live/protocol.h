@@ -69,6 +69,10 @@ enum live_question {
 	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t of each QP */
 	LIVE_BE_TIMER, /* whoever asks is the engine; the page comes with it */
 	LIVE_ASK_ALL,  /* uint32_t of each program that has memory */
+	/* By the engine: uint32_t, the capture of data that it knows, or 0;
+	 * struct live_capture_wanted, and a file if it is another. */
+	LIVE_ASK_CAPTURE,
+	LIVE_CAPTURED, /* uint32_t: it is over, and whole or not */
 	/*
 	 * A command of rdma/rdma_user_cm.h behind the uint32_t number of its
 	 * LIVE_CM connection; what it answers, and as the reply's number how

@@ -187,7 +187,8 @@ struct sim_observer {
 	void (*updated)(void *context, hd_time now, uint32_t port,
 			const struct sim_update *u);
 };
-/* Any number of them, before the first sim_run. */
+/* Any number of them, while it does not run; of one that is cut, before the
+ * first sim_run. */
 void sim_observe(struct sim *s, const struct sim_observer *o);
 
 /* How a run is cut into parts. */

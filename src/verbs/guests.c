@@ -8,76 +8,12 @@
 
 #include "base/alloc.h"
 #include "base/ring.h"
+#include "verbs/guests_parts.h"
 #include "verbs/objects.h"
 
 #define NOTHING (UINT64_C(2) << 20)       /* bytes that are there, */
 #define REGION  (WR_MAX_LENGTH + NOTHING) /* again and again */
 #define NOBODY  0xfffff0u                 /* a queue pair number */
-
-/* One of a guest's completion queues. */
-struct end {
-	struct guest *of;
-	struct v_cq *cq;
-	bool is_waiting;
-	struct end *next; /* that has completions */
-};
-
-/* A message that may still arrive. */
-struct flight {
-	uint64_t number;
-	uint32_t psn; /* of its last packet */
-	enum wr_kind kind;
-	bool is_over;
-};
-
-/* Whose message an entry of the receives tells of; NULL: nobody's any more. */
-struct landing {
-	struct guest *from;
-	uint64_t number;
-};
-
-struct guest {
-	struct guests *all;
-	void *owner;
-	struct v_qp *qp;
-	struct guest *peer;
-	struct guest_queue *queue;
-	struct end sends, receives;
-	struct flight *flights; /* ring; `head` and `tail` count */
-	uint32_t head, tail, places;
-	struct landing *landings; /* ring: one per entry of the receives */
-	uint32_t first, last, size;
-	uint32_t psn; /* of the next packet */
-	bool leaves;
-	struct guest *next, **link;
-};
-
-struct guest_queue {
-	struct guests *all;
-	struct v_srq *srq;
-	const struct v_mr *mr;
-	uint32_t users;
-	bool leaves;
-	struct guest_queue *next, **link;
-};
-
-/* What a host has for all of them. */
-struct host {
-	struct v_pd *pd;
-	struct v_mr *mr;
-};
-
-struct guests {
-	struct lab *lab;
-	struct sim *sim;
-	struct host *hosts;
-	uint8_t *nothing;
-	struct guest *first;
-	struct guest_queue *queues;
-	struct end *waiting;
-	struct landing *lost; /* ring, as of landings */
-	uint32_t head, tail, places;
-};
 
 /* ---- memory: as much as the longest message, of the same few pages */
 
@@ -450,10 +386,10 @@ static void take_off(struct guest *g, const struct guest_message *m)
 
 	g->flights = ring_grow(g->flights, &g->places, g->head, g->tail,
 			       sizeof(*g->flights));
-	g->psn = psn_add(g->psn, (uint32_t)n);
 	g->flights[g->tail++ % g->places] =
-		(struct flight){ m->number, psn_add(g->psn, PSN_MASK), m->kind,
+		(struct flight){ m->number, g->psn, (uint32_t)n, m->kind,
 				 false };
+	g->psn = psn_add(g->psn, (uint32_t)n);
 }
 
 bool guest_send(struct guest *g, const struct guest_message *m)
@@ -485,21 +421,30 @@ bool guest_send(struct guest *g, const struct guest_message *m)
 
 /* ---- on the way */
 
-/* The guest that sent this, and its message that ends with it; or NULL. */
+struct flight *flight_with(const struct guest *g, uint32_t psn,
+			   uint32_t *before)
+{
+	for (uint32_t i = g->head; i != g->tail; i++) {
+		struct flight *f = &g->flights[i % g->places];
+
+		*before = (psn - f->psn) & PSN_MASK;
+		if (*before < f->packets)
+			return f;
+	}
+	return NULL;
+}
+
+/* The guest that sent this request, and the message that it is of; or NULL. */
 static struct flight *flight_of(const struct lab *lab, const struct slot *s,
 				struct guest **from)
 {
 	const struct v_qp *qp = slot_sender(lab, s);
+	uint32_t before;
 
 	if (!qp)
 		return NULL;
-	struct guest *g = ((struct end *)qp->send_cq->context)->of;
-
-	*from = g;
-	for (uint32_t i = g->head; i != g->tail; i++)
-		if (g->flights[i % g->places].psn == s->packet.bth.psn)
-			return &g->flights[i % g->places];
-	return NULL;
+	*from = ((struct end *)qp->send_cq->context)->of;
+	return flight_with(*from, s->packet.bth.psn, &before);
 }
 
 static bool takes_receive(enum wr_kind kind)
@@ -520,7 +465,7 @@ void guests_arrived(struct v_qp *to, const struct slot *last)
 	struct guest *g = ((struct end *)to->recv_cq->context)->of, *from;
 	struct flight *f = flight_of(to->dev->lab, last, &from);
 
-	if (!f || (kind_of(from) == QP_RC && !takes_receive(f->kind)))
+	if (!f || (kind_of(from) == QP_RC && f->kind == WR_WRITE))
 		return;
 	if (!takes_receive(f->kind)) {
 		const struct completion written = { .kind = WC_WRITE };
@@ -606,6 +551,7 @@ static bool tell_arrived(struct end *e, struct guest_news *out)
 	*out = (struct guest_news){ .kind = GUEST_ARRIVED,
 				    .owner = l.from->owner,
 				    .receiver = g->owner,
+				    .took_receive = wc.kind != WC_WRITE,
 				    .number = l.number };
 	return true;
 }

@@ -34,7 +34,8 @@ struct guest_place {
 };
 
 enum guest_news_kind {
-	/* All of a message is there; of RC: of one that takes a receive. */
+	/* All of a message is there; of RC: unless it is a write, of which
+	 * nobody there hears. Of a read: what asks for it. */
 	GUEST_ARRIVED,
 	GUEST_LOST, /* UC, UD: it will never arrive */
 	GUEST_DONE,
@@ -43,7 +44,8 @@ enum guest_news_kind {
 struct guest_news {
 	enum guest_news_kind kind;
 	void *owner;           /* of who sent it */
-	void *receiver;        /* of GUEST_ARRIVED */
+	void *receiver;        /* of GUEST_ARRIVED, */
+	bool took_receive;     /* as is this */
 	uint64_t number;       /* as it was posted */
 	enum wc_status status; /* of GUEST_DONE */
 };
@@ -87,6 +89,32 @@ struct guest_message {
 	struct guest_address address;
 };
 bool guest_send(struct guest *g, const struct guest_message *m);
+
+/* A packet of theirs starts on a link. */
+struct guest_passage {
+	hd_time now, there; /* there: it begins to arrive, unless */
+	bool is_lost;
+	bool is_corrupt, is_marked;
+	port_id out, in; /* of the topology */
+	uint8_t vl;
+	bool is_first; /* link of its way */
+	uint32_t id;   /* its own for as long as it is on its way */
+	/* Numbers, addresses and content are the simulation's. */
+	const struct packet *packet;
+	void *sender; /* owner of the queue pair; NULL: it has left */
+	/* The message that it is of, as a request or an answer; owner NULL: of
+	 * none. Its content begins behind so many bytes. */
+	void *owner;
+	uint64_t number, offset;
+};
+
+/*
+ * From now on somebody is told of each, at the end of its instant; NULL: nobody
+ * any more. It changes nothing.
+ */
+void guests_watch(struct guests *all,
+		  void (*seen)(void *context, const struct guest_passage *p),
+		  void *context);
 
 /* What happens next, and goes on to its time; false: nothing will. */
 bool guests_next(struct guests *all, struct guest_news *out);

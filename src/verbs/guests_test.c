@@ -190,7 +190,8 @@ static void test_sends_need_receives(void **state)
 	close_both(&f);
 }
 
-/* Every operation is done, in the order in which they were posted. */
+/* Every operation is done, in the order in which they were posted; of all but a
+ * write it is told that it has arrived. */
 static void test_operations_in_order(void **state)
 {
 	static const enum wr_kind kinds[] = { WR_WRITE,     WR_READ,
@@ -214,16 +215,70 @@ static void test_operations_in_order(void **state)
 	}
 	while (guests_next(f.all, &n)) {
 		if (n.kind == GUEST_ARRIVED) {
-			assert_true(n.number == 3 || n.number == 5);
-			arrived++;
+			assert_int_equal(n.number, ++arrived);
+			assert_int_equal(n.took_receive,
+					 n.number == 3 || n.number == 5);
 			continue;
 		}
 		assert_int_equal(n.status, WC_SUCCESS);
 		assert_int_equal(n.number, done++);
 	}
 	assert_int_equal(done, N);
-	assert_int_equal(arrived, 2);
+	assert_int_equal(arrived, N - 1);
 	close_both(&f);
+}
+
+struct watched {
+	const struct fixture *f;
+	unsigned requests, answers, firsts;
+	hd_time last;
+};
+
+static void watch(void *context, const struct guest_passage *p)
+{
+	struct watched *w = context;
+	bool answers = opcode_flags(p->packet->bth.opcode) & OPCODE_RESPONSE;
+
+	assert_true(p->now >= w->last);
+	assert_true(p->there > p->now);
+	w->last = p->now;
+	assert_ptr_equal(p->sender, answers ? &w->f->yours : &w->f->mine);
+	/* Either is of the message that asked. */
+	assert_ptr_equal(p->owner, &w->f->mine);
+	assert_int_equal(p->number, 7);
+	w->firsts += p->is_first;
+	if (answers)
+		w->answers++;
+	else
+		assert_int_equal(p->offset, (w->requests++ / 2) * MTU);
+}
+
+/* Whoever watches sees each packet on each of its two cables, and the time at
+ * which all is done is the same. */
+static void test_watching_changes_nothing(void **state)
+{
+	hd_time ends[2];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct fixture f = { 0 };
+		struct watched w = { .f = &f };
+		struct guest_news n;
+
+		open_both(&f, false);
+		assert_true(guest_send(
+			f.a, &(struct guest_message){ WR_WRITE, 7, MTU }));
+		if (i == 1)
+			guests_watch(f.all, watch, &w);
+		while (guests_next(f.all, &n))
+			assert_int_equal(n.kind, GUEST_DONE);
+		ends[i] = guests_now(f.all);
+		assert_int_equal(w.requests, i ? 2 : 0);
+		assert_int_equal(w.answers, i ? 2 : 0);
+		assert_int_equal(w.firsts, i ? 2 : 0);
+		close_both(&f);
+	}
+	assert_int_equal(ends[0], ends[1]);
 }
 
 /* Over a link that is down, retries end it, when they are used up. */
@@ -441,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_writes_fill_the_link),
 		cmocka_unit_test(test_sends_need_receives),
 		cmocka_unit_test(test_operations_in_order),
+		cmocka_unit_test(test_watching_changes_nothing),
 		cmocka_unit_test(test_retries_end),
 		cmocka_unit_test(test_leaving),
 		cmocka_unit_test(test_unreliable_writes_fill_the_link),

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "live/live.h"
 #include "live/protocol.h"
+#include "live/timed/seen.h"
 
 /* ---- the daemon */
 
@@ -80,6 +81,7 @@ static enum hd_status attach(struct engine *e, struct diag *d)
 
 static void leave_fabric(struct engine *e)
 {
+	seen_leave(e);
 	e->base = engine_now(e);
 	guests_free(e->guests);
 	e->guests = NULL;
@@ -115,6 +117,7 @@ static void enter_fabric(struct engine *e)
 		return;
 	}
 	e->guests = guests_new(e->fabric, &e->profile);
+	seen_enter(e);
 	pairs_enter(e);
 }
 
@@ -139,6 +142,7 @@ static void look(struct engine *e)
 		return;
 	e->generation = generation;
 	programs_look(e);
+	seen_look(e);
 	uint64_t version = version_now(e);
 
 	if (version == e->version)
@@ -182,6 +186,7 @@ static bool turn(struct engine *e)
 	/* The last of all is heard, too, with nothing under way any more. */
 	if (pairs_take(e) || !programs_have_heard(e))
 		return true;
+	seen_settle(e);
 	if (e->under_way == 0)
 		return false;
 	if (!e->guests && e->is_fresh) {
@@ -223,6 +228,7 @@ enum hd_status timed_run(const char *dir, const char *profile,
 			doze(idle++);
 	}
 	leave_fabric(e);
+	seen_end(e);
 	programs_free(e);
 	if (e->calls >= 0)
 		close(e->calls);

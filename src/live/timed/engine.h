@@ -12,10 +12,12 @@
 
 struct engine;
 struct program;
+struct seen;
 
 /* A message that is not done, or may still arrive. */
 struct message {
 	struct guest_message what;
+	struct live_content content;
 	uint32_t to;     /* UD: queue pair */
 	bool has_landed; /* it has arrived, or is lost for good */
 	bool is_done;
@@ -71,6 +73,7 @@ struct engine {
 	hd_time base; /* time of earlier guests */
 	struct program *programs[LIVE_PROGRAMS];
 	uint64_t under_way; /* messages */
+	struct seen *seen;  /* packets, by somebody (seen.h); or NULL */
 	bool is_fresh;      /* something was programmed since the last try */
 };
 
@@ -109,6 +112,10 @@ bool pairs_take(struct engine *e);
 void pairs_forget(struct engine *e, struct program *p);
 /* Puts all of them into a simulation of the fabric as it is. */
 void pairs_enter(struct engine *e);
+struct pair *pair_find(struct engine *e, uint32_t qpn);
+bool is_datagram(const struct pair *q);
+/* A message that is not over; or NULL. */
+struct message *pair_message(const struct pair *q, uint64_t number);
 /* One of them hears. */
 void pairs_news(struct engine *e, const struct guest_news *n);
 

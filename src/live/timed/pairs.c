@@ -24,7 +24,7 @@ static struct pair **place_of(struct engine *e, uint32_t qpn)
 	return &p->pairs[qpn & (INDICES - 1)];
 }
 
-static struct pair *pair_of(struct engine *e, uint32_t qpn)
+struct pair *pair_find(struct engine *e, uint32_t qpn)
 {
 	struct pair **at = place_of(e, qpn);
 
@@ -68,7 +68,7 @@ static void tell(struct engine *e, const struct pair *q,
 	program_tell(e, q->of, &n);
 }
 
-static struct message *message_find(const struct pair *q, uint64_t number)
+struct message *pair_message(const struct pair *q, uint64_t number)
 {
 	for (uint64_t i = q->head; i != q->tail; i++)
 		if (q->messages[i % q->size].what.number == number)
@@ -112,6 +112,11 @@ static struct guest_queue *shared_enter(struct engine *e, const struct pair *q)
 static bool is_reliable(const struct pair *q)
 {
 	return q->asked.type == TYPE_RC;
+}
+
+bool is_datagram(const struct pair *q)
+{
+	return q->asked.type == TYPE_UD;
 }
 
 static void attributes(const struct live_pair *p, struct qp_attr *out)
@@ -159,10 +164,9 @@ static void follow(struct engine *e, struct pair *q)
 
 	attributes(&q->asked, &a);
 	if (q->guest && !q->is_connected && q->asked.state >= STATE_RTR) {
-		const struct pair *peer = pair_of(e, q->asked.dest_qpn);
+		const struct pair *peer = pair_find(e, q->asked.dest_qpn);
 
-		q->is_alone =
-			q->asked.type != TYPE_UD && (!peer || !peer->guest);
+		q->is_alone = !is_datagram(q) && (!peer || !peer->guest);
 		q->is_connected =
 			guest_connect(q->guest, peer ? peer->guest : NULL,
 				      &a) == HD_OK;
@@ -193,8 +197,7 @@ static void tell_done(struct engine *e, struct pair *q, uint64_t number,
 static void post(struct engine *e, struct pair *q, const struct message *m)
 {
 	struct guest_message what = m->what;
-	const struct pair *to =
-		q->asked.type == TYPE_UD ? pair_of(e, m->to) : NULL;
+	const struct pair *to = is_datagram(q) ? pair_find(e, m->to) : NULL;
 
 	what.address.to = to ? to->guest : NULL;
 	if (!q->has_started || what.address.dlid >= LID_FIRST_MCAST ||
@@ -236,7 +239,7 @@ static void leave(struct engine *e, struct pair *q)
 /* Its peer is there: programs come to know each other in any order. */
 static void renew(struct engine *e, struct pair *q)
 {
-	const struct pair *peer = pair_of(e, q->asked.dest_qpn);
+	const struct pair *peer = pair_find(e, q->asked.dest_qpn);
 
 	if (!q->is_alone || !peer || !peer->guest)
 		return;
@@ -294,7 +297,7 @@ static void take_pair(struct engine *e, struct program *p,
 static void take_gone(struct engine *e, struct program *p,
 		      const struct live_request *r)
 {
-	struct pair *q = pair_of(e, r->qpn);
+	struct pair *q = pair_find(e, r->qpn);
 
 	if (!q || q->of != p)
 		return;
@@ -313,7 +316,7 @@ static const enum wr_kind kinds[LIVE_OPERATIONS] = {
 static void take_send(struct engine *e, struct program *p,
 		      const struct live_request *r)
 {
-	struct pair *q = pair_of(e, r->qpn);
+	struct pair *q = pair_find(e, r->qpn);
 
 	if (!q || q->of != p || r->operation >= LIVE_OPERATIONS ||
 	    r->length > WR_MAX_LENGTH)
@@ -325,6 +328,7 @@ static void take_send(struct engine *e, struct program *p,
 				       .dlid = to->dlid,
 				       .sl = to->sl & 15,
 				       .global = to->global } },
+		.content = r->content,
 		.to = to->dest_qpn,
 	};
 
@@ -337,7 +341,7 @@ static void take_send(struct engine *e, struct program *p,
 static void take_receive(struct engine *e, struct program *p,
 			 const struct live_request *r)
 {
-	struct pair *q = pair_of(e, r->qpn);
+	struct pair *q = pair_find(e, r->qpn);
 
 	if (!q || q->of != p)
 		return;
@@ -458,9 +462,9 @@ void pairs_news(struct engine *e, const struct guest_news *n)
 		[GUEST_LOST] = LIVE_LOST,
 	};
 	struct pair *q = n->owner;
-	struct message *m = message_find(q, n->number);
+	struct message *m = pair_message(q, n->number);
 
-	if (n->kind == GUEST_ARRIVED && (!m || m->what.kind != WR_WRITE))
+	if (n->kind == GUEST_ARRIVED && n->took_receive)
 		receive_taken(n->receiver);
 	if (!m)
 		return;
