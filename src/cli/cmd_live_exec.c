@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/library.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "live/place.h"
@@ -23,73 +19,20 @@ static const struct option options[] = {
 
 /* What stands in for the kernel: for MADs and files, and for verbs. */
 static const char *const libraries[] = { "libheddle-umad.so",
-					 "libheddle-verbs.so" };
-enum { N_LIBRARIES = sizeof(libraries) / sizeof(libraries[0]) };
-
-/*
- * In front of whatever is preloaded already. The loader ends a path at a blank
- * or a colon, so it finds the libraries in the fabric's folder.
- */
-static void set_preload(const char *dir, char *const paths[N_LIBRARIES])
-{
-	const char *old = getenv("LD_PRELOAD");
-	struct strbuf all = STRBUF_INIT;
-
-	for (unsigned i = 0; i < N_LIBRARIES; i++) {
-		struct strbuf one = STRBUF_INIT;
-
-		strbuf_printf(&one, "%s/%s", dir, libraries[i]);
-		if (access(one.text, R_OK) != 0)
-			(void)!symlink(paths[i], one.text);
-		strbuf_printf(&all, "%s%s", i ? ":" : "", one.text);
-		strbuf_fini(&one);
-	}
-	if (old && old[0])
-		strbuf_printf(&all, ":%s", old);
-	setenv("LD_PRELOAD", all.text, 1);
-	strbuf_fini(&all);
-}
-
-/* Returns only if the program could not be started. */
-static void become(const struct values *v, const char *host, char **words,
-		   int n, char *const paths[N_LIBRARIES], struct diag *d)
-{
-	char *dir = live_folder(v->name);
-	char **program = calloc((size_t)n + 1, sizeof(*program));
-
-	if (program) {
-		memcpy(program, words, (size_t)n * sizeof(*program));
-		setenv(LIVE_DIR, dir, 1);
-		setenv(LIVE_HOST, host, 1);
-		if (strchr(host, PLACE_BETWEEN))
-			live_choose_adapter();
-		set_preload(dir, paths);
-		execvp(program[0], program);
-	}
-	diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0],
-		  strerror(errno));
-	free(program);
-	free(dir);
-}
+					 "libheddle-verbs.so", NULL };
 
 static int start(const struct values *v, const char *host, char **words, int n)
 {
 	struct diag d = { .status = HD_OK };
-	char *paths[N_LIBRARIES];
-	const char *missing = NULL;
+	char *dir = live_folder(v->name);
 
-	for (unsigned i = 0; i < N_LIBRARIES; i++) {
-		paths[i] = library_find(libraries[i]);
-		if (!paths[i])
-			missing = libraries[i];
-	}
-	if (missing)
-		diag_fail(&d, HD_ERR_ENV, "%s is not where it was installed",
-			  missing);
-	else
-		become(v, host, words, n, paths, &d);
-	for (unsigned i = 0; i < N_LIBRARIES; i++)
-		free(paths[i]);
+	setenv(LIVE_DIR, dir, 1);
+	setenv(LIVE_HOST, host, 1);
+	if (strchr(host, PLACE_BETWEEN))
+		live_choose_adapter();
+	if (live_preload(libraries, dir, &d))
+		live_become(words, n, &d);
+	free(dir);
 	return command_refuse(&d);
 }
 
@@ -145,6 +88,7 @@ const struct command command_live_exec = {
 		"and UCX use the adapter, unless their own variables say "
 		"otherwise. The exit status is that of the program.",
 	.options = options,
+	.becomes_another = true,
 	.examples = examples,
 	.run = run,
 };

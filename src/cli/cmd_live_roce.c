@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "base/library.h"
+#include "base/alloc.h"
 #include "cli/commands.h"
+#include "cli/live/live.h"
 #include "live/place.h"
 
 static const char *const mtus[] = {
@@ -58,24 +58,6 @@ static const char *refusal(const struct values *v, int n_args)
 		       : NULL;
 }
 
-/* The loader ends a path at a blank: it is told the folder apart. */
-static void set_preload(const char *path)
-{
-	const char *name = strrchr(path, '/') + 1;
-	const char *old = getenv("LD_PRELOAD"),
-		   *dirs = getenv("LD_LIBRARY_PATH");
-	struct strbuf text = STRBUF_INIT;
-
-	strbuf_printf(&text, "%.*s%s%s", (int)(name - path), path,
-		      dirs && dirs[0] ? ":" : "", dirs ? dirs : "");
-	setenv("LD_LIBRARY_PATH", text.text, 1);
-	strbuf_clear(&text);
-	strbuf_printf(&text, "%s%s%s", name, old && old[0] ? ":" : "",
-		      old ? old : "");
-	setenv("LD_PRELOAD", text.text, 1);
-	strbuf_fini(&text);
-}
-
 static void set_place(const struct values *v)
 {
 	char lose[24];
@@ -88,24 +70,15 @@ static void set_place(const struct values *v)
 	setenv(LIVE_ROCE_LOSE, lose, 1);
 }
 
-/* Returns only if the program could not be started. */
-static void become(const struct values *v, char **words, int n, struct diag *d)
+/* Beside the socket that is made, if it must be. */
+static bool preload(const char *local, struct diag *d)
 {
-	char **program = calloc((size_t)n + 1, sizeof(*program));
-	char *path = library_find("libheddle-verbs.so");
+	static const char *const libraries[] = { "libheddle-verbs.so", NULL };
+	char *copy = hd_strdup(local);
+	bool done = live_preload(libraries, dirname(copy), d);
 
-	if (!path) {
-		diag_fail(d, HD_ERR_ENV, "libheddle-verbs.so is not there");
-	} else if (program) {
-		memcpy(program, words, (size_t)n * sizeof(*program));
-		set_place(v);
-		set_preload(path);
-		execvp(program[0], program);
-	}
-	diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0],
-		  strerror(errno));
-	free(program);
-	free(path);
+	free(copy);
+	return done;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -120,7 +93,9 @@ static int run(const struct command *self, int argc, char **argv)
 
 	if (why)
 		return command_usage(self, "%s", why);
-	become(&v, argv, n_args, &d);
+	set_place(&v);
+	if (preload(v.local, &d))
+		live_become(argv, n_args, &d);
 	return command_refuse(&d);
 }
 
@@ -144,6 +119,7 @@ const struct command command_live_roce = {
 		"and no fabric need run. GID index 0 is the link-local address, "
 		"1 that of IPv4. The exit status is that of the program.",
 	.options = options,
+	.becomes_another = true,
 	.examples = examples,
 	.run = run,
 };

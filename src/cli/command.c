@@ -80,13 +80,19 @@ const struct option common_table[] = {
 	  .help = "show this help" },
 	{ .name = NULL },
 };
+enum { HELP = sizeof(common_table) / sizeof(common_table[0]) - 2 };
+
+const struct option *command_common(const struct command *c)
+{
+	return common_table + (c->becomes_another ? HELP : 0);
+}
 
 static const struct option no_options[] = { { .name = NULL } };
 
-#define OPTION_TABLES(self)                                                   \
-	{                                                                     \
-		(self)->options ? (self)->options : no_options, common_table, \
-			NULL                                                  \
+#define OPTION_TABLES(self)                                     \
+	{                                                       \
+		(self)->options ? (self)->options : no_options, \
+			command_common(self), NULL              \
 	}
 
 /* The file that the option of that kind names; NULL: it is of another, was not

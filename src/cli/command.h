@@ -67,6 +67,8 @@ struct command {
 	 * interrupted, keeps what it has.
 	 */
 	bool is_long;
+	/* It has no results: of the common options it has --help alone. */
+	bool becomes_another;
 	/* Instead, of a command that reads its words itself. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
@@ -95,6 +97,8 @@ struct common_options {
 };
 
 extern const struct option common_table[]; /* of struct common_options */
+/* Those of a command: all, or the last. */
+const struct option *command_common(const struct command *c);
 
 /*
  * Reads the command line into `values`, whose first member is a struct

@@ -124,7 +124,7 @@ static void put_group(struct strbuf *out, const char *name)
 
 void manual_command(const struct command *c, struct strbuf *out)
 {
-	const struct option *tables[] = { c->options, common_table, NULL };
+	const struct option *tables[] = { c->options, command_common(c), NULL };
 
 	put_title(out, c->name);
 	strbuf_puts(out, ".SH NAME\nheddle\\-");
@@ -183,7 +183,7 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 /* The words that may follow: subcommands, arguments, then options. */
 static void put_words(struct strbuf *out, const struct command *c)
 {
-	const struct option *tables[] = { common_table, c->options, NULL };
+	const struct option *tables[] = { command_common(c), c->options, NULL };
 
 	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
 		strbuf_printf(out, "%s ",

@@ -22,9 +22,9 @@ check_help() {
 	cp out help.own
 	status 0 "$HEDDLE" help "$@"
 	cmp out help.own
-	status 2 "$HEDDLE" "$@" --outptu=x
+	status 2 "$HEDDLE" "$@" --hepl
 	one_line err
-	has err "did you mean '--output'?"
+	has err "did you mean '--help'?"
 	empty out
 }
 

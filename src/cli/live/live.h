@@ -101,6 +101,15 @@ HD_MUST_CHECK enum hd_status live_find_hosts(const char *name,
  */
 void live_choose_adapter(void);
 
+/*
+ * Programs started from now on load these libraries of ours (NULL ends them)
+ * before all others, and what is preloaded already behind them. Where a path of
+ * theirs is none to the loader, a link to it is made in the folder `links`.
+ */
+bool live_preload(const char *const *names, const char *links, struct diag *d);
+/* Becomes a program of `n` words; returns only if it could not be started. */
+void live_become(char **words, int n, struct diag *d);
+
 /* Runs the engine of a fabric in a process of its own. */
 HD_MUST_CHECK enum hd_status live_start_engine(const struct live_wish *w,
 					       struct diag *d);
