@@ -10,19 +10,14 @@ export XDG_RUNTIME_DIR
 export OSM_CACHE_DIR="$PWD/cache" OSM_TMP_DIR="$PWD/dumps"
 rm -rf cache dumps log
 mkdir cache dumps
-programs=
-cleanup() {
-	for program in $programs; do
-		kill -9 "$program" 2>/dev/null || true
-		wait "$program" 2>/dev/null || true
-	done
+. "$SRC/tests/cli/end_lib.sh"
+leave() {
 	for fabric in "$XDG_RUNTIME_DIR"/heddle-*; do
 		"$HEDDLE" live down -q --name "${fabric##*/heddle-}" \
 			2>/dev/null || true
 	done
 	rm -rf "$XDG_RUNTIME_DIR"
 }
-trap cleanup EXIT
 
 # on HOST PROGRAM...: it ends within a minute.
 on() {

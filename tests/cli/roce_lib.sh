@@ -1,15 +1,10 @@
 # Words for tests of adapters that speak RoCEv2: after lib.sh. A cable of its
 # own: its sockets are in ./cable, whose path is short.
 cable=$(mktemp -d /tmp/heddle-roce.XXXXXXXX)
-programs=
-cleanup() {
-	for program in $programs; do
-		kill -9 "$program" 2>/dev/null || true
-		wait "$program" 2>/dev/null || true
-	done
+. "$SRC/tests/cli/end_lib.sh"
+leave() {
 	rm -rf "$cable"
 }
-trap cleanup EXIT
 
 # end_at LOCAL PROGRAM...: with that socket; $mtu and $lose, if they are set.
 end_at() {
