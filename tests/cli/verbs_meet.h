@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,13 +22,28 @@ static inline bool meet_hear(int fd, void *bytes, size_t size)
 	return recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
 }
 
-/* Who forwards may also say why he cannot. */
-static inline bool meet_greet(int fd)
+/*
+ * Who forwards may also say why he cannot, or say nothing. Each says a word of
+ * its own; the one who connects confirms that he has heard the other's, which
+ * the listener waits for: then both know that both do.
+ */
+static inline bool meet_greet(int fd, bool listens)
 {
-	char word = 1, said = 0;
+	const struct timeval long_enough = { .tv_sec = 60 };
+	const struct timeval for_ever = { .tv_sec = 0 };
+	const char word = 1, heard = 2;
+	char said = 0, confirmed = heard;
 
-	return send(fd, &word, 1, MSG_NOSIGNAL) == 1 &&
-	       meet_hear(fd, &said, 1) && said == word;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &long_enough,
+		   sizeof(long_enough));
+	if (send(fd, &word, 1, MSG_NOSIGNAL) != 1 || !meet_hear(fd, &said, 1) ||
+	    said != word)
+		return false;
+	if (listens && !meet_hear(fd, &confirmed, 1))
+		return false;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &for_ever, sizeof(for_ever));
+	return listens ? confirmed == heard
+		       : send(fd, &heard, 1, MSG_NOSIGNAL) == 1;
 }
 
 static inline struct sockaddr_in meet_at(const char *port)
@@ -47,9 +63,11 @@ static inline int meet_listen(const char *port)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 &&
 	    listen(fd, 8) == 0)
-		do
-			peer = accept(fd, NULL, NULL);
-		while (peer >= 0 && !meet_greet(peer));
+		peer = accept(fd, NULL, NULL);
+	while (peer >= 0 && !meet_greet(peer, true)) {
+		close(peer);
+		peer = accept(fd, NULL, NULL);
+	}
 	close(fd);
 	return peer;
 }
@@ -66,7 +84,7 @@ static inline int meet_connect(const char *host, const char *port, int seconds)
 		int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
-		    meet_greet(fd))
+		    meet_greet(fd, false))
 			return fd;
 		close(fd);
 		nanosleep(&again, NULL);
