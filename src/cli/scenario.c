@@ -52,7 +52,7 @@ enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed,
 }
 
 enum hd_status scenario_choose(struct fabric_choice *c,
-			       const struct live_tables *live, const char *path,
+			       struct live_tables *live, const char *path,
 			       uint64_t *seed, struct diag *d,
 			       struct fabric **out)
 {

@@ -71,7 +71,7 @@ HD_MUST_CHECK enum hd_status choice_overrides(struct fabric_choice *c,
  */
 struct live_tables;
 HD_MUST_CHECK enum hd_status scenario_choose(struct fabric_choice *c,
-					     const struct live_tables *live,
+					     struct live_tables *live,
 					     const char *path, uint64_t *seed,
 					     struct diag *d,
 					     struct fabric **out);

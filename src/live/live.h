@@ -97,14 +97,17 @@ live_start_companion(const char *name, const struct live_companion *c,
 
 /*
  * The SLs of paths by which a manager's routing keeps free of deadlocks, asked
- * of its subnet administration by a program on `host`: into `s`, which has the
- * LIDs of the fabric. Nothing, if it leaves SLs to applications, or does not
- * answer.
+ * of its subnet administration by a program on `host`: rows for path_sls_keep,
+ * to be freed, of `s`, which has the LIDs of the fabric. NULL if it leaves SLs
+ * to applications, or if no manager runs. HD_ERR_NOT_FOUND if one is there and
+ * does not answer.
  */
 struct subnet;
 HD_MUST_CHECK enum hd_status live_path_sls(const char *dir, const char *host,
-					   uint16_t sm_lid, struct subnet *s,
-					   struct diag *d);
+					   uint16_t sm_lid,
+					   const struct subnet *s,
+					   struct diag *d, uint8_t ***rows);
+void live_path_sls_free(const struct topo *t, uint8_t **rows);
 
 /* A connection for questions to the daemon in `dir` (protocol.h), or -1. */
 int live_connect(const char *dir, struct diag *d);

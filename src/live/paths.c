@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -19,7 +20,13 @@
 
 enum {
 	TIMEOUT = 1000, /* ms */
-	RETRIES = 2,
+	RETRIES = 9,
+	BUSY_PAUSE = 100000000, /* ns */
+	MOST_BUSY = 100,        /* times, before it counts as silence */
+	/* Of an answer. */
+	MAD_BUSY = 0x0001,
+	MAD_NOBODY = 0x000C, /* no program serves this there */
+	SA_NO_RECORDS = 0x0300,
 	SA_OFFSET = 44, /* of the size of a record, in words of 8 bytes */
 	SA_MASK = 48,
 	SA_DATA = 56,
@@ -39,6 +46,7 @@ struct asking {
 	uint16_t sm_lid;
 	uint64_t tid;
 	struct strbuf answer; /* header and MAD */
+	struct diag *d;
 };
 
 /* Which paths; 0 and -1: any. */
@@ -62,8 +70,8 @@ static void write_query(const struct wanted *w, uint8_t *mad)
 	mad[SA_DATA + PATH_SL] = (uint8_t)(w->sl >= 0 ? w->sl : 0);
 }
 
-/* Sends a MAD and waits; false if it has no good answer. */
-static bool exchange(struct asking *a, uint8_t *mad)
+/* Sends a MAD and waits for its answer: the status there, MAD_BUSY never. */
+static enum hd_status exchange(struct asking *a, uint8_t *mad, uint16_t *status)
 {
 	const struct umad_header h = {
 		.agent = a->agent,
@@ -75,59 +83,98 @@ static bool exchange(struct asking *a, uint8_t *mad)
 	};
 	struct umad_header back;
 
-	store_be64(mad + 8, ++a->tid);
-	if (!umad_send(&a->umad, &h, mad, MAD_SIZE) ||
-	    !umad_receive(&a->umad, &a->answer) ||
-	    a->answer.len < UMAD_HEADER + SA_DATA)
-		return false;
-	memcpy(&back, a->answer.text, sizeof(back));
-	return back.status == 0 && load_be16((const uint8_t *)a->answer.text +
-					     UMAD_HEADER + 4) == 0;
+	for (unsigned tries = 0; tries < MOST_BUSY; tries++) {
+		store_be64(mad + 8, ++a->tid);
+		if (!umad_send(&a->umad, &h, mad, MAD_SIZE) ||
+		    !umad_receive(&a->umad, &a->answer) ||
+		    a->answer.len < UMAD_HEADER + SA_DATA)
+			return diag_fail(a->d, HD_ERR_ENV,
+					 "the fabric ended meanwhile");
+		memcpy(&back, a->answer.text, sizeof(back));
+		if (back.status != 0)
+			break;
+		*status = load_be16((const uint8_t *)a->answer.text +
+				    UMAD_HEADER + 4);
+		if (*status != MAD_BUSY)
+			return HD_OK;
+		nanosleep(&(struct timespec){ .tv_nsec = BUSY_PAUSE }, NULL);
+	}
+	return diag_fail(a->d, HD_ERR_NOT_FOUND,
+			 "the subnet manager at LID %u does not answer, and"
+			 " only it knows the SLs of paths",
+			 a->sm_lid);
+}
+
+static enum hd_status refused(const struct asking *a, uint16_t status)
+{
+	return diag_fail(a->d, HD_ERR_ENV,
+			 "the subnet manager at LID %u refuses to tell the SLs"
+			 " of paths: status 0x%04x",
+			 a->sm_lid, status);
 }
 
 /* The records of the answer, and what each takes: 0 if there are none. */
-static size_t ask(struct asking *a, const struct wanted *w,
-		  struct byte_reader *out)
+static enum hd_status ask(struct asking *a, const struct wanted *w,
+			  struct byte_reader *out, size_t *size)
 {
 	uint8_t mad[MAD_SIZE];
+	uint16_t said = 0;
 
-	reader_init(out, NULL, 0);
+	*size = 0;
 	write_query(w, mad);
-	if (!exchange(a, mad))
-		return 0;
+	enum hd_status status = exchange(a, mad, &said);
+
+	if (status != HD_OK || said == SA_NO_RECORDS)
+		return status;
+	if (said != 0)
+		return refused(a, said);
 	const uint8_t *bytes = (const uint8_t *)a->answer.text + UMAD_HEADER;
-	size_t size = (size_t)load_be16(bytes + SA_OFFSET) * 8;
+	size_t each = (size_t)load_be16(bytes + SA_OFFSET) * 8;
 
 	reader_init(out, bytes + SA_DATA,
 		    a->answer.len - UMAD_HEADER - SA_DATA);
-	return size >= PATH_SIZE ? size : 0;
+	if (each >= PATH_SIZE && reader_left(out) >= each)
+		*size = each;
+	return HD_OK;
 }
 
-/* Whether anybody is there: who is not says so at once to this question. */
-static bool is_there(struct asking *a)
+/* Whether anybody is there: of who is not, the node says so at once. */
+static enum hd_status is_there(struct asking *a, bool *is)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = MAD_GET,
 				      .attribute = ATTR_CLASS_PORT_INFO };
 	uint8_t mad[MAD_SIZE];
+	uint16_t said = 0;
 
 	mad_write(&h, mad);
-	return exchange(a, mad);
+	enum hd_status status = exchange(a, mad, &said);
+
+	*is = status == HD_OK && said == 0;
+	return status == HD_OK && said != 0 && said != MAD_NOBODY
+		       ? refused(a, said)
+		       : status;
 }
 
-/* Whether there is a path between two ports with that SL. */
-static bool has_path(struct asking *a, uint16_t from, uint16_t to, int sl)
+/* Whether there is a path between two ports with that SL; not after an error.
+ */
+static bool has_path(struct asking *a, const uint16_t *ends, int sl,
+		     enum hd_status *status)
 {
-	const struct wanted w = { from, to, sl };
+	const struct wanted w = { ends[0], ends[1], sl };
 	struct byte_reader r;
-	size_t size = ask(a, &w, &r);
+	size_t size = 0;
 
-	return size > 0 && reader_left(&r) >= size;
+	if (*status == HD_OK)
+		*status = ask(a, &w, &r, &size);
+	return size > 0;
 }
 
-/* False if SLs are the applications', or nobody answers. */
-static bool engine_chooses(struct asking *a, const struct subnet *s)
+/* Not so if SLs are the applications'. */
+static enum hd_status engine_chooses(struct asking *a, const struct subnet *s,
+				     bool *does)
 {
+	enum hd_status status = HD_OK;
 	uint16_t ends[2];
 	unsigned n = 0;
 
@@ -137,64 +184,84 @@ static bool engine_chooses(struct asking *a, const struct subnet *s)
 		if (p != TOPO_NONE && topo_is_end_port(s->topo, p))
 			ends[n++] = (uint16_t)lid;
 	}
-	return n == 2 && has_path(a, ends[0], ends[1], -1) &&
-	       !(has_path(a, ends[0], ends[1], 0) &&
-		 has_path(a, ends[0], ends[1], 1));
+	*does = n == 2 && has_path(a, ends, -1, &status) &&
+		!(has_path(a, ends, 0, &status) &&
+		  has_path(a, ends, 1, &status));
+	return status;
 }
 
-/* A port's paths to all others. */
-static uint8_t *row_of(struct asking *a, const struct subnet *s, port_id p)
+/* A port's paths to all others; NULL: it has none. */
+static enum hd_status row_of(struct asking *a, const struct subnet *s,
+			     port_id p, uint8_t **row)
 {
 	const struct wanted w = { s->lid_of_port[p], 0, -1 };
 	struct byte_reader r;
-	size_t size = ask(a, &w, &r);
+	size_t size;
+	enum hd_status status = ask(a, &w, &r, &size);
 
 	if (size == 0)
-		return NULL;
-	uint8_t *row = hd_alloc(s->lft_stride, 1);
-
-	memset(row, SL_UNKNOWN, s->lft_stride);
+		return status;
+	*row = hd_alloc(s->lft_stride, 1);
+	memset(*row, SL_UNKNOWN, s->lft_stride);
 	while (reader_left(&r) >= size) {
 		const uint8_t *path = read_bytes(&r, size);
 		uint16_t to = load_be16(path + PATH_DLID);
 
 		if (to < s->lft_stride)
-			row[to] = path[PATH_SL] & 15;
+			(*row)[to] = path[PATH_SL] & 15;
 	}
-	return row;
+	return HD_OK;
 }
 
-static void ask_all(struct asking *a, struct subnet *s)
+void live_path_sls_free(const struct topo *t, uint8_t **rows)
 {
-	const struct topo *t = s->topo;
-	uint8_t **rows;
-
-	if (s->n_subnets != 1 || !is_there(a) || !engine_chooses(a, s))
-		return;
-	rows = hd_alloc(t->n_ports, sizeof(*rows));
-	for (port_id p = 0; p < t->n_ports; p++)
-		if (topo_is_end_port(t, p) && s->lid_of_port[p])
-			rows[p] = row_of(a, s, p);
-	path_sls_keep(s, rows);
-	for (port_id p = 0; p < t->n_ports; p++)
+	for (port_id p = 0; rows && p < t->n_ports; p++)
 		free(rows[p]);
 	free(rows);
 }
 
+static enum hd_status ask_all(struct asking *a, const struct subnet *s,
+			      uint8_t ***out)
+{
+	const struct topo *t = s->topo;
+	bool is = s->n_subnets == 1;
+	enum hd_status status = is ? is_there(a, &is) : HD_OK;
+
+	if (status == HD_OK && is)
+		status = engine_chooses(a, s, &is);
+	if (status != HD_OK || !is)
+		return status;
+	uint8_t **rows = hd_alloc(t->n_ports, sizeof(*rows));
+
+	for (port_id p = 0; p < t->n_ports && status == HD_OK; p++)
+		if (topo_is_end_port(t, p) && s->lid_of_port[p])
+			status = row_of(a, s, p, &rows[p]);
+	if (status == HD_OK)
+		*out = rows;
+	else
+		live_path_sls_free(t, rows);
+	return status;
+}
+
 enum hd_status live_path_sls(const char *dir, const char *host, uint16_t sm_lid,
-			     struct subnet *s, struct diag *d)
+			     const struct subnet *s, struct diag *d,
+			     uint8_t ***rows)
 {
 	static const uint8_t unasked[] = { 0 };
 	struct asking a = { .umad = { .dir = dir, .host = host, .fd = -1 },
 			    .sm_lid = sm_lid,
-			    .answer = STRBUF_INIT };
+			    .answer = STRBUF_INIT,
+			    .d = d };
 	enum hd_status status = umad_open(&a.umad, d);
 
+	*rows = NULL;
 	if (status != HD_OK)
 		return status;
-	if (umad_register(&a.umad, MAD_SA, unasked, &a.agent) == 0)
-		ask_all(&a, s);
+	status = umad_register(&a.umad, MAD_SA, unasked, &a.agent) == 0
+			 ? ask_all(&a, s, rows)
+			 : diag_fail(d, HD_ERR_ENV,
+				     "the fabric ended meanwhile");
 	close(a.umad.fd);
 	strbuf_fini(&a.answer);
-	return HD_OK;
+	return status;
 }

@@ -13,7 +13,8 @@ static enum hd_status open_fabric(void *context, struct diag *d,
 				  struct fabric **out)
 {
 	struct engine_origin *o = context;
-	enum hd_status status = live_tables_open(o->wish->name, d, &o->tables);
+	enum hd_status status =
+		live_tables_open(o->wish->name, false, d, &o->tables);
 
 	if (status == HD_OK)
 		status = live_fabric_read(o->tables, o->wish->path,

@@ -45,10 +45,13 @@ int live_pass_on(const struct command *self, int argc, char **argv);
 
 /*
  * What is programmed in the fabric that runs under `name`: now, and what is
- * found later while a run on it goes on.
+ * found later while a run on it goes on. If a manager is there and does not
+ * answer, whoever needs it is refused; SLs are the applications' for others.
  */
 struct live_tables;
-HD_MUST_CHECK enum hd_status live_tables_open(const char *name, struct diag *d,
+HD_MUST_CHECK enum hd_status live_tables_open(const char *name,
+					      bool needs_manager,
+					      struct diag *d,
 					      struct live_tables **out);
 void live_tables_free(struct live_tables *l);
 /* Whether something else is programmed now than when they were opened. */
@@ -65,7 +68,7 @@ HD_MUST_CHECK enum hd_status live_tables_look(struct live_tables *l,
  * that are not active are down. What was found later happens at its time. Lives
  * no longer than `l`.
  */
-HD_MUST_CHECK enum hd_status live_fabric_read(const struct live_tables *l,
+HD_MUST_CHECK enum hd_status live_fabric_read(struct live_tables *l,
 					      const char *path,
 					      const struct overrides *o,
 					      struct diag *d,

@@ -7,8 +7,16 @@
 #include "cli/live/live.h"
 #include "live/protocol.h"
 #include "sim/perfquery.h"
+#include "subnet/path_sls.h"
 
 /* ---- the fabric as it is programmed */
+
+/* The SLs of paths as a manager told them, for path_sls_keep. */
+struct told {
+	struct told *next;
+	uint8_t **rows; /* NULL: they are the applications' */
+	uint32_t n;     /* ports */
+};
 
 /* As it was found at a time of the run. */
 struct moment {
@@ -26,14 +34,16 @@ struct live_tables {
 	uint64_t version;
 	struct strbuf image;         /* of the first moment */
 	struct moment *first, *last; /* none until something has changed */
+	/* What was told, the latest first; NULL: nobody was asked yet. */
+	struct told *told, *told_first;
+	bool needs_manager;
 };
 
 /* Whom the builder of a fabric asks: of the first moment. */
 struct programmed {
-	const char *dir;
-	const struct strbuf *image;
-	const struct moment *moments; /* all, or NULL: it has not changed */
+	struct live_tables *tables;
 	struct agents *agents;
+	bool is_old; /* something else was programmed meanwhile */
 };
 
 static enum hd_status load(const struct topo *t, const struct strbuf *image,
@@ -49,42 +59,112 @@ static enum hd_status load(const struct topo *t, const struct strbuf *image,
 static enum hd_status address(void *context, struct topo *t, struct diag *d)
 {
 	struct programmed *p = context;
-	enum hd_status status = load(t, p->image, d, &p->agents);
+	enum hd_status status = load(t, &p->tables->image, d, &p->agents);
 
 	if (status == HD_OK)
 		agents_take_lids(p->agents, t);
 	return status;
 }
 
-/* A host with a manager that it knows of, and the manager's LID. */
+static void note_arrival(void *context, port_id end)
+{
+	(void)end;
+	*(bool *)context = true;
+}
+
+/* A host whose questions reach its manager, and the manager's LID; or NULL. */
 static const char *managed_host(const struct agents *a, const struct topo *t,
 				uint16_t *sm_lid)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
+		bool reaches = false;
+		const struct agents_way way = { NULL, note_arrival, &reaches };
+
 		*sm_lid = (uint16_t)agents_port_get(a, i, PORT_SM_LID);
-		if (topo_is_end_port(t, i) && *sm_lid != 0 &&
-		    t->ports[i].number == 1 &&
-		    agents_port_get(a, i, PORT_STATE) == LINK_ACTIVE)
+		if (!topo_is_end_port(t, i) || *sm_lid == 0 ||
+		    t->ports[i].number != 1 ||
+		    agents_port_get(a, i, PORT_STATE) != LINK_ACTIVE)
+			continue;
+		agents_follow(a, i, *sm_lid, 0, &way);
+		if (reaches)
 			return topo_node_of(t, i)->name;
 	}
 	return NULL;
 }
 
-static enum hd_status program_by(const struct agents *a, const char *dir,
-				 struct subnet *s, struct diag *d)
+/* ---- SLs of paths: asked for once at each moment, and kept with it */
+
+static enum hd_status ask_version(const struct live_tables *l, struct diag *d,
+				  uint64_t *out)
+{
+	const char *const words[] = { "version" };
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = live_call(l->dir, words, 1, d, &text);
+
+	*out = status == HD_OK ? strtoull(text.text, NULL, 10) : 0;
+	strbuf_fini(&text);
+	return status;
+}
+
+static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
+{
+	struct told *g = hd_alloc(1, sizeof(*g));
+
+	*g = (struct told){ l->told, rows, n };
+	if (!l->told)
+		l->told_first = g;
+	l->told = g;
+}
+
+/*
+ * What the manager says now of tables of that version. If they are others by
+ * now, it may have spoken of those: then nothing is noted.
+ */
+static enum hd_status ask_sls(struct live_tables *l, const struct agents *a,
+			      const struct subnet *s, uint64_t version,
+			      struct diag *d)
 {
 	uint16_t sm_lid;
 	const char *host = managed_host(a, s->topo, &sm_lid);
+	uint8_t **rows = NULL;
+	uint64_t now = version;
+	enum hd_status status =
+		host ? live_path_sls(l->dir, host, sm_lid, s, d, &rows) : HD_OK;
 
+	if (status == HD_OK && rows)
+		status = ask_version(l, d, &now);
+	if (status == HD_OK && now == version && (host || !l->told))
+		note_told(l, rows, s->topo->n_ports);
+	else
+		live_path_sls_free(s->topo, rows);
+	return status;
+}
+
+static void program_by(const struct agents *a, const struct told *sls,
+		       struct subnet *s)
+{
 	agents_program(a, s);
-	return host ? live_path_sls(dir, host, sm_lid, s, d) : HD_OK;
+	if (sls->rows)
+		path_sls_keep(s, sls->rows);
 }
 
 static enum hd_status program(void *context, struct subnet *s, struct diag *d)
 {
-	const struct programmed *p = context;
+	static const struct told none;
+	struct programmed *p = context;
+	struct live_tables *l = p->tables;
+	enum hd_status status = HD_OK;
 
-	return program_by(p->agents, p->dir, s, d);
+	if (!l->told_first)
+		status = ask_sls(l, p->agents, s, l->version, d);
+	if (status == HD_ERR_NOT_FOUND && !l->needs_manager) {
+		note_told(l, NULL, 0);
+		status = HD_OK;
+	}
+	p->is_old = !l->told_first;
+	if (status == HD_OK)
+		program_by(p->agents, l->told_first ? l->told_first : &none, s);
+	return status;
 }
 
 static bool is_down(void *context, port_id port)
@@ -101,7 +181,7 @@ static enum hd_status control(void *context, struct scn_congestion *c,
 	const struct programmed *p = context;
 	enum hd_status status = live_control(p->agents, c, d);
 
-	for (const struct moment *m = p->moments;
+	for (const struct moment *m = p->tables->first;
 	     m && status == HD_OK && c->algorithm == SCN_CONTROL_SAME;
 	     m = m->next) {
 		status = live_control(m->agents, c, d);
@@ -117,7 +197,7 @@ static bool throttle(void *context, port_id source, unsigned sl,
 
 	if (live_throttle(p->agents, source, sl, c))
 		return true;
-	for (const struct moment *m = p->moments; m; m = m->next) {
+	for (const struct moment *m = p->tables->first; m; m = m->next) {
 		struct cc_config later = *c;
 
 		if (live_throttle(m->agents, source, sl, &later))
@@ -153,19 +233,42 @@ static void free_moment(struct moment *m)
 	free(m);
 }
 
-/* The tables that `image` has, on a fabric of the same nodes. */
+/*
+ * SLs at a moment later than the first: senders keep those that they have while
+ * the manager is at work, or out of reach.
+ */
+static enum hd_status ask_again(struct live_tables *l, const struct moment *m,
+				uint64_t version, struct diag *d)
+{
+	struct diag here = { .status = HD_OK };
+	enum hd_status status =
+		ask_sls(l, m->agents, &m->subnet, version, &here);
+
+	if (status == HD_OK || status == HD_ERR_NOT_FOUND)
+		return HD_OK;
+	*d = here;
+	return status;
+}
+
+/* Tables as they were at `at`, and their version. */
+struct found {
+	const struct strbuf *image;
+	hd_time at;
+	uint64_t version;
+};
+
+/* These tables, on a fabric of the same nodes. */
 static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
-				 const struct strbuf *image, hd_time at,
-				 struct diag *d)
+				 const struct found *x, struct diag *d)
 {
 	const struct lid_options lids = { .order = LIDS_KEEP };
 	struct moment *m = hd_alloc(1, sizeof(*m));
 
-	m->at = at;
+	m->at = x->at;
 	topo_copy(t, &m->topo);
 	subnet_init(&m->subnet, &m->topo);
 	m->down = hd_alloc(t->n_ports, sizeof(*m->down));
-	enum hd_status status = load(&m->topo, image, d, &m->agents);
+	enum hd_status status = load(&m->topo, x->image, d, &m->agents);
 
 	if (status == HD_OK) {
 		agents_take_lids(m->agents, &m->topo);
@@ -173,12 +276,13 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
 		subnet_init(&m->subnet, &m->topo);
 		status = subnet_assign_lids(&m->subnet, &lids, d);
 	}
-	if (status == HD_OK)
-		status = program_by(m->agents, l->dir, &m->subnet, d);
+	if (status == HD_OK && l->first)
+		status = ask_again(l, m, x->version, d);
 	if (status != HD_OK) {
 		free_moment(m);
 		return status;
 	}
+	program_by(m->agents, l->first ? l->told : l->told_first, &m->subnet);
 	for (port_id p = 0; p < t->n_ports; p++)
 		m->down[p] = agents_port_get(m->agents, p, PORT_STATE) !=
 			     LINK_ACTIVE;
@@ -194,30 +298,38 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
 static enum hd_status fetch(struct live_tables *l, struct strbuf *image,
 			    uint64_t *version, struct diag *d)
 {
-	const char *const count[] = { "version" }, *const all[] = { "image" };
-	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = live_call(l->dir, count, 1, d, &text);
+	const char *const all[] = { "image" };
+	enum hd_status status = ask_version(l, d, version);
 
-	*version = status == HD_OK ? strtoull(text.text, NULL, 10) : 0;
-	strbuf_fini(&text);
 	if (status == HD_OK && *version != l->version)
 		status = live_call(l->dir, all, 1, d, image);
 	return status;
 }
 
-enum hd_status live_tables_open(const char *name, struct diag *d,
-				struct live_tables **out)
+/* The first moment, which begins now. */
+static enum hd_status begin(struct live_tables *l, struct diag *d)
+{
+	uint64_t version = 0;
+
+	l->version = UINT64_MAX;
+	strbuf_clear(&l->image);
+	enum hd_status status = fetch(l, &l->image, &version, d);
+
+	l->version = version;
+	return status;
+}
+
+enum hd_status live_tables_open(const char *name, bool needs_manager,
+				struct diag *d, struct live_tables **out)
 {
 	struct live_tables *l = hd_alloc(1, sizeof(*l));
 
 	*l = (struct live_tables){ .name = name,
 				   .dir = live_folder(name),
-				   .version = UINT64_MAX,
+				   .needs_manager = needs_manager,
 				   .image = STRBUF_INIT };
-	uint64_t version;
-	enum hd_status status = fetch(l, &l->image, &version, d);
+	enum hd_status status = begin(l, d);
 
-	l->version = version;
 	if (status == HD_OK)
 		*out = l;
 	else
@@ -234,6 +346,15 @@ void live_tables_free(struct live_tables *l)
 
 		l->first = m->next;
 		free_moment(m);
+	}
+	while (l->told) {
+		struct told *g = l->told;
+
+		l->told = g->next;
+		for (uint32_t p = 0; g->rows && p < g->n; p++)
+			free(g->rows[p]);
+		free(g->rows);
+		free(g);
 	}
 	strbuf_fini(&l->image);
 	free(l->dir);
@@ -264,10 +385,13 @@ enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
 	enum hd_status status = fetch(l, &image, &version, d);
 
 	*changed = status == HD_OK && image.len > 0;
+	const struct found first = { &l->image, 0, l->version };
+	const struct found now = { &image, at, version };
+
 	if (*changed && !l->first)
-		status = add_moment(l, &f->topo, &l->image, 0, d);
+		status = add_moment(l, &f->topo, &first, d);
 	if (status == HD_OK && *changed)
-		status = add_moment(l, &f->topo, &image, at, d);
+		status = add_moment(l, &f->topo, &now, d);
 	if (status == HD_OK)
 		l->version = version;
 	strbuf_fini(&image);
@@ -296,18 +420,30 @@ static enum hd_status follow(const struct live_tables *l, struct fabric *f,
 	return status;
 }
 
-enum hd_status live_fabric_read(const struct live_tables *l, const char *path,
+enum hd_status live_fabric_read(struct live_tables *l, const char *path,
 				const struct overrides *o, struct diag *d,
 				struct fabric **out)
 {
-	struct programmed p = { .dir = l->dir,
-				.image = &l->image,
-				.moments = l->first };
+	enum { MOST = 100 };
+	struct programmed p;
 	const struct fabric_programmer by = { address, program,  is_down,
 					      control, throttle, &p };
-	enum hd_status status = fabric_read_programmed(path, o, &by, d, out);
+	enum hd_status status = HD_OK;
 
-	agents_free(p.agents);
+	for (unsigned tries = 0; status == HD_OK; tries++) {
+		p = (struct programmed){ .tables = l };
+		status = fabric_read_programmed(path, o, &by, d, out);
+		agents_free(p.agents);
+		if (status != HD_OK)
+			return status;
+		if (!p.is_old)
+			break;
+		fabric_free(*out);
+		status = tries < MOST ? begin(l, d)
+				      : diag_fail(d, HD_ERR_ENV,
+						  "the subnet manager programs"
+						  " the fabric all the time");
+	}
 	if (status != HD_OK)
 		return status;
 	status = follow(l, *out, d);

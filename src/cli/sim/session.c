@@ -214,7 +214,7 @@ int sim_session(struct sim_values *v, const char *file)
 	if (v->explain)
 		status = explain(v, file);
 	else if ((!v->live || v->world.n > 1 ||
-		  live_tables_open(v->live, &d, &v->tables) == HD_OK) &&
+		  live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
 		 choose(v, file, &d, &f) == HD_OK)
 		status = simulate(v, file, f);
 	else
