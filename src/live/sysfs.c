@@ -16,8 +16,9 @@
  * An adapter is called heddle0, as the node's only one; its ports are umad0,
  * umad1, ... The files are those that libibumad, libibverbs and shell scripts
  * read; each is one row here. What an empty file would say is asked for when it
- * is read. Those of P_Keys say it themselves: each program reads all 128 of
- * them whenever it looks at a port, and they seldom change.
+ * is read. Those of which nothing changes say it themselves, and so do those of
+ * P_Keys: each program reads all 128 of them whenever it looks at a port, and
+ * they seldom change.
  */
 
 #define DEVICE LIVE_DEVICE
@@ -209,32 +210,33 @@ static const struct {
 	const char *path;
 	void (*put)(const struct question *q, struct strbuf *out);
 	unsigned n; /* how many %i there are */
+	bool is_fixed;
 } rows[] = {
-	{ "infiniband_mad/abi_version", abi_version, 0 },
-	{ "misc/rdma_cm/abi_version", cm_abi_version, 0 },
-	{ "infiniband_mad/umad%u/ibdev", unit_device, 0 },
-	{ "infiniband_mad/umad%u/port", unit_port, 0 },
-	{ "infiniband_mad/issm%u/ibdev", unit_device, 0 },
-	{ "infiniband_mad/issm%u/port", unit_port, 0 },
-	{ "infiniband/" DEVICE "/node_type", node_type, 0 },
-	{ "infiniband/" DEVICE "/node_guid", node_guid, 0 },
-	{ "infiniband/" DEVICE "/sys_image_guid", system_guid, 0 },
-	{ "infiniband/" DEVICE "/node_desc", node_desc, 0 },
-	{ "infiniband/" DEVICE "/hca_type", board, 0 },
-	{ "infiniband/" DEVICE "/board_id", board, 0 },
-	{ "infiniband/" DEVICE "/hw_rev", fixed_zero, 0 },
-	{ "infiniband/" DEVICE "/fw_ver", firmware, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/lid", lid, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/lid_mask_count", lmc, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/sm_lid", sm_lid, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/sm_sl", sm_sl, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/cap_mask", cap_mask, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/state", state, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/phys_state", physical, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/rate", rate, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/link_layer", link_layer, 0 },
-	{ "infiniband/" DEVICE "/ports/%p/gids/%i", gid, 1 },
-	{ "infiniband/" DEVICE "/ports/%p/pkeys/%i", pkey, 128 },
+	{ "infiniband_mad/abi_version", abi_version, 0, true },
+	{ "misc/rdma_cm/abi_version", cm_abi_version, 0, true },
+	{ "infiniband_mad/umad%u/ibdev", unit_device, 0, true },
+	{ "infiniband_mad/umad%u/port", unit_port, 0, true },
+	{ "infiniband_mad/issm%u/ibdev", unit_device, 0, true },
+	{ "infiniband_mad/issm%u/port", unit_port, 0, true },
+	{ "infiniband/" DEVICE "/node_type", node_type, 0, true },
+	{ "infiniband/" DEVICE "/node_guid", node_guid, 0, true },
+	{ "infiniband/" DEVICE "/sys_image_guid", system_guid, 0, true },
+	{ "infiniband/" DEVICE "/node_desc", node_desc, 0, true },
+	{ "infiniband/" DEVICE "/hca_type", board, 0, true },
+	{ "infiniband/" DEVICE "/board_id", board, 0, true },
+	{ "infiniband/" DEVICE "/hw_rev", fixed_zero, 0, true },
+	{ "infiniband/" DEVICE "/fw_ver", firmware, 0, true },
+	{ "infiniband/" DEVICE "/ports/%p/lid", lid, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/lid_mask_count", lmc, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/sm_lid", sm_lid, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/sm_sl", sm_sl, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/cap_mask", cap_mask, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/state", state, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/phys_state", physical, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/rate", rate, 0, false },
+	{ "infiniband/" DEVICE "/ports/%p/link_layer", link_layer, 0, true },
+	{ "infiniband/" DEVICE "/ports/%p/gids/%i", gid, 1, false },
+	{ "infiniband/" DEVICE "/ports/%p/pkeys/%i", pkey, 128, false },
 };
 
 /* The path of a row for a port and an index. */
@@ -425,7 +427,7 @@ static int write_file(const char *path, const char *text)
 
 /*
  * A file whose name is what matters: what it says is asked for. So they are all
- * one, which is far cheaper than two dozen.
+ * one, which is far cheaper than a dozen.
  */
 static int touch(const struct making *m, const char *path)
 {
@@ -469,9 +471,22 @@ static int say_key(const struct question *q, const char *path)
 	return error;
 }
 
+static int say_once(const struct question *q, size_t row, const char *path)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	rows[row].put(q, &text);
+	int error = write_file(path, text.text);
+
+	strbuf_fini(&text);
+	return error;
+}
+
 static int make_one(const struct question *q, size_t row,
 		    const struct making *m, const char *path)
 {
+	if (rows[row].is_fixed)
+		return say_once(q, row, path);
 	return rows[row].put == pkey ? say_key(q, path) : touch(m, path);
 }
 
@@ -492,7 +507,7 @@ static bool make_file(const struct question *q, size_t row, const char *path,
 		if (!m->error)
 			m->error = make_one(q, row, m, whole);
 	}
-	if (!m->first[0])
+	if (!m->first[0] && !rows[row].is_fixed)
 		memcpy(m->first, whole, strlen(whole) + 1);
 	return m->error != 0;
 }
