@@ -82,9 +82,10 @@ const struct command command_paper_run = {
 		"Runs the commands behind the experiments, which it prints too, and\n"
 		"compares. Exit status 1 if a verdict is not the recorded one. Series and\n"
 		"comparisons are added to the database heddle.db, or that of --db, from\n"
-		"which 'heddle report' draws; --html draws what was run at once. A FILE\n"
-		"(.yaml) has experiments of your own, as 'heddle paper show' hands them\n"
-		"over.\n",
+		"which 'heddle report' draws; what is there already is not run again, so\n"
+		"that a call which was interrupted goes on from there. --html draws what\n"
+		"was asked for. A FILE (.yaml) has experiments of your own, as 'heddle\n"
+		"paper show' hands them over.\n",
 	.words = paper_words,
 	.options = run_options,
 	.examples = run_examples,

@@ -333,13 +333,17 @@ struct audience {
 	const struct paper_runner *runner;
 };
 
+static void judge_done(struct paper_review *s)
+{
+	for (size_t i = 0; i < s->n_items; i++)
+		item_judge(s, &s->items[i]);
+}
+
 static bool judge_job(void *context, const struct paper_job *job)
 {
 	const struct audience *a = context;
-	struct paper_review *s = a->review;
 
-	for (size_t i = 0; i < s->n_items; i++)
-		item_judge(s, &s->items[i]);
+	judge_done(a->review);
 	return !a->runner->tick || a->runner->tick(a->runner->context, job);
 }
 
@@ -352,6 +356,7 @@ enum hd_status review_run(struct paper_review *s,
 	judging.tick = judge_job;
 	judging.catalogue = s->catalogue;
 	judging.context = &a;
+	judge_done(s); /* of what is known all may be */
 	return paper_run(&judging, s->jobs, s->n_jobs, d);
 }
 

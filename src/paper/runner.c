@@ -15,8 +15,8 @@
 
 struct stage {
 	const struct paper_runner *runner;
-	struct paper_job *jobs;
-	const char *folder; /* where they work */
+	struct paper_job **jobs; /* to be run */
+	const char *folder;      /* where they work */
 };
 
 /* All folders above a file. */
@@ -93,7 +93,7 @@ static enum hd_status become(void *context, size_t job, const char *db,
 {
 	const struct stage *s = context;
 	char *words[MAX_WORDS + 8] = { hd_strdup(s->runner->program) };
-	size_t n = 1 + words_split(hd_strdup(s->jobs[job].command), words + 1);
+	size_t n = 1 + words_split(hd_strdup(s->jobs[job]->command), words + 1);
 	const char *const tail[] = { "--db", db, "--quiet", "--format",
 				     "null" };
 
@@ -111,15 +111,15 @@ static bool done(void *context, size_t job, struct process_end *end)
 {
 	const struct stage *s = context;
 
-	s->jobs[job].end = *end;
+	s->jobs[job]->end = *end;
 	return !s->runner->tick ||
-	       s->runner->tick(s->runner->context, &s->jobs[job]);
+	       s->runner->tick(s->runner->context, s->jobs[job]);
 }
 
 enum hd_status paper_run(const struct paper_runner *runner,
 			 struct paper_job *jobs, size_t n, struct diag *d)
 {
-	struct stage stage = { .runner = runner, .jobs = jobs };
+	struct stage stage = { .runner = runner };
 	const struct processes work = {
 		.at_once = runner->at_once,
 		.work = become,
@@ -127,8 +127,17 @@ enum hd_status paper_run(const struct paper_runner *runner,
 		.prepare = fill,
 		.context = &stage,
 	};
+	size_t todo = 0;
 
-	return processes_run(&work, n, d);
+	stage.jobs = hd_alloc(n, sizeof(struct paper_job *));
+	for (size_t i = 0; i < n; i++) {
+		if (!jobs[i].known)
+			stage.jobs[todo++] = &jobs[i];
+	}
+	enum hd_status status = todo ? processes_run(&work, todo, d) : HD_OK;
+
+	free(stage.jobs);
+	return status;
 }
 
 void paper_jobs_free(struct paper_job *jobs, size_t n)

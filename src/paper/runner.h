@@ -14,6 +14,7 @@
 struct paper_job {
 	char *command; /* words after "heddle"; 'one word' in quotes; owned */
 	struct process_end end;
+	bool known; /* from an earlier call: it is not run */
 };
 
 /* Told as jobs end, in any order; false ends the others. May be NULL. */
@@ -27,7 +28,7 @@ struct paper_runner {
 	void *context;
 };
 
-/* Runs all of `jobs`, as processes_run does. */
+/* Runs those of `jobs` that are not known, as processes_run does. */
 HD_MUST_CHECK enum hd_status paper_run(const struct paper_runner *runner,
 				       struct paper_job *jobs, size_t n,
 				       struct diag *d);

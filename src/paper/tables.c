@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "paper/recall.h"
 #include "paper/value.h"
+#include "study/store.h"
 
 static const char *id_of(struct table *t, const struct review_item *item)
 {
@@ -346,7 +348,6 @@ static size_t point_of(const struct review_item *item, size_t job)
 	return i;
 }
 
-/* Which of the study's points it is. */
 static void put_axes(const struct paper_points *g, size_t point,
 		     struct results *r)
 {
@@ -430,17 +431,37 @@ static void put_marks(struct table *t, const struct review_item *item,
 		put_mark(t, &item->experiment->checks[i], r);
 }
 
-#define MOST_NAMES 4
+#define MOST_NAMES  4
+#define NOTE_CHECKS "published"
+#define NOTE_MARKS  "published points"
+
+bool review_is_note(const char *table)
+{
+	return strcmp(table, NOTE_CHECKS) == 0 ||
+	       strcmp(table, NOTE_MARKS) == 0;
+}
+
+/* Which of the study's points it is, and what it is known by. */
+static void put_point(const struct paper_review *s, size_t job,
+		      const struct review_item *item, struct results *r)
+{
+	struct strbuf key = STRBUF_INIT;
+
+	put_axes(&item->grid, point_of(item, job), r);
+	review_key(s, job, &key);
+	results_parameter(r, POINT_KEY, key.text);
+	strbuf_fini(&key);
+}
 
 void review_annotate(const struct paper_review *s, size_t job)
 {
 	struct results *r = s->jobs[job].end.results;
 	struct strbuf name = STRBUF_INIT;
 	struct table *t =
-		results_table(r, "published", "ours beside what was published",
+		results_table(r, NOTE_CHECKS, "ours beside what was published",
 			      comparison_columns);
 	struct table *marks = results_table(
-		r, "published points", "where the page draws what was printed",
+		r, NOTE_MARKS, "where the page draws what was printed",
 		mark_columns);
 	unsigned named = 0;
 
@@ -448,12 +469,10 @@ void review_annotate(const struct paper_review *s, size_t job)
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 
-		size_t point = point_of(item, job);
-
-		if (point == item->grid.n_points)
+		if (point_of(item, job) == item->grid.n_points)
 			continue;
-		if (!named)
-			put_axes(&item->grid, point, r);
+		if (!named && !s->jobs[job].known)
+			put_point(s, job, item, r);
 		if (named++ < MOST_NAMES)
 			strbuf_printf(&name, " %s/%s", item->paper->id,
 				      item->experiment->id);

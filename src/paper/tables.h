@@ -23,5 +23,7 @@ bool review_fit(const struct paper_review *s, struct results *r);
  * experiments, with the comparison added if it is the only one of them.
  */
 void review_annotate(const struct paper_review *s, size_t job);
+/* Whether a table is one that this adds, behind those of the run. */
+bool review_is_note(const char *table);
 
 #endif

@@ -97,8 +97,8 @@ struct run_note {
 	char *value;
 };
 /*
- * The parameter `name` of every finished run of `command`, in order; none if
- * there is no file. Free with run_notes_free.
+ * The parameter `name` of every finished run of `command`, or of any if that is
+ * NULL, in order; none if there is no file. Free with run_notes_free.
  */
 HD_MUST_CHECK enum hd_status database_notes(const char *path,
 					    const char *command,

@@ -28,11 +28,12 @@ enum hd_status database_notes(const char *path, const char *command,
 		link_close(&l);
 		return HD_OK;
 	}
-	sqlite3_stmt *s = link_prepare(
-		&l, "SELECT run.id, parameter.value FROM parameter"
-		    " JOIN run ON run.id = parameter.run"
-		    " WHERE run.finished IS NOT NULL AND run.command = ?"
-		    " AND parameter.name = ? ORDER BY run.id");
+	sqlite3_stmt *s =
+		link_prepare(&l, "SELECT run.id, parameter.value FROM parameter"
+				 " JOIN run ON run.id = parameter.run"
+				 " WHERE run.finished IS NOT NULL"
+				 " AND (?1 IS NULL OR run.command = ?1)"
+				 " AND parameter.name = ?2 ORDER BY run.id");
 
 	bind_text(s, 1, command);
 	bind_text(s, 2, name);

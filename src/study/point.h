@@ -12,14 +12,8 @@
  */
 
 #include "measure/results.h"
-#include "report/database.h"
+#include "study/store.h"
 #include "study/study.h"
-
-/*
- * Raised whenever the same scenario gives other numbers than before: what was
- * found by older rules is run again.
- */
-#define POINT_RULES 9
 
 #define POINT_COMMAND DATABASE_POINT /* of its run in a database */
 
@@ -54,8 +48,7 @@ HD_MUST_CHECK enum hd_status point_keep(const struct study *s,
 /* For the record: the point's key, its values and how to repeat it. */
 void point_sign(const struct study *s, size_t point, const struct point_id *id,
 		struct results *r);
-/* The names of those parameters of a run. */
-#define POINT_KEY     "point"
+/* The names of those parameters of a run, beside POINT_KEY. */
 #define POINT_FAILURE "failure"
 #define POINT_AGAIN   "failure of the host"
 

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
 #include "base/unfinished.h"
-#include "report/database.h"
 #include "study/processes.h"
 #include "study/search.h"
+#include "study/store.h"
 
 void sweep_init(struct sweep *w, const struct study *study)
 {
@@ -33,34 +32,6 @@ void sweep_fini(struct sweep *w)
 }
 
 /* ---- what is known ------------------------------------------------------ */
-
-/* Runs of a database by the content of their points. */
-struct store {
-	const char *path;
-	struct run_note *notes;
-	size_t n;
-	struct text_map runs; /* by key: the last note */
-};
-
-static enum hd_status store_open(struct store *s, const char *path,
-				 struct diag *d)
-{
-	*s = (struct store){ .path = path };
-	enum hd_status status = database_notes(path, POINT_COMMAND, POINT_KEY,
-					       d, &s->notes, &s->n);
-
-	/* Of two of the same content the later one counts. */
-	for (size_t i = s->n; i-- > 0;)
-		text_map_put(&s->runs, s->notes[i].value,
-			     strlen(s->notes[i].value), (uint32_t)i);
-	return status;
-}
-
-static void store_close(struct store *s)
-{
-	text_map_fini(&s->runs);
-	run_notes_free(s->notes, s->n);
-}
 
 static const char *parameter_of(const struct results *r, const char *name)
 {
@@ -91,14 +62,10 @@ static struct outcome outcome_of(struct results *r)
 static enum hd_status store_take(const struct store *s, const char *key,
 				 struct diag *d, struct outcome *out)
 {
-	uint32_t at = text_map_get(&s->runs, key, strlen(key));
 	struct results *r;
+	enum hd_status status = store_read(s, key, d, &r);
 
-	if (at == MAP_NONE)
-		return HD_OK;
-	enum hd_status status = database_read(s->path, s->notes[at].run, d, &r);
-
-	if (status != HD_OK)
+	if (status != HD_OK || !r)
 		return status;
 	*out = outcome_of(r);
 	return HD_OK;
@@ -117,11 +84,14 @@ static enum hd_status stores_open(struct stores *all, const struct sweep *w,
 
 	all->items = hd_alloc(w->n_sources + 2, sizeof(*all->items));
 	if (w->db)
-		status = store_open(&all->items[all->n++], w->db, d);
+		status = store_open(&all->items[all->n++], w->db, POINT_COMMAND,
+				    d);
 	if (w->seen && status == HD_OK)
-		status = store_open(&all->items[all->n++], w->seen, d);
+		status = store_open(&all->items[all->n++], w->seen,
+				    POINT_COMMAND, d);
 	for (size_t i = 0; i < w->n_sources && status == HD_OK; i++)
-		status = store_open(&all->items[all->n++], w->sources[i], d);
+		status = store_open(&all->items[all->n++], w->sources[i],
+				    POINT_COMMAND, d);
 	return status;
 }
 

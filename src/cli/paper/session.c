@@ -11,7 +11,9 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/record.h"
+#include "paper/recall.h"
 #include "report/database.h"
+#include "study/store.h"
 
 #define MOST_BYTES ((size_t)1 << 20) /* of a file of experiments */
 
@@ -162,6 +164,8 @@ static bool keep(struct keeper *k, size_t job)
 	if (!k->review->jobs[job].end.results)
 		return true;
 	review_annotate(k->review, job);
+	if (k->review->jobs[job].known)
+		return true;
 	return database_append(k->db, k->review->jobs[job].end.results,
 			       &k->d) == HD_OK;
 }
@@ -188,6 +192,28 @@ static enum hd_status keep_rest(struct keeper *k)
 	return k->d.status;
 }
 
+/* What earlier calls have left of these jobs in the database. */
+static enum hd_status recall(struct paper_review *v, const char *db,
+			     struct diag *d)
+{
+	struct strbuf key = STRBUF_INIT;
+	struct store store;
+	enum hd_status status = store_open(&store, db, NULL, d);
+
+	for (size_t i = 0; i < v->n_jobs && status == HD_OK; i++) {
+		struct results *r = NULL;
+
+		strbuf_fini(&key);
+		review_key(v, i, &key);
+		status = store_read(&store, key.text, d, &r);
+		if (r)
+			review_recall(v, i, r);
+	}
+	strbuf_fini(&key);
+	store_close(&store);
+	return status;
+}
+
 enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 {
 	struct keeper k = { .review = &s->review, .db = s->v.common.db };
@@ -204,9 +230,14 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 		.context = &k,
 	};
 
+	enum hd_status status = recall(&s->review, k.db, d);
+
+	if (status != HD_OK)
+		return status;
+	k.done = (double)paper_session_done(s);
 	progress_begin(&k.progress, &s->v.common, "runs",
 		       (double)s->review.n_jobs);
-	enum hd_status status = review_run(&s->review, &runner, d);
+	status = review_run(&s->review, &runner, d);
 
 	progress_end(&k.progress);
 	if (status == HD_OK && keep_rest(&k) != HD_OK) {
