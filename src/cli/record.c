@@ -16,8 +16,9 @@ static struct {
 	const char *command;
 	bool is_long;
 	const char *db;
-	bool tried;  /* to note it */
-	int64_t run; /* 0: none is open */
+	char *content; /* NULL: it does not say */
+	bool tried;    /* to note it */
+	int64_t run;   /* 0: none is open */
 	const struct page_run *parts;
 	size_t n_parts;
 } noted;
@@ -77,6 +78,12 @@ int record_begin(const struct command *self,
 	return EXIT_DONE;
 }
 
+void record_content(const char *text)
+{
+	free(noted.content);
+	noted.content = hd_strdup(text);
+}
+
 void record_work(void)
 {
 	struct diag ignored = { .status = HD_OK };
@@ -89,7 +96,8 @@ void record_work(void)
 	noted.tried = true;
 	put_arguments(&arguments);
 	/* What is wrong is said when there are results to write. */
-	if (database_begin(noted.db, noted.command, arguments.text, &ignored,
+	if (database_begin(noted.db, noted.command, arguments.text,
+			   noted.content ? noted.content : "", &ignored,
 			   &noted.run) != HD_OK)
 		noted.run = 0;
 	strbuf_fini(&arguments);
@@ -154,6 +162,8 @@ void record_end(int status)
 	free(noted.words);
 	noted.words = NULL;
 	noted.n_words = 0;
+	free(noted.content);
+	noted.content = NULL;
 	if (!noted.run)
 		return;
 	if (status == EXIT_ENVIRONMENT)

@@ -21,6 +21,9 @@ void record_words(int argc, char **argv);
 int record_begin(const struct command *self,
 		 const struct common_options *common);
 
+/* What will be run, however it was said, for the note; copied. */
+void record_content(const char *text);
+
 /* What the command was told is accepted, and its work begins: noted once. */
 void record_work(void);
 

@@ -47,11 +47,14 @@ HD_MUST_CHECK enum hd_status database_check(const char *path, struct diag *d);
 
 /*
  * Notes that a run begins, in a file that is made if there is none; *run is
- * its number. One of the next three must follow.
+ * its number. `content` is what it will have run, "" if it does not say: it
+ * stands for the scenario until that is known. One of the next three must
+ * follow.
  */
 HD_MUST_CHECK enum hd_status database_begin(const char *path,
 					    const char *command,
 					    const char *arguments,
+					    const char *content,
 					    struct diag *d, int64_t *run);
 /*
  * Fills in run `run`, or a new one if it is 0. A refusal says what is lost,
@@ -84,6 +87,7 @@ struct run_info {
 	char *created;           /* when it began */
 	char *finished;          /* "" if it never did */
 	uint64_t tables, values; /* how many it left */
+	char *content;           /* of one that never did: as it began with */
 };
 
 /* All runs of a file, in order; the caller frees with run_infos_free. */

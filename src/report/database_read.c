@@ -46,8 +46,8 @@ static const char list_1[] =
 	" name = 'summary'), ''),"
 	" (SELECT count(*) FROM result WHERE run = run.id),"
 	" (SELECT count(*) FROM cell JOIN field ON field.id = cell.field"
-	" JOIN result ON result.id = field.result WHERE result.run = run.id)"
-	" FROM run ORDER BY id";
+	" JOIN result ON result.id = field.result WHERE result.run = run.id),"
+	" '' FROM run ORDER BY id";
 static const char list_2[] =
 	"SELECT id, command, arguments, version, seed, created,"
 	" ifnull(finished, ''), process,"
@@ -55,8 +55,8 @@ static const char list_2[] =
 	" name = 'summary'), ''),"
 	" (SELECT count(*) FROM result WHERE run = run.id),"
 	" (SELECT count(*) FROM cell JOIN field ON field.id = cell.field"
-	" JOIN result ON result.id = field.result WHERE result.run = run.id)"
-	" FROM run ORDER BY id";
+	" JOIN result ON result.id = field.result WHERE result.run = run.id),"
+	" iif(finished IS NULL, scenario, '') FROM run ORDER BY id";
 
 static void read_info(sqlite3_stmt *s, struct run_info *info)
 {
@@ -71,6 +71,7 @@ static void read_info(sqlite3_stmt *s, struct run_info *info)
 		.title = hd_strdup(text_at(s, 8)),
 		.tables = (uint64_t)sqlite3_column_int64(s, 9),
 		.values = (uint64_t)sqlite3_column_int64(s, 10),
+		.content = hd_strdup(text_at(s, 11)),
 	};
 	if (!*info->finished)
 		info->state = process_is_there(text_at(s, 7)) ? RUN_RUNNING
@@ -112,6 +113,7 @@ void run_infos_free(struct run_info *infos, size_t n)
 		free(infos[i].created);
 		free(infos[i].finished);
 		free(infos[i].title);
+		free(infos[i].content);
 	}
 	free(infos);
 }

@@ -367,13 +367,13 @@ static void a_run_that_began_and_did_not_end_is_lost(void **state)
 	(void)state;
 	assert_true(child >= 0);
 	if (child == 0)
-		_exit(database_begin(path, "sim", "dead.yaml", &d, &run) !=
-		      HD_OK);
+		_exit(database_begin(path, "sim", "dead.yaml", "of it", &d,
+				     &run) != HD_OK);
 	int status;
 
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	assert_int_equal(database_begin(path, "sim", "live.yaml", &d, &run),
+	assert_int_equal(database_begin(path, "sim", "live.yaml", "", &d, &run),
 			 HD_OK);
 	assert_int_equal(run, 2);
 	assert_int_equal(append(1, 1, &d), HD_OK);
@@ -381,6 +381,8 @@ static void a_run_that_began_and_did_not_end_is_lost(void **state)
 	assert_int_equal(n, 3);
 	assert_int_equal(infos[0].state, RUN_LOST);
 	assert_string_equal(infos[0].arguments, "dead.yaml");
+	assert_string_equal(infos[0].content, "of it");
+	assert_string_equal(infos[2].content, "");
 	assert_int_equal(infos[1].state, RUN_RUNNING);
 	assert_int_equal(infos[2].state, RUN_DONE);
 	assert_int_equal(infos[2].values, 3);

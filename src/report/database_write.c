@@ -92,17 +92,18 @@ static void bind_value(sqlite3_stmt *s, int position, const struct value *v)
 }
 
 static int64_t insert_run(struct link *l, const char *command,
-			  const char *arguments)
+			  const char *arguments, const char *content)
 {
 	sqlite3_stmt *s = link_prepare(
 		l, "INSERT INTO run(command, version, seed, scenario,"
-		   " arguments, process) VALUES (?, '', '', '', ?, ?)");
+		   " arguments, process) VALUES (?, '', '', ?, ?, ?)");
 	struct strbuf process = STRBUF_INIT;
 
 	process_identify(&process);
 	bind_text(s, 1, command);
-	bind_text(s, 2, arguments);
-	bind_text(s, 3, process.text);
+	bind_text(s, 2, content);
+	bind_text(s, 3, arguments);
+	bind_text(s, 4, process.text);
 	int64_t run = link_insert(l, s);
 
 	sqlite3_finalize(s);
@@ -256,13 +257,13 @@ enum hd_status database_check(const char *path, struct diag *d)
 }
 
 enum hd_status database_begin(const char *path, const char *command,
-			      const char *arguments, struct diag *d,
-			      int64_t *run)
+			      const char *arguments, const char *content,
+			      struct diag *d, int64_t *run)
 {
 	struct link l;
 
 	open_for_writing(&l, path, d);
-	int64_t id = insert_run(&l, command, arguments);
+	int64_t id = insert_run(&l, command, arguments, content);
 
 	link_execute(&l, "COMMIT");
 	link_close(&l);
@@ -279,7 +280,7 @@ enum hd_status database_finish(const char *path, int64_t run,
 
 	open_for_writing(&l, path, d);
 	if (run == 0)
-		run = insert_run(&l, r->command, r->arguments);
+		run = insert_run(&l, r->command, r->arguments, "");
 	update_run(&l, run, r);
 	insert_remarks(&l, run, r);
 	insert_parameters(&l, run, r);

@@ -50,17 +50,22 @@ contents whole.db >whole.dump
 	AND scenario LIKE '# rules: %'")" -eq 12 ] ||
 	fail "points do not say by which rules they were run"
 
-# interrupt SIGNAL N: a call that gets the signal once N points are kept.
+# interrupt SIGNAL N: a call that gets the signal once N points are kept. It is
+# said in other words than the one that ends the sweep.
+others='sweep star.yaml --vary fabric.routing=minhop,updn --vary
+	traffic.a.load=30%,60%,90% --jobs 1 --keep traffic --seeds 2 --quiet'
 interrupt() {
 	# shellcheck disable=SC2086
-	"$HEDDLE" $words --db part.db -o sweep.csv >out 2>err &
+	"$HEDDLE" $others --db part.db --csv >out 2>err &
 	pid=$!
 	while kill -0 $pid 2>/dev/null && [ "$(points part.db)" -lt "$2" ]; do
 		sleep 0.01
 	done
 	kill "-$1" $pid 2>/dev/null || true
 	wait $pid 2>/dev/null || true
-	rm -f sweep.csv
+	# Who was over by then has left more than points: as if it had not.
+	sqlite3 part.db "PRAGMA foreign_keys = ON;
+		DELETE FROM run WHERE command = 'sweep' AND finished IS NOT NULL"
 	[ "$(points part.db)" -ge 12 ] || interrupted=$((interrupted + 1))
 }
 interrupted=0
@@ -85,5 +90,12 @@ for where in 'TERM 1' 'KILL 1' 'TERM 5' 'KILL 4' 'KILL 9' \
 	cmp whole.dump part.dump ||
 		fail "$where: the database differs: $(diff whole.dump part.dump | head -5)"
 done
+# The note of a sweep of something else stays: its study is not done.
+sqlite3 part.db "INSERT INTO run(command, version, seed, scenario, arguments,
+	process) VALUES ('sweep', '', '', 'another one', 'other.yaml', '')"
+# shellcheck disable=SC2086
+status 0 "$HEDDLE" $words --db part.db
+[ "$(sqlite3 part.db 'SELECT arguments FROM run WHERE finished IS NULL')" = \
+	other.yaml ] || fail "the note of another sweep is gone"
 # A machine may be too slow to be interrupted in time, but not always.
 [ $interrupted -gt 3 ] || fail "only $interrupted calls were interrupted"

@@ -114,21 +114,27 @@ static enum hd_status read_study(struct sweep_values *v,
 	return status == HD_OK ? study_resolve(out, d) : status;
 }
 
-/* Notes of calls that this one went on from; they came to no results. */
-static void forget_lost(const struct sweep_values *v, const struct results *r)
+/*
+ * Notes of calls that this one went on from, by whatever words: they were of
+ * the same study and came to no results.
+ */
+static void forget_lost(const char *db, const struct study *study)
 {
+	struct strbuf ours = STRBUF_INIT;
 	struct diag ignored = { .status = HD_OK };
 	struct run_info *infos;
 	size_t n;
 
-	if (database_list(v->common.db, &ignored, &infos, &n) != HD_OK)
+	if (database_list(db, &ignored, &infos, &n) != HD_OK)
 		return;
+	study_describe(study, &ours);
 	for (size_t i = 0; i < n; i++) {
 		if (infos[i].state == RUN_LOST &&
 		    strcmp(infos[i].command, "sweep") == 0 &&
-		    strcmp(infos[i].arguments, r->arguments) == 0)
-			database_forget(v->common.db, infos[i].id);
+		    strcmp(infos[i].content, ours.text) == 0)
+			database_forget(db, infos[i].id);
 	}
+	strbuf_fini(&ours);
 	run_infos_free(infos, n);
 }
 
@@ -146,7 +152,7 @@ static int record(const struct sweep_values *v, const struct sweep *w)
 	int status = record_results(&where, all);
 
 	if (status == EXIT_DONE && where.db) {
-		forget_lost(v, all);
+		forget_lost(where.db, w->study);
 		if (database_view(where.db, "sweep", "points", "sweep", &d) !=
 		    HD_OK)
 			status = command_refuse(&d);
@@ -188,7 +194,11 @@ int sweep_run_and_show(struct sweep_values *v, struct sweep *w)
 {
 	struct diag d = { .status = HD_OK };
 	struct watcher watcher = { .common = &v->common };
+	struct strbuf content = STRBUF_INIT;
 
+	study_describe(w->study, &content);
+	record_content(content.text);
+	strbuf_fini(&content);
 	v->common.seed = w->study->first_seed;
 	w->db = v->common.db;
 	w->version = HD_VERSION;
