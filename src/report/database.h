@@ -51,11 +51,9 @@ HD_MUST_CHECK enum hd_status database_check(const char *path, struct diag *d);
  * stands for the scenario until that is known. One of the next three must
  * follow.
  */
-HD_MUST_CHECK enum hd_status database_begin(const char *path,
-					    const char *command,
-					    const char *arguments,
-					    const char *content,
-					    struct diag *d, int64_t *run);
+HD_MUST_CHECK enum hd_status
+database_begin(const char *path, const char *command, const char *arguments,
+	       const char *content, struct diag *d, int64_t *run);
 /*
  * Fills in run `run`, or a new one if it is 0. A refusal says what is lost,
  * and that the runs before it are not.
