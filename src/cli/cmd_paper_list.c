@@ -23,7 +23,15 @@ static int list(struct paper_session *s, const char *name)
 		return command_refuse(&d);
 	}
 	review_list(&s->review, r);
-	return output_results(&s->v.common, r, true);
+	if (!output_is_text(&s->v.common))
+		return output_results(&s->v.common, r, true);
+	struct results *shown = results_new(name);
+
+	if (s->v.all || s->review.n_items == 1)
+		review_records(&s->review, shown);
+	else
+		review_brief(&s->review, shown);
+	return output_kept(&s->v.common, shown, r, true);
 }
 
 static int run_list(const struct command *self, int argc, char **argv)
@@ -36,12 +44,20 @@ static int run_list(const struct command *self, int argc, char **argv)
 static const struct option list_options[] = {
 	PAPER_OPTION_QUICK,
 	PAPER_OPTION_DOCUMENT,
+	{ .name = "all",
+	  .letter = 'a',
+	  .kind = OPT_FLAG,
+	  .offset = offsetof(struct paper_values, all),
+	  .help = "all of each, with the command behind it and the reason, "
+		  "instead of a line; one that is named alone is shown so" },
 	{ .name = NULL },
 };
 
 static const struct example list_examples[] = {
-	{ "heddle paper list", "everything, with its state and its command" },
-	{ "heddle paper list 002 004/fig4.5", "of some" },
+	{ "heddle paper list", "everything, a line each" },
+	{ "heddle paper list 002/fig1", "one, with the command behind it" },
+	{ "heddle paper list 002 004/fig4.5 --all",
+	  "all that is known of some, and their commands" },
 	{ "heddle paper list --document papers.md",
 	  "all verdicts, rules and errata, as recorded" },
 	{ NULL, NULL },
@@ -53,7 +69,7 @@ const struct command command_paper_list = {
 	.arguments = "[PAPER | ID | FILE]...",
 	.description =
 		"Shows every table, figure and tested claim of the five papers: how long\n"
-		"it takes, the command behind it, and its state: matched (a number, to all\n"
+		"it takes, in full and with --quick, and its state: matched (a number, to all\n"
 		"printed digits), within tolerance (one that is older than our result),\n"
 		"trend holds (words, by the rule beside them), reproduced for (some of what\n"
 		"the paper leaves open, or most cases), not reproduced, refuted (the text\n"

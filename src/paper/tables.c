@@ -62,31 +62,111 @@ static const struct column list_columns[] = {
 	{ NULL },
 };
 
+static struct list_row list_row_of(struct table *t,
+				   const struct paper_review *s,
+				   const struct review_item *item)
+{
+	const struct paper_experiment *e = item->experiment;
+	const struct paper_study *study = e->study;
+
+	return (struct list_row){
+		.id = id_of(t, item),
+		.kind = paper_kind_names[e->kind],
+		.shows = e->title,
+		.state = verdict_of(t, e->found.verdict, e->found.settings),
+		.reason = or_nothing(e->reason),
+		.command = command_of(t, s, item),
+		.runs = item->grid.n_points,
+		.time = study ? seconds(item, study->time) : NAN,
+		.quick = study ? seconds(item, study->quick_time) : NAN,
+	};
+}
+
+static const char list_title[] = "published tables, figures and claims";
+
 void review_list(const struct paper_review *s, struct results *r)
 {
-	struct table *t = results_table(r, "experiments",
-					"published tables, figures and claims",
-					list_columns);
+	struct table *t =
+		results_table(r, "experiments", list_title, list_columns);
 
 	for (size_t i = 0; i < s->n_items; i++) {
-		const struct review_item *item = &s->items[i];
-		const struct paper_experiment *e = item->experiment;
-		const struct paper_study *study = e->study;
-		struct list_row row = {
-			.id = id_of(t, item),
-			.kind = paper_kind_names[e->kind],
-			.shows = e->title,
-			.state = verdict_of(t, e->found.verdict,
-					    e->found.settings),
-			.reason = or_nothing(e->reason),
-			.command = command_of(t, s, item),
-			.runs = item->grid.n_points,
-			.time = study ? seconds(item, study->time) : NAN,
-			.quick = study ? seconds(item, study->quick_time) : NAN,
-		};
+		struct list_row row = list_row_of(t, s, &s->items[i]);
 
 		table_put_row(t, &row);
 	}
+}
+
+void review_records(const struct paper_review *s, struct results *r)
+{
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct review_item *item = &s->items[i];
+		struct strbuf id = STRBUF_INIT;
+
+		strbuf_printf(&id, "%s/%s", item->paper->id,
+			      item->experiment->id);
+		/* The id and what it shows are its title. */
+		struct column
+			columns[sizeof(list_columns) / sizeof(*list_columns)];
+		size_t n = 0;
+
+		for (const struct column *c = list_columns; c->name; c++) {
+			if (c->cell.offset != offsetof(struct list_row, id) &&
+			    c->cell.offset != offsetof(struct list_row, shows))
+				columns[n++] = *c;
+		}
+		columns[n] = (struct column){ .name = NULL };
+		struct table *t = results_record(
+			r, id.text, item->experiment->title, columns);
+		struct list_row row = list_row_of(t, s, item);
+
+		table_put_row(t, &row);
+		strbuf_fini(&id);
+	}
+}
+
+/* ---- in a screen -------------------------------------------------------- */
+
+#define BRIEF_SHOWS 46 /* letters; with the others' less than 120 */
+
+static const struct column brief_columns[] = {
+	{ "id", NULL, CELL(list_row, id) },
+	{ "shows", NULL, CELL(list_row, shows) },
+	{ "time", "s", CELL(list_row, time), ORIGIN_GIVEN, 1 },
+	{ "quick", "s", CELL(list_row, quick), ORIGIN_GIVEN, 1 },
+	{ "state", NULL, CELL(list_row, state), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+/* As many words as there is place for. */
+static const char *brief(struct table *t, const char *text, size_t place)
+{
+	if (strlen(text) <= place)
+		return text;
+	size_t len = place - strlen(" ...") + 1;
+
+	while (len > 1 && text[len - 1] != ' ')
+		len--;
+	return table_text(t, "%.*s ...", (int)len - 1, text);
+}
+
+void review_brief(const struct paper_review *s, struct results *r)
+{
+	struct table *t =
+		results_table(r, "experiments", list_title, brief_columns);
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct paper_found *found =
+			&s->items[i].experiment->found;
+		struct list_row row = list_row_of(t, s, &s->items[i]);
+
+		row.shows = brief(t, row.shows, BRIEF_SHOWS);
+		if (found->settings)
+			row.state =
+				verdict_of(t, found->verdict, "some settings");
+		table_put_row(t, &row);
+	}
+	results_remark(r, "--all shows them whole, with the commands behind "
+			  "them and the reasons; so do --csv and --json");
 }
 
 /* ---- comparing ---------------------------------------------------------- */

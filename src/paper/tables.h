@@ -6,8 +6,13 @@
 
 #include "paper/review.h"
 
-/* What there is, without running it. */
+/*
+ * What there is, without running it: as a table, as a record of each, and as a
+ * table for a screen that leaves out what has no place there.
+ */
 void review_list(const struct paper_review *s, struct results *r);
+void review_records(const struct paper_review *s, struct results *r);
+void review_brief(const struct paper_review *s, struct results *r);
 /*
  * Ours beside theirs, of what is done; true if every verdict is the recorded
  * one.

@@ -7,6 +7,22 @@ status 0 "$HEDDLE" paper list
 for id in 000/fig 001/fig 002/fig27 003/fig1 004/fig5.11; do
 	has out "$id"
 done
+# A line each, in a screen; whole if it is asked for, or if it is one.
+awk 'length($0) > 120 { bad = 1 } END { exit bad }' out ||
+	fail "lines of more than 120 letters"
+awk '$1 ~ "^00[0-4]/" { print $1 }' out >brief.ids
+status 0 "$HEDDLE" paper list --json
+jq -r '.tables.experiments.rows[].id' out >ids
+cmp ids brief.ids || fail "experiments are left out"
+status 0 "$HEDDLE" paper list 000/table2
+has out 'reproduced for reserve=wire, lead=10%'
+has out 'heddle qos evaluate --establish'
+mv out one.out
+status 0 "$HEDDLE" paper list 000/table2 000/table3 --all
+head -n "$(wc -l <one.out)" out | cmp - one.out || fail "--all is not all"
+status 0 "$HEDDLE" paper list 000 --db list.db
+sqlite3 list.db "SELECT count(DISTINCT name) FROM value" >columns
+[ "$(cat columns)" = 9 ] || fail "not all is kept"
 
 # Deadlock and its cure, classes of service, the credit chain.
 for j in one:1 four:4; do

@@ -14,7 +14,7 @@ struct paper_values {
 	uint64_t jobs;
 	struct option_list vary;
 	const char *document, *record;
-	bool scenario;
+	bool scenario, all;
 };
 
 #define PAPER_FIELD(m) offsetof(struct paper_values, m)
