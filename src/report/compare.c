@@ -31,7 +31,8 @@ struct comparison {
 	struct results *out;
 	struct table *values, *texts, *parameters; /* NULL until needed */
 	struct differences headline, others;       /* the short form's */
-	uint64_t equal, alone, words;
+	uint64_t equal, alone;
+	uint64_t unshown; /* differences that the short form has no place for */
 };
 
 static bool is_label(const struct column *c)
@@ -266,16 +267,32 @@ static void put_texts(struct comparison *c, const char *table,
 
 /* ---- the short form ----------------------------------------------------- */
 
-/* Records are what a command says of a run as a whole. */
+/* Records are what a command says of a run as a whole; a sweep, its curves. */
+static bool is_headline(const struct table *t)
+{
+	return t->kind == TABLE_RECORD || strcmp(t->name, "curves") == 0;
+}
+
+/* Half of a confidence interval tells how well another value is known. */
+static bool is_spread(const struct column *c)
+{
+	size_t len = strlen(c->name);
+
+	return len > 3 && strcmp(c->name + len - 3, " +-") == 0;
+}
+
 static void note_difference(struct comparison *c, const struct table *t,
 			    const char *label, const struct column *of,
 			    const double *values)
 {
-	struct differences *list =
-		t->kind == TABLE_RECORD ? &c->headline : &c->others;
+	struct differences *list = is_headline(t) ? &c->headline : &c->others;
 	struct difference d = { .of = of, .change = change_of(values, c->n) };
 	struct strbuf place = STRBUF_INIT;
 
+	if (is_spread(of)) {
+		c->unshown++;
+		return;
+	}
 	strbuf_printf(&place, "%s%s%.*s%s", t->name, *label ? ": " : "",
 		      COMPARE_LABEL, label,
 		      strlen(label) > COMPARE_LABEL ? "..." : "");
@@ -343,8 +360,12 @@ static void differences_fini(struct differences *list)
 
 static void put_brief(struct comparison *c)
 {
-	uint64_t more = c->words;
+	uint64_t more = c->unshown;
 
+	/* All in their order if there is place for them. */
+	if (c->headline.n > COMPARE_HEADLINE)
+		qsort(c->headline.items, c->headline.n,
+		      sizeof(*c->headline.items), by_change);
 	if (c->others.n)
 		qsort(c->others.items, c->others.n, sizeof(*c->others.items),
 		      by_change);
@@ -385,7 +406,7 @@ static void put_cell(struct comparison *c, const struct table *t,
 	for (size_t i = 0; i < c->n; i++)
 		values[i] = value_real(cells[i]);
 	if (c->o->brief && words)
-		c->words++;
+		c->unshown++;
 	else if (c->o->brief)
 		note_difference(c, t, label, of, values);
 	else if (words)

@@ -32,8 +32,9 @@ struct compare_options {
  * if it has a row; remarks say what was equal or left out.
  *
  * In brief there are, instead of values and texts, "headline" (what differs of
- * the records, which are about a run as a whole) and "changes" (the largest of
- * all others), and a remark how many more there are.
+ * the records, which are about a run as a whole, or of the curves of a sweep)
+ * and "changes" (the largest of all others), and a remark how many more there
+ * are. How well a value is known ("p99 +-") is among those.
  */
 #define COMPARE_HEADLINE 16 /* rows at most */
 #define COMPARE_LARGEST  8

@@ -160,6 +160,16 @@ sqlite3 keep.db "SELECT count(*) FROM result WHERE name = 'flows'" >n
 [ "$(cat n)" -eq 12 ] || fail "--keep all keeps no flows"
 status 0 "$HEDDLE" report --db keep.db
 has out "and 24 points of sweeps"
+# Two sweeps side by side: their curves first, and no half-widths among changes.
+status 0 sweep --db two.db
+status 0 sweep --db two.db --set traffic.a.payload=256
+sqlite3 two.db "SELECT id FROM run WHERE command = 'sweep'" >ids
+# shellcheck disable=SC2046 # two numbers
+status 0 "$HEDDLE" report --db two.db $(cat ids)
+[ "$(wc -l <out)" -le 45 ] || fail "$(wc -l <out) lines are no screen"
+awk '/^# headline/ { on = 1 } on && /^ / { print $1; exit }' out >first
+[ "$(cat first)" = curves: ] || fail "the headline begins with $(cat first)"
+if grep -e ' +- ' out; then fail "half-widths are told as changes"; fi
 status 0 sweep --db one.db -o curves.tex
 has curves.tex '\toprule'
 has curves.tex 'traffic.a.load [\%]'
