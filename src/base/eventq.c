@@ -39,6 +39,7 @@ static void wheel_alloc(struct eventq *q)
 {
 	size_t slots = (size_t)1 << q->slots_log2;
 
+	q->slot_mask = slots - 1;
 	free(q->heads);
 	q->heads = hd_alloc_dense(slots, sizeof(*q->heads));
 	memset(q->heads, 0xff, slots * sizeof(*q->heads));
@@ -112,7 +113,7 @@ static uint64_t half_of(const struct eventq *q, uint64_t slot)
 
 static void wheel_add(struct eventq *q, uint64_t number, struct event e)
 {
-	uint64_t i = number & (((uint64_t)1 << q->slots_log2) - 1);
+	uint64_t i = number & q->slot_mask;
 
 	q->n_wheel++;
 	q->heads[i] = node_new(q, e, q->heads[i]);
@@ -195,7 +196,7 @@ static void frontier_jump(struct eventq *q)
  */
 static uint64_t wheel_next(const struct eventq *q)
 {
-	uint32_t mask = (1u << q->slots_log2) - 1;
+	uint32_t mask = (uint32_t)q->slot_mask;
 	/* Halves before the frontier's predecessor have been consumed. */
 	uint64_t from = (q->frontier - 1) << (q->slots_log2 - 1);
 
@@ -280,7 +281,7 @@ static void word_prefetch(const struct eventq *q, uint64_t word)
 static void word_take(struct eventq *q, uint64_t number, uint64_t limit,
 		      uint32_t target)
 {
-	uint64_t mask = ((uint64_t)1 << q->slots_log2) - 1;
+	uint64_t mask = q->slot_mask;
 	uint64_t word = (number & mask) / 64, bits = q->bits[word];
 	uint64_t base = number & ~(uint64_t)63;
 	uint32_t first = q->end;
@@ -314,7 +315,7 @@ static void rebuild(struct eventq *q, unsigned shift, unsigned slots_log2)
 
 	while (q->at < q->end)
 		all[k++] = q->near[q->at++];
-	for (size_t i = 0; i < (size_t)1 << q->slots_log2; i++) {
+	for (size_t i = 0; i <= q->slot_mask; i++) {
 		for (uint32_t j = q->heads[i]; j != NONE; j = q->nodes[j].next)
 			all[k++] = q->nodes[j].e;
 	}

@@ -59,6 +59,7 @@ struct eventq {
 	/* The wheel holds slots last + 1 .. wheel_end - 1, which is the end
 	 * of half `frontier`. */
 	unsigned shift, slots_log2;
+	uint64_t slot_mask; /* of a slot's number, for its place in heads */
 	uint64_t wheel_end;
 	uint32_t *heads;
 	uint64_t *bits, *summary;
@@ -98,7 +99,7 @@ static inline void eventq_push(struct eventq *q, hd_time when, uint64_t key)
 
 	assert(when >= q->now);
 	if (__builtin_expect(number > q->last && number < q->wheel_end, 1)) {
-		uint64_t i = number & (((uint64_t)1 << q->slots_log2) - 1);
+		uint64_t i = number & q->slot_mask;
 		uint32_t id = q->free_node;
 
 		if (__builtin_expect(id != EVENTQ_NONE, 1)) {

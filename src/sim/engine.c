@@ -329,15 +329,16 @@ static inline void event_prefetch(const struct sim *s, const enum way way)
 		prefetch_near(s, e->key, way);
 }
 
-/* Phases 0 to 3 of now; there is at least one event. */
-HOT void instant_events(struct sim *s, const enum way way)
+/* Phases 0 to 3 of now, from the first event of the queue, `next`, on. */
+HOT void instant_events(struct sim *s, const struct event *next,
+			const enum way way)
 {
 	struct eventq *q = &s->q;
-	const struct event *next;
 
 	do {
-		uint64_t key = q->near[q->at++].key;
+		uint64_t key = next->key;
 
+		q->at++;
 		s->outcome.events++;
 		event_prefetch(s, way);
 		event_handle(s, key, way);
@@ -353,7 +354,7 @@ static void instant_events_again(struct sim *s)
 	const struct event *next = eventq_first(&s->q);
 
 	if (next && next->when == s->now)
-		instant_events(s, WAY_CUT);
+		instant_events(s, next, WAY_CUT);
 }
 
 /* F4; a discard may make another packet first and ready at this instant. */
@@ -393,7 +394,7 @@ HOT bool instants(struct sim *s, hd_time until, const enum way way)
 
 	while (first && first->when <= until) {
 		s->now = s->q.now = first->when;
-		instant_events(s, way);
+		instant_events(s, first, way);
 		if (!IS_SIMPLE)
 			instant_middle(s);
 		if (MAYBE(s->borrow != NULL))

@@ -154,7 +154,7 @@ HOT hd_time hop_underrun(struct sim *s, const struct packet *p)
 HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 {
 	if (SENDERS(s->marks))
-		mark_expect(s, p);
+		mark_expect(s, p, IS_SIMPLE);
 	if (MAYBE(s->mode.fifo)) {
 		fifo_arrive(s, p);
 		return;
@@ -409,7 +409,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 	if (SENDERS(s->tells_passing))
 		packet_passes(s, port, p);
 	if (SENDERS(s->marks) && !(l->flags & L_END))
-		mark_grant(s, port, p, vl);
+		mark_grant(s, port, p, vl, IS_SIMPLE);
 	if (SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
 	hop_pay(s, port, lane, vl, blk, way);

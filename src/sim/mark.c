@@ -83,7 +83,7 @@ void mark_expect_apart(struct sim *s, const struct packet *p)
 		return;
 	}
 	mark_ring_grow(&s->marks->rings[p->out]);
-	mark_expect(s, p);
+	mark_expect(s, p, false);
 }
 
 /* C4: as the output knows it, before this one's are taken. */

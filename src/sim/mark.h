@@ -64,14 +64,15 @@ void marks_change(struct sim *s, const struct mark_config *to);
 void mark_expect_apart(struct sim *s, const struct packet *p);
 void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl);
 
-/* A copy's output is known. */
-static inline void mark_expect(struct sim *s, const struct packet *p)
+/* A copy's output is known. Simple runs (hop.h) have no VL15. */
+static inline void mark_expect(struct sim *s, const struct packet *p,
+			       const bool simple)
 {
 	const struct marks *m = s->marks;
 	struct mark_ring *r = &m->rings[p->out];
 	unsigned vl = p->out_vl;
 
-	if (unlikely(!r->copies || vl == VL_MANAGEMENT))
+	if (unlikely(!r->copies || (!simple && vl == VL_MANAGEMENT)))
 		return;
 	struct mark_copy *c = &r->copies[r->at & r->mask];
 	uint32_t blk = blocks_of(p->bytes);
@@ -89,12 +90,13 @@ static inline void mark_expect(struct sim *s, const struct packet *p)
 
 /* It starts on its link: is it marked? */
 static inline void mark_grant(struct sim *s, uint32_t port, struct packet *p,
-			      unsigned vl)
+			      unsigned vl, const bool simple)
 {
 	const struct marks *m = s->marks;
 	uint32_t *due = &m->due[port * s->n_lanes + vl];
 
-	if (unlikely(!m->rings[port].copies || vl == VL_MANAGEMENT))
+	if (unlikely(!m->rings[port].copies ||
+		     (!simple && vl == VL_MANAGEMENT)))
 		return;
 	if (unlikely(*due >= m->least))
 		mark_judge(s, port, p, vl);

@@ -199,7 +199,7 @@ static void copies_send(struct sim *s, const struct node *n, uint32_t id,
 	if (s->mode.fifo) {
 		for (uint32_t c = slot->out; s->marks && c != NONE;
 		     c = s->pool.all[c].next)
-			mark_expect(s, &s->pool.all[c]);
+			mark_expect(s, &s->pool.all[c], false);
 		fifo_arrive(s, slot);
 		return;
 	}
