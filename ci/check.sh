@@ -137,6 +137,8 @@ all | long)
 	finish cppcheck
 	step build-fuzz ci/build.sh fuzz && step fuzz ci/fuzz.sh $fuzz
 	if [ "$mode" = long ]; then
+		step build-tsan ci/build.sh tsan -DHD_LONG=OFF -DHD_LIGHT=ON &&
+			tests tsan
 		step fuzz-same ci/fuzz.sh same
 		step bench ci/bench.sh build/release
 		step mutate ci/mutate.sh

@@ -79,6 +79,29 @@ set(hd_light OFF)
 if(HD_SANITIZE AND HD_LIGHT)
   set(hd_light ON)
 endif()
+
+# hd_leaves_out(<variable> <plain> <threads>): is a test of this kind not one of
+# this build? The sanitizer of threads sees those that have some, PLAIN or not.
+function(hd_leaves_out variable plain threads)
+  set(${variable} OFF PARENT_SCOPE)
+  if(NOT BUILD_TESTING OR (HD_SANITIZE STREQUAL "thread" AND NOT threads) OR
+      (plain AND hd_light AND NOT HD_SANITIZE STREQUAL "thread"))
+    set(${variable} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Tests with THREADS have a label of that name. A daemon's last words are read by
+# nobody: with the sanitizer of threads a race ends whoever has one.
+function(hd_label_test name threads)
+  if(threads)
+    set_tests_properties(${name} PROPERTIES LABELS threads)
+  endif()
+  if(HD_SANITIZE STREQUAL "thread")
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+      TSAN_OPTIONS=halt_on_error=1)
+  endif()
+endfunction()
+
 function(hd_limit_test name seconds)
   # Who may take long goes first, also where ctest has not run yet: else one
   # processor would wait for the last of them.
@@ -90,7 +113,12 @@ function(hd_limit_test name seconds)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HD_LIGHT=1)
   endif()
   # A limit ends what hangs; a machine with other work is slow, and no failure.
+  # The sanitizer of threads takes some ten times as long, and threads that wait
+  # for each other longer still.
   math(EXPR seconds "5 * ${seconds}")
+  if(HD_SANITIZE STREQUAL "thread")
+    math(EXPR seconds "6 * ${seconds}")
+  endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${seconds})
 endfunction()
 
@@ -103,15 +131,17 @@ function(hd_link_fast target)
   endif()
 endfunction()
 
-# hd_test(<module> <file_test>... [PLAIN] [TIMEOUT <seconds>] [USES <module>...]
-#         [SOURCES <extra.c>...] [LIBS <library>...])
+# hd_test(<module> <file_test>... [PLAIN] [THREADS] [TIMEOUT <seconds>]
+#         [USES <module>...] [SOURCES <extra.c>...] [LIBS <library>...])
 # <file_test>.c sits beside <file>.c. Tests that read files find them through
 # HD_SOURCE_DIR, those that run the program through HD_PROGRAM. PLAIN ones are
-# left out of builds with sanitizers (CONTRIBUTING.md says which those are).
+# left out of builds with sanitizers (CONTRIBUTING.md says which those are), and
+# in those that compute on several THREADS the preset tsan looks for races.
 # What is in no module, as parts of preloaded libraries, is among the SOURCES.
 function(hd_test module)
-  cmake_parse_arguments(ARG "PLAIN" "TIMEOUT" "USES;SOURCES;LIBS" ${ARGN})
-  if(NOT BUILD_TESTING OR (ARG_PLAIN AND hd_light))
+  cmake_parse_arguments(ARG "PLAIN;THREADS" "TIMEOUT" "USES;SOURCES;LIBS" ${ARGN})
+  hd_leaves_out(left_out "${ARG_PLAIN}" "${ARG_THREADS}")
+  if(left_out)
     return()
   endif()
   if(NOT ARG_TIMEOUT)
@@ -137,15 +167,17 @@ function(hd_test module)
       ${CMOCKA_LIBRARIES})
     add_test(NAME ${module}.${t} COMMAND ${module}_${t})
     hd_limit_test(${module}.${t} ${ARG_TIMEOUT})
+    hd_label_test(${module}.${t} ${ARG_THREADS})
   endforeach()
 endfunction()
 
-# hd_script_test(<name> <script> [PLAIN] [TIMEOUT <seconds>])
+# hd_script_test(<name> <script> [PLAIN] [THREADS] [TIMEOUT <seconds>])
 # A shell script that makes one claim about the program. It runs in a scratch
 # folder of its own with HEDDLE (the binary) and SRC (the source tree) set.
 function(hd_script_test name script)
-  cmake_parse_arguments(ARG "PLAIN" "TIMEOUT" "" ${ARGN})
-  if(NOT BUILD_TESTING OR (ARG_PLAIN AND hd_light))
+  cmake_parse_arguments(ARG "PLAIN;THREADS" "TIMEOUT" "" ${ARGN})
+  hd_leaves_out(left_out "${ARG_PLAIN}" "${ARG_THREADS}")
+  if(left_out)
     return()
   endif()
   if(NOT ARG_TIMEOUT)
@@ -158,6 +190,7 @@ function(hd_script_test name script)
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "HEDDLE=${PROJECT_BINARY_DIR}/heddle;SRC=${PROJECT_SOURCE_DIR}")
   hd_limit_test(${name} ${ARG_TIMEOUT})
+  hd_label_test(${name} ${ARG_THREADS})
 endfunction()
 
 # hd_bench(<name> <module>... [SOURCES <extra.c>...] [LIBS <library>...])
