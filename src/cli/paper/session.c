@@ -290,8 +290,10 @@ int paper_session_tell(struct paper_session *s, struct results *r, bool same)
 	size_t n = 0, done = paper_session_done(s);
 
 	if (done < v->n_jobs)
-		results_remark(r, "interrupted after %zu of %zu runs", done,
-			       v->n_jobs);
+		results_remark(r,
+			       "interrupted after %zu of %zu runs; called "
+			       "again it goes on from there",
+			       done, v->n_jobs);
 
 	for (size_t i = 0; i < v->n_jobs; i++) {
 		if (v->jobs[i].end.results)
