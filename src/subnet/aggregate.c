@@ -172,32 +172,33 @@ static void nodes_of_walk(const struct walk *w, struct aggregation *a)
 }
 
 static enum hd_status refuse_full(const struct subnet *s,
-				  const struct aggregation *a, uint32_t most,
+				  const struct aggregation *a,
+				  struct aggregation_limit limit,
 				  struct diag *d)
 {
 	uint32_t *trees = hd_alloc(s->n_switches, sizeof(*trees));
 	enum hd_status status = HD_OK;
 
-	for (uint32_t i = 0; i < s->n_aggregations; i++) {
+	for (uint32_t i = limit.from; i < s->n_aggregations; i++) {
 		const struct aggregation *b = &s->aggregations[i];
 
 		for (uint32_t k = 0; k < b->n; k++)
 			trees[b->nodes[k].sw]++;
 	}
 	for (uint32_t k = 0; k < a->n && status == HD_OK; k++) {
-		if (trees[a->nodes[k].sw] >= most)
+		if (trees[a->nodes[k].sw] >= limit.most)
 			status = diag_fail(
 				d, HD_ERR_FULL,
 				"switch '%s' has %u aggregation trees already, "
 				"as many as it can have",
-				node_of(s, a->nodes[k].sw)->name, most);
+				node_of(s, a->nodes[k].sw)->name, limit.most);
 	}
 	free(trees);
 	return status;
 }
 
-enum hd_status aggregation_add(struct subnet *s, uint32_t group, uint32_t most,
-			       struct diag *d)
+enum hd_status aggregation_add(struct subnet *s, uint32_t group,
+			       struct aggregation_limit limit, struct diag *d)
 {
 	const struct mcast_group *m = &s->groups[group];
 	struct aggregation a = { .group = group,
@@ -221,7 +222,7 @@ enum hd_status aggregation_add(struct subnet *s, uint32_t group, uint32_t most,
 			 : aggregation_check(s, &a, d);
 
 	if (status == HD_OK)
-		status = refuse_full(s, &a, most, d);
+		status = refuse_full(s, &a, limit, d);
 	walk_fini(&w);
 	if (status != HD_OK) {
 		free(a.nodes);

@@ -30,13 +30,22 @@ struct aggregation {
 };
 
 /*
+ * How many of them a switch may have; those before `from`, by number, do not
+ * count: they are of another run.
+ */
+struct aggregation_limit {
+	uint32_t most, from;
+};
+
+/*
  * Makes a tree of a group that any member may send to. Its root is the switch
- * from which the farthest one is nearest, the lower number of two. No switch
- * has more than `most` of them: HD_ERR_FULL. HD_ERR_UNFIT if the sets of the
+ * from which the farthest one is nearest, the lower number of two. A switch
+ * that has as many as it may: HD_ERR_FULL. HD_ERR_UNFIT if the sets of the
  * group are no tree of all its members.
  */
 HD_MUST_CHECK enum hd_status aggregation_add(struct subnet *s, uint32_t group,
-					     uint32_t most, struct diag *d);
+					     struct aggregation_limit limit,
+					     struct diag *d);
 /* Forgets all but the first n. */
 void aggregations_drop(struct subnet *s, uint32_t n);
 

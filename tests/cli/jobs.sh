@@ -306,3 +306,17 @@ jq -e '.tables as $t | ($t | has("deadlock") | not) and
 		[2, "send", "it is not sent"],
 		[3, "receive", "its message does not arrive"]])' out ||
 	fail "a pulled cable: $(cat out)"
+
+# Jobs that switches reduce for: as many trees as there are at once, and no more
+# because each job runs alone, too.
+cat >trees.yaml <<'YAML'
+fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}, reduction: {trees: 2}}
+jobs:
+  - {name: a, on: "h0..h3", program: [{allreduce: 4KiB, algorithm: in-network}]}
+  - {name: b, on: "h4..h7", program: [{allreduce: 4KiB, algorithm: in-network}]}
+YAML
+status 0 "$HEDDLE" sim trees.yaml --json
+jq -e '[.tables.jobs.rows[].alone] | length == 2 and all(. > 0)' out >/dev/null ||
+	fail "jobs that reduce do not run alone"
+status 3 "$HEDDLE" sim trees.yaml --set fabric.reduction.trees=1
+has err "job 'b': switch 's2-0' has 1 aggregation trees already"

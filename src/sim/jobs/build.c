@@ -433,9 +433,10 @@ static void notes_init(struct placed *p)
 	pairs_init(p);
 }
 
-enum hd_status placed_init(struct placed *p, struct fabric *f,
+enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
 			   const struct scn_job *scn, struct diag *d)
 {
+	struct fabric *f = jobs->fabric;
 	const struct scn_fabric *link = &f->scenario->fabric;
 	struct strbuf sender = STRBUF_INIT;
 	enum hd_status status = HD_OK;
@@ -443,6 +444,7 @@ enum hd_status placed_init(struct placed *p, struct fabric *f,
 	*p = (struct placed){
 		.scn = scn,
 		.fabric = f,
+		.first_tree = jobs->n_aggregations,
 		.sl = (uint8_t)scenario_job_sl(f->scenario, scn),
 		.mtu = (uint32_t)link->mtu,
 		.overhead = (uint32_t)link->overhead,
@@ -536,7 +538,7 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
 	jobs->placed = hd_alloc(s->n_jobs, sizeof(*jobs->placed));
 	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
 		if (which == JOBS_ALL || which == i)
-			status = placed_init(&jobs->placed[jobs->n++], f,
+			status = placed_init(&jobs->placed[jobs->n++], jobs,
 					     &s->jobs[i], d);
 	}
 	if (status == HD_OK)

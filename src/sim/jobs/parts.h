@@ -125,10 +125,11 @@ struct placed {
 	struct job job;
 	struct opgraph graph;
 	struct step *steps;
-	uint32_t **servers; /* per step: actors, one for each end port */
-	lid_t **mlids;      /* per step, by group; NULL: none */
-	uint32_t *trees_of; /* per step: which one's trees it uses, */
-	uint32_t **begun;   /* and of that one, by rank: transactions */
+	uint32_t **servers;  /* per step: actors, one for each end port */
+	lid_t **mlids;       /* per step, by group; NULL: none */
+	uint32_t *trees_of;  /* per step: which one's trees it uses, */
+	uint32_t **begun;    /* and of that one, by rank: transactions */
+	uint32_t first_tree; /* of the jobs of this run, in the subnet */
 	struct rank *ranks;
 	uint32_t *needs;
 	struct actor *actors; /* ranks, then servers */
@@ -306,7 +307,8 @@ const char *port_name(struct table *t, const struct placed *p, uint32_t port);
 
 /* ---- build.c ------------------------------------------------------------- */
 
-HD_MUST_CHECK enum hd_status placed_init(struct placed *p, struct fabric *f,
+HD_MUST_CHECK enum hd_status placed_init(struct placed *p,
+					 const struct jobs *jobs,
 					 const struct scn_job *scn,
 					 struct diag *d);
 void placed_fini(struct placed *p);

@@ -55,6 +55,8 @@ enum hd_status reduction_trees(struct placed *p, size_t number, struct diag *d)
 	struct subnet *subnet = &p->fabric->subnet;
 	uint32_t group = subnet->n_groups;
 	struct diag inner = { .status = HD_OK };
+	const struct aggregation_limit limit = { (uint32_t)how->trees,
+						 p->first_tree };
 
 	p->transaction =
 		how->payload < p->mtu ? (uint32_t)how->payload : p->mtu;
@@ -67,8 +69,7 @@ enum hd_status reduction_trees(struct placed *p, size_t number, struct diag *d)
 	if (placed_trees(p, number, d) != HD_OK)
 		return d->status;
 	for (; group < subnet->n_groups; group++) {
-		if (aggregation_add(subnet, group, (uint32_t)how->trees,
-				    &inner) != HD_OK)
+		if (aggregation_add(subnet, group, limit, &inner) != HD_OK)
 			return scenario_refuse(
 				s, d, &p->scn->program[number].algorithm,
 				"job '%s': %s", p->scn->name, inner.message);
