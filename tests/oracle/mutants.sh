@@ -139,8 +139,7 @@ mutant choose.c '(uint64_t)p->dlid << 16 | p->sl;' '(uint64_t)p->dlid << 16;' \
 mutant choose.c '	way->last = s->now;' '	(void)way;' \
 	'D5: flowlets last from when they chose'
 mutant notice.c 'if (s->from <= now && now < s->until)' \
-	'if (s->from < now && now < s->until)' \
-	'D6: a notice holds a picosecond late'
+	'if (s->from <= now)' 'D6: a notice is never taken back'
 mutant notice.c '(far == SIM_NONE || !t->told[far]);' '(far == SIM_NONE || 1);' \
 	'D6: who is told tells nobody'
 mutant notice.c 'hd_time known = later(since[port], setup->adaptive->heal);' \
