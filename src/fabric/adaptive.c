@@ -49,6 +49,35 @@ static bool take_range(const char **text, uint16_t *sls)
 	return true;
 }
 
+/* Whether a field of the section was written, in a file or as an override. */
+static bool is_said(const struct scenario *s, const void *field)
+{
+	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
+	const struct schema_place *p = schema_place_of(&s->places, field);
+
+	return p && (const char *)p->field >= (const char *)a &&
+	       (const char *)p->field < (const char *)(a + 1);
+}
+
+/* Whoever says how switches choose, and not that they do, is mistaken. */
+static enum hd_status refuse_no_choice(const struct scenario *s, struct diag *d)
+{
+	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
+	const void *const rest[] = { &a->per,        &a->gap,  &a->threshold,
+				     &a->hysteresis, &a->heal, &a->notify,
+				     &a->around,     &a->sls };
+
+	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++) {
+		if (is_said(s, rest[i]) && !is_said(s, &a->choice))
+			return scenario_refuse(
+				s, d, rest[i],
+				"fabric.routing.adaptive has no 'choice': load, "
+				"random or turns; without one switches do not "
+				"choose");
+	}
+	return HD_OK;
+}
+
 enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
 				   uint16_t *sls)
 {
@@ -57,7 +86,7 @@ enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
 
 	*sls = 0;
 	if (a->choice == SCN_AR_OFF)
-		return HD_OK;
+		return refuse_no_choice(s, d);
 	if (strcmp(text, "all") == 0) {
 		*sls = UINT16_MAX;
 		return HD_OK;

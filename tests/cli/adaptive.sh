@@ -103,6 +103,14 @@ has err 'cannot choose'
 status 3 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load \
 	--set fabric.routing.adaptive.hysteresis=65
 has err 'above the threshold'
+# Whoever says how, and not that: half.yaml has no choice.
+for field in per=flow threshold=3 around=64 heal=2us sls=1; do
+	status 3 "$HEDDLE" sim half.yaml --set "fabric.routing.adaptive.$field"
+	one_line err
+	has err "has no 'choice'"
+done
+status 0 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=off \
+	--set fabric.routing.adaptive.per=flow
 for sls in 16 3-1 1, 0-16 x 0,,2 -1; do
 	status 3 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load \
 		--set "fabric.routing.adaptive.sls=$sls"
