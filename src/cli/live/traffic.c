@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/agents.h"
 #include "base/alloc.h"
@@ -34,6 +35,7 @@ struct live_tables {
 	uint64_t version;
 	struct strbuf image;         /* of the first moment */
 	struct moment *first, *last; /* none until something has changed */
+	struct strbuf latest;        /* image of the last one */
 	/* What was told, the latest first; NULL: nobody was asked yet. */
 	struct told *told, *told_first;
 	bool needs_manager;
@@ -106,6 +108,47 @@ static enum hd_status ask_version(const struct live_tables *l, struct diag *d,
 	return status;
 }
 
+/* What is there now, and its version, which is asked for before. */
+static enum hd_status fetch(const struct live_tables *l, struct strbuf *image,
+			    uint64_t *version, struct diag *d)
+{
+	const char *const all[] = { "image" };
+	uint64_t before = *version;
+	enum hd_status status = ask_version(l, d, version);
+
+	if (status == HD_OK && *version != before)
+		status = live_call(l->dir, all, 1, d, image);
+	return status;
+}
+
+static bool is_same(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+/*
+ * Whether they differ by now from what `image` of that version has: managers
+ * set many things again as they are.
+ */
+static enum hd_status compare(const struct live_tables *l,
+			      const struct strbuf *image, uint64_t *version,
+			      struct diag *d, bool *differ)
+{
+	struct strbuf now = STRBUF_INIT;
+	enum hd_status status = fetch(l, &now, version, d);
+
+	*differ = now.len > 0 && !is_same(&now, image);
+	strbuf_fini(&now);
+	return status;
+}
+
+/* Tables as they were at `at`, and their version. */
+struct found {
+	const struct strbuf *image;
+	hd_time at;
+	uint64_t version;
+};
+
 static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
 {
 	struct told *g = hd_alloc(1, sizeof(*g));
@@ -117,23 +160,24 @@ static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
 }
 
 /*
- * What the manager says now of tables of that version. If they are others by
- * now, it may have spoken of those: then nothing is noted.
+ * What the manager says now of these tables. If they are others by now, it may
+ * have spoken of those: then nothing is noted.
  */
 static enum hd_status ask_sls(struct live_tables *l, const struct agents *a,
-			      const struct subnet *s, uint64_t version,
+			      const struct subnet *s, const struct found *x,
 			      struct diag *d)
 {
 	uint16_t sm_lid;
 	const char *host = managed_host(a, s->topo, &sm_lid);
 	uint8_t **rows = NULL;
-	uint64_t now = version;
+	uint64_t version = x->version;
+	bool differ = false;
 	enum hd_status status =
 		host ? live_path_sls(l->dir, host, sm_lid, s, d, &rows) : HD_OK;
 
 	if (status == HD_OK && rows)
-		status = ask_version(l, d, &now);
-	if (status == HD_OK && now == version && (host || !l->told))
+		status = compare(l, x->image, &version, d, &differ);
+	if (status == HD_OK && !differ && (host || !l->told))
 		note_told(l, rows, s->topo->n_ports);
 	else
 		live_path_sls_free(s->topo, rows);
@@ -153,10 +197,11 @@ static enum hd_status program(void *context, struct subnet *s, struct diag *d)
 	static const struct told none;
 	struct programmed *p = context;
 	struct live_tables *l = p->tables;
+	const struct found x = { &l->image, 0, l->version };
 	enum hd_status status = HD_OK;
 
 	if (!l->told_first)
-		status = ask_sls(l, p->agents, s, l->version, d);
+		status = ask_sls(l, p->agents, s, &x, d);
 	if (status == HD_ERR_NOT_FOUND && !l->needs_manager) {
 		note_told(l, NULL, 0);
 		status = HD_OK;
@@ -238,24 +283,16 @@ static void free_moment(struct moment *m)
  * the manager is at work, or out of reach.
  */
 static enum hd_status ask_again(struct live_tables *l, const struct moment *m,
-				uint64_t version, struct diag *d)
+				const struct found *x, struct diag *d)
 {
 	struct diag here = { .status = HD_OK };
-	enum hd_status status =
-		ask_sls(l, m->agents, &m->subnet, version, &here);
+	enum hd_status status = ask_sls(l, m->agents, &m->subnet, x, &here);
 
 	if (status == HD_OK || status == HD_ERR_NOT_FOUND)
 		return HD_OK;
 	*d = here;
 	return status;
 }
-
-/* Tables as they were at `at`, and their version. */
-struct found {
-	const struct strbuf *image;
-	hd_time at;
-	uint64_t version;
-};
 
 /* These tables, on a fabric of the same nodes. */
 static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
@@ -277,7 +314,7 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
 		status = subnet_assign_lids(&m->subnet, &lids, d);
 	}
 	if (status == HD_OK && l->first)
-		status = ask_again(l, m, x->version, d);
+		status = ask_again(l, m, x, d);
 	if (status != HD_OK) {
 		free_moment(m);
 		return status;
@@ -294,29 +331,12 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
 	return HD_OK;
 }
 
-/* What is there now, and its version, which is asked for before. */
-static enum hd_status fetch(struct live_tables *l, struct strbuf *image,
-			    uint64_t *version, struct diag *d)
-{
-	const char *const all[] = { "image" };
-	enum hd_status status = ask_version(l, d, version);
-
-	if (status == HD_OK && *version != l->version)
-		status = live_call(l->dir, all, 1, d, image);
-	return status;
-}
-
 /* The first moment, which begins now. */
 static enum hd_status begin(struct live_tables *l, struct diag *d)
 {
-	uint64_t version = 0;
-
 	l->version = UINT64_MAX;
 	strbuf_clear(&l->image);
-	enum hd_status status = fetch(l, &l->image, &version, d);
-
-	l->version = version;
-	return status;
+	return fetch(l, &l->image, &l->version, d);
 }
 
 enum hd_status live_tables_open(const char *name, bool needs_manager,
@@ -327,6 +347,7 @@ enum hd_status live_tables_open(const char *name, bool needs_manager,
 	*l = (struct live_tables){ .name = name,
 				   .dir = live_folder(name),
 				   .needs_manager = needs_manager,
+				   .latest = STRBUF_INIT,
 				   .image = STRBUF_INIT };
 	enum hd_status status = begin(l, d);
 
@@ -357,6 +378,7 @@ void live_tables_free(struct live_tables *l)
 		free(g);
 	}
 	strbuf_fini(&l->image);
+	strbuf_fini(&l->latest);
 	free(l->dir);
 	free(l);
 }
@@ -364,27 +386,24 @@ void live_tables_free(struct live_tables *l)
 bool live_tables_are_old(struct live_tables *l)
 {
 	struct diag d = { .status = HD_OK };
-	struct strbuf image = STRBUF_INIT;
-	uint64_t version;
-	bool old = fetch(l, &image, &version, &d) != HD_OK ||
-		   (image.len > 0 &&
-		    (image.len != l->image.len ||
-		     memcmp(image.text, l->image.text, image.len) != 0));
+	uint64_t version = l->version;
+	bool old;
 
-	if (!old)
-		l->version = version;
-	strbuf_fini(&image);
-	return old;
+	if (compare(l, &l->image, &version, &d, &old) != HD_OK || old)
+		return true;
+	l->version = version;
+	return false;
 }
 
 enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
 				hd_time at, struct diag *d, bool *changed)
 {
 	struct strbuf image = STRBUF_INIT;
-	uint64_t version;
+	uint64_t version = l->version;
 	enum hd_status status = fetch(l, &image, &version, d);
 
-	*changed = status == HD_OK && image.len > 0;
+	*changed = status == HD_OK && image.len > 0 &&
+		   !is_same(&image, l->first ? &l->latest : &l->image);
 	const struct found first = { &l->image, 0, l->version };
 	const struct found now = { &image, at, version };
 
@@ -392,6 +411,12 @@ enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
 		status = add_moment(l, &f->topo, &first, d);
 	if (status == HD_OK && *changed)
 		status = add_moment(l, &f->topo, &now, d);
+	if (status == HD_OK && *changed) {
+		struct strbuf before = l->latest;
+
+		l->latest = image;
+		image = before;
+	}
 	if (status == HD_OK)
 		l->version = version;
 	strbuf_fini(&image);
