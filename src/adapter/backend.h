@@ -36,6 +36,8 @@ bool free_locate(struct pair *q, struct send *s);
  * NULL if its own memory or length is wrong, as the status says. free() it.
  */
 enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out);
+/* One to a group arrives at one of its members; it is not counted. */
+void free_copy(struct pair *q, struct send *s, uint32_t to);
 /* One of UC or UD that arrives nowhere: it is counted on its way. */
 void free_lose(struct pair *q, const struct send *s);
 

@@ -47,6 +47,12 @@ static enum ibv_wc_status take_off(struct pair *q, uint64_t number)
 	return status;
 }
 
+/* One to a group arrives here and there, and is over when it is lost. */
+static bool is_spread(const struct send *s, const struct live_note *n)
+{
+	return n->kind == LIVE_ARRIVED && s->dlid >= 0xC000;
+}
+
 static enum ibv_wc_status land(struct pair *q, struct send *s, bool is_lost)
 {
 	struct result r = { .status = IBV_WC_SUCCESS };
@@ -59,22 +65,31 @@ static enum ibv_wc_status land(struct pair *q, struct send *s, bool is_lost)
 }
 
 /* It has arrived, or never will; it has left, or is still in the ring. */
-static void on_fate(struct pair *q, uint64_t number, bool is_lost)
+static void on_fate(struct pair *q, const struct live_note *n)
 {
 	struct flight **at = &q->flights, *f;
+	bool is_lost = n->kind == LIVE_LOST;
 
-	if (number >= q->head && number < q->given) {
-		struct send *s = send_at(q, number);
+	if (n->number >= q->head && n->number < q->given) {
+		struct send *s = send_at(q, n->number);
 
+		if (is_spread(s, n)) {
+			free_copy(q, s, n->to);
+			return;
+		}
 		s->status = (uint32_t)land(q, s, is_lost);
 		s->is_over = 1;
 		return;
 	}
-	while (*at && (*at)->number != number)
+	while (*at && (*at)->number != n->number)
 		at = &(*at)->next;
 	f = *at;
 	if (!f)
 		return;
+	if (is_spread(f->send, n)) {
+		free_copy(q, f->send, n->to);
+		return;
+	}
 	*at = f->next;
 	if (!f->next)
 		q->last_flight = at;
@@ -108,5 +123,5 @@ void flight_note(struct pair *q, const struct live_note *n)
 	if (n->kind == LIVE_DONE)
 		on_left(q, n->number, (enum ibv_wc_status)n->status);
 	else
-		on_fate(q, n->number, n->kind == LIVE_LOST);
+		on_fate(q, n);
 }

@@ -406,6 +406,14 @@ void free_lose(struct pair *q, const struct send *s)
 		count(q, s);
 }
 
+void free_copy(struct pair *q, struct send *s, uint32_t to)
+{
+	struct request r = { .from = q, .send = s };
+
+	if (find_local(q, s, &r) && r.length <= q->shared->mtu)
+		drop_at(q, &r, to, LIVE_NO_PORT);
+}
+
 enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 {
 	struct request r = { .from = q, .send = s };

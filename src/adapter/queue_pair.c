@@ -501,13 +501,16 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 
 	if (qp->qp_type != IBV_QPT_UD || lid < 0xC000 || gid->raw[0] != 0xFF)
 		return EINVAL;
-	/* The engine carries nothing to groups, nor does an Ethernet. */
-	if (is_timed() || is_roce())
+	/* An Ethernet has no groups here. */
+	if (is_roce())
 		return EOPNOTSUPP;
 	memcpy(m.mgid, gid->raw, sizeof(m.mgid));
 	struct told t = { .file = -1 };
+	int error = fabric_ask(LIVE_MEMBER, &m, sizeof(m), &t);
 
-	return fabric_ask(LIVE_MEMBER, &m, sizeof(m), &t);
+	if (!error && is_timed())
+		timed_member(q, &m);
+	return error;
 }
 
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)

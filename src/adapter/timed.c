@@ -82,6 +82,16 @@ void timed_pair(const struct pair *q)
 	ask(&r);
 }
 
+void timed_member(const struct pair *q, const struct live_member *m)
+{
+	struct live_request r = { .kind = m->joins ? LIVE_ATTACH : LIVE_DETACH,
+				  .qpn = q->ibv.qp_num,
+				  .pair = { .dlid = m->mlid } };
+
+	memcpy(r.content.dgid, m->mgid, sizeof(r.content.dgid));
+	ask(&r);
+}
+
 void timed_receive(const struct pair *q, uint32_t n)
 {
 	const struct live_request r = { .kind = LIVE_RECEIVE,

@@ -22,6 +22,8 @@ static inline bool is_timed(void)
 bool timed_has_engine(void);
 /* A queue pair has changed; with `send`. It is gone with RESET and ERR. */
 void timed_pair(const struct pair *q);
+/* It has joined a group, or left it. */
+void timed_member(const struct pair *q, const struct live_member *m);
 /* So many receives were posted to it, or to a shared queue. */
 void timed_receive(const struct pair *q, uint32_t n);
 void timed_shared_receive(const struct srq *srq, uint32_t n);

@@ -249,7 +249,8 @@ static enum hd_status op_join(struct nic *nic, struct nic_qp *qp,
 				       .qpn = V_MULTICAST };
 	if (nic->rank == 0)
 		return HD_OK; /* it only sends */
-	return refuse_status(nic, "attach", v_attach(qp->impl, n->run->group));
+	return refuse_status(nic, "attach",
+			     v_attach(qp->impl, n->run->group, NULL));
 }
 
 static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp,

@@ -71,6 +71,9 @@ enum live_request_kind {
 	LIVE_SHARED, /* it is there, for `number` receives */
 	LIVE_SHARED_GONE,
 	LIVE_SHARED_RECEIVE,
+	/* UD is in a group (pair.dlid, content.dgid), or no more. */
+	LIVE_ATTACH,
+	LIVE_DETACH,
 };
 
 enum live_operation {
@@ -131,7 +134,7 @@ struct live_request {
 
 enum live_note_kind {
 	LIVE_ARRIVED = 1, /* all of it is at its destination */
-	LIVE_LOST,        /* UC, UD: it will never be */
+	LIVE_LOST,        /* UC, UD: it will never be, or at no more members */
 	/* RC: it is acknowledged. UC, UD: it has left, and may yet arrive. */
 	LIVE_DONE,
 };
@@ -141,6 +144,7 @@ struct live_note {
 	uint32_t qpn;
 	uint64_t number;
 	uint32_t status; /* enum ibv_wc_status */
+	uint32_t to;     /* of LIVE_ARRIVED: the queue pair */
 };
 
 struct live_clock {

@@ -209,26 +209,6 @@ static bool begins_request(uint8_t opcode)
 	       opcode != OPCODE_CNP;
 }
 
-static uint32_t group_size(const struct lab *lab, lid_t mlid)
-{
-	const struct subnet *s = &lab->build->subnet;
-
-	for (uint32_t i = 0; i < s->n_groups; i++) {
-		if (s->groups[i].mlid == mlid)
-			return s->groups[i].n_members;
-	}
-	return 0;
-}
-
-static bool has_member(const struct v_device *dev, lid_t mlid)
-{
-	for (size_t i = 0; i < dev->n_members; i++) {
-		if (dev->members[i].mlid == mlid)
-			return true;
-	}
-	return false;
-}
-
 /* ---- leaving: what UC and UD complete by --------------------------------- */
 
 /* It stays until it has left, also if it arrives meanwhile. */
@@ -358,15 +338,18 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
 		return;
 	}
 	if (multicast) {
-		uint32_t n = group_size(lab, p->lrh.dlid);
+		uint32_t n = group_ends(dev, p->lrh.dlid);
+		bool is_here = group_is_here(dev, p);
 
-		if (has_member(dev, p->lrh.dlid))
-			loop_copy(dev, s, when);
-		if (n < 2) {
+		if (n == 0 && is_here)
+			loop_back(dev, id, when);
+		else if (n == 0)
 			leave(dev, id, when);
+		else if (is_here)
+			loop_copy(dev, s, when);
+		if (n == 0)
 			return;
-		}
-		s->copies = n - 1;
+		s->copies = n;
 	}
 	s->copies += s->tells;
 	s->vl = device_lane(dev, p->lrh.sl);
@@ -497,8 +480,14 @@ static void hand_to(struct v_device *dev, struct v_qp *qp,
 static void hand_to_members(struct v_device *dev, const struct packet *p,
 			    uint32_t slot)
 {
+	const struct v_qp *own =
+		dev->lab->guests
+			? slot_sender(dev->lab, slot_at(dev->lab, slot))
+			: NULL;
+
+	/* Programs elsewhere do not get back what they send. */
 	for (size_t i = 0; i < dev->n_members; i++) {
-		if (dev->members[i].mlid == p->lrh.dlid)
+		if (group_has(&dev->members[i], p) && dev->members[i].qp != own)
 			hand_to(dev, dev->members[i].qp, p, slot);
 	}
 }

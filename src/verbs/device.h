@@ -247,6 +247,7 @@ struct v_watch {
 struct member {
 	lid_t mlid;
 	struct v_qp *qp;
+	uint8_t mgid[16];
 };
 
 /* ---- the adapter ------------------------------------------------------ */
@@ -445,6 +446,15 @@ void device_queue(struct v_device *dev, struct v_qp *qp);
 void device_rest(struct v_device *dev, struct v_qp *qp);
 /* It is going away. */
 void device_forget(struct v_device *dev, struct v_qp *qp);
+
+/* ---- groups.c ------------------------------------------------------------ */
+
+/* Where a packet to a group arrives, or is lost, by the tables; 0: nobody's but
+ * the sender's own switch knows of it. */
+uint32_t group_ends(const struct v_device *dev, lid_t mlid);
+/* Whether a packet is for this member; for one of this adapter. */
+bool group_has(const struct member *m, const struct packet *p);
+bool group_is_here(const struct v_device *dev, const struct packet *p);
 
 /* ---- follow.c: what a manager sets meanwhile ---------------------------- */
 

@@ -3,6 +3,7 @@
 #include "verbs/guests.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -376,6 +377,10 @@ static struct wr_datagram datagram(const struct guest *g,
 	to.qpn = a->to ? v_qpn(a->to->qp) : NOBODY;
 	to.qkey = a->qkey;
 	to.global = a->global;
+	if (a->dlid >= LID_FIRST_MCAST) {
+		to.qpn = V_MULTICAST;
+		memcpy(to.dgid, a->dgid, sizeof(to.dgid));
+	}
 	return to;
 }
 
@@ -390,6 +395,16 @@ static void take_off(struct guest *g, const struct guest_message *m)
 		(struct flight){ m->number, g->psn, (uint32_t)n, m->kind,
 				 false };
 	g->psn = psn_add(g->psn, (uint32_t)n);
+}
+
+enum hd_status guest_attach(struct guest *g, lid_t mlid, const uint8_t mgid[16])
+{
+	return v_attach(g->qp, mlid, mgid);
+}
+
+void guest_detach(struct guest *g, lid_t mlid, const uint8_t mgid[16])
+{
+	v_detach(g->qp, mlid, mgid);
 }
 
 bool guest_send(struct guest *g, const struct guest_message *m)
@@ -474,14 +489,42 @@ void guests_arrived(struct v_qp *to, const struct slot *last)
 	}
 	g->landings[(g->last - 1) % g->size] =
 		(struct landing){ from, f->number };
-	if (kind_of(from) != QP_RC)
+	if (last->packet.lrh.dlid >= LID_FIRST_MCAST)
+		f->untold++;
+	else if (kind_of(from) != QP_RC)
 		land(from, f);
+}
+
+static void put_lost(struct guest *from, struct flight *f)
+{
+	struct guests *all = from->all;
+
+	all->lost = ring_grow(all->lost, &all->places, all->head, all->tail,
+			      sizeof(*all->lost));
+	all->lost[all->tail++ % all->places] =
+		(struct landing){ from, f->number };
+	land(from, f);
+	sim_pause(all->sim);
+}
+
+/* Of one to a group somebody was told where it has arrived. */
+static void group_told(const struct landing *l)
+{
+	for (uint32_t i = l->from ? l->from->head : 0;
+	     l->from && i != l->from->tail; i++) {
+		struct flight *f = &l->from->flights[i % l->from->places];
+
+		if (f->number != l->number || f->untold == 0)
+			continue;
+		if (--f->untold == 0 && f->has_ended)
+			put_lost(l->from, f);
+		return;
+	}
 }
 
 void guests_over(struct lab *lab, const struct slot *s)
 {
 	const unsigned last = OPCODE_LAST | OPCODE_ONLY;
-	struct guests *all = lab->guests;
 	struct guest *from;
 
 	if (!s->tells || !(opcode_flags(s->packet.bth.opcode) & last))
@@ -490,12 +533,9 @@ void guests_over(struct lab *lab, const struct slot *s)
 
 	if (!f || f->is_over)
 		return;
-	all->lost = ring_grow(all->lost, &all->places, all->head, all->tail,
-			      sizeof(*all->lost));
-	all->lost[all->tail++ % all->places] =
-		(struct landing){ from, f->number };
-	land(from, f);
-	sim_pause(all->sim);
+	f->has_ended = true;
+	if (f->untold == 0)
+		put_lost(from, f);
 }
 
 /* ---- what happens */
@@ -542,6 +582,7 @@ static bool tell_arrived(struct end *e, struct guest_news *out)
 	const struct completion wc = take_first(e);
 	const struct landing l = g->landings[g->first++ % g->size];
 
+	group_told(&l);
 	if (g->leaves)
 		return false;
 	if (wc.status != WC_SUCCESS || !l.from || l.from->leaves) {

@@ -9,7 +9,8 @@
  *
  * RC is done when it is acknowledged, so after it has arrived. UC and UD are
  * done when their last packet has left; it arrives, or is lost, sooner or later
- * than that is known.
+ * than that is known. One to a group arrives at each of its members, if it
+ * does; that it is lost is told when no more of it is to come.
  *
  *	struct guests *all = guests_new(fabric, &profile);
  *	struct guest *a = guest_new(all, &place, mine);
@@ -75,14 +76,19 @@ HD_MUST_CHECK enum hd_status guest_start(struct guest *g,
 /* False if there is no room. */
 bool guest_receive(struct guest *g);
 bool guest_queue_receive(struct guest_queue *q);
-/* Of UD: where it goes; `to` NULL: to nobody. */
+/* Of UD: where it goes; `to` NULL: to nobody, or to a group. */
 struct guest_address {
 	const struct guest *to;
 	uint32_t qkey;
 	lid_t dlid;
 	uint8_t sl;
 	bool global;
+	uint8_t dgid[16]; /* of a group */
 };
+/* UD: it gets what is sent to a group, or no more. */
+HD_MUST_CHECK enum hd_status guest_attach(struct guest *g, lid_t mlid,
+					  const uint8_t mgid[16]);
+void guest_detach(struct guest *g, lid_t mlid, const uint8_t mgid[16]);
 struct guest_message {
 	enum wr_kind kind;
 	uint64_t number, length;

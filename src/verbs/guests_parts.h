@@ -21,6 +21,10 @@ struct flight {
 	uint32_t psn, packets; /* the first one's */
 	enum wr_kind kind;
 	bool is_over;
+	/* To a group: it is on no link any more, and has arrived where nobody
+	 * was told of yet. */
+	bool has_ended;
+	uint32_t untold;
 };
 
 /* Whose message an entry of the receives tells of; NULL: nobody's any more. */

@@ -523,6 +523,13 @@ struct wr_datagram v_ah(const struct v_pd *pd, lid_t dlid, uint8_t sl)
 	return (struct wr_datagram){ .dlid = dlid, .sl = sl, .pd = pd->number };
 }
 
+/* A group of the link's scope that holds its MLID. */
+static void group_gid(lid_t mlid, uint8_t out[16])
+{
+	put_be64(out, UINT64_C(0xff12401bffff0000));
+	put_be64(out + 8, mlid);
+}
+
 struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid, uint8_t sl)
 {
 	struct wr_datagram to = { .qpn = V_MULTICAST,
@@ -532,15 +539,14 @@ struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid, uint8_t sl)
 				  .hop_limit = 1,
 				  .pd = pd->number };
 
-	/* A group of the link's scope that holds its MLID. */
-	put_be64(to.dgid, UINT64_C(0xff12401bffff0000));
-	put_be64(to.dgid + 8, mlid);
+	group_gid(mlid, to.dgid);
 	return to;
 }
 
-enum hd_status v_attach(struct v_qp *qp, lid_t mlid)
+enum hd_status v_attach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid)
 {
 	struct v_device *dev = qp->dev;
+	struct member m = { .mlid = mlid, .qp = qp };
 
 	if (qp_params(qp->qp)->kind != QP_UD || mlid < LID_FIRST_MCAST)
 		return HD_ERR_UNFIT;
@@ -548,8 +554,25 @@ enum hd_status v_attach(struct v_qp *qp, lid_t mlid)
 	lab_settle(dev->lab);
 	dev->members = hd_grow(dev->members, &dev->members_cap,
 			       dev->n_members + 1, sizeof(*dev->members));
-	dev->members[dev->n_members++] = (struct member){ mlid, qp };
+	if (mgid)
+		memcpy(m.mgid, mgid, sizeof(m.mgid));
+	else
+		group_gid(mlid, m.mgid);
+	dev->members[dev->n_members++] = m;
 	return HD_OK;
+}
+
+void v_detach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid)
+{
+	struct v_device *dev = qp->dev;
+
+	for (size_t i = dev->n_members; i-- > 0;) {
+		const struct member *m = &dev->members[i];
+
+		if (m->qp == qp && m->mlid == mlid &&
+		    memcmp(m->mgid, mgid, sizeof(m->mgid)) == 0)
+			dev->members[i] = dev->members[--dev->n_members];
+	}
 }
 
 /* ---- memory that programs spin on ------------------------------------- */

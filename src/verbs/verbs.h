@@ -127,7 +127,10 @@ struct wr_datagram v_ah(const struct v_pd *pd, lid_t dlid, uint8_t sl);
 /* ... and to a multicast group. */
 struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid,
 				  uint8_t sl);
-HD_MUST_CHECK enum hd_status v_attach(struct v_qp *qp, lid_t mlid);
+/* mgid NULL: that of v_ah_multicast. */
+HD_MUST_CHECK enum hd_status v_attach(struct v_qp *qp, lid_t mlid,
+				      const uint8_t *mgid);
+void v_detach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid);
 
 /* Counts how often the adapter wrote the byte at `at`, for programs that spin
  * on memory. */

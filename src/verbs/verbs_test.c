@@ -258,7 +258,7 @@ static void a_multicast_reaches_every_member(void **state)
 	(void)state;
 	assert_int_equal(lab_multicast(f->lab, hosts, 3, &d, &mlid), HD_OK);
 	for (unsigned i = 1; i < 3; i++)
-		assert_int_equal(v_attach(f->end[i].qp, mlid), HD_OK);
+		assert_int_equal(v_attach(f->end[i].qp, mlid, NULL), HD_OK);
 	f->end[0].mlid = mlid;
 	memset(f->end[0].memory, 0x5a, 300);
 	lab_spawn(f->lab, 0, send_to_group, &f->end[0]);

@@ -19,7 +19,8 @@ struct message {
 	struct guest_message what;
 	struct live_content content;
 	uint32_t to;     /* UD: queue pair */
-	bool has_landed; /* it has arrived, or is lost for good */
+	bool has_landed; /* it has arrived, or is lost for good, */
+	bool is_spread;  /* to a group: it has at one of its members */
 	bool is_done;
 	bool is_over; /* nothing more is heard of it */
 };
@@ -29,6 +30,11 @@ struct shared {
 	struct guest_queue *queue; /* NULL: not in the simulation */
 	uint32_t max;              /* 0: there is none */
 	uint64_t receives;         /* posted, and not taken */
+};
+
+struct membership {
+	uint16_t mlid;
+	uint8_t mgid[16];
 };
 
 /* A queue pair of a program. */
@@ -43,6 +49,8 @@ struct pair {
 	struct message *messages; /* ring; `head` and `tail` count */
 	uint64_t head, tail;
 	uint32_t size;
+	struct membership *groups;
+	size_t n_groups, groups_cap;
 };
 
 struct program {

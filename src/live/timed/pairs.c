@@ -63,9 +63,14 @@ static void tell(struct engine *e, const struct pair *q,
 		 enum live_note_kind kind, uint64_t number,
 		 enum wc_status status)
 {
-	const struct live_note n = { kind, q->qpn, number, status };
+	const struct live_note n = { kind, q->qpn, number, status, 0 };
 
 	program_tell(e, q->of, &n);
+}
+
+static bool is_to_group(const struct message *m)
+{
+	return m->what.address.dlid >= LID_FIRST_MCAST;
 }
 
 struct message *pair_message(const struct pair *q, uint64_t number)
@@ -82,6 +87,7 @@ static void pair_end(struct engine *e, struct pair *q)
 		guest_leave(q->guest);
 	e->under_way -= q->tail - q->head;
 	free(q->messages);
+	free(q->groups);
 	free(q);
 }
 
@@ -172,6 +178,9 @@ static void follow(struct engine *e, struct pair *q)
 				      &a) == HD_OK;
 		for (uint64_t i = 0; q->is_connected && i < q->receives; i++)
 			(void)!guest_receive(q->guest);
+		for (size_t i = 0; q->is_connected && i < q->n_groups; i++)
+			(void)!guest_attach(q->guest, q->groups[i].mlid,
+					    q->groups[i].mgid);
 	}
 	if (q->is_connected && !q->has_started && q->asked.state >= STATE_RTS)
 		q->has_started = guest_start(q->guest, &a) == HD_OK;
@@ -200,16 +209,28 @@ static void post(struct engine *e, struct pair *q, const struct message *m)
 	const struct pair *to = is_datagram(q) ? pair_find(e, m->to) : NULL;
 
 	what.address.to = to ? to->guest : NULL;
-	if (!q->has_started || what.address.dlid >= LID_FIRST_MCAST ||
-	    !guest_send(q->guest, &what))
+	if (!q->has_started || !guest_send(q->guest, &what))
 		tell_done(e, q, m->what.number, WC_LOC_QP_OP_ERR);
 }
 
-/* What was on its way when the tables changed is sent once more. */
+/* No more of it will arrive anywhere. */
+static void lose(struct engine *e, struct pair *q, struct message *m)
+{
+	m->has_landed = true;
+	m->is_over = m->is_done;
+	tell(e, q, LIVE_LOST, m->what.number, WC_SUCCESS);
+}
+
+/* What was on its way when the tables changed is sent once more; unless some
+ * of a group have it already. */
 static void resend(struct engine *e, struct pair *q)
 {
 	for (uint64_t i = q->head; i != q->tail; i++) {
-		const struct message m = q->messages[i % q->size];
+		struct message *at = &q->messages[i % q->size];
+
+		if (at->is_spread && !at->has_landed)
+			lose(e, q, at);
+		const struct message m = *at;
 
 		if (m.has_landed && (i == q->head || !is_reliable(q)))
 			tell_done(e, q, m.what.number, WC_SUCCESS);
@@ -322,7 +343,7 @@ static void take_send(struct engine *e, struct program *p,
 	    r->length > WR_MAX_LENGTH)
 		return;
 	const struct live_pair *to = &r->pair;
-	const struct message m = {
+	struct message m = {
 		.what = { kinds[r->operation], r->number, r->length,
 			  .address = { .qkey = to->qkey,
 				       .dlid = to->dlid,
@@ -332,9 +353,42 @@ static void take_send(struct engine *e, struct program *p,
 		.to = to->dest_qpn,
 	};
 
+	memcpy(m.what.address.dgid, r->content.dgid, sizeof(r->content.dgid));
 	message_put(e, q, &m);
 	if (e->guests)
 		post(e, q, &m);
+}
+
+/* cppcheck-suppress constParameter ; a row of a table */
+static void take_detach(struct engine *e, struct program *p,
+			const struct live_request *r)
+{
+	struct pair *q = pair_find(e, r->qpn);
+
+	for (size_t i = q && q->of == p ? q->n_groups : 0; i-- > 0;)
+		if (q->groups[i].mlid == r->pair.dlid &&
+		    memcmp(q->groups[i].mgid, r->content.dgid,
+			   sizeof(q->groups[i].mgid)) == 0)
+			q->groups[i] = q->groups[--q->n_groups];
+	if (q && q->of == p && q->is_connected)
+		guest_detach(q->guest, r->pair.dlid, r->content.dgid);
+}
+
+static void take_attach(struct engine *e, struct program *p,
+			const struct live_request *r)
+{
+	struct pair *q = pair_find(e, r->qpn);
+	struct membership m = { .mlid = r->pair.dlid };
+
+	if (!q || q->of != p || !is_datagram(q))
+		return;
+	take_detach(e, p, r);
+	memcpy(m.mgid, r->content.dgid, sizeof(m.mgid));
+	q->groups = hd_grow(q->groups, &q->groups_cap, q->n_groups + 1,
+			    sizeof(*q->groups));
+	q->groups[q->n_groups++] = m;
+	if (q->is_connected)
+		(void)!guest_attach(q->guest, m.mlid, m.mgid);
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
@@ -408,6 +462,8 @@ bool pairs_take(struct engine *e)
 		[LIVE_SHARED] = take_shared,
 		[LIVE_SHARED_GONE] = take_shared_gone,
 		[LIVE_SHARED_RECEIVE] = take_shared_receive,
+		[LIVE_ATTACH] = take_attach,
+		[LIVE_DETACH] = take_detach,
 	};
 	bool any = false;
 
@@ -455,12 +511,22 @@ static void receive_taken(struct pair *q)
 	*receives -= *receives > 0;
 }
 
+static void tell_arrived(struct engine *e, struct pair *q, struct message *m,
+			 const struct pair *receiver)
+{
+	const struct live_note n = { LIVE_ARRIVED, q->qpn, m->what.number,
+				     WC_SUCCESS, receiver->qpn };
+
+	m->is_spread = is_to_group(m);
+	if (!m->is_spread) {
+		m->has_landed = true;
+		m->is_over = m->is_done;
+	}
+	program_tell(e, q->of, &n);
+}
+
 void pairs_news(struct engine *e, const struct guest_news *n)
 {
-	static const enum live_note_kind fates[] = {
-		[GUEST_ARRIVED] = LIVE_ARRIVED,
-		[GUEST_LOST] = LIVE_LOST,
-	};
 	struct pair *q = n->owner;
 	struct message *m = pair_message(q, n->number);
 
@@ -473,8 +539,9 @@ void pairs_news(struct engine *e, const struct guest_news *n)
 			tell_done(e, q, n->number, n->status);
 		return;
 	}
-	m->has_landed = true;
-	m->is_over = m->is_done;
-	tell(e, q, fates[n->kind], n->number, WC_SUCCESS);
+	if (n->kind == GUEST_ARRIVED)
+		tell_arrived(e, q, m, n->receiver);
+	else
+		lose(e, q, m);
 	messages_clear(e, q);
 }

@@ -1,0 +1,58 @@
+# Datagrams to a group, at both paces: each member gets all of them, byte by
+# byte, where the switches' tables send them; nobody else does. Where data take
+# time, each crosses each cable of the tree once.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+command -v tshark >/dev/null || fail "tshark is not installed"
+echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >two.yaml
+
+# spread N: from h0 to members on h0, h1 (its own switch) and h4, h5.
+spread() {
+	rm -f ready.*
+	receivers=
+	for host in h0 h1 h4 h5; do
+		timeout 300 "$HEDDLE" live exec $host -- "$GROUP" receive "$1" \
+			"$PWD/ready.$host" >"said.$host" 2>&1 &
+		receivers="$receivers $!"
+	done
+	programs="$programs $receivers"
+	for host in h0 h1 h4 h5; do
+		tries=0
+		until [ -e "ready.$host" ]; do
+			tries=$((tries + 1))
+			[ $tries -lt $PATIENCE ] || fail "$host: $(cat said.$host)"
+			sleep 0.05
+		done
+	done
+	on h0 "$GROUP" send "$1" || fail "nothing is sent"
+	for receiver in $receivers; do
+		wait $receiver || fail "$(cat said.*)"
+	done
+}
+for pace in free timed; do
+	"$HEDDLE" live up two.yaml --sm minhop --pace-data $pace -q
+	for host in h0 h1 h4 h5; do
+		on $host python3 "$SRC/tests/cli/live_join.py" >mlid
+		has mlid 0xc000
+	done
+	[ $pace = free ] || status 0 "$HEDDLE" live capture --data -o all.pcap
+	spread 20
+	[ $pace = free ] || status 0 "$HEDDLE" live capture --data --stop
+	# PortMulticastXmitPkts of h0; what h2 and h6 have received.
+	on h0 perfquery -x "$(lid_of h0)" 1 >counters
+	grep -q '^PortMulticastXmitPkts:\.*20$' counters || fail "$(cat counters)"
+	for host in h2 h6; do
+		on h0 perfquery -x "$(lid_of $host)" 1 >counters
+		grep -q '^PortMulticastRcvPkts:\.*0$' counters ||
+			fail "$host: $(cat counters)"
+	done
+	"$HEDDLE" live down -q
+done
+# From h0 to its switch, from there to h1 and to a spine, to the other switch,
+# and to h4 and h5: six cables, each datagram once on each.
+tshark -r all.pcap -T fields -e infiniband.lrh.dlid -e infiniband.bth.destqp \
+	-e infiniband.grh.dgid -e infiniband.bth.psn 2>tshark.err |
+	sort | uniq -c >packets
+awk '$1 == 6 && $2 == 49152 && $3 == "0xffffff" &&
+	$4 == "ff12:401b:ffff::ffff:ffff" { n++ } END { exit n != 20 || NR != n }' \
+	packets || fail "$(cat packets)"
