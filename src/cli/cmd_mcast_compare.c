@@ -31,7 +31,8 @@ static const struct option options[] = {
 	{ "size", 0, OPT_SIZE, FIELD(how.size), "SIZE", "2KiB",
 	  "of a message; in packets of at most 4 KiB" },
 	{ "tree", 0, OPT_LIST, FIELD(how.trees), "KIND", NULL,
-	  "xy, union, shortest, shared, dual-path, multi-path or double-xy; all that the fabric allows if none is named" },
+	  "xy, union, shortest, shared, dual-path, multi-path or double-xy; all that the fabric allows if none is named",
+	  .words = compare_tree_words },
 	{ "lanes", 0, OPT_UINT, FIELD(how.lanes), "N", "1",
 	  "SLs that messages are spread over, from 0", .low = 1, .high = 15 },
 	{ "per-packet", 0, OPT_FLAG, FIELD(how.per_packet), NULL, NULL,
@@ -139,10 +140,9 @@ const struct command command_mcast_compare = {
 		"members one after the other, up and down a Hamiltonian path, and\n"
 		"'double-xy' has a tree for each quadrant, on two lanes.\n"
 		"\n"
-		"FILE is a scenario whose fabric is used and whose traffic is not.\n"
-		"Completion is when the last member has everything, the bound what\n"
-		"no run can beat, the cycle the channels that could lock up. Exit\n"
-		"status 1 if a member lacks something in the end; the output says who.\n",
+		"FILE is a scenario whose fabric is used and whose traffic is not. Completion is\n"
+		"when the last member has everything, the bound what no run can beat, the cycle the\n"
+		"channels that could lock up. Exit status 1 if a member lacks something; it says who.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 0, 1),

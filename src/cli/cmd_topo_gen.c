@@ -107,12 +107,6 @@ static void list_kinds(struct strbuf *out)
 			      g->name, g->summary);
 }
 
-static void kind_words(struct strbuf *out)
-{
-	for (const struct generator *g = generators; g->name; g++)
-		strbuf_printf(out, "%s ", g->name);
-}
-
 static const struct example examples[] = {
 	{ "heddle topo gen mesh --columns 4 --rows 4 --hosts 4",
 	  "a 4x4 mesh with 4 hosts on each switch" },
@@ -135,7 +129,7 @@ const struct command command_topo_gen = {
 		"HDR'), --vls, --host-vls, --mtu and --host-mtu. The same "
 		"options and seed give the same file.",
 	.list = list_kinds,
-	.words = kind_words,
+	.words = generator_words,
 	.options = own_options,
 	.examples = examples,
 	.run = run,

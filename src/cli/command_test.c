@@ -309,6 +309,8 @@ static void completion_follows_the_tables(void **state)
 	assert_offers("heddle loom show --sh", "\n");
 	assert_offers("heddle weave --pattern ''", "plain twill\n");
 	assert_offers("heddle weave --pattern t", "twill\n");
+	assert_offers("heddle weave --output ''", "\n");
+	assert_offers("heddle weave -o ''", "\n");
 	assert_offers("heddle weave file --see", "--seed\n");
 	assert_offers("heddle weave --format j", "json\n");
 	assert_offers("heddle help l", "loom\n");

@@ -205,20 +205,33 @@ static bool is_field(const struct option *o)
 			    strcmp(o->value, "FIELD=VALUES") == 0);
 }
 
+/* Whether a value follows it: one of words, or else a file for all we know. */
+static bool has_value(const struct option *o)
+{
+	return (o->value || o->choices || o->words) && o->kind != OPT_RENAMED &&
+	       !is_field(o);
+}
+
 static void put_choices(struct strbuf *out, const struct option *o)
 {
 	for (; o && o->name; o++) {
 		if (is_field(o))
 			strbuf_printf(out, "\t\tchoices[--%s]=$paths\n",
 				      o->name);
-		if (!o->choices && !o->words)
+		if (!has_value(o))
 			continue;
 		strbuf_printf(out, "\t\tchoices[--%s]='", o->name);
 		for (size_t i = 0; o->choices && o->choices[i]; i++)
 			strbuf_printf(out, "%s%s", i ? " " : "", o->choices[i]);
 		if (o->words)
 			o->words(out);
+		if (!o->choices && !o->words)
+			strbuf_putc(out, ' ');
 		strbuf_puts(out, "'\n");
+		if (o->letter)
+			strbuf_printf(out,
+				      "\t\tchoices[-%c]=${choices[--%s]}\n",
+				      o->letter, o->name);
 	}
 }
 

@@ -28,12 +28,19 @@ static void kind_print(const void *value, struct strbuf *out)
 	strbuf_puts(out, g ? g->name : "file");
 }
 
+static void kind_words(struct strbuf *out)
+{
+	generator_words(out);
+	strbuf_puts(out, "file ");
+}
+
 const struct schema_custom notation_topology_kind = {
 	.what = "a kind of topology ('heddle topo gen --help' lists them) or "
 		"'file'",
 	.size = sizeof(const struct generator *),
 	.parse = kind_parse,
 	.print = kind_print,
+	.words = kind_words,
 };
 
 static enum hd_status engine_parse(const char *text, struct diag *d, void *out)

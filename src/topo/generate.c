@@ -290,6 +290,12 @@ const struct generator generators[] = {
 	{ .name = NULL },
 };
 
+void generator_words(struct strbuf *out)
+{
+	for (const struct generator *g = generators; g->name; g++)
+		strbuf_printf(out, "%s ", g->name);
+}
+
 const struct generator *generator_find(const char *name, struct diag *d)
 {
 	const char *names[64];

@@ -79,6 +79,8 @@ extern const struct option generator_common[];
 
 /* NULL, and a refusal that suggests the nearest, if there is no such kind. */
 const struct generator *generator_find(const char *name, struct diag *d);
+/* Their names, a blank after each. */
+void generator_words(struct strbuf *out);
 
 /* Everything as the tables have it, seed 1. */
 void topo_params_init(const struct generator *g, struct topo_params *p);

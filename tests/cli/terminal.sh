@@ -124,6 +124,11 @@ offers() {
 offers ftree heddle route --engine f
 offers updn heddle live manage --engine u
 offers fat-tree heddle topo gen fat
+offers fat-tree heddle sim x.yaml --set fabric.topology.kind = fat
+offers shared heddle mcast compare --tree s
+# Behind an option with a value stand files, which are bash's to find.
+offered heddle sim x.yaml --opensm ''
+[ "$(cat offered)" = '' ] || fail "words for the name of a file: $(cat offered)"
 offers 000/table1 heddle paper run 000/t
 offers send-lat heddle bench send
 offers ideal heddle bench --profile i

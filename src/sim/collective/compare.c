@@ -406,6 +406,12 @@ static enum hd_status check_options(const struct compare_options *o,
 	return HD_OK;
 }
 
+void compare_tree_words(struct strbuf *out)
+{
+	for (unsigned m = 0; m < COMPARE_TREES; m++)
+		strbuf_printf(out, "%s ", mcast_method_names[m]);
+}
+
 static enum hd_status list_rows(struct session *s, struct diag *d)
 {
 	const struct option_list *trees = &s->o->trees;

@@ -34,6 +34,9 @@ struct compare_options {
 	void *context;
 };
 
+/* Names of trees, a blank after each. */
+void compare_tree_words(struct strbuf *out);
+
 /* Runs that options ask for, if the fabric allows all trees. */
 unsigned compare_count(const struct compare_options *o);
 
