@@ -202,10 +202,15 @@ enum hd_status connection_open(struct connection *c, struct v_device *from,
 			       struct v_device *to,
 			       const struct connecting *how)
 {
+	struct depths at_end = how->to;
+
+	/* A packet that closes a gap may complete all that are under way. */
+	if (v_window(to, c->kind) && at_end.recv < how->from.send)
+		at_end.recv = how->from.send;
 	make_side(&c->sends, c, from, how->from.send);
-	make_side(&c->receives, c, to, how->to.recv);
+	make_side(&c->receives, c, to, at_end.recv);
 	c->from = make_pair(c, from, how->from);
-	c->to = make_pair(c, to, how->to);
+	c->to = make_pair(c, to, at_end);
 	return connect_both(c, how);
 }
 

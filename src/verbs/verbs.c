@@ -213,8 +213,8 @@ static uint32_t wqe_size(uint32_t max_sge)
 	return (32 + 16 * max_sge + 63) / 64 * 64;
 }
 
-/* What the adapter can keep: as its profile says, or the fabric's hosts. */
-static uint32_t window_of(const struct v_device *dev, enum qp_kind kind)
+/* As the adapter's profile says, or the fabric's hosts. */
+uint32_t v_window(const struct v_device *dev, enum qp_kind kind)
 {
 	uint64_t adapter = dev->lab->profile->out_of_order;
 	uint64_t host = dev->lab->build->scenario->fabric.out_of_order;
@@ -279,7 +279,7 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 		.max_recv = init->max_recv ? init->max_recv : 1,
 		.signal_all = init->signal_all,
 		.shared_recv = init->srq != NULL,
-		.window = window_of(dev, init->kind),
+		.window = v_window(dev, init->kind),
 	};
 
 	qp->qp = qp_new(&params, &qp->owner);

@@ -104,6 +104,9 @@ struct v_qp_init {
 	bool signal_all;
 };
 
+/* How far ahead of its turn a packet may be that queue pairs of this kind keep
+ * (Q8). */
+uint32_t v_window(const struct v_device *dev, enum qp_kind kind);
 /* NULL if a limit is exceeded. */
 struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init);
 void v_qp_free(struct v_qp *qp);
