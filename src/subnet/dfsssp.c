@@ -282,8 +282,9 @@ static void dfsssp_fini(struct dfsssp *f)
 	free(f->known);
 }
 
-enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
-			    const struct route_options *o, struct diag *d)
+static enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
+				   const struct route_options *o,
+				   struct diag *d)
 {
 	unsigned max = layers_available(s, g, o->max_vls);
 	enum hd_status status = HD_OK;
@@ -303,3 +304,10 @@ enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
 	dfsssp_fini(&f);
 	return status;
 }
+
+const struct route_engine engine_dfsssp = {
+	.name = "dfsssp",
+	.needs = "any fabric, as many VLs as it finds layers",
+	.opensm = "dfsssp",
+	.route = route_dfsssp,
+};

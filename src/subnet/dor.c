@@ -236,8 +236,8 @@ static void set_datelines(struct subnet *s, const struct dor *r,
 	path_dests_fini(&dests);
 }
 
-enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
-			   const struct route_options *o, struct diag *d)
+static enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
+				  const struct route_options *o, struct diag *d)
 {
 	struct dor r = { .g = g };
 	const struct route_rule rule = { .aim = dor_aim,
@@ -264,6 +264,14 @@ enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
 	return status;
 }
 
+const struct route_engine engine_torus = {
+	.name = "torus",
+	.needs = "a torus or mesh with at most four rings of five or more,"
+		 " two VLs",
+	.opensm = "torus-2QoS",
+	.route = route_torus,
+};
+
 static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 				 const struct shape *shape, bool negative_first,
 				 const struct route_options *o, struct diag *d)
@@ -287,35 +295,60 @@ static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 	return status;
 }
 
-enum hd_status route_dor(struct subnet *s, const struct sw_graph *g,
-			 const struct route_options *o, struct diag *d)
+static enum hd_status route_dor(struct subnet *s, const struct sw_graph *g,
+				const struct route_options *o, struct diag *d)
 {
 	static const struct shape any = { 1, TOPO_MAX_DIMS, true, 0 };
 
 	return route_grid(s, g, &any, false, o, d);
 }
 
-enum hd_status route_xy(struct subnet *s, const struct sw_graph *g,
-			const struct route_options *o, struct diag *d)
+const struct route_engine engine_dor = {
+	.name = "dor",
+	.needs = "a mesh, torus, hypercube or ring",
+	.route = route_dor,
+};
+
+static enum hd_status route_xy(struct subnet *s, const struct sw_graph *g,
+			       const struct route_options *o, struct diag *d)
 {
 	static const struct shape plane = { 2, 2, false, 0 };
 
 	return route_grid(s, g, &plane, false, o, d);
 }
 
-enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
-				    const struct route_options *o,
-				    struct diag *d)
+const struct route_engine engine_xy = {
+	.name = "xy",
+	.needs = "a mesh of two dimensions",
+	.route = route_xy,
+};
+
+static enum hd_status route_negative_first(struct subnet *s,
+					   const struct sw_graph *g,
+					   const struct route_options *o,
+					   struct diag *d)
 {
 	static const struct shape mesh = { 2, TOPO_MAX_DIMS, false, 0 };
 
 	return route_grid(s, g, &mesh, true, o, d);
 }
 
-enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
-			   const struct route_options *o, struct diag *d)
+const struct route_engine engine_negative_first = {
+	.name = "negative-first",
+	.needs = "a mesh of two or more dimensions",
+	.route = route_negative_first,
+};
+
+static enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
+				  const struct route_options *o, struct diag *d)
 {
 	static const struct shape cube = { 1, TOPO_MAX_DIMS, false, 2 };
 
 	return route_grid(s, g, &cube, false, o, d);
 }
+
+const struct route_engine engine_ecube = {
+	.name = "ecube",
+	.needs = "a hypercube",
+	.route = route_ecube,
+};

@@ -428,8 +428,10 @@ static enum hd_status verify(const struct subnet *s, struct diag *d)
 	return status;
 }
 
-enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
-			       const struct route_options *o, struct diag *d)
+static enum hd_status route_dragonfly(struct subnet *s,
+				      const struct sw_graph *g,
+				      const struct route_options *o,
+				      struct diag *d)
 {
 	struct dragonfly f = {
 		.g = g,
@@ -471,3 +473,9 @@ enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
 	free(f.queue);
 	return status;
 }
+
+const struct route_engine engine_dragonfly = {
+	.name = "dragonfly",
+	.needs = "a dragonfly or dragonfly+, two VLs",
+	.route = route_dragonfly,
+};

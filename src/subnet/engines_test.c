@@ -187,7 +187,7 @@ static void nothing_leads_to_a_part_without_a_cable(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
 		const struct route_engine *e =
-			&route_engines[i % n_route_engines];
+			route_engines[i % n_route_engines];
 		struct diag d = { .status = HD_OK };
 		struct subnet s;
 		struct topo t;

@@ -138,8 +138,8 @@ static void tables_are_the_same_on_any_number_of_threads(void **state)
 		rng_init(&r, 31, i);
 		make_any(&t, i, &r);
 		for (unsigned e = 0; e < n_route_engines; e++) {
-			if (strcmp(route_engines[e].name, "file") != 0)
-				assert_threads_agree(&t, route_engines[e].name,
+			if (strcmp(route_engines[e]->name, "file") != 0)
+				assert_threads_agree(&t, route_engines[e]->name,
 						     i % 3 == 0,
 						     threads[(i + e) % 3], &r);
 		}

@@ -512,8 +512,8 @@ static enum hd_status route_all(struct ftree *f, struct diag *d)
 	return status;
 }
 
-enum hd_status route_ftree(struct subnet *s, const struct sw_graph *g,
-			   const struct route_options *o, struct diag *d)
+static enum hd_status route_ftree(struct subnet *s, const struct sw_graph *g,
+				  const struct route_options *o, struct diag *d)
 {
 	switch_id *queue = hd_alloc(g->n, sizeof(*queue));
 	struct ftree *f = hd_alloc(1, sizeof(*f));
@@ -544,3 +544,9 @@ enum hd_status route_ftree(struct subnet *s, const struct sw_graph *g,
 	free(queue);
 	return status;
 }
+
+const struct route_engine engine_ftree = {
+	.name = "ftree",
+	.needs = "a tree of levels with all hosts at the bottom",
+	.route = route_ftree,
+};

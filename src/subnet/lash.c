@@ -285,8 +285,8 @@ static void lash_fini(struct lash *l)
 	layers_fini(&l->layers);
 }
 
-enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
-			  const struct route_options *o, struct diag *d)
+static enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
+				 const struct route_options *o, struct diag *d)
 {
 	unsigned max = layers_available(s, g, o->max_vls);
 	enum hd_status status = HD_OK;
@@ -305,3 +305,10 @@ enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
 	lash_fini(&l);
 	return status;
 }
+
+const struct route_engine engine_lash = {
+	.name = "lash",
+	.needs = "any fabric, as many VLs as it finds layers",
+	.opensm = "lash",
+	.route = route_lash,
+};

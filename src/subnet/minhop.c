@@ -26,8 +26,9 @@ static unsigned minhop_ports(const void *rule, const void *view, switch_id at,
 	return n;
 }
 
-enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
-			    const struct route_options *o, struct diag *d)
+static enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
+				   const struct route_options *o,
+				   struct diag *d)
 {
 	const struct route_rule rule = {
 		.aim = minhop_aim,
@@ -42,3 +43,9 @@ enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
 	balance_routes(s, g, &rule);
 	return HD_OK;
 }
+
+const struct route_engine engine_minhop = {
+	.name = "minhop",
+	.needs = "any fabric",
+	.route = route_minhop,
+};

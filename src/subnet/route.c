@@ -8,40 +8,15 @@
 #include "base/text.h"
 #include "subnet/adaptive.h"
 #include "subnet/deadlock.h"
+#include "subnet/engine_list.h"
 #include "subnet/share.h"
 #include "subnet/tables.h"
-
-const struct route_engine route_engines[] = {
-	{ "minhop", "any fabric", NULL, route_minhop },
-	{ "updn", "any fabric", NULL, route_updn },
-	{ "xy", "a mesh of two dimensions", NULL, route_xy },
-	{ "dor", "a mesh, torus, hypercube or ring", NULL, route_dor },
-	{ "negative-first", "a mesh of two or more dimensions", NULL,
-	  route_negative_first },
-	{ "ecube", "a hypercube", NULL, route_ecube },
-	{ "torus",
-	  "a torus or mesh with at most four rings of five or more,"
-	  " two VLs",
-	  "torus-2QoS", route_torus },
-	{ "ftree", "a tree of levels with all hosts at the bottom", NULL,
-	  route_ftree },
-	{ "dfsssp", "any fabric, as many VLs as it finds layers", "dfsssp",
-	  route_dfsssp },
-	{ "lash", "any fabric, as many VLs as it finds layers", "lash",
-	  route_lash },
-	{ "dragonfly", "a dragonfly or dragonfly+, two VLs", NULL,
-	  route_dragonfly },
-	{ "file", "a dump of dump_fts or OpenSM for the fabric at hand", NULL,
-	  route_file },
-};
-const unsigned n_route_engines =
-	sizeof(route_engines) / sizeof(route_engines[0]);
 
 const struct route_engine *route_engine_find(const char *name)
 {
 	for (unsigned i = 0; i < n_route_engines; i++) {
-		if (strcmp(route_engines[i].name, name) == 0)
-			return &route_engines[i];
+		if (strcmp(route_engines[i]->name, name) == 0)
+			return route_engines[i];
 	}
 	return NULL;
 }
@@ -53,7 +28,7 @@ enum hd_status route_engine_known(const char *name, struct diag *d)
 	if (route_engine_find(name))
 		return HD_OK;
 	for (unsigned i = 0; i < n_route_engines; i++)
-		names[i] = route_engines[i].name;
+		names[i] = route_engines[i]->name;
 	return diag_fail(
 		d, HD_ERR_NOT_FOUND, "unknown routing engine '%s'%s", name,
 		text_hint(text_nearest(name, names, n_route_engines)).text);
@@ -62,7 +37,7 @@ enum hd_status route_engine_known(const char *name, struct diag *d)
 void route_engine_words(struct strbuf *out)
 {
 	for (unsigned i = 0; i < n_route_engines; i++)
-		strbuf_printf(out, "%s ", route_engines[i].name);
+		strbuf_printf(out, "%s ", route_engines[i]->name);
 }
 
 static void forget_routes(struct subnet *s)
@@ -153,8 +128,8 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 	return diag_fail(d, status, "%s: %s", e->name, why.message);
 }
 
-enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
-			  const struct route_options *o, struct diag *d)
+static enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
+				 const struct route_options *o, struct diag *d)
 {
 	struct tables_found found;
 
@@ -168,3 +143,9 @@ enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
 				   "the file has multicast tables only");
 	return status;
 }
+
+const struct route_engine engine_file = {
+	.name = "file",
+	.needs = "a dump of dump_fts or OpenSM for the fabric at hand",
+	.route = route_file,
+};

@@ -36,7 +36,9 @@ struct route_engine {
 				const struct route_options *o, struct diag *d);
 };
 
-extern const struct route_engine route_engines[];
+/* All of them, as CMakeLists.txt lists them; each stands in its engine's file.
+ */
+extern const struct route_engine *const route_engines[];
 extern const unsigned n_route_engines;
 
 /* NULL if there is none of that name. */
@@ -55,34 +57,5 @@ void route_engine_words(struct strbuf *out);
 HD_MUST_CHECK enum hd_status subnet_route(struct subnet *s, const char *engine,
 					  const struct route_options *o,
 					  struct diag *d);
-
-/* Engines, one per file. */
-enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
-			    const struct route_options *o, struct diag *d);
-enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
-			  const struct route_options *o, struct diag *d);
-enum hd_status route_dor(struct subnet *s, const struct sw_graph *g,
-			 const struct route_options *o, struct diag *d);
-enum hd_status route_xy(struct subnet *s, const struct sw_graph *g,
-			const struct route_options *o, struct diag *d);
-enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
-				    const struct route_options *o,
-				    struct diag *d);
-enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
-			   const struct route_options *o, struct diag *d);
-
-enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
-			   const struct route_options *o, struct diag *d);
-enum hd_status route_ftree(struct subnet *s, const struct sw_graph *g,
-			   const struct route_options *o, struct diag *d);
-enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
-			    const struct route_options *o, struct diag *d);
-enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
-			  const struct route_options *o, struct diag *d);
-enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
-			       const struct route_options *o, struct diag *d);
-
-enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
-			  const struct route_options *o, struct diag *d);
 
 #endif

@@ -369,8 +369,8 @@ static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
 			 t->nodes[s->node_of_switch[to]].name);
 }
 
-enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
-			  const struct route_options *o, struct diag *d)
+static enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
+				 const struct route_options *o, struct diag *d)
 {
 	struct updn u;
 	const struct route_rule rule = {
@@ -392,3 +392,9 @@ enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,
 	updn_fini(&u);
 	return status;
 }
+
+const struct route_engine engine_updn = {
+	.name = "updn",
+	.needs = "any fabric",
+	.route = route_updn,
+};

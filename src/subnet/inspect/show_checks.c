@@ -22,7 +22,7 @@ void show_engines(struct results *r)
 		results_table(r, "engines", "routing engines", engine_columns);
 
 	for (unsigned i = 0; i < n_route_engines; i++)
-		table_put_row(t, &route_engines[i]);
+		table_put_row(t, route_engines[i]);
 }
 
 struct routes_row {
