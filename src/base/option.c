@@ -274,6 +274,9 @@ static enum hd_status read_option(const struct option *const *tables,
 		return diag_fail(d, HD_ERR_INPUT,
 				 "option --%s is called --%s here", o->name,
 				 o->value);
+	if (o->kind == OPT_REFUSED)
+		return diag_fail(d, HD_ERR_INPUT, "no --%s here: %s", o->name,
+				 o->value);
 	if (o->kind == OPT_FLAG) {
 		if (value)
 			return diag_fail(d, HD_ERR_INPUT,
@@ -361,7 +364,7 @@ static void help_row(const struct option *o, struct strbuf *out)
 
 bool option_is_shown(const struct option *const *tables, const struct option *o)
 {
-	return o->kind != OPT_RENAMED &&
+	return o->kind != OPT_RENAMED && o->kind != OPT_REFUSED &&
 	       option_find(tables, o->name, strlen(o->name)) == o;
 }
 

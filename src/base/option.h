@@ -44,8 +44,9 @@ enum option_kind {
 	 * it was written. Without a path the value is PATH=VALUE.
 	 */
 	OPT_SET,
-	OPT_RENAMED, /* it is called `value` now: refused with that, not shown
-		      */
+	/* Not shown, and refused: */
+	OPT_RENAMED, /* it is called `value` now */
+	OPT_REFUSED, /* others have it, and here `value` says why not */
 };
 
 struct option {

@@ -192,7 +192,7 @@ static void put_words(struct strbuf *out, const struct command *c)
 		c->words(out);
 	for (size_t t = 0; tables[t]; t++) {
 		for (const struct option *o = tables[t]; o->name; o++) {
-			if (o->kind != OPT_RENAMED)
+			if (option_is_shown(tables, o))
 				strbuf_printf(out, "--%s ", o->name);
 		}
 	}

@@ -5,19 +5,23 @@
 
 #include "base/team.h"
 
-static bool tells; /* of the command that the program runs */
+/* Of the command that the program runs. */
+static bool tells;
+static bool wants_more; /* than one thread */
 
 void threads_ask(const struct common_options *common)
 {
 	team_ask((unsigned)common->threads);
 	tells = common->verbose;
+	wants_more = common->threads > 1 && !common->quiet;
 }
 
 void threads_tell(void)
 {
 	struct team_use use = team_noted();
 
-	if (!tells)
+	/* Who asked for more is told why there was but one. */
+	if (!tells && !(wants_more && use.parts == 1 && use.why))
 		return;
 	if (use.jobs)
 		fprintf(stderr,

@@ -41,6 +41,8 @@ done <<'EOT'
 2 --vls is called --lanes here     | qos diffserv --vls=4
 2 --load is called --from here     | qos admit --load x mesh
 2 --conf is called --opensm here   | cc compare --conf x "$incast"
+2 no --checkpoint here: its tests are programs | bench send-lat --checkpoint x
+2 no --restart here: its tests are programs | bench send-lat --restart=x
 2 --against which folder?          | qos verify x
 2 a link has 1, 2, 4, 8 or 15 data lanes | qos explain x --lanes 3
 3 an SL is 0 to 15, not 'foo'      | qos explain x --class a=foo

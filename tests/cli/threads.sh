@@ -94,5 +94,16 @@ done
 set -- $captured
 [ $# -ge 10 ] || fail "only these were captured: $*"
 
+# Who asks for threads is told why there is but one, if there is: here nothing
+# takes long enough to look ahead by.
+for quiet in '' -q; do
+	status 0 "$HEDDLE" sim "$SRC/examples/link-failure.yaml" --threads 2 \
+		--set fabric.link.propagation=1ps --set fabric.switch.routing=0s \
+		--set fabric.switch.arbitration=0s --set run.measure=10us $quiet
+	one='heddle: computed on one thread: its links, switches or answers take'
+	[ -n "$quiet" ] || has err "$one"
+	[ -z "$quiet" ] || empty err
+done
+
 status 2 "$HEDDLE" sim "$SRC/examples/quickstart.yaml" --threads 0
 status 2 "$HEDDLE" sim "$SRC/examples/quickstart.yaml" --threads many

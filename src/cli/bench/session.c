@@ -18,6 +18,10 @@ static void profile_words(struct strbuf *out)
 		strbuf_printf(out, "%s ", profile_names[i]);
 }
 
+#define NO_CHECKPOINTS                                                        \
+	"its tests are programs, and what a program has on its stack cannot " \
+	"be saved"
+
 const struct option session_options[] = {
 	{ "profile", 0, OPT_INPUT, FIELD(simulated.profile), "NAME|FILE",
 	  "mt23108",
@@ -71,6 +75,8 @@ const struct option session_options[] = {
 	  "every packet that the adapters send or receive, for Wireshark; each point begins at a second of its own" },
 	{ "into", 0, OPT_OUTPUT, FIELD(into), "FILE", NULL,
 	  "where 'fit' writes the fitted profile, for --profile" },
+	{ "checkpoint", .kind = OPT_REFUSED, .value = NO_CHECKPOINTS },
+	{ "restart", .kind = OPT_REFUSED, .value = NO_CHECKPOINTS },
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };
