@@ -427,15 +427,20 @@ bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from,
 	const struct arrival a = { m, port, from, mad, now };
 	uint16_t attribute = load_be16(mad + ATTRIBUTE);
 
-	if (mad[1] == MAD_SA && mad[3] == MAD_GET_RESP &&
-	    attribute == ATTR_PATH_RECORD) {
+	if (mad[1] == MAD_SA && mad[3] == MAD_GET_RESP) {
 		uint64_t tid = load_be64(mad + TID);
 		struct cm_id *i =
 			tid <= UINT32_MAX ? id_find(m, (uint32_t)tid) : NULL;
 
-		if (!i || i->state != ID_ASKING || i->here.port != port)
+		if (!i || i->here.port != port)
 			return false;
-		take_path(m, i, mad);
+		if (i->state == ID_ASKING && attribute == ATTR_PATH_RECORD)
+			take_path(m, i, mad);
+		else if (i->state == ID_JOINING &&
+			 attribute == ATTR_MC_MEMBER_RECORD)
+			group_answered(m, i, mad);
+		else
+			return false;
 		return true;
 	}
 	if (mad[1] != MAD_CM || mad[3] != MAD_SEND ||
@@ -459,6 +464,10 @@ static void give_up(struct cm *m, struct cm_id *i)
 	case ID_ASKING:
 		i->state = ID_ADDRESSED;
 		e.event = EVENT_ROUTE_ERROR;
+		break;
+	case ID_JOINING:
+		i->state = ID_ENDED;
+		e.event = EVENT_MULTICAST_ERROR;
 		break;
 	case ID_TIMEWAIT:
 		i->state = ID_ENDED;

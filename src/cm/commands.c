@@ -30,7 +30,7 @@ static struct cm_id *mine(const struct command *c, uint32_t number)
 {
 	struct cm_id *i = id_find(c->m, number);
 
-	return i && i->channel == c->channel ? i : NULL;
+	return i && i->channel == c->channel && !i->member ? i : NULL;
 }
 
 static int create_id(const struct command *c)
@@ -181,13 +181,15 @@ static int resolve_ip(const struct command *c)
 
 	if (i->state != ID_BOUND)
 		return EINVAL;
-	if (p == TOPO_NONE)
+	/* A group is joined later. */
+	if (p == TOPO_NONE && !IN_MULTICAST(ntohl(to.sin_addr.s_addr)))
 		return ENODEV;
 	if (i->here.port == TOPO_NONE)
 		take_port(c->m, i, cm_first_port(c->m, i->host));
 	i->there.port = p;
 	i->there.address = to;
-	cm_port_gid(c->m, p, i->path.dgid);
+	if (p != TOPO_NONE)
+		cm_port_gid(c->m, p, i->path.dgid);
 	i->state = ID_ADDRESSED;
 	id_tell(c->m, i, NULL, &e);
 	return 0;
@@ -198,7 +200,7 @@ static int resolve_route(const struct command *c)
 	const struct rdma_ucm_resolve_route *in = c->in;
 	struct cm_id *i = mine(c, in->id);
 
-	if (!i || i->state != ID_ADDRESSED)
+	if (!i || i->state != ID_ADDRESSED || i->there.port == TOPO_NONE)
 		return EINVAL;
 	cm_ask_path(c->m, i, in->timeout_ms, c->now);
 	return 0;
@@ -502,13 +504,69 @@ static int notify_id(const struct command *c)
 		       : EINVAL;
 }
 
+static int join(const struct command *c, uint32_t number,
+		const struct cm_join *j)
+{
+	struct rdma_ucm_create_id_resp r = { 0 };
+
+	if (!mine(c, number))
+		return EINVAL;
+	if (c->m->n_ids > MOST_IDS)
+		return ENOMEM;
+	int error = group_join(c->m, number, j, c->now, &r.id);
+
+	if (!error)
+		reply(c, &r, sizeof(r));
+	return error;
+}
+
+static int join_ip_mcast(const struct command *c)
+{
+	const struct rdma_ucm_join_ip_mcast *in = c->in;
+
+	return join(c, in->id, &(struct cm_join){ &in->addr, in->uid, false });
+}
+
+static int join_mcast(const struct command *c)
+{
+	const struct rdma_ucm_join_mcast *in = c->in;
+	struct sockaddr_in6 a;
+
+	memcpy(&a, &in->addr, sizeof(a));
+	if (in->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
+		return EINVAL;
+	return join(c, in->id,
+		    &(struct cm_join){
+			    &a, in->uid,
+			    in->join_flags ==
+				    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER });
+}
+
+static int leave_mcast(const struct command *c)
+{
+	const struct rdma_ucm_destroy_id *in = c->in;
+	struct cm_id *i = id_find(c->m, in->id);
+
+	if (!i || i->channel != c->channel || !i->member)
+		return EINVAL;
+	const struct rdma_ucm_destroy_id_resp r = { .events_reported =
+							    i->reported };
+
+	c->out->taken = id_destroy(c->m, i, c->now);
+	reply(c, &r, sizeof(r));
+	return 0;
+}
+
 static int migrate_id(const struct command *c)
 {
 	const struct rdma_ucm_migrate_id *in = c->in;
 	struct cm_id *i = id_find(c->m, in->id);
 
-	if (!i || i->channel != in->fd || i->host != c->host)
+	if (!i || i->channel != in->fd || i->host != c->host || i->member)
 		return EINVAL;
+	for (size_t k = 0; k < c->m->n_ids; k++)
+		if (c->m->ids[k].used && c->m->ids[k].member == in->id)
+			c->m->ids[k].channel = c->channel;
 	const struct rdma_ucm_migrate_resp r = { .events_reported =
 							 i->reported };
 
@@ -516,7 +574,9 @@ static int migrate_id(const struct command *c)
 	for (size_t k = 0; k < c->m->n_waiting; k++) {
 		struct cm_event *w = &c->m->waiting[k];
 
-		if (w->id != in->id)
+		const struct cm_id *of = id_find(c->m, w->id);
+
+		if (!of || (w->id != in->id && of->member != in->id))
 			continue;
 		w->channel = c->channel;
 		c->out->taken++;
@@ -556,6 +616,9 @@ int cm_command(struct cm *m, const struct cm_caller *who, const uint8_t *bytes,
 		ROW(SET_OPTION, set_option, set_option),
 		ROW(NOTIFY, notify, notify_id),
 		ROW(MIGRATE_ID, migrate_id, migrate_id),
+		ROW(JOIN_IP_MCAST, join_ip_mcast, join_ip_mcast),
+		ROW(JOIN_MCAST, join_mcast, join_mcast),
+		ROW(LEAVE_MCAST, destroy_id, leave_mcast),
 #undef ROW
 	};
 	enum { MOST = 1024 };

@@ -26,6 +26,9 @@ enum id_state {
 	ID_SIDR_SENT,
 	ID_SIDR_RECEIVED,
 	ID_ENDED, /* refused, or given up: to be destroyed */
+	/* Of a membership in a group: */
+	ID_JOINING,
+	ID_JOINED,
 };
 
 /* The events of rdma/rdma_cma.h. */
@@ -39,6 +42,8 @@ enum {
 	EVENT_REJECTED = 8,
 	EVENT_ESTABLISHED = 9,
 	EVENT_DISCONNECTED = 10,
+	EVENT_MULTICAST_JOIN = 12,
+	EVENT_MULTICAST_ERROR = 13,
 	EVENT_TIMEWAIT_EXIT = 15,
 };
 
@@ -75,6 +80,9 @@ struct cm_id {
 	uint8_t qp_type;
 	uint32_t qkey;
 	uint32_t listener; /* of a request that is not accepted yet; or 0 */
+	/* Of a membership in the group path.dgid: the id that has it; or 0. */
+	uint32_t member;
+	uint8_t join_state;
 	uint32_t backlog, n_requests;
 	uint32_t reported; /* events */
 	struct cm_end here, there;
@@ -135,6 +143,27 @@ port_id cm_first_port(const struct cm *m, node_id host);
 uint32_t cm_port_address(const struct cm *m, port_id p);
 void cm_port_gid(const struct cm *m, port_id p, uint8_t gid[16]);
 
+/* ---- groups.c */
+
+/*
+ * The membership of an id in a group, which is a number of its own: its events
+ * have that and the context `uid`. `address`: IPv4, or a group of IPv6 that is
+ * its MGID. An errno; what was found before is elsewhere then.
+ */
+struct cm_join {
+	const struct sockaddr_in6 *address;
+	uint64_t uid;
+	bool only_sends;
+};
+int group_join(struct cm *m, uint32_t number, const struct cm_join *j,
+	       hd_time now, uint32_t *out);
+/* Subnet administration has answered. */
+void group_answered(struct cm *m, struct cm_id *i, const uint8_t *mad);
+/* It is no member any more; unless others of its port are. */
+void group_leave(struct cm *m, struct cm_id *i);
+/* All memberships of an id; how many events of theirs went unread. */
+uint32_t groups_leave(struct cm *m, uint32_t number, hd_time now);
+
 /* ---- messages.c: MADs that are sent */
 
 enum {
@@ -170,9 +199,11 @@ uint8_t cm_ack_timeout(uint8_t life);
 void cm_send_from(struct cm *m, port_id from, const struct mad_address *to,
 		  const uint8_t *mad);
 /* What it sent last and has no answer to. */
-void cm_send_again(struct cm *m, const struct cm_id *i);
+void cm_send_again(struct cm *m, struct cm_id *i);
 void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms,
 		 hd_time now);
+/* To join (MAD_SET) or to leave (MAD_DELETE) a group. */
+void cm_ask_group(struct cm *m, struct cm_id *i, uint8_t method, hd_time now);
 void cm_send_req(struct cm *m, struct cm_id *i,
 		 const struct rdma_ucm_conn_param *p, hd_time now);
 void cm_send_rep(struct cm *m, struct cm_id *i,

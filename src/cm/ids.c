@@ -184,6 +184,10 @@ static void say_farewell(struct cm *m, struct cm_id *i, hd_time now)
 	case ID_DREQ_RECEIVED:
 		cm_send_drep(m, i);
 		break;
+	case ID_JOINING:
+	case ID_JOINED:
+		group_leave(m, i);
+		break;
 	default:
 		break;
 	}
@@ -191,7 +195,8 @@ static void say_farewell(struct cm *m, struct cm_id *i, hd_time now)
 
 uint32_t id_destroy(struct cm *m, struct cm_id *i, hd_time now)
 {
-	uint32_t number = i->number, unread = 0;
+	uint32_t number = i->number;
+	uint32_t unread = i->member ? 0 : groups_leave(m, number, now);
 	struct cm_id *l = id_find(m, i->listener);
 
 	say_farewell(m, i, now);

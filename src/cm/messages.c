@@ -21,6 +21,10 @@ enum {
 	BY_REVERSIBLE = 1 << 11,
 	BY_NUMB_PATH = 1 << 12,
 	BY_PKEY = 1 << 13,
+	/* Of a member of a group: MGID, PortGID, Q_Key, TClass, P_Key, SL, */
+	MEMBER_BY = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 12 |
+		    1 << 13 | 1 << 16, /* FlowLabel, JoinState */
+	MEMBER_LEAVES_BY = 1 << 0 | 1 << 1 | 1 << 16,
 };
 
 const hd_time CM_RESPONSE_TIME = UINT64_C(4096000) << RESPONSE_TIMEOUT;
@@ -50,8 +54,20 @@ static void post(struct cm *m, const struct cm_id *i, const uint8_t *mad)
 	cm_send_from(m, i->here.port, &to, mad);
 }
 
-void cm_send_again(struct cm *m, const struct cm_id *i)
+/* Where subnet administration is. */
+static void turn_to_manager(const struct cm *m, struct cm_id *i)
 {
+	i->path.dlid =
+		(uint16_t)agents_port_get(m->agents, i->here.port, PORT_SM_LID);
+	i->path.sl =
+		(uint8_t)agents_port_get(m->agents, i->here.port, PORT_SM_SL);
+}
+
+void cm_send_again(struct cm *m, struct cm_id *i)
+{
+	/* It may have come, or moved, meanwhile. */
+	if (i->state == ID_JOINING)
+		turn_to_manager(m, i);
 	post(m, i, i->mad);
 }
 
@@ -238,6 +254,28 @@ void cm_send_sidr_rep(struct cm *m, struct cm_id *i,
 
 /* ---- paths, by subnet administration */
 
+void cm_ask_group(struct cm *m, struct cm_id *i, uint8_t method, hd_time now)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SA,
+				      .method = method,
+				      .attribute = ATTR_MC_MEMBER_RECORD,
+				      .tid = i->number };
+
+	mad_write(&h, i->mad);
+	mad_set(i->mad, "ComponentMask",
+		method == MAD_SET ? MEMBER_BY : MEMBER_LEAVES_BY);
+	mad_set_bytes(i->mad, "MGID", i->path.dgid, 16);
+	mad_set_bytes(i->mad, "PortGID", i->path.sgid, 16);
+	mad_set(i->mad, "Q_Key", i->qkey);
+	mad_set(i->mad, "P_Key", i->path.pkey);
+	mad_set(i->mad, "JoinState", i->join_state);
+	turn_to_manager(m, i);
+	if (method == MAD_SET)
+		post_until(m, i, ID_JOINING, now);
+	else
+		post(m, i, i->mad);
+}
+
 void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms,
 		 hd_time now)
 {
@@ -254,10 +292,7 @@ void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms,
 	mad_set(i->mad, "Reversible", 1);
 	mad_set(i->mad, "NumbPath", 1);
 	mad_set(i->mad, "P_Key", i->path.pkey);
-	i->path.dlid =
-		(uint16_t)agents_port_get(m->agents, i->here.port, PORT_SM_LID);
-	i->path.sl =
-		(uint8_t)agents_port_get(m->agents, i->here.port, PORT_SM_SL);
+	turn_to_manager(m, i);
 	i->state = ID_ASKING;
 	i->retries = 0;
 	i->due = now + (timeout_ms ? timeout_ms : 1000) * MS;

@@ -70,6 +70,9 @@ static uint64_t where_to(const struct rdma_ucm_cmd_hdr *h, const uint8_t *in,
 	case RDMA_USER_CM_CMD_INIT_QP_ATTR:
 	case RDMA_USER_CM_CMD_GET_EVENT:
 	case RDMA_USER_CM_CMD_MIGRATE_ID:
+	case RDMA_USER_CM_CMD_JOIN_IP_MCAST:
+	case RDMA_USER_CM_CMD_JOIN_MCAST:
+	case RDMA_USER_CM_CMD_LEAVE_MCAST:
 		if (size >= offset + sizeof(at))
 			memcpy(&at, in + offset, sizeof(at));
 		return at;

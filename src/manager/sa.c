@@ -418,7 +418,9 @@ static void answer(const struct query *q, uint16_t status)
 	uint8_t head[SA_DATA];
 
 	memcpy(head, q->mad, SA_DATA);
-	head[3] = (uint8_t)(q->mad[3] | MAD_RESPONSE);
+	/* Who sets a record gets it. */
+	head[3] = q->mad[3] == MAD_SET ? MAD_GET_RESP
+				       : (uint8_t)(q->mad[3] | MAD_RESPONSE);
 	store_be16(head + 4, status);
 	memset(head + 24, 0, 12);
 	if (q->kind)

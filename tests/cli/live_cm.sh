@@ -92,6 +92,37 @@ done <<'ROWS'
 1024 200 ib_send_bw -c UD -n 200 -s 1024
 ROWS
 
+# ---- a group: who has joined gets what is sent to it, nobody else does, and it
+# goes with its last member. The sender's switch is in the tree already.
+members=
+for end in h0 h3; do
+	timeout 300 "$HEDDLE" live exec $end -- stdbuf -oL mckey -m 239.1.2.3 \
+		-C 5 -S 200 >member.$end 2>&1 &
+	members="$members $!"
+done
+programs="$programs $members"
+for end in h0 h3; do
+	wait_for 1 'receiving data transfers' member.$end
+done
+on h5 saquery -t 300000 -g >groups
+has groups 'ff12:4001:ffff::f01:203'
+on h1 mckey -s -m 239.1.2.3 -C 5 -S 200 >client 2>&1 ||
+	fail "mckey: $(cat client)"
+for member in $members; do
+	wait $member || fail "mckey: $(cat member.*)"
+done
+for end in h0 h2 h3; do
+	on h5 perfquery -x "$(lid_of $end)" 1 >counters
+	n=5
+	[ $end != h2 ] || n=0
+	grep -q "^PortMulticastRcvPkts:\.*$n\$" counters ||
+		fail "$end: $(cat counters)"
+done
+on h5 saquery -t 300000 -g >groups
+lacks groups 'ff12:4001:'
+# What is no group is refused.
+on h0 mckey -s -m 127.64.0.2 -C 1 >client 2>&1 && fail 'joined a host'
+
 # ---- nobody is there, or not any more
 on h5 rping -c -a h0 -C 1 >client 2>&1 && fail 'connected to nobody'
 has client 'RDMA_CM_EVENT_REJECTED, error 8'
