@@ -22,6 +22,9 @@ ud_v -t tag_lat
 ud_v -t tag_bw -s 100000
 ud_v -t am_lat -d heddle0:1 -x ud_verbs
 ud_v -t tag_lat -E sleep
+ud_v -t ucp_put_lat
+ud_v -t ucp_get -s 100000
+ud_v -t ucp_fadd
 ROWS
 
 mpicc -O1 -o ranks "$SRC/tests/cli/verbs_ranks.c"
@@ -61,6 +64,10 @@ for host in h1 h2 h4 h7; do
 	[ "$(sent $host)" -ge $(($(cat before.$host) + 398)) ] ||
 		fail "$host sent $(sent $host) packets, before $(cat before.$host)"
 done
+timeout 300 "$HEDDLE" live exec all -- mpirun --allow-run-as-root \
+	--oversubscribe -n 8 ./ranks >out 2>&1 ||
+	fail "ranks on all hosts: $(tail -n 9 out)"
+has out "8 ranks"
 # A rank beyond the last host is on the first again; who has none is there.
 for rank in 0 1 2 3; do
 	OMPI_COMM_WORLD_RANK=$rank on h3..h5 ibv_devinfo -v >"devinfo.$rank"
