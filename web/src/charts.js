@@ -349,9 +349,10 @@ function againstParts(table) {
       ...(asLog(u, rows.map((r) => r.y), 300) ? { type: "log", ticks: 5 } : {}) };
     const tip = { title: "title", fill: "var(--back)", stroke: "var(--soft)" };
     const look = { color: table.palette.scale(names), symbol: symbolScale(names) };
+    const places = distinct(rows.map((r) => r.x)), left = roomFor(places, w);
     if (flat) return { legend: symbols(table.palette, names), svg: draw(w, `${table.title}: ${kind}`, {
-      height: Math.max(90, 60 + 22 * distinct(rows.map((r) => r.x)).length), marginLeft: Math.min(220, 20 + 7 * Math.max(...rows.map((r) => String(r.x).length))),
-      x: value, y: { type: "band", label: null, domain: distinct(rows.map((r) => r.x)) }, ...look,
+      height: Math.max(90, 60 + 22 * places.length), marginLeft: left.room,
+      x: value, y: { type: "band", label: null, domain: places, tickFormat: left.tickFormat }, ...look,
       marks: [
         Plot.ruleY(rows.filter((r) => r.lo !== null), { y: "x", x1: "lo", x2: "hi", stroke: "what" }),
         Plot.dot(rows, { y: "x", x: "y", stroke: "what", symbol: "what", r: 4 }),
@@ -492,6 +493,12 @@ function dotLabels(table, by) {
   return texts.length && distinct(table.columns[0].cells.map((_, i) => rowLabel(table, told, i))).length === table.n ? texts : free;
 }
 
+// Names beside a plot have less than half of its width; longer ones are cut.
+function roomFor(places, w) {
+  const room = Math.min(Math.max(...places.map((p) => String(p).length), 3) * 6.6 + 14, w * 0.45), fits = Math.round((room - 14) / 6.6);
+  return { room, tickFormat: (t) => (String(t).length > fits ? `${String(t).slice(0, Math.max(1, fits - 1))}…` : t) };
+}
+
 function dotParts(table) {
   const by = table.column(table.by), row = table.column("traffic");
   const labels = dotLabels(table, by);
@@ -507,12 +514,11 @@ function dotParts(table) {
         title: `${label}${by ? `, ${what}` : ""}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
     }
     const places = distinct(rows.map((r) => r.label));
-    const room = Math.min(Math.max(...places.map((p) => p.length), 3) * 6.6 + 14, w * 0.45);
-    const fits = Math.round((room - 14) / 6.6);
+    const left = roomFor(places, w);
     return { legend: symbols(row && !by ? null : table.palette, names), svg: draw(w, `${table.title}: ${of.map((c) => c.name).join(", ")}`, {
-      height: 62 + 22 * places.length, marginLeft: room,
+      height: 62 + 22 * places.length, marginLeft: left.room,
       x: { label: `[${of[0].unit}]`, grid: true, nice: true, tickFormat: tick, ...(asLog(of[0].unit, rows.map((r) => r.x), 100) ? { type: "log", ticks: 5 } : { zero: true }) },
-      y: { type: "band", domain: places, label: null, tickFormat: (t) => (t.length > fits ? t.slice(0, Math.max(1, fits - 1)) + "…" : t) },
+      y: { type: "band", domain: places, label: null, tickFormat: left.tickFormat },
       color: table.palette.scale(distinct(rows.map((r) => r.colour))), symbol: symbolScale(names),
       marks: [
         Plot.ruleY(places, { y: (d) => d, stroke: "var(--line)" }),

@@ -33,7 +33,8 @@ export function judge(run) {
     if (isBad(verdict)) missed.push(`${judged.cells("id")[i]} ${judged.has("what") ? judged.cells("what")[i] : judged.cells("shows")[i]}: ${verdict}`);
     else met++;
   });
-  if (run.table("deadlock")) missed.push("packets wait for each other in a circle");
+  // Unless that is what was published.
+  if (run.table("deadlock") && !judged) missed.push("packets wait for each other in a circle");
   return met + missed.length ? { met, missed } : null;
 }
 

@@ -78,6 +78,8 @@ async function labelsApart(part = "body") {
     for (const svg of document.querySelector(within).querySelectorAll(".drawing > svg, .fabric .view svg")) {
       const boxes = [...svg.querySelectorAll("text")].filter((t) => t.textContent.trim() && !t.closest('[aria-label="tip"]'))
         .map((t) => ({ t: t.textContent, r: t.getBoundingClientRect() })).filter((b) => b.r.width > 0);
+      const edge = svg.getBoundingClientRect().left - 2;
+      for (const b of boxes) if (!svg.closest(".view") && b.r.left < edge) found.push(`${svg.closest(".panel").dataset.table}: '${b.t}' leaves the plot`);
       for (let i = 0; i < boxes.length && i < 400; i++)
         for (let k = i + 1; k < boxes.length && k < 400; k++) {
           const a = boxes[i].r, b = boxes[k].r;
