@@ -428,6 +428,10 @@ static enum hd_status run_lab(struct virtual_backend *v,
 	if (outcome == LAB_STUCK)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "a program waits for what will never come");
+	if (outcome == LAB_STARVED)
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "the scenario's traffic leaves nothing to the "
+				 "test: no program went on for run.horizon");
 	return HD_OK;
 }
 

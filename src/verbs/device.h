@@ -322,6 +322,7 @@ struct lab {
 	bool borrows_sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
+	hd_time went_on;           /* when a program last did */
 	struct pairs *pairs;       /* that no program uses (pairs.h), or NULL */
 	struct guests *guests;     /* programs elsewhere (guests.h), or NULL */
 	struct traffic *traffic;   /* over some of these, or NULL */
@@ -383,6 +384,9 @@ uint32_t slot_new(struct lab *lab);
 void slot_release(struct lab *lab, uint32_t id);
 void slot_append(struct lab *lab, struct slot_list *l, uint32_t id);
 uint32_t slot_first(struct lab *lab, struct slot_list *l);
+/* `old` has grown from n_old to n pools. */
+struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n);
+void pools_free(struct slot_pool *pools, uint32_t n);
 
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when);
 /* The same for timers, which are far: an event that is there stays. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verbs/lab.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "subnet/mcast.h"
@@ -13,149 +11,6 @@
 #define STACK         (256 * 1024)
 #define TIMER_THREADS (1u << 27) /* cookies from here on are threads' */
 #define TIMER_DEVICES (1u << 26) /* timers of queue pairs */
-
-/* ---- packets on their way ------------------------------------------------ */
-
-static unsigned chunk_of(uint32_t place)
-{
-	return 31u - (unsigned)__builtin_clz(place / SLOT_FIRST + 1);
-}
-
-static uint32_t chunk_start(unsigned chunk)
-{
-	return (SLOT_FIRST << chunk) - SLOT_FIRST;
-}
-
-struct slot *slot_at(const struct lab *lab, uint32_t id)
-{
-	uint32_t place = id & ((1u << SLOT_BITS) - 1);
-	unsigned chunk = chunk_of(place);
-
-	return &lab->pools[id >> SLOT_BITS]
-			.chunks[chunk][place - chunk_start(chunk)];
-}
-
-bool slot_is_here(const struct lab *lab, uint32_t id)
-{
-	uint32_t pool = id >> SLOT_BITS, place = id & ((1u << SLOT_BITS) - 1);
-
-	return pool < lab->n_pools && chunk_of(place) < SLOT_CHUNKS &&
-	       lab->pools[pool].chunks[chunk_of(place)];
-}
-
-static void chunk_need(struct slot_pool *pool, uint32_t place)
-{
-	unsigned chunk = chunk_of(place);
-	size_t n = (size_t)SLOT_FIRST << chunk;
-
-	assert(chunk < SLOT_CHUNKS);
-	if (pool->chunks[chunk])
-		return;
-	pool->chunks[chunk] = hd_alloc(n, sizeof(struct slot));
-	pool->data[chunk] = hd_alloc(n, SLOT_DATA);
-	for (size_t i = 0; i < n; i++)
-		pool->chunks[chunk][i].data = pool->data[chunk] + i * SLOT_DATA;
-}
-
-struct slot *slot_mirror(struct lab *lab, uint32_t id)
-{
-	chunk_need(&lab->pools[id >> SLOT_BITS], id & ((1u << SLOT_BITS) - 1));
-	return slot_at(lab, id);
-}
-
-static uint32_t slot_add(struct lab *lab, struct slot_pool *pool)
-{
-	assert(pool->n < (1u << SLOT_BITS) - 1);
-	chunk_need(pool, pool->n);
-	return lab->number << SLOT_BITS | pool->n++;
-}
-
-uint32_t slot_new(struct lab *lab)
-{
-	struct slot_pool *pool = &lab->pools[lab->number];
-
-	if (pool->free == QP_NONE)
-		pool->free = __atomic_exchange_n(&pool->returned, QP_NONE,
-						 __ATOMIC_ACQUIRE);
-	uint32_t id = pool->free;
-
-	if (id == QP_NONE)
-		id = slot_add(lab, pool);
-	else
-		pool->free = slot_at(lab, id)->next;
-	struct slot *s = slot_at(lab, id);
-
-	s->copies = 1;
-	s->staged = 0;
-	s->tells = false;
-	return id;
-}
-
-void slot_release(struct lab *lab, uint32_t id)
-{
-	struct slot_pool *pool = &lab->pools[id >> SLOT_BITS];
-
-	if (pool->is_elsewhere) {
-		slot_return(lab, id);
-		return;
-	}
-	struct slot *s = slot_at(lab, id);
-
-	if (__atomic_sub_fetch(&s->copies, 1, __ATOMIC_ACQ_REL))
-		return;
-	if (lab->guests)
-		guests_over(lab, s);
-	if (id >> SLOT_BITS == lab->number) {
-		s->next = pool->free;
-		pool->free = id;
-		return;
-	}
-	s->next = __atomic_load_n(&pool->returned, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&pool->returned, &s->next, id, true,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		;
-}
-
-static struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old,
-				   uint32_t n)
-{
-	struct slot_pool *pools = hd_realloc(old, n, sizeof(*pools));
-
-	for (uint32_t i = n_old; i < n; i++)
-		pools[i] = (struct slot_pool){ .free = QP_NONE,
-					       .returned = QP_NONE };
-	return pools;
-}
-
-static void pools_free(struct slot_pool *pools, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		for (unsigned k = 0; k < SLOT_CHUNKS; k++) {
-			free(pools[i].chunks[k]);
-			free(pools[i].data[k]);
-		}
-	}
-	free(pools);
-}
-
-void slot_append(struct lab *lab, struct slot_list *l, uint32_t id)
-{
-	slot_at(lab, id)->next = QP_NONE;
-	if (l->first == QP_NONE)
-		l->first = id;
-	else
-		slot_at(lab, l->last)->next = id;
-	l->last = id;
-}
-
-uint32_t slot_first(struct lab *lab, struct slot_list *l)
-{
-	uint32_t id = l->first;
-
-	if (id != QP_NONE)
-		l->first = slot_at(lab, id)->next;
-	return id;
-}
 
 /* ---- threads ---------------------------------------------------------- */
 
@@ -235,6 +90,7 @@ static void run_ready(struct lab *lab)
 
 	while ((t = list_take(&lab->ready))) {
 		lab->current = t;
+		lab->went_on = lab->now;
 		t->state = THREAD_RUNNING;
 		if (!coroutine_resume(t->coroutine)) {
 			t->state = THREAD_DONE;
@@ -656,13 +512,12 @@ void lab_use_sim(struct lab *lab, struct sim *s)
 
 static void make_sim(struct lab *lab)
 {
-	struct fabric *b = lab->build;
+	const struct fabric *b = lab->build;
 	struct sim_rules rules;
 
 	sim_rules_init(&rules);
 	lab_rules(&rules);
-	rules.flow_metrics = false;
-	rules.check_order = false;
+	rules.flow_metrics = rules.check_order = false;
 	attach(lab, sim_new(&b->setup, b->flows,
 			    lab->use_flows ? b->n_flows : 0, &rules));
 }
@@ -671,20 +526,25 @@ struct watching {
 	struct lab *lab;
 	sim_progress_fn *progress;
 	void *context;
+	bool in_vain;
 };
 
 static bool on_progress(void *context, const struct sim_progress *p)
 {
 	struct watching *w = context;
+	const struct lab *lab = w->lab;
 
-	return w->lab->n_live > 0 &&
+	/* Traffic goes on for ever, and may leave nothing to programs. */
+	w->in_vain = lab->use_flows &&
+		     p->now - lab->went_on > lab->build->scenario->run.horizon;
+	return lab->n_live > 0 && !w->in_vain &&
 	       (!w->progress || w->progress(w->context, p));
 }
 
 enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
 			 void *context)
 {
-	struct watching w = { lab, progress, context };
+	struct watching w = { lab, progress, context, false };
 
 	if (!lab->sim)
 		make_sim(lab);
@@ -693,5 +553,7 @@ enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
 
 	if (lab->n_live == 0)
 		return LAB_DONE;
-	return state == SIM_PAUSED ? LAB_STOPPED : LAB_STUCK;
+	if (state == SIM_PAUSED)
+		return w.in_vain ? LAB_STARVED : LAB_STOPPED;
+	return LAB_STUCK;
 }

@@ -36,6 +36,7 @@ struct capture_writer;
 enum lab_outcome {
 	LAB_DONE,    /* every program has returned */
 	LAB_STUCK,   /* some wait for what will never come */
+	LAB_STARVED, /* none went on for run.horizon, beside traffic */
 	LAB_STOPPED, /* the progress callback said so */
 };
 

@@ -57,6 +57,14 @@ for topology in '{kind: star, hosts: 0}' '{kind: star, hosts: 1}' \
 done
 [ $((4 * done)) -ge "$tried" ] || fail "only $done of $tried could be measured"
 
+# Management packets go first: of a link that they fill nothing is left.
+scenario x.yaml '{kind: star, hosts: 3}' \
+	'{name: t, kind: poisson, load: 300%, pattern: incast, management: true}'
+echo 'run: {warmup: 0us, measure: 4us, horizon: 20us}' >>x.yaml
+status 3 "$HEDDLE" bench write-bw --size 64 -n 2 --fabric x.yaml --memory 2GB
+one_line err
+has err "no program went on for run.horizon"
+
 scenario x.yaml '{kind: routed, subnets: 2, hosts: 1}' "$incast"
 status 3 "$HEDDLE" bench send-lat --size 64 -n 2 --fabric x.yaml
 has err 'they are in different subnets, and packets of adapters cross no router'
