@@ -53,16 +53,17 @@ static unsigned least_lanes(const struct fabric *f, unsigned most)
 	return most;
 }
 
-static enum hd_status verify(const struct plan_values *v, struct goals_case *c,
-			     struct diag *d, struct goal_verdict *out,
-			     unsigned *done)
+static enum hd_status verify(const struct plan_values *v,
+			     const struct goals_case *what, struct diag *d,
+			     struct goal_verdict *out, unsigned *done)
 {
+	struct goals_case c = *what;
 	struct progress progress;
 
-	progress_begin(&progress, &v->common, "mixes", goals_mixes(c->goals));
-	c->progress = progress_count;
-	c->context = &progress;
-	enum hd_status status = goals_verify(c, d, out, done);
+	progress_begin(&progress, &v->common, "mixes", goals_mixes(c.goals));
+	c.progress = progress_count;
+	c.context = &progress;
+	enum hd_status status = goals_verify(&c, d, out, done);
 
 	progress_end(&progress);
 	return status;
