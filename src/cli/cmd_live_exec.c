@@ -30,7 +30,7 @@ static int start(const struct values *v, const char *host, char **words, int n)
 	setenv(LIVE_HOST, host, 1);
 	if (strchr(host, PLACE_BETWEEN))
 		live_choose_adapter();
-	if (live_preload(libraries, dir, &d))
+	if (live_preload(libraries, &d))
 		live_become(words, n, &d);
 	free(dir);
 	return command_refuse(&d);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
-#include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "live/place.h"
@@ -70,19 +68,9 @@ static void set_place(const struct values *v)
 	setenv(LIVE_ROCE_LOSE, lose, 1);
 }
 
-/* Beside the socket that is made, if it must be. */
-static bool preload(const char *local, struct diag *d)
-{
-	static const char *const libraries[] = { "libheddle-verbs.so", NULL };
-	char *copy = hd_strdup(local);
-	bool done = live_preload(libraries, dirname(copy), d);
-
-	free(copy);
-	return done;
-}
-
 static int run(const struct command *self, int argc, char **argv)
 {
+	static const char *const libraries[] = { "libheddle-verbs.so", NULL };
 	struct values v = { 0 };
 	struct diag d = { .status = HD_OK };
 	int n_args, status;
@@ -94,7 +82,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (why)
 		return command_usage(self, "%s", why);
 	set_place(&v);
-	if (preload(v.local, &d))
+	if (live_preload(libraries, &d))
 		live_become(argv, n_args, &d);
 	return command_refuse(&d);
 }

@@ -106,10 +106,9 @@ void live_choose_adapter(void);
 
 /*
  * Programs started from now on load these libraries of ours (NULL ends them)
- * before all others, and what is preloaded already behind them. Where a path of
- * theirs is none to the loader, a link to it is made in the folder `links`.
+ * before all others, and what is preloaded already behind them.
  */
-bool live_preload(const char *const *names, const char *links, struct diag *d);
+bool live_preload(const char *const *names, struct diag *d);
 /* Becomes a program of `n` words; returns only if it could not be started. */
 void live_become(char **words, int n, struct diag *d);
 

@@ -7,56 +7,61 @@
 #include "base/library.h"
 #include "cli/live/live.h"
 
-/* The loader ends a path at a blank or a colon. */
-static bool is_loadable(const char *path)
+static void put_in_front(const char *variable, const char *text)
 {
-	return !strpbrk(path, " \t\n:");
+	const char *old = getenv(variable);
+	struct strbuf all = STRBUF_INIT;
+
+	strbuf_printf(&all, "%s%s%s", text, old && old[0] ? ":" : "",
+		      old ? old : "");
+	setenv(variable, all.text, 1);
+	strbuf_fini(&all);
 }
 
-/* Where the loader finds it: itself, or by a link to it in `links`. */
-static bool add_library(const char *name, const char *links, struct strbuf *all,
-			struct diag *d)
+/*
+ * Its path; or, as the loader ends a path at a blank or a colon, its name, and
+ * the folder to look in, where a blank is nothing special.
+ */
+static bool add_library(const char *name, struct strbuf *all,
+			struct strbuf *folder, struct diag *d)
 {
 	char *path = library_find(name);
-	struct strbuf link = STRBUF_INIT;
-	const char *found = path;
 
 	if (!path) {
 		diag_fail(d, HD_ERR_ENV, "%s is not where it was installed",
 			  name);
 		return false;
 	}
-	if (!is_loadable(path)) {
-		strbuf_printf(&link, "%s/%s", links, name);
-		if (access(link.text, R_OK) != 0)
-			(void)!symlink(path, link.text);
-		found = link.text;
-	}
-	if (!is_loadable(found))
+	bool is_loadable = !strpbrk(path, " \t\n:");
+
+	strbuf_printf(all, "%s%s", all->len ? ":" : "",
+		      is_loadable ? path : name);
+	strbuf_clear(folder);
+	if (!is_loadable)
+		strbuf_printf(folder, "%.*s", (int)(strrchr(path, '/') - path),
+			      path);
+	if (folder->len && strpbrk(folder->text, ":;"))
 		diag_fail(d, HD_ERR_ENV,
-			  "the loader takes %s neither from '%s' nor from "
-			  "'%s': a blank or a colon ends a path",
-			  name, path, found);
-	else
-		strbuf_printf(all, "%s%s", all->len ? ":" : "", found);
-	strbuf_fini(&link);
+			  "the loader cannot look for %s in '%s': a colon or a "
+			  "semicolon ends a folder",
+			  name, folder->text);
 	free(path);
 	return d->status == HD_OK;
 }
 
-bool live_preload(const char *const *names, const char *links, struct diag *d)
+bool live_preload(const char *const *names, struct diag *d)
 {
-	const char *old = getenv("LD_PRELOAD");
-	struct strbuf all = STRBUF_INIT;
+	struct strbuf all = STRBUF_INIT, folder = STRBUF_INIT;
 	bool found = true;
 
 	for (; *names && found; names++)
-		found = add_library(*names, links, &all, d);
-	if (old && old[0])
-		strbuf_printf(&all, ":%s", old);
+		found = add_library(*names, &all, &folder, d);
 	if (found)
-		setenv("LD_PRELOAD", all.text, 1);
+		put_in_front("LD_PRELOAD", all.text);
+	if (found && folder.len)
+		put_in_front("LD_LIBRARY_PATH", folder.text);
 	strbuf_fini(&all);
+	strbuf_fini(&folder);
 	return found;
 }
 
