@@ -53,19 +53,23 @@ static int create_id(const struct command *c)
 	return 0;
 }
 
-static int destroy_id(const struct command *c)
+/* It goes; who asked is told how much it has heard of it. */
+static int end_id(const struct command *c, struct cm_id *i)
 {
-	const struct rdma_ucm_destroy_id *in = c->in;
-	struct cm_id *i = mine(c, in->id);
-
-	if (!i)
-		return EINVAL;
 	const struct rdma_ucm_destroy_id_resp r = { .events_reported =
 							    i->reported };
 
 	c->out->taken = id_destroy(c->m, i, c->now);
 	reply(c, &r, sizeof(r));
 	return 0;
+}
+
+static int destroy_id(const struct command *c)
+{
+	const struct rdma_ucm_destroy_id *in = c->in;
+	struct cm_id *i = mine(c, in->id);
+
+	return i ? end_id(c, i) : EINVAL;
 }
 
 static bool is_taken(const struct cm *m, const struct cm_id *by, uint16_t port)
@@ -549,12 +553,7 @@ static int leave_mcast(const struct command *c)
 
 	if (!i || i->channel != c->channel || !i->member)
 		return EINVAL;
-	const struct rdma_ucm_destroy_id_resp r = { .events_reported =
-							    i->reported };
-
-	c->out->taken = id_destroy(c->m, i, c->now);
-	reply(c, &r, sizeof(r));
-	return 0;
+	return end_id(c, i);
 }
 
 static int migrate_id(const struct command *c)
