@@ -20,7 +20,6 @@ enum {
 	IMMEDIATE = 4,
 	ATOMIC_ETH = 28,
 	ATOMIC_ACK = 8,
-	LID_GROUPS = 0xC000,
 };
 
 #define MAX_MESSAGE (UINT64_C(1) << 31)
