@@ -1,6 +1,7 @@
 # The SL that 'qos label' says is the one that OpenSM answers with: policies
 # are given to OpenSM on ibsim, and path records are asked for.
 . "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/end_lib.sh"
 SO=$(ls /usr/lib/*/umad2sim/libumad2sim.so) || fail "ibsim is not installed"
 for tool in ibsim opensm saquery; do
 	command -v "$tool" >/dev/null || fail "$tool is not installed"
@@ -8,15 +9,6 @@ done
 rm -rf labelled
 mkdir labelled
 cd labelled
-pids=
-stop() {
-	for pid in $pids; do
-		kill -9 "$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
-	done
-	pids=
-}
-trap stop EXIT
 "$HEDDLE" topo gen star --hosts 3 -o star.net
 echo 'qos TRUE' >opensm.conf
 guid=$(grep -o 'caguid=0x[0-9a-f]*' star.net | sed -n 's/.*0x//p' | sort | sed -n 2p)
@@ -40,20 +32,20 @@ judge() {
 	export IBSIM_SOCKNAME
 	export OSM_CACHE_DIR=$PWD/$1.d/cache OSM_TMP_DIR=$PWD/$1.d/tmp
 	sleep $PATIENCE >"$1.d/console" &
-	pids=$!
+	programs=$!
 	ibsim -s star.net <"$1.d/console" >"$1.d/ibsim.log" 2>&1 &
-	pids="$! $pids"
+	programs="$! $programs"
 	until_it "$1.d/ibsim.log" 'simulator ready'
 	SIM_HOST=h0 LD_PRELOAD=$SO opensm -d 2 -e -f "$PWD/$1.d/log" \
 		-F "$PWD/opensm.conf" -Y "$PWD/$1" >"$1.d/out" 2>&1 &
-	pids="$! $pids"
+	programs="$! $programs"
 	until_it "$1.d/log" 'SUBNET UP'
 	for pair in h0:h1 h1:h2 h2:h0; do
 		for ask in '' '--service-id 0x10001' '--class 7'; do
 			compare "$1" "$pair" "$ask"
 		done
 	done
-	stop
+	end_programs
 }
 
 lid_of() {
