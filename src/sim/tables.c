@@ -236,7 +236,9 @@ static void summary_table(const struct sim_findings *f,
 					 title ? title : "the run as a whole",
 					 summary_columns);
 	struct link_use use = measure_links(f);
-	double offered = 0, delivered = 0;
+	/* Of the rows of traffic: without any, there is nothing to say. */
+	double offered = f->build->scenario->n_traffic ? 0 : NAN;
+	double delivered = offered;
 
 	for (size_t i = 0; i < f->build->scenario->n_traffic; i++) {
 		offered += (double)rows[i].made_payload;

@@ -14,7 +14,7 @@
  * Raised whenever the same content gives other numbers than before: what was
  * found by older rules is run again.
  */
-#define POINT_RULES 10
+#define POINT_RULES 11
 
 /* The parameter of a run that has the key. */
 #define POINT_KEY "point"

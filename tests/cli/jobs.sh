@@ -16,6 +16,10 @@ status 0 "$HEDDLE" sim ok.yaml --json
 jq -e '.tables.jobs.rows[0] | .completion == 1.53904 and .slowdown == 1 and
 	.messages == 4 and .bytes == 65536' out >jq.out ||
 	fail "not the closed form: $(cat out)"
+# Rates are those of rows of traffic: where there are none, no zero stands.
+jq -e '.tables.summary.rows[0] | .offered == null and .delivered == null and
+	.packets == 16' out >jq.out ||
+	fail "rates of traffic that is not there: $(cat out)"
 
 # Goals decide the status, and nothing else.
 scenario met.yaml "program: [{barrier: 0}]" \
