@@ -151,12 +151,15 @@ long=000/fig8
 first_of() {
 	rm -f k.db
 	"$HEDDLE" paper run 001/table1 $long -j 1 --db k.db >out 2>err &
-	pid=$!
+	pid=$! children=
+	# One has been kept, and the next has begun: two moments.
 	for wait in $(seq $PATIENCE); do
-		! [ "$(finished k.db 2>/dev/null)" = 1 ] || break
+		if [ "$(finished k.db 2>/dev/null)" = 1 ]; then
+			children=$(cat /proc/$pid/task/*/children)
+			[ -z "$children" ] || break
+		fi
 		sleep 0.1
 	done
-	children=$(cat /proc/$pid/task/*/children)
 	[ -n "$children" ] || fail "no experiment was running"
 }
 
