@@ -2,9 +2,16 @@
 . "$SRC/tests/cli/lib.sh"
 fixtures=$SRC/tests/fixtures/subnet
 
-# Every engine is listed and named in its result; none stands in for another.
-status 0 "$HEDDLE" route --engine list --csv
+# Every engine is listed, in the manual too, and named in its result; none
+# stands in for another.
+status 0 "$HEDDLE" route --engine list --json
+jq -r '.tables.engines.rows[] | "| `\(.engine)` | \(.needs) |"' out >engines
+sed -n '/^| engine | needs/,/^$/s/^\(| `[^|]*| [^|]*|\).*/\1/p' \
+	"$SRC/docs/routing.md" | diff engines - ||
+	fail "the engines of docs/routing.md are others"
+has engines '| `file` |'
 routes() { # ENGINE FABRIC
+	sed -i "/^| .$1. |/d" engines
 	status 0 "$HEDDLE" route "$2" --engine "$1" --check --json
 	jq -e --arg engine "$1" '.tables.routes.rows[0].engine == $engine and
 		.tables.check.rows[0].unreachable == 0 and
@@ -22,6 +29,8 @@ routes ftree 'fat-tree --radix 8 --levels 3'
 routes dfsssp 'torus --sizes 6x5'
 routes lash 'torus --sizes 6x5'
 routes dragonfly 'dragonfly --routers 4 --globals 2'
+# Those of a dump follow below.
+[ "$(wc -l <engines)" = 1 ] || fail "engines that nobody tried: $(cat engines)"
 status 3 "$HEDDLE" route 'ring --switches 6' --engine xy
 one_line err
 has err "heddle: --engine: xy: needs 2 dimensions"
