@@ -40,7 +40,8 @@ static void set_table(const struct scn_congestion *c, struct cc_config *out)
 	out->ccti_min = (uint16_t)c->ccti_min;
 }
 
-double fabric_link_bits(const struct fabric *b, uint32_t node)
+/* Bits per second of the link that an end node sends by. */
+static double fabric_link_bits(const struct fabric *b, uint32_t node)
 {
 	const struct sim_setup *s = &b->setup;
 

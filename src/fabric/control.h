@@ -38,7 +38,5 @@ const struct cc_algorithm *fabric_algorithm(unsigned control);
 uint64_t fabric_reservation(const struct fabric *b, uint32_t flow);
 /* What each SL may be promised of a link, by SL; others are left alone. */
 void fabric_shares(const struct scn_congestion *c, double *out);
-/* Bits per second of the link that an end node sends by. */
-double fabric_link_bits(const struct fabric *b, uint32_t node);
 
 #endif

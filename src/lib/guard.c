@@ -77,7 +77,8 @@ int code_of_status(enum hd_status status)
 	}
 }
 
-int call_refused(struct hd_error *error, const struct diag *d)
+/* What was refused. */
+static int call_refused(struct hd_error *error, const struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 

@@ -18,8 +18,6 @@ int call_done(struct hd_error *error);
 /* A call that makes no sense: HD_MISUSE. */
 HD_PRINTF(2, 3)
 int call_misuse(struct hd_error *error, const char *format, ...);
-/* What was refused. */
-int call_refused(struct hd_error *error, const struct diag *d);
 HD_PRINTF(3, 4)
 int call_failed(struct hd_error *error, int code, const char *format, ...);
 

@@ -18,9 +18,9 @@ const char *const paper_verdict_names[] = { "matched",
 					    "refuted",
 					    "no number to compare",
 					    NULL };
-const char *const paper_take_names[] = { "one",   "mean", "least",
-					 "most",  "sum",  "count",
-					 "first", "last", NULL };
+static const char *const paper_take_names[] = { "one",   "mean", "least",
+						"most",  "sum",  "count",
+						"first", "last", NULL };
 
 /* ---- the file ----------------------------------------------------------- */
 

@@ -70,7 +70,6 @@ enum paper_take {
 	TAKE_FIRST,
 	TAKE_LAST,
 };
-extern const char *const paper_take_names[];
 
 struct paper_value {
 	char *table;

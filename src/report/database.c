@@ -29,7 +29,7 @@ static bool is_damage(int error)
 	       error == SQLITE_ERROR || error == SQLITE_TOOBIG;
 }
 
-void link_fail(struct link *l)
+static void link_fail(struct link *l)
 {
 	int error = sqlite3_errcode(l->db) & 0xff;
 	int system = sqlite3_system_errno(l->db);

@@ -29,7 +29,6 @@ struct link {
  */
 void link_open(struct link *l, const char *path, bool make, struct diag *d);
 void link_close(struct link *l);
-void link_fail(struct link *l);
 /* Refuses content that we did not write. */
 void link_damaged(struct link *l, const char *what);
 void link_execute(struct link *l, const char *sql);

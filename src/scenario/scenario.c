@@ -87,8 +87,8 @@ const struct scn_group *scenario_group(const struct scenario *s,
 	return NULL;
 }
 
-const struct scn_partition *scenario_partition(const struct scenario *s,
-					       const char *name)
+static const struct scn_partition *scenario_partition(const struct scenario *s,
+						      const char *name)
 {
 	for (size_t i = 0; i < s->qos.n_partitions; i++) {
 		if (strcmp(s->qos.partitions[i].name, name) == 0)

@@ -592,8 +592,6 @@ bool scenario_is_labelled(const struct scenario *s,
 			  const struct scn_traffic *t);
 /* The P_Key of a partition, of qos.partitions or its file; 0 if none. */
 uint16_t scenario_pkey(const struct scenario *s, const char *name);
-const struct scn_partition *scenario_partition(const struct scenario *s,
-					       const char *name);
 /* Data VLs that links have in operation at most. */
 unsigned scenario_lanes(const struct scenario *s);
 /* Whether tables are made by admission: classes have kinds. */

@@ -8,7 +8,8 @@
 
 #define LABEL "a change"
 
-uint32_t change_port(const struct fabric *f, uint32_t link)
+/* The sim port of a link by its number, or SIM_NONE. */
+static uint32_t change_port(const struct fabric *f, uint32_t link)
 {
 	uint32_t n = 0;
 

@@ -36,7 +36,4 @@ HD_MUST_CHECK enum hd_status change_put(const struct change *c,
 					struct overrides *o,
 					struct strbuf *words, struct diag *d);
 
-/* The sim port of a link by its number, or SIM_NONE. */
-uint32_t change_port(const struct fabric *f, uint32_t link);
-
 #endif

@@ -281,7 +281,9 @@ static enum hd_status steer(struct follow *s, const struct request *r,
 	}
 }
 
-void follow_do(struct follow *s, const struct request *r, struct reply *out)
+/* Answers one request at once. */
+static void follow_do(struct follow *s, const struct request *r,
+		      struct reply *out)
 {
 	struct diag d = { .status = HD_OK };
 	enum hd_status status = HD_OK;

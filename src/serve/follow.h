@@ -43,8 +43,6 @@ server_answer_fn follow_answer;
 
 /* ---- in the thread that computes; for tests ------------------------------ */
 
-/* Answers one request at once. */
-void follow_do(struct follow *s, const struct request *r, struct reply *out);
 const struct simulation *follow_simulation(const struct follow *s);
 /* The scenario with all changes: its own run. */
 void follow_scenario(const struct follow *s, struct strbuf *out);

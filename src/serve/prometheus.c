@@ -10,7 +10,8 @@
 #include "base/alloc.h"
 #include "sim/perfquery.h"
 
-void prometheus_label(const char *text, struct strbuf *out)
+/* A value of a label: backslashes, quotes and ends of lines are escaped. */
+static void prometheus_label(const char *text, struct strbuf *out)
 {
 	for (; *text; text++) {
 		if (*text == '\\' || *text == '"')

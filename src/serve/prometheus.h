@@ -37,7 +37,4 @@ size_t prometheus_index(const char *counter);
 void prometheus_ports(const struct prometheus_port *ports, size_t n,
 		      struct strbuf *out);
 
-/* A value of a label: backslashes, quotes and ends of lines are escaped. */
-void prometheus_label(const char *text, struct strbuf *out);
-
 #endif

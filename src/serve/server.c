@@ -71,6 +71,12 @@ static const char *argument(void *context, const char *name)
 					   name);
 }
 
+/* Whether only this machine reaches an address: 127.*, ::1. */
+static bool server_is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
 /* Whether who asks may: 0, or the status of a refusal and why. */
 static unsigned forbidden(const struct server *s, struct MHD_Connection *c,
 			  const char *method, const char *path,
@@ -201,11 +207,6 @@ static bool address_parse(struct server *s)
 		return true;
 	}
 	return false;
-}
-
-bool server_is_loopback(const char *address)
-{
-	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
 /* 32 letters that nobody guesses. */

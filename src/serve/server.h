@@ -56,8 +56,6 @@ void server_url(const struct server *s, struct strbuf *out);
  */
 HD_MUST_CHECK enum hd_status server_place(const char *text, struct diag *d,
 					  char **address, uint16_t *port);
-/* Whether only this machine reaches an address: 127.*, ::1. */
-bool server_is_loopback(const char *address);
 /*
  * The token that is asked for at `address`, to be freed: that of a file, or if
  * `path` is NULL, one that nobody guesses; NULL if it is this machine's own.

@@ -42,7 +42,8 @@ double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure,
 	return interval.mean;
 }
 
-bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
+/* Whether a search's condition holds at a cell; *known: it was run. */
+static bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
 {
 	const struct condition *c = &w->study->search.condition;
 	size_t seeds = (size_t)w->study->seeds;

@@ -13,7 +13,7 @@
 #define STUDY(m) offsetof(struct study, m)
 #define AXIS(m)  offsetof(struct study_axis, m)
 
-const struct schema_row study_fields[] = {
+static const struct schema_row study_fields[] = {
 	{ "title", SCHEMA_TEXT, STUDY(title), .optional = true,
 	  .help = "what the study is about" },
 	{ "command", SCHEMA_TEXT, STUDY(command_text), .optional = true,

@@ -89,8 +89,6 @@ struct study {
 	size_t n_cells, n_points;
 };
 
-extern const struct schema_row study_fields[];
-
 /*
  * Reads `path`, a study or a scenario. Free even after a refusal. `overrides`
  * weigh more than what the study sets, and are copied.

@@ -67,8 +67,6 @@ HD_MUST_CHECK enum hd_status sweep_run(struct sweep *w, struct diag *d);
 /* Mean of a measure over the seeds of a cell that are done; NAN: none. */
 double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure,
 		  double *half_width);
-/* Whether a search's condition holds at a cell; *known: it was run. */
-bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known);
 
 /* The cells of a search that differ in its field only, in that order. */
 struct chain {

@@ -22,7 +22,9 @@ static bool is_step(unsigned from, unsigned to, uint32_t size)
 	return to == from + 1 || (from + 1 == size && to == 0 && size > 2);
 }
 
-bool direction_of(const struct topo *t, port_id port, enum direction *out)
+/* False if the port leads to no neighbour in x or y. */
+static bool direction_of(const struct topo *t, port_id port,
+			 enum direction *out)
 {
 	port_id peer = t->ports[port].peer;
 

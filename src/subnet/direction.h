@@ -25,9 +25,6 @@ extern const struct direction_lanes lanes_ne_sw; /* N, E: 0; S, W: 1 */
 extern const struct direction_lanes lanes_e_n_w_s;
 extern const struct direction_lanes lanes_n_e_s_w;
 
-/* False if the port leads to no neighbour in x or y. */
-bool direction_of(const struct topo *t, port_id port, enum direction *out);
-
 /*
  * The relay as a function: the lane of a packet that leaves by `out`. Ports
  * of hosts have lane 0. The tables below say the same.

@@ -101,7 +101,7 @@ void lft_fold_row(struct lft_fold *f, switch_id sw, const uint8_t *row)
 			block_keep(f, row + (size_t)i * LFT_BLOCK_LIDS), i);
 }
 
-void lft_fold_end(struct lft_fold *f, struct lft_blocks *out)
+static void lft_fold_end(struct lft_fold *f, struct lft_blocks *out)
 {
 	const size_t n = f->kept.n;
 

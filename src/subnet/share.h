@@ -33,7 +33,6 @@ struct lft_fold {
 void lft_fold_begin(struct lft_fold *f, uint32_t n_switches, uint32_t stride);
 /* `row` has the ports of LIDs below the stride. */
 void lft_fold_row(struct lft_fold *f, switch_id sw, const uint8_t *row);
-void lft_fold_end(struct lft_fold *f, struct lft_blocks *out);
 /* The subnet's tables are those from now on. */
 void lft_fold_into(struct lft_fold *f, struct subnet *s);
 

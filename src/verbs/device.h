@@ -490,8 +490,6 @@ void pace_wait(struct v_qp *qp);
 void pace_line_up(struct v_qp *qp);
 /* It gives, or has nothing to; whether others may go in its place. */
 bool pace_rest(struct v_qp *qp);
-/* The same of any packet with this rate. */
-hd_time pace_free(const struct lab *lab, const struct v_pace *p);
 /* All of a rate are looked at when that lets them, not before `earliest`. */
 void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest);
 /* The same, if others than one queue pair have it; p may be NULL. */

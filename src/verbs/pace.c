@@ -148,7 +148,8 @@ struct v_pace *qp_pace(struct v_qp *qp)
 	return p->how ? current(qp->dev, qp->sl, p) : NULL;
 }
 
-hd_time pace_free(const struct lab *lab, const struct v_pace *p)
+/* When any packet with this rate may go. */
+static hd_time pace_free(const struct lab *lab, const struct v_pace *p)
 {
 	/* Counted from the request that was given last. */
 	hd_time gap =

@@ -60,8 +60,11 @@ void pairs_cut(struct pairs *pairs, uint32_t n)
 	}
 }
 
-/* In the order of their connections, whoever came to wait first. */
-void side_wait(struct side *side)
+/*
+ * It has a completion that is to be looked at: in the order of their
+ * connections, whoever came to wait first.
+ */
+static void side_wait(struct side *side)
 {
 	struct side **at = &share_of(side->cq->dev)->first;
 

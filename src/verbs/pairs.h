@@ -97,8 +97,6 @@ void connection_post(const struct connection *c, struct send_wr *wr,
 		     uint32_t length);
 /* Requests were posted: the adapter goes to work. */
 void connection_go(const struct connection *c);
-/* It has a completion that is to be looked at. */
-void side_wait(struct side *side);
 
 /* An array of structs that begin with a connection. */
 struct connections {

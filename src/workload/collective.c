@@ -6,7 +6,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-unsigned log2_floor(uint32_t n)
+static unsigned log2_floor(uint32_t n)
 {
 	return 31u - (unsigned)__builtin_clz(n);
 }
@@ -16,13 +16,15 @@ unsigned log2_ceil(uint32_t n)
 	return n > 1 ? log2_floor(n - 1) + 1 : 0;
 }
 
-uint64_t block_bytes(uint64_t m, uint32_t n, uint32_t a, uint32_t b)
+/* Bytes of the blocks from `a` up to `b` of m bytes in n blocks. */
+static uint64_t block_bytes(uint64_t m, uint32_t n, uint32_t a, uint32_t b)
 {
 	return (uint64_t)((u128)m * b / n) - (uint64_t)((u128)m * a / n);
 }
 
-bool op_exchange(uint32_t index, const struct op *receive,
-		 const struct op *send, struct op *out)
+/* Place 0 of a round receives, place 1 sends. */
+static bool op_exchange(uint32_t index, const struct op *receive,
+			const struct op *send, struct op *out)
 {
 	if (index > 1)
 		return false;

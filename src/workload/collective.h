@@ -89,13 +89,7 @@ struct spot {
 	uint32_t strand, round, index;
 };
 
-/* Bytes of the blocks from `a` up to `b` of m bytes in n blocks. */
-uint64_t block_bytes(uint64_t m, uint32_t n, uint32_t a, uint32_t b);
-unsigned log2_floor(uint32_t n);
 unsigned log2_ceil(uint32_t n);
-/* Place 0 of a round receives, place 1 sends. */
-bool op_exchange(uint32_t index, const struct op *receive,
-		 const struct op *send, struct op *out);
 
 /* Of trees.c. */
 uint32_t tree_strands(const struct step *s);

@@ -433,8 +433,8 @@ static void notes_init(struct placed *p)
 	pairs_init(p);
 }
 
-enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
-			   const struct scn_job *scn, struct diag *d)
+static enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
+				  const struct scn_job *scn, struct diag *d)
 {
 	struct fabric *f = jobs->fabric;
 	const struct scn_fabric *link = &f->scenario->fabric;
@@ -490,7 +490,7 @@ static void share_fini(struct share *s)
 	free(s->pairs);
 }
 
-void placed_fini(struct placed *p)
+static void placed_fini(struct placed *p)
 {
 	for (uint32_t i = 0; i < p->n_shares; i++)
 		share_fini(&p->shares[i]);

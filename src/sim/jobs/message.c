@@ -154,7 +154,8 @@ static uint32_t count_packets(const struct placed *p, const struct message *m)
 		       : 1;
 }
 
-void message_begin(struct share *s, uint32_t id, hd_time now)
+/* The message of a rank to another takes its way; its posting is noted. */
+static void message_begin(struct share *s, uint32_t id, hd_time now)
 {
 	struct placed *p = s->of;
 	struct message *m = message_at(p, id);

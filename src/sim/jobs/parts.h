@@ -231,8 +231,6 @@ static inline struct landing *landing_of(struct message *m, uint32_t rank)
 
 struct path path_until(const struct message *m, const struct sim_waits *waits,
 		       hd_time now);
-/* The message of a rank to another takes its way; its posting is noted. */
-void message_begin(struct share *s, uint32_t id, hd_time now);
 /* It joins the line of its sender. */
 void line_join(struct share *s, uint32_t id, hd_time now);
 /* A packet of it, or all of it, is at an actor. */
@@ -307,11 +305,6 @@ const char *port_name(struct table *t, const struct placed *p, uint32_t port);
 
 /* ---- build.c ------------------------------------------------------------- */
 
-HD_MUST_CHECK enum hd_status placed_init(struct placed *p,
-					 const struct jobs *jobs,
-					 const struct scn_job *scn,
-					 struct diag *d);
-void placed_fini(struct placed *p);
 /* A multicast tree for each group of a step. */
 HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step,
 					  struct diag *d);
