@@ -265,9 +265,13 @@ static void test_what_is_set_is_read(void **state)
 static void put_info(struct world *w, uint8_t *info, const char *field,
 		     uint64_t value)
 {
+	struct field f;
+
 	(void)w;
-	record_set(mad_attribute(mad_class(MAD_SMP), ATTR_PORT_INFO)->record,
-		   info, field, value);
+	assert_true(record_find(
+		mad_attribute(mad_class(MAD_SMP), ATTR_PORT_INFO)->record,
+		field, &f));
+	field_set(&f, info, value);
 }
 
 /* Which commands a link obeys, from each state. */

@@ -134,11 +134,6 @@ static int64_t pack_signed(struct pack *p, unsigned size, int64_t v)
 	return (int64_t)(folded >> 1 ^ (0 - (folded & 1)));
 }
 
-void pack_i64(struct pack *p, int64_t *v)
-{
-	*v = pack_signed(p, sizeof(*v), *v);
-}
-
 void pack_size(struct pack *p, size_t *v)
 {
 	*v = pack_whole(p, sizeof(*v), *v);

@@ -58,7 +58,6 @@ void pack_u8(struct pack *p, uint8_t *v);
 void pack_u16(struct pack *p, uint16_t *v);
 void pack_u32(struct pack *p, uint32_t *v);
 void pack_u64(struct pack *p, uint64_t *v);
-void pack_i64(struct pack *p, int64_t *v);
 void pack_size(struct pack *p, size_t *v);
 void pack_bool(struct pack *p, bool *v);
 /* To the bit. */

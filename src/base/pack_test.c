@@ -149,7 +149,8 @@ static void numbers_are_leb128(void **state)
 	struct strbuf bytes = STRBUF_INIT;
 	uint64_t never = UINT64_MAX, nothing = 0, example = 624484;
 	uint32_t none = UINT32_MAX;
-	int64_t minus = -64, plus = 63;
+	static const struct pack_member whole[] = { PACK(row, i64) };
+	struct row minus = { .i64 = -64 }, plus = { .i64 = 63 };
 	double one = 1;
 	struct pack p;
 
@@ -165,9 +166,9 @@ static void numbers_are_leb128(void **state)
 	writes(&bytes, "\0", 1);
 	pack_u64(&p, &nothing);
 	writes(&bytes, "\1", 1);
-	pack_i64(&p, &minus);
+	PACK_STRUCT(&p, whole, &minus);
 	writes(&bytes, "\x7f", 1);
-	pack_i64(&p, &plus);
+	PACK_STRUCT(&p, whole, &plus);
 	writes(&bytes, "\x7e", 1);
 	pack_real(&p, &one);
 	writes(&bytes, "\0\0\0\0\0\0\xf0\x3f", 8);

@@ -477,23 +477,6 @@ enum hd_status hd_range_parse(const char *text, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status hd_rate_range_parse(const char *text, struct diag *d,
-				   struct hd_rate_range *out)
-{
-	char low[64], high[64];
-	struct hd_rate_range range;
-
-	if (!split_range(text, low, high, sizeof(low)) ||
-	    hd_rate_parse(low, NULL, &range.low) != HD_OK ||
-	    hd_rate_parse(high, NULL, &range.high) != HD_OK ||
-	    hd_rate_compare(range.low, range.high) > 0)
-		return refuse(
-			d, HD_ERR_INPUT, text,
-			"a rate or a rising range of rates (expected e.g. 64Kb/s..64Mb/s)");
-	*out = range;
-	return HD_OK;
-}
-
 static void print_decimal(struct decimal value, struct strbuf *out)
 {
 	uint64_t one = power_of_ten(value.places);

@@ -92,14 +92,10 @@ struct hd_range {
 };
 HD_MUST_CHECK enum hd_status hd_range_parse(const char *text, struct diag *d,
 					    struct hd_range *out);
-/* "64Kb/s..64Mb/s" or a single rate. */
 struct hd_rate_range {
 	struct hd_rate low;
 	struct hd_rate high;
 };
-HD_MUST_CHECK enum hd_status hd_rate_range_parse(const char *text,
-						 struct diag *d,
-						 struct hd_rate_range *out);
 
 void hd_rate_print(struct hd_rate rate, struct strbuf *out);
 void hd_time_print(hd_time time, struct strbuf *out);

@@ -98,7 +98,6 @@ static void shares_numbers_and_ranges_are_read(void **state)
 {
 	struct hd_ratio ratio;
 	struct hd_range range;
-	struct hd_rate_range rates;
 	uint64_t number;
 	double real;
 
@@ -115,9 +114,6 @@ static void shares_numbers_and_ranges_are_read(void **state)
 	assert_true(range.low == 2 && range.high == 11);
 	assert_int_equal(hd_range_parse("5", NULL, &range), HD_OK);
 	assert_true(range.low == 5 && range.high == 5);
-	assert_int_equal(hd_rate_range_parse("64Kb/s..64Mb/s", NULL, &rates),
-			 HD_OK);
-	assert_true(rates.low.num == 64000 && rates.high.num == 64000000);
 	assert_int_equal(hd_uint_parse("0xFf", NULL, &number), HD_OK);
 	assert_true(number == 255);
 	assert_int_equal(hd_double_parse("-2.5e-3", NULL, &real), HD_OK);
@@ -125,14 +121,13 @@ static void shares_numbers_and_ranges_are_read(void **state)
 }
 
 /* Which parser refuses a text, with what status. */
-enum parser { RATE, TIME, SIZE, RATIO, UINT, REAL, RANGE, RATES };
+enum parser { RATE, TIME, SIZE, RATIO, UINT, REAL, RANGE };
 
 static enum hd_status parse(enum parser p, const char *text, struct diag *d)
 {
 	struct hd_rate rate;
 	struct hd_ratio ratio;
 	struct hd_range range;
-	struct hd_rate_range rates;
 	uint64_t whole;
 	double real;
 
@@ -151,8 +146,6 @@ static enum hd_status parse(enum parser p, const char *text, struct diag *d)
 		return hd_double_parse(text, d, &real);
 	case RANGE:
 		return hd_range_parse(text, d, &range);
-	case RATES:
-		return hd_rate_range_parse(text, d, &rates);
 	}
 	return HD_OK;
 }
@@ -190,8 +183,6 @@ static void nonsense_is_refused_with_what_was_expected(void **state)
 		{ REAL, "1.5.2", "a number" },
 		{ RANGE, "11..2", "2..11" },
 		{ RANGE, "..", "2..11" },
-		{ RATES, "1Gb/s..1Mb/s", "64Kb/s..64Mb/s" },
-		{ RATES, "1Gb/s..", "64Kb/s..64Mb/s" },
 	};
 
 	(void)state;

@@ -55,7 +55,6 @@ struct nic_qp_init {
 	enum qp_kind kind;
 	struct nic_cq *send_cq, *recv_cq;
 	uint32_t max_send, max_recv, max_sge;
-	uint32_t max_inline;
 };
 
 /* What one side tells the other of a queue pair and of its memory. */

@@ -12,11 +12,6 @@ static const char *const group_names[] = {
 	[GROUP_BEYOND] = "beyond",
 };
 
-void suite_init(struct bench_suite *s)
-{
-	*s = (struct bench_suite){ .left_out = STRBUF_INIT };
-}
-
 void suite_fini(struct bench_suite *s)
 {
 	strbuf_fini(&s->left_out);

@@ -28,7 +28,10 @@ struct bench_suite {
 	struct bench_rows rows;
 };
 
-void suite_init(struct bench_suite *s);
+#define SUITE_INIT                      \
+	{                               \
+		.left_out = STRBUF_INIT \
+	}
 void suite_fini(struct bench_suite *s);
 
 /* A test's name, a group's, "miba", "loggp" or "all". */

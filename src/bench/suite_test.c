@@ -22,10 +22,9 @@ static size_t count_group(enum bench_group group)
 static size_t added_by(const char *word)
 {
 	struct diag d = { .status = HD_OK };
-	struct bench_suite s;
+	struct bench_suite s = SUITE_INIT;
 	size_t n;
 
-	suite_init(&s);
 	assert_int_equal(suite_add(&s, word, &d), HD_OK);
 	n = s.n_tests;
 	suite_fini(&s);
@@ -39,7 +38,7 @@ static void words_are_tests_or_groups_of_them(void **state)
 	size_t data = count_group(GROUP_DATA);
 	size_t beyond = count_group(GROUP_BEYOND);
 	struct diag d = { .status = HD_OK };
-	struct bench_suite s;
+	struct bench_suite s = SUITE_INIT;
 
 	assert_true(costs > 0 && data > 0 && beyond > 0);
 	assert_int_equal(added_by("non-data"), costs);
@@ -48,7 +47,6 @@ static void words_are_tests_or_groups_of_them(void **state)
 	assert_int_equal(added_by("miba"), costs + data);
 	assert_int_equal(added_by("all"), costs + data + beyond);
 	assert_int_equal(added_by("loggp"), 4);
-	suite_init(&s);
 	assert_int_equal(suite_add(&s, "send-lat", &d), HD_OK);
 	assert_int_equal(suite_add(&s, "mtu-bw", &d), HD_OK);
 	assert_int_equal(s.n_tests, 2);
@@ -64,10 +62,9 @@ static void sizes_are_one_or_two(void **state)
 	(void)state;
 	const char *const wrong[] = { "",        "0",    "x",   "4..2",
 				      "1..2GiB", "2GiB", "..4", "4.." };
-	struct bench_suite s;
+	struct bench_suite s = SUITE_INIT;
 	struct diag d = { .status = HD_OK };
 
-	suite_init(&s);
 	assert_int_equal(suite_set_sizes(&s, "64", &d), HD_OK);
 	assert_int_equal(s.options.from, 64);
 	assert_int_equal(s.options.to, 64);
@@ -87,16 +84,13 @@ static void values_are_a_list_of_at_most_32(void **state)
 	(void)state;
 	struct strbuf many = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
-	struct bench_suite s;
+	struct bench_suite s = SUITE_INIT;
 
-	suite_init(&s);
 	assert_int_equal(suite_set_values(&s, "1,2,8", &d), HD_OK);
 	assert_int_equal(s.options.n_values, 3);
 	assert_int_equal(s.options.values[2], 8);
-	suite_fini(&s);
 	for (unsigned i = 0; i < 33; i++)
 		strbuf_printf(&many, "%u,", i);
-	suite_init(&s);
 	assert_int_equal(suite_set_values(&s, many.text, &d), HD_ERR_RANGE);
 	suite_fini(&s);
 	strbuf_fini(&many);
@@ -122,10 +116,9 @@ static void no_point_is_measured_twice(void **state)
 static void only_the_five_mtus_pass(void **state)
 {
 	(void)state;
-	struct bench_suite s;
+	struct bench_suite s = SUITE_INIT;
 	unsigned passed = 0;
 
-	suite_init(&s);
 	for (s.options.mtu = 1; s.options.mtu <= 8192; s.options.mtu++) {
 		struct diag d = { .status = HD_OK };
 
@@ -143,9 +136,8 @@ static void a_suite_runs_what_it_was_told(void **state)
 	struct results *r = results_new("test");
 	struct diag d = { .status = HD_OK };
 	struct nic_backend b = { 0 };
-	struct bench_suite s;
+	struct bench_suite s = SUITE_INIT;
 
-	suite_init(&s);
 	s.options.iterations = 2;
 	assert_int_equal(suite_add(&s, "send-lat", &d), HD_OK);
 	assert_int_equal(suite_set_sizes(&s, "64..256", &d), HD_OK);

@@ -60,7 +60,7 @@ static void test_words(struct strbuf *out)
 	suite_words(out);
 }
 
-static const struct session initial = { .suite.left_out = STRBUF_INIT };
+static const struct session initial = { .suite = SUITE_INIT };
 
 static const struct example examples[] = {
 	{ "heddle bench list", "what can be measured" },

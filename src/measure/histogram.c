@@ -284,17 +284,3 @@ uint64_t histogram_percentile(const struct histogram *h, double percent)
 	}
 	return h->max;
 }
-
-double histogram_share(const struct histogram *h, uint64_t value)
-{
-	struct histogram_bucket b;
-	uint64_t seen = 0;
-
-	if (h->n == 0)
-		return NAN;
-	if (value >= h->max)
-		return 1;
-	for (unsigned at = 0; histogram_next(h, &at, &b) && b.low <= value;)
-		seen += b.n;
-	return (double)seen / (double)h->n;
-}

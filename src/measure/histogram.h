@@ -118,8 +118,6 @@ double histogram_deviation(const struct histogram *h);
  * within HISTOGRAM_ERROR; 0 gives the minimum and 100 the maximum exactly.
  */
 uint64_t histogram_percentile(const struct histogram *h, double percent);
-/* The share of samples that are at most `value`, to the bucket. */
-double histogram_share(const struct histogram *h, uint64_t value);
 
 /* Buckets that hold samples, rising; start with *at = 0. False at the end. */
 struct histogram_bucket {

@@ -237,20 +237,6 @@ static void merging_equals_recording_together(void **state)
 	histogram_fini(&whole);
 }
 
-static void shares_count_samples_up_to_a_value(void **state)
-{
-	struct histogram h;
-
-	(void)state;
-	histogram_init(&h);
-	for (uint64_t i = 1; i <= 100; i++)
-		histogram_record(&h, i);
-	assert_true(histogram_share(&h, 0) == 0);
-	assert_true(histogram_share(&h, 25) == 0.25);
-	assert_true(histogram_share(&h, 100) == 1);
-	histogram_fini(&h);
-}
-
 static void an_empty_histogram_has_no_mean_and_clearing_empties(void **state)
 {
 	struct histogram h;
@@ -406,7 +392,6 @@ int main(void)
 		cmocka_unit_test(
 			histograms_in_a_pool_are_those_that_own_their_rows),
 		cmocka_unit_test(merging_equals_recording_together),
-		cmocka_unit_test(shares_count_samples_up_to_a_value),
 		cmocka_unit_test(
 			an_empty_histogram_has_no_mean_and_clearing_empties),
 		cmocka_unit_test(order_and_merging_leave_no_trace),

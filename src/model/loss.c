@@ -5,15 +5,6 @@
 
 #include "base/alloc.h"
 
-double loss_erlang_b(uint32_t servers, double load)
-{
-	double b = 1;
-
-	for (uint32_t n = 1; n <= servers; n++)
-		b = load * b / (n + load * b);
-	return b;
-}
-
 /* Where the sums would leave a double's range, all are made smaller. */
 #define TOO_LARGE 0x1p800
 

@@ -10,16 +10,10 @@
 
 #include <stdint.h>
 
-/*
- * Erlang's B: the share that is lost of `load` erlangs (arrivals in the mean
- * time that one stays) offered to `servers` places.
- */
-double loss_erlang_b(uint32_t servers, double load);
-
 /* One kind of customer, each of whom takes `size` of the places, or none. */
 struct loss_class {
 	uint32_t size; /* at least 1 */
-	double load;   /* erlangs */
+	double load;   /* erlangs: arrivals in the mean time that one stays */
 };
 
 /*

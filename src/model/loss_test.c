@@ -23,22 +23,44 @@ static double by_definition(uint32_t n, double a)
 	return term / sum;
 }
 
-static void erlang_b_is_erlangs_formula(void **state)
+/* What one class loses whose customers take one place each. */
+static double lost_of(uint32_t places, double load)
+{
+	const struct loss_class c = { 1, load };
+	double lost;
+
+	loss_shared(places, &c, 1, &lost);
+	return lost;
+}
+
+static void one_class_of_size_one_is_erlangs(void **state)
 {
 	(void)state;
 	/* 1/2, 1/5 and 1/16: with one erlang and 1, 2 and 3 places. */
-	assert_true(fabs(loss_erlang_b(1, 1) - 0.5) < 1e-15);
-	assert_true(fabs(loss_erlang_b(2, 1) - 0.2) < 1e-15);
-	assert_true(fabs(loss_erlang_b(3, 1) - 0.0625) < 1e-15);
-	assert_true(loss_erlang_b(0, 3) >= 1);
+	assert_true(fabs(lost_of(1, 1) - 0.5) < 1e-15);
+	assert_true(fabs(lost_of(2, 1) - 0.2) < 1e-15);
+	assert_true(fabs(lost_of(3, 1) - 0.0625) < 1e-15);
+	assert_true(lost_of(0, 3) >= 1);
 	for (uint32_t n = 1; n <= 60; n++) {
 		for (int tenths = 1; tenths < 800; tenths += tenths / 2 + 1) {
 			double a = tenths / 10.0;
 
-			assert_true(
-				fabs(loss_erlang_b(n, a) / by_definition(n, a) -
-				     1) < 1e-12);
+			assert_true(fabs(lost_of(n, a) / by_definition(n, a) -
+					 1) < 1e-12);
 		}
+	}
+}
+
+/* B(n) = A B(n-1) / (n + A B(n-1)), which no size makes overflow. */
+static void erlangs_recursion_holds_of_large_systems(void **state)
+{
+	(void)state;
+	for (uint32_t places = 1; places <= 2000; places += 333) {
+		double a = 0.95 * places, b = 1;
+
+		for (uint32_t n = 1; n <= places; n++)
+			b = a * b / (n + a * b);
+		assert_true(fabs(lost_of(places, a) / b - 1) < 1e-10);
 	}
 }
 
@@ -92,19 +114,6 @@ static void shared_places_lose_what_the_product_form_says(void **state)
 	}
 }
 
-static void one_class_of_size_one_is_erlangs(void **state)
-{
-	(void)state;
-	for (uint32_t places = 1; places <= 2000; places += 333) {
-		const struct loss_class c = { 1, 0.95 * places };
-		double lost;
-
-		loss_shared(places, &c, 1, &lost);
-		assert_true(fabs(lost / loss_erlang_b(places, c.load) - 1) <
-			    1e-10);
-	}
-}
-
 /* Weights of states beyond what a double holds. */
 static void large_systems_neither_overflow_nor_lose_everything(void **state)
 {
@@ -121,9 +130,9 @@ static void large_systems_neither_overflow_nor_lose_everything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(erlang_b_is_erlangs_formula),
-		cmocka_unit_test(shared_places_lose_what_the_product_form_says),
 		cmocka_unit_test(one_class_of_size_one_is_erlangs),
+		cmocka_unit_test(erlangs_recursion_holds_of_large_systems),
+		cmocka_unit_test(shared_places_lose_what_the_product_form_says),
 		cmocka_unit_test(
 			large_systems_neither_overflow_nor_lose_everything),
 	};

@@ -59,8 +59,7 @@ struct scn_link {
 
 enum scn_grh { SCN_GRH_AUTO, SCN_GRH_YES, SCN_GRH_NO };
 
-#define SCN_READERS_AUTO      UINT64_MAX /* fifo: 1, voq: unlimited */
-#define SCN_READERS_UNLIMITED 0
+#define SCN_READERS_AUTO UINT64_MAX /* fifo: 1, voq: unlimited, which is 0 */
 
 struct scn_switch {
 	enum sim_queueing queueing;

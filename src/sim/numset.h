@@ -22,11 +22,6 @@ static inline void numset_remove(uint64_t *set, uint32_t i)
 	set[i / 64] &= ~((uint64_t)1 << (i % 64));
 }
 
-static inline bool numset_has(const uint64_t *set, uint32_t i)
-{
-	return set[i / 64] >> (i % 64) & 1;
-}
-
 static inline bool numset_is_empty(const uint64_t *set, uint32_t words)
 {
 	for (uint32_t w = 0; w < words; w++) {

@@ -105,15 +105,6 @@ void router_tables_free(struct subnet *s)
 	s->router_choices = NULL;
 }
 
-int router_subnet_of_prefix(const struct subnet *s, uint64_t prefix)
-{
-	for (unsigned i = 0; i < s->n_subnets; i++) {
-		if (s->prefix[i] == prefix)
-			return (int)i;
-	}
-	return -1;
-}
-
 /* The DLID toward `to` inside subnet `from`. */
 static lid_t dlid_in(const struct subnet *s, unsigned from, port_id to)
 {

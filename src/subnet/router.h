@@ -24,9 +24,6 @@ struct router_hop {
 void router_tables_init(struct subnet *s);
 void router_tables_free(struct subnet *s);
 
-/* The subnet whose prefix this is, or -1. */
-int router_subnet_of_prefix(const struct subnet *s, uint64_t prefix);
-
 /*
  * The DLID that a packet from end port `from` to end port `to` carries in the
  * subnet of `from`: that of `to`, or of the router on the way; 0 if there is

@@ -60,8 +60,6 @@ struct profile {
 	hd_time miss;
 };
 
-#define PROFILE_PARAMETERS 20
-
 /* Names of those built in, ended by NULL. */
 extern const char *const profile_names[];
 

@@ -2,7 +2,6 @@
 #include "verbs/verbs.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,20 +9,6 @@
 #include "base/ring.h"
 #include "subnet/subnet.h"
 #include "verbs/objects.h"
-
-int v_errno(enum hd_status status)
-{
-	switch (status) {
-	case HD_OK:
-		return 0;
-	case HD_ERR_FULL:
-		return ENOMEM;
-	case HD_ERR_NOT_FOUND:
-		return ENOENT;
-	default:
-		return EINVAL;
-	}
-}
 
 lid_t v_lid(const struct v_device *dev)
 {

@@ -20,7 +20,7 @@
  * may be freed earlier, users before what they use.
  *
  * Limits of an adapter (queue sizes, segments) are refusals, as errno is in
- * libibverbs; v_errno has the translation.
+ * libibverbs.
  */
 
 #include "transport/qp.h"
@@ -38,8 +38,6 @@ struct v_watch;
 #define V_MAX_QP_WR (1u << 20)
 #define V_MAX_CQE   (1u << 22)
 #define V_MULTICAST 0xffffffu /* the queue pair number of all members */
-
-int v_errno(enum hd_status status);
 
 lid_t v_lid(const struct v_device *dev);
 void v_gid(const struct v_device *dev, uint8_t gid[16]);

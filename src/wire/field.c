@@ -64,14 +64,6 @@ uint64_t record_get(const struct record *r, const uint8_t *bytes,
 	return field_get(&f, bytes);
 }
 
-void record_set(const struct record *r, uint8_t *bytes, const char *name,
-		uint64_t value)
-{
-	struct field f = known(r, name);
-
-	field_set(&f, bytes, value);
-}
-
 /* Field `name` of entry `i`, with its offset in the record. */
 static struct field entry_field(const struct field_group *g, unsigned i,
 				const char *name)

@@ -110,11 +110,9 @@ bool record_find(const struct record *r, const char *name, struct field *out);
 uint64_t field_get(const struct field *f, const uint8_t *bytes);
 void field_set(const struct field *f, uint8_t *bytes, uint64_t value);
 
-/* By name, for code that sets up records now and then; asserts the name. */
+/* By name, for code that looks at records now and then; asserts the name. */
 uint64_t record_get(const struct record *r, const uint8_t *bytes,
 		    const char *name);
-void record_set(const struct record *r, uint8_t *bytes, const char *name,
-		uint64_t value);
 /* Field `name` of entry `i` of the group. */
 uint64_t record_get_entry(const struct record *r, const uint8_t *bytes,
 			  unsigned i, const char *name);

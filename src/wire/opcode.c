@@ -119,11 +119,6 @@ header_set opcode_headers(uint8_t opcode)
 	return headers;
 }
 
-size_t opcode_headers_size(uint8_t opcode)
-{
-	return header_set_size(opcode_headers(opcode));
-}
-
 unsigned opcode_flags(uint8_t opcode)
 {
 	/* RoCEv2's notification carries 16 reserved bytes as its payload. */

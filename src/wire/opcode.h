@@ -73,8 +73,6 @@ enum {
 bool opcode_is_known(uint8_t opcode);
 /* BTH and every extended header, in the order of enum header; 0: unknown. */
 header_set opcode_headers(uint8_t opcode);
-/* The sum of their lengths; 0: unknown. */
-size_t opcode_headers_size(uint8_t opcode);
 /* OPCODE_ bits; 0: unknown. */
 unsigned opcode_flags(uint8_t opcode);
 

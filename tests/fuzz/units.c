@@ -59,14 +59,11 @@ static void try_ratio(const char *text, struct strbuf *out)
 static void try_rest(const char *text)
 {
 	struct hd_range range;
-	struct hd_rate_range rates;
 	double number;
 	uint64_t whole;
 
 	if (hd_range_parse(text, NULL, &range) == HD_OK)
 		check(range.low <= range.high);
-	if (hd_rate_range_parse(text, NULL, &rates) == HD_OK)
-		check(hd_rate_compare(rates.low, rates.high) <= 0);
 	(void)!hd_double_parse(text, NULL, &number);
 	(void)!hd_uint_parse(text, NULL, &whole);
 }

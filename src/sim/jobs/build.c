@@ -589,8 +589,3 @@ bool jobs_leave_timers(const struct jobs *jobs)
 {
 	return jobs->couriers != NULL;
 }
-
-uint32_t jobs_count(const struct jobs *jobs)
-{
-	return jobs->n;
-}

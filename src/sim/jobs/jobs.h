@@ -41,7 +41,6 @@ void jobs_rules(const struct fabric *f, struct sim_rules *rules);
 /* Before the first sim_run; once. */
 void jobs_attach(struct jobs *jobs, struct sim *s);
 
-uint32_t jobs_count(const struct jobs *jobs);
 bool jobs_done(const struct jobs *jobs);
 /* Whether something may be left to do when they are done: timers of queue
  * pairs, which find nothing. */

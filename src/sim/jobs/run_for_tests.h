@@ -75,7 +75,7 @@ static inline struct outcome run_on(const char *text, uint32_t parts)
 	const char *why_not;
 
 	sim_run(c.sim, HD_TIME_NEVER, NULL, NULL);
-	for (uint32_t i = 0; i < jobs_count(c.jobs) && i < 4; i++)
+	for (uint32_t i = 0; i < c.fabric->scenario->n_jobs && i < 4; i++)
 		out.completion[i] = jobs_completion(c.jobs, i);
 	out.well = jobs_tables(c.jobs, alone, sim_metrics(c.sim), true,
 			       out.results);
