@@ -500,7 +500,9 @@ enum sim_answer {
 	SIM_ADMITTED,
 	SIM_REJECTED,
 	SIM_RELEASED, /* was admitted, and its last packet has passed */
+	SIM_NOT_ASKED,
 };
+const char *sim_answer_name(enum sim_answer answer);
 struct sim_admission {
 	enum sim_answer answer;
 	hd_time asked, answered;

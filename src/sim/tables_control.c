@@ -53,13 +53,12 @@ static const struct column answer_columns[] = {
 	{ NULL },
 };
 
-static const char *sim_answer_name(enum sim_answer answer)
+const char *sim_answer_name(enum sim_answer answer)
 {
 	static const char *const names[] = {
-		[SIM_OPEN] = "open",
-		[SIM_ADMITTED] = "admitted",
-		[SIM_REJECTED] = "rejected",
-		[SIM_RELEASED] = "released",
+		[SIM_OPEN] = "open",           [SIM_ADMITTED] = "admitted",
+		[SIM_REJECTED] = "rejected",   [SIM_RELEASED] = "released",
+		[SIM_NOT_ASKED] = "not asked",
 	};
 
 	return names[answer];

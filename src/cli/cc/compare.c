@@ -287,7 +287,7 @@ static void show_flows(struct cc_comparison *c, const char *name,
 			.algorithm = name,
 			.row = s->build->scenario->traffic[s->flows[i].row]
 				       .name,
-			.answer = congestion_answer_name(f->answer),
+			.answer = sim_answer_name(f->answer),
 			.flow = i,
 			.goodput = f->goodput * megabits,
 			.rate = f->rate * megabits,
@@ -299,7 +299,7 @@ static void show_flows(struct cc_comparison *c, const char *name,
 
 		if (c->flows)
 			table_put_row(c->flows, &row);
-		if (!c->answers || f->answer == ANSWER_NOT_ASKED)
+		if (!c->answers || f->answer == SIM_NOT_ASKED)
 			continue;
 		if (f->rejected_by != SIM_NONE)
 			row.rejected_by =

@@ -61,12 +61,12 @@ static void world_fini(struct world *w)
 }
 
 static void assert_answer(const struct world *w, uint32_t flow,
-			  enum congestion_answer answer)
+			  enum sim_answer answer)
 {
 	if (w->result.flows[flow].answer != answer)
 		fail_msg("flow %u was %s, not %s", flow,
-			 congestion_answer_name(w->result.flows[flow].answer),
-			 congestion_answer_name(answer));
+			 sim_answer_name(w->result.flows[flow].answer),
+			 sim_answer_name(answer));
 }
 
 static uint64_t all_reserved(const struct world *w)
@@ -95,9 +95,9 @@ static void a_full_cable_turns_the_probe_back(void **state)
 	struct world w;
 
 	world_init(&w, REMOTE, "window: 4");
-	assert_answer(&w, 0, ANSWER_ADMITTED);
-	assert_answer(&w, 1, ANSWER_ADMITTED);
-	assert_answer(&w, 2, ANSWER_REJECTED);
+	assert_answer(&w, 0, SIM_ADMITTED);
+	assert_answer(&w, 1, SIM_ADMITTED);
+	assert_answer(&w, 2, SIM_REJECTED);
 	assert_true(all_reserved(&w) == 2 * 3 * UINT64_C(3000000000));
 	/* To A and B and Bc; to A and B and Bc; to A. Then A3 hears of it. */
 	assert_int_equal(w.result.probes, 7);
@@ -122,10 +122,10 @@ static void a_late_no_leaves_no_trace(void **state)
 			 "reserve: 3Gb/s, source: A1, destination: Bc, "
 			 "start: 500us}\n",
 		   "window: 4");
-	assert_answer(&w, 0, ANSWER_ADMITTED);
-	assert_answer(&w, 1, ANSWER_ADMITTED);
-	assert_answer(&w, 2, ANSWER_REJECTED);
-	assert_answer(&w, 3, ANSWER_REJECTED);
+	assert_answer(&w, 0, SIM_ADMITTED);
+	assert_answer(&w, 1, SIM_ADMITTED);
+	assert_answer(&w, 2, SIM_REJECTED);
+	assert_answer(&w, 3, SIM_REJECTED);
 	/* Two flows on two links. */
 	assert_true(all_reserved(&w) == 2 * 2 * UINT64_C(3000000000));
 	/* B3 hears from B; A1 from B by way of A. */
@@ -145,15 +145,15 @@ static void equal_is_too_much(void **state)
 		   "  - {name: a, kind: saturating, pattern: incast, "
 		   "reserve: 4Gb/s, source: B1..B2, destination: Bc}\n",
 		   "window: 4");
-	assert_answer(&w, 0, ANSWER_ADMITTED);
-	assert_answer(&w, 1, ANSWER_REJECTED);
+	assert_answer(&w, 0, SIM_ADMITTED);
+	assert_answer(&w, 1, SIM_REJECTED);
 	world_fini(&w);
 	/* And the adapter itself refuses what no link has. */
 	world_init(&w,
 		   "  - {name: a, kind: saturating, pattern: pairs, "
 		   "reserve: 8Gb/s, source: B1, destination: Bc}\n",
 		   "window: 4");
-	assert_answer(&w, 0, ANSWER_REJECTED);
+	assert_answer(&w, 0, SIM_REJECTED);
 	assert_int_equal(w.result.probes + w.result.rejects, 0);
 	assert_true(w.result.flows[0].answered == 0);
 	world_fini(&w);
@@ -171,9 +171,9 @@ static void each_sl_has_its_share(void **state)
 		   "  - {name: b, kind: saturating, pattern: pairs, sl: 0, "
 		   "reserve: 3Gb/s, source: B3, destination: Bc}\n",
 		   "window: 4, limits: [{sl: 1, share: 40%}]");
-	assert_answer(&w, 0, ANSWER_ADMITTED);
-	assert_answer(&w, 1, ANSWER_REJECTED);
-	assert_answer(&w, 2, ANSWER_ADMITTED);
+	assert_answer(&w, 0, SIM_ADMITTED);
+	assert_answer(&w, 1, SIM_REJECTED);
+	assert_answer(&w, 2, SIM_ADMITTED);
 	world_fini(&w);
 }
 
@@ -191,9 +191,9 @@ static void the_last_packet_frees_the_links(void **state)
 		   "reserve: 3Gb/s, source: A3, destination: Bc, start: 1ms, "
 		   "stop: 1500us}\n",
 		   "window: 4");
-	assert_answer(&w, 0, ANSWER_RELEASED);
-	assert_answer(&w, 1, ANSWER_RELEASED);
-	assert_answer(&w, 2, ANSWER_RELEASED);
+	assert_answer(&w, 0, SIM_RELEASED);
+	assert_answer(&w, 1, SIM_RELEASED);
+	assert_answer(&w, 2, SIM_RELEASED);
 	assert_int_equal(w.result.rejects, 0);
 	assert_true(all_reserved(&w) == 0);
 	world_fini(&w);
@@ -204,7 +204,7 @@ static void the_last_packet_frees_the_links(void **state)
 		   "  - {name: then, kind: saturating, pattern: pairs, "
 		   "reserve: 3Gb/s, source: A3, destination: Bc, start: 1ms}\n",
 		   "window: 4");
-	assert_answer(&w, 2, ANSWER_REJECTED);
+	assert_answer(&w, 2, SIM_REJECTED);
 	world_fini(&w);
 }
 
@@ -220,7 +220,7 @@ static void a_fabric_without_agents_is_refused(void **state)
 		   "  - {name: a, kind: saturating, pattern: pairs, "
 		   "source: B1, destination: Bc}\n",
 		   "window: 4");
-	assert_answer(&w, 0, ANSWER_NOT_ASKED);
+	assert_answer(&w, 0, SIM_NOT_ASKED);
 	w.flows[0].reserve = 1000;
 	assert_int_equal(congestion_run(&w.build->setup, w.flows, 1, &w.params,
 					&d, &again),

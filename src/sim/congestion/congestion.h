@@ -33,22 +33,13 @@ struct congestion_flow {
 	const struct cc_algorithm *algorithm;
 	bool is_spared; /* no algorithm: its SL is not under control */
 	uint32_t row;   /* traffic row, for results */
-	/* Bits per second that it asks for before it sends; 0: asks nobody. */
+	/*
+	 * Bits per second that it asks for before it sends (C8); 0: asks
+	 * nobody. Needs a fabric whose switches have agents on port 0
+	 * (fabric/fabric.h gives them to scenarios with reservations).
+	 */
 	uint64_t reserve;
 };
-
-/*
- * Of admission by probe (C8). It needs a fabric whose switches have agents on
- * port 0 (fabric/fabric.h gives them to scenarios with reservations).
- */
-enum congestion_answer {
-	ANSWER_NOT_ASKED,
-	ANSWER_OPEN, /* still under way when the run ended */
-	ANSWER_ADMITTED,
-	ANSWER_REJECTED,
-	ANSWER_RELEASED, /* was admitted, and has ended */
-};
-const char *congestion_answer_name(enum congestion_answer answer);
 
 struct congestion_params {
 	const struct cc_algorithm *algorithm; /* NULL: nobody slows down */
@@ -86,7 +77,7 @@ struct congestion_outcome {
 	double marked_time;
 	double lowest, highest; /* of the rate variable, all run */
 	uint64_t delivered;
-	enum congestion_answer answer;
+	enum sim_answer answer;
 	hd_time answered;     /* how long it took; 0 if there is none */
 	uint32_t rejected_by; /* sim port of the link that had no room */
 };

@@ -23,19 +23,6 @@ struct run {
 	struct congestion_result *result;
 };
 
-const char *congestion_answer_name(enum congestion_answer answer)
-{
-	static const char *const names[] = {
-		[ANSWER_NOT_ASKED] = "not asked",
-		[ANSWER_OPEN] = "open",
-		[ANSWER_ADMITTED] = "admitted",
-		[ANSWER_REJECTED] = "rejected",
-		[ANSWER_RELEASED] = "released",
-	};
-
-	return names[answer];
-}
-
 /* ---- what the parameters mean ---------------------------------------- */
 
 static const struct cc_algorithm *algorithm_of(const struct run *r,
@@ -287,12 +274,6 @@ static void go(struct run *r)
 static void conclude_flow(const struct run *r, uint32_t flow,
 			  const struct sim_metrics *m)
 {
-	static const enum congestion_answer answers[] = {
-		[SIM_OPEN] = ANSWER_OPEN,
-		[SIM_ADMITTED] = ANSWER_ADMITTED,
-		[SIM_REJECTED] = ANSWER_REJECTED,
-		[SIM_RELEASED] = ANSWER_RELEASED,
-	};
 	const struct congestion_params *p = r->params;
 	double seconds = (double)(p->stop - p->warmup) / (double)HD_S;
 	uint64_t delivered = m->flows[flow].delivered;
@@ -309,11 +290,12 @@ static void conclude_flow(const struct run *r, uint32_t flow,
 		.lowest = c.lowest,
 		.highest = c.highest,
 		.delivered = delivered,
+		.answer = SIM_NOT_ASKED,
 		.rejected_by = SIM_NONE,
 	};
 	if (!sim_admission(r->sim, flow, &a))
 		return;
-	out->answer = answers[a.answer];
+	out->answer = a.answer;
 	out->answered = a.answer == SIM_OPEN ? 0 : a.answered - a.asked;
 	out->rejected_by = a.rejected_by;
 }
