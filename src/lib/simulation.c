@@ -361,6 +361,7 @@ static struct sim_findings findings_of(const struct simulation *s, bool all)
 {
 	return (struct sim_findings){
 		.build = s->fabric,
+		.sim = s->sim,
 		.metrics = sim_metrics(s->sim),
 		.state = s->state,
 		.all = all,
@@ -380,15 +381,12 @@ struct results *simulation_results(const struct simulation *s, bool all,
 
 	results_set_scenario(r, s->fabric->scenario->text);
 	scenario_settings(s->fabric->scenario, put_setting, r);
-	if (s->state == SIM_DEADLOCK)
-		sim_deadlock_table(&f, s->sim, r);
-	*met = sim_tables(&f, r) && s->state != SIM_DEADLOCK;
+	*met = sim_tables(&f, r);
 	if (s->jobs)
 		*met &= jobs_tables(s->jobs, s->alone, f.metrics, all, r);
 	if (s->queue_pairs)
 		qp_rows_table(s->queue_pairs, f.metrics, r);
-	sim_control_tables(&f, s->sim, r);
-	sim_loans_table(&f, s->sim, r);
+	sim_end_tables(&f, r);
 	sim_watch_similarity(&s->watch, f.metrics, r);
 	if (s->state == SIM_FULL) {
 		struct strbuf why = STRBUF_INIT;

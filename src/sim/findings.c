@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/tables.h"
+#include "sim/tables_parts.h"
 
 struct goal_row {
 	const char *traffic, *goal, *asked, *found;
@@ -145,10 +145,10 @@ static void judge_blocking(struct judging *j, const struct sim_findings *f,
 			   uint32_t row, const struct scn_goal *g)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
-	struct sim_connections c;
+	struct row_connections c;
 
 	if (g->blocking.num == SCN_ANY ||
-	    (!sim_connections(f, row, &c) && !g->row))
+	    (!findings_row_connections(f, row, &c) && !g->row))
 		return;
 	strbuf_puts(&want, "<= ");
 	hd_ratio_print(g->blocking, &want);
@@ -161,13 +161,12 @@ static void judge_blocking(struct judging *j, const struct sim_findings *f,
 				 (double)g->blocking.num);
 }
 
-bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
-	       struct results *r)
+bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
+		    struct results *r)
 {
 	const struct scenario *s = f->build->scenario;
 	struct judging j = {
-		.time = (double)(f->metrics->to - f->metrics->from) /
-			(double)HD_S,
+		.time = findings_seconds(f->metrics),
 		.all_met = true,
 	};
 
@@ -231,23 +230,22 @@ static const char *packet_name(const struct fabric *b, const struct sim_wait *w,
 	struct strbuf name = STRBUF_INIT;
 
 	if (w->flow < b->n_flows)
-		sim_flow_name(b, w->flow, &name);
+		findings_flow_name(b, w->flow, &name);
 	strbuf_printf(&name, " #%u", w->sequence);
 	return table_take(t, &name);
 }
 
-void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
-			struct results *r)
+void findings_deadlock(const struct sim_findings *f, struct results *r)
 {
 	const struct fabric *b = f->build;
 	struct sim_wait *waits = NULL;
-	uint32_t n = sim_deadlock(s, &waits);
+	uint32_t n = sim_deadlock(f->sim, &waits);
 
 	if (n == 0) {
 		results_remark(r,
 			       "the fabric stands still at %.3f us with "
 			       "packets left that nothing can move",
-			       (double)sim_now(s) / (double)HD_US);
+			       (double)sim_now(f->sim) / (double)HD_US);
 		free(waits);
 		return;
 	}
@@ -279,7 +277,7 @@ void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
 	results_remark(r,
 		       "deadlock at %.3f us: %s%s; no packet of this circle "
 		       "can ever move",
-		       (double)sim_now(s) / (double)HD_US, ring.text,
+		       (double)sim_now(f->sim) / (double)HD_US, ring.text,
 		       node_name(b, waits[0].out_port));
 	free(waits);
 	strbuf_fini(&ring);

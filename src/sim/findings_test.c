@@ -49,6 +49,7 @@ static void finish(struct run *r)
 	enum sim_state state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 
 	r->found = (struct sim_findings){ .build = r->build,
+					  .sim = r->sim,
 					  .metrics = sim_metrics(r->sim),
 					  .state = state };
 }

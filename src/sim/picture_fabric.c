@@ -182,7 +182,7 @@ static void put_path(const struct fabric *b, uint32_t flow, struct table *t)
 	port_id owner =
 		b->subnet.port_of_lid[b->topo.ports[from].subnet][to->dlid];
 
-	sim_flow_name(b, flow, &name);
+	findings_flow_name(b, flow, &name);
 	if (b->flow_target[flow] == TOPO_NONE && owner != TOPO_NONE)
 		strbuf_printf(&name, " -> %s",
 			      topo_node_of(&b->topo, owner)->name);

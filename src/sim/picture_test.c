@@ -60,6 +60,7 @@ static void go(const char *text, hd_time every, struct run *x)
 			sim_samples_take(&x->samples);
 	} while (state == SIM_PAUSED);
 	const struct sim_findings f = { .build = x->build,
+					.sim = x->sim,
 					.metrics = sim_metrics(x->sim),
 					.state = state,
 					.all = true };

@@ -23,7 +23,8 @@
 #include "subnet/subnet.h"
 #include "topo/topo.h"
 
-void sim_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out)
+void findings_flow_name(const struct fabric *b, uint32_t flow,
+			struct strbuf *out)
 {
 	const struct sim_flow *f = &b->flows[flow];
 	uint32_t port = b->setup.nodes[f->source].first_port + 1;
@@ -477,8 +478,10 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	size_t n = f->build->scenario->n_traffic;
 	struct sim_row *rows = sim_rows(f->build, f->metrics);
 
+	if (f->state == SIM_DEADLOCK)
+		findings_deadlock(f, r);
 	summary_table(f, rows, r);
-	bool met = sim_goals(f, rows, r);
+	bool met = findings_goals(f, rows, r);
 
 	fabric_table(f, r);
 	if (n)
@@ -499,5 +502,5 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	}
 	add_remarks(f, rows, r);
 	sim_rows_free(rows, n);
-	return met;
+	return met && f->state != SIM_DEADLOCK;
 }

@@ -17,6 +17,7 @@
 
 struct sim_findings {
 	const struct fabric *build;
+	struct sim *sim;
 	const struct sim_metrics *metrics;
 	enum sim_state state;
 	bool all; /* every port and flow, not only the busiest */
@@ -37,42 +38,15 @@ struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m);
 void sim_rows_free(struct sim_row *rows, size_t n);
 
 /*
- * Adds all tables; true if every goal of the scenario was met (see
- * sim_goals).
+ * Adds all tables but those below; true if every goal of the scenario was met,
+ * and the run did not end in a deadlock.
  */
 bool sim_tables(const struct sim_findings *f, struct results *r);
 
 /*
- * Adds the goals, each with what was found; true if all were met. A row
- * without a packet meets no latency goal.
+ * Of end ports: congestion control (rates of the rows, marks, who was
+ * admitted), lanes whose queues are bounded or that borrow others (B1 to B6).
  */
-bool sim_goals(const struct sim_findings *f, const struct sim_row *rows,
-	       struct results *r);
-
-/* Connections of a row that came, or asked for bandwidth. */
-struct sim_connections {
-	uint64_t asked, blocked; /* while measuring, or before it all began */
-	struct interval blocking;
-	double held;     /* at a time, on average */
-	double reserved; /* for them, bits per second, likewise */
-};
-/* False if the row's flows neither come and go nor ask. */
-bool sim_connections(const struct sim_findings *f, uint32_t row,
-		     struct sim_connections *out);
-
-/* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
-void sim_deadlock_table(const struct sim_findings *f, struct sim *s,
-			struct results *r);
-
-/* Lanes of hosts whose queues are bounded or that borrow others (B1 to B6). */
-void sim_loans_table(const struct sim_findings *f, struct sim *s,
-		     struct results *r);
-
-/* Congestion control: rates of the rows, marks, who was admitted. */
-void sim_control_tables(const struct sim_findings *f, struct sim *s,
-			struct results *r);
-
-/* "video h3 -> h7", "bulk h3" for flows that choose. */
-void sim_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out);
+void sim_end_tables(const struct sim_findings *f, struct results *r);
 
 #endif

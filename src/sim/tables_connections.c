@@ -14,7 +14,7 @@ struct asked {
 	struct fabric_loss loss;
 	hd_time time; /* the end of a step */
 	uint64_t admitted;
-	struct sim_connections c;
+	struct row_connections c;
 };
 static const struct column columns[] = {
 	{ "traffic", NULL, CELL(asked, traffic) },
@@ -59,7 +59,7 @@ static double overlap(const struct fabric_request *q, hd_time from, hd_time to)
 }
 
 static void count(const struct fabric_request *q, hd_time from, hd_time to,
-		  struct sim_connections *out)
+		  struct row_connections *out)
 {
 	double there = overlap(q, from, to);
 
@@ -98,11 +98,11 @@ static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from,
 }
 
 static void count_all(const struct fabric *b, uint32_t row, hd_time from,
-		      hd_time to, struct sim_connections *out)
+		      hd_time to, struct row_connections *out)
 {
 	struct batch_means batches;
 
-	*out = (struct sim_connections){ 0 };
+	*out = (struct row_connections){ 0 };
 	batch_means_init(&batches);
 	for (uint32_t i = 0; i < b->n_requests; i++) {
 		const struct fabric_request *q = &b->requests[i];
@@ -124,8 +124,8 @@ static hd_time asked_from(const struct sim_findings *f, uint32_t row)
 	return t->arrivals.gap ? f->metrics->from : 0;
 }
 
-bool sim_connections(const struct sim_findings *f, uint32_t row,
-		     struct sim_connections *out)
+bool findings_row_connections(const struct sim_findings *f, uint32_t row,
+			      struct row_connections *out)
 {
 	const struct scenario *s = f->build->scenario;
 	const struct scn_traffic *t = &s->traffic[row];
@@ -146,7 +146,7 @@ static const char *kind_of(const struct scenario *s, unsigned sl)
 
 /* Without anybody who asked there is nobody who was refused, or was not. */
 static struct asked row_of(const struct fabric *b, uint32_t row,
-			   const struct sim_connections *c)
+			   const struct row_connections *c)
 {
 	struct asked made = {
 		.traffic = b->scenario->traffic[row].name,
@@ -162,7 +162,7 @@ static struct asked row_of(const struct fabric *b, uint32_t row,
 }
 
 static void put_row(const struct sim_findings *f, uint32_t row,
-		    const struct sim_connections *c, struct table *t)
+		    const struct row_connections *c, struct table *t)
 {
 	const struct fabric *b = f->build;
 	const struct scenario *s = b->scenario;
@@ -192,7 +192,7 @@ static void series(const struct sim_findings *f, struct results *r)
 		hd_time to = from + step < end ? from + step : end;
 
 		for (uint32_t row = 0; row < s->n_traffic; row++) {
-			struct sim_connections c;
+			struct row_connections c;
 
 			if (!s->traffic[row].arrivals.gap)
 				continue;
@@ -212,9 +212,9 @@ void findings_connections(const struct sim_findings *f, struct results *r)
 	bool any = false;
 
 	for (uint32_t row = 0; row < b->scenario->n_traffic; row++) {
-		struct sim_connections c;
+		struct row_connections c;
 
-		if (!sim_connections(f, row, &c))
+		if (!findings_row_connections(f, row, &c))
 			continue;
 		if (!t)
 			t = results_table(r, "connections",

@@ -72,7 +72,7 @@ struct row_rates {
 	uint64_t marks;
 };
 
-static void add_flow(const struct sim_findings *f, struct sim *s, uint32_t flow,
+static void add_flow(const struct sim_findings *f, uint32_t flow,
 		     struct row_rates *rows)
 {
 	const struct sim_flow *is = &f->build->flows[flow];
@@ -81,7 +81,7 @@ static void add_flow(const struct sim_findings *f, struct sim *s, uint32_t flow,
 	struct sim_flow_control c;
 
 	/* Queue pairs pace themselves. */
-	if (is->posted || !sim_flow_control(s, flow, &c))
+	if (is->posted || !sim_flow_control(f->sim, flow, &c))
 		return;
 	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits)
 				 : c.lowest * bits;
@@ -91,8 +91,7 @@ static void add_flow(const struct sim_findings *f, struct sim *s, uint32_t flow,
 	row->flows++;
 }
 
-static void rates_table(const struct sim_findings *f, struct sim *s,
-			struct results *r)
+static void rates_table(const struct sim_findings *f, struct results *r)
 {
 	const struct scenario *scenario = f->build->scenario;
 	struct row_rates *rows = hd_alloc(scenario->n_traffic, sizeof(*rows));
@@ -100,7 +99,7 @@ static void rates_table(const struct sim_findings *f, struct sim *s,
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < f->build->n_flows; i++)
-		add_flow(f, s, i, rows);
+		add_flow(f, i, rows);
 	for (size_t i = 0; i < scenario->n_traffic; i++) {
 		if (!rows[i].flows)
 			continue;
@@ -167,7 +166,7 @@ static void put_answer(const struct sim_findings *f, uint32_t flow,
 {
 	struct strbuf name = STRBUF_INIT;
 
-	sim_flow_name(f->build, flow, &name);
+	findings_flow_name(f->build, flow, &name);
 	const struct answer_row row = {
 		.flow = table_take(t, &name),
 		.asked = a->asked,
@@ -183,8 +182,7 @@ static void put_answer(const struct sim_findings *f, uint32_t flow,
 	table_put_row(t, &row);
 }
 
-static void answers_table(const struct sim_findings *f, struct sim *s,
-			  struct results *r)
+static void answers_table(const struct sim_findings *f, struct results *r)
 {
 	struct table *t = NULL;
 	unsigned rows = 0;
@@ -192,7 +190,7 @@ static void answers_table(const struct sim_findings *f, struct sim *s,
 	for (uint32_t i = 0; i < f->build->n_flows; i++) {
 		struct sim_admission a;
 
-		if (!sim_admission(s, i, &a) ||
+		if (!sim_admission(f->sim, i, &a) ||
 		    (rows++ >= MOST_ROWS && !f->all))
 			continue;
 		if (!t)
@@ -203,12 +201,12 @@ static void answers_table(const struct sim_findings *f, struct sim *s,
 	}
 }
 
-void sim_control_tables(const struct sim_findings *f, struct sim *s,
-			struct results *r)
+void sim_end_tables(const struct sim_findings *f, struct results *r)
 {
-	if (!f->build->setup.control)
-		return;
-	rates_table(f, s, r);
-	packets_table(s, r);
-	answers_table(f, s, r);
+	if (f->build->setup.control) {
+		rates_table(f, r);
+		packets_table(f->sim, r);
+		answers_table(f, r);
+	}
+	findings_loans(f, r);
 }

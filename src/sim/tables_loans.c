@@ -41,8 +41,7 @@ static double time_borrowing(const struct sim_lane_use *u)
 	return borrowing;
 }
 
-void sim_loans_table(const struct sim_findings *f, struct sim *s,
-		     struct results *r)
+void findings_loans(const struct sim_findings *f, struct results *r)
 {
 	const struct sim_setup *setup = &f->build->setup;
 	unsigned rows = 0;
@@ -61,7 +60,7 @@ void sim_loans_table(const struct sim_findings *f, struct sim *s,
 
 			if (rows == MOST_ROWS && !f->all)
 				break;
-			if (!sim_lane_use(s, port, vl, LEVEL, &row.use))
+			if (!sim_lane_use(f->sim, port, vl, LEVEL, &row.use))
 				continue;
 			row.port = findings_port_name(f->build, port, t);
 			row.borrowing = time_borrowing(&row.use);

@@ -55,6 +55,23 @@ static inline double findings_mean(const struct histogram *h)
 	return h->n ? histogram_mean(h) : NAN;
 }
 
+/* tables.c: "video h3 -> h7", "bulk h3" for flows that choose. */
+void findings_flow_name(const struct fabric *b, uint32_t flow,
+			struct strbuf *out);
+
+/* findings.c */
+/*
+ * Adds the goals, each with what was found; true if all were met. A row
+ * without a packet meets no latency goal.
+ */
+bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
+		    struct results *r);
+/* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
+void findings_deadlock(const struct sim_findings *f, struct results *r);
+
+/* tables_loans.c; nothing if no lanes are bounded. */
+void findings_loans(const struct sim_findings *f, struct results *r);
+
 /* tables_ports.c */
 void findings_ports(const struct sim_findings *f, struct results *r);
 /* Where links went down; nothing if none did. */
@@ -69,7 +86,19 @@ const char *findings_port_name(const struct fabric *b, uint32_t port,
 void findings_choices(const struct sim_findings *f, struct results *r);
 void findings_manager(const struct sim_findings *f, struct results *r);
 
-/* tables_connections.c; nothing if none come and nobody asks. */
+/* Connections of a row that came, or asked for bandwidth. */
+struct row_connections {
+	uint64_t asked, blocked; /* while measuring, or before it all began */
+	struct interval blocking;
+	double held;     /* at a time, on average */
+	double reserved; /* for them, bits per second, likewise */
+};
+
+/* tables_connections.c: false if the row's flows neither come and go nor ask.
+ */
+bool findings_row_connections(const struct sim_findings *f, uint32_t row,
+			      struct row_connections *out);
+/* Nothing if none come and nobody asks. */
 void findings_connections(const struct sim_findings *f, struct results *r);
 
 /* tables_flows.c */

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "measure/hurst.h"
-#include "sim/tables.h"
+#include "sim/tables_parts.h"
 
 #define FIRST_CYCLES 16 /* of on and off: the smallest scale looked at */
 #define MOST_BINS    ((size_t)1 << 22)
@@ -89,7 +89,7 @@ static void print_event(const struct sim_watch *w, hd_time time,
 	fabric_port_name(w->build, port, &line);
 	strbuf_puts(&line, " '");
 	if (p->flow < w->build->n_flows)
-		sim_flow_name(w->build, p->flow, &line);
+		findings_flow_name(w->build, p->flow, &line);
 	else
 		strbuf_puts(&line, sender ? sender : "?");
 	strbuf_printf(&line, "' #%u", p->sequence);
