@@ -10,15 +10,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "measure/histogram.h"
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* What the header promises, from the sorted samples themselves. */
 static uint64_t exact_percentile(const uint64_t *sorted, size_t n, double p)
@@ -65,7 +59,7 @@ static void percentiles_are_within_one_percent(void **state)
 		fill(&r, shape, samples, n);
 		for (size_t i = 0; i < n; i++)
 			histogram_record(&h, samples[i]);
-		qsort(samples, n, sizeof(*samples), by_value);
+		qsort(samples, n, sizeof(*samples), order_u64);
 		for (size_t i = 0; i < sizeof(percents) / sizeof(double); i++) {
 			double exact = (double)exact_percentile(samples, n,
 								percents[i]);

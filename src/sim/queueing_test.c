@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/order.h"
 #include "base/rng.h"
 #include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
@@ -121,13 +122,6 @@ static void poisson_arrivals_wait_as_in_m_d_1(void **state)
 
 /* ---- periodic arrivals -------------------------------------------------- */
 
-static int by_time(const void *a, const void *b)
-{
-	hd_time x = *(const hd_time *)a, y = *(const hd_time *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Mean wait of one period in the steady state, packet by packet: the second
  * of two periods, if the server has been idle in the first.
@@ -137,7 +131,7 @@ static double lindley(const hd_time *phases, unsigned n, hd_time period)
 	hd_time sorted[64], free_at = 0, sum = 0;
 
 	memcpy(sorted, phases, n * sizeof(*phases));
-	qsort(sorted, n, sizeof(*sorted), by_time);
+	qsort(sorted, n, sizeof(*sorted), order_u64);
 	for (unsigned i = 0; i < 2 * n; i++) {
 		hd_time at = i < n ? sorted[i] : sorted[i - n] + period;
 		hd_time start = at > free_at ? at : free_at;

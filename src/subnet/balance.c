@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "base/team.h"
 #include "subnet/adaptive.h"
 #include "subnet/share.h"
@@ -92,13 +93,6 @@ static uint64_t system_of(const struct topo_node *v)
 	return v->system_guid ? v->system_guid : v->guid;
 }
 
-static int compare_guids(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Numbers the systems that switches belong to: the rank of their GUID. */
 static void number_systems(struct balancer *b)
 {
@@ -109,12 +103,12 @@ static void number_systems(struct balancer *b)
 	for (switch_id sw = 0; sw < n; sw++)
 		guids[sw] =
 			system_of(&b->s->topo->nodes[b->s->node_of_switch[sw]]);
-	qsort(guids, n, sizeof(*guids), compare_guids);
+	qsort(guids, n, sizeof(*guids), order_u64);
 	for (switch_id sw = 0; sw < n; sw++) {
 		uint64_t key =
 			system_of(&b->s->topo->nodes[b->s->node_of_switch[sw]]);
 		const uint64_t *at =
-			bsearch(&key, guids, n, sizeof(*guids), compare_guids);
+			bsearch(&key, guids, n, sizeof(*guids), order_u64);
 
 		while (at > guids && at[-1] == key)
 			at--;

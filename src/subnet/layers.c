@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 
 struct layer {
 	/* [channel][port of the switch it leads to] */
@@ -157,28 +158,14 @@ static void look_behind(const struct layers *l, const struct layer *layer,
 	}
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Sorts channels by rank: pairs of (rank, channel) in one 64-bit number. */
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void sort_by_rank(const struct layer *layer, edge_id *list, uint32_t n)
 {
 	uint64_t *keys = hd_alloc(n, sizeof(*keys));
 
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = (uint64_t)layer->rank[list[i]] << 32 | list[i];
-	qsort(keys, n, sizeof(*keys), compare_u64);
+	qsort(keys, n, sizeof(*keys), order_u64);
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = (edge_id)keys[i];
 	free(keys);
@@ -195,7 +182,7 @@ static void reorder(struct layer *layer, struct search *s)
 		s->ranks[n++] = layer->rank[s->behind[i]];
 	for (uint32_t i = 0; i < s->n_ahead; i++)
 		s->ranks[n++] = layer->rank[s->ahead[i]];
-	qsort(s->ranks, n, sizeof(*s->ranks), compare_u32);
+	qsort(s->ranks, n, sizeof(*s->ranks), order_u32);
 	n = 0;
 	for (uint32_t i = 0; i < s->n_behind; i++)
 		layer->rank[s->behind[i]] = s->ranks[n++];

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "base/rng.h"
 #include "topo/builder.h"
 
@@ -165,19 +166,12 @@ static bool draw(struct graph *g)
 	return false;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Ports 1 .. degree lead to the neighbours in the order of their numbers. */
 static void cable(const struct graph *g, struct topo *t)
 {
 	for (uint32_t sw = 0; sw < g->n; sw++)
 		qsort(&g->near[(size_t)sw * g->degree], g->degree,
-		      sizeof(*g->near), by_number);
+		      sizeof(*g->near), order_u32);
 	for (uint32_t sw = 0; sw < g->n; sw++) {
 		for (uint32_t k = 0; k < g->degree; k++) {
 			uint32_t to = g->near[(size_t)sw * g->degree + k];
@@ -186,7 +180,7 @@ static void cable(const struct graph *g, struct topo *t)
 			if (to < sw)
 				continue;
 			const uint32_t *back = bsearch(&sw, row, g->degree,
-						       sizeof(*row), by_number);
+						       sizeof(*row), order_u32);
 
 			assert(back);
 			build_cable(t, sw, k + 1, to,

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 #include "topo/generate.h"
 
 /* "mesh --columns 4 --rows 3" as a fabric; the words must be accepted. */
@@ -154,13 +155,6 @@ static inline void check_sound(const struct topo *t)
 	}
 }
 
-static inline int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static inline void check_guids_unique(const struct topo *t)
 {
 	size_t max = (size_t)t->n_nodes + t->n_ports, n = 0;
@@ -179,7 +173,7 @@ static inline void check_guids_unique(const struct topo *t)
 		else if (p->number)
 			guids[n++] = p->guid;
 	}
-	qsort(guids, n, sizeof(*guids), by_value);
+	qsort(guids, n, sizeof(*guids), order_u64);
 	assert_int_not_equal(guids[0], 0);
 	for (size_t i = 1; i < n; i++)
 		assert_int_not_equal(guids[i - 1], guids[i]);

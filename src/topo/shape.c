@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 
 /* The one switch that all cables of an adapter lead to, or TOPO_NONE. */
 static node_id only_switch(const struct topo *t, node_id node)
@@ -67,13 +68,6 @@ static void weigh(struct shape *g, const struct topo *t)
 		g->total_weight += g->weight[v];
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Neighbours of vertex `v`, one entry per cable, sorted; how many. */
 static uint32_t neighbours(const struct shape *g, const struct topo *t,
 			   uint32_t v, uint32_t *out)
@@ -91,7 +85,7 @@ static uint32_t neighbours(const struct shape *g, const struct topo *t,
 		if (to != v)
 			out[n++] = to;
 	}
-	qsort(out, n, sizeof(*out), by_number);
+	qsort(out, n, sizeof(*out), order_u32);
 	return n;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "sim/jobs/parts.h"
 #include "verbs/couriers.h"
 
@@ -21,13 +22,6 @@ struct ways {
 	size_t n, cap;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Sorts them, each once. */
 static void ways_sort(struct ways *w)
 {
@@ -35,7 +29,7 @@ static void ways_sort(struct ways *w)
 
 	if (!w->n)
 		return;
-	qsort(w->items, w->n, sizeof(*w->items), compare);
+	qsort(w->items, w->n, sizeof(*w->items), order_u64);
 	for (size_t i = 0; i < w->n; i++) {
 		if (!n || w->items[n - 1] != w->items[i])
 			w->items[n++] = w->items[i];
@@ -258,7 +252,7 @@ void rc_send(struct share *s, uint32_t id, hd_time now)
 	struct message *m = message_at(p, id);
 	const uint64_t way = (uint64_t)m->sender << 32 | m->target;
 	const uint64_t *at =
-		bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), compare);
+		bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), order_u64);
 
 	assert(at);
 	/* Its source waits for it, too. */

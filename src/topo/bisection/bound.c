@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
 
 /* Beyond these sizes a bound takes too long to be of use. */
 #define MAX_FLOW_STEPS  UINT64_C(1000000000)
@@ -604,13 +605,6 @@ static void pile(struct profile *p, uint32_t k)
 	p->n = n;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 uint64_t bisect_by_layers(const struct topo *t)
 {
 	uint32_t sides[TOPO_MAX_DIMS];
@@ -621,7 +615,7 @@ uint64_t bisect_by_layers(const struct topo *t)
 	struct profile p = { hd_alloc(2, sizeof(double)), 1 };
 
 	memcpy(sides, t->dims, t->n_dims * sizeof(*sides));
-	qsort(sides, t->n_dims, sizeof(*sides), ascending);
+	qsort(sides, t->n_dims, sizeof(*sides), order_u32);
 	for (unsigned i = 0; i < t->n_dims && known; i++) {
 		double k = sides[i], n = p.n;
 
