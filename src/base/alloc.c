@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -63,6 +64,22 @@ void *hd_alloc_dense(size_t n, size_t size)
 	void *memory = hd_alloc_lazy(n, size);
 
 	memset(memory, 0, n * size);
+	return memory;
+}
+
+void *hd_alloc_sparse(size_t n, size_t size)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (take(n, size) + page - 1) / page * page;
+	void *memory = check(aligned_alloc(page, bytes), bytes);
+
+#ifdef MADV_NOHUGEPAGE
+	(void)madvise(memory, bytes, MADV_NOHUGEPAGE);
+	/* What was there before is gone, and reads as zeros. */
+	if (madvise(memory, bytes, MADV_DONTNEED) == 0)
+		return memory;
+#endif
+	memset(memory, 0, bytes);
 	return memory;
 }
 

@@ -253,13 +253,23 @@ static void cut_init(struct cut *c, const struct sim *s,
 			hd_alloc(setup->n_nodes, sizeof(*c->part_of_node)),
 		.part_of_port =
 			hd_alloc(setup->n_ports, sizeof(*c->part_of_port)),
-		.wires = hd_alloc_dense(setup->n_ports, sizeof(*c->wires)),
+		.wires = hd_alloc_sparse(setup->n_ports, sizeof(*c->wires)),
 	};
 	memcpy(c->part_of_node, part_of_node,
 	       setup->n_nodes * sizeof(*part_of_node));
-	memcpy(c->wires, s->links, setup->n_ports * sizeof(*c->wires));
 	for (uint32_t i = 0; i < setup->n_ports; i++)
 		c->part_of_port[i] = part_of_node[setup->ports[i].node];
+}
+
+static void wires_init(struct cut *c, const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		uint32_t peer = s->setup->ports[i].peer;
+
+		if (peer != SIM_NONE &&
+		    c->part_of_port[i] != c->part_of_port[peer])
+			c->wires[i] = s->links[i];
+	}
 }
 
 /* Each endpoint has a context of its own for every part. */
@@ -296,6 +306,7 @@ void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
 	p->last = n;
 	if (s->rules.world)
 		distant_init(p);
+	wires_init(&p->cut, s);
 	durations_fill(s);
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	p->part = hd_alloc(n, sizeof(*p->part));

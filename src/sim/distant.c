@@ -192,8 +192,8 @@ static bool port_is_of(const struct sim *s, uint32_t port, uint32_t part)
 static bool packet_is_sound(const struct sim *s, const struct packet *p,
 			    uint32_t from)
 {
-	if (!port_is_of(s, p->up, from) || s->cut->wires[p->up].peer == NONE ||
-	    !port_is_of(s, s->cut->wires[p->up].peer, s->part))
+	if (!port_is_of(s, p->up, from) ||
+	    !port_is_of(s, s->setup->ports[p->up].peer, s->part))
 		return false;
 	return p->bytes > 0 && p->bytes <= s->max_bytes && p->sl < N_SLS &&
 	       s->sl_index[p->sl] < s->n_sls &&

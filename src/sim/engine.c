@@ -27,8 +27,8 @@ void copy_place(struct sim *s, struct packet *p)
 
 void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 {
-	const struct output *l =
-		s->cut ? &s->cut->wires[port] : &s->links[port];
+	const struct output *l = port_is_remote(s, port) ? &s->cut->wires[port]
+							 : &s->links[port];
 
 	if (l->flags & L_FAR_END)
 		hop_sink(s, l, p, WAY_CUT);

@@ -64,8 +64,8 @@ struct cut {
 	uint16_t *part_of_node, *part_of_port;
 	uint32_t first, last; /* parts of this process: up to last - 1 */
 	/*
-	 * The links as they began. What never changes of a link may be read
-	 * here while its own part is at work on it.
+	 * The links from one part to another as they began. What never changes
+	 * of a link may be read here while its own part is at work on it.
 	 */
 	struct output *wires;
 };
