@@ -28,8 +28,8 @@ void *hd_alloc_lazy(size_t n, size_t size) __attribute__((malloc));
 /* Zeroed, starting at a page: those that nobody writes to take no memory, for
  * arrays of which only some pieces are used. */
 void *hd_alloc_sparse(size_t n, size_t size) __attribute__((malloc));
-/* From one array of hd_alloc_lazy to another. Pages are given back as they are read, so
- * that the two never take twice the memory; then `from` is freed. */
+/* From one array of hd_alloc_lazy to another. Pages are given back as they are
+ * read, so that the two never take twice the memory; then `from` is freed. */
 void hd_move_lazy(void *to, void *from, size_t n, size_t size);
 /* Like hd_grow, for an array of hd_alloc_dense; *cap at least doubles. */
 void *hd_grow_dense(void *data, size_t *cap, size_t need, size_t size);

@@ -90,16 +90,16 @@ void arbiters_init(struct sim *s)
 	p->of_table = hd_alloc(sub->n_vlarb_tables, sizeof(*p->of_table));
 	for (uint32_t i = 0; i < sub->n_vlarb_tables; i++)
 		p->of_table[i] = NONE;
-	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		struct output *l = &s->links[port];
-		port_id origin = s->setup->ports[port].origin;
-
-		if (l->peer == NONE)
-			continue;
-		l->table = place_take(s, sub->vlarb_of_port[origin]);
-		arbiter_init(&l->arb, &s->arb.tables[l->table]);
-	}
 	change_expect(s, 0);
+}
+
+void arbiter_begin(struct sim *s, uint32_t port)
+{
+	port_id origin = s->setup->ports[port].origin;
+	struct output *l = &s->links[port];
+
+	l->table = place_take(s, s->setup->subnet->vlarb_of_port[origin]);
+	arbiter_init(&l->arb, &s->arb.tables[l->table]);
 }
 
 void arbiters_fini(struct sim *s)
@@ -115,6 +115,8 @@ static void exchange(struct sim *s, const struct sim_table_change *c)
 	struct output *l = &s->links[c->port];
 	uint16_t before = l->table;
 
+	if (!has_row(s, c->port))
+		return;
 	l->table = place_take(s, c->table);
 	place_leave(s, before);
 	arbiter_adapt(&l->arb, &s->arb.tables[l->table]);

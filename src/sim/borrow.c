@@ -408,7 +408,7 @@ void borrow_restart(struct sim *s)
 	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
 		struct loan_port *b = &s->borrow->ports[port];
 
-		if (b->n == 0)
+		if (b->n == 0 || !has_row(s, port))
 			continue;
 		look(s, port, b);
 		for (unsigned v = 0; v < b->n; v++) {
@@ -425,6 +425,12 @@ void borrow_restart(struct sim *s)
 	}
 }
 
+static bool is_end(const struct sim *s, uint32_t port)
+{
+	return is_plugged(s, port) &&
+	       s->nodes[s->setup->ports[port].node].kind == SIM_END;
+}
+
 void borrow_init(struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
@@ -438,16 +444,16 @@ void borrow_init(struct sim *s)
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		hd_time d;
 
-		if (!(s->links[port].flags & L_END))
+		if (!is_end(s, port))
 			continue;
-		d = duration_of(s, s->links[port].rate, s->max_bytes);
+		d = hd_rate_duration(setup->ports[port].rate, s->max_bytes);
 		longest = d > longest ? d : longest;
 	}
 	s->borrow->window = WINDOW_TURNS * longest + 1;
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		struct loan_port *b = &s->borrow->ports[port];
 
-		if (!(s->links[port].flags & L_END))
+		if (!is_end(s, port))
 			continue;
 		b->n = (uint8_t)lanes_ever(s, port);
 		b->sending = NOBODY;

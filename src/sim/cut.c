@@ -121,7 +121,7 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->parts = NULL;
 	p->cut = cut;
 	p->part = number;
-	p->mail.is_elsewhere = number < cut->first || number >= cut->last;
+	p->mail.is_elsewhere = !cut_has(cut, number);
 	p->way = (enum way)(whole->way | WAY_CUT);
 	p->mail.told = NEVER;
 	eventq_init(&p->q);
@@ -266,7 +266,7 @@ static void wires_init(struct cut *c, const struct sim *s)
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
 		uint32_t peer = s->setup->ports[i].peer;
 
-		if (peer != SIM_NONE &&
+		if (peer != SIM_NONE && cut_has_row(c, s->setup, i) &&
 		    c->part_of_port[i] != c->part_of_port[peer])
 			c->wires[i] = s->links[i];
 	}
@@ -306,6 +306,8 @@ void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
 	p->last = n;
 	if (s->rules.world)
 		distant_init(p);
+	if (!s->run.has_rows)
+		rows_init(s, s->run.is_loaded ? NULL : &p->cut);
 	wires_init(&p->cut, s);
 	durations_fill(s);
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
@@ -404,6 +406,8 @@ void parts_begin(struct sim *s)
 	s->run.has_begun = true;
 	if (n > 1)
 		parts_cut(s, n, threads);
+	if (!s->run.has_rows)
+		rows_init(s, NULL);
 	const struct team_use use = {
 		.parts = sim_n_parts(s),
 		.threads = s->parts ? crew_size(s->parts->crew) : 1,

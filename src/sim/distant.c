@@ -528,7 +528,8 @@ static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now,
 
 	for (uint32_t i = 0; i < s->setup->n_faults; i++) {
 		const struct sim_fault *f = &s->setup->faults[i];
-		const uint32_t ends[2] = { f->port, s->links[f->port].peer };
+		const uint32_t ends[2] = { f->port,
+					   s->setup->ports[f->port].peer };
 
 		if (f->kind != SIM_LINK_UP || f->time != now || ends[1] == NONE)
 			continue;

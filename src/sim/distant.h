@@ -10,11 +10,12 @@
  *	distant_rows.c	what was counted, gathered in rank 0
  *
  * Each process has built the whole fabric and makes all parts, but computes
- * only its own, those from `first` to `last`. Of the others it knows their
- * standing, which is what decides how the run goes on: all processes see the
- * same numbers and so decide the same. Mail to distant parts travels after each
- * window and lies in the same boxes as any other when the next one begins; what
- * observers are to be told travels to rank 0 with it.
+ * only its own, those from `first` to `last`, and has rows of their ports only
+ * (rows.c). Of the others it knows their standing, which is what decides how
+ * the run goes on: all processes see the same numbers and so decide the same.
+ * Mail to distant parts travels after each window and lies in the same boxes as
+ * any other when the next one begins; what observers are to be told travels to
+ * rank 0 with it.
  *
  * A row of a port, node or flow is right in the process of its part, and in
  * rank 0 whenever sim_run returns. What any part may count anywhere (a packet

@@ -75,6 +75,26 @@ static void same_circle(struct sim *a, struct sim *b)
 	free(y);
 }
 
+/* What belongs to others takes no memory but in rank 0, which shows it. */
+static void has_rows_of_its_own(const struct sim *s)
+{
+	static const struct output link;
+	static const struct ring ring;
+	static const struct lane lane;
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		if (has_row(s, i))
+			continue;
+		others++;
+		assert_memory_equal(&s->links[i], &link, sizeof(link));
+		assert_memory_equal(&s->rings[i], &ring, sizeof(ring));
+		for (uint32_t l = i * s->n_lanes; l < (i + 1) * s->n_lanes; l++)
+			assert_memory_equal(&s->lanes[l], &lane, sizeof(lane));
+	}
+	assert_true(others > 0);
+}
+
 static void play(const struct world *world, void *context)
 {
 	struct shared *w = context;
@@ -100,6 +120,7 @@ static void play(const struct world *world, void *context)
 		assert_int_equal(told.sum, w->told.sum);
 	} else {
 		assert_int_equal(told.n, 0);
+		has_rows_of_its_own(s);
 	}
 	sim_free(s);
 }
@@ -426,7 +447,7 @@ static void mail_of(const struct sim *s, uint32_t from, uint32_t to,
 	const uint32_t n_ports = s->setup->n_ports;
 
 	for (uint32_t i = 0; i < n_ports; i++) {
-		uint32_t peer = s->links[i].peer;
+		uint32_t peer = s->setup->ports[i].peer;
 
 		if (peer == NONE || s->cut->part_of_port[i] != from ||
 		    s->cut->part_of_port[peer] != to)

@@ -204,6 +204,9 @@ void reader_released(struct sim *s, uint32_t in_port);
 
 void faults_init(struct sim *s);
 void fault_strike(struct sim *s, uint32_t id);
+/* Can something befall packets of the link from `port`, or its far end refuse
+ * or hold them (L_CARE)? Of one that is plugged in. */
+bool link_cares(const struct sim *s, uint32_t port);
 /* At a grant: false if the packet is lost on the link (it is freed then). */
 bool link_fate(struct sim *s, uint32_t port, struct packet *p);
 void downed_discard(struct sim *s, uint32_t port);
@@ -216,6 +219,8 @@ hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail);
 /* ---- update.c ---------------------------------------------------------- */
 
 void updates_init(struct sim *s);
+/* From the moment at which `from` can send an update to its arrival. */
+hd_time update_takes(const struct sim_port *from);
 void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content);
 /* Sends the next pending update of an exact link that is free. */
 void update_send(struct sim *s, uint32_t port);
@@ -245,6 +250,8 @@ bool packet_lane(struct sim *s, struct packet *p);
 /* Also after a change of who there is, before anything is sent. */
 void senders_init(struct sim *s);
 void senders_fini(struct sim *s);
+/* Has this port senders beside 0? */
+bool port_pulls(const struct sim *s, uint32_t port);
 /* T13p's choice in a lane of an end port that pulls: a sender, or NONE. The
  * lane's own queue is sender 0's. */
 uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero);
@@ -414,7 +421,9 @@ void crowd_note(struct sim *s);
 /* ---- arbiters.c -------------------------------------------------------- */
 
 void arbiters_init(struct sim *s);
-void nodes_init(struct sim *s); /* nodes.c, after ports */
+/* The table that the link of `port` begins with. */
+void arbiter_begin(struct sim *s, uint32_t port);
+void nodes_init(struct sim *s); /* nodes.c */
 void nodes_fini(struct sim *s);
 void arbiters_fini(struct sim *s);
 /* T11c: the changes of this instant. */

@@ -18,7 +18,7 @@ static hd_time next_down(const struct sim *s, uint32_t port, uint32_t from)
 		const struct sim_fault *f = &setup->faults[i];
 
 		if (f->kind == SIM_LINK_DOWN &&
-		    (f->port == port || f->port == s->links[port].peer))
+		    (f->port == port || f->port == setup->ports[port].peer))
 			return f->time;
 	}
 	return NEVER;
@@ -52,8 +52,6 @@ static void stuck_init(struct sim *s)
 			.next = c->stuck,
 		};
 		c->stuck = i;
-		if (s->links[f[i].port].peer != NONE)
-			s->links[s->links[f[i].port].peer].flags |= L_CARE;
 	}
 }
 
@@ -76,11 +74,20 @@ void faults_init(struct sim *s)
 		rng_init(&c->errors, setup->seed, 0x10000000u + (uint64_t)port);
 		rng_init(&c->losses, setup->seed, 0x20000000u + (uint64_t)port);
 		c->log_ok = sp->ber > 0 ? log1p(-sp->ber) : 0;
-		if (sp->ber > 0 || c->next_down != NEVER)
-			s->links[port].flags |= L_CARE;
 		s->mode.hoq = s->mode.hoq || sp->hoq_life > 0;
 	}
 	stuck_init(s);
+}
+
+bool link_cares(const struct sim *s, uint32_t port)
+{
+	const struct sim_port *sp = &s->setup->ports[port];
+	const struct sim_port *far = &s->setup->ports[sp->peer];
+
+	return sp->ber > 0 || cold_at(s, port)->next_down != NEVER ||
+	       cold_at(s, sp->peer)->stuck != NONE ||
+	       (s->setup->nodes[far->node].kind == SIM_END &&
+		keys_ever(s, sp->peer));
 }
 
 hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
@@ -206,8 +213,7 @@ static void port_up(struct sim *s, uint32_t port)
 void fault_strike(struct sim *s, uint32_t id)
 {
 	const struct sim_fault *f = &s->setup->faults[id];
-	uint32_t peer = s->links[f->port].peer;
-	bool up = s->links[f->port].flags & L_UP;
+	uint32_t peer = s->setup->ports[f->port].peer;
 
 	s->background--;
 	if (peer == NONE)
@@ -216,6 +222,10 @@ void fault_strike(struct sim *s, uint32_t id)
 		cold_at(s, f->port)->next_down = next_down(s, f->port, id + 1);
 		cold_at(s, peer)->next_down = cold_at(s, f->port)->next_down;
 	}
+	if (!has_row(s, f->port))
+		return; /* nor has its peer */
+	bool up = s->links[f->port].flags & L_UP;
+
 	if (f->kind == SIM_LINK_DOWN && up) {
 		port_down(sim_of_port(s, f->port), f->port);
 		port_down(sim_of_port(s, peer), peer);

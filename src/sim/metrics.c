@@ -176,6 +176,24 @@ static void rows_clear(void *rows, size_t bytes)
 	}
 }
 
+static void port_restart(struct sim *s, uint32_t port)
+{
+	struct output *l = &s->links[port];
+
+	l->waited = 0;
+	if (l->since < s->now)
+		l->since = s->now;
+	s->rings[port].area = 0;
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		struct lane *lane = &s->lanes[port * s->n_lanes + i];
+
+		lane->bytes = lane->packets = 0;
+		lane->least = UINT16_MAX;
+	}
+	if (l->busy_until > s->now && !sim_of_port(s, port)->mail.is_elsewhere)
+		s->sums.carried[port] = l->busy_until - s->now;
+}
+
 /* The warm-up is over: ports count from here. */
 void metrics_start(struct sim *s)
 {
@@ -193,26 +211,16 @@ void metrics_start(struct sim *s)
 			s->parts->part[i]->outcome.hops;
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		s->make.more[i].before = s->make.sources[i].sequence;
-	for (size_t i = 0; i < n; i++) {
-		s->links[i].waited = 0;
-		if (s->links[i].since < s->now)
-			s->links[i].since = s->now;
-		s->rings[i].area = 0;
-	}
-	for (size_t i = 0; i < n * s->n_lanes; i++) {
-		s->lanes[i].bytes = s->lanes[i].packets = 0;
-		s->lanes[i].least = UINT16_MAX;
+	for (uint32_t i = 0; i < n; i++) {
+		if (has_row(s, i))
+			port_restart(s, i);
 	}
 	rows_clear(s->sums.carries, n * s->n_lanes * sizeof(*s->sums.carries));
 	if (s->sums.by_sl)
-		memset(s->sums.by_sl, 0, n * s->n_sls * sizeof(*s->sums.by_sl));
+		rows_clear(s->sums.by_sl,
+			   n * s->n_sls * sizeof(*s->sums.by_sl));
 	rows_clear(s->sums.cold, n * sizeof(*s->sums.cold));
 	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
-	for (size_t i = 0; i < n; i++) {
-		if (s->links[i].busy_until > s->now &&
-		    !sim_of_port(s, (uint32_t)i)->mail.is_elsewhere)
-			s->sums.carried[i] = s->links[i].busy_until - s->now;
-	}
 }
 
 /* ---- counting ----------------------------------------------------------- */

@@ -39,7 +39,7 @@ static void count_received(const struct sim *s, uint32_t port,
 			   struct sim_counters *out)
 {
 	const struct count *missed = &s->sums.missed[port * missed_row(s)];
-	uint32_t peer = s->links[port].peer;
+	uint32_t peer = s->setup->ports[port].peer;
 	struct sim_counters far = { 0 };
 
 	count_sent(s, peer, &far);
@@ -95,7 +95,7 @@ void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 		.updates_sent = c->updates_sent,
 		.xmit_multicast = c->multicast_sent,
 	};
-	if (s->links[port].peer == NONE)
+	if (!is_plugged(s, port))
 		return;
 	count_sent(s, port, out);
 	out->xmit_wait = waited(s, port, until);
@@ -130,9 +130,9 @@ void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 		(double)(s->outcome.metrics->to - s->outcome.metrics->from);
 
 	*out = (struct sim_port_use){ 0 };
-	if (time <= 0 || s->links[port].peer == NONE)
+	if (time <= 0 || !is_plugged(s, port))
 		return;
-	uint32_t far = s->links[port].peer, least = sp->in_blocks;
+	uint32_t far = sp->peer, least = sp->in_blocks;
 
 	for (uint32_t i = 0; i < s->vl15; i++) {
 		const struct lane *lane = &s->lanes[far * s->n_lanes + i];

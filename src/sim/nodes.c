@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/engine.h"
+#include "sim/parts.h"
 #include "sim/voq.h"
 
 /*
@@ -19,8 +19,8 @@ static bool lft_is_sound(const struct sim *s, const struct node *n)
 	for (uint32_t lid = 0; lid < n->lft_len; lid++)
 		used[*lft_entry(s, n, (lid_t)lid)] = true;
 	for (unsigned out = n->low; out < LFT_NO_PORT; out++) {
-		if (used[out] && (out >= n->n_in ||
-				  s->links[n->first_port + out].peer == NONE))
+		if (used[out] &&
+		    (out >= n->n_in || !is_plugged(s, n->first_port + out)))
 			return false;
 	}
 	return true;
@@ -32,10 +32,10 @@ static const uint8_t *common_sl2vl(const struct sim *s, const struct node *n)
 	const struct sl2vl *common = NULL;
 
 	for (unsigned in = 0; in < n->n_in; in++) {
-		if (s->links[n->first_port + in].peer == NONE)
+		if (!is_plugged(s, n->first_port + in))
 			continue;
 		for (unsigned out = 0; out < n->n_in; out++) {
-			if (s->links[n->first_port + out].peer == NONE)
+			if (!is_plugged(s, n->first_port + out))
 				continue;
 			const struct sl2vl *t = sl2vl_at(s->setup->subnet,
 							 n->switch_id, in, out);
@@ -102,7 +102,7 @@ static void node_init(struct sim *s, uint32_t id)
 		n->vl_of_sl = sl2vl_of(sub, sp->origin)->vl;
 		return;
 	}
-	n->low = s->links[n->first_port].peer == NONE;
+	n->low = !is_plugged(s, n->first_port);
 	ports_survey(s, n);
 	/* A switch that reduces has one more, behind its ports (S4). */
 	uint32_t inputs = n->n_in + (sub->n_aggregations > 0);
@@ -160,8 +160,8 @@ static void sl_counters_init(struct sim *s)
 	}
 	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
 		s->sums.by_sl =
-			hd_alloc_dense((size_t)s->setup->n_ports * s->n_sls,
-				       sizeof(*s->sums.by_sl));
+			rows_alloc(s, (size_t)s->setup->n_ports * s->n_sls,
+				   sizeof(*s->sums.by_sl));
 }
 
 void heads_grow(struct heads *h)
@@ -179,20 +179,6 @@ void heads_grow(struct heads *h)
 	h->free = at;
 }
 
-/* Where lanes merge, queues may have a packet that no bit tells of. */
-static void heads_for_all(struct sim *s)
-{
-	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		struct lane *lanes = &s->outlet_lanes[port * s->n_lanes];
-		const struct node *n = &s->nodes[s->setup->ports[port].node];
-
-		for (uint32_t i = 0; n->kind != SIM_END && i < s->n_lanes; i++)
-			heads_take(s, &lanes[i]);
-	}
-	memset(s->heads.slots, 0xff, s->heads.n * sizeof(*s->heads.slots));
-	s->heads.free = NONE;
-}
-
 void nodes_init(struct sim *s)
 {
 	forwarding_init(s);
@@ -200,17 +186,14 @@ void nodes_init(struct sim *s)
 	for (uint32_t id = 0; id < s->setup->n_nodes; id++)
 		node_init(s, id);
 	if (s->mode.wide)
-		s->words =
-			hd_alloc_dense((size_t)s->setup->n_ports * s->n_lanes,
-				       4 * sizeof(*s->words));
+		s->words = rows_alloc(s, (size_t)s->setup->n_ports * s->n_lanes,
+				      4 * sizeof(*s->words));
 	s->heads.mask = s->mode.wide ? UINT8_MAX : 63;
 	s->heads.free = NONE;
 	s->mode.mixes = lanes_merge(s);
 	/* A lane on loan is used for one link only. */
 	s->mode.merges =
 		s->mode.fifo && (s->setup->borrowing.on || s->mode.mixes);
-	if (s->mode.merges)
-		heads_for_all(s);
 	sl_counters_init(s);
 }
 

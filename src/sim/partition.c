@@ -269,9 +269,9 @@ static hd_time least_stay(struct sim *s, uint32_t bytes)
 static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
 			      bool drops)
 {
-	const struct output *l = &s->links[port];
-	hd_time credit = stay + s->rings[port].delay;
-	hd_time packet = l->prop;
+	const struct sim_port *p = &s->setup->ports[port];
+	hd_time credit = stay + update_takes(&s->setup->ports[p->peer]);
+	hd_time packet = p->propagation;
 
 	/* It must be ready, or wait at its output (C3); unless its head's
 	 * arrival is an event, or finds routes as they are then (T11r). */
@@ -279,7 +279,7 @@ static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
 	    !s->routes && !s->mode.fills)
 		packet += s->marks || s->choices ? s->routing : s->delay;
 	/* Who reads of a packet in the next window may drop it at once. */
-	hd_time both = (l->prop + credit) / 2;
+	hd_time both = (p->propagation + credit) / 2;
 
 	if (credit < packet)
 		packet = credit;

@@ -8,15 +8,16 @@
  *
  *	partition.c	which node is in which part, and how far apart parts are
  *	cut.c		whether it can be cut, and making the parts
+ *	rows.c		what ports have, made once it is known whose they are
  *	mail.c		what parts tell each other
  *	parts.c		going through time together
  *
  * Every part is a struct sim. Arrays by port, node and flow are shared: a row
  * belongs to the part of its port, node or source, and only that part touches
- * it; end ports are in the part of their switch. What a grant does to another
- * part's rows goes there by mail: packets, credits, flow-control updates,
- * delayed answers, and deliveries, which are counted in the part of the flow's
- * source.
+ * it; end ports are in the part of their switch. Ports of other processes have
+ * no rows (rows.c). What a grant does to another part's rows goes there by
+ * mail: packets, credits, flow-control updates, delayed answers, and
+ * deliveries, which are counted in the part of the flow's source.
  *
  * Time goes on in windows. What happens in one window at time t can matter in
  * other parts at t + lookahead at the earliest, so that a window shorter than
@@ -105,6 +106,35 @@ struct parts {
 uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node);
 /* From a window's start to the first thing that it can do elsewhere. */
 hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node);
+
+/* ---- rows.c ------------------------------------------------------------- */
+
+/* An array with a row, or n_lanes, or so, for each port. */
+void *rows_alloc(const struct sim *s, size_t n, size_t size);
+void rows_new(struct sim *s);
+/* When all else is there: fills them, of a cut those of this process. */
+void rows_init(struct sim *s, const struct cut *cut);
+
+static inline bool cut_has(const struct cut *c, uint32_t part)
+{
+	return part >= c->first && part < c->last;
+}
+
+/* Is it here, or at the other end of a link to here? */
+static inline bool cut_has_row(const struct cut *c,
+			       const struct sim_setup *setup, uint32_t port)
+{
+	uint32_t peer = setup->ports[port].peer;
+
+	return cut_has(c, c->part_of_port[port]) ||
+	       (peer != SIM_NONE && cut_has(c, c->part_of_port[peer]));
+}
+
+/* Of a run that has rows: has this port one, that anybody looks at? */
+static inline bool has_row(const struct sim *s, uint32_t port)
+{
+	return !s->parts || cut_has_row(&s->parts->cut, s->setup, port);
+}
 
 /* ---- mail.c -------------------------------------------------------------- */
 

@@ -16,6 +16,12 @@ static struct pull *pull_at(struct sim *s, uint32_t port)
 	return &s->pull.ports[s->pull.of_port[port]];
 }
 
+bool port_pulls(const struct sim *s, uint32_t port)
+{
+	return s->pull.n_ports &&
+	       s->pull.ports[s->pull.of_port[port]].port == port;
+}
+
 static struct sender *sender_at(struct sim *s, const struct pull *u,
 				uint32_t number)
 {
@@ -301,6 +307,7 @@ static void pull_init(struct sim *s, uint32_t port, uint32_t n)
 		.first = s->pull.n_senders,
 		.n = n + 1,
 		.words = n / 64 + 1,
+		.port = port,
 	};
 	u->offers = hd_alloc((size_t)s->n_lanes * u->words, sizeof(*u->offers));
 	u->turns = hd_alloc(s->n_lanes, sizeof(*u->turns));
@@ -315,7 +322,8 @@ static void pull_init(struct sim *s, uint32_t port, uint32_t n)
 		};
 		s->pull.n_senders++;
 	}
-	s->links[port].flags |= L_PULLS;
+	if (s->run.has_rows)
+		s->links[port].flags |= L_PULLS;
 	s->pull.of_port[port] = s->pull.n_ports++;
 }
 

@@ -32,7 +32,8 @@ void sim_observe(struct sim *s, const struct sim_observer *o)
 	s->tell.updated |= o->updated != NULL;
 	if (o->granted)
 		s->way = WAY_GENERAL;
-	for (uint32_t i = 0; o->granted && i < s->setup->n_ports; i++)
+	for (uint32_t i = 0;
+	     o->granted && s->run.has_rows && i < s->setup->n_ports; i++)
 		s->links[i].flags |= L_CARE;
 }
 

@@ -620,6 +620,7 @@ bool saved_read(struct sim *s, const void *bytes, size_t len)
 bool sim_load(struct sim *s, const void *bytes, size_t len)
 {
 	assert(!s->run.has_begun);
+	s->run.is_loaded = true;
 	parts_begin(s);
 	return saved_read(s, bytes, len);
 }

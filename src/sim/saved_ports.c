@@ -330,7 +330,7 @@ void saved_ports(struct saved *v)
 
 	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused;
 	     port++) {
-		if (s->links[port].peer == NONE)
+		if (!is_plugged(s, port))
 			continue;
 		if (saved_has_port(v, port))
 			pack_port(v, port);

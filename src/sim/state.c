@@ -164,7 +164,7 @@ hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes)
 	return d;
 }
 
-static uint8_t rate_number(struct sim *s, struct hd_rate rate)
+uint8_t rate_number(struct sim *s, struct hd_rate rate)
 {
 	for (uint32_t i = 0; i < s->rate.n; i++) {
 		if (hd_rate_compare(s->rate.all[i], rate) == 0)
@@ -286,100 +286,13 @@ static void sizes_init(struct sim *s)
 	s->vl15 = vls;
 }
 
-/* ---- ports -------------------------------------------------------------- */
-
-static void link_init(struct sim *s, uint32_t port)
+static void rates_init(struct sim *s)
 {
-	const struct sim_port *sp = &s->setup->ports[port];
-	struct output *l = &s->links[port];
-
-	l->wake_at = NEVER;
-	l->peer = NONE;
-	s->rings[port].spill = NONE;
-	if (sp->peer == SIM_NONE)
-		return;
-	const struct sim_node *near = &s->setup->nodes[sp->node];
-	const struct sim_port *far = &s->setup->ports[sp->peer];
-
-	assert(sp->propagation >= 1);
-	l->peer = sp->peer;
-	l->prop = sp->propagation;
-	l->far_node = far->node;
-	l->rate = rate_number(s, sp->rate);
-	l->flags = L_UP;
-	if (near->kind == SIM_END)
-		l->flags |= L_END | L_QUEUED;
-	else if (s->mode.cioq)
-		l->flags |= L_QUEUED;
-	if (s->setup->nodes[far->node].kind == SIM_END)
-		l->flags |=
-			keys_ever(s, sp->peer) ? L_FAR_END | L_CARE : L_FAR_END;
-	if (lanes_ever(s, port) == 1 || s->setup->arbiter == SIM_STRICT)
-		l->flags |= L_LOWEST;
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		struct lane *lane = &s->lanes[port * s->n_lanes + i];
-
-		credits_set(s, credits_of_link(s, port),
-			    i == s->vl15 ? VL_MANAGEMENT : i,
-			    i == s->vl15 ? UINT16_MAX : far->in_blocks);
-		lane->least = UINT16_MAX;
-		lane->rr = inputs_before(s, port);
-		lane->solo = NONE;
-		if (l->flags & L_QUEUED)
-			lane->queue.first = lane->queue.last = NONE;
-	}
-}
-
-/* The crossbar's side of a cioq switch's port. */
-static void outlet_init(struct sim *s, uint32_t port)
-{
-	s->outlets[port].wake_at = NEVER;
-	s->outlet_rings[port].spill = NONE;
-	s->cross.vl[port] = VL_MANAGEMENT;
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
-
-		credits_set(s, credits_of_outlet(s, port),
-			    i == s->vl15 ? VL_MANAGEMENT : i,
-			    s->setup->ports[port].out_blocks);
-		lane->rr = inputs_before(s, port);
-		lane->solo = NONE;
-	}
-}
-
-static void ports_init(struct sim *s)
-{
-	size_t n = s->setup->n_ports;
-
-	assert(n <= SIM_MOST_PORTS);
-	s->links = hd_alloc_dense(n, sizeof(*s->links));
-	s->rings = hd_alloc_dense(n, sizeof(*s->rings));
-	s->lanes = hd_alloc_dense(n * s->n_lanes, sizeof(*s->lanes));
-	s->outlets = s->links;
-	s->outlet_rings = s->rings;
-	s->outlet_lanes = s->lanes;
-	s->credits = hd_alloc_dense(n * s->n_lanes, sizeof(*s->credits));
-	s->outlet_credits = s->credits;
-	if (s->mode.cioq) {
-		s->outlets = hd_alloc_dense(n, sizeof(*s->outlets));
-		s->outlet_rings = hd_alloc_dense(n, sizeof(*s->outlet_rings));
-		s->outlet_lanes = hd_alloc_dense(n * s->n_lanes,
-						 sizeof(*s->outlet_lanes));
-		s->outlet_credits = hd_alloc_dense(n * s->n_lanes,
-						   sizeof(*s->outlet_credits));
-		s->cross.vl = hd_alloc(n, sizeof(*s->cross.vl));
-	}
-	for (uint32_t port = 0; port < n; port++) {
-		link_init(s, port);
-		if (s->mode.cioq)
-			outlet_init(s, port);
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		if (is_plugged(s, i))
+			rate_number(s, s->setup->ports[i].rate);
 	}
 	s->mode.one_rate = s->rate.n <= 1;
-	s->sums.carries = hd_alloc(n * s->n_lanes, sizeof(*s->sums.carries));
-	s->instant.touched.ports = hd_alloc(n, sizeof(uint32_t));
-	s->instant.crossed.ports = hd_alloc(n, sizeof(uint32_t));
-	s->instant.downed.ports = hd_alloc(n, sizeof(uint32_t));
-	s->instant.updating.ports = hd_alloc(n, sizeof(uint32_t));
 }
 
 /* ---- what only some runs need ------------------------------------------- */
@@ -405,18 +318,13 @@ static void features_init(struct sim *s)
 	s->sums.cold = hd_alloc(n, sizeof(*s->sums.cold));
 	s->sums.carried = hd_alloc(n, sizeof(*s->sums.carried));
 	s->sums.missed = hd_alloc(n * missed_row(s), sizeof(*s->sums.missed));
-	if (s->mode.fifo) {
+	if (s->mode.fifo)
 		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
-		for (size_t i = 0; i < n * s->n_lanes; i++)
-			s->fifos[i].next = s->fifos[i].last = NONE;
-	}
 	if (s->n_readers) {
 		s->cross.readers =
 			hd_alloc(n * s->n_readers, sizeof(*s->cross.readers));
 		s->cross.granted = hd_alloc(n, sizeof(*s->cross.granted));
 		s->cross.release_at = hd_alloc(n, sizeof(*s->cross.release_at));
-		for (size_t i = 0; i < n; i++)
-			s->cross.release_at[i] = NEVER;
 	}
 	if (has_counters(s))
 		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
@@ -438,10 +346,12 @@ static hd_time longest_reach(struct sim *s)
 	hd_time most = 0;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
-		if (s->links[i].peer == NONE)
+		const struct sim_port *p = &s->setup->ports[i];
+
+		if (!is_plugged(s, i))
 			continue;
-		hd_time reach = s->links[i].prop +
-				duration_of(s, s->links[i].rate, s->max_bytes);
+		hd_time reach = p->propagation +
+				hd_rate_duration(p->rate, s->max_bytes);
 
 		most = reach > most ? reach : most;
 	}
@@ -453,7 +363,7 @@ static enum way way_of(const struct sim *s)
 	bool care = false;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
-		care = care || (s->links[i].flags & L_CARE);
+		care = care || (is_plugged(s, i) && link_cares(s, i));
 	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact ||
 	    s->mode.wide || s->mode.hoq || s->n_readers || s->fc ||
 	    s->choices || s->reductions || care || s->borrow ||
@@ -491,7 +401,8 @@ struct sim *state_new(const struct sim_setup *setup,
 		s->mode.relaned = s->mode.relaned || setup->paths[i].lanes;
 	eventq_init(&s->q);
 	sizes_init(s);
-	ports_init(s);
+	rates_init(s);
+	rows_new(s);
 	arbiters_init(s);
 	nodes_init(s);
 	features_init(s);
@@ -502,6 +413,9 @@ struct sim *state_new(const struct sim_setup *setup,
 	senders_init(s);
 	metrics_init(s);
 	sources_init(s);
+	/* Of several processes, each has rows of its own ports (cut.c). */
+	if (!rules->world)
+		rows_init(s, NULL);
 	return s;
 }
 

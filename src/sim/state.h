@@ -301,6 +301,7 @@ struct pull {
 	uint32_t first;    /* of sim.pull.senders: the port's number 1 */
 	uint32_t n;        /* senders, with 0 */
 	uint32_t words;    /* of a set of senders */
+	uint32_t port;     /* sim port */
 	uint64_t *offers;  /* per lane: who offers a packet */
 	uint32_t *turns;   /* per lane: who was granted last */
 	uint32_t granted;  /* who has just been granted, */
@@ -493,6 +494,8 @@ struct run_state {
 	bool full;        /* memory is short; see rules.yields */
 	bool is_stuck;    /* for ever (M3) */
 	bool has_begun;   /* and may have been cut (parts.h) */
+	bool has_rows;    /* of ports (rows.c) */
+	bool is_loaded;   /* from a checkpoint, so that all ports have some */
 };
 
 /* run.c: who offers packets beside the flows, and takes them. */
@@ -641,10 +644,19 @@ static inline struct cold_port *cold_at(const struct sim *s, uint32_t port)
 	return &s->fault.cold_ports[port & s->fault.cold_mask];
 }
 
+/* Has it a cable? */
+static inline bool is_plugged(const struct sim *s, uint32_t port)
+{
+	return s->setup->ports[port].peer != SIM_NONE;
+}
+
 static inline uint32_t lane_of(const struct sim *s, unsigned vl)
 {
 	return vl == VL_MANAGEMENT ? s->vl15 : vl;
 }
+
+/* Of sim.rates; the same for equal rates. */
+uint8_t rate_number(struct sim *s, struct hd_rate rate);
 
 /* D(bytes) at a rate of the run. */
 hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes);

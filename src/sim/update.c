@@ -20,6 +20,11 @@ static void refresh_schedule(struct sim *s, uint32_t port, hd_time when)
 	s->background++;
 }
 
+hd_time update_takes(const struct sim_port *from)
+{
+	return from->propagation + hd_rate_duration(from->rate, UPDATE_BYTES);
+}
+
 void updates_init(struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
@@ -33,14 +38,7 @@ void updates_init(struct sim *s)
 			continue;
 		c->update_time = hd_rate_duration(sp->rate, UPDATE_BYTES);
 		const struct sim_port *far = &setup->ports[sp->peer];
-		struct ring *r = &s->rings[port];
 
-		r->delay = far->propagation +
-			   hd_rate_duration(far->rate, UPDATE_BYTES);
-		if (s->mode.exact)
-			r->mode = RING_EXACT;
-		else if (far->update_loss > 0)
-			r->mode = RING_LOSSY;
 		if (s->mode.exact || sp->update_loss > 0) {
 			c->refresh = hd_rate_duration(sp->rate, REFRESH_BYTES);
 			refresh_schedule(s, port, c->refresh);
