@@ -33,6 +33,8 @@ same "$cut" mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2'
 same "$cut" qos evaluate --topology mesh --size 4096 --tried 2 --rule quick
 same 'on one thread: programs run on its adapters$' bench send-lat --size 8 \
 	-n 5
+same 'on one thread: programs run on its adapters$' bench send-lat --size 8 \
+	-n 5 --fabric "$SRC/examples/two-switch-congestion.yaml"
 same 'by up to 2 jobs at a time, each on [23] threads$' \
 	sweep "$SRC/examples/fat-tree-70.yaml" --vary traffic.0.load=20%,40% \
 	--jobs 2 --set run.warmup=5us --set run.measure=10us
