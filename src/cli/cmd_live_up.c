@@ -14,6 +14,7 @@ struct values {
 	const char *name;
 	bool foreground;
 	const char *engine;
+	hd_time wait;
 	const char *record;
 	bool timed;
 	double pace;
@@ -30,6 +31,9 @@ static const struct option options[] = {
 	  "stay, and end the fabric when interrupted" },
 	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
 	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live manage'" },
+	{ "wait", 0, OPT_TIME, V(wait), "TIME", "60s",
+	  "with --sm: how long the subnet may take to come up; if it takes longer, that is said, status 1, and the manager goes on",
+	  NULL, HD_MS, 0 },
 	{ "record", 0, OPT_OUTPUT, V(record), "FILE", NULL,
 	  "write all that happens to FILE, for 'heddle live replay'" },
 	{ "in-band", 0, OPT_FLAG, V(timed), NULL, NULL,
@@ -42,24 +46,6 @@ static const struct option options[] = {
 	  "with 'timed': what adapters cost in time; see 'heddle bench'" },
 	{ NULL },
 };
-
-static void print_what_next(const struct values *v, const struct topo *t)
-{
-	const char *host = live_first_host(t);
-	unsigned switches = 0;
-
-	for (node_id n = 0; n < t->n_nodes; n++)
-		switches += t->nodes[n].kind == NODE_SWITCH;
-	printf("'%s' is up: %u hosts, %u switches, ", v->name,
-	       (unsigned)t->n_nodes - switches, switches);
-	if (v->engine)
-		printf("routed by %s\n", v->engine);
-	else
-		puts("not managed yet");
-	if (host)
-		printf("heddle live exec %s -- %s\n", host,
-		       v->engine ? "ibnetdiscover" : "opensm");
-}
 
 static bool is_timed(const struct values *v)
 {
@@ -78,6 +64,7 @@ static int bring_up(struct values *v, const char *path)
 				     .path = path,
 				     .overrides = &v->fabric.overrides,
 				     .engine = v->engine,
+				     .patience = v->wait,
 				     .profile = is_timed(v) ? v->profile : NULL,
 				     .stays = v->foreground,
 				     .options = { .timed = v->timed,
@@ -85,11 +72,13 @@ static int bring_up(struct values *v, const char *path)
 						  .record = v->record,
 						  .times_data = is_timed(v) } };
 
-	live_bring_up(&w, &f->topo, &d);
-	int status = d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
+	bool up = live_bring_up(&w, &f->topo, &d);
+	int status = d.status != HD_OK ? command_refuse(&d)
+		     : up              ? EXIT_DONE
+				       : EXIT_GOAL_MISSED;
 
 	if (status == EXIT_DONE && !v->foreground && !v->common.quiet)
-		print_what_next(v, &f->topo);
+		live_print_next(&w, &f->topo);
 	fabric_free(f);
 	return status;
 }

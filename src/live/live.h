@@ -67,7 +67,8 @@ struct live_manager {
 	const char *host;
 	const char *engine; /* a name of route_engines[] */
 	unsigned priority;  /* 0 to 15 */
-	/* A line of what it does, and once it is master, or stands by. */
+	/* A line of what it does; and once its subnet is up, or it stands by.
+	 */
 	void (*say)(void *context, const char *line);
 	void (*ready)(void *context);
 	void *context;
@@ -76,10 +77,13 @@ struct live_manager {
 /* Runs it until the fabric in `dir` is gone. */
 HD_MUST_CHECK enum hd_status
 live_manage(const char *dir, const struct live_manager *o, struct diag *d);
-/* In a process of its own, for the fabric `name`; returns when it is ready. */
+/*
+ * In a process of its own, for the fabric `name`; returns when it is ready, or
+ * is late: it is not after so many ms, and goes on.
+ */
 HD_MUST_CHECK enum hd_status
 live_start_manager(const char *name, const char *host, const char *engine,
-		   unsigned priority, struct diag *d);
+		   int patience, struct diag *d, bool *is_late);
 
 /*
  * Runs `run` in a process of its own, away from the terminal, for the fabric

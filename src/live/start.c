@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +90,9 @@ struct work {
 	const struct topo *topo; /* of a daemon */
 	const struct live_options *options;
 	const char *host, *engine;
-	unsigned priority;
 	const struct live_companion *companion;
+	int patience; /* ms that the parent waits for the news; -1: any time, */
+	bool *is_late; /* else says here that there were none */
 };
 
 static enum hd_status serve(const struct work *w, struct news *n,
@@ -107,6 +109,8 @@ static void leave_terminal(const struct news *n)
 {
 	setsid();
 	signal(SIGHUP, SIG_IGN);
+	/* A parent that waits no longer is no reason to end. */
+	signal(SIGPIPE, SIG_IGN);
 	/* Where the last words go, until the parent has heard from us. */
 	dup2(n->nothing, STDIN_FILENO);
 	dup2(n->nothing, STDOUT_FILENO);
@@ -122,6 +126,14 @@ static void run_as_child(const struct work *w, int fd)
 	(void)!w->run(w, &n, &d);
 	tell(&n, &d);
 	_exit(d.status != HD_OK);
+}
+
+/* False if it has said nothing in that time. */
+static bool has_news(int fd, int patience)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, patience) != 0;
 }
 
 static enum hd_status hear(int fd, pid_t child, struct diag *d)
@@ -142,7 +154,7 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 static enum hd_status run_apart(const struct work *w, struct diag *d)
 {
 	int ends[2];
-	enum hd_status status;
+	enum hd_status status = HD_OK;
 
 	if (pipe(ends) != 0)
 		return diag_fail(d, HD_ERR_ENV, "no pipe: %s", strerror(errno));
@@ -154,9 +166,13 @@ static enum hd_status run_apart(const struct work *w, struct diag *d)
 		run_as_child(w, ends[1]);
 	}
 	close(ends[1]);
-	status = child > 0 ? hear(ends[0], child, d)
-			   : diag_fail(d, HD_ERR_ENV, "no process: %s",
-				       strerror(errno));
+	if (child < 0)
+		status = diag_fail(d, HD_ERR_ENV, "no process: %s",
+				   strerror(errno));
+	else if (has_news(ends[0], w->patience))
+		status = hear(ends[0], child, d);
+	else
+		*w->is_late = true;
 	close(ends[0]);
 	return status;
 }
@@ -166,7 +182,11 @@ enum hd_status live_start(const struct topo *t, const char *name,
 			  struct diag *d)
 {
 	char *dir = live_folder(name);
-	struct work w = { .run = serve, .dir = dir, .topo = t, .options = o };
+	struct work w = { .run = serve,
+			  .dir = dir,
+			  .topo = t,
+			  .options = o,
+			  .patience = -1 };
 	struct news nobody = { .fd = -1 };
 	enum hd_status status = make_folder(dir, name, d);
 
@@ -217,7 +237,6 @@ static enum hd_status manage(const struct work *w, struct news *n,
 	struct live_manager o = {
 		.host = w->host,
 		.engine = w->engine,
-		.priority = w->priority,
 		.say = write_line,
 		.ready = tell_managed,
 		.context = &l,
@@ -234,15 +253,16 @@ static enum hd_status manage(const struct work *w, struct news *n,
 }
 
 enum hd_status live_start_manager(const char *name, const char *host,
-				  const char *engine, unsigned priority,
-				  struct diag *d)
+				  const char *engine, int patience,
+				  struct diag *d, bool *is_late)
 {
 	char *dir = live_folder(name);
 	struct work w = { .run = manage,
 			  .dir = dir,
 			  .host = host,
 			  .engine = engine,
-			  .priority = priority };
+			  .patience = patience,
+			  .is_late = is_late };
 	enum hd_status status = run_apart(&w, d);
 
 	free(dir);
@@ -263,7 +283,9 @@ enum hd_status live_start_companion(const char *name,
 				    struct diag *d)
 {
 	char *dir = live_folder(name);
-	struct work w = { .run = accompany, .dir = dir, .companion = c };
+	struct work w = {
+		.run = accompany, .dir = dir, .companion = c, .patience = -1
+	};
 	enum hd_status status = run_apart(&w, d);
 
 	free(dir);

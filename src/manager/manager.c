@@ -54,7 +54,7 @@ enum manager_role manager_role(const struct manager *m)
 
 bool manager_is_up(const struct manager *m)
 {
-	return m->is_up && m->role == MANAGER_MASTER;
+	return m->is_up && !m->unsure && m->role == MANAGER_MASTER;
 }
 
 const struct diag *manager_refusal(const struct manager *m)

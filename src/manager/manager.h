@@ -79,7 +79,7 @@ hd_time manager_next(const struct manager *m);
 void manager_run(struct manager *m, hd_time now);
 
 enum manager_role manager_role(const struct manager *m);
-/* Master, and all that was to be programmed is. */
+/* Master, everybody has answered, and all that was to be programmed is. */
 bool manager_is_up(const struct manager *m);
 /* Why the engine does not take the fabric as it is; HD_OK if it does. */
 const struct diag *manager_refusal(const struct manager *m);

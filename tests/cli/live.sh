@@ -221,7 +221,9 @@ fabric:
   routing: {engine: dor}
 END
 status 3 "$HEDDLE" sim unrouted.yaml
-"$HEDDLE" live up unrouted.yaml -q --name unrouted
+"$HEDDLE" live up unrouted.yaml --name unrouted >up
+has up "'unrouted' is up: "
+has up 'heddle live exec --name unrouted h'
 on_unrouted() {
 	timeout 300 "$HEDDLE" live exec --name unrouted h0 -- "$@"
 }

@@ -87,6 +87,14 @@ done
 status 3 "$HEDDLE" live up 'irregular --switches 12' --sm dor
 [ ! -e "$XDG_RUNTIME_DIR/heddle-fabric" ] || fail "the folder is still there"
 
+# ---- a subnet that is not up in time: with a millionth of the clock's pace no
+# answer can come in it. That is said, and all of it runs on
+status 1 "$HEDDLE" live up "$tree" --sm minhop --in-band --pace 1e-6 --wait 50ms
+has err 'the subnet is not up after 0.05 s; its manager goes on'
+empty out
+status 0 "$HEDDLE" live show
+"$HEDDLE" live down
+
 # ---- OpenSM's engines of the same name program the same, where they have a
 # route: between tops of a tree they may have none
 echo 'force_log_flush TRUE' >conf

@@ -9,10 +9,12 @@
 #include "live/live.h"
 #include "sim/sim.h"
 
+#define LIVE_USUAL_NAME "fabric"
 #define LIVE_NAME_OPTION(type)                                                 \
 	{                                                                      \
-		"name", 'n', OPT_TEXT, offsetof(type, name), "NAME", "fabric", \
-			"which fabric, if several run", NULL, 0, 0             \
+		"name", 'n', OPT_TEXT, offsetof(type, name), "NAME",           \
+			LIVE_USUAL_NAME, "which fabric, if several run", NULL, \
+			0, 0                                                   \
 	}
 
 /* Letters, digits, '-' and '_': it becomes part of a path. */
@@ -80,14 +82,17 @@ struct live_wish {
 	const char *path;                  /* what it is started from, */
 	const struct overrides *overrides; /* and what is changed in it */
 	const char *engine;  /* of a manager of ours; NULL: none */
+	hd_time patience;    /* for it to bring the subnet up */
 	const char *profile; /* of adapters, if data take time; or NULL */
 	bool stays;          /* in the foreground */
 	struct live_options options;
 };
 
-/* Starts all of it, or nothing. */
-void live_bring_up(const struct live_wish *w, const struct topo *t,
+/* Starts all of it, or nothing. Says it if the subnet is not up yet: false. */
+bool live_bring_up(const struct live_wish *w, const struct topo *t,
 		   struct diag *d);
+/* Says that it is up, and what to do with it. */
+void live_print_next(const struct live_wish *w, const struct topo *t);
 /* Where a manager runs, if nobody says; NULL: there is no host. */
 const char *live_first_host(const struct topo *t);
 

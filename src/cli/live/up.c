@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/live/live.h"
 #include "subnet/subnet.h"
@@ -11,31 +14,50 @@ const char *live_first_host(const struct topo *t)
 	return p == TOPO_NONE ? NULL : topo_node_of(t, p)->name;
 }
 
+static int in_ms(hd_time t)
+{
+	return t / HD_MS < INT_MAX ? (int)(t / HD_MS) : INT_MAX;
+}
+
 /* What runs beside the fabric: an engine, a manager. */
 static enum hd_status start_others(const struct live_wish *w, const char *host,
-				   struct diag *d)
+				   struct diag *d, bool *is_late)
 {
 	enum hd_status status = HD_OK;
 
 	if (w->profile)
 		status = live_start_engine(w, d);
 	if (status == HD_OK && w->engine)
-		status = live_start_manager(w->name, host, w->engine, 0, d);
+		status = live_start_manager(w->name, host, w->engine,
+					    in_ms(w->patience), d, is_late);
 	return status;
 }
 
-void live_bring_up(const struct live_wish *w, const struct topo *t,
+/* The fabric runs, and so does its manager. */
+static void say_late(const struct live_wish *w, const char *host)
+{
+	char *dir = live_folder(w->name);
+
+	fprintf(stderr,
+		"heddle live up: the subnet is not up after %g s; its manager "
+		"goes on, see %s/manager-%s.log\n",
+		(double)w->patience / (double)HD_S, dir, host);
+	free(dir);
+}
+
+bool live_bring_up(const struct live_wish *w, const struct topo *t,
 		   struct diag *d)
 {
 	const char *const down[] = { "down" };
 	struct strbuf out = STRBUF_INIT;
 	const char *host = live_first_host(t);
+	bool is_late = false;
 
 	if (w->engine && !host)
 		diag_fail(d, HD_ERR_UNFIT, "no host for a subnet manager");
 	if (d->status == HD_OK &&
 	    live_start(t, w->name, &w->options, !w->stays, d) == HD_OK &&
-	    start_others(w, host, d) != HD_OK) {
+	    start_others(w, host, d, &is_late) != HD_OK) {
 		struct diag quiet = { .status = HD_OK };
 		char *dir = live_folder(w->name);
 
@@ -44,4 +66,28 @@ void live_bring_up(const struct live_wish *w, const struct topo *t,
 		free(dir);
 	}
 	strbuf_fini(&out);
+	if (is_late)
+		say_late(w, host);
+	return !is_late;
+}
+
+void live_print_next(const struct live_wish *w, const struct topo *t)
+{
+	const char *host = live_first_host(t);
+	bool is_named = strcmp(w->name, LIVE_USUAL_NAME) != 0;
+	unsigned switches = 0;
+
+	for (node_id n = 0; n < t->n_nodes; n++)
+		switches += t->nodes[n].kind == NODE_SWITCH;
+	printf("'%s' is up: %u hosts, %u switches, ", w->name,
+	       (unsigned)t->n_nodes - switches, switches);
+	if (w->engine)
+		printf("routed by %s\n", w->engine);
+	else
+		puts("not managed yet");
+	if (host)
+		printf("heddle live exec %s%s%s%s -- %s\n",
+		       is_named ? "--name " : "", is_named ? w->name : "",
+		       is_named ? " " : "", host,
+		       w->engine ? "ibnetdiscover" : "opensm");
 }
