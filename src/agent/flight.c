@@ -6,11 +6,16 @@
 #include "base/alloc.h"
 
 /*
- * MADs that take their time, as packets do: each link sends one after the
- * other at its rate, each switch takes its time to pass one on, and each agent
- * to answer one. A port has room for so many on VL15, and what comes when
- * there is none is lost (VL15Dropped): subnet management has no credits.
- * Others wait for theirs, and are not lost.
+ * MADs that take their time, by the rules that packets have in the simulator
+ * (docs/model.md) on a fabric without data: a link sends one after the other
+ * at its rate (T3); a switch passes one on from its head on, after a while
+ * (T6), inputs in turn (T7) and subnet management before all else (T10). A
+ * port has room for so many on VL15, until they have left it, and what comes
+ * when there is none is lost (A4): subnet management has no credits. Others
+ * wait for theirs, and are not lost.
+ *
+ * Beyond those rules an agent takes its time for each MAD, one after the
+ * other, and leaves it in the buffer meanwhile.
  *
  * Times and room are the simulator's, unless a scenario says otherwise there.
  */
@@ -21,9 +26,31 @@ static const hd_time AGENT_TIME = 10000000;
 
 enum {
 	PACKET_OVERHEAD = 34, /* LRH, BTH, DETH, ICRC, VCRC */
-	ROOM = 4096 / (MAD_SIZE + PACKET_OVERHEAD),
-	SLOT_BITS = 24, /* of an event's key; above them its turn */
+	BLOCK = 64,
+	ROOM = 4096 / BLOCK,
+	MAD_BLOCKS = (MAD_SIZE + PACKET_OVERHEAD + BLOCK - 1) / BLOCK,
 };
+
+/* What happens, in the order of one instant (T2). */
+enum event_kind {
+	HEAD_ARRIVES, /* of a MAD, at a port */
+	ROOM_FREE,    /* for one more, at a port */
+	HAS_WAITED,   /* a MAD at the end of its way: it is there, and served */
+	LOOK,         /* a port, whether it can send one */
+};
+
+/* An event's key: its kind, its turn, and a slot or a port. */
+enum { ID_BITS = 24, TURN_BITS = 36 };
+
+static void push(struct agents *a, enum event_kind kind, hd_time when,
+		 uint32_t id)
+{
+	uint64_t turn = a->turn++ & ((UINT64_C(1) << TURN_BITS) - 1);
+
+	eventq_push(a->due, when,
+		    (uint64_t)kind << (ID_BITS + TURN_BITS) | turn << ID_BITS |
+			    id);
+}
 
 /* ---- those under way */
 
@@ -42,8 +69,8 @@ static uint32_t take_slot(struct agents *a)
 	return (uint32_t)a->n_flights++;
 }
 
-/* Comes back to it at `when`; its bytes may be the caller's until then. */
-static void put(const struct travel *t, hd_time when)
+/* Stays until it is taken; its bytes may be the caller's until then. */
+static uint32_t keep(const struct travel *t)
 {
 	struct agents *a = t->agents;
 	uint32_t slot = take_slot(a);
@@ -55,13 +82,32 @@ static void put(const struct travel *t, hd_time when)
 		memcpy(bytes, t->bytes, t->size);
 		a->flights[slot].bytes = bytes;
 	}
-	eventq_push(a->due, when, a->turn++ << SLOT_BITS | slot);
+	return slot;
+}
+
+/* Goes on now, and ends here or is kept again. */
+static void go_on(struct agents *a, uint32_t slot, hd_time now)
+{
+	struct travel t = a->flights[slot];
+
+	a->flights[slot].agents = NULL;
+	t.now = now;
+	travel_on(&t);
+	free((void *)t.bytes);
 }
 
 void flights_init(struct agents *a)
 {
 	a->due = hd_alloc(1, sizeof(*a->due));
 	eventq_init(a->due);
+	for (port_id p = 0; p < a->n_ports; p++) {
+		struct line *l = &a->ports[p].line;
+
+		l->look_at = HD_TIME_NEVER;
+		l->first = NO_FLIGHT;
+		/* The first to have its turn is port 0. */
+		memset(l->turn, UINT8_MAX, sizeof(l->turn));
+	}
 }
 
 void flights_fini(struct agents *a)
@@ -81,22 +127,42 @@ hd_time flights_next(const struct agents *a)
 	return e ? e->when : HD_TIME_NEVER;
 }
 
-void flights_run(struct agents *a, hd_time now)
+/* ---- the room of a port */
+
+static void free_room(struct agents *a, port_id p)
 {
-	struct event e;
-
-	while (flights_next(a) <= now && eventq_pop(a->due, &e)) {
-		uint32_t slot = (uint32_t)(e.key & ((1U << SLOT_BITS) - 1));
-		struct travel t = a->flights[slot];
-
-		a->flights[slot].agents = NULL;
-		t.now = e.when;
-		travel_on(&t);
-		free((void *)t.bytes);
-	}
+	a->ports[p].held = (uint16_t)(a->ports[p].held - MAD_BLOCKS);
 }
 
-/* ---- what they wait for */
+bool flight_land(struct travel *t)
+{
+	struct agent_port *port = &t->agents->ports[t->at];
+
+	if (!t->way.management)
+		return true;
+	if (port->held + MAD_BLOCKS > ROOM) {
+		count_more(t->agents, t->at, COUNT_VL15_DROPPED, 1);
+		return false;
+	}
+	port->held = (uint16_t)(port->held + MAD_BLOCKS);
+	t->holds = t->at;
+	return true;
+}
+
+void flight_leave(struct travel *t)
+{
+	port_id p = t->holds;
+
+	t->holds = TOPO_NONE;
+	if (p == TOPO_NONE)
+		return;
+	if (t->whole > t->now)
+		push(t->agents, ROOM_FREE, t->whole, p);
+	else
+		free_room(t->agents, p);
+}
+
+/* ---- links */
 
 /* What a link runs at. */
 static struct hd_rate rate_of(const struct agents *a, port_id p)
@@ -112,50 +178,165 @@ static struct hd_rate rate_of(const struct agents *a, port_id p)
 	return hd_rate_of_link(lanes ? lanes : 1, (enum link_speed)speed);
 }
 
-void flight_cross(struct travel *t, port_id out)
+/* How long the link of `out` has it. */
+static hd_time duration_on(const struct travel *t, port_id out)
 {
-	struct agent_port *port = &t->agents->ports[out];
-	bool passes = topo_node_of(t->agents->topo, out)->kind == NODE_SWITCH;
-	hd_time start = t->now + (passes ? SWITCH_TIME : 0);
 	uint64_t segments = (t->size + MAD_SIZE - 1) / MAD_SIZE;
 
-	if (start < port->busy)
-		start = port->busy;
-	port->busy =
-		start + hd_rate_duration(rate_of(t->agents, out),
-					 t->size + segments * PACKET_OVERHEAD);
-	put(t, port->busy + CABLE_TIME);
+	return hd_rate_duration(rate_of(t->agents, out),
+				t->size + segments * PACKET_OVERHEAD);
 }
 
-void flight_leave(struct travel *t)
+/* The port will look at `when`, unless it does before that. */
+static void look_at(struct agents *a, port_id out, hd_time when)
 {
-	if (t->holds != TOPO_NONE)
-		t->agents->ports[t->holds].held--;
-	t->holds = TOPO_NONE;
+	struct line *l = &a->ports[out].line;
+
+	if (when >= l->look_at)
+		return;
+	l->look_at = when;
+	push(a, LOOK, when, out);
 }
 
-bool flight_land(struct travel *t)
+void flight_cross(struct travel *t, port_id here, port_id out)
 {
-	struct agent_port *port = &t->agents->ports[t->at];
+	struct agents *a = t->agents;
+	struct line *l = &a->ports[out].line;
+	bool passes = topo_node_of(a->topo, out)->kind == NODE_SWITCH;
+	hd_time in = t->whole - t->head, duration = duration_on(t, out);
 
-	flight_leave(t);
-	if (!t->way.management)
-		return true;
-	if (port->held == ROOM) {
-		count_more(t->agents, t->at, COUNT_VL15_DROPPED, 1);
-		return false;
+	t->ready = t->head + (passes ? SWITCH_TIME : 0);
+	if (in > duration)
+		t->ready += in - duration;
+	t->in = in > 0 ? a->topo->ports[here].number : 0;
+	t->next = NO_FLIGHT;
+	uint32_t slot = keep(t);
+
+	if (l->first == NO_FLIGHT)
+		l->first = slot;
+	else
+		a->flights[l->last].next = slot;
+	l->last = slot;
+	look_at(a, out, t->ready > l->busy ? t->ready : l->busy);
+}
+
+/* How many others have their turn before it. */
+static unsigned turn_of(const struct line *l, const struct travel *t)
+{
+	unsigned kind = !t->way.management;
+
+	return kind * (UINT8_MAX + 1U) + (uint8_t)(t->in - l->turn[kind] - 1U);
+}
+
+/* Takes the one whose turn it is out of the line; or NO_FLIGHT. */
+static uint32_t pick(struct agents *a, struct line *l, hd_time now)
+{
+	uint32_t best = NO_FLIGHT, before_best = NO_FLIGHT;
+
+	for (uint32_t i = l->first, before = NO_FLIGHT; i != NO_FLIGHT;
+	     before = i, i = a->flights[i].next) {
+		const struct travel *t = &a->flights[i];
+
+		if (t->ready > now ||
+		    (best != NO_FLIGHT &&
+		     turn_of(l, &a->flights[best]) <= turn_of(l, t)))
+			continue;
+		best = i;
+		before_best = before;
 	}
-	port->held++;
-	t->holds = t->at;
-	return true;
+	if (best == NO_FLIGHT)
+		return best;
+	if (before_best == NO_FLIGHT)
+		l->first = a->flights[best].next;
+	else
+		a->flights[before_best].next = a->flights[best].next;
+	if (l->last == best)
+		l->last = before_best;
+	return best;
 }
 
-void flight_serve(struct travel *t)
+/* It leaves by `out`, unless the link has gone meanwhile. */
+static void grant(struct agents *a, port_id out, uint32_t slot, hd_time now)
+{
+	struct line *l = &a->ports[out].line;
+	struct travel *t = &a->flights[slot];
+	hd_time duration = duration_on(t, out);
+
+	t->now = now;
+	if (!way_crosses(&t->way, out)) {
+		flight_leave(t);
+		free((void *)t->bytes);
+		t->agents = NULL;
+		return;
+	}
+	l->turn[!t->way.management] = t->in;
+	l->busy = now + duration;
+	/* What it stood in is free when its tail has left. */
+	t->whole = l->busy;
+	flight_leave(t);
+	t->head = now + CABLE_TIME;
+	t->whole = t->head + duration;
+	push(a, HEAD_ARRIVES, t->head, slot);
+}
+
+static void look(struct agents *a, port_id out, hd_time now)
+{
+	struct line *l = &a->ports[out].line;
+	hd_time next = HD_TIME_NEVER;
+
+	if (l->look_at != now)
+		return;
+	l->look_at = HD_TIME_NEVER;
+	uint32_t slot = l->busy <= now ? pick(a, l, now) : NO_FLIGHT;
+
+	if (slot != NO_FLIGHT)
+		grant(a, out, slot, now);
+	for (uint32_t i = l->first; i != NO_FLIGHT; i = a->flights[i].next)
+		if (a->flights[i].ready < next)
+			next = a->flights[i].ready;
+	if (next != HD_TIME_NEVER)
+		look_at(a, out, next > l->busy ? next : l->busy);
+}
+
+/* ---- the end of a way */
+
+bool flight_serve(struct travel *t, bool by_agent)
 {
 	struct agent_node *n =
 		&t->agents->nodes[t->agents->topo->ports[t->at].node];
+	hd_time done = t->whole;
 
-	n->busy = (n->busy > t->now ? n->busy : t->now) + AGENT_TIME;
 	t->served = true;
-	put(t, n->busy);
+	if (by_agent) {
+		done = (n->busy > done ? n->busy : done) + AGENT_TIME;
+		n->busy = done;
+	}
+	if (done > t->now)
+		push(t->agents, HAS_WAITED, done, keep(t));
+	return done > t->now;
+}
+
+/* ---- time passes */
+
+void flights_run(struct agents *a, hd_time now)
+{
+	const uint64_t ids = (UINT64_C(1) << ID_BITS) - 1;
+	struct event e;
+
+	while (flights_next(a) <= now && eventq_pop(a->due, &e)) {
+		uint32_t id = (uint32_t)(e.key & ids);
+
+		switch ((enum event_kind)(e.key >> (ID_BITS + TURN_BITS))) {
+		case HEAD_ARRIVES:
+		case HAS_WAITED:
+			go_on(a, id, e.when);
+			break;
+		case ROOM_FREE:
+			free_room(a, id);
+			break;
+		case LOOK:
+			look(a, id, e.when);
+			break;
+		}
+	}
 }

@@ -10,8 +10,8 @@
 #include "subnet/fabric_for_tests.h"
 #include "wire/cursor.h"
 
-/* As the headers of agent/flight.c say: in ps, and MADs that fit 4 KiB. */
-enum { CABLE = 5000, SWITCH = 100000, AGENT = 10000000, ROOM = 14 };
+/* As docs/live.md says: in ps, and MADs of five blocks that fit 4 KiB. */
+enum { CABLE = 5000, SWITCH = 100000, AGENT = 10000000, ROOM = 12 };
 enum { BITS = 8 * (256 + 34), HOPS_MOST = 6 };
 
 struct world {
@@ -100,7 +100,7 @@ static void a_question_takes_the_time_of_what_it_passes(void **state)
 	(void)state;
 	for (unsigned hops = 1; hops <= HOPS_MOST; hops++) {
 		struct world w;
-		hd_time link = hd_rate_duration(rate, BITS / 8) + CABLE;
+		hd_time duration = hd_rate_duration(rate, BITS / 8);
 
 		start(&w, HOPS_MOST);
 		ask(&w, hops);
@@ -109,7 +109,8 @@ static void a_question_takes_the_time_of_what_it_passes(void **state)
 		assert_int_equal(w.answers, 1);
 		/* There past hops - 1 switches; back out of each of hops. */
 		assert_int_equal(w.last,
-				 2 * hops * link + AGENT +
+				 2 * duration + 2 * hops * (hd_time)CABLE +
+					 AGENT +
 					 (2 * (hd_time)hops - 1) * SWITCH);
 		finish(&w);
 	}

@@ -44,6 +44,15 @@ struct congestion_settings {
 	uint8_t table[CCT_BLOCKS][CC_SETTING_SIZE];
 };
 
+/* MADs that wait for a link, if they take time; linked by travel.next. */
+#define NO_FLIGHT UINT32_MAX
+struct line {
+	hd_time busy;         /* sending until then */
+	hd_time look_at;      /* when it looks for one; HD_TIME_NEVER: not */
+	uint32_t first, last; /* of agents.flights; NO_FLIGHT: none */
+	uint8_t turn[2];      /* input that had it last; on VL15, and others */
+};
+
 /* What is not there is as it was made: most ports never get any of it. */
 struct agent_port {
 	uint8_t info[PORT_INFO_SIZE];
@@ -53,8 +62,8 @@ struct agent_port {
 	struct congestion_settings *congestion;
 	uint64_t *counters; /* N_PORT_COUNTERS */
 	hd_time lease_end;  /* of the M_Key's protection; HD_TIME_NEVER */
-	hd_time busy;       /* sending MADs until then, if they take time */
-	uint16_t held;      /* MADs in its buffer of VL15 */
+	struct line line;   /* of those that leave by it */
+	uint16_t held;      /* blocks in its buffer of VL15 */
 	bool unplugged;
 };
 

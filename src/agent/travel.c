@@ -228,6 +228,8 @@ static void set_out(struct travel *t, uint16_t lid)
 	uint16_t first = load_be16(t->first + (is_back(t) ? DR_DLID : DR_SLID));
 
 	t->to_lid = lid;
+	t->head = t->whole = t->now;
+	t->served = false;
 	t->psn = t->agents->next_psn++ & 0xFFFFFF;
 	if (is_directed(t) && (first == PERMISSIVE || lid == PERMISSIVE))
 		begin_leg(t, LEG_DIRECTED, PERMISSIVE);
@@ -342,7 +344,7 @@ static bool receive(struct travel *t)
 static bool step(struct travel *t)
 {
 	bool timed = t->agents->options.timed;
-	port_id out = TOPO_NONE;
+	port_id here = t->at, out = TOPO_NONE;
 
 	switch (next(t, &out)) {
 	case WAY_ON:
@@ -350,15 +352,14 @@ static bool step(struct travel *t)
 			break;
 		if (!timed)
 			return true;
-		flight_cross(t, out);
+		flight_cross(t, here, out);
 		return false;
 	case WAY_HERE:
 		if (!is_taken(t))
 			break;
-		if (timed && !t->served && is_for_agent(t->first)) {
-			flight_serve(t);
+		if (timed && !t->served &&
+		    flight_serve(t, is_for_agent(t->first)))
 			return false;
-		}
 		flight_leave(t);
 		return receive(t);
 	case WAY_LOST:

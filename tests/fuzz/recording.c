@@ -44,7 +44,7 @@ static void begin(struct strbuf *out, bool timed)
 	pack_bool(&p, &timed);
 	topo_pack(&p, &t);
 	store_be32(length, (uint32_t)block.len);
-	strbuf_puts(out, "heddle live recording 1\n");
+	strbuf_puts(out, "heddle live recording 2\n");
 	strbuf_add(out, (const char *)length, sizeof(length));
 	strbuf_add(out, block.text, block.len);
 	strbuf_fini(&block);

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MADs that take time are packets on VL15: on a fabric without data each
+ * arrives at the picosecond at which the simulator has it arrive, and those
+ * that the one loses for want of room are those that the other does. Random
+ * fabrics with links of several rates, hosts that send at random and all at
+ * once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/agents.h"
+#include "base/rng.h"
+#include "fabric/setup_for_tests.h"
+#include "sim/sim.h"
+#include "wire/cursor.h"
+
+enum { MADS = 240, CASES = 400, BYTES = 256 + 34, BLOCKS = 4096 / 64 };
+
+struct sending {
+	uint32_t from, to; /* hosts */
+	hd_time sent;
+	hd_time simulated, arrived; /* 0: it does not */
+};
+
+struct world {
+	struct test_fabric fabric;
+	struct agents *agents;
+	struct sending mads[MADS]; /* by time */
+	hd_time now;
+	struct sim_arrival arrivals[MADS]; /* by host */
+	uint32_t mad_of[MADS];
+	uint32_t *first; /* of each host's in arrivals */
+	struct sim_flow *flows;
+};
+
+/* ---- the fabric, and what is sent */
+
+/* The ends of a cable run at the same speed. */
+static void set_speeds(struct world *w, struct rng *r)
+{
+	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_QDR,
+						  SPEED_EDR, SPEED_HDR };
+	struct topo *t = &w->fabric.topo;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		port_id peer = t->ports[p].peer;
+		enum link_speed s = speeds[rng_below(r, 4)];
+
+		if (peer == TOPO_NONE || peer < p)
+			continue;
+		t->ports[p].widths = t->ports[peer].widths = WIDTH_4X;
+		t->ports[p].speeds = t->ports[peer].speeds =
+			(uint16_t)(1U << s);
+		w->fabric.setup.ports[p].rate =
+			w->fabric.setup.ports[peer].rate =
+				hd_rate_of_link(4, s);
+	}
+}
+
+/* In bursts, to anybody or to a few. */
+static void choose_mads(struct world *w, struct rng *r)
+{
+	uint32_t n = w->fabric.n_ends;
+	uint64_t gap = rng_below(r, 3) ? 50 * HD_NS : 2 * HD_US;
+	uint32_t targets = rng_below(r, 2) ? n : 1 + (uint32_t)rng_below(r, 2);
+	hd_time now = 0;
+
+	for (uint32_t i = 0; i < MADS; i++) {
+		struct sending *m = &w->mads[i];
+
+		if (rng_below(r, 3) == 0)
+			now += rng_below(r, gap);
+		*m = (struct sending){ .from = (uint32_t)rng_below(r, n),
+				       .to = (uint32_t)rng_below(r, targets),
+				       .sent = now };
+		if (m->to == m->from)
+			m->to = (m->to + 1) % n;
+	}
+}
+
+static void start(struct world *w, uint64_t seed)
+{
+	static const char *const kinds[][4] = {
+		{ "fat-tree", "--radix=4", "--levels=2" },
+		{ "torus", "--sizes=3x3" },
+		{ "irregular", "--switches=7" },
+		{ "fat-tree", "--radix=8", "--levels=2" },
+	};
+	const struct test_links links = {
+		.rate = hd_rate_of_link(4, SPEED_SDR),
+		.propagation = 5 * HD_NS,
+		.in_blocks = BLOCKS,
+		.vls = 1,
+	};
+	struct rng r;
+
+	rng_init(&r, seed, 0);
+	*w = (struct world){ 0 };
+	test_fabric_init(&w->fabric, kinds[rng_below(&r, 4)], "minhop", &links);
+	w->fabric.setup.sw.routing = 60 * HD_NS;
+	w->fabric.setup.sw.arbitration = 40 * HD_NS;
+	set_speeds(w, &r);
+	choose_mads(w, &r);
+}
+
+static void finish(struct world *w)
+{
+	free(w->first);
+	free(w->flows);
+	test_fabric_fini(&w->fabric);
+}
+
+/* ---- as packets */
+
+static void delivered(void *context, hd_time now, uint32_t node,
+		      const struct sim_packet *p)
+{
+	struct world *w = context;
+	uint32_t i = w->mad_of[w->first[p->flow] + p->sequence];
+
+	assert_int_equal(node, w->fabric.end_nodes[w->mads[i].to]);
+	w->mads[i].simulated = now;
+}
+
+static void list_arrivals(struct world *w)
+{
+	const struct test_fabric *f = &w->fabric;
+	uint32_t n = 0;
+
+	w->first = hd_alloc(f->n_ends + 1, sizeof(*w->first));
+	for (uint32_t host = 0; host < f->n_ends; host++) {
+		w->first[host] = n;
+		for (uint32_t i = 0; i < MADS; i++) {
+			if (w->mads[i].from != host)
+				continue;
+			w->mad_of[n] = i;
+			w->arrivals[n++] = (struct sim_arrival){
+				.time = w->mads[i].sent,
+				.source = f->end_nodes[host],
+				.dlid = f->ends[w->mads[i].to].dlid,
+				.pkey = 0xFFFF,
+				.bytes = BYTES,
+				.management = true,
+			};
+		}
+	}
+	w->first[f->n_ends] = n;
+}
+
+static struct sim *simulate(struct world *w)
+{
+	const struct test_fabric *f = &w->fabric;
+	const struct sim_observer observer = { .context = w,
+					       .delivered = delivered };
+	struct sim_rules rules;
+
+	list_arrivals(w);
+	w->flows = hd_alloc(f->n_ends, sizeof(*w->flows));
+	for (uint32_t i = 0; i < f->n_ends; i++)
+		w->flows[i] = (struct sim_flow){
+			.kind = SIM_TRACE,
+			.source = f->end_nodes[i],
+			.to = { .choice = SIM_TO_FIXED,
+				.list = f->ends,
+				.n = 1,
+				.self = SIM_NONE },
+			.management = true,
+			.pkey = 0xFFFF,
+			.bytes = BYTES,
+			.packets = 1,
+			.trace = &w->arrivals[w->first[i]],
+			.n_trace = w->first[i + 1] - w->first[i],
+		};
+	sim_rules_init(&rules);
+	rules.threads = 1;
+	struct sim *s = sim_new(&f->setup, w->flows, f->n_ends, &rules);
+
+	sim_observe(s, &observer);
+	assert_int_equal(sim_run(s, HD_TIME_NEVER, NULL, NULL), SIM_IDLE);
+	return s;
+}
+
+/* ---- as MADs */
+
+static void arrived(void *context, port_id port, const struct mad_address *from,
+		    const uint8_t *mad, size_t size)
+{
+	struct world *w = context;
+	struct sending *m = &w->mads[load_be64(mad + 8)];
+
+	(void)from;
+	assert_int_equal(size, MAD_SIZE);
+	assert_int_equal(w->fabric.topo.ports[port].node,
+			 w->fabric.end_nodes[m->to]);
+	assert_int_equal(m->arrived, 0);
+	m->arrived = w->now;
+}
+
+/* By the route that the forwarding tables have, which it says itself. */
+static void send(struct world *w, uint32_t i)
+{
+	const struct test_fabric *f = &w->fabric;
+	const struct topo *t = &f->topo;
+	port_id from = topo_port_of(t, f->end_nodes[w->mads[i].from], 1);
+	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
+				.method = MAD_GET,
+				.tid = i,
+				.attribute = ATTR_SM_INFO };
+	const struct mad_address to = { .lid = 0xFFFF };
+	uint8_t mad[MAD_SIZE] = { 0 };
+	node_id at = t->ports[t->ports[from].peer].node;
+	uint8_t path[64] = { 0, 1 };
+
+	for (h.hop_count = 1; topo_is_switch(t, at); h.hop_count++) {
+		unsigned out = lft_get(&f->subnet, f->subnet.switch_of_node[at],
+				       f->ends[w->mads[i].to].dlid);
+
+		path[h.hop_count + 1] = (uint8_t)out;
+		at = t->ports[t->ports[topo_port_of(t, at, out)].peer].node;
+	}
+	mad_write(&h, mad);
+	memset(mad + 32, 0xFF, 4);
+	memcpy(mad + 128, path, sizeof(path));
+	agents_send(w->agents, from, &to, mad, MAD_SIZE, w->now);
+}
+
+static void run_until(struct world *w, hd_time when)
+{
+	while (agents_next(w->agents) < when) {
+		w->now = agents_next(w->agents);
+		agents_run(w->agents, w->now);
+	}
+	w->now = when;
+}
+
+static void send_all(struct world *w)
+{
+	const struct agents_options o = { .timed = true };
+	const struct agents_events e = { .arrived = arrived, .context = w };
+
+	w->agents = agents_new(&w->fabric.topo, &o, &e);
+	for (uint32_t i = 0; i < MADS; i++) {
+		run_until(w, w->mads[i].sent);
+		send(w, i);
+	}
+	run_until(w, w->now + HD_S);
+}
+
+/* ---- the same */
+
+static uint32_t compare(const struct world *w, struct sim *s)
+{
+	const struct sim_metrics *m = sim_metrics(s);
+	uint32_t lost = 0;
+
+	for (uint32_t i = 0; i < MADS; i++) {
+		assert_int_equal(w->mads[i].arrived, w->mads[i].simulated);
+		lost += w->mads[i].arrived == 0;
+	}
+	uint32_t counted = 0;
+
+	for (port_id p = 0; p < w->fabric.topo.n_ports; p++) {
+		struct sim_counters c;
+
+		sim_port_counters(m, p, &c);
+		assert_int_equal(
+			agents_counter(w->agents, p, COUNT_VL15_DROPPED),
+			c.vl15_dropped);
+		counted += (uint32_t)c.vl15_dropped;
+	}
+	assert_int_equal(counted, lost);
+	return lost;
+}
+
+static void mads_are_packets_on_vl15(void **state)
+{
+	uint32_t with_losses = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= CASES; seed++) {
+		struct world *w = hd_alloc(1, sizeof(*w));
+
+		start(w, seed);
+		struct sim *s = simulate(w);
+
+		send_all(w);
+		with_losses += compare(w, s) > 0;
+		agents_free(w->agents);
+		sim_free(s);
+		finish(w);
+		free(w);
+	}
+	/* Some have, and some have not. */
+	assert_in_range(with_losses, CASES / 10, CASES - CASES / 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mads_are_packets_on_vl15),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
