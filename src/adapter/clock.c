@@ -218,19 +218,9 @@ static void trap_counter(void)
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
 }
 
-void clock_leave(void)
-{
-	if (atomic_load(&state.is_on))
-		prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
-}
-
 #else
 
 static void trap_counter(void)
-{
-}
-
-void clock_leave(void)
 {
 }
 

@@ -289,23 +289,31 @@ static void hear_daemon(struct pollfd *p)
 	}
 }
 
+/* The engine is to see that somebody is at work on what it does not see. */
+static void answer_bell(void)
+{
+	_Atomic uint32_t *says = &adapter.memory->head.clock.is_answering;
+	struct news n;
+
+	atomic_store(says, 1);
+	while (read(adapter.bell[0], &n, sizeof(n)) == (ssize_t)sizeof(n))
+		event_news(&n);
+	atomic_store(says, 0);
+}
+
 static void *background(void *unused)
 {
 	struct pollfd on[] = { { .fd = adapter.events, .events = POLLIN },
 			       { .fd = adapter.bell[0], .events = POLLIN },
 			       { .fd = is_roce() ? roce_file() : -1,
 				 .events = POLLIN } };
-	struct news n;
 
 	adapter.memory->head.clock.helper = gettid();
-	clock_leave();
 	for (;;) {
 		if (poll(on, 3, wait_ms()) < 0 && errno != EINTR)
 			return unused;
 		if (on[1].revents)
-			while (read(adapter.bell[0], &n, sizeof(n)) ==
-			       (ssize_t)sizeof(n))
-				event_news(&n);
+			answer_bell();
 		if (is_timed())
 			timed_hear();
 		if (is_roce())

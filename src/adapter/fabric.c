@@ -237,9 +237,13 @@ static int attach(void)
 	if (!is_roce() && !give_file(adapter.events, file))
 		error = ENODEV;
 	close(file);
-	if (!error && is_timed())
+	if (!error)
+		error = background_start();
+	if (!error && is_timed()) {
+		timed_meet();
 		clock_begin();
-	return error ? error : background_start();
+	}
+	return error;
 }
 
 int adapter_attach(void)

@@ -21,6 +21,20 @@ bool timed_has_engine(void)
 	return atomic_load(&adapter.page->timers) != 0 && !adapter.is_lost;
 }
 
+void timed_meet(void)
+{
+	enum { REST = 2000000 }; /* ns */
+	struct live_clock *c = clock_of();
+
+	while (timed_has_engine()) {
+		uint32_t seen = atomic_load(&c->called);
+
+		if (atomic_load(&c->is_kept))
+			return;
+		live_sleep(&c->called, seen, REST);
+	}
+}
+
 /* The engine takes what is there whatever else it waits for. */
 static void ask(const struct live_request *r)
 {

@@ -20,6 +20,8 @@ static inline bool is_timed(void)
 
 /* Whether there is one: else nothing that is given arrives. */
 bool timed_has_engine(void);
+/* Until it knows of us: from then on its time is ours, and waits for us. */
+void timed_meet(void);
 /* A queue pair has changed; with `send`. It is gone with RESET and ERR. */
 void timed_pair(const struct pair *q);
 /* It has joined a group, or left it. */
@@ -59,9 +61,8 @@ void flight_forget(struct pair *q);
 
 /* By the clock of this machine. */
 int real_clock(clockid_t which, struct timespec *out);
-/* From now on the program reads the fabric's time; once attached. */
+/* From now on the program reads the fabric's time; threads that there are
+ * already, ours, read the processor's counter as it is. */
 void clock_begin(void);
-/* This thread of ours does not. */
-void clock_leave(void);
 
 #endif

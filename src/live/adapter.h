@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define LIVE_MEMORY_MAGIC UINT32_C(0x68644d32) /* "hdM2" */
+#define LIVE_MEMORY_MAGIC UINT32_C(0x68644d33) /* "hdM3" */
 #define LIVE_DEVICE       "heddle0"
 
 enum {
@@ -154,10 +154,12 @@ struct live_clock {
 	_Atomic uint32_t called, waits;
 	int32_t helper; /* our thread, which is none of the program's */
 	int32_t bell;   /* where it is woken */
-	_Atomic uint64_t posted; /* requests: by the program, */
-	_Atomic uint64_t taken;  /* and by the engine */
-	_Atomic uint64_t told;   /* notes: by the engine, */
-	_Atomic uint64_t heard;  /* and by the program */
+	_Atomic uint32_t is_answering; /* what it has read from there */
+	_Atomic uint32_t is_kept;      /* by the engine: its time is ours */
+	_Atomic uint64_t posted;       /* requests: by the program, */
+	_Atomic uint64_t taken;        /* and by the engine */
+	_Atomic uint64_t told;         /* notes: by the engine, */
+	_Atomic uint64_t heard;        /* and by the program */
 	struct live_request requests[LIVE_REQUESTS];
 	struct live_note notes[LIVE_NOTES];
 };

@@ -633,7 +633,7 @@ static bool tell_lost(struct guests *all, struct guest_news *out)
 	return false;
 }
 
-bool guests_next(struct guests *all, struct guest_news *out)
+bool guests_next(struct guests *all, hd_time until, struct guest_news *out)
 {
 	for (;;) {
 		struct end *e = earliest(all);
@@ -646,15 +646,20 @@ bool guests_next(struct guests *all, struct guest_news *out)
 				return true;
 			continue;
 		}
+		if (all->lab->now >= until) {
+			*out = (struct guest_news){ .kind = GUEST_NOTHING };
+			return true;
+		}
 		let_go(all);
-		enum sim_state state = sim_run(all->sim, due, NULL, NULL);
+		hd_time to = due < until ? due : until;
+		enum sim_state state = sim_run(all->sim, to, NULL, NULL);
 
 		all->lab->now = later(all->lab->now, sim_now(all->sim));
-		if (state == SIM_PAUSED && all->lab->now < due)
+		if (state == SIM_PAUSED)
 			continue;
 		if (!e && !all->waiting && all->head == all->tail)
 			return false;
-		if (e && state != SIM_PAUSED)
-			all->lab->now = later(all->lab->now, due);
+		if (e)
+			all->lab->now = later(all->lab->now, to);
 	}
 }

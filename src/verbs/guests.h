@@ -15,7 +15,7 @@
  *	struct guests *all = guests_new(fabric, &profile);
  *	struct guest *a = guest_new(all, &place, mine);
  *	...	guest_connect both, guest_receive, guest_send
- *	while (guests_next(all, &news))
+ *	while (guests_next(all, guests_now(all) + step, &news))
  *		...	tell news.owner; whoever hears may post more
  */
 
@@ -40,6 +40,7 @@ enum guest_news_kind {
 	GUEST_ARRIVED,
 	GUEST_LOST, /* UC, UD: it will never arrive */
 	GUEST_DONE,
+	GUEST_NOTHING, /* yet */
 };
 
 struct guest_news {
@@ -122,8 +123,11 @@ void guests_watch(struct guests *all,
 		  void (*seen)(void *context, const struct guest_passage *p),
 		  void *context);
 
-/* What happens next, and goes on to its time; false: nothing will. */
-bool guests_next(struct guests *all, struct guest_news *out);
+/*
+ * What happens next, and goes on to its time, or to `until`; false: nothing
+ * will. One that finds no receive may be sent again for ever.
+ */
+bool guests_next(struct guests *all, hd_time until, struct guest_news *out);
 hd_time guests_now(const struct guests *all);
 
 #endif

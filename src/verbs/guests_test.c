@@ -141,7 +141,7 @@ static void test_writes_fill_the_link(void **state)
 		assert_true(guest_send(
 			f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
 	for (uint64_t i = 0; i < N; i++) {
-		assert_true(guests_next(f.all, &n));
+		assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 		assert_int_equal(n.kind, GUEST_DONE);
 		assert_ptr_equal(n.owner, &f.mine);
 		assert_int_equal(n.number, i);
@@ -150,7 +150,7 @@ static void test_writes_fill_the_link(void **state)
 	}
 	assert_int_equal(guests_now(f.all) - first,
 			 (N - 1) * wire_time(PACKETS * (MTU + HEADERS) + RETH));
-	assert_false(guests_next(f.all, &n));
+	assert_false(guests_next(f.all, HD_TIME_NEVER, &n));
 	close_both(&f);
 }
 
@@ -166,7 +166,7 @@ static void test_sends_need_receives(void **state)
 	for (uint64_t i = 0; i < 2; i++)
 		assert_true(guest_send(
 			f.a, &(struct guest_message){ WR_SEND, i, 1 }));
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_ARRIVED);
 	assert_ptr_equal(n.receiver, &f.yours);
 	assert_int_equal(n.number, 0);
@@ -174,19 +174,48 @@ static void test_sends_need_receives(void **state)
 
 	/* 1 byte and its padding, through a switch that cuts through. */
 	assert_in_range(arrived, 100 * HD_NS, 200 * HD_NS);
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_DONE);
 	assert_int_equal(n.number, 0);
 	assert_true(guests_now(f.all) > arrived);
 	assert_true(guest_receive(f.b));
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_ARRIVED);
 	assert_int_equal(n.number, 1);
 	assert_true(guests_now(f.all) >= rnr_delay(1));
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_DONE);
 	assert_int_equal(n.number, 1);
 	assert_int_equal(n.status, WC_SUCCESS);
+	close_both(&f);
+}
+
+/* Without one it is sent again for ever: time goes on, and nothing happens. */
+static void go_on_in_vain(const struct fixture *f)
+{
+	for (unsigned i = 0; i < 10; i++) {
+		hd_time until = guests_now(f->all) + HD_MS;
+		struct guest_news n;
+
+		assert_true(guests_next(f->all, until, &n));
+		assert_int_equal(n.kind, GUEST_NOTHING);
+		assert_int_equal(guests_now(f->all), until);
+	}
+}
+
+static void test_nothing_without_receives(void **state)
+{
+	struct fixture f = { 0 };
+	struct guest_news n;
+
+	(void)state;
+	open_both(&f, false);
+	assert_true(guest_send(f.a, &(struct guest_message){ WR_SEND, 7, 1 }));
+	go_on_in_vain(&f);
+	assert_true(guest_receive(f.b));
+	assert_true(guests_next(f.all, guests_now(f.all) + HD_MS, &n));
+	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_int_equal(n.number, 7);
 	close_both(&f);
 }
 
@@ -213,7 +242,7 @@ static void test_operations_in_order(void **state)
 			f.a, &(struct guest_message){ kinds[i], i,
 						      atomic ? 8 : 10000 }));
 	}
-	while (guests_next(f.all, &n)) {
+	while (guests_next(f.all, HD_TIME_NEVER, &n)) {
 		if (n.kind == GUEST_ARRIVED) {
 			assert_int_equal(n.number, ++arrived);
 			assert_int_equal(n.took_receive,
@@ -254,13 +283,13 @@ static void watch(void *context, const struct guest_passage *p)
 }
 
 /* Whoever watches sees each packet on each of its two cables, and the time at
- * which all is done is the same. */
+ * which all is done is the same; so it is by small steps. */
 static void test_watching_changes_nothing(void **state)
 {
-	hd_time ends[2];
+	hd_time ends[3];
 
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		struct fixture f = { 0 };
 		struct watched w = { .f = &f };
 		struct guest_news n;
@@ -270,15 +299,22 @@ static void test_watching_changes_nothing(void **state)
 			f.a, &(struct guest_message){ WR_WRITE, 7, MTU }));
 		if (i == 1)
 			guests_watch(f.all, watch, &w);
-		while (guests_next(f.all, &n))
-			assert_int_equal(n.kind, GUEST_DONE);
+		do
+			assert_true(
+				guests_next(f.all,
+					    i < 2 ? HD_TIME_NEVER
+						  : guests_now(f.all) + HD_NS,
+					    &n));
+		while (n.kind == GUEST_NOTHING);
+		assert_int_equal(n.kind, GUEST_DONE);
 		ends[i] = guests_now(f.all);
-		assert_int_equal(w.requests, i ? 2 : 0);
-		assert_int_equal(w.answers, i ? 2 : 0);
-		assert_int_equal(w.firsts, i ? 2 : 0);
+		assert_int_equal(w.requests, i == 1 ? 2 : 0);
+		assert_int_equal(w.answers, i == 1 ? 2 : 0);
+		assert_int_equal(w.firsts, i == 1 ? 2 : 0);
 		close_both(&f);
 	}
 	assert_int_equal(ends[0], ends[1]);
+	assert_int_equal(ends[0], ends[2]);
 }
 
 /* Over a link that is down, retries end it, when they are used up. */
@@ -291,7 +327,7 @@ static void test_retries_end(void **state)
 	open_both(&f, true);
 	assert_true(
 		guest_send(f.a, &(struct guest_message){ WR_WRITE, 7, 100 }));
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_DONE);
 	assert_int_equal(n.number, 7);
 	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
@@ -312,11 +348,11 @@ static void test_leaving(void **state)
 	assert_true(
 		guest_send(f.a, &(struct guest_message){ WR_WRITE, 0, 65536 }));
 	guest_leave(f.b);
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_DONE);
 	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
 	guest_leave(f.a);
-	assert_false(guests_next(f.all, &n));
+	assert_false(guests_next(f.all, HD_TIME_NEVER, &n));
 	close_both(&f);
 }
 
@@ -334,7 +370,7 @@ static void follow(struct fixture *f, struct course *c)
 	struct guest_news n;
 
 	*c = (struct course){ .n_left = 0 };
-	while (guests_next(f->all, &n)) {
+	while (guests_next(f->all, HD_TIME_NEVER, &n)) {
 		assert_ptr_equal(n.owner, &f->mine);
 		assert_true(n.number < DEPTH);
 		if (n.kind == GUEST_DONE) {
@@ -476,14 +512,15 @@ static void test_shared_receives(void **state)
 		assert_true(guest_send(
 			from, &(struct guest_message){ WR_SEND, i, 100 }));
 	}
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_ARRIVED);
 	assert_int_equal(n.number, 0);
 	assert_ptr_equal(n.receiver, &f.yours);
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_DONE);
+	go_on_in_vain(&f);
 	assert_true(guest_queue_receive(queue));
-	assert_true(guests_next(f.all, &n));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_ARRIVED);
 	assert_int_equal(n.number, 1);
 	assert_ptr_equal(n.receiver, &others);
@@ -495,6 +532,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_writes_fill_the_link),
 		cmocka_unit_test(test_sends_need_receives),
+		cmocka_unit_test(test_nothing_without_receives),
 		cmocka_unit_test(test_operations_in_order),
 		cmocka_unit_test(test_watching_changes_nothing),
 		cmocka_unit_test(test_retries_end),

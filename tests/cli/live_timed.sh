@@ -97,6 +97,25 @@ near "$(latency)" "$(bench ud-lat 2 't_typical[usec]')" 5 "ud-lat"
 between h1 h0 ib_send_bw --use-srq -F -n 100
 near "$(average)" "$rate" 1 "ib_send_bw with a shared queue"
 
+# ---- time waits for whoever has something to do, with or without a processor:
+# one that has just come, one that was stopped between a completion and its next
+# receive. It does not wait for one that sleeps, who may do so for a while
+late() { # QUEUE WAY
+	pick_port
+	timeout 300 "$HEDDLE" live exec h1 -- "$LATE" "$port" "$@" \
+		>server 2>&1 &
+	server=$!
+	programs="$programs $server"
+	timeout 300 "$HEDDLE" live exec h0 -- "$LATE" "$port" "$@" 127.0.0.1 \
+		>client 2>&1 || fail "late, $*: $(cat client server)"
+	wait "$server" || fail "late, $*: $(cat server client)"
+}
+for queue in own shared; do
+	late $queue poll
+	late $queue event
+	late $queue sleep
+done
+
 # ---- contents, polled for and waited for
 for kind in rc uc ud srq; do
 	between h0 h5 ibv_${kind}_pingpong -c -n 20

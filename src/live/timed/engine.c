@@ -180,6 +180,8 @@ static bool daemon_is_there(const struct engine *e)
 /* True if anything happened. */
 static bool turn(struct engine *e)
 {
+	/* Programs are looked at that often, whatever else happens. */
+	const hd_time STEP = HD_MS;
 	struct guest_news n;
 
 	look(e);
@@ -198,11 +200,12 @@ static bool turn(struct engine *e)
 	/* That has taken its time already. */
 	if (!programs_wait(e) || pairs_take(e))
 		return true;
-	if (!guests_next(e->guests, &n))
-		return false;
+	bool goes_on = guests_next(e->guests, guests_now(e->guests) + STEP, &n);
+
 	programs_time(e);
-	pairs_news(e, &n);
-	return true;
+	if (goes_on && n.kind != GUEST_NOTHING)
+		pairs_news(e, &n);
+	return goes_on;
 }
 
 enum hd_status timed_run(const char *dir, const char *profile,

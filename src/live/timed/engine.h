@@ -60,7 +60,8 @@ struct program {
 	struct shared *shared;
 	size_t n_shared;
 	struct {
-		uint64_t used; /* processor time, when it was last seen busy */
+		uint64_t used;  /* processor time, when it was last seen busy */
+		uint64_t words; /* that it had said and heard by then */
 		bool is_known;
 	} patience;
 	int bell; /* -1: not opened yet */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,6 +37,8 @@ static struct program *program_map(struct engine *e, uint32_t number)
 	p->memory = memory;
 	p->bell = -1;
 	atomic_store(&p->memory->clock.now, engine_now(e));
+	atomic_store(&p->memory->clock.is_kept, 1);
+	live_wake(&p->memory->clock.called);
 	return p;
 }
 
@@ -80,11 +83,9 @@ void programs_free(struct engine *e)
 
 /* ---- telling them */
 
-/* The bell is a pipe of theirs. */
-static void ring(struct program *p)
+/* The bell is a pipe of theirs; or -1. */
+static int bell_of(struct program *p)
 {
-	static const struct live_ring nothing;
-
 	if (p->bell < 0) {
 		char path[64];
 
@@ -92,8 +93,16 @@ static void ring(struct program *p)
 			 (int)p->memory->pid, (int)p->memory->clock.bell);
 		p->bell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	}
-	if (p->bell >= 0)
-		(void)!write(p->bell, &nothing, sizeof(nothing));
+	return p->bell;
+}
+
+static void ring(struct program *p)
+{
+	static const struct live_ring nothing;
+	int bell = bell_of(p);
+
+	if (bell >= 0)
+		(void)!write(bell, &nothing, sizeof(nothing));
 }
 
 void program_tell(struct engine *e, struct program *p,
@@ -125,11 +134,17 @@ void programs_time(struct engine *e)
 
 /* ---- whether they wait */
 
-/* What the kernel says of the threads of a program, but for our own. */
+/* What the kernel says of the threads of a program. */
 struct threads {
 	bool sleep;
-	uint64_t used; /* processor time, ticks */
+	uint64_t used; /* processor time, ticks; without our own thread's */
 };
+
+/* Who waits for a page, or was stopped, has something to do all the same. */
+static bool is_asleep(char state)
+{
+	return strchr("SIZX", state) != NULL;
+}
 
 static bool thread_look(const char *pid, const char *tid, struct threads *out)
 {
@@ -148,7 +163,7 @@ static bool thread_look(const char *pid, const char *tid, struct threads *out)
 
 	if (!rest || rest[1] != ' ')
 		return false;
-	out->sleep &= rest[2] != 'R';
+	out->sleep &= is_asleep(rest[2]);
 	/* utime and stime are the 12th and 13th word behind the name. */
 	for (unsigned i = 0; i < 12; i++) {
 		rest = strchr(rest + 1, ' ');
@@ -172,10 +187,14 @@ static struct threads threads_look(const struct program *p)
 	DIR *dir = opendir(path);
 	const struct dirent *d;
 
-	while (dir && (d = readdir(dir)))
-		if (d->d_name[0] != '.' &&
-		    strtol(d->d_name, NULL, 10) != p->memory->clock.helper)
+	while (dir && (d = readdir(dir))) {
+		uint64_t before = all.used;
+
+		if (d->d_name[0] != '.')
 			(void)!thread_look(pid, d->d_name, &all);
+		if (strtol(d->d_name, NULL, 10) == p->memory->clock.helper)
+			all.used = before;
+	}
 	if (dir)
 		closedir(dir);
 	return all;
@@ -185,10 +204,13 @@ static struct threads threads_look(const struct program *p)
 static bool is_patient(struct program *p, uint64_t used)
 {
 	enum { PATIENCE = 2 };
+	const struct live_clock *c = &p->memory->clock;
+	uint64_t words = atomic_load(&c->posted) + atomic_load(&c->heard);
 
-	if (!p->patience.is_known) {
+	if (!p->patience.is_known || p->patience.words != words) {
 		p->patience.is_known = true;
 		p->patience.used = used;
+		p->patience.words = words;
 	}
 	return used - p->patience.used < PATIENCE;
 }
@@ -213,13 +235,24 @@ static bool has_heard(struct program *p)
 	return false;
 }
 
+/* What peers have to say to it may become an event of its own. */
+static bool has_answered(struct program *p)
+{
+	int unread = 0;
+
+	/* In this order: it says so before it reads. */
+	return bell_of(p) < 0 ||
+	       (ioctl(p->bell, FIONREAD, &unread) == 0 && unread == 0 &&
+		!atomic_load(&p->memory->clock.is_answering));
+}
+
 static bool program_waits(struct program *p)
 {
 	const struct live_clock *c = &p->memory->clock;
 
 	if (atomic_load(&p->memory->gone))
 		return true;
-	if (!has_heard(p))
+	if (!has_heard(p) || !has_answered(p))
 		return false;
 	if (atomic_load(&c->posted) != atomic_load(&c->taken))
 		return false;

@@ -10,7 +10,18 @@
  *
  * A program waits if it has polled in vain for a while, if all its threads
  * sleep in the kernel, or if it has used up its patience: so much processor
- * time without a word to its adapter is spinning.
+ * time without a word to its adapter is spinning. Whether it has a processor
+ * does not count:
+ *
+ *	it has opened the adapter	it goes on when we know of it
+ *	it posts			until we have taken that
+ *	we tell it something		until it has heard that; a completion
+ *					or an event for a peer is there then,
+ *					and whoever slept for it is awake
+ *	a peer rings its bell		until its helper has answered
+ *	it polls, and finds		it is at work, until it polls in vain,
+ *					sleeps or is out of patience
+ *	it waits for a page, is stopped	it is at work
  */
 
 #include "base/diag.h"
