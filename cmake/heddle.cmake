@@ -37,6 +37,12 @@ if(HD_SANITIZE)
     -fsanitize=${HD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(hd_flags INTERFACE -fsanitize=${HD_SANITIZE})
 endif()
+# What the sanitizers note of each object and check are ten megabytes full of
+# addresses: programs at a fixed place need not change them whenever they start.
+if(HD_SANITIZE MATCHES "address")
+  target_link_options(hd_flags INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
+endif()
 if(HD_FUZZ)
   # The modules themselves must report coverage, not only the harness.
   target_compile_options(hd_flags INTERFACE -fsanitize=fuzzer-no-link)
