@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #define DEFAULT_PKEY 0xffff
 #define LOOK_EVERY   1024 /* polls between looks at the clock */
@@ -62,11 +63,8 @@ static int errno_or_other(void)
 
 static hd_time op_now(struct nic *nic)
 {
-	struct timespec t;
-
 	(void)nic;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (hd_time)t.tv_sec * HD_S + (hd_time)t.tv_nsec * HD_NS;
+	return clock_time();
 }
 
 static void op_work(struct nic *nic, hd_time duration)

@@ -2,22 +2,14 @@
 #include "cli/progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/unfinished.h"
 #include "cli/record.h"
 
 #define INTERVAL  0.1 /* seconds between two lines */
 #define BAR_WIDTH 24
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void progress_begin(struct progress *p, const struct common_options *common,
 		    const char *unit, double total)
@@ -28,7 +20,7 @@ void progress_begin(struct progress *p, const struct common_options *common,
 	if (common->quiet || !isatty(STDERR_FILENO))
 		return;
 	p->active = true;
-	p->begun = p->shown = now();
+	p->begun = p->shown = clock_seconds();
 }
 
 /* 1234567 as "1.23 M". */
@@ -88,7 +80,7 @@ void progress_line(const struct progress *p, double done, double seconds,
 
 static void show_line(struct progress *p, double done)
 {
-	double t = now();
+	double t = clock_seconds();
 
 	if (t - p->shown < INTERVAL)
 		return;

@@ -2,20 +2,12 @@
 /* Checkpoints of a run, with all that looks on. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "lib/content.h"
 #include "lib/simulation_parts.h"
 #include "ranks/world.h"
-
-static double clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- what a checkpoint is of ------------------------------------------------
  */
@@ -252,7 +244,7 @@ enum hd_status saved_restart(struct simulation *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
-	s->saved_at = clock_now();
+	s->saved_at = clock_seconds();
 	if (s->options.checkpoint || s->options.restart)
 		status = refuse_unsaved(s, d);
 	if (status != HD_OK || !s->options.restart)
@@ -294,7 +286,7 @@ bool saved_progress(void *context, const struct sim_progress *p)
 	/* Who ends it may want to go on later. */
 	s->is_due = o->checkpoint &&
 		    (!goes_on || (!o->every_simulated &&
-				  clock_now() - s->saved_at >=
+				  clock_seconds() - s->saved_at >=
 					  (double)o->every / (double)HD_S));
 	return goes_on && !s->is_due;
 }
@@ -331,6 +323,6 @@ enum hd_status saved_pause(struct simulation *s, struct diag *d)
 	enum hd_status status = save(s, d);
 
 	s->is_due = false;
-	s->saved_at = clock_now();
+	s->saved_at = clock_seconds();
 	return status;
 }

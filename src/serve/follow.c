@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "report/page.h"
 #include "serve/follow_parts.h"
@@ -24,14 +25,6 @@ struct ask {
 	struct ask *next;
 };
 
-static double clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---- making a run -------------------------------------------------------- */
 
 /* Runs on while nobody asks and the slice is not over. */
@@ -42,7 +35,7 @@ static bool look_up(void *context, const struct sim_progress *p)
 	(void)p;
 	return s->is_replaying ||
 	       (!__atomic_load_n(&s->attention, __ATOMIC_RELAXED) &&
-		clock_now() < s->slice_ends);
+		clock_seconds() < s->slice_ends);
 }
 
 /* A run of the scenario with these fields, at its beginning. */
@@ -313,7 +306,7 @@ static void follow_do(struct follow *s, const struct request *r,
 
 static struct timespec in_a_while(double seconds)
 {
-	double until = clock_now() + seconds;
+	double until = clock_seconds() + seconds;
 	struct timespec t = { .tv_sec = (time_t)until };
 
 	t.tv_nsec = (long)((until - (double)t.tv_sec) * 1e9);
@@ -405,10 +398,10 @@ static hd_time goal_of(struct follow *s, hd_time now)
 	if (!s->speed)
 		return HD_TIME_NEVER;
 	if (s->pace_from == 0) {
-		s->pace_from = clock_now();
+		s->pace_from = clock_seconds();
 		s->pace_now = now;
 	}
-	double due = (clock_now() - s->pace_from) * (double)s->speed;
+	double due = (clock_seconds() - s->pace_from) * (double)s->speed;
 
 	/* A machine that is slower than that does not hurry afterwards. */
 	if (due > (double)(now - s->pace_now) + 2 * SLICE * (double)s->speed)
@@ -431,7 +424,7 @@ void follow_run(struct follow *s)
 			pthread_cond_timedwait(&s->asked, &s->lock, &soon);
 			continue;
 		}
-		s->slice_ends = clock_now() + SLICE;
+		s->slice_ends = clock_seconds() + SLICE;
 		pthread_mutex_unlock(&s->lock);
 		s->has_begun = true;
 		if (simulation_advance(s->run, until, &d) != HD_OK)

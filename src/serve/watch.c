@@ -4,21 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "live/live.h"
 #include "serve/watch_parts.h"
 
 #define BETWEEN 0.25 /* seconds, at least, between two looks at links */
-
-static double clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- the fabric ---------------------------------------------------------- */
 
@@ -191,7 +183,7 @@ static enum hd_status look(struct watch *w, struct diag *d)
 	}
 	if (status == HD_OK)
 		status = read_counters(w, d);
-	double now = clock_now();
+	double now = clock_seconds();
 
 	if (status == HD_OK && now - w->looked >= BETWEEN)
 		look_at_links(w, now);
@@ -228,7 +220,7 @@ static enum hd_status change(struct watch *w, const struct change *c,
 		w->notes = hd_grow(w->notes, &w->notes_cap, w->n_notes + 1,
 				   sizeof(*w->notes));
 		w->notes[w->n_notes++] =
-			(struct watch_note){ clock_now() - w->began,
+			(struct watch_note){ clock_seconds() - w->began,
 					     strbuf_detach(&words) };
 	}
 	strbuf_fini(&words);
@@ -287,7 +279,7 @@ enum hd_status watch_new(const char *name, struct diag *d, struct watch **out)
 	w->name = name;
 	w->dir = live_folder(name);
 	w->picture = (struct strbuf)STRBUF_INIT;
-	w->began = clock_now();
+	w->began = clock_seconds();
 	pthread_mutex_init(&w->lock, NULL);
 	enum hd_status status = look(w, d);
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/team.h"
@@ -106,7 +106,7 @@ static char *file_of(const char *scratch, size_t job, const char *extension)
 struct child {
 	pid_t pid; /* 0: none */
 	size_t job;
-	struct timespec begun;
+	double begun; /* clock_seconds */
 };
 
 struct crew {
@@ -160,7 +160,7 @@ static void start(struct crew *w, size_t job)
 	while (c->pid)
 		c++;
 	c->job = job;
-	clock_gettime(CLOCK_MONOTONIC, &c->begun);
+	c->begun = clock_seconds();
 	c->pid = unfinished_fork();
 	if (c->pid == 0)
 		be_child(w, job);
@@ -201,11 +201,8 @@ static struct process_end finish(const struct crew *w, const struct child *c,
 	struct process_end end = { 0 };
 	char *db = file_of(w->scratch, c->job, "db");
 	char *errors = file_of(w->scratch, c->job, "err");
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end.seconds = (double)(now.tv_sec - c->begun.tv_sec) +
-		      1e-9 * (double)(now.tv_nsec - c->begun.tv_nsec);
+	end.seconds = clock_seconds() - c->begun;
 	end.again = !WIFEXITED(status) || WEXITSTATUS(status) > STATUS_INPUT;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > STATUS_RESULTS)
 		end.failure = failure_of(errors, status);

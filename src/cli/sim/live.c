@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/unfinished.h"
 #include "cli/live/live.h"
 #include "cli/sim/session.h"
@@ -22,14 +23,6 @@ struct live_run {
 	hd_time begun; /* by the clock */
 	hd_time slice; /* of the run, until the next look */
 };
-
-static hd_time clock_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (hd_time)t.tv_sec * HD_S + (hd_time)t.tv_nsec * HD_NS;
-}
 
 static void sleep_for(hd_time time)
 {
@@ -81,7 +74,7 @@ static hd_time next_stop(struct live_run *r, hd_time took)
 	if (r->v->pace > 0) {
 		if (took < LOOK)
 			sleep_for(LOOK - took);
-		hd_time due = (hd_time)((double)(clock_now() - r->begun) *
+		hd_time due = (hd_time)((double)(clock_time() - r->begun) *
 					r->v->pace);
 
 		return due > now ? due : now;
@@ -102,10 +95,10 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 	if (strcmp(r->file, "-") == 0)
 		return simulation_run(*r->s, d);
 	do {
-		hd_time before = clock_now();
+		hd_time before = clock_time();
 
 		status = simulation_advance(*r->s, next_stop(r, took), d);
-		took = clock_now() - before;
+		took = clock_time() - before;
 		if (status != HD_OK || simulation_is_stopped(*r->s) ||
 		    simulation_state(*r->s) != SIM_PAUSED)
 			break;
@@ -123,7 +116,7 @@ enum hd_status live_session(struct sim_values *v, const char *file,
 		.s = s,
 		.watch = live_watch_new(simulation_fabric(*s),
 					simulation_sim(*s)),
-		.begun = clock_now(),
+		.begun = clock_time(),
 		.slice = HD_US,
 	};
 	enum hd_status status = go_on(&r, d);
