@@ -89,8 +89,8 @@ enum hd_status outcomes_read(struct diag *d, struct paper_outcomes *out)
 
 	*out = (struct paper_outcomes){ 0 };
 	d->file = f->name;
-	enum hd_status status =
-		document_load((const char *)f->bytes, f->len, d, &doc);
+	enum hd_status status = document_load((const char *)f->bytes, f->len,
+					      "the record", d, &doc);
 
 	if (status != HD_OK)
 		return status;

@@ -374,7 +374,7 @@ enum hd_status paper_parse(const char *text, size_t len, const char *file,
 
 	*out = (struct paper){ .file = hd_strdup(file) };
 	d->file = out->file;
-	enum hd_status status = document_load(text, len, d, &doc);
+	enum hd_status status = document_load(text, len, "the paper", d, &doc);
 
 	if (status != HD_OK)
 		return status;

@@ -120,7 +120,8 @@ static enum hd_status vet_event(struct vetting *v, const yaml_event_t *e)
 }
 
 /* The document API resolves aliases silently, so a pass over events first. */
-static enum hd_status vet(const char *text, size_t len, struct diag *d)
+static enum hd_status vet(const char *text, size_t len, const char *what,
+			  struct diag *d)
 {
 	yaml_parser_t parser;
 	struct vetting v = { .d = d };
@@ -143,21 +144,22 @@ static enum hd_status vet(const char *text, size_t len, struct diag *d)
 	}
 	yaml_parser_delete(&parser);
 	if (status == HD_OK && v.documents == 0)
-		return diag_fail(d, HD_ERR_INPUT, "the scenario is empty");
+		return diag_fail(d, HD_ERR_INPUT, "%s is empty", what);
 	return status;
 }
 
-enum hd_status document_load(const char *text, size_t len, struct diag *d,
-			     struct document *out)
+enum hd_status document_load(const char *text, size_t len, const char *what,
+			     struct diag *d, struct document *out)
 {
 	yaml_parser_t parser;
-	enum hd_status status = vet(text, len, d);
+	enum hd_status status = vet(text, len, what, d);
 
 	if (status != HD_OK)
 		return status;
 	if (!yaml_parser_initialize(&parser))
 		memory_refused(0);
 	yaml_parser_set_input_string(&parser, (const yaml_char_t *)text, len);
+	out->what = what;
 	if (!yaml_parser_load(&parser, &out->yaml))
 		status = refuse_syntax(&parser, text, len, d);
 	yaml_parser_delete(&parser);

@@ -19,11 +19,12 @@
 
 struct document {
 	yaml_document_t yaml;
+	const char *what; /* the whole is called so: "the scenario" */
 };
 
 /* Messages name d->file. */
 HD_MUST_CHECK enum hd_status document_load(const char *text, size_t len,
-					   struct diag *d,
+					   const char *what, struct diag *d,
 					   struct document *out);
 void document_fini(struct document *doc);
 

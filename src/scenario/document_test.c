@@ -45,9 +45,9 @@ static void refuses_what_is_not_plain_data_at_its_place(void **state)
 		struct diag d = { .status = HD_OK, .file = "x.yaml" };
 		struct document doc;
 
-		assert_int_equal(
-			document_load(r->text, strlen(r->text), &d, &doc),
-			HD_ERR_INPUT);
+		assert_int_equal(document_load(r->text, strlen(r->text),
+					       "the scenario", &d, &doc),
+				 HD_ERR_INPUT);
 		if (strncmp(d.message, r->message, strlen(r->message)) != 0 ||
 		    d.line != r->line || d.column != r->column)
 			fail_msg("%s gives %u:%u: %s", r->text, d.line,
@@ -62,7 +62,9 @@ static void keeps_line_and_column_of_every_node(void **state)
 	struct document doc;
 
 	(void)state;
-	assert_int_equal(document_load(text, strlen(text), &d, &doc), HD_OK);
+	assert_int_equal(
+		document_load(text, strlen(text), "the scenario", &d, &doc),
+		HD_OK);
 	const yaml_node_t *root = document_root(&doc);
 
 	assert_string_equal(document_kind(root), "a mapping");

@@ -188,7 +188,8 @@ static enum hd_status add_value(const struct walk *w,
 		*out = add_scalar(w, text, true);
 		return HD_OK;
 	}
-	enum hd_status status = document_load(text, strlen(text), w->d, &doc);
+	enum hd_status status =
+		document_load(text, strlen(text), "the value", w->d, &doc);
 
 	if (status != HD_OK)
 		return status;

@@ -604,7 +604,8 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 
 	*out = (struct scenario){ .file = file, .text = hd_strndup(text, len) };
 	d->file = file;
-	enum hd_status status = document_load(text, len, d, &doc);
+	enum hd_status status =
+		document_load(text, len, "the scenario", d, &doc);
 
 	if (status != HD_OK)
 		return status;

@@ -183,11 +183,12 @@ static enum hd_status read_field(const struct reader *r,
 				 const yaml_node_t *node,
 				 const yaml_node_t *around, void *base);
 
-/* "traffic[]" for items, "fabric.link", "the scenario" for the whole. */
-static void print_where(const struct schema_row *parent, struct strbuf *out)
+/* "traffic[]" for items, "fabric.link", what the document is for the whole. */
+static void print_where(const struct reader *r, const struct schema_row *parent,
+			struct strbuf *out)
 {
 	if (!parent)
-		strbuf_puts(out, "the scenario");
+		strbuf_puts(out, r->doc->what);
 	else
 		strbuf_printf(out, "%s%s", parent->path,
 			      parent->type == SCHEMA_LIST ? "[]" : "");
@@ -213,7 +214,7 @@ static enum hd_status refuse_unknown(const struct reader *r,
 	}
 	const char *nearest = schema_nearest(scalar_text(key), names, n);
 
-	print_where(parent, &where);
+	print_where(r, parent, &where);
 	if (nearest)
 		schema_spell(nearest, &suggestion);
 	enum hd_status status = refuse(
@@ -402,7 +403,7 @@ static enum hd_status read_map(const struct reader *r,
 	if (map && map->type != YAML_MAPPING_NODE && !is_short) {
 		struct strbuf where = STRBUF_INIT;
 
-		print_where(parent, &where);
+		print_where(r, parent, &where);
 		status = refuse(r, map, "%s: expected a mapping, not %s",
 				where.text, document_kind(map));
 		strbuf_fini(&where);

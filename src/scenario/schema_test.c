@@ -136,7 +136,8 @@ static enum hd_status read_zoo(const char *text, struct diag *d,
 			       struct zoo *zoo, struct schema_places *places)
 {
 	struct document doc;
-	enum hd_status status = document_load(text, strlen(text), d, &doc);
+	enum hd_status status =
+		document_load(text, strlen(text), "the zoo", d, &doc);
 
 	memset(zoo, 0, sizeof(*zoo));
 	*places = (struct schema_places){ 0 };
@@ -159,7 +160,7 @@ static const struct {
 	const char *message;
 } refusals[] = {
 	{ "pets: [{name: a}]\nhous: indoor\n", 2, 1,
-	  "unknown field 'hous' in the scenario (did you mean 'house'?)" },
+	  "unknown field 'hous' in the zoo (did you mean 'house'?)" },
 	{ "house: {kind: indoor, colour: red}\n", 1, 23,
 	  "unknown field 'colour' in house" },
 	{ "house: indoor\npets: [{nam: a}]\n", 2, 9,
@@ -185,8 +186,8 @@ static const struct {
 	  "missing field 'pets[].name'" },
 	{ "house: indoor\npets: [5]\n", 2, 8,
 	  "pets[]: expected a mapping, not a value" },
-	{ "[]", 1, 1, "the scenario: expected a mapping, not a list" },
-	{ "just words", 1, 1, "the scenario: expected a mapping, not a value" },
+	{ "[]", 1, 1, "the zoo: expected a mapping, not a list" },
+	{ "just words", 1, 1, "the zoo: expected a mapping, not a value" },
 	{ "house: [indoor]\n", 1, 8, "house: expected a mapping, not a list" },
 	{ "{[1]: 2}\n", 1, 2, "expected the name of a field, not a list" },
 	{ "house: {kind: indoor, area: 0}\n", 1, 29,

@@ -90,13 +90,15 @@ enum hd_status study_parse(const char *text, size_t len, const char *path,
 
 	*out = (struct study){ .seeds = 1, .base_file = hd_strdup(path) };
 	d->file = out->base_file;
-	enum hd_status status = document_load(text, len, d, &doc);
+	enum hd_status status =
+		document_load(text, len, "the scenario", d, &doc);
 
 	if (status != HD_OK)
 		return status;
 	if (is_study(&doc)) {
 		out->file = out->base_file;
 		out->base_file = NULL;
+		doc.what = "the study";
 		status = schema_read(study_fields, &doc, NULL, d, out,
 				     &out->places);
 		note_lines(out);

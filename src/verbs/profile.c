@@ -95,7 +95,8 @@ enum hd_status profile_parse(const char *text, size_t len, struct diag *d,
 {
 	struct schema_places places = { 0 };
 	struct document doc;
-	enum hd_status status = document_load(text, len, d, &doc);
+	enum hd_status status =
+		document_load(text, len, "the profile", d, &doc);
 
 	*out = (struct profile){ 0 };
 	if (status != HD_OK)

@@ -208,7 +208,7 @@ seeds: 1000000
 axes:
   - {field: traffic.0.load, values: 0.001..1:0.001}
 EOF
-refused 2:1 "unknown field 'axis'" <<'EOF'
+refused 2:1 "unknown field 'axis' in the study (did you mean 'axes'?)" <<'EOF'
 scenario: star.yaml
 axis: []
 EOF

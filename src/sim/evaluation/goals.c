@@ -209,7 +209,8 @@ enum hd_status goals_read(const char *text, size_t len, uint32_t mtu,
 	struct document doc;
 
 	*out = (struct goals){ .n = 0 };
-	enum hd_status status = document_load(text, len, d, &doc);
+	enum hd_status status =
+		document_load(text, len, "the list of goals", d, &doc);
 
 	if (status != HD_OK)
 		return status;
