@@ -26,7 +26,8 @@ void checksum_write(const struct results *r, struct strbuf *out);
 void latex_write(const struct results *r, struct strbuf *out);
 /*
  * Columns for gnuplot under their names; two empty lines part tables, and the
- * curves of a series, so that `index` finds them. No value is NaN.
+ * curves of a series, so that `index` finds them: rows of a curve stand
+ * together whatever their order in the table. No value is NaN.
  */
 void gnuplot_write(const struct results *r, struct strbuf *out);
 /* Nothing: what a run costs without its output. */

@@ -182,6 +182,40 @@ static void gnuplot_parts_the_curves_of_a_series(void **state)
 	results_free(r);
 }
 
+static void gnuplot_finds_curves_whatever_the_order_of_rows(void **state)
+{
+	static const struct column columns[] = {
+		{ "load", "%", VALUE_REAL },
+		{ "lanes", NULL, VALUE_UINT },
+		{ "engine", NULL, VALUE_TEXT },
+		{ "p99", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+		{ NULL },
+	};
+	struct results *r = results_new("sweep");
+	struct table *t = results_series(r, "curves", "c", columns);
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		table_put_values(
+			t, (struct value[]){ value_of_real(i < 4 ? 0 : 10),
+					     value_of_uint(1 + i / 2 % 2),
+					     value_of_text(i % 2 ? "b" : "a"),
+					     value_of_real(i) });
+	}
+	char *text = written("gnuplot", r);
+
+#define NAMES "\"load [%]\" \"lanes\" \"engine\" \"p99 [us]\"\n"
+	assert_string_equal(
+		text,
+		"# index 0: curves: c\n" NAMES "0 1 \"a\" 0\n10 1 \"a\" 4\n"
+		"\n\n# index 1: curves: c\n" NAMES "0 1 \"b\" 1\n10 1 \"b\" 5\n"
+		"\n\n# index 2: curves: c\n" NAMES "0 2 \"a\" 2\n10 2 \"a\" 6\n"
+		"\n\n# index 3: curves: c\n" NAMES
+		"0 2 \"b\" 3\n10 2 \"b\" 7\n");
+	free(text);
+	results_free(r);
+}
+
 static json_t *parsed(const struct results *r)
 {
 	char *text = written("json", r);
@@ -425,6 +459,8 @@ int main(void)
 			csv_quotes_what_needs_it_and_keeps_every_digit),
 		cmocka_unit_test(latex_has_booktabs_rules_and_escapes),
 		cmocka_unit_test(gnuplot_parts_the_curves_of_a_series),
+		cmocka_unit_test(
+			gnuplot_finds_curves_whatever_the_order_of_rows),
 		cmocka_unit_test(json_says_values_units_and_origins),
 		cmocka_unit_test(json_doubles_read_back_exactly),
 		cmocka_unit_test(an_empty_result_is_still_valid),
