@@ -144,22 +144,6 @@ static bool range_align(struct range *r)
 	return true;
 }
 
-/* The one unit of all of it, wherever it is written; NULL: several. */
-static const char *range_unit(const struct range *r)
-{
-	const char *const written[] = { r->high.unit, r->low.unit,
-					r->step.unit };
-	const char *unit = "";
-
-	for (unsigned i = 0; i < 3; i++) {
-		if (!*unit)
-			unit = written[i];
-		if (*written[i] && strcmp(written[i], unit) != 0)
-			return NULL;
-	}
-	return unit;
-}
-
 static void put_number(struct pieces *p, int64_t digits, unsigned scale,
 		       const char *unit)
 {
@@ -175,6 +159,51 @@ static void put_number(struct pieces *p, int64_t digits, unsigned scale,
 	}
 	strbuf_puts(&text, unit);
 	pieces_add(p, strbuf_detach(&text));
+}
+
+/* Sizes in several units, or some in none, which means bytes as it does alone:
+ * all of them in bytes. "64..64KiB" begins at 64 bytes. */
+static void range_to_bytes(struct range *r)
+{
+	struct decimal *parts[] = { &r->low, &r->high, &r->step };
+	unsigned n = r->factor ? 2 : 3, same = 1;
+	uint64_t bytes[3];
+
+	for (unsigned i = 0; i < n; i++) {
+		struct pieces text = { 0 };
+
+		put_number(&text, parts[i]->digits, parts[i]->scale,
+			   parts[i]->unit);
+		bool size = hd_size_parse(text.items[0], NULL, &bytes[i]) ==
+				    HD_OK &&
+			    bytes[i] < INT64_MAX / 4;
+
+		pieces_fini(&text);
+		if (!size)
+			return;
+		same += i && strcmp(parts[i]->unit, r->low.unit) == 0;
+	}
+	for (unsigned i = 0; i < n && same < n; i++) {
+		parts[i]->digits = (int64_t)bytes[i];
+		parts[i]->scale = 0;
+		*parts[i]->unit = '\0';
+	}
+}
+
+/* The one unit of all of it, wherever it is written; NULL: several. */
+static const char *range_unit(const struct range *r)
+{
+	const char *const written[] = { r->high.unit, r->low.unit,
+					r->step.unit };
+	const char *unit = "";
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (!*unit)
+			unit = written[i];
+		if (*written[i] && strcmp(written[i], unit) != 0)
+			return NULL;
+	}
+	return unit;
 }
 
 /* How many values it has: counted, not made. */
@@ -193,6 +222,7 @@ static int64_t range_count(const struct range *r)
 static enum hd_status range_expand(struct range *r, const char *text,
 				   struct diag *d, struct pieces *out)
 {
+	range_to_bytes(r);
 	const char *unit = range_unit(r);
 
 	if (!unit)

@@ -42,6 +42,11 @@ static void values_are_lists_and_ranges(void **state)
 		{ LOAD, "7%..7%:1%", "7%" },
 		{ PAYLOAD, "64..1024:*2", "64|128|256|512|1024" },
 		{ PAYLOAD, "1KiB..9KiB:*3", "1KiB|3KiB|9KiB" },
+		{ PAYLOAD, "1KiB..3KiB:1KiB", "1KiB|2KiB|3KiB" },
+		/* A size without a unit is in bytes, here too. */
+		{ PAYLOAD, "256..4KiB:*4", "256|1024|4096" },
+		{ PAYLOAD, "0.5KiB..2KiB:512", "512|1024|1536|2048" },
+		{ PAYLOAD, "512B..2KiB:*2", "512|1024|2048" },
 		{ "run.measure", "1us..3us:1us", "1us|2us|3us" },
 		{ "fabric.switch.input_buffer", "1 packets..3 packets:1",
 		  "1 packets|2 packets|3 packets" },
