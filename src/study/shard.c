@@ -5,27 +5,38 @@
 #include "base/alloc.h"
 #include "study/sweep.h"
 
+/* A variable of the batch system; what it has is left if it is not set. */
+static bool read_number(const char *name, uint64_t *out)
+{
+	const char *text = getenv(name);
+
+	return !text || hd_uint_parse(text, NULL, out) == HD_OK;
+}
+
 /* A batch system says which task of an array this is; none: all of it. */
 static enum hd_status from_slurm(struct diag *d, uint64_t *shard, uint64_t *n)
 {
-	const char *task = getenv("SLURM_ARRAY_TASK_ID");
-	const char *first = getenv("SLURM_ARRAY_TASK_MIN");
-	const char *count = getenv("SLURM_ARRAY_TASK_COUNT");
-	uint64_t low = 1;
+	uint64_t task = UINT64_MAX, low = 1, step = 1, high;
 
 	*shard = *n = 1;
-	if (!task && !count)
+	if (!getenv("SLURM_ARRAY_TASK_ID") && !getenv("SLURM_ARRAY_TASK_COUNT"))
 		return HD_OK;
-	if (task && count && hd_uint_parse(task, NULL, shard) == HD_OK &&
-	    hd_uint_parse(count, NULL, n) == HD_OK &&
-	    (!first || hd_uint_parse(first, NULL, &low) == HD_OK) &&
-	    *shard >= low && *shard - low < *n) {
-		*shard -= low - 1;
+	*n = 0;
+	bool good = read_number("SLURM_ARRAY_TASK_ID", &task) &&
+		    read_number("SLURM_ARRAY_TASK_COUNT", n) &&
+		    read_number("SLURM_ARRAY_TASK_MIN", &low) &&
+		    read_number("SLURM_ARRAY_TASK_STEP", &step) && *n && step;
+
+	high = good ? low + (*n - 1) * step : 0;
+	if (good && read_number("SLURM_ARRAY_TASK_MAX", &high) && task >= low &&
+	    task <= high && (high - low) / step + 1 == *n &&
+	    (task - low) % step == 0) {
+		*shard = (task - low) / step + 1;
 		return HD_OK;
 	}
 	return diag_fail(d, HD_ERR_USAGE,
-			 "SLURM_ARRAY_TASK_ID, _MIN and _COUNT do not name a "
-			 "shard; an array without gaps does");
+			 "SLURM_ARRAY_TASK_ID, _MIN, _STEP and _COUNT do not "
+			 "name a shard; an array without gaps does");
 }
 
 enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard,

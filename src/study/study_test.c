@@ -448,6 +448,8 @@ static void shards_are_named_by_two_numbers_or_slurm(void **state)
 	}
 	unsetenv("SLURM_ARRAY_TASK_ID");
 	unsetenv("SLURM_ARRAY_TASK_COUNT");
+	unsetenv("SLURM_ARRAY_TASK_MAX");
+	unsetenv("SLURM_ARRAY_TASK_STEP");
 	assert_int_equal(shard_parse("auto", &d, &shard, &n), HD_OK);
 	assert_int_equal(shard, 0);
 	assert_int_equal(n, 1);
@@ -459,6 +461,41 @@ static void shards_are_named_by_two_numbers_or_slurm(void **state)
 	assert_int_equal(n, 6);
 	setenv("SLURM_ARRAY_TASK_ID", "6", 1);
 	assert_int_equal(shard_parse("auto", &d, &shard, &n), HD_ERR_USAGE);
+}
+
+/* Which shard of how many a task of --array is: "task MIN MAX STEP COUNT". */
+static void arrays_of_slurm_have_no_gaps(void **state)
+{
+	static const struct {
+		const char *task, *low, *high, *step, *count;
+		size_t shard; /* SIZE_MAX: it is refused */
+	} cases[] = {
+		{ "1", "1", "10", "1", "10", 0 },
+		{ "4", "1", "7", "3", "3", 1 }, /* --array=1-7:3 */
+		{ "7", "1", "8", "3", "3", 2 },
+		{ "5", "1", "7", "3", "3", SIZE_MAX },
+		{ "3", "1", "7", "1", "3", SIZE_MAX }, /* --array=1,3,7 */
+		{ "3", "1", "7", "0", "3", SIZE_MAX },
+		{ "3", "1", "3", "1", "0", SIZE_MAX },
+		{ "3", "4", "6", "1", "3", SIZE_MAX },
+		{ "x", "1", "3", "1", "3", SIZE_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct diag d = { .status = HD_OK };
+		size_t shard = SIZE_MAX, n;
+
+		setenv("SLURM_ARRAY_TASK_ID", cases[i].task, 1);
+		setenv("SLURM_ARRAY_TASK_MIN", cases[i].low, 1);
+		setenv("SLURM_ARRAY_TASK_MAX", cases[i].high, 1);
+		setenv("SLURM_ARRAY_TASK_STEP", cases[i].step, 1);
+		setenv("SLURM_ARRAY_TASK_COUNT", cases[i].count, 1);
+		assert_int_equal(shard_parse("auto", &d, &shard, &n),
+				 cases[i].shard == SIZE_MAX ? HD_ERR_USAGE
+							    : HD_OK);
+		assert_int_equal(shard, cases[i].shard);
+	}
 }
 
 int main(void)
@@ -473,6 +510,7 @@ int main(void)
 		cmocka_unit_test(commands_are_found_by_their_words),
 		cmocka_unit_test(options_of_a_command_are_fields_too),
 		cmocka_unit_test(shards_are_named_by_two_numbers_or_slurm),
+		cmocka_unit_test(arrays_of_slurm_have_no_gaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
