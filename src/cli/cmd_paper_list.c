@@ -10,15 +10,9 @@ static int list(struct paper_session *s, const char *name)
 {
 	struct results *r = results_new(name);
 	struct diag d = { .status = HD_OK };
-	struct paper_outcomes record = { 0 };
-	enum hd_status status = HD_OK;
+	const struct paper_outcomes nothing = { 0 };
 
-	if (s->v.document)
-		status = outcomes_read(&d, &record);
-	if (status == HD_OK)
-		status = paper_session_write(s, &record, &d);
-	outcomes_fini(&record);
-	if (status != HD_OK) {
+	if (paper_session_write(s, &nothing, &d) != HD_OK) {
 		results_free(r);
 		return command_refuse(&d);
 	}

@@ -8,7 +8,7 @@
 static int review(struct paper_session *s, const char *name)
 {
 	struct diag d = { .status = HD_OK };
-	struct paper_outcomes record;
+	struct paper_outcomes found;
 
 	if (paper_session_run(s, &d) != HD_OK)
 		return command_refuse(&d);
@@ -20,13 +20,13 @@ static int review(struct paper_session *s, const char *name)
 		       "series and comparisons are in %s: 'heddle report "
 		       "--db %s --html papers.html' draws them",
 		       s->v.common.db, s->v.common.db);
-	outcomes_take(&s->review, &record);
+	outcomes_take(&s->review, &found);
 	/* Documents are of all that was asked for. */
 	enum hd_status status = done < s->review.n_jobs
 					? HD_OK
-					: paper_session_write(s, &record, &d);
+					: paper_session_write(s, &found, &d);
 
-	outcomes_fini(&record);
+	outcomes_fini(&found);
 	int code = paper_session_tell(s, r, same);
 
 	if (status != HD_OK)

@@ -112,18 +112,65 @@ void outcomes_print(const struct paper_outcomes *r, struct strbuf *out)
 	schema_print(record_fields, r, false, out);
 }
 
-const struct paper_outcome *outcomes_find(const struct paper_outcomes *r,
-					  const struct paper *p,
-					  const struct paper_experiment *e)
+/* The row of an experiment; NULL if there is none. */
+static const struct paper_outcome *row_of_id(const struct paper_outcomes *r,
+					     const struct paper *p,
+					     const struct paper_experiment *e,
+					     bool quick)
 {
 	size_t len = strlen(p->id);
 
 	for (size_t i = 0; i < r->n; i++) {
 		const char *id = r->rows[i].id;
 
-		if (strncmp(id, p->id, len) == 0 && id[len] == '/' &&
-		    strcmp(id + len + 1, e->id) == 0)
+		if (r->rows[i].quick == quick && strncmp(id, p->id, len) == 0 &&
+		    id[len] == '/' && strcmp(id + len + 1, e->id) == 0)
 			return &r->rows[i];
 	}
 	return NULL;
+}
+
+const struct paper_outcome *outcomes_find(const struct paper_outcomes *r,
+					  const struct paper *p,
+					  const struct paper_experiment *e)
+{
+	const struct paper_outcome *row = row_of_id(r, p, e, false);
+
+	return row ? row : row_of_id(r, p, e, true);
+}
+
+static struct paper_outcome copy_of(const struct paper_outcome *row)
+{
+	struct paper_outcome copy = *row;
+
+	copy.id = hd_strdup(row->id);
+	copy.setting = row->setting ? hd_strdup(row->setting) : NULL;
+	copy.ours = hd_strdup(row->ours);
+	return copy;
+}
+
+void outcomes_join(const struct paper_catalogue *c,
+		   const struct paper_outcomes *found,
+		   const struct paper_outcomes *before,
+		   struct paper_outcomes *out)
+{
+	*out = (struct paper_outcomes){
+		.rows = hd_alloc(found->n + before->n + 1, sizeof(*out->rows)),
+	};
+	for (size_t i = 0; i < c->n; i++) {
+		const struct paper *p = c->papers[i];
+
+		for (size_t k = 0; k < 2 * p->n_experiments; k++) {
+			const struct paper_experiment *e =
+				&p->experiments[k / 2];
+			bool quick = k % 2;
+			const struct paper_outcome *row =
+				row_of_id(found, p, e, quick);
+
+			if (!row)
+				row = row_of_id(before, p, e, quick);
+			if (row)
+				out->rows[out->n++] = copy_of(row);
+		}
+	}
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
+#include "paper/outcomes.h"
 #include "paper/points.h"
 
 #define HEAD "paper: '0'\ntitle: t\nexperiments:\n"
@@ -285,6 +286,46 @@ static void the_built_in_papers_are_good(void **state)
 	catalogue_fini(&c);
 }
 
+static struct paper_outcome row(char *id, bool quick, char *ours)
+{
+	return (struct paper_outcome){
+		.id = id, .check = 1, .ours = ours, .quick = quick
+	};
+}
+
+static void what_is_found_joins_what_was_recorded(void **state)
+{
+	struct paper_outcome now[] = { row("000/fig9", false, "printed"),
+				       row("000/table1", false, "new") };
+	struct paper_outcome old[] = { row("000/table1", false, "old"),
+				       row("000/fig8", true, "other"),
+				       row("000/fig9", true, "quick"),
+				       row("000/gone", true, "gone") };
+	static const char *const joined[] = { "new", "other", "printed",
+					      "quick" };
+	const struct paper_outcomes found = { now, 2 }, before = { old, 4 };
+	struct diag d = { .status = HD_OK };
+	struct paper_catalogue c;
+	struct paper_outcomes all;
+
+	(void)state;
+	assert_int_equal(catalogue_init(&c, &d), HD_OK);
+	outcomes_join(&c, &found, &before, &all);
+	assert_int_equal(all.n, 4);
+	for (size_t i = 0; i < all.n; i++)
+		assert_string_equal(all.rows[i].ours, joined[i]);
+	for (size_t i = 0; i < c.papers[0]->n_experiments; i++) {
+		const struct paper_experiment *e = &c.papers[0]->experiments[i];
+		const struct paper_outcome *row =
+			outcomes_find(&all, c.papers[0], e);
+
+		if (strcmp(e->id, "fig9") == 0)
+			assert_string_equal(row->ours, "printed");
+	}
+	outcomes_fini(&all);
+	catalogue_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +337,7 @@ int main(void)
 		cmocka_unit_test(files_anywhere_else_are_refused),
 		cmocka_unit_test(experiments_are_handed_over),
 		cmocka_unit_test(the_built_in_papers_are_good),
+		cmocka_unit_test(what_is_found_joins_what_was_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

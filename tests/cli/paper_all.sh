@@ -20,12 +20,5 @@ status 0 "$HEDDLE" paper run $(cat ids) --quick --db all.db --record record.yaml
 	--json
 jq -e '[.tables.verdicts.rows[].record] | unique == ["as recorded"]' out \
 	>jq.out || fail "verdicts"
-# What both have of an experiment: a row and the lines below it.
-rows() {
-	awk '/^  - id: / { id = $3 } id { print id "\t" $0 }' "$1"
-}
-rows record.yaml | sort >found
-rows "$SRC/papers/record.yaml" | awk 'NR == FNR { asked[$1] = 1; next }
-	$1 in asked' ids - | sort >recorded
-[ "$(wc -l <found)" -gt 100 ] || fail "few values"
-diff found recorded || fail "values that are not as recorded"
+# What was run is as recorded, and so stays what was not.
+cmp record.yaml "$SRC/papers/record.yaml" || fail "the record"

@@ -259,19 +259,29 @@ static enum hd_status write_text(const char *path, struct strbuf *text,
 }
 
 enum hd_status paper_session_write(const struct paper_session *s,
-				   const struct paper_outcomes *r,
+				   const struct paper_outcomes *found,
 				   struct diag *d)
 {
+	struct paper_outcomes before, all;
 	struct strbuf text = STRBUF_INIT;
 
-	paper_document(&s->catalogue, r, &text);
-	enum hd_status status = write_text(s->v.document, &text, d);
+	if (!s->v.document && !s->v.record)
+		return HD_OK;
+	enum hd_status status = outcomes_read(d, &before);
 
-	outcomes_print(r, &text);
-	enum hd_status other =
-		write_text(status == HD_OK ? s->v.record : NULL, &text, d);
-
-	return status == HD_OK ? other : status;
+	outcomes_join(&s->catalogue, found, &before, &all);
+	if (status == HD_OK) {
+		d->file = NULL;
+		paper_document(&s->catalogue, &all, &text);
+		status = write_text(s->v.document, &text, d);
+	}
+	if (status == HD_OK) {
+		outcomes_print(&all, &text);
+		status = write_text(s->v.record, &text, d);
+	}
+	outcomes_fini(&before);
+	outcomes_fini(&all);
+	return status;
 }
 
 size_t paper_session_done(const struct paper_session *s)

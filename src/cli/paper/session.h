@@ -42,12 +42,12 @@ struct paper_values {
 			"(docs/papers.md)"                                      \
 	}
 
-#define PAPER_OPTION_RECORD                                                    \
-	{                                                                      \
-		.name = "record", .kind = OPT_OUTPUT,                          \
-		.offset = PAPER_FIELD(record), .value = "FILE",                \
-		.help = "write what was found to FILE, as papers/record.yaml " \
-			"has it"                                               \
+#define PAPER_OPTION_RECORD                                               \
+	{                                                                 \
+		.name = "record", .kind = OPT_OUTPUT,                     \
+		.offset = PAPER_FIELD(record), .value = "FILE",           \
+		.help = "write what was found, and what was recorded of " \
+			"all else, to FILE, as papers/record.yaml has it" \
 	}
 
 struct paper_session {
@@ -72,10 +72,11 @@ int paper_session(const struct command *self, int argc, char **argv,
 /* Runs all of them; HD_OK also if some failed or were not begun. */
 HD_MUST_CHECK enum hd_status paper_session_run(struct paper_session *s,
 					       struct diag *d);
-/* The files that --document and --record ask for. */
-HD_MUST_CHECK enum hd_status paper_session_write(const struct paper_session *s,
-						 const struct paper_outcomes *r,
-						 struct diag *d);
+/* The files that --document and --record ask for: what was found now, and what
+ * was recorded of all else. */
+HD_MUST_CHECK enum hd_status
+paper_session_write(const struct paper_session *s,
+		    const struct paper_outcomes *found, struct diag *d);
 /* All papers and experiments that are built in, for completion. */
 void paper_words(struct strbuf *out);
 /* How many runs came to their end. */
