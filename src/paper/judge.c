@@ -186,7 +186,8 @@ static struct finding judge_step(enum paper_relation r, const double *from,
 		by[i] = course_sign(r) * (to[i] - from[i]);
 	double mean = mean_of(by, n), base = fabs(mean_of(from, n));
 
-	f.value = mean_of(to, n) / mean_of(from, n);
+	/* Nothing after nothing is no change, and no number otherwise. */
+	f.value = mean == 0 ? 1 : mean_of(to, n) / mean_of(from, n);
 	f.beyond = base > 0 ? -mean / base : -mean;
 	if (!(mean >= 0)) {
 		f.verdict = VERDICT_NOT;

@@ -266,6 +266,20 @@ static void cases_are_judged_one_by_one(void **state)
 		    ">= 9", (struct counts){ 4, 0, 0, VERDICT_NOT });
 }
 
+static void nothing_after_nothing_is_the_same(void **state)
+{
+	static const double zeros[2][2][3] = { { { 0 }, { 0 } },
+					       { { 1, 1, 1 }, { 2, 2, 2 } } };
+	struct results *r = grid(zeros);
+	struct judgement j = judge_text_of(ALONG, "never falls", r);
+
+	(void)state;
+	assert_int_equal(j.holds, 2);
+	assert_true(j.ours == 1);
+	judgement_fini(&j);
+	results_free(r);
+}
+
 static void what_chance_may_have_made_is_no_exception(void **state)
 {
 	(void)state;
@@ -349,6 +363,7 @@ int main(void)
 		cmocka_unit_test(texts_and_booleans_are_read),
 		cmocka_unit_test(rows_are_chosen_by_relations),
 		cmocka_unit_test(cases_are_judged_one_by_one),
+		cmocka_unit_test(nothing_after_nothing_is_the_same),
 		cmocka_unit_test(what_chance_may_have_made_is_no_exception),
 		cmocka_unit_test(twins_are_those_of_the_same_case),
 		cmocka_unit_test(what_is_not_there_is_said),
