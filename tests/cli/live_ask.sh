@@ -41,6 +41,10 @@ on h3 saquery -t 300000 SL2VL >records
 on h3 saquery -t 300000 MFTR >records
 [ "$(grep -c 'Record dump' records)" -ge 5 ] || fail "MFT records"
 on h3 saquery -t 300000 --src-to-dst 1:2 | grep -q 'dlid.*2$' || fail "a path record"
+# Of all pairs: six million of them, for minutes.
+[ -z "${HD_LONG:-}" ] ||
+	[ "$(on h3 saquery -t 300000 -p | grep -c 'PathRecord dump')" -eq $((ends * ends)) ] ||
+	fail "not every pair of ends has a path record"
 
 # ---- routes: unicast as the manager planned them, multicast as it made them
 on h3 dump_fts >fts
