@@ -22,7 +22,7 @@ import sys
 
 LONG = os.environ.get("HD_LONG") == "1"
 CASES = 100 if os.environ.get("HD_LIGHT") == "1" else 200
-SECONDS = 5
+SECONDS = 5 if LONG else 2
 FILES = {
     "s.yaml": "fabric: {topology: {kind: star, hosts: 4}}\n"
               "traffic: [{name: t, kind: poisson, load: 10%}]\n"
