@@ -123,7 +123,6 @@ struct v_thread {
 	uint32_t id;
 	hd_time clock;
 	hd_time wake_at;       /* of its timer, or NEVER */
-	struct v_cq *cq;       /* waits for a completion here */
 	struct v_thread *next; /* in a list of those that wait */
 	/* Ring; `head` and `tail` count. */
 	struct deferred *requests;
@@ -176,7 +175,6 @@ struct v_cq {
 	void *context;
 	hd_time armed_at;
 	struct thread_list waiters;
-	uint32_t users;
 };
 
 static inline struct cq_entry *cq_at(const struct v_cq *cq, uint64_t i)
