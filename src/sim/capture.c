@@ -6,6 +6,7 @@
 #include "sim/watch.h"
 #include "subnet/packet.h"
 #include "wire/capture.h"
+#include "wire/cursor.h"
 #include "wire/mad.h"
 #include "wire/opcode.h"
 #include "wire/packet.h"
@@ -205,16 +206,10 @@ static struct pending pop(struct sim_capture *c)
 	return top;
 }
 
-static void put_be64(uint8_t *out, uint64_t value)
-{
-	for (unsigned i = 0; i < 8; i++)
-		out[i] = (uint8_t)(value >> (56 - 8 * i));
-}
-
 static void put_gid(const struct fabric *b, port_id port, uint8_t *gid)
 {
-	put_be64(gid, subnet_gid_prefix(&b->subnet, port));
-	put_be64(gid + 8, b->topo.ports[port].guid);
+	store_be64(gid, subnet_gid_prefix(&b->subnet, port));
+	store_be64(gid + 8, b->topo.ports[port].guid);
 }
 
 static void set_grh(const struct fabric *b, const struct sim_packet *p,
@@ -233,8 +228,8 @@ static void set_grh(const struct fabric *b, const struct sim_packet *p,
 		put_gid(b, p->target, out->grh.dgid);
 	} else if (p->dlid >= LID_FIRST_MCAST) {
 		/* A group of the link's scope that holds its MLID. */
-		put_be64(out->grh.dgid, MCAST_MGID_PREFIX);
-		put_be64(out->grh.dgid + 8, p->dlid);
+		store_be64(out->grh.dgid, MCAST_MGID_PREFIX);
+		store_be64(out->grh.dgid + 8, p->dlid);
 	} else if (b->subnet.port_of_lid[subnet][p->dlid] != TOPO_NONE) {
 		put_gid(b, b->subnet.port_of_lid[subnet][p->dlid],
 			out->grh.dgid);
@@ -307,8 +302,8 @@ static void fill_mad(const struct sim_packet *p, struct packet *out,
 	};
 
 	mad_write(&h, mad);
-	put_be64(mad + MAD_DATA,
-		 (uint64_t)p->flow << 32 | ((p->reserve / 1000) & UINT32_MAX));
+	store_be64(mad + MAD_DATA, (uint64_t)p->flow << 32 |
+					   ((p->reserve / 1000) & UINT32_MAX));
 	mad[MAD_DATA + 8] = p->sl;
 	mad[MAD_DATA + 9] = p->cookie & 255;
 	out->bth.dest_qp = 1;

@@ -7,8 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/ring.h"
+#include "subnet/mcast.h"
 #include "subnet/subnet.h"
 #include "verbs/objects.h"
+#include "wire/cursor.h"
 
 lid_t v_lid(const struct v_device *dev)
 {
@@ -79,19 +81,13 @@ uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted)
 		       wanted);
 }
 
-static void put_be64(uint8_t *out, uint64_t value)
-{
-	for (unsigned i = 0; i < 8; i++)
-		out[i] = (uint8_t)(value >> (56 - 8 * i));
-}
-
 void v_gid(const struct v_device *dev, uint8_t gid[16])
 {
 	const struct fabric *b = dev->lab->build;
 	port_id origin = b->setup.ports[dev->port].origin;
 
-	put_be64(gid, subnet_gid_prefix(&b->subnet, origin));
-	put_be64(gid + 8, b->topo.ports[origin].guid);
+	store_be64(gid, subnet_gid_prefix(&b->subnet, origin));
+	store_be64(gid + 8, b->topo.ports[origin].guid);
 }
 
 /* ---- protection domains and memory ------------------------------------ */
@@ -513,8 +509,8 @@ struct wr_datagram v_ah(const struct v_pd *pd, lid_t dlid, uint8_t sl)
 /* A group of the link's scope that holds its MLID. */
 static void group_gid(lid_t mlid, uint8_t out[16])
 {
-	put_be64(out, UINT64_C(0xff12401bffff0000));
-	put_be64(out + 8, mlid);
+	store_be64(out, MCAST_MGID_PREFIX);
+	store_be64(out + 8, mlid);
 }
 
 struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid, uint8_t sl)
