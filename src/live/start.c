@@ -91,8 +91,7 @@ struct work {
 	const struct live_options *options;
 	const char *host, *engine;
 	const struct live_companion *companion;
-	int patience; /* ms that the parent waits for the news; -1: any time, */
-	bool *is_late; /* else says here that there were none */
+	int patience; /* ms that the parent waits for the news; -1: any time */
 };
 
 static enum hd_status serve(const struct work *w, struct news *n,
@@ -151,7 +150,9 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 	return diag_fail(d, told.status, "%s", told.message);
 }
 
-static enum hd_status run_apart(const struct work *w, struct diag *d)
+/* Late: there were no news in that time, and it goes on. */
+static enum hd_status run_apart(const struct work *w, struct diag *d,
+				bool *is_late)
 {
 	int ends[2];
 	enum hd_status status = HD_OK;
@@ -172,7 +173,7 @@ static enum hd_status run_apart(const struct work *w, struct diag *d)
 	else if (has_news(ends[0], w->patience))
 		status = hear(ends[0], child, d);
 	else
-		*w->is_late = true;
+		*is_late = true;
 	close(ends[0]);
 	return status;
 }
@@ -188,10 +189,12 @@ enum hd_status live_start(const struct topo *t, const char *name,
 			  .options = o,
 			  .patience = -1 };
 	struct news nobody = { .fd = -1 };
+	bool never;
 	enum hd_status status = make_folder(dir, name, d);
 
 	if (status == HD_OK)
-		status = apart ? run_apart(&w, d) : serve(&w, &nobody, d);
+		status = apart ? run_apart(&w, d, &never)
+			       : serve(&w, &nobody, d);
 	free(dir);
 	return status;
 }
@@ -261,9 +264,8 @@ enum hd_status live_start_manager(const char *name, const char *host,
 			  .dir = dir,
 			  .host = host,
 			  .engine = engine,
-			  .patience = patience,
-			  .is_late = is_late };
-	enum hd_status status = run_apart(&w, d);
+			  .patience = patience };
+	enum hd_status status = run_apart(&w, d, is_late);
 
 	free(dir);
 	return status;
@@ -286,7 +288,8 @@ enum hd_status live_start_companion(const char *name,
 	struct work w = {
 		.run = accompany, .dir = dir, .companion = c, .patience = -1
 	};
-	enum hd_status status = run_apart(&w, d);
+	bool never;
+	enum hd_status status = run_apart(&w, d, &never);
 
 	free(dir);
 	return status;
