@@ -121,7 +121,11 @@ for kind in rc uc ud srq; do
 	between h0 h5 ibv_${kind}_pingpong -c -n 20
 	between h0 h5 ibv_${kind}_pingpong -c -e -n 20
 done
-between h0 h5 ib_atomic_bw -F -n 20
+for tool in ib_send_lat 'ib_send_lat -c UD' ib_read_lat ib_atomic_lat \
+	'ib_send_bw -q 2 --use-srq' 'ib_send_bw -c UC' ib_write_bw \
+	'ib_write_bw -c UC' ib_read_bw ib_atomic_bw; do
+	compared 20 h0 h5 $tool -F -n 20
+done
 
 # ---- two that share the cable to h4, from the same moment on: 1 to 3
 compete() { # HOST SL N: its process in $pair, what it says in client.SL

@@ -44,20 +44,21 @@ between h0 h5 ibv_rc_pingpong -c -s 1000000 -n 20
 between h0 h0 ibv_rc_pingpong -c -n 300 # within a host
 
 # ---- perftest: TOOL OPTIONS, a line each; the last line of numbers begins
-# with the size, and has the iterations of all queue pairs.
+# with the size, and has the iterations of all queue pairs. Contents are compared
+# for it.
 while read -r size n tool options; do
-	between h0 h5 $tool -F $options
+	compared "$n" h0 h5 $tool -F $options
 	awk -v size="$size" -v n="$n" '$1 == size && $2 == n { found = 1 }
 		END { exit !found }' client || fail "$tool $options: $(cat client)"
 done <<'ROWS'
 2 300 ib_send_lat -n 300
-2 300 ib_send_lat -n 300 -c UC
-2 300 ib_send_lat -n 300 -c UD
+1001 300 ib_send_lat -n 300 -c UC -s 1001
+1001 300 ib_send_lat -n 300 -c UD -s 1001
 2 300 ib_send_lat -n 300 -e
 2 300 ib_send_lat -n 300 -I 64
 2 300 ib_write_lat -n 300
-2 300 ib_write_lat -n 300 -c UC
-2 300 ib_read_lat -n 300
+5001 300 ib_write_lat -n 300 -c UC -s 5001
+5001 300 ib_read_lat -n 300 -s 5001
 8 300 ib_atomic_lat -n 300
 8 300 ib_atomic_lat -n 300 -A CMP_AND_SWAP
 65536 300 ib_send_bw -n 300
@@ -75,3 +76,22 @@ done <<'ROWS'
 8 300 ib_atomic_bw -n 300
 8 300 ib_atomic_bw -n 300 -A CMP_AND_SWAP
 ROWS
+
+# ---- an adapter that gets one byte wrong is found out
+while read -r what; do
+	read -r tool <&3
+	witness "$SPOIL_LIBRARY"
+	(between h0 h5 $tool) >said 2>&1 && fail "$tool: nobody noticed"
+	grep -q "^witness: $what of .* wrong" client server ||
+		fail "$tool: no '$what' in $(cat client server)"
+done 3<<'TOOLS' <<'WHAT'
+ib_send_bw -F -n 20
+ib_write_bw -F -n 20
+ib_read_bw -F -n 20
+ib_atomic_lat -F -n 20
+TOOLS
+a message
+a write
+a read
+what an atomic found
+WHAT

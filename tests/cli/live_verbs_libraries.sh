@@ -8,7 +8,7 @@ export UCX_NET_DEVICES=heddle0:1
 
 while read -r transport options; do
 	export UCX_TLS="$transport,self"
-	between h0 h5 ucx_perftest -n 200 $options
+	compared 200 h0 h5 ucx_perftest -n 200 $options
 	grep -q '^Final:  *200 ' client || fail "$options: $(cat client)"
 done <<'ROWS'
 rc_v -t tag_lat
