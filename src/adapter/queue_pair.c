@@ -505,6 +505,9 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 	/* An Ethernet has no groups here. */
 	if (is_roce())
 		return EOPNOTSUPP;
+	/* What is on its way goes by the tables that the group has now. */
+	if (!joins)
+		timed_linger(q);
 	memcpy(m.mgid, gid->raw, sizeof(m.mgid));
 	struct told t = { .file = -1 };
 	int error = fabric_ask(LIVE_MEMBER, &m, sizeof(m), &t);

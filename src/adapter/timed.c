@@ -228,9 +228,22 @@ void timed_polled(bool found)
 		live_sleep(&c->called, seen, REST);
 }
 
-void timed_linger(const struct pair *q)
+/* Of UC and UD, which wait for no answer: something has not left yet, and will;
+ * of a port that nobody has activated nothing does. */
+static bool is_leaving(struct pair *q)
 {
-	while (atomic_load(&q->n_flights) > 0 && timed_has_engine()) {
+	pthread_mutex_lock(&q->send);
+	bool leaves = q->init.qp_type != IBV_QPT_RC && q->head < q->given &&
+		      q->port.state == IBV_PORT_ACTIVE;
+
+	pthread_mutex_unlock(&q->send);
+	return leaves;
+}
+
+void timed_linger(struct pair *q)
+{
+	while (is_timed() && timed_has_engine() &&
+	       (atomic_load(&q->n_flights) > 0 || is_leaving(q))) {
 		timed_hear();
 		timed_polled(false);
 	}

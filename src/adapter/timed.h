@@ -39,8 +39,11 @@ void timed_polled(bool found);
 void timed_mend(void);
 /* Does what the engine has told us. */
 void timed_hear(void);
-/* Waits until all that has left is where it goes; without locks. */
-void timed_linger(const struct pair *q);
+/*
+ * Waits until all that UC or UD were given has left and is where it goes, as it
+ * would be on hardware by the time that its command is done; without locks.
+ */
+void timed_linger(struct pair *q);
 /* A program has something to do. */
 static inline void timed_stir(struct memory *m)
 {

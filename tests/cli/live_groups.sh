@@ -46,6 +46,15 @@ for pace in free timed; do
 		grep -q '^PortMulticastRcvPkts:\.*0$' counters ||
 			fail "$host: $(cat counters)"
 	done
+	# A sender that leaves and ends at once: what it posted is on its way.
+	timeout 300 "$HEDDLE" live exec h3 -- stdbuf -oL mckey -m 239.1.2.3 \
+		-C 5 -S 200 >member 2>&1 &
+	member=$!
+	programs="$programs $member"
+	wait_for 1 'receiving data transfers' member
+	on h1 mckey -s -m 239.1.2.3 -C 5 -S 200 >sender 2>&1 ||
+		fail "mckey -s: $(cat sender)"
+	wait $member || fail "mckey at $pace: $(cat member)"
 	"$HEDDLE" live down -q
 done
 # From h0 to its switch, from there to h1 and to a spine, to the other switch,
