@@ -286,7 +286,7 @@ static void the_built_in_papers_are_good(void **state)
 	catalogue_fini(&c);
 }
 
-static struct paper_outcome row(char *id, bool quick, char *ours)
+static struct paper_outcome outcome(char *id, bool quick, char *ours)
 {
 	return (struct paper_outcome){
 		.id = id, .check = 1, .ours = ours, .quick = quick
@@ -295,12 +295,12 @@ static struct paper_outcome row(char *id, bool quick, char *ours)
 
 static void what_is_found_joins_what_was_recorded(void **state)
 {
-	struct paper_outcome now[] = { row("000/fig9", false, "printed"),
-				       row("000/table1", false, "new") };
-	struct paper_outcome old[] = { row("000/table1", false, "old"),
-				       row("000/fig8", true, "other"),
-				       row("000/fig9", true, "quick"),
-				       row("000/gone", true, "gone") };
+	struct paper_outcome now[] = { outcome("000/fig9", false, "printed"),
+				       outcome("000/table1", false, "new") };
+	struct paper_outcome old[] = { outcome("000/table1", false, "old"),
+				       outcome("000/fig8", true, "other"),
+				       outcome("000/fig9", true, "quick"),
+				       outcome("000/gone", true, "gone") };
 	static const char *const joined[] = { "new", "other", "printed",
 					      "quick" };
 	const struct paper_outcomes found = { now, 2 }, before = { old, 4 };
