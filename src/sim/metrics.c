@@ -176,25 +176,7 @@ static void rows_clear(void *rows, size_t bytes)
 	}
 }
 
-static void port_restart(struct sim *s, uint32_t port)
-{
-	struct output *l = &s->links[port];
-
-	l->waited = 0;
-	if (l->since < s->now)
-		l->since = s->now;
-	s->rings[port].area = 0;
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		struct lane *lane = &s->lanes[port * s->n_lanes + i];
-
-		lane->bytes = lane->packets = 0;
-		lane->least = UINT16_MAX;
-	}
-	if (l->busy_until > s->now && !sim_of_port(s, port)->mail.is_elsewhere)
-		s->sums.carried[port] = l->busy_until - s->now;
-}
-
-/* The warm-up is over: ports count from here. */
+/* The warm-up is over: all count from here. */
 void metrics_start(struct sim *s)
 {
 	size_t n = s->setup->n_ports;

@@ -61,6 +61,8 @@ static inline bool has_packet_rules(const struct sim_rules *r)
 
 /* After its counters, of the measured interval. */
 void port_use(struct sim *s, uint32_t port, struct sim_port_use *out);
+/* The warm-up is over: the row of this port counts from here. */
+void port_restart(struct sim *s, uint32_t port);
 
 /* ---- saved_tally.c ----------------------------------------------------- */
 
