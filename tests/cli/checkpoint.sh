@@ -141,6 +141,20 @@ for at in 0 18 22 $((size / 3)) $((size * 2 / 3)) $((size - 3)); do
 done
 cat state state >bad
 refused 'damaged or cut short' restart bad
+# A whole one of another version: its rules are one more, and sealed anew.
+python3 - state bad <<'EOT'
+import sys
+whole = bytearray(open(sys.argv[1], "rb").read()[:-16])
+whole[18] += 1
+a, b, most = 0xcbf29ce484222325, 1, (1 << 64) - 1
+for byte in whole:
+    a = (a ^ byte) * 0x100000001b3 & most
+    b = (b + byte + 1) * 0x9e3779b97f4a7c15 & most
+    b ^= b >> 29
+seal = a.to_bytes(8, "little") + b.to_bytes(8, "little")
+open(sys.argv[2], "wb").write(whole + seal)
+EOT
+refused 'written by another version of heddle' restart bad
 refused 'another scenario' restart state --seed 77
 refused 'another scenario' restart state --set run.warmup=4us
 refused 'of a run without --trace' restart state --trace trace
