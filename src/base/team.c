@@ -24,6 +24,7 @@ struct team {
 
 /* Of the process. */
 static unsigned asked;
+static unsigned sharing = 1;
 static _Thread_local struct team_use noted; /* of who had it computed */
 static _Thread_local bool is_member;        /* of a team that is at work */
 
@@ -47,7 +48,12 @@ struct team_use team_noted(void)
 	return noted;
 }
 
-unsigned team_processors(void)
+void team_share(unsigned processes)
+{
+	sharing = processes;
+}
+
+static unsigned processors(void)
 {
 	cpu_set_t set;
 
@@ -57,6 +63,13 @@ unsigned team_processors(void)
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 
 	return n > 0 ? (unsigned)n : 1;
+}
+
+unsigned team_processors(void)
+{
+	unsigned n = processors() / sharing;
+
+	return n ? n : 1;
 }
 
 static unsigned size_for(uint64_t steps)

@@ -22,7 +22,12 @@
  */
 void team_ask(unsigned n);
 unsigned team_asked(void);
-/* The processors that the process may use. */
+/*
+ * So many processes that work on one thing, this one among them, may use the
+ * processors that it may use. 1, as it begins.
+ */
+void team_share(unsigned processes);
+/* The processors that the process may use: its share of them, at least one. */
 unsigned team_processors(void);
 
 /*

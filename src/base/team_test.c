@@ -62,11 +62,30 @@ static void little_work_is_not_worth_a_thread(void **state)
 	team_free(NULL);
 }
 
+/* Of more processes than processors each still has one. */
+static void processes_share_the_processors(void **state)
+{
+	unsigned all = team_processors();
+
+	(void)state;
+	team_share(2);
+	assert_int_equal(team_processors(), all > 1 ? all / 2 : 1);
+	team_share(all + 1);
+	assert_int_equal(team_processors(), 1);
+	struct team *t = team_new(UINT64_MAX);
+
+	assert_int_equal(team_size(t), 1);
+	team_free(t);
+	team_share(1);
+	assert_int_equal(team_processors(), all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_piece_is_done_once_and_in_rising_order),
 		cmocka_unit_test(little_work_is_not_worth_a_thread),
+		cmocka_unit_test(processes_share_the_processors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,9 @@
  * A message is its length, 8 bytes, and then it, in pieces that MPI can count.
  * It is one piece almost always: then each rank gets one message from each.
  */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include <mpi.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@
 
 #define PIECE ((size_t)1 << 30)
 #define TAG   1
+#define LOOKS 64 /* for a piece, some microseconds, before others go first */
 
 struct message {
 	char *bytes;
@@ -39,12 +42,45 @@ static void *more(void *old, size_t bytes)
 {
 	void *p = realloc(old, bytes);
 
-	if (!p)
+	if (!p) {
 		MPI_Abort(MPI_COMM_WORLD, 4);
+		abort(); /* it has not returned, but nothing says so */
+	}
 	return p;
 }
 
-static const char *mpi_open(void **context, unsigned *rank, unsigned *n)
+/*
+ * How many ranks may use processors that this one may use: a launcher ties each
+ * to some of its machine, or all to all of them.
+ */
+static unsigned ranks_sharing(void)
+{
+	MPI_Comm here;
+	cpu_set_t mine, *all;
+	unsigned sharing = 0;
+	int n;
+
+	CPU_ZERO(&mine);
+	(void)sched_getaffinity(0, sizeof(mine), &mine);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+			    MPI_INFO_NULL, &here);
+	MPI_Comm_size(here, &n);
+	all = more(NULL, (size_t)n * sizeof(*all));
+	MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine),
+		      MPI_BYTE, here);
+	MPI_Comm_free(&here);
+	for (int i = 0; i < n; i++) {
+		cpu_set_t both;
+
+		CPU_AND(&both, &mine, &all[i]);
+		sharing += CPU_COUNT(&both) > 0;
+	}
+	free(all);
+	return sharing ? sharing : (unsigned)n;
+}
+
+static const char *mpi_open(void **context, unsigned *rank, unsigned *n,
+			    unsigned *sharing)
 {
 	struct mpi *w;
 	int level;
@@ -63,6 +99,7 @@ static const char *mpi_open(void **context, unsigned *rank, unsigned *n)
 	*context = w;
 	*rank = (unsigned)w->rank;
 	*n = (unsigned)w->n;
+	*sharing = ranks_sharing();
 	return NULL;
 }
 
@@ -100,6 +137,22 @@ static void send_to(struct link *l, int rank, const struct world_bytes *what)
 	}
 }
 
+/*
+ * MPI looks on while it waits, unless its launcher has more ranks than
+ * processors; of their threads, and of other programs, it knows nothing. So
+ * after a moment whoever else can use the processor goes first.
+ */
+static void await_piece(int rank, MPI_Status *status)
+{
+	int is_there = 0;
+
+	for (unsigned looks = 0; !is_there; looks++) {
+		if (looks >= LOOKS)
+			sched_yield();
+		MPI_Iprobe(rank, TAG, MPI_COMM_WORLD, &is_there, status);
+	}
+}
+
 /* One piece: false if there are more. */
 static bool receive_piece(struct message *m, int rank)
 {
@@ -107,7 +160,7 @@ static bool receive_piece(struct message *m, int rank)
 	uint64_t len;
 	int n;
 
-	MPI_Probe(rank, TAG, MPI_COMM_WORLD, &status);
+	await_piece(rank, &status);
 	MPI_Get_count(&status, MPI_BYTE, &n);
 	message_room(m, m->len + (size_t)n);
 	MPI_Recv(m->bytes + m->len, n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/library.h"
 #include "base/pack.h"
+#include "base/team.h"
 
 #define LIBRARY "libheddle-mpi.so"
 #define SYMBOL  "heddle_world"
@@ -49,8 +50,10 @@ enum hd_status world_open(struct world *r, struct diag *d)
 	status = load(r, d);
 	if (status != HD_OK)
 		return status;
-	const char *why = r->ops->open(&r->context, &r->rank, &r->n);
+	unsigned sharing = 1;
+	const char *why = r->ops->open(&r->context, &r->rank, &r->n, &sharing);
 
+	team_share(sharing);
 	if (!why && r->n != n)
 		why = "the launcher started another number of processes than "
 		      "it knows of";

@@ -26,7 +26,7 @@
 #include "base/strbuf.h"
 
 /* Raised when the table below changes. */
-#define WORLD_PLUGIN 1
+#define WORLD_PLUGIN 2
 
 struct world_bytes {
 	const char *bytes;
@@ -36,8 +36,13 @@ struct world_bytes {
 /* What a plug-in is: its symbol "heddle_world". */
 struct world_ops {
 	uint32_t version; /* WORLD_PLUGIN */
-	/* NULL, or why there are none; `context` is for the others. */
-	const char *(*open)(void **context, unsigned *rank, unsigned *n);
+	/*
+	 * NULL, or why there are none; `context` is for the others. `sharing`
+	 * is how many ranks, this one among them, may use processors that it
+	 * may use.
+	 */
+	const char *(*open)(void **context, unsigned *rank, unsigned *n,
+			    unsigned *sharing);
 	/*
 	 * Gives to[i] to rank i and takes from[i] from it; nothing goes to
 	 * oneself. All ranks call it. What was taken is valid until the next
