@@ -7,8 +7,8 @@
 #include "study/tables.h"
 
 /* The last sweep of a database. */
-static enum hd_status open_one(const char *path, struct diag *d,
-			       struct study *out)
+static enum hd_status open_one(const char *path, study_options_fn *options_of,
+			       struct diag *d, struct study *out)
 {
 	struct run_info *infos;
 	struct results *r;
@@ -32,15 +32,16 @@ static enum hd_status open_one(const char *path, struct diag *d,
 	status = database_read(path, run, d, &r);
 	if (status != HD_OK)
 		return status;
-	status = study_restore(r, d, out);
+	status = study_restore(r, options_of, d, out);
 	results_free(r);
 	return status;
 }
 
-enum hd_status merge_open(const char *const *paths, size_t n, struct diag *d,
+enum hd_status merge_open(const char *const *paths, size_t n,
+			  study_options_fn *options_of, struct diag *d,
 			  struct study *out)
 {
-	enum hd_status status = open_one(paths[0], d, out);
+	enum hd_status status = open_one(paths[0], options_of, d, out);
 	struct strbuf first = STRBUF_INIT;
 
 	if (status == HD_OK)
@@ -49,7 +50,7 @@ enum hd_status merge_open(const char *const *paths, size_t n, struct diag *d,
 		struct strbuf text = STRBUF_INIT;
 		struct study other;
 
-		status = open_one(paths[i], d, &other);
+		status = open_one(paths[i], options_of, d, &other);
 		if (status == HD_OK)
 			study_describe(&other, &text);
 		if (status == HD_OK && strcmp(text.text, first.text) != 0)

@@ -52,6 +52,9 @@ struct search {
 	struct condition condition;
 };
 
+/* The options of a command by its name, as option_find has them, or NULL. */
+typedef const struct option *const *study_options_fn(const char *command);
+
 struct study {
 	/* As written; the schema's. */
 	char *title;
@@ -66,14 +69,11 @@ struct study {
 	struct schema_places places;
 	char *file; /* of the study; NULL: the command line */
 
-	/*
-	 * The caller's, before it is resolved: the command's options, as
-	 * option_find has them; NULL: any will do.
-	 */
-	const struct option *const *options;
+	study_options_fn *options_of; /* the caller's; NULL: any will do */
 
 	/* Resolved. */
 	const struct study_command *command;
+	const struct option *const *options; /* of it; NULL: any will do */
 	char *base_file, *base; /* the scenario's name and text; "" if none */
 	struct overrides overrides;
 	struct axis *axes;

@@ -97,12 +97,14 @@ static void restore_axis(const char *name, const char *value, struct study *s)
 	};
 }
 
-enum hd_status study_restore(const struct results *r, struct diag *d,
+enum hd_status study_restore(const struct results *r,
+			     study_options_fn *options_of, struct diag *d,
 			     struct study *out)
 {
 	uint64_t rules = 0;
 
-	*out = (struct study){ .base = hd_strdup(r->scenario) };
+	*out = (struct study){ .base = hd_strdup(r->scenario),
+			       .options_of = options_of };
 	for (size_t i = 0; i < r->n_parameters; i++) {
 		const char *name = r->parameters[i].name;
 		const char *value = r->parameters[i].value;

@@ -60,6 +60,8 @@ static enum hd_status resolve_command(struct study *s, struct diag *d)
 	if (s->command && s->command->has_scenario && !*s->base_file)
 		return study_refuse(s, d, &s->command_text,
 				    "%s needs a scenario", s->command->name);
+	if (s->command && s->options_of)
+		s->options = s->options_of(s->command->name);
 	if (s->command)
 		return HD_OK;
 	study_commands_list(&all);

@@ -176,7 +176,7 @@ static void a_recorded_study_comes_back_as_the_same(void **state)
 	assert_int_equal(study_resolve(&s, &d), HD_OK);
 	study_describe(&s, &before);
 	study_record(&s, r);
-	assert_int_equal(study_restore(r, &d, &again), HD_OK);
+	assert_int_equal(study_restore(r, NULL, &d, &again), HD_OK);
 	study_describe(&again, &after);
 	assert_string_equal(before.text, after.text);
 	assert_int_equal(s.n_points, again.n_points);
@@ -377,8 +377,7 @@ static void assert_points_differ(const struct study *s)
 	point_id_fini(&b);
 }
 
-/* Fields without a dot are options: any, or those that there are. */
-static void options_of_a_command_are_fields_too(void **state)
+static const struct option *const *some_options(const char *command)
 {
 	static const char *const kinds[] = { "fimd", "cct", NULL };
 	static const struct option table[] = {
@@ -388,6 +387,14 @@ static void options_of_a_command_are_fields_too(void **state)
 		{ .name = NULL },
 	};
 	static const struct option *const tables[] = { table, NULL };
+
+	assert_string_equal(command, "cc compare");
+	return tables;
+}
+
+/* Fields without a dot are options: any, or those that there are. */
+static void options_of_a_command_are_fields_too(void **state)
+{
 	static const struct {
 		const char *vary, *refused; /* NULL: it is none */
 		double second;              /* value of the axis; NAN: a word */
@@ -410,7 +417,7 @@ static void options_of_a_command_are_fields_too(void **state)
 
 		assert_int_equal(make(&s, vary, &d), HD_OK);
 		s.command_text = hd_strdup("cc compare");
-		s.options = tables;
+		s.options_of = some_options;
 		enum hd_status status = study_resolve(&s, &d);
 
 		if (cases[i].refused) {

@@ -37,6 +37,7 @@ bool sweep_tables(const struct sweep *w, enum sweep_shape shape,
 /* The study as a run's parameters, and back: study_fini even if refused. */
 void study_record(const struct study *s, struct results *r);
 HD_MUST_CHECK enum hd_status study_restore(const struct results *r,
+					   study_options_fn *options_of,
 					   struct diag *d, struct study *out);
 
 #endif

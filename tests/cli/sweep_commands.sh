@@ -138,6 +138,25 @@ for i in 1 2; do
 done
 status 0 "$HEDDLE" sweep merge part2.db part1.db --db joined.db -o joined.csv
 cmp file.csv joined.csv || fail "shards give another CSV"
+# An option is what it is in a sweep in the joined one, too: sizes in bytes (a
+# search needs them in one unit), flags that have a word or none.
+for i in 1 2; do
+	status 0 "$HEDDLE" sweep mcast compare "$examples/multicast.yaml" \
+		--set tree=union --vary per-packet=yes,no --vary size=512,1KiB \
+		--find 'smallest size with speedup > 0' \
+		--shard $i/2 --db flag$i.db -o part.csv
+done
+status 0 "$HEDDLE" sweep mcast compare "$examples/multicast.yaml" \
+	--set tree=union --vary per-packet=yes,no --vary size=512,1KiB \
+	--find 'smallest size with speedup > 0' --db flags.db -o flags.csv
+status 0 "$HEDDLE" sweep merge flag2.db flag1.db --db flag.db -o flag.csv
+cmp flags.csv flag.csv || fail "joined, the options of a command are others"
+for more in '--seeds 2' '--set size=512' '--seed 3' '--keep ways' \
+	'--stop size' '--find size' '--skip size>512' '--vary size=512'; do
+	# shellcheck disable=SC2086 # two words
+	status 2 "$HEDDLE" sweep merge flag2.db flag1.db --db flag.db $more
+	has err "and no more of what to run"
+done
 # What is known is not run again; a search is over their measures.
 status 0 "$HEDDLE" sweep model credit --db line.db --json \
 	--set mu1=6 --set downstream=2 --vary lambda=1..9:1 \

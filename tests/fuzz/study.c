@@ -46,7 +46,7 @@ static void check_record(const struct study *s)
 
 	study_describe(s, &before);
 	study_record(s, r);
-	check(study_restore(r, &d, &again) == HD_OK);
+	check(study_restore(r, NULL, &d, &again) == HD_OK);
 	study_describe(&again, &after);
 	check(strcmp(before.text, after.text) == 0);
 	check(again.n_points == s->n_points);

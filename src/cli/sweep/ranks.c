@@ -80,8 +80,8 @@ static bool all_are_done(const struct ranks *all, const struct study *study)
 		done &= access(all->paths[i], R_OK) == 0;
 	if (!done)
 		return false;
-	done = merge_open((const char *const *)all->paths, all->n, &ignored,
-			  &of_files) == HD_OK;
+	done = merge_open((const char *const *)all->paths, all->n,
+			  sweep_options_of, &ignored, &of_files) == HD_OK;
 	if (done) {
 		study_describe(study, &ours);
 		study_describe(&of_files, &theirs);

@@ -46,8 +46,7 @@ struct sweep_words {
 	size_t n_arguments;
 };
 
-/* The options of a command that a study may be made of. */
-static const struct option *const *options_of(const char *name)
+const struct option *const *sweep_options_of(const char *name)
 {
 	static const struct command *const groups[] = {
 		&command_cc,    &command_mcast, &command_qos,
@@ -80,8 +79,7 @@ static void name_command(struct study *s, const struct sweep_words *w)
 		free(s->command_text);
 		s->command_text = hd_strdup(w->command->name);
 	}
-	if (s->command_text)
-		s->options = options_of(s->command_text);
+	s->options_of = sweep_options_of;
 }
 
 static enum hd_status read_study(struct sweep_values *v,
@@ -251,12 +249,20 @@ static int run_sources(struct sweep_values *v, struct study *study, int n,
 	return code;
 }
 
+/* What is merged is the study that was swept: nothing adds to it. */
+static bool adds_to_study(const struct sweep_values *v)
+{
+	return v->vary.n || v->skip.n || v->keep.n || v->scenario.set.n ||
+	       v->seeds || v->stop || v->find || v->shard ||
+	       v->common.seed != SEED_OF_SCENARIO;
+}
+
 static int run_merge(struct sweep_values *v, int n, char **paths)
 {
 	struct diag d = { .status = HD_OK };
 	struct study study;
-	int code = merge_open((const char *const *)paths, (size_t)n, &d,
-			      &study) == HD_OK
+	int code = merge_open((const char *const *)paths, (size_t)n,
+			      sweep_options_of, &d, &study) == HD_OK
 			   ? run_sources(v, &study, n, paths)
 			   : command_refuse(&d);
 
@@ -290,10 +296,11 @@ int sweep_run_words(const struct command *self, struct sweep_values *v, int n,
 	if (v->shard && v->common.db == sweep_default_db)
 		return command_usage(self, "--shard needs a --db of its own");
 	if (n > 0 && strcmp(words[0], "merge") == 0)
-		return n < 2 || v->vary.n || v->shard
+		return n < 2 || adds_to_study(v)
 			       ? command_usage(self,
 					       "merge takes databases that "
-					       "shards left, and nothing else")
+					       "shards left, and no more of "
+					       "what to run")
 			       : run_merge(v, n - 1, words + 1);
 	if (!read_words(n, words, &say))
 		return command_usage(self,

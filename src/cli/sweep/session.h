@@ -19,6 +19,9 @@ struct sweep_values {
 /* Where points are kept if nobody says otherwise. */
 extern const char sweep_default_db[];
 
+/* The options of a command that a study may be made of; NULL: none. */
+const struct option *const *sweep_options_of(const char *name);
+
 /* Runs a sweep whose study and sources are set; shows and records it. */
 int sweep_run_and_show(struct sweep_values *v, struct sweep *w);
 
