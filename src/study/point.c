@@ -18,17 +18,18 @@
 
 /* ---- what it is --------------------------------------------------------- */
 
-/* The scenario as it is run. */
-static enum hd_status put_scenario(const struct study *study, size_t cell,
-				   uint64_t seed, struct diag *d,
+/* The scenario as it is run; `places`: whether refusals name the study's. */
+static enum hd_status put_scenario(const struct study *study, size_t point,
+				   bool places, struct diag *d,
 				   struct strbuf *out)
 {
 	struct overrides overrides = { 0 };
 	struct scenario s;
 
-	study_scenario_overrides(study, cell, &overrides);
+	study_scenario_overrides(study, study_cell(study, point), places,
+				 &overrides);
 	overrides_put(&overrides, "--seeds", "run.seed", "%llu",
-		      (unsigned long long)seed);
+		      (unsigned long long)study_seed(study, point));
 	enum hd_status status =
 		scenario_parse(study->base, strlen(study->base),
 			       study->base_file, &overrides, d, &s);
@@ -125,10 +126,8 @@ static enum hd_status put_content(const struct study *s, size_t point,
 		strbuf_printf(out, "# keep: %s\n", s->tables.items[i]);
 	if (s->command != study_command_default())
 		put_words(s, point, out);
-	return s->command->has_scenario
-		       ? put_scenario(s, study_cell(s, point),
-				      study_seed(s, point), d, out)
-		       : HD_OK;
+	return s->command->has_scenario ? put_scenario(s, point, false, d, out)
+					: HD_OK;
 }
 
 enum hd_status point_identify(const struct study *s, size_t point,
@@ -147,6 +146,15 @@ enum hd_status point_identify(const struct study *s, size_t point,
 	}
 	strbuf_fini(&content);
 	strbuf_fini(&key);
+	return status;
+}
+
+enum hd_status point_refuse(const struct study *s, size_t point, struct diag *d)
+{
+	struct strbuf ignored = STRBUF_INIT;
+	enum hd_status status = put_scenario(s, point, true, d, &ignored);
+
+	strbuf_fini(&ignored);
 	return status;
 }
 

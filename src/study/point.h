@@ -27,6 +27,9 @@ void point_id_fini(struct point_id *id);
 HD_MUST_CHECK enum hd_status point_identify(const struct study *s, size_t point,
 					    struct diag *d,
 					    struct point_id *out);
+/* What is refused there, by the line of the study that says it. */
+HD_MUST_CHECK enum hd_status point_refuse(const struct study *s, size_t point,
+					  struct diag *d);
 
 /*
  * Runs it in this process, which is there for nothing else, and leaves what it

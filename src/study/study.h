@@ -116,7 +116,10 @@ void study_fini(struct study *s);
 size_t study_value(const struct study *s, size_t axis, size_t cell);
 /* Whether a field is an option of the command's, not one of the scenario. */
 bool study_is_option(const struct study *s, const char *field);
-/* Adds what makes the scenario, and the command's options, those of a cell. */
+/*
+ * Adds what makes the scenario, and the command's options, those of a cell;
+ * refusals call each by its path.
+ */
 void study_overrides(const struct study *s, size_t cell, struct overrides *out);
 /* The cell of the grid, and the seed, of a point. */
 size_t study_cell(const struct study *s, size_t point);

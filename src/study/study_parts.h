@@ -14,8 +14,12 @@ HD_PRINTF(4, 5)
 enum hd_status study_refuse(const struct study *s, struct diag *d,
 			    const void *field, const char *format, ...);
 
-/* What makes the scenario that of a cell, without the command's options. */
-void study_scenario_overrides(const struct study *s, size_t cell,
+/*
+ * What makes the scenario that of a cell, without the command's options. What
+ * is refused is told by the study's places that say it, or else by its field
+ * alone: so are the refusals of a point, which does not know its study.
+ */
+void study_scenario_overrides(const struct study *s, size_t cell, bool places,
 			      struct overrides *out);
 
 /* What refusals call an override: "study.yaml:7: traffic.0.load". */

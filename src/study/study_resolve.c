@@ -462,7 +462,7 @@ static enum hd_status scenario_of(const struct study *s, size_t rank,
 {
 	struct overrides overrides = { 0 };
 
-	study_scenario_overrides(s, s->cells[rank], &overrides);
+	study_scenario_overrides(s, s->cells[rank], true, &overrides);
 	enum hd_status status = scenario_parse(
 		s->base, strlen(s->base), s->base_file, &overrides, d, out);
 
@@ -525,7 +525,8 @@ static enum hd_status resolve_seeds(struct study *s, struct diag *d)
 	return HD_OK;
 }
 
-void study_overrides(const struct study *s, size_t cell, struct overrides *out)
+/* What all cells have, and this one; by the places that say so. */
+static void put_all(const struct study *s, size_t cell, struct overrides *out)
 {
 	overrides_copy(&s->overrides, out);
 	for (size_t i = 0; i < s->n_axes; i++) {
@@ -539,17 +540,29 @@ void study_overrides(const struct study *s, size_t cell, struct overrides *out)
 	}
 }
 
-void study_scenario_overrides(const struct study *s, size_t cell,
+void study_overrides(const struct study *s, size_t cell, struct overrides *out)
+{
+	struct overrides all = { 0 };
+
+	put_all(s, cell, &all);
+	for (size_t i = 0; i < all.n; i++)
+		overrides_put(out, all.items[i].path, all.items[i].path, "%s",
+			      all.items[i].value);
+	overrides_fini(&all);
+}
+
+void study_scenario_overrides(const struct study *s, size_t cell, bool places,
 			      struct overrides *out)
 {
 	struct overrides all = { 0 };
 
-	study_overrides(s, cell, &all);
+	put_all(s, cell, &all);
 	for (size_t i = 0; i < all.n; i++) {
-		if (!study_is_option(s, all.items[i].path))
-			overrides_put(out, all.items[i].label,
-				      all.items[i].path, "%s",
-				      all.items[i].value);
+		const struct override *o = &all.items[i];
+
+		if (!study_is_option(s, o->path))
+			overrides_put(out, places ? o->label : o->path, o->path,
+				      "%s", o->value);
 	}
 	overrides_fini(&all);
 }

@@ -347,13 +347,10 @@ static char *refusal_of(const struct study *s, size_t rank)
 /* A refusal that no point escapes is the study's. */
 static enum hd_status refuse_study(const struct sweep *w, struct diag *d)
 {
-	struct point_id id = { 0 };
-
 	if (study_accepted(w->study, refusal_of) < w->study->n_cells)
 		return HD_OK;
-	enum hd_status status = point_identify(w->study, 0, d, &id);
+	enum hd_status status = point_refuse(w->study, 0, d);
 
-	point_id_fini(&id);
 	/* A path that leads nowhere is bad usage only if it was typed here. */
 	if (w->study->file && status == HD_ERR_USAGE)
 		status = d->status = HD_ERR_INPUT;

@@ -118,6 +118,26 @@ cp out first
 status 1 "$HEDDLE" sweep star.yaml --db fails.db --wide --csv \
 	--vary fabric.routing=minhop,dor --vary traffic.a.payload=1KiB,8KiB
 cmp out first || fail "failures are not remembered as they were"
+# A point's reason does not tell by which file or option its values came: it is
+# the same in shards, and in the database of another study.
+cat >fails.yaml <<'EOF'
+scenario: star.yaml
+set: [run.measure=20us]
+axes:
+  - {field: fabric.routing, values: [minhop, dor]}
+  - {field: traffic.a.payload, values: [1KiB, 8KiB]}
+EOF
+for i in 2 1; do
+	status 1 "$HEDDLE" sweep fails.yaml --shard $i/2 --db fails$i.db
+done
+status 1 "$HEDDLE" sweep fails.yaml --db file.db -o file.csv
+has file.csv ',traffic.a.payload: a payload of 8192 bytes is more than'
+status 1 "$HEDDLE" sweep merge fails1.db fails2.db --db joined.db -o joined.csv
+cmp file.csv joined.csv || fail "joined, failures have other reasons"
+status 1 "$HEDDLE" sweep star.yaml --db fails.db --set run.measure=20us \
+	--vary fabric.routing=minhop,dor --vary traffic.a.payload=1KiB,8KiB \
+	-o line.csv
+cmp file.csv line.csv || fail "a study's file gives another CSV than options"
 # What the host was to blame for is tried again.
 tree="$SRC/examples/fat-tree-70.yaml"
 short='--set run.warmup=1us --set run.measure=5us'
