@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/text.h"
 
 #define REAL(name, unit, origin, places)               \
 	{                                              \
@@ -34,6 +35,50 @@ static const struct measure sim_measures[] = {
 	  "met",
 	  CURVE_NONE,
 	  TAKE_ALL },
+};
+
+/* As 'heddle sim --all' has them. */
+static const char *const sim_tables[] = {
+	"summary",
+	"fabric",
+	"traffic",
+	"flows",
+	"service levels",
+	"deadlines",
+	"jitter",
+	"self-similarity",
+	"ports",
+	"lanes",
+	"port lanes",
+	"links-down",
+	"losses",
+	"deadlock",
+	"goals",
+	"connections",
+	"connections over time",
+	"admission",
+	"control",
+	"marks",
+	"loans",
+	"adaptive",
+	"around",
+	"sm",
+	"queue pairs",
+	"jobs",
+	"job goals",
+	"ranks",
+	"rank timeline",
+	"steps",
+	"iterations",
+	"compute and wait",
+	"critical paths",
+	"path links",
+	"path messages",
+	"job pairs",
+	"job links",
+	"job queue pairs",
+	"aggregation trees",
+	"failed operations",
 };
 
 static const struct measure cc_measures[] = {
@@ -136,22 +181,22 @@ static const struct measure fabric_measures[] = {
 	{ SIMULATED("p99", "us", 3), "effect", "p99", CURVE_SPREAD, TAKE_MOST },
 };
 
-#define MEASURES(list) list, sizeof(list) / sizeof(*(list))
+#define LIST(list) list, sizeof(list) / sizeof(*(list))
 
 static const struct study_command commands[] = {
-	{ "sim", true, MEASURES(sim_measures) },
-	{ "cc compare", true, MEASURES(cc_measures) },
-	{ "mcast compare", true, MEASURES(mcast_measures) },
-	{ "qos admit", true, MEASURES(admit_measures) },
-	{ "qos bound", true, MEASURES(bound_measures) },
-	{ "bench", false, MEASURES(bench_measures) },
-	{ "model credit", false, MEASURES(credit_measures) },
-	{ "model ge", false, MEASURES(ge_measures) },
-	{ "model et", false, MEASURES(ge_measures) },
-	{ "model ajt", false, MEASURES(ge_measures) },
-	{ "model queue", false, MEASURES(queue_measures) },
-	{ "model loss", false, MEASURES(loss_measures) },
-	{ "model fabric", true, MEASURES(fabric_measures) },
+	{ "sim", true, LIST(sim_measures), LIST(sim_tables) },
+	{ "cc compare", true, LIST(cc_measures) },
+	{ "mcast compare", true, LIST(mcast_measures) },
+	{ "qos admit", true, LIST(admit_measures) },
+	{ "qos bound", true, LIST(bound_measures) },
+	{ "bench", false, LIST(bench_measures) },
+	{ "model credit", false, LIST(credit_measures) },
+	{ "model ge", false, LIST(ge_measures) },
+	{ "model et", false, LIST(ge_measures) },
+	{ "model ajt", false, LIST(ge_measures) },
+	{ "model queue", false, LIST(queue_measures) },
+	{ "model loss", false, LIST(loss_measures) },
+	{ "model fabric", true, LIST(fabric_measures) },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(*commands))
 
@@ -186,6 +231,23 @@ const struct study_command *study_command_of(size_t n, char *const *words,
 			return &commands[i];
 	}
 	return NULL;
+}
+
+enum hd_status table_check(const struct study_command *c, const char *name,
+			   struct diag *d)
+{
+	bool known = c->tables == NULL && *name;
+
+	for (size_t i = 0; i < c->n_tables && !known; i++)
+		known = strcmp(c->tables[i], name) == 0;
+	if (known || strcmp(name, "all") == 0)
+		return HD_OK;
+	return diag_fail(
+		d, HD_ERR_INPUT, "'heddle %s' has no table '%.80s'%s", c->name,
+		name,
+		text_hint(c->tables ? text_nearest(name, c->tables, c->n_tables)
+				    : NULL)
+			.text);
 }
 
 void study_commands_list(struct strbuf *out)

@@ -45,6 +45,9 @@ struct study_command {
 	bool has_scenario; /* its first argument is one */
 	const struct measure *measures;
 	size_t n_measures;
+	/* All that it may show, whatever is run; NULL: it alone knows. */
+	const char *const *tables;
+	size_t n_tables;
 };
 
 /* The one of a study that names none: sim. */
@@ -54,6 +57,10 @@ const struct study_command *study_command_of(size_t n, char *const *words,
 					     size_t *used);
 /* "sim, cc compare, ...", for refusals and help. */
 void study_commands_list(struct strbuf *out);
+
+/* Whether it may show a table of that name. */
+HD_MUST_CHECK enum hd_status table_check(const struct study_command *c,
+					 const char *name, struct diag *d);
 
 /* Index of a measure; n_measures if there is none of that name. */
 size_t measure_of(const struct study_command *c, const char *name);

@@ -51,7 +51,7 @@ enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard,
 		status = from_slurm(d, &i, &of);
 	else if (!slash || hd_uint_parse(left, NULL, &i) != HD_OK ||
 		 hd_uint_parse(slash + 1, NULL, &of) != HD_OK || i < 1 ||
-		 i > of)
+		 i > of || of > STUDY_MOST_POINTS)
 		status = diag_fail(d, HD_ERR_USAGE,
 				   "'%.40s' is no shard; expected 3/10 (the "
 				   "third of ten) or auto",

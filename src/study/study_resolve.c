@@ -396,6 +396,24 @@ static enum hd_status resolve_searches(struct study *s, struct diag *d)
 			    s->find);
 }
 
+/* ---- what is kept ------------------------------------------------------- */
+
+static enum hd_status resolve_tables(struct study *s, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+
+	pieces_split(&s->tables, s->keep);
+	for (size_t i = 0; i < s->tables.n; i++) {
+		if (table_check(s->command, s->tables.items[i], &inner) !=
+		    HD_OK)
+			return study_refuse(s, d, &s->keep, "keep: %s",
+					    inner.message);
+	}
+	return HD_OK;
+}
+
+/* ---- what is refused everywhere ----------------------------------------- */
+
 /* Of so many cells every one is looked at before all are refused. */
 #define FEW_CELLS 1000
 
@@ -584,7 +602,7 @@ enum hd_status study_resolve(struct study *s, struct diag *d)
 	if (status == HD_OK)
 		status = resolve_seeds(s, d);
 	if (status == HD_OK && s->keep)
-		pieces_split(&s->tables, s->keep);
+		status = resolve_tables(s, d);
 	return status;
 }
 

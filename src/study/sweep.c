@@ -213,7 +213,7 @@ static void condense(const struct study *s, struct process_end *end)
 static bool done(void *context, size_t job, struct process_end *end)
 {
 	struct round *r = context;
-	bool good = true;
+	bool good = r->d.status == HD_OK; /* no second try */
 
 	if (end->results)
 		condense(r->w->study, end);
@@ -314,7 +314,8 @@ static enum hd_status run_round(struct round *r, const struct stores *stores,
 	if (status == HD_OK && r->todo.n && !r->w->n_sources)
 		status = processes_run(&jobs, r->todo.n, d);
 	/* Those that were done before one that was not. */
-	for (; status == HD_OK && r->kept < r->todo.n; r->kept++) {
+	for (; status == HD_OK && r->d.status == HD_OK && r->kept < r->todo.n;
+	     r->kept++) {
 		if (!keep(r, r->kept))
 			break;
 	}

@@ -180,6 +180,21 @@ sqlite3 keep.db "SELECT count(*) FROM result WHERE name = 'flows'" >n
 [ "$(cat n)" -eq 12 ] || fail "--keep all keeps no flows"
 status 0 "$HEDDLE" report --db keep.db
 has out "and 24 points of sweeps"
+for name in nosuch '' headline; do
+	status 3 "$HEDDLE" sweep star.yaml --db refused.db --keep "$name"
+	one_line err
+	has err "keep: 'heddle sim' has no table '$name'"
+done
+status 3 "$HEDDLE" sweep star.yaml --db refused.db --keep trafic
+has err "(did you mean 'traffic'?)"
+[ ! -e refused.db ] || fail "a refused study left a database"
+# A database that takes no more is told of once.
+status 0 "$HEDDLE" sweep star.yaml --db spoilt.db
+sqlite3 spoilt.db "CREATE TRIGGER full BEFORE INSERT ON result
+	BEGIN SELECT RAISE(ABORT, 'it is full'); END"
+status 4 "$HEDDLE" sweep star.yaml --db spoilt.db --vary traffic.a.load=10%,20%
+one_line err
+[ "$(grep -o 'intact' err | wc -l)" -eq 1 ] || fail "it is told: $(cat err)"
 # Two sweeps side by side: their curves first, and no half-widths among changes.
 status 0 sweep --db two.db
 status 0 sweep --db two.db --set traffic.a.payload=256
