@@ -68,6 +68,19 @@ static enum hd_status refuse_name(const struct study_command *c,
 	return d->status;
 }
 
+static enum hd_status check_units(const struct column *a,
+				  const struct column *b, struct diag *d)
+{
+	const char *left = a->unit ? a->unit : "";
+	const char *right = b->unit ? b->unit : "";
+
+	return strcmp(left, right) == 0
+		       ? HD_OK
+		       : diag_fail(d, HD_ERR_INPUT,
+				   "%s [%s] and %s [%s] are in other units",
+				   a->name, left, b->name, right);
+}
+
 enum hd_status measure_check(const struct study_command *c,
 			     const struct term *t, struct diag *d)
 {
@@ -76,11 +89,12 @@ enum hd_status measure_check(const struct study_command *c,
 
 	if (left == none)
 		return refuse_name(c, t->left, d);
-	if (right != none)
-		return HD_OK;
-	if (t->share > 0)
+	if (right == none && t->share > 0)
 		return refuse_name(c, t->right, d);
 	const struct column *column = &c->measures[left].column;
+
+	if (right != none)
+		return check_units(column, &c->measures[right].column, d);
 
 	if (isnan(quantity(column, t->right)))
 		return diag_fail(d, HD_ERR_INPUT,

@@ -60,6 +60,12 @@ static enum hd_status resolve_command(struct study *s, struct diag *d)
 	if (s->command && s->command->has_scenario && !*s->base_file)
 		return study_refuse(s, d, &s->command_text,
 				    "%s needs a scenario", s->command->name);
+	if (s->command && !s->command->has_scenario && *s->base_file)
+		return study_refuse(s, d, &s->scenario, "%s takes no scenario",
+				    s->command->name);
+	if (s->command == study_command_default() && s->arguments)
+		return study_refuse(s, d, &s->arguments,
+				    "sim takes a scenario and no arguments");
 	if (s->command && s->options_of)
 		s->options = s->options_of(s->command->name);
 	if (s->command)
@@ -232,6 +238,15 @@ static bool is_skipped(const struct study *s, size_t cell)
 	return false;
 }
 
+static bool has_value(const struct axis *a, const char *word)
+{
+	for (size_t i = 0; i < a->values.n; i++) {
+		if (strcmp(a->values.items[i], word) == 0)
+			return true;
+	}
+	return false;
+}
+
 static enum hd_status check_skip(const struct study *s, const struct term *t,
 				 struct diag *d)
 {
@@ -250,6 +265,10 @@ static enum hd_status check_skip(const struct study *s, const struct term *t,
 				    "skip: the values of %s are words; they "
 				    "are = or != a word",
 				    t->left);
+	if (text && !has_value(a, t->right))
+		return study_refuse(s, d, &s->skip,
+				    "skip: %s has no value '%s' here", t->left,
+				    t->right);
 	if (!text && right == NO_AXIS && isnan(axis_number(a, t->right)))
 		return study_refuse(s, d, &s->skip,
 				    "skip: '%s' is no value of %s", t->right,

@@ -256,6 +256,18 @@ axes:
   - {field: traffic.0.load, values: [1%, 2%]}
 find: largest traffic.0.load with p98 < 5us
 EOF
+refused 4 "p99 [us] and offered [Gb/s] are in other units" <<'EOF'
+scenario: star.yaml
+axes:
+  - {field: traffic.0.load, values: [1%, 2%]}
+stop: traffic.0.load when p99 > offered
+EOF
+refused 4 "skip: fabric.routing has no value 'upd' here" <<'EOF'
+scenario: star.yaml
+axes:
+  - {field: fabric.routing, values: [updn, minhop]}
+skip: [fabric.routing = upd]
+EOF
 refused 5 "is not a field that is varied" <<'EOF'
 scenario: star.yaml
 axes:

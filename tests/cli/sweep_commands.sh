@@ -180,6 +180,13 @@ refused "no measure 'p99'; there are L1" \
 	model credit --vary lambda=1,2 --find 'largest lambda with p99 < 5us'
 printf 'command: topo show\naxes: []\n' >bad.yaml
 refused "bad.yaml:1: 'topo show' is none of sim, cc compare" bad.yaml
+printf 'command: model credit\nscenario: x.yaml\naxes: []\n' >bad.yaml
+: >x.yaml
+refused "bad.yaml:2: model credit takes no scenario" bad.yaml
+printf 'scenario: x.yaml\narguments: --all\n' >bad.yaml
+refused "bad.yaml:2: sim takes a scenario and no arguments" bad.yaml
+refused "sim takes a scenario and no arguments" \
+	sim "$examples/incast.yaml" --vary traffic.0.load=1%,2% more
 printf 'command: cc compare\naxes: []\n' >bad.yaml
 refused "bad.yaml:1: cc compare needs a scenario" bad.yaml
 status 2 "$HEDDLE" sweep cc compare --db refused.db
