@@ -62,7 +62,9 @@ static const struct command command_live_down = {
 	.name = "live down",
 	.summary = "end a live fabric",
 	.arguments = "",
-	.description = "Programs that are attached find their adapter gone.",
+	.description =
+		"Programs that are attached find their adapter gone. One that "
+		"reads from it again and again, as OpenSM does, gets SIGTERM.",
 	.options = live_options,
 	.examples = down_examples,
 	.run = run_down,

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -494,6 +495,24 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
 }
 
 /*
+ * The fabric is gone, and its hosts with it. Most programs end when they hear
+ * so; OpenSM reads again for ever, and its log grows by ten megabytes a second.
+ * One that goes on like this is told to end, and has to wait from then on.
+ */
+static void read_in_vain(void)
+{
+	enum { PATIENCE = 64 };
+	static _Atomic unsigned reads;
+	unsigned before = reads++;
+
+	if (before < PATIENCE)
+		return;
+	if (before == PATIENCE)
+		kill(getpid(), SIGTERM);
+	sleep(1);
+}
+
+/*
  * One frame. What does not fit stays where it is, with ENOSPC, as the kernel
  * has it: the caller comes again with more room.
  */
@@ -504,7 +523,8 @@ static ssize_t read_frame(int fd, void *to, size_t n)
 	ssize_t got =
 		passing_receive(fd, &part, 1, MSG_PEEK | MSG_TRUNC, &file);
 
-	if (got == 0) { /* the fabric is gone */
+	if (got == 0) {
+		read_in_vain();
 		errno = ENODEV;
 		return -1;
 	}
