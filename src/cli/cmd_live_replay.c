@@ -43,10 +43,12 @@ static enum hd_status replay(const struct values *v, struct recording *r,
 	if (!v->pcap)
 		return live_start(recording_topo(r), v->name, &o,
 				  !v->foreground, d);
+	const char *from = d->file;
 	enum hd_status status = file_create(&w, v->pcap, d);
 
 	if (status != HD_OK)
 		return status;
+	d->file = from; /* what makes no sense is in the recording */
 	status = live_replay_capture(r, until, v->port, w.stream, d);
 	if (status == HD_OK)
 		return file_commit(&w, d);

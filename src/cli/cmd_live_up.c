@@ -100,7 +100,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (!engine_named(self, v->engine, &status))
 		return status;
 	if (!(v->pace > 0) || v->pace > 1e6)
-		return command_usage(self, "--pace is above 0");
+		return command_usage(self,
+				     "--pace is above 0, and at most 1e6");
 	if (v->engine && strcmp(v->engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
 	if (!is_timed(v) && strcmp(v->pace_data, "free") != 0)

@@ -16,17 +16,38 @@
 #include "live/passing.h"
 #include "topo/pack.h"
 
-char *live_folder(const char *name)
+/* A folder that somebody has made for a user; NULL: there is none. */
+static const char *runtime_folder(void)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");
+
+	return base && base[0] == '/' ? base : NULL;
+}
+
+char *live_folder(const char *name)
+{
+	const char *base = runtime_folder();
 	struct strbuf path = STRBUF_INIT;
 
-	if (base && base[0] == '/')
+	if (base)
 		strbuf_printf(&path, "%s/heddle-%s", base, name);
 	else
 		strbuf_printf(&path, "/tmp/heddle-%u-%s", (unsigned)getuid(),
 			      name);
 	return strbuf_detach(&path);
+}
+
+/*
+ * In /tmp anybody may have made the folder where ours would be. Root may ask
+ * for the fabric of a user, by the user's XDG_RUNTIME_DIR.
+ */
+static bool is_ours(int fd)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+	       (who.uid == geteuid() || (geteuid() == 0 && runtime_folder()));
 }
 
 int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
@@ -37,6 +58,7 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
 	if ((size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
 			     LIVE_SOCKET) < sizeof(to.sun_path) &&
 	    fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+	    is_ours(fd) &&
 	    send(fd, g, sizeof(*g), MSG_NOSIGNAL) == (ssize_t)sizeof(*g))
 		return fd;
 	if (fd >= 0)

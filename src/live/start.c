@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,7 +15,7 @@
 
 #include "live/live.h"
 
-/* ---- the folder: only this user may enter it */
+/* ---- the folder: only this user may enter it, and one fabric has it */
 
 static int remove_one(const char *path, const struct stat *s, int kind,
 		      struct FTW *where)
@@ -26,31 +27,77 @@ static int remove_one(const char *path, const struct stat *s, int kind,
 	return 0;
 }
 
+static int remove_inner(const char *path, const struct stat *s, int kind,
+			struct FTW *where)
+{
+	return where->level > 0 ? remove_one(path, s, kind, where) : 0;
+}
+
 static void remove_folder(const char *dir)
 {
 	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* That of a dead fabric is taken over. */
-static enum hd_status make_folder(const char *dir, const char *name,
+/* Whether `dir` still names what is open: its fabric may just have ended. */
+static bool is_named(int folder, const char *dir)
+{
+	struct stat open_one, named;
+
+	return fstat(folder, &open_one) == 0 && lstat(dir, &named) == 0 &&
+	       open_one.st_dev == named.st_dev &&
+	       open_one.st_ino == named.st_ino;
+}
+
+static enum hd_status refuse_folder(const char *dir, const char *why,
+				    struct diag *d)
+{
+	return diag_fail(d, HD_ERR_ENV, "cannot make '%s': %s", dir, why);
+}
+
+/* Locks the open folder and empties it: a dead fabric's is taken over. */
+static enum hd_status take_folder(int folder, const char *dir, const char *name,
 				  struct diag *d)
 {
-	const char *const words[] = { "show" };
-	struct strbuf out = STRBUF_INIT;
-	struct diag quiet = { .status = HD_OK };
-	bool runs = live_call(dir, words, 1, &quiet, &out) == HD_OK;
+	struct stat s;
 
-	strbuf_fini(&out);
-	if (runs)
+	if (flock(folder, LOCK_EX | LOCK_NB) != 0)
 		return diag_fail(d, HD_ERR_ENV,
 				 "a fabric '%s' runs already; 'heddle live "
 				 "down --name %s' ends it",
 				 name, name);
-	remove_folder(dir);
-	if (mkdir(dir, 0700) != 0)
-		return diag_fail(d, HD_ERR_ENV, "cannot make '%s': %s", dir,
-				 strerror(errno));
+	if (fstat(folder, &s) != 0 || s.st_uid != geteuid())
+		return refuse_folder(dir, "another user has one of that name",
+				     d);
+	if (fchmod(folder, 0700) != 0)
+		return refuse_folder(dir, strerror(errno), d);
+	if (is_named(folder, dir))
+		nftw(dir, remove_inner, 16, FTW_DEPTH | FTW_PHYS);
 	return HD_OK;
+}
+
+/*
+ * The folder, locked as long as the descriptor in `out` is open anywhere: by
+ * us, and by the daemon after us. So of many that start a fabric of one name at
+ * once one gets it, whatever becomes of the others, and kill -9 lets go of it.
+ */
+static enum hd_status make_folder(const char *dir, const char *name,
+				  struct diag *d, int *out)
+{
+	do {
+		if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+			return refuse_folder(dir, strerror(errno), d);
+		*out = open(dir,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (*out < 0 && errno == ENOENT)
+			continue; /* its fabric ended in between */
+		if (*out < 0)
+			return refuse_folder(dir, strerror(errno), d);
+		if (take_folder(*out, dir, name, d) == HD_OK &&
+		    is_named(*out, dir))
+			return HD_OK;
+		close(*out);
+	} while (d->status == HD_OK);
+	return d->status;
 }
 
 /* ---- a process of its own, away from the terminal */
@@ -66,11 +113,19 @@ struct news {
 
 static void tell(struct news *n, const struct diag *d)
 {
+	struct diag told = { .file = d->file };
+
 	if (n->fd < 0)
 		return;
+	/* All that was to be read has been: a recording, for instance. */
+	dup2(n->nothing, STDIN_FILENO);
 	dup2(n->nothing, STDERR_FILENO);
+	/* The file's name is in our memory: it goes with the words. */
+	if (d->status != HD_OK)
+		diag_fail(&told, d->status, "%s%s%s", d->file ? d->file : "",
+			  d->file ? ": " : "", d->message);
 	/* A parent that was killed meanwhile does not hear it. */
-	(void)!write(n->fd, d, sizeof(*d));
+	(void)!write(n->fd, &told, sizeof(told));
 	close(n->fd);
 	n->fd = -1;
 }
@@ -110,8 +165,7 @@ static void leave_terminal(const struct news *n)
 	signal(SIGHUP, SIG_IGN);
 	/* A parent that waits no longer is no reason to end. */
 	signal(SIGPIPE, SIG_IGN);
-	/* Where the last words go, until the parent has heard from us. */
-	dup2(n->nothing, STDIN_FILENO);
+	/* Last words go to the terminal until the parent has heard from us. */
 	dup2(n->nothing, STDOUT_FILENO);
 }
 
@@ -147,6 +201,8 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 	if (told.status == HD_OK)
 		return HD_OK;
 	waitpid(child, NULL, 0);
+	if (told.file)
+		d->file = NULL; /* it is another one, and named */
 	return diag_fail(d, told.status, "%s", told.message);
 }
 
@@ -190,11 +246,14 @@ enum hd_status live_start(const struct topo *t, const char *name,
 			  .patience = -1 };
 	struct news nobody = { .fd = -1 };
 	bool never;
-	enum hd_status status = make_folder(dir, name, d);
+	int folder = -1;
+	enum hd_status status = make_folder(dir, name, d, &folder);
 
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		status = apart ? run_apart(&w, d, &never)
 			       : serve(&w, &nobody, d);
+		close(folder);
+	}
 	free(dir);
 	return status;
 }

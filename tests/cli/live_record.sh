@@ -75,6 +75,13 @@ status 3 "$HEDDLE" live dump
 has err "no manager has been there yet"
 "$HEDDLE" live down
 
+# ---- from a pipe, of which no more than a part is there at once
+{ head -c 3000 tape && sleep 0.2 && tail -c +3001 tape; } |
+	"$HEDDLE" live replay - -q || fail "no replay of a pipe"
+look is
+same was is
+"$HEDDLE" live down
+
 # ---- files that are none
 status 3 "$HEDDLE" live replay nowhere
 status 3 "$HEDDLE" live replay conf
@@ -85,12 +92,17 @@ has err "the recording is cut after"
 [ "$(wc -l <err)" -eq 1 ] || fail "more than a line"
 [ ! -e "$XDG_RUNTIME_DIR/heddle-fabric" ] || fail "a fabric was left"
 status 3 "$HEDDLE" live replay cut --pcap cut.pcap
+has err "cut: the recording is cut after"
 [ ! -e cut.pcap ] || fail "half a capture"
 { cat tape && echo more; } >long
 status 3 "$HEDDLE" live replay long
 status 3 "$HEDDLE" live replay tape --pcap x.pcap --port nobody
+has err "tape: no port 'nobody'"
 status 2 "$HEDDLE" live replay tape --port h3
 status 2 "$HEDDLE" live up star --pace 0
-status 4 "$HEDDLE" live up star --record /nowhere/tape
+for fabric in star found; do
+	status 4 "$HEDDLE" live up $fabric --record /nowhere/tape
+	has err "heddle: /nowhere/tape: cannot be written"
+done
 status 3 "$HEDDLE" live capture -o x.pcap
 has err "no fabric runs"
