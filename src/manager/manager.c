@@ -124,6 +124,8 @@ void manager_master(struct manager *m)
 		manager_say(m, "master of %u nodes", m->seen.n);
 		m->role = MANAGER_MASTER;
 		m->greets = true;
+		/* Who was master before may have written others. */
+		manager_forget_tables(m);
 	}
 	m->took_over = false;
 	if (!plan_routes(m)) {

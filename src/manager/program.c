@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "manager/state.h"
+#include "wire/cursor.h"
 
 /*
  * What was planned goes to the nodes: addresses, then tables, then links are
@@ -75,6 +76,12 @@ static void write_table(struct manager *m, const struct target *t,
 	j.written = at;
 	memcpy(j.data, data, BLOCK);
 	exchange_ask(m, &j);
+}
+
+void manager_forget_tables(struct manager *m)
+{
+	for (size_t i = 0; i < m->n_written; i++)
+		m->written[i] = NO_TABLE;
 }
 
 static void write_routes(struct manager *m, const struct target *t)
@@ -165,6 +172,48 @@ static void write_weights(struct manager *m, const struct target *t, unsigned p)
 		}
 }
 
+/* ---- partitions: all are in the default one, and in no other */
+
+unsigned keys_blocks(const struct found_node *n, unsigned port)
+{
+	enum { NODE_KEYS = 28, SWITCH_KEYS = 14 };
+	unsigned keys = n->is_switch && port > 0
+				? load_be16(n->switch_info + SWITCH_KEYS)
+				: load_be16(n->info + NODE_KEYS);
+
+	return (keys + KEYS_PER_BLOCK - 1) / KEYS_PER_BLOCK;
+}
+
+void keys_block(unsigned block, uint8_t *out)
+{
+	enum { DEFAULT_FULL = 0xFFFF };
+
+	memset(out, 0, BLOCK);
+	if (block == 0)
+		store_be16(out, DEFAULT_FULL);
+}
+
+static void write_keys(struct manager *m, const struct target *t, unsigned p)
+{
+	bool is_switch = t->found->is_switch;
+
+	for (unsigned b = 0; b < keys_blocks(t->found, p); b++) {
+		uint8_t block[BLOCK];
+
+		keys_block(b, block);
+		write_table(m, t, is_switch ? 0 : p, ATTR_PKEY_TABLE,
+			    (is_switch ? p : 0) << 16 | b, block);
+	}
+}
+
+static void write_all_keys(struct manager *m, const struct target *t)
+{
+	for (unsigned p = 0; p <= t->found->n_ports; p++)
+		if (t->found->ports[p].answered &&
+		    (t->found->is_switch || t->found->ports[p].path))
+			write_keys(m, t, p);
+}
+
 static bool has_cable(const struct target *t, unsigned p)
 {
 	return t->found->ports[p].answered &&
@@ -191,6 +240,7 @@ static void write_tables(struct manager *m)
 
 		if (t.node == TOPO_NONE)
 			continue;
+		write_all_keys(m, &t);
 		for (unsigned p = 1; p <= t.found->n_ports; p++) {
 			uint8_t block[BLOCK];
 
@@ -364,6 +414,8 @@ static void move_link(struct manager *m, const struct target *t, unsigned port,
 		info_set(m, info, PORT_NEIGHBOR_MTU, least(m, f, PORT_MTU_CAP));
 		info_set(m, info, PORT_OPER_VLS, vl_code(s->vls_of_port[p]));
 		info_set(m, info, PORT_HIGH_LIMIT, vlarb_of(s, p)->high_limit);
+		info_set(m, info, PORT_ENFORCE_IN, 0);
+		info_set(m, info, PORT_ENFORCE_OUT, 0);
 	}
 	if (memcmp(info, same, BLOCK) != 0)
 		set_port(m, t, port, info);

@@ -20,6 +20,22 @@ static bool same_bits(const struct component *c, const uint8_t *a,
 	return c->width == 0 || field_get(&f, a) == field_get(&f, b);
 }
 
+/*
+ * Who is there that can do this? A question for PortInfoRecords may name some
+ * capabilities and say, by its modifier, that others do not matter.
+ */
+static bool has_capabilities(const struct query *q, unsigned component,
+			     const uint8_t *record)
+{
+	enum { CAP_MASK_COMPONENT = 7, CAP_MASK = 24, MODIFIER = 20 };
+	uint32_t wanted = load_be32(q->data + CAP_MASK);
+
+	return q->kind->attribute == ATTR_PORT_INFO_RECORD &&
+	       component == CAP_MASK_COMPONENT &&
+	       load_be32(q->mad + MODIFIER) >> 31 &&
+	       (load_be32(record + CAP_MASK) & wanted) == wanted;
+}
+
 void query_put_anyway(struct query *q, const uint8_t *record)
 {
 	static const char zeros[8];
@@ -34,7 +50,8 @@ void query_put(struct query *q, const uint8_t *record)
 {
 	for (unsigned i = 0; i < q->kind->n_components; i++)
 		if (query_has(q, i) &&
-		    !same_bits(&q->kind->components[i], record, q->data))
+		    !same_bits(&q->kind->components[i], record, q->data) &&
+		    !has_capabilities(q, i, record))
 			return;
 	query_put_anyway(q, record);
 }
@@ -241,20 +258,13 @@ static void weights_each(struct query *q)
 static void put_pkeys(struct query *q, const struct found_node *n,
 		      unsigned port, lid_t lid)
 {
-	const struct subnet *s = planned_now(q->manager);
-	const struct pkey_table *t = &s->pkeys[topo_port_of(
-		s->topo, planned_node(q->manager, n), port)];
-	unsigned cap = n->is_switch && port > 0 ? load_be16(n->switch_info + 14)
-						: load_be16(n->info + 28);
-
-	for (unsigned b = 0; b * 32 < cap; b++) {
+	for (unsigned b = 0; b < keys_blocks(n, port); b++) {
 		uint8_t r[SA_MOST] = { 0 };
 
 		store_be16(r, lid);
 		store_be16(r + 2, (uint16_t)b);
 		r[4] = (uint8_t)port;
-		for (unsigned i = 0; i < 32 && b * 32 + i < t->n; i++)
-			store_be16(r + 8 + 2 * i, t->keys[b * 32 + i]);
+		keys_block(b, r + 8);
 		query_put(q, r);
 	}
 }
@@ -320,11 +330,12 @@ static void managers_each(struct query *q)
 
 static void class_each(struct query *q)
 {
-	enum { GET_TABLE_AND_RMPP = 0x0200 };
+	/* UD multicast; PortInfo by some capabilities; MulticastFDBTop. */
+	enum { CAN = 1 << 9 | 1 << 13, CAN_TOO = 1 << 3, RESPONSE_TIME = 18 };
 	uint8_t r[SA_MOST] = { 1, 2 };
 
-	store_be16(r + 2, GET_TABLE_AND_RMPP);
-	r[7] = 18; /* RespTimeValue */
+	store_be16(r + 2, CAN);
+	store_be32(r + 4, CAN_TOO << 5 | RESPONSE_TIME);
 	query_put_anyway(q, r);
 }
 

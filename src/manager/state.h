@@ -239,6 +239,13 @@ node_id planned_node(const struct manager *m, const struct found_node *n);
 void manager_program(struct manager *m, void (*then)(struct manager *m));
 /* Multicast tables alone. */
 void manager_program_groups(struct manager *m, void (*then)(struct manager *m));
+/* Writes all of them again, the next time. */
+void manager_forget_tables(struct manager *m);
+
+/* P_Keys: how many blocks a port has room for, and what is in one. */
+enum { KEYS_PER_BLOCK = 32 };
+unsigned keys_blocks(const struct found_node *n, unsigned port);
+void keys_block(unsigned block, uint8_t *out);
 
 /* ---- sa*.c: what others ask */
 

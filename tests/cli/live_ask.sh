@@ -41,6 +41,19 @@ on h3 saquery -t 300000 SL2VL >records
 on h3 saquery -t 300000 MFTR >records
 [ "$(grep -c 'Record dump' records)" -ge 5 ] || fail "MFT records"
 on h3 saquery -t 300000 --src-to-dst 1:2 | grep -q 'dlid.*2$' || fail "a path record"
+# What the administrator says of partitions the ports say, too; one manager.
+leaf=$(lid_of s1-5)
+for end in "$(lid_of h3) 1 0" "$leaf 0 0" "$leaf 3 3" "$leaf 20 20"; do
+	set -- $end
+	on h3 saquery -t 300000 --smkey 1 PKTR "$1/$2" | sed -n '/PKey Table/,/^$/p' |
+		grep -o '0x[0-9a-f]*' >said
+	on h3 smpquery pkeys "$1" "$3" | grep -o ' 0x[0-9a-f]*' | tr -d ' ' >is
+	[ -s said ] || fail "no P_Keys of LID $1, port $2"
+	cmp said is || fail "P_Keys of LID $1, port $2"
+done
+on h3 saquery -t 300000 -s >records
+[ "$(grep -c 'EndPortLid\.*1$' records)" -eq 1 ] ||
+	fail "who is a manager: $(cat records)"
 # Of all pairs: six million of them, for minutes.
 [ -z "${HD_LONG:-}" ] ||
 	[ "$(on h3 saquery -t 300000 -p | grep -c 'PathRecord dump')" -eq $((ends * ends)) ] ||
@@ -57,7 +70,6 @@ has way "\"$last\""
 [ "$(grep -c switch way)" -eq "$steps" ] || fail "not $steps switches: $(cat way)"
 
 # ---- one link, each thing that ibportstate does to it
-leaf=$(lid_of s1-5)
 spine=$("$HEDDLE" live show --csv | sed -n 's/^s1-5,20,.*,\(s2-[0-9]*\),.*/\1/p')
 state() {
 	on h3 ibportstate "$leaf" 20 query | sed -n "s/^$1:\.*//p" | head -n 1

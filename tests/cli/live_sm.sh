@@ -169,8 +169,31 @@ lacks log 'SUBNET UP'
 on h3 sminfo | grep -q "sm lid $(lid_of h0) .*SMINFO_MASTER" || fail "sminfo"
 kill "$manager"
 wait "$manager" || true
-manage h9 log -F conf -p 9
+# Ours has what it wrote again when that one is gone, whatever it was: routes,
+# lanes, weights, partitions and where they are enforced.
+lid=$(lid_of s1-0)
+state() { # FILE
+	programmed "$1"
+	for what in sl2vl vlarb pkeys portinfo; do
+		on h3 smpquery $what "$lid" 1
+		on h3 smpquery $what -D 0
+	done | grep -v 'SMLid\|HoqLife\|VLStallCount' >>"$1"
+}
+state ours
+cat >>conf <<'END'
+qos TRUE
+qos_high_limit 3
+qos_sl2vl 0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3
+qos_vlarb_low 0:7,1:9
+END
+echo 'Default=0x7fff, defmember=limited: ALL, SELF=full;' >partitions
+manage h9 log -F conf -p 9 -P partitions -R dor
 wait_for 1 'SUBNET UP'
+state theirs
+for what in '| 0| 0| 0| 0| 1| 1| 1| 1|' '0: 0x7fff' 'VLHighLimit:\.*3$' \
+	'PartEnforceInb:\.*1$' 'WEIGHT: |0x7 |0x9 '; do
+	grep -q "$what" theirs || fail "OpenSM has not programmed '$what'"
+done
 says 1 'handing over'
 on h3 sminfo | grep -q "sm lid $(lid_of h9) .*priority 9 .*SMINFO_MASTER" ||
 	fail "OpenSM is not master"
@@ -178,6 +201,8 @@ before=$(said | grep -c 'SUBNET UP')
 kill -9 "$manager"
 says 1 'the master is gone'
 says $((before + 1)) 'SUBNET UP'
+state got
+cmp ours got || fail "not all is as it was before OpenSM: $(diff ours got)"
 on h3 saquery -t 300000 >nodes
 [ "$(grep -c 'NodeDescription' nodes)" -eq 36 ] || fail "not all 36 nodes"
 "$HEDDLE" live down
