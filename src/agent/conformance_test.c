@@ -368,6 +368,33 @@ static void test_keys(void **state)
 	}
 }
 
+/*
+ * Whoever sets a key, where there was none, is answered with it: it had the
+ * right to set it, and a manager takes the answer for what the port has.
+ */
+static void test_who_sets_a_key_hears_it(void **state)
+{
+	enum { KEY = 0x1234 };
+	const struct row set = {
+		HOST, MAD_SET, ATTR_PORT_INFO, 1, "Mkey", KEY
+	};
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 35, 0);
+	for (uint64_t level = 0; level < 4; level++) {
+		struct world w = { 0 };
+
+		start(&w, &rng);
+		agents_port_set(w.agents, w.host, PORT_PROTECT, level);
+		assert_int_equal(ask(&w, &set, 0), OK);
+		assert_int_equal(
+			agents_port_get(w.agents, w.host, PORT_PROTECT), level);
+		assert_int_equal(load_be64(w.mad + 64), KEY);
+		finish(&w);
+	}
+}
+
 /* The right key within the lease stops its clock. */
 static void test_lease_ends_with_the_right_key(void **state)
 {
@@ -433,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_who_sets_a_key_hears_it),
 		cmocka_unit_test(test_lease_ends_with_the_right_key),
 		cmocka_unit_test(test_thresholds),
 	};

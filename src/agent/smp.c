@@ -141,7 +141,9 @@ static uint16_t port_info(struct request *r)
 	/* The port that was asked, not the one that is told of. */
 	info_set(a, r->data, PORT_NUMBER, a->topo->ports[r->port].number);
 	info_set(a, r->data, PORT_REREGISTER, again);
-	if (info_get(a, a->ports[agents_owner(a, p)].info, PORT_PROTECT) == 1 &&
+	/* Who could set it knows it, even if it was another until now. */
+	if (r->method == MAD_GET &&
+	    info_get(a, a->ports[agents_owner(a, p)].info, PORT_PROTECT) == 1 &&
 	    load_be64(r->bytes + 24) !=
 		    info_get(a, a->ports[agents_owner(a, p)].info, PORT_MKEY))
 		info_set(a, r->data, PORT_MKEY, 0);

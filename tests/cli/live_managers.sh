@@ -36,6 +36,17 @@ engine minhop "$tree"
 cp dumps/opensm-lfts.dump routes.dump
 engine file "$tree" -U "$PWD/routes.dump"
 
+# ---- a key, at each level of protection
+for level in 0 1 2 3; do
+	up 'fat-tree --radix 4 --levels 2'
+	printf 'm_key 0x1234\nm_key_protection_level %s\n' $level >keys
+	on h0 opensm -o -F keys -f "$PWD/log.keys" >opensm.out 2>&1 ||
+		fail "OpenSM with a key at level $level"
+	[ "$("$HEDDLE" live show --csv | grep -c ',active,')" -eq 38 ] ||
+		fail "not all of 6 + 32 ports are active at level $level"
+	"$HEDDLE" live down
+done
+
 # ---- a key that others do not have
 up "$tree"
 cat >conf <<'END'
