@@ -27,8 +27,10 @@ enum hd_status port_named(const struct topo *t, const struct text_map *nodes,
 {
 	const char *colon = strrchr(name, ':');
 	uint32_t v = text_map_get(nodes, name, strlen(name));
-	unsigned long number = 1;
-	char *end;
+	char *end = NULL;
+	/* Of one that has several, which is to be said. */
+	unsigned long number = v != MAP_NONE && !topo_is_switch(t, v) &&
+			       t->nodes[v].n_ports == 1;
 
 	if (v == MAP_NONE && colon) {
 		v = text_map_get(nodes, name, (size_t)(colon - name));
@@ -39,9 +41,11 @@ enum hd_status port_named(const struct topo *t, const struct text_map *nodes,
 	if (v == MAP_NONE)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "no port '%s' here",
 				 name);
-	if (number > t->nodes[v].n_ports)
-		return diag_fail(d, HD_ERR_NOT_FOUND, "'%s' has %u ports",
-				 t->nodes[v].name, t->nodes[v].n_ports);
+	if (number > t->nodes[v].n_ports || (number == 0 && !end))
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "'%s' has the ports 1 to %u: which one is "
+				 "'%s'?",
+				 t->nodes[v].name, t->nodes[v].n_ports, name);
 	*out = topo_port_of(t, v, (unsigned)number);
 	return HD_OK;
 }
@@ -60,8 +64,9 @@ static enum hd_status set_width(struct live *l, port_id p, const char *word,
 				struct diag *d)
 {
 	for (unsigned i = 0; i < 5; i++) {
-		if (strcmp(width_names[i], word) != 0)
-			continue;
+		if (strncmp(width_names[i], word, strlen(word)) != 0 ||
+		    strlen(word) + 1 < strlen(width_names[i]))
+			continue; /* 4x, or 4 */
 		if (!(agents_port_get(l->agents, p, PORT_WIDTHS) >> i & 1))
 			return diag_fail(d, HD_ERR_RANGE,
 					 "the port does not support '%s'",
@@ -104,8 +109,8 @@ static enum hd_status link_command(struct live *l, const char *const *words,
 	(void)out;
 	if (n < 2)
 		return diag_fail(d, HD_ERR_USAGE,
-				 "link PORT down|up|speed "
-				 "NAME|width N");
+				 "which PORT, and what to do to its link: "
+				 "down, up, speed NAME, width N?");
 	enum hd_status status = find_port(l, words[0], d, &p);
 
 	if (status != HD_OK)
@@ -140,9 +145,14 @@ static enum hd_status error_command(struct live *l, const char *const *words,
 
 	(void)out;
 	if (n != 3)
-		return diag_fail(d, HD_ERR_USAGE, "error PORT COUNTER N");
+		return diag_fail(
+			d, HD_ERR_USAGE,
+			"which PORT and COUNTER, and how much is added "
+			"to it?");
 	enum hd_status status = find_port(l, words[0], d, &p);
 	int counter = agents_counter_named(words[1]);
+
+	errno = 0;
 	unsigned long long more = strtoull(words[2], &end, 10);
 
 	if (status != HD_OK)
@@ -152,7 +162,7 @@ static enum hd_status error_command(struct live *l, const char *const *words,
 				 "no counter '%s'; perfquery prints their "
 				 "names",
 				 words[1]);
-	if (*end != '\0' || end == words[2] || words[2][0] == '-')
+	if (*end != '\0' || end == words[2] || words[2][0] == '-' || errno)
 		return diag_fail(d, HD_ERR_INPUT, "'%s' is no count", words[2]);
 	agents_error(l->agents, p, (unsigned)counter, more, daemon_now(l));
 	return HD_OK;

@@ -135,8 +135,13 @@ on h3 perfquery -R "$lid" 2 >/dev/null
 on h3 perfquery "$lid" 2 | grep -q 'SymbolErrorCounter:\.*0$' ||
 	fail "perfquery -R does not clear them"
 status 3 "$HEDDLE" live error s1-1:2 NoSuchCounter 7
+status 3 "$HEDDLE" live error s1-1:2 SymbolErrorCounter 18446744073709551616
 status 3 "$HEDDLE" live link s1-1:99 down
 status 2 "$HEDDLE" live link s1-1:2 sideways
+# Of a node with many ports, one has to be named.
+status 3 "$HEDDLE" live link s1-1 down
+has err "'s1-1' has the ports 1 to 4"
+status 3 "$HEDDLE" live error s1-1 SymbolErrorCounter 7
 
 # ---- a shell sees the adapter, too
 on h3 ibstatus | grep -q 'ACTIVE' || fail "ibstatus"
@@ -213,6 +218,21 @@ received=$(timeout 300 "$HEDDLE" live exec h3 -n star -- perfquery |
 [ "$(share a)" -eq 0 ] && [ "$(share b)" -gt 150 ] ||
 	fail "without its cable a still has $(share a) Gb/s"
 "$HEDDLE" live down --name star
+
+# ---- what it says can be typed, whatever a node is called
+cat >names <<'END'
+Ca	1 "H-0000000000000001"		# "it's $(a) host"
+[1](0000000000000011)	"H-0000000000000002"[1] (0000000000000012)	# lid 0 lmc 0 "b" lid 0 4xHDR
+
+Ca	1 "H-0000000000000002"		# "b"
+[1](0000000000000012)	"H-0000000000000001"[1] (0000000000000011)	# lid 0 lmc 0 "a" lid 0 4xHDR
+END
+"$HEDDLE" live up names --name names >up
+has up ' 2 hosts, 0 switches'
+eval "$(sed -n 's/^heddle\(.*\)-- opensm$/"$HEDDLE"\1-- ibstat -p/p' up)" >found ||
+	fail "not to be typed: $(cat up)"
+has found 0x0000000000000011
+"$HEDDLE" live down --name names
 
 # ---- a scenario's nodes and cables are what is up: who routes them is another
 cat >unrouted.yaml <<'END'

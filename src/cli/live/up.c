@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/live/live.h"
 #include "subnet/subnet.h"
 
@@ -71,6 +73,27 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t,
 	return !is_late;
 }
 
+/* A word for a shell: names of nodes are whatever a file says. */
+static void print_word(const char *word)
+{
+	struct strbuf shown = STRBUF_INIT;
+	bool plain = word[0] != '\0';
+
+	text_show(&shown, word);
+	for (const char *c = shown.text; *c; c++)
+		plain &= isalnum((unsigned char)*c) || strchr("-_.:", *c);
+	if (!plain)
+		putchar('\'');
+	for (const char *c = shown.text; *c; c++)
+		if (*c == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*c);
+	if (!plain)
+		putchar('\'');
+	strbuf_fini(&shown);
+}
+
 void live_print_next(const struct live_wish *w, const struct topo *t)
 {
 	const char *host = live_first_host(t);
@@ -85,9 +108,10 @@ void live_print_next(const struct live_wish *w, const struct topo *t)
 		printf("routed by %s\n", w->engine);
 	else
 		puts("not managed yet");
-	if (host)
-		printf("heddle live exec %s%s%s%s -- %s\n",
-		       is_named ? "--name " : "", is_named ? w->name : "",
-		       is_named ? " " : "", host,
-		       w->engine ? "ibnetdiscover" : "opensm");
+	if (!host)
+		return;
+	printf("heddle live exec %s%s%s", is_named ? "--name " : "",
+	       is_named ? w->name : "", is_named ? " " : "");
+	print_word(host);
+	printf(" -- %s\n", w->engine ? "ibnetdiscover" : "opensm");
 }
