@@ -91,6 +91,18 @@ END
 "$HEDDLE" route 'mesh --columns=4 --rows=4 --hosts=2' -e xy --load 100 --quiet \
 	--html loads.html >/dev/null
 
+# A sweep beyond saturation, its loads in no order, and one over something else.
+cat >swept.yaml <<END
+title: a mesh beyond saturation
+fabric: {topology: {kind: mesh, columns: 4, rows: 4, hosts: 2}, routing: xy}
+traffic: [{name: all, kind: poisson, payload: 2KiB, load: 50%}]
+run: {warmup: 20us, measure: 60us}
+END
+"$HEDDLE" sweep swept.yaml --vary traffic.all.load=90%,10%,50%,30%,70% \
+	--vary fabric.routing=xy,updn --seeds 3 --quiet --db swept.db --html swept.html >/dev/null
+"$HEDDLE" sweep swept.yaml --vary traffic.all.payload=1KiB,2KiB,4KiB --quiet \
+	--db swept.db --html sizes.html >/dev/null
+
 # Every name that a file can bring.
 "$HEDDLE" sim evil-job.yaml --quiet --db evil.db >/dev/null ||
 	[ $? -eq 1 ] # a goal is missed

@@ -52,18 +52,23 @@ function xColumn(table) {
     free.find((c) => c.name === "time") || free[0] || numbers[0];
 }
 
-function points(table, x, y, labels, prefix) {
-  const half = halfWidth(table, y), rows = [];
+// `along`: what curves run along if that is not x.
+function points(table, x, y, labels, prefix, along = null) {
+  const half = halfWidth(table, y), aside = along ? halfWidth(table, x) : null, rows = [];
+  const said = (c, i) => `${c.name}: ${format(c, c.cells[i])}${c.unit ? ` ${c.unit}` : ""}\n`;
   for (let i = 0; i < table.n; i++) {
     if (x.cells[i] === null || y.cells[i] === null) continue;
     const label = rowLabel(table, labels, i), name = [prefix, label].filter(Boolean).join(", ");
     const h = half ? half.cells[i] : null;
-    rows.push({ x: x.cells[i], y: y.cells[i], name: name || y.name, label, what: y.name, printed: y.printed?.[i] ?? null,
+    const w = aside?.cells[i] ?? null;
+    rows.push({ x: x.cells[i], x1: w === null ? null : x.cells[i] - w, x2: w === null ? null : x.cells[i] + w, at: along ? along.cells[i] : x.cells[i],
+      y: y.cells[i], name: name || y.name, label, what: y.name, printed: y.printed?.[i] ?? null,
       lo: h === null ? null : y.cells[i] - h, hi: h === null ? null : y.cells[i] + h,
-      title: `${name || y.name}\n${x.name}: ${format(x, x.cells[i])} ${x.unit}\n` +
+      title: `${name || y.name}\n${along ? said(along, i) : ""}${said(x, i)}` +
         `${y.name}: ${format(y, y.cells[i])}${h ? ` ± ${format(half, h)}` : ""} ${y.unit} (${y.origin})` });
   }
-  return rows;
+  // The values of a sweep may have been named in any order.
+  return table.name === "curves" ? rows.sort((a, b) => a.at - b.at) : rows;
 }
 
 // What a paper printed: points where it is of a point of ours, and lines that it
@@ -82,9 +87,21 @@ function printedMarks(rows, limits) {
   };
 }
 
+// What is sure of a line is a band around it. Of one that may turn back, a piece
+// for each step: as a whole it would have holes where it lies on itself.
+function bands(rows, turns, look) {
+  const sure = rows.filter((r) => r.lo !== null);
+  const pieces = turns ? distinct(sure.map((r) => r.name)).flatMap((name) => {
+    const own = sure.filter((r) => r.name === name);
+    return own.slice(1).flatMap((r, i) => [{ ...own[i], piece: `${name} ${i}` }, { ...r, piece: `${name} ${i}` }]);
+  }) : sure.map((r) => ({ ...r, piece: r.name }));
+  return Plot.areaY(pieces, { x: "x", y1: "lo", y2: "hi", z: "piece", ...look, fillOpacity: 0.15 });
+}
+
 // A colour for each label and a dash for each measure; where there is only one
-// of either, a colour and a dash for each line.
-function lines(width, label, { x, axisName, unit, palette, limits = [] }, all) {
+// of either, a colour and a dash for each line. `turns`: x need not rise along a
+// line, and may have an interval of its own.
+function lines(width, label, { x, axisName, unit, palette, limits = [], turns = false }, all) {
   // By size, what matters is the ratio; zeros have no place on such an axis.
   const positive = all.filter((r) => r.y > 0);
   const bySize = countsBytes(x) && asLog(unit, positive.map((r) => r.y), 30);
@@ -99,12 +116,13 @@ function lines(width, label, { x, axisName, unit, palette, limits = [] }, all) {
   const printed = printedMarks(rows, limits);
   const dash = both ? "what" : "name", look = { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 };
   const svg = draw(width, label, {
-    x: axis(x, xs), y: yAxis, color: palette.scale(byWhat ? whats : both ? labels : names),
+    x: axis(x, xs, turns ? { zero: true } : {}), y: yAxis, color: palette.scale(byWhat ? whats : both ? labels : names),
     marks: [
-      // What is sure of a line is a band around it; of too many, a stroke.
-      many ? null : Plot.areaY(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", z: "name", fill: colour, fillOpacity: 0.15 }),
+      many ? null : bands(rows, turns, { fill: colour }), // of too many, a stroke
       rows.some((r) => r.lo !== null && r.hi > r.lo)
         ? Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: colour, strokeOpacity: 0.6 }) : null,
+      turns && rows.some((r) => r.x2 > r.x1)
+        ? Plot.ruleY(rows.filter((r) => r.x1 !== null), { y: "y", x1: "x1", x2: "x2", stroke: colour, strokeOpacity: 0.6 }) : null,
       ...(many ? [Plot.line(rows, look)] : eachLine(rows, dash, look)),
       many || rows.length > 400 ? null : Plot.dot(rows, { x: "x", y: "y", fill: colour, r: 2.5 }),
       ...printed.marks,
@@ -167,7 +185,7 @@ function unitParts(table, x, ys, labels, heading) {
   const apart = table.by || table.name === "curves";
   const units = apart ? ys : distinct(ys.map((c) => c.unit));
   const n = new Set(x.cells.map((_, i) => rowLabel(table, labels, i))).size;
-  return units.flatMap((one) => {
+  const parts = units.flatMap((one) => {
     const of = apart ? [one] : ys.filter((c) => c.unit === one), unit = of[0].unit, what = of.map((c) => c.name).join(", ");
     const rows = of.flatMap((c) => points(table, x, c, labels, of.length > 1 || !labels.length ? c.name : ""));
     if (!rows.length) return []; // of values that do not exist here
@@ -175,6 +193,23 @@ function unitParts(table, x, ys, labels, heading) {
     const title = [heading, units.length > 1 && (of.length <= 2 || !heading) ? what : units.length > 1 ? `[${unit}]` : ""].filter(Boolean).join("; ");
     return { small: units.length > 2, heading: title,
       make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, { x, axisName, unit, palette: table.palette, limits: of.flatMap((c) => c.limits ?? []) }, rows) };
+  });
+  return [...parts, ...throughputParts(table, x, ys, labels, heading)];
+}
+
+// Of a sweep over the load: latencies over what was delivered, as the field draws
+// them. A curve runs along the load, and turns back where more load delivers less.
+const isLoad = (column) => /^traffic\..+\.(load|rate)$/.test(column.name);
+
+function throughputParts(table, load, ys, labels, heading) {
+  const delivered = ys.find((c) => c.name === "delivered");
+  if (table.name !== "curves" || !isLoad(load) || !delivered) return [];
+  return ys.filter((c) => c.unit === "us").flatMap((latency) => {
+    const rows = points(table, delivered, latency, labels, labels.length ? "" : latency.name, load);
+    if (!rows.length) return [];
+    const title = [heading, `${latency.name} over ${delivered.name}`].filter(Boolean).join("; ");
+    return { small: true, heading: title,
+      make: (w) => lines(w, `${[table.title, title].filter(Boolean).join(", ")}, along ${load.name}`, { x: delivered, axisName: withUnit(latency), unit: latency.unit, palette: table.palette, turns: true }, rows) };
   });
 }
 

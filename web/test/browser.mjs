@@ -2,7 +2,7 @@
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
 //   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, evil.html,
-//   paper.html, figures.html, loads.html and large.html.
+//   paper.html, figures.html, loads.html, swept.html, sizes.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -240,6 +240,55 @@ async function staticLoads() {
   await accessible();
 }
 
+// Latency over what was delivered, as points of the table stand along the load;
+// updn delivers less at 50 % than at 30 %, so that its curve turns back.
+async function throughput() {
+  await open("swept.html", '[data-table="curves"]');
+  // Of two fields, offered and then measures, each with its interval if it has one.
+  const column = { delivered: 3, mean: 5, p50: 7, p99: 8, max: 10 };
+  const rows = (await exports("body", ["CSV"])).get("curves").map((line) => line.split(",")).sort((a, b) => a[0] - b[0]);
+  const plots = await page.$$eval('[data-table="curves"] .plot', (all) => all.map((p) => ({
+    heading: p.querySelector("h4").textContent,
+    label: p.querySelector(".drawing").getAttribute("aria-label"),
+    dots: [...p.querySelectorAll('[aria-label="dot"] circle')].map((c) => [Number(c.getAttribute("cx")), Number(c.getAttribute("cy"))]),
+    curves: [...p.querySelectorAll('[aria-label="line"] path')].map((l) => [...l.getAttribute("d").matchAll(/[ML]([\d.]+),([\d.]+)/g)].map((m) => [Number(m[1]), Number(m[2])])),
+    bands: p.querySelectorAll('[aria-label="area"] path').length,
+    aside: p.querySelectorAll('[aria-label="rule"] line').length,
+  })));
+  const of = (heading) => plots.find((p) => p.heading === heading);
+  for (const latency of ["mean", "p50", "p99", "max"]) {
+    const plot = of(`${latency} over delivered`);
+    expect(plot && plot.dots.length === 10 && plot.curves.length === 2, `${where}: no two curves of ${latency} over delivered`);
+    if (!plot) continue;
+    expect(plot.label.endsWith("along traffic.all.load"), `${where}: '${plot.label}'`);
+    // Both axes are linear here: pixels are to each other as numbers are.
+    const scale = (k, name) => {
+      const v = rows.map((r) => Number(r[column[name]])), p = plot.dots.map((d) => d[k]), low = v.indexOf(Math.min(...v)), high = v.indexOf(Math.max(...v));
+      return v.every((x, i) => Math.abs(p[i] - p[low] - ((x - v[low]) / (v[high] - v[low])) * (p[high] - p[low])) < 0.5);
+    };
+    expect(scale(0, "delivered") && scale(1, latency), `${where}: ${latency} over delivered is not at its numbers`);
+    const [xy, updn] = plot.curves;
+    expect(xy.every((p, i) => i === 0 || p[1] <= xy[i - 1][1]) && updn[2][0] < updn[1][0], `${where}: ${latency} over delivered does not run along the load`);
+    expect(plot.aside >= 10, `${where}: ${latency} over delivered shows no interval of what was delivered`);
+    expect(plot.bands === (["mean", "p99"].includes(latency) ? 8 : 0), `${where}: ${latency} over delivered has ${plot.bands} pieces of a band`);
+  }
+  expect(of("mean").curves.every((c) => c.every((p, i) => i === 0 || p[0] > c[i - 1][0])), `${where}: a curve goes back and forth over the load`);
+  await labelsApart('[data-table="curves"]');
+  await hover();
+  await page.mouse.move(2, 2);
+  await accessible('[data-table="curves"]');
+  await look("throughput", '[data-table="curves"]');
+  await page.emulateMedia({ colorScheme: "dark" });
+  await accessible('[data-table="curves"]', ["color-contrast"]);
+  await look("throughput-dark", '[data-table="curves"]');
+  await page.emulateMedia({ media: "print", colorScheme: "light" });
+  await look("throughput-print", '[data-table="curves"]');
+  await page.emulateMedia({ media: "screen" });
+  await open("sizes.html", '[data-table="curves"]');
+  const others = await page.$$eval('[data-table="curves"] h4', (all) => all.map((h) => h.textContent));
+  expect(others.includes("mean") && !others.some((h) => /over/.test(h)), `${where}: no sweep over the load: ${others}`);
+}
+
 // Two runs in the same plots: a line, a colour and a name for each, and the
 // numbers of both.
 async function overlay() {
@@ -443,6 +492,9 @@ lap("a paper");
 
 await staticLoads();
 lap("static loads");
+
+await throughput();
+lap("a sweep");
 
 await open("large.html");
 lap("large page");
