@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 #include "base/team.h"
 #include "base/unfinished.h"
 #include "report/database.h"
+#include "study/scratch.h"
 
 /* As a program ends (cli/command.h): 1 is a goal that was missed. */
 #define STATUS_RESULTS 1 /* up to here there are results */
@@ -56,41 +55,7 @@ char *processes_threads_word(void)
 	return strbuf_detach(&word);
 }
 
-/* ---- the scratch folder ------------------------------------------------- */
-
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *at)
-{
-	(void)st, (void)type, (void)at;
-	return remove(path);
-}
-
-static void scratch_remove(const char *path)
-{
-	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* The new folder; NULL if it cannot be had. */
-static char *scratch_make(const struct processes *jobs, struct diag *d)
-{
-	const char *place = getenv("TMPDIR");
-	struct strbuf path = STRBUF_INIT;
-
-	strbuf_printf(&path, "%s/heddle-jobs-XXXXXX", place ? place : "/tmp");
-	char *folder = strbuf_detach(&path);
-
-	if (!mkdtemp(folder)) {
-		diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s", folder,
-			  strerror(errno));
-	} else if (!jobs->prepare ||
-		   jobs->prepare(jobs->context, folder, d) == HD_OK) {
-		return folder;
-	} else {
-		scratch_remove(folder);
-	}
-	free(folder);
-	return NULL;
-}
+/* ---- one job ------------------------------------------------------------ */
 
 /* "SCRATCH/7.db" for job 7. */
 static char *file_of(const char *scratch, size_t job, const char *extension)
@@ -100,8 +65,6 @@ static char *file_of(const char *scratch, size_t job, const char *extension)
 	strbuf_printf(&path, "%s/%zu.%s", scratch, job, extension);
 	return strbuf_detach(&path);
 }
-
-/* ---- one job ------------------------------------------------------------ */
 
 struct child {
 	pid_t pid; /* 0: none */
@@ -252,33 +215,40 @@ static void work_through(struct crew *w, size_t n)
 		await_one(w);
 }
 
+static void run_in(const char *folder, const struct processes *jobs, size_t n)
+{
+	struct crew crew = {
+		.children = hd_alloc(jobs->at_once, sizeof(*crew.children)),
+		.n = jobs->at_once,
+		.jobs = jobs,
+		.scratch = folder,
+	};
+
+	work_through(&crew, n);
+	free(crew.children);
+}
+
 enum hd_status processes_run(const struct processes *jobs, size_t n,
 			     struct diag *d)
 {
-	unfinished_hold();
-	char *scratch = scratch_make(jobs, d);
-
-	if (scratch) {
-		struct crew crew = {
-			.children =
-				hd_alloc(jobs->at_once, sizeof(*crew.children)),
-			.n = jobs->at_once,
-			.jobs = jobs,
-			.scratch = scratch,
-		};
-
-		work_through(&crew, n);
-		free(crew.children);
-		scratch_remove(scratch);
-	}
 	const struct team_use use = {
 		.jobs = jobs->at_once,
 		.threads = threads_each(),
 	};
-	bool had_place = scratch != NULL;
+	struct scratch scratch;
 
+	unfinished_hold();
+	enum hd_status status = scratch_make(d, &scratch);
+
+	if (status == HD_OK) {
+		if (jobs->prepare)
+			status =
+				jobs->prepare(jobs->context, scratch.folder, d);
+		if (status == HD_OK)
+			run_in(scratch.folder, jobs, n);
+		scratch_remove(&scratch);
+	}
 	team_note(&use);
-	free(scratch);
 	unfinished_let_go();
-	return had_place ? HD_OK : d->status;
+	return status;
 }

@@ -1,7 +1,10 @@
 # A sweep that is interrupted, by SIGTERM or SIGKILL and wherever, and called
-# again: the same CSV and JSON, and a database that holds the same.
+# again: the same CSV and JSON, and a database that holds the same. Of what they
+# worked with nothing is left.
 . "$SRC/tests/cli/lib.sh"
-rm -f ./*.db ./*.csv ./*.json
+rm -rf ./*.db ./*.csv ./*.json tmp
+mkdir tmp
+export TMPDIR="$PWD/tmp"
 
 cat >star.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 6, link: 4x EDR}}
@@ -97,5 +100,11 @@ sqlite3 part.db "INSERT INTO run(command, version, seed, scenario, arguments,
 status 0 "$HEDDLE" $words --db part.db
 [ "$(sqlite3 part.db 'SELECT arguments FROM run WHERE finished IS NULL')" = \
 	other.yaml ] || fail "the note of another sweep is gone"
+# Who was killed could remove nothing: another one does, as soon as it can.
+for wait in $(seq $PATIENCE); do
+	[ -n "$(ls tmp)" ] || break
+	sleep 0.1
+done
+[ -z "$(ls tmp)" ] || fail "there is still $(ls tmp)"
 # A machine may be too slow to be interrupted in time, but not always.
 [ $interrupted -gt 3 ] || fail "only $interrupted calls were interrupted"

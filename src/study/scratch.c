@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* close_range */
+#include "study/scratch.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+static void remove_folder(const char *path)
+{
+	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- who watches -------------------------------------------------------- */
+
+/*
+ * Reads until the other end is closed by the last who held it, whom nothing but
+ * its death need make do so. In a session of its own and deaf, so that what
+ * ends the others, key or batch system, does not end it before them; and with
+ * none of their files, so that nobody waits for it.
+ */
+_Noreturn static void watch(const char *folder, int end)
+{
+	sigset_t all;
+	ssize_t n;
+	char byte;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	if (end > 0)
+		close_range(0, (unsigned)end - 1, 0);
+	close_range((unsigned)end + 1, ~0U, 0);
+	do
+		n = read(end, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1) /* nobody said that it is removed */
+		remove_folder(folder);
+	_exit(0);
+}
+
+/* Without a watcher the folder is removed by an orderly end only. A socket and
+ * no pipe: to tell a watcher that is gone is no signal to us. */
+static void begin_watch(struct scratch *s)
+{
+	int ends[2];
+
+	s->watcher = -1;
+	s->alive = -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		return;
+	s->watcher = fork();
+	if (s->watcher == 0) {
+		close(ends[1]);
+		watch(s->folder, ends[0]);
+	}
+	close(ends[0]);
+	s->alive = ends[1];
+}
+
+static void end_watch(struct scratch *s)
+{
+	if (s->watcher > 0 && send(s->alive, "", 1, MSG_NOSIGNAL) == 1)
+		waitpid(s->watcher, NULL, 0);
+	if (s->alive >= 0)
+		close(s->alive);
+}
+
+/* ---- the folder --------------------------------------------------------- */
+
+enum hd_status scratch_make(struct diag *d, struct scratch *out)
+{
+	const char *place = getenv("TMPDIR");
+	struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, "%s/heddle-jobs-XXXXXX", place ? place : "/tmp");
+	*out = (struct scratch){ .folder = strbuf_detach(&path) };
+	if (!mkdtemp(out->folder)) {
+		diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s", out->folder,
+			  strerror(errno));
+		free(out->folder);
+		return d->status;
+	}
+	begin_watch(out);
+	return HD_OK;
+}
+
+void scratch_remove(struct scratch *s)
+{
+	remove_folder(s->folder);
+	end_watch(s);
+	free(s->folder);
+}
