@@ -11,6 +11,7 @@
 #include "paper/value.h"
 
 #define LEVEL 0.95 /* of intervals over repetitions */
+#define FLAT  1e-9 /* of a value: a change that arithmetic may have made */
 
 /* A check, tried on the results: what all of its cases share. */
 struct trial {
@@ -111,12 +112,16 @@ static double *samples(struct trial *t, struct bindings *in, size_t *n)
 
 /* ---- judging a case ----------------------------------------------------- */
 
-/* Whether less than `limit` is what repetitions leave no doubt of. */
+/*
+ * Whether repetitions leave it open on which side of `limit` it is. Where all
+ * of them are the same there is no chance to speak of.
+ */
 static bool is_unclear(const double *x, size_t n, double limit)
 {
 	struct interval i = interval_of(x, n, LEVEL);
 
-	return n > 1 && fabs(i.mean - limit) <= i.half_width;
+	return n > 1 && i.half_width > 0 &&
+	       fabs(i.mean - limit) <= i.half_width;
 }
 
 static double mean_of(const double *x, size_t n)
@@ -175,6 +180,17 @@ static double course_sign(enum paper_relation r)
 	return r == RELATION_RISES || r == RELATION_NEVER_FALLS ? 1 : -1;
 }
 
+/* Whether a step by `by` from `base`, counted in the direction that was
+ * published, is such a step. */
+static bool step_holds(enum paper_relation r, double by, double base)
+{
+	double least = FLAT * fabs(base);
+
+	if (r == RELATION_NEVER_FALLS || r == RELATION_NEVER_RISES)
+		return by >= -least;
+	return by > least;
+}
+
 /* A step of a course, from one set of repetitions to the next. */
 static struct finding judge_step(enum paper_relation r, const double *from,
 				 const double *to, size_t n)
@@ -184,12 +200,12 @@ static struct finding judge_step(enum paper_relation r, const double *from,
 
 	for (size_t i = 0; i < n; i++)
 		by[i] = course_sign(r) * (to[i] - from[i]);
-	double mean = mean_of(by, n), base = fabs(mean_of(from, n));
+	double mean = mean_of(by, n), base = mean_of(from, n);
 
 	/* Nothing after nothing is no change, and no number otherwise. */
-	f.value = mean == 0 ? 1 : mean_of(to, n) / mean_of(from, n);
-	f.beyond = base > 0 ? -mean / base : -mean;
-	if (!(mean >= 0)) {
+	f.value = mean == 0 ? 1 : mean_of(to, n) / base;
+	f.beyond = base != 0 ? -mean / fabs(base) : -mean;
+	if (!step_holds(r, mean, base)) {
 		f.verdict = VERDICT_NOT;
 		f.unclear = is_unclear(by, n, 0);
 	}
@@ -197,19 +213,17 @@ static struct finding judge_step(enum paper_relation r, const double *from,
 	return f;
 }
 
-/* Never the wrong way, and not flat altogether if it is to rise or fall. */
+/* Each step, from row to row. */
 static struct finding judge_rows(const struct paper_expectation *p,
 				 const struct found *f)
 {
 	enum paper_relation r = p->relation;
-	bool may_be_flat =
-		r == RELATION_NEVER_FALLS || r == RELATION_NEVER_RISES;
 	const double *x = f->numbers;
 	double sign = course_sign(r);
-	bool all = f->n > 1 && (may_be_flat || sign * (x[f->n - 1] - x[0]) > 0);
+	bool all = f->n > 1;
 
 	for (size_t i = 1; i < f->n; i++)
-		all = all && sign * (x[i] - x[i - 1]) >= 0;
+		all = all && step_holds(r, sign * (x[i] - x[i - 1]), x[i - 1]);
 	return (struct finding){
 		.verdict = all ? VERDICT_TREND : VERDICT_NOT,
 		.value = NAN,

@@ -266,6 +266,28 @@ static void cases_are_judged_one_by_one(void **state)
 		    ">= 9", (struct counts){ 4, 0, 0, VERDICT_NOT });
 }
 
+/* Nor does chance make it one where all draws are the same. */
+static void a_flat_step_is_no_rise(void **state)
+{
+	static const double flat[2][2][3] = { { { 2, 2, 2 }, { 2, 2, 2 } },
+					      { { 1, 2, 2 }, { 3, 4, 5 } } };
+
+	(void)state;
+	check_cases(flat, ALONG, "rises",
+		    (struct counts){ 2, 1, 0, VERDICT_NOT });
+	check_cases(flat, ALONG, "falls",
+		    (struct counts){ 2, 0, 0, VERDICT_NOT });
+	check_cases(flat, ALONG, "never falls",
+		    (struct counts){ 2, 2, 0, VERDICT_TREND });
+	check_cases(flat, "column: taken, where: fabric=cube", "rises",
+		    (struct counts){ 1, 0, 0, VERDICT_NOT });
+	check_cases(flat, "column: taken, where: fabric=cube", "never falls",
+		    (struct counts){ 1, 1, 0, VERDICT_TREND });
+	check_cases(flat,
+		    "column: taken, where: size=32, each: fabric, over: seed",
+		    "> 2", (struct counts){ 2, 0, 1, VERDICT_NOT });
+}
+
 static void nothing_after_nothing_is_the_same(void **state)
 {
 	static const double zeros[2][2][3] = { { { 0 }, { 0 } },
@@ -363,6 +385,7 @@ int main(void)
 		cmocka_unit_test(texts_and_booleans_are_read),
 		cmocka_unit_test(rows_are_chosen_by_relations),
 		cmocka_unit_test(cases_are_judged_one_by_one),
+		cmocka_unit_test(a_flat_step_is_no_rise),
 		cmocka_unit_test(nothing_after_nothing_is_the_same),
 		cmocka_unit_test(what_chance_may_have_made_is_no_exception),
 		cmocka_unit_test(twins_are_those_of_the_same_case),

@@ -169,7 +169,8 @@ void outcomes_join(const struct paper_catalogue *c,
 
 			if (!row)
 				row = row_of_id(before, p, e, quick);
-			if (row)
+			/* A check that was taken away found nothing. */
+			if (row && row->check <= e->n_checks)
 				out->rows[out->n++] = copy_of(row);
 		}
 	}

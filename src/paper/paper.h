@@ -85,9 +85,9 @@ enum paper_relation {
 	RELATION_AT_MOST,
 	RELATION_ABOVE,
 	RELATION_BELOW,
-	RELATION_RISES, /* never falls, and is not flat */
+	RELATION_RISES, /* at every step */
 	RELATION_FALLS,
-	RELATION_NEVER_FALLS, /* may be flat */
+	RELATION_NEVER_FALLS, /* steps may be flat */
 	RELATION_NEVER_RISES,
 	RELATION_TEXT, /* the cell reads so; yes and no are booleans */
 };

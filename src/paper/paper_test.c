@@ -300,15 +300,17 @@ static void what_is_found_joins_what_was_recorded(void **state)
 	struct paper_outcome old[] = { outcome("000/table1", false, "old"),
 				       outcome("000/fig8", true, "other"),
 				       outcome("000/fig9", true, "quick"),
-				       outcome("000/gone", true, "gone") };
+				       outcome("000/gone", true, "gone"),
+				       outcome("000/table1", true, "gone") };
 	static const char *const joined[] = { "new", "other", "printed",
 					      "quick" };
-	const struct paper_outcomes found = { now, 2 }, before = { old, 4 };
+	const struct paper_outcomes found = { now, 2 }, before = { old, 5 };
 	struct diag d = { .status = HD_OK };
 	struct paper_catalogue c;
 	struct paper_outcomes all;
 
 	(void)state;
+	old[4].check = 99; /* it has fewer */
 	assert_int_equal(catalogue_init(&c, &d), HD_OK);
 	outcomes_join(&c, &found, &before, &all);
 	assert_int_equal(all.n, 4);

@@ -76,7 +76,7 @@ jq -r '.tables.experiments.rows[].id' out >ids
 # It is handed over for changing: a study with its checks and all that it
 # reads, and what that gives is what the experiment gives; or its scenario.
 if [ "${HD_LONG:-0}" = 0 ]; then
-	some="000/fig1 000/table1 001/fig5a 002/fig1 002/fig4 003/latency
+	some="000/fig1 000/table1 001/fig4 002/fig1 002/fig4 003/latency
 		003/reservation 002/fig10 004/fig4.9"
 else
 	some=$(cat ids)
