@@ -66,6 +66,30 @@ struct agents_events {
 	void (*keys_set)(void *context, port_id port);
 };
 
+/*
+ * What MADs that take time find on their way: as a simulation of the fabric
+ * has it (fabric/setup.h), by the rules of docs/model.md.
+ */
+struct mad_times {
+	hd_time switch_delay; /* from a head's arrival until it may leave */
+	uint32_t vl15_blocks; /* room of each port; of 64 bytes */
+	bool oldest;          /* goes first (T7); else inputs in turn */
+	struct mad_cable {
+		hd_time propagation;
+		struct hd_rate rate; /* num 0: what its link trained to */
+	} * cables;                  /* per port_id */
+};
+
+/* Whether times on such ways can be added up: no link below 1 kb/s. */
+bool mad_times_fit(const struct mad_times *m, const struct topo *t);
+
+struct pack;
+/*
+ * To bytes, or back, of the cables of `t`: what makes no sense is refused. What
+ * was read is to be freed, also then.
+ */
+void mad_times_pack(struct pack *p, const struct topo *t, struct mad_times *m);
+
 /* What the devices can do; 0 stands for the default. */
 struct agents_options {
 	uint16_t linear_fdb_cap; /* LIDs that a switch can forward */
@@ -73,9 +97,9 @@ struct agents_options {
 	uint8_t vlarb_cap; /* entries of each arbitration table */
 	/*
 	 * MADs take the time of links, switches and agents, and are lost where
-	 * VL15 has no room for them. Else they arrive at once.
+	 * VL15 has no room for them; borrowed. NULL: they arrive at once.
 	 */
-	bool timed;
+	const struct mad_times *times;
 };
 
 struct agents;
@@ -308,7 +332,6 @@ struct deed {
  */
 void agents_do(struct agents *a, const struct deed *d);
 
-struct pack;
 /*
  * A deed to bytes, or back; what makes no sense on `t` is refused. The MAD of
  * one that was read is in the bytes.

@@ -4,6 +4,9 @@
 
 #include "agent/travel.h"
 #include "base/alloc.h"
+#include "base/pack.h"
+#include "subnet/packet.h"
+#include "wire/headers.h"
 
 /*
  * MADs that take their time, by the rules that packets have in the simulator
@@ -17,18 +20,15 @@
  * Beyond those rules an agent takes its time for each MAD, one after the
  * other, and leaves it in the buffer meanwhile.
  *
- * Times and room are the simulator's, unless a scenario says otherwise there.
+ * Times and room are the fabric's (struct mad_times); that of agents alone is
+ * ours, for nothing else knows of them.
  */
 
-static const hd_time CABLE_TIME = 5000;    /* ps */
-static const hd_time SWITCH_TIME = 100000; /* to route and to arbitrate */
-static const hd_time AGENT_TIME = 10000000;
+static const hd_time AGENT_TIME = 10000000; /* ps */
 
 enum {
-	PACKET_OVERHEAD = 34, /* LRH, BTH, DETH, ICRC, VCRC */
-	BLOCK = 64,
-	ROOM = 4096 / BLOCK,
-	MAD_BLOCKS = (MAD_SIZE + PACKET_OVERHEAD + BLOCK - 1) / BLOCK,
+	MAD_OVERHEAD = PLAIN_OVERHEAD + DETH_SIZE,
+	MAD_BLOCKS = (MAD_SIZE + MAD_OVERHEAD + BLOCK_BYTES - 1) / BLOCK_BYTES,
 };
 
 /* What happens, in the order of one instant (T2). */
@@ -140,7 +140,8 @@ bool flight_land(struct travel *t)
 
 	if (!t->way.management)
 		return true;
-	if (port->held + MAD_BLOCKS > ROOM) {
+	if (port->held + (uint32_t)MAD_BLOCKS >
+	    t->agents->options.times->vl15_blocks) {
 		count_more(t->agents, t->at, COUNT_VL15_DROPPED, 1);
 		return false;
 	}
@@ -167,15 +168,17 @@ void flight_leave(struct travel *t)
 /* What a link runs at. */
 static struct hd_rate rate_of(const struct agents *a, port_id p)
 {
-	const uint8_t *info = a->ports[p].info;
-	unsigned lanes = topo_widest((unsigned)info_get(a, info, PORT_WIDTH));
-	uint64_t extended = info_get(a, info, PORT_EXT_SPEED);
-	uint64_t set = extended ? extended : info_get(a, info, PORT_SPEED);
-	unsigned speed = extended ? SPEED_FDR : SPEED_SDR;
+	struct hd_rate said = a->options.times->cables[p].rate;
+	struct topo_link_state best;
+	enum link_speed speed;
+	unsigned lanes;
 
-	while ((set >>= 1) && speed < SPEED_COUNT - 1)
-		speed++;
-	return hd_rate_of_link(lanes ? lanes : 1, (enum link_speed)speed);
+	if (said.num)
+		return said;
+	if (!link_is_told(a, p) && topo_link_state(a->topo, p, &best) == HD_OK)
+		return best.rate;
+	agents_link(a, p, &lanes, &speed);
+	return hd_rate_of_link(lanes, speed);
 }
 
 /* How long the link of `out` has it. */
@@ -184,7 +187,7 @@ static hd_time duration_on(const struct travel *t, port_id out)
 	uint64_t segments = (t->size + MAD_SIZE - 1) / MAD_SIZE;
 
 	return hd_rate_duration(rate_of(t->agents, out),
-				t->size + segments * PACKET_OVERHEAD);
+				t->size + segments * MAD_OVERHEAD);
 }
 
 /* The port will look at `when`, unless it does before that. */
@@ -205,7 +208,7 @@ void flight_cross(struct travel *t, port_id here, port_id out)
 	bool passes = topo_node_of(a->topo, out)->kind == NODE_SWITCH;
 	hd_time in = t->whole - t->head, duration = duration_on(t, out);
 
-	t->ready = t->head + (passes ? SWITCH_TIME : 0);
+	t->ready = t->head + (passes ? a->options.times->switch_delay : 0);
 	if (in > duration)
 		t->ready += in - duration;
 	t->in = in > 0 ? a->topo->ports[here].number : 0;
@@ -220,12 +223,19 @@ void flight_cross(struct travel *t, port_id here, port_id out)
 	look_at(a, out, t->ready > l->busy ? t->ready : l->busy);
 }
 
-/* How many others have their turn before it. */
-static unsigned turn_of(const struct line *l, const struct travel *t)
+/* Whether one that is ready goes before another that is, and came earlier. */
+static bool goes_before(const struct agents *a, const struct line *l,
+			const struct travel *t, const struct travel *other)
 {
 	unsigned kind = !t->way.management;
 
-	return kind * (UINT8_MAX + 1U) + (uint8_t)(t->in - l->turn[kind] - 1U);
+	if (kind != !other->way.management)
+		return kind == 0;
+	if (a->options.times->oldest)
+		return t->ready != other->ready ? t->ready < other->ready
+						: t->in < other->in;
+	return (uint8_t)(t->in - l->turn[kind] - 1U) <
+	       (uint8_t)(other->in - l->turn[kind] - 1U);
 }
 
 /* Takes the one whose turn it is out of the line; or NO_FLIGHT. */
@@ -239,7 +249,7 @@ static uint32_t pick(struct agents *a, struct line *l, hd_time now)
 
 		if (t->ready > now ||
 		    (best != NO_FLIGHT &&
-		     turn_of(l, &a->flights[best]) <= turn_of(l, t)))
+		     !goes_before(a, l, t, &a->flights[best])))
 			continue;
 		best = i;
 		before_best = before;
@@ -274,7 +284,7 @@ static void grant(struct agents *a, port_id out, uint32_t slot, hd_time now)
 	/* What it stood in is free when its tail has left. */
 	t->whole = l->busy;
 	flight_leave(t);
-	t->head = now + CABLE_TIME;
+	t->head = now + a->options.times->cables[out].propagation;
 	t->whole = t->head + duration;
 	push(a, HEAD_ARRIVES, t->head, slot);
 }
@@ -314,6 +324,48 @@ bool flight_serve(struct travel *t, bool by_agent)
 	if (done > t->now)
 		push(t->agents, HAS_WAITED, done, keep(t));
 	return done > t->now;
+}
+
+/* ---- as bytes */
+
+static const struct pack_member times_members[] = {
+	PACK(mad_times, switch_delay),
+	PACK(mad_times, vl15_blocks),
+	PACK(mad_times, oldest),
+};
+PACK_KNOWS(mad_times, 24);
+
+static const struct pack_member cable_members[] = {
+	PACK(mad_cable, propagation),
+	PACK(mad_cable, rate.num),
+	PACK(mad_cable, rate.den),
+};
+PACK_KNOWS(mad_cable, 24);
+
+bool mad_times_fit(const struct mad_times *m, const struct topo *t)
+{
+	const struct hd_rate least = { 1000, 1 };
+	bool fit = m->switch_delay <= 2 * HD_S && m->vl15_blocks <= UINT16_MAX;
+
+	for (port_id i = 0; i < t->n_ports && fit; i++) {
+		const struct mad_cable *c = &m->cables[i];
+
+		fit = c->propagation >= 1 && c->propagation <= HD_S &&
+		      (c->rate.num == 0 ||
+		       (c->rate.den > 0 &&
+			hd_rate_compare(c->rate, least) >= 0));
+	}
+	return fit;
+}
+
+void mad_times_pack(struct pack *p, const struct topo *t, struct mad_times *m)
+{
+	PACK_STRUCT(p, times_members, m);
+	if (p->reads)
+		m->cables = hd_alloc(t->n_ports, sizeof(*m->cables));
+	for (port_id i = 0; i < t->n_ports; i++)
+		PACK_STRUCT(p, cable_members, &m->cables[i]);
+	pack_check(p, mad_times_fit(m, t));
 }
 
 /* ---- time passes */

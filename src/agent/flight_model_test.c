@@ -3,8 +3,9 @@
  * MADs that take time are packets on VL15: on a fabric without data each
  * arrives at the picosecond at which the simulator has it arrive, and those
  * that the one loses for want of room are those that the other does. Random
- * fabrics with links of several rates, hosts that send at random and all at
- * once.
+ * fabrics, each with links of several rates, trained or said, cables of several
+ * lengths, switches of its own delays, room and order; hosts that send at
+ * random and all at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 #include "sim/sim.h"
 #include "wire/cursor.h"
 
-enum { MADS = 240, CASES = 400, BYTES = 256 + 34, BLOCKS = 4096 / 64 };
+enum { MADS = 240, CASES = 400, BYTES = 256 + 34 };
 
 struct sending {
 	uint32_t from, to; /* hosts */
@@ -28,6 +29,7 @@ struct sending {
 
 struct world {
 	struct test_fabric fabric;
+	struct mad_times times;
 	struct agents *agents;
 	struct sending mads[MADS]; /* by time */
 	hd_time now;
@@ -39,26 +41,65 @@ struct world {
 
 /* ---- the fabric, and what is sent */
 
-/* The ends of a cable run at the same speed. */
-static void set_speeds(struct world *w, struct rng *r)
+/* Some run at what their ports can do, some at what somebody says. */
+static struct hd_rate some_rate(struct world *w, port_id p, struct rng *r)
 {
-	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_QDR,
+	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_FDR10,
 						  SPEED_EDR, SPEED_HDR };
 	struct topo *t = &w->fabric.topo;
+	port_id peer = t->ports[p].peer;
+	enum link_speed s = speeds[rng_below(r, 4)];
+
+	t->ports[p].widths = t->ports[peer].widths = WIDTH_4X;
+	t->ports[p].speeds = t->ports[peer].speeds =
+		(uint16_t)(1U << s | 1U << SPEED_SDR);
+	if (rng_below(r, 3))
+		return hd_rate_of_link(4, s);
+	struct hd_rate said =
+		hd_rate_make(1000000000 + rng_below(r, 100000000000), 1);
+
+	w->times.cables[p].rate = w->times.cables[peer].rate = said;
+	return said;
+}
+
+/* From a picosecond to 200 m; two packets that arrive at once are rare then,
+ * so some fabrics have all of one length. */
+static void choose_cables(struct world *w, struct rng *r)
+{
+	const struct topo *t = &w->fabric.topo;
+	struct sim_port *ports = w->fabric.setup.ports;
+	hd_time all = rng_below(r, 2) ? 1 + rng_below(r, 20 * HD_NS) : 0;
 
 	for (port_id p = 0; p < t->n_ports; p++) {
 		port_id peer = t->ports[p].peer;
-		enum link_speed s = speeds[rng_below(r, 4)];
+		hd_time length = all ? all : 1 + rng_below(r, HD_US);
 
-		if (peer == TOPO_NONE || peer < p)
+		if (peer != TOPO_NONE && peer < p)
 			continue;
-		t->ports[p].widths = t->ports[peer].widths = WIDTH_4X;
-		t->ports[p].speeds = t->ports[peer].speeds =
-			(uint16_t)(1U << s);
-		w->fabric.setup.ports[p].rate =
-			w->fabric.setup.ports[peer].rate =
-				hd_rate_of_link(4, s);
+		w->times.cables[p].propagation = ports[p].propagation = length;
+		if (peer == TOPO_NONE)
+			continue;
+		w->times.cables[peer].propagation = length;
+		ports[peer].propagation = length;
+		ports[p].rate = ports[peer].rate = some_rate(w, p, r);
 	}
+}
+
+/* Also of buffers that no MAD fits, and switches that take no time. */
+static void choose_switches(struct world *w, struct rng *r)
+{
+	static const uint32_t rooms[] = { 64, 64, 64, 4, 5, 12, 19, 2048 };
+	struct sim_setup *u = &w->fabric.setup;
+	struct mad_times *m = &w->times;
+
+	u->sw.routing = rng_below(r, 2) ? rng_below(r, 300 * HD_NS) : 0;
+	u->sw.arbitration = rng_below(r, 2) ? rng_below(r, 50 * HD_NS) : 0;
+	u->sw.pick = rng_below(r, 3) ? SIM_ROUND_ROBIN : SIM_OLDEST;
+	m->switch_delay = u->sw.routing + u->sw.arbitration;
+	m->oldest = u->sw.pick == SIM_OLDEST;
+	m->vl15_blocks = rooms[rng_below(r, 8)];
+	for (port_id p = 0; p < u->n_ports; p++)
+		u->ports[p].vl15_blocks = m->vl15_blocks;
 }
 
 /* In bursts, to anybody or to a few. */
@@ -92,8 +133,8 @@ static void start(struct world *w, uint64_t seed)
 	};
 	const struct test_links links = {
 		.rate = hd_rate_of_link(4, SPEED_SDR),
-		.propagation = 5 * HD_NS,
-		.in_blocks = BLOCKS,
+		.propagation = 1,
+		.in_blocks = 64,
 		.vls = 1,
 	};
 	struct rng r;
@@ -101,15 +142,17 @@ static void start(struct world *w, uint64_t seed)
 	rng_init(&r, seed, 0);
 	*w = (struct world){ 0 };
 	test_fabric_init(&w->fabric, kinds[rng_below(&r, 4)], "minhop", &links);
-	w->fabric.setup.sw.routing = 60 * HD_NS;
-	w->fabric.setup.sw.arbitration = 40 * HD_NS;
-	set_speeds(w, &r);
+	w->times.cables =
+		hd_alloc(w->fabric.topo.n_ports, sizeof(*w->times.cables));
+	choose_cables(w, &r);
+	choose_switches(w, &r);
 	choose_mads(w, &r);
 }
 
 static void finish(struct world *w)
 {
 	free(w->first);
+	free(w->times.cables);
 	free(w->flows);
 	test_fabric_fini(&w->fabric);
 }
@@ -239,7 +282,7 @@ static void run_until(struct world *w, hd_time when)
 
 static void send_all(struct world *w)
 {
-	const struct agents_options o = { .timed = true };
+	const struct agents_options o = { .times = &w->times };
 	const struct agents_events e = { .arrived = arrived, .context = w };
 
 	w->agents = agents_new(&w->fabric.topo, &o, &e);

@@ -2,23 +2,28 @@
 /* MADs that take time, held against sums that can be done by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "agent/agents.h"
+#include "base/alloc.h"
 #include "subnet/fabric_for_tests.h"
 #include "wire/cursor.h"
 
-/* As docs/live.md says: in ps, and MADs of five blocks that fit 4 KiB. */
-enum { CABLE = 5000, SWITCH = 100000, AGENT = 10000000, ROOM = 12 };
+/* In ps; and MADs of five blocks, of which so many fit. */
+enum { CABLE = 7000, SWITCH = 130000, AGENT = 10000000, ROOM = 9 };
 enum { BITS = 8 * (256 + 34), HOPS_MOST = 6 };
 
 struct world {
 	struct topo topo;
+	struct mad_times times;
 	struct agents *agents;
 	unsigned answers;
 	hd_time now, last;
+	uint8_t classes[4]; /* of what has crossed cables */
+	unsigned n_crossed;
 };
 
 static void arrived(void *context, port_id port, const struct mad_address *from,
@@ -35,13 +40,23 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 	}
 }
 
+static void crossed(void *context, const struct agents_crossing *c)
+{
+	struct world *w = context;
+
+	if (w->n_crossed < sizeof(w->classes))
+		w->classes[w->n_crossed] = c->mad[1];
+	w->n_crossed++;
+}
+
 /* A host at a chain of switches: port 1 leads back, port 2 on. */
 static void start(struct world *w, unsigned switches)
 {
-	const struct agents_options o = { .timed = true };
+	struct agents_options o = { 0 };
 
-	*w = (struct world){ 0 };
-	const struct agents_events e = { arrived, w, NULL, NULL };
+	*w = (struct world){ .times = { .switch_delay = SWITCH,
+					.vl15_blocks = 5 * ROOM + 4 } };
+	const struct agents_events e = { arrived, w, NULL, crossed };
 
 	topo_init(&w->topo);
 	for (unsigned i = 0; i < switches; i++)
@@ -54,12 +69,17 @@ static void start(struct world *w, unsigned switches)
 		w->topo.ports[p].speeds = 1 << SPEED_SDR;
 	}
 	topo_number_subnets(&w->topo);
+	w->times.cables = hd_alloc(w->topo.n_ports, sizeof(*w->times.cables));
+	for (port_id p = 0; p < w->topo.n_ports; p++)
+		w->times.cables[p].propagation = CABLE;
+	o.times = &w->times;
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
 static void finish(struct world *w)
 {
 	agents_free(w->agents);
+	free(w->times.cables);
 	topo_fini(&w->topo);
 }
 
@@ -181,6 +201,33 @@ static void what_cannot_go_on_leaves_its_room(void **state)
 	finish(&w);
 }
 
+/* Performance management waits for a link behind all that is on VL15. */
+static void subnet_management_goes_first(void **state)
+{
+	const struct mad_header h = { .mgmt_class = MAD_PERF,
+				      .method = MAD_GET };
+	const struct mad_address to = { .lid = 1, .pkey = 0xFFFF, .qp = 1 };
+	uint8_t mad[MAD_SIZE];
+	struct world w;
+
+	(void)state;
+	start(&w, 1);
+	agents_port_set(w.agents, host_of(&w), PORT_STATE, LINK_ACTIVE);
+	agents_port_set(w.agents, w.topo.ports[host_of(&w)].peer, PORT_STATE,
+			LINK_ACTIVE);
+	mad_write(&h, mad);
+	for (unsigned i = 0; i < 2; i++)
+		agents_send(w.agents, host_of(&w), &to, mad, MAD_SIZE, w.now);
+	ask(&w, 1);
+	run(&w);
+	assert_int_equal(w.n_crossed, 4);
+	assert_int_equal(w.classes[0], MAD_SMP_DIRECT);
+	assert_int_equal(w.classes[1], MAD_PERF);
+	assert_int_equal(w.classes[2], MAD_PERF);
+	assert_int_equal(w.classes[3], MAD_SMP_DIRECT);
+	finish(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +235,7 @@ int main(void)
 		cmocka_unit_test(a_row_of_questions_waits_for_the_agent),
 		cmocka_unit_test(what_vl15_has_no_room_for_is_lost_and_counted),
 		cmocka_unit_test(what_cannot_go_on_leaves_its_room),
+		cmocka_unit_test(subnet_management_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

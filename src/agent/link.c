@@ -72,6 +72,30 @@ void agents_link(const struct agents *a, port_id port, unsigned *lanes,
 		*speed = SPEED_SDR;
 }
 
+/* Whether somebody has told a port to do less than it can. */
+static bool is_told(const struct agents *a, port_id p)
+{
+	static const enum port_field sets[][2] = {
+		{ PORT_WIDTHS, PORT_WIDTHS_ENABLED },
+		{ PORT_SPEEDS, PORT_SPEEDS_ENABLED },
+		{ PORT_EXT_SPEEDS, PORT_EXT_SPEEDS_ENABLED },
+	};
+	const uint8_t *info = a->ports[p].info;
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		if (info_get(a, info, sets[i][0]) !=
+		    info_get(a, info, sets[i][1]))
+			return true;
+	return false;
+}
+
+bool link_is_told(const struct agents *a, port_id p)
+{
+	port_id peer = a->topo->ports[p].peer;
+
+	return is_told(a, p) || (peer != TOPO_NONE && is_told(a, peer));
+}
+
 /* A switch remembers that a link of its changed, and says so. */
 static void tell_change(struct agents *a, port_id p, hd_time now)
 {

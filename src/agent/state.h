@@ -172,6 +172,12 @@ unsigned way_lane(const struct way *w, port_id at, port_id out);
 void link_down(struct agents *a, port_id p, hd_time now);
 void link_up(struct agents *a, port_id p, hd_time now);
 
+/*
+ * Whether it may have trained to less than both ends can do: PortInfo has no
+ * name for some of what they can (FDR10).
+ */
+bool link_is_told(const struct agents *a, port_id p);
+
 /* Says `trap` to the subnet manager of `owner` until it answers. */
 void notice_raise(struct agents *a, port_id owner, uint16_t trap,
 		  const uint8_t *details, size_t size, hd_time now);

@@ -144,7 +144,7 @@ static bool leave(struct travel *t, port_id out)
 static bool land(struct travel *t)
 {
 	t->crosses = false;
-	if (t->agents->options.timed && !flight_land(t))
+	if (t->agents->options.times && !flight_land(t))
 		return false;
 	tell_crossing(t);
 	return is_let(t, t->at, PORT_ENFORCE_IN, COUNT_RCV_CONSTRAINT);
@@ -343,7 +343,7 @@ static bool receive(struct travel *t)
 /* A step of the way; false if it ends here, or goes on later. */
 static bool step(struct travel *t)
 {
-	bool timed = t->agents->options.timed;
+	bool timed = t->agents->options.times;
 	port_id here = t->at, out = TOPO_NONE;
 
 	/* It is where it was to go, whatever tables say by now. */

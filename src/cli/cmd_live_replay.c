@@ -35,7 +35,7 @@ static enum hd_status replay(const struct values *v, struct recording *r,
 			     struct diag *d)
 {
 	hd_time until = v->until ? v->until : HD_TIME_NEVER;
-	const struct live_options o = { .timed = recording_is_timed(r),
+	const struct live_options o = { .times = recording_times(r),
 					.replay = r,
 					.until = until };
 	struct file_writer w;

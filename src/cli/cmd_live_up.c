@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "agent/agents.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "cli/scenario.h"
@@ -16,7 +18,7 @@ struct values {
 	const char *engine;
 	hd_time wait;
 	const char *record;
-	bool timed;
+	bool in_band;
 	double pace;
 	const char *pace_data;
 	const char *profile;
@@ -36,8 +38,8 @@ static const struct option options[] = {
 	  NULL, HD_MS, 0 },
 	{ "record", 0, OPT_OUTPUT, V(record), "FILE", NULL,
 	  "write all that happens to FILE, for 'heddle live replay'" },
-	{ "in-band", 0, OPT_FLAG, V(timed), NULL, NULL,
-	  "MADs take the time of links, switches and agents, and VL15 loses what it has no room for; else they arrive at once" },
+	{ "in-band", 0, OPT_FLAG, V(in_band), NULL, NULL,
+	  "MADs take the time of links, switches and agents, as the scenario has them, and VL15 loses what it has no room for; else they arrive at once" },
 	{ "pace", 0, OPT_DOUBLE, V(pace), "FACTOR", "1",
 	  "seconds of the fabric in a second of the clock" },
 	{ "pace-data", 0, OPT_TEXT, V(pace_data), "PACE", "free",
@@ -55,11 +57,16 @@ static bool is_timed(const struct values *v)
 static int bring_up(struct values *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
+	struct mad_times times = { 0 };
 	struct fabric *f;
 
 	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||
 	    fabric_open_bare(path, &v->fabric.overrides, &d, &f) != HD_OK)
 		return command_refuse(&d);
+	if (v->in_band && live_times(f, &d, &times) != HD_OK) {
+		fabric_free(f);
+		return command_refuse(&d);
+	}
 	const struct live_wish w = { .name = v->name,
 				     .path = path,
 				     .overrides = &v->fabric.overrides,
@@ -67,7 +74,8 @@ static int bring_up(struct values *v, const char *path)
 				     .patience = v->wait,
 				     .profile = is_timed(v) ? v->profile : NULL,
 				     .stays = v->foreground,
-				     .options = { .timed = v->timed,
+				     .options = { .times = v->in_band ? &times
+								      : NULL,
 						  .pace = v->pace,
 						  .record = v->record,
 						  .times_data = is_timed(v) } };
@@ -79,6 +87,7 @@ static int bring_up(struct values *v, const char *path)
 
 	if (status == EXIT_DONE && !v->foreground && !v->common.quiet)
 		live_print_next(&w, &f->topo);
+	free(times.cables);
 	fabric_free(f);
 	return status;
 }

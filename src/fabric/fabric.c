@@ -344,10 +344,12 @@ static enum hd_status build(struct fabric *f, struct beside with,
 
 	if (status == HD_OK)
 		status = take_out(f, d);
-	if (status != HD_OK || with.ends_there)
+	if (status != HD_OK)
 		return status;
-	f->by = by;
 	f->selector = selector_new(&f->topo);
+	if (with.ends_there)
+		return HD_OK;
+	f->by = by;
 	f->shared_mlid =
 		hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
 	status = by ? take_programmed(f, by, d) : build_subnet(f, d);

@@ -158,8 +158,8 @@ HD_MUST_CHECK enum hd_status fabric_read(const char *path,
 HD_MUST_CHECK enum hd_status fabric_open(const char *name,
 					 const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
-/* The same, of which nothing is used but scenario and topology: there are no
- * routes, no flows, no setup. */
+/* The same, of which nothing is used but scenario, topology and the names of
+ * its ports: there are no routes, no flows, no setup. */
 HD_MUST_CHECK enum hd_status fabric_open_bare(const char *name,
 					      const struct overrides *overrides,
 					      struct diag *d,
@@ -209,6 +209,18 @@ bool fabric_address(const struct fabric *b, port_id from, port_id to,
  */
 uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from,
 		    port_id to);
+
+/* What the scenario says of the cable at a port: the same at both ends. */
+struct fabric_cable {
+	struct hd_rate rate; /* num 0: what the two ends can do */
+	hd_time propagation;
+};
+/* Per port of the topology, also of a bare fabric; the caller frees *out. */
+HD_MUST_CHECK enum hd_status fabric_cables(const struct fabric *f,
+					   struct diag *d,
+					   struct fabric_cable **out);
+/* The room of each port for VL15, also of a bare fabric. */
+uint32_t fabric_vl15_blocks(const struct fabric *f);
 
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
 void fabric_port_name(const struct fabric *b, uint32_t port,

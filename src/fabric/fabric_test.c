@@ -95,6 +95,51 @@ static void links_run_at_what_the_scenario_says(void **state)
 	fabric_free(b);
 }
 
+/* What a bare fabric says of its cables is what a simulation has. */
+static void cables_are_those_of_the_setup(void **state)
+{
+	static const char text[] =
+		"fabric:\n"
+		"  topology: {kind: star, hosts: 6, link: 4x EDR}\n"
+		"  link: {propagation: 3ns}\n"
+		"  links:\n"
+		"  - {ports: 'h1,h2', rate: 1x SDR, propagation: 1us}\n"
+		"  - {ports: 'h2', propagation: 2us, ber: 1e-9}\n"
+		"  switch: {management_buffer: 700}\n" ANY;
+	struct diag d = { .status = HD_OK };
+	struct fabric *whole, *bare;
+	struct fabric_cable *cables;
+
+	(void)state;
+	write_file("cables.yaml", text);
+	assert_int_equal(fabric_open("cables.yaml", NULL, &d, &whole), HD_OK);
+	assert_int_equal(fabric_open_bare("cables.yaml", NULL, &d, &bare),
+			 HD_OK);
+	assert_int_equal(fabric_cables(bare, &d, &cables), HD_OK);
+	assert_int_equal(fabric_vl15_blocks(bare), 10);
+	for (port_id p = 0; p < bare->topo.n_ports; p++) {
+		const struct sim_port *port;
+
+		if (bare->topo.ports[p].peer == TOPO_NONE)
+			continue;
+		port = &whole->setup.ports[whole->port_of_origin[p]];
+		assert_true(cables[p].propagation == port->propagation);
+		assert_true(port->propagation == 3 * HD_NS ||
+			    port->propagation == HD_US ||
+			    port->propagation == 2 * HD_US);
+		assert_int_equal(port->vl15_blocks, 10);
+		if (cables[p].rate.num)
+			assert_int_equal(
+				hd_rate_compare(cables[p].rate, port->rate), 0);
+		assert_true((cables[p].rate.num == 0) ==
+			    (port->propagation == 3 * HD_NS));
+	}
+	free(cables);
+	fabric_free(whole);
+	fabric_free(bare);
+	remove("cables.yaml");
+}
+
 /* 40 bytes of a GRH for groups where packets have real headers. */
 static void packets_to_groups_have_a_grh(void **state)
 {
@@ -533,6 +578,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_cable_has_two_ends),
 		cmocka_unit_test(links_run_at_what_the_scenario_says),
+		cmocka_unit_test(cables_are_those_of_the_setup),
 		cmocka_unit_test(packets_to_groups_have_a_grh),
 		cmocka_unit_test(readers_follow_the_order),
 		cmocka_unit_test(classes_become_tables),

@@ -165,10 +165,69 @@ static struct hd_rate native_rate(const struct topo *t, port_id p)
 	return best;
 }
 
+/* What one row of fabric.links says of a cable: both ways. */
+static void override_cable(const struct topo *t, const struct scn_link *link,
+			   port_id p, struct fabric_cable *cables)
+{
+	const port_id ends[] = { p, t->ports[p].peer };
+
+	for (unsigned i = 0; i < 2 && ends[i] != TOPO_NONE; i++) {
+		if (link->rate.num)
+			cables[ends[i]].rate = link->rate;
+		if (link->propagation != HD_TIME_NEVER)
+			cables[ends[i]].propagation = link->propagation;
+	}
+}
+
+/* The ports that a row of fabric.links is about. */
+static enum hd_status select_row(const struct fabric *f,
+				 const struct scn_link *row, struct diag *d,
+				 struct selection *out)
+{
+	struct diag inner = { .status = HD_OK };
+
+	if (select_ports(f->selector, row->ports, &inner, out) == HD_OK)
+		return HD_OK;
+	return fabric_refuse(f, d, &row->ports, "fabric.links[].ports", &inner);
+}
+
+enum hd_status fabric_cables(const struct fabric *f, struct diag *d,
+			     struct fabric_cable **out)
+{
+	const struct scn_fabric *s = &f->scenario->fabric;
+	struct fabric_cable *cables =
+		hd_alloc(f->topo.n_ports, sizeof(*cables));
+
+	for (port_id p = 0; p < f->topo.n_ports; p++)
+		cables[p] = (struct fabric_cable){ s->link.rate,
+						   s->link.propagation };
+	for (size_t i = 0; i < s->n_links; i++) {
+		struct selection ports;
+
+		if (select_row(f, &s->links[i], d, &ports) != HD_OK) {
+			free(cables);
+			return d->status;
+		}
+		for (uint32_t k = 0; k < ports.n; k++)
+			override_cable(&f->topo, &s->links[i], ports.ports[k],
+				       cables);
+		selection_fini(&ports);
+	}
+	*out = cables;
+	return HD_OK;
+}
+
+uint32_t fabric_vl15_blocks(const struct fabric *f)
+{
+	return (uint32_t)(f->scenario->fabric.sw.management_buffer /
+			  BLOCK_BYTES);
+}
+
 static enum hd_status set_ports(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	const struct scn_fabric *f = &s->fabric;
+	struct fabric_cable *cables = NULL;
 	uint32_t sw_in = 0, sw_out = 0, host_in = 0;
 	enum hd_status status =
 		buffer_blocks(b, d, &f->sw.input_buffer,
@@ -180,38 +239,33 @@ static enum hd_status set_ports(struct fabric *b, struct diag *d)
 	if (status == HD_OK && f->sw.queueing == SIM_CIOQ)
 		status = buffer_blocks(b, d, &f->sw.output_buffer,
 				       "fabric.switch.output_buffer", &sw_out);
+	if (status == HD_OK)
+		status = fabric_cables(b, d, &cables);
 	for (uint32_t i = 0; i < b->setup.n_ports && status == HD_OK; i++) {
 		struct sim_port *p = &b->setup.ports[i];
 		bool end = b->setup.nodes[p->node].kind == SIM_END;
 
 		if (p->peer == SIM_NONE)
 			continue;
-		p->rate = f->link.rate.num ? f->link.rate
-					   : native_rate(&b->topo, p->origin);
-		p->propagation = f->link.propagation;
+		p->rate = cables[p->origin].rate;
+		if (!p->rate.num)
+			p->rate = native_rate(&b->topo, p->origin);
+		p->propagation = cables[p->origin].propagation;
 		p->in_blocks = end ? host_in : sw_in;
 		p->out_blocks = end ? 0 : sw_out;
-		p->vl15_blocks =
-			(uint32_t)(f->sw.management_buffer / BLOCK_BYTES);
+		p->vl15_blocks = fabric_vl15_blocks(b);
 		p->vls = b->subnet.vls_of_port[p->origin];
 		p->ber = s->faults.ber;
 		p->update_loss = s->faults.update_loss;
 		p->hoq_life = end ? 0 : s->faults.hoq_life;
 	}
+	free(cables);
 	return status;
 }
 
-/* What one row of fabric.links changes at a port. */
-static void override_port(struct fabric *b, const struct scn_link *link,
-			  uint32_t port)
+/* The errors that one row of fabric.links says of what a port sends. */
+static void override_port(struct sim_port *p, const struct scn_link *link)
 {
-	struct sim_port *p = &b->setup.ports[port];
-	struct sim_port *peer = &b->setup.ports[p->peer];
-
-	if (link->rate.num)
-		p->rate = peer->rate = link->rate;
-	if (link->propagation != HD_TIME_NEVER)
-		p->propagation = peer->propagation = link->propagation;
 	if (link->ber <= 1)
 		p->ber = link->ber;
 	if (link->update_loss <= 1)
@@ -224,18 +278,16 @@ static enum hd_status override_links(struct fabric *b, struct diag *d)
 
 	for (size_t i = 0; i < f->n_links; i++) {
 		struct selection ports;
-		struct diag inner = { .status = HD_OK };
 
-		if (select_ports(b->selector, f->links[i].ports, &inner,
-				 &ports) != HD_OK)
-			return fabric_refuse(b, d, &f->links[i].ports,
-					     "fabric.links[].ports", &inner);
+		if (select_row(b, &f->links[i], d, &ports) != HD_OK)
+			return d->status;
 		for (uint32_t k = 0; k < ports.n; k++) {
 			uint32_t port = b->port_of_origin[ports.ports[k]];
 
 			if (port != SIM_NONE &&
 			    b->setup.ports[port].peer != SIM_NONE)
-				override_port(b, &f->links[i], port);
+				override_port(&b->setup.ports[port],
+					      &f->links[i]);
 		}
 		selection_fini(&ports);
 	}

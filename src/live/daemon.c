@@ -288,7 +288,7 @@ static int wait_for_events(struct live *l, struct epoll_event *events, int most)
 	if (most >= 0 && (left < 0 || left > most * ns_per_ms))
 		left = most * ns_per_ms;
 	/* What is due in a moment is not to wait for a whole millisecond. */
-	if (l->timed && left > 0 && left < 100 * ns_per_ms) {
+	if (l->times && left > 0 && left < 100 * ns_per_ms) {
 		struct pollfd p = { .fd = l->epoll, .events = POLLIN };
 		const struct timespec t = { .tv_nsec = (long)left };
 
@@ -315,7 +315,7 @@ void daemon_turn(struct live *l, int most)
 		else
 			serve(l, mark - 1, events[i].events);
 	}
-	if (l->timed && agents_next(l->agents) <= daemon_now(l))
+	if (l->times && agents_next(l->agents) <= daemon_now(l))
 		l->changed = true;
 	agents_run(l->agents, daemon_now(l));
 	cm_run(l->cm, daemon_now(l));
@@ -369,7 +369,7 @@ static void note_crossing(void *live, const struct agents_crossing *c)
 bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		 const struct live_options *o)
 {
-	const struct agents_options options = { .timed = o->timed };
+	const struct agents_options options = { .times = o->times };
 	const struct agents_events events = { frame_arrived, l, note_deed,
 					      note_crossing, sysfs_keys_set };
 	hd_time (*clock)(void) = o->clock ? o->clock : live_now;
@@ -378,7 +378,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		.clock = clock,
 		.start = clock(),
 		.pace = o->pace > 0 ? o->pace : 1,
-		.timed = o->timed,
+		.times = o->times,
 		.topo = t,
 		.dir = dir,
 		.listener = -1,

@@ -78,8 +78,9 @@ struct live {
 	int spare;   /* closed to refuse a program when there are no more */
 	int given;   /* the file that came with a call, or -1 */
 	bool ends;
-	bool replays;     /* what was recorded: nobody is there to hear */
-	bool timed;       /* MADs take time: waits are short, and many */
+	bool replays; /* what was recorded: nobody is there to hear */
+	/* MADs take time: waits are short, and many. NULL: they do not. */
+	const struct mad_times *times;
 	bool answered;    /* what is being sent now */
 	bool changed;     /* what is programmed; programs will hear of it */
 	uint64_t version; /* counts that */

@@ -17,15 +17,16 @@
 /* The folder of the fabric of that name; to be freed. */
 char *live_folder(const char *name);
 
+struct mad_times;
 struct recording;
 
 /* How a fabric runs. */
 struct live_options {
 	/*
 	 * MADs take the time of links, switches and agents, and VL15 loses
-	 * what it has no room for; else they arrive at once.
+	 * what it has no room for (agent/agents.h). NULL: they arrive at once.
 	 */
-	bool timed;
+	const struct mad_times *times;
 	/* Seconds of the fabric in a second of the clock; 0: one. */
 	double pace;
 	/* What tells the time; NULL: the system's clock. */

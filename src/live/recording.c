@@ -10,7 +10,7 @@
 #include "topo/pack.h"
 #include "wire/cursor.h"
 
-static const char FIRST_LINE[] = "heddle live recording 2\n";
+static const char FIRST_LINE[] = "heddle live recording 3\n";
 enum { FIRST_LINE_SIZE = sizeof(FIRST_LINE) - 1, PIECE = 65536 };
 
 /* ---- writing */
@@ -32,10 +32,12 @@ static void write_block(struct recorder *r)
 	strbuf_clear(&r->block);
 }
 
-enum hd_status recorder_open(const char *path, const struct topo *t, bool timed,
-			     struct diag *d, struct recorder **out)
+enum hd_status recorder_open(const char *path, const struct topo *t,
+			     const struct mad_times *times, struct diag *d,
+			     struct recorder **out)
 {
 	FILE *stream = fopen(path, "wbe");
+	bool timed = times;
 	struct pack p;
 
 	d->file = path;
@@ -50,6 +52,11 @@ enum hd_status recorder_open(const char *path, const struct topo *t, bool timed,
 	pack_to(&p, &r->block);
 	pack_bool(&p, &timed);
 	topo_pack(&p, &r->topo);
+	if (times) {
+		struct mad_times copy = *times;
+
+		mad_times_pack(&p, t, &copy);
+	}
 	write_block(r);
 	recorder_flush(r);
 	*out = r;
@@ -95,6 +102,7 @@ struct recording {
 	FILE *stream;
 	struct topo topo;
 	bool timed;
+	struct mad_times times; /* if it is */
 	struct strbuf block;
 	uint64_t deeds;
 };
@@ -144,6 +152,8 @@ static enum hd_status read_fabric(struct recording *r, struct diag *d)
 	pack_bool(&p, &r->timed);
 	topo_fini(&r->topo);
 	topo_pack(&p, &r->topo);
+	if (r->timed)
+		mad_times_pack(&p, &r->topo, &r->times);
 	return pack_is_done(&p) ? HD_OK
 				: diag_fail(d, HD_ERR_INPUT,
 					    "its fabric makes no sense");
@@ -171,6 +181,7 @@ void recording_close(struct recording *r)
 		return;
 	file_close(r->stream);
 	topo_fini(&r->topo);
+	free(r->times.cables);
 	strbuf_fini(&r->block);
 	free(r);
 }
@@ -180,9 +191,9 @@ const struct topo *recording_topo(const struct recording *r)
 	return &r->topo;
 }
 
-bool recording_is_timed(const struct recording *r)
+const struct mad_times *recording_times(const struct recording *r)
 {
-	return r->timed;
+	return r->timed ? &r->times : NULL;
 }
 
 /* The end says how many there were, and nothing comes behind it. */

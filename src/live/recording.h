@@ -8,7 +8,8 @@
  * fabric in the same state, and sees the same MADs cross the same cables.
  *
  *	a line that says what it is
- *	length 4 | how MADs travel, nodes, ports and cables (topo/pack.h)
+ *	length 4 | whether MADs take time; nodes, ports and cables
+ *		(topo/pack.h); what MADs that do find there (mad_times_pack)
  *	length 4 | a deed, and so on
  *	0 4 | how many deeds 8
  *
@@ -24,7 +25,8 @@ struct recorder;
 
 /* Begins `path`, or says why not. */
 HD_MUST_CHECK enum hd_status recorder_open(const char *path,
-					   const struct topo *t, bool timed,
+					   const struct topo *t,
+					   const struct mad_times *times,
 					   struct diag *d,
 					   struct recorder **out);
 void recorder_note(struct recorder *r, const struct deed *d);
@@ -41,8 +43,8 @@ HD_MUST_CHECK enum hd_status recording_open(FILE *stream, struct diag *d,
 void recording_close(struct recording *r);
 
 const struct topo *recording_topo(const struct recording *r);
-/* Whether MADs took time. */
-bool recording_is_timed(const struct recording *r);
+/* What MADs took on their way; NULL: no time. */
+const struct mad_times *recording_times(const struct recording *r);
 
 /*
  * Does the deeds up to the time `until` to agents of that fabric; the time of

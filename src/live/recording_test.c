@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
@@ -56,10 +57,11 @@ static void noted(void *context, const struct deed *d)
 		recorder_note(h->recorder, d);
 }
 
-static struct agents *make_agents(const struct topo *t, bool timed,
+static struct agents *make_agents(const struct topo *t,
+				  const struct mad_times *times,
 				  struct heard *h)
 {
-	const struct agents_options o = { .timed = timed };
+	const struct agents_options o = { .times = times };
 	const struct agents_events e = { arrived, h, noted, crossed };
 
 	h->arrived = h->crossed = (struct strbuf)STRBUF_INIT;
@@ -203,20 +205,41 @@ static void write_tape(const struct tape *tape, size_t size)
 			 HD_OK);
 }
 
+static void some_times(const struct topo *t, struct rng *r,
+		       struct mad_times *out)
+{
+	*out = (struct mad_times){
+		.switch_delay = rng_below(r, HD_US),
+		.vl15_blocks = 5 + (uint32_t)rng_below(r, 60),
+		.oldest = rng_below(r, 2),
+		.cables = hd_alloc(t->n_ports, sizeof(*out->cables)),
+	};
+	for (port_id p = 0; p < t->n_ports; p++) {
+		out->cables[p].propagation = 1 + rng_below(r, HD_US);
+		if (rng_below(r, 2))
+			out->cables[p].rate =
+				hd_rate_make(1000 + rng_below(r, HD_S), 1);
+	}
+}
+
 /* A random life of a fabric; what it was like at the end, in `state`. */
 static void record(struct rng *r, bool timed, struct tape *tape,
 		   struct strbuf *state, struct heard *h)
 {
 	struct diag d = { .status = HD_OK };
+	struct mad_times times = { 0 };
 	struct topo t;
 	hd_time now = 0;
 
 	some_fabric(r, &t);
-	struct agents *a = make_agents(&t, timed, h);
+	if (timed)
+		some_times(&t, r, &times);
+	struct agents *a = make_agents(&t, timed ? &times : NULL, h);
 
 	strcpy(tape->path, "recording-XXXXXX");
 	close(mkstemp(tape->path));
-	assert_int_equal(recorder_open(tape->path, &t, timed, &d, &h->recorder),
+	assert_int_equal(recorder_open(tape->path, &t, timed ? &times : NULL,
+				       &d, &h->recorder),
 			 HD_OK);
 	for (unsigned i = 0; i < 400; i++) {
 		now += rng_below(r, 10) ? rng_below(r, 3000000)
@@ -227,6 +250,7 @@ static void record(struct rng *r, bool timed, struct tape *tape,
 	h->recorder = NULL;
 	describe(a, state);
 	agents_free(a);
+	free(times.cables);
 	topo_fini(&t);
 	tape->bytes = (struct strbuf)STRBUF_INIT;
 	assert_int_equal(file_read(tape->path, FILE_LIMIT, &d, &tape->bytes),
@@ -248,7 +272,7 @@ static enum hd_status replay(const char *path, struct diag *d,
 	if (status != HD_OK)
 		return status;
 	struct agents *a =
-		make_agents(recording_topo(r), recording_is_timed(r), h);
+		make_agents(recording_topo(r), recording_times(r), h);
 
 	status = recording_replay(r, a, HD_TIME_NEVER, d, &last);
 	describe(a, state);

@@ -13,8 +13,7 @@ enum hd_status live_replay_capture(struct recording *r, hd_time until,
 				   const char *port, FILE *out, struct diag *d)
 {
 	const struct topo *t = recording_topo(r);
-	const struct agents_options options = { .timed =
-							recording_is_timed(r) };
+	const struct agents_options options = { .times = recording_times(r) };
 	struct text_map nodes = { 0 };
 	port_id only = TOPO_NONE;
 	enum hd_status status = HD_OK;

@@ -78,7 +78,7 @@ static enum hd_status begin(struct live *l, const struct live_options *o,
 	enum hd_status status = HD_OK;
 
 	if (o->record)
-		status = recorder_open(o->record, l->topo, l->timed, d,
+		status = recorder_open(o->record, l->topo, l->times, d,
 				       &l->recorder);
 	if (status == HD_OK && o->replay)
 		status = replay(l, o, d);

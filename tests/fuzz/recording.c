@@ -37,14 +37,26 @@ static void begin(struct strbuf *out, bool timed)
 	struct pack p;
 	uint8_t length[4];
 
+	/* MADs of links that are said, and that train. */
+	struct mad_times times = { .switch_delay = 100 * HD_NS,
+				   .vl15_blocks = 64 };
+
 	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) !=
 	    HD_OK)
 		abort();
 	pack_to(&p, &block);
 	pack_bool(&p, &timed);
 	topo_pack(&p, &t);
+	times.cables = hd_alloc(t.n_ports, sizeof(*times.cables));
+	for (port_id i = 0; i < t.n_ports; i++)
+		times.cables[i] =
+			(struct mad_cable){ 5 * HD_NS,
+					    { i % 2 ? 1000000000 : 0, 1 } };
+	if (timed)
+		mad_times_pack(&p, &t, &times);
+	free(times.cables);
 	store_be32(length, (uint32_t)block.len);
-	strbuf_puts(out, "heddle live recording 2\n");
+	strbuf_puts(out, "heddle live recording 3\n");
 	strbuf_add(out, (const char *)length, sizeof(length));
 	strbuf_add(out, block.text, block.len);
 	strbuf_fini(&block);
@@ -59,8 +71,7 @@ static void replay(FILE *in)
 
 	if (recording_open(in, &d, &r) == HD_OK) {
 		const struct topo *t = recording_topo(r);
-		const struct agents_options o = { .timed = recording_is_timed(
-							  r) };
+		const struct agents_options o = { .times = recording_times(r) };
 		const struct agents_events e = { hear_nothing, (void *)t, NULL,
 						 NULL };
 		struct agents *a = agents_new(t, &o, &e);

@@ -88,6 +88,14 @@ struct live_wish {
 	struct live_options options;
 };
 
+/*
+ * What MADs take on their way through it, of a bare fabric; its cables are to
+ * be freed. Refused where packets go by rules that MADs do not know.
+ */
+struct mad_times;
+HD_MUST_CHECK enum hd_status live_times(const struct fabric *f, struct diag *d,
+					struct mad_times *out);
+
 /* Starts all of it, or nothing. Says it if the subnet is not up yet: false. */
 bool live_bring_up(const struct live_wish *w, const struct topo *t,
 		   struct diag *d);
