@@ -188,6 +188,8 @@ HD_MUST_CHECK enum hd_status agents_load(struct agents *a, const void *bytes,
 					 size_t size, struct diag *d);
 /* Says the LIDs in the topology, as a file of it would. */
 void agents_take_lids(const struct agents *a, struct topo *t);
+/* Ports can do there what their links were told to train to, and no more. */
+void agents_take_links(const struct agents *a, struct topo *t);
 /*
  * Forwarding, multicast too, lanes, arbitration and partitions; LIDs must be
  * assigned.

@@ -21,6 +21,21 @@ void agents_take_lids(const struct agents *a, struct topo *t)
 	}
 }
 
+void agents_take_links(const struct agents *a, struct topo *t)
+{
+	for (port_id p = 0; p < t->n_ports; p++) {
+		enum link_speed speed;
+		unsigned lanes;
+
+		if (!link_is_told(a, p))
+			continue;
+		agents_link(a, p, &lanes, &speed);
+		t->ports[p].speeds = (uint16_t)(1U << speed);
+		t->ports[p].widths =
+			(uint8_t)info_get(a, a->ports[p].info, PORT_WIDTH);
+	}
+}
+
 static void program_routes(const struct agents *a, struct subnet *s)
 {
 	subnet_own(s);

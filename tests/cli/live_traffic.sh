@@ -416,3 +416,27 @@ sed -n 's/^\([A-Z][A-Za-z0-9]*\):\.*0*[1-9][0-9]*$/\1/p' counters |
 	grep -v '^Port\(Uni\|Multi\)\?\(cast\)\?\(Xmit\|Rcv\)\(Pkts\|Data\)$\|PortXmitWait\|^PortSelect' >odd || true
 [ ! -s odd ] || fail "counters of what did not happen: $(cat odd)"
 "$HEDDLE" live down
+
+# ---- data have the rate that a link was told to train to, as MADs do
+cat >pair.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 2, link: 4x EDR}}
+traffic:
+  - {name: a, kind: saturating, pattern: pairs, source: h0, destination: h1, payload: 2KiB}
+run: {warmup: 20us, measure: 200us}
+END
+"$HEDDLE" live up pair.yaml -q --sm minhop
+for rate in 100 8 2; do
+	case $rate in
+	8) "$HEDDLE" live link h1 speed SDR ;;
+	2) "$HEDDLE" live link hub:2 width 1x ;;
+	esac
+	tries=0
+	until [ "$("$HEDDLE" live show --csv | grep -c ',active,')" -eq 5 ]; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "the link does not come up"
+		sleep 0.1
+	done
+	"$HEDDLE" live traffic pair.yaml >out
+	grep -q "hub:2  h1 *$rate.0 " out || fail "not $rate Gb/s: $(cat out)"
+done
+"$HEDDLE" live down

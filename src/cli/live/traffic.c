@@ -63,8 +63,10 @@ static enum hd_status address(void *context, struct topo *t, struct diag *d)
 	struct programmed *p = context;
 	enum hd_status status = load(t, &p->tables->image, d, &p->agents);
 
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		agents_take_lids(p->agents, t);
+		agents_take_links(p->agents, t);
+	}
 	return status;
 }
 
