@@ -178,8 +178,8 @@ function(hd_test module)
 endfunction()
 
 # hd_script_test(<name> <script> [PLAIN] [THREADS] [TIMEOUT <seconds>])
-# A shell script that makes one claim about the program. It runs in a scratch
-# folder of its own with HEDDLE (the binary) and SRC (the source tree) set.
+# A shell script that makes one claim about the program. It runs in an empty
+# scratch folder of its own with HEDDLE (the binary) and SRC (the source tree) set.
 function(hd_script_test name script)
   cmake_parse_arguments(ARG "PLAIN;THREADS" "TIMEOUT" "" ${ARGN})
   hd_leaves_out(left_out "${ARG_PLAIN}" "${ARG_THREADS}")
@@ -189,10 +189,9 @@ function(hd_script_test name script)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  set(scratch ${CMAKE_CURRENT_BINARY_DIR}/scratch/${name})
-  file(MAKE_DIRECTORY ${scratch})
-  add_test(NAME ${name} COMMAND sh -eu ${CMAKE_CURRENT_SOURCE_DIR}/${script}
-    WORKING_DIRECTORY ${scratch})
+  add_test(NAME ${name} COMMAND sh -eu ${PROJECT_SOURCE_DIR}/tests/anew.sh
+    ${CMAKE_CURRENT_BINARY_DIR}/scratch/${name}
+    ${CMAKE_CURRENT_SOURCE_DIR}/${script})
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "HEDDLE=${PROJECT_BINARY_DIR}/heddle;SRC=${PROJECT_SOURCE_DIR}")
   hd_limit_test(${name} ${ARG_TIMEOUT})
