@@ -236,18 +236,18 @@ const struct study_command *study_command_of(size_t n, char *const *words,
 enum hd_status table_check(const struct study_command *c, const char *name,
 			   struct diag *d)
 {
-	bool known = c->tables == NULL && *name;
+	const char *near = NULL;
 
-	for (size_t i = 0; i < c->n_tables && !known; i++)
-		known = strcmp(c->tables[i], name) == 0;
-	if (known || strcmp(name, "all") == 0)
+	if (strcmp(name, "all") == 0 || (!c->tables && *name))
 		return HD_OK;
-	return diag_fail(
-		d, HD_ERR_INPUT, "'heddle %s' has no table '%.80s'%s", c->name,
-		name,
-		text_hint(c->tables ? text_nearest(name, c->tables, c->n_tables)
-				    : NULL)
-			.text);
+	for (size_t i = 0; c->tables && i < c->n_tables; i++) {
+		if (strcmp(c->tables[i], name) == 0)
+			return HD_OK;
+	}
+	if (c->tables)
+		near = text_nearest(name, c->tables, c->n_tables);
+	return diag_fail(d, HD_ERR_INPUT, "'heddle %s' has no table '%.80s'%s",
+			 c->name, name, text_hint(near).text);
 }
 
 void study_commands_list(struct strbuf *out)
