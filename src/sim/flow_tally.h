@@ -34,12 +34,16 @@ struct flow_tally {
 
 _Static_assert(sizeof(struct flow_tally) == 128, "two cache lines");
 
+/* What decides a delivery, in the order of an instant (T2). */
+enum late_turn { LATE_HEAD, LATE_DELIVERY, LATE_GRANT };
+
 /* A delivery that is not counted yet. */
 struct late {
 	hd_time at; /* the instant that told of it */
 	hd_time latency;
 	uint32_t flow, bytes;
 	uint32_t where; /* sim port */
+	uint32_t turn;  /* enum late_turn */
 };
 
 #define LATE_KEPT 8 /* a power of 2 */
@@ -105,10 +109,17 @@ static inline void late_prefetch_bucket(const struct flow_tallies *t,
 				   1);
 }
 
-/* Of one instant, what comes to the lower port goes first. */
+/*
+ * Of one instant, what comes to the lower port goes first. One port may have
+ * several: a head arrives with the end of a packet that has an answer.
+ */
 static inline bool late_before(const struct late *a, const struct late *b)
 {
-	return a->at != b->at ? a->at < b->at : a->where < b->where;
+	if (a->at != b->at)
+		return a->at < b->at;
+	if (__builtin_expect(a->where != b->where, 1))
+		return a->where < b->where;
+	return a->turn != b->turn ? a->turn < b->turn : a->flow < b->flow;
 }
 
 static inline struct late *late_at(const struct flow_tallies *t, uint64_t n)

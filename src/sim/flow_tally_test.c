@@ -241,7 +241,8 @@ static void feed_instants(struct bed *b, const struct log *log, bool backwards)
 				.at = i,
 				.latency = log->latency[j],
 				.flow = log->flow[j],
-				.where = j,
+				.where = j / 3,
+				.turn = j % 3,
 			};
 
 			flow_tallies_add(&b->t, &l);
@@ -250,7 +251,7 @@ static void feed_instants(struct bed *b, const struct log *log, bool backwards)
 	flow_tallies_report(&b->t, &b->m);
 }
 
-static void an_instants_order_is_that_of_ports(void **state)
+static void an_instants_order_is_that_of_ports_and_turns(void **state)
 {
 	struct log *log = hd_alloc(1, sizeof(*log));
 	struct bed one, other;
@@ -275,7 +276,7 @@ static void an_instants_order_is_that_of_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_instants_order_is_that_of_ports),
+		cmocka_unit_test(an_instants_order_is_that_of_ports_and_turns),
 		cmocka_unit_test(deadlines_are_counted_as_the_header_says),
 		cmocka_unit_test(jitter_is_the_difference_to_the_packet_before),
 		cmocka_unit_test(keeping_deliveries_back_changes_nothing),

@@ -407,6 +407,9 @@ static void flow_delivered(struct sim *s, struct tally *t,
 		.flow = p->flow,
 		.bytes = p->bytes,
 		.where = where,
+		.turn = p->head > s->now   ? LATE_GRANT
+			: p->head < s->now ? LATE_DELIVERY
+					   : LATE_HEAD,
 	};
 
 	if (unlikely(s->mode.routers) &&

@@ -496,6 +496,7 @@ void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
 			.flow = flow,
 			.bytes = bytes_of(f, i),
 			.where = s->nodes[node].first_port + 1,
+			.turn = LATE_DELIVERY,
 		};
 
 		metrics_arrived(s, &l);

@@ -94,6 +94,27 @@ done
 set -- $captured
 [ $# -ge 10 ] || fail "only these were captured: $*"
 
+# The head of a packet arrives with the end of one that has an answer: both are
+# deliveries of one instant at one port, which the flows' own parts count.
+cat >tie.yaml <<'EOF'
+fabric:
+  topology: {kind: ring, switches: 3, hosts: 2, link: 4x EDR}
+  routing: updn
+  credits: exact
+traffic:
+  - {name: plain, kind: saturating, payload: 512, pattern: incast, destination: 0}
+  - {name: pairs, kind: poisson, load: 30%, payload: 512, pattern: incast, destination: 0, transport: uc}
+run: {warmup: 0s, measure: 12us}
+EOF
+for seed in 2 4 6 7; do
+	for n in 1 3; do
+		status 0 "$HEDDLE" sim tie.yaml --seed $seed --all --json \
+			--threads $n -q
+		mv out tie$n.json
+	done
+	cmp tie1.json tie3.json || fail "seed $seed differs on three threads"
+done
+
 # Who asks for threads is told why there is but one, if there is: here nothing
 # takes long enough to look ahead by.
 for quiet in '' -q; do
