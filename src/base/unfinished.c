@@ -190,6 +190,17 @@ pid_t unfinished_fork(void)
 	return pid;
 }
 
+pid_t unfinished_part(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		atomic_store(&holds, 0);
+		atomic_store(&due, 0);
+	}
+	return pid;
+}
+
 pid_t unfinished_wait(int *status)
 {
 	siginfo_t info = { .si_pid = 0 };

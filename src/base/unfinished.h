@@ -48,7 +48,12 @@ void unfinished_clear(void);
  * us, however we end, and signals find it as if we had none of this.
  */
 pid_t unfinished_fork(void);
-/* wait() for any of these children; -1 if there is none. */
+/*
+ * fork() for a child that lives on without us, and answers for itself: it holds
+ * nothing, and a signal that waits here does not wait there.
+ */
+pid_t unfinished_part(void);
+/* wait() for any child of unfinished_fork(); -1 if there is none. */
 pid_t unfinished_wait(int *status);
 
 #endif

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/unfinished.h"
 #include "live/live.h"
 
 /* ---- the folder: only this user may enter it, and one fabric has it */
@@ -181,12 +182,25 @@ static void run_as_child(const struct work *w, int fd)
 	_exit(d.status != HD_OK);
 }
 
-/* False if it has said nothing in that time. */
-static bool has_news(int fd, int patience)
+enum wait { NEWS, LATE, INTERRUPTED };
+
+/* In short looks: a signal may come just before one of them begins. */
+static enum wait await_news(int fd, int patience)
 {
+	enum { LOOK = 100 };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return poll(&p, 1, patience) != 0;
+	for (;;) {
+		int ms = patience >= 0 && patience < LOOK ? patience : LOOK;
+		int n = poll(&p, 1, ms);
+
+		if (unfinished_is_due())
+			return INTERRUPTED;
+		if (n > 0)
+			return NEWS;
+		if (n == 0 && patience >= 0 && (patience -= ms) <= 0)
+			return LATE;
+	}
 }
 
 static enum hd_status hear(int fd, pid_t child, struct diag *d)
@@ -206,7 +220,18 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 	return diag_fail(d, told.status, "%s", told.message);
 }
 
-/* Late: there were no news in that time, and it goes on. */
+/* Nobody waits for it any more. */
+static enum hd_status call_off(pid_t child, struct diag *d)
+{
+	kill(child, SIGTERM);
+	waitpid(child, NULL, 0);
+	return diag_fail(d, HD_ERR_ENV, "interrupted");
+}
+
+/*
+ * Late: there were no news in that time, and it goes on. To be called under a
+ * hold, if a signal is to call it off.
+ */
 static enum hd_status run_apart(const struct work *w, struct diag *d,
 				bool *is_late)
 {
@@ -216,20 +241,29 @@ static enum hd_status run_apart(const struct work *w, struct diag *d,
 	if (pipe(ends) != 0)
 		return diag_fail(d, HD_ERR_ENV, "no pipe: %s", strerror(errno));
 	fflush(NULL);
-	pid_t child = fork();
+	pid_t child = unfinished_part();
 
 	if (child == 0) {
 		close(ends[0]);
 		run_as_child(w, ends[1]);
 	}
 	close(ends[1]);
-	if (child < 0)
-		status = diag_fail(d, HD_ERR_ENV, "no process: %s",
-				   strerror(errno));
-	else if (has_news(ends[0], w->patience))
+	if (child < 0) {
+		close(ends[0]);
+		return diag_fail(d, HD_ERR_ENV, "no process: %s",
+				 strerror(errno));
+	}
+	switch (await_news(ends[0], w->patience)) {
+	case NEWS:
 		status = hear(ends[0], child, d);
-	else
+		break;
+	case LATE:
 		*is_late = true;
+		break;
+	case INTERRUPTED:
+		status = call_off(child, d);
+		break;
+	}
 	close(ends[0]);
 	return status;
 }
@@ -252,6 +286,9 @@ enum hd_status live_start(const struct topo *t, const char *name,
 	if (status == HD_OK) {
 		status = apart ? run_apart(&w, d, &never)
 			       : serve(&w, &nobody, d);
+		/* One that was killed has left it. */
+		if (status != HD_OK && is_named(folder, dir))
+			remove_folder(dir);
 		close(folder);
 	}
 	free(dir);

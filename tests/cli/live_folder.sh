@@ -45,6 +45,23 @@ kill -CONT $daemon
 "$HEDDLE" live down
 wait $daemon || fail "it ends with $?"
 
+# ---- one that is called off before it is up leaves nothing: with a millionth of
+# the clock's pace its manager waits for the first answer
+for signal in TERM HUP; do
+	"$HEDDLE" live up "$fabric" --sm minhop --in-band --pace 1e-6 >up 2>&1 &
+	starter=$!
+	tries=0
+	until [ -e "$folder/manager-h0.log" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "it does not come up: $(cat up)"
+		sleep 0.05
+	done
+	kill -$signal $starter
+	! wait $starter || fail "it takes $signal for nothing"
+	[ ! -e "$folder" ] || fail "$signal leaves the folder"
+	status 3 "$HEDDLE" live show
+done
+
 # ---- what a killed one left is taken over, and becomes private again
 mkdir -p "$folder/inner"
 touch "$folder/socket" "$folder/inner/file"

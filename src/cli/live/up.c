@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/unfinished.h"
 #include "cli/live/live.h"
 #include "subnet/subnet.h"
 
@@ -55,6 +56,9 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t,
 	const char *host = live_first_host(t);
 	bool is_late = false;
 
+	/* A signal waits until what was started has ended. */
+	if (!w->stays)
+		unfinished_hold();
 	if (w->engine && !host)
 		diag_fail(d, HD_ERR_UNFIT, "no host for a subnet manager");
 	if (d->status == HD_OK &&
@@ -68,6 +72,8 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t,
 		free(dir);
 	}
 	strbuf_fini(&out);
+	if (!w->stays)
+		unfinished_let_go();
 	if (is_late)
 		say_late(w, host);
 	return !is_late;
