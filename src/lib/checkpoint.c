@@ -19,38 +19,51 @@ static void put_digest(const struct digest *h, char *out)
 	}
 }
 
-void checkpoint_print(const struct digest *content, const struct strbuf *state,
-		      struct strbuf *out)
+/* What stands before a state and what stands behind it: a large one is not
+ * copied. */
+static void frame(const struct digest *content, const struct strbuf *state,
+		  struct strbuf *head, char *seal)
 {
 	uint32_t rules = CHECKPOINT_RULES;
 	struct digest of = *content, whole = DIGEST_START;
-	char seal[DIGEST_LEN];
 	struct pack p;
 
-	strbuf_add(out, mark, MARK_LEN);
-	pack_to(&p, out);
+	strbuf_add(head, mark, MARK_LEN);
+	pack_to(&p, head);
 	pack_u32(&p, &rules);
 	pack_u64(&p, &of.a);
 	pack_u64(&p, &of.b);
-	strbuf_add(out, state->text, state->len);
-	digest_add(&whole, out->text, out->len);
+	digest_add(&whole, head->text, head->len);
+	digest_add(&whole, state->text, state->len);
 	put_digest(&whole, seal);
+}
+
+void checkpoint_print(const struct digest *content, const struct strbuf *state,
+		      struct strbuf *out)
+{
+	char seal[DIGEST_LEN];
+
+	frame(content, state, out, seal);
+	strbuf_add(out, state->text, state->len);
 	strbuf_add(out, seal, sizeof(seal));
 }
 
 enum hd_status checkpoint_write(const char *path, const struct digest *content,
 				const struct strbuf *state, struct diag *d)
 {
-	struct strbuf all = STRBUF_INIT;
+	struct strbuf head = STRBUF_INIT;
+	char seal[DIGEST_LEN];
 	struct file_writer w;
 	enum hd_status status = file_create(&w, path, d);
 
 	if (status != HD_OK)
 		return status;
-	checkpoint_print(content, state, &all);
+	frame(content, state, &head, seal);
 	w.durable = true;
-	fwrite(all.text, 1, all.len, w.stream); /* commit sees to it */
-	strbuf_fini(&all);
+	fwrite(head.text, 1, head.len, w.stream); /* commit sees to it */
+	fwrite(state->text, 1, state->len, w.stream);
+	fwrite(seal, 1, sizeof(seal), w.stream);
+	strbuf_fini(&head);
 	return file_commit(&w, d);
 }
 

@@ -17,6 +17,7 @@
 
 #define PIECE ((size_t)1 << 30)
 #define TAG   1
+#define KEPT  ((size_t)4 << 20) /* bytes of a message, for the next one */
 #define LOOKS 64 /* for a piece, some microseconds, before others go first */
 
 struct message {
@@ -162,12 +163,21 @@ static bool receive_piece(struct message *m, int rank)
 
 	await_piece(rank, &status);
 	MPI_Get_count(&status, MPI_BYTE, &n);
-	message_room(m, m->len + (size_t)n);
+	message_room(m, m->len + (size_t)n + sizeof(len));
 	MPI_Recv(m->bytes + m->len, n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD,
 		 MPI_STATUS_IGNORE);
 	m->len += (size_t)n;
 	memcpy(&len, m->bytes, sizeof(len));
 	return m->len >= sizeof(len) + len;
+}
+
+/* Mail of a window comes again as large; a checkpoint does not. */
+static void message_forget(struct message *m)
+{
+	if (m->cap <= KEPT)
+		return;
+	free(m->bytes);
+	*m = (struct message){ NULL, 0, 0 };
 }
 
 static void mpi_exchange(void *context, const struct world_bytes *to,
@@ -185,6 +195,7 @@ static void mpi_exchange(void *context, const struct world_bytes *to,
 
 		if (i == w->rank)
 			continue;
+		message_forget(m);
 		m->len = 0;
 		while (!receive_piece(m, i))
 			;
@@ -196,9 +207,10 @@ static void mpi_exchange(void *context, const struct world_bytes *to,
 	for (int i = 0; i < w->n; i++) {
 		struct link *l = &w->links[i];
 
-		if (i != w->rank)
-			MPI_Waitall((int)l->sent, l->pieces,
-				    MPI_STATUSES_IGNORE);
+		if (i == w->rank)
+			continue;
+		MPI_Waitall((int)l->sent, l->pieces, MPI_STATUSES_IGNORE);
+		message_forget(&l->out);
 	}
 }
 

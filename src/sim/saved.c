@@ -491,7 +491,8 @@ static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n,
 	return p->refused ? 0 : n;
 }
 
-/* The bytes of all processes, in their order, in the first. */
+/* The bytes of all processes, in their order, in the first, which has its own
+ * there already. It takes `mine`. */
 static void sections_gather(struct sim *s, const struct strbuf *mine,
 			    struct strbuf *out)
 {
@@ -500,11 +501,10 @@ static void sections_gather(struct sim *s, const struct strbuf *mine,
 
 	for (unsigned i = 0; i < d->world->n; i++)
 		strbuf_clear(&d->to[i]);
-	if (me > 0)
-		strbuf_add(&d->to[0], mine->text, mine->len);
-	else
-		strbuf_add(out, mine->text, mine->len);
+	strbuf_fini(&d->to[0]);
+	d->to[0] = *mine;
 	world_exchange(d->world, d->to, d->from);
+	strbuf_fini(&d->to[0]);
 	for (unsigned i = 1; me == 0 && i < d->world->n; i++)
 		strbuf_add(out, d->from[i].bytes, d->from[i].len);
 }
@@ -535,11 +535,10 @@ static void save_part(struct saved *v, void (*part)(struct saved *v),
 {
 	struct strbuf mine = STRBUF_INIT;
 
-	pack_to(v->p, is_distant(v->s) ? &mine : out);
+	pack_to(v->p, is_first_rank(v->s) ? out : &mine);
 	part(v);
 	if (is_distant(v->s))
 		sections_gather(v->s, &mine, out);
-	strbuf_fini(&mine);
 }
 
 void sim_save(struct sim *s, struct strbuf *out)
