@@ -334,9 +334,21 @@ static void got_switch(struct manager *m, const struct job *j,
 		       mad + mad_class(MAD_SMP_DIRECT)->data, SWITCH_INFO_SIZE);
 }
 
+/* The last group whose block is written; as it is, where nobody looks at it. */
+static uint64_t multicast_top(const struct manager *m, const struct target *t)
+{
+	enum { CAP_MULTICAST_TOP = 1 << 30, FIRST = 0xC000, PER_BLOCK = 32 };
+	const uint8_t *own = t->found->ports[0].info;
+
+	return info_get(m, own, PORT_CAP_MASK) & CAP_MULTICAST_TOP
+		       ? FIRST + (m->top_mlid | (PER_BLOCK - 1))
+		       : switch_get(m, t->found, SWITCH_MCAST_TOP);
+}
+
 static void set_switch(struct manager *m, const struct target *t)
 {
 	const struct subnet *s = planned_now(m);
+	uint64_t groups = multicast_top(m, t);
 	lid_t top = s->top_lid[subnet_of_switch(s, s->switch_of_node[t->node])];
 	struct job j = {
 		.done = got_switch,
@@ -349,10 +361,12 @@ static void set_switch(struct manager *m, const struct target *t)
 
 	/* Written as 1, the change is forgotten. */
 	if (switch_get(m, t->found, SWITCH_LINEAR_TOP) == top &&
+	    switch_get(m, t->found, SWITCH_MCAST_TOP) == groups &&
 	    !switch_get(m, t->found, SWITCH_STATE_CHANGE))
 		return;
 	memcpy(j.data, t->found->switch_info, SWITCH_INFO_SIZE);
 	field_set(&m->switch_fields[SWITCH_LINEAR_TOP], j.data, top);
+	field_set(&m->switch_fields[SWITCH_MCAST_TOP], j.data, groups);
 	exchange_ask(m, &j);
 }
 
@@ -468,8 +482,10 @@ void manager_program_groups(struct manager *m, void (*then)(struct manager *m))
 	for (uint32_t i = 0; i < m->seen.n; i++) {
 		struct target t = target_at(m, i);
 
-		if (t.node != TOPO_NONE && t.found->is_switch)
-			write_groups(m, &t);
+		if (t.node == TOPO_NONE || !t.found->is_switch)
+			continue;
+		set_switch(m, &t);
+		write_groups(m, &t);
 	}
 	exchange_when_done(m, then);
 }

@@ -13,8 +13,19 @@
  */
 
 /* Components of a mask. */
-enum { BY_DGID = 2, BY_SGID, BY_DLID, BY_SLID, BY_SL = 15 };
-enum { EXACTLY = 2, LIFE_TIME = 18, DEFAULT_PKEY = 0xFFFF };
+enum {
+	BY_DGID = 2,
+	BY_SGID,
+	BY_DLID,
+	BY_SLID,
+	BY_PKEY = 13,
+	BY_SL = 15,
+	BY_MTU = 16, /* its selector; the MTU itself is the next */
+	BY_RATE = 18,
+};
+/* What selectors ask for, beside a value. */
+enum { GREATER, LESS, EXACTLY, LARGEST };
+enum { LIFE_TIME = 18, DEFAULT_PKEY = 0xFFFF, MEMBERSHIP = 0x8000 };
 
 /* What a link runs at, as records write it. */
 struct speed {
@@ -116,6 +127,56 @@ static void put_gid(const struct subnet *s, port_id p, uint8_t *out)
 	store_be64(out + 8, port_guid(s->topo, p));
 }
 
+/* How codes of MTUs and rates compare; 0: it is none. Rates in 0.1 Gb/s. */
+static const uint16_t mtu_ranks[] = { 0, 1, 2, 3, 4, 5 };
+static const uint16_t rate_ranks[] = {
+	0,    0,    25,  100,  300,  50,   200,   400,  600,
+	800,  1200, 140, 560,  1120, 1680, 250,   1000, 2000,
+	3000, 280,  500, 4000, 6000, 8000, 12000,
+};
+
+/*
+ * Whether what a way can do is what a selector asks for; `value` is lowered, if
+ * less is wanted than it can do. Packets may be smaller than they could, but a
+ * rate is what a way has.
+ */
+static bool suits(const struct query *q, unsigned selector, uint8_t asked,
+		  const uint16_t *ranks, unsigned n, uint8_t *value)
+{
+	unsigned wanted = asked & 63, how = asked >> 6, best = 0;
+	unsigned can = *value < n ? ranks[*value] : 0;
+
+	if (!query_has(q, selector) || !query_has(q, selector + 1) ||
+	    how == LARGEST)
+		return true;
+	if (wanted >= n || ranks[wanted] == 0)
+		return false;
+	if (how == GREATER)
+		return can > ranks[wanted];
+	if (how == LESS && can < ranks[wanted])
+		return true;
+	if (how == LESS) {
+		for (unsigned i = 0; i < n; i++)
+			if (ranks[i] < ranks[wanted] && ranks[i] > ranks[best])
+				best = i;
+	} else if (selector == BY_MTU ? can >= ranks[wanted]
+				      : can == ranks[wanted]) {
+		best = wanted;
+	}
+	*value = (uint8_t)best;
+	return best != 0;
+}
+
+static bool is_wanted(const struct query *q, struct speed *least)
+{
+	return (!query_has(q, BY_PKEY) ||
+		(load_be16(q->data + 50) | MEMBERSHIP) == DEFAULT_PKEY) &&
+	       suits(q, BY_MTU, q->data[54], mtu_ranks,
+		     sizeof(mtu_ranks) / sizeof(mtu_ranks[0]), &least->mtu) &&
+	       suits(q, BY_RATE, q->data[55], rate_ranks,
+		     sizeof(rate_ranks) / sizeof(rate_ranks[0]), &least->rate);
+}
+
 static void put_path(const struct paths *p, port_id from, port_id to)
 {
 	const struct subnet *s = p->subnet;
@@ -124,7 +185,7 @@ static void put_path(const struct paths *p, port_id from, port_id to)
 	struct speed least;
 	uint8_t r[SA_MOST] = { 0 };
 
-	if (!walk(p, from, to, &least))
+	if (!walk(p, from, to, &least) || !is_wanted(p->query, &least))
 		return;
 	put_gid(s, to, r + 8);
 	put_gid(s, from, r + 24);

@@ -51,6 +51,19 @@ for end in "$(lid_of h3) 1 0" "$leaf 0 0" "$leaf 3 3" "$leaf 20 20"; do
 	[ -s said ] || fail "no P_Keys of LID $1, port $2"
 	cmp said is || fail "P_Keys of LID $1, port $2"
 done
+# A path for what is asked: in that partition, of more than that MTU and rate.
+while read -r option value wanted; do
+	got=$(on h3 saquery -t 300000 PR --slid "$(lid_of h3)" --dlid "$(lid_of h400)" \
+		"$option" "$value" </dev/null | grep -c 'PathRecord dump' || true)
+	[ "$got" -eq "$wanted" ] || fail "$got paths of $option $value"
+done <<'END'
+--pkey 0xffff 1
+--pkey 0x8001 0
+--mtu 4 1
+--mtu 5 0
+--rate 16 1
+--rate 17 0
+END
 on h3 saquery -t 300000 -s >records
 [ "$(grep -c 'EndPortLid\.*1$' records)" -eq 1 ] ||
 	fail "who is a manager: $(cat records)"
