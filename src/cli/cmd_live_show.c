@@ -58,7 +58,10 @@ static int run(const struct command *self, int argc, char **argv)
 
 	if (!command_parse(self, &v, argc, argv, &n_args, &status))
 		return status;
-	status = live_ask(v.name, "show", argv, n_args, &out);
+	if (n_args > 0)
+		return command_usage(self, "a fabric is named by --name %s",
+				     argv[0]);
+	status = live_ask(v.name, "show", NULL, 0, &out);
 	if (status == EXIT_DONE) {
 		struct results *r = results_new("live show");
 

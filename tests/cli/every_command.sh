@@ -26,7 +26,14 @@ check_help() {
 	one_line err
 	has err "did you mean '--help'?"
 	empty out
+	# A word where none belongs may be an option's, and is not ignored.
+	if grep -qx "Usage: heddle $* \[OPTION...\]" help.own; then
+		wordless=$((wordless + 1))
+		status 2 "$HEDDLE" "$@" surely-no-word
+		one_line err
+	fi
 }
+wordless=0
 
 n=0
 "$HEDDLE" --commands >all
@@ -49,5 +56,6 @@ for command in $(grep -v " " all); do
 	has "$build/completion/heddle" "'$command')"
 done
 [ "$n" -gt 0 ] || fail "there is no command"
+[ "$wordless" -gt 5 ] || fail "only $wordless commands take no words"
 [ "$n" -eq "$(listed help | wc -l)" ] || fail "help lists others"
 bash -n "$build/completion/heddle"

@@ -59,6 +59,10 @@ int live_forward(const struct command *self, int argc, char **argv,
 
 	if (!command_parse(self, v, argc, argv, &n_args, &status))
 		return status;
+	/* 'live down lab' must not end the one that is not called lab. */
+	if (n_args > 0 && self->arguments[0] == '\0')
+		return command_usage(self, "a fabric is named by --name %s",
+				     argv[0]);
 	status =
 		live_ask(v->name, command_short_name(self), argv, n_args, &out);
 	if (status == EXIT_DONE && out.len > 0)
