@@ -5,8 +5,7 @@
 #include "base/alloc.h"
 #include "cli/live/live.h"
 
-/* Of MADs in-band: what packets on VL15 have in a simulation of the scenario.
- */
+/* Of MADs in-band: what packets on VL15 have in a run of the scenario. */
 
 static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 {
