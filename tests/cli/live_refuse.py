@@ -1,7 +1,9 @@
 """Serves subnet administration on a host: each query has the same status.
 
-Arguments: the status, or "none" if it never answers; how many answers are
-"busy" first; and a file to write once it serves.
+Arguments: the status, or "none" if it never answers, or "drawn SL LID...": paths
+to these LIDs have that SL, but a question for one of SL 0 or 1 finds one twice,
+as if an engine had drawn it; how many answers are "busy" first; and a file to
+write once it serves.
 """
 import fcntl
 import os
@@ -11,10 +13,31 @@ import sys
 
 UMAD_ENABLE_PKEY, UMAD_REGISTER = 0x1B03, 0xC01C1B01
 SA, SA_VERSION, GET, GET_TABLE, RESPONSE, BUSY = 3, 2, 1, 0x12, 0x80, 1
-UMAD_HEADER = 64
+UMAD_HEADER, SA_OFFSET, SA_MASK, SA_DATA, PATH_SIZE = 64, 44, 48, 56, 64
+NO_RECORDS, BY_SL, PATH_DLID, PATH_SL = 0x0300, 1 << 15, 40, 53
 
-status = None if sys.argv[1] == "none" else int(sys.argv[1], 0)
+what = sys.argv[1].split()
+status = None if what[0] in ("none", "drawn") else int(what[0], 0)
+drawn = {0: 2, 1: 2}
 busy = int(sys.argv[2])
+
+
+def paths(mad):
+    """Writes the records into the question; the status."""
+    mask, = struct.unpack_from(">Q", mad, SA_MASK)
+    sl, lids = int(what[1]), [int(word) for word in what[2:]]
+    if mask & BY_SL:
+        sl = mad[SA_DATA + PATH_SL]
+        if drawn.get(sl, 0) == 0:
+            return NO_RECORDS
+        drawn[sl] -= 1
+    struct.pack_into(">H", mad, SA_OFFSET, PATH_SIZE // 8)
+    for i, lid in enumerate(lids):
+        struct.pack_into(">H", mad, SA_DATA + i * PATH_SIZE + PATH_DLID, lid)
+        mad[SA_DATA + i * PATH_SIZE + PATH_SL] = sl
+    return 0
+
+
 
 fd = os.open("/dev/infiniband/umad0", os.O_RDWR)
 fcntl.ioctl(fd, UMAD_ENABLE_PKEY)
@@ -27,10 +50,10 @@ open(sys.argv[3], "w").close()
 while True:
     select.select([fd], [], [])
     frame = bytearray(os.read(fd, 65536))
-    if status is None:
+    if what[0] == "none":
         continue
     mad = frame[UMAD_HEADER:]
-    said = 0 if mad[3] == GET else status
+    said = 0 if mad[3] == GET else paths(mad) if what[0] == "drawn" else status
     if busy > 0:
         said, busy = BUSY, busy - 1
     mad[3] |= RESPONSE

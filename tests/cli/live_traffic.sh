@@ -111,6 +111,12 @@ serves none 0
 status 3 "$HEDDLE" live traffic star.yaml
 has err "the subnet manager at LID $lid does not answer"
 unserves
+# An engine that draws an SL for each answer has its say, whatever it draws.
+serves "drawn 5 $(lid_of h1) $(lid_of h2) $(lid_of h3)" 0
+run star.yaml || fail "traffic by SLs that are drawn: $(cat traffic.csv)"
+sed -n '/^VL,packets/,/^$/p' traffic.csv | grep -q '^5,[1-9]' ||
+	fail "not on the lane of the SL that is told: $(cat traffic.csv)"
+unserves
 "$HEDDLE" live down
 
 # ---- partitions: who is in none of it is not heard, and the manager is told
