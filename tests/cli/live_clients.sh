@@ -5,15 +5,7 @@
 . "$SRC/tests/cli/live_lib.sh"
 # What a sanitizer keeps of freed memory would hide what we do not free.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1:thread_local_quarantine_size_kb=64"
-"$HEDDLE" live up 'star --hosts 4' --foreground &
-daemon=$!
-programs=$daemon
-tries=0
-until "$HEDDLE" live show >/dev/null 2>&1; do
-	tries=$((tries + 1))
-	[ $tries -lt $PATIENCE ] || fail "it does not come up"
-	sleep 0.05
-done
+stay 'star --hosts 4'
 echo 'force_log_flush TRUE' >conf
 on h0 opensm -o -F conf -f "$PWD/log" >opensm.out 2>&1 || fail "OpenSM"
 descriptors() {

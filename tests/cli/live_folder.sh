@@ -29,15 +29,7 @@ while [ $round -lt 3 ]; do
 done
 
 # ---- nor does one that cannot answer now lose it
-"$HEDDLE" live up "$fabric" --foreground &
-daemon=$!
-programs=$daemon
-tries=0
-until "$HEDDLE" live show >/dev/null 2>&1; do
-	tries=$((tries + 1))
-	[ $tries -lt $PATIENCE ] || fail "it does not come up"
-	sleep 0.05
-done
+stay "$fabric"
 kill -STOP $daemon
 status 4 "$HEDDLE" live up "$fabric"
 has err 'runs already'

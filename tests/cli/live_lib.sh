@@ -26,6 +26,19 @@ on() {
 	timeout 300 "$HEDDLE" live exec "$host" -- "$@"
 }
 
+# stay FABRIC: it is up, and its daemon a child of ours, in $daemon.
+stay() {
+	"$HEDDLE" live up "$1" --foreground &
+	daemon=$!
+	programs="$programs $daemon"
+	tries=0
+	until "$HEDDLE" live show >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "it does not come up"
+		sleep 0.05
+	done
+}
+
 # manage HOST LOG OPTION...: OpenSM there, its process in $manager. Its log is
 # there line by line: it keeps the second "SUBNET UP" to itself otherwise.
 manage() {

@@ -2,15 +2,7 @@
 # are left go on, those that come anew find them, and nothing of the dead stays.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
-"$HEDDLE" live up 'star --hosts 24' --foreground &
-daemon=$!
-programs=$daemon
-tries=0
-until "$HEDDLE" live show >/dev/null 2>&1; do
-	tries=$((tries + 1))
-	[ $tries -lt $PATIENCE ] || fail "it does not come up"
-	sleep 0.05
-done
+stay 'star --hosts 24'
 on h0 opensm -o -f "$PWD/log" >opensm.out 2>&1 || fail "OpenSM"
 descriptors() {
 	ls "/proc/$daemon/fd" | wc -l
