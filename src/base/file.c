@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE /* fopencookie, O_TMPFILE */
+#define _GNU_SOURCE /* fopencookie, O_TMPFILE, nftw */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -524,4 +525,30 @@ enum hd_status file_cut(struct file_writer *w, uint64_t len, struct diag *d)
 				 w->beside);
 	return ftruncate(w->sink->fd, (off_t)len) == 0 ? HD_OK
 						       : refuse_write(d, errno);
+}
+
+/* ---- folders ------------------------------------------------------------ */
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	(void)remove(path); /* what is left does not keep the others */
+	return 0;
+}
+
+static int remove_inner(const char *path, const struct stat *st, int type,
+			struct FTW *at)
+{
+	return at->level > 0 ? remove_one(path, st, type, at) : 0;
+}
+
+void folder_remove(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void folder_empty(const char *path)
+{
+	nftw(path, remove_inner, 16, FTW_DEPTH | FTW_PHYS);
 }

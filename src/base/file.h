@@ -59,6 +59,9 @@ HD_MUST_CHECK enum hd_status file_check_place(const char *path, struct diag *d);
 char *file_target(const char *path);
 /* The folder of `path`, to be freed. */
 char *file_folder(const char *path);
+/* A folder goes with all that is in it, or all of that alone does. */
+void folder_remove(const char *path);
+void folder_empty(const char *path);
 
 /*
  * file_write for output that is too long to hold in memory: print to `stream`,

@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "base/file.h"
-#include "base/unfinished.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "live/recording.h"
@@ -41,16 +40,9 @@ static enum hd_status replay(const struct values *v, struct recording *r,
 					.until = until };
 	struct file_writer w;
 
-	if (!v->pcap && v->foreground)
-		return live_start(recording_topo(r), v->name, &o, false, d);
-	if (!v->pcap) {
-		unfinished_hold();
-		enum hd_status started =
-			live_start(recording_topo(r), v->name, &o, true, d);
-
-		unfinished_let_go();
-		return started;
-	}
+	if (!v->pcap)
+		return live_start(recording_topo(r), v->name, &o,
+				  !v->foreground, d);
 	const char *from = d->file;
 	enum hd_status status = file_create(&w, v->pcap, d);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,31 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/unfinished.h"
 #include "live/live.h"
 
 /* ---- the folder: only this user may enter it, and one fabric has it */
-
-static int remove_one(const char *path, const struct stat *s, int kind,
-		      struct FTW *where)
-{
-	(void)s;
-	(void)kind;
-	(void)where;
-	remove(path);
-	return 0;
-}
-
-static int remove_inner(const char *path, const struct stat *s, int kind,
-			struct FTW *where)
-{
-	return where->level > 0 ? remove_one(path, s, kind, where) : 0;
-}
-
-static void remove_folder(const char *dir)
-{
-	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* Whether `dir` still names what is open: its fabric may just have ended. */
 static bool is_named(int folder, const char *dir)
@@ -72,7 +51,7 @@ static enum hd_status take_folder(int folder, const char *dir, const char *name,
 	if (fchmod(folder, 0700) != 0)
 		return refuse_folder(dir, strerror(errno), d);
 	if (is_named(folder, dir))
-		nftw(dir, remove_inner, 16, FTW_DEPTH | FTW_PHYS);
+		folder_empty(dir);
 	return HD_OK;
 }
 
@@ -156,7 +135,7 @@ static enum hd_status serve(const struct work *w, struct news *n,
 	enum hd_status status =
 		live_run(w->topo, w->dir, w->options, tell_ready, n, d);
 
-	remove_folder(w->dir);
+	folder_remove(w->dir);
 	return status;
 }
 
@@ -229,8 +208,8 @@ static enum hd_status call_off(pid_t child, struct diag *d)
 }
 
 /*
- * Late: there were no news in that time, and it goes on. To be called under a
- * hold, if a signal is to call it off.
+ * Late: there were no news in that time, and it goes on. A signal that is held
+ * calls it off.
  */
 static enum hd_status run_apart(const struct work *w, struct diag *d,
 				bool *is_late)
@@ -281,6 +260,10 @@ enum hd_status live_start(const struct topo *t, const char *name,
 	struct news nobody = { .fd = -1 };
 	bool never;
 	int folder = -1;
+
+	/* A signal calls it off, and ends us when nothing is left of it. */
+	if (apart)
+		unfinished_hold();
 	enum hd_status status = make_folder(dir, name, d, &folder);
 
 	if (status == HD_OK) {
@@ -288,10 +271,12 @@ enum hd_status live_start(const struct topo *t, const char *name,
 			       : serve(&w, &nobody, d);
 		/* One that was killed has left it. */
 		if (status != HD_OK && is_named(folder, dir))
-			remove_folder(dir);
+			folder_remove(dir);
 		close(folder);
 	}
 	free(dir);
+	if (apart)
+		unfinished_let_go();
 	return status;
 }
 

@@ -3,7 +3,6 @@
 #include "study/scratch.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/strbuf.h"
-
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *at)
-{
-	(void)st, (void)type, (void)at;
-	return remove(path);
-}
-
-static void remove_folder(const char *path)
-{
-	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 /* ---- who watches -------------------------------------------------------- */
 
@@ -51,7 +39,7 @@ _Noreturn static void watch(const char *folder, int end)
 		n = read(end, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1) /* nobody said that it is removed */
-		remove_folder(folder);
+		folder_remove(folder);
 	_exit(0);
 }
 
@@ -103,7 +91,7 @@ enum hd_status scratch_make(struct diag *d, struct scratch *out)
 
 void scratch_remove(struct scratch *s)
 {
-	remove_folder(s->folder);
+	folder_remove(s->folder);
 	end_watch(s);
 	free(s->folder);
 }

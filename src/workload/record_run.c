@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Starts the program that is recorded, and reads what its ranks left. */
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/library.h"
 #include "base/unfinished.h"
 #include "workload/record.h"
@@ -64,13 +64,6 @@ static enum hd_status launch(char **words, const char *folder, char *library,
 					   : WTERMSIG(status));
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *at)
-{
-	(void)st, (void)type, (void)at;
-	return remove(path);
-}
-
 enum hd_status record_run(char **words, const struct record_how *how,
 			  struct diag *d, struct opgraph *out)
 {
@@ -96,7 +89,7 @@ enum hd_status record_run(char **words, const struct record_how *how,
 		if (status == HD_OK && !unfinished_is_due())
 			status = record_read(folder.text, how->has_compute, d,
 					     out);
-		nftw(folder.text, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+		folder_remove(folder.text);
 	}
 	unfinished_let_go();
 	strbuf_fini(&folder);
