@@ -80,6 +80,7 @@ static void settle(struct manager *m);
 static void regrouped(struct manager *m)
 {
 	m->sweeps = false;
+	groups_programmed(m);
 	settle(m);
 }
 
@@ -108,6 +109,7 @@ static void up(struct manager *m)
 			    planned_now(m)->engine,
 			    m->unsure ? "; some did not answer" : "");
 	}
+	groups_programmed(m);
 	settle(m);
 }
 
@@ -146,6 +148,8 @@ void manager_stand_by(struct manager *m)
 {
 	m->role = MANAGER_STANDBY;
 	m->sweeps = m->sweep_again = m->is_up = false;
+	/* The master is asked again, and answers. */
+	m->n_held = m->n_planned = 0;
 	m->next_sweep = HD_TIME_NEVER;
 }
 

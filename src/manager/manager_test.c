@@ -148,30 +148,36 @@ static void deliver(struct world *w, struct letter *l)
 	}
 }
 
-/* Until nothing is under way; then, what was not answered comes back. */
+/*
+ * The next of what is under way; after all of it, what was not answered comes
+ * back. False if there is nothing left.
+ */
+static bool step(struct world *w)
+{
+	struct letter *l = w->first;
+
+	if (l) {
+		w->first = l->next;
+		if (!w->first)
+			w->last = &w->first;
+		l->next = NULL;
+		deliver(w, l);
+	} else if (w->waiting) {
+		l = w->waiting;
+		w->waiting = l->next;
+		if (w->managers[l->manager])
+			manager_lost(w->managers[l->manager], l->mad, w->now);
+		free(l);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void settle(struct world *w)
 {
-	for (unsigned steps = 0;; steps++) {
-		struct letter *l = w->first;
-
+	for (unsigned steps = 0; step(w); steps++)
 		assert_true(steps < 10000000);
-		if (l) {
-			w->first = l->next;
-			if (!w->first)
-				w->last = &w->first;
-			l->next = NULL;
-			deliver(w, l);
-		} else if (w->waiting) {
-			l = w->waiting;
-			w->waiting = l->next;
-			if (w->managers[l->manager])
-				manager_lost(w->managers[l->manager], l->mad,
-					     w->now);
-			free(l);
-		} else {
-			return;
-		}
-	}
 }
 
 /* Time goes by, and managers do what is due. */
@@ -431,9 +437,22 @@ struct answer {
 	size_t size;
 };
 
-/* One question of the host at `from`; the answer's status. */
-static unsigned ask(struct world *w, port_id from, const struct mad_header *h,
-		    uint64_t mask, const uint8_t *record, struct answer *answer)
+static const struct letter *find_answer(const struct world *w)
+{
+	const struct letter *l = w->first;
+
+	while (l && !(l->outgoing && mad_is_response(l->mad)))
+		l = l->next;
+	return l;
+}
+
+/*
+ * One question of the host at `from`; the answer's status. All is as it is when
+ * the answer leaves.
+ */
+static unsigned hear(struct world *w, port_id from, const struct mad_header *h,
+		     uint64_t mask, const uint8_t *record,
+		     struct answer *answer)
 {
 	const struct mad_peer peer = {
 		.lid = (uint16_t)agents_port_get(w->agents, from, PORT_LID),
@@ -446,17 +465,25 @@ static unsigned ask(struct world *w, port_id from, const struct mad_header *h,
 	store_be64(mad + SA_MASK, mask);
 	memcpy(mad + SA_DATA, record, MAD_SIZE - SA_DATA);
 	manager_take(w->managers[0], &peer, mad, MAD_SIZE, w->now);
-	const struct letter *l = w->first;
+	const struct letter *l;
 
-	while (l && !mad_is_response(l->mad))
-		l = l->next;
-	assert_non_null(l);
+	while (!(l = find_answer(w)))
+		assert_true(step(w));
 	assert_true(l->size <= MOST_ANSWER);
 	assert_int_equal(l->peer.lid, peer.lid);
 	memcpy(answer->mad, l->mad, l->size);
 	answer->size = l->size;
-	settle(w);
 	return load_be16(answer->mad + 4);
+}
+
+/* The same, and whatever comes of it. */
+static unsigned ask(struct world *w, port_id from, const struct mad_header *h,
+		    uint64_t mask, const uint8_t *record, struct answer *answer)
+{
+	unsigned status = hear(w, from, h, mask, record, answer);
+
+	settle(w);
+	return status;
 }
 
 /* How many records of `each` bytes all that fit make. */
@@ -579,25 +606,35 @@ static void assert_group(const struct world *w, uint16_t mlid,
 	free(times);
 }
 
-static void who_joins_a_group_has_its_packets(void **state)
+/* By MGID, port, and how. */
+static const uint64_t JOIN = 1 << 0 | 1 << 1 | 1 << 16;
+enum { HOSTS = 5, MLID_AT = 36 };
+
+/* A member of the group of IPoIB, which is there from the beginning. */
+static void write_member(const struct world *w, port_id p, uint8_t *record)
 {
-	/* MGID, port, and how; the broadcast group is there already. */
 	static const uint8_t mgid[16] = { 0xFF, 0x12,        0x40, 0x1B, 0xFF,
 					  0xFF, [12] = 0xFF, 0xFF, 0xFF, 0xFF };
-	static const uint64_t JOIN = 1 << 0 | 1 << 1 | 1 << 16;
-	enum { HOSTS = 5, FULL_MEMBER = 1 };
+	enum { FULL_MEMBER = 1 };
 
+	memset(record, 0, MAD_SIZE);
+	memcpy(record, mgid, sizeof(mgid));
+	store_be64(record + 16, UINT64_C(0xFE80000000000000));
+	store_be64(record + 24, port_guid(&w->topo, p));
+	record[48] = FULL_MEMBER;
+}
+
+static void who_joins_a_group_has_its_packets(void **state)
+{
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
-		uint8_t record[MAD_SIZE] = { 0 };
+		uint8_t record[MAD_SIZE];
 		struct world w = { 0 };
 		struct answer answer;
 
 		small_world(&w, 6000 + i);
 		bool *is_member = hd_alloc(w.topo.n_ports, sizeof(bool));
 
-		memcpy(record, mgid, sizeof(mgid));
-		record[48] = FULL_MEMBER;
 		/* All come, one after the other; then they go. */
 		for (unsigned k = 0; k < 2 * HOSTS; k++) {
 			port_id p = host_port(&w, (i + k) % HOSTS);
@@ -608,14 +645,110 @@ static void who_joins_a_group_has_its_packets(void **state)
 			};
 
 			is_member[p] = k < HOSTS;
-			store_be64(record + 16, UINT64_C(0xFE80000000000000));
-			store_be64(record + 24, port_guid(&w.topo, p));
-			assert_int_equal(ask(&w, p, &h, JOIN, record, &answer),
+			write_member(&w, p, record);
+			assert_int_equal(hear(&w, p, &h, JOIN, record, &answer),
 					 0);
-			assert_group(&w, load_be16(answer.mad + SA_DATA + 36),
-				     is_member);
+			uint16_t mlid =
+				load_be16(answer.mad + SA_DATA + MLID_AT);
+
+			/* From the answer on; who goes, some time after it. */
+			if (k < HOSTS)
+				assert_group(&w, mlid, is_member);
+			settle(&w);
+			assert_group(&w, mlid, is_member);
 		}
 		free(is_member);
+		finish(&w);
+	}
+}
+
+static void send_join(struct world *w, port_id p)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SA,
+				      .method = MAD_SET,
+				      .attribute = ATTR_MC_MEMBER_RECORD };
+	const struct mad_peer peer = {
+		.lid = (uint16_t)agents_port_get(w->agents, p, PORT_LID),
+	};
+	uint8_t record[MAD_SIZE], mad[MAD_SIZE];
+
+	write_member(w, p, record);
+	mad_write(&h, mad);
+	store_be64(mad + SA_MASK, JOIN);
+	memcpy(mad + SA_DATA, record, MAD_SIZE - SA_DATA);
+	manager_take(w->managers[0], &peer, mad, MAD_SIZE, w->now);
+}
+
+/* The port that the next answer is for; it has got it. */
+static port_id next_answered(struct world *w)
+{
+	struct letter **at = &w->first;
+	lid_t lid;
+
+	while (!find_answer(w))
+		assert_true(step(w));
+	while (*at != find_answer(w))
+		at = &(*at)->next;
+	struct letter *l = *at;
+
+	lid = l->peer.lid;
+	*at = l->next;
+	if (!*at)
+		w->last = at;
+	free(l);
+	for (unsigned i = 0; i < HOSTS; i++)
+		if (agents_port_get(w->agents, host_port(w, i), PORT_LID) ==
+		    lid)
+			return host_port(w, i);
+	fail();
+	return TOPO_NONE;
+}
+
+/* Packets of those who were answered before come to this one. */
+static void assert_is_reached(const struct world *w, port_id p,
+			      const port_id *others, unsigned n)
+{
+	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
+	const struct agents_way way = { NULL, reached, times };
+
+	for (unsigned i = 0; i < n; i++) {
+		memset(times, 0, w->topo.n_ports);
+		agents_follow(w->agents, others[i], LID_FIRST_MCAST, 0, &way);
+		if (others[i] != p)
+			assert_int_equal(times[p], 1);
+	}
+	free(times);
+}
+
+/* While others are being programmed, some twice, and beside a sweep. */
+static void many_who_join_at_once_are_all_answered_in_time(void **state)
+{
+	enum { JOINS = HOSTS + 3 };
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		port_id answered[JOINS];
+		struct world w = { 0 };
+
+		small_world(&w, 6100 + i);
+		/* Who lost a block is written to again, later. */
+		w.lost_of = i % 3 == 2 ? 5 : 0;
+		if (i % 4 == 3) {
+			w.now += 20 * SECOND;
+			manager_run(w.managers[0], w.now);
+		}
+		for (unsigned k = 0; k < JOINS; k++) {
+			send_join(&w, host_port(&w, (i + k) % HOSTS));
+			for (uint64_t n = rng_below(&w.rng, 8); n > 0; n--)
+				if (!find_answer(&w))
+					(void)step(&w);
+		}
+		for (unsigned k = 0; k < JOINS; k++) {
+			answered[k] = next_answered(&w);
+			if (!w.lost_of)
+				assert_is_reached(&w, answered[k], answered, k);
+		}
+		settle(&w);
 		finish(&w);
 	}
 }
@@ -630,6 +763,8 @@ int main(void)
 		cmocka_unit_test(subscriptions_are_known_by_who_and_what),
 		cmocka_unit_test(reserved_components_do_not_count),
 		cmocka_unit_test(who_joins_a_group_has_its_packets),
+		cmocka_unit_test(
+			many_who_join_at_once_are_all_answered_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -449,8 +449,12 @@ static void answer(const struct query *q, uint16_t status)
 		strbuf_add(&all, zeros, MAD_SIZE - used);
 		all.len = MAD_SIZE;
 	}
-	q->manager->events.send(q->manager->events.context, q->from,
-				(const uint8_t *)all.text, all.len, false);
+	if (status == 0 && q->waits)
+		groups_hold(q->manager, q->from, (const uint8_t *)all.text);
+	else
+		q->manager->events.send(q->manager->events.context, q->from,
+					(const uint8_t *)all.text, all.len,
+					false);
 	strbuf_fini(&all);
 }
 

@@ -51,6 +51,7 @@ struct query {
 	const struct sa_kind *kind;
 	struct strbuf out;
 	uint32_t n;
+	bool waits; /* until groups are programmed, for its answer */
 };
 
 struct component {

@@ -34,7 +34,13 @@ enum {
 	LIFE = 43,
 	SCOPE = 48
 };
-enum { RECORD = 52, EXACTLY = 2 << 6, MOST_GROUPS = 4096, PER_BLOCK = 32 };
+enum {
+	RECORD = 52,
+	EXACTLY = 2 << 6,
+	MOST_GROUPS = 4096,
+	PER_BLOCK = 32,
+	MOST_HELD = 1 << 16, /* answers: beyond them nobody is made to wait */
+};
 
 static struct group *find(const struct manager *m, const uint8_t *mgid)
 {
@@ -106,6 +112,7 @@ void groups_fini(struct manager *m)
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		free(m->groups[i].members);
 	free(m->groups);
+	free(m->held);
 }
 
 /* ---- their trees */
@@ -152,6 +159,32 @@ void groups_plan(struct manager *m)
 	mcast_clear(s);
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		plan_group(m, s, &m->groups[i]);
+	m->n_planned = m->n_held;
+}
+
+void groups_programmed(struct manager *m)
+{
+	/* If nobody came or went since that plan, it has all who wait. */
+	uint32_t n = m->regroup ? m->n_planned : m->n_held;
+
+	for (uint32_t i = 0; i < n; i++)
+		m->events.send(m->events.context, &m->held[i].to,
+			       m->held[i].mad, MAD_SIZE, false);
+	m->n_held -= n;
+	m->n_planned = 0;
+	if (m->n_held > 0)
+		memmove(m->held, m->held + n, m->n_held * sizeof(*m->held));
+}
+
+void groups_hold(struct manager *m, const struct mad_peer *to,
+		 const uint8_t *mad)
+{
+	m->held = hd_grow(m->held, &m->held_cap, m->n_held + 1U,
+			  sizeof(*m->held));
+	struct held *h = &m->held[m->n_held++];
+
+	h->to = *to;
+	memcpy(h->mad, mad, MAD_SIZE);
 }
 
 bool groups_block(const struct manager *m, node_id node, uint32_t block,
@@ -271,6 +304,8 @@ static uint16_t join(struct query *q, struct group *g, uint64_t guid,
 	}
 	m->regroup |= (member->state | state) != member->state;
 	member->state |= state;
+	/* Somebody who says it again waits as long as he did before. */
+	q->waits = (m->regroup || m->n_held > 0) && m->n_held < MOST_HELD;
 	uint8_t r[SA_MOST] = { 0 };
 
 	memcpy(r, g->record, RECORD);

@@ -103,6 +103,12 @@ struct kept {
 	hd_time until;
 };
 
+/* An answer that waits. */
+struct held {
+	struct mad_peer to;
+	uint8_t mad[MAD_SIZE];
+};
+
 struct kept_list {
 	struct kept *rows;
 	uint32_t n;
@@ -160,6 +166,13 @@ struct manager {
 	uint32_t top_mlid;
 	uint32_t n_groups;
 	size_t groups_cap;
+	/*
+	 * Who joins hears of it when packets of the group come to him: the
+	 * first n_planned are in the trees that are being programmed.
+	 */
+	struct held *held;
+	uint32_t n_held, n_planned;
+	size_t held_cap;
 	struct kept_list services, informs;
 	uint32_t reports; /* said so far */
 
@@ -256,6 +269,11 @@ void groups_init(struct manager *m);
 void groups_fini(struct manager *m);
 /* Trees of all groups, in the plan as it is now. */
 void groups_plan(struct manager *m);
+/* They are in the switches: who waits for one is answered. */
+void groups_programmed(struct manager *m);
+/* Keeps an answer until then. */
+void groups_hold(struct manager *m, const struct mad_peer *to,
+		 const uint8_t *mad);
 /* A block of a switch's table; false if it is all zeros. */
 bool groups_block(const struct manager *m, node_id node, uint32_t block,
 		  unsigned position, uint8_t *out);

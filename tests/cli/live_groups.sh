@@ -24,10 +24,15 @@ spread() {
 			sleep 0.05
 		done
 	done
-	on h0 "$GROUP" send "$1" || fail "nothing is sent"
+	on h0 "$GROUP" send "$1" || fail "nothing is sent: $(as_it_is)"
 	for receiver in $receivers; do
-		wait $receiver || fail "$(cat said.*)"
+		wait $receiver || fail "nothing is heard: $(as_it_is)"
 	done
+}
+as_it_is() {
+	cat said.* "$XDG_RUNTIME_DIR"/heddle-*/*.log
+	"$HEDDLE" live clock
+	"$HEDDLE" live dump --to mfts
 }
 for pace in free timed; do
 	"$HEDDLE" live up two.yaml --sm minhop --pace-data $pace -q
