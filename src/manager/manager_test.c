@@ -328,9 +328,18 @@ static void any_fabric_comes_up(void **state)
 		assert_true(manager_is_up(w.managers[0]));
 		assert_links_are_active(&w);
 		assert_all_are_reached(&w);
-		/* What was said at the beginning is heard; then there are
-		 * looks at switches, and nothing else. */
+		/* What was said at the beginning is heard, and looked into: all
+		 * is as it is. Then there are looks at switches, and nothing
+		 * else. */
+		struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+
+		agents_save(w.agents, &before);
 		pass(&w, 12);
+		agents_save(w.agents, &after);
+		assert_int_equal(before.len, after.len);
+		assert_memory_equal(before.text, after.text, after.len);
+		strbuf_fini(&before);
+		strbuf_fini(&after);
 		w.n_sent = 0;
 		pass(&w, 10);
 		assert_int_equal(w.n_sent, switches);

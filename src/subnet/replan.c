@@ -113,6 +113,23 @@ static bool is_lost(const struct planner *p, port_id a)
 		t->ports[a].peer == TOPO_NONE);
 }
 
+/* Lanes and their weights as they were. */
+static void keep_lanes(struct planner *p)
+{
+	struct subnet *s = &p->out->subnet;
+	const struct subnet *whole = p->whole;
+	uint32_t *id =
+		hd_alloc(whole->n_vlarb_tables, sizeof(*whole->vlarb_of_port));
+
+	memcpy(s->vls_of_port, whole->vls_of_port, s->topo->n_ports);
+	subnet_reset_lanes(s);
+	for (uint32_t i = 0; i < whole->n_vlarb_tables; i++)
+		id[i] = subnet_keep_vlarb(s, &whole->vlarb_tables[i]);
+	for (port_id a = 0; a < s->topo->n_ports; a++)
+		s->vlarb_of_port[a] = id[whole->vlarb_of_port[a]];
+	free(id);
+}
+
 /* LIDs as they were, of what is not lost; tables of the same size. */
 static void address(struct planner *p)
 {
@@ -135,8 +152,6 @@ static void address(struct planner *p)
 			s->port_of_lid[subnet][s->lid_of_port[a] + k] = a;
 	}
 	memcpy(s->top_lid, whole->top_lid, s->n_subnets * sizeof(*s->top_lid));
-	memcpy(s->vls_of_port, whole->vls_of_port, s->topo->n_ports);
-	subnet_reset_lanes(s);
 	s->lft_stride = whole->lft_stride;
 	s->lft = hd_alloc_dense(size, 1);
 	memset(s->lft, LFT_NO_PORT, size);
@@ -261,6 +276,7 @@ enum hd_status replan(const struct subnet *whole, const struct subnet *present,
 	drop_unseen(&p);
 	count_new_cables(&p);
 	subnet_init(&out->subnet, &out->topo);
+	keep_lanes(&p);
 	address(&p);
 	enum hd_status status = route(&p, d);
 

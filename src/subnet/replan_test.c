@@ -318,6 +318,47 @@ static void nothing_changes_nothing(void **state)
 	world_fini(&w);
 }
 
+static void draw_weights(struct subnet *s, struct rng *r)
+{
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		struct vlarb table = vlarb_default(s->vls_of_port[p]);
+
+		table.high_limit = (uint8_t)rng_below(r, 4);
+		table.low[0].weight = (uint8_t)rng_below(r, 3);
+		subnet_set_vlarb(s, p, &table);
+	}
+}
+
+static void lanes_and_their_weights_stay(void **state)
+{
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 77, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		struct world w;
+
+		generate(&w.t, "torus --sizes=4x4 --hosts=2");
+		world_init(&w, "minhop", 0);
+		subnet_limit_vls(&w.whole, 1 + i % 15);
+		draw_weights(&w.whole, &r);
+		for (unsigned k = 0; k < 3; k++) {
+			set_cable(&w, draw_cable(&w, &r, false), true);
+			const struct subnet *s =
+				&sweep(&w, "minhop", REPLAN_AS_OPENSM)->subnet;
+
+			for (port_id p = 0; p < w.t.n_ports; p++) {
+				assert_int_equal(s->vls_of_port[p],
+						 w.whole.vls_of_port[p]);
+				assert_memory_equal(vlarb_of(s, p),
+						    vlarb_of(&w.whole, p),
+						    sizeof(struct vlarb));
+			}
+		}
+		world_fini(&w);
+	}
+}
+
 static void an_engine_that_cannot_says_why(void **state)
 {
 	struct replan_options o = { "torus", NULL, REPLAN_AS_OPENSM,
@@ -342,6 +383,7 @@ int main(void)
 		cmocka_unit_test(plans_change_what_they_must_and_no_more),
 		cmocka_unit_test(a_switch_that_comes_back_is_written_whole),
 		cmocka_unit_test(nothing_changes_nothing),
+		cmocka_unit_test(lanes_and_their_weights_stay),
 		cmocka_unit_test(an_engine_that_cannot_says_why),
 	};
 
