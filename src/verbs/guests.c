@@ -434,6 +434,14 @@ bool guest_send(struct guest *g, const struct guest_message *m)
 	return true;
 }
 
+uint32_t guest_psn(const struct guest *g, uint64_t number)
+{
+	for (uint32_t i = g->head; i != g->tail; i++)
+		if (g->flights[i % g->places].number == number)
+			return g->flights[i % g->places].psn;
+	return g->psn;
+}
+
 /* ---- on the way */
 
 struct flight *flight_with(const struct guest *g, uint32_t psn,

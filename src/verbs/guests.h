@@ -96,6 +96,9 @@ struct guest_message {
 	struct guest_address address;
 };
 bool guest_send(struct guest *g, const struct guest_message *m);
+/* The PSN that this message of its began with; of one that is not under way,
+ * that of the next. */
+uint32_t guest_psn(const struct guest *g, uint64_t number);
 
 /* A packet of theirs starts on a link. */
 struct guest_passage {

@@ -22,13 +22,13 @@ has err 'no data are captured'
 status 3 "$HEDDLE" live capture h7 --data -o no.pcap
 [ ! -e no.pcap ] || fail "a file of nothing"
 
-# seen: two programs, what must have crossed their cables in ./wanted.
+# seen [steps]: two programs, what must have crossed their cables in ./wanted.
 seen() {
 	pick_port
 	timeout 300 "$HEDDLE" live exec h0 -- "$SEEN" "$port" >server 2>&1 &
 	server=$!
 	programs="$programs $server"
-	timeout 300 "$HEDDLE" live exec h1 -- "$SEEN" "$port" 127.0.0.1 \
+	timeout 300 "$HEDDLE" live exec h1 -- "$SEEN" "$port" 127.0.0.1 $* \
 		>wanted 2>client || fail "client: $(cat client server)"
 	wait "$server" || fail "server: $(cat server client)"
 }
@@ -84,6 +84,32 @@ fields one.pcap infiniband.grh.hoplmt infiniband.deth.srcqp |
 # Each request that wants one has an acknowledgement.
 fields one.pcap infiniband.bth.opcode infiniband.aeth.syndrome.opcode |
 	awk '$1 == 17 && $2 == 0 { n++ } END { exit n < 4 }' || fail "ACKs"
+
+# ---- what is programmed changes: PSNs go on
+manager_log=$(echo "$XDG_RUNTIME_DIR"/heddle-*/manager-h0.log)
+# change STATE: of the cable of h2; the manager has seen to it.
+change() {
+	ups=$(grep -c 'SUBNET UP' "$manager_log")
+	"$HEDDLE" live link h2 "$1" >/dev/null
+	wait_for $((ups + 1)) 'SUBNET UP' "$manager_log"
+}
+status 0 "$HEDDLE" live capture h1 --data -o changed.pcap
+mkfifo lines
+seen steps <lines &
+both=$!
+programs="$programs $both"
+exec 3>lines
+n=0
+for state in down up down up; do
+	n=$((n + 1))
+	wait_for $n next client
+	change $state
+	echo >&3
+done
+exec 3>&-
+wait $both || fail "what is programmed changes"
+status 0 "$HEDDLE" live capture --data --stop
+same changed.pcap
 
 # ---- on all cables: h1 to the switch, and from there to h0
 status 0 "$HEDDLE" live capture --data -o all.pcap

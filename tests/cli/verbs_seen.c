@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * verbs_seen PORT [HOST]: two programs on adapters of a live fabric send to
- *each other; the one with HOST says which packets must have crossed the cable
- *of either, by the architecture, a line for each in the order of its posting:
+ * verbs_seen PORT [HOST [steps]]: two programs on adapters of a live fabric
+ *send to each other; the one with HOST says which packets must have crossed the
+ * cable of either, by the architecture, a line for each in the order of its
+ * posting. With "steps" it says "next" after each part, to standard error, and
+ * goes on when it may read a line.
  *
  *	OPCODE PSN QP ADDRESS R_KEY LENGTH IMMEDIATE SOLICITED CONTENT
  *
@@ -407,12 +409,30 @@ static void unreliable(void)
 	}
 }
 
+/* ---- all of it */
+
+static void send_all(bool in_steps)
+{
+	static void (*const parts[])(void) = { sends, writes, reads, atomics,
+					       unreliable };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char line[8];
+
+		if (in_steps && i > 0) {
+			fprintf(stderr, "next\n");
+			demand(fgets(line, sizeof(line), stdin), "no line");
+		}
+		parts[i]();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	bool listens = argc == 2;
 	char word = 0;
 
-	demand(argc == 2 || argc == 3, "verbs_seen PORT [HOST]");
+	demand(argc >= 2 && argc <= 4, "verbs_seen PORT [HOST [steps]]");
 	int peer = listens ? meet_listen(argv[1])
 			   : meet_connect(argv[2], argv[1], 120);
 
@@ -430,15 +450,10 @@ int main(int argc, char **argv)
 		receive(UD);
 	demand(send(peer, &word, 1, 0) == 1 && meet_hear(peer, &word, 1),
 	       "the other has gone");
-	if (listens) {
+	if (listens)
 		complete(5);
-	} else {
-		sends();
-		writes();
-		reads();
-		atomics();
-		unreliable();
-	}
+	else
+		send_all(argc == 4);
 	demand(send(peer, &word, 1, 0) == 1 && meet_hear(peer, &word, 1),
 	       "the other has gone");
 	return 0;

@@ -82,13 +82,13 @@ static enum hd_status attach(struct engine *e, struct diag *d)
 static void leave_fabric(struct engine *e)
 {
 	seen_leave(e);
+	pairs_leave(e);
 	e->base = engine_now(e);
 	guests_free(e->guests);
 	e->guests = NULL;
 	if (e->fabric)
 		e->from->close(e->from->context, e->fabric);
 	e->fabric = NULL;
-	pairs_enter(e);
 }
 
 /* What is wrong stays in the fabric's folder. */
@@ -117,6 +117,8 @@ static void enter_fabric(struct engine *e)
 		return;
 	}
 	e->guests = guests_new(e->fabric, &e->profile);
+	if (!e->guests)
+		return;
 	seen_enter(e);
 	pairs_enter(e);
 }

@@ -43,6 +43,9 @@ struct pair {
 	uint32_t qpn;
 	struct live_pair asked;
 	struct guest *guest; /* NULL: not in the simulation */
+	struct {
+		uint32_t send, receive;
+	} psn; /* with which it entered that */
 	bool is_connected, has_started;
 	bool is_alone;            /* connected to one that was not there yet */
 	uint64_t receives;        /* posted, and not taken */
@@ -119,8 +122,10 @@ void programs_time(struct engine *e);
 /* What programs have posted; true if there was something. */
 bool pairs_take(struct engine *e);
 void pairs_forget(struct engine *e, struct program *p);
-/* Puts all of them into a simulation of the fabric as it is. */
+/* Puts all of them into a simulation of the fabric as it is, */
 void pairs_enter(struct engine *e);
+/* and takes them out again, before it ends. */
+void pairs_leave(struct engine *e);
 struct pair *pair_find(struct engine *e, uint32_t qpn);
 bool is_datagram(const struct pair *q);
 /* A message that is not over; or NULL. */

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "live/timed/engine.h"
+#include "transport/psn.h"
 
 /* Numbers of a program's queue pairs, and the states of one, as verbs have
  * them. */
@@ -172,6 +173,7 @@ static void follow(struct engine *e, struct pair *q)
 	if (q->guest && !q->is_connected && q->asked.state >= STATE_RTR) {
 		const struct pair *peer = pair_find(e, q->asked.dest_qpn);
 
+		q->psn.receive = a.rq_psn;
 		q->is_alone = !is_datagram(q) && (!peer || !peer->guest);
 		q->is_connected =
 			guest_connect(q->guest, peer ? peer->guest : NULL,
@@ -182,8 +184,10 @@ static void follow(struct engine *e, struct pair *q)
 			(void)!guest_attach(q->guest, q->groups[i].mlid,
 					    q->groups[i].mgid);
 	}
-	if (q->is_connected && !q->has_started && q->asked.state >= STATE_RTS)
+	if (q->is_connected && !q->has_started && q->asked.state >= STATE_RTS) {
+		q->psn.send = a.sq_psn;
 		q->has_started = guest_start(q->guest, &a) == HD_OK;
+	}
 }
 
 static void tell_done(struct engine *e, struct pair *q, uint64_t number,
@@ -250,6 +254,34 @@ static void each(struct engine *e, void (*f)(struct engine *e, struct pair *q))
 	}
 }
 
+/* The first of those that resend() would send; or NULL. */
+static const struct message *first_to_resend(const struct pair *q)
+{
+	for (uint64_t i = q->head; i != q->tail; i++) {
+		const struct message *m = &q->messages[i % q->size];
+
+		if (!m->has_landed && !m->is_spread && !m->is_over)
+			return m;
+	}
+	return NULL;
+}
+
+/* It is to go on with the PSN that it has come to, as its peer expects. */
+static void keep_psn(struct engine *e, struct pair *q)
+{
+	const struct message *m = first_to_resend(q);
+	struct pair *peer = pair_find(e, q->asked.dest_qpn);
+
+	if (!q->has_started)
+		return;
+	uint32_t psn = guest_psn(q->guest, m ? m->what.number : UINT64_MAX);
+
+	q->asked.sq_psn = psn;
+	if (peer && peer->is_connected && !is_datagram(q))
+		peer->asked.rq_psn =
+			psn_add(peer->psn.receive, psn - q->psn.send);
+}
+
 static void leave(struct engine *e, struct pair *q)
 {
 	(void)e;
@@ -264,6 +296,7 @@ static void renew(struct engine *e, struct pair *q)
 
 	if (!q->is_alone || !peer || !peer->guest)
 		return;
+	keep_psn(e, q);
 	guest_leave(q->guest);
 	leave(e, q);
 	enter(e, q);
@@ -279,12 +312,15 @@ static void leave_shared(struct engine *e)
 			e->programs[i]->shared[k].queue = NULL;
 }
 
-void pairs_enter(struct engine *e)
+void pairs_leave(struct engine *e)
 {
+	each(e, keep_psn);
 	each(e, leave);
 	leave_shared(e);
-	if (!e->guests)
-		return;
+}
+
+void pairs_enter(struct engine *e)
+{
 	each(e, enter);
 	each(e, follow);
 	each(e, resend);
