@@ -193,14 +193,17 @@ static bool turn(struct engine *e)
 	seen_settle(e);
 	if (e->under_way == 0)
 		return false;
-	if (!e->guests && e->is_fresh) {
+	if ((!e->guests && !e->is_fresh) || atomic_load(&e->page->is_held))
+		return false;
+	/* Who looks whether programs wait has waited a while: no dozing. */
+	if (!programs_wait(e) || pairs_take(e))
+		return true;
+	if (!e->guests) {
 		e->is_fresh = false;
 		enter_fabric(e);
+		return true;
 	}
-	if (!e->guests || atomic_load(&e->page->is_held))
-		return false;
-	/* That has taken its time already. */
-	if (!programs_wait(e) || pairs_take(e))
+	if (pairs_send(e))
 		return true;
 	bool goes_on = guests_next(e->guests, guests_now(e->guests) + STEP, &n);
 
@@ -235,6 +238,7 @@ enum hd_status timed_run(const char *dir, const char *profile,
 	leave_fabric(e);
 	seen_end(e);
 	programs_free(e);
+	free(e->fresh);
 	if (e->calls >= 0)
 		close(e->calls);
 	profile_fini(&e->profile);

@@ -49,8 +49,8 @@ struct pair {
 	bool is_connected, has_started;
 	bool is_alone;            /* connected to one that was not there yet */
 	uint64_t receives;        /* posted, and not taken */
-	struct message *messages; /* ring; `head` and `tail` count */
-	uint64_t head, tail;
+	struct message *messages; /* ring; these count: */
+	uint64_t head, tail, entered; /* up to there in the simulation */
 	uint32_t size;
 	struct membership *groups;
 	size_t n_groups, groups_cap;
@@ -85,8 +85,10 @@ struct engine {
 	hd_time base; /* time of earlier guests */
 	struct program *programs[LIVE_PROGRAMS];
 	uint64_t under_way; /* messages */
-	struct seen *seen;  /* packets, by somebody (seen.h); or NULL */
-	bool is_fresh;      /* something was programmed since the last try */
+	uint32_t *fresh;    /* queue pairs, one for each that is to enter */
+	size_t n_fresh, fresh_cap;
+	struct seen *seen; /* packets, by somebody (seen.h); or NULL */
+	bool is_fresh;     /* something was programmed since the last try */
 };
 
 static inline hd_time engine_now(const struct engine *e)
@@ -121,6 +123,12 @@ void programs_time(struct engine *e);
 
 /* What programs have posted; true if there was something. */
 bool pairs_take(struct engine *e);
+/*
+ * Messages that were taken enter the simulation, once all programs wait: who
+ * sends to somebody may have been heard of before him. True if one cannot, and
+ * its program is told so.
+ */
+bool pairs_send(struct engine *e);
 void pairs_forget(struct engine *e, struct program *p);
 /* Puts all of them into a simulation of the fabric as it is, */
 void pairs_enter(struct engine *e);

@@ -206,15 +206,35 @@ static void tell_done(struct engine *e, struct pair *q, uint64_t number,
 	messages_clear(e, q);
 }
 
-/* What the simulation does not take ends here. */
-static void post(struct engine *e, struct pair *q, const struct message *m)
+/* What the simulation does not take ends here, and is false. */
+static bool post(struct engine *e, struct pair *q, const struct message *m)
 {
 	struct guest_message what = m->what;
 	const struct pair *to = is_datagram(q) ? pair_find(e, m->to) : NULL;
 
 	what.address.to = to ? to->guest : NULL;
-	if (!q->has_started || !guest_send(q->guest, &what))
-		tell_done(e, q, m->what.number, WC_LOC_QP_OP_ERR);
+	if (q->has_started && guest_send(q->guest, &what))
+		return true;
+	tell_done(e, q, m->what.number, WC_LOC_QP_OP_ERR);
+	return false;
+}
+
+bool pairs_send(struct engine *e)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < e->n_fresh; i++) {
+		struct pair *q = pair_find(e, e->fresh[i]);
+
+		/* It may be gone, or have entered a simulation begun anew. */
+		if (!q || q->entered == q->tail)
+			continue;
+		const struct message m = q->messages[q->entered++ % q->size];
+
+		all &= post(e, q, &m);
+	}
+	e->n_fresh = 0;
+	return !all;
 }
 
 /* No more of it will arrive anywhere. */
@@ -239,8 +259,9 @@ static void resend(struct engine *e, struct pair *q)
 		if (m.has_landed && (i == q->head || !is_reliable(q)))
 			tell_done(e, q, m.what.number, WC_SUCCESS);
 		else if (!m.has_landed && !m.is_over)
-			post(e, q, &m);
+			(void)!post(e, q, &m);
 	}
+	q->entered = q->tail;
 }
 
 static void each(struct engine *e, void (*f)(struct engine *e, struct pair *q))
@@ -391,8 +412,9 @@ static void take_send(struct engine *e, struct program *p,
 
 	memcpy(m.what.address.dgid, r->content.dgid, sizeof(r->content.dgid));
 	message_put(e, q, &m);
-	if (e->guests)
-		post(e, q, &m);
+	e->fresh = hd_grow(e->fresh, &e->fresh_cap, e->n_fresh + 1,
+			   sizeof(*e->fresh));
+	e->fresh[e->n_fresh++] = q->qpn;
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
