@@ -93,20 +93,37 @@ static void json_ports(const struct subnet *s, struct json *w)
 	free(ports);
 }
 
+/* The last LID of each row: of the subnet that its source ports are in. */
+static lid_t *top_of_rows(const struct subnet *s)
+{
+	lid_t *top = hd_alloc(s->n_sl_rows, sizeof(*top));
+
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		uint32_t row = s->sl_row ? s->sl_row[p] : TOPO_NONE;
+
+		if (row != TOPO_NONE)
+			top[row] = s->top_lid[s->topo->ports[p].subnet];
+	}
+	return top;
+}
+
 /* By row of the source port, then by LID from 0. */
 static void json_path_sls(const struct subnet *s, struct json *w)
 {
+	lid_t *top = top_of_rows(s);
+
 	json_key(w, "path sls");
 	json_begin_array(w);
 	for (uint32_t i = 0; i < s->n_sl_rows; i++) {
 		json_begin_array(w);
-		for (uint32_t lid = 0; lid <= s->top_lid[0]; lid++)
+		for (uint32_t lid = 0; lid <= top[i]; lid++)
 			json_uint(
 				w,
 				s->sl_of_path[(size_t)i * s->lft_stride + lid]);
 		json_end(w);
 	}
 	json_end(w);
+	free(top);
 }
 
 void tables_write_json(const struct subnet *s, struct strbuf *out)

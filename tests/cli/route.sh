@@ -118,6 +118,16 @@ status 0 "$HEDDLE" route 'torus --sizes 5x5' --engine updn --dump opensm
 	jq -e '. as $all | [.ports[] | select(.node == "h0" or .node == "h3")] |
 	$all["path sls"][.[0]["sl row"]][.[1].lid] <= 15' >/dev/null ||
 	fail "no path SLs in JSON"
+# Every row has all LIDs of its subnet, though another's may have fewer.
+for without in h0 h5; do
+	"$HEDDLE" route 'routed --subnets 2 --hosts 3' --engine lash --lmc 1 \
+		--set fabric.without=$without --dump json |
+		jq -e '. as $all | all(.ports[]; . as $p |
+		($all["path sls"][$p["sl row"]] | length) ==
+		([$all.ports[] | select(.subnet == $p.subnet) |
+		.lid + if .lmc == 1 then 2 else 1 end] | max))' >/dev/null ||
+		fail "path SLs of a subnet are cut without $without"
+done
 
 # Fig. 9 of paper 002.
 "$HEDDLE" route 'node-mesh --columns 5 --rows 5' --engine xy --lids paper \
