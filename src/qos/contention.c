@@ -186,59 +186,21 @@ struct contention_burst contention_burst(const struct contention *c)
 	return b;
 }
 
-/* All VLs of a round together. */
-static struct shares_sent total(const struct shares_sent sent[N_DATA_VLS])
-{
-	struct shares_sent sum = { 0 };
+/* What a packet costs those who wait for it. */
+struct cost {
+	double byte, block, packet;
+};
 
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		sum.packets += sent[vl].packets;
-		sum.blocks += sent[vl].blocks;
-		sum.bytes += sent[vl].bytes;
-	}
-	return sum;
+static double cost_of(const struct cost *c, const struct shares_sent *s)
+{
+	/* No packet costs nothing, even where one costs without end. */
+	return c->byte * s->bytes + c->block * s->blocks +
+	       (s->packets > 0 ? c->packet * s->packets : 0);
 }
 
-/*
- * A lane of the high table has its part of a round, in which bursts as short as
- * can be are each followed by the largest low packet; one of the low table its
- * part of a round of which each packet waits for the longest burst. Lanes that
- * are silent only make a round shorter. In both tables it has the better.
- */
-void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
-{
-	struct shares_sent high[N_DATA_VLS], low[N_DATA_VLS];
-	const struct contention_burst burst = contention_burst(c);
-
-	if (is_alone(c, floor, c->lanes[0].n > 0))
-		return;
-	shares_round(c->vlarb.high, c->vlarb.n_high, c->lanes, high);
-	shares_round(c->vlarb.low, c->vlarb.n_low, c->lanes, low);
-	struct shares_sent highs = total(high), lows = total(low);
-	double between = highs.blocks > 0 ? highs.blocks / burst.least_blocks *
-						    largest_packet(c, false)
-					  : 0;
-	double waits = lows.packets > 0 ? lows.packets * burst.most_bytes : 0;
-
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		double of_high =
-			high[vl].bytes > 0
-				? high[vl].bytes / (highs.bytes + between)
-				: 0;
-		double of_low = low[vl].bytes > 0
-					? low[vl].bytes / (lows.bytes + waits)
-					: 0;
-
-		floor[vl] = fmax(of_high, of_low);
-	}
-}
-
-/* ---- waiting ------------------------------------------------------------ */
-
-/* The most that a turn of each weight takes, in blocks or bytes, with `extra`
- * before each packet. */
-static void longest_turns(const struct shares_lane *lane, bool in_blocks,
-			  double extra, double turn[WEIGHTS])
+/* The most that a turn of each weight costs, whatever the lane's packets. */
+static void longest_turns(const struct shares_lane *lane,
+			  const struct cost *cost, double turn[WEIGHTS])
 {
 	turn[0] = 0;
 	for (unsigned weight = 1; weight < WEIGHTS; weight++) {
@@ -247,14 +209,72 @@ static void longest_turns(const struct shares_lane *lane, bool in_blocks,
 			uint32_t bytes = lane->size[k].bytes;
 			uint32_t blocks = shares_blocks(bytes);
 			unsigned left = blocks < weight ? weight - blocks : 0;
+			const struct shares_sent one = { 1, blocks, bytes };
 
-			turn[weight] =
-				fmax(turn[weight],
-				     extra + (in_blocks ? blocks : bytes) +
-					     turn[left]);
+			turn[weight] = fmax(turn[weight],
+					    cost_of(cost, &one) + turn[left]);
 		}
 	}
 }
+
+/*
+ * What the lanes of a table get of a round of it: their packets, over what
+ * these cost and what the others' cost at most. Lanes that are silent only make
+ * a round shorter.
+ */
+static void floors_of(const struct contention *c, bool high,
+		      const struct cost *cost, double floor[N_DATA_VLS])
+{
+	const struct vlarb_entry *table = high ? c->vlarb.high : c->vlarb.low;
+	unsigned n = high ? c->vlarb.n_high : c->vlarb.n_low;
+	double most[N_DATA_VLS] = { 0 };
+	struct shares_sent own[N_DATA_VLS];
+
+	shares_round(table, n, c->lanes, own);
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		double turn[WEIGHTS];
+
+		longest_turns(&c->lanes[vl], cost, turn);
+		for (unsigned i = 0; i < n; i++)
+			most[vl] +=
+				table[i].vl == vl ? turn[table[i].weight] : 0;
+	}
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		double others = 0;
+
+		for (unsigned i = 0; i < N_DATA_VLS; i++)
+			others += i != vl ? most[i] : 0;
+		floor[vl] = own[vl].bytes > 0
+				    ? own[vl].bytes /
+					      (cost_of(cost, &own[vl]) + others)
+				    : 0;
+	}
+}
+
+/*
+ * In the high table bursts as short as can be are each followed by the largest
+ * low packet; in the low one each packet waits for the longest burst. A lane of
+ * both has the better.
+ */
+void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
+{
+	const struct contention_burst burst = contention_burst(c);
+	double between = burst.least_blocks > 0
+				 ? largest_packet(c, false) / burst.least_blocks
+				 : 0;
+	double low[N_DATA_VLS];
+
+	if (is_alone(c, floor, c->lanes[0].n > 0))
+		return;
+	floors_of(c, true, &(struct cost){ .byte = 1, .block = between },
+		  floor);
+	floors_of(c, false,
+		  &(struct cost){ .byte = 1, .packet = burst.most_bytes }, low);
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		floor[vl] = fmax(floor[vl], low[vl]);
+}
+
+/* ---- waiting ------------------------------------------------------------ */
 
 /*
  * The most that others' entries take between two of the lane's, around the end
@@ -284,11 +304,13 @@ static double high_wait(const struct contention *c, unsigned vl,
 	double low = largest_packet(c, false);
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], true, 0, turns[i]);
+		longest_turns(&c->lanes[i], &(struct cost){ .block = 1 },
+			      turns[i]);
 	double blocks = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], false, 0, turns[i]);
+		longest_turns(&c->lanes[i], &(struct cost){ .byte = 1 },
+			      turns[i]);
 	double gap = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
 	double passes = low > 0 && burst->least_blocks < HUGE_VAL
 				? 1 + floor(blocks / burst->least_blocks)
@@ -301,10 +323,11 @@ static double high_wait(const struct contention *c, unsigned vl,
 static double low_wait(const struct contention *c, unsigned vl,
 		       const struct contention_burst *burst)
 {
+	const struct cost cost = { .byte = 1, .packet = burst->most_bytes };
 	double turns[N_DATA_VLS][WEIGHTS];
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], false, burst->most_bytes, turns[i]);
+		longest_turns(&c->lanes[i], &cost, turns[i]);
 	return longest_gap(c->vlarb.low, c->vlarb.n_low, vl, turns) +
 	       burst->most_bytes;
 }

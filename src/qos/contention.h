@@ -32,8 +32,9 @@ enum contention_table contention_served(const struct contention *c,
 void contention_shares(const struct contention *c, double share[N_DATA_VLS]);
 
 /*
- * The least that each lane gets as long as it has packets, whichever others
- * send without end; 0: it can starve.
+ * The least that each lane gets as long as it has packets, in its own mix of
+ * sizes, whichever others send without end, those of a lane alone or in any
+ * mix; 0: it can starve.
  */
 void contention_floors(const struct contention *c, double floor[N_DATA_VLS]);
 

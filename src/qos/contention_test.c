@@ -273,6 +273,28 @@ static void check_floors(const struct contention *c, const struct said *said,
 	}
 }
 
+/* Of each lane, one of those who share it sends; the others are silent. */
+static void check_silence(const struct contention *c, struct rng *rng,
+			  const struct said *said)
+{
+	struct contention some = *c;
+	bool always[N_DATA_VLS];
+	struct seen seen;
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		struct shares_lane *lane = &some.lanes[vl];
+
+		always[vl] = true;
+		if (lane->n > 1)
+			*lane = shares_lane_of(
+				lane->size[rng_below(rng, lane->n)].bytes);
+	}
+	play(&some, rng, always, 60000, &seen);
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		always[vl] = c->lanes[vl].n == 1;
+	check_floors(c, said, always, &seen);
+}
+
 static void check_link(struct rng *rng, struct said *said)
 {
 	const struct contention c = draw_link(rng);
@@ -290,6 +312,7 @@ static void check_link(struct rng *rng, struct said *said)
 		always[vl] = rng_below(rng, 2);
 	play(&c, rng, always, 60000, &some);
 	check_floors(&c, said, always, &some);
+	check_silence(&c, rng, said);
 	for (unsigned vl = 0; vl < c.vls; vl++) {
 		double wait = fmax(all.wait[vl], some.wait[vl]);
 
