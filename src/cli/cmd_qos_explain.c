@@ -28,7 +28,7 @@ static const struct option options[] = {
 	  "entries that a port's arbitration tables have", .low = 1,
 	  .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
-	  "payload of packets, for classes that do not say" },
+	  "payload of the largest packets, and of classes that do not say" },
 	OPTION_OVERHEAD(FIELD(overhead),
 			"bytes that every packet has beside its payload"),
 	{ "rate", 0, OPT_RATE, FIELD(rate), "RATE", "100Gb/s",

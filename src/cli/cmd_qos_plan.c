@@ -13,7 +13,7 @@ static const struct option options[] = {
 	  "that each of the ports' two arbitration tables has (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
 	  .low = 1, .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
-	  "payload of packets, for classes that do not say" },
+	  "payload of the largest packets, and of classes that do not say" },
 	OPTION_OVERHEAD(FIELD(overhead),
 			"bytes that every packet has beside its payload"),
 	{ "goals", 0, OPT_INPUT, FIELD(goals), "FILE", NULL,

@@ -20,6 +20,7 @@ struct contention {
 	struct shares_lane lanes[N_DATA_VLS];
 };
 
+/* Bits; SERVED_BOTH has both. */
 enum contention_table { SERVED_NEVER, SERVED_LOW, SERVED_HIGH, SERVED_BOTH };
 /* Which tables have an entry with a weight for the lane. */
 enum contention_table contention_served(const struct contention *c,

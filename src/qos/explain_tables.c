@@ -121,18 +121,21 @@ static const char *note_of(const struct explain_port *p,
 	return NULL;
 }
 
+/* Those by which it is served: of the high table, then of the low one. */
 static const char *print_weights(struct table *t, const struct explain_port *p,
-				 unsigned vl)
+				 const struct explain_service *s)
 {
 	const struct vlarb *arb = &p->tables.vlarb;
 	struct strbuf out = STRBUF_INIT;
 
-	if (vl < N_DATA_VLS && p->tables.vls > 1) {
-		vlarb_print_weights(arb->high, arb->n_high, vl, &out);
-		if (out.len)
-			strbuf_putc(&out, ' ');
-		vlarb_print_weights(arb->low, arb->n_low, vl, &out);
-	}
+	if (p->tables.vls == 1)
+		return NULL;
+	if (s->served & SERVED_HIGH)
+		vlarb_print_weights(arb->high, arb->n_high, s->vl, &out);
+	if (s->served == SERVED_BOTH)
+		strbuf_putc(&out, ' ');
+	if (s->served & SERVED_LOW)
+		vlarb_print_weights(arb->low, arb->n_low, s->vl, &out);
 	return out.len ? table_take(t, &out) : NULL;
 }
 
@@ -210,7 +213,7 @@ static void put_service(struct table *t, const struct explain *e,
 			.vl = s->vl,
 			.with = e->view.by_lane ? NULL : print_sls(t, s->with),
 			.table = p->tables.vls > 1 ? tables[s->served] : NULL,
-			.weights = print_weights(t, p, s->vl),
+			.weights = print_weights(t, p, s),
 			.share = 100 * own_share(e, s),
 			.lane = 100 * s->lane,
 			.floor = own_floor(e, s),

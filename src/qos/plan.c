@@ -228,7 +228,7 @@ static enum hd_status choose_limit(const struct work *w, struct plan *plan,
 	/* Weights of several packets mean nothing if one may pass. */
 	for (unsigned i = 0; i < arb->n_high; i++)
 		limit |= arb->high[i].weight > SHARES_LARGEST;
-	arb->high_limit = arb->n_high ? LIMIT_NONE : 0;
+	arb->high_limit = (uint8_t)limit;
 	if (!arb->n_high || !arb->n_low)
 		return HD_OK;
 	for (;; limit++) {
@@ -327,7 +327,7 @@ static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
 	*equals = '\0';
 	for (char *part = strtok_r(equals + 1, ",", &rest); part;
 	     part = strtok_r(NULL, ",", &rest)) {
-		uint64_t size = 0;
+		uint64_t size = c.payload;
 		enum hd_status status = HD_OK;
 
 		if (strcmp(part, "latency") == 0)
@@ -338,23 +338,22 @@ static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
 			status = hd_size_parse(part, d, &size);
 		if (status != HD_OK)
 			return status;
-		if (size > 4096)
+		if (size == 0 || size > mtu)
 			return diag_fail(
 				d, HD_ERR_RANGE,
-				"class '%s': packets have at most 4096 bytes of payload",
-				c.name);
-		if (size)
-			c.payload = (uint32_t)size;
+				"class '%s': packets have 1 to %u bytes of payload",
+				c.name, mtu);
+		c.payload = (uint32_t)size;
 	}
 	*out = c;
 	return HD_OK;
 }
 
-enum hd_status plan_classes_read(char **words, unsigned n, uint32_t payload,
+enum hd_status plan_classes_read(char **words, unsigned n, uint32_t mtu,
 				 struct diag *d, struct plan_class *out)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (read_class(words[i], payload, d, &out[i]) != HD_OK)
+		if (read_class(words[i], mtu, d, &out[i]) != HD_OK)
 			return d->status;
 		for (unsigned k = 0; k < i; k++) {
 			if (strcmp(out[k].name, out[i].name) == 0)

@@ -34,10 +34,11 @@ struct plan_class {
 
 /*
  * Classes as users write them, "NAME=SHARE[,latency][,PAYLOAD]", no two of one
- * name. The words are cut up, and the names point into them.
+ * name; packets have the MTU unless one says less. The words are cut up, and
+ * the names point into them.
  */
 HD_MUST_CHECK enum hd_status plan_classes_read(char **words, unsigned n,
-					       uint32_t payload, struct diag *d,
+					       uint32_t mtu, struct diag *d,
 					       struct plan_class *out);
 
 struct plan_outcome {

@@ -35,15 +35,15 @@ static void put_class(struct table *t, const struct plan *plan,
 {
 	const struct vlarb *arb = &plan->tables.vlarb;
 	struct strbuf weights = STRBUF_INIT;
+	bool high = c->latency && plan->tables.vls > 1;
 
-	vlarb_print_weights(c->latency ? arb->high : arb->low,
-			    c->latency ? arb->n_high : arb->n_low, o->vl,
-			    &weights);
+	vlarb_print_weights(high ? arb->high : arb->low,
+			    high ? arb->n_high : arb->n_low, o->vl, &weights);
 	const struct plan_row row = {
 		.class = c->name,
 		.sl = o->sl,
 		.vl = o->vl,
-		.table = c->latency ? "high" : "low",
+		.table = high ? "high" : "low",
 		.weights = weights.text,
 		.wanted = 100 * o->wanted,
 		.achieved = 100 * o->achieved,

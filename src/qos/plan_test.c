@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
+
 /* The goal form that operators know: MPI 70 %, storage 30 %. */
 static void shares_become_weights_of_whole_packets(void **state)
 {
@@ -257,7 +259,9 @@ static void words_that_are_no_classes_are_refused(void **state)
 	const char *const wrong[][2] = {
 		{ "mpi", "'mpi' is no class" },
 		{ "=10%", "'=10%' is no class" },
-		{ "a=10%,8KiB", "class 'a': packets have at most 4096" },
+		{ "a=10%,8KiB", "class 'a': packets have 1 to 2048" },
+		{ "a=10%,2049", "class 'a': packets have 1 to 2048" },
+		{ "a=10%,0", "class 'a': packets have 1 to 2048" },
 		{ "twin=1%", "class 'twin' is given twice" },
 	};
 
@@ -268,7 +272,7 @@ static void words_that_are_no_classes_are_refused(void **state)
 		struct plan_class c[2];
 
 		strcpy(word, wrong[i][0]);
-		assert_int_not_equal(plan_classes_read(words, 2, 4096, &d, c),
+		assert_int_not_equal(plan_classes_read(words, 2, 2048, &d, c),
 				     HD_OK);
 		assert_non_null(strstr(d.message, wrong[i][1]));
 	}
@@ -305,6 +309,99 @@ static void a_plan_is_shown_whole(void **state)
 	results_free(r);
 }
 
+/* One to six classes of several sizes, half of them latency ones at most. */
+static unsigned draw_classes(struct rng *rng, struct plan_class *c)
+{
+	static const uint32_t payloads[] = { 256, 1024, 2048, 4096 };
+	unsigned n = 1 + (unsigned)rng_below(rng, 6);
+
+	for (unsigned i = 0; i < n; i++)
+		c[i] = (struct plan_class){ "class",
+					    { 1 + rng_below(rng, 99 / n), 100 },
+					    payloads[rng_below(rng, 4)],
+					    rng_below(rng, 3) == 0 };
+	return n;
+}
+
+/* Weights below a packet are there where entries are too few for larger ones.
+ */
+static void check_lines(const struct plan *p, const struct plan_link *link)
+{
+	const struct opensm_port port = { .scope = OPENSM_SWE,
+					  .vls = link->vls,
+					  .low_cap = link->entries,
+					  .high_cap = link->entries };
+	struct opensm_findings findings = { 0 };
+	struct strbuf text = STRBUF_INIT;
+	struct opensm_tables tables;
+	struct opensm_conf conf;
+
+	opensm_export(OPENSM_DEFAULT, &p->tables, &text);
+	opensm_conf_read(text.text, &conf);
+	opensm_lint(&conf, &port, 4096, &findings);
+	for (size_t i = 0; i < findings.n; i++) {
+		if (strcmp(findings.items[i].code, "W1") != 0)
+			fail_msg("%s of\n%s", findings.items[i].message,
+				 text.text);
+	}
+	opensm_effective(&conf, &port, &tables);
+	assert_int_equal(tables.vls, link->vls);
+	assert_int_equal(tables.vlarb.high_limit, p->tables.vlarb.high_limit);
+	assert_memory_equal(&tables.sl2vl, &p->tables.sl2vl,
+			    sizeof(tables.sl2vl));
+	opensm_findings_fini(&findings);
+	opensm_conf_fini(&conf);
+	strbuf_fini(&text);
+}
+
+static void lines_of_a_plan_have_no_finding(void **state)
+{
+	static const unsigned vls[] = { 1, 2, 4, 8, 15 };
+	unsigned made = 0;
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 5, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		const struct plan_link link = {
+			vls[rng_below(&rng, 5)],
+			1 + (unsigned)rng_below(&rng, 64), 26
+		};
+		struct diag d = { .status = HD_OK };
+		struct plan_class c[6];
+		unsigned n = draw_classes(&rng, c);
+		struct plan p;
+
+		if (plan_make(c, n, &link, &d, &p) != HD_OK)
+			continue;
+		made++;
+		check_lines(&p, &link);
+		plan_fini(&p);
+	}
+	assert_true(made > 500);
+}
+
+/* With one lane nobody goes first, and the row says what the table has. */
+static void one_lane_has_one_table(void **state)
+{
+	const struct plan_class c = { "fast", { 1, 2 }, 2048, true };
+	struct results *r = results_new("test");
+	struct diag d = { .status = HD_OK };
+	struct plan p;
+
+	(void)state;
+	assert_int_equal(
+		plan_make(&c, 1, &(struct plan_link){ 1, 64, 26 }, &d, &p),
+		HD_OK);
+	plan_show(&p, &c, 1, r);
+	const struct table *t = results_find(r, "classes");
+
+	assert_string_equal(t->cells[3].text, "low");
+	assert_string_equal(t->cells[4].text, "33");
+	results_free(r);
+	plan_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +418,8 @@ int main(void)
 		cmocka_unit_test(words_become_classes),
 		cmocka_unit_test(words_that_are_no_classes_are_refused),
 		cmocka_unit_test(a_plan_is_shown_whole),
+		cmocka_unit_test(lines_of_a_plan_have_no_finding),
+		cmocka_unit_test(one_lane_has_one_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,6 +202,12 @@ if said["a"]["floor"] is not None or said["c"]["floor"] is None:
     sys.exit("a floor where others queue before it")
 END
 
+# Weights are those of the tables that serve the lane, high before low.
+printf 'qos TRUE\nqos_vlarb_high 0:65,2:66,1:0\nqos_vlarb_low 0:0,1:67,2:68\n' >a
+status 0 "$HEDDLE" qos explain a --class a=0 --class b=1 --class c=2 --class d=3 --json
+jq -e '[.tables.services.rows[].weights] == ["65", "67", "66 68", null]' out >found ||
+	fail "$(cat out)"
+
 # Two files: what matters first. Classes are refused in one line.
 printf 'qos TRUE\nqos_high_limit 4\nqos_vlarb_high 0:65\nqos_vlarb_low 1:65\n' >a
 sed 's/limit 4/limit 255/' a >b

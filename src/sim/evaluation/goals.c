@@ -24,8 +24,8 @@ static const char *behind(const char *phrase, const char *word)
 }
 
 /* One phrase of a goal; blanks around it are gone. */
-static enum hd_status read_phrase(const char *phrase, struct diag *d,
-				  struct goal *g)
+static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
+				  struct diag *d, struct goal *g)
 {
 	const char *latency = behind(phrase, "latency");
 	const char *packets = behind(phrase, "packets");
@@ -42,11 +42,11 @@ static enum hd_status read_phrase(const char *phrase, struct diag *d,
 	if (*packets) {
 		if (hd_size_parse(packets, d, &bytes) != HD_OK)
 			return d->status;
-		if (bytes == 0 || bytes > 4096)
+		if (bytes == 0 || bytes > mtu)
 			return diag_fail(d, HD_ERR_RANGE,
-					 "packets have 1 to 4096 bytes of "
+					 "packets have 1 to %u bytes of "
 					 "payload, not '%.20s'",
-					 packets);
+					 mtu, packets);
 		g->payload = (uint32_t)bytes;
 		return HD_OK;
 	}
@@ -61,7 +61,7 @@ static enum hd_status read_phrase(const char *phrase, struct diag *d,
 }
 
 /* "at least 70 %, packets 2KiB": the blank before a percent sign goes. */
-static enum hd_status read_goal(const char *text, struct diag *d,
+static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d,
 				struct goal *g)
 {
 	char *copy = hd_strdup(text), *rest = copy, *phrase;
@@ -75,7 +75,7 @@ static enum hd_status read_goal(const char *text, struct diag *d,
 			memmove(sign - 1, sign, strlen(sign) + 1);
 		for (size_t n = strlen(phrase); n && phrase[n - 1] == ' '; n--)
 			phrase[n - 1] = '\0';
-		status = read_phrase(phrase, d, g);
+		status = read_phrase(phrase, mtu, d, g);
 	}
 	free(copy);
 	if (status == HD_OK && g->leftovers && (g->has_share || g->latency))
@@ -113,7 +113,7 @@ static enum hd_status add_goal(struct document *doc,
 	struct goal *g = &out->items[out->n++];
 
 	*g = (struct goal){ .name = hd_strdup(name), .payload = mtu };
-	if (read_goal((const char *)value->data.scalar.value, &inner, g) !=
+	if (read_goal((const char *)value->data.scalar.value, mtu, &inner, g) !=
 	    HD_OK)
 		return diag_fail_at(d, inner.status, line, 0,
 				    "class '%.40s': %s", name, inner.message);

@@ -41,7 +41,7 @@ struct refusal {
 static const struct refusal refusals[] = {
 	{ "a: 70%\nb: soon\n", "class 'b': 'soon' is no goal", 2 },
 	{ "a: latency 3\n", "class 'a'", 1 },
-	{ "a: 70%, packets 5000\n", "1 to 4096 bytes", 1 },
+	{ "a: 70%, packets 2049\n", "1 to 2048 bytes", 1 },
 	{ "a: packets 256\n", "no goal is said", 1 },
 	{ "a: leftovers, 5%\n", "neither a share nor soon", 1 },
 	{ "a: 10%\na: 5%\n", "there twice", 2 },
@@ -62,7 +62,7 @@ static void nonsense_is_refused_with_its_line(void **state)
 		struct goals g;
 
 		assert_int_not_equal(
-			goals_read(r->text, strlen(r->text), 4096, &d, &g),
+			goals_read(r->text, strlen(r->text), 2048, &d, &g),
 			HD_OK);
 		goals_fini(&g);
 		if (!strstr(d.message, r->says) || d.line != r->line)
