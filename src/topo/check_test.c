@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is found wrong with fabrics, and what they are said to be. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "topo/check.h"
 #include "topo/facts.h"
 #include "topo/generate.h"
@@ -181,8 +184,12 @@ static void tiers_found_are_tiers_made(void **state)
 {
 	static const char *const kinds[] = { "tree --arity 3 --levels 4",
 					     "xgft --down 3,2,2 --up 1,2,3",
+					     "xgft --down 2,3,2 --up 2,2,1",
+					     "rail --rails 2 --spines 2",
+					     "rail --rails 4 --planes 2",
 					     "star --switches 3",
-					     "dragonfly-plus", "dragonfly" };
+					     "dragonfly-plus",
+					     "dragonfly" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -208,6 +215,84 @@ static void tiers_found_are_tiers_made(void **state)
 	}
 }
 
+/* Cables from an adapter to each node; other adapters pass nothing on. */
+static void walk(const struct topo *t, node_id from, uint32_t *cables)
+{
+	node_id *queue = hd_alloc(t->n_nodes, sizeof(*queue));
+	uint32_t head = 0, tail = 0;
+
+	memset(cables, 0xff, t->n_nodes * sizeof(*cables));
+	cables[from] = 0;
+	queue[tail++] = from;
+	while (head < tail) {
+		node_id at = queue[head++];
+
+		if (at != from && t->nodes[at].kind == NODE_CA)
+			continue;
+		for (unsigned n = 1; n <= t->nodes[at].n_ports; n++) {
+			port_id peer =
+				t->ports[t->nodes[at].first_port + n].peer;
+			node_id to =
+				peer == TOPO_NONE ? at : t->ports[peer].node;
+
+			if (cables[to] != UINT32_MAX)
+				continue;
+			cables[to] = cables[at] + 1;
+			queue[tail++] = to;
+		}
+	}
+	free(queue);
+}
+
+/* Both hosts' own cables do not count, a cable that joins the two does. */
+static void distances_are_those_between_switches(void **state)
+{
+	static const char *const kinds[] = {
+		"rail --rails 2 --units 3 --hosts 3 --spines 2",
+		"rail --rails 4 --planes 2",
+		"xgft --down 2,3,2 --up 2,2,1",
+		"xgft --down 2,2 --up 3,1",
+		"irregular --switches 9 --degree 4 --hosts 3 --host-ports 2",
+		"back-to-back --cables 2",
+		"routed --subnets 3 --hosts 2",
+		"star --hosts 5",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct topo t;
+		struct topo_facts f;
+		double sum = 0, pairs = 0;
+		uint32_t longest = 0;
+
+		make(&t, kinds[i]);
+		uint32_t *cables = hd_alloc(t.n_nodes, sizeof(*cables));
+
+		for (node_id v = 0; v < t.n_nodes; v++) {
+			if (t.nodes[v].kind != NODE_CA)
+				continue;
+			walk(&t, v, cables);
+			for (node_id u = 0; u < t.n_nodes; u++) {
+				uint32_t links = cables[u] < 2 ? cables[u]
+							       : cables[u] - 2;
+
+				if (t.nodes[u].kind != NODE_CA || links == 0 ||
+				    cables[u] == UINT32_MAX)
+					continue;
+				longest = links > longest ? links : longest;
+				sum += links;
+				pairs++;
+			}
+		}
+		topo_facts_init(&f, &t);
+		assert_int_equal(f.distances.longest, longest);
+		assert_true(fabs(f.distances.mean * pairs - sum) < 1e-6);
+		topo_facts_fini(&f);
+		free(cables);
+		topo_fini(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +301,7 @@ int main(void)
 		cmocka_unit_test(speeds_that_differ_are_a_mismatch),
 		cmocka_unit_test(facts_of_a_fat_tree),
 		cmocka_unit_test(tiers_found_are_tiers_made),
+		cmocka_unit_test(distances_are_those_between_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static int by_rate(const void *a, const void *b)
  * switches of a tier has both ends in it and counts by its first.
  */
 static void count_tier_cables(struct topo_facts *f, const struct topo *t,
-			      const struct shape *g, const uint32_t *height)
+			      const struct shape *g, const uint32_t *tiers)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
 		const struct topo_port *p = &t->ports[i];
@@ -114,12 +114,12 @@ static void count_tier_cables(struct topo_facts *f, const struct topo *t,
 		if (p->peer == TOPO_NONE || !topo_is_switch(t, p->node))
 			continue;
 		node_id other = t->ports[p->peer].node;
-		uint32_t from = height[g->vertex_of[p->node]];
-		uint32_t to = height[g->vertex_of[other]];
+		uint32_t from = tiers[g->vertex_of[p->node]];
+		uint32_t to = tiers[g->vertex_of[other]];
 
-		if (from >= FACTS_MAX_TIERS - 1)
+		if (from == 0 || from >= FACTS_MAX_TIERS)
 			continue;
-		struct facts_tier *tier = &f->tier[from + 1];
+		struct facts_tier *tier = &f->tier[from];
 
 		if (!topo_is_switch(t, other) || to < from)
 			tier->cables_down++;
@@ -133,27 +133,26 @@ static void count_tier_cables(struct topo_facts *f, const struct topo *t,
 static void count_tiers(struct topo_facts *f, const struct topo *t,
 			const struct shape *g)
 {
-	uint32_t *height = hd_alloc(g->n, sizeof(*height));
+	uint32_t *tiers = hd_alloc(g->n, sizeof(*tiers));
 
-	shape_heights(g, height);
+	shape_tiers(g, t, tiers);
 	for (uint32_t v = 0; v < g->n; v++) {
 		const struct topo_node *node = &t->nodes[g->node[v]];
 
-		if (node->kind != NODE_SWITCH ||
-		    height[v] >= FACTS_MAX_TIERS - 1)
+		if (tiers[v] == 0 || tiers[v] >= FACTS_MAX_TIERS)
 			continue;
-		struct facts_tier *tier = &f->tier[height[v] + 1];
+		struct facts_tier *tier = &f->tier[tiers[v]];
 
 		if (!tier->switches || node->n_ports < tier->least_ports)
 			tier->least_ports = node->n_ports;
 		if (node->n_ports > tier->most_ports)
 			tier->most_ports = node->n_ports;
 		tier->switches++;
-		if (height[v] + 2 > f->n_tiers)
-			f->n_tiers = height[v] + 2;
+		if (tiers[v] + 1 > f->n_tiers)
+			f->n_tiers = tiers[v] + 1;
 	}
-	count_tier_cables(f, t, g, height);
-	free(height);
+	count_tier_cables(f, t, g, tiers);
+	free(tiers);
 }
 
 void topo_facts_init(struct topo_facts *f, const struct topo *t)

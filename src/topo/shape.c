@@ -36,6 +36,7 @@ static void number_vertices(struct shape *g, const struct topo *t)
 		if (only_switch(t, v) != TOPO_NONE)
 			continue;
 		g->node[g->n] = v;
+		g->adapter[g->n] = t->nodes[v].kind == NODE_CA;
 		g->vertex_of[v] = g->n++;
 	}
 	for (node_id v = 0; v < t->n_nodes; v++) {
@@ -111,6 +112,7 @@ void shape_init(struct shape *g, const struct topo *t)
 	*g = (struct shape){ .n = 0 };
 	g->node = hd_alloc(t->n_nodes, sizeof(*g->node));
 	g->vertex_of = hd_alloc(t->n_nodes, sizeof(*g->vertex_of));
+	g->adapter = hd_alloc(t->n_nodes, sizeof(*g->adapter));
 	number_vertices(g, t);
 	g->weight = hd_alloc(g->n, sizeof(*g->weight));
 	weigh(g, t);
@@ -133,6 +135,7 @@ void shape_fini(struct shape *g)
 	free(g->node);
 	free(g->vertex_of);
 	free(g->weight);
+	free(g->adapter);
 	free(g->start);
 	free(g->to);
 	free(g->cables);
@@ -181,12 +184,14 @@ struct sweep {
 	uint32_t n_active, n_later;
 };
 
-static void sweep_step(const struct shape *g, struct sweep *s)
+static void sweep_step(const struct shape *g, uint32_t hops, struct sweep *s)
 {
 	s->n_later = 0;
 	for (uint32_t i = 0; i < s->n_active; i++) {
 		uint32_t v = s->active[i];
 
+		if (g->adapter[v] && hops > 1)
+			continue;
 		for (uint32_t e = g->start[v]; e < g->start[v + 1]; e++) {
 			uint32_t u = g->to[e];
 			uint64_t fresh = s->now[v] & ~s->seen[u];
@@ -226,16 +231,16 @@ static void sweep_start(struct sweep *s, const uint32_t *sources, uint32_t n,
 	}
 }
 
-/* Pairs of hosts that one step has joined. */
+/* Pairs of hosts that one step has joined, at vertices of one kind. */
 static double pairs_reached(const struct shape *g, const struct sweep *s,
-			    const uint32_t *sources)
+			    const uint32_t *sources, bool adapters)
 {
 	double pairs = 0;
 
 	for (uint32_t i = 0; i < s->n_active; i++) {
 		uint32_t v = s->active[i];
 
-		if (!g->weight[v])
+		if (!g->weight[v] || g->adapter[v] != adapters)
 			continue;
 		for (uint64_t bits = s->now[v]; bits; bits &= bits - 1)
 			pairs += (double)g->weight[v] *
@@ -244,9 +249,44 @@ static double pairs_reached(const struct shape *g, const struct sweep *s,
 	return pairs;
 }
 
+/* Of `hops` cables, those that are no adapter's; 0: they share a switch. */
+static uint32_t links_among(uint32_t hops, bool from_adapter, bool to_adapter)
+{
+	uint32_t own = (uint32_t)from_adapter + to_adapter;
+
+	return hops < own ? hops : hops - own;
+}
+
+struct distances {
+	struct shape_distances *out;
+	double sum, pairs;
+};
+
+/* From up to 64 vertices, either all of them adapters or none. */
+static void measure_from(const struct shape *g, const uint32_t *sources,
+			 uint32_t n, struct sweep *s, struct distances *d)
+{
+	sweep_start(s, sources, n, g->n);
+	for (uint32_t hops = 1; s->n_active; hops++) {
+		sweep_step(g, hops, s);
+		for (unsigned to = 0; to < 2; to++) {
+			uint32_t links =
+				links_among(hops, g->adapter[sources[0]], to);
+			double reached = pairs_reached(g, s, sources, to);
+
+			if (!links || reached <= 0)
+				continue;
+			if (links > d->out->longest)
+				d->out->longest = links;
+			d->pairs += reached;
+			d->sum += links * reached;
+		}
+	}
+}
+
 void shape_measure(const struct shape *g, struct shape_distances *out)
 {
-	uint32_t *sources = hd_alloc(g->n, sizeof(*sources)), n = 0;
+	uint32_t *sources = hd_alloc(g->n, sizeof(*sources));
 	struct sweep s = {
 		.seen = hd_alloc(g->n, sizeof(*s.seen)),
 		.now = hd_alloc(g->n, sizeof(*s.now)),
@@ -254,28 +294,21 @@ void shape_measure(const struct shape *g, struct shape_distances *out)
 		.active = hd_alloc(g->n, sizeof(*s.active)),
 		.later = hd_alloc(g->n, sizeof(*s.later)),
 	};
-	double sum = 0, pairs = 0;
+	struct distances d = { .out = out };
 
 	*out = (struct shape_distances){ 0 };
-	for (uint32_t v = 0; v < g->n; v++) {
-		if (g->weight[v])
-			sources[n++] = v;
-	}
-	for (uint32_t i = 0; i < n; i += 64) {
-		uint32_t batch = n - i < 64 ? n - i : 64;
+	for (unsigned adapters = 0; adapters < 2; adapters++) {
+		uint32_t n = 0;
 
-		sweep_start(&s, sources + i, batch, g->n);
-		for (uint32_t hops = 1; s.n_active; hops++) {
-			sweep_step(g, &s);
-			double reached = pairs_reached(g, &s, sources + i);
-
-			if (reached > 0 && hops > out->longest)
-				out->longest = hops;
-			pairs += reached;
-			sum += hops * reached;
+		for (uint32_t v = 0; v < g->n; v++) {
+			if (g->weight[v] && g->adapter[v] == adapters)
+				sources[n++] = v;
 		}
+		for (uint32_t i = 0; i < n; i += 64)
+			measure_from(g, sources + i, n - i < 64 ? n - i : 64,
+				     &s, &d);
 	}
-	out->mean = pairs > 0 ? sum / pairs : 0;
+	out->mean = d.pairs > 0 ? d.sum / d.pairs : 0;
 	free(sources);
 	free(s.seen);
 	free(s.now);
@@ -284,16 +317,14 @@ void shape_measure(const struct shape *g, struct shape_distances *out)
 	free(s.later);
 }
 
-void shape_heights(const struct shape *g, uint32_t *height)
+/* Edges from the nearest of the vertices with height 0 to the others. */
+static void climb(const struct shape *g, uint32_t *height)
 {
 	uint32_t *queue = hd_alloc(g->n, sizeof(*queue)), head = 0, tail = 0;
 
-	memset(height, 0xff, g->n * sizeof(*height));
 	for (uint32_t v = 0; v < g->n; v++) {
-		if (!g->weight[v])
-			continue;
-		height[v] = 0;
-		queue[tail++] = v;
+		if (height[v] == 0)
+			queue[tail++] = v;
 	}
 	while (head < tail) {
 		uint32_t v = queue[head++];
@@ -308,20 +339,48 @@ void shape_heights(const struct shape *g, uint32_t *height)
 	free(queue);
 }
 
+void shape_heights(const struct shape *g, uint32_t *height)
+{
+	for (uint32_t v = 0; v < g->n; v++)
+		height[v] = g->weight[v] ? 0 : UINT32_MAX;
+	climb(g, height);
+}
+
+/* Whether an adapter is at the vertex, or next to it. */
+static bool has_hosts(const struct shape *g, uint32_t v)
+{
+	bool near = g->weight[v] > 0;
+
+	for (uint32_t e = g->start[v]; e < g->start[v + 1]; e++)
+		near |= g->adapter[g->to[e]];
+	return near;
+}
+
+void shape_tiers(const struct shape *g, const struct topo *t, uint32_t *tier)
+{
+	for (uint32_t v = 0; v < g->n; v++)
+		tier[v] = topo_is_switch(t, g->node[v]) && has_hosts(g, v)
+				  ? 0
+				  : UINT32_MAX;
+	climb(g, tier);
+	for (uint32_t v = 0; v < g->n; v++)
+		tier[v] = topo_is_switch(t, g->node[v]) && tier[v] < UINT16_MAX
+				  ? tier[v] + 1
+				  : 0;
+}
+
 void topo_number_tiers(struct topo *t)
 {
 	struct shape s;
 
 	shape_init(&s, t);
-	uint32_t *height = hd_alloc(s.n, sizeof(*height));
+	uint32_t *tier = hd_alloc(s.n, sizeof(*tier));
 
-	shape_heights(&s, height);
-	for (node_id v = 0; v < t->n_nodes; v++) {
-		uint32_t far = height[s.vertex_of[v]];
-		bool counts = topo_is_switch(t, v) && far < UINT16_MAX;
-
-		t->nodes[v].tier = counts ? (uint16_t)(far + 1) : 0;
-	}
-	free(height);
+	shape_tiers(&s, t, tier);
+	for (node_id v = 0; v < t->n_nodes; v++)
+		t->nodes[v].tier = topo_is_switch(t, v)
+					   ? (uint16_t)tier[s.vertex_of[v]]
+					   : 0;
+	free(tier);
 	shape_fini(&s);
 }

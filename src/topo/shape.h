@@ -24,6 +24,7 @@ struct shape {
 	node_id *node;       /* [vertex] */
 	uint32_t *vertex_of; /* [node]; that of its switch for a folded one */
 	uint32_t *weight;    /* [vertex] */
+	bool *adapter;       /* [vertex]; ends paths, and passes nothing on */
 	uint64_t total_weight;
 	uint32_t *start; /* edges of v: start[v] .. start[v + 1] - 1 */
 	uint32_t *to, *cables;
@@ -39,17 +40,22 @@ void shape_fini(struct shape *g);
  */
 uint32_t shape_parts(const struct shape *g, uint32_t *part);
 
-/* Distances between vertices that have weight, in edges. */
+/*
+ * Distances between hosts, in links between the switches of one and the other;
+ * of adapters without a switch between them, 1.
+ */
 struct shape_distances {
 	uint32_t longest;
-	double mean; /* over ordered pairs of hosts on different vertices */
+	double mean; /* over ordered pairs of hosts that share no switch */
 };
 void shape_measure(const struct shape *g, struct shape_distances *out);
 
 /*
- * Sets the tier of every node: 1 for switches that have hosts, 2 for those next
- * to them, and so on; 0 for all others.
+ * [vertex]: 1 for switches that have hosts, 2 for those next to them, and so
+ * on; 0 for all others.
  */
+void shape_tiers(const struct shape *g, const struct topo *t, uint32_t *tier);
+/* The same in the topology itself. */
 void topo_number_tiers(struct topo *t);
 
 /* [vertex]: edges to the nearest vertex that has weight. */
