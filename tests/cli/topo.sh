@@ -80,6 +80,21 @@ status 2 "$HEDDLE" topo convert mesh --to gif
 has err "'gif' is none of ibnetdiscover,"
 status 3 "$HEDDLE" topo gen irregular --switches 5 --degree 3
 one_line err
+status 3 "$HEDDLE" topo gen star --hosts 0
+one_line err
+# The least that each kind makes is a fabric that can be read.
+for words in 'mesh --columns 1 --rows 1 --hosts 0' 'node-mesh --columns 1 --rows 1' \
+	'torus --sizes 1 --hosts 0' 'hypercube --dimensions 1 --hosts 0' \
+	'ring --switches 1 --hosts 0' 'star --hosts 1' 'star --switches 1 --hosts 0' \
+	back-to-back 'tree --arity 1 --levels 1' 'fat-tree --radix 2 --levels 1' \
+	'xgft --down 1 --up 1' 'rail --rails 1 --units 1 --hosts 1 --spines 0' \
+	'dragonfly --routers 1 --globals 1 --groups 1 --hosts 0' \
+	'dragonfly-plus --leaves 1 --spines 1 --globals 1 --groups 1 --hosts 0' \
+	'irregular --switches 2 --degree 1 --hosts 0' 'routed --hosts 0'; do
+	# shellcheck disable=SC2086 # these are words
+	status 0 "$HEDDLE" topo gen $words -o least.ibnet
+	status 0 "$HEDDLE" topo check least.ibnet
+done
 
 # check lists instead of refusing, and says so by its exit status.
 sed 's/^\[2\]\t"H/[1]\t"H/' "$real" >bad
