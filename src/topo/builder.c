@@ -20,9 +20,6 @@ enum hd_status build_check_size(const struct topo_params *p, uint64_t switches,
 
 enum hd_status build_check_ports(uint64_t ports, struct diag *d)
 {
-	if (ports == 0)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "that makes a node without ports");
 	if (ports > TOPO_MAX_PORTS)
 		return diag_fail(d, HD_ERR_RANGE,
 				 "that needs nodes of %llu ports; there are "

@@ -238,12 +238,14 @@ enum hd_status build_star(const struct topo_params *p, struct diag *d,
 {
 	uint32_t n = (uint32_t)p->switches, n_hosts = 0;
 	uint64_t of_hosts = build_host_ports(p);
+	/* Nothing may be plugged into a hub, but it has a port. */
+	uint64_t of_hub = n ? n : of_hosts ? of_hosts : 1;
 
 	if (build_check_size(p, n + 1, (n ? n : 1) * p->hosts, d) != HD_OK ||
-	    build_check_ports(n ? n : of_hosts, d) != HD_OK ||
+	    build_check_ports(of_hub, d) != HD_OK ||
 	    build_check_ports(of_hosts + (n > 0), d) != HD_OK)
 		return d->status;
-	node_id hub = build_switch(t, (unsigned)(n ? n : of_hosts), "hub");
+	node_id hub = build_switch(t, (unsigned)of_hub, "hub");
 
 	t->nodes[hub].tier = n ? 2 : 1;
 	t->n_dims = 1;
