@@ -65,6 +65,7 @@ static int admit(struct values *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct qos_requests requests = { 0 };
+	struct strbuf lost = STRBUF_INIT;
 	struct admission a;
 	struct fabric *f;
 	int status;
@@ -72,16 +73,21 @@ static int admit(struct values *v, const char *path)
 	if (requests_and_fabric(v->requests, &v->fabric, path, &d, &requests,
 				&f) != HD_OK)
 		return command_refuse(&d);
+	fold_classes(f, &lost);
 	if (admission_run(&a, &f->subnet, &v->params,
 			  v->requests ? &requests : NULL, &d) == HD_OK) {
 		struct results *r = results_new("qos admit");
 
 		admission_show(&a, r);
+		if (lost.len)
+			results_remark(r, "%u lanes: %s",
+				       least_lanes(f, N_DATA_VLS), lost.text);
 		status = output_results(&v->common, r, admission_met(&a));
 		admission_fini(&a);
 	} else {
 		status = command_refuse(&d);
 	}
+	strbuf_fini(&lost);
 	qos_requests_fini(&requests);
 	fabric_free(f);
 	return status;

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <strings.h>
 
+#include "qos/lanes.h"
+
 enum {
 	SL_DB = 0,
 	SL_DBTS = 4,
@@ -137,4 +139,15 @@ struct sl2vl class_fold(unsigned vls, struct strbuf *lost)
 	if (f->lost)
 		strbuf_puts(lost, f->lost);
 	return map;
+}
+
+void class_program(struct subnet *s)
+{
+	struct sl2vl map[N_DATA_VLS + 1] = { 0 };
+	struct strbuf lost = STRBUF_INIT;
+
+	for (unsigned lanes = 1; lanes <= N_DATA_VLS; lanes++)
+		map[lanes] = class_fold(lanes, &lost);
+	strbuf_fini(&lost);
+	lanes_program_each(s, map);
 }

@@ -56,5 +56,7 @@ uint16_t class_high_sls(void);
  *	1	everything together
  */
 struct sl2vl class_fold(unsigned vls, struct strbuf *lost);
+/* That of its lanes on every link of a subnet. */
+void class_program(struct subnet *s);
 
 #endif

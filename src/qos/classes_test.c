@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "topo/read.h"
+
 static struct hd_rate kbps(uint64_t n)
 {
 	return hd_rate_make(n * 1000, 1);
@@ -81,6 +83,42 @@ static void two_lanes_fold_as_the_paper_says(void **state)
 	strbuf_fini(&lost);
 }
 
+/* Whatever the input: also where packets of the switch itself come from. */
+static void every_link_has_the_fold_of_its_lanes(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct strbuf lost = STRBUF_INIT;
+	struct subnet s;
+	struct topo t;
+
+	(void)state;
+	assert_int_equal(topo_open("star --switches=2 --hosts=2 --vls=8 "
+				   "--host-vls=4",
+				   0, NULL, &d, &t),
+			 HD_OK);
+	subnet_init(&s, &t);
+	class_program(&s);
+	for (port_id p = 0; p < t.n_ports; p++) {
+		node_id v = t.ports[p].node;
+		struct sl2vl fold = class_fold(s.vls_of_port[p], &lost);
+
+		if (t.ports[p].peer == TOPO_NONE)
+			continue;
+		if (!topo_is_switch(&t, v)) {
+			assert_memory_equal(sl2vl_of(&s, p), &fold,
+					    sizeof(fold));
+			continue;
+		}
+		for (unsigned in = 0; in <= t.nodes[v].n_ports; in++)
+			assert_memory_equal(sl2vl_at(&s, s.switch_of_node[v],
+						     in, t.ports[p].number),
+					    &fold, sizeof(fold));
+	}
+	strbuf_fini(&lost);
+	subnet_fini(&s);
+	topo_fini(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +127,7 @@ int main(void)
 		cmocka_unit_test(
 			folding_keeps_to_the_lanes_and_says_what_is_lost),
 		cmocka_unit_test(two_lanes_fold_as_the_paper_says),
+		cmocka_unit_test(every_link_has_the_fold_of_its_lanes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

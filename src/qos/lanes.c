@@ -95,16 +95,14 @@ bool lanes_tables(const struct lane_plan *p, struct vlarb *out)
 	return fits;
 }
 
-void lanes_program(struct subnet *s, const struct sl2vl *map)
+void lanes_program_each(struct subnet *s,
+			const struct sl2vl map[N_DATA_VLS + 1])
 {
 	const struct topo *t = s->topo;
-	struct sl2vl folded[N_DATA_VLS + 1];
 
-	for (unsigned lanes = 1; lanes <= N_DATA_VLS; lanes++)
-		folded[lanes] = folded_map(map, lanes);
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (topo_is_end_port(t, p) && s->vls_of_port[p])
-			subnet_set_port_sl2vl(s, p, &folded[s->vls_of_port[p]]);
+			subnet_set_port_sl2vl(s, p, &map[s->vls_of_port[p]]);
 	}
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		node_id v = s->node_of_switch[sw];
@@ -115,8 +113,16 @@ void lanes_program(struct subnet *s, const struct sl2vl *map)
 				s->vls_of_port[topo_port_of(t, v, out)];
 
 			for (unsigned in = 0; lanes && in <= n; in++)
-				subnet_set_sl2vl(s, sw, in, out,
-						 &folded[lanes]);
+				subnet_set_sl2vl(s, sw, in, out, &map[lanes]);
 		}
 	}
+}
+
+void lanes_program(struct subnet *s, const struct sl2vl *map)
+{
+	struct sl2vl folded[N_DATA_VLS + 1] = { 0 };
+
+	for (unsigned lanes = 1; lanes <= N_DATA_VLS; lanes++)
+		folded[lanes] = folded_map(map, lanes);
+	lanes_program_each(s, folded);
 }

@@ -45,5 +45,8 @@ struct sl2vl lanes_map(const struct lane_plan *p);
 bool lanes_tables(const struct lane_plan *p, struct vlarb *out);
 /* The map at every end port and every way through a switch. */
 void lanes_program(struct subnet *s, const struct sl2vl *map);
+/* The same of a map for each number of lanes that a link may have. */
+void lanes_program_each(struct subnet *s,
+			const struct sl2vl map[N_DATA_VLS + 1]);
 
 #endif

@@ -61,6 +61,22 @@ sed 's/"h2"/"hx"/; s/"h1"/"h2"/; s/"hx"/"h1"/' three.ibnet >swapped.ibnet
 status 3 "$HEDDLE" qos admit --from moved swapped.ibnet
 one_line err
 has err "is that of 'h1' now, and 'h2' has another"
+# One link is one link: a port's tables and a fabric with its lanes give the same
+# answers, though entries run short, and classes have the same lanes.
+awk 'function draw() { x = x * 16807 % 2147483647; return x / 2147483647 }
+	BEGIN { x = 3; for (i = 0; i < 60; i++)
+	print (draw() < 0.5 ? "DB" : "DBTS"), int(exp(draw() * 19)) + 1 }' >asked
+awk '{ print "h1 h0", $1, $2 "b/s" }' asked >flows
+for lanes in 1 2 4 8 15; do
+	# shellcheck disable=SC2046 # one word for each connection
+	"$HEDDLE" qos table --lanes $lanes --link 2Gb/s --best-effort 93% --json \
+		$(awk '{ print $1 ":" $2 "b/s" }' asked) >out || [ $? -eq 1 ]
+	jq -c '[.tables.connections.rows[].admitted], .notes' out >alone
+	"$HEDDLE" qos admit --requests flows --overhead 0 --best-effort 93% --json \
+		--set qos.lanes=$lanes 'star --hosts 2 --link=1xSDR' >out || [ $? -eq 1 ]
+	jq -c '[.tables.requests.rows[].admitted], .notes' out >fabric
+	cmp alone fabric || fail "$lanes lanes: $(cat alone fabric)"
+done
 # A LID means nothing in another subnet.
 "$HEDDLE" topo gen routed --subnets 2 -o apart.topo
 printf 'h0 h7 DB 1Gb/s\n' >flows

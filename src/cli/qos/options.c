@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos/options.h"
 
+#include "fabric/fabric.h"
+#include "qos/classes.h"
+
 bool best_effort_fits(const struct command *self, struct hd_ratio share,
 		      struct hd_ratio preferred, int *status)
 {
@@ -41,4 +44,25 @@ enum hd_status requests_and_fabric(const char *file,
 	}
 	d->file = NULL;
 	return HD_OK;
+}
+
+unsigned least_lanes(const struct fabric *f, unsigned most)
+{
+	for (port_id p = 0; p < f->topo.n_ports; p++) {
+		if (f->topo.ports[p].peer != TOPO_NONE &&
+		    f->subnet.vls_of_port[p] < most)
+			most = f->subnet.vls_of_port[p];
+	}
+	return most;
+}
+
+void fold_classes(struct fabric *f, struct strbuf *lost)
+{
+	const struct scn_qos *q = &f->scenario->qos;
+
+	if (q->sl2vl.given || q->n_classes || q->opensm ||
+	    f->subnet.sl_of_path || f->subnet.lanes_by_engine)
+		return;
+	class_program(&f->subnet);
+	(void)class_fold(least_lanes(f, N_DATA_VLS), lost);
 }

@@ -24,6 +24,14 @@ requests_and_fabric(const char *file, struct fabric_choice *choice,
 		    const char *fabric, struct diag *d,
 		    struct qos_requests *requests, struct fabric **out);
 
+/* The lanes that all links of a fabric have, of `most`. */
+unsigned least_lanes(const struct fabric *f, unsigned most);
+/*
+ * Classes get the lanes that class_fold has for them, unless a scenario, an
+ * opensm.conf or the routing engine says where SLs go; and what is lost by it.
+ */
+void fold_classes(struct fabric *f, struct strbuf *lost);
+
 /* Groups as subnet/ends.h names them; OPT_LIST. */
 #define OPTION_GROUP(offset, what)                                      \
 	{                                                               \

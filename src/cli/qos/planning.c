@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/qos/options.h"
 #include "sim/evaluation/goals.h"
 
 static int emit_conf(const struct plan_values *v, const struct plan *plan,
@@ -40,17 +41,6 @@ int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
 
 	plan_fini(&plan);
 	return status;
-}
-
-/* What the fabric's links have in common. */
-static unsigned least_lanes(const struct fabric *f, unsigned most)
-{
-	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (f->topo.ports[p].peer != TOPO_NONE &&
-		    f->subnet.vls_of_port[p] < most)
-			most = f->subnet.vls_of_port[p];
-	}
-	return most;
 }
 
 static enum hd_status verify(const struct plan_values *v,

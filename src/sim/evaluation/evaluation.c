@@ -135,31 +135,6 @@ static enum hd_status fabric_init(struct evaluation *e, struct diag *d)
 			   &e->fabric);
 }
 
-/* SLs onto the lanes there are, the same on every link. */
-static void fold_lanes(struct evaluation *e)
-{
-	struct subnet *s = &e->fabric->subnet;
-	const struct topo *t = s->topo;
-	struct strbuf lost = STRBUF_INIT;
-	struct sl2vl fold = class_fold(e->plan->lanes, &lost);
-
-	strbuf_fini(&lost);
-
-	for (port_id p = 0; p < t->n_ports; p++) {
-		if (t->ports[p].peer == TOPO_NONE)
-			continue;
-		if (topo_is_end_port(t, p)) {
-			subnet_set_port_sl2vl(s, p, &fold);
-			continue;
-		}
-		node_id node = t->ports[p].node;
-
-		for (unsigned in = 1; in <= t->nodes[node].n_ports; in++)
-			subnet_set_sl2vl(s, s->switch_of_node[node], in,
-					 t->ports[p].number, &fold);
-	}
-}
-
 /* ---- connections --------------------------------------------------------- */
 
 static void mix_classes(enum eval_mix mix, struct establish_params *p)
@@ -475,7 +450,7 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 		overrides_fini(&e.overrides);
 		return status;
 	}
-	fold_lanes(&e);
+	class_program(&e.fabric->subnet);
 	status = fill_fabric(&e, d, out);
 	if (status == HD_OK) {
 		out->reserved = out->established.wire_load;
