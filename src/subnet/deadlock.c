@@ -386,15 +386,25 @@ static void entrances_fini(struct entrances *d)
 	free(d->alike);
 }
 
+/* Those of ways through a switch that lead to a cable, from one or from within.
+ */
 static bool *tables_in_use(const struct subnet *s)
 {
 	bool *used = hd_alloc(s->n_sl2vl_tables, sizeof(*used));
 
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		size_t n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+		const struct topo_node *v =
+			&s->topo->nodes[s->node_of_switch[sw]];
+		const struct topo_port *port = &s->topo->ports[v->first_port];
+		size_t n = v->n_ports + 1u;
 
-		for (size_t i = 0; i < n * n; i++)
-			used[s->sl2vl_of_pair[sw][i]] = true;
+		for (size_t i = 0; i < n * n; i++) {
+			size_t in = i / n, out = i % n;
+
+			if (port[out].peer != TOPO_NONE &&
+			    (in == 0 || port[in].peer != TOPO_NONE))
+				used[s->sl2vl_of_pair[sw][i]] = true;
+		}
 	}
 	return used;
 }
@@ -413,8 +423,8 @@ static bool sls_alike(const struct subnet *s, const bool *used, unsigned a,
 	       (s->adaptive->sls >> a & 1) == (s->adaptive->sls >> b & 1);
 }
 
-/* True if each SL has one VL all through the fabric. */
-static bool lanes_are_fixed(const struct subnet *s, const bool *used)
+/* The map of the fabric if each SL has one VL all through it, or NULL. */
+static const struct sl2vl *fixed_lanes(const struct subnet *s, const bool *used)
 {
 	const struct sl2vl *first = NULL;
 
@@ -423,10 +433,10 @@ static bool lanes_are_fixed(const struct subnet *s, const bool *used)
 			continue;
 		if (first &&
 		    memcmp(first, &s->sl2vl_tables[i], sizeof(*first)) != 0)
-			return false;
+			return NULL;
 		first = &s->sl2vl_tables[i];
 	}
-	return true;
+	return first;
 }
 
 static bool all_route_alike(const struct subnet *s)
@@ -450,7 +460,7 @@ static uint16_t distinct_sls(const struct subnet *s)
 			sls |= (uint16_t)(1u << sl);
 	}
 	/* Lanes that are copies of each other lock up alike. */
-	if (lanes_are_fixed(s, used) && all_route_alike(s))
+	if (fixed_lanes(s, used) && all_route_alike(s))
 		sls = 1;
 	free(used);
 	return sls;
@@ -460,11 +470,9 @@ static uint16_t distinct_sls(const struct subnet *s)
 static uint8_t lane_everywhere(const struct subnet *s)
 {
 	bool *used = tables_in_use(s);
-	bool fixed = s->n_switches > 0 && lanes_are_fixed(s, used);
-	uint8_t vl = VL_MANAGEMENT;
+	const struct sl2vl *fixed = fixed_lanes(s, used);
+	uint8_t vl = fixed ? fixed->vl[0] : VL_MANAGEMENT;
 
-	if (fixed)
-		vl = s->sl2vl_tables[s->sl2vl_of_pair[0][0]].vl[0];
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
 		if (vl >= s->vls_of_port[p] &&
 		    topo_is_switch(s->topo, s->topo->ports[p].node))

@@ -129,6 +129,19 @@ for without in h0 h5; do
 		fail "path SLs of a subnet are cut without $without"
 done
 
+# A fabric is the same in whichever words: its ports without cables, and those of
+# the switches themselves, of which files know less, are no channels.
+for words in 'hypercube --dimensions 2 --hosts 3 --vls 4' \
+	'torus --sizes 5x3 --vls 2' 'dragonfly --groups 3 --vls 4'; do
+	"$HEDDLE" route "$words" --check --json | jq .tables >made || true
+	for format in ibnetdiscover ibnetdiscover-f ibnetdiscover-fg ibsim; do
+		# shellcheck disable=SC2086 # these are words
+		"$HEDDLE" topo gen $words --to $format -o same.topo
+		"$HEDDLE" route same.topo --check --json | jq .tables >read || true
+		cmp made read || fail "$words as $format: $(diff made read)"
+	done
+done
+
 # Fig. 9 of paper 002.
 "$HEDDLE" route 'node-mesh --columns 5 --rows 5' --engine xy --lids paper \
 	--mcast 'xy@13=4,5,19,21,23' --dump json |
