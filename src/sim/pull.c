@@ -175,7 +175,7 @@ void packet_passes(struct sim *s, uint32_t port, const struct packet *p)
 		.cookie = x->cookie,
 		.waited = waited,
 		.is_first = is_first,
-		.is_measured = s->from != NEVER,
+		.is_measured = s->now >= s->from,
 	};
 
 	if (is_first)
