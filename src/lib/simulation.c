@@ -247,7 +247,7 @@ static enum hd_status run_on(struct simulation *s, hd_time limit,
 			   saved_progress, s);
 	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
 	    sim_ask_first(s->sim, jobs_done(s->jobs)))
-		s->state = SIM_ENDED;
+		sim_end(s->sim);
 	bool is_sample = sampled && sim_now(s->sim) == sample;
 
 	if (sampled && (is_sample || s->state != SIM_PAUSED))

@@ -3,6 +3,7 @@
  * When a run ends, and its warm-up, if packets are counted (docs/model.md, M2).
  */
 #include "base/alloc.h"
+#include "sim/parts.h"
 #include "sim/tally.h"
 
 #define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
@@ -65,6 +66,21 @@ void check_stop(struct sim *s)
 	s->background++;
 }
 
+/* Beyond what has been computed ahead, so that nothing of it counts that ends
+ * later, and nothing is missed. */
+static void end_soon(struct sim *s)
+{
+	if (s->now + s->outcome.margin < s->horizon)
+		s->horizon = s->now + s->outcome.margin;
+}
+
+void sim_end(struct sim *s)
+{
+	end_soon(s);
+	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
+		s->parts->part[i]->horizon = s->horizon;
+}
+
 void metrics_look(struct sim *s)
 {
 	struct tally *t = s->outcome.tally;
@@ -73,10 +89,8 @@ void metrics_look(struct sim *s)
 	t->looks = false;
 	if (s->rules.precision > 0 && !is_precise(s, t))
 		return;
-	/* Beyond what has been computed ahead, so that nothing is missed. */
 	t->done = true;
-	if (s->now + s->outcome.margin < s->horizon)
-		s->horizon = s->now + s->outcome.margin;
+	end_soon(s);
 }
 
 void check_warm(struct sim *s)

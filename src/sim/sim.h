@@ -73,6 +73,11 @@ void sim_pause(struct sim *s);
  * it had been run to here and beyond in one go.
  */
 void sim_forget_pause(struct sim *s);
+/*
+ * When it has paused: it ends a margin from now (M2), or before. What ends
+ * within a margin has been counted already.
+ */
+void sim_end(struct sim *s);
 hd_time sim_now(const struct sim *s);
 void sim_progress(const struct sim *s, struct sim_progress *out);
 
