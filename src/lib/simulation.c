@@ -256,8 +256,7 @@ static enum hd_status run_on(struct simulation *s, hd_time limit,
 		return HD_OK;
 	/* The first process is asked to. */
 	s->is_stopped = sim_ask_first(s->sim, s->is_stopped);
-	if (!is_sample)
-		sim_forget_pause(s->sim);
+	sim_forget_pause(s->sim);
 	return saved_pause(s, d);
 }
 

@@ -211,7 +211,12 @@ void sim_samples_take(struct sim_samples *x)
 	if (!p.warm)
 		return;
 	const struct sim_metrics *m = sim_metrics(x->sim);
-	hd_time time = m->to - m->from, last = x->n ? x->time[x->n - 1] : 0;
+	hd_time time = m->to - m->from;
+
+	/* A run that becomes idle was over before its last sample. */
+	while (x->n && x->time[x->n - 1] > time)
+		x->n--;
+	hd_time last = x->n ? x->time[x->n - 1] : 0;
 
 	if (time <= last)
 		return;
