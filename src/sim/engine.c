@@ -169,6 +169,7 @@ void event_global(struct sim *s, uint64_t key)
 			control_change(s, key_id(key) - 1);
 		break;
 	case EV_MEASURE:
+		s->background--;
 		metrics_start(s);
 		break;
 	case EV_LOOK:

@@ -181,7 +181,6 @@ void metrics_start(struct sim *s)
 {
 	size_t n = s->setup->n_ports;
 
-	s->background--;
 	if (s->borrow)
 		borrow_restart(s);
 	if (s->control)
@@ -203,6 +202,13 @@ void metrics_start(struct sim *s)
 			   n * s->n_sls * sizeof(*s->sums.by_sl));
 	rows_clear(s->sums.cold, n * sizeof(*s->sums.cold));
 	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
+}
+
+void metrics_end(struct sim *s, enum sim_state state)
+{
+	if (s->now < s->from &&
+	    (state == SIM_IDLE || state == SIM_ENDED || state == SIM_DEADLOCK))
+		metrics_start(s);
 }
 
 /* ---- counting ----------------------------------------------------------- */

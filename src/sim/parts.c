@@ -354,6 +354,7 @@ enum sim_state parts_run(struct sim *s, hd_time until,
 	distant_exchange(p, false);
 	enum sim_state state = run_parts(s, until, progress, context);
 
+	metrics_end(s, state);
 	if (!p->distant || state == SIM_BROKEN)
 		return state;
 	distant_collect(s);

@@ -195,6 +195,8 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 				       ? parts_run(s, until, progress, context)
 				       : run_whole(s, until, progress, context);
 
+	if (!s->parts)
+		metrics_end(s, state);
 	tell_until(s, s->now);
 	s->outcome.latest_moved = s->outcome.latest;
 	if (state == SIM_ENDED || (state == SIM_PAUSED && s->now == until))

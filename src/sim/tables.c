@@ -433,6 +433,9 @@ static void add_remarks(const struct sim_findings *f,
 			"multicast may lock the fabric up, which unicast "
 			"alone never does: %s wait for each other",
 			f->build->circle);
+	if (f->metrics->to == f->metrics->from)
+		results_remark(r, "nothing was measured: the run ended in its "
+				  "warm-up (run.warmup)");
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		bool open = s->traffic[i].kind <= SIM_PARETO &&
 			    s->traffic[i].stop == HD_TIME_NEVER &&
