@@ -9,11 +9,33 @@
 
 /* ---- noted: the earliest on top of a heap -------------------------------- */
 
+static bool is_discard(const struct telling *t)
+{
+	return (uint32_t)t->place == TELLS_ENDED + SIM_LOST_DISCARD;
+}
+
+/* Lifetimes that end at one instant do so in the order of the pool, which each
+ * part has for itself. */
+static int by_packet(const struct sim_packet *a, const struct sim_packet *b)
+{
+	if (a->flow != b->flow)
+		return a->flow < b->flow ? -1 : 1;
+	if (a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
 static bool is_before(const struct telling *a, const struct telling *b)
 {
 	if (a->at != b->at)
 		return a->at < b->at;
-	return a->place != b->place ? a->place < b->place : a->order < b->order;
+	if (a->place != b->place)
+		return a->place < b->place;
+	int packets = is_discard(a) ? by_packet(&a->packet, &b->packet) : 0;
+
+	return packets ? packets < 0 : a->order < b->order;
 }
 
 static void push(struct tellings *all, const struct telling *t)

@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 
 HEDDLE = sys.argv[1]
+SEED = 49  # the first 25 have what once was counted wrong
 STEPS = [{"allreduce": 10000}, {"alltoall": 5000}, {"shift": 1000},
          {"compute": "3us"}, {"barrier": 0}, {"broadcast": 9000},
          {"write": 20000, "to": "0", "request": 4096}]
@@ -45,7 +46,7 @@ def scenario(dice):
                    "warmup": "9 packets" if packets else
                    dice.choice(["0s", "3us", "12us"]),
                    "measure": "60 packets" if packets else "25us"}}
-    rows, jobs = dice.choice([(2, 0), (1, 1), (2, 2), (0, 1), (0, 2)])
+    rows, jobs = dice.choice([(2, 0), (1, 1), (2, 1), (2, 2), (0, 1), (0, 2)])
     if rows:
         out["traffic"] = [row(dice, i) for i in range(rows)]
     if jobs:
@@ -53,10 +54,12 @@ def scenario(dice):
                         "start": f"{dice.randrange(9)}us",
                         "program": dice.sample(STEPS, 2)}
                        for i in range(jobs)]
-    if dice.random() < 0.4:
+    if dice.random() < 0.5:
         out["faults"]["update_loss"] = 0.3
     if dice.random() < 0.2:
         out["faults"]["ber"] = 1e-6
+    if dice.random() < 0.4:
+        out["faults"]["hoq_life"] = dice.choice(["1ns", "200ns"])
     if dice.random() < 0.2:
         out["faults"]["events"] = [
             {"at": "5us", "kind": "link-down", "port": "h1:1"},
@@ -71,6 +74,11 @@ def sim(*options):
     if done.returncode > 1:
         sys.exit(f"{done.stderr}")
     return json.loads(done.stdout)["tables"]
+
+
+def content(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
 
 
 def seen(since, until):
@@ -110,7 +118,7 @@ def told(tables):
 
 
 def complaint(case):
-    what = scenario(random.Random(case))
+    what = scenario(random.Random(SEED + case))
     with open("s.yaml", "w", encoding="ascii") as file:
         json.dump(what, file)
     if os.path.exists("db"):
@@ -118,8 +126,9 @@ def complaint(case):
     tables = sim("--trace", "trace")
     if sim("--db", "db") != tables:
         return "differs if it is recorded"
-    if sim("--threads", "2") != tables:
-        return "differs on two threads"
+    if sim("--threads", "3", "--trace", "again") != tables or \
+            content("again") != content("trace"):
+        return "differs on three threads"
     ports = Counter({r["port"]: r["packets"] for r in tables["ports"]["rows"]})
     sums = Counter()
     for (port, _), n in told(tables)[0].items():
