@@ -492,6 +492,13 @@ static const struct pack_member update_members[] = {
 	PACK(sim_update, lost),
 };
 
+/* Of a flow, or injected by an endpoint. */
+static bool is_possible(const struct sim_capture *c, const struct sim_packet *x)
+{
+	return x->source < c->b->setup.n_nodes &&
+	       (x->flow == SIM_NONE || x->flow < c->b->n_flows);
+}
+
 static void pack_pending(struct sim_capture *c, struct pack *p,
 			 struct pending *x)
 {
@@ -501,7 +508,7 @@ static void pack_pending(struct sim_capture *c, struct pack *p,
 	else
 		told_pack(p, &x->packet);
 	pack_check(p, x->interface < 4 &&
-			      (x->is_update || x->packet.flow < c->b->n_flows));
+			      (x->is_update || is_possible(c, &x->packet)));
 }
 
 void sim_capture_pack(struct sim_capture *c, struct pack *p)
