@@ -126,6 +126,8 @@ static mode_t mode_of(const char *target)
 struct file_sink {
 	int fd;
 	int error; /* errno of the first write that failed, or 0 */
+	int from;  /* a file whose beginning it is to have; -1: none */
+	struct file_part kept;
 };
 
 static ssize_t sink_write(void *cookie, const char *bytes, size_t len)
@@ -164,6 +166,8 @@ static bool open_stream(struct file_writer *w, int fd)
 
 	w->sink = hd_alloc(1, sizeof(*w->sink));
 	w->sink->fd = fd;
+	w->sink->from = -1;
+	w->sink->kept.content = (struct digest)DIGEST_START;
 	w->stream = fopencookie(w->sink, "wb", functions);
 	if (!w->stream) {
 		int error = errno;
@@ -247,7 +251,7 @@ static int open_nameless(const struct file_writer *w)
 
 	/* Through there it will get its name. */
 	if (access(OPEN_FILES, X_OK) == 0)
-		fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+		fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	free(folder);
 	return fd;
 }
@@ -338,6 +342,8 @@ static bool put_in_place(struct file_writer *w, int fd)
 
 static void release(struct file_writer *w)
 {
+	if (w->sink && w->sink->from >= 0)
+		close(w->sink->from);
 	free(w->sink);
 	free(w->target);
 	free(w->beside);
@@ -468,12 +474,45 @@ enum hd_status file_write(const char *path, const void *bytes, size_t len,
 /* ---- going on with it -----------------------------------------------------
  */
 
-enum hd_status file_keep(struct file_writer *w, struct diag *d, uint64_t *len)
+/*
+ * Bytes of `from` up to `len`, added to what is known of those before; written
+ * to `to`, too, unless it is NULL. False with errno, which is 0 if it is
+ * shorter.
+ */
+static bool add_part(int from, struct file_sink *to, uint64_t len,
+		     struct file_part *part)
+{
+	char chunk[1 << 16];
+
+	while (part->len < len) {
+		uint64_t left = len - part->len;
+		size_t wanted = left < sizeof(chunk) ? left : sizeof(chunk);
+		ssize_t n = pread(from, chunk, wanted, (off_t)part->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = 0;
+		if (n <= 0)
+			return false;
+		if (to && sink_write(to, chunk, (size_t)n) != n) {
+			errno = to->error;
+			return false;
+		}
+		digest_add(&part->content, chunk, (size_t)n);
+		part->len += (uint64_t)n;
+	}
+	return true;
+}
+
+enum hd_status file_keep(struct file_writer *w, struct diag *d,
+			 struct file_part *part)
 {
 	struct stat st;
 
 	d->file = w->path;
-	if (!sync_stream(w) || fstat(w->sink->fd, &st) != 0)
+	if (!sync_stream(w) || fstat(w->sink->fd, &st) != 0 ||
+	    !add_part(w->sink->fd, NULL, (uint64_t)st.st_size, &w->sink->kept))
 		return refuse_write(d, w->sink->error ? w->sink->error : errno);
 	unfinished_hold();
 	bool named = w->beside || name_beside(w, w->sink->fd);
@@ -485,21 +524,47 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d, uint64_t *len)
 	if (!named)
 		return refuse_write(d, error);
 	w->kept = true;
-	*len = (uint64_t)st.st_size;
+	*part = w->sink->kept;
 	return HD_OK;
 }
 
-enum hd_status file_resume(struct file_writer *w, const char *path,
-			   const char *beside, struct diag *d)
+/* It has got its name: a new file is to begin with what `target` begins with.
+ */
+static enum hd_status resume_named(struct file_writer *w, const char *path,
+				   const char *beside, const char *target,
+				   struct diag *d)
 {
-	int fd = open(beside, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int from = open(target, O_RDONLY | O_CLOEXEC);
 
-	d->file = path;
-	*w = (struct file_writer){ .path = path, .kept = true };
-	if (fd < 0 && errno == ENOENT)
+	if (from < 0)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "'%s', which has its first part, is not there",
 				 beside);
+	enum hd_status status = file_create(w, path, d);
+
+	if (status == HD_OK)
+		w->sink->from = from;
+	else
+		close(from);
+	return status;
+}
+
+enum hd_status file_resume(struct file_writer *w, const char *path,
+			   const char *beside, const char *target,
+			   struct diag *d)
+{
+	struct stat st;
+	int fd;
+
+	d->file = path;
+	*w = (struct file_writer){ .path = path, .kept = true };
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "is no file: what was begun as one cannot go "
+				 "on there");
+	fd = open(beside, O_RDWR | O_APPEND | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return resume_named(w, path, beside, target, d);
 	w->target = file_target(path);
 	w->beside = hd_strdup(beside);
 	if (fd >= 0 && w->target && open_stream(w, fd))
@@ -512,19 +577,34 @@ enum hd_status file_resume(struct file_writer *w, const char *path,
 	return refuse_write(d, error);
 }
 
-enum hd_status file_cut(struct file_writer *w, uint64_t len, struct diag *d)
+enum hd_status file_cut(struct file_writer *w, const struct file_part *part,
+			struct diag *d)
 {
-	struct stat st;
+	struct file_sink *sink = w->sink;
+	bool copies = sink->from >= 0;
 
 	d->file = w->path;
-	if (fflush(w->stream) != 0 || fstat(w->sink->fd, &st) != 0)
-		return refuse_write(d, w->sink->error ? w->sink->error : errno);
-	if ((uint64_t)st.st_size < len)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s', which has its first part, is too short",
-				 w->beside);
-	return ftruncate(w->sink->fd, (off_t)len) == 0 ? HD_OK
-						       : refuse_write(d, errno);
+	sink->kept = (struct file_part){ .content = DIGEST_START };
+	/* What a new one begins with, in any case, was written meanwhile. */
+	if (fflush(w->stream) != 0 ||
+	    (copies && (ftruncate(sink->fd, 0) != 0 ||
+			lseek(sink->fd, 0, SEEK_SET) != 0)))
+		return refuse_write(d, sink->error ? sink->error : errno);
+	if (!add_part(copies ? sink->from : sink->fd, copies ? sink : NULL,
+		      part->len, &sink->kept) &&
+	    errno)
+		return refuse_write(d, errno);
+	if (sink->kept.len != part->len ||
+	    sink->kept.content.a != part->content.a ||
+	    sink->kept.content.b != part->content.b)
+		return diag_fail(
+			d, HD_ERR_INPUT, "'%s', which has its first part, %s",
+			copies ? w->path : w->beside,
+			sink->kept.len < part->len ? "is too short"
+						   : "is not as it was");
+	return ftruncate(sink->fd, (off_t)part->len) == 0
+		       ? HD_OK
+		       : refuse_write(d, errno);
 }
 
 /* ---- folders ------------------------------------------------------------ */

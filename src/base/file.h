@@ -26,6 +26,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/digest.h"
 #include "base/strbuf.h"
 
 #define FILE_LIMIT ((size_t)1 << 30) /* for callers with no better idea */
@@ -85,18 +86,25 @@ void file_abandon(struct file_writer *w);
 
 /*
  * For files that another process may have to go on with, should this one end.
- * file_keep puts all that was written on the disk, tells how much that is, and
- * from then on nothing but a commit takes it away. With its place, w->beside,
- * it can be gone on with: file_resume in the place of file_create, then
- * file_cut to that length. HD_ERR_NOT_FOUND if it is not there any more,
- * HD_ERR_INPUT if it is shorter. Not for what is written directly.
+ * file_keep puts all that was written on the disk, tells what that is, and from
+ * then on nothing but a commit takes it away. With its place, w->beside, and
+ * what it was to become, w->target, it can be gone on with: file_resume in the
+ * place of file_create, then file_cut to what it was. If it was committed in
+ * the meantime, a copy of its beginning is gone on with, and the target stays
+ * as it is until the next commit. HD_ERR_NOT_FOUND if it is in neither place,
+ * HD_ERR_INPUT if it does not begin so any more. Not for what is written
+ * directly.
  */
+struct file_part {
+	uint64_t len;
+	struct digest content;
+};
 HD_MUST_CHECK enum hd_status file_keep(struct file_writer *w, struct diag *d,
-				       uint64_t *len);
+				       struct file_part *part);
 HD_MUST_CHECK enum hd_status file_resume(struct file_writer *w,
 					 const char *path, const char *beside,
-					 struct diag *d);
-HD_MUST_CHECK enum hd_status file_cut(struct file_writer *w, uint64_t len,
-				      struct diag *d);
+					 const char *target, struct diag *d);
+HD_MUST_CHECK enum hd_status
+file_cut(struct file_writer *w, const struct file_part *part, struct diag *d);
 
 #endif

@@ -311,55 +311,136 @@ static void reads_back(const char *path, const char *want)
 	strbuf_fini(&got);
 }
 
-/* Written by one, and gone on with by another from where it was kept. */
-static void what_is_kept_can_be_gone_on_with(void **state)
+/* What `text` is the beginning of, as file_keep has it. */
+static struct file_part part_of(const char *text)
+{
+	struct file_part part = { .len = strlen(text),
+				  .content = DIGEST_START };
+
+	digest_add(&part.content, text, part.len);
+	return part;
+}
+
+/* Begins "long" with "first,", keeps that and goes on with `more`. */
+static struct file_part begin_long(struct file_writer *w, const char *more,
+				   char *beside, size_t size)
 {
 	struct diag d = { .status = HD_OK };
+	struct file_part part = { .len = 0 }, want = part_of("first,");
+
+	assert_int_equal(file_create(w, inside("long"), &d), HD_OK);
+	fputs("first,", w->stream);
+	assert_int_equal(file_keep(w, &d, &part), HD_OK);
+	assert_memory_equal(&part, &want, sizeof(part));
+	snprintf(beside, size, "%s", w->beside);
+	fputs(more, w->stream);
+	return part;
+}
+
+/* Goes on with it from `part`, behind "second". */
+static void go_on(const char *beside, const struct file_part *part)
+{
+	struct diag d = { .status = HD_OK };
+	struct file_part all = { .len = 0 }, want = part_of("first,second");
 	struct file_writer w;
-	char beside[600];
-	uint64_t len = 0;
 
-	(void)state;
-	assert_int_equal(file_create(&w, inside("long"), &d), HD_OK);
-	fputs("first,", w.stream);
-	assert_int_equal(file_keep(&w, &d, &len), HD_OK);
-	assert_int_equal(len, 6);
-	snprintf(beside, sizeof(beside), "%s", w.beside);
-	fputs("lost", w.stream);
-	file_abandon(&w);
-	reads_back(beside, "first,lost");
-
-	assert_int_equal(file_resume(&w, inside("long"), beside, &d), HD_OK);
+	assert_int_equal(
+		file_resume(&w, inside("long"), beside, inside("long"), &d),
+		HD_OK);
 	fputs("a head again", w.stream);
-	assert_int_equal(file_cut(&w, len, &d), HD_OK);
+	assert_int_equal(file_cut(&w, part, &d), HD_OK);
 	fputs("second", w.stream);
-	assert_int_equal(file_keep(&w, &d, &len), HD_OK);
-	assert_int_equal(len, 12);
+	assert_int_equal(file_keep(&w, &d, &all), HD_OK);
+	assert_memory_equal(&all, &want, sizeof(all));
 	w.durable = true;
 	assert_int_equal(file_commit(&w, &d), HD_OK);
 	reads_back(inside("long"), "first,second");
+}
+
+/* Written by one, and gone on with by another from where it was kept. */
+static void what_is_kept_can_be_gone_on_with(void **state)
+{
+	struct file_writer w;
+	char beside[600];
+	struct file_part part = begin_long(&w, "lost", beside, sizeof(beside));
+
+	(void)state;
+	file_abandon(&w);
+	reads_back(beside, "first,lost");
+	go_on(beside, &part);
 	assert_int_equal(access(beside, F_OK), -1);
 	unlink(inside("long"));
 }
 
-static void what_has_gone_or_shrunk_is_refused(void **state)
+/* Whoever ends after a commit may have had more to do. */
+static void what_was_committed_can_be_gone_on_with(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct file_writer w;
 	char beside[600];
+	struct file_part part = begin_long(&w, "lost", beside, sizeof(beside));
+
+	(void)state;
+	assert_int_equal(file_commit(&w, &d), HD_OK);
+	reads_back(inside("long"), "first,lost");
+	assert_int_equal(
+		file_resume(&w, inside("long"), beside, inside("long"), &d),
+		HD_OK);
+	fputs("a head again", w.stream);
+	assert_int_equal(file_cut(&w, &part, &d), HD_OK);
+	file_abandon(&w); /* nothing has happened then */
+	reads_back(inside("long"), "first,lost");
+	go_on(beside, &part);
+	go_on(beside, &part); /* and as often as somebody likes */
+	unlink(inside("long"));
+}
+
+static void what_has_gone_or_changed_is_refused(void **state)
+{
+	struct file_part five = part_of("12345"), six = part_of("123456"),
+			 other = part_of("12344");
+	struct diag d = { .status = HD_OK };
+	struct file_writer w;
+	char beside[600], target[600];
 
 	(void)state;
 	snprintf(beside, sizeof(beside), "%s", inside("part"));
-	assert_int_equal(file_resume(&w, inside("long"), beside, &d),
+	snprintf(target, sizeof(target), "%s", inside("long"));
+	assert_int_equal(file_resume(&w, target, beside, target, &d),
 			 HD_ERR_NOT_FOUND);
-	d.status = HD_OK;
-	assert_int_equal(file_write(beside, "12345", 5, &d), HD_OK);
-	assert_int_equal(file_resume(&w, inside("long"), beside, &d), HD_OK);
-	assert_int_equal(file_cut(&w, 6, &d), HD_ERR_INPUT);
-	d.status = HD_OK;
-	assert_int_equal(file_cut(&w, 5, &d), HD_OK);
+	for (int named = 0; named < 2; named++) {
+		const char *there = named ? target : beside;
+
+		d.status = HD_OK;
+		assert_int_equal(file_write(there, "12345", 5, &d), HD_OK);
+		assert_int_equal(file_resume(&w, target, beside, target, &d),
+				 HD_OK);
+		assert_int_equal(file_cut(&w, &six, &d), HD_ERR_INPUT);
+		d.status = HD_OK;
+		assert_int_equal(file_cut(&w, &other, &d), HD_ERR_INPUT);
+		d.status = HD_OK;
+		assert_int_equal(file_cut(&w, &five, &d), HD_OK);
+		file_abandon(&w);
+		reads_back(there, "12345"); /* it is not ours to remove */
+		unlink(there);
+	}
+}
+
+static void what_is_no_file_is_not_gone_on_with(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	struct file_writer w;
+	char beside[600];
+	struct stat st;
+
+	(void)state;
+	begin_long(&w, "lost", beside, sizeof(beside));
 	file_abandon(&w);
-	reads_back(beside, "12345"); /* it is not ours to remove */
+	assert_int_equal(
+		file_resume(&w, "/dev/null", beside, inside("long"), &d),
+		HD_ERR_INPUT);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
 	unlink(beside);
 }
 
@@ -381,7 +462,9 @@ int main(void)
 		cmocka_unit_test(links_that_lead_nowhere_are_refused),
 		cmocka_unit_test(a_full_disk_is_named_with_its_file),
 		cmocka_unit_test(what_is_kept_can_be_gone_on_with),
-		cmocka_unit_test(what_has_gone_or_shrunk_is_refused),
+		cmocka_unit_test(what_was_committed_can_be_gone_on_with),
+		cmocka_unit_test(what_has_gone_or_changed_is_refused),
+		cmocka_unit_test(what_is_no_file_is_not_gone_on_with),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -290,10 +290,11 @@ static enum hd_status finish(struct simulation *s, enum hd_status status,
 {
 	if (s->state == SIM_BROKEN)
 		return refuse_broken(s, s->sim, d);
-	if (status == HD_OK)
-		status = commit_files(s, d);
 	if (status == HD_OK && s->jobs && !s->is_stopped)
 		status = jobs_run_alone(s, d);
+	/* Last, for what is shown of the run follows at once. */
+	if (status == HD_OK)
+		status = commit_files(s, d);
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
 						       : status;
 }

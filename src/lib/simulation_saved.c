@@ -132,6 +132,13 @@ static char *pack_text(struct pack *p, const char *text)
 	return copy;
 }
 
+static void pack_part(struct pack *p, struct file_part *part)
+{
+	pack_u64(p, &part->len);
+	pack_u64(p, &part->content.a);
+	pack_u64(p, &part->content.b);
+}
+
 enum hd_status saved_open(struct simulation *s, struct side_file *f,
 			  const char *path, struct diag *d)
 {
@@ -140,11 +147,13 @@ enum hd_status saved_open(struct simulation *s, struct side_file *f,
 	d->file = NULL;
 	if (s->options.restart) {
 		char *beside = pack_text(&s->saved, NULL);
+		char *target = pack_text(&s->saved, NULL);
 
-		status = s->saved.refused
-				 ? refuse_damaged(s, d)
-				 : file_resume(&f->writer, path, beside, d);
+		status = s->saved.refused ? refuse_damaged(s, d)
+					  : file_resume(&f->writer, path,
+							beside, target, d);
 		free(beside);
+		free(target);
 	} else {
 		status = file_create(&f->writer, path, d);
 	}
@@ -163,19 +172,21 @@ static enum hd_status pack_files(struct simulation *s, struct pack *p,
 {
 	struct side_file *files[] = { &s->pcap, &s->trace };
 	enum hd_status status = HD_OK;
-	uint64_t len[2] = { 0, 0 };
+	struct file_part parts[2] = { { .len = 0 }, { .len = 0 } };
 
 	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
 		if (files[i]->is_open)
-			status = file_keep(&files[i]->writer, d, &len[i]);
+			status = file_keep(&files[i]->writer, d, &parts[i]);
+	}
+	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
+		if (!files[i]->is_open)
+			continue;
+		free(pack_text(p, files[i]->writer.beside));
+		free(pack_text(p, files[i]->writer.target));
 	}
 	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
 		if (files[i]->is_open)
-			free(pack_text(p, files[i]->writer.beside));
-	}
-	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
-		if (files[i]->is_open)
-			pack_u64(p, &len[i]);
+			pack_part(p, &parts[i]);
 	}
 	return status;
 }
@@ -186,13 +197,14 @@ static enum hd_status cut_files(struct simulation *s, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
-		uint64_t len = 0;
+		struct file_part part = { .len = 0 };
 
 		if (!files[i]->is_open)
 			continue;
-		pack_u64(&s->saved, &len);
-		status = s->saved.refused ? refuse_damaged(s, d)
-					  : file_cut(&files[i]->writer, len, d);
+		pack_part(&s->saved, &part);
+		status = s->saved.refused
+				 ? refuse_damaged(s, d)
+				 : file_cut(&files[i]->writer, &part, d);
 	}
 	return status;
 }

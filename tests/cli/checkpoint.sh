@@ -6,8 +6,8 @@
 . "$SRC/tests/cli/lib.sh"
 ulimit -c 0
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
-KILLS=4
-[ -z "${HD_LONG:-}" ] || KILLS=40
+KILLS=4 LAST=12
+[ -z "${HD_LONG:-}" ] || KILLS=40 LAST=60
 
 # sim OPTION...: what is printed into `out`; 1 is a goal missed, or a deadlock.
 sim() {
@@ -22,13 +22,18 @@ rows() {
 
 # watched OPTION...: with all that can be watched.
 watched() {
-	sim --trace trace $pcap --db db "$@" || [ $? -eq 1 ] ||
+	sim --trace trace $pcap $record "$@" || [ $? -eq 1 ] ||
 		fail "$name: $(cat err)"
-	rows db dump
+	[ -z "$record" ] || rows db dump
+}
+
+# What a run leaves.
+left() {
+	echo out trace ${pcap:+pcap} ${record:+dump}
 }
 
 same() {
-	for what in out trace dump ${pcap:+pcap}; do
+	for what in $(left); do
 		cmp one/$what $what >&2 || fail "$name: $what differs ($1)"
 	done
 }
@@ -37,48 +42,62 @@ clear() {
 	rm -f trace* pcap* db dump out state*
 }
 
-# killed MOMENT THREADS: dies at that moment; goes on from what is there.
-killed() {
+# raised SIGNAL MOMENT STATUS: a run that gets that signal at that moment.
+raised() {
 	clear
 	status=0
-	RAISE_AT=$1 RAISE=9 LD_LIBRARY_PATH="${RAISER%/*}" \
-		LD_PRELOAD="${RAISER##*/}" sim --trace trace $pcap --db db \
+	RAISE_AT=$2 RAISE=$1 LD_LIBRARY_PATH="${RAISER%/*}" \
+		LD_PRELOAD="${RAISER##*/}" sim --trace trace $pcap $record \
 		--checkpoint state --every-simulated 2us || status=$?
-	[ "$status" -eq 137 ] || fail "$name: lives on at moment $1: $status"
-	[ -f state ] || return 0
-	# It was done, but for its last lines.
-	[ ! -f trace ] || return 0
+	[ "$status" -eq "$3" ] ||
+		fail "$name: signal $1 at moment $2: ends with $status: $(cat err)"
+}
+
+# goes_on WHEN THREADS: from the checkpoint, to what nobody stopped.
+goes_on() {
 	went_on=$((went_on + 1))
 	rm -f db
 	watched --restart state --checkpoint state --every-simulated 3us \
 		--threads "$2"
-	same "killed at moment $1, then on $2 threads"
-	[ -z "$(find . -name 'trace.*')" ] ||
-		fail "$name: a part of a trace is left"
+	same "$1, then on $2 threads"
+	[ -z "$(find . -name 'trace.*' -o -name 'pcap.*')" ] ||
+		fail "$name: a part of a trace or capture is left ($1)"
 }
 
-# A run that nobody kills.
+# killed MOMENT THREADS: dies at that moment; goes on from what is there.
+killed() {
+	raised 9 "$1" 137
+	[ ! -f state ] || goes_on "killed at moment $1" "$2"
+}
+
+# A run that nobody kills, and how many moments it has for that.
 saved() {
 	clear
-	watched --checkpoint state --every-simulated 2us
+	RAISE_COUNT=moments LD_LIBRARY_PATH="${RAISER%/*}" \
+		LD_PRELOAD="${RAISER##*/}" sim --trace trace $pcap $record \
+		--checkpoint state --every-simulated 2us || [ $? -eq 1 ] ||
+		fail "$name: $(cat err)"
+	moments=$(cat moments)
+	[ -z "$record" ] || rows db dump
 	same "saved now and then"
 	[ -f state ] || fail "$name: no checkpoint"
 }
 
 reference() {
 	pcap='--pcap pcap'
-	sim --set run.horizon=1us $pcap || [ $? -eq 1 ] || pcap=
+	sim --set run.measure=1us $pcap || [ $? -eq 1 ] || pcap=
+	captured=$((captured + ${#pcap}))
 	clear
 	watched
 	rm -rf one
 	mkdir one
-	for what in out trace dump ${pcap:+pcap}; do
+	for what in $(left); do
 		mv $what one
 	done
 }
 
 # With sanitizers every second example, and the first.
-went_on=0 turn=0 number=0 share=1
+went_on=0 turn=0 number=0 share=1 captured=0 record='--db db'
 [ "${HD_LIGHT:-0}" = 0 ] || share=2
 for file in "$SRC"/examples/*.yaml; do
 	name=$(basename "$file" .yaml)
@@ -91,15 +110,62 @@ for file in "$SRC"/examples/*.yaml; do
 	[ "$name" != quickstart ] || kills=$KILLS
 	for k in $(seq 1 "$kills"); do
 		turn=$((turn + 1))
-		# A database takes the first 60; the six checkpoints follow.
-		killed $((66 + turn * 37 % 95)) $((1 + turn % 3))
+		# The first checkpoint is early, but after some of the database.
+		killed $((moments * (25 + turn * 37 % 75) / 100)) $((1 + turn % 3))
 	done
 done
 [ $((went_on * share)) -ge 15 ] || fail "only $went_on runs went on after a kill"
+[ "$captured" -gt 0 ] || fail "no capture was looked at"
+
+# ---- at its end ------------------------------------------------------------
+
+# A run is not done before its last system call: traces and captures have their
+# names by then, and all the same it goes on from its last checkpoint. So it
+# does when it is over.
+file=$SRC/examples/quickstart.yaml name=quickstart record=
+reference
+saved
+early=0 late=0
+for back in $(seq 1 "$LAST"); do
+	raised 9 $((moments - back)) 137
+	[ -f state ] || fail "no checkpoint at moment $((moments - back))"
+	if [ -f trace ] && [ -f pcap ]; then
+		late=$((late + 1))
+	else
+		early=$((early + 1))
+	fi
+	goes_on "killed $back moments before its end" $((1 + back % 3))
+done
+[ "$late" -gt 0 ] && [ "$early" -gt 0 ] ||
+	fail "$late kills after the files were in place, $early before"
+saved
+goes_on "over" 1
+printf x | dd of=trace bs=1 seek=3 conv=notrunc 2>/dev/null
+status 3 sim --trace trace $pcap --restart state
+has err "'trace', which has its first part, is not as it was"
+echo "checkpoint: goes on after $early kills before, $late after its files have names"
+
+# A signal lets a longer run end in order, with what it has in its files.
+long() {
+	"$HEDDLE" sim "$file" --json --trace trace --set run.warmup=3us \
+		--set run.measure=600us "$@" >out 2>err
+}
+clear
+RAISE_COUNT=moments LD_LIBRARY_PATH="${RAISER%/*}" LD_PRELOAD="${RAISER##*/}" \
+	long --checkpoint state
+mv out one/out
+mv trace one/trace
+status=0
+RAISE_AT=$(($(cat moments) / 2)) RAISE=15 LD_LIBRARY_PATH="${RAISER%/*}" \
+	LD_PRELOAD="${RAISER##*/}" long --checkpoint state || status=$?
+[ "$status" -eq 143 ] || fail "SIGTERM: ends with $status"
+has err '--restart state goes on from there'
+long --restart state
+pcap=
+same "ended by a signal"
 
 # ---- by the clock ----------------------------------------------------------
 
-file=$SRC/examples/quickstart.yaml name=quickstart
 clear
 "$HEDDLE" sim "$file" --checksum >want
 "$HEDDLE" sim "$file" --checksum --checkpoint state --every 1ms >got
