@@ -439,26 +439,85 @@ static enum hd_status walk_map(struct walk *w, const struct schema_row *parent,
 	return status;
 }
 
+/* One of them; `d` has no file, for it is about no line of one. */
+static enum hd_status apply(const struct overrides *o, size_t number,
+			    const struct schema_row *table,
+			    struct document *doc, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+	struct walk w = { .yaml = &doc->yaml,
+			  .table = table,
+			  .o = &o->items[number],
+			  .number = number,
+			  .rest = o->items[number].path,
+			  .d = &inner };
+
+	if (walk_map(&w, NULL, 1) == HD_OK)
+		return HD_OK;
+	d->file = NULL;
+	return diag_fail(d, HD_ERR_USAGE, "%s: %s", w.o->label, inner.message);
+}
+
 enum hd_status overrides_apply(const struct overrides *o,
 			       const struct schema_row *table,
 			       struct document *doc, struct diag *d)
 {
-	for (size_t i = 0; o && i < o->n; i++) {
-		struct diag inner = { .status = HD_OK };
-		struct walk w = { .yaml = &doc->yaml,
-				  .table = table,
-				  .o = &o->items[i],
-				  .number = i,
-				  .rest = o->items[i].path,
-				  .d = &inner };
+	enum hd_status status = HD_OK;
 
-		if (walk_map(&w, NULL, 1) == HD_OK)
+	for (size_t i = 0; o && i < o->n && status == HD_OK; i++)
+		status = apply(o, i, table, doc, d);
+	return status;
+}
+
+/*
+ * Notes which overrides have a part in what is below a node: a value of theirs,
+ * not what was made on the way to it.
+ */
+static void note_left(struct document *doc, int index, size_t n, bool *left)
+{
+	const yaml_node_t *node = document_node(doc, index);
+	size_t number = SIZE_MAX - node->start_mark.line;
+
+	if (number < n &&
+	    (node->type == YAML_SCALAR_NODE || node->start_mark.column != 0))
+		left[number] = true;
+	for (const yaml_node_item_t *i = node->data.sequence.items.start;
+	     node->type == YAML_SEQUENCE_NODE &&
+	     i < node->data.sequence.items.top;
+	     i++)
+		note_left(doc, *i, n, left);
+	for (const yaml_node_pair_t *p = node->data.mapping.pairs.start;
+	     node->type == YAML_MAPPING_NODE &&
+	     p < node->data.mapping.pairs.top;
+	     p++)
+		note_left(doc, p->value, n, left);
+}
+
+bool overrides_clash(const struct overrides *o, size_t first,
+		     const struct schema_row *table, struct document *doc,
+		     size_t *lost, size_t *by)
+{
+	bool *was = hd_alloc(o->n + 1, sizeof(*was));
+	bool *left = hd_alloc(o->n + 1, sizeof(*left));
+	bool clash = false;
+
+	for (size_t i = 0; i < o->n && !clash; i++) {
+		struct diag ignored = { .status = HD_OK };
+
+		if (apply(o, i, table, doc, &ignored) != HD_OK)
 			continue;
-		d->file = NULL;
-		return diag_fail(d, HD_ERR_USAGE, "%s: %s", w.o->label,
-				 inner.message);
+		memset(left, 0, o->n * sizeof(*left));
+		note_left(doc, 1, o->n, left);
+		for (size_t k = first; k < i && !clash; k++) {
+			clash = was[k] && !left[k];
+			*lost = k;
+			*by = i;
+		}
+		memcpy(was, left, o->n * sizeof(*was));
 	}
-	return HD_OK;
+	free(was);
+	free(left);
+	return clash;
 }
 
 void override_paths(const struct schema_row *table, struct strbuf *out)

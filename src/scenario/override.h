@@ -61,6 +61,15 @@ HD_MUST_CHECK enum hd_status overrides_apply(const struct overrides *o,
 					     struct document *doc,
 					     struct diag *d);
 
+/*
+ * Two of the overrides from `first` on that are about one field, whatever they
+ * call it: of one nothing is left in `doc` once the other has been applied.
+ * Those that cannot be applied are left out.
+ */
+bool overrides_clash(const struct overrides *o, size_t first,
+		     const struct schema_row *table, struct document *doc,
+		     size_t *lost, size_t *by);
+
 /* The override that made a node, or NULL; *whole: it is all of its value. */
 const struct override *override_of(const struct overrides *o,
 				   const yaml_node_t *node, bool *whole);

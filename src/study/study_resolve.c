@@ -189,6 +189,85 @@ static enum hd_status resolve_axes(struct study *s, struct diag *d)
 	return status;
 }
 
+/* The field of the scenario that this is, or is short for; NULL: none. */
+static const char *scenario_field(const struct study *s, const char *field)
+{
+	const struct option *o;
+
+	if (!study_is_option(s, field))
+		return field;
+	o = s->options ? option_find(s->options, field, strlen(field)) : NULL;
+	return o && o->kind == OPT_SET ? o->path : NULL;
+}
+
+/* Adds the fields of all axes and, in `axes`, which is whose. */
+static void put_fields(const struct study *s, struct overrides *out,
+		       size_t *axes)
+{
+	for (size_t i = 0; i < s->n_axes; i++) {
+		const char *field = scenario_field(s, s->axes[i].field);
+
+		if (!field)
+			continue;
+		*axes++ = i;
+		overrides_put(out, s->axes[i].field, field, "%s",
+			      s->axes[i].values.items[0]);
+	}
+}
+
+/* Two axes of one field, or one that comes to nothing for another reason. */
+static enum hd_status refuse_clash(const struct study *s, const char *other,
+				   size_t axis, struct diag *d)
+{
+	struct strbuf why = STRBUF_INIT;
+
+	if (other)
+		strbuf_printf(&why, "it is varied as '%s', too", other);
+	else
+		strbuf_puts(&why, "it is not varied: say how many seeds "
+				  "instead");
+	enum hd_status status = refuse_axis(s, axis, d, why.text);
+
+	strbuf_fini(&why);
+	return status;
+}
+
+/*
+ * One field under two names (traffic.video.load, traffic.0.load; an option and
+ * what it is short for), or a field and a whole that has it: one of the two
+ * would do nothing. The seed of a point comes after all of them.
+ */
+static enum hd_status check_fields(const struct study *s, struct diag *d)
+{
+	const char *text = *s->base ? s->base : "{}";
+	struct diag ignored = { .status = HD_OK };
+	struct overrides all = { 0 };
+	size_t *axes = hd_alloc(s->n_axes + 1, sizeof(*axes));
+	size_t first = s->overrides.n, lost = 0, by = 0;
+	enum hd_status status = HD_OK;
+	struct document doc;
+
+	overrides_copy(&s->overrides, &all);
+	put_fields(s, &all, axes);
+	overrides_put(&all, "", "run.seed", "1");
+	/* What is wrong with the scenario itself is said by who reads it. */
+	if (document_load(text, strlen(text), "", &ignored, &doc) == HD_OK) {
+		if (document_root(&doc) &&
+		    overrides_clash(&all, first, scenario_fields, &doc, &lost,
+				    &by))
+			status =
+				by + 1 < all.n
+					? refuse_clash(s, all.items[lost].label,
+						       axes[by - first], d)
+					: refuse_clash(s, NULL,
+						       axes[lost - first], d);
+		document_fini(&doc);
+	}
+	overrides_fini(&all);
+	free(axes);
+	return status;
+}
+
 /* ---- the grid ----------------------------------------------------------- */
 
 size_t study_value(const struct study *s, size_t axis, size_t cell)
@@ -552,10 +631,6 @@ static enum hd_status seed_of_settings(struct study *s, struct diag *d)
 /* They count on from the scenario's own, which no cell changes. */
 static enum hd_status resolve_seeds(struct study *s, struct diag *d)
 {
-	if (axis_of(s, "run.seed") != NO_AXIS)
-		return study_refuse(s, d, &s->seeds,
-				    "run.seed is not varied: say how many "
-				    "seeds instead");
 	if (!*s->base_file)
 		return seed_of_settings(s, d);
 	seed_of_scenario(s);
@@ -612,6 +687,8 @@ enum hd_status study_resolve(struct study *s, struct diag *d)
 		status = check_settings(s, d);
 	if (status == HD_OK)
 		status = resolve_axes(s, d);
+	if (status == HD_OK)
+		status = check_fields(s, d);
 	if (status == HD_OK)
 		status = resolve_skips(s, d);
 	if (status == HD_OK)

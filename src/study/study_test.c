@@ -100,13 +100,59 @@ static void axes_span_a_grid(void **state)
 	}
 }
 
+/* Names of fields, those of one field with the same number. */
+static const struct {
+	unsigned field;
+	const char *vary;
+} names[] = {
+	{ 0, "traffic.0.load=10%,20%" },
+	{ 0, "traffic.a.load=10%,20%" },
+	{ 0, "traffic[0].load=10%,20%" },
+	{ 0, "traffic[a].load=10%,20%" },
+	{ 0, "traffic.-.load=10%,20%" },
+	{ 0, "traffic.00.load=10%,20%" },
+	{ 1, "traffic.0.payload=256,512" },
+	{ 1, "traffic.a.payload=256,512" },
+	{ 2, "fabric.routing=minhop,updn" },
+	{ 2, "fabric.routing.engine=minhop,updn" },
+	{ 2, "fabric[routing].engine=minhop,updn" },
+	{ 3, "fabric.topology.hosts=4,5" },
+	{ 3, "fabric[topology][hosts]=4,5" },
+	{ 4, "qos.lanes=1,2" },
+	{ 4, "qos[lanes]=1,2" },
+};
+
+static void one_field_under_two_names_is_refused(void **state)
+{
+	const size_t n = sizeof(names) / sizeof(*names);
+
+	(void)state;
+	for (size_t i = 0; i < n * n; i++) {
+		const char *vary[3] = { names[i / n].vary, names[i % n].vary };
+		struct diag d = { .status = HD_OK };
+		struct study s;
+
+		assert_int_equal(make(&s, vary, &d), HD_OK);
+		bool refused = study_resolve(&s, &d) == HD_ERR_INPUT;
+
+		if (refused != (names[i / n].field == names[i % n].field))
+			fail_msg("%s and %s: '%s'", vary[0], vary[1],
+				 d.message);
+		study_fini(&s);
+	}
+}
+
 static void what_makes_no_study_is_refused(void **state)
 {
 	static const struct {
 		const char *vary[4], *skip, *stop, *find, *part;
 	} cases[] = {
 		{ { LOADS, LOADS }, .part = "it is varied twice" },
+		{ { LOADS, "traffic.a.load=10%,20%" },
+		  .part = "traffic.a.load: it is varied as 'traffic.0.load', "
+			  "too" },
 		{ { "run.seed=1,2" }, .part = "how many seeds" },
+		{ { "run[seed]=1,2" }, .part = "how many seeds" },
 		{ { "qos.lanes=1,2 & traffic.0.load=10%" },
 		  .part = "1 values cannot go along with 2" },
 		{ { LOADS }, "qos.lanes = 2", .part = "not a field" },
@@ -509,6 +555,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(axes_span_a_grid),
+		cmocka_unit_test(one_field_under_two_names_is_refused),
 		cmocka_unit_test(what_makes_no_study_is_refused),
 		cmocka_unit_test(a_recorded_study_comes_back_as_the_same),
 		cmocka_unit_test(measures_are_compared_in_their_units),

@@ -178,6 +178,9 @@ refused "'fast' is no value of it" mcast compare "$examples/multicast.yaml" \
 	--vary lanes=fast
 refused "no measure 'p99'; there are L1" \
 	model credit --vary lambda=1,2 --find 'largest lambda with p99 < 5us'
+refused "congestion.marking: it is varied as 'marking', too" \
+	cc compare "$examples/incast.yaml" --vary algorithm=fimd \
+	--vary marking=iba,depth --vary congestion.marking=iba,depth
 printf 'command: topo show\naxes: []\n' >bad.yaml
 refused "bad.yaml:1: 'topo show' is none of sim, cc compare" bad.yaml
 printf 'command: model credit\nscenario: x.yaml\naxes: []\n' >bad.yaml
