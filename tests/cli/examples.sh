@@ -485,6 +485,17 @@ jq -e '
 	last("updn")["traffic.0.load"] == 30 and
 	last("updn").delivered < 0.95 * last("updn").offered' study.json ||
 	fail "study.yaml: the engines fill up elsewhere"
+# docs/sweeps.md draws it, twice, and both engines are in the picture.
+status 0 "$HEDDLE" sweep "$examples/study.yaml" --db study.db -o study.dat
+sed -n '/^gnuplot /,/"$/p' "$SRC/docs/sweeps.md" >plots.sh
+[ "$(grep -c '^gnuplot ' plots.sh)" -eq 2 ] || fail "docs/sweeps.md has other plots"
+if command -v gnuplot >/dev/null; then
+	GNUTERM=dumb sh -eu plots.sh >plots 2>err || fail "a plot fails: $(cat err)"
+	for engine in ftree updn; do
+		[ "$(grep -c "$engine [*#]" plots)" -eq 2 ] ||
+			fail "$engine is not in both plots: $(cat plots)"
+	done
+fi
 
 # A study may keep every table that a run shows.
 set --
