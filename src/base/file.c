@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -23,7 +24,7 @@
 static bool is_absence(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == EISDIR ||
-	       error == ELOOP || error == ENAMETOOLONG;
+	       error == ELOOP || error == ENAMETOOLONG || error == ENXIO;
 }
 
 static enum hd_status refuse_read(struct diag *d, int error)
@@ -40,21 +41,13 @@ static enum hd_status refuse_write(struct diag *d, int error)
 			 strerror(error));
 }
 
-static enum hd_status read_stream(FILE *in, size_t limit, struct diag *d,
-				  struct strbuf *out)
+/* What has an end to wait for: a device has none, but for these. */
+static bool may_end(int fd, const struct stat *st)
 {
-	char chunk[1 << 16];
-	size_t total = 0, n;
+	bool is_null = st->st_rdev == makedev(1, 3);
 
-	errno = 0;
-	while ((n = fread(chunk, 1, sizeof(chunk), in)) > 0) {
-		if (n > limit - total)
-			return diag_fail(d, HD_ERR_INPUT,
-					 "is larger than %zu bytes", limit);
-		total += n;
-		strbuf_add(out, chunk, n);
-	}
-	return ferror(in) ? refuse_read(d, errno) : HD_OK;
+	return !S_ISBLK(st->st_mode) &&
+	       (!S_ISCHR(st->st_mode) || is_null || isatty(fd));
 }
 
 enum hd_status file_open(const char *path, struct diag *d, FILE **out)
@@ -66,9 +59,16 @@ enum hd_status file_open(const char *path, struct diag *d, FILE **out)
 	d->file = is_stdin ? "standard input" : path;
 	if (!in)
 		return refuse_read(d, errno);
-	if (fstat(fileno(in), &st) == 0 && S_ISDIR(st.st_mode)) {
+	bool known = fstat(fileno(in), &st) == 0;
+
+	if (known && S_ISDIR(st.st_mode)) {
 		file_close(in);
 		return refuse_read(d, EISDIR);
+	}
+	if (known && !may_end(fileno(in), &st)) {
+		file_close(in);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "is a device, and no file that ends");
 	}
 	const char *writer = claims_of(fileno(in));
 
@@ -88,6 +88,31 @@ void file_close(FILE *in)
 		fclose(in);
 }
 
+enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d,
+			      struct strbuf *out)
+{
+	char chunk[1 << 16];
+	size_t total = 0, n;
+	struct stat st;
+
+	/* A file says beforehand that it is too large, a pipe does not. */
+	bool too_large = fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode) &&
+			 st.st_size > ftello(in) &&
+			 (uint64_t)(st.st_size - ftello(in)) > limit;
+
+	errno = 0;
+	while (!too_large && (n = fread(chunk, 1, sizeof(chunk), in)) > 0) {
+		too_large = n > limit - total;
+		total += n;
+		if (!too_large)
+			strbuf_add(out, chunk, n);
+	}
+	if (too_large)
+		return diag_fail(d, HD_ERR_INPUT, "is larger than %zu bytes",
+				 limit);
+	return ferror(in) ? refuse_read(d, errno) : HD_OK;
+}
+
 enum hd_status file_read(const char *path, size_t limit, struct diag *d,
 			 struct strbuf *out)
 {
@@ -97,7 +122,7 @@ enum hd_status file_read(const char *path, size_t limit, struct diag *d,
 
 	if (status != HD_OK)
 		return status;
-	status = read_stream(in, limit, d, out);
+	status = file_read_rest(in, limit, d, out);
 	file_close(in);
 	if (status != HD_OK && out->len > start) {
 		out->len = start;

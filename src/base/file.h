@@ -29,7 +29,9 @@
 #include "base/digest.h"
 #include "base/strbuf.h"
 
-#define FILE_LIMIT ((size_t)1 << 30) /* for callers with no better idea */
+/* Of what a tool has dumped, and of what somebody wrote. */
+#define FILE_LIMIT         ((size_t)1 << 30)
+#define FILE_WRITTEN_LIMIT ((size_t)64 << 20)
 
 /* Appends all bytes of `path`, at most `limit`, to `out`. */
 HD_MUST_CHECK enum hd_status file_read(const char *path, size_t limit,
@@ -37,11 +39,15 @@ HD_MUST_CHECK enum hd_status file_read(const char *path, size_t limit,
 
 /*
  * For files that are read as they come, however long: opens `path` for
- * file_close, standard input if it is "-".
+ * file_close, standard input if it is "-". A device that never ends is
+ * HD_ERR_INPUT.
  */
 HD_MUST_CHECK enum hd_status file_open(const char *path, struct diag *d,
 				       FILE **out);
 void file_close(FILE *in);
+/* file_read for what is left of a file that is open. */
+HD_MUST_CHECK enum hd_status file_read_rest(FILE *in, size_t limit,
+					    struct diag *d, struct strbuf *out);
 
 HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes,
 					size_t len, struct diag *d);

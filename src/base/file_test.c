@@ -444,6 +444,32 @@ static void what_is_no_file_is_not_gone_on_with(void **state)
 	unlink(beside);
 }
 
+static void what_never_ends_is_refused_unread(void **state)
+{
+	static const char *const devices[] = { "/dev/zero", "/dev/urandom",
+					       "/dev/full" };
+	struct strbuf got = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		d.status = HD_OK;
+		assert_int_equal(file_read(devices[i], SIZE_MAX, &d, &got),
+				 HD_ERR_INPUT);
+		assert_int_equal(got.len, 0);
+	}
+	d.status = HD_OK;
+	assert_int_equal(file_read("/dev/null", 1, &d, &got), HD_OK);
+	/* A file of nothing, larger than any memory. */
+	assert_int_equal(file_write(inside("hole"), "", 0, &d), HD_OK);
+	assert_int_equal(truncate(inside("hole"), INT64_C(1) << 42), 0);
+	assert_int_equal(file_read(inside("hole"), (size_t)1 << 41, &d, &got),
+			 HD_ERR_INPUT);
+	assert_int_equal(got.cap, 0);
+	unlink(inside("hole"));
+	strbuf_fini(&got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +487,7 @@ int main(void)
 		cmocka_unit_test(writing_to_a_dangling_link_makes_its_file),
 		cmocka_unit_test(links_that_lead_nowhere_are_refused),
 		cmocka_unit_test(a_full_disk_is_named_with_its_file),
+		cmocka_unit_test(what_never_ends_is_refused_unread),
 		cmocka_unit_test(what_is_kept_can_be_gone_on_with),
 		cmocka_unit_test(what_was_committed_can_be_gone_on_with),
 		cmocka_unit_test(what_has_gone_or_changed_is_refused),

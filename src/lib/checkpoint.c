@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 static const char mark[] = "heddle checkpoint\n";
 #define MARK_LEN   (sizeof(mark) - 1)
@@ -115,12 +116,32 @@ enum hd_status checkpoint_parse(const char *bytes, size_t len,
 	return HD_OK;
 }
 
+/* What is no checkpoint is not gathered, however long it is. */
+static enum hd_status read_all(FILE *in, struct diag *d, struct strbuf *held)
+{
+	uint64_t room = memory_room() / 2;
+	char begin[MARK_LEN];
+	size_t n = fread(begin, 1, sizeof(begin), in);
+
+	if (!is_marked(begin, n))
+		return diag_fail(d, HD_ERR_INPUT, "this is no checkpoint");
+	strbuf_add(held, begin, n);
+	return file_read_rest(in, room < LIMIT ? room : LIMIT, d, held);
+}
+
 enum hd_status checkpoint_read(const char *path, const struct digest *content,
 			       struct diag *d, struct strbuf *held,
 			       struct pack *out)
 {
-	enum hd_status status = file_read(path, LIMIT, d, held);
+	const char *before = memory_for("checkpoints");
+	FILE *in;
+	enum hd_status status = file_open(path, d, &in);
 
+	if (status == HD_OK) {
+		status = read_all(in, d, held);
+		file_close(in);
+	}
+	memory_for(before);
 	return status == HD_OK ? checkpoint_parse(held->text, held->len,
 						  content, d, out)
 			       : status;

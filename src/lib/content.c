@@ -9,18 +9,25 @@
 enum hd_status content_of_file(const char *name, const char *path,
 			       struct diag *d, struct strbuf *out)
 {
-	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	struct digest h = DIGEST_START;
+	char chunk[1 << 16];
+	size_t n;
+	FILE *in;
+	enum hd_status status = file_open(path, d, &in);
 
+	if (status != HD_OK)
+		return status;
+	/* It may be longer than what anybody holds in memory. */
+	while ((n = fread(chunk, 1, sizeof(chunk), in)) > 0)
+		digest_add(&h, chunk, n);
+	if (ferror(in))
+		status = diag_fail(d, HD_ERR_IO, "cannot be read");
+	file_close(in);
 	if (status == HD_OK) {
-		struct digest h = DIGEST_START;
-
-		digest_add(&h, text.text, text.len);
 		strbuf_printf(out, "# file %s: ", name);
 		digest_print(&h, out);
 		strbuf_putc(out, '\n');
 	}
-	strbuf_fini(&text);
 	return status;
 }
 

@@ -148,7 +148,8 @@ static enum hd_status take_saved(struct admission *a, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct reservations saved = { 0 };
-	enum hd_status status = file_read(a->params.load, FILE_LIMIT, d, &text);
+	enum hd_status status =
+		file_read(a->params.load, FILE_WRITTEN_LIMIT, d, &text);
 
 	if (status == HD_OK)
 		status = reservations_read(a->subnet, text.text, d, &saved);

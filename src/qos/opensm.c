@@ -237,7 +237,7 @@ enum hd_status opensm_conf_load(const char *path, struct diag *d,
 				struct opensm_conf *out)
 {
 	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
 	size_t odd = text_find_binary(text.text, text.len);
 
 	if (status == HD_OK && odd < text.len)

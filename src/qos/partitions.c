@@ -332,7 +332,7 @@ enum hd_status partitions_load(const char *path, struct diag *d,
 {
 	struct strbuf text = STRBUF_INIT;
 	struct partitions read = { 0 };
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
 
 	if (status == HD_OK)
 		status = partitions_read(text.text, d, &read);

@@ -542,7 +542,7 @@ enum hd_status policy_load(const char *path, struct diag *d, struct policy *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct policy read = { 0 };
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
 
 	if (status == HD_OK)
 		status = policy_read(text.text, d, &read);

@@ -130,7 +130,7 @@ enum hd_status qos_requests_load(const char *path, struct diag *d,
 				 struct qos_requests *out)
 {
 	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
 
 	if (status == HD_OK)
 		status = qos_requests_read(text.text, d, out);

@@ -232,7 +232,7 @@ enum hd_status goals_load(const char *path, uint32_t mtu, struct diag *d,
 
 	*out = (struct goals){ .n = 0 };
 	d->file = path;
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
 
 	if (status == HD_OK)
 		status = goals_read(text.text, text.len, mtu, d, out);
