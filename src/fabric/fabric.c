@@ -10,6 +10,7 @@
 #include "fabric/limits.h"
 #include "subnet/route.h"
 #include "topo/generate.h"
+#include "topo/names.h"
 #include "topo/read.h"
 
 void *fabric_keep(struct fabric *b, size_t n, size_t size)
@@ -115,6 +116,21 @@ static node_id find_switch(const struct topo *t, const char *text, size_t len)
 	return TOPO_NONE;
 }
 
+/* Another switch of the name by which one was found, or TOPO_NONE. */
+static node_id switch_namesake(const struct topo *t, node_id found,
+			       const char *text, size_t len)
+{
+	if (strlen(t->nodes[found].name) != len ||
+	    strncmp(t->nodes[found].name, text, len) != 0)
+		return TOPO_NONE;
+	for (node_id v = found + 1; v < t->n_nodes; v++) {
+		if (topo_is_switch(t, v) &&
+		    strcmp(t->nodes[v].name, t->nodes[found].name) == 0)
+			return v;
+	}
+	return TOPO_NONE;
+}
+
 /* The GUIDs of the switches that fabric.routing.roots names. */
 static enum hd_status read_roots(struct fabric *b, struct diag *d,
 				 struct route_options *o)
@@ -136,6 +152,14 @@ static enum hd_status read_roots(struct fabric *b, struct diag *d,
 					       "fabric.routing.roots: no "
 					       "switch '%.*s'",
 					       (int)len, at);
+		struct diag inner = { .status = HD_OK };
+		node_id other = switch_namesake(&b->topo, found, at, len);
+
+		if (other != TOPO_NONE &&
+		    topo_refuse_name(&b->topo, found, other, &inner) != HD_OK)
+			return scenario_refuse(b->scenario, d, &r->roots,
+					       "fabric.routing.roots: %s",
+					       inner.message);
 		roots[o->n_roots++] = b->topo.nodes[found].guid;
 		if (!at[len])
 			return HD_OK;

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "topo/names.h"
 
 #define MAX_ITEM 256
 
@@ -15,6 +16,7 @@ struct selector {
 	const struct topo *topo;
 	struct selection hosts;
 	struct text_map names; /* of nodes; the first of a name */
+	struct text_map again; /* the second, where there are several */
 };
 
 /* A selection under construction: who is in, by port. */
@@ -49,9 +51,12 @@ struct selector *selector_new(const struct topo *t)
 		if (is_host_port(t, p))
 			add(&s->hosts, p);
 	}
-	for (node_id v = 0; v < t->n_nodes; v++)
-		text_map_put(&s->names, t->nodes[v].name,
-			     strlen(t->nodes[v].name), v);
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		const char *name = t->nodes[v].name;
+
+		if (text_map_put(&s->names, name, strlen(name), v) != MAP_NONE)
+			text_map_put(&s->again, name, strlen(name), v);
+	}
 	return s;
 }
 
@@ -61,6 +66,7 @@ void selector_free(struct selector *s)
 		return;
 	selection_fini(&s->hosts);
 	text_map_fini(&s->names);
+	text_map_fini(&s->again);
 	free(s);
 }
 
@@ -200,6 +206,33 @@ static node_id find_node(const struct picking *p, const char *name)
 	return MAP_NONE;
 }
 
+static void pass_by(struct picking *p, port_id port)
+{
+	(void)p, (void)port;
+}
+
+/*
+ * Of several nodes of that name the one that can be meant here; MAP_NONE if
+ * there is none, or more of them, which is refused.
+ */
+static node_id only_fit(struct picking *p, const char *name, bool hosts)
+{
+	const struct topo *t = p->s->topo;
+	node_id found = MAP_NONE;
+
+	for (node_id v = 0; v < t->n_nodes; v++) {
+		if (strcmp(t->nodes[v].name, name) != 0 ||
+		    !use_node(p, v, -1, hosts, pass_by))
+			continue;
+		if (found != MAP_NONE) {
+			(void)!topo_refuse_name(t, found, v, p->d);
+			return MAP_NONE;
+		}
+		found = v;
+	}
+	return found;
+}
+
 /* Nodes by name or pattern; returns how many ports were used. */
 static unsigned use_named(struct picking *p, const char *name, int number,
 			  bool hosts, pick_fn *use)
@@ -210,6 +243,8 @@ static unsigned use_named(struct picking *p, const char *name, int number,
 	if (!strpbrk(name, "*?")) {
 		node_id v = find_node(p, name);
 
+		if (text_map_get(&p->s->again, name, strlen(name)) != MAP_NONE)
+			v = only_fit(p, name, hosts);
 		return v == MAP_NONE ? 0 : use_node(p, v, number, hosts, use);
 	}
 	for (node_id v = 0; v < t->n_nodes; v++) {
@@ -279,20 +314,23 @@ static enum hd_status use_hosts_on(struct picking *p, const char *name,
 				   pick_fn *use)
 {
 	const struct topo *t = p->s->topo;
-	bool found = false;
+	bool is_pattern = strpbrk(name, "*?");
+	node_id found = TOPO_NONE;
 
 	for (uint32_t i = 0; i < p->s->hosts.n; i++) {
 		port_id port = p->s->hosts.ports[i];
 		port_id peer = t->ports[port].peer;
-		const struct topo_node *sw =
-			topo_node_of(t, peer == TOPO_NONE ? port : peer);
+		node_id sw = t->ports[peer == TOPO_NONE ? port : peer].node;
 
-		if (sw->kind == NODE_SWITCH && fits(name, sw->name)) {
-			use(p, port);
-			found = true;
-		}
+		if (!topo_is_switch(t, sw) || !fits(name, t->nodes[sw].name))
+			continue;
+		if (!is_pattern && found != TOPO_NONE && found != sw)
+			return topo_refuse_name(t, found, sw, p->d);
+		use(p, port);
+		found = sw;
 	}
-	return found ? HD_OK : refuse_name(p, "host on a switch", name);
+	return found != TOPO_NONE ? HD_OK
+				  : refuse_name(p, "host on a switch", name);
 }
 
 static enum hd_status use_share(struct picking *p, const char *text,
@@ -432,13 +470,16 @@ static enum hd_status read_item(struct picking *p, const char *text, size_t len,
 				 "'%.40s...' is too long for a name", text);
 	memcpy(item, text, len);
 	item[len] = '\0';
-	p->names = names_hosts(item);
-	if (strncmp(item, "not:", 4) != 0 || len == 4)
-		return read(p, item, pick);
-	p->names = false;
-	if (p->out->n == 0 && read == use_item)
+	bool drops = strncmp(item, "not:", 4) == 0 && len > 4;
+
+	p->names = !drops && names_hosts(item);
+	if (drops && p->out->n == 0 && read == use_item)
 		use_all(p, pick);
-	return read(p, item + 4, drop);
+	enum hd_status status =
+		drops ? read(p, item + 4, drop) : read(p, item, pick);
+
+	/* What a name means stays refused, whatever else it might be. */
+	return p->d->status == HD_OK ? status : p->d->status;
 }
 
 static enum hd_status select_by(const struct selector *s, const char *text,

@@ -11,7 +11,7 @@
  *
  *	all          every host
  *	h3, h*       by name, * and ? standing for any letters
- *	0x2c9...     by GUID, where names are not enough
+ *	0x2c9...     by GUID, where several have a name: that is refused
  *	h3:2         one port of it
  *	h0..h7       names with numbers at their ends, in order
  *	5, 0..7      by number

@@ -245,6 +245,51 @@ static void a_node_is_found_by_its_guid(void **state)
 	assert_non_null(strstr(d.message, "no node '0xe41d2d0300001021'"));
 }
 
+/* Both leaves are "leaf1" and h2 is "h1": who means one of them is refused. */
+static void a_name_of_two_is_refused_where_one_is_meant(void **state)
+{
+	static const struct {
+		const char *text;
+		bool refused;
+	} cases[] = {
+		{ "h1", true },        { "h0..h1", true },
+		{ "h0,h1", true },     { "h1:1", true },
+		{ "not:h1", true },    { "on:leaf1", true },
+		{ "h0", false },       { "h*", false },
+		{ "on:leaf*", false }, { "0..3", false },
+		{ "all", false },      { "0x12", false },
+		{ "h3:2", false },     { "not:h3", false },
+		{ "h?", false },       { "not:h*,h0", false },
+	};
+	struct fabric *f = *state;
+	struct rng rng = { 0 };
+
+	for (node_id v = 0; v < f->topo.n_nodes; v++)
+		f->topo.nodes[v].guid = 0x10 + v;
+	f->topo.nodes[1].name[4] = '1';
+	f->topo.nodes[4].name[1] = '1';
+	selector_free(f->selector);
+	f->selector = selector_new(&f->topo);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct diag d = { .status = HD_OK };
+		struct selection s = { 0 };
+		enum hd_status status =
+			select_hosts(f->selector, cases[i].text, &rng, &d, &s);
+
+		if ((status != HD_OK) != cases[i].refused)
+			fail_msg("'%s': %s", cases[i].text, d.message);
+		if (cases[i].refused)
+			assert_non_null(strstr(
+				d.message, i == 5 ? "'leaf1' is the name of "
+						    "0x0000000000000010 and "
+						    "0x0000000000000011"
+						  : "'h1' is the name of "
+						    "0x0000000000000013 and "
+						    "0x0000000000000014"));
+		selection_fini(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +306,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_node_is_found_by_its_guid,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_name_of_two_is_refused_where_one_is_meant, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,6 +248,33 @@ const char *hd_net_host_name(const struct hd_net *net, uint32_t host)
 	return host < hd_net_hosts(net) ? net->names[host] : NULL;
 }
 
+static uint64_t guid_of_host(const struct hd_net *net, uint32_t host)
+{
+	return topo_node_of(&net->fabric->topo, net->hosts->ports[host])->guid;
+}
+
+/* The one at this place in the order of names, unless another has its name. */
+static int take_host(const struct hd_net *net, uint32_t at, uint32_t *out,
+		     struct hd_error *error)
+{
+	uint32_t host = net->by_name[at];
+
+	for (uint32_t i = at > 0 ? at - 1 : 0; i <= at + 1; i++) {
+		if (i == at || i >= net->hosts->n ||
+		    strcmp(net->names[net->by_name[i]], net->names[host]) != 0)
+			continue;
+		return call_misuse(
+			error,
+			"'%.80s' is the name of 0x%016llx and "
+			"0x%016llx",
+			net->names[host],
+			(unsigned long long)guid_of_host(net, host),
+			(unsigned long long)guid_of_host(net, net->by_name[i]));
+	}
+	*out = host;
+	return call_done(error);
+}
+
 int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
 		struct hd_error *error)
 {
@@ -259,10 +286,8 @@ int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
 		uint32_t middle = low + (high - low) / 2;
 		int order = strcmp(name, net->names[net->by_name[middle]]);
 
-		if (order == 0) {
-			*out = net->by_name[middle];
-			return call_done(error);
-		}
+		if (order == 0)
+			return take_host(net, middle, out, error);
 		if (order < 0)
 			high = middle;
 		else

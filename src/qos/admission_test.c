@@ -158,7 +158,11 @@ static void on_and_off_sources_fit_beyond_their_peaks(void **state)
 	assert_true(admitted > 10);
 	assert_int_equal(h.a.refused, 30 - admitted);
 	/* The hub's port to h0. */
-	port_id last = h.f.topo.ports[end_named(&h.f.topo, "h0")].peer;
+	struct diag d = { .status = HD_OK };
+	port_id first = TOPO_NONE;
+
+	assert_int_equal(end_named(&h.f.topo, "h0", &d, &first), HD_OK);
+	port_id last = h.f.topo.ports[first].peer;
 	double exact = binomial_tail(admitted, 0.2, 10);
 
 	assert_true(exact <= 0.02);

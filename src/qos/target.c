@@ -10,13 +10,12 @@ static enum hd_status find_end(const struct topo *t,
 			       const struct qos_request *q, const char *name,
 			       struct diag *d, port_id *out)
 {
-	port_id found = end_named(t, name);
+	struct diag why = { .status = HD_OK };
 
-	if (found == TOPO_NONE)
-		return diag_fail_at(d, HD_ERR_NOT_FOUND, q->line, 0,
-				    "no end port is called '%.80s'", name);
-	*out = found;
-	return HD_OK;
+	return end_named(t, name, &why, out) == HD_OK
+		       ? HD_OK
+		       : diag_fail_at(d, why.status, q->line, 0, "%s",
+				      why.message);
 }
 
 enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q,

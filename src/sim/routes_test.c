@@ -84,6 +84,15 @@ static hd_time written_at(const struct fabric *f, const char *name, lid_t lid)
 	return 0;
 }
 
+static port_id host_named(const struct fabric *f, const char *name)
+{
+	struct diag d = { .status = HD_OK };
+	port_id found = TOPO_NONE;
+
+	assert_int_equal(end_named(&f->topo, name, &d, &found), HD_OK);
+	return found;
+}
+
 /*
  * A packet is lost if its head would have reached the second switch at 500 us
  * or later and reached the first one before that had its new table: to the
@@ -97,7 +106,7 @@ static void one_outage(int late, const char *more)
 
 	/* The first switch is written as a head arrives, or 1 ps beside. */
 	load_outage(0, more, &f);
-	lid_t lid = f->subnet.lid_of_port[end_named(&f->topo, "h1")];
+	lid_t lid = f->subnet.lid_of_port[host_named(f, "h1")];
 	hd_time first = written_at(f, "s-0", lid);
 
 	fabric_free(f);
@@ -379,7 +388,7 @@ static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 	draw_scenario(seed, engine, &drawn);
 	must_build(drawn.text.text, &f);
 	bool *down = cables_left(f);
-	port_id manager = end_named(&f->topo, "h0");
+	port_id manager = host_named(f, "h0");
 	bool *seen = reach(f, down, f->topo.ports[manager].node);
 	uint8_t *lft = final_tables(f);
 	uint64_t n_pairs = 0, n_delivered = 0;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "subnet/mcast.h"
 #include "subnet/order.h"
+#include "topo/names.h"
 
 /* A whole string as a number, in base 10 or, with 0x, 16. */
 static bool to_number(const char *text, uint64_t *out)
@@ -30,31 +31,56 @@ static port_id by_guid(const struct topo *t, uint64_t guid)
 	return TOPO_NONE;
 }
 
-/* The node's end port of that number, or its first one if number is -1. */
+/*
+ * The node's end port of that number, or its first one if number is -1;
+ * *other: that of another node of this name, or TOPO_NONE.
+ */
 static port_id of_node(const struct topo *t, const char *name, size_t len,
-		       int number)
+		       int number, port_id *other)
 {
-	for (port_id p = 0; p < t->n_ports; p++) {
+	port_id found = TOPO_NONE;
+
+	*other = TOPO_NONE;
+	for (port_id p = 0; p < t->n_ports && *other == TOPO_NONE; p++) {
 		const char *own = topo_node_of(t, p)->name;
 
-		if (topo_is_end_port(t, p) && strlen(own) == len &&
-		    memcmp(own, name, len) == 0 &&
-		    (number < 0 || t->ports[p].number == number))
-			return p;
+		if (!topo_is_end_port(t, p) || strlen(own) != len ||
+		    memcmp(own, name, len) != 0 ||
+		    (number >= 0 && t->ports[p].number != number))
+			continue;
+		if (found == TOPO_NONE)
+			found = p;
+		else if (t->ports[p].node != t->ports[found].node)
+			*other = p;
 	}
-	return TOPO_NONE;
+	return found;
 }
 
-port_id end_named(const struct topo *t, const char *name)
+static enum hd_status refuse_two(const struct topo *t, port_id a, port_id b,
+				 struct diag *d)
 {
-	return of_node(t, name, strlen(name), -1);
+	return topo_refuse_name(t, t->ports[a].node, t->ports[b].node, d);
+}
+
+enum hd_status end_named(const struct topo *t, const char *name, struct diag *d,
+			 port_id *out)
+{
+	port_id other, found = of_node(t, name, strlen(name), -1, &other);
+
+	if (found == TOPO_NONE)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "no end port is called '%.80s'", name);
+	if (other != TOPO_NONE)
+		return refuse_two(t, found, other, d);
+	*out = found;
+	return HD_OK;
 }
 
 enum hd_status end_find(const struct subnet *s, const char *text,
 			struct diag *d, port_id *out)
 {
 	const char *slash = strrchr(text, '/');
-	port_id found = end_named(s->topo, text);
+	port_id other, found = of_node(s->topo, text, strlen(text), -1, &other);
 	uint64_t number;
 
 	if (found == TOPO_NONE && to_number(text, &number)) {
@@ -66,12 +92,14 @@ enum hd_status end_find(const struct subnet *s, const char *text,
 	if (found == TOPO_NONE && slash && to_number(slash + 1, &number) &&
 	    number <= TOPO_MAX_PORTS)
 		found = of_node(s->topo, text, (size_t)(slash - text),
-				(int)number);
+				(int)number, &other);
 	if (found == TOPO_NONE || !topo_is_end_port(s->topo, found))
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "no end port '%s': give the name of a host, a"
 				 " LID, or a port GUID as 0x...",
 				 text);
+	if (other != TOPO_NONE)
+		return refuse_two(s->topo, found, other, d);
 	*out = found;
 	return HD_OK;
 }

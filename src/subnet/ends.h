@@ -15,8 +15,12 @@
 #include "base/option.h"
 #include "subnet/mcast_choose.h"
 
-/* The first end port of the node of that name; TOPO_NONE if there is none. */
-port_id end_named(const struct topo *t, const char *name);
+/*
+ * The first end port of the node of that name. HD_ERR_NOT_FOUND if there is
+ * none, HD_ERR_INPUT if several nodes have it.
+ */
+HD_MUST_CHECK enum hd_status end_named(const struct topo *t, const char *name,
+				       struct diag *d, port_id *out);
 HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text,
 				      struct diag *d, port_id *out);
 

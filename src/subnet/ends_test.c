@@ -60,6 +60,16 @@ static port_id found(const struct fabric *f, const char *text)
 	return end_find(&f->subnet, text, &d, &out) == HD_OK ? out : TOPO_NONE;
 }
 
+static port_id named(const struct topo *t, const char *name)
+{
+	struct diag d = { .status = HD_OK };
+	port_id out = TOPO_NONE;
+
+	if (end_named(t, name, &d, &out) != HD_OK)
+		assert_int_equal(d.status, HD_ERR_NOT_FOUND);
+	return out;
+}
+
 static void every_end_has_a_name_a_lid_and_a_guid(void **state)
 {
 	(void)state;
@@ -70,7 +80,7 @@ static void every_end_has_a_name_a_lid_and_a_guid(void **state)
 	for (unsigned i = 0; i < HOSTS; i++) {
 		snprintf(text, sizeof(text), "host%u", i);
 		assert_int_equal(found(&f, text), f.host[i]);
-		assert_int_equal(end_named(&f.topo, text), f.host[i]);
+		assert_int_equal(named(&f.topo, text), f.host[i]);
 		snprintf(text, sizeof(text), "%u",
 			 f.subnet.lid_of_port[f.host[i]]);
 		assert_int_equal(found(&f, text), f.host[i]);
@@ -96,8 +106,8 @@ static void what_is_no_end_port_is_not_found(void **state)
 	fabric_init(&f);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(found(&f, wrong[i]), TOPO_NONE);
-	assert_int_equal(end_named(&f.topo, "switch0"), TOPO_NONE);
-	assert_int_equal(end_named(&f.topo, "twin/2"), TOPO_NONE);
+	assert_int_equal(named(&f.topo, "switch0"), TOPO_NONE);
+	assert_int_equal(named(&f.topo, "twin/2"), TOPO_NONE);
 	fabric_fini(&f);
 }
 

@@ -59,7 +59,8 @@ COMMANDS = [
     "decode @", "qos lint @", "qos lint qos.conf --policy @",
     "qos explain @ star", "qos explain qos.conf @",
     "qos explain qos.conf star --against @", "qos label @",
-    "qos label p.conf --fabric @", "qos label p.conf --partitions @",
+    "qos label p.conf --fabric @",
+    "qos label p.conf --fabric star.net --partitions @",
     "qos admit @ --random 3", "qos admit star --requests @",
     "qos admit star --from @", "qos bound star @", "qos bound @ s.yaml",
     "qos signal --requests @ star", "qos verify qos.conf star --against @",
@@ -147,6 +148,8 @@ def main():
             file.write(text)
     subprocess.run([heddle, "route", "star", "--dump", "opensm", "-o",
                     "star.lft"], check=True)
+    subprocess.run([heddle, "topo", "gen", "star", "-o", "star.net"],
+                   check=True)
     failures, ends = 0, {}
     for kind, writer in kinds().items():
         lines = [c.replace("@", kind) for c in COMMANDS]

@@ -104,3 +104,54 @@ for signal in INT TERM; do
 	"$HEDDLE" decode half --summary >out || fail "half of a packet"
 	[ -z "$(tail -c 1 half.txt)" ] || fail "half of a line"
 done
+
+# ---- names that several nodes have
+# A site may have them, as long as nobody means one of them by its name: that is
+# refused wherever it is said, with the GUIDs of both, and a GUID is taken.
+"$HEDDLE" topo gen mesh --columns 2 --rows 1 --hosts 2 >whole.net
+sed 's/"h1"/"h0"/; s/"h1:/"h0:/; s/"s-1-0"/"s-0-0"/' whole.net >twins.net
+cmp -s whole.net twins.net && fail "topo gen has other names"
+guids() { # NAME KIND: of the nodes of that name, as refusals name them
+	sed -n "s/^$2.*\"[SH]-\([0-9a-f]*\)\".*# \"$1\".*/0x\1/p" twins.net | sort
+}
+host_1=$(guids h0 Ca | head -1) host_2=$(guids h0 Ca | tail -1)
+switch_1=$(guids s-0-0 Switch | head -1) switch_2=$(guids s-0-0 Switch | tail -1)
+[ -n "$host_1" ] && [ "$host_1" != "$host_2" ] && [ "$switch_1" != "$switch_2" ] ||
+	fail "no twins in twins.net"
+hosts="'h0' is the name of $host_1 and $host_2: say which"
+switches="'s-0-0' is the name of $switch_1 and $switch_2: say which"
+scenario() { # SOURCE [MORE]: a scenario on that fabric
+	cat <<EOT
+fabric: {topology: twins.net${2:-}}
+traffic: [{name: t, kind: poisson, load: 10%, source: '$1', destination: h2}]
+run: {warmup: 1us, measure: 5us}
+EOT
+}
+scenario h3 >unused.yaml
+status 0 "$HEDDLE" sim unused.yaml
+for words in h0 h2,h0 h0:1 on:s-0-0 not:h0; do
+	scenario "$words" >used.yaml
+	case $words in
+	on:*) refused 3 "$switches" sim used.yaml ;;
+	*) refused 3 "$hosts" sim used.yaml ;;
+	esac
+done
+for words in "$host_1" "$host_2,h3" 'h*,not:h2' 'on:s-*,not:h2' all,not:h2; do
+	scenario "$words" >used.yaml
+	status 0 "$HEDDLE" sim used.yaml
+done
+scenario h3 ", routing: {engine: updn, roots: s-0-0}" >used.yaml
+refused 3 "$switches" sim used.yaml
+scenario h3 ", routing: {engine: updn, roots: $switch_2}" >used.yaml
+status 0 "$HEDDLE" sim used.yaml
+refused 3 "$switches" sim unused.yaml --pcap x.pcap --port s-0-0:1
+refused 3 "$hosts" route twins.net --path h0:h2
+status 0 "$HEDDLE" route twins.net --path h3:h2
+refused 3 "$switches" route twins.net --sweep down=s-0-0/1
+echo 'h0 h2 DB 64Mb/s' >one.txt
+refused 3 "$hosts" qos bound twins.net one.txt
+refused 3 "$hosts" qos admit twins.net --requests one.txt
+echo 'h3 h2 DB 64Mb/s' >one.txt
+status 0 "$HEDDLE" qos bound twins.net one.txt
+printf 'qos-ulps\n default : 0\nend-qos-ulps\n' >policy.conf
+refused 3 "$hosts" qos label --fabric twins.net --source h0 --destination h2 policy.conf

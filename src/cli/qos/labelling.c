@@ -8,11 +8,8 @@
 static enum hd_status find(const struct topo *t, const char *name,
 			   struct diag *d, port_id *out)
 {
-	*out = name ? end_named(t, name) : TOPO_NONE;
-	if (name && *out == TOPO_NONE)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "no end port is called '%.80s'", name);
-	return HD_OK;
+	*out = TOPO_NONE;
+	return name ? end_named(t, name, d, out) : HD_OK;
 }
 
 static bool has_ends(const struct policy_query *q)

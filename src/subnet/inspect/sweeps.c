@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "topo/topo.h"
+#include "topo/names.h"
 
 /* The node that is called so in `len` bytes, or TOPO_NONE. */
 static node_id find_node(const struct topo *t, const char *name, size_t len)
@@ -23,6 +23,15 @@ static node_id find_node(const struct topo *t, const char *name, size_t len)
 			return v;
 	}
 	return TOPO_NONE;
+}
+
+/* Whether `word` is, or begins with, its name. */
+static bool is_called(const struct topo_node *n, const char *word)
+{
+	size_t len = strlen(n->name);
+
+	return strncmp(n->name, word, len) == 0 &&
+	       (word[len] == '\0' || word[len] == '/');
 }
 
 /* "leaf3/20", or "leaf3" for all cables of it. */
@@ -49,6 +58,11 @@ static enum hd_status mark(const struct topo *t, const char *word, bool is_down,
 				 "no cable '%s': give NODE/PORT, or NODE for"
 				 " all of its cables",
 				 word);
+	node_id other =
+		is_called(&t->nodes[v], word) ? topo_namesake(t, v) : TOPO_NONE;
+
+	if (other != TOPO_NONE)
+		return topo_refuse_name(t, v, other, d);
 	for (unsigned k = first; k <= last; k++) {
 		port_id p = topo_port_of(t, v, k);
 
