@@ -276,6 +276,12 @@ const struct table *results_find(const struct results *r, const char *name)
 	return NULL;
 }
 
+bool table_is_goals(const struct table *t)
+{
+	return strcmp(t->name, "goals") == 0 ||
+	       strcmp(t->name, "job goals") == 0;
+}
+
 static void put(struct table *t, struct value value)
 {
 	assert(value.kind == VALUE_NONE ||

@@ -173,6 +173,9 @@ const char *table_text(struct table *t, const char *format, ...);
 /* The same with what was gathered in `text`, which is empty afterwards. */
 const char *table_take(struct table *t, struct strbuf *text);
 
+/* Says whom, what was asked for and found, and at last whether it was met. */
+bool table_is_goals(const struct table *t);
+
 size_t table_rows(const struct table *t);
 const struct value *table_cell(const struct table *t, size_t row,
 			       size_t column);

@@ -35,9 +35,17 @@ struct comparison {
 	uint64_t unshown; /* differences that the short form has no place for */
 };
 
-static bool is_label(const struct column *c)
+/*
+ * Rows are known by what was given. What was found is a value also where it is
+ * said in words, as a verdict is; only where nothing was given do texts label.
+ */
+static bool is_label(const struct table *t, const struct column *c)
 {
-	return c->kind == VALUE_TEXT || c->origin == ORIGIN_GIVEN;
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (t->columns[i].origin == ORIGIN_GIVEN)
+			return c->origin == ORIGIN_GIVEN;
+	}
+	return c->kind == VALUE_TEXT;
 }
 
 /* A number as a reader of labels would write it. */
@@ -90,7 +98,7 @@ static char *label_row(const struct table *t, size_t row)
 		const struct value *v = table_cell(t, row, i);
 
 		/* In a record every value has a name; its texts are values. */
-		if (!is_label(c) || t->kind == TABLE_RECORD ||
+		if (!is_label(t, c) || t->kind == TABLE_RECORD ||
 		    v->kind == VALUE_NONE)
 			continue;
 		if (label.len)
@@ -254,8 +262,12 @@ static void put_texts(struct comparison *c, const char *table,
 	};
 
 	if (!c->texts)
-		c->texts = make_table(c, "texts", "words run by run", before,
-				      &words_of_run, false);
+		c->texts =
+			c->o->brief
+				? make_table(c, "goals", "what became of goals",
+					     before, &words_of_run, false)
+				: make_table(c, "texts", "words run by run",
+					     before, &words_of_run, false);
 	for (size_t i = 0; i < c->n; i++) {
 		struct strbuf text = STRBUF_INIT;
 
@@ -405,12 +417,12 @@ static void put_cell(struct comparison *c, const struct table *t,
 
 	for (size_t i = 0; i < c->n; i++)
 		values[i] = value_real(cells[i]);
-	if (c->o->brief && words)
+	if (words && (!c->o->brief || table_is_goals(t)))
+		put_texts(c, t->name, label, of, cells);
+	else if (words)
 		c->unshown++;
 	else if (c->o->brief)
 		note_difference(c, t, label, of, values);
-	else if (words)
-		put_texts(c, t->name, label, of, cells);
 	else
 		put_numbers(c, t->name, label, of, values);
 }
@@ -476,7 +488,7 @@ static void compare_rows(struct comparison *c, struct aligned *a)
 			c->alone += a->at[i] == SIZE_MAX;
 		}
 		for (size_t k = 0; k < t->n_columns; k++) {
-			if (!is_label(&t->columns[k]) ||
+			if (!is_label(t, &t->columns[k]) ||
 			    t->kind == TABLE_RECORD)
 				compare_cell(c, a, label_of[row], k);
 		}

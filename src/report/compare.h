@@ -4,8 +4,9 @@
 
 /*
  * What differs between runs. Tables are matched by name, columns by name and
- * unit, rows by what labels them: their texts and given numbers. A label that
- * comes several times in a table is told apart by counting.
+ * unit, rows by what labels them: what was given, or in a table in which
+ * nothing was, the texts. A label that comes several times in a table is told
+ * apart by counting.
  */
 
 #include "measure/results.h"
@@ -31,7 +32,8 @@ struct compare_options {
  * the change from the first run to the last) and "texts" to `out`, each only
  * if it has a row; remarks say what was equal or left out.
  *
- * In brief there are, instead of values and texts, "headline" (what differs of
+ * In brief there are, instead of values and texts, "goals" (what was found of
+ * them, and whether that is enough), "headline" (what differs of
  * the records, which are about a run as a whole, or of the curves of a sweep)
  * and "changes" (the largest of all others), and a remark how many more there
  * are. How well a value is known ("p99 +-") is among those.

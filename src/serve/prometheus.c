@@ -279,17 +279,15 @@ static void put_rows(const struct fabric *f, const struct sim_metrics *m,
 	free(sums);
 }
 
-/* "goals" and "job goals" have columns that say whom, what, and "met". */
 static void put_goals(const struct results *r, struct strbuf *out)
 {
-	static const char *const tables[] = { "goals", "job goals" };
-
 	put_head("heddle_goal_met", "gauge",
 		 "Whether a goal of the scenario is met so far", out);
-	for (size_t k = 0; k < 2; k++) {
-		const struct table *t = results_find(r, tables[k]);
+	for (size_t k = 0; k < r->n_tables; k++) {
+		const struct table *t = r->tables[k];
 
-		for (size_t i = 0; t && i < table_rows(t); i++) {
+		for (size_t i = 0; table_is_goals(t) && i < table_rows(t);
+		     i++) {
 			strbuf_puts(out, "heddle_goal_met{row=\"");
 			prometheus_label(table_cell(t, i, 0)->text, out);
 			strbuf_puts(out, "\",goal=\"");

@@ -61,12 +61,11 @@ static bool loses_ranks(const struct results *now, const struct results *was)
 
 static bool misses_goals(const struct results *now)
 {
-	static const char *const tables[] = { "goals", "job goals" };
+	for (size_t k = 0; k < now->n_tables; k++) {
+		const struct table *t = now->tables[k];
 
-	for (unsigned k = 0; k < 2; k++) {
-		const struct table *t = results_find(now, tables[k]);
-
-		for (size_t i = 0; t && i < table_rows(t); i++) {
+		for (size_t i = 0; table_is_goals(t) && i < table_rows(t);
+		     i++) {
 			if (cell_of(t, i, "met") == 0)
 				return true;
 		}

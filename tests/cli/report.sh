@@ -65,6 +65,33 @@ lacks out "# values"
 "$HEDDLE" report --db runs.db 1 3 --all >out
 has out "# values"
 
+# What was found of a goal is a value, also in words, and stands beside what the
+# other run found of the same goal.
+cat >goals.yaml <<'YAML'
+fabric: {topology: {kind: star, hosts: 3}}
+traffic:
+  - {name: calls, kind: cbr, load: 5%, source: h1, destination: h0, pattern: pairs}
+  - {name: bulk, kind: cbr, load: 20%, source: h2, destination: h0, pattern: pairs, payload: 4KiB}
+run: {warmup: 10us, measure: 100us}
+goals:
+  - {row: calls, p99: 345ns, throughput: 1Gb/s}
+YAML
+rm -f goals.db*
+status 0 "$HEDDLE" sim goals.yaml --set traffic.bulk.load=1% --db goals.db
+status 1 "$HEDDLE" sim goals.yaml --set traffic.bulk.load=97% --db goals.db
+for run in 1 2; do
+	sqlite3 goals.db "SELECT value FROM value WHERE run = $run AND
+		result = 'goals' AND name = 'found' AND line = 0"
+done >found
+status 0 "$HEDDLE" report --db goals.db 1 2
+awk 'NR == FNR { found[NR] = $0; next } /^# goals:/ { on = 1 } /^$/ { on = 0 }
+	on && /calls p99 <= 345ns +found/ { a = index($0, found[1]) < index($0, found[2]) &&
+		index($0, found[1]) }
+	on && /calls p99 <= 345ns +met +yes +no$/ { b = 1 }
+	END { exit !(a && b) }' found out || fail "goals are not compared"
+"$HEDDLE" report --db goals.db 1 2 --csv >out
+has out "goals,calls p99 <= 345ns,met,yes,no"
+
 # A page of all runs, or of some with what differs between them first; where
 # the program has no page, it says so with status 4.
 got=0
