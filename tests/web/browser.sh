@@ -103,6 +103,15 @@ END
 "$HEDDLE" sweep swept.yaml --vary traffic.all.payload=1KiB,2KiB,4KiB --quiet \
 	--db swept.db --html sizes.html >/dev/null
 
+# Runs that differ in a number, in no order, and in a word.
+for engine in xy updn; do
+	for load in 50% 10% 30%; do
+		"$HEDDLE" sim swept.yaml --set traffic.all.load=$load --quiet \
+			--set fabric.routing=$engine --db along.db >/dev/null
+	done
+done
+"$HEDDLE" report --db along.db --html along.html
+
 # Every name that a file can bring.
 "$HEDDLE" sim evil-job.yaml --quiet --db evil.db >/dev/null ||
 	[ $? -eq 1 ] # a goal is missed

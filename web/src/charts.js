@@ -182,7 +182,7 @@ function seriesParts(table) {
 // A plot for the columns of each unit; of several runs, and of what a sweep
 // found, for each column.
 function unitParts(table, x, ys, labels, heading) {
-  const apart = table.by || table.name === "curves";
+  const apart = table.by || table.along || table.name === "curves";
   const units = apart ? ys : distinct(ys.map((c) => c.unit));
   const n = new Set(x.cells.map((_, i) => rowLabel(table, labels, i))).size;
   const parts = units.flatMap((one) => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page: runs, and of each run a panel for every table.
+import { alongSections } from "./along.js";
 import { readRuns } from "./data.js";
 import { partsFor } from "./charts.js";
 import { panelSvg, save, tableCsv } from "./export.js";
@@ -147,7 +148,8 @@ function fillRun(run, section, ...before) {
   const picture = fabricPanel(run, panelFrame, { save, fileName: (t) => fileName(run, t) });
   if (picture) { panels.append(picture.panel); waiting.set(picture.panel, picture.draw); }
   for (const t of drawn.filter((d) => d.kind !== "record" && !isGoals(d))) {
-    const parts = partsFor(t);
+    // Of a sweep, the curves are what is drawn of its points.
+    const parts = t.name === "points" && run.table("curves") ? null : partsFor(t);
     if (parts && parts.length) panels.append(chartPanel(run, t, parts));
     else if ((t.n <= 12 || drawn.length <= 3) && t.n > 0) panels.append(textPanel(run, t));
     else if (t.n) plain.push(t);
@@ -189,13 +191,14 @@ function overlay() {
 }
 
 const main = document.getElementById("main");
-const together = overlay(), overview = overviewSection(runs, idOf);
+const together = overlay(), along = alongSections(runs, chartPanel), overview = overviewSection(runs, idOf);
 const many = runs.filter((run) => run.command !== "report").length > FOLD;
 for (const run of runs) {
-  main.append(runSection(run, many && run.command !== "report"));
+  main.append(runSection(run, many && run.command !== "report" && !run.table("verdicts")));
   if (run === runs[0] && together && run.command === "report") main.append(together);
 }
 if (together && !together.parentNode) main.prepend(together);
+main.prepend(...along);
 if (overview) main.prepend(overview);
 for (const panel of waiting.keys()) seen.observe(panel);
 

@@ -20,10 +20,17 @@ function kinds(runs) {
 // What a run was told, without where its results went.
 export const told = (run) => run.arguments.replace(/(^| )(-q|--quiet|(--db|--html|--output|-o) \S+)(?= |$)/g, "").trim();
 
+export const valueOf = (run, name) => run.parameters.find(([n]) => n === name)?.[1];
+
+// The names of parameters in which runs differ; what only names a run ("point":
+// by what it is found again) is none.
+const NAMES = ["title", "point"];
+export const differing = (runs) => [...new Set(runs.flatMap((run) => run.parameters.map(([name]) => name)))]
+  .filter((name) => !NAMES.includes(name) && runs.some((run) => valueOf(run, name) !== valueOf(runs[0], name)));
+
 // The parameters, or else the arguments and the seed, in which runs differ.
 export function differences(run, all) {
-  const value = (r, name) => r.parameters.find(([n]) => n === name)?.[1];
-  const differ = run.parameters.filter(([name, v]) => name !== "title" && all.some((r) => value(r, name) !== v)).map(([name, v]) => `${name} ${v}`);
+  const differ = differing(all).filter((name) => valueOf(run, name) !== undefined).map((name) => `${name} ${valueOf(run, name)}`);
   if (!differ.length && all.some((r) => told(r) !== told(run))) differ.push(told(run));
   if (all.some((r) => r.seed !== run.seed) && !differ.some((d) => /seed/.test(d))) differ.push(`seed ${run.seed}`);
   return differ;
@@ -66,7 +73,7 @@ export function overlaySection(runs, chosen, { panelFor, discard }) {
     const same = all.get(kind.value);
     list.replaceChildren(el("legend", {}, "Runs"), ...same.map((run, i) => el("label", {},
       el("input", { type: "checkbox", value: i, checked: first.includes(run), onchange: () => show(same) }),
-      `${run.id}: ${[run.title, ...(run.told ? [] : differences(run, same).slice(0, 4))].filter(Boolean).join(", ")}`)));
+      `${run.id || runs.indexOf(run) + 1}: ${[run.title, ...(run.told ? [] : differences(run, same).slice(0, 4))].filter(Boolean).join(", ")}`)));
     show(same);
   };
   if (chosen.length && all.has(chosen[0].command)) kind.value = chosen[0].command;

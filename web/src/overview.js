@@ -106,8 +106,13 @@ export function overviewSection(runs, idOf) {
   const judged = all.map((run) => [run, judge(run)]), asked = judged.filter(([, j]) => j), missing = asked.filter(([, j]) => j.missed.length);
   const keys = KEY.filter((names) => all.some((run) => keyOf(run, names)));
   const head = ["run", "what", "goals", ...keys.map((names) => all.map((r) => keyOf(r, names)).find(Boolean)).map((c) => (c.unit ? `${c.name} [${c.unit}]` : c.name))];
-  const rows = judged.map(([run, j]) => el("tr", { class: j?.missed.length ? "missed" : null },
-    el("td", { class: "text" }, el("a", { href: `#${idOf(run)}` }, run.id || idOf(run))), el("td", { class: "text words" }, run.title),
+  // Points of a curve that were given no goals are a line together.
+  const first = new Map(judged.filter(([run, j]) => run.along && !j).reverse().map(([run]) => [run.along.id, run]));
+  const shown = judged.filter(([run, j]) => !run.along || j || first.get(run.along.id) === run);
+  const rows = shown.map(([run, j]) => run.along && !j ? el("tr", {},
+    el("td", { class: "text" }, el("a", { href: `#${run.along.id}` }, "curves")), el("td", { class: "text words" }, `${run.along.title}: ${run.along.n} runs`),
+    el("td", { class: "text" }, "–"), ...keys.map(() => el("td", {}, "–"))) : el("tr", { class: j?.missed.length ? "missed" : null },
+    el("td", { class: "text" }, el("a", { href: `#${idOf(run)}` }, run.id || runs.indexOf(run) + 1)), el("td", { class: "text words" }, run.title),
     el("td", { class: "text", title: j ? j.missed.slice(0, 6).join("\n") : null }, j ? badge(j) : "–"),
     ...keys.map((names) => { const c = keyOf(run, names); return el("td", {}, c ? format(c, c.cells[0]) : "–"); })));
   const text = asked.length ? `${asked.length - missing.length} of ${asked.length} runs with goals meet all of them${missing.length ? `, ${missing.length} do not` : ""}.` : "None of these runs was given goals.";

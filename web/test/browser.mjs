@@ -2,7 +2,8 @@
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
 //   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, evil.html,
-//   paper.html, figures.html, loads.html, swept.html, sizes.html and large.html.
+//   paper.html, figures.html, loads.html, swept.html, sizes.html, along.html and
+//   large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -323,6 +324,31 @@ async function overlay() {
   expect((await panelsDraw("#overlay")).length === names.length, `${where}: a run chosen again does not come back`);
 }
 
+// Six runs that differ in a load and an engine are two curves along the load.
+async function along() {
+  await open("along.html");
+  const names = await panelsDraw();
+  for (const wanted of ["summary", "traffic"]) expect(names.filter((n) => n === wanted).length === 7, `${where}: no curves of '${wanted}' beside those of six runs: ${names}`);
+  const plot = await page.$$eval('#along-1 [data-table="summary"] .plot', (all) => all.filter((p) => p.querySelector("h4").textContent === "offered")
+    .map((p) => ({ x: p.querySelector("svg").textContent.includes("load [%]"), lines: [...p.querySelectorAll('[aria-label="line"] path')]
+      .map((l) => [...l.getAttribute("d").matchAll(/[ML]([\d.]+),([\d.]+)/g)].map((m) => [Number(m[1]), Number(m[2])])) })));
+  expect(plot.length === 1 && plot[0].x && plot[0].lines.length === 2, `${where}: offered is no plot of two lines over the load`);
+  for (const line of plot[0]?.lines ?? [])
+    expect(line.length === 3 && line.every(([x, y], i) => i === 0 || (x > line[i - 1][0] && y < line[i - 1][1])), `${where}: a curve does not rise along the load`);
+  // By load, then engine; each number is that of its run.
+  const rows = (await exports("#along-1", ["CSV"])).get("summary").map((r) => r.split(","));
+  expect(rows.map((r) => `${r[0]} ${r[1]}`).join() === [10, 30, 50].flatMap((load) => ["xy", "updn"].map((e) => `${load} fabric.routing.engine ${e}`)).join(), `${where}: the rows are ${rows.map((r) => r.slice(0, 2).join(" "))}`);
+  for (const [k, at] of [[1, 4], [2, 0], [3, 2], [4, 5], [5, 1], [6, 3]]) {
+    const own = (await exports(`#run-${k}`, ["CSV"])).get("summary")[0].split(",");
+    expect(own.includes(rows[at][2]) && own.includes(rows[at][3]), `${where}: what run ${k} found is not in its place`);
+  }
+  const overview = await page.locator("#overview").innerText();
+  expect(/curves\s.*6 runs/.test(overview), `${where}: the overview has each point of a curve: ${overview}`);
+  await labelsApart("#along-1");
+  await hover("#along-1");
+  await accessible("#along-1");
+}
+
 // A legend shows the marks of its plot, and shares stand on a linear axis.
 async function legendsMatch(part = "body") {
   const bad = await page.$$eval(`${part} .plot`, (plots) => plots.flatMap((plot) => {
@@ -495,6 +521,9 @@ lap("static loads");
 
 await throughput();
 lap("a sweep");
+
+await along();
+lap("runs along a number");
 
 await open("large.html");
 lap("large page");
