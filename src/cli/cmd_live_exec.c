@@ -28,8 +28,7 @@ static int start(const struct values *v, const char *host, char **words, int n)
 
 	setenv(LIVE_DIR, dir, 1);
 	setenv(LIVE_HOST, host, 1);
-	if (strchr(host, PLACE_BETWEEN))
-		live_choose_adapter();
+	live_choose_adapter();
 	if (live_preload(libraries, &d))
 		live_become(words, n, &d);
 	free(dir);
@@ -84,9 +83,12 @@ const struct command command_live_exec = {
 		"fabric and, by verbs, to send data. Programs that it "
 		"starts are on that host, too. Of several HOSTS, as scenarios "
 		"select them (h0..h7, h0,h5, all), the ranks that a launcher "
-		"such as mpirun starts are each on one, in order, and Open MPI "
-		"and UCX use the adapter, unless their own variables say "
-		"otherwise. The exit status is that of the program.",
+		"such as mpirun starts are each on one, in order. The exit "
+		"status is that of the program.\n"
+		"\n"
+		"All hosts being on this machine, Open MPI and UCX would send "
+		"through its memory; they are told to use the adapter, unless "
+		"their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
 	.options = options,
 	.becomes_another = true,
 	.examples = examples,

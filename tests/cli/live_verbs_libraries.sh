@@ -52,6 +52,11 @@ sent() {
 		sed -n 's/^PortXmitPkts:\.*//p'
 }
 unset UCX_NET_DEVICES UCX_TLS
+# What UCX sends from host to host crosses the fabric, without a word from us.
+sent h5 >before.h5
+between h0 h5 ucx_perftest -n 200 -t tag_lat
+[ "$(sent h5)" -ge $(($(cat before.h5) + 200)) ] ||
+	fail "h5 sent $(sent h5) packets, before $(cat before.h5)"
 for host in h1 h2 h4 h7; do
 	sent $host >"before.$host"
 done

@@ -38,7 +38,8 @@ export function judge(run) {
   return met + missed.length ? { met, missed } : null;
 }
 
-const said = (j) => (j.missed.length ? `✗ ${j.missed.length} of ${j.met + j.missed.length} missed` : `✓ all ${j.met} met`);
+const said = (j) => (j.met + j.missed.length === 1 ? (j.met ? "✓ met" : "✗ missed")
+  : j.missed.length ? `✗ ${j.missed.length} of ${j.met + j.missed.length} missed` : `✓ all ${j.met} met`);
 export const badge = (j) => el("span", { class: `badge ${j.missed.length ? "bad" : "good"}` }, said(j));
 
 // The line below the title of a run.
