@@ -82,6 +82,27 @@ function linkPath(f, at, l, beside, gap = 2.1) {
   return `M${p(a)}Q${p([(a[0] + b[0]) / 2 + nx * far, (a[1] + b[1]) / 2 + ny * far])} ${p(b)}`;
 }
 
+// Names of hosts, each behind its host as seen from the switch, or below it; none
+// if there is no room for all of them.
+const LETTER = 2.7, LINE = 5; // half of one, in pixels
+function hostNames(f, at, halfOf) {
+  const boxes = f.nodes.filter((n) => at.has(n.node)).map((n) => {
+    const [x, y] = at.get(n.node), half = n.kind === "host" ? 3.5 : halfOf(n), tall = Math.min(half, 9);
+    return [x - half, y - tall, x + half, y + tall];
+  }), names = [];
+  for (const n of f.nodes) {
+    if (n.kind !== "host" || !at.has(n.node)) continue;
+    const [x, y] = at.get(n.node), owner = (f.layout !== "layers" && n.out.length && at.get(n.out[0].to)) || [x, y - 1];
+    const far = Math.hypot(x - owner[0], y - owner[1]) || 1, dx = (x - owner[0]) / far, dy = (y - owner[1]) / far;
+    const half = LETTER * n.name.length, cx = x + dx * (8 + half), cy = y + dy * (8 + LINE);
+    const box = [cx - half, cy - LINE, cx + half, cy + LINE];
+    if (boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) return [];
+    boxes.push(box);
+    names.push(svg("text", { class: "of-host", x: cx, y: cy + 3 }, n.name));
+  }
+  return names;
+}
+
 // ---- the picture one by one ------------------------------------------------
 
 function drawSingle(view, f) {
@@ -90,6 +111,7 @@ function drawSingle(view, f) {
   const all = [...at.values()], wide = Math.max(...all.map((p) => p[0])) - Math.min(...all.map((p) => p[0]));
   // What is drawn small must be drawn large.
   const grow = Math.max(1, wide / 1100) ** 0.8, few = grow < 1.25;
+  const halfOf = (n) => (few && n.kind !== "host" ? Math.max(11, 3.4 * n.name.length + 4) : 8 * grow);
   for (const l of f.links) {
     if (!at.has(l.from) || !at.has(l.to)) continue;
     const key = `${l.from}-${l.to}`, beside = pairs.get(key) || 0;
@@ -104,8 +126,7 @@ function drawSingle(view, f) {
   }
   for (const n of f.nodes) {
     if (!at.has(n.node)) continue;
-    const [x, y] = at.get(n.node), label = few && n.kind !== "host";
-    const half = label ? Math.max(11, 3.4 * n.name.length + 4) : 8 * grow, tall = 9 * grow;
+    const [x, y] = at.get(n.node), label = few && n.kind !== "host", half = halfOf(n), tall = 9 * grow;
     n.shape = n.kind === "switch"
       ? svg("rect", { class: "node switch", x: x - half, y: y - tall, width: 2 * half, height: 2 * tall, rx: 3 * grow })
       : svg("circle", { class: `node ${n.kind}`, cx: x, cy: y, r: (n.kind === "host" ? 5 : 8) * grow ** 0.4 });
@@ -115,6 +136,7 @@ function drawSingle(view, f) {
     nodes.append(n.shape);
     if (label) nodes.append(svg("text", { x, y: y + 3.5 }, n.name));
   }
+  if (few) nodes.append(...hostNames(f, at, halfOf));
   view.stage.replaceChildren(ways, links, nodes);
   view.ways = ways;
   view.at = at;

@@ -56,5 +56,5 @@ export function timeControl(view, f) {
     const step = stepOf(f, m.time), more = m.ports.length > 1 ? ` and ${m.ports.length - 1} more` : "", what = `${at(m.time)}: ${m.event} ${m.ports[0]}${more}`;
     return el("button", { type: "button", class: "mark", title: what, "aria-label": what, "data-event": m.event, style: `left:calc(8px + (100% - 16px) * ${step / last})`, onclick: () => { stop(); set(step); } }, "▲");
   });
-  return el("div", { class: "controls time" }, play, el("span", { class: "track" }, el("label", {}, "Time", slider), marks.length ? el("span", { class: "marks" }, ...marks) : null), said);
+  return el("div", { class: "controls time" }, play, el("span", { class: marks.length ? "track marked" : "track" }, el("label", {}, "Time", slider), marks.length ? el("span", { class: "marks" }, ...marks) : null), said);
 }
