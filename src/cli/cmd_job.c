@@ -16,7 +16,7 @@ static const struct example examples[] = {
 
 const struct command command_job = {
 	.name = "job",
-	.summary = "look at files of what parallel programs do",
+	.summary = "show or record what parallel programs send",
 	.arguments = "",
 	.description =
 		"Files are GOAL text, as LogGOPSim and ATLAHS read it, or connection\n"

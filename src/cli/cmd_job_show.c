@@ -13,9 +13,9 @@ struct values {
 
 static const struct option options[] = {
 	{ "latency", 0, OPT_TIME, FIELD(net.latency), "TIME", "1us",
-	  "of a message on the ideal network, from its last byte leaving to its arrival" },
+	  "latency of a message on the ideal network, from its last byte leaving to its arrival" },
 	{ "rate", 0, OPT_RATE, FIELD(net.rate), "RATE", "4x HDR",
-	  "at which ranks send there" },
+	  "rate at which a rank sends on the ideal network" },
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
 	  "show every pair of ranks and every failed operation, not only the first" },
 	{ "goal", 0, OPT_FLAG, FIELD(goal), NULL, NULL,

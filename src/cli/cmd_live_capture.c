@@ -19,7 +19,7 @@ static const struct option options[] = {
 	{ "stop", 0, OPT_FLAG, offsetof(struct values, stop), NULL, NULL,
 	  "end the capture", NULL, 0, 0 },
 	{ "data", 0, OPT_FLAG, offsetof(struct values, data), NULL, NULL,
-	  "of what programs send ('live up --pace-data timed'), not of MADs",
+	  "capture what programs send ('live up --pace-data timed'), not MADs",
 	  NULL, 0, 0 },
 	{ NULL },
 };
@@ -92,10 +92,10 @@ static int run(const struct command *self, int argc, char **argv)
 static const struct example examples[] = {
 	{ "heddle live capture -o sweep.pcap", "each MAD on each cable" },
 	{ "heddle live capture leaf3:19 -o one.pcap", "those on one cable" },
-	{ "heddle live capture --stop", "that is all" },
+	{ "heddle live capture --stop", "end the capture of MADs" },
 	{ "heddle live capture h5 --data -o data.pcap",
 	  "what programs send and get at h5" },
-	{ "heddle live capture --data --stop", "and that of it" },
+	{ "heddle live capture --data --stop", "end the capture of data" },
 	{ NULL, NULL },
 };
 
@@ -110,11 +110,11 @@ const struct command command_live_capture = {
 		"segments are shown as their packets, without those that "
 		"acknowledge them. With --data, what programs send by verbs, "
 		"packet by packet with its content, at PORT or where each "
-		"cable begins; times are those that these programs see. That "
-		"wants a fabric where data take time: at the free pace they "
-		"are counted as packets and never are any. Data of 'live "
-		"traffic' are captured by its own '-- --pcap FILE --port "
-		"PORT'.",
+		"cable begins; times are those that these programs see. This "
+		"needs 'live up --pace-data timed': otherwise messages are "
+		"copied from memory to memory, and packets only counted. Data "
+		"of 'live traffic' are captured by its own '-- --pcap FILE "
+		"--port PORT'.",
 	.options = options,
 	.examples = examples,
 	.run = run,

@@ -26,7 +26,7 @@ static const struct option options[] = {
 	{ "pcap", 0, OPT_OUTPUT, V(pcap), "FILE", NULL,
 	  "start no fabric: write the MADs that crossed cables", NULL, 0, 0 },
 	{ "port", 0, OPT_TEXT, V(port), "NODE:PORT", NULL,
-	  "of these only those on the cable at that port", NULL, 0, 0 },
+	  "only those on the cable at that port", NULL, 0, 0 },
 	{ NULL },
 };
 

@@ -53,7 +53,7 @@ static const struct example fit_examples[] = {
 
 const struct command command_paper_fit = {
 	.name = "paper fit",
-	.summary = "where what was published holds, of what it leaves open",
+	.summary = "find the open parameters with which a paper's results hold",
 	.arguments = "ID | FILE ...",
 	.description =
 		"Sweeps the parameters that a paper leaves open, and shows in which\n"

@@ -76,7 +76,7 @@ static const struct example run_examples[] = {
 
 const struct command command_paper_run = {
 	.name = "paper run",
-	.summary = "some of them, ours beside theirs",
+	.summary = "run some of them, ours beside theirs",
 	.arguments = "PAPER | ID | FILE ...",
 	.description =
 		"Runs the commands behind the experiments, which it prints too, and\n"
@@ -109,7 +109,7 @@ static const struct example all_examples[] = {
 
 const struct command command_paper_all = {
 	.name = "paper all",
-	.summary = "all of them",
+	.summary = "run all of them",
 	.arguments = "",
 	.description =
 		"Runs every experiment that can be run; see 'heddle paper run'.\n",

@@ -63,7 +63,7 @@ static const struct example examples[] = {
 
 const struct command command_paper_show = {
 	.name = "paper show",
-	.summary = "one of them, to be changed",
+	.summary = "print one of them, as a file to change",
 	.arguments = "ID",
 	.description =
 		"Hands over what is behind an experiment, in one file: its command, what\n"

@@ -30,7 +30,7 @@ static const struct option options[] = {
 	{ "violations", 0, OPT_RATIO, FIELD(params.violations), "SHARE", "0",
 	  "admit on-off sources (rate PEAK~MEAN) statistically: a link may be asked for too much in this part of the time" },
 	{ "link", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL,
-	  "every link's data rate; the fabric's own, or what the scenario says",
+	  "data rate of every link (default: the scenario's, or the fabric's own)",
 	  .path = "fabric.link.rate", .as = OPT_RATE },
 	OPTION_PAYLOAD(
 		FIELD(payload),

@@ -32,7 +32,7 @@ static const struct option options[] = {
 	OPTION_OVERHEAD(FIELD(overhead),
 			"bytes that every packet has beside its payload"),
 	{ "rate", 0, OPT_RATE, FIELD(rate), "RATE", "100Gb/s",
-	  "of the links, where no FABRIC says" },
+	  "rate of the links, if no FABRIC says it" },
 	OPTION_SET(struct values, fabric),
 	{ .name = NULL },
 };

@@ -10,7 +10,7 @@ static const struct option options[] = {
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
 	  "data lanes of the links: 1, 2, 4, 8 or 15", .low = 1, .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
-	  "that each of the ports' two arbitration tables has (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
+	  "entries that each of a port's two arbitration tables has (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
 	  .low = 1, .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
 	  "payload of the largest packets, and of classes that do not say" },
@@ -51,7 +51,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 					.overhead = largest.overhead };
 
 	if (v->goals && n != 1)
-		return command_usage(self, "--goals are for one FABRIC");
+		return command_usage(self,
+				     "--goals need one FABRIC to plan for");
+	if (n == 0)
+		return command_usage(
+			self, "which classes (mpi=70%%), or which --goals?");
 	if ((v->verify || v->fabric.set.n) && !v->goals)
 		return command_usage(self, "--verify and --set need --goals");
 	return v->goals ? plan_for_goals(v, args[0], &link)
@@ -93,6 +97,6 @@ const struct command command_qos_plan = {
 		"and the nearest that can.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct plan_values, 1, ANY_NUMBER),
+	COMMAND_CALL(run, struct plan_values, 0, ANY_NUMBER),
 	.is_long = true,
 };

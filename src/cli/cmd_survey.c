@@ -120,7 +120,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 const struct command command_survey = {
 	.name = "survey",
-	.summary = "what fails if a cable or a switch does, the worst first",
+	.summary = "what breaks if a cable or a switch fails, the worst first",
 	.arguments = "FABRIC",
 	.description =
 		"FABRIC is what 'heddle route' takes. Each switch and each "

@@ -17,6 +17,7 @@
 #include "cli/threads.h"
 #include "lib/guard.h"
 #include "report/writer.h"
+#include "topo/read.h"
 
 const struct option common_table[] = {
 	{ .name = "json",
@@ -52,27 +53,27 @@ const struct option common_table[] = {
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct common_options, seed),
 	  .value = "N",
-	  .help = "seed of all that is random; 1, or what a scenario says" },
+	  .help = "seed of all that is random (default: the scenario's, or 1)" },
 	{ .name = "memory",
 	  .kind = OPT_SIZE,
 	  .offset = offsetof(struct common_options, memory),
 	  .value = "SIZE",
-	  .help = "end with status 4 rather than take more memory than that; "
-		  "nine tenths of what is free" },
+	  .help = "end with status 4 rather than take more memory than this "
+		  "(default: nine tenths of what is free)" },
 	{ .name = "threads",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct common_options, threads),
 	  .value = "N",
-	  .help = "compute on N threads, with the same results for any N; "
-		  "without this option as many as there are processors, if "
-		  "the work is large enough to keep them busy",
+	  .help = "compute on N threads; results are the same for any N "
+		  "(default: one per processor, if the work is large "
+		  "enough to keep them busy)",
 	  .low = 1,
 	  .high = TEAM_MOST },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct common_options, quiet),
-	  .help = "no progress and no remarks" },
+	  .help = "show no progress and no remarks" },
 	{ .name = "help",
 	  .letter = 'h',
 	  .kind = OPT_FLAG,
@@ -84,7 +85,7 @@ enum { HELP = sizeof(common_table) / sizeof(common_table[0]) - 2 };
 
 const struct option *command_common(const struct command *c)
 {
-	return common_table + (c->becomes_another ? HELP : 0);
+	return common_table + (c->becomes_another || c->subcommands ? HELP : 0);
 }
 
 static const struct option no_options[] = { { .name = NULL } };
@@ -207,6 +208,59 @@ static int check_files(const struct command *self,
 	return status;
 }
 
+/* A generator's name among words that it should be one with; or NULL. */
+static const char *find_loose_words(const struct command *self, int argc,
+				    char **argv)
+{
+	for (int i = 0; i < argc && strstr(self->arguments, "FABRIC"); i++) {
+		if (topo_is_words(argv[i]))
+			return argv[i];
+	}
+	return NULL;
+}
+
+static int refuse_options(const struct command *self, const struct diag *d,
+			  int argc, char **argv)
+{
+	const char *kind = find_loose_words(self, argc, argv);
+
+	if (self->subcommands)
+		return command_usage(self,
+				     "%s; options of a command follow its name",
+				     d->message);
+	if (kind)
+		return command_usage(self,
+				     "%s; the words of a generator are one "
+				     "argument: '%s ...'",
+				     d->message, kind);
+	return command_usage(self, "%s", d->message);
+}
+
+/* How results are written; 0, or what to return. */
+static int check_format(const struct command *self,
+			const struct common_options *common,
+			const struct option *const *tables)
+{
+	static const char *const drawn[] = { ".svg",  ".png", ".pdf",
+					     ".html", ".htm", NULL };
+	int said = common->json + common->csv + (common->format != 0);
+	const char *dot = common->output ? strrchr(common->output, '.') : NULL;
+	bool is_drawn = false;
+
+	for (size_t i = 0; dot && drawn[i]; i++)
+		is_drawn = is_drawn || strcmp(dot, drawn[i]) == 0;
+	if (said > 1)
+		return command_usage(
+			self, "choose one of --json, --csv and --format");
+	/* With --to it is a fabric that is written, and drawn if need be. */
+	if (is_drawn && !said && !option_find(tables, "to", strlen("to")))
+		return command_usage(self,
+				     "'%s' would be text: --html FILE draws "
+				     "results, and its plots leave as SVG",
+				     common->output);
+	return EXIT_DONE;
+}
+
 bool command_parse(const struct command *self, void *values, int argc,
 		   char **argv, int *n_args, int *status)
 {
@@ -217,14 +271,12 @@ bool command_parse(const struct command *self, void *values, int argc,
 	if (common->seed == 0)
 		common->seed = 1;
 	if (options_parse(tables, values, argc, argv, &d, n_args) != HD_OK) {
-		*status = command_usage(self, "%s", d.message);
+		*status = refuse_options(self, &d, argc, argv);
 		return false;
 	}
-	if (common->json + common->csv + (common->format != 0) > 1) {
-		*status = command_usage(
-			self, "choose one of --json, --csv and --format");
+	*status = check_format(self, common, tables);
+	if (*status != EXIT_DONE)
 		return false;
-	}
 	if (common->help) {
 		struct strbuf out = STRBUF_INIT;
 

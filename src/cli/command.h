@@ -97,7 +97,7 @@ struct common_options {
 };
 
 extern const struct option common_table[]; /* of struct common_options */
-/* Those of a command: all, or the last. */
+/* Those of a command: all; of one without results, or of several, the last. */
 const struct option *command_common(const struct command *c);
 
 /*

@@ -56,7 +56,7 @@ void fabric_choice_fini(struct fabric_choice *c);
 		.offset = CHOICE_SET(type, member), .value = "NAME",          \
 		.path = "fabric.routing.engine", .words = route_engine_words, \
 		.help = "routing engine ('heddle route --engine list' names " \
-			"them); minhop, or what the scenario says"            \
+			"them) (default: the scenario's, or minhop)"          \
 	}
 
 /* What the option of that name was given last, or NULL. */

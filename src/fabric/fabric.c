@@ -70,7 +70,8 @@ static enum hd_status build_topology(struct fabric *b, struct diag *d)
 				inner.line, inner.message);
 	else if (status != HD_OK)
 		scenario_refuse(b->scenario, d, &t->file,
-				"fabric.topology.file: %s", inner.message);
+				"fabric.topology.file: %s: %s", path,
+				inner.message);
 	free(path);
 	return status;
 }
@@ -513,7 +514,7 @@ static enum hd_status open_named(const char *name,
 
 	if (topo_is_words(name))
 		return open_words(name, overrides, with, d, out);
-	enum hd_status status = file_read(name, FILE_LIMIT, d, &text);
+	enum hd_status status = topo_read_named(name, d, &text);
 
 	if (status == HD_OK)
 		status = open_text(&text, name, overrides, with, d, out);

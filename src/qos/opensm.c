@@ -146,6 +146,7 @@ static void note_unknown(struct opensm_conf *conf, const struct conf_line *line)
 
 static void read_key(struct opensm_conf *conf, const struct conf_line *line)
 {
+	conf->n_keys += !line->is_rest;
 	if (strcmp(line->key, "qos") == 0) {
 		conf->qos = strcmp(line->value, "TRUE") == 0;
 		conf->qos_line = line->number;
@@ -233,6 +234,15 @@ void opensm_conf_read(const char *text, struct opensm_conf *out)
 	*out = conf;
 }
 
+/* Some keys may be misspelt; a file of nothing else is another file. */
+#define MOST_MISSPELT 3
+
+static bool is_foreign(const struct opensm_conf *conf)
+{
+	return conf->n_keys == conf->n_unknown &&
+	       conf->n_unknown > MOST_MISSPELT;
+}
+
 enum hd_status opensm_conf_load(const char *path, struct diag *d,
 				struct opensm_conf *out)
 {
@@ -247,6 +257,14 @@ enum hd_status opensm_conf_load(const char *path, struct diag *d,
 	if (status == HD_OK)
 		opensm_conf_read(text.text, out);
 	strbuf_fini(&text);
+	if (status == HD_OK && is_foreign(out)) {
+		status = diag_fail(
+			d, HD_ERR_INPUT,
+			"no opensm.conf: OpenSM knows none of its %zu "
+			"keys ('%s', ...)",
+			out->n_keys, out->unknown[0].key);
+		opensm_conf_fini(out);
+	}
 	return status;
 }
 

@@ -68,6 +68,7 @@ struct opensm_conf {
 	long max_op_vls_said; /* there */
 	struct opensm_unknown *unknown;
 	size_t n_unknown, unknown_cap;
+	size_t n_keys; /* lines that have one, known or not */
 	struct opensm_set set[OPENSM_SCOPES];
 	unsigned *long_lines; /* numbers of lines that OpenSM cuts */
 	size_t n_long_lines, long_lines_cap;

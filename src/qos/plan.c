@@ -38,6 +38,12 @@ static enum hd_status check(const struct plan_class *classes, unsigned n,
 	for (unsigned i = 0; i < n; i++) {
 		double share = share_of(&classes[i]);
 
+		if (share > 1 && share <= 100)
+			return diag_fail(
+				d, HD_ERR_RANGE,
+				"class '%s': a share of %g is %g times the link; "
+				"write %g%%",
+				classes[i].name, share, share, share);
 		if (!(share > 0) || share > 1)
 			return diag_fail(
 				d, HD_ERR_RANGE,

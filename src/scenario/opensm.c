@@ -51,9 +51,9 @@ static enum hd_status check_alone(const struct scenario *s, struct diag *d)
 	if (!field)
 		return HD_OK;
 	return scenario_refuse(s, d, field,
-			       "qos.opensm says the lanes and tables of all "
-			       "SLs; of classes it leaves name and sl, and "
-			       "qos.ports may differ");
+			       "not beside an opensm.conf (qos.opensm, "
+			       "--opensm), which sets lanes, maps, tables and "
+			       "limits; a class then has name and sl only");
 }
 
 static unsigned word_number(const char *const *words, const char *word)

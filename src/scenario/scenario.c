@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "subnet/packet.h"
+#include "topo/read.h"
 
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 			       const void *field, const char *format, ...)
@@ -607,6 +608,13 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 	enum hd_status status =
 		document_load(text, len, "the scenario", d, &doc);
 
+	if (status != HD_OK &&
+	    topo_format_detect(text, len) != FORMAT_UNKNOWN) {
+		*d = (struct diag){ .file = file };
+		return diag_fail(d, HD_ERR_INPUT,
+				 "a topology, not a scenario; a scenario names "
+				 "it as 'fabric: {topology: FILE}'");
+	}
 	if (status != HD_OK)
 		return status;
 	status = schema_read(scenario_fields, &doc, overrides, d, out,

@@ -29,9 +29,19 @@ enum hd_status route_engine_known(const char *name, struct diag *d)
 		return HD_OK;
 	for (unsigned i = 0; i < n_route_engines; i++)
 		names[i] = route_engines[i]->name;
-	return diag_fail(
-		d, HD_ERR_NOT_FOUND, "unknown routing engine '%s'%s", name,
-		text_hint(text_nearest(name, names, n_route_engines)).text);
+	const char *nearest = text_nearest(name, names, n_route_engines);
+
+	if (nearest)
+		return diag_fail(d, HD_ERR_NOT_FOUND,
+				 "unknown routing engine '%s'%s", name,
+				 text_hint(nearest).text);
+	struct strbuf words = STRBUF_INIT;
+
+	route_engine_words(&words);
+	diag_fail(d, HD_ERR_NOT_FOUND, "unknown routing engine '%s' (%.*s)",
+		  name, (int)words.len - 1, words.text);
+	strbuf_fini(&words);
+	return d->status;
 }
 
 void route_engine_words(struct strbuf *out)

@@ -296,20 +296,26 @@ void generator_words(struct strbuf *out)
 		strbuf_printf(out, "%s ", g->name);
 }
 
-const struct generator *generator_find(const char *name, struct diag *d)
+const char *generator_nearest(const char *name)
 {
 	const char *names[64];
+	size_t n = 0;
+
+	for (; generators[n].name; n++)
+		names[n] = generators[n].name;
+	return text_nearest(name, names, n);
+}
+
+const struct generator *generator_find(const char *name, struct diag *d)
+{
 	size_t n = 0;
 
 	for (; generators[n].name; n++) {
 		if (strcmp(generators[n].name, name) == 0)
 			return &generators[n];
-		names[n] = generators[n].name;
 	}
-	const char *nearest = text_nearest(name, names, n);
-
 	diag_fail(d, HD_ERR_NOT_FOUND, "unknown kind of topology '%s'%s", name,
-		  text_hint(nearest).text);
+		  text_hint(generator_nearest(name)).text);
 	return NULL;
 }
 
@@ -349,7 +355,7 @@ static enum hd_status read_link(const char *text, struct diag *d,
 	    link_speed_parse(rest, &speed) != HD_OK)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "link '%s': expected a width of 1x, 2x, 4x, "
-				 "8x or 12x and a speed such as HDR",
+				 "8x or 12x and a speed, as in '4x HDR'",
 				 text);
 	out->widths = widths[lanes];
 	out->speeds = (uint16_t)((2u << speed) - 1);

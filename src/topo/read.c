@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "topo/generate.h"
 #include "topo/reader.h"
 
@@ -157,17 +158,39 @@ enum hd_status topo_read(const char *text, size_t len,
 	return status;
 }
 
+/* What may be the name of a generator. */
+struct first_word {
+	char text[64]; /* empty if it is longer than any name */
+};
+
+static struct first_word first_of(const char *words)
+{
+	struct first_word w = { "" };
+	size_t len = strcspn(words, " ");
+
+	if (len < sizeof(w.text))
+		memcpy(w.text, words, len);
+	return w;
+}
+
 bool topo_is_words(const char *fabric)
 {
-	char word[64];
-	size_t len = strcspn(fabric, " ");
 	struct diag ignored = { .status = HD_OK };
 
-	if (len >= sizeof(word))
-		return false;
-	memcpy(word, fabric, len);
-	word[len] = '\0';
-	return generator_find(word, &ignored) != NULL;
+	return generator_find(first_of(fabric).text, &ignored) != NULL;
+}
+
+enum hd_status topo_read_named(const char *fabric, struct diag *d,
+			       struct strbuf *out)
+{
+	enum hd_status status = file_read(fabric, FILE_LIMIT, d, out);
+	const char *meant = generator_nearest(first_of(fabric).text);
+
+	if (status != HD_ERR_NOT_FOUND || !meant)
+		return status;
+	d->status = HD_OK;
+	return diag_fail(d, status, "no such file, and no kind of topology%s",
+			 text_hint(meant).text);
 }
 
 enum hd_status topo_open(const char *fabric, uint64_t seed,
@@ -183,7 +206,7 @@ enum hd_status topo_read_file(const char *path, struct problems *problems,
 			      struct diag *d, struct topo *out)
 {
 	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, FILE_LIMIT, d, &text);
+	enum hd_status status = topo_read_named(path, d, &text);
 
 	if (status == HD_OK)
 		status = topo_read(text.text, text.len, problems, d, out);

@@ -56,6 +56,12 @@ HD_MUST_CHECK enum hd_status topo_read(const char *text, size_t len,
 /* Whether a name of a fabric is the words of a generator. */
 bool topo_is_words(const char *fabric);
 /*
+ * The bytes of a file; a name that leads nowhere and is nearly that of a
+ * generator is refused with the generator's. Sets d->file.
+ */
+HD_MUST_CHECK enum hd_status topo_read_named(const char *fabric, struct diag *d,
+					     struct strbuf *out);
+/*
  * What users name a fabric by: a path, "-" for standard input, or the words of
  * a generator ("mesh --columns=4"). A file that has a generator's name is
  * named with "./".

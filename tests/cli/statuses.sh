@@ -45,8 +45,24 @@ done <<'EOT'
 2 no --restart here: its tests are programs | bench send-lat --restart=x
 2 --against which folder?          | qos verify x
 2 a link has 1, 2, 4, 8 or 15 data lanes | qos explain x --lanes 3
+3 a share of 70 is 70 times the link; write 70% | qos plan mpi=70 ost=30
+3 no kind of topology (did you mean 'fat-tree'?) | topo show 'fat-tre --radix 36'
+3 no kind of topology (did you mean 'mesh'?) | route meshh
+3 a topology, not a scenario       | sim "$net"
+3 topology.file: nosuch.ibnet: cannot be read | sim "$quick" --set fabric.topology=nosuch.ibnet
+2 'x.svg' would be text: --html FILE draws | sim "$quick" -o x.svg
+2 'x.html' would be text: --html FILE draws | route mesh -o x.html
+3 no opensm.conf: OpenSM knows none | qos explain "$net"
+3 no opensm.conf: OpenSM knows none | qos lint "$quick"
+3 no opensm.conf: OpenSM knows none | sim "$SRC/examples/fat-tree-70.yaml" --opensm "$net"
+3 not beside an opensm.conf        | sim "$quick" --opensm "$SRC/examples/incast.opensm.conf"
 3 an SL is 0 to 15, not 'foo'      | qos explain x --class a=foo
-2 unknown routing engine 'foo'     | route mesh --engine foo
+2 unknown routing engine 'foo' (minhop updn | route mesh --engine foo
+2 options of a command follow its name | qos --json plan a=10%
+2 generator are one argument: 'fat-tree ...' | topo show fat-tree --radix 36
+2 generator are one argument: 'torus ...' | route --sizes 5x5 torus
+2 --goals need one FABRIC          | qos plan --goals x
+2 which classes (mpi=70%)          | qos plan
 2 unknown routing engine 'foo'     | qos admit --engine foo --random 1 mesh
 2 unknown routing engine 'foo'     | qos bound --engine foo mesh requests
 2 unknown routing engine 'foo'     | mcast compare --topology 'kind: mesh' --engine foo

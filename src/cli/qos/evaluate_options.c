@@ -24,7 +24,7 @@ const struct option evaluate_options[] = {
 	{ "size", 0, OPT_CHOICE, V(size), NULL, "all", "bytes of a packet",
 	  sizes },
 	{ "switches", 0, OPT_CHOICE, V(switches), NULL, "16",
-	  "of the fabric, 4 hosts on each", counts },
+	  "switches of the fabric, with 4 hosts on each", counts },
 	{ "tried", 0, OPT_UINT, V(tried), "N", "0",
 	  "ask for N connections; 0: until no more fit",
 	  .high = UINT32_MAX - 1 },

@@ -55,17 +55,17 @@ void fold_classes(struct fabric *f, struct strbuf *lost);
 			fill_place_names                        \
 	}
 
-#define OPTION_BEST_EFFORT(offset)                                    \
-	{                                                             \
-		"best-effort", 0, OPT_RATIO, offset, "SHARE", "20%",  \
-			"of every link, kept for best-effort traffic" \
+#define OPTION_BEST_EFFORT(offset)                                         \
+	{                                                                  \
+		"best-effort", 0, OPT_RATIO, offset, "SHARE", "20%",       \
+			"share of every link kept for best-effort traffic" \
 	}
-#define OPTION_PREFERRED(offset)                                     \
-	{                                                            \
-		"preferred", 0, OPT_RATIO, offset, "SHARE", "0%",    \
-			"of every link, kept for preferential best " \
-			"effort (PBE); its requests are counted "    \
-			"against it"                                 \
+#define OPTION_PREFERRED(offset)                                          \
+	{                                                                 \
+		"preferred", 0, OPT_RATIO, offset, "SHARE", "0%",         \
+			"share of every link kept for preferential best " \
+			"effort (PBE); its requests are counted "         \
+			"against it"                                      \
 	}
 /* Whether the shares are at most a whole link; else what to return. */
 bool best_effort_fits(const struct command *self, struct hd_ratio share,

@@ -39,7 +39,7 @@ const struct option route_options_table[] = {
 	{ "root", 0, OPT_LIST, FIELD(roots), "SWITCH", NULL,
 	  "a root for updn, by name or GUID" },
 	{ "lanes", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
-	  "data VLs that links may use: 1, 2, 4, 8 or 15; 8, or what the scenario says",
+	  "data VLs that links may use: 1, 2, 4, 8 or 15 (default: the scenario's, or 8)",
 	  .low = 1, .high = 15, .path = "qos.lanes", .as = OPT_UINT },
 	{ "mcast", 0, OPT_LIST, FIELD(look.groups), "GROUP", NULL,
 	  "a multicast group: METHOD[@SOURCE]=MEMBER,... with METHOD xy, union, shortest, shared, or auto for the one that loads the busiest cable least" },
