@@ -28,7 +28,7 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 {
 	struct sim_counters *counters = &o->out->counters[f->to];
 	struct port *p = &o->ports[f->to];
-	uint32_t blk = blocks_of(f->packet);
+	uint32_t blk = packet_blocks(f->packet);
 	struct slot *slot;
 
 	if (f->vl == VL_MANAGEMENT &&
@@ -109,9 +109,10 @@ static hd_time slot_leaves(const struct oracle *o, const struct slot *slot)
 static void slot_free_space(struct oracle *o, uint32_t port, struct slot *slot)
 {
 	if (!slot->freed)
-		link_space_freed(o, port, slot->vl, blocks_of(slot->packet));
+		link_space_freed(o, port, slot->vl,
+				 packet_blocks(slot->packet));
 	if (!slot->freed)
-		o->ports[port].leaving[slot->vl] += blocks_of(slot->packet);
+		o->ports[port].leaving[slot->vl] += packet_blocks(slot->packet);
 	slot->freed = true;
 }
 
@@ -232,7 +233,7 @@ static bool queue_discards(struct oracle *o, uint32_t out, uint8_t vl)
 		release_add(o, (struct release){
 				       .port = out,
 				       .vl = vl,
-				       .blocks = blocks_of(gone.packet),
+				       .blocks = packet_blocks(gone.packet),
 				       .time = at_once ? o->now
 						       : later(o->now, gone.x1),
 			       });

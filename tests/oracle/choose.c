@@ -275,15 +275,15 @@ static uint64_t load_of(const struct oracle *o, uint32_t out)
 				if (p->slots[i]->copies[c].out == out &&
 				    is_load(o, p->slots[i],
 					    &p->slots[i]->copies[c]))
-					blocks +=
-						blocks_of(p->slots[i]->packet);
+					blocks += packet_blocks(
+						p->slots[i]->packet);
 	}
 	for (int vl = 0; vl < ALL_VLS; vl++) {
 		const struct queue *q = &o->ports[out].queues[vl];
 
 		for (size_t i = 0;
 		     i < q->n && o->mutation != MUT_LOAD_UNTIL_CROSSBAR; i++)
-			blocks += blocks_of(q->items[i].packet);
+			blocks += packet_blocks(q->items[i].packet);
 	}
 	return blocks;
 }

@@ -124,7 +124,7 @@ bool link_fits(const struct oracle *o, uint32_t port, uint8_t vl,
 	       const struct packet *packet)
 {
 	const struct port *p = &o->ports[port];
-	uint32_t blk = blocks_of(packet);
+	uint32_t blk = packet_blocks(packet);
 
 	if (vl == VL_MANAGEMENT)
 		return true;
@@ -163,11 +163,11 @@ void link_send(struct oracle *o, uint32_t port, uint8_t vl,
 	if (vl != VL_MANAGEMENT) {
 		uint64_t before = p->sent[vl] / MODULUS;
 
-		p->sent[vl] += blocks_of(packet);
+		p->sent[vl] += packet_blocks(packet);
 		o->stats->counter_wraps += p->sent[vl] / MODULUS - before;
 	}
 	if (o->mutation == MUT_FILL_FROM_GRANT)
-		o->ports[s->peer].fill[vl] += blocks_of(packet);
+		o->ports[s->peer].fill[vl] += packet_blocks(packet);
 	c->xmit_packets++;
 	c->xmit_multicast += packet->as.dlid >= LID_FIRST_MCAST;
 	c->xmit_bytes += packet->as.bytes;

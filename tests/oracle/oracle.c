@@ -8,7 +8,7 @@
 #include "state.h"
 
 /* T1 */
-uint32_t blocks_of(const struct packet *packet)
+uint32_t packet_blocks(const struct packet *packet)
 {
 	return (packet->as.bytes + 63) / 64;
 }

@@ -344,7 +344,7 @@ struct oracle {
 };
 
 /* oracle.c */
-uint32_t blocks_of(const struct packet *packet);
+uint32_t packet_blocks(const struct packet *packet);
 /* A copy of `model` that can be changed and lives as long as o. */
 struct packet *packet_new(struct oracle *o, const struct packet *model);
 hd_time duration_on(const struct oracle *o, uint32_t port, uint64_t bytes);

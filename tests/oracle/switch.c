@@ -176,7 +176,7 @@ static bool is_readable(const struct oracle *o, uint32_t in,
 static bool offer_fits(const struct oracle *o, const struct offer *offer)
 {
 	const struct copy *c = offer->copy;
-	uint32_t blk = blocks_of(offer->slot->packet);
+	uint32_t blk = packet_blocks(offer->slot->packet);
 
 	if (!is_cioq(o))
 		return link_fits(o, c->out, c->vl, offer->slot->packet);
@@ -330,7 +330,7 @@ static void crossbar_take(struct oracle *o, const struct offer *offer)
 	const struct slot *slot = offer->slot;
 	const struct copy *c = offer->copy;
 	struct port *p = &o->ports[c->out];
-	uint32_t blk = blocks_of(slot->packet);
+	uint32_t blk = packet_blocks(slot->packet);
 	uint64_t quick = (c->d_out * sw->speedup.den + sw->speedup.num - 1) /
 			 sw->speedup.num;
 	hd_time x1 = o->now + quick;
@@ -458,7 +458,7 @@ static struct waiter *queue_take(struct oracle *o, uint32_t port, uint8_t vl)
 	release_add(o, (struct release){
 			       .port = port,
 			       .vl = vl,
-			       .blocks = blocks_of(packet),
+			       .blocks = packet_blocks(packet),
 			       .time = gone,
 		       });
 	queue_pop(o, q);
@@ -507,7 +507,7 @@ static void link_grant(struct oracle *o, uint32_t port)
 		if (!(wanted >> v & 1))
 			continue;
 		packets[v] = link_candidate(o, port, v, &from[v]);
-		blocks[v] = packets[v] ? blocks_of(packets[v]) : 0;
+		blocks[v] = packets[v] ? packet_blocks(packets[v]) : 0;
 	}
 	if (packets[VL_MANAGEMENT]) {
 		vl = VL_MANAGEMENT;
