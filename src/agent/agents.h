@@ -134,15 +134,6 @@ void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now);
 
 /* ---- what a port is like now */
 
-/* LinkState and PhysLinkState of PortInfo. */
-enum { LINK_DOWN = 1, LINK_INIT, LINK_ARMED, LINK_ACTIVE };
-enum {
-	PHYSICAL_SLEEP = 1,
-	PHYSICAL_POLLING,
-	PHYSICAL_DISABLED,
-	PHYSICAL_LINK_UP = 5
-};
-
 /* A field of the PortInfo of `port`, and one that the fabric sets itself. */
 uint64_t agents_port_get(const struct agents *a, port_id port,
 			 enum port_field f);

@@ -103,7 +103,7 @@ void agents_send(struct agents *a, port_id from, const struct mad_address *to,
 				.mad = mad,
 				.size = size };
 
-	if (size >= MAD_SIZE || (size > 1 && mad[1] != 0))
+	if (size >= MAD_SIZE || (size > 1 && mad[MAD_CLASS] != 0))
 		agents_do(a, &d);
 }
 

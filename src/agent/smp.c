@@ -144,7 +144,7 @@ static uint16_t port_info(struct request *r)
 	/* Who could set it knows it, even if it was another until now. */
 	if (r->method == MAD_GET &&
 	    info_get(a, a->ports[agents_owner(a, p)].info, PORT_PROTECT) == 1 &&
-	    load_be64(r->bytes + 24) !=
+	    load_be64(r->bytes + SMP_MKEY) !=
 		    info_get(a, a->ports[agents_owner(a, p)].info, PORT_MKEY))
 		info_set(a, r->data, PORT_MKEY, 0);
 	return MAD_OK;
@@ -348,20 +348,19 @@ static void tell_bad_key(const struct request *r, port_id owner)
 	const struct agents *a = r->agents;
 	const uint8_t *mad = r->bytes;
 	uint8_t details[PATH + LONGEST] = { 0 };
-	bool cut = mad[7] > LONGEST;
-	unsigned hops = cut ? LONGEST : mad[7];
+	bool cut = mad[DR_HOP_COUNT] > LONGEST;
+	unsigned hops = cut ? LONGEST : mad[DR_HOP_COUNT];
 
 	store_be16(details + 2,
 		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	details[6] = r->method;
-	memcpy(details + 8, mad + 16, 2);  /* AttributeID */
-	memcpy(details + 10, mad + 20, 4); /* AttributeModifier */
-	memcpy(details + 14, mad + 24, 8); /* M_Key */
-	if (mad[1] == MAD_SMP_DIRECT) {
-		memcpy(details + 4, mad + 32, 2); /* DrSLID */
-		details[HOPS] =
-			(uint8_t)(DIRECT | (mad[7] > hops ? CUT : 0) | hops);
-		memcpy(details + PATH, mad + 192 + 1, hops);
+	memcpy(details + 8, mad + MAD_ATTRIBUTE, 2);
+	memcpy(details + 10, mad + MAD_MODIFIER, 4);
+	memcpy(details + 14, mad + SMP_MKEY, 8);
+	if (mad[MAD_CLASS] == MAD_SMP_DIRECT) {
+		memcpy(details + 4, mad + DR_SLID, 2);
+		details[HOPS] = (uint8_t)(DIRECT | (cut ? CUT : 0) | hops);
+		memcpy(details + PATH, mad + DR_RETURN_PATH + 1, hops);
 	}
 	notice_raise(r->agents, owner, 256, details, sizeof(details), r->now);
 }
@@ -385,7 +384,7 @@ static bool has_key(struct request *r)
 		info_set(a, p->info, PORT_PROTECT, 0);
 		p->lease_end = HD_TIME_NEVER;
 	}
-	if (key == 0 || load_be64(r->bytes + 24) == key) {
+	if (key == 0 || load_be64(r->bytes + SMP_MKEY) == key) {
 		p->lease_end = HD_TIME_NEVER;
 		return true;
 	}

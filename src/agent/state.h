@@ -9,7 +9,6 @@
 
 enum {
 	PORT_INFO_SIZE = 64,
-	SWITCH_INFO_SIZE = 20,
 	BLOCK_SIZE = 64,  /* of most tables: that of one MAD's data */
 	PKEY_BLOCK = 32,  /* P_Keys in a block */
 	VLARB_BLOCKS = 4, /* low, low, high, high */
@@ -24,16 +23,8 @@ enum {
 	KEY_INFO_SIZE = 16,
 };
 
-/* Status of an answer. */
-enum {
-	MAD_OK = 0x0000,
-	MAD_UNSUPPORTED_VERSION = 0x0004,
-	MAD_UNSUPPORTED_METHOD = 0x0008,
-	MAD_UNSUPPORTED = 0x000C, /* the method on this attribute */
-	MAD_INVALID_FIELD = 0x001C,
-	MAD_DIRECTION = 0x8000, /* of SMPs that say their route: going back */
-	MAD_NO_ANSWER = 0xFFFF, /* not on the wire: say nothing */
-};
+/* In the place of a status: say nothing. */
+#define MAD_NO_ANSWER 0xFFFF
 
 /* What congestion control was told; of an adapter's port, or of a switch. */
 struct congestion_settings {

@@ -15,13 +15,6 @@
 enum {
 	PERMISSIVE = 0xFFFF,
 	DEFAULT_PKEY = 0xFFFF,
-	/* Of an SMP that says its route. */
-	DR_HOP_POINTER = 6,
-	DR_HOP_COUNT = 7,
-	DR_SLID = 32,
-	DR_DLID = 34,
-	DR_INITIAL_PATH = 128,
-	DR_RETURN_PATH = 192,
 };
 
 /* ---- partitions: of whatever is no subnet management */
@@ -95,12 +88,12 @@ static bool is_taken(const struct travel *t)
 
 static bool is_back(const struct travel *t)
 {
-	return load_be16(t->first + 4) & MAD_DIRECTION;
+	return load_be16(t->first + MAD_STATUS) & MAD_DIRECTION;
 }
 
 static bool is_directed(const struct travel *t)
 {
-	return t->first[1] == MAD_SMP_DIRECT;
+	return t->first[MAD_CLASS] == MAD_SMP_DIRECT;
 }
 
 /* Says what has crossed a cable, as it stood there. */
@@ -259,8 +252,9 @@ static void turn_back(struct travel *t, uint16_t status)
 	bool directed = is_directed(t);
 
 	t->from.pkey = own_key(t);
-	t->first[3] = MAD_GET_RESP;
-	store_be16(t->first + 4, directed ? status | MAD_DIRECTION : status);
+	t->first[MAD_METHOD] = MAD_GET_RESP;
+	store_be16(t->first + MAD_STATUS,
+		   directed ? status | MAD_DIRECTION : status);
 	if (topo_node_of(t->agents->topo, t->at)->kind == NODE_SWITCH &&
 	    !directed)
 		t->at = agents_owner(t->agents, t->at);
@@ -277,20 +271,20 @@ static uint16_t ask(struct travel *t)
 		.agents = t->agents,
 		.port = t->at,
 		.bytes = mad,
-		.method = mad[3],
-		.attribute = load_be16(mad + 16),
-		.modifier = load_be32(mad + 20),
+		.method = mad[MAD_METHOD],
+		.attribute = load_be16(mad + MAD_ATTRIBUTE),
+		.modifier = load_be32(mad + MAD_MODIFIER),
 		.now = t->now,
 	};
-	const struct mad_class *class = mad_class(mad[1]);
+	const struct mad_class *class = mad_class(mad[MAD_CLASS]);
 	const struct mad_attribute *attribute =
 		mad_attribute(class, r.attribute);
 
 	r.data = mad + (attribute && attribute->offset ? attribute->offset
 						       : class->data);
-	if (mad[2] != class->version)
+	if (mad[MAD_CLASS_VERSION] != class->version)
 		return MAD_UNSUPPORTED_VERSION;
-	switch (mad[1]) {
+	switch (mad[MAD_CLASS]) {
 	case MAD_PERF:
 		return performance_agent(&r);
 	case MAD_CC:
@@ -303,18 +297,16 @@ static uint16_t ask(struct travel *t)
 /* Whether it is for the agents of a node rather than a program there. */
 static bool is_for_agent(const uint8_t *mad)
 {
-	bool subnet = mad[1] == MAD_SMP || mad[1] == MAD_SMP_DIRECT;
-
-	if (mad[3] != MAD_GET && mad[3] != MAD_SET)
+	if (mad[MAD_METHOD] != MAD_GET && mad[MAD_METHOD] != MAD_SET)
 		return false;
-	return (subnet && load_be16(mad + 16) != ATTR_SM_INFO) ||
-	       mad[1] == MAD_PERF || mad[1] == MAD_CC;
+	return (mad_is_smp(mad) &&
+		load_be16(mad + MAD_ATTRIBUTE) != ATTR_SM_INFO) ||
+	       mad[MAD_CLASS] == MAD_PERF || mad[MAD_CLASS] == MAD_CC;
 }
 
 static bool is_repress(const uint8_t *mad)
 {
-	return (mad[1] == MAD_SMP || mad[1] == MAD_SMP_DIRECT) &&
-	       mad[3] == MAD_TRAP_REPRESS;
+	return mad_is_smp(mad) && mad[MAD_METHOD] == MAD_TRAP_REPRESS;
 }
 
 /* At the end of the way; true if an answer goes back from there. */
@@ -329,10 +321,10 @@ static bool receive(struct travel *t)
 	} else if (!t->bytes && is_repress(mad)) {
 		notice_repress(t->agents, owner,
 			       load_be16(mad + mad_class(MAD_SMP)->data + 4),
-			       load_be64(mad + 8));
+			       load_be64(mad + MAD_TID));
 	} else if (topo_is_end_port(t->agents->topo, owner)) {
 		hand_over(t, owner);
-	} else if (mad[3] == MAD_GET || mad[3] == MAD_SET) {
+	} else if (mad[MAD_METHOD] == MAD_GET || mad[MAD_METHOD] == MAD_SET) {
 		status = MAD_UNSUPPORTED;
 	}
 	if (status != MAD_NO_ANSWER)
@@ -399,7 +391,7 @@ void mad_send(struct agents *a, port_id from, const struct mad_address *to,
 	};
 
 	memcpy(t.first, mad, size < MAD_SIZE ? size : MAD_SIZE);
-	t.way.management = t.first[1] == MAD_SMP || is_directed(&t);
+	t.way.management = mad_is_smp(t.first);
 	t.from.lid = lid_of(a, from);
 	t.from.qp = t.way.management ? 0 : 1;
 	if (is_directed(&t) && load_be16(t.first + DR_SLID) == PERMISSIVE)

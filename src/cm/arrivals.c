@@ -9,8 +9,6 @@
 /* What comes to a port's connection manager, and what does not come in time. */
 
 enum {
-	TID = 8,
-	ATTRIBUTE = 16,
 	REQ_GID = 24 + 56, /* of who asks */
 };
 
@@ -21,7 +19,7 @@ static void take_path(struct cm *m, struct cm_id *i, const uint8_t *mad)
 	struct rdma_ucm_event_resp e = { .event = EVENT_ROUTE_RESOLVED };
 
 	i->due = HD_TIME_NEVER;
-	if (load_be16(mad + 4) != 0) {
+	if (load_be16(mad + MAD_STATUS) != MAD_OK) {
 		i->state = ID_ADDRESSED;
 		e.event = EVENT_ROUTE_ERROR;
 		e.status = (uint32_t)-EINVAL;
@@ -425,10 +423,10 @@ bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from,
 		{ ATTR_CM_SIDR_REP, sidr_rep_arrived },
 	};
 	const struct arrival a = { m, port, from, mad, now };
-	uint16_t attribute = load_be16(mad + ATTRIBUTE);
+	uint16_t attribute = load_be16(mad + MAD_ATTRIBUTE);
 
-	if (mad[1] == MAD_SA && mad[3] == MAD_GET_RESP) {
-		uint64_t tid = load_be64(mad + TID);
+	if (mad[MAD_CLASS] == MAD_SA && mad[MAD_METHOD] == MAD_GET_RESP) {
+		uint64_t tid = load_be64(mad + MAD_TID);
 		struct cm_id *i =
 			tid <= UINT32_MAX ? id_find(m, (uint32_t)tid) : NULL;
 
@@ -443,7 +441,7 @@ bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from,
 			return false;
 		return true;
 	}
-	if (mad[1] != MAD_CM || mad[3] != MAD_SEND ||
+	if (mad[MAD_CLASS] != MAD_CM || mad[MAD_METHOD] != MAD_SEND ||
 	    m->topo->nodes[m->topo->ports[port].node].kind != NODE_CA)
 		return false;
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)

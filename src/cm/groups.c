@@ -69,7 +69,7 @@ void group_answered(struct cm *m, struct cm_id *i, const uint8_t *mad)
 	struct rdma_ucm_ud_param *p = &e.param.ud;
 
 	i->due = HD_TIME_NEVER;
-	if (load_be16(mad + 4) != 0) {
+	if (load_be16(mad + MAD_STATUS) != MAD_OK) {
 		i->state = ID_ENDED;
 		e.event = EVENT_MULTICAST_ERROR;
 		e.status = (uint32_t)-EINVAL;

@@ -72,20 +72,10 @@ static void write_packet(struct live_capture *c,
 
 /* ---- what is longer than a MAD goes in segments (RMPP) */
 
-enum {
-	RMPP_FLAGS = 26,
-	RMPP_SEGMENT = 28,
-	RMPP_PAYLOAD = 32,
-	RMPP_HEADER_END = 36,
-	RMPP_ACTIVE = 1,
-	RMPP_FIRST = 2,
-	RMPP_LAST = 4,
-};
-
 /* Where data begin: headers before it are in each segment. */
 static size_t data_of(const uint8_t *mad)
 {
-	const struct mad_class *class = mad_class(mad[1]);
+	const struct mad_class *class = mad_class(mad[MAD_CLASS]);
 
 	return class && class->data > RMPP_HEADER_END ? class->data
 						      : RMPP_HEADER_END;

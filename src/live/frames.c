@@ -17,7 +17,7 @@
  * The upper half of a TID is the registration: its slot and generation.
  */
 
-enum { TID = 8, CLASS = 1, METHOD = 3, VENDOR_OUI = 37 };
+enum { VENDOR_OUI = 37 };
 #define MS UINT64_C(1000000000) /* in picoseconds */
 
 static uint32_t high_tid(const struct live *l, uint32_t slot)
@@ -47,7 +47,7 @@ static bool has_oui(uint8_t mgmt_class)
 static bool wants(const struct registration *r, const uint8_t *mad)
 {
 	const struct live_agent *a = &r->asked;
-	uint8_t c = mad[CLASS], method = mad[METHOD] & 0x7F;
+	uint8_t c = mad[MAD_CLASS], method = mad[MAD_METHOD] & 0x7F;
 
 	if (a->mgmt_class != c)
 		return false;
@@ -223,17 +223,6 @@ void frames_fini(struct live *l)
  * together; here they travel as a whole. What it says of their length is
  * kept: a program learns by it how much of a single segment is data.
  */
-enum {
-	RMPP_VERSION = 24,
-	RMPP_TYPE = 25,
-	RMPP_FLAGS = 26,
-	RMPP_SEGMENT = 28,
-	RMPP_PAYLOAD = 32,
-	RMPP_HEADER_END = 36, /* PayloadLength counts what comes behind it */
-	RMPP_ACTIVE = 1,
-	RMPP_FIRST = 2,
-	RMPP_LAST = 4,
-};
 
 static bool is_segmented(const struct registration *r, const uint8_t *mad)
 {
@@ -301,7 +290,7 @@ static uint16_t key_index(const struct live *l, port_id port, uint16_t key)
 static void refuse(struct live *l, port_id port, const struct mad_address *from,
 		   const uint8_t *mad)
 {
-	uint8_t method = mad[METHOD];
+	uint8_t method = mad[MAD_METHOD];
 
 	if (method != MAD_GET && method != MAD_SET)
 		return;
@@ -311,8 +300,11 @@ static void refuse(struct live *l, port_id port, const struct mad_address *from,
 
 	*u = (struct unheard){ .port = port, .from = *from };
 	memcpy(u->mad, mad, MAD_SIZE);
-	u->mad[METHOD] = MAD_GET_RESP;
-	store_be16(u->mad + 4, mad[CLASS] == MAD_SMP_DIRECT ? 0x800C : 0x000C);
+	u->mad[MAD_METHOD] = MAD_GET_RESP;
+	store_be16(u->mad + MAD_STATUS,
+		   mad[MAD_CLASS] == MAD_SMP_DIRECT
+			   ? MAD_UNSUPPORTED | MAD_DIRECTION
+			   : MAD_UNSUPPORTED);
 	u->from.pkey =
 		agents_pkey(l->agents, port, key_index(l, port, from->pkey));
 }
@@ -328,7 +320,7 @@ static void send_refusals(struct live *l)
 
 static uint32_t answer_for(struct live *l, port_id port, const uint8_t *mad)
 {
-	uint64_t tid = load_be64(mad + TID);
+	uint64_t tid = load_be64(mad + MAD_TID);
 	uint32_t slot = by_tid(l, port, tid);
 
 	if (slot == NO_AGENT)
@@ -404,17 +396,17 @@ static bool transmit(struct live *l, uint32_t registration,
 		.qkey = ntohl(h.qkey),
 	};
 
-	bool sets = mad[METHOD] == MAD_SET;
+	bool sets = mad[MAD_METHOD] == MAD_SET;
 
 	/* Counted by the tables under which it went. */
-	if (sets || mad[CLASS] == MAD_PERF)
+	if (sets || mad[MAD_CLASS] == MAD_PERF)
 		adapters_count(l);
-	l->answering = mad_is_response(mad) ? 0 : load_be64(mad + TID);
+	l->answering = mad_is_response(mad) ? 0 : load_be64(mad + MAD_TID);
 	l->answered = false;
 	agents_send(l->agents, l->registrations[registration].port, &to, mad,
 		    size - sizeof(h), daemon_now(l));
 	l->answering = 0;
-	l->changed |= sets && mad[CLASS] != MAD_PERF;
+	l->changed |= sets && mad[MAD_CLASS] != MAD_PERF;
 	return l->answered;
 }
 
@@ -427,7 +419,7 @@ static void wait_for_answer(struct live *l, uint32_t registration,
 	struct waiting *w = &l->waiting[l->n_waiting++];
 
 	*w = (struct waiting){
-		.tid = load_be64(frame + sizeof(*h) + TID),
+		.tid = load_be64(frame + sizeof(*h) + MAD_TID),
 		.registration = registration,
 		.due = daemon_now(l) + h->timeout * MS,
 		.timeout = h->timeout,
@@ -442,11 +434,10 @@ void frame_from(struct live *l, uint32_t client, const uint8_t *frame,
 		size_t size)
 {
 	struct umad_header h;
-	enum { COMMON_HEADER = 24 };
 	uint8_t padded[UMAD_HEADER + MAD_SIZE] = { 0 };
 	uint8_t *copy = padded;
 
-	if (size < sizeof(h) + COMMON_HEADER)
+	if (size < sizeof(h) + MAD_HEADER_SIZE)
 		return;
 	memcpy(&h, frame, sizeof(h));
 	uint32_t r = registration_of(l, client, h.agent);
@@ -466,7 +457,7 @@ void frame_from(struct live *l, uint32_t client, const uint8_t *frame,
 	bool asks = !mad_is_response(copy + sizeof(h));
 
 	if (asks)
-		store_be32(copy + sizeof(h) + TID, high_tid(l, r));
+		store_be32(copy + sizeof(h) + MAD_TID, high_tid(l, r));
 	if (!transmit(l, r, copy, size) && asks && h.timeout)
 		wait_for_answer(l, r, &h, copy, size);
 	if (copy != padded)

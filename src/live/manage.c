@@ -72,9 +72,9 @@ static void send_mad(void *context, const struct mad_peer *to,
 		     const uint8_t *mad, size_t size, bool is_request)
 {
 	struct host *h = context;
-	unsigned agent = mad[1] == MAD_SMP_DIRECT ? DIRECT
-			 : mad[1] == MAD_SMP      ? BY_LID
-						  : ADMINISTRATION;
+	unsigned agent = mad[MAD_CLASS] == MAD_SMP_DIRECT ? DIRECT
+			 : mad[MAD_CLASS] == MAD_SMP      ? BY_LID
+							  : ADMINISTRATION;
 	struct umad_header head = {
 		.agent = h->agents[agent],
 		.timeout = is_request ? TIMEOUT : 0,

@@ -23,13 +23,6 @@ enum {
 	RETRIES = 9,
 	BUSY_PAUSE = 100000000, /* ns */
 	MOST_BUSY = 100,        /* times, before it counts as silence */
-	/* Of an answer. */
-	MAD_BUSY = 0x0001,
-	MAD_NOBODY = 0x000C, /* no program serves this there */
-	SA_NO_RECORDS = 0x0300,
-	SA_OFFSET = 44, /* of the size of a record, in words of 8 bytes */
-	SA_MASK = 48,
-	SA_DATA = 56,
 	BY_DLID = 1 << 4,
 	BY_SLID = 1 << 5,
 	BY_SL = 1 << 15,
@@ -84,7 +77,7 @@ static enum hd_status exchange(struct asking *a, uint8_t *mad, uint16_t *status)
 	struct umad_header back;
 
 	for (unsigned tries = 0; tries < MOST_BUSY; tries++) {
-		store_be64(mad + 8, ++a->tid);
+		store_be64(mad + MAD_TID, ++a->tid);
 		if (!umad_send(&a->umad, &h, mad, MAD_SIZE) ||
 		    !umad_receive(&a->umad, &a->answer) ||
 		    a->answer.len < UMAD_HEADER + SA_DATA)
@@ -94,7 +87,7 @@ static enum hd_status exchange(struct asking *a, uint8_t *mad, uint16_t *status)
 		if (back.status != 0)
 			break;
 		*status = load_be16((const uint8_t *)a->answer.text +
-				    UMAD_HEADER + 4);
+				    UMAD_HEADER + MAD_STATUS);
 		if (*status != MAD_BUSY)
 			return HD_OK;
 		nanosleep(&(struct timespec){ .tv_nsec = BUSY_PAUSE }, NULL);
@@ -150,8 +143,9 @@ static enum hd_status is_there(struct asking *a, bool *is)
 	mad_write(&h, mad);
 	enum hd_status status = exchange(a, mad, &said);
 
-	*is = status == HD_OK && said == 0;
-	return status == HD_OK && said != 0 && said != MAD_NOBODY
+	*is = status == HD_OK && said == MAD_OK;
+	/* Unsupported, says a node where no program serves this. */
+	return status == HD_OK && said != MAD_OK && said != MAD_UNSUPPORTED
 		       ? refused(a, said)
 		       : status;
 }

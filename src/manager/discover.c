@@ -13,7 +13,7 @@
 
 /* Where things stand in NodeInfo. */
 enum { TYPE = 2, PORTS = 3, GUID = 12, PORT_GUID = 20, LOCAL_PORT = 36 };
-enum { TYPE_SWITCH = 2, PHYSICAL_LINK_UP = 5 };
+enum { TYPE_SWITCH = 2 };
 
 void sight_fini(struct sight *s)
 {

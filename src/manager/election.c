@@ -222,13 +222,13 @@ void election_take(struct manager *m, const struct mad_peer *from,
 		   const uint8_t *mad)
 {
 	uint8_t answer[MAD_SIZE];
-	bool direct = mad[1] == MAD_SMP_DIRECT;
+	bool direct = mad[MAD_CLASS] == MAD_SMP_DIRECT;
 
 	memcpy(answer, mad, MAD_SIZE);
-	answer[3] = MAD_GET_RESP;
-	store_be16(answer + 4, direct ? 0x8000 : 0);
-	if (mad[3] == MAD_SET)
-		obey(m, load_be32(mad + 20));
-	fill(m, answer + mad_class(mad[1])->data);
+	answer[MAD_METHOD] = MAD_GET_RESP;
+	store_be16(answer + MAD_STATUS, direct ? MAD_DIRECTION : MAD_OK);
+	if (mad[MAD_METHOD] == MAD_SET)
+		obey(m, load_be32(mad + MAD_MODIFIER));
+	fill(m, answer + mad_class(mad[MAD_CLASS])->data);
 	m->events.send(m->events.context, from, answer, MAD_SIZE, false);
 }

@@ -11,7 +11,7 @@
  * above it, so that a late answer is not taken for that of a later request.
  */
 
-enum { WINDOW = 128, WINDOW_BITS = 7, DR_SLID = 32, DR_PATH = 128 };
+enum { WINDOW = 128, WINDOW_BITS = 7 };
 
 void exchange_init(struct manager *m)
 {
@@ -43,8 +43,8 @@ static void transmit(const struct manager *m, const struct job *j)
 
 	mad_write(&h, mad);
 	store_be16(mad + DR_SLID, MANAGER_DIRECT);
-	store_be16(mad + DR_SLID + 2, MANAGER_DIRECT);
-	memcpy(mad + DR_PATH + 1, j->path + 1, j->path[0]);
+	store_be16(mad + DR_DLID, MANAGER_DIRECT);
+	memcpy(mad + DR_INITIAL_PATH + 1, j->path + 1, j->path[0]);
 	memcpy(mad + mad_class(MAD_SMP_DIRECT)->data, j->data, BLOCK);
 	m->events.send(m->events.context, &to, mad, MAD_SIZE, true);
 }
@@ -94,15 +94,17 @@ void exchange_when_done(struct manager *m, void (*then)(struct manager *m))
 
 static void finish(struct manager *m, const uint8_t *mad, bool is_answer)
 {
-	uint32_t place = load_be32(mad + 12) & (WINDOW - 1);
+	uint32_t tid = (uint32_t)load_be64(mad + MAD_TID);
+	uint32_t place = tid & (WINDOW - 1);
 	struct job j = m->sent[place];
 
 	/* One that was dropped, or is answered already. */
-	if (!j.done || j.tid != load_be32(mad + 12))
+	if (!j.done || j.tid != tid)
 		return;
 	m->sent[place].done = NULL;
 	m->free_sent[m->n_free++] = place;
-	bool good = is_answer && (load_be16(mad + 4) & 0x7FFF) == 0;
+	bool good = is_answer &&
+		    (load_be16(mad + MAD_STATUS) & ~MAD_DIRECTION) == MAD_OK;
 
 	/* Its node, or what it was to have, is looked after again later. */
 	m->unsure |= !good;

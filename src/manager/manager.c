@@ -257,12 +257,12 @@ void manager_run(struct manager *m, hd_time now)
 static void take_trap(struct manager *m, const struct mad_peer *from,
 		      const uint8_t *mad)
 {
-	const uint8_t *notice = mad + mad_class(mad[1])->data;
+	const uint8_t *notice = mad + mad_class(mad[MAD_CLASS])->data;
 	unsigned trap = load_be16(notice + 4);
 	uint8_t answer[MAD_SIZE];
 
 	memcpy(answer, mad, MAD_SIZE);
-	answer[3] = MAD_TRAP_REPRESS;
+	answer[MAD_METHOD] = MAD_TRAP_REPRESS;
 	m->events.send(m->events.context, from, answer, MAD_SIZE, false);
 	if (m->role != MANAGER_MASTER)
 		return;
@@ -275,14 +275,14 @@ static void take_trap(struct manager *m, const struct mad_peer *from,
 static void take_smp(struct manager *m, const struct mad_peer *from,
 		     const uint8_t *mad)
 {
-	uint16_t attribute = load_be16(mad + 16);
+	uint16_t attribute = load_be16(mad + MAD_ATTRIBUTE);
 
 	if (mad_is_response(mad))
 		exchange_answered(m, mad);
 	else if (attribute == ATTR_SM_INFO &&
-		 (mad[3] == MAD_GET || mad[3] == MAD_SET))
+		 (mad[MAD_METHOD] == MAD_GET || mad[MAD_METHOD] == MAD_SET))
 		election_take(m, from, mad);
-	else if (attribute == ATTR_NOTICE && mad[3] == MAD_TRAP)
+	else if (attribute == ATTR_NOTICE && mad[MAD_METHOD] == MAD_TRAP)
 		take_trap(m, from, mad);
 }
 
@@ -292,9 +292,9 @@ void manager_take(struct manager *m, const struct mad_peer *from,
 	m->now = now;
 	if (size < MAD_SIZE)
 		return;
-	if (mad[1] == MAD_SMP || mad[1] == MAD_SMP_DIRECT)
+	if (mad_is_smp(mad))
 		take_smp(m, from, mad);
-	else if (mad[1] == MAD_SA && !mad_is_response(mad) &&
+	else if (mad[MAD_CLASS] == MAD_SA && !mad_is_response(mad) &&
 		 m->role == MANAGER_MASTER && m->has_whole)
 		sa_take(m, from, mad);
 	if (!m->sweeps)
@@ -304,6 +304,6 @@ void manager_take(struct manager *m, const struct mad_peer *from,
 void manager_lost(struct manager *m, const uint8_t *mad, hd_time now)
 {
 	m->now = now;
-	if (mad[1] == MAD_SMP_DIRECT)
+	if (mad[MAD_CLASS] == MAD_SMP_DIRECT)
 		exchange_lost(m, mad);
 }

@@ -439,8 +439,7 @@ static void the_best_manager_is_master(void **state)
 
 /* ---- what hosts ask and tell */
 
-enum { SA_MASK = 48, SA_DATA = 56, MOST_ANSWER = 8192 };
-
+enum { MOST_ANSWER = 8192 };
 struct answer {
 	uint8_t mad[MOST_ANSWER];
 	size_t size;

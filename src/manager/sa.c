@@ -27,12 +27,12 @@ static bool same_bits(const struct component *c, const uint8_t *a,
 static bool has_capabilities(const struct query *q, unsigned component,
 			     const uint8_t *record)
 {
-	enum { CAP_MASK_COMPONENT = 7, CAP_MASK = 24, MODIFIER = 20 };
+	enum { CAP_MASK_COMPONENT = 7, CAP_MASK = 24 };
 	uint32_t wanted = load_be32(q->data + CAP_MASK);
 
 	return q->kind->attribute == ATTR_PORT_INFO_RECORD &&
 	       component == CAP_MASK_COMPONENT &&
-	       load_be32(q->mad + MODIFIER) >> 31 &&
+	       load_be32(q->mad + MAD_MODIFIER) >> 31 &&
 	       (load_be32(record + CAP_MASK) & wanted) == wanted;
 }
 
@@ -391,24 +391,28 @@ static const struct component service_components[] = {
 
 static const struct sa_kind kinds[] = {
 	{ ATTR_CLASS_PORT_INFO, 72, 0, NULL, class_each, NULL },
-	{ SA_INFORM_INFO, 36, 0, NULL, NULL, informs_change },
+	{ ATTR_INFORM_INFO, 36, 0, NULL, NULL, informs_change },
 	{ ATTR_NODE_RECORD, 108, WITH(node_components), nodes_each, NULL },
 	{ ATTR_PORT_INFO_RECORD, 68, WITH(port_components), ports_each, NULL },
-	{ SA_SL2VL, 16, WITH(lid_byte_byte_components), lanes_each, NULL },
-	{ SA_SWITCH_INFO, 24, WITH(lid_components), switches_each, NULL },
-	{ SA_LFT, 72, WITH(lid_block_components), lfts_each, NULL },
-	{ SA_MFT, 72, WITH(mft_components), mfts_each, NULL },
-	{ SA_SM_INFO, 32, WITH(manager_components), managers_each, NULL },
-	{ SA_LINK, 8, WITH(link_components), links_each, NULL },
-	{ SA_GUID_INFO, 72, WITH(guid_components), guids_each, NULL },
-	{ SA_SERVICE, 176, WITH(service_components), services_each,
+	{ ATTR_SL_TO_VL_RECORD, 16, WITH(lid_byte_byte_components), lanes_each,
+	  NULL },
+	{ ATTR_SWITCH_INFO_RECORD, 24, WITH(lid_components), switches_each,
+	  NULL },
+	{ ATTR_LFT_RECORD, 72, WITH(lid_block_components), lfts_each, NULL },
+	{ ATTR_MFT_RECORD, 72, WITH(mft_components), mfts_each, NULL },
+	{ ATTR_SM_INFO_RECORD, 32, WITH(manager_components), managers_each,
+	  NULL },
+	{ ATTR_LINK_RECORD, 8, WITH(link_components), links_each, NULL },
+	{ ATTR_GUID_INFO_RECORD, 72, WITH(guid_components), guids_each, NULL },
+	{ ATTR_SERVICE_RECORD, 176, WITH(service_components), services_each,
 	  services_change },
-	{ SA_PKEYS, 72, WITH(pkey_components), pkeys_each, NULL },
+	{ ATTR_PKEY_TABLE_RECORD, 72, WITH(pkey_components), pkeys_each, NULL },
 	{ ATTR_PATH_RECORD, 64, 0, NULL, paths_each, NULL },
-	{ SA_VLARB, 72, WITH(lid_byte_byte_components), weights_each, NULL },
+	{ ATTR_VL_ARBITRATION_RECORD, 72, WITH(lid_byte_byte_components),
+	  weights_each, NULL },
 	{ ATTR_MC_MEMBER_RECORD, 52, WITH(member_components), groups_each,
 	  groups_change },
-	{ SA_INFORM_RECORD, 60, 0, NULL, informs_each, NULL },
+	{ ATTR_INFORM_INFO_RECORD, 60, 0, NULL, informs_each, NULL },
 };
 
 static const struct sa_kind *kind_of(uint16_t attribute)
@@ -423,17 +427,18 @@ static const struct sa_kind *kind_of(uint16_t attribute)
 
 static void answer(const struct query *q, uint16_t status)
 {
-	enum { RMPP_FLAGS = 26, RMPP_ACTIVE = 1 };
-	bool is_table = q->mad[3] == MAD_GET_TABLE;
+	bool is_table = q->mad[MAD_METHOD] == MAD_GET_TABLE;
 	struct strbuf all = STRBUF_INIT;
 	uint8_t head[SA_DATA];
 
 	memcpy(head, q->mad, SA_DATA);
 	/* Who sets a record gets it. */
-	head[3] = q->mad[3] == MAD_SET ? MAD_GET_RESP
-				       : (uint8_t)(q->mad[3] | MAD_RESPONSE);
-	store_be16(head + 4, status);
-	memset(head + 24, 0, 12);
+	head[MAD_METHOD] =
+		q->mad[MAD_METHOD] == MAD_SET
+			? MAD_GET_RESP
+			: (uint8_t)(q->mad[MAD_METHOD] | MAD_RESPONSE);
+	store_be16(head + MAD_STATUS, status);
+	memset(head + RMPP_VERSION, 0, RMPP_HEADER_END - RMPP_VERSION);
 	if (q->kind)
 		store_be16(head + SA_OFFSET,
 			   (uint16_t)((q->kind->size + 7) / 8));
@@ -460,14 +465,14 @@ static void answer(const struct query *q, uint16_t status)
 
 static uint16_t run(struct query *q)
 {
-	uint8_t method = q->mad[3];
+	uint8_t method = q->mad[MAD_METHOD];
 
 	if (!q->kind)
-		return SA_UNSUPPORTED;
+		return MAD_UNSUPPORTED;
 	if (method == MAD_SET || method == MAD_DELETE)
-		return q->kind->change ? q->kind->change(q) : SA_UNSUPPORTED;
+		return q->kind->change ? q->kind->change(q) : MAD_UNSUPPORTED;
 	if (!q->kind->each || (method != MAD_GET && method != MAD_GET_TABLE))
-		return SA_UNSUPPORTED;
+		return MAD_UNSUPPORTED;
 	q->kind->each(q);
 	if (method == MAD_GET_TABLE || q->n == 1)
 		return 0;
@@ -482,7 +487,7 @@ void sa_take(struct manager *m, const struct mad_peer *from, const uint8_t *mad)
 		.mad = mad,
 		.data = mad + SA_DATA,
 		.mask = load_be64(mad + SA_MASK),
-		.kind = kind_of(load_be16(mad + 16)),
+		.kind = kind_of(load_be16(mad + MAD_ATTRIBUTE)),
 		.out = STRBUF_INIT,
 	};
 

@@ -13,34 +13,7 @@
 
 #include "manager/state.h"
 
-enum {
-	SA_KEY = 36,
-	SA_OFFSET = 44,
-	SA_MASK = 48,
-	SA_DATA = 56,
-	SA_MOST = 176, /* bytes of a record */
-	/* Status of an answer. */
-	SA_INVALID = 0x0200,
-	SA_NO_RECORDS = 0x0300,
-	SA_TOO_MANY = 0x0400,
-	SA_INSUFFICIENT = 0x0600,
-	SA_UNSUPPORTED = 0x000C,
-};
-
-enum {
-	SA_INFORM_INFO = 0x03,
-	SA_SL2VL = 0x13,
-	SA_SWITCH_INFO = 0x14,
-	SA_LFT = 0x15,
-	SA_MFT = 0x17,
-	SA_SM_INFO = 0x18,
-	SA_LINK = 0x20,
-	SA_GUID_INFO = 0x30,
-	SA_SERVICE = 0x31,
-	SA_PKEYS = 0x33,
-	SA_VLARB = 0x36,
-	SA_INFORM_RECORD = 0xF3,
-};
+#define SA_MOST 176 /* bytes of a record */
 
 struct query {
 	struct manager *manager;

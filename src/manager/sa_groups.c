@@ -324,7 +324,7 @@ uint16_t groups_change(struct query *q)
 	if (!query_has(q, BY_MGID) || !query_has(q, BY_PORT) ||
 	    !query_has(q, BY_JOIN))
 		return SA_INSUFFICIENT;
-	if (q->mad[3] == MAD_DELETE)
+	if (q->mad[MAD_METHOD] == MAD_DELETE)
 		return leave(q, g, g ? member_of(g, guid) : NULL, state);
 	return join(q, g, guid, state);
 }

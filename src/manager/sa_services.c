@@ -50,7 +50,7 @@ uint16_t services_change(struct query *q)
 	struct kept *k = find_service(&m->services, q->data);
 	uint32_t lease = load_be32(q->data + LEASE);
 
-	if (q->mad[3] == MAD_DELETE) {
+	if (q->mad[MAD_METHOD] == MAD_DELETE) {
 		if (!k)
 			return SA_NO_RECORDS;
 		query_put_anyway(q, k->record);
@@ -83,8 +83,8 @@ uint16_t informs_change(struct query *q)
 	struct kept_list *l = &q->manager->informs;
 	struct kept *k = find_inform(l, q->data, q->from);
 
-	if (q->mad[3] != MAD_SET)
-		return SA_UNSUPPORTED;
+	if (q->mad[MAD_METHOD] != MAD_SET)
+		return MAD_UNSUPPORTED;
 	if (q->data[SUBSCRIBE]) {
 		if (!k)
 			k = keep(l);

@@ -12,14 +12,10 @@
 enum {
 	BLOCK = 64, /* of an attribute's data in an SMP */
 	NODE_INFO_SIZE = 40,
-	SWITCH_INFO_SIZE = 20,
 	MOST_HOPS = 63,
 };
 
 #define NO_NODE UINT32_MAX
-
-/* LinkState of PortInfo. */
-enum { LINK_DOWN = 1, LINK_INIT, LINK_ARMED, LINK_ACTIVE };
 
 /* A port as it answered. */
 struct found_port {

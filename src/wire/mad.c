@@ -173,20 +173,20 @@ static void mad_method_print(uint8_t method, struct strbuf *out)
 
 static void header_read(const uint8_t *bytes, struct mad_header *out)
 {
-	out->mgmt_class = bytes[1];
-	out->class_version = bytes[2];
-	out->method = bytes[3];
-	out->status = load_be16(bytes + 4);
+	out->mgmt_class = bytes[MAD_CLASS];
+	out->class_version = bytes[MAD_CLASS_VERSION];
+	out->method = bytes[MAD_METHOD];
+	out->status = load_be16(bytes + MAD_STATUS);
 	out->hop_pointer = 0;
 	out->hop_count = 0;
 	if (out->mgmt_class == MAD_SMP_DIRECT) {
-		out->status &= 0x7FFF; /* the top bit is the direction */
-		out->hop_pointer = bytes[6];
-		out->hop_count = bytes[7];
+		out->status &= (uint16_t)~MAD_DIRECTION;
+		out->hop_pointer = bytes[DR_HOP_POINTER];
+		out->hop_count = bytes[DR_HOP_COUNT];
 	}
-	out->tid = load_be64(bytes + 8);
-	out->attribute = load_be16(bytes + 16);
-	out->modifier = load_be32(bytes + 20);
+	out->tid = load_be64(bytes + MAD_TID);
+	out->attribute = load_be16(bytes + MAD_ATTRIBUTE);
+	out->modifier = load_be32(bytes + MAD_MODIFIER);
 }
 
 /* The attribute of a MAD with a known class; its record may be chosen. */
@@ -204,27 +204,28 @@ static void find_attribute(struct mad *m)
 }
 
 /*
- * A payload length counts the 20 bytes between the RMPP header and the data.
- * What the last segment says of itself may be wrong; then all of it counts.
+ * What the last segment says of its length may be wrong; then all of it counts.
  */
 static void rmpp_read(const uint8_t *bytes, struct rmpp *out)
 {
-	uint32_t length = load_be32(bytes + 32);
+	enum { BEFORE_DATA = SA_DATA - RMPP_HEADER_END };
+	uint32_t length = load_be32(bytes + RMPP_PAYLOAD);
 
-	out->active = bytes[26] & 1;
+	out->active = bytes[RMPP_FLAGS] & RMPP_ACTIVE;
 	if (!out->active)
 		return;
-	out->last = bytes[26] & 4;
-	out->type = bytes[25];
-	out->segment = load_be32(bytes + 28);
+	out->last = bytes[RMPP_FLAGS] & RMPP_LAST;
+	out->type = bytes[RMPP_TYPE];
+	out->segment = load_be32(bytes + RMPP_SEGMENT);
 	out->bytes = SA_DATA_SIZE;
-	if (out->last && length >= 20 && length <= 20 + SA_DATA_SIZE)
-		out->bytes = length - 20;
+	if (out->last && length >= BEFORE_DATA &&
+	    length <= BEFORE_DATA + SA_DATA_SIZE)
+		out->bytes = length - BEFORE_DATA;
 }
 
 size_t mad_table_stride(const struct mad *m)
 {
-	size_t stride = 8 * (size_t)load_be16(m->bytes + 44);
+	size_t stride = 8 * (size_t)load_be16(m->bytes + SA_OFFSET);
 
 	return stride < m->record->size ? 0 : stride;
 }
@@ -299,15 +300,16 @@ void mad_write(const struct mad_header *h, uint8_t *bytes)
 
 	memset(bytes, 0, MAD_SIZE);
 	bytes[0] = MAD_BASE_VERSION;
-	bytes[1] = h->mgmt_class;
-	bytes[2] = version == 0 && class ? class->version : version;
-	bytes[3] = h->method;
-	store_be16(bytes + 4, h->status);
-	bytes[6] = h->hop_pointer;
-	bytes[7] = h->hop_count;
-	store_be64(bytes + 8, h->tid);
-	store_be16(bytes + 16, h->attribute);
-	store_be32(bytes + 20, h->modifier);
+	bytes[MAD_CLASS] = h->mgmt_class;
+	bytes[MAD_CLASS_VERSION] =
+		version == 0 && class ? class->version : version;
+	bytes[MAD_METHOD] = h->method;
+	store_be16(bytes + MAD_STATUS, h->status);
+	bytes[DR_HOP_POINTER] = h->hop_pointer;
+	bytes[DR_HOP_COUNT] = h->hop_count;
+	store_be64(bytes + MAD_TID, h->tid);
+	store_be16(bytes + MAD_ATTRIBUTE, h->attribute);
+	store_be32(bytes + MAD_MODIFIER, h->modifier);
 }
 
 /* The field `name` of header or attribute, with its offset in the MAD. */

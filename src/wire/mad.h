@@ -11,8 +11,8 @@
  * A class says where its attribute stands and which attributes it has; each
  * attribute is one record (field.h). The tables are in mad_smp.c, mad_sa.c,
  * mad_perf.c, mad_cc.c and mad_cm.c. An SMP's class is 0x01 if it is routed by
- *LIDs and 0x81 if it says its own route, hop by hop; both have the same
- *attributes.
+ * LIDs and 0x81 if it says its own route, hop by hop; both have the same
+ * attributes.
  *
  * To make a MAD, write its header, then its attribute:
  *
@@ -55,6 +55,56 @@ enum {
 	MAD_RESPONSE = 0x80, /* set in the answer: GetResp is 0x81 */
 	MAD_GET_RESP = 0x81,
 	MAD_GET_TABLE_RESP = 0x92,
+};
+
+/*
+ * Where fields of headers stand, in bytes: for those who look at every MAD that
+ * passes. mad_get and mad_set know all fields by their names.
+ */
+enum {
+	MAD_CLASS = 1,
+	MAD_CLASS_VERSION = 2,
+	MAD_METHOD = 3,
+	MAD_STATUS = 4,
+	MAD_TID = 8,
+	MAD_ATTRIBUTE = 16,
+	MAD_MODIFIER = 20,
+	MAD_HEADER_SIZE = 24, /* what all classes have */
+	SMP_MKEY = 24,
+	/* Of an SMP that says its route. */
+	DR_HOP_POINTER = 6,
+	DR_HOP_COUNT = 7,
+	DR_SLID = 32,
+	DR_DLID = 34,
+	DR_INITIAL_PATH = 128,
+	DR_RETURN_PATH = 192,
+	/* Of an answer in several segments. */
+	RMPP_VERSION = 24,
+	RMPP_TYPE = 25,
+	RMPP_FLAGS = 26,
+	RMPP_SEGMENT = 28,
+	RMPP_PAYLOAD = 32,
+	RMPP_HEADER_END = 36, /* PayloadLength counts what comes behind it */
+	/* Of subnet administration. */
+	SA_OFFSET = 44, /* from one record to the next, in units of 8 bytes */
+	SA_MASK = 48,
+	SA_DATA = 56,
+};
+
+/* Status of an answer. */
+enum {
+	MAD_OK = 0x0000,
+	MAD_BUSY = 0x0001,
+	MAD_UNSUPPORTED_VERSION = 0x0004,
+	MAD_UNSUPPORTED_METHOD = 0x0008,
+	MAD_UNSUPPORTED = 0x000C, /* the method on this attribute */
+	MAD_INVALID_FIELD = 0x001C,
+	/* Of subnet administration. */
+	SA_INVALID = 0x0200,
+	SA_NO_RECORDS = 0x0300,
+	SA_TOO_MANY = 0x0400,
+	SA_INSUFFICIENT = 0x0600,
+	MAD_DIRECTION = 0x8000, /* a flag: an SMP on its own route goes back */
 };
 
 /* Attributes of subnet management. */
@@ -103,10 +153,22 @@ enum {
 
 /* Of subnet administration. */
 enum {
+	ATTR_INFORM_INFO = 0x03,
 	ATTR_NODE_RECORD = 0x11,
 	ATTR_PORT_INFO_RECORD = 0x12,
+	ATTR_SL_TO_VL_RECORD = 0x13,
+	ATTR_SWITCH_INFO_RECORD = 0x14,
+	ATTR_LFT_RECORD = 0x15,
+	ATTR_MFT_RECORD = 0x17,
+	ATTR_SM_INFO_RECORD = 0x18,
+	ATTR_LINK_RECORD = 0x20,
+	ATTR_GUID_INFO_RECORD = 0x30,
+	ATTR_SERVICE_RECORD = 0x31,
+	ATTR_PKEY_TABLE_RECORD = 0x33,
 	ATTR_PATH_RECORD = 0x35,
+	ATTR_VL_ARBITRATION_RECORD = 0x36,
 	ATTR_MC_MEMBER_RECORD = 0x38,
+	ATTR_INFORM_INFO_RECORD = 0xF3,
 };
 
 /* Of congestion control. */
@@ -165,7 +227,15 @@ const struct mad_class *mad_class_at(size_t i);
  */
 static inline bool mad_is_response(const uint8_t *bytes)
 {
-	return bytes[3] & MAD_RESPONSE || bytes[3] == MAD_TRAP_REPRESS;
+	return bytes[MAD_METHOD] & MAD_RESPONSE ||
+	       bytes[MAD_METHOD] == MAD_TRAP_REPRESS;
+}
+
+/* Of subnet management, by whichever route: on VL15, to queue pair 0. */
+static inline bool mad_is_smp(const uint8_t *bytes)
+{
+	return bytes[MAD_CLASS] == MAD_SMP ||
+	       bytes[MAD_CLASS] == MAD_SMP_DIRECT;
 }
 
 struct mad_header {
@@ -187,6 +257,7 @@ struct mad_header {
 enum { SA_DATA_SIZE = 200 };
 
 enum rmpp_type { RMPP_DATA = 1, RMPP_ACK, RMPP_STOP, RMPP_ABORT };
+enum rmpp_flag { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
 
 struct rmpp {
 	bool active; /* else the MAD stands alone, and the rest is 0 */

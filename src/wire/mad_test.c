@@ -490,6 +490,49 @@ static void tables_of_subnet_administration_show_every_record(void **state)
 	}
 }
 
+/* Offsets by which headers are looked at, beside the tables of their fields. */
+static void offsets_of_headers_are_those_of_their_tables(void **state)
+{
+	static const struct {
+		uint8_t class;
+		const char *field;
+		unsigned at;
+	} rows[] = {
+		{ MAD_SMP, "MgmtClass", MAD_CLASS },
+		{ MAD_SMP, "ClassVersion", MAD_CLASS_VERSION },
+		{ MAD_SMP, "Method", MAD_METHOD },
+		{ MAD_SMP, "Status", MAD_STATUS },
+		{ MAD_SMP, "TransactionID", MAD_TID },
+		{ MAD_SMP, "AttributeID", MAD_ATTRIBUTE },
+		{ MAD_SMP, "AttributeModifier", MAD_MODIFIER },
+		{ MAD_SMP, "M_Key", SMP_MKEY },
+		{ MAD_SMP_DIRECT, "HopPointer", DR_HOP_POINTER },
+		{ MAD_SMP_DIRECT, "HopCount", DR_HOP_COUNT },
+		{ MAD_SMP_DIRECT, "DrSLID", DR_SLID },
+		{ MAD_SMP_DIRECT, "DrDLID", DR_DLID },
+		{ MAD_SMP_DIRECT, "InitialPath", DR_INITIAL_PATH },
+		{ MAD_SMP_DIRECT, "ReturnPath", DR_RETURN_PATH },
+		{ MAD_SA, "RMPPVersion", RMPP_VERSION },
+		{ MAD_SA, "RMPPType", RMPP_TYPE },
+		{ MAD_SA, "RRespTime", RMPP_FLAGS },
+		{ MAD_SA, "SegmentNumber", RMPP_SEGMENT },
+		{ MAD_SA, "PayloadLength", RMPP_PAYLOAD },
+		{ MAD_SA, "SM_Key", RMPP_HEADER_END },
+		{ MAD_SA, "AttributeOffset", SA_OFFSET },
+		{ MAD_SA, "ComponentMask", SA_MASK },
+	};
+	struct field f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_true(record_find(mad_class(rows[i].class)->header,
+					rows[i].field, &f));
+		assert_int_equal(f.offset, 8 * rows[i].at);
+	}
+	assert_int_equal(mad_class(MAD_SA)->data, SA_DATA);
+	assert_int_equal(mad_class(MAD_CM)->data, MAD_HEADER_SIZE);
+}
+
 static void texts_from_the_wire_cannot_command_a_terminal(void **state)
 {
 	(void)state;
@@ -583,6 +626,7 @@ int main(void)
 		cmocka_unit_test(summaries_say_what_is_asked_of_whom),
 		cmocka_unit_test(
 			tables_of_subnet_administration_show_every_record),
+		cmocka_unit_test(offsets_of_headers_are_those_of_their_tables),
 		cmocka_unit_test(texts_from_the_wire_cannot_command_a_terminal),
 		cmocka_unit_test(other_sizes_and_versions_are_refused),
 		cmocka_unit_test(any_bytes_print),

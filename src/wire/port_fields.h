@@ -9,6 +9,19 @@
 
 #include "wire/mad.h"
 
+enum { SWITCH_INFO_SIZE = 20 };
+
+/* PORT_STATE: LinkState. */
+enum { LINK_DOWN = 1, LINK_INIT, LINK_ARMED, LINK_ACTIVE };
+
+/* PORT_PHYSICAL: PhysLinkState. */
+enum {
+	PHYSICAL_SLEEP = 1,
+	PHYSICAL_POLLING,
+	PHYSICAL_DISABLED,
+	PHYSICAL_LINK_UP = 5
+};
+
 enum port_field {
 	PORT_MKEY,
 	PORT_GID_PREFIX,
