@@ -25,15 +25,6 @@
 #include "wire/mad.h"
 #include "wire/port_fields.h"
 
-/* A queue pair at a LID: whom a MAD is for, or whom it is from. */
-struct mad_address {
-	uint16_t lid;
-	uint16_t pkey;
-	uint32_t qp;
-	uint32_t qkey;
-	uint8_t sl;
-};
-
 /* A MAD on a cable. */
 struct agents_crossing {
 	hd_time now;

@@ -68,7 +68,7 @@ static enum hd_status register_all(struct host *h, struct diag *d)
 
 /* ---- frames */
 
-static void send_mad(void *context, const struct mad_peer *to,
+static void send_mad(void *context, const struct mad_address *to,
 		     const uint8_t *mad, size_t size, bool is_request)
 {
 	struct host *h = context;
@@ -108,7 +108,7 @@ static void take_frame(struct host *h)
 		return;
 	bytes = (const uint8_t *)h->frame.text;
 	memcpy(&head, bytes, sizeof(head));
-	struct mad_peer from = {
+	struct mad_address from = {
 		.lid = ntohs(head.lid),
 		.sl = head.sl,
 		.qp = ntohl(head.qp),

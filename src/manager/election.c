@@ -218,7 +218,7 @@ static void obey(struct manager *m, uint32_t what)
 	}
 }
 
-void election_take(struct manager *m, const struct mad_peer *from,
+void election_take(struct manager *m, const struct mad_address *from,
 		   const uint8_t *mad)
 {
 	uint8_t answer[MAD_SIZE];

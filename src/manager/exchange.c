@@ -38,7 +38,7 @@ static void transmit(const struct manager *m, const struct job *j)
 		.hop_count = j->path[0],
 		.tid = j->tid,
 	};
-	struct mad_peer to = { .lid = MANAGER_DIRECT };
+	struct mad_address to = { .lid = MANAGER_DIRECT };
 	uint8_t mad[MAD_SIZE];
 
 	mad_write(&h, mad);

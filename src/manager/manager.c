@@ -254,7 +254,7 @@ void manager_run(struct manager *m, hd_time now)
 /* ---- what comes */
 
 /* A node says what happened to it: it need not say so again. */
-static void take_trap(struct manager *m, const struct mad_peer *from,
+static void take_trap(struct manager *m, const struct mad_address *from,
 		      const uint8_t *mad)
 {
 	const uint8_t *notice = mad + mad_class(mad[MAD_CLASS])->data;
@@ -272,7 +272,7 @@ static void take_trap(struct manager *m, const struct mad_peer *from,
 		manager_sweep(m);
 }
 
-static void take_smp(struct manager *m, const struct mad_peer *from,
+static void take_smp(struct manager *m, const struct mad_address *from,
 		     const uint8_t *mad)
 {
 	uint16_t attribute = load_be16(mad + MAD_ATTRIBUTE);
@@ -286,7 +286,7 @@ static void take_smp(struct manager *m, const struct mad_peer *from,
 		take_trap(m, from, mad);
 }
 
-void manager_take(struct manager *m, const struct mad_peer *from,
+void manager_take(struct manager *m, const struct mad_address *from,
 		  const uint8_t *mad, size_t size, hd_time now)
 {
 	m->now = now;

@@ -28,15 +28,7 @@
 #include "subnet/route.h"
 #include "wire/mad.h"
 
-/* A queue pair at a LID: whom a MAD is for, or whom it is from. */
-struct mad_peer {
-	uint16_t lid; /* MANAGER_DIRECT: by the route that the MAD says */
-	uint8_t sl;
-	uint32_t qp;
-	uint32_t qkey;
-};
-
-#define MANAGER_DIRECT 0xFFFF
+#define MANAGER_DIRECT 0xFFFF /* a LID: by the route that the MAD says */
 
 struct manager_options {
 	const char *engine; /* a name of route_engines[] */
@@ -46,11 +38,11 @@ struct manager_options {
 
 struct manager_events {
 	/*
-	 * Sends a MAD; of more than MAD_SIZE bytes in segments. A request that
-	 * is not answered is to come back by manager_lost; of its TID only the
-	 * lower half stays.
+	 * Sends a MAD, by a P_Key that the sender chooses; of more than
+	 * MAD_SIZE bytes in segments. A request that is not answered is to come
+	 * back by manager_lost; of its TID only the lower half stays.
 	 */
-	void (*send)(void *context, const struct mad_peer *to,
+	void (*send)(void *context, const struct mad_address *to,
 		     const uint8_t *mad, size_t size, bool is_request);
 	/* A line of what happened, for whoever looks on. */
 	void (*say)(void *context, const char *line);
@@ -72,7 +64,7 @@ struct manager *manager_new(const struct manager_options *o,
 void manager_free(struct manager *m);
 
 void manager_start(struct manager *m, hd_time now);
-void manager_take(struct manager *m, const struct mad_peer *from,
+void manager_take(struct manager *m, const struct mad_address *from,
 		  const uint8_t *mad, size_t size, hd_time now);
 void manager_lost(struct manager *m, const uint8_t *mad, hd_time now);
 hd_time manager_next(const struct manager *m);

@@ -30,7 +30,7 @@ struct letter {
 	struct letter *next;
 	unsigned manager; /* for whom it is, or from whom */
 	bool outgoing, is_request;
-	struct mad_peer peer;
+	struct mad_address peer;
 	size_t size;
 	uint8_t mad[];
 };
@@ -70,7 +70,7 @@ static struct letter *put(struct world *w, unsigned manager, bool outgoing,
 	return l;
 }
 
-static void send_mad(void *context, const struct mad_peer *to,
+static void send_mad(void *context, const struct mad_address *to,
 		     const uint8_t *mad, size_t size, bool is_request)
 {
 	const struct address *a = context;
@@ -95,10 +95,7 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 	for (unsigned i = 0; i < w->n; i++) {
 		if (w->port[i] != port || !w->managers[i])
 			continue;
-		struct letter *l = put(w, i, false, mad, size);
-
-		l->peer = (struct mad_peer){ from->lid, from->sl, from->qp,
-					     from->qkey };
+		put(w, i, false, mad, size)->peer = *from;
 	}
 }
 
@@ -462,7 +459,7 @@ static unsigned hear(struct world *w, port_id from, const struct mad_header *h,
 		     uint64_t mask, const uint8_t *record,
 		     struct answer *answer)
 {
-	const struct mad_peer peer = {
+	const struct mad_address peer = {
 		.lid = (uint16_t)agents_port_get(w->agents, from, PORT_LID),
 		.qp = 1,
 	};
@@ -675,7 +672,7 @@ static void send_join(struct world *w, port_id p)
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = MAD_SET,
 				      .attribute = ATTR_MC_MEMBER_RECORD };
-	const struct mad_peer peer = {
+	const struct mad_address peer = {
 		.lid = (uint16_t)agents_port_get(w->agents, p, PORT_LID),
 	};
 	uint8_t record[MAD_SIZE], mad[MAD_SIZE];

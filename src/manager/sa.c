@@ -479,7 +479,8 @@ static uint16_t run(struct query *q)
 	return q->n == 0 ? SA_NO_RECORDS : SA_TOO_MANY;
 }
 
-void sa_take(struct manager *m, const struct mad_peer *from, const uint8_t *mad)
+void sa_take(struct manager *m, const struct mad_address *from,
+	     const uint8_t *mad)
 {
 	struct query q = {
 		.manager = m,

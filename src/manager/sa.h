@@ -17,7 +17,7 @@
 
 struct query {
 	struct manager *manager;
-	const struct mad_peer *from;
+	const struct mad_address *from;
 	const uint8_t *mad;
 	const uint8_t *data; /* of the record that is asked for */
 	uint64_t mask;

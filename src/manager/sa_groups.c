@@ -176,7 +176,7 @@ void groups_programmed(struct manager *m)
 		memmove(m->held, m->held + n, m->n_held * sizeof(*m->held));
 }
 
-void groups_hold(struct manager *m, const struct mad_peer *to,
+void groups_hold(struct manager *m, const struct mad_address *to,
 		 const uint8_t *mad)
 {
 	m->held = hd_grow(m->held, &m->held_cap, m->n_held + 1U,

@@ -69,7 +69,7 @@ uint16_t services_change(struct query *q)
 /* ---- subscriptions: known by who asked for what */
 
 static struct kept *find_inform(struct kept_list *l, const uint8_t *record,
-				const struct mad_peer *who)
+				const struct mad_address *who)
 {
 	for (uint32_t i = 0; i < l->n; i++)
 		if (l->rows[i].who.lid == who->lid &&

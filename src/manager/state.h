@@ -95,13 +95,13 @@ struct group {
 /* A service, or a wish to hear of notices, as it was said. */
 struct kept {
 	uint8_t record[176];
-	struct mad_peer who;
+	struct mad_address who;
 	hd_time until;
 };
 
 /* An answer that waits. */
 struct held {
-	struct mad_peer to;
+	struct mad_address to;
 	uint8_t mad[MAD_SIZE];
 };
 
@@ -230,7 +230,7 @@ const uint8_t *path_to(const struct found_node *n, unsigned port);
 void election_hold(struct manager *m);
 void election_poll(struct manager *m);
 /* SMInfo of another. */
-void election_take(struct manager *m, const struct mad_peer *from,
+void election_take(struct manager *m, const struct mad_address *from,
 		   const uint8_t *mad);
 
 /* ---- planning.c: LIDs and routes */
@@ -258,7 +258,7 @@ void keys_block(unsigned block, uint8_t *out);
 
 /* ---- sa*.c: what others ask */
 
-void sa_take(struct manager *m, const struct mad_peer *from,
+void sa_take(struct manager *m, const struct mad_address *from,
 	     const uint8_t *mad);
 void sa_report(struct manager *m, const uint8_t *notice);
 void groups_init(struct manager *m);
@@ -268,7 +268,7 @@ void groups_plan(struct manager *m);
 /* They are in the switches: who waits for one is answered. */
 void groups_programmed(struct manager *m);
 /* Keeps an answer until then. */
-void groups_hold(struct manager *m, const struct mad_peer *to,
+void groups_hold(struct manager *m, const struct mad_address *to,
 		 const uint8_t *mad);
 /* A block of a switch's table; false if it is all zeros. */
 bool groups_block(const struct manager *m, node_id node, uint32_t block,

@@ -238,6 +238,15 @@ static inline bool mad_is_smp(const uint8_t *bytes)
 	       bytes[MAD_CLASS] == MAD_SMP_DIRECT;
 }
 
+/* A queue pair at a LID: whom a MAD is for, or whom it is from. */
+struct mad_address {
+	uint16_t lid;
+	uint16_t pkey;
+	uint32_t qp;
+	uint32_t qkey;
+	uint8_t sl;
+};
+
 struct mad_header {
 	uint8_t mgmt_class;
 	uint8_t class_version; /* mad_write: 0 means the class's own */
