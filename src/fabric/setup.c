@@ -7,17 +7,13 @@
 #include "fabric/parts.h"
 #include "subnet/packet.h"
 
-static uint64_t blocks_of(uint64_t bytes)
-{
-	return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-}
-
 /* A buffer in blocks (T1), large enough for the largest packet. */
 static enum hd_status buffer_blocks(const struct fabric *b, struct diag *d,
 				    const struct schema_amount *amount,
 				    const char *path, uint32_t *out)
 {
-	uint64_t largest = scenario_largest_packet(b->scenario) + b->grh_bytes;
+	uint32_t largest =
+		(uint32_t)scenario_largest_packet(b->scenario) + b->grh_bytes;
 	uint64_t blocks = amount->unit == SCN_PACKETS
 				  ? amount->value * blocks_of(largest)
 				  : amount->value / BLOCK_BYTES;

@@ -316,12 +316,12 @@ int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out,
 static enum hd_status check_buffers(const struct fabric *f, struct diag *d)
 {
 	const struct scn_fabric *link = &f->scenario->fabric;
-	uint64_t bytes = link->mtu + link->overhead + f->grh_bytes;
+	uint32_t bytes = (uint32_t)(link->mtu + link->overhead) + f->grh_bytes;
 
 	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
 		const struct sim_port *p = &f->setup.ports[i];
 
-		if (p->peer == SIM_NONE || p->in_blocks >= (bytes + 63) / 64)
+		if (p->peer == SIM_NONE || p->in_blocks >= blocks_of(bytes))
 			continue;
 		d->file = f->scenario->file;
 		return diag_fail(

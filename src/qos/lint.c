@@ -102,7 +102,7 @@ static unsigned lanes_in(const struct opensm_list *list, unsigned vls)
 static void lint_list(const struct opensm_list *list, const char *name,
 		      const struct lint_port *port, struct opensm_findings *out)
 {
-	unsigned blocks = (port->mtu + PLAIN_OVERHEAD + 63) / 64;
+	unsigned blocks = blocks_of(port->mtu + PLAIN_OVERHEAD);
 	unsigned cap = strcmp(name, "high") == 0 ? port->port->high_cap
 						 : port->port->low_cap;
 
@@ -162,7 +162,7 @@ static void lint_sl2vl(const struct opensm_list *list,
 /* Of more than one packet, which a limit of 0 does not let pass. */
 static bool has_burst(const struct opensm_list *list, unsigned mtu)
 {
-	unsigned blocks = (mtu + PLAIN_OVERHEAD + 63) / 64;
+	unsigned blocks = blocks_of(mtu + PLAIN_OVERHEAD);
 
 	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
 		if ((list->weight[i] & 255) > blocks)

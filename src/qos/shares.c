@@ -4,11 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "subnet/packet.h"
+
 #define WEIGHT_MAX 255
 
 uint32_t shares_blocks(uint32_t bytes)
 {
-	return (bytes + 63) / 64;
+	return blocks_of(bytes);
 }
 
 struct shares_lane shares_lane_of(uint32_t bytes)

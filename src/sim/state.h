@@ -25,9 +25,9 @@
 #include "base/rng.h"
 #include "fabric/limits.h"
 #include "qos/arbiter.h"
-#include "sim/blocks.h"
 #include "sim/event.h"
 #include "sim/sim.h"
+#include "subnet/packet.h"
 
 #define NONE        UINT32_MAX
 #define NEVER       HD_TIME_NEVER

@@ -137,7 +137,7 @@ static double speed_of(struct turns *t, const struct arbiter_table *table,
 		double d = (double)hd_rate_duration(t->port->rate, bytes) / 1e6;
 
 		if (!strict)
-			arbiter_charge(&a, is_high, (bytes + 63) / 64);
+			arbiter_charge(&a, is_high, blocks_of(bytes));
 		since += d;
 		total += d;
 		if (!(t->own >> vl & 1))
