@@ -20,6 +20,7 @@
 #include <sys/uio.h>
 
 #include "adapter/shared.h"
+#include "base/iba.h"
 
 #define container(pointer, type, member) \
 	((type *)((char *)(pointer)-offsetof(type, member)))
@@ -109,8 +110,6 @@ uint32_t fabric_generation(void);
 /* Packets from a port to a LID. */
 void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 		  uint64_t octets);
-
-#define LID_GROUPS 0xC000 /* and above: of multicast groups */
 
 /* The first GID of a port, as on the wire. */
 static inline void port_gid(const struct live_port *p, uint8_t out[16])

@@ -50,7 +50,7 @@ static enum ibv_wc_status take_off(struct pair *q, uint64_t number)
 /* One to a group arrives here and there, and is over when it is lost. */
 static bool is_spread(const struct send *s, const struct live_note *n)
 {
-	return n->kind == LIVE_ARRIVED && s->dlid >= LID_GROUPS;
+	return n->kind == LIVE_ARRIVED && s->dlid >= LID_FIRST_MCAST;
 }
 
 static enum ibv_wc_status land(struct pair *q, struct send *s, bool is_lost)

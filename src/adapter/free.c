@@ -156,10 +156,10 @@ static struct peer *reach(struct pair *q)
 	return q->peer;
 }
 
-/* The keys name one partition, and one of the two is a full member. */
+/* Partition 0 is none: such a key matches nothing. */
 static bool keys_match(uint16_t a, uint16_t b)
 {
-	return (a & 0x7FFF) && ((a ^ b) & 0x7FFF) == 0 && ((a | b) & 0x8000);
+	return (a & PKEY_BASE) && pkey_matches(a, b);
 }
 
 static bool is_ready(uint32_t state)
@@ -379,7 +379,7 @@ static enum outcome send_datagram(struct pair *q, struct request *r,
 		out->status = IBV_WC_LOC_LEN_ERR;
 		return DONE;
 	}
-	if (s->dlid >= LID_GROUPS) {
+	if (s->dlid >= LID_FIRST_MCAST) {
 		find_group(q, s);
 		for (uint32_t i = 0; i < q->group.n; i++)
 			if (q->group.qpns[i] != q->ibv.qp_num)

@@ -499,7 +499,7 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 		.mlid = lid,
 	};
 
-	if (qp->qp_type != IBV_QPT_UD || lid < LID_GROUPS ||
+	if (qp->qp_type != IBV_QPT_UD || lid < LID_FIRST_MCAST ||
 	    gid->raw[0] != 0xFF)
 		return EINVAL;
 	/* An Ethernet has no groups here. */

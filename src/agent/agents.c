@@ -115,7 +115,7 @@ uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i)
 	if (i >= agents_pkey_cap(a, port))
 		return 0;
 	if (!p->pkeys)
-		return i == 0 ? 0xFFFF : 0;
+		return i == 0 ? PKEY_DEFAULT : 0;
 	return load_be16(p->pkeys[i / PKEY_BLOCK] +
 			 (size_t)2 * (i % PKEY_BLOCK));
 }
@@ -123,8 +123,8 @@ uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i)
 int agents_pkey_find(const struct agents *a, port_id port, uint16_t key)
 {
 	for (unsigned i = 0; i < agents_pkey_cap(a, port); i++)
-		if ((key & 0x7FFF) != 0 &&
-		    ((agents_pkey(a, port, i) ^ key) & 0x7FFF) == 0)
+		if ((key & PKEY_BASE) != 0 &&
+		    ((agents_pkey(a, port, i) ^ key) & PKEY_BASE) == 0)
 			return (int)i;
 	return -1;
 }

@@ -168,7 +168,7 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 	for (unsigned i = 0; i < agents_pkey_cap(a, p); i++) {
 		uint16_t key = agents_pkey(a, p, i);
 
-		if (key & 0x7FFF)
+		if (key & PKEY_BASE)
 			keys[n++] = key;
 	}
 	subnet_set_pkeys(s, p, keys, n);

@@ -164,7 +164,7 @@ static uint16_t pkey_table(struct request *r)
 
 	if (r->method == MAD_SET && !port->pkeys) {
 		ensure(port->pkeys, n);
-		store_be16(port->pkeys[0], 0xFFFF);
+		store_be16(port->pkeys[0], PKEY_DEFAULT);
 	}
 	if (port->pkeys) {
 		uint16_t status = exchange(r, port->pkeys[block], BLOCK_SIZE);
@@ -175,7 +175,7 @@ static uint16_t pkey_table(struct request *r)
 		return status;
 	}
 	if (block == 0)
-		store_be16(r->data, 0xFFFF);
+		store_be16(r->data, PKEY_DEFAULT);
 	return MAD_OK;
 }
 

@@ -12,17 +12,13 @@
  * through a port of that node, over the cable, to the port at the other end.
  */
 
-enum {
-	PERMISSIVE = 0xFFFF,
-	DEFAULT_PKEY = 0xFFFF,
-};
-
 /* ---- partitions: of whatever is no subnet management */
 
 /* Whether one of a port's keys lets the packet pass: a full member is there. */
 static bool key_passes(const struct agents *a, port_id p, uint16_t key)
 {
-	for (unsigned i = 0; (key & 0x7FFF) && i < agents_pkey_cap(a, p); i++)
+	for (unsigned i = 0; (key & PKEY_BASE) && i < agents_pkey_cap(a, p);
+	     i++)
 		if (pkey_matches(agents_pkey(a, p, i), key))
 			return true;
 	return false;
@@ -106,7 +102,7 @@ static void tell_crossing(const struct travel *t)
 		.in = t->at,
 		.vl = t->vl,
 		.from = t->from,
-		.dlid = t->leg == LEG_DIRECTED ? PERMISSIVE : t->way.lid,
+		.dlid = t->leg == LEG_DIRECTED ? LID_PERMISSIVE : t->way.lid,
 		.to_qp = t->to_qp,
 		.psn = t->psn,
 		.mad = t->bytes ? t->bytes : t->first,
@@ -114,9 +110,9 @@ static void tell_crossing(const struct travel *t)
 	};
 
 	if (t->way.management)
-		c.from.pkey = DEFAULT_PKEY;
+		c.from.pkey = PKEY_DEFAULT;
 	if (t->leg == LEG_DIRECTED)
-		c.from.lid = PERMISSIVE;
+		c.from.lid = LID_PERMISSIVE;
 	if (e->crossed)
 		e->crossed(e->context, &c);
 }
@@ -190,7 +186,7 @@ static enum way_end next(struct travel *t, port_id *out)
 		uint16_t last =
 			load_be16(t->first + (is_back(t) ? DR_SLID : DR_DLID));
 
-		if (end != WAY_HERE || last == PERMISSIVE)
+		if (end != WAY_HERE || last == LID_PERMISSIVE)
 			return end;
 		begin_leg(t, LEG_LAST, last);
 	}
@@ -200,7 +196,7 @@ static enum way_end next(struct travel *t, port_id *out)
 
 	if (end != WAY_HERE || t->leg == LEG_LAST || !is_directed(t))
 		return end;
-	begin_leg(t, LEG_DIRECTED, PERMISSIVE);
+	begin_leg(t, LEG_DIRECTED, LID_PERMISSIVE);
 	return next_directed(t, out);
 }
 
@@ -224,8 +220,9 @@ static void set_out(struct travel *t, uint16_t lid)
 	t->head = t->whole = t->now;
 	t->served = false;
 	t->psn = t->agents->next_psn++ & 0xFFFFFF;
-	if (is_directed(t) && (first == PERMISSIVE || lid == PERMISSIVE))
-		begin_leg(t, LEG_DIRECTED, PERMISSIVE);
+	if (is_directed(t) &&
+	    (first == LID_PERMISSIVE || lid == LID_PERMISSIVE))
+		begin_leg(t, LEG_DIRECTED, LID_PERMISSIVE);
 	else
 		begin_leg(t, LEG_FIRST, lid);
 }
@@ -258,9 +255,10 @@ static void turn_back(struct travel *t, uint16_t status)
 	if (topo_node_of(t->agents->topo, t->at)->kind == NODE_SWITCH &&
 	    !directed)
 		t->at = agents_owner(t->agents, t->at);
-	t->from.lid = directed && load_be16(t->first + DR_DLID) == PERMISSIVE
-			      ? PERMISSIVE
-			      : lid_of(t->agents, t->at);
+	t->from.lid =
+		directed && load_be16(t->first + DR_DLID) == LID_PERMISSIVE
+			? LID_PERMISSIVE
+			: lid_of(t->agents, t->at);
 	set_out(t, to);
 }
 
@@ -394,8 +392,8 @@ void mad_send(struct agents *a, port_id from, const struct mad_address *to,
 	t.way.management = mad_is_smp(t.first);
 	t.from.lid = lid_of(a, from);
 	t.from.qp = t.way.management ? 0 : 1;
-	if (is_directed(&t) && load_be16(t.first + DR_SLID) == PERMISSIVE)
-		t.from.lid = PERMISSIVE;
+	if (is_directed(&t) && load_be16(t.first + DR_SLID) == LID_PERMISSIVE)
+		t.from.lid = LID_PERMISSIVE;
 	set_out(&t, to->lid);
 	travel_on(&t);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "live/daemon.h"
 
 /* What a program was told of a port last. */
@@ -344,7 +345,7 @@ static void count_flow(struct live *l, const struct live_flow *f,
 	struct counted now = { f->packets, f->octets };
 	struct tally t = {
 		.live = l,
-		.group = f->dlid >= 0xC000,
+		.group = f->dlid >= LID_FIRST_MCAST,
 		.sl = f->sl & 15,
 		.more = { now.packets - last->packets,
 			  now.octets - last->octets },
@@ -484,7 +485,8 @@ static int ask_path(struct live *l, node_id v, const void *asked,
 	memcpy(&q, asked, sizeof(q));
 	port_id from = port_of(l, v, q.port);
 
-	if (from == TOPO_NONE || q.dlid >= 0xC000 || q.slid >= 0xC000)
+	if (from == TOPO_NONE || q.dlid >= LID_FIRST_MCAST ||
+	    q.slid >= LID_FIRST_MCAST)
 		return EINVAL;
 	path.there = end_of(l, from, q.dlid, q.sl);
 	if (path.there != LIVE_NO_PORT)
@@ -518,7 +520,7 @@ static int take_member(struct live *l, node_id v, const void *asked,
 	memcpy(&m, asked, sizeof(m));
 	if (m.program == 0 || m.program >= LIVE_PROGRAMS ||
 	    !all->programs[m.program].used ||
-	    all->programs[m.program].node != v || m.mlid < 0xC000 ||
+	    all->programs[m.program].node != v || m.mlid < LID_FIRST_MCAST ||
 	    port_of(l, v, m.port) == TOPO_NONE)
 		return EINVAL;
 	m.port = port_of(l, v, m.port);
@@ -571,7 +573,7 @@ static int ask_group(struct live *l, node_id v, const void *asked,
 	memcpy(&q, asked, sizeof(q));
 	port_id from = port_of(l, v, q.port);
 
-	if (from == TOPO_NONE || q.mlid < 0xC000)
+	if (from == TOPO_NONE || q.mlid < LID_FIRST_MCAST)
 		return EINVAL;
 	agents_follow(l->agents, from, q.mlid, q.sl, &way);
 	/* Members at the sender's own port: an adapter hands it round. */

@@ -38,12 +38,12 @@ static void transmit(const struct manager *m, const struct job *j)
 		.hop_count = j->path[0],
 		.tid = j->tid,
 	};
-	struct mad_address to = { .lid = MANAGER_DIRECT };
+	struct mad_address to = { .lid = LID_PERMISSIVE };
 	uint8_t mad[MAD_SIZE];
 
 	mad_write(&h, mad);
-	store_be16(mad + DR_SLID, MANAGER_DIRECT);
-	store_be16(mad + DR_DLID, MANAGER_DIRECT);
+	store_be16(mad + DR_SLID, LID_PERMISSIVE);
+	store_be16(mad + DR_DLID, LID_PERMISSIVE);
 	memcpy(mad + DR_INITIAL_PATH + 1, j->path + 1, j->path[0]);
 	memcpy(mad + mad_class(MAD_SMP_DIRECT)->data, j->data, BLOCK);
 	m->events.send(m->events.context, &to, mad, MAD_SIZE, true);

@@ -28,8 +28,6 @@
 #include "subnet/route.h"
 #include "wire/mad.h"
 
-#define MANAGER_DIRECT 0xFFFF /* a LID: by the route that the MAD says */
-
 struct manager_options {
 	const char *engine; /* a name of route_engines[] */
 	uint8_t priority;   /* 0 to 15 */
@@ -38,9 +36,10 @@ struct manager_options {
 
 struct manager_events {
 	/*
-	 * Sends a MAD, by a P_Key that the sender chooses; of more than
-	 * MAD_SIZE bytes in segments. A request that is not answered is to come
-	 * back by manager_lost; of its TID only the lower half stays.
+	 * Sends a MAD, by a P_Key that the sender chooses; to LID_PERMISSIVE
+	 * by the route that it says, of more than MAD_SIZE bytes in segments. A
+	 * request that is not answered is to come back by manager_lost; of its
+	 * TID only the lower half stays.
 	 */
 	void (*send)(void *context, const struct mad_address *to,
 		     const uint8_t *mad, size_t size, bool is_request);

@@ -186,11 +186,10 @@ unsigned keys_blocks(const struct found_node *n, unsigned port)
 
 void keys_block(unsigned block, uint8_t *out)
 {
-	enum { DEFAULT_FULL = 0xFFFF };
 
 	memset(out, 0, BLOCK);
 	if (block == 0)
-		store_be16(out, DEFAULT_FULL);
+		store_be16(out, PKEY_DEFAULT);
 }
 
 static void write_keys(struct manager *m, const struct target *t, unsigned p)
@@ -337,11 +336,11 @@ static void got_switch(struct manager *m, const struct job *j,
 /* The last group whose block is written; as it is, where nobody looks at it. */
 static uint64_t multicast_top(const struct manager *m, const struct target *t)
 {
-	enum { CAP_MULTICAST_TOP = 1 << 30, FIRST = 0xC000, PER_BLOCK = 32 };
+	enum { CAP_MULTICAST_TOP = 1 << 30, PER_BLOCK = 32 };
 	const uint8_t *own = t->found->ports[0].info;
 
 	return info_get(m, own, PORT_CAP_MASK) & CAP_MULTICAST_TOP
-		       ? FIRST + (m->top_mlid | (PER_BLOCK - 1))
+		       ? LID_FIRST_MCAST + (m->top_mlid | (PER_BLOCK - 1))
 		       : switch_get(m, t->found, SWITCH_MCAST_TOP);
 }
 

@@ -100,7 +100,7 @@ void groups_init(struct manager *m)
 	memcpy(record, broadcast, sizeof(broadcast));
 	store_be32(record + QKEY, 0x0B1B);
 	record[MTU] = EXACTLY | MTU_2048;
-	store_be16(record + PKEY, 0xFFFF);
+	store_be16(record + PKEY, PKEY_DEFAULT);
 	record[RATE] = EXACTLY | RATE_10;
 	record[LIFE] = EXACTLY | LIFE_TIME;
 	record[SCOPE] = 0x20;

@@ -25,7 +25,7 @@ enum {
 };
 /* What selectors ask for, beside a value. */
 enum { GREATER, LESS, EXACTLY, LARGEST };
-enum { LIFE_TIME = 18, DEFAULT_PKEY = 0xFFFF, MEMBERSHIP = 0x8000 };
+enum { LIFE_TIME = 18 };
 
 /* What a link runs at, as records write it. */
 struct speed {
@@ -170,7 +170,7 @@ static bool suits(const struct query *q, unsigned selector, uint8_t asked,
 static bool is_wanted(const struct query *q, struct speed *least)
 {
 	return (!query_has(q, BY_PKEY) ||
-		(load_be16(q->data + 50) | MEMBERSHIP) == DEFAULT_PKEY) &&
+		(load_be16(q->data + 50) | PKEY_FULL) == PKEY_DEFAULT) &&
 	       suits(q, BY_MTU, q->data[54], mtu_ranks,
 		     sizeof(mtu_ranks) / sizeof(mtu_ranks[0]), &least->mtu) &&
 	       suits(q, BY_RATE, q->data[55], rate_ranks,
@@ -192,7 +192,7 @@ static void put_path(const struct paths *p, port_id from, port_id to)
 	store_be16(r + 40, s->lid_of_port[to]);
 	store_be16(r + 42, s->lid_of_port[from]);
 	r[49] = 0x80; /* reversible */
-	store_be16(r + 50, DEFAULT_PKEY);
+	store_be16(r + 50, PKEY_DEFAULT);
 	r[53] = path_sl(s, from, s->lid_of_port[to], wanted);
 	if (query_has(p->query, BY_SL) && r[53] != wanted)
 		return;

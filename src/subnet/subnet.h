@@ -17,14 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/iba.h"
 #include "topo/topo.h"
 
 typedef uint16_t lid_t;
 typedef uint32_t switch_id;
 
-#define LID_MAX_UNICAST   0xBFFF /* 1..0xBFFF; 0 is "no LID" */
-#define LID_FIRST_MCAST   0xC000 /* ..0xFFFE; 0xFFFF is the permissive LID */
-#define LID_LAST_MCAST    0xFFFE
 #define LFT_NO_PORT       255
 #define LFT_BLOCK_LIDS    64   /* that one MAD programs */
 #define LFT_BLOCKS        1024 /* for all LIDs that there can be */
@@ -50,8 +48,6 @@ struct vlarb {
 	uint8_t high_limit;    /* 0: one packet, 1..254: x 4096 B, 255: none */
 };
 
-#define PKEY_FULL 0x8000u /* the key of a full member; else a limited one */
-
 /* P_Keys of one port. */
 struct pkey_table {
 	uint16_t *keys;
@@ -59,12 +55,6 @@ struct pkey_table {
 	/* What no key lets pass is refused; an end port only takes in. */
 	bool enforce_in, enforce_out;
 };
-
-/* Whether two P_Keys are of one partition, one of them a full member's. */
-static inline bool pkey_matches(uint16_t a, uint16_t b)
-{
-	return ((a ^ b) & 0x7fff) == 0 && ((a | b) & PKEY_FULL);
-}
 
 static inline bool pkey_passes(const struct pkey_table *t, uint16_t key)
 {
@@ -78,7 +68,7 @@ static inline bool pkey_passes(const struct pkey_table *t, uint16_t key)
 static inline uint16_t pkey_own(const struct pkey_table *t, uint16_t key)
 {
 	for (unsigned i = 0; i < t->n; i++)
-		if (((t->keys[i] ^ key) & 0x7fff) == 0)
+		if (((t->keys[i] ^ key) & PKEY_BASE) == 0)
 			return t->keys[i];
 	return key;
 }
@@ -90,7 +80,7 @@ static inline uint16_t pkey_own(const struct pkey_table *t, uint16_t key)
 static inline bool pkey_enters(const struct pkey_table *t, uint16_t key)
 {
 	for (unsigned i = 0; i < t->n; i++)
-		if (((t->keys[i] ^ key) & 0x7fff) == 0)
+		if (((t->keys[i] ^ key) & PKEY_BASE) == 0)
 			return true;
 	return false;
 }

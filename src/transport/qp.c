@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "transport/state.h"
 
 struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner)
@@ -347,11 +348,6 @@ void qp_address(const struct qp *qp, struct packet *p, uint8_t opcode,
 	memcpy(p->grh.dgid, a->dgid, sizeof(a->dgid));
 }
 
-static bool pkeys_match(uint16_t a, uint16_t b)
-{
-	return ((a ^ b) & 0x7fff) == 0 && ((a | b) & 0x8000);
-}
-
 /* From the peer that this queue pair is connected to? */
 static bool is_from_peer(const struct qp *qp, const struct packet *p)
 {
@@ -372,7 +368,7 @@ static void on_fecn(struct qp *qp, const struct packet *p)
 		qp->rs.becn_due = true;
 		return;
 	}
-	if (p->lrh.dlid >= 0xC000 || p->lrh.vl == 15)
+	if (p->lrh.dlid >= LID_FIRST_MCAST || p->lrh.vl == 15)
 		return;
 	struct answer cnp = {
 		.kind = ANSWER_CNP,
@@ -417,7 +413,7 @@ void qp_receive(struct qp *qp, const struct packet *p, hd_time now)
 		return;
 	if (qp->params.kind != QP_UD && !is_from_peer(qp, p))
 		return;
-	if (!pkeys_match(p->bth.pkey, qp->attr.pkey)) {
+	if (!pkey_matches(p->bth.pkey, qp->attr.pkey)) {
 		qp_tell(qp, QP_EVENT_PKEY);
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
+#include "base/iba.h"
 #include "transport/state.h"
 #include "wire/roce.h"
 
@@ -134,7 +135,7 @@ void ud_receive(struct qp *qp, const struct packet *p)
 	};
 
 	/* Multicast without the GRH that names the group is none. */
-	if (p->lrh.dlid >= 0xC000 && p->lrh.dlid != 0xFFFF &&
+	if (p->lrh.dlid >= LID_FIRST_MCAST && p->lrh.dlid != LID_PERMISSIVE &&
 	    !packet_has(p, HEADER_GRH))
 		return;
 	if (p->deth.qkey != qp->attr.qkey) {

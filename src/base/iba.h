@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_IBA_H
+#define HD_BASE_IBA_H
+
+/*
+ * Numbers of the InfiniBand Architecture that rooms share which otherwise know
+ * nothing of each other: tables of a subnet, packets, queue pairs, agents.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* LIDs: 0 is "no LID", then unicast ones, then those of multicast groups. */
+#define LID_MAX_UNICAST 0xBFFF
+#define LID_FIRST_MCAST 0xC000
+#define LID_LAST_MCAST  0xFFFE
+/* Whoever gets it is meant: of SMPs that say their route, hop by hop. */
+#define LID_PERMISSIVE  0xFFFF
+
+/* A P_Key: which partition, and whether its holder is a full member of it. */
+#define PKEY_BASE    0x7fffu
+#define PKEY_FULL    0x8000u
+#define PKEY_DEFAULT 0xffffu /* a full member of the default partition */
+
+/* Whether two P_Keys are of one partition, one of them a full member's. */
+static inline bool pkey_matches(uint16_t a, uint16_t b)
+{
+	return ((a ^ b) & PKEY_BASE) == 0 && ((a | b) & PKEY_FULL);
+}
+
+#endif
