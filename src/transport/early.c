@@ -42,7 +42,7 @@ static struct early **place_in(const struct qp *qp, struct early ***set,
 
 static struct early **place_of(struct qp *qp, uint32_t psn)
 {
-	return place_in(qp, &qp->rs.early, psn);
+	return place_in(qp, &qp->resp.early, psn);
 }
 
 static void set_fini(const struct qp *qp, struct early ***set)
@@ -57,9 +57,9 @@ static void set_fini(const struct qp *qp, struct early ***set)
 
 void early_fini(struct qp *qp)
 {
-	set_fini(qp, &qp->rs.early);
-	set_fini(qp, &qp->rq.early);
-	qp->rq.n_kept = 0;
+	set_fini(qp, &qp->resp.early);
+	set_fini(qp, &qp->req.early);
+	qp->req.n_kept = 0;
 }
 
 /*
@@ -68,7 +68,7 @@ void early_fini(struct qp *qp)
  */
 static bool put_in_place(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	unsigned op = p->bth.opcode & OP_MASK;
 	unsigned flags = opcode_flags(p->bth.opcode);
 
@@ -106,7 +106,7 @@ static struct early *copy_of(const struct packet *p)
 
 bool early_keep(struct qp *qp, const struct packet *p)
 {
-	if (psn_diff(p->bth.psn, qp->rs.epsn) > (int32_t)qp->params.window)
+	if (psn_diff(p->bth.psn, qp->resp.epsn) > (int32_t)qp->params.window)
 		return false;
 	struct early **place = place_of(qp, p->bth.psn);
 
@@ -124,12 +124,12 @@ bool early_keep(struct qp *qp, const struct packet *p)
 
 struct early *early_take(struct qp *qp)
 {
-	if (!qp->rs.early)
+	if (!qp->resp.early)
 		return NULL;
-	struct early **place = place_of(qp, qp->rs.epsn);
+	struct early **place = place_of(qp, qp->resp.epsn);
 	struct early *e = *place;
 
-	if (!e || e->packet.bth.psn != qp->rs.epsn)
+	if (!e || e->packet.bth.psn != qp->resp.epsn)
 		return NULL;
 	*place = NULL;
 	return e;
@@ -139,21 +139,21 @@ struct early *early_take(struct qp *qp)
 
 const struct early *early_answer(const struct qp *qp, uint32_t psn)
 {
-	if (!qp->rq.early)
+	if (!qp->req.early)
 		return NULL;
 	const struct early *e =
-		qp->rq.early[psn & (places_for(qp->params.window) - 1)];
+		qp->req.early[psn & (places_for(qp->params.window) - 1)];
 
 	return e && e->packet.bth.psn == psn ? e : NULL;
 }
 
 struct early *early_take_answer(struct qp *qp, uint32_t psn)
 {
-	struct early **place = place_in(qp, &qp->rq.early, psn);
+	struct early **place = place_in(qp, &qp->req.early, psn);
 	struct early *e = *place;
 
 	*place = NULL;
-	qp->rq.n_kept--;
+	qp->req.n_kept--;
 	return e;
 }
 
@@ -170,12 +170,12 @@ bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing,
 
 	if (ahead <= 0 || ahead > (int32_t)qp->params.window)
 		return false;
-	struct early **place = place_in(qp, &qp->rq.early, p->bth.psn);
+	struct early **place = place_in(qp, &qp->req.early, p->bth.psn);
 
 	/* What was refused may have been taken since, but not the reverse. */
 	if (*place && !(is_nak(&(*place)->packet) && !is_nak(p)))
 		return true;
-	qp->rq.n_kept += !*place;
+	qp->req.n_kept += !*place;
 	free(*place);
 	*place = copy_of(p);
 	(*place)->in_place = in_place;
@@ -262,10 +262,10 @@ static uint32_t pack_kept(const struct kept *k, struct pack *p)
 
 void early_pack(struct qp *qp, struct pack *p)
 {
-	struct kept requests = { qp, &qp->rs.early, qp->rs.epsn };
-	struct kept answers = { qp, &qp->rq.early, 0 };
+	struct kept requests = { qp, &qp->resp.early, qp->resp.epsn };
+	struct kept answers = { qp, &qp->req.early, 0 };
 
 	pack_kept(&requests, p);
-	if (requester_misses(&qp->rq, &answers.from))
-		qp->rq.n_kept = pack_kept(&answers, p);
+	if (requester_misses(&qp->req, &answers.from))
+		qp->req.n_kept = pack_kept(&answers, p);
 }

@@ -18,16 +18,16 @@ struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner)
 
 	qp->params = *params;
 	qp->owner = owner;
-	requester_init(&qp->rq, params->max_send);
-	responder_init(&qp->rs, params->shared_recv ? 1 : params->max_recv);
+	requester_init(&qp->req, params->max_send);
+	responder_init(&qp->resp, params->shared_recv ? 1 : params->max_recv);
 	return qp;
 }
 
 void qp_free(struct qp *qp)
 {
 	early_fini(qp);
-	requester_fini(&qp->rq);
-	responder_fini(&qp->rs);
+	requester_fini(&qp->req);
+	responder_fini(&qp->resp);
 	free(qp);
 }
 
@@ -45,18 +45,18 @@ void qp_query(const struct qp *qp, struct qp_attr *out)
 {
 	*out = qp->attr;
 	out->state = qp->state;
-	out->sq_psn = qp->rq.next_psn;
-	out->rq_psn = qp->rs.epsn;
+	out->sq_psn = qp->req.next_psn;
+	out->rq_psn = qp->resp.epsn;
 }
 
 uint32_t qp_sends_left(const struct qp *qp)
 {
-	return qp->rq.tail - qp->rq.head;
+	return qp->req.tail - qp->req.head;
 }
 
 uint32_t qp_recvs_left(const struct qp *qp)
 {
-	return qp->rs.tail - qp->rs.head;
+	return qp->resp.tail - qp->resp.head;
 }
 
 void qp_tell(struct qp *qp, enum qp_event event)
@@ -202,13 +202,13 @@ static void enter(struct qp *qp, enum qp_state from, enum qp_state to)
 {
 	qp->state = to;
 	if (from == QPS_INIT && to == QPS_RTR) {
-		qp->rs.epsn = qp->attr.rq_psn;
+		qp->resp.epsn = qp->attr.rq_psn;
 		if (qp->attr.mtu == 0)
 			qp->attr.mtu = 4096; /* UD: what no port exceeds */
 	} else if (from == QPS_RTR && to == QPS_RTS) {
 		requester_start(qp);
 	} else if (from == QPS_RTS && to == QPS_SQD) {
-		qp->rq.drained_told = false;
+		qp->req.drained_told = false;
 		requester_drained(qp);
 	}
 }
@@ -218,8 +218,8 @@ static void reset(struct qp *qp)
 	qp->state = QPS_RESET;
 	qp->attr = (struct qp_attr){ 0 };
 	early_fini(qp);
-	requester_reset(&qp->rq);
-	responder_reset(&qp->rs);
+	requester_reset(&qp->req);
+	responder_reset(&qp->resp);
 }
 
 enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr,
@@ -365,7 +365,7 @@ static bool is_from_peer(const struct qp *qp, const struct packet *p)
 static void on_fecn(struct qp *qp, const struct packet *p)
 {
 	if (qp->params.kind == QP_RC) {
-		qp->rs.becn_due = true;
+		qp->resp.becn_due = true;
 		return;
 	}
 	if (p->lrh.dlid >= LID_FIRST_MCAST || p->lrh.vl == 15)
@@ -417,8 +417,8 @@ void qp_receive(struct qp *qp, const struct packet *p, hd_time now)
 		qp_tell(qp, QP_EVENT_PKEY);
 		return;
 	}
-	if (qp->state == QPS_RTR && !qp->rs.established) {
-		qp->rs.established = true;
+	if (qp->state == QPS_RTR && !qp->resp.established) {
+		qp->resp.established = true;
 		qp_tell(qp, QP_EVENT_COMM_EST);
 	}
 	if (p->bth.fecn)
@@ -438,7 +438,7 @@ bool qp_has_answer(const struct qp *qp)
 
 uint16_t qp_dlid(const struct qp *qp)
 {
-	const struct requester *r = &qp->rq;
+	const struct requester *r = &qp->req;
 
 	return qp->params.kind == QP_UD && r->next != r->tail
 		       ? item_at(r, r->next)->wr.to.dlid
@@ -477,15 +477,15 @@ bool qp_take_becn(struct qp *qp)
 
 uint32_t qp_taken(const struct qp *qp)
 {
-	return qp->rs.msn;
+	return qp->resp.msn;
 }
 
 uint64_t qp_retries(const struct qp *qp)
 {
-	return qp->rq.retries;
+	return qp->req.retries;
 }
 
 uint64_t qp_early(const struct qp *qp)
 {
-	return qp->rs.n_early + qp->rq.n_early;
+	return qp->resp.n_early + qp->req.n_early;
 }

@@ -32,13 +32,13 @@ void requester_reset(struct requester *r)
 
 void requester_reload(struct qp *qp)
 {
-	qp->rq.retry_left = qp->attr.retry;
-	qp->rq.rnr_left = qp->attr.rnr_retry;
+	qp->req.retry_left = qp->attr.retry;
+	qp->req.rnr_left = qp->attr.rnr_retry;
 }
 
 void requester_start(struct qp *qp)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	r->next_psn = qp->attr.sq_psn;
 	r->asked = r->next_psn;
@@ -84,7 +84,7 @@ static void complete_item(struct qp *qp, const struct send_item *item,
 
 void requester_complete(struct qp *qp, enum wc_status status)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 	struct send_item *item = item_at(r, r->head);
 
 	if (needs_answer(item) && item->started)
@@ -96,7 +96,7 @@ void requester_complete(struct qp *qp, enum wc_status status)
 /* The oldest request fails; what is behind it is flushed. */
 void requester_fail(struct qp *qp, enum wc_status status)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	r->timer = HD_TIME_NEVER;
 	r->rnr_until = 0;
@@ -111,7 +111,7 @@ void requester_fail(struct qp *qp, enum wc_status status)
 
 void requester_flush(struct qp *qp)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	r->timer = HD_TIME_NEVER;
 	r->rnr_until = 0;
@@ -172,14 +172,14 @@ enum hd_status qp_check_send(const struct qp *qp, const struct send_wr *wr)
 	enum hd_status status =
 		check_request(qp, wr, sg_length(wr->sge, wr->n_sge));
 
-	if (status == HD_OK && qp->rq.tail - qp->rq.head == qp->rq.size)
+	if (status == HD_OK && qp->req.tail - qp->req.head == qp->req.size)
 		return HD_ERR_FULL;
 	return status;
 }
 
 enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 	enum hd_status status = qp_check_send(qp, wr);
 
 	if (status != HD_OK)
@@ -228,7 +228,7 @@ static uint32_t under_way(const struct requester *r)
 /* Does a request that was never sent have to wait for something? */
 static bool may_start(const struct qp *qp, const struct send_item *item)
 {
-	const struct requester *r = &qp->rq;
+	const struct requester *r = &qp->req;
 	bool uses_recv =
 		item->wr.kind <= WR_SEND_INV || item->wr.kind == WR_WRITE_IMM;
 
@@ -247,7 +247,7 @@ static bool may_start(const struct qp *qp, const struct send_item *item)
 
 bool requester_has_packet(const struct qp *qp, hd_time now)
 {
-	const struct requester *r = &qp->rq;
+	const struct requester *r = &qp->req;
 
 	if ((qp->state != QPS_RTS && qp->state != QPS_SQD) ||
 	    r->next == r->tail || is_waiting(r, now))
@@ -277,7 +277,7 @@ static enum wc_status check_item(const struct qp *qp,
 
 static void start_item(struct qp *qp, struct send_item *item)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	item->started = true;
 	item->psn = r->next_psn;
@@ -401,7 +401,7 @@ static void advance(struct requester *r)
 static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 			struct packet *out, uint8_t *buffer)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 	uint32_t k = r->offset++;
 	bool last = needs_answer(item) || k + 1 == item->n_psns;
 	uint32_t upto = needs_answer(item) ? item->n_psns : k + 1;
@@ -431,7 +431,7 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
 			uint8_t *buffer)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	if (!requester_has_packet(qp, now))
 		return false;
@@ -463,7 +463,7 @@ bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
  */
 void requester_sent(struct qp *qp, const struct packet *p)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	if (qp->params.kind == QP_RC || p->bth.opcode == OPCODE_CNP)
 		return;

@@ -19,7 +19,7 @@ static uint32_t oldest_psn(const struct requester *r)
 
 void requester_drained(struct qp *qp)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	if (qp->state != QPS_SQD || is_outstanding(r) || r->drained_told)
 		return;
@@ -29,7 +29,7 @@ void requester_drained(struct qp *qp)
 
 static void progress(struct qp *qp, hd_time now)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	requester_reload(qp);
 	r->implied = false;
@@ -46,7 +46,7 @@ static void progress(struct qp *qp, hd_time now)
 /* Sends everything from this PSN on again. */
 static void go_back(struct qp *qp, uint32_t psn)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	r->next = r->head;
 	while (r->next != r->tail) {
@@ -75,12 +75,12 @@ static void go_back(struct qp *qp, uint32_t psn)
 /* Goes back at the price of one retry; the request fails if none is left. */
 static void retry(struct qp *qp, uint32_t psn)
 {
-	if (qp->rq.retry_left == 0) {
+	if (qp->req.retry_left == 0) {
 		requester_fail(qp, WC_RETRY_EXC_ERR);
 		return;
 	}
-	qp->rq.retry_left--;
-	qp->rq.retries++;
+	qp->req.retry_left--;
+	qp->req.retries++;
 	go_back(qp, psn);
 }
 
@@ -105,7 +105,7 @@ static void catch_up(struct requester *r)
  */
 static bool acknowledge(struct qp *qp, uint32_t psn, hd_time now)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 	bool moved = false;
 
 	while (is_outstanding(r)) {
@@ -155,7 +155,7 @@ static void take_credits(struct requester *r, const struct aeth *aeth)
 
 static void on_rnr(struct qp *qp, const struct packet *p, hd_time now)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	if (r->rnr_left == 0) {
 		requester_fail(qp, WC_RNR_RETRY_EXC_ERR);
@@ -181,7 +181,7 @@ static void on_nak(struct qp *qp, const struct packet *p)
 	 * While we wait for a receive, packets behind the one that had none
 	 * may be missed, too: all of them will be sent again.
 	 */
-	if (code == NAK_PSN_ERROR && qp->rq.rnr_until)
+	if (code == NAK_PSN_ERROR && qp->req.rnr_until)
 		return;
 	if (code == NAK_PSN_ERROR)
 		retry(qp, p->bth.psn);
@@ -195,12 +195,12 @@ static void on_ack(struct qp *qp, const struct packet *p, hd_time now)
 	uint32_t before = psn_add(p->bth.psn, PSN_MASK);
 
 	if (kind == AETH_ACK) {
-		take_credits(&qp->rq, &p->aeth);
+		take_credits(&qp->req, &p->aeth);
 		(void)acknowledge(qp, p->bth.psn, now);
 		return;
 	}
 	/* A NAK acknowledges what is before it, and only if all of it is. */
-	if (!acknowledge(qp, before, now) || !is_outstanding(&qp->rq))
+	if (!acknowledge(qp, before, now) || !is_outstanding(&qp->req))
 		return;
 	if (kind == AETH_RNR_NAK)
 		on_rnr(qp, p, now);
@@ -221,7 +221,7 @@ static uint64_t answer_bytes(const struct qp *qp, const struct send_item *item,
 static void on_read_response(struct qp *qp, const struct packet *p,
 			     bool in_place, hd_time now)
 {
-	struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	struct send_item *item = item_at(&qp->req, qp->req.head);
 
 	if (item->wr.kind != WR_READ) {
 		requester_fail(qp, WC_BAD_RESP_ERR);
@@ -236,16 +236,16 @@ static void on_read_response(struct qp *qp, const struct packet *p,
 			 p->payload, p->payload_len);
 	item->done++;
 	if (packet_has(p, HEADER_AETH))
-		take_credits(&qp->rq, &p->aeth);
+		take_credits(&qp->req, &p->aeth);
 	if (item->done == item->n_psns)
 		requester_complete(qp, WC_SUCCESS);
-	catch_up(&qp->rq);
+	catch_up(&qp->req);
 	progress(qp, now);
 }
 
 static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
 {
-	struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	struct send_item *item = item_at(&qp->req, qp->req.head);
 	uint64_t value = p->atomicacketh.original;
 
 	if (item->wr.kind != WR_CMP_SWAP && item->wr.kind != WR_FETCH_ADD) {
@@ -254,9 +254,9 @@ static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
 	}
 	sg_write(qp, item->wr.sge, 0, (const uint8_t *)&value, sizeof(value));
 	item->done = 1;
-	take_credits(&qp->rq, &p->aeth);
+	take_credits(&qp->req, &p->aeth);
 	requester_complete(qp, WC_SUCCESS);
-	catch_up(&qp->rq);
+	catch_up(&qp->req);
 	progress(qp, now);
 }
 
@@ -264,7 +264,7 @@ static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
 static void take_answer(struct qp *qp, const struct packet *p, bool in_place,
 			hd_time now)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 	uint32_t psn = p->bth.psn;
 	unsigned operation = p->bth.opcode & OP_MASK;
 
@@ -311,7 +311,7 @@ static bool passes(const struct packet *p, uint32_t missing)
 /* Whether these are bytes of the oldest request, a read; puts them there. */
 static bool put_in_place(struct qp *qp, const struct packet *p)
 {
-	const struct send_item *item = item_at(&qp->rq, qp->rq.head);
+	const struct send_item *item = item_at(&qp->req, qp->req.head);
 	unsigned operation = p->bth.opcode & OP_MASK;
 	uint32_t k = (uint32_t)psn_diff(p->bth.psn, item->psn);
 
@@ -327,7 +327,7 @@ static bool put_in_place(struct qp *qp, const struct packet *p)
 /* True if it has to wait, and can. */
 static bool keep_early(struct qp *qp, const struct packet *p)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 	uint32_t missing, psn = p->bth.psn;
 
 	if (!requester_misses(r, &missing) || !passes(p, missing))
@@ -343,8 +343,8 @@ static bool keep_early(struct qp *qp, const struct packet *p)
 /* The first one that was kept and passes nothing any more. */
 static bool next_kept(const struct qp *qp, uint32_t *psn)
 {
-	uint32_t oldest = oldest_psn(&qp->rq), missing = 0;
-	bool misses = requester_misses(&qp->rq, &missing);
+	uint32_t oldest = oldest_psn(&qp->req), missing = 0;
+	bool misses = requester_misses(&qp->req, &missing);
 
 	for (uint32_t i = 0; i <= qp->params.window; i++) {
 		*psn = psn_add(oldest, i);
@@ -362,7 +362,7 @@ static void take_kept(struct qp *qp, hd_time now)
 {
 	uint32_t psn;
 
-	while (qp->rq.n_kept && is_outstanding(&qp->rq) &&
+	while (qp->req.n_kept && is_outstanding(&qp->req) &&
 	       next_kept(qp, &psn)) {
 		struct early *e = early_take_answer(qp, psn);
 
@@ -373,7 +373,7 @@ static void take_kept(struct qp *qp, hd_time now)
 
 void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 	uint32_t psn = p->bth.psn;
 
 	if (qp->state < QPS_RTS || psn_diff(psn, r->next_psn) >= 0)
@@ -395,7 +395,7 @@ void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
 
 hd_time requester_due(const struct qp *qp)
 {
-	const struct requester *r = &qp->rq;
+	const struct requester *r = &qp->req;
 
 	if (r->rnr_until)
 		return r->rnr_until;
@@ -404,7 +404,7 @@ hd_time requester_due(const struct qp *qp)
 
 void requester_timer(struct qp *qp, hd_time now)
 {
-	struct requester *r = &qp->rq;
+	struct requester *r = &qp->req;
 
 	if (r->rnr_until) {
 		if (now >= r->rnr_until)

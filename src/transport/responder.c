@@ -36,7 +36,7 @@ void responder_reset(struct responder *r)
 
 enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 
 	if (qp->state == QPS_RESET || qp->params.shared_recv)
 		return HD_ERR_UNFIT;
@@ -54,7 +54,7 @@ enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr)
 
 bool responder_take(struct qp *qp)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 
 	if (r->has_recv)
 		return true;
@@ -75,16 +75,16 @@ void responder_complete(struct qp *qp, const struct completion *like,
 {
 	struct completion wc = *like;
 
-	wc.id = qp->rs.recv.id;
+	wc.id = qp->resp.recv.id;
 	wc.status = status;
 	wc.qpn = qp->params.qpn;
-	qp->rs.has_recv = false;
+	qp->resp.has_recv = false;
 	qp->owner->complete(qp->owner->context, qp, &wc, true);
 }
 
 void responder_flush(struct qp *qp)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	const struct completion wc = { .kind = WC_RECV };
 
 	r->kind = IN_NOTHING;
@@ -108,7 +108,7 @@ static bool is_plain_ack(const struct answer *a)
 
 void responder_answer(struct qp *qp, const struct answer *answer)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 
 	/* One ACK stands for all before it, but never across a read. */
 	if (r->answer_tail != r->answer_head && is_plain_ack(answer) &&
@@ -126,7 +126,7 @@ void responder_answer(struct qp *qp, const struct answer *answer)
 
 static uint8_t ack_syndrome(const struct qp *qp)
 {
-	const struct responder *r = &qp->rs;
+	const struct responder *r = &qp->resp;
 
 	if (!qp->attr.credits || qp->params.shared_recv)
 		return AETH_ACK + CREDITS_NONE;
@@ -138,7 +138,7 @@ static void send_ack(struct qp *qp, uint32_t psn)
 	struct answer a = { .kind = ANSWER_ACK,
 			    .syndrome = ack_syndrome(qp),
 			    .psn = psn & PSN_MASK,
-			    .msn = qp->rs.msn };
+			    .msn = qp->resp.msn };
 
 	responder_answer(qp, &a);
 }
@@ -147,11 +147,11 @@ static void send_nak(struct qp *qp, uint8_t syndrome)
 {
 	struct answer a = { .kind = ANSWER_ACK,
 			    .syndrome = syndrome,
-			    .psn = qp->rs.epsn,
-			    .msn = qp->rs.msn };
+			    .psn = qp->resp.epsn,
+			    .msn = qp->resp.msn };
 
 	responder_answer(qp, &a);
-	qp->rs.nak_sent = true;
+	qp->resp.nak_sent = true;
 }
 
 /* How a request fails for good: the NAK, our own completion, ERR. */
@@ -176,7 +176,7 @@ static bool refuse(struct qp *qp, const struct fault *fault)
 	const struct completion wc = { .kind = WC_RECV };
 
 	send_nak(qp, (uint8_t)(AETH_NAK + fault->nak));
-	if (qp->rs.has_recv)
+	if (qp->resp.has_recv)
 		responder_complete(qp, &wc, fault->status);
 	if (fault->tells)
 		qp_tell(qp, fault->event);
@@ -226,12 +226,12 @@ static void fill_cnp(const struct qp *qp, const struct answer *a,
 
 bool responder_has_packet(const struct qp *qp)
 {
-	return qp->rs.answer_head != qp->rs.answer_tail;
+	return qp->resp.answer_head != qp->resp.answer_tail;
 }
 
 bool responder_transmit(struct qp *qp, struct packet *out, uint8_t *buffer)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 
 	if (!responder_has_packet(qp))
 		return false;
@@ -333,7 +333,7 @@ static struct completion describe(const struct qp *qp, const struct packet *p)
 {
 	struct completion wc = {
 		.kind = WC_RECV,
-		.byte_len = (uint32_t)qp->rs.received,
+		.byte_len = (uint32_t)qp->resp.received,
 		.solicited = p->bth.se,
 	};
 
@@ -350,7 +350,7 @@ static struct completion describe(const struct qp *qp, const struct packet *p)
 
 static bool execute_send(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 
 	if (begins_message(p->bth.opcode)) {
 		if (!responder_take(qp))
@@ -383,7 +383,7 @@ static bool execute_send(struct qp *qp, const struct packet *p)
 /* What a WRITE with its RETH must pass before its first byte is written. */
 static bool begin_write(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 
 	if (p->reth.dma_len > WR_MAX_LENGTH)
 		return refuse(qp, &bad_request);
@@ -398,7 +398,7 @@ static bool begin_write(struct qp *qp, const struct packet *p)
 
 static bool execute_write(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	bool imm = packet_has(p, HEADER_IMMDT);
 
 	if (imm && !responder_take(qp))
@@ -443,7 +443,7 @@ static struct resource *remember(struct responder *r, uint8_t n)
 
 static bool execute_read(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	const struct reth *reth = &p->reth;
 
 	if (r->fresh >= qp->attr.max_dest_rd || reth->dma_len > WR_MAX_LENGTH)
@@ -479,7 +479,7 @@ static bool execute_read(struct qp *qp, const struct packet *p)
 
 static bool execute_atomic(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	const struct atomiceth *what = &p->atomiceth;
 
 	if (r->fresh >= qp->attr.max_dest_rd || what->va % 8)
@@ -567,7 +567,7 @@ static struct answer *under_way(struct responder *r, uint32_t psn)
  */
 static void repeat_read(struct qp *qp, const struct packet *p)
 {
-	const struct resource *res = recall(&qp->rs, p->bth.psn, false);
+	const struct resource *res = recall(&qp->resp, p->bth.psn, false);
 	const struct reth *reth = &p->reth;
 
 	if (!res || reth->rkey != res->rkey || reth->va < res->va ||
@@ -579,12 +579,12 @@ static void repeat_read(struct qp *qp, const struct packet *p)
 	struct answer a = { .kind = ANSWER_READ,
 			    .syndrome = ack_syndrome(qp),
 			    .psn = p->bth.psn,
-			    .msn = qp->rs.msn,
+			    .msn = qp->resp.msn,
 			    .n_psns = packets_of(reth->dma_len, qp->attr.mtu),
 			    .rkey = reth->rkey,
 			    .va = reth->va,
 			    .length = reth->dma_len };
-	struct answer *before = under_way(&qp->rs, p->bth.psn);
+	struct answer *before = under_way(&qp->resp, p->bth.psn);
 
 	if (before) {
 		a.fresh = before->fresh;
@@ -596,14 +596,14 @@ static void repeat_read(struct qp *qp, const struct packet *p)
 
 static void repeat_atomic(struct qp *qp, const struct packet *p)
 {
-	const struct resource *res = recall(&qp->rs, p->bth.psn, true);
+	const struct resource *res = recall(&qp->resp, p->bth.psn, true);
 
 	if (!res)
 		return;
 	struct answer a = { .kind = ANSWER_ATOMIC,
 			    .syndrome = ack_syndrome(qp),
 			    .psn = res->psn,
-			    .msn = qp->rs.msn,
+			    .msn = qp->resp.msn,
 			    .value = res->value };
 
 	responder_answer(qp, &a);
@@ -618,13 +618,13 @@ static void on_duplicate(struct qp *qp, const struct packet *p)
 	else if (op == OP_CMP_SWAP || op == OP_FETCH_ADD)
 		repeat_atomic(qp, p);
 	else if (p->bth.ack_req)
-		send_ack(qp, psn_add(qp->rs.epsn, PSN_MASK));
+		send_ack(qp, psn_add(qp->resp.epsn, PSN_MASK));
 }
 
 /* The expected packet; false if that is what it still is. */
 static bool take_expected(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	unsigned op = p->bth.opcode & OP_MASK;
 
 	r->nak_sent = false;
@@ -647,16 +647,16 @@ static void take_early(struct qp *qp)
 	bool goes_on = true;
 
 	while (goes_on && (e = early_take(qp))) {
-		qp->rs.in_place = e->in_place;
+		qp->resp.in_place = e->in_place;
 		goes_on = take_expected(qp, &e->packet);
-		qp->rs.in_place = false;
+		qp->resp.in_place = false;
 		free(e);
 	}
 }
 
 void responder_receive(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	int32_t ahead = psn_diff(p->bth.psn, r->epsn);
 
 	if (ahead < 0) {

@@ -175,8 +175,8 @@ void qp_pack(struct qp *qp, struct pack *p)
 	pack_check(p, state <= QPS_ERR);
 	qp->state = (enum qp_state)state;
 	pack_bool(p, &qp->becn_seen);
-	pack_requester(p, &qp->rq);
-	pack_responder(p, &qp->rs);
+	pack_requester(p, &qp->req);
+	pack_responder(p, &qp->resp);
 	if (qp->params.window)
 		early_pack(qp, p);
 }

@@ -122,8 +122,8 @@ struct qp {
 	struct qp_attr attr;
 	enum qp_state state;
 	const struct qp_owner *owner;
-	struct requester rq; /* our requests */
-	struct responder rs; /* the peer's */
+	struct requester req;  /* our requests */
+	struct responder resp; /* the peer's */
 	bool becn_seen;
 };
 

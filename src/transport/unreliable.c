@@ -17,7 +17,7 @@ static void forget_message(struct responder *r)
 
 static bool uc_begin(struct qp *qp, const struct packet *p, bool write)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 
 	r->skipping = false;
 	r->received = 0;
@@ -37,7 +37,7 @@ static bool uc_begin(struct qp *qp, const struct packet *p, bool write)
 /* Puts one packet's payload in its place; false: the message is lost. */
 static bool uc_store(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	uint64_t end = r->received + p->payload_len;
 
 	if (r->kind == IN_WRITE) {
@@ -59,7 +59,7 @@ static bool uc_store(struct qp *qp, const struct packet *p)
 
 static void uc_finish(struct qp *qp, const struct packet *p, bool write)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	bool imm = packet_has(p, HEADER_IMMDT);
 	struct completion wc = { .kind = write ? WC_RECV_WRITE_IMM : WC_RECV,
 				 .byte_len = (uint32_t)r->received,
@@ -77,7 +77,7 @@ static void uc_finish(struct qp *qp, const struct packet *p, bool write)
 
 void uc_receive(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	unsigned flags = opcode_flags(p->bth.opcode);
 	unsigned op = p->bth.opcode & OP_MASK;
 	bool write = op >= OP_WRITE_FIRST && op <= OP_WRITE_ONLY_IMM;
@@ -107,7 +107,7 @@ void uc_receive(struct qp *qp, const struct packet *p)
 
 static void ud_store(struct qp *qp, const struct packet *p)
 {
-	const struct sge *list = qp->rs.recv.sge;
+	const struct sge *list = qp->resp.recv.sge;
 
 	if (packet_has(p, HEADER_GRH)) {
 		uint8_t bytes[GRH_SIZE];
@@ -120,7 +120,7 @@ static void ud_store(struct qp *qp, const struct packet *p)
 
 void ud_receive(struct qp *qp, const struct packet *p)
 {
-	struct responder *r = &qp->rs;
+	struct responder *r = &qp->resp;
 	bool imm = packet_has(p, HEADER_IMMDT);
 	struct completion wc = {
 		.kind = WC_RECV,
