@@ -99,8 +99,7 @@ struct bound_flow {
 	double burst;         /* bytes per period, on the wire */
 	double period;        /* seconds */
 	const uint32_t *path; /* output ports, in order */
-	const uint8_t
-		*lanes; /* its VL at each of them, for ports with tables */
+	const uint8_t *lanes; /* its VL at each, for ports with tables */
 	uint32_t n_hops;
 	/*
 	 * The first hops of the path, if any, that add no delay of their own

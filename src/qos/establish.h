@@ -27,11 +27,10 @@ struct establish_params {
 	uint32_t tried;   /* connections asked for */
 	uint32_t retries; /* failures in a row that end it; the paper's "certain
 			     number" */
-	struct hd_ratio
-		lead; /* how far an SL may be ahead, of the last's count */
-	uint32_t lead_count; /* ... and this many more */
-	uint32_t payload;    /* bytes per packet */
-	uint32_t overhead;   /* bytes beside them that count as reserved */
+	struct hd_ratio lead; /* of an SL, as a share of the last one's count */
+	uint32_t lead_count;  /* ... and this many more */
+	uint32_t payload;     /* bytes per packet */
+	uint32_t overhead;    /* bytes beside them that count as reserved */
 	struct establish_class classes[N_SLS];
 	uint32_t n_classes;
 };
@@ -43,8 +42,7 @@ struct establish_result {
 	uint32_t established;
 	uint32_t per_class[N_SLS];
 	uint64_t attempts;
-	double payload_load; /* reserved payload, as a share of the host links
-			      */
+	double payload_load; /* reserved, as a share of host links */
 	double wire_load;    /* the same with overhead */
 };
 

@@ -108,8 +108,7 @@ static bool read_set_key(struct opensm_set *set, bool general,
 	} else if (strcmp(suffix, "high_limit") == 0) {
 		set->high_limit_line = line->number;
 		set->high_limit = read_number(line, &set->high_limit_malformed);
-		/* Out of range is the default: 0, or what the general set has.
-		 */
+		/* Out of range: the default, 0 or what the general set has. */
 		set->high_limit_malformed |= set->high_limit > 255;
 		if (set->high_limit > 255)
 			set->high_limit = general ? 0 : -1;

@@ -240,8 +240,7 @@ void aggregations_drop(struct subnet *s, uint32_t n)
 		free(s->aggregations[--s->n_aggregations].nodes);
 }
 
-/* ---- checking one ---------------------------------------------------------
- */
+/* ---- checking one ------------------------------------------------------- */
 
 struct trial {
 	const struct subnet *s;

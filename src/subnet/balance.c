@@ -321,8 +321,7 @@ static uint32_t take_groups(struct balancer *b, const struct dest_order *o,
 	return i;
 }
 
-/* ---- into rows of all switches: some targets after the others -------------
- */
+/* ---- into rows of all switches: some targets after the others ----------- */
 
 static void aim_at_group(void *context, unsigned member, size_t i)
 {
@@ -352,8 +351,7 @@ static void route_into_rows(struct balancer *b, const struct dest_order *o,
 	}
 }
 
-/* ---- shared: all targets, some switches after the others ------------------
- */
+/* ---- shared: all targets, some switches after the others ---------------- */
 
 static void aim_at_switch(void *context, unsigned member, size_t i)
 {

@@ -18,9 +18,7 @@
 #include "base/strbuf.h"
 #include "subnet/subnet.h"
 
-#define CHECK_MAX_HOPS                                        \
-	63 /* of the histogram; longer paths fall in the last \
-	    */
+#define CHECK_MAX_HOPS 63 /* of the histogram: longer ones count there, too */
 
 enum path_fault {
 	FAULT_NONE,

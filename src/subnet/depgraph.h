@@ -30,8 +30,7 @@ void depgraph_fini(struct depgraph *d);
 uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in,
 			      unsigned vl_out);
 
-/* What arrives at port `in` on `vl_in` waits for port number `out`, `vl_out`.
- */
+/* What comes by port `in` on `vl_in` waits for port number `out`, `vl_out`. */
 static inline void depgraph_add(struct depgraph *d, port_id in, unsigned vl_in,
 				unsigned out, unsigned vl_out)
 {

@@ -159,8 +159,7 @@ static void flood(const struct topo *t, node_id from, bool *reached)
 	}
 }
 
-/* A switch has entries for the hosts of its part of the fabric, and no other.
- */
+/* A switch has entries for the hosts of its part of the fabric, no others. */
 static void assert_entries_within_parts(const struct subnet *s)
 {
 	const struct topo *t = s->topo;

@@ -9,8 +9,7 @@
 
 static void figure_9_of_the_paper_comes_out_exactly(void **state)
 {
-	/* 5 x 5, N(2,2) to LIDs 4, 5, 19, 21, 23; ports 1 = E 2 = N 3 = W 4 = S
-	 */
+	/* 5 x 5, N(2,2) to LIDs 4, 5, 19, 21, 23; ports 1 E, 2 N, 3 W, 4 S */
 	static const struct {
 		unsigned x, y;
 		uint64_t ports;

@@ -17,8 +17,7 @@
 struct route_options {
 	const uint64_t *roots; /* updn, ftree: GUIDs of the top switches */
 	unsigned n_roots;
-	unsigned
-		max_vls; /* dfsssp, lash: most layers; 0 = all the links have */
+	unsigned max_vls; /* dfsssp, lash: most layers; 0: all there are */
 	/* minhop, updn: tables in force, to change no more than needed; NULL */
 	const struct subnet *keep;
 	FILE *tables; /* file: a dump, read line by line */
@@ -36,8 +35,7 @@ struct route_engine {
 				const struct route_options *o, struct diag *d);
 };
 
-/* All of them, as CMakeLists.txt lists them; each stands in its engine's file.
- */
+/* All of them, as CMakeLists.txt lists them; each is in its engine's file. */
 extern const struct route_engine *const route_engines[];
 extern const unsigned n_route_engines;
 

@@ -258,8 +258,7 @@ static void own_pairs(struct subnet *s)
 	s->borrows_pairs = NULL;
 }
 
-/* ---- both -----------------------------------------------------------------
- */
+/* ---- both --------------------------------------------------------------- */
 
 void subnet_share(struct subnet *s)
 {

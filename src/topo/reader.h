@@ -89,8 +89,7 @@ bool reader_decimal(struct reader *r, uint64_t max, uint64_t *out);
 bool reader_hex(struct reader *r, uint64_t *out);
 /* "0x1f" or "31". */
 bool reader_number(struct reader *r, uint64_t max, uint64_t *out);
-/* What comes before `stop`, and moves on behind it; false if it is not there.
- */
+/* What comes before `stop`, and moves on behind it; false: no such byte. */
 bool reader_until(struct reader *r, char stop, const char **start, size_t *len);
 /* "4xHDR", or with `gap` "4x HDR"; question marks are unknown (0). */
 bool reader_link(struct reader *r, const char *gap, uint8_t *widths,

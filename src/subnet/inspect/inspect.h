@@ -42,8 +42,7 @@ struct inspection {
 	struct subnet *subnet; /* after the sweeps */
 	struct sweeps sweeps;
 	struct path_sls_found sls;
-	struct mcast_choice
-		choice; /* of trees, for groups that leave it open */
+	struct mcast_choice choice; /* of trees, where groups leave it open */
 };
 
 /* Changes lanes and groups of `s`, which outlives it; options are borrowed. */

@@ -118,8 +118,7 @@ static void a_ring_can_lock_up_and_the_circle_is_named(void **state)
 	leave(&s);
 }
 
-/* A path is the source, the switches on the way, and ends at its last switch.
- */
+/* A path is the source and the switches on the way, up to the last one. */
 static void a_path_is_walked_node_by_node(void **state)
 {
 	const struct inspection_options o = { .path = "h0:h15" };

@@ -46,8 +46,7 @@ struct survey_figures {
 	uint64_t n_reached;  /* paths between them that arrive, by LID */
 	uint64_t n_broken;   /* and those that do not */
 	uint64_t most_flows; /* on one link between switches, all to all */
-	double share; /* mean of random permutations (subnet/load.h); NAN: none
-		       */
+	double share; /* mean of permutations (subnet/load.h); NAN: none */
 	bool can_lock;
 };
 

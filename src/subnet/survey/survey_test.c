@@ -205,8 +205,7 @@ static void one_that_is_stopped_keeps_what_it_tried(void **state)
 		c.o.tick = enough;
 		c.o.context = &most;
 		survey_run(&c.subnet, &c.o, &part);
-		/* One that another thread had begun may have come to its end.
-		 */
+		/* One that another thread had begun may have ended. */
 		assert_in_range(part.n, most, most + team_processors());
 		assert_int_equal(part.n + part.n_left, c.s.n);
 		for (size_t i = 0; i < part.n; i++) {
