@@ -358,8 +358,7 @@ struct beside {
 	bool ends_there;                    /* nothing but that is wanted */
 };
 
-/* From here on the topology is there, if it does not follow from the scenario.
- */
+/* The topology is there already, unless it follows from the scenario. */
 static enum hd_status build(struct fabric *f, struct beside with,
 			    struct diag *d)
 {

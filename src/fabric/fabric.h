@@ -171,8 +171,7 @@ fabric_read_programmed(const char *name, const struct overrides *overrides,
 		       struct fabric **out);
 void fabric_free(struct fabric *f);
 
-/* What is programmed at a time: tables of the same nodes, links that are down.
- */
+/* What is programmed at a time: tables of the same nodes, links down. */
 struct fabric_tables {
 	const struct subnet *subnet;
 	const bool *down; /* per port of the topology */

@@ -252,8 +252,7 @@ static bool cut_to_share(const struct network *w, uint32_t group, port_id port,
 	return !limited || (sls & (sls - 1)) == 0;
 }
 
-/* Slots that the streams of a group share on a link; or why that says not all.
- */
+/* Slots that a group's streams share on a link; or why these are not all. */
 static const char *places_of(const struct network *w, uint32_t group,
 			     port_id port, uint32_t *places)
 {

@@ -196,8 +196,7 @@ struct sim_control {
 	 * destination.
 	 */
 	const uint64_t *reserve;
-	double sl_share[N_SLS]; /* of a link that an SL may be promised; 0: all
-				 */
+	double sl_share[N_SLS]; /* of a link, for an SL; 0: all */
 };
 
 /* By what a switch chooses among the ports of a group (D4), and for whom. */
@@ -227,8 +226,7 @@ struct sim_setup {
 	enum sim_credits credits;
 	/* R4: [subnet number][TClass]; NULL: TClass modulo 16. */
 	const uint8_t (*sl_of_tclass)[256];
-	/* R4m: [subnet number][SL], 0 where nothing is marked; NULL: nowhere.
-	 */
+	/* R4m: [subnet number][SL], 0: nothing is marked; NULL: nowhere. */
 	const uint8_t (*tclass_of_sl)[N_SLS];
 
 	struct sim_fault *faults; /* by time */

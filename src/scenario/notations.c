@@ -297,8 +297,7 @@ const struct schema_custom notation_levels = {
 	.print = levels_print,
 };
 
-/* Numbers up to `most` with commas between, a bit each; false if they are not.
- */
+/* Numbers up to `most` with commas between, a bit each; false: others. */
 static bool read_set(const char *at, unsigned most, uint16_t *out)
 {
 	uint16_t set = 0;

@@ -333,8 +333,7 @@ struct scn_traffic {
 struct scn_cct {
 	bool given;
 	uint8_t n;
-	uint16_t
-		entries[CCT_MAX_ENTRIES]; /* shift in bits 15..14, multiplier */
+	uint16_t entries[CCT_MAX_ENTRIES]; /* shift (2 bits), multiplier */
 };
 
 /* What an SL may reserve of each link. */

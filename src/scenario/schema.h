@@ -178,8 +178,7 @@ void schema_spell(const char *name, struct strbuf *out);
 /* Whether the choice that the row depends on allows it. */
 bool schema_applies(const struct schema_row *table, const struct schema_row *f,
 		    const void *base);
-/* Whether a text is a value of the row; mappings and lists are not looked at.
- */
+/* Refuses a text that is no value of the row; mappings and lists pass. */
 HD_MUST_CHECK enum hd_status schema_value_check(const struct schema_row *f,
 						const char *text,
 						struct diag *d);

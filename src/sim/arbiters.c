@@ -136,8 +136,7 @@ void tables_change(struct sim *s)
 	change_expect(s, id);
 }
 
-/* ---- as bytes -------------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 void saved_table(struct saved *v, uint32_t port)
 {

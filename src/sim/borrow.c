@@ -514,8 +514,7 @@ bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
 	return true;
 }
 
-/* ---- as bytes --------------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member user_members[] = {
 	PACK(user, waiting),        PACK(user, n_held),

@@ -424,8 +424,7 @@ static void flush(struct sim_capture *c, hd_time until)
 	}
 }
 
-/* What starts at `port` now: seen there, and at the far end if it gets there.
- */
+/* What starts at `port` now: seen there, and at the far end unless lost. */
 static void see(struct sim_capture *c, hd_time now, uint32_t port,
 		struct pending *p, bool arrives)
 {
@@ -469,8 +468,7 @@ enum hd_status sim_capture_finish(struct sim_capture *c)
 	return capture_finish(&c->writer);
 }
 
-/* ---- as bytes -------------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static int pending_order(const void *x, const void *y)
 {

@@ -147,8 +147,7 @@ static void a_position_beyond_the_new_table_moves_on(void **state)
 
 	(void)state;
 	run(&c, 1, &three, &seen);
-	/* 0 and 1 are VL 0, then VL 1 at place 2 until the change; then 2, 1.
-	 */
+	/* 0, 1 are VL 0, then VL 1 at place 2 until the change; then 2, 1. */
 	for (unsigned i = 0; i < seen.n; i++) {
 		unsigned vl = i >= 2;
 

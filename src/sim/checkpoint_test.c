@@ -235,8 +235,7 @@ static void rules_go_on(void **state)
 	workload_fini(&w);
 }
 
-/* ---- what is not such a state ---------------------------------------------
- */
+/* ---- what is not such a state ------------------------------------------- */
 
 static void cut_short_and_altered_states_are_refused(void **state)
 {

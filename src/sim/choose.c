@@ -430,8 +430,7 @@ void choice_make(struct sim *s, struct packet *p)
 	copy_place(s, p);
 }
 
-/* ---- what became of it ----------------------------------------------------
- */
+/* ---- what became of it -------------------------------------------------- */
 
 void sim_choices(const struct sim *s, struct sim_choice_counts *out)
 {

@@ -138,8 +138,7 @@ static void collect(struct wait_graph *g)
 	}
 }
 
-/* ---- with distant parts ----------------------------------------------------
- */
+/* ---- with distant parts ------------------------------------------------- */
 
 static const struct pack_member edge_members[] = {
 	PACK(wait_edge, from),
@@ -217,8 +216,7 @@ void deadlock_note(struct sim *s)
 		qsort(p->waits, p->n_waits, sizeof(*p->waits), edge_order);
 }
 
-/* ---- circles ---------------------------------------------------------------
- */
+/* ---- circles ------------------------------------------------------------ */
 
 /* Spreads freedom backwards along the edges until it stops. */
 static void spread_freedom(struct wait_graph *g)

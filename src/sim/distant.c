@@ -23,8 +23,7 @@
 #include "sim/tell.h"
 #include "subnet/subnet.h"
 
-/* ---- whose parts are whose ------------------------------------------------
- */
+/* ---- whose parts are whose ---------------------------------------------- */
 
 uint32_t distant_partition(const struct sim *s, uint32_t n,
 			   uint16_t *part_of_node)
@@ -100,8 +99,7 @@ void distant_refuse(struct parts *p, unsigned by)
 	p->distant->broken = true;
 }
 
-/* ---- what all must know of all parts --------------------------------------
- */
+/* ---- what all must know of all parts ------------------------------------ */
 
 static const struct pack_member sim_members[] = {
 	PACK(sim, pool.alive),          PACK(sim, background),
@@ -139,8 +137,7 @@ static void pack_standing(struct pack *p, struct sim *part)
 	PACK_STRUCT(p, checks_members, &part->outcome.metrics->checks);
 }
 
-/* ---- mail ------------------------------------------------------------------
- */
+/* ---- mail --------------------------------------------------------------- */
 
 /* An array of structs without pointers; all ranks are one program. */
 static void pack_array(struct pack *p, void **rows, size_t *n, size_t *cap,
@@ -280,8 +277,7 @@ static void deliveries_count(struct sim *home, const struct mailbox *m)
 	}
 }
 
-/* ---- what observers are told ----------------------------------------------
- */
+/* ---- what observers are told -------------------------------------------- */
 
 /* From a part, to rank 0's copy of it. */
 static void pack_tellings(struct pack *p, struct sim *part)
@@ -303,8 +299,7 @@ static void pack_tellings(struct pack *p, struct sim *part)
 	}
 }
 
-/* ---- together ---------------------------------------------------------------
- */
+/* ---- together ----------------------------------------------------------- */
 
 /* What endpoints of one part have for those of another. */
 static void pack_letters(struct parts *p, struct pack *k, uint32_t from,
@@ -517,8 +512,7 @@ bool distant_ask(struct parts *p, bool answer)
 	return answers[1];
 }
 
-/* ---- links that go up -------------------------------------------------------
- */
+/* ---- links that go up --------------------------------------------------- */
 
 /* Of both ends of all links that come up now, in the order of the setup. */
 static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now,

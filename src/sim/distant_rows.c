@@ -20,8 +20,7 @@
 #include "sim/state.h"
 #include "sim/tally.h"
 
-/* ---- rows of one part -------------------------------------------------------
- */
+/* ---- rows of one part --------------------------------------------------- */
 
 static const struct pack_member output_members[] = {
 	PACK(output, busy_until), PACK(output, since), PACK(output, waited),
@@ -101,8 +100,7 @@ static void pack_part(struct pack *k, struct sim *s, uint32_t i)
 		s->ends.all[e].collect(s->ends.all[e].context, k, i);
 }
 
-/* ---- rows of all ------------------------------------------------------------
- */
+/* ---- rows of all -------------------------------------------------------- */
 
 /* Rows of `width` numbers each: those that are not 0 move. */
 static void pack_sums(struct pack *k, uint64_t *rows, size_t n, size_t width)

@@ -405,8 +405,7 @@ static void more_ranks_than_switches_are_too_many(void **state)
 	fabric_free(f);
 }
 
-/* ---- what others send ------------------------------------------------------
- */
+/* ---- what others send --------------------------------------------------- */
 
 static void suffer(const struct world *world, void *context)
 {

@@ -55,8 +55,7 @@ void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 
 /* ---- T7's choice --------------------------------------------------------- */
 
-/* Does the first packet of this input go: readable (T8), with credits for it?
- */
+/* May the first packet of this input go: readable (T8), and with credits? */
 static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
 		      const struct packet *p)
 {

@@ -369,8 +369,7 @@ void marks_fini(struct sim *s)
 	free(m);
 }
 
-/* ---- as bytes --------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member output_members[] = {
 	PACK(mark_output, waiting), PACK(mark_output, blocks),

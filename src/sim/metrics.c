@@ -301,8 +301,7 @@ static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
 	return same && s->flows[p->flow].kind != SIM_TRACE;
 }
 
-/* Where its last one of (source, destination, VL or SL) is; *key tells which.
- */
+/* Where the last one of (source, destination, VL or SL) is; *key: which. */
 static struct pair *pair_of(const struct sim *s, struct tally *t,
 			    const struct packet *p, uint32_t node,
 			    uint64_t *key)

@@ -259,8 +259,7 @@ void probes_fini(struct sim *s)
 	free(a);
 }
 
-/* ---- as bytes --------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member says_members[] = {
 	PACK(sim_admission, answer),

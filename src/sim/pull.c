@@ -382,8 +382,7 @@ void senders_init(struct sim *s)
 		s->way = WAY_SIMPLE;
 }
 
-/* ---- as bytes ---------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static void pack_sender(struct saved *v, struct sim *owner, struct sender *x)
 {

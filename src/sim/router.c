@@ -2,8 +2,7 @@
 #include "subnet/router.h"
 #include "sim/engine.h"
 
-/* R4: the SL in the subnet that router port `out` (of the topology) leads to.
- */
+/* R4: the SL in the subnet that router port `out` (topology) leads to. */
 static unsigned new_sl(const struct sim *s, const struct packet_extra *x,
 		       port_id out, lid_t dlid)
 {

@@ -365,8 +365,7 @@ static void check_passes(struct test_fabric *f, const struct sim_arrival *a)
 	sim_record_fini(&r);
 }
 
-/* A2: an input lets in what its sender may be, an output two limited ones not.
- */
+/* A2: an input lets in a limited member, an output not two of them. */
 static void routers_enforce_partitions_as_switches_do(void **state)
 {
 	static const uint16_t other = 0x8005, limited = 0x7fff;

@@ -381,8 +381,7 @@ static void check_full(const struct run *x, double carries)
 	}
 }
 
-/* Back to back and saturated: no sample is above the link, first and last too.
- */
+/* Back to back and saturated: not even the first or last exceeds the link. */
 static void no_guessed_sample_exceeds_a_full_link(void **state)
 {
 	static const char *const warm[] = { "1ns", "333ns", "5us", "7.1us" };

@@ -107,8 +107,7 @@ static void packets_number(struct saved *v)
 	}
 }
 
-/* ---- references -----------------------------------------------------------
- */
+/* ---- references --------------------------------------------------------- */
 
 /* The number of a packet; reading: its place, or NULL if it is refused. */
 static struct saved_packet *pack_number(struct saved *v, struct sim *owner,
@@ -169,8 +168,7 @@ void saved_list(struct saved *v, struct sim *owner, struct packet_queue *q)
 	}
 }
 
-/* ---- packets: what they are ------------------------------------------------
- */
+/* ---- packets: what they are --------------------------------------------- */
 
 static const struct pack_member packet_members[] = {
 	PACK(packet, born), PACK(packet, ready),    PACK(packet, head),
@@ -336,8 +334,7 @@ static void saved_packets(struct saved *v)
 	}
 }
 
-/* ---- the whole -------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------- */
 
 static const struct pack_member clock_members[] = {
 	PACK(sim, now),

@@ -25,8 +25,8 @@
  * its own nodes with their packets and events; the first one also what it has
  * of all (sums, groups, what is to be told). Before all sections is what
  * endpoints remember, process by process, since packets anywhere have cookies
- *of any of them. Whoever goes on reads all of it, in however many processes,
- *and keeps what is for its own parts.
+ * of any of them. Whoever goes on reads all of it, in however many processes,
+ * and keeps what is for its own parts.
  */
 
 #include "base/pack.h"

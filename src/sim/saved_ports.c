@@ -2,9 +2,7 @@
 /* The state of links, lanes and buffers, port by port. */
 #include "sim/saved.h"
 
-/* ---- credits on their way
- * -------------------------------------------------------
- */
+/* ---- credits on their way ----------------------------------------------- */
 
 static void pack_credit(struct saved *v, struct sim *owner, struct ring *r,
 			struct spill_entry e)
@@ -74,8 +72,7 @@ static void pack_queue(struct saved *v, struct sim *owner, struct lane *lane)
 	lane->queue.last = q.last;
 }
 
-/* ---- virtual output queues ------------------------------------------------
- */
+/* ---- virtual output queues ---------------------------------------------- */
 
 /* One with a cable, or of results (S4); of others the bit may be another's. */
 static bool is_input(const struct sim *s, const struct node *n, uint32_t in)
@@ -150,8 +147,7 @@ static void pack_voqs(struct saved *v, struct sim *owner, uint32_t port,
 	}
 }
 
-/* ---- a port ----------------------------------------------------------------
- */
+/* ---- a port ------------------------------------------------------------- */
 
 static void pack_lanes(struct saved *v, struct sim *owner, uint32_t port)
 {
@@ -257,8 +253,7 @@ static void pack_counters(struct saved *v, uint32_t port)
 			    &s->fc[port * s->n_lanes + i]);
 }
 
-/* ---- input buffers ---------------------------------------------------------
- */
+/* ---- input buffers ------------------------------------------------------ */
 
 /* Those that wait behind the first; of multicast, with their copies. */
 static void pack_fifo(struct saved *v, struct sim *owner, struct fifo *f)

@@ -50,8 +50,7 @@ static const struct pack_member pair_members[] = {
 	PACK(pair, turn),
 };
 
-/* ---- pairs: those that have been seen --------------------------------------
- */
+/* ---- pairs: those that have been seen ----------------------------------- */
 
 static uint64_t n_pairs(const struct tally *t)
 {

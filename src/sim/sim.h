@@ -18,9 +18,9 @@
  *
  * Packets may also come from outside (sim_inject), from endpoints that are told
  * of deliveries and timers: this is how adapters and protocols sit on end
- *ports. Their callbacks run inside the instant that they tell of, in phase 2 of
- *T2: what they inject for the same instant is still sent in it. Observers see
- * what happens and cannot change it.
+ * ports. Their callbacks run inside the instant that they tell of, in phase 2
+ * of T2: what they inject for the same instant is still sent in it. Observers
+ * see what happens and cannot change it.
  */
 
 #include "base/pack.h"
@@ -61,8 +61,7 @@ struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 		    uint32_t n_flows, const struct sim_rules *rules);
 void sim_free(struct sim *s);
 
-/* Runs through all instants up to and including `until`; may be called again.
- */
+/* Runs through all instants up to and including `until`; may be repeated. */
 enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
 		       void *context);
 /* Inside a callback of a run that is not cut: pauses it after this instant. */
@@ -160,8 +159,7 @@ struct sim_packet {
 	port_id target;
 	uint8_t tclass, hop_limit;
 	lid_t slid; /* of the router it comes from; 0: its source's */
-	/* Of a packet granted: on this link it is corrupted (F1), or lost (F3).
-	 */
+	/* Of a packet granted: it is corrupted (F1) or lost (F3) here. */
 	bool corrupt, lost;
 };
 

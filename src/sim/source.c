@@ -662,8 +662,7 @@ void source_fire(struct sim *s, uint32_t flow)
 	source_schedule(s, flow);
 }
 
-/* ---- as bytes -------------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member source_members[] = {
 	PACK_EACH(source, rng.s),

@@ -181,8 +181,7 @@ struct ring {
 	uint64_t area;  /* blocks x ps of the buffer at the far end */
 	uint32_t spill; /* of sim.spills, or NONE */
 	uint8_t n;
-	uint8_t blocked; /* requests waited for credits, and the link was free
-			  */
+	uint8_t blocked; /* link free, but no credits for requests */
 	uint8_t mode;
 	uint8_t unused;
 };

@@ -94,8 +94,7 @@ struct row_connections {
 	double reserved; /* for them, bits per second, likewise */
 };
 
-/* tables_connections.c: false if the row's flows neither come and go nor ask.
- */
+/* tables_connections.c: false if the row's flows never ask, nor come and go. */
 bool findings_row_connections(const struct sim_findings *f, uint32_t row,
 			      struct row_connections *out);
 /* Nothing if none come and nobody asks. */

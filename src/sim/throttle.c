@@ -540,8 +540,7 @@ void control_fini(struct sim *s)
 	free(c);
 }
 
-/* ---- as bytes --------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member throttle_members[] = {
 	PACK(throttle, state.rate), PACK(throttle, state.ceiling),

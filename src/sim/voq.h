@@ -87,8 +87,7 @@ static inline unsigned inputs_after(struct sim *s, const struct lane *lane,
 	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
 }
 
-/* After which the lowest input of a port's node comes: port 0, if it is none.
- */
+/* The input before the lowest of a port's node: 0, if that is none. */
 static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
 {
 	const struct sim_setup *setup = s->setup;

@@ -15,8 +15,7 @@
 
 enum take {
 	TAKE_ONE,   /* the only row; several are refused */
-	TAKE_LAST,  /* the last of at most two: what is compared with the first
-		     */
+	TAKE_LAST,  /* the second of two: compared with the first */
 	TAKE_LEAST, /* smallest of all rows */
 	TAKE_MOST,
 	TAKE_SUM,

@@ -8,8 +8,7 @@
 #include "base/alloc.h"
 #include "study/sweep.h"
 
-/* ---- what a run says ------------------------------------------------------
- */
+/* ---- what a run says ---------------------------------------------------- */
 
 enum verdict { REFUSED, LOSES, HANGS, MISSES, RUNS };
 static const char *const verdict_names[] = { "refused", "loses ranks", "hangs",
@@ -141,8 +140,7 @@ static int worse_first(const void *a, const void *b)
 	return order ? order : (x->of > y->of) - (x->of < y->of);
 }
 
-/* ---- showing them ---------------------------------------------------------
- */
+/* ---- showing them ------------------------------------------------------- */
 
 struct row {
 	const char *name, *verdict;
@@ -185,8 +183,7 @@ static void show(const struct suffering *all, size_t n, struct results *r)
 	}
 }
 
-/* ---- running them ---------------------------------------------------------
- */
+/* ---- running them ------------------------------------------------------- */
 
 static void vary(const struct failures *f, struct strbuf *out)
 {

@@ -55,12 +55,10 @@ static bool plain_step(size_t algorithm, uint32_t p, uint64_t size,
 	       step_check(out, p, &d) == HD_OK;
 }
 
-/* ---- who sends is received ------------------------------------------------
- */
+/* ---- who sends is received ---------------------------------------------- */
 
 struct tally {
-	/* Of each pair and tag: a number that all sizes in their order enter.
-	 */
+	/* Of each pair and tag: a number made of all sizes, in order. */
 	uint64_t sent[MOST_RANKS][MOST_RANKS][8];
 	uint64_t received[MOST_RANKS][MOST_RANKS][8];
 };
@@ -108,8 +106,7 @@ static void every_send_has_its_receive_in_order(void **state)
 		uint32_t p = counts[i % N_COUNTS];
 		struct step s;
 
-		/* Blocks of different sizes, so that they cannot be mixed up.
-		 */
+		/* Blocks of different sizes, not to be mixed up. */
 		if (!plain_step(i / N_COUNTS, p, 1000 * p + 7, &s))
 			continue;
 		s.segment = 333;
@@ -121,8 +118,7 @@ static void every_send_has_its_receive_in_order(void **state)
 	free(t);
 }
 
-/* ---- bytes ------------------------------------------------------------------
- */
+/* ---- bytes -------------------------------------------------------------- */
 
 static uint64_t bytes_sent(const struct step *s, uint32_t p, uint32_t rank)
 {
@@ -394,8 +390,7 @@ static void what_cannot_be_done_is_refused(void **state)
 	assert_null(algorithm_find("allreduce", "rign"));
 }
 
-/* ---- what of a step counts -------------------------------------------------
- */
+/* ---- what of a step counts ---------------------------------------------- */
 
 static void print_strand(const struct step *s, uint32_t rank, uint32_t strand,
 			 struct strbuf *out)

@@ -78,8 +78,7 @@ void gang_fini(struct gang *t)
 	free(t->ready);
 }
 
-/* ---- what is ready, the lowest number first --------------------------------
- */
+/* ---- what is ready, the lowest number first ----------------------------- */
 
 static void ready_put(struct gang *t, uint32_t number)
 {

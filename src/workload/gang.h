@@ -150,8 +150,7 @@ void gang_init(struct gang *t, const struct job *j, const struct carrier *c,
 void gang_fini(struct gang *t);
 
 void gang_begin(struct gang *t, uint32_t rank, hd_time now);
-/* What the first of the rank's CPUs that does anything does; NULL: none does.
- */
+/* What the first busy CPU of the rank does; NULL: all are idle. */
 const struct op *gang_work(const struct gang *t, uint32_t rank);
 /* CPUs may have ended, and if `left` is not GANG_NONE a send of that ref. */
 void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,

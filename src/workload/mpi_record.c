@@ -90,8 +90,7 @@ static void cannot(const char *call)
 		fprintf(file, "not %s\n", call);
 }
 
-/* ---- communicators ---------------------------------------------------------
- */
+/* ---- communicators ------------------------------------------------------ */
 
 static int forget_group(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -174,8 +173,7 @@ const struct record_group *record_group(MPI_Comm comm)
 	return g && g->n > 1 ? g : NULL;
 }
 
-/* ---- requests --------------------------------------------------------------
- */
+/* ---- requests ----------------------------------------------------------- */
 
 long long record_bytes(int count, MPI_Datatype type)
 {
@@ -281,8 +279,7 @@ static MPI_Status *statuses_for(int n, MPI_Status *theirs, MPI_Status **ours)
 	return *ours;
 }
 
-/* ---- begin and end ---------------------------------------------------------
- */
+/* ---- begin and end ------------------------------------------------------ */
 
 static void begin(void)
 {
@@ -337,8 +334,7 @@ int MPI_Finalize(void)
 	return record_leave(PMPI_Finalize());
 }
 
-/* ---- communicators that are made --------------------------------------------
- */
+/* ---- communicators that are made ---------------------------------------- */
 
 /* NAME, parameters, arguments: the last of them is the new communicator. */
 #define MAKES(name, parameters, arguments)               \
@@ -388,8 +384,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm c, int *flag, MPI_Message *m,
 	return record_leave(PMPI_Improbe(source, tag, c, flag, m, s));
 }
 
-/* ---- point to point ---------------------------------------------------------
- */
+/* ---- point to point ----------------------------------------------------- */
 
 #define SENDS(name)                                                           \
 	int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, \
@@ -566,8 +561,7 @@ int MPI_Request_free(MPI_Request *r)
 	return record_leave(PMPI_Request_free(r));
 }
 
-/* ---- waiting ----------------------------------------------------------------
- */
+/* ---- waiting ------------------------------------------------------------ */
 
 int MPI_Wait(MPI_Request *r, MPI_Status *status)
 {

@@ -83,8 +83,7 @@ enum hd_status record_run(char **words, const struct record_how *how,
 		status = diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s",
 				   folder.text, strerror(errno));
 	} else {
-		/* A signal ends the program, and us when the folder has gone.
-		 */
+		/* A signal ends the program; us, once the folder has gone. */
 		status = launch(words, folder.text, library, how->aside, d);
 		if (status == HD_OK && !unfinished_is_due())
 			status = record_read(folder.text, how->has_compute, d,

@@ -9,8 +9,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* ---- all operations -------------------------------------------------------
- */
+/* ---- all operations ----------------------------------------------------- */
 
 struct sum_row {
 	uint64_t ranks, operations, sends, receives, computations, links, bytes;
@@ -59,8 +58,7 @@ static void put_sums(const struct opgraph *g, struct results *r)
 		      &row);
 }
 
-/* ---- pairs ------------------------------------------------------------------
- */
+/* ---- pairs -------------------------------------------------------------- */
 
 struct pair {
 	uint32_t from, to;
@@ -140,8 +138,7 @@ static void put_pairs(const struct opgraph *g, bool all, struct results *r)
 	free(pairs);
 }
 
-/* ---- time -------------------------------------------------------------------
- */
+/* ---- time --------------------------------------------------------------- */
 
 struct time_row {
 	hd_time latency;
@@ -186,9 +183,7 @@ static void put_time(const struct ideal_net *net,
 		      &row);
 }
 
-/* ---- what fails
- * -------------------------------------------------------------------
- */
+/* ---- what fails --------------------------------------------------------- */
 
 struct problem_row {
 	uint64_t rank;
@@ -246,9 +241,7 @@ static void put_problems(const struct job_view *view,
 			       found->n_problems - n);
 }
 
-/* ---- all of it
- * --------------------------------------------------------------------
- */
+/* ---- all of it ---------------------------------------------------------- */
 
 static uint32_t cpus_of(const struct opgraph *g)
 {

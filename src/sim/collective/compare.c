@@ -96,8 +96,7 @@ static const char *host_name(const struct session *s, port_id p)
 	return topo_node_of(&s->f->topo, p)->name;
 }
 
-/* ---- one operation --------------------------------------------------------
- */
+/* ---- one operation ------------------------------------------------------ */
 
 static enum hd_status draw(const struct session *s, struct rng *rng,
 			   const char *text, struct selection *out,
@@ -280,8 +279,7 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 	return status;
 }
 
-/* ---- the fabric -----------------------------------------------------------
- */
+/* ---- the fabric --------------------------------------------------------- */
 
 /* A scenario without a topology, for those who have but that. */
 static const char bare_fabric[] =
@@ -334,8 +332,7 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 	return status;
 }
 
-/* ---- output ---------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------- */
 
 /* NULL if no cable is used. */
 static const char *cable_name(const struct session *s, struct table *t,

@@ -67,11 +67,10 @@ typedef enum hd_status tune_reseed_fn(void *cases, uint64_t seed,
 				      struct diag *d, struct tune_case *out);
 
 struct tune_options {
-	double floor;     /* of the hot link's use, 0 .. 1 */
-	uint32_t budget;  /* trials at most */
-	uint32_t senders; /* the last table entry leaves 1/senders, 2..999 */
-	uint32_t
-		stress; /* how many times slower the hot link; 1: no such run */
+	double floor;      /* of the hot link's use, 0 .. 1 */
+	uint32_t budget;   /* trials at most */
+	uint32_t senders;  /* the last table entry leaves 1/senders, 2..999 */
+	uint32_t stress;   /* how much slower the hot link; 1: no such run */
 	uint32_t victims;  /* the victims' row, or SIM_NONE: found out */
 	uint32_t held_out; /* seeds after the scenario's, at least 2 */
 	tune_reseed_fn *reseed;

@@ -155,8 +155,7 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 		double late = (double)m->flows[i].latency_max / (double)HD_S;
 
 		assert_int_equal(f->flows[i].sl, 2);
-		/* What is still under way is no older than the bound, either.
-		 */
+		/* Nor is what is still under way older than the bound. */
 		assert_true(m->flows[i].delivered > 500);
 		assert_true((double)(m->flows[i].made - m->flows[i].delivered) *
 				    PACKET * 8 / SENT <=

@@ -254,8 +254,7 @@ static enum hd_status run_mix(struct watch *w, unsigned silent, struct diag *d,
 	enum hd_status status = fabric_open(v->name, &o, d, &f);
 
 	if (status == HD_OK) {
-		/* A few hosts send to one: threads would wait most of the time.
-		 */
+		/* A few hosts send to one: threads would mostly wait. */
 		f->rules.threads = 1;
 		w->done += simulate_mix(f, w, silent, out);
 		fabric_free(f);

@@ -15,8 +15,7 @@
 #define MOST_NOTES  (1u << 20)
 #define LEAST_NOTES 16u
 
-/* ---- what ranks do ---------------------------------------------------------
- */
+/* ---- what ranks do ------------------------------------------------------ */
 
 static enum hd_status read_goal(struct placed *p, struct diag *d)
 {
@@ -175,8 +174,7 @@ static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
 	return HD_OK;
 }
 
-/* ---- where they are ---------------------------------------------------------
- */
+/* ---- where they are ----------------------------------------------------- */
 
 static void actor_add(struct placed *p, port_id port)
 {

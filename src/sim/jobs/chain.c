@@ -25,8 +25,7 @@ struct posting {
 #define FEW_STEPS  32
 #define MOST_STEPS 4096 /* if asked for */
 
-/* ---- while it runs --------------------------------------------------------
- */
+/* ---- while it runs ------------------------------------------------------ */
 
 static struct posting *posting_of(const struct placed *p, uint32_t actor,
 				  uint32_t number)
@@ -87,8 +86,7 @@ struct path_message chain_arrived(const struct message *m,
 	};
 }
 
-/* ---- of several processes -------------------------------------------------
- */
+/* ---- of several processes ----------------------------------------------- */
 
 static const struct pack_member posting_members[] = {
 	PACK(posting, posted),       PACK(posting, begun),
@@ -247,8 +245,7 @@ static void put_steps(struct table *t, const struct placed *p,
 	}
 }
 
-/* ---- links that it waited for --------------------------------------------
- */
+/* ---- links that it waited for ------------------------------------------- */
 
 struct waited_link {
 	uint32_t port;

@@ -93,8 +93,7 @@ static void check_turns(const char *text, char *one, unsigned turn,
 	same(text, one, what_came(&c));
 }
 
-/* ---- by several processes --------------------------------------------------
- */
+/* ---- by several processes ----------------------------------------------- */
 
 struct passed_on {
 	const char *text;
@@ -148,8 +147,7 @@ static void check_ranks(const char *text, const char *one, hd_time step)
 	strbuf_fini(&w.state);
 }
 
-/* ---- scenarios -------------------------------------------------------------
- */
+/* ---- scenarios ---------------------------------------------------------- */
 
 #define TREE                                                              \
 	"fabric: {topology: {kind: xgft, down: '3,6', up: '1,2'}, link: " \
@@ -222,8 +220,7 @@ static void jobs_go_on_after_a_restart(void **state)
 		check(scenarios[i], i);
 }
 
-/* ---- any of them -----------------------------------------------------------
- */
+/* ---- any of them -------------------------------------------------------- */
 
 static const char *const programs[] = {
 	"{alltoall: 3000, algorithm: linear}",
@@ -308,8 +305,7 @@ static void operations_of_files_go_on(void **state)
 	free(path);
 }
 
-/* ---- what is not such a state ----------------------------------------------
- */
+/* ---- what is not such a state ------------------------------------------- */
 
 /* If it is one that could be. */
 static void load_and_save(const struct course *c, const struct strbuf *bytes)

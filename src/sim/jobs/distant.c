@@ -89,8 +89,7 @@ void message_tell_lost(struct share *s, uint32_t id)
 		tell(s, i, LETTER_LOST, id);
 }
 
-/* ---- messages as bytes ------------------------------------------------------
- */
+/* ---- messages as bytes -------------------------------------------------- */
 
 static const struct pack_member message_members[] = {
 	PACK(message, posted),       PACK(message, size),
@@ -212,8 +211,7 @@ void placed_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 		     pack_letter, &r);
 }
 
-/* ---- what the first process shows ------------------------------------------
- */
+/* ---- what the first process shows --------------------------------------- */
 
 static const struct pack_member gang_members[] = {
 	PACK(gang, n_done),

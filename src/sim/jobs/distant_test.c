@@ -136,8 +136,7 @@ static void ranks_carry_what_one_process_does(void **state)
 		check(scenarios[i], true);
 }
 
-/* ---- hosts with several ports ----------------------------------------------
- */
+/* ---- hosts with several ports ------------------------------------------- */
 
 static const char *const rail_programs[] = {
 	"{alltoall: 9000, algorithm: linear}",
@@ -232,8 +231,7 @@ static void problems_are_those_of_one_process(void **state)
 		"{at: 6us, kind: link-up, port: 's-2:1'}]}");
 }
 
-/* ---- what others send ------------------------------------------------------
- */
+/* ---- what others send --------------------------------------------------- */
 
 static uint64_t some_number(struct rng *g)
 {

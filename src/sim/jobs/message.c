@@ -15,8 +15,7 @@ void landings_make(const struct placed *p, struct message *m)
 		m->landings[i].receive = GANG_NONE;
 }
 
-/* ---- packets ---------------------------------------------------------------
- */
+/* ---- packets ------------------------------------------------------------ */
 
 static bool carries_bytes(const struct message *m)
 {
@@ -202,8 +201,7 @@ const struct message *actor_sends(const struct placed *p, uint32_t actor)
 	return first == GANG_NONE ? NULL : message_at(p, first);
 }
 
-/* ---- what ranks do ---------------------------------------------------------
- */
+/* ---- what ranks do ------------------------------------------------------ */
 
 static void post_multicast(struct share *s, struct message *m, uint32_t rank,
 			   uint32_t group)
@@ -305,8 +303,7 @@ static void wake(void *context, uint32_t rank, hd_time when)
 		  rank);
 }
 
-/* ---- what the simulator tells ----------------------------------------------
- */
+/* ---- what the simulator tells ------------------------------------------- */
 
 struct path path_until(const struct message *m, const struct sim_waits *waits,
 		       hd_time now)
@@ -547,8 +544,7 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 		  m->sender);
 }
 
-/* ---- parts ------------------------------------------------------------------
- */
+/* ---- parts -------------------------------------------------------------- */
 
 static void share_init(struct placed *p, struct share *s, uint32_t number,
 		       struct sim *sim)

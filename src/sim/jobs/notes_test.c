@@ -35,8 +35,7 @@ static uint64_t number_at(const struct outcome *o, const char *table,
 	return outcome_cell(o, table, row, column)->u;
 }
 
-/* ---- critical paths ------------------------------------------------------
- */
+/* ---- critical paths ----------------------------------------------------- */
 
 /* Each message is posted when the one before has come, from start to end. */
 static void a_path_has_no_gaps(void **state)
@@ -156,8 +155,7 @@ static void long_paths_say_where_they_begin(void **state)
 	results_free(o.results);
 }
 
-/* ---- links ---------------------------------------------------------------
- */
+/* ---- links -------------------------------------------------------------- */
 
 /* A job of each half of two leaves, all over one cable; shares of it. */
 static void links_know_what_they_carried_for_whom(void **state)
@@ -191,8 +189,7 @@ static void links_know_what_they_carried_for_whom(void **state)
 	results_free(o.results);
 }
 
-/* ---- times ---------------------------------------------------------------
- */
+/* ---- times -------------------------------------------------------------- */
 
 /* Spans follow each other; what a rank did is all of its time. */
 static void check_timeline(const struct outcome *o, uint64_t ranks)
@@ -256,8 +253,7 @@ static void a_long_timeline_has_all_of_the_time(void **state)
 	results_free(o.results);
 }
 
-/* ---- pairs ---------------------------------------------------------------
- */
+/* ---- pairs -------------------------------------------------------------- */
 
 static void pairs_have_all_bytes(void **state)
 {

@@ -17,8 +17,7 @@ struct pair_count {
 	uint64_t messages, bytes;
 };
 
-/* ---- bins ----------------------------------------------------------------
- */
+/* ---- bins --------------------------------------------------------------- */
 
 /* The switch that an actor is on. */
 static uint32_t leaf_of(const struct placed *p, uint32_t actor)
@@ -66,8 +65,7 @@ void pairs_init(struct placed *p)
 	free(number);
 }
 
-/* ---- while it runs -------------------------------------------------------
- */
+/* ---- while it runs ------------------------------------------------------ */
 
 static void count(struct share *s, uint32_t from, uint32_t to, uint64_t bytes)
 {
@@ -119,8 +117,7 @@ void pairs_collect(struct share *s, struct pack *k)
 		PACK_STRUCT(k, count_members, &s->pairs[i]);
 }
 
-/* ---- afterwards ----------------------------------------------------------
- */
+/* ---- afterwards --------------------------------------------------------- */
 
 struct pair_row {
 	const char *job, *from, *to;

@@ -13,8 +13,7 @@
 #include "sim/jobs/parts.h"
 #include "verbs/couriers.h"
 
-/* ---- who sends to whom ---------------------------------------------------
- */
+/* ---- who sends to whom -------------------------------------------------- */
 
 /* Sender above target, many of them more than once. */
 struct ways {

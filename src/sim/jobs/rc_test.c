@@ -546,8 +546,7 @@ static void partitions_keep_jobs_apart(void **state)
 		bool passes = enforced ? cases[i / 4].passes_enforced
 				       : cases[i / 4].passes;
 
-		/* Answers come back with a full member's key, and h3 is none.
-		 */
+		/* Answers come with a full member's key, and h3 is none. */
 		if (is_rc && strcmp(cases[i / 4].on, "h3, h0") == 0)
 			passes = passes && !*cases[i / 4].partition;
 		if (o.well != passes)

@@ -44,13 +44,11 @@ static enum hd_status refusal_of(const char *text, struct diag *d)
 	return status;
 }
 
-/* ---- the closed form ------------------------------------------------------
- */
+/* ---- the closed form ---------------------------------------------------- */
 
 /* What the closed form depends on; times in ps. */
 struct shape {
-	unsigned radix, levels; /* of the tree of switches; hosts = radix^levels
-				 */
+	unsigned radix, levels; /* of the switches' tree; radix^levels hosts */
 	uint64_t size, payload, mtu;
 	hd_time propagation, routing, arbitration, delay;
 };
@@ -178,8 +176,7 @@ static void a_barrier_is_an_allreduce_of_nothing(void **state)
 	}
 }
 
-/* ---- the rest of the rules ------------------------------------------------
- */
+/* ---- the rest of the rules ---------------------------------------------- */
 
 #define FAT_TREE                                                       \
 	"fabric:\n  topology: {kind: fat-tree, radix: 8, levels: 3}\n" \

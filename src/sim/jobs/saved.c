@@ -31,8 +31,7 @@ static bool has_actor(const struct placed *p, const struct sim_section *section,
 	return section_has(section, p->actors[actor].node);
 }
 
-/* ---- messages, as their sources know them ----------------------------------
- */
+/* ---- messages, as their sources know them ------------------------------- */
 
 static const struct pack_member sent_members[] = {
 	PACK(message, posted),       PACK(message, size),
@@ -169,8 +168,7 @@ static void pack_all_sent(struct placed *p, struct pack *k,
 	free(l.items);
 }
 
-/* ---- and as those know them whom they go to -------------------------------
- */
+/* ---- and as those know them whom they go to ----------------------------- */
 
 static const struct pack_member landing_members[] = {
 	PACK(landing, arrived),
@@ -306,8 +304,7 @@ static void pack_landings(struct placed *p, struct pack *k,
 	free(l.items);
 }
 
-/* ---- lines of messages ------------------------------------------------------
- */
+/* ---- lines of messages -------------------------------------------------- */
 
 /* Those of a line from `first` on; of another process they are not wanted. */
 static void pack_line(struct placed *p, struct pack *k, uint32_t actor,
@@ -377,8 +374,7 @@ static void pack_actor(struct placed *p, struct pack *k, uint32_t actor)
 	chain_pack(p, k, actor);
 }
 
-/* ---- who waits for whom -----------------------------------------------------
- */
+/* ---- who waits for whom ------------------------------------------------- */
 
 static struct match_line *line_of(struct gang *t, bool posted)
 {
@@ -467,8 +463,7 @@ static void pack_waiting(struct placed *p, struct pack *k,
 	free(all);
 }
 
-/* ---- what is of all ---------------------------------------------------------
- */
+/* ---- what is of all ----------------------------------------------------- */
 
 static const struct pack_member misfit_members[] = {
 	PACK(misfit, at),      PACK(misfit, rank),    PACK(misfit, source),
@@ -557,9 +552,7 @@ static void pack_sums(struct placed *p, struct pack *k)
 	pairs_pack(p, k);
 }
 
-/* ---- all of it
- * ---------------------------------------------------------------
- */
+/* ---- all of it ---------------------------------------------------------- */
 
 static void pack_rank(struct placed *p, struct pack *k, uint32_t rank)
 {

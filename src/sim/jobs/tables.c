@@ -17,8 +17,7 @@
 
 #define FEW 32 /* rows that are shown without being asked for */
 
-/* ---- what all parts know together -------------------------------------------
- */
+/* ---- what all parts know together --------------------------------------- */
 
 uint32_t ranks_done(const struct placed *p)
 {

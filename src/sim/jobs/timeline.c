@@ -64,8 +64,7 @@ static struct timeline *timeline_of(const struct placed *p, uint32_t rank)
 		       : NULL;
 }
 
-/* ---- while it runs -------------------------------------------------------
- */
+/* ---- while it runs ------------------------------------------------------ */
 
 /* Half as many, each of two; what the longer one was for. */
 static void spans_join(struct timeline *t)
@@ -150,8 +149,7 @@ void timeline_receives(struct share *s, uint32_t rank, int more)
 		t->receiving += (uint32_t)more;
 }
 
-/* ---- of several processes -------------------------------------------------
- */
+/* ---- of several processes ----------------------------------------------- */
 
 static const struct pack_member span_members[] = {
 	PACK(span, begin),        PACK(span, end),
@@ -195,8 +193,7 @@ void timeline_pack(struct placed *p, struct pack *k, uint32_t rank)
 		t->doing = (enum doing)doing;
 }
 
-/* ---- afterwards ----------------------------------------------------------
- */
+/* ---- afterwards --------------------------------------------------------- */
 
 struct span_row {
 	const char *job;

@@ -92,8 +92,7 @@ static void write_draft(const struct draft *f, struct rng *draws,
 	}
 }
 
-/* ---- both tables, in the same words ---------------------------------------
- */
+/* ---- both tables, in the same words ------------------------------------- */
 
 static const char *text_at(const struct table *t, size_t row,
 			   const char *column)
