@@ -116,8 +116,7 @@ void agents_run(struct agents *a, hd_time now);
 
 /* ---- what happens to a fabric besides MADs */
 
-/* The cable at `port` is pulled, or plugged in again; false if none is there.
- */
+/* Pulls the cable at `port`, or plugs it in again; false if there is none. */
 bool agents_set_cable(struct agents *a, port_id port, bool plugged,
 		      hd_time now);
 /* A program says that it is the subnet manager of `port`, or that no longer. */
@@ -278,8 +277,7 @@ void agents_count(struct agents *a, port_id port, unsigned counter,
 /* Counts errors, and says to the subnet manager what it is to hear of them. */
 void agents_error(struct agents *a, port_id port, unsigned counter,
 		  uint64_t more, hd_time now);
-/* By the name that perfquery prints: "SymbolErrorCounter"; -1 if none has it.
- */
+/* By the name that perfquery prints, "SymbolErrorCounter"; -1: no such name. */
 int agents_counter_named(const char *name);
 
 /* ---- deeds: all of what changes agents, or makes them say something */

@@ -496,8 +496,7 @@ enum hd_status file_write(const char *path, const void *bytes, size_t len,
 	return file_commit(&w, d);
 }
 
-/* ---- going on with it -----------------------------------------------------
- */
+/* ---- going on with it --------------------------------------------------- */
 
 /*
  * Bytes of `from` up to `len`, added to what is known of those before; written

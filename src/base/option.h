@@ -62,8 +62,8 @@ struct option {
 				     * `low` only, in ps */
 	const char *path;           /* OPT_SET */
 	const char *replaces; /* OPT_OUTPUT: the option whose file it may be */
-	enum option_kind
-		as; /* OPT_SET: OPT_FLAG for any text, OPT_INPUT for a file */
+	/* OPT_SET: OPT_FLAG for any text, OPT_INPUT for a file. */
+	enum option_kind as;
 	/* Words that a text may be, a blank after each, for completion only;
 	 * NULL: none are known. */
 	void (*words)(struct strbuf *out);

@@ -82,8 +82,7 @@ static uint64_t ones(unsigned size)
 	return UINT64_MAX >> (64 - 8 * size);
 }
 
-/* A whole number of `size` bytes: one more than it is, so that all ones are 0.
- */
+/* A whole number of `size` bytes: plus one, so that all ones take one byte. */
 static uint64_t pack_whole(struct pack *p, unsigned size, uint64_t v)
 {
 	uint64_t above;
@@ -118,8 +117,7 @@ void pack_u64(struct pack *p, uint64_t *v)
 	*v = pack_whole(p, sizeof(*v), *v);
 }
 
-/* Signs are at the bottom, so that small numbers are short on both sides of 0.
- */
+/* The sign is the lowest bit: small numbers are short on both sides of 0. */
 static int64_t pack_signed(struct pack *p, unsigned size, int64_t v)
 {
 	uint64_t folded = (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);

@@ -69,8 +69,7 @@ void pack_bytes(struct pack *p, void *bytes, size_t n);
  * what was written, never more than there are bytes left.
  */
 size_t pack_count(struct pack *p, size_t n);
-/* Reading: refuses the whole unless `holds`, which it returns. Writing: true.
- */
+/* Reading: refuses all unless `holds`, which it returns. Writing: true. */
 bool pack_check(struct pack *p, bool holds);
 /* A number that must be the same on both ways, as sizes of arrays. */
 void pack_same(struct pack *p, uint64_t v);

@@ -333,8 +333,7 @@ static void controls_are_shown_and_do_nothing(void **state)
 	assert_shown("\x9b"
 		     "1m\xc2\x9b",
 		     "\\x9b1m\\u009b");
-	/* Lines that end elsewhere, writing that turns around: U+2028, U+202e.
-	 */
+	/* Ends of lines, writing that turns around: U+2028, U+202e. */
 	const char turns[] = { '\xe2', '\x80', '\xa8', '\xe2',
 			       '\x80', '\xae', '\0' };
 

@@ -314,9 +314,7 @@ void cost_program(struct nic *nic, struct bench_point *point)
 	endpoint_close(&e);
 }
 
-/* ---- multicast
- * --------------------------------------------------------------------------------
- */
+/* ---- multicast ---------------------------------------------------------- */
 
 /* Rank 0 sends one datagram to all and waits for everybody's answer. */
 static void multicast_rounds(struct endpoint *first, uint32_t n,

@@ -335,8 +335,7 @@ static size_t judge_costs(struct fitting *f, const double *x, double *worst)
 
 #define BETTER 0.98 /* of what a search found before: worth another one */
 
-/* Searches from `at`; keeps what is better in x. True if that is much better.
- */
+/* Searches from `at`; keeps what is better in x. True: it is much better. */
 static bool improves(struct fitting *f, double *at, double *best, double *x)
 {
 	const struct minimise_options o = { 0.3, 2e-3, 120 };

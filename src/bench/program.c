@@ -19,9 +19,7 @@ double bench_bandwidth(const struct bench_found *f)
 	return (double)f->bytes / ((double)f->elapsed / 1e6);
 }
 
-/* ---- contenders
- * ---------------------------------------------------------------------------
- */
+/* ---- contenders --------------------------------------------------------- */
 
 /* Loads an adapter with small writes, or a link with large ones, until rank 0
  * has finished. */
@@ -73,9 +71,7 @@ static struct endpoint *host_contenders(struct nic *nic,
 	return list;
 }
 
-/* ---- one point
- * ------------------------------------------------------------------------------
- */
+/* ---- one point ---------------------------------------------------------- */
 
 /* What must be there before the first message comes. */
 static void post_ahead(struct endpoint *e, bool first)

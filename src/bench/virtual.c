@@ -562,9 +562,7 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 	return status;
 }
 
-/* ---- the back-end
- * ----------------------------------------------------------------------------
- */
+/* ---- the back-end ------------------------------------------------------- */
 
 struct describe_row {
 	const char *backend, *profile, *about;

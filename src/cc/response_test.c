@@ -103,8 +103,7 @@ static void the_unit_of_packets_per_second_does_not_matter(void **state)
 	}
 }
 
-/* Nor does it for a flow's whole course, be it packets per second or per hour.
- */
+/* Nor for a flow's whole course, be it packets per second or per hour. */
 static void the_unit_does_not_matter_to_a_flow(void **state)
 {
 	(void)state;

@@ -16,8 +16,7 @@
 /* The words after "heddle", for the record; borrowed. */
 void record_words(int argc, char **argv);
 
-/* Looks whether a run can be noted; EXIT_DONE if so, or if none is asked for.
- */
+/* Can a run be noted? EXIT_DONE if so, or if nobody asks for it. */
 int record_begin(const struct command *self,
 		 const struct common_options *common);
 

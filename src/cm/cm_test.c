@@ -360,8 +360,7 @@ static void commands_that_make_no_sense(void **state)
 	const struct rdma_ucm_connect early = { .id = two,
 						.conn_param.valid = 1 };
 
-	/* Another host's address; one that is taken; a connection to nowhere.
-	 */
+	/* Another host's address; one that is taken; a way to nowhere. */
 	assert_int_equal(
 		order(&w, 1,
 		      &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &other,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Networks of heddle.h beside closed forms and jobs: exact to the picosecond.
- */
+/* Networks of heddle.h beside closed forms and jobs: to the picosecond. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,8 +61,7 @@ static void note(void *context, struct hd_net *net, int lost)
 	n->lost += lost != 0;
 }
 
-/* ---- closed forms on a star -----------------------------------------------
- */
+/* ---- closed forms on a star --------------------------------------------- */
 
 /* 40 ps a byte on 4x HDR; 26 bytes beyond the payload; MTU 4096. */
 static uint64_t wire(uint64_t bytes)
@@ -440,8 +438,7 @@ static void a_network_is_the_fabric_of_jobs(void **state)
 	}
 }
 
-/* ---- misuse ---------------------------------------------------------------
- */
+/* ---- misuse ------------------------------------------------------------- */
 
 static void any_call_at_any_time_is_answered(void **state)
 {

@@ -4,7 +4,7 @@
 
 /*
  * One run of a scenario, with all that its rows need (queue pairs, jobs) and
- *all that looks on: captures, traces, samples of its links. 'heddle sim', the
+ * all that looks on: captures, traces, samples of its links. 'heddle sim', the
  * points of 'heddle sweep' and programs that use heddle.h come here.
  *
  *	if (simulation_new(fabric, &options, &d, &s) == HD_OK) {

@@ -42,15 +42,13 @@ struct simulation {
 	bool is_due;
 };
 
-/* ---- simulation.c -------------------------------------------------------
- */
+/* ---- simulation.c ------------------------------------------------------- */
 
 /* Bytes of another process made no sense in one of its runs. */
 enum hd_status refuse_broken(struct simulation *s, const struct sim *sim,
 			     struct diag *d);
 
-/* ---- simulation_jobs.c ---------------------------------------------------
- */
+/* ---- simulation_jobs.c -------------------------------------------------- */
 
 /* The next instant at which jobs are looked at (J11). */
 hd_time jobs_next_look(const struct simulation *s);
@@ -58,8 +56,7 @@ hd_time jobs_next_look(const struct simulation *s);
 HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s,
 					    struct diag *d);
 
-/* ---- simulation_saved.c ---------------------------------------------------
- */
+/* ---- simulation_saved.c ------------------------------------------------- */
 
 /* Before anything is opened: can it be saved; is there something to go on
  * with? */

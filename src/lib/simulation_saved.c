@@ -9,8 +9,7 @@
 #include "lib/simulation_parts.h"
 #include "ranks/world.h"
 
-/* ---- what a checkpoint is of ------------------------------------------------
- */
+/* ---- what a checkpoint is of -------------------------------------------- */
 
 /* The scenario, and what of the run is looked at. */
 static enum hd_status find_content(const struct simulation *s,

@@ -30,9 +30,8 @@ enum live_pace { LIVE_FREE, LIVE_TIMED };
 
 struct live_page {
 	uint32_t magic;
-	uint32_t pace; /* enum live_pace */
-	_Atomic uint32_t
-		timers; /* engines that give data their time: 1, or 0 */
+	uint32_t pace;            /* enum live_pace */
+	_Atomic uint32_t timers;  /* engines of the timed pace: 1, or 0 */
 	_Atomic uint32_t is_held; /* the time stands */
 	/* Counts what changes: tables, links, who is there. */
 	_Atomic uint32_t generation;

@@ -134,8 +134,7 @@ void daemon_adopt(struct live *l, int fd);
 /* Waits for something to happen, at most `most` ms (-1: any time). */
 void daemon_turn(struct live *l, int most);
 
-/* The slot of the connection of that number, if it is for that; or NO_CLIENT.
- */
+/* The slot of the connection with that number and purpose, or NO_CLIENT. */
 uint32_t client_find(const struct live *l, uint32_t number,
 		     enum live_kind kind);
 

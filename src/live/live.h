@@ -68,8 +68,7 @@ struct live_manager {
 	const char *host;
 	const char *engine; /* a name of route_engines[] */
 	unsigned priority;  /* 0 to 15 */
-	/* A line of what it does; and once its subnet is up, or it stands by.
-	 */
+	/* A line of what it does; once its subnet is up, or it stands by. */
 	void (*say)(void *context, const char *line);
 	void (*ready)(void *context);
 	void *context;

@@ -150,8 +150,7 @@ static enum hd_status is_there(struct asking *a, bool *is)
 		       : status;
 }
 
-/* Whether there is a path between two ports with that SL; not after an error.
- */
+/* Whether two ports have a path with that SL; of no meaning after an error. */
 static bool has_path(struct asking *a, const uint16_t *ends, int sl,
 		     enum hd_status *status)
 {

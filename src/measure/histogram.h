@@ -35,8 +35,7 @@ struct histogram {
 	uint64_t max;
 	uint64_t squares[3]; /* their sum: 192 bits, lowest first */
 	uint64_t *rows[HISTOGRAM_ROWS];
-	struct histogram_pool
-		*pool; /* that has its rows; NULL = it owns them */
+	struct histogram_pool *pool; /* has its rows; NULL: they are its own */
 };
 
 /*

@@ -292,8 +292,7 @@ static void histograms_in_a_pool_are_those_that_own_their_rows(void **state)
 	free(pooled);
 }
 
-/* Huge and small, in two orders, in one histogram and in many: the same bits.
- */
+/* Huge and small, in two orders, in one histogram or many: the same bits. */
 static void order_and_merging_leave_no_trace(void **state)
 {
 	enum { PARTS = 7, SAMPLES = 5000 };

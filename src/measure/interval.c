@@ -135,8 +135,7 @@ struct interval batch_counts_interval(const struct batch_counts *b,
 	return batch_means_interval(&means, level);
 }
 
-/* ---- as bytes -------------------------------------------------------------
- */
+/* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member means_members[] = {
 	PACK(batch_means, sum),   PACK(batch_means, filled),

@@ -131,8 +131,7 @@ enum hd_status batch_solve(const struct batch_queue *q, struct diag *d,
 		add_arrivals(q, k, rate);
 	add_services(&service, rate);
 
-	/* Every level leads down and up, unless such a rate vanishes in ours.
-	 */
+	/* Every level leads down and up, unless a rate is lost to rounding. */
 	enum hd_status status = gth_solve(rate, states, p);
 
 	free(rate);

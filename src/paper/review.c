@@ -36,8 +36,7 @@ void review_fini(struct paper_review *s)
 
 /* ---- choosing ----------------------------------------------------------- */
 
-/* The job that runs this command, which is taken; a new one if there is none.
- */
+/* The job that runs this command, taken over; a new one if there is none. */
 static size_t job_of(struct paper_review *s, char *command)
 {
 	size_t i = 0;

@@ -115,8 +115,7 @@ static bool as_recorded(const char *name, unsigned at_once, size_t n_items,
 	return run_is_as_recorded(name, true, at_once, n_items, n_jobs);
 }
 
-/* A quick run may end otherwise than one at the printed size: both are known.
- */
+/* A quick run may end otherwise than one of the printed size: both known. */
 static void sizes_have_verdicts_of_their_own(void **state)
 {
 	(void)state;

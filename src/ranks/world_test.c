@@ -59,8 +59,7 @@ static void one_process_is_alone_and_loads_nothing(void **state)
 	world_close(&r);
 }
 
-/* ---- talking --------------------------------------------------------------
- */
+/* ---- talking ------------------------------------------------------------ */
 
 /* What `from` gives to `to` in a turn: of any length, none too. */
 static void speech(unsigned from, unsigned to, unsigned turn,

@@ -17,10 +17,9 @@ struct compared {
 };
 
 struct compare_options {
-	const char
-		*table; /* only this one; NULL: all of up to MOST_ROWS rows */
-	bool all;       /* equal values too */
-	bool brief;     /* what fits a screen; not with the others */
+	const char *table; /* only this; NULL: all of up to MOST_ROWS rows */
+	bool all;          /* equal values too */
+	bool brief;        /* what fits a screen; not with the others */
 };
 
 /* A table that is longer is compared only when asked for by name. */

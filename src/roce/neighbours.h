@@ -47,8 +47,7 @@ void neighbours_receive(struct neighbours *n, const uint8_t *frame,
  */
 void neighbours_send(struct neighbours *n, const uint8_t *gid,
 		     const uint8_t *frame, size_t size, hd_time now);
-/* The next frame to send, in `room` bytes of `frame`; false if there is none.
- */
+/* The next frame to send, in `room` bytes of `frame`; false: none. */
 bool neighbours_next(struct neighbours *n, uint8_t *frame, size_t room,
 		     size_t *size);
 

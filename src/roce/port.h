@@ -38,8 +38,7 @@ void roce_port_remove(struct roce_port *p, const struct qp *qp);
 
 void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size,
 		       hd_time now);
-/* The next frame to send now, at most ROCE_MAX bytes; false if there is none.
- */
+/* The next frame to send now, at most ROCE_MAX bytes; false: none. */
 bool roce_port_next(struct roce_port *p, hd_time now, uint8_t *frame,
 		    size_t *size);
 

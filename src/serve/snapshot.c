@@ -162,8 +162,7 @@ static void put_down(struct follow *s, struct json *w)
 	json_end(w);
 }
 
-/* Rows that go on can be changed, if they have a load: saturating ones do not.
- */
+/* Rows that go on can be changed if they have a load: not saturating ones. */
 static void put_rows(const struct follow *s, struct json *w)
 {
 	const struct scenario *scn = simulation_fabric(s->run)->scenario;

@@ -30,8 +30,7 @@ struct watch {
 	char *dir;
 	pthread_mutex_t lock;
 
-	/* The fabric, which `born` tells from others, as it was at `version`.
-	 */
+	/* The fabric as it was at `version`; `born` tells it from others. */
 	bool is_known;
 	uint64_t born, version;
 	struct topo topo;

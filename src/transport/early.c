@@ -115,8 +115,7 @@ bool early_keep(struct qp *qp, const struct packet *p)
 		(*place)->packet.bth.ack_req |= p->bth.ack_req;
 		return true;
 	}
-	free(*place); /* passed over: a number among those of a READ's answers
-		       */
+	free(*place); /* passed over: within a READ's answers */
 	*place = copy_of(p);
 	(*place)->in_place = put_in_place(qp, p);
 	return true;

@@ -9,8 +9,7 @@
 #include "base/ring.h"
 #include "transport/state.h"
 
-/* ---- work requests ---------------------------------------------------------
- */
+/* ---- work requests ------------------------------------------------------ */
 
 static const struct pack_member sge_members[] = {
 	PACK(sge, addr),

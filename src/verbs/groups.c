@@ -47,8 +47,7 @@ uint32_t group_ends(const struct v_device *dev, lid_t mlid)
 	return ends_behind(dev->lab, dev->port, mlid, 0);
 }
 
-/* ---- who is in it ---------------------------------------------------------
- */
+/* ---- who is in it ------------------------------------------------------- */
 
 bool group_has(const struct member *m, const struct packet *p)
 {

@@ -9,8 +9,7 @@
 #include "verbs/objects.h"
 #include "wire/headers.h"
 
-/* ---- what connections of a lab have in common ----------------------------
- */
+/* ---- what connections of a lab have in common --------------------------- */
 
 static void shares_add(struct pairs *pairs, uint32_t n)
 {

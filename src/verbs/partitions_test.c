@@ -98,8 +98,7 @@ static bool may_talk(const struct drawn *d, const struct row *row)
 	return to != NO_MEMBER && (from == FULL || to == FULL);
 }
 
-/* Every loss is counted where it was: by switches if they look, else by hosts.
- */
+/* Every loss is counted where it was: by switches that look, else by hosts. */
 static void check_counters(const struct drawn *d, const struct fabric *f,
 			   const struct sim_metrics *m)
 {
@@ -118,8 +117,7 @@ static void check_counters(const struct drawn *d, const struct fabric *f,
 		if (is_end == d->enforced)
 			assert_int_equal(of_port, 0);
 	}
-	/* Hosts refuse answers to who forged his key, too: these are no data.
-	 */
+	/* Hosts refuse answers to forged keys, too: these are no data. */
 	if (d->enforced)
 		assert_int_equal(refused, m->lost[SIM_LOST_PARTITION]);
 	else

@@ -34,8 +34,7 @@ void lab_saved_free(struct lab *lab)
 	free(lab->saved);
 }
 
-/* ---- packets ---------------------------------------------------------------
- */
+/* ---- packets ------------------------------------------------------------ */
 
 static const struct pack_member slot_members[] = {
 	PACK(slot, copies), PACK(slot, vl),    PACK(slot, staged),

@@ -5,8 +5,7 @@
 #include "base/alloc.h"
 #include "verbs/traffic_parts.h"
 
-/* ---- when messages were made ------------------------------------------------
- */
+/* ---- when messages were made -------------------------------------------- */
 
 /* Of those that are not done yet. */
 static void pack_born(struct posting *p, struct pack *k)

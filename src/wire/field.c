@@ -329,8 +329,7 @@ static void json_value(const struct field *f, const uint8_t *bytes,
 		json_uint(w, field_get(f, bytes));
 		return;
 	}
-	/* A mask's names follow on lines of their own, which JSON leaves out.
-	 */
+	/* A mask's names follow on lines of their own; not in JSON. */
 	if (f->kind == FIELD_MASK)
 		strbuf_printf(&text, "0x%" PRIx64, field_get(f, bytes));
 	else if (f->kind == FIELD_STRING)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Half of a round trip of 8 bytes between two ranks: the best of many, in us.
- */
+/* Half a round trip of 8 bytes between two ranks: the best of many, in us. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -407,8 +407,7 @@ static void work(unsigned generation)
 			mapped = mappings();
 		}
 	}
-	/* Somebody may have been dead then; bells are opened when first rung.
-	 */
+	/* Somebody may have been dead then; bells open when first rung. */
 	demand(held == 0 || descriptors() <= held + n_processes,
 	       "descriptors of the dead");
 	demand(mapped == 0 || mappings() <= mapped + n_processes,

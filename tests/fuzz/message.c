@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What ranks of a benchmark tell each other: read back as it was, or refused.
- */
+/* What ranks of a benchmark tell each other: read back the same, or refused. */
 #include <stdlib.h>
 #include <string.h>
 

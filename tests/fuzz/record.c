@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Records of MPI programs: what is taken is GOAL that reads back as the same.
- */
+/* Records of MPI programs: what is taken is GOAL that reads back the same. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,8 +8,7 @@
 
 #define STREAM_CHOICES UINT64_C(0x30000000)
 
-/* The packet of a flow that was the last to have candidates at a switch (D5).
- */
+/* The packet of a flow that last had candidates at a switch (D5). */
 struct routed {
 	const struct packet *packet;
 	unsigned port;
@@ -368,8 +367,7 @@ static uint64_t least_load(const struct oracle *o, uint32_t first_port,
 	return least;
 }
 
-/* D7: whether the set around is the less loaded one, by more than the margin.
- */
+/* D7: whether the set around is less loaded, by more than the margin. */
 static bool is_lighter(const struct oracle *o, uint32_t first_port,
 		       const struct port_set *minimal,
 		       const struct port_set *around)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The oracle against times worked out by hand (rig.h): what fails (A1, F1-F7).
- */
+/* The oracle against times worked out by hand (rig.h): faults (A1, F1-F7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

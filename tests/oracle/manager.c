@@ -2,8 +2,7 @@
 /* What a manager outside changes while a run goes on: T11l, C9. */
 #include "state.h"
 
-/* The one whose lanes and partitions hold then; NULL: those of the beginning.
- */
+/* Whose lanes and partitions hold then; NULL: those of the beginning. */
 static const struct subnet *changed_to(const struct oracle *o, hd_time when)
 {
 	const struct sim_setup *s = o->setup;

@@ -137,8 +137,7 @@ static uint32_t group_beyond(const struct drawn_groups *g, uint32_t at,
 	return far == TOPO_NONE ? FAR : g->shape->group[far];
 }
 
-/* Whether a switch has minimal ports, all of them cables to the target's group.
- */
+/* Whether a switch has minimal ports, all with cables to the target's group. */
 static bool goes_straight(const struct drawn_groups *g, uint32_t at,
 			  uint32_t to)
 {
@@ -165,8 +164,7 @@ static bool crosses(const struct drawn_groups *g, uint32_t at, uint32_t port,
 		       to);
 }
 
-/* Whether the far switch of a port is of the same group and has such a cable.
- */
+/* Whether the far switch of a port is of the group and has such a cable. */
 static bool approaches(const struct drawn_groups *g, uint32_t at, uint32_t port,
 		       uint32_t to)
 {

@@ -68,8 +68,7 @@ static uint32_t beyond(const struct oracle *o, uint32_t node, unsigned port)
 	return s->ports[peer].node;
 }
 
-/* The switches of the tree that are next to one at `hops`; whether any is new.
- */
+/* The switches of the tree next to one at `hops`; whether any is new. */
 static bool reach_from(const struct oracle *o, uint16_t mlid, uint32_t node,
 		       uint32_t *hops)
 {

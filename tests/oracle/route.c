@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What becomes of a packet at its arrival at a switch: A1, A2, A3, T12, T11r.
- */
+/* What becomes of a packet that comes to a switch: A1, A2, A3, T12, T11r. */
 #include <assert.h>
 
 #include "state.h"

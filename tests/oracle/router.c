@@ -107,8 +107,7 @@ static uint32_t subnet_of(const struct oracle *o, uint32_t port)
 	return s->subnet->topo->ports[s->ports[port].origin].subnet;
 }
 
-/* R4m: the TClass with which the packet leaves a router that it entered here.
- */
+/* R4m: the TClass with which a packet leaves a router that it entered here. */
 static uint8_t marked(const struct oracle *o, const struct packet *packet,
 		      uint32_t in)
 {

@@ -8,10 +8,9 @@
 #include "cli/command.h"
 
 struct cc_runs {
-	struct option_list
-		algorithms;       /* none named: all, and without control */
-	const char *pcap;         /* where packets go, or NULL */
-	struct option_list ports; /* of which ports; none named: of all */
+	struct option_list algorithms; /* none: all, and without control */
+	const char *pcap;              /* where packets go, or NULL */
+	struct option_list ports;      /* of which ports; none named: of all */
 };
 
 /* The first algorithm named that there is not, or NULL. */
