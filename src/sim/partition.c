@@ -3,46 +3,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/order.h"
+#include "base/sets.h"
 #include "sim/parts.h"
 
 /* ---- what stays together ----------------------------------------------- */
 
-/*
- * Nodes in groups that are never cut: an end port with its switch, what a link
- * joins that is much shorter than others, so that windows would be, and what
- * endpoints ask for.
- */
-struct groups {
-	uint32_t *of; /* per node: another of its group, or itself */
-};
-
-static uint32_t group_of(struct groups *g, uint32_t node)
-{
-	while (g->of[node] != node) {
-		g->of[node] = g->of[g->of[node]];
-		node = g->of[node];
-	}
-	return node;
-}
-
-static void groups_join(struct groups *g, uint32_t a, uint32_t b)
-{
-	a = group_of(g, a);
-	b = group_of(g, b);
-	if (a < b)
-		g->of[b] = a;
-	else
-		g->of[a] = b;
-}
-
 /* The propagation delay below which links are not cut: half of the median. */
-static int by_time(const void *x, const void *y)
-{
-	hd_time a = *(const hd_time *)x, b = *(const hd_time *)y;
-
-	return a < b ? -1 : a > b;
-}
-
 static hd_time shortest_to_cut(const struct sim_setup *setup)
 {
 	hd_time *all = hd_alloc(setup->n_ports, sizeof(*all));
@@ -52,21 +19,24 @@ static hd_time shortest_to_cut(const struct sim_setup *setup)
 		if (setup->ports[i].peer != SIM_NONE)
 			all[n++] = setup->ports[i].propagation;
 	}
-	qsort(all, n, sizeof(*all), by_time);
+	qsort(all, n, sizeof(*all), order_u64);
 	hd_time median = n ? all[n / 2] : 0;
 
 	free(all);
 	return median / 2;
 }
 
-static void groups_init(struct groups *g, const struct sim *s)
+/*
+ * Nodes in groups (base/sets.h) that are never cut: an end port with its
+ * switch, what a link joins that is much shorter than others, so that windows
+ * would be, and what endpoints ask for.
+ */
+static uint32_t *groups_new(const struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
 	hd_time least = shortest_to_cut(setup);
+	uint32_t *groups = sets_new(setup->n_nodes);
 
-	g->of = hd_alloc(setup->n_nodes, sizeof(*g->of));
-	for (uint32_t i = 0; i < setup->n_nodes; i++)
-		g->of[i] = i;
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		const struct sim_port *p = &setup->ports[i];
 
@@ -74,14 +44,15 @@ static void groups_init(struct groups *g, const struct sim *s)
 			continue;
 		if (setup->nodes[p->node].kind == SIM_END ||
 		    p->propagation < least)
-			groups_join(g, p->node, setup->ports[p->peer].node);
+			sets_join(groups, p->node, setup->ports[p->peer].node);
 	}
 	for (uint32_t e = 0; e < s->ends.n; e++) {
 		const uint32_t *joined = s->ends.all[e].joined;
 
 		for (uint32_t i = 0; joined && i < setup->n_nodes; i++)
-			groups_join(g, i, joined[i]);
+			sets_join(groups, i, joined[i]);
 	}
+	return groups;
 }
 
 /* ---- the graph that METIS cuts ----------------------------------------- */
@@ -93,7 +64,7 @@ struct graph {
 	idx_t *vertex;     /* per node */
 };
 
-static void graph_init(struct graph *g, struct groups *groups,
+static void graph_init(struct graph *g, uint32_t *groups,
 		       const struct sim_setup *setup)
 {
 	idx_t edges = 0;
@@ -105,11 +76,11 @@ static void graph_init(struct graph *g, struct groups *groups,
 		.vertex = hd_alloc(setup->n_nodes, sizeof(idx_t)),
 	};
 	for (uint32_t i = 0; i < setup->n_nodes; i++) {
-		if (group_of(groups, i) == i)
+		if (sets_find(groups, i) == i)
 			g->vertex[i] = g->n++;
 	}
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
-		g->vertex[i] = g->vertex[group_of(groups, i)];
+		g->vertex[i] = g->vertex[sets_find(groups, i)];
 	/* Ports of a group need not follow each other: count, then place. */
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		const struct sim_port *p = &setup->ports[i];
@@ -153,12 +124,11 @@ static void graph_fini(struct graph *g)
 uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 {
 	const struct sim_setup *setup = s->setup;
-	struct groups groups;
+	uint32_t *groups = groups_new(s);
 	struct graph g;
 
-	groups_init(&groups, s);
-	graph_init(&g, &groups, setup);
-	free(groups.of);
+	graph_init(&g, groups, setup);
+	free(groups);
 	idx_t parts = (idx_t)(n < PARTS_MOST ? n : PARTS_MOST), one = 1, cut;
 	idx_t options[METIS_NOPTIONS];
 	idx_t *part = hd_alloc((size_t)g.n, sizeof(*part));

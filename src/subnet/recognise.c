@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sets.h"
 
 /* The graph with parallel cables merged: one number per pair of neighbours. */
 struct plain {
 	const struct sw_graph *g;
 	uint32_t *first;  /* neighbours of sw: first[sw] .. first[sw + 1] */
 	switch_id *to;    /* by the number of the lowest port */
-	uint32_t *joined; /* union-find over these entries */
+	uint32_t *joined; /* base/sets.h: entries of one dimension */
 	uint32_t *twin;   /* the same pair seen from the other switch */
 };
 
@@ -24,26 +25,6 @@ static uint32_t find_entry(const struct plain *p, switch_id a, switch_id b)
 	return TOPO_NONE;
 }
 
-static uint32_t root_of(struct plain *p, uint32_t i)
-{
-	while (p->joined[i] != i) {
-		p->joined[i] = p->joined[p->joined[i]];
-		i = p->joined[i];
-	}
-	return i;
-}
-
-static void unite(struct plain *p, uint32_t a, uint32_t b)
-{
-	a = root_of(p, a);
-	b = root_of(p, b);
-	/* The lower number leads, so that the result has no history. */
-	if (a < b)
-		p->joined[b] = a;
-	else
-		p->joined[a] = b;
-}
-
 static void plain_init(struct plain *p, const struct sw_graph *g)
 {
 	uint32_t n = 0;
@@ -52,7 +33,7 @@ static void plain_init(struct plain *p, const struct sw_graph *g)
 		.g = g,
 		.first = hd_alloc(g->n + 1u, sizeof(*p->first)),
 		.to = hd_alloc(g->n_edges, sizeof(*p->to)),
-		.joined = hd_alloc(g->n_edges, sizeof(*p->joined)),
+		.joined = sets_new(g->n_edges),
 		.twin = hd_alloc(g->n_edges, sizeof(*p->twin)),
 	};
 	for (switch_id sw = 0; sw < g->n; sw++) {
@@ -66,10 +47,8 @@ static void plain_init(struct plain *p, const struct sw_graph *g)
 		p->first[sw + 1] = n;
 	}
 	for (switch_id sw = 0; sw < g->n; sw++) {
-		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++) {
-			p->joined[i] = i;
+		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++)
 			p->twin[i] = find_entry(p, p->to[i], sw);
-		}
 	}
 }
 
@@ -108,11 +87,11 @@ static void relate(struct plain *p, switch_id at, uint32_t i, uint32_t k)
 	switch_id x = fourth_corner(p, at, a, b);
 
 	if (x == TOPO_NONE) {
-		unite(p, i, k);
+		sets_join(p->joined, i, k);
 		return;
 	}
-	unite(p, i, find_entry(p, b, x));
-	unite(p, k, find_entry(p, a, x));
+	sets_join(p->joined, i, find_entry(p, b, x));
+	sets_join(p->joined, k, find_entry(p, a, x));
 }
 
 static void relate_all(struct plain *p)
@@ -121,7 +100,7 @@ static void relate_all(struct plain *p)
 		uint32_t end = p->first[sw + 1];
 
 		for (uint32_t i = p->first[sw]; i < end; i++) {
-			unite(p, i, p->twin[i]);
+			sets_join(p->joined, i, p->twin[i]);
 			for (uint32_t k = i + 1; k < end; k++)
 				relate(p, sw, i, k);
 		}
@@ -146,7 +125,7 @@ static void flood_slice(struct plain *p, struct slices *s, switch_id start)
 		switch_id sw = s->queue[head++];
 
 		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++) {
-			if (root_of(p, i) == s->class ||
+			if (sets_find(p->joined, i) == s->class ||
 			    s->of[p->to[i]] != TOPO_NONE)
 				continue;
 			s->of[p->to[i]] = s->n;
@@ -205,7 +184,7 @@ static bool line_init(struct line *l, struct plain *p, const struct slices *s)
 		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++) {
 			uint32_t here = s->of[sw], there = s->of[p->to[i]];
 
-			if (root_of(p, i) == s->class &&
+			if (sets_find(p->joined, i) == s->class &&
 			    (here == there || !add_neighbour(l, here, there)))
 				return false;
 		}
@@ -284,10 +263,11 @@ bool grid_recognise(struct grid *grid, const struct sw_graph *g)
 		bool seen = false;
 
 		for (uint32_t k = 0; k < i; k++)
-			seen |= root_of(&p, k) == root_of(&p, i);
+			seen |= sets_find(p.joined, k) ==
+				sets_find(p.joined, i);
 		if (seen)
 			continue;
-		fits = add_dimension(grid, &p, root_of(&p, i));
+		fits = add_dimension(grid, &p, sets_find(p.joined, i));
 		if (fits)
 			positions *= grid->size[grid->n_dims - 1];
 		fits = fits && positions <= g->n;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_BASE_SETS_H
+#define HD_BASE_SETS_H
+
+/*
+ * Disjoint sets of small numbers (union-find): of[i] is another of the set of
+ * i, nearer to its lowest number, or i itself if it is that one.
+ */
+
+#include <stdint.h>
+
+#include "base/alloc.h"
+
+/* `n` sets of one each; to be freed. */
+static inline uint32_t *sets_new(uint32_t n)
+{
+	uint32_t *of = hd_alloc(n, sizeof(*of));
+
+	for (uint32_t i = 0; i < n; i++)
+		of[i] = i;
+	return of;
+}
+
+/* The lowest of the set that `i` is in: whatever was joined in which order. */
+static inline uint32_t sets_find(uint32_t *of, uint32_t i)
+{
+	while (of[i] != i) {
+		of[i] = of[of[i]];
+		i = of[i];
+	}
+	return i;
+}
+
+static inline void sets_join(uint32_t *of, uint32_t a, uint32_t b)
+{
+	a = sets_find(of, a);
+	b = sets_find(of, b);
+	if (a < b)
+		of[b] = a;
+	else
+		of[a] = b;
+}
+
+#endif
