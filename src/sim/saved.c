@@ -27,32 +27,41 @@ static const struct packet *packet_of(const struct saved_packet *x)
 	return &x->owner->pool.all[x->id];
 }
 
+static const struct packet_extra *extra_of(const struct saved_packet *x)
+{
+	static const struct packet_extra none;
+	const struct packet_extra *all = x->owner->pool.extras;
+
+	return all ? &all[x->id] : &none;
+}
+
 /* By what they are and where, so that no order depends on a part's numbers. */
 static int packet_order(const void *x, const void *y)
 {
 	const struct packet *a = packet_of(x), *b = packet_of(y);
-	const struct packet_extra *c = NULL, *d = NULL;
-	int order = saved_compare(a->born, b->born);
+	const struct packet_extra *c = extra_of(x), *d = extra_of(y);
+	const uint64_t keys[][2] = {
+		{ a->born, b->born },
+		{ a->flow, b->flow },
+		{ c->source, d->source },
+		{ c->endpoint, d->endpoint },
+		{ a->sequence, b->sequence },
+		{ c->kind, d->kind },
+		{ a->up, b->up },
+		{ a->flags, b->flags },
+		/* A slot that copies share goes to no output of its own. */
+		{ a->flags & P_SHARED ? 0 : a->out,
+		  b->flags & P_SHARED ? 0 : b->out },
+		{ a->head, b->head },
+		{ a->dlid, b->dlid },
+		/* An endpoint's cookies are numbers of a part's. */
+		{ c->endpoint ? 0 : c->cookie, d->endpoint ? 0 : d->cookie },
+	};
+	int order = 0;
 
-	if (((const struct saved_packet *)x)->owner->pool.extras) {
-		const struct saved_packet *from = x, *to = y;
-
-		c = &from->owner->pool.extras[from->id];
-		d = &to->owner->pool.extras[to->id];
-	}
-	order = order ? order : saved_compare(a->flow, b->flow);
-	order = order || !c ? order : saved_compare(c->source, d->source);
-	order = order || !c ? order : saved_compare(c->endpoint, d->endpoint);
-	order = order ? order : saved_compare(a->sequence, b->sequence);
-	order = order || !c ? order : saved_compare(c->kind, d->kind);
-	order = order ? order : saved_compare(a->up, b->up);
-	order = order ? order : saved_compare(a->flags, b->flags);
-	order = order || (a->flags & P_SHARED) ? order
-					       : saved_compare(a->out, b->out);
-	order = order ? order : saved_compare(a->head, b->head);
-	order = order ? order : saved_compare(a->dlid, b->dlid);
-	return order || !c || c->endpoint ? order
-					  : saved_compare(c->cookie, d->cookie);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys) && !order; i++)
+		order = saved_compare(keys[i][0], keys[i][1]);
+	return order;
 }
 
 /* Adds those of a part that are in use. */
@@ -454,8 +463,7 @@ const char *sim_not_saved(const struct sim *s)
 	return NULL;
 }
 
-/* ---- sections
- * --------------------------------------------------------------------- */
+/* ---- sections ----------------------------------------------------------- */
 
 /* Whose rows are in which; NULL: there is one. The caller frees it. */
 static uint16_t *sections_find(const struct sim *s)
