@@ -18,7 +18,7 @@ static struct live_clock *clock_of(void)
 
 bool timed_has_engine(void)
 {
-	return atomic_load(&adapter.page->timers) != 0 && !adapter.is_lost;
+	return atomic_load(&adapter.page->has_engine) != 0 && !adapter.is_lost;
 }
 
 void timed_meet(void)

@@ -30,9 +30,9 @@ enum live_pace { LIVE_FREE, LIVE_TIMED };
 
 struct live_page {
 	uint32_t magic;
-	uint32_t pace;            /* enum live_pace */
-	_Atomic uint32_t timers;  /* engines of the timed pace: 1, or 0 */
-	_Atomic uint32_t is_held; /* the time stands */
+	uint32_t pace;               /* enum live_pace */
+	_Atomic uint32_t has_engine; /* which gives data their time */
+	_Atomic uint32_t is_held;    /* the time stands */
 	/* Counts what changes: tables, links, who is there. */
 	_Atomic uint32_t generation;
 };
@@ -149,12 +149,12 @@ struct live_note {
 struct live_clock {
 	_Atomic uint64_t now;   /* ps, by the engine */
 	_Atomic uint32_t polls; /* in vain, in a row */
-	/* Futexes: the program sleeps on the one, the engine on the other. */
+	/* Futexes: on `called` the program sleeps, on `waits` the engine. */
 	_Atomic uint32_t called, waits;
-	int32_t helper; /* our thread, which is none of the program's */
+	int32_t helper; /* the thread of the adapter's own in the program */
 	int32_t bell;   /* where it is woken */
-	_Atomic uint32_t is_answering; /* what it has read from there */
-	_Atomic uint32_t is_kept;      /* by the engine: its time is ours */
+	_Atomic uint32_t is_answering; /* it is at work on what woke it */
+	_Atomic uint32_t is_kept;      /* the engine's time waits for it */
 	_Atomic uint64_t posted;       /* requests: by the program, */
 	_Atomic uint64_t taken;        /* and by the engine */
 	_Atomic uint64_t told;         /* notes: by the engine, */

@@ -40,8 +40,8 @@ struct adapters {
 	struct live_page *page;
 	struct program programs[LIVE_PROGRAMS];
 	uint32_t n_used;
-	uint32_t next;  /* numbers are used in turn */
-	uint32_t timer; /* the number of the engine's connection; 0: none */
+	uint32_t next;   /* numbers are used in turn */
+	uint32_t engine; /* the number of its connection; 0: there is none */
 	struct live_member *members;
 	size_t n_members, members_cap;
 };
@@ -96,12 +96,12 @@ void adapters_stir(struct live *l)
 
 bool adapters_has_engine(const struct live *l)
 {
-	return l->adapters->timer != 0;
+	return l->adapters->engine != 0;
 }
 
 bool adapters_is_engine(const struct live *l, uint32_t slot)
 {
-	return l->adapters->timer == l->clients[slot].number;
+	return l->adapters->engine == l->clients[slot].number;
 }
 
 void adapters_hold(struct live *l, bool holds)
@@ -273,10 +273,10 @@ static void tell_all_gone(struct live *l, uint32_t number)
 }
 
 /* Without it nothing arrives any more, and programs are to know. */
-static void lose_timer(struct live *l)
+static void lose_engine(struct live *l)
 {
-	l->adapters->timer = 0;
-	l->adapters->page->timers = 0;
+	l->adapters->engine = 0;
+	l->adapters->page->has_engine = 0;
 	data_capture_lost(l);
 	l->adapters->page->generation++;
 	tell_all_gone(l, 0);
@@ -287,7 +287,7 @@ void adapters_forget(struct live *l, uint32_t slot)
 	struct program *p = program_of(l, slot);
 
 	if (adapters_is_engine(l, slot))
-		lose_timer(l);
+		lose_engine(l);
 	if (!p)
 		return;
 	adapters_count(l);
@@ -582,20 +582,20 @@ static int ask_group(struct live *l, node_id v, const void *asked,
 }
 
 /* One engine, in a fabric where data take time. */
-static int be_timer(struct live *l, node_id v, const void *asked,
-		    struct answer *out)
+static int be_engine(struct live *l, node_id v, const void *asked,
+		     struct answer *out)
 {
 	struct adapters *all = l->adapters;
 
 	(void)v;
 	(void)asked;
-	if (all->page->pace != LIVE_TIMED || all->timer)
+	if (all->page->pace != LIVE_TIMED || all->engine)
 		return EBUSY;
 	out->file = fcntl(all->file, F_DUPFD_CLOEXEC, 0);
 	if (out->file < 0)
 		return EMFILE;
-	all->timer = l->clients[out->slot].number;
-	all->page->timers = 1;
+	all->engine = l->clients[out->slot].number;
+	all->page->has_engine = 1;
 	all->page->generation++;
 	return 0;
 }
@@ -630,7 +630,7 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
 		{ LIVE_MEMBER, sizeof(struct live_member), take_member },
 		{ LIVE_ASK_GROUP, sizeof(struct live_group_question),
 		  ask_group },
-		{ LIVE_BE_TIMER, 0, be_timer },
+		{ LIVE_BE_ENGINE, 0, be_engine },
 		{ LIVE_ASK_ALL, 0, ask_all },
 		{ LIVE_ASK_CAPTURE, sizeof(uint32_t), data_capture_asked },
 		{ LIVE_CAPTURED, sizeof(uint32_t), data_capture_over },

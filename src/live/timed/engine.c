@@ -56,7 +56,7 @@ int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size,
 
 static enum hd_status attach(struct engine *e, struct diag *d)
 {
-	const struct asked a = { LIVE_BE_TIMER, NULL, 0 };
+	const struct asked a = { LIVE_BE_ENGINE, NULL, 0 };
 	size_t size = 0;
 	int file = -1;
 
