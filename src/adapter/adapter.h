@@ -9,7 +9,8 @@
  *
  * Locks of a program, in the order in which they are taken: a queue pair's
  * `send`, then those of shared memory, then `adapter.peers_lock`. The last is
- * never held while the daemon or a peer is waited for.
+ * never held while the daemon or a peer is waited for. "With `send`", in this
+ * and the other headers of the room: the caller holds the queue pair's.
  */
 
 #include <infiniband/verbs.h>
@@ -47,6 +48,7 @@ void number_give(struct numbers *n, int32_t number);
 
 /* ---- peer.c: memories of programs, ours among them */
 
+/* A completion channel of a peer, opened here. */
 struct channel_to {
 	int32_t remote; /* descriptor there */
 	uint32_t id;
@@ -86,6 +88,10 @@ bool peer_copy(const struct peer *p, const struct pieces *here,
 
 /* ---- fabric.c: the daemon */
 
+/*
+ * The port that a LID leads to, and the one where answers from there arrive, by
+ * the fabric's numbers or LIVE_NO_PORT, as the tables were at a generation.
+ */
 struct path {
 	uint32_t generation;
 	int32_t there, back;
@@ -103,7 +109,7 @@ int fabric_ask(uint32_t question, const void *asked, size_t size,
 	       struct told *out);
 int fabric_node(struct live_node *out);
 int fabric_port(uint32_t number, struct live_port *out);
-/* Whether the path is up to date, and if not, brings it there. */
+/* Asks for the path again, if the fabric has changed since. */
 void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid,
 		 unsigned sl);
 uint32_t fabric_generation(void);
@@ -306,16 +312,17 @@ struct send {
 	struct live_piece sge[];
 };
 
-/* One of UC or UD that has left, with what it carries. */
+/* A send of UC or UD that is complete, but has not arrived; timed pace. */
 struct flight {
 	uint64_t number;
 	struct flight *next;
-	struct send *send; /* inline */
+	struct send *send; /* a copy, all that it carries inline */
 };
 
 enum waiting { WAIT_NOT, WAIT_RECEIVE, WAIT_ANSWER };
 
-/* Who has what is sent to a group, as of a generation. */
+/* The members of the multicast group that was sent to last, as of a generation.
+ */
 struct group {
 	uint32_t *qpns;
 	uint32_t generation, n;
@@ -336,16 +343,17 @@ struct pair {
 	pthread_mutex_t send; /* all below */
 	char *ring;           /* of sends, `stride` bytes each */
 	uint64_t head, tail;
-	uint64_t given;   /* to the engine, and */
-	uint64_t arrived; /* carried out: up to here, of the timed pace */
+	/* Between head and tail, where others than post_run carry sends out: */
+	uint64_t given; /* those before it are the engine's, or transport's; */
+	uint64_t arrived; /* those before it have arrived; timed pace */
 	struct flight *flights, **last_flight; /* of the timed pace */
 	_Atomic uint32_t n_flights;
-	uint64_t drain; /* up to where, before SQ_DRAINED; or 0 */
+	uint64_t drain; /* SQD: once head is there, SQ_DRAINED; or 0 */
 	struct peer *peer;
-	uint64_t since, until; /* ns; until 0: for ever */
-	uint64_t next_try;     /* of the background */
+	uint64_t since, until; /* of `waits`, in ns; until 0: for ever */
+	uint64_t next_try;     /* by the background thread */
 	struct pair *next_waiting;
-	uint64_t building; /* ibv_wr_*: behind what was begun */
+	uint64_t building; /* ibv_wr_*: what tail becomes by wr_complete */
 	struct group group;
 	struct path path;
 	int32_t index;
@@ -379,7 +387,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context,
 			    struct ibv_qp_init_attr_ex *attr);
 /* Functions of ibv_qp_ex. */
 void qp_fill_ex(struct pair *q, uint64_t ops);
-/* Whatever a queue pair has is flushed; with `send`. */
+/* To ERR, with that event: all that it has is flushed; with `send`. */
 void qp_fail(struct pair *q, enum ibv_event_type event);
 /* The one of that number with its `send`, so that it cannot be destroyed; NULL
  * if it is gone. The caller unlocks it. */
@@ -408,23 +416,25 @@ void post_address(const struct pair *q, struct send *s, const struct ah *ah,
 /* Works on what waits in the ring; with `send`. */
 void post_run(struct pair *q);
 /*
- * The engine says: all up to this send have arrived, or all before it; and it
- * is done. With `send`.
+ * What the engine says. All sends up to this one have arrived, or if it has
+ * failed all before it: they are carried out. Later: all up to it are done, and
+ * complete, with that status where they have none of their own. With `send`.
  */
 void post_arrived(struct pair *q, uint64_t number, bool has_failed);
+void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status);
 /* The first in the ring is complete; with `send`. */
 void post_finish(struct pair *q, enum ibv_wc_status status);
-void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status);
 /* Tries the sends that wait once more; all, or those that are due. */
 void post_retry(bool only_due);
 /* When to call that, in ns, or UINT64_MAX. */
 uint64_t post_due(void);
+/* It waits no more: it is going away. */
 void post_forget(const struct pair *q);
 uint64_t now_ns(void);
 
 /* ---- events.c */
 
-/* To the program, if whom it is about still is there. */
+/* To the program, which reads it when it asks; lost if too many wait. */
 void event_raise(struct ibv_context *c, const struct news *n);
 /* What a peer told us, or one of our threads. */
 void event_news(const struct news *n);

@@ -77,7 +77,7 @@ struct shared_ring {
 	uint64_t at; /* offset of the first entry */
 	uint32_t size, max_sge;
 	_Atomic uint64_t head, tail;
-	/* A receive that is just being completed: see ring_taken. */
+	/* A receive that is just being completed: see ring_mend. */
 	_Atomic uint64_t taking; /* its number + 1; 0: none */
 	uint64_t place;          /* that of its completion */
 	int32_t place_cq;

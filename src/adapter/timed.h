@@ -18,15 +18,15 @@ static inline bool is_timed(void)
 	return adapter.page && adapter.page->pace == LIVE_TIMED;
 }
 
-/* Whether there is one: else nothing that is given arrives. */
+/* Whether there is an engine: else nothing that is given arrives. */
 bool timed_has_engine(void);
-/* Until it knows of us: from then on its time is ours, and waits for us. */
+/* Waits until the engine knows of us: from then on its time waits for us. */
 void timed_meet(void);
 /* A queue pair has changed; with `send`. It is gone with RESET and ERR. */
 void timed_pair(const struct pair *q);
-/* It has joined a group, or left it. */
+/* A queue pair has joined a group, or left it. */
 void timed_member(const struct pair *q, const struct live_member *m);
-/* So many receives were posted to it, or to a shared queue. */
+/* `n` receives were posted to a queue pair, or to a shared queue. */
 void timed_receive(const struct pair *q, uint32_t n);
 void timed_shared_receive(const struct srq *srq, uint32_t n);
 /* A shared queue is there, or gone. */

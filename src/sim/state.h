@@ -99,7 +99,7 @@ struct packet_extra {
 	uint8_t tclass, hop_limit;
 	lid_t slid;
 	hd_time first; /* F5: since when it is ready and first */
-	uint32_t nth;  /* of its flow to be granted (C6), from 1; or given */
+	uint32_t nth;  /* of its flow's grants (C6), from 1; or as given */
 	uint8_t kind;  /* enum sim_packet_kind */
 	/* 1 + the endpoint that sent it; 0: none did. */
 	uint8_t endpoint;
@@ -352,7 +352,10 @@ struct source_more {
 
 /* ---- the whole --------------------------------------------------------- */
 
-/* What can be on the way of a packet; see hop.h. WAY_CUT: and cuts. */
+/*
+ * Which questions can arise on the way of a packet (hop.h); from WAY_CUT on, in
+ * a part of a fabric that is cut (parts.h).
+ */
 enum way {
 	WAY_GENERAL,
 	WAY_SIMPLE,
@@ -474,11 +477,18 @@ struct rate_state {
 
 /* state.c: of what kind the fabric is, the same from beginning to end. */
 struct mode_state {
-	bool fifo, merges, cioq, oldest, exact, wide, one_rate, hoq;
-	bool routers; /* there are some */
-	bool mixes;   /* SLs of one lane may have had others before */
-	bool fills;   /* marks look at how full buffers are */
-	bool relaned; /* lanes and partitions change (T11l) */
+	bool fifo;   /* the oldest packet of an input buffer alone goes (T6) */
+	bool merges; /* fifo, and mixes or lanes on loan */
+	bool cioq;   /* a crossbar, then buffers at the outputs (T9) */
+	bool oldest; /* of several inputs, that of the oldest packet (T7) */
+	bool exact;  /* flow-control packets take time on the link (T5) */
+	bool wide;   /* some switch has more than 64 inputs */
+	bool one_rate; /* all links have the same */
+	bool hoq;      /* the first of a queue may wait too long (F5) */
+	bool routers;  /* there are some */
+	bool mixes;    /* packets of several lanes of an input meet in one */
+	bool fills;    /* marks look at how full buffers are */
+	bool relaned;  /* lanes and partitions change (T11l) */
 };
 
 /* engine.c: ports of this instant. */
