@@ -214,7 +214,7 @@ static inline const struct agent_node *node_of(const struct agents *a,
 	return &a->nodes[a->topo->ports[p].node];
 }
 
-/* Entry `i` of `bytes`, n of `size` bytes each, made from zeros if need be. */
+/* An array of `n` that is made, of zeros, when it is first needed. */
 #define ensure(pointer, n)     \
 	((pointer) ? (pointer) \
 		   : ((pointer) = hd_alloc((n), sizeof(*(pointer)))))

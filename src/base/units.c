@@ -86,7 +86,7 @@ static const char *skip_blanks(const char *s)
 	return s;
 }
 
-/* Records `format` with the user's text; d may be NULL. */
+/* Says that the user's text is not what was `expected`; d may be NULL. */
 static enum hd_status refuse(struct diag *d, enum hd_status status,
 			     const char *text, const char *expected)
 {

@@ -103,8 +103,8 @@ static void set(const struct layers *l, uint64_t *bits, struct dependency d,
 }
 
 /*
- * Everything that `start` leads to with a rank up to `limit`; false if that
- * includes `goal`.
+ * Everything that d.to leads to with a rank up to that of d.from; false if that
+ * includes d.from.
  */
 static bool look_ahead(const struct layers *l, const struct layer *layer,
 		       struct search *s, struct dependency d)

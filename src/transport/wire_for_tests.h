@@ -131,7 +131,7 @@ static inline bool side_take(void *context, struct recv_wr *out)
 	return false;
 }
 
-/* Attributes that work: adapt before pair_connect. */
+/* Attributes that work: adapt before pair_new. */
 static inline struct qp_attr pair_attr(unsigned side)
 {
 	return (struct qp_attr){

@@ -39,7 +39,7 @@ static uint32_t around(struct member m, uint64_t by)
 	return (uint32_t)((m.r + by) % m.p);
 }
 
-/* From `back` behind to `ahead` in front, so many bytes. */
+/* Receives from so far behind, sends to as far ahead. */
 static bool pass_on(struct member m, uint32_t index, uint64_t distance,
 		    uint64_t receives, uint64_t sends, struct op *out)
 {

@@ -7,8 +7,8 @@
  * flows of its traffic rows, each paced by control instead of by its kind, and
  * the parameters of its section `congestion`.
  *
- * Flows begin within START_SPREAD of their row's start, drawn from the
- * scenario's seed: nobody's clocks are in step.
+ * Flows begin within CONGESTION_START_SPREAD of their row's start, drawn from
+ * the scenario's seed: nobody's clocks are in step.
  */
 
 #include "fabric/fabric.h"
