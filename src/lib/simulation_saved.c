@@ -118,8 +118,7 @@ static enum hd_status refuse_damaged(const struct simulation *s, struct diag *d)
 			 "the checkpoint does not fit this run");
 }
 
-/* ---- files that grow with the run
- * -------------------------------------------- */
+/* ---- files that grow with the run --------------------------------------- */
 
 /* Text as a number of bytes and these. */
 static char *pack_text(struct pack *p, const char *text)
@@ -208,8 +207,7 @@ static enum hd_status cut_files(struct simulation *s, struct diag *d)
 	return status;
 }
 
-/* ---- going back
- * ---------------------------------------------------------------- */
+/* ---- going back --------------------------------------------------------- */
 
 static void pack_watchers(struct simulation *s, struct pack *p)
 {
@@ -273,8 +271,7 @@ enum hd_status saved_restart(struct simulation *s, struct diag *d)
 	return HD_OK;
 }
 
-/* ---- saving
- * ------------------------------------------------------------------- */
+/* ---- saving ------------------------------------------------------------- */
 
 hd_time saved_next(const struct simulation *s, hd_time until)
 {

@@ -10,8 +10,7 @@
 #define PORTS_WORTH 512   /* fewer are not worth a thread */
 #define LEAST_AHEAD HD_NS /* shorter windows cost more than they bring */
 
-/* ---- who can be cut
- * ---------------------------------------------------------- */
+/* ---- who can be cut ----------------------------------------------------- */
 
 /* Do all flows come to an end, so that a run with timers must notice it? */
 static bool may_run_dry(const struct sim *s)
@@ -107,8 +106,7 @@ void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
 	}
 }
 
-/* ---- making parts
- * -------------------------------------------------------------- */
+/* ---- making parts ------------------------------------------------------- */
 
 /* A part's own share of what state_new makes; it has rows in common. */
 static struct sim *part_new(const struct sim *whole, const struct cut *cut,

@@ -191,8 +191,7 @@ static void ranks_become_idle_at_the_same_time(void **state)
 	}
 }
 
-/* ---- saved, and gone on with by other numbers of ranks
- * -------------------------------------- */
+/* ---- saved, and gone on with by other numbers of ranks ------------------ */
 
 static void same_end(struct shared *w, struct sim *s)
 {

@@ -10,8 +10,7 @@
 
 #define LOOK_EVERY 65536 /* events between looks at progress */
 
-/* ---- a window
- * ------------------------------------------------------------------- */
+/* ---- a window ----------------------------------------------------------- */
 
 uint64_t sim_alive(const struct sim *s)
 {
@@ -172,8 +171,7 @@ static void window_run(struct parts *p, hd_time end)
 	tell_until(whole, p->begin);
 }
 
-/* ---- what concerns all of them
- * ----------------------------------------------------- */
+/* ---- what concerns all of them ------------------------------------------ */
 
 /* All global events of `now`, alone. */
 static void global_instant(struct parts *p, hd_time now)
@@ -199,8 +197,7 @@ static void global_instant(struct parts *p, hd_time now)
 	distant_exchange(p, false);
 }
 
-/* ---- running
- * ------------------------------------------------------------------------ */
+/* ---- running ------------------------------------------------------------ */
 
 struct outlook {
 	hd_time next;   /* event of any part; NEVER */

@@ -136,8 +136,7 @@ static void pack_pairs(struct saved *v)
 	}
 }
 
-/* ---- all of it
- * --------------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------- */
 
 static void pack_flows(struct saved *v, struct tally *t)
 {

@@ -61,8 +61,7 @@ static void pack_item(struct pack *p, struct send_item *item)
 		pack_bytes(p, item->data, sizeof(item->data));
 }
 
-/* ---- our requests
- * ------------------------------------------------------------ */
+/* ---- our requests ------------------------------------------------------- */
 
 static const struct pack_member requester_members[] = {
 	PACK(requester, head),         PACK(requester, next),
@@ -93,8 +92,7 @@ static void pack_requester(struct pack *p, struct requester *r)
 	}
 }
 
-/* ---- the peer's
- * -------------------------------------------------------------- */
+/* ---- the peer's --------------------------------------------------------- */
 
 static const struct pack_member responder_members[] = {
 	PACK(responder, epsn),          PACK(responder, msn),

@@ -73,8 +73,7 @@ void lab_distant_fini(struct lab *lab)
 	free(lab->distant);
 }
 
-/* ---- writing
- * -------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------ */
 
 static void tell(struct lab *lab, uint32_t part, uint8_t what, uint32_t id,
 		 hd_time when)
@@ -132,8 +131,7 @@ bool born_is_told(const struct v_device *from, const struct v_device *to,
 	return true;
 }
 
-/* ---- reading
- * -------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------ */
 
 struct reading {
 	struct lab *lab;

@@ -140,8 +140,7 @@ void lab_pack_cookie(void *context, struct pack *p, uint32_t *cookie)
 	pack_slot(context, p, cookie);
 }
 
-/* ---- an adapter's lists
- * ------------------------------------------------------ */
+/* ---- an adapter's lists ------------------------------------------------- */
 
 static void pack_arrived(struct lab *lab, struct pack *p, struct arrivals *a)
 {
@@ -225,8 +224,7 @@ static void pack_active(struct v_device *dev, struct pack *p, struct qp_list *l)
 	}
 }
 
-/* ---- adapters
- * ---------------------------------------------------------------- */
+/* ---- adapters ----------------------------------------------------------- */
 
 static const struct pack_member pace_members[] = {
 	PACK(v_pace, state.rate), PACK(v_pace, state.ceiling),
@@ -319,8 +317,7 @@ void cq_pack(struct v_cq *cq, struct pack *p)
 	}
 }
 
-/* ---- several processes
- * -------------------------------------------------------- */
+/* ---- several processes -------------------------------------------------- */
 
 static void saved_begin(struct lab *lab)
 {

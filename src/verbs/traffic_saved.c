@@ -49,8 +49,7 @@ static void pack_noted(struct posting *p, struct pack *k)
 	}
 }
 
-/* ---- postings
- * ----------------------------------------------------------------- */
+/* ---- postings ----------------------------------------------------------- */
 
 static const struct pack_member source_members[] = {
 	PACK(posting, made),

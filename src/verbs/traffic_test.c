@@ -391,8 +391,7 @@ static void parts_carry_the_same_messages(void **state)
 	}
 }
 
-/* ---- over ranks, which are threads here
- * ----------------------------------------------------- */
+/* ---- over ranks, which are threads here --------------------------------- */
 
 struct shared {
 	struct fabric *fabric;

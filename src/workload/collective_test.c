@@ -184,8 +184,7 @@ static void two_trees_share_the_work(void **state)
 	}
 }
 
-/* ---- times, as closed forms have them
- * ----------------------------------------- */
+/* ---- times, as closed forms have them ----------------------------------- */
 
 #define LATENCY (100 * HD_NS)
 #define RATE    ((struct hd_rate){ UINT64_C(8000000000), 1 }) /* 1 byte a ns */
@@ -296,8 +295,7 @@ static void all_of_them_end(void **state)
 	}
 }
 
-/* ---- the rest
- * -------------------------------------------------------------------- */
+/* ---- the rest ----------------------------------------------------------- */
 
 static void groups_divide_the_ranks(void **state)
 {

@@ -521,8 +521,7 @@ static void placed_fini(struct placed *p)
 	free(p->rank_of_node);
 }
 
-/* ---- all of them
- * ------------------------------------------------------------- */
+/* ---- all of them -------------------------------------------------------- */
 
 enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
 			struct jobs **out)

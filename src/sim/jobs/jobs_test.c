@@ -15,8 +15,7 @@
 
 #include "base/alloc.h"
 
-/* ---- running one
- * ------------------------------------------------------------- */
+/* ---- running one -------------------------------------------------------- */
 
 static hd_time time_of(const char *text)
 {
@@ -38,8 +37,7 @@ static hd_time star_time(uint32_t p, const char *step)
 	return time_of(text);
 }
 
-/* ---- closed forms
- * ------------------------------------------------------------- */
+/* ---- closed forms ------------------------------------------------------- */
 
 /* c(s): two cables of 5 ns, a switch with 80 + 20 ns, packets of 4096 bytes
  * and 26 more, one after the other at 25 bytes a ns (40 ps a byte). */
@@ -210,8 +208,7 @@ static void two_trees_keep_their_bounds(void **state)
 	}
 }
 
-/* ---- storage, neighbours, hosts
- * ------------------------------------------------ */
+/* ---- storage, neighbours, hosts ----------------------------------------- */
 
 static void requests_follow_each_other(void **state)
 {
@@ -292,8 +289,7 @@ static void hosts_and_rendezvous_cost(void **state)
 	}
 }
 
-/* ---- several jobs
- * ---------------------------------------------------------------- */
+/* ---- several jobs ------------------------------------------------------- */
 
 static void apart_they_do_not_meet(void **state)
 {
@@ -353,8 +349,7 @@ static void packed_is_not_slower_than_random_on_a_tapered_tree(void **state)
 	assert_true(time_of(packed) <= time_of(random));
 }
 
-/* ---- parts
- * ------------------------------------------------------------------------ */
+/* ---- parts -------------------------------------------------------------- */
 
 static const char busy[] =
 	"fabric: {topology: {kind: xgft, down: '4,4', up: '1,2'}, link: "
@@ -385,8 +380,7 @@ static void parts_make_no_difference(void **state)
 	results_free(whole.results);
 }
 
-/* ---- what hangs
- * --------------------------------------------------------------------- */
+/* ---- what hangs --------------------------------------------------------- */
 
 static const char *cell_of(const struct outcome *o, size_t row,
 			   const char *column)

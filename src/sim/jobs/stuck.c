@@ -53,8 +53,7 @@ static void add(struct problems *all, const struct problem *one)
 	all->items[all->n++] = *one;
 }
 
-/* ---- finding them
- * ------------------------------------------------------------ */
+/* ---- finding them ------------------------------------------------------- */
 
 static void add_receives(struct problems *all, const struct placed *p,
 			 uint32_t rank)
@@ -197,8 +196,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->what, y->what);
 }
 
-/* ---- showing them
- * -------------------------------------------------------------- */
+/* ---- showing them ------------------------------------------------------- */
 
 static const char *peer_name(struct table *t, const struct problem *x)
 {

@@ -104,8 +104,7 @@ hd_time jobs_completion(const struct jobs *jobs, uint32_t job)
 	return completion_of(&jobs->placed[job]);
 }
 
-/* ---- jobs
- * -------------------------------------------------------------------- */
+/* ---- jobs --------------------------------------------------------------- */
 
 struct job_row {
 	const char *job;
@@ -175,8 +174,7 @@ static void put_job(struct table *t, const struct placed *p, hd_time alone)
 	table_put_row(t, &row);
 }
 
-/* ---- steps
- * -------------------------------------------------------------------- */
+/* ---- steps -------------------------------------------------------------- */
 
 struct step_row {
 	const char *job;
@@ -259,8 +257,7 @@ static void step_table(const struct jobs *jobs, struct results *r)
 	}
 }
 
-/* ---- iterations
- * ---------------------------------------------------------------- */
+/* ---- iterations --------------------------------------------------------- */
 
 struct iteration_row {
 	const char *job;
@@ -312,8 +309,7 @@ static void iteration_table(const struct jobs *jobs, bool all,
 	}
 }
 
-/* ---- ranks
- * ---------------------------------------------------------------------- */
+/* ---- ranks -------------------------------------------------------------- */
 
 struct rank_row {
 	const char *job;
@@ -368,8 +364,7 @@ static void rank_table(const struct jobs *jobs, bool all, struct results *r)
 	}
 }
 
-/* ---- critical paths
- * --------------------------------------------------------------- */
+/* ---- critical paths ----------------------------------------------------- */
 
 struct path_row {
 	const char *job;
@@ -424,8 +419,7 @@ static void path_table(const struct jobs *jobs, struct results *r)
 	}
 }
 
-/* ---- goals
- * ------------------------------------------------------------------------- */
+/* ---- goals -------------------------------------------------------------- */
 
 struct goal_row {
 	const char *job, *goal, *asked, *found;
