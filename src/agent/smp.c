@@ -393,7 +393,7 @@ static bool has_key(struct request *r)
 	if (violations < 0xFFFF)
 		info_set(a, p->info, PORT_MKEY_VIOLATIONS, violations + 1);
 	if (lease && p->lease_end == HD_TIME_NEVER)
-		p->lease_end = r->now + lease * UINT64_C(1000000000000);
+		p->lease_end = r->now + lease * HD_S;
 	tell_bad_key(r, owner);
 	return false;
 }

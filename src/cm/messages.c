@@ -28,7 +28,6 @@ enum {
 };
 
 const hd_time CM_RESPONSE_TIME = UINT64_C(4096000) << RESPONSE_TIMEOUT;
-static const hd_time MS = UINT64_C(1000000000);
 
 void cm_send_from(struct cm *m, port_id from, const struct mad_address *to,
 		  const uint8_t *mad)
@@ -295,7 +294,7 @@ void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms,
 	turn_to_manager(m, i);
 	i->state = ID_ASKING;
 	i->retries = 0;
-	i->due = now + (timeout_ms ? timeout_ms : 1000) * MS;
+	i->due = now + (timeout_ms ? timeout_ms : 1000) * HD_MS;
 	post(m, i, i->mad);
 }
 

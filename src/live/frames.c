@@ -18,7 +18,6 @@
  */
 
 enum { VENDOR_OUI = 37 };
-#define MS UINT64_C(1000000000) /* in picoseconds */
 
 static uint32_t high_tid(const struct live *l, uint32_t slot)
 {
@@ -421,7 +420,7 @@ static void wait_for_answer(struct live *l, uint32_t registration,
 	*w = (struct waiting){
 		.tid = load_be64(frame + sizeof(*h) + MAD_TID),
 		.registration = registration,
-		.due = daemon_now(l) + h->timeout * MS,
+		.due = daemon_now(l) + h->timeout * HD_MS,
 		.timeout = h->timeout,
 		.retries = h->retries,
 		.size = size,
@@ -502,7 +501,7 @@ void frames_run(struct live *l, hd_time now)
 			continue;
 		}
 		w->retries--;
-		w->due = now + w->timeout * MS;
+		w->due = now + w->timeout * HD_MS;
 		uint32_t r = w->registration;
 		uint8_t *frame = w->frame;
 		uint64_t tid = w->tid;

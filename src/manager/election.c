@@ -17,7 +17,7 @@
 enum { SM_GUID = 0, SM_KEY = 8, SM_ACTS = 16, SM_STATE = 20 };
 enum { HANDOVER = 1, ACKNOWLEDGE, DISABLE, STAND_BY, DISCOVER };
 enum { CAP_IS_SM = 1 << 1, POLLS = 4 };
-static const hd_time POLL = UINT64_C(500000000000); /* 0.5 s */
+static const hd_time POLL = 500 * HD_MS;
 
 static bool is_better(const struct manager *m, const struct rival *r)
 {

@@ -10,7 +10,7 @@
 #include "manager/state.h"
 #include "wire/cursor.h"
 
-static const hd_time GLANCE = UINT64_C(10000000000000); /* every 10 s */
+static const hd_time GLANCE = 10 * HD_S;
 
 struct manager *manager_new(const struct manager_options *o,
 			    const struct manager_events *e)

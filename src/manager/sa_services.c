@@ -60,8 +60,7 @@ uint16_t services_change(struct query *q)
 	if (!k)
 		k = keep(&m->services);
 	memcpy(k->record, q->data, SERVICE);
-	k->until = lease == FOR_EVER ? HD_TIME_NEVER
-				     : m->now + lease * UINT64_C(1000000000000);
+	k->until = lease == FOR_EVER ? HD_TIME_NEVER : m->now + lease * HD_S;
 	query_put_anyway(q, k->record);
 	return 0;
 }
