@@ -131,7 +131,6 @@ int agents_pkey_find(const struct agents *a, port_id port, uint16_t key)
 
 void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now)
 {
-	enum { CAP_IS_SM = 1 << 1 };
 	uint8_t *info = a->ports[port].info;
 	uint64_t mask = info_get(a, info, PORT_CAP_MASK);
 	uint64_t changed =

@@ -91,24 +91,6 @@ static unsigned extended_speeds(unsigned speeds)
 	return speeds >> SPEED_FDR & 15;
 }
 
-enum {
-	CAP_TRAP = 1 << 3,
-	CAP_MIGRATION = 1 << 5,
-	CAP_SL_MAPPING = 1 << 6,
-	CAP_SYSTEM_GUID = 1 << 11,
-	CAP_EXTENDED_SPEEDS = 1 << 14,
-	CAP_MASK2 = 1 << 15,
-	CAP_CM = 1 << 16,
-	CAP_VENDOR = 1 << 20,
-	CAP_MASK_NOTICE = 1 << 22,
-	CAP_REREGISTER = 1 << 25,
-	CAP_LOCAL_NOTICE = 1 << 26,
-	CAP_MCAST_TOP = 1 << 30,
-	CAP2_WIDTH_2X = 1 << 4,
-	CAP2_HDR = 1 << 5,
-	CAP2_NDR = 1 << 10,
-};
-
 static void init_capabilities(struct agents *a, port_id p, uint8_t *info,
 			      unsigned extended)
 {

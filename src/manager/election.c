@@ -16,7 +16,7 @@
 /* What SMInfo has, and what a Set of it means. */
 enum { SM_GUID = 0, SM_KEY = 8, SM_ACTS = 16, SM_STATE = 20 };
 enum { HANDOVER = 1, ACKNOWLEDGE, DISABLE, STAND_BY, DISCOVER };
-enum { CAP_IS_SM = 1 << 1, POLLS = 4 };
+enum { POLLS = 4 };
 static const hd_time POLL = 500 * HD_MS;
 
 static bool is_better(const struct manager *m, const struct rival *r)

@@ -10,7 +10,7 @@
  * armed and activated. What a node has already is not written again.
  */
 
-enum { NO_TABLE = 0, SM_SL = 0, CAP_REREGISTER = 1 << 25 };
+enum { NO_TABLE = 0, SM_SL = 0 };
 
 struct target {
 	const struct found_node *found;
@@ -221,10 +221,9 @@ static bool has_cable(const struct target *t, unsigned p)
 
 static void write_groups(struct manager *m, const struct target *t)
 {
-	enum { PER_BLOCK = 32 };
 	uint8_t block[BLOCK];
 
-	for (uint32_t b = 0; b <= m->top_mlid / PER_BLOCK; b++)
+	for (uint32_t b = 0; b <= m->top_mlid / MLIDS_PER_BLOCK; b++)
 		for (unsigned at = 0; at <= t->found->n_ports / 16U; at++) {
 			groups_block(m, t->node, b, at, block);
 			write_table(m, t, 0, ATTR_MULTICAST_FORWARDING,
@@ -336,11 +335,10 @@ static void got_switch(struct manager *m, const struct job *j,
 /* The last group whose block is written; as it is, where nobody looks at it. */
 static uint64_t multicast_top(const struct manager *m, const struct target *t)
 {
-	enum { CAP_MULTICAST_TOP = 1 << 30, PER_BLOCK = 32 };
 	const uint8_t *own = t->found->ports[0].info;
 
-	return info_get(m, own, PORT_CAP_MASK) & CAP_MULTICAST_TOP
-		       ? LID_FIRST_MCAST + (m->top_mlid | (PER_BLOCK - 1))
+	return info_get(m, own, PORT_CAP_MASK) & CAP_MCAST_TOP
+		       ? LID_FIRST_MCAST + (m->top_mlid | (MLIDS_PER_BLOCK - 1))
 		       : switch_get(m, t->found, SWITCH_MCAST_TOP);
 }
 

@@ -176,13 +176,12 @@ static void lfts_each(struct query *q)
 static void put_mft(struct query *q, const struct found_node *n, unsigned port,
 		    lid_t lid)
 {
-	enum { PER_BLOCK = 32 };
 	struct manager *m = q->manager;
 
 	(void)port;
 	if (!n->is_switch)
 		return;
-	for (uint32_t b = 0; b <= m->top_mlid / PER_BLOCK; b++)
+	for (uint32_t b = 0; b <= m->top_mlid / MLIDS_PER_BLOCK; b++)
 		for (unsigned at = 0; at <= n->n_ports / 16U; at++) {
 			uint8_t r[SA_MOST] = { 0 };
 

@@ -13,7 +13,8 @@
 
 #include "manager/state.h"
 
-#define SA_MOST 176 /* bytes of a record */
+#define SA_MOST      176 /* bytes of a record */
+#define SA_LIFE_TIME 18  /* of packets, in records: 4.096 us * 2^18 */
 
 struct query {
 	struct manager *manager;

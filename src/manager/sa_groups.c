@@ -38,7 +38,6 @@ enum {
 	RECORD = 52,
 	EXACTLY = 2 << 6,
 	MOST_GROUPS = 4096,
-	PER_BLOCK = 32,
 	MOST_HELD = 1 << 16, /* answers: beyond them nobody is made to wait */
 };
 
@@ -90,7 +89,7 @@ static struct group *add(struct manager *m, const uint8_t *record)
 
 void groups_init(struct manager *m)
 {
-	enum { MTU_2048 = 4, RATE_10 = 3, LIFE_TIME = 18 };
+	enum { MTU_2048 = 4, RATE_10 = 3 };
 	static const uint8_t broadcast[16] = { 0xFF, 0x12, 0x40, 0x1B,
 					       0xFF, 0xFF, 0,    0,
 					       0,    0,    0,    0,
@@ -102,7 +101,7 @@ void groups_init(struct manager *m)
 	record[MTU] = EXACTLY | MTU_2048;
 	store_be16(record + PKEY, PKEY_DEFAULT);
 	record[RATE] = EXACTLY | RATE_10;
-	record[LIFE] = EXACTLY | LIFE_TIME;
+	record[LIFE] = EXACTLY | SA_LIFE_TIME;
 	record[SCOPE] = 0x20;
 	add(m, record)->stays = true;
 }
@@ -201,7 +200,7 @@ bool groups_block(const struct manager *m, node_id node, uint32_t block,
 		uint32_t at = (uint32_t)g->mlid - LID_FIRST_MCAST;
 		const uint64_t *ports;
 
-		if (!g->planned || at / PER_BLOCK != block)
+		if (!g->planned || at / MLIDS_PER_BLOCK != block)
 			continue;
 		ports = mft_get(tables, sw, s->n_switches, g->planned);
 		if (!ports || position / 4 >= tables->words)
@@ -209,7 +208,7 @@ bool groups_block(const struct manager *m, node_id node, uint32_t block,
 		uint16_t bits =
 			(uint16_t)(ports[position / 4] >> 16 * (position % 4));
 
-		store_be16(out + (size_t)2 * (at % PER_BLOCK), bits);
+		store_be16(out + (size_t)2 * (at % MLIDS_PER_BLOCK), bits);
 		any |= bits != 0;
 	}
 	return any;

@@ -23,9 +23,9 @@ enum {
 	BY_MTU = 16, /* its selector; the MTU itself is the next */
 	BY_RATE = 18,
 };
+
 /* What selectors ask for, beside a value. */
 enum { GREATER, LESS, EXACTLY, LARGEST };
-enum { LIFE_TIME = 18 };
 
 /* What a link runs at, as records write it. */
 struct speed {
@@ -198,7 +198,7 @@ static void put_path(const struct paths *p, port_id from, port_id to)
 		return;
 	r[54] = (uint8_t)(EXACTLY << 6 | least.mtu);
 	r[55] = (uint8_t)(EXACTLY << 6 | least.rate);
-	r[56] = EXACTLY << 6 | LIFE_TIME;
+	r[56] = EXACTLY << 6 | SA_LIFE_TIME;
 	query_put_anyway(p->query, r);
 }
 

@@ -10,7 +10,8 @@
 #include "wire/port_fields.h"
 
 enum {
-	BLOCK = 64, /* of an attribute's data in an SMP */
+	BLOCK = 64,           /* of an attribute's data in an SMP */
+	MLIDS_PER_BLOCK = 32, /* of a multicast table, each for 16 ports */
 	NODE_INFO_SIZE = 40,
 	MOST_HOPS = 63,
 };

@@ -93,6 +93,27 @@ enum switch_field {
 	N_SWITCH_FIELDS
 };
 
+/* PORT_CAP_MASK: what the port, or who runs there, can do. */
+enum {
+	CAP_IS_SM = 1 << 1,
+	CAP_TRAP = 1 << 3,
+	CAP_MIGRATION = 1 << 5,
+	CAP_SL_MAPPING = 1 << 6,
+	CAP_SYSTEM_GUID = 1 << 11,
+	CAP_EXTENDED_SPEEDS = 1 << 14,
+	CAP_MASK2 = 1 << 15,
+	CAP_CM = 1 << 16,
+	CAP_VENDOR = 1 << 20,
+	CAP_MASK_NOTICE = 1 << 22,
+	CAP_REREGISTER = 1 << 25,
+	CAP_LOCAL_NOTICE = 1 << 26,
+	CAP_MCAST_TOP = 1 << 30,
+	/* PORT_CAP_MASK2 */
+	CAP2_WIDTH_2X = 1 << 4,
+	CAP2_HDR = 1 << 5,
+	CAP2_NDR = 1 << 10,
+};
+
 void port_fields_find(struct field out[N_PORT_FIELDS]);
 void switch_fields_find(struct field out[N_SWITCH_FIELDS]);
 
