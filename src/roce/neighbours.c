@@ -6,17 +6,13 @@
 
 #include "base/alloc.h"
 #include "wire/cursor.h"
+#include "wire/roce.h"
 
 enum {
-	ETHER_SIZE = 14,
-	ETHER_IPV4 = 0x0800,
-	ETHER_ARP = 0x0806,
-	ETHER_IPV6 = 0x86DD,
 	ARP_SIZE = 28,
 	ARP_ETHERNET = 1,
 	ARP_ASKS = 1,
 	ARP_SAYS = 2,
-	IPV6_SIZE = 40,
 	IP_ICMPV6 = 58,
 	ND_HOPS = 255,
 	ND_SIZE = 32, /* a solicitation or advertisement with one option */

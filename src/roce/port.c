@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-enum { PLACES = 1 << ROCE_QPN_BITS, MOST_PAYLOAD = 4096, UDP_SIZE = 8 };
+enum { PLACES = 1 << ROCE_QPN_BITS, MOST_PAYLOAD = 4096 };
 
 struct member {
 	struct qp *qp;

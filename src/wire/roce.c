@@ -3,18 +3,6 @@
 
 #include "wire/crc.h"
 
-enum {
-	ETHER_SIZE = 14,
-	TAG_SIZE = 4,
-	IPV4_SIZE = 20,
-	IPV6_SIZE = 40,
-	UDP_SIZE = 8,
-	ETHER_IPV4 = 0x0800,
-	ETHER_IPV6 = 0x86DD,
-	ETHER_VLAN = 0x8100,
-	ETHER_SERVICE_VLAN = 0x88A8
-};
-
 /* Where the parts of a frame are, in bytes from its start. */
 struct layout {
 	unsigned version; /* of IP */
@@ -40,7 +28,7 @@ static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d,
 	for (int tags = 0;
 	     tags < 2 && (type == ETHER_VLAN || type == ETHER_SERVICE_VLAN);
 	     tags++) {
-		at += TAG_SIZE;
+		at += ETHER_TAG_SIZE;
 		type = size >= at + 2 ? load_be16(frame + at) : 0;
 	}
 	if (size < at + 2)

@@ -14,11 +14,24 @@
 
 #include "wire/packet.h"
 
-#define ROCE_PORT     4791
-/* What follows an IP header. */
-#define ROCE_PROTOCOL 17
-/* The largest frame that roce_encode writes: two tags, IPv6, UDP. */
-#define ROCE_MAX      (14 + 8 + 40 + 8 + PACKET_MAX)
+enum {
+	ETHER_SIZE = 14,
+	ETHER_TAG_SIZE = 4,
+	IPV4_SIZE = 20,
+	IPV6_SIZE = 40,
+	UDP_SIZE = 8,
+	/* What follows an Ethernet header, */
+	ETHER_IPV4 = 0x0800,
+	ETHER_ARP = 0x0806,
+	ETHER_IPV6 = 0x86DD,
+	ETHER_VLAN = 0x8100,
+	ETHER_SERVICE_VLAN = 0x88A8,
+	ROCE_PROTOCOL = 17, /* an IP header, */
+	ROCE_PORT = 4791,   /* and one of UDP */
+	/* The largest frame that roce_encode writes, with two tags. */
+	ROCE_MAX = ETHER_SIZE + 2 * ETHER_TAG_SIZE + IPV6_SIZE + UDP_SIZE +
+		   PACKET_MAX,
+};
 
 struct roce {
 	uint8_t dst_mac[6];
