@@ -19,8 +19,6 @@ _Static_assert((unsigned)ROCE_TABLE == ROCE_GIDS &&
 		       (unsigned)ROCE_SGE == WR_MAX_SGE,
 	       "what roce.h says without the headers of transport/");
 
-enum { FULL_MEMBER = 0xFFFF };
-
 /* ---- what it is */
 
 static struct {
@@ -150,7 +148,7 @@ int roce_describe_port(uint32_t number, struct live_port *out)
 		.vls = 1,
 		.width = 2,
 		.ext_speed = 1 << 1,
-		.pkeys = { FULL_MEMBER },
+		.pkeys = { PKEY_DEFAULT },
 	};
 	return 0;
 }

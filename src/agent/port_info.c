@@ -144,7 +144,7 @@ void port_info_init(struct agents *a, port_id p)
 
 	a->ports[p].lease_end = HD_TIME_NEVER;
 	info_set(a, info, PORT_NUMBER, tp->number);
-	info_set(a, info, PORT_GID_PREFIX, UINT64_C(0xFE80000000000000));
+	info_set(a, info, PORT_GID_PREFIX, GID_LINK_LOCAL);
 	init_link(a, p, info);
 	info_set(a, info, PORT_MTU_CAP, mtu);
 	info_set(a, info, PORT_NEIGHBOR_MTU, mtu);

@@ -17,6 +17,9 @@
 /* Whoever gets it is meant: of SMPs that say their route, hop by hop. */
 #define LID_PERMISSIVE  0xFFFF
 
+/* The upper half of GIDs that stay in their subnet. */
+#define GID_LINK_LOCAL UINT64_C(0xFE80000000000000)
+
 /* A P_Key: which partition, and whether its holder is a full member of it. */
 #define PKEY_BASE    0x7fffu
 #define PKEY_FULL    0x8000u

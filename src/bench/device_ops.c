@@ -18,11 +18,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/iba.h"
 
-#define DEFAULT_PKEY 0xffff
-#define LOOK_EVERY   1024 /* polls between looks at the clock */
-#define PATIENCE     (30 * HD_S)
-#define ASK_AFTER    (10 * HD_MS) /* whether the others are still there */
+#define LOOK_EVERY 1024 /* polls between looks at the clock */
+#define PATIENCE   (30 * HD_S)
+#define ASK_AFTER  (10 * HD_MS) /* whether the others are still there */
 
 struct device_cq {
 	struct ibv_cq *cq;
@@ -366,7 +366,7 @@ static bool find_pkey(const struct device_nic *n, uint16_t pkey,
 	uint16_t found;
 
 	*index = 0;
-	if (pkey == DEFAULT_PKEY)
+	if (pkey == PKEY_DEFAULT)
 		return true;
 	for (uint16_t i = 0; i < v->port.pkey_tbl_len; i++) {
 		*index = i;

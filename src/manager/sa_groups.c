@@ -223,7 +223,7 @@ static void put_member(struct query *q, const struct group *g,
 
 	memcpy(r, g->record, RECORD);
 	if (member) {
-		store_be64(r + PORT_GID, UINT64_C(0xFE80000000000000));
+		store_be64(r + PORT_GID, GID_LINK_LOCAL);
 		store_be64(r + PORT_GID + 8, member->guid);
 		r[SCOPE] |= member->state;
 	}

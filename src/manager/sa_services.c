@@ -105,7 +105,7 @@ void informs_each(struct query *q)
 	for (uint32_t i = 0; i < m->informs.n; i++) {
 		uint8_t r[SA_MOST] = { 0 };
 
-		store_be64(r, UINT64_C(0xFE80000000000000));
+		store_be64(r, GID_LINK_LOCAL);
 		store_be16(r + 16, (uint16_t)i);
 		memcpy(r + 24, m->informs.rows[i].record, INFORM);
 		query_put_anyway(q, r);

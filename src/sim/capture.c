@@ -16,20 +16,15 @@
 #define RC_ACK          (SERVICE_RC | OP_ACK)
 #define UC_SEND_ONLY    (SERVICE_UC | OP_SEND_ONLY)
 #define UD_SEND_ONLY    (SERVICE_UD | OP_SEND_ONLY)
-#define SMP_BYTES       290 /* LRH, BTH, DETH, MAD, CRCs */
 #define FIRST_QP        0x100
 #define FIRST_SENDER_QP 0x800000 /* of flows whose destination answers */
-#define CRC_BYTES       6        /* ICRC and VCRC */
-#define GSI_QKEY        0x80010000
 
 /* NOLINTNEXTLINE(misc-redundant-expression): that is the claim */
 _Static_assert(SIM_CNP_BYTES == PLAIN_OVERHEAD + CNP_RESERVED_BYTES,
 	       "what is simulated is what is captured");
 #define MAD_VENDOR 0x09 /* the first class of vendors' own */
-#define MAD_DATA   24   /* where a datagram's content begins */
 
 /* Admission's datagrams, in a vendor's class. */
-enum { METHOD_SET = 0x02, METHOD_RESPONSE = 0x81 };
 enum { ATTR_PROBE = 0x10, ATTR_ACCEPT, ATTR_REJECT };
 
 /* A packet on its way to the file: those received come later than sent. */
@@ -245,7 +240,7 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p,
 	port_id source =
 		b->setup.ports[node->first_port + (node->kind == SIM_END)]
 			.origin;
-	bool smp = p->vl == VL_MANAGEMENT && p->bytes == SMP_BYTES;
+	bool smp = p->vl == VL_MANAGEMENT && p->bytes == SIM_MAD_BYTES;
 	struct packet out;
 	uint8_t mad[MAD_SIZE];
 	size_t size = 0;
@@ -296,18 +291,19 @@ static void fill_mad(const struct sim_packet *p, struct packet *out,
 	};
 	const struct mad_header h = {
 		.mgmt_class = MAD_VENDOR,
-		.method = p->kind == SIM_PROBE ? METHOD_SET : METHOD_RESPONSE,
+		.method = p->kind == SIM_PROBE ? MAD_SET : MAD_GET_RESP,
 		.tid = (uint64_t)p->flow << 8 | (p->cookie & 255),
 		.attribute = attributes[p->kind],
 	};
 
 	mad_write(&h, mad);
-	store_be64(mad + MAD_DATA, (uint64_t)p->flow << 32 |
-					   ((p->reserve / 1000) & UINT32_MAX));
-	mad[MAD_DATA + 8] = p->sl;
-	mad[MAD_DATA + 9] = p->cookie & 255;
+	store_be64(mad + MAD_HEADER_SIZE,
+		   (uint64_t)p->flow << 32 |
+			   ((p->reserve / 1000) & UINT32_MAX));
+	mad[MAD_HEADER_SIZE + 8] = p->sl;
+	mad[MAD_HEADER_SIZE + 9] = p->cookie & 255;
 	out->bth.dest_qp = 1;
-	out->deth.qkey = GSI_QKEY;
+	out->deth.qkey = MAD_QKEY;
 	out->deth.src_qp = 1;
 	out->payload = mad;
 	out->payload_len = MAD_SIZE;
@@ -396,7 +392,7 @@ static void write_packet(struct sim_capture *c, const struct pending *p)
 
 	/* Which bit it was is not drawn: the last one before the CRCs. */
 	if (p->arrived && p->packet.corrupt)
-		bytes[size - CRC_BYTES - 1] ^= 1;
+		bytes[size - ICRC_SIZE - VCRC_SIZE - 1] ^= 1;
 	capture_write_packet(&c->writer, p->at, p->interface, bytes, size);
 }
 

@@ -6,8 +6,6 @@
 
 #include "base/alloc.h"
 
-#define N_VLS 16
-
 void depgraph_init(struct depgraph *d, const struct topo *t)
 {
 	uint32_t most = 0;

@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "subnet/mcast.h"
 
-#define N_VLS 16
-
 /*
  * Copies of a packet that have come into a switch by one port and VL. All of
  * them have the same future, so their number is enough.

@@ -13,8 +13,6 @@
 #include "subnet/router.h"
 
 #define DEFAULT_WEIGHT     4 /* OpenSM's */
-#define DEFAULT_PKEY       0xFFFF
-#define PREFIX_LINK_LOCAL  UINT64_C(0xFE80000000000000)
 #define PREFIX_SITE_LOCAL  UINT64_C(0xFEC0000000000000)
 #define OPENSM_SL15_VL     7
 #define MAX_MASK_OF_15_VLS 15u
@@ -193,7 +191,7 @@ static void number_subnets(struct subnet *s)
 	s->mft = hd_alloc(s->n_subnets, sizeof(*s->mft));
 	for (unsigned i = 0; i < s->n_subnets; i++) {
 		/* A link-local prefix is not routed, so many need another. */
-		s->prefix[i] = s->n_subnets == 1 ? PREFIX_LINK_LOCAL
+		s->prefix[i] = s->n_subnets == 1 ? GID_LINK_LOCAL
 						 : PREFIX_SITE_LOCAL + i + 1;
 		s->port_of_lid[i] =
 			hd_alloc(LID_MAX_UNICAST + 1, sizeof(port_id));
@@ -204,7 +202,7 @@ static void number_subnets(struct subnet *s)
 
 static void default_partition(struct subnet *s)
 {
-	static const uint16_t key = DEFAULT_PKEY;
+	static const uint16_t key = PKEY_DEFAULT;
 	const struct topo *t = s->topo;
 
 	for (port_id p = 0; p < t->n_ports; p++) {

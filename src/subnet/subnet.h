@@ -29,6 +29,7 @@ typedef uint32_t switch_id;
 #define N_SLS             16
 #define N_DATA_VLS        15
 #define VL_MANAGEMENT     15
+#define N_VLS             16
 #define VLARB_MAX         64
 #define SUBNET_MOST_SL2VL (UINT16_MAX + 1)
 

@@ -6,8 +6,6 @@
 #include "base/ring.h"
 #include "verbs/objects.h"
 
-#define CQE_BYTES 32
-
 /* ---- control path ----------------------------------------------------- */
 
 static hd_time pages_cost(const struct profile *p, uint64_t bytes)

@@ -18,8 +18,8 @@
 #include "wire/packet.h"
 
 #define FIRST_QPN    0x40
-#define N_VLS        16
 #define N_PRIORITIES 8
+#define CQE_BYTES    32 /* of an entry of a completion queue */
 #define QP_NONE      UINT32_MAX
 
 /* ---- packets on their way ------------------------------------------------ */

@@ -6,8 +6,6 @@
 #include "verbs/device.h"
 #include "verbs/objects.h"
 
-#define CQE_BYTES 32
-
 /* ---- memory ----------------------------------------------------------- */
 
 static const struct v_mr *find_mr(const struct v_device *dev, uint32_t key)

@@ -22,7 +22,7 @@
  * wait, and all that came after them.
  */
 
-enum { PAYLOAD = 4096, CRC_BYTES = 6, MOST_PIECES = 64, MULTICAST = 0xFFFFFF };
+enum { PAYLOAD = 4096, MOST_PIECES = 64, MULTICAST = 0xFFFFFF };
 
 /* A packet as it is on all of its way. */
 struct image {
@@ -226,7 +226,7 @@ static void sighting_write(struct seen *s, const struct sighting *r)
 		return;
 	/* Which bit it was is not drawn: the last one before the CRCs. */
 	if (r->is_corrupt)
-		bytes[size - CRC_BYTES - 1] ^= 1;
+		bytes[size - ICRC_SIZE - VCRC_SIZE - 1] ^= 1;
 	capture_write_packet(&s->writer, r->at, r->interface, bytes, size);
 }
 
