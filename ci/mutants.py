@@ -96,7 +96,7 @@ def sources(root):
     """The product's sources, without tests."""
     for folder, _, files in sorted(os.walk(os.path.join(root, "src"))):
         for name in sorted(files):
-            if name.endswith((".c", ".h")) and not re.search(r"_test\.|_for_tests|_testing", name):
+            if name.endswith((".c", ".h")) and not re.search(r"_test\.|_for_tests", name):
                 yield os.path.relpath(os.path.join(folder, name), root)
 
 

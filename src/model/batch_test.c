@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
 #include <stdlib.h>
 
 #include "base/rng.h"
 #include "model/batch.h"
-#include "model/reference.h"
+#include "model/reference_for_tests.h"
 
 /* AJT with the room of a batch fixed when it arrives: 8, 16, 24 places. */
 static struct ge_result fixed_rooms(double lambda, double mu3)

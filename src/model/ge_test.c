@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/seeds_for_tests.h"
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "model/batch.h"
-#include "model/reference.h"
+#include "model/reference_for_tests.h"
 
 static struct ge_result solve(const struct ge_queue *q, double *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 #include "model/gth.h"
 
 static void two_states_balance(void **state)

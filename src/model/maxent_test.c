@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
 #include <stdlib.h>
 
 #include "base/rng.h"
 #include "model/maxent.h"
-#include "model/reference.h"
+#include "model/reference_for_tests.h"
 
 static void coefficients_meet_their_reference(void **state)
 {

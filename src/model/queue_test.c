@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
 #include "model/ge.h"
 #include "model/queue.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
 
-#include "wire/capture_testing.h"
+#include "wire/capture_for_tests.h"
 #include "wire/erf.h"
 
 static const uint8_t sample[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E,

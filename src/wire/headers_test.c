@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "wire/headers.h"
-#include "wire/record_testing.h"
+#include "wire/record_for_tests.h"
 
 static uint64_t shown(enum header h, const uint8_t *bytes, const char *name)
 {

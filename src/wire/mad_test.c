@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "wire/mad.h"
-#include "wire/record_testing.h"
+#include "wire/record_for_tests.h"
 
 #define FIXTURES HD_SOURCE_DIR "/tests/fixtures/"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wire/capture_testing.h"
+#include "wire/capture_for_tests.h"
 
 /* Blocks as the standard draws them; files of others are in tests/cli. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wire/tshark_mads.h"
+#include "wire/tshark_mads_for_tests.h"
 
 #include <unistd.h>
 

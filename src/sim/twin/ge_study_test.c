@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
-#include "model/reference.h"
+#include "model/reference_for_tests.h"
 #include "sim/twin/ge_study.h"
 
 static struct ge_point study(const struct ge_study *s)

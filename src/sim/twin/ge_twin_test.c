@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/seeds_for_tests.h"
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
 #include <stdlib.h>
 
-#include "model/reference.h"
+#include "model/reference_for_tests.h"
 #include "sim/twin/ge_twin.h"
 
 static struct twin_options options(uint64_t packets, uint64_t seed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/seeds_for_tests.h"
-#include "model/expect.h"
+#include "model/expect_for_tests.h"
 
 #include <stdlib.h>
 

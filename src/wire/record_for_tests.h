@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_WIRE_RECORD_TESTING_H
-#define HD_WIRE_RECORD_TESTING_H
+#ifndef HD_WIRE_RECORD_FOR_TESTS_H
+#define HD_WIRE_RECORD_FOR_TESTS_H
 
 /*
  * For tests: what must be true of every field table, whatever it describes.

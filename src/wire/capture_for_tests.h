@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_WIRE_CAPTURE_TESTING_H
-#define HD_WIRE_CAPTURE_TESTING_H
+#ifndef HD_WIRE_CAPTURE_FOR_TESTS_H
+#define HD_WIRE_CAPTURE_FOR_TESTS_H
 
 /*
  * For tests: a capture file under construction, in the byte order that is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_WIRE_TSHARK_PACKETS_H
-#define HD_WIRE_TSHARK_PACKETS_H
+#ifndef HD_WIRE_TSHARK_PACKETS_FOR_TESTS_H
+#define HD_WIRE_TSHARK_PACKETS_FOR_TESTS_H
 
 /*
  * For tshark_test: a capture that is being written, what is claimed of its

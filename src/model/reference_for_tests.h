@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_MODEL_REFERENCE_H
-#define HD_MODEL_REFERENCE_H
+#ifndef HD_MODEL_REFERENCE_FOR_TESTS_H
+#define HD_MODEL_REFERENCE_FOR_TESTS_H
 
 /*
  * For tests only: values of the GE queues that were computed independently

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_MODEL_EXPECT_H
-#define HD_MODEL_EXPECT_H
+#ifndef HD_MODEL_EXPECT_FOR_TESTS_H
+#define HD_MODEL_EXPECT_FOR_TESTS_H
 
 /* For tests only: comparing doubles, with both values in the message. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_WIRE_TSHARK_PAIRS_H
-#define HD_WIRE_TSHARK_PAIRS_H
+#ifndef HD_WIRE_TSHARK_PAIRS_FOR_TESTS_H
+#define HD_WIRE_TSHARK_PAIRS_FOR_TESTS_H
 
 /*
  * For tshark_test: fields of MAD attributes by our names and by Wireshark's.

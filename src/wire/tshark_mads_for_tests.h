@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_WIRE_TSHARK_MADS_H
-#define HD_WIRE_TSHARK_MADS_H
+#ifndef HD_WIRE_TSHARK_MADS_FOR_TESTS_H
+#define HD_WIRE_TSHARK_MADS_FOR_TESTS_H
 
 /* For tshark_test: MADs of every attribute that Wireshark knows. */
 
 #include "wire/mad.h"
-#include "wire/tshark_packets.h"
-#include "wire/tshark_pairs.h"
+#include "wire/tshark_packets_for_tests.h"
+#include "wire/tshark_pairs_for_tests.h"
 
 static inline void claim_field(struct capture_test *t, const uint8_t *bytes,
 			       const struct pair *pair)
