@@ -321,8 +321,7 @@ struct flight {
 
 enum waiting { WAIT_NOT, WAIT_RECEIVE, WAIT_ANSWER };
 
-/* The members of the multicast group that was sent to last, as of a generation.
- */
+/* The members of the group that was sent to last, as of a generation. */
 struct group {
 	uint32_t *qpns;
 	uint32_t generation, n;

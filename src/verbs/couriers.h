@@ -11,8 +11,8 @@
  *		if (courier_open(all, &want) != HD_OK)
  *			...
  *		couriers_attach(all, s);
- *		sim_run(s, ...);	calls courier_send, which calls
- *listeners couriers_free(all);
+ *		sim_run(s, ...);	// whoever is called calls courier_send
+ *		couriers_free(all);
  *
  * The simulator was made by lab_rules. A message of more than 1 MiB is several
  * SENDs; a SEND carries its message's number as immediate data. A run may be

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_seen PORT [HOST [steps]]: two programs on adapters of a live fabric
- *send to each other; the one with HOST says which packets must have crossed the
- * cable of either, by the architecture, a line for each in the order of its
- * posting. With "steps" it says "next" after each part, to standard error, and
- * goes on when it may read a line.
+ * send to each other; the one with HOST says which packets must have crossed
+ * the cable of either, by the architecture, a line for each in the order of
+ * its posting. With "steps" it says "next" after each part, to standard error,
+ * and goes on when it may read a line.
  *
  *	OPCODE PSN QP ADDRESS R_KEY LENGTH IMMEDIATE SOLICITED CONTENT
  *

@@ -17,7 +17,7 @@
  * and 7 parts in turn, and into as many as it has switches. With --jobbed those
  * without jobs are passed over, with --adaptive those whose switches do not
  * choose, with --around those without ways around; with --spread all have queue
- *pairs on switches that choose (scenario_draw_spread), else one of 16.
+ * pairs on switches that choose (scenario_draw_spread), else one of 16.
  * With --brief the first difference ends it, and is not shrunk.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
