@@ -56,13 +56,13 @@ static uint8_t *longer_path(struct sight *s, const uint8_t *path, unsigned port)
 	return more;
 }
 
-static void got_node(struct manager *m, const struct job *j,
+static void got_node(struct manager *m, const struct smp *smp,
 		     const uint8_t *mad);
 
 static void ask(struct manager *m, uint32_t node, const uint8_t *path,
-		uint16_t attribute, unsigned port, job_done done)
+		uint16_t attribute, unsigned port, smp_done done)
 {
-	struct job j = {
+	struct smp smp = {
 		.done = done,
 		.path = path,
 		.node = node,
@@ -73,7 +73,7 @@ static void ask(struct manager *m, uint32_t node, const uint8_t *path,
 		.written = NO_NODE,
 	};
 
-	exchange_ask(m, &j);
+	exchange_ask(m, &smp);
 }
 
 static const uint8_t *data_of(const uint8_t *mad)
@@ -81,17 +81,18 @@ static const uint8_t *data_of(const uint8_t *mad)
 	return mad + mad_class(MAD_SMP_DIRECT)->data;
 }
 
-static void got_name(struct manager *m, const struct job *j, const uint8_t *mad)
+static void got_name(struct manager *m, const struct smp *smp,
+		     const uint8_t *mad)
 {
 	if (mad)
-		memcpy(m->sweep.nodes[j->node].name, data_of(mad), BLOCK);
+		memcpy(m->sweep.nodes[smp->node].name, data_of(mad), BLOCK);
 }
 
-static void got_switch(struct manager *m, const struct job *j,
+static void got_switch(struct manager *m, const struct smp *smp,
 		       const uint8_t *mad)
 {
 	if (mad)
-		memcpy(m->sweep.nodes[j->node].switch_info, data_of(mad),
+		memcpy(m->sweep.nodes[smp->node].switch_info, data_of(mad),
 		       SWITCH_INFO_SIZE);
 }
 
@@ -105,10 +106,11 @@ static void look_beyond(struct manager *m, uint32_t node, unsigned port)
 		ask(m, node, path, ATTR_NODE_INFO, port, got_node);
 }
 
-static void got_port(struct manager *m, const struct job *j, const uint8_t *mad)
+static void got_port(struct manager *m, const struct smp *smp,
+		     const uint8_t *mad)
 {
-	struct found_node *n = &m->sweep.nodes[j->node];
-	struct found_port *p = &n->ports[j->port];
+	struct found_node *n = &m->sweep.nodes[smp->node];
+	struct found_port *p = &n->ports[smp->port];
 
 	if (!mad)
 		return;
@@ -119,9 +121,9 @@ static void got_port(struct manager *m, const struct job *j, const uint8_t *mad)
 
 	/* Whoever came by this cable knows it already. */
 	if (is_up && p->peer == NO_NODE &&
-	    (n->is_switch ? j->port > 0
-			  : j->node == 0 && j->port == m->sweep.own_port))
-		look_beyond(m, j->node, j->port);
+	    (n->is_switch ? smp->port > 0
+			  : smp->node == 0 && smp->port == m->sweep.own_port))
+		look_beyond(m, smp->node, smp->port);
 }
 
 static uint32_t add_node(struct manager *m, const uint8_t *info,
@@ -166,7 +168,8 @@ static void reach_port(struct manager *m, uint32_t node, const uint8_t *info,
 	ask(m, node, n->ports[port].path, ATTR_PORT_INFO, port, got_port);
 }
 
-static void got_node(struct manager *m, const struct job *j, const uint8_t *mad)
+static void got_node(struct manager *m, const struct smp *smp,
+		     const uint8_t *mad)
 {
 	struct sight *s = &m->sweep;
 
@@ -176,15 +179,16 @@ static void got_node(struct manager *m, const struct job *j, const uint8_t *mad)
 		unsigned port = info[LOCAL_PORT];
 
 		if (node == MAP_NONE)
-			node = add_node(m, info, j->path);
-		if (j->path[0] == 0 && port <= s->nodes[node].n_ports)
+			node = add_node(m, info, smp->path);
+		if (smp->path[0] == 0 && port <= s->nodes[node].n_ports)
 			s->own_port = (uint8_t)port;
-		reach_port(m, node, info, j->path);
-		if (j->path[0] > 0 && port <= s->nodes[node].n_ports) {
-			s->nodes[j->node].ports[j->port].peer = node;
-			s->nodes[j->node].ports[j->port].number = (uint8_t)port;
-			s->nodes[node].ports[port].peer = j->node;
-			s->nodes[node].ports[port].number = j->port;
+		reach_port(m, node, info, smp->path);
+		if (smp->path[0] > 0 && port <= s->nodes[node].n_ports) {
+			s->nodes[smp->node].ports[smp->port].peer = node;
+			s->nodes[smp->node].ports[smp->port].number =
+				(uint8_t)port;
+			s->nodes[node].ports[port].peer = smp->node;
+			s->nodes[node].ports[port].number = smp->port;
 		}
 	}
 }

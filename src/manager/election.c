@@ -46,7 +46,7 @@ static void fill(const struct manager *m, uint8_t *info)
 		(uint8_t)((unsigned)m->options.priority << 4 | m->role);
 }
 
-static void got_rival(struct manager *m, const struct job *j,
+static void got_rival(struct manager *m, const struct smp *smp,
 		      const uint8_t *mad)
 {
 	if (!mad)
@@ -54,13 +54,13 @@ static void got_rival(struct manager *m, const struct job *j,
 	m->rivals = hd_grow(m->rivals, &m->rivals_cap, m->n_rivals + 1U,
 			    sizeof(*m->rivals));
 	m->rivals[m->n_rivals++] = rival_of(
-		mad + mad_class(MAD_SMP_DIRECT)->data, j->node, j->port);
+		mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
 }
 
 static void ask(struct manager *m, uint32_t node, unsigned port, uint8_t method,
-		uint32_t modifier, job_done done)
+		uint32_t modifier, smp_done done)
 {
-	struct job j = {
+	struct smp smp = {
 		.done = done,
 		.path = path_to(&m->seen.nodes[node], port),
 		.node = node,
@@ -71,19 +71,20 @@ static void ask(struct manager *m, uint32_t node, unsigned port, uint8_t method,
 		.written = NO_NODE,
 	};
 
-	fill(m, j.data);
-	exchange_ask(m, &j);
+	fill(m, smp.data);
+	exchange_ask(m, &smp);
 }
 
 /* ---- standing by */
 
-static void got_poll(struct manager *m, const struct job *j, const uint8_t *mad)
+static void got_poll(struct manager *m, const struct smp *smp,
+		     const uint8_t *mad)
 {
 	struct rival r = { .role = MANAGER_NOT_ACTIVE };
 
 	if (mad)
-		r = rival_of(mad + mad_class(MAD_SMP_DIRECT)->data, j->node,
-			     j->port);
+		r = rival_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node,
+			     smp->port);
 	m->polls_lost = mad && r.role == MANAGER_MASTER ? 0 : m->polls_lost + 1;
 }
 
@@ -135,11 +136,11 @@ static void handed_over(struct manager *m)
 	stand_by_for(m, &m->master);
 }
 
-static void got_nothing(struct manager *m, const struct job *j,
+static void got_nothing(struct manager *m, const struct smp *smp,
 			const uint8_t *mad)
 {
 	(void)m;
-	(void)j;
+	(void)smp;
 	(void)mad;
 }
 

@@ -25,18 +25,18 @@ void exchange_fini(struct manager *m)
 {
 	free(m->sent);
 	free(m->free_sent);
-	free(m->jobs);
+	free(m->waiting);
 }
 
-static void transmit(const struct manager *m, const struct job *j)
+static void transmit(const struct manager *m, const struct smp *smp)
 {
 	struct mad_header h = {
 		.mgmt_class = MAD_SMP_DIRECT,
-		.method = j->method,
-		.attribute = j->attribute,
-		.modifier = j->modifier,
-		.hop_count = j->path[0],
-		.tid = j->tid,
+		.method = smp->method,
+		.attribute = smp->attribute,
+		.modifier = smp->modifier,
+		.hop_count = smp->path[0],
+		.tid = smp->tid,
 	};
 	struct mad_address to = { .lid = LID_PERMISSIVE };
 	uint8_t mad[MAD_SIZE];
@@ -44,28 +44,28 @@ static void transmit(const struct manager *m, const struct job *j)
 	mad_write(&h, mad);
 	store_be16(mad + DR_SLID, LID_PERMISSIVE);
 	store_be16(mad + DR_DLID, LID_PERMISSIVE);
-	memcpy(mad + DR_INITIAL_PATH + 1, j->path + 1, j->path[0]);
-	memcpy(mad + mad_class(MAD_SMP_DIRECT)->data, j->data, BLOCK);
+	memcpy(mad + DR_INITIAL_PATH + 1, smp->path + 1, smp->path[0]);
+	memcpy(mad + mad_class(MAD_SMP_DIRECT)->data, smp->data, BLOCK);
 	m->events.send(m->events.context, &to, mad, MAD_SIZE, true);
 }
 
 /* As many as there is room for. */
 static void go_on(struct manager *m)
 {
-	while (m->n_free > 0 && m->next_job < m->n_jobs) {
+	while (m->n_free > 0 && m->next_waiting < m->n_waiting) {
 		uint32_t place = m->free_sent[--m->n_free];
 
-		m->sent[place] = m->jobs[m->next_job++];
+		m->sent[place] = m->waiting[m->next_waiting++];
 		m->sent[place].tid = ++m->turn << WINDOW_BITS | place;
 		transmit(m, &m->sent[place]);
 	}
-	if (m->next_job == m->n_jobs)
-		m->next_job = m->n_jobs = 0;
+	if (m->next_waiting == m->n_waiting)
+		m->next_waiting = m->n_waiting = 0;
 }
 
 static bool is_idle(const struct manager *m)
 {
-	return m->n_jobs == 0 && m->n_free == WINDOW;
+	return m->n_waiting == 0 && m->n_free == WINDOW;
 }
 
 static void look_if_done(struct manager *m)
@@ -78,11 +78,11 @@ static void look_if_done(struct manager *m)
 	then(m);
 }
 
-void exchange_ask(struct manager *m, const struct job *j)
+void exchange_ask(struct manager *m, const struct smp *smp)
 {
-	m->jobs =
-		hd_grow(m->jobs, &m->jobs_cap, m->n_jobs + 1, sizeof(*m->jobs));
-	m->jobs[m->n_jobs++] = *j;
+	m->waiting = hd_grow(m->waiting, &m->waiting_cap, m->n_waiting + 1,
+			     sizeof(*m->waiting));
+	m->waiting[m->n_waiting++] = *smp;
 }
 
 void exchange_when_done(struct manager *m, void (*then)(struct manager *m))
@@ -96,10 +96,10 @@ static void finish(struct manager *m, const uint8_t *mad, bool is_answer)
 {
 	uint32_t tid = (uint32_t)load_be64(mad + MAD_TID);
 	uint32_t place = tid & (WINDOW - 1);
-	struct job j = m->sent[place];
+	struct smp smp = m->sent[place];
 
 	/* One that was dropped, or is answered already. */
-	if (!j.done || j.tid != tid)
+	if (!smp.done || smp.tid != tid)
 		return;
 	m->sent[place].done = NULL;
 	m->free_sent[m->n_free++] = place;
@@ -108,7 +108,7 @@ static void finish(struct manager *m, const uint8_t *mad, bool is_answer)
 
 	/* Its node, or what it was to have, is looked after again later. */
 	m->unsure |= !good;
-	j.done(m, &j, good ? mad : NULL);
+	smp.done(m, &smp, good ? mad : NULL);
 	go_on(m);
 	look_if_done(m);
 }
@@ -125,7 +125,7 @@ void exchange_lost(struct manager *m, const uint8_t *mad)
 
 void exchange_drop(struct manager *m)
 {
-	m->n_jobs = m->next_job = 0;
+	m->n_waiting = m->next_waiting = 0;
 	m->then = NULL;
 	for (uint32_t i = 0; i < WINDOW; i++) {
 		if (!m->sent[i].done)

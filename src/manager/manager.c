@@ -194,12 +194,12 @@ void manager_start(struct manager *m, hd_time now)
 
 /* ---- looks at switches, whether a port of theirs has changed */
 
-static void got_switch(struct manager *m, const struct job *j,
+static void got_switch(struct manager *m, const struct smp *smp,
 		       const uint8_t *mad)
 {
 	const struct field *change = &m->switch_fields[SWITCH_STATE_CHANGE];
 
-	(void)j;
+	(void)smp;
 	if (!mad ||
 	    field_get(change, mad + mad_class(MAD_SMP_DIRECT)->data) != 0)
 		m->sweep_again = true;
@@ -222,7 +222,7 @@ static void glance(struct manager *m)
 	}
 	m->sweeps = true;
 	for (uint32_t i = 0; i < m->seen.n; i++) {
-		struct job j = {
+		struct smp smp = {
 			.done = got_switch,
 			.path = m->seen.nodes[i].path,
 			.node = i,
@@ -232,7 +232,7 @@ static void glance(struct manager *m)
 		};
 
 		if (m->seen.nodes[i].is_switch)
-			exchange_ask(m, &j);
+			exchange_ask(m, &smp);
 	}
 	exchange_when_done(m, glanced);
 }

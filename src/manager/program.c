@@ -36,18 +36,18 @@ static uint64_t hash_of(const uint8_t *data)
 	return h | 1; /* 0: not known */
 }
 
-static void got_table(struct manager *m, const struct job *j,
+static void got_table(struct manager *m, const struct smp *smp,
 		      const uint8_t *mad)
 {
 	if (!mad)
-		m->written[j->written] = NO_TABLE;
+		m->written[smp->written] = NO_TABLE;
 }
 
 static void write_table(struct manager *m, const struct target *t,
 			unsigned port, uint16_t attribute, uint32_t modifier,
 			const uint8_t *data)
 {
-	struct job j = {
+	struct smp smp = {
 		.done = got_table,
 		.path = path_to(t->found, port),
 		.node = t->index,
@@ -73,9 +73,9 @@ static void write_table(struct manager *m, const struct target *t,
 	if (m->written[at] == hash)
 		return;
 	m->written[at] = hash;
-	j.written = at;
-	memcpy(j.data, data, BLOCK);
-	exchange_ask(m, &j);
+	smp.written = at;
+	memcpy(smp.data, data, BLOCK);
+	exchange_ask(m, &smp);
 }
 
 void manager_forget_tables(struct manager *m)
@@ -263,9 +263,10 @@ static void write_tables(struct manager *m)
 
 /* ---- PortInfo and SwitchInfo, which are compared with what was seen */
 
-static void got_port(struct manager *m, const struct job *j, const uint8_t *mad)
+static void got_port(struct manager *m, const struct smp *smp,
+		     const uint8_t *mad)
 {
-	struct found_port *p = &m->seen.nodes[j->node].ports[j->port];
+	struct found_port *p = &m->seen.nodes[smp->node].ports[smp->port];
 
 	if (mad)
 		memcpy(p->info, mad + mad_class(MAD_SMP_DIRECT)->data, BLOCK);
@@ -274,7 +275,7 @@ static void got_port(struct manager *m, const struct job *j, const uint8_t *mad)
 static void set_port(struct manager *m, const struct target *t, unsigned port,
 		     const uint8_t *info)
 {
-	struct job j = {
+	struct smp smp = {
 		.done = got_port,
 		.path = path_to(t->found, port),
 		.node = t->index,
@@ -285,8 +286,8 @@ static void set_port(struct manager *m, const struct target *t, unsigned port,
 		.written = NO_NODE,
 	};
 
-	memcpy(j.data, info, BLOCK);
-	exchange_ask(m, &j);
+	memcpy(smp.data, info, BLOCK);
+	exchange_ask(m, &smp);
 }
 
 /* As it is, with nothing said of the link: zeros there change nothing. */
@@ -324,11 +325,11 @@ static void address_port(struct manager *m, const struct target *t,
 		set_port(m, t, port, info);
 }
 
-static void got_switch(struct manager *m, const struct job *j,
+static void got_switch(struct manager *m, const struct smp *smp,
 		       const uint8_t *mad)
 {
 	if (mad)
-		memcpy(m->seen.nodes[j->node].switch_info,
+		memcpy(m->seen.nodes[smp->node].switch_info,
 		       mad + mad_class(MAD_SMP_DIRECT)->data, SWITCH_INFO_SIZE);
 }
 
@@ -347,7 +348,7 @@ static void set_switch(struct manager *m, const struct target *t)
 	const struct subnet *s = planned_now(m);
 	uint64_t groups = multicast_top(m, t);
 	lid_t top = s->top_lid[subnet_of_switch(s, s->switch_of_node[t->node])];
-	struct job j = {
+	struct smp smp = {
 		.done = got_switch,
 		.path = t->found->path,
 		.node = t->index,
@@ -361,10 +362,10 @@ static void set_switch(struct manager *m, const struct target *t)
 	    switch_get(m, t->found, SWITCH_MCAST_TOP) == groups &&
 	    !switch_get(m, t->found, SWITCH_STATE_CHANGE))
 		return;
-	memcpy(j.data, t->found->switch_info, SWITCH_INFO_SIZE);
-	field_set(&m->switch_fields[SWITCH_LINEAR_TOP], j.data, top);
-	field_set(&m->switch_fields[SWITCH_MCAST_TOP], j.data, groups);
-	exchange_ask(m, &j);
+	memcpy(smp.data, t->found->switch_info, SWITCH_INFO_SIZE);
+	field_set(&m->switch_fields[SWITCH_LINEAR_TOP], smp.data, top);
+	field_set(&m->switch_fields[SWITCH_MCAST_TOP], smp.data, groups);
+	exchange_ask(m, &smp);
 }
 
 static void address_all(struct manager *m)

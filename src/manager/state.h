@@ -51,13 +51,13 @@ struct sight {
 	uint8_t own_port;
 };
 
-struct job;
-typedef void (*job_done)(struct manager *m, const struct job *j,
+struct smp;
+typedef void (*smp_done)(struct manager *m, const struct smp *smp,
 			 const uint8_t *mad);
 
 /* An SMP to be sent; `done` with the answer, or NULL if there was none. */
-struct job {
-	job_done done;
+struct smp {
+	smp_done done;
 	const uint8_t *path;
 	uint32_t node;
 	uint8_t port;
@@ -123,9 +123,9 @@ struct manager {
 	hd_time now;
 
 	/* SMPs: waiting, and under way by the lower half of their TID. */
-	struct job *jobs;
-	size_t n_jobs, next_job, jobs_cap;
-	struct job *sent;
+	struct smp *waiting;
+	size_t n_waiting, next_waiting, waiting_cap;
+	struct smp *sent;
 	uint32_t *free_sent;
 	uint32_t n_free;
 	uint32_t turn; /* of TIDs, above the place in sent[] */
@@ -210,7 +210,7 @@ static inline uint64_t switch_get(const struct manager *m,
 void exchange_init(struct manager *m);
 void exchange_fini(struct manager *m);
 /* Copied; sent when there is room. */
-void exchange_ask(struct manager *m, const struct job *j);
+void exchange_ask(struct manager *m, const struct smp *smp);
 void exchange_answered(struct manager *m, const uint8_t *mad);
 void exchange_lost(struct manager *m, const uint8_t *mad);
 /* Goes on with `then` when all is answered, at once if nothing is asked. */
