@@ -35,6 +35,9 @@ enum mark_rule {
 #define MARK_PUBLISHED N_MARK_RULES
 extern const char *const mark_names[]; /* up to NULL */
 
+/* iba: which of a switch's settings hold, as bits of its Control_Map. */
+enum { MARK_MAP_VICTIMS = 1, MARK_MAP_THRESHOLD = 4, MARK_MAP_RATE = 16 };
+
 struct mark_config {
 	enum mark_rule rule;
 	/*

@@ -13,8 +13,6 @@
 #define LONGEST_MULTIPLIER 999
 #define MOST_TEXT          ((size_t)1 << 20)
 
-enum { MAP_VICTIMS = 1, MAP_THRESHOLD = 4, MAP_RATE = 16 };
-
 uint16_t cct_entry(double packets)
 {
 	unsigned shift = 3;
@@ -35,8 +33,8 @@ static void write_switches(const struct opensm_cc *c, struct strbuf *out)
 {
 	strbuf_puts(out, "# which of the settings below hold\n");
 	strbuf_printf(out, "cc_sw_cong_setting_control_map 0x%x\n",
-		      MAP_THRESHOLD | MAP_RATE |
-			      (c->victims ? MAP_VICTIMS : 0u));
+		      MARK_MAP_THRESHOLD | MARK_MAP_RATE |
+			      (c->victims ? MARK_MAP_VICTIMS : 0u));
 	strbuf_puts(out, c->victims
 				 ? "# outputs without credits mark too\n"
 				 : "# outputs without credits do not mark\n");
@@ -280,12 +278,12 @@ static enum hd_status conclude(const struct reading *r, struct diag *d,
 			return d->status;
 	}
 	/* What the map does not name is not programmed. */
-	c->victims = r->victims && map & MAP_VICTIMS;
-	if (map & MAP_THRESHOLD) {
+	c->victims = r->victims && map & MARK_MAP_VICTIMS;
+	if (map & MARK_MAP_THRESHOLD) {
 		c->threshold = (uint8_t)r->set[SET_THRESHOLD];
 		c->packet_size = (uint8_t)r->set[SET_PACKET_SIZE];
 	}
-	if (map & MAP_RATE)
+	if (map & MARK_MAP_RATE)
 		c->marking_rate = (uint16_t)r->set[SET_RATE];
 	c->per_sl = r->set[SET_PORT_CONTROL] & 1;
 	c->sls = (uint16_t)r->set[SET_SLS];

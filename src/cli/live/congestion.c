@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/agents.h"
+#include "cc/marking.h"
 #include "cli/live/live.h"
 #include "scenario/words.h"
 #include "wire/mad.h"
@@ -14,9 +15,6 @@ static const struct record *record_of(uint16_t attribute)
 }
 
 /* ---- switches */
-
-/* Which of a switch's settings hold: bits of its Control_Map. */
-enum { MAP_VICTIMS = 1, MAP_THRESHOLD = 4, MAP_RATE = 16 };
 
 static bool has_victims(const struct record *r, const uint8_t *setting)
 {
@@ -36,14 +34,16 @@ static void take_marking(const uint8_t *setting, struct scn_congestion *c)
 	uint64_t map = record_get(r, setting, "Control_Map");
 
 	c->marking = MARK_IBA;
-	c->victims = map & MAP_VICTIMS && has_victims(r, setting);
-	c->threshold =
-		map & MAP_THRESHOLD ? record_get(r, setting, "Threshold") : 0;
-	c->packet_size = map & MAP_THRESHOLD
+	c->victims = map & MARK_MAP_VICTIMS && has_victims(r, setting);
+	c->threshold = map & MARK_MAP_THRESHOLD
+			       ? record_get(r, setting, "Threshold")
+			       : 0;
+	c->packet_size = map & MARK_MAP_THRESHOLD
 				 ? record_get(r, setting, "Packet_Size") * 64
 				 : 0;
-	c->marking_rate =
-		map & MAP_RATE ? record_get(r, setting, "Marking_Rate") : 0;
+	c->marking_rate = map & MARK_MAP_RATE
+				  ? record_get(r, setting, "Marking_Rate")
+				  : 0;
 }
 
 /* The one setting that all switches have; NULL if none has any. */
