@@ -552,8 +552,7 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d,
 	return HD_OK;
 }
 
-/* It has got its name: a new file is to begin with what `target` begins with.
- */
+/* It has got its name: a new file is to begin as `target` does. */
 static enum hd_status resume_named(struct file_writer *w, const char *path,
 				   const char *beside, const char *target,
 				   struct diag *d)

@@ -323,8 +323,7 @@ static unsigned draw_classes(struct rng *rng, struct plan_class *c)
 	return n;
 }
 
-/* Weights below a packet are there where entries are too few for larger ones.
- */
+/* Weights are below a packet only where entries are too few for larger. */
 static void check_lines(const struct plan *p, const struct plan_link *link)
 {
 	const struct opensm_port port = { .scope = OPENSM_SWE,

@@ -386,8 +386,7 @@ static void entrances_fini(struct entrances *d)
 	free(d->alike);
 }
 
-/* Those of ways through a switch that lead to a cable, from one or from within.
- */
+/* Tables of ways through a switch to a cable, from another or from within. */
 static bool *tables_in_use(const struct subnet *s)
 {
 	bool *used = hd_alloc(s->n_sl2vl_tables, sizeof(*used));
