@@ -18,7 +18,7 @@ enum { ROOM = 4096, HEAD = 6 };
 
 struct letter {
 	bool outgoing;
-	struct mad_peer peer;
+	struct mad_address peer;
 	uint8_t mad[MAD_SIZE];
 };
 
@@ -32,7 +32,7 @@ struct world {
 	hd_time now;
 };
 
-static void put(struct world *w, bool outgoing, const struct mad_peer *peer,
+static void put(struct world *w, bool outgoing, const struct mad_address *peer,
 		const uint8_t *mad)
 {
 	struct letter *l = &w->letters[(w->first + w->n) % ROOM];
@@ -44,7 +44,7 @@ static void put(struct world *w, bool outgoing, const struct mad_peer *peer,
 	w->n++;
 }
 
-static void send_mad(void *context, const struct mad_peer *to,
+static void send_mad(void *context, const struct mad_address *to,
 		     const uint8_t *mad, size_t size, bool is_request)
 {
 	struct world *w = context;
@@ -66,10 +66,9 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 		    const uint8_t *mad, size_t size)
 {
 	struct world *w = context;
-	struct mad_peer peer = { from->lid, from->sl, from->qp, from->qkey };
 
 	if (port == w->port && size >= MAD_SIZE)
-		put(w, false, &peer, mad);
+		put(w, false, from, mad);
 }
 
 /* Some of what is under way; not always all of it. */
@@ -96,7 +95,7 @@ static void carry(struct world *w, unsigned most)
 static size_t step(struct world *w, const struct topo *t, const uint8_t *data,
 		   size_t size)
 {
-	struct mad_peer from = { .lid = (uint16_t)(data[2] | data[3] << 8) };
+	struct mad_address from = { .lid = (uint16_t)(data[2] | data[3] << 8) };
 	size_t used = size - HEAD < data[5] ? size - HEAD : data[5];
 	uint8_t mad[MAD_SIZE] = { 0 };
 
