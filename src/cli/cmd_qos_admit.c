@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos/options.h"
-#include "cli/scenario.h"
 #include "qos/admission.h"
 
 struct values {
@@ -65,7 +64,6 @@ static int admit(struct values *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct qos_requests requests = { 0 };
-	struct strbuf lost = STRBUF_INIT;
 	struct admission a;
 	struct fabric *f;
 	int status;
@@ -73,21 +71,19 @@ static int admit(struct values *v, const char *path)
 	if (requests_and_fabric(v->requests, &v->fabric, path, &d, &requests,
 				&f) != HD_OK)
 		return command_refuse(&d);
-	fold_classes(f, &lost);
+	unsigned vls = fold_classes(f);
+
 	if (admission_run(&a, &f->subnet, &v->params,
 			  v->requests ? &requests : NULL, &d) == HD_OK) {
 		struct results *r = results_new("qos admit");
 
 		admission_show(&a, r);
-		if (lost.len)
-			results_remark(r, "%u lanes: %s",
-				       least_lanes(f, N_DATA_VLS), lost.text);
+		remark_folding(vls, r);
 		status = output_results(&v->common, r, admission_met(&a));
 		admission_fini(&a);
 	} else {
 		status = command_refuse(&d);
 	}
-	strbuf_fini(&lost);
 	qos_requests_fini(&requests);
 	fabric_free(f);
 	return status;
@@ -97,12 +93,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct values *v = values;
 	struct admission_params *p = &v->params;
-	const char *wrong = find_wrong(v);
 	int status;
 
 	(void)n;
-	if (wrong)
-		return command_usage(self, "%s", wrong);
+	if (find_wrong(v))
+		return command_usage(self, "%s", find_wrong(v));
 	if (!best_effort_fits(self, p->broker.best_effort, p->broker.preferred,
 			      &status) ||
 	    !packets_possible(self, v->payload, v->overhead, &p->packets,

@@ -56,13 +56,23 @@ unsigned least_lanes(const struct fabric *f, unsigned most)
 	return most;
 }
 
-void fold_classes(struct fabric *f, struct strbuf *lost)
+unsigned fold_classes(struct fabric *f)
 {
 	const struct scn_qos *q = &f->scenario->qos;
 
 	if (q->sl2vl.given || q->n_classes || q->opensm ||
 	    f->subnet.sl_of_path || f->subnet.lanes_by_engine)
-		return;
+		return N_DATA_VLS;
 	class_program(&f->subnet);
-	(void)class_fold(least_lanes(f, N_DATA_VLS), lost);
+	return least_lanes(f, N_DATA_VLS);
+}
+
+void remark_folding(unsigned vls, struct results *r)
+{
+	struct strbuf lost = STRBUF_INIT;
+
+	(void)class_fold(vls, &lost);
+	if (lost.len)
+		results_remark(r, "%u lanes: %s", vls, lost.text);
+	strbuf_fini(&lost);
 }

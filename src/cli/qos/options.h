@@ -28,9 +28,12 @@ requests_and_fabric(const char *file, struct fabric_choice *choice,
 unsigned least_lanes(const struct fabric *f, unsigned most);
 /*
  * Classes get the lanes that class_fold has for them, unless a scenario, an
- * opensm.conf or the routing engine says where SLs go; and what is lost by it.
+ * opensm.conf or the routing engine says where SLs go. Onto how many they are
+ * folded.
  */
-void fold_classes(struct fabric *f, struct strbuf *lost);
+unsigned fold_classes(struct fabric *f);
+/* What is lost by that, if something is. */
+void remark_folding(unsigned vls, struct results *r);
 
 /* Groups as subnet/ends.h names them; OPT_LIST. */
 #define OPTION_GROUP(offset, what)                                      \
