@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "qos/shares.h"
 #include "qos/tree.h"
+#include "subnet/packet.h"
 
 void blrm_init(struct blrm *b, const struct subnet *s,
 	       const struct blrm_params *params)
@@ -42,7 +43,7 @@ static double least_fill(const struct blrm_params *p)
 
 	/* It is worst at the smallest, or just above a whole block. */
 	for (uint32_t l = least; l <= p->max_packet && l <= least + 64; l++)
-		fill = fmin(fill, l / (64.0 * shares_blocks(l)));
+		fill = fmin(fill, l / (64.0 * blocks_of(l)));
 	return fill;
 }
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "qos/arbiter.h"
+#include "subnet/packet.h"
 
 #define LIMIT_BLOCKS 64u /* per step of LimitOfHighPriority: 4096 bytes */
 #define PACKETS      (1u << 20) /* that a run of the arbiter grants */
@@ -91,7 +92,7 @@ void contention_shares(const struct contention *c, double share[N_DATA_VLS])
 			break; /* nobody in use is served */
 		uint32_t packet = draw(&c->lanes[vl], &rng);
 
-		arbiter_charge(&arbiter, is_high, shares_blocks(packet));
+		arbiter_charge(&arbiter, is_high, blocks_of(packet));
 		bytes[vl] += packet;
 		all += packet;
 	}
@@ -144,7 +145,7 @@ static uint32_t largest_packet(const struct contention *c, bool high)
 static void extend(const struct sizes *s, double *bytes, unsigned blocks)
 {
 	for (unsigned i = 0; i < s->n; i++) {
-		unsigned then = blocks + shares_blocks(s->bytes[i]);
+		unsigned then = blocks + blocks_of(s->bytes[i]);
 
 		bytes[then] = fmax(bytes[then], bytes[blocks] + s->bytes[i]);
 	}
@@ -160,7 +161,7 @@ struct contention_burst contention_burst(const struct contention *c)
 	unsigned most = limit ? limit * LIMIT_BLOCKS : 1;
 	const struct sizes sizes = sizes_of(c, true);
 	uint32_t largest = largest_packet(c, true);
-	unsigned end = most + shares_blocks(largest);
+	unsigned end = most + blocks_of(largest);
 
 	if (!largest)
 		return (struct contention_burst){ 0, 0 };
@@ -207,7 +208,7 @@ static void longest_turns(const struct shares_lane *lane,
 		turn[weight] = 0;
 		for (unsigned k = 0; k < lane->n; k++) {
 			uint32_t bytes = lane->size[k].bytes;
-			uint32_t blocks = shares_blocks(bytes);
+			uint32_t blocks = blocks_of(bytes);
 			unsigned left = blocks < weight ? weight - blocks : 0;
 			const struct shares_sent one = { 1, blocks, bytes };
 

@@ -8,11 +8,6 @@
 
 #define WEIGHT_MAX 255
 
-uint32_t shares_blocks(uint32_t bytes)
-{
-	return blocks_of(bytes);
-}
-
 struct shares_lane shares_lane_of(uint32_t bytes)
 {
 	return (struct shares_lane){ .n = 1, .size = { { bytes, 1 } } };
@@ -30,7 +25,7 @@ static void turns(const struct shares_lane *lane,
 		struct shares_sent *t = &turn[weight];
 
 		for (unsigned k = 0; k < lane->n; k++) {
-			uint32_t blocks = shares_blocks(lane->size[k].bytes);
+			uint32_t blocks = blocks_of(lane->size[k].bytes);
 			unsigned left = blocks < weight ? weight - blocks : 0;
 			const struct shares_sent *rest = &turn[left];
 			double part = lane->size[k].part;

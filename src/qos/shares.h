@@ -16,9 +16,6 @@
 
 #include "subnet/subnet.h"
 
-/* Blocks of 64 bytes that a packet of `bytes` on the wire counts for. */
-uint32_t shares_blocks(uint32_t bytes);
-
 /* The packets of one lane; n is 0 if nobody uses it. */
 struct shares_lane {
 	unsigned n;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "subnet/packet.h"
 
 /* Three saturated VLs; shares in percent for payloads 4096, 2048, 256. */
 static void quantisation_is_as_tabulated(void **state)
@@ -54,9 +55,9 @@ static void quantisation_is_as_tabulated(void **state)
 static void a_4096_byte_payload_is_65_blocks(void **state)
 {
 	(void)state;
-	assert_int_equal(shares_blocks(4096 + 26), 65);
-	assert_int_equal(shares_blocks(2048 + 26), 33);
-	assert_int_equal(shares_blocks(64), 1);
+	assert_int_equal(blocks_of(4096 + 26), 65);
+	assert_int_equal(blocks_of(2048 + 26), 33);
+	assert_int_equal(blocks_of(64), 1);
 }
 
 /* Whatever is asked for in whole percents comes out within one point. */
@@ -92,8 +93,8 @@ static void chosen_weights_achieve_what_was_wanted(void **state)
 		/* Whole packets, but for the one that no weight can say. */
 		for (unsigned i = 0; i < fit.n; i++)
 			assert_true(table[i].weight == 255 ||
-				    table[i].weight % shares_blocks(
-							      lanes[table[i].vl]
+				    table[i].weight %
+						    blocks_of(lanes[table[i].vl]
 								      .size[0]
 								      .bytes) ==
 					    0);
