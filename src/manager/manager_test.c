@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "manager/manager.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ struct world {
 	unsigned lost_of; /* one of so many requests is lost; 0: none */
 	hd_time now;
 	uint64_t n_sent;
+	uint64_t key; /* SM_Key of questions */
 };
 
 struct address {
@@ -199,6 +201,7 @@ static void add_manager(struct world *w, port_id port, const char *engine,
 	const struct manager_options o = {
 		.engine = engine,
 		.priority = (uint8_t)priority,
+		.key = 1,
 	};
 	unsigned i = w->n++;
 
@@ -436,11 +439,13 @@ static void the_best_manager_is_master(void **state)
 
 /* ---- what hosts ask and tell */
 
-enum { MOST_ANSWER = 8192 };
+enum { MOST_ANSWER = 1 << 16 };
 struct answer {
 	uint8_t mad[MOST_ANSWER];
 	size_t size;
 };
+
+#define UNANSWERED UINT_MAX
 
 static const struct letter *find_answer(const struct world *w)
 {
@@ -452,8 +457,8 @@ static const struct letter *find_answer(const struct world *w)
 }
 
 /*
- * One question of the host at `from`; the answer's status. All is as it is when
- * the answer leaves.
+ * One question of the host at `from`, with w->key; the answer's status. All is
+ * as it is when the answer leaves.
  */
 static unsigned hear(struct world *w, port_id from, const struct mad_header *h,
 		     uint64_t mask, const uint8_t *record,
@@ -467,13 +472,16 @@ static unsigned hear(struct world *w, port_id from, const struct mad_header *h,
 
 	assert_null(w->first);
 	mad_write(h, mad);
+	store_be64(mad + SA_KEY, w->key);
 	store_be64(mad + SA_MASK, mask);
 	memcpy(mad + SA_DATA, record, MAD_SIZE - SA_DATA);
 	manager_take(w->managers[0], &peer, mad, MAD_SIZE, w->now);
 	const struct letter *l;
 
 	while (!(l = find_answer(w)))
-		assert_true(step(w));
+		if (!step(w))
+			return UNANSWERED;
+	assert_int_equal(load_be64(l->mad + SA_KEY), 0);
 	assert_true(l->size <= MOST_ANSWER);
 	assert_int_equal(l->peer.lid, peer.lid);
 	memcpy(answer->mad, l->mad, l->size);
@@ -758,6 +766,74 @@ static void many_who_join_at_once_are_all_answered_in_time(void **state)
 	}
 }
 
+static unsigned sa(struct world *w, port_id from, uint8_t method,
+		   uint16_t attribute, const uint8_t *record)
+{
+	const struct mad_header h = { .mgmt_class = MAD_SA,
+				      .method = method,
+				      .attribute = attribute };
+	struct answer answer;
+
+	return ask(w, from, &h, method == MAD_SET ? JOIN : 0, record, &answer);
+}
+
+/* A group of three, a service with a key, a subscriber at queue pair 9. */
+static void fill_registers(struct world *w)
+{
+	uint8_t record[MAD_SIZE];
+
+	for (unsigned k = 1; k < 4; k++) {
+		port_id p = host_port(w, k);
+
+		write_member(w, p, record);
+		assert_int_equal(
+			sa(w, p, MAD_SET, ATTR_MC_MEMBER_RECORD, record), 0);
+	}
+	memset(record, 0xA5, sizeof(record));
+	assert_int_equal(
+		sa(w, w->port[0], MAD_SET, ATTR_SERVICE_RECORD, record), 0);
+	memset(record, 0, sizeof(record));
+	record[22] = record[23] = 1;
+	record[30] = 9;
+	assert_int_equal(sa(w, w->port[0], MAD_SET, ATTR_INFORM_INFO, record),
+			 0);
+}
+
+/* As OpenSM has it (cli.live_sm asks both): none, the right and a wrong key. */
+static void who_has_no_key_is_not_told_all(void **state)
+{
+	enum { INVALID = 0x0200, MEMBER = 56 };
+	uint8_t none[MAD_SIZE] = { 0 };
+	struct world w = { 0 };
+	struct answer a;
+
+	(void)state;
+	small_world(&w, 7000);
+	fill_registers(&w);
+	for (w.key = 0; w.key < 2; w.key++) {
+		assert_int_equal(sa(&w, w.port[0], MAD_GET_TABLE,
+				    ATTR_PKEY_TABLE_RECORD, none),
+				 w.key ? 0 : INVALID);
+		assert_int_equal(
+			count(&w, ATTR_MC_MEMBER_RECORD, MEMBER, 0, none, &a),
+			w.key ? 3 : 1);
+		assert_int_equal(load_be64(a.mad + SA_DATA + 24) != 0, w.key);
+		assert_int_equal(
+			count(&w, ATTR_SERVICE_RECORD, 176, 0, none, &a), 1);
+		assert_int_equal(a.mad[SA_DATA + 32], w.key ? 0xA5 : 0);
+		assert_int_equal(a.mad[SA_DATA + 47], w.key ? 0xA5 : 0);
+		assert_int_equal(a.mad[SA_DATA + 48], 0xA5);
+		assert_int_equal(
+			count(&w, ATTR_INFORM_INFO_RECORD, 64, 0, none, &a), 1);
+		assert_int_equal(a.mad[SA_DATA + 24 + 30], w.key ? 9 : 0);
+	}
+	w.key = 7;
+	assert_int_equal(
+		sa(&w, w.port[0], MAD_GET_TABLE, ATTR_NODE_RECORD, none),
+		UNANSWERED);
+	finish(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -770,6 +846,7 @@ int main(void)
 		cmocka_unit_test(who_joins_a_group_has_its_packets),
 		cmocka_unit_test(
 			many_who_join_at_once_are_all_answered_in_time),
+		cmocka_unit_test(who_has_no_key_is_not_told_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

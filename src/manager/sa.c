@@ -46,14 +46,20 @@ void query_put_anyway(struct query *q, const uint8_t *record)
 	q->n++;
 }
 
-void query_put(struct query *q, const uint8_t *record)
+bool query_fits(const struct query *q, const uint8_t *record)
 {
 	for (unsigned i = 0; i < q->kind->n_components; i++)
 		if (query_has(q, i) &&
 		    !same_bits(&q->kind->components[i], record, q->data) &&
 		    !has_capabilities(q, i, record))
-			return;
-	query_put_anyway(q, record);
+			return false;
+	return true;
+}
+
+void query_put(struct query *q, const uint8_t *record)
+{
+	if (query_fits(q, record))
+		query_put_anyway(q, record);
 }
 
 /* ---- records of nodes and ports */
@@ -105,7 +111,11 @@ static void put_port(struct query *q, const struct found_node *n, unsigned port,
 	store_be16(r, lid);
 	r[2] = (uint8_t)port;
 	memcpy(r + 4, n->ports[port].info, BLOCK);
-	query_put(q, r);
+	if (!query_fits(q, r))
+		return;
+	if (!q->is_trusted)
+		memset(r + 4, 0, 8); /* M_Key */
+	query_put_anyway(q, r);
 }
 
 static void ports_each(struct query *q)
@@ -438,6 +448,7 @@ static void answer(const struct query *q, uint16_t status)
 			: (uint8_t)(q->mad[MAD_METHOD] | MAD_RESPONSE);
 	store_be16(head + MAD_STATUS, status);
 	memset(head + RMPP_VERSION, 0, RMPP_HEADER_END - RMPP_VERSION);
+	memset(head + SA_KEY, 0, 8); /* is for requests */
 	if (q->kind)
 		store_be16(head + SA_OFFSET,
 			   (uint16_t)((q->kind->size + 7) / 8));
@@ -472,6 +483,8 @@ static uint16_t run(struct query *q)
 		return q->kind->change ? q->kind->change(q) : MAD_UNSUPPORTED;
 	if (!q->kind->each || (method != MAD_GET && method != MAD_GET_TABLE))
 		return MAD_UNSUPPORTED;
+	if (q->kind->attribute == ATTR_PKEY_TABLE_RECORD && !q->is_trusted)
+		return SA_INVALID;
 	q->kind->each(q);
 	if (method == MAD_GET_TABLE || q->n == 1)
 		return 0;
@@ -481,16 +494,19 @@ static uint16_t run(struct query *q)
 void sa_take(struct manager *m, const struct mad_address *from,
 	     const uint8_t *mad)
 {
+	uint64_t key = load_be64(mad + SA_KEY);
 	struct query q = {
 		.manager = m,
 		.from = from,
 		.mad = mad,
+		.is_trusted = key != 0,
 		.data = mad + SA_DATA,
 		.mask = load_be64(mad + SA_MASK),
 		.kind = kind_of(load_be16(mad + MAD_ATTRIBUTE)),
 		.out = STRBUF_INIT,
 	};
 
-	answer(&q, run(&q));
+	if (key == 0 || key == m->options.key)
+		answer(&q, run(&q));
 	strbuf_fini(&q.out);
 }

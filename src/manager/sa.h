@@ -16,12 +16,19 @@
 #define SA_MOST      176 /* bytes of a record */
 #define SA_LIFE_TIME 18  /* of packets, in records: 4.096 us * 2^18 */
 
+/*
+ * Who asks with the SM_Key is trusted, as OpenSM has it: P_Keys are told to no
+ * one else, M_Keys, keys of services, queue pairs of subscribers and members of
+ * groups are left out. Another key than that, or none, gets no answer at all.
+ */
+
 struct query {
 	struct manager *manager;
 	const struct mad_address *from;
 	const uint8_t *mad;
 	const uint8_t *data; /* of the record that is asked for */
 	uint64_t mask;
+	bool is_trusted; /* has the SM_Key */
 	const struct sa_kind *kind;
 	struct strbuf out;
 	uint32_t n;
@@ -47,6 +54,8 @@ static inline bool query_has(const struct query *q, unsigned component)
 	return q->mask >> component & 1;
 }
 
+/* Whether a record of the kind is what was asked for. */
+bool query_fits(const struct query *q, const uint8_t *record);
 /* One record of the kind; if it is what was asked for. */
 void query_put(struct query *q, const uint8_t *record);
 /* Whatever was asked for. */

@@ -230,7 +230,10 @@ static void put_member(struct query *q, const struct group *g,
 	query_put(q, r);
 }
 
-/* A record per member; a group that has none has one itself. */
+/*
+ * A record per member; a group that has none has one itself, and so it has for
+ * those who are not to know its members, unless they name one.
+ */
 void groups_each(struct query *q)
 {
 	const struct manager *m = q->manager;
@@ -238,9 +241,11 @@ void groups_each(struct query *q)
 	for (uint32_t i = 0; i < m->n_groups; i++) {
 		const struct group *g = &m->groups[i];
 
-		for (uint32_t k = 0; k < g->n_members; k++)
+		bool shown = q->is_trusted || query_has(q, BY_PORT);
+
+		for (uint32_t k = 0; k < g->n_members && shown; k++)
 			put_member(q, g, &g->members[k]);
-		if (g->n_members == 0)
+		if (g->n_members == 0 || !shown)
 			put_member(q, g, NULL);
 	}
 }

@@ -7,7 +7,8 @@
 
 /* Services that programs offer, and notices that they want to hear of. */
 
-enum { SERVICE = 176, SERVICE_KEY = 26, LEASE = 28 };
+/* SERVICE_KEY: all that it is known by; SECRET: its ServiceKey. */
+enum { SERVICE = 176, SERVICE_KEY = 26, LEASE = 28, SECRET = 32 };
 enum { INFORM = 36, IS_GENERIC = 22, SUBSCRIBE = 23, TRAP = 26, QPN = 28 };
 static const uint32_t FOR_EVER = UINT32_MAX;
 
@@ -40,8 +41,16 @@ static void forget_expired(struct manager *m)
 void services_each(struct query *q)
 {
 	forget_expired(q->manager);
-	for (uint32_t i = 0; i < q->manager->services.n; i++)
-		query_put(q, q->manager->services.rows[i].record);
+	for (uint32_t i = 0; i < q->manager->services.n; i++) {
+		uint8_t r[SERVICE];
+
+		memcpy(r, q->manager->services.rows[i].record, sizeof(r));
+		if (!query_fits(q, r))
+			continue;
+		if (!q->is_trusted)
+			memset(r + SECRET, 0, 16);
+		query_put_anyway(q, r);
+	}
 }
 
 uint16_t services_change(struct query *q)
@@ -108,6 +117,8 @@ void informs_each(struct query *q)
 		store_be64(r, GID_LINK_LOCAL);
 		store_be16(r + 16, (uint16_t)i);
 		memcpy(r + 24, m->informs.rows[i].record, INFORM);
+		if (!q->is_trusted)
+			memset(r + 24 + QPN, 0, 3);
 		query_put_anyway(q, r);
 	}
 }

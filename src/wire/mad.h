@@ -86,6 +86,7 @@ enum {
 	RMPP_PAYLOAD = 32,
 	RMPP_HEADER_END = 36, /* PayloadLength counts what comes behind it */
 	/* Of subnet administration. */
+	SA_KEY = 36,    /* SM_Key */
 	SA_OFFSET = 44, /* from one record to the next, in units of 8 bytes */
 	SA_MASK = 48,
 	SA_DATA = 56,

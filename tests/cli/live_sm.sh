@@ -157,6 +157,22 @@ cmp wanted got || fail "other routes than a sweep of 'heddle route' has"
 on h0 ibqueryerrors -s LinkDownedCounter >/dev/null || fail "ibqueryerrors"
 "$HEDDLE" live link s1-0:3 up
 
+# ---- SM_Keys of requests: OpenSM and ours do the same with them
+asked() { # KEY KIND MILLISECONDS: the status of the question
+	got=0
+	on h3 saquery -t "$3" --smkey "$1" "$2" >records 2>err || got=$?
+	echo $got
+}
+keys() { # WHO
+	[ "$(asked 0 NR 300000)" = 0 ] && [ "$(asked 1 NR 300000)" = 0 ] ||
+		fail "$1: no nodes: $(cat err)"
+	[ "$(asked 1 PKTR 300000)" = 0 ] || fail "$1: no P_Keys: $(cat err)"
+	[ "$(asked 0 PKTR 300000)" != 0 ] || fail "$1 tells everybody P_Keys"
+	grep -q '0x0200' records err || fail "$1: $(cat err)"
+	[ "$(asked 7 NR 500)" = 110 ] || fail "$1 answers to any SM_Key"
+}
+keys ours
+
 # ---- OpenSM stands by, takes over if its priority is higher, and hands back
 cat >conf <<'END'
 force_log_flush TRUE
@@ -197,6 +213,7 @@ done
 says 1 'handing over'
 on h3 sminfo | grep -q "sm lid $(lid_of h9) .*priority 9 .*SMINFO_MASTER" ||
 	fail "OpenSM is not master"
+keys OpenSM
 before=$(said | grep -c 'SUBNET UP')
 kill -9 "$manager"
 says 1 'the master is gone'
