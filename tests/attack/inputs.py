@@ -83,7 +83,7 @@ def kinds():
     with open("empty", "wb"):
         pass
     socket.socket(socket.AF_UNIX).bind("socket")
-    return {"/dev/zero": None, "/dev/urandom": None, "/dev/full": None,
+    return {"/dev/zero": None, "/dev/full": None,
             "folder": None, "hole": None, "socket": None,
             "empty": None, "/dev/null": None,
             "/dev/stdin": ["yes"], "fifo": None}
