@@ -375,8 +375,9 @@ static void release(struct file_writer *w)
 	*w = (struct file_writer){ 0 };
 }
 
-enum hd_status file_create(struct file_writer *w, const char *path,
-			   struct diag *d)
+/* `from` is a file whose beginning it is to have, or -1. */
+static enum hd_status create(struct file_writer *w, const char *path, int from,
+			     struct diag *d)
 {
 	struct stat st;
 	bool opened;
@@ -391,12 +392,20 @@ enum hd_status file_create(struct file_writer *w, const char *path,
 		w->target = file_target(path);
 		opened = w->target && open_new(w);
 	}
-	if (opened)
+	if (opened) {
+		w->sink->from = from;
 		return HD_OK;
+	}
 	int error = errno;
 
 	release(w);
 	return refuse_write(d, error);
+}
+
+enum hd_status file_create(struct file_writer *w, const char *path,
+			   struct diag *d)
+{
+	return create(w, path, -1, d);
 }
 
 /* All of it on the disk; false with the sink's error. */
@@ -563,11 +572,9 @@ static enum hd_status resume_named(struct file_writer *w, const char *path,
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "'%s', which has its first part, is not there",
 				 beside);
-	enum hd_status status = file_create(w, path, d);
+	enum hd_status status = create(w, path, from, d);
 
-	if (status == HD_OK)
-		w->sink->from = from;
-	else
+	if (status != HD_OK)
 		close(from);
 	return status;
 }
