@@ -35,14 +35,14 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status;
 
 	(void)n;
-	progress_begin(&progress, &v->common, "packets", 0);
 	if (done == HD_OK)
-		done = loan_study_run(args[0], &v->scenario.overrides,
-				      progress_packets, &progress, &d, &s);
-	progress_end(&progress);
+		done = loan_study_new(args[0], &v->scenario.overrides, &d, &s);
 	if (done == HD_OK) {
 		struct results *r = results_new(self->name);
 
+		progress_begin(&progress, &v->common, "packets", 0);
+		loan_study_run(s, progress_packets, &progress);
+		progress_end(&progress);
 		v->common.seed = loan_study_seed(s);
 		loan_study_tables(s, r);
 		if (unfinished_is_due())

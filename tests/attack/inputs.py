@@ -10,7 +10,7 @@ recording or a checkpoint. It must refuse (2, 3, or 4 for what the system
 refuses) with one line, in seconds, and take no more memory than a small run:
 what it cannot use it must not gather. A pipe into which nobody writes is waited
 for, at no cost, until somebody ends the command. The same cases each time; all of
-them, pipes with every command, with HD_LONG=1.
+them, endless pipes with every command, with HD_LONG=1.
 """
 import os
 import resource
@@ -116,6 +116,10 @@ def run(heddle, words, kind, writer):
         except subprocess.TimeoutExpired:
             waits = True
             os.kill(child.pid, signal.SIGTERM)
+            try:  # who does not heed it is ended, and found out
+                child.wait(PATIENCE / 10)
+            except subprocess.TimeoutExpired:
+                child.kill()
     if child.returncode is None:
         _, status, used = os.wait4(child.pid, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -163,8 +167,8 @@ def main():
             with open(path, "w", encoding="ascii") as file:
                 file.write(text.replace("@", kind))
             lines.append(f"sim {path}")
-        # What is written for ever, or waited for, takes a while each.
-        if kind in ("/dev/stdin", "fifo") and not LONG:
+        # What is written for ever takes a while each.
+        if kind == "/dev/stdin" and not LONG:
             lines = lines[::6]
         for line in lines:
             words = shlex.split(line)

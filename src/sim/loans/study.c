@@ -83,10 +83,9 @@ static void trial_run(struct loan_study *s, struct trial *t,
 	}
 }
 
-enum hd_status loan_study_run(const char *path,
-			      const struct overrides *overrides,
-			      sim_progress_fn *progress, void *context,
-			      struct diag *d, struct loan_study **out)
+enum hd_status loan_study_new(const char *path,
+			      const struct overrides *overrides, struct diag *d,
+			      struct loan_study **out)
 {
 	struct loan_study *s = hd_alloc(1, sizeof(*s));
 	struct strbuf text = STRBUF_INIT;
@@ -105,13 +104,18 @@ enum hd_status loan_study_run(const char *path,
 					 "no lane has paced traffic and none "
 					 "that saturates it");
 	}
-	for (unsigned i = 0; i < 2 && status == HD_OK; i++)
-		trial_run(s, &s->trials[i], progress, context);
 	if (status == HD_OK)
 		*out = s;
 	else
 		loan_study_free(s);
 	return status;
+}
+
+void loan_study_run(struct loan_study *s, sim_progress_fn *progress,
+		    void *context)
+{
+	for (unsigned i = 0; i < 2; i++)
+		trial_run(s, &s->trials[i], progress, context);
 }
 
 void loan_study_free(struct loan_study *s)
