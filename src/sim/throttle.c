@@ -673,7 +673,8 @@ void control_pack(struct pack *k, struct sim *part)
 		if (part->cut->part_of_port[t->port] == part->part)
 			pack_pace(k, part, t);
 	}
-	for (uint32_t i = 0; i < c->rules->n_flows; i++) {
+	/* A job that runs alone has none of the flows of the rules. */
+	for (uint32_t i = 0; i < c->rules->n_flows && i < part->n_flows; i++) {
 		if (flow_home(part, i) == part->part)
 			PACK_STRUCT(k, marked_members, &c->flows[i]);
 	}

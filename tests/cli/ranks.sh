@@ -105,6 +105,15 @@ else
 	few "$SRC/examples/rails.yaml" 3x1 ''           # inside hosts, too
 	few "$SRC/examples/one-fabric.yaml" 2x2 ''      # queue pairs
 fi
+# A job beside flows that are slowed down, and alone.
+cat >alone.yaml <<'END'
+fabric: {topology: {kind: xgft, down: "2,2", up: "1,2"}}
+congestion: {algorithm: cct}
+traffic: [{name: a, kind: poisson, load: 20%}]
+jobs: [{name: j, program: [{alltoall: 10KiB}]}]
+run: {precision: 50%}
+END
+few alone.yaml 2x1 ''
 
 # ---- checkpoints: what some save, others go on with
 file=$SRC/examples/link-failure.yaml name=link-failure
