@@ -13,6 +13,8 @@ void stop_rules_init(struct sim *s)
 {
 	struct tally *t = s->outcome.tally;
 
+	/* Of nothing there is nothing to say; parts ask without a delivery. */
+	t->check_at = 1;
 	if (s->rules.packets_per_flow)
 		t->per_flow = hd_alloc(s->n_flows, sizeof(*t->per_flow));
 	for (uint32_t i = 0; s->rules.packets_per_sl && i < s->n_flows; i++)

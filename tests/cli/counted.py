@@ -15,7 +15,6 @@ import sys
 from collections import Counter
 
 HEDDLE = sys.argv[1]
-SEED = 49  # the first 25 have what once was counted wrong
 STEPS = [{"allreduce": 10000}, {"alltoall": 5000}, {"shift": 1000},
          {"compute": "3us"}, {"barrier": 0}, {"broadcast": 9000},
          {"write": 20000, "to": "0", "request": 4096}]
@@ -46,6 +45,8 @@ def scenario(dice):
                    "warmup": "9 packets" if packets else
                    dice.choice(["0s", "3us", "12us"]),
                    "measure": "60 packets" if packets else "25us"}}
+    if dice.random() < 0.3:
+        out["run"]["precision"] = "30%"
     rows, jobs = dice.choice([(2, 0), (1, 1), (2, 1), (2, 2), (0, 1), (0, 2)])
     if rows:
         out["traffic"] = [row(dice, i) for i in range(rows)]
@@ -118,7 +119,7 @@ def told(tables):
 
 
 def complaint(case):
-    what = scenario(random.Random(SEED + case))
+    what = scenario(random.Random(case))
     with open("s.yaml", "w", encoding="ascii") as file:
         json.dump(what, file)
     if os.path.exists("db"):
@@ -135,7 +136,7 @@ def complaint(case):
         sums[port] += n
     if +ports != sums:
         return "ports and their lanes differ"
-    if any(r["share"] > 100.001 for r in
+    if any((r["share"] or 101) > 100.001 for r in
            tables.get("job links", {"rows": []})["rows"]):
         return "a job sent more than all of its link"
     if "traffic" in what and "packets" in what["run"]["warmup"]:
