@@ -21,10 +21,28 @@ static void set(uint8_t *mad, const struct counter *c)
 	mad_set(mad, c->name, c->value < most ? c->value : most);
 }
 
-/* PortXmitData of packets: words of 4 bytes, without their VCRC. */
+/* PortXmitData of packets: words of 4 bytes, without their VCRC, which packets
+ * of one byte and no overhead do not have. */
 static uint64_t words_of(uint64_t bytes, uint64_t packets)
 {
-	return (bytes - 2 * packets) / 4;
+	return bytes > 2 * packets ? (bytes - 2 * packets) / 4 : 0;
+}
+
+/* The same for each of 16, so that they add up to those of all: sizes that no
+ * padding rounds leave parts of words. */
+static void share_words(const uint64_t *bytes, const uint64_t *packets,
+			uint64_t *out)
+{
+	uint64_t all_bytes = 0, all_packets = 0, before = 0;
+
+	for (unsigned i = 0; i < 16; i++) {
+		all_bytes += bytes[i];
+		all_packets += packets[i];
+		uint64_t words = words_of(all_bytes, all_packets);
+
+		out[i] = words > before ? words - before : 0;
+		before = words;
+	}
 }
 
 /* PortXmitWait of a time: ticks, each as long as a word takes on the link. */
@@ -150,13 +168,10 @@ static const struct family families[N_FAMILIES] = {
 static void family_values(const struct sim_counters *c,
 			  uint64_t out[N_FAMILIES][16])
 {
-	for (unsigned i = 0; i < 16; i++) {
-		out[0][i] =
-			words_of(c->xmit_bytes_sl[i], c->xmit_packets_sl[i]);
-		out[1][i] = words_of(c->rcv_bytes_sl[i], c->rcv_packets_sl[i]);
-		out[2][i] = c->rcv_packets_vl[i];
-		out[3][i] = words_of(c->rcv_bytes_vl[i], c->rcv_packets_vl[i]);
-	}
+	share_words(c->xmit_bytes_sl, c->xmit_packets_sl, out[0]);
+	share_words(c->rcv_bytes_sl, c->rcv_packets_sl, out[1]);
+	memcpy(out[2], c->rcv_packets_vl, sizeof(out[2]));
+	share_words(c->rcv_bytes_vl, c->rcv_packets_vl, out[3]);
 }
 
 static void print_families(const struct fabric *b, uint32_t port,

@@ -11,8 +11,8 @@ fabric:
 qos: {lanes: 2}
 traffic:
   - {name: a, kind: poisson, load: 11%, payload: 4, sl: 0}
-  - {name: b, kind: poisson, load: 12%, payload: 52, sl: 1}
-  - {name: c, kind: poisson, load: 13%, payload: 300, sl: 2}
+  - {name: b, kind: poisson, load: 12%, payload: 51, sl: 1}
+  - {name: c, kind: poisson, load: 13%, payload: 302, sl: 2}
   - {name: d, kind: poisson, load: 14%, payload: 1028, sl: 3}
   - {name: e, kind: poisson, load: 15%, payload: 2048, sl: 13}
 faults: {ber: 1.0e-6}
@@ -81,3 +81,12 @@ lacks out "PortFlowCtlCounters"
 status 0 "$HEDDLE" sim "$SRC/examples/link-failure.yaml" --counters
 [ "$(grep -c '^LinkDownedCounter:\.*1$' out)" -eq 2 ] ||
 	fail "LinkDowned is not counted at both ends"
+
+# Packets smaller than a VCRC have no data, rather than all that a counter holds.
+cat >bare.yaml <<'EOF'
+fabric: {topology: {kind: star, hosts: 2}, packet: {overhead: 0}}
+traffic: [{name: a, kind: cbr, rate: 100Mb/s, payload: 1}]
+run: {warmup: 0s, measure: 10us}
+EOF
+status 0 "$HEDDLE" sim bare.yaml --counters --port h0
+[ "$(one PortXmitData)" = 0 ] || fail "packets of a byte count $(one PortXmitData) words"
