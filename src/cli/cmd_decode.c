@@ -61,9 +61,12 @@ static int decode(struct values *v, const char *path)
 	enum hd_status done = path ? decoder_file(x, path, &d)
 				   : decoder_hex(x, v->hex, v->as, &d);
 
-	/* What was read before a file broke off is worth having. */
+	/* What was read before a file broke off is worth having; its head
+	 * alone, of a file that is none, is not. */
 	if (done == HD_OK || x->counts.records)
 		decoder_end(x);
+	else
+		strbuf_clear(&out.text);
 	status = output_end(&out, done == HD_OK);
 	if (status == EXIT_DONE)
 		status = done == HD_OK ? verdict(&x->counts)

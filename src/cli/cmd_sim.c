@@ -31,7 +31,7 @@ static const struct option options[] = {
 static const struct example examples[] = {
 	{ "heddle sim examples/quickstart.yaml",
 	  "three classes of traffic on a mesh" },
-	{ "heddle sim examples/quickstart.yaml --seed 7 --set traffic.0.load=70% --json",
+	{ "heddle sim examples/quickstart.yaml --seed 7 --set traffic.video.load=30% --json",
 	  "with other dice and another value than the file's, for programs" },
 	{ "heddle sim examples/quickstart.yaml --pcap run.pcap --port h0",
 	  "what a cable carried, for Wireshark" },

@@ -194,8 +194,8 @@ static enum hd_status read_routes(const struct scenario *s, struct diag *d,
 	enum hd_status status = file_open(path, &inner, &o->tables);
 
 	if (status != HD_OK)
-		scenario_refuse(s, d, &r->file, "fabric.routing.file: %s",
-				inner.message);
+		scenario_refuse(s, d, &r->file, "fabric.routing.file: %s: %s",
+				path, inner.message);
 	free(path);
 	return status;
 }

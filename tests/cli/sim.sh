@@ -180,3 +180,13 @@ for threads in 1 2; do
 	status 0 "$HEDDLE" sim none.yaml --threads $threads
 	lacks out '# queue pairs'
 done
+
+# What its help shows to be copied works, though a goal may be missed.
+ln -sfn "$SRC/examples" examples
+"$HEDDLE" sim --help | sed -n 's/^  heddle sim //p' >shown
+[ "$(wc -l <shown)" -ge 4 ] || fail "help has $(wc -l <shown) examples"
+while read -r words; do
+	got=0
+	eval "\"\$HEDDLE\" sim $words" >out 2>err </dev/null || got=$?
+	[ "$got" -le 1 ] || fail "sim $words: $(cat err)"
+done <shown

@@ -50,6 +50,10 @@ done <<'EOT'
 3 no kind of topology (did you mean 'mesh'?) | route meshh
 3 a topology, not a scenario       | sim "$net"
 3 topology.file: nosuch.ibnet: cannot be read | sim "$quick" --set fabric.topology=nosuch.ibnet
+3 nosuch: cannot be read           | decode nosuch --json
+3 nosuch: cannot be read           | decode nosuch --csv
+3 not a capture                    | decode "$quick" --json
+3 routing.file: nosuch.dump: cannot be read | route mesh --engine file --routes nosuch.dump
 2 'x.svg' would be text: --html FILE draws | sim "$quick" -o x.svg
 2 'x.html' would be text: --html FILE draws | route mesh -o x.html
 3 no opensm.conf: OpenSM knows none | qos explain "$net"
