@@ -38,7 +38,7 @@ export function judge(run) {
   return met + missed.length ? { met, missed } : null;
 }
 
-const said = (j) => (j.met + j.missed.length === 1 ? (j.met ? "✓ met" : "✗ missed")
+const said = (j) => (j.met + j.missed.length === 1 ? (j.met ? "✓ goal met" : "✗ goal missed")
   : j.missed.length ? `✗ ${j.missed.length} of ${j.met + j.missed.length} missed` : `✓ all ${j.met} met`);
 export const badge = (j) => el("span", { class: `badge ${j.missed.length ? "bad" : "good"}` }, said(j));
 
@@ -73,7 +73,7 @@ function tellApart(runs) {
 }
 
 // The command line of a run that nobody gave a title, in the room of one.
-const UNTITLED = "the run as a whole", ROOM = 90;
+const UNTITLED = "the run as a whole", UNTITLED_STUDY = "what each point gave", ROOM = 90;
 function commandLine(run) {
   const words = told(run).replace(/(^|[ '=])[^ ']*\/([^ '\/]+\.(?:ya?ml|ibnet|net|conf|json|txt))/g, "$1$2");
   const line = `heddle ${run.command} ${words}`.trim();
@@ -84,6 +84,9 @@ function titleOf(run, shows) {
   const id = experimentOf(run), given = run.table("summary")?.title;
   if (run.command === "report") return "What differs";
   if (given && given !== UNTITLED) return given;
+  // A study's title is that of its points.
+  const study = run.command === "sweep" && run.table("points")?.title;
+  if (study && study !== UNTITLED_STUDY) return study;
   if (id) return `${id}${shows.has(id) ? `: ${shows.get(id)}` : ""}`;
   return run.table("verdicts") ? `heddle ${run.command}: what became of each experiment` : commandLine(run);
 }
