@@ -49,7 +49,7 @@ static const struct option options[] = {
 	  .path = "congestion.m", .as = OPT_DOUBLE },
 	OPTION_CC_WINDOWS(FIELD(scenario.set)),
 	{ "sample", 0, OPT_TIME, FIELD(sample), "TIME", "0ns",
-	  "record every flow's rate this often; 0: not" },
+	  "record every flow's rate this often, for --all, --csv, --json, --html and --db; 0: not" },
 	OPTION_VERBOSE,
 	{ "conf", .kind = OPT_RENAMED, .value = "opensm" },
 	{ .name = NULL },
@@ -72,7 +72,11 @@ static int execute(struct values *v, const char *path)
 	d.file = NULL;
 	cc_compare_begin(&c);
 	if (cc_runs(&c, &v->runs, &v->common, &d) == HD_OK) {
-		status = output_results(&v->common, c.results, true);
+		struct results *shown = output_is_text(&v->common)
+						? cc_compare_shown(&c)
+						: c.results;
+
+		status = output_kept(&v->common, shown, c.results, true);
 	} else {
 		results_free(c.results);
 		status = command_refuse(&d);

@@ -98,3 +98,17 @@ awk '$1 == "none" && $2 == "victim" { none = $4 }
      $1 == "cct" && $2 == "victim" { cct = $4 }
      END { exit !(none > 0 && cct > 3 * none) }' out ||
 	fail "no relief behind crossbars"
+
+# Rates of flows over time are for programs and pages; a screen has no room.
+sampled() {
+	status 0 "$HEDDLE" cc compare --algorithm cct --warmup 1ms --measure 1ms \
+		--sample 10us "$SRC/examples/two-switch-congestion.yaml" "$@"
+}
+sampled --json
+rows=$(jq '.tables.rates.rows | length' out)
+[ "$rows" -ge 1000 ] || fail "$rows rates of eleven flows"
+sampled
+lacks out '# rates:'
+has out "rates over time: $rows rows"
+sampled --all
+has out '# rates:'

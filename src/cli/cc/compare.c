@@ -164,6 +164,27 @@ void cc_compare_begin(struct cc_comparison *c)
 					    sample_columns);
 }
 
+struct results *cc_compare_shown(const struct cc_comparison *c)
+{
+	const struct results *all = c->results;
+
+	if (!c->samples || c->all)
+		return c->results;
+	struct results *r = results_new(all->command);
+
+	for (size_t i = 0; i < all->n_tables; i++) {
+		if (all->tables[i] != c->samples)
+			results_copy_table(r, all->tables[i]);
+	}
+	for (size_t i = 0; i < all->n_remarks; i++)
+		results_remark(r, "%s", all->remarks[i]);
+	results_remark(r,
+		       "rates over time: %zu rows, left to --all, --csv, "
+		       "--json, --html and --db",
+		       table_rows(c->samples));
+	return r;
+}
+
 static void show_rows(struct cc_comparison *c, const char *name,
 		      const struct congestion_params *p,
 		      const struct congestion_result *r)
