@@ -244,7 +244,32 @@ static void walk(const struct topo *t, node_id from, uint32_t *cables)
 	free(queue);
 }
 
+/* Of all pairs of hosts that have a link between their switches. */
+struct distances {
+	uint32_t longest;
+	double sum, pairs;
+};
+
 /* Both hosts' own cables do not count, a cable that joins the two does. */
+static void add_distances(const struct topo *t, node_id from,
+			  struct distances *d)
+{
+	uint32_t *cables = hd_alloc(t->n_nodes, sizeof(*cables));
+
+	walk(t, from, cables);
+	for (node_id u = 0; u < t->n_nodes; u++) {
+		uint32_t links = cables[u] < 2 ? cables[u] : cables[u] - 2;
+
+		if (t->nodes[u].kind != NODE_CA || links == 0 ||
+		    cables[u] == UINT32_MAX)
+			continue;
+		d->longest = links > d->longest ? links : d->longest;
+		d->sum += links;
+		d->pairs++;
+	}
+	free(cables);
+}
+
 static void distances_are_those_between_switches(void **state)
 {
 	static const char *const kinds[] = {
@@ -260,35 +285,19 @@ static void distances_are_those_between_switches(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct topo t;
+		struct distances d = { 0 };
 		struct topo_facts f;
-		double sum = 0, pairs = 0;
-		uint32_t longest = 0;
+		struct topo t;
 
 		make(&t, kinds[i]);
-		uint32_t *cables = hd_alloc(t.n_nodes, sizeof(*cables));
-
 		for (node_id v = 0; v < t.n_nodes; v++) {
-			if (t.nodes[v].kind != NODE_CA)
-				continue;
-			walk(&t, v, cables);
-			for (node_id u = 0; u < t.n_nodes; u++) {
-				uint32_t links = cables[u] < 2 ? cables[u]
-							       : cables[u] - 2;
-
-				if (t.nodes[u].kind != NODE_CA || links == 0 ||
-				    cables[u] == UINT32_MAX)
-					continue;
-				longest = links > longest ? links : longest;
-				sum += links;
-				pairs++;
-			}
+			if (t.nodes[v].kind == NODE_CA)
+				add_distances(&t, v, &d);
 		}
 		topo_facts_init(&f, &t);
-		assert_int_equal(f.distances.longest, longest);
-		assert_true(fabs(f.distances.mean * pairs - sum) < 1e-6);
+		assert_int_equal(f.distances.longest, d.longest);
+		assert_true(fabs(f.distances.mean * d.pairs - d.sum) < 1e-6);
 		topo_facts_fini(&f);
-		free(cables);
 		topo_fini(&t);
 	}
 }

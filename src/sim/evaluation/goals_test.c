@@ -108,7 +108,7 @@ static void check_set(struct rng *rng, const struct fabric *f)
 	struct goal_verdict v[N_SLS];
 	struct goals g;
 	struct plan p;
-	unsigned done;
+	unsigned done = 0;
 
 	draw(rng, &text);
 	assert_int_equal(goals_read(text.text, text.len, 4096, &d, &g), HD_OK);
