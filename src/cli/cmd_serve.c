@@ -108,6 +108,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (n + (o->from != NULL) + (o->live != NULL) != 1)
 		return command_usage(self,
 				     "a SCENARIO, --db FILE or --live NAME");
+	if (o->common.json || o->common.csv || o->common.format ||
+	    o->common.output || o->common.html)
+		return command_usage(self, "results are the page's to save: "
+					   "'Report so far'");
 	if (o->live && !live_is_name(o->live))
 		return command_usage(self, "'%s' is no name for a fabric",
 				     o->live);

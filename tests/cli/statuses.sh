@@ -54,6 +54,8 @@ done <<'EOT'
 3 nosuch: cannot be read           | decode nosuch --csv
 3 not a capture                    | decode "$quick" --json
 3 routing.file: nosuch.dump: cannot be read | route mesh --engine file --routes nosuch.dump
+2 results are the page's to save   | serve "$quick" --json
+2 results are the page's to save   | serve "$quick" --html x.html
 2 'x.svg' would be text: --html FILE draws | sim "$quick" -o x.svg
 2 'x.html' would be text: --html FILE draws | route mesh -o x.html
 3 no opensm.conf: OpenSM knows none | qos explain "$net"
