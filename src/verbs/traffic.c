@@ -348,12 +348,43 @@ struct qp_rows {
 	struct lab *lab;
 };
 
+/* What its port drops has left 1 ps later (Q2), and nobody acknowledges it:
+ * such a row would post as many messages as there are picoseconds. */
+static bool is_endless(const struct fabric *b, const struct sim_flow *f)
+{
+	const struct sim_node *n = &b->setup.nodes[f->source];
+	const struct sim_port *p = &b->setup.ports[n->first_port + 1];
+
+	return f->posted && f->kind == SIM_SATURATING && !f->count &&
+	       b->scenario->traffic[f->row].transport != SCN_RC &&
+	       sl2vl_of(b->setup.subnet, p->origin)->vl[f->sl & 15] >= p->vls;
+}
+
+static enum hd_status refuse_endless(const struct fabric *b, struct diag *d)
+{
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		const struct sim_flow *f = &b->flows[i];
+		const struct scn_traffic *t = &b->scenario->traffic[f->row];
+
+		if (is_endless(b, f))
+			return scenario_refuse(
+				b->scenario, d, &t->transport,
+				"traffic '%s': SL %u has no lane where it is "
+				"sent, and a saturating row of what nobody "
+				"acknowledges would never stop posting",
+				t->name, f->sl);
+	}
+	return HD_OK;
+}
+
 enum hd_status qp_rows_new(struct fabric *build, struct sim *s, struct diag *d,
 			   struct qp_rows **out)
 {
 	struct qp_rows *rows = hd_alloc(1, sizeof(*rows));
-	enum hd_status status = profile_open("ideal", d, &rows->profile);
+	enum hd_status status = refuse_endless(build, d);
 
+	if (status == HD_OK)
+		status = profile_open("ideal", d, &rows->profile);
 	if (status != HD_OK) {
 		free(rows);
 		return status;

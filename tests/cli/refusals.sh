@@ -65,6 +65,12 @@ refused 3 "queue pairs cross no router, and 'h0' and" \
 	sim "$SRC/examples/two-subnets.yaml" --set traffic.+.name=q \
 	--set traffic.q.kind=messages --set traffic.q.transport=rc \
 	--set traffic.q.source=h0 --set traffic.q.destination=7
+# Datagrams that their own port drops are done at once, and the next is posted.
+for transport in uc ud; do
+	refused 3 "SL 0 has no lane where it is sent" sim pairs.yaml \
+		--set qos.sl2vl=15,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 \
+		--set traffic.q.kind=saturating --set traffic.q.transport=$transport
+done
 
 # Places that cannot be written are known before the run, and no run is noted.
 for option in --output --html; do
