@@ -142,3 +142,15 @@ void json_none(struct json *w)
 	before_value(w);
 	strbuf_puts(w->out, "null");
 }
+
+void json_put_text(struct json *w, const char *key, const char *text)
+{
+	json_key(w, key);
+	json_text(w, text);
+}
+
+void json_put_uint(struct json *w, const char *key, uint64_t value)
+{
+	json_key(w, key);
+	json_uint(w, value);
+}

@@ -11,9 +11,9 @@
  * No name here is one of jansson's, so that a program may use both.
  *
  *	json_begin_object(&w);
- *	json_key(&w, "lid");
- *	json_uint(&w, 7);
- *	json_end(&w);
+ *	json_put_uint(&w, "lid", 7);
+ *	json_key(&w, "ports");
+ *	json_begin_array(&w);
  */
 
 #include <stdbool.h>
@@ -46,5 +46,9 @@ void json_int(struct json *w, int64_t value);
 void json_double(struct json *w, double value);
 void json_bool(struct json *w, bool value);
 void json_none(struct json *w);
+
+/* A key and its value. */
+void json_put_text(struct json *w, const char *key, const char *text);
+void json_put_uint(struct json *w, const char *key, uint64_t value);
 
 #endif

@@ -27,12 +27,6 @@ void value_write_json(struct json *w, const struct value *v)
 	}
 }
 
-static void put_string(struct json *w, const char *key, const char *text)
-{
-	json_key(w, key);
-	json_text(w, text);
-}
-
 static void put_columns(struct json *w, const struct table *t)
 {
 	json_key(w, "columns");
@@ -43,10 +37,10 @@ static void put_columns(struct json *w, const struct table *t)
 		json_key(w, c->name);
 		json_begin_object(w);
 		w->compact = true;
-		put_string(w, "type", value_kind_name(c->kind));
+		json_put_text(w, "type", value_kind_name(c->kind));
 		if (*c->unit)
-			put_string(w, "unit", c->unit);
-		put_string(w, "origin", origin_name(c->origin));
+			json_put_text(w, "unit", c->unit);
+		json_put_text(w, "origin", origin_name(c->origin));
 		json_end(w);
 		w->compact = false;
 	}
@@ -70,8 +64,8 @@ static void put_table(struct json *w, const struct table *t)
 {
 	json_key(w, t->name);
 	json_begin_object(w);
-	put_string(w, "title", t->title);
-	put_string(w, "kind", table_kind_name(t->kind));
+	json_put_text(w, "title", t->title);
+	json_put_text(w, "kind", table_kind_name(t->kind));
 	put_columns(w, t);
 	json_key(w, "rows");
 	json_begin_array(w);
@@ -87,10 +81,9 @@ void json_write(const struct results *r, struct strbuf *out)
 
 	json_init(&w, out);
 	json_begin_object(&w);
-	put_string(&w, "command", r->command);
-	put_string(&w, "version", r->version);
-	json_key(&w, "seed");
-	json_uint(&w, r->seed);
+	json_put_text(&w, "command", r->command);
+	json_put_text(&w, "version", r->version);
+	json_put_uint(&w, "seed", r->seed);
 	json_key(&w, "notes");
 	json_begin_array(&w);
 	for (size_t i = 0; i < r->n_remarks; i++)

@@ -13,12 +13,6 @@
 /* Where the template has room for the results. */
 #define PLACE "@HEDDLE-DATA@"
 
-static void put_text(struct json *w, const char *key, const char *text)
-{
-	json_key(w, key);
-	json_text(w, text);
-}
-
 /* Column by column: shorter, and what plots need. */
 static void put_column(struct json *w, const struct table *t, size_t i)
 {
@@ -26,10 +20,10 @@ static void put_column(struct json *w, const struct table *t, size_t i)
 	size_t rows = table_rows(t);
 
 	json_begin_object(w);
-	put_text(w, "name", c->name);
-	put_text(w, "unit", c->unit);
-	put_text(w, "type", value_kind_name(c->kind));
-	put_text(w, "origin", origin_name(c->origin));
+	json_put_text(w, "name", c->name);
+	json_put_text(w, "unit", c->unit);
+	json_put_text(w, "type", value_kind_name(c->kind));
+	json_put_text(w, "origin", origin_name(c->origin));
 	json_key(w, "places");
 	json_int(w, c->places);
 	json_key(w, "cells");
@@ -43,9 +37,9 @@ static void put_column(struct json *w, const struct table *t, size_t i)
 static void put_table(struct json *w, const struct table *t)
 {
 	json_begin_object(w);
-	put_text(w, "name", t->name);
-	put_text(w, "title", t->title);
-	put_text(w, "kind", table_kind_name(t->kind));
+	json_put_text(w, "name", t->name);
+	json_put_text(w, "title", t->title);
+	json_put_text(w, "kind", table_kind_name(t->kind));
 	json_key(w, "columns");
 	json_begin_array(w);
 	for (size_t i = 0; i < t->n_columns; i++)
@@ -63,12 +57,12 @@ static void put_head(struct json *w, const struct page_run *run)
 	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
 	json_key(w, "id");
 	json_int(w, run->id);
-	put_text(w, "created", run->created ? run->created : "");
-	put_text(w, "command", r->command);
-	put_text(w, "arguments", r->arguments);
-	put_text(w, "version", r->version);
-	put_text(w, "seed", seed);
-	put_text(w, "scenario", r->scenario);
+	json_put_text(w, "created", run->created ? run->created : "");
+	json_put_text(w, "command", r->command);
+	json_put_text(w, "arguments", r->arguments);
+	json_put_text(w, "version", r->version);
+	json_put_text(w, "seed", seed);
+	json_put_text(w, "scenario", r->scenario);
 }
 
 static bool is_among(const char *const *names, const char *name)

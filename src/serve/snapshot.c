@@ -38,12 +38,6 @@ void follow_put_fabric(const struct follow *s, struct strbuf *out)
 	results_free(r);
 }
 
-static void put_words(struct json *w, const char *key, const char *text)
-{
-	json_key(w, key);
-	json_text(w, text);
-}
-
 static void put_time(struct json *w, const char *key, hd_time time)
 {
 	json_key(w, key);
@@ -66,7 +60,7 @@ static void put_changes(const struct follow *s, struct json *w)
 	for (size_t i = 0; i < s->n_notes; i++) {
 		json_begin_object(w);
 		put_time(w, "at", s->notes[i].at);
-		put_words(w, "what", s->notes[i].words);
+		json_put_text(w, "what", s->notes[i].words);
 		json_end(w);
 	}
 	json_end(w);
@@ -181,10 +175,9 @@ static void put_rows(const struct follow *s, struct json *w)
 		else if (t->load.den)
 			hd_ratio_print(t->load, &load);
 		json_begin_object(w);
-		json_key(w, "row");
-		json_uint(w, i);
-		put_words(w, "name", t->name);
-		put_words(w, "load", load.text);
+		json_put_uint(w, "row", i);
+		json_put_text(w, "name", t->name);
+		json_put_text(w, "load", load.text);
 		json_end(w);
 		strbuf_fini(&load);
 	}
@@ -218,16 +211,15 @@ void follow_put_state(struct follow *s, struct strbuf *out)
 	json_init(&w, out);
 	w.compact = true;
 	json_begin_object(&w);
-	put_words(&w, "state", state_word(s));
-	put_words(&w, "failure", s->failure);
+	json_put_text(&w, "state", state_word(s));
+	json_put_text(&w, "failure", s->failure);
 	put_time(&w, "now", p.now);
 	put_time(&w, "speed", s->speed);
 	json_key(&w, "share");
 	json_double(&w, p.share);
 	json_key(&w, "warm");
 	json_bool(&w, p.warm);
-	json_key(&w, "version");
-	json_uint(&w, s->version);
+	json_put_uint(&w, "version", s->version);
 	put_changes(s, &w);
 	put_rows(s, &w);
 	put_shares(s, &w, "used", offsetof(struct follow_link, used));

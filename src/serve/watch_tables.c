@@ -271,8 +271,7 @@ static void put_changes(const struct watch *w, struct json *json)
 		json_begin_object(json);
 		json_key(json, "at");
 		json_double(json, w->notes[i].at * 1e6);
-		json_key(json, "what");
-		json_text(json, w->notes[i].words);
+		json_put_text(json, "what", w->notes[i].words);
 		json_end(json);
 	}
 	json_end(json);
@@ -290,12 +289,10 @@ void watch_put_state(const struct watch *w, struct strbuf *out)
 	json_init(&json, out);
 	json.compact = true;
 	json_begin_object(&json);
-	json_key(&json, "state");
-	json_text(&json, "live");
+	json_put_text(&json, "state", "live");
 	json_key(&json, "now");
 	json_double(&json, (w->looked - w->began) * 1e6);
-	json_key(&json, "version");
-	json_uint(&json, w->drawn);
+	json_put_uint(&json, "version", w->drawn);
 	put_changes(w, &json);
 	put_shares(w, &json, "used", used_of);
 	put_shares(w, &json, "waiting", waiting_of);

@@ -56,14 +56,7 @@ static void json_hex(struct json *w, const char *key, uint64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "0x%016" PRIx64, value);
-	json_key(w, key);
-	json_text(w, text);
-}
-
-static void json_number(struct json *w, const char *key, uint64_t value)
-{
-	json_key(w, key);
-	json_uint(w, value);
+	json_put_text(w, key, text);
 }
 
 static void json_ports(const struct subnet *s, struct json *w)
@@ -77,16 +70,15 @@ static void json_ports(const struct subnet *s, struct json *w)
 		const struct topo_port *p = &s->topo->ports[ports[i]];
 
 		json_begin_object(w);
-		json_key(w, "node");
-		json_text(w, s->topo->nodes[p->node].name);
-		json_number(w, "port", p->number);
+		json_put_text(w, "node", s->topo->nodes[p->node].name);
+		json_put_uint(w, "port", p->number);
 		json_hex(w, "guid", port_guid(s->topo, ports[i]));
-		json_number(w, "subnet", p->subnet);
+		json_put_uint(w, "subnet", p->subnet);
 		json_hex(w, "gid prefix", subnet_gid_prefix(s, ports[i]));
-		json_number(w, "lid", s->lid_of_port[ports[i]]);
-		json_number(w, "lmc", s->lmc_of_port[ports[i]]);
+		json_put_uint(w, "lid", s->lid_of_port[ports[i]]);
+		json_put_uint(w, "lmc", s->lmc_of_port[ports[i]]);
 		if (s->sl_row && s->sl_row[ports[i]] != TOPO_NONE)
-			json_number(w, "sl row", s->sl_row[ports[i]]);
+			json_put_uint(w, "sl row", s->sl_row[ports[i]]);
 		json_end(w);
 	}
 	json_end(w);
@@ -132,9 +124,8 @@ void tables_write_json(const struct subnet *s, struct strbuf *out)
 
 	json_init(&w, out);
 	json_begin_object(&w);
-	json_key(&w, "engine");
-	json_text(&w, s->engine ? s->engine : "");
-	json_number(&w, "vls", s->vls_used);
+	json_put_text(&w, "engine", s->engine ? s->engine : "");
+	json_put_uint(&w, "vls", s->vls_used);
 	json_ports(s, &w);
 	if (s->sl_of_path)
 		json_path_sls(s, &w);
@@ -142,11 +133,11 @@ void tables_write_json(const struct subnet *s, struct strbuf *out)
 	json_begin_array(&w);
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		json_begin_object(&w);
-		json_key(&w, "name");
-		json_text(&w, s->topo->nodes[s->node_of_switch[sw]].name);
+		json_put_text(&w, "name",
+			      s->topo->nodes[s->node_of_switch[sw]].name);
 		json_hex(&w, "guid",
 			 s->topo->nodes[s->node_of_switch[sw]].guid);
-		json_number(&w, "subnet", subnet_of_switch(s, sw));
+		json_put_uint(&w, "subnet", subnet_of_switch(s, sw));
 		json_lft(s, sw, &w);
 		json_mft(s, sw, &w);
 		json_end(&w);

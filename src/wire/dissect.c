@@ -270,10 +270,8 @@ void dissect_counts_json(const struct dissect_counts *c, struct json *w)
 	};
 
 	json_begin_object(w);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		json_key(w, rows[i].name);
-		json_uint(w, rows[i].n);
-	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		json_put_uint(w, rows[i].name, rows[i].n);
 	json_key(w, "opcodes");
 	json_begin_object(w);
 	for (unsigned op = 0; op < 256; op++) {
@@ -284,8 +282,7 @@ void dissect_counts_json(const struct dissect_counts *c, struct json *w)
 		snprintf(name, sizeof(name), "%s %s",
 			 opcode_service_name((uint8_t)op),
 			 opcode_operation_name((uint8_t)op));
-		json_key(w, name);
-		json_uint(w, c->opcode[op]);
+		json_put_uint(w, name, c->opcode[op]);
 	}
 	json_end(w);
 	json_end(w);

@@ -284,16 +284,10 @@ static void json_headers(const struct dissection *d, struct json *w)
 	}
 }
 
-static void json_named(struct json *w, const char *key, const char *text)
-{
-	json_key(w, key);
-	json_text(w, text);
-}
-
 static void json_crc(struct json *w, const char *key, enum crc_verdict v)
 {
 	if (v != CRC_ABSENT)
-		json_named(w, key, v == CRC_GOOD ? "good" : "bad");
+		json_put_text(w, key, v == CRC_GOOD ? "good" : "bad");
 }
 
 static void json_addresses(const struct roce *r, struct json *w)
@@ -301,14 +295,12 @@ static void json_addresses(const struct roce *r, struct json *w)
 	struct strbuf text = STRBUF_INIT;
 
 	print_address(r->src, r->ip_version == 4, &text);
-	json_named(w, "source", text.text);
+	json_put_text(w, "source", text.text);
 	strbuf_clear(&text);
 	print_address(r->dst, r->ip_version == 4, &text);
-	json_named(w, "destination", text.text);
-	json_key(w, "dscp");
-	json_uint(w, r->tclass >> 2);
-	json_key(w, "ecn");
-	json_uint(w, r->tclass & 3);
+	json_put_text(w, "destination", text.text);
+	json_put_uint(w, "dscp", r->tclass >> 2);
+	json_put_uint(w, "ecn", r->tclass & 3);
 	strbuf_fini(&text);
 }
 
@@ -318,7 +310,7 @@ static void json_payload(const struct packet *p, struct json *w)
 
 	for (size_t i = 0; i < p->payload_len; i++)
 		strbuf_printf(&hex, "%02x", p->payload[i]);
-	json_named(w, "payload", hex.text);
+	json_put_text(w, "payload", hex.text);
 	strbuf_fini(&hex);
 }
 
@@ -329,13 +321,12 @@ static void json_packet(const struct dissection *d, bool full, struct json *w)
 	if (d->record->kind == CAPTURE_ETHERNET)
 		json_addresses(&d->roce, w);
 	if (packet_has(p, HEADER_BTH)) {
-		json_named(w, "service", opcode_service_name(p->bth.opcode));
-		json_named(w, "operation",
-			   opcode_operation_name(p->bth.opcode));
+		json_put_text(w, "service", opcode_service_name(p->bth.opcode));
+		json_put_text(w, "operation",
+			      opcode_operation_name(p->bth.opcode));
 	}
 	json_headers(d, w);
-	json_key(w, "payload_bytes");
-	json_uint(w, p->payload_len);
+	json_put_uint(w, "payload_bytes", p->payload_len);
 	if (full)
 		json_payload(p, w);
 }
@@ -351,18 +342,14 @@ void dissection_json(const struct dissection *d, bool full, struct json *w)
 	};
 
 	json_begin_object(w);
-	json_key(w, "number");
-	json_uint(w, rec->number);
-	json_key(w, "time_s");
-	json_uint(w, rec->seconds);
-	json_key(w, "time_ps");
-	json_uint(w, rec->ps);
-	json_key(w, "bytes");
-	json_uint(w, rec->wire_size);
-	json_named(w, "protocol", dissection_protocol(d));
-	json_named(w, "state", states[d->state]);
+	json_put_uint(w, "number", rec->number);
+	json_put_uint(w, "time_s", rec->seconds);
+	json_put_uint(w, "time_ps", rec->ps);
+	json_put_uint(w, "bytes", rec->wire_size);
+	json_put_text(w, "protocol", dissection_protocol(d));
+	json_put_text(w, "state", states[d->state]);
 	if (d->state != DISSECT_WHOLE)
-		json_named(w, "reason", d->why.message);
+		json_put_text(w, "reason", d->why.message);
 	else if (d->packet)
 		json_packet(d, full, w);
 	if (d->has_mad) {

@@ -424,10 +424,8 @@ void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
 
 static void json_records(const struct mad *m, struct json *w)
 {
-	if (m->rmpp.active) {
-		json_key(w, "first_record");
-		json_uint(w, m->table.first);
-	}
+	if (m->rmpp.active)
+		json_put_uint(w, "first_record", m->table.first);
 	json_key(w, m->record->name);
 	if (is_numbered(m))
 		json_begin_array(w);
@@ -445,8 +443,7 @@ void mad_json(const struct mad *m, struct json *w)
 
 	mad_summary(m, &summary);
 	json_begin_object(w);
-	json_key(w, "summary");
-	json_text(w, summary.text);
+	json_put_text(w, "summary", summary.text);
 	json_key(w, "header");
 	record_json(header, m->bytes, w);
 	if (m->record)
