@@ -228,7 +228,7 @@ static bool lanes_agree(const struct subnet *whole, const struct subnet *plan)
 	const struct topo *t = plan->topo;
 
 	for (switch_id sw = 0; sw < plan->n_switches; sw++) {
-		const struct topo_node *v = &t->nodes[plan->node_of_switch[sw]];
+		const struct topo_node *v = switch_node(plan, sw);
 
 		for (unsigned i = 0; i < (v->n_ports + 1u) * (v->n_ports + 1u);
 		     i++) {

@@ -115,7 +115,7 @@ static bool port_differs(const struct subnet *a, const struct subnet *b,
 static bool switch_differs(const struct subnet *a, const struct subnet *b,
 			   switch_id sw)
 {
-	unsigned n = a->topo->nodes[a->node_of_switch[sw]].n_ports;
+	unsigned n = switch_node(a, sw)->n_ports;
 
 	for (unsigned in = 0; in <= n; in++)
 		for (unsigned out = 0; out <= n; out++)

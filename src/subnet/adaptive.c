@@ -131,8 +131,7 @@ static struct detours *detours_new(const struct subnet *s, uint32_t n,
 		.straight = numbers_new(n),
 	};
 	for (switch_id sw = 0; sw < n; sw++) {
-		const struct topo_node *v =
-			&s->topo->nodes[s->node_of_switch[sw]];
+		const struct topo_node *v = switch_node(s, sw);
 
 		for (unsigned k = 0; k <= v->n_ports; k++)
 			d->way_in[v->first_port + k] =

@@ -329,7 +329,7 @@ static void refusals_are_those_of_brute_force(void **state)
 
 static void draw_lanes(struct subnet *s, switch_id sw, struct rng *r)
 {
-	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+	unsigned n = switch_node(s, sw)->n_ports + 1u;
 	struct sl2vl table;
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
@@ -341,7 +341,7 @@ static void draw_lanes(struct subnet *s, switch_id sw, struct rng *r)
 /* Groups of a relation that is none: the second port is in all of them. */
 static void add_ways_back(struct subnet *s, switch_id sw)
 {
-	port_id second = s->topo->nodes[s->node_of_switch[sw]].first_port + 2;
+	port_id second = switch_node(s, sw)->first_port + 2;
 
 	if (s->topo->ports[second].peer == TOPO_NONE)
 		return;
@@ -550,7 +550,7 @@ static void ways_around_are_all_by_one_third_group(void **state)
 /* What came by a global cable goes on by one in the lane that it came in. */
 static void keep_lanes(struct subnet *s, switch_id sw)
 {
-	const struct topo_node *v = &s->topo->nodes[s->node_of_switch[sw]];
+	const struct topo_node *v = switch_node(s, sw);
 	const uint8_t *way_in = &s->adaptive->detours->way_in[v->first_port];
 	unsigned n = v->n_ports + 1u;
 	struct sl2vl table;

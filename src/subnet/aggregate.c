@@ -14,18 +14,13 @@ static const uint64_t *set_of(const struct subnet *s,
 	return mft_get(&s->mft[m->subnet], sw, s->n_switches, m->mlid);
 }
 
-static const struct topo_node *node_of(const struct subnet *s, switch_id sw)
-{
-	return &s->topo->nodes[s->node_of_switch[sw]];
-}
-
 /* The next port of the switch's set after *out; false at the end. */
 static bool next_port(const struct subnet *s, const struct mcast_group *m,
 		      switch_id sw, int *out)
 {
 	const uint64_t *set = set_of(s, m, sw);
 
-	while (set && ++*out <= node_of(s, sw)->n_ports) {
+	while (set && ++*out <= switch_node(s, sw)->n_ports) {
 		if (mcast_has_port(set, (unsigned)*out))
 			return true;
 	}
@@ -37,7 +32,7 @@ static switch_id behind(const struct subnet *s, switch_id sw, unsigned out,
 			unsigned *in)
 {
 	const struct topo *t = s->topo;
-	port_id peer = t->ports[node_of(s, sw)->first_port + out].peer;
+	port_id peer = t->ports[switch_node(s, sw)->first_port + out].peer;
 
 	if (out == 0 || peer == TOPO_NONE)
 		return TOPO_NONE;
@@ -191,7 +186,8 @@ static enum hd_status refuse_full(const struct subnet *s,
 				d, HD_ERR_FULL,
 				"switch '%s' has %u aggregation trees already, "
 				"as many as it can have",
-				node_of(s, a->nodes[k].sw)->name, limit.most);
+				switch_node(s, a->nodes[k].sw)->name,
+				limit.most);
 	}
 	free(trees);
 	return status;
@@ -264,7 +260,7 @@ static enum hd_status fault(const struct trial *t, struct diag *d,
 {
 	return diag_fail(d, HD_ERR_UNFIT,
 			 "aggregation tree of MLID 0x%04x: %s '%s'", t->a->mlid,
-			 what, node_of(t->s, sw)->name);
+			 what, switch_node(t->s, sw)->name);
 }
 
 /* What a member gives goes up to the root. */
@@ -283,7 +279,7 @@ static enum hd_status climb(struct trial *t, port_id member, struct diag *d)
 		    (sw != t->a->root && in == x->parent))
 			return fault(t, d, "a contribution by a wrong port of",
 				     sw);
-		t->heard[node_of(t->s, sw)->first_port + in] = true;
+		t->heard[switch_node(t->s, sw)->first_port + in] = true;
 		if (sw == t->a->root)
 			return HD_OK;
 		sw = behind(t->s, sw, x->parent, &in);
@@ -299,7 +295,7 @@ static enum hd_status listen(const struct trial *t, struct diag *d)
 {
 	for (uint32_t i = 0; i < t->a->n; i++) {
 		const struct aggregator *x = &t->a->nodes[i];
-		const struct topo_node *node = node_of(t->s, x->sw);
+		const struct topo_node *node = switch_node(t->s, x->sw);
 		uint32_t n = 0;
 
 		for (unsigned in = 0; in <= node->n_ports; in++)
@@ -321,7 +317,7 @@ static void descend(struct trial *t, switch_id sw, int from)
 	while (next_port(t->s, t->group, sw, &out)) {
 		unsigned in;
 		switch_id next = behind(t->s, sw, (unsigned)out, &in);
-		port_id p = node_of(t->s, sw)->first_port + (unsigned)out;
+		port_id p = switch_node(t->s, sw)->first_port + (unsigned)out;
 
 		if (out == from)
 			continue;

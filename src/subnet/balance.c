@@ -101,12 +101,10 @@ static void number_systems(struct balancer *b)
 
 	b->system = hd_alloc(n, sizeof(*b->system));
 	for (switch_id sw = 0; sw < n; sw++)
-		guids[sw] =
-			system_of(&b->s->topo->nodes[b->s->node_of_switch[sw]]);
+		guids[sw] = system_of(switch_node(b->s, sw));
 	qsort(guids, n, sizeof(*guids), order_u64);
 	for (switch_id sw = 0; sw < n; sw++) {
-		uint64_t key =
-			system_of(&b->s->topo->nodes[b->s->node_of_switch[sw]]);
+		uint64_t key = system_of(switch_node(b->s, sw));
 		const uint64_t *at =
 			bsearch(&key, guids, n, sizeof(*guids), order_u64);
 

@@ -251,8 +251,7 @@ static switch_id without_high_ports(const struct subnet *s)
 		unsigned sub = subnet_of_switch(s, sw);
 		unsigned n_missing = 0, n_high = 0;
 
-		if (s->topo->nodes[s->node_of_switch[sw]].n_ports <
-		    DUMP_FTS_PORTS)
+		if (switch_node(s, sw)->n_ports < DUMP_FTS_PORTS)
 			continue;
 		for (uint32_t lid = 1; lid <= s->top_lid[sub]; lid++) {
 			uint8_t port = lft_get(s, sw, (lid_t)lid);
@@ -289,8 +288,7 @@ bool check_suspect_dump(const struct subnet *s, struct strbuf *out)
 	strbuf_printf(out,
 		      "the table of '%s' names no port from %u on: dump_fts"
 		      " leaves these out; opensm-lfts.dump has them",
-		      s->topo->nodes[s->node_of_switch[sw]].name,
-		      DUMP_FTS_PORTS);
+		      switch_node(s, sw)->name, DUMP_FTS_PORTS);
 	return true;
 }
 
@@ -298,7 +296,7 @@ static void print_end(const struct subnet *s, switch_id sw, unsigned port,
 		      bool arrived, struct strbuf *out)
 {
 	const struct topo *t = s->topo;
-	const struct topo_node *v = &t->nodes[s->node_of_switch[sw]];
+	const struct topo_node *v = switch_node(s, sw);
 	port_id peer = TOPO_NONE;
 
 	if (port == LFT_NO_PORT) {
@@ -340,7 +338,7 @@ void check_print_path(const struct subnet *s, const struct path_place *path,
 		bool arrived = known && sw == target && port == last;
 
 		strbuf_printf(out, "%s'%s'", is_first ? "" : " -> ",
-			      s->topo->nodes[s->node_of_switch[sw]].name);
+			      switch_node(s, sw)->name);
 		is_first = false;
 		if (passed[sw]) {
 			strbuf_puts(out, ": a loop");

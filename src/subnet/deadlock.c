@@ -338,7 +338,7 @@ static bool same_lanes_sent(const struct tracer *t, port_id a, port_id b)
 static bool entrances_alike(const struct tracer *t, switch_id sw)
 {
 	const struct entrances *d = &t->doors;
-	unsigned n = t->s->topo->nodes[t->s->node_of_switch[sw]].n_ports + 1u;
+	unsigned n = switch_node(t->s, sw)->n_ports + 1u;
 	const uint16_t *pairs = t->s->sl2vl_of_pair[sw];
 	const uint8_t *ports = &d->ports[d->first[sw]];
 
@@ -366,8 +366,7 @@ static void entrances_init(struct tracer *t)
 	d->ports = hd_alloc(t->g->port_base[t->g->n], 1);
 	d->alike = hd_alloc(t->g->n, sizeof(*d->alike));
 	for (switch_id sw = 0; sw < t->g->n; sw++) {
-		unsigned last =
-			t->s->topo->nodes[t->s->node_of_switch[sw]].n_ports;
+		unsigned last = switch_node(t->s, sw)->n_ports;
 
 		for (unsigned k = 0; k <= last; k++) {
 			if (is_entrance(t->s, port_at(t, sw, k),
@@ -392,8 +391,7 @@ static bool *tables_in_use(const struct subnet *s)
 	bool *used = hd_alloc(s->n_sl2vl_tables, sizeof(*used));
 
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		const struct topo_node *v =
-			&s->topo->nodes[s->node_of_switch[sw]];
+		const struct topo_node *v = switch_node(s, sw);
 		const struct topo_port *port = &s->topo->ports[v->first_port];
 		size_t n = v->n_ports + 1u;
 

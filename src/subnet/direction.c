@@ -91,7 +91,7 @@ enum hd_status direction_set_lanes(struct subnet *s,
 				 "lanes by direction need a mesh or torus of"
 				 " two dimensions");
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		unsigned n = t->nodes[s->node_of_switch[sw]].n_ports;
+		unsigned n = switch_node(s, sw)->n_ports;
 
 		for (unsigned out = 0; out <= n; out++) {
 			if (set_out(s, l, sw, out, d) != HD_OK)

@@ -192,7 +192,7 @@ static uint8_t crossings(const struct grid *grid, const int *bit_of_dim,
 static void set_torus_lanes(struct subnet *s, const struct dor *r,
 			    const int *bit_of_dim, switch_id sw)
 {
-	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+	unsigned n = switch_node(s, sw)->n_ports + 1u;
 
 	for (unsigned out = 0; out < n; out++) {
 		edge_id e = edge_of(r->g, sw, out);

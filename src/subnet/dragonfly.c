@@ -370,7 +370,7 @@ static bool find_groups(struct dragonfly *f, const struct subnet *s)
 	    t->family == FAMILY_DRAGONFLY_PLUS) {
 		f->n_groups = t->dims[0];
 		for (switch_id sw = 0; sw < f->g->n; sw++)
-			f->group[sw] = t->nodes[s->node_of_switch[sw]].coord[0];
+			f->group[sw] = switch_node(s, sw)->coord[0];
 		mark_global(f);
 		return groups_are_joined(f) && hops_fit(f);
 	}
@@ -394,7 +394,7 @@ static bool is_late(const struct dragonfly *f, edge_id from, edge_id to)
 
 static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
 {
-	const struct topo_node *v = &s->topo->nodes[s->node_of_switch[sw]];
+	const struct topo_node *v = switch_node(s, sw);
 	unsigned n = v->n_ports + 1u;
 
 	for (unsigned i = 0; i < n * n; i++) {

@@ -314,13 +314,10 @@ static void fill_rows(void *context, unsigned member, size_t piece)
 static enum hd_status refuse_level(const struct ftree *f, switch_id a,
 				   switch_id b, struct diag *d)
 {
-	const struct topo *t = f->s->topo;
-
 	return diag_fail(d, HD_ERR_UNFIT,
 			 "'%s' and '%s' are joined, but both are %u steps above"
 			 " the hosts: not a tree of levels",
-			 t->nodes[f->s->node_of_switch[a]].name,
-			 t->nodes[f->s->node_of_switch[b]].name,
+			 switch_node(f->s, a)->name, switch_node(f->s, b)->name,
 			 f->rank[a] + 1u);
 }
 

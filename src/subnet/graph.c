@@ -24,7 +24,7 @@ static bool is_channel(const struct subnet *s, port_id p)
 static void add_edges(struct sw_graph *g, const struct subnet *s, switch_id sw)
 {
 	const struct topo *t = s->topo;
-	const struct topo_node *v = &t->nodes[s->node_of_switch[sw]];
+	const struct topo_node *v = switch_node(s, sw);
 
 	g->first[sw] = g->n_edges;
 	g->n_ends[sw] = topo_is_end_port(t, v->first_port);
@@ -57,7 +57,7 @@ void graph_init(struct sw_graph *g, const struct subnet *s)
 	g->n_ends = hd_alloc(g->n, sizeof(*g->n_ends));
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		g->port_base[sw] = n_slots;
-		n_slots += s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+		n_slots += switch_node(s, sw)->n_ports + 1u;
 	}
 	g->port_base[g->n] = n_slots;
 	g->edge_at = hd_alloc(n_slots, sizeof(*g->edge_at));

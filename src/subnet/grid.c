@@ -10,11 +10,6 @@
 
 #define NO_DIRECTION 0xFF
 
-static const char *switch_name(const struct subnet *s, switch_id sw)
-{
-	return s->topo->nodes[s->node_of_switch[sw]].name;
-}
-
 /* Which way a step leads along dimension k; NO_DIRECTION if it is none. */
 static uint8_t step_along(const struct grid *grid, unsigned k, unsigned from,
 			  unsigned to)
@@ -59,8 +54,9 @@ static enum hd_status label_edges(struct grid *grid, const struct subnet *s,
 					d, HD_ERR_UNFIT,
 					"the cable from '%s' port %u to '%s' is"
 					" no step of a grid",
-					switch_name(s, sw), g->edges[e].out,
-					switch_name(s, to));
+					switch_node(s, sw)->name,
+					g->edges[e].out,
+					switch_node(s, to)->name);
 		}
 	}
 	return HD_OK;
@@ -87,7 +83,7 @@ static enum hd_status check_complete(const struct grid *grid,
 			return diag_fail(d, HD_ERR_UNFIT,
 					 "'%s' has no cable to its neighbour in"
 					 " dimension %u of the grid",
-					 switch_name(s, sw), k + 1);
+					 switch_node(s, sw)->name, k + 1);
 		}
 	}
 	return HD_OK;
@@ -119,8 +115,7 @@ static void take_coordinates(struct grid *grid, const struct subnet *s)
 	}
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
 		memcpy(&grid->coord[(size_t)sw * TOPO_MAX_DIMS],
-		       t->nodes[s->node_of_switch[sw]].coord,
-		       sizeof(t->nodes[0].coord));
+		       switch_node(s, sw)->coord, sizeof(t->nodes[0].coord));
 }
 
 enum hd_status grid_init(struct grid *grid, const struct subnet *s,
@@ -165,7 +160,7 @@ static switch_id switch_with(const struct grid *grid, const struct subnet *s,
 static uint32_t add_hosts(const struct subnet *s, switch_id sw, port_id *out)
 {
 	const struct topo *t = s->topo;
-	const struct topo_node *v = &t->nodes[s->node_of_switch[sw]];
+	const struct topo_node *v = switch_node(s, sw);
 	uint32_t n = 0;
 
 	if (topo_is_end_port(t, v->first_port))
@@ -194,7 +189,7 @@ uint32_t grid_column_order(const struct grid *grid, const struct subnet *s,
 	}
 	/* Switches, which the paper does not address, come after. */
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		port_id own = s->topo->nodes[s->node_of_switch[sw]].first_port;
+		port_id own = switch_node(s, sw)->first_port;
 
 		if (!topo_is_end_port(s->topo, own))
 			out[n++] = own;

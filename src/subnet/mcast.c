@@ -39,11 +39,6 @@ static const char *port_name(const struct subnet *s, port_id p)
 	return topo_node_of(s->topo, p)->name;
 }
 
-static const char *switch_name(const struct subnet *s, switch_id sw)
-{
-	return s->topo->nodes[s->node_of_switch[sw]].name;
-}
-
 static void tree_init(struct tree *t, struct subnet *s,
 		      const struct mcast_group *group)
 {
@@ -80,7 +75,8 @@ static enum hd_status refuse_unreachable(const struct tree *t, port_id member,
 	return diag_fail(d, HD_ERR_UNFIT,
 			 "multicast: there is no way from '%s' to the member"
 			 " '%s'",
-			 switch_name(t->s, t->root), port_name(t->s, member));
+			 switch_node(t->s, t->root)->name,
+			 port_name(t->s, member));
 }
 
 /* Follows the forwarding tables to a member, adding what is new. */
@@ -108,8 +104,8 @@ static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
 					 "multicast: the paths from '%s' meet"
 					 " again at '%s', their union is no"
 					 " tree",
-					 switch_name(t->s, t->root),
-					 switch_name(t->s, to));
+					 switch_node(t->s, t->root)->name,
+					 switch_node(t->s, to)->name);
 		if (!t->in_tree[to]) {
 			t->in_tree[to] = true;
 			t->from[to] = e;

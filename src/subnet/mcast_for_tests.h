@@ -79,8 +79,7 @@ static inline void tear_down(struct topo *t, struct subnet *s)
 static inline switch_id found_at(const struct subnet *s, unsigned x, unsigned y)
 {
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		const struct topo_node *v =
-			&s->topo->nodes[s->node_of_switch[sw]];
+		const struct topo_node *v = switch_node(s, sw);
 
 		if (v->coord[0] == x && v->coord[1] == y)
 			return sw;

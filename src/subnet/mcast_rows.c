@@ -88,7 +88,7 @@ static struct mcast_group group_of(const struct subnet *s, unsigned subnet,
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		const uint64_t *row =
 			mft_get(&s->mft[subnet], sw, s->n_switches, mlid);
-		unsigned last = s->topo->nodes[s->node_of_switch[sw]].n_ports;
+		unsigned last = switch_node(s, sw)->n_ports;
 
 		for (unsigned n = 0; n <= last; n++) {
 			port_id p = mcast_has_port(row, n)

@@ -63,7 +63,7 @@ static uint32_t n_adapters(const struct subnet *s, const struct sw_graph *g,
 			   switch_id sw)
 {
 	const struct topo *t = s->topo;
-	port_id own = t->nodes[s->node_of_switch[sw]].first_port;
+	port_id own = switch_node(s, sw)->first_port;
 
 	return g->n_ends[sw] - topo_is_end_port(t, own);
 }
@@ -77,9 +77,7 @@ static switch_id *switches_by_load(const struct subnet *s,
 
 	for (switch_id sw = 0; sw < g->n; sw++)
 		keys[sw] = (struct keyed){
-			__builtin_bswap64(
-				s->topo->nodes[s->node_of_switch[sw]].guid),
-			sw
+			__builtin_bswap64(switch_node(s, sw)->guid), sw
 		};
 	qsort(keys, g->n, sizeof(*keys), compare_keyed);
 	for (uint32_t i = 0; i < g->n; i++)
@@ -122,8 +120,7 @@ void dest_order_init(struct dest_order *o, const struct subnet *s,
 
 	*o = (struct dest_order){ .dests = hd_alloc(n, sizeof(*o->dests)) };
 	for (uint32_t i = 0; i < g->n; i++) {
-		const struct topo_node *v =
-			&t->nodes[s->node_of_switch[order[i]]];
+		const struct topo_node *v = switch_node(s, order[i]);
 
 		for (unsigned k = 1; k <= v->n_ports; k++) {
 			port_id peer = t->ports[v->first_port + k].peer;
@@ -265,8 +262,7 @@ uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g,
 	uint32_t n_leaves = order_leaves(g, leaves), n = 0;
 
 	for (uint32_t i = 0; i < n_leaves; i++) {
-		const struct topo_node *v =
-			&t->nodes[s->node_of_switch[leaves[i]]];
+		const struct topo_node *v = switch_node(s, leaves[i]);
 
 		if (topo_is_end_port(t, v->first_port))
 			out[n++] = v->first_port;

@@ -178,7 +178,7 @@ static uint32_t same_row(const struct subnet *s, uint8_t *const *rows,
 
 	if (sw == TOPO_NONE)
 		return TOPO_NONE;
-	const struct topo_node *v = &t->nodes[s->node_of_switch[sw]];
+	const struct topo_node *v = switch_node(s, sw);
 
 	for (unsigned k = 1; k <= v->n_ports; k++) {
 		port_id other = t->ports[v->first_port + k].peer;

@@ -177,8 +177,7 @@ static bool is_known(const struct planner *p, switch_id sw)
 {
 	const struct subnet *was = p->present;
 
-	return was->lid_of_port[was->topo->nodes[was->node_of_switch[sw]]
-					.first_port] != 0;
+	return was->lid_of_port[switch_node(was, sw)->first_port] != 0;
 }
 
 /* A switch that tells of a changed port is written whole. */

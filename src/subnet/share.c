@@ -196,7 +196,7 @@ uint8_t *lft_rows(const struct subnet *s)
 
 static size_t pairs_size(const struct subnet *s, switch_id sw)
 {
-	size_t n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+	size_t n = switch_node(s, sw)->n_ports + 1u;
 
 	return n * n * sizeof(uint16_t);
 }

@@ -77,7 +77,7 @@ static struct sl2vl split_map(const struct sl2vl *old,
 static void split_switch(struct subnet *s, const struct lane_split *split,
 			 switch_id sw)
 {
-	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+	unsigned n = switch_node(s, sw)->n_ports + 1u;
 
 	for (unsigned i = 0; i < n * n; i++) {
 		struct sl2vl map =

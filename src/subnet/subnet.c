@@ -56,7 +56,7 @@ static uint32_t intern_sl2vl(struct subnet *s, const struct sl2vl *table)
 void subnet_set_sl2vl(struct subnet *s, switch_id sw, unsigned in, unsigned out,
 		      const struct sl2vl *table)
 {
-	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+	unsigned n = switch_node(s, sw)->n_ports + 1u;
 	uint32_t id = intern_sl2vl(s, table);
 
 	if (s->borrows_pairs)
@@ -121,7 +121,7 @@ static uint8_t lanes_of(const struct topo *t, port_id port, unsigned max)
 
 static void default_lanes_of_switch(struct subnet *s, switch_id sw)
 {
-	const struct topo_node *v = &s->topo->nodes[s->node_of_switch[sw]];
+	const struct topo_node *v = switch_node(s, sw);
 	unsigned n = v->n_ports + 1u;
 
 	for (unsigned out = 0; out < n; out++) {
@@ -235,7 +235,7 @@ void subnet_init(struct subnet *s, const struct topo *t)
 	s->vlarb_of_port = hd_alloc(t->n_ports, sizeof(*s->vlarb_of_port));
 	s->sl2vl_of_pair = hd_alloc(s->n_switches, sizeof(*s->sl2vl_of_pair));
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		size_t n = t->nodes[s->node_of_switch[sw]].n_ports + 1u;
+		size_t n = switch_node(s, sw)->n_ports + 1u;
 
 		s->sl2vl_of_pair[sw] = hd_alloc(n * n, sizeof(uint16_t));
 	}

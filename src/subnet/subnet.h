@@ -308,12 +308,16 @@ static inline uint64_t subnet_gid_prefix(const struct subnet *s, port_id port)
 	return s->prefix[s->topo->ports[port].subnet];
 }
 
+static inline const struct topo_node *switch_node(const struct subnet *s,
+						  switch_id sw)
+{
+	return &s->topo->nodes[s->node_of_switch[sw]];
+}
+
 /* The subnet number that a switch belongs to. */
 static inline unsigned subnet_of_switch(const struct subnet *s, switch_id sw)
 {
-	const struct topo *t = s->topo;
-
-	return t->ports[t->nodes[s->node_of_switch[sw]].first_port].subnet;
+	return s->topo->ports[switch_node(s, sw)->first_port].subnet;
 }
 
 /*
@@ -382,7 +386,7 @@ static inline const uint64_t *mft_get(const struct mft *m, switch_id sw,
 static inline const struct sl2vl *sl2vl_at(const struct subnet *s, switch_id sw,
 					   unsigned in, unsigned out)
 {
-	unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+	unsigned n = switch_node(s, sw)->n_ports + 1u;
 
 	return &s->sl2vl_tables[s->sl2vl_of_pair[sw][in * n + out]];
 }

@@ -41,8 +41,7 @@ static void json_mft(const struct subnet *s, switch_id sw, struct json *w)
 		snprintf(key, sizeof(key), "0x%04x", mlid);
 		json_key(w, key);
 		json_begin_array(w);
-		for (unsigned n = 0;
-		     n <= s->topo->nodes[s->node_of_switch[sw]].n_ports; n++) {
+		for (unsigned n = 0; n <= switch_node(s, sw)->n_ports; n++) {
 			if (mcast_has_port(row, n))
 				json_uint(w, n);
 		}
@@ -133,10 +132,8 @@ void tables_write_json(const struct subnet *s, struct strbuf *out)
 	json_begin_array(&w);
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		json_begin_object(&w);
-		json_put_text(&w, "name",
-			      s->topo->nodes[s->node_of_switch[sw]].name);
-		json_hex(&w, "guid",
-			 s->topo->nodes[s->node_of_switch[sw]].guid);
+		json_put_text(&w, "name", switch_node(s, sw)->name);
+		json_hex(&w, "guid", switch_node(s, sw)->guid);
 		json_put_uint(&w, "subnet", subnet_of_switch(s, sw));
 		json_lft(s, sw, &w);
 		json_mft(s, sw, &w);

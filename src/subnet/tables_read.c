@@ -34,7 +34,7 @@ struct tables_reader {
 
 static const struct topo_node *node_at(const struct tables_reader *t)
 {
-	return &t->s->topo->nodes[t->s->node_of_switch[t->sw]];
+	return switch_node(t->s, t->sw);
 }
 
 static bool is_multicast(enum block_kind kind)
@@ -439,8 +439,7 @@ static enum hd_status read_all(struct tables_reader *t)
 			return diag_fail(
 				t->r.d, HD_ERR_INPUT,
 				"the file has no table for the switch '%s'",
-				t->s->topo->nodes[t->s->node_of_switch[sw]]
-					.name);
+				switch_node(t->s, sw)->name);
 	}
 	return HD_OK;
 }
@@ -454,8 +453,7 @@ static enum hd_status read_tables(struct tables_reader *t,
 	t->has_unicast = hd_alloc(s->n_switches, sizeof(bool));
 	t->has_multicast = hd_alloc(s->n_switches, sizeof(bool));
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
-		map_put(&t->switches,
-			s->topo->nodes[s->node_of_switch[sw]].guid, sw);
+		map_put(&t->switches, switch_node(s, sw)->guid, sw);
 	enum hd_status status = read_all(t);
 
 	if (status == HD_OK) {

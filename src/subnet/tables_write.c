@@ -15,11 +15,6 @@
 
 #define MCAST_CAP 0x400 /* MLIDs that tools show at least */
 
-static const struct topo_node *node_at(const struct subnet *s, switch_id sw)
-{
-	return &s->topo->nodes[s->node_of_switch[sw]];
-}
-
 static const char *kind_name(const struct topo_node *v)
 {
 	static const char *const names[] = {
@@ -175,7 +170,7 @@ static void write_fts_of(const struct subnet *s, switch_id sw,
 	for (uint32_t lid = 0; lid <= s->top_lid[sub]; lid++) {
 		uint8_t port = lft_get(s, sw, (lid_t)lid);
 
-		if (port > node_at(s, sw)->n_ports || port == LFT_NO_PORT)
+		if (port > switch_node(s, sw)->n_ports || port == LFT_NO_PORT)
 			continue;
 		strbuf_printf(out, "0x%04x %03u ", lid, port);
 		print_owner(s, sub, (lid_t)lid, out);
@@ -189,7 +184,7 @@ static void write_fts_of(const struct subnet *s, switch_id sw,
 static void print_switch(const struct routes *r, const struct subnet *s,
 			 switch_id sw, struct strbuf *out)
 {
-	const struct topo_node *v = node_at(s, sw);
+	const struct topo_node *v = switch_node(s, sw);
 
 	strbuf_puts(out, " of switch DR path slid 0; dlid 0; ");
 	print_route(r, s->node_of_switch[sw], out);
@@ -227,7 +222,7 @@ static void write_lfts(const struct subnet *s, struct strbuf *out)
 static void write_opensm_of(const struct subnet *s, switch_id sw,
 			    struct strbuf *out)
 {
-	const struct topo_node *v = node_at(s, sw);
+	const struct topo_node *v = switch_node(s, sw);
 	unsigned sub = subnet_of_switch(s, sw);
 
 	strbuf_printf(out,
@@ -308,7 +303,7 @@ static void write_fdbs_of(const struct subnet *s, const struct hop_counts *h,
 	strbuf_printf(out,
 		      "dump_ucast_routes: Switch 0x%016" PRIx64
 		      "\nLID    : Port : Hops : Optimal\n",
-		      node_at(s, sw)->guid);
+		      switch_node(s, sw)->guid);
 	for (uint32_t lid = 1; lid <= s->top_lid[sub]; lid++) {
 		uint8_t port = lft_get(s, sw, (lid_t)lid);
 		unsigned least = least_hops(s, h, sw, sub, (lid_t)lid);
@@ -387,7 +382,7 @@ static void write_ruler(unsigned n_ports, struct strbuf *out)
 static void write_mfts_of(const struct subnet *s, switch_id sw,
 			  struct strbuf *out)
 {
-	unsigned n_ports = node_at(s, sw)->n_ports, n = 0;
+	unsigned n_ports = switch_node(s, sw)->n_ports, n = 0;
 
 	write_ruler(n_ports, out);
 	for (uint32_t mlid = LID_FIRST_MCAST; mlid <= last_mlid(s, sw);
@@ -430,7 +425,7 @@ static void write_mfts(const struct subnet *s, struct strbuf *out)
 static void write_mcfdbs_of(const struct subnet *s, switch_id sw,
 			    struct strbuf *out)
 {
-	const struct topo_node *v = node_at(s, sw);
+	const struct topo_node *v = switch_node(s, sw);
 	bool any = false;
 
 	for (uint32_t mlid = LID_FIRST_MCAST; mlid <= last_mlid(s, sw);

@@ -234,8 +234,7 @@ static enum hd_status given_roots(const struct subnet *s,
 		switch_id sw = 0;
 
 		while (sw < s->n_switches &&
-		       s->topo->nodes[s->node_of_switch[sw]].guid !=
-			       o->roots[i])
+		       switch_node(s, sw)->guid != o->roots[i])
 			sw++;
 		if (sw == s->n_switches)
 			return diag_fail(d, HD_ERR_NOT_FOUND,
@@ -322,7 +321,7 @@ static void note_roots(struct subnet *s, const uint16_t *level,
 	}
 	if (n == 0)
 		return;
-	const char *name = s->topo->nodes[s->node_of_switch[first]].name;
+	const char *name = switch_node(s, first)->name;
 
 	snprintf(s->note, sizeof(s->note), "%u root%s (%s), the first is '%s'",
 		 n, n == 1 ? "" : "s", origin, name);
@@ -355,7 +354,6 @@ static enum hd_status find_roots(struct updn *u, struct subnet *s,
 static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
 				  struct diag *d)
 {
-	const struct topo *t = s->topo;
 	switch_id to = 0;
 
 	while (to < u->g->n && u->lost[to] == TOPO_NONE)
@@ -365,8 +363,8 @@ static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
 	return diag_fail(d, HD_ERR_UNFIT,
 			 "with these roots the hosts on '%s' have no path to"
 			 " those on '%s' that does not go up after down",
-			 t->nodes[s->node_of_switch[u->lost[to]]].name,
-			 t->nodes[s->node_of_switch[to]].name);
+			 switch_node(s, u->lost[to])->name,
+			 switch_node(s, to)->name);
 }
 
 static enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,

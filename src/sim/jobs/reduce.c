@@ -123,7 +123,7 @@ static void put_trees(struct table *t, const struct placed *p, uint32_t step)
 			.step = step,
 			.group = g,
 			.mlid = table_text(t, "0x%04x", a->mlid),
-			.root = s->topo->nodes[s->node_of_switch[a->root]].name,
+			.root = switch_node(s, a->root)->name,
 			.ranks = step_members(of, p->job.n_ranks),
 			.switches = a->n,
 			.levels = a->levels,

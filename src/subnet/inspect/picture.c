@@ -322,7 +322,7 @@ static void put_lft(const struct subnet *s, switch_id sw, struct table *t)
 		strbuf_printf(&text, ":%u", port);
 	}
 	const struct forwarding_row row = {
-		.switch_ = s->topo->nodes[s->node_of_switch[sw]].name,
+		.switch_ = switch_node(s, sw)->name,
 		.lft = text.text,
 	};
 
@@ -455,8 +455,8 @@ static void put_mappings(const struct subnet *s, struct results *r)
 		if (!only)
 			put_pairs(s, sw, t);
 		else if (memcmp(only, &common, sizeof(common)) != 0)
-			put_mapping(t, topo->nodes[s->node_of_switch[sw]].name,
-				    ANY, ANY, only);
+			put_mapping(t, switch_node(s, sw)->name, ANY, ANY,
+				    only);
 	}
 }
 

@@ -72,7 +72,7 @@ static void list_groups(struct results *r, const struct subnet *s)
 		};
 
 		if (m->root != TOPO_NONE)
-			row.root = topo->nodes[s->node_of_switch[m->root]].name;
+			row.root = switch_node(s, m->root)->name;
 		table_put_row(t, &row);
 	}
 }
