@@ -185,15 +185,6 @@ static enum hd_status read_end(struct load *l, port_id *out)
 	return HD_OK;
 }
 
-static bool has_member(const struct mcast_group *g, port_id port)
-{
-	for (uint32_t i = 0; i < g->n_members; i++) {
-		if (g->members[i] == port)
-			return true;
-	}
-	return false;
-}
-
 /* group:METHOD=END,...: the group of that kind with just these members. */
 static enum hd_status read_group(struct load *l, unsigned subnet, lid_t *out)
 {
@@ -219,7 +210,9 @@ static enum hd_status read_group(struct load *l, unsigned subnet, lid_t *out)
 		status = read_end(l, &member);
 		n++;
 		for (uint32_t i = 0; status == HD_OK && i < s->n_groups; i++)
-			fits[i] = fits[i] && has_member(&s->groups[i], member);
+			fits[i] = fits[i] &&
+				  port_is_among(s->groups[i].members,
+						s->groups[i].n_members, member);
 	} while (status == HD_OK && skip(l, ","));
 	uint32_t found = 0;
 

@@ -225,7 +225,7 @@ static void a_switch_has_so_many_trees_and_no_more(void **state)
 
 	(void)state;
 	set_up(&t, &s, "fat-tree --radix=4 --levels=2", "ftree", &by_opensm);
-	uint32_t n = all_end_ports(&t, ends);
+	uint32_t n = topo_end_ports(&t, ends);
 
 	for (uint32_t i = 0; i < 3; i++) {
 		add(&s, MCAST_SHARED, TOPO_NONE, ends, n);
@@ -254,7 +254,7 @@ static void a_tree_of_one_source_is_refused(void **state)
 
 	(void)state;
 	set_up_line(&t, &s);
-	uint32_t n = all_end_ports(&t, ends);
+	uint32_t n = topo_end_ports(&t, ends);
 
 	add(&s, MCAST_SHORTEST, ends[0], &ends[1], n - 1);
 	assert_int_equal(aggregation_add(&s, 0, up_to(3), &d), HD_ERR_UNFIT);

@@ -104,24 +104,13 @@ enum hd_status end_find(const struct subnet *s, const char *text,
 	return HD_OK;
 }
 
-static uint32_t all_ends(const struct topo *t, port_id *out)
-{
-	uint32_t n = 0;
-
-	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p))
-			out[n++] = p;
-	}
-	return n;
-}
-
 static enum hd_status read_members(const struct subnet *s, char *text,
 				   struct mcast_group *m, struct diag *d)
 {
 	char *save = NULL;
 
 	if (strcmp(text, "*") == 0) {
-		m->n_members = all_ends(s->topo, m->members);
+		m->n_members = topo_end_ports(s->topo, m->members);
 		return HD_OK;
 	}
 	for (char *word = strtok_r(text, ",", &save); word;

@@ -226,11 +226,6 @@ static uint64_t *row_of(const struct tree *t, switch_id sw)
 	return &m->ports[((size_t)(m->n_mlids - 1) * t->g.n + sw) * m->words];
 }
 
-static void set_port(uint64_t *row, unsigned port)
-{
-	row[port / 64] |= UINT64_C(1) << port % 64;
-}
-
 /* Writes the tree into a new MLID's rows. */
 static void write_rows(struct tree *t, bool both_ways)
 {
@@ -243,14 +238,15 @@ static void write_rows(struct tree *t, bool both_ways)
 
 		if (e == TOPO_NONE)
 			continue;
-		set_port(row_of(t, edge_from(&t->g, e)), t->g.edges[e].out);
+		mcast_set_port(row_of(t, edge_from(&t->g, e)),
+			       t->g.edges[e].out);
 		if (both_ways)
-			set_port(row_of(t, sw), t->g.edges[e].in);
+			mcast_set_port(row_of(t, sw), t->g.edges[e].in);
 	}
 	for (edge_id e = 0; e < t->g.n_edges; e++) {
 		if (t->again[e])
-			set_port(row_of(t, edge_from(&t->g, e)),
-				 t->g.edges[e].out);
+			mcast_set_port(row_of(t, edge_from(&t->g, e)),
+				       t->g.edges[e].out);
 	}
 	for (uint32_t i = 0; i < t->group->n_members; i++) {
 		port_id p = t->group->members[i];
@@ -259,7 +255,7 @@ static void write_rows(struct tree *t, bool both_ways)
 				? 0
 				: topo->ports[topo->ports[p].peer].number;
 
-		set_port(row_of(t, mcast_home(t->s, p)), number);
+		mcast_set_port(row_of(t, mcast_home(t->s, p)), number);
 	}
 }
 
@@ -425,15 +421,6 @@ enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
 	return status;
 }
 
-static bool has_port(const port_id *list, uint32_t n, port_id p)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (list[i] == p)
-			return true;
-	}
-	return false;
-}
-
 static bool is_on_tree(struct subnet *s, const struct mcast_group *m,
 		       switch_id sw)
 {
@@ -467,7 +454,7 @@ static bool lead_to_tree(struct subnet *s, const struct mcast_group *m,
 
 		while (dist[g.edges[e].to] + 1u != dist[sw])
 			e++;
-		set_port(mcast_row(s, m, g.edges[e].to), g.edges[e].in);
+		mcast_set_port(mcast_row(s, m, g.edges[e].to), g.edges[e].in);
 		sw = g.edges[e].to;
 	}
 	free(dist);
@@ -481,8 +468,8 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group,
 {
 	struct mcast_group *m = &s->groups[group];
 
-	if (has_port(m->members, m->n_members, sender) ||
-	    has_port(m->senders, m->n_senders, sender))
+	if (port_is_among(m->members, m->n_members, sender) ||
+	    port_is_among(m->senders, m->n_senders, sender))
 		return HD_OK;
 	if (m->method != MCAST_SHARED)
 		return diag_fail(d, HD_ERR_UNFIT,

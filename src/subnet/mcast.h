@@ -115,6 +115,11 @@ static inline bool mcast_has_port(const uint64_t *ports, unsigned port)
 	return ports[port / 64] >> port % 64 & 1;
 }
 
+static inline void mcast_set_port(uint64_t *ports, unsigned port)
+{
+	ports[port / 64] |= UINT64_C(1) << port % 64;
+}
+
 struct mcast_check {
 	uint64_t n_expected;   /* deliveries, over all senders and members */
 	uint64_t n_missing;    /* members that a packet does not reach */

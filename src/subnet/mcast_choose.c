@@ -39,15 +39,6 @@ static port_id sender_of(const struct mcast_group *m, uint32_t i)
 	return m->source != TOPO_NONE ? m->source : m->members[i];
 }
 
-static bool is_member(const struct mcast_group *m, port_id p)
-{
-	for (uint32_t i = 0; i < m->n_members; i++) {
-		if (m->members[i] == p)
-			return true;
-	}
-	return false;
-}
-
 /* All trees that a group needs; none are left if one cannot be had. */
 static enum hd_status add(struct chooser *c, const struct mcast_group *wanted,
 			  enum mcast_method method, struct diag *d)
@@ -61,7 +52,9 @@ static enum hd_status add(struct chooser *c, const struct mcast_group *wanted,
 		return diag_fail(d, HD_ERR_INPUT,
 				 "multicast: a group needs members");
 	if (method == MCAST_SHARED) {
-		if (m.source != TOPO_NONE && !is_member(wanted, m.source))
+		if (m.source != TOPO_NONE &&
+		    !port_is_among(wanted->members, wanted->n_members,
+				   m.source))
 			return diag_fail(d, HD_ERR_UNFIT,
 					 "multicast: a sender must be a member"
 					 " of a shared tree");

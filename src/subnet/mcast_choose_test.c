@@ -18,18 +18,13 @@ static uint32_t set_up(struct topo *t, struct subnet *s, const char *fabric,
 {
 	const struct lid_options lids = { .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
-	uint32_t n = 0;
 
 	generate(t, fabric);
 	subnet_init(s, t);
 	if (subnet_assign_lids(s, &lids, &d) != HD_OK ||
 	    subnet_route(s, engine, NULL, &d) != HD_OK)
 		fail_msg("%s", d.message);
-	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p))
-			ends[n++] = p;
-	}
-	return n;
+	return topo_end_ports(t, ends);
 }
 
 static void tear_down(struct topo *t, struct subnet *s)

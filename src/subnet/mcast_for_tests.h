@@ -46,17 +46,6 @@ static inline void set_up_line(struct topo *t, struct subnet *s)
 	program(t, s, "minhop", &by_opensm);
 }
 
-static inline uint32_t all_end_ports(const struct topo *t, port_id *out)
-{
-	uint32_t n = 0;
-
-	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p))
-			out[n++] = p;
-	}
-	return n;
-}
-
 /* Some fabric with up*-down* routes, and its end ports. */
 static inline uint32_t set_up_random(struct topo *t, struct subnet *s,
 				     struct rng *r, unsigned seed,
@@ -66,7 +55,7 @@ static inline uint32_t set_up_random(struct topo *t, struct subnet *s,
 
 	build_random(t, seed, switches, (uint32_t)rng_below(r, 40));
 	program(t, s, "updn", &by_opensm);
-	return all_end_ports(t, ends);
+	return topo_end_ports(t, ends);
 }
 
 static inline void tear_down(struct topo *t, struct subnet *s)

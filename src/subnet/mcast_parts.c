@@ -116,11 +116,6 @@ static int downward(const void *a, const void *b)
 	return upward(b, a);
 }
 
-static void set_port(uint64_t *row, unsigned port)
-{
-	row[port / 64] |= UINT64_C(1) << port % 64;
-}
-
 /* The neighbour that is nearest to the target's number, and not beyond it. */
 static edge_id next_step(const struct mesh *m, switch_id at, switch_id target)
 {
@@ -146,7 +141,7 @@ static void go(const struct mesh *m, const struct mcast_group *part,
 	while (*at != target) {
 		edge_id e = next_step(m, *at, target);
 
-		set_port(mcast_row(m->s, part, *at), m->g.edges[e].out);
+		mcast_set_port(mcast_row(m->s, part, *at), m->g.edges[e].out);
 		*at = m->g.edges[e].to;
 	}
 }
@@ -173,10 +168,10 @@ static void write_path(const struct mesh *m, const struct mcast_group *part,
 		switch_id home = mcast_home(m->s, p);
 
 		go(m, part, &at, home);
-		set_port(mcast_row(m->s, part, home),
-			 t->ports[p].number == 0
-				 ? 0
-				 : t->ports[t->ports[p].peer].number);
+		mcast_set_port(mcast_row(m->s, part, home),
+			       t->ports[p].number == 0
+				       ? 0
+				       : t->ports[t->ports[p].peer].number);
 	}
 	free(stops);
 }

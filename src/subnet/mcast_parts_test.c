@@ -175,7 +175,7 @@ static void parts_wait_in_no_circle(void **state)
 
 		set_up(&t, &s, "node-mesh --columns=5 --rows=4", "xy",
 		       &by_paper);
-		uint32_t n = all_end_ports(&t, ends);
+		uint32_t n = topo_end_ports(&t, ends);
 		struct mcast_group want = { .method = MCAST_DUAL + i,
 					    .members = ends,
 					    .n_members = n };
@@ -200,7 +200,7 @@ static void parts_need_a_mesh(void **state)
 
 	(void)state;
 	set_up(&t, &s, "torus --sizes=4x4", "dor", &by_opensm);
-	all_end_ports(&t, ends);
+	topo_end_ports(&t, ends);
 	const struct mcast_group want = { .method = MCAST_DUAL,
 					  .source = ends[0],
 					  .members = ends + 1,

@@ -65,7 +65,7 @@ static void broadcast_costs_what_theory_says(void **state)
 	 * per pair, a multicast tree 255 in all.
 	 */
 	set_up(&t, &s, "node-mesh --columns=16 --rows=16", "xy", &by_paper);
-	assert_int_equal(all_end_ports(&t, ends), 256);
+	assert_int_equal(topo_end_ports(&t, ends), 256);
 	for (unsigned i = 0; i < 256; i++)
 		add(&s, MCAST_XY, ends[i], ends, 256);
 	check_mcast(&s, &c);
@@ -146,7 +146,7 @@ static void xy_and_negative_first_both_carry_unicast(void **state)
 
 		set_up(&t, &s, "node-mesh --columns=4 --rows=4", engines[i],
 		       &by_paper);
-		uint32_t n = all_end_ports(&t, ends);
+		uint32_t n = topo_end_ports(&t, ends);
 
 		mcast_load_init(&l, &s);
 		for (uint32_t k = 0; k < n * n; k++) {
@@ -172,7 +172,7 @@ static struct mcast_peak peak_of(struct subnet *s, const port_id *from,
 {
 	struct mcast_load l;
 	port_id ends[256];
-	uint32_t n = all_end_ports(s->topo, ends);
+	uint32_t n = topo_end_ports(s->topo, ends);
 
 	mcast_clear(s);
 	mcast_load_init(&l, s);
@@ -202,7 +202,7 @@ static void loads_of_the_16_by_16_mesh_are_the_exact_ones(void **state)
 
 	(void)state;
 	set_up(&t, &s, "node-mesh --columns=16 --rows=16", "xy", &by_paper);
-	assert_int_equal(all_end_ports(&t, ends), 256);
+	assert_int_equal(topo_end_ports(&t, ends), 256);
 	port_id corner = s.port_of_lid[0][1];
 	port_id centre = s.port_of_lid[0][7 * 16 + 7 + 1];
 
@@ -236,7 +236,7 @@ static void one_mlid_for_two_sources_duplicates(void **state)
 
 	(void)state;
 	set_up(&t, &s, "node-mesh --columns=4 --rows=4", "xy", &by_paper);
-	all_end_ports(&t, ends);
+	topo_end_ports(&t, ends);
 	for (unsigned i = 0; i < 16; i++)
 		add(&s, MCAST_XY, ends[i], ends, 16);
 	/* The union for any two sources under the first one's MLID ... */
@@ -411,7 +411,7 @@ static void what_cannot_be_is_refused(void **state)
 
 	(void)state;
 	set_up(&t, &s, "torus --sizes=5x5", "minhop", &by_opensm);
-	uint32_t n = all_end_ports(&t, ends);
+	uint32_t n = topo_end_ports(&t, ends);
 	static const struct {
 		enum mcast_method method;
 		bool source;
@@ -463,7 +463,7 @@ static void no_tree_joins_what_is_apart(void **state)
 
 	(void)state;
 	set_up(&t, &s, "ring --switches=4", "minhop", &by_opensm);
-	uint32_t n = all_end_ports(&t, ends);
+	uint32_t n = topo_end_ports(&t, ends);
 	struct mcast_group m = { .method = MCAST_SHARED,
 				 .source = TOPO_NONE,
 				 .members = ends,
@@ -495,7 +495,7 @@ static void mlids_run_out_after_16383(void **state)
 
 	(void)state;
 	set_up(&t, &s, "star --hosts=2", "minhop", &by_opensm);
-	uint32_t n = all_end_ports(&t, ends);
+	uint32_t n = topo_end_ports(&t, ends);
 	struct mcast_group m = { .method = MCAST_SHARED,
 				 .source = TOPO_NONE,
 				 .members = ends,
@@ -521,7 +521,7 @@ static void multicast_can_close_a_circle_that_unicast_does_not(void **state)
 	check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_int_equal(c.n_cycle, 0);
 	deadlock_check_fini(&c);
-	uint32_t n = all_end_ports(&t, ends);
+	uint32_t n = topo_end_ports(&t, ends);
 
 	/* Shortest-path trees from everywhere take every turn of the ring. */
 	for (uint32_t i = 0; i < n; i++)

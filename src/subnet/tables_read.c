@@ -243,7 +243,7 @@ static enum hd_status set_mcast(struct tables_reader *t, uint64_t mlid,
 {
 	if (check_port(t, port) != HD_OK)
 		return t->r.d->status;
-	mcast_row(t, mlid)[port / 64] |= UINT64_C(1) << port % 64;
+	mcast_set_port(mcast_row(t, mlid), (unsigned)port);
 	return HD_OK;
 }
 

@@ -342,3 +342,23 @@ bool topo_is_end_port(const struct topo *t, port_id port)
 		return p->number == 0 && v->enhanced_port0;
 	return p->number > 0 && p->peer != TOPO_NONE;
 }
+
+uint32_t topo_end_ports(const struct topo *t, port_id *out)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (topo_is_end_port(t, p))
+			out[n++] = p;
+	}
+	return n;
+}
+
+bool port_is_among(const port_id *ports, uint32_t n, port_id port)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (ports[i] == port)
+			return true;
+	}
+	return false;
+}

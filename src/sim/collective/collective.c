@@ -105,15 +105,6 @@ static void run_fini(struct run *r)
 
 /* ---- trees -------------------------------------------------------------- */
 
-static bool has_port(const port_id *ports, uint32_t n, port_id p)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (ports[i] == p)
-			return true;
-	}
-	return false;
-}
-
 /* The table's entry for a host that only sends: no copies for it. */
 static void mute(struct subnet *s, const struct mcast_group *g, port_id p)
 {
@@ -140,7 +131,7 @@ static enum hd_status plant_shared(struct subnet *s, const struct coll_op *op,
 	for (uint32_t i = 0; i < n; i++)
 		all[i] = op->members[i];
 	for (uint32_t i = 0; i < op->n_sources; i++) {
-		if (!has_port(op->members, op->n_members, op->sources[i]))
+		if (!port_is_among(op->members, op->n_members, op->sources[i]))
 			all[n++] = op->sources[i];
 	}
 	want->members = all;
