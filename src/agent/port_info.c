@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agent/state.h"
+#include "base/iba.h"
 #include "subnet/subnet.h"
 
 /* What a Set changes at any port; of those marked, 0 leaves it as it was. */
@@ -58,17 +59,11 @@ port_id agents_owner(const struct agents *a, port_id p)
 
 /* ---- a port as it is made */
 
-static unsigned vl_code(unsigned vls)
-{
-	return vls >= 15 ? 5 : vls >= 8 ? 4 : vls >= 4 ? 3 : vls >= 2 ? 2 : 1;
-}
-
 unsigned port_lanes(const struct agents *a, port_id p)
 {
-	static const uint8_t lanes[] = { 1, 1, 2, 4, 8, 15 };
 	uint64_t code = info_get(a, a->ports[p].info, PORT_OPER_VLS);
 
-	return lanes[code < sizeof(lanes) ? code : sizeof(lanes) - 1];
+	return vls_of_code(code ? code : 1);
 }
 
 static unsigned mtu_code(unsigned mtu)
@@ -148,8 +143,8 @@ void port_info_init(struct agents *a, port_id p)
 	init_link(a, p, info);
 	info_set(a, info, PORT_MTU_CAP, mtu);
 	info_set(a, info, PORT_NEIGHBOR_MTU, mtu);
-	info_set(a, info, PORT_VL_CAP, vl_code(vls));
-	info_set(a, info, PORT_OPER_VLS, vl_code(vls));
+	info_set(a, info, PORT_VL_CAP, code_of_vls(vls));
+	info_set(a, info, PORT_OPER_VLS, code_of_vls(vls));
 	info_set(a, info, PORT_HIGH_CAP, a->options.vlarb_cap);
 	info_set(a, info, PORT_LOW_CAP, a->options.vlarb_cap);
 	info_set(a, info, PORT_STALL_COUNT, 7);

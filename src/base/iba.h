@@ -20,6 +20,27 @@
 /* The upper half of GIDs that stay in their subnet. */
 #define GID_LINK_LOCAL UINT64_C(0xFE80000000000000)
 
+/*
+ * A link has 1, 2, 4, 8 or 15 data VLs, and a port's VLCap, OpenSM and topology
+ * files count in codes: 1 is the least of them, 0 says nothing.
+ */
+static inline unsigned vls_of_code(uint64_t code)
+{
+	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
+
+	return vls[code < sizeof(vls) ? code : sizeof(vls) - 1];
+}
+
+/* The least that has so many, if one has. */
+static inline unsigned code_of_vls(uint64_t vls)
+{
+	unsigned code = 0;
+
+	while (code < 5 && vls_of_code(code) < vls)
+		code++;
+	return code;
+}
+
 /* A P_Key: which partition, and whether its holder is a full member of it. */
 #define PKEY_BASE    0x7fffu
 #define PKEY_FULL    0x8000u

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/iba.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "qos/diffserv.h"
-
-static const char *const lane_counts[] = { "1", "2", "4", "8", "15", NULL };
-static const unsigned lanes_of_choice[] = { 1, 2, 4, 8, 15 };
+#include "scenario/words.h"
 
 struct values {
 	struct common_options common;
@@ -15,7 +14,7 @@ struct values {
 
 static const struct option options[] = {
 	{ "lanes", 0, OPT_CHOICE, FIELD(vls), NULL, "8",
-	  "data lanes of the subnet's links", lane_counts },
+	  "data lanes of the subnet's links", scn_lane_words },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
@@ -23,7 +22,7 @@ static const struct option options[] = {
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	const struct values *v = values;
-	unsigned vls = lanes_of_choice[v->vls];
+	unsigned vls = vls_of_code(v->vls + 1u);
 	struct diffserv_map map = diffserv_map_for(vls);
 	struct results *r = results_new(self->name);
 

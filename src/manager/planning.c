@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "manager/state.h"
 #include "subnet/order.h"
 #include "wire/cursor.h"
@@ -40,7 +41,6 @@ node_id planned_node(const struct manager *m, const struct found_node *n)
 static void add_port(const struct manager *m, const struct found_port *f,
 		     struct topo_port *out)
 {
-	static const uint8_t lanes[] = { 1, 1, 2, 4, 8, 15 };
 	uint64_t vls = info_get(m, f->info, PORT_VL_CAP);
 	uint64_t mtu = info_get(m, f->info, PORT_MTU_CAP);
 
@@ -51,7 +51,7 @@ static void add_port(const struct manager *m, const struct found_port *f,
 	out->speeds =
 		(uint16_t)(info_get(m, f->info, PORT_SPEEDS) |
 			   info_get(m, f->info, PORT_EXT_SPEEDS) << SPEED_FDR);
-	out->vls = lanes[vls < sizeof(lanes) ? vls : sizeof(lanes) - 1];
+	out->vls = (uint8_t)vls_of_code(vls ? vls : 1);
 	out->mtu = (uint16_t)(256U << (mtu > 0 && mtu < 6 ? mtu - 1 : 0));
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "manager/state.h"
 #include "wire/cursor.h"
 
@@ -404,11 +405,6 @@ static uint64_t least(const struct manager *m, const struct found_port *p,
 	return a < b ? a : b;
 }
 
-static unsigned vl_code(unsigned vls)
-{
-	return vls >= 15 ? 5 : vls >= 8 ? 4 : vls >= 4 ? 3 : vls >= 2 ? 2 : 1;
-}
-
 static void move_link(struct manager *m, const struct target *t, unsigned port,
 		      uint64_t to)
 {
@@ -424,7 +420,8 @@ static void move_link(struct manager *m, const struct target *t, unsigned port,
 		info_set(m, info, PORT_STATE, to);
 	if (to == LINK_ARMED) {
 		info_set(m, info, PORT_NEIGHBOR_MTU, least(m, f, PORT_MTU_CAP));
-		info_set(m, info, PORT_OPER_VLS, vl_code(s->vls_of_port[p]));
+		info_set(m, info, PORT_OPER_VLS,
+			 code_of_vls(s->vls_of_port[p]));
 		info_set(m, info, PORT_HIGH_LIMIT, vlarb_of(s, p)->high_limit);
 		info_set(m, info, PORT_ENFORCE_IN, 0);
 		info_set(m, info, PORT_ENFORCE_OUT, 0);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/iba.h"
 #include "base/text.h"
 
 static const char *const prefixes[OPENSM_SCOPES] = {
@@ -274,13 +275,6 @@ void opensm_conf_fini(struct opensm_conf *conf)
 	*conf = (struct opensm_conf){ 0 };
 }
 
-static unsigned vls_of_code(unsigned code)
-{
-	static const unsigned vls[] = { 0, 1, 2, 4, 8, 15 };
-
-	return code < 6 ? vls[code] : 15;
-}
-
 unsigned opensm_lanes(const struct opensm_conf *conf)
 {
 	return vls_of_code(conf->max_op_vls);
@@ -361,10 +355,8 @@ void opensm_export(enum opensm_scope scope, const struct opensm_tables *t,
 		   struct strbuf *out)
 {
 	const char *prefix = prefixes[scope];
-	unsigned code = 1;
+	unsigned code = code_of_vls(t->vls);
 
-	while (vls_of_code(code) < t->vls)
-		code++;
 	strbuf_printf(
 		out,
 		"# Without this, none of the tables below is sent.\n"

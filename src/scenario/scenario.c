@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/iba.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "subnet/packet.h"
@@ -331,13 +332,13 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 	if (status == HD_OK)
 		status = check_changes(s, d);
 	for (size_t i = 0; i < q->n_ports && status == HD_OK; i++) {
-		static const char legal[] = "\0\1\2\4\10\17";
+		uint64_t lanes = q->ports[i].lanes;
 
-		if (!memchr(legal, (int)q->ports[i].lanes, sizeof(legal) - 1))
+		if (vls_of_code(code_of_vls(lanes)) != lanes)
 			status = scenario_refuse(
 				s, d, &q->ports[i].lanes,
 				"'%u' is none of 1, 2, 4, 8, 15",
-				(unsigned)q->ports[i].lanes);
+				(unsigned)lanes);
 	}
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "topo/net.h"
 
 /* "[4]", and with -g "[4][ext 4]". */
@@ -73,7 +74,6 @@ static uint8_t code_of_speed(uint16_t speeds)
 /* " s=4 w=2 v=4": of an active link with -f, sets of possible ones in ibsim. */
 static enum hd_status read_settings(struct net *n, port_id port, bool active)
 {
-	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
 	struct reader *r = n->r;
 	struct topo_port *p = &r->t.ports[port];
 	uint64_t value, base = p->speeds & 7u,
@@ -97,7 +97,7 @@ static enum hd_status read_settings(struct net *n, port_id port, bool active)
 			extended = value;
 		} else if (reader_skip(r, "v=") &&
 			   reader_number(r, 5, &value)) {
-			p->vls = vls[value];
+			p->vls = (uint8_t)vls_of_code(value);
 		} else {
 			r->at = start;
 			break;

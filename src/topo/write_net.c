@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "base/map.h"
 #include "topo/grouping.h"
 #include "topo/write.h"
@@ -105,10 +106,6 @@ static void put_running(const struct net_writer *w, struct running at)
 static void put_full(const struct net_writer *w, port_id port,
 		     struct running at)
 {
-	static const uint8_t codes[] = {
-		[0] = 0, [1] = 1, [2] = 2, [4] = 3, [8] = 4, [15] = 5
-	};
-	unsigned vls = w->t->ports[port].vls;
 	unsigned speed = at.speed > 4 ? 4 : at.speed;
 
 	if (!w->full)
@@ -116,7 +113,7 @@ static void put_full(const struct net_writer *w, port_id port,
 	if (w->t->as_read && w->t->as_read[port].speed_code)
 		speed = w->t->as_read[port].speed_code;
 	strbuf_printf(w->out, " s=%u w=%u v=%u", speed, at.width,
-		      vls <= 15 ? codes[vls] : 0);
+		      code_of_vls(w->t->ports[port].vls));
 }
 
 /* ---- nodes ---- */

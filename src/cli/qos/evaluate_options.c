@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos/evaluate_options.h"
 
+#include "base/iba.h"
 #include "cli/threads.h"
 #include "scenario/words.h"
 
@@ -58,13 +59,12 @@ const struct option evaluate_options[] = {
 static struct eval_plan plan_of(const struct evaluate_values *v)
 {
 	static const uint32_t widths[] = { 1, 4, 12 };
-	static const uint32_t lanes[] = { 1, 2, 4, 8, 15 };
 	struct eval_plan plan = eval_plan_default();
 
 	plan.width = widths[v->rate];
 	plan.rule = (enum eval_rule)v->rule;
 	plan.mix = (enum eval_mix)v->mix;
-	plan.lanes = lanes[v->lanes];
+	plan.lanes = vls_of_code(v->lanes + 1u);
 	plan.fill = (enum fill_mode)v->fill;
 	plan.establish_only = v->establish;
 	if (v->tried)
