@@ -134,8 +134,7 @@ void port_info_init(struct agents *a, port_id p)
 {
 	const struct topo_port *tp = &a->topo->ports[p];
 	uint8_t *info = a->ports[p].info;
-	unsigned vls = tp->vls ? tp->vls : TOPO_DEFAULT_VLS;
-	unsigned mtu = mtu_code(tp->mtu ? tp->mtu : TOPO_DEFAULT_MTU);
+	unsigned mtu = mtu_code(tp->mtu), vls = code_of_vls(tp->vls);
 
 	a->ports[p].lease_end = HD_TIME_NEVER;
 	info_set(a, info, PORT_NUMBER, tp->number);
@@ -143,8 +142,8 @@ void port_info_init(struct agents *a, port_id p)
 	init_link(a, p, info);
 	info_set(a, info, PORT_MTU_CAP, mtu);
 	info_set(a, info, PORT_NEIGHBOR_MTU, mtu);
-	info_set(a, info, PORT_VL_CAP, code_of_vls(vls));
-	info_set(a, info, PORT_OPER_VLS, code_of_vls(vls));
+	info_set(a, info, PORT_VL_CAP, vls);
+	info_set(a, info, PORT_OPER_VLS, vls);
 	info_set(a, info, PORT_HIGH_CAP, a->options.vlarb_cap);
 	info_set(a, info, PORT_LOW_CAP, a->options.vlarb_cap);
 	info_set(a, info, PORT_STALL_COUNT, 7);

@@ -114,8 +114,6 @@ static uint8_t lanes_of(const struct topo *t, port_id port, unsigned max)
 
 	if (peer != TOPO_NONE && t->ports[peer].vls < vls)
 		vls = t->ports[peer].vls;
-	if (vls == 0)
-		vls = 1;
 	return (uint8_t)(vls < max ? vls : max);
 }
 

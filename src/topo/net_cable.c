@@ -97,7 +97,8 @@ static enum hd_status read_settings(struct net *n, port_id port, bool active)
 			extended = value;
 		} else if (reader_skip(r, "v=") &&
 			   reader_number(r, 5, &value)) {
-			p->vls = (uint8_t)vls_of_code(value);
+			if (value)
+				p->vls = (uint8_t)vls_of_code(value);
 		} else {
 			r->at = start;
 			break;

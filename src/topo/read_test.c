@@ -212,7 +212,7 @@ static void ibsim_modules_aliases_and_settings_are_understood(void **state)
 		  "module \"rack1\"\n"
 		  "Switch 4 \"sw\"\n"
 		  "@[1] \"up\"\n"
-		  "[2] \"h\"[1] w=1 s=1 e=0\n"
+		  "[2] \"h\"[1] w=1 s=1 e=0 v=0\n"
 		  "\n"
 		  "Ca 1 \"h\"\n"
 		  "[1] \"sw\" [2]\n"
@@ -237,6 +237,8 @@ static void ibsim_modules_aliases_and_settings_are_understood(void **state)
 			 HD_OK);
 	assert_int_equal(link.lanes, 1);
 	assert_int_equal(link.speed, SPEED_SDR);
+	/* A code of 0 says nothing: as many VLs as without. */
+	assert_int_equal(link.vls, t.ports[topo_port_of(&t, two, 1)].vls);
 	topo_fini(&t);
 }
 
