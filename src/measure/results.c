@@ -166,6 +166,15 @@ void results_parameter(struct results *r, const char *name, const char *value)
 				    .value = hd_strdup(value) };
 }
 
+const char *results_parameter_value(const struct results *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_parameters; i++) {
+		if (strcmp(r->parameters[i].name, name) == 0)
+			return r->parameters[i].value;
+	}
+	return NULL;
+}
+
 void results_remark(struct results *r, const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;

@@ -141,6 +141,8 @@ void results_set_version(struct results *r, const char *version);
 void results_set_arguments(struct results *r, const char *arguments);
 /* Copies both; names are told apart by nobody but the reader. */
 void results_parameter(struct results *r, const char *name, const char *value);
+/* Of the first of that name; NULL if there is none. */
+const char *results_parameter_value(const struct results *r, const char *name);
 HD_PRINTF(2, 3)
 void results_remark(struct results *r, const char *format, ...);
 

@@ -524,26 +524,18 @@ static void compare_table(struct comparison *c, const struct table *t)
 	free(a.at);
 }
 
-static const char *parameter_value(const struct results *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_parameters; i++) {
-		if (strcmp(r->parameters[i].name, name) == 0)
-			return r->parameters[i].value;
-	}
-	return NULL;
-}
-
 static void compare_parameter(struct comparison *c, const char *name)
 {
 	static const struct column before[] = {
 		{ "parameter", NULL, VALUE_TEXT }, { NULL }
 	};
 	struct value row[COMPARE_MOST_RUNS + 8] = { value_of_text(name) };
-	const char *first = parameter_value(c->runs[0].results, name);
+	const char *first = results_parameter_value(c->runs[0].results, name);
 	bool same = true;
 
 	for (size_t i = 1; i < c->n; i++) {
-		const char *other = parameter_value(c->runs[i].results, name);
+		const char *other =
+			results_parameter_value(c->runs[i].results, name);
 
 		same = same && (first && other ? strcmp(first, other) == 0
 					       : first == other);
@@ -555,7 +547,8 @@ static void compare_parameter(struct comparison *c, const char *name)
 			make_table(c, "parameters", "what the runs were told",
 				   before, &words_of_run, false);
 	for (size_t i = 0; i < c->n; i++) {
-		const char *value = parameter_value(c->runs[i].results, name);
+		const char *value =
+			results_parameter_value(c->runs[i].results, name);
 
 		row[1 + i] = value_of_text(value ? value : "-");
 	}
@@ -573,8 +566,9 @@ static void compare_parameters(struct comparison *c)
 			bool seen = false;
 
 			for (size_t j = 0; j < i && !seen; j++)
-				seen = parameter_value(c->runs[j].results,
-						       name) != NULL;
+				seen = results_parameter_value(
+					       c->runs[j].results, name) !=
+				       NULL;
 			if (!seen)
 				compare_parameter(c, name);
 		}

@@ -33,26 +33,17 @@ void sweep_fini(struct sweep *w)
 
 /* ---- what is known ------------------------------------------------------ */
 
-static const char *parameter_of(const struct results *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_parameters; i++) {
-		if (strcmp(r->parameters[i].name, name) == 0)
-			return r->parameters[i].value;
-	}
-	return NULL;
-}
-
 /* The outcome that a run of the database holds. */
 static struct outcome outcome_of(struct results *r)
 {
-	const char *failure = parameter_of(r, POINT_FAILURE);
+	const char *failure = results_parameter_value(r, POINT_FAILURE);
 
 	if (!failure)
 		return (struct outcome){ .state = OUTCOME_DONE, .results = r };
 	struct outcome o = {
 		.state = OUTCOME_FAILED,
 		.failure = hd_strdup(failure),
-		.again = parameter_of(r, POINT_AGAIN) != NULL,
+		.again = results_parameter_value(r, POINT_AGAIN) != NULL,
 	};
 
 	results_free(r);
