@@ -31,12 +31,12 @@ void batch_means_close(struct batch_means *b)
 	}
 }
 
-static double mean_of(const double *x, size_t n)
+double mean_of(const double *samples, size_t n)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += x[i];
+		sum += samples[i];
 	return sum / (double)n;
 }
 

@@ -124,15 +124,6 @@ static bool is_unclear(const double *x, size_t n, double limit)
 	       fabs(i.mean - limit) <= i.half_width;
 }
 
-static double mean_of(const double *x, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += x[i];
-	return sum / (double)n;
-}
-
 static struct finding judge_equal(const struct paper_expectation *p, double x)
 {
 	double off = fabs(x - p->number);
