@@ -56,13 +56,6 @@ static double chance(double a, double b, double va, double vb, double na,
 	return 2 * student_cdf(-fabs(a - b) / sqrt(error), freedom);
 }
 
-static double number(const json_t *row, const char *key)
-{
-	const json_t *v = json_object_get(row, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 /* The row's first column is its axis, unless it is the size. */
 static const char *axis_key(json_t *row)
 {
@@ -98,7 +91,7 @@ static enum hd_status check_row(const char *file, const char *test,
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const json_t *there = json_object_get(row, keys[i]);
-		double value = number(row, keys[i]);
+		double value = bench_number(row, keys[i]);
 
 		/* A size is there; the others may be left open. */
 		if (i > 0 && (!there || json_is_null(there)))
@@ -119,11 +112,12 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a,
 	bool latency = json_object_get(a, "t_avg") != NULL;
 	const char *metric = latency ? "t_avg" : "BW average";
 	const char *axis = axis_key(a);
-	double va = number(a, metric), vb = number(b, metric);
-	double sa = latency ? number(a, "t_stdev") : 0;
-	double sb = latency ? number(b, "t_stdev") : 0;
-	double p = chance(va, vb, sa * sa, sb * sb, number(a, "#iterations"),
-			  number(b, "#iterations"));
+	double va = bench_number(a, metric), vb = bench_number(b, metric);
+	double sa = latency ? bench_number(a, "t_stdev") : 0;
+	double sb = latency ? bench_number(b, "t_stdev") : 0;
+	double p =
+		chance(va, vb, sa * sa, sb * sb, bench_number(a, "#iterations"),
+		       bench_number(b, "#iterations"));
 	bool differ = p < 1 - c->level;
 	bool better = latency ? vb < va : vb > va;
 
@@ -132,9 +126,9 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a,
 	const struct pair_row row = {
 		.test = test,
 		.axis = axis ? table_text(c->table, "%s %g", axis,
-					  number(a, axis))
+					  bench_number(a, axis))
 			     : "-",
-		.bytes = (uint64_t)number(a, "#bytes"),
+		.bytes = (uint64_t)bench_number(a, "#bytes"),
 		.metric = metric,
 		.a = va,
 		.b = vb,

@@ -27,27 +27,20 @@ static bool is_curve(const struct bench_test *t)
 	return t && t->axis == AXIS_NONE && t->metric != METRIC_COST;
 }
 
-static double number(const json_t *row, const char *key)
-{
-	const json_t *v = json_object_get(row, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 /* What is typical does not follow a single late message. */
 static double value_of(const json_t *row, const struct bench_test *t)
 {
-	double typical = number(row, "t_typical");
+	double typical = bench_number(row, "t_typical");
 
 	if (t->metric == METRIC_BANDWIDTH)
-		return number(row, "BW average") * MIB / 1e6;
-	return isnan(typical) ? number(row, "t_avg") : typical;
+		return bench_number(row, "BW average") * MIB / 1e6;
+	return isnan(typical) ? bench_number(row, "t_avg") : typical;
 }
 
 static enum hd_status take_row(struct fit_points *p, const json_t *row,
 			       const struct bench_test *t, struct diag *d)
 {
-	double size = number(row, "#bytes"), value = value_of(row, t);
+	double size = bench_number(row, "#bytes"), value = value_of(row, t);
 
 	if (!(size >= 1 && size <= MOST && value > 0 && value <= MOST))
 		return diag_fail(d, HD_ERR_INPUT,

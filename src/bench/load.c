@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/load.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,4 +205,11 @@ enum hd_status bench_load(const char *path, struct diag *d, json_t **out)
 		status = load_text(&text, d, out);
 	strbuf_fini(&text);
 	return status;
+}
+
+double bench_number(const json_t *row, const char *column)
+{
+	const json_t *v = json_object_get(row, column);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
 }

@@ -17,6 +17,9 @@
 HD_MUST_CHECK enum hd_status bench_load(const char *path, struct diag *d,
 					json_t **out);
 
+/* What a row of such a table has; NaN if that is no number. */
+double bench_number(const json_t *row, const char *column);
+
 /* Of perftest's text; NULL if there is no result in it. */
 json_t *perftest_read(const char *text);
 
