@@ -13,15 +13,6 @@
 
 enum { CC_KEY = 24 }; /* where the header has it */
 
-/* A block of settings: read, or kept and read. */
-static uint16_t keep(struct request *r, uint8_t *block, size_t size)
-{
-	if (r->method == MAD_SET)
-		memcpy(block, r->data, size);
-	memcpy(r->data, block, size);
-	return MAD_OK;
-}
-
 static uint16_t class_port_info(struct request *r)
 {
 	if (r->method == MAD_SET)
@@ -61,26 +52,29 @@ static uint16_t answer(struct request *r, struct congestion_settings *s)
 {
 	switch (r->attribute) {
 	case ATTR_CONGESTION_KEY_INFO:
-		return keep(r, s->key_info, KEY_INFO_SIZE);
+		return request_exchange(r, s->key_info, KEY_INFO_SIZE);
 	case ATTR_SWITCH_CONGESTION:
-		return at_switch(r)
-			       ? keep(r, s->switch_setting, SWITCH_SETTING_SIZE)
-			       : MAD_UNSUPPORTED;
+		return at_switch(r) ? request_exchange(r, s->switch_setting,
+						       SWITCH_SETTING_SIZE)
+				    : MAD_UNSUPPORTED;
 	case ATTR_SWITCH_PORT_CONGESTION:
 		if (!at_switch(r))
 			return MAD_UNSUPPORTED;
 		return r->modifier < SWITCH_PORT_BLOCKS
-			       ? keep(r, s->port_settings[r->modifier],
-				      SWITCH_PORT_BLOCK)
+			       ? request_exchange(r,
+						  s->port_settings[r->modifier],
+						  SWITCH_PORT_BLOCK)
 			       : MAD_INVALID_FIELD;
 	case ATTR_CA_CONGESTION:
 		return at_switch(r) ? MAD_UNSUPPORTED
-				    : keep(r, s->ca_setting, CC_SETTING_SIZE);
+				    : request_exchange(r, s->ca_setting,
+						       CC_SETTING_SIZE);
 	case ATTR_CONGESTION_CONTROL_TABLE:
 		if (at_switch(r))
 			return MAD_UNSUPPORTED;
 		return r->modifier < CCT_BLOCKS
-			       ? keep(r, s->table[r->modifier], CC_SETTING_SIZE)
+			       ? request_exchange(r, s->table[r->modifier],
+						  CC_SETTING_SIZE)
 			       : MAD_INVALID_FIELD;
 	default:
 		return MAD_UNSUPPORTED;

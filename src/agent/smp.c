@@ -31,15 +31,6 @@ static port_id port_of(const struct request *r, unsigned number)
 	return node_at(r)->first_port + number;
 }
 
-/* Copies a block out, or in first. */
-static uint16_t exchange(struct request *r, uint8_t *block, size_t size)
-{
-	if (r->method == MAD_SET)
-		memcpy(block, r->data, size);
-	memcpy(r->data, block, size);
-	return MAD_OK;
-}
-
 /* ---- what a node is */
 
 static uint16_t node_description(struct request *r)
@@ -49,7 +40,7 @@ static uint16_t node_description(struct request *r)
 	size_t len = strlen(node_at(r)->name);
 
 	if (r->method == MAD_SET || n->name)
-		return exchange(r, ensure(n->name, 1)[0], BLOCK_SIZE);
+		return request_exchange(r, ensure(n->name, 1)[0], BLOCK_SIZE);
 	memcpy(made, node_at(r)->name, len < BLOCK_SIZE ? len : BLOCK_SIZE);
 	memcpy(r->data, made, BLOCK_SIZE);
 	return MAD_OK;
@@ -167,7 +158,8 @@ static uint16_t pkey_table(struct request *r)
 		store_be16(port->pkeys[0], PKEY_DEFAULT);
 	}
 	if (port->pkeys) {
-		uint16_t status = exchange(r, port->pkeys[block], BLOCK_SIZE);
+		uint16_t status =
+			request_exchange(r, port->pkeys[block], BLOCK_SIZE);
 
 		if (r->method == MAD_SET && r->agents->events.keys_set)
 			r->agents->events.keys_set(r->agents->events.context,
@@ -219,8 +211,8 @@ static uint16_t sl2vl_of_switch(struct request *r)
 
 	for (unsigned i = every_in ? 0 : in; i < in_end; i++)
 		for (unsigned o = every_out ? 0 : out; o < out_end; o++)
-			exchange(r, n->sl2vl[(size_t)i * ports + o],
-				 SL2VL_SIZE);
+			request_exchange(r, n->sl2vl[(size_t)i * ports + o],
+					 SL2VL_SIZE);
 	return MAD_OK;
 }
 
@@ -236,7 +228,7 @@ static uint16_t sl2vl(struct request *r)
 		return MAD_OK;
 	}
 	make_sl2vl(r, n, node_at(r)->n_ports + 1U);
-	return exchange(r, n->sl2vl[number], SL2VL_SIZE);
+	return request_exchange(r, n->sl2vl[number], SL2VL_SIZE);
 }
 
 /* OpenSM's built-in tables, until others are set: low 0:4,1:4,... */
@@ -275,7 +267,7 @@ static uint16_t vl_arbitration(struct request *r)
 			memcpy(blocks, made, sizeof(made));
 		}
 	}
-	return exchange(r, blocks[block - 1], BLOCK_SIZE);
+	return request_exchange(r, blocks[block - 1], BLOCK_SIZE);
 }
 
 static uint16_t linear_forwarding(struct request *r)
@@ -297,7 +289,7 @@ static uint16_t linear_forwarding(struct request *r)
 		       first + BLOCK_SIZE - n->lft_size);
 		n->lft_size = first + BLOCK_SIZE;
 	}
-	return exchange(r, n->lft + first, BLOCK_SIZE);
+	return request_exchange(r, n->lft + first, BLOCK_SIZE);
 }
 
 /* Sets of 16 ports each, for 32 MLIDs: a block and a position. */

@@ -4,6 +4,8 @@
 
 /* What the agents hold; private to agent/. */
 
+#include <string.h>
+
 #include "agent/agents.h"
 #include "base/eventq.h"
 
@@ -122,6 +124,16 @@ struct request {
 static inline bool at_switch(const struct request *r)
 {
 	return topo_node_of(r->agents->topo, r->port)->kind == NODE_SWITCH;
+}
+
+/* Copies a block of settings out, or in first: for both methods. */
+static inline uint16_t request_exchange(struct request *r, uint8_t *block,
+					size_t size)
+{
+	if (r->method == MAD_SET)
+		memcpy(block, r->data, size);
+	memcpy(r->data, block, size);
+	return MAD_OK;
 }
 
 /* What agents answer: the status, or MAD_NO_ANSWER. */
