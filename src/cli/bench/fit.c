@@ -4,15 +4,6 @@
 #include "cli/bench/session.h"
 #include "cli/output.h"
 
-/* The profiles that will be tried cannot be known; it shows that some are. */
-static bool show_tried(void *context, const struct bench_row *row)
-{
-	struct session *s = context;
-
-	(void)row;
-	return progress_show(&s->progress, (double)s->done++);
-}
-
 static enum hd_status write_profile(const struct session *s, struct diag *d)
 {
 	struct nic_backend *b = (struct nic_backend *)&s->backend;
@@ -28,13 +19,14 @@ static enum hd_status write_profile(const struct session *s, struct diag *d)
 static enum hd_status fit_all(struct session *s, struct fit_points *points,
 			      struct fit *fit, struct diag *d)
 {
-	const struct bench_watch watch = { show_tried, s };
+	const struct bench_watch watch = { session_show, s };
 
 	s->simulated.overrides = &s->scenario.overrides;
 	enum hd_status status = virtual_open(&s->simulated, d, &s->backend);
 
 	if (status != HD_OK)
 		return status;
+	/* How many profiles will be tried cannot be known; some are. */
 	progress_begin(&s->progress, &s->common, "points", 0);
 	status =
 		fit_run(&s->backend, &s->suite.options, points, &watch, d, fit);

@@ -87,9 +87,9 @@ static bool still_going(void *context)
 	return !unfinished_is_due();
 }
 
-static bool show_progress(void *context, const struct bench_row *row)
+bool session_show(void *session, const struct bench_row *row)
 {
-	struct session *s = context;
+	struct session *s = session;
 
 	(void)row;
 	return progress_show(&s->progress, (double)s->done++);
@@ -134,7 +134,7 @@ static enum hd_status open_backend(struct session *s, struct diag *d)
 
 static enum hd_status measure(struct session *s, struct diag *d)
 {
-	const struct bench_watch watch = { show_progress, s };
+	const struct bench_watch watch = { session_show, s };
 	enum hd_status status =
 		choice_overrides(&s->scenario, SEED_OF_SCENARIO, d);
 

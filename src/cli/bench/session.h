@@ -36,5 +36,7 @@ int session_run(struct session *s, const struct command *self, int n,
 int session_fit(struct session *s, const struct command *self, int n,
 		char **files);
 void session_fini(struct session *s);
+/* For a bench_watch: the next point begins. */
+bool session_show(void *session, const struct bench_row *row);
 
 #endif

@@ -7,6 +7,14 @@
 
 #include "base/alloc.h"
 
+bool model_refused(const struct diag *d, int *status)
+{
+	if (d->status == HD_OK)
+		return false;
+	*status = command_refuse(d);
+	return true;
+}
+
 bool model_read_series(const struct command *self, const char *option,
 		       const char *text, struct series *out, int *status)
 {

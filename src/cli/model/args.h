@@ -29,6 +29,9 @@
 			"1 outside the 99.9 % interval"                     \
 	}
 
+/* Prints what was refused, if anything was; *status is what to return then. */
+bool model_refused(const struct diag *d, int *status);
+
 /* True, or false with what was wrong printed and its status in *status. */
 bool model_read_series(const struct command *self, const char *option,
 		       const char *text, struct series *out, int *status);

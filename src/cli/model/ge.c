@@ -28,14 +28,6 @@ static const struct assumption *assumed(const struct command *self)
 	return a;
 }
 
-static bool refused(const struct diag *d, int *status)
-{
-	if (d->status == HD_OK)
-		return false;
-	*status = command_refuse(d);
-	return true;
-}
-
 static bool read_thresholds(struct ge_sweep *s, const struct command *self,
 			    int *status)
 {
@@ -60,7 +52,7 @@ static bool read_thresholds(struct ge_sweep *s, const struct command *self,
 	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
 		q->threshold[i] = (size_t)list.values[i];
 	series_fini(&list);
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 static bool read_rates(struct ge_sweep *s, const struct command *self,
@@ -81,7 +73,7 @@ static bool read_rates(struct ge_sweep *s, const struct command *self,
 	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
 		q->mu[i] = list.values[i];
 	series_fini(&list);
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 static bool read_capacity(struct ge_sweep *s, const struct command *self,
@@ -99,7 +91,7 @@ static bool read_capacity(struct ge_sweep *s, const struct command *self,
 			  list.n);
 	s->queue.service.capacity = (size_t)list.values[0];
 	series_fini(&list);
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 /* Semantics s2: as given, or equal steps. */
@@ -132,7 +124,7 @@ static bool read_rooms(struct ge_sweep *s, const struct command *self,
 			list.n ? (size_t)list.values[i]
 			       : q->capacity / q->n_regions * (i + 1);
 	series_fini(&list);
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 static bool read_classes(struct ge_sweep *s, const struct command *self,
@@ -154,7 +146,7 @@ static bool read_classes(struct ge_sweep *s, const struct command *self,
 
 		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d",
 			  list->n, BATCH_MAX_CLASSES);
-		return !refused(&d, status);
+		return !model_refused(&d, status);
 	}
 	s->queue.n_classes = list->n;
 	for (size_t k = 0; k < list->n; k++) {
@@ -199,7 +191,7 @@ static bool read_sweeps(struct ge_sweep *s, const struct command *self,
 			&d, HD_ERR_RANGE,
 			"a sweep of %.0f points with %zu levels each: at most 1e9 levels in all",
 			points, s->queue.service.capacity + 1);
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 bool ge_sweep_read(struct ge_sweep *s, const struct command *self, int *status)

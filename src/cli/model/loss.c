@@ -35,13 +35,6 @@ struct loss_sweep {
 	uint32_t n_classes;
 };
 
-static bool refused(struct diag *d, int *status)
-{
-	if (d->status != HD_OK)
-		*status = command_refuse(d);
-	return d->status != HD_OK;
-}
-
 static bool read_class(struct loss_sweep *s, const struct command *self,
 		       const char *text, int *status)
 {
@@ -59,7 +52,7 @@ static bool read_class(struct loss_sweep *s, const struct command *self,
 			  MOST_LOAD);
 	s->classes[s->n_classes++] =
 		(struct loss_class){ (uint32_t)f[0], f[1] };
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 static bool read_values(struct loss_sweep *s, const struct command *self,
@@ -95,7 +88,7 @@ static bool read_values(struct loss_sweep *s, const struct command *self,
 	    (double)s->places.n * (double)s->load.n > MODEL_MAX_POINTS)
 		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points",
 			  MODEL_MAX_POINTS);
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 /* All classes at one number of places and one load. */

@@ -36,14 +36,6 @@ static bool read_kind(struct queue_sweep *s, const struct command *self,
 	return false;
 }
 
-static bool refused(const struct diag *d, int *status)
-{
-	if (d->status == HD_OK)
-		return false;
-	*status = command_refuse(d);
-	return true;
-}
-
 /* Whole numbers that are left out become: cs2 1, bytes 64. */
 static bool read_classes(struct queue_sweep *s, const struct command *self,
 			 int *status)
@@ -58,7 +50,7 @@ static bool read_classes(struct queue_sweep *s, const struct command *self,
 	if (!has_classes(s) && list->n)
 		*status = command_usage(self, "--class is for priority and "
 					      "sharing");
-	if (refused(&d, status) || (!has_classes(s) && list->n))
+	if (model_refused(&d, status) || (!has_classes(s) && list->n))
 		return false;
 	s->n_classes = list->n;
 	for (size_t k = 0; k < list->n; k++) {
@@ -79,7 +71,7 @@ static bool read_classes(struct queue_sweep *s, const struct command *self,
 				"packet of %g bytes: must be a whole number in 1..65536",
 				f[2]);
 	}
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 static bool read_lists(struct queue_sweep *s, const struct command *self,
@@ -101,7 +93,7 @@ static bool read_lists(struct queue_sweep *s, const struct command *self,
 	    MODEL_MAX_POINTS)
 		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points",
 			  MODEL_MAX_POINTS);
-	return !refused(&d, status);
+	return !model_refused(&d, status);
 }
 
 bool queue_sweep_read(struct queue_sweep *s, const struct command *self,
