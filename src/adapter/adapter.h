@@ -26,7 +26,7 @@
 #define container(pointer, type, member) \
 	((type *)((char *)(pointer)-offsetof(type, member)))
 
-enum { MAX_PORTS = 8, MAX_CHANNELS = 64 };
+enum { MAX_CHANNELS = 64 };
 
 /* ---- memory.c: our own memory, and what is allocated in it */
 
@@ -259,8 +259,6 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context,
 struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
 		   struct ibv_comp_channel *channel);
 bool cq_take(struct cq *cq, struct ibv_wc *wc);
-/* Functions of ibv_cq_ex. */
-void cq_fill_ex(struct cq *cq);
 
 /* ---- receive.c: rings of receives */
 
@@ -407,8 +405,6 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	      struct ibv_send_wr **bad);
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	      struct ibv_recv_wr **bad);
-/* Takes a request into the ring, at `at`; an errno. With `send`. */
-int post_take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at);
 /* Where a datagram goes. */
 void post_address(const struct pair *q, struct send *s, const struct ah *ah,
 		  uint32_t qpn, uint32_t qkey);
@@ -433,10 +429,6 @@ uint64_t now_ns(void);
 
 /* ---- events.c */
 
-/* To the program, which reads it when it asks; lost if too many wait. */
-void event_raise(struct ibv_context *c, const struct news *n);
-/* What a peer told us, or one of our threads. */
-void event_news(const struct news *n);
 /* Waits until the program has acknowledged what it got. */
 void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed,
 		  const uint32_t *got, const uint32_t *acknowledged);

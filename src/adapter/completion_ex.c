@@ -81,7 +81,7 @@ static uint64_t read_stamp(struct ibv_cq_ex *ex)
 	return cq_of(ex)->stamp;
 }
 
-void cq_fill_ex(struct cq *cq)
+static void fill(struct cq *cq)
 {
 	struct ibv_cq_ex *ex = &cq->ex;
 
@@ -129,6 +129,6 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context,
 	if (!cq)
 		return NULL;
 	cq->wc_flags = attr->wc_flags;
-	cq_fill_ex(cq);
+	fill(cq);
 	return &cq->ex;
 }

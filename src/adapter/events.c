@@ -18,9 +18,9 @@
 
 /* ---- to the program */
 
-void event_raise(struct ibv_context *c, const struct news *n)
+/* The program reads it when it asks; lost if too many wait. */
+static void raise_event(struct ibv_context *c, const struct news *n)
 {
-	/* A program that does not read them loses what does not fit. */
 	(void)!write(context_of(c)->async[1], n, sizeof(*n));
 }
 
@@ -153,7 +153,8 @@ static struct ibv_context *context_for(const struct news *n)
 	return NULL;
 }
 
-void event_news(const struct news *n)
+/* What a peer told us, or one of our threads. */
+static void take_news(const struct news *n)
 {
 	if (n->kind == NEWS_QP)
 		look_after(n->index, n->number);
@@ -162,12 +163,12 @@ void event_news(const struct news *n)
 	pthread_mutex_lock(&adapter.lock);
 	if (n->kind == NEWS_PORT) {
 		for (struct context *c = adapter.contexts; c; c = c->next)
-			event_raise(&c->verbs.context, n);
+			raise_event(&c->verbs.context, n);
 	} else {
 		struct ibv_context *c = context_for(n);
 
 		if (c)
-			event_raise(c, n);
+			raise_event(c, n);
 	}
 	pthread_mutex_unlock(&adapter.lock);
 }
@@ -242,7 +243,7 @@ static void take_event(const struct live_event *e)
 		return;
 	if (e->kind == LIVE_PKEY_CHANGE)
 		take_keys(e->port);
-	event_news(&(struct news){ NEWS_PORT, e->port, types[e->kind], 0 });
+	take_news(&(struct news){ NEWS_PORT, e->port, types[e->kind], 0 });
 }
 
 /* The fabric is gone: nothing will arrive any more. */
@@ -260,7 +261,7 @@ static void lose_all(void)
 		}
 		pthread_mutex_unlock(&adapter.lock);
 	}
-	event_news(&(struct news){ NEWS_PORT, 1, IBV_EVENT_DEVICE_FATAL, 0 });
+	take_news(&(struct news){ NEWS_PORT, 1, IBV_EVENT_DEVICE_FATAL, 0 });
 }
 
 /* ---- the thread */
@@ -297,7 +298,7 @@ static void answer_bell(void)
 
 	atomic_store(says, 1);
 	while (read(adapter.bell[0], &n, sizeof(n)) == (ssize_t)sizeof(n))
-		event_news(&n);
+		take_news(&n);
 	atomic_store(says, 0);
 }
 

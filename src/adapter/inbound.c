@@ -210,7 +210,6 @@ static void describe(const struct request *r, const struct landing *l,
 	c->cqe.slid = (uint16_t)(q->port.lid |
 				 (datagram ? s->path_bits
 					   : q->attr.ah_attr.src_path_bits));
-	c->cqe.ring_is_shared = l->srq != NULL;
 	if (s->opcode == IBV_WR_SEND_WITH_IMM ||
 	    s->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
 		c->cqe.flags |= IBV_WC_WITH_IMM;

@@ -10,7 +10,7 @@
 
 /* ---- locks */
 
-void lock_init(pthread_mutex_t *lock)
+static void lock_init(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t a;
 

@@ -122,7 +122,8 @@ static int take_address(const struct pair *q, const struct ibv_send_wr *wr,
 	return 0;
 }
 
-int post_take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at)
+/* Takes a request into the ring, at `at`; an errno. With `send`. */
+static int take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at)
 {
 	struct send *s = send_at(q, at);
 	bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
@@ -374,7 +375,7 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		if (q->tail - q->head >= q->init.cap.max_send_wr)
 			error = ENOMEM;
 		else
-			error = post_take(q, wr, q->tail);
+			error = take(q, wr, q->tail);
 		if (error)
 			break;
 		q->tail++;

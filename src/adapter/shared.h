@@ -95,7 +95,6 @@ struct shared_cqe {
 	uint16_t slid, pkey_index;
 	uint8_t status, opcode, flags;
 	uint8_t sl, path_bits, solicited;
-	uint8_t ring_is_shared;
 };
 
 struct shared_cq {
@@ -179,7 +178,6 @@ static inline void *memory_at(struct memory *m, uint64_t offset)
 
 /* ---- locks; whoever gets one after a death finds what it guards whole */
 
-void lock_init(pthread_mutex_t *lock);
 /*
  * Makes zeros of a row whose lock comes first, and `has_lock` behind it. A
  * lock is made once: somebody may still wait for it when the row is another's.

@@ -21,11 +21,9 @@ HIDDEN int preload_close(int fd);
 
 /* Whether this program is on a host of a running fabric. */
 HIDDEN bool preload_is_on(void);
-/* A connection to the daemon that was greeted, or -1 with errno. */
-HIDDEN int preload_dial(enum live_kind kind, unsigned unit);
 /*
- * The same, once the daemon has answered; its number, or 0 and a descriptor of
- * -1 with errno.
+ * A connection to the daemon, once it has answered; its number, or 0 and a
+ * descriptor of -1 with errno.
  */
 HIDDEN uint32_t preload_open(enum live_kind kind, unsigned unit, int *fd);
 /* One question: the answer's number, or -1 with errno; its text in `out`. */

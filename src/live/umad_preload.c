@@ -87,7 +87,8 @@ static ssize_t real_write(int fd, const void *from, size_t n)
 
 /* ---- the daemon */
 
-int preload_dial(enum live_kind kind, unsigned unit)
+/* A connection to the daemon that was greeted, or -1 with errno. */
+static int dial(enum live_kind kind, unsigned unit)
 {
 	const char *dir = getenv(LIVE_DIR);
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -126,7 +127,7 @@ long preload_call(enum live_question question, const void *text, size_t n,
 				{ out, out ? *out_size : 0 } };
 	struct msghdr ask = { .msg_iov = to, .msg_iovlen = 2 };
 	struct msghdr answer = { .msg_iov = from, .msg_iovlen = 2 };
-	int fd = preload_dial(LIVE_CALL, 0);
+	int fd = dial(LIVE_CALL, 0);
 	ssize_t got = -1;
 
 	if (fd < 0)
@@ -225,7 +226,7 @@ uint32_t preload_open(enum live_kind kind, unsigned unit, int *fd)
 {
 	struct live_reply r = { .error = EIO };
 
-	*fd = preload_dial(kind, unit);
+	*fd = dial(kind, unit);
 	if (*fd < 0)
 		return 0;
 	if (recv(*fd, &r, sizeof(r), 0) == (ssize_t)sizeof(r) && r.error == 0)

@@ -59,7 +59,7 @@ enum bound_mode {
 	BOUND_MODES
 };
 
-enum bound_class { CLASS_DBTS, CLASS_DB, BOUND_CLASSES };
+enum bound_class { CLASS_DBTS, CLASS_DB };
 
 #define HIGH_LIMIT_NONE 255
 

@@ -101,8 +101,6 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t,
 		   struct diag *d);
 /* Says that it is up, and what to do with it. */
 void live_print_next(const struct live_wish *w, const struct topo *t);
-/* Where a manager runs, if nobody says; NULL: there is no host. */
-const char *live_first_host(const struct topo *t);
 
 /* Words of a selection (fabric/select.h), not the name of one host. */
 bool live_are_hosts(const char *hosts);

@@ -10,7 +10,8 @@
 #include "cli/live/live.h"
 #include "subnet/subnet.h"
 
-const char *live_first_host(const struct topo *t)
+/* Where a manager runs, if nobody says; NULL: there is no host. */
+static const char *first_host(const struct topo *t)
 {
 	port_id p = subnet_manager_port(t, 0);
 
@@ -53,7 +54,7 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t,
 {
 	const char *const down[] = { "down" };
 	struct strbuf out = STRBUF_INIT;
-	const char *host = live_first_host(t);
+	const char *host = first_host(t);
 	bool is_late = false;
 
 	/* A signal waits until what was started has ended. */
@@ -102,7 +103,7 @@ static void print_word(const char *word)
 
 void live_print_next(const struct live_wish *w, const struct topo *t)
 {
-	const char *host = live_first_host(t);
+	const char *host = first_host(t);
 	bool is_named = strcmp(w->name, LIVE_USUAL_NAME) != 0;
 	unsigned switches = 0;
 
