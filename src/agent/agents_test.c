@@ -58,31 +58,9 @@ static void finish(struct world *w)
 
 static void random_world(struct world *w, struct rng *r)
 {
-	unsigned switches = 1 + (unsigned)rng_below(r, 6);
-
 	*w = (struct world){ 0 };
-	topo_init(&w->topo);
-	for (unsigned i = 0; i < switches; i++)
-		add_switch(&w->topo, 8);
-	/* A tree of switches, with a host on each. */
-	for (unsigned i = 1; i < switches; i++)
-		topo_link(&w->topo, topo_port_of(&w->topo, i, 1),
-			  topo_port_of(&w->topo, (node_id)rng_below(r, i),
-				       1 + i));
-	for (unsigned i = 0; i < switches; i++)
-		add_host(&w->topo, i, 8);
-	topo_number_subnets(&w->topo);
+	build_tree(&w->topo, r, 1 + (unsigned)rng_below(r, 6), 8);
 	start(w);
-}
-
-static port_id host_port(const struct world *w, unsigned i)
-{
-	unsigned n = 0;
-
-	for (node_id v = 0; v < w->topo.n_nodes; v++)
-		if (w->topo.nodes[v].kind == NODE_CA && n++ == i)
-			return topo_port_of(&w->topo, v, 1);
-	return TOPO_NONE;
 }
 
 /* A request that says its route. */
@@ -170,7 +148,7 @@ static void test_routes_lead_where_cables_do(void **state)
 			path[1] = 1;
 			for (unsigned k = 2; k <= hops; k++)
 				path[k] = (uint8_t)rng_below(&r, 10);
-			port_id from = host_port(&w, 0);
+			port_id from = host_port(&w.topo, 0);
 			port_id to = follow(&w.topo, from, path, hops, back);
 			const struct question q = { path,    hops,
 						    MAD_GET, ATTR_NODE_INFO,
@@ -237,7 +215,7 @@ static void use_table(struct world *w, struct rng *r, uint8_t set[N_TABLES][64],
 		q.data = set[k];
 		known[k] = true;
 	}
-	assert_true(ask(w, host_port(w, 0), &q));
+	assert_true(ask(w, host_port(&w->topo, 0), &q));
 	assert_int_equal(status_of(w), 0);
 	if (known[k])
 		assert_memory_equal(w->box.mad + DATA, set[k], t->size);
@@ -294,7 +272,7 @@ static void test_link_states(void **state)
 	(void)state;
 	rng_init(&r, 23, 0);
 	random_world(&w, &r);
-	port_id mine = host_port(&w, 0), peer = w.topo.ports[mine].peer;
+	port_id mine = host_port(&w.topo, 0), peer = w.topo.ports[mine].peer;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint8_t info[64] = { 0 };
@@ -334,7 +312,7 @@ static void test_notices(void **state)
 	(void)state;
 	rng_init(&r, 24, 0);
 	random_world(&w, &r);
-	port_id mine = host_port(&w, 0), peer = w.topo.ports[mine].peer;
+	port_id mine = host_port(&w.topo, 0), peer = w.topo.ports[mine].peer;
 	const struct topo_node *sw = topo_node_of(&w.topo, peer);
 
 	memset(lft, LFT_NO_PORT, sizeof(lft));
@@ -392,7 +370,7 @@ static void test_counters(void **state)
 	(void)state;
 	rng_init(&r, 25, 0);
 	random_world(&w, &r);
-	port_id mine = host_port(&w, 0);
+	port_id mine = host_port(&w.topo, 0);
 
 	set_port(&w, mine, 1, 1);
 	agents_count(w.agents, mine, COUNT_LINK_DOWNED, 300);
@@ -428,7 +406,7 @@ static void test_short_mads_end_in_zeros(void **state)
 	(void)state;
 	rng_init(&r, 27, 0);
 	random_world(&w, &r);
-	port_id mine = host_port(&w, 0);
+	port_id mine = host_port(&w.topo, 0);
 
 	set_port(&w, mine, 1, 1);
 	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {

@@ -64,20 +64,10 @@ static void start(struct world *w, struct rng *r)
 {
 	const struct agents_options o = { 0 };
 	const struct agents_events e = { keep, w };
-	unsigned switches = 1 + (unsigned)rng_below(r, 5);
 
 	*w = (struct world){ 0 };
-	topo_init(&w->topo);
-	for (unsigned i = 0; i < switches; i++)
-		add_switch(&w->topo, PORTS);
-	for (unsigned i = 1; i < switches; i++)
-		topo_link(&w->topo, topo_port_of(&w->topo, i, 1),
-			  topo_port_of(&w->topo, (node_id)rng_below(r, i),
-				       1 + i));
-	for (unsigned i = 0; i < switches; i++)
-		add_host(&w->topo, i, PORTS);
-	topo_number_subnets(&w->topo);
-	w->host = topo_port_of(&w->topo, switches, 1);
+	build_tree(&w->topo, r, 1 + (unsigned)rng_below(r, 5), PORTS);
+	w->host = host_port(&w->topo, 0);
 	w->topo.ports[w->host].speeds = 1U << SPEED_FDR | 1U << SPEED_EDR;
 	w->agents = agents_new(&w->topo, &o, &e);
 }

@@ -215,16 +215,6 @@ static void add_manager(struct world *w, port_id port, const char *engine,
 	settle(w);
 }
 
-static port_id host_port(const struct world *w, unsigned i)
-{
-	unsigned n = 0;
-
-	for (node_id v = 0; v < w->topo.n_nodes; v++)
-		if (w->topo.nodes[v].kind == NODE_CA && n++ == i)
-			return topo_port_of(&w->topo, v, 1);
-	return TOPO_NONE;
-}
-
 /* Switches in a tree with some cables more; a host on each. */
 static void random_world(struct world *w, uint64_t seed, unsigned switches)
 {
@@ -234,13 +224,7 @@ static void random_world(struct world *w, uint64_t seed, unsigned switches)
 
 	w->last = &w->first;
 	rng_init(&w->rng, seed, 0);
-	topo_init(&w->topo);
-	for (unsigned i = 0; i < switches; i++)
-		add_switch(&w->topo, PORTS);
-	for (unsigned i = 1; i < switches; i++)
-		topo_link(&w->topo, topo_port_of(&w->topo, i, 1),
-			  topo_port_of(&w->topo, (node_id)rng_below(&w->rng, i),
-				       1 + i));
+	build_tree(&w->topo, &w->rng, switches, PORTS);
 	for (unsigned i = 0; i < switches; i++) {
 		node_id other = (node_id)rng_below(&w->rng, switches);
 		port_id a = topo_port_of(&w->topo, i, PORTS - 2);
@@ -249,9 +233,7 @@ static void random_world(struct world *w, uint64_t seed, unsigned switches)
 		if (other != i && w->topo.ports[a].peer == TOPO_NONE &&
 		    w->topo.ports[b].peer == TOPO_NONE)
 			topo_link(&w->topo, a, b);
-		add_host(&w->topo, i, PORTS);
 	}
-	topo_number_subnets(&w->topo);
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
@@ -324,7 +306,8 @@ static void any_fabric_comes_up(void **state)
 		struct world w = { 0 };
 
 		random_world(&w, i, switches);
-		add_manager(&w, host_port(&w, i % switches), engines[i % 4], 0);
+		add_manager(&w, host_port(&w.topo, i % switches),
+			    engines[i % 4], 0);
 		assert_true(manager_is_up(w.managers[0]));
 		assert_links_are_active(&w);
 		assert_all_are_reached(&w);
@@ -358,7 +341,7 @@ static void lost_requests_are_made_up_for(void **state)
 
 		random_world(&w, 1000 + i, switches);
 		w.lost_of = 10 + i;
-		add_manager(&w, host_port(&w, 0), engines[i % 4], 0);
+		add_manager(&w, host_port(&w.topo, 0), engines[i % 4], 0);
 		pass(&w, 60);
 		w.lost_of = 0;
 		pass(&w, 30);
@@ -393,7 +376,7 @@ static void cables_may_come_and_go(void **state)
 		random_world(&w, 2000 + i, 6);
 		port_id p = spare_cable(&w);
 
-		add_manager(&w, host_port(&w, 0), engines[i % 4], 0);
+		add_manager(&w, host_port(&w.topo, 0), engines[i % 4], 0);
 		for (unsigned k = 0; p != TOPO_NONE && k < 4; k++) {
 			agents_set_cable(w.agents, p, k % 2, w.now);
 			settle(&w);
@@ -414,9 +397,9 @@ static void the_best_manager_is_master(void **state)
 		struct world w = { 0 };
 
 		random_world(&w, 3000 + i, 4);
-		add_manager(&w, host_port(&w, 0), "minhop", 3);
+		add_manager(&w, host_port(&w.topo, 0), "minhop", 3);
 		assert_int_equal(manager_role(w.managers[0]), MANAGER_MASTER);
-		add_manager(&w, host_port(&w, 3), "updn", i % 2 ? 7 : 1);
+		add_manager(&w, host_port(&w.topo, 3), "updn", i % 2 ? 7 : 1);
 		pass(&w, 15);
 		unsigned best = i % 2 ? 1 : 0;
 
@@ -515,7 +498,7 @@ static size_t count(struct world *w, uint16_t attribute, size_t each,
 static void small_world(struct world *w, uint64_t seed)
 {
 	random_world(w, seed, 5);
-	add_manager(w, host_port(w, 0), "minhop", 0);
+	add_manager(w, host_port(&w->topo, 0), "minhop", 0);
 	assert_true(manager_is_up(w->managers[0]));
 }
 
@@ -532,7 +515,7 @@ static unsigned inform(struct world *w, unsigned host, unsigned trap,
 	record[22] = 1; /* generic */
 	record[23] = subscribe;
 	store_be16(record + 26, (uint16_t)trap);
-	return ask(w, host_port(w, host), &h, 0, record, &answer);
+	return ask(w, host_port(&w->topo, host), &h, 0, record, &answer);
 }
 
 static void subscriptions_are_known_by_who_and_what(void **state)
@@ -650,7 +633,7 @@ static void who_joins_a_group_has_its_packets(void **state)
 
 		/* All come, one after the other; then they go. */
 		for (unsigned k = 0; k < 2 * HOSTS; k++) {
-			port_id p = host_port(&w, (i + k) % HOSTS);
+			port_id p = host_port(&w.topo, (i + k) % HOSTS);
 			const struct mad_header h = {
 				.mgmt_class = MAD_SA,
 				.method = k < HOSTS ? MAD_SET : MAD_DELETE,
@@ -710,9 +693,9 @@ static port_id next_answered(struct world *w)
 		w->last = at;
 	free(l);
 	for (unsigned i = 0; i < HOSTS; i++)
-		if (agents_port_get(w->agents, host_port(w, i), PORT_LID) ==
-		    lid)
-			return host_port(w, i);
+		if (agents_port_get(w->agents, host_port(&w->topo, i),
+				    PORT_LID) == lid)
+			return host_port(&w->topo, i);
 	fail();
 	return TOPO_NONE;
 }
@@ -751,7 +734,7 @@ static void many_who_join_at_once_are_all_answered_in_time(void **state)
 			manager_run(w.managers[0], w.now);
 		}
 		for (unsigned k = 0; k < JOINS; k++) {
-			send_join(&w, host_port(&w, (i + k) % HOSTS));
+			send_join(&w, host_port(&w.topo, (i + k) % HOSTS));
 			for (uint64_t n = rng_below(&w.rng, 8); n > 0; n--)
 				if (!find_answer(&w))
 					(void)step(&w);
@@ -783,7 +766,7 @@ static void fill_registers(struct world *w)
 	uint8_t record[MAD_SIZE];
 
 	for (unsigned k = 1; k < 4; k++) {
-		port_id p = host_port(w, k);
+		port_id p = host_port(&w->topo, k);
 
 		write_member(w, p, record);
 		assert_int_equal(

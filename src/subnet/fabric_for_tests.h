@@ -126,6 +126,32 @@ static inline void build_random(struct topo *t, uint64_t seed, uint32_t n,
 	free(used);
 }
 
+/* A random tree of n switches, up by port 1; a host on the last port of each.
+ */
+static inline void build_tree(struct topo *t, struct rng *r, unsigned n,
+			      unsigned n_ports)
+{
+	topo_init(t);
+	for (unsigned i = 0; i < n; i++)
+		add_switch(t, n_ports);
+	for (unsigned i = 1; i < n; i++)
+		join(t, i, 1, (node_id)rng_below(r, i), 1 + i);
+	for (unsigned i = 0; i < n; i++)
+		add_host(t, i, n_ports);
+	topo_number_subnets(t);
+}
+
+/* The port of the i-th host, from 0. */
+static inline port_id host_port(const struct topo *t, unsigned i)
+{
+	unsigned n = 0;
+
+	for (node_id v = 0; v < t->n_nodes; v++)
+		if (t->nodes[v].kind == NODE_CA && n++ == i)
+			return topo_port_of(t, v, 1);
+	return TOPO_NONE;
+}
+
 /* As the command line would: "mesh --columns=4 --rows=3". */
 static inline void generate(struct topo *t, const char *words)
 {
