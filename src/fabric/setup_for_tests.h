@@ -32,6 +32,15 @@ struct test_links {
 	uint8_t vls;
 };
 
+/* The definition, to compare hd_rate_duration with. */
+static inline hd_time exact_duration(struct hd_rate rate, uint64_t bytes)
+{
+	__extension__ typedef unsigned __int128 u128;
+	u128 num = (u128)8000000000000u * bytes * rate.den;
+
+	return (hd_time)((num + rate.num - 1) / rate.num);
+}
+
 static inline void test_must(enum hd_status status, const struct diag *d)
 {
 	if (status == HD_OK)

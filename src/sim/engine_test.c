@@ -92,14 +92,6 @@ static void high_limits_share_starve_or_alternate(void **state)
 	}
 }
 
-static hd_time exact_duration(struct hd_rate rate, uint64_t bytes)
-{
-	__extension__ typedef unsigned __int128 u128;
-	u128 num = (u128)8000000000000u * bytes * rate.den;
-
-	return (hd_time)((num + rate.num - 1) / rate.num);
-}
-
 /* One packet through n switches at a rate: the sum of its parts. */
 static void check_zero_load(struct test_fabric *f, unsigned n,
 			    struct hd_rate rate)

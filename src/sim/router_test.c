@@ -68,14 +68,6 @@ static uint32_t router_port(const struct test_fabric *f, unsigned i,
 	return SIM_NONE;
 }
 
-static hd_time exact_duration(struct hd_rate rate, uint64_t bytes)
-{
-	__extension__ typedef unsigned __int128 u128;
-	u128 num = (u128)8000000000000u * bytes * rate.den;
-
-	return (hd_time)((num + rate.num - 1) / rate.num);
-}
-
 /* n switches and n - 1 routers, 2 n cables. */
 static void zero_load_latency_over_routers_is_the_closed_form(void **state)
 {

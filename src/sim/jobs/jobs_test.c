@@ -75,15 +75,6 @@ static hd_time sum_of(uint32_t p, uint64_t m, bool halves)
 	return sum;
 }
 
-static unsigned levels(uint32_t p)
-{
-	unsigned k = 0;
-
-	while ((UINT32_C(1) << k) < p)
-		k++;
-	return k;
-}
-
 static hd_time bruck_time(uint32_t p, uint64_t m)
 {
 	hd_time sum = 0;

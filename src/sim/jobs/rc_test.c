@@ -100,15 +100,6 @@ static void a_message_takes_its_packets_and_an_ack(void **state)
 				 message(sizes[i]) + ack);
 }
 
-static unsigned levels(uint32_t p)
-{
-	unsigned k = 0;
-
-	while ((UINT32_C(1) << k) < p)
-		k++;
-	return k;
-}
-
 /* Every round ends with the acknowledgement of what was sent in it, which
  * begins its way when the message of the round is there. */
 static void rounds_take_an_ack_more(void **state)

@@ -19,6 +19,16 @@
 #include "base/strbuf.h"
 #include "sim/jobs/jobs.h"
 
+/* Of a binary tree of p ranks: the logarithm, rounded up. */
+static inline unsigned levels(uint32_t p)
+{
+	unsigned k = 0;
+
+	while ((UINT32_C(1) << k) < p)
+		k++;
+	return k;
+}
+
 /* A run under way. */
 struct course {
 	struct fabric *fabric;

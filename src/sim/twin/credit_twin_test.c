@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/seeds_for_tests.h"
-#include "model/expect_for_tests.h"
+#include "sim/twin/twin_for_tests.h"
 
 #include <stdlib.h>
 
@@ -19,22 +18,11 @@ static struct credit_link thesis_link(size_t n, size_t m)
 static struct credit_twin_result run(const struct credit_link *link,
 				     uint64_t packets)
 {
-	struct twin_options o = { .packets = run_is_long() ? 10 * packets
-							   : packets,
-				  .seed = 1,
-				  .level = 0.999 };
+	struct twin_options o = options(packets, 1);
 	struct credit_twin_result t;
 
 	credit_twin_run(link, &o, &t);
 	return t;
-}
-
-static void agrees(const struct interval *in, double value, const char *what)
-{
-	assert_true(isfinite(in->half_width));
-	if (!twin_agrees(in, value))
-		fail_msg("%s: simulated %.6g +- %.2g, computed %.6g", what,
-			 in->mean, in->half_width, value);
 }
 
 static void check(const struct credit_link *link)

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/seeds_for_tests.h"
-#include "model/expect_for_tests.h"
+#include "sim/twin/twin_for_tests.h"
 
 #include <stdlib.h>
 
 #include "model/reference_for_tests.h"
 #include "sim/twin/ge_twin.h"
-
-static struct twin_options options(uint64_t packets, uint64_t seed)
-{
-	return (struct twin_options){
-		.packets = run_is_long() ? 10 * packets : packets,
-		.seed = seed,
-		.level = 0.999,
-	};
-}
-
-static void agrees(const struct interval *in, double value, const char *what)
-{
-	assert_true(isfinite(in->half_width));
-	if (!twin_agrees(in, value))
-		fail_msg("%s: simulated %.6g +- %.2g, computed %.6g", what,
-			 in->mean, in->half_width, value);
-}
 
 static void agrees_with(const struct ge_twin_result *t,
 			const struct ge_result *r)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/seeds_for_tests.h"
-#include "model/expect_for_tests.h"
+#include "sim/twin/twin_for_tests.h"
 
 #include <stdlib.h>
 
@@ -9,19 +8,9 @@
 static void run(const struct queue_twin *q, struct queue_twin_result *t,
 		struct interval *conserved)
 {
-	struct twin_options o = { .packets = run_is_long() ? 4000000 : 400000,
-				  .seed = 1,
-				  .level = 0.999 };
+	struct twin_options o = options(400000, 1);
 
 	queue_twin_run(q, &o, t, conserved);
-}
-
-static void agrees(const struct interval *in, double value, const char *what)
-{
-	assert_true(isfinite(in->half_width));
-	if (!twin_agrees(in, value))
-		fail_msg("%s: simulated %.6g +- %.2g, computed %.6g", what,
-			 in->mean, in->half_width, value);
 }
 
 static void agrees_with(const struct queue_twin_result *t,
