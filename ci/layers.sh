@@ -2,10 +2,17 @@
 # A folder of src/ includes itself and what its row of src/rooms.txt names, and
 # every right in that list is used. Fields of a scenario are set by their paths
 # (src/scenario/override.h): nobody prints YAML to have it parsed again, so no
-# mapping is in what is printed. Tests are exempt.
+# mapping is in what is printed. Tests are exempt. docs/architecture.md has a
+# word for every room.
 set -eu
 cd "$(dirname "$0")/.."
 [ -f src/rooms.txt ] || { echo "layers: nothing to check"; exit 1; }
+sed -n 's/^\([a-z/]*\):.*/\1/p' src/rooms.txt | while read -r room; do
+	grep -qF "\`$room\`" docs/architecture.md || {
+		echo "layers: docs/architecture.md does not say what $room is"
+		exit 1
+	}
+done
 product() {
 	find src -name '*.[ch]' ! -name '*_test.c' ! -name '*_for_tests.h' |
 		sort
