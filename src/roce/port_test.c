@@ -32,7 +32,7 @@ struct cable {
 	hd_time now;
 	struct rng rng;
 	unsigned harm; /* one of so many frames; 0: none */
-	unsigned lost, n_frames;
+	unsigned lost;
 };
 
 static void connect_side(struct cable *c, unsigned wire, unsigned i,
@@ -102,7 +102,6 @@ static void carry(struct cable *c, unsigned to, struct frame *f)
 {
 	unsigned what = c->harm ? (unsigned)rng_below(&c->rng, 3 * c->harm) : 3;
 
-	c->n_frames++;
 	/* ARP has no checksum of its own: on a cable the frame's is wrong. */
 	if (what == 0 || (what == 1 && f->bytes[13] == 0x06)) {
 		c->lost++;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/qp.h"
+#include "transport/steps_for_tests.h"
 
 #define BASE     UINT64_C(0x10000)
 #define SIZE     8192u
@@ -225,21 +225,11 @@ static void transmit(struct rig *r)
 
 static void move(struct rig *r)
 {
-	static const unsigned masks[3][3] = {
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-			  QPA_MAX_DEST_RD | QPA_MIN_RNR,
-		  QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
-			  QPA_MAX_RD },
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
-		{ QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
-	};
 	enum qp_state from = qp_state(r->qp);
 	unsigned to = next_byte(r) % 7, mask = QPA_STATE;
 
 	if (to >= QPS_INIT && to <= QPS_RTS && from < QPS_RTS)
-		mask |= masks[qp_params(r->qp)->kind][to - QPS_INIT];
+		mask = qp_step(qp_params(r->qp)->kind, (enum qp_state)to);
 	r->attr.state = (enum qp_state)to;
 	if (qp_modify(r->qp, &r->attr, mask) == HD_OK)
 		check(qp_state(r->qp) == r->attr.state);

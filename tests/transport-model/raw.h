@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/qp.h"
+#include "transport/steps_for_tests.h"
 
 #define RAW_BASE   UINT64_C(0x7000000000)
 #define RAW_SIZE   16384u
@@ -172,22 +172,12 @@ static inline void raw_init(struct raw *r, enum qp_kind kind)
 /* RESET up to `to`: INIT, RTR or RTS. */
 static inline bool raw_raise(struct raw *r, enum qp_state to)
 {
-	static const unsigned masks[3][3] = {
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-			  QPA_MAX_DEST_RD | QPA_MIN_RNR,
-		  QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
-			  QPA_MAX_RD },
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
-		{ QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
-	};
 	enum qp_kind kind = qp_params(r->qp)->kind;
 
 	for (unsigned s = QPS_INIT; s <= (unsigned)to; s++) {
 		r->attr.state = (enum qp_state)s;
-		if (qp_modify(r->qp, &r->attr,
-			      QPA_STATE | masks[kind][s - QPS_INIT]) != HD_OK)
+		if (qp_modify(r->qp, &r->attr, qp_step(kind, r->attr.state)) !=
+		    HD_OK)
 			return false;
 	}
 	return true;

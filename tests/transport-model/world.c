@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "transport/steps_for_tests.h"
 
 #define MAX_STEPS 200000u
 
@@ -237,23 +238,13 @@ static struct qp_attr attributes(const struct half *h)
 
 static void raise_qp(struct half *h)
 {
-	static const unsigned masks[3][3] = {
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
-			  QPA_MAX_DEST_RD | QPA_MIN_RNR,
-		  QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY |
-			  QPA_MAX_RD },
-		{ QPA_PKEY | QPA_ACCESS,
-		  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
-		{ QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
-	};
 	struct qp_attr a = attributes(h);
 	unsigned steps = h->plan->gone == GONE_INIT && h->side ? 1 : 3;
 
 	for (unsigned step = 0; step < steps; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
-		if (qp_modify(h->qp, &a,
-			      QPA_STATE | masks[h->plan->kind][step]) != HD_OK)
+		if (qp_modify(h->qp, &a, qp_step(h->plan->kind, a.state)) !=
+		    HD_OK)
 			complain(h->w, "cannot enter state %d", (int)a.state);
 	}
 }
