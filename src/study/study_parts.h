@@ -2,7 +2,10 @@
 #ifndef HD_STUDY_STUDY_PARTS_H
 #define HD_STUDY_STUDY_PARTS_H
 
-/* Between study.c, which reads, and study_resolve.c, which makes the grid. */
+/*
+ * Between study.c, which reads, study_resolve.c, which makes the grid, and
+ * study_cells.c, which knows its cells.
+ */
 
 #include "study/study.h"
 

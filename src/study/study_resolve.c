@@ -270,15 +270,6 @@ static enum hd_status check_fields(const struct study *s, struct diag *d)
 
 /* ---- the grid ----------------------------------------------------------- */
 
-size_t study_value(const struct study *s, size_t axis, size_t cell)
-{
-	size_t dimension = s->axes[axis].dimension;
-
-	for (size_t i = s->n_dimensions; i-- > dimension + 1;)
-		cell /= s->lengths[i];
-	return cell % s->lengths[dimension];
-}
-
 static double number_at(const struct study *s, size_t axis, size_t cell)
 {
 	return s->axes[axis].numbers[study_value(s, axis, cell)];
@@ -410,16 +401,6 @@ static enum hd_status resolve_cells(struct study *s, struct diag *d)
 				      "skip leaves none of the %zu cells", all);
 }
 
-size_t study_cell(const struct study *s, size_t point)
-{
-	return s->cells[point / (size_t)s->seeds];
-}
-
-uint64_t study_seed(const struct study *s, size_t point)
-{
-	return s->first_seed + point % s->seeds;
-}
-
 /* ---- searches ----------------------------------------------------------- */
 
 static enum hd_status check_measure(const struct study *s, const void *field,
@@ -510,67 +491,7 @@ static enum hd_status resolve_tables(struct study *s, struct diag *d)
 	return HD_OK;
 }
 
-/* ---- what is refused everywhere ----------------------------------------- */
-
-/* Of so many cells every one is looked at before all are refused. */
-#define FEW_CELLS 1000
-
-/* Whether a cell has a value of some dimension that none before it had. */
-static bool brings_news(const struct study *s, size_t cell, bool *seen)
-{
-	bool news = false;
-
-	for (size_t i = s->n_dimensions; i-- > 0;) {
-		size_t value = cell % s->lengths[i];
-
-		cell /= s->lengths[i];
-		news = news || !seen[value];
-		seen[value] = true;
-		seen += s->lengths[i];
-	}
-	return news;
-}
-
-/* Every step-th of them, and those that bring news; *alike: in one voice. */
-static size_t find_accepted(const struct study *s, study_refusal_fn *refusal,
-			    size_t step, bool *alike)
-{
-	char *first = NULL, *line = NULL;
-	size_t values = 0, rank = 0;
-
-	for (size_t i = 0; i < s->n_dimensions; i++)
-		values += s->lengths[i];
-	bool *seen = hd_alloc(values + 1, sizeof(*seen));
-
-	*alike = true;
-	for (; rank < s->n_cells; rank++) {
-		if (!brings_news(s, s->cells[rank], seen) && rank % step != 0)
-			continue;
-		line = refusal(s, rank);
-		if (!line)
-			break;
-		if (!first)
-			first = hd_strdup(line);
-		*alike = *alike && strcmp(line, first) == 0;
-		free(line);
-	}
-	free(seen);
-	free(first);
-	return rank;
-}
-
-size_t study_accepted(const struct study *s, study_refusal_fn *refusal)
-{
-	bool alike = false;
-	size_t rank = s->n_cells;
-
-	if (s->n_cells > FEW_CELLS)
-		rank = find_accepted(s, refusal, s->n_cells / FEW_CELLS,
-				     &alike);
-	if (rank == s->n_cells && !alike)
-		rank = find_accepted(s, refusal, 1, &alike);
-	return rank;
-}
+/* ---- seeds -------------------------------------------------------------- */
 
 /* The scenario in a cell. Free even after a refusal. */
 static enum hd_status scenario_of(const struct study *s, size_t rank,
@@ -635,48 +556,6 @@ static enum hd_status resolve_seeds(struct study *s, struct diag *d)
 		return seed_of_settings(s, d);
 	seed_of_scenario(s);
 	return HD_OK;
-}
-
-/* What all cells have, and this one; by the places that say so. */
-static void put_all(const struct study *s, size_t cell, struct overrides *out)
-{
-	overrides_copy(&s->overrides, out);
-	for (size_t i = 0; i < s->n_axes; i++) {
-		const struct axis *a = &s->axes[i];
-		struct strbuf label = STRBUF_INIT;
-
-		study_label(s, a->line, a->field, &label);
-		overrides_put(out, label.text, a->field, "%s",
-			      a->values.items[study_value(s, i, cell)]);
-		strbuf_fini(&label);
-	}
-}
-
-void study_overrides(const struct study *s, size_t cell, struct overrides *out)
-{
-	struct overrides all = { 0 };
-
-	put_all(s, cell, &all);
-	for (size_t i = 0; i < all.n; i++)
-		overrides_put(out, all.items[i].path, all.items[i].path, "%s",
-			      all.items[i].value);
-	overrides_fini(&all);
-}
-
-void study_scenario_overrides(const struct study *s, size_t cell, bool places,
-			      struct overrides *out)
-{
-	struct overrides all = { 0 };
-
-	put_all(s, cell, &all);
-	for (size_t i = 0; i < all.n; i++) {
-		const struct override *o = &all.items[i];
-
-		if (!study_is_option(s, o->path))
-			overrides_put(out, places ? o->label : o->path, o->path,
-				      "%s", o->value);
-	}
-	overrides_fini(&all);
 }
 
 enum hd_status study_resolve(struct study *s, struct diag *d)
