@@ -6,6 +6,7 @@
 #include "adapter/adapter.h"
 #include "adapter/roce.h"
 #include "adapter/timed.h"
+#include "base/iba.h"
 #include "live/protocol.h"
 
 /* ---- making one */
@@ -255,11 +256,6 @@ void qp_fail(struct pair *q, enum ibv_event_type event)
 
 /* ---- changing one */
 
-static uint32_t mtu_bytes(enum ibv_mtu mtu)
-{
-	return UINT32_C(128) << (unsigned)mtu;
-}
-
 /* An errno: whether the values make sense for this adapter. */
 static int check_values(const struct pair *q, const struct ibv_qp_attr *a,
 			int mask, const struct live_port *port)
@@ -332,9 +328,8 @@ static void share_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
 	s->max_dest_rd = q->attr.max_dest_rd_atomic;
 	s->pkey_index = q->attr.pkey_index;
 	s->pkey = q->port.pkeys[q->attr.pkey_index];
-	s->mtu = q->init.qp_type == IBV_QPT_UD
-			 ? mtu_bytes((enum ibv_mtu)q->port.mtu)
-			 : mtu_bytes(q->attr.path_mtu);
+	s->mtu = q->init.qp_type == IBV_QPT_UD ? mtu_of_code(q->port.mtu)
+					       : mtu_of_code(q->attr.path_mtu);
 	if (mask & IBV_QP_RQ_PSN)
 		s->rq_psn = a->rq_psn & 0xFFFFFF;
 	q->path.generation = 0;

@@ -66,15 +66,6 @@ unsigned port_lanes(const struct agents *a, port_id p)
 	return vls_of_code(code ? code : 1);
 }
 
-static unsigned mtu_code(unsigned mtu)
-{
-	unsigned code = 1;
-
-	while (code < 5 && (256U << (code - 1)) < mtu)
-		code++;
-	return code;
-}
-
 /* Of 1 << enum link_speed: what LinkSpeed and LinkSpeedExt have a bit for. */
 static unsigned plain_speeds(unsigned speeds)
 {
@@ -134,7 +125,7 @@ void port_info_init(struct agents *a, port_id p)
 {
 	const struct topo_port *tp = &a->topo->ports[p];
 	uint8_t *info = a->ports[p].info;
-	unsigned mtu = mtu_code(tp->mtu), vls = code_of_vls(tp->vls);
+	unsigned mtu = code_of_mtu(tp->mtu), vls = code_of_vls(tp->vls);
 
 	a->ports[p].lease_end = HD_TIME_NEVER;
 	info_set(a, info, PORT_NUMBER, tp->number);

@@ -41,6 +41,31 @@ static inline unsigned code_of_vls(uint64_t vls)
 	return code;
 }
 
+static inline bool are_vls(uint64_t n)
+{
+	return n > 0 && vls_of_code(code_of_vls(n)) == n;
+}
+
+/* An MTU has 256, 512, 1024, 2048 or 4096 bytes, and a code in that order. */
+static inline unsigned mtu_of_code(uint64_t code)
+{
+	return 128u << (code > 0 && code < 6 ? code : 1);
+}
+
+static inline unsigned code_of_mtu(uint64_t bytes)
+{
+	unsigned code = 1;
+
+	while (code < 5 && mtu_of_code(code) < bytes)
+		code++;
+	return code;
+}
+
+static inline bool is_mtu(uint64_t bytes)
+{
+	return mtu_of_code(code_of_mtu(bytes)) == bytes;
+}
+
 /* A P_Key: which partition, and whether its holder is a full member of it. */
 #define PKEY_BASE    0x7fffu
 #define PKEY_FULL    0x8000u

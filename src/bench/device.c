@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "bench/device_nic.h"
 #include "bench/message.h"
 
@@ -335,8 +336,8 @@ enum hd_status device_open(const struct device_options *o, struct diag *d,
 		.origin = ORIGIN_MEASURED,
 		.context = v,
 		.max_ranks = o->connect ? v->remote.n : RANKS_MAX,
-		.default_mtu = 128u << v->port.active_mtu,
-		.max_mtu = 128u << v->port.active_mtu,
+		.default_mtu = mtu_of_code(v->port.active_mtu),
+		.max_mtu = mtu_of_code(v->port.active_mtu),
 		.limit = POINT_LIMIT,
 		.run = device_run,
 		.describe = device_describe,

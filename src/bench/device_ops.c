@@ -343,10 +343,8 @@ static struct ibv_ah_attr ah_to(const struct device_nic *n,
 
 static enum ibv_mtu mtu_code(const struct device_nic *n, uint32_t mtu)
 {
-	enum ibv_mtu code = IBV_MTU_256;
+	enum ibv_mtu code = (enum ibv_mtu)code_of_mtu(mtu);
 
-	while (code < IBV_MTU_4096 && (256u << (code - 1)) < mtu)
-		code++;
 	return code < n->device->port.active_mtu ? code
 						 : n->device->port.active_mtu;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 
 static const char *const group_names[] = {
 	[GROUP_NON_DATA] = "non-data",
@@ -126,8 +127,7 @@ enum hd_status suite_check(const struct bench_suite *s, struct diag *d)
 {
 	const uint64_t mtu = s->options.mtu;
 
-	if (mtu == 0 || mtu == 256 || mtu == 512 || mtu == 1024 ||
-	    mtu == 2048 || mtu == 4096)
+	if (mtu == 0 || is_mtu(mtu))
 		return HD_OK;
 	return diag_fail(d, HD_ERR_RANGE,
 			 "--mtu %llu: expected 256, 512, 1024, 2048 or 4096",

@@ -52,7 +52,7 @@ static void add_port(const struct manager *m, const struct found_port *f,
 		(uint16_t)(info_get(m, f->info, PORT_SPEEDS) |
 			   info_get(m, f->info, PORT_EXT_SPEEDS) << SPEED_FDR);
 	out->vls = (uint8_t)vls_of_code(vls ? vls : 1);
-	out->mtu = (uint16_t)(256U << (mtu > 0 && mtu < 6 ? mtu - 1 : 0));
+	out->mtu = (uint16_t)mtu_of_code(mtu);
 }
 
 static void add_node(struct manager *m, const struct found_node *f)

@@ -334,7 +334,7 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 	for (size_t i = 0; i < q->n_ports && status == HD_OK; i++) {
 		uint64_t lanes = q->ports[i].lanes;
 
-		if (vls_of_code(code_of_vls(lanes)) != lanes)
+		if (lanes && !are_vls(lanes))
 			status = scenario_refuse(
 				s, d, &q->ports[i].lanes,
 				"'%u' is none of 1, 2, 4, 8, 15",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 #include "base/text.h"
 #include "topo/builder.h"
 
@@ -365,12 +366,11 @@ static enum hd_status read_link(const char *text, struct diag *d,
 static enum hd_status read_vls_mtu(uint64_t vls, uint64_t mtu, struct diag *d,
 				   struct abilities *out)
 {
-	if (vls != 1 && vls != 2 && vls != 4 && vls != 8 && vls != 15)
+	if (!are_vls(vls))
 		return diag_fail(d, HD_ERR_RANGE,
 				 "%llu data VLs: there can be 1, 2, 4, 8 or 15",
 				 (unsigned long long)vls);
-	if (mtu != 256 && mtu != 512 && mtu != 1024 && mtu != 2048 &&
-	    mtu != 4096)
+	if (!is_mtu(mtu))
 		return diag_fail(d, HD_ERR_RANGE,
 				 "an MTU of %llu bytes: there are 256, 512, "
 				 "1024, 2048 and 4096",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/iba.h"
 
 static const struct pack_member node_members[] = {
 	PACK(topo_node, is_tca), PACK(topo_node, enhanced_port0),
@@ -49,11 +50,6 @@ static void pack_node(struct pack *p, struct topo *t, node_id v)
 		PACK_STRUCT(p, node_members, &t->nodes[v]);
 }
 
-static bool is_power_of_two(unsigned v)
-{
-	return v != 0 && (v & (v - 1)) == 0;
-}
-
 /* Each cable once, by its later port. */
 static void pack_port(struct pack *p, struct topo *t, port_id i)
 {
@@ -61,10 +57,7 @@ static void pack_port(struct pack *p, struct topo *t, port_id i)
 	uint32_t peer = p->reads ? TOPO_NONE : port->peer;
 
 	PACK_STRUCT(p, port_members, &t->ports[i]);
-	pack_check(p, (port->vls == TOPO_DEFAULT_VLS ||
-		       (port->vls <= 8 && is_power_of_two(port->vls))) &&
-			      port->mtu >= 256 && port->mtu <= 4096 &&
-			      is_power_of_two(port->mtu));
+	pack_check(p, are_vls(port->vls) && is_mtu(port->mtu));
 	if (peer != TOPO_NONE && peer > i)
 		peer = TOPO_NONE;
 	pack_u32(p, &peer);

@@ -140,10 +140,7 @@ unsigned qp_step_mask(enum qp_kind kind, enum qp_state to)
 
 static bool values_fit(const struct qp_attr *a, unsigned mask)
 {
-	bool mtu = a->mtu == 256 || a->mtu == 512 || a->mtu == 1024 ||
-		   a->mtu == 2048 || a->mtu == 4096;
-
-	return (!(mask & QPA_MTU) || mtu) &&
+	return (!(mask & QPA_MTU) || is_mtu(a->mtu)) &&
 	       (!(mask & QPA_DEST_QP) || a->dest_qpn <= PSN_MASK) &&
 	       (!(mask & QPA_RQ_PSN) || a->rq_psn <= PSN_MASK) &&
 	       (!(mask & QPA_SQ_PSN) || a->sq_psn <= PSN_MASK) &&
