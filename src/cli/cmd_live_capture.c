@@ -75,18 +75,15 @@ static int stop(const struct values *v)
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
-	int n_args, status;
+	const struct values *v = values;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args > 1 || (v.stop && (n_args > 0 || v.common.output)))
+	if (n > 1 || (v->stop && (n > 0 || v->common.output)))
 		return command_usage(self, "[PORT] -o FILE, or --stop");
-	if (!v.stop && !v.common.output)
+	if (!v->stop && !v->common.output)
 		return command_usage(self, "into which FILE (-o)?");
-	return v.stop ? stop(&v) : start(&v, argv, n_args);
+	return v->stop ? stop(v) : start(v, args, n);
 }
 
 static const struct example examples[] = {
@@ -117,5 +114,5 @@ const struct command command_live_capture = {
 		"--port PORT'.",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

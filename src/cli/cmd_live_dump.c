@@ -21,24 +21,21 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct strbuf out = STRBUF_INIT;
-	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 0)
-		return command_usage(self, "nothing but options is said here");
-	if (!table_writer_find(v.format))
+	(void)n;
+	(void)args;
+	if (!table_writer_find(v->format))
 		return command_usage(self, "'%s' is no format of tables",
-				     v.format);
-	char *words[] = { (char *)v.format };
+				     v->format);
+	char *words[] = { (char *)v->format };
+	int status = live_ask(v->name, "dump", words, 1, &out);
 
-	status = live_ask(v.name, "dump", words, 1, &out);
 	if (status == EXIT_DONE)
-		return output_text(&v.common, &out, true);
+		return output_text(&v->common, &out, true);
 	strbuf_fini(&out);
 	return status;
 }
@@ -60,5 +57,5 @@ const struct command command_live_dump = {
 		"file' and OpenSM read.",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, 0),
 };

@@ -35,29 +35,25 @@ static int start(const struct values *v, const char *host, char **words, int n)
 	return command_refuse(&d);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct strbuf out = STRBUF_INIT;
-	int n_args, status;
+	int status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args < 2)
-		return command_usage(self,
-				     "which HOSTS, and what to run there?");
-	if (live_are_hosts(argv[0])) {
+	(void)self;
+	if (live_are_hosts(args[0])) {
 		struct diag d = { .status = HD_OK };
 
-		status = live_find_hosts(v.name, argv[0], &d, &out) == HD_OK
-				 ? start(&v, out.text, argv + 1, n_args - 1)
+		status = live_find_hosts(v->name, args[0], &d, &out) == HD_OK
+				 ? start(v, out.text, args + 1, n - 1)
 				 : command_refuse(&d);
 		strbuf_fini(&out);
 		return status;
 	}
-	status = live_ask(v.name, "host", argv, 1, &out);
+	status = live_ask(v->name, "host", args, 1, &out);
 	strbuf_fini(&out);
-	return status == EXIT_DONE ? start(&v, argv[0], argv + 1, n_args - 1)
+	return status == EXIT_DONE ? start(v, args[0], args + 1, n - 1)
 				   : status;
 }
 
@@ -92,5 +88,5 @@ const struct command command_live_exec = {
 	.options = options,
 	.becomes_another = true,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 2, ANY_NUMBER),
 };

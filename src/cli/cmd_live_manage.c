@@ -39,31 +39,28 @@ static void be_ready(void *context)
 	(void)context;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct diag d = { .status = HD_OK };
-	int n_args, status;
+	int status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
-		return command_usage(self, "on which HOST?");
-	if (!live_is_name(v.name))
+	(void)n;
+	if (!live_is_name(v->name))
 		return command_usage(self, "'%s' is no name for a fabric",
-				     v.name);
-	if (!engine_named(self, v.engine, &status))
+				     v->name);
+	if (!engine_named(self, v->engine, &status))
 		return status;
-	if (strcmp(v.engine, "file") == 0)
+	if (strcmp(v->engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
 	struct live_manager o = {
-		.host = argv[0],
-		.engine = v.engine,
-		.priority = (unsigned)v.priority,
+		.host = args[0],
+		.engine = v->engine,
+		.priority = (unsigned)v->priority,
 		.say = print_line,
 		.ready = be_ready,
 	};
-	char *dir = live_folder(v.name);
+	char *dir = live_folder(v->name);
 
 	status = live_manage(dir, &o, &d) == HD_OK ? EXIT_DONE
 						   : command_refuse(&d);
@@ -93,5 +90,5 @@ const struct command command_live_manage = {
 		"terminal.",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

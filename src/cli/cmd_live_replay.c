@@ -56,29 +56,25 @@ static enum hd_status replay(const struct values *v, struct recording *r,
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct diag d = { .status = HD_OK };
 	struct recording *r = NULL;
 	FILE *in;
-	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args != 1)
-		return command_usage(self, "which FILE?");
-	if (!live_is_name(v.name))
+	(void)n;
+	if (!live_is_name(v->name))
 		return command_usage(self, "'%s' is no name for a fabric",
-				     v.name);
-	if (v.port && !v.pcap)
+				     v->name);
+	if (v->port && !v->pcap)
 		return command_usage(self, "--port needs --pcap");
-	if (file_open(argv[0], &d, &in) != HD_OK ||
+	if (file_open(args[0], &d, &in) != HD_OK ||
 	    recording_open(in, &d, &r) != HD_OK)
 		return command_refuse(&d);
-	if (replay(&v, r, &d) == HD_OK && !v.pcap && !v.common.quiet &&
-	    !v.foreground)
-		printf("'%s' is up, as it was left\n", v.name);
+	if (replay(v, r, &d) == HD_OK && !v->pcap && !v->common.quiet &&
+	    !v->foreground)
+		printf("'%s' is up, as it was left\n", v->name);
 	recording_close(r);
 	return d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
 }
@@ -104,5 +100,5 @@ const struct command command_live_replay = {
 		"there; programs that managed it are not started again.",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 1, 1),
 };

@@ -68,22 +68,18 @@ static void set_place(const struct values *v)
 	setenv(LIVE_ROCE_LOSE, lose, 1);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
 	static const char *const libraries[] = { "libheddle-verbs.so", NULL };
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct diag d = { .status = HD_OK };
-	int n_args, status;
-
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	const char *why = refusal(&v, n_args);
+	const char *why = refusal(v, n);
 
 	if (why)
 		return command_usage(self, "%s", why);
-	set_place(&v);
+	set_place(v);
 	if (live_preload(libraries, &d))
-		live_become(argv, n_args, &d);
+		live_become(args, n, &d);
 	return command_refuse(&d);
 }
 
@@ -109,5 +105,5 @@ const struct command command_live_roce = {
 	.options = options,
 	.becomes_another = true,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

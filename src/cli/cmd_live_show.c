@@ -50,24 +50,22 @@ static void put_lines(struct table *t, char *text)
 	}
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values v = { 0 };
+	const struct values *v = values;
 	struct strbuf out = STRBUF_INIT;
-	int n_args, status;
 
-	if (!command_parse(self, &v, argc, argv, &n_args, &status))
-		return status;
-	if (n_args > 0)
+	if (n > 0)
 		return command_usage(self, "a fabric is named by --name %s",
-				     argv[0]);
-	status = live_ask(v.name, "show", NULL, 0, &out);
+				     args[0]);
+	int status = live_ask(v->name, "show", NULL, 0, &out);
+
 	if (status == EXIT_DONE) {
 		struct results *r = results_new("live show");
 
 		put_lines(results_table(r, "ports", "as they are now", columns),
 			  out.text);
-		status = output_results(&v.common, r, true);
+		status = output_results(&v->common, r, true);
 	}
 	strbuf_fini(&out);
 	return status;
@@ -86,5 +84,5 @@ const struct command command_live_show = {
 		       "made of them so far.",
 	.options = options,
 	.examples = examples,
-	.run = run,
+	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

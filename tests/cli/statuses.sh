@@ -80,7 +80,7 @@ done <<'EOT'
 2 a manager routes by itself       | live up mesh --sm file
 2 a manager routes by itself       | live manage h0 --engine file
 2 --sm needs a fabric in the back  | live up mesh --sm minhop --foreground
-2 on which HOST?                   | live manage
+2 which HOST?                      | live manage
 2 which PROGRAM?                   | live roce
 2 --address, --local and --remote are needed | live roce -a 10.0.0.1 -l x -- true
 2 --address is an IPv4 address     | live roce -a 10.0.0 -l x -r y -- true
