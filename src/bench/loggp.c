@@ -13,8 +13,8 @@
 
 #define SLOPE_FROM 8192
 
-static const struct bench_row *find(const struct bench_rows *rows,
-				    const char *test, bool smallest)
+static const struct bench_row *smallest(const struct bench_rows *rows,
+					const char *test)
 {
 	const struct bench_row *best = NULL;
 
@@ -23,7 +23,7 @@ static const struct bench_row *find(const struct bench_rows *rows,
 
 		if (strcmp(row->test->name, test) != 0)
 			continue;
-		if (!best || (row->params.size < best->params.size) == smallest)
+		if (!best || row->params.size < best->params.size)
 			best = row;
 	}
 	return best;
@@ -66,10 +66,10 @@ void bench_show_loggp(const struct bench_rows *rows, struct results *r)
 		{ "1/G", "MB/s", CELL(loggp_row, n_1_g), ORIGIN_COMPUTED, 1 },
 		{ NULL },
 	};
-	const struct bench_row *post = find(rows, "post-send", true);
-	const struct bench_row *poll = find(rows, "poll-full", true);
-	const struct bench_row *lat = find(rows, "send-lat", true);
-	const struct bench_row *bw = find(rows, "send-bw", true);
+	const struct bench_row *post = smallest(rows, "post-send");
+	const struct bench_row *poll = smallest(rows, "poll-full");
+	const struct bench_row *lat = smallest(rows, "send-lat");
+	const struct bench_row *bw = smallest(rows, "send-bw");
 	double per_byte = slope(rows);
 
 	if (!post || !poll || !lat || !bw || isnan(per_byte))

@@ -215,7 +215,7 @@ void check_routes(const struct subnet *s, struct route_check *out)
 
 	graph_init(&g, s);
 	path_dests_init(&dests, s, &g);
-	struct team *team = path_team(&g, &dests, 8);
+	struct team *team = path_team(&g, &dests);
 	struct checker *c = hd_alloc(team_size(team), sizeof(*c));
 
 	for (unsigned i = 0; i < team_size(team); i++)

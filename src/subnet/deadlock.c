@@ -555,7 +555,7 @@ static void trace_unicast(const struct tracer *shared,
 	struct path_dests dests;
 
 	path_dests_init(&dests, shared->s, shared->g);
-	struct team *team = path_team(shared->g, &dests, 8);
+	struct team *team = path_team(shared->g, &dests);
 	struct tracer *t = hd_alloc(team_size(team), sizeof(*t));
 
 	for (unsigned i = 0; i < team_size(team); i++)

@@ -204,7 +204,7 @@ static void pour_all(struct loads *l, struct load_spread *out)
 	*out = (struct load_spread){ .n_flows = 0 };
 	path_dests_init(&dests, l->s, &l->g);
 	uint64_t *n_hosts = hosts_by_subnet(l);
-	struct team *team = path_team(&l->g, &dests, 8);
+	struct team *team = path_team(&l->g, &dests);
 	struct funnel *f = hd_alloc(team_size(team), sizeof(*f));
 
 	for (unsigned i = 0; i < team_size(team); i++)

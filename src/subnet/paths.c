@@ -177,10 +177,11 @@ void path_visit(const struct subnet *s, const struct sw_graph *g,
 	free(c.ports);
 }
 
-struct team *path_team(const struct sw_graph *g, const struct path_dests *p,
-		       unsigned steps)
+struct team *path_team(const struct sw_graph *g, const struct path_dests *p)
 {
-	return team_new((uint64_t)p->n * g->n * steps);
+	enum { STEPS = 8 }; /* about so many for each switch of a column */
+
+	return team_new((uint64_t)p->n * g->n * STEPS);
 }
 
 #define UNKNOWN UINT16_MAX

@@ -66,9 +66,8 @@ typedef void path_visit_fn(void *context, unsigned member,
 void path_visit(const struct subnet *s, const struct sw_graph *g,
 		const struct path_dests *p, struct team *team,
 		path_visit_fn *visit, void *context);
-/* A team for that, if each switch of a column takes about so many steps. */
-struct team *path_team(const struct sw_graph *g, const struct path_dests *p,
-		       unsigned steps);
+/* A team for that, as it is worth. */
+struct team *path_team(const struct sw_graph *g, const struct path_dests *p);
 
 static inline bool path_goes_on(edge_id next)
 {

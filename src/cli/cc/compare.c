@@ -242,8 +242,8 @@ static double *link_goodput(const struct cc_session *s,
 	uint32_t path[CONGESTION_LONGEST];
 
 	for (uint32_t f = 0; f < r->n_flows; f++) {
-		uint32_t n = congestion_path(&s->build->setup, &s->flows[f],
-					     path, CONGESTION_LONGEST);
+		uint32_t n =
+			congestion_path(&s->build->setup, &s->flows[f], path);
 
 		for (uint32_t k = 0; k < n; k++)
 			bits[path[k]] +=

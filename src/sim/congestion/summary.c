@@ -13,12 +13,12 @@
 #define N_INTERVAL (CONGESTION_SAMPLES)
 
 uint32_t congestion_path(const struct sim_setup *s,
-			 const struct congestion_flow *flow, uint32_t *ports,
-			 uint32_t room)
+			 const struct congestion_flow *flow,
+			 uint32_t ports[CONGESTION_LONGEST])
 {
 	uint32_t port = s->nodes[flow->source].first_port + 1, n = 0;
 
-	while (n < room) {
+	while (n < CONGESTION_LONGEST) {
 		ports[n++] = port;
 		const struct sim_node *node =
 			&s->nodes[s->ports[s->ports[port].peer].node];
@@ -58,8 +58,7 @@ static void load_ports(const struct fabric *b,
 		l->own[i] = 0;
 	}
 	for (uint32_t f = 0; f < r->n_flows; f++) {
-		uint32_t n = congestion_path(&b->setup, &flows[f], path,
-					     CONGESTION_LONGEST);
+		uint32_t n = congestion_path(&b->setup, &flows[f], path);
 
 		for (uint32_t k = 0; k < n; k++) {
 			if (flows[f].row == row)
@@ -76,7 +75,7 @@ static double possible_of(const struct fabric *b,
 			  const struct loads *l)
 {
 	uint32_t path[CONGESTION_LONGEST];
-	uint32_t n = congestion_path(&b->setup, flow, path, CONGESTION_LONGEST);
+	uint32_t n = congestion_path(&b->setup, flow, path);
 	double least = INFINITY;
 
 	for (uint32_t k = 0; k < n; k++) {

@@ -45,10 +45,10 @@ void congestion_summarise(const struct fabric *b,
 			  const struct congestion_result *r,
 			  struct congestion_row **out);
 
-/* The sim ports that send on the way of a flow, in order; at most `room`. */
-uint32_t congestion_path(const struct sim_setup *s,
-			 const struct congestion_flow *flow, uint32_t *ports,
-			 uint32_t room);
+/* The sim ports that send on the way of a flow, in order; returns how many. */
 #define CONGESTION_LONGEST 64
+uint32_t congestion_path(const struct sim_setup *s,
+			 const struct congestion_flow *flow,
+			 uint32_t ports[CONGESTION_LONGEST]);
 
 #endif
