@@ -206,8 +206,7 @@ void metrics_start(struct sim *s)
 
 void metrics_end(struct sim *s, enum sim_state state)
 {
-	if (s->now < s->from &&
-	    (state == SIM_IDLE || state == SIM_ENDED || state == SIM_DEADLOCK))
+	if (s->now < s->from && state != SIM_PAUSED && state != SIM_BROKEN)
 		metrics_start(s);
 }
 

@@ -18,6 +18,18 @@ has err 'of them at h'
 has out '# note: out of memory at'
 has out 'delivered'
 
+# In its warm-up: nothing was measured, on one thread or several.
+sed 's/kind: star, hosts: 16/kind: star, switches: 3, hosts: 4/
+s/warmup: 1us/warmup: 400ms/' overload.yaml >cold.yaml
+for threads in 1 3; do
+	status 4 "$HEDDLE" sim cold.yaml --memory 60MB --json --all \
+		--threads $threads
+	jq -e '.notes[] | select(test("in its warm-up"))' out >note ||
+		fail "$threads threads: no note of a run that ends in its warm-up"
+	[ "$(jq '[.tables.ports.rows[].packets] | add' out)" -eq 0 ] ||
+		fail "$threads threads: ports counted what the warm-up has"
+done
+
 # What is in use is ours: a BLAS takes memory and starts threads at any time.
 ! ldd "$HEDDLE" | grep -qi blas || fail 'every run brings a BLAS'
 
