@@ -56,9 +56,13 @@ void chain_post(struct placed *p, struct message *m)
 void chain_begin(struct placed *p, const struct message *m, hd_time now)
 {
 	struct posting *x = posting_of(p, m->source, m->number);
+	struct actor *a = &p->actors[m->source];
 
 	if (x)
 		x->begun = now;
+	/* What was posted later may have begun before: it took another line. */
+	if (a->n_collected >= m->number)
+		a->n_collected = m->number - 1;
 }
 
 struct path_message chain_left(const struct message *m, hd_time now)
@@ -102,14 +106,6 @@ bool cause_is_sound(const struct placed *p, const struct path_message *x)
 	       sim_wait_port(x->wait) < p->fabric->setup.n_ports;
 }
 
-/* Those before the first in its line have begun, and do not change any more. */
-static uint32_t last_final(const struct placed *p, uint32_t actor)
-{
-	const struct message *m = actor_sends(p, actor);
-
-	return m ? m->number - 1 : p->actors[actor].n_posted;
-}
-
 void chain_collect(struct placed *p, struct pack *k, uint32_t actor)
 {
 	struct actor *a = &p->actors[actor];
@@ -131,7 +127,7 @@ void chain_collect(struct placed *p, struct pack *k, uint32_t actor)
 		pack_check(k, cause_is_sound(p, &a->log[place].cause));
 	}
 	if (!k->reads)
-		a->n_collected = last_final(p, actor);
+		a->n_collected = a->n_posted;
 }
 
 void chain_pack(struct placed *p, struct pack *k, uint32_t actor)

@@ -30,6 +30,8 @@ static struct course begin(const char *text, const struct world *world,
 	return course_new(text, &how);
 }
 
+#define LOOKS 6 /* before the end, so that what is under way meets some */
+
 /* Pauses, to look at what came so far, and then goes to its end. */
 static char *play_one(struct course *c)
 {
@@ -37,10 +39,10 @@ static char *play_one(struct course *c)
 				   HD_TIME_NEVER };
 	struct strbuf out = STRBUF_INIT;
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 1; i <= LOOKS + 1; i++) {
 		struct results *r = results_new("test");
-		enum sim_state state = sim_run(
-			c->sim, i ? 150 * HD_US : 3 * HD_US, NULL, NULL);
+		hd_time until = i <= LOOKS ? i * 700 * HD_NS : 150 * HD_US;
+		enum sim_state state = sim_run(c->sim, until, NULL, NULL);
 		bool well = jobs_tables(c->jobs, alone, sim_metrics(c->sim),
 					true, r);
 

@@ -91,7 +91,7 @@ struct actor {
 	uint32_t n_posted;
 	struct posting *log; /* of the last of them (chain.c) */
 	size_t log_cap;
-	uint32_t n_collected; /* of those posted: as they will ever be */
+	uint32_t n_collected; /* of those posted: unchanged since then */
 };
 
 #define MESSAGES_IN_BLOCK 256u
