@@ -79,9 +79,9 @@ const struct command command_qos_bound = {
 		"and by three that are, and the buffer per lane that the next switch\n"
 		"needs for them to hold (by the bound of --mode); with --queueing cioq\n"
 		"also the output queue, by lane. Flows are lines:\n"
-		"source destination class rate [burst [latency]]; one to a group counts\n"
-		"once on each link and has a bound for each member. Rates and bursts are\n"
-		"of payload; bounds count headers too, --overhead bytes of each packet.\n"
+		"source destination class rate [burst [latency]], with ends by name or\n"
+		"GUID (0x...); one to a group counts once on each link and has a bound\n"
+		"for each member. Rates and bursts are of payload; bounds count headers too, --overhead bytes of each packet.\n"
 		"Exit status 1 if a flow was refused.\n",
 	.options = bound_options,
 	.examples = examples,

@@ -136,8 +136,8 @@ const struct command command_route = {
 		"per VL and under the SL2VL tables in force; a cycle is named "
 		"port by port. The exit status is 1 if a pair is not reached, "
 		"a path loops, or the fabric can lock up.\n\n"
-		"End ports are named by their node's name, by LID, or by port "
-		"GUID (0x...).",
+		"End ports are named by their node's name, by LID, or by the "
+		"GUID of port or node (0x...).",
 	.options = route_options_table,
 	.examples = examples,
 	COMMAND_CALL(run, struct route_values, 0, 1),

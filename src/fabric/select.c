@@ -315,14 +315,15 @@ static enum hd_status use_hosts_on(struct picking *p, const char *name,
 {
 	const struct topo *t = p->s->topo;
 	bool is_pattern = strpbrk(name, "*?");
-	node_id found = TOPO_NONE;
+	node_id meant = find_node(p, name), found = TOPO_NONE;
 
 	for (uint32_t i = 0; i < p->s->hosts.n; i++) {
 		port_id port = p->s->hosts.ports[i];
 		port_id peer = t->ports[port].peer;
 		node_id sw = t->ports[peer == TOPO_NONE ? port : peer].node;
 
-		if (!topo_is_switch(t, sw) || !fits(name, t->nodes[sw].name))
+		if (!topo_is_switch(t, sw) ||
+		    (sw != meant && !fits(name, t->nodes[sw].name)))
 			continue;
 		if (!is_pattern && found != TOPO_NONE && found != sw)
 			return topo_refuse_name(t, found, sw, p->d);

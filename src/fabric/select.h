@@ -15,7 +15,7 @@
  *	h3:2         one port of it
  *	h0..h7       names with numbers at their ends, in order
  *	5, 0..7      by number
- *	on:leaf1     the hosts on a switch
+ *	on:leaf1     the hosts on a switch, by its name or GUID
  *	40%          that share of all, drawn at random
  *	not:h5       without; a selection that begins so begins with all
  *

@@ -32,6 +32,7 @@ static int setup(void **state)
 	topo_link(t, topo_port_of(t, b, 2), topo_port_of(t, h[3], 1));
 	topo_link(t, topo_port_of(t, b, 3), topo_port_of(t, h[3], 2));
 	topo_link(t, topo_port_of(t, a, 4), topo_port_of(t, b, 4));
+	t->nodes[b].guid = 0x2b;
 	f.selector = selector_new(t);
 	*state = &f;
 	return 0;
@@ -79,6 +80,9 @@ static void selects_hosts_by_name_number_and_switch(void **state)
 		{ "on:leaf2", "h2 h3:1 h3:2" },
 		{ "on:leaf*,not:h1", "h0 h2 h3:1 h3:2" },
 		{ "not:on:leaf2", "h0 h1" },
+		{ "on:0x2b", "h2 h3:1 h3:2" },
+		{ "not:on:0x2b", "h0 h1" },
+		{ "on:0x2a", NULL },
 		{ "100%", "h0 h1 h2 h3:1 h3:2" },
 		{ "leaf1,h0", NULL },
 	};

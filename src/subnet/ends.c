@@ -18,17 +18,24 @@ static bool to_number(const char *text, uint64_t *out)
 	if (*text < '0' || *text > '9')
 		return false;
 	errno = 0;
-	*out = strtoull(text, &end, 0);
+	*out = strtoull(text, &end, text[1] == 'x' ? 16 : 10);
 	return errno == 0 && *end == '\0';
 }
 
+/* The end port of that GUID, or the first one of the node that has it. */
 static port_id by_guid(const struct topo *t, uint64_t guid)
 {
+	port_id first = TOPO_NONE;
+
 	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p) && port_guid(t, p) == guid)
+		if (!topo_is_end_port(t, p))
+			continue;
+		if (port_guid(t, p) == guid)
 			return p;
+		if (first == TOPO_NONE && topo_node_of(t, p)->guid == guid)
+			first = p;
 	}
-	return TOPO_NONE;
+	return first;
 }
 
 /*
@@ -62,10 +69,23 @@ static enum hd_status refuse_two(const struct topo *t, port_id a, port_id b,
 	return topo_refuse_name(t, t->ports[a].node, t->ports[b].node, d);
 }
 
+/* What is called so, or else has this GUID; *other as of_node has it. */
+static port_id by_name_or_guid(const struct topo *t, const char *text,
+			       port_id *other)
+{
+	port_id found = of_node(t, text, strlen(text), -1, other);
+	uint64_t guid;
+
+	if (found == TOPO_NONE && text[0] == '0' && text[1] == 'x' &&
+	    to_number(text, &guid))
+		found = by_guid(t, guid);
+	return found;
+}
+
 enum hd_status end_named(const struct topo *t, const char *name, struct diag *d,
 			 port_id *out)
 {
-	port_id other, found = of_node(t, name, strlen(name), -1, &other);
+	port_id other, found = by_name_or_guid(t, name, &other);
 
 	if (found == TOPO_NONE)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
@@ -80,15 +100,12 @@ enum hd_status end_find(const struct subnet *s, const char *text,
 			struct diag *d, port_id *out)
 {
 	const char *slash = strrchr(text, '/');
-	port_id other, found = of_node(s->topo, text, strlen(text), -1, &other);
+	port_id other, found = by_name_or_guid(s->topo, text, &other);
 	uint64_t number;
 
-	if (found == TOPO_NONE && to_number(text, &number)) {
-		if (text[1] == 'x')
-			found = by_guid(s->topo, number);
-		else if (number <= LID_MAX_UNICAST)
-			found = s->port_of_lid[0][number];
-	}
+	if (found == TOPO_NONE && text[0] && text[1] != 'x' &&
+	    to_number(text, &number) && number <= LID_MAX_UNICAST)
+		found = s->port_of_lid[0][number];
 	if (found == TOPO_NONE && slash && to_number(slash + 1, &number) &&
 	    number <= TOPO_MAX_PORTS)
 		found = of_node(s->topo, text, (size_t)(slash - text),
@@ -96,7 +113,7 @@ enum hd_status end_find(const struct subnet *s, const char *text,
 	if (found == TOPO_NONE || !topo_is_end_port(s->topo, found))
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "no end port '%s': give the name of a host, a"
-				 " LID, or a port GUID as 0x...",
+				 " LID, or a GUID as 0x...",
 				 text);
 	if (other != TOPO_NONE)
 		return refuse_two(s->topo, found, other, d);

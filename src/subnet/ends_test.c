@@ -87,10 +87,19 @@ static void every_end_has_a_name_a_lid_and_a_guid(void **state)
 		snprintf(text, sizeof(text), "0x%llx",
 			 (unsigned long long)(HOST_GUID + 2 * i + 1));
 		assert_int_equal(found(&f, text), f.host[i]);
+		assert_int_equal(named(&f.topo, text), f.host[i]);
+		/* Its node's. */
+		snprintf(text, sizeof(text), "0x%llx",
+			 (unsigned long long)(HOST_GUID + 2 * i));
+		assert_int_equal(found(&f, text), f.host[i]);
+		assert_int_equal(named(&f.topo, text), f.host[i]);
 	}
 	assert_int_equal(found(&f, "twin"), f.twin[0]);
 	assert_int_equal(found(&f, "twin/1"), f.twin[0]);
 	assert_int_equal(found(&f, "twin/2"), f.twin[1]);
+	/* LIDs are decimal, whatever they begin with. */
+	f.subnet.port_of_lid[0][10] = f.host[2];
+	assert_int_equal(found(&f, "0010"), f.host[2]);
 	fabric_fini(&f);
 }
 

@@ -113,7 +113,8 @@ done
 
 # ---- names that several nodes have
 # A site may have them, as long as nobody means one of them by its name: that is
-# refused wherever it is said, with the GUIDs of both, and a GUID is taken.
+# refused wherever it is said, with the GUIDs of both, and any of these is taken
+# there instead.
 "$HEDDLE" topo gen mesh --columns 2 --rows 1 --hosts 2 >whole.net
 sed 's/"h1"/"h0"/; s/"h1:/"h0:/; s/"s-1-0"/"s-0-0"/' whole.net >twins.net
 cmp -s whole.net twins.net && fail "topo gen has other names"
@@ -142,7 +143,8 @@ for words in h0 h2,h0 h0:1 on:s-0-0 not:h0; do
 	*) refused 3 "$hosts" sim used.yaml ;;
 	esac
 done
-for words in "$host_1" "$host_2,h3" 'h*,not:h2' 'on:s-*,not:h2' all,not:h2; do
+for words in "$host_1" "$host_2,h3" "$host_2:1" "not:$host_1,not:h2" 'h*,not:h2' \
+	"on:$switch_1" "on:$switch_2,not:h2" 'on:s-*,not:h2' all,not:h2; do
 	scenario "$words" >used.yaml
 	status 0 "$HEDDLE" sim used.yaml
 done
@@ -151,13 +153,31 @@ refused 3 "$switches" sim used.yaml
 scenario h3 ", routing: {engine: updn, roots: $switch_2}" >used.yaml
 status 0 "$HEDDLE" sim used.yaml
 refused 3 "$switches" sim unused.yaml --pcap x.pcap --port s-0-0:1
+status 0 "$HEDDLE" sim unused.yaml --pcap x.pcap --port "$switch_1:1"
 refused 3 "$hosts" route twins.net --path h0:h2
-status 0 "$HEDDLE" route twins.net --path h3:h2
+refused 3 "$hosts" route twins.net --mcast shared=h0,h2
 refused 3 "$switches" route twins.net --sweep down=s-0-0/1
-echo 'h0 h2 DB 64Mb/s' >one.txt
-refused 3 "$hosts" qos bound twins.net one.txt
-refused 3 "$hosts" qos admit twins.net --requests one.txt
-echo 'h3 h2 DB 64Mb/s' >one.txt
-status 0 "$HEDDLE" qos bound twins.net one.txt
+status 0 "$HEDDLE" route twins.net --sweep "down=$switch_1/1"
 printf 'qos-ulps\n default : 0\nend-qos-ulps\n' >policy.conf
+ask() { # HOST ASKER...: who asks one of the commands that take a host for itself
+	echo "$1 h2 DB 64Mb/s" >one.txt
+	shift
+	"$@" qos bound twins.net one.txt
+	"$@" qos admit twins.net --requests one.txt
+	"$@" qos signal twins.net --requests one.txt
+}
+ask h0 refused 3 "$hosts"
 refused 3 "$hosts" qos label --fabric twins.net --source h0 --destination h2 policy.conf
+for host in "$host_1" "$host_2" h3; do
+	ask "$host" status 0 "$HEDDLE"
+	status 0 "$HEDDLE" qos label --fabric twins.net --source "$host" \
+		--destination h2 policy.conf
+	status 0 "$HEDDLE" route twins.net --mcast "shared=$host,h2" --check
+	status 0 "$HEDDLE" route twins.net --path "$host:h2"
+	# The whole fabric is the same but for the names.
+	awk '/^  [hs]/ {print $2, $3, $4, $5}' out >theirs
+	name=$(sed -n "s/^Ca.*\"H-${host#0x}\".*# \"\(.*\)\".*/\1/p" whole.net)
+	status 0 "$HEDDLE" route whole.net --path "${name:-$host}:h2"
+	awk '/^  [hs]/ {print $2, $3, $4, $5}' out >ours
+	[ -s ours ] && cmp -s ours theirs || fail "$host is not ${name:-$host}"
+done

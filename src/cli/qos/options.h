@@ -14,8 +14,8 @@
 	{                                                                   \
 		"requests", 0, OPT_INPUT, offset, "FILE", NULL,             \
 			what " to ask for, one a line: source destination " \
-			     "class rate [burst]; rate and burst are of "   \
-			     "payload"                                      \
+			     "class rate [burst]; ends are names or GUIDs " \
+			     "(0x...), rate and burst are of payload"       \
 	}
 
 /* The requests of a file (NULL: none) and the fabric they are about. */
