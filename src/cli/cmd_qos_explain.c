@@ -99,10 +99,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct conf_files files;
 	int status;
 
-	if (v->lanes & (v->lanes - 1) && v->lanes != 15)
-		return command_usage(self,
-				     "a link has 1, 2, 4, 8 or 15 data lanes");
-	if (!packets_possible(self, v->mtu, v->overhead, &largest, &status))
+	if (!lanes_possible(self, v->lanes, &status) ||
+	    !packets_possible(self, v->mtu, v->overhead, &largest, &status))
 		return status;
 	struct explain_view view = { .mtu = (uint32_t)v->mtu,
 				     .overhead = largest.overhead,

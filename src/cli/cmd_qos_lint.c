@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/qos/options.h"
 #include "qos/opensm.h"
 
 struct values {
@@ -13,7 +14,8 @@ struct values {
 
 static const struct option options[] = {
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
-	  "data lanes of the fabric's links", .low = 1, .high = 15 },
+	  "data lanes of the fabric's links: 1, 2, 4, 8 or 15", .low = 1,
+	  .high = 15 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
 	  "payload of the largest packets" },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
@@ -59,14 +61,16 @@ static int run(const struct command *self, void *values, int n, char **args)
 	const struct values *v = values;
 	struct diag d = { .status = HD_OK };
 	struct opensm_conf conf;
+	int status;
 
 	(void)n;
+	if (!lanes_possible(self, v->vls, &status))
+		return status;
 	if (v->mtu == 0 || v->mtu > 4096)
 		return command_usage(self, "an MTU is 256 to 4096 bytes");
 	if (opensm_conf_load(args[0], &d, &conf) != HD_OK)
 		return command_refuse(&d);
-	int status = lint_both(v, &conf);
-
+	status = lint_both(v, &conf);
 	opensm_conf_fini(&conf);
 	return status;
 }

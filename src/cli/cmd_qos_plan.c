@@ -40,11 +40,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (n > N_SLS - 1)
 		return command_usage(self, "%d classes; SLs allow %d", n,
 				     N_SLS - 1);
-	if (v->vls != 1 && v->vls != 2 && v->vls != 4 && v->vls != 8 &&
-	    v->vls != 15)
-		return command_usage(self,
-				     "a link has 1, 2, 4, 8 or 15 data lanes");
-	if (!packets_possible(self, v->mtu, v->overhead, &largest, &status))
+	if (!lanes_possible(self, v->vls, &status) ||
+	    !packets_possible(self, v->mtu, v->overhead, &largest, &status))
 		return status;
 	const struct plan_link link = { .vls = (unsigned)v->vls,
 					.entries = (unsigned)v->entries,

@@ -20,7 +20,8 @@ static const struct option options[] = {
 	OPTION_BEST_EFFORT(FIELD(params.best_effort)),
 	OPTION_PREFERRED(FIELD(params.preferred)),
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "15",
-	  "data lanes; classes fold onto fewer", .low = 1, .high = 15 },
+	  "data lanes: 1, 2, 4, 8 or 15; classes fold onto fewer", .low = 1,
+	  .high = 15 },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
@@ -49,7 +50,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct values *v = values;
 	int status;
 
-	if (!best_effort_fits(self, v->params.best_effort, v->params.preferred,
+	if (!lanes_possible(self, v->vls, &status) ||
+	    !best_effort_fits(self, v->params.best_effort, v->params.preferred,
 			      &status))
 		return status;
 	v->params.vls = (unsigned)v->vls;

@@ -25,10 +25,10 @@ static enum hd_status read_class(char *text, const struct explain_view *view,
 				 "class '%s': an SL is 0 to 15, not '%.20s'",
 				 out->name, text);
 	if (size && (hd_size_parse(size, &inner, &payload) != HD_OK ||
-		     payload > view->mtu))
+		     payload == 0 || payload > view->mtu))
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"class '%s': '%.20s' is no payload of at most %u bytes",
+			"class '%s': '%.20s' is no payload of 1 to %u bytes",
 			out->name, size, view->mtu);
 	out->sl = (uint8_t)sl;
 	out->payload = (uint32_t)payload;
@@ -55,6 +55,9 @@ static enum hd_status add_class(const char *word, struct diag *d,
 			status = diag_fail(d, HD_ERR_INPUT,
 					   "'%s' and '%s' both have SL %u",
 					   view->classes[k].name, c.name, c.sl);
+		else if (strcmp(view->classes[k].name, c.name) == 0)
+			status = diag_fail(d, HD_ERR_INPUT,
+					   "class '%s' is given twice", c.name);
 	}
 	if (status == HD_OK)
 		view->classes[view->n_classes++] = c;

@@ -38,12 +38,6 @@ static enum hd_status check(const struct plan_class *classes, unsigned n,
 	for (unsigned i = 0; i < n; i++) {
 		double share = share_of(&classes[i]);
 
-		if (share > 1 && share <= 100)
-			return diag_fail(
-				d, HD_ERR_RANGE,
-				"class '%s': a share of %g is %g times the link; "
-				"write %g%%",
-				classes[i].name, share, share, share);
 		if (!(share > 0) || share > 1)
 			return diag_fail(
 				d, HD_ERR_RANGE,
@@ -318,11 +312,45 @@ void plan_fini(struct plan *plan)
 	strbuf_fini(&plan->remarks);
 }
 
+static enum hd_status read_share(const char *text, struct diag *d,
+				 struct plan_class *c)
+{
+	enum hd_status status = hd_ratio_parse(text, d, &c->share);
+
+	if (status == HD_OK && !strchr(text, '%') && share_of(c) > 1 &&
+	    share_of(c) <= 100)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"class '%s': a share of %s is %s times the link; write %s%%",
+			c->name, text, text, text);
+	return status;
+}
+
+static enum hd_status read_payload(const char *text, uint32_t mtu,
+				   struct diag *d, struct plan_class *c)
+{
+	uint64_t size;
+
+	if (hd_size_parse(text, d, &size) != HD_OK)
+		return d->status;
+	if (size == 0 || size > mtu)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"class '%s': packets have 1 to %u bytes of payload",
+			c->name, mtu);
+	if (c->payload)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "class '%s': packets of %u bytes, or of %s?",
+				 c->name, c->payload, text);
+	c->payload = (uint32_t)size;
+	return HD_OK;
+}
+
 /* "name=share[,latency][,payload]"; cuts `word` up. */
 static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
 				 struct plan_class *out)
 {
-	struct plan_class c = { .name = word, .payload = mtu };
+	struct plan_class c = { .name = word };
 	char *equals = strchr(word, '='), *rest = NULL;
 
 	if (!equals || equals == word)
@@ -333,24 +361,19 @@ static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
 	*equals = '\0';
 	for (char *part = strtok_r(equals + 1, ",", &rest); part;
 	     part = strtok_r(NULL, ",", &rest)) {
-		uint64_t size = c.payload;
 		enum hd_status status = HD_OK;
 
 		if (strcmp(part, "latency") == 0)
 			c.latency = true;
 		else if (!c.share.den)
-			status = hd_ratio_parse(part, d, &c.share);
+			status = read_share(part, d, &c);
 		else
-			status = hd_size_parse(part, d, &size);
+			status = read_payload(part, mtu, d, &c);
 		if (status != HD_OK)
 			return status;
-		if (size == 0 || size > mtu)
-			return diag_fail(
-				d, HD_ERR_RANGE,
-				"class '%s': packets have 1 to %u bytes of payload",
-				c.name, mtu);
-		c.payload = (uint32_t)size;
 	}
+	if (!c.payload)
+		c.payload = mtu;
 	*out = c;
 	return HD_OK;
 }

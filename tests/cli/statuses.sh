@@ -45,7 +45,13 @@ done <<'EOT'
 2 no --restart here: its tests are programs | bench send-lat --restart=x
 2 --against which folder?          | qos verify x
 2 a link has 1, 2, 4, 8 or 15 data lanes | qos explain x --lanes 3
+2 a link has 1, 2, 4, 8 or 15 data lanes | qos lint x --lanes 3
+2 a link has 1, 2, 4, 8 or 15 data lanes | qos table --lanes 3 DB:1Gb/s
 3 a share of 70 is 70 times the link; write 70% | qos plan mpi=70 ost=30
+3 above 0 and at most 100%         | qos plan mpi=170%
+3 packets of 2048 bytes, or of 64? | qos plan mpi=70%,2KiB,64
+3 '0' is no payload of 1 to 4096   | qos explain /dev/null --class a=1,0
+3 class 'a' is given twice         | qos explain /dev/null --class a=1 --class a=2
 3 no kind of topology (did you mean 'fat-tree'?) | topo show 'fat-tre --radix 36'
 3 no kind of topology (did you mean 'mesh'?) | route meshh
 3 a topology, not a scenario       | sim "$net"

@@ -17,6 +17,14 @@ bool best_effort_fits(const struct command *self, struct hd_ratio share,
 	return false;
 }
 
+bool lanes_possible(const struct command *self, uint64_t lanes, int *status)
+{
+	if (lanes == 15 || (lanes >= 1 && lanes <= 8 && !(lanes & (lanes - 1))))
+		return true;
+	*status = command_usage(self, "a link has 1, 2, 4, 8 or 15 data lanes");
+	return false;
+}
+
 bool packets_possible(const struct command *self, uint64_t payload,
 		      uint64_t overhead, struct qos_packets *out, int *status)
 {

@@ -74,6 +74,9 @@ void remark_folding(unsigned vls, struct results *r);
 bool best_effort_fits(const struct command *self, struct hd_ratio share,
 		      struct hd_ratio preferred, int *status);
 
+/* Whether links can have so many data lanes; else what to return. */
+bool lanes_possible(const struct command *self, uint64_t lanes, int *status);
+
 /* Bytes of packets, both OPT_SIZE. */
 #define OPTION_PAYLOAD(offset, what)                                 \
 	{                                                            \

@@ -23,6 +23,12 @@ static const char *behind(const char *phrase, const char *word)
 	return phrase + len + strspn(phrase + len, " ");
 }
 
+static enum hd_status refuse_again(const char *phrase, struct diag *d)
+{
+	return diag_fail(d, HD_ERR_INPUT,
+			 "'%.40s' says again what is said before it", phrase);
+}
+
 /* One phrase of a goal; blanks around it are gone. */
 static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 				  struct diag *d, struct goal *g)
@@ -38,8 +44,11 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 		return HD_OK;
 	}
 	if (*latency)
-		return hd_time_parse(latency, d, &g->latency);
+		return g->latency ? refuse_again(phrase, d)
+				  : hd_time_parse(latency, d, &g->latency);
 	if (*packets) {
+		if (g->payload)
+			return refuse_again(phrase, d);
 		if (hd_size_parse(packets, d, &bytes) != HD_OK)
 			return d->status;
 		if (bytes == 0 || bytes > mtu)
@@ -50,13 +59,15 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 		g->payload = (uint32_t)bytes;
 		return HD_OK;
 	}
-	g->has_share = true;
 	if (!strchr(phrase, '%') ||
 	    hd_ratio_parse(share, d, &g->share) != HD_OK)
 		return diag_fail(
 			d, HD_ERR_INPUT,
 			"'%.40s' is no goal (expected 'at least 70%%', 'latency 20us', 'leftovers' or 'packets 2KiB')",
 			phrase);
+	if (g->has_share)
+		return refuse_again(phrase, d);
+	g->has_share = true;
 	return HD_OK;
 }
 
@@ -78,6 +89,8 @@ static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d,
 		status = read_phrase(phrase, mtu, d, g);
 	}
 	free(copy);
+	if (!g->payload)
+		g->payload = mtu;
 	if (status == HD_OK && g->leftovers && (g->has_share || g->latency))
 		status = diag_fail(d, HD_ERR_INPUT,
 				   "leftovers are neither a share nor soon");
@@ -112,7 +125,7 @@ static enum hd_status add_goal(struct document *doc,
 	}
 	struct goal *g = &out->items[out->n++];
 
-	*g = (struct goal){ .name = hd_strdup(name), .payload = mtu };
+	*g = (struct goal){ .name = hd_strdup(name) };
 	if (read_goal((const char *)value->data.scalar.value, mtu, &inner, g) !=
 	    HD_OK)
 		return diag_fail_at(d, inner.status, line, 0,
