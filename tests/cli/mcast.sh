@@ -88,3 +88,11 @@ for credits in exact delay; do
 	one_line err
 	has err 'would wait for ever for a buffer'
 done
+
+# Nobody to send it, or nobody else to get it.
+for hosts in 0 1; do
+	echo "fabric: {topology: {kind: star, hosts: $hosts}}" >few.yaml
+	status 3 "$HEDDLE" mcast compare few.yaml
+	one_line err
+	has err "few.yaml: a message needs 2 hosts with a cable, and the fabric has $hosts"
+done

@@ -301,6 +301,18 @@ static void put_topology(const struct compare_options *o, struct overrides *out)
 		      (unsigned)(o->size < MTU ? o->size : MTU));
 }
 
+/* Somebody sends a message, and somebody else gets it. */
+static enum hd_status check_hosts(const struct session *s, struct diag *d)
+{
+	uint32_t n = selector_hosts(s->f->selector)->n;
+
+	return n >= 2 ? HD_OK
+		      : diag_fail(d, HD_ERR_UNFIT,
+				  "a message needs 2 hosts with a cable, and "
+				  "the fabric has %u",
+				  n);
+}
+
 /* The fabric of one seed, with what options ask of it. */
 static enum hd_status open_fabric(struct session *s, uint32_t seed,
 				  struct overrides *overrides, struct diag *d)
@@ -318,6 +330,8 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 	if (status != HD_OK)
 		return status;
 	status = scenario_lacks_jobs(s->f->scenario, "heddle mcast", d);
+	if (status == HD_OK)
+		status = check_hosts(s, d);
 	if (status != HD_OK) {
 		fabric_free(s->f);
 		return status;
