@@ -442,6 +442,8 @@ enum hd_status file_commit(struct file_writer *w, struct diag *d)
 	failed = (w->durable && !sync_stream(w)) || failed;
 	int fd = nameless ? dup(w->sink->fd) : -1;
 
+	if (nameless && fd < 0 && !w->sink->error)
+		w->sink->error = errno;
 	failed = fclose(w->stream) != 0 || (nameless && fd < 0) || failed;
 	int error = w->sink && w->sink->error ? w->sink->error : EIO;
 

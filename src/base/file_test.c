@@ -8,9 +8,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -301,6 +303,36 @@ static void a_full_disk_is_named_with_its_file(void **state)
 	strbuf_fini(&line);
 }
 
+/* It is open, and a second number for it is not to be had. */
+static void too_many_open_files_are_called_so(void **state)
+{
+	struct diag d = { .status = HD_OK };
+	unsigned before = files_there();
+	struct rlimit had, none_more;
+	struct file_writer w;
+	int next;
+
+	(void)state;
+	assert_int_equal(file_create(&w, inside("last"), &d), HD_OK);
+	if (w.beside) { /* it has a name, and needs no number to get one */
+		file_abandon(&w);
+		skip();
+	}
+	fputs("x", w.stream);
+	next = open("/dev/null", O_RDONLY);
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &had), 0);
+	none_more = had;
+	none_more.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none_more), 0);
+	assert_int_equal(file_commit(&w, &d), HD_ERR_IO);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &had), 0);
+	assert_string_equal(d.message,
+			    "cannot be written: Too many open files");
+	assert_int_equal(files_there(), before);
+}
+
 static void reads_back(const char *path, const char *want)
 {
 	struct diag d = { .status = HD_OK };
@@ -486,6 +518,7 @@ int main(void)
 		cmocka_unit_test(writing_to_a_dangling_link_makes_its_file),
 		cmocka_unit_test(links_that_lead_nowhere_are_refused),
 		cmocka_unit_test(a_full_disk_is_named_with_its_file),
+		cmocka_unit_test(too_many_open_files_are_called_so),
 		cmocka_unit_test(what_never_ends_is_refused_unread),
 		cmocka_unit_test(what_is_kept_can_be_gone_on_with),
 		cmocka_unit_test(what_was_committed_can_be_gone_on_with),

@@ -92,14 +92,9 @@ static enum hd_status open_files(struct simulation *s, struct diag *d)
 
 static enum hd_status commit_files(struct simulation *s, struct diag *d)
 {
-	enum hd_status status = sim_watch_finish(&s->watch, d);
+	sim_watch_finish(&s->watch);
+	enum hd_status status = side_commit(&s->pcap, d);
 
-	if (status != HD_OK)
-		d->file = s->pcap.is_open && ferror(s->pcap.stream)
-				  ? s->options.pcap
-				  : s->options.trace;
-	if (status == HD_OK)
-		status = side_commit(&s->pcap, d);
 	return status == HD_OK ? side_commit(&s->trace, d) : status;
 }
 

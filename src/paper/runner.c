@@ -33,14 +33,19 @@ static void make_folders(char *path)
 static enum hd_status put_file(const char *folder, const char *name,
 			       const void *bytes, size_t len, struct diag *d)
 {
-	struct strbuf path = STRBUF_INIT;
+	struct strbuf path = STRBUF_INIT, why = STRBUF_INIT;
+	struct diag own = { .status = HD_OK };
 
 	strbuf_printf(&path, "%s/%s", folder, name);
 	make_folders(path.text);
-	enum hd_status status = file_write(path.text, bytes, len, d);
-
+	/* The refusal outlives the name of the file. */
+	if (file_write(path.text, bytes, len, &own) != HD_OK) {
+		diag_print(&own, &why);
+		diag_fail(d, own.status, "%s", why.text);
+	}
+	strbuf_fini(&why);
 	strbuf_fini(&path);
-	return status;
+	return own.status;
 }
 
 /* All that commands may read. */

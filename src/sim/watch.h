@@ -11,9 +11,10 @@
  *	... sim_watch_capture, sim_watch_trace ...
  *	sim_watch_attach(&w, sim);
  *	... sim_run ...
- *	sim_watch_finish(&w, &d);
+ *	sim_watch_finish(&w);
  *
- * Streams are the caller's. Watching changes nothing in the run.
+ * Streams are the caller's, and so is what could not be written to them: their
+ * commit tells the reason. Watching changes nothing in the run.
  */
 
 #include <stdio.h>
@@ -71,9 +72,8 @@ void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports);
 void sim_watch_pack(struct sim_watch *w, struct pack *p);
 
 void sim_watch_attach(struct sim_watch *w, struct sim *s);
-/* After the run; HD_ERR_IO if a stream failed. */
-HD_MUST_CHECK enum hd_status sim_watch_finish(struct sim_watch *w,
-					      struct diag *d);
+/* After the run: nothing is held back from the streams any more. */
+void sim_watch_finish(struct sim_watch *w);
 
 /* The Hurst exponent of every Pareto row, estimated and expected. */
 void sim_watch_similarity(const struct sim_watch *w,
@@ -90,6 +90,6 @@ void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,
 			const struct sim_update *u);
 void sim_capture_pack(struct sim_capture *c, struct pack *p);
-HD_MUST_CHECK enum hd_status sim_capture_finish(struct sim_capture *c);
+void sim_capture_finish(struct sim_capture *c);
 
 #endif

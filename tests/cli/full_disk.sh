@@ -5,3 +5,36 @@ got=0
 [ "$got" -eq 4 ] || fail "ended with $got, not 4"
 one_line err
 has err "cannot write to standard output"
+
+# too_small COMMAND...: files may have a few KiB, as if the disk were full. It
+# says which file that is and what the system said of it, and leaves none.
+cat >s.yaml <<'END'
+fabric: {topology: {kind: two-switch, remote: 2, local: 1, victims: 1}}
+qos: {lanes: 1}
+traffic:
+  - {name: t, kind: saturating, pattern: incast, source: A1..A2, destination: Bc}
+  - {name: v, kind: saturating, pattern: pairs, source: Av, destination: Bv}
+run: {warmup: 1us, measure: 50us}
+END
+mkdir -p tmp
+export TMPDIR="$PWD/tmp"
+too_small() {
+	file=$1
+	shift
+	rm -f full.db
+	status 4 sh -c 'ulimit -f 16 && exec "$@"' sh "$HEDDLE" "$@"
+	one_line err
+	grep -q "^heddle: .*$file: cannot be written: File too large\$" err ||
+		fail "'$*' says $(cat err)"
+	[ ! -e full ] && [ -z "$(ls tmp)" ] || fail "'$*' leaves a file"
+}
+too_small full sim s.yaml -q --pcap full
+too_small full sim s.yaml -q --trace full
+too_small full sim s.yaml -q --all --json -o full
+too_small full cc compare s.yaml -q --algorithm none --pcap full
+too_small full bench send-lat --size 4KiB -n 9 --pcap full
+too_small full decode "$SRC/tests/fixtures/rxe.pcap" --json -o full
+too_small full topo gen mesh --columns 9 --rows 9 -o full
+too_small full route 'mesh --columns 9 --rows 9' --dump opensm -o full
+too_small full topo convert 'mesh --columns 9 --rows 9' --to svg -o full
+too_small 'tmp/heddle-jobs-.*' paper run 001/table1 --quick --db full.db

@@ -84,9 +84,9 @@ refused 2 '--output and --html name one file' sim "$quick" -o x --html x
 refused 2 '--db and --html name one file' sim "$quick" --html x --db x
 refused 2 '--pcap and --trace name one file' sim "$quick" --pcap x --trace x
 [ ! -e x ] || fail "a refused command wrote"
-refused 4 '/dev/full: cannot write the capture' sim "$quick" --pcap /dev/full \
+refused 4 '/dev/full: cannot be written: No space left on device' sim "$quick" --pcap /dev/full \
 	--port h0
-refused 4 '/dev/full: cannot write the trace' sim "$quick" --trace /dev/full \
+refused 4 '/dev/full: cannot be written: No space left on device' sim "$quick" --trace /dev/full \
 	--port h0
 
 # Numbers that make no sense.
