@@ -5,7 +5,7 @@
 Usage: options.py HEDDLE SOURCE, in an empty folder. Which options there are,
 the program's own help says. Each gets numbers, shares, rates, times and sizes
 at the edges of what bits, tables and divisions can hold, one option at a time
-beside a command line that works. A command may do its work (0), miss a goal
+beside a command line that is shown to work. A command may do its work (0), miss a goal
 (1) or refuse (2, 3) with one line; it must not end by a signal, a sanitizer or
 an assertion. What is large may take long: it is ended after SECONDS of
 computing. The same cases each time; all of them with HD_LONG=1,
@@ -16,6 +16,7 @@ import random
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,29 +28,46 @@ FILES = {
     "s.yaml": "fabric: {topology: {kind: star, hosts: 4}}\n"
               "traffic: [{name: t, kind: poisson, load: 10%}]\n"
               "run: {warmup: 1us, measure: 10us}\n",
-    "c.yaml": "fabric: {topology: {kind: star, hosts: 4}}\n"
+    "c.yaml": "fabric: {topology: {kind: two-switch, remote: 2, local: 1, "
+              "victims: 1}}\n"
+              "qos: {lanes: 1}\n"
               "traffic:\n"
               "  - {name: t, kind: saturating, pattern: incast, "
-              "destination: h0, source: h1..h2}\n"
-              "  - {name: v, kind: saturating, source: h1, destination: h3}\n"
+              "source: A1..A2, destination: Bc}\n"
+              "  - {name: v, kind: saturating, pattern: pairs, source: Av, "
+              "destination: Bv}\n"
               "run: {warmup: 1us, measure: 20us}\n",
+    "e.yaml": "fabric: {topology: {kind: star, hosts: 2, link: 1x SDR}}\n"
+              "qos:\n"
+              "  lanes: 4\n"
+              "  low: '0:1,1:1,2:1,3:1'\n"
+              "  thresholds: {mechanism: et, at: 8, capacity: 10}\n"
+              "traffic:\n"
+              "  - {name: b, kind: ge, scv: 5, sl: 0, source: h0, "
+              "destination: h1, payload: 32, rate: 80Mb/s}\n"
+              "run: {warmup: 1us, measure: 100us}\n",
+    "g.goal": "num_ranks 2\nrank 0 {\na: send 9b to 1 tag 1\n}\n"
+              "rank 1 {\na: recv 9b from 0 tag 1\n}\n",
     "f.txt": "h0 h1 DB 64Mb/s\n",
+    "q.conf": "qos_max_vls 8\n",
     "p.conf": "qos-ulps\n default : 0\nend-qos-ulps\n",
 }
 COMMANDS = [
     "topo gen star", "topo gen mesh", "topo gen torus", "topo gen tree",
     "topo gen fat-tree", "topo gen xgft", "topo gen dragonfly",
     "topo gen irregular", "topo gen routed", "topo gen two-switch",
-    "topo show star", "topo check star", "route star", "sim s.yaml",
-    "sweep s.yaml --set traffic.0.load=10%,20%", "mcast compare s.yaml",
+    "topo show star", "topo check star", "topo convert star --to links",
+    "route star", "survey star --fail links", "sim s.yaml",
+    "sweep s.yaml --vary traffic.0.load=10%,20%", "mcast compare s.yaml",
     "cc compare c.yaml", "cc tune c.yaml --budget 1 --floor 1%",
-    "cc curve fimd", "qos plan a=40% b=60%", "qos lint p.conf",
-    "qos explain p.conf star",
-    "qos admit star", "qos bound star f.txt", "qos table 64Mb/s",
-    "qos diffserv", "qos signal --requests f.txt star", "qos label p.conf",
-    "qos evaluate", "model queue", "model loss", "model ge", "model credit",
-    "model fabric s.yaml", "bench send-lat --size 64 -n 2",
-    "bench write-bw --size 64 -n 2", "decode s.yaml",
+    "cc curve fimd", "qos plan a=40% b=60%", "qos lint q.conf",
+    "qos explain q.conf star", "qos admit star --random 2",
+    "qos bound star f.txt", "qos table DB:64Mb/s", "qos diffserv",
+    "qos signal --requests f.txt star", "qos label p.conf",
+    "qos evaluate --tried 2", "model queue mm1", "model loss", "model ge",
+    "model et", "model ajt", "model credit", "model fabric e.yaml",
+    "job show g.goal", "bench send-lat --size 64 -n 2",
+    "bench write-bw --size 64 -n 2", "decode r.pcap",
 ]
 # What leaves this process: files, devices, other hosts.
 OUTSIDE = {"--output", "--db", "--html", "--pcap", "--trace", "--conf", "--save",
@@ -102,9 +120,14 @@ def main():
     for name, text in FILES.items():
         with open(name, "w", encoding="ascii") as file:
             file.write(text)
+    shutil.copy(os.path.join(sys.argv[2], "tests/fixtures/rxe.pcap"), "r.pcap")
     cases = []
     for line in COMMANDS:
         words = shlex.split(line)
+        # Beside one that is refused, no option would be looked at.
+        wrong, end = complaint(heddle, words)
+        if wrong or end != "done":
+            sys.exit(f"heddle {line}: {wrong or end}")
         for option in options_of(heddle, words):
             cases += [words + [f"{option}={value}"] for value in VALUES]
     if len(cases) < 5000:
