@@ -20,7 +20,7 @@ run() {
 	}
 }
 # One run for each way to draw a fabric, and for each kind of plot; jitter is
-# that of flows to a single port.
+# that of flows to a single port. Two names are colours of CSS.
 sed -e 's/measure: .*/measure: 300us}/' \
 	-e 's/name: voice, class: voice, kind: cbr,/& pattern: permutation,/' \
 	"$SRC/examples/quickstart.yaml" >mesh.yaml
@@ -33,7 +33,7 @@ title: a fat tree
 fabric:
   topology: {kind: fat-tree, radix: 8, levels: 2}
   routing: ftree
-traffic: [{name: all, kind: poisson, payload: 4KiB, load: 60%}]
+traffic: [{name: none, kind: poisson, payload: 4KiB, load: 60%}]
 run: {warmup: 10us, measure: 100us}
 END
 run sim tree.yaml
@@ -41,7 +41,7 @@ cat >irregular.yaml <<END
 title: an irregular fabric
 fabric:
   topology: {kind: irregular, switches: 12}
-traffic: [{name: all, kind: cbr, payload: 1KiB, load: 20%, pattern: permutation}]
+traffic: [{name: gold, kind: cbr, payload: 1KiB, load: 20%, pattern: permutation}]
 run: {warmup: 10us, measure: 100us}
 END
 run sim irregular.yaml

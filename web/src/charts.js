@@ -6,7 +6,7 @@ import * as Plot from "@observablehq/plot";
 import { Table, format, isLabel, isNumber, rowLabel, withUnit } from "./data.js";
 import { isMatrix, isTimeline, matrixParts, timelineParts } from "./jobs.js";
 import { DASHES, bars as barLegend, strokes, symbolScale, symbols } from "./legend.js";
-import { bytes, distinct, draw, tick } from "./plot.js";
+import { byName, bytes, distinct, draw, tick } from "./plot.js";
 
 const MANY = 10; // lines that can be told apart
 
@@ -112,7 +112,7 @@ function lines(width, label, { x, axisName, unit, palette, limits = [], turns = 
   const xs = rows.map((r) => r.x), ys = rows.map((r) => r.y);
   const log = bySize || asLog(unit, ys, 300);
   const yAxis = { label: axisName, ...grid, tickFormat: tick, ...(log ? { type: "log", ticks: 5 } : { zero: true }) };
-  const colour = byWhat ? "what" : many ? "var(--c1)" : both ? "label" : "name";
+  const colour = byWhat ? byName("what") : many ? "var(--c1)" : byName(both ? "label" : "name");
   const printed = printedMarks(rows, limits);
   const dash = both ? "what" : "name", look = { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 };
   const svg = draw(width, label, {
@@ -240,8 +240,8 @@ function percentileParts(table) {
       y: { label: withUnit(y), grid: true, ...(asLog(y.unit, rows.map((r) => r.y), 30) ? { type: "log", ticks: 5, tickFormat: tick } : { zero: true }) },
       color: table.palette.scale(names),
       marks: [
-        ...eachLine(rows, "name", { x: "u", y: "y", stroke: "name", strokeWidth: 1.8 }),
-        Plot.dot(rows, { x: "u", y: "y", fill: "name", r: 2 }),
+        ...eachLine(rows, "name", { x: "u", y: "y", stroke: byName("name"), strokeWidth: 1.8 }),
+        Plot.dot(rows, { x: "u", y: "y", fill: byName("name"), r: 2 }),
         Plot.tip(rows, Plot.pointer({ x: "u", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
       ],
     }), legend: strokes(table.palette, names, true) }) }];
@@ -273,7 +273,7 @@ function histogramParts(table) {
   if (table.by) return [{ make: (w) => ({ legend: strokes(table.palette, names, true), svg: draw(w, `${table.title}: ${names.join(", ")}`, {
     ...common, color: table.palette.scale(names),
     marks: [
-      ...eachLine(names.flatMap((name) => outline(rows.filter((r) => r.name === name))), "name", { x: "x", y: "y", z: "name", stroke: "name", strokeWidth: 1.8 }),
+      ...eachLine(names.flatMap((name) => outline(rows.filter((r) => r.name === name))), "name", { x: "x", y: "y", z: "name", stroke: byName("name"), strokeWidth: 1.8 }),
       Plot.ruleY([0]), Plot.tip(rows, Plot.pointer(tip)),
     ] }) }) }];
   const colours = table.palette.of(names);
@@ -330,7 +330,7 @@ function shareParts(table) {
       height: 200, marginBottom: 30, fx: { label: null, axis: "bottom" }, x: { axis: null, domain: whats },
       y: { label: "share of what the link carried [%]", ...grid, domain: [0, 100] }, color: table.palette.scale(whats),
       marks: [
-        Plot.barY(bars, { fx: "lane", x: "what", y: "y", fill: "what" }), Plot.ruleY([0]),
+        Plot.barY(bars, { fx: "lane", x: "what", y: "y", fill: byName("what") }), Plot.ruleY([0]),
         Plot.tickY(promises, { fx: "lane", x: "what", y: "promise", stroke: "var(--ink)", strokeWidth: 3 }),
         Plot.tip(bars, Plot.pointerX(tip)),
       ],
@@ -389,17 +389,17 @@ function againstParts(table) {
       height: Math.max(90, 60 + 22 * places.length), marginLeft: left.room,
       x: value, y: { type: "band", label: null, domain: places, tickFormat: left.tickFormat }, ...look,
       marks: [
-        Plot.ruleY(rows.filter((r) => r.lo !== null), { y: "x", x1: "lo", x2: "hi", stroke: "what" }),
-        Plot.dot(rows, { y: "x", x: "y", stroke: "what", symbol: "what", r: 4 }),
+        Plot.ruleY(rows.filter((r) => r.lo !== null), { y: "x", x1: "lo", x2: "hi", stroke: byName("what") }),
+        Plot.dot(rows, { y: "x", x: "y", stroke: byName("what"), symbol: "what", r: 4 }),
         Plot.tip(rows, Plot.pointer({ y: "x", x: "y", ...tip })),
       ] }) };
     return { legend: symbols(table.palette, names), svg: draw(w, `${table.title}: ${kind} by ${key}`, {
       height: 220, x: { label: withUnit({ name: key, unit: table.units.get(key) }), ...grid }, y: value, ...look,
       marks: [
-        Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: "what", strokeWidth: 1.5 }),
+        Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: byName("what"), strokeWidth: 1.5 }),
         // What was published are points; between them nobody said anything.
-        Plot.line(rows.filter((r) => r.lo === null && !/^published/.test(r.what)), { x: "x", y: "y", z: "what", stroke: "what", sort: "x" }),
-        Plot.dot(rows, { x: "x", y: "y", stroke: "what", symbol: "what", r: 3.5 }),
+        Plot.line(rows.filter((r) => r.lo === null && !/^published/.test(r.what)), { x: "x", y: "y", z: "what", stroke: byName("what"), sort: "x" }),
+        Plot.dot(rows, { x: "x", y: "y", stroke: byName("what"), symbol: "what", r: 3.5 }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", ...tip })),
       ] }) };
   } }));
@@ -478,7 +478,7 @@ function orderParts(table) {
     return { legend: strokes(table.palette, names, true), note, svg: draw(w, `${of.map((c) => c.name).join(" and ")} of ${each} ports, ${sorted ? "busiest first" : "in order of the fabric"}`, {
       height: 220, x: { label: sorted ? "rank, busiest first" : "place in the fabric", grid: true }, y: { label: by ? withUnit(of[0]) : "[%]", ...grid, zero: true }, color: table.palette.scale(names),
       marks: [
-        ...eachLine(rows, "name", { x: "x", y: "y", z: "name", stroke: "name", curve: "step" }),
+        ...eachLine(rows, "name", { x: "x", y: "y", z: "name", stroke: byName("name"), curve: "step" }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
       ] }) };
   };
@@ -512,7 +512,7 @@ function profileParts(table) {
     x: { type: "log", base: 2, label: "share of the gap", ticks: steps.map((c) => asNumber(c.name)), tickFormat: (v) => steps.find((c) => asNumber(c.name) === v)?.name ?? "", grid: true },
     y: { label: `[${steps[0].unit}]`, ...grid, zero: true }, color: table.palette.scale(names),
     marks: [
-      ...eachLine(rows, "name", { x: "x", y: "y", stroke: "name", strokeWidth: 1.8 }), Plot.dot(rows, { x: "x", y: "y", fill: "name", r: 2.5 }),
+      ...eachLine(rows, "name", { x: "x", y: "y", stroke: byName("name"), strokeWidth: 1.8 }), Plot.dot(rows, { x: "x", y: "y", fill: byName("name"), r: 2.5 }),
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" })),
     ] }) }) }];
 }

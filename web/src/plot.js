@@ -19,6 +19,10 @@ export function tick(v) {
   return size < 1e-4 ? v.toExponential(0) : String(+v.toPrecision(4));
 }
 
+// The colour that a plot's scale has for a name. Without a word about the scale,
+// names that are colours by chance ("none", "gold") would be taken for those.
+export const byName = (field) => ({ value: field, scale: "color" });
+
 // One plot; `label` says to those who cannot see it what it shows.
 export function draw(width, label, options) {
   const svg = Plot.plot({

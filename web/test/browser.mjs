@@ -359,6 +359,8 @@ async function legendsMatch(part = "body") {
     if (kinds.includes("symbol") && !has("dot")) out.push(`${name}: symbols without dots`);
     if (kinds.includes("bar") && !has("bar") && !has("rect")) out.push(`${name}: squares without bars`);
     if (kinds.includes("line") && !has("line") && !has("tick") && !has("rule")) out.push(`${name}: strokes without lines`);
+    const literal = [...plot.querySelectorAll('.drawing [aria-label="line"] path')].map((l) => l.closest("[stroke]").getAttribute("stroke")).filter((s) => !s.startsWith("var(--"));
+    if (literal.length) out.push(`${name}: lines of the colour '${literal[0]}', which the legend does not have`);
     const label = [...plot.querySelectorAll(".drawing text")].map((t) => t.textContent).join(" ");
     const ticks = [...plot.querySelectorAll('[aria-label="y-axis tick label"] text')].map((t) => Number(t.textContent)).filter((v) => v > 0);
     const ratio = ticks.length > 2 && Math.abs(ticks[1] / ticks[0] - ticks[2] / ticks[1]) < 1e-9 && ticks[1] / ticks[0] > 2;
