@@ -73,7 +73,7 @@ function chartPanel(run, table, parts) {
         drawn.note ? el("p", { class: "hint" }, drawn.note) : null));
     }
   };
-  const rest = el("details", {}, el("summary", {}, `table, ${table.n} rows`));
+  const rest = el("details", {}, el("summary", {}, `table, ${table.n} ${table.n === 1 ? "row" : "rows"}`));
   rest.addEventListener("toggle", () => { if (rest.open && rest.children.length === 1) rest.append(tableNode(table)); });
   body.append(rest);
   add("SVG", `${table.name} as SVG`, () => { if (!done.length) fill(); save(`${fileName(run, table)}.svg`, "image/svg+xml", panelSvg(`${run.title ? `${run.title}: ` : ""}${table.name}, ${table.title}`, done)); });

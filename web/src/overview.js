@@ -39,7 +39,7 @@ export function judge(run) {
 }
 
 const said = (j) => (j.met + j.missed.length === 1 ? (j.met ? "✓ goal met" : "✗ goal missed")
-  : j.missed.length ? `✗ ${j.missed.length} of ${j.met + j.missed.length} missed` : `✓ all ${j.met} met`);
+  : j.missed.length ? `✗ ${j.missed.length} of ${j.met + j.missed.length} goals missed` : `✓ all ${j.met} goals met`);
 export const badge = (j) => el("span", { class: `badge ${j.missed.length ? "bad" : "good"}` }, said(j));
 
 // The line below the title of a run.
@@ -119,7 +119,7 @@ export function overviewSection(runs, idOf) {
     el("td", { class: "text" }, el("a", { href: `#${idOf(run)}` }, run.id || runs.indexOf(run) + 1)), el("td", { class: "text words" }, run.title),
     el("td", { class: "text", title: j ? j.missed.slice(0, 6).join("\n") : null }, j ? badge(j) : "–"),
     ...keys.map((names) => { const c = keyOf(run, names); return el("td", {}, c ? format(c, c.cells[0]) : "–"); })));
-  const text = asked.length ? `${asked.length - missing.length} of ${asked.length} runs with goals meet all of them${missing.length ? `, ${missing.length} do not` : ""}.` : "None of these runs was given goals.";
+  const text = asked.length ? `${asked.length - missing.length} of ${asked.length} ${asked.length === 1 ? "run" : "runs"} with goals ${asked.length - missing.length === 1 ? "meets" : "meet"} all of them${missing.length ? `, ${missing.length} ${missing.length === 1 ? "does" : "do"} not` : ""}.` : "None of these runs was given goals.";
   return el("article", { class: "run overview", id: "overview" }, el("h2", {}, `${all.length} runs`),
     el("p", { class: `verdict ${missing.length ? "bad" : asked.length ? "good" : ""}`, role: "status" }, text),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "all runs" }, el("table", {},

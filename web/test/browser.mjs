@@ -417,7 +417,7 @@ const names = [];
 await open("runs.html");
 lap("open");
 const overview = await page.locator("#overview").innerText();
-for (const words of ["heddle mcast compare --topology 'kind: node-mesh", "heddle qos plan --goals goals.yaml", "all 5 met"])
+for (const words of ["heddle mcast compare --topology 'kind: node-mesh", "heddle qos plan --goals goals.yaml", "all 5 goals met"])
   expect(overview.includes(words), `'${words}' is not in the overview: ${overview}`);
 names.push(...(await panelsDraw()));
 for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
