@@ -23,7 +23,7 @@ static const struct option options[] = {
 	{ "table", 0, OPT_TEXT, FIELD(how.table), "NAME", NULL,
 	  "show or compare only this table, however long it is" },
 	{ "all", 'a', OPT_FLAG, FIELD(how.all), NULL, NULL,
-	  "compare all values, also those that are equal" },
+	  "show all tables, however long they are; compare all values, also those that are equal" },
 	{ .name = NULL },
 };
 
@@ -71,7 +71,7 @@ static int show_run(struct recorded_runs *s, const struct report_options *o,
 	struct common_options common = o->common;
 	struct results *r;
 
-	if (recorded_runs_take(s, o->how.table, d, &r) != HD_OK)
+	if (recorded_runs_take(s, &o->how, d, &r) != HD_OK)
 		return command_refuse(d);
 	common.seed = r->seed;
 	return output_results(&common, r, true);
@@ -126,10 +126,11 @@ const struct command command_report = {
 	.description =
 		"Reports on the runs of a database, which any command adds to "
 		"with --db FILE: without RUN all of them in a list, one RUN as "
-		"it was, several side by side with what differs: on a screen "
-		"what the runs were told, the runs as a whole and the largest "
-		"of all other changes; --table, --all, --csv and --json have "
-		"the rest. --html makes one page of them, with plots and the "
+		"it was, several side by side with what differs. On a screen "
+		"that is what has room: of one run its shorter tables, of "
+		"several what they were told, the runs as a whole and the "
+		"largest of all other changes; --table, --all, --csv and "
+		"--json have the rest. --html makes one page of them, with plots and the "
 		"fabric as a picture.\n\n"
 		"A run that was killed, or found the disk full, is listed as "
 		"lost; the others are not touched by that.",

@@ -31,6 +31,7 @@ struct comparison {
 	struct results *out;
 	struct table *values, *texts, *parameters; /* NULL until needed */
 	struct differences headline, others;       /* the short form's */
+	struct strbuf lacking; /* tables that not every run has */
 	uint64_t equal, alone;
 	uint64_t unshown; /* differences that the short form has no place for */
 };
@@ -510,8 +511,8 @@ static void compare_table(struct comparison *c, const struct table *t)
 		everywhere = everywhere && a.tables[i];
 	}
 	if (!everywhere) {
-		results_remark(c->out, "not every run has a table '%s'",
-			       t->name);
+		strbuf_printf(&c->lacking, "%s'%s'", c->lacking.len ? ", " : "",
+			      t->name);
 	} else {
 		for (size_t i = 0; i < c->n; i++)
 			a.rows[i] = label_rows(a.tables[i]);
@@ -575,14 +576,37 @@ static void compare_parameters(struct comparison *c)
 	}
 }
 
+/* Runs of different commands were told different things, all of them. */
+static bool has_another_command(const struct comparison *c)
+{
+	const char *first = c->runs[0].results->command;
+
+	for (size_t i = 1; i < c->n; i++) {
+		const struct compared *run = &c->runs[i];
+
+		if (strcmp(run->results->command, first) == 0)
+			continue;
+		results_remark(c->out,
+			       "run %" PRId64 " is of 'heddle %s', run %" PRId64
+			       " of 'heddle %s': what they were told is not "
+			       "compared",
+			       c->runs[0].id, first, run->id,
+			       run->results->command);
+		return true;
+	}
+	return false;
+}
+
 void compare_runs(const struct compared *runs, size_t n,
 		  const struct compare_options *o, struct results *out)
 {
-	struct comparison c = { .runs = runs, .n = n, .o = o, .out = out };
+	struct comparison c = {
+		.runs = runs, .n = n, .o = o, .out = out, .lacking = STRBUF_INIT
+	};
 	const struct results *first = runs[0].results;
 	struct strbuf left = STRBUF_INIT;
 
-	if (!o->table)
+	if (!o->table && !(o->brief && has_another_command(&c)))
 		compare_parameters(&c);
 	for (size_t i = 0; i < first->n_tables; i++) {
 		const struct table *t = first->tables[i];
@@ -602,6 +626,10 @@ void compare_runs(const struct compared *runs, size_t n,
 			       "compares one",
 			       left.text);
 	strbuf_fini(&left);
+	if (c.lacking.len)
+		results_remark(out, "tables that not every run has: %s",
+			       c.lacking.text);
+	strbuf_fini(&c.lacking);
 	if (o->brief)
 		put_brief(&c);
 	if (c.equal)

@@ -168,11 +168,43 @@ static enum hd_status keep_table(struct results *r, const char *name,
 	return HD_OK;
 }
 
-enum hd_status recorded_runs_take(struct recorded_runs *s, const char *table,
+/* What no screen has room for is named instead; the first table is what a
+ * command is about. */
+static void keep_short(struct results *r)
+{
+	struct strbuf left = STRBUF_INIT;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n_tables; i++) {
+		struct table *t = r->tables[i];
+
+		if (i && table_rows(t) > SHOWN_ROWS) {
+			strbuf_printf(&left, "%s'%s' (%zu rows)",
+				      left.len ? ", " : "", t->name,
+				      table_rows(t));
+			continue;
+		}
+		r->tables[i] = r->tables[kept];
+		r->tables[kept++] = t;
+	}
+	while (r->n_tables > kept)
+		results_drop_last(r);
+	if (left.len)
+		results_remark(r,
+			       "left out for their length: %s; --table NAME "
+			       "shows one, --all all of them",
+			       left.text);
+	strbuf_fini(&left);
+}
+
+enum hd_status recorded_runs_take(struct recorded_runs *s,
+				  const struct compare_options *how,
 				  struct diag *d, struct results **out)
 {
-	if (table && keep_table(s->results[0], table, d) != HD_OK)
+	if (how->table && keep_table(s->results[0], how->table, d) != HD_OK)
 		return d->status;
+	if (how->brief)
+		keep_short(s->results[0]);
 	*out = s->results[0];
 	s->n = 0;
 	return HD_OK;

@@ -43,12 +43,14 @@ recorded_runs_compare(const struct recorded_runs *s,
 		      const struct compare_options *how, struct results *r,
 		      struct diag *d);
 
-/* The only run asked for, which is the caller's then; of `table` only, if it
- * is not NULL. */
-HD_MUST_CHECK enum hd_status recorded_runs_take(struct recorded_runs *s,
-						const char *table,
-						struct diag *d,
-						struct results **out);
+/*
+ * The only run asked for, which is the caller's then: the table that `how`
+ * names, or in brief the first and those of up to SHOWN_ROWS rows, or all.
+ */
+#define SHOWN_ROWS 40
+HD_MUST_CHECK enum hd_status
+recorded_runs_take(struct recorded_runs *s, const struct compare_options *how,
+		   struct diag *d, struct results **out);
 
 /*
  * Those asked for, as parts of a page; `first`, unless NULL, goes before them.

@@ -115,10 +115,13 @@ static void one_table_of_a_run_is_taken_alone(void **state)
 	struct diag d;
 
 	assert_int_equal(read_words(&s, false, "1", NULL, &d), HD_OK);
-	assert_int_equal(recorded_runs_take(&s, "ports", &d, &r),
+	struct compare_options how = { .table = "ports" };
+
+	assert_int_equal(recorded_runs_take(&s, &how, &d, &r),
 			 HD_ERR_NOT_FOUND);
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(recorded_runs_take(&s, "flows", &d, &r), HD_OK);
+	how.table = "flows";
+	assert_int_equal(recorded_runs_take(&s, &how, &d, &r), HD_OK);
 	assert_int_equal(r->n_tables, 1);
 	assert_string_equal(r->tables[0]->name, "flows");
 	results_free(r);

@@ -24,6 +24,25 @@ jq -e '.seed == 1 and (.tables.traffic | length > 0)' out >/dev/null ||
 	name = 'fabric.topology.kind'")" = two-switch ] ||
 	fail "the scenario's parameters are missing"
 
+# On a screen a run has its first table and those of up to 40 rows; the others
+# are named, with their rows, and come when they are asked for.
+status 0 "$HEDDLE" report --db runs.db 1
+cp out brief
+status 0 "$HEDDLE" report --db runs.db 1 --all
+sqlite3 runs.db "SELECT result, max(line) + 1 FROM value WHERE run = 1
+	GROUP BY result" | while IFS='|' read -r table rows; do
+	has out "# $table:"
+	if [ "$rows" -le 40 ] || [ "$table" = summary ]; then
+		has brief "# $table:"
+	else
+		lacks brief "# $table:"
+		has brief "'$table' ($rows rows)"
+		echo "$table" >>long
+	fi
+done
+[ -s long ] || fail "no table of the run is long"
+rm long
+
 # Two runs side by side: equal ones say so, unequal ones say where.
 status 0 "$HEDDLE" sim "$scenario" --db runs.db
 status 0 "$HEDDLE" report --db runs.db 1 2
@@ -64,6 +83,15 @@ has out "more values differ"
 lacks out "# values"
 "$HEDDLE" report --db runs.db 1 3 --all >out
 has out "# values"
+
+# Runs of different commands have little in common, which is said in a few lines.
+cp runs.db both.db
+status 0 "$HEDDLE" model credit --upstream 3 --downstream 2 --db both.db
+status 0 "$HEDDLE" report --db both.db 1 4
+[ "$(wc -l <out)" -le 5 ] || fail "$(wc -l <out) lines of runs that differ in all"
+has out "run 1 is of 'heddle sim', run 4 of 'heddle model credit'"
+has out "tables that not every run has: 'summary', "
+rm both.db
 
 # What was found of a goal is a value, also in words, and stands beside what the
 # other run found of the same goal.
