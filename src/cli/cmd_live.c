@@ -23,6 +23,7 @@ static const struct command command_live_link = {
 		"subnet manager (trap 128).",
 	.options = live_options,
 	.examples = link_examples,
+	.writes = WRITES_NOTHING,
 	.run = live_pass_on,
 };
 
@@ -39,6 +40,7 @@ static const struct command command_live_error = {
 	.description = "COUNTER is a name that perfquery prints.",
 	.options = live_options,
 	.examples = error_examples,
+	.writes = WRITES_NOTHING,
 	.run = live_pass_on,
 };
 
@@ -67,6 +69,7 @@ static const struct command command_live_down = {
 		"reads from it again and again, as OpenSM does, gets SIGTERM.",
 	.options = live_options,
 	.examples = down_examples,
+	.writes = WRITES_NOTHING,
 	.run = run_down,
 };
 

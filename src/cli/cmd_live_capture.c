@@ -114,5 +114,6 @@ const struct command command_live_capture = {
 		"--port PORT'.",
 	.options = options,
 	.examples = examples,
+	.writes = WRITES_TEXT,
 	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

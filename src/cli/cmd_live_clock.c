@@ -20,5 +20,6 @@ const struct command command_live_clock = {
 		"and what they have asked for.",
 	.options = live_options,
 	.examples = examples,
+	.writes = WRITES_NOTHING,
 	.run = live_pass_on,
 };

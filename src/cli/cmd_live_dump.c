@@ -57,5 +57,6 @@ const struct command command_live_dump = {
 		"file' and OpenSM read.",
 	.options = options,
 	.examples = examples,
+	.writes = WRITES_TEXT,
 	COMMAND_CALL(run, struct values, 0, 0),
 };

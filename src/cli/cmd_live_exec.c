@@ -86,7 +86,7 @@ const struct command command_live_exec = {
 		"through its memory; they are told to use the adapter, unless "
 		"their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
 	.options = options,
-	.becomes_another = true,
+	.writes = BECOMES_ANOTHER,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 2, ANY_NUMBER),
 };

@@ -90,5 +90,6 @@ const struct command command_live_manage = {
 		"terminal.",
 	.options = options,
 	.examples = examples,
+	.writes = WRITES_NOTHING,
 	COMMAND_CALL(run, struct values, 1, 1),
 };

@@ -100,5 +100,6 @@ const struct command command_live_replay = {
 		"there; programs that managed it are not started again.",
 	.options = options,
 	.examples = examples,
+	.writes = WRITES_NOTHING,
 	COMMAND_CALL(run, struct values, 1, 1),
 };

@@ -103,7 +103,7 @@ const struct command command_live_roce = {
 		"and no fabric need run. GID index 0 is the link-local address, "
 		"1 that of IPv4. The exit status is that of the program.",
 	.options = options,
-	.becomes_another = true,
+	.writes = BECOMES_ANOTHER,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

@@ -74,5 +74,6 @@ const struct command command_live_traffic = {
 		"shows what it did.",
 	.options = options,
 	.examples = examples,
+	.writes = BECOMES_ANOTHER,
 	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

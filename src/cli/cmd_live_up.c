@@ -145,5 +145,6 @@ const struct command command_live_up = {
 		"refused. Its folder is in $XDG_RUNTIME_DIR, or else in /tmp.",
 	.options = options,
 	.examples = examples,
+	.writes = WRITES_NOTHING,
 	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
 };

@@ -72,5 +72,6 @@ const struct command command_paper_show = {
 	.words = paper_words,
 	.options = options,
 	.examples = examples,
+	.writes = WRITES_TEXT,
 	.run = run,
 };

@@ -108,10 +108,6 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (n + (o->from != NULL) + (o->live != NULL) != 1)
 		return command_usage(self,
 				     "a SCENARIO, --db FILE or --live NAME");
-	if (o->common.json || o->common.csv || o->common.format ||
-	    o->common.output || o->common.html)
-		return command_usage(self, "results are the page's to save: "
-					   "'Report so far'");
 	if (o->live && !live_is_name(o->live))
 		return command_usage(self, "'%s' is no name for a fabric",
 				     o->live);
@@ -142,5 +138,6 @@ const struct command command_serve = {
 		"node_exporter's infiniband collector. docs/serve.md has all of it.\n",
 	.options = options,
 	.examples = examples,
+	.writes = WRITES_NOTHING,
 	COMMAND_CALL_FROM(run, initial, 0, 1),
 };

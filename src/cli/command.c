@@ -19,6 +19,7 @@
 #include "report/writer.h"
 #include "topo/read.h"
 
+/* Those of results, those of something written, those of work, and help. */
 const struct option common_table[] = {
 	{ .name = "json",
 	  .kind = OPT_FLAG,
@@ -33,12 +34,6 @@ const struct option common_table[] = {
 	  .offset = offsetof(struct common_options, format),
 	  .choices = writer_names,
 	  .help = "how to write the results; auto goes by the extension of the output file" },
-	{ .name = "output",
-	  .letter = 'o',
-	  .kind = OPT_OUTPUT,
-	  .offset = offsetof(struct common_options, output),
-	  .value = "FILE",
-	  .help = "write to FILE instead of standard output" },
 	{ .name = "db",
 	  .kind = OPT_OUTPUT,
 	  .offset = offsetof(struct common_options, db),
@@ -49,6 +44,12 @@ const struct option common_table[] = {
 	  .offset = offsetof(struct common_options, html),
 	  .value = "FILE",
 	  .help = "write a page with plots of the results to FILE too" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .kind = OPT_OUTPUT,
+	  .offset = offsetof(struct common_options, output),
+	  .value = "FILE",
+	  .help = "write to FILE instead of standard output" },
 	{ .name = "seed",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct common_options, seed),
@@ -81,11 +82,21 @@ const struct option common_table[] = {
 	  .help = "show this help" },
 	{ .name = NULL },
 };
-enum { HELP = sizeof(common_table) / sizeof(common_table[0]) - 2 };
 
 const struct option *command_common(const struct command *c)
 {
-	return common_table + (c->becomes_another || c->subcommands ? HELP : 0);
+	static const char *const first[] = {
+		[WRITES_RESULTS] = "json",
+		[WRITES_TEXT] = "output",
+		[WRITES_NOTHING] = "seed",
+		[BECOMES_ANOTHER] = "help",
+	};
+	const struct option *o = common_table;
+
+	while (strcmp(o->name,
+		      first[c->subcommands ? BECOMES_ANOTHER : c->writes]) != 0)
+		o++;
+	return o;
 }
 
 static const struct option no_options[] = { { .name = NULL } };
@@ -227,6 +238,11 @@ static int refuse_options(const struct command *self, const struct diag *d,
 	if (self->subcommands)
 		return command_usage(self,
 				     "%s; options of a command follow its name",
+				     d->message);
+	if (self->writes == BECOMES_ANOTHER)
+		return command_usage(self,
+				     "%s; options of what it starts follow "
+				     "'--'",
 				     d->message);
 	if (kind)
 		return command_usage(self,

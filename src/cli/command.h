@@ -39,6 +39,14 @@ struct example {
 	const char *meaning;
 };
 
+/* What a command writes says which of the common options it has. */
+enum command_writes {
+	WRITES_RESULTS,  /* tables: all of them */
+	WRITES_TEXT,     /* a text of its own: no formats, database and page */
+	WRITES_NOTHING,  /* to no file that they name: not --output either */
+	BECOMES_ANOTHER, /* what the other program does: --help alone */
+};
+
 struct command {
 	const char *name;        /* as typed after "heddle": "topo gen" */
 	const char *summary;     /* one line, lower case, no stop */
@@ -67,8 +75,7 @@ struct command {
 	 * interrupted, keeps what it has.
 	 */
 	bool is_long;
-	/* It has no results: of the common options it has --help alone. */
-	bool becomes_another;
+	enum command_writes writes;
 	/* Instead, of a command that reads its words itself. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };

@@ -140,8 +140,9 @@ status 2 "$HEDDLE" paper run
 # Bad files: one line with the place, and nothing is written.
 bad() { # TEXT SAYS
 	printf '%b' "$1" >bad.yaml
-	for what in run fit show list; do
-		status 3 "$HEDDLE" paper $what bad.yaml --db bad.db
+	for what in "run --db bad.db" "fit --db bad.db" show "list --db bad.db"; do
+		# shellcheck disable=SC2086 # words
+		status 3 "$HEDDLE" paper $what bad.yaml
 		one_line err
 		has err "bad.yaml"
 		has err "$2"

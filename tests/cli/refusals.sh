@@ -80,7 +80,7 @@ for option in --output --html; do
 		sim "$quick" --db runs.db $option folder
 done
 [ ! -e runs.db ] || fail "a refused run was noted"
-refused 2 '--output and --html name one file' sim "$quick" -o x --html x
+refused 2 '--html and --output name one file' sim "$quick" -o x --html x
 refused 2 '--db and --html name one file' sim "$quick" --html x --db x
 refused 2 '--pcap and --trace name one file' sim "$quick" --pcap x --trace x
 [ ! -e x ] || fail "a refused command wrote"

@@ -60,8 +60,15 @@ done <<'EOT'
 3 nosuch: cannot be read           | decode nosuch --csv
 3 not a capture                    | decode "$quick" --json
 3 routing.file: nosuch.dump: cannot be read | route mesh --engine file --routes nosuch.dump
-2 results are the page's to save   | serve "$quick" --json
-2 results are the page's to save   | serve "$quick" --html x.html
+2 unknown option '--json'          | serve "$quick" --json
+2 unknown option '--html'          | serve "$quick" --html x.html
+2 unknown option '--db'            | live up 'star --hosts 2' --db x.db
+2 unknown option '--output'        | live link h0 down --output x.json
+2 unknown option '--csv'           | live dump --csv
+2 unknown option '--html'          | live capture --stop --html x.html
+2 unknown option '--html'          | paper show 003/dbts --html x.html
+2 unknown option '--db'            | job record --db x.db -- true
+2 options of what it starts follow '--' | live traffic "$quick" --json
 2 'x.svg' would be text: --html FILE draws | sim "$quick" -o x.svg
 2 'x.html' would be text: --html FILE draws | route mesh -o x.html
 3 no opensm.conf: OpenSM knows none | qos explain "$net"
