@@ -11,12 +11,14 @@ export DESTDIR JOBS FUZZ_SECONDS
 
 help:
 	@echo 'make demo       build Heddle and show what it does'
+	@echo 'make build      only build it: build/release/heddle'
 	@echo 'make test       every check and test (see ci/check.sh)'
 	@echo 'make test-long  the same with full counts; takes much longer'
 	@echo 'make test-rxe   on the Linux kernel'"'"'s Soft-RoCE, in QEMU'
 	@echo 'make test-aarch64  on an emulated 64-bit ARM processor'
 	@echo 'make test-fresh  make demo and make test on a Debian made anew'
 	@echo 'make bench      measure our own speed against the stated goals'
+	@echo 'make bench-live  OpenSM on a live fabric and on ibsim; verbs there'
 	@echo 'make lint       format, layers, headers, man pages, clang-tidy, cppcheck'
 	@echo 'make fuzz       fuzz every parser (FUZZ_SECONDS=60 for each)'
 	@echo 'make install    to $$(DESTDIR)$$(PREFIX); PREFIX is /usr/local'
