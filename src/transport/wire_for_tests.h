@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/steps_for_tests.h"
+#include "transport/qp.h"
 
 #define MEMORY   (64 * 1024)
 #define KEY      77u
@@ -158,7 +158,7 @@ static inline enum hd_status pair_raise(struct qp *qp, struct qp_attr a,
 	for (unsigned step = 0; step < 3; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
 		enum hd_status status =
-			qp_modify(qp, &a, qp_step(kind, a.state));
+			qp_modify(qp, &a, qp_step_mask(kind, a.state));
 
 		if (status != HD_OK)
 			return status;

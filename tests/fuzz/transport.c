@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/steps_for_tests.h"
+#include "transport/qp.h"
 
 #define BASE     UINT64_C(0x10000)
 #define SIZE     8192u
@@ -229,7 +229,7 @@ static void move(struct rig *r)
 	unsigned to = next_byte(r) % 7, mask = QPA_STATE;
 
 	if (to >= QPS_INIT && to <= QPS_RTS && from < QPS_RTS)
-		mask = qp_step(qp_params(r->qp)->kind, (enum qp_state)to);
+		mask = qp_step_mask(qp_params(r->qp)->kind, (enum qp_state)to);
 	r->attr.state = (enum qp_state)to;
 	if (qp_modify(r->qp, &r->attr, mask) == HD_OK)
 		check(qp_state(r->qp) == r->attr.state);

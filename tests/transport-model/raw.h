@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/steps_for_tests.h"
+#include "transport/qp.h"
 
 #define RAW_BASE   UINT64_C(0x7000000000)
 #define RAW_SIZE   16384u
@@ -176,8 +176,8 @@ static inline bool raw_raise(struct raw *r, enum qp_state to)
 
 	for (unsigned s = QPS_INIT; s <= (unsigned)to; s++) {
 		r->attr.state = (enum qp_state)s;
-		if (qp_modify(r->qp, &r->attr, qp_step(kind, r->attr.state)) !=
-		    HD_OK)
+		if (qp_modify(r->qp, &r->attr,
+			      qp_step_mask(kind, r->attr.state)) != HD_OK)
 			return false;
 	}
 	return true;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "transport/steps_for_tests.h"
 
 #define MAX_STEPS 200000u
 
@@ -243,8 +242,8 @@ static void raise_qp(struct half *h)
 
 	for (unsigned step = 0; step < steps; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
-		if (qp_modify(h->qp, &a, qp_step(h->plan->kind, a.state)) !=
-		    HD_OK)
+		if (qp_modify(h->qp, &a,
+			      qp_step_mask(h->plan->kind, a.state)) != HD_OK)
 			complain(h->w, "cannot enter state %d", (int)a.state);
 	}
 }
