@@ -29,19 +29,28 @@ static uint64_t words_of(uint64_t bytes, uint64_t packets)
 }
 
 /* The same for each of 16, so that they add up to those of all: sizes that no
- * padding rounds leave parts of words. */
+ * padding rounds leave parts of words, and those below a VCRC take from others
+ * what they lack. */
 static void share_words(const uint64_t *bytes, const uint64_t *packets,
 			uint64_t *out)
 {
-	uint64_t all_bytes = 0, all_packets = 0, before = 0;
+	uint64_t all_bytes = 0, all_packets = 0, given = 0;
 
+	for (unsigned i = 0; i < 16; i++) {
+		all_bytes += bytes[i];
+		all_packets += packets[i];
+	}
+	uint64_t all = words_of(all_bytes, all_packets);
+
+	all_bytes = all_packets = 0;
 	for (unsigned i = 0; i < 16; i++) {
 		all_bytes += bytes[i];
 		all_packets += packets[i];
 		uint64_t words = words_of(all_bytes, all_packets);
 
-		out[i] = words > before ? words - before : 0;
-		before = words;
+		words = words < all ? words : all;
+		out[i] = words > given ? words - given : 0;
+		given += out[i];
 	}
 }
 

@@ -90,3 +90,15 @@ run: {warmup: 0s, measure: 10us}
 EOF
 status 0 "$HEDDLE" sim bare.yaml --counters --port h0
 [ "$(one PortXmitData)" = 0 ] || fail "packets of a byte count $(one PortXmitData) words"
+
+# Beside others, too, they add up.
+sed -i 's/^traffic: .*/traffic:\
+  - {name: a, kind: cbr, rate: 9Gb\/s, payload: 1024, sl: 1}\
+  - {name: b, kind: cbr, rate: 100Mb\/s, payload: 1, sl: 2}\
+  - {name: c, kind: cbr, rate: 2Gb\/s, payload: 64, sl: 3}/' bare.yaml
+status 0 "$HEDDLE" sim bare.yaml --counters --port h0
+for way in Xmt/Xmit Rcv/Rcv; do
+	sum=$(one "${way%/*}DataSL[0-9]*" | awk '{ s += $1 } END { print s }')
+	[ "$sum" -gt 1000 ] && [ "$sum" = "$(one Port"${way#*/}"Data)" ] ||
+		fail "${way#*/}: SLs have $sum words, $(one Port"${way#*/}"Data) in all"
+done
