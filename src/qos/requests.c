@@ -76,6 +76,8 @@ static enum hd_status read_words(char **words, int n, struct diag *d,
 	if (status == HD_OK && n > 4 && (r->burst == 0 || r->burst > MAX_BURST))
 		return diag_fail(d, HD_ERR_RANGE,
 				 "a burst has 1 byte to 2 GiB");
+	if (status == HD_OK && n > 5 && r->latency == 0)
+		return diag_fail(d, HD_ERR_RANGE, "a latency is above 0");
 	return status;
 }
 

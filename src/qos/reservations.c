@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "qos/classes.h"
 #include "subnet/mcast.h"
 
 #define HEADER "heddle-reservations 2"
@@ -263,6 +264,10 @@ static enum hd_status read_line(struct load *l, struct broker_request *out)
 	    !number(l, UINT64_MAX, &num) || !skip(l, "/") ||
 	    !number(l, UINT64_MAX, &den) || l->at < l->end || !num || !den)
 		return no_reservation(l);
+	if (class_of_sl((uint8_t)sl) > TC_PBE)
+		return diag_fail_at(l->d, HD_ERR_INPUT, l->line, 0,
+				    "SL %u is of no class that asks",
+				    (unsigned)sl);
 	r.sl = (uint8_t)sl;
 	r.rate = hd_rate_make(num, den);
 	*out = r;

@@ -318,6 +318,8 @@ static void a_bad_file_is_refused_with_its_line(void **state)
 		{ H "0x1\"h 0x2", "no reservation", 2 },
 		{ H "12 13 0 5/1\n", "no reservation", 2 },
 		{ H "%s %s 16 5/1\n", "no reservation", 2 },
+		{ H "%s %s 8 5/1\n", "SL 8 is of no class that asks", 2 },
+		{ H "%s %s 11 5/1\n", "SL 11 is of no class that asks", 2 },
 		{ H "%s %s 0 5/0\n", "no reservation", 2 },
 		{ H "%s %s 0 5/1 x\n", "no reservation", 2 },
 		{ H "%s %s 0 99999999999999999999/1\n", "no reservation", 2 },

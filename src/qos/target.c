@@ -21,9 +21,14 @@ static enum hd_status find_end(const struct topo *t,
 enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q,
 			     struct diag *d, port_id *from, port_id *to)
 {
-	enum hd_status status = find_end(t, q, q->source, d, from);
-
-	return status == HD_OK ? find_end(t, q, q->destination, d, to) : status;
+	if (find_end(t, q, q->source, d, from) != HD_OK ||
+	    find_end(t, q, q->destination, d, to) != HD_OK)
+		return d->status;
+	if (*from == *to)
+		return diag_fail_at(d, HD_ERR_INPUT, q->line, 0,
+				    "'%.80s' asks for a way to itself",
+				    q->source);
+	return HD_OK;
 }
 
 static enum hd_status find_group(struct subnet *s,

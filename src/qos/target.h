@@ -12,7 +12,10 @@
 #include "qos/requests.h"
 #include "subnet/subnet.h"
 
-/* Both ends, wherever they are; HD_ERR_NOT_FOUND if one is not there. */
+/*
+ * Both ends, wherever they are; HD_ERR_NOT_FOUND if one is not there,
+ * HD_ERR_INPUT if both are the same.
+ */
 HD_MUST_CHECK enum hd_status qos_find_ends(const struct topo *t,
 					   const struct qos_request *q,
 					   struct diag *d, port_id *from,

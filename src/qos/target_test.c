@@ -70,6 +70,10 @@ static void what_is_not_there_is_refused_with_its_line(void **state)
 		find(&f.subnet, &none, "h0 group:video DB 1Mb/s", &d, &to),
 		HD_ERR_NOT_FOUND);
 	assert_int_equal(d.line, 1);
+	assert_int_equal(find(&f.subnet, &none, "\nh1 h1 DB 1Mb/s", &d, &to),
+			 HD_ERR_INPUT);
+	assert_int_equal(d.line, 2);
+	assert_string_equal(d.message, "'h1' asks for a way to itself");
 	routed_fini(&f);
 }
 

@@ -97,7 +97,12 @@ for hosts in 0 1; do
 	has err "connections need two hosts with a cable, the fabric has $hosts"
 done
 printf 'h0 h0 DB 1Mb/s\n' >flows
-status 1 "$HEDDLE" qos admit --requests flows "$net"
+for command in "admit $net --requests flows" "bound $net flows" \
+	"signal $net --requests flows"; do
+	status 3 "$HEDDLE" qos $command
+	one_line err
+	has err "flows:1: 'h0' asks for a way to itself"
+done
 "$HEDDLE" topo gen star --hosts 3 --link '4x QDR' -o uneven.ibnet
 sed -i '11s/QDR/SDR/' uneven.ibnet
 for command in "qos admit --random 5" "topo show" "route"; do

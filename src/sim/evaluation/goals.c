@@ -43,9 +43,15 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 		g->leftovers = true;
 		return HD_OK;
 	}
-	if (*latency)
-		return g->latency ? refuse_again(phrase, d)
-				  : hd_time_parse(latency, d, &g->latency);
+	if (*latency) {
+		if (g->latency)
+			return refuse_again(phrase, d);
+		if (hd_time_parse(latency, d, &g->latency) != HD_OK)
+			return d->status;
+		return g->latency ? HD_OK
+				  : diag_fail(d, HD_ERR_RANGE,
+					      "a latency is above 0");
+	}
 	if (*packets) {
 		if (g->payload)
 			return refuse_again(phrase, d);
