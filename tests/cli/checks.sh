@@ -10,6 +10,19 @@ echo '{"a": 1}' >something
 jq -e '.a == 1' something >said || fail "jq finds nothing"
 ! jq -ce '.a == 2' something >said || fail "jq finds too much"
 
+# Tests end what they started, but nobody who has the number of one of these
+# since: here a child of ours stands for him.
+sleep 300 &
+other=$!
+sh -eu -c '. "$SRC/tests/cli/lib.sh"
+	. "$SRC/tests/cli/end_lib.sh"
+	sleep 300 &
+	echo $! >own
+	programs="$1 $!"' ends "$other"
+kill -0 $other || fail "a test ends somebody else"
+kill $other
+! kill -0 "$(cat own)" 2>/dev/null || fail "a test leaves something behind"
+
 rm -rf tree
 mkdir -p tree/ci tree/build/man
 cp "$SRC"/ci/*.sh tree/ci

@@ -3,7 +3,7 @@
 programs=
 end_programs() {
 	for program in $programs; do
-		kill -9 "$program" 2>/dev/null || true
+		! is_ours "$program" || kill -9 "$program" 2>/dev/null || true
 		wait "$program" 2>/dev/null || true
 	done
 	programs=

@@ -16,7 +16,7 @@ needs() {
 # OpenSM first: it takes its leave of ibsim, and waits for ever if that is gone.
 leave_fabric() {
 	for pid in $pids; do
-		kill "$pid" 2>/dev/null || true
+		! is_ours "$pid" || kill "$pid" 2>/dev/null || true
 		wait "$pid" 2>/dev/null || true
 	done
 	pids=

@@ -17,6 +17,13 @@ fail() {
 	exit 1
 }
 
+# is_ours NUMBER: a child of this shell has it. One that was waited for has none
+# any more, and after some thousands of processes somebody else has that.
+is_ours() {
+	read -r self _ </proc/self/stat
+	grep -q "^PPid:.$self\$" "/proc/$1/status" 2>/dev/null
+}
+
 # status N COMMAND...: it ends with N; output in ./out, messages in ./err.
 status() {
 	wanted=$1 got=0

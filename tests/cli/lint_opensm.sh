@@ -12,7 +12,7 @@ cd judged
 pids=
 stop() {
 	for pid in $pids; do
-		kill "$pid" 2>/dev/null || true
+		! is_ours "$pid" || kill "$pid" 2>/dev/null || true
 		wait "$pid" 2>/dev/null || true
 	done
 	pids=

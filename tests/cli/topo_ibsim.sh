@@ -13,11 +13,11 @@ pids=
 # Whatever happens, nothing of ours stays behind.
 stop() {
 	for pid in $pids; do
-		kill "$pid" 2>/dev/null || true
+		! is_ours "$pid" || kill "$pid" 2>/dev/null || true
 	done
 	sleep 0.2
 	for pid in $pids; do
-		kill -9 "$pid" 2>/dev/null || true
+		! is_ours "$pid" || kill -9 "$pid" 2>/dev/null || true
 		wait "$pid" 2>/dev/null || true
 	done
 	pids=

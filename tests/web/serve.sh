@@ -30,7 +30,7 @@ command -v chromium >/dev/null || skip "there is no chromium"
 servers=
 stop() {
 	for pid in $servers; do
-		kill "$pid" 2>/dev/null || :
+		! is_ours "$pid" || kill "$pid" 2>/dev/null || :
 	done
 	"$HEDDLE" live down -q 2>/dev/null || :
 	"$HEDDLE" live down -q --name evil 2>/dev/null || :
