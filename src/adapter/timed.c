@@ -281,8 +281,9 @@ void timed_mend(void)
 		pthread_mutex_unlock(&adapter.lock);
 		if (!q)
 			continue;
+		/* Those that have arrived are done; the next one fails. */
 		if (q->head < q->given)
-			post_done(q, q->head, IBV_WC_RETRY_EXC_ERR);
+			post_done(q, q->given - 1, IBV_WC_RETRY_EXC_ERR);
 		flight_forget(q);
 		pthread_mutex_unlock(&q->send);
 	}

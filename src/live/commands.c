@@ -455,6 +455,13 @@ static enum hd_status capture_command(struct live *l, const char *const *words,
 
 /* ---- the same of what programs send, which the engine sees */
 
+static enum hd_status no_engine(struct diag *d)
+{
+	return diag_fail(d, HD_ERR_ENV,
+			 "the engine that times data is gone; 'live down' and "
+			 "'live up' start another");
+}
+
 static enum hd_status capture_data_command(struct live *l,
 					   const char *const *words, size_t n,
 					   struct diag *d, struct strbuf *out)
@@ -470,7 +477,7 @@ static enum hd_status capture_data_command(struct live *l,
 				 "and never are packets; see 'live up "
 				 "--pace-data'");
 	if (!adapters_has_engine(l))
-		return diag_fail(d, HD_ERR_ENV, "the engine of data is gone");
+		return no_engine(d);
 	if (l->data.state != CAPTURE_NONE)
 		return diag_fail(d, HD_ERR_FULL, "there is a capture already");
 	int file = take_file(l, words, n, d, &only);
@@ -528,6 +535,8 @@ static enum hd_status clock_command(struct live *l, const char *const *words,
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "data take no time in this fabric; see 'live "
 				 "up --pace-data'");
+	if (!adapters_has_engine(l))
+		return no_engine(d);
 	if (n == 1) {
 		adapters_hold(l, holds);
 		return HD_OK;

@@ -39,6 +39,17 @@ stay() {
 	done
 }
 
+# fabric_processes: the numbers of those that run our fabrics.
+fabric_processes() {
+	for process in /proc/[0-9]*; do
+		tr '\0' '\n' 2>/dev/null <"$process/environ" |
+			grep -qx "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" || continue
+		tr '\0' ' ' 2>/dev/null <"$process/cmdline" |
+			grep -q ' live up ' || continue
+		echo "${process#/proc/}"
+	done
+}
+
 # manage HOST LOG OPTION...: OpenSM there, its process in $manager. Its log is
 # there line by line: it keeps the second "SUBNET UP" to itself otherwise.
 manage() {

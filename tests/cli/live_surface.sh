@@ -26,15 +26,6 @@ grep -q '^custom\|10k\|10000' client || fail "$(cat client)"
 
 # ---- the fabric is killed, with all that runs it: who has sent ends, and who
 # listens is told
-kill_all() {
-	for process in /proc/[0-9]*; do
-		tr '\0' '\n' 2>/dev/null <"$process/environ" |
-			grep -qx "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" || continue
-		tr '\0' ' ' 2>/dev/null <"$process/cmdline" |
-			grep -q ' live up ' || continue
-		kill -9 "${process#/proc/}" 2>/dev/null || true
-	done
-}
 # ends PROCESS: by itself.
 ends() {
 	tries=0
@@ -67,7 +58,7 @@ for pace in free timed; do
 	"$HEDDLE" live up three.yaml --sm minhop --pace-data $pace -q
 	[ $pace = free ] || on h1 "$SURFACE" >said || fail "$(cat said)"
 	busy
-	kill_all
+	kill -9 $(fabric_processes)
 	ends $client
 	wait_for 1 IBV_EVENT_DEVICE_FATAL watch
 	kill -9 $server $watcher 2>/dev/null || true

@@ -223,3 +223,26 @@ for control in on off; do
 			print r * m / n }')" 2 "SL 1, control $control"
 	"$HEDDLE" live down -q
 done
+
+# ---- the engine is killed: all that was posted ends, and it is said
+"$HEDDLE" live up star.yaml --sm minhop --pace-data timed -q
+# The daemon waits for many, and the manager has a log.
+for process in $(fabric_processes); do
+	ls -l "/proc/$process/fd" >files
+	grep -q 'eventpoll\|manager' files || engine=$process
+done
+pick_port
+timeout 300 "$HEDDLE" live exec h1 -- "$CUT" "$port" "$engine" >server 2>&1 &
+server=$!
+programs="$programs $server"
+timeout 300 "$HEDDLE" live exec h0 -- "$CUT" "$port" "$engine" 127.0.0.1 \
+	>client 2>&1 || fail "no engine: $(cat client server)"
+wait "$server" || fail "no engine: $(cat server client)"
+for word in '' hold go; do
+	status 4 "$HEDDLE" live clock $word
+	one_line err
+	has err 'the engine that times data is gone'
+done
+status 4 "$HEDDLE" live capture --data -o no.pcap
+has err 'the engine that times data is gone'
+"$HEDDLE" live down -q
