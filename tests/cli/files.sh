@@ -47,6 +47,7 @@ while read -r command; do
 		[ $((turn % share)) = 0 ] || continue
 		other=output
 		[ "$option" != output ] || other=html
+		grep -qx "$other" options || continue
 		set -- link
 		[ "$command" != sim ] ||
 			set -- input link again ./input "$PWD/link"
