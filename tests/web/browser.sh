@@ -87,9 +87,11 @@ run: {warmup: 1us, measure: 3us}
 END
 "$HEDDLE" sim large.yaml --sample 1us --html large.html >/dev/null
 
-# Links by what tables make of them.
-"$HEDDLE" route 'mesh --columns=4 --rows=4 --hosts=2' -e xy --load 100 --quiet \
-	--html loads.html >/dev/null
+# Links by what tables make of them, and routes that may and may not lock up.
+"$HEDDLE" route 'mesh --columns=4 --rows=4 --hosts=2' -e xy --load 100 --check \
+	--quiet --html loads.html >/dev/null
+"$HEDDLE" route 'ring --switches=6' -e minhop --check --quiet --html locks.html \
+	>/dev/null || [ $? -eq 1 ]
 
 # A sweep beyond saturation, its loads in no order, and one over something else.
 cat >swept.yaml <<END

@@ -19,6 +19,16 @@ function outcomeOf(t, i) {
 // Verdicts on published numbers that are no success.
 const isBad = (verdict) => !/^(matched|holds|trend holds|reproduced)/.test(verdict);
 
+// What nobody wants, asked for or not: packets of a simulation that wait for each
+// other, or routes of which a check says that they may, or that they lead nowhere.
+function lockedUp(run) {
+  const found = run.table("deadlock"), check = run.table("check"), out = [];
+  if (found && !found.has("free of deadlock")) out.push("packets wait for each other in a circle");
+  else if (found && !found.cells("free of deadlock")[0]) out.push(`routes can lock up: a circle of ${found.cells("cycle")[0]} channels`);
+  if (check?.has("unreachable") && check.cells("unreachable")[0]) out.push(`${check.cells("unreachable")[0]} pairs of end ports that are not reached`);
+  return out;
+}
+
 // { met, missed: [words] } of all that a run was asked for, or null.
 export function judge(run) {
   const missed = [];
@@ -34,7 +44,7 @@ export function judge(run) {
     else met++;
   });
   // Unless that is what was published.
-  if (run.table("deadlock") && !judged) missed.push("packets wait for each other in a circle");
+  if (!judged) missed.push(...lockedUp(run));
   return met + missed.length ? { met, missed } : null;
 }
 

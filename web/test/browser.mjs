@@ -2,8 +2,8 @@
 // Looks at report pages in Chromium as a person would, and complains.
 // Usage: node browser.mjs WEB PAGES SHOTS
 //   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, evil.html,
-//   paper.html, figures.html, loads.html, swept.html, sizes.html, along.html and
-//   large.html.
+//   paper.html, figures.html, loads.html, locks.html, swept.html, sizes.html,
+//   along.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -224,6 +224,11 @@ async function fabric(panel, name) {
 // On a mesh of 4 by 4 with two hosts each, columns first, a cable in the middle
 // of a row carries most: 4 hosts send to 16 over it. A host's own carries 31.
 async function staticLoads() {
+  await open("loads.html");
+  expect((await page.locator(".verdict").count()) === 0, `${where}: routes that cannot lock up have missed something`);
+  await open("locks.html");
+  const verdict = await page.locator(".verdict").innerText();
+  expect(verdict.includes("routes can lock up: a circle of 6 channels"), `${where}: of routes around a ring of six it says '${verdict}'`);
   await open("loads.html");
   const panel = page.locator(".panel.picture");
   await panel.scrollIntoViewIfNeeded();
