@@ -88,17 +88,11 @@ static int execute(struct values *v, const char *path)
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct values *v = values;
-	int status;
+	int status = cc_runs_check(self, &v->runs);
 
 	(void)n;
-	const char *unknown = cc_runs_unknown(&v->runs);
-
-	if (unknown)
-		return command_usage(
-			self, "option --algorithm: there is no '%s'", unknown);
-	if (v->runs.pcap && v->runs.algorithms.n != 1)
-		return command_usage(
-			self, "--pcap is of one run: name one --algorithm");
+	if (status != EXIT_DONE)
+		return status;
 	status = execute(v, args[0]);
 	fabric_choice_fini(&v->scenario);
 	return status;

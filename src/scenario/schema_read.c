@@ -194,6 +194,23 @@ static void print_where(const struct reader *r, const struct schema_row *parent,
 			      parent->type == SCHEMA_LIST ? "[]" : "");
 }
 
+/* What may stand there; what a line has no room for is left out. */
+static void list_names(const char *const *names, size_t n, struct strbuf *out)
+{
+	enum { ROOM = 280 };
+
+	for (size_t i = 0; i < n; i++) {
+		strbuf_puts(out, i ? ", " : " (known: ");
+		if (out->len > ROOM) {
+			strbuf_puts(out, "...");
+			break;
+		}
+		schema_spell(names[i], out);
+	}
+	if (n)
+		strbuf_putc(out, ')');
+}
+
 static enum hd_status refuse_unknown(const struct reader *r,
 				     const struct schema_row *parent,
 				     const yaml_node_t *key,
@@ -201,7 +218,7 @@ static enum hd_status refuse_unknown(const struct reader *r,
 {
 	const char *names[MAX_SIBLINGS];
 	size_t n = 0;
-	struct strbuf where = STRBUF_INIT, suggestion = STRBUF_INIT;
+	struct strbuf where = STRBUF_INIT, hint = STRBUF_INIT;
 
 	for (const struct schema_row *f =
 		     schema_next_child(r->table, parent, NULL);
@@ -215,13 +232,19 @@ static enum hd_status refuse_unknown(const struct reader *r,
 	const char *nearest = schema_nearest(scalar_text(key), names, n);
 
 	print_where(r, parent, &where);
-	if (nearest)
-		schema_spell(nearest, &suggestion);
-	enum hd_status status = refuse(
-		r, key, "unknown field '%.80s' in %s%s", scalar_text(key),
-		where.text, text_hint(nearest ? suggestion.text : NULL).text);
+	if (nearest) {
+		struct strbuf name = STRBUF_INIT;
 
-	strbuf_fini(&suggestion);
+		schema_spell(nearest, &name);
+		strbuf_puts(&hint, text_hint(name.text).text);
+		strbuf_fini(&name);
+	} else {
+		list_names(names, n, &hint);
+	}
+	enum hd_status status = refuse(r, key, "unknown field '%.80s' in %s%s",
+				       scalar_text(key), where.text, hint.text);
+
+	strbuf_fini(&hint);
 	strbuf_fini(&where);
 	return status;
 }

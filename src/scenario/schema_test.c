@@ -162,7 +162,7 @@ static const struct {
 	{ "pets: [{name: a}]\nhous: indoor\n", 2, 1,
 	  "unknown field 'hous' in the zoo (did you mean 'house'?)" },
 	{ "house: {kind: indoor, colour: red}\n", 1, 23,
-	  "unknown field 'colour' in house" },
+	  "unknown field 'colour' in house (known: kind, area, gates)" },
 	{ "house: indoor\npets: [{nam: a}]\n", 2, 9,
 	  "unknown field 'nam' in pets[] (did you mean 'name'?)" },
 	{ "house: {kind: indoor, kind: aquarium}\n", 1, 23,

@@ -114,7 +114,7 @@ done <<'EOT'
 2 format 'foo' is none of          | topo gen mesh --to foo
 2 format 'foo' is none of          | topo convert "$net" --to foo
 2 no algorithm 'foo'               | cc curve foo
-2 there is no 'foo'                | cc compare "$incast" --algorithm foo
+2 there is no 'foo' (expected one of: none, fimd, | cc compare "$incast" --algorithm foo
 2 'foo' is none of mm1             | model queue foo
 2 'foo' is none of s1, s2          | model et --semantics foo
 2 'foo' is none of strict, paper   | qos admit --mode foo mesh

@@ -18,15 +18,33 @@ static bool is_wanted(const struct cc_runs *r, const char *name)
 	return r->algorithms.n == 0;
 }
 
-const char *cc_runs_unknown(const struct cc_runs *r)
+static int refuse(const struct command *self, const char *name)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	for (size_t i = 0; cc_algorithms[i]; i++)
+		strbuf_printf(&names, ", %s", cc_algorithms[i]->name);
+	int status = command_usage(self,
+				   "option --algorithm: there is no '%s' "
+				   "(expected one of: none%s)",
+				   name, names.text);
+
+	strbuf_fini(&names);
+	return status;
+}
+
+int cc_runs_check(const struct command *self, const struct cc_runs *r)
 {
 	for (size_t i = 0; i < r->algorithms.n; i++) {
 		const char *name = r->algorithms.items[i];
 
 		if (strcmp(name, "none") != 0 && !cc_find(name))
-			return name;
+			return refuse(self, name);
 	}
-	return NULL;
+	if (r->pcap && r->algorithms.n != 1)
+		return command_usage(
+			self, "--pcap is of one run: name one --algorithm");
+	return EXIT_DONE;
 }
 
 /* One of them; the last if it was interrupted. */

@@ -13,8 +13,9 @@ struct cc_runs {
 	struct option_list ports;      /* of which ports; none named: of all */
 };
 
-/* The first algorithm named that there is not, or NULL. */
-const char *cc_runs_unknown(const struct cc_runs *r);
+/* Whether there are the algorithms that are named, and a capture is of one:
+ * EXIT_DONE, or a usage error of `self`. */
+int cc_runs_check(const struct command *self, const struct cc_runs *r);
 /* Into the tables of `c`, which has begun. */
 HD_MUST_CHECK enum hd_status cc_runs(struct cc_comparison *c,
 				     const struct cc_runs *r,
