@@ -268,8 +268,15 @@ static int check_format(const struct command *self,
 	if (said > 1)
 		return command_usage(
 			self, "choose one of --json, --csv and --format");
-	/* With --to it is a fabric that is written, and drawn if need be. */
-	if (is_drawn && !said && !option_find(tables, "to", strlen("to")))
+	/* With --to it is a fabric that is written, and drawn as SVG. */
+	bool has_to = option_find(tables, "to", strlen("to"));
+
+	if (is_drawn && has_to && strcmp(dot, ".svg") != 0)
+		return command_usage(self,
+				     "'%s' would be no picture: fabrics are "
+				     "drawn as .svg",
+				     common->output);
+	if (is_drawn && !said && !has_to)
 		return command_usage(self,
 				     "'%s' would be text: --html FILE draws "
 				     "results, and its plots leave as SVG",

@@ -55,6 +55,8 @@ done <<'EOT'
 3 no kind of topology (did you mean 'fat-tree'?) | topo show 'fat-tre --radix 36'
 3 no kind of topology (did you mean 'mesh'?) | route meshh
 3 a topology, not a scenario       | sim "$net"
+2 would be no picture: fabrics are drawn as .svg | topo convert mesh -o x.png
+2 would be no picture: fabrics are drawn as .svg | topo gen mesh -o x.pdf
 3 topology.file: nosuch.ibnet: cannot be read | sim "$quick" --set fabric.topology=nosuch.ibnet
 3 nosuch: cannot be read           | decode nosuch --json
 3 nosuch: cannot be read           | decode nosuch --csv

@@ -37,6 +37,12 @@ for kind in odd mesh dragonfly 'fat-tree --radix 8 --levels 3'; do
 	"$HEDDLE" topo convert "$kind" -o picture.dot
 	head -1 picture.dot | grep -q '^graph fabric {'
 done
+# A name that ends like JSON or CSV is of tables, as everywhere.
+"$HEDDLE" topo convert mesh --json >tables
+"$HEDDLE" topo convert mesh -o tables.json
+cmp tables tables.json
+"$HEDDLE" topo gen mesh -o tables.csv
+has tables.csv "node,kind,guid,ports,tier"
 
 # The same options, the same bytes; another seed, another graph.
 "$HEDDLE" topo gen irregular --seed 3 >a

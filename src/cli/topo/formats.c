@@ -128,7 +128,7 @@ int topo_output(const struct command *self, const struct common_options *common,
 	const struct topo_writer *w = to ? topo_writer_find(to) : NULL;
 	struct strbuf out = STRBUF_INIT;
 
-	if (!w && (common->json || common->csv || common->format))
+	if (!w && (common->format || !output_is_text(common)))
 		return output_results(common, make_tables(self, t), true);
 	if (!w && common->output)
 		w = topo_writer_of_path(common->output);

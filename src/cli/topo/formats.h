@@ -24,9 +24,9 @@ int topo_output_check(const struct command *self,
 		      const struct common_options *common, const char *to);
 
 /*
- * Writes `t` to standard output or -o. With --json, --csv or --format it is
- * two tables, nodes and links, and so it is recorded with --db and --html.
- * Returns the exit status.
+ * Writes `t` to standard output or -o. With --json, --csv, --format or an
+ * extension of theirs it is two tables, nodes and links, and so it is recorded
+ * with --db and --html. Returns the exit status.
  */
 int topo_output(const struct command *self, const struct common_options *common,
 		const char *to, const struct topo *t);
