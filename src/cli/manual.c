@@ -172,7 +172,8 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 		    ".SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++)
 		put_reference(out, commands[i]);
-	strbuf_puts(out, ".SH OPTIONS\nEvery command takes these.\n");
+	strbuf_puts(out, ".SH OPTIONS\nCommands with results take these, "
+			 "others those that mean something there.\n");
 	options_man(tables, out);
 	put_exit_status(out);
 	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle\\-scenario (5),\n"
