@@ -75,5 +75,7 @@ bool measure_holds(const struct study_command *c, const struct term *t,
 HD_MUST_CHECK enum hd_status headline_add(const struct study_command *c,
 					  const struct results *all,
 					  struct diag *d, struct results *r);
+/* Whether the results of a point, read back, have that record whole. */
+bool headline_is_whole(const struct study_command *c, const struct results *r);
 
 #endif

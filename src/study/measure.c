@@ -208,3 +208,19 @@ enum hd_status headline_add(const struct study_command *c,
 		values);
 	return HD_OK;
 }
+
+bool headline_is_whole(const struct study_command *c, const struct results *r)
+{
+	const struct table *t = results_find(r, "headline");
+
+	if (!t || t->n_columns != c->n_measures || table_rows(t) != 1)
+		return false;
+	for (size_t i = 0; i < c->n_measures; i++) {
+		const struct column *want = &c->measures[i].column;
+
+		if (strcmp(t->columns[i].name, want->name) != 0 ||
+		    t->columns[i].kind != want->kind)
+			return false;
+	}
+	return true;
+}

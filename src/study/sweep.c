@@ -50,14 +50,23 @@ static struct outcome outcome_of(struct results *r)
 	return o;
 }
 
-static enum hd_status store_take(const struct store *s, const char *key,
-				 struct diag *d, struct outcome *out)
+static enum hd_status store_take(const struct store *s, const struct study *of,
+				 const char *key, struct diag *d,
+				 struct outcome *out)
 {
 	struct results *r;
 	enum hd_status status = store_read(s, key, d, &r);
 
 	if (status != HD_OK || !r)
 		return status;
+	if (!results_parameter_value(r, POINT_FAILURE) &&
+	    !headline_is_whole(of->command, r)) {
+		results_free(r);
+		d->file = s->path;
+		return diag_fail(d, HD_ERR_INPUT,
+				 "is damaged: a point of the sweep lacks "
+				 "some of its measures");
+	}
 	*out = outcome_of(r);
 	return HD_OK;
 }
@@ -107,7 +116,7 @@ static enum hd_status stores_take(const struct stores *all,
 	for (size_t i = 0; i < all->n && status == HD_OK; i++) {
 		struct outcome o = { 0 };
 
-		status = store_take(&all->items[i], key, d, &o);
+		status = store_take(&all->items[i], w->study, key, d, &o);
 		bool good = o.state != OUTCOME_NONE &&
 			    (!o.again || (w->n_sources && !out->state));
 

@@ -195,6 +195,24 @@ sqlite3 spoilt.db "CREATE TRIGGER full BEFORE INSERT ON result
 status 4 "$HEDDLE" sweep star.yaml --db spoilt.db --vary traffic.a.load=10%,20%
 one_line err
 [ "$(grep -o 'intact' err | wc -l)" -eq 1 ] || fail "it is told: $(cat err)"
+# Points whose measures are not all there, or are others, are no points.
+status 0 "$HEDDLE" sweep star.yaml --db points.db
+headline="(SELECT id FROM result WHERE name = 'headline')"
+for damage in "DELETE FROM result WHERE name = 'headline'" \
+	"DELETE FROM field WHERE result IN $headline AND name = 'p99'" \
+	"DELETE FROM cell WHERE field IN
+		(SELECT id FROM field WHERE result IN $headline)" \
+	"UPDATE field SET name = 'other' WHERE result IN $headline AND name = 'p99'" \
+	"UPDATE field SET type = 'text' WHERE result IN $headline AND name = 'p99'"; do
+	cp points.db torn.db
+	sqlite3 torn.db "$damage"
+	for line in 'merge torn.db --db whole.db' 'star.yaml --db torn.db'; do
+		# shellcheck disable=SC2086 # words
+		status 3 "$HEDDLE" sweep $line
+		one_line err
+		has err 'torn.db: is damaged: a point of the sweep lacks'
+	done
+done
 # Two sweeps side by side: their curves first, and no half-widths among changes.
 status 0 sweep --db two.db
 status 0 sweep --db two.db --set traffic.a.payload=256
