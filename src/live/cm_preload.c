@@ -23,7 +23,7 @@
 
 #include "live/preload.h"
 
-enum { MAX_FDS = 65536, MOST_COMMAND = 2048, MOST_ANSWER = 1024 };
+enum { MOST_COMMAND = 2048, MOST_ANSWER = 1024 };
 
 /* Descriptors of channels, and the connection's number; 0: not ours. */
 static _Atomic uint32_t channel_of[MAX_FDS];

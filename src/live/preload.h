@@ -15,6 +15,9 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
+/* Descriptors of ours are below it. */
+enum { MAX_FDS = 65536 };
+
 /* The function of the same name that we stand in front of. */
 HIDDEN void *preload_next(const char *name);
 HIDDEN int preload_close(int fd);

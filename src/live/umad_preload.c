@@ -37,7 +37,6 @@
 #include "live/preload.h"
 
 /* Descriptors of ours, and the connection's number; 0: not ours. */
-enum { MAX_FDS = 65536 };
 static _Atomic uint32_t connection_of[MAX_FDS];
 
 #define NEXT(name) preload_next(#name)

@@ -9,9 +9,6 @@
 #include "base/map.h"
 #include "topo/shape.h"
 
-/* Names in messages are cut: a line is for reading. */
-#define NAME_MAX_LEN 60
-
 static void check_isolated(const struct topo *t, struct problems *out)
 {
 	struct shape g;
@@ -38,12 +35,12 @@ static void check_isolated(const struct topo *t, struct problems *out)
 		if (size[p] == 1)
 			problems_add(out, PROBLEM_ISOLATED, v->line, 0,
 				     "no cable joins '%.*s' to anything",
-				     NAME_MAX_LEN, v->name);
+				     PROBLEM_NAME, v->name);
 		else
 			problems_add(out, PROBLEM_ISOLATED, v->line, 0,
 				     "nothing joins '%.*s' and %u other nodes "
 				     "to the rest",
-				     NAME_MAX_LEN, v->name, size[p] - 1);
+				     PROBLEM_NAME, v->name, size[p] - 1);
 	}
 	free(part);
 	free(size);
@@ -56,7 +53,7 @@ static void put_end(const struct topo *t, port_id port, char *out, size_t size)
 	const struct topo_node *v = topo_node_of(t, port);
 
 	snprintf(out, size, "port %u of '%.*s'", t->ports[port].number,
-		 NAME_MAX_LEN, v->name);
+		 PROBLEM_NAME, v->name);
 }
 
 static void check_guids(const struct topo *t, struct problems *out)

@@ -12,6 +12,9 @@
 
 #include "base/status.h"
 
+/* Names in messages are cut: a line is for reading. */
+#define PROBLEM_NAME 60
+
 enum problem_kind {
 	PROBLEM_MISSING_END, /* a cable to a node that is not there */
 	PROBLEM_ASYMMETRIC,  /* one end names the other, but not back */

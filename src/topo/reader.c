@@ -12,9 +12,6 @@
 #include "base/alloc.h"
 #include "topo/shape.h"
 
-/* Names in messages are cut: a line is for reading. */
-#define NAME_MAX_LEN 60
-
 void reader_init(struct reader *r, const char *text, size_t len,
 		 struct problems *problems, struct diag *d)
 {
@@ -433,9 +430,9 @@ static enum hd_status check_speed(struct reader *r, port_id port, uint32_t line)
 		r, PROBLEM_SPEED, line, q->line,
 		"the ends of a cable have no %s in common: port %u of '%.*s' "
 		"has %ux %s, port %u of '%.*s' (line %u) %ux %s",
-		width ? "width" : "speed", p->number, NAME_MAX_LEN,
+		width ? "width" : "speed", p->number, PROBLEM_NAME,
 		topo_node_of(&r->t, port)->name, topo_widest(p->widths),
-		name_of_speed(p->speeds), q->number, NAME_MAX_LEN,
+		name_of_speed(p->speeds), q->number, PROBLEM_NAME,
 		topo_node_of(&r->t, p->peer)->name, q->line,
 		topo_widest(q->widths), name_of_speed(q->speeds));
 }

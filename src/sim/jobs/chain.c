@@ -21,7 +21,6 @@ struct posting {
 	struct path_message cause;
 };
 
-#define FEW_LINKS  10 /* of a job, that are shown without being asked for */
 #define FEW_STEPS  32
 #define MOST_STEPS 4096 /* if asked for */
 

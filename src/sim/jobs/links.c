@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "sim/jobs/parts.h"
 
-#define FEW_LINKS 10 /* of a job, that are shown without being asked for */
-
 struct link_row {
 	const char *job, *link, *to;
 	uint64_t bytes;

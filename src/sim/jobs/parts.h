@@ -94,6 +94,8 @@ struct actor {
 	uint32_t n_collected; /* of those posted: unchanged since then */
 };
 
+#define FEW_LINKS 10 /* of a job, that are shown without being asked for */
+
 #define MESSAGES_IN_BLOCK 256u
 #define MESSAGE_TABLES    4096u /* of as many blocks */
 
