@@ -24,7 +24,7 @@ static const struct command command_live_link = {
 	.options = live_options,
 	.examples = link_examples,
 	.writes = WRITES_NOTHING,
-	.run = live_pass_on,
+	COMMAND_CALL(live_pass_on, struct live_values, 0, ANY_NUMBER),
 };
 
 static const struct example error_examples[] = {
@@ -41,17 +41,17 @@ static const struct command command_live_error = {
 	.options = live_options,
 	.examples = error_examples,
 	.writes = WRITES_NOTHING,
-	.run = live_pass_on,
+	COMMAND_CALL(live_pass_on, struct live_values, 0, ANY_NUMBER),
 };
 
-static int run_down(const struct command *self, int argc, char **argv)
+static int run_down(const struct command *self, void *values, int n,
+		    char **words)
 {
-	struct live_values v = { 0 };
-	int status = live_forward(self, argc, argv, &v);
+	const struct live_values *v = values;
+	int status = live_pass_on(self, values, n, words);
 
-	/* Help was asked for, perhaps: there is no name then. */
-	if (status == EXIT_DONE && v.name)
-		live_await_end(v.name);
+	if (status == EXIT_DONE)
+		live_await_end(v->name);
 	return status;
 }
 
@@ -70,7 +70,7 @@ static const struct command command_live_down = {
 	.options = live_options,
 	.examples = down_examples,
 	.writes = WRITES_NOTHING,
-	.run = run_down,
+	COMMAND_CALL(run_down, struct live_values, 0, ANY_NUMBER),
 };
 
 static const struct command *const subcommands[] = {

@@ -21,5 +21,5 @@ const struct command command_live_clock = {
 	.options = live_options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,
-	.run = live_pass_on,
+	COMMAND_CALL(live_pass_on, struct live_values, 0, ANY_NUMBER),
 };

@@ -6,22 +6,12 @@
 #include "cli/live/live.h"
 #include "live/place.h"
 
-struct values {
-	/* cppcheck-suppress unusedStructMember ; read by command_parse */
-	struct common_options common;
-	const char *name;
-};
-
-static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	{ NULL },
-};
-
 /* What stands in for the kernel: for MADs and files, and for verbs. */
 static const char *const libraries[] = { "libheddle-umad.so",
 					 "libheddle-verbs.so", NULL };
 
-static int start(const struct values *v, const char *host, char **words, int n)
+static int start(const struct live_values *v, const char *host, char **words,
+		 int n)
 {
 	struct diag d = { .status = HD_OK };
 	char *dir = live_folder(v->name);
@@ -37,7 +27,7 @@ static int start(const struct values *v, const char *host, char **words, int n)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct live_values *v = values;
 	struct strbuf out = STRBUF_INIT;
 	int status;
 
@@ -85,8 +75,8 @@ const struct command command_live_exec = {
 		"All hosts being on this machine, Open MPI and UCX would send "
 		"through its memory; they are told to use the adapter, unless "
 		"their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
-	.options = options,
+	.options = live_options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 2, ANY_NUMBER),
+	COMMAND_CALL(run, struct live_values, 2, ANY_NUMBER),
 };

@@ -7,16 +7,6 @@
 #include "cli/live/live.h"
 #include "cli/output.h"
 
-struct values {
-	struct common_options common;
-	const char *name;
-};
-
-static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	{ NULL },
-};
-
 static const struct column columns[] = {
 	{ "node", NULL, VALUE_TEXT, ORIGIN_GIVEN, 0 },
 	{ "port", NULL, VALUE_UINT, ORIGIN_GIVEN, 0 },
@@ -52,7 +42,7 @@ static void put_lines(struct table *t, char *text)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct live_values *v = values;
 	struct strbuf out = STRBUF_INIT;
 
 	if (n > 0)
@@ -82,7 +72,7 @@ const struct command command_live_show = {
 	.arguments = "",
 	.description = "The ports of all nodes, with what a subnet manager has "
 		       "made of them so far.",
-	.options = options,
+	.options = live_options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct live_values, 0, ANY_NUMBER),
 };

@@ -51,29 +51,20 @@ const struct option live_options[] = {
 	{ NULL },
 };
 
-int live_forward(const struct command *self, int argc, char **argv,
-		 struct live_values *v)
+int live_pass_on(const struct command *self, void *values, int n, char **words)
 {
+	const struct live_values *v = values;
 	struct strbuf out = STRBUF_INIT;
-	int n_args, status;
 
-	if (!command_parse(self, v, argc, argv, &n_args, &status))
-		return status;
 	/* 'live down lab' must not end the one that is not called lab. */
-	if (n_args > 0 && self->arguments[0] == '\0')
+	if (n > 0 && self->arguments[0] == '\0')
 		return command_usage(self, "a fabric is named by --name %s",
-				     argv[0]);
-	status =
-		live_ask(v->name, command_short_name(self), argv, n_args, &out);
+				     words[0]);
+	int status =
+		live_ask(v->name, command_short_name(self), words, n, &out);
+
 	if (status == EXIT_DONE && out.len > 0)
 		fputs(out.text, stdout);
 	strbuf_fini(&out);
 	return status;
-}
-
-int live_pass_on(const struct command *self, int argc, char **argv)
-{
-	struct live_values v = { 0 };
-
-	return live_forward(self, argc, argv, &v);
 }

@@ -30,20 +30,18 @@ int live_ask(const char *name, const char *verb, char **words, int n,
 int live_ask_with(const char *name, const char *verb, char **words, int n,
 		  int file, struct strbuf *out);
 
-/*
- * Commands whose words go to the fabric as they are; it says what is wrong with
- * them, or what they asked for, which is printed.
- */
+/* Of commands that need no more than a fabric. */
 struct live_values {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
 	struct common_options common;
 	const char *name;
 };
 extern const struct option live_options[];
-int live_forward(const struct command *self, int argc, char **argv,
-		 struct live_values *v);
-/* The same as the function of a command. */
-int live_pass_on(const struct command *self, int argc, char **argv);
+/*
+ * Calls commands whose words go to the fabric as they are; it says what is
+ * wrong with them, or what they asked for, which is printed.
+ */
+int live_pass_on(const struct command *self, void *values, int n, char **words);
 
 /*
  * What is programmed in the fabric that runs under `name`: now, and what is
