@@ -344,8 +344,10 @@ void metrics_init(struct sim *s);
 void metrics_fini(struct sim *s);
 /* EV_MEASURE. */
 void metrics_start(struct sim *s);
-/* What is over in its warm-up has measured nothing. Where processes compute it,
- * each has to forget what it counted before the first collects that. */
+/* What is over in its warm-up has measured nothing, and what becomes idle with
+ * its last packet on the way, only from the warm-up's end on. Where processes
+ * compute it, each has to forget what it counted before the first collects
+ * that. */
 void metrics_end(struct sim *s, enum sim_state state);
 /* EV_LOOK. */
 void metrics_look(struct sim *s);

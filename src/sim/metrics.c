@@ -204,10 +204,29 @@ void metrics_start(struct sim *s)
 	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
 }
 
+/* Whether EV_MEASURE, or what comes before it, has not been looked at. */
+static bool measure_is_left(struct sim *s)
+{
+	const struct event *next = eventq_first(&s->q);
+
+	return next &&
+	       (next->when < s->from ||
+		(next->when == s->from && key_kind(next->key) <= EV_MEASURE));
+}
+
 void metrics_end(struct sim *s, enum sim_state state)
 {
-	if (s->now < s->from && state != SIM_PAUSED && state != SIM_BROKEN)
-		metrics_start(s);
+	hd_time now = s->now;
+
+	if (state == SIM_PAUSED || state == SIM_BROKEN)
+		return;
+	/* What is idle has decided when its last packet arrives, and looks at
+	 * nothing between. */
+	if (now >= s->from && !measure_is_left(s))
+		return;
+	s->now = now < s->from ? now : s->from;
+	metrics_start(s);
+	s->now = now;
 }
 
 /* ---- counting ----------------------------------------------------------- */
