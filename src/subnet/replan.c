@@ -113,7 +113,10 @@ static bool is_lost(const struct planner *p, port_id a)
 		t->ports[a].peer == TOPO_NONE);
 }
 
-/* Lanes and their weights as they were. */
+/*
+ * Lanes and their weights as they were. Where SLs go is the engine's to say
+ * again, if it did.
+ */
 static void keep_lanes(struct planner *p)
 {
 	struct subnet *s = &p->out->subnet;
@@ -122,7 +125,10 @@ static void keep_lanes(struct planner *p)
 		hd_alloc(whole->n_vlarb_tables, sizeof(*whole->vlarb_of_port));
 
 	memcpy(s->vls_of_port, whole->vls_of_port, s->topo->n_ports);
-	subnet_reset_lanes(s);
+	if (whole->lanes_by_engine || whole->split.n_classes)
+		subnet_reset_lanes(s);
+	else
+		subnet_take_lanes(s, whole);
 	for (uint32_t i = 0; i < whole->n_vlarb_tables; i++)
 		id[i] = subnet_keep_vlarb(s, &whole->vlarb_tables[i]);
 	for (port_id a = 0; a < s->topo->n_ports; a++)

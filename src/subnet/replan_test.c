@@ -329,6 +329,46 @@ static void draw_weights(struct subnet *s, struct rng *r)
 	}
 }
 
+/* Maps of their own for end ports, and for some ways through switches. */
+static void draw_maps(struct subnet *s, struct rng *r)
+{
+	for (port_id p = 0; p < s->topo->n_ports; p++) {
+		struct sl2vl map = sl2vl_default(s->vls_of_port[p]);
+
+		map.vl[rng_below(r, N_SLS)] = 0;
+		if (topo_is_end_port(s->topo, p))
+			subnet_set_port_sl2vl(s, p, &map);
+	}
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		unsigned n = s->topo->nodes[s->node_of_switch[sw]].n_ports;
+		struct sl2vl map = sl2vl_default(1);
+
+		map.vl[rng_below(r, N_SLS)] = VL_MANAGEMENT;
+		subnet_set_sl2vl(s, sw, (unsigned)rng_below(r, n + 1),
+				 (unsigned)rng_below(r, n + 1), &map);
+	}
+}
+
+static void assert_same_lanes(const struct subnet *a, const struct subnet *b)
+{
+	for (port_id p = 0; p < a->topo->n_ports; p++) {
+		assert_int_equal(a->vls_of_port[p], b->vls_of_port[p]);
+		assert_memory_equal(vlarb_of(a, p), vlarb_of(b, p),
+				    sizeof(struct vlarb));
+		if (topo_is_end_port(a->topo, p))
+			assert_memory_equal(sl2vl_of(a, p), sl2vl_of(b, p),
+					    sizeof(struct sl2vl));
+	}
+	for (switch_id sw = 0; sw < a->n_switches; sw++) {
+		unsigned n = a->topo->nodes[a->node_of_switch[sw]].n_ports + 1u;
+
+		for (unsigned i = 0; i < n * n; i++)
+			assert_memory_equal(sl2vl_at(a, sw, i / n, i % n),
+					    sl2vl_at(b, sw, i / n, i % n),
+					    sizeof(struct sl2vl));
+	}
+}
+
 static void lanes_and_their_weights_stay(void **state)
 {
 	struct rng r;
@@ -342,18 +382,14 @@ static void lanes_and_their_weights_stay(void **state)
 		world_init(&w, "minhop", 0);
 		subnet_limit_vls(&w.whole, 1 + i % 15);
 		draw_weights(&w.whole, &r);
+		draw_maps(&w.whole, &r);
+		if (i % 2)
+			subnet_share(&w.whole);
 		for (unsigned k = 0; k < 3; k++) {
 			set_cable(&w, draw_cable(&w, &r, false), true);
-			const struct subnet *s =
-				&sweep(&w, "minhop", REPLAN_AS_OPENSM)->subnet;
-
-			for (port_id p = 0; p < w.t.n_ports; p++) {
-				assert_int_equal(s->vls_of_port[p],
-						 w.whole.vls_of_port[p]);
-				assert_memory_equal(vlarb_of(s, p),
-						    vlarb_of(&w.whole, p),
-						    sizeof(struct vlarb));
-			}
+			assert_same_lanes(
+				&sweep(&w, "minhop", REPLAN_AS_OPENSM)->subnet,
+				&w.whole);
 		}
 		world_fini(&w);
 	}

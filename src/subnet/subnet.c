@@ -146,6 +146,26 @@ void subnet_reset_lanes(struct subnet *s)
 	s->lanes_by_engine = false;
 }
 
+void subnet_take_lanes(struct subnet *s, const struct subnet *from)
+{
+	uint32_t *id = hd_alloc(from->n_sl2vl_tables, sizeof(*id));
+
+	if (s->borrows_pairs)
+		subnet_own(s);
+	for (uint32_t i = 0; i < from->n_sl2vl_tables; i++)
+		id[i] = intern_sl2vl(s, &from->sl2vl_tables[i]);
+	for (port_id p = 0; p < s->topo->n_ports; p++)
+		s->sl2vl_of_port[p] = id[from->sl2vl_of_port[p]];
+	for (switch_id sw = 0; sw < s->n_switches; sw++) {
+		size_t n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
+
+		for (size_t i = 0; i < n * n; i++)
+			s->sl2vl_of_pair[sw][i] =
+				(uint16_t)id[from->sl2vl_of_pair[sw][i]];
+	}
+	free(id);
+}
+
 void subnet_limit_vls(struct subnet *s, unsigned max)
 {
 	const struct topo *t = s->topo;

@@ -234,6 +234,8 @@ void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride,
 
 /* Sets every SL2VL table to its default. */
 void subnet_reset_lanes(struct subnet *s);
+/* Sets them to those of another subnet, of the same nodes and ports. */
+void subnet_take_lanes(struct subnet *s, const struct subnet *from);
 
 /* Rows of path SLs, all 0: that of a switch is for what hangs on it, too. */
 void subnet_sls_by_switch(struct subnet *s);
