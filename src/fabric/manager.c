@@ -246,28 +246,6 @@ static bool lanes_agree(const struct subnet *whole, const struct subnet *plan)
 	return true;
 }
 
-/* Classes keep their blocks, which must have room for the new routes. */
-static enum hd_status split_as_before(const struct subnet *whole,
-				      struct subnet *plan, struct diag *d)
-{
-	const struct lane_split *split = &whole->split;
-
-	if (split->n_classes == 0)
-		return HD_OK;
-	struct lane_split needed =
-		subnet_split_for(plan, split->class_of_sl, split->n_classes);
-
-	if (needed.vls > split->vls || needed.sls > split->sls)
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"%s needs %u SL%s and %u lane%s for each class, "
-			"which have %u and %u",
-			plan->engine, needed.sls, needed.sls == 1 ? "" : "s",
-			needed.vls, needed.vls == 1 ? "" : "s", split->sls,
-			split->vls);
-	return subnet_split_lanes(plan, split, d);
-}
-
 static enum hd_status refuse(const struct manager *m, struct diag *d,
 			     hd_time at, const char *why)
 {
@@ -293,10 +271,6 @@ static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w,
 		   &w->plan) != HD_OK)
 		return refuse(m, d, w->noticed, inner.message);
 	if (mcast_replan(whole, &w->plan.subnet, &inner) != HD_OK) {
-		replan_fini(&w->plan);
-		return refuse(m, d, w->noticed, inner.message);
-	}
-	if (split_as_before(whole, &w->plan.subnet, &inner) != HD_OK) {
 		replan_fini(&w->plan);
 		return refuse(m, d, w->noticed, inner.message);
 	}

@@ -178,6 +178,28 @@ static enum hd_status route(struct planner *p, struct diag *d)
 	return subnet_route(&p->out->subnet, p->o->engine, &o, d);
 }
 
+/* Classes keep their blocks, which must have room for the new routes. */
+static enum hd_status split_as_before(const struct subnet *whole,
+				      struct subnet *plan, struct diag *d)
+{
+	const struct lane_split *split = &whole->split;
+
+	if (split->n_classes == 0)
+		return HD_OK;
+	struct lane_split needed =
+		subnet_split_for(plan, split->class_of_sl, split->n_classes);
+
+	if (needed.vls > split->vls || needed.sls > split->sls)
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"%s needs %u SL%s and %u lane%s for each class, "
+			"which have %u and %u",
+			plan->engine, needed.sls, needed.sls == 1 ? "" : "s",
+			needed.vls, needed.vls == 1 ? "" : "s", split->sls,
+			split->vls);
+	return subnet_split_lanes(plan, split, d);
+}
+
 /* True if the manager knows what is in the switch's table. */
 static bool is_known(const struct planner *p, switch_id sw)
 {
@@ -285,6 +307,8 @@ enum hd_status replan(const struct subnet *whole, const struct subnet *present,
 	address(&p);
 	enum hd_status status = route(&p, d);
 
+	if (status == HD_OK)
+		status = split_as_before(whole, &out->subnet, d);
 	if (status == HD_OK)
 		plan_writes(&p);
 	else
