@@ -63,7 +63,9 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	diag_fail(d, HD_ERR_NOT_FOUND, "no fabric runs in '%s'", dir);
+	diag_fail(d, HD_ERR_NOT_FOUND,
+		  "no fabric runs in '%s'; 'heddle live up FABRIC' starts one",
+		  dir);
 	return -1;
 }
 

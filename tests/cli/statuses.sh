@@ -227,6 +227,7 @@ done <<'EOT'
 2 a SCENARIO, --db FILE or --live  | serve "$quick" --live fabric
 2 'a/b' is no name for a fabric    | serve --live a/b
 3 no fabric runs in                | serve --live nowhere
+3 'heddle live up FABRIC' starts one | live show --name nowhere
 3 'here' is no address             | serve "$quick" --listen here
 3 '[::1' is no ADDRESS[:PORT]      | serve "$quick" --listen '[::1'
 3 '127.0.0.1:99999' is no          | serve "$quick" --listen 127.0.0.1:99999
