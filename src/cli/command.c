@@ -224,7 +224,7 @@ static const char *find_loose_words(const struct command *self, int argc,
 				    char **argv)
 {
 	for (int i = 0; i < argc && strstr(self->arguments, "FABRIC"); i++) {
-		if (topo_is_words(argv[i]))
+		if (topo_is_words(argv[i]) && !strchr(argv[i], ' '))
 			return argv[i];
 	}
 	return NULL;

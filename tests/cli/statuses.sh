@@ -64,7 +64,7 @@ done <<'EOT'
 3 routing.file: nosuch.dump: cannot be read | route mesh --engine file --routes nosuch.dump
 2 unknown option '--json'          | serve "$quick" --json
 2 unknown option '--html'          | serve "$quick" --html x.html
-2 unknown option '--db'            | live up 'star --hosts 2' --db x.db
+2 unknown option '--db'; 'heddle live up --help' shows | live up 'star --hosts 2' --db x.db
 2 unknown option '--output'        | live link h0 down --output x.json
 2 unknown option '--csv'           | live dump --csv
 2 unknown option '--html'          | live capture --stop --html x.html
