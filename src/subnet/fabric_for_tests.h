@@ -126,8 +126,7 @@ static inline void build_random(struct topo *t, uint64_t seed, uint32_t n,
 	free(used);
 }
 
-/* A random tree of n switches, up by port 1; a host on the last port of each.
- */
+/* A random tree of n switches, up by port 1; a host on each one's last port. */
 static inline void build_tree(struct topo *t, struct rng *r, unsigned n,
 			      unsigned n_ports)
 {
