@@ -553,14 +553,18 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d,
 	bool named = w->beside || name_beside(w, w->sink->fd);
 	int error = errno;
 
-	if (named)
-		unfinished_take_back(w->beside);
 	unfinished_let_go();
 	if (!named)
 		return refuse_write(d, error);
-	w->kept = true;
 	*part = w->sink->kept;
 	return HD_OK;
+}
+
+void file_hand_on(struct file_writer *w)
+{
+	if (!w->kept)
+		unfinished_take_back(w->beside);
+	w->kept = true;
 }
 
 /* It has got its name: a new file is to begin as `target` does. */

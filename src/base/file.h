@@ -92,14 +92,15 @@ void file_abandon(struct file_writer *w);
 
 /*
  * For files that another process may have to go on with, should this one end.
- * file_keep puts all that was written on the disk, tells what that is, and from
- * then on nothing but a commit takes it away. With its place, w->beside, and
- * what it was to become, w->target, it can be gone on with: file_resume in the
- * place of file_create, then file_cut to what it was. If it was committed in
- * the meantime, a copy of its beginning is gone on with, and the target stays
- * as it is until the next commit. HD_ERR_NOT_FOUND if it is in neither place,
- * HD_ERR_INPUT if it does not begin so any more. Not for what is written
- * directly.
+ * file_keep puts all that was written on the disk and tells what that is. Once
+ * that is noted somewhere, file_hand_on, under the same hold as the note, lets
+ * nothing but a commit take it away; until then it goes with this process. With
+ * its place, w->beside, and what it was to become, w->target, it can be gone on
+ * with: file_resume in the place of file_create, then file_cut to what it was.
+ * If it was committed in the meantime, a copy of its beginning is gone on with,
+ * and the target stays as it is until the next commit. HD_ERR_NOT_FOUND if it
+ * is in neither place, HD_ERR_INPUT if it does not begin so any more. Not for
+ * what is written directly.
  */
 struct file_part {
 	uint64_t len;
@@ -107,6 +108,7 @@ struct file_part {
 };
 HD_MUST_CHECK enum hd_status file_keep(struct file_writer *w, struct diag *d,
 				       struct file_part *part);
+void file_hand_on(struct file_writer *w);
 HD_MUST_CHECK enum hd_status file_resume(struct file_writer *w,
 					 const char *path, const char *beside,
 					 const char *target, struct diag *d);

@@ -364,6 +364,7 @@ static struct file_part begin_long(struct file_writer *w, const char *more,
 	fputs("first,", w->stream);
 	assert_int_equal(file_keep(w, &d, &part), HD_OK);
 	assert_memory_equal(&part, &want, sizeof(part));
+	file_hand_on(w);
 	snprintf(beside, size, "%s", w->beside);
 	fputs(more, w->stream);
 	return part;
@@ -387,6 +388,23 @@ static void go_on(const char *beside, const struct file_part *part)
 	w.durable = true;
 	assert_int_equal(file_commit(&w, &d), HD_OK);
 	reads_back(inside("long"), "first,second");
+}
+
+/* Nobody could tell another process of it. */
+static void what_is_kept_in_vain_goes(void **state)
+{
+	unsigned before = files_there();
+	struct diag d = { .status = HD_OK };
+	struct file_part part;
+	struct file_writer w;
+
+	(void)state;
+	assert_int_equal(file_create(&w, inside("vain"), &d), HD_OK);
+	fputs("first,", w.stream);
+	assert_int_equal(file_keep(&w, &d, &part), HD_OK);
+	assert_int_equal(files_there(), before + 1);
+	file_abandon(&w);
+	assert_int_equal(files_there(), before);
 }
 
 /* Written by one, and gone on with by another from where it was kept. */
@@ -520,6 +538,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_named_with_its_file),
 		cmocka_unit_test(too_many_open_files_are_called_so),
 		cmocka_unit_test(what_never_ends_is_refused_unread),
+		cmocka_unit_test(what_is_kept_in_vain_goes),
 		cmocka_unit_test(what_is_kept_can_be_gone_on_with),
 		cmocka_unit_test(what_was_committed_can_be_gone_on_with),
 		cmocka_unit_test(what_has_gone_or_changed_is_refused),

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/unfinished.h"
 #include "lib/content.h"
 #include "lib/simulation_parts.h"
 #include "ranks/world.h"
@@ -189,6 +190,15 @@ static enum hd_status pack_files(struct simulation *s, struct pack *p,
 	return status;
 }
 
+/* There is a checkpoint that names them. */
+static void hand_on_files(struct simulation *s)
+{
+	if (s->pcap.is_open)
+		file_hand_on(&s->pcap.writer);
+	if (s->trace.is_open)
+		file_hand_on(&s->trace.writer);
+}
+
 static enum hd_status cut_files(struct simulation *s, struct diag *d)
 {
 	struct side_file *files[] = { &s->pcap, &s->trace };
@@ -309,9 +319,13 @@ static enum hd_status save(struct simulation *s, struct diag *d)
 
 	pack_watchers(s, &p);
 	sim_save(s->sim, &state);
+	unfinished_hold();
 	if (status == HD_OK && has_file(s))
 		status = checkpoint_write(s->options.checkpoint, &s->content,
 					  &state, d);
+	if (status == HD_OK)
+		hand_on_files(s);
+	unfinished_let_go();
 	strbuf_fini(&state);
 	return s->options.world ? world_agree(s->options.world, status, d)
 				: status;

@@ -38,3 +38,12 @@ too_small full topo gen mesh --columns 9 --rows 9 -o full
 too_small full route 'mesh --columns 9 --rows 9' --dump opensm -o full
 too_small full topo convert 'mesh --columns 9 --rows 9' --to svg -o full
 too_small 'tmp/heddle-jobs-.*' paper run 001/table1 --quick --db full.db
+
+# What a checkpoint would have named goes with it.
+status 4 "$HEDDLE" sim s.yaml -q --checkpoint /dev/full --every-simulated 5us \
+	--pcap side.pcap --trace side.trace
+one_line err
+has err '/dev/full: cannot be written: No space left on device'
+for path in side.*; do
+	[ ! -e "$path" ] || fail "a checkpoint that failed leaves $path"
+done
