@@ -70,8 +70,9 @@ void part_window(void *context, unsigned member)
 			part_begin_window(p, i);
 		if (s->mail.stops_dry && part_is_dry(s))
 			continue;
-		while (engine_run(s, p->end))
+		do
 			s->outcome.events_checked = UINT64_MAX;
+		while (engine_run(s, p->end));
 	}
 }
 

@@ -180,6 +180,10 @@ static enum sim_state run_whole(struct sim *s, hd_time until,
 		s->run.is_to_pause = false;
 		if ((progress && !progress(context, &p)) || is_to_pause)
 			return SIM_PAUSED;
+		/* The engine looks here first, and then whether it is idle. */
+		if (s->way == WAY_GENERAL && !s->run.to_the_end &&
+		    part_is_dry(s))
+			break;
 	}
 	return run_out(s, until < s->horizon ? until : s->horizon);
 }

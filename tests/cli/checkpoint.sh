@@ -247,3 +247,25 @@ refused 'too short' sim --trace trace --restart state
 rm "$part"
 refused 'is not there' sim --trace trace --restart state
 status 2 "$HEDDLE" sim "$file" --live x --checkpoint state
+
+# What goes on a little before its end, ends there: no flow-control update
+# follows of the timer (2621.44 ns, the fifth time at 13107.2 ns), although the
+# job ends behind the checkpoint, at about 13.05 us.
+cat >ends.yaml <<'END'
+fabric: {topology: {kind: mesh, columns: 2, rows: 1, hosts: 1}, credits: exact, link: 4x HDR}
+jobs: [{name: j, program: [{shift: 1000}, {compute: 12800ns}]}]
+END
+for threads in 1 2; do
+	rm -f state ends.pcap whole.pcap
+	ended() {
+		"$HEDDLE" sim ends.yaml -q --json --threads $threads \
+			--flow-control bare --pcap "$@" >out 2>err ||
+			fail "$(cat err)"
+	}
+	ended whole.pcap
+	jq -e '.tables.jobs.rows[0].completion | . > 13 and . < 13.1' out >said ||
+		fail "it ends elsewhere: $(cat out)"
+	ended ends.pcap --checkpoint state --every-simulated 13us
+	ended ends.pcap --restart state
+	cmp whole.pcap ends.pcap >&2 || fail "goes on behind its end"
+done
