@@ -338,13 +338,16 @@ static bool name_beside(struct file_writer *w, int fd)
 
 		strbuf_printf(&name, "%s.%ld-%u", w->target, (long)getpid(), i);
 		w->beside = strbuf_detach(&name);
-		if (name_it(fd, w->beside)) {
-			unfinished_add(w->beside);
+		unfinished_add(w->beside);
+		if (name_it(fd, w->beside))
 			return true;
-		}
+		int error = errno;
+
+		unfinished_take_back(w->beside);
 		free(w->beside);
 		w->beside = NULL;
-		if (errno != EEXIST)
+		errno = error;
+		if (error != EEXIST)
 			return false;
 	}
 }
