@@ -246,7 +246,7 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "all", .joins = true,
 	  .help = "hosts that receive " HOSTS_HELP },
 	{ "fabric.groups[].tree", SCHEMA_CHOICE, GROUP(tree),
-	  .initial = "shared", .choices = mcast_method_names,
+	  .initial = "shared", .choices = mcast_tree_names,
 	  .help = "shared: one spanning tree; the others: one tree per "
 		  "sender, of XY, shortest or the unicast paths" },
 

@@ -9,11 +9,14 @@
 #include "subnet/mcast_rows.h"
 #include "subnet/order.h"
 
+#define TREE_NAMES                                  \
+	[MCAST_XY] = "xy", [MCAST_UNION] = "union", \
+	[MCAST_SHORTEST] = "shortest", [MCAST_SHARED] = "shared"
+
+const char *const mcast_tree_names[N_MCAST_TREES + 1] = { TREE_NAMES };
+
 const char *const mcast_method_names[N_MCAST_METHODS + 1] = {
-	[MCAST_XY] = "xy",
-	[MCAST_UNION] = "union",
-	[MCAST_SHORTEST] = "shortest",
-	[MCAST_SHARED] = "shared",
+	TREE_NAMES,
 	[MCAST_DUAL] = "dual-path",
 	[MCAST_MULTI] = "multi-path",
 	[MCAST_DOUBLE] = "double-xy",

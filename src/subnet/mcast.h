@@ -29,11 +29,14 @@ enum mcast_method {
 	MCAST_FILE,   /* read from a file; not for mcast_add */
 	N_MCAST_METHODS
 };
+/* The first ones bring a packet to each member once, by one MLID. */
+enum { N_MCAST_TREES = MCAST_SHARED + 1 };
 
 /* Upper half of a group's MGID (link-local scope); the MLID is the lower. */
 #define MCAST_MGID_PREFIX UINT64_C(0xff12401bffff0000)
 
 extern const char *const mcast_method_names[N_MCAST_METHODS + 1];
+extern const char *const mcast_tree_names[N_MCAST_TREES + 1];
 
 struct mcast_group {
 	enum mcast_method method;
