@@ -17,6 +17,7 @@ which parse or write the same things again and again, as many as that.
 """
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import sqlite3
@@ -89,7 +90,9 @@ class Case:
         done = subprocess.run([self.heddle] + self.words, cwd="run", env=env,
                               stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=600, check=False)
-        return (done.returncode, done.stdout,
+        # SuperLU asks for less room then, and rounds in another order.
+        out = re.sub(rb"[0-9.]+e-1[5-9]", b"rounding", done.stdout)
+        return (done.returncode, out,
                 done.stderr.decode(errors="replace"), files("run"))
 
     def count(self):
