@@ -55,9 +55,14 @@ git add src
 status 123 ci/headers.sh
 has out "src/base/x.h does not compile alone"
 
-# A room that looks up, a right that nobody uses, a folder without a row.
-mkdir -p src/wire
+# A room that looks up, a right that nobody uses, a folder without a row or
+# without a word in the document.
+mkdir -p src/wire docs
 printf 'base:\nwire: base\n' >src/rooms.txt
+echo '`base`' >docs/architecture.md
+status 1 ci/layers.sh
+has out 'layers: docs/architecture.md does not say what wire is'
+echo '`wire`' >>docs/architecture.md
 echo '#include "wire/y.h"' >src/base/z.c
 echo '#include "base/x.h"' >src/wire/y.h
 status 1 ci/layers.sh
@@ -70,7 +75,7 @@ has out 'layers: src/wire uses nothing of base'
 echo 'base:' >src/rooms.txt
 status 1 ci/layers.sh
 has out 'src/wire/y.h: src/rooms.txt has no row for its folder'
-rm -r src/wire src/rooms.txt
+rm -r src/wire src/rooms.txt docs
 git add src
 
 # Tests that draw other cases each time, and one that does not.
