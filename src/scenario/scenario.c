@@ -610,7 +610,8 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 		document_load(text, len, "the scenario", d, &doc);
 
 	if (status != HD_OK &&
-	    topo_format_detect(text, len) != FORMAT_UNKNOWN) {
+	    topo_format_detect(out->text, strlen(out->text)) !=
+		    FORMAT_UNKNOWN) {
 		*d = (struct diag){ .file = file };
 		return diag_fail(d, HD_ERR_INPUT,
 				 "a topology, not a scenario; a scenario names "

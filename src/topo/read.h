@@ -42,7 +42,8 @@ enum topo_format {
 	N_FORMATS
 };
 
-/* By content alone; FORMAT_UNKNOWN if it looks like none of them. */
+/* By content alone, which a NUL follows; FORMAT_UNKNOWN if it looks like none
+ * of them. */
 enum topo_format topo_format_detect(const char *text, size_t len);
 
 /*
