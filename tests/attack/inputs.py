@@ -23,8 +23,9 @@ import sys
 
 LONG = os.environ.get("HD_LONG") == "1"
 MOST = 300 << 20  # bytes of memory; a small run has some 20 MB
-# An endless pipe is read as far as a long dump of a tool may be.
-MOST_OF_PIPE = 1200 << 20
+# An endless pipe is read as far as a long dump of a tool may be, a gigabyte;
+# sanitizers copy what grows, and keep the rest for a while.
+MOST_OF_PIPE = 2500 << 20
 SECONDS = 20  # of computing
 PATIENCE = 300
 FILES = {

@@ -60,7 +60,7 @@ while read -r command; do
 		done
 	done <options
 done <commands
-[ $((n * share)) -gt 200 ] || fail "only $n options that name files"
+[ $((n * share)) -gt 150 ] || fail "only $n options that name files"
 
 # What a command or its scenario reads is no output, either.
 topology='fabric: {topology: {kind: star, hosts: 2}}'
