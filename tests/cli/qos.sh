@@ -97,9 +97,11 @@ for hosts in 0 1; do
 	has err "connections need two hosts with a cable, the fabric has $hosts"
 done
 printf 'h0 h0 DB 1Mb/s\n' >flows
-for command in "admit $net --requests flows" "bound $net flows" \
-	"signal $net --requests flows"; do
-	status 3 "$HEDDLE" qos $command
+for command in "admit --requests flows" bound "signal --requests flows"; do
+	requests=
+	[ "$command" != bound ] || requests=flows
+	# shellcheck disable=SC2086 # words
+	status 3 "$HEDDLE" qos $command "$net" $requests
 	one_line err
 	has err "flows:1: 'h0' asks for a way to itself"
 done
