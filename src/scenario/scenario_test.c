@@ -14,17 +14,23 @@
 	"fabric:\n  topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}\n"
 #define BODY "traffic:\n- {name: a, kind: cbr, load: 10%}\n"
 
-/* In a buffer of its own that ends with it: no byte behind it is read. */
+/* A buffer that ends with its text: no byte behind that is read. */
+static char *exact_copy(const char *text, size_t len)
+{
+	char *copy = hd_alloc(len, 1);
+
+	memcpy(copy, text, len);
+	return copy;
+}
+
 static enum hd_status parse(const char *text, struct diag *d,
 			    struct scenario *s)
 {
-	size_t len = strlen(text);
-	char *exact = hd_alloc(len, 1);
+	char *exact = exact_copy(text, strlen(text));
 
-	memcpy(exact, text, len);
 	*d = (struct diag){ .status = HD_OK };
 	enum hd_status status =
-		scenario_parse(exact, len, "x.yaml", NULL, d, s);
+		scenario_parse(exact, strlen(text), "x.yaml", NULL, d, s);
 
 	free(exact);
 	return status;
