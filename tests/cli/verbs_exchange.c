@@ -82,9 +82,7 @@ static void give_up(int signal_number)
 /* Each tells the other as much. */
 static void trade(const void *own, void *other, size_t size)
 {
-	demand(send(rig.peer, own, size, MSG_NOSIGNAL) == (ssize_t)size &&
-		       meet_hear(rig.peer, other, size),
-	       "the other one is gone");
+	demand(meet_swap(rig.peer, own, other, size), "the other one is gone");
 }
 
 /* Both are here. */

@@ -193,8 +193,7 @@ static void meet(int peer)
 {
 	char word = 1;
 
-	demand(send(peer, &word, 1, 0) == 1 && meet_hear(peer, &word, 1),
-	       "the other has gone");
+	demand(meet_swap(peer, &word, &word, 1), "the other has gone");
 }
 
 int main(int argc, char **argv)
@@ -212,8 +211,7 @@ int main(int argc, char **argv)
 
 	demand(peer >= 0, "nobody is there");
 	open_all();
-	demand(send(peer, &rig.own, sizeof(rig.own), 0) == sizeof(rig.own) &&
-		       meet_hear(peer, &other, sizeof(other)),
+	demand(meet_swap(peer, &rig.own, &other, sizeof(rig.own)),
 	       "the other has gone");
 	const struct ibv_qp to = { .qp_num = other.qpn };
 	const struct pair_rules rules = {

@@ -22,6 +22,13 @@ static inline bool meet_hear(int fd, void *bytes, size_t size)
 	return recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
 }
 
+/* Each says so many bytes, and hears the other's. */
+static inline bool meet_swap(int fd, const void *own, void *other, size_t size)
+{
+	return send(fd, own, size, MSG_NOSIGNAL) == (ssize_t)size &&
+	       meet_hear(fd, other, size);
+}
+
 /*
  * Who forwards may also say why he cannot, or say nothing. Each says a word of
  * its own; the one who connects confirms that he has heard the other's, which

@@ -438,8 +438,7 @@ int main(int argc, char **argv)
 
 	demand(peer >= 0, "nobody is there");
 	open_all(listens);
-	demand(send(peer, &rig.own, sizeof(rig.own), 0) == sizeof(rig.own) &&
-		       meet_hear(peer, &rig.other, sizeof(rig.other)),
+	demand(meet_swap(peer, &rig.own, &rig.other, sizeof(rig.own)),
 	       "the other has gone");
 	for (int i = 0; i < KINDS; i++)
 		connect_one(i);
@@ -448,13 +447,11 @@ int main(int argc, char **argv)
 		receive(RC);
 	for (int i = 0; listens && i < 2; i++)
 		receive(UD);
-	demand(send(peer, &word, 1, 0) == 1 && meet_hear(peer, &word, 1),
-	       "the other has gone");
+	demand(meet_swap(peer, &word, &word, 1), "the other has gone");
 	if (listens)
 		complete(5);
 	else
 		send_all(argc == 4);
-	demand(send(peer, &word, 1, 0) == 1 && meet_hear(peer, &word, 1),
-	       "the other has gone");
+	demand(meet_swap(peer, &word, &word, 1), "the other has gone");
 	return 0;
 }
