@@ -1,6 +1,7 @@
 #!/bin/sh
-# A folder of src/ includes itself and what its row of src/rooms.txt names, and
-# every right in that list is used. Fields of a scenario are set by their paths
+# A folder of src/ includes itself and what its row of src/rooms.txt names, of
+# rooms that say what they offer only that, and every right in that list is
+# used. Fields of a scenario are set by their paths
 # (src/scenario/override.h): nobody prints YAML to have it parsed again, so no
 # mapping is in what is printed. Tests are exempt. docs/architecture.md has a
 # word for every room.
@@ -36,6 +37,12 @@ product | xargs grep -HE '^#include "' |
 	FILENAME == "src/rooms.txt" {
 		if (/^#/ || !/:/)
 			next
+		if ($2 == "offers:") {
+			fenced[$1] = 1
+			for (i = 3; i <= NF; i++)
+				offered[$1 "/" $i] = wanted[$1 "/" $i] = 1
+			next
+		}
 		room = substr($1, 1, length($1) - 1)
 		row[room] = NR
 		for (i = 2; i <= NF; i++) {
@@ -57,6 +64,10 @@ product | xargs grep -HE '^#include "' |
 			fail(file ": src/rooms.txt has no row for its folder")
 		else if (used && used != room && !((room, used) in may))
 			fail(file ": src/" room " may not include " quoted[2])
+		else if (used != room && (used in fenced) && !(quoted[2] in offered))
+			fail(file ": " quoted[2] " is no header that src/" used " offers")
+		if (used != room)
+			delete wanted[quoted[2]]
 		does[room, used] = 1
 	}
 	function fail(why) {
@@ -69,6 +80,8 @@ product | xargs grep -HE '^#include "' |
 			if (!(pair in does))
 				fail("src/" two[1] " uses nothing of " two[2])
 		}
+		for (header in wanted)
+			fail("nobody else includes " header ", which is offered")
 		if (files == 0)
 			fail("nothing to check")
 		print files " files"

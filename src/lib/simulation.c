@@ -6,8 +6,8 @@
 #include "base/claims.h"
 #include "lib/simulation_parts.h"
 #include "ranks/world.h"
-#include "sim/perfquery.h"
-#include "sim/tables.h"
+#include "sim/show/perfquery.h"
+#include "sim/show/tables.h"
 
 /* Of several processes, the first writes it. */
 static enum hd_status side_open(struct simulation *s, struct side_file *f,

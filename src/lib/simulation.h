@@ -19,8 +19,8 @@
 #include "base/option.h"
 #include "fabric/fabric.h"
 #include "measure/results.h"
+#include "sim/show/watch.h"
 #include "sim/sim.h"
-#include "sim/watch.h"
 
 struct simulation_options {
 	const char *pcap, *trace; /* files to write, or NULL */

@@ -10,7 +10,7 @@
 #include "lib/checkpoint.h"
 #include "lib/simulation.h"
 #include "sim/jobs/jobs.h"
-#include "sim/picture.h"
+#include "sim/show/picture.h"
 #include "verbs/traffic.h"
 
 /* A file that is written while the run goes on. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/run_for_tests.h"
+#include "sim/show/run_for_tests.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -55,8 +55,8 @@ git add src
 status 123 ci/headers.sh
 has out "src/base/x.h does not compile alone"
 
-# A room that looks up, a right that nobody uses, a folder without a row or
-# without a word in the document.
+# A room that looks up, a right that nobody uses, insides that are no others'
+# business, a folder without a row or without a word in the document.
 mkdir -p src/wire docs
 printf 'base:\nwire: base\n' >src/rooms.txt
 echo '`base`' >docs/architecture.md
@@ -68,6 +68,12 @@ echo '#include "base/x.h"' >src/wire/y.h
 status 1 ci/layers.sh
 has out 'layers: src/base/z.c: src/base may not include wire/y.h'
 echo '#include "base/x.h"' >src/base/z.c
+status 0 ci/layers.sh
+echo 'base offers: w.h' >>src/rooms.txt
+status 1 ci/layers.sh
+has out 'layers: src/wire/y.h: base/x.h is no header that src/base offers'
+has out 'layers: nobody else includes base/w.h, which is offered'
+sed -i 's/w.h/x.h/' src/rooms.txt
 status 0 ci/layers.sh
 echo '#include "wire/y.h"' >src/wire/y.h
 status 1 ci/layers.sh

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/unfinished.h"
 #include "cli/progress.h"
-#include "sim/watch.h"
+#include "sim/show/watch.h"
 
 static bool is_wanted(const struct cc_runs *r, const char *name)
 {

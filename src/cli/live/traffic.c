@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "cli/live/live.h"
 #include "live/protocol.h"
-#include "sim/perfquery.h"
+#include "sim/show/perfquery.h"
 #include "subnet/path_sls.h"
 
 /* ---- the fabric as it is programmed */

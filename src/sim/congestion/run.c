@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "sim/congestion/congestion.h"
-#include "sim/watch.h"
+#include "sim/show/watch.h"
 
 /* What a run consists of, beside the simulation itself. */
 struct run {

@@ -5,7 +5,7 @@
 #include "qos/contention.h"
 #include "qos/path.h"
 #include "sim/evaluation/goals.h"
-#include "sim/tables.h"
+#include "sim/show/tables.h"
 
 #define NEAR 0.005 /* half a point of the link is as good as none */
 

@@ -17,7 +17,7 @@
 #include "qos/blrm.h"
 #include "qos/statistical.h"
 #include "sim/evaluation/star_for_tests.h"
-#include "sim/run_for_tests.h"
+#include "sim/show/run_for_tests.h"
 
 /* ---- fabrics ------------------------------------------------------------- */
 

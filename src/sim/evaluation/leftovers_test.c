@@ -15,7 +15,7 @@
 #include "fabric/setup_for_tests.h"
 #include "qos/broker.h"
 #include "sim/evaluation/star_for_tests.h"
-#include "sim/run_for_tests.h"
+#include "sim/show/run_for_tests.h"
 
 /* A broker's star: DB reserved, SLs 8 and 9 for best effort and challenged. */
 struct booth {

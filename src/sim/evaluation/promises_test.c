@@ -16,7 +16,7 @@
 #include "base/seeds_for_tests.h"
 #include "qos/plan.h"
 #include "qos/shares.h"
-#include "sim/run_for_tests.h"
+#include "sim/show/run_for_tests.h"
 
 #define MOST     6
 #define OVERHEAD 26u

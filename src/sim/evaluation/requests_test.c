@@ -18,7 +18,7 @@
 #include "qos/blrm.h"
 #include "qos/classes.h"
 #include "qos/requests.h"
-#include "sim/run_for_tests.h"
+#include "sim/show/run_for_tests.h"
 #include "subnet/packet.h"
 
 #define HOSTS 9u

@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "sim/loans/loans.h"
+#include "sim/show/tables.h"
 #include "sim/sim.h"
-#include "sim/tables.h"
 
 #define LEVEL         0.999
 #define MOST_LANES    32

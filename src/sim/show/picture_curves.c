@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "qos/shares.h"
-#include "sim/picture.h"
-#include "sim/tables_parts.h"
+#include "sim/show/picture.h"
+#include "sim/show/tables_parts.h"
 
 #define BINS        40
 #define SHARE_LINKS 6 /* busiest links whose lanes are shown */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_TABLES_PARTS_H
-#define HD_SIM_TABLES_PARTS_H
+#ifndef HD_SIM_SHOW_TABLES_PARTS_H
+#define HD_SIM_SHOW_TABLES_PARTS_H
 
 /* What the files behind tables.h share; private to them. */
 
 #include <math.h>
 
-#include "sim/tables.h"
+#include "sim/show/tables.h"
 
 static inline double findings_seconds(const struct sim_metrics *m)
 {

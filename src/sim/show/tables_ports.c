@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 
 #define BUSIEST 10
 

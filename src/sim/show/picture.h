@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_PICTURE_H
-#define HD_SIM_PICTURE_H
+#ifndef HD_SIM_SHOW_PICTURE_H
+#define HD_SIM_SHOW_PICTURE_H
 
 /*
  * What a page draws and a screen has no room for: distributions as curves, the
@@ -9,7 +9,7 @@
  * it is printed.
  */
 
-#include "sim/tables.h"
+#include "sim/show/tables.h"
 
 /*
  * "latency percentiles" of every traffic row, "delay histogram" of every SL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_WATCH_H
-#define HD_SIM_WATCH_H
+#ifndef HD_SIM_SHOW_WATCH_H
+#define HD_SIM_SHOW_WATCH_H
 
 /*
  * What can be looked at while a run goes on: packets for Wireshark, a line of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 
 #define LEVEL     0.999
 #define MOST_ROWS 32 /* unless all are asked for */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/watch.h"
+#include "sim/show/watch.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "measure/hurst.h"
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 
 #define FIRST_CYCLES 16 /* of on and off: the smallest scale looked at */
 #define MOST_BINS    ((size_t)1 << 22)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/picture.h"
-#include "sim/tables_parts.h"
+#include "sim/show/picture.h"
+#include "sim/show/tables_parts.h"
 
 #define FIRST_GUESS (10 * HD_US)
 #define WANTED      64 /* samples of a run whose end is known */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/tables.h"
+#include "sim/show/tables.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "sim/perfquery.h"
-#include "sim/watch.h"
+#include "sim/show/perfquery.h"
+#include "sim/show/watch.h"
 #include "wire/capture.h"
 #include "wire/packet.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "sim/tables.h"
-#include "sim/tables_parts.h"
+#include "sim/show/tables.h"
+#include "sim/show/tables_parts.h"
 
 #define MOST_ROWS 32 /* unless all are asked for */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_TABLES_H
-#define HD_SIM_TABLES_H
+#ifndef HD_SIM_SHOW_TABLES_H
+#define HD_SIM_SHOW_TABLES_H
 
 /*
  * What a run found, as tables that a person or a program reads: a summary

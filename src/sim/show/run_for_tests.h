@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_RUN_FOR_TESTS_H
-#define HD_SIM_RUN_FOR_TESTS_H
+#ifndef HD_SIM_SHOW_RUN_FOR_TESTS_H
+#define HD_SIM_SHOW_RUN_FOR_TESTS_H
 
 /*
  * A scenario's text, run to its end, and what its traffic rows got: for tests
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/tables.h"
+#include "sim/show/tables.h"
 
 struct test_run {
 	struct fabric *build;

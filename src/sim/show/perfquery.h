@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_PERFQUERY_H
-#define HD_SIM_PERFQUERY_H
+#ifndef HD_SIM_SHOW_PERFQUERY_H
+#define HD_SIM_SHOW_PERFQUERY_H
 
 /*
  * A port's counters as the tool perfquery shows those of real ports.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #include "scenario/model.h"
 #include "scenario/scenario.h"
 #include "sim/record.h"
+#include "sim/show/tables.h"
 #include "sim/sim.h"
-#include "sim/tables.h"
 #include "subnet/subnet.h"
 #include "topo/topo.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "qos/classes.h"
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 
 #define MOST_STEPS 50 /* of time, in the series */
 

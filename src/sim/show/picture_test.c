@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/picture.h"
+#include "sim/show/picture.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/watch.h"
+#include "sim/show/watch.h"
 #include "subnet/packet.h"
 #include "wire/capture.h"
 #include "wire/cursor.h"

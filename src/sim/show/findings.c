@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 
 struct goal_row {
 	const char *traffic, *goal, *asked, *found;

@@ -14,8 +14,8 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
-#include "sim/picture.h"
-#include "sim/tables_parts.h"
+#include "sim/show/picture.h"
+#include "sim/show/tables_parts.h"
 
 #define SEED  UINT64_C(20261115)
 #define CASES 60

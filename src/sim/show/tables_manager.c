@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 #include "subnet/adaptive.h"
 
 static const struct column columns[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/perfquery.h"
+#include "sim/show/perfquery.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "scenario/words.h"
-#include "sim/picture.h"
-#include "sim/tables_parts.h"
+#include "sim/show/picture.h"
+#include "sim/show/tables_parts.h"
 #include "subnet/inspect/picture.h"
 
 #define MAX_PATHS 240 /* flows whose way is shown */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 
-#include "sim/tables_parts.h"
+#include "sim/show/tables_parts.h"
 
 struct deadline_row {
 	const char *traffic;
