@@ -28,8 +28,6 @@
 
 const uint8_t sim_deadlines[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
 
-#define MAX_PAIRS (1u << 20)
-
 void sim_rules_init(struct sim_rules *rules)
 {
 	*rules = (struct sim_rules){
@@ -96,24 +94,6 @@ static void groups_init(struct sim *s, struct tally *t)
 	map_fini(&seen);
 }
 
-static void pairs_init(struct sim *s, struct tally *t)
-{
-	t->end_number = hd_alloc(s->setup->n_nodes, sizeof(*t->end_number));
-	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
-		if (s->nodes[i].kind == SIM_END)
-			t->end_number[i] = t->n_ends++;
-	}
-	/* Lanes on loan are for one link; what they lead to keeps no order. */
-	t->by_sl = s->mode.mixes && !s->setup->borrowing.on;
-	t->n_kinds = t->by_sl ? s->n_sls + 1 : s->n_lanes;
-	uint64_t n = (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
-	t->hashed = n > MAX_PAIRS;
-	if (t->hashed)
-		n = HASHED_PAIRS;
-	t->pairs = hd_alloc(n, sizeof(*t->pairs));
-	t->m.checks.pairs = t->hashed ? 0 : n;
-}
-
 void metrics_init(struct sim *s)
 {
 	struct tally *t = hd_alloc(1, sizeof(*t));
@@ -125,9 +105,7 @@ void metrics_init(struct sim *s)
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_init(&t->m.latency_sl[i]);
 	flow_tallies_init(&t->flows, s->flows, &t->m, s->rules.flow_metrics);
-	if (s->rules.check_order &&
-	    (s->n_flows > 0 || (s->rules.injects && s->setup->adaptive)))
-		pairs_init(s, t);
+	order_init(s);
 	stop_rules_init(s);
 	t->m.n_ports = s->setup->n_ports;
 	t->m.ports = hd_alloc(t->m.n_ports, sizeof(*t->m.ports));
@@ -279,13 +257,6 @@ void metrics_made_global(struct sim *s, uint32_t flow)
 		s->outcome.metrics->flows[flow].made_global++;
 }
 
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return x ^ x >> 32;
-}
-
 static enum sim_packet_kind packet_kind(const struct sim *s,
 					const struct packet *p)
 {
@@ -298,104 +269,6 @@ static bool is_of_control(const struct sim *s, const struct packet *p)
 {
 	return (p->flags & P_OTHER) &&
 	       (!s->pool.extras || packet_kind(s, p) < SIM_CONTRIBUTION);
-}
-
-static uint32_t order_kind(const struct sim *s, const struct packet *p)
-{
-	if (!s->outcome.tally->by_sl)
-		return lane_of(s, p->vl);
-	return p->vl == VL_MANAGEMENT ? s->n_sls : s->sl_index[p->sl];
-}
-
-/* May it and packets of other flows, or its own, be held against each other?
- * Behind a router an SL may come from several, of a trace even in one flow. */
-static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
-{
-	/* Senders take turns, so only a flow keeps its order (T13p). */
-	if (s->pull.n_ports)
-		return same;
-	if (!s->mode.routers)
-		return same || p->dlid < LID_FIRST_MCAST;
-	return same && s->flows[p->flow].kind != SIM_TRACE;
-}
-
-/* Where the last one of (source, destination, VL or SL) is; *key: which. */
-static struct pair *pair_of(const struct sim *s, struct tally *t,
-			    const struct packet *p, uint32_t node,
-			    uint64_t *key)
-{
-	uint32_t from = s->pool.extras ? s->pool.extras[packet_id(s, p)].source
-				       : s->flows[p->flow].source;
-
-	*key = ((uint64_t)t->end_number[from] * t->n_ends +
-		t->end_number[node]) *
-		       t->n_kinds +
-	       order_kind(s, p);
-	return &t->pairs[t->hashed ? mix(*key) % HASHED_PAIRS : *key];
-}
-
-static void check_order(struct sim *s, struct tally *t, const struct packet *p,
-			uint32_t node)
-{
-	uint64_t key;
-	struct pair *pair = pair_of(s, t, p, node, &key);
-	bool multicast = p->dlid >= LID_FIRST_MCAST;
-
-	if (pair->key == key + 1) {
-		bool same = pair->flow == p->flow;
-		/* Another tree is another way, on which nothing waits here. */
-		bool comparable =
-			keeps_order(s, p, same) && (same || !pair->multicast);
-
-		if (same && pair->sequence == p->sequence)
-			t->m.checks.duplicates++;
-		else if (comparable && (pair->born > p->born ||
-					(same && pair->sequence > p->sequence)))
-			t->m.checks.out_of_order++;
-	}
-	*pair = (struct pair){ .born = p->born,
-			       .flow = p->flow,
-			       .sequence = p->sequence,
-			       .key = key + 1,
-			       .multicast = multicast };
-	/* Of two trees, an old and a new one, copies may come to one port. */
-	assert(t->m.checks.duplicates == 0 || s->routes);
-	/* Lanes on loan overtake each other (B6), and so do routes (T11r),
-	 * lanes (T11l), and what was chosen (D4). */
-	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes ||
-	       s->mode.relaned || s->choices);
-}
-
-/* The same of what an endpoint sent, in its order, where switches choose. */
-static void check_order_of_endpoint(struct sim *s, struct tally *t,
-				    const struct packet *p, uint32_t node)
-{
-	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
-	uint64_t key;
-	struct pair *pair = pair_of(s, t, p, node, &key);
-	struct pair now = { .born = p->born,
-			    .flow = p->flow,
-			    .sequence = p->sequence,
-			    .key = key + 1,
-			    .endpoint = x->endpoint,
-			    .turn = x->turn };
-
-	if (pair->key == now.key && pair->endpoint == now.endpoint) {
-		bool ahead = pair->born > now.born;
-
-		if (pair->born == now.born)
-			ahead = pair->turn != now.turn
-					? pair->turn > now.turn
-					: pair->sequence > now.sequence;
-		t->m.checks.out_of_order += ahead;
-	}
-	*pair = now;
-}
-
-static bool is_of_endpoint(const struct sim *s, const struct packet *p)
-{
-	return s->pool.extras && p->flow == NONE && p->dlid < LID_FIRST_MCAST &&
-	       s->pool.extras[packet_id(s, p)].endpoint;
 }
 
 static bool is_at_home_here(const struct sim *s, uint32_t flow)
@@ -454,13 +327,13 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		tell_ended(s, p,
 			   &(struct ending){ SIM_DELIVERED, where, when });
 	s->outcome.latest = when > s->outcome.latest ? when : s->outcome.latest;
-	if (unlikely(s->choices != NULL) && t->pairs && is_of_endpoint(s, p))
-		check_order_of_endpoint(s, t, p, s->setup->ports[where].node);
+	if (unlikely(s->choices != NULL) && t->pairs)
+		order_check_endpoint(s, p, s->setup->ports[where].node);
 	if (unlikely(is_of_control(s, p)))
 		return;
 	s->outcome.delivered_all++;
 	if (t->pairs && p->flow < s->n_flows)
-		check_order(s, t, p, s->setup->ports[where].node);
+		order_check(s, p, s->setup->ports[where].node);
 	if (unlikely(when < s->from)) {
 		t->warmed += when >= s->rules.warmup;
 		if (!s->cut)
@@ -471,8 +344,8 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 
 	t->m.delivered++;
 	t->m.delivered_bytes += p->bytes;
-	t->m.checksum += mix(when ^ (uint64_t)p->flow << 40 ^
-			     (uint64_t)where << 20 ^ p->sequence);
+	t->m.checksum += mix_bits(when ^ (uint64_t)p->flow << 40 ^
+				  (uint64_t)where << 20 ^ p->sequence);
 	if (likely(p->flow < s->n_flows))
 		flow_delivered(s, t, p, where, latency);
 	if (likely(!has_packet_rules(&s->rules)))
@@ -532,7 +405,7 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 	if (e.time < s->from || is_of_control(s, p))
 		return;
 	m->lost[e.fate]++;
-	m->checksum += mix(e.time ^ (uint64_t)e.where << 20 ^ e.fate);
+	m->checksum += mix_bits(e.time ^ (uint64_t)e.where << 20 ^ e.fate);
 	if (p->flow < s->n_flows)
 		count_one(&m->flows[p->flow].lost);
 }

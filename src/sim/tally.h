@@ -4,8 +4,8 @@
 
 /*
  * What metrics.c counts while a run goes on, and what asks for it: the rules
- * that end a run (rules.c), ports (metrics_ports.c), parts (metrics_parts.c).
- * Internal to these.
+ * that end a run (rules.c), ports (metrics_ports.c), parts (metrics_parts.c),
+ * the order of packets (order.c). Internal to these.
  */
 
 #include "sim/parts.h"
@@ -57,12 +57,29 @@ static inline bool has_packet_rules(const struct sim_rules *r)
 	       r->precision > 0;
 }
 
+/* Bits that differ come to differ everywhere. */
+static inline uint64_t mix_bits(uint64_t x)
+{
+	x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return x ^ x >> 32;
+}
+
 /* ---- metrics_ports.c --------------------------------------------------- */
 
 /* After its counters, of the measured interval. */
 void port_use(struct sim *s, uint32_t port, struct sim_port_use *out);
 /* The warm-up is over: the row of this port counts from here. */
 void port_restart(struct sim *s, uint32_t port);
+
+/* ---- order.c ------------------------------------------------------------ */
+
+/* Remembers nothing unless the rules ask for order to be checked. */
+void order_init(struct sim *s);
+/* A packet of a flow is delivered at `node`. */
+void order_check(struct sim *s, const struct packet *p, uint32_t node);
+/* The same of what endpoints sent, in their order, where switches choose. */
+void order_check_endpoint(struct sim *s, const struct packet *p, uint32_t node);
 
 /* ---- saved_tally.c ----------------------------------------------------- */
 
