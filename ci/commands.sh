@@ -1,8 +1,8 @@
 #!/bin/sh
-# A command is options, a call and a table: at most 150 lines of C.
+# A command is options, a call and a table: at most 165 lines of C.
 set -eu
 cd "$(dirname "$0")/.."
-most=150
+most=165
 n=0 bad=0
 for file in src/cli/cmd_*.c; do
 	[ -f "$file" ] || { echo "commands: nothing to check"; exit 1; }

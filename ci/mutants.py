@@ -8,6 +8,7 @@ is in, and its line before and after; the number of the line does not matter.
 import hashlib
 import os
 import re
+import subprocess
 
 # What is replaced by what; the sources have spaces around binary operators.
 SWAPS = [(re.compile(pattern), to) for pattern, to in [
@@ -46,8 +47,9 @@ class Mutant:
         self.owner, self.begins, self.function, self.nth = "", 0, False, 1
 
     @property
-    def room(self):
-        return self.path.split("/")[1]
+    def module(self):
+        """The folder below src/: modules within modules have a share of their own."""
+        return os.path.dirname(self.path).partition("/")[2]
 
     def change(self):
         """The line before and after."""
@@ -101,20 +103,41 @@ def sources(root):
 
 
 def all_mutants(root):
-    """By room."""
+    """By module."""
     found = {}
     for path in sources(root):
         for m in mutants_of(root, path):
-            found.setdefault(m.room, []).append(m)
+            found.setdefault(m.module, []).append(m)
     return found
 
 
+def changed_lines(root, commit):
+    """Pairs (path, line) of the sources that differ from `commit`, those of
+    files that git does not know yet included."""
+    def git(*arguments):
+        return subprocess.run(["git", "-C", root] + list(arguments), text=True, check=True,
+                              stdout=subprocess.PIPE).stdout
+
+    lines, path = set(), ""
+    for line in git("diff", "-U0", "--no-ext-diff", "--no-color", commit, "--", "src").split("\n"):
+        hunk = re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line)
+        if line.startswith("+++ "):
+            path = line[len("+++ b/"):]
+        elif hunk:
+            first, n = int(hunk.group(1)), int(hunk.group(2) or 1)
+            lines.update((path, number) for number in range(first, first + n))
+    for path in git("ls-files", "-o", "--exclude-standard", "src").split():
+        with open(os.path.join(root, path)) as f:
+            lines.update((path, number) for number, _ in enumerate(f, 1))
+    return lines
+
+
 def draw(places, count, seed):
-    """About `count` mutants, shared among rooms by the square root of their
-    size. A hash puts those of a room in an order, so that a change of a line
+    """About `count` mutants, shared among modules by the square root of their
+    size. A hash puts those of a module in an order, so that a change of a line
     changes what is drawn of that line, and hardly anything else."""
-    weight = {room: len(found) ** 0.5 for room, found in places.items()}
-    for room, found in sorted(places.items()):
-        n = max(round(count * weight[room] / sum(weight.values())), 1)
+    weight = {module: len(found) ** 0.5 for module, found in places.items()}
+    for module, found in sorted(places.items()):
+        n = max(round(count * weight[module] / sum(weight.values())), 1)
         yield from sorted(found, key=lambda m: hashlib.sha256(
             ("%s %s" % (seed, m.key())).encode()).digest())[:n]

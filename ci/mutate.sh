@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whether the tests notice small mistakes: mutants over all rooms, each against
-# the tests of its room, then all others. tests/mutants.txt has those that
+# Whether the tests notice small mistakes: mutants of all modules, each against
+# the tests of its module, then all others. tests/mutants.txt has those that
 # cannot show, with the reason; ci/mutate.score the share that must be killed.
 #
 #	mutate.sh [OPTIONS OF mutate.py]

@@ -1,45 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which functions a program enters, for ci/mutate.py: linked to what is
- * compiled with -finstrument-functions. Every program of a run shares a file
- * with its later runs and its children, mapped, so that no way to end it loses
- * anything. The byte at a function's address from the start of the program
- * becomes 1.
+ * Records which functions a program or a library enters, for ci/mutate.py.
+ * It is linked into each of them, and they are compiled with
+ * -finstrument-functions. All runs of a program, its children included, share
+ * one mapped file, so that a killed process loses nothing. The byte at a
+ * function's address, relative to the load address, becomes 1.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char __executable_start, etext;
+/* Hidden: each program and each library has its own. */
+#define OWN __attribute__((visibility("hidden"), no_instrument_function))
+
+extern char __ehdr_start __attribute__((visibility("hidden")));
+extern char etext __attribute__((visibility("hidden")));
 static char *entered;
 static size_t size;
 
-/* FOLDER/ and the program's path, with '%' for '/'. */
-static int file_of_program(const char *folder)
+/* FOLDER/ and the path of the program or library, with '%' for '/'. */
+OWN int reached_file(const char *folder)
 {
-	char path[2 * PATH_MAX];
+	char from[PATH_MAX], path[2 * PATH_MAX];
+	Dl_info own;
 	int at = snprintf(path, PATH_MAX, "%s/", folder);
-	ssize_t n = readlink("/proc/self/exe", path + at, PATH_MAX - 1);
-	if (n <= 0)
+	int is_library = dladdr(&__ehdr_start, &own) && own.dli_fname &&
+			 strstr(own.dli_fname, ".so");
+
+	if (!realpath(is_library ? own.dli_fname : "/proc/self/exe", from))
 		return -1;
-	for (ssize_t i = at; i < at + n; i++)
-		if (path[i] == '/')
-			path[i] = '%';
-	path[at + n] = '\0';
+	for (char *c = from; *c; c++)
+		path[at++] = *c == '/' ? '%' : *c;
+	path[at] = '\0';
 	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 }
 
-__attribute__((constructor, no_instrument_function)) static void
-reached_begin(void)
+__attribute__((constructor)) OWN void reached_begin(void)
 {
-	size = (size_t)(&etext - &__executable_start);
+	size = (size_t)(&etext - &__ehdr_start);
 	const char *folder = getenv("HD_REACHED");
-	int fd = folder ? file_of_program(folder) : -1;
+	int fd = folder ? reached_file(folder) : -1;
 	struct stat st;
 	if (fd < 0)
 		return;
@@ -52,15 +59,15 @@ reached_begin(void)
 	close(fd);
 }
 
-void __cyg_profile_func_enter(void *function, void *caller)
+OWN void __cyg_profile_func_enter(void *function, void *caller)
 {
-	size_t at = (size_t)((char *)function - &__executable_start);
+	size_t at = (size_t)((char *)function - &__ehdr_start);
 	(void)caller;
-	if (entered && at < size) /* a library's is none of ours */
+	if (entered && at < size)
 		entered[at] = 1;
 }
 
-void __cyg_profile_func_exit(void *function, void *caller)
+OWN void __cyg_profile_func_exit(void *function, void *caller)
 {
 	(void)function;
 	(void)caller;

@@ -30,6 +30,8 @@ enum { MAX_CHANNELS = 64 };
 
 /* ---- memory.c: our own memory, and what is allocated in it */
 
+/* Maps the memory of a program; MAP_FAILED with errno. */
+void *memory_map(int file);
 /* Maps new memory and starts its allocator; an errno. */
 int memory_make(struct memory **out, int *file);
 /* Zeros; 0 if there is no more. */
@@ -142,12 +144,17 @@ struct adapter {
 	int bell[2];
 	pthread_mutex_t call_lock;
 	pthread_mutex_t lock; /* lists and numbers below */
+	uint32_t forks; /* between the first that attached and this process */
 	struct numbers qp_numbers, cq_numbers, srq_numbers, region_numbers;
 	struct pair *qps[MAX_QPS];
 	struct cq *cqs[MAX_CQS];
 	struct srq *srqs[MAX_SRQS];
 	uint32_t next_pd;
 	struct context *contexts;
+	pthread_mutex_t flow_lock;    /* new rows of the memory's flows */
+	pthread_mutex_t path_lock;    /* paths of datagrams */
+	pthread_mutex_t request_lock; /* requests to the engine */
+	pthread_mutex_t notes_lock;   /* what the engine says */
 	pthread_mutex_t peers_lock;
 	struct peer *peers[LIVE_PROGRAMS];
 	/* Queue pairs whose sends wait for something. */
@@ -167,11 +174,18 @@ struct context {
 	struct verbs_context verbs;
 	struct context *next;
 	int async[2];
+	uint32_t forks; /* adapter.forks when it was opened */
 };
 
 static inline struct context *context_of(struct ibv_context *c)
 {
 	return container(c, struct context, verbs.context);
+}
+
+/* It, and all that was made of it, is the adapter of a parent process. */
+static inline bool context_is_inherited(struct ibv_context *c)
+{
+	return context_of(c)->forks != adapter.forks;
 }
 
 void context_fill(struct verbs_context *v);
@@ -192,6 +206,14 @@ struct ah {
 	uint8_t sgid_index, hop_limit, traffic_class;
 	uint32_t flow_label;
 	union ibv_gid dgid;
+};
+
+/* Access that regions and queue pairs grant, and hints that they ignore. */
+enum {
+	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+	KNOWN_ACCESS =
+		GRANTED_ACCESS | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
 };
 
 /* Bytes under a key, as a request names them. */
@@ -351,6 +373,7 @@ struct pair {
 	uint64_t next_try;     /* by the background thread */
 	struct pair *next_waiting;
 	uint64_t building; /* ibv_wr_*: what tail becomes by wr_complete */
+	uint64_t ops;      /* ibv_wr_*: enum ibv_qp_create_send_ops_flags */
 	struct group group;
 	struct path path;
 	int32_t index;
@@ -405,6 +428,15 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	      struct ibv_send_wr **bad);
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	      struct ibv_recv_wr **bad);
+/* Operations of queue pairs of a type: enum ibv_qp_create_send_ops_flags. */
+uint64_t post_operations(enum ibv_qp_type type);
+/* Flags of a send that this adapter has; the others are refused. */
+enum {
+	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |
+		     IBV_SEND_INLINE,
+};
+/* The operation brings data back, so that it cannot have inline data. */
+bool post_reads(uint32_t opcode);
 /* Where a datagram goes. */
 void post_address(const struct pair *q, struct send *s, const struct ah *ah,
 		  uint32_t qpn, uint32_t qkey);

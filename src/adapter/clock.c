@@ -218,9 +218,19 @@ static void trap_counter(void)
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
 }
 
+static void free_counter(void)
+{
+	real_action(SIGSEGV, &theirs, NULL);
+	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+}
+
 #else
 
 static void trap_counter(void)
+{
+}
+
+static void free_counter(void)
 {
 }
 
@@ -235,4 +245,10 @@ void clock_begin(void)
 			state.begin[i] = to_ns(&t);
 	atomic_store(&state.is_on, true);
 	trap_counter();
+}
+
+void clock_end(void)
+{
+	if (atomic_exchange(&state.is_on, false))
+		free_counter();
 }

@@ -307,6 +307,10 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	struct cq *cq = cq_of(ibv);
 	int got = 0;
 
+	if (context_is_inherited(ibv->context)) {
+		errno = EPERM;
+		return -1;
+	}
 	if (atomic_load_explicit(&adapter.n_waiting, memory_order_relaxed))
 		post_retry(false);
 	if (is_timed())
@@ -329,6 +333,8 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 {
 	struct cq *cq = cq_of(ibv);
 
+	if (context_is_inherited(ibv->context))
+		return EPERM;
 	/* Who waits for any is not made to wait for solicited ones only. */
 	if (atomic_load(&cq->shared->armed) != ARM_ANY)
 		atomic_store(&cq->shared->armed,
@@ -345,6 +351,11 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 	struct channel *c = calloc(1, sizeof(*c));
 	int ends[2];
 
+	if (context_is_inherited(context)) {
+		free(c);
+		errno = EPERM;
+		return NULL;
+	}
 	if (!c || pipe2(ends, O_CLOEXEC) != 0) {
 		free(c);
 		return NULL;
@@ -374,6 +385,10 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 {
 	struct completion_event e;
 
+	if (context_is_inherited(channel->context)) {
+		errno = EPERM;
+		return -1;
+	}
 	for (;;) {
 		if (read(channel->fd, &e, sizeof(e)) != (ssize_t)sizeof(e))
 			return -1;
@@ -461,10 +476,16 @@ static int shared_make(struct cq *cq, uint32_t size,
 struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
 		   struct ibv_comp_channel *channel)
 {
-	struct cq *cq =
-		depth > 0 && depth <= MAX_CQE ? calloc(1, sizeof(*cq)) : NULL;
-	int error = depth > 0 && depth <= MAX_CQE ? ENOMEM : EINVAL;
+	struct cq *cq = NULL;
+	int error = EINVAL;
 
+	if (context_is_inherited(context) ||
+	    (channel && context_is_inherited(channel->context))) {
+		error = EPERM;
+	} else if (depth > 0 && depth <= MAX_CQE) {
+		cq = calloc(1, sizeof(*cq));
+		error = ENOMEM;
+	}
 	if (cq)
 		error = shared_make(cq, (uint32_t)depth, channel);
 	if (error) {
@@ -505,6 +526,8 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	struct shared_cq *s = cq->shared;
 	struct shared_cq next = { .size = 0 };
 
+	if (context_is_inherited(ibv->context))
+		return EPERM;
 	if (cqe <= 0 || cqe > MAX_CQE)
 		return EINVAL;
 	if (rings_make(&next, (uint32_t)cqe) != 0)
@@ -535,18 +558,11 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	return fits ? 0 : EINVAL;
 }
 
-int ibv_destroy_cq(struct ibv_cq *ibv)
+/* Nobody uses it: the events are acknowledged, the number is free again. */
+static void shared_end(struct cq *cq)
 {
-	struct cq *cq = cq_of(ibv);
+	struct ibv_cq *ibv = &cq->ibv;
 
-	pthread_mutex_lock(&adapter.lock);
-	bool busy = cq->users > 0;
-
-	if (!busy)
-		adapter.cqs[cq->index] = NULL;
-	pthread_mutex_unlock(&adapter.lock);
-	if (busy)
-		return EBUSY;
 	event_settle(&ibv->mutex, &ibv->cond, &cq->got,
 		     &ibv->comp_events_completed);
 	event_settle(&ibv->mutex, &ibv->cond, &cq->got_async,
@@ -555,11 +571,28 @@ int ibv_destroy_cq(struct ibv_cq *ibv)
 	lock_take(&cq->shared->lock);
 	lock_give(&cq->shared->lock);
 	rings_free(cq->shared);
-	if (ibv->channel)
-		ibv->channel->refcnt--;
 	pthread_mutex_lock(&adapter.lock);
 	number_give(&adapter.cq_numbers, cq->index);
 	pthread_mutex_unlock(&adapter.lock);
+}
+
+int ibv_destroy_cq(struct ibv_cq *ibv)
+{
+	struct cq *cq = cq_of(ibv);
+	bool inherited = context_is_inherited(ibv->context);
+
+	pthread_mutex_lock(&adapter.lock);
+	bool busy = cq->users > 0;
+
+	if (!busy && !inherited)
+		adapter.cqs[cq->index] = NULL;
+	pthread_mutex_unlock(&adapter.lock);
+	if (busy)
+		return EBUSY;
+	if (!inherited)
+		shared_end(cq);
+	if (ibv->channel)
+		ibv->channel->refcnt--;
 	free(cq);
 	return 0;
 }

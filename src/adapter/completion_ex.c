@@ -6,8 +6,7 @@
 #include "adapter/timed.h"
 
 /*
- * Extended completion queues: one entry at a time, read field by field. Those
- * of a queue that was not asked to have a field have no function for it.
+ * Extended completion queues: one entry at a time, read field by field.
  */
 
 static struct cq *cq_of(struct ibv_cq_ex *cq)
@@ -39,6 +38,8 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 {
 	struct cq *cq = cq_of(ex);
 
+	if (context_is_inherited(ex->context))
+		return EPERM;
 	if (attr->comp_mask)
 		return EINVAL;
 	if (atomic_load_explicit(&adapter.n_waiting, memory_order_relaxed))
@@ -81,6 +82,26 @@ static uint64_t read_stamp(struct ibv_cq_ex *ex)
 	return cq_of(ex)->stamp;
 }
 
+/* Fields that no completion of this adapter has. */
+static uint16_t read_no_vlan(struct ibv_cq_ex *ex)
+{
+	(void)ex;
+	return 0;
+}
+
+static uint32_t read_no_tag(struct ibv_cq_ex *ex)
+{
+	(void)ex;
+	return 0;
+}
+
+static void read_no_match(struct ibv_cq_ex *ex, struct ibv_wc_tm_info *out)
+{
+	(void)ex;
+	*out = (struct ibv_wc_tm_info){ 0 };
+}
+
+/* No function is NULL, whichever fields the program asked for. */
 static void fill(struct cq *cq)
 {
 	struct ibv_cq_ex *ex = &cq->ex;
@@ -91,24 +112,18 @@ static void fill(struct cq *cq)
 	ex->read_opcode = read_opcode;
 	ex->read_vendor_err = read_vendor_err;
 	ex->read_wc_flags = read_wc_flags;
-	if (cq->wc_flags & IBV_WC_EX_WITH_BYTE_LEN)
-		ex->read_byte_len = read_byte_len;
-	if (cq->wc_flags & IBV_WC_EX_WITH_IMM)
-		ex->read_imm_data = read_imm_data;
-	if (cq->wc_flags & IBV_WC_EX_WITH_QP_NUM)
-		ex->read_qp_num = read_qp_num;
-	if (cq->wc_flags & IBV_WC_EX_WITH_SRC_QP)
-		ex->read_src_qp = read_src_qp;
-	if (cq->wc_flags & IBV_WC_EX_WITH_SLID)
-		ex->read_slid = read_slid;
-	if (cq->wc_flags & IBV_WC_EX_WITH_SL)
-		ex->read_sl = read_sl;
-	if (cq->wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
-		ex->read_dlid_path_bits = read_dlid_path_bits;
-	if (cq->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
-		ex->read_completion_ts = read_stamp;
-	if (cq->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
-		ex->read_completion_wallclock_ns = read_stamp;
+	ex->read_byte_len = read_byte_len;
+	ex->read_imm_data = read_imm_data;
+	ex->read_qp_num = read_qp_num;
+	ex->read_src_qp = read_src_qp;
+	ex->read_slid = read_slid;
+	ex->read_sl = read_sl;
+	ex->read_dlid_path_bits = read_dlid_path_bits;
+	ex->read_completion_ts = read_stamp;
+	ex->read_completion_wallclock_ns = read_stamp;
+	ex->read_cvlan = read_no_vlan;
+	ex->read_flow_tag = read_no_tag;
+	ex->read_tm_info = read_no_match;
 }
 
 struct ibv_cq_ex *cq_create_ex(struct ibv_context *context,
@@ -117,10 +132,18 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context,
 	const uint64_t known = IBV_WC_STANDARD_FLAGS |
 			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	bool has_flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS;
+	int error = 0;
 
 	if (attr->wc_flags & ~known ||
-	    attr->comp_vector >= (uint32_t)context->num_comp_vectors) {
-		errno = (attr->wc_flags & ~known) ? EOPNOTSUPP : EINVAL;
+	    attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS ||
+	    (has_flags &&
+	     attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
+		error = EOPNOTSUPP;
+	else if (attr->comp_vector >= (uint32_t)context->num_comp_vectors)
+		error = EINVAL;
+	if (error) {
+		errno = error;
 		return NULL;
 	}
 	struct cq *cq = cq_make(context, (int)attr->cqe, attr->cq_context,

@@ -100,6 +100,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 	v->cmd_fd = -1;
 	v->async_fd = c->async[0];
 	v->num_comp_vectors = 1;
+	c->forks = adapter.forks;
 	pthread_mutex_init(&v->mutex, NULL);
 	pthread_mutex_lock(&adapter.lock);
 	c->next = adapter.contexts;
@@ -175,7 +176,8 @@ static void describe_device(struct ibv_device_attr *a)
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *a)
 {
-	(void)context;
+	if (context_is_inherited(context))
+		return EPERM;
 	describe_device(a);
 	return 0;
 }
@@ -184,7 +186,8 @@ static int query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *a, size_t size)
 {
-	(void)context;
+	if (context_is_inherited(context))
+		return EPERM;
 	if (input && input->comp_mask)
 		return EINVAL;
 	memset(a, 0, size);
@@ -234,14 +237,20 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 			a->active_speed = extended[i];
 }
 
+/* An errno. */
+static int port_of(struct ibv_context *context, uint32_t number,
+		   struct live_port *out)
+{
+	return context_is_inherited(context) ? EPERM : fabric_port(number, out);
+}
+
 static int query_port(struct ibv_context *context, uint8_t number,
 		      struct ibv_port_attr *a, size_t size)
 {
 	struct ibv_port_attr whole;
 	struct live_port port;
-	int error = fabric_port(number, &port);
+	int error = port_of(context, number, &port);
 
-	(void)context;
 	if (error)
 		return error;
 	describe_port(&port, &whole);
@@ -265,10 +274,9 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 {
 	struct live_port port;
 	int error = index >= 0 && (uint32_t)index < n_gids()
-			    ? fabric_port(port_num, &port)
+			    ? port_of(context, port_num, &port)
 			    : EINVAL;
 
-	(void)context;
 	if (error) {
 		errno = error;
 		return -1;
@@ -336,9 +344,8 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index,
 		   __be16 *pkey)
 {
 	struct live_port port;
-	int error = fabric_port(port_num, &port);
+	int error = port_of(context, port_num, &port);
 
-	(void)context;
 	if (!error &&
 	    (index < 0 || index >= port.n_pkeys || index >= LIVE_PKEYS))
 		error = EINVAL;
@@ -354,9 +361,8 @@ int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num,
 		       __be16 pkey)
 {
 	struct live_port port;
-	int error = fabric_port(port_num, &port);
+	int error = port_of(context, port_num, &port);
 
-	(void)context;
 	for (int i = 0; !error && i < port.n_pkeys && i < LIVE_PKEYS; i++)
 		if (htons(port.pkeys[i]) == pkey)
 			return i;

@@ -65,6 +65,10 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *e)
 	struct news n;
 	bool found;
 
+	if (context_is_inherited(context)) {
+		errno = EPERM;
+		return -1;
+	}
 	do {
 		if (read(context->async_fd, &n, sizeof(n)) !=
 		    (ssize_t)sizeof(n))

@@ -19,10 +19,15 @@
 struct adapter adapter = {
 	.events = -1,
 	.calls = -1,
+	.bell = { -1, -1 },
 	.call_lock = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.peers_lock = PTHREAD_MUTEX_INITIALIZER,
 	.waiting_lock = PTHREAD_MUTEX_INITIALIZER,
+	.flow_lock = PTHREAD_MUTEX_INITIALIZER,
+	.path_lock = PTHREAD_MUTEX_INITIALIZER,
+	.request_lock = PTHREAD_MUTEX_INITIALIZER,
+	.notes_lock = PTHREAD_MUTEX_INITIALIZER,
 	.qp_numbers = { .most = MAX_QPS },
 	.cq_numbers = { .most = MAX_CQS },
 	.srq_numbers = { .most = MAX_SRQS },
@@ -148,14 +153,13 @@ void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid,
 void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 		  uint64_t octets)
 {
-	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 	static _Thread_local uint32_t last;
 	struct live_flow *flows = adapter.memory->head.flows;
 	uint32_t i = last;
 
 	if (!flows[i].used || flows[i].from != from || flows[i].dlid != dlid ||
 	    flows[i].sl != sl) {
-		pthread_mutex_lock(&making);
+		pthread_mutex_lock(&adapter.flow_lock);
 		for (i = 0; i < LIVE_FLOWS && flows[i].used; i++)
 			if (flows[i].from == from && flows[i].dlid == dlid &&
 			    flows[i].sl == sl)
@@ -166,7 +170,7 @@ void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 			flows[i].sl = (uint8_t)sl;
 			atomic_store(&flows[i].used, 1);
 		}
-		pthread_mutex_unlock(&making);
+		pthread_mutex_unlock(&adapter.flow_lock);
 		if (i == LIVE_FLOWS)
 			return; /* more than anybody looks at */
 		last = i;
@@ -230,6 +234,9 @@ static int attach(void)
 	adapter.self->pid = getpid();
 	adapter.self->memory = adapter.memory;
 	adapter.peers[adapter.number] = adapter.self;
+	/* Keys of programs differ, as those of one adapter do. */
+	adapter.region_numbers.next =
+		adapter.number * (MAX_REGIONS / LIVE_PROGRAMS);
 	adapter.memory->bell = adapter.bell[1];
 	adapter.memory->head.clock.bell = adapter.bell[1];
 	/* Where only descendants may be looked into, others may into us. */

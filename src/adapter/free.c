@@ -281,27 +281,27 @@ static enum outcome send_connected(struct pair *q, struct request *r,
 static struct path datagram_path(const struct pair *q, const struct send *s)
 {
 	enum { PLACES = 1024 };
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct {
-		uint32_t port;
+		uint32_t program, port;
 		uint16_t dlid;
 		uint8_t sl;
 		struct path path;
 	} known[PLACES], *k;
 	struct path path;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&adapter.path_lock);
 	k = &known[(s->dlid * 16U + s->sl) % PLACES];
-	if (k->port != q->attr.port_num || k->dlid != s->dlid ||
-	    k->sl != s->sl) {
+	if (k->program != adapter.number || k->port != q->attr.port_num ||
+	    k->dlid != s->dlid || k->sl != s->sl) {
 		k->path.generation = 0;
+		k->program = adapter.number;
 		k->port = q->attr.port_num;
 		k->dlid = s->dlid;
 		k->sl = s->sl;
 	}
 	fabric_path(&k->path, q->attr.port_num, q->port.lid, s->dlid, s->sl);
 	path = k->path;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&adapter.path_lock);
 	return path;
 }
 

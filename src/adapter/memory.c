@@ -57,7 +57,7 @@ static struct {
 		uint64_t *offsets;
 		size_t n, cap;
 	} unused[CLASSES];
-} arena = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} arena; /* arena_start */
 
 static unsigned class_of(size_t size)
 {
@@ -68,6 +68,28 @@ static unsigned class_of(size_t size)
 	return k;
 }
 
+void *memory_map(int file)
+{
+	void *at = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_NORESERVE, file, 0);
+
+	if (at != MAP_FAILED) {
+		madvise(at, MEMORY_SIZE, MADV_DONTDUMP);
+		madvise(at, MEMORY_SIZE, MADV_DONTFORK);
+	}
+	return at;
+}
+
+static void arena_start(void)
+{
+	for (unsigned k = 0; k < CLASSES; k++) {
+		free(arena.unused[k].offsets);
+		memset(&arena.unused[k], 0, sizeof(arena.unused[k]));
+	}
+	pthread_mutex_init(&arena.lock, NULL);
+	arena.end = (sizeof(struct memory) + PAGE - 1) / PAGE * PAGE;
+}
+
 int memory_make(struct memory **out, int *file)
 {
 	int fd =
@@ -76,8 +98,7 @@ int memory_make(struct memory **out, int *file)
 
 	if (fd >= 0 && ftruncate(fd, (off_t)MEMORY_SIZE) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
-		at = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_NORESERVE, fd, 0);
+		at = memory_map(fd);
 	if (at == MAP_FAILED) {
 		int error = errno;
 
@@ -85,13 +106,12 @@ int memory_make(struct memory **out, int *file)
 			close(fd);
 		return error;
 	}
-	madvise(at, MEMORY_SIZE, MADV_DONTDUMP);
 	*out = at;
 	*file = fd;
 	(*out)->head.magic = LIVE_MEMORY_MAGIC;
 	(*out)->head.pid = getpid();
 	lock_init(&(*out)->atomics);
-	arena.end = (sizeof(struct memory) + PAGE - 1) / PAGE * PAGE;
+	arena_start();
 	return 0;
 }
 

@@ -33,15 +33,13 @@ static struct peer *peer_map(uint32_t number)
 		free(p);
 		return NULL;
 	}
-	void *at = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_NORESERVE, t.file, 0);
+	void *at = memory_map(t.file);
 
 	close(t.file);
 	if (at == MAP_FAILED) {
 		free(p);
 		return NULL;
 	}
-	madvise(at, MEMORY_SIZE, MADV_DONTDUMP);
 	p->number = number;
 	p->memory = at;
 	p->pid = p->memory->head.pid;

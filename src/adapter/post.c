@@ -27,6 +27,10 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	uint32_t n = 0;
 	int error = 0;
 
+	if (context_is_inherited(qp->context)) {
+		*bad = wr;
+		return EPERM;
+	}
 	pthread_mutex_lock(&q->post);
 	if (atomic_load(&s->state) == IBV_QPS_RESET || q->init.srq)
 		error = EINVAL;
@@ -68,6 +72,29 @@ static const struct {
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { 1 << IBV_QPT_RC, true },
 };
 
+/* Flag and opcode have the same number, as verbs define them. */
+_Static_assert(IBV_QP_EX_WITH_RDMA_WRITE == 1 << IBV_WR_RDMA_WRITE &&
+		       IBV_QP_EX_WITH_SEND == 1 << IBV_WR_SEND &&
+		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD ==
+			       1 << IBV_WR_ATOMIC_FETCH_AND_ADD,
+	       "bit of an operation");
+
+uint64_t post_operations(enum ibv_qp_type type)
+{
+	uint64_t ops = 0;
+
+	if (type < IBV_QPT_RC || type > IBV_QPT_UD)
+		return 0;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		ops |= (uint64_t)(operations[i].kinds >> type & 1) << i;
+	return ops;
+}
+
+bool post_reads(uint32_t opcode)
+{
+	return operations[opcode].reads;
+}
+
 static bool is_possible(const struct pair *q, const struct ibv_send_wr *wr)
 {
 	size_t known = sizeof(operations) / sizeof(operations[0]);
@@ -76,8 +103,8 @@ static bool is_possible(const struct pair *q, const struct ibv_send_wr *wr)
 	       operations[wr->opcode].kinds >> q->init.qp_type & 1 &&
 	       wr->num_sge >= 0 &&
 	       (uint32_t)wr->num_sge <= q->init.cap.max_send_sge &&
-	       !(wr->send_flags & IBV_SEND_INLINE &&
-		 operations[wr->opcode].reads);
+	       !(wr->send_flags & ~(unsigned)SEND_FLAGS) &&
+	       !(wr->send_flags & IBV_SEND_INLINE && post_reads(wr->opcode));
 }
 
 static int take_inline(const struct pair *q, const struct ibv_send_wr *wr,
@@ -366,6 +393,10 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	struct pair *q = qp_of(qp);
 	int error = 0;
 
+	if (context_is_inherited(qp->context)) {
+		*bad = wr;
+		return EPERM;
+	}
 	pthread_mutex_lock(&q->send);
 	uint32_t state = atomic_load(&q->shared->state);
 

@@ -20,6 +20,10 @@ static void wr_start(struct ibv_qp_ex *ex)
 {
 	struct pair *q = qp_of_ex(ex);
 
+	if (context_is_inherited(q->ibv.context)) {
+		q->build_error = EPERM;
+		return;
+	}
 	pthread_mutex_lock(&q->send);
 	q->building = q->tail;
 	q->build_error = 0;
@@ -28,6 +32,9 @@ static void wr_start(struct ibv_qp_ex *ex)
 static int wr_complete(struct ibv_qp_ex *ex)
 {
 	struct pair *q = qp_of_ex(ex);
+
+	if (context_is_inherited(q->ibv.context))
+		return EPERM;
 	uint32_t state = atomic_load(&q->shared->state);
 	int error = q->build_error;
 
@@ -44,7 +51,10 @@ static int wr_complete(struct ibv_qp_ex *ex)
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-	pthread_mutex_unlock(&qp_of_ex(ex)->send);
+	struct pair *q = qp_of_ex(ex);
+
+	if (!context_is_inherited(q->ibv.context))
+		pthread_mutex_unlock(&q->send);
 }
 
 /* The request that is being built; NULL if there is none. */
@@ -63,6 +73,14 @@ static void begin(struct ibv_qp_ex *ex, struct ibv_send_wr *wr)
 
 	if (q->build_error)
 		return;
+	if (!(q->ops >> wr->opcode & 1)) {
+		q->build_error = EOPNOTSUPP;
+		return;
+	}
+	if (ex->wr_flags & ~(unsigned)SEND_FLAGS) {
+		q->build_error = EINVAL;
+		return;
+	}
 	if (q->building - q->head >= q->init.cap.max_send_wr) {
 		q->build_error = ENOMEM;
 		return;
@@ -196,6 +214,10 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n,
 
 	if (!s)
 		return;
+	if (post_reads(s->opcode)) {
+		q->build_error = EINVAL;
+		return;
+	}
 	s->length = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (s->length + list[i].length > q->init.cap.max_inline_data) {
@@ -217,13 +239,54 @@ static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 	wr_set_inline_data_list(ex, 1, &one);
 }
 
-/* ---- functions of what was asked for only */
+/* ---- operations that this adapter does not have */
+
+static void unsupported(struct ibv_qp_ex *ex)
+{
+	qp_of_ex(ex)->build_error = EOPNOTSUPP;
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	(void)mw;
+	(void)rkey;
+	(void)info;
+	unsupported(ex);
+}
+
+static void unsupported_key(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	(void)rkey;
+	unsupported(ex);
+}
+
+static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size,
+			uint16_t mss)
+{
+	(void)header;
+	(void)size;
+	(void)mss;
+	unsupported(ex);
+}
+
+static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
+			    const void *from)
+{
+	(void)rkey;
+	(void)addr;
+	(void)from;
+	unsupported(ex);
+}
+
+/* ---- no function is NULL; wr_complete reports what was not asked for */
 
 void qp_fill_ex(struct pair *q, uint64_t ops)
 {
 	struct ibv_qp_ex *ex = &q->ex;
 
 	q->is_extended = true;
+	q->ops = ops;
 	ex->wr_start = wr_start;
 	ex->wr_complete = wr_complete;
 	ex->wr_abort = wr_abort;
@@ -232,20 +295,19 @@ void qp_fill_ex(struct pair *q, uint64_t ops)
 	ex->wr_set_inline_data = wr_set_inline_data;
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;
 	ex->wr_set_ud_addr = wr_set_ud_addr;
-	if (ops & IBV_QP_EX_WITH_SEND)
-		ex->wr_send = wr_send;
-	if (ops & IBV_QP_EX_WITH_SEND_WITH_IMM)
-		ex->wr_send_imm = wr_send_imm;
-	if (ops & IBV_QP_EX_WITH_RDMA_WRITE)
-		ex->wr_rdma_write = wr_rdma_write;
-	if (ops & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
-		ex->wr_rdma_write_imm = wr_rdma_write_imm;
-	if (ops & IBV_QP_EX_WITH_RDMA_READ)
-		ex->wr_rdma_read = wr_rdma_read;
-	if (ops & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP)
-		ex->wr_atomic_cmp_swp = wr_cmp_swp;
-	if (ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
-		ex->wr_atomic_fetch_add = wr_fetch_add;
+	ex->wr_set_xrc_srqn = unsupported_key;
+	ex->wr_send = wr_send;
+	ex->wr_send_imm = wr_send_imm;
+	ex->wr_send_inv = unsupported_key;
+	ex->wr_send_tso = wr_send_tso;
+	ex->wr_rdma_write = wr_rdma_write;
+	ex->wr_rdma_write_imm = wr_rdma_write_imm;
+	ex->wr_rdma_read = wr_rdma_read;
+	ex->wr_atomic_cmp_swp = wr_cmp_swp;
+	ex->wr_atomic_fetch_add = wr_fetch_add;
+	ex->wr_atomic_write = wr_atomic_write;
+	ex->wr_bind_mw = wr_bind_mw;
+	ex->wr_local_inv = unsupported_key;
 }
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)

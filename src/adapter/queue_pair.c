@@ -18,6 +18,10 @@ static int check_caps(const struct ibv_qp_init_attr *a)
 	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC &&
 	    a->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
+	if ((a->send_cq && context_is_inherited(a->send_cq->context)) ||
+	    (a->recv_cq && context_is_inherited(a->recv_cq->context)) ||
+	    (a->srq && context_is_inherited(a->srq->context)))
+		return EPERM;
 	if (!a->send_cq || !a->recv_cq || c->max_send_wr > MAX_DEPTH ||
 	    c->max_recv_wr > MAX_DEPTH || c->max_send_sge > most_sge() ||
 	    c->max_recv_sge > most_sge() || c->max_inline_data > MAX_INLINE)
@@ -117,7 +121,8 @@ static void present(struct pair *q, struct ibv_pd *pd)
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	struct pair *q = NULL;
-	int error = check_caps(init);
+	int error =
+		context_is_inherited(pd->context) ? EPERM : check_caps(init);
 
 	if (!error) {
 		q = calloc(1, sizeof(*q));
@@ -142,21 +147,29 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	return &q->ibv;
 }
 
+/* An errno: EOPNOTSUPP unless every bit has a meaning in this adapter. */
+static int check_extension(const struct ibv_qp_init_attr_ex *a)
+{
+	const uint32_t known = IBV_QP_INIT_ATTR_PD |
+			       IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (a->comp_mask & ~known ||
+	    (a->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && a->create_flags) ||
+	    (a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	     a->send_ops_flags & ~post_operations(a->qp_type)))
+		return EOPNOTSUPP;
+	return (a->comp_mask & IBV_QP_INIT_ATTR_PD) ? 0 : EINVAL;
+}
+
 struct ibv_qp *qp_create_ex(struct ibv_context *context,
 			    struct ibv_qp_init_attr_ex *attr)
 {
-	const uint32_t known =
-		IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	const uint64_t refused = IBV_QP_EX_WITH_BIND_MW |
-				 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_TSO;
+	int error = check_extension(attr);
 
 	(void)context;
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) ||
-	    attr->comp_mask & ~known ||
-	    (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
-	     attr->send_ops_flags & refused)) {
-		errno = (attr->comp_mask & IBV_QP_INIT_ATTR_PD) ? EOPNOTSUPP
-								: EINVAL;
+	if (error) {
+		errno = error;
 		return NULL;
 	}
 	/* The first members are those of the plain one. */
@@ -269,6 +282,9 @@ static int check_values(const struct pair *q, const struct ibv_qp_attr *a,
 	      (uint8_t)a->path_mtu > port->mtu_cap)) ||
 	    (mask & IBV_QP_AV && (a->ah_attr.sl > 15 || !is_path(&a->ah_attr))))
 		return EINVAL;
+	if (mask & IBV_QP_ACCESS_FLAGS &&
+	    a->qp_access_flags & ~(unsigned)KNOWN_ACCESS)
+		return EOPNOTSUPP;
 	if (is_roce() && ((mask & IBV_QP_MAX_QP_RD_ATOMIC &&
 			   a->max_rd_atomic > ROCE_READS) ||
 			  (mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
@@ -408,6 +424,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct pair *q = qp_of(qp);
 
+	if (context_is_inherited(qp->context))
+		return EPERM;
 	if (mask & IBV_QP_STATE &&
 	    (attr->qp_state == IBV_QPS_RESET || attr->qp_state == IBV_QPS_ERR))
 		timed_linger(q);
@@ -430,6 +448,8 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	struct pair *q = qp_of(qp);
 
 	(void)mask;
+	if (context_is_inherited(qp->context))
+		return EPERM;
 	pthread_mutex_lock(&q->send);
 	*attr = q->attr;
 	attr->qp_state = attr->cur_qp_state =
@@ -446,9 +466,9 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 
 /* ---- the end of one */
 
-int ibv_destroy_qp(struct ibv_qp *qp)
+static void shared_end(struct pair *q)
 {
-	struct pair *q = qp_of(qp);
+	struct ibv_qp *qp = &q->ibv;
 	struct shared_qp *s = q->shared;
 
 	timed_linger(q);
@@ -470,10 +490,18 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 		roce_pair(q);
 	pthread_mutex_unlock(&q->send);
 	ring_free(&s->ring);
-	use(q, -1);
 	pthread_mutex_lock(&adapter.lock);
 	number_give(&adapter.qp_numbers, q->index);
 	pthread_mutex_unlock(&adapter.lock);
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	struct pair *q = qp_of(qp);
+
+	if (!context_is_inherited(qp->context))
+		shared_end(q);
+	use(q, -1);
 	free(q->group.qpns);
 	free(q->ring);
 	free(q);
@@ -494,6 +522,8 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 		.mlid = lid,
 	};
 
+	if (context_is_inherited(qp->context))
+		return EPERM;
 	if (qp->qp_type != IBV_QPT_UD || lid < LID_FIRST_MCAST ||
 	    gid->raw[0] != 0xFF)
 		return EINVAL;

@@ -134,8 +134,10 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 	struct srq *srq = NULL;
 	int error = EINVAL;
 
-	if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
-	    attr->max_sge <= most_sge()) {
+	if (context_is_inherited(pd->context)) {
+		error = EPERM;
+	} else if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
+		   attr->max_sge <= most_sge()) {
 		attr->max_sge = attr->max_sge ? attr->max_sge : 1;
 		srq = calloc(1, sizeof(*srq));
 		error = srq ? shared_make(srq, attr,
@@ -169,8 +171,10 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context,
 	struct ibv_srq_init_attr plain = { attr->srq_context, attr->attr };
 
 	(void)context;
-	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
-	    attr->srq_type != IBV_SRQT_BASIC) {
+	if (attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_TYPE |
+					  IBV_SRQ_INIT_ATTR_PD) ||
+	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
+	     attr->srq_type != IBV_SRQT_BASIC)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -194,7 +198,9 @@ int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
 {
 	struct srq *srq = srq_of(ibv);
 
-	if (mask & IBV_SRQ_MAX_WR)
+	if (context_is_inherited(ibv->context))
+		return EPERM;
+	if (mask & ~IBV_SRQ_LIMIT)
 		return EOPNOTSUPP;
 	if (mask & IBV_SRQ_LIMIT) {
 		if (attr->srq_limit >= srq->shared->ring.size)
@@ -208,31 +214,40 @@ int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
 {
 	const struct shared_srq *s = srq_of(ibv)->shared;
 
+	if (context_is_inherited(ibv->context))
+		return EPERM;
 	*attr = (struct ibv_srq_attr){ s->ring.size, s->ring.max_sge,
 				       atomic_load(&s->limit) };
 	return 0;
 }
 
-int ibv_destroy_srq(struct ibv_srq *ibv)
+static void shared_end(struct srq *srq)
 {
-	struct srq *srq = srq_of(ibv);
-
-	pthread_mutex_lock(&adapter.lock);
-	bool busy = srq->users > 0;
-
-	if (!busy)
-		adapter.srqs[srq->index] = NULL;
-	pthread_mutex_unlock(&adapter.lock);
-	if (busy)
-		return EBUSY;
-	event_settle(&ibv->mutex, &ibv->cond, &srq->got_async,
-		     &ibv->events_completed);
+	event_settle(&srq->ibv.mutex, &srq->ibv.cond, &srq->got_async,
+		     &srq->ibv.events_completed);
 	if (is_timed())
 		timed_shared(srq, false);
 	ring_free(&srq->shared->ring);
 	pthread_mutex_lock(&adapter.lock);
 	number_give(&adapter.srq_numbers, srq->index);
 	pthread_mutex_unlock(&adapter.lock);
+}
+
+int ibv_destroy_srq(struct ibv_srq *ibv)
+{
+	struct srq *srq = srq_of(ibv);
+	bool inherited = context_is_inherited(ibv->context);
+
+	pthread_mutex_lock(&adapter.lock);
+	bool busy = srq->users > 0;
+
+	if (!busy && !inherited)
+		adapter.srqs[srq->index] = NULL;
+	pthread_mutex_unlock(&adapter.lock);
+	if (busy)
+		return EBUSY;
+	if (!inherited)
+		shared_end(srq);
 	container(ibv->pd, struct pd, ibv)->users--;
 	free(srq);
 	return 0;
@@ -245,6 +260,10 @@ int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr,
 	uint32_t n = 0;
 	int error = 0;
 
+	if (context_is_inherited(ibv->context)) {
+		*bad = wr;
+		return EPERM;
+	}
 	pthread_mutex_lock(&srq->post);
 	while (wr && !error) {
 		error = ring_post(adapter.memory, &srq->shared->ring, wr);

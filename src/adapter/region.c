@@ -11,10 +11,11 @@
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-	struct pd *pd = calloc(1, sizeof(*pd));
+	bool inherited = context_is_inherited(context);
+	struct pd *pd = inherited ? NULL : calloc(1, sizeof(*pd));
 
 	if (!pd) {
-		errno = ENOMEM;
+		errno = inherited ? EPERM : ENOMEM;
 		return NULL;
 	}
 	pthread_mutex_lock(&adapter.lock);
@@ -67,17 +68,12 @@ static bool is_mapped(const void *addr, size_t length)
 
 enum {
 	WRITES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
-	KNOWN_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-		       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
-	/* ODP, windows, zero based: not here. */
-	REFUSED_ACCESS = IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |
-			 IBV_ACCESS_ON_DEMAND,
 };
 
 static int check_region(const void *addr, size_t length, uint64_t iova,
 			int access)
 {
-	if (access & REFUSED_ACCESS)
+	if (access & ~KNOWN_ACCESS)
 		return EOPNOTSUPP;
 	if ((access & WRITES && !(access & IBV_ACCESS_LOCAL_WRITE)) ||
 	    (uintptr_t)addr + length < (uintptr_t)addr || iova + length < iova)
@@ -91,7 +87,7 @@ static void publish(struct region *r, int access, uint64_t iova)
 	struct shared_region *s = r->shared;
 
 	s->pd = container(r->ibv.pd, struct pd, ibv)->id;
-	s->access = (uint32_t)access & KNOWN_ACCESS;
+	s->access = (uint32_t)access & GRANTED_ACCESS;
 	s->iova = iova;
 	s->start = (uintptr_t)r->ibv.addr;
 	s->length = r->ibv.length;
@@ -113,6 +109,8 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
 	struct region *r = calloc(1, sizeof(*r));
 	int error = r ? check_region(addr, length, iova, (int)access) : ENOMEM;
 
+	if (context_is_inherited(pd->context))
+		error = EPERM;
 	if (error)
 		return refuse(r, error);
 	pthread_mutex_lock(&adapter.lock);
@@ -181,10 +179,12 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	struct region *r = container(mr, struct region, ibv);
 
-	withdraw(r);
-	pthread_mutex_lock(&adapter.lock);
-	number_give(&adapter.region_numbers, r->index);
-	pthread_mutex_unlock(&adapter.lock);
+	if (!context_is_inherited(mr->context)) {
+		withdraw(r);
+		pthread_mutex_lock(&adapter.lock);
+		number_give(&adapter.region_numbers, r->index);
+		pthread_mutex_unlock(&adapter.lock);
+	}
 	container(mr->pd, struct pd, ibv)->users--;
 	free(r);
 	return 0;
@@ -195,6 +195,13 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 {
 	struct region *r = container(mr, struct region, ibv);
 	bool moves = flags & IBV_REREG_MR_CHANGE_TRANSLATION;
+
+	if (context_is_inherited(mr->context) ||
+	    (flags & IBV_REREG_MR_CHANGE_PD &&
+	     context_is_inherited(pd->context))) {
+		errno = EPERM;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
 	int now = (flags & IBV_REREG_MR_CHANGE_ACCESS) ? access
 						       : (int)r->shared->access;
 
@@ -202,10 +209,12 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 		addr = mr->addr;
 		length = mr->length;
 	}
-	if (flags & ~(IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
-		      IBV_REREG_MR_CHANGE_ACCESS) ||
-	    check_region(addr, length, (uintptr_t)addr, now) != 0) {
-		errno = EINVAL;
+	int error = (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED)
+			    ? EOPNOTSUPP
+			    : check_region(addr, length, (uintptr_t)addr, now);
+
+	if (error) {
+		errno = error;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
 	uint64_t iova = moves ? (uintptr_t)addr : r->shared->iova;
@@ -260,6 +269,11 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct ah *ah = calloc(1, sizeof(*ah));
 
+	if (context_is_inherited(pd->context)) {
+		free(ah);
+		errno = EPERM;
+		return NULL;
+	}
 	if (!ah || attr->port_num == 0 ||
 	    attr->port_num > adapter.node.n_ports || attr->sl > 15 ||
 	    !is_path(attr)) {

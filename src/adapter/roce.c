@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "adapter/cable.h"
 #include "adapter/roce_link.h"
@@ -63,6 +64,15 @@ int roce_open(void)
 	if (!error)
 		roce.port = roce_port_new(&roce.own);
 	return error;
+}
+
+void roce_forget(void)
+{
+	close(roce.cable.fd);
+	pthread_mutex_init(&roce.running, NULL);
+	pthread_mutex_init(&roce.lock, NULL);
+	memset(roce.links, 0, sizeof(roce.links));
+	roce.n_notes = 0;
 }
 
 static hd_time now_ps(void)

@@ -33,6 +33,9 @@ static inline uint32_t most_sge(void)
 	return is_roce() ? (uint32_t)ROCE_SGE : (uint32_t)MAX_SGE;
 }
 
+/* In a child process: closes the cable, which stays the parent's. */
+void roce_forget(void);
+
 /* What the fabric's daemon would say. */
 int roce_describe_node(struct live_node *out);
 int roce_describe_port(uint32_t number, struct live_port *out);

@@ -38,10 +38,9 @@ void timed_meet(void)
 /* The engine takes what is there whatever else it waits for. */
 static void ask(const struct live_request *r)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct live_clock *c = clock_of();
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&adapter.request_lock);
 	uint64_t at = atomic_load(&c->posted);
 
 	while (at - atomic_load(&c->taken) >= LIVE_REQUESTS &&
@@ -55,7 +54,7 @@ static void ask(const struct live_request *r)
 		if (at == atomic_load(&c->taken))
 			live_wake(&c->waits);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&adapter.request_lock);
 }
 
 void timed_pair(const struct pair *q)
@@ -291,10 +290,9 @@ void timed_mend(void)
 
 void timed_hear(void)
 {
-	static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
 	struct live_clock *c = clock_of();
 
-	if (pthread_mutex_trylock(&hearing) != 0)
+	if (pthread_mutex_trylock(&adapter.notes_lock) != 0)
 		return;
 	uint64_t at = atomic_load(&c->heard);
 
@@ -305,5 +303,5 @@ void timed_hear(void)
 		timed_stir(adapter.memory);
 		atomic_store(&c->heard, ++at);
 	}
-	pthread_mutex_unlock(&hearing);
+	pthread_mutex_unlock(&adapter.notes_lock);
 }

@@ -67,5 +67,7 @@ int real_clock(clockid_t which, struct timespec *out);
 /* From now on the program reads the fabric's time; threads that there are
  * already, ours, read the processor's counter as it is. */
 void clock_begin(void);
+/* The program reads the machine's time again: it has no adapter. */
+void clock_end(void);
 
 #endif

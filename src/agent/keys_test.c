@@ -26,7 +26,8 @@ struct world {
 	struct agents *agents;
 	port_id hosts[HOSTS]; /* on ports 1 .. 3 of node 0, with LIDs 1 .. 3 */
 	unsigned arrived[HOSTS];
-	unsigned traps[3]; /* 257 .. 259 */
+	unsigned traps[3];  /* 257 .. 259 */
+	unsigned errors[3]; /* 129 .. 131 */
 	uint8_t notice[64];
 	uint8_t answer[MAD_SIZE];
 };
@@ -40,8 +41,12 @@ static void keep(void *context, port_id port, const struct mad_address *from,
 	(void)from;
 	assert_int_equal(size, MAD_SIZE);
 	if (mad[1] == MAD_SMP && mad[3] == MAD_TRAP) {
-		assert_in_range(trap, 257, 259);
-		w->traps[trap - 257]++;
+		if (trap >= 129 && trap <= 131)
+			w->errors[trap - 129]++;
+		else
+			assert_in_range(trap, 257, 259);
+		if (trap >= 257)
+			w->traps[trap - 257]++;
 		memcpy(w->notice, mad + DATA, sizeof(w->notice));
 		return;
 	}
@@ -237,6 +242,54 @@ static void test_notices_tell_of_the_packet(void **state)
 	finish(&w);
 }
 
+/*
+ * Of all counters three have a trap: local link integrity 129, excessive buffer
+ * overruns 130, and the flow control updates of each of 16 VLs 131. Details:
+ * the LID at 2 and the port at 4 (IBA, Notice DataDetails for traps 129 to
+ * 131).
+ */
+static void test_errors_raise_their_traps(void **state)
+{
+	(void)state;
+	for (unsigned counter = 0; counter < N_PORT_COUNTERS; counter++) {
+		for (uint64_t more = 0; more < 3; more++) {
+			port_id sw_port;
+			struct world w;
+
+			start(&w);
+			sw_port = w.topo.ports[w.hosts[1]].peer;
+			uint64_t had =
+				agents_counter(w.agents, sw_port, counter);
+			bool raises[3] = {
+				counter == COUNT_LINK_INTEGRITY,
+				counter == COUNT_BUFFER_OVERRUN,
+				counter >= COUNT_VL_FLOW_ERRORS &&
+					counter < COUNT_VL_FLOW_ERRORS + 16,
+			};
+
+			agents_error(w.agents, sw_port, counter, more, 0);
+			assert_int_equal(
+				agents_counter(w.agents, sw_port, counter),
+				had + more);
+			for (unsigned i = 0; i < 3; i++) {
+				bool is_told = more > 0 && raises[i];
+
+				assert_int_equal(w.errors[i], is_told);
+				if (!is_told)
+					continue;
+				assert_int_equal(w.notice[0], 0x80 | 1);
+				assert_int_equal(load_be16(w.notice + 6),
+						 SWITCH_LID);
+				assert_int_equal(load_be16(w.notice + 12),
+						 SWITCH_LID);
+				assert_int_equal(load_be16(w.notice + 10), 0);
+				assert_int_equal(w.notice[14], 2);
+			}
+			finish(&w);
+		}
+	}
+}
+
 /* Port sets of random MLIDs, by MADs, are those of the subnet. */
 static void test_groups_are_those_of_the_tables(void **state)
 {
@@ -279,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_partitions_keep_datagrams_apart),
 		cmocka_unit_test(test_notices_tell_of_the_packet),
+		cmocka_unit_test(test_errors_raise_their_traps),
 		cmocka_unit_test(test_groups_are_those_of_the_tables),
 	};
 

@@ -11,15 +11,23 @@
 #include "base/memory.h"
 
 /* How many bytes that is; what cannot be there is refused at once. */
-static size_t take(size_t n, size_t size)
+static size_t bytes_of(size_t n, size_t size)
 {
 	if (n == 0 || size == 0)
 		return 1;
 	/* As much as a pointer can tell apart, with room to round up. */
 	if (n > PTRDIFF_MAX / 2 / size)
 		memory_refused(SIZE_MAX);
-	memory_take(n * size);
 	return n * size;
+}
+
+/* The same, and they are counted. */
+static size_t take(size_t n, size_t size)
+{
+	size_t bytes = bytes_of(n, size);
+
+	memory_take(bytes);
+	return bytes;
 }
 
 static void *check(void *memory, size_t bytes)
@@ -48,8 +56,11 @@ static size_t dense_size(size_t bytes)
 
 void *hd_alloc_lazy(size_t n, size_t size)
 {
-	size_t bytes = dense_size(take(n, size));
+	size_t bytes = dense_size(bytes_of(n, size));
 	size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
+
+	/* As mapped: in whole units, with one more to align them. */
+	memory_take(bytes + unit);
 	void *memory = check(aligned_alloc(unit, bytes), bytes);
 
 #ifdef MADV_HUGEPAGE

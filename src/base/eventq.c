@@ -2,6 +2,8 @@
 #include "base/eventq.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,12 +141,24 @@ static uint32_t node_free(struct eventq *q, uint32_t node)
 	return next;
 }
 
+/* An event in the past would be handled out of order, without a sign of it. */
+static _Noreturn void push_failed(const struct eventq *q, hd_time when)
+{
+	fprintf(stderr,
+		"heddle: internal error: event at %" PRIu64
+		" ps scheduled at %" PRIu64 " ps; please report it\n",
+		when, q->now);
+	abort();
+}
+
 void eventq_push_apart(struct eventq *q, hd_time when, uint64_t key)
 {
 	struct event e = { when, key };
 	uint64_t slot = when >> q->shift;
 
 	if (slot <= q->last) {
+		if (unlikely(when < q->now))
+			push_failed(q, when);
 		near_insert(q, e);
 	} else if (slot < q->wheel_end) {
 		wheel_add(q, slot, e);

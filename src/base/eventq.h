@@ -92,7 +92,11 @@ static inline size_t eventq_count(const struct eventq *q)
 /* What eventq_push does when it is not simple. */
 void eventq_push_apart(struct eventq *q, hd_time when, uint64_t key);
 
-/* `when` must not be before q->now. */
+/*
+ * `when` must not be before q->now. Release builds check it too, where it is
+ * cheap (eventq_push_apart): they miss an event only if its slot is after
+ * `last`, which needs a q->now that the owner has set without a pop.
+ */
 static inline void eventq_push(struct eventq *q, hd_time when, uint64_t key)
 {
 	uint64_t number = when >> q->shift;

@@ -6,8 +6,12 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/eventq.h"
@@ -234,6 +238,48 @@ static void a_list_has_all_that_is_pending(void **state)
 	eventq_fini(&q);
 }
 
+/* Does the program end when this is scheduled? */
+static bool push_aborts(struct eventq *q, hd_time when)
+{
+	int status;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		close(STDERR_FILENO);
+		eventq_push(q, when, 0);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+/* In release builds too, for every density of events. */
+static void rejects_events_in_the_past(void **state)
+{
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 11, 0);
+	for (unsigned kind = 0; kind < 6; kind++) {
+		struct event e = { 0 };
+		struct eventq q;
+
+		eventq_init(&q);
+		for (unsigned i = 0; i < 20000; i++) {
+			eventq_push(&q, q.now + 1 + draw_delay(&r, kind), i);
+			if (i > 100)
+				assert_true(eventq_pop(&q, &e));
+			if (i % 5000 != 4999)
+				continue;
+			assert_true(push_aborts(&q, q.now - 1));
+			assert_true(push_aborts(&q, rng_below(&r, q.now)));
+			assert_false(push_aborts(&q, q.now));
+		}
+		eventq_fini(&q);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +289,7 @@ int main(void)
 			ties_come_by_key_whatever_the_order_of_pushing),
 		cmocka_unit_test(the_end_of_time_can_be_scheduled),
 		cmocka_unit_test(a_list_has_all_that_is_pending),
+		cmocka_unit_test(rejects_events_in_the_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

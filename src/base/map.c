@@ -2,8 +2,10 @@
 #include "base/map.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/alloc.h"
 
@@ -69,13 +71,79 @@ uint32_t map_put(struct map *m, uint64_t key, uint32_t value)
 	return MAP_NONE;
 }
 
-static uint32_t hash_text(const char *key, size_t len)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+/* ---- texts -------------------------------------------------------------- */
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
-	return (uint32_t)mix(hash);
+/* SipHash-1-3 (Aumasson, Bernstein) under a key of this process. */
+struct sip {
+	uint64_t v0, v1, v2, v3;
+};
+
+static uint64_t secret[2];
+static pthread_once_t secret_drawn = PTHREAD_ONCE_INIT;
+
+/* Without a source of randomness the key stays 0. */
+static void secret_draw(void)
+{
+	ssize_t got = getrandom(secret, sizeof(secret), GRND_NONBLOCK);
+
+	(void)got;
+}
+
+static uint64_t rotate(uint64_t x, unsigned by)
+{
+	return x << by | x >> (64 - by);
+}
+
+static void sip_round(struct sip *s)
+{
+	s->v0 += s->v1;
+	s->v1 = rotate(s->v1, 13) ^ s->v0;
+	s->v0 = rotate(s->v0, 32);
+	s->v2 += s->v3;
+	s->v3 = rotate(s->v3, 16) ^ s->v2;
+	s->v0 += s->v3;
+	s->v3 = rotate(s->v3, 21) ^ s->v0;
+	s->v2 += s->v1;
+	s->v1 = rotate(s->v1, 17) ^ s->v2;
+	s->v2 = rotate(s->v2, 32);
+}
+
+static void sip_word(struct sip *s, uint64_t word)
+{
+	s->v3 ^= word;
+	sip_round(s);
+	s->v0 ^= word;
+}
+
+uint64_t text_sip(const uint64_t key[2], const char *text, size_t len)
+{
+	struct sip s = { key[0] ^ UINT64_C(0x736f6d6570736575),
+			 key[1] ^ UINT64_C(0x646f72616e646f6d),
+			 key[0] ^ UINT64_C(0x6c7967656e657261),
+			 key[1] ^ UINT64_C(0x7465646279746573) };
+	uint64_t last = (uint64_t)len << 56;
+	size_t at = 0;
+
+	for (; at + 8 <= len; at += 8) {
+		uint64_t word = 0;
+
+		for (unsigned i = 0; i < 8; i++)
+			word |= (uint64_t)(unsigned char)text[at + i] << 8 * i;
+		sip_word(&s, word);
+	}
+	for (unsigned i = 0; at + i < len; i++)
+		last |= (uint64_t)(unsigned char)text[at + i] << 8 * i;
+	sip_word(&s, last);
+	s.v2 ^= 0xff;
+	for (unsigned i = 0; i < 3; i++)
+		sip_round(&s);
+	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+uint32_t text_hash(const char *text, size_t len)
+{
+	pthread_once(&secret_drawn, secret_draw);
+	return (uint32_t)text_sip(secret, text, len);
 }
 
 void text_map_fini(struct text_map *m)
@@ -103,7 +171,7 @@ uint32_t text_map_get(const struct text_map *m, const char *key, size_t len)
 {
 	if (!m->cap)
 		return MAP_NONE;
-	return find_text(m, key, len, hash_text(key, len))->value;
+	return find_text(m, key, len, text_hash(key, len))->value;
 }
 
 static void grow_text(struct text_map *m)
@@ -129,7 +197,7 @@ uint32_t text_map_put(struct text_map *m, const char *key, size_t len,
 	assert(value != MAP_NONE);
 	if (2 * (m->n + 1) > m->cap)
 		grow_text(m);
-	uint32_t hash = hash_text(key, len);
+	uint32_t hash = text_hash(key, len);
 	struct text_map_slot *slot = find_text(m, key, len, hash);
 	uint32_t had = slot->value;
 

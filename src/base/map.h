@@ -6,8 +6,9 @@
  * From keys to small numbers, in constant time: `map` for 64-bit keys (GUIDs),
  * `text_map` for strings, which it borrows. All zero is an empty map.
  *
- * Hashing does not depend on machine or run, and there is no way to walk a
- * map, so that no result can depend on its inner order.
+ * There is no way to walk a map, so that no result can depend on its inner
+ * order. Texts come from files: they are hashed under a key that each process
+ * draws, so that no file can be written whose texts all meet in one slot.
  */
 
 #include <stddef.h>
@@ -27,6 +28,11 @@ void map_fini(struct map *m);
 uint32_t map_get(const struct map *m, uint64_t key);
 /* Adds the key unless it is there; returns the value it had, or MAP_NONE. */
 uint32_t map_put(struct map *m, uint64_t key, uint32_t value);
+
+/* The hash of a text in this process. */
+uint32_t text_hash(const char *text, size_t len);
+/* SipHash-1-3, of which text_hash takes a part. */
+uint64_t text_sip(const uint64_t key[2], const char *text, size_t len);
 
 struct text_map {
 	struct text_map_slot {

@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LOOK_EVERY ((size_t)4 << 20) /* bytes taken between two looks */
+/* Bytes taken between two looks at what is in use: a share of the limit. */
+#define LOOK_SHARE 32
+#define LOOK_LEAST ((size_t)4 << 10)
+#define LOOK_MOST  ((size_t)4 << 20)
 
 static struct {
 	uint64_t most;     /* bytes; UINT64_MAX: no limit */
 	uint64_t at_first; /* in use when the limit was set */
+	size_t look_every; /* bytes */
 	memory_end_fn *end;
-} limit = { .most = UINT64_MAX };
+} limit = { .most = UINT64_MAX, .look_every = LOOK_MOST };
 
 /* Of this thread: what it builds, and bytes since it last looked. */
 static _Thread_local const char *subject = "its results";
@@ -60,7 +64,12 @@ static uint64_t in_use(void)
 
 void memory_limit(uint64_t bytes, memory_end_fn *end)
 {
+	uint64_t share = bytes / LOOK_SHARE;
+
 	limit.most = bytes;
+	limit.look_every = share > LOOK_MOST    ? LOOK_MOST
+			   : share < LOOK_LEAST ? LOOK_LEAST
+						: (size_t)share;
 	limit.at_first = in_use();
 	limit.end = end;
 }
@@ -153,7 +162,7 @@ void memory_take(size_t bytes)
 	char line[MEMORY_LINE], more[32], now[32], most[32];
 
 	taken = bytes > SIZE_MAX - taken ? SIZE_MAX : taken + bytes;
-	if (taken < LOOK_EVERY)
+	if (taken < limit.look_every)
 		return;
 	taken = 0;
 	if (limit.most == UINT64_MAX || bytes <= memory_room())

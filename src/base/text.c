@@ -38,6 +38,15 @@ size_t utf8_length(const char *text)
 	return 0;
 }
 
+size_t utf8_find_invalid(const char *text)
+{
+	size_t at = 0, len;
+
+	while ((len = utf8_length(text + at)) > 0)
+		at += len;
+	return at;
+}
+
 /* The code point of a character of `len` bytes. */
 static unsigned code_point(const char *text, size_t len)
 {

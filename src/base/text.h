@@ -14,6 +14,9 @@
  */
 size_t utf8_length(const char *text);
 
+/* Where the first byte is that is not of a UTF-8 character; or the length. */
+size_t utf8_find_invalid(const char *text);
+
 /*
  * The code point of the UTF-8 character at `text` if it acts where it is shown
  * (moves a cursor, rings a bell, breaks a line, turns the writing around or is

@@ -154,8 +154,14 @@ static void utf8_is_told_from_other_bytes(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char within[16];
+
 		assert_int_equal(utf8_length(rows[i].bytes), rows[i].length);
+		/* The first that is invalid, or the end. */
+		snprintf(within, sizeof(within), "a\xc3\xb6%s", rows[i].bytes);
+		assert_int_equal(utf8_find_invalid(within), 3 + rows[i].length);
+	}
 }
 
 static void doubles_read_back_exactly_and_stay_short(void **state)

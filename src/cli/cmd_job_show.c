@@ -27,24 +27,23 @@ static int show(const struct command *self, const struct values *v,
 		const char *file, const struct opgraph *g)
 {
 	struct diag d = { .status = HD_OK, .file = file };
+	const struct job_view view = { file, v->net, v->all };
+	struct results *r = results_new(self->name);
 	struct output out;
+	bool well;
+	enum hd_status found = opgraph_show(g, &view, &d, r, &well);
 
-	if (!v->goal) {
-		const struct job_view view = { file, v->net, v->all };
-		struct results *r = results_new(self->name);
-		bool well;
-
-		if (opgraph_show(g, &view, &d, r, &well) == HD_OK)
-			return output_results(&v->common, r, well);
-		results_free(r);
+	if (found == HD_OK && !v->goal)
+		return output_results(&v->common, r, well);
+	results_free(r);
+	if (found != HD_OK)
 		return command_refuse(&d);
-	}
 	int status = output_open(&v->common, &out);
 
 	if (status != EXIT_DONE)
 		return status;
 	opgraph_write(g, &out.text);
-	return output_close(&out, true);
+	return output_close(&out, well);
 }
 
 static int run(const struct command *self, void *values, int n, char **args)

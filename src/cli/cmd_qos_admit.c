@@ -8,24 +8,24 @@ struct values {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct admission_params params;
+	struct given_shares shares;
 	const char *requests;
-	uint64_t payload, overhead;
+	uint64_t payload;
 };
 
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
 	OPTION_REQUESTS(FIELD(requests), "connections"),
-	OPTION_GROUP(FIELD(params.groups), "requests"),
+	OPTION_GROUP(FIELD(params.terms.groups), "requests"),
 	{ "random", 0, OPT_UINT, FIELD(params.random), "N", "0",
 	  "instead, try to establish N random connections as paper 000 does",
 	  .high = 1000000 },
 	OPTION_ENGINE(struct values, fabric),
 	OPTION_SET(struct values, fabric),
-	OPTION_FILL_MODE(FIELD(params.broker.mode)),
-	OPTION_FILL_PLACE(FIELD(params.broker.place)),
-	OPTION_BEST_EFFORT(FIELD(params.broker.best_effort)),
-	OPTION_PREFERRED(FIELD(params.broker.preferred)),
+	OPTIONS_ADMISSION(FIELD(fabric.set)),
+	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
+	OPTION_PREFERRED_GIVEN(FIELD(shares.preferred)),
 	{ "violations", 0, OPT_RATIO, FIELD(params.violations), "SHARE", "0",
 	  "admit on-off sources (rate PEAK~MEAN) statistically: a link may be asked for too much in this part of the time" },
 	{ "link", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL,
@@ -34,53 +34,65 @@ static const struct option options[] = {
 	OPTION_PAYLOAD(
 		FIELD(payload),
 		"payload of packets; a burst that is not given is one packet"),
-	OPTION_OVERHEAD(FIELD(overhead),
-			"bytes beside the payload that count as reserved"),
+	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
 	{ "from", 0, OPT_INPUT, FIELD(params.load), "FILE", NULL,
 	  "start from reservations saved before" },
 	{ "save", 0, OPT_OUTPUT, FIELD(params.save), "FILE", NULL,
 	  "save the reservations, by the ends' GUIDs and names",
 	  .replaces = "from" },
 	{ "load", .kind = OPT_RENAMED, .value = "from" },
+	{ "mode", .kind = OPT_RENAMED, .value = "fill" },
 	{ .name = NULL },
 };
 
-/* What the command line alone says; NULL if it makes sense. */
+/* What is wrong with the command line alone; NULL: nothing. */
 static const char *find_wrong(const struct values *v)
 {
 	const struct admission_params *p = &v->params;
 
 	if (!v->requests && !p->random && !p->load)
-		return "--requests, --random or --from?";
+		return "one of --requests, --random or --from is required";
 	if (p->violations.num >= p->violations.den)
 		return "violations all the time are no promise";
 	if (p->violations.num > 0 &&
-	    (p->random || p->load || p->save || p->groups.n > 0))
+	    (p->random || p->load || p->save || p->terms.groups.n > 0))
 		return "--violations goes with --requests, not with --random, --from, --save or --group";
 	return NULL;
 }
 
+static int show(const struct values *v, const struct fabric *f,
+		struct admission *a)
+{
+	struct results *r = results_new("qos admit");
+
+	admission_show(a, r);
+	remark_classes(f, r);
+	int status = output_results(&v->common, r, admission_met(a));
+
+	admission_fini(a);
+	return status;
+}
+
 static int admit(struct values *v, const char *path)
 {
+	const struct option_list groups = v->params.terms.groups;
 	struct diag d = { .status = HD_OK };
 	struct qos_requests requests = { 0 };
 	struct admission a;
 	struct fabric *f;
 	int status;
 
-	if (requests_and_fabric(v->requests, &v->fabric, path, &d, &requests,
+	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &requests,
 				&f) != HD_OK)
 		return command_refuse(&d);
-	unsigned vls = fold_classes(f);
-
-	if (admission_run(&a, &f->subnet, &v->params,
-			  v->requests ? &requests : NULL, &d) == HD_OK) {
-		struct results *r = results_new("qos admit");
-
-		admission_show(&a, r);
-		remark_folding(vls, r);
-		status = output_results(&v->common, r, admission_met(&a));
-		admission_fini(&a);
+	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d,
+			     &v->params.broker, &v->params.terms) == HD_OK) {
+		v->params.terms.groups = groups;
+		if (admission_run(&a, &f->subnet, &v->params,
+				  v->requests ? &requests : NULL, &d) == HD_OK)
+			status = show(v, f, &a);
+		else
+			status = command_refuse(&d);
 	} else {
 		status = command_refuse(&d);
 	}
@@ -92,20 +104,16 @@ static int admit(struct values *v, const char *path)
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct values *v = values;
-	struct admission_params *p = &v->params;
 	int status;
 
 	(void)n;
 	if (find_wrong(v))
 		return command_usage(self, "%s", find_wrong(v));
-	if (!best_effort_fits(self, p->broker.best_effort, p->broker.preferred,
-			      &status) ||
-	    !packets_possible(self, v->payload, v->overhead, &p->packets,
-			      &status) ||
+	if (!shares_fit(self, &v->shares, &status) ||
+	    !payload_possible(self, v->payload, &status) ||
 	    !engine_known(self, &v->fabric, "engine", &status))
 		return status;
-	admission_params_sls(p);
-	p->seed = v->common.seed;
+	v->params.seed = v->common.seed;
 	status = admit(v, args[0]);
 	fabric_choice_fini(&v->fabric);
 	return status;
@@ -118,7 +126,7 @@ static const struct example examples[] = {
 	  "the same with requests to a group, such as 'h0 group:video DB 64Mb/s'" },
 	{ "heddle qos admit --violations 2% --requests flows.txt site.ibnet",
 	  "on-off sources such as 'h0 h1 DB 400Mb/s~80Mb/s', with the violations asked for and seen" },
-	{ "heddle topo gen mesh --hosts 4 | heddle qos admit --engine xy --random 3000 --mode paper --link 2.5Gb/s -",
+	{ "heddle topo gen mesh --hosts 4 | heddle qos admit --engine xy --random 3000 --fill paper --link 2.5Gb/s -",
 	  "paper 000's establishment on a 4 x 4 mesh" },
 	{ NULL, NULL },
 };
@@ -133,10 +141,15 @@ const struct command command_qos_admit = {
 		"Reservations can be saved, loaded and are audited: the sum over connections is what\n"
 		"every link holds. Loading finds each end by its GUID, whatever LID it has now, and\n"
 		"refuses a line whose end is gone or cannot be told from another.\n\n"
+		"The classes are the scenario's, if they have kinds, and requests name them by name or\n"
+		"kind. Otherwise they are DBTS, DB and PBE on the SLs that 'heddle qos table' shows.\n"
+		"Weights, VLs, margin, table filling, links and switches are those of the scenario, as\n"
+		"in 'heddle sim'. A request with a latency is admitted if its bound ('heddle qos bound')\n"
+		"and those of all requests before it meet their latencies.\n\n"
 		"Preferential best effort (class PBE) has the share of --preferred in every table. It\n"
 		"is promised nothing; as many of its connections are admitted as that share is worth.\n\n"
-		"Rates and bursts are of payload; what a link reserves counts the packets' headers too,\n"
-		"--overhead bytes of each.\n\n"
+		"Rates and bursts are of payload. A link reserves what arbiters charge: whole 64-byte\n"
+		"blocks of each packet with its headers, and the margin.\n\n"
 		"With --violations sources are on and off, at the peak of their rate or silent, and are\n"
 		"admitted as long as Chernoff's bound on the chance that a link is asked for more than\n"
 		"it has stays within SHARE; whether they would be admitted by their peaks stands\n"

@@ -1,43 +1,109 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/qos/bound_options.h"
 #include "cli/qos/options.h"
+#include "qos/admission.h"
+#include "scenario/words.h"
 
-static int grant(struct bound_values *v, struct subnet *s,
-		 const struct qos_requests *flows, struct diag *d)
+struct values {
+	struct common_options common;
+	struct fabric_choice fabric;
+	struct admission_params params;
+	struct given_shares shares;
+	enum bound_mode mode;
+	uint64_t payload, management;
+};
+
+#define FIELD(name) offsetof(struct values, name)
+
+/* Those of switches and cables are short for --set of the scenario's field. */
+static const struct option options[] = {
+	OPTION_GROUP(FIELD(params.terms.groups), "flows"),
+	{ "mode", 0, OPT_CHOICE, FIELD(mode), NULL, "grouped",
+	  "the bound that decides; all are shown", bound_mode_names },
+	OPTION_ENGINE(struct values, fabric),
+	OPTION_SET(struct values, fabric),
+	OPTIONS_ADMISSION(FIELD(fabric.set)),
+	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
+	OPTION_PREFERRED_GIVEN(FIELD(shares.preferred)),
+	{ "queueing", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
+	  "where switches queue packets: at inputs, or at inputs and outputs with a crossbar between",
+	  scn_queueing_words, .path = "fabric.switch.queueing",
+	  .as = OPT_CHOICE },
+	{ "speedup", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
+	  "how many times faster the crossbar is than an output's link",
+	  .path = "fabric.switch.speedup", .as = OPT_RATIO },
+	{ "order", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
+	  "input queues of the switches; for fifo there is no bound",
+	  scn_order_words, .path = "fabric.switch.order", .as = OPT_CHOICE },
+	{ "pick", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
+	  "how an output chooses among inputs", scn_pick_words,
+	  .path = "fabric.switch.pick", .as = OPT_CHOICE },
+	OPTION_PAYLOAD(
+		FIELD(payload),
+		"payload of the flows' largest packets, and of all others where the scenario has no traffic; a burst that is not given is one of them"),
+	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
+	{ "management", 0, OPT_SIZE, FIELD(management), "SIZE", "0",
+	  "what VL15 may send at once, before everything else, on the wire" },
+	{ "propagation", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	  "delay of each cable", .path = "fabric.link.propagation",
+	  .as = OPT_TIME },
+	{ "routing-delay", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	  "delay of a switch", .path = "fabric.switch.routing",
+	  .as = OPT_TIME },
+	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	  "delay of a switch output", .path = "fabric.switch.arbitration",
+	  .as = OPT_TIME },
+	{ "routing", .kind = OPT_RENAMED, .value = "routing-delay" },
+	{ .name = NULL },
+};
+
+static int show(const struct values *v, const struct fabric *f,
+		struct admission *a)
 {
-	struct grants g;
-
-	if (grants_run(&g, s, &v->params, flows, d) != HD_OK)
-		return command_refuse(d);
 	struct results *r = results_new("qos bound");
 
-	if (v->params.blrm.mode == BOUND_PUBLISHED)
+	if (v->mode == BOUND_PUBLISHED)
 		results_remark(
 			r,
 			"the published rule is no bound: it forgets that a delayed burst catches up with the next one");
-	grants_show(&g, r);
-	int status = output_results(&v->common, r, g.refused == 0);
+	admission_show_bounds(a, r);
+	remark_classes(f, r);
+	int status = output_results(&v->common, r, admission_met(a));
 
-	grants_fini(&g);
+	admission_fini(a);
 	return status;
 }
 
-static int bound(struct bound_values *v, char **argv)
+static enum hd_status admit(struct values *v, struct fabric *f,
+			    const struct qos_requests *flows, struct diag *d,
+			    struct admission *a)
+{
+	const struct option_list groups = v->params.terms.groups;
+
+	if (qos_requests_need_promises(flows, "it has no bound", d) != HD_OK ||
+	    fabric_admission(f, (uint32_t)v->payload, &v->shares, d,
+			     &v->params.broker, &v->params.terms) != HD_OK)
+		return d->status;
+	v->params.terms.groups = groups;
+	v->params.broker.latency.mode = v->mode;
+	v->params.broker.latency.management = (uint32_t)v->management;
+	return admission_run(a, &f->subnet, &v->params, flows, d);
+}
+
+static int bound(struct values *v, char **argv)
 {
 	struct diag d = { .status = HD_OK };
 	struct qos_requests flows = { 0 };
+	struct admission a;
 	struct fabric *f;
-	int status;
 
-	if (requests_and_fabric(argv[1], &v->fabric, argv[0], &d, &flows, &f) !=
+	if (fabric_and_requests(argv[1], &v->fabric, argv[0], &d, &flows, &f) !=
 	    HD_OK)
 		return command_refuse(&d);
-	if (bound_switches(&f->setup, &d, &v->params.blrm) == HD_OK)
-		status = grant(v, &f->subnet, &flows, &d);
-	else
-		status = command_refuse(&d);
+	int status = admit(v, f, &flows, &d, &a) == HD_OK ? show(v, f, &a)
+							  : command_refuse(&d);
+
 	qos_requests_fini(&flows);
 	fabric_free(f);
 	return status;
@@ -45,12 +111,18 @@ static int bound(struct bound_values *v, char **argv)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct bound_values *v = values;
+	struct values *v = values;
 	int status;
 
 	(void)n;
-	if (bound_options_take(self, v, &status))
-		status = bound(v, args);
+	if (v->management > UINT32_MAX)
+		return command_usage(self,
+				     "VL15 sends less than 4 GiB at once");
+	if (!shares_fit(self, &v->shares, &status) ||
+	    !payload_possible(self, v->payload, &status) ||
+	    !engine_known(self, &v->fabric, "engine", &status))
+		return status;
+	status = bound(v, args);
 	fabric_choice_fini(&v->fabric);
 	return status;
 }
@@ -72,18 +144,19 @@ const struct command command_qos_bound = {
 	.summary = "worst-case delays of reserved flows, port by port",
 	.arguments = "FABRIC FLOWS",
 	.description =
-		"Grants the flows one after the other as the reservation manager of\n"
-		"paper 003 would: DBTS flows ask for a latency, DB flows are told\n"
-		"that of their class, and no earlier promise may break. Prints the delay bound of\n"
-		"every flow at every port by the published rule (which is no bound)\n"
-		"and by three that are, and the buffer per lane that the next switch\n"
-		"needs for them to hold (by the bound of --mode); with --queueing cioq\n"
-		"also the output queue, by lane. Flows are lines:\n"
-		"source destination class rate [burst [latency]], with ends by name or\n"
-		"GUID (0x...); one to a group counts once on each link and has a bound\n"
-		"for each member. Rates and bursts are of payload; bounds count headers too, --overhead bytes of each packet.\n"
-		"Exit status 1 if a flow was refused.\n",
-	.options = bound_options,
+		"Admits the flows one after the other as 'heddle qos admit' does, with the classes,\n"
+		"tables, links and switches of the scenario, and prints the delay bound of every\n"
+		"flow and port for the tables that the reservations make: by the published rule of\n"
+		"paper 003 (which is no bound) and by three that are. A flow with a latency is\n"
+		"admitted if its bound by --mode and those of all flows before it meet their\n"
+		"latencies. 'buffer' is what the next switch must hold per VL for the bound, with\n"
+		"--queueing cioq 'output' too; a flow through a smaller buffer of a scenario with\n"
+		"traffic has no bound. Flows are lines: source destination class rate [burst\n"
+		"[latency]], with ends by name or GUID (0x...); one to a group counts once on each\n"
+		"link and has a bound for each member; one to another subnet has a bound in each\n"
+		"subnet, and their sum. Rates and bursts are of payload. Exit status 1 if a flow was\n"
+		"refused.\n",
+	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct bound_values, 2, 2),
+	COMMAND_CALL(run, struct values, 2, 2),
 };

@@ -34,12 +34,14 @@ static int fill(const struct values *v, char **words, unsigned n)
 	struct port_fill port;
 	unsigned refused;
 
-	port_fill_init(&port, &v->params, &lost);
+	enum hd_status status = port_fill_init(&port, &v->params, &lost, &d);
+
 	if (lost.len)
-		results_remark(r, "%u lanes: %s", v->params.vls, lost.text);
+		results_remark(r, "%u VL%s: %s", v->params.vls,
+			       v->params.vls == 1 ? "" : "s", lost.text);
 	strbuf_fini(&lost);
-	if (port_fill_show(&port, (const char *const *)words, n, r, &d,
-			   &refused) == HD_OK)
+	if (status == HD_OK && port_fill_show(&port, (const char *const *)words,
+					      n, r, &d, &refused) == HD_OK)
 		return output_results(&v->common, r, refused == 0);
 	results_free(r);
 	return command_refuse(&d);

@@ -55,9 +55,19 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static void run_on(void *context)
+static void serve_follow(void *context, struct asks *asks)
 {
-	follow_run(context);
+	follow_run(context, asks);
+}
+
+static void serve_watch(void *context, struct asks *asks)
+{
+	asks_serve(asks, watch_answer, context);
+}
+
+static void serve_runs(void *context, struct asks *asks)
+{
+	asks_serve(asks, archive_answer, context);
 }
 
 static int serve_scenario(struct serve_options *o, const char *path)
@@ -69,7 +79,7 @@ static int serve_scenario(struct serve_options *o, const char *path)
 	if (choice_overrides(&o->scenario, o->common.seed, &d) != HD_OK ||
 	    follow_new(path, &o->scenario.overrides, &how, &d, &s) != HD_OK)
 		return command_refuse(&d);
-	int status = listen_with(&o->listen, follow_answer, s, run_on);
+	int status = listen_with(&o->listen, true, serve_follow, s);
 
 	follow_free(s);
 	return status;
@@ -82,7 +92,7 @@ static int serve_archive(const struct serve_options *o)
 
 	if (archive_new(o->from, &d, &a) != HD_OK)
 		return command_refuse(&d);
-	int status = listen_with(&o->listen, archive_answer, a, server_wait);
+	int status = listen_with(&o->listen, false, serve_runs, a);
 
 	archive_free(a);
 	return status;
@@ -95,7 +105,7 @@ static int serve_live(const struct serve_options *o)
 
 	if (watch_new(o->live, &d, &w) != HD_OK)
 		return command_refuse(&d);
-	int status = listen_with(&o->listen, watch_answer, w, server_wait);
+	int status = listen_with(&o->listen, true, serve_watch, w);
 
 	watch_free(w);
 	return status;
@@ -111,9 +121,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (o->live && !live_is_name(o->live))
 		return command_usage(self, "'%s' is no name for a fabric",
 				     o->live);
-	int status = o->from   ? serve_archive(o)
-		     : o->live ? serve_live(o)
-			       : serve_scenario(o, args[0]);
+	int status = listen_check(self, &o->listen);
+
+	if (status == EXIT_DONE)
+		status = o->from   ? serve_archive(o)
+			 : o->live ? serve_live(o)
+				   : serve_scenario(o, args[0]);
 	fabric_choice_fini(&o->scenario);
 	return status;
 }

@@ -22,7 +22,7 @@ extern const struct command command_qos;
 extern const struct command command_qos_admit;
 extern const struct command command_qos_bound;
 extern const struct command command_qos_diffserv;
-extern const struct command command_qos_signal;
+extern const struct command command_qos_reserve;
 extern const struct command command_qos_plan;
 extern const struct command command_qos_verify;
 extern const struct command command_qos_table;

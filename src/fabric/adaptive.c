@@ -78,6 +78,37 @@ static enum hd_status refuse_no_choice(const struct scenario *s, struct diag *d)
 	return HD_OK;
 }
 
+/* What is reserved keeps to the links where it is. */
+static enum hd_status refuse_asking_class(const struct scenario *s,
+					  struct diag *d, uint16_t sls)
+{
+	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
+
+	for (size_t i = 0; i < s->qos.n_classes; i++) {
+		const struct scn_class *c = &s->qos.classes[i];
+
+		if (scenario_class_asks(c) && sls >> c->sl & 1)
+			return scenario_refuse(
+				s, d, &a->sls,
+				"SL %u is that of class '%s', which asks "
+				"admission for one path; leave it out of "
+				"fabric.routing.adaptive.sls",
+				(unsigned)c->sl, c->name);
+	}
+	return HD_OK;
+}
+
+static uint16_t sls_that_ask(const struct scenario *s)
+{
+	uint16_t sls = 0;
+
+	for (size_t i = 0; i < s->qos.n_classes; i++) {
+		if (scenario_class_asks(&s->qos.classes[i]))
+			sls |= (uint16_t)(1u << s->qos.classes[i].sl);
+	}
+	return sls;
+}
+
 enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
 				   uint16_t *sls)
 {
@@ -88,12 +119,12 @@ enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
 	if (a->choice == SCN_AR_OFF)
 		return refuse_no_choice(s, d);
 	if (strcmp(text, "all") == 0) {
-		*sls = UINT16_MAX;
+		*sls = (uint16_t)~sls_that_ask(s);
 		return HD_OK;
 	}
 	while (take_range(&text, sls)) {
 		if (*text == '\0')
-			return HD_OK;
+			return refuse_asking_class(s, d, *sls);
 		if (*text++ != ',')
 			break;
 	}

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections that come and go. When they do depends on the seed alone, and so
- * does who is let in: flows that ask have their answer before the run begins,
- * and the run has the tables of every instant (T11c).
+ * Connections that come and go: when they arrive, which depends on the seed
+ * alone, and what they ask for. promises.c has the answers.
  */
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/eventq.h"
+#include "fabric/admission.h"
 #include "fabric/parts.h"
 #include "qos/broker.h"
-
-__extension__ typedef unsigned __int128 u128;
 
 /* ---- when they come --------------------------------------------------- */
 
@@ -21,7 +17,8 @@ struct arrival_clock fabric_arrivals(const struct fabric *b, uint32_t row)
 {
 	struct arrival_clock c = { .row = &b->scenario->traffic[row] };
 
-	rng_init(&c.rng, b->scenario->run.seed, STREAM_ARRIVALS + row);
+	rng_init(&c.rng, b->scenario->run.seed,
+		 fabric_stream(STREAM_ARRIVALS, c.row->name));
 	c.at = c.row->start;
 	c.end = c.row->stop < b->rules.stop ? c.row->stop : b->rules.stop;
 	return c;
@@ -58,31 +55,23 @@ bool fabric_next_arrival(struct arrival_clock *c)
 
 /* ---- what they ask for ------------------------------------------------ */
 
-struct plan {
-	struct fabric *b;
-	struct broker broker;
-	struct eventq q; /* key: see below */
-	uint32_t *id;    /* of the broker, per flow that asks and was let in */
-	hd_time linger;
-	struct diag *d;
-};
-
-/* Of one instant, who goes makes room for who comes. */
-#define KEY_GOES  0
-#define KEY_COMES (UINT64_C(1) << 32)
-
-/* Bytes of whole blocks that a message is worth to an arbiter. */
-static uint64_t blocks_bytes(const struct sim_flow *f)
+/* Bytes that a GRH adds to each packet. */
+static uint32_t grh_of(const struct sim_flow *f)
 {
-	uint64_t last = f->last_bytes ? f->last_bytes : f->bytes;
-	uint64_t full = ((uint64_t)f->bytes + SLOT_BYTES - 1) / SLOT_BYTES;
+	return f->to.list[0].target == TOPO_NONE ? 0 : f->grh_bytes;
+}
+
+/* Blocks that arbiters charge for a message; random sizes: in the mean. */
+static uint64_t blocks_of_message(const struct sim_flow *f)
+{
+	uint32_t grh = grh_of(f);
+	uint32_t last = (f->last_bytes ? f->last_bytes : f->bytes) + grh;
 
 	if (f->size_scv > 0)
-		return (uint64_t)ceil(f->size_mean) + f->size_overhead +
-		       SLOT_BYTES;
-	return ((f->packets - 1) * full +
-		(last + SLOT_BYTES - 1) / SLOT_BYTES) *
-	       SLOT_BYTES;
+		return blocks_of((uint32_t)ceil(f->size_mean) +
+				 f->size_overhead + grh + BLOCK_BYTES);
+	return (uint64_t)(f->packets - 1) * blocks_of(f->bytes + grh) +
+	       blocks_of(last);
 }
 
 /*
@@ -92,55 +81,79 @@ static uint64_t blocks_bytes(const struct sim_flow *f)
 static struct hd_rate asked(const struct fabric *b, const struct sim_flow *f)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[f->row];
-	struct hd_ratio margin = b->scenario->qos.admission.margin;
-	u128 num = f->interval.num, den = f->interval.den;
 
 	if (t->reserve.num)
 		return t->reserve;
-	/* Shares are short decimals; 40 digits of a gap are enough. */
-	while (num >> 40 || den >> 40) {
-		num >>= 1;
-		den >>= 1;
-	}
-	u128 bits =
-		(u128)8 * HD_S * blocks_bytes(f) * (margin.den + margin.num);
-	u128 per = (num ? num : 1) * margin.den;
-	u128 rate = (bits / per) * den + (bits % per) * den / per + 1;
-
-	return hd_rate_make(rate >> 63 ? INT64_MAX : (uint64_t)rate, 1);
+	return slots_charged_rate(blocks_of_message(f), f->interval.num,
+				  f->interval.den,
+				  b->scenario->qos.admission.margin);
 }
 
-static struct broker_params params_of(const struct scenario *s)
+/*
+ * The rate of acknowledgements (docs/model.md, Q4): one block for each 16
+ * packets of a message, and one for its last.
+ */
+static struct hd_rate acknowledged(const struct fabric *b,
+				   const struct sim_flow *f)
 {
-	const struct scn_qos *q = &s->qos;
-	struct broker_params p = {
-		.mode = q->admission.fill,
-		.place = q->admission.place,
-		.best_effort = { 0, 1 },
-		.preferred = { 0, 1 },
-		.be_sl = BROKER_NO_SL,
-		.ch_sl = BROKER_NO_SL,
-		.pbe_sl = BROKER_NO_SL,
-	};
+	const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	uint64_t blocks = f->packets / 16 + 1;
+	uint64_t of = blocks_of_message(f);
 
-	for (size_t i = 0; i < q->n_classes; i++) {
-		const struct scn_class *c = &q->classes[i];
-		uint8_t sl = (uint8_t)c->sl;
-		struct hd_ratio share = { scenario_weight(c), FRAME_SLOTS };
+	if (t->reserve.num)
+		return hd_rate_make(t->reserve.num / of * blocks + blocks,
+				    t->reserve.den);
+	return slots_charged_rate(blocks, f->interval.num, f->interval.den,
+				  b->scenario->qos.admission.margin);
+}
 
-		if (c->kind == TC_DBTS)
-			p.high_sls |= (uint16_t)(1u << sl);
-		else if (c->kind == TC_CH)
-			p.ch_sl = sl;
-		else if (c->kind == TC_BE)
-			p.be_sl = sl, p.best_effort = share;
-		else if (c->kind == TC_PBE)
-			p.pbe_sl = sl, p.preferred = share;
+/* R4, R4m: the SL of a flow's packets in each subnet. */
+static void find_sls(const struct fabric *b, const struct sim_flow *f,
+		     port_id source, uint8_t *sl)
+{
+	const struct sim_setup *u = &b->setup;
+	unsigned here = b->topo.ports[source].subnet;
+	uint8_t tclass = f->tclass;
+
+	if (tclass == 0 && u->tclass_of_sl)
+		tclass = u->tclass_of_sl[here][path_sl(
+			&b->subnet, source, f->to.list[0].dlid, f->sl)];
+	for (unsigned k = 0; k < b->subnet.n_subnets; k++)
+		sl[k] = u->sl_of_tclass ? u->sl_of_tclass[k][tclass]
+					: tclass % N_SLS;
+	sl[here] = f->sl;
+}
+
+/* The ways of a flow's packets and, with rc, of their acknowledgements. */
+static bool find_ways(const struct fabric *b, const struct sim_flow *f,
+		      struct broker_request *r)
+{
+	const struct sim_setup *u = &b->setup;
+	port_id source = u->ports[u->nodes[f->source].first_port + 1].origin;
+	const struct sim_address *to = &f->to.list[0];
+	const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	uint8_t *sl = hd_alloc(b->subnet.n_subnets, sizeof(*sl));
+	bool found = true;
+
+	find_sls(b, f, source, sl);
+	if (to->target == TOPO_NONE)
+		r->way =
+			broker_request_of(source, to->dlid, f->sl, r->rate).way;
+	else
+		found = broker_way_between(&b->subnet, source, to->target, sl,
+					   &r->way);
+	if (t->transport == SCN_RC && to->dlid < LID_FIRST_MCAST) {
+		unsigned here = b->topo.ports[source].subnet;
+		port_id end = to->target == TOPO_NONE
+				      ? b->subnet.port_of_lid[here][to->dlid]
+				      : to->target;
+
+		r->reverse_rate = acknowledged(b, f);
+		found &= broker_way_between(&b->subnet, end, source, sl,
+					    &r->reverse);
 	}
-	for (size_t i = 0; i < s->congestion.n_limits; i++)
-		p.sl_share[s->congestion.limits[i].sl] =
-			s->congestion.limits[i].share;
-	return p;
+	free(sl);
+	return found;
 }
 
 /* How long the last packets of a flow may be on their way. */
@@ -159,189 +172,161 @@ static hd_time linger_of(const struct fabric *b)
 	return longest;
 }
 
-static enum hd_status check_flow(const struct plan *p, uint32_t flow)
+/* In each subnet on the way the class must be one that reserves. */
+static enum hd_status check_sls(const struct fabric *b,
+				const struct scn_traffic *t,
+				const struct broker_way *way, struct diag *d)
 {
-	const struct fabric *b = p->b;
-	const struct sim_flow *f = &b->flows[flow];
-	const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	uint16_t promised = scenario_promised_sls(b->scenario);
 
-	if (f->to.n != 1)
-		return scenario_refuse(
-			b->scenario, p->d, &t->pattern,
-			"traffic '%s' is of a class that asks admission: each "
-			"flow needs one destination (pairs, incast, a "
-			"permutation, a group, connections or arrivals)",
-			t->name);
-	if (f->to.list[0].target != TOPO_NONE)
-		return scenario_refuse(
-			b->scenario, p->d, t,
-			"traffic '%s' is of a class that asks admission, and "
-			"what is reserved crosses no router",
-			t->name);
-	return HD_OK;
-}
+	for (uint32_t i = 1; i < way->n; i++) {
+		const struct broker_segment *g = &way->segment[i];
 
-/* Lines of a trace have SLs of their own. */
-static enum hd_status check_trace(const struct plan *p, uint32_t flow)
-{
-	const struct scenario *s = p->b->scenario;
-	const struct sim_flow *f = &p->b->flows[flow];
-	uint16_t known = 0;
-
-	for (size_t i = 0; i < s->qos.n_classes; i++)
-		known |= (uint16_t)(1u << s->qos.classes[i].sl);
-	for (size_t i = 0; i < f->n_trace; i++) {
-		if (f->trace[i].management || known >> f->trace[i].sl & 1)
-			continue;
-		return scenario_refuse(s, p->d, &s->traffic[f->row].file,
-				       "traffic '%s' has packets of SL %u, "
-				       "which no class has; reservations make "
-				       "the tables, and give them no turn",
-				       s->traffic[f->row].name, f->trace[i].sl);
+		if (!(promised >> g->sl & 1))
+			return scenario_refuse(
+				b->scenario, d, t,
+				"traffic '%s' has SL %u in subnet %u, which no "
+				"class of kind DBTS or DB has; set tclass, or "
+				"qos.tclasses for that subnet",
+				t->name, g->sl,
+				b->topo.ports[g->source].subnet);
 	}
 	return HD_OK;
 }
 
-/* ---- who is let in ---------------------------------------------------- */
-
-static struct fabric_request *add_request(struct fabric *b, uint32_t flow,
-					  hd_time at, hd_time until)
+static enum hd_status check_flow(const struct fabric *b, uint32_t flow,
+				 struct diag *d)
 {
-	b->requests = hd_grow(b->requests, &b->requests_cap, b->n_requests + 1u,
-			      sizeof(*b->requests));
-	b->requests[b->n_requests] = (struct fabric_request){
-		.at = at,
-		.until = until,
-		.row = b->flows[flow].row,
-		.flow = flow,
-		.link = TOPO_NONE,
-	};
-	return &b->requests[b->n_requests++];
+	const struct sim_flow *f = &b->flows[flow];
+	const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	struct broker_request r = { .rate = { 0, 1 } };
+
+	if (f->to.n != 1)
+		return scenario_refuse(
+			b->scenario, d, &t->pattern,
+			"traffic '%s' is of a class that asks admission: each "
+			"flow needs one destination (pairs, incast, a "
+			"permutation, a group, connections or arrivals)",
+			t->name);
+	if (!find_ways(b, f, &r))
+		return scenario_refuse(b->scenario, d, t,
+				       "traffic '%s' has no path through at "
+				       "most %d subnets to reserve",
+				       t->name, BROKER_SEGMENTS);
+	return check_sls(b, t, &r.way, d);
+}
+
+/* Lines of a trace have SLs of their own, and reserve nothing. */
+static enum hd_status check_trace(const struct fabric *b, uint32_t flow,
+				  struct diag *d)
+{
+	const struct scenario *s = b->scenario;
+	const struct sim_flow *f = &b->flows[flow];
+	const struct scn_traffic *t = &s->traffic[f->row];
+
+	for (size_t i = 0; i < f->n_trace; i++) {
+		unsigned sl = f->trace[i].sl;
+		const struct scn_class *c = scenario_class_of_sl(s, sl);
+
+		if (f->trace[i].management)
+			continue;
+		if (!c)
+			return scenario_refuse(
+				s, d, &t->file,
+				"traffic '%s' has packets of SL %u, which no "
+				"class has; reservations make the tables, and "
+				"give them no turn",
+				t->name, sl);
+		if (scenario_class_asks(c))
+			return scenario_refuse(
+				s, d, &t->file,
+				"traffic '%s' has packets of SL %u, whose class "
+				"'%s' asks admission, which a trace cannot; "
+				"give them the SL of a class of kind BE or CH",
+				t->name, sl, c->name);
+	}
+	return HD_OK;
 }
 
 struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow)
 {
 	const struct sim_flow *f = &b->flows[flow];
-	const struct sim_setup *u = &b->setup;
-
-	return (struct broker_request){
-		.source = u->ports[u->nodes[f->source].first_port + 1].origin,
-		.dlid = f->to.list[0].dlid,
-		.sl = f->sl,
+	uint32_t last = f->last_bytes ? f->last_bytes : f->bytes;
+	struct broker_request r = {
 		.rate = asked(b, f),
+		.deadline = b->scenario->traffic[f->row].deadline,
+		.greedy = f->kind == SIM_SATURATING || f->kind == SIM_BURST,
+		.largest = f->bytes + grh_of(f),
+		.smallest = (f->size_scv > 0 ? f->size_overhead + 1 : last) +
+			    grh_of(f),
+		.burst = f->kind == SIM_CBR
+				 ? (f->packets - 1) * ((uint64_t)f->bytes +
+						       grh_of(f)) +
+					   last + grh_of(f)
+				 : BROKER_BURST_UNKNOWN,
 	};
+
+	/* check_flow has refused what has no way. */
+	(void)find_ways(b, f, &r);
+	return r;
 }
 
-static void comes(struct plan *p, uint32_t flow, hd_time now)
+/* Each host sends to all others, and receives of them, at the rate. */
+enum hd_status fabric_job_request(struct fabric *b, uint32_t job,
+				  struct diag *d, struct broker_request *out)
 {
-	struct fabric *b = p->b;
-	const struct sim_flow *f = &b->flows[flow];
 	const struct scenario *s = b->scenario;
-	hd_time until = f->stop ? f->stop : HD_TIME_NEVER;
-	struct broker_refusal why;
+	const struct scn_job *j = &s->jobs[job];
+	uint32_t overhead = (uint32_t)s->fabric.overhead;
+	struct broker_hose *hose = fabric_keep(b, 1, sizeof(*hose));
+	struct selection hosts;
+	struct diag inner = { .status = HD_OK };
+	struct rng rng;
 
-	if (!scenario_asks(s, &s->traffic[f->row])) {
-		add_request(b, flow, now, until);
-		return;
-	}
-	if (until != HD_TIME_NEVER)
-		until += p->linger;
-	struct fabric_request *r = add_request(b, flow, now, until);
-	const struct broker_request request = fabric_request_of(b, flow);
+	rng_init(&rng, s->run.seed, fabric_stream(STREAM_HOSTS, j->name));
+	if (select_hosts(b->selector, j->on, &rng, &inner, &hosts) != HD_OK)
+		return fabric_refuse(b, d, &j->on, "jobs[].on", &inner);
+	port_id *ports = fabric_keep(b, hosts.n, sizeof(*ports));
 
-	r->rate = request.rate;
-	if (broker_admit(&p->broker, &request, &p->id[flow], &why) != HD_OK) {
-		r->flow = SIM_NONE;
-		r->link = why.link;
-	} else if (until != HD_TIME_NEVER) {
-		eventq_push(&p->q, until, KEY_GOES | flow);
-	}
+	*hose = (struct broker_hose){ ports, hosts.n,
+				      (uint8_t)scenario_job_sl(s, j) };
+	for (uint32_t i = 0; i < hosts.n; i++)
+		ports[i] = hosts.ports[i];
+	/* A block for the acknowledgement of each packet. */
+	if (j->transport == SCN_JOB_RC)
+		overhead += BLOCK_BYTES;
+	*out = broker_request_of(
+		ports[0], b->subnet.lid_of_port[ports[hosts.n > 1]], hose->sl,
+		slots_charged_payload(j->reserve, (uint32_t)s->fabric.mtu,
+				      overhead, s->qos.admission.margin));
+	out->hose = hose;
+	out->greedy = true;
+	out->burst = BROKER_BURST_UNKNOWN;
+	out->largest = (uint32_t)s->fabric.mtu + MOST_OVERHEAD;
+	out->smallest = 1;
+	selection_fini(&hosts);
+	return HD_OK;
 }
 
-static void goes(struct plan *p, uint32_t flow)
+/* ---- all of them ------------------------------------------------------ */
+
+/* Flows that were refused, or that would only start after the run, go. */
+static void drop_refused(struct fabric *b, const bool *asks, uint32_t n_asked)
 {
-	enum hd_status status = broker_release(&p->broker, p->id[flow]);
-
-	assert(status == HD_OK);
-	(void)status;
-}
-
-static struct vlarb image(const struct plan *p, port_id port)
-{
-	struct vlarb t = {
-		.high_limit = (uint8_t)p->b->scenario->qos.high_limit,
-	};
-
-	broker_image(&p->broker, port, &t);
-	return t;
-}
-
-/* The tables of the run's begin are those of the subnet. */
-static void program(struct plan *p)
-{
-	struct fabric *b = p->b;
-
-	for (port_id port = 0; port < b->topo.n_ports; port++) {
-		struct vlarb t = image(p, port);
-
-		if (p->broker.links[port].rate.num)
-			subnet_set_vlarb(&b->subnet, port, &t);
-	}
-	broker_forget_changes(&p->broker);
-}
-
-static void change_tables(struct plan *p, hd_time now)
-{
-	struct broker *broker = &p->broker;
-
-	for (uint32_t i = 0; i < broker->n_changed; i++) {
-		port_id port = broker->changed[i];
-		struct vlarb t = image(p, port);
-
-		fabric_change_table(p->b, now, p->b->port_of_origin[port], &t);
-	}
-	broker_forget_changes(broker);
-}
-
-/* Everybody of this instant has come or gone. */
-static void finish_instant(struct plan *p, hd_time now)
-{
-	if (!scenario_admits(p->b->scenario))
-		return;
-	if (now == 0)
-		program(p);
-	else
-		change_tables(p, now);
-}
-
-static void walk(struct plan *p)
-{
-	hd_time now = 0;
-	struct event e;
-
-	while (eventq_pop(&p->q, &e) && e.when < p->b->rules.stop) {
-		if (e.when != now)
-			finish_instant(p, now);
-		now = e.when;
-		if (e.key & KEY_COMES)
-			comes(p, (uint32_t)e.key, now);
-		else
-			goes(p, (uint32_t)e.key);
-	}
-	finish_instant(p, now);
-}
-
-/* Flows that were refused, or that would only come after the run, go. */
-static void drop_refused(struct fabric *b, uint32_t *place)
-{
+	uint32_t *place = hd_alloc(b->n_flows, sizeof(*place));
 	uint32_t n = 0;
 
+	for (uint32_t i = 0; i < n_asked; i++)
+		place[i] = asks[i] ? SIM_NONE : 0;
+	for (uint32_t i = 0; i < b->n_requests; i++) {
+		if (b->requests[i].flow != SIM_NONE)
+			place[b->requests[i].flow] = 0;
+	}
 	for (uint32_t i = 0; i < b->n_flows; i++) {
 		if (place[i] == SIM_NONE)
 			continue;
 		b->flows[n] = b->flows[i];
 		b->flow_target[n] = b->flow_target[i];
-		b->flow_copies[n] = b->flow_copies[i];
 		place[i] = n++;
 	}
 	b->n_flows = n;
@@ -349,77 +334,62 @@ static void drop_refused(struct fabric *b, uint32_t *place)
 		if (b->requests[i].flow != SIM_NONE)
 			b->requests[i].flow = place[b->requests[i].flow];
 	}
+	free(place);
 }
 
-/* Who has to do with this at all: who asks, and who comes and goes. */
-static bool is_connection(const struct fabric *b, const struct sim_flow *f)
+/* Finds the flows that ask, or that come and go. */
+static enum hd_status find_connections(const struct fabric *b, bool *asks,
+				       struct diag *d)
 {
-	const struct scn_traffic *t = &b->scenario->traffic[f->row];
-
-	return t->arrivals.gap || scenario_asks(b->scenario, t);
-}
-
-static enum hd_status expect(struct plan *p, uint32_t *place)
-{
-	const struct fabric *b = p->b;
+	const struct scenario *s = b->scenario;
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++) {
 		const struct sim_flow *f = &b->flows[i];
+		const struct scn_traffic *t = &s->traffic[f->row];
 
-		place[i] = i;
-		if (f->kind == SIM_TRACE && scenario_admits(b->scenario))
-			status = check_trace(p, i);
-		if (!is_connection(b, f))
-			continue;
-		place[i] = SIM_NONE;
-		if (scenario_asks(b->scenario, &b->scenario->traffic[f->row]))
-			status = check_flow(p, i);
-		eventq_push(&p->q, f->start, KEY_COMES | i);
+		if (f->kind == SIM_TRACE && scenario_admits(s))
+			status = check_trace(b, i, d);
+		if (status == HD_OK && scenario_asks(s, t))
+			status = check_flow(b, i, d);
+		asks[i] = t->arrivals.gap || scenario_asks(s, t);
 	}
 	return status;
 }
 
-static enum hd_status make(struct plan *p)
+static enum hd_status open_broker(struct fabric *b, struct broker *broker,
+				  struct diag *d)
 {
-	struct fabric *b = p->b;
-	uint32_t *place = hd_alloc(b->n_flows, sizeof(*place));
-	enum hd_status status = expect(p, place);
+	struct broker_params params = fabric_broker_params(b);
+	struct diag inner = { .status = HD_OK };
 
-	p->id = hd_alloc(b->n_flows, sizeof(*p->id));
-	if (status == HD_OK && scenario_admits(b->scenario))
-		fabric_build_losses(b, &p->broker, p->linger);
-	if (status == HD_OK)
-		walk(p);
-	for (uint32_t i = 0; i < b->n_requests; i++) {
-		if (b->requests[i].flow != SIM_NONE)
-			place[b->requests[i].flow] = 0;
-	}
-	if (status == HD_OK)
-		drop_refused(b, place);
-	free(place);
-	free(p->id);
-	return status;
+	if (broker_init(broker, &b->subnet, &params, &inner) == HD_OK)
+		return HD_OK;
+	return fabric_refuse(b, d, b->scenario->qos.classes, "qos.classes",
+			     &inner);
 }
 
 enum hd_status fabric_build_connections(struct fabric *b, struct diag *d)
 {
-	struct plan p = { .b = b, .d = d };
-	struct diag inner = { .status = HD_OK };
-	enum hd_status status = HD_OK;
+	bool admits = scenario_admits(b->scenario);
+	struct broker broker = { 0 };
+	hd_time linger = linger_of(b);
+	uint32_t n = b->n_flows;
+	bool *asks = hd_alloc(n, sizeof(*asks));
+	enum hd_status status = find_connections(b, asks, d);
 
-	if (scenario_admits(b->scenario)) {
-		struct broker_params params = params_of(b->scenario);
-
-		status = broker_init(&p.broker, &b->subnet, &params, &inner);
-		if (status != HD_OK)
-			return fabric_refuse(b, d, b->scenario->qos.classes,
-					     "qos.classes", &inner);
+	if (status == HD_OK && admits)
+		status = open_broker(b, &broker, d);
+	if (status == HD_OK) {
+		if (admits)
+			fabric_build_losses(b, &broker, linger);
+		status = fabric_walk_connections(b, admits ? &broker : NULL,
+						 linger, asks, d);
 	}
-	p.linger = linger_of(b);
-	eventq_init(&p.q);
-	status = make(&p);
-	eventq_fini(&p.q);
-	broker_fini(&p.broker);
+	if (status == HD_OK) {
+		drop_refused(b, asks, n);
+	}
+	free(asks);
+	broker_fini(&broker);
 	return status;
 }

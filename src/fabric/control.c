@@ -67,7 +67,8 @@ static struct cc_config response(const struct scn_congestion *c, double rmin,
 
 	out.m = c->m;
 	out.cap_first_increase = c->cap;
-	out.unit = rmin / c->units;
+	/* A row's own lowest rate may be lower than the others'. */
+	out.unit = fmin(rmin, rmax / (double)c->rate_steps) / c->units;
 	set_table(c, &out);
 	return out;
 }
@@ -79,24 +80,12 @@ struct cc_config fabric_response_in_shares(const struct fabric *b)
 	return response(c, 1 / (double)c->rate_steps, 1);
 }
 
-struct cc_config fabric_response(const struct fabric *b)
+struct cc_config fabric_response(const struct fabric *b, uint32_t flow)
 {
-	const struct scn_congestion *c = &b->scenario->congestion;
-	double rmin = 1, rmax = 2, least = INFINITY;
+	double rmin, rmax;
 
-	if (b->n_flows > 0)
-		fabric_flow_rates(b, 0, &rmin, &rmax);
-	struct cc_config out = response(c, rmin, rmax);
-
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		double low, high;
-
-		fabric_flow_rates(b, i, &low, &high);
-		least = fmin(least, low);
-	}
-	/* One unit for all. */
-	out.unit = fmin(least, rmin) / c->units;
-	return out;
+	fabric_flow_rates(b, flow, &rmin, &rmax);
+	return response(&b->scenario->congestion, rmin, rmax);
 }
 
 const struct cc_algorithm *fabric_algorithm(unsigned control)
@@ -182,7 +171,7 @@ static bool is_throttled(const struct fabric *b,
 {
 	const struct sim_setup *u = &b->setup;
 
-	if (!(b->scenario->congestion.sls.sls >> sl & 1))
+	if (!(scenario_controlled_sls(b->scenario) >> sl & 1))
 		return false;
 	return !by ||
 	       by->throttle(by->context,
@@ -190,8 +179,7 @@ static bool is_throttled(const struct fabric *b,
 			    c);
 }
 
-static enum hd_status add_throttle(struct building *g, uint32_t flow,
-				   const struct cc_config *response)
+static enum hd_status add_throttle(struct building *g, uint32_t flow)
 {
 	const struct sim_flow *f = &g->b->flows[flow];
 	const struct scn_traffic *row = &g->b->scenario->traffic[f->row];
@@ -208,9 +196,8 @@ static enum hd_status add_throttle(struct building *g, uint32_t flow,
 	*t = (struct sim_throttle){
 		.node = f->source,
 		.algorithm = own ? own : g->algorithm,
-		.config = *response,
+		.config = fabric_response(g->b, flow),
 	};
-	fabric_flow_rates(g->b, flow, &t->config.rmin, &t->config.rmax);
 	if (!is_throttled(g->b, g->b->by, f->source, f->sl & 15, &t->config))
 		return HD_OK;
 	t->sender = ++g->senders[f->source];
@@ -220,8 +207,7 @@ static enum hd_status add_throttle(struct building *g, uint32_t flow,
 	return check_throttle(g, t);
 }
 
-static enum hd_status add_flow(struct building *g, uint32_t flow,
-			       const struct cc_config *response)
+static enum hd_status add_flow(struct building *g, uint32_t flow)
 {
 	const struct fabric *b = g->b;
 	const struct sim_flow *f = &b->flows[flow];
@@ -234,15 +220,12 @@ static enum hd_status add_flow(struct building *g, uint32_t flow,
 			&b->scenario->traffic[f->row].reserve,
 			"traffic[].reserve: flow %u has no single destination to ask the way to",
 			flow);
-	return g->algorithm && is_controlled(f)
-		       ? add_throttle(g, flow, response)
-		       : HD_OK;
+	return g->algorithm && is_controlled(f) ? add_throttle(g, flow) : HD_OK;
 }
 
 static enum hd_status add_flows(struct building *g)
 {
 	struct fabric *b = g->b;
-	struct cc_config answers = fabric_response(b);
 	enum hd_status status = HD_OK;
 
 	g->throttles = fabric_keep(b, b->n_flows, sizeof(*g->throttles));
@@ -252,7 +235,7 @@ static enum hd_status add_flows(struct building *g)
 	g->senders = fabric_keep(b, b->setup.n_nodes, sizeof(*g->senders));
 	g->shared = fabric_keep(b, b->setup.n_nodes, sizeof(*g->shared));
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++)
-		status = add_flow(g, i, &answers);
+		status = add_flow(g, i);
 	return status;
 }
 
@@ -291,7 +274,7 @@ const struct cc_config *fabric_response_of(const struct fabric *b,
 		return b->setup.settings[changes - 1].responses[i];
 	if (b->responses)
 		return b->responses[i];
-	return b->scenario->congestion.sls.sls >> sl & 1 ? common : NULL;
+	return scenario_controlled_sls(b->scenario) >> sl & 1 ? common : NULL;
 }
 
 enum hd_status fabric_build_control(struct fabric *b, struct diag *d)

@@ -10,8 +10,8 @@
 #include "fabric/fabric.h"
 
 struct mark_config fabric_marking(const struct scn_congestion *c);
-/* How sources answer; rates are the first flow's, the unit all flows'. */
-struct cc_config fabric_response(const struct fabric *b);
+/* How the source of a flow responds; rates and unit are the flow's own. */
+struct cc_config fabric_response(const struct fabric *b, uint32_t flow);
 /* How queue pairs answer; rates are shares of their links. */
 struct cc_config fabric_response_in_shares(const struct fabric *b);
 /*

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "fabric/limits.h"
@@ -19,6 +21,14 @@ void *fabric_keep(struct fabric *b, size_t n, size_t size)
 
 	m->items = hd_grow(m->items, &m->cap, m->n + 1, sizeof(*m->items));
 	return m->items[m->n++] = hd_alloc(n, size);
+}
+
+uint64_t fabric_stream(enum fabric_stream purpose, const char *name)
+{
+	struct digest h = DIGEST_START;
+
+	digest_add(&h, name, strlen(name));
+	return h.a + purpose;
 }
 
 enum hd_status fabric_refuse(const struct fabric *b, struct diag *d,
@@ -99,6 +109,41 @@ static enum hd_status take_out(struct fabric *b, struct diag *d)
 	free(b->topo.recipe);
 	b->topo.recipe = NULL;
 	return HD_OK;
+}
+
+/*
+ * The MTU is the least of all ports unless the scenario states one, which no
+ * port may contradict.
+ */
+static enum hd_status settle_mtu(struct fabric *b, struct diag *d)
+{
+	const struct topo *t = &b->topo;
+	struct scn_fabric *f = &b->scenario->fabric;
+	port_id least = TOPO_NONE;
+	char name[96];
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		if (t->ports[p].peer != TOPO_NONE &&
+		    (least == TOPO_NONE ||
+		     t->ports[p].mtu < t->ports[least].mtu))
+			least = p;
+	}
+	unsigned mtu =
+		least == TOPO_NONE ? TOPO_DEFAULT_MTU : t->ports[least].mtu;
+
+	if (least != TOPO_NONE)
+		snprintf(name, sizeof(name), "%.80s:%u",
+			 topo_node_of(t, least)->name, t->ports[least].number);
+	if (f->mtu != SCN_MTU_AUTO && f->mtu > mtu)
+		return scenario_refuse(
+			b->scenario, d, &f->mtu,
+			"fabric.packet.mtu: %u is more than the MTU of port %s, %u",
+			(unsigned)f->mtu, name, mtu);
+	if (f->mtu != SCN_MTU_AUTO)
+		return HD_OK;
+	f->mtu = mtu;
+	return scenario_check_payloads(b->scenario,
+				       least == TOPO_NONE ? NULL : name, d);
 }
 
 /* A switch by its name or GUID; TOPO_NONE if there is none. */
@@ -368,6 +413,8 @@ static enum hd_status build(struct fabric *f, struct beside with,
 
 	if (status == HD_OK)
 		status = take_out(f, d);
+	if (status == HD_OK)
+		status = settle_mtu(f, d);
 	if (status != HD_OK)
 		return status;
 	f->selector = selector_new(&f->topo);
@@ -393,11 +440,11 @@ static enum hd_status build(struct fabric *f, struct beside with,
 	if (status == HD_OK)
 		status = fabric_build_flows(f, d);
 	if (status == HD_OK)
+		status = fabric_build_manager(f, d);
+	if (status == HD_OK)
 		status = fabric_build_connections(f, d);
 	if (status == HD_OK)
 		status = fabric_build_control(f, d);
-	if (status == HD_OK)
-		status = fabric_build_manager(f, d);
 	if (status == HD_OK)
 		status = sim_limits_check(&f->setup, f->flows, f->n_flows, d);
 	if (status == HD_OK)
@@ -550,8 +597,8 @@ void fabric_free(struct fabric *f)
 	free(f->memory.items);
 	free(f->flows);
 	free(f->flow_target);
-	free(f->flow_copies);
 	free(f->requests);
+	free(f->breaks);
 	free(f->circle);
 	free(f->shared_mlid);
 	free(f->setup.nodes);

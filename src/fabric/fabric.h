@@ -6,9 +6,10 @@
  * From a scenario to what the simulator runs: the fabric is generated or read,
  * addressed and routed, its lane and arbitration tables are filled, and every
  * traffic row is resolved to flows. All that is random is drawn from the
- * scenario's seed, each purpose from a stream of its own, so that adding a row
- * does not change the others. Nobody else builds a fabric: all who look at one
- * see the same LIDs, routes, lanes and delays.
+ * scenario's seed, each purpose and name from a stream of its own, so that a
+ * row does not change what others draw, wherever it is written. Nobody else
+ * builds a fabric: all who look at one see the same LIDs, routes, lanes and
+ * delays.
  *
  *	struct fabric *f;
  *	if (fabric_read("x.yaml", NULL, &d, &f) == HD_OK) {
@@ -54,10 +55,27 @@ struct fabric_sweep {
 struct fabric_request {
 	hd_time at;
 	hd_time until; /* what it has is free again; HD_TIME_NEVER: it stays */
-	uint32_t row;
+	uint32_t row;  /* SIM_NONE: it is that of `job` */
+	uint32_t job;
 	uint32_t flow; /* SIM_NONE: it was refused, by: */
 	port_id link;
 	struct hd_rate rate; /* asked for, on the wire; num 0: nothing */
+	hd_time broken;      /* first; HD_TIME_NEVER: its promise was kept */
+	/* The largest bound that it had, in seconds; 0: nothing was computed,
+	 * since no row has a deadline. */
+	double bound;
+	const char *why; /* it was refused, in words; NULL: it was not */
+};
+
+/* A time in which an admitted connection did not have what it was promised. */
+struct fabric_break {
+	uint32_t request;
+	hd_time from, until; /* HD_TIME_NEVER: to the end of the run */
+	/* From here to `until` it has no slots and does not send;
+	 * HD_TIME_NEVER: it kept both. */
+	hd_time lost;
+	port_id link; /* an output port */
+	const char *cause;
 };
 
 /* The share of a row's connections that is refused, by a closed form. */
@@ -110,13 +128,14 @@ struct fabric {
 	size_t flows_cap;
 	port_id *flow_target; /* per flow: fixed destination, or TOPO_NONE */
 	size_t target_cap;
-	uint32_t *flow_copies; /* per flow: deliveries of each packet */
-	size_t copies_cap;
 	struct sim_rules rules;
 
 	struct fabric_request *requests; /* by time, of one instant by flow */
 	uint32_t n_requests;
 	size_t requests_cap;
+	struct fabric_break *breaks; /* by the time of `from` */
+	uint32_t n_breaks;
+	size_t breaks_cap;
 	struct fabric_loss *losses; /* per row; NULL: nobody asks */
 
 	struct fabric_sweep *sweeps; /* of the manager, by time */
@@ -233,16 +252,25 @@ HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *f,
 					  const struct option_list *list,
 					  struct diag *d, bool **out);
 
-/* Streams of (seed, id) that the builder draws from. */
+/*
+ * Random streams, one per purpose and name of a traffic row, job, group or
+ * partition: what others are called, how many there are and in which order they
+ * are written does not matter.
+ */
 enum fabric_stream {
+	STREAM_FLOWS = 0, /* of a row: one for each flow, in order */
 	STREAM_SOURCES = 0x40000000,
 	STREAM_DESTINATIONS = 0x41000000,
 	STREAM_HOTSPOTS = 0x42000000,
 	STREAM_PATTERN = 0x43000000,
 	STREAM_GROUPS = 0x44000000,
-	STREAM_PARTITIONS = 0x45000000,
+	STREAM_PARTITIONS = 0x45000000, /* limited members; full: 1 more */
 	STREAM_ARRIVALS = 0x46000000,
-	STREAM_JOBS = 0x47000000,
+	STREAM_PLACES = 0x47000000,  /* of a job's ranks */
+	STREAM_HOSTS = 0x48000000,   /* of a job */
+	STREAM_SERVERS = 0x49000000, /* of a job: one for each step */
 };
+/* The id of the stream; rng_init takes it with the scenario's seed. */
+uint64_t fabric_stream(enum fabric_stream purpose, const char *name);
 
 #endif

@@ -2,6 +2,7 @@
 /* What a scenario's fabric, lanes, faults and rules become. */
 #include "fabric/build_for_tests.h"
 #include "fabric/parts.h"
+#include "subnet/adaptive.h"
 
 /* Nodes have their ports one after the other; ends have one, plugged in. */
 static uint32_t check_nodes(const struct fabric *b)
@@ -90,7 +91,7 @@ static void links_run_at_what_the_scenario_says(void **state)
 	assert_true(b->setup.ports[h1->peer].ber == 0); /* one way only */
 	assert_true(h0->ber == 0 && h0->propagation == 5 * HD_NS);
 	assert_int_equal(b->setup.ports[h1->peer].in_blocks, 128);
-	assert_int_equal(h1->in_blocks, 4 * 33);
+	assert_int_equal(h1->in_blocks, 4 * (4096 / 64 + 2)); /* T1 */
 	assert_true(b->setup.sw.routing == HD_NS);
 	fabric_free(b);
 }
@@ -175,7 +176,7 @@ static void packets_to_groups_have_a_grh(void **state)
 		assert_int_equal(b->flows[1].bytes, cases[i].group);
 		assert_int_equal(b->flows[1].last_bytes, cases[i].last);
 		/* Two members, neither of them the sender. */
-		assert_int_equal(b->flow_copies[1], 2);
+		assert_int_equal(b->flows[1].copies, 2);
 		fabric_free(b);
 		strbuf_fini(&text);
 	}
@@ -235,6 +236,107 @@ static void classes_become_tables(void **state)
 	assert_int_equal(t->low[1].vl, 0);
 	assert_int_equal(t->low[1].weight, 65);
 	assert_int_equal(t->low[2].vl, 2);
+	fabric_free(b);
+}
+
+/* Paper 002, Figure 8 (e): a VL for each direction of a mesh; and a map for
+ * what comes from hosts only. */
+static void ports_have_maps_by_input_and_output(void **state)
+{
+	struct fabric *b;
+
+	(void)state;
+	must_build("fabric: {topology: {kind: mesh, columns: 3, rows: 3, "
+		   "hosts: 1}, routing: xy}\n"
+		   "qos:\n"
+		   "  lanes: 4\n"
+		   "  ports:\n"
+		   "  - {ports: 's*:1', sl2vl: 0}\n"
+		   "  - {ports: 's*:2', sl2vl: 1}\n"
+		   "  - {ports: 's*:3', sl2vl: 2}\n"
+		   "  - {ports: 's*:4', sl2vl: 3}\n"
+		   "  - {ports: 's-1-1', from: 's-1-1:2, hosts', sl2vl: "
+		   "'3,2,1,0,3,2,1,0,3,2,1,0,3,2,1,0'}\n"
+		   "  - {ports: h0, sl2vl: 2}\n" ANY,
+		   &b);
+	for (port_id p = 0; p < b->topo.n_ports; p++) {
+		const struct topo_port *port = &b->topo.ports[p];
+		switch_id sw = b->subnet.switch_of_node[port->node];
+		unsigned out = port->number;
+
+		if (sw == TOPO_NONE || port->peer == TOPO_NONE || out > 4)
+			continue;
+		for (unsigned i = 0; i < 6 * N_SLS; i++) {
+			unsigned in = i / N_SLS, sl = i % N_SLS;
+			bool other = strcmp(b->topo.nodes[port->node].name,
+					    "s-1-1") == 0 &&
+				     (in == 2 || in == 5);
+
+			assert_int_equal(
+				sl2vl_at(&b->subnet, sw, in, out)->vl[sl],
+				other ? 3 - sl % 4 : out - 1);
+		}
+	}
+	const struct selection *hosts = selector_hosts(b->selector);
+
+	assert_int_equal(sl2vl_of(&b->subnet, hosts->ports[0])->vl[9], 2);
+	assert_int_equal(sl2vl_of(&b->subnet, hosts->ports[1])->vl[9], 1);
+	fabric_free(b);
+}
+
+/* What asks admission keeps to its path, whichever kind it is of. */
+static void classes_that_ask_are_not_routed_adaptively(void **state)
+{
+	struct fabric *b;
+
+	(void)state;
+	must_build("fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, "
+		   "routing: {engine: updn, adaptive: {choice: load}}}\n"
+		   "qos: {lanes: 15, classes: [{name: t, sl: 1, kind: DBTS}, "
+		   "{name: d, sl: 4, kind: DB}, {name: p, sl: 6, kind: PBE}, "
+		   "{name: w, sl: 5, kind: BE}, {name: c, sl: 9, kind: CH}]}\n"
+		   "traffic: [{name: a, class: w, kind: saturating}]\n",
+		   &b);
+	assert_int_equal(b->subnet.adaptive->sls,
+			 0xffff & ~(1 << 1 | 1 << 4 | 1 << 6));
+	fabric_free(b);
+	/* Packets have the SLs of their class's block. */
+	must_build("fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, "
+		   "routing: {engine: torus, adaptive: {choice: turns}}}\n"
+		   "qos: {lanes: 15, classes: [{name: d, sl: 9, kind: DB}, "
+		   "{name: w, sl: 5, kind: BE}]}\n"
+		   "traffic: [{name: a, class: w, kind: saturating}]\n",
+		   &b);
+	unsigned sls = b->subnet.split.sls;
+
+	assert_int_equal(b->subnet.split.class_of_sl[9], 0);
+	assert_true(sls > 1);
+	assert_int_equal(b->subnet.adaptive->sls & ((1u << 2 * sls) - 1),
+			 ((1u << sls) - 1) << sls);
+	fabric_free(b);
+}
+
+/* torus needs two VLs for itself: four VLs are two blocks for three kinds. */
+static void kinds_share_the_blocks_of_an_algorithm(void **state)
+{
+	struct fabric *b;
+
+	(void)state;
+	must_build("fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, "
+		   "routing: torus}\n"
+		   "qos: {lanes: 4, classes: [{name: u, sl: 1, kind: BE}, "
+		   "{name: v, sl: 2, kind: DB}, {name: w, sl: 3, kind: "
+		   "DBTS}]}\n"
+		   "traffic: [{name: a, class: u, kind: saturating}]\n",
+		   &b);
+	const struct lane_split *split = &b->subnet.split;
+
+	assert_int_equal(split->n_classes, 2);
+	assert_int_equal(split->vls, 2);
+	assert_int_equal(split->class_of_sl[3], 0);
+	assert_int_equal(split->class_of_sl[2], 0);
+	assert_int_equal(split->class_of_sl[1], 1);
+	assert_int_equal(split->class_of_sl[0], 1);
 	fabric_free(b);
 }
 
@@ -439,6 +541,25 @@ static const struct {
 	  "'h0'?)" },
 	{ SMALL "qos: {ports: [{ports: nowhere}]}\n" ANY,
 	  "x.yaml:4:23: qos.ports[].ports: no node 'nowhere'" },
+	{ SMALL "qos: {lanes: 4, ports: [{ports: h2, lanes: 2}, {ports: h2, "
+		"sl2vl: 3}]}\n" ANY,
+	  "x.yaml:4:67: qos.ports[].sl2vl: SL 0 goes to VL 3, but port 1 of "
+	  "'h2' has 2 VLs" },
+	{ SMALL "qos: {ports: [{ports: h2, from: h1, sl2vl: 3}]}\n" ANY,
+	  "x.yaml:4:33: qos.ports[].from: port 1 of 'h2' is no switch port, "
+	  "and only switches map SLs by input port" },
+	{ SMALL "qos: {ports: [{ports: h2, from: h9, sl2vl: 3}]}\n" ANY,
+	  "x.yaml:4:33: qos.ports[].from: no node 'h9'" },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: "
+	  "torus}\nqos: {ports: [{ports: hosts, sl2vl: 0}]}\n" ANY,
+	  "x.yaml:2:37: the routing engine 'torus' needs lanes to be free of "
+	  "deadlock, and chooses those of all SLs" },
+	{ "fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, routing: "
+	  "{engine: updn, adaptive: {choice: load, sls: 1-3}}}\nqos: {classes: "
+	  "[{name: v, sl: 3, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
+	  "traffic: [{name: a, class: w, kind: saturating}]\n",
+	  "x.yaml:1:112: SL 3 is that of class 'v', which asks admission for "
+	  "one path; leave it out of fabric.routing.adaptive.sls" },
 	{ SMALL "qos: {classes: [{name: v, sl: 1, weight: 16320}, {name: w, "
 		"sl: 2}], lanes: 4}\n" ANY,
 	  "x.yaml:4:24: the weights of the classes need more than the 64 "
@@ -587,6 +708,9 @@ int main(void)
 		cmocka_unit_test(packets_to_groups_have_a_grh),
 		cmocka_unit_test(readers_follow_the_order),
 		cmocka_unit_test(classes_become_tables),
+		cmocka_unit_test(ports_have_maps_by_input_and_output),
+		cmocka_unit_test(classes_that_ask_are_not_routed_adaptively),
+		cmocka_unit_test(kinds_share_the_blocks_of_an_algorithm),
 		cmocka_unit_test(narrow_links_fold_lanes),
 		cmocka_unit_test(partitions_are_enforced_where_hosts_are),
 		cmocka_unit_test(faults_are_in_order_of_time),

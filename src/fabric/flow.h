@@ -10,7 +10,7 @@
  * packets; all packets of a message go to one destination and enter the
  * injection queue at one instant (but see SIM_SATURATING). Flow ids are
  * positions in the array given to sim_new, and order simultaneous packets
- * (T13). Each flow draws from a random stream of its own, (seed, flow id).
+ * (T13). Each flow draws from a random stream of its own.
  */
 
 #include <stdbool.h>
@@ -60,6 +60,8 @@ struct sim_flow {
 	enum sim_flow_kind kind;
 	uint32_t source; /* sim node of an end port */
 	uint32_t row;    /* traffic row, for results; from 0 */
+	uint64_t stream; /* random numbers: of (seed, stream); 0: its id */
+	uint32_t copies; /* deliveries of each packet: members of a group */
 	struct sim_destinations to;
 	uint8_t sl;
 	bool management; /* on VL15 */

@@ -131,16 +131,20 @@ struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 			   sizeof(*b->flows));
 	b->flow_target = hd_grow(b->flow_target, &b->target_cap, b->n_flows + 1,
 				 sizeof(*b->flow_target));
-	b->flow_copies = hd_grow(b->flow_copies, &b->copies_cap, b->n_flows + 1,
-				 sizeof(*b->flow_copies));
 	b->flow_target[b->n_flows] = target;
-	b->flow_copies[b->n_flows] = 1;
+	const struct sim_flow *before =
+		b->n_flows ? &b->flows[b->n_flows - 1] : NULL;
+	bool is_first = !before || before->row != row;
+	uint64_t stream = is_first ? fabric_stream(STREAM_FLOWS, t->name)
+				   : before->stream + 1;
 	struct sim_flow *f = &b->flows[b->n_flows++];
 
 	*f = (struct sim_flow){
 		.kind = t->kind,
+		.stream = stream,
 		.source = b->end_of_origin[source],
 		.row = row,
+		.copies = 1,
 		.to.self = SIM_NONE,
 		.sl = (uint8_t)scenario_sl(b->scenario, t),
 		.pkey = fabric_key(b, t->partition, source, TOPO_NONE),
@@ -174,21 +178,23 @@ void fabric_copy_flow(struct fabric *b, uint32_t flow)
 	port_id source =
 		b->setup.ports[b->setup.nodes[from.source].first_port + 1]
 			.origin;
-	uint32_t copies = b->flow_copies[flow];
+	struct sim_flow *to =
+		fabric_add_flow(b, from.row, source, b->flow_target[flow]);
+	uint64_t stream = to->stream;
 
-	*fabric_add_flow(b, from.row, source, b->flow_target[flow]) = from;
-	b->flow_copies[b->n_flows - 1] = copies;
+	*to = from;
+	to->stream = stream;
 }
 
 void fabric_drop_flows(struct fabric *b, uint32_t first, uint32_t n)
 {
 	uint32_t rest = b->n_flows - first - n;
 
+	if (n == 0)
+		return;
 	memmove(&b->flows[first], &b->flows[first + n],
 		rest * sizeof(*b->flows));
 	memmove(&b->flow_target[first], &b->flow_target[first + n],
 		rest * sizeof(*b->flow_target));
-	memmove(&b->flow_copies[first], &b->flow_copies[first + n],
-		rest * sizeof(*b->flow_copies));
 	b->n_flows -= n;
 }

@@ -251,7 +251,7 @@ static void groups_get_the_trees_they_ask_for(void **state)
 		for (uint32_t f = 0; f < b->n_flows; f++) {
 			lid_t mlid = b->flows[f].to.list[0].dlid;
 
-			assert_int_equal(b->flow_copies[f], cases[i].copies);
+			assert_int_equal(b->flows[f].copies, cases[i].copies);
 			assert_in_range(mlid, LID_FIRST_MCAST, LID_LAST_MCAST);
 			assert_int_equal(mlid - LID_FIRST_MCAST,
 					 cases[i].n_trees == 1 ? 0 : f);

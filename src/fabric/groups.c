@@ -114,7 +114,7 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 	f->to.choice = SIM_TO_FIXED;
 	f->to.list = address;
 	f->to.n = 1;
-	s->b->flow_copies[s->b->n_flows - 1] = others;
+	f->copies = others;
 	return HD_OK;
 }
 
@@ -132,7 +132,7 @@ enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
 
 	s.g = scenario_group(scenario, s.t->group);
 	rng_init(&rng, scenario->run.seed,
-		 STREAM_GROUPS + (uint64_t)(s.g - scenario->fabric.groups));
+		 fabric_stream(STREAM_GROUPS, s.g->name));
 	if (select_hosts(b->selector, s.g->members, &rng, &inner, &s.members) !=
 	    HD_OK)
 		return fabric_refuse(b, d, &s.g->members,

@@ -55,6 +55,119 @@ static enum hd_status apply_rules(struct fabric *b, struct diag *d)
 	return HD_OK;
 }
 
+/* ---- SL2VL maps of single ports ---------------------------------------- */
+
+/* A map must keep to the VLs of the link. */
+static enum hd_status check_map(const struct fabric *b, struct diag *d,
+				const struct scn_qos_port *rule, port_id port)
+{
+	unsigned vls = b->subnet.vls_of_port[port];
+
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		unsigned vl = rule->sl2vl.table.vl[sl];
+
+		if (vl >= vls && vl != VL_MANAGEMENT)
+			return scenario_refuse(
+				b->scenario, d, &rule->sl2vl,
+				"qos.ports[].sl2vl: SL %u goes to VL %u, but "
+				"port %u of '%s' has %u VL%s",
+				sl, vl, b->topo.ports[port].number,
+				topo_node_of(&b->topo, port)->name, vls,
+				vls == 1 ? "" : "s");
+	}
+	if (rule->from && topo_is_end_port(&b->topo, port))
+		return scenario_refuse(
+			b->scenario, d, &rule->from,
+			"qos.ports[].from: port %u of '%s' is no switch port, "
+			"and only switches map SLs by input port",
+			b->topo.ports[port].number,
+			topo_node_of(&b->topo, port)->name);
+	return HD_OK;
+}
+
+/* Input ports of a rule, by port_id; those whose cable leads to a selected
+ * host, too. NULL: all. */
+static enum hd_status read_inputs(const struct fabric *b, struct diag *d,
+				  const struct scn_qos_port *rule, bool **out)
+{
+	struct diag inner = { .status = HD_OK };
+	struct selection from;
+
+	*out = NULL;
+	if (!rule->from)
+		return HD_OK;
+	if (select_ports(b->selector, rule->from, &inner, &from) != HD_OK)
+		return fabric_refuse(b, d, &rule->from, "qos.ports[].from",
+				     &inner);
+	*out = hd_alloc(b->topo.n_ports, sizeof(**out));
+	for (uint32_t i = 0; i < from.n; i++) {
+		port_id p = from.ports[i], peer = b->topo.ports[p].peer;
+
+		(*out)[p] = true;
+		if (topo_is_end_port(&b->topo, p) && peer != TOPO_NONE)
+			(*out)[peer] = true;
+	}
+	selection_fini(&from);
+	return HD_OK;
+}
+
+static void set_map(struct fabric *b, const struct sl2vl *map, port_id port,
+		    const bool *inputs)
+{
+	const struct topo_port *p = &b->topo.ports[port];
+	switch_id sw = b->subnet.switch_of_node[p->node];
+
+	if (sw == TOPO_NONE) {
+		subnet_set_port_sl2vl(&b->subnet, port, map);
+		return;
+	}
+	for (unsigned in = 0; in <= b->topo.nodes[p->node].n_ports; in++) {
+		if (!inputs || inputs[topo_port_of(&b->topo, p->node, in)])
+			subnet_set_sl2vl(&b->subnet, sw, in, p->number, map);
+	}
+}
+
+static enum hd_status apply_map(struct fabric *b, struct diag *d,
+				const struct scn_qos_port *rule)
+{
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status;
+	struct selection ports;
+	bool *inputs;
+
+	if (read_inputs(b, d, rule, &inputs) != HD_OK)
+		return d->status;
+	status = select_ports(b->selector, rule->ports, &inner, &ports);
+	if (status != HD_OK) {
+		free(inputs);
+		return fabric_refuse(b, d, &rule->ports, "qos.ports[].ports",
+				     &inner);
+	}
+	for (uint32_t i = 0; i < ports.n && status == HD_OK; i++) {
+		status = check_map(b, d, rule, ports.ports[i]);
+		if (status == HD_OK)
+			set_map(b, &rule->sl2vl.table, ports.ports[i], inputs);
+	}
+	selection_fini(&ports);
+	free(inputs);
+	return status;
+}
+
+/* After the maps of all links; what comes last counts. */
+static enum hd_status apply_maps(struct fabric *b, struct diag *d)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < q->n_ports && status == HD_OK; i++) {
+		if (q->ports[i].sl2vl.given)
+			status = apply_map(b, d, &q->ports[i]);
+	}
+	return status;
+}
+
+/* ---- what classes ask for ---------------------------------------------- */
+
 static struct lane_entries entries_of(const struct scn_vlarb *t)
 {
 	return (struct lane_entries){ t->given ? t->entries : NULL, t->n };
@@ -72,6 +185,7 @@ static struct lane_plan plan_of(struct fabric *b)
 
 		classes[i] = (struct lane_class){
 			.sl = (uint8_t)c->sl,
+			.kind = c->kind,
 			.lane = c->lane == SCN_LANE_AUTO ? LANE_ANY
 							 : (int)c->lane,
 			.high = c->priority == SCN_HIGH,
@@ -111,21 +225,22 @@ static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan,
 enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
+	enum hd_status status;
 
 	if (s->opensm) {
 		opensm_program(s->opensm, (unsigned)s->qos.entries, &b->subnet);
-		return apply_rules(b, d);
-	}
-	struct lane_plan plan = plan_of(b);
-	struct sl2vl map = lanes_map(&plan);
-	enum hd_status status = arbitrate(b, &plan, d);
+		status = apply_rules(b, d);
+	} else {
+		struct lane_plan plan = plan_of(b);
 
-	if (status == HD_OK)
-		lanes_program(&b->subnet, &map);
-	return status;
+		status = arbitrate(b, &plan, d);
+		if (status == HD_OK)
+			lanes_program(&b->subnet, &plan);
+	}
+	return status == HD_OK ? apply_maps(b, d) : status;
 }
 
-/* What a scenario may not say where an engine chooses lanes. */
+/* What a scenario may not say where a routing algorithm chooses VLs. */
 static enum hd_status check_split(const struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
@@ -136,6 +251,10 @@ static enum hd_status check_split(const struct fabric *b, struct diag *d)
 	for (size_t i = 0; i < q->n_classes && !field; i++) {
 		if (q->classes[i].lane != SCN_LANE_AUTO)
 			field = &q->classes[i].lane;
+	}
+	for (size_t i = 0; i < q->n_ports && !field; i++) {
+		if (q->ports[i].sl2vl.given)
+			field = &q->ports[i].sl2vl;
 	}
 	if (!field)
 		return HD_OK;
@@ -149,29 +268,45 @@ enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d)
 {
 	const struct scn_qos *q = &b->scenario->qos;
 	struct lane_plan plan = plan_of(b);
-	uint8_t class_of[N_SLS] = { 0 };
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status = check_split(b, d);
+	struct sl2vl blocks;
 
 	if (status != HD_OK || q->n_classes == 0)
 		return status;
-	for (size_t i = 0; i < q->n_classes; i++)
-		class_of[q->classes[i].sl] = (uint8_t)i;
-	struct lane_split split =
-		subnet_split_for(&b->subnet, class_of, (unsigned)q->n_classes);
-
-	if (subnet_split_lanes(&b->subnet, &split, &inner) != HD_OK)
+	if (lanes_split(&b->subnet, &plan, &inner, &blocks) != HD_OK)
 		return fabric_refuse(b, d, q->classes, "qos.classes", &inner);
 	struct lane_class *classes =
 		fabric_keep(b, plan.n_classes, sizeof(*classes));
 
+	plan.block = b->subnet.split.vls;
 	for (size_t i = 0; i < plan.n_classes; i++) {
 		classes[i] = plan.classes[i];
-		classes[i].lane = (int)(i * split.vls);
+		classes[i].lane = (int)(blocks.vl[classes[i].sl] * plan.block);
 	}
 	plan.classes = classes;
-	plan.block = split.vls;
 	return arbitrate(b, &plan, d);
+}
+
+uint16_t fabric_unreserved_sls(const struct fabric *b)
+{
+	const struct scenario *s = b->scenario;
+	uint16_t sls = 0;
+
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		const struct sim_flow *f = &b->flows[i];
+
+		if (f->kind != SIM_TRACE && !f->management)
+			sls |= (uint16_t)(1u << f->sl);
+		for (size_t k = 0; k < f->n_trace; k++) {
+			if (!f->trace[k].management)
+				sls |= (uint16_t)(1u << f->trace[k].sl);
+		}
+	}
+	for (size_t i = 0; i < s->n_jobs; i++)
+		sls |= (uint16_t)(1u << scenario_job_sl(s, &s->jobs[i]));
+	/* PBE asks, but may send more than its share is worth. */
+	return sls & (uint16_t)~scenario_promised_sls(s);
 }
 
 /* Adds a key to the tables of selected hosts. */
@@ -188,7 +323,7 @@ static enum hd_status add_members(struct fabric *b, uint16_t **keys,
 	if (!*text)
 		return HD_OK;
 	rng_init(&rng, b->scenario->run.seed,
-		 STREAM_PARTITIONS + 2 * row + full);
+		 fabric_stream(STREAM_PARTITIONS, p->name) + full);
 	if (select_hosts(b->selector, *text, &rng, &inner, &hosts) != HD_OK)
 		return fabric_refuse(b, d, text,
 				     full ? "qos.partitions[].full"

@@ -21,7 +21,7 @@ struct stream {
 	struct hd_rate rate;
 	double load; /* erlangs */
 	uint8_t sl;
-	bool is_preferred;
+	bool is_preferred, is_greedy;
 	const char *why; /* it is none that a form is for; or NULL */
 };
 
@@ -85,8 +85,10 @@ static void count_flow(struct network *w, uint32_t k, uint32_t flow)
 	const struct broker_request q = fabric_request_of(w->b, flow);
 	struct tree_path way;
 
-	if (broker_links(w->broker, &q, &way) != HD_OK)
+	if (broker_links(w->broker, &q.way, &way) != HD_OK)
 		x->why = "none: some find no way";
+	if (q.reverse.n)
+		x->why = "none: acknowledgements are reserved, too";
 	if (x->n && (x->rate.num != q.rate.num || x->rate.den != q.rate.den))
 		x->why = "none: they ask for different rates";
 	for (uint32_t i = 0; i < way.n; i++) {
@@ -99,8 +101,9 @@ static void count_flow(struct network *w, uint32_t k, uint32_t flow)
 	}
 	tree_path_fini(&way);
 	x->rate = q.rate;
-	x->sl = q.sl;
-	x->is_preferred = q.sl == w->broker->params.pbe_sl;
+	x->sl = q.way.segment[0].sl;
+	x->is_greedy |= q.greedy;
+	x->is_preferred = x->sl == w->broker->params.pbe_sl;
 	x->n++;
 }
 
@@ -171,30 +174,33 @@ static void add_need(const struct network *w, uint32_t k, port_id port,
 		     struct need need[2])
 {
 	const struct broker_link *link = &w->broker->links[port];
-	bool high = w->broker->params.high_sls >> w->streams[k].sl & 1;
-	struct need *n = &need[high];
 	uint8_t vl = crossing(w, k, port)->vl;
+	struct need *n = &need[link->high_vls >> vl & 1];
 	bool is_whole = size_at(w, k, port) % ENTRY_SLOTS == 0;
 
-	n->fill = high ? &link->high : &link->low;
-	if (!is_whole || n->fill->slots[vl])
+	n->fill = broker_fill(link, vl);
+	if (!is_whole || fill_reserved(n->fill, vl))
 		n->wasted |= 1u << vl;
 	n->lanes |= 1u << vl;
 }
 
-/* Slots of the entries that are free. */
-static uint32_t room_of_table(const struct need *n)
+/* Entries for the group if one of its lanes sends: the others may be at their
+ * floors. */
+static uint32_t entries_left(const struct need *n)
 {
-	return (FRAME_ENTRIES - n->fill->n_entries) * ENTRY_SLOTS;
+	bool floors = (n->fill->floors & n->lanes) != 0;
+
+	return FRAME_ENTRIES - n->fill->n_entries + floors;
 }
 
-/* Those that one lane can have, in what it has begun, too. */
+/* Slots that one lane can have, in what it has begun, too. */
 static uint32_t room_of_lane(const struct need *n)
 {
 	unsigned vl = (unsigned)__builtin_ctz(n->lanes);
-	uint32_t has = n->fill->slots[vl];
+	uint32_t has = fill_reserved(n->fill, vl);
 
-	return room_of_table(n) + entries_for(has) * ENTRY_SLOTS - has;
+	return entries_left(n) * ENTRY_SLOTS + entries_for(has) * ENTRY_SLOTS -
+	       has;
 }
 
 /*
@@ -209,9 +215,11 @@ static bool cut_to_entries(struct need need[2], uint32_t *places)
 
 	if (only && !only->fill)
 		return true; /* nobody is there */
-	if (only && (n_lanes(only) == 1 || !only->wasted)) {
-		uint32_t room = n_lanes(only) == 1 ? room_of_lane(only)
-						   : room_of_table(only);
+	if (only && (n_lanes(only) == 1 ||
+		     (!only->wasted && !(only->fill->floors & only->lanes)))) {
+		uint32_t room = n_lanes(only) == 1
+					? room_of_lane(only)
+					: entries_left(only) * ENTRY_SLOTS;
 
 		*places = room < *places ? room : *places;
 		return true;
@@ -222,8 +230,7 @@ static bool cut_to_entries(struct need need[2], uint32_t *places)
 			*places + (uint32_t)__builtin_popcount(n->wasted) *
 					  (ENTRY_SLOTS - 1);
 
-		if (n->lanes &&
-		    most / ENTRY_SLOTS > FRAME_ENTRIES - n->fill->n_entries)
+		if (n->lanes && most / ENTRY_SLOTS > entries_left(n))
 			return false;
 	}
 	return true;
@@ -252,25 +259,44 @@ static bool cut_to_share(const struct network *w, uint32_t group, port_id port,
 	return !limited || (sls & (sls - 1)) == 0;
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 /* Slots that a group's streams share on a link; or why these are not all. */
 static const char *places_of(const struct network *w, uint32_t group,
 			     port_id port, uint32_t *places)
 {
 	const struct broker_link *link = &w->broker->links[port];
 	struct need need[2] = { { 0 } };
-	bool is_preferred = false;
+	bool is_preferred = false, is_greedy = false;
+	uint32_t unit = 0;
 
 	for (uint32_t k = 0; k < w->n; k++) {
 		if (!is_at(w, k, group, port))
 			continue;
 		is_preferred = w->streams[k].is_preferred;
+		is_greedy |= w->streams[k].is_greedy;
 		add_need(w, k, port, need);
+		unit = common_divisor(unit, size_at(w, k, port));
 	}
 	if (is_preferred) {
 		*places = slots_of_share(w->broker->params.preferred);
 		return NULL;
 	}
+	if (link->unreserved_vls ||
+	    (is_greedy && n_lanes(&need[0]) + n_lanes(&need[1]) > 1))
+		return "none: what switches serve limits, too";
 	*places = FRAME_SLOTS - link->high.total - link->low.total;
+	/* No more can be reserved at a time. */
+	*places -= unit ? *places % unit : 0;
 	if (!cut_to_share(w, group, port, places))
 		return "none: an SL has a share of its own";
 	if (w->broker->params.mode == FILL_ET)

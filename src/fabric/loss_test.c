@@ -15,17 +15,19 @@
 	"  link: 8Gb/s\nqos:\n  lanes: 15\n  admission: {linger: 10us}\n" \
 	"  classes: [{name: db, sl: 2, kind: DB}, {name: db2, sl: 3, "    \
 	"kind: DB}, {name: ts, sl: 4, kind: DBTS}, " classes "]\ntraffic:\n"
-/* Whole entries: 45 of them, 11,475 slots, are left. */
+/* Whole entries: 47 of them, 11,985 slots, are left for DB and DBTS; each of
+ * the three keeps an entry in the low table. */
 #define WHOLE                                        \
-	"{name: be, sl: 8, kind: BE, weight: 3315}," \
+	"{name: be, sl: 8, kind: BE, weight: 2805}," \
 	" {name: pbe, sl: 10, kind: PBE, weight: 1530}"
-/* 13 entries and one: 50, 12,750 slots, are left of 13,055. */
+/* 13 entries, one of CH and two of the other VLs: 48, 12,240 slots, are left
+ * of 13,053. */
 #define BROKEN "{name: be, sl: 8, kind: BE}, {name: ch, sl: 9, kind: CH}"
-#define ROW(name, class, from, rate, gap, holding)                       \
-	"- {name: " name                                                 \
-	", class: " class ", kind: saturating, " from ", reserve: " rate \
+#define ROW(name, class, from, rate, gap, holding)                             \
+	"- {name: " name                                                       \
+	", class: " class ", kind: cbr, rate: 1Mb/s, " from ", reserve: " rate \
 			  ", arrivals: " gap ", holding: " holding "}\n"
-#define RUN  "run: {seed: %u, measure: 150ms}\n"
+#define RUN  "run: {seed: %u, measure: 200ms}\n"
 #define ONE  "source: h0, destination: h1"
 #define MANY "pattern: incast, destination: h0"
 
@@ -45,7 +47,7 @@ static const struct agreeing agreeing[] = {
 	  1,
 	  { { 1, 100.0 / 12 } },
 	  "Erlang B" },
-	/* 1,428 slots: 9 by slots, 8 by what entries hold. */
+	/* 1,428 slots: 9 by slots, 8 by what entries hold (12,240). */
 	{ STAR("2", BROKEN) ROW("a", "db", ONE, "700Mb/s", "15us", "90us") RUN,
 	  8,
 	  1,
@@ -122,7 +124,7 @@ static void assert_agrees(const double found[RUNS], double exact)
 	print_message("blocking %.5f +- %.5f, by formula %.5f\n", mean, half,
 		      exact);
 	assert_true(fabs(mean - exact) <= half);
-	assert_true(half < 0.2 * exact);
+	assert_true(half < 0.25 * exact);
 }
 
 static void check_agreeing(const struct agreeing *a)

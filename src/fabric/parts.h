@@ -35,6 +35,8 @@ HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *b,
 /* Blocks of lanes for classes, where the engine needs lanes for itself. */
 HD_MUST_CHECK enum hd_status fabric_split_lanes(struct fabric *b,
 						struct diag *d);
+/* The SLs on which rows, traces and jobs send what is not reserved. */
+uint16_t fabric_unreserved_sls(const struct fabric *b);
 HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b,
 						     struct diag *d);
 
@@ -108,6 +110,10 @@ HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *b,
 struct broker;
 struct broker_request;
 struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow);
+/* What a job with `reserve` asks for. */
+HD_MUST_CHECK enum hd_status fabric_job_request(struct fabric *b, uint32_t job,
+						struct diag *d,
+						struct broker_request *out);
 
 /* When the connections of a row come and go. */
 struct arrival_clock {
@@ -119,6 +125,18 @@ struct arrival_clock {
 struct arrival_clock fabric_arrivals(const struct fabric *b, uint32_t row);
 /* The next one; false if none comes any more. */
 bool fabric_next_arrival(struct arrival_clock *c);
+
+/* ---- promises.c: admission over time, and reservations that follow routes */
+
+/*
+ * Admits the flows that ask (per flow), fills the tables of each instant, and
+ * records requests and broken promises. Sources of broken ones stop; those
+ * that are restored send by further flows, appended. `broker` is NULL if no
+ * class asks.
+ */
+HD_MUST_CHECK enum hd_status
+fabric_walk_connections(struct fabric *b, struct broker *broker, hd_time linger,
+			const bool *asks, struct diag *d);
 
 /* ---- loss.c: how many of each row are refused, where a closed form says so */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who sends to whom: rows of traffic become flows. */
+#define _GNU_SOURCE /* strverscmp */
 #include <stdlib.h>
 #include <string.h>
 
@@ -439,7 +440,7 @@ static enum hd_status add_flows(struct row *r)
 }
 
 static enum hd_status resolve(struct row *r, char *const *text,
-			      const char *path, uint64_t stream,
+			      const char *path, enum fabric_stream stream,
 			      struct selection *out)
 {
 	struct diag inner = { .status = HD_OK };
@@ -447,7 +448,8 @@ static enum hd_status resolve(struct row *r, char *const *text,
 
 	if (!*text)
 		return HD_OK;
-	rng_init(&rng, r->b->scenario->run.seed, stream + r->number);
+	rng_init(&rng, r->b->scenario->run.seed,
+		 fabric_stream(stream, r->t->name));
 	if (select_hosts(r->b->selector, *text, &rng, &inner, out) != HD_OK)
 		return fabric_refuse(r->b, r->d, text, path, &inner);
 	return HD_OK;
@@ -468,7 +470,8 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 			"adapters beside their flows",
 			t->name);
 	r.lists = hd_alloc(b->topo.n_subnets + 1, sizeof(*r.lists));
-	rng_init(&r.rng, b->scenario->run.seed, STREAM_PATTERN + number);
+	rng_init(&r.rng, b->scenario->run.seed,
+		 fabric_stream(STREAM_PATTERN, t->name));
 	enum hd_status status = resolve(&r, &t->source, "traffic[].source",
 					STREAM_SOURCES, &r.sources);
 
@@ -487,22 +490,49 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 	return status;
 }
 
+/* One row; its number in the scenario. */
+static enum hd_status build_flows_of(struct fabric *b, uint32_t row,
+				     struct diag *d)
+{
+	uint32_t before = b->n_flows;
+
+	fabric_label_group(b, row);
+	enum hd_status status = build_row(b, row, d);
+
+	if (status == HD_OK)
+		status = fabric_label_row(b, row, before, d);
+	/* Of those that come, none may come in time. */
+	if (status == HD_OK && b->n_flows == before &&
+	    !b->scenario->traffic[row].arrivals.gap)
+		status = refuse_empty(b, row, d);
+	return status;
+}
+
+/* Numbers in names count as numbers: "row2" is before "row10". */
+static int compare_names(const void *a, const void *b)
+{
+	const struct scn_traffic *x = *(const struct scn_traffic *const *)a;
+	const struct scn_traffic *y = *(const struct scn_traffic *const *)b;
+
+	return strverscmp(x->name, y->name);
+}
+
+/*
+ * Flow ids order what happens at one instant (T13), so they go by the names of
+ * the rows: where a row is written changes nothing.
+ */
 enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
 {
-	for (uint32_t i = 0; i < b->scenario->n_traffic; i++) {
-		uint32_t before = b->n_flows;
+	const struct scenario *s = b->scenario;
+	const struct scn_traffic **rows = hd_alloc(s->n_traffic, sizeof(*rows));
+	enum hd_status status = HD_OK;
 
-		fabric_label_group(b, i);
-		enum hd_status status = build_row(b, i, d);
-
-		if (status == HD_OK)
-			status = fabric_label_row(b, i, before, d);
-		if (status != HD_OK)
-			return status;
-		/* Of those that come, none may come in time. */
-		if (b->n_flows == before &&
-		    !b->scenario->traffic[i].arrivals.gap)
-			return refuse_empty(b, i, d);
-	}
-	return HD_OK;
+	for (size_t i = 0; i < s->n_traffic; i++)
+		rows[i] = &s->traffic[i];
+	if (s->n_traffic)
+		qsort(rows, s->n_traffic, sizeof(*rows), compare_names);
+	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
+		status = build_flows_of(b, (uint32_t)(rows[i] - s->traffic), d);
+	free(rows);
+	return status;
 }

@@ -7,15 +7,16 @@
 #include "fabric/parts.h"
 #include "subnet/packet.h"
 
-/* A buffer in blocks (T1), large enough for the largest packet. */
+/* A buffer in blocks (T1); it must hold the largest packet that is sent. */
 static enum hd_status buffer_blocks(const struct fabric *b, struct diag *d,
 				    const struct schema_amount *amount,
 				    const char *path, uint32_t *out)
 {
 	uint32_t largest =
 		(uint32_t)scenario_largest_packet(b->scenario) + b->grh_bytes;
+	uint64_t whole = blocks_of(scenario_packet_limit(b->scenario));
 	uint64_t blocks = amount->unit == SCN_PACKETS
-				  ? amount->value * blocks_of(largest)
+				  ? amount->value * whole
 				  : amount->value / BLOCK_BYTES;
 
 	if (amount->value > SIM_MOST_BLOCKS * BLOCK_BYTES ||
@@ -323,6 +324,7 @@ static void set_model(struct fabric *b)
 	b->setup.arbiter = f->arbiter;
 	b->setup.credits = f->credits;
 	b->setup.seed = b->scenario->run.seed;
+	b->setup.most_bytes = scenario_packet_limit(b->scenario);
 	b->setup.subnet = &b->subnet;
 }
 

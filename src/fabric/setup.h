@@ -244,6 +244,9 @@ struct sim_setup {
 	const struct sim_adaptive *adaptive; /* NULL: nobody chooses */
 	hd_time reduction_delay;             /* of a switch that reduces (S4) */
 	uint64_t seed;
+	/* T1: of the largest packet that the fabric can carry; 0: of the
+	 * largest that is sent. */
+	uint32_t most_bytes;
 };
 
 #endif

@@ -102,8 +102,10 @@ struct hd_run_options {
 	const char *pcap;  /* a capture of the packets, or NULL */
 	const char *trace; /* a line for each of them, or NULL */
 	/*
-	 * Told now and then how far it is (0 to 1; simulated picoseconds);
-	 * 0 ends the run with HD_STOPPED. NULL: nobody asks.
+	 * Called now and then with how far it is (0 to 1; simulated
+	 * picoseconds); 0 ends hd_run_go, hd_net_run_until or hd_net_step with
+	 * HD_STOPPED. NULL: it runs to its end. Of a run it may call
+	 * hd_run_close, of a network only functions that change nothing.
 	 */
 	int (*progress)(void *context, double share, uint64_t now);
 	void *context;
@@ -124,13 +126,15 @@ HD_API int hd_run_open(const char *file, const struct hd_run_options *options,
 HD_API int hd_run_load(const char *text, size_t len, const char *name,
 		       const struct hd_run_options *options,
 		       struct hd_run **out, struct hd_error *error);
-/* To its end; once. Its tables are there from then on. */
+/* To its end, or to where it is stopped; once. Its tables are there from then
+ * on. */
 HD_API int hd_run_go(struct hd_run *run, struct hd_error *error);
 /* Whether every goal of the scenario was met and nothing stands still. */
 HD_API int hd_run_met(const struct hd_run *run);
 /* One number that all deliveries and counters enter. */
 HD_API uint64_t hd_run_checksum(const struct hd_run *run);
-/* Ends it wherever it is; NULL is well. */
+/* Ends it wherever it is; NULL is accepted and ignored. Inside the progress
+ * function: hd_run_go returns HD_STOPPED, and the run is freed by then. */
 HD_API void hd_run_close(struct hd_run *run);
 
 /* ---- tables ------------------------------------------------------------ */
@@ -198,7 +202,7 @@ struct hd_net;
 #define HD_MOST_BYTES ((uint64_t)1 << 40) /* of a message */
 #define HD_NEVER      UINT64_MAX          /* later than any time */
 
-/* As with hd_run_open; options.all and options.progress mean nothing here. */
+/* As with hd_run_open; options.all means nothing here. */
 HD_API int hd_net_open(const char *file, const struct hd_run_options *options,
 		       struct hd_net **out, struct hd_error *error);
 HD_API int hd_net_load(const char *text, size_t len, const char *name,
@@ -237,7 +241,8 @@ HD_API uint64_t hd_net_pending(const struct hd_net *net);
 /*
  * Everything up to and including that time, which is now afterwards; HD_NEVER:
  * until the last message is done. HD_REFUSED if packets wait for each other in
- * a circle.
+ * a circle. HD_STOPPED if the progress function ended it: hd_net_now is how far
+ * it came, and another call resumes.
  */
 HD_API int hd_net_run_until(struct hd_net *net, uint64_t time,
 			    struct hd_error *error);

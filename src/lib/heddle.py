@@ -22,6 +22,8 @@ HEDDLE_LIBRARY says, beside this file's installation, and by the system.
 import ctypes
 import operator
 import os
+import signal
+import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p,
                     c_double, c_int, c_int64, c_size_t, c_uint, c_uint32,
                     c_uint64, c_void_p)
@@ -146,6 +148,57 @@ def _load():
 
 
 _library = _load()
+
+
+class _Signals:
+    """While C computes in the main thread: keeps what a signal handler raises.
+
+    Python runs a signal handler at the start of the next function that C
+    calls, where ctypes prints its exception and drops it (KeyboardInterrupt).
+    Here handlers run at the same moment, and the first exception is kept in
+    `raised`, which ends the call."""
+
+    def __init__(self):
+        self.raised = []
+        self._handlers = {}
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            for number in range(1, signal.NSIG):
+                handler = signal.getsignal(number)
+                if callable(handler):
+                    self._handlers[number] = handler
+                    signal.signal(number, self._handle)
+        return self
+
+    def _handle(self, number, frame):
+        try:
+            self._handlers[number](number, frame)
+        except BaseException as error:
+            self.raised.append(error)
+
+    def __exit__(self, *_):
+        for number, handler in self._handlers.items():
+            # Unless a callback has set another one meanwhile.
+            if signal.getsignal(number) == self._handle:
+                signal.signal(number, handler)
+
+    def call(self, function, *arguments):
+        """Calls C; what was raised meanwhile is raised here."""
+        try:
+            with self:
+                _call(function, *arguments)
+        finally:
+            if self.raised:
+                raise self.raised[0]
+
+    def guard(self, function, *arguments):
+        """A callback of C's: its result, or None if something was raised."""
+        try:
+            return None if self.raised else function(*arguments)
+        except BaseException as error:
+            self.raised.append(error)
+            return None
 
 
 def _call(function, *arguments):
@@ -320,27 +373,19 @@ class Run:
 
 
 def _run(source, name, settings, progress, **options):
-    raised = []
+    signals = _Signals()
     _function(progress, "progress")
 
     def look(_, share, now):
-        # Also where Ctrl-C ends a run.
-        try:
-            return int(progress is None or progress(share, now) is not False)
-        except BaseException as error:
-            raised.append(error)
-            return 0
+        goes_on = signals.guard(progress, share, now) if progress else True
+        return int(goes_on is not False and not signals.raised)
 
     look = _PROGRESS(look)
     handle = _open("run", source, name,
                    _options(settings, progress=look, **options))
     try:
-        _call(_library.hd_run_go, handle)
+        signals.call(_library.hd_run_go, handle)
         return Run(handle)
-    except Stopped:
-        if raised:
-            raise raised[0]
-        raise
     finally:
         _library.hd_run_close(handle)
 
@@ -373,13 +418,15 @@ class Network:
                  name="scenario", pcap=None, trace=None):
         self._handle = None
         self._inside = False
-        self._raised = []
+        self._signals = _Signals()
         self._waiting = {}
         self._next = 1
         self._arrived = _DONE(self._arrive)
+        self._look = _PROGRESS(lambda *_: int(not self._signals.raised))
         self._handle = _open("net", file if text is None else text,
                              None if text is None else name,
-                             _options(settings, pcap=pcap, trace=trace))
+                             _options(settings, pcap=pcap, trace=trace,
+                                      progress=self._look))
         self.hosts = [_library.hd_net_host_name(self._handle, i).decode()
                       for i in range(_library.hd_net_hosts(self._handle))]
         self._numbers = {host: i for i, host in enumerate(self.hosts)}
@@ -391,15 +438,9 @@ class Network:
 
     def _arrive(self, context, _, lost):
         done = self._waiting.pop(context)
-        if self._raised:
-            return
         self._inside = True
-        try:
-            done(self, bool(lost))
-        except BaseException as error:
-            self._raised.append(error)
-        finally:
-            self._inside = False
+        self._signals.guard(done, self, bool(lost))
+        self._inside = False
 
     def _host(self, host):
         if isinstance(host, str):
@@ -459,11 +500,9 @@ class Network:
     def _go(self, function, time):
         time = _whole(time, "a time in picoseconds", _NEVER)
         try:
-            _call(function, self._open_handle(), time)
+            self._signals.call(function, self._open_handle(), time)
         finally:
-            raised, self._raised = self._raised, []
-            if raised:
-                raise raised[0]
+            self._signals = _Signals()
 
     def run(self):
         """Until the last message is done; returns the time."""

@@ -162,6 +162,34 @@ static void refusals_are_a_line_with_its_place(void **state)
 	assert_int_equal(shorter.text[9], 'x');
 }
 
+/* A surrogate, too: what is accepted can be written as YAML. */
+static void settings_are_utf8(void **state)
+{
+	static const struct hd_setting rows[] = { { "title", "\xff" },
+						  { "title", "\xed\xa0\x80" },
+						  { "ti\xfftle", "a" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct hd_run_options o = HD_RUN_OPTIONS_INIT;
+		struct hd_error e = HD_ERROR_INIT;
+		struct hd_run *run = NULL;
+		struct hd_net *net = NULL;
+
+		o.settings = &rows[i];
+		o.n_settings = 1;
+		assert_int_equal(hd_run_load(poisson, strlen(poisson), "x.yaml",
+					     &o, &run, &e),
+				 HD_MISUSE);
+		assert_non_null(strstr(e.text, "is not UTF-8 at byte"));
+		assert_null(run);
+		assert_int_equal(
+			hd_net_load(STAR, strlen(STAR), "x.yaml", &o, &net, &e),
+			HD_MISUSE);
+		assert_null(net);
+	}
+}
+
 static int code_with(const char *file, const char *pcap, const char *trace)
 {
 	struct hd_run_options o = HD_RUN_OPTIONS_INIT;
@@ -324,6 +352,7 @@ int main(void)
 		cmocka_unit_test(tables_have_names_columns_and_typed_cells),
 		cmocka_unit_test(progress_may_stop_a_run),
 		cmocka_unit_test(refusals_are_a_line_with_its_place),
+		cmocka_unit_test(settings_are_utf8),
 		cmocka_unit_test(no_output_is_an_input),
 		cmocka_unit_test(lack_of_memory_ends_a_call_only),
 		cmocka_unit_test(handles_are_independent),

@@ -36,7 +36,7 @@ static const struct pack_member flow_members[] = {
 	PACK(sim_flow, count),    PACK(sim_flow, size_scv),
 	PACK(sim_flow, scv),      PACK(sim_flow, mean_on),
 	PACK(sim_flow, mean_off), PACK(sim_flow, shape),
-	PACK(sim_flow, period),
+	PACK(sim_flow, period),   PACK(sim_flow, stream),
 };
 
 static const struct pack_member arrival_members[] = {
@@ -68,8 +68,10 @@ static void note_fabric(struct pack *k, const struct fabric *f)
 {
 	const struct sim_setup *s = &f->setup;
 	uint64_t seed = s->seed;
+	uint32_t most_bytes = s->most_bytes;
 
 	pack_u64(k, &seed);
+	pack_u32(k, &most_bytes);
 	for (uint32_t i = 0; i < s->n_nodes; i++) {
 		struct sim_node n = s->nodes[i];
 

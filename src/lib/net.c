@@ -406,9 +406,15 @@ int hd_net_load(const char *text, size_t len, const char *name,
 	return net_make(&what, out, error);
 }
 
+/* Inside a function of the caller's: `done`, or progress. */
+static bool is_called(const struct hd_net *n)
+{
+	return n->is_inside || n->opened.is_looking;
+}
+
 void hd_net_close(struct hd_net *net)
 {
-	if (!net || net->is_inside)
+	if (!net || is_called(net))
 		return;
 	for (uint32_t i = 0; net->names && i < net->hosts->n; i++)
 		free(net->names[i]);
@@ -493,7 +499,9 @@ int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target,
 	if (net->opened.is_broken)
 		return call_failed(error, HD_LACKING, "out of memory before");
 	const char *wrong =
-		wrong_with(net, source, target, bytes, traffic_class);
+		net->opened.is_looking
+			? "a progress function sends no messages"
+			: wrong_with(net, source, target, bytes, traffic_class);
 
 	if (wrong)
 		return call_misuse(error, "%s", wrong);
@@ -574,7 +582,7 @@ static int run(struct hd_net *net, uint64_t time, bool steps,
 		return call_misuse(error, "there is no network");
 	if (net->opened.is_broken)
 		return call_failed(error, HD_LACKING, "out of memory before");
-	if (net->is_inside)
+	if (is_called(net))
 		return call_misuse(error, "it runs already, and has called");
 	if (time < net->now)
 		return call_misuse(error, "time does not go back: it is %llu",
@@ -583,7 +591,11 @@ static int run(struct hd_net *net, uint64_t time, bool steps,
 		return call_misuse(error, "no time is beyond 2^63 ps");
 	net->is_stepping = steps;
 	net->is_draining = time == HD_NEVER;
-	return call_guarded(run_on, &r, &net->opened.is_broken, error);
+	int code = call_guarded(run_on, &r, &net->opened.is_broken, error);
+
+	return code == HD_DONE && simulation_is_stopped(net->opened.simulation)
+		       ? call_failed(error, HD_STOPPED, "stopped")
+		       : code;
 }
 
 int hd_net_run_until(struct hd_net *net, uint64_t time, struct hd_error *error)

@@ -513,7 +513,8 @@ static void what_takes_no_messages_is_refused(void **state)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ STAR
+		{ "fabric: {topology: {kind: star, hosts: 8}, "
+		  "switch: {input_buffer: 1KiB}}\n"
 		  "traffic: [{name: t, kind: cbr, load: 1%, payload: 64}]\n",
 		  "messages have packets of 4122 bytes" },
 		{ STAR "qos: {thresholds: {capacity: 9}}\n",

@@ -37,9 +37,14 @@ static const char *wrong_with(const struct opening *what)
 
 static bool show_progress(void *context, const struct sim_progress *p)
 {
-	const struct opened *o = context;
+	struct opened *o = context;
 
-	return o->options.progress(o->options.context, p->share, p->now) != 0;
+	o->is_looking = true;
+	bool goes_on =
+		o->options.progress(o->options.context, p->share, p->now) != 0;
+
+	o->is_looking = false;
+	return goes_on && !o->is_closed;
 }
 
 static void put_settings(struct opened *o)

@@ -25,7 +25,9 @@ struct opened {
 	struct overrides overrides;
 	char *file, *pcap, *trace;
 	struct simulation *simulation;
-	bool is_broken; /* memory ran short inside */
+	bool is_broken;  /* memory ran short inside */
+	bool is_looking; /* the progress function is called now */
+	bool is_closed;  /* by that function: its run ends, and is freed then */
 };
 
 /* An enum hd_code; zeroes what is not there. */

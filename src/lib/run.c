@@ -10,6 +10,7 @@ struct hd_run {
 	struct opened opened;
 	struct results *results; /* once it has been run */
 	bool has_run, met;
+	bool is_going; /* inside hd_run_go */
 	uint64_t checksum;
 };
 
@@ -62,10 +63,11 @@ static enum hd_status go(void *context, struct diag *d)
 	enum hd_status status = simulation_run(s, d);
 
 	/* What was found before memory ran short is there, too. */
-	if (status == HD_OK || simulation_state(s) == SIM_FULL) {
+	if (!run->opened.is_closed &&
+	    (status == HD_OK || simulation_state(s) == SIM_FULL)) {
 		run->results = simulation_results(s, run->opened.options.all,
 						  &run->met);
-		run->checksum = sim_metrics(simulation_sim(s))->checksum;
+		run->checksum = simulation_sum(s);
 	}
 	return status;
 }
@@ -76,11 +78,14 @@ int hd_run_go(struct hd_run *run, struct hd_error *error)
 		return call_misuse(error, "there is no run");
 	if (run->has_run)
 		return call_misuse(error, "the run is over: open it again");
-	run->has_run = true;
+	run->has_run = run->is_going = true;
 	int code = call_guarded(go, run, &run->opened.is_broken, error);
 
+	run->is_going = false;
 	if (code == HD_DONE && simulation_is_stopped(run->opened.simulation))
-		return call_failed(error, HD_STOPPED, "stopped");
+		code = call_failed(error, HD_STOPPED, "stopped");
+	if (run->opened.is_closed)
+		hd_run_close(run);
 	return code;
 }
 
@@ -98,6 +103,10 @@ void hd_run_close(struct hd_run *run)
 {
 	if (!run)
 		return;
+	if (run->is_going) {
+		run->opened.is_closed = true;
+		return;
+	}
 	if (run->results)
 		results_free(run->results);
 	opened_fini(&run->opened);

@@ -151,6 +151,7 @@ enum hd_status simulation_new(struct fabric *f,
 	s->options = *o;
 	s->fabric = f;
 	s->restart = (struct strbuf)STRBUF_INIT;
+	s->unsaved = (struct strbuf)STRBUF_INIT;
 	sim_watch_init(&s->watch, f);
 	enum hd_status status = fabric_ports(f, &o->ports, d, &s->ports);
 
@@ -160,6 +161,7 @@ enum hd_status simulation_new(struct fabric *f,
 		status = open_files(s, d);
 	if (status == HD_OK && f->scenario->n_jobs)
 		status = jobs_new(f, JOBS_ALL, d, &s->jobs);
+	jobs_alone_init(s);
 	if (status == HD_OK)
 		status = make_sim(s, d);
 	if (o->world)
@@ -184,9 +186,10 @@ void simulation_free(struct simulation *s)
 		sim_free(s->sim);
 	if (s->jobs)
 		jobs_free(s->jobs);
-	free(s->alone);
+	jobs_alone_fini(s);
 	sim_samples_fini(&s->samples);
 	strbuf_fini(&s->restart);
+	strbuf_fini(&s->unsaved);
 	sim_watch_fini(&s->watch);
 	fabric_free(s->fabric);
 	free(s->ports);
@@ -229,8 +232,7 @@ static hd_time earlier(hd_time a, hd_time b)
 
 /* To `limit`, unless a sample is due, it is time for a checkpoint, jobs are
  * looked at, or it ends before. */
-static enum hd_status run_on(struct simulation *s, hd_time limit,
-			     struct diag *d)
+static void run_on(struct simulation *s, hd_time limit)
 {
 	bool sampled = s->options.sampled;
 	hd_time sample =
@@ -248,11 +250,11 @@ static enum hd_status run_on(struct simulation *s, hd_time limit,
 	if (sampled && (is_sample || s->state != SIM_PAUSED))
 		sim_samples_take(&s->samples);
 	if (s->state != SIM_PAUSED)
-		return HD_OK;
+		return;
 	/* The first process is asked to. */
 	s->is_stopped = sim_ask_first(s->sim, s->is_stopped);
 	sim_forget_pause(s->sim);
-	return saved_pause(s, d);
+	saved_pause(s);
 }
 
 /* Among processes, if there are several. */
@@ -279,19 +281,34 @@ enum hd_status refuse_broken(struct simulation *s, const struct sim *sim,
 			 sim_broken_by(sim), s->options.world->rank);
 }
 
-/* After its end. */
+/* After its end, or where it was stopped for good. */
 static enum hd_status finish(struct simulation *s, enum hd_status status,
 			     struct diag *d)
 {
 	if (s->state == SIM_BROKEN)
 		return refuse_broken(s, s->sim, d);
-	if (status == HD_OK && s->jobs && !s->is_stopped)
-		status = jobs_run_alone(s, d);
 	/* Last, for what is shown of the run follows at once. */
 	if (status == HD_OK)
 		status = commit_files(s, d);
+	s->is_over = true;
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
 						       : status;
+}
+
+/* Whether something is left to compute: of the run, or of jobs without others
+ * after it. */
+static bool has_more(const struct simulation *s)
+{
+	return s->state == SIM_PAUSED ||
+	       (s->state != SIM_FULL && s->state != SIM_BROKEN &&
+		jobs_alone_left(s));
+}
+
+static enum hd_status run_alone(struct simulation *s, struct diag *d)
+{
+	return s->state != SIM_PAUSED && has_more(s) && !s->is_stopped
+		       ? jobs_run_alone(s, d)
+		       : HD_OK;
 }
 
 enum hd_status simulation_run(struct simulation *s, struct diag *d)
@@ -301,30 +318,41 @@ enum hd_status simulation_run(struct simulation *s, struct diag *d)
 	if (status != HD_OK)
 		return status;
 	do
-		status = run_on(s, HD_TIME_NEVER, d);
-	while (status == HD_OK && s->state == SIM_PAUSED && !s->is_stopped);
-	return finish(s, status, d);
+		run_on(s, HD_TIME_NEVER);
+	while (s->state == SIM_PAUSED && !s->is_stopped);
+	return finish(s, run_alone(s, d), d);
 }
 
 enum hd_status simulation_advance(struct simulation *s, hd_time until,
 				  struct diag *d)
 {
-	enum hd_status status;
+	bool is_left = s->state == SIM_PAUSED;
 
-	do {
-		s->is_stopped = false;
-		status = run_on(s, until, d);
-	} while (status == HD_OK && s->state == SIM_PAUSED && !s->is_stopped &&
-		 sim_now(s->sim) < until);
-	return status == HD_OK && s->state == SIM_PAUSED ? HD_OK
-							 : finish(s, status, d);
+	for (s->is_stopped = false; is_left; is_left = s->state == SIM_PAUSED &&
+						       !s->is_stopped &&
+						       sim_now(s->sim) < until)
+		run_on(s, until);
+	enum hd_status status = run_alone(s, d);
+
+	return status == HD_OK && has_more(s) ? HD_OK : finish(s, status, d);
+}
+
+enum hd_status simulation_stop(struct simulation *s, struct diag *d)
+{
+	return s->is_over ? HD_OK : finish(s, HD_OK, d);
 }
 
 enum hd_status simulation_run_until(struct simulation *s, hd_time until,
 				    struct diag *d)
 {
+	s->is_stopped = false;
 	s->state = sim_run(s->sim, until, saved_progress, s);
 	return s->state == SIM_FULL ? refuse_full(s, d) : HD_OK;
+}
+
+bool simulation_is_over(const struct simulation *s)
+{
+	return s->is_over;
 }
 
 bool simulation_is_stopped(const struct simulation *s)
@@ -378,11 +406,13 @@ struct results *simulation_results(const struct simulation *s, bool all,
 	scenario_settings(s->fabric->scenario, put_setting, r);
 	*met = sim_tables(&f, r);
 	if (s->jobs)
-		*met &= jobs_tables(s->jobs, s->alone, f.metrics, all, r);
+		*met &= jobs_tables(s->jobs, s->alone.completion, f.metrics,
+				    all, r);
 	if (s->queue_pairs)
 		qp_rows_table(s->queue_pairs, f.metrics, r);
 	sim_end_tables(&f, r);
 	sim_watch_similarity(&s->watch, f.metrics, r);
+	saved_remark(s, r);
 	if (s->state == SIM_FULL) {
 		struct strbuf why = STRBUF_INIT;
 
@@ -417,10 +447,14 @@ void simulation_picture(const struct simulation *s, struct results *r)
 	sim_picture_fabric(&f, r);
 }
 
+uint64_t simulation_sum(const struct simulation *s)
+{
+	return sim_checksum(sim_metrics(s->sim));
+}
+
 void simulation_checksum(const struct simulation *s, struct strbuf *out)
 {
-	strbuf_printf(out, "%016llx\n",
-		      (unsigned long long)sim_metrics(s->sim)->checksum);
+	strbuf_printf(out, "%016llx\n", (unsigned long long)simulation_sum(s));
 }
 
 void simulation_counters(const struct simulation *s, struct strbuf *out)

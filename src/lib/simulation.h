@@ -43,6 +43,9 @@ struct simulation_options {
 	 */
 	const struct sim_endpoint *outside;
 	sim_progress_fn *progress; /* or NULL; false ends the run */
+	/* A checkpoint could not be written, and why; or NULL. The run goes
+	 * on, and tries again when the next one is due. */
+	void (*unsaved)(void *context, const char *line);
 	void *context;
 };
 
@@ -70,16 +73,27 @@ HD_MUST_CHECK enum hd_status simulation_run(struct simulation *s,
 /*
  * In pieces, instead: through all instants up to `until`, or until the progress
  * callback says to stop; the outcome is that of simulation_run, however it is
- * cut. Its state is SIM_PAUSED until it has come to its end; not to be called
- * after that. One process only.
+ * cut. Not to be called after it is over. One process only.
  */
 HD_MUST_CHECK enum hd_status simulation_advance(struct simulation *s,
 						hd_time until, struct diag *d);
+/* Ends such a run where it is: files hold what came until then. */
+HD_MUST_CHECK enum hd_status simulation_stop(struct simulation *s,
+					     struct diag *d);
 /* With something outside: all instants until then, and on from there. */
 HD_MUST_CHECK enum hd_status
 simulation_run_until(struct simulation *s, hd_time until, struct diag *d);
+/*
+ * Whether nothing is left to compute and files are written. A run that has come
+ * to its end (its state) may still compute how long jobs take by themselves.
+ */
+bool simulation_is_over(const struct simulation *s);
 /* Whether progress() has ended it. */
 bool simulation_is_stopped(const struct simulation *s);
+/* Whether there is a checkpoint of this run; *now: the simulated time of it. */
+bool simulation_is_saved(const struct simulation *s, hd_time *now);
+/* Whether the checkpoint that was due last could not be written. */
+bool simulation_is_unsaved(const struct simulation *s);
 /* The number of the endpoint outside. */
 uint32_t simulation_outside(const struct simulation *s);
 struct fabric *simulation_fabric(const struct simulation *s);
@@ -87,8 +101,9 @@ struct sim *simulation_sim(const struct simulation *s);
 enum sim_state simulation_state(const struct simulation *s);
 
 /*
- * What was found, of every port and flow if `all`; *met: every goal was met and
- * nothing stands still.
+ * What was found until now, at any moment between simulation_new and
+ * simulation_free; of every port and flow if `all`; *met: every goal was met
+ * and nothing stands still.
  */
 struct results *simulation_results(const struct simulation *s, bool all,
 				   bool *met);
@@ -98,7 +113,9 @@ struct results *simulation_record(const struct simulation *s);
 void simulation_samples(const struct simulation *s, struct results *r);
 /* Adds the fabric as a page draws it. */
 void simulation_picture(const struct simulation *s, struct results *r);
-/* One number that all deliveries and counters enter, as text. */
+/* One number that all deliveries, losses and counters of ports enter; and as
+ * text. */
+uint64_t simulation_sum(const struct simulation *s);
 void simulation_checksum(const struct simulation *s, struct strbuf *out);
 /* The counters of the ports that are looked at, as perfquery prints them. */
 void simulation_counters(const struct simulation *s, struct strbuf *out);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When a run with jobs is over, and how long they take by themselves. */
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "lib/simulation_parts.h"
 
@@ -11,27 +13,82 @@ hd_time jobs_next_look(const struct simulation *s)
 		       : HD_TIME_NEVER;
 }
 
-static enum hd_status run_one(struct simulation *s, uint32_t which,
-			      struct diag *d)
+/* The run of one job is over, or given up. */
+static void alone_end(struct simulation *s)
+{
+	sim_free(s->alone.sim);
+	jobs_free(s->alone.jobs);
+	s->alone.sim = NULL;
+	s->alone.jobs = NULL;
+}
+
+static enum hd_status alone_begin(struct simulation *s, struct diag *d)
 {
 	struct sim_rules rules = s->fabric->rules;
-	struct jobs *one;
-	enum hd_status status = jobs_new(s->fabric, which, d, &one);
+	enum hd_status status =
+		jobs_new(s->fabric, s->alone.next, d, &s->alone.jobs);
 
 	if (status != HD_OK)
 		return status;
 	rules.flow_metrics = rules.port_metrics = false;
 	jobs_rules(s->fabric, &rules);
 	rules.world = s->options.world;
-	struct sim *sim = sim_new(&s->fabric->setup, NULL, 0, &rules);
+	s->alone.sim = sim_new(&s->fabric->setup, NULL, 0, &rules);
+	jobs_attach(s->alone.jobs, s->alone.sim);
+	return HD_OK;
+}
 
-	jobs_attach(one, sim);
-	if (sim_run(sim, HD_TIME_NEVER, NULL, NULL) == SIM_BROKEN)
-		status = refuse_broken(s, sim, d);
-	s->alone[which] = jobs_completion(one, 0);
-	sim_free(sim);
-	jobs_free(one);
+/* A sim_progress_fn: the run itself is as far as it was at its end. */
+static bool alone_progress(void *context, const struct sim_progress *p)
+{
+	struct simulation *s = context;
+	struct sim_progress whole;
+
+	(void)p;
+	sim_progress(s->sim, &whole);
+	s->is_stopped |= !s->options.progress(s->options.context, &whole);
+	return !s->is_stopped;
+}
+
+/* Several processes would be stopped at different instants. */
+static enum hd_status alone_run(struct simulation *s, struct diag *d)
+{
+	bool is_asked = s->options.progress && !s->options.world;
+	enum hd_status status = s->alone.sim ? HD_OK : alone_begin(s, d);
+
+	if (status != HD_OK)
+		return status;
+	enum sim_state state = sim_run(s->alone.sim, HD_TIME_NEVER,
+				       is_asked ? alone_progress : NULL, s);
+
+	if (state == SIM_PAUSED)
+		return HD_OK;
+	if (state == SIM_BROKEN)
+		status = refuse_broken(s, s->alone.sim, d);
+	s->alone.completion[s->alone.next] = jobs_completion(s->alone.jobs, 0);
+	alone_end(s);
 	return status;
+}
+
+void jobs_alone_init(struct simulation *s)
+{
+	uint32_t n = (uint32_t)s->fabric->scenario->n_jobs;
+
+	s->alone.completion = hd_alloc(n, sizeof(*s->alone.completion));
+	for (uint32_t i = 0; i < n; i++)
+		s->alone.completion[i] = HD_TIME_NEVER;
+}
+
+void jobs_alone_fini(struct simulation *s)
+{
+	if (s->alone.sim)
+		alone_end(s);
+	free(s->alone.completion);
+}
+
+bool jobs_alone_left(const struct simulation *s)
+{
+	return s->jobs && s->alone.next < s->fabric->scenario->n_jobs;
 }
 
 enum hd_status jobs_run_alone(struct simulation *s, struct diag *d)
@@ -40,12 +97,15 @@ enum hd_status jobs_run_alone(struct simulation *s, struct diag *d)
 	bool others = s->fabric->n_flows || scenario->n_jobs > 1;
 	enum hd_status status = HD_OK;
 
-	s->alone = hd_alloc(scenario->n_jobs, sizeof(*s->alone));
-	for (uint32_t i = 0; i < scenario->n_jobs && status == HD_OK; i++) {
-		s->alone[i] =
-			others ? HD_TIME_NEVER : jobs_completion(s->jobs, i);
-		if (others && scenario->jobs[i].alone)
-			status = run_one(s, i, d);
+	for (; jobs_alone_left(s); s->alone.next++) {
+		uint32_t i = s->alone.next;
+
+		if (!others)
+			s->alone.completion[i] = jobs_completion(s->jobs, i);
+		else if (scenario->jobs[i].alone)
+			status = alone_run(s, d);
+		if (status != HD_OK || s->alone.sim)
+			break;
 	}
 	return status;
 }

@@ -30,9 +30,16 @@ struct simulation {
 	struct sim *sim;
 	struct qp_rows *queue_pairs; /* or NULL */
 	struct jobs *jobs;           /* or NULL */
-	hd_time *alone;              /* per job: without others */
-	uint32_t outside;            /* endpoint, if there is one */
+	/* How long each job takes without others; computed after the run. */
+	struct {
+		hd_time *completion; /* per job; HD_TIME_NEVER: not known */
+		uint32_t next;       /* job that is computed, or will be */
+		struct jobs *jobs;   /* of its run, while there is one */
+		struct sim *sim;
+	} alone;
+	uint32_t outside; /* endpoint, if there is one */
 	bool is_stopped;
+	bool is_over; /* nothing is left to compute, and files are written */
 	enum sim_state state;
 	/* Of a run that is saved now and then, or goes on. */
 	struct digest content;
@@ -40,6 +47,9 @@ struct simulation {
 	struct pack saved;     /* what is still to be read of them */
 	double saved_at;       /* of the monotonic clock, s */
 	bool is_due;
+	bool is_saved;         /* there is a checkpoint of the run, */
+	hd_time saved_now;     /* at this simulated time */
+	struct strbuf unsaved; /* why the one that was due last failed, or "" */
 };
 
 /* ---- simulation.c ------------------------------------------------------- */
@@ -52,7 +62,14 @@ enum hd_status refuse_broken(struct simulation *s, const struct sim *sim,
 
 /* The next instant at which jobs are looked at (J11). */
 hd_time jobs_next_look(const struct simulation *s);
-/* How long each takes with nobody else on the fabric, after the run. */
+void jobs_alone_init(struct simulation *s);
+void jobs_alone_fini(struct simulation *s);
+/* Whether jobs_run_alone has something left to compute. */
+bool jobs_alone_left(const struct simulation *s);
+/*
+ * How long each job takes with nothing else on the fabric, after the run. Ends
+ * early if progress() says so (is_stopped); the next call resumes.
+ */
 HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s,
 					    struct diag *d);
 
@@ -74,6 +91,8 @@ hd_time saved_next(const struct simulation *s, hd_time until);
 /* A sim_progress_fn whose context is a simulation. */
 bool saved_progress(void *context, const struct sim_progress *p);
 /* The run has paused: saves it, if it is time to. */
-HD_MUST_CHECK enum hd_status saved_pause(struct simulation *s, struct diag *d);
+void saved_pause(struct simulation *s);
+/* A remark if the checkpoint is not what it should be. */
+void saved_remark(const struct simulation *s, struct results *r);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/claims.h"
 #include "base/clock.h"
 #include "base/unfinished.h"
 #include "lib/content.h"
@@ -278,6 +279,9 @@ enum hd_status saved_restart(struct simulation *s, struct diag *d)
 	if (s->saved.refused || !sim_load(s->sim, s->saved.in, s->saved.left))
 		return refuse_damaged(s, d);
 	strbuf_fini(&s->restart);
+	s->is_saved = s->options.checkpoint && has_file(s) &&
+		      file_is_same(s->options.checkpoint, s->options.restart);
+	s->saved_now = sim_now(s->sim);
 	return HD_OK;
 }
 
@@ -331,20 +335,72 @@ static enum hd_status save(struct simulation *s, struct diag *d)
 				: status;
 }
 
-enum hd_status saved_pause(struct simulation *s, struct diag *d)
+/* The run continues, and the checkpoint before this one stays. */
+static void note_unsaved(struct simulation *s, const struct diag *d)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	diag_print(d, &s->unsaved);
+	strbuf_puts(&line, "no checkpoint at ");
+	hd_time_print(sim_now(s->sim), &line);
+	strbuf_printf(&line, ", and the run continues: %s", s->unsaved.text);
+	if (s->options.unsaved)
+		s->options.unsaved(s->options.context, line.text);
+	strbuf_fini(&line);
+}
+
+void saved_pause(struct simulation *s)
 {
 	hd_time every = s->options.every_simulated;
+	struct diag d = { .status = HD_OK };
 
 	if (!s->options.checkpoint)
-		return HD_OK;
+		return;
 	if (every && !s->is_stopped)
 		s->is_due = sim_now(s->sim) % every == 0;
 	s->is_due = sim_ask_first(s->sim, s->is_due);
 	if (!s->is_due)
-		return HD_OK;
-	enum hd_status status = save(s, d);
-
+		return;
+	strbuf_clear(&s->unsaved);
+	if (save(s, &d) == HD_OK) {
+		s->is_saved = true;
+		s->saved_now = sim_now(s->sim);
+	} else {
+		note_unsaved(s, &d);
+	}
 	s->is_due = false;
 	s->saved_at = clock_seconds();
-	return status;
+}
+
+bool simulation_is_saved(const struct simulation *s, hd_time *now)
+{
+	*now = s->saved_now;
+	return s->is_saved;
+}
+
+bool simulation_is_unsaved(const struct simulation *s)
+{
+	return s->unsaved.len > 0;
+}
+
+void saved_remark(const struct simulation *s, struct results *r)
+{
+	struct strbuf until = STRBUF_INIT;
+
+	if (!simulation_is_unsaved(s))
+		return;
+	hd_time_print(s->saved_now, &until);
+	if (s->is_saved)
+		results_remark(
+			r,
+			"the checkpoint '%s' is stale: it holds the run "
+			"until %s; the last one could not be written: %s",
+			s->options.checkpoint, until.text, s->unsaved.text);
+	else
+		results_remark(
+			r,
+			"the checkpoint '%s' is missing: it could not be "
+			"written: %s",
+			s->options.checkpoint, s->unsaved.text);
+	strbuf_fini(&until);
 }

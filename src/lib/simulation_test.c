@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -127,6 +128,34 @@ static void rows_and_ports_get_what_they_need(void **state)
 	simulation_free(s);
 }
 
+/*
+ * Two runs with the same deliveries and losses: in one of them packets leave
+ * just before the end, and are still on a cable then.
+ */
+static void the_checksum_has_the_counters_of_ports(void **state)
+{
+#define LONG_CABLES                                                     \
+	"fabric: {topology: {kind: star, hosts: 4}, "                   \
+	"link: {propagation: 1us}}\ntraffic:\n"                         \
+	"- {name: a, kind: cbr, rate: 1Gb/s, source: h0, destination: " \
+	"h1, payload: 256}\n"
+#define COLD "run: {seed: 7, warmup: 0s, measure: 20us}\n"
+#define LATE                                                               \
+	"- {name: late, kind: cbr, rate: 10Gb/s, start: 19500ns, source: " \
+	"h2, destination: h3, payload: 256}\n"
+	const struct simulation_options o = { .sampled = false };
+	struct simulation *a = run(LONG_CABLES COLD, &o);
+	struct simulation *b = run(LONG_CABLES LATE COLD, &o);
+
+	(void)state;
+	assert_true(sim_metrics(simulation_sim(a))->delivered > 0);
+	assert_int_equal(sim_metrics(simulation_sim(a))->checksum,
+			 sim_metrics(simulation_sim(b))->checksum);
+	assert_true(simulation_sum(a) != simulation_sum(b));
+	simulation_free(a);
+	simulation_free(b);
+}
+
 static bool stop_once(void *context, const struct sim_progress *p)
 {
 	unsigned *asked = context;
@@ -164,6 +193,110 @@ static void who_was_stopped_goes_on(void **state)
 	assert_false(simulation_is_stopped(s));
 	assert_int_equal(sim_now(simulation_sim(s)), at + more);
 	simulation_free(s);
+}
+
+/* ---- checkpoints that cannot be written ---------------------------------- */
+
+static void count_unsaved(void *context, const char *line)
+{
+	unsigned *n = context;
+
+	assert_non_null(strstr(line, "cannot be written"));
+	(*n)++;
+}
+
+static bool has_remark(const struct simulation *s, const char *text)
+{
+	bool met, has = false;
+	struct results *r = simulation_results(s, false, &met);
+
+	for (size_t i = 0; i < r->n_remarks; i++)
+		has |= strstr(r->remarks[i], text) != NULL;
+	results_free(r);
+	return has;
+}
+
+/* Where checkpoints go, and where that is while they cannot be written. */
+struct places {
+	char folder[64], away[64], file[80];
+};
+
+/* Ten checkpoints, each written ('y') or not ('n'); when the last one was. */
+static hd_time save_ten(const struct places *p, const char *can)
+{
+	unsigned failed = 0, expected = 0;
+	hd_time saved = 0, found;
+	struct diag d = { .status = HD_OK };
+	struct simulation *s;
+	const struct simulation_options o = { .checkpoint = p->file,
+					      .every_simulated = 2 * HD_US,
+					      .unsaved = count_unsaved,
+					      .context = &failed };
+
+	assert_int_equal(simulation_new(load(poisson), &o, &d, &s), HD_OK);
+	for (hd_time k = 1; k <= 10; k++) {
+		bool fails = can[k - 1] == 'n';
+
+		if (fails)
+			assert_int_equal(rename(p->folder, p->away), 0);
+		assert_int_equal(simulation_advance(s, k * 2 * HD_US, &d),
+				 HD_OK);
+		if (fails)
+			assert_int_equal(rename(p->away, p->folder), 0);
+		saved = fails ? saved : k * 2 * HD_US;
+		expected += fails;
+		assert_int_equal(failed, expected);
+		assert_int_equal(simulation_is_unsaved(s), fails);
+		assert_int_equal(simulation_is_saved(s, &found), saved > 0);
+		assert_int_equal(found, saved);
+		assert_int_equal(has_remark(s, "is stale"), fails && saved);
+		assert_int_equal(has_remark(s, "is missing"), fails && !saved);
+	}
+	simulation_free(s);
+	return saved;
+}
+
+/* The run continues when a checkpoint fails, and the file is always the last
+ * one that could be written. */
+static void a_run_outlives_checkpoints_that_fail(void **state)
+{
+	static const char *const rounds[] = { "yyyyyyyyyy", "nnnnnnnnnn",
+					      "nynynnyyny", "yyynnnnnnn",
+					      "nnnnnnnnny" };
+	char place[] = "/tmp/simulation-dir-XXXXXX";
+	const struct simulation_options plain = { .sampled = false };
+	struct simulation *s = run(poisson, &plain);
+	const uint64_t want = simulation_sum(s);
+	struct places p;
+
+	(void)state;
+	simulation_free(s);
+	assert_non_null(mkdtemp(place));
+	snprintf(p.folder, sizeof(p.folder), "%s/there", place);
+	snprintf(p.away, sizeof(p.away), "%s/away", place);
+	snprintf(p.file, sizeof(p.file), "%s/run.ckpt", p.folder);
+	const struct simulation_options again = { .restart = p.file };
+
+	for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+		struct diag d = { .status = HD_OK };
+
+		assert_int_equal(mkdir(p.folder, 0700), 0);
+		hd_time saved = save_ten(&p, rounds[i]);
+
+		assert_int_equal(access(p.file, F_OK), saved ? 0 : -1);
+		if (saved) {
+			assert_int_equal(
+				simulation_new(load(poisson), &again, &d, &s),
+				HD_OK);
+			assert_int_equal(sim_now(simulation_sim(s)), saved);
+			assert_int_equal(simulation_run(s, &d), HD_OK);
+			assert_int_equal(simulation_sum(s), want);
+			simulation_free(s);
+			unlink(p.file);
+		}
+		assert_int_equal(rmdir(p.folder), 0);
+	}
+	assert_int_equal(rmdir(place), 0);
 }
 
 static void identity_of(const char *text, struct strbuf *out)
@@ -251,7 +384,9 @@ int main(void)
 		cmocka_unit_test(looking_on_changes_nothing),
 		cmocka_unit_test(a_record_has_more_than_the_screen),
 		cmocka_unit_test(rows_and_ports_get_what_they_need),
+		cmocka_unit_test(the_checksum_has_the_counters_of_ports),
 		cmocka_unit_test(who_was_stopped_goes_on),
+		cmocka_unit_test(a_run_outlives_checkpoints_that_fail),
 		cmocka_unit_test(a_trace_is_known_by_what_it_holds),
 		cmocka_unit_test(refusals_leave_nothing),
 	};

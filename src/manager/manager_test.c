@@ -24,7 +24,7 @@
  * under way.
  */
 
-enum { MANAGERS = 2, TID = 12 };
+enum { MANAGERS = 3, TID = 12 };
 #define SECOND UINT64_C(1000000000000)
 
 struct letter {
@@ -49,6 +49,7 @@ struct world {
 	hd_time now;
 	uint64_t n_sent;
 	uint64_t key; /* SM_Key of questions */
+	bool varies;  /* cables differ in MTU, speed and width */
 };
 
 struct address {
@@ -179,18 +180,21 @@ static void settle(struct world *w)
 		assert_true(steps < 10000000);
 }
 
-/* Time goes by, and managers do what is due. */
+/* Half a second goes by, and managers do what is due. */
+static void wait_half(struct world *w)
+{
+	w->now += SECOND / 2;
+	agents_run(w->agents, w->now);
+	for (unsigned k = 0; k < w->n; k++)
+		if (w->managers[k] && manager_next(w->managers[k]) <= w->now)
+			manager_run(w->managers[k], w->now);
+	settle(w);
+}
+
 static void pass(struct world *w, unsigned seconds)
 {
-	for (unsigned i = 0; i < 2 * seconds; i++) {
-		w->now += SECOND / 2;
-		agents_run(w->agents, w->now);
-		for (unsigned k = 0; k < w->n; k++)
-			if (w->managers[k] &&
-			    manager_next(w->managers[k]) <= w->now)
-				manager_run(w->managers[k], w->now);
-		settle(w);
-	}
+	for (unsigned i = 0; i < 2 * seconds; i++)
+		wait_half(w);
 }
 
 /* ---- a fabric */
@@ -215,6 +219,43 @@ static void add_manager(struct world *w, port_id port, const char *engine,
 	settle(w);
 }
 
+static const struct {
+	uint16_t bytes;
+	uint8_t code;
+} mtus[] = { { 256, 1 }, { 512, 2 }, { 1024, 3 }, { 2048, 4 }, { 4096, 5 } };
+
+/* Both ends of a cable can do the same. */
+static void vary_cables(struct world *w)
+{
+	static const uint8_t widths[] = { WIDTH_1X, WIDTH_4X, WIDTH_12X };
+	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_DDR,
+						  SPEED_QDR, SPEED_EDR };
+
+	for (port_id p = 0; p < w->topo.n_ports; p++) {
+		port_id peer = w->topo.ports[p].peer;
+
+		if (peer == TOPO_NONE || peer < p)
+			continue;
+		for (unsigned end = 0; end < 2; end++) {
+			struct topo_port *at = &w->topo.ports[end ? peer : p];
+
+			at->mtu = mtus[rng_below(&w->rng, 5)].bytes;
+			at->widths = widths[0];
+			at->speeds = 1U << speeds[0];
+		}
+		uint64_t width = rng_below(&w->rng, 3);
+		uint64_t speed = rng_below(&w->rng, 4);
+
+		for (unsigned end = 0; end < 2; end++) {
+			struct topo_port *at = &w->topo.ports[end ? peer : p];
+
+			at->widths |= widths[width];
+			for (unsigned i = 0; i <= speed; i++)
+				at->speeds |= (uint16_t)(1U << speeds[i]);
+		}
+	}
+}
+
 /* Switches in a tree with some cables more; a host on each. */
 static void random_world(struct world *w, uint64_t seed, unsigned switches)
 {
@@ -234,6 +275,8 @@ static void random_world(struct world *w, uint64_t seed, unsigned switches)
 		    w->topo.ports[b].peer == TOPO_NONE)
 			topo_link(&w->topo, a, b);
 	}
+	if (w->varies)
+		vary_cables(w);
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
@@ -420,6 +463,88 @@ static void the_best_manager_is_master(void **state)
 	}
 }
 
+/*
+ * In whichever order they come: the master is that of the highest priority, of
+ * equals that of the lowest GUID (IBA, Initialization). All others stand by.
+ */
+static void elections_have_one_winner(void **state)
+{
+	unsigned runs = cases_of_run(60, 1000), ties = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < runs; i++) {
+		unsigned priority[MANAGERS], best = 0;
+		struct world w = { 0 };
+
+		random_world(&w, 7000 + i, 5);
+		for (unsigned k = 0; k < MANAGERS; k++) {
+			priority[k] = (unsigned)rng_below(&w.rng, 3) * 7;
+			add_manager(&w, host_port(&w.topo, (i * 2 + k * 3) % 5),
+				    "minhop", priority[k]);
+		}
+		for (unsigned k = 1; k < MANAGERS; k++) {
+			bool is_tie = priority[k] == priority[best];
+
+			ties += is_tie;
+			if (is_tie ? port_guid(&w.topo, w.port[k]) <
+					     port_guid(&w.topo, w.port[best])
+				   : priority[k] > priority[best])
+				best = k;
+		}
+		pass(&w, 40);
+		for (unsigned k = 0; k < MANAGERS; k++)
+			assert_int_equal(manager_role(w.managers[k]),
+					 k == best ? MANAGER_MASTER
+						   : MANAGER_STANDBY);
+		assert_true(manager_is_up(w.managers[best]));
+		assert_all_are_reached(&w);
+		finish(&w);
+	}
+	assert_true(ties > runs / 4);
+}
+
+/* A master that does not answer four polls, 500 ms apart, is gone. */
+static void four_lost_polls_make_a_master(void **state)
+{
+	(void)state;
+	for (unsigned silent = 1; silent <= 6; silent++) {
+		struct manager *master;
+		struct world w = { 0 };
+
+		random_world(&w, 7500 + silent, 4);
+		add_manager(&w, host_port(&w.topo, 0), "minhop", 7);
+		add_manager(&w, host_port(&w.topo, 2), "minhop", 1);
+		pass(&w, 5);
+		assert_int_equal(manager_role(w.managers[1]), MANAGER_STANDBY);
+		/* It is there, and hears nothing. */
+		master = w.managers[0];
+		w.managers[0] = NULL;
+		for (unsigned k = 0; k < silent; k++) {
+			assert_int_equal(manager_role(w.managers[1]),
+					 k < 4 ? MANAGER_STANDBY
+					       : MANAGER_MASTER);
+			wait_half(&w);
+			if (k < 3)
+				assert_int_equal(manager_next(w.managers[1]),
+						 w.now + SECOND / 2);
+		}
+		assert_int_equal(manager_role(w.managers[1]),
+				 silent < 4 ? MANAGER_STANDBY : MANAGER_MASTER);
+		/* A poll that is answered ends the count. */
+		w.managers[0] = master;
+		if (silent < 4) {
+			pass(&w, 1);
+			w.managers[0] = NULL;
+			for (unsigned k = 0; k < 3; k++)
+				wait_half(&w);
+			assert_int_equal(manager_role(w.managers[1]),
+					 MANAGER_STANDBY);
+			w.managers[0] = master;
+		}
+		finish(&w);
+	}
+}
+
 /* ---- what hosts ask and tell */
 
 enum { MOST_ANSWER = 1 << 16 };
@@ -570,6 +695,95 @@ static void reserved_components_do_not_count(void **state)
 		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each, 1,
 				       full, &answer),
 				 0);
+		finish(&w);
+	}
+}
+
+/* ---- paths */
+
+/* The least of the cables on a way: MTU in bytes, rate in Mb/s. */
+struct least {
+	const struct world *world;
+	unsigned mtu, mbps;
+};
+
+static void cross(void *context, port_id out, port_id in)
+{
+	const struct topo_port *a, *b;
+	struct least *l = context;
+
+	a = &l->world->topo.ports[out];
+	b = &l->world->topo.ports[in];
+	unsigned mtu = a->mtu < b->mtu ? a->mtu : b->mtu;
+	unsigned wide = (a->widths & WIDTH_12X)  ? 12
+			: (a->widths & WIDTH_4X) ? 4
+						 : 1;
+	unsigned mbps = (a->speeds >> SPEED_EDR & 1)   ? 25000
+			: (a->speeds >> SPEED_QDR & 1) ? 10000
+			: (a->speeds >> SPEED_DDR & 1) ? 5000
+						       : 2500;
+
+	l->mtu = mtu < l->mtu ? mtu : l->mtu;
+	l->mbps = wide * mbps < l->mbps ? wide * mbps : l->mbps;
+}
+
+static void arrive_anywhere(void *context, port_id end)
+{
+	(void)context;
+	(void)end;
+}
+
+/* By the codes of the architecture's PathRecord. */
+static void assert_path(struct world *w, port_id from, port_id to)
+{
+	static const struct {
+		unsigned mbps;
+		uint8_t code;
+	} rates[] = {
+		{ 2500, 2 },   { 10000, 3 },   { 30000, 4 },   { 5000, 5 },
+		{ 20000, 6 },  { 40000, 7 },   { 60000, 8 },   { 120000, 10 },
+		{ 25000, 15 }, { 100000, 16 }, { 300000, 18 },
+	};
+	struct least least = { w, 4096, 300000 };
+	const struct agents_way way = { cross, arrive_anywhere, &least };
+	const uint16_t lids[] = {
+		(uint16_t)agents_port_get(w->agents, to, PORT_LID),
+		(uint16_t)agents_port_get(w->agents, from, PORT_LID),
+	};
+	uint8_t record[MAD_SIZE] = { 0 };
+	struct answer answer;
+	unsigned mtu = 0, rate = 0;
+
+	store_be16(record + 40, lids[0]);
+	store_be16(record + 42, lids[1]);
+	assert_int_equal(count(w, ATTR_PATH_RECORD, 64, 1 << 4 | 1 << 5, record,
+			       &answer),
+			 1);
+	agents_follow(w->agents, from, lids[0], 0, &way);
+	for (unsigned i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++)
+		if (mtus[i].bytes == least.mtu)
+			mtu = mtus[i].code;
+	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		if (rates[i].mbps == least.mbps)
+			rate = rates[i].code;
+	assert_int_equal(answer.mad[SA_DATA + 54], 2 << 6 | mtu);
+	assert_int_equal(answer.mad[SA_DATA + 55], 2 << 6 | rate);
+}
+
+static void paths_have_the_least_of_their_cables(void **state)
+{
+	unsigned runs = cases_of_run(10, 200);
+
+	(void)state;
+	for (unsigned i = 0; i < runs; i++) {
+		struct world w = { .varies = true };
+
+		small_world(&w, 8000 + i);
+		for (unsigned a = 0; a < 5; a++)
+			for (unsigned b = 0; b < 5; b++)
+				if (a != b)
+					assert_path(&w, host_port(&w.topo, a),
+						    host_port(&w.topo, b));
 		finish(&w);
 	}
 }
@@ -824,6 +1038,9 @@ int main(void)
 		cmocka_unit_test(lost_requests_are_made_up_for),
 		cmocka_unit_test(cables_may_come_and_go),
 		cmocka_unit_test(the_best_manager_is_master),
+		cmocka_unit_test(elections_have_one_winner),
+		cmocka_unit_test(four_lost_polls_make_a_master),
+		cmocka_unit_test(paths_have_the_least_of_their_cables),
 		cmocka_unit_test(subscriptions_are_known_by_who_and_what),
 		cmocka_unit_test(reserved_components_do_not_count),
 		cmocka_unit_test(who_joins_a_group_has_its_packets),

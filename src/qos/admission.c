@@ -7,19 +7,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "qos/reservations.h"
-#include "qos/target.h"
 #include "subnet/ends.h"
 #include "subnet/mcast.h"
-
-void admission_params_sls(struct admission_params *p)
-{
-	const struct broker_params usual = broker_params_default();
-
-	p->broker.be_sl = usual.be_sl;
-	p->broker.ch_sl = usual.ch_sl;
-	p->broker.pbe_sl = usual.pbe_sl;
-	p->broker.high_sls = class_high_sls();
-}
 
 static bool is_tolerant(const struct admission *a)
 {
@@ -33,16 +22,17 @@ static double share_of(struct hd_ratio r)
 
 /* By what a link may be asked for; NULL, or the reason why not. */
 static char *ask_tolerantly(struct admission *a, const struct qos_request *q,
-			    const struct broker_request *request,
-			    const struct qos_packets *packets)
+			    const struct broker_request *request)
 {
+	const struct qos_terms *t = &a->params.terms;
 	struct diag why = { .status = HD_OK };
 	const struct stat_request asked = {
-		.source = request->source,
-		.dlid = request->dlid,
-		.sl = request->sl,
+		.source = request->way.segment[0].source,
+		.dlid = request->way.segment[0].dlid,
+		.sl = request->way.segment[0].sl,
 		.peak = hd_rate_bps(request->rate),
-		.mean = hd_rate_bps(qos_wire_rate(q, q->mean, packets)),
+		.mean = hd_rate_bps(
+			qos_charged_rate(q, q->mean, &t->packets, t->margin)),
 	};
 
 	return stat_broker_admit(&a->tolerant, &asked, &why) == HD_OK
@@ -52,13 +42,12 @@ static char *ask_tolerantly(struct admission *a, const struct qos_request *q,
 
 /* Of the whole rate, all the time; NULL, or the reason why not. */
 static char *ask_firmly(struct admission *a,
-			const struct broker_request *request)
+			const struct broker_request *request, uint32_t *id)
 {
 	struct broker_refusal why;
 	struct strbuf reason = STRBUF_INIT;
-	uint32_t id;
 
-	if (broker_admit(&a->broker, request, &id, &why) == HD_OK)
+	if (broker_admit(&a->broker, request, id, &why) == HD_OK)
 		return NULL;
 	broker_refusal_print(&a->broker, &why, &reason);
 	char *text = hd_strdup(reason.text);
@@ -70,32 +59,22 @@ static char *ask_firmly(struct admission *a,
 static enum hd_status ask(struct admission *a, const struct qos_request *q,
 			  struct diag *d)
 {
+	struct admission_answer answer = { .request = q };
 	struct qos_target to;
 
-	if (qos_find_target(a->subnet, &a->params.groups, q, a->params.packets,
-			    d, &to) != HD_OK)
+	if (qos_find_target(a->subnet, &a->params.terms, q, d, &to) != HD_OK)
 		return d->status;
-	const struct broker_request request = {
-		.source = to.from,
-		.dlid = to.dlid,
-		.sl = class_sl(q->class, q->rate),
-		.rate = qos_wire_rate(q, q->rate, &to.packets),
-	};
-	char *firm = ask_firmly(a, &request), *reason = firm;
-	bool by_peak = !firm;
-
+	answer.reason = ask_firmly(a, &to.request, &answer.connection);
+	answer.by_peak = !answer.reason;
 	if (is_tolerant(a)) {
-		free(firm);
-		reason = ask_tolerantly(a, q, &request, &to.packets);
+		free(answer.reason);
+		answer.reason = ask_tolerantly(a, q, &to.request);
 	}
-	a->answers[a->n_answers++] = (struct admission_answer){
-		.request = q,
-		.sl = request.sl,
-		.admitted = !reason,
-		.by_peak = by_peak,
-		.reason = reason ? reason : hd_strdup(""),
-	};
-	a->refused += reason != NULL;
+	answer.admitted = !answer.reason;
+	a->refused += !answer.admitted;
+	if (answer.admitted)
+		answer.reason = hd_strdup("");
+	a->answers[a->n_answers++] = answer;
 	return HD_OK;
 }
 
@@ -117,8 +96,8 @@ static enum hd_status ask_at_random(struct admission *a, struct diag *d)
 
 	p.seed = a->params.seed;
 	p.tried = (uint32_t)a->params.random;
-	p.payload = a->params.packets.payload;
-	p.overhead = a->params.packets.overhead;
+	p.payload = a->params.terms.packets.payload;
+	p.overhead = a->params.terms.packets.overhead;
 	enum hd_status status = establish(&a->broker, &p, d, &a->random);
 
 	a->refused += status == HD_OK && a->random.established < p.tried;
@@ -133,7 +112,8 @@ static enum hd_status lead_saved_senders(struct subnet *s,
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < saved->n; i++) {
-		const struct broker_request *q = &saved->items[i];
+		const struct broker_segment *q =
+			&saved->items[i].way.segment[0];
 
 		for (uint32_t g = 0; status == HD_OK && g < s->n_groups; g++) {
 			if (s->groups[g].mlid == q->dlid &&
@@ -176,7 +156,8 @@ static enum hd_status save(const struct admission *a, struct diag *d)
 static enum hd_status work(struct admission *a, struct diag *d)
 {
 	const struct admission_params *p = &a->params;
-	enum hd_status status = named_groups_add(a->subnet, &p->groups, d);
+	enum hd_status status =
+		named_groups_add(a->subnet, &p->terms.groups, d);
 
 	if (status == HD_OK && p->load)
 		status = take_saved(a, d);

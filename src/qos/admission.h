@@ -18,25 +18,22 @@
 #include "qos/establish.h"
 #include "qos/requests.h"
 #include "qos/stat_broker.h"
+#include "qos/target.h"
 
 struct admission_params {
 	struct broker_params broker;
-	struct qos_packets packets;
+	struct qos_terms terms;
 	/* Of the time that a link may be asked for too much; num 0: never. */
 	struct hd_ratio violations;
-	struct option_list groups; /* as subnet/ends.h names them; borrowed */
-	const char *load, *save;   /* files of reservations, NULL for none */
-	uint64_t random;           /* connections to try, 0 for none */
+	const char *load, *save; /* files of reservations, NULL for none */
+	uint64_t random;         /* connections to try, 0 for none */
 	uint64_t seed;
 };
 
-/* Completes them: SLs of the classes, DBTS in the high tables. */
-void admission_params_sls(struct admission_params *p);
-
 struct admission_answer {
 	const struct qos_request *request;
-	uint8_t sl;
 	bool admitted;
+	uint32_t connection; /* of the broker, if it was admitted by peak */
 	bool by_peak; /* with violations: as all or nothing would have it */
 	char *reason; /* "" if admitted */
 };
@@ -79,5 +76,10 @@ bool admission_met(const struct admission *a);
 
 /* Answers, random ones, groups, and the links (admission_tables.c). */
 void admission_show(const struct admission *a, struct results *r);
+/*
+ * Answers with bounds, the parts of ways across subnets, and all hops with
+ * delays and buffers (latency_tables.c).
+ */
+void admission_show_bounds(const struct admission *a, struct results *r);
 
 #endif

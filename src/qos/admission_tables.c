@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
 #include <string.h>
 
 #include "qos/admission.h"
@@ -9,6 +10,7 @@ struct request_row {
 	uint64_t sl;
 	struct hd_rate rate, mean;
 	bool admitted, by_peak;
+	double deadline, bound; /* microseconds; NaN: none */
 };
 
 static const struct column request_columns[] = {
@@ -16,6 +18,8 @@ static const struct column request_columns[] = {
 	{ "destination", NULL, CELL(request_row, destination) },
 	{ "sl", NULL, CELL(request_row, sl), ORIGIN_COMPUTED },
 	{ "rate", "Mb/s", CELL(request_row, rate), ORIGIN_GIVEN, 3 },
+	{ "deadline", "us", CELL(request_row, deadline), ORIGIN_GIVEN, 3 },
+	{ "bound", "us", CELL(request_row, bound), ORIGIN_COMPUTED, 3 },
 	{ "admitted", NULL, CELL(request_row, admitted), ORIGIN_COMPUTED },
 	{ "reason", NULL, CELL(request_row, reason), ORIGIN_COMPUTED },
 	{ NULL },
@@ -103,12 +107,24 @@ static const char *link_name(struct table *t, const struct topo *topo,
 			  topo->ports[p].number);
 }
 
+static double bound_of(const struct latency *l, uint32_t connection)
+{
+	double bound = latency_of(l, connection);
+
+	return bound < HUGE_VAL ? bound * 1e6 : (double)NAN;
+}
+
 static void show_answers(const struct admission *a, struct results *r)
 {
 	bool tolerant = a->params.violations.num > 0;
 	struct table *t =
 		results_table(r, "requests", "in the order of the file",
 			      tolerant ? tolerant_columns : request_columns);
+	const bool timed = latency_is_asked(&a->broker);
+	struct latency l = { 0 };
+
+	if (timed)
+		latency_init(&l, &a->broker, NULL, false);
 
 	for (size_t i = 0; i < a->n_answers; i++) {
 		const struct admission_answer *one = &a->answers[i];
@@ -116,16 +132,24 @@ static void show_answers(const struct admission *a, struct results *r)
 		const struct request_row row = {
 			.source = one->request->source,
 			.destination = one->request->destination,
-			.sl = one->sl,
+			.sl = one->request->sl,
 			.rate = one->request->rate,
 			.mean = one->request->mean,
 			.admitted = one->admitted,
 			.by_peak = one->by_peak,
 			.reason = one->reason,
+			.deadline =
+				one->request->latency
+					? (double)one->request->latency * 1e-6
+					: (double)NAN,
+			.bound = one->admitted && timed
+					 ? bound_of(&l, one->connection)
+					 : (double)NAN,
 		};
 
 		table_put_row(t, &row);
 	}
+	latency_fini(&l);
 }
 
 static void show_random(const struct admission *a, struct results *r)
@@ -148,10 +172,10 @@ static void show_groups(const struct admission *a, struct results *r)
 	struct table *t =
 		results_table(r, "groups", "multicast groups", group_columns);
 
-	const size_t n = a->params.groups.n;
+	const size_t n = a->params.terms.groups.n;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *text = a->params.groups.items[i];
+		const char *text = a->params.terms.groups.items[i];
 		/* The last ones: a scenario has its own before them. */
 		const struct mcast_group *m =
 			&a->subnet->groups[a->subnet->n_groups - n + i];
@@ -216,7 +240,7 @@ void admission_show(const struct admission *a, struct results *r)
 		show_answers(a, r);
 	if (a->params.random)
 		show_random(a, r);
-	if (a->params.groups.n)
+	if (a->params.terms.groups.n)
 		show_groups(a, r);
 	if (a->params.violations.num > 0)
 		show_violations(a, r);

@@ -12,7 +12,6 @@
 #define MOST_BURSTS 512
 /* Seconds: a delay beyond it is as good as none. */
 #define MOST_DELAY  100.0
-#define N_GROUPS    16 /* lanes; or classes, which are fewer */
 
 const char *const bound_mode_names[] = {
 	[BOUND_PUBLISHED] = "published",
@@ -111,6 +110,20 @@ static double grouped_delay(const struct work *w, uint32_t port, uint8_t group,
 	return worst + s.latency;
 }
 
+/* The same of what comes over one link only; HUGE_VAL if it is too much. */
+static double span_delay(const struct work *w, struct span span, uint8_t group,
+			 struct bound_service s)
+{
+	double t = break_point(w, span, group);
+	double rate = (link_arrivals(w, span, group, t + 1) -
+		       link_arrivals(w, span, group, t));
+
+	if (rate >= s.rate)
+		return HUGE_VAL;
+	return s.latency + fmax(link_arrivals(w, span, group, 0) / s.rate,
+				link_arrivals(w, span, group, t) / s.rate - t);
+}
+
 /* Bytes of whole bursts that can have come within s of the worst start. */
 static double periodic_demand(const struct work *w, uint32_t port,
 			      uint8_t group, double s)
@@ -168,6 +181,23 @@ static double periodic_delay(const struct work *w, uint32_t port, uint8_t group,
 	return sv.latency + bound_sum_group(w, port, group).burst / sv.rate;
 }
 
+/* How long a group can be busy: no packet waits longer, in any order. */
+static double busy_period(const struct work *w, uint32_t port, uint8_t group,
+			  struct bound_service sv)
+{
+	double s = 0;
+
+	for (unsigned bursts = 0; bursts < MOST_BURSTS; bursts++) {
+		double end = sv.latency +
+			     periodic_demand(w, port, group, s) / sv.rate;
+
+		s = next_burst(w, port, group, s);
+		if (s > end)
+			return end;
+	}
+	return HUGE_VAL;
+}
+
 static double group_delay(const struct work *w, uint32_t port,
 			  const struct passage *own)
 {
@@ -203,22 +233,72 @@ static double published_delay(const struct work *w, uint32_t port,
 
 /* Served in any order: what the others of the group leave. */
 static double leftover_delay(const struct work *w, uint32_t port,
-			     const struct passage *own)
+			     const struct passage *own, struct bound_service s)
 {
-	struct bound_service s = bound_service_at(w, port, own);
 	struct class_sum all = bound_sum_group(w, port, own->group);
 	double rate = s.rate - (all.rate - rate_of(&w->flows[own->flow]));
 
 	return (s.latency * s.rate + all.burst) / rate;
 }
 
+/*
+ * Inputs take turns, a packet each: while an input has packets waiting, each of
+ * them waits for at most one packet of every other input. The packet more is
+ * one that was in the way of what goes first when the input's first packet
+ * came.
+ */
+static double turns_delay(const struct work *w, uint32_t port,
+			  struct span input, const struct passage *own,
+			  struct bound_service s)
+{
+	const struct bound_port *p = &w->ports[port];
+	double least = HUGE_VAL, others = 0;
+
+	for (uint32_t i = w->first[port]; i < w->first[port + 1];) {
+		struct span span = link_span(w, port, i);
+		double largest = 0;
+
+		for (; i < span.end; i++) {
+			const struct passage *q = &w->passages[i];
+			struct bound_sizes its =
+				sizes_of(p, &w->flows[q->flow]);
+
+			if (q->group != own->group)
+				continue;
+			largest = fmax(largest, its.largest);
+			if (span.begin == input.begin)
+				least = fmin(least, its.smallest);
+		}
+		others += span.begin == input.begin ? 0 : largest;
+	}
+	const struct bound_service turn = {
+		.rate = s.rate * least / (least + others),
+		.latency = s.latency + p->max_packet / p->rate,
+	};
+
+	return span_delay(w, input, own->group, turn);
+}
+
+static double any_order_delay(const struct work *w, uint32_t port,
+			      struct span input, const struct passage *own)
+{
+	struct bound_service s = bound_service_at(w, port, own);
+	double delay = fmin(leftover_delay(w, port, own, s),
+			    turns_delay(w, port, input, own, s));
+
+	return w->mode == BOUND_PERIODIC
+		       ? fmin(delay, busy_period(w, port, own->group, s))
+		       : delay;
+}
+
 /* Gives every passage of a port its delay; true if any of them changed. */
 static bool update_port(struct work *w, uint32_t port)
 {
-	double by_group[N_GROUPS];
+	double by_group[BOUND_GROUPS];
+	struct span input = { 0, 0 };
 	bool changed = false;
 
-	for (unsigned g = 0; g < N_GROUPS; g++)
+	for (unsigned g = 0; g < BOUND_GROUPS; g++)
 		by_group[g] = -1;
 	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
 		struct passage *p = &w->passages[i];
@@ -226,8 +306,10 @@ static bool update_port(struct work *w, uint32_t port)
 
 		if (w->mode == BOUND_PUBLISHED) {
 			delay = published_delay(w, port, p);
-		} else if (w->any_order) {
-			delay = leftover_delay(w, port, p);
+		} else if (w->any_order && p->link != NO_LINK) {
+			if (i >= input.end)
+				input = link_span(w, port, i);
+			delay = any_order_delay(w, port, input, p);
 		} else {
 			if (by_group[p->group] < 0)
 				by_group[p->group] = group_delay(w, port, p);
@@ -253,6 +335,19 @@ static void copy_trunks(struct work *w)
 	}
 }
 
+/* The delays of the flows at whose ends a flow starts. */
+static double delay_before(const struct work *w, uint32_t flow)
+{
+	double sum = 0;
+
+	for (uint32_t f = w->flows[flow].after, n = 0; f && n <= w->n_flows;
+	     f = w->flows[f - 1].after, n++) {
+		for (uint32_t h = 0; h < w->flows[f - 1].n_hops; h++)
+			sum += w->delay[w->start[f - 1] + h];
+	}
+	return sum;
+}
+
 /* Bursts and jitter at every port, from the delays before it. */
 static void carry_forward(struct work *w)
 {
@@ -260,7 +355,7 @@ static void carry_forward(struct work *w)
 	for (uint32_t i = 0; i < w->n_passages; i++) {
 		struct passage *p = &w->passages[i];
 		const struct bound_flow *f = &w->flows[p->flow];
-		double before = 0;
+		double before = delay_before(w, p->flow);
 
 		for (uint32_t h = 0; h < p->hop; h++)
 			before += w->delay[p->slot - p->hop + h];
@@ -276,7 +371,7 @@ static enum hd_status check_group(const struct work *w, uint32_t port,
 	double asked = bound_sum_group(w, port, p->group).rate;
 	double given = bound_service_at(w, port, p).rate;
 
-	if (given > asked)
+	if (given >= asked)
 		return HD_OK;
 	if (w->ports[port].crossbar_rate > 0 &&
 	    bound_crossbar_service(&w->ports[port]).rate <= asked)
@@ -365,6 +460,19 @@ static uint32_t first_own(const struct bound_flow *f)
 	return f->n_paced > f->n_trunk ? f->n_paced : f->n_trunk;
 }
 
+/* The port by which a flow comes to its hop h. */
+static uint32_t link_before(const struct work *w, const struct bound_flow *f,
+			    uint32_t h)
+{
+	if (h > 0)
+		return f->path[h - 1];
+	if (!f->joins || w->flows[f->after - 1].n_hops == 0)
+		return NO_LINK;
+	const struct bound_flow *before = &w->flows[f->after - 1];
+
+	return before->path[before->n_hops - 1];
+}
+
 /* Sorts the hops of all flows by port, counting first. */
 static void build(struct work *w)
 {
@@ -393,7 +501,7 @@ static void build(struct work *w)
 					.flow = f,
 					.hop = h,
 					.slot = w->start[f] + h,
-					.link = h ? flow->path[h - 1] : NO_LINK,
+					.link = link_before(w, flow, h),
 				};
 	}
 	for (uint32_t p = 0; p < w->n_ports; p++) {
@@ -404,16 +512,30 @@ static void build(struct work *w)
 	}
 }
 
+static struct work work_of(enum bound_mode mode,
+			   const struct bound_network *network)
+{
+	return (struct work){ .mode = mode,
+			      .ports = network->ports,
+			      .n_ports = network->n_ports,
+			      .flows = network->flows,
+			      .n_flows = network->n_flows,
+			      .any_order = network->any_order };
+}
+
+static void work_fini(struct work *w)
+{
+	free(w->delay);
+	free(w->passages);
+	free(w->first);
+	free(w->start);
+}
+
 enum hd_status bound_delays(enum bound_mode mode,
 			    const struct bound_network *network, struct diag *d,
 			    double *delay)
 {
-	struct work w = { .mode = mode,
-			  .ports = network->ports,
-			  .n_ports = network->n_ports,
-			  .flows = network->flows,
-			  .n_flows = network->n_flows,
-			  .any_order = network->any_order };
+	struct work w = work_of(mode, network);
 
 	build(&w);
 	w.delay = hd_alloc(w.n_delays, sizeof(*w.delay));
@@ -425,11 +547,78 @@ enum hd_status bound_delays(enum bound_mode mode,
 	copy_trunks(&w);
 	if (status == HD_OK)
 		memcpy(delay, w.delay, w.n_delays * sizeof(*delay));
-	free(w.delay);
-	free(w.passages);
-	free(w.first);
-	free(w.start);
+	work_fini(&w);
 	return status;
+}
+
+/* Whether a passage waits for what an excluded one sends without a bound. */
+static bool waits_for(const struct work *w, uint32_t port,
+		      const struct passage *p, const struct passage *other)
+{
+	if (p->group == other->group)
+		return true;
+	return w->ports[port].strict ? other->group < p->group : other->high;
+}
+
+static bool exclude_at(const struct work *w, uint32_t port, bool *excluded,
+		       bool *starved, uint32_t *where)
+{
+	struct diag why = { .status = HD_OK };
+	bool changed = false;
+
+	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
+		const struct passage *p = &w->passages[i];
+		bool out = excluded[p->flow];
+
+		for (uint32_t k = w->first[port];
+		     k < w->first[port + 1] && !out; k++)
+			out = excluded[w->passages[k].flow] &&
+			      waits_for(w, port, p, &w->passages[k]);
+		if (excluded[p->flow])
+			continue;
+		if (out || check_group(w, port, p, &why) != HD_OK) {
+			excluded[p->flow] = changed = true;
+			starved[p->flow] = !out;
+			where[p->flow] = port;
+		}
+	}
+	return changed;
+}
+
+/* Those that start at the end of, or are branches of, an excluded flow. */
+static bool exclude_followers(const struct work *w, bool *excluded,
+			      uint32_t *where)
+{
+	bool changed = false;
+
+	for (uint32_t f = 0; f < w->n_flows; f++) {
+		const struct bound_flow *flow = &w->flows[f];
+		uint32_t other = flow->after ? flow->after - 1 : flow->trunk;
+
+		if (excluded[f] || !(flow->after || flow->n_trunk) ||
+		    !excluded[other])
+			continue;
+		excluded[f] = changed = true;
+		where[f] = where[other];
+	}
+	return changed;
+}
+
+void bound_exclude(const struct bound_network *network, bool *excluded,
+		   bool *starved, uint32_t *where)
+{
+	struct work w = work_of(BOUND_BUCKET, network);
+	bool changed = true;
+
+	build(&w);
+	w.delay = hd_alloc(w.n_delays, sizeof(*w.delay));
+	while (changed) {
+		changed = exclude_followers(&w, excluded, where);
+		for (uint32_t port = 0; port < w.n_ports; port++)
+			changed |=
+				exclude_at(&w, port, excluded, starved, where);
+	}
+	work_fini(&w);
 }
 
 /* One flow's part of the buffer at the far end of its hop h. */
@@ -448,10 +637,10 @@ static double standing(const struct bound_network *n,
 void bound_buffers(const struct bound_network *network, enum bound_side side,
 		   const double *delay, double *bytes)
 {
-	double *sum =
-		hd_alloc((size_t)network->n_ports * N_GROUPS, sizeof(*sum));
 	size_t first = 0;
 
+	memset(bytes, 0,
+	       (size_t)network->n_ports * BOUND_GROUPS * sizeof(*bytes));
 	for (uint32_t f = 0; f < network->n_flows; f++) {
 		const struct bound_flow *flow = &network->flows[f];
 
@@ -459,21 +648,23 @@ void bound_buffers(const struct bound_network *network, enum bound_side side,
 		for (uint32_t h = 0; h + 1 < flow->n_hops; h++) {
 			uint32_t at = side == BOUND_OUTPUT ? h + 1 : h;
 			uint32_t port = flow->path[at];
-			unsigned group = network->ports[port].table
-						 ? flow->lanes[at]
-						 : 0;
+			const struct bound_port *p = &network->ports[port];
+			unsigned group =
+				p->table || p->strict ? flow->lanes[at] : 0;
+			double *sum =
+				&bytes[(size_t)port * BOUND_GROUPS + group];
 
-			sum[(size_t)port * N_GROUPS + group] +=
-				standing(network, flow, h, delay + first);
+			*sum += standing(network, flow, h, delay + first);
 		}
 		first += flow->n_hops;
 	}
 	for (uint32_t p = 0; p < network->n_ports; p++) {
-		const double *of = &sum[(size_t)p * N_GROUPS];
+		for (unsigned g = 0; g < BOUND_GROUPS; g++) {
+			double *sum = &bytes[(size_t)p * BOUND_GROUPS + g];
 
-		bytes[p] = 2 * network->ports[p].max_packet;
-		for (unsigned g = 0; g < N_GROUPS; g++)
-			bytes[p] = fmax(bytes[p], of[g]);
+			if (*sum > 0)
+				*sum = fmax(*sum,
+					    2 * network->ports[p].max_packet);
+		}
 	}
-	free(sum);
 }

@@ -10,8 +10,9 @@
  * packet. Within a class packets leave in the order in which they became
  * ready: a switch with order voq, unlimited readers and pick oldest. With
  * any_order nothing is assumed of the order within a class, as under round
- * robin: a flow then has what the class's others leave. For fifo input queues
- * none of these bounds holds.
+ * robin among inputs: a flow then has what the class's others leave, or its
+ * input's turns if that is more. For fifo input queues none of these bounds
+ * holds.
  *
  * A switch with queues at input and output has a crossbar before each output
  * port, which serves the lanes in turn, a packet each. A packet that is still
@@ -92,12 +93,16 @@ struct bound_port {
 	 * at; flows must have lanes then.
 	 */
 	const struct vlarb *table;
+	/* Instead: VLs in order of their number, 0 first; flows have lanes. */
+	bool strict;
 };
 
 struct bound_flow {
 	enum bound_class class;
-	double burst;         /* bytes per period, on the wire */
-	double period;        /* seconds */
+	double burst;  /* bytes per period, on the wire */
+	double period; /* seconds */
+	/* Of its packets, bytes on the wire; 0: those of the ports. */
+	double largest, smallest;
 	const uint32_t *path; /* output ports, in order */
 	const uint8_t *lanes; /* its VL at each, for ports with tables */
 	uint32_t n_hops;
@@ -114,6 +119,11 @@ struct bound_flow {
 	 */
 	uint32_t trunk;
 	uint32_t n_trunk;
+	/* 1 + the flow at whose end it starts, with that one's jitter; 0: none
+	 * (acknowledgements; what a router sends on). With `joins` it comes by
+	 * the last link of that one. */
+	uint32_t after;
+	bool joins;
 };
 
 struct bound_network {
@@ -134,6 +144,16 @@ HD_MUST_CHECK enum hd_status bound_delays(enum bound_mode mode,
 					  const struct bound_network *network,
 					  struct diag *d, double *delay);
 
+/*
+ * Finds the flows that have no bound: those that are excluded already (their
+ * bursts are not known), those whose group is worth less than it sends
+ * (starved), and those that wait for an excluded one. `where` gets the port of
+ * each that is added. Without them, n_hops being 0, bound_delays has bounds for
+ * the others.
+ */
+void bound_exclude(const struct bound_network *network, bool *excluded,
+		   bool *starved, uint32_t *where);
+
 extern const char *const bound_mode_names[]; /* up to NULL */
 
 /*
@@ -150,16 +170,23 @@ struct bound_service bound_wrr_service(const struct bound_port *port,
 /*
  * A lane's part of a weighted round robin, whatever the order of its entries:
  * when the table has sent x bytes since the lane's first packet came, at least
- * share * (x - lead) are the lane's. Others overshoot by max_packet per entry.
+ * share * (x - lead) are the lane's. An entry of another VL overshoots by a
+ * packet of that VL; where all of them have one size, it sends whole packets.
  * A share of 0: the lane has no entry.
  */
 struct bound_turn {
 	double share;
 	double lead;
 };
+/* Bytes of packets of one VL, on the wire. */
+struct bound_sizes {
+	double largest, smallest;
+};
+/* The least part of its 64-byte blocks that a packet fills. */
+double bound_fill(struct bound_sizes sizes);
 struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
-				   unsigned n, unsigned vl, double max_packet,
-				   double min_fill);
+				   unsigned n, unsigned vl,
+				   const struct bound_sizes sizes[]);
 
 /*
  * What the input buffer at the far end of each port must hold of one lane so
@@ -168,6 +195,8 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
  * the output buffer of a port that has a crossbar before it.
  */
 enum bound_side { BOUND_INPUT, BOUND_OUTPUT };
+#define BOUND_GROUPS 16 /* VLs; or classes, which are fewer */
+/* bytes[port * BOUND_GROUPS + VL]; 0 where no flow goes. */
 void bound_buffers(const struct bound_network *network, enum bound_side side,
 		   const double *delay, double *bytes);
 

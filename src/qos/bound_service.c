@@ -18,9 +18,40 @@ struct bound_service bound_wrr_service(const struct bound_port *port,
 	};
 }
 
+static double blocks(double bytes)
+{
+	return ceil(bytes / 64);
+}
+
+double bound_fill(struct bound_sizes s)
+{
+	double fill = 1;
+
+	/* It is worst at the smallest, or just above a whole block. */
+	for (double l = s.smallest; l <= s.largest && l <= s.smallest + 64; l++)
+		fill = fmin(fill, l / (64 * blocks(l)));
+	return fill;
+}
+
+/* The most that an entry sends in its turn, in bytes of the link. */
+static double entry_most(double weight, struct bound_sizes s)
+{
+	if (s.smallest >= s.largest)
+		return ceil(weight / blocks(s.largest)) * s.largest;
+	return 64 * (weight - 1) + s.largest;
+}
+
+/* The least that an entry sends while its VL has packets. */
+static double entry_least(double weight, struct bound_sizes s)
+{
+	if (s.smallest >= s.largest)
+		return ceil(weight / blocks(s.largest)) * s.largest;
+	return 64 * weight * bound_fill(s);
+}
+
 struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
-				   unsigned n, unsigned vl, double max_packet,
-				   double min_fill)
+				   unsigned n, unsigned vl,
+				   const struct bound_sizes sizes[])
 {
 	double gap[VLARB_MAX], own[VLARB_MAX]; /* others', then its own entry */
 	double before = 0, all_own = 0, all_gaps = 0, lead = 0;
@@ -30,11 +61,12 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
 		if (entries[i].weight == 0)
 			continue;
 		if (entries[i].vl != vl) {
-			before += 64.0 * entries[i].weight + max_packet;
+			before += entry_most(entries[i].weight,
+					     sizes[entries[i].vl]);
 			continue;
 		}
 		gap[k] = before;
-		own[k++] = 64.0 * entries[i].weight * min_fill;
+		own[k++] = entry_least(entries[i].weight, sizes[vl]);
 		all_gaps += before;
 		all_own += own[k - 1];
 		before = 0;
@@ -56,12 +88,40 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
 	return (struct bound_turn){ all_own / (all_own + all_gaps), lead };
 }
 
+/*
+ * The packets of every VL at a port: those of its flows, or any where it has
+ * none. No flow is known to be alone on the VL that has it, but reserved VLs
+ * carry reserved flows only.
+ */
+static void sizes_at(const struct work *w, uint32_t port,
+		     struct bound_sizes sizes[N_DATA_VLS + 1])
+{
+	const struct bound_port *p = &w->ports[port];
+
+	for (unsigned vl = 0; vl <= N_DATA_VLS; vl++)
+		sizes[vl] = (struct bound_sizes){ 0, 0 };
+	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
+		const struct passage *q = &w->passages[i];
+		const struct bound_flow *f = &w->flows[q->flow];
+		struct bound_sizes its = sizes_of(p, f);
+		struct bound_sizes *all = &sizes[f->lanes[q->hop]];
+
+		if (all->largest == 0 || its.smallest < all->smallest)
+			all->smallest = its.smallest;
+		all->largest = fmax(all->largest, its.largest);
+	}
+	for (unsigned vl = 0; vl <= N_DATA_VLS; vl++) {
+		if (sizes[vl].largest == 0)
+			sizes[vl] = (struct bound_sizes){ p->max_packet, 64 };
+	}
+}
+
 /* What a passage shares its place with, and how it is served. */
 void bound_classify(const struct work *w, uint32_t port, struct passage *p)
 {
 	const struct bound_port *at = &w->ports[port];
 
-	if (!at->table) {
+	if (!at->table && !at->strict) {
 		p->group = (uint8_t)class_at(w, port, p->flow);
 		p->high = p->group == CLASS_DBTS;
 		return;
@@ -70,11 +130,16 @@ void bound_classify(const struct work *w, uint32_t port, struct passage *p)
 	uint8_t vl = w->flows[p->flow].lanes[p->hop];
 
 	p->group = vl;
+	if (at->strict)
+		return;
 	for (unsigned i = 0; i < t->n_high && !p->high; i++)
 		p->high = t->high[i].vl == vl && t->high[i].weight > 0;
-	if (!p->high)
-		p->turn = bound_table_turn(t->low, t->n_low, vl, at->max_packet,
-					   fill_of(at));
+	if (!p->high) {
+		struct bound_sizes sizes[N_DATA_VLS + 1];
+
+		sizes_at(w, port, sizes);
+		p->turn = bound_table_turn(t->low, t->n_low, vl, sizes);
+	}
 }
 
 static void sum_add(const struct work *w, const struct passage *p,
@@ -116,10 +181,12 @@ struct bound_service bound_crossbar_service(const struct bound_port *port)
 }
 
 /*
- * Over what goes before the low table at a port. What has waited for a
- * crossbar comes to the link with a burst that this has added to.
+ * Over what goes before the low table at a port, or before a VL in strict
+ * order. What has waited for a crossbar comes to the link with a burst that
+ * this has added to.
  */
-static struct class_sum sum_high(const struct work *w, uint32_t port)
+static struct class_sum sum_high(const struct work *w, uint32_t port,
+				 const struct passage *own)
 {
 	const struct bound_port *at = &w->ports[port];
 	struct class_sum sum = { 0, 0 };
@@ -127,7 +194,7 @@ static struct class_sum sum_high(const struct work *w, uint32_t port)
 	for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++) {
 		const struct passage *p = &w->passages[i];
 
-		if (!p->high)
+		if (at->strict ? p->group >= own->group : !p->high)
 			continue;
 		sum_add(w, p, &sum);
 		if (at->crossbar_rate <= 0)
@@ -159,8 +226,11 @@ static struct bound_service high_service(const struct bound_port *port)
 			   port->rate,
 	};
 
-	if (limit != HIGH_LIMIT_NONE)
-		s.rate *= per_low / (per_low + port->max_packet);
+	if (limit == HIGH_LIMIT_NONE)
+		return s;
+	/* The limit never runs out between a packet's own begin and its end. */
+	s.latency -= fmin(1, least / per_low) * port->max_packet / port->rate;
+	s.rate *= per_low / (per_low + port->max_packet);
 	return s;
 }
 
@@ -169,7 +239,7 @@ static struct bound_service link_service(const struct work *w, uint32_t port,
 					 const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
-	struct class_sum high = sum_high(w, port);
+	struct class_sum high = sum_high(w, port, own);
 
 	if (own->high) {
 		struct bound_service s = high_service(p);

@@ -148,15 +148,22 @@ static void a_lanes_turn_follows_from_its_entries(void **state)
 	const struct vlarb_entry together[] = {
 		{ 1, 64 }, { 1, 64 }, { 2, 64 }, { 2, 64 }
 	};
-	struct bound_turn t = bound_table_turn(once, 3, 1, 2048, 1);
-	double free_rate = 250 - 12.3;
+	/* Blocks; packets of 1 to 32 of them; of 65 bytes, two blocks. */
+	const struct bound_sizes block = { 64, 64 }, any = { 2048, 64 };
+	const struct bound_sizes odd = { 65, 65 };
+	const struct bound_sizes blocks[] = { block, block, block, block };
+	struct bound_sizes mixed[] = { any, any, any, any, any };
+	struct bound_turn t = bound_table_turn(once, 3, 1, mixed);
 
-	assert_true(fabs(free_rate * t.share - 118.3875) < 1e-3);
-	assert_true(fabs((t.lead + 14336) / free_rate - 95.0442) < 1e-3);
-	t = bound_table_turn(spread, 4, 1, 0, 1);
+	/* Others: 64 * 63 + 2048 and 2048; its own fill 65 of 128 bytes. */
+	double own = 64 * 128 * 65 / 128.0;
+
+	assert_true(fabs(t.lead - (64 * 63 + 2 * 2048)) < 1e-9);
+	assert_true(fabs(t.share - own / (own + t.lead)) < 1e-12);
+	t = bound_table_turn(spread, 4, 1, blocks);
 	assert_true(fabs(t.share - 0.5) < 1e-12);
 	assert_true(fabs(t.lead - 64 * 64) < 1e-9);
-	t = bound_table_turn(together, 4, 1, 0, 1);
+	t = bound_table_turn(together, 4, 1, blocks);
 	assert_true(fabs(t.share - 0.5) < 1e-12);
 	assert_true(fabs(t.lead - 2 * 64 * 64) < 1e-9);
 	/* A small entry before a large gap: what it sends counts little. */
@@ -164,12 +171,15 @@ static void a_lanes_turn_follows_from_its_entries(void **state)
 		{ 2, 10 }, { 1, 1 }, { 2, 100 }, { 1, 109 }
 	};
 
-	t = bound_table_turn(uneven, 4, 1, 0, 1);
+	t = bound_table_turn(uneven, 4, 1, blocks);
 	assert_true(fabs(t.lead - 64 * (10 - 1 + 100)) < 1e-9);
-	assert_true(bound_table_turn(once, 3, 4, 2048, 1).share <= 0);
-	/* Packets that fill half of their blocks are half of the bytes. */
-	t = bound_table_turn(once, 3, 1, 0, 0.5);
-	assert_true(fabs(t.share - 64.0 / (64 + 65)) < 1e-12);
+	assert_true(bound_table_turn(once, 3, 4, mixed).share <= 0);
+	/* Packets of two blocks are whole in every entry: 64, 32 and 1. */
+	for (unsigned vl = 0; vl < 5; vl++)
+		mixed[vl] = odd;
+	t = bound_table_turn(once, 3, 1, mixed);
+	assert_true(fabs(t.lead - (32 + 1) * 65) < 1e-9);
+	assert_true(fabs(t.share - 64.0 / (64 + 33)) < 1e-12);
 }
 
 /*
@@ -244,10 +254,12 @@ static void a_low_limit_lets_more_low_packets_pass(void **state)
 
 	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &free_of_limit),
 			 HD_OK);
-	p.high_limit = 1; /* one low packet per 4096 bytes: four more */
+	/* One low packet per 4096 bytes before the last packet, a block. */
+	p.high_limit = 1;
 	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &limited),
 			 HD_OK);
-	assert_us(limited - free_of_limit, 4 * 2048 / 250.0);
+	assert_us(limited - free_of_limit,
+		  (16384 - 64) / 4096.0 * 2048 / 250.0);
 }
 
 static void too_much_is_refused_with_the_port(void **state)
@@ -295,22 +307,43 @@ static void cycles_settle_or_are_refused(void **state)
 	assert_us(delay[1], (2048 + 2000) / 200.0);
 }
 
-/* Two flows, one port: the other's rate comes off the link's. */
+/*
+ * Two flows over links of their own, which delay them by (2048 + burst) / 250,
+ * to one port: the other's rate comes off the link's, or their inputs take
+ * turns, whichever is less. Bursts of one packet: one of each before its end.
+ */
 static void any_order_costs_the_others_rate(void **state)
 {
 	(void)state;
-	static const uint32_t path[] = { 0 };
-	struct bound_port p = port();
-	struct bound_flow flows[] = { flow(4096, 100, path, 1),
-				      flow(2048, 100, path, 1) };
-	struct bound_network network = { &p, 1, flows, 2, true };
+	static const uint32_t paths[2][2] = { { 0, 2 }, { 1, 2 } };
+	struct bound_port ports[] = { port(), port(), port() };
+	struct bound_flow flows[] = { flow(4096, 100, paths[0], 2),
+				      flow(2048, 100, paths[1], 2) };
+	struct bound_network network = { ports, 3, flows, 2, true };
 	struct diag d = { .status = HD_OK };
-	double delay[2];
+	double delay[4];
 
 	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay),
 			 HD_OK);
-	assert_us(delay[0], (2048 + 4096 + 2048) / (250 - 20.48));
-	assert_us(delay[1], (2048 + 4096 + 2048) / (250 - 40.96));
+	double first[] = { (2048 + 4096) / 250.0, (2048 + 2048) / 250.0 };
+	double both = 4096 + 40.96 * first[0] + 2048 + 20.48 * first[1];
+
+	assert_us(delay[0], first[0]);
+	assert_us(delay[1], (2048 + both) / (250 - 20.48));
+	assert_us(delay[3], (2048 + both) / (250 - 40.96));
+	/* Packets of 1024: the second flow's two wait for two of the first. */
+	for (int i = 0; i < 2; i++)
+		flows[i].largest = flows[i].smallest = 1024;
+	flows[0].burst = 409600;
+	flows[0].period = 10e-3;
+	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay),
+			 HD_OK);
+	/* What its delay has added comes at the link's rate, and is served at
+	 * half of it. */
+	double added = 20.48 * delay[2] * 1e6;
+
+	assert_us(delay[3],
+		  2 * 2048 / 250.0 + 2048 / 125.0 + added / (250 - 20.48));
 }
 
 /* On a port with one lane for both, DB counts against DBTS. */

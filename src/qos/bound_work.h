@@ -57,6 +57,18 @@ static inline double fill_of(const struct bound_port *port)
 	return port->min_fill > 0 ? port->min_fill : 1;
 }
 
+/* Of the packets of a flow at a port. */
+static inline struct bound_sizes sizes_of(const struct bound_port *port,
+					  const struct bound_flow *f)
+{
+	double least = port->min_packet > 0 ? port->min_packet : 64;
+
+	return (struct bound_sizes){
+		.largest = f->largest > 0 ? f->largest : port->max_packet,
+		.smallest = f->smallest > 0 ? f->smallest : least,
+	};
+}
+
 /* What a passage shares its place with, and how it is served. */
 void bound_classify(const struct work *w, uint32_t port, struct passage *p);
 

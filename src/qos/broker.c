@@ -8,7 +8,10 @@
 
 #include "base/alloc.h"
 #include "qos/classes.h"
+#include "qos/service.h"
 #include "qos/tree.h"
+#include "subnet/packet.h"
+#include "subnet/router.h"
 
 struct broker_params broker_params_default(void)
 {
@@ -22,6 +25,7 @@ struct broker_params broker_params_default(void)
 		.be_sl = class_sl(TC_BE, any),
 		.ch_sl = class_sl(TC_CH, any),
 		.pbe_sl = class_sl(TC_PBE, any),
+		.floor_sls = class_floor_sls(),
 	};
 }
 
@@ -31,69 +35,87 @@ static bool is_preferred(const struct broker *b, uint8_t sl)
 	return sl == b->params.pbe_sl;
 }
 
-static bool is_high(const struct broker *b, uint8_t sl)
+static void add_vls(const struct sl2vl *map, unsigned lanes,
+		    uint16_t vls[N_SLS])
 {
-	return b->params.high_sls >> sl & 1;
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (map->vl[sl] < lanes)
+			vls[sl] |= (uint16_t)(1u << map->vl[sl]);
+	}
 }
 
-/* The VL that an SL has on an output, whatever the input. */
-static uint8_t lane_of(const struct subnet *s, port_id port, uint8_t sl)
+/* The VLs that each SL can have at an output port, by all input ports. */
+static void find_vls(const struct subnet *s, port_id port, uint16_t vls[N_SLS])
 {
+	const struct lane_split *split = &s->split;
 	const struct topo_port *p = &s->topo->ports[port];
 	switch_id sw = s->switch_of_node[p->node];
+	unsigned lanes = s->vls_of_port[port], block = (1u << split->vls) - 1;
+	const struct sl2vl *last = NULL;
 
-	if (sw == TOPO_NONE)
-		return sl2vl_of(s, port)->vl[sl];
-	return sl2vl_at(s, sw, 0, p->number)->vl[sl];
+	memset(vls, 0, N_SLS * sizeof(*vls));
+	/* Routes may change, and with them the VL within the block. */
+	for (unsigned sl = 0; sl < N_SLS && split->n_classes; sl++)
+		vls[sl] = (uint16_t)((block << (split->class_of_sl[sl] *
+						split->vls)) &
+				     ((1u << lanes) - 1));
+	if (split->n_classes)
+		return;
+	if (sw == TOPO_NONE) {
+		add_vls(sl2vl_of(s, port), lanes, vls);
+		return;
+	}
+	for (unsigned in = 0; in <= switch_node(s, sw)->n_ports; in++) {
+		const struct sl2vl *map = sl2vl_at(s, sw, in, p->number);
+
+		if (map != last)
+			add_vls(map, lanes, vls);
+		last = map;
+	}
 }
 
-/*
- * Puts what is there from the start into one port's low table. Where the
- * routing engine has several lanes for a class, each has its part.
- */
-static enum hd_status reserve(struct broker *b, port_id port, uint8_t sl,
-			      uint32_t slots)
+static uint16_t vls_of_sls(const uint16_t vls[N_SLS], uint16_t sls)
 {
-	const struct lane_split *split = &b->subnet->split;
-	uint32_t n = split->n_classes ? split->vls : 1;
-	enum hd_status status = HD_OK;
+	uint16_t set = 0;
 
-	if (sl == BROKER_NO_SL || slots == 0)
-		return HD_OK;
-	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
-		uint32_t vl = split->n_classes ? split->class_of_sl[sl] * n + i
-					       : lane_of(b->subnet, port, sl);
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		set |= sls >> sl & 1 ? vls[sl] : 0;
+	return set;
+}
 
-		status = vl < b->subnet->vls_of_port[port]
-				 ? fill_add(&b->links[port].low, vl,
-					    (slots + n - 1) / n)
-				 : HD_ERR_UNFIT;
-	}
-	return status;
+static uint16_t vls_of_sl(const uint16_t vls[N_SLS], uint8_t sl)
+{
+	return sl == BROKER_NO_SL ? 0 : vls[sl];
 }
 
 static enum hd_status init_link(struct broker *b, port_id port, struct diag *d)
 {
 	struct broker_link *link = &b->links[port];
+	const struct broker_params *p = &b->params;
+	uint16_t vls[N_SLS];
 
 	if (b->subnet->rate_of_port[port].num == 0)
 		return HD_OK;
+	find_vls(b->subnet, port, vls);
+	const struct fill_start start = {
+		.be_vls = vls_of_sl(vls, p->be_sl),
+		.pbe_vls = vls_of_sl(vls, p->pbe_sl),
+		.ch_vls = vls_of_sl(vls, p->ch_sl),
+		.be = p->best_effort,
+		.pbe = p->preferred,
+		.floor_vls = vls_of_sls(vls, p->floor_sls),
+	};
+
 	link->rate = b->subnet->rate_of_port[port];
-	fill_init(&link->high, b->params.mode, b->params.place);
-	fill_init(&link->low, b->params.mode, b->params.place);
-
-	uint32_t slots = slots_of_share(b->params.best_effort);
-	enum hd_status status = reserve(b, port, b->params.be_sl, slots);
-
-	if (status == HD_OK)
-		status = reserve(b, port, b->params.ch_sl, 1);
-	if (status == HD_OK && b->params.preferred.num)
-		status = reserve(b, port, b->params.pbe_sl,
-				 slots_of_share(b->params.preferred));
-	if (status != HD_OK)
+	link->high_vls = vls_of_sls(vls, p->high_sls);
+	link->unreserved_vls = vls_of_sls(vls, p->unreserved_sls);
+	link->rest_vls = start.be_vls | start.pbe_vls | start.ch_vls;
+	fill_init(&link->high, p->mode, p->place);
+	fill_init(&link->low, p->mode, p->place);
+	if (fill_begin(&link->low, &start) != HD_OK)
 		return diag_fail(
-			d, status,
-			"port %u of '%s' has no lane or no room for best-effort and challenged traffic",
+			d, HD_ERR_FULL,
+			"port %u of '%s' has no room for best-effort and challenged traffic",
 			b->subnet->topo->ports[port].number,
 			topo_node_of(b->subnet->topo, port)->name);
 	return HD_OK;
@@ -117,18 +139,23 @@ enum hd_status broker_init(struct broker *b, const struct subnet *s,
 
 void broker_fini(struct broker *b)
 {
+	for (uint32_t i = 0; i < b->n_connections; i++)
+		free(b->connections[i].holds);
 	free(b->links);
 	free(b->connections);
 	free(b->changed);
+	free(b->kept);
 	*b = (struct broker){ 0 };
 }
 
-/* Both tables share the link's time, so they share its frame of slots. */
-static uint32_t slots_left(const struct broker_link *link)
+/* What a VL can have: both tables share the link's time, so they share its
+ * frame of slots. A floor is part of the first reservation. */
+static uint32_t slots_left(const struct broker_link *link, unsigned vl)
 {
 	uint32_t used = link->high.total + link->low.total;
+	uint32_t floor = 1 - fill_needs(broker_fill(link, vl), vl, 1);
 
-	return used < FRAME_SLOTS ? FRAME_SLOTS - used : 0;
+	return (used < FRAME_SLOTS ? FRAME_SLOTS - used : 0) + floor;
 }
 
 static bool sl_has_room(const struct broker *b, const struct broker_link *link,
@@ -164,71 +191,120 @@ void broker_forget_changes(struct broker *b)
 	b->n_changed = 0;
 }
 
-/* Takes one link; says why not. */
-static bool take(struct broker *b, const struct tree_link *hop,
-		 const struct broker_request *r, struct broker_refusal *why)
+static struct fill *fill_of(struct broker_link *link, unsigned vl)
 {
-	struct broker_link *link = &b->links[hop->port];
-	uint64_t slots = slots_for(r->rate, link->rate);
+	return link->high_vls >> vl & 1 ? &link->high : &link->low;
+}
+
+static void give_back(struct broker *b, const struct broker_hold *hold)
+{
+	struct broker_link *link = &b->links[hold->port];
+
+	if (!is_preferred(b, hold->sl))
+		fill_remove(fill_of(link, hold->vl), hold->vl, hold->slots);
+	link->sl_slots[hold->sl] -= hold->slots;
+	link->packets[hold->vl].n--;
+	link->packets[hold->vl].n_greedy -= hold->greedy;
+	note_change(b, hold->port);
+}
+
+static void count_packets(struct broker_packets *p,
+			  const struct broker_hold *hold)
+{
+	if (p->n++ == 0)
+		p->least = p->most = hold->most;
+	p->least = hold->least < p->least ? hold->least : p->least;
+	p->most = hold->most > p->most ? hold->most : p->most;
+	p->n_greedy += hold->greedy;
+}
+
+/* Takes what a connection asks of one link; says why not. */
+static bool take(struct broker *b, const struct broker_hold *hold,
+		 struct broker_refusal *why)
+{
+	uint32_t slots = hold->slots;
+	struct broker_link *link = &b->links[hold->port];
+	uint8_t sl = hold->sl;
 
 	*why = (struct broker_refusal){
-		.link = hop->port,
-		.needed = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots,
-		.left = slots_left(link),
+		.link = hold->port,
+		.needed = slots,
+		.left = slots_left(link, hold->vl),
 	};
-	if (slots > why->left && !is_preferred(b, r->sl)) {
+	if (link->unreserved_vls >> hold->vl & 1 && !is_preferred(b, sl)) {
+		why->reason = BROKER_SHARED_VL;
+		why->needed = 0;
+		return false;
+	}
+	if (slots > why->left && !is_preferred(b, sl)) {
 		why->reason = BROKER_LINK_FULL;
 		return false;
 	}
-	if (!sl_has_room(b, link, r->sl, slots, &why->left)) {
+	if (!sl_has_room(b, link, sl, slots, &why->left)) {
 		why->reason = BROKER_SL_FULL;
 		return false;
 	}
-	struct fill *f = is_high(b, r->sl) ? &link->high : &link->low;
-
-	if (!is_preferred(b, r->sl) &&
-	    fill_add(f, hop->vl, (uint32_t)slots) != HD_OK) {
+	if (!is_preferred(b, sl) &&
+	    fill_add(fill_of(link, hold->vl), hold->vl, slots) != HD_OK) {
 		why->reason = BROKER_NO_ENTRY;
 		return false;
 	}
-	link->sl_slots[r->sl] += (uint32_t)slots;
-	note_change(b, hop->port);
-	return true;
+	link->sl_slots[sl] += slots;
+	count_packets(&link->packets[hold->vl], hold);
+	note_change(b, hold->port);
+	if (!is_preferred(b, sl))
+		why->none = service_lacks(b, hold->port);
+	if (why->none) {
+		why->reason = BROKER_NO_SERVICE;
+		why->needed = 0;
+		give_back(b, hold);
+	}
+	return !why->none;
 }
 
-static void give_back(struct broker *b, const struct tree_link *hop,
-		      const struct broker_request *r)
+/* ---- ways ---------------------------------------------------------------- */
+
+struct broker_request broker_request_of(port_id source, lid_t dlid, uint8_t sl,
+					struct hd_rate rate)
 {
-	struct broker_link *link = &b->links[hop->port];
-	uint32_t slots = (uint32_t)slots_for(r->rate, link->rate);
-
-	if (!is_preferred(b, r->sl))
-		fill_remove(is_high(b, r->sl) ? &link->high : &link->low,
-			    hop->vl, slots);
-	link->sl_slots[r->sl] -= slots;
-	note_change(b, hop->port);
+	return (struct broker_request){
+		.way = { .segment = { { source, dlid, sl } }, .n = 1 },
+		.rate = rate,
+	};
 }
 
-static uint32_t record(struct broker *b, const struct broker_request *request)
+bool broker_way_between(const struct subnet *s, port_id from, port_id to,
+			const uint8_t *sl, struct broker_way *out)
 {
-	b->connections = hd_grow(b->connections, &b->cap, b->n_connections + 1,
-				 sizeof(*b->connections));
-	b->connections[b->n_connections] =
-		(struct broker_connection){ *request, true };
-	b->n_live++;
-	return b->n_connections++;
+	const struct topo *t = s->topo;
+	port_id entry = from;
+	lid_t dlid = route_dlid(s, from, to);
+
+	for (out->n = 0; dlid && out->n < BROKER_SEGMENTS;) {
+		unsigned here = t->ports[entry].subnet;
+		port_id at = s->port_of_lid[here][dlid];
+
+		out->segment[out->n++] =
+			(struct broker_segment){ entry, dlid, sl[here] };
+		if (here == t->ports[to].subnet)
+			return true;
+		if (at == TOPO_NONE ||
+		    !router_forward(s, t->ports[at].node, to, &entry, &dlid))
+			return false;
+	}
+	return false;
 }
 
-enum hd_status broker_links(const struct broker *b,
-			    const struct broker_request *r,
-			    struct tree_path *out)
+static enum hd_status walk_segment(const struct broker *b,
+				   const struct broker_segment *g,
+				   struct tree_path *out)
 {
 	struct path path;
 
-	if (r->dlid >= LID_FIRST_MCAST)
-		return tree_walk(b->subnet, r->source, r->dlid, r->sl, out);
+	if (g->dlid >= LID_FIRST_MCAST)
+		return tree_walk(b->subnet, g->source, g->dlid, g->sl, out);
 	enum hd_status status =
-		path_walk(b->subnet, r->source, r->dlid, r->sl, &path);
+		path_walk(b->subnet, g->source, g->dlid, g->sl, &path);
 
 	*out = (struct tree_path){ .n = path.n_hops };
 	out->links = hd_alloc(path.n_hops, sizeof(*out->links));
@@ -240,61 +316,353 @@ enum hd_status broker_links(const struct broker *b,
 	return status;
 }
 
-/* All links or none. */
-static enum hd_status take_all(struct broker *b, const struct tree_path *links,
-			       const struct broker_request *r,
-			       struct broker_refusal *why)
+enum hd_status broker_links(const struct broker *b,
+			    const struct broker_way *way, struct tree_path *out)
 {
-	for (uint32_t i = 0; i < links->n; i++) {
-		if (take(b, &links->links[i], r, why))
-			continue;
-		while (i-- > 0)
-			give_back(b, &links->links[i], r);
-		return HD_ERR_FULL;
+	enum hd_status status = HD_OK;
+
+	*out = (struct tree_path){ .links = NULL };
+	for (uint32_t k = 0; k < way->n && status == HD_OK; k++) {
+		struct tree_path part;
+		uint32_t n = out->n;
+
+		status = walk_segment(b, &way->segment[k], &part);
+		out->links = hd_grow(out->links, &out->cap, n + part.n,
+				     sizeof(*out->links));
+		for (uint32_t i = 0; i < part.n; i++) {
+			struct tree_link *link = &out->links[out->n++];
+
+			*link = part.links[i];
+			link->sl = way->segment[k].sl;
+			if (link->before != TREE_ROOT)
+				link->before += n;
+			else if (n > 0)
+				link->before = n - 1;
+		}
+		tree_path_fini(&part);
 	}
-	return HD_OK;
+	return status;
+}
+
+/* ---- connections --------------------------------------------------------- */
+
+/* What a connection asks of each link, in the order of its ways. */
+struct wanted {
+	struct broker_hold *list;
+	uint32_t n;
+};
+
+/* What a request asks of a link of its way, or of its reverse path. */
+static struct broker_hold hold_of(const struct broker *b,
+				  const struct broker_request *r, bool reverse,
+				  const struct tree_link *at)
+{
+	uint64_t slots = slots_for(reverse ? r->reverse_rate : r->rate,
+				   b->links[at->port].rate);
+	struct broker_hold hold = {
+		.port = at->port,
+		.slots = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots,
+		.vl = at->vl,
+		.sl = at->sl,
+		.least = 1,
+		.most = 1,
+	};
+
+	if (!reverse) {
+		hold.least = (uint16_t)blocks_of(r->smallest ? r->smallest : 1);
+		hold.most = (uint16_t)blocks_of(
+			r->largest ? r->largest : b->params.latency.largest);
+		hold.greedy = r->greedy;
+	}
+	return hold;
+}
+
+/* Appends the links of one way; refuses if it leads nowhere. */
+static enum hd_status want_way(const struct broker *b,
+			       const struct broker_request *r, bool reverse,
+			       struct wanted *w, struct broker_refusal *why)
+{
+	const struct broker_way *way = reverse ? &r->reverse : &r->way;
+	struct tree_path links;
+	enum hd_status status = broker_links(b, way, &links);
+
+	if (status != HD_OK)
+		*why = (struct broker_refusal){
+			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE
+							 : BROKER_NO_PATH,
+			.link = links.n ? links.links[links.n - 1].port
+					: way->segment[0].source,
+		};
+	w->list = hd_realloc(w->list, w->n + links.n + 1u, sizeof(*w->list));
+	for (uint32_t i = 0; i < links.n && status == HD_OK; i++) {
+		const struct tree_link *at = &links.links[i];
+
+		if (b->down && b->down[at->port]) {
+			*why = (struct broker_refusal){
+				.reason = BROKER_LINK_DOWN, .link = at->port
+			};
+			status = HD_ERR_NOT_FOUND;
+		}
+		w->list[w->n++] = hold_of(b, r, reverse, at);
+	}
+	tree_path_fini(&links);
+	return status;
+}
+
+/* Appends the links of all pairs of hosts. */
+static enum hd_status want_hose(const struct broker *b,
+				const struct broker_request *r,
+				struct wanted *w, struct broker_refusal *why)
+{
+	struct hose_link *links = NULL;
+	uint32_t n = 0;
+	port_id where = r->hose->hosts[0];
+	enum hd_status status =
+		hose_links(b->subnet, r->hose, &links, &n, &where);
+
+	if (status != HD_OK)
+		*why = (struct broker_refusal){
+			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE
+							 : BROKER_NO_PATH,
+			.link = where,
+		};
+	w->list = hd_realloc(w->list, n + 1u, sizeof(*w->list));
+	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
+		struct broker_request part = *r;
+
+		part.rate.num *= links[i].times;
+		w->list[w->n++] =
+			hold_of(b, &part, false,
+				&(struct tree_link){ .port = links[i].port,
+						     .vl = links[i].vl,
+						     .sl = r->hose->sl });
+		if (b->down && b->down[links[i].port]) {
+			*why = (struct broker_refusal){
+				.reason = BROKER_LINK_DOWN,
+				.link = links[i].port
+			};
+			status = HD_ERR_NOT_FOUND;
+		}
+	}
+	free(links);
+	return status;
+}
+
+static bool same_hold(const struct broker_hold *a, const struct broker_hold *b)
+{
+	return a->port == b->port && a->vl == b->vl && a->sl == b->sl &&
+	       a->slots == b->slots;
+}
+
+/* The hold that serves `want`; n_holds: none. */
+static uint32_t find_hold(const struct broker_connection *c,
+			  const struct broker_hold *want)
+{
+	uint32_t i = 0;
+
+	while (i < c->n_holds &&
+	       (c->holds[i].used || !same_hold(&c->holds[i], want)))
+		i++;
+	return i;
+}
+
+/*
+ * A link as it was, entry by entry: what is taken and given back can leave
+ * other entries behind, and bounds go by them.
+ */
+static void restore(struct broker *b, const struct broker_link *before,
+		    port_id port)
+{
+	b->links[port] = *before;
+	b->links[port].changed = true; /* it is in the list now */
+}
+
+/*
+ * Takes the wanted links that the connection does not hold yet. On failure it
+ * has what it had.
+ */
+static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
+				  const struct wanted *w,
+				  struct broker_refusal *why)
+{
+	struct broker_link *before = hd_alloc(w->n, sizeof(*before));
+	uint32_t had = c->n_holds, i;
+
+	c->holds = hd_realloc(c->holds, had + w->n + 1u, sizeof(*c->holds));
+	for (i = 0; i < had; i++)
+		c->holds[i].used = false;
+	for (i = 0; i < w->n; i++) {
+		uint32_t at = find_hold(c, &w->list[i]);
+
+		if (at == c->n_holds) {
+			before[at - had] = b->links[w->list[i].port];
+			if (!take(b, &w->list[i], why))
+				break;
+			c->holds[c->n_holds++] = w->list[i];
+		}
+		c->holds[at].used = true;
+	}
+	bool met = i == w->n && latency_check(b, c, why) == HD_OK;
+
+	while (!met && c->n_holds > had) {
+		c->n_holds--;
+		restore(b, &before[c->n_holds - had],
+			c->holds[c->n_holds].port);
+	}
+	free(before);
+	return met ? HD_OK : HD_ERR_FULL;
+}
+
+/* Takes what its ways need by the present routes; the rest becomes stale. */
+static enum hd_status follow(struct broker *b, struct broker_connection *c,
+			     bool *moved, struct broker_refusal *why)
+{
+	const struct broker_request *r = &c->request;
+	struct wanted w = { .list = NULL };
+	uint32_t had = c->n_holds;
+	enum hd_status status = r->hose ? want_hose(b, r, &w, why)
+					: want_way(b, r, false, &w, why);
+
+	if (status == HD_OK && r->reverse.n > 0)
+		status = want_way(b, r, true, &w, why);
+	if (status == HD_OK)
+		status = take_wanted(b, c, &w, why);
+	free(w.list);
+	*moved = status == HD_OK && c->n_holds > had;
+	for (uint32_t i = 0; i < c->n_holds && status == HD_OK; i++) {
+		*moved |= c->holds[i].stale == c->holds[i].used;
+		c->holds[i].stale = !c->holds[i].used;
+	}
+	return status;
 }
 
 enum hd_status broker_admit(struct broker *b,
 			    const struct broker_request *request, uint32_t *id,
 			    struct broker_refusal *refusal)
 {
-	struct tree_path links;
-	enum hd_status status = broker_links(b, request, &links);
+	struct broker_connection c = { .request = *request, .live = true };
+	bool moved;
 
-	assert(request->rate.num > 0);
+	assert(request->rate.num > 0 && request->way.n > 0);
+	enum hd_status status = follow(b, &c, &moved, refusal);
+
 	if (status != HD_OK) {
-		uint32_t last = links.n ? links.n - 1 : 0;
-
-		*refusal = (struct broker_refusal){
-			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE
-							 : BROKER_NO_PATH,
-			.link = links.n ? links.links[last].port
-					: request->source,
-		};
-	} else {
-		status = take_all(b, &links, request, refusal);
+		free(c.holds);
+		return status;
 	}
-	tree_path_fini(&links);
-	if (status == HD_OK)
-		*id = record(b, request);
-	return status;
+	b->connections = hd_grow(b->connections, &b->cap, b->n_connections + 1,
+				 sizeof(*b->connections));
+	b->connections[b->n_connections] = c;
+	b->has_deadlines |= request->deadline > 0;
+	b->n_live++;
+	*id = b->n_connections++;
+	return HD_OK;
+}
+
+enum hd_status broker_follow(struct broker *b, uint32_t id, bool *moved,
+			     struct broker_refusal *refusal)
+{
+	return follow(b, &b->connections[id], moved, refusal);
+}
+
+void broker_abandon(struct broker *b, uint32_t id)
+{
+	struct broker_connection *c = &b->connections[id];
+
+	for (uint32_t i = 0; i < c->n_holds; i++)
+		c->holds[i].stale = true;
+}
+
+/*
+ * Gives back holds if every deadline is met without them. Otherwise nothing
+ * changes.
+ */
+static bool drop(struct broker *b, const struct broker_hold *holds, uint32_t n)
+{
+	struct broker_refusal why;
+
+	if (!latency_is_asked(b)) {
+		for (uint32_t i = 0; i < n; i++)
+			give_back(b, &holds[i]);
+		return true;
+	}
+	struct broker_link *before = hd_alloc(n, sizeof(*before));
+
+	for (uint32_t i = 0; i < n; i++) {
+		before[i] = b->links[holds[i].port];
+		give_back(b, &holds[i]);
+	}
+	bool met = latency_check(b, NULL, &why) == HD_OK;
+
+	for (uint32_t i = n; !met && i-- > 0;)
+		restore(b, &before[i], holds[i].port);
+	free(before);
+	return met;
+}
+
+/* The same of what was kept for deadlines, one after the other. */
+static void drop_kept(struct broker *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->n_kept; i++) {
+		if (!drop(b, &b->kept[i], 1))
+			b->kept[n++] = b->kept[i];
+	}
+	b->n_kept = n;
+}
+
+void broker_drop_stale(struct broker *b, uint32_t id)
+{
+	struct broker_connection *c = &b->connections[id];
+	uint32_t n = 0, kept = b->n_kept;
+
+	/* Those that stay come first. */
+	for (uint32_t i = 0; i < c->n_holds; i++) {
+		struct broker_hold hold = c->holds[i];
+
+		if (hold.stale)
+			continue;
+		c->holds[i] = c->holds[n];
+		c->holds[n++] = hold;
+	}
+	if (!drop(b, c->holds + n, c->n_holds - n)) {
+		b->n_kept += c->n_holds - n;
+		b->kept = hd_grow(b->kept, &b->kept_cap, b->n_kept,
+				  sizeof(*b->kept));
+		memcpy(b->kept + kept, c->holds + n,
+		       (c->n_holds - n) * sizeof(*b->kept));
+	}
+	c->n_holds = n;
+	drop_kept(b);
+}
+
+port_id broker_cut(const struct broker *b, uint32_t id)
+{
+	const struct broker_connection *c = &b->connections[id];
+
+	for (uint32_t i = 0; b->down && i < c->n_holds; i++) {
+		if (!c->holds[i].stale && b->down[c->holds[i].port])
+			return c->holds[i].port;
+	}
+	return TOPO_NONE;
+}
+
+void broker_set_routes(struct broker *b, const struct subnet *s,
+		       const bool *down)
+{
+	b->subnet = s;
+	b->down = down;
 }
 
 enum hd_status broker_release(struct broker *b, uint32_t id)
 {
-	struct tree_path links;
-
 	if (id >= b->n_connections || !b->connections[id].live)
 		return HD_ERR_NOT_FOUND;
-	struct broker_request *r = &b->connections[id].request;
-	enum hd_status status = broker_links(b, r, &links);
-
-	assert(status == HD_OK); /* routes do not change under a broker */
-	(void)status;
-	for (uint32_t i = 0; i < links.n; i++)
-		give_back(b, &links.links[i], r);
-	tree_path_fini(&links);
+	broker_abandon(b, id);
+	broker_drop_stale(b, id);
+	free(b->connections[id].holds);
+	b->connections[id].holds = NULL;
 	b->connections[id].live = false;
 	b->n_live--;
 	return HD_OK;
@@ -306,6 +674,7 @@ void broker_tables(const struct broker *b, port_id port, struct vlarb *out)
 
 	fill_table(&link->high, out->high, &out->n_high);
 	fill_table(&link->low, out->low, &out->n_low);
+	service_scale(b, port, out);
 }
 
 static uint8_t copy_places(const struct fill *f, struct vlarb_entry *out)
@@ -329,6 +698,7 @@ void broker_image(const struct broker *b, port_id port, struct vlarb *out)
 	assert(b->params.mode != FILL_PAPER);
 	out->n_high = copy_places(&link->high, out->high);
 	out->n_low = copy_places(&link->low, out->low);
+	service_scale(b, port, out);
 }
 
 static bool same_link(const struct broker_link *a, const struct broker_link *b)
@@ -347,14 +717,22 @@ enum hd_status broker_audit(const struct broker *b, struct diag *d)
 	if (status != HD_OK)
 		return status;
 	for (uint32_t i = 0; status == HD_OK && i < b->n_connections; i++) {
+		const struct broker_connection *c = &b->connections[i];
 		struct broker_refusal why;
-		uint32_t id;
 
-		if (b->connections[i].live &&
-		    broker_admit(&fresh, &b->connections[i].request, &id,
-				 &why) != HD_OK)
+		for (uint32_t k = 0; k < c->n_holds; k++) {
+			if (!take(&fresh, &c->holds[k], &why))
+				status = diag_fail(d, HD_ERR_INPUT,
+						   "connection %u does not fit",
+						   i);
+		}
+	}
+	for (uint32_t i = 0; status == HD_OK && i < b->n_kept; i++) {
+		struct broker_refusal why;
+
+		if (!take(&fresh, &b->kept[i], &why))
 			status = diag_fail(d, HD_ERR_INPUT,
-					   "connection %u does not fit", i);
+					   "what is kept does not fit");
 	}
 	for (port_id p = 0; status == HD_OK && p < b->subnet->topo->n_ports;
 	     p++) {
@@ -369,27 +747,83 @@ enum hd_status broker_audit(const struct broker *b, struct diag *d)
 	return status;
 }
 
-void broker_refusal_print(const struct broker *b,
-			  const struct broker_refusal *refusal,
-			  struct strbuf *out)
+static void print_link(const struct topo *t, port_id link, struct strbuf *out)
 {
-	static const char *const reasons[] = {
-		[BROKER_NO_PATH] = "leads nowhere",
-		[BROKER_NO_LANE] = "has no lane for this SL",
-		[BROKER_SL_FULL] = "has no more for this SL",
-		[BROKER_LINK_FULL] = "is full",
-		[BROKER_NO_ENTRY] = "has no free table entry",
-	};
-	const struct topo *t = b->subnet->topo;
-	const struct topo_port *p = &t->ports[refusal->link];
+	const struct topo_port *p = &t->ports[link];
 
-	strbuf_printf(out, "link '%s'[%u]",
-		      topo_node_of(t, refusal->link)->name, p->number);
+	strbuf_printf(out, "link '%s'[%u]", topo_node_of(t, link)->name,
+		      p->number);
 	if (p->peer != TOPO_NONE)
 		strbuf_printf(out, " -> '%s'[%u]",
 			      topo_node_of(t, p->peer)->name,
 			      t->ports[p->peer].number);
-	strbuf_printf(out, " %s", reasons[refusal->reason]);
+}
+
+/* Whose deadline would be missed, by how much or why. */
+static void print_deadline(const struct broker *b,
+			   const struct broker_refusal *r, struct strbuf *out)
+{
+	const struct topo *t = b->subnet->topo;
+
+	if (r->connection == BROKER_NEWEST) {
+		strbuf_puts(out, "its deadline");
+	} else {
+		const struct broker_way *way =
+			&b->connections[r->connection].request.way;
+		const struct broker_segment *last = &way->segment[way->n - 1];
+		uint32_t there = t->ports[last->source].subnet;
+
+		strbuf_printf(out, "the deadline of '%s' -> ",
+			      topo_node_of(t, way->segment[0].source)->name);
+		if (last->dlid >= LID_FIRST_MCAST)
+			strbuf_printf(out, "group 0x%x", last->dlid);
+		else
+			strbuf_printf(
+				out, "'%s'",
+				topo_node_of(t,
+					     b->subnet->port_of_lid[there]
+								   [last->dlid])
+					->name);
+	}
+	strbuf_printf(out, " of %.3f us would be missed: ", r->deadline * 1e6);
+	if (r->none)
+		strbuf_printf(out, "there is no bound (%s), at ", r->none);
+	else
+		strbuf_printf(out, "bound %.3f us, most of it at ",
+			      r->bound * 1e6);
+	print_link(t, r->link, out);
+}
+
+const char *broker_reason_name(enum broker_reason reason)
+{
+	static const char *const names[] = {
+		[BROKER_NO_PATH] = "leads nowhere",
+		[BROKER_LINK_DOWN] = "is down",
+		[BROKER_NO_LANE] = "has no lane for this SL",
+		[BROKER_SHARED_VL] =
+			"sends unreserved packets on the VL of this SL",
+		[BROKER_SL_FULL] = "has no more for this SL",
+		[BROKER_LINK_FULL] = "is full",
+		[BROKER_NO_ENTRY] = "has no free table entry",
+		[BROKER_NO_SERVICE] = "cannot keep the promise",
+		[BROKER_DEADLINE] = "makes a bound exceed its deadline",
+	};
+
+	return names[reason];
+}
+
+void broker_refusal_print(const struct broker *b,
+			  const struct broker_refusal *refusal,
+			  struct strbuf *out)
+{
+	if (refusal->reason == BROKER_DEADLINE) {
+		print_deadline(b, refusal, out);
+		return;
+	}
+	print_link(b->subnet->topo, refusal->link, out);
+	strbuf_printf(out, " %s", broker_reason_name(refusal->reason));
+	if (refusal->reason == BROKER_NO_SERVICE)
+		strbuf_printf(out, ": %s", refusal->none);
 	if (refusal->needed)
 		strbuf_printf(out, ": needs %u slots, has %u", refusal->needed,
 			      refusal->left);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "subnet/fabric_for_tests.h"
 #include "subnet/route.h"
 
@@ -51,17 +52,23 @@ static void fabric_fini(struct fabric *f)
 static struct broker_request request(const struct fabric *f, uint32_t from,
 				     uint32_t to, uint8_t sl, uint64_t mbps)
 {
-	return (struct broker_request){
-		.source = f->host[from],
-		.dlid = f->subnet.lid_of_port[f->host[to]],
-		.sl = sl,
-		.rate = hd_rate_make(mbps * 1000000, 1),
-	};
+	return broker_request_of(f->host[from],
+				 f->subnet.lid_of_port[f->host[to]], sl,
+				 hd_rate_make(mbps * 1000000, 1));
+}
+
+/* Without floors, so that slots are what requests and shares have. */
+static struct broker_params bare_params(void)
+{
+	struct broker_params params = broker_params_default();
+
+	params.floor_sls = 0;
+	return params;
 }
 
 static void open_broker(struct broker *b, const struct fabric *f)
 {
-	struct broker_params params = broker_params_default();
+	struct broker_params params = bare_params();
 	struct diag d = { .status = HD_OK };
 
 	assert_int_equal(broker_init(b, &f->subnet, &params, &d), HD_OK);
@@ -84,7 +91,7 @@ static void preferential_best_effort_has_a_share_of_its_own(void **state)
 	(void)state;
 	struct fabric f;
 	struct broker b;
-	struct broker_params params = broker_params_default();
+	struct broker_params params = bare_params();
 	struct diag d = { .status = HD_OK };
 	struct broker_refusal why;
 	uint32_t first, id;
@@ -181,7 +188,7 @@ static void an_sl_keeps_to_its_share(void **state)
 	(void)state;
 	struct fabric f;
 	struct broker b;
-	struct broker_params params = broker_params_default();
+	struct broker_params params = bare_params();
 	struct broker_refusal why;
 	struct diag d = { .status = HD_OK };
 	uint32_t id;
@@ -194,7 +201,7 @@ static void an_sl_keeps_to_its_share(void **state)
 	assert_int_equal(broker_admit(&b, &r, &id, &why), HD_OK);
 	assert_int_equal(broker_admit(&b, &r, &id, &why), HD_ERR_FULL);
 	assert_int_equal(why.reason, BROKER_SL_FULL);
-	r.sl = 3;
+	r.way.segment[0].sl = 3;
 	assert_int_equal(broker_admit(&b, &r, &id, &why), HD_OK);
 	broker_fini(&b);
 	fabric_fini(&f);
@@ -254,6 +261,175 @@ static void release_gives_everything_back(void **state)
 	fabric_fini(&f);
 }
 
+/* Slots that a connection holds on the path of a request within a subnet. */
+static uint32_t held_on(const struct broker *b, uint32_t id,
+			const struct broker_way *way)
+{
+	const struct broker_connection *c = &b->connections[id];
+	struct tree_path links;
+	uint32_t n = 0;
+
+	assert_int_equal(broker_links(b, way, &links), HD_OK);
+	for (uint32_t i = 0; i < links.n; i++)
+		for (uint32_t k = 0; k < c->n_holds; k++)
+			n += c->holds[k].port == links.links[i].port
+				     ? c->holds[k].slots
+				     : 0;
+	tree_path_fini(&links);
+	return n;
+}
+
+/* The reverse path is part of the request: both are held, or neither. */
+static void reverse_paths_are_all_or_nothing(void **state)
+{
+	(void)state;
+	struct fabric f;
+	struct broker b;
+	struct broker_refusal why;
+	struct diag d = { .status = HD_OK };
+	uint32_t id, big;
+
+	fabric_init(&f);
+	open_broker(&b, &f);
+	struct broker_request r = request(&f, 3, 17, 2, 1000);
+	const struct broker_request back = request(&f, 17, 3, 2, 100);
+
+	r.reverse = back.way;
+	r.reverse_rate = back.rate;
+	assert_admitted(&b, r, &id);
+	assert_true(held_on(&b, id, &r.way) > 9 * held_on(&b, id, &r.reverse));
+	assert_true(held_on(&b, id, &r.reverse) > 0);
+	assert_int_equal(broker_audit(&b, &d), HD_OK);
+	assert_int_equal(broker_release(&b, id), HD_OK);
+	/* The reverse direction is full: nothing is taken of the other. */
+	assert_admitted(&b, request(&f, 17, 3, 3, 6200), &big);
+	assert_int_equal(broker_admit(&b, &r, &id, &why), HD_ERR_FULL);
+	assert_int_equal(f.topo.ports[why.link].node,
+			 f.topo.ports[f.host[17]].node);
+	assert_int_equal(b.links[f.host[3]].sl_slots[2], 0);
+	assert_int_equal(broker_audit(&b, &d), HD_OK);
+	broker_fini(&b);
+	fabric_fini(&f);
+}
+
+/* ---- laws of the tables at the start ------------------------------------ */
+
+static uint32_t weight_in(const struct vlarb_entry *entries, unsigned n,
+			  unsigned vl)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += entries[i].vl == vl ? entries[i].weight : 0;
+	return sum;
+}
+
+/* VLs by output port of the mesh, one of them by input port as well. */
+static void draw_maps(struct fabric *f, struct rng *r)
+{
+	struct subnet *s = &f->subnet;
+	struct sl2vl map;
+
+	for (port_id p = 0; p < f->topo.n_ports; p++) {
+		const struct topo_port *port = &f->topo.ports[p];
+		switch_id sw = s->switch_of_node[port->node];
+		unsigned in = (unsigned)rng_below(r, 5);
+
+		for (unsigned sl = 0; sl < N_SLS; sl++)
+			map.vl[sl] = (uint8_t)rng_below(r, s->vls_of_port[p]);
+		if (s->rate_of_port[p].num == 0)
+			continue;
+		if (sw == TOPO_NONE)
+			subnet_set_port_sl2vl(s, p, &map);
+		else
+			subnet_set_sl2vl(s, sw, in, port->number, &map);
+	}
+}
+
+/* The VL of an SL at an output, by input port; VL_MANAGEMENT: none. */
+static unsigned vl_at(const struct fabric *f, port_id p, unsigned in,
+		      uint8_t sl)
+{
+	const struct topo_port *port = &f->topo.ports[p];
+	switch_id sw = f->subnet.switch_of_node[port->node];
+
+	if (sw == TOPO_NONE)
+		return in ? VL_MANAGEMENT : sl2vl_of(&f->subnet, p)->vl[sl];
+	return in <= f->topo.nodes[port->node].n_ports
+		       ? sl2vl_at(&f->subnet, sw, in, port->number)->vl[sl]
+		       : VL_MANAGEMENT;
+}
+
+/* Whatever the maps: no VL of a class is without an entry at a port, DBTS is
+ * in the high table where it has reservations, and shares are kept. */
+static void every_vl_of_a_class_has_an_entry(void **state)
+{
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, seed_of_run(11), 0);
+	for (unsigned round = 0; round < cases_of_run(10, 200); round++) {
+		struct broker_params params = broker_params_default();
+		struct diag d = { .status = HD_OK };
+		struct fabric f;
+		struct broker b;
+
+		fabric_init(&f);
+		draw_maps(&f, &r);
+		params.high_sls = 0xf0;
+		assert_int_equal(broker_init(&b, &f.subnet, &params, &d),
+				 HD_OK);
+		for (port_id p = 0; p < f.topo.n_ports; p++) {
+			const struct broker_link *link = &b.links[p];
+			struct vlarb t = { 0 };
+
+			if (link->rate.num == 0)
+				continue;
+			broker_tables(&b, p, &t);
+			for (unsigned i = 0; i < 9 * N_SLS; i++) {
+				uint8_t sl = (uint8_t)(i % N_SLS);
+				unsigned vl = vl_at(&f, p, i / N_SLS, sl);
+
+				if (sl > 9 || vl == VL_MANAGEMENT)
+					continue;
+				assert_true(weight_in(t.low, t.n_low, vl) > 0);
+				if (sl >= 4 && sl < 8)
+					assert_ptr_equal(broker_fill(link, vl),
+							 &link->high);
+			}
+			assert_true(link->low.total >= 3264 + 1);
+		}
+		broker_fini(&b);
+		fabric_fini(&f);
+	}
+}
+
+/* Best effort on SL 8 has the VL of SL 0: nothing can be promised there. */
+static void unreserved_packets_refuse_promises_on_their_vl(void **state)
+{
+	struct broker_params params = broker_params_default();
+	struct diag d = { .status = HD_OK };
+	struct broker_refusal why;
+	struct fabric f;
+	struct broker b;
+	uint32_t id;
+
+	(void)state;
+	fabric_init(&f);
+	subnet_limit_vls(&f.subnet, 8);
+	params.unreserved_sls = 1 << 8;
+	assert_int_equal(broker_init(&b, &f.subnet, &params, &d), HD_OK);
+	struct broker_request r = request(&f, 0, 9, 0, 100);
+
+	assert_int_equal(sl2vl_of(&f.subnet, f.host[0])->vl[8], 0);
+	assert_int_equal(broker_admit(&b, &r, &id, &why), HD_ERR_FULL);
+	assert_int_equal(why.reason, BROKER_SHARED_VL);
+	assert_int_equal(why.link, f.host[0]);
+	assert_admitted(&b, request(&f, 0, 9, 1, 100), &id);
+	broker_fini(&b);
+	fabric_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +439,10 @@ int main(void)
 		cmocka_unit_test(refusal_takes_nothing),
 		cmocka_unit_test(an_sl_keeps_to_its_share),
 		cmocka_unit_test(release_gives_everything_back),
+		cmocka_unit_test(reverse_paths_are_all_or_nothing),
+		cmocka_unit_test(every_vl_of_a_class_has_an_entry),
+		cmocka_unit_test(
+			unreserved_packets_refuse_promises_on_their_vl),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,78 +76,56 @@ enum traffic_class class_of_sl(uint8_t sl)
 	return sl == SL_PBE ? TC_PBE : TC_BE;
 }
 
-uint16_t class_high_sls(void)
+#define BAND(first, n, of)                                        \
+	{                                                         \
+		.sl = (first) + (n), .kind = of, .lane = LANE_ANY \
+	}
+
+const struct lane_plan *class_plan(void)
 {
-	return 0xf << SL_DBTS;
+	static const struct lane_class classes[] = {
+		BAND(SL_DBTS, 0, TC_DBTS), BAND(SL_DBTS, 1, TC_DBTS),
+		BAND(SL_DBTS, 2, TC_DBTS), BAND(SL_DBTS, 3, TC_DBTS),
+		BAND(SL_DB, 0, TC_DB),     BAND(SL_DB, 1, TC_DB),
+		BAND(SL_DB, 2, TC_DB),     BAND(SL_DB, 3, TC_DB),
+		BAND(SL_BE, 0, TC_BE),     BAND(SL_CH, 0, TC_CH),
+		BAND(SL_PBE, 0, TC_PBE),
+	};
+	static const struct lane_plan plan = {
+		.lanes = N_DATA_VLS,
+		.classes = classes,
+		.n_classes = sizeof(classes) / sizeof(*classes),
+	};
+
+	return &plan;
 }
-
-/* One row per number of lanes: where each class goes, and what that costs. */
-struct folding {
-	unsigned vls;
-	uint8_t dbts[CLASS_BANDS], db[CLASS_BANDS];
-	uint8_t pbe, be, ch;
-	const char *lost;
-};
-
-static const struct folding foldings[] = {
-	{ 15, { 4, 5, 6, 7 }, { 0, 1, 2, 3 }, 10, 8, 9, NULL },
-	{ 8,
-	  { 0, 1, 2, 3 },
-	  { 4, 4, 5, 5 },
-	  6,
-	  6,
-	  7,
-	  "DB's bandwidth bands share lanes two by two, PBE shares BE's" },
-	{ 4,
-	  { 0, 0, 0, 0 },
-	  { 1, 1, 1, 1 },
-	  2,
-	  2,
-	  3,
-	  "bandwidth bands share a lane (head-of-line blocking between slow and fast connections), PBE shares BE's" },
-	{ 2,
-	  { 0, 0, 0, 0 },
-	  { 0, 0, 0, 0 },
-	  1,
-	  1,
-	  1,
-	  "DBTS shares a lane with DB, so its latency bound counts DB's bursts too; CH is no longer kept from BE" },
-	{ 1,
-	  { 0, 0, 0, 0 },
-	  { 0, 0, 0, 0 },
-	  0,
-	  0,
-	  0,
-	  "one lane: no class is protected from another" },
-};
 
 struct sl2vl class_fold(unsigned vls, struct strbuf *lost)
 {
-	const struct folding *f = foldings;
-	struct sl2vl map;
+	struct sl2vl map = lanes_map(class_plan(), vls);
 
-	while (f->vls > vls)
-		f++;
-	for (unsigned sl = 0; sl < N_SLS; sl++)
-		map.vl[sl] = f->be;
-	for (unsigned band = 0; band < CLASS_BANDS; band++) {
-		map.vl[SL_DBTS + band] = f->dbts[band];
-		map.vl[SL_DB + band] = f->db[band];
-	}
-	map.vl[SL_CH] = f->ch;
-	map.vl[SL_PBE] = f->pbe;
-	if (f->lost)
-		strbuf_puts(lost, f->lost);
+	lanes_sharing(class_plan(), &map, lost);
 	return map;
 }
 
-void class_program(struct subnet *s)
+uint16_t class_sls_of(enum traffic_class class)
 {
-	struct sl2vl map[N_DATA_VLS + 1] = { 0 };
-	struct strbuf lost = STRBUF_INIT;
+	const struct lane_plan *p = class_plan();
+	uint16_t sls = 0;
 
-	for (unsigned lanes = 1; lanes <= N_DATA_VLS; lanes++)
-		map[lanes] = class_fold(lanes, &lost);
-	strbuf_fini(&lost);
-	lanes_program_each(s, map);
+	for (size_t i = 0; i < p->n_classes; i++) {
+		if (class == TC_COUNT || p->classes[i].kind == class)
+			sls |= (uint16_t)(1u << p->classes[i].sl);
+	}
+	return sls;
+}
+
+uint16_t class_floor_sls(void)
+{
+	return class_sls_of(TC_COUNT) & (uint16_t)~class_sls_of(TC_PBE);
+}
+
+uint16_t class_unreserved_sls(void)
+{
+	return class_sls_of(TC_BE) | class_sls_of(TC_PBE) | class_sls_of(TC_CH);
 }

@@ -3,7 +3,7 @@
 #define HD_QOS_CLASSES_H
 
 /*
- * Traffic classes, the SLs they travel on, and the lanes that SLs share.
+ * Traffic classes, the SLs they travel on, and the VLs of these SLs.
  *
  *	DBTS	dedicated bandwidth, time sensitive
  *	DB	dedicated bandwidth
@@ -42,21 +42,27 @@ unsigned class_band(struct hd_rate mean);
 uint8_t class_sl(enum traffic_class class, struct hd_rate mean);
 /* The class that travels on an SL; TC_BE for SLs that no class has. */
 enum traffic_class class_of_sl(uint8_t sl);
-/* The SLs of DBTS, which the high table serves. */
-uint16_t class_high_sls(void);
+/* The SLs of a class; of all classes for TC_COUNT. */
+uint16_t class_sls_of(enum traffic_class class);
+/* The SLs of all classes whose packets are sent without a share: PBE is sent
+ * only where it has one. */
+uint16_t class_floor_sls(void);
+/* The SLs of BE, PBE and CH, which reserve nothing. */
+uint16_t class_unreserved_sls(void);
 
+/* These classes, to be mapped to VLs (qos/lanes.h). */
+struct lane_plan;
+const struct lane_plan *class_plan(void);
 /*
- * The lanes of all SLs on a link with `vls` data VLs (1, 2, 4, 8, 15), and
- * in words what is lost compared with a lane for each:
+ * The VL of each SL on a link with `vls` data VLs, and what is lost compared
+ * with a VL for each class:
  *
- *	15	every SL its own
+ *	15	VL = SL
  *	8	DBTS 0-3 by band, DB 4 and 5 by pairs of bands, BE with PBE, CH
  *	4	DBTS, DB, BE with PBE, CH
  *	2	DBTS with DB, BE with PBE and CH
- *	1	everything together
+ *	1	all together
  */
 struct sl2vl class_fold(unsigned vls, struct strbuf *lost);
-/* That of its lanes on every link of a subnet. */
-void class_program(struct subnet *s);
 
 #endif

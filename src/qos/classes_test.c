@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "qos/lanes.h"
 #include "topo/read.h"
 
 static struct hd_rate kbps(uint64_t n)
@@ -46,7 +47,7 @@ static void every_sl_knows_its_class(void **state)
 				class_sl((enum traffic_class)c, kbps(rates[i]));
 
 			assert_int_equal(class_of_sl(sl), c);
-			assert_int_equal(class_high_sls() >> sl & 1,
+			assert_int_equal(class_sls_of(TC_DBTS) >> sl & 1,
 					 c == TC_DBTS);
 		}
 	}
@@ -97,7 +98,7 @@ static void every_link_has_the_fold_of_its_lanes(void **state)
 				   0, NULL, &d, &t),
 			 HD_OK);
 	subnet_init(&s, &t);
-	class_program(&s);
+	lanes_program(&s, class_plan());
 	for (port_id p = 0; p < t.n_ports; p++) {
 		node_id v = t.ports[p].node;
 		struct sl2vl fold = class_fold(s.vls_of_port[p], &lost);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qos/diffserv.h"
 
+#include "qos/lanes.h"
+
 struct diffserv_af diffserv_af(uint8_t dscp)
 {
 	struct diffserv_af af = { dscp >> 3, (dscp >> 1) & 3 };
@@ -60,6 +62,26 @@ static void map_dscp(struct diffserv_map *map, const struct layout *l,
 	}
 }
 
+static struct sl2vl layout_lanes(const struct layout *l, unsigned vls)
+{
+	const struct lane_class classes[] = {
+		{ .sl = l->ef, .kind = TC_DBTS, .lane = LANE_ANY },
+		{ .sl = l->be, .kind = TC_BE, .lane = LANE_ANY },
+		{ .sl = l->ch, .kind = TC_CH, .lane = LANE_ANY },
+		{ .sl = l->af[1], .kind = TC_DB, .lane = LANE_ANY },
+		{ .sl = l->af[2], .kind = TC_DB, .lane = LANE_ANY },
+		{ .sl = l->af[3], .kind = TC_DB, .lane = LANE_ANY },
+		{ .sl = l->af[4], .kind = TC_DB, .lane = LANE_ANY },
+	};
+	const struct lane_plan plan = {
+		.lanes = vls,
+		.classes = classes,
+		.n_classes = l->af[1] == l->af[2] ? 4 : 7,
+	};
+
+	return lanes_map(&plan, vls);
+}
+
 struct diffserv_map diffserv_map_for(unsigned vls)
 {
 	struct diffserv_map map = { .separate_af = vls >= 8 };
@@ -72,13 +94,6 @@ struct diffserv_map diffserv_map_for(unsigned vls)
 		map.dscp[l->af[af]] = (uint8_t)(af << 3 | 1 << 1);
 	map.dscp[l->ef] = DSCP_EF;
 	map.dscp[l->ch] = DSCP_LOWER_EFFORT;
-	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		unsigned own = map.separate_af || vls >= 4 ? sl : sl / 2;
-		unsigned be = map.separate_af || vls >= 4 ? l->be : 1;
-
-		map.lanes.vl[sl] = (uint8_t)(sl <= l->ch ? own : be);
-		if (vls == 1)
-			map.lanes.vl[sl] = 0;
-	}
+	map.lanes = layout_lanes(l, vls);
 	return map;
 }

@@ -95,12 +95,10 @@ static bool attempt(struct work *w, uint32_t class)
 		w->failures[class]++;
 		return false;
 	}
-	struct broker_request request = {
-		.source = w->hosts[from],
-		.dlid = w->broker->subnet->lid_of_port[w->hosts[to]],
-		.sl = p->classes[class].sl,
-		.rate = slots_with_overhead(rate, p->payload, p->overhead),
-	};
+	const struct broker_request request = broker_request_of(
+		w->hosts[from], w->broker->subnet->lid_of_port[w->hosts[to]],
+		p->classes[class].sl,
+		slots_with_overhead(rate, p->payload, p->overhead));
 	struct broker_refusal why;
 	uint32_t id;
 

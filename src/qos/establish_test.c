@@ -93,8 +93,8 @@ static void fewer_than_two_hosts_are_refused(void **state)
 				 hosts < 2 ? HD_ERR_UNFIT : HD_OK);
 		assert_int_equal(result.established, hosts < 2 ? 0 : 7);
 		for (uint32_t i = 0; i < b.n_connections; i++) {
-			const struct broker_request *r =
-				&b.connections[i].request;
+			const struct broker_segment *r =
+				&b.connections[i].request.way.segment[0];
 
 			assert_int_not_equal(r->dlid,
 					     f.subnet.lid_of_port[r->source]);
@@ -117,6 +117,7 @@ static struct establish_result fill_up(const struct shape *shape,
 
 	fabric_init(&f, shape, params.seed);
 	bp.mode = mode;
+	bp.floor_sls = 0; /* as in the paper */
 	for (port_id p = 0; p < f.topo.n_ports; p++) {
 		if (f.subnet.rate_of_port[p].num)
 			f.subnet.rate_of_port[p] = hd_rate_make(2500000000, 1);

@@ -55,7 +55,9 @@ static inline struct qos_requests requests_of(const char *text)
 	struct diag d = { .status = HD_OK };
 	struct qos_requests out = { 0 };
 
-	routed_must(qos_requests_read(text, &d, &out), &d);
+	const struct qos_classes bands = { .n = 0 };
+
+	routed_must(qos_requests_read(text, &bands, &d, &out), &d);
 	return out;
 }
 

@@ -19,6 +19,12 @@ static bool is_of(const struct fill *f, uint32_t position, unsigned vl)
 	return f->entry[position].weight && f->entry[position].vl == vl;
 }
 
+/* Whether a position has the entry of the VL's floor. */
+static bool is_floor(const struct fill *f, uint32_t position, unsigned vl)
+{
+	return f->floors >> vl & 1 && f->floor_at[vl] == position;
+}
+
 static uint32_t entries_of(const struct fill *f, unsigned vl)
 {
 	uint32_t n = 0;
@@ -69,14 +75,31 @@ static uint32_t open_entry(const struct fill *f, unsigned vl)
 	return p;
 }
 
+/* The last one; that of the floor only if there is no other. */
 static uint32_t last_entry(const struct fill *f, unsigned vl)
 {
 	uint32_t p = FRAME_ENTRIES;
 
-	while (p > 0 && !is_of(f, p - 1, vl))
+	while (p > 0 && (!is_of(f, p - 1, vl) || is_floor(f, p - 1, vl)))
 		p--;
-	assert(p > 0);
-	return p - 1;
+	assert(p > 0 || f->floors >> vl & 1);
+	return p > 0 ? p - 1 : f->floor_at[vl];
+}
+
+/* Whether a VL has its floor and no reservation. */
+static bool at_floor(const struct fill *f, unsigned vl)
+{
+	return f->floors >> vl & 1 && f->connections[vl] == 0;
+}
+
+uint32_t fill_reserved(const struct fill *f, unsigned vl)
+{
+	return f->slots[vl] - at_floor(f, vl);
+}
+
+uint32_t fill_needs(const struct fill *f, unsigned vl, uint32_t slots)
+{
+	return slots - at_floor(f, vl);
 }
 
 /* The open entry is filled up, then free ones; no weight falls. */
@@ -118,9 +141,10 @@ static void take_weight(struct fill *f, unsigned vl, uint32_t slots)
 enum hd_status fill_add(struct fill *f, unsigned vl, uint32_t slots)
 {
 	assert(vl < N_DATA_VLS && slots > 0);
-	uint32_t sum = f->slots[vl] + slots, more = slots;
+	uint32_t added = fill_needs(f, vl, slots), more = added;
+	uint32_t sum = f->slots[vl] + added;
 
-	if (slots > f->limit - f->total)
+	if (added > f->limit - f->total)
 		return HD_ERR_FULL;
 	if (f->mode != FILL_PAPER) {
 		uint32_t have = entries_of(f, vl), want = entries_for(sum);
@@ -133,32 +157,89 @@ enum hd_status fill_add(struct fill *f, unsigned vl, uint32_t slots)
 		add_weight(f, vl, more);
 	}
 	f->slots[vl] = sum;
-	f->total += slots;
+	f->total += added;
 	f->connections[vl]++;
 	return HD_OK;
+}
+
+/* Frees the entries of a VL, down to that of its floor. */
+static void take_entries(struct fill *f, unsigned vl)
+{
+	for (uint32_t p = 0; p < FRAME_ENTRIES; p++) {
+		if (!is_of(f, p, vl))
+			continue;
+		if (is_floor(f, p, vl)) {
+			if (f->mode != FILL_ET)
+				f->entry[p].weight = 1;
+			continue;
+		}
+		f->entry[p].weight = 0;
+		f->n_entries--;
+	}
 }
 
 void fill_remove(struct fill *f, unsigned vl, uint32_t slots)
 {
 	assert(vl < N_DATA_VLS && f->connections[vl] > 0);
+	f->connections[vl]--;
+	slots = fill_needs(f, vl, slots); /* the floor stays */
 	assert(slots <= f->slots[vl] && slots <= f->total);
 	f->slots[vl] -= slots;
 	f->total -= slots;
-	f->connections[vl]--;
 	if (f->mode == FILL_PAPER)
 		return;
-	if (f->mode == FILL_ET && f->connections[vl] > 0)
-		return;
-	if (f->connections[vl] == 0) {
-		assert(f->slots[vl] == 0);
-		f->n_entries -= entries_of(f, vl);
-		for (uint32_t p = 0; p < FRAME_ENTRIES; p++) {
-			if (is_of(f, p, vl))
-				f->entry[p].weight = 0;
-		}
-		return;
+	if (f->connections[vl] == 0)
+		take_entries(f, vl);
+	else if (f->mode != FILL_ET)
+		take_weight(f, vl, slots);
+}
+
+/* Adds slots in equal parts, rounded up, to each VL of a set. */
+static enum hd_status share(struct fill *f, uint16_t vls, uint32_t slots)
+{
+	uint32_t n = (uint32_t)__builtin_popcount(vls);
+	enum hd_status status = HD_OK;
+
+	for (unsigned vl = 0; vl < N_DATA_VLS && status == HD_OK; vl++) {
+		if (slots && vls >> vl & 1)
+			status = fill_add(f, vl, (slots + n - 1) / n);
 	}
-	take_weight(f, vl, slots);
+	return status;
+}
+
+static enum hd_status add_floor(struct fill *f, unsigned vl)
+{
+	enum hd_status status = fill_add(f, vl, 1);
+
+	if (status != HD_OK)
+		return status;
+	f->connections[vl] = 0;
+	f->floors |= (uint16_t)(1u << vl);
+	for (uint8_t p = 0; p < FRAME_ENTRIES; p++) {
+		if (is_of(f, p, vl))
+			f->floor_at[vl] = p;
+	}
+	return HD_OK;
+}
+
+static uint32_t slots_if_any(struct hd_ratio share)
+{
+	return share.num ? slots_of_share(share) : 0;
+}
+
+enum hd_status fill_begin(struct fill *low, const struct fill_start *s)
+{
+	enum hd_status status = share(low, s->be_vls, slots_if_any(s->be));
+
+	if (status == HD_OK)
+		status = share(low, s->ch_vls, 1);
+	if (status == HD_OK)
+		status = share(low, s->pbe_vls, slots_if_any(s->pbe));
+	for (unsigned vl = 0; vl < N_DATA_VLS && status == HD_OK; vl++) {
+		if (s->floor_vls >> vl & 1 && !low->slots[vl])
+			status = add_floor(low, vl);
+	}
+	return status;
 }
 
 static uint32_t scaled(uint32_t slots, uint32_t scale)

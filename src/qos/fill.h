@@ -51,6 +51,9 @@ struct fill {
 	uint32_t connections[N_DATA_VLS];
 	uint32_t n_entries;
 	struct vlarb_entry entry[FRAME_ENTRIES]; /* weight 0: free */
+	/* VLs that keep a slot and an entry while nothing is reserved. */
+	uint16_t floors;
+	uint8_t floor_at[N_DATA_VLS]; /* the position of that entry */
 };
 
 void fill_init(struct fill *f, enum fill_mode mode, enum fill_place place);
@@ -60,6 +63,21 @@ HD_MUST_CHECK enum hd_status fill_add(struct fill *f, unsigned vl,
 				      uint32_t slots);
 /* Takes back what fill_add gave; slots must be what was added. */
 void fill_remove(struct fill *f, unsigned vl, uint32_t slots);
+
+/* What the low table of a port has from the start; VLs are sets of bits. */
+struct fill_start {
+	uint16_t be_vls, pbe_vls, ch_vls;
+	struct hd_ratio be, pbe; /* of the link, in equal parts on their VLs */
+	/* Of these, the VLs without a share have a floor: one slot while
+	 * nothing is reserved. */
+	uint16_t floor_vls;
+};
+HD_MUST_CHECK enum hd_status fill_begin(struct fill *low,
+					const struct fill_start *s);
+/* The slots of a VL that are reserved, without its floor. */
+uint32_t fill_reserved(const struct fill *f, unsigned vl);
+/* What fill_add would add to the total. */
+uint32_t fill_needs(const struct fill *f, unsigned vl, uint32_t slots);
 
 /* The table to program: entries in position order, free ones left out. */
 void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX],

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 
 struct connection {
 	unsigned vl;
@@ -96,6 +97,59 @@ static void any_order_ends_in_the_same_table(void **state)
 		fill_init(&fresh, FILL_STRICT, place);
 		rebuild(&fresh, list, n);
 		assert_same_tables(&f, &fresh);
+	}
+}
+
+/*
+ * VLs with floors: any order ends in the same sums and number of entries, every
+ * VL has an entry all the time, and with all reservations gone the entries of
+ * the floors are where they were.
+ */
+static void floors_are_there_while_nothing_is_reserved(void **state)
+{
+	const struct fill_start start = { .be_vls = 1 << 8 | 1 << 9,
+					  .ch_vls = 1 << 10,
+					  .be = { 1, 5 },
+					  .floor_vls = 0x7fff };
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, seed_of_run(9), 0);
+	for (unsigned round = 0; round < cases_of_run(200, 5000); round++) {
+		struct fill f, empty, fresh;
+		struct connection list[300];
+		size_t n = 0;
+		enum fill_mode mode = round % 3 == 2 ? FILL_ET : FILL_STRICT;
+
+		fill_init(&empty, mode, (enum fill_place)(round % 2));
+		assert_int_equal(fill_begin(&empty, &start), HD_OK);
+		assert_int_equal(empty.total, 2 * 1632 + 1 + 12);
+		f = empty;
+		fresh = empty;
+		for (int i = 0; i < 300; i++) {
+			n = step(&f, &rng, list, n);
+			for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+				uint8_t weights[VLARB_MAX];
+
+				assert_true(weights_of(&f, vl, weights) > 0);
+			}
+		}
+		if (mode == FILL_STRICT) {
+			rebuild(&fresh, list, n);
+			assert_same_tables(&f, &fresh);
+		}
+		while (n-- > 0)
+			fill_remove(&f, list[n].vl, list[n].slots);
+		assert_int_equal(f.total, empty.total);
+		/* VLs 8 to 10 have shares: their entries may be elsewhere. */
+		for (unsigned p = 0; p < FRAME_ENTRIES; p++) {
+			const struct vlarb_entry *e = &empty.entry[p];
+
+			if (e->weight && (e->vl < 8 || e->vl > 10))
+				assert_memory_equal(&f.entry[p], e, sizeof(*e));
+		}
+		if (mode == FILL_STRICT)
+			assert_same_tables(&f, &empty);
 	}
 }
 
@@ -321,6 +375,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_order_ends_in_the_same_table),
+		cmocka_unit_test(floors_are_there_while_nothing_is_reserved),
 		cmocka_unit_test(adding_touches_only_the_own_entries),
 		cmocka_unit_test(entries_do_limit_what_fits),
 		cmocka_unit_test(paper_mode_still_makes_a_legal_table),

@@ -228,6 +228,8 @@ static enum hd_status choose_limit(const struct work *w, struct plan *plan,
 	/* Weights of several packets mean nothing if one may pass. */
 	for (unsigned i = 0; i < arb->n_high; i++)
 		limit |= arb->high[i].weight > SHARES_LARGEST;
+	if (limit < w->link->least_limit)
+		limit = w->link->least_limit;
 	arb->high_limit = (uint8_t)limit;
 	if (!arb->n_high || !arb->n_low)
 		return HD_OK;

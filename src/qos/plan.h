@@ -9,9 +9,9 @@
  * not a priority), and a lane as long as there are some; latency classes and
  * others never share one if there are two. Classes with a share go into the
  * low table with weights of whole packets; latency classes go into the high
- * table, with the lowest limit that still gives each its share whatever the
- * others send. SLs beyond the classes go with the least class, that which has
- * the smallest share and is not served first.
+ * table, with the lowest limit from least_limit on that still gives each its
+ * share whatever the others send. SLs beyond the classes go with the least
+ * class, that which has the smallest share and is not served first.
  *
  * What each class gets follows from the arbiter's rules (docs/model.md, T10
  * and T11) and the sizes of packets; shares are of bytes on the wire.
@@ -64,6 +64,7 @@ struct plan_link {
 	unsigned vls;      /* data lanes: 1, 2, 4, 8, 15 */
 	unsigned entries;  /* that each of a port's two tables has */
 	uint32_t overhead; /* bytes of a packet beside its payload, to 1024 */
+	unsigned least_limit; /* no plan has a lower high limit; to 254 */
 };
 
 /*

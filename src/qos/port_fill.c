@@ -6,31 +6,55 @@
 
 #include "base/alloc.h"
 
-static bool reserve(struct port_fill *p, struct fill *f, unsigned vl,
-		    uint64_t slots)
+static bool reserve(struct port_fill *p, unsigned vl, uint64_t slots)
 {
 	const uint32_t used = p->high.total + p->low.total;
+	struct fill *f = p->high_vls >> vl & 1 ? &p->high : &p->low;
 
-	return slots <= FRAME_SLOTS - used &&
+	/* Nothing can be promised beside unreserved packets. */
+	if (p->unreserved_vls >> vl & 1)
+		return false;
+	return slots <= FRAME_SLOTS &&
+	       fill_needs(f, vl, (uint32_t)slots) <= FRAME_SLOTS - used &&
 	       fill_add(f, vl, (uint32_t)slots) == HD_OK;
 }
 
-void port_fill_init(struct port_fill *p, const struct port_fill_params *params,
-		    struct strbuf *lost)
+/* The VLs of a set of SLs. */
+static uint16_t vls_of(const struct port_fill *p, uint16_t sls)
 {
-	const struct hd_rate any = { 1, 1 };
+	uint16_t vls = 0;
 
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (sls >> sl & 1)
+			vls |= (uint16_t)(1u << p->lanes.vl[sl]);
+	}
+	return vls;
+}
+
+enum hd_status port_fill_init(struct port_fill *p,
+			      const struct port_fill_params *params,
+			      struct strbuf *lost, struct diag *d)
+{
 	*p = (struct port_fill){ .params = *params };
 	p->lanes = class_fold(params->vls, lost);
+	p->high_vls = vls_of(p, class_sls_of(TC_DBTS));
+	p->unreserved_vls = vls_of(p, class_unreserved_sls());
+	const struct fill_start start = {
+		.be_vls = vls_of(p, class_sls_of(TC_BE)),
+		.pbe_vls = vls_of(p, class_sls_of(TC_PBE)),
+		.ch_vls = vls_of(p, class_sls_of(TC_CH)),
+		.be = params->best_effort,
+		.pbe = params->preferred,
+		.floor_vls = vls_of(p, class_floor_sls()),
+	};
+
 	fill_init(&p->high, params->mode, params->place);
 	fill_init(&p->low, params->mode, params->place);
-	if (params->best_effort.num)
-		(void)reserve(p, &p->low, p->lanes.vl[class_sl(TC_BE, any)],
-			      slots_of_share(params->best_effort));
-	(void)reserve(p, &p->low, p->lanes.vl[class_sl(TC_CH, any)], 1);
-	if (params->preferred.num)
-		(void)reserve(p, &p->low, p->lanes.vl[class_sl(TC_PBE, any)],
-			      slots_of_share(params->preferred));
+	return fill_begin(&p->low, &start) == HD_OK
+		       ? HD_OK
+		       : diag_fail(d, HD_ERR_FULL,
+				   "the shares of best effort leave no slot "
+				   "for the other classes");
 }
 
 enum hd_status port_request_read(const char *text, struct diag *d,
@@ -74,8 +98,7 @@ struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
 		a.admitted = a.slots <= kept - p->preferred_used;
 		p->preferred_used += a.admitted ? a.slots : 0;
 	} else {
-		a.admitted = reserve(p, class == TC_DBTS ? &p->high : &p->low,
-				     a.vl, a.slots);
+		a.admitted = reserve(p, a.vl, a.slots);
 	}
 	return a;
 }

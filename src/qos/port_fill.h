@@ -4,10 +4,11 @@
 
 /*
  * The two arbitration tables of one port as connections fill them, one after
- * the other: DBTS in the high table, the others in the low one, and no more
- * slots in both together than a frame has. Best effort and preferential best
- * effort have their shares and challenged traffic its one slot from the start;
- * connections of the second are counted against its share.
+ * the other: VLs of DBTS in the high table, the others in the low one, and no
+ * more slots in both together than a frame has. Best effort and preferential
+ * best effort have their shares from the start, the other VLs one slot in the
+ * low table; connections of preferential best effort are counted against its
+ * share.
  */
 
 #include "base/diag.h"
@@ -27,12 +28,16 @@ struct port_fill {
 	struct port_fill_params params;
 	struct sl2vl lanes;
 	struct fill high, low;
+	uint16_t high_vls;
+	uint16_t unreserved_vls; /* of BE, PBE and CH */
 	uint64_t preferred_used; /* slots */
 };
 
-/* What is lost by folding, in words, goes to `lost`. */
-void port_fill_init(struct port_fill *p, const struct port_fill_params *params,
-		    struct strbuf *lost);
+/* What is lost by sharing VLs goes to `lost`. HD_ERR_FULL if the shares leave
+ * no slot for the other classes. */
+HD_MUST_CHECK enum hd_status
+port_fill_init(struct port_fill *p, const struct port_fill_params *params,
+	       struct strbuf *lost, struct diag *d);
 
 /* "DB:64Mb/s"; the class asks: DBTS, DB or PBE. */
 HD_MUST_CHECK enum hd_status port_request_read(const char *text, struct diag *d,

@@ -8,6 +8,20 @@
 
 #include <cmocka.h>
 
+static struct port_fill start(const struct port_fill_params *params)
+{
+	struct strbuf lost = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	struct port_fill p;
+
+	assert_int_equal(port_fill_init(&p, params, &lost, &d), HD_OK);
+	strbuf_fini(&lost);
+	return p;
+}
+
+/* VLs that begin with one slot: four of DBTS, four of DB, CH. */
+#define FLOORS 9
+
 static struct port_fill open_port(uint64_t mbps, struct hd_ratio best_effort)
 {
 	struct port_fill_params params = {
@@ -15,12 +29,7 @@ static struct port_fill open_port(uint64_t mbps, struct hd_ratio best_effort)
 		.best_effort = best_effort,
 		.vls = 15,
 	};
-	struct strbuf lost = STRBUF_INIT;
-	struct port_fill p;
-
-	port_fill_init(&p, &params, &lost);
-	strbuf_fini(&lost);
-	return p;
+	return start(&params);
 }
 
 static struct port_answer ask(struct port_fill *p, const char *text)
@@ -42,8 +51,10 @@ static void rates_are_the_papers_slots(void **state)
 	assert_int_equal(ask(&p, "DB:64Kb/s").slots, 1);
 	assert_int_equal(ask(&p, "DB:64Mb/s").slots, 418);
 	assert_int_equal(ask(&p, "DB:300Mb/s").slots, 1959);
-	/* A fifth of 64 entries of 255, and the one slot of CH. */
-	assert_int_equal(p.low.total, 64 * 255 / 5 + 1 + 1 + 418 + 1959);
+	/* A fifth of 64 entries of 255, and a slot of each of the other VLs;
+	 * three of them have reservations now. */
+	assert_int_equal(p.low.total,
+			 64 * 255 / 5 + FLOORS - 3 + 1 + 418 + 1959);
 	assert_int_equal(p.high.total, 0);
 	assert_true(ask(&p, "DBTS:64Mb/s").admitted);
 	assert_int_equal(p.high.total, 418);
@@ -59,28 +70,24 @@ static void preferential_best_effort_keeps_to_its_share(void **state)
 		.preferred = { 1, 10 },
 		.vls = 15,
 	};
-	struct strbuf lost = STRBUF_INIT;
-	struct port_fill p;
-
-	port_fill_init(&p, &params, &lost);
+	struct port_fill p = start(&params);
 	uint32_t total = p.low.total;
 
-	assert_int_equal(total, 64 * 255 / 5 + 64 * 255 / 10 + 1);
+	assert_int_equal(total, 64 * 255 / 5 + 64 * 255 / 10 + FLOORS);
 	assert_int_equal(ask(&p, "PBE:40Mb/s").vl, 10);
 	assert_true(ask(&p, "PBE:40Mb/s").admitted);
 	assert_false(ask(&p, "PBE:40Mb/s").admitted);
 	assert_int_equal(p.low.total, total);
 	/* With eight lanes it travels with best effort, and has both shares. */
 	params.vls = 8;
-	port_fill_init(&p, &params, &lost);
+	p = start(&params);
 	assert_int_equal(p.low.slots[6], 64 * 255 / 5 + 64 * 255 / 10);
-	strbuf_fini(&lost);
 	/* Nothing is kept unless it is said. */
 	p = open_port(1000, (struct hd_ratio){ 1, 5 });
 	assert_false(ask(&p, "PBE:64Kb/s").admitted);
 }
 
-/* At 1 Gb/s 16,319 slots are left of 16,320, in both tables together. */
+/* At 1 Gb/s 16,310 slots are left of 16,320, in both tables together. */
 static void both_tables_share_one_link(void **state)
 {
 	(void)state;
@@ -88,9 +95,39 @@ static void both_tables_share_one_link(void **state)
 
 	assert_true(ask(&p, "DBTS:500Mb/s").admitted);
 	assert_false(ask(&p, "DB:500Mb/s").admitted);
-	assert_int_equal(p.low.total, 1);
+	assert_int_equal(p.low.total, FLOORS + 1); /* and BE */
 	assert_true(ask(&p, "DB:499Mb/s").admitted);
 	assert_false(ask(&p, "DBTS:2Gb/s").admitted);
+}
+
+/* 64 entries of 255 are no room for the slots of the other classes. */
+static void rejects_best_effort_without_room_for_others(void **state)
+{
+	(void)state;
+	const struct port_fill_params params = { .link = { 1000000000, 1 },
+						 .best_effort = { 1, 1 },
+						 .vls = 15 };
+	struct strbuf lost = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	struct port_fill p;
+
+	assert_int_equal(port_fill_init(&p, &params, &lost, &d), HD_ERR_FULL);
+	strbuf_fini(&lost);
+}
+
+/* With two VLs DB travels with DBTS, and both are in the high table. */
+static void a_shared_vl_is_in_one_table(void **state)
+{
+	(void)state;
+	const struct port_fill_params params = { .link = { 1000000000, 1 },
+						 .best_effort = { 1, 5 },
+						 .vls = 2 };
+	struct port_fill p = start(&params);
+
+	assert_true(ask(&p, "DB:100Mb/s").admitted);
+	assert_true(ask(&p, "DBTS:100Mb/s").admitted);
+	assert_int_equal(p.high.slots[0], 2 * 1632);
+	assert_int_equal(p.low.slots[0], 1);
 }
 
 static void words_that_reserve_nothing_are_refused(void **state)
@@ -132,10 +169,10 @@ static void tables_show_what_each_lane_has(void **state)
 
 	assert_int_equal(asked->n_cells, 3 * asked->n_columns);
 	assert_false(asked->cells[asked->n_columns + 4].yes);
-	/* DB, best effort and challenged traffic. */
+	/* Every VL of a class. */
 	const struct table *low = results_find(r, "low");
 
-	assert_int_equal(low->n_cells, 3 * low->n_columns);
+	assert_int_equal(low->n_cells, (FLOORS + 1) * low->n_columns);
 	results_free(r);
 }
 
@@ -145,6 +182,8 @@ int main(void)
 		cmocka_unit_test(rates_are_the_papers_slots),
 		cmocka_unit_test(preferential_best_effort_keeps_to_its_share),
 		cmocka_unit_test(both_tables_share_one_link),
+		cmocka_unit_test(rejects_best_effort_without_room_for_others),
+		cmocka_unit_test(a_shared_vl_is_in_one_table),
 		cmocka_unit_test(words_that_reserve_nothing_are_refused),
 		cmocka_unit_test(tables_show_what_each_lane_has),
 	};

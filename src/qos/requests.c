@@ -52,8 +52,77 @@ static enum hd_status read_rates(char *word, struct diag *d,
 	return status;
 }
 
-static enum hd_status read_words(char **words, int n, struct diag *d,
-				 struct qos_request *r)
+static bool asks(enum traffic_class kind)
+{
+	return kind <= TC_PBE;
+}
+
+static enum hd_status refuse_class(const char *word,
+				   const struct qos_classes *classes,
+				   struct diag *d)
+{
+	struct strbuf known = STRBUF_INIT;
+
+	for (unsigned i = 0; i < classes->n; i++) {
+		if (asks(classes->items[i].kind))
+			strbuf_printf(&known, "%s%s", known.len ? ", " : "",
+				      classes->items[i].name);
+	}
+	enum hd_status status = diag_fail(
+		d, HD_ERR_INPUT,
+		"'%.40s' is no class that asks admission (expected %s)", word,
+		classes->n ? known.text ? known.text : "none: there is none"
+			   : "DBTS, DB or PBE");
+
+	strbuf_fini(&known);
+	return status;
+}
+
+static const struct qos_class *class_named(const char *word,
+					   const struct qos_classes *classes)
+{
+	for (unsigned i = 0; i < classes->n; i++) {
+		if (strcmp(classes->items[i].name, word) == 0)
+			return &classes->items[i];
+	}
+	return NULL;
+}
+
+/* A class by its name, or by a kind that one class has. */
+static enum hd_status read_class(const char *word,
+				 const struct qos_classes *classes,
+				 struct diag *d, struct qos_request *r)
+{
+	const struct qos_class *found = class_named(word, classes);
+	enum traffic_class kind = TC_COUNT;
+	unsigned n = 0;
+
+	(void)!traffic_class_parse(word, &kind);
+	if (classes->n == 0) {
+		r->class = kind;
+		if (!asks(kind))
+			return refuse_class(word, classes, d);
+		r->sl = class_sl(kind, r->rate);
+		return HD_OK;
+	}
+	for (unsigned i = 0; i < classes->n && (!found || n > 0); i++) {
+		if (classes->items[i].kind == kind && n++ == 0)
+			found = &classes->items[i];
+	}
+	if (n > 1)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "%u classes are of kind %s; name one of them",
+				 n, word);
+	if (!found || !asks(found->kind))
+		return refuse_class(word, classes, d);
+	r->class = found->kind;
+	r->sl = found->sl;
+	return HD_OK;
+}
+
+static enum hd_status read_words(char **words, int n,
+				 const struct qos_classes *classes,
+				 struct diag *d, struct qos_request *r)
 {
 	enum hd_status status = HD_OK;
 
@@ -62,13 +131,9 @@ static enum hd_status read_words(char **words, int n, struct diag *d,
 			d, HD_ERR_INPUT,
 			"%d words (expected source destination class rate [burst [latency]])",
 			n);
-	if (traffic_class_parse(words[2], &r->class) != HD_OK ||
-	    r->class > TC_PBE)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"'%.40s' is of no class that asks (expected DBTS, DB or PBE)",
-			words[2]);
 	status = read_rates(words[3], d, r);
+	if (status == HD_OK)
+		status = read_class(words[2], classes, d, r);
 	if (status == HD_OK && n > 4)
 		status = hd_size_parse(words[4], d, &r->burst);
 	if (status == HD_OK && n > 5)
@@ -81,8 +146,9 @@ static enum hd_status read_words(char **words, int n, struct diag *d,
 	return status;
 }
 
-static enum hd_status read_line(char *line, unsigned number, struct diag *d,
-				struct qos_requests *out)
+static enum hd_status read_line(char *line, unsigned number,
+				const struct qos_classes *classes,
+				struct diag *d, struct qos_requests *out)
 {
 	struct qos_request r = { .line = number };
 	char *words[MAX_WORDS] = { 0 };
@@ -93,7 +159,7 @@ static enum hd_status read_line(char *line, unsigned number, struct diag *d,
 	d->line = number;
 	if (n < 0)
 		return diag_fail(d, HD_ERR_INPUT, "a quote has no end");
-	enum hd_status status = read_words(words, n, d, &r);
+	enum hd_status status = read_words(words, n, classes, d, &r);
 
 	if (status != HD_OK)
 		return status;
@@ -105,8 +171,9 @@ static enum hd_status read_line(char *line, unsigned number, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status qos_requests_read(const char *text, struct diag *d,
-				 struct qos_requests *out)
+enum hd_status qos_requests_read(const char *text,
+				 const struct qos_classes *classes,
+				 struct diag *d, struct qos_requests *out)
 {
 	struct qos_requests all = { 0 };
 	enum hd_status status = HD_OK;
@@ -115,7 +182,7 @@ enum hd_status qos_requests_read(const char *text, struct diag *d,
 		size_t len = strcspn(text, "\n");
 		char *line = hd_strndup(text, len);
 
-		status = read_line(line, number, d, &all);
+		status = read_line(line, number, classes, d, &all);
 		free(line);
 		text += len + (text[len] == '\n');
 	}
@@ -128,14 +195,15 @@ enum hd_status qos_requests_read(const char *text, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status qos_requests_load(const char *path, struct diag *d,
-				 struct qos_requests *out)
+enum hd_status qos_requests_load(const char *path,
+				 const struct qos_classes *classes,
+				 struct diag *d, struct qos_requests *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
 
 	if (status == HD_OK)
-		status = qos_requests_read(text.text, d, out);
+		status = qos_requests_read(text.text, classes, d, out);
 	if (status == HD_OK)
 		out->file = path;
 	strbuf_fini(&text);
@@ -175,21 +243,36 @@ uint64_t qos_wire_burst(const struct qos_request *r,
 	return qos_burst(r, p) + packets_of(r, p) * p->overhead;
 }
 
-uint32_t qos_least_payload(const struct qos_request *r,
-			   const struct qos_packets *p)
+/* The payload of a burst's last packet. */
+static uint32_t last_payload(const struct qos_request *r,
+			     const struct qos_packets *p)
 {
 	uint64_t last = qos_burst(r, p) % p->payload;
 
 	return last ? (uint32_t)last : p->payload;
 }
 
-struct hd_rate qos_wire_rate(const struct qos_request *r, struct hd_rate rate,
-			     const struct qos_packets *p)
+uint32_t qos_largest(const struct qos_request *r, const struct qos_packets *p)
 {
-	/* As if its packets were alike, and none larger than they are. */
-	uint64_t mean = qos_burst(r, p) / packets_of(r, p);
+	return p->overhead +
+	       (packets_of(r, p) > 1 ? p->payload : last_payload(r, p));
+}
 
-	return slots_with_overhead(rate, (uint32_t)mean, p->overhead);
+uint32_t qos_smallest(const struct qos_request *r, const struct qos_packets *p)
+{
+	return p->overhead + last_payload(r, p);
+}
+
+struct hd_rate qos_charged_rate(const struct qos_request *r,
+				struct hd_rate rate,
+				const struct qos_packets *p,
+				struct hd_ratio margin)
+{
+	uint64_t blocks =
+		(packets_of(r, p) - 1) * blocks_of(p->payload + p->overhead) +
+		blocks_of(qos_smallest(r, p));
+
+	return slots_charged_burst(rate, qos_burst(r, p), blocks, margin);
 }
 
 enum hd_status qos_requests_need_promises(const struct qos_requests *requests,

@@ -11,6 +11,10 @@
  *	"node 3 HCA-1" h5 DB 1Gb/s
  *	h2 h5 DB   400Mb/s~80Mb/s
  *
+ * The class is the name of a class that the scenario has, or its kind if only
+ * one class has it; without classes it is DBTS, DB or PBE, on the SLs of
+ * qos/classes.h.
+ *
  * Nodes are named as in the topology; names with blanks stand in double
  * quotes. Rates and bursts are of payload, as in scenarios: what packets have
  * beside it on the wire comes on top (struct qos_packets). The burst is what
@@ -26,13 +30,26 @@
 #include "base/units.h"
 #include "qos/classes.h"
 
+/* A class that requests may name; of a scenario. */
+struct qos_class {
+	const char *name; /* borrowed */
+	enum traffic_class kind;
+	uint8_t sl;
+};
+
+struct qos_classes {
+	struct qos_class items[N_SLS];
+	unsigned n; /* 0: those of qos/classes.h */
+};
+
 struct qos_request {
 	char *source, *destination;
 	enum traffic_class class; /* DBTS, DB or PBE */
-	struct hd_rate rate;      /* the peak */
-	struct hd_rate mean;      /* the same, unless said */
-	uint64_t burst;           /* bytes of payload; 0: one full packet */
-	hd_time latency;          /* 0: not said */
+	uint8_t sl;
+	struct hd_rate rate; /* the peak */
+	struct hd_rate mean; /* the same, unless said */
+	uint64_t burst;      /* bytes of payload; 0: one full packet */
+	hd_time latency;     /* 0: not said */
 	unsigned line;
 };
 
@@ -42,11 +59,13 @@ struct qos_requests {
 	size_t n, cap;
 };
 
-HD_MUST_CHECK enum hd_status qos_requests_read(const char *text, struct diag *d,
-					       struct qos_requests *out);
+HD_MUST_CHECK enum hd_status
+qos_requests_read(const char *text, const struct qos_classes *classes,
+		  struct diag *d, struct qos_requests *out);
 /* The same of a file, "-" for standard input. */
-HD_MUST_CHECK enum hd_status qos_requests_load(const char *path, struct diag *d,
-					       struct qos_requests *out);
+HD_MUST_CHECK enum hd_status
+qos_requests_load(const char *path, const struct qos_classes *classes,
+		  struct diag *d, struct qos_requests *out);
 void qos_requests_fini(struct qos_requests *requests);
 
 /* Refuses, with its line, a request of the class that is promised nothing. */
@@ -67,11 +86,16 @@ struct qos_packets qos_packets_global(struct qos_packets p);
 uint64_t qos_burst(const struct qos_request *r, const struct qos_packets *p);
 uint64_t qos_wire_burst(const struct qos_request *r,
 			const struct qos_packets *p);
-/* The payload of a burst's last and least packet. */
-uint32_t qos_least_payload(const struct qos_request *r,
-			   const struct qos_packets *p);
-/* A rate of payload, the request's peak or mean, as it is on the wire. */
-struct hd_rate qos_wire_rate(const struct qos_request *r, struct hd_rate rate,
-			     const struct qos_packets *p);
+/* Bytes of its largest and its smallest packet on the wire. */
+uint32_t qos_largest(const struct qos_request *r, const struct qos_packets *p);
+uint32_t qos_smallest(const struct qos_request *r, const struct qos_packets *p);
+/*
+ * A rate of payload, the request's peak or mean, as arbiters charge it: whole
+ * 64-byte blocks of each packet (slots_charged_rate).
+ */
+struct hd_rate qos_charged_rate(const struct qos_request *r,
+				struct hd_rate rate,
+				const struct qos_packets *p,
+				struct hd_ratio margin);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+static const struct qos_classes bands = { .n = 0 };
+
 static void lines_become_requests(void **state)
 {
 	(void)state;
@@ -19,7 +21,7 @@ static void lines_become_requests(void **state)
 			"# who to what\n\n"
 			"h0 h5 DB 64Mb/s\n"
 			"\"node 3 HCA-1\" h5 dbts 8Mb/s 4KiB 100us # x\n",
-			&d, &r),
+			&bands, &d, &r),
 		HD_OK);
 	assert_int_equal(r.n, 2);
 	assert_string_equal(r.items[0].source, "h0");
@@ -33,8 +35,9 @@ static void lines_become_requests(void **state)
 	assert_int_equal(r.items[1].latency, 100 * HD_US);
 	assert_int_equal(r.items[1].mean.num, 8000000);
 	qos_requests_fini(&r);
-	assert_int_equal(qos_requests_read("a b DB 400Mb/s~80Mb/s\n", &d, &r),
-			 HD_OK);
+	assert_int_equal(
+		qos_requests_read("a b DB 400Mb/s~80Mb/s\n", &bands, &d, &r),
+		HD_OK);
 	assert_int_equal(r.items[0].rate.num, 400000000);
 	assert_int_equal(r.items[0].mean.num, 80000000);
 	qos_requests_fini(&r);
@@ -62,25 +65,74 @@ static void each_mistake_is_refused_with_its_line(void **state)
 		struct diag d = { .status = HD_OK };
 		struct qos_requests r;
 
-		assert_int_not_equal(qos_requests_read(cases[i].text, &d, &r),
-				     HD_OK);
+		assert_int_not_equal(
+			qos_requests_read(cases[i].text, &bands, &d, &r),
+			HD_OK);
 		assert_non_null(strstr(d.message, cases[i].says));
 		assert_int_equal(d.line, 2);
 	}
 }
 
-/* Payload in, bytes on the wire out: 26 beside each packet. */
+/* Classes of a scenario, by name, or by a kind that one of them has. */
+static void classes_are_those_of_the_scenario(void **state)
+{
+	(void)state;
+	const struct qos_classes classes = {
+		.items = { { "film", TC_DB, 2 },
+			   { "call", TC_DBTS, 4 },
+			   { "music", TC_DB, 3 },
+			   { "DBTS", TC_DB, 5 },
+			   { "rest", TC_BE, 8 } },
+		.n = 5,
+	};
+	static const struct {
+		const char *text;
+		uint8_t sl;
+		const char *says;
+	} cases[] = {
+		{ "a b music 1Gb/s\n", 3, NULL },
+		{ "a b call 1Gb/s\n", 4, NULL },
+		/* A name comes before a kind. */
+		{ "a b DBTS 1Gb/s\n", 5, NULL },
+		{ "a b dbts 1Gb/s\n", 4, NULL },
+		{ "a b DB 1Gb/s\n", 0, "3 classes are of kind DB" },
+		{ "a b PBE 1Gb/s\n", 0, "(expected film, call, music, DBTS)" },
+		{ "a b rest 1Gb/s\n", 0, "is no class that asks" },
+		{ "a b BE 1Gb/s\n", 0, "is no class that asks" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct diag d = { .status = HD_OK };
+		struct qos_requests r;
+
+		if (qos_requests_read(cases[i].text, &classes, &d, &r) !=
+		    HD_OK) {
+			assert_non_null(cases[i].says);
+			assert_non_null(strstr(d.message, cases[i].says));
+			continue;
+		}
+		assert_null(cases[i].says);
+		assert_int_equal(r.items[0].sl, cases[i].sl);
+		qos_requests_fini(&r);
+	}
+}
+
+/*
+ * Payload in, bytes on the wire and 64-byte blocks out: 26 beside each packet,
+ * each packet rounded up.
+ */
 static void bursts_become_packets(void **state)
 {
 	static const struct {
-		uint64_t burst, wire;
-		uint32_t payload, least, mean;
+		uint64_t burst, wire, blocks;
+		uint32_t payload, largest, smallest;
 	} cases[] = {
-		{ 0, 2074, 2048, 2048, 2048 },
-		{ 0, 282, 256, 256, 256 },
-		{ 100, 126, 2048, 100, 100 },
-		{ 2048, 2048 + 8 * 26, 256, 256, 256 },
-		{ 4097, 4097 + 3 * 26, 2048, 1, 1365 },
+		{ 0, 2074, 33, 2048, 2074, 2074 },
+		{ 0, 282, 5, 256, 282, 282 },
+		{ 0, 65, 2, 39, 65, 65 },
+		{ 100, 126, 2, 2048, 126, 126 },
+		{ 2048, 2048 + 8 * 26, 40, 256, 282, 282 },
+		{ 4097, 4097 + 3 * 26, 67, 2048, 2074, 27 },
 	};
 
 	(void)state;
@@ -88,19 +140,20 @@ static void bursts_become_packets(void **state)
 		struct qos_request r = { .burst = cases[i].burst,
 					 .rate = hd_rate_make(8000000, 1) };
 		struct qos_packets p = { cases[i].payload, 26 };
-		struct hd_rate wire = qos_wire_rate(&r, r.rate, &p);
+		const struct hd_ratio none = { 0, 1 }, half = { 1, 2 };
+		double sent = (double)cases[i].blocks * 64 /
+			      (double)qos_burst(&r, &p) * 8e6;
 
 		assert_int_equal(qos_wire_burst(&r, &p), cases[i].wire);
-		assert_int_equal(qos_least_payload(&r, &p), cases[i].least);
-		assert_int_equal(
-			hd_rate_compare(
-				wire,
-				hd_rate_make(8000000 * (cases[i].mean + 26ull),
-					     cases[i].mean)),
-			0);
-		/* Never less than what the packets are. */
-		assert_true(hd_rate_bps(wire) / 8e6 * (1 + 1e-12) >=
-			    (double)cases[i].wire / (double)qos_burst(&r, &p));
+		assert_int_equal(qos_largest(&r, &p), cases[i].largest);
+		assert_int_equal(qos_smallest(&r, &p), cases[i].smallest);
+		/* Rates are whole bits per second, rounded up. */
+		double charged =
+			hd_rate_bps(qos_charged_rate(&r, r.rate, &p, none));
+
+		assert_true(charged >= sent && charged <= sent + 1);
+		charged = hd_rate_bps(qos_charged_rate(&r, r.rate, &p, half));
+		assert_true(charged >= 1.5 * sent && charged <= 1.5 * sent + 1);
 	}
 }
 
@@ -109,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_become_requests),
 		cmocka_unit_test(each_mistake_is_refused_with_its_line),
+		cmocka_unit_test(classes_are_those_of_the_scenario),
 		cmocka_unit_test(bursts_become_packets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static const struct mcast_group *group_of(const struct subnet *s, lid_t mlid,
 }
 
 static enum hd_status write_destination(const struct subnet *s,
-					const struct broker_request *r,
+					const struct broker_segment *r,
 					struct diag *d, struct strbuf *out)
 {
 	unsigned subnet = s->topo->ports[r->source].subnet;
@@ -65,14 +65,15 @@ enum hd_status reservations_write(const struct broker *b, struct diag *d,
 	strbuf_puts(out, HEADER "\n# source destination sl rate[b/s]\n");
 	for (uint32_t i = 0; status == HD_OK && i < b->n_connections; i++) {
 		const struct broker_request *r = &b->connections[i].request;
+		const struct broker_segment *g = &r->way.segment[0];
 
 		if (!b->connections[i].live)
 			continue;
-		status = write_end(b->subnet, r->source, d, out);
+		status = write_end(b->subnet, g->source, d, out);
 		strbuf_putc(out, ' ');
 		if (status == HD_OK)
-			status = write_destination(b->subnet, r, d, out);
-		strbuf_printf(out, " %u %" PRIu64 "/%" PRIu64 "\n", r->sl,
+			status = write_destination(b->subnet, g, d, out);
+		strbuf_printf(out, " %u %" PRIu64 "/%" PRIu64 "\n", g->sl,
 			      r->rate.num, r->rate.den);
 	}
 	return status;
@@ -231,7 +232,7 @@ static enum hd_status read_group(struct load *l, unsigned subnet, lid_t *out)
 	return HD_OK;
 }
 
-static enum hd_status read_destination(struct load *l, struct broker_request *r)
+static enum hd_status read_destination(struct load *l, struct broker_segment *r)
 {
 	unsigned subnet = l->s->topo->ports[r->source].subnet;
 	port_id to = TOPO_NONE;
@@ -250,7 +251,7 @@ static enum hd_status read_destination(struct load *l, struct broker_request *r)
 
 static enum hd_status read_line(struct load *l, struct broker_request *out)
 {
-	struct broker_request r = { 0 };
+	struct broker_segment r = { 0 };
 	uint64_t sl, num, den;
 	enum hd_status status = read_end(l, &r.source);
 
@@ -268,9 +269,8 @@ static enum hd_status read_line(struct load *l, struct broker_request *out)
 		return diag_fail_at(l->d, HD_ERR_INPUT, l->line, 0,
 				    "SL %u is of no class that asks",
 				    (unsigned)sl);
-	r.sl = (uint8_t)sl;
-	r.rate = hd_rate_make(num, den);
-	*out = r;
+	*out = broker_request_of(r.source, r.dlid, (uint8_t)sl,
+				 hd_rate_make(num, den));
 	return HD_OK;
 }
 

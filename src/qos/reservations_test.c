@@ -75,12 +75,10 @@ static void admit_some(struct fabric *f, struct rng *rng)
 		uint32_t to =
 			(from + 1 + (uint32_t)rng_below(rng, f->n_hosts - 1)) %
 			f->n_hosts;
-		struct broker_request r = {
-			.source = f->host[from],
-			.dlid = f->subnet.lid_of_port[f->host[to]],
-			.sl = (uint8_t)rng_below(rng, 4),
-			.rate = hd_rate_make(1 + rng_below(rng, 50000000), 3),
-		};
+		uint8_t sl = (uint8_t)rng_below(rng, 4);
+		const struct broker_request r = broker_request_of(
+			f->host[from], f->subnet.lid_of_port[f->host[to]], sl,
+			hd_rate_make(1 + rng_below(rng, 50000000), 3));
 		struct broker_refusal why;
 		uint32_t id;
 
@@ -100,14 +98,16 @@ static void rename_node(struct fabric *f, port_id port, const char *name)
 /* The end that a connection has: by GUID, so that names may change. */
 static uint64_t guid_of_destination(const struct fabric *f, uint32_t i)
 {
-	const struct broker_request *r = &f->broker.connections[i].request;
+	const struct broker_segment *r =
+		&f->broker.connections[i].request.way.segment[0];
 
 	return f->topo.ports[f->subnet.port_of_lid[0][r->dlid]].guid;
 }
 
 static const char *name_of_destination(const struct fabric *f, uint32_t i)
 {
-	const struct broker_request *r = &f->broker.connections[i].request;
+	const struct broker_segment *r =
+		&f->broker.connections[i].request.way.segment[0];
 
 	return topo_node_of(&f->topo, f->subnet.port_of_lid[0][r->dlid])->name;
 }
@@ -171,11 +171,12 @@ static void check_same(const struct fabric *was, const struct fabric *is,
 		const struct broker_request *b =
 			&is->broker.connections[i].request;
 
-		assert_true(was->topo.ports[a->source].guid ==
-			    is->topo.ports[b->source].guid);
+		assert_true(was->topo.ports[a->way.segment[0].source].guid ==
+			    is->topo.ports[b->way.segment[0].source].guid);
 		assert_true(guid_of_destination(was, i) ==
 			    guid_of_destination(is, i));
-		assert_true(a->sl == b->sl && a->rate.num == b->rate.num &&
+		assert_true(a->way.segment[0].sl == b->way.segment[0].sl &&
+			    a->rate.num == b->rate.num &&
 			    a->rate.den == b->rate.den);
 		if (change != A_NEW_NAME)
 			assert_string_equal(name_of_destination(was, i),
@@ -284,10 +285,9 @@ static void groups_are_known_by_their_members(void **state)
 	add_group(&was, 5);
 	add_group(&was, 2);
 	add_group(&was, 3);
-	struct broker_request r = { .source = was.host[0],
-				    .dlid = was.subnet.groups[2].mlid,
-				    .sl = 2,
-				    .rate = hd_rate_make(1000000, 1) };
+	const struct broker_request r =
+		broker_request_of(was.host[0], was.subnet.groups[2].mlid, 2,
+				  hd_rate_make(1000000, 1));
 
 	assert_int_equal(broker_admit(&was.broker, &r, &id, &why), HD_OK);
 	fabric_generate(&is, "star", 5);
@@ -298,7 +298,7 @@ static void groups_are_known_by_their_members(void **state)
 	add_group(&is, 3);
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(reload(&was, &is, &d), HD_OK);
-	assert_int_equal(is.broker.connections[0].request.dlid,
+	assert_int_equal(is.broker.connections[0].request.way.segment[0].dlid,
 			 is.subnet.groups[1].mlid);
 	fabric_fini(&is);
 	fabric_fini(&was);

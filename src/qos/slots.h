@@ -34,6 +34,23 @@ hd_time slots_frame_time(struct hd_rate link);
 struct hd_rate slots_rate(uint32_t slots, struct hd_rate link);
 
 /*
+ * What arbiters charge (docs/model.md, T10) for messages whose packets have
+ * `blocks` 64-byte blocks in all, each packet rounded up, one message every
+ * num / den picoseconds; with `margin` on top. The one rate that reservations
+ * are made of.
+ */
+struct hd_rate slots_charged_rate(uint64_t blocks, uint64_t num, uint64_t den,
+				  struct hd_ratio margin);
+/* The same for a rate of payload, in packets of `payload` and `overhead`
+ * bytes. */
+struct hd_rate slots_charged_payload(struct hd_rate rate, uint32_t payload,
+				     uint32_t overhead, struct hd_ratio margin);
+
+/* The same for bursts of `payload` bytes in packets of `blocks` in all. */
+struct hd_rate slots_charged_burst(struct hd_rate rate, uint64_t payload,
+				   uint64_t blocks, struct hd_ratio margin);
+
+/*
  * A rate as it is on the wire, when each `payload` bytes travel with
  * `overhead` more.
  */

@@ -79,6 +79,35 @@ static void overhead_scales_the_rate(void **state)
 	assert_int_equal(on_wire.den, 1);
 }
 
+/*
+ * A packet of p + 26 bytes is charged as ceil((p + 26) / 64) blocks: the rate
+ * in bits per second, computed here in floating point from the packets per
+ * second, is what both functions give, rounded up.
+ */
+static void packets_are_charged_in_whole_blocks(void **state)
+{
+	static const uint32_t payloads[] = { 1,   38,  39,   64,   103,
+					     256, 512, 2048, 4000, 4096 };
+	const struct hd_ratio margins[] = { { 0, 1 }, { 1, 20 }, { 1, 3 } };
+	const uint64_t bps = 200000000;
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		uint32_t p = payloads[i % 10];
+		struct hd_ratio m = margins[i / 10];
+		double blocks = (p + 26) / 64 + ((p + 26) % 64 != 0);
+		double want = (double)bps / (8.0 * p) * blocks * 512.0 *
+			      (1 + (double)m.num / (double)m.den);
+		double got = hd_rate_bps(
+			slots_charged_payload(hd_rate_make(bps, 1), p, 26, m));
+		double gap = hd_rate_bps(slots_charged_rate(
+			(uint64_t)blocks, p * UINT64_C(8) * 5000, 1, m));
+
+		assert_true(got >= want - 1 && got <= want * (1 + 1e-9) + 2);
+		assert_true(gap >= want - 1 && gap <= want * (1 + 1e-9) + 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -87,6 +116,7 @@ int main(void)
 		cmocka_unit_test(a_fifth_of_the_frame_is_3264_slots),
 		cmocka_unit_test(one_slot_is_worth_the_published_rate),
 		cmocka_unit_test(overhead_scales_the_rate),
+		cmocka_unit_test(packets_are_charged_in_whole_blocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

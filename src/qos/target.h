@@ -9,6 +9,7 @@
  */
 
 #include "base/option.h"
+#include "qos/broker.h"
 #include "qos/requests.h"
 #include "subnet/subnet.h"
 
@@ -21,21 +22,40 @@ HD_MUST_CHECK enum hd_status qos_find_ends(const struct topo *t,
 					   struct diag *d, port_id *from,
 					   port_id *to);
 
+/* What turns lines of a file into requests of a broker. */
+struct qos_terms {
+	struct qos_packets packets;
+	struct hd_ratio margin;    /* on top of what packets are charged */
+	struct option_list groups; /* as subnet/ends.h names them; borrowed */
+	/* Of routers (docs/model.md, R4 and R4m), by subnet: the SL of a TClass
+	 * (NULL: modulo 16) and the TClass of an SL (NULL: nothing is marked).
+	 */
+	const uint8_t (*sl_of_tclass)[256];
+	const uint8_t (*tclass_of_sl)[N_SLS];
+};
+
+/* The TClass of packets that leave `source` with an SL, once routers marked
+ * them: that of the SL's number. */
+uint8_t qos_tclass(const struct qos_terms *t, const struct subnet *s,
+		   port_id source, uint8_t sl);
+/* The SL that routers give to a TClass in a subnet. */
+uint8_t qos_sl_of_tclass(const struct qos_terms *t, uint32_t subnet,
+			 uint8_t tclass);
+
 struct qos_target {
-	port_id from;
-	lid_t dlid;                      /* of an end port or a group */
+	port_id from, to;                /* `to` is TOPO_NONE for a group */
 	const struct mcast_group *group; /* NULL: an end port */
-	struct qos_packets packets;      /* with a GRH to groups */
+	struct broker_request request;
 };
 
 /*
- * Within the source's subnet: HD_ERR_UNFIT if it ends in another one. A
- * destination group:NAME is one of `groups` (subnet/ends.h), to which the
- * source may send from now on.
+ * A destination group:NAME is one of the terms' groups (subnet/ends.h), to
+ * which the source may send from now on. HD_ERR_UNFIT if no way leads there.
  */
-HD_MUST_CHECK enum hd_status
-qos_find_target(struct subnet *s, const struct option_list *groups,
-		const struct qos_request *q, struct qos_packets packets,
-		struct diag *d, struct qos_target *out);
+HD_MUST_CHECK enum hd_status qos_find_target(struct subnet *s,
+					     const struct qos_terms *t,
+					     const struct qos_request *q,
+					     struct diag *d,
+					     struct qos_target *out);
 
 #endif

@@ -13,17 +13,18 @@
 #include "subnet/mcast.h"
 
 #define HEADERS 26 /* LRH, BTH, ICRC, VCRC */
-#define PACKETS ((struct qos_packets){ 2048, HEADERS })
 
 static enum hd_status find(struct subnet *s, const struct option_list *groups,
 			   const char *line, struct diag *d,
 			   struct qos_target *out)
 {
 	struct qos_requests q = requests_of(line);
+	const struct qos_terms terms = { .packets = { 2048, HEADERS },
+					 .margin = { 0, 1 },
+					 .groups = *groups };
 
 	*d = (struct diag){ .status = HD_OK };
-	enum hd_status status =
-		qos_find_target(s, groups, &q.items[0], PACKETS, d, out);
+	enum hd_status status = qos_find_target(s, &terms, &q.items[0], d, out);
 
 	qos_requests_fini(&q);
 	return status;
@@ -42,9 +43,12 @@ static void names_become_ports_and_lids(void **state)
 			 HD_OK);
 	assert_string_equal(topo_node_of(&f.topo, to.from)->name, "h0");
 	assert_null(to.group);
-	assert_int_equal(to.packets.overhead, HEADERS);
-	port_id there = f.subnet.port_of_lid[0][to.dlid];
+	assert_int_equal(to.request.burst, 2048 + HEADERS);
+	assert_int_equal(to.request.way.n, 1);
+	assert_int_equal(to.request.way.segment[0].source, to.from);
+	port_id there = f.subnet.port_of_lid[0][to.request.way.segment[0].dlid];
 
+	assert_int_equal(there, to.to);
 	assert_string_equal(topo_node_of(&f.topo, there)->name, "h2");
 	routed_fini(&f);
 }
@@ -77,25 +81,39 @@ static void what_is_not_there_is_refused_with_its_line(void **state)
 	routed_fini(&f);
 }
 
-static void another_subnet_is_out_of_reach(void **state)
+/* Across subnets packets have a GRH, and each subnet an SL for the TClass. */
+static void a_way_to_another_subnet_has_a_part_in_each(void **state)
 {
 	(void)state;
 	struct routed_fabric f;
-	struct option_list none = { 0 };
-	struct qos_requests q = requests_of("h0 h3 DB 1Mb/s");
+	struct qos_requests q = requests_of("h0 h5 DBTS 1Gb/s 2048 90us");
+	static uint8_t sls[3][256];
+	const struct qos_terms terms = {
+		.packets = { 2048, HEADERS },
+		.margin = { 0, 1 },
+		.sl_of_tclass = (const uint8_t(*)[256])sls,
+	};
 	struct diag d = { .status = HD_OK };
 	struct qos_target to;
-	port_id from, there;
 
-	routed_init(&f, "routed", 2, 2);
-	assert_int_equal(find(&f.subnet, &none, "h0 h3 DB 1Mb/s", &d, &to),
-			 HD_ERR_UNFIT);
-	assert_non_null(strstr(d.message, "in different subnets"));
-	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(qos_find_ends(&f.topo, &q.items[0], &d, &from, &there),
-			 HD_OK);
-	assert_int_not_equal(f.topo.ports[from].subnet,
-			     f.topo.ports[there].subnet);
+	/* DBTS of 1 Gb/s is SL 7, and so is its TClass. */
+	sls[1][7] = 3;
+	sls[2][7] = 9;
+	routed_init(&f, "routed", 3, 2);
+	assert_int_equal(
+		qos_find_target(&f.subnet, &terms, &q.items[0], &d, &to),
+		HD_OK);
+	assert_int_equal(to.request.way.n, 3);
+	assert_int_equal(to.request.burst, 2048 + HEADERS + 40);
+	assert_int_equal(to.request.deadline, 90 * HD_US);
+	static const uint8_t expected[] = { 7, 3, 9 };
+
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct broker_segment *g = &to.request.way.segment[i];
+
+		assert_int_equal(f.topo.ports[g->source].subnet, i);
+		assert_int_equal(g->sl, expected[i]);
+	}
 	qos_requests_fini(&q);
 	routed_fini(&f);
 }
@@ -116,8 +134,9 @@ static void a_group_is_found_by_its_name(void **state)
 		find(&f.subnet, &groups, "h0 group:b DB 1Mb/s", &d, &to),
 		HD_OK);
 	assert_ptr_equal(to.group, &f.subnet.groups[1]);
-	assert_int_equal(to.dlid, f.subnet.groups[1].mlid);
-	assert_int_equal(to.packets.overhead, HEADERS + 40);
+	assert_int_equal(to.request.way.segment[0].dlid,
+			 f.subnet.groups[1].mlid);
+	assert_int_equal(to.request.burst, 2048 + HEADERS + 40);
 	assert_int_equal(to.group->n_senders, 1);
 	assert_int_equal(to.group->senders[0], to.from);
 	routed_fini(&f);
@@ -128,7 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_become_ports_and_lids),
 		cmocka_unit_test(what_is_not_there_is_refused_with_its_line),
-		cmocka_unit_test(another_subnet_is_out_of_reach),
+		cmocka_unit_test(a_way_to_another_subnet_has_a_part_in_each),
 		cmocka_unit_test(a_group_is_found_by_its_name),
 	};
 

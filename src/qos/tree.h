@@ -16,6 +16,7 @@
 struct tree_link {
 	port_id port; /* an output port */
 	uint8_t vl;
+	uint8_t sl;      /* that was asked for, also where routing maps it */
 	uint32_t before; /* the link it comes by; TREE_ROOT at the source */
 };
 

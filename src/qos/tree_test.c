@@ -119,12 +119,8 @@ static void a_circle_ends_the_walk(void **state)
 static struct broker_request ask(const struct row *f, uint32_t from, lid_t to,
 				 uint64_t mbps)
 {
-	return (struct broker_request){
-		.source = f->host[from],
-		.dlid = to,
-		.sl = 1,
-		.rate = hd_rate_make(mbps * 1000000, 1),
-	};
+	return broker_request_of(f->host[from], to, 1,
+				 hd_rate_make(mbps * 1000000, 1));
 }
 
 /* 4x SDR carries 8 Gb/s; 20 % is best effort's: 6.4 Gb/s can be had. */
@@ -139,6 +135,7 @@ static void a_group_is_admitted_on_all_links_or_none(void **state)
 
 	(void)state;
 	row_init(&f);
+	params.floor_sls = 0;
 	assert_int_equal(broker_init(&b, &f.subnet, &params, &d), HD_OK);
 	/* Host 2 to 3 takes most of the last cable of the row ... */
 	struct broker_request last =

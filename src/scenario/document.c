@@ -148,11 +148,26 @@ static enum hd_status vet(const char *text, size_t len, const char *what,
 	return status;
 }
 
+/* libyaml would read some of it, and what keeps the text would not. */
+static enum hd_status refuse_wide(const char *text, size_t len, struct diag *d)
+{
+	bool marked = len > 1 && (memcmp(text, "\xff\xfe", 2) == 0 ||
+				  memcmp(text, "\xfe\xff", 2) == 0);
+
+	if (!marked && !memchr(text, 0, len < 4 ? len : 4))
+		return HD_OK;
+	return diag_fail_at(d, HD_ERR_INPUT, 1, 1,
+			    "UTF-16 or UTF-32 text: save the file as UTF-8");
+}
+
 enum hd_status document_load(const char *text, size_t len, const char *what,
 			     struct diag *d, struct document *out)
 {
 	yaml_parser_t parser;
-	enum hd_status status = vet(text, len, what, d);
+	enum hd_status status = refuse_wide(text, len, d);
+
+	if (status == HD_OK)
+		status = vet(text, len, what, d);
 
 	if (status != HD_OK)
 		return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scenario/document.h"
 
+#include <iconv.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,6 +56,34 @@ static void refuses_what_is_not_plain_data_at_its_place(void **state)
 	}
 }
 
+/* In both byte orders, with and without a byte order mark. */
+static void rejects_wide_encodings_with_one_message(void **state)
+{
+	static const char *const codes[] = { "UTF-16LE", "UTF-16BE", "UTF-16",
+					     "UTF-32LE", "UTF-32BE", "UTF-32" };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(codes) / sizeof(*codes); i++) {
+		char text[] = "\xef\xbb\xbf"
+			      "a: 1\n",
+		     wide[64];
+		char *in = i % 2 ? text : &text[3], *out = wide;
+		size_t left = strlen(in), room = sizeof(wide);
+		iconv_t c = iconv_open(codes[i / 2], "UTF-8");
+		struct diag d = { .status = HD_OK, .file = "x.yaml" };
+		struct document doc;
+
+		assert_true(iconv(c, &in, &left, &out, &room) == 0);
+		iconv_close(c);
+		assert_int_equal(document_load(wide, sizeof(wide) - room,
+					       "the scenario", &d, &doc),
+				 HD_ERR_INPUT);
+		assert_string_equal(d.message, "UTF-16 or UTF-32 text: save "
+					       "the file as UTF-8");
+		assert_int_equal(d.line, 1);
+	}
+}
+
 static void keeps_line_and_column_of_every_node(void **state)
 {
 	static const char text[] = "one: 1\ntwo:\n  - x\n  - {y: z}\n";
@@ -83,6 +112,7 @@ static void keeps_line_and_column_of_every_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rejects_wide_encodings_with_one_message),
 		cmocka_unit_test(refuses_what_is_not_plain_data_at_its_place),
 		cmocka_unit_test(keeps_line_and_column_of_every_node),
 	};

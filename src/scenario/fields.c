@@ -111,7 +111,7 @@ const struct schema_row scenario_fields[] = {
 	{ "fabric.switch.input_buffer", SCHEMA_AMOUNT, SWITCH(input_buffer),
 	  .initial = "4 packets", .base = SCHEMA_SIZE,
 	  .choices = scn_packet_words, .low = "1",
-	  .help = "per input port and VL" },
+	  .help = "per input port and VL; a packet is one of the MTU" },
 	{ "fabric.switch.output_buffer", SCHEMA_AMOUNT, SWITCH(output_buffer),
 	  .initial = "4 packets", .base = SCHEMA_SIZE,
 	  .choices = scn_packet_words, .low = "1",
@@ -148,8 +148,10 @@ const struct schema_row scenario_fields[] = {
 	  .initial = "auto", .choices = scn_grh_words,
 	  .help = "whether packets to groups have a GRH of 40 bytes beside "
 		  "that; auto: if overhead is 26" },
-	{ "fabric.packet.mtu", SCHEMA_UINT, FABRIC(mtu), .initial = "4096",
-	  .choices = scn_mtu_words, .help = "largest payload of a packet" },
+	{ "fabric.packet.mtu", SCHEMA_UINT, FABRIC(mtu), .initial = "auto",
+	  .word = "auto", .word_value = SCN_MTU_AUTO, .choices = scn_mtu_words,
+	  .help = "largest payload of a packet, and what \"packets\" of a "
+		  "buffer are; auto: the least MTU of the fabric's ports" },
 	{ "fabric.credits", SCHEMA_CHOICE, FABRIC(credits), .initial = "delay",
 	  .choices = scn_credit_words,
 	  .help = "flow-control updates cost only delay, or link time too" },
@@ -215,7 +217,8 @@ const struct schema_row scenario_fields[] = {
 		  "one of these is taken; never: there are none" },
 	{ "fabric.routing.adaptive.sls", SCHEMA_TEXT, ROUTING(adaptive.sls),
 	  .initial = "all", .joins = true,
-	  .help = "SLs that are routed so: 'all', or a list as 0,2-5" },
+	  .help = "SLs that are routed so: 'all', or a list as 0,2-5; those of "
+		  "classes that ask admission (DBTS, DB, PBE) never are" },
 	{ "fabric.reduction", SCHEMA_MAP,
 	  .help = "what switches reduce, for steps of jobs by 'in-network'" },
 	{ "fabric.reduction.trees", SCHEMA_UINT, FABRIC(reduction.trees),
@@ -273,8 +276,8 @@ const struct schema_row scenario_fields[] = {
 		  "first host's" },
 	{ "qos.sl2vl", SCHEMA_CUSTOM, QOS(sl2vl), .initial = "auto",
 	  .custom = &notation_sl2vl, .joins = true,
-	  .help = "the VL of each SL; auto: by the classes, else SL n on VL n "
-		  "modulo lanes" },
+	  .help = "the VL of each SL, or one VL for all; auto: by the kinds of "
+		  "classes, else SL n on VL n modulo lanes" },
 	{ "qos.classes", SCHEMA_LIST, QOS(classes), .count = QOS(n_classes),
 	  .item_size = sizeof(struct scn_class),
 	  .help = "names for service levels, and what they are worth" },
@@ -338,6 +341,14 @@ const struct schema_row scenario_fields[] = {
 	  .help = "which (NODE, NODE:PORT, name*, hosts, trunks)" },
 	{ "qos.ports[].lanes", SCHEMA_UINT, QPORT(lanes), .initial = "same",
 	  .word = "same", .high = "15", .help = "data VLs of the cable" },
+	{ "qos.ports[].sl2vl", SCHEMA_CUSTOM, QPORT(sl2vl), .initial = "auto",
+	  .custom = &notation_sl2vl, .joins = true,
+	  .help = "the VL of each SL of packets that leave by these ports, or "
+		  "one VL for all; auto: as everywhere" },
+	{ "qos.ports[].from", SCHEMA_TEXT, QPORT(from), .optional = true,
+	  .joins = true,
+	  .help = "input ports of the switch (or hosts behind them) whose "
+		  "packets sl2vl is for; otherwise it is for all" },
 	{ "qos.ports[].high", SCHEMA_CUSTOM, QPORT(high), .initial = "auto",
 	  .custom = &notation_vlarb, .joins = true,
 	  .help = "high-priority table; auto: as everywhere" },
@@ -594,5 +605,12 @@ const struct schema_row scenario_fields[] = {
 	  .help = "what each flow asks admission for, headers included, before "
 		  "it sends; none: nothing, or of a class that asks its rate "
 		  "in whole blocks and qos.admission.margin" },
+	{ "traffic[].deadline", SCHEMA_TIME, TRAFFIC(deadline),
+	  .initial = "none", .word = "none", .high = "1000s",
+	  .help = "latency that each packet (of a message: the last) must "
+		  "meet, in a class of kind DBTS or DB: a flow is admitted if "
+		  "its bound and those of all flows before it meet their "
+		  "deadlines; a late packet of an admitted flow misses a "
+		  "goal" },
 	{ .path = NULL, .rest = scenario_job_fields },
 };

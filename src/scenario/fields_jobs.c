@@ -50,6 +50,11 @@ const struct schema_row scenario_job_fields[] = {
 	{ "jobs[].sl", SCHEMA_UINT, JOB(sl), .initial = "auto", .word = "auto",
 	  .word_value = SCN_SL_AUTO, .high = "15",
 	  .help = "instead of a class; auto: the class's, or 0" },
+	{ "jobs[].reserve", SCHEMA_RATE, JOB(reserve), .initial = "none",
+	  .word = "none",
+	  .help = "payload that each host of the job may send to the others, "
+		  "and receive of them, as admission reserves it; for classes "
+		  "of kind DB" },
 	{ "jobs[].partition", SCHEMA_TEXT, JOB(partition), .optional = true,
 	  .help = "whose P_Key its packets have; absent: as traffic[].partition" },
 	{ "jobs[].repeat", SCHEMA_UINT, JOB(repeat), .initial = "1", .low = "1",

@@ -72,8 +72,9 @@ const struct schema_row scenario_run_fields[] = {
 		  "as it changes, or is fixed by the rate when it began" },
 	{ "congestion.units", SCHEMA_REAL, CC(units), .initial = "2",
 	  .low = "0.001", .high = "1000000",
-	  .help = "of PIPD, which depends on its unit: the lowest rate in it "
-		  "(of several, the least)" },
+	  .help = "of PIPD, which depends on its unit: the lowest rate of a "
+		  "flow in it (with congestion.rate_steps, or the row's own "
+		  "if that is lower)" },
 	{ "congestion.cct", SCHEMA_MAP, .shorthand = "table",
 	  .help = "InfiniBand's congestion control table" },
 	{ "congestion.cct.table", SCHEMA_CUSTOM, CC(cct), .initial = "straight",
@@ -209,5 +210,9 @@ const struct schema_row scenario_run_fields[] = {
 	  .word = "any", .word_value = SCN_ANY, .high = "100%",
 	  .help = "most share of the flows that asked for bandwidth and were "
 		  "refused" },
+	{ "goals[].broken", SCHEMA_UINT, GOAL(broken), .initial = "any",
+	  .word = "any", .word_value = SCN_UNLIMITED,
+	  .help = "most admitted connections whose promise is broken at some "
+		  "time" },
 	{ .path = NULL },
 };

@@ -151,6 +151,10 @@ static enum hd_status sl2vl_parse(const char *text, struct diag *d, void *out)
 		while (*at == ' ')
 			at++;
 		at = read_number(at, VL_MANAGEMENT, &map.table.vl[sl]);
+		if (at && *at == '\0' && sl == 0) {
+			memset(map.table.vl, map.table.vl[0], N_SLS);
+			break;
+		}
 		if (at && *at != (sl + 1 < N_SLS ? ',' : '\0'))
 			at = NULL;
 		if (at && sl + 1 < N_SLS)
@@ -160,8 +164,8 @@ static enum hd_status sl2vl_parse(const char *text, struct diag *d, void *out)
 		return diag_fail(
 			d, HD_ERR_INPUT,
 			"'%.80s' is not a map of SLs to VLs (expected "
-			"16 numbers 0 to 15, one for each SL; 15 drops "
-			"the SL)",
+			"16 numbers 0 to 15, one for each SL, or one for all; "
+			"15 drops the SL)",
 			text);
 	*(struct scn_sl2vl *)out = map;
 	return HD_OK;
@@ -180,7 +184,8 @@ static void sl2vl_print(const void *value, struct strbuf *out)
 }
 
 const struct schema_custom notation_sl2vl = {
-	.what = "16 VLs, one for each SL (e.g. 0,1,2,3,0,...), or 'auto'",
+	.what = "16 VLs, one for each SL (e.g. 0,1,2,3,0,...), one VL for all, "
+		"or 'auto'",
 	.size = sizeof(struct scn_sl2vl),
 	.parse = sl2vl_parse,
 	.print = sl2vl_print,

@@ -439,6 +439,24 @@ static enum hd_status walk_map(struct walk *w, const struct schema_row *parent,
 	return status;
 }
 
+/* libyaml takes surrogates here, which it refuses in files. */
+static enum hd_status check_encoding(const struct override *o, struct diag *d)
+{
+	const char *texts[] = { o->path, o->value };
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t at = utf8_find_invalid(texts[i]);
+
+		if (texts[i][at])
+			return diag_fail(
+				d, HD_ERR_USAGE,
+				"the %s is not UTF-8 at byte %zu (0x%02x)",
+				i ? "value" : "path", at + 1,
+				(unsigned char)texts[i][at]);
+	}
+	return HD_OK;
+}
+
 /* One of them; `d` has no file, for it is about no line of one. */
 static enum hd_status apply(const struct overrides *o, size_t number,
 			    const struct schema_row *table,
@@ -452,7 +470,8 @@ static enum hd_status apply(const struct overrides *o, size_t number,
 			  .rest = o->items[number].path,
 			  .d = &inner };
 
-	if (walk_map(&w, NULL, 1) == HD_OK)
+	if (check_encoding(w.o, &inner) == HD_OK &&
+	    walk_map(&w, NULL, 1) == HD_OK)
 		return HD_OK;
 	d->file = NULL;
 	return diag_fail(d, HD_ERR_USAGE, "%s: %s", w.o->label, inner.message);

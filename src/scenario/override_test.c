@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <iconv.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "scenario/scenario.h"
 
 #define HEAD "fabric:\n  topology: {kind: mesh, columns: 2, rows: 2}\n"
@@ -218,6 +220,132 @@ static void random_words_are_answered(void **state)
 	}
 }
 
+/* Up to `most` bytes: characters of all lengths, halves of UTF-16, any byte. */
+static void draw_bytes(struct rng *rng, size_t most, struct strbuf *out)
+{
+	static const char *const characters[] = {
+		"a",
+		"\"",
+		"\\",
+		"\n",
+		"\t",
+		"\x1b",
+		" ",
+		": ",
+		"\xc3\xb6",
+		"\xc2\x9b",
+		"\xe2\x82\xac",
+		"\xe2\x80\xa8",
+		"#",
+		"'",
+		"\xef\xbb\xbf",
+		"\xf0\x9f\x98\x80",
+	};
+
+	while (out->len < most && rng_below(rng, 12)) {
+		uint64_t kind = rng_below(rng, 40);
+
+		if (kind == 0)
+			strbuf_putc(out, (char)(1 + rng_below(rng, 255)));
+		else if (kind == 1)
+			strbuf_printf(out, "\xed%c%c",
+				      (int)(0x80 + rng_below(rng, 0x40)),
+				      (int)(0x80 + rng_below(rng, 0x40)));
+		else
+			strbuf_puts(out, characters[rng_below(rng, 16)]);
+	}
+}
+
+/* As the C library's converter has it. */
+static bool is_utf8(const char *text)
+{
+	char out[4096], *to = out, *from = (char *)text;
+	size_t left = strlen(text), room = sizeof(out);
+	iconv_t c = iconv_open("UTF-32LE", "UTF-8");
+
+	assert_true(c != (iconv_t)-1 && left * 4 <= room);
+	bool converts = iconv(c, &from, &left, &to, &room) != (size_t)-1;
+
+	iconv_close(c);
+	return converts;
+}
+
+/* What --explain writes is a scenario, which is explained in the same way. */
+static void check_explained(const char *explained, const char *title)
+{
+	static const char *const none[] = { NULL };
+	struct strbuf again = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+	struct scenario s = { 0 };
+
+	if (scenario_parse(explained, strlen(explained), "x.yaml", NULL, &d,
+			   &s) != HD_OK)
+		fail_msg("%s: %s", d.message, explained);
+	if (title)
+		assert_string_equal(s.title, title);
+	scenario_fini(&s);
+	assert_int_equal(apply(explained, none, &again), HD_OK);
+	assert_string_equal(explained, again.text);
+	strbuf_fini(&again);
+}
+
+/* Any bytes as a text, as a name, or as a path: UTF-8 alone is accepted. */
+static void accepted_bytes_can_be_explained_and_read_again(void **state)
+{
+	static const char *const fields[] = { "title", "traffic.0.name",
+					      "qos.classes" };
+	unsigned n_valid = 0, n = cases_of_run(600, 20000);
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, seed_of_run(11), 0);
+	for (unsigned i = 0; i < n; i++) {
+		struct strbuf bytes = STRBUF_INIT, set = STRBUF_INIT;
+		struct strbuf out = STRBUF_INIT;
+		const char *field = fields[i % 3];
+
+		draw_bytes(&rng, 60, &bytes);
+		strbuf_putc(&bytes, 'x'); /* an empty one takes it away */
+		if (i % 3 == 2)
+			strbuf_printf(&set, "qos.classes=[{name: \"%s\"}]",
+				      bytes.text);
+		else
+			strbuf_printf(&set, "%s=%s", field, bytes.text);
+		const char *const sets[] = { set.text, NULL };
+		enum hd_status status = apply(HEAD BODY, sets, &out);
+		bool valid = is_utf8(bytes.text);
+
+		if (valid ? i % 3 == 0 && status != HD_OK
+			  : status != HD_ERR_USAGE ||
+				    !strstr(out.text, "is not UTF-8 at byte"))
+			fail_msg("%s: %s", set.text, out.text);
+		if (status == HD_OK)
+			check_explained(out.text, i % 3 ? NULL : bytes.text);
+		n_valid += valid;
+		strbuf_fini(&bytes);
+		strbuf_fini(&set);
+		strbuf_fini(&out);
+	}
+	assert_true(n_valid > n / 4 && n_valid < n - n / 10);
+}
+
+static void paths_are_utf8(void **state)
+{
+	static const char *const paths[] = { "\xff=1", "run.\xff=1",
+					     "ti\xed\xa0\x80tle=x",
+					     "traffic.\x80.load=1%" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		const char *const sets[] = { paths[i], NULL };
+		struct strbuf line = STRBUF_INIT;
+
+		assert_int_equal(apply(HEAD BODY, sets, &line), HD_ERR_USAGE);
+		assert_non_null(strstr(line.text, "the path is not UTF-8"));
+		strbuf_fini(&line);
+	}
+}
+
 /* Every path that completion offers is one that --set knows. */
 static void offered_paths_are_known(void **state)
 {
@@ -287,6 +415,9 @@ int main(void)
 		cmocka_unit_test(overrides_are_as_if_they_were_written),
 		cmocka_unit_test(refusals_name_the_override_in_one_line),
 		cmocka_unit_test(random_words_are_answered),
+		cmocka_unit_test(
+			accepted_bytes_can_be_explained_and_read_again),
+		cmocka_unit_test(paths_are_utf8),
 		cmocka_unit_test(offered_paths_are_known),
 		cmocka_unit_test(
 			values_are_refused_alike_alone_and_in_mappings),

@@ -139,28 +139,42 @@ uint64_t scenario_overhead(const struct scenario *s,
 	return s->fabric.overhead + (group ? scenario_group_grh(s) : 0);
 }
 
+/* Before the fabric is known, the largest that there is. */
+static uint64_t mtu_of(const struct scenario *s)
+{
+	return s->fabric.mtu == SCN_MTU_AUTO ? TOPO_DEFAULT_MTU : s->fabric.mtu;
+}
+
+uint32_t scenario_packet_limit(const struct scenario *s)
+{
+	uint64_t headers = s->fabric.overhead + GRH_BYTES;
+
+	return (uint32_t)(mtu_of(s) +
+			  (headers > HEADER_ROOM ? headers : HEADER_ROOM));
+}
+
 uint64_t scenario_largest_packet(const struct scenario *s)
 {
-	uint64_t most = s->n_traffic && !s->n_jobs
-				? 0
-				: s->fabric.mtu + s->fabric.overhead;
+	uint64_t mtu = mtu_of(s);
+	uint64_t most =
+		s->n_traffic && !s->n_jobs ? 0 : mtu + s->fabric.overhead;
 
 	if (scenario_jobs_multicast(s))
 		most += GRH_BYTES;
 	if (scenario_jobs_over_rc(s))
-		most = s->fabric.mtu + MOST_OVERHEAD;
+		most = mtu + MOST_OVERHEAD;
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
 		uint64_t payload = t->kind == SIM_TRACE || t->payload_scv > 0
-					   ? s->fabric.mtu
+					   ? mtu
 					   : t->payload;
 
-		if (payload > s->fabric.mtu)
-			payload = s->fabric.mtu;
+		if (payload > mtu)
+			payload = mtu;
 		payload += scenario_overhead(s, t);
 		/* Queue pairs agree on an MTU, not on what they send. */
 		if (t->transport)
-			payload = s->fabric.mtu + MOST_OVERHEAD;
+			payload = mtu + MOST_OVERHEAD;
 		if (payload > most)
 			most = payload;
 	}
@@ -339,6 +353,11 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 				s, d, &q->ports[i].lanes,
 				"'%u' is none of 1, 2, 4, 8, 15",
 				(unsigned)lanes);
+		else if (q->ports[i].from && !q->ports[i].sl2vl.given)
+			status = scenario_refuse(
+				s, d, &q->ports[i].from,
+				"qos.ports[].from selects the input ports of a "
+				"map; add sl2vl");
 	}
 	return status;
 }
@@ -408,6 +427,27 @@ static bool is_paced(const struct scn_traffic *t)
 	return t->kind <= SIM_PARETO;
 }
 
+enum hd_status scenario_check_payloads(const struct scenario *s,
+				       const char *port, struct diag *d)
+{
+	for (size_t i = 0; i < s->n_traffic; i++) {
+		const struct scn_traffic *t = &s->traffic[i];
+		bool is_long = t->transport == SCN_RC ||
+			       t->transport == SCN_UC ||
+			       (t->kind == SIM_BURST && t->transport != SCN_UD);
+
+		if (is_long || t->payload <= mtu_of(s))
+			continue;
+		return scenario_refuse(
+			s, d, &t->payload,
+			"traffic '%s': a payload of %llu bytes is more than the MTU of %u%s%s (messages may be longer)",
+			t->name, (unsigned long long)t->payload,
+			(unsigned)mtu_of(s), port ? " of port " : "",
+			port ? port : "");
+	}
+	return HD_OK;
+}
+
 static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 				    const struct scn_traffic *t)
 {
@@ -420,16 +460,6 @@ static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 				       "traffic '%s' has both a rate and a "
 				       "load",
 				       t->name);
-	bool is_long = t->kind == SIM_BURST || t->transport == SCN_RC ||
-		       t->transport == SCN_UC;
-
-	if ((!is_long || t->transport == SCN_UD) && t->payload > s->fabric.mtu)
-		return scenario_refuse(
-			s, d, &t->payload,
-			"a payload of %llu bytes is more than the MTU of %u "
-			"(messages may be longer)",
-			(unsigned long long)t->payload,
-			(unsigned)s->fabric.mtu);
 	if (t->stop <= t->start)
 		return scenario_refuse(s, d, &t->stop,
 				       "traffic '%s' stops before it starts",
@@ -526,7 +556,7 @@ static bool asks_nothing(const struct scn_goal *g)
 	return !g->mean && !g->p50 && !g->p99 && !g->p999 && !g->max &&
 	       !g->delivered.num && !g->throughput.num && !g->fairness.num &&
 	       g->lost == SCN_UNLIMITED && g->blocking.num == SCN_ANY &&
-	       !g->completion && !g->slowdown.num;
+	       g->broken == SCN_UNLIMITED && !g->completion && !g->slowdown.num;
 }
 
 static enum hd_status check_goals(const struct scenario *s, struct diag *d)
@@ -591,6 +621,8 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 		status = check_manager(s, d);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
 		status = check_traffic(s, d, &s->traffic[i]);
+	if (status == HD_OK)
+		status = scenario_check_payloads(s, NULL, d);
 	if (status == HD_OK)
 		status = check_jobs(s, d);
 	if (status == HD_OK)

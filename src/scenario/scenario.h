@@ -110,6 +110,8 @@ struct scn_group {
 	enum mcast_method tree;
 };
 
+#define SCN_MTU_AUTO 0
+
 struct scn_fabric {
 	struct scn_topology topology;
 	char *without; /* cables that are not there; "none" */
@@ -124,7 +126,7 @@ struct scn_fabric {
 	uint64_t out_of_order; /* packets that rc keeps before their turn */
 	uint64_t overhead;
 	enum scn_grh multicast_grh; /* what multicast packets have more */
-	uint64_t mtu;
+	uint64_t mtu;               /* SCN_MTU_AUTO until the fabric is known */
 	enum sim_credits credits;
 	enum sim_arbiter arbiter;
 	struct scn_routing routing;
@@ -144,7 +146,7 @@ struct scn_vlarb {
 	struct vlarb_entry entries[VLARB_MAX];
 };
 
-/* Not given: SL n to VL n modulo the lanes. */
+/* Not given: by the kinds of classes, else SL n to VL n modulo the VLs. */
 struct scn_sl2vl {
 	bool given;
 	struct sl2vl table;
@@ -175,6 +177,8 @@ struct scn_admission {
 struct scn_qos_port {
 	char *ports;
 	uint64_t lanes; /* 0: as everywhere */
+	struct scn_sl2vl sl2vl;
+	char *from; /* input ports that sl2vl is for; NULL: all */
 	struct scn_vlarb high, low;
 	uint64_t high_limit; /* UINT64_MAX: as everywhere */
 };
@@ -327,6 +331,7 @@ struct scn_traffic {
 	unsigned control;       /* of scn_control_words */
 	uint64_t rate_steps;    /* 0: as congestion.rate_steps */
 	struct hd_rate reserve; /* asked of admission; 0: none */
+	hd_time deadline;       /* of each packet, asked likewise; 0: none */
 };
 
 /* A congestion control table; not given: a straight one. */
@@ -451,10 +456,11 @@ struct scn_job {
 	unsigned place; /* enum placement */
 	enum scn_rails rails;
 	enum scn_job_transport transport;
-	hd_time ack_timeout; /* of rc */
-	char *service;       /* a class, or NULL */
-	uint64_t sl;         /* or SCN_SL_AUTO */
-	char *partition;     /* NULL: the default one */
+	hd_time ack_timeout;    /* of rc */
+	char *service;          /* a class, or NULL */
+	uint64_t sl;            /* or SCN_SL_AUTO */
+	struct hd_rate reserve; /* of payload, per host; num 0: none */
+	char *partition;        /* NULL: the default one */
 	uint64_t repeat;
 	hd_time start;
 	struct scn_step *program;
@@ -479,6 +485,7 @@ struct scn_goal {
 	struct hd_ratio fairness;
 	uint64_t lost;            /* at most; SCN_UNLIMITED: not asked */
 	struct hd_ratio blocking; /* at most; num SCN_ANY: not asked */
+	uint64_t broken;          /* at most; SCN_UNLIMITED: not asked */
 };
 
 struct scenario {
@@ -594,8 +601,17 @@ uint16_t scenario_pkey(const struct scenario *s, const char *name);
 unsigned scenario_lanes(const struct scenario *s);
 /* Whether tables are made by admission: classes have kinds. */
 bool scenario_admits(const struct scenario *s);
+/* The class that has an SL, or NULL. */
+const struct scn_class *scenario_class_of_sl(const struct scenario *s,
+					     unsigned sl);
+/* Whether it is a class whose traffic asks admission (DBTS, DB, PBE). */
+bool scenario_class_asks(const struct scn_class *c);
 /* Whether flows of the row ask for bandwidth. */
 bool scenario_asks(const struct scenario *s, const struct scn_traffic *t);
+/* SLs of classes whose bandwidth is promised: DBTS and DB. */
+uint16_t scenario_promised_sls(const struct scenario *s);
+/* SLs that congestion control holds for: what is promised is not slowed. */
+uint16_t scenario_controlled_sls(const struct scenario *s);
 /* Blocks of a class in the tables; 0 for those that admission gives. */
 uint64_t scenario_weight(const struct scn_class *c);
 /* What its class or its sl say. */
@@ -607,5 +623,17 @@ uint64_t scenario_overhead(const struct scenario *s,
 			   const struct scn_traffic *t);
 /* Bytes of the largest packet any traffic sends (or could), with headers. */
 uint64_t scenario_largest_packet(const struct scenario *s);
+/*
+ * Bytes of the largest packet that the fabric can carry (T1): the MTU and the
+ * headers of any packet. Traffic and jobs do not change it.
+ */
+uint32_t scenario_packet_limit(const struct scenario *s);
+/*
+ * Refuses rows whose packets are larger than the MTU; `port` names the port
+ * that has it, or is NULL.
+ */
+HD_MUST_CHECK enum hd_status scenario_check_payloads(const struct scenario *s,
+						     const char *port,
+						     struct diag *d);
 
 #endif

@@ -88,7 +88,11 @@ static const struct {
 	  "x.yaml:3:14: qos.lanes: '3' is none of 1, 2, 4, 8, 15" },
 	{ HEAD "qos: {sl2vl: [0, 1, 2, 3]}\n" BODY,
 	  "x.yaml:3:14: qos.sl2vl: '0,1,2,3' is not a map of SLs to VLs "
-	  "(expected 16 numbers 0 to 15, one for each SL; 15 drops the SL)" },
+	  "(expected 16 numbers 0 to 15, one for each SL, or one for all; 15 "
+	  "drops the SL)" },
+	{ HEAD "qos: {ports: [{ports: trunks, from: hosts}]}\n" BODY,
+	  "x.yaml:3:37: qos.ports[].from selects the input ports of a map; add "
+	  "sl2vl" },
 	{ HEAD
 	  "qos: {lanes: 4, sl2vl: '0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0'}\n" BODY,
 	  "x.yaml:3:24: SL 11 goes to VL 9, which is not in operation; "
@@ -151,8 +155,8 @@ static const struct {
 	  "x.yaml:3:70: 'destination' has no meaning when traffic[].pattern "
 	  "is tornado" },
 	{ HEAD "traffic: [{name: a, kind: saturating, payload: 8KiB}]\n",
-	  "x.yaml:3:48: a payload of 8192 bytes is more than the MTU of 4096 "
-	  "(messages may be longer)" },
+	  "x.yaml:3:48: traffic 'a': a payload of 8192 bytes is more than the "
+	  "MTU of 4096 (messages may be longer)" },
 	{ HEAD "traffic: [{name: a, kind: saturating, start: 2us, stop: "
 	       "1us}]\n",
 	  "x.yaml:3:57: traffic 'a' stops before it starts" },

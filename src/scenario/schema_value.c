@@ -270,6 +270,8 @@ static enum hd_status check_range(const struct schema_row *f, const char *text,
 static enum hd_status check_set(const struct schema_row *f, const char *text,
 				struct diag *d)
 {
+	if (f->word && strcmp(f->word, text) == 0)
+		return HD_OK;
 	for (size_t i = 0; f->choices[i]; i++) {
 		if (strcmp(f->choices[i], text) == 0)
 			return HD_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "serve/archive.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -9,7 +8,6 @@
 
 struct archive {
 	const char *path;
-	pthread_mutex_t lock; /* one page at a time: they are large */
 };
 
 static enum hd_status put_page(const struct archive *a, struct strbuf *out,
@@ -37,7 +35,6 @@ enum hd_status archive_new(const char *path, struct diag *d,
 	struct strbuf page = STRBUF_INIT;
 
 	a->path = path;
-	pthread_mutex_init(&a->lock, NULL);
 	enum hd_status status = put_page(a, &page, d);
 
 	strbuf_fini(&page);
@@ -50,7 +47,6 @@ enum hd_status archive_new(const char *path, struct diag *d,
 
 void archive_free(struct archive *a)
 {
-	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
 
@@ -65,11 +61,7 @@ void archive_answer(void *context, const struct request *r, struct reply *out)
 		reply_refuse(out, &d);
 		return;
 	}
-	pthread_mutex_lock(&a->lock);
-	enum hd_status status = put_page(a, &out->body, &d);
-
-	pthread_mutex_unlock(&a->lock);
 	out->type = "text/html; charset=utf-8";
-	if (status != HD_OK)
+	if (put_page(a, &out->body, &d) != HD_OK)
 		reply_refuse(out, &d);
 }

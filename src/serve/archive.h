@@ -5,7 +5,7 @@
 /* The runs of a database, as a page that is made anew whenever it is asked
  * for. */
 
-#include "serve/server.h"
+#include "serve/asks.h"
 
 struct archive;
 
@@ -15,6 +15,6 @@ HD_MUST_CHECK enum hd_status archive_new(const char *path, struct diag *d,
 void archive_free(struct archive *a);
 
 /* Of all requests it answers that for the page. */
-server_answer_fn archive_answer;
+asks_answer_fn archive_answer;
 
 #endif

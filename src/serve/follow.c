@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "serve/follow.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -13,29 +13,40 @@
 #include "serve/follow_parts.h"
 #include "serve/prometheus.h"
 
-#define SLICE   0.1 /* seconds that it may compute before it looks up */
-#define A_WHILE 120 /* seconds that somebody waits for an answer */
-#define WATCHED 60  /* seconds that a run takes if nobody says otherwise */
+#define SLICE   0.1  /* seconds that it may compute before it answers */
+#define TICK    0.02 /* seconds that it waits for its time to come */
+#define WATCHED 60   /* seconds that a run takes if nothing else is asked for */
 
-/* One who waits for an answer. */
-struct ask {
-	const struct request *request;
-	struct reply *reply;
-	bool is_taken, is_done;
-	struct ask *next;
+/*
+ * A change or a restart that is under way: a run of the fields `next` is made
+ * and brought to where ours is, in a thread of its own. Ours waits there, and
+ * can be looked at meanwhile.
+ */
+struct follow_change {
+	struct follow *of;
+	struct ask *ask;
+	struct overrides next;
+	struct strbuf words; /* what it is; "": a restart */
+	hd_time at, now;     /* from when on it holds, and where ours is */
+	struct simulation *run;
+	struct diag d;
+	pthread_t thread;
+	bool is_done, is_given_up; /* between threads */
 };
 
 /* ---- making a run -------------------------------------------------------- */
 
-/* Runs on while nobody asks and the slice is not over. */
+/* Computes while nothing is asked and the slice is not over. A change is
+ * computed to its end, in a thread of its own. */
 static bool look_up(void *context, const struct sim_progress *p)
 {
 	const struct follow *s = context;
 
 	(void)p;
-	return s->is_replaying ||
-	       (!__atomic_load_n(&s->attention, __ATOMIC_RELAXED) &&
-		clock_seconds() < s->slice_ends);
+	if (s->change)
+		return !__atomic_load_n(&s->change->is_given_up,
+					__ATOMIC_RELAXED);
+	return !asks_wait(s->asks) && clock_seconds() < s->slice_ends;
 }
 
 /* A run of the scenario with these fields, at its beginning. */
@@ -83,18 +94,10 @@ enum hd_status follow_new(const char *path, const struct overrides *overrides,
 	struct simulation *run = NULL;
 
 	s->text = (struct strbuf)STRBUF_INIT;
-	s->state = (struct strbuf)STRBUF_INIT;
+	s->later_last = &s->later;
 	s->file = path;
 	s->is_paused = o->paused;
 	overrides_copy(overrides, &s->overrides);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_t monotonic;
-
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->asked, &monotonic);
-	pthread_cond_init(&s->answered, &monotonic);
-	pthread_condattr_destroy(&monotonic);
 	enum hd_status status = file_read(path, SCENARIO_LIMIT, d, &s->text);
 
 	if (status == HD_OK)
@@ -124,10 +127,6 @@ void follow_free(struct follow *s)
 	free(s->down);
 	overrides_fini(&s->overrides);
 	strbuf_fini(&s->text);
-	strbuf_fini(&s->state);
-	pthread_mutex_destroy(&s->lock);
-	pthread_cond_destroy(&s->asked);
-	pthread_cond_destroy(&s->answered);
 	free(s);
 }
 
@@ -138,45 +137,28 @@ const struct simulation *follow_simulation(const struct follow *s)
 
 bool follow_has_ended(const struct follow *s)
 {
-	return s->has_begun && simulation_state(s->run) != SIM_PAUSED;
+	return simulation_state(s->run) != SIM_PAUSED;
 }
 
 /* ---- changing it --------------------------------------------------------- */
 
-/* The same as before up to `now`, whatever changes after it. */
-static enum hd_status replay(struct follow *s, struct simulation *run,
-			     hd_time now, struct diag *d)
+static void *compute_change(void *context)
 {
-	enum hd_status status = HD_OK;
+	struct follow_change *c = context;
+	struct simulation *run = NULL;
+	enum hd_status status = make(c->of, &c->next, &c->d, &run);
 
-	pthread_mutex_lock(&s->lock);
-	s->is_replaying = true;
-	pthread_mutex_unlock(&s->lock);
-	if (now)
-		status = simulation_advance(run, now, d);
-	pthread_mutex_lock(&s->lock);
-	s->is_replaying = false;
-	pthread_mutex_unlock(&s->lock);
-	return status;
-}
-
-/* Makes the run of these fields, and brings it to where ours is. */
-static enum hd_status remake(struct follow *s, const struct overrides *o,
-			     hd_time now, struct diag *d)
-{
-	struct simulation *next;
-	enum hd_status status = make(s, o, d, &next);
-
-	if (status != HD_OK)
-		return status;
-	status = replay(s, next, now, d);
-	if (status != HD_OK) {
-		simulation_free(next);
-		return status;
-	}
-	take_over(s, next);
-	s->has_begun = now > 0;
-	return HD_OK;
+	if (status == HD_OK && c->now)
+		status = simulation_advance(run, c->now, &c->d);
+	if (status == HD_OK && simulation_is_stopped(run))
+		status = diag_fail(&c->d, HD_ERR_ENV, "the server ends");
+	if (status == HD_OK)
+		c->run = run;
+	else if (run)
+		simulation_free(run);
+	__atomic_store_n(&c->is_done, true, __ATOMIC_RELEASE);
+	asks_wake(c->of->asks);
+	return NULL;
 }
 
 static void note(struct follow *s, hd_time at, struct strbuf *words)
@@ -187,35 +169,105 @@ static void note(struct follow *s, hd_time at, struct strbuf *words)
 		(struct follow_note){ at, strbuf_detach(words) };
 }
 
-static enum hd_status change(struct follow *s, const struct change *c,
-			     struct diag *d)
+static void change_free(struct follow_change *c)
 {
-	hd_time now = sim_now(simulation_sim(s->run));
-	/* What happens now has happened: from the next nanosecond on. */
-	hd_time at = (now / HD_NS + 1) * HD_NS;
-	struct overrides next = { .items = NULL };
-	struct strbuf words = STRBUF_INIT;
+	overrides_fini(&c->next);
+	strbuf_fini(&c->words);
+	free(c);
+}
 
+/* Its thread has ended: the new run takes the place of ours, or the request is
+ * refused. */
+static void change_end(struct follow *s)
+{
+	struct follow_change *c = s->change;
+	bool is_change = c->words.len > 0;
+
+	pthread_join(c->thread, NULL);
+	s->change = NULL;
+	if (c->run) {
+		struct overrides old = s->overrides;
+
+		take_over(s, c->run);
+		s->overrides = c->next;
+		c->next = old;
+		if (is_change)
+			note(s, c->at, &c->words);
+	} else {
+		/* The request is well formed, and the scenario refuses it. */
+		if (is_change && c->d.status != HD_ERR_ENV)
+			c->d.status = HD_ERR_RANGE;
+		reply_refuse(&c->ask->reply, &c->d);
+	}
+	asks_answer(c->ask);
+	change_free(c);
+}
+
+/* What is to be computed; `d` says why if it cannot be. */
+static enum hd_status change_prepare(struct follow *s, struct follow_change *c,
+				     struct diag *d)
+{
+	const struct request *r = &c->ask->request;
+
+	overrides_copy(&s->overrides, &c->next);
+	if (r->kind == REQUEST_RESTART)
+		return HD_OK;
 	if (follow_has_ended(s))
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "the run has ended: restart it to change it");
-	overrides_copy(&s->overrides, &next);
-	enum hd_status status =
-		change_put(c, simulation_fabric(s->run), at, &next, &words, d);
+	c->now = sim_now(simulation_sim(s->run));
+	/* What happens now has happened: from the next nanosecond on. */
+	c->at = (c->now / HD_NS + 1) * HD_NS;
+	return change_put(&r->change, simulation_fabric(s->run), c->at,
+			  &c->next, &c->words, d);
+}
 
-	/* What the scenario refuses is well asked, and not possible. */
-	if (status == HD_OK && remake(s, &next, now, d) != HD_OK)
-		status = d->status = HD_ERR_RANGE;
-	if (status == HD_OK) {
-		struct overrides old = s->overrides;
+static void change_begin(struct follow *s, struct ask *a)
+{
+	struct follow_change *c = hd_alloc(1, sizeof(*c));
+	struct diag d = { .status = HD_OK };
 
-		s->overrides = next;
-		next = old;
-		note(s, at, &words);
+	c->of = s;
+	c->ask = a;
+	c->words = (struct strbuf)STRBUF_INIT;
+	s->pace_from = 0;
+	if (a->request.kind == REQUEST_RESTART)
+		s->step_to = 0;
+	enum hd_status status = change_prepare(s, c, &d);
+
+	s->change = status == HD_OK ? c : NULL;
+	if (status == HD_OK &&
+	    pthread_create(&c->thread, NULL, compute_change, c) != 0) {
+		s->change = NULL;
+		status = diag_fail(&d, HD_ERR_ENV, "no thread can be started");
 	}
-	overrides_fini(&next);
-	strbuf_fini(&words);
-	return status;
+	if (status == HD_OK)
+		return;
+	reply_refuse(&a->reply, &d);
+	asks_answer(a);
+	change_free(c);
+}
+
+/* One after the other, in the order in which they came. */
+static void change_later(struct follow *s, struct ask *a)
+{
+	a->next = NULL;
+	*s->later_last = a;
+	s->later_last = &a->next;
+}
+
+static void changes_go_on(struct follow *s)
+{
+	if (s->change && __atomic_load_n(&s->change->is_done, __ATOMIC_ACQUIRE))
+		change_end(s);
+	while (!s->change && s->later) {
+		struct ask *a = s->later;
+
+		s->later = a->next;
+		if (!s->later)
+			s->later_last = &s->later;
+		change_begin(s, a);
+	}
 }
 
 /* ---- answers ------------------------------------------------------------- */
@@ -236,9 +288,8 @@ static enum hd_status put_report(const struct follow *s, struct strbuf *out,
 	return status;
 }
 
-/* What something is sent as; NULL: it is done, and there is nothing to send. */
+/* What something is sent as; NULL: plain text. */
 static const char *const types[] = {
-	[REQUEST_PAGE] = "text/html; charset=utf-8",
 	[REQUEST_FABRIC] = "application/json",
 	[REQUEST_STATE] = "application/json",
 	[REQUEST_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
@@ -247,8 +298,7 @@ static const char *const types[] = {
 	[REQUEST_CHANGE] = NULL,
 };
 
-static enum hd_status steer(struct follow *s, const struct request *r,
-			    struct diag *d)
+static void steer(struct follow *s, const struct request *r)
 {
 	hd_time now = sim_now(simulation_sim(s->run));
 
@@ -258,33 +308,24 @@ static enum hd_status steer(struct follow *s, const struct request *r,
 		s->is_paused = true;
 		s->step_to = r->time < HD_TIME_NEVER - now ? now + r->time
 							   : HD_TIME_NEVER;
-		return HD_OK;
+		break;
 	case REQUEST_SPEED:
 		s->speed = r->time;
-		return HD_OK;
-	case REQUEST_RESTART:
-		s->step_to = 0;
-		return remake(s, &s->overrides, 0, d);
-	case REQUEST_CHANGE:
-		return change(s, &r->change, d);
+		break;
 	default:
 		s->is_paused = r->kind == REQUEST_PAUSE;
 		s->step_to = 0;
-		return HD_OK;
 	}
 }
 
-/* Answers one request at once. */
-static void follow_do(struct follow *s, const struct request *r,
-		      struct reply *out)
+static void answer_now(struct follow *s, const struct request *r,
+		       struct reply *out)
 {
 	struct diag d = { .status = HD_OK };
-	enum hd_status status = HD_OK;
 
-	out->type = types[r->kind];
-	if (r->kind == REQUEST_PAGE)
-		status = reply_page(out, &d);
-	else if (r->kind == REQUEST_FABRIC)
+	if (types[r->kind])
+		out->type = types[r->kind];
+	if (r->kind == REQUEST_FABRIC)
 		follow_put_fabric(s, &out->body);
 	else if (r->kind == REQUEST_STATE)
 		follow_put_state(s, &out->body);
@@ -292,110 +333,38 @@ static void follow_do(struct follow *s, const struct request *r,
 		prometheus_print(s->run, follow_down(s), &out->body);
 	else if (r->kind == REQUEST_SCENARIO)
 		follow_scenario(s, &out->body);
-	else if (r->kind == REQUEST_REPORT)
-		status = put_report(s, &out->body, &d);
-	else
-		status = steer(s, r, &d);
-	if (!out->type)
-		out->type = "text/plain; charset=utf-8";
-	if (status != HD_OK)
+	else if (r->kind != REQUEST_REPORT)
+		steer(s, r);
+	else if (put_report(s, &out->body, &d) != HD_OK)
 		reply_refuse(out, &d);
 }
 
-/* ---- between threads ----------------------------------------------------- */
-
-static struct timespec in_a_while(double seconds)
+/* A change takes as long as the run so far; all else is answered at once. */
+static void answer(struct follow *s, struct ask *a)
 {
-	double until = clock_seconds() + seconds;
-	struct timespec t = { .tv_sec = (time_t)until };
-
-	t.tv_nsec = (long)((until - (double)t.tv_sec) * 1e9);
-	return t;
-}
-
-/* The last one is not older than the run that is computed again. */
-static bool answer_from_before(struct follow *s, const struct request *r,
-			       struct reply *out)
-{
-	if (r->kind != REQUEST_STATE || !s->is_replaying || !s->state.len)
-		return false;
-	out->type = types[REQUEST_STATE];
-	strbuf_add(&out->body, s->state.text, s->state.len);
-	return true;
-}
-
-static void forget(struct follow *s, struct ask *a)
-{
-	struct ask **at = &s->asks;
-
-	while (*at && *at != a)
-		at = &(*at)->next;
-	if (*at)
-		*at = a->next;
-}
-
-void follow_answer(void *context, const struct request *r, struct reply *out)
-{
-	struct follow *s = context;
-	struct ask mine = { .request = r, .reply = out };
-	const struct timespec until = in_a_while(A_WHILE);
-	bool is_late = false;
-
-	pthread_mutex_lock(&s->lock);
-	if (answer_from_before(s, r, out)) {
-		pthread_mutex_unlock(&s->lock);
+	if (a->request.kind == REQUEST_CHANGE ||
+	    a->request.kind == REQUEST_RESTART) {
+		change_later(s, a);
+		changes_go_on(s);
 		return;
 	}
-	struct ask **last = &s->asks;
-
-	while (*last)
-		last = &(*last)->next;
-	*last = &mine;
-	__atomic_store_n(&s->attention, true, __ATOMIC_RELAXED);
-	pthread_cond_signal(&s->asked);
-	while (!mine.is_done && !(is_late && !mine.is_taken))
-		is_late = pthread_cond_timedwait(&s->answered, &s->lock,
-						 &until) != 0;
-	if (!mine.is_done) {
-		forget(s, &mine);
-		out->status = 503;
-		strbuf_puts(&out->body, "the run is busy\n");
-	}
-	pthread_mutex_unlock(&s->lock);
+	answer_now(s, &a->request, &a->reply);
+	asks_answer(a);
 }
 
-/* With the lock held. */
-static void answer_all(struct follow *s)
-{
-	while (s->asks) {
-		struct ask *a = s->asks;
-
-		s->asks = a->next;
-		a->is_taken = true;
-		pthread_mutex_unlock(&s->lock);
-		follow_do(s, a->request, a->reply);
-		pthread_mutex_lock(&s->lock);
-		if (a->request->kind == REQUEST_STATE) {
-			strbuf_clear(&s->state);
-			strbuf_add(&s->state, a->reply->body.text,
-				   a->reply->body.len);
-		}
-		a->is_done = true;
-		pthread_cond_broadcast(&s->answered);
-	}
-	__atomic_store_n(&s->attention, false, __ATOMIC_RELAXED);
-}
+/* ---- running ------------------------------------------------------------- */
 
 /* Until when to compute now; not beyond `now`: there is nothing to do. */
 static hd_time goal_of(struct follow *s, hd_time now)
 {
-	if (follow_has_ended(s))
+	if (simulation_is_over(s->run) || s->change)
 		return now;
 	if (s->step_to > now)
 		return s->step_to;
 	if (s->is_paused)
 		return now;
-	if (!s->speed)
+	/* How long jobs take by themselves has no time of this run. */
+	if (!s->speed || follow_has_ended(s))
 		return HD_TIME_NEVER;
 	if (s->pace_from == 0) {
 		s->pace_from = clock_seconds();
@@ -409,37 +378,50 @@ static hd_time goal_of(struct follow *s, hd_time now)
 	return s->pace_now + (hd_time)due;
 }
 
-void follow_run(struct follow *s)
+/* Whether time alone brings something to do. */
+static bool is_paced(const struct follow *s)
 {
-	pthread_mutex_lock(&s->lock);
-	while (!s->is_over) {
-		answer_all(s);
-		hd_time now = sim_now(simulation_sim(s->run));
-		hd_time until = goal_of(s, now);
-		struct diag d = { .status = HD_OK };
-
-		if (until <= now) {
-			const struct timespec soon = in_a_while(0.02);
-
-			pthread_cond_timedwait(&s->asked, &s->lock, &soon);
-			continue;
-		}
-		s->slice_ends = clock_seconds() + SLICE;
-		pthread_mutex_unlock(&s->lock);
-		s->has_begun = true;
-		if (simulation_advance(s->run, until, &d) != HD_OK)
-			memcpy(s->failure, d.message, sizeof(s->failure));
-		pthread_mutex_lock(&s->lock);
-	}
-	answer_all(s);
-	pthread_mutex_unlock(&s->lock);
+	return !simulation_is_over(s->run) && !s->change && !s->is_paused;
 }
 
-void follow_end(struct follow *s)
+static void compute(struct follow *s)
 {
-	pthread_mutex_lock(&s->lock);
-	s->is_over = true;
-	__atomic_store_n(&s->attention, true, __ATOMIC_RELAXED);
-	pthread_cond_signal(&s->asked);
-	pthread_mutex_unlock(&s->lock);
+	hd_time now = sim_now(simulation_sim(s->run));
+	hd_time until = goal_of(s, now);
+	struct diag d = { .status = HD_OK };
+	struct ask *a;
+
+	if (until <= now) {
+		a = asks_take(s->asks, is_paced(s) ? TICK : HUGE_VAL);
+		if (a)
+			answer(s, a);
+		return;
+	}
+	s->slice_ends = clock_seconds() + SLICE;
+	if (simulation_advance(s->run, until, &d) != HD_OK)
+		memcpy(s->failure, d.message, sizeof(s->failure));
+}
+
+void follow_run(struct follow *s, struct asks *asks)
+{
+	struct ask *a;
+
+	s->asks = asks;
+	while (!asks_are_closed(asks)) {
+		while ((a = asks_take(asks, 0)))
+			answer(s, a);
+		changes_go_on(s);
+		compute(s);
+	}
+	/* Who asked for a change gets an answer, too. */
+	if (s->change) {
+		__atomic_store_n(&s->change->is_given_up, true,
+				 __ATOMIC_RELAXED);
+		change_end(s);
+	}
+	for (a = s->later; a; a = s->later) {
+		s->later = a->next;
+		asks_put(asks, a);
+	}
+	s->later_last = &s->later;
 }

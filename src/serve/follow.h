@@ -6,19 +6,20 @@
  * A run that is followed and changed while it goes on.
  *
  *	follow_new(path, &overrides, &options, &d, &s);
- *	server_start(..., follow_answer, s, ...);
- *	follow_run(s);                        until follow_end
+ *	server_start(..., asks, ...);
+ *	follow_run(s, asks);                  until asks_close
  *
- * One thread computes (follow_run); others ask (follow_answer) and wait until
- * it has come to the end of an instant and answers. A change becomes a field of
- * the scenario (change.h): the run is made anew from it, computed again to
- * where it was, and goes on. What was seen until then stays as it was, since
- * nothing before the change depends on it; and what follow_scenario gives is,
- * run by `heddle sim`, this run to the bit.
+ * One thread computes and answers requests (follow_run), between two instants
+ * of the run. A change becomes a field of the scenario (change.h): another
+ * thread makes the run anew from it and computes it again to where it was;
+ * meanwhile ours waits, and all requests but further changes are answered from
+ * it. What was seen until then stays as it was, since nothing before the change
+ * depends on it; and what follow_scenario gives is, run by `heddle sim`, this
+ * run to the bit.
  */
 
 #include "lib/simulation.h"
-#include "serve/server.h"
+#include "serve/asks.h"
 
 struct follow_options {
 	bool paused;   /* to begin with */
@@ -34,12 +35,8 @@ HD_MUST_CHECK enum hd_status follow_new(const char *path,
 					struct diag *d, struct follow **out);
 void follow_free(struct follow *s);
 
-/* Computes and answers until follow_end is called, by whomever. */
-void follow_run(struct follow *s);
-void follow_end(struct follow *s);
-
-/* A server_answer_fn: from any thread but the one in follow_run. */
-server_answer_fn follow_answer;
+/* Computes and answers until the queue is closed. */
+void follow_run(struct follow *s, struct asks *asks);
 
 /* ---- in the thread that computes; for tests ------------------------------ */
 

@@ -4,8 +4,6 @@
 
 /* What follow.c and snapshot.c know of a run that is followed. Internal. */
 
-#include <pthread.h>
-
 #include "serve/follow.h"
 
 /* A change that was made. */
@@ -21,17 +19,16 @@ struct follow_link {
 	double used_time, wait_time;
 };
 
-struct ask;
+struct follow_change;
 
+/* All of it is of the thread that computes. */
 struct follow {
-	/* Of the thread that computes. */
 	struct strbuf text; /* of the scenario */
 	const char *file;
 	struct overrides overrides; /* of the command line, and all changes */
 	struct follow_note *notes;
 	size_t n_notes, notes_cap;
 	struct simulation *run;
-	bool has_begun;
 	char failure[480]; /* why it ended early, or "" */
 	unsigned version;  /* raised when the run is made anew */
 	bool is_paused;
@@ -44,16 +41,12 @@ struct follow {
 	hd_time looked_at;         /* of the measured time */
 	bool *down;
 
-	/* Between threads. */
-	pthread_mutex_t lock;
-	pthread_cond_t asked, answered;
-	struct ask *asks;
-	bool attention; /* somebody asks; read without the lock */
-	bool is_over;
-	bool is_replaying;
-	struct strbuf state; /* what was last said of it */
+	struct asks *asks;               /* while it runs */
+	struct follow_change *change;    /* that is computed, or NULL */
+	struct ask *later, **later_last; /* changes that wait for it */
 };
 
+/* Its simulated time is over; there may be more to compute. */
 bool follow_has_ended(const struct follow *s);
 
 /* ---- snapshot.c ---------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "serve/request.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
 
 struct asked {
@@ -154,21 +156,30 @@ bool request_same(const char *given, const char *secret)
 	return differ == 0;
 }
 
+bool request_is_loopback(const char *address, int family)
+{
+	struct in6_addr bytes; /* large enough for both */
+
+	if (inet_pton(family, address, &bytes) != 1)
+		return false;
+	return family == AF_INET ? bytes.s6_addr[0] == 127
+				 : IN6_IS_ADDR_LOOPBACK(&bytes);
+}
+
 bool request_is_local(const char *host)
 {
-	static const char *const names[] = { "localhost", "127.0.0.1",
-					     "[::1]" };
+	const bool bracket = *host == '[';
+	char name[64];
+	size_t len = strcspn(host + bracket, bracket ? "]" : ":");
+	const char *rest = host + bracket + len;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t len = strlen(names[i]);
-
-		if (strncmp(host, names[i], len) != 0)
-			continue;
-		const char *rest = host + len;
-
-		if (!*rest || (*rest == ':' && strspn(rest + 1, "0123456789") ==
-						       strlen(rest + 1)))
-			return true;
-	}
-	return false;
+	if (len >= sizeof(name) || (bracket && *rest++ != ']') ||
+	    (*rest && (*rest != ':' ||
+		       strspn(rest + 1, "0123456789") != strlen(rest + 1))))
+		return false;
+	memcpy(name, host + bracket, len);
+	name[len] = '\0';
+	return bracket ? request_is_loopback(name, AF_INET6)
+		       : strcmp(name, "localhost") == 0 ||
+				 request_is_loopback(name, AF_INET);
 }

@@ -44,7 +44,9 @@ HD_MUST_CHECK enum hd_status request_parse(const char *method, const char *path,
 
 /* Whether two texts are the same, in a time that depends on neither. */
 bool request_same(const char *given, const char *secret);
-/* Whether "localhost:80", "127.0.0.1" or "[::1]:8000" names this machine. */
+/* Whether a number of AF_INET or AF_INET6 is this machine's: 127.*, ::1. */
+bool request_is_loopback(const char *address, int family);
+/* Whether "localhost:80", "127.0.0.2" or "[::1]:8000" names this machine. */
 bool request_is_local(const char *host);
 
 #endif

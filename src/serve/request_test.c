@@ -113,14 +113,22 @@ static void what_makes_no_sense_is_refused(void **state)
 
 static void names_of_this_machine_are_known(void **state)
 {
-	static const char *const ours[] = { "localhost", "localhost:80",
+	static const char *const ours[] = { "localhost",      "localhost:80",
 					    "127.0.0.1:8737", "[::1]:1",
-					    "[::1]" };
-	static const char *const others[] = {
-		"",          "localhost.evil.org", "127.0.0.1.evil.org",
-		"evil.org",  "localhost:80:80",    "localhost:8o",
-		"127.0.0.12"
-	};
+					    "[::1]",          "127.0.0.2:1",
+					    "127.255.255.254" };
+	static const char *const others[] = { "",
+					      "localhost.evil.org",
+					      "127.0.0.1.evil.org",
+					      "evil.org",
+					      "localhost:80:80",
+					      "localhost:8o",
+					      "127.0.0.256",
+					      "128.0.0.1",
+					      "::1",
+					      "[::1",
+					      "[::2]",
+					      "127.1.evil" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
@@ -148,13 +156,15 @@ static void places_are_an_address_and_a_port(void **state)
 	} places[] = {
 		{ "127.0.0.1", "127.0.0.1", 0 },
 		{ "127.0.0.1:80", "127.0.0.1", 80 },
-		{ "localhost:65535", "localhost", 65535 },
+		{ "127.0.0.2:65535", "127.0.0.2", 65535 },
 		{ "::1", "::1", 0 },
 		{ "[::1]", "::1", 0 },
 		{ "[fe80::2]:8080", "fe80::2", 8080 },
-		{ "localhost:65536", NULL, 0 },
-		{ "localhost:http", NULL, 0 },
-		{ "localhost:", NULL, 0 },
+		{ "127.0.0.1:65536", NULL, 0 },
+		{ "127.0.0.1:http", NULL, 0 },
+		{ "127.0.0.1:", NULL, 0 },
+		{ "localhost", NULL, 0 },
+		{ "300.0.0.1", NULL, 0 },
 		{ "[::1", NULL, 0 },
 		{ "[::1]80", NULL, 0 },
 		{ "[::1]:", NULL, 0 },

@@ -2,6 +2,7 @@
 #include "serve/server.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -15,41 +16,28 @@
 #include "report/page_template.h"
 #include "serve/prometheus.h"
 
-#define THREADS      4
-#define CONNECTIONS  64
+#define THREADS      2 /* none of them waits for an answer */
+#define CONNECTIONS  512
 #define IDLE_SECONDS 60
 #define TOKEN_LIMIT  256
 #define MEMORY       ((size_t)32 << 10) /* of a connection, headers included */
 
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
 struct server {
 	struct server_options options;
 	struct MHD_Daemon *daemon;
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} at;
+	union address at;
 	uint16_t port;
 	uint64_t scrapes; /* answers to Prometheus; of all threads */
 };
 
-void reply_refuse(struct reply *out, const struct diag *d)
-{
-	static const unsigned statuses[] = {
-		[HD_ERR_INPUT] = 400, [HD_ERR_RANGE] = 422,
-		[HD_ERR_FULL] = 422,  [HD_ERR_NOT_FOUND] = 404,
-		[HD_ERR_UNFIT] = 409, [HD_ERR_IO] = 500,
-		[HD_ERR_ENV] = 503,   [HD_ERR_USAGE] = 405,
-	};
-
-	out->status = statuses[d->status];
-	out->type = "text/plain; charset=utf-8";
-	strbuf_clear(&out->body);
-	strbuf_puts(&out->body, d->message);
-	strbuf_putc(&out->body, '\n');
-}
-
-enum hd_status reply_page(struct reply *out, struct diag *d)
+/* The page that follows a run or a live fabric. */
+static enum hd_status put_page(struct reply *out, struct diag *d)
 {
 	if (!live_template_len)
 		return diag_fail(d, HD_ERR_ENV,
@@ -74,7 +62,8 @@ static const char *argument(void *context, const char *name)
 /* Whether only this machine reaches an address: 127.*, ::1. */
 static bool server_is_loopback(const char *address)
 {
-	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+	return request_is_loopback(address, AF_INET) ||
+	       request_is_loopback(address, AF_INET6);
 }
 
 /* Whether who asks may: 0, or the status of a refusal and why. */
@@ -138,17 +127,97 @@ static void say(struct reply *out, unsigned status, const char *why)
 	strbuf_printf(&out->body, "%s\n", why);
 }
 
-static void answer(struct server *s, const struct request *r, struct reply *out)
+/*
+ * A request that waits for its answer. Its connection is suspended until then:
+ * the library does nothing with it, and its threads serve others.
+ */
+struct call {
+	struct ask ask; /* first: a call is found by it */
+	struct MHD_Connection *connection;
+	struct server *server;
+};
+
+static void call_done(struct ask *a)
 {
-	s->options.answer(s->options.context, r, out);
-	if (r->kind == REQUEST_METRICS && out->status == 200)
-		prometheus_scrapes(
-			__atomic_add_fetch(&s->scrapes, 1, __ATOMIC_RELAXED),
-			&out->body);
+	struct call *call = (struct call *)a;
+
+	if (a->request.kind == REQUEST_METRICS && a->reply.status == 200)
+		prometheus_scrapes(__atomic_add_fetch(&call->server->scrapes, 1,
+						      __ATOMIC_RELAXED),
+				   &a->reply.body);
+	MHD_resume_connection(call->connection);
 }
 
-/* Nothing that can be asked has a body. */
+static enum MHD_Result call_begin(struct server *s, struct MHD_Connection *c,
+				  const struct request *r, void **state)
+{
+	struct call *call = hd_alloc(1, sizeof(*call));
+
+	*call = (struct call){
+		.ask = { .request = *r,
+			 .reply = REPLY_INIT,
+			 .done = call_done },
+		.connection = c,
+		.server = s,
+	};
+	*state = call;
+	MHD_suspend_connection(c);
+	asks_put(s->options.asks, &call->ask);
+	return MHD_YES;
+}
+
+/* What the state of a request is before it is a call; nothing that can be
+ * asked has a body. */
 static const char has_begun, has_body;
+
+static bool is_call(const void *state)
+{
+	return state && state != &has_begun && state != &has_body;
+}
+
+/* The client has its reply, or has gone. */
+static void call_end(void *context, struct MHD_Connection *c, void **state,
+		     enum MHD_RequestTerminationCode why)
+{
+	(void)context;
+	(void)c;
+	(void)why;
+	if (!is_call(*state))
+		return;
+	struct call *call = *state;
+
+	strbuf_fini(&call->ask.reply.body);
+	free(call);
+	*state = NULL;
+}
+
+/* A request that is whole: a reply at once, or a call. */
+static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c,
+				    const char *path, const char *method,
+				    void **state)
+{
+	struct reply reply = REPLY_INIT;
+	struct diag d = { .status = HD_OK };
+	struct request request;
+	const char *why;
+	unsigned no = forbidden(s, c, method, path, &why);
+
+	if (no)
+		say(&reply, no, why);
+	else if (*state == &has_body)
+		say(&reply, 413, "a request has no body");
+	else if (request_parse(strcmp(method, "HEAD") == 0 ? "GET" : method,
+			       path, argument, c, &d, &request) != HD_OK)
+		reply_refuse(&reply, &d);
+	else if (request.kind != REQUEST_PAGE || !s->options.has_page)
+		return call_begin(s, c, &request, state);
+	else if (put_page(&reply, &d) != HD_OK)
+		reply_refuse(&reply, &d);
+	enum MHD_Result result = send_reply(c, &reply);
+
+	strbuf_fini(&reply.body);
+	return result;
+}
 
 /* The library says what it takes: NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result handle(void *context, struct MHD_Connection *c,
@@ -156,14 +225,6 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c,
 			      const char *version, const char *upload,
 			      size_t *upload_size, void **state)
 {
-	struct server *s = context;
-	struct reply reply = { .status = 200,
-			       .type = "text/plain; charset=utf-8",
-			       .body = STRBUF_INIT };
-	struct diag d = { .status = HD_OK };
-	struct request request;
-	const char *why;
-
 	(void)version;
 	(void)upload;
 	if (!*state) {
@@ -175,38 +236,24 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c,
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	unsigned no = forbidden(s, c, method, path, &why);
+	if (is_call(*state)) {
+		struct call *call = *state;
 
-	if (no)
-		say(&reply, no, why);
-	else if (*state == &has_body)
-		say(&reply, 413, "a request has no body");
-	else if (request_parse(strcmp(method, "HEAD") == 0 ? "GET" : method,
-			       path, argument, c, &d, &request) != HD_OK)
-		reply_refuse(&reply, &d);
-	else
-		answer(s, &request, &reply);
-	enum MHD_Result result = send_reply(c, &reply);
-
-	strbuf_fini(&reply.body);
-	return result;
+		return send_reply(c, &call->ask.reply);
+	}
+	return handle_whole(context, c, path, method, state);
 }
 
-static bool address_parse(struct server *s)
+static bool address_parse(const char *text, uint16_t port, union address *out)
 {
-	const struct server_options *o = &s->options;
-
-	if (inet_pton(AF_INET, o->address, &s->at.v4.sin_addr) == 1) {
-		s->at.v4.sin_family = AF_INET;
-		s->at.v4.sin_port = htons(o->port);
+	*out = (union address){ .v6 = { .sin6_family = AF_INET6 } };
+	if (inet_pton(AF_INET6, text, &out->v6.sin6_addr) == 1) {
+		out->v6.sin6_port = htons(port);
 		return true;
 	}
-	if (inet_pton(AF_INET6, o->address, &s->at.v6.sin6_addr) == 1) {
-		s->at.v6.sin6_family = AF_INET6;
-		s->at.v6.sin6_port = htons(o->port);
-		return true;
-	}
-	return false;
+	*out = (union address){ .v4 = { .sin_family = AF_INET,
+					.sin_port = htons(port) } };
+	return inet_pton(AF_INET, text, &out->v4.sin_addr) == 1;
 }
 
 /* 32 letters that nobody guesses. */
@@ -253,19 +300,28 @@ enum hd_status server_place(const char *text, struct diag *d, char **address,
 	struct diag ignored = { .status = HD_OK };
 	struct strbuf name = STRBUF_INIT;
 	uint64_t number = SERVER_PORT;
+	union address parsed;
 
 	if ((bracket && !end) || (bracket && *colon && *colon != ':') ||
 	    (!bare && colon && *colon &&
 	     (hd_uint_parse(colon + 1, &ignored, &number) != HD_OK ||
 	      number > UINT16_MAX)))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is no ADDRESS[:PORT] to listen to",
+		return diag_fail(d, HD_ERR_USAGE,
+				 "'%s' is not an ADDRESS[:PORT] to listen to",
 				 text);
 	text += bracket;
 	if (bare || !end)
 		strbuf_puts(&name, text);
 	else
 		strbuf_add(&name, text, (size_t)(end - text));
+	if (!address_parse(name.text, 0, &parsed)) {
+		diag_fail(
+			d, HD_ERR_USAGE,
+			"'%s' is not an address to listen to (127.0.0.1, ::1, 0.0.0.0 or another number)",
+			name.text);
+		strbuf_fini(&name);
+		return d->status;
+	}
 	*address = strbuf_detach(&name);
 	*port = (uint16_t)number;
 	return HD_OK;
@@ -284,14 +340,12 @@ enum hd_status server_start(const struct server_options *o, struct diag *d,
 	struct server *s = hd_alloc(1, sizeof(*s));
 
 	s->options = *o;
-	if (!address_parse(s)) {
-		free(s);
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"'%s' is no address to listen to: 127.0.0.1, ::1, 0.0.0.0 or another number",
-			o->address);
-	}
-	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ERROR_LOG;
+	bool is_address = address_parse(o->address, o->port, &s->at);
+
+	assert(is_address);
+	(void)is_address;
+	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
+			 MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME;
 
 	if (s->at.any.sa_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
@@ -302,7 +356,8 @@ enum hd_status server_start(const struct server_options *o, struct diag *d,
 		(unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
 		(unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		MEMORY, MHD_OPTION_END);
+		MEMORY, MHD_OPTION_NOTIFY_COMPLETED, call_end, NULL,
+		MHD_OPTION_END);
 	if (!s->daemon) {
 		free(s);
 		return diag_fail(d, HD_ERR_ENV, "cannot listen to %s, port %u",
@@ -318,13 +373,6 @@ void server_stop(struct server *s)
 {
 	MHD_stop_daemon(s->daemon);
 	free(s);
-}
-
-void server_wait(void *context)
-{
-	(void)context;
-	for (;;)
-		pause();
 }
 
 void server_url(const struct server *s, struct strbuf *out)

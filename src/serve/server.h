@@ -12,30 +12,14 @@
  * Bearer TOKEN", for all but the empty page.
  */
 
-#include "serve/request.h"
-
-struct reply {
-	unsigned status;  /* of HTTP; 200 */
-	const char *type; /* "application/json" */
-	struct strbuf body;
-};
-
-/* Fills in what is asked for. */
-typedef void server_answer_fn(void *context, const struct request *r,
-			      struct reply *out);
-
-/* A line that says why not, with the status that fits. */
-void reply_refuse(struct reply *out, const struct diag *d);
-
-/* The page that follows what goes on here. */
-HD_MUST_CHECK enum hd_status reply_page(struct reply *out, struct diag *d);
+#include "serve/asks.h"
 
 struct server_options {
-	const char *address; /* "127.0.0.1", "::1", "0.0.0.0" */
+	const char *address; /* "127.0.0.1"; server_place has read it */
 	uint16_t port;       /* 0: any */
 	const char *token;   /* NULL: none is needed */
-	server_answer_fn *answer;
-	void *context;
+	struct asks *asks;   /* that takes the requests */
+	bool has_page;       /* '/' is the page that follows, answered here */
 };
 
 struct server;
@@ -43,16 +27,16 @@ struct server;
 /* HD_ERR_ENV if the address cannot be listened to. Options are borrowed. */
 HD_MUST_CHECK enum hd_status server_start(const struct server_options *o,
 					  struct diag *d, struct server **out);
+/* After its queue was closed and all requests have been answered. */
 void server_stop(struct server *s);
-/* Until the process is interrupted. */
-void server_wait(void *context);
 /* Where it listens: "http://127.0.0.1:8737/". */
 void server_url(const struct server *s, struct strbuf *out);
 
 #define SERVER_PORT 8737
 /*
  * "127.0.0.1", "127.0.0.1:8737", "::1" or "[::1]:8737" as an address, to be
- * freed, and a port; SERVER_PORT if it has none.
+ * freed, and a port; SERVER_PORT if it has none. HD_ERR_USAGE if it is no
+ * number of a machine.
  */
 HD_MUST_CHECK enum hd_status server_place(const char *text, struct diag *d,
 					  char **address, uint16_t *port);

@@ -46,7 +46,7 @@ static void put_time(struct json *w, const char *key, hd_time time)
 
 static const char *state_word(const struct follow *s)
 {
-	if (!follow_has_ended(s))
+	if (!simulation_is_over(s->run))
 		return s->is_paused ? "paused" : "running";
 	if (simulation_state(s->run) == SIM_DEADLOCK)
 		return "deadlock";
@@ -219,6 +219,8 @@ void follow_put_state(struct follow *s, struct strbuf *out)
 	json_double(&w, p.share);
 	json_key(&w, "warm");
 	json_bool(&w, p.warm);
+	json_key(&w, "changing");
+	json_bool(&w, s->change != NULL);
 	json_put_uint(&w, "version", s->version);
 	put_changes(s, &w);
 	put_rows(s, &w);

@@ -234,8 +234,6 @@ static enum hd_status change(struct watch *w, const struct change *c,
 static enum hd_status answer(struct watch *w, const struct request *r,
 			     struct diag *d, struct reply *out)
 {
-	if (r->kind == REQUEST_PAGE)
-		return reply_page(out, d);
 	enum hd_status status = look(w, d);
 
 	if (status != HD_OK)
@@ -266,10 +264,8 @@ void watch_answer(void *context, const struct request *r, struct reply *out)
 	struct watch *w = context;
 	struct diag d = { .status = HD_OK };
 
-	pthread_mutex_lock(&w->lock);
 	if (answer(w, r, &d, out) != HD_OK)
 		reply_refuse(out, &d);
-	pthread_mutex_unlock(&w->lock);
 }
 
 enum hd_status watch_new(const char *name, struct diag *d, struct watch **out)
@@ -280,7 +276,6 @@ enum hd_status watch_new(const char *name, struct diag *d, struct watch **out)
 	w->dir = live_folder(name);
 	w->picture = (struct strbuf)STRBUF_INIT;
 	w->began = clock_seconds();
-	pthread_mutex_init(&w->lock, NULL);
 	enum hd_status status = look(w, d);
 
 	if (status == HD_OK)
@@ -297,7 +292,6 @@ void watch_free(struct watch *w)
 		free(w->notes[i].words);
 	free(w->notes);
 	strbuf_fini(&w->picture);
-	pthread_mutex_destroy(&w->lock);
 	free(w->dir);
 	free(w);
 }

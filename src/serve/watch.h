@@ -9,7 +9,7 @@
  * subnet manager, and for whoever sends.
  */
 
-#include "serve/server.h"
+#include "serve/asks.h"
 
 struct watch;
 
@@ -19,6 +19,6 @@ HD_MUST_CHECK enum hd_status watch_new(const char *name, struct diag *d,
 void watch_free(struct watch *w);
 
 /* Goes on, with whatever runs under that name, when a fabric is gone. */
-server_answer_fn watch_answer;
+asks_answer_fn watch_answer;
 
 #endif

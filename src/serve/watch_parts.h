@@ -4,8 +4,6 @@
 
 /* What watch.c and watch_tables.c know of a live fabric. Internal. */
 
-#include <pthread.h>
-
 #include "agent/agents.h"
 #include "serve/prometheus.h"
 #include "serve/watch.h"
@@ -28,7 +26,6 @@ struct watch_sample {
 struct watch {
 	const char *name;
 	char *dir;
-	pthread_mutex_t lock;
 
 	/* The fabric as it was at `version`; `born` tells it from others. */
 	bool is_known;

@@ -51,6 +51,8 @@ struct controlled {
 	uint32_t granted, acked;   /* packets */
 	hd_time active;            /* last grant or acknowledgement */
 	hd_time timeout_at;        /* of its EV_TIMEOUT, or NEVER */
+	uint32_t timeouts;         /* C6: that struck, all run */
+	uint32_t waiting;          /* packets of the queue */
 	/* Since measuring began. */
 	uint64_t marks;     /* that it heard of */
 	double marked_time; /* seconds: 1/rate each */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/team.h"
 #include "sim/distant.h"
+#include "sim/members.h"
 #include "sim/tell.h"
 
 #define PORTS_WORTH 512   /* fewer are not worth a thread */
@@ -152,6 +153,7 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 		       whole->ends.n * sizeof(*p->ends.all));
 	control_part_init(p, whole);
 	marks_part_init(p, whole);
+	members_part_init(p, whole);
 	metrics_part_init(p, whole);
 	return p;
 }
@@ -161,6 +163,7 @@ static void part_free(struct sim *p, const struct sim *whole)
 	metrics_part_fini(p, whole);
 	control_part_fini(p);
 	marks_part_fini(p);
+	members_fini(p);
 	eventq_fini(&p->q);
 	for (uint32_t i = 0; i < p->spill.n; i++)
 		free(p->spill.all[i].e);

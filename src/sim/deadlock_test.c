@@ -24,6 +24,7 @@ static const char corners[] =
 	"  topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}\n"
 	"  link: {rate: 8Gb/s, propagation: 5ns}\n"
 	"  switch: {queueing: %s, order: voq, input_buffer: 1 packets%s}\n"
+	"  packet: {mtu: 2048}\n"
 	"  routing: xy\n"
 	"qos: {lanes: 1}\n"
 	"traffic:\n"
@@ -31,7 +32,7 @@ static const char corners[] =
 	"  - {name: b, kind: saturating, pattern: pairs, source: h2, destination: h1}\n"
 	"  - {name: c, kind: saturating, pattern: pairs, source: h3, destination: h0}\n"
 	"  - {name: d, kind: saturating, pattern: pairs, source: h1, destination: h2}\n"
-	"run: {measure: 1ms}\n";
+	"run: {measure: 2ms}\n";
 
 enum { EAST = 1, NORTH, WEST, SOUTH };
 
@@ -171,6 +172,7 @@ static const char mixture[] =
 	"  topology: {kind: torus, sizes: %ux%u, hosts: 1}\n"
 	"  switch: {queueing: %s, input_buffer: 1 packets%s}\n"
 	"  host: {input_buffer: 1 packets}\n"
+	"  packet: {mtu: 2048}\n"
 	"  routing: %s\n"
 	"  groups: [{name: g, members: %u%%, tree: %s}]\n"
 	"traffic:\n"

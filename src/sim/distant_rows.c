@@ -78,6 +78,7 @@ static void pack_flows(struct pack *k, struct sim *s, struct sim *part)
 	}
 	for (uint32_t i = 0; i < t->m.n_groups && !groups_are_shared(s); i++)
 		group_pack(k, &part->outcome.metrics->groups[i]);
+	sls_pack(k, s, part->outcome.metrics);
 }
 
 static void pack_part(struct pack *k, struct sim *s, uint32_t i)

@@ -158,9 +158,23 @@ void routes_fini(struct sim *s);
 /* Where a switch sends p, whose head may be still on its way. */
 unsigned routes_output(struct sim *s, const struct node *n,
 		       const struct packet *p);
-/* The same of a multicast packet; `first` is what held at the beginning. */
+/* A group at a time. */
+struct group_at {
+	lid_t mlid;
+	hd_time when;
+};
+/* The ports of a switch for it; `first` is what held at the beginning. */
 const uint64_t *routes_set(const struct sim *s, const struct node *n,
-			   const struct packet *p, const uint64_t *first);
+			   const struct group_at *at, const uint64_t *first);
+static inline const uint64_t *
+group_set(const struct sim *s, const struct node *n, const struct group_at *at)
+{
+	const struct subnet *sub = s->setup->subnet;
+	const uint64_t *first = mft_get(&sub->mft[n->subnet], n->switch_id,
+					sub->n_switches, at->mlid);
+
+	return s->routes ? routes_set(s, n, at, first) : first;
+}
 /* The subnet whose path SLs hold now. */
 const struct subnet *paths_now(const struct sim *s);
 /* The one whose SL2VL, lanes and partitions hold at that time (T11l). */
@@ -358,7 +372,7 @@ void metrics_made_planned(struct sim *s, uint32_t bytes);
 void metrics_made_global(struct sim *s, uint32_t flow);
 /* A packet of a posted flow's message, as its endpoint says, has arrived. */
 struct late;
-void metrics_arrived(struct sim *s, const struct late *l);
+void metrics_arrived(struct sim *s, const struct late *l, unsigned sl);
 /* So many of them never will. */
 void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets);
 /* Delivered at `when` by port `where`; may lie in the future. */

@@ -275,6 +275,7 @@ static void check_credits(hd_time propagation, unsigned packets, bool to_switch)
 		 "  switch: {routing: 100ns, arbitration: 23ns, "
 		 "input_buffer: %u packets}\n"
 		 "  host: {input_buffer: %u packets}\n"
+		 "  packet: {mtu: 2048}\n"
 		 "qos: {lanes: 1}\n"
 		 "traffic: [{name: a, kind: saturating, pattern: pairs, "
 		 "source: 0, destination: 1}]\n"

@@ -17,6 +17,7 @@
 #include "sim/engine.h"
 #include "sim/event.h"
 #include "sim/flow_tally.h"
+#include "sim/members.h"
 #include "sim/parts.h"
 #include "sim/record.h"
 #include "sim/sim.h"
@@ -293,6 +294,14 @@ HOT void count_late(struct sim *s, struct tally *t, const struct late *l)
 		t->flows_done++;
 }
 
+/* A packet's SL; where all have their flow's, the groups know it. */
+static void count_sl(const struct sim *s, struct tally *t, unsigned sl,
+		     hd_time latency)
+{
+	if (unlikely(s->mode.sls_vary) && s->rules.flow_metrics)
+		histogram_record(&t->m.latency_sl[sl], latency);
+}
+
 static void flow_delivered(struct sim *s, struct tally *t,
 			   const struct packet *p, uint32_t where,
 			   hd_time latency)
@@ -312,6 +321,15 @@ static void flow_delivered(struct sim *s, struct tally *t,
 	    s->pool.extras[packet_id(s, p)].target != TOPO_NONE)
 		count_one(&t->m.flows[p->flow].delivered_global);
 	count_late(s, t, &l);
+	count_sl(s, t, p->sl, latency);
+}
+
+/* The SL that its row asks for: routes and routers may give it another. */
+static unsigned asked_sl(const struct sim *s, const struct packet *p)
+{
+	const struct sim_flow *f = &s->flows[p->flow];
+
+	return f->kind == SIM_TRACE ? p->sl : f->sl & 15u;
 }
 
 /* ---- how packets end ---------------------------------------------------- */
@@ -334,6 +352,8 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 	s->outcome.delivered_all++;
 	if (t->pairs && p->flow < s->n_flows)
 		order_check(s, p, s->setup->ports[where].node);
+	if (members_are_carried(s, p) && !members_served(s, p, when))
+		return;
 	if (unlikely(when < s->from)) {
 		t->warmed += when >= s->rules.warmup;
 		if (!s->cut)
@@ -350,18 +370,20 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 		flow_delivered(s, t, p, where, latency);
 	if (likely(!has_packet_rules(&s->rules)))
 		return;
-	t->per_sl[p->sl] += p->flow < s->n_flows;
+	if (p->flow < s->n_flows)
+		t->per_sl[asked_sl(s, p)]++;
 	if (!s->cut)
 		check_stop(s);
 }
 
-void metrics_arrived(struct sim *s, const struct late *l)
+void metrics_arrived(struct sim *s, const struct late *l, unsigned sl)
 {
 	struct tally *t = s->outcome.tally;
 
 	if (!is_measured(s, s->now))
 		return;
 	count_late(s, t, l);
+	count_sl(s, t, sl, l->latency);
 	if (!has_packet_rules(&s->rules))
 		return;
 	t->per_sl[s->flows[l->flow].sl & 15u]++;
@@ -404,10 +426,12 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 		endpoint_lost(s, p, e.time);
 	if (e.time < s->from || is_of_control(s, p))
 		return;
-	m->lost[e.fate]++;
+	uint32_t n = likely(!s->members) ? 1 : members_of(s, p, e.where);
+
+	m->lost[e.fate] += n;
 	m->checksum += mix_bits(e.time ^ (uint64_t)e.where << 20 ^ e.fate);
 	if (p->flow < s->n_flows)
-		count_one(&m->flows[p->flow].lost);
+		count_add(&m->flows[p->flow].lost, n);
 }
 
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
@@ -570,13 +594,15 @@ const struct sim_metrics *sim_metrics(struct sim *s)
 	flow_tallies_report(&s->outcome.tally->flows, m);
 	report_made(s, m);
 	histogram_clear(&m->latency);
-	for (unsigned i = 0; i < N_SLS; i++)
+	for (unsigned i = 0; i < N_SLS && !s->mode.sls_vary; i++)
 		histogram_clear(&m->latency_sl[i]);
 	for (uint32_t i = 0; i < m->n_groups; i++) {
 		const struct sim_group *g = &m->groups[i];
 
 		histogram_merge(&m->latency, &g->latency);
-		histogram_merge(&m->latency_sl[g->sl & 15], &g->latency);
+		if (!s->mode.sls_vary)
+			histogram_merge(&m->latency_sl[g->sl & 15],
+					&g->latency);
 	}
 	m->mean_latency = batch_counts_interval(
 		&s->outcome.tally->flows.mean,

@@ -18,6 +18,8 @@ static void part_groups_init(struct sim *part, const struct sim *whole)
 	const struct sim_metrics *from = whole->outcome.metrics;
 
 	histogram_pool_init(&part->outcome.tally->rows);
+	for (unsigned i = 0; i < N_SLS; i++)
+		histogram_init(&m->latency_sl[i]);
 	if (!groups_are_shared(whole)) {
 		m->groups = hd_alloc_dense(m->n_groups, sizeof(*m->groups));
 		for (uint32_t i = 0; i < m->n_groups; i++)
@@ -73,6 +75,8 @@ void metrics_part_fini(struct sim *part, const struct sim *whole)
 		free(t->m.groups);
 	}
 	histogram_pool_fini(&t->rows);
+	for (unsigned i = 0; i < N_SLS; i++)
+		histogram_fini(&t->m.latency_sl[i]);
 	if (t->hashed)
 		free(t->pairs);
 	free(t);
@@ -156,9 +160,25 @@ static void collect_sums(struct sim *whole)
 	}
 }
 
+/* By the packets' SLs, which the groups do not know. */
+static void collect_sls(struct sim *whole)
+{
+	struct histogram *all = whole->outcome.metrics->latency_sl;
+
+	for (unsigned sl = 0; sl < N_SLS && whole->mode.sls_vary; sl++) {
+		histogram_clear(&all[sl]);
+		for (uint32_t i = 0; i < whole->parts->cut.n; i++)
+			histogram_merge(
+				&all[sl],
+				&whole->parts->part[i]
+					 ->outcome.metrics->latency_sl[sl]);
+	}
+}
+
 void metrics_collect(struct sim *whole)
 {
 	collect_sums(whole);
+	collect_sls(whole);
 	if (groups_are_shared(whole))
 		return;
 	groups_clear(whole->outcome.metrics);

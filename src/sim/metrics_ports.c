@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the counters of a port say, and how much its link was used. */
 #include <math.h>
+#include <string.h>
 
 #include "sim/tally.h"
 
@@ -82,6 +83,10 @@ void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 	const struct cold_counters *c = &s->sums.cold[port];
 	hd_time until = s->now < s->horizon ? s->now : s->horizon;
 
+	*out = (struct sim_counters){ 0 };
+	/* The warm-up is not measured; its counts are cleared at its end. */
+	if (s->now < s->from)
+		return;
 	*out = (struct sim_counters){
 		.xmit_discards = c->xmit_discards,
 		.rcv_errors = c->rcv_errors,
@@ -106,6 +111,24 @@ void sim_port_counters(const struct sim_metrics *m, uint32_t port,
 		       struct sim_counters *out)
 {
 	port_counters(m->sim, port, out);
+}
+
+uint64_t sim_checksum(const struct sim_metrics *m)
+{
+	enum { WORDS = sizeof(struct sim_counters) / sizeof(uint64_t) };
+	uint64_t sum = mix_bits(mix_bits(m->checksum ^ m->from) ^ m->to);
+
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		struct sim_counters c;
+		uint64_t words[WORDS];
+
+		_Static_assert(sizeof(words) == sizeof(c), "no padding");
+		sim_port_counters(m, i, &c);
+		memcpy(words, &c, sizeof(c));
+		for (unsigned k = 0; k < WORDS; k++)
+			sum = mix_bits(sum ^ words[k]);
+	}
+	return sum;
 }
 
 /* How long the link has been sending, of all that was granted until now. */

@@ -101,14 +101,14 @@ unsigned routes_output(struct sim *s, const struct node *n,
 }
 
 const uint64_t *routes_set(const struct sim *s, const struct node *n,
-			   const struct packet *p, const uint64_t *first)
+			   const struct group_at *at, const uint64_t *first)
 {
 	const struct rerouted *x = &s->routes->nodes[n - s->nodes];
 
 	for (uint32_t i = x->end; i-- > x->first;) {
 		const struct sim_route_change *c = &s->routes->changes[i];
 
-		if (c->time <= p->head && c->lid == p->dlid)
+		if (c->time <= at->when && c->lid == at->mlid)
 			return c->ports;
 	}
 	return first;

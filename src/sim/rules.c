@@ -17,8 +17,14 @@ void stop_rules_init(struct sim *s)
 	t->check_at = 1;
 	if (s->rules.packets_per_flow)
 		t->per_flow = hd_alloc(s->n_flows, sizeof(*t->per_flow));
-	for (uint32_t i = 0; s->rules.packets_per_sl && i < s->n_flows; i++)
-		t->has_sl[s->flows[i].sl & 15] = true;
+	for (uint32_t i = 0; s->rules.packets_per_sl && i < s->n_flows; i++) {
+		const struct sim_flow *f = &s->flows[i];
+
+		for (size_t k = 0; k < f->n_trace; k++)
+			t->has_sl[f->trace[k].sl & 15] = true;
+		if (f->kind != SIM_TRACE)
+			t->has_sl[f->sl & 15] = true;
+	}
 }
 
 hd_time looks_apart(const struct sim *s)

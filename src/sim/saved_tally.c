@@ -157,6 +157,12 @@ void group_pack(struct pack *p, struct sim_group *g)
 	histogram_pack(p, &g->latency);
 }
 
+void sls_pack(struct pack *p, const struct sim *s, struct sim_metrics *m)
+{
+	for (unsigned sl = 0; sl < N_SLS && s->mode.sls_vary; sl++)
+		histogram_pack(p, &m->latency_sl[sl]);
+}
+
 /* Written from the whole's, which has been collected; whoever reads adds to
  * the first's, if these are not the same. */
 static void pack_groups(struct saved *v)
@@ -166,6 +172,7 @@ static void pack_groups(struct saved *v)
 
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		group_pack(v->p, &m->groups[i]);
+	sls_pack(v->p, v->s, m);
 }
 
 void saved_tally(struct saved *v)

@@ -426,7 +426,7 @@ struct sim_metrics {
 	uint32_t n_ports;
 	const struct sim *sim; /* whose they are, for sim_port_counters */
 	struct sim_checks checks;
-	uint64_t checksum; /* of all deliveries and counters */
+	uint64_t checksum; /* of all deliveries and losses */
 };
 
 /* Valid until the next call of sim_run or sim_free. */
@@ -437,6 +437,10 @@ const struct sim_metrics *sim_metrics(struct sim *s);
  */
 void sim_port_counters(const struct sim_metrics *m, uint32_t port,
 		       struct sim_counters *out);
+
+/* One number for what was measured: when, all deliveries and losses, and all
+ * counters of all ports. */
+uint64_t sim_checksum(const struct sim_metrics *m);
 
 /* ---- lanes on loan ------------------------------------------------------ */
 
@@ -492,6 +496,9 @@ struct sim_flow_control {
 	/* The sum of 1/rate, in seconds, over the marks that it heard of. */
 	double marked_time;
 	double lowest, highest; /* of the rate, all run */
+	uint32_t timeouts;      /* C6: that struck, all run */
+	uint64_t waiting;       /* packets at its throttle now */
+	bool awaits_timeout;    /* nothing else lets them go */
 };
 /* False if the flow is not controlled. */
 bool sim_flow_control(const struct sim *s, uint32_t flow,

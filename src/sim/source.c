@@ -273,12 +273,14 @@ void sources_init(struct sim *s)
 		struct source_more *more = &s->make.more[i];
 		const struct sim_flow *f = &s->flows[i];
 
-		rng_init(&src->rng, s->setup->seed, i);
+		rng_init(&src->rng, s->setup->seed, f->stream ? f->stream : i);
 		src->plan = plan_find(s, f);
 		src->self = f->to.self;
 		src->out = s->nodes[f->source].first_port + 1;
 		if (f->to.choice == SIM_TO_CYCLE)
 			more->place = src->self == SIM_NONE ? 0 : src->self + 1;
+		if (f->start > s->horizon)
+			continue; /* M3: nothing of it is left to do */
 		if (flow_reserves(s, i))
 			eventq_push(&s->q, f->start,
 				    event_key(EV_ASK, 0, 0, i));
@@ -289,12 +291,20 @@ void sources_init(struct sim *s)
 
 /* ---- entering ----------------------------------------------------------- */
 
+/* Made at the grant of the packet before it, in phase 5 of its instant. */
+static bool is_made_at_grant(const struct packet *p)
+{
+	return (p->flags & P_SOURCE) && p->sequence > 0;
+}
+
 static bool enters_before(const struct packet *a, const struct packet *b)
 {
 	if (a->born != b->born)
 		return a->born < b->born;
 	if ((a->flags ^ b->flags) & P_OTHER)
 		return a->flags & P_OTHER;
+	if (is_made_at_grant(a) != is_made_at_grant(b))
+		return is_made_at_grant(b);
 	if (a->flow != b->flow)
 		return a->flow < b->flow;
 	/* A CNP and its ACK come in the right order. */
@@ -318,8 +328,7 @@ static void injection_push(struct sim *s, struct lane *lane, struct packet *p)
 		lane->queue.last = id;
 		return;
 	}
-	/* A saturating flow's next packet: others of this instant that come
-	 * after it may be there already. */
+	/* An answer: others of this instant may be there already (F7). */
 	while (enters_before(packet_at(s, *link), p))
 		link = &packet_at(s, *link)->next;
 	p->next = *link;
@@ -385,6 +394,7 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
 		.target = target,
 		.tclass = a ? a->tclass : f->tclass,
 		.hop_limit = a ? a->hop_limit : f->hop_limit,
+		.nth = f->copies,
 	};
 	if (target != TOPO_NONE)
 		metrics_made_global(s, flow);
@@ -484,10 +494,24 @@ bool sim_message_make(struct sim *s, uint32_t flow)
 	return true;
 }
 
+/* The SL of a message's packets, which go to this end node. */
+static unsigned message_sl(const struct sim *s, const struct sim_flow *f,
+			   uint32_t node)
+{
+	const struct sim_port *ports = s->setup->ports;
+	port_id to = ports[s->nodes[node].first_port + 1].origin;
+	port_id from = ports[s->nodes[f->source].first_port + 1].origin;
+
+	return path_sl(paths_now(s), from, paths_now(s)->lid_of_port[to],
+		       f->sl) &
+	       15u;
+}
+
 void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
 			 hd_time born)
 {
 	const struct sim_flow *f = &s->flows[flow];
+	unsigned sl = message_sl(s, f, node);
 
 	for (uint32_t i = 0; i < f->packets; i++) {
 		const struct late l = {
@@ -499,7 +523,7 @@ void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
 			.turn = LATE_DELIVERY,
 		};
 
-		metrics_arrived(s, &l);
+		metrics_arrived(s, &l, sl);
 	}
 }
 

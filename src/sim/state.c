@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "sim/control.h"
 #include "sim/distant.h"
+#include "sim/members.h"
 #include "sim/reduce.h"
 #include "sim/tell.h"
 #include "sim/voq.h"
@@ -199,6 +200,7 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 	*vl15 = *vl15 || f->management;
 	sl_add(s, f->sl & 15);
 	/* The routes and routers may choose any. */
+	s->mode.sls_vary |= s->mode.routers || s->setup->subnet->sl_of_path;
 	for (unsigned sl = 0;
 	     (s->mode.routers || s->setup->subnet->sl_of_path) && sl < N_SLS;
 	     sl++)
@@ -207,6 +209,7 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 		if (f->trace[i].bytes > s->max_bytes)
 			s->max_bytes = f->trace[i].bytes;
 		sl_add(s, f->trace[i].sl & 15);
+		s->mode.sls_vary |= f->trace[i].sl != f->sl;
 		*vl15 = *vl15 || f->trace[i].management;
 	}
 }
@@ -263,6 +266,8 @@ static void sizes_init(struct sim *s)
 	memset(s->sl_index, 255, sizeof(s->sl_index));
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		flow_measure(s, &s->flows[i], &vl15);
+	if (s->max_bytes < s->setup->most_bytes)
+		s->max_bytes = s->setup->most_bytes;
 	if (s->setup->control && s->max_bytes < SIM_MAD_BYTES)
 		s->max_bytes = SIM_MAD_BYTES;
 	if (s->rules.injects) {
@@ -336,8 +341,10 @@ static void features_init(struct sim *s)
 	choices_init(s);
 	reductions_init(s);
 	probes_init(s);
+	members_init(s);
 	if (s->mode.hoq || s->rules.injects || s->mode.routers || s->control ||
-	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET))
+	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET) ||
+	    s->mode.shares)
 		s->pool.extras = hd_alloc(1, sizeof(*s->pool.extras));
 }
 
@@ -430,6 +437,7 @@ void sim_free(struct sim *s)
 	marks_fini(s);
 	choices_fini(s);
 	reductions_fini(s);
+	members_fini(s);
 	probes_fini(s);
 	routes_fini(s);
 	arbiters_fini(s);

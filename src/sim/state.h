@@ -99,7 +99,8 @@ struct packet_extra {
 	uint8_t tclass, hop_limit;
 	lid_t slid;
 	hd_time first; /* F5: since when it is ready and first */
-	uint32_t nth;  /* of its flow's grants (C6), from 1; or as given */
+	uint32_t nth;  /* of its flow's grants (C6), from 1; or as given; of a
+			* flow's copy to a group: members that it goes to (M5) */
 	uint8_t kind;  /* enum sim_packet_kind */
 	/* 1 + the endpoint that sent it; 0: none did. */
 	uint8_t endpoint;
@@ -489,6 +490,10 @@ struct mode_state {
 	bool mixes;    /* packets of several lanes of an input meet in one */
 	bool fills;    /* marks look at how full buffers are */
 	bool relaned;  /* lanes and partitions change (T11l) */
+	bool sls_vary; /* packets of a flow may have another SL than the flow */
+	/* Copies to a group have the number of members with them (M5): sets
+	 * change, or do not lead to all. Else it follows from their place. */
+	bool shares;
 };
 
 /* engine.c: ports of this instant. */
@@ -591,6 +596,7 @@ struct sim {
 	struct choices *choices; /* NULL: no switch chooses (D1) */
 	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
 	struct reductions *reductions; /* NULL: no switch reduces (S1) */
+	struct members *members;       /* NULL: no flow sends to a group (M5) */
 
 	/* state.c, from the setup. */
 	struct rate_state rate;

@@ -6,6 +6,7 @@
 #include "sim/engine.h"
 #include "sim/event.h"
 #include "sim/mark.h"
+#include "sim/members.h"
 #include "sim/record.h"
 #include "sim/reduce.h"
 #include "sim/state.h"
@@ -142,12 +143,17 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id,
 			const uint64_t *outs, unsigned words)
 {
 	uint32_t first = NONE, copy = NONE;
+	bool shares = members_are_carried(s, &s->pool.all[id]);
+	uint32_t members = shares ? s->pool.extras[id].nth : 0;
 	unsigned made = 0;
 
 	for (unsigned out = 0; out < n->n_in && out < 64 * words; out++) {
 		if (!(outs[out / 64] >> (out % 64) & 1) ||
 		    out == s->pool.all[id].in || !is_output(s, n, out))
 			continue;
+		if (unlikely(shares))
+			members -= members_take(s, &s->pool.all[id],
+						n->first_port + out, members);
 		if (!copy_allowed(s, n, &s->pool.all[id], out))
 			continue;
 		uint32_t fresh = packet_new(s);
@@ -165,6 +171,8 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id,
 	}
 	struct packet *slot = &s->pool.all[id];
 
+	if (unlikely(members > 0))
+		members_missed(s, slot, members, slot->head);
 	slot->flags |= P_SHARED;
 	slot->left = made;
 	slot->out = first;
@@ -214,17 +222,14 @@ static void copies_send(struct sim *s, const struct node *n, uint32_t id,
 static void multicast(struct sim *s, const struct node *n, struct packet *p,
 		      uint32_t in_port)
 {
-	const struct subnet *sub = s->setup->subnet;
-	const struct mft *mft = &sub->mft[n->subnet];
-	const uint64_t *outs =
-		mft_get(mft, n->switch_id, sub->n_switches, p->dlid);
-	if (s->routes)
-		outs = routes_set(s, n, p, outs);
+	const struct group_at at = { p->dlid, p->head };
+	const uint64_t *outs = group_set(s, n, &at);
+	unsigned words = s->setup->subnet->mft[n->subnet].words;
 
-	if (!has_output(s, n, p, outs, mft->words))
+	if (!has_output(s, n, p, outs, words))
 		head_unrouted(s, p, in_port);
 	else
-		copies_send(s, n, packet_id(s, p), outs, mft->words);
+		copies_send(s, n, packet_id(s, p), outs, words);
 }
 
 void switch_gives(struct sim *s, const struct node *n, uint32_t id,

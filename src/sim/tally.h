@@ -86,6 +86,8 @@ void order_check_endpoint(struct sim *s, const struct packet *p, uint32_t node);
 struct pack;
 /* What was counted of a group. */
 void group_pack(struct pack *p, struct sim_group *g);
+/* Latencies by the packets' SLs, where the groups do not have them. */
+void sls_pack(struct pack *p, const struct sim *s, struct sim_metrics *m);
 
 /* ---- rules.c ----------------------------------------------------------- */
 

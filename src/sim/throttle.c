@@ -115,6 +115,7 @@ bool throttle_enter(struct sim *s, struct packet *p)
 
 	p->flags |= P_TOLD;
 	p->next = NONE;
+	f->waiting++;
 	if (f->queue.first != NONE) {
 		packet_at(s, f->queue.last)->next = id;
 		f->queue.last = id;
@@ -143,6 +144,7 @@ void throttle_take(struct sim *s, uint32_t number)
 	struct controlled *f = flow_at(s, p->flow);
 
 	f->queue.first = p->next;
+	f->waiting--;
 	s->pool.extras[t->offers].nth = ++f->granted;
 	f->active = s->now;
 	flow_look(s, f);
@@ -237,6 +239,7 @@ void flow_timeout(struct sim *s, uint32_t flow)
 		return;
 	}
 	f->acked = f->granted;
+	f->timeouts++;
 	flow_look(s, f);
 	throttle_update(s, f->throttle);
 }
@@ -499,6 +502,19 @@ void sim_control_counts(const struct sim *s, struct sim_control_counts *out)
 	}
 }
 
+/*
+ * Whether only a timeout lets it send: its window is full, and for a hundredth
+ * of the timeout nothing was granted or acknowledged.
+ */
+static bool awaits_timeout(const struct sim *s, const struct controlled *f)
+{
+	hd_time timeout = s->control->rules->timeout;
+
+	return f->waiting > 0 &&
+	       f->granted - f->acked >= s->control->rules->window &&
+	       s->now > f->active && s->now - f->active >= timeout / 100;
+}
+
 bool sim_flow_control(const struct sim *s, uint32_t flow,
 		      struct sim_flow_control *out)
 {
@@ -509,7 +525,11 @@ bool sim_flow_control(const struct sim *s, uint32_t flow,
 	const struct controlled *f = &c->flows[flow];
 	const struct throttle *t = &c->throttles[f->throttle];
 	hd_time to = s->now < s->horizon ? s->now : s->horizon;
-	double seconds = (double)(to - s->from) / (double)HD_S;
+
+	/* M3: an answer may come after the end of the run's last packet. */
+	to = to > t->rate_since ? to : t->rate_since;
+	double seconds =
+		to > s->from ? (double)(to - s->from) / (double)HD_S : 0;
 	double sum = t->rate_integral + t->state.rate *
 						(double)(to - t->rate_since) /
 						(double)HD_S;
@@ -521,6 +541,9 @@ bool sim_flow_control(const struct sim *s, uint32_t flow,
 		.marked_time = f->marked_time,
 		.lowest = t->lowest,
 		.highest = t->highest,
+		.timeouts = f->timeouts,
+		.waiting = f->waiting,
+		.awaits_timeout = awaits_timeout(s, f),
 	};
 	return true;
 }
@@ -555,9 +578,10 @@ static const struct pack_member throttle_members[] = {
 };
 
 static const struct pack_member controlled_members[] = {
-	PACK(controlled, granted), PACK(controlled, acked),
-	PACK(controlled, active),  PACK(controlled, timeout_at),
-	PACK(controlled, marks),   PACK(controlled, marked_time),
+	PACK(controlled, granted),  PACK(controlled, acked),
+	PACK(controlled, active),   PACK(controlled, timeout_at),
+	PACK(controlled, marks),    PACK(controlled, marked_time),
+	PACK(controlled, timeouts), PACK(controlled, waiting),
 };
 
 static const struct pack_member delayed_members[] = {
@@ -573,7 +597,7 @@ static const struct pack_member counts_members[] = {
 };
 
 PACK_KNOWS(throttle, 168);
-PACK_KNOWS(controlled, 56);
+PACK_KNOWS(controlled, 64);
 
 /* What the sources at one port will hear; they have their events already. */
 static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
@@ -658,8 +682,10 @@ void saved_control(struct saved *v)
 
 /* What the part counts that deliveries of a flow belong to. */
 static const struct pack_member marked_members[] = {
-	PACK(controlled, marks),
-	PACK(controlled, marked_time),
+	PACK(controlled, marks),   PACK(controlled, marked_time),
+	PACK(controlled, granted), PACK(controlled, acked),
+	PACK(controlled, active),  PACK(controlled, timeouts),
+	PACK(controlled, waiting),
 };
 
 void control_pack(struct pack *k, struct sim *part)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 
@@ -19,7 +20,7 @@ static const struct measure sim_measures[] = {
 	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered",
 	  CURVE_SPREAD },
 	{ SIMULATED("mean", "us", 3), "summary", "latency mean", CURVE_SPREAD },
-	{ SIMULATED("p50", "us", 3), "latency", "p50", CURVE_MEAN },
+	{ SIMULATED("p50", "us", 3), "point", "p50", CURVE_MEAN },
 	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
 	{ SIMULATED("max", "us", 3), "summary", "latency max", CURVE_MEAN },
 	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_MEAN,
@@ -30,12 +31,31 @@ static const struct measure sim_measures[] = {
 	  "summary",
 	  "lost",
 	  CURVE_MEAN },
-	{ { "goals met", NULL, VALUE_BOOL, ORIGIN_SIMULATED },
-	  "goals",
-	  "met",
-	  CURVE_NONE,
-	  TAKE_ALL },
+	{ { "broken", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	  "connections",
+	  "broken",
+	  CURVE_MEAN,
+	  TAKE_SUM },
+	{ { GOALS_MET, NULL, VALUE_BOOL, ORIGIN_SIMULATED },
+	  "point",
+	  "goals met",
+	  CURVE_NONE },
 };
+
+/* Of a scenario with jobs, after those of sim. */
+static const struct measure job_measures[] = {
+	{ SIMULATED("completion", "us", 3), "jobs", "completion", CURVE_SPREAD,
+	  TAKE_SLOWEST },
+	{ SIMULATED("slowdown", NULL, 4), "jobs", "slowdown", CURVE_SPREAD,
+	  TAKE_SLOWEST },
+	{ { "unfinished jobs", NULL, VALUE_UINT, ORIGIN_SIMULATED },
+	  "jobs",
+	  "completion",
+	  CURVE_MEAN,
+	  TAKE_MISSING },
+};
+#define N_JOB_MEASURES (sizeof(job_measures) / sizeof(*job_measures))
+#define N_OF_EACH_JOB  2 /* completion, slowdown */
 
 /* As 'heddle sim --all' has them. */
 static const char *const sim_tables[] = {
@@ -50,11 +70,14 @@ static const char *const sim_tables[] = {
 	"ports",
 	"lanes",
 	"port lanes",
+	"sl2vl",
+	"vl arbitration",
 	"links-down",
 	"losses",
 	"deadlock",
 	"goals",
 	"connections",
+	"broken promises",
 	"connections over time",
 	"admission",
 	"control",
@@ -122,9 +145,9 @@ static const struct measure admit_measures[] = {
 };
 
 static const struct measure bound_measures[] = {
-	{ COMPUTED("granted", NULL, 0), "flows", "granted", CURVE_MEAN,
+	{ COMPUTED("admitted", NULL, 0), "flows", "admitted", CURVE_MEAN,
 	  TAKE_SUM },
-	{ COMPUTED("promised", "us", 3), "flows", "promised", CURVE_MEAN,
+	{ COMPUTED("deadline", "us", 3), "flows", "deadline", CURVE_MEAN,
 	  TAKE_MOST },
 	{ COMPUTED("bound", "us", 3), "flows", "bound", CURVE_MEAN, TAKE_MOST },
 	{ COMPUTED("buffer", "B", 0), "hops", "buffer", CURVE_MEAN, TAKE_MOST },
@@ -203,6 +226,52 @@ static const struct study_command commands[] = {
 const struct study_command *study_command_default(void)
 {
 	return &commands[0];
+}
+
+static void measure_add(struct measures *m, const struct measure *x)
+{
+	m->items = hd_grow(m->items, &m->cap, m->n + 1, sizeof(*m->items));
+	m->items[m->n++] = *x;
+}
+
+void measures_init(struct measures *m, const struct study_command *c)
+{
+	*m = (struct measures){ 0 };
+	for (size_t i = 0; i < c->n_measures; i++)
+		measure_add(m, &c->measures[i]);
+}
+
+void measures_fini(struct measures *m)
+{
+	free(m->items);
+	pieces_fini(&m->texts);
+	*m = (struct measures){ 0 };
+}
+
+/* completion[NAME] */
+static void measure_add_of_job(struct measures *m, const struct measure *x,
+			       const char *job)
+{
+	struct strbuf name = STRBUF_INIT;
+	struct measure own = *x;
+
+	strbuf_printf(&name, "%s[%s]", x->column.name, job);
+	own.column.name = strbuf_detach(&name);
+	pieces_add(&m->texts, (char *)own.column.name);
+	own.row = hd_strdup(job);
+	pieces_add(&m->texts, (char *)own.row);
+	own.take = TAKE_ONE;
+	measure_add(m, &own);
+}
+
+void measures_add_jobs(struct measures *m, size_t n, const char *const *names)
+{
+	for (size_t i = 0; i < N_JOB_MEASURES && n; i++)
+		measure_add(m, &job_measures[i]);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < N_OF_EACH_JOB; k++)
+			measure_add_of_job(m, &job_measures[k], names[i]);
+	}
 }
 
 /* How many of the words spell the name; 0 if they do not. */

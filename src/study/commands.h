@@ -11,6 +11,7 @@
  */
 
 #include "measure/results.h"
+#include "study/axis.h"
 #include "study/condition.h"
 
 enum take {
@@ -19,7 +20,8 @@ enum take {
 	TAKE_LEAST, /* smallest of all rows */
 	TAKE_MOST,
 	TAKE_SUM,
-	TAKE_ALL, /* of yes and no: whether all rows say yes */
+	TAKE_SLOWEST, /* largest of all rows; none if a row has no value */
+	TAKE_MISSING, /* how many rows have no value */
 };
 
 /* What becomes of a measure in the table of curves, over the seeds. */
@@ -35,9 +37,28 @@ struct measure {
 	const char *from;  /* the column there */
 	enum curve curve;
 	enum take take;
+	const char *row; /* NULL: all; else the one whose first cell this is */
 };
 
-#define MOST_MEASURES 24
+/* The measure of a simulation that says how it ends (cli/command.h). */
+#define GOALS_MET "goals met"
+
+/* The measures of a study: its command's, and those of the scenario's jobs. */
+struct measures {
+	struct measure *items;
+	size_t n, cap;
+	struct pieces texts; /* names and rows that were made for them */
+};
+
+struct study_command;
+
+void measures_init(struct measures *m, const struct study_command *c);
+void measures_fini(struct measures *m);
+/*
+ * Adds what is measured of jobs: completion, slowdown, and how many did not
+ * finish; then completion[NAME] and slowdown[NAME] of each.
+ */
+void measures_add_jobs(struct measures *m, size_t n, const char *const *names);
 
 struct study_command {
 	const char *name;  /* as typed after "heddle" */
@@ -61,21 +82,20 @@ void study_commands_list(struct strbuf *out);
 HD_MUST_CHECK enum hd_status table_check(const struct study_command *c,
 					 const char *name, struct diag *d);
 
-/* Index of a measure; n_measures if there is none of that name. */
-size_t measure_of(const struct study_command *c, const char *name);
+/* Index of a measure; m->n if there is none of that name. */
+size_t measure_of(const struct measures *m, const char *name);
 /* Whether a term is about measures, in their units. */
-HD_MUST_CHECK enum hd_status measure_check(const struct study_command *c,
-					   const struct term *t,
-					   struct diag *d);
-/* Whether it holds for these values, n_measures of them. */
-bool measure_holds(const struct study_command *c, const struct term *t,
+HD_MUST_CHECK enum hd_status
+measure_check(const struct measures *m, const struct term *t, struct diag *d);
+/* Whether it holds for these values, m->n of them. */
+bool measure_holds(const struct measures *m, const struct term *t,
 		   const double *values);
 
 /* Adds the record "headline" with what `all`, the command's results, say. */
-HD_MUST_CHECK enum hd_status headline_add(const struct study_command *c,
+HD_MUST_CHECK enum hd_status headline_add(const struct measures *m,
 					  const struct results *all,
 					  struct diag *d, struct results *r);
 /* Whether the results of a point, read back, have that record whole. */
-bool headline_is_whole(const struct study_command *c, const struct results *r);
+bool headline_is_whole(const struct measures *m, const struct results *r);
 
 #endif

@@ -36,13 +36,8 @@ static double cell_of(const struct table *t, size_t row, const char *name)
 
 static double measured(const struct sweep *w, size_t point, const char *name)
 {
-	const struct study_command *c = w->study->command;
-	size_t measure = 0;
-
-	while (measure < c->n_measures &&
-	       strcmp(c->measures[measure].column.name, name) != 0)
-		measure++;
-	return sweep_mean(w, point, measure, NULL);
+	return sweep_mean(w, point, measure_of(&w->study->measures, name),
+			  NULL);
 }
 
 /* Whether a job has fewer ranks: then its time says nothing. */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "study/commands.h"
 
-size_t measure_of(const struct study_command *c, const char *name)
+size_t measure_of(const struct measures *m, const char *name)
 {
 	size_t i = 0;
 
-	while (i < c->n_measures &&
-	       strcmp(c->measures[i].column.name, name) != 0)
+	while (i < m->n && strcmp(m->items[i].column.name, name) != 0)
 		i++;
 	return i;
 }
@@ -49,22 +50,24 @@ static double quantity(const struct column *c, const char *text)
 	return hd_double_parse(text, NULL, &number) == HD_OK ? number : NAN;
 }
 
-static enum hd_status refuse_name(const struct study_command *c,
-				  const char *name, struct diag *d)
+static enum hd_status refuse_name(const struct measures *m, const char *name,
+				  struct diag *d)
 {
-	const char *names[MOST_MEASURES];
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	const char **names = hd_alloc(m->n, sizeof(*names));
 	struct strbuf all = STRBUF_INIT;
 
-	for (size_t i = 0; i < c->n_measures; i++) {
-		names[i] = c->measures[i].column.name;
+	for (size_t i = 0; i < m->n; i++) {
+		names[i] = m->items[i].column.name;
 		strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
 	}
-	const char *near = text_nearest(name, names, c->n_measures);
+	const char *near = text_nearest(name, names, m->n);
 
 	diag_fail(d, HD_ERR_INPUT, "no measure '%.80s'; there are %s%s%s%s",
 		  name, all.text, near ? " (did you mean '" : "",
 		  near ? near : "", near ? "'?)" : "");
 	strbuf_fini(&all);
+	free(names);
 	return d->status;
 }
 
@@ -81,20 +84,20 @@ static enum hd_status check_units(const struct column *a,
 				   a->name, left, b->name, right);
 }
 
-enum hd_status measure_check(const struct study_command *c,
-			     const struct term *t, struct diag *d)
+enum hd_status measure_check(const struct measures *m, const struct term *t,
+			     struct diag *d)
 {
-	size_t none = c->n_measures;
-	size_t left = measure_of(c, t->left), right = measure_of(c, t->right);
+	size_t none = m->n;
+	size_t left = measure_of(m, t->left), right = measure_of(m, t->right);
 
 	if (left == none)
-		return refuse_name(c, t->left, d);
+		return refuse_name(m, t->left, d);
 	if (right == none && t->share > 0)
-		return refuse_name(c, t->right, d);
-	const struct column *column = &c->measures[left].column;
+		return refuse_name(m, t->right, d);
+	const struct column *column = &m->items[left].column;
 
 	if (right != none)
-		return check_units(column, &c->measures[right].column, d);
+		return check_units(column, &m->items[right].column, d);
 
 	if (isnan(quantity(column, t->right)))
 		return diag_fail(d, HD_ERR_INPUT,
@@ -104,12 +107,12 @@ enum hd_status measure_check(const struct study_command *c,
 	return HD_OK;
 }
 
-bool measure_holds(const struct study_command *c, const struct term *t,
+bool measure_holds(const struct measures *m, const struct term *t,
 		   const double *values)
 {
-	size_t left = measure_of(c, t->left), right = measure_of(c, t->right);
-	double other = right == c->n_measures
-			       ? quantity(&c->measures[left].column, t->right)
+	size_t left = measure_of(m, t->left), right = measure_of(m, t->right);
+	double other = right == m->n
+			       ? quantity(&m->items[left].column, t->right)
 			       : values[right];
 
 	return relation_holds(t->relation, values[left],
@@ -139,31 +142,55 @@ static double number_of(const struct value *v)
 	return v->kind == VALUE_BOOL ? v->yes : value_real(v);
 }
 
-static double reduce(const struct table *t, size_t column, enum take take)
+/* Whether a row of the table counts for the measure. */
+static bool has_row(const struct table *t, size_t row, const struct measure *m)
 {
-	double sum = 0, least = NAN, most = NAN;
-	size_t n = table_rows(t);
+	const struct value *first = table_cell(t, row, 0);
 
-	for (size_t row = 0; row < n; row++) {
-		double x = number_of(table_cell(t, row, column));
+	return !m->row ||
+	       (first->kind == VALUE_TEXT && strcmp(first->text, m->row) == 0);
+}
 
-		sum += isnan(x) ? 0 : x;
-		least = fmin(least, x);
-		most = fmax(most, x);
+static size_t count_rows(const struct table *t, const struct measure *m)
+{
+	size_t n = 0;
+
+	for (size_t row = 0; row < table_rows(t); row++)
+		n += has_row(t, row, m);
+	return n;
+}
+
+static double reduce(const struct table *t, size_t column,
+		     const struct measure *m)
+{
+	double sum = 0, least = NAN, most = NAN, last = NAN;
+	size_t missing = 0;
+
+	for (size_t row = 0; row < table_rows(t); row++) {
+		if (!has_row(t, row, m))
+			continue;
+		last = number_of(table_cell(t, row, column));
+		missing += isnan(last) ? 1 : 0;
+		sum += isnan(last) ? 0 : last;
+		least = fmin(least, last);
+		most = fmax(most, last);
 	}
-	switch (take) {
+	switch (m->take) {
 	case TAKE_LEAST:
-	case TAKE_ALL:
 		return least;
 	case TAKE_MOST:
 		return most;
 	case TAKE_SUM:
 		return sum;
+	case TAKE_SLOWEST:
+		return missing ? NAN : most;
+	case TAKE_MISSING:
+		return (double)missing;
 	case TAKE_ONE:
 	case TAKE_LAST:
 		break;
 	}
-	return n ? number_of(table_cell(t, n - 1, column)) : NAN;
+	return last;
 }
 
 static struct value as_kind(enum value_kind kind, double x)
@@ -177,46 +204,55 @@ static struct value as_kind(enum value_kind kind, double x)
 	return (struct value){ .kind = kind, .real = x };
 }
 
-enum hd_status headline_add(const struct study_command *c,
-			    const struct results *all, struct diag *d,
-			    struct results *r)
+static enum hd_status value_of_measure(const struct measure *m,
+				       const struct results *all,
+				       struct diag *d, struct value *out)
 {
-	struct column columns[MOST_MEASURES + 1] = { 0 };
-	struct value values[MOST_MEASURES] = { 0 };
+	size_t column;
+	const struct table *t = table_with(all, m, &column);
+	size_t most = m->take == TAKE_ONE    ? 1
+		      : m->take == TAKE_LAST ? 2
+					     : SIZE_MAX;
 
-	for (size_t i = 0; i < c->n_measures; i++) {
-		const struct measure *m = &c->measures[i];
-		size_t column;
-		const struct table *t = table_with(all, m, &column);
-		size_t most = m->take == TAKE_ONE    ? 1
-			      : m->take == TAKE_LAST ? 2
-						     : SIZE_MAX;
-
-		columns[i] = m->column;
-		if (!t)
-			continue;
-		if (table_rows(t) > most)
-			return diag_fail(
-				d, HD_ERR_INPUT,
-				"the table '%s' has %zu rows, and a point has "
-				"%zu of them: set or vary what it runs over",
-				t->name, table_rows(t), most);
-		values[i] = as_kind(m->column.kind, reduce(t, column, m->take));
-	}
-	table_put_values(
-		results_record(r, "headline", "the point in short", columns),
-		values);
+	if (!t)
+		return HD_OK;
+	if (count_rows(t, m) > most)
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the table '%s' has %zu rows, and a point has "
+				 "%zu of them: set or vary what it runs over",
+				 t->name, table_rows(t), most);
+	*out = as_kind(m->column.kind, reduce(t, column, m));
 	return HD_OK;
 }
 
-bool headline_is_whole(const struct study_command *c, const struct results *r)
+enum hd_status headline_add(const struct measures *m, const struct results *all,
+			    struct diag *d, struct results *r)
+{
+	struct column *columns = hd_alloc(m->n + 1, sizeof(*columns));
+	struct value *values = hd_alloc(m->n, sizeof(*values));
+	enum hd_status status = HD_OK;
+
+	for (size_t i = 0; i < m->n && status == HD_OK; i++) {
+		columns[i] = m->items[i].column;
+		status = value_of_measure(&m->items[i], all, d, &values[i]);
+	}
+	if (status == HD_OK)
+		table_put_values(results_record(r, "headline",
+						"the point in short", columns),
+				 values);
+	free(columns);
+	free(values);
+	return status;
+}
+
+bool headline_is_whole(const struct measures *m, const struct results *r)
 {
 	const struct table *t = results_find(r, "headline");
 
-	if (!t || t->n_columns != c->n_measures || table_rows(t) != 1)
+	if (!t || t->n_columns != m->n || table_rows(t) != 1)
 		return false;
-	for (size_t i = 0; i < c->n_measures; i++) {
-		const struct column *want = &c->measures[i].column;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct column *want = &m->items[i].column;
 
 		if (strcmp(t->columns[i].name, want->name) != 0 ||
 		    t->columns[i].kind != want->kind)

@@ -2,6 +2,7 @@
 #include "study/point.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -214,17 +215,23 @@ void point_sign(const struct study *s, size_t point, const struct point_id *id,
 
 /* ---- what it gives ------------------------------------------------------ */
 
-#define HIDDEN "latency" /* a table for the headline alone */
+#define HIDDEN "point" /* a table for the headline alone */
 
-struct latency_row {
-	hd_time p50;
-};
-
-/* What the summary has not, for the headline. */
-static const struct column latency_columns[] = {
-	{ "p50", "us", CELL_TIME(latency_row, p50), ORIGIN_SIMULATED, 3 },
+/* What the tables of a run have not. */
+static const struct column hidden_columns[] = {
+	{ "p50", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
+	{ "goals met", NULL, VALUE_BOOL, ORIGIN_SIMULATED },
 	{ NULL },
 };
+
+/* How the run would end; none if it asks for nothing. */
+static struct value goals_met(const struct results *all, bool met)
+{
+	bool asks = results_find(all, "goals") ||
+		    results_find(all, "job goals") || !met;
+
+	return asks ? value_of_bool(met) : value_of_text(NULL);
+}
 
 static struct results *tables_of(const struct study *s,
 				 const struct simulation *run)
@@ -232,11 +239,14 @@ static struct results *tables_of(const struct study *s,
 	bool met;
 	struct results *all = simulation_results(run, s->tables.n > 0, &met);
 	const struct histogram *h = &sim_metrics(simulation_sim(run))->latency;
-	const struct latency_row row = {
-		.p50 = h->n ? histogram_percentile(h, 50) : HD_TIME_NEVER
+	const struct value row[] = {
+		value_of_real(h->n ? (double)histogram_percentile(h, 50) /
+					      (double)HD_US
+				   : NAN),
+		goals_met(all, met),
 	};
 
-	table_put_row(results_record(all, HIDDEN, "", latency_columns), &row);
+	table_put_values(results_record(all, HIDDEN, "", hidden_columns), row);
 	return all;
 }
 
@@ -254,7 +264,7 @@ enum hd_status point_keep(const struct study *s, const struct results *all,
 			  struct diag *d, struct results **out)
 {
 	struct results *r = results_new(POINT_COMMAND);
-	enum hd_status status = headline_add(s->command, all, d, r);
+	enum hd_status status = headline_add(&s->measures, all, d, r);
 
 	if (status != HD_OK) {
 		results_free(r);

@@ -47,20 +47,20 @@ static bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
 {
 	const struct condition *c = &w->study->search.condition;
 	size_t seeds = (size_t)w->study->seeds;
-	const struct study_command *command = w->study->command;
-	double values[MOST_MEASURES];
+	const struct measures *m = &w->study->measures;
+	double *values = hd_alloc(m->n, sizeof(*values));
+	bool holds = true;
 
 	*known = true;
 	for (size_t i = 0; i < seeds; i++)
 		*known &= w->outcomes[cell_rank * seeds + i].state !=
 			  OUTCOME_NONE;
-	for (size_t i = 0; i < command->n_measures; i++)
+	for (size_t i = 0; i < m->n; i++)
 		values[i] = sweep_mean(w, cell_rank, i, NULL);
-	for (size_t i = 0; i < c->n; i++) {
-		if (!measure_holds(command, &c->terms[i], values))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < c->n && holds; i++)
+		holds = measure_holds(m, &c->terms[i], values);
+	free(values);
+	return holds;
 }
 
 /* ---- chains ------------------------------------------------------------- */

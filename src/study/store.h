@@ -14,7 +14,7 @@
  * Raised whenever the same content gives other numbers than before: what was
  * found by older rules is run again.
  */
-#define POINT_RULES 11
+#define POINT_RULES 13
 
 /* The parameter of a run that has the key. */
 #define POINT_KEY "point"

@@ -227,8 +227,13 @@ static enum hd_status add_axis(struct study *s, const char *text, size_t len,
 			       const char *with, struct diag *d)
 {
 	const char *equals = memchr(text, '=', len);
+	size_t invalid = utf8_find_invalid(text);
 
 	d->file = NULL;
+	if (invalid < len)
+		return diag_fail(d, HD_ERR_USAGE,
+				 "--vary is not UTF-8 at byte %zu (0x%02x)",
+				 invalid + 1, (unsigned char)text[invalid]);
 	if (!equals || equals == text)
 		return diag_fail(d, HD_ERR_USAGE,
 				 "--vary takes FIELD=VALUES, not '%.*s'",
@@ -276,6 +281,7 @@ void study_fini(struct study *s)
 		condition_fini(&s->skips[i]);
 	free(s->skips);
 	pieces_fini(&s->tables);
+	measures_fini(&s->measures);
 	condition_fini(&s->search.condition);
 	free(s->cells);
 	*s = (struct study){ 0 };

@@ -73,6 +73,7 @@ struct study {
 
 	/* Resolved. */
 	const struct study_command *command;
+	struct measures measures;
 	const struct option *const *options; /* of it; NULL: any will do */
 	char *base_file, *base; /* the scenario's name and text; "" if none */
 	struct overrides overrides;

@@ -408,7 +408,7 @@ static enum hd_status check_measure(const struct study *s, const void *field,
 {
 	struct diag inner = { .status = HD_OK };
 
-	return measure_check(s->command, t, &inner) == HD_OK
+	return measure_check(&s->measures, t, &inner) == HD_OK
 		       ? HD_OK
 		       : study_refuse(s, d, field, "%s", inner.message);
 }
@@ -491,7 +491,7 @@ static enum hd_status resolve_tables(struct study *s, struct diag *d)
 	return HD_OK;
 }
 
-/* ---- seeds -------------------------------------------------------------- */
+/* ---- seeds and measures ------------------------------------------------ */
 
 /* The scenario in a cell. Free even after a refusal. */
 static enum hd_status scenario_of(const struct study *s, size_t rank,
@@ -519,8 +519,19 @@ static char *refusal_of_scenario(const struct study *s, size_t rank)
 	return why.status == HD_OK ? NULL : strbuf_detach(&line);
 }
 
-/* That of the scenario wherever it is not refused. */
-static void seed_of_scenario(struct study *s)
+static void add_jobs(struct study *s, const struct scenario *from)
+{
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	const char **names = hd_alloc(from->n_jobs, sizeof(*names));
+
+	for (size_t i = 0; i < from->n_jobs; i++)
+		names[i] = from->jobs[i].name;
+	measures_add_jobs(&s->measures, from->n_jobs, names);
+	free(names);
+}
+
+/* The seed of the scenario, and its jobs, wherever it is not refused. */
+static void resolve_scenario(struct study *s)
 {
 	struct diag ignored = { .status = HD_OK };
 	size_t rank = study_accepted(s, refusal_of_scenario);
@@ -528,8 +539,11 @@ static void seed_of_scenario(struct study *s)
 
 	if (rank == s->n_cells)
 		return;
-	if (scenario_of(s, rank, &ignored, &scenario) == HD_OK)
+	if (scenario_of(s, rank, &ignored, &scenario) == HD_OK) {
 		s->first_seed = scenario.run.seed;
+		if (s->command == study_command_default())
+			add_jobs(s, &scenario);
+	}
 	scenario_fini(&scenario);
 }
 
@@ -549,12 +563,13 @@ static enum hd_status seed_of_settings(struct study *s, struct diag *d)
 	return HD_OK;
 }
 
-/* They count on from the scenario's own, which no cell changes. */
-static enum hd_status resolve_seeds(struct study *s, struct diag *d)
+/* Seeds count on from the scenario's own, which no cell changes. */
+static enum hd_status resolve_base(struct study *s, struct diag *d)
 {
+	measures_init(&s->measures, s->command);
 	if (!*s->base_file)
 		return seed_of_settings(s, d);
-	seed_of_scenario(s);
+	resolve_scenario(s);
 	return HD_OK;
 }
 
@@ -573,9 +588,9 @@ enum hd_status study_resolve(struct study *s, struct diag *d)
 	if (status == HD_OK)
 		status = resolve_cells(s, d);
 	if (status == HD_OK)
-		status = resolve_searches(s, d);
+		status = resolve_base(s, d);
 	if (status == HD_OK)
-		status = resolve_seeds(s, d);
+		status = resolve_searches(s, d);
 	if (status == HD_OK && s->keep)
 		status = resolve_tables(s, d);
 	return status;

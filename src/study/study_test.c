@@ -238,14 +238,16 @@ static void a_recorded_study_comes_back_as_the_same(void **state)
 static void set_p99(struct sweep *w, size_t point, double p99)
 {
 	struct results *r = results_new(POINT_COMMAND);
-	const struct study_command *c = w->study->command;
-	struct column columns[MOST_MEASURES + 1] = { 0 };
-	struct value values[MOST_MEASURES] = { 0 };
+	const struct measures *m = &w->study->measures;
+	struct column *columns = hd_alloc(m->n + 1, sizeof(*columns));
+	struct value *values = hd_alloc(m->n, sizeof(*values));
 
-	for (size_t i = 0; i < c->n_measures; i++)
-		columns[i] = c->measures[i].column;
-	values[measure_of(c, "p99")] = value_of_real(p99);
+	for (size_t i = 0; i < m->n; i++)
+		columns[i] = m->items[i].column;
+	values[measure_of(m, "p99")] = value_of_real(p99);
 	table_put_values(results_record(r, "headline", "", columns), values);
+	free(columns);
+	free(values);
 	w->outcomes[point] =
 		(struct outcome){ .state = OUTCOME_DONE, .results = r };
 }
@@ -270,25 +272,37 @@ static void measures_are_compared_in_their_units(void **state)
 		{ "goals met", "yes", 1 },
 		{ "goals met", "no", 0 },
 		{ "goals met", "1", NAN },
+		{ "completion", "2ms", 2000 },
+		{ "completion[b]", "2500ns", 2.5 },
+		{ "completion[b]", "2", NAN },
+		{ "slowdown[a]", "1.5", 1.5 },
+		{ "unfinished jobs", "0", 0 },
+		{ "completion[c]", "2us", NAN },
 	};
+	const char *const jobs[] = { "a", "b" };
+	struct measures m;
 
 	(void)state;
+	measures_init(&m, study_command_default());
+	measures_add_jobs(&m, 2, jobs);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct term t = { (char *)rows[i].measure, RELATION_SAME,
 				  (char *)rows[i].value, 0 };
 		struct diag d = { .status = HD_OK };
-		double values[MOST_MEASURES] = { 0 };
-		const struct study_command *c = study_command_default();
 
-		assert_int_equal(measure_check(c, &t, &d),
+		assert_int_equal(measure_check(&m, &t, &d),
 				 isnan(rows[i].number) ? HD_ERR_INPUT : HD_OK);
 		if (isnan(rows[i].number))
 			continue;
-		values[measure_of(c, t.left)] = rows[i].number;
-		assert_true(measure_holds(c, &t, values));
-		values[measure_of(c, t.left)] += 0.5;
-		assert_false(measure_holds(c, &t, values));
+		double *values = hd_alloc(m.n, sizeof(*values));
+
+		values[measure_of(&m, t.left)] = rows[i].number;
+		assert_true(measure_holds(&m, &t, values));
+		values[measure_of(&m, t.left)] += 0.5;
+		assert_false(measure_holds(&m, &t, values));
+		free(values);
 	}
+	measures_fini(&m);
 }
 
 /* Bisection finds what a look at every value finds, in few runs. */
@@ -336,11 +350,13 @@ static void bisection_finds_the_step(void **state)
 /* ---- commands ----------------------------------------------------------- */
 
 struct way_row {
+	const char *name;
 	double completion, em;
 	bool granted;
 };
 
 static const struct column way_columns[] = {
+	{ "name", NULL, CELL(way_row, name) },
 	{ "x", "us", CELL(way_row, completion) },
 	{ "em", "%", CELL(way_row, em) },
 	{ "granted", NULL, CELL(way_row, granted) },
@@ -352,12 +368,34 @@ static const struct measure way_measures[] = {
 	{ { "least", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_LEAST },
 	{ { "most", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, TAKE_MOST },
 	{ { "sum", NULL, VALUE_REAL }, NULL, "granted", CURVE_MEAN, TAKE_SUM },
-	{ { "all", NULL, VALUE_BOOL },
+	{ { "slowest", "us", VALUE_REAL },
 	  "ways",
-	  "granted",
-	  CURVE_NONE,
-	  TAKE_ALL },
+	  "x",
+	  CURVE_MEAN,
+	  TAKE_SLOWEST },
 	{ { "none", NULL, VALUE_REAL }, "elsewhere", "x", CURVE_MEAN },
+	{ { "no slowest", "%", VALUE_REAL },
+	  "ways",
+	  "em",
+	  CURVE_MEAN,
+	  TAKE_SLOWEST },
+	{ { "missing", NULL, VALUE_UINT },
+	  "ways",
+	  "em",
+	  CURVE_MEAN,
+	  TAKE_MISSING },
+	{ { "x[tree]", "us", VALUE_REAL },
+	  "ways",
+	  "x",
+	  CURVE_MEAN,
+	  TAKE_ONE,
+	  "tree" },
+	{ { "x[ring]", "us", VALUE_REAL },
+	  "ways",
+	  "x",
+	  CURVE_MEAN,
+	  TAKE_ONE,
+	  "ring" },
 };
 
 static const struct study_command ways = { "mcast compare", true, way_measures,
@@ -366,28 +404,36 @@ static const struct study_command ways = { "mcast compare", true, way_measures,
 
 static void a_headline_is_taken_of_a_command_s_tables(void **state)
 {
-	const struct way_row rows[] = { { 7, 3, true }, { 2, NAN, false } };
+	const struct way_row rows[] = { { "tree", 7, 3, true },
+					{ "unicast", 2, NAN, false } };
 	struct results *all = results_new("x"), *r = results_new("y");
 	struct table *t = results_table(all, "ways", "", way_columns);
 	struct diag d = { .status = HD_OK };
+	struct measures m;
 
 	(void)state;
+	measures_init(&m, &ways);
 	for (size_t i = 0; i < 2; i++)
 		table_put_row(t, &rows[i]);
-	assert_int_equal(headline_add(&ways, all, &d, r), HD_OK);
+	assert_int_equal(headline_add(&m, all, &d, r), HD_OK);
 	const struct table *h = results_find(r, "headline");
 
 	assert_true(table_cell(h, 0, 0)->real == 2);
 	assert_true(table_cell(h, 0, 1)->real == 2);
 	assert_true(table_cell(h, 0, 2)->real == 3);
 	assert_true(table_cell(h, 0, 3)->real == 1);
-	assert_false(table_cell(h, 0, 4)->yes);
+	assert_true(table_cell(h, 0, 4)->real == 7);
 	assert_int_equal(table_cell(h, 0, 5)->kind, VALUE_NONE);
+	assert_int_equal(table_cell(h, 0, 6)->kind, VALUE_NONE);
+	assert_int_equal(table_cell(h, 0, 7)->u, 1);
+	assert_true(table_cell(h, 0, 8)->real == 7);
+	assert_int_equal(table_cell(h, 0, 9)->kind, VALUE_NONE);
 	/* A third row, and nobody knows which one is meant. */
 	table_put_row(t, &rows[0]);
 	results_drop_last(r);
-	assert_int_equal(headline_add(&ways, all, &d, r), HD_ERR_INPUT);
+	assert_int_equal(headline_add(&m, all, &d, r), HD_ERR_INPUT);
 	assert_non_null(strstr(d.message, "has 3 rows, and a point has 2"));
+	measures_fini(&m);
 	results_free(all);
 	results_free(r);
 }

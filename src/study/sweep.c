@@ -60,7 +60,7 @@ static enum hd_status store_take(const struct store *s, const struct study *of,
 	if (status != HD_OK || !r)
 		return status;
 	if (!results_parameter_value(r, POINT_FAILURE) &&
-	    !headline_is_whole(of->command, r)) {
+	    !headline_is_whole(&of->measures, r)) {
 		results_free(r);
 		d->file = s->path;
 		return diag_fail(d, HD_ERR_INPUT,

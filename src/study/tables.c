@@ -13,7 +13,7 @@
 struct columns {
 	struct column *items;
 	size_t n, cap;
-	char *names[MOST_MEASURES]; /* that were made for them */
+	struct pieces names; /* that were made for them */
 };
 
 static void add_column(struct columns *c, struct column column)
@@ -100,13 +100,13 @@ static struct value failure_of(const struct outcome *o)
 
 static void put_wide(const struct sweep *w, struct results *r)
 {
-	const struct study_command *command = w->study->command;
+	const struct measures *m = &w->study->measures;
 	struct columns c = { 0 };
 	struct row row = { 0 };
 
 	add_point_columns(&c, w->study);
-	for (size_t i = 0; i < command->n_measures; i++)
-		add_column(&c, command->measures[i].column);
+	for (size_t i = 0; i < m->n; i++)
+		add_column(&c, m->items[i].column);
 	add_column(&c, (struct column){ "failure", NULL, VALUE_TEXT });
 	struct table *t =
 		results_table(r, "points", title_of(w->study), c.items);
@@ -118,7 +118,7 @@ static void put_wide(const struct sweep *w, struct results *r)
 		if (o->state == OUTCOME_NONE)
 			continue;
 		add_point(&row, w->study, p);
-		for (size_t i = 0; i < command->n_measures; i++)
+		for (size_t i = 0; i < m->n; i++)
 			add(&row, o->state == OUTCOME_DONE
 					  ? *headline(o, i)
 					  : value_of_text(NULL));
@@ -129,10 +129,10 @@ static void put_wide(const struct sweep *w, struct results *r)
 }
 
 /* Measure, unit, value and failure; a point that failed has the last only. */
-static void add_measure(struct row *row, const struct study_command *command,
+static void add_measure(struct row *row, const struct measures *m,
 			const struct outcome *o, size_t measure)
 {
-	const struct column *c = &command->measures[measure].column;
+	const struct column *c = &m->items[measure].column;
 	const struct value *v =
 		o->state == OUTCOME_DONE ? headline(o, measure) : NULL;
 
@@ -152,27 +152,27 @@ static void put_tidy(const struct sweep *w, struct results *r)
 		{ "value", NULL, VALUE_REAL, ORIGIN_SIMULATED },
 		{ "failure", NULL, VALUE_TEXT },
 	};
-	const struct study_command *command = w->study->command;
+	const struct measures *m = &w->study->measures;
 	struct columns c = { 0 };
 	struct row row = { 0 };
 
 	add_point_columns(&c, w->study);
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
 		add_column(&c, tail[i]);
-	c.items[c.n - 2].origin = command->measures[0].column.origin;
+	c.items[c.n - 2].origin = m->items[0].column.origin;
 	struct table *t =
 		results_table(r, "points", title_of(w->study), c.items);
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
 		const struct outcome *o = &w->outcomes[p];
-		size_t n = o->state == OUTCOME_DONE     ? command->n_measures
+		size_t n = o->state == OUTCOME_DONE     ? m->n
 			   : o->state == OUTCOME_FAILED ? 1
 							: 0;
 
 		for (size_t i = 0; i < n; i++) {
 			add_point(&row, w->study, p);
-			add_measure(&row, command, o, i);
+			add_measure(&row, m, o, i);
 			put(&row, t);
 		}
 	}
@@ -197,14 +197,14 @@ static bool has_spread(const struct study *s, const struct measure *m)
 
 static void add_means(struct row *row, const struct sweep *w, size_t rank)
 {
-	const struct study_command *command = w->study->command;
+	const struct measures *m = &w->study->measures;
 
-	for (size_t i = 0; i < command->n_measures; i++) {
+	for (size_t i = 0; i < m->n; i++) {
 		double spread, mean = sweep_mean(w, rank, i, &spread);
 
-		if (command->measures[i].curve != CURVE_NONE)
+		if (m->items[i].curve != CURVE_NONE)
 			add(row, value_of_real(mean));
-		if (has_spread(w->study, &command->measures[i]))
+		if (has_spread(w->study, &m->items[i]))
 			add(row, value_of_real(spread));
 	}
 }
@@ -214,8 +214,8 @@ static struct table *begin_curves(const struct study *s, struct results *r)
 	struct columns c = { 0 };
 
 	add_axes(&c, s);
-	for (size_t i = 0; i < s->command->n_measures; i++) {
-		const struct measure *m = &s->command->measures[i];
+	for (size_t i = 0; i < s->measures.n; i++) {
+		const struct measure *m = &s->measures.items[i];
 		struct column column = m->column;
 		struct strbuf name = STRBUF_INIT;
 
@@ -223,7 +223,8 @@ static struct table *begin_curves(const struct study *s, struct results *r)
 		if (m->curve != CURVE_NONE)
 			add_column(&c, column);
 		strbuf_printf(&name, "%s +-", column.name);
-		column.name = c.names[i] = strbuf_detach(&name);
+		column.name = strbuf_detach(&name);
+		pieces_add(&c.names, (char *)column.name);
 		if (has_spread(s, m))
 			add_column(&c, column);
 	}
@@ -233,8 +234,7 @@ static struct table *begin_curves(const struct study *s, struct results *r)
 			     : "what each point gave, in short",
 		c.items);
 
-	for (size_t i = 0; i < s->command->n_measures; i++)
-		free(c.names[i]);
+	pieces_fini(&c.names);
 	free(c.items);
 	return t;
 }
@@ -388,6 +388,37 @@ static void put_kept(const struct sweep *w, struct results *r)
 	}
 }
 
+/* As after a run: goals were missed, or jobs did not finish. */
+static bool is_missed(const struct sweep *w, const struct outcome *o)
+{
+	size_t goals = measure_of(&w->study->measures, GOALS_MET);
+
+	if (o->state != OUTCOME_DONE || goals == w->study->measures.n)
+		return false;
+	const struct value *met = headline(o, goals);
+
+	return met->kind == VALUE_BOOL && !met->yes;
+}
+
+/* A search looks for such points: what it finds is its outcome. */
+static bool put_missed(const struct sweep *w, struct results *r)
+{
+	size_t n = 0, first = 0;
+
+	for (size_t i = w->study->n_points; i-- > 0;) {
+		if (is_missed(w, &w->outcomes[i])) {
+			first = i;
+			n++;
+		}
+	}
+	if (n)
+		results_remark(r,
+			       "goals missed or jobs failed at %zu point%s; "
+			       "the first is point %zu",
+			       n, n == 1 ? "" : "s", first);
+	return !n || w->study->search.kind != SEARCH_ALL;
+}
+
 static bool put_remarks(const struct sweep *w, struct results *r)
 {
 	size_t failed = 0, done = 0;
@@ -426,5 +457,6 @@ bool sweep_tables(const struct sweep *w, enum sweep_shape shape,
 	if (shape == SWEEP_TIDY)
 		put_tidy(w, r);
 	put_kept(w, r);
+	found &= put_missed(w, r);
 	return put_remarks(w, r) && found;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
+#include "subnet/adaptive.h"
 #include "subnet/subnet.h"
 
 struct lane_split subnet_split_for(const struct subnet *s,
@@ -10,6 +11,7 @@ struct lane_split subnet_split_for(const struct subnet *s,
 	struct lane_split split = {
 		.n_classes = (uint8_t)n_classes,
 		.vls = (uint8_t)s->vls_used,
+		.adaptive_sls = UINT16_MAX,
 	};
 	size_t n = s->sl_of_path ? (size_t)s->n_sl_rows * s->lft_stride : 0;
 
@@ -103,5 +105,7 @@ enum hd_status subnet_split_lanes(struct subnet *s,
 		subnet_set_port_sl2vl(s, p, &map);
 	}
 	s->split = *split;
+	if (s->adaptive && split->sls)
+		s->adaptive->sls = split->adaptive_sls;
 	return HD_OK;
 }

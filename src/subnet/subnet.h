@@ -119,6 +119,9 @@ struct lane_split {
 	uint8_t sls;       /* of a block; 0: the application's SLs stay */
 	uint8_t vls;       /* of a block */
 	uint8_t class_of_sl[N_SLS]; /* of the SLs that applications ask for */
+	/* SLs of packets for which switches choose ports, where the algorithm
+	 * has SLs of its own. */
+	uint16_t adaptive_sls;
 };
 
 /*

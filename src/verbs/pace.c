@@ -76,7 +76,7 @@ void pace_init(struct lab *lab)
 	if (!b->setup.control || lab->n_devices == 0)
 		return;
 	lab->algorithm = fabric_algorithm(c->algorithm);
-	lab->paced_sls = c->sls.sls;
+	lab->paced_sls = scenario_controlled_sls(b->scenario);
 	if (!lab->algorithm)
 		return;
 	lab->response = hd_alloc(1, sizeof(*lab->response));
@@ -233,6 +233,8 @@ void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest)
 
 	device_wake(dev, when);
 	for (struct v_device *d = dev->beside; d && d != dev; d = d->beside) {
+		/* Its lab's clock stopped at that lab's own last event. */
+		d->lab->now = later(d->lab->now, dev->lab->now);
 		device_wake(d, when);
 		device_wake(d, p->state.due);
 		lab_timer(d->lab, d);

@@ -289,7 +289,7 @@ static const char *const in_parts[] = {
 		  "marking: {rule: iba, threshold: 12, rate: 1}}\n" SHORT,
 	MESH_OF_6 ROWS "congestion: {algorithm: aimd, marking: two-counter, "
 		       "ack: {delay: 300ns}, window: 2}\n"
-		       "run: {warmup: 20us, measure: 60us, precision: 20%}\n",
+		       "run: {warmup: 20us, measure: 60us, precision: 1%}\n",
 };
 
 struct course {

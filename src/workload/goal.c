@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 
 /* Labels of one rank, from names to operations. */
 struct labels {
@@ -29,15 +30,6 @@ struct goal {
 };
 
 /* ---- labels ------------------------------------------------------------ */
-
-static uint32_t hash_of(const struct token *t)
-{
-	uint32_t h = 2166136261u;
-
-	for (uint32_t i = 0; i < t->len; i++)
-		h = (h ^ (uint8_t)t->text[i]) * 16777619u;
-	return h ^ h >> 15;
-}
 
 static struct label *label_at(struct labels *l, const struct token *t,
 			      uint32_t hash)
@@ -82,7 +74,7 @@ static void labels_clear(struct labels *l)
 static enum hd_status add_label(struct goal *p, const struct token *t,
 				uint32_t op)
 {
-	uint32_t hash = hash_of(t);
+	uint32_t hash = text_hash(t->text, t->len);
 
 	if (2 * (p->labels.n + 1) > p->labels.cap)
 		labels_grow(&p->labels);
@@ -104,7 +96,7 @@ static enum hd_status find_label(struct goal *p, const struct token *t,
 	const struct label *l = NULL;
 
 	if (p->labels.cap)
-		l = label_at(&p->labels, t, hash_of(t));
+		l = label_at(&p->labels, t, text_hash(t->text, t->len));
 	if (!l || !l->op)
 		return words_fail(&p->in, t,
 				  "no operation of rank %u has the label "

@@ -63,7 +63,7 @@ COMMANDS = [
     "cc curve fimd", "qos plan a=40% b=60%", "qos lint q.conf",
     "qos explain q.conf star", "qos admit star --random 2",
     "qos bound star f.txt", "qos table DB:64Mb/s", "qos diffserv",
-    "qos signal --requests f.txt star", "qos label p.conf",
+    "qos reserve --requests f.txt star", "qos label p.conf",
     "qos evaluate --tried 2", "model queue mm1", "model loss", "model ge",
     "model et", "model ajt", "model credit", "model fabric e.yaml",
     "job show g.goal", "bench send-lat --size 64 -n 2",

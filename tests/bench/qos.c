@@ -69,13 +69,10 @@ static void admit(struct work *w)
 	uint32_t to =
 		(from + 1 + (uint32_t)rng_below(&w->rng, w->n_hosts - 1)) %
 		w->n_hosts;
-	struct broker_request r = {
-		.source = w->hosts[from],
-		.dlid = w->subnet.lid_of_port[w->hosts[to]],
-		.sl = (uint8_t)rng_below(&w->rng, 8),
-		.rate = hd_rate_make(1000000 + rng_below(&w->rng, 1000000000),
-				     1),
-	};
+	uint8_t sl = (uint8_t)rng_below(&w->rng, 8);
+	const struct broker_request r = broker_request_of(
+		w->hosts[from], w->subnet.lid_of_port[w->hosts[to]], sl,
+		hd_rate_make(1000000 + rng_below(&w->rng, 1000000000), 1));
 	struct broker_refusal why;
 
 	if (broker_admit(&w->broker, &r, &w->ids[w->n_live], &why) == HD_OK)

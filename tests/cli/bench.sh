@@ -191,6 +191,8 @@ has err "1000 is no value of mtu"
 cat >narrow.yaml <<END
 fabric:
   topology: {kind: star, hosts: 4, link: 4x SDR}
+  switch: {input_buffer: 512}
+  host: {input_buffer: 512}
 traffic:
   - {name: other, kind: cbr, source: h2, destination: h3, payload: 64, rate: 1Mb/s}
 END
@@ -198,7 +200,7 @@ run 0 bench send-bw --size 64KiB -n 10 --fabric narrow.yaml --json -o narrow.jso
 jq -e '.tables.inputs.rows[0].mtu == 256' narrow.json >/dev/null
 run 3 bench send-bw --size 64KiB --mtu 512 --fabric narrow.yaml
 has err "an MTU of 512, and ports and buffers have 256"
-sed 's/payload: 64/payload: 1/; s/^fabric:/&\n  host: {input_buffer: 1 packets}/' \
+sed 's/payload: 64/payload: 1/; s/host: {input_buffer: 512}/host: {input_buffer: 64}/' \
 	narrow.yaml >narrower.yaml
 run 3 bench send-lat --fabric narrower.yaml
 has err "no packet of an adapter fits"

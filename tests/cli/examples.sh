@@ -24,6 +24,62 @@ claim() {
 		$3" "$1.json" >claim.out || fail "$1: $2: $(cat claim.out)"
 }
 
+run reservation-repair 0
+claim reservation-repair "reservations follow routes, and broken ones are restored" '
+	near(row("traffic"; "film1").delivered; 4; 0.005) and
+	near(row("traffic"; "film2").delivered; 4; 0.005) and
+	[.tables["broken promises"].rows[] | [.traffic, .from, .until, .link, .cause]] ==
+		[["call", 2000, 2078, "s1-0:5", "is down"],
+		 ["film1", 2000, 6078, "s1-0:6", "is full"]]'
+# While the cable is missing film 1 has no slots and film 2 keeps its own.
+for threads in 1 3; do
+	status 1 "$HEDDLE" sim "$examples/reservation-repair.yaml" --json --threads $threads \
+		--set run.warmup=2500us --set run.measure=3ms --set goals.0.broken=0
+	cp out missing$threads.json
+done
+jq -S 'del(.tables.fabric)' missing1.json >one
+jq -S 'del(.tables.fabric)' missing3.json >three
+cmp -s one three || fail "reservation-repair differs on 3 threads"
+claim missing1 "the source of a broken promise stops" '
+	row("traffic"; "film1").delivered == 0 and
+	near(row("traffic"; "film2").delivered; 4; 0.005) and
+	(.tables.goals.rows[] | select(.traffic == "call").met) == false'
+
+run job-reservation 0
+# Each host sends 3 times 256 KiB and, in a ring of four, 6 quarters of 1 MiB.
+claim job-reservation "the job gets 3 Gb/s per host in a storm" '
+	one("jobs").completion < (3 * 262144 + 6 * 262144) * 8 / 3000 and
+	one("jobs").slowdown < 1.5'
+status 0 "$HEDDLE" sim "$examples/job-reservation.yaml" --json \
+	--set jobs.train.class=rest --set jobs.train.reserve=none
+cp out storm.json
+claim storm "which it has not without" 'one("jobs").slowdown > 1.8'
+status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set jobs.train.reserve=6Gb/s
+has err "reserve is refused"
+status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set jobs.train.class=rest
+has err "reserve needs a class of kind DB"
+status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set traffic.storm.class=train \
+	--set traffic.storm.reserve=1Gb/s
+has err "class 'train' has other traffic"
+
+run vls-4-2-4 0
+claim vls-4-2-4 "reservations hold beside greedy best effort" '
+	near(row("traffic"; "calls").delivered; 0.1; 0.01) and
+	near(row("traffic"; "films").delivered; 2; 0.01) and
+	row("connections"; "calls").admitted == 1 and
+	row("connections"; "films").admitted == 1'
+claim vls-4-2-4 "classes share two VLs by kind and part behind" '
+	def map(p): .tables.sl2vl.rows[] | select(.port == p) | .sl2vl |
+		split(",") | .[0:4];
+	map("h0") == ["0", "1", "2", "3"] and map("s-0:1") == ["0", "0", "1", "1"] and
+	map("hub:2") == ["0", "0", "1", "1"] and map("s-1:2") == ["0", "1", "2", "3"]'
+claim vls-4-2-4 "every VL of a class has an entry at every port" '
+	. as $all | [$all.tables.sl2vl.rows[] | . as $m |
+		($all.tables["vl arbitration"].rows[] | select(.port == $m.port)) |
+		(.high + "," + .low) as $entries |
+		($m.sl2vl | split(",") | .[0:4])[] as $vl |
+		$entries | test("(^|,)" + $vl + ":")] | all'
+
 run jobs 0
 claim jobs "classes keep jobs apart" '
 	.tables.jobs.rows[0].slowdown < 1.01 and
@@ -155,27 +211,27 @@ run out-of-order 0
 claim out-of-order "nothing is sent twice" '
 	row("queue pairs"; "pairs") | .retries == 0 and .early > 0'
 claim out-of-order "what docs/routing.md has" '
-	(one("summary").delivered | round) == 22133'
+	(one("summary").delivered | round) == 22156'
 spread() { # CHOICE KEPT DELIVERED
 	status 0 "$HEDDLE" sim "$SRC/examples/out-of-order.yaml" --json \
 		--set fabric.routing.adaptive=$1 --set fabric.host.out_of_order=$2
 	jq -e "(.tables.summary.rows[0].delivered | round) == $3" out >/dev/null ||
 		fail "out-of-order: $1, $2: $(jq '.tables.summary.rows[0].delivered' out)"
 }
-spread off 0 18922
-spread load 0 2983
+spread off 0 17731
+spread load 0 3324
 if [ "${HD_LONG:-0}" = 1 ]; then
-	spread load 4 7807
-	spread load 16 21884
-	spread turns 0 2553
-	spread turns 4 5728
-	spread turns 16 18586
-	spread turns 64 21488
-	spread random 0 2572
-	spread random 4 5948
-	spread random 16 19926
-	spread random 64 20788
-	spread off 64 18922
+	spread load 4 7647
+	spread load 16 21147
+	spread turns 0 2952
+	spread turns 4 6066
+	spread turns 16 18389
+	spread turns 64 21548
+	spread random 0 3043
+	spread random 4 6362
+	spread random 16 19661
+	spread random 64 21024
+	spread off 64 17731
 fi
 
 run fat-tree-70 0
@@ -258,6 +314,39 @@ claim two-subnets "what strays ends at the router" '
 	row("traffic"; "stray").packets == 0 and
 	.tables.losses.rows == [{reason: "hop limit exceeded at a router",
 		packets: row("traffic"; "stray").lost}]'
+
+run two-subnets-deadlines 0
+claim two-subnets-deadlines "admitted flows meet their deadlines, and bounds are above what is seen" '
+	[.tables.connections.rows[] | select(.admitted == 1) |
+		.worst <= .bound and .bound <= .deadline] == [true, true, true]'
+claim two-subnets-deadlines "a deadline below the bound is refused with the bound" '
+	row("connections"; "tight") | .admitted == 0 and
+	(.refusal | test("its deadline of 20.000 us would be missed: bound"))'
+# The same requests from a file get the same answers and bounds; the managers of
+# the two subnets reserve them part by part.
+printf '%s\n' 'h0 h4 call 100Mb/s 256 10us' 'h1 h5 film 1Gb/s 2KiB 300us' \
+	'h2 h5 film 100Mb/s 2KiB 20us' 'h6 h5 film2 500Mb/s 2KiB 50us' >flows
+for command in admit bound reserve; do
+	set -- "$examples/two-subnets-deadlines.yaml"
+	[ $command = bound ] && set -- "$@" flows || set -- "$@" --requests flows
+	status 1 "$HEDDLE" qos $command "$@" --json
+	jq --slurpfile run two-subnets-deadlines.json -e '
+		(.tables.requests // .tables.flows).rows as $got |
+		[$run[0].tables.connections.rows[] |
+			[.admitted == 1, .bound]] as $seen |
+		[range(4) | ($got[.] | [if has("admitted") then .admitted else
+			.confirmed end, .bound]) as $g |
+			$seen[.] as $s | $g[0] == $s[0] and ($s[0] | not or
+				($g[1] - $s[1] | fabs) < 0.001)] == [true, true, true, true]' \
+		out >jq.out || fail "qos $command: $(jq -c .tables out)"
+done
+jq -e '[.tables.parts.rows[] | select(.flow == 1) | [.subnet, .sl]] ==
+	[[0, 4], [1, 5]]' out >jq.out || fail "parts: $(jq -c .tables.parts out)"
+# Who is promised no deadline may not have one.
+status 3 "$HEDDLE" sim "$examples/two-subnets-deadlines.yaml" --set traffic.rest.deadline=1ms
+has err "only classes of kind DBTS and DB are promised one"
+status 3 "$HEDDLE" sim "$examples/two-subnets-deadlines.yaml" --set traffic.film.kind=poisson
+has err "its bursts have no limit"
 
 # told DOC CELLS: a table of the document ends a row so.
 told() {
@@ -384,9 +473,10 @@ status 0 "$HEDDLE" sim "$examples/one-fabric.yaml" --html one.html
 has one.html 'queue pairs'
 
 run self-similar 0
+# Over seeds the estimate has a standard deviation of 0.06.
 claim self-similar "the exponent is the expected one" '
 	.tables["self-similarity"].rows[0] |
-	(.["Hurst found"] - .["Hurst expected"] | fabs) < 0.08'
+	(.["Hurst found"] - .["Hurst expected"] | fabs) < 0.12'
 # The same load without bursts. Packets of 1050 bytes (84 ns) from 16 Poisson
 # sources meet at the last cable. By the conservation law the mean wait there
 # does not depend on whose turn it is: that of an M/D/1 queue used to 80 %, two
@@ -472,7 +562,7 @@ cp out beside.json
 claim beside "blocking falls by ten, and the model is near" '
 	[.tables.comparison.rows[] | select(.measure == "blocking")] as $b |
 	$b[1].simulated * 10 < $b[0].simulated and
-	([.tables.comparison.rows[].EM] | max) < 10'
+	([.tables.comparison.rows[] | .EM < 10 or .within == "yes"] | all)'
 
 # Up/down routes fill up at a third of the load that ftree's do.
 status 0 "$HEDDLE" sweep "$examples/study.yaml" --db study.db --curves --json

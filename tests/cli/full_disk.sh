@@ -39,11 +39,32 @@ too_small full route 'mesh --columns 9 --rows 9' --dump opensm -o full
 too_small full topo convert 'mesh --columns 9 --rows 9' --to svg -o full
 too_small 'tmp/heddle-jobs-.*' paper run 001/table1 --quick --db full.db
 
-# What a checkpoint would have named goes with it.
-status 4 "$HEDDLE" sim s.yaml -q --checkpoint /dev/full --every-simulated 5us \
-	--pcap side.pcap --trace side.trace
-one_line err
-has err '/dev/full: cannot be written: No space left on device'
+# A checkpoint that cannot be written is reported once for each time, and the
+# run comes to its end; its results say that there is none, and so does the
+# status. Nothing of the checkpoints is left.
+status 0 "$HEDDLE" sim s.yaml --json
+cp out want
+status 4 "$HEDDLE" sim s.yaml --json --checkpoint /dev/full \
+	--every-simulated 5us --pcap side.pcap --trace side.trace
+[ "$(grep -c '^heddle: no checkpoint at .*, and the run continues: /dev/full: cannot be written: No space left on device$' err)" -eq 10 ] &&
+	[ "$(wc -l <err)" -eq 10 ] || fail "ten checkpoints: $(cat err)"
+jq -e '.notes[] | select(test("the checkpoint ./dev/full. is missing"))' out >note ||
+	fail 'no note that the checkpoint is missing'
+jq 'del(.notes)' want >want.json
+jq 'del(.notes)' out | cmp - want.json || fail 'other results'
 for path in side.*; do
+	case $path in
+	side.pcap | side.trace) [ -s "$path" ] || fail "$path is empty" ;;
+	*) fail "a checkpoint that failed leaves $path" ;;
+	esac
+done
+status 4 "$HEDDLE" sim s.yaml --checksum --checkpoint /dev/full --every-simulated 5us
+[ "$(cat out)" = "$(jq -r '.tables.summary.rows[0].checksum' want)" ] ||
+	fail 'another checksum'
+# Too large for the disk: no part of it is left.
+status 4 sh -c 'ulimit -f 1 && exec "$@"' sh "$HEDDLE" sim s.yaml --checksum \
+	--checkpoint small.ckpt --every-simulated 25us
+has err 'small.ckpt: cannot be written: File too large'
+for path in small*; do
 	[ ! -e "$path" ] || fail "a checkpoint that failed leaves $path"
 done

@@ -73,7 +73,7 @@ status 1 "$HEDDLE" route found -e file --routes fts --sl2vl lanes --check
 cat >load.yaml <<'END'
 fabric: {topology: {kind: torus, sizes: [5, 5]}}
 traffic: [{name: all, kind: saturating, pattern: uniform, payload: 2KiB}]
-run: {warmup: 20us, measure: 50us}
+run: {warmup: 20us, measure: 500us}
 END
 for engine in dor:1 updn:0; do
 	"$HEDDLE" live up 'torus --sizes 5x5' --sm "${engine%:*}" -q

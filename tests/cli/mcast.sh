@@ -82,7 +82,7 @@ has out 'deliveries:       9'
 # Packets that fit no buffer would wait for ever, however credits are told.
 for credits in exact delay; do
 	printf '%s\n' 'fabric:' '  topology: {kind: back-to-back}' \
-		"  credits: $credits" 'traffic:' \
+		"  credits: $credits" '  host: {input_buffer: 128}' 'traffic:' \
 		'  - {name: t, kind: cbr, load: 0.1%, payload: 64}' >small.yaml
 	status 3 "$HEDDLE" mcast compare small.yaml
 	one_line err

@@ -1,5 +1,6 @@
 """What Python sees of libheddle is what 'heddle sim --json' prints."""
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -78,6 +79,60 @@ def interrupt(share, now):
 
 raises(KeyboardInterrupt, lambda: heddle.run(
     "x.yaml", {"run.measure": "900ms"}, progress=interrupt), "enough")
+
+# Real signals, which arrive while C computes. Whatever a handler raises ends
+# the run; what raises nothing does not; and nothing is lost on the way.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+LONG = {"run.measure": "900ms"}
+lost = []
+sys.unraisablehook = lost.append
+
+
+def signalled(number, work, after=0.2):
+    timer = threading.Timer(after, signal.pthread_kill,
+                            (threading.main_thread().ident, number))
+    timer.start()
+    try:
+        return work()
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+def endless(net, lost=False):
+    net.send(0, 1, 4096, done=endless)
+
+
+def long_network():
+    with heddle.Network("x.yaml") as net:
+        endless(net)
+        net.run()
+
+
+for times in range(3):
+    for work in (lambda: heddle.run("x.yaml", LONG),
+                 lambda: heddle.run("x.yaml", LONG, progress=lambda *_: True),
+                 long_network):
+        raises(KeyboardInterrupt, lambda: signalled(signal.SIGINT, work), "")
+
+
+def enough(number, frame):
+    raise TimeoutError("enough")
+
+
+seen = []
+signal.signal(signal.SIGALRM, enough)
+signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))
+raises(TimeoutError, lambda: signalled(
+    signal.SIGALRM, lambda: heddle.run("x.yaml", LONG)), "enough")
+kept = signalled(signal.SIGUSR1, lambda: heddle.run(
+    "x.yaml", {"run.measure": "3ms"}), 0.05)
+threading.Event().wait(0.1)
+check("a handler that returns ends nothing", kept.met)
+check("it was called once", seen == [signal.SIGUSR1])
+check("no exception is lost", not lost)
+check("handlers are as they were", signal.getsignal(signal.SIGALRM) is enough
+      and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 
 # 110 ns and 40 ps a byte of a packet, on a star of 4x HDR.
 STAR = "fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}"

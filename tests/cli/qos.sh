@@ -69,22 +69,22 @@ awk 'function draw() { x = x * 16807 % 2147483647; return x / 2147483647 }
 awk '{ print "h1 h0", $1, $2 "b/s" }' asked >flows
 for lanes in 1 2 4 8 15; do
 	# shellcheck disable=SC2046 # one word for each connection
-	"$HEDDLE" qos table --lanes $lanes --link 2Gb/s --best-effort 93% --json \
+	"$HEDDLE" qos table --lanes $lanes --link 2Gb/s --best-effort 84% --json \
 		$(awk '{ print $1 ":" $2 "b/s" }' asked) >out || [ $? -eq 1 ]
 	jq -c '[.tables.connections.rows[].admitted], .notes' out >alone
-	"$HEDDLE" qos admit --requests flows --overhead 0 --best-effort 93% --json \
+	"$HEDDLE" qos admit --requests flows --overhead 0 --margin 0 --best-effort 84% --json \
 		--set qos.lanes=$lanes 'star --hosts 2 --link=1xSDR' >out || [ $? -eq 1 ]
 	jq -c '[.tables.requests.rows[].admitted], .notes' out >fabric
 	cmp alone fabric || fail "$lanes lanes: $(cat alone fabric)"
 done
-# A LID means nothing in another subnet.
+# Ways across a router have a part in each subnet; their bounds add up.
 "$HEDDLE" topo gen routed --subnets 2 -o apart.topo
 printf 'h0 h7 DB 1Gb/s\n' >flows
-for command in "admit apart.topo --requests flows" "bound apart.topo flows"; do
-	status 3 "$HEDDLE" qos $command
-	one_line err
-	has err "flows:1: 'h0' and 'h7' are in different subnets"
-done
+status 0 "$HEDDLE" qos admit apart.topo --requests flows
+status 0 "$HEDDLE" qos bound apart.topo flows --json
+jq -e '.tables | .flows.rows[0].bound as $all | [.parts.rows[].subnet] == [0, 1] and
+	([.parts.rows[].bound] | add - $all | fabs) < 1e-9' out >jq.out ||
+	fail "parts: $(jq -c .tables out)"
 printf 'h0 h9 DB 5Gb/s\n' >flows
 status 3 "$HEDDLE" qos admit --requests flows "$net"
 one_line err
@@ -97,7 +97,7 @@ for hosts in 0 1; do
 	has err "connections need two hosts with a cable, the fabric has $hosts"
 done
 printf 'h0 h0 DB 1Mb/s\n' >flows
-for command in "admit --requests flows" bound "signal --requests flows"; do
+for command in "admit --requests flows" bound "reserve --requests flows"; do
 	requests=
 	[ "$command" != bound ] || requests=flows
 	# shellcheck disable=SC2086 # words
@@ -114,13 +114,15 @@ for command in "qos admit --random 5" "topo show" "route"; do
 done
 
 # Statistically more sources fit than by their peaks. More than 10 of 21, on a
-# fifth of the time each, are on in 0.097 % of the time: the binomial tail.
+# fifth of the time each, are on in 0.097 % of the time: the binomial tail. By
+# peaks 8 of 816 slots fit: best effort has 32 of 64 entries, the six other VLs
+# one each, and 26 entries are 6,630 slots.
 "$HEDDLE" topo gen star --hosts 31 --link '4x SDR' -o hub.ibnet
 for i in $(seq 30); do echo "h$i h0 DB 400Mb/s~80Mb/s"; done >flows
-status 1 "$HEDDLE" qos admit --violations 2% --best-effort 50% --overhead 0 \
+status 1 "$HEDDLE" qos admit --violations 2% --best-effort 50% --overhead 0 --margin 0 \
 	--requests flows --json hub.ibnet
 jq -e '([.tables.requests.rows[] | select(.admitted)] | length) == 21 and
-	([.tables.requests.rows[] | select(.["by peak"])] | length) == 9 and
+	([.tables.requests.rows[] | select(.["by peak"])] | length) == 8 and
 	(.tables.violations.rows | length) == 1 and
 	(.tables.violations.rows[0] | .sources == 21 and .asked == 2 and
 		.bound <= 2 and .bound > 0.097 and
@@ -129,7 +131,7 @@ jq -e '([.tables.requests.rows[] | select(.admitted)] | length) == 21 and
 	fail "statistical admission: $(jq -c .tables.violations out)"
 has out "link 'hub'[1] could be asked for too much"
 head -n 21 flows >fewer
-status 0 "$HEDDLE" qos admit --violations 2% --best-effort 50% --overhead 0 \
+status 0 "$HEDDLE" qos admit --violations 2% --best-effort 50% --overhead 0 --margin 0 \
 	--requests fewer hub.ibnet
 status 2 "$HEDDLE" qos admit --violations 100% --requests flows hub.ibnet
 status 2 "$HEDDLE" qos admit --violations 2% --random 5 hub.ibnet
@@ -143,19 +145,16 @@ status 3 "$HEDDLE" qos admit --violations 2% --requests flows hub.ibnet
 one_line err
 has err 'flows:1: a mean rate cannot be above its peak'
 
-# Bounds: DBTS asks, DB is told, fifo has none.
+# Bounds: a latency is held against the bound; fifo has none.
 printf 'h0 h3 DBTS 32Mb/s 4KiB 200us\nh1 h3 DB 64Mb/s 8KiB\n' >flows
 status 0 "$HEDDLE" qos bound "$net" flows
 has out 'grouped[us]'
 printf 'h0 h3 DBTS 32Mb/s 4KiB 1us\n' >flows
 status 1 "$HEDDLE" qos bound "$net" flows
-has out 'asked for 1.000 us'
+has out 'its deadline of 1.000 us would be missed: bound '
 # A burst is payload: one packet of 2 KiB has 2074 bytes on the wire, wherever
 # it is said, and takes 2074 ns on each of three links of 8 Gb/s.
 printf 'h0 h3 DB 8Mb/s\nh0 h3 DB 8Mb/s 2KiB\nh0 h3 DB 8Mb/s 4KiB\n' >flows
-status 0 "$HEDDLE" qos bound --payload 2048 --json "$net" flows
-jq -e '[.tables.flows.rows[].promised] == [1000, 1000, 1000]' out >jq.out ||
-	fail "DB's class bound: $(jq -c .tables.flows.rows out)"
 for n in 1 2 3; do
 	sed -n ${n}p flows >one
 	status 0 "$HEDDLE" qos bound --json "$net" one
@@ -163,13 +162,13 @@ for n in 1 2 3; do
 done >alone
 awk '{ b[NR] = $1 } END { exit !(b[1] == b[2] && b[3] > b[2] + 2) }' alone ||
 	fail "bursts: $(cat alone)"
-# Who keeps a newcomer out is named by its line and ends.
+# The flow whose deadline would be missed is named.
 printf 'h0 h3 DB 8Mb/s\n\nh1 h3 DBTS 8Mb/s 2KiB 30us\nh1 h3 DBTS 8Mb/s 64KiB 10ms\n' >flows
 status 1 "$HEDDLE" qos bound "$net" flows
-has out 'the flow of line 3, h1 -> h3, was promised 30.000 us and would get'
+has out "the deadline of 'h1' -> 'h3' of 30.000 us would be missed: bound "
 printf 'h0 h3 DBTS 32Mb/s 4KiB 1us\n' >flows
-status 3 "$HEDDLE" qos bound --order fifo "$net" flows
-has err 'no bound is claimed for fifo'
+status 1 "$HEDDLE" qos bound --order fifo "$net" flows
+has out 'there is no bound (order: fifo'
 # Behind a crossbar the same flows are told more, and what it must hold.
 printf 'h0 h3 DB 32Mb/s 4KiB\n' >cross
 for queueing in input cioq; do
@@ -236,34 +235,35 @@ status 2 "$HEDDLE" qos diffserv --lanes 3
 status 2 "$HEDDLE" qos diffserv EF
 
 # Signalling over three subnets of 8 Gb/s. The source's own link has room for
-# 16320 - 3264 (best effort) - 1 - 12240 (6 Gb/s) = 815 slots, not for 4080.
+# 16320 - 3264 (best effort) - 6 (the other VLs) - 11016 (5.4 Gb/s) = 2034 slots,
+# not for 4080.
 "$HEDDLE" topo gen routed --subnets 3 --link '4x SDR' -o routed.topo
-printf 'h0 h1 DB 6Gb/s\nh0 h11 DB 2Gb/s\nh4 h11 DBTS 1Gb/s\n' >flows
-status 1 "$HEDDLE" qos signal --requests flows --overhead 0 routed.topo --json
+printf 'h0 h1 DB 5400Mb/s\nh0 h11 DB 2Gb/s\nh4 h11 DBTS 1Gb/s\n' >flows
+status 1 "$HEDDLE" qos reserve --requests flows --overhead 0 --margin 0 routed.topo --json
 jq -e '.tables as $t | [$t.flows.rows[].confirmed] == [true, false, true] and
 	([$t.messages.rows[] | select(.flow == 2) | .message] ==
 		["PATH", "PATH", "PATH", "PATH", "RESV", "RESV", "RESV",
 		"RESV_ERROR", "RESV_ERROR", "RESV_ERROR"]) and
 	([$t.messages.rows[] | select(.message == "RESV_ERROR") | .why] |
-		unique | length == 1 and (.[0] | test("needs 4080 slots, has 815"))) and
+		unique | length == 1 and (.[0] | test("needs 4080 slots, has 2034"))) and
 	([$t.managers.rows[] | select(.time == 0) | .reserved] == [1, 1, 1]) and
 	([$t.managers.rows[] | select(.time == 30) | ."flows known"] == [0, 0, 0])' \
 	out >jq.out || fail "signalling: $(jq -c .tables out)"
-# With headers 26 bytes in 2048 more, and a GRH's 40 to other subnets: 12396
-# and 4212 slots.
-status 1 "$HEDDLE" qos signal --requests flows routed.topo
-has out 'needs 4212 slots, has 659'
+# With headers packets of 2048 have 33 blocks of 64, and 34 with a GRH to other
+# subnets: 11361 and 4335 slots.
+status 1 "$HEDDLE" qos reserve --requests flows --margin 0 routed.topo
+has out 'needs 4335 slots, has 1689'
 # Repeated, it lives as long; torn down, it is gone at once.
 printf 'h0 h11 DB 2Gb/s\n' >flows
-status 0 "$HEDDLE" qos signal --requests flows --until 25s routed.topo --csv
+status 0 "$HEDDLE" qos reserve --requests flows --until 25s routed.topo --csv
 has out '50,2,0,0'
-status 0 "$HEDDLE" qos signal --requests flows --until 20s --tear routed.topo --json
+status 0 "$HEDDLE" qos reserve --requests flows --until 20s --tear routed.topo --json
 jq -e '[.tables.managers.rows[].time] | max == 20' out >jq.out ||
 	fail "teardown: $(jq -c .tables.managers out)"
 printf 'h0 nobody DB 2Gb/s\n' >flows
-status 3 "$HEDDLE" qos signal --requests flows routed.topo
+status 3 "$HEDDLE" qos reserve --requests flows routed.topo
 has err "flows:1: no end port is called 'nobody'"
-status 2 "$HEDDLE" qos signal --requests flows --repeat 0s routed.topo
+status 2 "$HEDDLE" qos reserve --requests flows --repeat 0s routed.topo
 
 # Labels: the SL that a policy file gives, and the line that says so.
 printf 'qos-ulps\n sdp : 3\n any, target-port-guid 0x0-0xffffffffffffffff : 5\n default : 1\nend-qos-ulps\n' >policy
@@ -287,14 +287,14 @@ status 1 "$HEDDLE" qos admit --requests singles star.ibnet --json
 jq -e '[.tables.requests.rows[].admitted] == [true, true, false]' out ||
 	fail "singles: $(cat out)"
 printf 'h0 group:g DB 600Mb/s\nh4 group:g DB 600Mb/s\n' >many
-status 0 "$HEDDLE" qos admit --requests many --group g:shared=h1,h2,h3 \
+status 0 "$HEDDLE" qos admit --requests many --group g:shared=h1,h2,h3 --margin 0 \
 	--save saved star.ibnet --json
 jq -e '.tables.groups.rows == [{"group": "g", "tree": "shared",
 	"MLID": 49152, "members": 3, "senders besides": 2}]' out ||
 	fail "group: $(cat out)"
-# 600 Mb/s with 66 bytes to 2048 are 619.3: a third does not fit h1's link.
+# 600 Mb/s with 66 bytes to 2048 are 637.5 in whole blocks: a third does not fit h1's link.
 echo 'h2 group:g DB 600Mb/s' >third
-status 1 "$HEDDLE" qos admit --from saved --requests third \
+status 1 "$HEDDLE" qos admit --from saved --requests third --margin 0 \
 	--group g:shared=h1,h2,h3 star.ibnet
 has out 'is full'
 status 3 "$HEDDLE" qos admit --requests many star.ibnet
@@ -327,9 +327,9 @@ jq -e --argjson told "$told" '[.tables.flows.rows[] | .flow, .bound] ==
 	fail "group bound: $(cat out)"
 printf 'h0 h1 DB 1.2Gb/s\nh0 h2 DB 1.2Gb/s\n' >two
 status 1 "$HEDDLE" qos bound star.ibnet two
-has out 'would be reserved'
+has out 'is full'
 # Reserved unicast beside it: a member's link that is full refuses the group.
 printf 'h4 h2 DB 1.2Gb/s\nh0 group:g DB 1.2Gb/s\nh0 h1 DB 1.2Gb/s\n' >beside
 status 1 "$HEDDLE" qos bound --group g:shared=h1,h2,h3 star.ibnet beside --json
-jq -e '[.tables.flows.rows[].granted] == [true, false, true]' out ||
+jq -e '[.tables.flows.rows[].admitted] == [true, false, true]' out ||
 	fail "beside: $(cat out)"

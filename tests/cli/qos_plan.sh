@@ -20,7 +20,7 @@ done
 
 cat >goals.yaml <<END
 mpi: at least 70 %, packets 2KiB
-mds: latency 20us, packets 256
+mds: latency 20us, packets 256, senders 8
 backup: leftovers
 END
 # within SECONDS COMMAND...: of processor time; the clock would tell another story
@@ -47,7 +47,7 @@ status 0 "$HEDDLE" qos plan --goals goals.yaml "$tree" --verify --json
 	fail "a goal is missed: $(jq -c .tables.goals.rows out)"
 # More shapes of goals, all of which pass lint; what cannot be is refused.
 for goals in 'a: 50%|b: 25%, packets 256|c: 25%, packets 512' \
-	'a: latency 9us, 30%|b: latency 9us, 20%, packets 1KiB|c: leftovers' \
+	'a: latency 90us, 30%|b: latency 90us, 20%, packets 1KiB|c: leftovers' \
 	'a: 97%|b: leftovers'; do
 	echo "$goals" | tr '|' '\n' >more.yaml
 	status 0 "$HEDDLE" qos plan --goals more.yaml star --conf -o more.conf
@@ -68,8 +68,47 @@ status 2 "$HEDDLE" qos plan --verify a=10%
 status 3 "$HEDDLE" qos plan --goals missing star
 # A goal that the simulation misses ends with 1: one packet of the others may be
 # under way on each link.
-printf 'a: latency 340ns, packets 256\nb: 90%%\n' >tight.yaml
+printf 'a: latency 340ns, packets 256, senders 1\nb: 90%%\n' >tight.yaml
 status 1 "$HEDDLE" qos plan --goals tight.yaml "$tree" --verify
 has out missed
 status 1 "$HEDDLE" qos plan --goals tight.yaml "$tree" --verify --conf
 has out 'qos TRUE'
+
+# A latency counts with all senders that may burst together: the limit of 0 lets
+# a packet of 4122 bytes pass after each of 282, and 63 of them are 63 * 4404
+# bytes at 25 GB/s, 11.1 us: so with a goal of 15 us. For 2 us the limit rises,
+# so that fewer of them pass. The bound is never below what the verification
+# sees, and both decide; fewer senders are sooner.
+cat >burst.yaml <<END
+mpi: at least 50 %, packets 2KiB
+mds: latency 1us, packets 256
+ost: at least 20 %, packets 4KiB
+backup: leftovers
+END
+star='star --hosts 64'
+for latency in 500ns 2us 15us; do
+	sed "s/1us/$latency/" burst.yaml >goals.yaml
+	"$HEDDLE" qos plan --goals goals.yaml "$star" --verify --json >out || :
+	jq -e --arg l $latency '.tables.tables.rows[0]."high limit" as $limit |
+		.tables.goals.rows[1] | .senders == 63 and
+		.bound >= ."most latency" and (if $l == "15us" then
+			$limit == 0 and ."most latency" > 11 and .bound < 12
+		else true end) and .verdict == (if $l == "500ns" then
+			"missed" else "met" end)' out >jq.out ||
+		fail "$latency: $(jq -c '.tables | .tables, .goals.rows[1]' out)"
+done
+# Without a simulation the bound alone misses it.
+sed 's/1us/500ns/' burst.yaml >goals.yaml
+status 1 "$HEDDLE" qos plan --goals goals.yaml "$star"
+sed 's/packets 256/packets 256, senders 2/' burst.yaml >goals.yaml
+status 0 "$HEDDLE" qos plan --goals goals.yaml "$star" --verify --json
+jq -e '.tables.goals.rows[1].senders == 2' out >jq.out || fail "$(cat out)"
+sed 's/packets 256/packets 256, senders 64/' burst.yaml >goals.yaml
+status 3 "$HEDDLE" qos plan --goals goals.yaml "$star"
+has err "class 'mds' has 64 senders; there are 63 hosts that can send to one"
+for wrong in 'a: 5%, senders 3' 'a: latency 1us, senders 0' \
+	'a: latency 1us, senders 2, senders 3'; do
+	echo "$wrong" >goals.yaml
+	status 3 "$HEDDLE" qos plan --goals goals.yaml "$star"
+	has err 'goals.yaml:1: '
+done

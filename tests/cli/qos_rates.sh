@@ -1,6 +1,6 @@
 # Bounds and admission count with the rates that a scenario gives its links:
 # all of them, or cable by cable. Expected values are arithmetic on bytes and
-# rates; packets of 2048 bytes have 26 more.
+# rates; packets of 2048 bytes have 26 more, and are charged as 33 blocks of 64.
 . "$SRC/tests/cli/lib.sh"
 cat >fabric.yaml <<'EOF'
 fabric:
@@ -27,8 +27,8 @@ pairs() {
 	done
 }
 
-# A flow alone waits at each port for a packet of others that has begun and for
-# its own burst b, which grows by what comes while it waits:
+# With strict priority of VLs a flow alone waits at each port for a packet of
+# others that has begun and for its own burst b, which grows by what comes while it waits:
 # d = fixed + (2074 + b) / rate, b' = b + rho d. Every cable has its own rate.
 echo 'h0 h11 DB 100Mb/s' >alone
 for round in 1 2 3 4 5; do
@@ -38,8 +38,8 @@ for round in 1 2 3 4 5; do
 		rates="$rates${rates:+,}$drawn"
 		links="$links${links:+, }{ports: '$port', rate: ${drawn}Gb/s}"
 	done
-	status 0 "$HEDDLE" qos bound fabric.yaml alone --json \
-		--set fabric.link.rate=9Gb/s --set "fabric.links=[$links]"
+	status 0 "$HEDDLE" qos bound fabric.yaml alone --json --margin 0 \
+		--set fabric.arbiter=strict --set fabric.link.rate=9Gb/s --set "fabric.links=[$links]"
 	jq -e --argjson rates "[$rates]" '
 		[.tables.hops.rows[].bucket] as $got |
 		(100e6 / 8 * 2074 / 2048) as $rho |
@@ -55,11 +55,12 @@ done
 
 # With the rates of links and flows times k and what is fixed a k-th, every
 # bound is a k-th: nothing in it is anything but bytes, rates and these times.
+# With 4 VLs all of DB has one, whatever its rate.
 # scaled K: the bounds of random flows, in s$K.
 scaled() {
 	awk -v k=$1 '{ $4 = $4 * k "Mb/s"; print }' random >flows
 	status 0 "$HEDDLE" qos bound fabric.yaml flows --json \
-		--db-latency $((1000 / $1))us --set fabric.link.rate=$((4 * $1))Gb/s \
+		--set qos.lanes=4 --set fabric.link.rate=$((4 * $1))Gb/s \
 		--set "fabric.links=[{ports: trunks, rate: $((3 * $1))Gb/s}]" \
 		--set fabric.link.propagation=$((40 / $1))ns \
 		--set fabric.switch.routing=$((80 / $1))ns \
@@ -76,7 +77,7 @@ for round in 1 2 3 4 5 6; do
 			hops($a) as $x | hops($b) as $y |
 			($x | length) > 40 and ([range($x | length) |
 				($x[.] - $k * $y[.] | fabs) / $x[.]] |
-				max < 1e-9)' >/dev/null ||
+				max < 1e-6)' >/dev/null ||
 			{ cat random; fail "bounds do not scale with the rates"; }
 	done
 done
@@ -85,11 +86,11 @@ done
 # needs CABLES RATE LINK: what 30 Gb/s would need on the narrowest cable.
 needs() {
 	echo "h0 h11 DB 30Gb/s" >large
-	status 1 "$HEDDLE" qos admit fabric.yaml --requests large --json \
+	status 1 "$HEDDLE" qos admit fabric.yaml --requests large --json --margin 0 \
 		--set fabric.link.rate=100Gb/s --set "fabric.links=[$1]"
 	jq -e --argjson rate "$2" '.tables.requests.rows[0] |
 		(.reason | capture("needs (?<n>[0-9]+) slots").n | tonumber) ==
-			(16320 * 30 / $rate * 2074 / 2048 | ceil)' out \
+			(16320 * 30 / $rate * 33 * 64 / 2048 | ceil)' out \
 		>/dev/null || { cat out; fail "$1: other slots"; }
 	has out "$3"
 }
@@ -103,7 +104,7 @@ for round in 1 2 3; do
 	pairs 40 50 900
 	for k in 1 3; do
 		awk -v k=$k '{ $4 = $4 * k "Mb/s"; print }' random >requests
-		status 1 "$HEDDLE" qos admit fabric.yaml --json --mode paper \
+		status 1 "$HEDDLE" qos admit fabric.yaml --json --fill paper \
 			--requests requests --set fabric.link.rate=$((4 * k))Gb/s \
 			--set "fabric.links=[{ports: trunks, rate: $((3 * k))Gb/s}]"
 		jq -c '[.tables.requests.rows[] | [.admitted, .reason]],

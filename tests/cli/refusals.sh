@@ -72,6 +72,17 @@ for transport in uc ud; do
 		--set traffic.q.kind=saturating --set traffic.q.transport=$transport
 done
 
+# Lines of a trace reserve nothing.
+printf '1ns,h1,h2,2048,8\n9ns,h1,h2,2048,2\n' >reserved.csv
+cat >reserved.yaml <<'EOF2'
+fabric: {topology: {kind: star, hosts: 4}}
+qos:
+  classes: [{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE}]
+traffic: [{name: t, class: be, kind: trace, file: reserved.csv}]
+EOF2
+refused 3 "has packets of SL 2, whose class 'film' asks admission" \
+	sim reserved.yaml
+
 # Places that cannot be written are known before the run, and no run is noted.
 for option in --output --html; do
 	refused 4 'nowhere/x: cannot be written: No such' \
@@ -164,7 +175,7 @@ ask() { # HOST ASKER...: who asks one of the commands that take a host for itsel
 	shift
 	"$@" qos bound twins.net one.txt
 	"$@" qos admit twins.net --requests one.txt
-	"$@" qos signal twins.net --requests one.txt
+	"$@" qos reserve twins.net --requests one.txt
 }
 ask h0 refused 3 "$hosts"
 refused 3 "$hosts" qos label --fabric twins.net --source h0 --destination h2 policy.conf

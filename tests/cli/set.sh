@@ -120,7 +120,7 @@ words() {
 	'qos explain') echo "qos explain conf $2" ;;
 	'qos label') echo "qos label --fabric $2 --source h0 policy" ;;
 	'qos plan') echo "qos plan --goals goals --verify $2" ;;
-	'qos signal') echo "qos signal --requests requests $2" ;;
+	'qos reserve') echo "qos reserve --requests requests $2" ;;
 	'qos verify') echo "qos verify conf $2 --against none" ;;
 	*) echo "$1 $2" ;;
 	esac
@@ -136,7 +136,7 @@ while read -r command; do
 	has err "heddle: --set fabric.rooting: "
 	readers="$readers,$command"
 	case $command in
-	serve | sweep | 'cc tune' | 'live '* | 'qos '[lsv]*) continue ;;
+	serve | sweep | 'cc tune' | 'live '* | 'qos '[lrv]*) continue ;;
 	esac
 	for file in good three; do
 		"$HEDDLE" $(words "$command" $file.yaml) --json >$file.json \
@@ -147,7 +147,7 @@ while read -r command; do
 	cmp three.json got || fail "$command does not obey --set"
 	! cmp -s good.json got || fail "$command is the same with --set"
 done <all
-[ "$readers" = ",route,survey,qos plan,qos admit,qos bound,qos explain,qos verify,qos label,qos signal,cc compare,cc tune,model fabric,sim,sweep,mcast compare,bench,live up,live traffic,serve" ] ||
+[ "$readers" = ",route,survey,qos plan,qos admit,qos bound,qos explain,qos verify,qos label,qos reserve,cc compare,cc tune,model fabric,sim,sweep,mcast compare,bench,live up,live traffic,serve" ] ||
 	fail "other commands read scenarios: $readers"
 
 # Those without tables of the fabric, by what they say of it.
@@ -156,8 +156,8 @@ has err "no end port is called 'h5'"
 status 0 "$HEDDLE" qos label --fabric good.yaml --source h5 policy \
 	--set fabric.topology.rows=3
 echo 'h0 h5 DB 1Mb/s' >far
-status 3 "$HEDDLE" qos signal --requests far good.yaml
-status 0 "$HEDDLE" qos signal --requests far good.yaml \
+status 3 "$HEDDLE" qos reserve --requests far good.yaml
+status 0 "$HEDDLE" qos reserve --requests far good.yaml \
 	--set fabric.topology.rows=3
 status 2 "$HEDDLE" qos label policy --set run.seed=1
 has err "need a --fabric"

@@ -119,7 +119,7 @@ done <<'EOT'
 2 there is no 'foo' (expected one of: none, fimd, | cc compare "$incast" --algorithm foo
 2 'foo' is none of mm1             | model queue foo
 2 'foo' is none of s1, s2          | model et --semantics foo
-2 'foo' is none of strict, paper   | qos admit --mode foo mesh
+2 'foo' is none of strict, paper   | qos admit --fill foo mesh
 2 'foo' is none of irregular       | qos evaluate --topology foo
 2 'foo' is none of auto, packet    | decode --as foo --hex 00
 2 no test 'foo'                    | bench foo
@@ -136,6 +136,12 @@ done <<'EOT'
 # Values of the wrong kind.
 2 --set takes PATH=VALUE           | sim "$quick" --set run.seed
 2 run.seed is a value              | sim "$quick" --set run.seed.x=1
+2 --set title: the value is not UTF-8 at byte 1 (0xff) | sim "$quick" --set title="$(printf '\377')"
+2 --set title: the value is not UTF-8 at byte 2 (0xed) | sim "$quick" --explain --set title="$(printf 'a\355\240\200')"
+2 the path is not UTF-8 at byte 3  | sim "$quick" --set "$(printf 'ti\377tle=a')"
+2 the value is not UTF-8           | cc compare "$incast" --set title="$(printf '\377')"
+2 --vary is not UTF-8 at byte 9    | sweep "$quick" --vary title="$(printf 'a,\377')"
+2 the value is not UTF-8           | sweep "$quick" --vary qos.lanes=1,2 --set title="$(printf '\377')"
 2 'foo' is not a time              | sim "$quick" --sample foo
 2 'foo' is not a size              | qos plan --mtu foo a=100%
 2 'foo' is not a size              | bench send-lat --size foo
@@ -228,9 +234,9 @@ done <<'EOT'
 2 'a/b' is no name for a fabric    | serve --live a/b
 3 no fabric runs in                | serve --live nowhere
 3 'heddle live up FABRIC' starts one | live show --name nowhere
-3 'here' is no address             | serve "$quick" --listen here
-3 '[::1' is no ADDRESS[:PORT]      | serve "$quick" --listen '[::1'
-3 '127.0.0.1:99999' is no          | serve "$quick" --listen 127.0.0.1:99999
+2 'here' is not an address         | serve "$quick" --listen here
+2 '[::1' is not an ADDRESS[:PORT]  | serve "$quick" --listen '[::1'
+2 '127.0.0.1:99999' is not an      | serve "$quick" --listen 127.0.0.1:99999
 2 --port is called --listen here    | serve "$quick" --port 0
 3 cannot be read                   | serve nowhere.yaml
 3 a token has at least 16 letters  | serve "$quick" --token short

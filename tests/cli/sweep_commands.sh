@@ -104,11 +104,11 @@ for i in 0 1 2 3; do
 		--best-effort $share --seed $((i % 2 + 1))
 done
 printf 'h0 h5 DBTS 10Mb/s 2048 5ms\nh1 h6 DB 5Mb/s\n' >flows.txt
-measures='.granted, .promised, .bound, .buffer'
+measures='.admitted, .deadline, .bound, .buffer'
 swept qos bound "$examples/qos-mesh.yaml" flows.txt \
 	--vary mode=periodic,bucket --db bound.db
-point 1 '([.tables.flows.rows[] | select(.granted)] | length),
-	([.tables.flows.rows[].promised] | max),
+point 1 '([.tables.flows.rows[] | select(.admitted)] | length),
+	([.tables.flows.rows[].deadline] | max),
 	([.tables.flows.rows[].bound] | max),
 	([.tables.hops.rows[].buffer] | max)' \
 	qos bound "$examples/qos-mesh.yaml" flows.txt --mode bucket

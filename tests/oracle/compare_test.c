@@ -45,6 +45,8 @@
 #define UP_ALREADY    UINT64_C(0x2028ca0370b29188)
 /* A packet completes more messages than most receivers have room for (Q8). */
 #define CLOSED_GAP    UINT64_C(0xf9bdb145007ce696)
+/* Two adapters of a port share a rate, and one of them was idle until now. */
+#define IDLE_ADAPTER  UINT64_C(0xdeafd63cc6faede7)
 
 /* How the next scenario is cut, and what that came to. */
 static struct {
@@ -249,7 +251,10 @@ static uint64_t known_or(uint64_t drawn, const struct options *o, uint64_t i,
 		return i == 0 ? MUTUAL : drawn;
 	if (o->jobbed || o->adaptive || o->around)
 		return drawn;
-	return i == 1 ? UP_ALREADY : i == 2 ? CLOSED_GAP : drawn;
+	return i == 1   ? UP_ALREADY
+	       : i == 2 ? CLOSED_GAP
+	       : i == 3 ? IDLE_ADAPTER
+			: drawn;
 }
 
 static int compare_many(const struct options *o)

@@ -191,6 +191,11 @@ static void flow_fill(const struct oracle_case *c, struct guest *g,
 	f->pkey = first->pkey;
 	f->bytes = first->bytes;
 	f->management = first->management;
+	if (flow < 64 && c->saturating >> flow & 1) {
+		f->kind = SIM_SATURATING;
+		f->start = first->time;
+		f->count = f->n_trace;
+	}
 }
 
 /* C8: it makes its packets when it may. */
@@ -375,8 +380,6 @@ static void guest_enter(const struct oracle_case *c, struct guest *g)
 	g->in->flows = hd_alloc(n + (size_t)1, sizeof(*g->in->flows));
 	g->in->flow_target =
 		hd_alloc(n + (size_t)1, sizeof(*g->in->flow_target));
-	g->in->flow_copies =
-		hd_alloc(n + (size_t)1, sizeof(*g->in->flow_copies));
 	g->addresses = hd_alloc(n + (size_t)1, sizeof(*g->addresses));
 	g->traces = hd_alloc(c->n_arrivals + 1, sizeof(*g->traces));
 	for (uint32_t i = 0; i < n; i++)
@@ -402,7 +405,6 @@ static void guest_leave(const struct oracle_case *c, struct guest *g)
 	selector_free(g->in->selector);
 	free(g->in->flows);
 	free(g->in->flow_target);
-	free(g->in->flow_copies);
 	free(g->in->port_of_origin);
 	free(g->in->end_of_origin);
 	if (n_jobs(c) > 0) {

@@ -96,6 +96,31 @@ uint32_t port_of_end(const struct oracle *o, uint32_t node)
 	return o->setup->nodes[node].first_port + 1;
 }
 
+static bool is_saturating(const struct oracle *o, uint32_t flow)
+{
+	return flow < 64 && o->saturating >> flow & 1;
+}
+
+/* T13: the packet has been granted, in phase 5; the next one of its flow. */
+void source_goes_on(struct oracle *o, uint32_t port,
+		    const struct packet *packet)
+{
+	for (size_t i = 0; i < o->n_arrivals; i++) {
+		struct packet made = { .as = o->arrivals[i] };
+
+		if (!is_saturating(o, packet->as.flow) ||
+		    packet->kind != SIM_DATA ||
+		    made.as.flow != packet->as.flow ||
+		    made.as.sequence != packet->as.sequence + 1)
+			continue;
+		made.as.time = o->now;
+		made.as.pkey = own_key_now(o, port, made.as.pkey);
+		o->stats->saturated++;
+		end_enter(o, port, packet_new(o, &made));
+		return;
+	}
+}
+
 /* T2, phase 3. */
 static void sources_generate(struct oracle *o)
 {
@@ -110,6 +135,8 @@ static void sources_generate(struct oracle *o)
 			pair_post(o, pair);
 			continue;
 		}
+		if (made.as.sequence > 0 && is_saturating(o, made.as.flow))
+			continue; /* at a grant, or never */
 		made.ends_reservation = ends_reservation(o, &made.as);
 		port = port_of_end(o, made.as.source);
 		if (o->generates)
@@ -280,6 +307,7 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 		.jumps = c->jumps,
 		.horizon = c->horizon,
 		.generates = c->generates,
+		.saturating = c->saturating,
 		.pairs = c->pairs && c->pairs->n > 0 ? c->pairs : NULL,
 		.jobs = c->jobs && c->jobs->n > 0 ? c->jobs : NULL,
 		.mutation = mutation,
@@ -382,6 +410,7 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_LANES_BEFORE_ARRIVAL),
 	NAME(MUT_LOST_LANE_WAITS),
 	NAME(MUT_TIMER_OF_OLD_LANES),
+	NAME(MUT_SATURATED_BY_FLOW),
 	NAME(MUT_HOPS_DOWN_TO_ZERO),
 	NAME(MUT_HOPS_NOT_COUNTED),
 	NAME(MUT_ROUTER_KEEPS_SL),

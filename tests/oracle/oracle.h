@@ -87,6 +87,7 @@ enum oracle_mutation {
 	MUT_LANES_BEFORE_ARRIVAL,        /* T11l: at the grant */
 	MUT_LOST_LANE_WAITS,             /* T11l: who waits there is not sent */
 	MUT_TIMER_OF_OLD_LANES,          /* T11l: of the beginning */
+	MUT_SATURATED_BY_FLOW,           /* T13: its phase does not matter */
 	MUT_HOPS_DOWN_TO_ZERO,           /* R3: dropped with H = 0 only */
 	MUT_HOPS_NOT_COUNTED,            /* R3 */
 	MUT_ROUTER_KEEPS_SL,             /* R4 */
@@ -320,6 +321,7 @@ struct oracle_stats {
 	uint64_t routed;         /* forwarded by routers */
 	uint64_t table_changes;  /* T11c */
 	uint64_t rerouted;       /* T11r: by an entry that has changed */
+	uint64_t saturated;      /* T13: packets made at a grant */
 	uint64_t sender_turns;   /* T13p: chosen among several that may go */
 	uint64_t held_back;      /* C2: a packet waits for the gap */
 	uint64_t full_windows;   /* C2: a flow's packet waits for its window */
@@ -437,6 +439,11 @@ struct oracle_case {
 	/* Arrivals are of sources that have P_Keys (T11l); otherwise they are
 	 * given, with theirs. */
 	bool generates;
+	/*
+	 * T13: a bit per flow that saturates. Its first packet comes as its
+	 * first arrival says, each other one when the one before is granted.
+	 */
+	uint64_t saturating;
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */

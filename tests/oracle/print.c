@@ -498,6 +498,8 @@ void scenario_print(const struct scenario *s, FILE *to)
 			a->management ? ", VL15" : "");
 		if (is_posted(s, a->flow))
 			fprintf(to, ", a message");
+		if (a->flow < 64 && s->saturating >> a->flow & 1)
+			fprintf(to, ", saturating");
 		if (a->sender)
 			fprintf(to, ", sender %u", a->sender);
 		if (a->global)

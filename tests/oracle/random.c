@@ -45,6 +45,7 @@ enum stream {
 	DRAW_RELANES,
 	DRAW_SETTINGS,
 	DRAW_AROUND,
+	DRAW_SATURATING,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -195,6 +196,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	early_draw(s, stream(&r, seed, DRAW_EARLY));
 	relanes_draw(s, stream(&r, seed, DRAW_RELANES));
 	settings_draw(s, stream(&r, seed, DRAW_SETTINGS));
+	saturating_draw(s, stream(&r, seed, DRAW_SATURATING));
 	horizon_set(s);
 }
 
@@ -441,6 +443,8 @@ struct oracle_case scenario_case(const struct scenario *s)
 		&s->pairs,
 		&s->jobs,
 		&s->asks,
-		s->pairs.n > 0 || s->jobs.n > 0 || s->asks.n > 0,
+		s->pairs.n > 0 || s->jobs.n > 0 || s->asks.n > 0 ||
+			s->saturating,
+		s->saturating,
 	};
 }

@@ -36,8 +36,9 @@ struct scenario {
 	bool forewarned; /* they tell each other of ways that are lost (D6) */
 	bool around;     /* in a dragonfly, with ways around (D7) */
 	bool asking;     /* flows may ask for leave to start (C8) */
-	hd_time d_max;   /* of the largest packet on the slowest link */
-	uint64_t **sets; /* of groups that change (T11r) */
+	uint64_t saturating; /* flows (T13), a bit each */
+	hd_time d_max;       /* of the largest packet on the slowest link */
+	uint64_t **sets;     /* of groups that change (T11r) */
 	size_t n_sets, sets_cap;
 	struct subnet **plans; /* lanes and partitions that change (T11l) */
 	size_t n_plans, plans_cap;

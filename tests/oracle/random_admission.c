@@ -6,8 +6,6 @@
 
 #include "base/alloc.h"
 
-#define MAX_FLOWS 64
-
 /* The end node that speaks for a switch. */
 static uint32_t voice_of(const struct sim_setup *t, uint32_t sw)
 {

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 
 #define SENDERS_PERCENT 30 /* of scenarios have more than one per port */
-#define MAX_FLOWS       64
 #define MANAGED_PERCENT 30 /* of those with control have it changed (C9) */
 
 /* The first packet of each flow, which is like all others of it. */

@@ -6,7 +6,8 @@
 #include "base/alloc.h"
 #include "subnet/router.h"
 
-#define CHANGES_PERCENT 20 /* of scenarios have tables that change */
+#define CHANGES_PERCENT    20 /* of scenarios have tables that change */
+#define SATURATING_PERCENT 15 /* of scenarios have flows that saturate */
 
 /* ---- flows ---- */
 
@@ -339,4 +340,62 @@ void changes_draw(struct scenario *s, struct rng *r)
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		if (t->ports[i].peer != SIM_NONE && chance(r, 60))
 			port_changes_draw(s, i, n_first, r);
+}
+
+/* ---- flows that saturate (T13) ---- */
+
+/* All packets alike, by sender 0, to its own subnet, without leave. */
+static bool may_saturate(const struct scenario *s, uint32_t flow)
+{
+	for (uint32_t i = 0; i < s->asks.n; i++)
+		if (s->asks.list[i].flow == flow)
+			return false;
+	for (size_t i = 0; i < s->n_arrivals; i++)
+		if (s->arrivals[i].flow == flow && s->arrivals[i].global)
+			return false;
+	return flow < 64 && !is_pairs_flow(s, flow);
+}
+
+static void flow_saturates(struct scenario *s, const struct sim_arrival *first,
+			   hd_time start)
+{
+	const struct sim_arrival like = *first;
+
+	s->saturating |= UINT64_C(1) << like.flow;
+	for (size_t i = 0; i < s->n_arrivals; i++) {
+		struct sim_arrival *a = &s->arrivals[i];
+
+		if (a->flow != like.flow)
+			continue;
+		a->bytes = like.bytes;
+		a->time = start;
+	}
+}
+
+/* Mostly flows of one host, so that several meet at one port. */
+void saturating_draw(struct scenario *s, struct rng *r)
+{
+	const struct sim_arrival *of[MAX_FLOWS] = { NULL };
+	struct sim_arrival first[MAX_FLOWS];
+	uint32_t n_flows = flows_find(s, of);
+	hd_time together = below(r, 60) * s->tick;
+
+	if (!chance(r, SATURATING_PERCENT) || s->plain || n_flows == 0)
+		return;
+	for (size_t i = 0; i < s->n_arrivals; i++)
+		if (s->arrivals[i].sender > 0)
+			return;
+	for (uint32_t i = 0; i < n_flows; i++)
+		first[i] = of[i] ? *of[i] : (struct sim_arrival){ 0 };
+	uint32_t host = first[below(r, n_flows)].source;
+
+	for (uint32_t i = 0; i < n_flows; i++) {
+		bool here = first[i].source == host;
+
+		if (!of[i] || !may_saturate(s, i) || !chance(r, here ? 85 : 15))
+			continue;
+		flow_saturates(s, &first[i],
+			       chance(r, 70) ? together : first[i].time);
+	}
+	scenario_sort(s);
 }

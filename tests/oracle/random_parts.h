@@ -13,6 +13,8 @@
 #include "base/rng.h"
 #include "random.h"
 
+#define MAX_FLOWS 64
+
 #define MAX_SWITCHES 9
 #define MAX_HOSTS    8
 #define MAX_EDGES    24
@@ -110,6 +112,9 @@ hd_time jobs_time(const struct scenario *s);
 
 /* random_admission.c */
 void asks_draw(struct scenario *s, struct rng *r);
+
+/* random_events.c; after whoever has senders, queue pairs or asks. */
+void saturating_draw(struct scenario *s, struct rng *r);
 
 /* random_control.c */
 uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of);

@@ -216,6 +216,7 @@ struct tally {
 	unsigned scenarios, queued, stalled, wrapped;
 	unsigned expired, unread, lost_updates, counters, copies, full;
 	unsigned routed, changed, rerouted, retried, refused, early;
+	unsigned saturated;
 	unsigned fates[SIM_FATES];
 };
 
@@ -242,6 +243,7 @@ static void tally_add(void *tally, const struct seen *x)
 	t->retried += s->retries > 0;
 	t->refused += s->refused > 0;
 	t->early += s->early > 0;
+	t->saturated += s->saturated > 0;
 	for (size_t i = 0; i < r->n_events; i++)
 		seen[r->events[i].fate] = true;
 	for (int i = 0; i < SIM_FATES; i++)
@@ -461,10 +463,11 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 		" wrap a counter, %u copy, %u fill an output, %u cross"
 		" routers, %u change tables, %u reroute, %u send again, %u"
 		" refuse foreign partitions at end ports, %u keep requests"
-		" before their turn\n",
+		" before their turn, %u saturate\n",
 		n, t.queued, t.stalled, t.wrapped, t.expired, t.unread,
 		t.lost_updates, t.counters, t.copies, t.full, t.routed,
-		t.changed, t.rerouted, t.retried, t.refused, t.early);
+		t.changed, t.rerouted, t.retried, t.refused, t.early,
+		t.saturated);
 	assert_true(2 * t.queued >= n);
 	assert_true(2 * t.stalled >= n);
 	assert_true(2 * t.wrapped >= n);
@@ -475,6 +478,7 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 	assert_true(t.routed >= n / 25 && t.changed >= n / 20);
 	assert_true(t.rerouted >= n / 20 && t.retried >= n / 20);
 	assert_true(t.refused >= n / 20 && t.early > 0);
+	assert_true(t.saturated >= n / 20);
 	assert_true(t.fates[SIM_LOST_HOPS] >= n / 100);
 	for (int i = 0; i < SIM_LOST_HOPS; i++)
 		assert_true(t.fates[i] >= n / 50);

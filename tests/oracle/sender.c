@@ -189,6 +189,9 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 	if (packet->kind != SIM_DATA && !packet->is_pairs &&
 	    o->mutation != MUT_ANSWERS_BY_TAIL)
 		answers_order(o, q);
+	if (packet->kind == SIM_DATA && packet->as.sequence > 0 &&
+	    o->mutation == MUT_SATURATED_BY_FLOW)
+		answers_order(o, q);
 }
 
 /* ---- throttles (C2) ---- */

@@ -308,6 +308,7 @@ struct oracle {
 	struct mark_config marking; /* in force (C9) */
 	hd_time now, tick, horizon;
 	bool jumps, generates;
+	uint64_t saturating; /* flows, a bit each */
 	enum oracle_mutation mutation;
 	struct port *ports;
 	struct flight *flights;
@@ -570,6 +571,9 @@ void result_delivered(struct oracle *o, uint32_t port, const struct packet *p);
 const struct subnet *lanes_at(const struct oracle *o, hd_time when);
 uint8_t vls_at(const struct oracle *o, uint32_t port, hd_time when);
 const struct pkey_table *keys_now(const struct oracle *o, uint32_t port);
+/* T13: makes the next packet of a flow that saturates. */
+void source_goes_on(struct oracle *o, uint32_t port,
+		    const struct packet *packet);
 /* As a source has it that generates now. */
 uint16_t own_key_now(const struct oracle *o, uint32_t port, uint16_t key);
 hd_time lanes_next_due(const struct oracle *o);

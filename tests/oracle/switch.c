@@ -477,6 +477,7 @@ static void link_take(struct oracle *o, uint32_t port, uint8_t vl,
 			pair_granted(o, port, packet);
 		if (packet->letter)
 			job_granted(o, port, packet);
+		source_goes_on(o, port, packet);
 	} else if (sends_from_inputs(o, port)) {
 		waiter = from->offer.copy->waiter;
 		offer_take(o, &from->offer, left);

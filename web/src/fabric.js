@@ -406,7 +406,7 @@ export class View {
     const most = f.byUse(f.links.filter((l) => l.from !== l.to)).slice(0, SHOWN);
     this.show(el("p", { class: "hint" }, hint),
       ...(f.circle.length ? [heading("deadlock: packets that wait for each other"), smallTable(["at", "waits for", "towards"], f.circle.map((l) => [f.nodes[l.from].name, l.port, f.nodes[l.to].name]), "deadlock")] : []),
-      ...(failed.length ? [heading("failed cables (dashed)"), smallTable(["cable", "down", "up again"], failed.map((e) => [this.linkButton(e.link, `${e.port} – ${f.nodes[e.link.to].name}`), e.time < 0 ? "before measuring" : `${e.time.toFixed(1)} us`, e.until === null ? "no" : `${e.until.toFixed(1)} us`]), "failed cables")] : []),
+      ...(failed.length ? [heading("failed cables (dashed)"), smallTable(["cable", "down", "up again"], failed.map((e) => [this.linkButton(e.link, `${e.port} – ${f.nodes[e.link.to].name}`), `${e.time.toFixed(1)} us`, e.until === null ? "no" : `${e.until.toFixed(1)} us`]), "failed cables")] : []),
       ...this.busiest(most));
     this.first = true;
   }

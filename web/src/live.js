@@ -176,7 +176,7 @@ function foundInFabric(run) {
 function head(state, run) {
   const words = { running: "running", paused: "paused", ended: "ended", deadlock: "ended: packets wait for each other in a circle" };
   document.title = at("title").textContent = run.table("summary")?.title || "Heddle";
-  at("state").textContent = `${words[state.state]} at ${us(state.now)}${state.warm ? "" : ", still warming up"}${state.failure ? `: ${state.failure}` : ""}`;
+  at("state").textContent = `${words[state.state]} at ${us(state.now)}${state.warm ? "" : ", still warming up"}${state.changing ? ", while a change is computed" : ""}${state.failure ? `: ${state.failure}` : ""}`;
   at("state").dataset.state = state.state;
   at("share").value = state.share || 0;
   at("go").textContent = state.state === "running" ? "Pause" : "Run";
@@ -204,7 +204,7 @@ async function look() {
   if (live) return foundInFabric(run);
   rows(state);
   // What did not change is not drawn again.
-  const key = `${state.version} ${state.now}`;
+  const key = `${state.version} ${state.now} ${state.state}`;
   if (key !== last) found(run, state.warm);
   last = key;
 }

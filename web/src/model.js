@@ -61,7 +61,7 @@ export class Fabric {
     this.readCircle();
   }
 
-  // What happened to links and tables, in us since measuring began.
+  // What happened to links and tables, in us from the start of the run.
   readEvents() {
     const t = this.run.table("events");
     this.events = t ? rowsOf(t) : [];
@@ -122,6 +122,8 @@ export class Fabric {
     const byLink = this.run.table("links over time"), byTier = this.run.table("tiers over time");
     const t = byLink || byTier;
     this.times = t ? [...new Set(t.cells("time"))] : [];
+    // Where measuring begins, in us from the start of the run.
+    this.start = t ? Math.max(0, this.times.at(-1) - (this.run.table("summary")?.cells("measured")[0] ?? this.times.at(-1))) : 0;
     this.perStep = this.times.map(() => new Map());
     if (!t) return;
     const step = new Map(this.times.map((time, i) => [time, i]));

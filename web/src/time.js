@@ -16,7 +16,7 @@ function stepOf(f, time) {
 // Those of one instant at many ports are one mark.
 function marksOf(f) {
   const marks = new Map();
-  for (const e of f.events.filter((one) => one.time >= 0 && one.time <= f.times[f.times.length - 1])) {
+  for (const e of f.events.filter((one) => one.time >= f.start && one.time <= f.times[f.times.length - 1])) {
     const key = `${e.time} ${e.event}`;
     if (!marks.has(key)) marks.set(key, { ...e, ports: [] });
     marks.get(key).ports.push(e.port);
@@ -32,7 +32,7 @@ export function timeControl(view, f) {
     slider.value = step;
     view.step = step - 1;
     said.textContent = step === 0 ? "the whole run"
-      : `${(step > 1 ? f.times[step - 2] : 0).toFixed(1)} to ${at(f.times[step - 1])}${f.timeByTier ? ", means of tiers" : ""}`;
+      : `${(step > 1 ? f.times[step - 2] : f.start).toFixed(1)} to ${at(f.times[step - 1])}${f.timeByTier ? ", means of tiers" : ""}`;
     view.paint();
   };
   const stop = () => {

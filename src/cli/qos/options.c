@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos/options.h"
 
-#include "fabric/fabric.h"
-#include "qos/classes.h"
+#include "qos/lanes.h"
 
 bool best_effort_fits(const struct command *self, struct hd_ratio share,
 		      struct hd_ratio preferred, int *status)
@@ -15,6 +14,24 @@ bool best_effort_fits(const struct command *self, struct hd_ratio share,
 	*status = command_usage(self,
 				"best effort cannot have more than the link");
 	return false;
+}
+
+bool shares_fit(const struct command *self, const struct given_shares *shares,
+		int *status)
+{
+	const struct hd_ratio best_effort = { 1, 5 }, preferred = { 0, 1 };
+
+	return best_effort_fits(
+		self,
+		shares->best_effort.den ? shares->best_effort : best_effort,
+		shares->preferred.den ? shares->preferred : preferred, status);
+}
+
+bool payload_possible(const struct command *self, uint64_t payload, int *status)
+{
+	struct qos_packets any;
+
+	return packets_possible(self, payload, 0, &any, status);
 }
 
 bool lanes_possible(const struct command *self, uint64_t lanes, int *status)
@@ -38,22 +55,6 @@ bool packets_possible(const struct command *self, uint64_t payload,
 	return true;
 }
 
-enum hd_status requests_and_fabric(const char *file,
-				   struct fabric_choice *choice,
-				   const char *fabric, struct diag *d,
-				   struct qos_requests *requests,
-				   struct fabric **out)
-{
-	if (file && qos_requests_load(file, d, requests) != HD_OK)
-		return d->status;
-	if (fabric_choose(choice, fabric, d, out) != HD_OK) {
-		qos_requests_fini(requests);
-		return d->status;
-	}
-	d->file = NULL;
-	return HD_OK;
-}
-
 unsigned least_lanes(const struct fabric *f, unsigned most)
 {
 	for (port_id p = 0; p < f->topo.n_ports; p++) {
@@ -64,23 +65,102 @@ unsigned least_lanes(const struct fabric *f, unsigned most)
 	return most;
 }
 
-unsigned fold_classes(struct fabric *f)
+/*
+ * Maps the classes of qos/classes.h to VLs (qos/lanes.h), unless a scenario or
+ * an opensm.conf says where SLs go; in blocks, if the routing algorithm needs
+ * VLs for itself.
+ */
+static enum hd_status map_classes(struct fabric *f, struct diag *d)
 {
 	const struct scn_qos *q = &f->scenario->qos;
+	const struct lane_plan *plan = class_plan();
+	struct sl2vl blocks;
 
-	if (q->sl2vl.given || q->n_classes || q->opensm ||
-	    f->subnet.sl_of_path || f->subnet.lanes_by_engine)
-		return N_DATA_VLS;
-	class_program(&f->subnet);
-	return least_lanes(f, N_DATA_VLS);
+	if (q->sl2vl.given || scenario_admits(f->scenario) || q->opensm)
+		return HD_OK;
+	if (f->subnet.sl_of_path || f->subnet.lanes_by_engine)
+		return lanes_split(&f->subnet, plan, d, &blocks);
+	lanes_program(&f->subnet, plan);
+	return HD_OK;
 }
 
-void remark_folding(unsigned vls, struct results *r)
+enum hd_status fabric_and_requests(const char *file,
+				   struct fabric_choice *choice,
+				   const char *fabric, struct diag *d,
+				   struct qos_requests *requests,
+				   struct fabric **out)
 {
+	if (fabric_choose(choice, fabric, d, out) != HD_OK)
+		return d->status;
+	const struct qos_classes classes = fabric_classes(*out);
+	enum hd_status status = map_classes(*out, d);
+
+	if (status == HD_OK && file)
+		status = qos_requests_load(file, &classes, d, requests);
+	if (status != HD_OK)
+		fabric_free(*out);
+	else
+		d->file = NULL;
+	return status;
+}
+
+enum hd_status fabric_admission(struct fabric *f, uint32_t payload,
+				const struct given_shares *shares,
+				struct diag *d, struct broker_params *broker,
+				struct qos_terms *terms)
+{
+	const struct scenario *s = f->scenario;
+
+	*broker = fabric_broker_params(f);
+	*terms = fabric_terms(f, payload);
+	if (payload > s->fabric.mtu)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "packets of %u bytes of payload are larger "
+				 "than the MTU of %llu",
+				 payload, (unsigned long long)s->fabric.mtu);
+	/* Nothing else says how large the packets of others are. */
+	if (s->n_traffic == 0 && s->n_jobs == 0)
+		broker->latency.largest = payload + terms->packets.overhead;
+	if ((shares->best_effort.den || shares->preferred.den) &&
+	    scenario_admits(s))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the scenario's classes have weights; "
+				 "--best-effort and --preferred are for "
+				 "fabrics without classes");
+	if (shares->best_effort.den)
+		broker->best_effort = shares->best_effort;
+	if (shares->preferred.den)
+		broker->preferred = shares->preferred;
+	return HD_OK;
+}
+
+void remark_classes(const struct fabric *f, struct results *r)
+{
+	const struct scn_qos *q = &f->scenario->qos;
+	const struct lane_split *split = &f->subnet.split;
 	struct strbuf lost = STRBUF_INIT;
 
+	if (scenario_admits(f->scenario))
+		return;
+	if (q->n_classes || q->opensm || q->high.given || q->low.given)
+		results_remark(
+			r,
+			"the scenario's classes have no kinds: requests use the default classes, and reservations make the tables");
+	if (q->sl2vl.given || q->opensm)
+		return;
+	unsigned vls = split->n_classes ? split->n_classes
+					: least_lanes(f, N_DATA_VLS);
+
 	(void)class_fold(vls, &lost);
-	if (lost.len)
-		results_remark(r, "%u lanes: %s", vls, lost.text);
+	if (lost.len && split->n_classes)
+		results_remark(r,
+			       "%s needs %u VL%s for itself, which leaves "
+			       "classes %u block%s: %s",
+			       f->subnet.engine, split->vls,
+			       split->vls == 1 ? "" : "s", vls,
+			       vls == 1 ? "" : "s", lost.text);
+	else if (lost.len)
+		results_remark(r, "%u VL%s: %s", vls, vls == 1 ? "" : "s",
+			       lost.text);
 	strbuf_fini(&lost);
 }

@@ -8,32 +8,45 @@
  */
 
 #include "cli/scenario.h"
-#include "qos/requests.h"
+#include "fabric/admission.h"
 
-#define OPTION_REQUESTS(offset, what)                                       \
-	{                                                                   \
-		"requests", 0, OPT_INPUT, offset, "FILE", NULL,             \
-			what " to ask for, one a line: source destination " \
-			     "class rate [burst]; ends are names or GUIDs " \
-			     "(0x...), rate and burst are of payload"       \
+#define OPTION_REQUESTS(offset, what)                                            \
+	{                                                                        \
+		"requests", 0, OPT_INPUT, offset, "FILE", NULL,                  \
+			what                                                     \
+			" to ask for, one a line: source destination "           \
+			"class rate [burst [latency]]; ends are names or GUIDs " \
+			"(0x...), rate and burst are of payload"                 \
 	}
 
-/* The requests of a file (NULL: none) and the fabric they are about. */
+/*
+ * The fabric, its classes mapped to VLs, and the requests of a file (NULL:
+ * none) that are about it.
+ */
 HD_MUST_CHECK enum hd_status
-requests_and_fabric(const char *file, struct fabric_choice *choice,
+fabric_and_requests(const char *file, struct fabric_choice *choice,
 		    const char *fabric, struct diag *d,
 		    struct qos_requests *requests, struct fabric **out);
+/*
+ * The same fabric's admission, for packets of `payload`; shares of best effort
+ * and preferential best effort that are given (den above 0) are for the classes
+ * of qos/classes.h.
+ */
+struct given_shares {
+	struct hd_ratio best_effort, preferred;
+};
+HD_MUST_CHECK enum hd_status
+fabric_admission(struct fabric *f, uint32_t payload,
+		 const struct given_shares *shares, struct diag *d,
+		 struct broker_params *broker, struct qos_terms *terms);
 
 /* The lanes that all links of a fabric have, of `most`. */
 unsigned least_lanes(const struct fabric *f, unsigned most);
 /*
- * Classes get the lanes that class_fold has for them, unless a scenario, an
- * opensm.conf or the routing engine says where SLs go. Onto how many they are
- * folded.
+ * What is lost where classes share VLs, and what of the scenario does not
+ * count: tables that are given, classes without kinds.
  */
-unsigned fold_classes(struct fabric *f);
-/* What is lost by that, if something is. */
-void remark_folding(unsigned vls, struct results *r);
+void remark_classes(const struct fabric *f, struct results *r);
 
 /* Groups as subnet/ends.h names them; OPT_LIST. */
 #define OPTION_GROUP(offset, what)                                      \
@@ -57,6 +70,44 @@ void remark_folding(unsigned vls, struct results *r);
 			"where a lane's next table entry goes", \
 			fill_place_names                        \
 	}
+/* How admission of a scenario fills tables; OPT_SET. */
+#define OPTIONS_ADMISSION(offset)                                                            \
+	{ "fill",                                                                            \
+	  0,                                                                                 \
+	  OPT_SET,                                                                           \
+	  offset,                                                                            \
+	  NULL,                                                                              \
+	  NULL,                                                                              \
+	  "64 entries enforced, slots only, or full entries (default: the "                  \
+	  "scenario's, or strict)",                                                          \
+	  fill_mode_names,                                                                   \
+	  .path = "qos.admission.fill",                                                      \
+	  .as = OPT_CHOICE },                                                                \
+		{ "place",                                                                   \
+		  0,                                                                         \
+		  OPT_SET,                                                                   \
+		  offset,                                                                    \
+		  NULL,                                                                      \
+		  NULL,                                                                      \
+		  "where a VL's next table entry goes (default: the scenario's, or "         \
+		  "spread)",                                                                 \
+		  fill_place_names,                                                          \
+		  .path = "qos.admission.place",                                             \
+		  .as = OPT_CHOICE },                                                        \
+	{                                                                                    \
+		"margin", 0, OPT_SET, offset, "SHARE", NULL,                                 \
+			"reserved beyond a request's rate (default: the scenario's, or 5%)", \
+			.path = "qos.admission.margin", .as = OPT_RATIO                      \
+	}
+/* Bytes beside the payload; OPT_SET. */
+#define OPTION_PACKET_OVERHEAD(offset)                                   \
+	{                                                                \
+		"overhead", 0, OPT_SET, offset, "SIZE", NULL,            \
+			"bytes of every packet beside its payload "      \
+			"(default: the scenario's, or 26; of 26, a GRH " \
+			"more to groups and other subnets)",             \
+			.path = "fabric.packet.overhead", .as = OPT_SIZE \
+	}
 
 #define OPTION_BEST_EFFORT(offset)                                         \
 	{                                                                  \
@@ -70,6 +121,23 @@ void remark_folding(unsigned vls, struct results *r);
 			"effort (PBE); its requests are counted "         \
 			"against it"                                      \
 	}
+/* The same for the classes of qos/classes.h, in struct given_shares. */
+#define OPTION_BEST_EFFORT_GIVEN(offset)                                     \
+	{                                                                    \
+		"best-effort", 0, OPT_RATIO, offset, "SHARE", NULL,          \
+			"share of every link kept for best-effort traffic, " \
+			"where the scenario has no classes (default: 20%)"   \
+	}
+#define OPTION_PREFERRED_GIVEN(offset)                                     \
+	{                                                                  \
+		"preferred", 0, OPT_RATIO, offset, "SHARE", NULL,          \
+			"share of every link kept for preferential best "  \
+			"effort (PBE), where the scenario has no classes " \
+			"(default: 0%); its requests are counted "         \
+			"against it"                                       \
+	}
+bool shares_fit(const struct command *self, const struct given_shares *shares,
+		int *status);
 /* Whether the shares are at most a whole link; else what to return. */
 bool best_effort_fits(const struct command *self, struct hd_ratio share,
 		      struct hd_ratio preferred, int *status);
@@ -86,6 +154,9 @@ bool lanes_possible(const struct command *self, uint64_t lanes, int *status);
 	{                                                           \
 		"overhead", 0, OPT_SIZE, offset, "SIZE", "26", what \
 	}
+/* Whether packets can have that payload; else what to return. */
+bool payload_possible(const struct command *self, uint64_t payload,
+		      int *status);
 /* The two as packets, if there are such; else what to return. */
 bool packets_possible(const struct command *self, uint64_t payload,
 		      uint64_t overhead, struct qos_packets *out, int *status);

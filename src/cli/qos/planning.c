@@ -80,6 +80,50 @@ static int emit_goals(const struct plan_values *v, const struct goals *g,
 	return output_results(&v->common, r, met);
 }
 
+/* Whether the bound of a latency class alone misses its goal. */
+static bool bound_misses(const struct goals *g, const struct goal_verdict *v)
+{
+	bool missed = false;
+
+	for (unsigned i = 0; i < g->n; i++)
+		missed |= g->items[i].latency && v[i].missed;
+	return missed;
+}
+
+/*
+ * The lowest high limit, of 0, 1, 3, 7 and so forth, with which the bounds of
+ * the latency classes meet their goals; without one, the lowest at all.
+ */
+static enum hd_status plan_latencies(struct goals_case *c,
+				     struct plan_link *link, struct diag *d,
+				     struct plan *plan,
+				     struct goal_verdict *verdicts)
+{
+	const struct goals *g = c->goals;
+	const unsigned most = 254;
+	bool last = false;
+
+	for (;;) {
+		enum hd_status status =
+			plan_make(g->classes, g->n, link, d, plan);
+
+		if (status != HD_OK)
+			return status;
+		status = goals_bounds(c, d, verdicts);
+		if (status != HD_OK) {
+			plan_fini(plan);
+			return status;
+		}
+		if (last || !bound_misses(g, verdicts))
+			return HD_OK;
+		plan_fini(plan);
+		last = link->least_limit == most;
+		link->least_limit = last ? 0 : 2 * link->least_limit + 1;
+		if (link->least_limit > most)
+			link->least_limit = most;
+	}
+}
+
 static int plan_goals(struct plan_values *v, const struct goals *g,
 		      struct plan_link link, const char *fabric)
 {
@@ -93,19 +137,17 @@ static int plan_goals(struct plan_values *v, const struct goals *g,
 		return command_refuse(&d);
 	link.vls = least_lanes(f, link.vls);
 	d.file = v->goals; /* whose fault is what does not fit */
-	enum hd_status status = plan_make(g->classes, g->n, &link, &d, &plan);
+	struct goals_case c = {
+		g, &plan, &link, f, fabric, &v->fabric.overrides
+	};
+	enum hd_status status = plan_latencies(&c, &link, &d, &plan, verdicts);
 
 	if (status != HD_OK) {
 		fabric_free(f);
 		return command_refuse(&d);
 	}
-	struct goals_case c = {
-		g, &plan, &link, f, fabric, &v->fabric.overrides
-	};
-
-	status = goals_bounds(&c, &d, verdicts);
-	d.file = status == HD_OK ? NULL : d.file;
-	if (status == HD_OK && v->verify)
+	d.file = NULL;
+	if (v->verify)
 		status = verify(v, &c, &d, verdicts, &done);
 	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts, done)
 				     : command_refuse(&d);

@@ -100,11 +100,11 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 		status = simulation_advance(*r->s, next_stop(r, took), d);
 		took = clock_time() - before;
 		if (status != HD_OK || simulation_is_stopped(*r->s) ||
-		    simulation_state(*r->s) != SIM_PAUSED)
+		    simulation_is_over(*r->s))
 			break;
 		status = look(r, d);
 	} while (status == HD_OK);
-	return status;
+	return status == HD_OK ? simulation_stop(*r->s, d) : status;
 }
 
 enum hd_status live_session(struct sim_values *v, const char *file,

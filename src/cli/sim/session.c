@@ -15,61 +15,66 @@
 static void put_interruption(const struct sim_values *v,
 			     const struct simulation *s, struct strbuf *out)
 {
+	hd_time saved;
+
 	strbuf_puts(out, "interrupted at ");
 	hd_time_print(sim_now(simulation_sim(s)), out);
 	strbuf_puts(out, " of simulated time: ");
 	strbuf_puts(out, v->checksum || v->counters
 				 ? "there are no results"
 				 : "these are the results until then");
-	if (v->run.checkpoint)
-		strbuf_printf(out, "; --restart %s goes on from there",
-			      v->run.checkpoint);
+	if (!simulation_is_saved(s, &saved))
+		return;
+	strbuf_printf(out, "; --restart %s goes on from ", v->run.checkpoint);
+	if (saved == sim_now(simulation_sim(s)))
+		strbuf_puts(out, "there");
+	else
+		hd_time_print(saved, out);
 }
 
-/* Captures and traces are those until then, too. */
-static int show_interrupted(const struct sim_values *v,
-			    const struct simulation *s)
+/* A checkpoint could not be written. */
+static void say_unsaved(void *context, const char *line)
+{
+	(void)context;
+	complain("heddle", line);
+}
+
+/* As one number or as perfquery does; nothing of a run that was stopped. */
+static int show_shaped(const struct sim_values *v, const struct simulation *s,
+		       bool met)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	if (simulation_is_stopped(s))
+		return EXIT_DONE;
+	if (v->checksum)
+		simulation_checksum(s, &out);
+	else
+		simulation_counters(s, &out);
+	return output_text(&v->common, &out, met);
+}
+
+/* Captures and traces of a run that was stopped are those until then, too. */
+static int show(const struct sim_values *v, const struct simulation *s)
 {
 	struct strbuf why = STRBUF_INIT;
 	bool met;
-	int status = EXIT_DONE;
-
-	put_interruption(v, s, &why);
-	if (!v->common.quiet)
-		complain("heddle", why.text);
-	if (!v->checksum && !v->counters) {
-		struct results *shown = simulation_results(s, v->all, &met);
-		struct results *kept = shown;
-
-		results_remark(shown, "%s", why.text);
-		if (v->run.sampled) {
-			kept = simulation_record(s);
-			results_remark(kept, "%s", why.text);
-		}
-		status = output_kept(&v->common, shown, kept, met);
-	}
-	strbuf_fini(&why);
-	return status;
-}
-
-static int show(const struct sim_values *v, const struct simulation *s)
-{
-	struct strbuf out = STRBUF_INIT;
-	bool met;
-
-	if (simulation_is_stopped(s))
-		return show_interrupted(v, s);
-	if (v->checksum)
-		simulation_checksum(s, &out);
-	else if (v->counters)
-		simulation_counters(s, &out);
-	if (v->checksum || v->counters)
-		return output_text(&v->common, &out,
-				   simulation_state(s) != SIM_DEADLOCK);
 	struct results *shown = simulation_results(s, v->all, &met);
 	struct results *kept = v->run.sampled ? simulation_record(s) : shown;
 
-	return output_kept(&v->common, shown, kept, met);
+	if (simulation_is_stopped(s))
+		put_interruption(v, s, &why);
+	if (why.len && !v->common.quiet)
+		complain("heddle", why.text);
+	if (why.len)
+		results_remark(shown, "%s", why.text);
+	if (why.len && kept != shown)
+		results_remark(kept, "%s", why.text);
+	strbuf_fini(&why);
+	if (!v->checksum && !v->counters)
+		return output_kept(&v->common, shown, kept, met);
+	results_free(shown);
+	return show_shaped(v, s, met);
 }
 
 /* One process says what all refuse. */
@@ -123,7 +128,9 @@ static int finish(struct sim_values *v, struct simulation *s,
 	/* What was measured until memory ran short is shown, and then said. */
 	if (done == HD_OK || simulation_state(s) == SIM_FULL)
 		status = show(v, s);
-	return done == HD_OK ? status : command_refuse(d);
+	if (done != HD_OK)
+		return command_refuse(d);
+	return simulation_is_unsaved(s) ? EXIT_ENVIRONMENT : status;
 }
 
 static int simulate(struct sim_values *v, const char *file, struct fabric *f)
@@ -137,6 +144,7 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 	v->run.world = v->world.n > 1 ? &v->world : NULL;
 	v->run.sampled = output_is_kept(&v->common);
 	v->run.progress = progress_packets;
+	v->run.unsaved = is_first ? say_unsaved : NULL;
 	v->run.context = &progress;
 	if (begin(v, f, &d, &s) != HD_OK)
 		return refuse(v, &d);

@@ -285,7 +285,7 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 static const char bare_fabric[] =
 	"fabric: {switch: {routing: 95ns, arbitration: 0ns}, "
 	"packet: {overhead: 0}}\n"
-	"traffic: [{name: op, kind: messages}]\n";
+	"traffic: [{name: op, kind: messages, payload: 1}]\n";
 
 static void put_topology(const struct compare_options *o, struct overrides *out)
 {
@@ -297,8 +297,19 @@ static void put_topology(const struct compare_options *o, struct overrides *out)
 	if (o->routing && strcmp(o->routing, "xy") == 0)
 		overrides_put(out, "--engine", "fabric.routing.lids", "paper");
 	overrides_put(out, "--lanes", "qos.lanes", "%u", o->lanes > 8 ? 15 : 8);
-	overrides_put(out, "--size", "traffic.op.payload", "%uB",
-		      (unsigned)(o->size < MTU ? o->size : MTU));
+}
+
+/* Input buffers that hold so many packets of the message and no more. */
+static void put_buffers(const struct compare_options *o, struct overrides *out)
+{
+	uint32_t packet = (uint32_t)(o->size < MTU ? o->size : MTU) +
+			  (o->headers ? GRH_OVERHEAD : 0);
+	unsigned bytes = (unsigned)o->buffer * blocks_of(packet) * BLOCK_BYTES;
+
+	overrides_put(out, "--buffer", "fabric.switch.input_buffer", "%uB",
+		      bytes);
+	overrides_put(out, "--buffer", "fabric.host.input_buffer", "%uB",
+		      bytes);
 }
 
 /* Somebody sends a message, and somebody else gets it. */
@@ -321,6 +332,8 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 
 	if (o->topology)
 		put_topology(o, overrides);
+	if (o->buffer)
+		put_buffers(o, overrides);
 	overrides_copy(o->overrides, overrides);
 	overrides_put(overrides, "--seed", "run.seed", "%llu",
 		      (unsigned long long)o->seed + seed);

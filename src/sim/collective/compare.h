@@ -23,8 +23,9 @@ struct compare_options {
 	const char *routing; /* the engine among the overrides, or NULL */
 	/* Hosts as in a scenario, or "one", drawn by the seed. */
 	const char *sources, *members;
-	uint64_t size;  /* of a message */
-	uint64_t lanes; /* SLs, from 0 */
+	uint64_t size;   /* of a message */
+	uint64_t buffer; /* packets of it in an input buffer; 0: the fabric's */
+	uint64_t lanes;  /* SLs, from 0 */
 	bool per_packet, dedicated, headers;
 	/* Of mcast_method_names; none: all that the fabric allows. */
 	struct option_list trees;

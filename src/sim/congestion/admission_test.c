@@ -118,9 +118,10 @@ static void a_late_no_leaves_no_trace(void **state)
 	struct world w;
 
 	world_init(&w,
-		   LOCAL "  - {name: late, kind: saturating, pattern: pairs, "
-			 "reserve: 3Gb/s, source: A1, destination: Bc, "
-			 "start: 500us}\n",
+		   LOCAL
+		   "  - {name: too-late, kind: saturating, pattern: pairs, "
+		   "reserve: 3Gb/s, source: A1, destination: Bc, "
+		   "start: 500us}\n",
 		   "window: 4");
 	assert_answer(&w, 0, SIM_ADMITTED);
 	assert_answer(&w, 1, SIM_ADMITTED);

@@ -29,6 +29,7 @@ struct congestion_flow {
 	uint64_t count; /* packets; 0: no limit */
 	double rmin;    /* packets per second; 0: the config's */
 	double rmax;    /* packets per second; 0: the config's */
+	double unit;    /* PIPD's; 0: the config's */
 	/* NULL: the run's. CCT and rate functions may stand side by side. */
 	const struct cc_algorithm *algorithm;
 	bool is_spared; /* no algorithm: its SL is not under control */

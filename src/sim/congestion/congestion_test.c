@@ -76,7 +76,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local,
 		"  topology: {kind: two-switch, remote: %u, local: %u, victims: 1}\n"
 		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
 		"  switch: {%s, order: fifo, input_buffer: 4 packets, arbitration: 0ns}\n"
-		"  packet: {overhead: 20}\n"
+		"  packet: {mtu: 2048, overhead: 20}\n"
 		"qos: {lanes: 1}\n"
 		"traffic: [{name: a, kind: saturating, payload: 2048}]\n"
 		"run: {measure: 1ms}\n",

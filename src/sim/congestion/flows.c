@@ -28,11 +28,16 @@ static void take_flow(const struct fabric *b, uint32_t i,
 		.stop = f->stop,
 		.count = f->count * f->packets,
 		.algorithm = fabric_algorithm(row->control),
-		.is_spared = !(b->scenario->congestion.sls.sls >> f->sl & 1),
+		.is_spared =
+			!(scenario_controlled_sls(b->scenario) >> f->sl & 1),
 		.row = f->row,
 		.reserve = fabric_reservation(b, i),
 	};
-	fabric_flow_rates(b, i, &out->rmin, &out->rmax);
+	const struct cc_config own = fabric_response(b, i);
+
+	out->rmin = own.rmin;
+	out->rmax = own.rmax;
+	out->unit = own.unit;
 }
 
 enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
@@ -90,7 +95,7 @@ enum hd_status congestion_params_init(const struct fabric *b, struct diag *d,
 	const struct scn_congestion *c = &b->scenario->congestion;
 
 	*out = (struct congestion_params){
-		.response = fabric_response(b),
+		.response = fabric_response(b, 0),
 		.marking = fabric_marking(c),
 		.echo = c->echo,
 		.per_sl = c->per == SCN_PER_SL,

@@ -41,9 +41,11 @@ static struct cc_config config_of(const struct run *r, uint32_t flow)
 	struct cc_config config = r->params->response;
 
 	if (f->rmin > 0)
-		config.rmin = f->rmin;
+		config.rmin = config.add = f->rmin;
 	if (f->rmax > 0)
 		config.rmax = f->rmax;
+	if (f->unit > 0)
+		config.unit = f->unit;
 	return config;
 }
 

@@ -20,7 +20,7 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "fabric/setup_for_tests.h"
-#include "qos/blrm.h"
+#include "qos/network_for_tests.h"
 #include "sim/sim.h"
 
 #define MOST_FLOWS 48
@@ -37,10 +37,9 @@ static const uint8_t lanes_8[N_USED] = { 0, 1, 2, 3, 4, 5, 6 };
 struct world {
 	struct rng rng;
 	struct test_fabric f;
-	struct blrm_params params;
-	struct blrm blrm;
-	uint32_t bytes[MOST_FLOWS]; /* packet of each blrm flow */
-	bool strict;                /* arbiter by lane number, no tables */
+	struct test_model params;
+	struct test_network network;
+	bool strict; /* arbiter by lane number, no tables */
 	struct sim_flow flows[MOST_FLOWS + 64 + 2];
 	struct sim_address to[MOST_FLOWS];
 	uint32_t n_flows; /* the admitted ones first */
@@ -259,31 +258,30 @@ static void admit(struct world *w)
 	double rate = slowest_rate(w);
 	uint32_t wanted = draw(w, 2, 40);
 
-	for (uint32_t i = 0; i < wanted && w->blrm.n_flows < MOST_FLOWS; i++) {
+	for (uint32_t i = 0; i < wanted && w->network.n_flows < MOST_FLOWS;
+	     i++) {
 		uint32_t from = draw(w, 0, w->f.n_ends - 1), to = hot;
 		uint8_t sl = (uint8_t)draw(w, SL_TS_A, SL_DB_C);
 		uint32_t bytes =
 			draw(w, w->params.min_packet, w->params.max_packet);
 		uint32_t burst = bytes * draw(w, 1, draw(w, 0, 1) ? 1 : 6);
 		double share = (double)draw(w, 1, 30) / 100;
-		struct diag d = { .status = HD_OK };
-		uint32_t id;
-		double told;
+		uint32_t id = w->network.n_flows;
 
 		while (to == from || (!crowd && to == hot && w->f.n_ends > 2))
 			to = draw(w, 0, w->f.n_ends - 1);
-		struct blrm_request r = {
-			.source = end_port(w, from),
-			.dlid = w->f.ends[to].dlid,
-			.sl = sl,
+		hd_time period = (hd_time)(burst / (share * rate) * 1e12) + 1;
+		const struct bound_flow like = {
 			.class = sl <= SL_TS_B ? CLASS_DBTS : CLASS_DB,
 			.burst = burst,
-			.period = (hd_time)(burst / (share * rate) * 1e12) + 1,
-			.latency = sl <= SL_TS_B ? HD_S : 0,
+			.period = (double)period / (double)HD_S,
+			.largest = bytes,
+			.smallest = bytes,
 		};
-		if (blrm_request(&w->blrm, &r, &d, &id, &told) != HD_OK)
+
+		if (network_add(&w->network, end_port(w, from),
+				w->f.ends[to].dlid, sl, like) != HD_OK)
 			continue;
-		w->bytes[id] = bytes;
 		w->to[id] = w->f.ends[to];
 		w->flows[id] = (struct sim_flow){
 			.kind = SIM_CBR,
@@ -293,16 +291,16 @@ static void admit(struct world *w)
 			.pkey = 0xffff,
 			.bytes = bytes,
 			.packets = burst / bytes,
-			.interval = { r.period, 1 },
+			.interval = { period, 1 },
 		};
 	}
-	w->n_admitted = w->n_flows = w->blrm.n_flows;
+	w->n_admitted = w->n_flows = w->network.n_flows;
 }
 
 /* Best effort from everyone, as much as goes; some management packets. */
 static void add_noise(struct world *w)
 {
-	uint32_t managers = w->params.management_burst / 256;
+	uint32_t managers = w->params.management / 256;
 
 	for (uint32_t e = 0; e < w->f.n_ends && e < 64; e++)
 		w->flows[w->n_flows++] = (struct sim_flow){
@@ -344,17 +342,24 @@ struct bounds {
 
 static void bounds_init(struct bounds *b, const struct world *w)
 {
-	uint32_t n = blrm_hops(&w->blrm);
+	uint32_t n = w->network.n_hops;
 
 	*b = (struct bounds){ 0 };
-	for (unsigned m = 0; m < BOUND_MODES; m++)
+	for (unsigned m = 0; m < BOUND_MODES; m++) {
+		struct diag d = { .status = HD_OK };
+
 		b->hop[m] = hd_alloc(n, sizeof(double));
-	blrm_bounds(&w->blrm, b->hop);
+		if (network_delays(&w->network, (enum bound_mode)m, &d,
+				   b->hop[m]) == HD_OK)
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			b->hop[m][i] = (double)NAN;
+	}
 	for (unsigned m = 0; m < BOUND_MODES; m++) {
 		const double *at = b->hop[m];
 
 		for (uint32_t f = 0; f < w->n_admitted; f++) {
-			for (uint32_t h = 0; h < w->blrm.flows[f].path.n_hops;
+			for (uint32_t h = 0; h < w->network.flows[f].n_hops;
 			     h++)
 				b->whole[m][f] += *at++;
 			if (m != BOUND_PUBLISHED && b->whole[m][f] > b->most)
@@ -372,14 +377,19 @@ static void bounds_fini(struct bounds *b)
 /* The condition on buffers, in the mode that admitted the flows. */
 static bool buffers_suffice(const struct world *w, const struct bounds *b)
 {
-	double *need = hd_alloc(w->f.topo.n_ports, sizeof(*need));
+	const struct bound_network n = {
+		w->network.ports,   w->f.topo.n_ports,   w->network.flows,
+		w->network.n_flows, w->params.any_order,
+	};
+	size_t all = (size_t)w->f.topo.n_ports * BOUND_GROUPS;
+	double *need = hd_alloc(all, sizeof(*need));
 	bool fits = true;
 
 	for (int side = BOUND_INPUT; side <= BOUND_OUTPUT; side++) {
-		blrm_buffers(&w->blrm, (enum bound_side)side,
-			     b->hop[w->params.mode], need);
-		for (port_id p = 0; p < w->f.topo.n_ports; p++)
-			fits = fits && need[p] <= 2048 * 64;
+		bound_buffers(&n, (enum bound_side)side, b->hop[w->params.mode],
+			      need);
+		for (size_t i = 0; i < all; i++)
+			fits = fits && need[i] <= 2048 * 64;
 	}
 	free(need);
 	return fits;
@@ -409,10 +419,10 @@ static void check_flow(const struct world *w, const struct bounds *b,
 	}
 	/* The published rule leaves the own burst's transmission out. */
 	double own = 0;
-	const struct path *path = &w->blrm.flows[f].path;
+	const struct path *path = &w->network.paths[f];
 
 	for (uint32_t h = 0; h < path->n_hops; h++)
-		own += w->blrm.flows[f].request.burst /
+		own += w->network.flows[f].burst /
 		       (hd_rate_bps(w->f.setup.ports[path->port[h]].rate) / 8);
 	if (late > b->whole[BOUND_PUBLISHED][f] + own)
 		tally->packets_late_published++;
@@ -432,7 +442,7 @@ static void simulate(struct world *w, const struct bounds *b, uint64_t seed,
 	bool aligned = draw(w, 0, 2) > 0;
 
 	for (uint32_t f = 0; f < w->n_admitted; f++) {
-		hd_time period = w->blrm.flows[f].request.period;
+		hd_time period = w->flows[f].interval.num;
 
 		longest = period > longest ? period : longest;
 		w->flows[f].start = aligned ? rng_below(&w->rng, 2 * HD_US)
@@ -462,13 +472,13 @@ static void simulate(struct world *w, const struct bounds *b, uint64_t seed,
 static void draw_params(struct world *w)
 {
 	w->strict = draw(w, 0, 3) == 0;
-	w->params = (struct blrm_params){
+	w->params = (struct test_model){
 		.mode = (enum bound_mode)draw(w, BOUND_BUCKET, BOUND_PERIODIC),
 		.any_order = draw(w, 0, 3) == 0,
 		.weighted = !w->strict,
-		.reservable = { draw(w, 50, 98), 100 },
+		.reservable = draw(w, 50, 98) / 100.0,
 		.max_packet = draw(w, 300, 4122),
-		.management_burst = draw(w, 0, 1) ? 512 : 0,
+		.management = draw(w, 0, 1) ? 512 : 0,
 		.routing = 1000 * draw(w, 0, 150),
 		.arbitration = 1000 * draw(w, 0, 30),
 	};
@@ -490,7 +500,7 @@ static bool run_scenario(uint64_t seed, struct tally *tally)
 	rng_init(&w.rng, seed, 0);
 	draw_params(&w);
 	make_fabric(&w);
-	blrm_init(&w.blrm, &w.f.subnet, &w.params);
+	network_init(&w.network, &w.f.subnet, &w.params);
 	admit(&w);
 	bounds_init(&b, &w);
 	if (w.n_admitted > 0 && buffers_suffice(&w, &b)) {
@@ -504,7 +514,7 @@ static bool run_scenario(uint64_t seed, struct tally *tally)
 		ran = true;
 	}
 	bounds_fini(&b);
-	blrm_fini(&w.blrm);
+	network_fini(&w.network);
 	test_fabric_fini(&w.f);
 	return ran;
 }

@@ -54,7 +54,7 @@ static const char crowd_text[] = MESH_OF_8G
 	" {name: stays, sl: 2, kind: DB}, {name: c, sl: 3, kind: DB},"
 	" {name: rest, sl: 8, kind: BE}]\n"
 	"traffic:\n"
-	"- {name: stays, class: stays, kind: cbr, rate: 188750kb/s,"
+	"- {name: 0-stays, class: stays, kind: cbr, rate: 188750kb/s,"
 	" payload: 302, connections: 8, aligned: true}\n"
 	"- {name: a, class: a, kind: saturating, payload: 302,"
 	" reserve: 200Mb/s, arrivals: 60us, holding: 800us}\n"
@@ -66,8 +66,11 @@ static const char crowd_text[] = MESH_OF_8G
 	"run: {seed: 5, warmup: 0s, measure: 8ms}\n";
 
 /*
- * The worst that a frame can be for SL 2: its own entries where they are, and
- * every other place full.
+ * The worst that a round can be for SL 2: its own entries where they are, and
+ * every other place taken. Of 428 slots of SL 2, in two entries of 66 and 45
+ * blocks, admission leaves others at most 111 * (16320 - 428) / 428 = 4121
+ * blocks of a round (qos/service.h): 62 places of weight 62, each of which
+ * sends at most 61 blocks and one packet of 5.
  */
 static void fill_up(const struct vlarb *own, struct vlarb *full)
 {
@@ -77,7 +80,7 @@ static void fill_up(const struct vlarb *own, struct vlarb *full)
 			    own->low[i].vl == 2;
 
 		full->low[i] =
-			mine ? own->low[i] : (struct vlarb_entry){ 3, 255 };
+			mine ? own->low[i] : (struct vlarb_entry){ 3, 62 };
 	}
 }
 
@@ -121,6 +124,8 @@ static void bounds_of(const struct fabric *f, double bound[PERMANENT])
 			.class = CLASS_DB,
 			.burst = PACKET,
 			.period = PACKET * 8 / SENT,
+			.largest = PACKET,
+			.smallest = PACKET,
 			.path = paths[i].port,
 			.lanes = paths[i].vl,
 			.n_hops = paths[i].n_hops,
@@ -259,14 +264,10 @@ static void who_is_let_in_gets_what_was_promised(void **state)
 
 /* ---- preferential best effort ------------------------------------------- */
 
-/* Packets of an entry's turn: the one that reaches its weight is sent whole. */
-static unsigned turns(unsigned weight, unsigned blocks)
+/* Packets of a round: each entry of an unreserved VL sends one. */
+static unsigned turns(unsigned weight)
 {
-	unsigned packets = 0;
-
-	for (; weight > 255; weight -= 255)
-		packets += (255 + blocks - 1) / blocks;
-	return packets + (weight + blocks - 1) / blocks;
+	return entries_for(weight);
 }
 
 /*
@@ -292,18 +293,18 @@ static void preferred_traffic_gets_its_weight_under_contention(void **state)
 			 "PBE, weight: %u}, {name: b, sl: 8, kind: BE, weight: "
 			 "%u}, {name: d, sl: 3, kind: DB}]}\n"
 			 "traffic:\n"
-			 "- {name: p, class: p, kind: saturating, reserve: "
+			 "- {name: 1-p, class: p, kind: saturating, reserve: "
 			 "10Mb/s, pattern: incast, source: h0, destination: "
 			 "h3}\n"
-			 "- {name: b, class: b, kind: saturating, pattern: "
+			 "- {name: 2-b, class: b, kind: saturating, pattern: "
 			 "incast, source: h1, destination: h3}\n"
-			 "- {name: d, class: d, kind: cbr, rate: 2Gb/s, "
+			 "- {name: 3-d, class: d, kind: cbr, rate: 2Gb/s, "
 			 "pattern: incast, source: h2, destination: h3}\n"
 			 "run: {warmup: 1ms, measure: 20ms}\n",
 			 weight[k][0], weight[k][1]);
 		must_build(text, &f);
 		const struct sim_metrics *m = run(f, &sim);
-		double p = turns(weight[k][0], 33), b = turns(weight[k][1], 33);
+		double p = turns(weight[k][0]), b = turns(weight[k][1]);
 		double share =
 			(double)m->flows[0].delivered /
 			(double)(m->flows[0].delivered + m->flows[1].delivered);

@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/limits.h"
 #include "qos/classes.h"
+#include "qos/lanes.h"
 
 #define HOSTS         4
 #define STREAM_PHASES 0x60000000
@@ -169,7 +170,9 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
 	struct establish_params asked = establish_params_default();
 
 	params.mode = plan->fill;
-	params.high_sls = class_high_sls();
+	params.high_sls = class_sls_of(TC_DBTS);
+	/* As in the paper only what is reserved is sent. */
+	params.floor_sls = params.unreserved_sls = 0;
 	asked.seed = plan->seed;
 	asked.tried = plan->tried;
 	asked.payload = plan->payload;
@@ -223,22 +226,23 @@ static struct sim_flow make_flow(const struct evaluation *e,
 				 const struct sim_address *to, struct rng *rng)
 {
 	const struct eval_plan *p = e->plan;
+	const struct broker_segment *g = &r->way.segment[0];
 	struct sim_interval gap = { UINT64_C(8000000000000) * p->payload,
 				    payload_rate(p, r->rate) };
 	hd_time iat = gap.num / gap.den;
 
 	return (struct sim_flow){
 		.kind = SIM_CBR,
-		.source = e->fabric->end_of_origin[r->source],
+		.source = e->fabric->end_of_origin[g->source],
 		.to = { .list = to, .n = 1, .self = SIM_NONE },
-		.sl = r->sl,
+		.sl = g->sl,
 		.pkey = 0xffff,
 		.bytes = p->payload + p->overhead,
 		.packets = 1,
 		.start = rng_below(rng, iat),
 		.interval = gap,
-		.period = class_of_sl(r->sl) == TC_DBTS
-				  ? draw_deadline(rng, r->sl)
+		.period = class_of_sl(g->sl) == TC_DBTS
+				  ? draw_deadline(rng, g->sl)
 				  : iat,
 	};
 }
@@ -257,7 +261,8 @@ static void make_flows(struct evaluation *e)
 
 		if (!made->live)
 			continue;
-		*to = (struct sim_address){ made->request.dlid, TOPO_NONE };
+		*to = (struct sim_address){ made->request.way.segment[0].dlid,
+					    TOPO_NONE };
 		e->flows[e->n_flows++] = make_flow(e, &made->request, to, &rng);
 	}
 }
@@ -450,7 +455,7 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 		overrides_fini(&e.overrides);
 		return status;
 	}
-	class_program(&e.fabric->subnet);
+	lanes_program(&e.fabric->subnet, class_plan());
 	status = fill_fabric(&e, d, out);
 	if (status == HD_OK) {
 		out->reserved = out->established.wire_load;

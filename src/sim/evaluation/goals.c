@@ -29,12 +29,28 @@ static enum hd_status refuse_again(const char *phrase, struct diag *d)
 			 "'%.40s' says again what is said before it", phrase);
 }
 
+static enum hd_status read_senders(const char *number, struct diag *d,
+				   struct goal *g)
+{
+	char *end;
+	unsigned long n = strtoul(number, &end, 10);
+
+	if (*end || n == 0 || n > 1000000 || *number == '-')
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"a class has 1 to 1000000 senders, not '%.20s'",
+			number);
+	g->senders = (uint32_t)n;
+	return HD_OK;
+}
+
 /* One phrase of a goal; blanks around it are gone. */
 static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 				  struct diag *d, struct goal *g)
 {
 	const char *latency = behind(phrase, "latency");
 	const char *packets = behind(phrase, "packets");
+	const char *senders = behind(phrase, "senders");
 	const char *least = behind(phrase, "at least");
 	const char *share = *least ? least : phrase;
 	uint64_t bytes;
@@ -65,11 +81,14 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 		g->payload = (uint32_t)bytes;
 		return HD_OK;
 	}
+	if (*senders)
+		return g->senders ? refuse_again(phrase, d)
+				  : read_senders(senders, d, g);
 	if (!strchr(phrase, '%') ||
 	    hd_ratio_parse(share, d, &g->share) != HD_OK)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%.40s' is no goal (expected 'at least 70%%', 'latency 20us', 'leftovers' or 'packets 2KiB')",
+			"'%.40s' is no goal (expected 'at least 70%%', 'latency 20us', 'senders 8', 'leftovers' or 'packets 2KiB')",
 			phrase);
 	if (g->has_share)
 		return refuse_again(phrase, d);
@@ -102,6 +121,9 @@ static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d,
 				   "leftovers are neither a share nor soon");
 	if (status == HD_OK && !g->leftovers && !g->has_share && !g->latency)
 		status = diag_fail(d, HD_ERR_INPUT, "no goal is said");
+	if (status == HD_OK && g->senders && !g->latency)
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "senders are of a class with a latency");
 	return status;
 }
 

@@ -7,12 +7,14 @@
  * test on the fabric that it is for.
  *
  *	mpi: at least 70%
- *	mds: latency 20us, packets 256
+ *	mds: latency 20us, packets 256, senders 8
  *	backup: leftovers
  *
  * A class with a latency goes before the others; it is given the share that it
  * names, or GOALS_SOON. What is left over is what nobody else wants at the
  * moment, and GOALS_LEFT for sure. Packets are of the MTU unless stated.
+ * `senders` is how many hosts may send a packet of a latency class to one host
+ * at the same time: all other hosts unless stated.
  */
 
 #include "base/diag.h"
@@ -29,6 +31,7 @@ struct goal {
 	struct hd_ratio share;
 	hd_time latency; /* 0: not asked */
 	uint32_t payload;
+	uint32_t senders; /* of a latency class; 0: all other hosts */
 };
 
 struct goals {
@@ -52,7 +55,9 @@ void goals_fini(struct goals *g);
 /* How a fabric judges a class. */
 struct goal_verdict {
 	double floor_latency; /* seconds: alone, and no sooner */
-	double bound;         /* seconds, if it sends its share; HUGE_VAL */
+	/* Seconds, if its senders together send its share; HUGE_VAL: none. */
+	double bound;
+	uint32_t senders;
 	double share; /* the least that it had when it wanted more; HUGE_VAL */
 	double latency;   /* seconds, the longest of any packet */
 	bool met, missed; /* neither: that takes mixes which are not done */
@@ -75,9 +80,11 @@ struct goals_case {
 };
 
 /*
- * What the plan can do about latencies on this fabric, between any two hosts
- * (floor_latency and bound). HD_ERR_RANGE, with the least that is possible, if
- * a class wants less than its packets take on an idle fabric.
+ * What the plan can do about latencies on this fabric (floor_latency and
+ * bound): the senders of every latency class, the farthest ones, send to the
+ * first host together. HD_ERR_RANGE, with the least that is possible, if a
+ * class wants less than its packets take on an idle fabric, or more senders
+ * than there are other hosts.
  */
 HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c,
 					  struct diag *d,
@@ -85,9 +92,9 @@ HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c,
 
 /*
  * Simulates mixes on the fabric: all classes meet at one host's link, those
- * with a share sending without end and latency classes their share; the same
- * with each of them silent. *done is how many were simulated to their ends:
- * goals_mixes, unless progress ended it.
+ * with a share sending without end; the senders of a latency class send its
+ * share in aligned bursts. The same with each class silent. *done is how many
+ * were simulated to their ends: goals_mixes, unless progress ended it.
  */
 HD_MUST_CHECK enum hd_status goals_verify(const struct goals_case *c,
 					  struct diag *d,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "qos/contention.h"
+#include "base/alloc.h"
+#include "qos/bound.h"
 #include "qos/path.h"
 #include "sim/evaluation/goals.h"
 #include "sim/show/tables.h"
@@ -38,38 +40,244 @@ static struct way longest_way(const struct fabric *f)
 	return way;
 }
 
-static struct contention contention_of(const struct goals_case *v)
+/* A latency class's senders, the hosts farthest from the first one. */
+struct senders {
+	uint32_t *host; /* by number, as selector_hosts has them */
+	struct path *path;
+	uint32_t n;
+};
+
+static int by_distance(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* All hosts but the first that have a path to it, the farthest first. */
+static struct senders all_senders(const struct fabric *f)
+{
+	const struct selection *hosts = selector_hosts(f->selector);
+	lid_t dlid = f->subnet.lid_of_port[hosts->ports[0]];
+	uint64_t *key = hd_alloc(hosts->n, sizeof(*key));
+	struct senders s = { 0 };
+
+	s.host = hd_alloc(hosts->n, sizeof(*s.host));
+	s.path = hd_alloc(hosts->n, sizeof(*s.path));
+	for (uint32_t i = 1; i < hosts->n; i++) {
+		if (path_walk(&f->subnet, hosts->ports[i], dlid, 0,
+			      &s.path[0]) == HD_OK)
+			key[s.n++] =
+				(uint64_t)(PATH_MAX_HOPS - s.path[0].n_hops)
+					<< 32 |
+				(hosts->n - i);
+	}
+	qsort(key, s.n, sizeof(*key), by_distance);
+	for (uint32_t i = 0; i < s.n; i++) {
+		s.host[i] = hosts->n - (uint32_t)key[i];
+		(void)!path_walk(&f->subnet, hosts->ports[s.host[i]], dlid, 0,
+				 &s.path[i]);
+	}
+	free(key);
+	return s;
+}
+
+static void senders_fini(struct senders *s)
+{
+	free(s->host);
+	free(s->path);
+}
+
+static uint32_t senders_of(const struct goal *g, const struct senders *all)
+{
+	return g->senders ? g->senders : all->n;
+}
+
+/* The latency classes' senders on the ports of their ways. */
+struct crowd {
+	struct bound_network network;
+	struct bound_port *ports; /* by port_id */
+	struct bound_flow *flows;
+	uint8_t *lanes;  /* PATH_MAX_HOPS of each class */
+	unsigned *class; /* per flow */
+	uint32_t n_delays;
+};
+
+/* Sizes of all packets, and of those that are served first, on the wire. */
+static struct bound_port port_like(const struct goals_case *v)
+{
+	struct bound_port p = { .min_fill = 1,
+				.table = v->link->vls > 1
+						 ? &v->plan->tables.vlarb
+						 : NULL };
+
+	for (unsigned i = 0; i < v->goals->n; i++) {
+		double bytes = v->goals->items[i].payload + v->link->overhead;
+
+		p.max_packet = fmax(p.max_packet, bytes);
+		if (!v->goals->items[i].latency)
+			continue;
+		p.min_fill = fmin(p.min_fill, bytes / (64 * ceil(bytes / 64)));
+		if (p.min_packet == 0 || bytes < p.min_packet)
+			p.min_packet = bytes;
+	}
+	return p;
+}
+
+static void crowd_ports(struct crowd *c, const struct goals_case *v)
+{
+	const struct fabric *f = v->fabric;
+	const struct bound_port like = port_like(v);
+	const struct scn_fabric *model = &f->scenario->fabric;
+
+	c->ports = hd_alloc(f->topo.n_ports, sizeof(*c->ports));
+	for (port_id p = 0; p < f->topo.n_ports; p++) {
+		hd_time fixed = model->link.propagation;
+		struct hd_rate rate = f->subnet.rate_of_port[p];
+
+		if (topo_is_switch(&f->topo, f->topo.ports[p].node))
+			fixed += model->sw.routing + model->sw.arbitration;
+		c->ports[p] = like;
+		c->ports[p].fixed = (double)fixed * 1e-12;
+		c->ports[p].rate = rate.num ? hd_rate_bps(rate) / 8 : 1;
+	}
+	c->network = (struct bound_network){
+		.ports = c->ports,
+		.n_ports = f->topo.n_ports,
+		.any_order = model->sw.pick == SIM_ROUND_ROBIN,
+	};
+}
+
+static void crowd_init(struct crowd *c, const struct goals_case *v,
+		       const struct senders *all, double link)
 {
 	const struct goals *g = v->goals;
-	const struct plan *p = v->plan;
-	struct contention c = { .vls = p->tables.vls,
-				.vlarb = p->tables.vlarb };
+	uint32_t n = 0;
 
+	crowd_ports(c, v);
+	c->flows = hd_alloc((size_t)g->n * all->n, sizeof(*c->flows));
+	c->class = hd_alloc((size_t)g->n * all->n, sizeof(*c->class));
+	c->lanes = hd_alloc((size_t)g->n * PATH_MAX_HOPS, 1);
+	c->n_delays = 0;
 	for (unsigned i = 0; i < g->n; i++) {
-		struct shares_lane *lane = &c.lanes[p->outcome[i].vl];
+		uint32_t bytes = g->items[i].payload + v->link->overhead;
+		uint32_t senders = senders_of(&g->items[i], all);
+		uint8_t *lanes = &c->lanes[(size_t)i * PATH_MAX_HOPS];
 
-		lane->size[lane->n++].bytes =
-			g->items[i].payload + v->link->overhead;
-		for (unsigned k = 0; k < lane->n; k++)
-			lane->size[k].part = 1.0 / lane->n;
+		memset(lanes, v->plan->outcome[i].vl, PATH_MAX_HOPS);
+		for (uint32_t k = 0; g->items[i].latency && k < senders; k++) {
+			c->class[n] = i;
+			c->n_delays += all->path[k].n_hops;
+			c->flows[n++] = (struct bound_flow){
+				.class = CLASS_DBTS,
+				.burst = bytes,
+				.largest = bytes,
+				.smallest = bytes,
+				.period = bytes * senders /
+					  (v->plan->outcome[i].wanted * link),
+				.path = all->path[k].port,
+				.lanes = lanes,
+				.n_hops = all->path[k].n_hops,
+			};
+		}
 	}
-	return c;
+	c->network.flows = c->flows;
+	c->network.n_flows = n;
+}
+
+static void crowd_fini(struct crowd *c)
+{
+	free(c->ports);
+	free(c->flows);
+	free(c->class);
+	free(c->lanes);
+}
+
+/* The bound of each latency class: the longest of its senders' packets. */
+static void bound_classes(const struct goals_case *v, const struct senders *all,
+			  double link, struct goal_verdict *out)
+{
+	const bool fifo = v->fabric->scenario->fabric.sw.order == SIM_FIFO;
+	const bool mixed = v->link->vls == 1 && v->goals->n > 1;
+	struct diag why = { .status = HD_OK };
+	struct crowd c;
+	uint32_t at = 0;
+
+	for (unsigned i = 0; i < v->goals->n; i++)
+		out[i].bound = fifo || mixed ? HUGE_VAL : 0;
+	if (fifo || mixed)
+		return;
+	crowd_init(&c, v, all, link);
+	double *delay = hd_alloc(c.n_delays, sizeof(*delay));
+
+	if (bound_delays(BOUND_PERIODIC, &c.network, &why, delay) != HD_OK) {
+		for (unsigned i = 0; i < v->goals->n; i++)
+			out[i].bound = HUGE_VAL;
+	} else {
+		for (uint32_t f = 0; f < c.network.n_flows; f++) {
+			double sum = 0;
+
+			for (uint32_t h = 0; h < c.flows[f].n_hops; h++)
+				sum += delay[at++];
+			out[c.class[f]].bound =
+				fmax(out[c.class[f]].bound, sum);
+		}
+	}
+	free(delay);
+	crowd_fini(&c);
+}
+
+/*
+ * A class that was silent in all mixes that are done had no chance yet. A
+ * latency is met only if its bound meets it, too.
+ */
+static void judge(const struct goals_case *v, bool whole,
+		  struct goal_verdict *out)
+{
+	for (unsigned i = 0; i < v->goals->n; i++) {
+		const struct goal *goal = &v->goals->items[i];
+		double wanted = v->plan->outcome[i].wanted;
+		double longest = fmax(out[i].latency, out[i].bound);
+
+		out[i].missed = out[i].share < wanted - NEAR ||
+				(goal->latency &&
+				 longest > (double)goal->latency * 1e-12);
+		out[i].met = whole && !out[i].missed;
+	}
+}
+
+/* Whether a goal can be at all: its packets' time, and its senders. */
+static enum hd_status check_goal(const struct goal *goal, struct way way,
+				 uint32_t bytes, const struct senders *all,
+				 const struct goal_verdict *v, struct diag *d)
+{
+	double wanted = (double)goal->latency * 1e-12;
+
+	if (goal->senders > all->n)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"class '%s' has %u senders; there are %u hosts that can send to one",
+			goal->name, goal->senders, all->n);
+	if (goal->latency && wanted < v->floor_latency)
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"class '%s' wants %.3f us; over %u links at %.4g Gb/s a packet of %u bytes takes %.3f us on an idle fabric, which is the nearest",
+			goal->name, wanted * 1e6, way.links, way.rate / 1e9,
+			bytes, v->floor_latency * 1e6);
+	return HD_OK;
 }
 
 enum hd_status goals_bounds(const struct goals_case *v, struct diag *d,
 			    struct goal_verdict *out)
 {
 	const struct goals *g = v->goals;
-	const struct plan *p = v->plan;
 	const struct scn_fabric *model = &v->fabric->scenario->fabric;
-	const struct contention c = contention_of(v);
 	const struct way way = longest_way(v->fabric);
-	double wait[N_DATA_VLS];
+	struct senders all = all_senders(v->fabric);
+	enum hd_status status = HD_OK;
 
-	contention_waits(&c, wait);
-	for (unsigned i = 0; i < g->n; i++) {
+	for (unsigned i = 0; i < g->n && status == HD_OK; i++) {
 		uint32_t bytes = g->items[i].payload + v->link->overhead;
-		double packet = 8.0 * bytes / way.rate;
 		/* Heads pass switches while their tails still come. */
 		double fixed =
 			way.links * (double)model->link.propagation * 1e-12 +
@@ -78,24 +286,18 @@ enum hd_status goals_bounds(const struct goals_case *v, struct diag *d,
 					 model->sw.arbitration);
 
 		out[i] = (struct goal_verdict){
-			.floor_latency = fixed + packet,
-			.bound = fixed +
-				 way.links *
-					 (packet + 8 * wait[p->outcome[i].vl] /
-							   way.rate),
+			.floor_latency = fixed + 8.0 * bytes / way.rate,
 			.share = HUGE_VAL,
+			.senders = senders_of(&g->items[i], &all),
 		};
-		double wanted = (double)g->items[i].latency * 1e-12;
-
-		if (g->items[i].latency && wanted < out[i].floor_latency)
-			return diag_fail(
-				d, HD_ERR_RANGE,
-				"class '%s' wants %.3f us; over %u links at %.4g Gb/s a packet of %u bytes takes %.3f us on an idle fabric, which is the nearest",
-				g->items[i].name, wanted * 1e6, way.links,
-				way.rate / 1e9, bytes,
-				out[i].floor_latency * 1e6);
+		status = check_goal(&g->items[i], way, bytes, &all, &out[i], d);
 	}
-	return HD_OK;
+	if (status == HD_OK) {
+		bound_classes(v, &all, way.rate / 8, out);
+		judge(v, false, out);
+	}
+	senders_fini(&all);
+	return status;
 }
 
 /* ---- what is ------------------------------------------------------------- */
@@ -127,36 +329,60 @@ static void put_tables(struct overrides *o, const struct opensm_tables *t)
 	strbuf_fini(&map);
 }
 
-static void put_row(struct overrides *o, const struct plan_class *c,
-		    unsigned number, uint32_t source, unsigned sl)
+/* The senders of a class by their numbers; of a latency class, all of them. */
+static void put_sources(struct overrides *o, const struct goals_case *v,
+			const struct senders *all, unsigned class)
 {
-	overrides_put(o, "--verify", "traffic.+.name", "%u", number);
-	overrides_put(o, "--verify", "traffic.-.kind", "%s",
-		      c->latency ? "cbr" : "saturating");
-	overrides_put(o, "--verify", "traffic.-.pattern", "pairs");
-	overrides_put(o, "--verify", "traffic.-.source", "%u", source);
-	overrides_put(o, "--verify", "traffic.-.destination", "0");
-	overrides_put(o, "--verify", "traffic.-.sl", "%u", sl);
-	overrides_put(o, "--verify", "traffic.-.payload", "%u", c->payload);
-	if (c->latency)
-		overrides_put(o, "--verify", "traffic.-.load", "%.6g",
-			      (double)c->share.num / (double)c->share.den);
+	uint32_t hosts = selector_hosts(v->fabric->selector)->n;
+	struct strbuf text = STRBUF_INIT;
+
+	/* Other classes come from hosts that are far apart. */
+	if (!v->goals->classes[class].latency)
+		strbuf_printf(&text, "%u",
+			      hosts - 1 - class * (hosts - 1) / v->goals->n);
+	for (uint32_t i = 0; v->goals->classes[class].latency &&
+			     i < senders_of(&v->goals->items[class], all);
+	     i++)
+		strbuf_printf(&text, "%s%u", i ? "," : "", all->host[i]);
+	overrides_put(o, "--verify", "traffic.-.source", "%s", text.text);
+	strbuf_fini(&text);
 }
 
-/* Classes come from hosts that are far apart, and all go to the first one; the
- * first class from the last host, which is farthest in most fabrics. */
+static void put_row(struct overrides *o, const struct goals_case *v,
+		    const struct senders *all, unsigned class)
+{
+	const struct plan_class *c = &v->goals->classes[class];
+
+	overrides_put(o, "--verify", "traffic.+.name", "%u", class);
+	overrides_put(o, "--verify", "traffic.-.kind", "%s",
+		      c->latency ? "cbr" : "saturating");
+	overrides_put(o, "--verify", "traffic.-.pattern", "incast");
+	put_sources(o, v, all, class);
+	overrides_put(o, "--verify", "traffic.-.destination", "0");
+	overrides_put(o, "--verify", "traffic.-.sl", "%u",
+		      v->plan->outcome[class].sl);
+	overrides_put(o, "--verify", "traffic.-.payload", "%u", c->payload);
+	if (!c->latency)
+		return;
+	overrides_put(o, "--verify", "traffic.-.aligned", "true");
+	overrides_put(o, "--verify", "traffic.-.load", "%.9f",
+		      (double)c->share.num / (double)c->share.den /
+			      senders_of(&v->goals->items[class], all));
+}
+
+/* All classes go to the first host; the first class of those with a share from
+ * the last host, which is farthest in most fabrics. */
 static void put_traffic(struct overrides *o, const struct goals_case *v,
 			unsigned silent)
 {
-	uint32_t hosts = selector_hosts(v->fabric->selector)->n;
+	struct senders all = all_senders(v->fabric);
 
 	overrides_put(o, "--verify", "traffic", "%s", "");
 	for (unsigned i = 0; i < v->goals->n; i++) {
 		if (i != silent)
-			put_row(o, &v->goals->classes[i], i,
-				hosts - 1 - i * (hosts - 1) / v->goals->n,
-				v->plan->outcome[i].sl);
+			put_row(o, v, &all, i);
 	}
+	senders_fini(&all);
 }
 
 /* Long enough for some hundred rounds of the tables, by the slowest link. */
@@ -268,22 +494,6 @@ unsigned goals_mixes(const struct goals *g)
 	return g->n > 1 ? g->n + 1 : 1;
 }
 
-/* A class that was silent in all mixes that are done had no chance yet. */
-static void judge(const struct goals_case *v, bool whole,
-		  struct goal_verdict *out)
-{
-	for (unsigned i = 0; i < v->goals->n; i++) {
-		const struct goal *goal = &v->goals->items[i];
-		double wanted = v->plan->outcome[i].wanted;
-
-		out[i].missed =
-			out[i].share < wanted - NEAR ||
-			(goal->latency &&
-			 out[i].latency > (double)goal->latency * 1e-12);
-		out[i].met = whole && !out[i].missed;
-	}
-}
-
 enum hd_status goals_verify(const struct goals_case *v, struct diag *d,
 			    struct goal_verdict *out, unsigned *done)
 {
@@ -315,12 +525,13 @@ enum hd_status goals_verify(const struct goals_case *v, struct diag *d,
 
 struct verdict_row {
 	const char *class, *goal, *verdict;
-	double share, latency, floor, bound;
+	double senders, share, latency, floor, bound;
 };
 
 static const struct column columns[] = {
 	{ "class", NULL, CELL(verdict_row, class) },
 	{ "goal", NULL, CELL(verdict_row, goal) },
+	{ "senders", NULL, CELL(verdict_row, senders), ORIGIN_GIVEN, 0 },
 	{ "latency alone", "us", CELL(verdict_row, floor), ORIGIN_COMPUTED, 3 },
 	{ "bound", "us", CELL(verdict_row, bound), ORIGIN_COMPUTED, 3 },
 	{ "least share", "%", CELL(verdict_row, share), ORIGIN_SIMULATED, 2 },
@@ -351,6 +562,11 @@ static const char *print_verdict(const struct goal_verdict *v)
 	return v->missed ? "missed" : v->met ? "met" : NULL;
 }
 
+static double print_bound(const struct goal *g, const struct goal_verdict *v)
+{
+	return g->latency && v->bound < HUGE_VAL ? v->bound * 1e6 : NAN;
+}
+
 void goals_show(const struct goals *g, const struct goal_verdict *v,
 		unsigned done, struct results *r)
 {
@@ -361,23 +577,24 @@ void goals_show(const struct goals *g, const struct goal_verdict *v,
 		bool seen = v[i].share < HUGE_VAL;
 
 		table_put_row(
-			t,
-			&(struct verdict_row){
-				.class = g->items[i].name,
-				.goal = print_goal(t, &g->items[i]),
-				.floor = v[i].floor_latency * 1e6,
-				.bound = g->items[i].latency ? v[i].bound * 1e6
-							     : NAN,
-				.share = seen ? 100 * v[i].share : NAN,
-				.latency = seen ? v[i].latency * 1e6 : NAN,
-				.verdict = print_verdict(&v[i]),
-			});
+			t, &(struct verdict_row){
+				   .class = g->items[i].name,
+				   .goal = print_goal(t, &g->items[i]),
+				   .floor = v[i].floor_latency * 1e6,
+				   .senders = g->items[i].latency
+						      ? (double)v[i].senders
+						      : (double)NAN,
+				   .bound = print_bound(&g->items[i], &v[i]),
+				   .share = seen ? 100 * v[i].share : NAN,
+				   .latency = seen ? v[i].latency * 1e6 : NAN,
+				   .verdict = print_verdict(&v[i]),
+			   });
 	}
 	results_remark(
 		r,
-		"bound: of a packet of a class that sends no more than its share, over the longest way, each link contended");
+		"bound: of a packet of a class whose senders send a packet each to one host at the same time, and together no more than its share");
 	if (done)
 		results_remark(
 			r,
-			"simulated: all classes meet at one host's link, and all but each in turn; latency classes send their share, others without end; buffers hold 64 KiB per lane");
+			"simulated: all classes meet at one host's link, and all but each in turn; the senders of latency classes send their share in aligned bursts, others without end; buffers hold 64 KiB per lane");
 }

@@ -14,7 +14,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/setup_for_tests.h"
-#include "qos/blrm.h"
+#include "qos/network_for_tests.h"
 #include "qos/statistical.h"
 #include "sim/evaluation/star_for_tests.h"
 #include "sim/show/run_for_tests.h"
@@ -129,14 +129,14 @@ static void the_published_rule_is_broken_in_simulation(void **state)
 	"  - {name: be, sl: 2, lane: 2, weight: 33}\n"                 \
 	"  - {name: ch, sl: 3, lane: 3, weight: 1}\n"
 
-#define GREEDY_DB                                                                         \
-	"traffic:\n"                                                                      \
-	"- {name: ts, kind: cbr, class: ts, pattern: pairs, source: h0, destination: h3," \
-	" payload: 1024, rate: 800Mb/s}\n"                                                \
-	"- {name: db, kind: saturating, class: db, pattern: pairs, source: h1,"           \
-	" destination: h3, payload: 2048}\n"                                              \
-	"- {name: be, kind: saturating, class: be, pattern: pairs, source: h2,"           \
-	" destination: h3, payload: 2048}\n"                                              \
+#define GREEDY_DB                                                                           \
+	"traffic:\n"                                                                        \
+	"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0, destination: h3," \
+	" payload: 1024, rate: 800Mb/s}\n"                                                  \
+	"- {name: b-db, kind: saturating, class: db, pattern: pairs, source: h1,"           \
+	" destination: h3, payload: 2048}\n"                                                \
+	"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2,"           \
+	" destination: h3, payload: 2048}\n"                                                \
 	"run: {warmup: 100us, measure: 4ms}\n"
 
 /* DB without a limit: IBA's low table still gives best effort its weight. */
@@ -172,9 +172,9 @@ static void the_high_limit_protects_the_low_table(void **state)
 {
 	static const char greedy_high[] =
 		"traffic:\n"
-		"- {name: ts, kind: saturating, class: ts, pattern: pairs, source: h0,"
+		"- {name: a-ts, kind: saturating, class: ts, pattern: pairs, source: h0,"
 		" destination: h3, payload: 2048}\n"
-		"- {name: be, kind: saturating, class: be, pattern: pairs, source: h2,"
+		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2,"
 		" destination: h3, payload: 2048}\n"
 		"run: {warmup: 100us, measure: 4ms}\n";
 	static const char limited[] =
@@ -205,9 +205,9 @@ static void latest(const char *rogue, hd_time late[2])
 {
 	static const char flows[] =
 		"traffic:\n"
-		"- {name: ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
+		"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
 		" destination: h3, payload: 1024, rate: 800Mb/s}\n"
-		"- {name: db, kind: cbr, class: db, pattern: pairs, source: h1,"
+		"- {name: b-db, kind: cbr, class: db, pattern: pairs, source: h1,"
 		" destination: h3, payload: 1024, rate: 800Mb/s}\n";
 	struct test_run r;
 	char tail[1024];
@@ -266,11 +266,11 @@ static void star_bounds(double bound[2])
 static void a_rogue_in_another_lane_hurts_nobody(void **state)
 {
 	static const char *const rogues[] = {
-		"- {name: be, kind: saturating, class: be, pattern: pairs, source: h2,"
+		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2,"
 		" destination: h3, payload: 2048}\n",
-		"- {name: be, kind: saturating, class: be, pattern: incast, source: all,"
+		"- {name: c-be, kind: saturating, class: be, pattern: incast, source: all,"
 		" destination: h3, payload: 2048}\n",
-		"- {name: ch, kind: saturating, class: ch, pattern: incast, source: all,"
+		"- {name: c-ch, kind: saturating, class: ch, pattern: incast, source: all,"
 		" destination: h3, payload: 2048}\n",
 	};
 	double bound[2];
@@ -296,7 +296,7 @@ static void a_rogue_in_the_lane_hurts_that_lane_only(void **state)
 	static const char rogue[] =
 		"- {name: x, kind: saturating, class: db, pattern: pairs, source: h2,"
 		" destination: h3, payload: 2048}\n"
-		"- {name: be, kind: saturating, class: be, pattern: pairs, source: h0,"
+		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h0,"
 		" destination: h3, payload: 2048}\n";
 	double bound[2];
 	hd_time late[2];
@@ -332,11 +332,11 @@ static const char line_text[] =
 	"  - {name: db, sl: 1, lane: 1, weight: 200}\n"
 	"  - {name: be, sl: 2, lane: 2, weight: 33}\n"
 	"traffic:\n"
-	"- {name: ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
+	"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
 	" destination: h4, payload: 512, rate: 400Mb/s}\n"
-	"- {name: db, kind: cbr, class: db, pattern: incast, aligned: true,"
+	"- {name: b-db, kind: cbr, class: db, pattern: incast, aligned: true,"
 	" source: h1..h3, destination: h4, payload: 2048, rate: 800Mb/s}\n"
-	"- {name: be, kind: saturating, class: be, pattern: incast,"
+	"- {name: c-be, kind: saturating, class: be, pattern: incast,"
 	" source: all, destination: h4, payload: 2048}\n"
 	"run: {warmup: 0s, measure: 8ms}\n";
 
@@ -397,43 +397,50 @@ static void line_bounds(const struct line *l, uint8_t lane[RESERVED],
 			double bound[RESERVED])
 {
 	const struct fabric *b = l->fabric;
-	struct blrm_params params = { .mode = BOUND_GROUPED,
-				      .weighted = true,
-				      .reservable = { 9, 10 },
-				      .max_packet = 2074,
-				      .min_packet = 538,
-				      .propagation = 5 * HD_NS,
-				      .routing = 20 * HD_NS,
-				      .arbitration = 5 * HD_NS };
-	struct blrm manager;
+	const struct test_model model = { .mode = BOUND_GROUPED,
+					  .weighted = true,
+					  .reservable = 0.9,
+					  .max_packet = 2074,
+					  .min_packet = 538,
+					  .propagation = 5 * HD_NS,
+					  .routing = 20 * HD_NS,
+					  .arbitration = 5 * HD_NS };
+	static struct test_network n;
 	struct diag d = { .status = HD_OK };
 
-	blrm_init(&manager, &b->subnet, &params);
+	network_init(&n, &b->subnet, &model);
 	for (uint32_t i = 0; i < RESERVED; i++) {
 		const struct sim_flow *f = &b->flows[i];
-		const struct sim_node *n = &b->setup.nodes[f->source];
-		struct blrm_request r = {
-			.source = b->setup.ports[n->first_port + 1].origin,
-			.dlid = f->to.list[0].dlid,
-			.sl = f->sl,
+		const struct sim_node *node = &b->setup.nodes[f->source];
+		const struct bound_flow like = {
 			.class = i ? CLASS_DB : CLASS_DBTS,
 			.burst = f->bytes * f->packets,
-			.period = f->interval.num / f->interval.den,
-			.latency = HD_S,
+			.period = (double)(f->interval.num / f->interval.den) /
+				  (double)HD_S,
+			.largest = f->bytes,
+			.smallest = f->bytes,
 		};
-		uint32_t id;
-		double told;
 
-		if (blrm_request(&manager, &r, &d, &id, &told) != HD_OK)
-			fail_msg("%s", d.message);
+		assert_int_equal(
+			network_add(&n,
+				    b->setup.ports[node->first_port + 1].origin,
+				    f->to.list[0].dlid, f->sl, like),
+			HD_OK);
 	}
+	double *delay = calloc(n.n_hops, sizeof(*delay)), *at = delay;
+
+	if (network_delays(&n, BOUND_GROUPED, &d, delay) != HD_OK)
+		fail_msg("%s", d.message);
 	for (uint32_t i = 0; i < RESERVED; i++) {
-		const struct path *p = &manager.flows[i].path;
+		const struct path *p = &n.paths[i];
 
 		lane[i] = p->vl[p->n_hops - 1];
-		bound[i] = manager.flows[i].bound;
+		bound[i] = 0;
+		for (uint32_t h = 0; h < p->n_hops; h++)
+			bound[i] += *at++;
 	}
-	blrm_fini(&manager);
+	free(delay);
+	network_fini(&n);
 }
 
 static void a_narrow_switch_costs_dbts_within_its_bound(void **state)

@@ -40,6 +40,7 @@ static void booth_init(struct booth *b)
 	struct diag d = { .status = HD_OK };
 
 	memset(b, 0, sizeof(*b));
+	params.floor_sls = 0; /* SLs 1 to 3, 8 and 9 are all that is sent */
 	if (fabric_load(text, strlen(text), "test", NULL, &d, &b->fabric) !=
 	    HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
@@ -70,12 +71,8 @@ static void booth_send(struct booth *b, uint32_t from, uint8_t sl)
 static bool booth_reserve(struct booth *b, uint32_t from, uint8_t sl,
 			  uint64_t mbps)
 {
-	struct broker_request r = {
-		.source = b->host[from],
-		.dlid = b->to.dlid,
-		.sl = sl,
-		.rate = hd_rate_make(mbps * 1000000, 1),
-	};
+	const struct broker_request r = broker_request_of(
+		b->host[from], b->to.dlid, sl, hd_rate_make(mbps * 1000000, 1));
 	struct broker_refusal why;
 	uint32_t id;
 

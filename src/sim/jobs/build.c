@@ -203,12 +203,12 @@ static void place(struct placed *p, const struct selection *hosts)
 	const struct fabric *f = p->fabric;
 	uint32_t *leaf = hd_alloc(hosts->n, sizeof(*leaf));
 	uint32_t *host = hd_alloc(p->job.n_ranks, sizeof(*host));
-	uint64_t number = (uint64_t)(p->scn - f->scenario->jobs);
 	struct rng rng;
 
 	for (uint32_t i = 0; i < hosts->n; i++)
 		leaf[i] = leaf_of(f, hosts->ports[i]);
-	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 2 * number);
+	rng_init(&rng, f->scenario->run.seed,
+		 fabric_stream(STREAM_PLACES, p->scn->name));
 	place_ranks((enum placement)p->scn->place, leaf, hosts->n, &rng,
 		    p->job.n_ranks, host);
 	p->actors = hd_alloc(p->job.n_ranks, sizeof(*p->actors));
@@ -271,11 +271,11 @@ static enum hd_status hosts_of(struct placed *p, char *const *words,
 static enum hd_status place_job(struct placed *p, struct diag *d)
 {
 	const struct fabric *f = p->fabric;
-	uint64_t number = (uint64_t)(p->scn - f->scenario->jobs);
 	struct selection hosts;
 	struct rng rng;
 
-	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 2 * number + 1);
+	rng_init(&rng, f->scenario->run.seed,
+		 fabric_stream(STREAM_HOSTS, p->scn->name));
 	enum hd_status status =
 		hosts_of(p, &p->scn->on, "jobs[].on", &rng, d, &hosts);
 
@@ -310,7 +310,8 @@ static enum hd_status add_servers(struct placed *p, size_t number,
 
 	if (!scn->to)
 		return HD_OK;
-	rng_init(&rng, f->scenario->run.seed, STREAM_JOBS + 0x800000 + number);
+	rng_init(&rng, f->scenario->run.seed,
+		 fabric_stream(STREAM_SERVERS, p->scn->name) + number);
 	enum hd_status status =
 		hosts_of(p, &scn->to, "jobs[].program[].to", &rng, d, &hosts);
 
@@ -560,15 +561,10 @@ void jobs_free(struct jobs *jobs)
 
 void jobs_rules(const struct fabric *f, struct sim_rules *rules)
 {
-	const struct scn_fabric *link = &f->scenario->fabric;
-	uint64_t largest = scenario_largest_packet(f->scenario);
+	uint32_t most = scenario_packet_limit(f->scenario);
 
 	if (scenario_jobs_over_rc(f->scenario))
 		lab_rules(rules);
-	if (largest < link->mtu + link->overhead)
-		largest = link->mtu + link->overhead;
-	uint32_t most = (uint32_t)largest + f->grh_bytes;
-
 	rules->injects = true;
 	if (most > rules->injects_bytes)
 		rules->injects_bytes = most;

@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "base/strbuf.h"
+#include "sim/jobs/parts.h"
 
 /* ---- closed forms -------------------------------------------------------- */
 
@@ -335,6 +336,80 @@ static void any_graph_comes_to_its_end(void **state)
 }
 
 /*
+ * J6, J14: a way from each sender to its target, and one back where a message
+ * is longer than `eager`; no other. Ranks send to higher ones only, so that
+ * nothing else leads back.
+ */
+static void ways_are_those_of_messages(void **state)
+{
+	enum { EAGER = 4096 };
+	static const unsigned sizes[] = { 0, EAGER - 1, EAGER, EAGER + 1,
+					  3 * EAGER };
+	unsigned n_cases = cases_of_run(40, 1000);
+
+	(void)state;
+	for (unsigned i = 0; i < n_cases; i++) {
+		struct strbuf ops[RANKS], goal = STRBUF_INIT;
+		bool expected[RANKS][RANKS] = { { false } };
+		size_t n = 0, at = 0;
+		char text[512];
+		struct rng rng;
+
+		rng_init(&rng, 23, i);
+		for (unsigned r = 0; r < RANKS; r++)
+			ops[r] = (struct strbuf)STRBUF_INIT;
+		for (unsigned k = 1 + (unsigned)rng_below(&rng, 6); k > 0;
+		     k--) {
+			unsigned from = (unsigned)rng_below(&rng, RANKS - 1);
+			unsigned to =
+				from + 1 +
+				(unsigned)rng_below(&rng, RANKS - 1 - from);
+			unsigned size = sizes[rng_below(&rng, 5)];
+
+			strbuf_printf(&ops[from], "send %ub to %u tag %u\n",
+				      size, to, k);
+			strbuf_printf(&ops[to], "recv %ub from %u tag %u\n",
+				      size, from, k);
+			expected[from][to] = true;
+			expected[to][from] |= size > EAGER;
+		}
+		strbuf_printf(&goal, "num_ranks %u\n", RANKS);
+		for (unsigned r = 0; r < RANKS; r++) {
+			strbuf_printf(&goal, "rank %u {\n%s}\n", r,
+				      ops[r].text ? ops[r].text : "");
+			strbuf_fini(&ops[r]);
+		}
+		char *path = goal_file(goal.text);
+
+		snprintf(text, sizeof(text),
+			 STAR
+			 "- {name: a, transport: rc, eager: %u, goal: %s}\n",
+			 RANKS, EAGER, path);
+		struct course c =
+			course_new(text, &(struct sim_rules){ .parts = 1 });
+		const struct placed *p = &c.jobs->placed[0];
+
+		for (uint64_t s = 0; s < RANKS; s++)
+			for (uint64_t t = 0; t < RANKS; t++)
+				n += expected[s][t];
+		assert_int_equal(p->n_ways, n);
+		for (uint64_t s = 0; s < RANKS; s++)
+			for (uint64_t t = 0; t < RANKS; t++)
+				if (expected[s][t])
+					assert_int_equal(p->ways[at++],
+							 s << 32 | t);
+		course_end(&c);
+		struct outcome o = run_on(text, 1);
+
+		assert_true(o.well);
+		results_free(o.results);
+		unlink(path);
+		free(path);
+		strbuf_fini(&goal);
+	}
+}
+
+/*
  * The cable of h1 fails before the packet is on it, and is back 100 us
  * later. The timer of 65.536 us runs out while it is down and once more: what
  * is sent the second time is there.
@@ -559,6 +634,7 @@ int main(void)
 		cmocka_unit_test(bit_errors_are_repaired),
 		cmocka_unit_test(parts_compute_the_same),
 		cmocka_unit_test(any_graph_comes_to_its_end),
+		cmocka_unit_test(ways_are_those_of_messages),
 		cmocka_unit_test(a_link_that_comes_back_costs_time),
 		cmocka_unit_test(a_link_that_stays_away_is_named),
 		cmocka_unit_test(jobs_apart_do_not_meet),

@@ -161,6 +161,49 @@ static void judge_blocking(struct judging *j, const struct sim_findings *f,
 				 (double)g->blocking.num);
 }
 
+static void judge_broken(struct judging *j, const struct sim_findings *f,
+			 uint32_t row, const struct scn_goal *g)
+{
+	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+	struct row_connections c;
+
+	if (g->broken == SCN_UNLIMITED ||
+	    (!findings_row_connections(f, row, &c) && !g->row))
+		return;
+	strbuf_printf(&want, "<= %llu", (unsigned long long)g->broken);
+	if (c.asked > c.blocked)
+		strbuf_printf(&got, "%llu", (unsigned long long)c.broken);
+	else
+		strbuf_puts(&got, "none admitted");
+	judge(j, "broken", &want, &got,
+	      c.asked > c.blocked && c.broken <= g->broken);
+}
+
+/* Each admitted connection keeps the deadline of its row. */
+static void judge_deadline(struct judging *j, const struct sim_findings *f,
+			   uint32_t row)
+{
+	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
+	struct row_connections c;
+
+	(void)findings_row_connections(f, row, &c);
+	if (!c.deadline || c.asked == c.blocked || !c.worst)
+		return;
+	strbuf_puts(&want, "<= ");
+	hd_time_print(c.deadline, &want);
+	strbuf_printf(&got, "%.3f us", (double)c.worst / (double)HD_US);
+	judge(j, "deadline", &want, &got, c.late == 0);
+}
+
+static bool has_deadlines(const struct scenario *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->n_traffic; i++)
+		any |= s->traffic[i].deadline > 0;
+	return any;
+}
+
 bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
 		    struct results *r)
 {
@@ -170,7 +213,7 @@ bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
 		.all_met = true,
 	};
 
-	if (!s->n_goals || !s->n_traffic)
+	if (!s->n_traffic || (!s->n_goals && !has_deadlines(s)))
 		return true;
 	j.t = results_table(r, "goals", "what the scenario asks for",
 			    goal_columns);
@@ -189,7 +232,12 @@ bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
 			judge_latency(&j, "max", g->max, 100);
 			judge_rest(&j, g);
 			judge_blocking(&j, f, (uint32_t)k, g);
+			judge_broken(&j, f, (uint32_t)k, g);
 		}
+	}
+	for (size_t k = 0; k < s->n_traffic; k++) {
+		j.row = s->traffic[k].name;
+		judge_deadline(&j, f, (uint32_t)k);
 	}
 	return j.all_met;
 }

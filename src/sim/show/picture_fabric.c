@@ -35,12 +35,12 @@ static struct picture_link *links_of(const struct sim_findings *f, size_t *n)
 /* ---- what happens to it ------------------------------------------------- */
 
 struct happening_row {
-	double time;
+	hd_time time;
 	const char *event, *port;
 };
 
 static const struct column event_columns[] = {
-	{ "time", "us", CELL(happening_row, time), ORIGIN_GIVEN, 3 },
+	{ "time", "us", CELL_TIME(happening_row, time), ORIGIN_GIVEN, 3 },
 	{ "event", NULL, CELL(happening_row, event) },
 	{ "port", NULL, CELL(happening_row, port) },
 	{ NULL },
@@ -50,8 +50,7 @@ static void put_event(const struct sim_findings *f, hd_time time,
 		      const char *event, uint32_t port, struct table *t)
 {
 	const struct happening_row row = {
-		.time = ((double)time - (double)f->metrics->from) /
-			(double)HD_US,
+		.time = time,
 		.event = event,
 		.port = findings_port_name(f->build, port, t),
 	};
@@ -68,7 +67,7 @@ static void put_events(const struct sim_findings *f, struct results *r)
 		return;
 	struct table *t = results_table(
 		r, "events",
-		"links and tables that change, since measuring began",
+		"links and tables that change, from the start of the run",
 		event_columns);
 
 	for (uint32_t i = 0; i < s->n_faults; i++)

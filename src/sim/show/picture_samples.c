@@ -47,7 +47,8 @@ static void classes_init(struct sim_samples *x)
 	}
 }
 
-/* How long the largest packet takes on the slowest link to an end port. */
+/* How long the largest packet that is sent takes on the slowest link to an end
+ * port. The width of samples changes no result. */
 static hd_time longest_packet(const struct fabric *b)
 {
 	const struct sim_setup *s = &b->setup;
@@ -179,7 +180,7 @@ static void take_rows(struct sim_samples *x, const struct sim_metrics *m)
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
 		at[b->flows[i].row].made +=
 			(double)(findings_made(b, &m->flows[i], i) *
-				 b->flow_copies[i]);
+				 b->flows[i].copies);
 }
 
 /* Keeps the second of every two samples: the sums go on from there. */
@@ -323,16 +324,26 @@ static hd_time span(const struct sim_samples *x, size_t sample)
 	return x->time[sample] - (sample ? x->time[sample - 1] : 0);
 }
 
+/* When a sample ends, from the start of the run. */
+static hd_time end_of(const struct sim_samples *x, size_t sample)
+{
+	struct sim_progress p;
+
+	sim_progress(x->sim, &p);
+	return p.from + x->time[sample];
+}
+
 static void put_classes(const struct sim_samples *x, struct table *t)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		double time = (double)span(x, i);
+		hd_time end = end_of(x, i);
 
 		for (uint32_t k = 0; k < x->n_classes; k++) {
 			if (!x->members[k])
 				continue;
 			const struct class_row row = {
-				.time = x->time[i],
+				.time = end,
 				.link = k,
 				.from_tier = k / TIERS,
 				.to_tier = k % TIERS,
@@ -374,12 +385,13 @@ static void put_traffic(const struct sim_samples *x, struct table *t)
 
 	for (size_t i = 0; i < x->n; i++) {
 		double seconds = (double)span(x, i) / (double)HD_S;
+		hd_time end = end_of(x, i);
 
 		for (size_t k = 0; k < rows; k++) {
 			const struct sim_row_sums g = gained(x, i, k);
 
 			const struct traffic_row row = {
-				.time = x->time[i],
+				.time = end,
 				.traffic = s->traffic[k].name,
 				.offered = findings_gbps(g.made, seconds),
 				.delivered = findings_gbps(g.got, seconds),

@@ -48,7 +48,7 @@ static void count_flows(const struct fabric *b, const struct sim_metrics *m,
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
 		const struct sim_flow_counts *c = &m->flows[i];
 		struct sim_row *row = &rows[b->flows[i].row];
-		uint64_t copies = b->flow_copies[i];
+		uint64_t copies = b->flows[i].copies;
 
 		row->n_flows++;
 		row->made += c->made;
@@ -60,23 +60,23 @@ static void count_flows(const struct fabric *b, const struct sim_metrics *m,
 	}
 }
 
-/*
- * Jain's index over the bytes that the flows of each row delivered; flows are
- * in the order of their rows.
- */
+/* Jain's index over the bytes that the flows of each row delivered. */
 static void rate_fairness(const struct fabric *b, const struct sim_metrics *m,
 			  struct sim_row *rows)
 {
 	double *shares = hd_alloc(b->n_flows, sizeof(*shares));
-	uint32_t i = 0;
+	uint32_t most = m->n_flows < b->n_flows ? m->n_flows : b->n_flows;
 
-	for (size_t r = 0; r < b->scenario->n_traffic; r++) {
+	for (size_t r = 0; r < b->scenario->n_traffic; r++)
+		rows[r].jain = jain_index(shares, 0);
+	/* The flows of a row follow each other. */
+	for (uint32_t i = 0; i < most;) {
+		uint32_t r = b->flows[i].row;
 		size_t n = 0;
 
-		for (; i < m->n_flows && i < b->n_flows && b->flows[i].row == r;
-		     i++)
+		for (; i < most && b->flows[i].row == r; i++)
 			shares[n++] = (double)m->flows[i].delivered_bytes /
-				      b->flow_copies[i];
+				      b->flows[i].copies;
 		rows[r].jain = jain_index(shares, n);
 	}
 	free(shares);
@@ -110,6 +110,8 @@ struct fabric_row {
 	uint64_t hosts, switches, cables;
 	const char *routing;
 	uint64_t lanes, flows;
+	/* Bytes; buffers are of one port and VL. */
+	uint64_t mtu, switch_buffer, output_buffer, host_buffer;
 };
 
 static const struct column fabric_columns[] = {
@@ -119,8 +121,29 @@ static const struct column fabric_columns[] = {
 	{ "routing", NULL, CELL(fabric_row, routing) },
 	{ "lanes", NULL, CELL(fabric_row, lanes) },
 	{ "flows", NULL, CELL(fabric_row, flows) },
+	{ "mtu", "B", CELL(fabric_row, mtu) },
+	{ "switch input buffer", "B", CELL(fabric_row, switch_buffer) },
+	{ "switch output buffer", "B", CELL(fabric_row, output_buffer) },
+	{ "host buffer", "B", CELL(fabric_row, host_buffer) },
 	{ NULL },
 };
+
+/* T1: of all ports of a kind that have a cable. */
+static void put_buffers(const struct fabric *b, struct fabric_row *row)
+{
+	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
+		const struct sim_port *p = &b->setup.ports[i];
+		bool end = b->setup.nodes[p->node].kind == SIM_END;
+
+		if (p->peer == SIM_NONE)
+			continue;
+		*(end ? &row->host_buffer : &row->switch_buffer) =
+			(uint64_t)p->in_blocks * BLOCK_BYTES;
+		if (!end)
+			row->output_buffer =
+				(uint64_t)p->out_blocks * BLOCK_BYTES;
+	}
+}
 
 static void fabric_table(const struct sim_findings *f, struct results *r)
 {
@@ -136,15 +159,17 @@ static void fabric_table(const struct sim_findings *f, struct results *r)
 	struct table *t = results_record(r, "fabric", "what was simulated",
 					 fabric_columns);
 
-	const struct fabric_row row = {
+	struct fabric_row row = {
 		.hosts = ends,
 		.switches = switches,
 		.cables = plugged / 2,
 		.routing = b->subnet.engine ? b->subnet.engine : "none",
 		.lanes = scenario_lanes(b->scenario),
 		.flows = b->n_flows,
+		.mtu = b->scenario->fabric.mtu,
 	};
 
+	put_buffers(b, &row);
 	table_put_row(t, &row);
 }
 
@@ -263,7 +288,7 @@ static void summary_table(const struct sim_findings *f,
 		.busiest_link_used = use.most * 100,
 		.packet_hops = m->hops,
 		.checksum = table_text(t, "%016llx",
-				       (unsigned long long)m->checksum),
+				       (unsigned long long)sim_checksum(m)),
 	};
 
 	table_put_row(t, &row);
@@ -498,6 +523,7 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 	findings_choices(f, r);
 	findings_lanes(f, r);
 	if (f->all) {
+		findings_vls(f, r);
 		findings_deadlines(f, r);
 		findings_jitter(f, r);
 		findings_port_lanes(f, r);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
@@ -12,6 +14,7 @@ struct row_row {
 	const char *traffic;
 	uint64_t flows;
 	double allowed, lowest, highest, marks_heard;
+	uint64_t timeouts, waiting;
 };
 
 static const struct column row_columns[] = {
@@ -22,6 +25,8 @@ static const struct column row_columns[] = {
 	{ "highest", "Gb/s", CELL(row_row, highest), ORIGIN_SIMULATED, 3 },
 	{ "marks heard", "1/s", CELL(row_row, marks_heard), ORIGIN_SIMULATED,
 	  1 },
+	{ "timeouts", NULL, CELL(row_row, timeouts), ORIGIN_SIMULATED },
+	{ "waiting", NULL, CELL(row_row, waiting), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -68,8 +73,11 @@ const char *sim_answer_name(enum sim_answer answer)
 
 struct row_rates {
 	uint32_t flows;
-	double allowed, lowest, highest; /* bits per second, of all packets */
-	uint64_t marks;
+	double allowed, lowest, highest; /* bits of payload per second */
+	uint64_t marks, timeouts;
+	uint64_t waiting; /* packets at throttles when the run ended */
+	/* Of them those that only a timeout lets go, and their flows. */
+	uint64_t stopped_packets, stopped_flows;
 };
 
 static void add_flow(const struct sim_findings *f, uint32_t flow,
@@ -77,7 +85,8 @@ static void add_flow(const struct sim_findings *f, uint32_t flow,
 {
 	const struct sim_flow *is = &f->build->flows[flow];
 	struct row_rates *row = &rows[is->row];
-	double bits = 8.0 * is->bytes;
+	double bits =
+		8.0 * (double)(is->bytes - findings_overhead(f->build, flow));
 	struct sim_flow_control c;
 
 	/* Queue pairs pace themselves. */
@@ -88,7 +97,37 @@ static void add_flow(const struct sim_findings *f, uint32_t flow,
 	row->highest = fmax(row->highest, c.highest * bits);
 	row->allowed += c.mean * bits;
 	row->marks += c.marks;
+	row->timeouts += c.timeouts;
+	row->waiting += c.waiting;
+	row->stopped_packets += c.awaits_timeout ? c.waiting : 0;
+	row->stopped_flows += c.awaits_timeout;
 	row->flows++;
+}
+
+/* C6: unacknowledged packets that are lost stop a flow until the timeout. */
+static void remark_timeouts(const struct sim_findings *f,
+			    const struct row_rates *rows, struct results *r)
+{
+	const struct scenario *s = f->build->scenario;
+	struct row_rates all = { 0 };
+	char timeout[32] = "never";
+
+	for (size_t i = 0; i < s->n_traffic; i++) {
+		all.timeouts += rows[i].timeouts;
+		all.stopped_packets += rows[i].stopped_packets;
+		all.stopped_flows += rows[i].stopped_flows;
+	}
+	if (!all.timeouts && !all.stopped_flows)
+		return;
+	if (s->congestion.timeout)
+		snprintf(timeout, sizeof(timeout), "%g us",
+			 (double)s->congestion.timeout / (double)HD_US);
+	results_remark(
+		r,
+		"congestion control: flows whose unacknowledged packets were lost or held up sent nothing until congestion.timeout (%s), %llu times; %llu flows with %llu packets wait for it at the end; a smaller congestion.timeout lets them go on sooner",
+		timeout, (unsigned long long)all.timeouts,
+		(unsigned long long)all.stopped_flows,
+		(unsigned long long)all.stopped_packets);
 }
 
 static void rates_table(const struct sim_findings *f, struct results *r)
@@ -106,7 +145,7 @@ static void rates_table(const struct sim_findings *f, struct results *r)
 		if (!t)
 			t = results_table(r, "control",
 					  "what congestion control allowed: "
-					  "mean rates, per flow",
+					  "mean rates of payload, per flow",
 					  row_columns);
 		const struct row_row row = {
 			.traffic = scenario->traffic[i].name,
@@ -117,10 +156,13 @@ static void rates_table(const struct sim_findings *f, struct results *r)
 			.marks_heard = seconds > 0
 					       ? (double)rows[i].marks / seconds
 					       : 0,
+			.timeouts = rows[i].timeouts,
+			.waiting = rows[i].waiting,
 		};
 
 		table_put_row(t, &row);
 	}
+	remark_timeouts(f, rows, r);
 	free(rows);
 }
 

@@ -173,7 +173,7 @@ static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
 				       : host_name(b, b->end_of_origin[to], t),
 		.sl = is->sl,
 		.offered = findings_gbps((double)findings_made(b, c, i) *
-						 b->flow_copies[i],
+						 b->flows[i].copies,
 					 time),
 		.delivered = findings_gbps((double)findings_delivered(b, c, i),
 					   time),

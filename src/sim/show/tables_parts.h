@@ -72,6 +72,9 @@ void findings_deadlock(const struct sim_findings *f, struct results *r);
 /* tables_loans.c; nothing if no lanes are bounded. */
 void findings_loans(const struct sim_findings *f, struct results *r);
 
+/* tables_vls.c: maps and arbitration tables */
+void findings_vls(const struct sim_findings *f, struct results *r);
+
 /* tables_ports.c */
 void findings_ports(const struct sim_findings *f, struct results *r);
 /* Where links went down; nothing if none did. */
@@ -90,8 +93,16 @@ void findings_manager(const struct sim_findings *f, struct results *r);
 struct row_connections {
 	uint64_t asked, blocked; /* while measuring, or before it all began */
 	struct interval blocking;
-	double held;     /* at a time, on average */
-	double reserved; /* for them, bits per second, likewise */
+	double held;       /* at a time, on average */
+	double reserved;   /* for them, bits per second, likewise */
+	uint64_t broken;   /* whose promise was broken at some time */
+	const char *cause; /* of the first that was; or NULL */
+	const char *why;   /* the first was refused; or NULL */
+	hd_time deadline;  /* of each; 0: none */
+	double bound;      /* seconds, the largest of those admitted; 0: none */
+	/* The longest latency of those whose promise was never broken. */
+	hd_time worst;
+	uint64_t late; /* of those: connections that missed the deadline */
 };
 
 /* tables_connections.c: false if the row's flows never ask, nor come and go. */

@@ -196,14 +196,14 @@ bool inspection_is_clean(const struct inspection *x)
 	struct route_check c;
 	struct mcast_check m;
 
+	check_mcast(x->subnet, &m);
 	if (!x->options->check)
-		return true;
+		return mcast_check_is_clean(&m);
 	check_routes(x->subnet, &c);
 	check_deadlock(x->subnet,
 		       x->options->with_switches ? DEADLOCK_WITH_SWITCHES
 						 : DEADLOCK_PLAIN,
 		       &lock);
-	check_mcast(x->subnet, &m);
 	bool clean = check_is_clean(&c) && lock.n_cycle == 0 &&
 		     lock.n_dropped == 0 && mcast_check_is_clean(&m);
 

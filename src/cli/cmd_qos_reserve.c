@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/qos/options.h"
+#include "cli/scenario.h"
+#include "qos/reserve_run.h"
+
+#define MAX_ROUNDS 1000
+#define LONGEST    (24 * 3600 * HD_S)
+
+struct values {
+	struct common_options common;
+	struct fabric_choice fabric;
+	const char *requests;
+	struct reserve_run_params params;
+	struct given_shares shares;
+	uint64_t payload;
+};
+
+#define FIELD(name) offsetof(struct values, name)
+
+static const struct option options[] = {
+	OPTION_REQUESTS(FIELD(requests), "flows"),
+	OPTION_ENGINE(struct values, fabric),
+	OPTION_SET(struct values, fabric),
+	{ "lifetime", 0, OPT_TIME, FIELD(params.lifetime), "TIME", "30s",
+	  "how long managers remember what is not repeated" },
+	{ "repeat", 0, OPT_TIME, FIELD(params.repeat), "TIME", "10s",
+	  "between two PATHs of a source" },
+	{ "until", 0, OPT_TIME, FIELD(params.until), "TIME", "0s",
+	  "when sources fall silent" },
+	OPTION_PAYLOAD(
+		FIELD(payload),
+		"payload of packets; a burst that is not given is one packet"),
+	OPTIONS_ADMISSION(FIELD(fabric.set)),
+	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
+	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
+	{ "tear", 0, OPT_FLAG, FIELD(params.tear), NULL, NULL,
+	  "let sources end their flows then, not leave them to expire" },
+	{ .name = NULL },
+};
+
+static int show(const struct values *v, const struct fabric *f,
+		struct reserve_run *p)
+{
+	struct results *r = results_new("qos reserve");
+
+	reserve_run_show(p, r);
+	remark_classes(f, r);
+	int status = output_results(&v->common, r, p->unconfirmed == 0);
+
+	reserve_run_fini(p);
+	return status;
+}
+
+static int play(struct values *v, const char *path)
+{
+	struct diag d = { .status = HD_OK };
+	struct qos_requests flows = { 0 };
+	struct reserve_run p;
+	struct fabric *f;
+	int status;
+
+	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &flows,
+				&f) != HD_OK)
+		return command_refuse(&d);
+	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d,
+			     &v->params.broker, &v->params.terms) == HD_OK &&
+	    reserve_run(&p, &f->subnet, &flows, &v->params, &d) == HD_OK)
+		status = show(v, f, &p);
+	else
+		status = command_refuse(&d);
+	qos_requests_fini(&flows);
+	fabric_free(f);
+	return status;
+}
+
+/* What is wrong with the command line alone; NULL: nothing. */
+static const char *find_wrong(const struct values *v)
+{
+	const struct reserve_run_params *p = &v->params;
+
+	if (!v->requests)
+		return "--requests is required";
+	if (p->lifetime == 0 || p->repeat == 0 || p->lifetime > LONGEST ||
+	    p->until > LONGEST)
+		return "--lifetime and --repeat are above 0; nothing takes more than a day";
+	if (p->until / p->repeat >= MAX_ROUNDS)
+		return "sources repeat themselves at most 1000 times";
+	return NULL;
+}
+
+static int run(const struct command *self, void *values, int n, char **args)
+{
+	struct values *v = values;
+	const char *wrong = find_wrong(v);
+	int status;
+
+	(void)n;
+	if (wrong)
+		return command_usage(self, "%s", wrong);
+	if (!shares_fit(self, &v->shares, &status) ||
+	    !payload_possible(self, v->payload, &status) ||
+	    !engine_known(self, &v->fabric, "engine", &status))
+		return status;
+	status = play(v, args[0]);
+	fabric_choice_fini(&v->fabric);
+	return status;
+}
+
+static const struct example examples[] = {
+	{ "heddle topo gen routed --subnets 3 | heddle qos reserve --requests flows.txt -",
+	  "three subnets in a row: PATH there, RESV back, a reservation in each; after 30 s it has expired" },
+	{ "heddle qos reserve --requests flows.txt --until 60s --tear site.ibnet",
+	  "sources repeat themselves for a minute, then end their flows" },
+	{ NULL, NULL },
+};
+
+const struct command command_qos_reserve = {
+	.name = "qos reserve",
+	.summary = "reserve across subnets by messages between managers",
+	.arguments = "FABRIC",
+	.description =
+		"Plays reservation signalling in the spirit of RSVP: one manager per\n"
+		"subnet. A source's PATH goes from manager to manager and reserves\n"
+		"nothing; the destination's RESV comes back and reserves each subnet's\n"
+		"part of the way, or RESV_ERROR says which link of which subnet refused\n"
+		"and gives back what was held behind it. State is soft: it expires\n"
+		"unless it is repeated; TEAR ends it at once. Each subnet has its own SL\n"
+		"for the TClass of a flow. Bandwidth, tables and bounds are those of\n"
+		"'heddle qos admit'; the bounds of a flow's parts add up, and its\n"
+		"latency is held against the sum. Exit status 1 if a flow was not\n"
+		"confirmed.\n",
+	.options = options,
+	.examples = examples,
+	COMMAND_CALL(run, struct values, 1, 1),
+};

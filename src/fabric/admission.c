@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fabric/admission.h"
+
+#include "fabric/parts.h"
+#include "subnet/packet.h"
+
+/* The scenario's classes make the tables, or none of them has a kind. */
+static struct broker_params by_classes(const struct fabric *b)
+{
+	const struct scenario *s = b->scenario;
+	const struct scn_qos *q = &s->qos;
+	struct broker_params p = {
+		.unreserved_sls = fabric_unreserved_sls(b),
+		.best_effort = { 0, 1 },
+		.preferred = { 0, 1 },
+		.be_sl = BROKER_NO_SL,
+		.ch_sl = BROKER_NO_SL,
+		.pbe_sl = BROKER_NO_SL,
+	};
+
+	if (!scenario_admits(s)) {
+		p = broker_params_default();
+		p.high_sls = class_sls_of(TC_DBTS);
+		p.unreserved_sls = class_unreserved_sls();
+		return p;
+	}
+	for (size_t i = 0; i < q->n_classes; i++) {
+		const struct scn_class *c = &q->classes[i];
+		uint8_t sl = (uint8_t)c->sl;
+		struct hd_ratio share = { scenario_weight(c), FRAME_SLOTS };
+
+		p.floor_sls |= (uint16_t)(1u << sl);
+		if (c->kind == TC_DBTS)
+			p.high_sls |= (uint16_t)(1u << sl);
+		else if (c->kind == TC_CH)
+			p.ch_sl = sl;
+		else if (c->kind == TC_BE)
+			p.be_sl = sl, p.best_effort = share;
+		else if (c->kind == TC_PBE)
+			p.pbe_sl = sl, p.preferred = share;
+	}
+	return p;
+}
+
+/* Why these switches keep no promise of bandwidth; NULL: they do. */
+static const char *no_service(const struct fabric *b)
+{
+	if (b->setup.sw.order == SIM_FIFO)
+		return "order: fifo lets a packet wait for one that goes "
+		       "elsewhere";
+	if (b->setup.sw.readers)
+		return "the readers of an input are limited";
+	return NULL;
+}
+
+/* Why bounds are not claimed for these switches; NULL: they are. */
+static const char *no_bounds(const struct fabric *b)
+{
+	const struct sim_setup *u = &b->setup;
+
+	if (no_service(b))
+		return no_service(b);
+	if (u->credits == SIM_CREDITS_EXACT)
+		return "credits: exact takes time of the links";
+	if (u->borrowing.on)
+		return "VLs lend their buffers to others";
+	if (b->scenario->qos.admission.fill == FILL_PAPER)
+		return "fill 'paper' makes no tables";
+	return NULL;
+}
+
+/* Without a workload nothing says how large buffers are. */
+static void add_ports(struct fabric *b, struct latency_model *m)
+{
+	const struct sim_setup *u = &b->setup;
+	const bool has_buffers =
+		b->scenario->n_traffic > 0 || b->scenario->n_jobs > 0;
+	uint32_t n = b->topo.n_ports;
+	hd_time *propagation = fabric_keep(b, n, sizeof(*propagation));
+	uint32_t *in = fabric_keep(b, n, sizeof(*in));
+	uint32_t *out = fabric_keep(b, n, sizeof(*out));
+
+	for (port_id p = 0; p < n; p++) {
+		uint32_t at = b->port_of_origin[p];
+
+		if (at == SIM_NONE || u->ports[at].peer == SIM_NONE)
+			continue;
+		propagation[p] = u->ports[at].propagation;
+		in[p] = u->ports[u->ports[at].peer].in_blocks * BLOCK_BYTES;
+		out[p] = u->ports[at].out_blocks * BLOCK_BYTES;
+	}
+	m->propagation = propagation;
+	m->in_bytes = has_buffers ? in : NULL;
+	m->out_bytes = has_buffers ? out : NULL;
+}
+
+/* Hosts that send no unreserved packets; NULL: jobs or answers may be such. */
+static const bool *quiet_ports(struct fabric *b)
+{
+	const struct sim_setup *u = &b->setup;
+	const struct scenario *s = b->scenario;
+	bool *quiet = fabric_keep(b, b->topo.n_ports, sizeof(*quiet));
+
+	if (s->n_traffic == 0 || s->n_jobs > 0 || s->congestion.algorithm)
+		return NULL;
+	for (port_id p = 0; p < b->topo.n_ports; p++)
+		quiet[p] = topo_node_of(&b->topo, p)->kind == NODE_CA;
+	for (uint32_t i = 0; i < b->n_flows; i++) {
+		const struct sim_flow *f = &b->flows[i];
+
+		if (scenario_asks(s, &s->traffic[f->row]))
+			continue;
+		if (s->traffic[f->row].transport)
+			return NULL;
+		quiet[u->ports[u->nodes[f->source].first_port + 1].origin] =
+			false;
+	}
+	return quiet;
+}
+
+struct broker_params fabric_broker_params(struct fabric *b)
+{
+	const struct scenario *s = b->scenario;
+	const struct sim_switch_model *sw = &b->setup.sw;
+	struct broker_params p = by_classes(b);
+
+	p.mode = s->qos.admission.fill;
+	p.place = s->qos.admission.place;
+	for (size_t i = 0; i < s->congestion.n_limits; i++)
+		p.sl_share[s->congestion.limits[i].sl] =
+			s->congestion.limits[i].share;
+	p.latency = (struct latency_model){
+		.none = no_bounds(b),
+		.mode = BOUND_GROUPED,
+		.any_order = sw->pick == SIM_ROUND_ROBIN,
+		.strict = b->setup.arbiter == SIM_STRICT,
+		.high_limit = (uint8_t)s->qos.high_limit,
+		.largest = (uint32_t)scenario_largest_packet(s) +
+			   (b->subnet.n_subnets > 1 ? GRH_BYTES : 0),
+		.routing = sw->routing,
+		.arbitration = sw->arbitration,
+		.quiet = quiet_ports(b),
+	};
+	p.no_service = scenario_admits(s) ? no_service(b) : NULL;
+	p.quantum = blocks_of((uint32_t)s->fabric.mtu + MOST_OVERHEAD);
+	if (sw->queueing == SIM_CIOQ)
+		p.latency.speedup = sw->speedup;
+	add_ports(b, &p.latency);
+	return p;
+}
+
+struct qos_classes fabric_classes(const struct fabric *b)
+{
+	const struct scn_qos *q = &b->scenario->qos;
+	struct qos_classes out = { .n = 0 };
+
+	for (size_t i = 0; i < q->n_classes && scenario_admits(b->scenario);
+	     i++)
+		out.items[out.n++] = (struct qos_class){
+			.name = q->classes[i].name,
+			.kind = (enum traffic_class)q->classes[i].kind,
+			.sl = (uint8_t)q->classes[i].sl,
+		};
+	return out;
+}
+
+struct qos_terms fabric_terms(const struct fabric *b, uint32_t payload)
+{
+	const struct scenario *s = b->scenario;
+
+	return (struct qos_terms){
+		.packets = { payload, (uint32_t)s->fabric.overhead },
+		.margin = s->qos.admission.margin,
+		.sl_of_tclass = b->setup.sl_of_tclass,
+		.tclass_of_sl = b->setup.tclass_of_sl,
+	};
+}

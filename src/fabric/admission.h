@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_FABRIC_ADMISSION_H
+#define HD_FABRIC_ADMISSION_H
+
+/*
+ * What admission counts with on a fabric: the scenario's classes, or those of
+ * qos/classes.h, its margins and tables, and its switches, links and buffers.
+ * Runs and all qos commands use the same.
+ */
+
+#include "fabric/fabric.h"
+#include "qos/target.h"
+
+/* Its arrays belong to the fabric. */
+struct broker_params fabric_broker_params(struct fabric *b);
+/* The scenario's classes, if they have kinds; else none. */
+struct qos_classes fabric_classes(const struct fabric *b);
+/* For requests with packets of `payload`, without groups. */
+struct qos_terms fabric_terms(const struct fabric *b, uint32_t payload);
+
+#endif

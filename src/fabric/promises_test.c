@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reservations that follow routes. The law, at every instant of a run: each
+ * admitted connection that is not reported as broken has its share of the
+ * arbitration table of every link on the path that its packets take then, and
+ * none of these links is down. Paths, tables and links are looked up here from
+ * what the simulator is given, without the broker.
+ */
+#include "fabric/build_for_tests.h"
+
+#include "base/rng.h"
+#include "base/seeds_for_tests.h"
+#include "qos/slots.h"
+#include "qos/tree.h"
+
+#define CLASSES                                                        \
+	"qos:\n  lanes: 15\n"                                          \
+	"  classes: [{name: film, sl: 2, kind: DB}, {name: call, sl: " \
+	"4, kind: DBTS}, {name: be, sl: 8, kind: BE}]\n"
+
+static const struct {
+	const char *topology, *engine, *trunks[4];
+} shapes[] = {
+	{ "{kind: xgft, down: \"4,2\", up: \"1,2\"}",
+	  "updn",
+	  { "s1-0:5", "s1-0:6", "s1-1:5", "s1-1:6" } },
+	{ "{kind: mesh, columns: 2, rows: 2, hosts: 2}",
+	  "minhop",
+	  { "s-0-0:1", "s-0-0:2", "s-0-1:1", "s-1-0:2" } },
+	{ "{kind: torus, sizes: 3x3, hosts: 1}",
+	  "updn",
+	  { "s-0-0:1", "s-0-0:3", "s-1-0:3", "s-0-1:1" } },
+};
+
+static void add_events(struct rng *rng, const char *const trunks[4], char *text,
+		       size_t room)
+{
+	size_t n = strlen(text);
+	uint64_t at = 1000;
+
+	n += (size_t)snprintf(text + n, room - n, "faults: {events: [");
+	for (unsigned i = 0; i < 6; i++) {
+		at += 1 + rng_below(rng, 3000);
+		n += (size_t)snprintf(
+			text + n, room - n,
+			"%s{at: %lluus, kind: %s, port: %s}", i ? ", " : "",
+			(unsigned long long)at,
+			i % 3 == 2 ? "link-up" : "link-down",
+			trunks[rng_below(rng, i % 3 == 1 ? 4 : 2)]);
+	}
+	snprintf(text + n, room - n, "]}\n");
+}
+
+static struct fabric *random_fabric(uint64_t seed)
+{
+	static const char *const managers[] = {
+		"", "sm: {trap: 20us, compute: 50us, program: 2us}\n",
+		"sm: {sweep: 700us, compute: 400us, program: 30us}\n"
+	};
+	struct rng rng;
+	char text[4096];
+	struct fabric *f;
+
+	rng_init(&rng, seed, 0);
+	unsigned shape = (unsigned)rng_below(&rng, 3);
+
+	snprintf(text, sizeof(text),
+		 "fabric:\n  topology: %s\n  link: 8Gb/s\n  routing: %s\n"
+		 "  groups: [{name: g, members: \"4,5,6\"}]\n" CLASSES
+		 "traffic:\n"
+		 "- {name: f, class: film, kind: cbr, rate: %lluMb/s, pattern: "
+		 "permutation}\n"
+		 "- {name: c, class: call, kind: cbr, rate: 900Mb/s, payload: "
+		 "256, arrivals: 300us, holding: 900us}\n"
+		 "- {name: g, class: film, kind: cbr, rate: 500Mb/s, pattern: "
+		 "group, group: g, source: \"0\"}\n"
+		 "%srun: {seed: %u, measure: 14ms}\n",
+		 shapes[shape].topology, shapes[shape].engine,
+		 (unsigned long long)(500 + rng_below(&rng, 2500)),
+		 managers[rng_below(&rng, 3)], (unsigned)seed);
+	add_events(&rng, shapes[shape].trunks, text, sizeof(text));
+	must_build(text, &f);
+	return f;
+}
+
+/* What holds at one instant. */
+struct instant {
+	const struct fabric *f;
+	hd_time now;
+	bool writing;         /* the manager writes tables */
+	struct subnet routes; /* forwarding tables of its own */
+	struct mft mft;
+	bool *down;       /* per port of the topology */
+	uint32_t *tables; /* per sim port */
+	uint64_t *slots;  /* needed, per topology port and VL */
+};
+
+/* The tables that switches have; the fabric has one subnet. */
+static void look_at_routes(struct instant *at)
+{
+	const struct fabric *f = at->f;
+	const struct sim_setup *s = &f->setup;
+	const struct mft *first = f->subnet.mft;
+	size_t row = first->words * sizeof(*first->ports);
+	size_t sets = (size_t)first->n_mlids * f->subnet.n_switches;
+
+	at->routes = f->subnet;
+	at->routes.lft = lft_rows(&f->subnet);
+	at->routes.lft_at = NULL;
+	at->mft = *first;
+	at->mft.ports = malloc(sets * row);
+	assert_non_null(at->mft.ports);
+	memcpy(at->mft.ports, first->ports, sets * row);
+	at->routes.mft = &at->mft;
+	for (uint32_t i = 0; i < s->n_routes && s->routes[i].time <= at->now;
+	     i++) {
+		const struct sim_route_change *c = &s->routes[i];
+		switch_id sw = s->nodes[c->node].sw;
+
+		if (c->ports)
+			memcpy(&at->mft.ports[((size_t)(c->lid -
+							LID_FIRST_MCAST) *
+						       f->subnet.n_switches +
+					       sw) *
+					      first->words],
+			       c->ports, row);
+		else
+			at->routes.lft[(size_t)sw * at->routes.lft_stride +
+				       c->lid] = c->port;
+	}
+}
+
+static void look(struct instant *at)
+{
+	const struct fabric *f = at->f;
+	const struct sim_setup *s = &f->setup;
+
+	at->writing = false;
+	for (uint32_t i = 0; i < f->n_sweeps; i++)
+		at->writing |= at->now >= f->sweeps[i].computed &&
+			       at->now < f->sweeps[i].last;
+	look_at_routes(at);
+	memset(at->down, 0, f->topo.n_ports * sizeof(*at->down));
+	for (uint32_t i = 0; i < s->n_faults && s->faults[i].time <= at->now;
+	     i++) {
+		port_id p = s->ports[s->faults[i].port].origin;
+
+		at->down[p] = at->down[f->topo.ports[p].peer] =
+			s->faults[i].kind == SIM_LINK_DOWN;
+	}
+	for (uint32_t i = 0; i < s->n_ports; i++)
+		at->tables[i] =
+			s->ports[i].peer == SIM_NONE
+				? 0
+				: f->subnet.vlarb_of_port[s->ports[i].origin];
+	for (uint32_t i = 0; i < s->n_changes && s->changes[i].time <= at->now;
+	     i++)
+		at->tables[s->changes[i].port] = s->changes[i].table;
+	memset(at->slots, 0,
+	       (size_t)f->topo.n_ports * N_DATA_VLS * sizeof(*at->slots));
+}
+
+static bool is_broken(const struct instant *at, uint32_t request)
+{
+	for (uint32_t i = 0; i < at->f->n_breaks; i++) {
+		const struct fabric_break *k = &at->f->breaks[i];
+
+		if (k->request == request && at->now >= k->from &&
+		    at->now < k->until)
+			return true;
+	}
+	return false;
+}
+
+/* Adds what a connection needs on the links that its packets take. */
+static void add_needs(struct instant *at, const struct fabric_request *q)
+{
+	const struct fabric *f = at->f;
+	const struct sim_flow *w = &f->flows[q->flow];
+	port_id source =
+		f->setup.ports[f->setup.nodes[w->source].first_port + 1].origin;
+	lid_t dlid = w->to.list[0].dlid;
+	struct tree_path tree = { .links = NULL };
+	struct path path = { .n_hops = 0 };
+
+	if (dlid >= LID_FIRST_MCAST)
+		assert_int_equal(
+			tree_walk(&at->routes, source, dlid, w->sl, &tree),
+			HD_OK);
+	else
+		assert_int_equal(
+			path_walk(&at->routes, source, dlid, w->sl, &path),
+			HD_OK);
+	for (uint32_t i = 0; i < path.n_hops + tree.n; i++) {
+		port_id p = tree.n ? tree.links[i].port : path.port[i];
+		uint8_t vl = tree.n ? tree.links[i].vl : path.vl[i];
+
+		assert_false(at->down[p]);
+		at->slots[(size_t)p * N_DATA_VLS + vl] +=
+			slots_for(q->rate, f->subnet.rate_of_port[p]);
+	}
+	tree_path_fini(&tree);
+}
+
+/* A VL's part of the weights is at least the part of the frame it needs. */
+static void check_port(const struct instant *at, port_id p)
+{
+	const struct fabric *f = at->f;
+	uint32_t port = f->port_of_origin[p];
+	double weight[N_DATA_VLS] = { 0 }, all = 0;
+
+	if (port == SIM_NONE || f->topo.ports[p].peer == TOPO_NONE)
+		return;
+	const struct vlarb *t = &f->subnet.vlarb_tables[at->tables[port]];
+
+	for (unsigned i = 0; i < t->n_high; i++)
+		weight[t->high[i].vl] += t->high[i].weight;
+	for (unsigned i = 0; i < t->n_low; i++)
+		weight[t->low[i].vl] += t->low[i].weight;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		all += weight[vl];
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		double need = (double)at->slots[(size_t)p * N_DATA_VLS + vl];
+
+		assert_true(weight[vl] * FRAME_SLOTS >= 0.99 * need * all);
+	}
+}
+
+static unsigned check_instant(struct instant *at)
+{
+	const struct fabric *f = at->f;
+	/* What a connection had stays reserved for that long after its end. */
+	hd_time linger = slots_frame_time(hd_rate_make(8000000000, 1));
+	unsigned n = 0;
+
+	look(at);
+	for (uint32_t i = 0; i < f->n_requests && !at->writing; i++) {
+		const struct fabric_request *q = &f->requests[i];
+
+		if (q->flow == SIM_NONE || at->now < q->at ||
+		    at->now >= q->until - linger || is_broken(at, i))
+			continue;
+		add_needs(at, q);
+		n++;
+	}
+	for (port_id p = 0; p < f->topo.n_ports && !at->writing; p++)
+		check_port(at, p);
+	free(at->routes.lft);
+	free(at->mft.ports);
+	return n;
+}
+
+static void reservations_follow_routes_at_every_instant(void **state)
+{
+	unsigned n = cases_of_run(40, 2000), held = 0, broken = 0, restored = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < n; k++) {
+		struct fabric *f = random_fabric(k + 1);
+		struct instant at = { .f = f };
+
+		at.down = calloc(f->topo.n_ports, sizeof(*at.down));
+		at.tables = calloc(f->setup.n_ports, sizeof(*at.tables));
+		at.slots = calloc((size_t)f->topo.n_ports * N_DATA_VLS,
+				  sizeof(*at.slots));
+		for (uint32_t i = 0; i < f->setup.n_changes; i++) {
+			at.now = f->setup.changes[i].time;
+			held += check_instant(&at);
+		}
+		for (uint32_t i = 0; i < f->setup.n_faults; i++) {
+			at.now = f->setup.faults[i].time;
+			held += check_instant(&at);
+		}
+		for (uint32_t i = 0; i < f->n_breaks; i++) {
+			broken++;
+			restored += f->breaks[i].until < f->rules.stop;
+			assert_true(f->breaks[i].until > f->breaks[i].from ||
+				    f->breaks[i].lost != HD_TIME_NEVER);
+			assert_non_null(f->breaks[i].cause);
+		}
+		free(at.down);
+		free(at.tables);
+		free(at.slots);
+		fabric_free(f);
+	}
+	assert_true(held > 50 * n && broken > n && restored > n / 2);
+}
+
+/* A broken connection is restored if it fits: nothing stays suspended while
+ * its path has room. */
+static void broken_connections_are_restored_with_the_link(void **state)
+{
+	struct fabric *f;
+
+	(void)state;
+	must_build(
+		"fabric:\n  topology: {kind: xgft, down: \"4,2\", up: "
+		"\"1,2\"}\n  link: 8Gb/s\n  routing: updn\n" CLASSES
+		"traffic:\n"
+		"- {name: a, class: film, kind: cbr, rate: 5Gb/s, source: "
+		"\"0\", destination: \"4\", pattern: pairs}\n"
+		"- {name: b, class: film, kind: cbr, rate: 5Gb/s, source: "
+		"\"1\", destination: \"5\", pattern: pairs}\n"
+		"- {name: late, class: film, kind: cbr, rate: 5Gb/s, source: "
+		"\"2\", destination: \"6\", pattern: pairs, start: 3ms}\n"
+		"faults: {events: [{at: 2ms, kind: link-down, port: "
+		"s1-0:5}, {at: 6ms, kind: link-up, port: s1-0:5}]}\n"
+		"sm: {trap: 20us, compute: 50us, program: 2us}\n"
+		"run: {measure: 9ms}\n",
+		&f);
+	/* One spine has room for one film; the third asks while it is taken. */
+	assert_int_equal(f->n_breaks, 1);
+	assert_int_equal(f->breaks[0].from, 2 * HD_MS);
+	assert_int_equal(f->breaks[0].lost, f->sweeps[0].computed);
+	assert_int_equal(f->breaks[0].until, f->sweeps[1].last);
+	assert_string_equal(f->breaks[0].cause, "is full");
+	assert_int_equal(f->requests[2].flow, SIM_NONE);
+	/* Two films, and the one that was suspended once more. */
+	assert_int_equal(f->n_flows, 3);
+	assert_int_equal(f->flows[2].start, f->sweeps[1].last);
+	assert_int_equal(f->flows[2].row,
+			 f->requests[f->breaks[0].request].row);
+	fabric_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reservations_follow_routes_at_every_instant),
+		cmocka_unit_test(broken_connections_are_restored_with_the_link),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,10 @@
+# Every example, stopped by SIGINT and SIGTERM at shares of its duration: ends by
+# the signal, with the results until then, or has come to its end before.
+. "$SRC/tests/cli/lib.sh"
+share=40
+[ -z "${HD_LONG:-}" ] || share=1
+[ "${HD_LIGHT:-0}" = 0 ] || share=120
+mkdir -p site
+cp "$SRC"/examples/site/site.yaml site
+"$HEDDLE" topo gen fat-tree --radix 36 --levels 2 -o site/site.ibnet -q
+python3 "$SRC/tests/cli/stopped.py" "$HEDDLE" $share "$SRC"/examples/*.yaml site/site.yaml
