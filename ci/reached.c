@@ -31,8 +31,8 @@ OWN int reached_file(const char *folder)
 	char from[PATH_MAX], path[2 * PATH_MAX];
 	Dl_info own;
 	int at = snprintf(path, PATH_MAX, "%s/", folder);
-	int is_library = dladdr(&__ehdr_start, &own) && own.dli_fname &&
-			 strstr(own.dli_fname, ".so");
+	int is_library =
+		dladdr(&__ehdr_start, &own) && own.dli_fname && strstr(own.dli_fname, ".so");
 
 	if (!realpath(is_library ? own.dli_fname : "/proc/self/exe", from))
 		return -1;
@@ -52,8 +52,7 @@ __attribute__((constructor)) OWN void reached_begin(void)
 		return;
 	if (fstat(fd, &st) == 0 &&
 	    ((size_t)st.st_size == size || ftruncate(fd, (off_t)size) == 0)) {
-		void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-				fd, 0);
+		void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		entered = at == MAP_FAILED ? NULL : at;
 	}
 	close(fd);

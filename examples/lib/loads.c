@@ -27,8 +27,7 @@ static int run_at(const char *file, const char *load, struct hd_error *error)
 		const struct hd_table *t = hd_run_table(run, "traffic");
 		size_t p99 = hd_column_find(t, "p99");
 
-		printf("%s %.3f %s\n", load, hd_cell_real(t, 0, p99),
-		       hd_column_unit(t, p99));
+		printf("%s %.3f %s\n", load, hd_cell_real(t, 0, p99), hd_column_unit(t, p99));
 	}
 	hd_run_close(run);
 	return code;

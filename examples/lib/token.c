@@ -29,8 +29,7 @@ static void token_arrives(void *context, struct hd_net *net, int lost)
 }
 
 /* Events of ours, and what the network does between them. */
-static int go_around(struct hd_net *net, struct ring *ring,
-		     struct hd_error *error)
+static int go_around(struct hd_net *net, struct ring *ring, struct hd_error *error)
 {
 	const uint32_t n = hd_net_hosts(net);
 
@@ -38,9 +37,8 @@ static int go_around(struct hd_net *net, struct ring *ring,
 		uint32_t next = (ring->holder + 1) % n;
 
 		if (hd_net_run_until(net, ring->until, error) != HD_DONE ||
-		    hd_net_send(net, ring->holder, next, ring->bytes,
-				HD_NO_CLASS, token_arrives, ring,
-				error) != HD_DONE)
+		    hd_net_send(net, ring->holder, next, ring->bytes, HD_NO_CLASS, token_arrives,
+				ring, error) != HD_DONE)
 			return error->code;
 		ring->until = HD_NEVER;
 		if (hd_net_run_until(net, HD_NEVER, error) != HD_DONE)
@@ -70,8 +68,8 @@ int main(int argc, char **argv)
 	if (code == HD_DONE) {
 		code = go_around(net, &ring, &error);
 		if (code == HD_DONE)
-			printf("%" PRIu32 " hosts, %" PRIu64 " ps\n",
-			       hd_net_hosts(net), hd_net_now(net));
+			printf("%" PRIu32 " hosts, %" PRIu64 " ps\n", hd_net_hosts(net),
+			       hd_net_now(net));
 		hd_net_close(net);
 	}
 	if (code != HD_DONE)

@@ -23,8 +23,7 @@
 #include "adapter/shared.h"
 #include "base/iba.h"
 
-#define container(pointer, type, member) \
-	((type *)((char *)(pointer)-offsetof(type, member)))
+#define container(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
 enum { MAX_CHANNELS = 64 };
 
@@ -71,12 +70,10 @@ struct peer *peer_get(uint32_t number);
 void peer_put(struct peer *p);
 static inline bool peer_is_gone(const struct peer *p)
 {
-	return atomic_load_explicit(&p->memory->head.gone,
-				    memory_order_relaxed) != 0;
+	return atomic_load_explicit(&p->memory->head.gone, memory_order_relaxed) != 0;
 }
 /* Writes to a descriptor of the peer's; false if it took nothing. */
-bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes,
-		size_t size);
+bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes, size_t size);
 void peer_tell(struct peer *p, const struct news *n);
 /* Pieces of memory. */
 struct pieces {
@@ -85,8 +82,8 @@ struct pieces {
 };
 
 /* Bytes between our memory and a peer's; false if not all of it is there. */
-bool peer_copy(const struct peer *p, const struct pieces *here,
-	       const struct pieces *there, size_t size, bool towards);
+bool peer_copy(const struct peer *p, const struct pieces *here, const struct pieces *there,
+	       size_t size, bool towards);
 
 /* ---- fabric.c: the daemon */
 
@@ -107,17 +104,14 @@ struct told {
 };
 
 /* An errno. A file is the caller's. */
-int fabric_ask(uint32_t question, const void *asked, size_t size,
-	       struct told *out);
+int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *out);
 int fabric_node(struct live_node *out);
 int fabric_port(uint32_t number, struct live_port *out);
 /* Asks for the path again, if the fabric has changed since. */
-void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid,
-		 unsigned sl);
+void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid, unsigned sl);
 uint32_t fabric_generation(void);
 /* Packets from a port to a LID. */
-void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
-		  uint64_t octets);
+void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets, uint64_t octets);
 
 /* The first GID of a port, as on the wire. */
 static inline void port_gid(const struct live_port *p, uint8_t out[16])
@@ -144,7 +138,7 @@ struct adapter {
 	int bell[2];
 	pthread_mutex_t call_lock;
 	pthread_mutex_t lock; /* lists and numbers below */
-	uint32_t forks; /* between the first that attached and this process */
+	uint32_t forks;       /* between the first that attached and this process */
 	struct numbers qp_numbers, cq_numbers, srq_numbers, region_numbers;
 	struct pair *qps[MAX_QPS];
 	struct cq *cqs[MAX_CQS];
@@ -210,10 +204,9 @@ struct ah {
 
 /* Access that regions and queue pairs grant, and hints that they ignore. */
 enum {
-	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
-	KNOWN_ACCESS =
-		GRANTED_ACCESS | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
+	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			 IBV_ACCESS_REMOTE_ATOMIC,
+	KNOWN_ACCESS = GRANTED_ACCESS | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
 };
 
 /* Bytes under a key, as a request names them. */
@@ -223,8 +216,8 @@ struct span {
 };
 
 /* Where they are; false if they may not be used so by that domain. */
-bool region_find(const struct memory *m, uint32_t pd, const struct span *s,
-		 unsigned access, uint64_t *where);
+bool region_find(const struct memory *m, uint32_t pd, const struct span *s, unsigned access,
+		 uint64_t *where);
 
 /* ---- completion.c */
 
@@ -268,16 +261,14 @@ struct cq_entry {
  * Adds to a queue of `owner`; false if it overran. `ring`: of the receive that
  * it completes, which is taken with it; or NULL.
  */
-bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c,
-	    struct shared_ring *ring);
+bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c, struct shared_ring *ring);
 /* After a death: what the dead one may have left undone. */
 void cq_mend(struct cq *cq);
 /* Entries of a queue pair that nobody has polled are gone. */
 void cq_clean(struct cq *cq, uint32_t qpn);
 int cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int cq_arm(struct ibv_cq *cq, int solicited_only);
-struct ibv_cq_ex *cq_create_ex(struct ibv_context *context,
-			       struct ibv_cq_init_attr_ex *attr);
+struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
 struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
 		   struct ibv_comp_channel *channel);
 bool cq_take(struct cq *cq, struct ibv_wc *wc);
@@ -287,11 +278,9 @@ bool cq_take(struct cq *cq, struct ibv_wc *wc);
 int ring_make(struct shared_ring *r, uint32_t depth, uint32_t max_sge);
 void ring_free(struct shared_ring *r);
 /* An errno. */
-int ring_post(struct memory *m, struct shared_ring *r,
-	      const struct ibv_recv_wr *wr);
+int ring_post(struct memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr);
 /* The first receive, or NULL; call with the lock. */
-const struct shared_receive *ring_first(struct memory *m,
-					const struct shared_ring *r);
+const struct shared_receive *ring_first(struct memory *m, const struct shared_ring *r);
 /* After a death: is the receive that was being taken taken? */
 void ring_mend(struct memory *m, struct shared_ring *r);
 
@@ -304,10 +293,8 @@ struct srq {
 	uint32_t got_async;
 };
 
-int srq_post(struct ibv_srq *srq, struct ibv_recv_wr *wr,
-	     struct ibv_recv_wr **bad);
-struct ibv_srq *srq_create_ex(struct ibv_context *context,
-			      struct ibv_srq_init_attr_ex *attr);
+int srq_post(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 int srq_number(struct ibv_srq *srq, uint32_t *number);
 
 /* ---- queue_pair.c */
@@ -363,7 +350,7 @@ struct pair {
 	char *ring;           /* of sends, `stride` bytes each */
 	uint64_t head, tail;
 	/* Between head and tail, where others than post_run carry sends out: */
-	uint64_t given; /* those before it are the engine's, or transport's; */
+	uint64_t given;   /* those before it are the engine's, or transport's; */
 	uint64_t arrived; /* those before it have arrived; timed pace */
 	struct flight *flights, **last_flight; /* of the timed pace */
 	_Atomic uint32_t n_flights;
@@ -394,8 +381,7 @@ static inline struct pair *qp_of(struct ibv_qp *qp)
 
 static inline struct send *send_at(const struct pair *q, uint64_t n)
 {
-	return (struct send *)(q->ring + (size_t)(n % q->init.cap.max_send_wr) *
-						 q->stride);
+	return (struct send *)(q->ring + (size_t)(n % q->init.cap.max_send_wr) * q->stride);
 }
 
 static inline uint8_t *send_inline(const struct pair *q, struct send *s)
@@ -403,8 +389,7 @@ static inline uint8_t *send_inline(const struct pair *q, struct send *s)
 	return (uint8_t *)(s->sge + q->init.cap.max_send_sge);
 }
 
-struct ibv_qp *qp_create_ex(struct ibv_context *context,
-			    struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* Functions of ibv_qp_ex. */
 void qp_fill_ex(struct pair *q, uint64_t ops);
 /* To ERR, with that event: all that it has is flushed; with `send`. */
@@ -419,27 +404,23 @@ void qp_tell_drained(struct pair *q);
 
 /* ---- states.c: which changes of state there are */
 
-bool qp_may_become(enum ibv_qp_type type, enum ibv_qp_state from,
-		   enum ibv_qp_state to, int mask);
+bool qp_may_become(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask);
 
 /* ---- post.c */
 
-int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-	      struct ibv_send_wr **bad);
-int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-	      struct ibv_recv_wr **bad);
+int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 /* Operations of queue pairs of a type: enum ibv_qp_create_send_ops_flags. */
 uint64_t post_operations(enum ibv_qp_type type);
 /* Flags of a send that this adapter has; the others are refused. */
 enum {
-	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |
-		     IBV_SEND_INLINE,
+	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE,
 };
 /* The operation brings data back, so that it cannot have inline data. */
 bool post_reads(uint32_t opcode);
 /* Where a datagram goes. */
-void post_address(const struct pair *q, struct send *s, const struct ah *ah,
-		  uint32_t qpn, uint32_t qkey);
+void post_address(const struct pair *q, struct send *s, const struct ah *ah, uint32_t qpn,
+		  uint32_t qkey);
 /* Works on what waits in the ring; with `send`. */
 void post_run(struct pair *q);
 /*
@@ -462,8 +443,8 @@ uint64_t now_ns(void);
 /* ---- events.c */
 
 /* Waits until the program has acknowledged what it got. */
-void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed,
-		  const uint32_t *got, const uint32_t *acknowledged);
+void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
+		  const uint32_t *acknowledged);
 /* The thread that does what the program's own cannot. */
 int background_start(void);
 

@@ -24,8 +24,7 @@ struct result {
 };
 
 /* With the queue pair's `send`. */
-typedef enum outcome backend_send(struct pair *q, struct send *s,
-				  struct result *out);
+typedef enum outcome backend_send(struct pair *q, struct send *s, struct result *out);
 
 /* At once, by the thread that posted: no model in between. */
 backend_send free_send;

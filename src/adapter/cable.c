@@ -67,8 +67,7 @@ int cable_open(struct cable *c)
  */
 static bool is_lost(uint64_t lose, uint64_t *stream)
 {
-	*stream = *stream * UINT64_C(6364136223846793005) +
-		  UINT64_C(1442695040888963407);
+	*stream = *stream * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return lose && (*stream >> 33) % lose == 0;
 }
 
@@ -86,8 +85,7 @@ bool cable_take(struct cable *c, uint8_t *frame, size_t *size)
 /* False if there is no room there. */
 static bool try_send(const struct cable *c, const uint8_t *frame, size_t size)
 {
-	return sendto(c->fd, frame, size, MSG_NOSIGNAL,
-		      (const struct sockaddr *)&c->other,
+	return sendto(c->fd, frame, size, MSG_NOSIGNAL, (const struct sockaddr *)&c->other,
 		      sizeof(c->other)) >= 0 ||
 	       (errno != EAGAIN && errno != EINTR);
 }

@@ -27,10 +27,10 @@ typedef int clock_function(clockid_t which, struct timespec *out);
 
 static struct {
 	_Atomic bool is_on;
-	uint64_t begin[CLOCKS];  /* of each clock, when we began */
-	_Atomic uint64_t waited; /* ns, by looking only */
-	_Atomic uint64_t last;   /* what was seen last */
-	_Atomic uint32_t looks;  /* since the program did anything else */
+	uint64_t begin[CLOCKS];         /* of each clock, when we began */
+	_Atomic uint64_t waited;        /* ns, by looking only */
+	_Atomic uint64_t last;          /* what was seen last */
+	_Atomic uint32_t looks;         /* since the program did anything else */
 	_Atomic uint32_t posted, polls; /* when it was looked at last */
 } state;
 
@@ -67,9 +67,8 @@ static uint64_t look(void)
 		atomic_store(&state.looks, 0);
 		looks = 0;
 	}
-	now += looks < LOOKS
-		       ? atomic_load(&state.waited)
-		       : atomic_fetch_add(&state.waited, LONG_LOOK) + LONG_LOOK;
+	now += looks < LOOKS ? atomic_load(&state.waited)
+			     : atomic_fetch_add(&state.waited, LONG_LOOK) + LONG_LOOK;
 	uint64_t last = atomic_load(&state.last), seen;
 
 	do
@@ -80,9 +79,8 @@ static uint64_t look(void)
 
 static bool is_of_the_fabric(clockid_t which)
 {
-	return atomic_load_explicit(&state.is_on, memory_order_acquire) &&
-	       which >= 0 && which < CLOCKS &&
-	       which != CLOCK_PROCESS_CPUTIME_ID &&
+	return atomic_load_explicit(&state.is_on, memory_order_acquire) && which >= 0 &&
+	       which < CLOCKS && which != CLOCK_PROCESS_CPUTIME_ID &&
 	       which != CLOCK_THREAD_CPUTIME_ID;
 }
 
@@ -92,8 +90,7 @@ int clock_gettime(clockid_t which, struct timespec *out)
 		return real_clock(which, out);
 	uint64_t now = state.begin[which] + look();
 
-	*out = (struct timespec){ (time_t)(now / NS_PER_S),
-				  (long)(now % NS_PER_S) };
+	*out = (struct timespec){ (time_t)(now / NS_PER_S), (long)(now % NS_PER_S) };
 	return 0;
 }
 
@@ -150,8 +147,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 {
 	if (theirs.sa_flags & SA_SIGINFO) {
 		theirs.sa_sigaction(number, info, context);
-	} else if (theirs.sa_handler != SIG_DFL &&
-		   theirs.sa_handler != SIG_IGN) {
+	} else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
 		theirs.sa_handler(number);
 	} else {
 		signal(number, SIG_DFL);
@@ -166,8 +162,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	uintptr_t at = (uintptr_t)r[REG_RIP];
 	int before = errno;
 	/* A trap of the counter has no address; others may lead anywhere. */
-	unsigned size =
-		info->si_code == SI_KERNEL ? reads_counter(at_address(at)) : 0;
+	unsigned size = info->si_code == SI_KERNEL ? reads_counter(at_address(at)) : 0;
 
 	if (size == 0) {
 		pass_on(number, info, context);
@@ -183,11 +178,9 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	errno = before;
 }
 
-typedef int action_function(int number, const struct sigaction *act,
-			    struct sigaction *old);
+typedef int action_function(int number, const struct sigaction *act, struct sigaction *old);
 
-static int real_action(int number, const struct sigaction *act,
-		       struct sigaction *old)
+static int real_action(int number, const struct sigaction *act, struct sigaction *old)
 {
 	static action_function *real;
 
@@ -211,8 +204,7 @@ int sigaction(int number, const struct sigaction *act, struct sigaction *old)
 static void trap_counter(void)
 {
 	struct sigaction a = { .sa_sigaction = on_trap,
-			       .sa_flags = SA_SIGINFO | SA_NODEFER |
-					   SA_ONSTACK | SA_RESTART };
+			       .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART };
 
 	real_action(SIGSEGV, &a, &theirs);
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);

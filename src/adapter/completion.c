@@ -14,14 +14,12 @@ static struct cq *cq_of(struct ibv_cq *cq)
 	return container(cq, struct cq, ibv);
 }
 
-static struct shared_cqe *entry_at(struct memory *m, const struct shared_cq *s,
-				   uint64_t n)
+static struct shared_cqe *entry_at(struct memory *m, const struct shared_cq *s, uint64_t n)
 {
 	return (struct shared_cqe *)memory_at(m, s->ring) + n % s->size;
 }
 
-static uint8_t *carried_at(struct memory *m, const struct shared_cq *s,
-			   uint64_t n)
+static uint8_t *carried_at(struct memory *m, const struct shared_cq *s, uint64_t n)
 {
 	return (uint8_t *)memory_at(m, s->carried) + n % s->size * CARRIED;
 }
@@ -47,8 +45,7 @@ static void fire(struct peer *owner, int32_t index, uint32_t armed)
 	/* If the pipe was full: again with the next entry. */
 	if (!done)
 		atomic_store(&s->told, before);
-	atomic_compare_exchange_strong(&s->armed, &firing,
-				       done ? ARM_NONE : armed);
+	atomic_compare_exchange_strong(&s->armed, &firing, done ? ARM_NONE : armed);
 }
 
 /*
@@ -58,8 +55,7 @@ static void fire(struct peer *owner, int32_t index, uint32_t armed)
  */
 static bool is_due(const struct shared_cq *s, uint32_t armed)
 {
-	uint64_t last = armed == ARM_SOLICITED ? atomic_load(&s->solicited)
-					       : atomic_load(&s->tail);
+	uint64_t last = armed == ARM_SOLICITED ? atomic_load(&s->solicited) : atomic_load(&s->tail);
 
 	return last > atomic_load(&s->told) && last > atomic_load(&s->head);
 }
@@ -97,8 +93,7 @@ void cq_mend(struct cq *cq)
 static void overrun(struct peer *owner, int32_t index)
 {
 	struct shared_cq *s = &owner->memory->cqs[index];
-	const struct news n = { NEWS_CQ, (uint32_t)index, IBV_EVENT_CQ_ERR,
-				s->serial };
+	const struct news n = { NEWS_CQ, (uint32_t)index, IBV_EVENT_CQ_ERR, s->serial };
 
 	if (!atomic_exchange(&s->is_lost, 1))
 		peer_tell(owner, &n);
@@ -112,8 +107,7 @@ static void publish(struct shared_cq *s, int32_t index, struct shared_cqe *e,
 		e->receive = atomic_load(&ring->head) + 1;
 		ring->place = tail;
 		ring->place_cq = index;
-		atomic_store_explicit(&ring->taking, e->receive,
-				      memory_order_release);
+		atomic_store_explicit(&ring->taking, e->receive, memory_order_release);
 	}
 	atomic_store_explicit(&s->tail, tail + 1, memory_order_release);
 	if (ring) {
@@ -122,24 +116,21 @@ static void publish(struct shared_cq *s, int32_t index, struct shared_cqe *e,
 	}
 }
 
-bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c,
-	    struct shared_ring *ring)
+bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c, struct shared_ring *ring)
 {
 	struct memory *m = owner->memory;
 	struct shared_cq *s = &m->cqs[index];
 
 	lock_take(&s->lock);
 	uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
-	bool fits = tail - atomic_load(&s->head) < s->size &&
-		    !atomic_load(&s->is_lost);
+	bool fits = tail - atomic_load(&s->head) < s->size && !atomic_load(&s->is_lost);
 
 	if (fits) {
 		struct shared_cqe *e = entry_at(m, s, tail);
 
 		*e = c->cqe;
 		if (c->cqe.carried)
-			memcpy(carried_at(m, s, tail), c->carried,
-			       c->cqe.carried);
+			memcpy(carried_at(m, s, tail), c->carried, c->cqe.carried);
 		if (c->solicited || c->cqe.status != IBV_WC_SUCCESS)
 			atomic_store(&s->solicited, tail + 1);
 		publish(s, index, e, ring, tail);
@@ -182,8 +173,7 @@ static void settle(struct shared_ring *r, int32_t index)
 	const struct shared_cq *s = &adapter.memory->cqs[index];
 	uint64_t taking = atomic_load(&r->taking), before = taking - 1;
 
-	if (taking == 0 || r->place_cq != index ||
-	    atomic_load(&s->tail) <= r->place ||
+	if (taking == 0 || r->place_cq != index || atomic_load(&s->tail) <= r->place ||
 	    entry_at(adapter.memory, s, r->place)->receive != taking)
 		return;
 	atomic_compare_exchange_strong(&r->head, &before, taking);
@@ -222,8 +212,8 @@ static void compact(struct shared_cq *s, uint32_t qpn)
 		if (n == to)
 			continue;
 		*entry_at(adapter.memory, s, to) = *e;
-		memcpy(carried_at(adapter.memory, s, to),
-		       carried_at(adapter.memory, s, n), e->carried);
+		memcpy(carried_at(adapter.memory, s, to), carried_at(adapter.memory, s, n),
+		       e->carried);
 	}
 	atomic_store(&s->told, told_to);
 	atomic_store(&s->solicited, solicited_to);
@@ -275,15 +265,13 @@ static void describe(const struct shared_cqe *e, struct ibv_wc *wc)
 }
 
 /* Carried bytes go where the receive said, if that is still registered. */
-static void put_carried(const struct shared_cq *s, const struct shared_cqe *e,
-			uint64_t n)
+static void put_carried(const struct shared_cq *s, const struct shared_cqe *e, uint64_t n)
 {
 	uint32_t index = (e->target_key >> KEY_USE_BITS) - 1;
 
 	if (index < MAX_REGIONS &&
 	    atomic_load(&adapter.memory->regions[index].key) == e->target_key)
-		memcpy(at_address(e->target), carried_at(adapter.memory, s, n),
-		       e->carried);
+		memcpy(at_address(e->target), carried_at(adapter.memory, s, n), e->carried);
 }
 
 bool cq_take(struct cq *cq, struct ibv_wc *wc)
@@ -318,10 +306,7 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 	if (is_roce())
 		roce_polled(cq);
 	if (!cq_has_any(cq))
-		return atomic_load_explicit(&cq->shared->is_lost,
-					    memory_order_relaxed)
-			       ? -1
-			       : 0;
+		return atomic_load_explicit(&cq->shared->is_lost, memory_order_relaxed) ? -1 : 0;
 	pthread_mutex_lock(&cq->take);
 	while (got < n && cq_take(cq, wc + got))
 		got++;
@@ -337,8 +322,7 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 		return EPERM;
 	/* Who waits for any is not made to wait for solicited ones only. */
 	if (atomic_load(&cq->shared->armed) != ARM_ANY)
-		atomic_store(&cq->shared->armed,
-			     solicited_only ? ARM_SOLICITED : ARM_ANY);
+		atomic_store(&cq->shared->armed, solicited_only ? ARM_SOLICITED : ARM_ANY);
 	fire_if_due(adapter.self, cq->index);
 	return 0;
 }
@@ -380,8 +364,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 	return 0;
 }
 
-int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
-		     void **cq_context)
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
 	struct completion_event e;
 
@@ -393,8 +376,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 		if (read(channel->fd, &e, sizeof(e)) != (ssize_t)sizeof(e))
 			return -1;
 		pthread_mutex_lock(&adapter.lock);
-		struct cq *found =
-			e.index < MAX_CQS ? adapter.cqs[e.index] : NULL;
+		struct cq *found = e.index < MAX_CQS ? adapter.cqs[e.index] : NULL;
 		bool is_it = found && found->shared->serial == e.serial;
 
 		if (is_it) {
@@ -439,8 +421,7 @@ static void rings_free(const struct shared_cq *s)
 	memory_free(s->carried, (size_t)s->size * CARRIED);
 }
 
-static int shared_make(struct cq *cq, uint32_t size,
-		       struct ibv_comp_channel *channel)
+static int shared_make(struct cq *cq, uint32_t size, struct ibv_comp_channel *channel)
 {
 	static uint32_t serials;
 
@@ -452,8 +433,7 @@ static int shared_make(struct cq *cq, uint32_t size,
 	if (cq->index == NO_INDEX)
 		return ENOMEM;
 	cq->shared = &adapter.memory->cqs[cq->index];
-	row_clear(&cq->shared->lock, &cq->shared->has_lock,
-		  sizeof(*cq->shared));
+	row_clear(&cq->shared->lock, &cq->shared->has_lock, sizeof(*cq->shared));
 	cq->shared->channel = -1;
 	cq->shared->serial = serial;
 	if (rings_make(cq->shared, size) != 0) {
@@ -463,8 +443,7 @@ static int shared_make(struct cq *cq, uint32_t size,
 		return ENOMEM;
 	}
 	if (channel) {
-		const struct channel *c =
-			container(channel, struct channel, ibv);
+		const struct channel *c = container(channel, struct channel, ibv);
 
 		cq->shared->channel = c->write;
 		cq->shared->channel_id = c->id;
@@ -479,8 +458,7 @@ struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
 	struct cq *cq = NULL;
 	int error = EINVAL;
 
-	if (context_is_inherited(context) ||
-	    (channel && context_is_inherited(channel->context))) {
+	if (context_is_inherited(context) || (channel && context_is_inherited(channel->context))) {
 		error = EPERM;
 	} else if (depth > 0 && depth <= MAX_CQE) {
 		cq = calloc(1, sizeof(*cq));
@@ -507,9 +485,8 @@ struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
 	return cq;
 }
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe,
-			     void *cq_context, struct ibv_comp_channel *channel,
-			     int comp_vector)
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+			     struct ibv_comp_channel *channel, int comp_vector)
 {
 	if (comp_vector < 0 || comp_vector >= context->num_comp_vectors) {
 		errno = EINVAL;
@@ -536,15 +513,12 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	lock_take(&s->lock);
 	uint64_t head = atomic_load(&s->head), tail = atomic_load(&s->tail);
 	bool fits = tail - head <= next.size;
-	struct shared_cq old = { .ring = s->ring,
-				 .carried = s->carried,
-				 .size = s->size };
+	struct shared_cq old = { .ring = s->ring, .carried = s->carried, .size = s->size };
 
 	for (uint64_t n = head; fits && n < tail; n++) {
-		*entry_at(adapter.memory, &next, n) =
-			*entry_at(adapter.memory, s, n);
-		memcpy(carried_at(adapter.memory, &next, n),
-		       carried_at(adapter.memory, s, n), CARRIED);
+		*entry_at(adapter.memory, &next, n) = *entry_at(adapter.memory, s, n);
+		memcpy(carried_at(adapter.memory, &next, n), carried_at(adapter.memory, s, n),
+		       CARRIED);
 	}
 	if (fits) {
 		s->ring = next.ring;
@@ -563,10 +537,8 @@ static void shared_end(struct cq *cq)
 {
 	struct ibv_cq *ibv = &cq->ibv;
 
-	event_settle(&ibv->mutex, &ibv->cond, &cq->got,
-		     &ibv->comp_events_completed);
-	event_settle(&ibv->mutex, &ibv->cond, &cq->got_async,
-		     &ibv->async_events_completed);
+	event_settle(&ibv->mutex, &ibv->cond, &cq->got, &ibv->comp_events_completed);
+	event_settle(&ibv->mutex, &ibv->cond, &cq->got_async, &ibv->async_events_completed);
 	/* A peer may just leave it. */
 	lock_take(&cq->shared->lock);
 	lock_give(&cq->shared->lock);

@@ -23,13 +23,12 @@ static int next_poll(struct ibv_cq_ex *ex)
 		return ENOENT;
 	ex->wr_id = cq->current.wr_id;
 	ex->status = cq->current.status;
-	if (cq->wc_flags & (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)) {
+	if (cq->wc_flags &
+	    (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)) {
 		struct timespec t;
 
 		clock_gettime(CLOCK_REALTIME, &t);
-		cq->stamp =
-			(uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+		cq->stamp = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	}
 	return 0;
 }
@@ -126,19 +125,15 @@ static void fill(struct cq *cq)
 	ex->read_tm_info = read_no_match;
 }
 
-struct ibv_cq_ex *cq_create_ex(struct ibv_context *context,
-			       struct ibv_cq_init_attr_ex *attr)
+struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
-	const uint64_t known = IBV_WC_STANDARD_FLAGS |
-			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+	const uint64_t known = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 	bool has_flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS;
 	int error = 0;
 
-	if (attr->wc_flags & ~known ||
-	    attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS ||
-	    (has_flags &&
-	     attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
+	if (attr->wc_flags & ~known || attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS ||
+	    (has_flags && attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
 		error = EOPNOTSUPP;
 	else if (attr->comp_vector >= (uint32_t)context->num_comp_vectors)
 		error = EINVAL;
@@ -146,8 +141,7 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context,
 		errno = error;
 		return NULL;
 	}
-	struct cq *cq = cq_make(context, (int)attr->cqe, attr->cq_context,
-				attr->channel);
+	struct cq *cq = cq_make(context, (int)attr->cqe, attr->cq_context, attr->channel);
 
 	if (!cq)
 		return NULL;

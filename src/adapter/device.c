@@ -131,9 +131,7 @@ int ibv_close_device(struct ibv_context *context)
 
 static void describe_device(struct ibv_device_attr *a)
 {
-	const int reads = is_timed()  ? LIVE_READS
-			  : is_roce() ? ROCE_READS
-				      : 128;
+	const int reads = is_timed() ? LIVE_READS : is_roce() ? ROCE_READS : 128;
 
 	*a = (struct ibv_device_attr){
 		.fw_ver = "1.0.0",
@@ -145,12 +143,10 @@ static void describe_device(struct ibv_device_attr *a)
 		.hw_ver = 1,
 		.max_qp = MAX_QPS,
 		.max_qp_wr = MAX_DEPTH,
-		.device_cap_flags =
-			IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
-			IBV_DEVICE_CURR_QP_STATE_MOD |
-			IBV_DEVICE_PORT_ACTIVE_EVENT |
-			IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-			IBV_DEVICE_SHUTDOWN_PORT,
+		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
+				    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
+				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+				    IBV_DEVICE_SHUTDOWN_PORT,
 		.max_sge = (int)most_sge(),
 		.max_sge_rd = (int)most_sge(),
 		.max_cq = MAX_CQS,
@@ -192,8 +188,8 @@ static int query_device_ex(struct ibv_context *context,
 		return EINVAL;
 	memset(a, 0, size);
 	describe_device(&a->orig_attr);
-	if (size >= offsetof(struct ibv_device_attr_ex, phys_port_cnt_ex) +
-			    sizeof(a->phys_port_cnt_ex))
+	if (size >=
+	    offsetof(struct ibv_device_attr_ex, phys_port_cnt_ex) + sizeof(a->phys_port_cnt_ex))
 		a->phys_port_cnt_ex = adapter.node.n_ports;
 	return 0;
 }
@@ -228,8 +224,7 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 		.active_width = p->width,
 		.active_speed = p->speed,
 		.phys_state = p->physical,
-		.link_layer = is_roce() ? IBV_LINK_LAYER_ETHERNET
-					: IBV_LINK_LAYER_INFINIBAND,
+		.link_layer = is_roce() ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND,
 		.port_cap_flags2 = p->cap_mask2,
 	};
 	for (unsigned i = 0; i < sizeof(extended); i++)
@@ -238,14 +233,13 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 }
 
 /* An errno. */
-static int port_of(struct ibv_context *context, uint32_t number,
-		   struct live_port *out)
+static int port_of(struct ibv_context *context, uint32_t number, struct live_port *out)
 {
 	return context_is_inherited(context) ? EPERM : fabric_port(number, out);
 }
 
-static int query_port(struct ibv_context *context, uint8_t number,
-		      struct ibv_port_attr *a, size_t size)
+static int query_port(struct ibv_context *context, uint8_t number, struct ibv_port_attr *a,
+		      size_t size)
 {
 	struct ibv_port_attr whole;
 	struct live_port port;
@@ -262,20 +256,17 @@ static int query_port(struct ibv_context *context, uint8_t number,
 #undef ibv_query_port
 
 /* As old programs have it: without what came later. */
-int ibv_query_port(struct ibv_context *context, uint8_t number,
-		   struct _compat_ibv_port_attr *a)
+int ibv_query_port(struct ibv_context *context, uint8_t number, struct _compat_ibv_port_attr *a)
 {
 	return query_port(context, number, (struct ibv_port_attr *)a,
 			  offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
-		  union ibv_gid *gid)
+int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
 {
 	struct live_port port;
-	int error = index >= 0 && (uint32_t)index < n_gids()
-			    ? port_of(context, port_num, &port)
-			    : EINVAL;
+	int error = index >= 0 && (uint32_t)index < n_gids() ? port_of(context, port_num, &port)
+							     : EINVAL;
 
 	if (error) {
 		errno = error;
@@ -290,14 +281,12 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 	return 0;
 }
 
-int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num,
-		      uint32_t gid_index, struct ibv_gid_entry *entry,
-		      uint32_t flags, size_t entry_size)
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
+		      struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
 	struct ibv_gid_entry e = { .gid_index = gid_index,
 				   .port_num = port_num,
-				   .gid_type = is_roce() ? IBV_GID_TYPE_ROCE_V2
-							 : IBV_GID_TYPE_IB };
+				   .gid_type = is_roce() ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB };
 
 	if (flags)
 		return EOPNOTSUPP;
@@ -308,18 +297,15 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num,
 	return 0;
 }
 
-ssize_t _ibv_query_gid_table(struct ibv_context *context,
-			     struct ibv_gid_entry *entries, size_t most,
-			     uint32_t flags, size_t entry_size)
+ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+			     size_t most, uint32_t flags, size_t entry_size)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < adapter.node.n_ports * n_gids() && n < most;
-	     i++) {
-		int error = _ibv_query_gid_ex(
-			context, i / n_gids() + 1, i % n_gids(),
-			(void *)((char *)entries + n * entry_size), flags,
-			entry_size);
+	for (uint32_t i = 0; i < adapter.node.n_ports * n_gids() && n < most; i++) {
+		int error = _ibv_query_gid_ex(context, i / n_gids() + 1, i % n_gids(),
+					      (void *)((char *)entries + n * entry_size), flags,
+					      entry_size);
 
 		if (error)
 			return -error;
@@ -329,10 +315,8 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context,
 }
 
 /* Asked by ibv_devinfo; 0 stands for InfiniBand, 1 for RoCEv2. */
-int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
-		       unsigned index, int *type);
-int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
-		       unsigned index, int *type)
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
 {
 	union ibv_gid gid;
 
@@ -340,14 +324,12 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
 	return ibv_query_gid(context, port_num, (int)index, &gid);
 }
 
-int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index,
-		   __be16 *pkey)
+int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
 	struct live_port port;
 	int error = port_of(context, port_num, &port);
 
-	if (!error &&
-	    (index < 0 || index >= port.n_pkeys || index >= LIVE_PKEYS))
+	if (!error && (index < 0 || index >= port.n_pkeys || index >= LIVE_PKEYS))
 		error = EINVAL;
 	if (error) {
 		errno = error;
@@ -357,8 +339,7 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index,
 	return 0;
 }
 
-int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num,
-		       __be16 pkey)
+int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey)
 {
 	struct live_port port;
 	int error = port_of(context, port_num, &port);
@@ -405,8 +386,7 @@ struct ibv_context *ibv_import_device(int fd)
 	return NULL;
 }
 
-int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
-			       uint32_t flags)
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
 	(void)qp;
 	(void)op;

@@ -27,15 +27,10 @@ static void raise_event(struct ibv_context *c, const struct news *n)
 /* Finds whom it is about; false if that is gone. With adapter.lock. */
 static bool resolve(const struct news *n, struct ibv_async_event *e)
 {
-	struct pair *q = n->kind == NEWS_QP && n->index < MAX_QPS
-				 ? adapter.qps[n->index]
-				 : NULL;
-	struct cq *cq = n->kind == NEWS_CQ && n->index < MAX_CQS
-				? adapter.cqs[n->index]
-				: NULL;
-	struct srq *srq = n->kind == NEWS_SRQ && n->index < MAX_SRQS
-				  ? adapter.srqs[n->index]
-				  : NULL;
+	struct pair *q = n->kind == NEWS_QP && n->index < MAX_QPS ? adapter.qps[n->index] : NULL;
+	struct cq *cq = n->kind == NEWS_CQ && n->index < MAX_CQS ? adapter.cqs[n->index] : NULL;
+	struct srq *srq =
+		n->kind == NEWS_SRQ && n->index < MAX_SRQS ? adapter.srqs[n->index] : NULL;
 
 	e->event_type = (enum ibv_event_type)n->event;
 	if (n->kind == NEWS_PORT) {
@@ -70,8 +65,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *e)
 		return -1;
 	}
 	do {
-		if (read(context->async_fd, &n, sizeof(n)) !=
-		    (ssize_t)sizeof(n))
+		if (read(context->async_fd, &n, sizeof(n)) != (ssize_t)sizeof(n))
 			return -1;
 		pthread_mutex_lock(&adapter.lock);
 		found = resolve(&n, e);
@@ -80,8 +74,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *e)
 	return 0;
 }
 
-static void acknowledge(pthread_mutex_t *lock, pthread_cond_t *changed,
-			uint32_t *acknowledged)
+static void acknowledge(pthread_mutex_t *lock, pthread_cond_t *changed, uint32_t *acknowledged)
 {
 	pthread_mutex_lock(lock);
 	++*acknowledged;
@@ -116,8 +109,8 @@ void ibv_ack_async_event(struct ibv_async_event *e)
 	}
 }
 
-void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed,
-		  const uint32_t *got, const uint32_t *acknowledged)
+void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
+		  const uint32_t *acknowledged)
 {
 	pthread_mutex_lock(lock);
 	while (*got != *acknowledged)
@@ -134,8 +127,7 @@ static void look_after(uint32_t index, uint32_t qpn)
 	struct pair *q = index < MAX_QPS ? adapter.qps[index] : NULL;
 
 	/* Who holds it flushes it, when it next looks at the state. */
-	if (q && q->ibv.qp_num == qpn &&
-	    atomic_load(&q->shared->state) == IBV_QPS_ERR &&
+	if (q && q->ibv.qp_num == qpn && atomic_load(&q->shared->state) == IBV_QPS_ERR &&
 	    pthread_mutex_trylock(&q->send) == 0) {
 		qp_flush_sends(q);
 		if (is_timed())
@@ -151,8 +143,7 @@ static struct ibv_context *context_for(const struct news *n)
 		return adapter.qps[n->index]->ibv.context;
 	if (n->kind == NEWS_CQ && n->index < MAX_CQS && adapter.cqs[n->index])
 		return adapter.cqs[n->index]->ibv.context;
-	if (n->kind == NEWS_SRQ && n->index < MAX_SRQS &&
-	    adapter.srqs[n->index])
+	if (n->kind == NEWS_SRQ && n->index < MAX_SRQS && adapter.srqs[n->index])
 		return adapter.srqs[n->index]->ibv.context;
 	return NULL;
 }
@@ -310,8 +301,7 @@ static void *background(void *unused)
 {
 	struct pollfd on[] = { { .fd = adapter.events, .events = POLLIN },
 			       { .fd = adapter.bell[0], .events = POLLIN },
-			       { .fd = is_roce() ? roce_file() : -1,
-				 .events = POLLIN } };
+			       { .fd = is_roce() ? roce_file() : -1, .events = POLLIN } };
 
 	adapter.memory->head.clock.helper = gettid();
 	for (;;) {

@@ -41,12 +41,11 @@ static int dial(enum live_kind kind)
 {
 	const char *dir = getenv(LIVE_DIR);
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	struct live_greeting g = { .magic = LIVE_MAGIC,
-				   .kind = (uint32_t)kind };
+	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = (uint32_t)kind };
 
 	if (!dir || !place_of_program(g.host) ||
-	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
-			     LIVE_SOCKET) >= sizeof(to.sun_path))
+	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, LIVE_SOCKET) >=
+		    sizeof(to.sun_path))
 		return -1;
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
@@ -59,8 +58,7 @@ static int dial(enum live_kind kind)
 }
 
 /* A message of the daemon's: how much of it is text, or -1. */
-static ssize_t hear(int fd, struct live_reply *r, void *text, size_t size,
-		    int *file)
+static ssize_t hear(int fd, struct live_reply *r, void *text, size_t size, int *file)
 {
 	struct iovec parts[] = { { r, sizeof(*r) }, { text, size } };
 	ssize_t got;
@@ -78,8 +76,7 @@ static ssize_t hear(int fd, struct live_reply *r, void *text, size_t size,
 	return is_whole ? got - (ssize_t)sizeof(*r) : -1;
 }
 
-int fabric_ask(uint32_t question, const void *asked, size_t size,
-	       struct told *out)
+int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *out)
 {
 	struct live_call c = { .question = question };
 	struct live_reply r = { .error = ENODEV };
@@ -100,8 +97,7 @@ int fabric_ask(uint32_t question, const void *asked, size_t size,
 }
 
 /* The answer is a struct of that size, or there is none. */
-static int ask_struct(uint32_t question, const void *asked, size_t size,
-		      void *out, size_t out_size)
+static int ask_struct(uint32_t question, const void *asked, size_t size, void *out, size_t out_size)
 {
 	struct told t = { .text = out, .size = out_size, .file = -1 };
 	int error = fabric_ask(question, asked, size, &t);
@@ -120,18 +116,15 @@ int fabric_port(uint32_t number, struct live_port *out)
 {
 	if (is_roce())
 		return roce_describe_port(number, out);
-	return ask_struct(LIVE_ASK_PORT, &number, sizeof(number), out,
-			  sizeof(*out));
+	return ask_struct(LIVE_ASK_PORT, &number, sizeof(number), out, sizeof(*out));
 }
 
 uint32_t fabric_generation(void)
 {
-	return atomic_load_explicit(&adapter.page->generation,
-				    memory_order_acquire);
+	return atomic_load_explicit(&adapter.page->generation, memory_order_acquire);
 }
 
-void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid,
-		 unsigned sl)
+void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid, unsigned sl)
 {
 	uint32_t now = fabric_generation();
 
@@ -142,27 +135,23 @@ void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid,
 	};
 	struct live_path found = { LIVE_NO_PORT, LIVE_NO_PORT };
 
-	if (ask_struct(LIVE_ASK_PATH, &q, sizeof(q), &found, sizeof(found)) !=
-	    0)
+	if (ask_struct(LIVE_ASK_PATH, &q, sizeof(q), &found, sizeof(found)) != 0)
 		found = (struct live_path){ LIVE_NO_PORT, LIVE_NO_PORT };
 	*p = (struct path){ now, found.there, found.back };
 }
 
 /* ---- counting: a flow has a place for good, those found first are first */
 
-void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
-		  uint64_t octets)
+void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets, uint64_t octets)
 {
 	static _Thread_local uint32_t last;
 	struct live_flow *flows = adapter.memory->head.flows;
 	uint32_t i = last;
 
-	if (!flows[i].used || flows[i].from != from || flows[i].dlid != dlid ||
-	    flows[i].sl != sl) {
+	if (!flows[i].used || flows[i].from != from || flows[i].dlid != dlid || flows[i].sl != sl) {
 		pthread_mutex_lock(&adapter.flow_lock);
 		for (i = 0; i < LIVE_FLOWS && flows[i].used; i++)
-			if (flows[i].from == from && flows[i].dlid == dlid &&
-			    flows[i].sl == sl)
+			if (flows[i].from == from && flows[i].dlid == dlid && flows[i].sl == sl)
 				break;
 		if (i < LIVE_FLOWS && !flows[i].used) {
 			flows[i].from = from;
@@ -175,10 +164,8 @@ void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 			return; /* more than anybody looks at */
 		last = i;
 	}
-	atomic_fetch_add_explicit(&flows[i].packets, packets,
-				  memory_order_relaxed);
-	atomic_fetch_add_explicit(&flows[i].octets, octets,
-				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&flows[i].packets, packets, memory_order_relaxed);
+	atomic_fetch_add_explicit(&flows[i].octets, octets, memory_order_relaxed);
 }
 
 /* ---- the beginning */
@@ -202,8 +189,7 @@ static int enter(void)
 		return ENODEV;
 	if (r.error || file < 0)
 		return r.error ? r.error : ENODEV;
-	void *page = mmap(NULL, sizeof(struct live_page), PROT_READ, MAP_SHARED,
-			  file, 0);
+	void *page = mmap(NULL, sizeof(struct live_page), PROT_READ, MAP_SHARED, file, 0);
 
 	close(file);
 	if (page == MAP_FAILED)
@@ -235,8 +221,7 @@ static int attach(void)
 	adapter.self->memory = adapter.memory;
 	adapter.peers[adapter.number] = adapter.self;
 	/* Keys of programs differ, as those of one adapter do. */
-	adapter.region_numbers.next =
-		adapter.number * (MAX_REGIONS / LIVE_PROGRAMS);
+	adapter.region_numbers.next = adapter.number * (MAX_REGIONS / LIVE_PROGRAMS);
 	adapter.memory->bell = adapter.bell[1];
 	adapter.memory->head.clock.bell = adapter.bell[1];
 	/* Where only descendants may be looked into, others may into us. */

@@ -32,12 +32,10 @@ static void after_fork(void)
 /* Other threads of the parent may have held any of them. */
 static void renew_locks(void)
 {
-	pthread_mutex_t *locks[] = {
-		&adapter.lock,       &adapter.peers_lock,
-		&adapter.call_lock,  &adapter.flow_lock,
-		&adapter.path_lock,  &adapter.request_lock,
-		&adapter.notes_lock, &adapter.waiting_lock
-	};
+	pthread_mutex_t *locks[] = { &adapter.lock,       &adapter.peers_lock,
+				     &adapter.call_lock,  &adapter.flow_lock,
+				     &adapter.path_lock,  &adapter.request_lock,
+				     &adapter.notes_lock, &adapter.waiting_lock };
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
 		pthread_mutex_init(locks[i], NULL);

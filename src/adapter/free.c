@@ -30,19 +30,16 @@ bool free_locate(struct pair *q, struct send *s)
 {
 	uint32_t pd = container(q->ibv.pd, struct pd, ibv)->id;
 	bool is_allowed = true;
-	bool reads = s->opcode == IBV_WR_RDMA_READ ||
-		     s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	bool reads = s->opcode == IBV_WR_RDMA_READ || s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 		     s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
-	for (uint32_t i = 0; i < s->n_sge && !(s->flags & IBV_SEND_INLINE);
-	     i++) {
+	for (uint32_t i = 0; i < s->n_sge && !(s->flags & IBV_SEND_INLINE); i++) {
 		struct live_piece *p = &s->sge[i];
 		const struct span span = { p->lkey, p->addr, p->length };
 
 		p->where = 0;
-		if (p->length > 0 &&
-		    !region_find(adapter.memory, pd, &span,
-				 reads ? IBV_ACCESS_LOCAL_WRITE : 0, &p->where))
+		if (p->length > 0 && !region_find(adapter.memory, pd, &span,
+						  reads ? IBV_ACCESS_LOCAL_WRITE : 0, &p->where))
 			is_allowed = false;
 	}
 	return is_allowed;
@@ -63,8 +60,7 @@ static bool find_local(struct pair *q, struct send *s, struct request *r)
 	for (uint32_t i = 0; i < s->n_sge; i++)
 		if (s->sge[i].length > 0)
 			r->local[r->n_local++] =
-				(struct iovec){ at_address(s->sge[i].where),
-						s->sge[i].length };
+				(struct iovec){ at_address(s->sge[i].where), s->sge[i].length };
 	return true;
 }
 
@@ -80,8 +76,7 @@ struct traffic {
 	uint64_t back, octets_back;
 };
 
-static struct traffic traffic_of(const struct pair *q, const struct send *s,
-				 bool global)
+static struct traffic traffic_of(const struct pair *q, const struct send *s, bool global)
 {
 	uint64_t n = packets_of(s->length, q->shared->mtu);
 	uint64_t data = (s->length + 3) / 4 * 4;
@@ -100,12 +95,10 @@ static struct traffic traffic_of(const struct pair *q, const struct send *s,
 		break;
 	case IBV_WR_RDMA_READ:
 		return (struct traffic){ 1, header + RETH, n,
-					 n * header + data +
-						 AETH * (n > 1 ? 2U : 1U) };
+					 n * header + data + AETH * (n > 1 ? 2U : 1U) };
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return (struct traffic){ 1, header + ATOMIC_ETH, 1,
-					 header + AETH + ATOMIC_ACK };
+		return (struct traffic){ 1, header + ATOMIC_ETH, 1, header + AETH + ATOMIC_ACK };
 	default:
 		break;
 	}
@@ -125,8 +118,7 @@ static void count(const struct pair *q, const struct send *s)
 
 	fabric_count(q->port.id, to->dlid, to->sl, t.packets, t.octets);
 	if (t.back && q->path.there != LIVE_NO_PORT)
-		fabric_count((uint32_t)q->path.there,
-			     (uint16_t)(q->port.lid | to->src_path_bits),
+		fabric_count((uint32_t)q->path.there, (uint16_t)(q->port.lid | to->src_path_bits),
 			     to->sl, t.back, t.octets_back);
 }
 
@@ -140,12 +132,10 @@ static struct peer *reach(struct pair *q)
 	if (q->path.generation != fabric_generation() &&
 	    fabric_port(q->attr.port_num, &q->port) != 0)
 		return NULL;
-	fabric_path(&q->path, q->attr.port_num,
-		    (uint16_t)(q->port.lid | to->src_path_bits), to->dlid,
-		    to->sl);
+	fabric_path(&q->path, q->attr.port_num, (uint16_t)(q->port.lid | to->src_path_bits),
+		    to->dlid, to->sl);
 	if (q->path.there == LIVE_NO_PORT ||
-	    (q->init.qp_type == IBV_QPT_RC &&
-	     q->path.back != (int32_t)q->port.id))
+	    (q->init.qp_type == IBV_QPT_RC && q->path.back != (int32_t)q->port.id))
 		return NULL;
 	if (q->peer && peer_is_gone(q->peer)) {
 		peer_put(q->peer);
@@ -164,16 +154,15 @@ static bool keys_match(uint16_t a, uint16_t b)
 
 static bool is_ready(uint32_t state)
 {
-	return state == IBV_QPS_RTR || state == IBV_QPS_RTS ||
-	       state == IBV_QPS_SQD || state == IBV_QPS_SQE;
+	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD ||
+	       state == IBV_QPS_SQE;
 }
 
-static bool is_addressed(const struct pair *q, const struct shared_qp *to,
-			 uint32_t qpn, int32_t port)
+static bool is_addressed(const struct pair *q, const struct shared_qp *to, uint32_t qpn,
+			 int32_t port)
 {
 	return atomic_load(&to->qpn) == qpn && to->type == q->init.qp_type &&
-	       is_ready(atomic_load(&to->state)) &&
-	       to->port == (uint32_t)port &&
+	       is_ready(atomic_load(&to->state)) && to->port == (uint32_t)port &&
 	       keys_match(q->port.pkeys[q->attr.pkey_index], to->pkey);
 }
 
@@ -204,8 +193,7 @@ static enum answer serve(struct request *r)
 static void note_first(const struct request *r)
 {
 	uint32_t qpn = atomic_load(&r->to->qpn);
-	const struct news n = { NEWS_QP, qpn_index(qpn), IBV_EVENT_COMM_EST,
-				qpn };
+	const struct news n = { NEWS_QP, qpn_index(qpn), IBV_EVENT_COMM_EST, qpn };
 
 	if (!r->to->is_heard && atomic_load(&r->to->state) == IBV_QPS_RTR)
 		peer_tell(r->peer, &n);
@@ -237,8 +225,8 @@ static bool hand_over(struct pair *q, struct request *r, enum answer *answer)
 	return connected;
 }
 
-static enum outcome conclude(struct pair *q, const struct request *r,
-			     enum answer answer, struct result *out)
+static enum outcome conclude(struct pair *q, const struct request *r, enum answer answer,
+			     struct result *out)
 {
 	static const enum ibv_wc_status statuses[] = {
 		[ANSWER_ACK] = IBV_WC_SUCCESS,
@@ -259,8 +247,7 @@ static enum outcome conclude(struct pair *q, const struct request *r,
 	return DONE;
 }
 
-static enum outcome send_connected(struct pair *q, struct request *r,
-				   struct result *out)
+static enum outcome send_connected(struct pair *q, struct request *r, struct result *out)
 {
 	enum answer answer = ANSWER_ACK;
 
@@ -291,8 +278,8 @@ static struct path datagram_path(const struct pair *q, const struct send *s)
 
 	pthread_mutex_lock(&adapter.path_lock);
 	k = &known[(s->dlid * 16U + s->sl) % PLACES];
-	if (k->program != adapter.number || k->port != q->attr.port_num ||
-	    k->dlid != s->dlid || k->sl != s->sl) {
+	if (k->program != adapter.number || k->port != q->attr.port_num || k->dlid != s->dlid ||
+	    k->sl != s->sl) {
 		k->path.generation = 0;
 		k->program = adapter.number;
 		k->port = q->attr.port_num;
@@ -306,8 +293,7 @@ static struct path datagram_path(const struct pair *q, const struct send *s)
 }
 
 /* To one queue pair, which takes it or does not. */
-static void drop_at(struct pair *q, struct request *r, uint32_t qpn,
-		    int32_t port)
+static void drop_at(struct pair *q, struct request *r, uint32_t qpn, int32_t port)
 {
 	r->peer = peer_get(qpn_program(qpn));
 	if (!r->peer)
@@ -317,8 +303,7 @@ static void drop_at(struct pair *q, struct request *r, uint32_t qpn,
 		if (lock_take(&r->to->lock))
 			ring_mend(r->peer->memory, &r->to->ring);
 		if (is_addressed(q, r->to, qpn,
-				 port == LIVE_NO_PORT ? (int32_t)r->to->port
-						      : port) &&
+				 port == LIVE_NO_PORT ? (int32_t)r->to->port : port) &&
 		    r->to->qkey == r->send->qkey)
 			inbound_send(r);
 		lock_give(&r->to->lock);
@@ -335,8 +320,7 @@ static void find_group(struct pair *q, const struct send *s)
 					     .mlid = s->dlid,
 					     .sl = s->sl };
 
-	if (q->group.generation == now && q->group.mlid == s->dlid &&
-	    q->group.sl == s->sl &&
+	if (q->group.generation == now && q->group.mlid == s->dlid && q->group.sl == s->sl &&
 	    memcmp(q->group.mgid, s->dgid.raw, sizeof(q->group.mgid)) == 0)
 		return;
 	if (!q->group.qpns)
@@ -347,8 +331,7 @@ static void find_group(struct pair *q, const struct send *s)
 			  .file = -1 };
 
 	q->group.n = 0;
-	if (t.text &&
-	    fabric_ask(LIVE_ASK_GROUP, &asked, sizeof(asked), &t) == 0)
+	if (t.text && fabric_ask(LIVE_ASK_GROUP, &asked, sizeof(asked), &t) == 0)
 		q->group.n = (uint32_t)(t.size / sizeof(*q->group.qpns));
 	q->group.generation = now;
 	q->group.mlid = s->dlid;
@@ -364,8 +347,7 @@ static void count_datagram(const struct pair *q, const struct send *s)
 		fabric_count(q->port.id, s->dlid, s->sl, t.packets, t.octets);
 }
 
-static enum outcome send_datagram(struct pair *q, struct request *r,
-				  struct result *out)
+static enum outcome send_datagram(struct pair *q, struct request *r, struct result *out)
 {
 	const struct send *s = r->send;
 
@@ -416,18 +398,15 @@ void free_copy(struct pair *q, struct send *s, uint32_t to)
 enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 {
 	struct request r = { .from = q, .send = s };
-	uint64_t most =
-		q->init.qp_type == IBV_QPT_UD ? q->shared->mtu : MAX_MESSAGE;
+	uint64_t most = q->init.qp_type == IBV_QPT_UD ? q->shared->mtu : MAX_MESSAGE;
 
 	*out = NULL;
 	if (!find_local(q, s, &r))
 		return IBV_WC_LOC_PROT_ERR;
 	if (r.length > most)
 		return IBV_WC_LOC_LEN_ERR;
-	struct send *kept =
-		malloc(sizeof(*kept) +
-		       q->init.cap.max_send_sge * sizeof(struct live_piece) +
-		       r.length);
+	struct send *kept = malloc(sizeof(*kept) +
+				   q->init.cap.max_send_sge * sizeof(struct live_piece) + r.length);
 
 	if (!kept)
 		return IBV_WC_GENERAL_ERR;
@@ -447,11 +426,10 @@ enum outcome free_send(struct pair *q, struct send *s, struct result *out)
 		out->status = IBV_WC_LOC_PROT_ERR;
 		return DONE;
 	}
-	bool atomic = s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-		      s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	bool atomic =
+		s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
-	if (r.length > MAX_MESSAGE ||
-	    (atomic && r.length != sizeof(uint64_t))) {
+	if (r.length > MAX_MESSAGE || (atomic && r.length != sizeof(uint64_t))) {
 		out->status = IBV_WC_LOC_LEN_ERR;
 		return DONE;
 	}

@@ -27,8 +27,7 @@ static void fail(const struct request *r, uint32_t event)
 static enum answer refuse(const struct request *r, enum answer why)
 {
 	if (r->to->type == IBV_QPT_RC)
-		fail(r, why == ANSWER_REFUSED ? IBV_EVENT_QP_ACCESS_ERR
-					      : IBV_EVENT_QP_REQ_ERR);
+		fail(r, why == ANSWER_REFUSED ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
 	return why;
 }
 
@@ -65,12 +64,11 @@ static void close_landing(const struct request *r, const struct landing *l)
 	if (!l->srq)
 		return;
 	uint32_t limit = atomic_load(&l->srq->limit);
-	uint64_t left =
-		atomic_load(&l->ring->tail) - atomic_load(&l->ring->head);
-	bool low = limit && left < limit &&
-		   atomic_compare_exchange_strong(&l->srq->limit, &limit, 0);
-	const struct news n = { NEWS_SRQ, (uint32_t)r->to->srq,
-				IBV_EVENT_SRQ_LIMIT_REACHED, l->srq->serial };
+	uint64_t left = atomic_load(&l->ring->tail) - atomic_load(&l->ring->head);
+	bool low =
+		limit && left < limit && atomic_compare_exchange_strong(&l->srq->limit, &limit, 0);
+	const struct news n = { NEWS_SRQ, (uint32_t)r->to->srq, IBV_EVENT_SRQ_LIMIT_REACHED,
+				l->srq->serial };
 
 	lock_give(&l->srq->lock);
 	if (low)
@@ -87,14 +85,11 @@ static bool find_parts(const struct request *r, struct landing *l)
 
 		if (w->sge[i].length == 0)
 			continue;
-		const struct span span = { w->sge[i].lkey, w->sge[i].addr,
-					   w->sge[i].length };
+		const struct span span = { w->sge[i].lkey, w->sge[i].addr, w->sge[i].length };
 
-		if (!region_find(r->peer->memory, r->to->pd, &span,
-				 IBV_ACCESS_LOCAL_WRITE, &where))
+		if (!region_find(r->peer->memory, r->to->pd, &span, IBV_ACCESS_LOCAL_WRITE, &where))
 			return false;
-		l->parts[l->n_parts++] =
-			(struct iovec){ at_address(where), w->sge[i].length };
+		l->parts[l->n_parts++] = (struct iovec){ at_address(where), w->sge[i].length };
 		l->room += w->sge[i].length;
 	}
 	return true;
@@ -104,8 +99,8 @@ static bool find_parts(const struct request *r, struct landing *l)
 static void make_grh(const struct request *r, uint8_t out[GRH_SIZE])
 {
 	const struct send *s = r->send;
-	uint32_t first = UINT32_C(6) << 28 | (uint32_t)s->traffic_class << 20 |
-			 (s->flow_label & 0xFFFFF);
+	uint32_t first =
+		UINT32_C(6) << 28 | (uint32_t)s->traffic_class << 20 | (s->flow_label & 0xFFFFF);
 	uint32_t length = (uint32_t)r->length + 24;
 
 	for (unsigned i = 0; i < 4; i++)
@@ -149,27 +144,24 @@ static bool put_grh(const struct request *r, const struct landing *l)
 		return true;
 	make_grh(r, grh);
 	return peer_copy(r->peer, &(struct pieces){ &here, 1 },
-			 &(struct pieces){ l->parts, l->n_parts }, GRH_SIZE,
-			 true);
+			 &(struct pieces){ l->parts, l->n_parts }, GRH_SIZE, true);
 }
 
 /* Small messages stay in the completion until it is polled. */
-static bool carry(const struct request *r, const struct landing *l,
-		  struct cq_entry *c, uint8_t *buffer)
+static bool carry(const struct request *r, const struct landing *l, struct cq_entry *c,
+		  uint8_t *buffer)
 {
 	unsigned before = r->send->global ? l->skip : 0;
 	uint64_t all = r->length + l->skip;
 
-	if (r->length + before > CARRIED || l->n_parts == 0 ||
-	    l->parts[0].iov_len < all)
+	if (r->length + before > CARRIED || l->n_parts == 0 || l->parts[0].iov_len < all)
 		return false;
 	if (before)
 		make_grh(r, buffer);
 	request_gather(r, buffer + before);
 	c->carried = buffer;
 	c->cqe.carried = (uint16_t)(r->length + before);
-	c->cqe.target =
-		(uintptr_t)l->parts[0].iov_base + (before ? 0 : l->skip);
+	c->cqe.target = (uintptr_t)l->parts[0].iov_base + (before ? 0 : l->skip);
 	/* The first piece that has any length. */
 	for (unsigned i = 0; i < l->receive->n_sge; i++)
 		if (l->receive->sge[i].length) {
@@ -185,15 +177,12 @@ static bool place(const struct request *r, struct landing *l)
 		return false;
 	unsigned first = skip_parts(l->parts, l->n_parts, l->skip);
 
-	return peer_copy(
-		r->peer, &(struct pieces){ r->local, r->n_local },
-		&(struct pieces){ l->parts + first, l->n_parts - first },
-		r->length, true);
+	return peer_copy(r->peer, &(struct pieces){ r->local, r->n_local },
+			 &(struct pieces){ l->parts + first, l->n_parts - first }, r->length, true);
 }
 
 /* The completion of a receive, for the message as it is. */
-static void describe(const struct request *r, const struct landing *l,
-		     struct cq_entry *c)
+static void describe(const struct request *r, const struct landing *l, struct cq_entry *c)
 {
 	const struct pair *q = r->from;
 	const struct send *s = r->send;
@@ -207,11 +196,9 @@ static void describe(const struct request *r, const struct landing *l,
 	c->cqe.src_qp = q->ibv.qp_num;
 	c->cqe.pkey_index = r->to->pkey_index;
 	c->cqe.sl = datagram ? s->sl : q->attr.ah_attr.sl;
-	c->cqe.slid = (uint16_t)(q->port.lid |
-				 (datagram ? s->path_bits
-					   : q->attr.ah_attr.src_path_bits));
-	if (s->opcode == IBV_WR_SEND_WITH_IMM ||
-	    s->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+	c->cqe.slid =
+		(uint16_t)(q->port.lid | (datagram ? s->path_bits : q->attr.ah_attr.src_path_bits));
+	if (s->opcode == IBV_WR_SEND_WITH_IMM || s->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
 		c->cqe.flags |= IBV_WC_WITH_IMM;
 		c->cqe.imm = s->imm;
 	}
@@ -220,9 +207,8 @@ static void describe(const struct request *r, const struct landing *l,
 }
 
 /* The receive ends in an error of its own, and with it the queue pair. */
-static enum answer fail_receive(const struct request *r, struct landing *l,
-				struct cq_entry *c, enum ibv_wc_status status,
-				enum answer why)
+static enum answer fail_receive(const struct request *r, struct landing *l, struct cq_entry *c,
+				enum ibv_wc_status status, enum answer why)
 {
 	c->cqe.status = (uint8_t)status;
 	c->cqe.carried = 0;
@@ -232,8 +218,7 @@ static enum answer fail_receive(const struct request *r, struct landing *l,
 	return why;
 }
 
-static enum answer finish(const struct request *r, struct landing *l,
-			  struct cq_entry *c)
+static enum answer finish(const struct request *r, struct landing *l, struct cq_entry *c)
 {
 	bool fits = cq_add(r->peer, r->to->recv_cq, c, l->ring);
 
@@ -258,29 +243,23 @@ enum answer inbound_send(struct request *r)
 	}
 	describe(r, &l, &c);
 	if (!find_parts(r, &l))
-		return fail_receive(r, &l, &c, IBV_WC_LOC_PROT_ERR,
-				    ANSWER_FAILED);
+		return fail_receive(r, &l, &c, IBV_WC_LOC_PROT_ERR, ANSWER_FAILED);
 	if (r->length + l.skip > l.room)
-		return fail_receive(r, &l, &c, IBV_WC_LOC_LEN_ERR,
-				    ANSWER_INVALID);
+		return fail_receive(r, &l, &c, IBV_WC_LOC_LEN_ERR, ANSWER_INVALID);
 	if (r->length > 0 && !carry(r, &l, &c, buffer) && !place(r, &l))
-		return fail_receive(r, &l, &c, IBV_WC_LOC_PROT_ERR,
-				    ANSWER_FAILED);
+		return fail_receive(r, &l, &c, IBV_WC_LOC_PROT_ERR, ANSWER_FAILED);
 	return finish(r, &l, &c);
 }
 
 /* ---- remote memory */
 
 /* An R_Key is not looked at for nothing. */
-static bool find_remote(const struct request *r, unsigned access,
-			struct iovec *out)
+static bool find_remote(const struct request *r, unsigned access, struct iovec *out)
 {
-	const struct span span = { r->send->rkey, r->send->remote_addr,
-				   r->length };
+	const struct span span = { r->send->rkey, r->send->remote_addr, r->length };
 	uint64_t where = 0;
 
-	if (r->length > 0 &&
-	    !region_find(r->peer->memory, r->to->pd, &span, access, &where))
+	if (r->length > 0 && !region_find(r->peer->memory, r->to->pd, &span, access, &where))
 		return false;
 	*out = (struct iovec){ at_address(where), r->length };
 	return true;
@@ -346,16 +325,15 @@ enum answer inbound_atomic(struct request *r)
 	uint64_t old = 0, next;
 	struct iovec here = { &old, sizeof(old) }, there;
 
-	if (!(r->to->access & IBV_ACCESS_REMOTE_ATOMIC) ||
-	    !r->to->max_dest_rd || s->remote_addr % sizeof(old) != 0)
+	if (!(r->to->access & IBV_ACCESS_REMOTE_ATOMIC) || !r->to->max_dest_rd ||
+	    s->remote_addr % sizeof(old) != 0)
 		return refuse(r, ANSWER_INVALID);
 	if (!find_remote(r, IBV_ACCESS_REMOTE_ATOMIC, &there))
 		return refuse(r, ANSWER_REFUSED);
 	/* Among adapters only: a program's own stores are not kept out. */
 	lock_take(&r->peer->memory->atomics);
-	bool done =
-		peer_copy(r->peer, &(struct pieces){ &here, 1 },
-			  &(struct pieces){ &there, 1 }, sizeof(old), false);
+	bool done = peer_copy(r->peer, &(struct pieces){ &here, 1 }, &(struct pieces){ &there, 1 },
+			      sizeof(old), false);
 
 	next = old;
 	if (s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
@@ -365,14 +343,12 @@ enum answer inbound_atomic(struct request *r)
 	here.iov_base = &next;
 	if (done && next != old)
 		done = peer_copy(r->peer, &(struct pieces){ &here, 1 },
-				 &(struct pieces){ &there, 1 }, sizeof(old),
-				 true);
+				 &(struct pieces){ &there, 1 }, sizeof(old), true);
 	lock_give(&r->peer->memory->atomics);
 	if (!done)
 		return refuse(r, ANSWER_FAILED);
 	for (unsigned i = 0, at = 0; i < r->n_local; i++) {
-		memcpy(r->local[i].iov_base, (char *)&old + at,
-		       r->local[i].iov_len);
+		memcpy(r->local[i].iov_base, (char *)&old + at, r->local[i].iov_len);
 		at += (unsigned)r->local[i].iov_len;
 	}
 	return ANSWER_ACK;

@@ -70,8 +70,8 @@ static unsigned class_of(size_t size)
 
 void *memory_map(int file)
 {
-	void *at = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_NORESERVE, file, 0);
+	void *at = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file,
+			0);
 
 	if (at != MAP_FAILED) {
 		madvise(at, MEMORY_SIZE, MADV_DONTDUMP);
@@ -92,8 +92,7 @@ static void arena_start(void)
 
 int memory_make(struct memory **out, int *file)
 {
-	int fd =
-		memfd_create("heddle-adapter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memfd_create("heddle-adapter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *at = MAP_FAILED;
 
 	if (fd >= 0 && ftruncate(fd, (off_t)MEMORY_SIZE) == 0 &&
@@ -143,14 +142,12 @@ void memory_free(uint64_t offset, size_t size)
 	char *at = memory_at(adapter.memory, offset);
 
 	/* Its pages are given back; what is smaller is made zeros. */
-	if (((size_t)1 << k) < PAGE ||
-	    madvise(at, (size_t)1 << k, MADV_REMOVE) != 0)
+	if (((size_t)1 << k) < PAGE || madvise(at, (size_t)1 << k, MADV_REMOVE) != 0)
 		memset(at, 0, size);
 	pthread_mutex_lock(&arena.lock);
 	if (arena.unused[k].n == arena.unused[k].cap) {
 		size_t cap = arena.unused[k].cap * 2 + 16;
-		uint64_t *more =
-			realloc(arena.unused[k].offsets, cap * sizeof(*more));
+		uint64_t *more = realloc(arena.unused[k].offsets, cap * sizeof(*more));
 
 		if (more) {
 			arena.unused[k].offsets = more;

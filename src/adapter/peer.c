@@ -28,8 +28,7 @@ static struct peer *peer_map(uint32_t number)
 
 	if (!p)
 		return NULL;
-	if (fabric_ask(LIVE_ASK_MEMORY, &number, sizeof(number), &t) != 0 ||
-	    t.file < 0) {
+	if (fabric_ask(LIVE_ASK_MEMORY, &number, sizeof(number), &t) != 0 || t.file < 0) {
 		free(p);
 		return NULL;
 	}
@@ -143,8 +142,7 @@ static int channel_known(struct peer *p, int32_t fd, uint32_t id)
 	return opened;
 }
 
-bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes,
-		size_t size)
+bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes, size_t size)
 {
 	if (fd < 0)
 		return false;
@@ -165,18 +163,16 @@ void peer_tell(struct peer *p, const struct news *n)
 
 /* ---- its program's memory */
 
-bool peer_copy(const struct peer *p, const struct pieces *here,
-	       const struct pieces *there, size_t size, bool towards)
+bool peer_copy(const struct peer *p, const struct pieces *here, const struct pieces *there,
+	       size_t size, bool towards)
 {
 	ssize_t done;
 
 	if (size == 0)
 		return true;
 	if (towards)
-		done = process_vm_writev(p->pid, here->list, here->n,
-					 there->list, there->n, 0);
+		done = process_vm_writev(p->pid, here->list, here->n, there->list, there->n, 0);
 	else
-		done = process_vm_readv(p->pid, here->list, here->n,
-					there->list, there->n, 0);
+		done = process_vm_readv(p->pid, here->list, here->n, there->list, there->n, 0);
 	return done == (ssize_t)size;
 }

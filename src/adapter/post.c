@@ -19,8 +19,7 @@ uint64_t now_ns(void)
 
 /* ---- receives */
 
-int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-	      struct ibv_recv_wr **bad)
+int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct pair *q = qp_of(qp);
 	struct shared_qp *s = q->shared;
@@ -60,13 +59,9 @@ static const struct {
 	bool reads;    /* data come back */
 } operations[] = {
 	[IBV_WR_RDMA_WRITE] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC, false },
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC,
-					 false },
-	[IBV_WR_SEND] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD,
-			  false },
-	[IBV_WR_SEND_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC |
-					   1 << IBV_QPT_UD,
-				   false },
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC, false },
+	[IBV_WR_SEND] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD, false },
+	[IBV_WR_SEND_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD, false },
 	[IBV_WR_RDMA_READ] = { 1 << IBV_QPT_RC, true },
 	[IBV_WR_ATOMIC_CMP_AND_SWP] = { 1 << IBV_QPT_RC, true },
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { 1 << IBV_QPT_RC, true },
@@ -75,8 +70,7 @@ static const struct {
 /* Flag and opcode have the same number, as verbs define them. */
 _Static_assert(IBV_QP_EX_WITH_RDMA_WRITE == 1 << IBV_WR_RDMA_WRITE &&
 		       IBV_QP_EX_WITH_SEND == 1 << IBV_WR_SEND &&
-		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD ==
-			       1 << IBV_WR_ATOMIC_FETCH_AND_ADD,
+		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD == 1 << IBV_WR_ATOMIC_FETCH_AND_ADD,
 	       "bit of an operation");
 
 uint64_t post_operations(enum ibv_qp_type type)
@@ -99,32 +93,28 @@ static bool is_possible(const struct pair *q, const struct ibv_send_wr *wr)
 {
 	size_t known = sizeof(operations) / sizeof(operations[0]);
 
-	return (size_t)wr->opcode < known &&
-	       operations[wr->opcode].kinds >> q->init.qp_type & 1 &&
-	       wr->num_sge >= 0 &&
-	       (uint32_t)wr->num_sge <= q->init.cap.max_send_sge &&
+	return (size_t)wr->opcode < known && operations[wr->opcode].kinds >> q->init.qp_type & 1 &&
+	       wr->num_sge >= 0 && (uint32_t)wr->num_sge <= q->init.cap.max_send_sge &&
 	       !(wr->send_flags & ~(unsigned)SEND_FLAGS) &&
 	       !(wr->send_flags & IBV_SEND_INLINE && post_reads(wr->opcode));
 }
 
-static int take_inline(const struct pair *q, const struct ibv_send_wr *wr,
-		       struct send *s)
+static int take_inline(const struct pair *q, const struct ibv_send_wr *wr, struct send *s)
 {
 	uint8_t *to = send_inline(q, s);
 
 	if (s->length > q->init.cap.max_inline_data)
 		return EINVAL;
 	for (int i = 0; i < wr->num_sge; i++) {
-		memcpy(to, at_address(wr->sg_list[i].addr),
-		       wr->sg_list[i].length);
+		memcpy(to, at_address(wr->sg_list[i].addr), wr->sg_list[i].length);
 		to += wr->sg_list[i].length;
 	}
 	s->n_sge = 0;
 	return 0;
 }
 
-void post_address(const struct pair *q, struct send *s, const struct ah *ah,
-		  uint32_t qpn, uint32_t qkey)
+void post_address(const struct pair *q, struct send *s, const struct ah *ah, uint32_t qpn,
+		  uint32_t qkey)
 {
 	s->dest_qpn = qpn;
 	/* With its highest bit set it stands for the queue pair's own. */
@@ -139,13 +129,12 @@ void post_address(const struct pair *q, struct send *s, const struct ah *ah,
 	s->flow_label = ah->flow_label;
 }
 
-static int take_address(const struct pair *q, const struct ibv_send_wr *wr,
-			struct send *s)
+static int take_address(const struct pair *q, const struct ibv_send_wr *wr, struct send *s)
 {
 	if (!wr->wr.ud.ah || wr->wr.ud.ah->pd != q->ibv.pd)
 		return EINVAL;
-	post_address(q, s, container(wr->wr.ud.ah, struct ah, ibv),
-		     wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+	post_address(q, s, container(wr->wr.ud.ah, struct ah, ibv), wr->wr.ud.remote_qpn,
+		     wr->wr.ud.remote_qkey);
 	return 0;
 }
 
@@ -160,20 +149,17 @@ static int take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at)
 		return EINVAL;
 	s->wr_id = wr->wr_id;
 	s->opcode = wr->opcode;
-	s->flags = wr->send_flags |
-		   (q->init.sq_sig_all ? (uint32_t)IBV_SEND_SIGNALED : 0);
+	s->flags = wr->send_flags | (q->init.sq_sig_all ? (uint32_t)IBV_SEND_SIGNALED : 0);
 	s->imm = wr->imm_data;
 	s->n_sge = (uint32_t)wr->num_sge;
 	s->length = 0;
 	for (int i = 0; i < wr->num_sge; i++) {
-		s->sge[i] = (struct live_piece){ wr->sg_list[i].addr,
-						 wr->sg_list[i].length,
+		s->sge[i] = (struct live_piece){ wr->sg_list[i].addr, wr->sg_list[i].length,
 						 wr->sg_list[i].lkey };
 		s->length += wr->sg_list[i].length;
 	}
 	s->rkey = atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey;
-	s->remote_addr =
-		atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
+	s->remote_addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
 	if (atomic) {
 		s->compare = wr->wr.atomic.compare_add;
 		s->swap = wr->wr.atomic.swap;
@@ -205,8 +191,7 @@ static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
 }
 
 /* False if the completion queue overran: the queue pair cannot go on. */
-static bool complete(struct pair *q, const struct send *s,
-		     const struct result *r)
+static bool complete(struct pair *q, const struct send *s, const struct result *r)
 {
 	struct cq_entry c = {
 		.cqe = { .wr_id = s->wr_id,
@@ -218,9 +203,7 @@ static bool complete(struct pair *q, const struct send *s,
 
 	if (r->status == IBV_WC_SUCCESS && !(s->flags & IBV_SEND_SIGNALED))
 		return true;
-	return cq_add(adapter.self,
-		      container(q->init.send_cq, struct cq, ibv)->index, &c,
-		      NULL);
+	return cq_add(adapter.self, container(q->init.send_cq, struct cq, ibv)->index, &c, NULL);
 }
 
 /* Errors of datagrams and of UC stop only what is sent. */
@@ -286,16 +269,14 @@ static bool has_failed(struct pair *q, enum outcome o, struct result *r)
 	wait_for(q, why, r);
 	if (q->until == 0 || now_ns() < q->until)
 		return false;
-	r->status = o == NO_RECEIVE ? IBV_WC_RNR_RETRY_EXC_ERR
-				    : IBV_WC_RETRY_EXC_ERR;
+	r->status = o == NO_RECEIVE ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
 	return true;
 }
 
 /* How far the ring is worked on: what was posted in SQD waits for RTS. */
 static uint64_t limit_of(const struct pair *q)
 {
-	return atomic_load(&q->shared->state) == IBV_QPS_SQD ? q->drain
-							     : q->tail;
+	return atomic_load(&q->shared->state) == IBV_QPS_SQD ? q->drain : q->tail;
 }
 
 /* Completes the first in the ring. */
@@ -343,9 +324,7 @@ void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status)
 	while (q->head <= number && q->head < q->given) {
 		const struct send *s = send_at(q, q->head);
 
-		post_finish(q, q->head < q->arrived
-				       ? (enum ibv_wc_status)s->status
-				       : status);
+		post_finish(q, q->head < q->arrived ? (enum ibv_wc_status)s->status : status);
 	}
 	if (was_draining && q->head >= q->drain)
 		qp_tell_drained(q);
@@ -387,8 +366,7 @@ void post_run(struct pair *q)
 		qp_tell_drained(q);
 }
 
-int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-	      struct ibv_send_wr **bad)
+int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct pair *q = qp_of(qp);
 	int error = 0;

@@ -60,9 +60,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 /* The request that is being built; NULL if there is none. */
 static struct send *current(struct pair *q)
 {
-	return q->build_error || q->building == q->tail
-		       ? NULL
-		       : send_at(q, q->building - 1);
+	return q->build_error || q->building == q->tail ? NULL : send_at(q, q->building - 1);
 }
 
 /* Begins one: what it points to comes by later calls. */
@@ -104,12 +102,11 @@ static void wr_send(struct ibv_qp_ex *ex)
 
 static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm)
 {
-	begin(ex, &(struct ibv_send_wr){ .opcode = IBV_WR_SEND_WITH_IMM,
-					 .imm_data = imm });
+	begin(ex, &(struct ibv_send_wr){ .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = imm });
 }
 
-static void begin_remote(struct ibv_qp_ex *ex, enum ibv_wr_opcode op,
-			 uint32_t rkey, uint64_t addr, __be32 imm)
+static void begin_remote(struct ibv_qp_ex *ex, enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
+			 __be32 imm)
 {
 	struct ibv_send_wr wr = { .opcode = op, .imm_data = imm };
 
@@ -123,8 +120,7 @@ static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 	begin_remote(ex, IBV_WR_RDMA_WRITE, rkey, addr, 0);
 }
 
-static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey,
-			      uint64_t addr, __be32 imm)
+static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, __be32 imm)
 {
 	begin_remote(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr, imm);
 }
@@ -134,9 +130,8 @@ static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
 	begin_remote(ex, IBV_WR_RDMA_READ, rkey, addr, 0);
 }
 
-static void begin_atomic(struct ibv_qp_ex *ex, enum ibv_wr_opcode op,
-			 const uint64_t where[2], uint64_t compare,
-			 uint64_t swap)
+static void begin_atomic(struct ibv_qp_ex *ex, enum ibv_wr_opcode op, const uint64_t where[2],
+			 uint64_t compare, uint64_t swap)
 {
 	begin_remote(ex, op, (uint32_t)where[0], where[1], 0);
 	struct send *s = current(qp_of_ex(ex));
@@ -147,16 +142,15 @@ static void begin_atomic(struct ibv_qp_ex *ex, enum ibv_wr_opcode op,
 	}
 }
 
-static void wr_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
-		       uint64_t compare, uint64_t swap)
+static void wr_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t compare,
+		       uint64_t swap)
 {
 	const uint64_t where[2] = { rkey, addr };
 
 	begin_atomic(ex, IBV_WR_ATOMIC_CMP_AND_SWP, where, compare, swap);
 }
 
-static void wr_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
-			 uint64_t add)
+static void wr_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t add)
 {
 	const uint64_t where[2] = { rkey, addr };
 
@@ -165,8 +159,7 @@ static void wr_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
 
 /* ---- what it points to */
 
-static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv,
-			   uint32_t qpn, uint32_t qkey)
+static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv, uint32_t qpn, uint32_t qkey)
 {
 	struct pair *q = qp_of_ex(ex);
 	struct send *s = current(q);
@@ -177,8 +170,7 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv,
 		post_address(q, s, container(ibv, struct ah, ibv), qpn, qkey);
 }
 
-static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n,
-			    const struct ibv_sge *list)
+static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
 	struct pair *q = qp_of_ex(ex);
 	struct send *s = current(q);
@@ -192,22 +184,19 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n,
 	s->n_sge = (uint32_t)n;
 	s->length = 0;
 	for (size_t i = 0; i < n; i++) {
-		s->sge[i] = (struct live_piece){ list[i].addr, list[i].length,
-						 list[i].lkey };
+		s->sge[i] = (struct live_piece){ list[i].addr, list[i].length, list[i].lkey };
 		s->length += list[i].length;
 	}
 }
 
-static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
-		       uint32_t length)
+static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
 {
 	const struct ibv_sge one = { addr, length, lkey };
 
 	wr_set_sge_list(ex, 1, &one);
 }
 
-static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n,
-				    const struct ibv_data_buf *list)
+static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data_buf *list)
 {
 	struct pair *q = qp_of_ex(ex);
 	struct send *s = current(q);
@@ -224,8 +213,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n,
 			q->build_error = EINVAL;
 			return;
 		}
-		memcpy(send_inline(q, s) + s->length, list[i].addr,
-		       list[i].length);
+		memcpy(send_inline(q, s) + s->length, list[i].addr, list[i].length);
 		s->length += list[i].length;
 	}
 	s->flags |= IBV_SEND_INLINE;
@@ -261,8 +249,7 @@ static void unsupported_key(struct ibv_qp_ex *ex, uint32_t rkey)
 	unsupported(ex);
 }
 
-static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size,
-			uint16_t mss)
+static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size, uint16_t mss)
 {
 	(void)header;
 	(void)size;
@@ -270,8 +257,7 @@ static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size,
 	unsupported(ex);
 }
 
-static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr,
-			    const void *from)
+static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, const void *from)
 {
 	(void)rkey;
 	(void)addr;

@@ -15,8 +15,7 @@ static int check_caps(const struct ibv_qp_init_attr *a)
 {
 	const struct ibv_qp_cap *c = &a->cap;
 
-	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC &&
-	    a->qp_type != IBV_QPT_UD)
+	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
 	if ((a->send_cq && context_is_inherited(a->send_cq->context)) ||
 	    (a->recv_cq && context_is_inherited(a->recv_cq->context)) ||
@@ -46,8 +45,7 @@ static void grant_caps(struct ibv_qp_init_attr *a)
 		c->max_inline_data = CARRIED;
 }
 
-static int shared_make(struct pair *q, const struct ibv_qp_init_attr *a,
-		       uint32_t pd)
+static int shared_make(struct pair *q, const struct ibv_qp_init_attr *a, uint32_t pd)
 {
 	pthread_mutex_lock(&adapter.lock);
 	q->index = number_take(&adapter.qp_numbers);
@@ -73,8 +71,7 @@ static int shared_make(struct pair *q, const struct ibv_qp_init_attr *a,
 static int sends_make(struct pair *q)
 {
 	const struct ibv_qp_cap *c = &q->init.cap;
-	size_t stride = sizeof(struct send) +
-			c->max_send_sge * sizeof(struct live_piece) +
+	size_t stride = sizeof(struct send) + c->max_send_sge * sizeof(struct live_piece) +
 			c->max_inline_data;
 
 	q->stride = (uint32_t)((stride + 15) / 16 * 16);
@@ -121,8 +118,7 @@ static void present(struct pair *q, struct ibv_pd *pd)
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	struct pair *q = NULL;
-	int error =
-		context_is_inherited(pd->context) ? EPERM : check_caps(init);
+	int error = context_is_inherited(pd->context) ? EPERM : check_caps(init);
 
 	if (!error) {
 		q = calloc(1, sizeof(*q));
@@ -134,8 +130,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 		error = sends_make(q);
 	}
 	if (!error)
-		error = shared_make(q, &q->init,
-				    container(pd, struct pd, ibv)->id);
+		error = shared_make(q, &q->init, container(pd, struct pd, ibv)->id);
 	if (error) {
 		if (q)
 			free(q->ring);
@@ -150,8 +145,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 /* An errno: EOPNOTSUPP unless every bit has a meaning in this adapter. */
 static int check_extension(const struct ibv_qp_init_attr_ex *a)
 {
-	const uint32_t known = IBV_QP_INIT_ATTR_PD |
-			       IBV_QP_INIT_ATTR_CREATE_FLAGS |
+	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
 	if (a->comp_mask & ~known ||
@@ -162,8 +156,7 @@ static int check_extension(const struct ibv_qp_init_attr_ex *a)
 	return (a->comp_mask & IBV_QP_INIT_ATTR_PD) ? 0 : EINVAL;
 }
 
-struct ibv_qp *qp_create_ex(struct ibv_context *context,
-			    struct ibv_qp_init_attr_ex *attr)
+struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	int error = check_extension(attr);
 
@@ -173,8 +166,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context,
 		return NULL;
 	}
 	/* The first members are those of the plain one. */
-	struct ibv_qp *qp =
-		ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
+	struct ibv_qp *qp = ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
 
 	if (qp && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		qp_fill_ex(qp_of(qp), attr->send_ops_flags);
@@ -188,10 +180,8 @@ void qp_flush_receives(struct peer *owner, struct shared_qp *s)
 	const struct shared_receive *r;
 
 	if (s->srq != NO_INDEX) {
-		const struct news last = { NEWS_QP,
-					   qpn_index(atomic_load(&s->qpn)),
-					   IBV_EVENT_QP_LAST_WQE_REACHED,
-					   atomic_load(&s->qpn) };
+		const struct news last = { NEWS_QP, qpn_index(atomic_load(&s->qpn)),
+					   IBV_EVENT_QP_LAST_WQE_REACHED, atomic_load(&s->qpn) };
 
 		peer_tell(owner, &last);
 		return;
@@ -218,9 +208,7 @@ void qp_flush_sends(struct pair *q)
 				 .qpn = q->ibv.qp_num },
 		};
 
-		cq_add(adapter.self,
-		       container(q->init.send_cq, struct cq, ibv)->index, &c,
-		       NULL);
+		cq_add(adapter.self, container(q->init.send_cq, struct cq, ibv)->index, &c, NULL);
 		q->head++;
 	}
 	q->given = q->arrived = q->tail;
@@ -253,8 +241,7 @@ void qp_fail(struct pair *q, enum ibv_event_type event)
 		atomic_store(&s->state, IBV_QPS_ERR);
 		qp_flush_receives(adapter.self, s);
 		if (event != (enum ibv_event_type)NO_EVENT) {
-			const struct news n = { NEWS_QP, (uint32_t)q->index,
-						(uint32_t)event,
+			const struct news n = { NEWS_QP, (uint32_t)q->index, (uint32_t)event,
 						q->ibv.qp_num };
 
 			peer_tell(adapter.self, &n);
@@ -270,33 +257,27 @@ void qp_fail(struct pair *q, enum ibv_event_type event)
 /* ---- changing one */
 
 /* An errno: whether the values make sense for this adapter. */
-static int check_values(const struct pair *q, const struct ibv_qp_attr *a,
-			int mask, const struct live_port *port)
+static int check_values(const struct pair *q, const struct ibv_qp_attr *a, int mask,
+			const struct live_port *port)
 {
-	if ((mask & IBV_QP_PORT &&
-	     (a->port_num == 0 || a->port_num > adapter.node.n_ports)) ||
+	if ((mask & IBV_QP_PORT && (a->port_num == 0 || a->port_num > adapter.node.n_ports)) ||
 	    (mask & IBV_QP_PKEY_INDEX &&
 	     (a->pkey_index >= port->n_pkeys || a->pkey_index >= LIVE_PKEYS)) ||
-	    (mask & IBV_QP_PATH_MTU &&
-	     (a->path_mtu < IBV_MTU_256 || a->path_mtu > IBV_MTU_4096 ||
-	      (uint8_t)a->path_mtu > port->mtu_cap)) ||
+	    (mask & IBV_QP_PATH_MTU && (a->path_mtu < IBV_MTU_256 || a->path_mtu > IBV_MTU_4096 ||
+					(uint8_t)a->path_mtu > port->mtu_cap)) ||
 	    (mask & IBV_QP_AV && (a->ah_attr.sl > 15 || !is_path(&a->ah_attr))))
 		return EINVAL;
-	if (mask & IBV_QP_ACCESS_FLAGS &&
-	    a->qp_access_flags & ~(unsigned)KNOWN_ACCESS)
+	if (mask & IBV_QP_ACCESS_FLAGS && a->qp_access_flags & ~(unsigned)KNOWN_ACCESS)
 		return EOPNOTSUPP;
-	if (is_roce() && ((mask & IBV_QP_MAX_QP_RD_ATOMIC &&
-			   a->max_rd_atomic > ROCE_READS) ||
-			  (mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
-			   a->max_dest_rd_atomic > ROCE_READS)))
+	if (is_roce() && ((mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > ROCE_READS) ||
+			  (mask & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic > ROCE_READS)))
 		return EINVAL;
 	if ((mask & IBV_QP_TIMEOUT && a->timeout > 31) ||
 	    (mask & IBV_QP_RETRY_CNT && a->retry_cnt > 7) ||
 	    (mask & IBV_QP_RNR_RETRY && a->rnr_retry > 7) ||
 	    (mask & IBV_QP_MIN_RNR_TIMER && a->min_rnr_timer > 31))
 		return EINVAL;
-	if (mask & IBV_QP_CUR_STATE &&
-	    a->cur_qp_state != (enum ibv_qp_state)q->shared->state)
+	if (mask & IBV_QP_CUR_STATE && a->cur_qp_state != (enum ibv_qp_state)q->shared->state)
 		return EINVAL;
 	return 0;
 }
@@ -371,8 +352,7 @@ static void reset(struct pair *q)
 
 void qp_tell_drained(struct pair *q)
 {
-	const struct news n = { NEWS_QP, (uint32_t)q->index,
-				IBV_EVENT_SQ_DRAINED, q->ibv.qp_num };
+	const struct news n = { NEWS_QP, (uint32_t)q->index, IBV_EVENT_SQ_DRAINED, q->ibv.qp_num };
 
 	q->drain = 0;
 	if (q->wants_drained)
@@ -389,11 +369,8 @@ static int change(struct pair *q, const struct ibv_qp_attr *a, int mask)
 	struct live_port port = q->port;
 	int error = qp_may_become(q->init.qp_type, from, to, mask) ? 0 : EINVAL;
 
-	if (!error && mask & (IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_AV |
-			      IBV_QP_PATH_MTU))
-		error = fabric_port((mask & IBV_QP_PORT) ? a->port_num
-							 : q->attr.port_num,
-				    &port);
+	if (!error && mask & (IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_PATH_MTU))
+		error = fabric_port((mask & IBV_QP_PORT) ? a->port_num : q->attr.port_num, &port);
 	if (!error)
 		error = check_values(q, a, mask, &port);
 	if (error)
@@ -452,8 +429,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		return EPERM;
 	pthread_mutex_lock(&q->send);
 	*attr = q->attr;
-	attr->qp_state = attr->cur_qp_state =
-		(enum ibv_qp_state)atomic_load(&q->shared->state);
+	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)atomic_load(&q->shared->state);
 	attr->sq_psn = q->psn;
 	attr->rq_psn = q->shared->rq_psn;
 	attr->cap = q->init.cap;
@@ -476,8 +452,7 @@ static void shared_end(struct pair *q)
 	adapter.qps[q->index] = NULL;
 	pthread_mutex_unlock(&adapter.lock);
 	post_forget(q);
-	event_settle(&qp->mutex, &qp->cond, &q->got_async,
-		     &qp->events_completed);
+	event_settle(&qp->mutex, &qp->cond, &q->got_async, &qp->events_completed);
 	pthread_mutex_lock(&q->send);
 	lock_take(&s->lock);
 	atomic_store(&s->state, IBV_QPS_RESET);
@@ -510,8 +485,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 
 /* ---- multicast groups */
 
-static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
-		bool joins)
+static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid, bool joins)
 {
 	struct pair *q = qp_of(qp);
 	struct live_member m = {
@@ -524,8 +498,7 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid,
 
 	if (context_is_inherited(qp->context))
 		return EPERM;
-	if (qp->qp_type != IBV_QPT_UD || lid < LID_FIRST_MCAST ||
-	    gid->raw[0] != 0xFF)
+	if (qp->qp_type != IBV_QPT_UD || lid < LID_FIRST_MCAST || gid->raw[0] != 0xFF)
 		return EINVAL;
 	/* An Ethernet has no groups here. */
 	if (is_roce())

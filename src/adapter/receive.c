@@ -12,8 +12,7 @@
 
 static size_t stride(uint32_t max_sge)
 {
-	return sizeof(struct shared_receive) +
-	       max_sge * sizeof(struct live_piece);
+	return sizeof(struct shared_receive) + max_sge * sizeof(struct live_piece);
 }
 
 int ring_make(struct shared_ring *r, uint32_t depth, uint32_t max_sge)
@@ -30,8 +29,7 @@ void ring_free(struct shared_ring *r)
 		memory_free(r->at, r->size * stride(r->max_sge));
 }
 
-static struct shared_receive *
-ring_entry(struct memory *m, const struct shared_ring *r, uint64_t n)
+static struct shared_receive *ring_entry(struct memory *m, const struct shared_ring *r, uint64_t n)
 {
 	return memory_at(m, r->at + n % r->size * stride(r->max_sge));
 }
@@ -48,8 +46,7 @@ static bool has_room(struct shared_ring *r, uint64_t tail)
 
 	for (;;) {
 		/* In this order: what is taken now may be free then. */
-		bool is_taken =
-			atomic_load_explicit(&r->taking, memory_order_acquire);
+		bool is_taken = atomic_load_explicit(&r->taking, memory_order_acquire);
 
 		if (tail - atomic_load(&r->head) < r->size)
 			return true;
@@ -62,8 +59,7 @@ static bool has_room(struct shared_ring *r, uint64_t tail)
 	}
 }
 
-int ring_post(struct memory *m, struct shared_ring *r,
-	      const struct ibv_recv_wr *wr)
+int ring_post(struct memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr)
 {
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
@@ -76,20 +72,17 @@ int ring_post(struct memory *m, struct shared_ring *r,
 	e->wr_id = wr->wr_id;
 	e->n_sge = (uint32_t)wr->num_sge;
 	for (int i = 0; i < wr->num_sge; i++)
-		e->sge[i] = (struct live_piece){ wr->sg_list[i].addr,
-						 wr->sg_list[i].length,
+		e->sge[i] = (struct live_piece){ wr->sg_list[i].addr, wr->sg_list[i].length,
 						 wr->sg_list[i].lkey };
 	atomic_store_explicit(&r->tail, tail + 1, memory_order_release);
 	return 0;
 }
 
-const struct shared_receive *ring_first(struct memory *m,
-					const struct shared_ring *r)
+const struct shared_receive *ring_first(struct memory *m, const struct shared_ring *r)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 
-	if (r->size == 0 ||
-	    head == atomic_load_explicit(&r->tail, memory_order_acquire))
+	if (r->size == 0 || head == atomic_load_explicit(&r->tail, memory_order_acquire))
 		return NULL;
 	return ring_entry(m, r, head);
 }
@@ -101,8 +94,7 @@ static struct srq *srq_of(struct ibv_srq *srq)
 	return container(srq, struct srq, ibv);
 }
 
-static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr,
-		       uint32_t pd)
+static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr, uint32_t pd)
 {
 	static uint32_t serials;
 
@@ -114,8 +106,7 @@ static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr,
 	if (srq->index == NO_INDEX)
 		return ENOMEM;
 	srq->shared = &adapter.memory->srqs[srq->index];
-	row_clear(&srq->shared->lock, &srq->shared->has_lock,
-		  sizeof(*srq->shared));
+	row_clear(&srq->shared->lock, &srq->shared->has_lock, sizeof(*srq->shared));
 	srq->shared->pd = pd;
 	srq->shared->serial = serial;
 	srq->shared->limit = attr->srq_limit;
@@ -127,8 +118,7 @@ static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr,
 	return ENOMEM;
 }
 
-struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
-			       struct ibv_srq_init_attr *init)
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
 	struct ibv_srq_attr *attr = &init->attr;
 	struct srq *srq = NULL;
@@ -136,13 +126,10 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 
 	if (context_is_inherited(pd->context)) {
 		error = EPERM;
-	} else if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH &&
-		   attr->max_sge <= most_sge()) {
+	} else if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH && attr->max_sge <= most_sge()) {
 		attr->max_sge = attr->max_sge ? attr->max_sge : 1;
 		srq = calloc(1, sizeof(*srq));
-		error = srq ? shared_make(srq, attr,
-					  container(pd, struct pd, ibv)->id)
-			    : ENOMEM;
+		error = srq ? shared_make(srq, attr, container(pd, struct pd, ibv)->id) : ENOMEM;
 	}
 	if (error) {
 		free(srq);
@@ -165,16 +152,13 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd,
 	return &srq->ibv;
 }
 
-struct ibv_srq *srq_create_ex(struct ibv_context *context,
-			      struct ibv_srq_init_attr_ex *attr)
+struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
 	struct ibv_srq_init_attr plain = { attr->srq_context, attr->attr };
 
 	(void)context;
-	if (attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_TYPE |
-					  IBV_SRQ_INIT_ATTR_PD) ||
-	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
-	     attr->srq_type != IBV_SRQT_BASIC)) {
+	if (attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD) ||
+	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type != IBV_SRQT_BASIC)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -216,15 +200,13 @@ int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
 
 	if (context_is_inherited(ibv->context))
 		return EPERM;
-	*attr = (struct ibv_srq_attr){ s->ring.size, s->ring.max_sge,
-				       atomic_load(&s->limit) };
+	*attr = (struct ibv_srq_attr){ s->ring.size, s->ring.max_sge, atomic_load(&s->limit) };
 	return 0;
 }
 
 static void shared_end(struct srq *srq)
 {
-	event_settle(&srq->ibv.mutex, &srq->ibv.cond, &srq->got_async,
-		     &srq->ibv.events_completed);
+	event_settle(&srq->ibv.mutex, &srq->ibv.cond, &srq->got_async, &srq->ibv.events_completed);
 	if (is_timed())
 		timed_shared(srq, false);
 	ring_free(&srq->shared->ring);
@@ -253,8 +235,7 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 	return 0;
 }
 
-int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr,
-	     struct ibv_recv_wr **bad)
+int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct srq *srq = srq_of(ibv);
 	uint32_t n = 0;

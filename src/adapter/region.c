@@ -58,8 +58,7 @@ static bool is_mapped(const void *addr, size_t length)
 
 		if (span > BATCH * page)
 			span = BATCH * page;
-		if (mincore(at_address(at), span, there) != 0 &&
-		    errno == ENOMEM)
+		if (mincore(at_address(at), span, there) != 0 && errno == ENOMEM)
 			return false;
 		at += span;
 	}
@@ -70,8 +69,7 @@ enum {
 	WRITES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 };
 
-static int check_region(const void *addr, size_t length, uint64_t iova,
-			int access)
+static int check_region(const void *addr, size_t length, uint64_t iova, int access)
 {
 	if (access & ~KNOWN_ACCESS)
 		return EOPNOTSUPP;
@@ -101,8 +99,8 @@ static struct ibv_mr *refuse(struct region *r, int error)
 	return NULL;
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
-				uint64_t iova, unsigned int access)
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+				unsigned int access)
 {
 	/* cppcheck-suppress unassignedVariable ; counted up below */
 	static uint8_t uses[MAX_REGIONS];
@@ -137,15 +135,13 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
-			  int access)
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
-	return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr,
-				(unsigned)access);
+	return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned)access);
 }
 
-struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
-			       uint64_t iova, int access)
+struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+			       int access)
 {
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
 }
@@ -190,20 +186,18 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	return 0;
 }
 
-int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
-		 size_t length, int access)
+int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		 int access)
 {
 	struct region *r = container(mr, struct region, ibv);
 	bool moves = flags & IBV_REREG_MR_CHANGE_TRANSLATION;
 
 	if (context_is_inherited(mr->context) ||
-	    (flags & IBV_REREG_MR_CHANGE_PD &&
-	     context_is_inherited(pd->context))) {
+	    (flags & IBV_REREG_MR_CHANGE_PD && context_is_inherited(pd->context))) {
 		errno = EPERM;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
-	int now = (flags & IBV_REREG_MR_CHANGE_ACCESS) ? access
-						       : (int)r->shared->access;
+	int now = (flags & IBV_REREG_MR_CHANGE_ACCESS) ? access : (int)r->shared->access;
 
 	if (!moves) {
 		addr = mr->addr;
@@ -231,9 +225,8 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 	return 0;
 }
 
-struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
-				 size_t length, uint64_t iova, int fd,
-				 int access)
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
+				 int fd, int access)
 {
 	(void)pd;
 	(void)offset;
@@ -245,8 +238,8 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return NULL;
 }
 
-bool region_find(const struct memory *m, uint32_t pd, const struct span *s,
-		 unsigned access, uint64_t *where)
+bool region_find(const struct memory *m, uint32_t pd, const struct span *s, unsigned access,
+		 uint64_t *where)
 {
 	uint32_t index = (s->key >> KEY_USE_BITS) - 1;
 
@@ -254,9 +247,8 @@ bool region_find(const struct memory *m, uint32_t pd, const struct span *s,
 		return false;
 	const struct shared_region *r = &m->regions[index];
 
-	if (atomic_load_explicit(&r->key, memory_order_acquire) != s->key ||
-	    r->pd != pd || (r->access & access) != access ||
-	    s->addr < r->iova || s->length > r->length ||
+	if (atomic_load_explicit(&r->key, memory_order_acquire) != s->key || r->pd != pd ||
+	    (r->access & access) != access || s->addr < r->iova || s->length > r->length ||
 	    s->addr - r->iova > r->length - s->length)
 		return false;
 	*where = s->addr - r->iova + r->start;
@@ -274,8 +266,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		errno = EPERM;
 		return NULL;
 	}
-	if (!ah || attr->port_num == 0 ||
-	    attr->port_num > adapter.node.n_ports || attr->sl > 15 ||
+	if (!ah || attr->port_num == 0 || attr->port_num > adapter.node.n_ports || attr->sl > 15 ||
 	    !is_path(attr)) {
 		errno = ah ? EINVAL : ENOMEM;
 		free(ah);
@@ -305,9 +296,8 @@ int ibv_destroy_ah(struct ibv_ah *ibv)
 	return 0;
 }
 
-int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num,
-			struct ibv_wc *wc, struct ibv_grh *grh,
-			struct ibv_ah_attr *attr)
+int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
+			struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
 	(void)context;
 	*attr = (struct ibv_ah_attr){
@@ -332,8 +322,8 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num,
 	return 0;
 }
 
-struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc,
-				     struct ibv_grh *grh, uint8_t port_num)
+struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
+				     uint8_t port_num)
 {
 	struct ibv_ah_attr attr;
 

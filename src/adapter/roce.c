@@ -16,8 +16,7 @@
 
 _Static_assert((unsigned)ROCE_QPN_BITS == QPN_INDEX_BITS,
 	       "a port finds queue pairs by their index");
-_Static_assert((unsigned)ROCE_TABLE == ROCE_GIDS &&
-		       (unsigned)ROCE_SGE == WR_MAX_SGE,
+_Static_assert((unsigned)ROCE_TABLE == ROCE_GIDS && (unsigned)ROCE_SGE == WR_MAX_SGE,
 	       "what roce.h says without the headers of transport/");
 
 /* ---- what it is */
@@ -32,8 +31,7 @@ static struct {
 	struct link *links[MAX_QPS]; /* by a queue pair's index */
 	struct note *notes;
 	size_t n_notes, notes_cap;
-} roce = { .running = PTHREAD_MUTEX_INITIALIZER,
-	   .lock = PTHREAD_MUTEX_INITIALIZER };
+} roce = { .running = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 bool is_roce(void)
 {
@@ -97,8 +95,7 @@ static void send_frames(void)
 	uint8_t frame[ROCE_MAX];
 	size_t size;
 
-	while (cable_is_free(&roce.cable) &&
-	       roce_port_next(roce.port, now_ps(), frame, &size))
+	while (cable_is_free(&roce.cable) && roce_port_next(roce.port, now_ps(), frame, &size))
 		cable_send(&roce.cable, frame, size);
 }
 
@@ -135,9 +132,7 @@ int roce_describe_node(struct live_node *out)
 {
 	if (!roce.port && describe() != 0)
 		return EINVAL;
-	*out = (struct live_node){ .guid = guid(),
-				   .system_guid = guid(),
-				   .n_ports = 1 };
+	*out = (struct live_node){ .guid = guid(), .system_guid = guid(), .n_ports = 1 };
 	return 0;
 }
 
@@ -173,10 +168,8 @@ bool roce_gid(uint32_t index, union ibv_gid *out)
 
 bool roce_is_path(const struct ibv_ah_attr *a)
 {
-	return a->is_global && a->grh.sgid_index < ROCE_GIDS &&
-	       a->grh.dgid.raw[0] != 0xFF &&
-	       gid_is_ipv4(a->grh.dgid.raw) ==
-		       (a->grh.sgid_index == ROCE_GID_IPV4);
+	return a->is_global && a->grh.sgid_index < ROCE_GIDS && a->grh.dgid.raw[0] != 0xFF &&
+	       gid_is_ipv4(a->grh.dgid.raw) == (a->grh.sgid_index == ROCE_GID_IPV4);
 }
 
 /* IPv6's header has the layout of a GRH; IPv4's is in the last 20 bytes. */
@@ -192,11 +185,9 @@ void roce_path_back(const struct ibv_grh *grh, struct ibv_ah_attr *a)
 	to->sgid_index = is_v4 ? ROCE_GID_IPV4 : ROCE_GID_LINK;
 	to->dgid = grh->sgid;
 	to->hop_limit = is_v4 ? ip[TTL] : grh->hop_limit;
-	to->traffic_class =
-		is_v4 ? ip[1] : (uint8_t)(bytes[0] << 4 | bytes[1] >> 4);
+	to->traffic_class = is_v4 ? ip[1] : (uint8_t)(bytes[0] << 4 | bytes[1] >> 4);
 	if (!is_v4) {
-		to->flow_label = (bytes[1] & 0xFU) << 16 |
-				 (uint32_t)bytes[2] << 8 | bytes[3];
+		to->flow_label = (bytes[1] & 0xFU) << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 		return;
 	}
 	memcpy(to->dgid.raw, roce.own.gid[ROCE_GID_IPV4], SOURCE);
@@ -209,8 +200,7 @@ void roce_note(const struct note *n)
 {
 	if (roce.n_notes == roce.notes_cap) {
 		size_t cap = roce.notes_cap * 2 + 64;
-		struct note *more =
-			realloc(roce.notes, cap * sizeof(*roce.notes));
+		struct note *more = realloc(roce.notes, cap * sizeof(*roce.notes));
 
 		if (!more)
 			return;
@@ -296,8 +286,7 @@ static struct qp_attr attributes(const struct pair *q)
 }
 
 /* One step; its values were checked when they were set. */
-static void step(struct link *l, struct qp_attr *a, enum qp_state to,
-		 unsigned mask)
+static void step(struct link *l, struct qp_attr *a, enum qp_state to, unsigned mask)
 {
 	a->state = to;
 	if (qp_modify(l->qp, a, QPA_STATE | mask) != HD_OK) {
@@ -342,9 +331,8 @@ static void climb(struct link *l, struct qp_attr *a, enum qp_state to)
 void roce_pair(struct pair *q)
 {
 	static const enum qp_state states[] = {
-		[IBV_QPS_RESET] = QPS_RESET, [IBV_QPS_INIT] = QPS_INIT,
-		[IBV_QPS_RTR] = QPS_RTR,     [IBV_QPS_RTS] = QPS_RTS,
-		[IBV_QPS_SQD] = QPS_RTS,     [IBV_QPS_SQE] = QPS_RTS,
+		[IBV_QPS_RESET] = QPS_RESET, [IBV_QPS_INIT] = QPS_INIT, [IBV_QPS_RTR] = QPS_RTR,
+		[IBV_QPS_RTS] = QPS_RTS,     [IBV_QPS_SQD] = QPS_RTS,   [IBV_QPS_SQE] = QPS_RTS,
 		[IBV_QPS_ERR] = QPS_ERR,
 	};
 	enum qp_state to = states[atomic_load(&q->shared->state)];
@@ -396,27 +384,24 @@ static void gather(const struct pair *q, struct send *s, struct send_wr *wr)
 {
 	if (s->flags & IBV_SEND_INLINE) {
 		wr->n_sge = s->length > 0;
-		wr->sge[0] = (struct sge){ (uintptr_t)send_inline(q, s),
-					   (uint32_t)s->length, KEY_INLINE };
+		wr->sge[0] = (struct sge){ (uintptr_t)send_inline(q, s), (uint32_t)s->length,
+					   KEY_INLINE };
 		return;
 	}
 	wr->n_sge = s->n_sge;
 	for (uint32_t i = 0; i < s->n_sge; i++)
 		wr->sge[i] = (struct sge){ s->sge[i].addr, s->sge[i].length,
-					   s->sge[i].lkey ? s->sge[i].lkey
-							  : KEY_NONE };
+					   s->sge[i].lkey ? s->sge[i].lkey : KEY_NONE };
 }
 
-static void translate(const struct pair *q, struct send *s, uint64_t number,
-		      struct send_wr *wr)
+static void translate(const struct pair *q, struct send *s, uint64_t number, struct send_wr *wr)
 {
 	bool adds = s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
 	*wr = (struct send_wr){
 		.id = number,
 		.kind = kinds[s->opcode],
-		.flags = WR_SIGNALED |
-			 ((s->flags & IBV_SEND_SOLICITED) ? WR_SOLICITED : 0u) |
+		.flags = WR_SIGNALED | ((s->flags & IBV_SEND_SOLICITED) ? WR_SOLICITED : 0u) |
 			 ((s->flags & IBV_SEND_FENCE) ? WR_FENCE : 0u),
 		.imm = ntohl(s->imm),
 		.remote_addr = s->remote_addr,
@@ -450,10 +435,9 @@ void roce_give(struct pair *q, uint64_t limit)
 		if (status == HD_ERR_FULL)
 			break;
 		if (status != HD_OK)
-			roce_note(
-				&(struct note){ .qpn = l->qpn,
-						.status = IBV_WC_LOC_QP_OP_ERR,
-						.number = q->given });
+			roce_note(&(struct note){ .qpn = l->qpn,
+						  .status = IBV_WC_LOC_QP_OP_ERR,
+						  .number = q->given });
 	}
 	pthread_mutex_unlock(&roce.lock);
 	/* The background sends them, if nobody polls meanwhile. */

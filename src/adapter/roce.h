@@ -48,8 +48,7 @@ void roce_path_back(const struct ibv_grh *grh, struct ibv_ah_attr *a);
 
 static inline bool is_path(const struct ibv_ah_attr *a)
 {
-	return is_roce() ? roce_is_path(a)
-			 : !a->is_global || a->grh.sgid_index == 0;
+	return is_roce() ? roce_is_path(a) : !a->is_global || a->grh.sgid_index == 0;
 }
 
 /* A queue pair has changed; with `send`. It is gone with RESET. */

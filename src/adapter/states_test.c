@@ -38,8 +38,7 @@ static const struct {
 	{ IBV_QP_PATH_MTU, { "--R------", "--R------", "---------" } },
 	{ IBV_QP_DEST_QPN, { "--R------", "--R------", "---------" } },
 	{ IBV_QP_RQ_PSN, { "--R------", "--R------", "---------" } },
-	{ IBV_QP_MAX_DEST_RD_ATOMIC,
-	  { "--R----O-", "---------", "---------" } },
+	{ IBV_QP_MAX_DEST_RD_ATOMIC, { "--R----O-", "---------", "---------" } },
 	{ IBV_QP_MIN_RNR_TIMER, { "--ROO-OO-", "---------", "---------" } },
 	{ IBV_QP_SQ_PSN, { "---R-----", "---R-----", "---R-----" } },
 	{ IBV_QP_TIMEOUT, { "---R---O-", "---------", "---------" } },
@@ -47,8 +46,7 @@ static const struct {
 	{ IBV_QP_RNR_RETRY, { "---R---O-", "---------", "---------" } },
 	{ IBV_QP_MAX_QP_RD_ATOMIC, { "---R---O-", "---------", "---------" } },
 	{ IBV_QP_PATH_MIG_STATE, { "---OO-OO-", "---OO-OO-", "---------" } },
-	{ IBV_QP_EN_SQD_ASYNC_NOTIFY,
-	  { "-----O---", "-----O---", "-----O---" } },
+	{ IBV_QP_EN_SQD_ASYNC_NOTIFY, { "-----O---", "-----O---", "-----O---" } },
 };
 enum { ATTRIBUTES = sizeof(table) / sizeof(table[0]) };
 
@@ -73,11 +71,9 @@ static void check_attributes(unsigned t, unsigned c, int least)
 		bool may = table[i].of_type[t][c] == 'O';
 		int mask = least ^ table[i].attribute;
 
-		if (qp_may_become(types[t], changes[c].from, changes[c].to,
-				  mask) != may)
-			fail_msg("type %u, %d to %d, 0x%x", t,
-				 (int)changes[c].from, (int)changes[c].to,
-				 (unsigned)table[i].attribute);
+		if (qp_may_become(types[t], changes[c].from, changes[c].to, mask) != may)
+			fail_msg("type %u, %d to %d, 0x%x", t, (int)changes[c].from,
+				 (int)changes[c].to, (unsigned)table[i].attribute);
 	}
 }
 
@@ -88,10 +84,9 @@ static void each_change_takes_its_attributes(void **state)
 		for (unsigned c = 0; c < CHANGES; c++) {
 			int least = needs(t, c);
 
-			assert_int_equal(qp_may_become(types[t],
-						       changes[c].from,
-						       changes[c].to, least),
-					 least != 0);
+			assert_int_equal(
+				qp_may_become(types[t], changes[c].from, changes[c].to, least),
+				least != 0);
 			if (least)
 				check_attributes(t, c, least);
 		}
@@ -113,9 +108,8 @@ static void there_are_no_other_changes(void **state)
 		for (unsigned from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++)
 			for (unsigned to = IBV_QPS_INIT; to < IBV_QPS_ERR; to++)
 				if (!is_change(from, to))
-					assert_false(qp_may_become(
-						types[t], from, to,
-						IBV_QP_STATE));
+					assert_false(
+						qp_may_become(types[t], from, to, IBV_QP_STATE));
 }
 
 static void all_may_end_and_begin_again(void **state)
@@ -126,11 +120,9 @@ static void all_may_end_and_begin_again(void **state)
 	for (unsigned t = 0; t < 3; t++)
 		for (unsigned from = IBV_QPS_INIT; from <= IBV_QPS_ERR; from++)
 			for (unsigned e = 0; e < 2; e++) {
-				assert_true(qp_may_become(
-					types[t], from, ends[e], IBV_QP_STATE));
-				assert_false(qp_may_become(
-					types[t], from, ends[e],
-					IBV_QP_STATE | IBV_QP_PKEY_INDEX));
+				assert_true(qp_may_become(types[t], from, ends[e], IBV_QP_STATE));
+				assert_false(qp_may_become(types[t], from, ends[e],
+							   IBV_QP_STATE | IBV_QP_PKEY_INDEX));
 			}
 }
 

@@ -43,8 +43,7 @@ static void ask(const struct live_request *r)
 	pthread_mutex_lock(&adapter.request_lock);
 	uint64_t at = atomic_load(&c->posted);
 
-	while (at - atomic_load(&c->taken) >= LIVE_REQUESTS &&
-	       timed_has_engine())
+	while (at - atomic_load(&c->taken) >= LIVE_REQUESTS && timed_has_engine())
 		sched_yield();
 	if (at - atomic_load(&c->taken) < LIVE_REQUESTS) {
 		c->requests[at % LIVE_REQUESTS] = *r;
@@ -107,9 +106,7 @@ void timed_member(const struct pair *q, const struct live_member *m)
 
 void timed_receive(const struct pair *q, uint32_t n)
 {
-	const struct live_request r = { .kind = LIVE_RECEIVE,
-					.qpn = q->ibv.qp_num,
-					.number = n };
+	const struct live_request r = { .kind = LIVE_RECEIVE, .qpn = q->ibv.qp_num, .number = n };
 
 	if (n > 0)
 		ask(&r);
@@ -147,8 +144,7 @@ static const uint32_t operations[] = {
 };
 
 /* One that is too long fails in its turn, and takes the time of a packet. */
-static void address(const struct pair *q, const struct send *s,
-		    struct live_request *r)
+static void address(const struct pair *q, const struct send *s, struct live_request *r)
 {
 	r->length = s->length < q->shared->mtu ? s->length : q->shared->mtu;
 	r->pair.dest_qpn = s->dest_qpn;
@@ -163,8 +159,7 @@ static struct live_content content(struct pair *q, struct send *s)
 {
 	bool is_inline = s->flags & IBV_SEND_INLINE;
 	struct live_content c = {
-		.at = (uintptr_t)(is_inline ? (void *)send_inline(q, s)
-					    : (void *)s->sge),
+		.at = (uintptr_t)(is_inline ? (void *)send_inline(q, s) : (void *)s->sge),
 		.n_pieces = s->n_sge,
 		.is_inline = is_inline,
 		.remote_addr = s->remote_addr,
@@ -260,9 +255,7 @@ static void take_note(const struct live_note *n)
 	if (q->init.qp_type != IBV_QPT_RC) {
 		flight_note(q, n);
 	} else if (n->number >= q->head && n->number < q->given) {
-		post_arrived(q, n->number,
-			     n->kind == LIVE_DONE &&
-				     n->status != IBV_WC_SUCCESS);
+		post_arrived(q, n->number, n->kind == LIVE_DONE && n->status != IBV_WC_SUCCESS);
 		if (n->kind == LIVE_DONE)
 			post_done(q, n->number, (enum ibv_wc_status)n->status);
 	}

@@ -30,8 +30,7 @@ static void switch_init(struct agents *a, node_id v)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		field_set(&a->switch_fields[rows[i].field],
-			  a->nodes[v].switch_info, rows[i].value);
+		field_set(&a->switch_fields[rows[i].field], a->nodes[v].switch_info, rows[i].value);
 }
 
 struct agents *agents_new(const struct topo *t, const struct agents_options *o,
@@ -95,17 +94,15 @@ const struct topo *agents_topo(const struct agents *a)
 	return a->topo;
 }
 
-uint64_t agents_port_get(const struct agents *a, port_id port,
-			 enum port_field f)
+uint64_t agents_port_get(const struct agents *a, port_id port, enum port_field f)
 {
 	return info_get(a, a->ports[port].info, f);
 }
 
 unsigned agents_pkey_cap(const struct agents *a, port_id port)
 {
-	return topo_node_of(a->topo, port)->kind == NODE_SWITCH
-		       ? SWITCH_PKEY_BLOCKS * PKEY_BLOCK
-		       : CA_PKEY_BLOCKS * PKEY_BLOCK;
+	return topo_node_of(a->topo, port)->kind == NODE_SWITCH ? SWITCH_PKEY_BLOCKS * PKEY_BLOCK
+								: CA_PKEY_BLOCKS * PKEY_BLOCK;
 }
 
 uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i)
@@ -116,15 +113,13 @@ uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i)
 		return 0;
 	if (!p->pkeys)
 		return i == 0 ? PKEY_DEFAULT : 0;
-	return load_be16(p->pkeys[i / PKEY_BLOCK] +
-			 (size_t)2 * (i % PKEY_BLOCK));
+	return load_be16(p->pkeys[i / PKEY_BLOCK] + (size_t)2 * (i % PKEY_BLOCK));
 }
 
 int agents_pkey_find(const struct agents *a, port_id port, uint16_t key)
 {
 	for (unsigned i = 0; i < agents_pkey_cap(a, port); i++)
-		if ((key & PKEY_BASE) != 0 &&
-		    ((agents_pkey(a, port, i) ^ key) & PKEY_BASE) == 0)
+		if ((key & PKEY_BASE) != 0 && ((agents_pkey(a, port, i) ^ key) & PKEY_BASE) == 0)
 			return (int)i;
 	return -1;
 }
@@ -133,8 +128,7 @@ void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now)
 {
 	uint8_t *info = a->ports[port].info;
 	uint64_t mask = info_get(a, info, PORT_CAP_MASK);
-	uint64_t changed =
-		is_sm ? mask | CAP_IS_SM : mask & ~(uint64_t)CAP_IS_SM;
+	uint64_t changed = is_sm ? mask | CAP_IS_SM : mask & ~(uint64_t)CAP_IS_SM;
 	uint8_t details[10] = { 0 };
 
 	if (changed == mask)

@@ -46,9 +46,8 @@ struct agents_events {
 	 * MAD_SIZE bytes are an answer in several segments, put together. NULL:
 	 * nobody is there.
 	 */
-	void (*arrived)(void *context, port_id port,
-			const struct mad_address *from, const uint8_t *mad,
-			size_t size);
+	void (*arrived)(void *context, port_id port, const struct mad_address *from,
+			const uint8_t *mad, size_t size);
 	void *context;
 	/* What is about to be done, and what crosses cables; or NULL. */
 	void (*noted)(void *context, const struct deed *d);
@@ -104,8 +103,8 @@ void agents_free(struct agents *a);
 const struct topo *agents_topo(const struct agents *a);
 
 /* A program at `from`, an end port, sends a MAD of `size` bytes. */
-void agents_send(struct agents *a, port_id from, const struct mad_address *to,
-		 const uint8_t *mad, size_t size, hd_time now);
+void agents_send(struct agents *a, port_id from, const struct mad_address *to, const uint8_t *mad,
+		 size_t size, hd_time now);
 
 /*
  * Notices that nobody has answered are sent again, and MADs that take time
@@ -117,21 +116,17 @@ void agents_run(struct agents *a, hd_time now);
 /* ---- what happens to a fabric besides MADs */
 
 /* Pulls the cable at `port`, or plugs it in again; false if there is none. */
-bool agents_set_cable(struct agents *a, port_id port, bool plugged,
-		      hd_time now);
+bool agents_set_cable(struct agents *a, port_id port, bool plugged, hd_time now);
 /* A program says that it is the subnet manager of `port`, or that no longer. */
 void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now);
 
 /* ---- what a port is like now */
 
 /* A field of the PortInfo of `port`, and one that the fabric sets itself. */
-uint64_t agents_port_get(const struct agents *a, port_id port,
-			 enum port_field f);
-void agents_port_set(struct agents *a, port_id port, enum port_field f,
-		     uint64_t value);
+uint64_t agents_port_get(const struct agents *a, port_id port, enum port_field f);
+void agents_port_set(struct agents *a, port_id port, enum port_field f, uint64_t value);
 /* What its link trained to when it last came up. */
-void agents_link(const struct agents *a, port_id port, unsigned *lanes,
-		 enum link_speed *speed);
+void agents_link(const struct agents *a, port_id port, unsigned *lanes, enum link_speed *speed);
 /* Both ends of the cable train again with what is enabled now. */
 void agents_retrain(struct agents *a, port_id port, hd_time now);
 
@@ -156,8 +151,8 @@ struct agents_way {
  * Data packets of a service level go from an end port to a LID, by the tables
  * and links as they are now. Those that cannot go on are lost.
  */
-void agents_follow(const struct agents *a, port_id from, uint16_t lid,
-		   unsigned sl, const struct agents_way *way);
+void agents_follow(const struct agents *a, port_id from, uint16_t lid, unsigned sl,
+		   const struct agents_way *way);
 
 /* ---- what was programmed, elsewhere */
 
@@ -165,8 +160,8 @@ struct subnet;
 
 /* All of it as bytes, and back into agents of the same topology. */
 void agents_save(const struct agents *a, struct strbuf *out);
-HD_MUST_CHECK enum hd_status agents_load(struct agents *a, const void *bytes,
-					 size_t size, struct diag *d);
+HD_MUST_CHECK enum hd_status agents_load(struct agents *a, const void *bytes, size_t size,
+					 struct diag *d);
 /* Says the LIDs in the topology, as a file of it would. */
 void agents_take_lids(const struct agents *a, struct topo *t);
 /* Ports can do there what their links were told to train to, and no more. */
@@ -181,16 +176,15 @@ void agents_program(const struct agents *a, struct subnet *s);
  * both are to be ended, also if there are no LIDs yet: then nothing else is
  * in them.
  */
-HD_MUST_CHECK enum hd_status agents_subnet(const struct agents *a,
-					   struct diag *d, struct topo *t,
+HD_MUST_CHECK enum hd_status agents_subnet(const struct agents *a, struct diag *d, struct topo *t,
 					   struct subnet *s);
 
 /*
  * What congestion control was told: the data of an attribute's block, of an
  * end port or a switch's port 0. NULL if nobody has set it.
  */
-const uint8_t *agents_congestion(const struct agents *a, port_id port,
-				 uint16_t attribute, unsigned block);
+const uint8_t *agents_congestion(const struct agents *a, port_id port, uint16_t attribute,
+				 unsigned block);
 
 /* ---- packets with keys that are not allowed */
 
@@ -207,8 +201,8 @@ struct violation {
  * A port refused `n` packets like this one: it notes so, and tells its subnet
  * manager (traps 257 and 258; 259 of a switch that enforces partitions).
  */
-void agents_violation(struct agents *a, port_id port, const struct violation *v,
-		      uint64_t n, hd_time now);
+void agents_violation(struct agents *a, port_id port, const struct violation *v, uint64_t n,
+		      hd_time now);
 
 /* ---- counters, as performance management has them */
 
@@ -272,11 +266,9 @@ enum port_counter {
 };
 
 uint64_t agents_counter(const struct agents *a, port_id port, unsigned counter);
-void agents_count(struct agents *a, port_id port, unsigned counter,
-		  uint64_t more);
+void agents_count(struct agents *a, port_id port, unsigned counter, uint64_t more);
 /* Counts errors, and says to the subnet manager what it is to hear of them. */
-void agents_error(struct agents *a, port_id port, unsigned counter,
-		  uint64_t more, hd_time now);
+void agents_error(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now);
 /* By the name that perfquery prints, "SymbolErrorCounter"; -1: no such name. */
 int agents_counter_named(const char *name);
 

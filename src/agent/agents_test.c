@@ -24,8 +24,8 @@ struct mailbox {
 	uint8_t mad[MAD_SIZE];
 };
 
-static void keep(void *context, port_id port, const struct mad_address *from,
-		 const uint8_t *mad, size_t size)
+static void keep(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		 size_t size)
 {
 	struct mailbox *box = context;
 
@@ -112,8 +112,8 @@ static uint16_t status_of(const struct world *w)
 }
 
 /* Where a path leads by the cables alone; TOPO_NONE if nowhere. */
-static port_id follow(const struct topo *t, port_id at, const uint8_t *path,
-		      unsigned hops, uint8_t *back)
+static port_id follow(const struct topo *t, port_id at, const uint8_t *path, unsigned hops,
+		      uint8_t *back)
 {
 	for (unsigned i = 1; i <= hops; i++) {
 		const struct topo_node *n = topo_node_of(t, at);
@@ -150,9 +150,7 @@ static void test_routes_lead_where_cables_do(void **state)
 				path[k] = (uint8_t)rng_below(&r, 10);
 			port_id from = host_port(&w.topo, 0);
 			port_id to = follow(&w.topo, from, path, hops, back);
-			const struct question q = { path,    hops,
-						    MAD_GET, ATTR_NODE_INFO,
-						    0,       NULL };
+			const struct question q = { path, hops, MAD_GET, ATTR_NODE_INFO, 0, NULL };
 			bool answered = ask(&w, from, &q);
 
 			assert_int_equal(answered, to != TOPO_NONE);
@@ -162,12 +160,10 @@ static void test_routes_lead_where_cables_do(void **state)
 			reached++;
 			assert_int_equal(load_be64(w.box.mad + DATA + 12),
 					 topo_node_of(&w.topo, to)->guid);
-			assert_int_equal(w.box.mad[DATA + 36],
-					 w.topo.ports[to].number);
+			assert_int_equal(w.box.mad[DATA + 36], w.topo.ports[to].number);
 			assert_int_equal(w.box.mad[6], 0);
 			assert_int_equal(load_be16(w.box.mad + 4), 0x8000);
-			assert_memory_equal(w.box.mad + RETURN + 1, back + 1,
-					    hops);
+			assert_memory_equal(w.box.mad + RETURN + 1, back + 1, hops);
 		}
 		finish(&w);
 	}
@@ -181,20 +177,13 @@ static const struct table {
 	size_t size;
 	bool at_switch;
 } tables[] = {
-	{ ATTR_VL_ARBITRATION, 0x10003, 64, true },
-	{ ATTR_VL_ARBITRATION, 0x30003, 64, true },
-	{ ATTR_VL_ARBITRATION, 0x10002, 64, true },
-	{ ATTR_SL_TO_VL, 0x0203, 8, true },
-	{ ATTR_SL_TO_VL, 0x0302, 8, true },
-	{ ATTR_LINEAR_FORWARDING, 0, 64, true },
-	{ ATTR_LINEAR_FORWARDING, 5, 64, true },
-	{ ATTR_MULTICAST_FORWARDING, 0, 64, true },
-	{ ATTR_MULTICAST_FORWARDING, 3, 64, true },
-	{ ATTR_PKEY_TABLE, 0x30000, 64, true },
-	{ ATTR_PKEY_TABLE, 0, 64, false },
-	{ ATTR_PKEY_TABLE, 3, 64, false },
-	{ ATTR_VL_ARBITRATION, 0x10000, 64, false },
-	{ ATTR_SL_TO_VL, 0, 8, false },
+	{ ATTR_VL_ARBITRATION, 0x10003, 64, true },  { ATTR_VL_ARBITRATION, 0x30003, 64, true },
+	{ ATTR_VL_ARBITRATION, 0x10002, 64, true },  { ATTR_SL_TO_VL, 0x0203, 8, true },
+	{ ATTR_SL_TO_VL, 0x0302, 8, true },          { ATTR_LINEAR_FORWARDING, 0, 64, true },
+	{ ATTR_LINEAR_FORWARDING, 5, 64, true },     { ATTR_MULTICAST_FORWARDING, 0, 64, true },
+	{ ATTR_MULTICAST_FORWARDING, 3, 64, true },  { ATTR_PKEY_TABLE, 0x30000, 64, true },
+	{ ATTR_PKEY_TABLE, 0, 64, false },           { ATTR_PKEY_TABLE, 3, 64, false },
+	{ ATTR_VL_ARBITRATION, 0x10000, 64, false }, { ATTR_SL_TO_VL, 0, 8, false },
 };
 
 enum { N_TABLES = sizeof(tables) / sizeof(tables[0]) };
@@ -205,8 +194,9 @@ static void use_table(struct world *w, struct rng *r, uint8_t set[N_TABLES][64],
 {
 	unsigned k = (unsigned)rng_below(r, N_TABLES);
 	const struct table *t = &tables[k];
-	struct question q = { near,         t->at_switch ? 1 : 0, MAD_GET,
-			      t->attribute, t->modifier,          NULL };
+	struct question q = {
+		near, t->at_switch ? 1 : 0, MAD_GET, t->attribute, t->modifier, NULL
+	};
 
 	if (rng_below(r, 2)) {
 		for (unsigned b = 0; b < 64; b++)
@@ -240,15 +230,13 @@ static void test_what_is_set_is_read(void **state)
 	}
 }
 
-static void put_info(struct world *w, uint8_t *info, const char *field,
-		     uint64_t value)
+static void put_info(struct world *w, uint8_t *info, const char *field, uint64_t value)
 {
 	struct field f;
 
 	(void)w;
-	assert_true(record_find(
-		mad_attribute(mad_class(MAD_SMP), ATTR_PORT_INFO)->record,
-		field, &f));
+	assert_true(
+		record_find(mad_attribute(mad_class(MAD_SMP), ATTR_PORT_INFO)->record, field, &f));
 	field_set(&f, info, value);
 }
 
@@ -259,12 +247,9 @@ static void test_link_states(void **state)
 		unsigned from, to;
 		bool obeys;
 	} rows[] = {
-		{ LINK_INIT, LINK_ARMED, true },
-		{ LINK_INIT, LINK_ACTIVE, false },
-		{ LINK_ARMED, LINK_ACTIVE, true },
-		{ LINK_ARMED, LINK_INIT, false },
-		{ LINK_ACTIVE, LINK_INIT, false },
-		{ LINK_ACTIVE, LINK_DOWN, true },
+		{ LINK_INIT, LINK_ARMED, true },   { LINK_INIT, LINK_ACTIVE, false },
+		{ LINK_ARMED, LINK_ACTIVE, true }, { LINK_ARMED, LINK_INIT, false },
+		{ LINK_ACTIVE, LINK_INIT, false }, { LINK_ACTIVE, LINK_DOWN, true },
 	};
 	struct rng r;
 	struct world w;
@@ -279,8 +264,7 @@ static void test_link_states(void **state)
 
 		agents_port_set(w.agents, peer, PORT_STATE, rows[i].from);
 		put_info(&w, info, "LinkState", rows[i].to);
-		const struct question q = { near,           1, MAD_SET,
-					    ATTR_PORT_INFO, 8, info };
+		const struct question q = { near, 1, MAD_SET, ATTR_PORT_INFO, 8, info };
 		assert_true(ask(&w, mine, &q) || rows[i].to == LINK_DOWN);
 		if (rows[i].to != LINK_DOWN)
 			assert_int_equal(status_of(&w) == 0, rows[i].obeys);
@@ -288,8 +272,7 @@ static void test_link_states(void **state)
 		unsigned after = !rows[i].obeys            ? rows[i].from
 				 : rows[i].to == LINK_DOWN ? LINK_INIT
 							   : rows[i].to;
-		assert_int_equal(agents_port_get(w.agents, peer, PORT_STATE),
-				 after);
+		assert_int_equal(agents_port_get(w.agents, peer, PORT_STATE), after);
 	}
 	assert_int_equal(agents_counter(w.agents, peer, COUNT_LINK_DOWNED), 1);
 	assert_int_equal(agents_counter(w.agents, mine, COUNT_LINK_DOWNED), 1);
@@ -318,8 +301,7 @@ static void test_notices(void **state)
 	memset(lft, LFT_NO_PORT, sizeof(lft));
 	lft[1] = 8; /* the host */
 	lft[2] = 0; /* the switch */
-	const struct question q = { near, 1,  MAD_SET, ATTR_LINEAR_FORWARDING,
-				    0,    lft };
+	const struct question q = { near, 1, MAD_SET, ATTR_LINEAR_FORWARDING, 0, lft };
 	assert_true(ask(&w, mine, &q));
 	set_port(&w, mine, 1, 1);
 	set_port(&w, sw->first_port, 2, 1);
@@ -415,10 +397,9 @@ static void test_short_mads_end_in_zeros(void **state)
 			.method = MAD_GET,
 			.attribute = asked[i].attribute,
 		};
-		const struct mad_address to = { .lid = 1,
-						.pkey = 0xFFFF,
-						.qp = h.mgmt_class != MAD_SMP,
-						.qkey = MAD_QKEY };
+		const struct mad_address to = {
+			.lid = 1, .pkey = 0xFFFF, .qp = h.mgmt_class != MAD_SMP, .qkey = MAD_QKEY
+		};
 		uint8_t mad[MAD_SIZE] = { 0 }, whole[MAD_SIZE];
 
 		mad_write(&h, mad);
@@ -432,9 +413,8 @@ static void test_short_mads_end_in_zeros(void **state)
 		}
 		if (asked[i].attribute == ATTR_CLASS_PORT_INFO) {
 			assert_int_equal(mad_get(whole, "BaseVersion"), 1);
-			assert_int_equal(
-				mad_get(whole, "ClassVersion"),
-				mad_class(asked[i].mgmt_class)->version);
+			assert_int_equal(mad_get(whole, "ClassVersion"),
+					 mad_class(asked[i].mgmt_class)->version);
 		}
 	}
 	finish(&w);
@@ -496,9 +476,7 @@ static void test_deeds_name_what_there_is(void **state)
 	random_world(&w, &r);
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
 		for (uint32_t k = 0; k < named[i].n + 3; k++) {
-			const struct deed of = { .kind = named[i].kind,
-						 .which = k,
-						 .value = 1 };
+			const struct deed of = { .kind = named[i].kind, .which = k, .value = 1 };
 
 			assert_int_equal(is_read(&w.topo, of), k < named[i].n);
 		}

@@ -42,8 +42,8 @@ struct world {
 	hd_time now;
 };
 
-static void keep(void *context, port_id port, const struct mad_address *from,
-		 const uint8_t *mad, size_t size)
+static void keep(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		 size_t size)
 {
 	struct world *w = context;
 
@@ -97,14 +97,13 @@ struct row {
 
 static const struct record *record_of(const struct row *r)
 {
-	const struct mad_attribute *a = mad_attribute(
-		mad_class(r->class ? r->class : MAD_SMP), r->attribute);
+	const struct mad_attribute *a =
+		mad_attribute(mad_class(r->class ? r->class : MAD_SMP), r->attribute);
 
 	return a ? a->record : NULL;
 }
 
-static uint8_t *field_in(const struct row *r, const char *name, uint8_t *mad,
-			 struct field *f)
+static uint8_t *field_in(const struct row *r, const char *name, uint8_t *mad, struct field *f)
 {
 	if (!record_find(record_of(r), name, f))
 		fail_msg("no field %s", name);
@@ -169,100 +168,67 @@ static const struct row rows[] = {
 	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "LocalPort", 1 },
 	{ HOST, MAD_SET, ATTR_NODE_INFO, 0, NULL, 0, NO_SUCH, NULL, 0 },
 	{ HOST, MAD_GET, 0xFF, 0, NULL, 0, NO_SUCH, NULL, 0 },
-	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, BAD_VERSION, NULL, 0, 0,
-	  9 },
+	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, BAD_VERSION, NULL, 0, 0, 9 },
 	/* Switches have more than adapters do. */
 	{ HOST, MAD_GET, ATTR_SWITCH_INFO, 0, NULL, 0, NO_SUCH, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_LINEAR_FORWARDING, 0, NULL, 0, NO_SUCH, NULL, 0 },
-	{ HOST, MAD_GET, ATTR_MULTICAST_FORWARDING, 0, NULL, 0, NO_SUCH, NULL,
-	  0 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbTop", 77, OK,
-	  "LinearFdbTop", 77 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbTop", 0xFFFF,
-	  BAD_FIELD, NULL, 0 },
-	{ SWITCH, MAD_GET, ATTR_SWITCH_INFO, 0, NULL, 0, OK, "LinearFdbTop",
-	  77 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LifeTime", 12, OK, "LifeTime",
-	  12 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefPort", 3, OK, "DefPort",
-	  3 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefMcastPrimPort", 4, OK,
-	  "DefMcastPrimPort", 4 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefMcastNotPrimPort", 5, OK,
-	  "DefMcastNotPrimPort", 5 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbCap", 1, OK,
-	  "LinearFdbCap", 0xC000 },
-	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "RandomFdbCap", 1, OK,
-	  "RandomFdbCap", 0 },
+	{ HOST, MAD_GET, ATTR_MULTICAST_FORWARDING, 0, NULL, 0, NO_SUCH, NULL, 0 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbTop", 77, OK, "LinearFdbTop", 77 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbTop", 0xFFFF, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_SWITCH_INFO, 0, NULL, 0, OK, "LinearFdbTop", 77 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LifeTime", 12, OK, "LifeTime", 12 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefPort", 3, OK, "DefPort", 3 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefMcastPrimPort", 4, OK, "DefMcastPrimPort", 4 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefMcastNotPrimPort", 5, OK, "DefMcastNotPrimPort",
+	  5 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbCap", 1, OK, "LinearFdbCap", 0xC000 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "RandomFdbCap", 1, OK, "RandomFdbCap", 0 },
 	/* Tables end where the node says that they do. */
-	{ SWITCH, MAD_GET, ATTR_LINEAR_FORWARDING, 0xC000 / 64, NULL, 0,
-	  BAD_FIELD, NULL, 0 },
-	{ SWITCH, MAD_GET, ATTR_MULTICAST_FORWARDING, 1U << 28, NULL, 0,
-	  BAD_FIELD, NULL, 0 },
-	{ SWITCH, MAD_GET, ATTR_PKEY_TABLE, (PORTS + 1U) << 16, NULL, 0,
-	  BAD_FIELD, NULL, 0 },
-	{ SWITCH, MAD_GET, ATTR_PKEY_TABLE, 0x7FFF, NULL, 0, BAD_FIELD, NULL,
-	  0 },
+	{ SWITCH, MAD_GET, ATTR_LINEAR_FORWARDING, 0xC000 / 64, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_MULTICAST_FORWARDING, 1U << 28, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_PKEY_TABLE, (PORTS + 1U) << 16, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_PKEY_TABLE, 0x7FFF, NULL, 0, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_PKEY_TABLE, 0x7FFF, NULL, 0, BAD_FIELD, NULL, 0 },
-	{ SWITCH, MAD_GET, ATTR_SL_TO_VL, (PORTS + 1U) << 8, NULL, 0, BAD_FIELD,
-	  NULL, 0 },
-	{ SWITCH, MAD_GET, ATTR_SL_TO_VL, PORTS + 1U, NULL, 0, BAD_FIELD, NULL,
+	{ SWITCH, MAD_GET, ATTR_SL_TO_VL, (PORTS + 1U) << 8, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_SL_TO_VL, PORTS + 1U, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 1, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 5U << 16 | 1, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 1U << 16 | (PORTS + 1U), NULL, 0, BAD_FIELD, NULL,
 	  0 },
-	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 1, NULL, 0, BAD_FIELD, NULL,
-	  0 },
-	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 5U << 16 | 1, NULL, 0,
-	  BAD_FIELD, NULL, 0 },
-	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 1U << 16 | (PORTS + 1U), NULL,
-	  0, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_GUID_INFO, 99, NULL, 0, BAD_FIELD, NULL, 0 },
 	/* Ports: LIDs, and values that a port does not support. */
-	{ SWITCH, MAD_GET, ATTR_PORT_INFO, PORTS + 1, NULL, 0, BAD_FIELD, NULL,
-	  0 },
+	{ SWITCH, MAD_GET, ATTR_PORT_INFO, PORTS + 1, NULL, 0, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 5, OK, "Lid", 5 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 0xC000, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 0xFFFF, BAD_FIELD, NULL, 0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "SMLid", 0xC000, BAD_FIELD, NULL,
-	  0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "SMLid", 0xC000, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "Lid", 5 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LMC", 3, OK, "LMC", 3 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "OperVLs", 6, BAD_FIELD, NULL, 0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "NeighborMTU", 6, BAD_FIELD, NULL,
-	  0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkDownDefState", 3, BAD_FIELD,
-	  NULL, 0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "PhysLinkState", 4, BAD_FIELD, NULL,
-	  0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 9, OK, "VLHighLimit",
-	  9 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "NeighborMTU", 6, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkDownDefState", 3, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "PhysLinkState", 4, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 9, OK, "VLHighLimit", 9 },
 	/* Extended speeds: one of those there are, all, or by a code none. */
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 1, OK,
-	  "LinkSpeedExtEnabled", 1 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 4, BAD_FIELD,
-	  NULL, 0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 30, OK,
-	  "LinkSpeedExtEnabled", 0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 31, OK,
-	  "LinkSpeedExtEnabled", 3 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 1, OK, "LinkSpeedExtEnabled",
+	  1 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 4, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 30, OK, "LinkSpeedExtEnabled",
+	  0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 31, OK, "LinkSpeedExtEnabled",
+	  3 },
 	/* Fifteen lanes by default; nobody can make them fewer. */
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLCap", 1, OK, "VLCap", 5 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "ClientReregister", 1, OK,
-	  "ClientReregister", 1 },
-	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "ClientReregister",
-	  0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "ClientReregister", 1, OK, "ClientReregister", 1 },
+	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "ClientReregister", 0 },
 	/* A link becomes active by way of armed, and not back. */
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 4, BAD_FIELD, NULL,
-	  0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 4, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "LinkState", 2 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 3, OK, "LinkState",
-	  3 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 4, OK, "LinkState",
-	  4 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 2, BAD_FIELD, NULL,
-	  0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 3, BAD_FIELD, NULL,
-	  0 },
-	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 1, OK, "LinkState",
-	  2 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 3, OK, "LinkState", 3 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 4, OK, "LinkState", 4 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 2, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 3, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 1, OK, "LinkState", 2 },
 };
 
 static void check_row(struct world *w, size_t i)
@@ -272,15 +238,13 @@ static void check_row(struct world *w, size_t i)
 	struct field f;
 
 	if (status != r->status)
-		fail_msg("row %zu: status 0x%x, not 0x%x", i, status,
-			 r->status);
+		fail_msg("row %zu: status 0x%x, not 0x%x", i, status, r->status);
 	if (!r->out)
 		return;
 	const uint8_t *data = field_in(r, r->out, w->mad, &f);
 
 	if (field_get(&f, data) != r->wanted)
-		fail_msg("row %zu: %s is %llu", i, r->out,
-			 (unsigned long long)field_get(&f, data));
+		fail_msg("row %zu: %s is %llu", i, r->out, (unsigned long long)field_get(&f, data));
 }
 
 static void test_rows(void **state)
@@ -309,13 +273,11 @@ static void test_keys(void **state)
 	static const struct {
 		uint64_t protect;
 		bool get, shown;
-	} levels[] = { { 0, true, true },
-		       { 1, true, false },
-		       { 2, false, false },
-		       { 3, false, false } };
+	} levels[] = {
+		{ 0, true, true }, { 1, true, false }, { 2, false, false }, { 3, false, false }
+	};
 	const struct row get = { HOST, MAD_GET, ATTR_PORT_INFO, 1 };
-	const struct row set = { HOST, MAD_SET,       ATTR_PORT_INFO,
-				 1,    "VLHighLimit", 3 };
+	const struct row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 3 };
 	struct rng rng;
 
 	(void)state;
@@ -328,26 +290,21 @@ static void test_keys(void **state)
 		agents_port_set(w.agents, w.host, PORT_LEASE, LEASE);
 		agents_port_set(w.agents, w.host, PORT_LID, 5);
 		agents_port_set(w.agents, w.host, PORT_SM_LID, 5);
-		agents_port_set(w.agents, w.host, PORT_PROTECT,
-				levels[i].protect);
+		agents_port_set(w.agents, w.host, PORT_PROTECT, levels[i].protect);
 		assert_int_equal(ask(&w, &get, KEY), OK);
 		assert_int_equal(load_be64(w.mad + 64), KEY);
-		assert_int_equal(ask(&w, &get, OTHER),
-				 levels[i].get ? OK : SILENCE);
+		assert_int_equal(ask(&w, &get, OTHER), levels[i].get ? OK : SILENCE);
 		if (levels[i].get)
-			assert_int_equal(load_be64(w.mad + 64),
-					 levels[i].shown ? KEY : 0);
+			assert_int_equal(load_be64(w.mad + 64), levels[i].shown ? KEY : 0);
 		assert_int_equal(ask(&w, &set, OTHER), SILENCE);
 		/* The manager hears who it was: trap 256, security. */
 		assert_int_equal(w.trap[64], 0x80 | 2);
 		assert_int_equal(load_be16(w.trap + 64 + 4), 256);
 		assert_int_equal(load_be16(w.trap + 64 + 10 + 2), 5);
 		assert_int_equal(w.trap[64 + 10 + 6], MAD_SET);
-		assert_int_equal(load_be16(w.trap + 64 + 10 + 8),
-				 ATTR_PORT_INFO);
+		assert_int_equal(load_be16(w.trap + 64 + 10 + 8), ATTR_PORT_INFO);
 		assert_int_equal(load_be64(w.trap + 64 + 10 + 14), OTHER);
-		assert_true(agents_port_get(w.agents, w.host,
-					    PORT_MKEY_VIOLATIONS) >= 1);
+		assert_true(agents_port_get(w.agents, w.host, PORT_MKEY_VIOLATIONS) >= 1);
 		/* The lease runs out: the key can be read, and is still it. */
 		w.now = LEASE * SECOND;
 		assert_int_equal(ask(&w, &get, OTHER), OK);
@@ -365,9 +322,7 @@ static void test_keys(void **state)
 static void test_who_sets_a_key_hears_it(void **state)
 {
 	enum { KEY = 0x1234 };
-	const struct row set = {
-		HOST, MAD_SET, ATTR_PORT_INFO, 1, "Mkey", KEY
-	};
+	const struct row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "Mkey", KEY };
 	struct rng rng;
 
 	(void)state;
@@ -378,8 +333,7 @@ static void test_who_sets_a_key_hears_it(void **state)
 		start(&w, &rng);
 		agents_port_set(w.agents, w.host, PORT_PROTECT, level);
 		assert_int_equal(ask(&w, &set, 0), OK);
-		assert_int_equal(
-			agents_port_get(w.agents, w.host, PORT_PROTECT), level);
+		assert_int_equal(agents_port_get(w.agents, w.host, PORT_PROTECT), level);
 		assert_int_equal(load_be64(w.mad + 64), KEY);
 		finish(&w);
 	}
@@ -413,12 +367,9 @@ static void test_thresholds(void **state)
 	static const struct {
 		unsigned counter;
 		uint16_t trap; /* 0: none */
-	} causes[] = { { COUNT_LINK_INTEGRITY, 129 },
-		       { COUNT_BUFFER_OVERRUN, 130 },
-		       { COUNT_VL_FLOW_ERRORS, 131 },
-		       { COUNT_VL_FLOW_ERRORS + 15, 131 },
-		       { COUNT_SYMBOL_ERROR, 0 },
-		       { COUNT_SL_RCV_DATA + 15, 0 } };
+	} causes[] = { { COUNT_LINK_INTEGRITY, 129 }, { COUNT_BUFFER_OVERRUN, 130 },
+		       { COUNT_VL_FLOW_ERRORS, 131 }, { COUNT_VL_FLOW_ERRORS + 15, 131 },
+		       { COUNT_SYMBOL_ERROR, 0 },     { COUNT_SL_RCV_DATA + 15, 0 } };
 	struct rng rng;
 
 	(void)state;
@@ -432,8 +383,7 @@ static void test_thresholds(void **state)
 		agents_error(w.agents, w.host, causes[i].counter, 0, 0);
 		assert_int_equal(w.trap[3], 0);
 		agents_error(w.agents, w.host, causes[i].counter, 3, 0);
-		assert_int_equal(
-			agents_counter(w.agents, w.host, causes[i].counter), 3);
+		assert_int_equal(agents_counter(w.agents, w.host, causes[i].counter), 3);
 		assert_int_equal(w.trap[3], causes[i].trap ? MAD_TRAP : 0);
 		assert_int_equal(load_be16(w.trap + 64 + 4), causes[i].trap);
 		if (causes[i].trap) {

@@ -54,35 +54,31 @@ static uint16_t answer(struct request *r, struct congestion_settings *s)
 	case ATTR_CONGESTION_KEY_INFO:
 		return request_exchange(r, s->key_info, KEY_INFO_SIZE);
 	case ATTR_SWITCH_CONGESTION:
-		return at_switch(r) ? request_exchange(r, s->switch_setting,
-						       SWITCH_SETTING_SIZE)
+		return at_switch(r) ? request_exchange(r, s->switch_setting, SWITCH_SETTING_SIZE)
 				    : MAD_UNSUPPORTED;
 	case ATTR_SWITCH_PORT_CONGESTION:
 		if (!at_switch(r))
 			return MAD_UNSUPPORTED;
 		return r->modifier < SWITCH_PORT_BLOCKS
-			       ? request_exchange(r,
-						  s->port_settings[r->modifier],
+			       ? request_exchange(r, s->port_settings[r->modifier],
 						  SWITCH_PORT_BLOCK)
 			       : MAD_INVALID_FIELD;
 	case ATTR_CA_CONGESTION:
 		return at_switch(r) ? MAD_UNSUPPORTED
-				    : request_exchange(r, s->ca_setting,
-						       CC_SETTING_SIZE);
+				    : request_exchange(r, s->ca_setting, CC_SETTING_SIZE);
 	case ATTR_CONGESTION_CONTROL_TABLE:
 		if (at_switch(r))
 			return MAD_UNSUPPORTED;
 		return r->modifier < CCT_BLOCKS
-			       ? request_exchange(r, s->table[r->modifier],
-						  CC_SETTING_SIZE)
+			       ? request_exchange(r, s->table[r->modifier], CC_SETTING_SIZE)
 			       : MAD_INVALID_FIELD;
 	default:
 		return MAD_UNSUPPORTED;
 	}
 }
 
-const uint8_t *agents_congestion(const struct agents *a, port_id port,
-				 uint16_t attribute, unsigned block)
+const uint8_t *agents_congestion(const struct agents *a, port_id port, uint16_t attribute,
+				 unsigned block)
 {
 	const struct congestion_settings *s = a->ports[port].congestion;
 
@@ -92,8 +88,7 @@ const uint8_t *agents_congestion(const struct agents *a, port_id port,
 	case ATTR_SWITCH_CONGESTION:
 		return s->switch_setting;
 	case ATTR_SWITCH_PORT_CONGESTION:
-		return block < SWITCH_PORT_BLOCKS ? s->port_settings[block]
-						  : NULL;
+		return block < SWITCH_PORT_BLOCKS ? s->port_settings[block] : NULL;
 	case ATTR_CA_CONGESTION:
 		return s->ca_setting;
 	case ATTR_CONGESTION_CONTROL_TABLE:
@@ -104,8 +99,7 @@ const uint8_t *agents_congestion(const struct agents *a, port_id port,
 }
 
 /* Who sets anything must have the key; who asks, if it is protected. */
-static bool has_key(const struct request *r,
-		    const struct congestion_settings *s)
+static bool has_key(const struct request *r, const struct congestion_settings *s)
 {
 	uint64_t key = s ? load_be64(s->key_info) : 0;
 	bool is_protected = s && s->key_info[8] & 0x80;
@@ -117,8 +111,7 @@ static bool has_key(const struct request *r,
 uint16_t congestion_agent(struct request *r)
 {
 	static const struct congestion_settings none;
-	struct agent_port *p =
-		&r->agents->ports[agents_owner(r->agents, r->port)];
+	struct agent_port *p = &r->agents->ports[agents_owner(r->agents, r->port)];
 	struct congestion_settings scratch = none;
 
 	if (!has_key(r, p->congestion))

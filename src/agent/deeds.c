@@ -27,8 +27,7 @@ static void do_sm(struct agents *a, const struct deed *d)
 
 static void do_field(struct agents *a, const struct deed *d)
 {
-	info_set(a, a->ports[d->port].info, (enum port_field)d->which,
-		 d->value);
+	info_set(a, a->ports[d->port].info, (enum port_field)d->which, d->value);
 }
 
 static void do_retrain(struct agents *a, const struct deed *d)
@@ -71,15 +70,11 @@ static const struct {
 	[DEED_RUN] = { do_run, 0, 0 },
 	[DEED_CABLE] = { do_cable, SAYS_PORT | SAYS_VALUE | AT_CABLE, 0 },
 	[DEED_SM] = { do_sm, SAYS_PORT | SAYS_VALUE | AT_END_PORT, 0 },
-	[DEED_FIELD] = { do_field, SAYS_PORT | SAYS_WHICH | SAYS_VALUE,
-			 N_PORT_FIELDS - 1 },
+	[DEED_FIELD] = { do_field, SAYS_PORT | SAYS_WHICH | SAYS_VALUE, N_PORT_FIELDS - 1 },
 	[DEED_RETRAIN] = { do_retrain, SAYS_PORT, 0 },
-	[DEED_REFUSED] = { do_refused, SAYS_PORT | SAYS_VALUE | SAYS_VIOLATION,
-			   0 },
-	[DEED_COUNT] = { do_count, SAYS_PORT | SAYS_WHICH | SAYS_VALUE,
-			 N_PORT_COUNTERS - 1 },
-	[DEED_ERROR] = { do_error, SAYS_PORT | SAYS_WHICH | SAYS_VALUE,
-			 N_PORT_COUNTERS - 1 },
+	[DEED_REFUSED] = { do_refused, SAYS_PORT | SAYS_VALUE | SAYS_VIOLATION, 0 },
+	[DEED_COUNT] = { do_count, SAYS_PORT | SAYS_WHICH | SAYS_VALUE, N_PORT_COUNTERS - 1 },
+	[DEED_ERROR] = { do_error, SAYS_PORT | SAYS_WHICH | SAYS_VALUE, N_PORT_COUNTERS - 1 },
 };
 
 void agents_do(struct agents *a, const struct deed *d)
@@ -93,15 +88,12 @@ void agents_do(struct agents *a, const struct deed *d)
 
 /* ---- the same by name */
 
-void agents_send(struct agents *a, port_id from, const struct mad_address *to,
-		 const uint8_t *mad, size_t size, hd_time now)
+void agents_send(struct agents *a, port_id from, const struct mad_address *to, const uint8_t *mad,
+		 size_t size, hd_time now)
 {
-	const struct deed d = { .kind = DEED_SEND,
-				.now = now,
-				.port = from,
-				.to = *to,
-				.mad = mad,
-				.size = size };
+	const struct deed d = {
+		.kind = DEED_SEND, .now = now, .port = from, .to = *to, .mad = mad, .size = size
+	};
 
 	if (size >= MAD_SIZE || (size > 1 && mad[MAD_CLASS] != 0))
 		agents_do(a, &d);
@@ -124,9 +116,7 @@ void agents_run(struct agents *a, hd_time now)
 
 bool agents_set_cable(struct agents *a, port_id port, bool plugged, hd_time now)
 {
-	const struct deed d = {
-		.kind = DEED_CABLE, .now = now, .port = port, .value = plugged
-	};
+	const struct deed d = { .kind = DEED_CABLE, .now = now, .port = port, .value = plugged };
 
 	if (a->topo->ports[port].peer == TOPO_NONE)
 		return false;
@@ -136,66 +126,51 @@ bool agents_set_cable(struct agents *a, port_id port, bool plugged, hd_time now)
 
 void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now)
 {
-	const struct deed d = {
-		.kind = DEED_SM, .now = now, .port = port, .value = is_sm
-	};
+	const struct deed d = { .kind = DEED_SM, .now = now, .port = port, .value = is_sm };
 
 	agents_do(a, &d);
 }
 
-void agents_port_set(struct agents *a, port_id port, enum port_field f,
-		     uint64_t value)
+void agents_port_set(struct agents *a, port_id port, enum port_field f, uint64_t value)
 {
-	const struct deed d = { .kind = DEED_FIELD,
-				.now = a->now,
-				.port = port,
-				.which = f,
-				.value = value };
+	const struct deed d = {
+		.kind = DEED_FIELD, .now = a->now, .port = port, .which = f, .value = value
+	};
 
 	agents_do(a, &d);
 }
 
 void agents_retrain(struct agents *a, port_id port, hd_time now)
 {
-	const struct deed d = { .kind = DEED_RETRAIN,
-				.now = now,
-				.port = port };
+	const struct deed d = { .kind = DEED_RETRAIN, .now = now, .port = port };
 
 	agents_do(a, &d);
 }
 
-void agents_violation(struct agents *a, port_id port, const struct violation *v,
-		      uint64_t n, hd_time now)
+void agents_violation(struct agents *a, port_id port, const struct violation *v, uint64_t n,
+		      hd_time now)
 {
-	const struct deed d = { .kind = DEED_REFUSED,
-				.now = now,
-				.port = port,
-				.value = n,
-				.violation = *v };
+	const struct deed d = {
+		.kind = DEED_REFUSED, .now = now, .port = port, .value = n, .violation = *v
+	};
 
 	agents_do(a, &d);
 }
 
-void agents_count(struct agents *a, port_id port, unsigned counter,
-		  uint64_t more)
+void agents_count(struct agents *a, port_id port, unsigned counter, uint64_t more)
 {
-	const struct deed d = { .kind = DEED_COUNT,
-				.now = a->now,
-				.port = port,
-				.which = counter,
-				.value = more };
+	const struct deed d = {
+		.kind = DEED_COUNT, .now = a->now, .port = port, .which = counter, .value = more
+	};
 
 	agents_do(a, &d);
 }
 
-void agents_error(struct agents *a, port_id port, unsigned counter,
-		  uint64_t more, hd_time now)
+void agents_error(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now)
 {
-	const struct deed d = { .kind = DEED_ERROR,
-				.now = now,
-				.port = port,
-				.which = counter,
-				.value = more };
+	const struct deed d = {
+		.kind = DEED_ERROR, .now = now, .port = port, .which = counter, .value = more
+	};
 
 	agents_do(a, &d);
 }
@@ -208,9 +183,8 @@ static const struct pack_member address_members[] = {
 };
 
 static const struct pack_member violation_members[] = {
-	PACK(violation, is_qkey), PACK(violation, slid),
-	PACK(violation, dlid),    PACK(violation, sl),
-	PACK(violation, key),     PACK(violation, from_qp),
+	PACK(violation, is_qkey), PACK(violation, slid), PACK(violation, dlid),
+	PACK(violation, sl),      PACK(violation, key),  PACK(violation, from_qp),
 	PACK(violation, to_qp),
 };
 
@@ -242,10 +216,8 @@ void deed_pack(struct pack *p, const struct topo *t, struct deed *d)
 	if (says & SAYS_PORT)
 		pack_u32(p, &d->port);
 	if (!pack_check(p, d->port < t->n_ports &&
-				   (!(says & AT_END_PORT) ||
-				    topo_is_end_port(t, d->port)) &&
-				   (!(says & AT_CABLE) ||
-				    t->ports[d->port].peer != TOPO_NONE)))
+				   (!(says & AT_END_PORT) || topo_is_end_port(t, d->port)) &&
+				   (!(says & AT_CABLE) || t->ports[d->port].peer != TOPO_NONE)))
 		return;
 	if (says & SAYS_WHICH)
 		pack_u32(p, &d->which);

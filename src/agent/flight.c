@@ -42,14 +42,11 @@ enum event_kind {
 /* An event's key: its kind, its turn, and a slot or a port. */
 enum { ID_BITS = 24, TURN_BITS = 36 };
 
-static void push(struct agents *a, enum event_kind kind, hd_time when,
-		 uint32_t id)
+static void push(struct agents *a, enum event_kind kind, hd_time when, uint32_t id)
 {
 	uint64_t turn = a->turn++ & ((UINT64_C(1) << TURN_BITS) - 1);
 
-	eventq_push(a->due, when,
-		    (uint64_t)kind << (ID_BITS + TURN_BITS) | turn << ID_BITS |
-			    id);
+	eventq_push(a->due, when, (uint64_t)kind << (ID_BITS + TURN_BITS) | turn << ID_BITS | id);
 }
 
 /* ---- those under way */
@@ -64,8 +61,7 @@ static uint32_t take_slot(struct agents *a)
 			return slot;
 		}
 	}
-	a->flights = hd_grow(a->flights, &a->flights_cap, a->n_flights + 1,
-			     sizeof(*a->flights));
+	a->flights = hd_grow(a->flights, &a->flights_cap, a->n_flights + 1, sizeof(*a->flights));
 	return (uint32_t)a->n_flights++;
 }
 
@@ -140,8 +136,7 @@ bool flight_land(struct travel *t)
 
 	if (!t->way.management)
 		return true;
-	if (port->held + (uint32_t)MAD_BLOCKS >
-	    t->agents->options.times->vl15_blocks) {
+	if (port->held + (uint32_t)MAD_BLOCKS > t->agents->options.times->vl15_blocks) {
 		count_more(t->agents, t->at, COUNT_VL15_DROPPED, 1);
 		return false;
 	}
@@ -186,8 +181,7 @@ static hd_time duration_on(const struct travel *t, port_id out)
 {
 	uint64_t segments = (t->size + MAD_SIZE - 1) / MAD_SIZE;
 
-	return hd_rate_duration(rate_of(t->agents, out),
-				t->size + segments * MAD_OVERHEAD);
+	return hd_rate_duration(rate_of(t->agents, out), t->size + segments * MAD_OVERHEAD);
 }
 
 /* The port will look at `when`, unless it does before that. */
@@ -224,18 +218,16 @@ void flight_cross(struct travel *t, port_id here, port_id out)
 }
 
 /* Whether one that is ready goes before another that is, and came earlier. */
-static bool goes_before(const struct agents *a, const struct line *l,
-			const struct travel *t, const struct travel *other)
+static bool goes_before(const struct agents *a, const struct line *l, const struct travel *t,
+			const struct travel *other)
 {
 	unsigned kind = !t->way.management;
 
 	if (kind != !other->way.management)
 		return kind == 0;
 	if (a->options.times->oldest)
-		return t->ready != other->ready ? t->ready < other->ready
-						: t->in < other->in;
-	return (uint8_t)(t->in - l->turn[kind] - 1U) <
-	       (uint8_t)(other->in - l->turn[kind] - 1U);
+		return t->ready != other->ready ? t->ready < other->ready : t->in < other->in;
+	return (uint8_t)(t->in - l->turn[kind] - 1U) < (uint8_t)(other->in - l->turn[kind] - 1U);
 }
 
 /* Takes the one whose turn it is out of the line; or NO_FLIGHT. */
@@ -248,8 +240,7 @@ static uint32_t pick(struct agents *a, struct line *l, hd_time now)
 		const struct travel *t = &a->flights[i];
 
 		if (t->ready > now ||
-		    (best != NO_FLIGHT &&
-		     !goes_before(a, l, t, &a->flights[best])))
+		    (best != NO_FLIGHT && !goes_before(a, l, t, &a->flights[best])))
 			continue;
 		best = i;
 		before_best = before;
@@ -312,8 +303,7 @@ static void look(struct agents *a, port_id out, hd_time now)
 
 bool flight_serve(struct travel *t, bool by_agent)
 {
-	struct agent_node *n =
-		&t->agents->nodes[t->agents->topo->ports[t->at].node];
+	struct agent_node *n = &t->agents->nodes[t->agents->topo->ports[t->at].node];
 	hd_time done = t->whole;
 
 	t->served = true;
@@ -352,8 +342,7 @@ bool mad_times_fit(const struct mad_times *m, const struct topo *t)
 
 		fit = c->propagation >= 1 && c->propagation <= HD_S &&
 		      (c->rate.num == 0 ||
-		       (c->rate.den > 0 &&
-			hd_rate_compare(c->rate, least) >= 0));
+		       (c->rate.den > 0 && hd_rate_compare(c->rate, least) >= 0));
 	}
 	return fit;
 }

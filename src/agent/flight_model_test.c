@@ -46,15 +46,13 @@ struct world {
 /* Some run at what their ports can do, some at what somebody says. */
 static struct hd_rate some_rate(struct world *w, port_id p, struct rng *r)
 {
-	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_FDR10,
-						  SPEED_EDR, SPEED_HDR };
+	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_FDR10, SPEED_EDR, SPEED_HDR };
 	struct topo *t = &w->fabric.topo;
 	port_id peer = t->ports[p].peer;
 	enum link_speed s = speeds[rng_below(r, 4)];
 
 	t->ports[p].widths = t->ports[peer].widths = WIDTH_4X;
-	t->ports[p].speeds = t->ports[peer].speeds =
-		(uint16_t)(1U << s | 1U << SPEED_SDR);
+	t->ports[p].speeds = t->ports[peer].speeds = (uint16_t)(1U << s | 1U << SPEED_SDR);
 	switch (rng_below(r, 4)) {
 	case 0:
 		break;
@@ -65,8 +63,7 @@ static struct hd_rate some_rate(struct world *w, port_id p, struct rng *r)
 	default:
 		return hd_rate_of_link(4, s);
 	}
-	struct hd_rate said =
-		hd_rate_make(1000000000 + rng_below(r, 100000000000), 1);
+	struct hd_rate said = hd_rate_make(1000000000 + rng_below(r, 100000000000), 1);
 
 	w->times.cables[p].rate = w->times.cables[peer].rate = said;
 	return said;
@@ -152,8 +149,7 @@ static void start(struct world *w, uint64_t seed)
 	rng_init(&r, seed, 0);
 	*w = (struct world){ 0 };
 	test_fabric_init(&w->fabric, kinds[rng_below(&r, 4)], "minhop", &links);
-	w->times.cables =
-		hd_alloc(w->fabric.topo.n_ports, sizeof(*w->times.cables));
+	w->times.cables = hd_alloc(w->fabric.topo.n_ports, sizeof(*w->times.cables));
 	w->told = hd_alloc(w->fabric.topo.n_ports, sizeof(*w->told));
 	choose_cables(w, &r);
 	choose_switches(w, &r);
@@ -171,8 +167,7 @@ static void finish(struct world *w)
 
 /* ---- as packets */
 
-static void delivered(void *context, hd_time now, uint32_t node,
-		      const struct sim_packet *p)
+static void delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct world *w = context;
 	uint32_t i = w->mad_of[w->first[p->flow] + p->sequence];
@@ -209,8 +204,7 @@ static void list_arrivals(struct world *w)
 static struct sim *simulate(struct world *w)
 {
 	const struct test_fabric *f = &w->fabric;
-	const struct sim_observer observer = { .context = w,
-					       .delivered = delivered };
+	const struct sim_observer observer = { .context = w, .delivered = delivered };
 	struct sim_rules rules;
 
 	list_arrivals(w);
@@ -219,10 +213,7 @@ static struct sim *simulate(struct world *w)
 		w->flows[i] = (struct sim_flow){
 			.kind = SIM_TRACE,
 			.source = f->end_nodes[i],
-			.to = { .choice = SIM_TO_FIXED,
-				.list = f->ends,
-				.n = 1,
-				.self = SIM_NONE },
+			.to = { .choice = SIM_TO_FIXED, .list = f->ends, .n = 1, .self = SIM_NONE },
 			.management = true,
 			.pkey = 0xFFFF,
 			.bytes = BYTES,
@@ -241,16 +232,15 @@ static struct sim *simulate(struct world *w)
 
 /* ---- as MADs */
 
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
+static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		    size_t size)
 {
 	struct world *w = context;
 	struct sending *m = &w->mads[load_be64(mad + 8)];
 
 	(void)from;
 	assert_int_equal(size, MAD_SIZE);
-	assert_int_equal(w->fabric.topo.ports[port].node,
-			 w->fabric.end_nodes[m->to]);
+	assert_int_equal(w->fabric.topo.ports[port].node, w->fabric.end_nodes[m->to]);
 	assert_int_equal(m->arrived, 0);
 	m->arrived = w->now;
 }
@@ -261,10 +251,9 @@ static void send(struct world *w, uint32_t i)
 	const struct test_fabric *f = &w->fabric;
 	const struct topo *t = &f->topo;
 	port_id from = topo_port_of(t, f->end_nodes[w->mads[i].from], 1);
-	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
-				.method = MAD_GET,
-				.tid = i,
-				.attribute = ATTR_SM_INFO };
+	struct mad_header h = {
+		.mgmt_class = MAD_SMP_DIRECT, .method = MAD_GET, .tid = i, .attribute = ATTR_SM_INFO
+	};
 	const struct mad_address to = { .lid = 0xFFFF };
 	uint8_t mad[MAD_SIZE] = { 0 };
 	node_id at = t->ports[t->ports[from].peer].node;
@@ -335,9 +324,7 @@ static uint32_t compare(const struct world *w, struct sim *s)
 		struct sim_counters c;
 
 		sim_port_counters(m, p, &c);
-		assert_int_equal(
-			agents_counter(w->agents, p, COUNT_VL15_DROPPED),
-			c.vl15_dropped);
+		assert_int_equal(agents_counter(w->agents, p, COUNT_VL15_DROPPED), c.vl15_dropped);
 		counted += (uint32_t)c.vl15_dropped;
 	}
 	assert_int_equal(counted, lost);

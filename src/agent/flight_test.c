@@ -26,8 +26,8 @@ struct world {
 	unsigned n_crossed;
 };
 
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
+static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		    size_t size)
 {
 	struct world *w = context;
 
@@ -54,8 +54,7 @@ static void start(struct world *w, unsigned switches)
 {
 	struct agents_options o = { 0 };
 
-	*w = (struct world){ .times = { .switch_delay = SWITCH,
-					.vl15_blocks = 5 * ROOM + 4 } };
+	*w = (struct world){ .times = { .switch_delay = SWITCH, .vl15_blocks = 5 * ROOM + 4 } };
 	const struct agents_events e = { arrived, w, NULL, crossed };
 
 	topo_init(&w->topo);
@@ -128,10 +127,8 @@ static void a_question_takes_the_time_of_what_it_passes(void **state)
 		run(&w);
 		assert_int_equal(w.answers, 1);
 		/* There past hops - 1 switches; back out of each of hops. */
-		assert_int_equal(w.last,
-				 2 * duration + 2 * hops * (hd_time)CABLE +
-					 AGENT +
-					 (2 * (hd_time)hops - 1) * SWITCH);
+		assert_int_equal(w.last, 2 * duration + 2 * hops * (hd_time)CABLE + AGENT +
+						 (2 * (hd_time)hops - 1) * SWITCH);
 		finish(&w);
 	}
 }
@@ -148,9 +145,8 @@ static void a_row_of_questions_waits_for_the_agent(void **state)
 		ask(&w, 1);
 	run(&w);
 	assert_int_equal(w.answers, ROOM);
-	assert_int_equal(w.last,
-			 2 * (hd_rate_duration(rate, BITS / 8) + CABLE) +
-				 ROOM * (hd_time)AGENT + SWITCH);
+	assert_int_equal(w.last, 2 * (hd_rate_duration(rate, BITS / 8) + CABLE) +
+					 ROOM * (hd_time)AGENT + SWITCH);
 	finish(&w);
 }
 
@@ -187,12 +183,10 @@ static void what_cannot_go_on_leaves_its_room(void **state)
 		w.answers = 0;
 		for (unsigned i = 0; i < ROOM; i++)
 			ask(&w, 2);
-		agents_set_cable(w.agents, topo_port_of(&w.topo, 0, 2), false,
-				 w.now);
+		agents_set_cable(w.agents, topo_port_of(&w.topo, 0, 2), false, w.now);
 		run(&w);
 		assert_int_equal(w.answers, 0);
-		agents_set_cable(w.agents, topo_port_of(&w.topo, 0, 2), true,
-				 w.now);
+		agents_set_cable(w.agents, topo_port_of(&w.topo, 0, 2), true, w.now);
 		for (unsigned i = 0; i < ROOM; i++)
 			ask(&w, 2);
 		run(&w);
@@ -204,8 +198,7 @@ static void what_cannot_go_on_leaves_its_room(void **state)
 /* Performance management waits for a link behind all that is on VL15. */
 static void subnet_management_goes_first(void **state)
 {
-	const struct mad_header h = { .mgmt_class = MAD_PERF,
-				      .method = MAD_GET };
+	const struct mad_header h = { .mgmt_class = MAD_PERF, .method = MAD_GET };
 	const struct mad_address to = { .lid = 1, .pkey = 0xFFFF, .qp = 1 };
 	uint8_t mad[MAD_SIZE];
 	struct world w;
@@ -213,8 +206,7 @@ static void subnet_management_goes_first(void **state)
 	(void)state;
 	start(&w, 1);
 	agents_port_set(w.agents, host_of(&w), PORT_STATE, LINK_ACTIVE);
-	agents_port_set(w.agents, w.topo.ports[host_of(&w)].peer, PORT_STATE,
-			LINK_ACTIVE);
+	agents_port_set(w.agents, w.topo.ports[host_of(&w)].peer, PORT_STATE, LINK_ACTIVE);
 	mad_write(&h, mad);
 	for (unsigned i = 0; i < 2; i++)
 		agents_send(w.agents, host_of(&w), &to, mad, MAD_SIZE, w.now);

@@ -54,8 +54,7 @@ static void save_node(const struct agents *a, node_id v, struct strbuf *out)
 	put_block(out, guid, sizeof(guid));
 	put_block(out, info, sizeof(info));
 	put_block(out, n->lft, n->lft_size);
-	put_block(out, n->mft,
-		  (size_t)n->n_mlids * positions_of(t) * sizeof(*n->mft));
+	put_block(out, n->mft, (size_t)n->n_mlids * positions_of(t) * sizeof(*n->mft));
 	put_block(out, n->sl2vl, sl2vl_count(t) * SL2VL_SIZE);
 }
 
@@ -143,15 +142,13 @@ static bool load_port(struct agents *a, port_id p, struct byte_reader *r)
 		return false;
 	memcpy(port->info, info, PORT_INFO_SIZE);
 	port->vlarb = copy_of(take_block(r, tables), tables);
-	port->pkeys =
-		copy_of(take_block(r, pkey_bytes(a, p)), pkey_bytes(a, p));
-	port->congestion = copy_of(take_block(r, sizeof(*port->congestion)),
-				   sizeof(*port->congestion));
+	port->pkeys = copy_of(take_block(r, pkey_bytes(a, p)), pkey_bytes(a, p));
+	port->congestion =
+		copy_of(take_block(r, sizeof(*port->congestion)), sizeof(*port->congestion));
 	return !r->failed;
 }
 
-enum hd_status agents_load(struct agents *a, const void *bytes, size_t size,
-			   struct diag *d)
+enum hd_status agents_load(struct agents *a, const void *bytes, size_t size, struct diag *d)
 {
 	struct byte_reader r;
 	bool same;
@@ -166,7 +163,6 @@ enum hd_status agents_load(struct agents *a, const void *bytes, size_t size,
 		same = load_port(a, p, &r);
 	if (!same || r.failed || reader_left(&r) > 0)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "the live fabric is another one than the "
-				 "scenario's");
+				 "the live fabric is another one than the scenario's");
 	return HD_OK;
 }

@@ -32,8 +32,8 @@ struct world {
 	uint8_t answer[MAD_SIZE];
 };
 
-static void keep(void *context, port_id port, const struct mad_address *from,
-		 const uint8_t *mad, size_t size)
+static void keep(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		 size_t size)
 {
 	struct world *w = context;
 	uint16_t trap = load_be16(mad + DATA + 4);
@@ -56,8 +56,8 @@ static void keep(void *context, port_id port, const struct mad_address *from,
 }
 
 /* A Set by the route of one cable (port of the switch), or two. */
-static void set(struct world *w, unsigned behind, uint16_t attribute,
-		uint32_t modifier, const uint8_t *data)
+static void set(struct world *w, unsigned behind, uint16_t attribute, uint32_t modifier,
+		const uint8_t *data)
 {
 	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
 				.method = MAD_SET,
@@ -90,8 +90,7 @@ static void start(struct world *w)
 	topo_init(&w->topo);
 	add_switch(&w->topo, HOSTS);
 	for (unsigned i = 0; i < HOSTS; i++)
-		w->hosts[i] =
-			topo_port_of(&w->topo, add_host(&w->topo, 0, i + 1), 1);
+		w->hosts[i] = topo_port_of(&w->topo, add_host(&w->topo, 0, i + 1), 1);
 	topo_number_subnets(&w->topo);
 	w->agents = agents_new(&w->topo, &o, &e);
 	memset(lft, LFT_NO_PORT, sizeof(lft));
@@ -119,9 +118,7 @@ static void finish(struct world *w)
 static void say(struct world *w, uint16_t pkey, uint32_t qkey)
 {
 	struct mad_header h = { .mgmt_class = 0x0A, .method = MAD_SEND };
-	const struct mad_address to = {
-		.lid = 3, .qp = 1, .pkey = pkey, .qkey = qkey, .sl = 5
-	};
+	const struct mad_address to = { .lid = 3, .qp = 1, .pkey = pkey, .qkey = qkey, .sl = 5 };
 	uint8_t mad[MAD_SIZE] = { 0 };
 
 	mad_write(&h, mad);
@@ -166,8 +163,7 @@ static void set_tables(struct world *w, struct rng *r, struct tables *t)
 		t->n[i] = draw_keys(r, t->keys[i]);
 		for (unsigned k = 0; k < t->n[i]; k++)
 			store_be16(block + 2 * (size_t)k, t->keys[i][k]);
-		set(w, i < 2 ? 0 : 3, ATTR_PKEY_TABLE,
-		    i < 2 ? (i + 2) << 16 : 0, block);
+		set(w, i < 2 ? 0 : 3, ATTR_PKEY_TABLE, i < 2 ? (i + 2) << 16 : 0, block);
 	}
 	t->enforced[0] = rng_below(r, 2);
 	t->enforced[1] = rng_below(r, 2);
@@ -193,23 +189,16 @@ static void test_partitions_keep_datagrams_apart(void **state)
 			key = 0x0001;
 		say(&w, key, MAD_QKEY);
 		/* Of whoever sends there, who may be a limited member. */
-		bool in =
-			t.enforced[0] && !lets(t.keys[0], t.n[0], key | 0x8000);
-		bool out =
-			!in && t.enforced[1] && !lets(t.keys[1], t.n[1], key);
+		bool in = t.enforced[0] && !lets(t.keys[0], t.n[0], key | 0x8000);
+		bool out = !in && t.enforced[1] && !lets(t.keys[1], t.n[1], key);
 		bool end = !in && !out && !lets(t.keys[2], t.n[2], key);
 
 		assert_int_equal(w.arrived[2], !in && !out && !end);
 		assert_int_equal(w.traps[2], in || out);
 		assert_int_equal(w.traps[0], end);
-		assert_int_equal(
-			agents_counter(w.agents, 2, COUNT_RCV_CONSTRAINT), in);
-		assert_int_equal(
-			agents_counter(w.agents, 3, COUNT_XMIT_CONSTRAINT),
-			out);
-		assert_int_equal(agents_port_get(w.agents, w.hosts[2],
-						 PORT_PKEY_VIOLATIONS),
-				 end);
+		assert_int_equal(agents_counter(w.agents, 2, COUNT_RCV_CONSTRAINT), in);
+		assert_int_equal(agents_counter(w.agents, 3, COUNT_XMIT_CONSTRAINT), out);
+		assert_int_equal(agents_port_get(w.agents, w.hosts[2], PORT_PKEY_VIOLATIONS), end);
 		finish(&w);
 	}
 }
@@ -224,8 +213,7 @@ static void test_notices_tell_of_the_packet(void **state)
 	say(&w, 0xFFFF, 0x1234);
 	assert_int_equal(w.arrived[2], 0);
 	assert_int_equal(w.traps[1], 1);
-	assert_int_equal(
-		agents_port_get(w.agents, w.hosts[2], PORT_QKEY_VIOLATIONS), 1);
+	assert_int_equal(agents_port_get(w.agents, w.hosts[2], PORT_QKEY_VIOLATIONS), 1);
 	/* DataDetails begin at 10: LIDs, the key, SL and queue pairs. */
 	assert_int_equal(load_be16(w.notice + 12), 2);
 	assert_int_equal(load_be16(w.notice + 14), 3);
@@ -258,8 +246,7 @@ static void test_errors_raise_their_traps(void **state)
 
 			start(&w);
 			sw_port = w.topo.ports[w.hosts[1]].peer;
-			uint64_t had =
-				agents_counter(w.agents, sw_port, counter);
+			uint64_t had = agents_counter(w.agents, sw_port, counter);
 			bool raises[3] = {
 				counter == COUNT_LINK_INTEGRITY,
 				counter == COUNT_BUFFER_OVERRUN,
@@ -268,9 +255,7 @@ static void test_errors_raise_their_traps(void **state)
 			};
 
 			agents_error(w.agents, sw_port, counter, more, 0);
-			assert_int_equal(
-				agents_counter(w.agents, sw_port, counter),
-				had + more);
+			assert_int_equal(agents_counter(w.agents, sw_port, counter), had + more);
 			for (unsigned i = 0; i < 3; i++) {
 				bool is_told = more > 0 && raises[i];
 
@@ -278,10 +263,8 @@ static void test_errors_raise_their_traps(void **state)
 				if (!is_told)
 					continue;
 				assert_int_equal(w.notice[0], 0x80 | 1);
-				assert_int_equal(load_be16(w.notice + 6),
-						 SWITCH_LID);
-				assert_int_equal(load_be16(w.notice + 12),
-						 SWITCH_LID);
+				assert_int_equal(load_be16(w.notice + 6), SWITCH_LID);
+				assert_int_equal(load_be16(w.notice + 12), SWITCH_LID);
 				assert_int_equal(load_be16(w.notice + 10), 0);
 				assert_int_equal(w.notice[14], 2);
 			}
@@ -314,14 +297,11 @@ static void test_groups_are_those_of_the_tables(void **state)
 	assert_int_equal(subnet_assign_lids(&s, &keep_lids, &d), HD_OK);
 	agents_program(w.agents, &s);
 	for (unsigned i = 0; i < 32; i++)
-		assert_int_equal(
-			*mft_get(&s.mft[0], 0, 1, (lid_t)(LID_FIRST_MCAST + i)),
-			sets[i]);
+		assert_int_equal(*mft_get(&s.mft[0], 0, 1, (lid_t)(LID_FIRST_MCAST + i)), sets[i]);
 	for (uint32_t i = 0; i < s.n_groups; i++) {
 		uint16_t set_of = sets[s.groups[i].mlid - LID_FIRST_MCAST];
 
-		assert_int_equal(s.groups[i].n_members,
-				 __builtin_popcount(set_of));
+		assert_int_equal(s.groups[i].n_members, __builtin_popcount(set_of));
 	}
 	subnet_fini(&s);
 	finish(&w);

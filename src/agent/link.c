@@ -36,15 +36,12 @@ static uint64_t widest_common(uint64_t a, uint64_t b)
 	return best;
 }
 
-static uint64_t common(const struct agents *a, port_id p, port_id q,
-		       enum port_field f)
+static uint64_t common(const struct agents *a, port_id p, port_id q, enum port_field f)
 {
 	const uint8_t *one = a->ports[p].info, *other = a->ports[q].info;
 
-	return f == PORT_WIDTHS_ENABLED ? widest_common(info_get(a, one, f),
-							info_get(a, other, f))
-					: best_common(info_get(a, one, f),
-						      info_get(a, other, f));
+	return f == PORT_WIDTHS_ENABLED ? widest_common(info_get(a, one, f), info_get(a, other, f))
+					: best_common(info_get(a, one, f), info_get(a, other, f));
 }
 
 static unsigned highest_bit(uint64_t bits)
@@ -56,8 +53,7 @@ static unsigned highest_bit(uint64_t bits)
 	return i;
 }
 
-void agents_link(const struct agents *a, port_id port, unsigned *lanes,
-		 enum link_speed *speed)
+void agents_link(const struct agents *a, port_id port, unsigned *lanes, enum link_speed *speed)
 {
 	/* By bit: the last of them was added later. */
 	static const unsigned widths[] = { 1, 4, 8, 12, 2 };
@@ -83,8 +79,7 @@ static bool is_told(const struct agents *a, port_id p)
 	const uint8_t *info = a->ports[p].info;
 
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		if (info_get(a, info, sets[i][0]) !=
-		    info_get(a, info, sets[i][1]))
+		if (info_get(a, info, sets[i][0]) != info_get(a, info, sets[i][1]))
 			return true;
 	return false;
 }
@@ -106,8 +101,7 @@ static void tell_change(struct agents *a, port_id p, hd_time now)
 		return;
 	field_set(&a->switch_fields[SWITCH_STATE_CHANGE],
 		  a->nodes[a->topo->ports[p].node].switch_info, 1);
-	store_be16(lid, (uint16_t)info_get(a, a->ports[n->first_port].info,
-					   PORT_LID));
+	store_be16(lid, (uint16_t)info_get(a, a->ports[n->first_port].info, PORT_LID));
 	notice_raise(a, n->first_port, 128, lid, sizeof(lid), now);
 }
 
@@ -132,8 +126,8 @@ void link_down(struct agents *a, port_id p, hd_time now)
 		end_down(a, peer, now);
 }
 
-static void end_up(struct agents *a, port_id p, port_id peer, uint64_t width,
-		   uint64_t speed, uint64_t extended)
+static void end_up(struct agents *a, port_id p, port_id peer, uint64_t width, uint64_t speed,
+		   uint64_t extended)
 {
 	uint8_t *info = a->ports[p].info;
 	uint64_t mtu = info_get(a, a->ports[peer].info, PORT_MTU_CAP);
@@ -151,8 +145,7 @@ void link_up(struct agents *a, port_id p, hd_time now)
 {
 	port_id peer = a->topo->ports[p].peer;
 
-	if (peer == TOPO_NONE || a->ports[p].unplugged || !polls(a, p) ||
-	    !polls(a, peer))
+	if (peer == TOPO_NONE || a->ports[p].unplugged || !polls(a, p) || !polls(a, peer))
 		return;
 	uint64_t width = common(a, p, peer, PORT_WIDTHS_ENABLED);
 	uint64_t speed = common(a, p, peer, PORT_SPEEDS_ENABLED);

@@ -34,8 +34,7 @@ static uint8_t type_of(uint16_t trap)
 /* 4.096 us times two to the power of what the field says. */
 static hd_time timeout_of(const struct agents *a, port_id owner)
 {
-	unsigned power = (unsigned)info_get(a, a->ports[owner].info,
-					    PORT_SUBNET_TIMEOUT);
+	unsigned power = (unsigned)info_get(a, a->ports[owner].info, PORT_SUBNET_TIMEOUT);
 
 	return (hd_time)4096000 << power;
 }
@@ -70,17 +69,15 @@ static void say(struct agents *a, const struct notice *n, hd_time now)
 	mad_send(a, n->port, &to, mad, MAD_SIZE, now);
 }
 
-void notice_raise(struct agents *a, port_id owner, uint16_t trap,
-		  const uint8_t *details, size_t size, hd_time now)
+void notice_raise(struct agents *a, port_id owner, uint16_t trap, const uint8_t *details,
+		  size_t size, hd_time now)
 {
-	static const uint8_t producer[] = {
-		[NODE_CA] = 1, [NODE_SWITCH] = 2, [NODE_ROUTER] = 3
-	};
+	static const uint8_t producer[] = { [NODE_CA] = 1, [NODE_SWITCH] = 2, [NODE_ROUTER] = 3 };
 	struct notice *n = find(a, owner, trap);
 
 	if (!n) {
-		a->notices = hd_grow(a->notices, &a->notices_cap,
-				     a->n_notices + 1, sizeof(*a->notices));
+		a->notices =
+			hd_grow(a->notices, &a->notices_cap, a->n_notices + 1, sizeof(*a->notices));
 		n = &a->notices[a->n_notices++];
 		*n = (struct notice){ .port = owner, .trap = trap };
 	}
@@ -90,8 +87,7 @@ void notice_raise(struct agents *a, port_id owner, uint16_t trap,
 	n->data[0] = NOTICE_GENERIC | type_of(trap);
 	n->data[3] = producer[topo_node_of(a->topo, owner)->kind];
 	store_be16(n->data + 4, trap);
-	store_be16(n->data + 6,
-		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	store_be16(n->data + 6, (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	memcpy(n->data + NOTICE_DETAILS, details, size);
 	/* A copy: what hears it may raise more. */
 	struct notice copy = *n;
@@ -99,8 +95,7 @@ void notice_raise(struct agents *a, port_id owner, uint16_t trap,
 	say(a, &copy, now);
 }
 
-void notice_repress(struct agents *a, port_id owner, uint16_t trap,
-		    uint64_t tid)
+void notice_repress(struct agents *a, port_id owner, uint16_t trap, uint64_t tid)
 {
 	struct notice *n = find(a, owner, trap);
 
@@ -109,8 +104,7 @@ void notice_repress(struct agents *a, port_id owner, uint16_t trap,
 		*n = a->notices[--a->n_notices];
 }
 
-void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more,
-		hd_time now)
+void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now)
 {
 	/* Each of these counts how often a threshold of the port was passed. */
 	static const struct {
@@ -125,19 +119,16 @@ void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more,
 	uint8_t details[5] = { 0 };
 
 	count_more(a, port, counter, more);
-	store_be16(details + 2,
-		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	store_be16(details + 2, (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	details[4] = a->topo->ports[port].number;
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (more > 0 && counter >= causes[i].first &&
 		    counter < causes[i].first + causes[i].n)
-			notice_raise(a, owner, causes[i].trap, details,
-				     sizeof(details), now);
+			notice_raise(a, owner, causes[i].trap, details, sizeof(details), now);
 }
 
 /* Of an end port: whose packet, by which key. */
-static void tell_end(struct agents *a, port_id port, const struct violation *v,
-		     hd_time now)
+static void tell_end(struct agents *a, port_id port, const struct violation *v, hd_time now)
 {
 	uint8_t details[18] = { 0 };
 
@@ -146,36 +137,31 @@ static void tell_end(struct agents *a, port_id port, const struct violation *v,
 	store_be32(details + 6, v->key);
 	store_be32(details + 10, (uint32_t)v->sl << 28 | v->from_qp);
 	store_be32(details + 14, v->to_qp);
-	notice_raise(a, port, v->is_qkey ? 258 : 257, details, sizeof(details),
-		     now);
+	notice_raise(a, port, v->is_qkey ? 258 : 257, details, sizeof(details), now);
 }
 
 /* Of a switch: the same, and where it was. */
-static void tell_switch(struct agents *a, port_id port,
-			const struct violation *v, hd_time now)
+static void tell_switch(struct agents *a, port_id port, const struct violation *v, hd_time now)
 {
 	enum { LIDS_KEY_SL = 0x0F, QUEUE_PAIRS = 0x30 }; /* what is there */
 	port_id owner = agents_owner(a, port);
 	uint8_t details[51] = { 0 };
 
-	store_be16(details, v->from_qp || v->to_qp ? LIDS_KEY_SL | QUEUE_PAIRS
-						   : LIDS_KEY_SL);
+	store_be16(details, v->from_qp || v->to_qp ? LIDS_KEY_SL | QUEUE_PAIRS : LIDS_KEY_SL);
 	store_be16(details + 2, v->slid);
 	store_be16(details + 4, v->dlid);
 	store_be16(details + 6, (uint16_t)v->key);
 	store_be32(details + 8, (uint32_t)v->sl << 28 | v->from_qp);
 	store_be32(details + 12, v->to_qp);
-	store_be16(details + 48,
-		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	store_be16(details + 48, (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	details[50] = a->topo->ports[port].number;
 	notice_raise(a, owner, 259, details, sizeof(details), now);
 }
 
-void violation_note(struct agents *a, port_id port, const struct violation *v,
-		    uint64_t n, hd_time now)
+void violation_note(struct agents *a, port_id port, const struct violation *v, uint64_t n,
+		    hd_time now)
 {
-	enum port_field counter =
-		v->is_qkey ? PORT_QKEY_VIOLATIONS : PORT_PKEY_VIOLATIONS;
+	enum port_field counter = v->is_qkey ? PORT_QKEY_VIOLATIONS : PORT_PKEY_VIOLATIONS;
 	uint8_t *info = a->ports[port].info;
 	uint64_t before = info_get(a, info, counter);
 
@@ -186,8 +172,7 @@ void violation_note(struct agents *a, port_id port, const struct violation *v,
 		return;
 	}
 	/* It stays at its end. */
-	info_set(a, info, counter,
-		 n < UINT16_MAX - before ? before + n : UINT16_MAX);
+	info_set(a, info, counter, n < UINT16_MAX - before ? before + n : UINT16_MAX);
 	tell_end(a, port, v, now);
 }
 

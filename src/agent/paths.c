@@ -56,12 +56,10 @@ bool way_crosses(const struct way *w, port_id out)
 /* Whether it can go from `at` over the cable of `out`. */
 static bool leads(const struct way *w, port_id at, port_id out)
 {
-	return way_crosses(w, out) &&
-	       (w->management || way_lane(w, at, out) != VL_MANAGEMENT);
+	return way_crosses(w, out) && (w->management || way_lane(w, at, out) != VL_MANAGEMENT);
 }
 
-enum way_end way_next(const struct way *w, port_id at, bool begins,
-		      port_id *out)
+enum way_end way_next(const struct way *w, port_id at, bool begins, port_id *out)
 {
 	const struct topo_node *t = topo_node_of(w->agents->topo, at);
 	const struct agent_node *n = node_of(w->agents, at);
@@ -69,8 +67,7 @@ enum way_end way_next(const struct way *w, port_id at, bool begins,
 	if (is_for(w, at))
 		return WAY_HERE;
 	if (t->kind == NODE_SWITCH) {
-		unsigned to =
-			w->lid < n->lft_size ? n->lft[w->lid] : LFT_NO_PORT;
+		unsigned to = w->lid < n->lft_size ? n->lft[w->lid] : LFT_NO_PORT;
 
 		if (to == 0 || to > t->n_ports)
 			return WAY_LOST;
@@ -85,16 +82,13 @@ enum way_end way_next(const struct way *w, port_id at, bool begins,
 
 /* ---- data */
 
-static void follow_one(const struct way *w, port_id at,
-		       const struct agents_way *tell)
+static void follow_one(const struct way *w, port_id at, const struct agents_way *tell)
 {
 	port_id out;
 	enum way_end end;
 
 	for (unsigned hops = 0;
-	     (end = way_next(w, at, hops == 0, &out)) == WAY_ON &&
-	     hops < WAY_MAX_HOPS;
-	     hops++) {
+	     (end = way_next(w, at, hops == 0, &out)) == WAY_ON && hops < WAY_MAX_HOPS; hops++) {
 		at = w->agents->topo->ports[out].peer;
 		if (tell->pass)
 			tell->pass(tell->context, out, at);
@@ -144,8 +138,7 @@ static void follow_group(const struct group_walk *g, port_id in)
 	for (unsigned out = 0; group < n->n_mlids && out <= t->n_ports; out++) {
 		unsigned set = n->mft[group * positions + out / MFT_POSITION];
 
-		if (out == a->topo->ports[in].number ||
-		    !(set >> out % MFT_POSITION & 1))
+		if (out == a->topo->ports[in].number || !(set >> out % MFT_POSITION & 1))
 			continue;
 		if (out == 0)
 			g->tell->arrive(g->tell->context, t->first_port);
@@ -154,8 +147,8 @@ static void follow_group(const struct group_walk *g, port_id in)
 	}
 }
 
-void agents_follow(const struct agents *a, port_id from, uint16_t lid,
-		   unsigned sl, const struct agents_way *way)
+void agents_follow(const struct agents *a, port_id from, uint16_t lid, unsigned sl,
+		   const struct agents_way *way)
 {
 	const struct way w = { .agents = a, .lid = lid, .sl = sl & 15 };
 
@@ -165,9 +158,7 @@ void agents_follow(const struct agents *a, port_id from, uint16_t lid,
 		follow_one(&w, from, way);
 		return;
 	}
-	const struct group_walk g = {
-		&w, way, hd_alloc(a->topo->n_ports, sizeof(*g.left))
-	};
+	const struct group_walk g = { &w, way, hd_alloc(a->topo->n_ports, sizeof(*g.left)) };
 
 	if (topo_node_of(a->topo, from)->kind == NODE_SWITCH)
 		follow_group(&g, from);

@@ -73,8 +73,7 @@ static void finish(struct world *w)
 }
 
 /* A table of switch `i`, set by its own host. */
-static void set(struct world *w, unsigned i, uint16_t attribute,
-		const uint8_t *data)
+static void set(struct world *w, unsigned i, uint16_t attribute, const uint8_t *data)
 {
 	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
 				.method = MAD_SET,

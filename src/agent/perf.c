@@ -227,8 +227,7 @@ int agents_counter_named(const char *name)
 	int found = -1;
 
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
-		for (const struct shown *s = attributes[i].rows;
-		     s->field && found < 0; s++)
+		for (const struct shown *s = attributes[i].rows; s->field && found < 0; s++)
 			found = shown_named(s, name);
 	return found;
 }
@@ -244,8 +243,7 @@ static bool select_ports(const struct request *r, struct selection *out)
 	unsigned number = r->data[1];
 
 	if (number == 0xFF) {
-		*out = (struct selection){ n->first_port + 1,
-					   n->first_port + n->n_ports + 1U };
+		*out = (struct selection){ n->first_port + 1, n->first_port + n->n_ports + 1U };
 		return true;
 	}
 	/* Tools that were told no port ask an adapter for its port 0. */
@@ -253,13 +251,11 @@ static bool select_ports(const struct request *r, struct selection *out)
 		number = r->agents->topo->ports[r->port].number;
 	if (number > n->n_ports)
 		return false;
-	*out = (struct selection){ n->first_port + number,
-				   n->first_port + number + 1 };
+	*out = (struct selection){ n->first_port + number, n->first_port + number + 1 };
 	return true;
 }
 
-static uint64_t sum(const struct agents *a, const struct selection *s,
-		    unsigned counter)
+static uint64_t sum(const struct agents *a, const struct selection *s, unsigned counter)
 {
 	uint64_t total = 0;
 
@@ -268,8 +264,7 @@ static uint64_t sum(const struct agents *a, const struct selection *s,
 	return total;
 }
 
-static void set_all(struct agents *a, const struct selection *s,
-		    unsigned counter, uint64_t value)
+static void set_all(struct agents *a, const struct selection *s, unsigned counter, uint64_t value)
 {
 	for (port_id p = s->first; p < s->end; p++)
 		if (a->ports[p].counters || value)
@@ -277,11 +272,10 @@ static void set_all(struct agents *a, const struct selection *s,
 }
 
 /* One field: written first if it was selected, and shown. */
-static void treat(struct request *r, const struct selection *s,
-		  const struct field *f, unsigned counter, bool selected)
+static void treat(struct request *r, const struct selection *s, const struct field *f,
+		  unsigned counter, bool selected)
 {
-	uint64_t greatest =
-		f->width == 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
+	uint64_t greatest = f->width == 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
 
 	if (r->method == MAD_SET && selected)
 		set_all(r->agents, s, counter, field_get(f, r->data));
@@ -304,9 +298,8 @@ static uint64_t selected_bits(const struct request *r)
 	return bits;
 }
 
-static void treat_row(struct request *r, const struct record *record,
-		      const struct selection *s, const struct shown *row,
-		      uint64_t bits)
+static void treat_row(struct request *r, const struct record *record, const struct selection *s,
+		      const struct shown *row, uint64_t bits)
 {
 	struct field f;
 	char name[64];
@@ -319,8 +312,7 @@ static void treat_row(struct request *r, const struct record *record,
 	for (unsigned i = 0; i < row->n; i++) {
 		snprintf(name, sizeof(name), "%s%u", row->field, i);
 		if (record_find(record, name, &f))
-			treat(r, s, &f, row->counter + i,
-			      bits >> (row->bit + i) & 1);
+			treat(r, s, &f, row->counter + i, bits >> (row->bit + i) & 1);
 	}
 }
 
@@ -338,13 +330,10 @@ static uint16_t class_port_info(struct request *r)
 
 	if (r->method == MAD_SET)
 		return MAD_UNSUPPORTED;
-	memset(r->data, 0,
-	       mad_attribute(mad_class(MAD_PERF), ATTR_CLASS_PORT_INFO)
-		       ->record->size);
+	memset(r->data, 0, mad_attribute(mad_class(MAD_PERF), ATTR_CLASS_PORT_INFO)->record->size);
 	r->data[0] = MAD_BASE_VERSION;
 	r->data[1] = mad_class(MAD_PERF)->version;
-	store_be16(r->data + 2,
-		   ALL_PORT_SELECT | EXTENDED_WIDTH | XMIT_WAIT | QP1_DROPPED);
+	store_be16(r->data + 2, ALL_PORT_SELECT | EXTENDED_WIDTH | XMIT_WAIT | QP1_DROPPED);
 	store_be32(r->data + 4, MORE_EXTENDED | RESPONSE_TIME);
 	return MAD_OK;
 }
@@ -360,8 +349,7 @@ static uint16_t samples_control(struct request *r)
 	if (r->method == MAD_SET)
 		return MAD_UNSUPPORTED;
 	memset(r->data, 0,
-	       mad_attribute(mad_class(MAD_PERF), ATTR_PORT_SAMPLES_CONTROL)
-		       ->record->size);
+	       mad_attribute(mad_class(MAD_PERF), ATTR_PORT_SAMPLES_CONTROL)->record->size);
 	r->data[0] = op_code;
 	r->data[1] = port;
 	return MAD_OK;
@@ -369,8 +357,7 @@ static uint16_t samples_control(struct request *r)
 
 uint16_t performance_agent(struct request *r)
 {
-	const struct mad_attribute *attribute =
-		mad_attribute(mad_class(MAD_PERF), r->attribute);
+	const struct mad_attribute *attribute = mad_attribute(mad_class(MAD_PERF), r->attribute);
 	struct selection s;
 
 	if (r->attribute == ATTR_CLASS_PORT_INFO)
@@ -381,16 +368,14 @@ uint16_t performance_agent(struct request *r)
 	if (r->attribute == ATTR_SW_PORT_VL_CONGESTION &&
 	    topo_node_of(r->agents->topo, r->port)->kind != NODE_SWITCH)
 		return MAD_UNSUPPORTED;
-	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]);
-	     i++) {
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
 		if (attributes[i].id != r->attribute)
 			continue;
 		if (!select_ports(r, &s))
 			return MAD_INVALID_FIELD;
 		uint64_t bits = selected_bits(r);
 
-		for (const struct shown *row = attributes[i].rows; row->field;
-		     row++)
+		for (const struct shown *row = attributes[i].rows; row->field; row++)
 			treat_row(r, attribute->record, &s, row, bits);
 		return MAD_OK;
 	}

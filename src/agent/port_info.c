@@ -24,9 +24,8 @@ static const struct settable {
 
 /* And at those with a LID besides. */
 static const enum port_field settable_end[] = {
-	PORT_MKEY,       PORT_GID_PREFIX,     PORT_LID, PORT_SM_LID,
-	PORT_LEASE,      PORT_PROTECT,        PORT_LMC, PORT_SM_SL,
-	PORT_MCAST_TRAP, PORT_SUBNET_TIMEOUT,
+	PORT_MKEY,    PORT_GID_PREFIX, PORT_LID,   PORT_SM_LID,     PORT_LEASE,
+	PORT_PROTECT, PORT_LMC,        PORT_SM_SL, PORT_MCAST_TRAP, PORT_SUBNET_TIMEOUT,
 };
 
 static const enum switch_field settable_switch[] = {
@@ -41,13 +40,10 @@ void port_fields_init(struct agents *a)
 	for (size_t i = 0; i < sizeof(settable) / sizeof(settable[0]); i++)
 		info_set(a, a->writable, settable[i].field, UINT64_MAX);
 	memcpy(a->writable_end, a->writable, PORT_INFO_SIZE);
-	for (size_t i = 0; i < sizeof(settable_end) / sizeof(settable_end[0]);
-	     i++)
+	for (size_t i = 0; i < sizeof(settable_end) / sizeof(settable_end[0]); i++)
 		info_set(a, a->writable_end, settable_end[i], UINT64_MAX);
-	for (size_t i = 0;
-	     i < sizeof(settable_switch) / sizeof(settable_switch[0]); i++)
-		field_set(&a->switch_fields[settable_switch[i]],
-			  a->writable_switch, UINT64_MAX);
+	for (size_t i = 0; i < sizeof(settable_switch) / sizeof(settable_switch[0]); i++)
+		field_set(&a->switch_fields[settable_switch[i]], a->writable_switch, UINT64_MAX);
 }
 
 port_id agents_owner(const struct agents *a, port_id p)
@@ -77,19 +73,15 @@ static unsigned extended_speeds(unsigned speeds)
 	return speeds >> SPEED_FDR & 15;
 }
 
-static void init_capabilities(struct agents *a, port_id p, uint8_t *info,
-			      unsigned extended)
+static void init_capabilities(struct agents *a, port_id p, uint8_t *info, unsigned extended)
 {
 	bool is_switch = topo_node_of(a->topo, p)->kind == NODE_SWITCH;
-	uint32_t mask = CAP_TRAP | CAP_SL_MAPPING | CAP_SYSTEM_GUID |
-			CAP_EXTENDED_SPEEDS | CAP_MASK2 | CAP_MASK_NOTICE |
-			CAP_LOCAL_NOTICE;
+	uint32_t mask = CAP_TRAP | CAP_SL_MAPPING | CAP_SYSTEM_GUID | CAP_EXTENDED_SPEEDS |
+			CAP_MASK2 | CAP_MASK_NOTICE | CAP_LOCAL_NOTICE;
 
 	if (agents_owner(a, p) != p)
 		return;
-	mask |= is_switch
-			? CAP_MCAST_TOP
-			: CAP_MIGRATION | CAP_CM | CAP_VENDOR | CAP_REREGISTER;
+	mask |= is_switch ? CAP_MCAST_TOP : CAP_MIGRATION | CAP_CM | CAP_VENDOR | CAP_REREGISTER;
 	info_set(a, info, PORT_CAP_MASK, mask);
 	info_set(a, info, PORT_CAP_MASK2,
 		 CAP2_WIDTH_2X | (extended & 4 || is_switch ? CAP2_HDR : 0U) |
@@ -170,21 +162,16 @@ static void widen(struct agents *a, uint8_t *info, enum port_field enabled,
 /* Whether what is to be enabled is all there. */
 static bool can_enable(struct agents *a, const uint8_t *info)
 {
-	return !(info_get(a, info, PORT_WIDTHS_ENABLED) &
-		 ~info_get(a, info, PORT_WIDTHS)) &&
-	       !(info_get(a, info, PORT_SPEEDS_ENABLED) &
-		 ~info_get(a, info, PORT_SPEEDS)) &&
-	       !(info_get(a, info, PORT_EXT_SPEEDS_ENABLED) &
-		 ~info_get(a, info, PORT_EXT_SPEEDS));
+	return !(info_get(a, info, PORT_WIDTHS_ENABLED) & ~info_get(a, info, PORT_WIDTHS)) &&
+	       !(info_get(a, info, PORT_SPEEDS_ENABLED) & ~info_get(a, info, PORT_SPEEDS)) &&
+	       !(info_get(a, info, PORT_EXT_SPEEDS_ENABLED) & ~info_get(a, info, PORT_EXT_SPEEDS));
 }
 
 static bool is_sound(struct agents *a, const uint8_t *info)
 {
 	return can_enable(a, info) &&
-	       info_get(a, info, PORT_OPER_VLS) <=
-		       info_get(a, info, PORT_VL_CAP) &&
-	       info_get(a, info, PORT_NEIGHBOR_MTU) <=
-		       info_get(a, info, PORT_MTU_CAP) &&
+	       info_get(a, info, PORT_OPER_VLS) <= info_get(a, info, PORT_VL_CAP) &&
+	       info_get(a, info, PORT_NEIGHBOR_MTU) <= info_get(a, info, PORT_MTU_CAP) &&
 	       info_get(a, info, PORT_DOWN_DEFAULT) <= PHYSICAL_POLLING &&
 	       info_get(a, info, PORT_LID) < LID_FIRST_MCAST &&
 	       info_get(a, info, PORT_SM_LID) < LID_FIRST_MCAST;
@@ -206,14 +193,12 @@ static bool may_become(uint64_t from, uint64_t to)
 	}
 }
 
-static void move_link(struct request *r, port_id p, uint64_t state,
-		      uint64_t physical)
+static void move_link(struct request *r, port_id p, uint64_t state, uint64_t physical)
 {
 	struct agents *a = r->agents;
 	uint8_t *info = a->ports[p].info;
 
-	if (topo_node_of(a->topo, p)->kind == NODE_SWITCH &&
-	    a->topo->ports[p].number == 0)
+	if (topo_node_of(a->topo, p)->kind == NODE_SWITCH && a->topo->ports[p].number == 0)
 		return; /* no cable, always there */
 	if (physical != 0) {
 		if (info_get(a, info, PORT_STATE) != LINK_DOWN)
@@ -232,18 +217,15 @@ uint16_t port_info_set(struct request *r, port_id p)
 {
 	struct agents *a = r->agents;
 	struct agent_port *port = &a->ports[p];
-	const uint8_t *mask =
-		agents_owner(a, p) == p ? a->writable_end : a->writable;
+	const uint8_t *mask = agents_owner(a, p) == p ? a->writable_end : a->writable;
 	uint64_t state = info_get(a, r->data, PORT_STATE);
 	uint64_t physical = info_get(a, r->data, PORT_PHYSICAL);
 	uint8_t next[PORT_INFO_SIZE];
 
 	for (size_t i = 0; i < PORT_INFO_SIZE; i++)
-		next[i] = (uint8_t)((port->info[i] & ~mask[i]) |
-				    (r->data[i] & mask[i]));
+		next[i] = (uint8_t)((port->info[i] & ~mask[i]) | (r->data[i] & mask[i]));
 	for (size_t i = 0; i < sizeof(settable) / sizeof(settable[0]); i++)
-		if (settable[i].zero_keeps &&
-		    info_get(a, r->data, settable[i].field) == 0)
+		if (settable[i].zero_keeps && info_get(a, r->data, settable[i].field) == 0)
 			info_set(a, next, settable[i].field,
 				 info_get(a, port->info, settable[i].field));
 	widen(a, next, PORT_WIDTHS_ENABLED, PORT_WIDTHS);

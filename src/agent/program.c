@@ -31,8 +31,7 @@ void agents_take_links(const struct agents *a, struct topo *t)
 			continue;
 		agents_link(a, p, &lanes, &speed);
 		t->ports[p].speeds = (uint16_t)(1U << speed);
-		t->ports[p].widths =
-			(uint8_t)info_get(a, a->ports[p].info, PORT_WIDTH);
+		t->ports[p].widths = (uint8_t)info_get(a, a->ports[p].info, PORT_WIDTH);
 	}
 }
 
@@ -42,19 +41,15 @@ static void program_routes(const struct agents *a, struct subnet *s)
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		const struct agent_node *n = &a->nodes[s->node_of_switch[sw]];
 		uint8_t *row = s->lft + (size_t)sw * s->lft_stride;
-		uint64_t top = field_get(&a->switch_fields[SWITCH_LINEAR_TOP],
-					 n->switch_info);
+		uint64_t top = field_get(&a->switch_fields[SWITCH_LINEAR_TOP], n->switch_info);
 
 		for (uint32_t lid = 0; lid < s->lft_stride; lid++)
-			row[lid] = lid < n->lft_size && lid <= top
-					   ? n->lft[lid]
-					   : LFT_NO_PORT;
+			row[lid] = lid < n->lft_size && lid <= top ? n->lft[lid] : LFT_NO_PORT;
 	}
 }
 
 /* MLIDs that some switch of a subnet has a table for. */
-static uint32_t mlids_of(const struct agents *a, const struct subnet *s,
-			 unsigned subnet)
+static uint32_t mlids_of(const struct agents *a, const struct subnet *s, unsigned subnet)
 {
 	uint32_t most = 0;
 
@@ -76,12 +71,10 @@ static void program_sets(const struct agents *a, struct subnet *s, switch_id sw)
 	unsigned positions = a->topo->nodes[v].n_ports / 16U + 1;
 
 	for (uint32_t i = 0; i < n->n_mlids; i++) {
-		uint64_t *to =
-			&m->ports[((size_t)i * s->n_switches + sw) * m->words];
+		uint64_t *to = &m->ports[((size_t)i * s->n_switches + sw) * m->words];
 
 		for (unsigned k = 0; k < positions; k++)
-			to[k / 4] |= (uint64_t)n->mft[(size_t)i * positions + k]
-				     << k % 4 * 16;
+			to[k / 4] |= (uint64_t)n->mft[(size_t)i * positions + k] << k % 4 * 16;
 	}
 }
 
@@ -118,14 +111,12 @@ static void program_lanes(const struct agents *a, struct subnet *s, node_id v)
 		if (t->kind != NODE_SWITCH) {
 			table = lanes_at(n->sl2vl[in]);
 			if (in > 0)
-				subnet_set_port_sl2vl(s, t->first_port + in,
-						      &table);
+				subnet_set_port_sl2vl(s, t->first_port + in, &table);
 			continue;
 		}
 		for (unsigned out = 0; out < ports; out++) {
 			table = lanes_at(n->sl2vl[(size_t)in * ports + out]);
-			subnet_set_sl2vl(s, s->switch_of_node[v], in, out,
-					 &table);
+			subnet_set_sl2vl(s, s->switch_of_node[v], in, out, &table);
 		}
 	}
 }
@@ -155,13 +146,10 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 	unsigned n = 0;
 
 	if (port->vlarb) {
-		const uint8_t(*blocks)[BLOCK_SIZE] =
-			(const uint8_t(*)[BLOCK_SIZE])port->vlarb;
+		const uint8_t(*blocks)[BLOCK_SIZE] = (const uint8_t(*)[BLOCK_SIZE])port->vlarb;
 
-		table.n_low =
-			take_entries(blocks, a->options.vlarb_cap, table.low);
-		table.n_high = take_entries(blocks + 2, a->options.vlarb_cap,
-					    table.high);
+		table.n_low = take_entries(blocks, a->options.vlarb_cap, table.low);
+		table.n_high = take_entries(blocks + 2, a->options.vlarb_cap, table.high);
 	}
 	table.high_limit = (uint8_t)info_get(a, port->info, PORT_HIGH_LIMIT);
 	subnet_set_vlarb(s, p, &table);
@@ -172,8 +160,8 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 			keys[n++] = key;
 	}
 	subnet_set_pkeys(s, p, keys, n);
-	s->pkeys[p].enforce_in = agents_owner(a, p) == p ||
-				 info_get(a, port->info, PORT_ENFORCE_IN);
+	s->pkeys[p].enforce_in =
+		agents_owner(a, p) == p || info_get(a, port->info, PORT_ENFORCE_IN);
 	s->pkeys[p].enforce_out = info_get(a, port->info, PORT_ENFORCE_OUT);
 }
 
@@ -191,8 +179,8 @@ void agents_program(const struct agents *a, struct subnet *s)
 	s->engine = "live";
 }
 
-enum hd_status agents_subnet(const struct agents *a, struct diag *d,
-			     struct topo *t, struct subnet *s)
+enum hd_status agents_subnet(const struct agents *a, struct diag *d, struct topo *t,
+			     struct subnet *s)
 {
 	const struct lid_options lids = { .order = LIDS_KEEP };
 

@@ -51,9 +51,7 @@ static uint16_t node_info(struct request *r)
 	const struct topo_node *n = node_at(r);
 	uint8_t *d = r->data;
 	/* As NodeInfo counts them: adapter, switch, router. */
-	static const uint8_t types[] = {
-		[NODE_CA] = 1, [NODE_SWITCH] = 2, [NODE_ROUTER] = 3
-	};
+	static const uint8_t types[] = { [NODE_CA] = 1, [NODE_SWITCH] = 2, [NODE_ROUTER] = 3 };
 
 	if (r->method == MAD_SET)
 		return MAD_UNSUPPORTED;
@@ -63,10 +61,9 @@ static uint16_t node_info(struct request *r)
 	d[3] = (uint8_t)n->n_ports;
 	store_be64(d + 4, n->system_guid ? n->system_guid : n->guid);
 	store_be64(d + 12, n->guid);
-	store_be64(d + 20, at_switch(r) ? n->guid
-					: r->agents->topo->ports[r->port].guid);
-	store_be16(d + 28, at_switch(r) ? SWITCH_PKEY_BLOCKS * PKEY_BLOCK
-					: CA_PKEY_BLOCKS * PKEY_BLOCK);
+	store_be64(d + 20, at_switch(r) ? n->guid : r->agents->topo->ports[r->port].guid);
+	store_be16(d + 28,
+		   at_switch(r) ? SWITCH_PKEY_BLOCKS * PKEY_BLOCK : CA_PKEY_BLOCKS * PKEY_BLOCK);
 	store_be16(d + 30, (uint16_t)n->device);
 	d[36] = r->agents->topo->ports[r->port].number;
 	store_be24(d + 37, n->vendor);
@@ -86,9 +83,8 @@ static uint16_t switch_info(struct request *r)
 		    a->options.linear_fdb_cap)
 			return MAD_INVALID_FIELD;
 		for (size_t i = 0; i < SWITCH_INFO_SIZE; i++)
-			info[i] =
-				(uint8_t)((info[i] & ~a->writable_switch[i]) |
-					  (r->data[i] & a->writable_switch[i]));
+			info[i] = (uint8_t)((info[i] & ~a->writable_switch[i]) |
+					    (r->data[i] & a->writable_switch[i]));
 		/* Written as 1, it is forgotten. */
 		if (field_get(change, r->data))
 			field_set(change, info, 0);
@@ -100,8 +96,7 @@ static uint16_t switch_info(struct request *r)
 static uint16_t guid_info(struct request *r)
 {
 	struct agent_port *p = &r->agents->ports[r->port];
-	uint64_t guid = at_switch(r) ? node_at(r)->guid
-				     : r->agents->topo->ports[r->port].guid;
+	uint64_t guid = at_switch(r) ? node_at(r)->guid : r->agents->topo->ports[r->port].guid;
 
 	if (r->modifier != 0)
 		return MAD_INVALID_FIELD;
@@ -122,8 +117,7 @@ static uint16_t port_info(struct request *r)
 
 	if (p == TOPO_NONE)
 		return MAD_INVALID_FIELD;
-	bool again = r->method == MAD_SET &&
-		     info_get(a, r->data, PORT_REREGISTER) != 0;
+	bool again = r->method == MAD_SET && info_get(a, r->data, PORT_REREGISTER) != 0;
 	if (r->method == MAD_SET)
 		status = port_info_set(r, p);
 	if (status != MAD_OK)
@@ -158,12 +152,10 @@ static uint16_t pkey_table(struct request *r)
 		store_be16(port->pkeys[0], PKEY_DEFAULT);
 	}
 	if (port->pkeys) {
-		uint16_t status =
-			request_exchange(r, port->pkeys[block], BLOCK_SIZE);
+		uint16_t status = request_exchange(r, port->pkeys[block], BLOCK_SIZE);
 
 		if (r->method == MAD_SET && r->agents->events.keys_set)
-			r->agents->events.keys_set(r->agents->events.context,
-						   p);
+			r->agents->events.keys_set(r->agents->events.context, p);
 		return status;
 	}
 	if (block == 0)
@@ -180,8 +172,7 @@ static void default_sl2vl(const struct request *r, uint8_t *out)
 		out[sl / 2] = (uint8_t)(map.vl[sl] << 4 | map.vl[sl + 1]);
 }
 
-static void make_sl2vl(const struct request *r, struct agent_node *n,
-		       size_t count)
+static void make_sl2vl(const struct request *r, struct agent_node *n, size_t count)
 {
 	if (n->sl2vl)
 		return;
@@ -211,8 +202,7 @@ static uint16_t sl2vl_of_switch(struct request *r)
 
 	for (unsigned i = every_in ? 0 : in; i < in_end; i++)
 		for (unsigned o = every_out ? 0 : out; o < out_end; o++)
-			request_exchange(r, n->sl2vl[(size_t)i * ports + o],
-					 SL2VL_SIZE);
+			request_exchange(r, n->sl2vl[(size_t)i * ports + o], SL2VL_SIZE);
 	return MAD_OK;
 }
 
@@ -232,8 +222,7 @@ static uint16_t sl2vl(struct request *r)
 }
 
 /* OpenSM's built-in tables, until others are set: low 0:4,1:4,... */
-static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned lanes,
-			  unsigned cap)
+static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned lanes, unsigned cap)
 {
 	struct vlarb table = vlarb_default(lanes);
 
@@ -251,16 +240,14 @@ static uint16_t vl_arbitration(struct request *r)
 	port_id p = at_switch(r) ? port_of(r, r->modifier & 0xFF) : r->port;
 	unsigned per_table = r->agents->options.vlarb_cap > 32 ? 2 : 1;
 
-	if (p == TOPO_NONE || block < 1 || block > VLARB_BLOCKS ||
-	    (block - 1) % 2 >= per_table)
+	if (p == TOPO_NONE || block < 1 || block > VLARB_BLOCKS || (block - 1) % 2 >= per_table)
 		return MAD_INVALID_FIELD;
 	struct agent_port *port = &r->agents->ports[p];
 	uint8_t made[VLARB_BLOCKS][BLOCK_SIZE] = { 0 };
 	uint8_t(*blocks)[BLOCK_SIZE] = port->vlarb;
 
 	if (!blocks) {
-		default_vlarb(made, port_lanes(r->agents, p),
-			      r->agents->options.vlarb_cap);
+		default_vlarb(made, port_lanes(r->agents, p), r->agents->options.vlarb_cap);
 		blocks = made;
 		if (r->method == MAD_SET) {
 			blocks = ensure(port->vlarb, VLARB_BLOCKS);
@@ -285,8 +272,7 @@ static uint16_t linear_forwarding(struct request *r)
 			return MAD_OK;
 		}
 		n->lft = hd_realloc(n->lft, first + BLOCK_SIZE, 1);
-		memset(n->lft + n->lft_size, LFT_NO_PORT,
-		       first + BLOCK_SIZE - n->lft_size);
+		memset(n->lft + n->lft_size, LFT_NO_PORT, first + BLOCK_SIZE - n->lft_size);
 		n->lft_size = first + BLOCK_SIZE;
 	}
 	return request_exchange(r, n->lft + first, BLOCK_SIZE);
@@ -308,16 +294,13 @@ static uint16_t multicast_forwarding(struct request *r)
 	if (first >= n->n_mlids) {
 		if (r->method == MAD_GET)
 			return MAD_OK;
-		n->mft = hd_realloc(n->mft, first + PER_BLOCK,
-				    positions * sizeof(*n->mft));
+		n->mft = hd_realloc(n->mft, first + PER_BLOCK, positions * sizeof(*n->mft));
 		memset(n->mft + (size_t)n->n_mlids * positions, 0,
-		       (first + PER_BLOCK - n->n_mlids) * positions *
-			       sizeof(*n->mft));
+		       (first + PER_BLOCK - n->n_mlids) * positions * sizeof(*n->mft));
 		n->n_mlids = first + PER_BLOCK;
 	}
 	for (unsigned i = 0; i < PER_BLOCK; i++) {
-		uint16_t *set =
-			&n->mft[(size_t)(first + i) * positions + position];
+		uint16_t *set = &n->mft[(size_t)(first + i) * positions + position];
 
 		if (r->method == MAD_SET)
 			*set = load_be16(r->data + (size_t)2 * i);
@@ -343,8 +326,7 @@ static void tell_bad_key(const struct request *r, port_id owner)
 	bool cut = mad[DR_HOP_COUNT] > LONGEST;
 	unsigned hops = cut ? LONGEST : mad[DR_HOP_COUNT];
 
-	store_be16(details + 2,
-		   (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
+	store_be16(details + 2, (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	details[6] = r->method;
 	memcpy(details + 8, mad + MAD_ATTRIBUTE, 2);
 	memcpy(details + 10, mad + MAD_MODIFIER, 4);
@@ -411,8 +393,7 @@ uint16_t subnet_agent(struct request *r)
 
 	if (!has_key(r))
 		return MAD_NO_ANSWER;
-	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]);
-	     i++) {
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
 		if (attributes[i].id != r->attribute)
 			continue;
 		if (r->method == MAD_GET)

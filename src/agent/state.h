@@ -127,8 +127,7 @@ static inline bool at_switch(const struct request *r)
 }
 
 /* Copies a block of settings out, or in first: for both methods. */
-static inline uint16_t request_exchange(struct request *r, uint8_t *block,
-					size_t size)
+static inline uint16_t request_exchange(struct request *r, uint8_t *block, size_t size)
 {
 	if (r->method == MAD_SET)
 		memcpy(block, r->data, size);
@@ -165,8 +164,7 @@ struct way {
 };
 
 /* By the forwarding tables; `begins`: nobody has passed it on yet. */
-enum way_end way_next(const struct way *w, port_id at, bool begins,
-		      port_id *out);
+enum way_end way_next(const struct way *w, port_id at, bool begins, port_id *out);
 /* Whether the cable of `out` carries it; and on which lane, come by `at`. */
 bool way_crosses(const struct way *w, port_id out);
 unsigned way_lane(const struct way *w, port_id at, port_id out);
@@ -182,22 +180,19 @@ void link_up(struct agents *a, port_id p, hd_time now);
 bool link_is_told(const struct agents *a, port_id p);
 
 /* Says `trap` to the subnet manager of `owner` until it answers. */
-void notice_raise(struct agents *a, port_id owner, uint16_t trap,
-		  const uint8_t *details, size_t size, hd_time now);
+void notice_raise(struct agents *a, port_id owner, uint16_t trap, const uint8_t *details,
+		  size_t size, hd_time now);
 /* The answer: nothing more is said of it. */
-void notice_repress(struct agents *a, port_id owner, uint16_t trap,
-		    uint64_t tid);
+void notice_repress(struct agents *a, port_id owner, uint16_t trap, uint64_t tid);
 /* Sends a MAD from an end port or, if it is the node's, a switch's port 0. */
-void mad_send(struct agents *a, port_id from, const struct mad_address *to,
-	      const uint8_t *mad, size_t size, hd_time now);
+void mad_send(struct agents *a, port_id from, const struct mad_address *to, const uint8_t *mad,
+	      size_t size, hd_time now);
 
 /* What deeds do, without being told of. */
-void count_more(struct agents *a, port_id port, unsigned counter,
-		uint64_t more);
-void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more,
-		hd_time now);
-void violation_note(struct agents *a, port_id port, const struct violation *v,
-		    uint64_t n, hd_time now);
+void count_more(struct agents *a, port_id port, unsigned counter, uint64_t more);
+void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now);
+void violation_note(struct agents *a, port_id port, const struct violation *v, uint64_t n,
+		    hd_time now);
 void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now);
 void cable_set(struct agents *a, port_id port, bool plugged, hd_time now);
 void link_retrain(struct agents *a, port_id port, hd_time now);
@@ -208,27 +203,23 @@ void flights_fini(struct agents *a);
 hd_time flights_next(const struct agents *a);
 void flights_run(struct agents *a, hd_time now);
 
-static inline uint64_t info_get(const struct agents *a, const uint8_t *info,
-				enum port_field f)
+static inline uint64_t info_get(const struct agents *a, const uint8_t *info, enum port_field f)
 {
 	return field_get(&a->port_fields[f], info);
 }
 
-static inline void info_set(const struct agents *a, uint8_t *info,
-			    enum port_field f, uint64_t value)
+static inline void info_set(const struct agents *a, uint8_t *info, enum port_field f,
+			    uint64_t value)
 {
 	field_set(&a->port_fields[f], info, value);
 }
 
-static inline const struct agent_node *node_of(const struct agents *a,
-					       port_id p)
+static inline const struct agent_node *node_of(const struct agents *a, port_id p)
 {
 	return &a->nodes[a->topo->ports[p].node];
 }
 
 /* An array of `n` that is made, of zeros, when it is first needed. */
-#define ensure(pointer, n)     \
-	((pointer) ? (pointer) \
-		   : ((pointer) = hd_alloc((n), sizeof(*(pointer)))))
+#define ensure(pointer, n) ((pointer) ? (pointer) : ((pointer) = hd_alloc((n), sizeof(*(pointer)))))
 
 #endif

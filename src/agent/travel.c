@@ -17,8 +17,7 @@
 /* Whether one of a port's keys lets the packet pass: a full member is there. */
 static bool key_passes(const struct agents *a, port_id p, uint16_t key)
 {
-	for (unsigned i = 0; (key & PKEY_BASE) && i < agents_pkey_cap(a, p);
-	     i++)
+	for (unsigned i = 0; (key & PKEY_BASE) && i < agents_pkey_cap(a, p); i++)
 		if (pkey_matches(agents_pkey(a, p, i), key))
 			return true;
 	return false;
@@ -46,8 +45,7 @@ static void refuse(const struct travel *t, port_id p, bool is_qkey)
 }
 
 /* Whether a switch lets it through by `p`, if it enforces partitions there. */
-static bool is_let(const struct travel *t, port_id p, enum port_field enforce,
-		   unsigned counter)
+static bool is_let(const struct travel *t, port_id p, enum port_field enforce, unsigned counter)
 {
 	struct agents *a = t->agents;
 
@@ -153,8 +151,7 @@ static enum way_end next_directed(struct travel *t, port_id *out)
 	if (hops > WAY_MAX_HOPS)
 		return WAY_LOST;
 	if (!back && t->hops > 0)
-		t->first[DR_RETURN_PATH + t->hops] =
-			t->agents->topo->ports[t->at].number;
+		t->first[DR_RETURN_PATH + t->hops] = t->agents->topo->ports[t->at].number;
 	if (t->hops == hops) {
 		t->first[DR_HOP_POINTER] = (uint8_t)(back ? 0 : hops + 1);
 		return WAY_HERE;
@@ -162,8 +159,7 @@ static enum way_end next_directed(struct travel *t, port_id *out)
 	if (t->hops > 0 && n->kind != NODE_SWITCH)
 		return WAY_LOST;
 	unsigned hop = back ? hops - t->hops : t->hops + 1;
-	unsigned number =
-		t->first[(back ? DR_RETURN_PATH : DR_INITIAL_PATH) + hop];
+	unsigned number = t->first[(back ? DR_RETURN_PATH : DR_INITIAL_PATH) + hop];
 
 	if (number == 0 || number > n->n_ports)
 		return WAY_LOST;
@@ -183,8 +179,7 @@ static enum way_end next(struct travel *t, port_id *out)
 {
 	if (t->leg == LEG_DIRECTED) {
 		enum way_end end = next_directed(t, out);
-		uint16_t last =
-			load_be16(t->first + (is_back(t) ? DR_SLID : DR_DLID));
+		uint16_t last = load_be16(t->first + (is_back(t) ? DR_SLID : DR_DLID));
 
 		if (end != WAY_HERE || last == LID_PERMISSIVE)
 			return end;
@@ -207,8 +202,7 @@ static void hand_over(const struct travel *t, port_id end)
 	const struct agents_events *e = &t->agents->events;
 
 	if (e->arrived)
-		e->arrived(e->context, end, &t->from,
-			   t->bytes ? t->bytes : t->first, t->size);
+		e->arrived(e->context, end, &t->from, t->bytes ? t->bytes : t->first, t->size);
 }
 
 /* The way begins, to `lid` or as the MAD says itself. */
@@ -220,8 +214,7 @@ static void set_out(struct travel *t, uint16_t lid)
 	t->head = t->whole = t->now;
 	t->served = false;
 	t->psn = t->agents->next_psn++ & 0xFFFFFF;
-	if (is_directed(t) &&
-	    (first == LID_PERMISSIVE || lid == LID_PERMISSIVE))
+	if (is_directed(t) && (first == LID_PERMISSIVE || lid == LID_PERMISSIVE))
 		begin_leg(t, LEG_DIRECTED, LID_PERMISSIVE);
 	else
 		begin_leg(t, LEG_FIRST, lid);
@@ -229,8 +222,7 @@ static void set_out(struct travel *t, uint16_t lid)
 
 static uint16_t lid_of(const struct agents *a, port_id p)
 {
-	return (uint16_t)info_get(a, a->ports[agents_owner(a, p)].info,
-				  PORT_LID);
+	return (uint16_t)info_get(a, a->ports[agents_owner(a, p)].info, PORT_LID);
 }
 
 /* Of the partition that a MAD came in: with what the node is in it. */
@@ -250,15 +242,12 @@ static void turn_back(struct travel *t, uint16_t status)
 
 	t->from.pkey = own_key(t);
 	t->first[MAD_METHOD] = MAD_GET_RESP;
-	store_be16(t->first + MAD_STATUS,
-		   directed ? status | MAD_DIRECTION : status);
-	if (topo_node_of(t->agents->topo, t->at)->kind == NODE_SWITCH &&
-	    !directed)
+	store_be16(t->first + MAD_STATUS, directed ? status | MAD_DIRECTION : status);
+	if (topo_node_of(t->agents->topo, t->at)->kind == NODE_SWITCH && !directed)
 		t->at = agents_owner(t->agents, t->at);
-	t->from.lid =
-		directed && load_be16(t->first + DR_DLID) == LID_PERMISSIVE
-			? LID_PERMISSIVE
-			: lid_of(t->agents, t->at);
+	t->from.lid = directed && load_be16(t->first + DR_DLID) == LID_PERMISSIVE
+			      ? LID_PERMISSIVE
+			      : lid_of(t->agents, t->at);
 	set_out(t, to);
 }
 
@@ -275,11 +264,9 @@ static uint16_t ask(struct travel *t)
 		.now = t->now,
 	};
 	const struct mad_class *class = mad_class(mad[MAD_CLASS]);
-	const struct mad_attribute *attribute =
-		mad_attribute(class, r.attribute);
+	const struct mad_attribute *attribute = mad_attribute(class, r.attribute);
 
-	r.data = mad + (attribute && attribute->offset ? attribute->offset
-						       : class->data);
+	r.data = mad + (attribute && attribute->offset ? attribute->offset : class->data);
 	if (mad[MAD_CLASS_VERSION] != class->version)
 		return MAD_UNSUPPORTED_VERSION;
 	switch (mad[MAD_CLASS]) {
@@ -297,8 +284,7 @@ static bool is_for_agent(const uint8_t *mad)
 {
 	if (mad[MAD_METHOD] != MAD_GET && mad[MAD_METHOD] != MAD_SET)
 		return false;
-	return (mad_is_smp(mad) &&
-		load_be16(mad + MAD_ATTRIBUTE) != ATTR_SM_INFO) ||
+	return (mad_is_smp(mad) && load_be16(mad + MAD_ATTRIBUTE) != ATTR_SM_INFO) ||
 	       mad[MAD_CLASS] == MAD_PERF || mad[MAD_CLASS] == MAD_CC;
 }
 
@@ -317,8 +303,7 @@ static bool receive(struct travel *t)
 	if (!t->bytes && is_for_agent(mad)) {
 		status = ask(t);
 	} else if (!t->bytes && is_repress(mad)) {
-		notice_repress(t->agents, owner,
-			       load_be16(mad + mad_class(MAD_SMP)->data + 4),
+		notice_repress(t->agents, owner, load_be16(mad + mad_class(MAD_SMP)->data + 4),
 			       load_be64(mad + MAD_TID));
 	} else if (topo_is_end_port(t->agents->topo, owner)) {
 		hand_over(t, owner);
@@ -373,8 +358,8 @@ void travel_on(struct travel *t)
 	} while (step(t));
 }
 
-void mad_send(struct agents *a, port_id from, const struct mad_address *to,
-	      const uint8_t *mad, size_t size, hd_time now)
+void mad_send(struct agents *a, port_id from, const struct mad_address *to, const uint8_t *mad,
+	      size_t size, hd_time now)
 {
 	struct travel t = {
 		.agents = a,

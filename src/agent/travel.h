@@ -31,9 +31,9 @@ struct travel {
 	port_id holds; /* whose buffer it is in; TOPO_NONE: none */
 	/* If it takes time: when its head came here, or comes, and its tail. */
 	hd_time head, whole;
-	hd_time ready; /* to leave, in line of an output, */
-	uint32_t next; /* before this one, */
-	uint8_t in;    /* come by the port of that number; 0: it begins here */
+	hd_time ready;           /* to leave, in line of an output, */
+	uint32_t next;           /* before this one, */
+	uint8_t in;              /* come by the port of that number; 0: it begins here */
 	uint8_t first[MAD_SIZE]; /* what agents take apart, and change */
 	const uint8_t *bytes;    /* all of it, if it is longer; else NULL */
 	size_t size;

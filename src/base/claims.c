@@ -49,8 +49,7 @@ static bool place_of(const char *path, struct place *out)
 static bool place_same(const struct place *a, const struct place *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
-	       (a->name && b->name ? strcmp(a->name, b->name) == 0
-				   : a->name == b->name);
+	       (a->name && b->name ? strcmp(a->name, b->name) == 0 : a->name == b->name);
 }
 
 const char *claims_add(const char *path, const char *who, bool readable)

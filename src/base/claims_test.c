@@ -24,13 +24,11 @@ static const struct {
 	const char *name;
 	const char *link; /* what it says; NULL: it is none */
 } names[] = {
-	{ 0, "a", NULL },          { 0, "./a", NULL },
-	{ 0, "sub/../a", NULL },   { 0, "to-a", "a" },
-	{ 0, "to-to-a", "to-a" },  { 0, "sub/a", "../to-to-a" },
+	{ 0, "a", NULL },          { 0, "./a", NULL },        { 0, "sub/../a", NULL },
+	{ 0, "to-a", "a" },        { 0, "to-to-a", "to-a" },  { 0, "sub/a", "../to-to-a" },
 	{ 0, "other-a", NULL }, /* a second name of its inode */
-	{ 1, "b", NULL },          { 1, "to-b", "sub/../b" },
-	{ 2, "c", NULL },          { 2, ".//c", NULL },
-	{ 2, "sub/../c", NULL },   { 2, "to-c", "c" },
+	{ 1, "b", NULL },          { 1, "to-b", "sub/../b" }, { 2, "c", NULL },
+	{ 2, ".//c", NULL },       { 2, "sub/../c", NULL },   { 2, "to-c", "c" },
 	{ 2, "sub/to-c", "../c" }, { 3, "sub/c", NULL },
 };
 #define N (sizeof(names) / sizeof(*names))

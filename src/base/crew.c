@@ -63,8 +63,7 @@ static uint64_t nanoseconds(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void sleep_until(struct crew *c, atomic_uint_fast64_t *count,
-			uint64_t value)
+static void sleep_until(struct crew *c, atomic_uint_fast64_t *count, uint64_t value)
 {
 	pthread_mutex_lock(&c->lock);
 	atomic_fetch_add(&c->sleepers, 1);
@@ -120,8 +119,7 @@ static void *member_main(void *argument)
 		await(m, &c->turn, turn);
 		if (c->is_over)
 			return NULL;
-		if (!memory_try(do_turn, m, why) &&
-		    !atomic_exchange(&c->is_short, true))
+		if (!memory_try(do_turn, m, why) && !atomic_exchange(&c->is_short, true))
 			memcpy(c->why, why, sizeof(why));
 		advance(c, &c->finished);
 	}
@@ -141,9 +139,7 @@ struct crew *crew_new(unsigned n, crew_fn *work, void *context)
 	for (c->size = 1; c->size < n; c->size++) {
 		struct member *m = &c->members[c->size];
 
-		*m = (struct member){ .crew = c,
-				      .number = c->size,
-				      .spins = c->least_spins };
+		*m = (struct member){ .crew = c, .number = c->size, .spins = c->least_spins };
 		if (pthread_create(&m->thread, NULL, member_main, m) != 0)
 			break;
 	}

@@ -6,15 +6,13 @@
 
 #include "base/text.h"
 
-static void record(struct diag *d, enum hd_status status, const char *format,
-		   va_list args)
+static void record(struct diag *d, enum hd_status status, const char *format, va_list args)
 {
 	d->status = status;
 	vsnprintf(d->message, sizeof(d->message), format, args);
 }
 
-enum hd_status diag_fail(struct diag *d, enum hd_status status,
-			 const char *format, ...)
+enum hd_status diag_fail(struct diag *d, enum hd_status status, const char *format, ...)
 {
 	assert(status != HD_OK);
 	if (d->status == HD_OK) {
@@ -27,9 +25,8 @@ enum hd_status diag_fail(struct diag *d, enum hd_status status,
 	return d->status;
 }
 
-enum hd_status diag_fail_at(struct diag *d, enum hd_status status,
-			    unsigned line, unsigned column, const char *format,
-			    ...)
+enum hd_status diag_fail_at(struct diag *d, enum hd_status status, unsigned line, unsigned column,
+			    const char *format, ...)
 {
 	assert(status != HD_OK);
 	if (d->status == HD_OK) {

@@ -31,13 +31,11 @@ struct diag {
 
 /* Records the refusal unless one is there already; returns d->status. */
 HD_PRINTF(3, 4)
-enum hd_status diag_fail(struct diag *d, enum hd_status status,
-			 const char *format, ...);
+enum hd_status diag_fail(struct diag *d, enum hd_status status, const char *format, ...);
 /* The same, at a line and column of d->file. */
 HD_PRINTF(5, 6)
-enum hd_status diag_fail_at(struct diag *d, enum hd_status status,
-			    unsigned line, unsigned column, const char *format,
-			    ...);
+enum hd_status diag_fail_at(struct diag *d, enum hd_status status, unsigned line, unsigned column,
+			    const char *format, ...);
 
 /* "file:line:column: message", leaving out what is unknown. */
 void diag_print(const struct diag *d, struct strbuf *out);

@@ -83,8 +83,7 @@ void eventq_fini(struct eventq *q)
 /* Sorted insertion; new events tend to belong at the end. */
 static void near_insert(struct eventq *q, struct event e)
 {
-	q->near = hd_grow(q->near, &q->near_cap, (size_t)q->end + 1,
-			  sizeof(*q->near));
+	q->near = hd_grow(q->near, &q->near_cap, (size_t)q->end + 1, sizeof(*q->near));
 	uint32_t i = q->end++;
 	for (; i > q->at && before(&e, &q->near[i - 1]); i--)
 		q->near[i] = q->near[i - 1];
@@ -98,8 +97,7 @@ static uint32_t node_new(struct eventq *q, struct event e, uint32_t next)
 	if (i != NONE) {
 		q->free_node = q->nodes[i].next;
 	} else {
-		q->nodes = hd_grow_dense(q->nodes, &q->nodes_cap,
-					 (size_t)q->n_nodes + 1,
+		q->nodes = hd_grow_dense(q->nodes, &q->nodes_cap, (size_t)q->n_nodes + 1,
 					 sizeof(*q->nodes));
 		i = q->n_nodes++;
 	}
@@ -145,8 +143,8 @@ static uint32_t node_free(struct eventq *q, uint32_t node)
 static _Noreturn void push_failed(const struct eventq *q, hd_time when)
 {
 	fprintf(stderr,
-		"heddle: internal error: event at %" PRIu64
-		" ps scheduled at %" PRIu64 " ps; please report it\n",
+		"heddle: internal error: event at %" PRIu64 " ps scheduled at %" PRIu64
+		" ps; please report it\n",
 		when, q->now);
 	abort();
 }
@@ -263,8 +261,7 @@ static void slot_take(struct eventq *q, uint64_t i)
 	do {
 		if (unlikely(end == cap)) {
 			near = q->near =
-				hd_grow(near, &q->near_cap, (size_t)end + 1,
-					sizeof(*near));
+				hd_grow(near, &q->near_cap, (size_t)end + 1, sizeof(*near));
 			cap = q->near_cap;
 		}
 		near[end++] = nodes[node].e;
@@ -292,8 +289,7 @@ static void word_prefetch(const struct eventq *q, uint64_t word)
  * Takes slot `number`, which has events, and those that have some and share a
  * word of the bitmap with it, as long as near[] wants more.
  */
-static void word_take(struct eventq *q, uint64_t number, uint64_t limit,
-		      uint32_t target)
+static void word_take(struct eventq *q, uint64_t number, uint64_t limit, uint32_t target)
 {
 	uint64_t mask = q->slot_mask;
 	uint64_t word = (number & mask) / 64, bits = q->bits[word];
@@ -370,8 +366,7 @@ static void tune(struct eventq *q)
 		while (shift < 40 && (gap >> shift) > 1)
 			shift++;
 	}
-	if (q->far_pushes * 8 > q->taken && slots < SLOTS_LOG2_MAX &&
-	    n >> slots > 0)
+	if (q->far_pushes * 8 > q->taken && slots < SLOTS_LOG2_MAX && n >> slots > 0)
 		slots++;
 	if (slots != q->slots_log2 || shift != q->shift)
 		rebuild(q, shift, slots);

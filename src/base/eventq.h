@@ -154,8 +154,7 @@ static inline const struct event *eventq_first(struct eventq *q)
  * A guess at the event that comes `k` after the next pop (0 = the next), for
  * prefetching what it will touch: NULL if unknown.
  */
-static inline const struct event *eventq_ahead(const struct eventq *q,
-					       unsigned k)
+static inline const struct event *eventq_ahead(const struct eventq *q, unsigned k)
 {
 	return q->at + k < q->end ? &q->near[q->at + k] : NULL;
 }

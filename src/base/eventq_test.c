@@ -55,8 +55,7 @@ static hd_time draw_delay(struct rng *r, unsigned kind)
 	case 3: /* sparse, up to seconds */
 		return rng_below(r, HD_S);
 	case 4: /* mostly near, now and then very far */
-		return rng_below(r, 100) ? rng_below(r, 10000)
-					 : rng_below(r, (uint64_t)1 << 50);
+		return rng_below(r, 100) ? rng_below(r, 10000) : rng_below(r, (uint64_t)1 << 50);
 	default: /* every order of magnitude */
 		return rng_next(r) >> (20 + rng_below(r, 44));
 	}
@@ -92,10 +91,8 @@ static void hold(struct rng *r, unsigned kind, size_t pending, size_t holds)
 		if (rng_below(r, 200) == 0)
 			pushes = rng_below(r, 3) * pending / 2;
 		for (size_t k = 0; k < pushes && p.n < 3 * pending; k++) {
-			unsigned now_kind =
-				kind < 6 ? kind : (unsigned)rng_below(r, 6);
-			struct event e = { q.now + draw_delay(r, now_kind),
-					   rng_below(r, 1000) };
+			unsigned now_kind = kind < 6 ? kind : (unsigned)rng_below(r, 6);
+			struct event e = { q.now + draw_delay(r, now_kind), rng_below(r, 1000) };
 
 			eventq_push(&q, e.when, e.key);
 			plain_push(&p, e);
@@ -137,8 +134,7 @@ static void follows_a_change_of_density(void **state)
 		size_t scale = round % 2 ? 3 : 3000000;
 
 		for (unsigned i = 0; i < 12000; i++) {
-			struct event e = { q.now + rng_below(&r, 400 * scale),
-					   i };
+			struct event e = { q.now + rng_below(&r, 400 * scale), i };
 
 			eventq_push(&q, e.when, e.key);
 			plain_push(&p, e);
@@ -285,8 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pops_what_a_sorted_array_pops),
 		cmocka_unit_test(follows_a_change_of_density),
-		cmocka_unit_test(
-			ties_come_by_key_whatever_the_order_of_pushing),
+		cmocka_unit_test(ties_come_by_key_whatever_the_order_of_pushing),
 		cmocka_unit_test(the_end_of_time_can_be_scheduled),
 		cmocka_unit_test(a_list_has_all_that_is_pending),
 		cmocka_unit_test(rejects_events_in_the_past),

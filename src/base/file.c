@@ -23,22 +23,20 @@
 /* An input that the user misnamed, as against a system that fails. */
 static bool is_absence(int error)
 {
-	return error == ENOENT || error == ENOTDIR || error == EISDIR ||
-	       error == ELOOP || error == ENAMETOOLONG || error == ENXIO;
+	return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ELOOP ||
+	       error == ENAMETOOLONG || error == ENXIO;
 }
 
 static enum hd_status refuse_read(struct diag *d, int error)
 {
-	enum hd_status status =
-		is_absence(error) ? HD_ERR_NOT_FOUND : HD_ERR_IO;
+	enum hd_status status = is_absence(error) ? HD_ERR_NOT_FOUND : HD_ERR_IO;
 
 	return diag_fail(d, status, "cannot be read: %s", strerror(error));
 }
 
 static enum hd_status refuse_write(struct diag *d, int error)
 {
-	return diag_fail(d, HD_ERR_IO, "cannot be written: %s",
-			 strerror(error));
+	return diag_fail(d, HD_ERR_IO, "cannot be written: %s", strerror(error));
 }
 
 /* What has an end to wait for: a device has none, but for these. */
@@ -46,8 +44,7 @@ static bool may_end(int fd, const struct stat *st)
 {
 	bool is_null = st->st_rdev == makedev(1, 3);
 
-	return !S_ISBLK(st->st_mode) &&
-	       (!S_ISCHR(st->st_mode) || is_null || isatty(fd));
+	return !S_ISBLK(st->st_mode) && (!S_ISCHR(st->st_mode) || is_null || isatty(fd));
 }
 
 enum hd_status file_open(const char *path, struct diag *d, FILE **out)
@@ -67,15 +64,13 @@ enum hd_status file_open(const char *path, struct diag *d, FILE **out)
 	}
 	if (known && !may_end(fileno(in), &st)) {
 		file_close(in);
-		return diag_fail(d, HD_ERR_INPUT,
-				 "is a device, and no file that ends");
+		return diag_fail(d, HD_ERR_INPUT, "is a device, and no file that ends");
 	}
 	const char *writer = claims_of(fileno(in));
 
 	if (writer) {
 		file_close(in);
-		return diag_fail(d, HD_ERR_INPUT,
-				 "is read here, and --%s would write over it",
+		return diag_fail(d, HD_ERR_INPUT, "is read here, and --%s would write over it",
 				 writer);
 	}
 	*out = in;
@@ -88,8 +83,7 @@ void file_close(FILE *in)
 		fclose(in);
 }
 
-enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d,
-			      struct strbuf *out)
+enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d, struct strbuf *out)
 {
 	char chunk[1 << 16];
 	size_t total = 0, n;
@@ -97,8 +91,7 @@ enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d,
 
 	/* A file says beforehand that it is too large, a pipe does not. */
 	bool too_large = fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode) &&
-			 st.st_size > ftello(in) &&
-			 (uint64_t)(st.st_size - ftello(in)) > limit;
+			 st.st_size > ftello(in) && (uint64_t)(st.st_size - ftello(in)) > limit;
 
 	errno = 0;
 	while (!too_large && (n = fread(chunk, 1, sizeof(chunk), in)) > 0) {
@@ -108,13 +101,11 @@ enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d,
 			strbuf_add(out, chunk, n);
 	}
 	if (too_large)
-		return diag_fail(d, HD_ERR_INPUT, "is larger than %zu bytes",
-				 limit);
+		return diag_fail(d, HD_ERR_INPUT, "is larger than %zu bytes", limit);
 	return ferror(in) ? refuse_read(d, errno) : HD_OK;
 }
 
-enum hd_status file_read(const char *path, size_t limit, struct diag *d,
-			 struct strbuf *out)
+enum hd_status file_read(const char *path, size_t limit, struct diag *d, struct strbuf *out)
 {
 	size_t start = out->len;
 	FILE *in = NULL;
@@ -326,8 +317,7 @@ static bool name_it(int fd, const char *name)
 	char open_file[sizeof(OPEN_FILES) + 16];
 
 	snprintf(open_file, sizeof(open_file), OPEN_FILES "/%d", fd);
-	return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ==
-	       0;
+	return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
 /* Gives a nameless file a name beside w->target, under a hold. */
@@ -379,8 +369,7 @@ static void release(struct file_writer *w)
 }
 
 /* `from` is a file whose beginning it is to have, or -1. */
-static enum hd_status create(struct file_writer *w, const char *path, int from,
-			     struct diag *d)
+static enum hd_status create(struct file_writer *w, const char *path, int from, struct diag *d)
 {
 	struct stat st;
 	bool opened;
@@ -405,8 +394,7 @@ static enum hd_status create(struct file_writer *w, const char *path, int from,
 	return refuse_write(d, error);
 }
 
-enum hd_status file_create(struct file_writer *w, const char *path,
-			   struct diag *d)
+enum hd_status file_create(struct file_writer *w, const char *path, struct diag *d)
 {
 	return create(w, path, -1, d);
 }
@@ -498,8 +486,7 @@ enum hd_status file_check_place(const char *path, struct diag *d)
 	return error ? refuse_write(d, error) : HD_OK;
 }
 
-enum hd_status file_write(const char *path, const void *bytes, size_t len,
-			  struct diag *d)
+enum hd_status file_write(const char *path, const void *bytes, size_t len, struct diag *d)
 {
 	struct file_writer w;
 	enum hd_status status = file_create(&w, path, d);
@@ -517,8 +504,7 @@ enum hd_status file_write(const char *path, const void *bytes, size_t len,
  * to `to`, too, unless it is NULL. False with errno, which is 0 if it is
  * shorter.
  */
-static bool add_part(int from, struct file_sink *to, uint64_t len,
-		     struct file_part *part)
+static bool add_part(int from, struct file_sink *to, uint64_t len, struct file_part *part)
 {
 	char chunk[1 << 16];
 
@@ -543,8 +529,7 @@ static bool add_part(int from, struct file_sink *to, uint64_t len,
 	return true;
 }
 
-enum hd_status file_keep(struct file_writer *w, struct diag *d,
-			 struct file_part *part)
+enum hd_status file_keep(struct file_writer *w, struct diag *d, struct file_part *part)
 {
 	struct stat st;
 
@@ -571,16 +556,14 @@ void file_hand_on(struct file_writer *w)
 }
 
 /* It has got its name: a new file is to begin as `target` does. */
-static enum hd_status resume_named(struct file_writer *w, const char *path,
-				   const char *beside, const char *target,
-				   struct diag *d)
+static enum hd_status resume_named(struct file_writer *w, const char *path, const char *beside,
+				   const char *target, struct diag *d)
 {
 	int from = open(target, O_RDONLY | O_CLOEXEC);
 
 	if (from < 0)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "'%s', which has its first part, is not there",
-				 beside);
+				 "'%s', which has its first part, is not there", beside);
 	enum hd_status status = create(w, path, from, d);
 
 	if (status != HD_OK)
@@ -588,9 +571,8 @@ static enum hd_status resume_named(struct file_writer *w, const char *path,
 	return status;
 }
 
-enum hd_status file_resume(struct file_writer *w, const char *path,
-			   const char *beside, const char *target,
-			   struct diag *d)
+enum hd_status file_resume(struct file_writer *w, const char *path, const char *beside,
+			   const char *target, struct diag *d)
 {
 	struct stat st;
 	int fd;
@@ -599,8 +581,7 @@ enum hd_status file_resume(struct file_writer *w, const char *path,
 	*w = (struct file_writer){ .path = path, .kept = true };
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return diag_fail(d, HD_ERR_INPUT,
-				 "is no file: what was begun as one cannot go "
-				 "on there");
+				 "is no file: what was begun as one cannot go on there");
 	fd = open(beside, O_RDWR | O_APPEND | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return resume_named(w, path, beside, target, d);
@@ -616,8 +597,7 @@ enum hd_status file_resume(struct file_writer *w, const char *path,
 	return refuse_write(d, error);
 }
 
-enum hd_status file_cut(struct file_writer *w, const struct file_part *part,
-			struct diag *d)
+enum hd_status file_cut(struct file_writer *w, const struct file_part *part, struct diag *d)
 {
 	struct file_sink *sink = w->sink;
 	bool copies = sink->from >= 0;
@@ -626,38 +606,30 @@ enum hd_status file_cut(struct file_writer *w, const struct file_part *part,
 	sink->kept = (struct file_part){ .content = DIGEST_START };
 	/* What a new one begins with, in any case, was written meanwhile. */
 	if (fflush(w->stream) != 0 ||
-	    (copies && (ftruncate(sink->fd, 0) != 0 ||
-			lseek(sink->fd, 0, SEEK_SET) != 0)))
+	    (copies && (ftruncate(sink->fd, 0) != 0 || lseek(sink->fd, 0, SEEK_SET) != 0)))
 		return refuse_write(d, sink->error ? sink->error : errno);
-	if (!add_part(copies ? sink->from : sink->fd, copies ? sink : NULL,
-		      part->len, &sink->kept) &&
+	if (!add_part(copies ? sink->from : sink->fd, copies ? sink : NULL, part->len,
+		      &sink->kept) &&
 	    errno)
 		return refuse_write(d, errno);
-	if (sink->kept.len != part->len ||
-	    sink->kept.content.a != part->content.a ||
+	if (sink->kept.len != part->len || sink->kept.content.a != part->content.a ||
 	    sink->kept.content.b != part->content.b)
-		return diag_fail(
-			d, HD_ERR_INPUT, "'%s', which has its first part, %s",
-			copies ? w->path : w->beside,
-			sink->kept.len < part->len ? "is too short"
-						   : "is not as it was");
-	return ftruncate(sink->fd, (off_t)part->len) == 0
-		       ? HD_OK
-		       : refuse_write(d, errno);
+		return diag_fail(d, HD_ERR_INPUT, "'%s', which has its first part, %s",
+				 copies ? w->path : w->beside,
+				 sink->kept.len < part->len ? "is too short" : "is not as it was");
+	return ftruncate(sink->fd, (off_t)part->len) == 0 ? HD_OK : refuse_write(d, errno);
 }
 
 /* ---- folders ------------------------------------------------------------ */
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *at)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st, (void)type, (void)at;
 	(void)remove(path); /* what is left does not keep the others */
 	return 0;
 }
 
-static int remove_inner(const char *path, const struct stat *st, int type,
-			struct FTW *at)
+static int remove_inner(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	return at->level > 0 ? remove_one(path, st, type, at) : 0;
 }

@@ -34,23 +34,22 @@
 #define FILE_WRITTEN_LIMIT ((size_t)64 << 20)
 
 /* Appends all bytes of `path`, at most `limit`, to `out`. */
-HD_MUST_CHECK enum hd_status file_read(const char *path, size_t limit,
-				       struct diag *d, struct strbuf *out);
+HD_MUST_CHECK enum hd_status file_read(const char *path, size_t limit, struct diag *d,
+				       struct strbuf *out);
 
 /*
  * For files that are read as they come, however long: opens `path` for
  * file_close, standard input if it is "-". A device that never ends is
  * HD_ERR_INPUT.
  */
-HD_MUST_CHECK enum hd_status file_open(const char *path, struct diag *d,
-				       FILE **out);
+HD_MUST_CHECK enum hd_status file_open(const char *path, struct diag *d, FILE **out);
 void file_close(FILE *in);
 /* file_read for what is left of a file that is open. */
-HD_MUST_CHECK enum hd_status file_read_rest(FILE *in, size_t limit,
-					    struct diag *d, struct strbuf *out);
+HD_MUST_CHECK enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d,
+					    struct strbuf *out);
 
-HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes,
-					size_t len, struct diag *d);
+HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes, size_t len,
+					struct diag *d);
 
 /*
  * Refuses what file_write would refuse for its place: a folder, or a file in
@@ -80,13 +79,12 @@ struct file_writer {
 	const char *path;       /* as the caller said it, borrowed */
 	struct file_sink *sink; /* where `stream` ends */
 	char *target;           /* to replace; NULL when written directly */
-	char *beside; /* its name before; NULL: none, or written directly */
-	bool durable; /* commit waits until it is on the disk */
-	bool kept;    /* somebody may have to go on with it */
+	char *beside;           /* its name before; NULL: none, or written directly */
+	bool durable;           /* commit waits until it is on the disk */
+	bool kept;              /* somebody may have to go on with it */
 };
 
-HD_MUST_CHECK enum hd_status file_create(struct file_writer *w,
-					 const char *path, struct diag *d);
+HD_MUST_CHECK enum hd_status file_create(struct file_writer *w, const char *path, struct diag *d);
 HD_MUST_CHECK enum hd_status file_commit(struct file_writer *w, struct diag *d);
 void file_abandon(struct file_writer *w);
 
@@ -109,10 +107,9 @@ struct file_part {
 HD_MUST_CHECK enum hd_status file_keep(struct file_writer *w, struct diag *d,
 				       struct file_part *part);
 void file_hand_on(struct file_writer *w);
-HD_MUST_CHECK enum hd_status file_resume(struct file_writer *w,
-					 const char *path, const char *beside,
-					 const char *target, struct diag *d);
-HD_MUST_CHECK enum hd_status
-file_cut(struct file_writer *w, const struct file_part *part, struct diag *d);
+HD_MUST_CHECK enum hd_status file_resume(struct file_writer *w, const char *path,
+					 const char *beside, const char *target, struct diag *d);
+HD_MUST_CHECK enum hd_status file_cut(struct file_writer *w, const struct file_part *part,
+				      struct diag *d);
 
 #endif

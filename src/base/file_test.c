@@ -94,12 +94,9 @@ static void a_missing_file_and_a_folder_are_not_found(void **state)
 	struct strbuf got = STRBUF_INIT, line = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(file_read("/nowhere/x", 8, &d, &got),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(file_read("/nowhere/x", 8, &d, &got), HD_ERR_NOT_FOUND);
 	diag_print(&d, &line);
-	assert_string_equal(
-		line.text,
-		"/nowhere/x: cannot be read: No such file or directory");
+	assert_string_equal(line.text, "/nowhere/x: cannot be read: No such file or directory");
 	d.status = HD_OK;
 	assert_int_equal(file_read(folder, 8, &d, &got), HD_ERR_NOT_FOUND);
 	strbuf_fini(&line);
@@ -153,8 +150,7 @@ static void a_full_device_is_reported(void **state)
 
 	(void)state;
 	assert_int_equal(file_write("/dev/full", "x", 1, &d), HD_ERR_IO);
-	assert_string_equal(d.message,
-			    "cannot be written: No space left on device");
+	assert_string_equal(d.message, "cannot be written: No space left on device");
 }
 
 static void a_folder_that_is_not_there_is_reported(void **state)
@@ -176,8 +172,7 @@ static void a_place_is_refused_before_anything_is_written(void **state)
 	assert_int_equal(file_check_place("early", &d), HD_OK);
 	assert_int_equal(file_check_place("/dev/full", &d), HD_OK);
 	assert_int_equal(file_check_place("/nowhere/x", &d), HD_ERR_IO);
-	assert_string_equal(d.message,
-			    "cannot be written: No such file or directory");
+	assert_string_equal(d.message, "cannot be written: No such file or directory");
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(file_check_place("/tmp", &d), HD_ERR_IO);
 	assert_string_equal(d.message, "cannot be written: Is a directory");
@@ -270,15 +265,12 @@ static void links_that_lead_nowhere_are_refused(void **state)
 	assert_int_equal(file_check_place(inside("far"), &d), HD_ERR_IO);
 	d.status = HD_OK;
 	assert_int_equal(file_write(inside("far"), "new", 3, &d), HD_ERR_IO);
-	assert_string_equal(d.message,
-			    "cannot be written: No such file or directory");
+	assert_string_equal(d.message, "cannot be written: No such file or directory");
 	unlink(inside("far"));
 	assert_int_equal(symlink("circle", inside("circle")), 0);
 	d.status = HD_OK;
 	assert_int_equal(file_write(inside("circle"), "new", 3, &d), HD_ERR_IO);
-	assert_string_equal(
-		d.message,
-		"cannot be written: Too many levels of symbolic links");
+	assert_string_equal(d.message, "cannot be written: Too many levels of symbolic links");
 	unlink(inside("circle"));
 }
 
@@ -297,9 +289,7 @@ static void a_full_disk_is_named_with_its_file(void **state)
 	errno = ENOTTY;
 	assert_int_equal(file_commit(&w, &d), HD_ERR_IO);
 	diag_print(&d, &line);
-	assert_string_equal(
-		line.text,
-		"/dev/full: cannot be written: No space left on device");
+	assert_string_equal(line.text, "/dev/full: cannot be written: No space left on device");
 	strbuf_fini(&line);
 }
 
@@ -328,8 +318,7 @@ static void too_many_open_files_are_called_so(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none_more), 0);
 	assert_int_equal(file_commit(&w, &d), HD_ERR_IO);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &had), 0);
-	assert_string_equal(d.message,
-			    "cannot be written: Too many open files");
+	assert_string_equal(d.message, "cannot be written: Too many open files");
 	assert_int_equal(files_there(), before);
 }
 
@@ -346,16 +335,15 @@ static void reads_back(const char *path, const char *want)
 /* What `text` is the beginning of, as file_keep has it. */
 static struct file_part part_of(const char *text)
 {
-	struct file_part part = { .len = strlen(text),
-				  .content = DIGEST_START };
+	struct file_part part = { .len = strlen(text), .content = DIGEST_START };
 
 	digest_add(&part.content, text, part.len);
 	return part;
 }
 
 /* Begins "long" with "first,", keeps that and goes on with `more`. */
-static struct file_part begin_long(struct file_writer *w, const char *more,
-				   char *beside, size_t size)
+static struct file_part begin_long(struct file_writer *w, const char *more, char *beside,
+				   size_t size)
 {
 	struct diag d = { .status = HD_OK };
 	struct file_part part = { .len = 0 }, want = part_of("first,");
@@ -377,9 +365,7 @@ static void go_on(const char *beside, const struct file_part *part)
 	struct file_part all = { .len = 0 }, want = part_of("first,second");
 	struct file_writer w;
 
-	assert_int_equal(
-		file_resume(&w, inside("long"), beside, inside("long"), &d),
-		HD_OK);
+	assert_int_equal(file_resume(&w, inside("long"), beside, inside("long"), &d), HD_OK);
 	fputs("a head again", w.stream);
 	assert_int_equal(file_cut(&w, part, &d), HD_OK);
 	fputs("second", w.stream);
@@ -433,9 +419,7 @@ static void what_was_committed_can_be_gone_on_with(void **state)
 	(void)state;
 	assert_int_equal(file_commit(&w, &d), HD_OK);
 	reads_back(inside("long"), "first,lost");
-	assert_int_equal(
-		file_resume(&w, inside("long"), beside, inside("long"), &d),
-		HD_OK);
+	assert_int_equal(file_resume(&w, inside("long"), beside, inside("long"), &d), HD_OK);
 	fputs("a head again", w.stream);
 	assert_int_equal(file_cut(&w, &part, &d), HD_OK);
 	file_abandon(&w); /* nothing has happened then */
@@ -447,8 +431,7 @@ static void what_was_committed_can_be_gone_on_with(void **state)
 
 static void what_has_gone_or_changed_is_refused(void **state)
 {
-	struct file_part five = part_of("12345"), six = part_of("123456"),
-			 other = part_of("12344");
+	struct file_part five = part_of("12345"), six = part_of("123456"), other = part_of("12344");
 	struct diag d = { .status = HD_OK };
 	struct file_writer w;
 	char beside[600], target[600];
@@ -456,15 +439,13 @@ static void what_has_gone_or_changed_is_refused(void **state)
 	(void)state;
 	snprintf(beside, sizeof(beside), "%s", inside("part"));
 	snprintf(target, sizeof(target), "%s", inside("long"));
-	assert_int_equal(file_resume(&w, target, beside, target, &d),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(file_resume(&w, target, beside, target, &d), HD_ERR_NOT_FOUND);
 	for (int named = 0; named < 2; named++) {
 		const char *there = named ? target : beside;
 
 		d.status = HD_OK;
 		assert_int_equal(file_write(there, "12345", 5, &d), HD_OK);
-		assert_int_equal(file_resume(&w, target, beside, target, &d),
-				 HD_OK);
+		assert_int_equal(file_resume(&w, target, beside, target, &d), HD_OK);
 		assert_int_equal(file_cut(&w, &six, &d), HD_ERR_INPUT);
 		d.status = HD_OK;
 		assert_int_equal(file_cut(&w, &other, &d), HD_ERR_INPUT);
@@ -486,9 +467,7 @@ static void what_is_no_file_is_not_gone_on_with(void **state)
 	(void)state;
 	begin_long(&w, "lost", beside, sizeof(beside));
 	file_abandon(&w);
-	assert_int_equal(
-		file_resume(&w, "/dev/null", beside, inside("long"), &d),
-		HD_ERR_INPUT);
+	assert_int_equal(file_resume(&w, "/dev/null", beside, inside("long"), &d), HD_ERR_INPUT);
 	assert_int_equal(stat("/dev/null", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 	unlink(beside);
@@ -503,8 +482,7 @@ static void what_never_ends_is_refused_unread(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		d.status = HD_OK;
-		assert_int_equal(file_read(devices[i], SIZE_MAX, &d, &got),
-				 HD_ERR_INPUT);
+		assert_int_equal(file_read(devices[i], SIZE_MAX, &d, &got), HD_ERR_INPUT);
 		assert_int_equal(got.len, 0);
 	}
 	d.status = HD_OK;
@@ -512,8 +490,7 @@ static void what_never_ends_is_refused_unread(void **state)
 	/* A file of nothing, larger than any memory. */
 	assert_int_equal(file_write(inside("hole"), "", 0, &d), HD_OK);
 	assert_int_equal(truncate(inside("hole"), INT64_C(1) << 42), 0);
-	assert_int_equal(file_read(inside("hole"), (size_t)1 << 41, &d, &got),
-			 HD_ERR_INPUT);
+	assert_int_equal(file_read(inside("hole"), (size_t)1 << 41, &d, &got), HD_ERR_INPUT);
 	assert_int_equal(got.cap, 0);
 	unlink(inside("hole"));
 	strbuf_fini(&got);

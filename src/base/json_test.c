@@ -19,8 +19,7 @@ static json_t *parsed(const struct strbuf *text)
 {
 	json_error_t error;
 	json_t *root =
-		json_loadb(text->text, text->len,
-			   JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+		json_loadb(text->text, text->len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 
 	if (!root)
 		fail_msg("%s in %s", error.text, text->text);

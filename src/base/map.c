@@ -152,8 +152,8 @@ void text_map_fini(struct text_map *m)
 	*m = (struct text_map){ 0 };
 }
 
-static struct text_map_slot *
-find_text(const struct text_map *m, const char *key, size_t len, uint32_t hash)
+static struct text_map_slot *find_text(const struct text_map *m, const char *key, size_t len,
+				       uint32_t hash)
 {
 	size_t i = hash & (m->cap - 1);
 
@@ -161,8 +161,7 @@ find_text(const struct text_map *m, const char *key, size_t len, uint32_t hash)
 		struct text_map_slot *slot = &m->slots[i];
 
 		if (slot->value == MAP_NONE ||
-		    (slot->hash == hash && slot->len == len &&
-		     memcmp(slot->key, key, len) == 0))
+		    (slot->hash == hash && slot->len == len && memcmp(slot->key, key, len) == 0))
 			return slot;
 	}
 }
@@ -191,8 +190,7 @@ static void grow_text(struct text_map *m)
 	free(old.slots);
 }
 
-uint32_t text_map_put(struct text_map *m, const char *key, size_t len,
-		      uint32_t value)
+uint32_t text_map_put(struct text_map *m, const char *key, size_t len, uint32_t value)
 {
 	assert(value != MAP_NONE);
 	if (2 * (m->n + 1) > m->cap)
@@ -203,9 +201,7 @@ uint32_t text_map_put(struct text_map *m, const char *key, size_t len,
 
 	if (had != MAP_NONE)
 		return had;
-	*slot = (struct text_map_slot){
-		.key = key, .len = len, .hash = hash, .value = value
-	};
+	*slot = (struct text_map_slot){ .key = key, .len = len, .hash = hash, .value = value };
 	m->n++;
 	return MAP_NONE;
 }

@@ -46,7 +46,6 @@ struct text_map {
 
 void text_map_fini(struct text_map *m);
 uint32_t text_map_get(const struct text_map *m, const char *key, size_t len);
-uint32_t text_map_put(struct text_map *m, const char *key, size_t len,
-		      uint32_t value);
+uint32_t text_map_put(struct text_map *m, const char *key, size_t len, uint32_t value);
 
 #endif

@@ -60,8 +60,7 @@ static void texts_are_told_apart_by_length_and_bytes(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < N; i++) {
-		size_t len =
-			(size_t)snprintf(keys[i], sizeof(keys[i]), "h%u", i);
+		size_t len = (size_t)snprintf(keys[i], sizeof(keys[i]), "h%u", i);
 
 		assert_int_equal(text_map_put(&m, keys[i], len, i), MAP_NONE);
 	}
@@ -93,8 +92,7 @@ static void hashes_as_siphash_1_3_does(void **state)
 		{ "l1", UINT64_C(0xb35c4719d0ff29eb) },
 		{ "12345678", UINT64_C(0x3489982430560a87) },
 		{ "abcdefgh1", UINT64_C(0xf24a4a3c065eef6c) },
-		{ "the quick brown fox jumps over the lazy dog",
-		  UINT64_C(0x80a65583f613da2d) },
+		{ "the quick brown fox jumps over the lazy dog", UINT64_C(0x80a65583f613da2d) },
 	};
 	const uint64_t key[2] = { 0, 0 }, other[2] = { 1, 0 };
 
@@ -153,10 +151,8 @@ static void draw_hostile(char (*texts)[BLOCKS * LETTERS])
 		hash = collide(hash, pairs[b]);
 	for (uint32_t i = 0; i < 1u << BLOCKS; i++) {
 		for (unsigned b = 0; b < BLOCKS; b++)
-			memcpy(&texts[i][b * LETTERS], pairs[b][i >> b & 1],
-			       LETTERS);
-		assert_int_equal(fnv(2166136261u, texts[i], sizeof(*texts)),
-				 hash);
+			memcpy(&texts[i][b * LETTERS], pairs[b][i >> b & 1], LETTERS);
+		assert_int_equal(fnv(2166136261u, texts[i], sizeof(*texts)), hash);
 	}
 }
 
@@ -180,16 +176,14 @@ static uint64_t count_looks(char (*texts)[BLOCKS * LETTERS])
 /* Labels of a hostile file cost as much as others: 1.5 looks each, by Knuth. */
 static void chosen_texts_do_not_meet(void **state)
 {
-	char(*texts)[BLOCKS * LETTERS] =
-		hd_alloc((size_t)1 << BLOCKS, sizeof(*texts));
+	char(*texts)[BLOCKS * LETTERS] = hd_alloc((size_t)1 << BLOCKS, sizeof(*texts));
 	struct text_map m = { 0 };
 
 	(void)state;
 	draw_hostile(texts);
 	assert_in_range(count_looks(texts), 1u << BLOCKS, 2u << BLOCKS);
 	for (uint32_t i = 0; i < 1u << BLOCKS; i++)
-		assert_int_equal(text_map_put(&m, texts[i], sizeof(*texts), i),
-				 MAP_NONE);
+		assert_int_equal(text_map_put(&m, texts[i], sizeof(*texts), i), MAP_NONE);
 	for (uint32_t i = 0; i < 1u << BLOCKS; i++)
 		assert_int_equal(text_map_get(&m, texts[i], sizeof(*texts)), i);
 	text_map_fini(&m);

@@ -106,8 +106,7 @@ static const char *print_size(double bytes, char out[static 32])
 
 	for (; bytes >= 1000 && i + 1 < sizeof(units) / sizeof(*units); i++)
 		bytes /= 1000;
-	snprintf(out, 32, i && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes,
-		 units[i]);
+	snprintf(out, 32, i && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes, units[i]);
 	return out;
 }
 
@@ -118,14 +117,12 @@ enum hd_status memory_expect(double bytes, const char *what, struct diag *d)
 
 	if (left == UINT64_MAX || bytes <= (double)left)
 		return HD_OK;
-	return diag_fail(
-		d, HD_ERR_ENV, "%s would need about %s, and --memory leaves %s",
-		what, print_size(bytes, need), print_size((double)left, room));
+	return diag_fail(d, HD_ERR_ENV, "%s would need about %s, and --memory leaves %s", what,
+			 print_size(bytes, need), print_size((double)left, room));
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): memory_end writes the line */
-bool memory_try(void (*work)(void *context), void *context,
-		char line[static MEMORY_LINE])
+bool memory_try(void (*work)(void *context), void *context, char line[static MEMORY_LINE])
 {
 	struct refuge mine = { .line = line, .outer = refuge };
 	const char *before = subject;
@@ -168,10 +165,8 @@ void memory_take(size_t bytes)
 	if (limit.most == UINT64_MAX || bytes <= memory_room())
 		return;
 	snprintf(line, sizeof(line),
-		 "out of memory: %s need %s more; %s are in use of the %s that "
-		 "--memory allows",
-		 subject, print_size((double)bytes, more),
-		 print_size((double)used(), now),
+		 "out of memory: %s need %s more; %s are in use of the %s that --memory allows",
+		 subject, print_size((double)bytes, more), print_size((double)used(), now),
 		 print_size((double)limit.most, most));
 	memory_end(line);
 }
@@ -182,8 +177,7 @@ void memory_refused(size_t bytes)
 
 	if (bytes)
 		print_size((double)bytes, more);
-	snprintf(line, sizeof(line),
-		 "out of memory: the system has no %s%s for %s",
+	snprintf(line, sizeof(line), "out of memory: the system has no %s%s for %s",
 		 bytes ? more : "", bytes ? " more" : "more", subject);
 	memory_end(line);
 }

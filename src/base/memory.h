@@ -50,8 +50,7 @@ const char *memory_for(const char *what);
 uint64_t memory_room(void);
 
 /* HD_ERR_ENV, with both numbers, if so many bytes for `what` are too many. */
-HD_MUST_CHECK enum hd_status memory_expect(double bytes, const char *what,
-					   struct diag *d);
+HD_MUST_CHECK enum hd_status memory_expect(double bytes, const char *what, struct diag *d);
 
 /* For base/alloc.c, and for memory that others allocate; 0: who knows. */
 void memory_take(size_t bytes);

@@ -81,11 +81,10 @@ static void estimates_are_refused_with_both_numbers(void **state)
 	(void)state;
 	memory_limit(1000000000, note);
 	assert_int_equal(memory_expect(9e8, "a small model", &d), HD_OK);
-	assert_int_equal(memory_expect(1.25e12, "a large model", &d),
-			 HD_ERR_ENV);
+	assert_int_equal(memory_expect(1.25e12, "a large model", &d), HD_ERR_ENV);
 	memory_limit(UINT64_MAX, note);
-	assert_non_null(strstr(d.message, "a large model would need about "
-					  "1.2 TB, and --memory leaves "));
+	assert_non_null(
+		strstr(d.message, "a large model would need about 1.2 TB, and --memory leaves "));
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(memory_expect(1e18, "anything", &d), HD_OK);
 }
@@ -128,8 +127,7 @@ static void what_is_moved_is_what_was_there(void **state)
 		to[n] = 5;
 		hd_move_lazy(to, from, n, sizeof(*to));
 		for (size_t k = 0; k < n; k++)
-			assert_int_equal(to[k],
-					 k * UINT64_C(0x9E3779B97F4A7C15));
+			assert_int_equal(to[k], k * UINT64_C(0x9E3779B97F4A7C15));
 		assert_int_equal(to[n], 5);
 		free(to);
 	}

@@ -10,8 +10,8 @@
 
 #define MAX_NAMES 128
 
-static enum hd_status read_uint(const struct option *o, const char *text,
-				struct diag *d, uint64_t *out)
+static enum hd_status read_uint(const struct option *o, const char *text, struct diag *d,
+				uint64_t *out)
 {
 	uint64_t value;
 	enum hd_status status = hd_uint_parse(text, d, &value);
@@ -19,15 +19,14 @@ static enum hd_status read_uint(const struct option *o, const char *text,
 	if (status != HD_OK)
 		return status;
 	if (o->high && (value < o->low || value > o->high))
-		return diag_fail(d, HD_ERR_RANGE, "'%s' is not in %llu..%llu",
-				 text, (unsigned long long)o->low,
-				 (unsigned long long)o->high);
+		return diag_fail(d, HD_ERR_RANGE, "'%s' is not in %llu..%llu", text,
+				 (unsigned long long)o->low, (unsigned long long)o->high);
 	*out = value;
 	return HD_OK;
 }
 
-static enum hd_status read_choice(const struct option *o, const char *text,
-				  struct diag *d, unsigned *out)
+static enum hd_status read_choice(const struct option *o, const char *text, struct diag *d,
+				  unsigned *out)
 {
 	struct strbuf expected = STRBUF_INIT;
 
@@ -39,8 +38,8 @@ static enum hd_status read_choice(const struct option *o, const char *text,
 		}
 		strbuf_printf(&expected, "%s%s", i ? ", " : "", o->choices[i]);
 	}
-	enum hd_status status = diag_fail(d, HD_ERR_INPUT, "'%s' is none of %s",
-					  text, expected.text);
+	enum hd_status status =
+		diag_fail(d, HD_ERR_INPUT, "'%s' is none of %s", text, expected.text);
 
 	strbuf_fini(&expected);
 	return status;
@@ -48,8 +47,7 @@ static enum hd_status read_choice(const struct option *o, const char *text,
 
 static void list_add(struct option_list *list, const char *text)
 {
-	list->items = hd_grow(list->items, &list->cap, list->n + 1,
-			      sizeof(*list->items));
+	list->items = hd_grow(list->items, &list->cap, list->n + 1, sizeof(*list->items));
 	list->items[list->n++] = text;
 }
 
@@ -79,8 +77,8 @@ void options_fini(const struct option *const *tables, void *values)
 	}
 }
 
-static enum hd_status read_time(const struct option *o, const char *text,
-				struct diag *d, hd_time *out)
+static enum hd_status read_time(const struct option *o, const char *text, struct diag *d,
+				hd_time *out)
 {
 	struct strbuf least = STRBUF_INIT;
 	enum hd_status status = hd_time_parse(text, d, out);
@@ -88,15 +86,14 @@ static enum hd_status read_time(const struct option *o, const char *text,
 	if (status != HD_OK || *out >= o->low)
 		return status;
 	hd_time_print(o->low, &least);
-	status = diag_fail(d, HD_ERR_RANGE, "'%s' is too short (at least %s)",
-			   text, least.text);
+	status = diag_fail(d, HD_ERR_RANGE, "'%s' is too short (at least %s)", text, least.text);
 	strbuf_fini(&least);
 	return status;
 }
 
 /* Kinds that hold one value, which has a form. */
-static enum hd_status read_value(const struct option *o, enum option_kind kind,
-				 const char *text, struct diag *d, void *out)
+static enum hd_status read_value(const struct option *o, enum option_kind kind, const char *text,
+				 struct diag *d, void *out)
 {
 	switch (kind) {
 	case OPT_UINT:
@@ -121,8 +118,8 @@ static enum hd_status read_value(const struct option *o, enum option_kind kind,
 }
 
 /* Keeps the text if it could be a value of the kind that the option names. */
-static enum hd_status add_setting(const struct option *o, const char *text,
-				  struct diag *d, struct option_settings *s)
+static enum hd_status add_setting(const struct option *o, const char *text, struct diag *d,
+				  struct option_settings *s)
 {
 	uint64_t ignored[4]; /* large enough for a value of any kind */
 	enum hd_status status = HD_OK;
@@ -140,8 +137,7 @@ static enum hd_status add_setting(const struct option *o, const char *text,
 	return HD_OK;
 }
 
-enum hd_status option_set(const struct option *o, void *values,
-			  const char *text, struct diag *d)
+enum hd_status option_set(const struct option *o, void *values, const char *text, struct diag *d)
 {
 	void *field = (char *)values + o->offset;
 
@@ -165,15 +161,14 @@ enum hd_status option_set(const struct option *o, void *values,
 }
 
 /* option_set, with the option's name in front of what went wrong. */
-static enum hd_status set_named(const struct option *o, void *values,
-				const char *text, struct diag *d)
+static enum hd_status set_named(const struct option *o, void *values, const char *text,
+				struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status = option_set(o, values, text, &inner);
 
 	if (status != HD_OK)
-		return diag_fail(d, status, "option --%s: %s", o->name,
-				 inner.message);
+		return diag_fail(d, status, "option --%s: %s", o->name, inner.message);
 	return HD_OK;
 }
 
@@ -186,8 +181,7 @@ void options_set_initial(const struct option *const *tables, void *values)
 			if (!o->initial || o->kind == OPT_LIST)
 				continue;
 			/* A row whose default is refused is a bug. */
-			enum hd_status status =
-				option_set(o, values, o->initial, &d);
+			enum hd_status status = option_set(o, values, o->initial, &d);
 
 			assert(status == HD_OK);
 			(void)status;
@@ -195,8 +189,7 @@ void options_set_initial(const struct option *const *tables, void *values)
 	}
 }
 
-const struct option *option_find(const struct option *const *tables,
-				 const char *name, size_t len)
+const struct option *option_find(const struct option *const *tables, const char *name, size_t len)
 {
 	for (; *tables; tables++) {
 		for (const struct option *o = *tables; o->name; o++) {
@@ -207,8 +200,7 @@ const struct option *option_find(const struct option *const *tables,
 	return NULL;
 }
 
-static const struct option *find_letter(const struct option *const *tables,
-					char letter)
+static const struct option *find_letter(const struct option *const *tables, char letter)
 {
 	for (; *tables; tables++) {
 		for (const struct option *o = *tables; o->name; o++) {
@@ -219,8 +211,8 @@ static const struct option *find_letter(const struct option *const *tables,
 	return NULL;
 }
 
-static enum hd_status refuse_unknown(const struct option *const *tables,
-				     const char *word, struct diag *d)
+static enum hd_status refuse_unknown(const struct option *const *tables, const char *word,
+				     struct diag *d)
 {
 	const char *names[MAX_NAMES];
 	size_t n = 0;
@@ -228,20 +220,16 @@ static enum hd_status refuse_unknown(const struct option *const *tables,
 	for (; *tables; tables++) {
 		for (const struct option *o = *tables; o->name; o++) {
 			assert(n < MAX_NAMES);
-			names[n++] =
-				o->kind == OPT_RENAMED ? o->value : o->name;
+			names[n++] = o->kind == OPT_RENAMED ? o->value : o->name;
 		}
 	}
 	char *name = hd_strndup(word, strcspn(word, "="));
-	const char *nearest = strncmp(name, "--", 2) == 0
-				      ? text_nearest(name + 2, names, n)
-				      : NULL;
+	const char *nearest = strncmp(name, "--", 2) == 0 ? text_nearest(name + 2, names, n) : NULL;
 	struct strbuf meant = STRBUF_INIT;
 
 	strbuf_printf(&meant, "--%s", nearest ? nearest : "");
-	enum hd_status status =
-		diag_fail(d, HD_ERR_INPUT, "unknown option '%s'%s", name,
-			  text_hint(nearest ? meant.text : NULL).text);
+	enum hd_status status = diag_fail(d, HD_ERR_INPUT, "unknown option '%s'%s", name,
+					  text_hint(nearest ? meant.text : NULL).text);
 
 	strbuf_fini(&meant);
 	free(name);
@@ -249,9 +237,8 @@ static enum hd_status refuse_unknown(const struct option *const *tables,
 }
 
 /* Reads the option at argv[*i]; advances *i over a value of its own. */
-static enum hd_status read_option(const struct option *const *tables,
-				  void *values, int argc, char **argv, int *i,
-				  struct diag *d)
+static enum hd_status read_option(const struct option *const *tables, void *values, int argc,
+				  char **argv, int *i, struct diag *d)
 {
 	const char *word = argv[*i];
 	const char *value = NULL;
@@ -271,29 +258,25 @@ static enum hd_status read_option(const struct option *const *tables,
 	if (!o || (o->kind == OPT_FLAG && value && word[1] != '-'))
 		return refuse_unknown(tables, word, d);
 	if (o->kind == OPT_RENAMED)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "option --%s is called --%s here", o->name,
+		return diag_fail(d, HD_ERR_INPUT, "option --%s is called --%s here", o->name,
 				 o->value);
 	if (o->kind == OPT_REFUSED)
-		return diag_fail(d, HD_ERR_INPUT, "no --%s here: %s", o->name,
-				 o->value);
+		return diag_fail(d, HD_ERR_INPUT, "no --%s here: %s", o->name, o->value);
 	if (o->kind == OPT_FLAG) {
 		if (value)
-			return diag_fail(d, HD_ERR_INPUT,
-					 "option --%s takes no value", o->name);
+			return diag_fail(d, HD_ERR_INPUT, "option --%s takes no value", o->name);
 		return option_set(o, values, "", d);
 	}
 	if (!value) {
 		if (*i + 1 >= argc)
-			return diag_fail(d, HD_ERR_INPUT,
-					 "option --%s needs a value", o->name);
+			return diag_fail(d, HD_ERR_INPUT, "option --%s needs a value", o->name);
 		value = argv[++*i];
 	}
 	return set_named(o, values, value, d);
 }
 
-enum hd_status options_parse(const struct option *const *tables, void *values,
-			     int argc, char **argv, struct diag *d, int *n_args)
+enum hd_status options_parse(const struct option *const *tables, void *values, int argc,
+			     char **argv, struct diag *d, int *n_args)
 {
 	int kept = 0;
 	bool only_arguments = false;
@@ -309,8 +292,7 @@ enum hd_status options_parse(const struct option *const *tables, void *values,
 			only_arguments = true;
 			continue;
 		}
-		enum hd_status status =
-			read_option(tables, values, argc, argv, &i, d);
+		enum hd_status status = read_option(tables, values, argc, argv, &i, d);
 
 		if (status != HD_OK)
 			return status;
@@ -328,8 +310,7 @@ static void print_heading(const struct option *o, struct strbuf *out)
 	strbuf_printf(out, "--%s", o->name);
 	if (o->choices) {
 		for (unsigned i = 0; o->choices[i]; i++)
-			strbuf_printf(out, "%c%s", i ? '|' : ' ',
-				      o->choices[i]);
+			strbuf_printf(out, "%c%s", i ? '|' : ' ', o->choices[i]);
 	} else if (o->kind != OPT_FLAG) {
 		strbuf_printf(out, " %s", o->value);
 	}
@@ -430,8 +411,8 @@ static size_t table_length(const struct option *table)
 	return n;
 }
 
-struct option *options_join(const struct option *first,
-			    const struct option *const *more, size_t offset)
+struct option *options_join(const struct option *first, const struct option *const *more,
+			    size_t offset)
 {
 	size_t n = table_length(first), total = n + 1;
 

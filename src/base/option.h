@@ -61,7 +61,7 @@ struct option {
 	uint64_t low, high;         /* OPT_UINT: both inclusive; of OPT_TIME
 				     * `low` only, in ps */
 	const char *path;           /* OPT_SET */
-	const char *replaces; /* OPT_OUTPUT: the option whose file it may be */
+	const char *replaces;       /* OPT_OUTPUT: the option whose file it may be */
 	/* OPT_SET: OPT_FLAG for any text, OPT_INPUT for a file. */
 	enum option_kind as;
 	/* Words that a text may be, a blank after each, for completion only;
@@ -88,23 +88,21 @@ struct option_settings {
  * Arguments that are not options are moved to the front of argv in order and
  * counted in *n_args. Lists and settings are freed with options_fini.
  */
-HD_MUST_CHECK enum hd_status options_parse(const struct option *const *tables,
-					   void *values, int argc, char **argv,
-					   struct diag *d, int *n_args);
+HD_MUST_CHECK enum hd_status options_parse(const struct option *const *tables, void *values,
+					   int argc, char **argv, struct diag *d, int *n_args);
 void option_list_fini(struct option_list *list);
 /* Frees the lists and settings of all options. */
 void options_fini(const struct option *const *tables, void *values);
 
 /* The option of that long name (the first `len` bytes), or NULL. */
-const struct option *option_find(const struct option *const *tables,
-				 const char *name, size_t len);
+const struct option *option_find(const struct option *const *tables, const char *name, size_t len);
 /*
  * What options_parse does with one option and its text, for those who take
  * values from elsewhere than a command line. The message does not name the
  * option. A text or list item is borrowed.
  */
-HD_MUST_CHECK enum hd_status option_set(const struct option *o, void *values,
-					const char *text, struct diag *d);
+HD_MUST_CHECK enum hd_status option_set(const struct option *o, void *values, const char *text,
+					struct diag *d);
 /* Sets every field whose option has an initial value. */
 void options_set_initial(const struct option *const *tables, void *values);
 
@@ -112,12 +110,11 @@ void options_set_initial(const struct option *const *tables, void *values);
  * One table, to be freed, of `first` and `more` (NULL-terminated), whose fields
  * lie `offset` bytes into the struct of the first.
  */
-struct option *options_join(const struct option *first,
-			    const struct option *const *more, size_t offset);
+struct option *options_join(const struct option *first, const struct option *const *more,
+			    size_t offset);
 
 /* Whether users are to see it: no later row of a name, no former name. */
-bool option_is_shown(const struct option *const *tables,
-		     const struct option *o);
+bool option_is_shown(const struct option *const *tables, const struct option *o);
 /* The OPTIONS part of --help: aligned, wrapped at 80 columns. */
 void options_help(const struct option *const *tables, struct strbuf *out);
 /* The same as man(7) source. */

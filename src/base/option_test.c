@@ -33,8 +33,7 @@ static const struct option table[] = {
 	{ "verbose", 'v', OPT_FLAG, AT(flag), .help = "say more" },
 	{ "name", 'n', OPT_TEXT, AT(text), "NAME", .help = "a name" },
 	{ "with", 0, OPT_LIST, AT(list), "THING", .help = "things to take" },
-	{ "count", 'c', OPT_UINT, AT(count), "N", "7", "how many", .low = 2,
-	  .high = 9 },
+	{ "count", 'c', OPT_UINT, AT(count), "N", "7", "how many", .low = 2, .high = 9 },
 	{ "size", 0, OPT_SIZE, AT(size), "SIZE", .help = "how large" },
 	{ "real", 0, OPT_DOUBLE, AT(real), "X", .help = "a number" },
 	{ "rate", 0, OPT_RATE, AT(rate), "RATE", "4x SDR", "how fast" },
@@ -42,18 +41,16 @@ static const struct option table[] = {
 	{ "share", 0, OPT_RATIO, AT(share), "SHARE", .help = "how much" },
 	{ "range", 0, OPT_RANGE, AT(range), "RANGE", .help = "from, to" },
 	{ "set", 0, OPT_SET, AT(set), "PATH=VALUE", .help = "any field" },
-	{ "delay", 0, OPT_SET, AT(set), "TIME", .help = "how long it waits",
-	  .path = "link.delay", .as = OPT_TIME },
-	{ "order", 0, OPT_SET, AT(set), .choices = colours, .help = "which",
-	  .path = "order", .as = OPT_CHOICE },
+	{ "delay", 0, OPT_SET, AT(set), "TIME", .help = "how long it waits", .path = "link.delay",
+	  .as = OPT_TIME },
+	{ "order", 0, OPT_SET, AT(set), .choices = colours, .help = "which", .path = "order",
+	  .as = OPT_CHOICE },
 	{ NULL },
 };
 
 static const struct option more[] = {
-	{ "colour", 0, OPT_CHOICE, AT(colour), .choices = colours,
-	  .initial = "green",
-	  .help = "a colour, described at such a length that it has to go on "
-		  "in a second line, and even in a third one at the end" },
+	{ "colour", 0, OPT_CHOICE, AT(colour), .choices = colours, .initial = "green",
+	  .help = "a colour, described at such a length that it has to go on in a second line, and even in a third one at the end" },
 	{ NULL },
 };
 
@@ -75,8 +72,7 @@ static void read_words(struct reading *r, const char *const *words)
 	memset(r, 0, sizeof(*r));
 	for (; words[argc]; argc++)
 		r->argv[argc] = (char *)words[argc];
-	r->status =
-		options_parse(tables, &r->v, argc, r->argv, &r->d, &r->n_args);
+	r->status = options_parse(tables, &r->v, argc, r->argv, &r->d, &r->n_args);
 }
 
 #define READ(r, ...) read_words(r, (const char *const[]){ __VA_ARGS__, NULL })
@@ -86,16 +82,14 @@ static void every_kind_of_value_is_read(void **state)
 	struct reading r;
 
 	(void)state;
-	READ(&r, "-v", "--name", "x", "--size=4KiB", "--real=-2.5", "--time",
-	     "20ns");
+	READ(&r, "-v", "--name", "x", "--size=4KiB", "--real=-2.5", "--time", "20ns");
 	assert_int_equal(r.status, HD_OK);
 	assert_true(r.v.flag);
 	assert_string_equal(r.v.text, "x");
 	assert_int_equal(r.v.size, 4096);
 	assert_true(r.v.real == -2.5);
 	assert_int_equal(r.v.time, 20000);
-	READ(&r, "--rate=2.5Gb/s", "--share", "20%", "--range=2..11",
-	     "--colour=blue", "-c3");
+	READ(&r, "--rate=2.5Gb/s", "--share", "20%", "--range=2..11", "--colour=blue", "-c3");
 	assert_int_equal(r.status, HD_OK);
 	assert_true(r.v.rate.num == 2500000000 && r.v.rate.den == 1);
 	assert_true(r.v.share.num == 1 && r.v.share.den == 5);
@@ -172,12 +166,9 @@ static void refusals_name_the_option_and_what_was_expected(void **state)
 	static const struct {
 		const char *words[3], *message;
 	} rows[] = {
-		{ { "--verbos" },
-		  "unknown option '--verbos' (did you mean '--verbose'?)" },
-		{ { "--nmae=x" },
-		  "unknown option '--nmae' (did you mean '--name'?)" },
-		{ { "--ver" },
-		  "unknown option '--ver' (did you mean '--verbose'?)" },
+		{ { "--verbos" }, "unknown option '--verbos' (did you mean '--verbose'?)" },
+		{ { "--nmae=x" }, "unknown option '--nmae' (did you mean '--name'?)" },
+		{ { "--ver" }, "unknown option '--ver' (did you mean '--verbose'?)" },
 		{ { "--zzzzzzzz" }, "unknown option '--zzzzzzzz'" },
 		{ { "-x" }, "unknown option '-x'" },
 		{ { "-vx" }, "unknown option '-vx'" },
@@ -186,11 +177,9 @@ static void refusals_name_the_option_and_what_was_expected(void **state)
 		{ { "--colour" }, "option --colour needs a value" },
 		{ { "--count", "10" }, "option --count: '10' is not in 2..9" },
 		{ { "--count=1" }, "option --count: '1' is not in 2..9" },
-		{ { "--colour=pink" },
-		  "option --colour: 'pink' is none of red, green, blue" },
+		{ { "--colour=pink" }, "option --colour: 'pink' is none of red, green, blue" },
 		{ { "--time=20" },
-		  "option --time: '20' is not a time (expected e.g. 20ns, "
-		  "1.5us, 3ms, 2s)" },
+		  "option --time: '20' is not a time (expected e.g. 20ns, 1.5us, 3ms, 2s)" },
 	};
 
 	(void)state;
@@ -198,8 +187,7 @@ static void refusals_name_the_option_and_what_was_expected(void **state)
 		struct reading r;
 
 		read_words(&r, rows[i].words);
-		assert_true(r.status == HD_ERR_INPUT ||
-			    r.status == HD_ERR_RANGE);
+		assert_true(r.status == HD_ERR_INPUT || r.status == HD_ERR_RANGE);
 		assert_string_equal(r.d.message, rows[i].message);
 	}
 }
@@ -246,8 +234,7 @@ static void joined_tables_read_into_both_structs(void **state)
 		struct values first, second;
 	} v = { .first.flag = false };
 	const struct option *const others[] = { more, NULL };
-	struct option *all =
-		options_join(table, others, offsetof(struct both, second));
+	struct option *all = options_join(table, others, offsetof(struct both, second));
 	const struct option *const joined[] = { all, NULL };
 	char flag[] = "-v", colour[] = "--colour=red";
 	char *argv[] = { flag, colour };
@@ -270,8 +257,7 @@ int main(void)
 		cmocka_unit_test(lists_collect),
 		cmocka_unit_test(settings_stand_for_fields_of_something_else),
 		cmocka_unit_test(arguments_move_to_the_front_in_order),
-		cmocka_unit_test(
-			refusals_name_the_option_and_what_was_expected),
+		cmocka_unit_test(refusals_name_the_option_and_what_was_expected),
 		cmocka_unit_test(help_fits_eighty_columns_and_says_all),
 		cmocka_unit_test(man_source_hides_nothing_from_roff),
 		cmocka_unit_test(joined_tables_read_into_both_structs),

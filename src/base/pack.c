@@ -241,8 +241,7 @@ static void pack_int_at(struct pack *p, void *at, unsigned size)
 	store(at, size, (uint64_t)pack_signed(p, size, v));
 }
 
-void pack_members(struct pack *p, const struct pack_member *m, size_t n,
-		  void *row)
+void pack_members(struct pack *p, const struct pack_member *m, size_t n, void *row)
 {
 	for (const struct pack_member *end = m + n; m < end; m++) {
 		unsigned char *at = (unsigned char *)row + m->offset;

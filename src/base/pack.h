@@ -90,21 +90,17 @@ struct pack_member {
 };
 
 /* A bit-field cannot be one, nor a pointer: that does not compile. */
-#define PACK(type, member)                                          \
-	{                                                           \
-		PACK_HOW(PACK_MEMBER(type, member)),                \
-			sizeof(PACK_MEMBER(type, member)),          \
-			1 / (PACK_HOW(PACK_MEMBER(type, member)) != \
-			     PACKED_NOT),                           \
-			offsetof(struct type, member)               \
+#define PACK(type, member)                                                              \
+	{                                                                               \
+		PACK_HOW(PACK_MEMBER(type, member)), sizeof(PACK_MEMBER(type, member)), \
+			1 / (PACK_HOW(PACK_MEMBER(type, member)) != PACKED_NOT),        \
+			offsetof(struct type, member)                                   \
 	}
-#define PACK_EACH(type, member)                                       \
-	{                                                             \
-		PACK_HOW(PACK_MEMBER(type, member)[0]),               \
-			sizeof(PACK_MEMBER(type, member)[0]),         \
-			sizeof(PACK_MEMBER(type, member)) /           \
-				sizeof(PACK_MEMBER(type, member)[0]), \
-			offsetof(struct type, member)                 \
+#define PACK_EACH(type, member)                                                                   \
+	{                                                                                         \
+		PACK_HOW(PACK_MEMBER(type, member)[0]), sizeof(PACK_MEMBER(type, member)[0]),     \
+			sizeof(PACK_MEMBER(type, member)) / sizeof(PACK_MEMBER(type, member)[0]), \
+			offsetof(struct type, member)                                             \
 	}
 #define PACK_MEMBER(type, member) ((struct type *)0)->member
 /* clang-format off */
@@ -133,8 +129,7 @@ struct pack_member {
 	_Static_assert(sizeof(void *) != 8 || sizeof(struct type) == (size), \
 		       "struct " #type " changed: is all of it packed?")
 
-void pack_members(struct pack *p, const struct pack_member *m, size_t n,
-		  void *row);
+void pack_members(struct pack *p, const struct pack_member *m, size_t n, void *row);
 #define PACK_STRUCT(p, members, row) \
 	pack_members(p, members, sizeof(members) / sizeof((members)[0]), row)
 

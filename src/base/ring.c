@@ -6,8 +6,7 @@
 
 #include "base/alloc.h"
 
-void *ring_grow(void *ring, uint32_t *places, uint32_t head, uint32_t tail,
-		size_t size)
+void *ring_grow(void *ring, uint32_t *places, uint32_t head, uint32_t tail, size_t size)
 {
 	uint32_t before = *places, after = before ? 2 * before : 2;
 

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 /* The ring, moved if need be, with a place for item `tail`. */
-void *ring_grow(void *ring, uint32_t *places, uint32_t head, uint32_t tail,
-		size_t size);
+void *ring_grow(void *ring, uint32_t *places, uint32_t head, uint32_t tail, size_t size);
 
 #endif

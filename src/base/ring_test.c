@@ -17,8 +17,7 @@ struct queue {
 
 static void put(struct queue *q, uint64_t item)
 {
-	q->ring = ring_grow(q->ring, &q->places, q->head, q->tail,
-			    sizeof(*q->ring));
+	q->ring = ring_grow(q->ring, &q->places, q->head, q->tail, sizeof(*q->ring));
 	q->ring[q->tail++ % q->places] = item;
 }
 

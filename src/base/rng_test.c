@@ -75,8 +75,7 @@ static void streams_do_not_depend_on_the_order_of_creation(void **state)
 	rng_init(&forward[0], 9, 0);
 	for (unsigned i = 0; i < 50; i++) {
 		for (unsigned k = 0; k < 100; k++)
-			assert_true(rng_next(&forward[i]) ==
-				    rng_next(&backward[i]));
+			assert_true(rng_next(&forward[i]) == rng_next(&backward[i]));
 	}
 }
 
@@ -110,8 +109,7 @@ static void neighbouring_seeds_and_ids_share_nothing(void **state)
 			assert_true(fabs(correlation(&a, &by_seed, n)) < limit);
 			rng_init(&a, seed, id);
 			if (seed != id)
-				assert_true(fabs(correlation(&a, &swapped, n)) <
-					    limit);
+				assert_true(fabs(correlation(&a, &swapped, n)) < limit);
 		}
 	}
 }
@@ -120,8 +118,8 @@ static void neighbouring_seeds_and_ids_share_nothing(void **state)
  * Chi-square of counts against equal or given shares. Its deviation from the
  * degrees of freedom, in standard deviations; beyond 4 is no chance.
  */
-static double chi_square_off(const unsigned *counts, const double *shares,
-			     unsigned cells, unsigned n)
+static double chi_square_off(const unsigned *counts, const double *shares, unsigned cells,
+			     unsigned n)
 {
 	double chi = 0, freedom = cells - 1;
 
@@ -146,8 +144,7 @@ static void whole_numbers_below_n_are_equally_likely(void **state)
 
 		for (unsigned i = 0; i < draws(); i++)
 			counts[rng_below(&r, sizes[s])]++;
-		assert_true(chi_square_off(counts, NULL, (unsigned)sizes[s],
-					   draws()) < 4);
+		assert_true(chi_square_off(counts, NULL, (unsigned)sizes[s], draws()) < 4);
 	}
 	assert_int_equal(rng_below(&r, 1), 0);
 	/* Bias would show most where n is two thirds of 2^64. */
@@ -179,8 +176,7 @@ static double ks(double *samples, unsigned n, double (*cdf)(double x))
 	for (unsigned i = 0; i < n; i++) {
 		double f = cdf(samples[i]);
 
-		worst = fmax(worst,
-			     fmax(f - (double)i / n, (double)(i + 1) / n - f));
+		worst = fmax(worst, fmax(f - (double)i / n, (double)(i + 1) / n - f));
 	}
 	return worst * sqrt(n);
 }
@@ -258,11 +254,9 @@ static void shuffling_keeps_all_and_favours_none(void **state)
 		uint32_t items[] = { 0, 1, 2, 3 };
 
 		rng_shuffle(&r, items, 4);
-		assert_int_equal(1u << items[0] | 1u << items[1] |
-					 1u << items[2] | 1u << items[3],
+		assert_int_equal(1u << items[0] | 1u << items[1] | 1u << items[2] | 1u << items[3],
 				 15);
-		unsigned code = items[0] << 6 | items[1] << 4 | items[2] << 2 |
-				items[3];
+		unsigned code = items[0] << 6 | items[1] << 4 | items[2] << 2 | items[3];
 
 		if (seen[code] == UINT32_MAX)
 			seen[code] = orders++;
@@ -278,12 +272,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_generator_is_xoshiro256starstar),
 		cmocka_unit_test(lua_draws_the_same_numbers),
-		cmocka_unit_test(
-			streams_do_not_depend_on_the_order_of_creation),
+		cmocka_unit_test(streams_do_not_depend_on_the_order_of_creation),
 		cmocka_unit_test(neighbouring_seeds_and_ids_share_nothing),
 		cmocka_unit_test(whole_numbers_below_n_are_equally_likely),
-		cmocka_unit_test(
-			uniform_and_exponential_pass_kolmogorov_smirnov),
+		cmocka_unit_test(uniform_and_exponential_pass_kolmogorov_smirnov),
 		cmocka_unit_test(ge_has_its_mean_its_zeros_and_its_variance),
 		cmocka_unit_test(shuffling_keeps_all_and_favours_none),
 	};

@@ -65,12 +65,10 @@ static inline uint64_t seed_of_run(uint64_t fixed)
 		seed = strtoull(again, NULL, 0);
 	} else {
 		clock_gettime(CLOCK_REALTIME, &now);
-		seed = (uint64_t)now.tv_sec * UINT64_C(1000000000) +
-		       (uint64_t)now.tv_nsec;
+		seed = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 	}
-	printf("seed 0x%" PRIx64 "; again: HD_LONG=1 HD_SEED=0x%" PRIx64
-	       " and this test\n",
-	       seed, seed);
+	printf("seed 0x%" PRIx64 "; again: HD_LONG=1 HD_SEED=0x%" PRIx64 " and this test\n", seed,
+	       seed);
 	fflush(stdout);
 	return seed;
 }

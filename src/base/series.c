@@ -26,8 +26,7 @@ static enum hd_status refuse(struct diag *d, const char *text)
 static enum hd_status add(struct series *s, double value, struct diag *d)
 {
 	if (s->n == SERIES_MAX)
-		return diag_fail(d, HD_ERR_RANGE, "more than %d values",
-				 SERIES_MAX);
+		return diag_fail(d, HD_ERR_RANGE, "more than %d values", SERIES_MAX);
 	s->values = hd_grow(s->values, &s->cap, s->n + 1, sizeof(*s->values));
 	s->values[s->n++] = value;
 	return HD_OK;
@@ -42,14 +41,13 @@ static double sharpen(double value)
 	return strtod(text, NULL);
 }
 
-static enum hd_status add_range(struct series *s, double low, double high,
-				double step, struct diag *d)
+static enum hd_status add_range(struct series *s, double low, double high, double step,
+				struct diag *d)
 {
 	double steps = floor((high - low) / step + 1e-9);
 
 	if (!(steps < SERIES_MAX))
-		return diag_fail(d, HD_ERR_RANGE, "more than %d values",
-				 SERIES_MAX);
+		return diag_fail(d, HD_ERR_RANGE, "more than %d values", SERIES_MAX);
 	if (add(s, low, d) != HD_OK)
 		return d->status;
 	for (size_t k = 1; k <= (size_t)steps; k++) {
@@ -79,8 +77,8 @@ static enum hd_status add_item(struct series *s, char *item, struct diag *d)
 		*colon = '\0';
 	if (hd_double_parse(item, NULL, &low) != HD_OK ||
 	    hd_double_parse(dots + 2, NULL, &high) != HD_OK ||
-	    (colon && hd_double_parse(colon + 1, NULL, &step) != HD_OK) ||
-	    !(step > 0) || low > high) {
+	    (colon && hd_double_parse(colon + 1, NULL, &step) != HD_OK) || !(step > 0) ||
+	    low > high) {
 		*dots = '.';
 		if (colon)
 			*colon = ':';
@@ -89,8 +87,7 @@ static enum hd_status add_item(struct series *s, char *item, struct diag *d)
 	return add_range(s, low, high, step, d);
 }
 
-enum hd_status series_parse(const char *text, struct diag *d,
-			    struct series *out)
+enum hd_status series_parse(const char *text, struct diag *d, struct series *out)
 {
 	struct series s = { 0 };
 	char *copy = hd_strdup(text);

@@ -29,8 +29,7 @@ struct series {
 };
 
 /* On refusal nothing is allocated. Free with series_fini. */
-HD_MUST_CHECK enum hd_status series_parse(const char *text, struct diag *d,
-					  struct series *out);
+HD_MUST_CHECK enum hd_status series_parse(const char *text, struct diag *d, struct series *out);
 void series_fini(struct series *s);
 
 #endif

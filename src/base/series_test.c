@@ -17,8 +17,8 @@ static void reads(const char *text, size_t n, const double *want)
 	assert_int_equal(s.n, n);
 	for (size_t k = 0; k < n; k++) {
 		if (s.values[k] != want[k])
-			fail_msg("%s: value %zu is %.17g, expected %.17g", text,
-				 k, s.values[k], want[k]);
+			fail_msg("%s: value %zu is %.17g, expected %.17g", text, k, s.values[k],
+				 want[k]);
 	}
 	series_fini(&s);
 }
@@ -49,8 +49,7 @@ static void lists_and_ranges_mix(void **state)
 static void steps_give_the_decimals_that_a_user_means(void **state)
 {
 	(void)state;
-	reads("0.1..1:0.1", 10,
-	      (double[]){ 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1 });
+	reads("0.1..1:0.1", 10, (double[]){ 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1 });
 }
 
 static void a_step_that_misses_the_end_stops_before_it(void **state)
@@ -62,9 +61,8 @@ static void a_step_that_misses_the_end_stops_before_it(void **state)
 
 static void what_is_not_a_list_is_refused(void **state)
 {
-	static const char *const bad[] = { "",      "x",   "1,",     ",1",
-					   "5..1",  "1..", "1..2:0", "1..2:-1",
-					   "1...3", "nan", "1..inf", "1 2" };
+	static const char *const bad[] = { "",       "x",       "1,",    ",1",  "5..1",   "1..",
+					   "1..2:0", "1..2:-1", "1...3", "nan", "1..inf", "1 2" };
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
@@ -75,8 +73,7 @@ static void what_is_not_a_list_is_refused(void **state)
 			fail_msg("'%s' was taken", bad[k]);
 	}
 	refuses("1,5..2:1", HD_ERR_INPUT,
-		"'5..2:1' is not a list of numbers (expected e.g. 4, 1,2,4, "
-		"1..8 or 0.5..8:0.5)");
+		"'5..2:1' is not a list of numbers (expected e.g. 4, 1,2,4, 1..8 or 0.5..8:0.5)");
 }
 
 static void a_sweep_has_an_end(void **state)
@@ -84,8 +81,7 @@ static void a_sweep_has_an_end(void **state)
 	(void)state;
 	refuses("0..1:1e-9", HD_ERR_RANGE, "more than 100000 values");
 	refuses("1..100000,7", HD_ERR_RANGE, "more than 100000 values");
-	refuses("-1e308..1e308:1e-308", HD_ERR_RANGE,
-		"more than 100000 values");
+	refuses("-1e308..1e308:1e-308", HD_ERR_RANGE, "more than 100000 values");
 }
 
 int main(void)

@@ -13,9 +13,9 @@
 
 enum hd_status {
 	HD_OK = 0,
-	HD_ERR_INPUT, /* malformed or contradictory input */
-	HD_ERR_RANGE, /* well formed, but outside the permitted range */
-	HD_ERR_FULL,  /* a modelled table, buffer or address space is full */
+	HD_ERR_INPUT,     /* malformed or contradictory input */
+	HD_ERR_RANGE,     /* well formed, but outside the permitted range */
+	HD_ERR_FULL,      /* a modelled table, buffer or address space is full */
 	HD_ERR_NOT_FOUND, /* a name or id that nothing answers to */
 	HD_ERR_UNFIT,     /* the method asked for does not apply here */
 	HD_ERR_IO,        /* the operating system refused to read or write */
@@ -26,8 +26,7 @@ enum hd_status {
 /* A short lower-case phrase; "unknown status" for anything else. */
 const char *hd_status_text(enum hd_status status);
 
-#define HD_MUST_CHECK __attribute__((warn_unused_result))
-#define HD_PRINTF(format_arg, first_arg) \
-	__attribute__((format(printf, format_arg, first_arg)))
+#define HD_MUST_CHECK                    __attribute__((warn_unused_result))
+#define HD_PRINTF(format_arg, first_arg) __attribute__((format(printf, format_arg, first_arg)))
 
 #endif

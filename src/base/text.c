@@ -125,8 +125,7 @@ size_t text_find_binary(const char *text, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 
-		if (c == 0 || c == 0x7F ||
-		    (c < ' ' && !strchr("\t\n\v\f\r", c)))
+		if (c == 0 || c == 0x7F || (c < ' ' && !strchr("\t\n\v\f\r", c)))
 			return i;
 	}
 	return len;
@@ -163,8 +162,7 @@ static size_t edit_distance(const char *a, const char *b)
 {
 	size_t rows = strlen(a) + 1, columns = strlen(b) + 1;
 	size_t *cells = hd_alloc(3 * columns, sizeof(*cells));
-	size_t *before = cells, *last = cells + columns,
-	       *now = cells + 2 * columns;
+	size_t *before = cells, *last = cells + columns, *now = cells + 2 * columns;
 
 	for (size_t j = 0; j < columns; j++)
 		last[j] = j;
@@ -176,8 +174,7 @@ static size_t edit_distance(const char *a, const char *b)
 
 			best = least(best, last[j] + 1);
 			best = least(best, now[j - 1] + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1])
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				best = least(best, before[j - 2] + 1);
 			now[j] = best;
 		}
@@ -198,8 +195,7 @@ static bool is_start(const char *word, const char *of)
 	return strncmp(word, of, strlen(word)) == 0;
 }
 
-const char *text_nearest(const char *word, const char *const *candidates,
-			 size_t n)
+const char *text_nearest(const char *word, const char *const *candidates, size_t n)
 {
 	const char *nearest = NULL;
 	size_t best = (strlen(word) + 2) / 3 + 1;
@@ -218,8 +214,7 @@ const char *text_nearest(const char *word, const char *const *candidates,
 }
 
 /* One paragraph of `len` bytes, its line breaks being as good as blanks. */
-static void wrap_paragraph(struct strbuf *out, const char *text, size_t len,
-			   size_t column)
+static void wrap_paragraph(struct strbuf *out, const char *text, size_t len, size_t column)
 {
 	const char *end = text + len;
 	size_t at = column;
@@ -269,7 +264,6 @@ struct text_hint text_hint(const char *meant)
 	struct text_hint h = { "" };
 
 	if (meant)
-		snprintf(h.text, sizeof(h.text), " (did you mean '%.100s'?)",
-			 meant);
+		snprintf(h.text, sizeof(h.text), " (did you mean '%.100s'?)", meant);
 	return h;
 }

@@ -54,8 +54,7 @@ void text_double(struct strbuf *out, double value);
  * near: at most a third of its letters wrong, left out, added or swapped, or
  * `word` the beginning of it.
  */
-const char *text_nearest(const char *word, const char *const *candidates,
-			 size_t n);
+const char *text_nearest(const char *word, const char *const *candidates, size_t n);
 
 /*
  * What a refusal of a name ends with: " (did you mean 'hosts'?)", or nothing

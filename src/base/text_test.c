@@ -17,20 +17,13 @@
 
 static void the_nearest_word_is_suggested(void **state)
 {
-	static const char *const words[] = { "topology", "routing", "traffic",
-					     "run", "hosts" };
+	static const char *const words[] = { "topology", "routing", "traffic", "run", "hosts" };
 	static const struct {
 		const char *typed, *meant;
 	} rows[] = {
-		{ "topolgy", "topology" },
-		{ "hots", "hosts" },
-		{ "routnig", "routing" },
-		{ "trafic", "traffic" },
-		{ "ran", "run" },
-		{ "topo", "topology" },
-		{ "hosts", "hosts" },
-		{ "quality", NULL },
-		{ "", NULL },
+		{ "topolgy", "topology" }, { "hots", "hosts" }, { "routnig", "routing" },
+		{ "trafic", "traffic" },   { "ran", "run" },    { "topo", "topology" },
+		{ "hosts", "hosts" },      { "quality", NULL }, { "", NULL },
 		{ "zzz", NULL },
 	};
 
@@ -87,12 +80,9 @@ static void a_suggestion_has_a_third_of_its_letters_wrong(void **state)
 
 		draw_word(&rng, typed, 6);
 		draw_word(&rng, known, 6);
-		bool is_meant =
-			mistakes(typed, known) <= (strlen(typed) + 2) / 3 ||
-			(strlen(typed) > 1 &&
-			 strncmp(typed, known, strlen(typed)) == 0);
-		assert_int_equal(text_nearest(typed, names, 1) != NULL,
-				 is_meant);
+		bool is_meant = mistakes(typed, known) <= (strlen(typed) + 2) / 3 ||
+				(strlen(typed) > 1 && strncmp(typed, known, strlen(typed)) == 0);
+		assert_int_equal(text_nearest(typed, names, 1) != NULL, is_meant);
 		near += is_meant;
 		far += !is_meant;
 	}
@@ -105,8 +95,7 @@ static void a_hint_ends_a_refusal(void **state)
 	(void)state;
 	char longest[300];
 
-	assert_string_equal(text_hint("hosts").text,
-			    " (did you mean 'hosts'?)");
+	assert_string_equal(text_hint("hosts").text, " (did you mean 'hosts'?)");
 	assert_string_equal(text_hint(NULL).text, "");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
@@ -121,12 +110,10 @@ static void binary_is_told_from_text(void **state)
 	(void)state;
 	static const char text[] = "a\tb\r\n\f\v \xc3\xa9~";
 
-	assert_int_equal(text_find_binary(text, sizeof(text) - 1),
-			 sizeof(text) - 1);
+	assert_int_equal(text_find_binary(text, sizeof(text) - 1), sizeof(text) - 1);
 	assert_int_equal(text_find_binary("", 0), 0);
 	/* The NUL that ends it, an escape, a delete. */
-	assert_int_equal(text_find_binary(text, sizeof(text)),
-			 sizeof(text) - 1);
+	assert_int_equal(text_find_binary(text, sizeof(text)), sizeof(text) - 1);
 	assert_int_equal(text_find_binary("ab\x1b[m", 5), 2);
 	assert_int_equal(text_find_binary("a\x7f", 2), 1);
 }
@@ -196,21 +183,19 @@ static void paragraphs_wrap_and_indented_ones_stay(void **state)
 	struct strbuf s = STRBUF_INIT;
 
 	(void)state;
-	text_wrap(&s,
-		  "A first paragraph, long enough for more than one line of "
-		  "eighty\ncolumns; its own\nline breaks do not count.\n\n"
-		  "  kept   as\n  it is\n\nlast",
-		  4);
+	text_wrap(
+		&s,
+		"A first paragraph, long enough for more than one line of eighty\ncolumns; its own\nline breaks do not count.\n\n"
+		"  kept   as\n  it is\n\nlast",
+		4);
 	assert_string_equal(
-		s.text,
-		"A first paragraph, long enough for more than one line of eighty "
-		"columns;\n"
-		"    its own line breaks do not count.\n"
-		"\n"
-		"      kept   as\n"
-		"  it is\n"
-		"\n"
-		"    last\n");
+		s.text, "A first paragraph, long enough for more than one line of eighty columns;\n"
+			"    its own line breaks do not count.\n"
+			"\n"
+			"      kept   as\n"
+			"  it is\n"
+			"\n"
+			"    last\n");
 	strbuf_fini(&s);
 }
 
@@ -260,11 +245,9 @@ static void the_first_refusal_is_kept(void **state)
 	struct strbuf line = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(diag_fail_at(&d, HD_ERR_RANGE, 12, 9, "first %d", 1),
-			 HD_ERR_RANGE);
+	assert_int_equal(diag_fail_at(&d, HD_ERR_RANGE, 12, 9, "first %d", 1), HD_ERR_RANGE);
 	assert_int_equal(diag_fail(&d, HD_ERR_INPUT, "second"), HD_ERR_RANGE);
-	assert_int_equal(diag_fail_at(&d, HD_ERR_INPUT, 1, 1, "third"),
-			 HD_ERR_RANGE);
+	assert_int_equal(diag_fail_at(&d, HD_ERR_INPUT, 1, 1, "third"), HD_ERR_RANGE);
 	diag_print(&d, &line);
 	assert_string_equal(line.text, "x.yaml:12:9: first 1");
 	strbuf_fini(&line);
@@ -314,10 +297,8 @@ static void every_status_has_words(void **state)
 {
 	(void)state;
 	for (int s = HD_OK; s <= HD_ERR_ENV; s++)
-		assert_string_not_equal(hd_status_text((enum hd_status)s),
-					"unknown status");
-	assert_string_equal(hd_status_text((enum hd_status)99),
-			    "unknown status");
+		assert_string_not_equal(hd_status_text((enum hd_status)s), "unknown status");
+	assert_string_equal(hd_status_text((enum hd_status)99), "unknown status");
 }
 
 static void assert_shown(const char *text, const char *expected)
@@ -332,16 +313,14 @@ static void assert_shown(const char *text, const char *expected)
 static void controls_are_shown_and_do_nothing(void **state)
 {
 	(void)state;
-	assert_shown("h\u00e9ddle \u4e2d \U0001f9f5 a\\b",
-		     "h\u00e9ddle \u4e2d \U0001f9f5 a\\b");
+	assert_shown("h\u00e9ddle \u4e2d \U0001f9f5 a\\b", "h\u00e9ddle \u4e2d \U0001f9f5 a\\b");
 	assert_shown("\x1b[2J\a\n\r\t\x7f", "\\x1b[2J\\a\\n\\r\\t\\x7f");
 	/* C1: as a byte, and as UTF-8. */
 	assert_shown("\x9b"
 		     "1m\xc2\x9b",
 		     "\\x9b1m\\u009b");
 	/* Ends of lines, writing that turns around: U+2028, U+202e. */
-	const char turns[] = { '\xe2', '\x80', '\xa8', '\xe2',
-			       '\x80', '\xae', '\0' };
+	const char turns[] = { '\xe2', '\x80', '\xa8', '\xe2', '\x80', '\xae', '\0' };
 
 	assert_shown(turns, "\\u2028\\u202e");
 	assert_shown("\xc3(\xff", "\\xc3(\\xff");

@@ -74,13 +74,11 @@ static void fill_deadly(sigset_t *set)
 
 void unfinished_guard(void)
 {
-	struct sigaction now,
-		ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction now, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
 	fill_deadly(&ours.sa_mask);
 	for (size_t i = 0; i < N_DEADLY; i++) {
-		if (sigaction(deadly[i], NULL, &now) == 0 &&
-		    now.sa_handler == SIG_DFL)
+		if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
 			sigaction(deadly[i], &ours, NULL);
 	}
 }
@@ -154,8 +152,7 @@ static void start_afresh(pid_t parent)
 	for (size_t i = 0; i < N_DEADLY; i++) {
 		struct sigaction now;
 
-		if (sigaction(deadly[i], NULL, &now) == 0 &&
-		    now.sa_handler == on_signal)
+		if (sigaction(deadly[i], NULL, &now) == 0 && now.sa_handler == on_signal)
 			signal(deadly[i], SIG_DFL);
 	}
 }

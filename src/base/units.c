@@ -27,9 +27,8 @@ struct unit {
 };
 
 static const struct unit time_units[] = {
-	{ "ps", 1 },          { "ns", HD_NS }, { "us", HD_US },
-	{ "ms", HD_MS },      { "s", HD_S },   { "min", 60 * HD_S },
-	{ "h", 3600 * HD_S }, { NULL, 0 },
+	{ "ps", 1 },   { "ns", HD_NS },      { "us", HD_US },      { "ms", HD_MS },
+	{ "s", HD_S }, { "min", 60 * HD_S }, { "h", 3600 * HD_S }, { NULL, 0 },
 };
 
 static const struct unit size_units[] = {
@@ -87,8 +86,8 @@ static const char *skip_blanks(const char *s)
 }
 
 /* Says that the user's text is not what was `expected`; d may be NULL. */
-static enum hd_status refuse(struct diag *d, enum hd_status status,
-			     const char *text, const char *expected)
+static enum hd_status refuse(struct diag *d, enum hd_status status, const char *text,
+			     const char *expected)
 {
 	if (d)
 		diag_fail(d, status, "'%.80s' is not %s", text, expected);
@@ -99,8 +98,7 @@ static enum hd_status refuse(struct diag *d, enum hd_status status,
  * Reads digits[.digits] and leaves *rest behind it. HD_ERR_INPUT if there is
  * no number, HD_ERR_RANGE if it has more digits than 64 bits hold.
  */
-static enum hd_status read_decimal(const char *s, struct decimal *out,
-				   const char **rest)
+static enum hd_status read_decimal(const char *s, struct decimal *out, const char **rest)
 {
 	struct decimal value = { 0, 0 };
 	bool any = false, after_point = false, fits = true;
@@ -202,8 +200,7 @@ static enum hd_status read_quantity(const char *text, const struct unit *units,
 }
 
 /* A quantity that must be a whole number of base units. */
-static enum hd_status read_whole(const char *text, const struct unit *units,
-				 uint64_t *out)
+static enum hd_status read_whole(const char *text, const struct unit *units, uint64_t *out)
 {
 	struct hd_ratio value;
 	enum hd_status status = read_quantity(text, units, &value);
@@ -221,11 +218,9 @@ enum hd_status hd_time_parse(const char *text, struct diag *d, hd_time *out)
 	enum hd_status status = read_whole(text, time_units, out);
 
 	if (status == HD_ERR_INPUT)
-		return refuse(d, status, text,
-			      "a time (expected e.g. 20ns, 1.5us, 3ms, 2s)");
+		return refuse(d, status, text, "a time (expected e.g. 20ns, 1.5us, 3ms, 2s)");
 	if (status == HD_ERR_RANGE)
-		return refuse(d, status, text,
-			      "a whole number of picoseconds below 213 days");
+		return refuse(d, status, text, "a whole number of picoseconds below 213 days");
 	return status;
 }
 
@@ -234,11 +229,9 @@ enum hd_status hd_size_parse(const char *text, struct diag *d, uint64_t *out)
 	enum hd_status status = read_whole(text, size_units, out);
 
 	if (status == HD_ERR_INPUT)
-		return refuse(d, status, text,
-			      "a size (expected e.g. 256, 4KiB, 1MB)");
+		return refuse(d, status, text, "a size (expected e.g. 256, 4KiB, 1MB)");
 	if (status == HD_ERR_RANGE)
-		return refuse(d, status, text,
-			      "a whole number of bytes below 2^64");
+		return refuse(d, status, text, "a whole number of bytes below 2^64");
 	return status;
 }
 
@@ -276,8 +269,7 @@ enum hd_status link_speed_parse(const char *text, enum link_speed *out)
 
 static bool is_width(uint64_t lanes)
 {
-	return lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8 ||
-	       lanes == 12;
+	return lanes == 1 || lanes == 2 || lanes == 4 || lanes == 8 || lanes == 12;
 }
 
 struct hd_rate hd_rate_make(uint64_t num, uint64_t den)
@@ -291,8 +283,7 @@ struct hd_rate hd_rate_make(uint64_t num, uint64_t den)
 struct hd_rate hd_rate_of_link(unsigned lanes, enum link_speed speed)
 {
 	assert(is_width(lanes) && speed < SPEED_COUNT);
-	return hd_rate_make(speeds[speed].lane.num * lanes,
-			    speeds[speed].lane.den);
+	return hd_rate_make(speeds[speed].lane.num * lanes, speeds[speed].lane.den);
 }
 
 double hd_rate_bps(struct hd_rate rate)
@@ -348,8 +339,7 @@ static enum hd_status read_link_rate(const char *text, struct hd_rate *out)
 	return HD_OK;
 }
 
-enum hd_status hd_rate_parse(const char *text, struct diag *d,
-			     struct hd_rate *out)
+enum hd_status hd_rate_parse(const char *text, struct diag *d, struct hd_rate *out)
 {
 	struct hd_ratio value;
 
@@ -358,18 +348,14 @@ enum hd_status hd_rate_parse(const char *text, struct diag *d,
 	enum hd_status status = read_quantity(text, rate_units, &value);
 
 	if (status == HD_ERR_INPUT)
-		return refuse(
-			d, status, text,
-			"a rate (expected e.g. 2.5Gb/s, 300MB/s, 4x HDR)");
+		return refuse(d, status, text, "a rate (expected e.g. 2.5Gb/s, 300MB/s, 4x HDR)");
 	if (status != HD_OK || value.num == 0)
-		return refuse(d, HD_ERR_RANGE, text,
-			      "a rate above 0 and below 2^64 b/s");
+		return refuse(d, HD_ERR_RANGE, text, "a rate above 0 and below 2^64 b/s");
 	*out = (struct hd_rate){ value.num, value.den };
 	return HD_OK;
 }
 
-enum hd_status hd_ratio_parse(const char *text, struct diag *d,
-			      struct hd_ratio *out)
+enum hd_status hd_ratio_parse(const char *text, struct diag *d, struct hd_ratio *out)
 {
 	/* As if "%" were a unit of 1/100. */
 	static const struct unit shares[] = {
@@ -381,15 +367,12 @@ enum hd_status hd_ratio_parse(const char *text, struct diag *d,
 	enum hd_status status = read_quantity(text, shares, &percents);
 
 	if (status == HD_ERR_INPUT)
-		return refuse(d, status, text,
-			      "a share (expected e.g. 20% or 0.2)");
+		return refuse(d, status, text, "a share (expected e.g. 20% or 0.2)");
 	uint64_t common = status == HD_OK ? gcd(percents.num, 100) : 0;
 
 	if (status != HD_OK || percents.den > UINT64_MAX / (100 / common))
-		return refuse(d, HD_ERR_RANGE, text,
-			      "a share of at most 19 digits");
-	*out = (struct hd_ratio){ percents.num / common,
-				  percents.den * (100 / common) };
+		return refuse(d, HD_ERR_RANGE, text, "a share of at most 19 digits");
+	*out = (struct hd_ratio){ percents.num / common, percents.den * (100 / common) };
 	return HD_OK;
 }
 
@@ -404,22 +387,19 @@ enum hd_status hd_uint_parse(const char *text, struct diag *d, uint64_t *out)
 		s += 2;
 	}
 	if (!*s)
-		return refuse(d, HD_ERR_INPUT, text,
-			      "a whole number (expected e.g. 64 or 0x40)");
+		return refuse(d, HD_ERR_INPUT, text, "a whole number (expected e.g. 64 or 0x40)");
 	for (; *s; s++) {
 		static const char digits[] = "0123456789abcdef";
 		char c = *s >= 'A' && *s <= 'F' ? (char)(*s + 32) : *s;
 		const char *digit = memchr(digits, c, base);
 
 		if (!digit)
-			return refuse(
-				d, HD_ERR_INPUT, text,
-				"a whole number (expected e.g. 64 or 0x40)");
+			return refuse(d, HD_ERR_INPUT, text,
+				      "a whole number (expected e.g. 64 or 0x40)");
 		uint64_t add = (uint64_t)(digit - digits);
 
 		if (value > (UINT64_MAX - add) / base)
-			return refuse(d, HD_ERR_RANGE, text,
-				      "a whole number below 2^64");
+			return refuse(d, HD_ERR_RANGE, text, "a whole number below 2^64");
 		value = value * base + add;
 	}
 	*out = value;
@@ -460,19 +440,16 @@ static bool split_range(const char *text, char *low, char *high, size_t size)
 	return true;
 }
 
-enum hd_status hd_range_parse(const char *text, struct diag *d,
-			      struct hd_range *out)
+enum hd_status hd_range_parse(const char *text, struct diag *d, struct hd_range *out)
 {
 	char low[64], high[64];
 	struct hd_range range;
 
 	if (!split_range(text, low, high, sizeof(low)) ||
 	    hd_uint_parse(low, NULL, &range.low) != HD_OK ||
-	    hd_uint_parse(high, NULL, &range.high) != HD_OK ||
-	    range.low > range.high)
-		return refuse(
-			d, HD_ERR_INPUT, text,
-			"a number or a rising range (expected e.g. 5 or 2..11)");
+	    hd_uint_parse(high, NULL, &range.high) != HD_OK || range.low > range.high)
+		return refuse(d, HD_ERR_INPUT, text,
+			      "a number or a rising range (expected e.g. 5 or 2..11)");
 	*out = range;
 	return HD_OK;
 }
@@ -507,8 +484,7 @@ static struct decimal divide_by_decade(struct decimal value, unsigned exponent)
  * In the largest unit that the value reaches and that needs at most three
  * places; in the first one if all need more.
  */
-static void print_with_unit(struct decimal value, const struct decade *units,
-			    struct strbuf *out)
+static void print_with_unit(struct decimal value, const struct decade *units, struct strbuf *out)
 {
 	struct decimal best = value;
 	const char *name = units->name;
@@ -530,8 +506,7 @@ static void print_with_unit(struct decimal value, const struct decade *units,
 void hd_time_print(hd_time time, struct strbuf *out)
 {
 	static const struct decade units[] = {
-		{ "ps", 0 }, { "ns", 3 }, { "us", 6 },
-		{ "ms", 9 }, { "s", 12 }, { NULL, 0 },
+		{ "ps", 0 }, { "ns", 3 }, { "us", 6 }, { "ms", 9 }, { "s", 12 }, { NULL, 0 },
 	};
 
 	print_with_unit((struct decimal){ time, 0 }, units, out);
@@ -550,8 +525,7 @@ void hd_size_print(uint64_t bytes, struct strbuf *out)
 }
 
 static const struct decade rate_decades[] = {
-	{ "b/s", 0 },  { "kb/s", 3 },  { "Mb/s", 6 },
-	{ "Gb/s", 9 }, { "Tb/s", 12 }, { NULL, 0 },
+	{ "b/s", 0 }, { "kb/s", 3 }, { "Mb/s", 6 }, { "Gb/s", 9 }, { "Tb/s", 12 }, { NULL, 0 },
 };
 
 /* FDR's 150/11 never ends as a decimal, but is a number of lanes. */
@@ -598,8 +572,7 @@ void hd_ratio_print(struct hd_ratio ratio, struct strbuf *out)
 	assert(ratio.den > 0);
 	uint64_t common = gcd(100, ratio.den);
 
-	exact = to_decimal((u128)ratio.num * (100 / common), ratio.den / common,
-			   &value);
+	exact = to_decimal((u128)ratio.num * (100 / common), ratio.den / common, &value);
 	if (exact)
 		print_decimal(value, out);
 	else

@@ -57,8 +57,7 @@ enum link_speed {
 /* Permitted widths are 1, 2, 4, 8 and 12 lanes. */
 struct hd_rate hd_rate_of_link(unsigned lanes, enum link_speed speed);
 const char *link_speed_name(enum link_speed speed); /* "SDR" */
-HD_MUST_CHECK enum hd_status link_speed_parse(const char *text,
-					      enum link_speed *out);
+HD_MUST_CHECK enum hd_status link_speed_parse(const char *text, enum link_speed *out);
 
 struct hd_rate hd_rate_make(uint64_t num, uint64_t den);
 double hd_rate_bps(struct hd_rate rate);
@@ -71,27 +70,20 @@ int hd_rate_compare(struct hd_rate a, struct hd_rate b);
  */
 hd_time hd_rate_duration(struct hd_rate rate, uint64_t bytes);
 
-HD_MUST_CHECK enum hd_status hd_rate_parse(const char *text, struct diag *d,
-					   struct hd_rate *out);
-HD_MUST_CHECK enum hd_status hd_time_parse(const char *text, struct diag *d,
-					   hd_time *out);
-HD_MUST_CHECK enum hd_status hd_size_parse(const char *text, struct diag *d,
-					   uint64_t *out);
+HD_MUST_CHECK enum hd_status hd_rate_parse(const char *text, struct diag *d, struct hd_rate *out);
+HD_MUST_CHECK enum hd_status hd_time_parse(const char *text, struct diag *d, hd_time *out);
+HD_MUST_CHECK enum hd_status hd_size_parse(const char *text, struct diag *d, uint64_t *out);
 /* "20%" or a plain number such as 0.2; at least 0, no upper bound. */
-HD_MUST_CHECK enum hd_status hd_ratio_parse(const char *text, struct diag *d,
-					    struct hd_ratio *out);
-HD_MUST_CHECK enum hd_status hd_uint_parse(const char *text, struct diag *d,
-					   uint64_t *out);
-HD_MUST_CHECK enum hd_status hd_double_parse(const char *text, struct diag *d,
-					     double *out);
+HD_MUST_CHECK enum hd_status hd_ratio_parse(const char *text, struct diag *d, struct hd_ratio *out);
+HD_MUST_CHECK enum hd_status hd_uint_parse(const char *text, struct diag *d, uint64_t *out);
+HD_MUST_CHECK enum hd_status hd_double_parse(const char *text, struct diag *d, double *out);
 
 /* "2..11" or a single "5" (low = high). */
 struct hd_range {
 	uint64_t low;
 	uint64_t high;
 };
-HD_MUST_CHECK enum hd_status hd_range_parse(const char *text, struct diag *d,
-					    struct hd_range *out);
+HD_MUST_CHECK enum hd_status hd_range_parse(const char *text, struct diag *d, struct hd_range *out);
 struct hd_rate_range {
 	struct hd_rate low;
 	struct hd_rate high;

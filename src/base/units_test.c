@@ -51,8 +51,7 @@ static void rates_are_read_as_exact_ratios(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct hd_rate rate;
 
-		assert_int_equal(hd_rate_parse(rows[i].text, NULL, &rate),
-				 HD_OK);
+		assert_int_equal(hd_rate_parse(rows[i].text, NULL, &rate), HD_OK);
 		assert_true(rate.num == rows[i].num && rate.den == rows[i].den);
 	}
 }
@@ -83,13 +82,11 @@ static void times_and_sizes_are_read_as_whole_numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		assert_int_equal(hd_time_parse(times[i].text, NULL, &value),
-				 HD_OK);
+		assert_int_equal(hd_time_parse(times[i].text, NULL, &value), HD_OK);
 		assert_true(value == times[i].value);
 	}
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		assert_int_equal(hd_size_parse(sizes[i].text, NULL, &value),
-				 HD_OK);
+		assert_int_equal(hd_size_parse(sizes[i].text, NULL, &value), HD_OK);
 		assert_true(value == sizes[i].value);
 	}
 }
@@ -193,8 +190,7 @@ static void nonsense_is_refused_with_what_was_expected(void **state)
 			fail_msg("'%s' was not refused", rows[i].text);
 		assert_int_equal(d.status, HD_ERR_INPUT);
 		if (!strstr(d.message, rows[i].expected))
-			fail_msg("'%s' does not say %s", d.message,
-				 rows[i].expected);
+			fail_msg("'%s' does not say %s", d.message, rows[i].expected);
 	}
 }
 
@@ -261,9 +257,9 @@ static void quantities_print_in_the_units_people_use(void **state)
 	hd_ratio_print((struct hd_ratio){ 1, 5 }, &s);
 	strbuf_putc(&s, ' ');
 	hd_ratio_print((struct hd_ratio){ 1, 8 }, &s);
-	assert_string_equal(s.text,
-			    "2.5Gb/s 4x FDR 0.125b/s 333.3333333333333b/s 0ps "
-			    "1.5ns 1234.567ns 1s 4KiB 1000B 20% 12.5%");
+	assert_string_equal(
+		s.text,
+		"2.5Gb/s 4x FDR 0.125b/s 333.3333333333333b/s 0ps 1.5ns 1234.567ns 1s 4KiB 1000B 20% 12.5%");
 	strbuf_fini(&s);
 }
 
@@ -314,13 +310,10 @@ static void printed_rates_and_shares_read_back(void **state)
 		assert_true(again.num == rate.num && again.den == rate.den);
 		strbuf_clear(&s);
 		/* A share has two digits more as a percentage. */
-		if (share.num < UINT64_MAX / 100 &&
-		    share.den <= UINT64_MAX / 100) {
+		if (share.num < UINT64_MAX / 100 && share.den <= UINT64_MAX / 100) {
 			hd_ratio_print(share, &s);
-			assert_int_equal(hd_ratio_parse(s.text, NULL, &back),
-					 HD_OK);
-			assert_true(back.num == share.num &&
-				    back.den == share.den);
+			assert_int_equal(hd_ratio_parse(s.text, NULL, &back), HD_OK);
+			assert_true(back.num == share.num && back.den == share.den);
 		}
 		strbuf_clear(&s);
 	}
@@ -334,11 +327,9 @@ static void links_have_the_rates_of_the_standard(void **state)
 		enum link_speed speed;
 		hd_time per_75_bytes;
 	} rows[] = {
-		{ SPEED_SDR, 75000 }, { SPEED_DDR, 37500 },
-		{ SPEED_QDR, 18750 }, { SPEED_FDR10, 15000 },
-		{ SPEED_FDR, 11000 }, { SPEED_EDR, 6000 },
-		{ SPEED_HDR, 3000 },  { SPEED_NDR, 1500 },
-		{ SPEED_XDR, 750 },
+		{ SPEED_SDR, 75000 },   { SPEED_DDR, 37500 }, { SPEED_QDR, 18750 },
+		{ SPEED_FDR10, 15000 }, { SPEED_FDR, 11000 }, { SPEED_EDR, 6000 },
+		{ SPEED_HDR, 3000 },    { SPEED_NDR, 1500 },  { SPEED_XDR, 750 },
 	};
 
 	(void)state;
@@ -347,17 +338,12 @@ static void links_have_the_rates_of_the_standard(void **state)
 		struct hd_rate rate = hd_rate_of_link(4, rows[i].speed);
 		enum link_speed again;
 
-		assert_int_equal(hd_rate_duration(rate, 75),
-				 rows[i].per_75_bytes);
-		assert_int_equal(
-			link_speed_parse(link_speed_name(rows[i].speed),
-					 &again),
-			HD_OK);
+		assert_int_equal(hd_rate_duration(rate, 75), rows[i].per_75_bytes);
+		assert_int_equal(link_speed_parse(link_speed_name(rows[i].speed), &again), HD_OK);
 		assert_int_equal(again, rows[i].speed);
 	}
 	/* 608 bits at 600/11 Gb/s: 11146.67 ps, rounded up once. */
-	assert_int_equal(hd_rate_duration(hd_rate_of_link(4, SPEED_FDR), 76),
-			 11147);
+	assert_int_equal(hd_rate_duration(hd_rate_of_link(4, SPEED_FDR), 76), 11147);
 }
 
 static void durations_are_the_exact_quotient_rounded_up(void **state)
@@ -367,8 +353,7 @@ static void durations_are_the_exact_quotient_rounded_up(void **state)
 	(void)state;
 	rng_init(&r, 1, 3);
 	for (unsigned i = 0; i < rounds(); i++) {
-		struct hd_rate rate =
-			hd_rate_make(any(&r) | 1, 1 + rng_below(&r, 1000));
+		struct hd_rate rate = hd_rate_make(any(&r) | 1, 1 + rng_below(&r, 1000));
 		uint64_t bytes = any(&r) >> 16;
 		u128 work = (u128)bytes * rate.den * UINT64_C(8000000000000);
 		u128 expected = work / rate.num + (work % rate.num != 0);
@@ -391,8 +376,7 @@ static void durations_too_long_are_never(void **state)
 	/* All of 64 bits in use, and still exact: 8e12 * den / den. */
 	struct hd_rate near_one = { UINT64_MAX - 1, UINT64_MAX };
 
-	assert_true(hd_rate_duration(near_one, 1) ==
-		    UINT64_C(8000000000000) + 1);
+	assert_true(hd_rate_duration(near_one, 1) == UINT64_C(8000000000000) + 1);
 }
 
 static void rates_compare_without_rounding(void **state)
@@ -413,8 +397,7 @@ int main(void)
 		cmocka_unit_test(times_and_sizes_are_read_as_whole_numbers),
 		cmocka_unit_test(shares_numbers_and_ranges_are_read),
 		cmocka_unit_test(nonsense_is_refused_with_what_was_expected),
-		cmocka_unit_test(
-			what_does_not_fit_is_refused_and_never_rounded),
+		cmocka_unit_test(what_does_not_fit_is_refused_and_never_rounded),
 		cmocka_unit_test(quantities_print_in_the_units_people_use),
 		cmocka_unit_test(printed_times_and_sizes_read_back),
 		cmocka_unit_test(printed_rates_and_shares_read_back),

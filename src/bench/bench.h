@@ -108,21 +108,18 @@ struct bench_watch {
  * Runs the test; rows are appended as they are found, so that they are there
  * even if the run is ended or fails.
  */
-HD_MUST_CHECK enum hd_status bench_run(struct nic_backend *b,
-				       const struct bench_test *test,
+HD_MUST_CHECK enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 				       const struct bench_options *o,
-				       const struct bench_watch *watch,
-				       struct bench_rows *rows, struct diag *d);
+				       const struct bench_watch *watch, struct bench_rows *rows,
+				       struct diag *d);
 /* A point that rank 0 asks for, in a process that listens (device.h). */
-HD_MUST_CHECK enum hd_status bench_serve_point(struct nic *nic, void *letter,
-					       struct diag *d);
+HD_MUST_CHECK enum hd_status bench_serve_point(struct nic *nic, void *letter, struct diag *d);
 void bench_rows_fini(struct bench_rows *rows);
 size_t bench_points(const struct nic_backend *b, const struct bench_test *test,
 		    const struct bench_options *o);
 
 /* Tables with perftest's column names, one per test, and the inputs. */
-void bench_show(const struct bench_rows *rows, const struct nic_backend *b,
-		struct results *r);
+void bench_show(const struct bench_rows *rows, const struct nic_backend *b, struct results *r);
 /* LogGP's parameters, if the rows have what they follow from. */
 void bench_show_loggp(const struct bench_rows *rows, struct results *r);
 /* What machine and system this is. */
@@ -138,17 +135,16 @@ struct bench_expect {
 	double limit; /* in the metric's unit */
 };
 
-HD_MUST_CHECK enum hd_status
-bench_expect_parse(const char *text, struct diag *d, struct bench_expect *out);
+HD_MUST_CHECK enum hd_status bench_expect_parse(const char *text, struct diag *d,
+						struct bench_expect *out);
 /* True if all rows that have it meet it; a table of the verdicts. */
-bool bench_expect_check(const struct bench_expect *list, size_t n,
-			const struct bench_rows *rows, struct results *r);
+bool bench_expect_check(const struct bench_expect *list, size_t n, const struct bench_rows *rows,
+			struct results *r);
 
 /* ---- two results --------------------------------------------------------- */
 
 /* Of two files, of --json or perftest: what differs, and how surely. */
-HD_MUST_CHECK enum hd_status bench_compare(const char *a, const char *b,
-					   double level, struct results *r,
-					   bool *differ, struct diag *d);
+HD_MUST_CHECK enum hd_status bench_compare(const char *a, const char *b, double level,
+					   struct results *r, bool *differ, struct diag *d);
 
 #endif

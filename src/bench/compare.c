@@ -41,8 +41,7 @@ struct comparison {
  * How likely such a difference is by chance alone (Welch's test). Without
  * spread on either side, as in simulations, any difference is one.
  */
-static double chance(double a, double b, double va, double vb, double na,
-		     double nb)
+static double chance(double a, double b, double va, double vb, double na, double nb)
 {
 	double ea = va / fmax(na, 1), eb = vb / fmax(nb, 1), error = ea + eb;
 
@@ -50,8 +49,7 @@ static double chance(double a, double b, double va, double vb, double na,
 		return fabs(a - b) > 1e-9 * fabs(a) ? 0 : 1;
 	/* By the parts of the error, as its square may vanish. */
 	double pa = ea / error, pb = eb / error;
-	double freedom =
-		1 / (pa * pa / fmax(na - 1, 1) + pb * pb / fmax(nb - 1, 1));
+	double freedom = 1 / (pa * pa / fmax(na - 1, 1) + pb * pb / fmax(nb - 1, 1));
 
 	return 2 * student_cdf(-fabs(a - b) / sqrt(error), freedom);
 }
@@ -73,21 +71,19 @@ static json_t *partner(json_t *rows, json_t *of)
 
 	json_array_foreach(rows, i, row)
 	{
-		if (json_equal(json_object_get(row, "#bytes"),
-			       json_object_get(of, "#bytes")) &&
-		    (!axis || json_equal(json_object_get(row, axis),
-					 json_object_get(of, axis))))
+		if (json_equal(json_object_get(row, "#bytes"), json_object_get(of, "#bytes")) &&
+		    (!axis || json_equal(json_object_get(row, axis), json_object_get(of, axis))))
 			return row;
 	}
 	return NULL;
 }
 
 /* A file may have been edited: what is computed with must be sensible. */
-static enum hd_status check_row(const char *file, const char *test,
-				const json_t *row, struct diag *d)
+static enum hd_status check_row(const char *file, const char *test, const json_t *row,
+				struct diag *d)
 {
-	static const char *const keys[] = { "#bytes", "#iterations", "t_avg",
-					    "t_stdev", "BW average" };
+	static const char *const keys[] = { "#bytes", "#iterations", "t_avg", "t_stdev",
+					    "BW average" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const json_t *there = json_object_get(row, keys[i]);
@@ -97,17 +93,14 @@ static enum hd_status check_row(const char *file, const char *test,
 		if (i > 0 && (!there || json_is_null(there)))
 			continue;
 		if (!(value >= 0 && value <= MAX_VALUE))
-			return diag_fail(
-				d, HD_ERR_INPUT,
-				"%s: a row of %s: '%s' is not a number "
-				"in 0..%g",
-				file, test, keys[i], MAX_VALUE);
+			return diag_fail(d, HD_ERR_INPUT,
+					 "%s: a row of %s: '%s' is not a number in 0..%g", file,
+					 test, keys[i], MAX_VALUE);
 	}
 	return HD_OK;
 }
 
-static void compare_rows(struct comparison *c, const char *test, json_t *a,
-			 json_t *b)
+static void compare_rows(struct comparison *c, const char *test, json_t *a, json_t *b)
 {
 	bool latency = json_object_get(a, "t_avg") != NULL;
 	const char *metric = latency ? "t_avg" : "BW average";
@@ -115,9 +108,8 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a,
 	double va = bench_number(a, metric), vb = bench_number(b, metric);
 	double sa = latency ? bench_number(a, "t_stdev") : 0;
 	double sb = latency ? bench_number(b, "t_stdev") : 0;
-	double p =
-		chance(va, vb, sa * sa, sb * sb, bench_number(a, "#iterations"),
-		       bench_number(b, "#iterations"));
+	double p = chance(va, vb, sa * sa, sb * sb, bench_number(a, "#iterations"),
+			  bench_number(b, "#iterations"));
 	bool differ = p < 1 - c->level;
 	bool better = latency ? vb < va : vb > va;
 
@@ -125,9 +117,7 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a,
 	c->differ |= differ;
 	const struct pair_row row = {
 		.test = test,
-		.axis = axis ? table_text(c->table, "%s %g", axis,
-					  bench_number(a, axis))
-			     : "-",
+		.axis = axis ? table_text(c->table, "%s %g", axis, bench_number(a, axis)) : "-",
 		.bytes = (uint64_t)bench_number(a, "#bytes"),
 		.metric = metric,
 		.a = va,
@@ -142,8 +132,8 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a,
 	table_put_row(c->table, &row);
 }
 
-static enum hd_status compare_tables(struct comparison *c, const char *test,
-				     json_t *a, json_t *b, struct diag *d)
+static enum hd_status compare_tables(struct comparison *c, const char *test, json_t *a, json_t *b,
+				     struct diag *d)
 {
 	json_t *rows = json_object_get(a, "rows");
 	json_t *others = json_object_get(b, "rows");
@@ -153,8 +143,7 @@ static enum hd_status compare_tables(struct comparison *c, const char *test,
 	json_array_foreach(rows, i, row)
 	{
 		json_t *other = partner(others, row);
-		bool measured = json_object_get(row, "t_avg") ||
-				json_object_get(row, "BW average");
+		bool measured = json_object_get(row, "t_avg") || json_object_get(row, "BW average");
 
 		if (!other || !measured)
 			continue;
@@ -166,8 +155,8 @@ static enum hd_status compare_tables(struct comparison *c, const char *test,
 	return HD_OK;
 }
 
-enum hd_status bench_compare(const char *a, const char *b, double level,
-			     struct results *r, bool *differ, struct diag *d)
+enum hd_status bench_compare(const char *a, const char *b, double level, struct results *r,
+			     bool *differ, struct diag *d)
 {
 	json_t *first, *second, *table;
 	const char *test;
@@ -183,14 +172,12 @@ enum hd_status bench_compare(const char *a, const char *b, double level,
 	struct comparison c = {
 		.files = { a, b },
 		.level = level,
-		.table = results_table(r, "differences",
-				       "the second against the first", columns),
+		.table = results_table(r, "differences", "the second against the first", columns),
 	};
 
 	json_object_foreach(json_object_get(first, "tables"), test, table)
 	{
-		json_t *other = json_object_get(
-			json_object_get(second, "tables"), test);
+		json_t *other = json_object_get(json_object_get(second, "tables"), test);
 
 		/* cppcheck-suppress knownConditionTrueFalse; it is a loop */
 		if (other && status == HD_OK)
@@ -202,9 +189,8 @@ enum hd_status bench_compare(const char *a, const char *b, double level,
 	if (status != HD_OK)
 		return status;
 	if (c.pairs == 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' and '%s' have no measurement in common",
-				 a, b);
+		return diag_fail(d, HD_ERR_INPUT, "'%s' and '%s' have no measurement in common", a,
+				 b);
 	*differ = c.differ;
 	return HD_OK;
 }

@@ -73,14 +73,12 @@ static void write_turns(struct endpoint *e, const struct stretch *s, bool first)
 
 	for (uint64_t i = 0; i < s->n && e->ok; i++) {
 		uint64_t turn = e->posted_sends;
-		void *watch =
-			e->ops->watch_new(e->nic, last_byte(e, e->half, turn));
+		void *watch = e->ops->watch_new(e->nic, last_byte(e, e->half, turn));
 
 		*last_byte(e, 0, turn) = (uint8_t)(turn + 1);
 		if (first)
 			send_quietly(e);
-		if (e->ok &&
-		    e->ops->watch_wait(e->nic, watch, turn + 1) != HD_OK)
+		if (e->ok && e->ops->watch_wait(e->nic, watch, turn + 1) != HD_OK)
 			endpoint_fail(e, "nothing was written");
 		e->ops->watch_free(e->nic, watch);
 		if (!first && e->ok)
@@ -137,8 +135,7 @@ struct course {
 	struct peak peak;
 };
 
-static void course_begin(struct endpoint *e, const struct stretch *s,
-			 struct course *c)
+static void course_begin(struct endpoint *e, const struct stretch *s, struct course *c)
 {
 	*c = (struct course){ .start = e->ops->now(e->nic) };
 	c->since = c->start;
@@ -147,17 +144,14 @@ static void course_begin(struct endpoint *e, const struct stretch *s,
 	peak_init(&c->peak, s->n);
 	e->peak = &c->peak;
 	if (e->nic->rank == 0)
-		memset(e->point->found.per_qp, 0,
-		       sizeof(e->point->found.per_qp));
+		memset(e->point->found.per_qp, 0, sizeof(e->point->found.per_qp));
 }
 
-static void course_note(struct endpoint *e, struct course *c, uint64_t n,
-			bool steady)
+static void course_note(struct endpoint *e, struct course *c, uint64_t n, bool steady)
 {
 	hd_time now = e->ops->now(e->nic);
-	double rate = now > c->since ? (double)(n * e->p->size) /
-					       ((double)(now - c->since) / 1e6)
-				     : 0;
+	double rate =
+		now > c->since ? (double)(n * e->p->size) / ((double)(now - c->since) / 1e6) : 0;
 
 	c->since = now;
 	if (rate > 0 && steady && (c->min == 0 || rate < c->min))
@@ -165,8 +159,7 @@ static void course_note(struct endpoint *e, struct course *c, uint64_t n,
 }
 
 /* One way: as seen here. Both ways: both sides' peaks together. */
-static void course_end(struct endpoint *e, const struct stretch *s,
-		       struct course *c, unsigned ways)
+static void course_end(struct endpoint *e, const struct stretch *s, struct course *c, unsigned ways)
 {
 	struct bench_found *f = &e->point->found;
 	hd_time took = e->ops->now(e->nic) - c->start;
@@ -206,8 +199,7 @@ bool take_sends(struct endpoint *e, uint64_t n)
 }
 
 /* w are posted, then w/2 waited for and w/2 posted, again and again. */
-static void stream_ways(struct endpoint *e, const struct stretch *s,
-			unsigned ways)
+static void stream_ways(struct endpoint *e, const struct stretch *s, unsigned ways)
 {
 	uint64_t half = e->p->window > 1 ? e->p->window / 2 : 1;
 	uint64_t posted = 0, taken = 0;
@@ -224,8 +216,7 @@ static void stream_ways(struct endpoint *e, const struct stretch *s,
 			break;
 		taken += n;
 		course_note(e, &c, ways * n, steady);
-		for (uint64_t i = 0; i < half && posted < s->n && e->ok;
-		     i++, posted++)
+		for (uint64_t i = 0; i < half && posted < s->n && e->ok; i++, posted++)
 			endpoint_send(e, WR_SIGNALED);
 	}
 	course_end(e, s, &c, ways);
@@ -283,8 +274,7 @@ struct both {
 	uint64_t posted, sent, got;
 };
 
-static void both_send(struct endpoint *e, struct both *b, uint64_t n,
-		      uint64_t half)
+static void both_send(struct endpoint *e, struct both *b, uint64_t n, uint64_t half)
 {
 	for (uint64_t i = 0; i < half && b->sent < n && e->ok; i++) {
 		b->sent += take_sends(e, 1);
@@ -295,8 +285,7 @@ static void both_send(struct endpoint *e, struct both *b, uint64_t n,
 	}
 }
 
-static void both_receive(struct endpoint *e, struct both *b, uint64_t n,
-			 uint64_t half)
+static void both_receive(struct endpoint *e, struct both *b, uint64_t n, uint64_t half)
 {
 	struct completion wc;
 
@@ -394,10 +383,9 @@ core_fn *core_of(const struct bench_params *p, bool first)
 
 	switch (p->core) {
 	case CORE_LATENCY:
-		return p->verb == VERB_SEND ? (first ? ping : pong)
-		       : p->verb == VERB_WRITE
-			       ? (first ? write_ping : write_pong)
-			       : (first ? ask : stand_by);
+		return p->verb == VERB_SEND    ? (first ? ping : pong)
+		       : p->verb == VERB_WRITE ? (first ? write_ping : write_pong)
+					       : (first ? ask : stand_by);
 	case CORE_BANDWIDTH:
 		return first ? stream : one_sided ? stand_by : drain;
 	case CORE_SHARES:

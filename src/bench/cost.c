@@ -10,8 +10,7 @@
 static void note(struct endpoint *e, hd_time since)
 {
 	if (e->nic->rank == 0)
-		histogram_record(&e->point->found.latency,
-				 e->ops->now(e->nic) - since);
+		histogram_record(&e->point->found.latency, e->ops->now(e->nic) - since);
 }
 
 /* ---- queue pairs and completion queues -------------------------------- */
@@ -48,8 +47,7 @@ static void time_qp(struct endpoint *e, enum bench_cost what)
 			note(e, start);
 		start = e->ops->now(e->nic);
 		if (what == COST_QP_MODIFY) {
-			if (e->ops->qp_step(e->nic, &qp, QPS_INIT, &path) !=
-			    HD_OK)
+			if (e->ops->qp_step(e->nic, &qp, QPS_INIT, &path) != HD_OK)
 				endpoint_fail(e, "cannot modify a queue pair");
 			note(e, start);
 		}
@@ -77,8 +75,7 @@ static void time_connection(struct endpoint *e, enum bench_cost what)
 		hd_time start = e->ops->now(e->nic);
 
 		for (unsigned s = QPS_INIT; s <= QPS_RTS && e->ok; s++) {
-			if (e->ops->qp_step(e->nic, &qp, (enum qp_state)s,
-					    &path) != HD_OK)
+			if (e->ops->qp_step(e->nic, &qp, (enum qp_state)s, &path) != HD_OK)
 				endpoint_fail(e, "cannot connect");
 		}
 		if (what == COST_CONNECT)
@@ -97,8 +94,7 @@ static void time_cq(struct endpoint *e, enum bench_cost what)
 	for (uint64_t i = 0; i < e->p->iterations && e->ok; i++) {
 		hd_time start = e->ops->now(e->nic);
 
-		if (e->ops->cq_new(e->nic, e->p->entries, false, &cq) !=
-		    HD_OK) {
+		if (e->ops->cq_new(e->nic, e->p->entries, false, &cq) != HD_OK) {
 			endpoint_fail(e, "cannot create a completion queue");
 			return;
 		}
@@ -122,8 +118,7 @@ static void time_mr(struct endpoint *e, enum bench_cost what)
 	for (uint64_t i = 0; i < e->p->iterations && e->ok; i++) {
 		hd_time start = e->ops->now(e->nic);
 
-		if (e->ops->mr_new(e->nic, memory, e->p->size, e->p->huge,
-				   &mr) != HD_OK) {
+		if (e->ops->mr_new(e->nic, memory, e->p->size, e->p->huge, &mr) != HD_OK) {
 			endpoint_fail(e, "cannot register memory");
 			break;
 		}
@@ -197,8 +192,7 @@ static void time_posts(struct endpoint *e, bool polls)
 static void time_receives(struct endpoint *e)
 {
 	/* Nobody sends: no more than the queue holds. */
-	for (uint64_t i = 0; i < e->p->iterations && i < e->depth && e->ok;
-	     i++) {
+	for (uint64_t i = 0; i < e->p->iterations && i < e->depth && e->ok; i++) {
 		hd_time start = e->ops->now(e->nic);
 
 		endpoint_recv(e);
@@ -252,14 +246,11 @@ static void measure_one(struct endpoint *e)
 }
 
 /* A rank that is measured alone still has queues: of no peer. */
-static void open_alone(struct endpoint *e, struct nic *nic,
-		       struct bench_point *point)
+static void open_alone(struct endpoint *e, struct nic *nic, struct bench_point *point)
 {
-	*e = (struct endpoint){ .nic = nic,
-				.ops = nic->ops,
-				.point = point,
-				.p = &point->params,
-				.ok = true };
+	*e = (struct endpoint){
+		.nic = nic, .ops = nic->ops, .point = point, .p = &point->params, .ok = true
+	};
 	if (e->ops->cq_new(nic, 64, false, &e->send_cq) != HD_OK ||
 	    e->ops->cq_new(nic, 64, false, &e->recv_cq) != HD_OK)
 		endpoint_fail(e, "cannot create a completion queue");
@@ -317,8 +308,7 @@ void cost_program(struct nic *nic, struct bench_point *point)
 /* ---- multicast ---------------------------------------------------------- */
 
 /* Rank 0 sends one datagram to all and waits for everybody's answer. */
-static void multicast_rounds(struct endpoint *first, uint32_t n,
-			     const struct nic_address *group)
+static void multicast_rounds(struct endpoint *first, uint32_t n, const struct nic_address *group)
 {
 	struct nic_path to = first->paths[0];
 	struct completion wc;
@@ -330,15 +320,13 @@ static void multicast_rounds(struct endpoint *first, uint32_t n,
 				      .n_sge = first->p->size ? 1 : 0 };
 
 		wr.sge[0] =
-			(struct sge){ first->mr.addr, (uint32_t)first->p->size,
-				      first->mr.lkey };
+			(struct sge){ first->mr.addr, (uint32_t)first->p->size, first->mr.lkey };
 		first->ops->datagram(first->nic, &to, &wr);
 		for (uint32_t k = 0; k < n && first->ok; k++)
 			endpoint_recv(first);
 		hd_time start = first->ops->now(first->nic);
 
-		if (first->ops->post_send(first->nic, &first->qps[0], &wr) !=
-		    HD_OK)
+		if (first->ops->post_send(first->nic, &first->qps[0], &wr) != HD_OK)
 			endpoint_fail(first, "cannot post a send");
 		for (uint32_t k = 0; k < n && first->ok; k++)
 			endpoint_wait(first, &first->recv_cq, &wc);
@@ -356,8 +344,7 @@ static void multicast_answers(struct endpoint *e)
 {
 	struct completion wc;
 
-	for (uint64_t i = 0; i < e->p->iterations + e->p->warmup && e->ok;
-	     i++) {
+	for (uint64_t i = 0; i < e->p->iterations + e->p->warmup && e->ok; i++) {
 		if (!endpoint_wait(e, &e->recv_cq, &wc))
 			return;
 		endpoint_recv(e);

@@ -16,13 +16,11 @@
 
 /* ---- running ------------------------------------------------------------- */
 
-static bool open_rank(struct device_backend *v, struct ranks *ranks,
-		      struct device_nic *out, struct diag *d)
+static bool open_rank(struct device_backend *v, struct ranks *ranks, struct device_nic *out,
+		      struct diag *d)
 {
 	*out = (struct device_nic){
-		.nic = { .ops = &device_ops,
-			 .rank = ranks->self,
-			 .n_ranks = ranks->n },
+		.nic = { .ops = &device_ops, .rank = ranks->self, .n_ranks = ranks->n },
 		.device = v,
 		.lib = &v->lib,
 		.ranks = ranks,
@@ -58,9 +56,8 @@ static void *rank_main(void *argument)
 	return NULL;
 }
 
-static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks,
-				  nic_program *program, void *context,
-				  struct diag *d)
+static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks, nic_program *program,
+				  void *context, struct diag *d)
 {
 	struct ranks ranks[RANKS_MAX];
 	struct device_nic nics[RANKS_MAX];
@@ -78,8 +75,7 @@ static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks,
 	for (; status == HD_OK && started < n_ranks; started++) {
 		nics[started].program = program;
 		nics[started].argument = context;
-		if (pthread_create(&threads[started], NULL, rank_main,
-				   &nics[started]) != 0)
+		if (pthread_create(&threads[started], NULL, rank_main, &nics[started]) != 0)
 			status = diag_fail(d, HD_ERR_ENV, "no more threads");
 	}
 	for (unsigned i = 0; i < started; i++)
@@ -93,8 +89,7 @@ static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks,
 
 #define GONE "the one who measures is gone"
 
-static bool send_head(struct ranks *r, unsigned to,
-		      const struct point_head *head)
+static bool send_head(struct ranks *r, unsigned to, const struct point_head *head)
 {
 	uint8_t bytes[HEAD_SIZE];
 
@@ -102,8 +97,7 @@ static bool send_head(struct ranks *r, unsigned to,
 	return ranks_send(r, to, bytes, sizeof(bytes));
 }
 
-static enum hd_status tell_others(struct nic_backend *b, unsigned n_ranks,
-				  struct diag *d)
+static enum hd_status tell_others(struct nic_backend *b, unsigned n_ranks, struct diag *d)
 {
 	struct device_backend *v = b->context;
 
@@ -114,17 +108,14 @@ static enum hd_status tell_others(struct nic_backend *b, unsigned n_ranks,
 			head = (struct point_head){ HEAD_POINT, i, n_ranks,
 						    (uint32_t)b->letter_len };
 		if (!send_head(&v->remote, i, &head) ||
-		    (i < n_ranks &&
-		     !ranks_send(&v->remote, i, b->letter, b->letter_len)))
-			return diag_fail(d, HD_ERR_ENV,
-					 "host %u does not listen any more", i);
+		    (i < n_ranks && !ranks_send(&v->remote, i, b->letter, b->letter_len)))
+			return diag_fail(d, HD_ERR_ENV, "host %u does not listen any more", i);
 	}
 	return HD_OK;
 }
 
-static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks,
-				 nic_program *program, void *context,
-				 struct diag *d)
+static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks, nic_program *program,
+				 void *context, struct diag *d)
 {
 	struct device_backend *v = b->context;
 	struct device_nic nic;
@@ -132,8 +123,7 @@ static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks,
 	if (!v->options.connect)
 		return run_threads(v, n_ranks, program, context, d);
 	if (n_ranks > v->remote.n)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "this needs %u hosts beside this one",
+		return diag_fail(d, HD_ERR_UNFIT, "this needs %u hosts beside this one",
 				 n_ranks - 1);
 	enum hd_status status = tell_others(b, n_ranks, d);
 	struct ranks ranks = v->remote;
@@ -149,9 +139,8 @@ static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks,
 }
 
 /* One point as it was asked for; its letter follows the head. */
-static enum hd_status serve_point(struct device_backend *v,
-				  const struct point_head *head, void *letter,
-				  device_point_fn *run, struct diag *d)
+static enum hd_status serve_point(struct device_backend *v, const struct point_head *head,
+				  void *letter, device_point_fn *run, struct diag *d)
 {
 	struct ranks ranks = v->remote;
 	struct device_nic nic;
@@ -178,13 +167,11 @@ static enum hd_status receive_head(struct ranks *r, size_t len, struct diag *d,
 	if (head_read(bytes, sizeof(bytes), d, out) != HD_OK)
 		return d->status;
 	if (out->what == HEAD_POINT && out->len != len)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the other side is another version");
+		return diag_fail(d, HD_ERR_INPUT, "the other side is another version");
 	return HD_OK;
 }
 
-enum hd_status device_serve(struct nic_backend *b, size_t len,
-			    device_point_fn *run, struct diag *d)
+enum hd_status device_serve(struct nic_backend *b, size_t len, device_point_fn *run, struct diag *d)
 {
 	struct device_backend *v = b->context;
 	void *letter = hd_alloc(1, len);
@@ -226,8 +213,7 @@ static void device_describe(struct nic_backend *b, struct results *r)
 		{ NULL },
 	};
 	const struct device_backend *v = b->context;
-	struct table *t =
-		results_record(r, "device", "what was measured", columns);
+	struct table *t = results_record(r, "device", "what was measured", columns);
 
 	const struct device_row row = {
 		.backend = "libibverbs",
@@ -235,9 +221,7 @@ static void device_describe(struct nic_backend *b, struct results *r)
 		.firmware = v->attr.fw_ver,
 		.vendor = v->attr.vendor_id,
 		.part = v->attr.vendor_part_id,
-		.link = v->port.link_layer == IBV_LINK_LAYER_ETHERNET
-				? "Ethernet"
-				: "InfiniBand",
+		.link = v->port.link_layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand",
 		.mtu = b->default_mtu,
 		.ranks = v->options.connect ? "processes" : "threads",
 	};
@@ -274,29 +258,24 @@ static enum hd_status find_device(struct device_backend *v, struct diag *d)
 		if (strcmp(name, v->options.name) == 0)
 			v->context = v->lib.open_device(list[i]);
 		if (len < sizeof(names))
-			len += (size_t)snprintf(
-				names + len, sizeof(names) - len, " %s", name);
+			len += (size_t)snprintf(names + len, sizeof(names) - len, " %s", name);
 	}
 	if (list)
 		v->lib.free_device_list(list);
 	if (v->context)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_ENV, "no device '%s'; there %s%s",
-			 v->options.name, n ? "are" : "is none",
-			 n ? names : "");
+	return diag_fail(d, HD_ERR_ENV, "no device '%s'; there %s%s", v->options.name,
+			 n ? "are" : "is none", n ? names : "");
 }
 
 static enum hd_status query(struct device_backend *v, struct diag *d)
 {
 	if (v->lib.query_device(v->context, &v->attr) != 0 ||
 	    v->lib.query_port(v->context, DEVICE_PORT, &v->port) != 0)
-		return diag_fail(d, HD_ERR_ENV, "cannot query '%s'",
-				 v->options.name);
+		return diag_fail(d, HD_ERR_ENV, "cannot query '%s'", v->options.name);
 	if (v->port.link_layer == IBV_LINK_LAYER_ETHERNET &&
-	    v->lib.query_gid(v->context, DEVICE_PORT, (int)v->options.gid,
-			     &v->gid) != 0)
-		return diag_fail(d, HD_ERR_ENV, "'%s' has no GID %llu",
-				 v->options.name,
+	    v->lib.query_gid(v->context, DEVICE_PORT, (int)v->options.gid, &v->gid) != 0)
+		return diag_fail(d, HD_ERR_ENV, "'%s' has no GID %llu", v->options.name,
 				 (unsigned long long)v->options.gid);
 	return HD_OK;
 }
@@ -311,8 +290,7 @@ static enum hd_status reach_others(struct device_backend *v, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status device_open(const struct device_options *o, struct diag *d,
-			   struct nic_backend *out)
+enum hd_status device_open(const struct device_options *o, struct diag *d, struct nic_backend *out)
 {
 	struct device_backend *v = hd_alloc(1, sizeof(*v));
 	enum hd_status status = device_lib_open(&v->lib, d);

@@ -20,16 +20,14 @@ struct device_options {
 	void *going_context;
 };
 
-HD_MUST_CHECK enum hd_status device_open(const struct device_options *o,
-					 struct diag *d,
+HD_MUST_CHECK enum hd_status device_open(const struct device_options *o, struct diag *d,
 					 struct nic_backend *out);
 /*
  * Does what rank 0 asks, point by point, until it has no more; each point is
  * `len` bytes of its own that `run` understands.
  */
-typedef enum hd_status device_point_fn(struct nic *nic, void *letter,
-				       struct diag *d);
-HD_MUST_CHECK enum hd_status device_serve(struct nic_backend *b, size_t len,
-					  device_point_fn *run, struct diag *d);
+typedef enum hd_status device_point_fn(struct nic *nic, void *letter, struct diag *d);
+HD_MUST_CHECK enum hd_status device_serve(struct nic_backend *b, size_t len, device_point_fn *run,
+					  struct diag *d);
 
 #endif

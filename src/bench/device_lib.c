@@ -16,30 +16,14 @@ static const struct {
 	const char *symbol;
 	size_t offset;
 } symbols[] = {
-	ROW(get_device_list),
-	ROW(free_device_list),
-	ROW(get_device_name),
-	ROW(open_device),
-	ROW(close_device),
-	ROW(query_device),
-	ROW(query_port),
-	ROW(query_gid),
-	ROW(query_pkey),
-	ROW(alloc_pd),
-	ROW(dealloc_pd),
-	ROW(reg_mr),
-	ROW(dereg_mr),
-	ROW(create_comp_channel),
-	ROW(destroy_comp_channel),
-	ROW(create_cq),
-	ROW(destroy_cq),
-	ROW(get_cq_event),
-	ROW(ack_cq_events),
-	ROW(create_qp),
-	ROW(destroy_qp),
-	ROW(modify_qp),
-	ROW(create_ah),
-	ROW(destroy_ah),
+	ROW(get_device_list), ROW(free_device_list),    ROW(get_device_name),
+	ROW(open_device),     ROW(close_device),        ROW(query_device),
+	ROW(query_port),      ROW(query_gid),           ROW(query_pkey),
+	ROW(alloc_pd),        ROW(dealloc_pd),          ROW(reg_mr),
+	ROW(dereg_mr),        ROW(create_comp_channel), ROW(destroy_comp_channel),
+	ROW(create_cq),       ROW(destroy_cq),          ROW(get_cq_event),
+	ROW(ack_cq_events),   ROW(create_qp),           ROW(destroy_qp),
+	ROW(modify_qp),       ROW(create_ah),           ROW(destroy_ah),
 };
 
 enum hd_status device_lib_open(struct device_lib *lib, struct diag *d)
@@ -48,16 +32,14 @@ enum hd_status device_lib_open(struct device_lib *lib, struct diag *d)
 	lib->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!lib->handle)
 		return diag_fail(d, HD_ERR_ENV,
-				 "real devices need " LIBRARY
-				 " (Debian: ibverbs-providers): %s",
+				 "real devices need " LIBRARY " (Debian: ibverbs-providers): %s",
 				 dlerror());
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
 		void *found = dlsym(lib->handle, symbols[i].symbol);
 
 		if (!found) {
 			device_lib_close(lib);
-			return diag_fail(d, HD_ERR_ENV, LIBRARY " has no %s",
-					 symbols[i].symbol);
+			return diag_fail(d, HD_ERR_ENV, LIBRARY " has no %s", symbols[i].symbol);
 		}
 		/* C has no conversion between these pointers; POSIX says that
 		 * they are the same. */

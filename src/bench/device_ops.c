@@ -42,9 +42,7 @@ static struct device_nic *own(struct nic *nic)
 static enum hd_status refuse(struct nic *nic, const char *what, int why)
 {
 	nic->why.status = HD_OK;
-	return why == 0 ? HD_OK
-			: diag_fail(&nic->why, HD_ERR_ENV, "%s: %s", what,
-				    strerror(why));
+	return why == 0 ? HD_OK : diag_fail(&nic->why, HD_ERR_ENV, "%s: %s", what, strerror(why));
 }
 
 static enum hd_status give_up(struct nic *nic, const char *why)
@@ -81,9 +79,7 @@ static void *op_alloc(struct nic *nic, uint64_t bytes, bool huge)
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 
 	if (memory == MAP_FAILED) {
-		(void)refuse(nic,
-			     huge ? "too few huge pages (vm.nr_hugepages)"
-				  : "mmap",
+		(void)refuse(nic, huge ? "too few huge pages (vm.nr_hugepages)" : "mmap",
 			     errno_or_other());
 		return NULL;
 	}
@@ -97,20 +93,19 @@ static void op_release(struct nic *nic, void *memory, uint64_t bytes)
 	munmap(memory, bytes);
 }
 
-static enum hd_status op_mr_new(struct nic *nic, void *addr, uint64_t len,
-				bool huge, struct nic_mr *out)
+static enum hd_status op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
+				struct nic_mr *out)
 {
 	struct device_nic *n = own(nic);
-	struct ibv_mr *mr = n->lib->reg_mr(
-		n->pd, addr, len,
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	struct ibv_mr *mr =
+		n->lib->reg_mr(n->pd, addr, len,
+			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
 
 	(void)huge;
 	if (!mr)
 		return refuse(nic, "ibv_reg_mr", errno_or_other());
-	*out = (struct nic_mr){ mr, (uint64_t)(uintptr_t)addr, mr->lkey,
-				mr->rkey };
+	*out = (struct nic_mr){ mr, (uint64_t)(uintptr_t)addr, mr->lkey, mr->rkey };
 	return HD_OK;
 }
 
@@ -119,12 +114,11 @@ static void op_mr_free(struct nic *nic, struct nic_mr *mr)
 	own(nic)->lib->dereg_mr(mr->impl);
 }
 
-static enum hd_status over(struct nic *nic, const char *what, uint32_t asked,
-			   int most)
+static enum hd_status over(struct nic *nic, const char *what, uint32_t asked, int most)
 {
 	nic->why.status = HD_OK;
-	return diag_fail(&nic->why, HD_ERR_UNFIT,
-			 "%u %s, and the device has %d", asked, what, most);
+	return diag_fail(&nic->why, HD_ERR_UNFIT, "%u %s, and the device has %d", asked, what,
+			 most);
 }
 
 /* ---- completion queues --------------------------------------------------- */
@@ -139,8 +133,7 @@ static void *handle_events(void *argument)
 		struct ibv_cq *cq;
 		void *cookie;
 
-		if (poll(&p, 1, 50) <= 0 ||
-		    c->lib->get_cq_event(c->channel, &cq, &cookie) != 0)
+		if (poll(&p, 1, 50) <= 0 || c->lib->get_cq_event(c->channel, &cq, &cookie) != 0)
 			continue;
 		c->lib->ack_cq_events(cq, 1);
 		sem_post(&c->wake);
@@ -171,8 +164,7 @@ static void cq_drop(struct device_cq *c)
 	free(c);
 }
 
-static enum hd_status op_cq_new(struct nic *nic, uint32_t entries, bool events,
-				struct nic_cq *out)
+static enum hd_status op_cq_new(struct nic *nic, uint32_t entries, bool events, struct nic_cq *out)
 {
 	struct device_nic *n = own(nic);
 	struct device_cq *c = hd_alloc(1, sizeof(*c));
@@ -184,8 +176,7 @@ static enum hd_status op_cq_new(struct nic *nic, uint32_t entries, bool events,
 	}
 	if (events)
 		c->channel = n->lib->create_comp_channel(n->device->context);
-	c->cq = n->lib->create_cq(n->device->context, (int)entries, NULL,
-				  c->channel, 0);
+	c->cq = n->lib->create_cq(n->device->context, (int)entries, NULL, c->channel, 0);
 	enum hd_status status = HD_OK;
 
 	if (!c->cq || (events && !c->channel))
@@ -247,8 +238,7 @@ static enum hd_status may_go_on(struct device_nic *n, hd_time since)
 	return HD_OK;
 }
 
-static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq,
-			      struct completion *wc)
+static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 {
 	hd_time since = 0;
 
@@ -262,8 +252,7 @@ static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq,
 	return HD_OK;
 }
 
-static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq,
-				    struct completion *wc)
+static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 {
 	struct device_cq *c = cq->impl;
 	hd_time since = op_now(nic);
@@ -272,8 +261,7 @@ static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq,
 		struct timespec until;
 
 		if (ibv_req_notify_cq(c->cq, 0) != 0)
-			return refuse(nic, "ibv_req_notify_cq",
-				      errno_or_other());
+			return refuse(nic, "ibv_req_notify_cq", errno_or_other());
 		if (op_poll(nic, cq, wc))
 			return HD_OK;
 		clock_gettime(CLOCK_REALTIME, &until);
@@ -287,8 +275,7 @@ static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq,
 
 /* ---- queue pairs --------------------------------------------------------- */
 
-static enum hd_status op_qp_new(struct nic *nic, const struct nic_qp_init *init,
-				struct nic_qp *out)
+static enum hd_status op_qp_new(struct nic *nic, const struct nic_qp_init *init, struct nic_qp *out)
 {
 	static const enum ibv_qp_type types[] = {
 		[QP_RC] = IBV_QPT_RC, [QP_UC] = IBV_QPT_UC, [QP_UD] = IBV_QPT_UD
@@ -307,10 +294,8 @@ static enum hd_status op_qp_new(struct nic *nic, const struct nic_qp_init *init,
 
 	if ((int)init->max_sge > most->max_sge)
 		return over(nic, "segments", init->max_sge, most->max_sge);
-	if ((int)init->max_send > most->max_qp_wr ||
-	    (int)init->max_recv > most->max_qp_wr)
-		return over(nic, "work requests", init->max_send,
-			    most->max_qp_wr);
+	if ((int)init->max_send > most->max_qp_wr || (int)init->max_recv > most->max_qp_wr)
+		return over(nic, "work requests", init->max_send, most->max_qp_wr);
 	struct ibv_qp *qp = n->lib->create_qp(n->pd, &attr);
 
 	if (!qp)
@@ -324,12 +309,9 @@ static void op_qp_free(struct nic *nic, struct nic_qp *qp)
 	own(nic)->lib->destroy_qp(qp->impl);
 }
 
-static struct ibv_ah_attr ah_to(const struct device_nic *n,
-				const struct nic_path *path)
+static struct ibv_ah_attr ah_to(const struct device_nic *n, const struct nic_path *path)
 {
-	struct ibv_ah_attr a = { .dlid = path->to.lid,
-				 .sl = path->sl,
-				 .port_num = DEVICE_PORT };
+	struct ibv_ah_attr a = { .dlid = path->to.lid, .sl = path->sl, .port_num = DEVICE_PORT };
 
 	/* Ethernet has no LIDs: addresses are GIDs there. */
 	if (n->device->port.link_layer != IBV_LINK_LAYER_ETHERNET)
@@ -345,8 +327,7 @@ static enum ibv_mtu mtu_code(const struct device_nic *n, uint32_t mtu)
 {
 	enum ibv_mtu code = (enum ibv_mtu)code_of_mtu(mtu);
 
-	return code < n->device->port.active_mtu ? code
-						 : n->device->port.active_mtu;
+	return code < n->device->port.active_mtu ? code : n->device->port.active_mtu;
 }
 
 static uint8_t reads_at_once(const struct device_nic *n)
@@ -357,8 +338,7 @@ static uint8_t reads_at_once(const struct device_nic *n)
 }
 
 /* The default key is the table's first, whoever is a member of it. */
-static bool find_pkey(const struct device_nic *n, uint16_t pkey,
-		      uint16_t *index)
+static bool find_pkey(const struct device_nic *n, uint16_t pkey, uint16_t *index)
 {
 	const struct device_backend *v = n->device;
 	uint16_t found;
@@ -368,21 +348,19 @@ static bool find_pkey(const struct device_nic *n, uint16_t pkey,
 		return true;
 	for (uint16_t i = 0; i < v->port.pkey_tbl_len; i++) {
 		*index = i;
-		if (n->lib->query_pkey(v->context, DEVICE_PORT, i, &found) ==
-			    0 &&
+		if (n->lib->query_pkey(v->context, DEVICE_PORT, i, &found) == 0 &&
 		    be16toh(found) == pkey)
 			return true;
 	}
 	return false;
 }
 
-static int step_init(const struct nic_qp *qp, const struct nic_path *path,
-		     struct ibv_qp_attr *a)
+static int step_init(const struct nic_qp *qp, const struct nic_path *path, struct ibv_qp_attr *a)
 {
 	a->port_num = DEVICE_PORT;
 	a->qkey = path->qkey;
-	a->qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			     IBV_ACCESS_REMOTE_ATOMIC;
+	a->qp_access_flags =
+		IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 	if (qp->kind == QP_UC)
 		a->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	return IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -401,9 +379,7 @@ static int step_rtr(const struct device_nic *n, const struct nic_qp *qp,
 	if (qp->kind == QP_UD)
 		return 0;
 	return IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       (qp->kind == QP_RC
-			? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
-			: 0);
+	       (qp->kind == QP_RC ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
 }
 
 static int step_rts(const struct device_nic *n, const struct nic_qp *qp,
@@ -415,14 +391,13 @@ static int step_rts(const struct device_nic *n, const struct nic_qp *qp,
 	a->rnr_retry = 7;
 	a->max_rd_atomic = reads_at_once(n);
 	return IBV_QP_SQ_PSN |
-	       (qp->kind == QP_RC
-			? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				  IBV_QP_MAX_QP_RD_ATOMIC
-			: 0);
+	       (qp->kind == QP_RC ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+					    IBV_QP_MAX_QP_RD_ATOMIC
+				  : 0);
 }
 
-static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
-				 enum qp_state to, const struct nic_path *path)
+static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
+				 const struct nic_path *path)
 {
 	struct device_nic *n = own(nic);
 	struct ibv_qp_attr a = { 0 };
@@ -431,8 +406,7 @@ static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
 	if (to == QPS_INIT) {
 		if (!find_pkey(n, path->pkey, &a.pkey_index)) {
 			nic->why.status = HD_OK;
-			return diag_fail(&nic->why, HD_ERR_UNFIT,
-					 "the port has no P_Key 0x%04x",
+			return diag_fail(&nic->why, HD_ERR_UNFIT, "the port has no P_Key 0x%04x",
 					 path->pkey);
 		}
 		a.qp_state = IBV_QPS_INIT;
@@ -444,12 +418,10 @@ static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
 		a.qp_state = IBV_QPS_RTS;
 		mask |= step_rts(n, qp, path, &a);
 	}
-	return refuse(nic, "ibv_modify_qp",
-		      n->lib->modify_qp(qp->impl, &a, mask));
+	return refuse(nic, "ibv_modify_qp", n->lib->modify_qp(qp->impl, &a, mask));
 }
 
-static void op_address(struct nic *nic, const struct nic_qp *qp,
-		       struct nic_address *out)
+static void op_address(struct nic *nic, const struct nic_qp *qp, struct nic_address *out)
 {
 	struct device_nic *n = own(nic);
 
@@ -461,13 +433,11 @@ static void op_address(struct nic *nic, const struct nic_qp *qp,
 
 static bool is_same(const struct nic_address *a, const struct nic_address *b)
 {
-	return a->lid == b->lid && a->qpn == b->qpn &&
-	       memcmp(a->gid, b->gid, sizeof(a->gid)) == 0;
+	return a->lid == b->lid && a->qpn == b->qpn && memcmp(a->gid, b->gid, sizeof(a->gid)) == 0;
 }
 
 /* Handles are kept: a request names its handle by the field `pd`. */
-static void op_datagram(struct nic *nic, const struct nic_path *path,
-			struct send_wr *wr)
+static void op_datagram(struct nic *nic, const struct nic_path *path, struct send_wr *wr)
 {
 	struct device_nic *n = own(nic);
 	unsigned i = 0;
@@ -486,17 +456,15 @@ static void op_datagram(struct nic *nic, const struct nic_path *path,
 	wr->to.qkey = path->qkey;
 }
 
-static enum hd_status op_join(struct nic *nic, struct nic_qp *qp,
-			      struct nic_address *group)
+static enum hd_status op_join(struct nic *nic, struct nic_qp *qp, struct nic_address *group)
 {
 	(void)qp;
 	(void)group;
-	return give_up(nic, "libibverbs has no way to join one; that takes a "
-			    "subnet manager or rdma_cm");
+	return give_up(nic,
+		       "libibverbs has no way to join one; that takes a subnet manager or rdma_cm");
 }
 
-static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp,
-			       uint32_t weight)
+static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
 {
 	(void)qp;
 	(void)weight;
@@ -508,13 +476,11 @@ static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp,
 static int copy_list(const struct sge *from, uint32_t n, struct ibv_sge *to)
 {
 	for (uint32_t i = 0; i < n; i++)
-		to[i] = (struct ibv_sge){ from[i].addr, from[i].length,
-					  from[i].lkey };
+		to[i] = (struct ibv_sge){ from[i].addr, from[i].length, from[i].lkey };
 	return (int)n;
 }
 
-static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp,
-				   const struct send_wr *wr)
+static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp, const struct send_wr *wr)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		[WR_SEND] = IBV_WR_SEND,
@@ -527,10 +493,9 @@ static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp,
 	};
 	struct device_nic *n = own(nic);
 	struct ibv_sge list[WR_MAX_SGE];
-	struct ibv_send_wr out = { .wr_id = wr->id,
-				   .sg_list = list,
-				   .opcode = opcodes[wr->kind],
-				   .imm_data = wr->imm };
+	struct ibv_send_wr out = {
+		.wr_id = wr->id, .sg_list = list, .opcode = opcodes[wr->kind], .imm_data = wr->imm
+	};
 	struct ibv_send_wr *bad;
 
 	out.num_sge = copy_list(wr->sge, wr->n_sge, list);
@@ -542,26 +507,22 @@ static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp,
 	} else if (wr->kind == WR_CMP_SWAP || wr->kind == WR_FETCH_ADD) {
 		out.wr.atomic.remote_addr = wr->remote_addr;
 		out.wr.atomic.rkey = wr->rkey;
-		out.wr.atomic.compare_add =
-			wr->kind == WR_CMP_SWAP ? wr->compare : wr->swap_add;
+		out.wr.atomic.compare_add = wr->kind == WR_CMP_SWAP ? wr->compare : wr->swap_add;
 		out.wr.atomic.swap = wr->swap_add;
 	} else {
 		out.wr.rdma.remote_addr = wr->remote_addr;
 		out.wr.rdma.rkey = wr->rkey;
 	}
-	return refuse(nic, "ibv_post_send",
-		      ibv_post_send(qp->impl, &out, &bad));
+	return refuse(nic, "ibv_post_send", ibv_post_send(qp->impl, &out, &bad));
 }
 
-static enum hd_status op_post_recv(struct nic *nic, struct nic_qp *qp,
-				   const struct recv_wr *wr)
+static enum hd_status op_post_recv(struct nic *nic, struct nic_qp *qp, const struct recv_wr *wr)
 {
 	struct ibv_sge list[WR_MAX_SGE];
 	struct ibv_recv_wr out = { .wr_id = wr->id, .sg_list = list }, *bad;
 
 	out.num_sge = copy_list(wr->sge, wr->n_sge, list);
-	return refuse(nic, "ibv_post_recv",
-		      ibv_post_recv(qp->impl, &out, &bad));
+	return refuse(nic, "ibv_post_recv", ibv_post_recv(qp->impl, &out, &bad));
 }
 
 static void *op_watch_new(struct nic *nic, const uint8_t *at)
@@ -596,15 +557,13 @@ static enum hd_status unless_gone(struct nic *nic, bool here)
 	return here ? HD_OK : give_up(nic, "another rank gave up");
 }
 
-static enum hd_status op_exchange(struct nic *nic, unsigned with,
-				  const void *mine, void *theirs, size_t len)
+static enum hd_status op_exchange(struct nic *nic, unsigned with, const void *mine, void *theirs,
+				  size_t len)
 {
-	return unless_gone(
-		nic, ranks_exchange(own(nic)->ranks, with, mine, theirs, len));
+	return unless_gone(nic, ranks_exchange(own(nic)->ranks, with, mine, theirs, len));
 }
 
-static enum hd_status op_carry(struct nic *nic, unsigned a, unsigned b,
-			       size_t len)
+static enum hd_status op_carry(struct nic *nic, unsigned a, unsigned b, size_t len)
 {
 	return unless_gone(nic, ranks_carry(own(nic)->ranks, a, b, len));
 }

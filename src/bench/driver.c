@@ -10,7 +10,7 @@
 #include "measure/fairness.h"
 
 #define WINDOW       64
-#define SMALL        8 /* bytes where the size is not what matters */
+#define SMALL        8                    /* bytes where the size is not what matters */
 #define STREAM_BYTES (UINT64_C(16) << 20) /* of a bandwidth point, about */
 #define MAX_MESSAGES 1000
 #define PKEY         0x8001
@@ -60,8 +60,7 @@ static uint64_t default_iterations(const struct bench_params *p)
 	}
 }
 
-static void add_sizes(struct sweep *s, uint64_t from, uint64_t to,
-		      uint64_t step)
+static void add_sizes(struct sweep *s, uint64_t from, uint64_t to, uint64_t step)
 {
 	step = step > 1 ? step : 2;
 	for (uint64_t size = from; size <= to && s->n_sizes < 63; size *= step)
@@ -71,8 +70,7 @@ static void add_sizes(struct sweep *s, uint64_t from, uint64_t to,
 }
 
 /* Can the back-end do it at all? */
-static bool fits(const struct nic_backend *b, const struct bench_test *t,
-		 uint64_t value)
+static bool fits(const struct nic_backend *b, const struct bench_test *t, uint64_t value)
 {
 	if (!bench_axis_has(t->axis, value))
 		return false;
@@ -80,8 +78,7 @@ static bool fits(const struct nic_backend *b, const struct bench_test *t,
 	case AXIS_MTU:
 		return value <= b->max_mtu;
 	case AXIS_THREADS:
-		return b->origin == ORIGIN_SIMULATED ||
-		       2 * value <= b->max_ranks;
+		return b->origin == ORIGIN_SIMULATED || 2 * value <= b->max_ranks;
 	case AXIS_CONTENDERS:
 	case AXIS_LOADERS:
 		return value + 2 <= b->max_ranks;
@@ -102,8 +99,7 @@ static void limit_sizes(struct sweep *s, uint64_t most)
 	s->n_sizes = n;
 }
 
-static struct sweep make_sweep(const struct nic_backend *b,
-			       const struct bench_test *t,
+static struct sweep make_sweep(const struct nic_backend *b, const struct bench_test *t,
 			       const struct bench_options *o)
 {
 	struct sweep s = { 0 };
@@ -119,8 +115,7 @@ static struct sweep make_sweep(const struct nic_backend *b,
 	/* What the user asks for is refused, not left out (check_options). */
 	for (unsigned i = 0; i < o->n_values && t->axis; i++)
 		s.values[s.n_values++] = (uint32_t)o->values[i];
-	for (const uint32_t *v = t->values;
-	     v && *v != BENCH_END && o->n_values == 0; v++) {
+	for (const uint32_t *v = t->values; v && *v != BENCH_END && o->n_values == 0; v++) {
 		if (fits(b, t, *v))
 			s.values[s.n_values++] = *v;
 	}
@@ -151,8 +146,7 @@ static void set_partition(struct bench_params *p, uint32_t value)
 }
 
 /* The number that the axis is; of P_Keys a pair follows from it. */
-static void set_axis(struct bench_params *p, enum bench_axis axis,
-		     uint32_t value)
+static void set_axis(struct bench_params *p, enum bench_axis axis, uint32_t value)
 {
 	static const size_t places[] = {
 		[AXIS_WINDOW] = offsetof(struct bench_params, window),
@@ -181,10 +175,8 @@ static uint64_t or_else(uint64_t value, uint64_t otherwise)
 	return value ? value : otherwise;
 }
 
-static struct bench_params make_params(const struct nic_backend *b,
-				       const struct bench_test *t,
-				       const struct bench_options *o,
-				       uint64_t size, uint32_t value)
+static struct bench_params make_params(const struct nic_backend *b, const struct bench_test *t,
+				       const struct bench_options *o, uint64_t size, uint32_t value)
 {
 	struct bench_params p = {
 		.core = t->core,
@@ -238,9 +230,7 @@ enum hd_status bench_serve_point(struct nic *nic, void *letter, struct diag *d)
 	histogram_init(&point->found.latency);
 	status = letter_read(letter, LETTER_SIZE, d, &point->params);
 	if (status == HD_OK && bench_ranks(&point->params) != nic->n_ranks)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "the other side asks for %u ranks and has "
-				   "%u",
+		status = diag_fail(d, HD_ERR_INPUT, "the other side asks for %u ranks and has %u",
 				   bench_ranks(&point->params), nic->n_ranks);
 	if (status == HD_OK)
 		bench_program(nic, point);
@@ -265,8 +255,7 @@ static double fairness_of(const struct bench_point *point)
 	double *shares = hd_alloc(n, sizeof(*shares));
 
 	for (uint32_t i = 0; i < n; i++)
-		shares[i] = (double)point->found.per_qp[i] /
-			    (point->params.weighted ? i + 1 : 1);
+		shares[i] = (double)point->found.per_qp[i] / (point->params.weighted ? i + 1 : 1);
 	double jain = jain_index(shares, n);
 
 	free(shares);
@@ -298,17 +287,15 @@ static void summarise(const struct bench_point *point, struct bench_row *row)
 		/* Of few windows each may have found what came before it: the
 		 * whole run is a stretch, too, and the least is not above it.
 		 */
-		row->least = f->window_min > 0 && f->window_min < row->bandwidth
-				     ? f->window_min
-				     : row->bandwidth;
+		row->least = f->window_min > 0 && f->window_min < row->bandwidth ? f->window_min
+										 : row->bandwidth;
 		row->rate = (double)f->messages / us(f->elapsed);
 		row->fairness = fairness_of(point);
 		row->work = f->work_share;
 	}
 }
 
-static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
-				struct diag *d)
+static enum hd_status run_point(struct nic_backend *b, struct bench_row *row, struct diag *d)
 {
 	struct bench_point *point = hd_alloc(1, sizeof(*point));
 	uint8_t letter[LETTER_SIZE];
@@ -321,8 +308,7 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 	letter_write(&row->params, letter);
 	b->letter = letter;
 	b->letter_len = sizeof(letter);
-	enum hd_status status =
-		b->run(b, bench_ranks(&row->params), bench_program, point, d);
+	enum hd_status status = b->run(b, bench_ranks(&row->params), bench_program, point, d);
 
 	if (status == HD_OK)
 		summarise(point, row);
@@ -332,12 +318,9 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 		/* What cannot be begun is a refusal; what fails later is the
 		 * outcome where that is what the test is about. */
 		if (!point->found.opened || !row->params.may_fail)
-			status = diag_fail(
-				d,
-				point->found.opened ? HD_ERR_ENV : HD_ERR_UNFIT,
-				"%s, %llu bytes: %s", row->test->name,
-				(unsigned long long)row->params.size,
-				row->why.message);
+			status = diag_fail(d, point->found.opened ? HD_ERR_ENV : HD_ERR_UNFIT,
+					   "%s, %llu bytes: %s", row->test->name,
+					   (unsigned long long)row->params.size, row->why.message);
 	}
 	histogram_fini(&point->found.latency);
 	free(point);
@@ -345,54 +328,44 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row,
 }
 
 /* What the user asks for, and this back-end has not. */
-static enum hd_status check_options(const struct nic_backend *b,
-				    const struct bench_test *t,
-				    const struct bench_options *o,
-				    struct diag *d)
+static enum hd_status check_options(const struct nic_backend *b, const struct bench_test *t,
+				    const struct bench_options *o, struct diag *d)
 {
 	if (o->mtu > b->max_mtu)
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"an MTU of %llu, and ports and buffers have %u",
-			(unsigned long long)o->mtu, b->max_mtu);
+		return diag_fail(d, HD_ERR_UNFIT, "an MTU of %llu, and ports and buffers have %u",
+				 (unsigned long long)o->mtu, b->max_mtu);
 	for (unsigned i = 0; i < o->n_values && t->axis; i++) {
 		if (!bench_axis_has(t->axis, o->values[i]))
-			return diag_fail(d, HD_ERR_RANGE,
-					 "%s: %llu is no value of %s", t->name,
+			return diag_fail(d, HD_ERR_RANGE, "%s: %llu is no value of %s", t->name,
 					 (unsigned long long)o->values[i],
 					 bench_axis_name(t->axis));
 		if (!fits(b, t, o->values[i]))
-			return diag_fail(d, HD_ERR_UNFIT,
-					 "%s: %s %llu: there are not so many "
-					 "hosts, or ports do not take it",
-					 t->name, bench_axis_name(t->axis),
-					 (unsigned long long)o->values[i]);
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"%s: %s %llu: there are not so many hosts, or ports do not take it",
+				t->name, bench_axis_name(t->axis),
+				(unsigned long long)o->values[i]);
 	}
 	return HD_OK;
 }
 
 /* Nothing of the sweep can be done: a run without a row is no answer. */
-static enum hd_status check_sweep(const struct nic_backend *b,
-				  const struct bench_test *t,
-				  const struct bench_options *o,
-				  const struct sweep *s, struct diag *d)
+static enum hd_status check_sweep(const struct nic_backend *b, const struct bench_test *t,
+				  const struct bench_options *o, const struct sweep *s,
+				  struct diag *d)
 {
 	if (s->n_sizes == 0)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "%s: a datagram is one packet, of at most %u "
-				 "bytes",
-				 t->name,
+				 "%s: a datagram is one packet, of at most %u bytes", t->name,
 				 (unsigned)(o->mtu ? o->mtu : b->default_mtu));
 	if (s->n_values == 0)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "%s: there are too few hosts for any %s",
-				 t->name, bench_axis_name(t->axis));
+		return diag_fail(d, HD_ERR_UNFIT, "%s: there are too few hosts for any %s", t->name,
+				 bench_axis_name(t->axis));
 	return HD_OK;
 }
 
 enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
-			 const struct bench_options *o,
-			 const struct bench_watch *watch,
+			 const struct bench_options *o, const struct bench_watch *watch,
 			 struct bench_rows *rows, struct diag *d)
 {
 	struct sweep s = make_sweep(b, test, o);
@@ -405,15 +378,13 @@ enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 		uint32_t value = s.values[i / s.n_sizes];
 		struct bench_row row = { .test = test, .value = value };
 
-		row.params =
-			make_params(b, test, o, s.sizes[i % s.n_sizes], value);
+		row.params = make_params(b, test, o, s.sizes[i % s.n_sizes], value);
 		if (watch && !watch->next(watch->context, &row))
 			return diag_fail(d, HD_ERR_ENV, "interrupted");
 		status = run_point(b, &row, d);
 		if (status != HD_OK)
 			break;
-		rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1,
-				      sizeof(*rows->items));
+		rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1, sizeof(*rows->items));
 		rows->items[rows->n++] = row;
 	}
 	return status;

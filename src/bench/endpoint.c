@@ -21,8 +21,7 @@ void endpoint_fail(struct endpoint *e, const char *what)
 
 	if (!e->ok)
 		return;
-	(void)diag_fail(&f->why, HD_ERR_ENV, "%s: %s", what,
-			e->nic->why.message);
+	(void)diag_fail(&f->why, HD_ERR_ENV, "%s: %s", what, e->nic->why.message);
 	e->ok = false;
 	if (!e->p->may_fail || !e->running)
 		e->ops->abandon(e->nic);
@@ -34,8 +33,7 @@ void endpoint_barrier(struct endpoint *e)
 		endpoint_fail(e, "cannot go on");
 }
 
-uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool,
-		      uint64_t i)
+uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool, uint64_t i)
 {
 	if (scheme == 0 || pool < 2)
 		return 0;
@@ -44,8 +42,7 @@ uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool,
 
 		return i % (n < pool ? n : pool);
 	}
-	bool same =
-		reuse && (i == 0 || i * reuse / 100 != (i - 1) * reuse / 100);
+	bool same = reuse && (i == 0 || i * reuse / 100 != (i - 1) * reuse / 100);
 	uint64_t sames = reuse ? i * reuse / 100 + 1 : 0;
 
 	/* Of the i + 1 messages until now the others had buffers 1, 2, ... */
@@ -79,8 +76,7 @@ static void open_memory(struct endpoint *e)
 	e->memory = e->ops->alloc(e->nic, e->bytes, p->huge);
 	if (!e->memory)
 		endpoint_fail(e, "no memory");
-	else if (e->ops->mr_new(e->nic, e->memory, e->bytes, p->huge, &e->mr) !=
-		 HD_OK)
+	else if (e->ops->mr_new(e->nic, e->memory, e->bytes, p->huge, &e->mr) != HD_OK)
 		endpoint_fail(e, "cannot register memory");
 }
 
@@ -92,10 +88,8 @@ static void open_queues(struct endpoint *e)
 	e->depth = 2 * share + 4;
 	uint64_t entries = (uint64_t)e->depth * e->n_qps + 16;
 
-	if (e->ops->cq_new(e->nic, (uint32_t)entries, p->events, &e->send_cq) !=
-		    HD_OK ||
-	    e->ops->cq_new(e->nic, (uint32_t)entries, p->events, &e->recv_cq) !=
-		    HD_OK) {
+	if (e->ops->cq_new(e->nic, (uint32_t)entries, p->events, &e->send_cq) != HD_OK ||
+	    e->ops->cq_new(e->nic, (uint32_t)entries, p->events, &e->recv_cq) != HD_OK) {
 		endpoint_fail(e, "cannot create a completion queue");
 		return;
 	}
@@ -111,23 +105,20 @@ static void open_queues(struct endpoint *e)
 	for (uint32_t i = 0; i < e->n_qps && e->ok; i++) {
 		if (e->ops->qp_new(e->nic, &init, &e->qps[i]) != HD_OK)
 			endpoint_fail(e, "cannot create a queue pair");
-		else if (p->weighted &&
-			 e->ops->weigh(e->nic, &e->qps[i], i + 1) != HD_OK)
+		else if (p->weighted && e->ops->weigh(e->nic, &e->qps[i], i + 1) != HD_OK)
 			endpoint_fail(e, "no weights among queue pairs");
 	}
 }
 
 struct nic_address endpoint_address(struct endpoint *e, uint32_t i)
 {
-	struct nic_address mine = { .addr = e->mr.addr + e->half,
-				    .rkey = e->mr.rkey };
+	struct nic_address mine = { .addr = e->mr.addr + e->half, .rkey = e->mr.rkey };
 
 	e->ops->address(e->nic, &e->qps[i], &mine);
 	return mine;
 }
 
-void endpoint_connect(struct endpoint *e, uint32_t i,
-		      const struct nic_address *to)
+void endpoint_connect(struct endpoint *e, uint32_t i, const struct nic_address *to)
 {
 	const struct bench_params *p = e->p;
 	struct nic_path *path = &e->paths[i];
@@ -141,14 +132,13 @@ void endpoint_connect(struct endpoint *e, uint32_t i,
 		.qkey = QKEY,
 	};
 	for (unsigned s = QPS_INIT; s <= QPS_RTS && e->ok; s++) {
-		if (e->ops->qp_step(e->nic, &e->qps[i], (enum qp_state)s,
-				    path) != HD_OK)
+		if (e->ops->qp_step(e->nic, &e->qps[i], (enum qp_state)s, path) != HD_OK)
 			endpoint_fail(e, "cannot connect");
 	}
 }
 
-void endpoint_prepare(struct endpoint *e, struct nic *nic,
-		      struct bench_point *point, uint32_t n_qps)
+void endpoint_prepare(struct endpoint *e, struct nic *nic, struct bench_point *point,
+		      uint32_t n_qps)
 {
 	*e = (struct endpoint){ .nic = nic,
 				.ops = nic->ops,
@@ -163,8 +153,8 @@ void endpoint_prepare(struct endpoint *e, struct nic *nic,
 		open_queues(e);
 }
 
-void endpoint_open(struct endpoint *e, struct nic *nic,
-		   struct bench_point *point, unsigned peer, uint32_t n_qps)
+void endpoint_open(struct endpoint *e, struct nic *nic, struct bench_point *point, unsigned peer,
+		   uint32_t n_qps)
 {
 	endpoint_prepare(e, nic, point, n_qps);
 	e->peer = peer;
@@ -179,8 +169,8 @@ void endpoint_open(struct endpoint *e, struct nic *nic,
 
 /* ---- what ranks tell each other ----------------------------------------- */
 
-static bool swap(struct endpoint *e, unsigned with, const uint8_t *mine,
-		 uint8_t *theirs, size_t len)
+static bool swap(struct endpoint *e, unsigned with, const uint8_t *mine, uint8_t *theirs,
+		 size_t len)
 {
 	e->nic->why.status = HD_OK;
 	if (e->ops->exchange(e->nic, with, mine, theirs, len) == HD_OK)
@@ -189,8 +179,7 @@ static bool swap(struct endpoint *e, unsigned with, const uint8_t *mine,
 	return false;
 }
 
-void endpoint_swap_address(struct endpoint *e, unsigned with,
-			   const struct nic_address *mine,
+void endpoint_swap_address(struct endpoint *e, unsigned with, const struct nic_address *mine,
 			   struct nic_address *theirs)
 {
 	uint8_t ours[ADDRESS_SIZE], other[ADDRESS_SIZE];
@@ -201,8 +190,7 @@ void endpoint_swap_address(struct endpoint *e, unsigned with,
 		endpoint_fail(e, "cannot understand another rank");
 }
 
-void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine,
-			  uint64_t *theirs)
+void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine, uint64_t *theirs)
 {
 	uint8_t ours[NUMBER_SIZE], other[NUMBER_SIZE];
 
@@ -212,8 +200,7 @@ void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine,
 		endpoint_fail(e, "cannot understand another rank");
 }
 
-void endpoint_swap_real(struct endpoint *e, unsigned with, double mine,
-			double *theirs)
+void endpoint_swap_real(struct endpoint *e, unsigned with, double mine, double *theirs)
 {
 	uint8_t ours[NUMBER_SIZE], other[NUMBER_SIZE];
 
@@ -242,8 +229,7 @@ void endpoint_close(struct endpoint *e)
 }
 
 /* Cuts `len` bytes at `at` into the point's number of segments. */
-static uint32_t cut(const struct endpoint *e, uint64_t at, uint64_t len,
-		    struct sge *out)
+static uint32_t cut(const struct endpoint *e, uint64_t at, uint64_t len, struct sge *out)
 {
 	uint32_t n = e->p->segments;
 	uint64_t part = len / n;
@@ -254,16 +240,13 @@ static uint32_t cut(const struct endpoint *e, uint64_t at, uint64_t len,
 	}
 	for (uint32_t i = 0; i < n; i++)
 		out[i] = (struct sge){ at + i * part,
-				       (uint32_t)(i + 1 == n ? len - i * part
-							     : part),
-				       e->mr.lkey };
+				       (uint32_t)(i + 1 == n ? len - i * part : part), e->mr.lkey };
 	return len ? n : 0;
 }
 
 static uint64_t buffer_at(const struct endpoint *e, uint64_t i)
 {
-	return e->mr.addr +
-	       e->stride * bench_buffer(e->p->scheme, e->p->reuse, e->pool, i);
+	return e->mr.addr + e->stride * bench_buffer(e->p->scheme, e->p->reuse, e->pool, i);
 }
 
 static const enum wr_kind kinds[] = {
@@ -291,8 +274,7 @@ void endpoint_send_on(struct endpoint *e, uint32_t q, unsigned flags)
 	wr.n_sge = cut(e, buffer_at(e, i), size, wr.sge);
 	/* One-sided work goes to the buffer that a receive would have. */
 	wr.remote_addr =
-		e->paths[q].to.addr +
-		e->stride * bench_buffer(p->scheme, p->reuse, e->pool, i);
+		e->paths[q].to.addr + e->stride * bench_buffer(p->scheme, p->reuse, e->pool, i);
 	wr.rkey = e->paths[q].to.rkey;
 	wr.swap_add = 1;
 	wr.compare = 0;
@@ -324,16 +306,14 @@ void endpoint_fail_status(struct endpoint *e, unsigned status)
 	const char *name = wc_status_name(status);
 
 	e->nic->why.status = HD_OK;
-	(void)diag_fail(&e->nic->why, HD_ERR_ENV, "%s (%u)",
-			name ? name : "status", status);
+	(void)diag_fail(&e->nic->why, HD_ERR_ENV, "%s (%u)", name ? name : "status", status);
 	endpoint_fail(e, "a request failed");
 }
 
 bool endpoint_wait(struct endpoint *e, struct nic_cq *cq, struct completion *wc)
 {
-	enum hd_status status = e->p->events
-					? e->ops->wait_event(e->nic, cq, wc)
-					: e->ops->wait(e->nic, cq, wc);
+	enum hd_status status =
+		e->p->events ? e->ops->wait_event(e->nic, cq, wc) : e->ops->wait(e->nic, cq, wc);
 
 	if (status != HD_OK) {
 		endpoint_fail(e, "no completion");

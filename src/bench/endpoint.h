@@ -13,12 +13,11 @@ struct endpoint {
 	struct bench_point *point;
 	const struct bench_params *p;
 	unsigned peer;
-	bool ok; /* false: something was refused, everything else is skipped */
+	bool ok;      /* false: something was refused, everything else is skipped */
 	bool running; /* all are connected, and what fails now is the test */
 
 	uint8_t *memory;
-	uint64_t bytes, stride, pool,
-		half; /* receives are in the second half */
+	uint64_t bytes, stride, pool, half; /* receives are in the second half */
 	struct nic_mr mr;
 	struct nic_cq send_cq, recv_cq;
 	struct nic_qp *qps;
@@ -33,16 +32,15 @@ struct endpoint {
 /* All ranks of the point are here. */
 void endpoint_barrier(struct endpoint *e);
 /* Opens `n_qps` queue pairs to `peer`, who does the same. */
-void endpoint_open(struct endpoint *e, struct nic *nic,
-		   struct bench_point *point, unsigned peer, uint32_t n_qps);
+void endpoint_open(struct endpoint *e, struct nic *nic, struct bench_point *point, unsigned peer,
+		   uint32_t n_qps);
 /* The same without the peer: nothing is connected yet. */
-void endpoint_prepare(struct endpoint *e, struct nic *nic,
-		      struct bench_point *point, uint32_t n_qps);
+void endpoint_prepare(struct endpoint *e, struct nic *nic, struct bench_point *point,
+		      uint32_t n_qps);
 /* What a peer is told of queue pair i. */
 struct nic_address endpoint_address(struct endpoint *e, uint32_t i);
 /* Takes queue pair i to RTS; `to` is what its peer told. */
-void endpoint_connect(struct endpoint *e, uint32_t i,
-		      const struct nic_address *to);
+void endpoint_connect(struct endpoint *e, uint32_t i, const struct nic_address *to);
 void endpoint_close(struct endpoint *e);
 void endpoint_fail(struct endpoint *e, const char *what);
 /* A completion had this status. */
@@ -52,13 +50,10 @@ void endpoint_fail_status(struct endpoint *e, unsigned status);
  * Tells rank `with`, who does the same, and hears what it says; *theirs is
  * untouched if that fails.
  */
-void endpoint_swap_address(struct endpoint *e, unsigned with,
-			   const struct nic_address *mine,
+void endpoint_swap_address(struct endpoint *e, unsigned with, const struct nic_address *mine,
 			   struct nic_address *theirs);
-void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine,
-			  uint64_t *theirs);
-void endpoint_swap_real(struct endpoint *e, unsigned with, double mine,
-			double *theirs);
+void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine, uint64_t *theirs);
+void endpoint_swap_real(struct endpoint *e, unsigned with, double mine, double *theirs);
 
 /* Posts message number posted_sends, to buffers of the point's scheme. */
 void endpoint_send(struct endpoint *e, unsigned flags);
@@ -66,7 +61,6 @@ void endpoint_send(struct endpoint *e, unsigned flags);
 void endpoint_send_on(struct endpoint *e, uint32_t q, unsigned flags);
 void endpoint_recv(struct endpoint *e);
 /* Waits for a completion as the point says: polling, or by events. */
-bool endpoint_wait(struct endpoint *e, struct nic_cq *cq,
-		   struct completion *wc);
+bool endpoint_wait(struct endpoint *e, struct nic_cq *cq, struct completion *wc);
 
 #endif

@@ -37,13 +37,12 @@ static double value_of(const struct bench_row *row, size_t metric)
 {
 	double value;
 
-	memcpy(&value, (const char *)row + metrics[metric].offset,
-	       sizeof(value));
+	memcpy(&value, (const char *)row + metrics[metric].offset, sizeof(value));
 	return value;
 }
 
-static enum hd_status parse_limit(const char *text, enum expect_unit unit,
-				  struct diag *d, double *out)
+static enum hd_status parse_limit(const char *text, enum expect_unit unit, struct diag *d,
+				  double *out)
 {
 	struct hd_rate rate;
 	enum hd_status status;
@@ -63,50 +62,43 @@ static enum hd_status parse_limit(const char *text, enum expect_unit unit,
 	}
 }
 
-static enum hd_status find_metric(const char *name, size_t len, struct diag *d,
-				  size_t *out)
+static enum hd_status find_metric(const char *name, size_t len, struct diag *d, size_t *out)
 {
 	for (size_t i = 0; i < N_METRICS; i++) {
-		if (strlen(metrics[i].name) == len &&
-		    strncmp(metrics[i].name, name, len) == 0) {
+		if (strlen(metrics[i].name) == len && strncmp(metrics[i].name, name, len) == 0) {
 			*out = i;
 			return HD_OK;
 		}
 	}
 	return diag_fail(
 		d, HD_ERR_INPUT,
-		"'%.*s' is no metric; expected min, max, typical, avg, "
-		"stdev, p50, p90, p99, p99.9, p99.99, bw, bw_peak, "
-		"bw_min, rate or fairness",
+		"'%.*s' is no metric; expected min, max, typical, avg, stdev, p50, p90, p99, p99.9, p99.99, bw, bw_peak, bw_min, rate or fairness",
 		(int)len, name);
 }
 
-enum hd_status bench_expect_parse(const char *text, struct diag *d,
-				  struct bench_expect *out)
+enum hd_status bench_expect_parse(const char *text, struct diag *d, struct bench_expect *out)
 {
 	size_t name = strcspn(text, "@<>"), op = strcspn(text, "<>");
 	struct bench_expect e = { .size = UINT64_MAX };
 
 	if (!text[op])
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is no condition; expected something "
-				 "like 'p99<5us' or 'bw>=900MB/s'",
-				 text);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%s' is no condition; expected something like 'p99<5us' or 'bw>=900MB/s'",
+			text);
 	enum hd_status status = find_metric(text, name, d, &e.metric);
 
 	if (status == HD_OK && text[name] == '@') {
 		char number[24];
 
-		snprintf(number, sizeof(number), "%.*s", (int)(op - name - 1),
-			 text + name + 1);
+		snprintf(number, sizeof(number), "%.*s", (int)(op - name - 1), text + name + 1);
 		status = hd_size_parse(number, d, &e.size);
 	}
 	if (status != HD_OK)
 		return status;
 	e.less = text[op] == '<';
 	e.equal = text[op + 1] == '=';
-	status = parse_limit(text + op + 1 + e.equal, metrics[e.metric].unit, d,
-			     &e.limit);
+	status = parse_limit(text + op + 1 + e.equal, metrics[e.metric].unit, d, &e.limit);
 	if (status != HD_OK)
 		return status;
 	snprintf(e.text, sizeof(e.text), "%s", text);
@@ -136,8 +128,7 @@ struct expect_row {
 };
 
 /* The row furthest from meeting it. */
-static bool check_one(const struct bench_expect *e,
-		      const struct bench_rows *rows, struct table *t)
+static bool check_one(const struct bench_expect *e, const struct bench_rows *rows, struct table *t)
 {
 	const struct bench_row *worst = NULL;
 
@@ -148,18 +139,16 @@ static bool check_one(const struct bench_expect *e,
 			continue;
 		double v = value_of(row, e->metric);
 
-		if (!worst || (e->less ? v > value_of(worst, e->metric)
-				       : v < value_of(worst, e->metric)))
+		if (!worst ||
+		    (e->less ? v > value_of(worst, e->metric) : v < value_of(worst, e->metric)))
 			worst = row;
 	}
-	bool met =
-		worst && !worst->failed && meets(e, value_of(worst, e->metric));
+	bool met = worst && !worst->failed && meets(e, value_of(worst, e->metric));
 
 	const struct expect_row shown = {
 		.expected = e->text,
 		.verdict = met ? "met" : "missed",
-		.worst_in =
-			worst ? worst->test->name : "nothing measured has it",
+		.worst_in = worst ? worst->test->name : "nothing measured has it",
 		.bytes = worst ? worst->params.size : UINT64_MAX,
 		.value = worst ? value_of(worst, e->metric) : NAN,
 	};
@@ -168,17 +157,15 @@ static bool check_one(const struct bench_expect *e,
 	return met;
 }
 
-bool bench_expect_check(const struct bench_expect *list, size_t n,
-			const struct bench_rows *rows, struct results *r)
+bool bench_expect_check(const struct bench_expect *list, size_t n, const struct bench_rows *rows,
+			struct results *r)
 {
 	static const struct column columns[] = {
 		{ "expected", NULL, CELL(expect_row, expected) },
 		{ "verdict", NULL, CELL(expect_row, verdict), ORIGIN_COMPUTED },
-		{ "worst in", NULL, CELL(expect_row, worst_in),
-		  ORIGIN_COMPUTED },
+		{ "worst in", NULL, CELL(expect_row, worst_in), ORIGIN_COMPUTED },
 		{ "#bytes", NULL, CELL_UNLESS(expect_row, bytes, UINT64_MAX) },
-		{ "value", "us or MB/s", CELL(expect_row, value),
-		  ORIGIN_COMPUTED, 3 },
+		{ "value", "us or MB/s", CELL(expect_row, value), ORIGIN_COMPUTED, 3 },
 		{ NULL },
 	};
 	bool all = true;
@@ -186,8 +173,7 @@ bool bench_expect_check(const struct bench_expect *list, size_t n,
 	if (n == 0)
 		return true;
 	struct table *t =
-		results_table(r, "expectations",
-			      "what was expected, and the worst case", columns);
+		results_table(r, "expectations", "what was expected, and the worst case", columns);
 
 	for (size_t i = 0; i < n; i++)
 		all &= check_one(&list[i], rows, t);

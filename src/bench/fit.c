@@ -13,8 +13,8 @@
  * whoever polls finds a message only when he looks.
  */
 #define NUDGE    0.15
-#define NOISE    0.001 /* that measurements have at least */
-#define FARTHEST 4.0   /* from where it began: a factor of 55, in logarithms */
+#define NOISE    0.001               /* that measurements have at least */
+#define FARTHEST 4.0                 /* from where it began: a factor of 55, in logarithms */
 #define ENOUGH   (UINT64_C(1) << 20) /* bytes of a bandwidth */
 
 /* ---- costs --------------------------------------------------------------- */
@@ -39,8 +39,7 @@ static double cost_get(const struct profile *p, const struct cost_kind *k)
 {
 	const void *at = (const char *)p + k->offset;
 
-	return k->is_rate ? hd_rate_bps(*(const struct hd_rate *)at)
-			  : (double)*(const hd_time *)at;
+	return k->is_rate ? hd_rate_bps(*(const struct hd_rate *)at) : (double)*(const hd_time *)at;
 }
 
 /* Rates of whole kb/s, which a file can say. */
@@ -49,8 +48,7 @@ static void cost_set(struct profile *p, const struct cost_kind *k, double value)
 	void *at = (char *)p + k->offset;
 
 	if (k->is_rate)
-		*(struct hd_rate *)at =
-			hd_rate_make((uint64_t)llround(value / 1000) * 1000, 1);
+		*(struct hd_rate *)at = hd_rate_make((uint64_t)llround(value / 1000) * 1000, 1);
 	else
 		*(hd_time *)at = (hd_time)llround(value);
 }
@@ -79,21 +77,16 @@ static enum hd_status run_point(struct fitting *f, struct fit_point *p)
 
 	o.from = o.to = p->size;
 	if (!o.iterations)
-		o.iterations = latency || enough < 4 ? 4
-			       : enough > 512        ? 512
-						     : enough;
-	enum hd_status status =
-		bench_run(f->backend, p->test, &o, f->watch, &rows, f->d);
+		o.iterations = latency || enough < 4 ? 4 : enough > 512 ? 512 : enough;
+	enum hd_status status = bench_run(f->backend, p->test, &o, f->watch, &rows, f->d);
 
 	if (status == HD_OK && rows.n != 1)
 		status = diag_fail(f->d, HD_ERR_ENV, "interrupted");
 	if (status == HD_OK && rows.items[0].failed)
-		status = diag_fail(f->d, HD_ERR_UNFIT, "%s of %llu bytes: %s",
-				   p->test->name, (unsigned long long)p->size,
-				   rows.items[0].why.message);
+		status = diag_fail(f->d, HD_ERR_UNFIT, "%s of %llu bytes: %s", p->test->name,
+				   (unsigned long long)p->size, rows.items[0].why.message);
 	if (status == HD_OK)
-		p->fitted = latency ? rows.items[0].average
-				    : rows.items[0].bandwidth;
+		p->fitted = latency ? rows.items[0].average : rows.items[0].bandwidth;
 	bench_rows_fini(&rows);
 	return status;
 }
@@ -165,8 +158,7 @@ struct slopes {
 	double of[FIT_PARAMETERS][MOST_ROWS];
 };
 
-static void residuals(struct fitting *f, const double *x, double *out,
-		      size_t *n)
+static void residuals(struct fitting *f, const double *x, double *out, size_t *n)
 {
 	put_costs(f, x);
 	run_points(f, false);
@@ -250,8 +242,7 @@ static double error_of_cost(const struct slopes *s, size_t n_free, size_t of,
 }
 
 /* The other cost whose effect is most like this one's. */
-static const char *most_like(const struct fitting *f, const struct slopes *s,
-			     size_t of)
+static const char *most_like(const struct fitting *f, const struct slopes *s, size_t of)
 {
 	const double *mine = s->of[of];
 	double best = 0.5;
@@ -259,11 +250,8 @@ static const char *most_like(const struct fitting *f, const struct slopes *s,
 
 	for (size_t i = 0; i < f->n_free; i++) {
 		const double *other = s->of[i];
-		double lengths =
-			sqrt(dot(mine, mine, s->n) * dot(other, other, s->n));
-		double like = lengths > 0
-				      ? fabs(dot(mine, other, s->n)) / lengths
-				      : 0;
+		double lengths = sqrt(dot(mine, mine, s->n) * dot(other, other, s->n));
+		double like = lengths > 0 ? fabs(dot(mine, other, s->n)) / lengths : 0;
 
 		if (i != of && like > best) {
 			best = like;
@@ -295,9 +283,7 @@ static void find_variances(const struct fitting *f, double *out)
 
 	for (size_t i = 0, n = 0; i < f->points->n && n < MOST_ROWS; i++) {
 		const struct fit_point *p = &f->points->items[i];
-		double part = p->test->metric == METRIC_LATENCY
-				      ? step / p->fitted
-				      : 0;
+		double part = p->test->metric == METRIC_LATENCY ? step / p->fitted : 0;
 
 		if (!p->left_out)
 			out[n++] = noise * noise + part * part / 12;
@@ -400,14 +386,12 @@ static void hold(struct fitting *f, size_t which, double *x)
 	c->held = true;
 	cost_set(virtual_profile(f->backend), &kinds[f->free[which]], c->start);
 	f->n_free--;
-	memmove(&f->free[which], &f->free[which + 1],
-		(f->n_free - which) * sizeof(*f->free));
+	memmove(&f->free[which], &f->free[which + 1], (f->n_free - which) * sizeof(*f->free));
 	memmove(&x[which], &x[which + 1], (f->n_free - which) * sizeof(*x));
 }
 
-enum hd_status fit_run(struct nic_backend *b, const struct bench_options *o,
-		       struct fit_points *p, const struct bench_watch *watch,
-		       struct diag *d, struct fit *out)
+enum hd_status fit_run(struct nic_backend *b, const struct bench_options *o, struct fit_points *p,
+		       const struct bench_watch *watch, struct diag *d, struct fit *out)
 {
 	struct fitting f = { .backend = b,
 			     .options = o,
@@ -507,26 +491,23 @@ struct summary_row {
 static const struct column summary_columns[] = {
 	{ "sizes fitted", NULL, CELL(summary_row, fitted) },
 	{ "sizes left out", NULL, CELL(summary_row, left_out) },
-	{ "error of those fitted", "%", CELL_SHARE(summary_row, error),
-	  ORIGIN_COMPUTED, 2 },
-	{ "error of those left out", "%",
-	  CELL_SHARE(summary_row, error_left_out), ORIGIN_COMPUTED, 2 },
+	{ "error of those fitted", "%", CELL_SHARE(summary_row, error), ORIGIN_COMPUTED, 2 },
+	{ "error of those left out", "%", CELL_SHARE(summary_row, error_left_out), ORIGIN_COMPUTED,
+	  2 },
 	{ "profiles tried", NULL, CELL(summary_row, runs), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
 static void show_points(const struct fit_points *p, struct results *r)
 {
-	struct table *t = results_table(r, "sizes", "measured, and by the fit",
-					point_columns);
+	struct table *t = results_table(r, "sizes", "measured, and by the fit", point_columns);
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct fit_point *one = &p->items[i];
 		const struct point_row row = {
 			.test = one->test->name,
 			.size = one->size,
-			.unit = one->test->metric == METRIC_LATENCY ? "us"
-								    : "MB/s",
+			.unit = one->test->metric == METRIC_LATENCY ? "us" : "MB/s",
 			.measured = one->measured,
 			.fitted = one->fitted,
 			.error = one->fitted / one->measured - 1,
@@ -537,14 +518,12 @@ static void show_points(const struct fit_points *p, struct results *r)
 	}
 }
 
-void fit_show(const struct fit *f, const struct fit_points *p,
-	      struct results *r)
+void fit_show(const struct fit *f, const struct fit_points *p, struct results *r)
 {
 	struct summary_row sums = { .error = f->error,
 				    .error_left_out = f->error_left_out,
 				    .runs = f->runs };
-	struct table *t = results_table(r, "costs", "of host, adapter and bus",
-					cost_columns);
+	struct table *t = results_table(r, "costs", "of host, adapter and bus", cost_columns);
 
 	for (size_t k = 0; k < FIT_PARAMETERS; k++) {
 		const struct fit_cost *c = &f->costs[k];
@@ -563,12 +542,10 @@ void fit_show(const struct fit *f, const struct fit_points *p,
 		sums.fitted += !p->items[i].left_out;
 		sums.left_out += p->items[i].left_out;
 	}
-	table_put_row(
-		results_record(r, "fit", "how good it is", summary_columns),
-		&sums);
-	results_remark(r, "adapter.packet is held: latency and bandwidth tell "
-			  "only adapter.wqe and it together");
+	table_put_row(results_record(r, "fit", "how good it is", summary_columns), &sums);
+	results_remark(
+		r,
+		"adapter.packet is held: latency and bandwidth tell only adapter.wqe and it together");
 	if (p->too_large)
-		results_remark(r, "%zu sizes above 8 MiB were not taken",
-			       p->too_large);
+		results_remark(r, "%zu sizes above 8 MiB were not taken", p->too_large);
 }

@@ -35,11 +35,10 @@ struct fit_points {
  * Adds what the file has of tests that we have; of perftest's output or that
  * of 'heddle bench --json'.
  */
-HD_MUST_CHECK enum hd_status fit_points_load(struct fit_points *p,
-					     const char *path, struct diag *d);
+HD_MUST_CHECK enum hd_status fit_points_load(struct fit_points *p, const char *path,
+					     struct diag *d);
 /* By test and size, every other one left out. HD_ERR_INPUT if too few. */
-HD_MUST_CHECK enum hd_status fit_points_divide(struct fit_points *p,
-					       struct diag *d);
+HD_MUST_CHECK enum hd_status fit_points_divide(struct fit_points *p, struct diag *d);
 void fit_points_fini(struct fit_points *p);
 
 #define FIT_PARAMETERS 5
@@ -69,13 +68,10 @@ struct fit {
  * how it was measured; iterations 0: as few as tell what many would. `watch`
  * may end it, as an interrupt does.
  */
-HD_MUST_CHECK enum hd_status fit_run(struct nic_backend *b,
-				     const struct bench_options *o,
-				     struct fit_points *p,
-				     const struct bench_watch *watch,
+HD_MUST_CHECK enum hd_status fit_run(struct nic_backend *b, const struct bench_options *o,
+				     struct fit_points *p, const struct bench_watch *watch,
 				     struct diag *d, struct fit *out);
 
-void fit_show(const struct fit *f, const struct fit_points *p,
-	      struct results *r);
+void fit_show(const struct fit *f, const struct fit_points *p, struct results *r);
 
 #endif

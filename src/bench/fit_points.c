@@ -37,28 +37,24 @@ static double value_of(const json_t *row, const struct bench_test *t)
 	return isnan(typical) ? bench_number(row, "t_avg") : typical;
 }
 
-static enum hd_status take_row(struct fit_points *p, const json_t *row,
-			       const struct bench_test *t, struct diag *d)
+static enum hd_status take_row(struct fit_points *p, const json_t *row, const struct bench_test *t,
+			       struct diag *d)
 {
 	double size = bench_number(row, "#bytes"), value = value_of(row, t);
 
 	if (!(size >= 1 && size <= MOST && value > 0 && value <= MOST))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "a row of %s has no size or no result",
-				 t->name);
+		return diag_fail(d, HD_ERR_INPUT, "a row of %s has no size or no result", t->name);
 	if (size > (double)LARGEST) {
 		p->too_large++;
 		return HD_OK;
 	}
 	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
-	p->items[p->n++] = (struct fit_point){ .test = t,
-					       .size = (uint64_t)size,
-					       .measured = value };
+	p->items[p->n++] =
+		(struct fit_point){ .test = t, .size = (uint64_t)size, .measured = value };
 	return HD_OK;
 }
 
-enum hd_status fit_points_load(struct fit_points *p, const char *path,
-			       struct diag *d)
+enum hd_status fit_points_load(struct fit_points *p, const char *path, struct diag *d)
 {
 	json_t *all, *table, *row;
 	const char *name;
@@ -80,8 +76,7 @@ enum hd_status fit_points_load(struct fit_points *p, const char *path,
 	}
 	json_decref(all);
 	if (status == HD_OK && p->n == before && !p->too_large)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "'%s' has no latency or bandwidth by size",
+		status = diag_fail(d, HD_ERR_INPUT, "'%s' has no latency or bandwidth by size",
 				   path);
 	return status;
 }
@@ -128,8 +123,7 @@ enum hd_status fit_points_divide(struct fit_points *p, struct diag *d)
 	p->items[0].left_out = false;
 	for (size_t i = 1; i < p->n; i++)
 		p->items[i].left_out =
-			p->items[i].test == p->items[i - 1].test &&
-			!p->items[i - 1].left_out;
+			p->items[i].test == p->items[i - 1].test && !p->items[i - 1].left_out;
 	return HD_OK;
 }
 

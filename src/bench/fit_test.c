@@ -42,8 +42,7 @@ enum {
 #define NOISE 0.006 /* standard deviation of what is measured, relative */
 
 /* What an adapter with these costs measures. */
-static void measure(const struct profile *costs, struct fit_point *points,
-		    struct fit_points *out)
+static void measure(const struct profile *costs, struct fit_point *points, struct fit_points *out)
 {
 	static const char *const tests[] = { "send-lat", "send-bw" };
 	struct diag d = { .status = HD_OK };
@@ -63,14 +62,12 @@ static void measure(const struct profile *costs, struct fit_point *points,
 		const struct bench_test *t = bench_find(tests[i / SIZES], &d);
 
 		o.from = o.to = UINT64_C(8) << 2 * (i % SIZES);
-		assert_int_equal(bench_run(&b, t, &o, &watch, &rows, &d),
-				 HD_OK);
+		assert_int_equal(bench_run(&b, t, &o, &watch, &rows, &d), HD_OK);
 		assert_int_equal(rows.n, 1);
 		points[out->n++] = (struct fit_point){
 			.test = t,
 			.size = o.from,
-			.measured = i < SIZES ? rows.items[0].average
-					      : rows.items[0].bandwidth,
+			.measured = i < SIZES ? rows.items[0].average : rows.items[0].bandwidth,
 		};
 		bench_rows_fini(&rows);
 	}
@@ -131,14 +128,11 @@ static void judge(const struct profile *true_costs, struct trial *t)
 
 		t->freedom -= !c->held;
 		t->takes_wrong |= c->held && c->start != values[i];
-		t->off[i] =
-			c->held ? 0
-				: fabs(log(c->value / values[i])) / c->error;
+		t->off[i] = c->held ? 0 : fabs(log(c->value / values[i])) / c->error;
 	}
 }
 
-static void try_fit(uint64_t seed, struct profile *true_costs,
-		    struct trial *out)
+static void try_fit(uint64_t seed, struct profile *true_costs, struct trial *out)
 {
 	struct fit_point points[POINTS];
 	struct fit_points p;
@@ -168,8 +162,7 @@ static double beyond_three(unsigned freedom)
 {
 	const unsigned steps = 300;
 	const double n = freedom;
-	double scale =
-		exp(lgamma((n + 1) / 2) - lgamma(n / 2)) / sqrt(n * M_PI);
+	double scale = exp(lgamma((n + 1) / 2) - lgamma(n / 2)) / sqrt(n * M_PI);
 	double sum = 0;
 
 	for (unsigned i = 0; i <= steps; i++) {
@@ -223,8 +216,7 @@ static void standard_errors_are_what_they_say(void **state)
 		struct trial t;
 
 		try_fit(100 + i, &true_costs, &t);
-		assert_true(t.fit.error_left_out <
-			    most_left_out(&true_costs, &t));
+		assert_true(t.fit.error_left_out < most_left_out(&true_costs, &t));
 		if (t.takes_wrong)
 			continue;
 		double p = beyond_three(t.freedom);
@@ -235,10 +227,9 @@ static void standard_errors_are_what_they_say(void **state)
 		for (size_t k = 0; k < FIT_PARAMETERS; k++)
 			beyond[k] += t.off[k] > 3;
 	}
-	print_message("%u of %u judged; beyond 3: %u %u %u %u %u; "
-		      "expected %.1f +- %.1f\n",
-		      judged, trials, beyond[0], beyond[1], beyond[2],
-		      beyond[3], beyond[4], expected, sqrt(variance));
+	print_message("%u of %u judged; beyond 3: %u %u %u %u %u; expected %.1f +- %.1f\n", judged,
+		      trials, beyond[0], beyond[1], beyond[2], beyond[3], beyond[4], expected,
+		      sqrt(variance));
 	for (size_t k = 0; k < FIT_PARAMETERS; k++)
 		assert_true(beyond[k] < expected + 3.29 * sqrt(variance));
 }

@@ -21,11 +21,10 @@ struct letter_field {
 	uint64_t low, high;
 };
 
-#define FIELD(field, low, high)                                           \
-	{                                                                 \
-#field, offsetof(struct bench_params, field),             \
-			sizeof(((struct bench_params *)0)->field), (low), \
-			(high)                                            \
+#define FIELD(field, low, high)                                                  \
+	{                                                                        \
+#field, offsetof(struct bench_params, field),                    \
+			sizeof(((struct bench_params *)0)->field), (low), (high) \
 	}
 
 static const struct letter_field fields[] = {
@@ -87,8 +86,7 @@ static uint64_t param_get(const struct letter_field *f, const void *params)
 	}
 }
 
-static void param_set(const struct letter_field *f, void *params,
-		      uint64_t value)
+static void param_set(const struct letter_field *f, void *params, uint64_t value)
 {
 	uint8_t *at = (uint8_t *)params + f->offset;
 	uint16_t half = (uint16_t)value;
@@ -123,19 +121,16 @@ enum hd_status letter_read(const uint8_t *bytes, size_t size, struct diag *d,
 	struct bench_params p = { 0 };
 
 	if (size != LETTER_SIZE || load_be64(bytes) != VERSION)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the other side is another version");
+		return diag_fail(d, HD_ERR_INPUT, "the other side is another version");
 	for (size_t i = 0; i < LETTER_FIELDS; i++) {
 		const struct letter_field *f = &fields[i];
 		uint64_t value = load_be64(bytes + 8 * (i + 1));
 
 		if (value < f->low || value > f->high)
 			return diag_fail(d, HD_ERR_INPUT,
-					 "the other side asks for %s %llu, "
-					 "expected %llu to %llu",
+					 "the other side asks for %s %llu, expected %llu to %llu",
 					 f->name, (unsigned long long)value,
-					 (unsigned long long)f->low,
-					 (unsigned long long)f->high);
+					 (unsigned long long)f->low, (unsigned long long)f->high);
 		param_set(f, &p, value);
 	}
 	*out = p;

@@ -16,8 +16,7 @@ enum { LETTER_FIELDS = 30, LETTER_SIZE = 8 * (1 + LETTER_FIELDS) };
 
 void letter_write(const struct bench_params *p, uint8_t out[LETTER_SIZE]);
 /* HD_ERR_INPUT: another version, or a field out of its limits. */
-HD_MUST_CHECK enum hd_status letter_read(const uint8_t *bytes, size_t size,
-					 struct diag *d,
+HD_MUST_CHECK enum hd_status letter_read(const uint8_t *bytes, size_t size, struct diag *d,
 					 struct bench_params *out);
 
 #endif

@@ -53,8 +53,8 @@ static void parameters_come_back(void **state)
 	letter_write(&p, again);
 	assert_memory_equal(bytes, again, sizeof(bytes));
 	assert_true(p.size == example.size && p.mtu == example.mtu &&
-		    p.iterations == example.iterations &&
-		    p.peer_pkey == example.peer_pkey && p.may_fail);
+		    p.iterations == example.iterations && p.peer_pkey == example.peer_pkey &&
+		    p.may_fail);
 	/* The same on every machine: the size is the sixth word, in network
 	 * order. */
 	static const uint8_t size[] = { 0, 0, 0, 0, 0x3f, 0xed, 0xcb, 0xa9 };
@@ -95,8 +95,7 @@ static void another_length_is_another_version(void **state)
 		struct diag d = { .status = HD_OK };
 		struct bench_params p;
 
-		assert_int_equal(letter_read(bytes, n, &d, &p) == HD_OK,
-				 n == LETTER_SIZE);
+		assert_int_equal(letter_read(bytes, n, &d, &p) == HD_OK, n == LETTER_SIZE);
 	}
 }
 

@@ -51,8 +51,7 @@ static double rate_of(const char *profile)
 /* Bytes on the wire, the busier way, of one message. */
 static double wire_bytes(const struct bench_params *p)
 {
-	uint64_t packets =
-		p->size > p->mtu ? (p->size + p->mtu - 1) / p->mtu : 1;
+	uint64_t packets = p->size > p->mtu ? (p->size + p->mtu - 1) / p->mtu : 1;
 	uint64_t padded = (p->size + 3) / 4 * 4;
 	uint64_t each = LRH + BTH + CRCS + (p->transport == QP_UD ? DETH : 0);
 	uint64_t once = p->verb == VERB_WRITE  ? RETH
@@ -68,8 +67,7 @@ static double bound_of(const char *profile, const struct bench_params *p)
 {
 	bool both = p->core == CORE_BIDIRECTIONAL || p->core == CORE_COMPUTE;
 
-	return (both ? 2 : 1) * rate_of(profile) * (double)p->size /
-	       wire_bytes(p);
+	return (both ? 2 : 1) * rate_of(profile) * (double)p->size / wire_bytes(p);
 }
 
 struct tally {
@@ -77,8 +75,7 @@ struct tally {
 	double closest; /* of all rates to their bound */
 };
 
-static void check_row(const char *profile, const struct bench_row *row,
-		      struct tally *t)
+static void check_row(const char *profile, const struct bench_row *row, struct tally *t)
 {
 	double bound = bound_of(profile, &row->params);
 	double most = row->bandwidth;
@@ -86,20 +83,17 @@ static void check_row(const char *profile, const struct bench_row *row,
 	most = row->peak > most ? row->peak : most;
 	most = row->least > most ? row->least : most;
 	if (row->bandwidth <= 0 || most > bound * (1 + 1e-9))
-		fail_msg("%s %s, %llu bytes, MTU %u, value %u: average %.2f, "
-			 "peak %.2f, least %.2f MB/s, and the link has %.2f",
-			 row->test->name, profile,
-			 (unsigned long long)row->params.size, row->params.mtu,
-			 row->value, row->bandwidth, row->peak, row->least,
-			 bound);
+		fail_msg(
+			"%s %s, %llu bytes, MTU %u, value %u: average %.2f, peak %.2f, least %.2f MB/s, and the link has %.2f",
+			row->test->name, profile, (unsigned long long)row->params.size,
+			row->params.mtu, row->value, row->bandwidth, row->peak, row->least, bound);
 	t->rows++;
 	if (most / bound > t->closest)
 		t->closest = most / bound;
 }
 
-static void run_one(const char *profile, const struct bench_test *test,
-		    uint64_t mtu, const struct bench_options *like,
-		    struct tally *t)
+static void run_one(const char *profile, const struct bench_test *test, uint64_t mtu,
+		    const struct bench_options *like, struct tally *t)
 {
 	const struct virtual_options v = { .profile = profile };
 	struct bench_options o = *like;
@@ -135,8 +129,7 @@ static void few_values(const struct bench_test *test, struct bench_options *o)
 	o->n_values = 3;
 }
 
-static void try_sizes(const char *profile, const struct bench_test *test,
-		      struct tally *t)
+static void try_sizes(const char *profile, const struct bench_test *test, struct tally *t)
 {
 	static const struct {
 		uint64_t size, mtu;
@@ -149,10 +142,9 @@ static void try_sizes(const char *profile, const struct bench_test *test,
 
 	/* Not always the same ones, if only a share. */
 	for (size_t i = t->rows % step; i < n; i += step) {
-		struct bench_options o = { .from = points[i].size,
-					   .to = points[i].size,
-					   .window = 16,
-					   .iterations = 50 };
+		struct bench_options o = {
+			.from = points[i].size, .to = points[i].size, .window = 16, .iterations = 50
+		};
 
 		if (test->transport == QP_UD && points[i].size > points[i].mtu)
 			continue;
@@ -167,14 +159,12 @@ static void no_bandwidth_exceeds_the_link(void **state)
 
 	(void)state;
 	for (const char *const *profile = profile_names; *profile; profile++) {
-		for (const struct bench_test *test = bench_tests; test->name;
-		     test++) {
+		for (const struct bench_test *test = bench_tests; test->name; test++) {
 			if (test->metric == METRIC_BANDWIDTH)
 				try_sizes(*profile, test, &t);
 		}
 	}
-	print_message("%zu rates, the highest %.6f of its link\n", t.rows,
-		      t.closest);
+	print_message("%zu rates, the highest %.6f of its link\n", t.rows, t.closest);
 	assert_true(t.rows > cases_of_run(300, 300));
 }
 
@@ -187,16 +177,14 @@ static void unreliable_sends_fill_an_ideal_link(void **state)
 	for (unsigned i = 0; i < 14; i++) {
 		const char *name = i % 2 ? "uc-bw" : "ud-bw";
 		uint64_t size = UINT64_C(1) << i / 2 * 2;
-		const struct bench_options o = { .from = size,
-						 .to = size,
-						 .iterations = 500 };
+		const struct bench_options o = { .from = size, .to = size, .iterations = 500 };
 		struct tally t = { 0 };
 
 		run_one("ideal", bench_find(name, &d), 4096, &o, &t);
 		assert_int_equal(t.rows, 1);
 		if (t.closest < 0.999)
-			fail_msg("%s, %llu bytes: %.5f of the link", name,
-				 (unsigned long long)size, t.closest);
+			fail_msg("%s, %llu bytes: %.5f of the link", name, (unsigned long long)size,
+				 t.closest);
 	}
 }
 

@@ -18,12 +18,9 @@
 static const struct {
 	const char *title, *test;
 } tests[] = {
-	{ "RDMA_Write BW Test", "write-bw" },
-	{ "RDMA_Write Latency Test", "write-lat" },
-	{ "RDMA_Read BW Test", "read-bw" },
-	{ "RDMA_Read Latency Test", "read-lat" },
-	{ "Send BW Test", "send-bw" },
-	{ "Send Latency Test", "send-lat" },
+	{ "RDMA_Write BW Test", "write-bw" }, { "RDMA_Write Latency Test", "write-lat" },
+	{ "RDMA_Read BW Test", "read-bw" },   { "RDMA_Read Latency Test", "read-lat" },
+	{ "Send BW Test", "send-bw" },        { "Send Latency Test", "send-lat" },
 };
 
 /* Where in a row the columns are; 0: it has none. */
@@ -78,8 +75,7 @@ static void read_heading(struct reader *r, const char *line)
 		l->deviation = words_before(line, "t_stdev");
 	} else if (strstr(line, "BW average")) {
 		l->average = 3; /* "BW peak" are two words */
-		l->unit =
-			strstr(line, "BW average[Gb/sec]") ? 1e9 / 8 / MIB : 1;
+		l->unit = strstr(line, "BW average[Gb/sec]") ? 1e9 / 8 / MIB : 1;
 	}
 }
 
@@ -101,19 +97,15 @@ static void read_row(struct reader *r, const char *line)
 	json_t *row = json_object();
 
 	json_object_set_new(row, "#bytes", json_integer((json_int_t)value[0]));
-	json_object_set_new(row, "#iterations",
-			    json_integer((json_int_t)value[1]));
+	json_object_set_new(row, "#iterations", json_integer((json_int_t)value[1]));
 	if (l->latency) {
 		json_object_set_new(row, "t_avg", json_real(value[l->average]));
 		if (l->typical && l->typical < n)
-			json_object_set_new(row, "t_typical",
-					    json_real(value[l->typical]));
+			json_object_set_new(row, "t_typical", json_real(value[l->typical]));
 		if (l->deviation && l->deviation < n)
-			json_object_set_new(row, "t_stdev",
-					    json_real(value[l->deviation]));
+			json_object_set_new(row, "t_stdev", json_real(value[l->deviation]));
 	} else {
-		json_object_set_new(row, "BW average",
-				    json_real(value[l->average] * l->unit));
+		json_object_set_new(row, "BW average", json_real(value[l->average] * l->unit));
 	}
 	json_array_append_new(r->rows, row);
 }
@@ -171,8 +163,7 @@ static void *json_memory(size_t bytes)
 	return hd_alloc(bytes, 1);
 }
 
-static enum hd_status load_text(const struct strbuf *text, struct diag *d,
-				json_t **out)
+static enum hd_status load_text(const struct strbuf *text, struct diag *d, json_t **out)
 {
 	json_error_t e;
 
@@ -180,19 +171,16 @@ static enum hd_status load_text(const struct strbuf *text, struct diag *d,
 		*out = perftest_read(text->text);
 		return *out ? HD_OK
 			    : diag_fail(d, HD_ERR_INPUT,
-					"no result of 'heddle bench --json' "
-					"or perftest in it");
+					"no result of 'heddle bench --json' or perftest in it");
 	}
 	*out = json_loadb(text->text, text->len, 0, &e);
 	if (!*out)
-		return diag_fail_at(d, HD_ERR_INPUT, (unsigned)e.line,
-				    (unsigned)e.column, "%s", e.text);
+		return diag_fail_at(d, HD_ERR_INPUT, (unsigned)e.line, (unsigned)e.column, "%s",
+				    e.text);
 	if (json_is_object(json_object_get(*out, "tables")))
 		return HD_OK;
 	json_decref(*out);
-	return diag_fail(d, HD_ERR_INPUT,
-			 "no tables: expected what 'heddle bench --json' "
-			 "writes");
+	return diag_fail(d, HD_ERR_INPUT, "no tables: expected what 'heddle bench --json' writes");
 }
 
 enum hd_status bench_load(const char *path, struct diag *d, json_t **out)

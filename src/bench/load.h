@@ -14,8 +14,7 @@
 #include "base/diag.h"
 
 /* To be released with json_decref. */
-HD_MUST_CHECK enum hd_status bench_load(const char *path, struct diag *d,
-					json_t **out);
+HD_MUST_CHECK enum hd_status bench_load(const char *path, struct diag *d, json_t **out);
 
 /* What a row of such a table has; NaN if that is no number. */
 double bench_number(const json_t *row, const char *column);

@@ -13,8 +13,7 @@
 
 #define SLOPE_FROM 8192
 
-static const struct bench_row *smallest(const struct bench_rows *rows,
-					const char *test)
+static const struct bench_row *smallest(const struct bench_rows *rows, const char *test)
 {
 	const struct bench_row *best = NULL;
 
@@ -38,8 +37,7 @@ static double slope(const struct bench_rows *rows)
 		const struct bench_row *row = &rows->items[i];
 		double size = (double)row->params.size;
 
-		if (strcmp(row->test->name, "send-lat") != 0 ||
-		    row->params.size < SLOPE_FROM)
+		if (strcmp(row->test->name, "send-lat") != 0 || row->params.size < SLOPE_FROM)
 			continue;
 		n++;
 		x += size;
@@ -59,8 +57,7 @@ void bench_show_loggp(const struct bench_rows *rows, struct results *r)
 	static const struct column columns[] = {
 		{ "L", "us", CELL(loggp_row, l), ORIGIN_COMPUTED, 3 },
 		{ "o send", "us", CELL(loggp_row, o_send), ORIGIN_COMPUTED, 3 },
-		{ "o receive", "us", CELL(loggp_row, o_receive),
-		  ORIGIN_COMPUTED, 3 },
+		{ "o receive", "us", CELL(loggp_row, o_receive), ORIGIN_COMPUTED, 3 },
 		{ "g", "us", CELL(loggp_row, g), ORIGIN_COMPUTED, 3 },
 		{ "G", "ns/B", CELL(loggp_row, g2), ORIGIN_COMPUTED, 4 },
 		{ "1/G", "MB/s", CELL(loggp_row, n_1_g), ORIGIN_COMPUTED, 1 },
@@ -74,8 +71,8 @@ void bench_show_loggp(const struct bench_rows *rows, struct results *r)
 
 	if (!post || !poll || !lat || !bw || isnan(per_byte))
 		return;
-	struct table *t = results_record(
-		r, "loggp", "LogGP's parameters, fitted to the above", columns);
+	struct table *t =
+		results_record(r, "loggp", "LogGP's parameters, fitted to the above", columns);
 
 	const struct loggp_row row = {
 		.l = lat->average - post->average - poll->average,

@@ -30,22 +30,19 @@ static void begin(struct byte_writer *w, enum message_kind kind, uint8_t *out)
 	write_u8(w, VERSION);
 }
 
-static enum hd_status expect(struct byte_reader *r, enum message_kind kind,
-			     const uint8_t *bytes, size_t size, struct diag *d)
+static enum hd_status expect(struct byte_reader *r, enum message_kind kind, const uint8_t *bytes,
+			     size_t size, struct diag *d)
 {
 	reader_init(r, bytes, size);
 	uint16_t ours = read_be16(r);
 	uint8_t found = read_u8(r), version = read_u8(r);
 
 	if (ours != GREETING || version != VERSION)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the other side is another version");
+		return diag_fail(d, HD_ERR_INPUT, "the other side is another version");
 	if (found != kind || size != kinds[kind].size)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "expected %s from the other side, and %s came",
+		return diag_fail(d, HD_ERR_INPUT, "expected %s from the other side, and %s came",
 				 kinds[kind].name,
-				 found < KINDS ? kinds[found].name
-					       : "something else");
+				 found < KINDS ? kinds[found].name : "something else");
 	return HD_OK;
 }
 
@@ -91,8 +88,7 @@ void number_write(uint64_t number, uint8_t out[NUMBER_SIZE])
 	write_be64(&w, number);
 }
 
-enum hd_status number_read(const uint8_t *bytes, size_t size, struct diag *d,
-			   uint64_t *out)
+enum hd_status number_read(const uint8_t *bytes, size_t size, struct diag *d, uint64_t *out)
 {
 	struct byte_reader r;
 	enum hd_status status = expect(&r, KIND_NUMBER, bytes, size, d);
@@ -113,8 +109,7 @@ void real_write(double real, uint8_t out[NUMBER_SIZE])
 	write_be64(&w, bits);
 }
 
-enum hd_status real_read(const uint8_t *bytes, size_t size, struct diag *d,
-			 double *out)
+enum hd_status real_read(const uint8_t *bytes, size_t size, struct diag *d, double *out)
 {
 	struct byte_reader r;
 	enum hd_status status = expect(&r, KIND_REAL, bytes, size, d);
@@ -126,8 +121,7 @@ enum hd_status real_read(const uint8_t *bytes, size_t size, struct diag *d,
 
 	memcpy(&real, &bits, sizeof(real));
 	if (!isfinite(real) || signbit(real))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the other side tells a rate that is none");
+		return diag_fail(d, HD_ERR_INPUT, "the other side tells a rate that is none");
 	*out = real;
 	return HD_OK;
 }
@@ -145,8 +139,7 @@ void head_write(const struct point_head *h, uint8_t out[HEAD_SIZE])
 	write_be32(&w, h->len);
 }
 
-enum hd_status head_read(const uint8_t *bytes, size_t size, struct diag *d,
-			 struct point_head *out)
+enum hd_status head_read(const uint8_t *bytes, size_t size, struct diag *d, struct point_head *out)
 {
 	struct byte_reader r;
 	enum hd_status status = expect(&r, KIND_HEAD, bytes, size, d);
@@ -159,18 +152,16 @@ enum hd_status head_read(const uint8_t *bytes, size_t size, struct diag *d,
 	h.n_ranks = read_u8(&r);
 	h.len = read_be32(&r);
 	if (what > HEAD_END)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the other side says %u of a point", what);
+		return diag_fail(d, HD_ERR_INPUT, "the other side says %u of a point", what);
 	h.what = (enum head_what)what;
 	/* Only a point has ranks and a letter. */
 	bool idle = h.rank == 0 && h.n_ranks == 0 && h.len == 0;
 
-	if (h.what == HEAD_POINT ? h.rank == 0 || h.rank >= h.n_ranks ||
-					   h.n_ranks > RANKS_MAX || h.len == 0
-				 : !idle)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the other side asks for rank %u of %u",
-				 h.rank, h.n_ranks);
+	if (h.what == HEAD_POINT
+		    ? h.rank == 0 || h.rank >= h.n_ranks || h.n_ranks > RANKS_MAX || h.len == 0
+		    : !idle)
+		return diag_fail(d, HD_ERR_INPUT, "the other side asks for rank %u of %u", h.rank,
+				 h.n_ranks);
 	*out = h;
 	return HD_OK;
 }

@@ -26,18 +26,14 @@ static const struct nic_address address = {
 static void messages_are_in_network_order(void **state)
 {
 	static const uint8_t want[ADDRESS_SIZE] = {
-		'H',  'b',  0,    1,    0x12, 0x34, 0xfe, 0x80, 0,    0,
-		0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
-		0,    7,    0xab, 0xcd, 0xef, 0xff, 0xff, 0xf0, 0x01, 0x23,
-		0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x89, 0xab, 0xcd, 0xef,
+		'H',  'b',  0,    1,    0x12, 0x34, 0xfe, 0x80, 0,    0,    0,    0,    0,    0,
+		0,    0,    0,    0,    0,    0,    0,    7,    0xab, 0xcd, 0xef, 0xff, 0xff, 0xf0,
+		0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x89, 0xab, 0xcd, 0xef,
 	};
-	static const uint8_t one[NUMBER_SIZE] = { 'H', 'b', 1, 1, 0, 0,
-						  0,   0,   0, 0, 1, 2 };
+	static const uint8_t one[NUMBER_SIZE] = { 'H', 'b', 1, 1, 0, 0, 0, 0, 0, 0, 1, 2 };
 	/* 1.5 is 0x3ff8000000000000. */
-	static const uint8_t half[NUMBER_SIZE] = { 'H', 'b', 2, 1, 0x3f, 0xf8,
-						   0,   0,   0, 0, 0,    0 };
-	static const uint8_t point[HEAD_SIZE] = { 'H', 'b', 3, 1, 0, 2,
-						  16,  0,   0, 1, 4 };
+	static const uint8_t half[NUMBER_SIZE] = { 'H', 'b', 2, 1, 0x3f, 0xf8, 0, 0, 0, 0, 0, 0 };
+	static const uint8_t point[HEAD_SIZE] = { 'H', 'b', 3, 1, 0, 2, 16, 0, 0, 1, 4 };
 	const struct point_head head = { HEAD_POINT, 2, 16, 260 };
 	uint8_t bytes[MESSAGE_MOST];
 
@@ -52,28 +48,25 @@ static void messages_are_in_network_order(void **state)
 	assert_memory_equal(bytes, point, sizeof(point));
 }
 
-typedef enum hd_status read_fn(const uint8_t *bytes, size_t size,
-			       uint8_t *again);
+typedef enum hd_status read_fn(const uint8_t *bytes, size_t size, uint8_t *again);
 
 /* Reads a `type` and writes what was read; NAME_write takes `value`. */
-#define READER(name, type, value)                                            \
-	static enum hd_status read_##name(const uint8_t *bytes, size_t size, \
-					  uint8_t *again)                    \
-	{                                                                    \
-		struct diag d = { .status = HD_OK };                         \
-		type x;                                                      \
-                                                                             \
-		if (name##_read(bytes, size, &d, &x) == HD_OK)               \
-			name##_write(value, again);                          \
-		return d.status;                                             \
+#define READER(name, type, value)                                                            \
+	static enum hd_status read_##name(const uint8_t *bytes, size_t size, uint8_t *again) \
+	{                                                                                    \
+		struct diag d = { .status = HD_OK };                                         \
+		type x;                                                                      \
+                                                                                             \
+		if (name##_read(bytes, size, &d, &x) == HD_OK)                               \
+			name##_write(value, again);                                          \
+		return d.status;                                                             \
 	}
 READER(address, struct nic_address, &x)
 READER(number, uint64_t, x)
 READER(real, double, x)
 READER(head, struct point_head, &x)
 
-static read_fn *const readers[] = { read_address, read_number, read_real,
-				    read_head };
+static read_fn *const readers[] = { read_address, read_number, read_real, read_head };
 
 /* One of each kind; its length. */
 static size_t example(unsigned kind, uint8_t *out)
@@ -136,8 +129,7 @@ static void another_kind_length_or_version_is_refused(void **state)
 			assert_int_equal(readers[kind](bytes, n, again),
 					 n == size ? HD_OK : HD_ERR_INPUT);
 		bytes[3]++;
-		assert_int_equal(readers[kind](bytes, size, again),
-				 HD_ERR_INPUT);
+		assert_int_equal(readers[kind](bytes, size, again), HD_ERR_INPUT);
 	}
 }
 
@@ -145,9 +137,8 @@ static void what_cannot_be_true_is_refused(void **state)
 {
 	static const double none[] = { NAN, INFINITY, -1, -0.0 };
 	static const struct point_head heads[] = {
-		{ HEAD_POINT, 0, 2, 8 },   { HEAD_POINT, 2, 2, 8 },
-		{ HEAD_POINT, 1, 17, 8 },  { HEAD_POINT, 1, 2, 0 },
-		{ HEAD_END, 1, 0, 0 },     { HEAD_NOT_WANTED, 0, 0, 8 },
+		{ HEAD_POINT, 0, 2, 8 },   { HEAD_POINT, 2, 2, 8 }, { HEAD_POINT, 1, 17, 8 },
+		{ HEAD_POINT, 1, 2, 0 },   { HEAD_END, 1, 0, 0 },   { HEAD_NOT_WANTED, 0, 0, 8 },
 		{ HEAD_END + 1, 0, 0, 0 },
 	};
 	uint8_t bytes[MESSAGE_MOST], again[MESSAGE_MOST];
@@ -156,13 +147,11 @@ static void what_cannot_be_true_is_refused(void **state)
 	assert_int_equal(RANKS_MAX, 16);
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
 		real_write(none[i], bytes);
-		assert_int_equal(read_real(bytes, NUMBER_SIZE, again),
-				 HD_ERR_INPUT);
+		assert_int_equal(read_real(bytes, NUMBER_SIZE, again), HD_ERR_INPUT);
 	}
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
 		head_write(&heads[i], bytes);
-		assert_int_equal(read_head(bytes, HEAD_SIZE, again),
-				 HD_ERR_INPUT);
+		assert_int_equal(read_head(bytes, HEAD_SIZE, again), HD_ERR_INPUT);
 	}
 	head_write(&(struct point_head){ .what = HEAD_END }, bytes);
 	assert_int_equal(read_head(bytes, HEAD_SIZE, again), HD_OK);

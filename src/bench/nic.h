@@ -87,61 +87,49 @@ struct nic_ops {
 	 * there is none. */
 	void *(*alloc)(struct nic *nic, uint64_t bytes, bool huge);
 	void (*release)(struct nic *nic, void *memory, uint64_t bytes);
-	enum hd_status (*mr_new)(struct nic *nic, void *addr, uint64_t len,
-				 bool huge, struct nic_mr *out);
+	enum hd_status (*mr_new)(struct nic *nic, void *addr, uint64_t len, bool huge,
+				 struct nic_mr *out);
 	void (*mr_free)(struct nic *nic, struct nic_mr *mr);
 
 	enum hd_status (*cq_new)(struct nic *nic, uint32_t entries, bool events,
 				 struct nic_cq *out);
 	void (*cq_free)(struct nic *nic, struct nic_cq *cq);
 
-	enum hd_status (*qp_new)(struct nic *nic,
-				 const struct nic_qp_init *init,
+	enum hd_status (*qp_new)(struct nic *nic, const struct nic_qp_init *init,
 				 struct nic_qp *out);
 	void (*qp_free)(struct nic *nic, struct nic_qp *qp);
 	/* To INIT, RTR or RTS: one modify. */
-	enum hd_status (*qp_step)(struct nic *nic, struct nic_qp *qp,
-				  enum qp_state to,
+	enum hd_status (*qp_step)(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 				  const struct nic_path *path);
 	/* Our side of an address; addr and rkey are the caller's to set. */
-	void (*address)(struct nic *nic, const struct nic_qp *qp,
-			struct nic_address *out);
+	void (*address)(struct nic *nic, const struct nic_qp *qp, struct nic_address *out);
 	/* Fills wr->to for datagrams to that address. */
-	void (*datagram)(struct nic *nic, const struct nic_path *path,
-			 struct send_wr *wr);
+	void (*datagram)(struct nic *nic, const struct nic_path *path, struct send_wr *wr);
 	/* Joins the test's multicast group; its address. */
-	enum hd_status (*join)(struct nic *nic, struct nic_qp *qp,
-			       struct nic_address *group);
+	enum hd_status (*join)(struct nic *nic, struct nic_qp *qp, struct nic_address *group);
 	/* A weight among the adapter's queue pairs, if it has any. */
-	enum hd_status (*weigh)(struct nic *nic, struct nic_qp *qp,
-				uint32_t weight);
+	enum hd_status (*weigh)(struct nic *nic, struct nic_qp *qp, uint32_t weight);
 
-	enum hd_status (*post_send)(struct nic *nic, struct nic_qp *qp,
-				    const struct send_wr *wr);
-	enum hd_status (*post_recv)(struct nic *nic, struct nic_qp *qp,
-				    const struct recv_wr *wr);
+	enum hd_status (*post_send)(struct nic *nic, struct nic_qp *qp, const struct send_wr *wr);
+	enum hd_status (*post_recv)(struct nic *nic, struct nic_qp *qp, const struct recv_wr *wr);
 	/* Looks once. */
 	bool (*poll)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
 	/* Polls until there is one, or the run is to end. */
-	enum hd_status (*wait)(struct nic *nic, struct nic_cq *cq,
-			       struct completion *wc);
+	enum hd_status (*wait)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
 	/* The same, sleeping: an event handler wakes us by a semaphore. */
-	enum hd_status (*wait_event)(struct nic *nic, struct nic_cq *cq,
-				     struct completion *wc);
+	enum hd_status (*wait_event)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
 
 	/* The byte at `at` will be written by the peer. */
 	void *(*watch_new)(struct nic *nic, const uint8_t *at);
 	void (*watch_free)(struct nic *nic, void *watch);
 	/* Spins until it is written, with the value (uint8_t)turn. */
-	enum hd_status (*watch_wait)(struct nic *nic, void *watch,
-				     uint64_t turn);
+	enum hd_status (*watch_wait)(struct nic *nic, void *watch, uint64_t turn);
 
 	/* Swaps `len` bytes with another rank, which calls it too. */
-	enum hd_status (*exchange)(struct nic *nic, unsigned with,
-				   const void *mine, void *theirs, size_t len);
+	enum hd_status (*exchange)(struct nic *nic, unsigned with, const void *mine, void *theirs,
+				   size_t len);
 	/* Rank 0: lets two others, who exchange, reach each other. */
-	enum hd_status (*carry)(struct nic *nic, unsigned a, unsigned b,
-				size_t len);
+	enum hd_status (*carry)(struct nic *nic, unsigned a, unsigned b, size_t len);
 	enum hd_status (*barrier)(struct nic *nic);
 	/* This rank gives up; nobody is to wait for it any more. */
 	void (*abandon)(struct nic *nic);
@@ -151,17 +139,14 @@ struct nic_ops {
 };
 
 /* All functions, if a file calls them op_ and their name. */
-#define NIC_OPS_HERE                                                           \
-	.now = op_now, .work = op_work, .alloc = op_alloc,                     \
-	.release = op_release, .mr_new = op_mr_new, .mr_free = op_mr_free,     \
-	.cq_new = op_cq_new, .cq_free = op_cq_free, .qp_new = op_qp_new,       \
-	.qp_free = op_qp_free, .qp_step = op_qp_step, .address = op_address,   \
-	.datagram = op_datagram, .join = op_join, .weigh = op_weigh,           \
-	.post_send = op_post_send, .post_recv = op_post_recv, .poll = op_poll, \
-	.wait = op_wait, .wait_event = op_wait_event,                          \
-	.watch_new = op_watch_new, .watch_free = op_watch_free,                \
-	.watch_wait = op_watch_wait, .exchange = op_exchange,                  \
-	.carry = op_carry, .barrier = op_barrier, .abandon = op_abandon,       \
+#define NIC_OPS_HERE                                                                              \
+	.now = op_now, .work = op_work, .alloc = op_alloc, .release = op_release,                 \
+	.mr_new = op_mr_new, .mr_free = op_mr_free, .cq_new = op_cq_new, .cq_free = op_cq_free,   \
+	.qp_new = op_qp_new, .qp_free = op_qp_free, .qp_step = op_qp_step, .address = op_address, \
+	.datagram = op_datagram, .join = op_join, .weigh = op_weigh, .post_send = op_post_send,   \
+	.post_recv = op_post_recv, .poll = op_poll, .wait = op_wait, .wait_event = op_wait_event, \
+	.watch_new = op_watch_new, .watch_free = op_watch_free, .watch_wait = op_watch_wait,      \
+	.exchange = op_exchange, .carry = op_carry, .barrier = op_barrier, .abandon = op_abandon, \
 	.finish = op_finish, .finished = op_finished
 
 /* What a rank does; `context` is the same for all ranks of a process. */
@@ -184,9 +169,8 @@ struct nic_backend {
 	const void *letter;
 	size_t letter_len;
 	/* Runs the program at every rank that is ours, to the end. */
-	enum hd_status (*run)(struct nic_backend *b, unsigned n_ranks,
-			      nic_program *program, void *context,
-			      struct diag *d);
+	enum hd_status (*run)(struct nic_backend *b, unsigned n_ranks, nic_program *program,
+			      void *context, struct diag *d);
 	/* A number for SL to VL: how many SLs are apart; 0 = unknown. */
 	uint32_t lanes;
 	/* Facts about host and device, for the record. */

@@ -107,7 +107,6 @@ unsigned bench_ranks(const struct bench_params *p);
 double bench_bandwidth(const struct bench_found *f);
 
 /* The buffer of message i under a scheme of reuse; `pool` are there. */
-uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool,
-		      uint64_t i);
+uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool, uint64_t i);
 
 #endif

@@ -50,8 +50,7 @@ static double rate_of(const struct peak *p, size_t first, size_t last)
 {
 	hd_time took = p->completed[last] - p->posted[first];
 
-	return (double)(count_to(p, last) - first * p->block) /
-	       (double)(took ? took : 1);
+	return (double)(count_to(p, last) - first * p->block) / (double)(took ? took : 1);
 }
 
 /*
@@ -59,8 +58,7 @@ static double rate_of(const struct peak *p, size_t first, size_t last)
  * is a difference between its end and its start, so one pass that remembers
  * the best start finds it.
  */
-static void best_run(const struct peak *p, double rate, size_t *first,
-		     size_t *last)
+static void best_run(const struct peak *p, double rate, size_t *first, size_t *last)
 {
 	size_t n = (size_t)((p->n - 1) / p->block + 1), start = 0;
 	double lowest = 0, most = -1;

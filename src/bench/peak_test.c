@@ -23,8 +23,8 @@ static double by_every_pair(const struct run *r)
 
 	for (uint64_t i = 0; i < r->n; i++) {
 		for (uint64_t j = i; j < r->n; j++) {
-			double rate = (double)(j - i + 1) /
-				      (double)(r->completed[j] - r->posted[i]);
+			double rate =
+				(double)(j - i + 1) / (double)(r->completed[j] - r->posted[i]);
 
 			best = rate > best ? rate : best;
 		}
@@ -54,11 +54,9 @@ static void draw(struct rng *rng, struct run *r)
 
 	r->n = 1 + rng_below(rng, MOST);
 	for (uint64_t i = 0; i < r->n; i++) {
-		post += rng_below(rng, 4) ? rng_below(rng, 50)
-					  : rng_below(rng, 5000);
+		post += rng_below(rng, 4) ? rng_below(rng, 50) : rng_below(rng, 5000);
 		done = done > post ? done : post;
-		done += rng_below(rng, 3) ? 1 + rng_below(rng, 30)
-					  : 1 + rng_below(rng, 20000);
+		done += rng_below(rng, 3) ? 1 + rng_below(rng, 30) : 1 + rng_below(rng, 20000);
 		r->posted[i] = post;
 		r->completed[i] = done;
 	}
@@ -77,8 +75,8 @@ static void it_is_the_best_of_all_pairs(void **state)
 		double wanted = by_every_pair(&r), got = by_passes(&r);
 
 		if (got < wanted * (1 - 1e-12) || got > wanted * (1 + 1e-12))
-			fail_msg("run %u of %llu: %g, not %g", i,
-				 (unsigned long long)r.n, got, wanted);
+			fail_msg("run %u of %llu: %g, not %g", i, (unsigned long long)r.n, got,
+				 wanted);
 	}
 }
 

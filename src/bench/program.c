@@ -23,8 +23,7 @@ double bench_bandwidth(const struct bench_found *f)
 
 /* Loads an adapter with small writes, or a link with large ones, until rank 0
  * has finished. */
-static void contend(struct nic *nic, struct bench_point *main_point,
-		    unsigned target)
+static void contend(struct nic *nic, struct bench_point *main_point, unsigned target)
 {
 	struct bench_point *mine = hd_alloc(1, sizeof(*mine));
 	struct endpoint e;
@@ -37,8 +36,7 @@ static void contend(struct nic *nic, struct bench_point *main_point,
 	mine->params.window = depth;
 	mine->params.events = false;
 	mine->params.scheme = 0;
-	mine->params.sl =
-		loads ? main_point->params.load_sl : main_point->params.sl;
+	mine->params.sl = loads ? main_point->params.load_sl : main_point->params.sl;
 	mine->params.transport = QP_RC;
 	mine->params.segments = mine->params.max_sge = 1;
 	endpoint_open(&e, nic, mine, target, 1);
@@ -60,9 +58,8 @@ static void contend(struct nic *nic, struct bench_point *main_point,
 }
 
 /* The side that contenders write to: a connection each, nothing to do. */
-static struct endpoint *host_contenders(struct nic *nic,
-					struct bench_point *point,
-					unsigned first, unsigned n)
+static struct endpoint *host_contenders(struct nic *nic, struct bench_point *point, unsigned first,
+					unsigned n)
 {
 	struct endpoint *list = hd_alloc(n, sizeof(*list));
 
@@ -152,8 +149,7 @@ static void run_pair(struct nic *nic, struct bench_point *point)
 	core_fn *core = core_of(p, first);
 
 	endpoint_open(&e, nic, point, first ? 1 : 0, p->qps);
-	others = host_contenders(nic, point, first ? 2 : 2 + p->contenders,
-				 guests);
+	others = host_contenders(nic, point, first ? 2 : 2 + p->contenders, guests);
 	for (unsigned i = 0; i < guests; i++)
 		e.ok &= others[i].ok;
 	if (first)

@@ -32,8 +32,7 @@ static struct bench_params base(enum bench_core core, enum bench_verb verb)
 	};
 }
 
-static struct bench_point *run(const char *profile,
-			       const struct bench_params *params)
+static struct bench_point *run(const char *profile, const struct bench_params *params)
 {
 	const struct virtual_options o = { .profile = profile };
 	struct bench_point *point = hd_alloc(1, sizeof(*point));
@@ -68,8 +67,7 @@ static void every_verb_has_a_latency(void **state)
 {
 	(void)state;
 	for (unsigned verb = VERB_SEND; verb <= VERB_ATOMIC; verb++) {
-		struct bench_params p =
-			base(CORE_LATENCY, (enum bench_verb)verb);
+		struct bench_params p = base(CORE_LATENCY, (enum bench_verb)verb);
 		struct bench_point *point = run("mt23108", &p);
 
 		assert_int_equal(point->found.latency.n, 50);
@@ -82,8 +80,7 @@ static void every_verb_has_a_latency(void **state)
 static void bandwidth_is_below_the_link_and_the_bus(void **state)
 {
 	(void)state;
-	for (unsigned core = CORE_BANDWIDTH; core <= CORE_BIDIRECTIONAL;
-	     core++) {
+	for (unsigned core = CORE_BANDWIDTH; core <= CORE_BIDIRECTIONAL; core++) {
 		struct bench_params p = base((enum bench_core)core, VERB_SEND);
 
 		p.size = 65536;
@@ -119,14 +116,10 @@ static void buffers_are_reused_as_published(void **state)
 static void everything_else_runs(void **state)
 {
 	struct bench_params list[] = {
-		base(CORE_COMPUTE, VERB_SEND),
-		base(CORE_BANDWIDTH, VERB_WRITE),
-		base(CORE_MULTICAST, VERB_SEND),
-		base(CORE_LATENCY, VERB_SEND),
-		base(CORE_LATENCY, VERB_SEND),
-		base(CORE_BANDWIDTH, VERB_SEND),
-		base(CORE_BANDWIDTH, VERB_SEND),
-		base(CORE_BANDWIDTH, VERB_READ),
+		base(CORE_COMPUTE, VERB_SEND),   base(CORE_BANDWIDTH, VERB_WRITE),
+		base(CORE_MULTICAST, VERB_SEND), base(CORE_LATENCY, VERB_SEND),
+		base(CORE_LATENCY, VERB_SEND),   base(CORE_BANDWIDTH, VERB_SEND),
+		base(CORE_BANDWIDTH, VERB_SEND), base(CORE_BANDWIDTH, VERB_READ),
 	};
 
 	(void)state;
@@ -150,9 +143,8 @@ static void costs_are_the_profiles(void **state)
 		enum bench_cost cost;
 		double us;
 	} table1[] = {
-		{ COST_CONNECT, 296 },   { COST_DISCONNECT, 1e5 },
-		{ COST_POST_RECV, .6 },  { COST_POST_SEND, .9 },
-		{ COST_POLL_FULL, 1.0 }, { COST_POLL_EMPTY, .3 },
+		{ COST_CONNECT, 296 },  { COST_DISCONNECT, 1e5 }, { COST_POST_RECV, .6 },
+		{ COST_POST_SEND, .9 }, { COST_POLL_FULL, 1.0 },  { COST_POLL_EMPTY, .3 },
 	};
 
 	(void)state;
@@ -165,8 +157,7 @@ static void costs_are_the_profiles(void **state)
 		double us = mean_us(point);
 
 		if (us < .95 * table1[i].us || us > 1.05 * table1[i].us)
-			fail_msg("cost %u: %f us, published %f", table1[i].cost,
-				 us, table1[i].us);
+			fail_msg("cost %u: %f us, published %f", table1[i].cost, us, table1[i].us);
 		drop(point);
 	}
 }
@@ -187,18 +178,14 @@ static double took_ms(const struct bench_point *point)
  */
 static void time_bounds_a_point(void **state)
 {
-	static const enum bench_core cores[] = {
-		CORE_LATENCY, CORE_BANDWIDTH, CORE_BIDIRECTIONAL,
-		CORE_COMPUTE, CORE_SHARES,    CORE_THREADS
-	};
+	static const enum bench_core cores[] = { CORE_LATENCY, CORE_BANDWIDTH, CORE_BIDIRECTIONAL,
+						 CORE_COMPUTE, CORE_SHARES,    CORE_THREADS };
 
 	(void)state;
 	for (unsigned i = 0; i < 2 * sizeof(cores) / sizeof(*cores); i++) {
 		enum bench_core core = cores[i / 2];
-		struct bench_params p =
-			base(core, core == CORE_SHARES || core == CORE_THREADS
-					   ? VERB_WRITE
-					   : VERB_SEND);
+		struct bench_params p = base(
+			core, core == CORE_SHARES || core == CORE_THREADS ? VERB_WRITE : VERB_SEND);
 
 		p.threads = 2;
 		p.iterations = 1000000;
@@ -241,12 +228,11 @@ static void a_refusal_ends_all_ranks(void **state)
 	point->params = p;
 	histogram_init(&point->found.latency);
 	assert_int_equal(virtual_open(&o, &d, &b), HD_OK);
-	assert_int_equal(b.run(&b, bench_ranks(&p), bench_program, point, &d),
-			 HD_OK);
+	assert_int_equal(b.run(&b, bench_ranks(&p), bench_program, point, &d), HD_OK);
 	assert_false(point->found.done || point->found.opened);
-	assert_string_equal(point->found.why.message,
-			    "no weights among queue pairs: the profile's "
-			    "schedule is not 'weighted'");
+	assert_string_equal(
+		point->found.why.message,
+		"no weights among queue pairs: the profile's schedule is not 'weighted'");
 	b.close(&b);
 	drop(point);
 }

@@ -94,8 +94,7 @@ bool ranks_abandoned(const struct ranks *r)
 
 	for (unsigned i = 0; i < r->n; i++) {
 		if (r->fd[i] >= 0)
-			list[n++] = (struct pollfd){ .fd = r->fd[i],
-						     .events = POLLRDHUP };
+			list[n++] = (struct pollfd){ .fd = r->fd[i], .events = POLLRDHUP };
 	}
 	if (poll(list, n, 0) <= 0)
 		return false;
@@ -108,13 +107,11 @@ bool ranks_abandoned(const struct ranks *r)
 
 /* ---- what ranks do together -------------------------------------------- */
 
-bool ranks_exchange(struct ranks *r, unsigned with, const void *mine,
-		    void *theirs, size_t len)
+bool ranks_exchange(struct ranks *r, unsigned with, const void *mine, void *theirs, size_t len)
 {
 	unsigned by = r->fd[with] >= 0 ? with : 0;
 
-	return r->fd[by] >= 0 && ranks_send(r, by, mine, len) &&
-	       ranks_receive(r, by, theirs, len);
+	return r->fd[by] >= 0 && ranks_send(r, by, mine, len) && ranks_receive(r, by, theirs, len);
 }
 
 bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len)
@@ -124,8 +121,7 @@ bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len)
 	if (!r->apart)
 		return true;
 	assert(len <= MESSAGE_MOST);
-	return ranks_receive(r, a, from_a, len) &&
-	       ranks_receive(r, b, from_b, len) &&
+	return ranks_receive(r, a, from_a, len) && ranks_receive(r, b, from_b, len) &&
 	       ranks_send(r, a, from_b, len) && ranks_send(r, b, from_a, len);
 }
 
@@ -200,8 +196,7 @@ enum hd_status ranks_local(struct ranks *list, unsigned n, struct diag *d)
 			int pair[2];
 
 			if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
-				return diag_fail(d, HD_ERR_IO,
-						 "cannot make a socket: %s",
+				return diag_fail(d, HD_ERR_IO, "cannot make a socket: %s",
 						 strerror(errno));
 			list[i].fd[k] = pair[0];
 			list[k].fd[i] = pair[1];
@@ -213,8 +208,7 @@ enum hd_status ranks_local(struct ranks *list, unsigned n, struct diag *d)
 /* ---- between processes ------------------------------------------------ */
 
 /* Splits "host:port" and looks it up. */
-static enum hd_status look_up(const char *text, bool passive, struct diag *d,
-			      struct addrinfo **out)
+static enum hd_status look_up(const char *text, bool passive, struct diag *d, struct addrinfo **out)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC,
 					.ai_socktype = SOCK_STREAM,
@@ -222,15 +216,13 @@ static enum hd_status look_up(const char *text, bool passive, struct diag *d,
 	const char *colon = strrchr(text, ':');
 
 	if (!colon || colon == text || !colon[1])
-		return diag_fail(d, HD_ERR_INPUT, "'%s': expected HOST:PORT",
-				 text);
+		return diag_fail(d, HD_ERR_INPUT, "'%s': expected HOST:PORT", text);
 	char *host = hd_strndup(text, (size_t)(colon - text));
 	int bad = getaddrinfo(host, colon + 1, &hints, out);
 
 	free(host);
 	if (bad)
-		return diag_fail(d, HD_ERR_ENV, "'%s': %s", text,
-				 gai_strerror(bad));
+		return diag_fail(d, HD_ERR_ENV, "'%s': %s", text, gai_strerror(bad));
 	return HD_OK;
 }
 
@@ -242,8 +234,7 @@ static void keep_alive(int fd)
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval,
-			 sizeof(interval));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 }
 
@@ -265,15 +256,13 @@ static enum hd_status connect_one(const char *text, struct diag *d, int *out)
 	}
 	freeaddrinfo(found);
 	if (fd < 0)
-		return diag_fail(d, HD_ERR_ENV, "cannot connect to '%s': %s",
-				 text, strerror(why));
+		return diag_fail(d, HD_ERR_ENV, "cannot connect to '%s': %s", text, strerror(why));
 	keep_alive(fd);
 	*out = fd;
 	return HD_OK;
 }
 
-enum hd_status ranks_connect(const char *hosts, struct diag *d,
-			     struct ranks *out)
+enum hd_status ranks_connect(const char *hosts, struct diag *d, struct ranks *out)
 {
 	enum hd_status status = HD_OK;
 
@@ -284,8 +273,7 @@ enum hd_status ranks_connect(const char *hosts, struct diag *d,
 		char *one = hd_strndup(hosts, len);
 
 		if (out->n == RANKS_MAX)
-			status = diag_fail(d, HD_ERR_RANGE,
-					   "more than %d hosts", RANKS_MAX - 1);
+			status = diag_fail(d, HD_ERR_RANGE, "more than %d hosts", RANKS_MAX - 1);
 		else
 			status = connect_one(one, d, &out->fd[out->n++]);
 		free(one);
@@ -297,8 +285,7 @@ enum hd_status ranks_connect(const char *hosts, struct diag *d,
 }
 
 /* The first who connects; waiting for him ends like all waiting. */
-static enum hd_status accept_one(struct ranks *r, int fd, const char *at,
-				 struct diag *d)
+static enum hd_status accept_one(struct ranks *r, int fd, const char *at, struct diag *d)
 {
 	if (listen(fd, 1) == 0 && wait_readable(r, fd))
 		r->fd[0] = accept(fd, NULL, NULL);
@@ -308,8 +295,7 @@ static enum hd_status accept_one(struct ranks *r, int fd, const char *at,
 	}
 	if (!is_going(r))
 		return diag_fail(d, HD_ERR_ENV, "interrupted");
-	return diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s", at,
-			 strerror(errno));
+	return diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s", at, strerror(errno));
 }
 
 enum hd_status ranks_listen(const char *at, struct diag *d, struct ranks *out)
@@ -321,14 +307,12 @@ enum hd_status ranks_listen(const char *at, struct diag *d, struct ranks *out)
 	ranks_init(out, 2, 1);
 	if (status != HD_OK || !found)
 		return status;
-	int fd = socket(found->ai_family, found->ai_socktype,
-			found->ai_protocol);
+	int fd = socket(found->ai_family, found->ai_socktype, found->ai_protocol);
 
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0)
-		status = diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s",
-				   at, strerror(errno));
+		status = diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s", at, strerror(errno));
 	else
 		status = accept_one(out, fd, at, d);
 	if (fd >= 0)

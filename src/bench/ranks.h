@@ -27,13 +27,12 @@ typedef bool ranks_going_fn(void *context);
 struct ranks {
 	int fd[RANKS_MAX]; /* to each other rank, or -1 */
 	unsigned n, self;
-	bool apart; /* processes: others reach each other through rank 0 */
+	bool apart;            /* processes: others reach each other through rank 0 */
 	ranks_going_fn *going; /* or NULL */
 	void *context;
 };
 
-bool ranks_exchange(struct ranks *r, unsigned with, const void *mine,
-		    void *theirs, size_t len);
+bool ranks_exchange(struct ranks *r, unsigned with, const void *mine, void *theirs, size_t len);
 /* Rank 0: carries what a and b exchange, if they cannot reach each other. */
 bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len);
 bool ranks_barrier(struct ranks *r);
@@ -49,16 +48,13 @@ bool ranks_abandoned(const struct ranks *r);
 void ranks_close(struct ranks *r);
 
 /* Threads of this process: `n` of them, all connected to each other. */
-HD_MUST_CHECK enum hd_status ranks_local(struct ranks *list, unsigned n,
-					 struct diag *d);
+HD_MUST_CHECK enum hd_status ranks_local(struct ranks *list, unsigned n, struct diag *d);
 /* "host:port,host:port": those are ranks 1, 2, ... and we are rank 0. */
-HD_MUST_CHECK enum hd_status ranks_connect(const char *hosts, struct diag *d,
-					   struct ranks *out);
+HD_MUST_CHECK enum hd_status ranks_connect(const char *hosts, struct diag *d, struct ranks *out);
 /*
  * Waits at "address:port" for a rank 0; out->fd[0] is it. out->going and
  * out->context are the caller's to set beforehand.
  */
-HD_MUST_CHECK enum hd_status ranks_listen(const char *at, struct diag *d,
-					  struct ranks *out);
+HD_MUST_CHECK enum hd_status ranks_listen(const char *at, struct diag *d, struct ranks *out);
 
 #endif

@@ -21,8 +21,7 @@ static int rank_body(struct ranks *r)
 	uint32_t mine = 100 + r->self, theirs = 0;
 	unsigned with = r->self ^ 1;
 
-	if (with < r->n && (!ranks_exchange(r, with, &mine, &theirs, 4) ||
-			    theirs != 100 + with))
+	if (with < r->n && (!ranks_exchange(r, with, &mine, &theirs, 4) || theirs != 100 + with))
 		return 1;
 	if (!ranks_barrier(r))
 		return 2;
@@ -110,8 +109,7 @@ static int apart_body(struct ranks *r)
 
 	if (r->self == 0)
 		return ranks_carry(r, 1, 2, 4) && ranks_barrier(r) ? 0 : 1;
-	if (!ranks_exchange(r, 3 - r->self, &mine, &theirs, 4) ||
-	    theirs != 100 + (3 - r->self))
+	if (!ranks_exchange(r, 3 - r->self, &mine, &theirs, 4) || theirs != 100 + (3 - r->self))
 		return 2;
 	return ranks_barrier(r) ? 0 : 3;
 }

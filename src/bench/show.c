@@ -19,11 +19,10 @@ struct shown_row {
 };
 
 /* The axis stands first if the test has one; its name goes in at [0]. */
-#define FIRST_COLUMNS                                            \
-	{ "", NULL, CELL(shown_row, axis) },                     \
-		{ "#bytes", NULL, CELL(shown_row, bytes) },      \
-	{                                                        \
-		"#iterations", NULL, CELL(shown_row, iterations) \
+#define FIRST_COLUMNS                                                                    \
+	{ "", NULL, CELL(shown_row, axis) }, { "#bytes", NULL, CELL(shown_row, bytes) }, \
+	{                                                                                \
+		"#iterations", NULL, CELL(shown_row, iterations)                         \
 	}
 #define MEASURED(name, unit, member, places)                                  \
 	{                                                                     \
@@ -58,22 +57,18 @@ static const struct column bandwidth_columns[] = {
 };
 
 /* The columns that this test shows: its axis if any, and its origin. */
-static size_t choose(const struct bench_test *t, const struct nic_backend *b,
-		     struct column out[16])
+static size_t choose(const struct bench_test *t, const struct nic_backend *b, struct column out[16])
 {
 	bool bandwidth = t->metric == METRIC_BANDWIDTH;
-	const struct column *from =
-		bandwidth ? bandwidth_columns : latency_columns;
+	const struct column *from = bandwidth ? bandwidth_columns : latency_columns;
 	size_t n = 0;
 
 	for (; from->name; from++) {
 		if (!*from->name && t->axis == AXIS_NONE)
 			continue;
-		if (strcmp(from->name, "computing") == 0 &&
-		    t->core != CORE_COMPUTE)
+		if (strcmp(from->name, "computing") == 0 && t->core != CORE_COMPUTE)
 			continue;
-		if (strcmp(from->name, "outcome") == 0 &&
-		    t->axis != AXIS_PARTITION)
+		if (strcmp(from->name, "outcome") == 0 && t->axis != AXIS_PARTITION)
 			continue;
 		out[n] = *from;
 		if (!*from->name) {
@@ -162,12 +157,9 @@ static void show_inputs(struct table *t, const struct bench_row *row)
 	const struct input_row shown = {
 		.test = row->test->name,
 		.connection = kinds[p->transport],
-		.iterations =
-			p->duration
-				? table_text(t, "%.3f ms",
-					     (double)p->duration / 1e9)
-				: table_text(t, "%llu",
-					     (unsigned long long)p->iterations),
+		.iterations = p->duration
+				      ? table_text(t, "%.3f ms", (double)p->duration / 1e9)
+				      : table_text(t, "%llu", (unsigned long long)p->iterations),
 		.window = p->window,
 		.qps = p->qps,
 		.segments = p->segments,
@@ -180,12 +172,10 @@ static void show_inputs(struct table *t, const struct bench_row *row)
 	table_put_row(t, &shown);
 }
 
-void bench_show(const struct bench_rows *rows, const struct nic_backend *b,
-		struct results *r)
+void bench_show(const struct bench_rows *rows, const struct nic_backend *b, struct results *r)
 {
 	struct table *inputs = results_table(
-		r, "inputs", "what was asked for: the first point of each test",
-		input_columns);
+		r, "inputs", "what was asked for: the first point of each test", input_columns);
 	size_t from = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
@@ -193,8 +183,7 @@ void bench_show(const struct bench_rows *rows, const struct nic_backend *b,
 			show_inputs(inputs, &rows->items[i]);
 	}
 	for (size_t i = 1; i <= rows->n; i++) {
-		if (i < rows->n &&
-		    rows->items[i].test == rows->items[from].test)
+		if (i < rows->n && rows->items[i].test == rows->items[from].test)
 			continue;
 		show_test(rows, from, i, b, r);
 		from = i;

@@ -35,32 +35,26 @@ struct bench_suite {
 void suite_fini(struct bench_suite *s);
 
 /* A test's name, a group's, "miba", "loggp" or "all". */
-HD_MUST_CHECK enum hd_status suite_add(struct bench_suite *s, const char *word,
-				       struct diag *d);
+HD_MUST_CHECK enum hd_status suite_add(struct bench_suite *s, const char *word, struct diag *d);
 /* "64" or "64..1MiB". */
-HD_MUST_CHECK enum hd_status suite_set_sizes(struct bench_suite *s,
-					     const char *text, struct diag *d);
+HD_MUST_CHECK enum hd_status suite_set_sizes(struct bench_suite *s, const char *text,
+					     struct diag *d);
 /* Of the axis: "1,2,8". */
-HD_MUST_CHECK enum hd_status suite_set_values(struct bench_suite *s,
-					      const char *text, struct diag *d);
+HD_MUST_CHECK enum hd_status suite_set_values(struct bench_suite *s, const char *text,
+					      struct diag *d);
 /* One condition more (bench.h). */
-HD_MUST_CHECK enum hd_status suite_expect(struct bench_suite *s,
-					  const char *text, struct diag *d);
+HD_MUST_CHECK enum hd_status suite_expect(struct bench_suite *s, const char *text, struct diag *d);
 /* Refuses what no back-end can do: an MTU that there is not. */
-HD_MUST_CHECK enum hd_status suite_check(const struct bench_suite *s,
-					 struct diag *d);
+HD_MUST_CHECK enum hd_status suite_check(const struct bench_suite *s, struct diag *d);
 
 size_t suite_points(const struct bench_suite *s, const struct nic_backend *b);
 /* Rows are there even if it fails, or `watch` (which may be NULL) ends it. */
-HD_MUST_CHECK enum hd_status suite_run(struct bench_suite *s,
-				       struct nic_backend *b,
-				       const struct bench_watch *watch,
-				       struct diag *d);
+HD_MUST_CHECK enum hd_status suite_run(struct bench_suite *s, struct nic_backend *b,
+				       const struct bench_watch *watch, struct diag *d);
 
 /* What was found, on what, and what was left out; whether all that was expected
  * came true. */
-bool suite_show(const struct bench_suite *s, struct nic_backend *b,
-		struct results *r);
+bool suite_show(const struct bench_suite *s, struct nic_backend *b, struct results *r);
 /* All tests there are. */
 void suite_list(struct results *r);
 /* All that suite_add takes, a blank after each. */

@@ -60,8 +60,7 @@ static void words_are_tests_or_groups_of_them(void **state)
 static void sizes_are_one_or_two(void **state)
 {
 	(void)state;
-	const char *const wrong[] = { "",        "0",    "x",   "4..2",
-				      "1..2GiB", "2GiB", "..4", "4.." };
+	const char *const wrong[] = { "", "0", "x", "4..2", "1..2GiB", "2GiB", "..4", "4.." };
 	struct bench_suite s = SUITE_INIT;
 	struct diag d = { .status = HD_OK };
 

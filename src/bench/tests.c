@@ -14,13 +14,13 @@
 
 #define QUEUES LIST(1, 4, 16, 64, 256, 1024, 4096)
 
-#define COST(what, verb_, text)                                            \
-	.summary = (text), .group = GROUP_NON_DATA, .metric = METRIC_COST, \
-	.core = CORE_COST, .cost = (what), .verb = (verb_), .transport = QP_RC
+#define COST(what, verb_, text)                                                               \
+	.summary = (text), .group = GROUP_NON_DATA, .metric = METRIC_COST, .core = CORE_COST, \
+	.cost = (what), .verb = (verb_), .transport = QP_RC
 
-#define DATA(core_, verb_, metric_, text)                            \
-	.summary = (text), .group = GROUP_DATA, .metric = (metric_), \
-	.core = (core_), .verb = (verb_), .transport = QP_RC
+#define DATA(core_, verb_, metric_, text)                                             \
+	.summary = (text), .group = GROUP_DATA, .metric = (metric_), .core = (core_), \
+	.verb = (verb_), .transport = QP_RC
 
 #define LATENCY(verb, text)   DATA(CORE_LATENCY, verb, METRIC_LATENCY, text)
 #define BANDWIDTH(verb, text) DATA(CORE_BANDWIDTH, verb, METRIC_BANDWIDTH, text)
@@ -146,8 +146,7 @@ const struct bench_test *bench_find(const char *name, struct diag *d)
 	}
 	const char *nearest = text_nearest(name, names, n);
 
-	diag_fail(d, HD_ERR_NOT_FOUND,
-		  "no test '%s'%s; 'heddle bench list' shows all", name,
+	diag_fail(d, HD_ERR_NOT_FOUND, "no test '%s'%s; 'heddle bench list' shows all", name,
 		  text_hint(nearest).text);
 	return NULL;
 }

@@ -60,13 +60,12 @@ static enum hd_status refuse(struct nic *nic, const char *why)
 	return diag_fail(&nic->why, HD_ERR_UNFIT, "%s", why);
 }
 
-static enum hd_status refuse_status(struct nic *nic, const char *what,
-				    enum hd_status status)
+static enum hd_status refuse_status(struct nic *nic, const char *what, enum hd_status status)
 {
 	nic->why.status = HD_OK;
-	return status == HD_OK ? HD_OK
-			       : diag_fail(&nic->why, status, "%s: %s", what,
-					   hd_status_text(status));
+	return status == HD_OK
+		       ? HD_OK
+		       : diag_fail(&nic->why, status, "%s: %s", what, hd_status_text(status));
 }
 
 /* Who waits is told when there is no more to come. */
@@ -105,14 +104,13 @@ static void op_release(struct nic *nic, void *memory, uint64_t bytes)
 	munmap(memory, bytes);
 }
 
-static enum hd_status op_mr_new(struct nic *nic, void *addr, uint64_t len,
-				bool huge, struct nic_mr *out)
+static enum hd_status op_mr_new(struct nic *nic, void *addr, uint64_t len, bool huge,
+				struct nic_mr *out)
 {
-	struct v_mr *mr =
-		v_mr_new(own(nic)->pd, addr, len,
-			 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
-				 ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
-			 huge ? HUGE_PAGE : 0);
+	struct v_mr *mr = v_mr_new(own(nic)->pd, addr, len,
+				   ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+					   ACCESS_REMOTE_ATOMIC,
+				   huge ? HUGE_PAGE : 0);
 
 	*out = (struct nic_mr){ mr, v_mr_addr(mr), v_mr_key(mr), v_mr_key(mr) };
 	return HD_OK;
@@ -126,8 +124,7 @@ static void op_mr_free(struct nic *nic, struct nic_mr *mr)
 
 /* ---- queues ----------------------------------------------------------- */
 
-static enum hd_status op_cq_new(struct nic *nic, uint32_t entries, bool events,
-				struct nic_cq *out)
+static enum hd_status op_cq_new(struct nic *nic, uint32_t entries, bool events, struct nic_cq *out)
 {
 	struct virtual_nic *n = own(nic);
 	struct virtual_cq *c = hd_alloc(1, sizeof(*c));
@@ -155,8 +152,7 @@ static void op_cq_free(struct nic *nic, struct nic_cq *cq)
 	free(c);
 }
 
-static enum hd_status op_qp_new(struct nic *nic, const struct nic_qp_init *init,
-				struct nic_qp *out)
+static enum hd_status op_qp_new(struct nic *nic, const struct nic_qp_init *init, struct nic_qp *out)
 {
 	struct virtual_nic *n = own(nic);
 	const struct v_qp_init v = {
@@ -184,20 +180,17 @@ static void op_qp_free(struct nic *nic, struct nic_qp *qp)
 /* As a subnet manager would answer: the least along the route. */
 static uint32_t path_mtu(const struct v_device *dev, const struct nic_path *p)
 {
-	uint32_t most = p->to.lid && p->to.lid < LID_FIRST_MCAST
-				? v_path_mtu(dev, p->to.lid)
-				: 0;
+	uint32_t most = p->to.lid && p->to.lid < LID_FIRST_MCAST ? v_path_mtu(dev, p->to.lid) : 0;
 
 	return most && most < p->mtu ? most : p->mtu;
 }
 
-static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
-				 enum qp_state to, const struct nic_path *path)
+static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp, enum qp_state to,
+				 const struct nic_path *path)
 {
 	struct qp_attr a = {
 		.state = to,
-		.access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
-			  ACCESS_REMOTE_ATOMIC,
+		.access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
 		.pkey = path->pkey,
 		.qkey = path->qkey,
 		.slid = v_lid(own(nic)->dev),
@@ -214,13 +207,10 @@ static enum hd_status op_qp_step(struct nic *nic, struct nic_qp *qp,
 		.retry = 7,
 		.rnr_retry = 7,
 	};
-	return refuse_status(
-		nic, "modify",
-		v_modify(qp->impl, &a, qp_step_mask(qp->kind, to)));
+	return refuse_status(nic, "modify", v_modify(qp->impl, &a, qp_step_mask(qp->kind, to)));
 }
 
-static void op_address(struct nic *nic, const struct nic_qp *qp,
-		       struct nic_address *out)
+static void op_address(struct nic *nic, const struct nic_qp *qp, struct nic_address *out)
 {
 	out->lid = v_lid(own(nic)->dev);
 	out->qpn = qp->qpn;
@@ -228,51 +218,42 @@ static void op_address(struct nic *nic, const struct nic_qp *qp,
 	v_gid(own(nic)->dev, out->gid);
 }
 
-static void op_datagram(struct nic *nic, const struct nic_path *path,
-			struct send_wr *wr)
+static void op_datagram(struct nic *nic, const struct nic_path *path, struct send_wr *wr)
 {
 	const struct v_pd *pd = own(nic)->pd;
 
-	wr->to = path->to.lid >= LID_FIRST_MCAST
-			 ? v_ah_multicast(pd, path->to.lid, path->sl)
-			 : v_ah(pd, path->to.lid, path->sl);
+	wr->to = path->to.lid >= LID_FIRST_MCAST ? v_ah_multicast(pd, path->to.lid, path->sl)
+						 : v_ah(pd, path->to.lid, path->sl);
 	wr->to.qpn = path->to.qpn;
 	wr->to.qkey = path->qkey;
 }
 
-static enum hd_status op_join(struct nic *nic, struct nic_qp *qp,
-			      struct nic_address *group)
+static enum hd_status op_join(struct nic *nic, struct nic_qp *qp, struct nic_address *group)
 {
 	struct virtual_nic *n = own(nic);
 
-	*group = (struct nic_address){ .lid = n->run->group,
-				       .qpn = V_MULTICAST };
+	*group = (struct nic_address){ .lid = n->run->group, .qpn = V_MULTICAST };
 	if (nic->rank == 0)
 		return HD_OK; /* it only sends */
-	return refuse_status(nic, "attach",
-			     v_attach(qp->impl, n->run->group, NULL));
+	return refuse_status(nic, "attach", v_attach(qp->impl, n->run->group, NULL));
 }
 
-static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp,
-			       uint32_t weight)
+static enum hd_status op_weigh(struct nic *nic, struct nic_qp *qp, uint32_t weight)
 {
 	v_qp_weigh(qp->impl, weight, 0);
 	return lab_profile(own(nic)->run->lab)->schedule == SCHEDULE_WEIGHTED
 		       ? HD_OK
-		       : refuse(nic,
-				"the profile's schedule is not 'weighted'");
+		       : refuse(nic, "the profile's schedule is not 'weighted'");
 }
 
 /* ---- data -------------------------------------------------------- */
 
-static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp,
-				   const struct send_wr *wr)
+static enum hd_status op_post_send(struct nic *nic, struct nic_qp *qp, const struct send_wr *wr)
 {
 	return refuse_status(nic, "post send", v_post_send(qp->impl, wr));
 }
 
-static enum hd_status op_post_recv(struct nic *nic, struct nic_qp *qp,
-				   const struct recv_wr *wr)
+static enum hd_status op_post_recv(struct nic *nic, struct nic_qp *qp, const struct recv_wr *wr)
 {
 	return refuse_status(nic, "post receive", v_post_recv(qp->impl, wr));
 }
@@ -283,16 +264,13 @@ static bool op_poll(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 	return v_poll(((struct virtual_cq *)cq->impl)->cq, wc, 1) == 1;
 }
 
-static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq,
-			      struct completion *wc)
+static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 {
-	return unless_ended(
-		nic, v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc));
+	return unless_ended(nic, v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc));
 }
 
 /* What handler and semaphore cost is in the profile's time of an event. */
-static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq,
-				    struct completion *wc)
+static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 {
 	struct virtual_cq *c = cq->impl;
 
@@ -328,8 +306,8 @@ static size_t pair_of(const struct virtual_run *run, unsigned from, unsigned to)
 	return (size_t)from * run->n_ranks + to;
 }
 
-static enum hd_status op_exchange(struct nic *nic, unsigned with,
-				  const void *mine, void *theirs, size_t len)
+static enum hd_status op_exchange(struct nic *nic, unsigned with, const void *mine, void *theirs,
+				  size_t len)
 {
 	struct virtual_run *run = own(nic)->run;
 	size_t out = pair_of(run, nic->rank, with);
@@ -345,8 +323,7 @@ static enum hd_status op_exchange(struct nic *nic, unsigned with,
 	return unless_ended(nic, v_semaphore_wait(run->mail[in]));
 }
 
-static enum hd_status op_carry(struct nic *nic, unsigned a, unsigned b,
-			       size_t len)
+static enum hd_status op_carry(struct nic *nic, unsigned a, unsigned b, size_t len)
 {
 	(void)nic;
 	(void)a;
@@ -396,8 +373,7 @@ static enum hd_status make_group(struct virtual_run *run, struct diag *d)
 
 	for (uint32_t i = 0; i < run->n_ranks; i++)
 		hosts[i] = i;
-	enum hd_status status =
-		lab_multicast(run->lab, hosts, run->n_ranks, d, &run->group);
+	enum hd_status status = lab_multicast(run->lab, hosts, run->n_ranks, d, &run->group);
 
 	free(hosts);
 	return status;
@@ -411,8 +387,7 @@ static bool still_going(void *context, const struct sim_progress *p)
 	return !o->going || o->going(o->going_context);
 }
 
-static enum hd_status run_lab(struct virtual_backend *v,
-			      struct virtual_run *run, struct diag *d)
+static enum hd_status run_lab(struct virtual_backend *v, struct virtual_run *run, struct diag *d)
 {
 	enum lab_outcome outcome = lab_run(run->lab, still_going, &v->options);
 
@@ -426,12 +401,11 @@ static enum hd_status run_lab(struct virtual_backend *v,
 	if (outcome == LAB_STOPPED)
 		return diag_fail(d, HD_ERR_ENV, "interrupted");
 	if (outcome == LAB_STUCK)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "a program waits for what will never come");
+		return diag_fail(d, HD_ERR_UNFIT, "a program waits for what will never come");
 	if (outcome == LAB_STARVED)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "the scenario's traffic leaves nothing to the "
-				 "test: no program went on for run.horizon");
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"the scenario's traffic leaves nothing to the test: no program went on for run.horizon");
 	return HD_OK;
 }
 
@@ -444,19 +418,18 @@ static uint32_t host_of(const struct virtual_run *run, unsigned rank)
 }
 
 /* Two hosts of which one cannot send to the other. */
-static enum hd_status refuse_pair(const struct v_device *a,
-				  const struct v_device *b, struct diag *d)
+static enum hd_status refuse_pair(const struct v_device *a, const struct v_device *b,
+				  struct diag *d)
 {
 	struct strbuf from = STRBUF_INIT, to = STRBUF_INIT;
 
 	v_name(a, &from);
 	v_name(b, &to);
-	diag_fail(d, HD_ERR_UNFIT, "there is no way from %s to %s%s", from.text,
-		  to.text,
-		  v_same_subnet(a, b)
-			  ? ""
-			  : ": they are in different subnets, and packets of "
-			    "adapters cross no router");
+	diag_fail(
+		d, HD_ERR_UNFIT, "there is no way from %s to %s%s", from.text, to.text,
+		v_same_subnet(a, b)
+			? ""
+			: ": they are in different subnets, and packets of adapters cross no router");
 	strbuf_fini(&from);
 	strbuf_fini(&to);
 	return d->status;
@@ -469,13 +442,11 @@ static enum hd_status check_hosts(const struct virtual_run *run, struct diag *d)
 
 	if (n < least)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "the test needs %u hosts with a cable, and "
-				 "the fabric has %u",
+				 "the test needs %u hosts with a cable, and the fabric has %u",
 				 least, n);
 	for (uint32_t i = 0; i < run->n_ranks * least; i++) {
 		struct v_device *a = lab_device(run->lab, i % least);
-		struct v_device *b =
-			lab_device(run->lab, host_of(run, i / least));
+		struct v_device *b = lab_device(run->lab, host_of(run, i / least));
 
 		if (a == b)
 			continue;
@@ -497,9 +468,7 @@ static void start_ranks(struct virtual_run *run, struct virtual_nic *nics)
 		run->mail[i] = v_semaphore_new(run->lab);
 	for (unsigned i = 0; i < run->n_ranks; i++) {
 		nics[i] = (struct virtual_nic){
-			.nic = { .ops = &virtual_ops,
-				 .rank = i,
-				 .n_ranks = run->n_ranks },
+			.nic = { .ops = &virtual_ops, .rank = i, .n_ranks = run->n_ranks },
 			.run = run,
 			.dev = lab_device(run->lab, host_of(run, i)),
 		};
@@ -519,14 +488,11 @@ static void end_ranks(struct virtual_run *run, struct virtual_nic *nics)
 		free(nics[i].pd);
 }
 
-static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
-				  nic_program *program, void *context,
-				  struct diag *d)
+static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks, nic_program *program,
+				  void *context, struct diag *d)
 {
 	struct virtual_backend *v = b->context;
-	struct virtual_run run = { .program = program,
-				   .context = context,
-				   .n_ranks = n_ranks };
+	struct virtual_run run = { .program = program, .context = context, .n_ranks = n_ranks };
 	struct virtual_nic *nics = hd_alloc(n_ranks, sizeof(*nics));
 	struct profile profile = v->bed.profile;
 
@@ -534,8 +500,7 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks,
 		profile.schedule = SCHEDULE_WEIGHTED;
 	run.pairs = b->wants_pairs;
 	run.lab = lab_new(v->bed.build, &profile);
-	enum hd_status status =
-		v->bed.has_flows ? lab_use_flows(run.lab, d) : HD_OK;
+	enum hd_status status = v->bed.has_flows ? lab_use_flows(run.lab, d) : HD_OK;
 
 	if (v->options.capture)
 		lab_capture(run.lab, &v->capture, v->capture_start);
@@ -589,8 +554,7 @@ static uint32_t count_ends(const struct sim_setup *setup)
 
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
 		n += setup->nodes[i].kind == SIM_END &&
-		     setup->ports[setup->nodes[i].first_port + 1].peer !=
-			     SIM_NONE;
+		     setup->ports[setup->nodes[i].first_port + 1].peer != SIM_NONE;
 	return n;
 }
 
@@ -598,8 +562,7 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 {
 	const struct virtual_backend *v = b->context;
 	const struct profile *p = &v->bed.profile;
-	struct table *t = results_record(r, "device", "what was measured",
-					 describe_columns);
+	struct table *t = results_record(r, "device", "what was measured", describe_columns);
 
 	const struct describe_row row = {
 		.backend = "virtual adapter",
@@ -639,8 +602,7 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 			    struct nic_backend *out)
 {
 	struct virtual_backend *v = hd_alloc(1, sizeof(*v));
-	enum hd_status status =
-		testbed_open(o->profile, o->scenario, o->overrides, d, &v->bed);
+	enum hd_status status = testbed_open(o->profile, o->scenario, o->overrides, d, &v->bed);
 
 	if (status != HD_OK) {
 		free(v);
@@ -652,11 +614,10 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 	if (most == 0) {
 		testbed_close(&v->bed);
 		free(v);
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "'%s': no packet of an adapter fits its input "
-				 "buffers; make fabric.host.input_buffer and "
-				 "fabric.switch.input_buffer at least 384B",
-				 o->scenario);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"'%s': no packet of an adapter fits its input buffers; make fabric.host.input_buffer and fabric.switch.input_buffer at least 384B",
+			o->scenario);
 	}
 	v->options = *o;
 	if (o->capture)
@@ -666,9 +627,7 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 		.origin = ORIGIN_SIMULATED,
 		.context = v,
 		.max_ranks = hosts > 1 ? hosts + 1 : hosts,
-		.default_mtu = most < v->bed.profile.mtu
-				       ? most
-				       : (uint32_t)v->bed.profile.mtu,
+		.default_mtu = most < v->bed.profile.mtu ? most : (uint32_t)v->bed.profile.mtu,
 		.max_mtu = most,
 		.lanes = (uint32_t)v->bed.profile.lanes,
 		.run = virtual_run,

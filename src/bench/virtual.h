@@ -30,8 +30,7 @@ struct virtual_options {
 	void *going_context;
 };
 
-HD_MUST_CHECK enum hd_status virtual_open(const struct virtual_options *o,
-					  struct diag *d,
+HD_MUST_CHECK enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 					  struct nic_backend *out);
 /* What hosts and adapters cost in the runs to come; may be changed. */
 struct profile *virtual_profile(struct nic_backend *b);

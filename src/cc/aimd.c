@@ -14,12 +14,9 @@ static double decrease(const struct cc_config *c, double rate)
 static enum hd_status check(const struct cc_config *c, struct diag *d)
 {
 	if (!(c->m > 1))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "AIMD needs a factor m above 1, not %g", c->m);
+		return diag_fail(d, HD_ERR_RANGE, "AIMD needs a factor m above 1, not %g", c->m);
 	if (!(c->add > 0))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "AIMD needs an increase above 0, not %g",
-				 c->add);
+		return diag_fail(d, HD_ERR_RANGE, "AIMD needs an increase above 0, not %g", c->add);
 	return HD_OK;
 }
 

@@ -9,12 +9,9 @@
 extern const struct cc_algorithm cc_fimd, cc_lipd, cc_pipd, cc_aimd, cc_cct;
 
 /* CCT is driven by events rather than by a rate function. */
-void cct_on_becn(const struct cc_config *config, struct cc_state *state,
-		 hd_time now);
-void cct_adapt(const struct cc_config *config, struct cc_state *state,
-	       hd_time now);
-void cct_on_timer(const struct cc_config *config, struct cc_state *state,
-		  hd_time now);
+void cct_on_becn(const struct cc_config *config, struct cc_state *state, hd_time now);
+void cct_adapt(const struct cc_config *config, struct cc_state *state, hd_time now);
+void cct_on_timer(const struct cc_config *config, struct cc_state *state, hd_time now);
 /* (packet_time >> shift) * multiplier of one table entry. */
 hd_time cct_delay(uint16_t entry, hd_time packet_time);
 

@@ -16,8 +16,7 @@ hd_time cct_delay(uint16_t entry, hd_time packet_time)
 	return (packet_time >> shift) * multiplier;
 }
 
-static void start_timer(const struct cc_config *c, struct cc_state *s,
-			hd_time now)
+static void start_timer(const struct cc_config *c, struct cc_state *s, hd_time now)
 {
 	if (c->ccti_timer && s->ccti > c->ccti_min)
 		s->due = now + c->ccti_timer * TIMER_UNIT;
@@ -69,17 +68,14 @@ void cct_adapt(const struct cc_config *c, struct cc_state *s, hd_time now)
 static enum hd_status check(const struct cc_config *c, struct diag *d)
 {
 	if (c->ccti_limit >= CCT_MAX_ENTRIES)
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"CCTI_Limit %u is beyond the table's last entry %u",
-			c->ccti_limit, CCT_MAX_ENTRIES - 1);
+		return diag_fail(d, HD_ERR_RANGE,
+				 "CCTI_Limit %u is beyond the table's last entry %u", c->ccti_limit,
+				 CCT_MAX_ENTRIES - 1);
 	if (c->ccti_min > c->ccti_limit)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "CCTI_Min %u is above CCTI_Limit %u",
-				 c->ccti_min, c->ccti_limit);
+		return diag_fail(d, HD_ERR_RANGE, "CCTI_Min %u is above CCTI_Limit %u", c->ccti_min,
+				 c->ccti_limit);
 	if (c->ccti_increase == 0)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "CCTI_Increase 0 ignores every mark");
+		return diag_fail(d, HD_ERR_RANGE, "CCTI_Increase 0 ignores every mark");
 	return HD_OK;
 }
 

@@ -15,8 +15,7 @@ static const struct column columns[] = {
 	{ "increase", "1/s", CELL(curve_row, increase), ORIGIN_COMPUTED, 3 },
 	{ "decrease", "1/s", CELL(curve_row, decrease), ORIGIN_COMPUTED, 3 },
 	{ "recovery", "us", CELL(curve_row, recovery), ORIGIN_COMPUTED, 3 },
-	{ "recovery acks", NULL, CELL(curve_row, recovery_acks),
-	  ORIGIN_COMPUTED },
+	{ "recovery acks", NULL, CELL(curve_row, recovery_acks), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -29,10 +28,8 @@ static const struct column summary_columns[] = {
 	{ "algorithm", NULL, CELL(summary_row, algorithm) },
 	{ "rmin", "1/s", CELL(summary_row, rmin), ORIGIN_GIVEN, 3 },
 	{ "rmax", "1/s", CELL(summary_row, rmax), ORIGIN_GIVEN, 3 },
-	{ "one mark per", "us", CELL(summary_row, one_mark_per),
-	  ORIGIN_COMPUTED, 3 },
-	{ "from rmin to rmax", "us", CELL(summary_row, from_rmin_to_rmax),
-	  ORIGIN_COMPUTED, 3 },
+	{ "one mark per", "us", CELL(summary_row, one_mark_per), ORIGIN_COMPUTED, 3 },
+	{ "from rmin to rmax", "us", CELL(summary_row, from_rmin_to_rmax), ORIGIN_COMPUTED, 3 },
 	{ NULL },
 };
 
@@ -41,22 +38,19 @@ static double microseconds(struct cc_recovery way)
 	return way.acks ? way.seconds * 1e6 : NAN;
 }
 
-void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c,
-		   uint64_t points, struct results *r)
+void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c, uint64_t points,
+		   struct results *r)
 {
-	struct table *summary =
-		results_record(r, "algorithm", a->summary, summary_columns);
-	struct table *t = results_series(
-		r, "curve", "one step up, one step down, and the way back",
-		columns);
+	struct table *summary = results_record(r, "algorithm", a->summary, summary_columns);
+	struct table *t =
+		results_series(r, "curve", "one step up, one step down, and the way back", columns);
 
 	const struct summary_row row = {
 		.algorithm = a->name,
 		.rmin = c->rmin,
 		.rmax = c->rmax,
 		.one_mark_per = 1e6 / c->rmin,
-		.from_rmin_to_rmax = microseconds(
-			cc_recover(a, c, c->rmin, c->rmax, MAX_ACKS)),
+		.from_rmin_to_rmax = microseconds(cc_recover(a, c, c->rmin, c->rmax, MAX_ACKS)),
 	};
 
 	table_put_row(summary, &row);

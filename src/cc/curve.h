@@ -11,7 +11,7 @@
  * Adds a record of the algorithm and a series of `points` rates, at least 2,
  * from rmin to rmax, evenly spaced by their logarithm.
  */
-void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c,
-		   uint64_t points, struct results *r);
+void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c, uint64_t points,
+		   struct results *r);
 
 #endif

@@ -21,8 +21,7 @@ static double decrease(const struct cc_config *c, double rate)
 static enum hd_status check(const struct cc_config *c, struct diag *d)
 {
 	if (!(c->m > 1))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "FIMD needs a factor m above 1, not %g", c->m);
+		return diag_fail(d, HD_ERR_RANGE, "FIMD needs a factor m above 1, not %g", c->m);
 	return HD_OK;
 }
 

@@ -5,20 +5,17 @@
 #include <stddef.h>
 
 const char *const mark_names[] = {
-	[MARK_NONE] = "none",           [MARK_TWO_COUNTER] = "two-counter",
-	[MARK_THRESHOLD] = "threshold", [MARK_IBA] = "iba",
-	[MARK_PUBLISHED] = "published", [MARK_PUBLISHED + 1] = NULL,
+	[MARK_NONE] = "none", [MARK_TWO_COUNTER] = "two-counter", [MARK_THRESHOLD] = "threshold",
+	[MARK_IBA] = "iba",   [MARK_PUBLISHED] = "published",     [MARK_PUBLISHED + 1] = NULL,
 };
 
 enum hd_status mark_check(const struct mark_config *config, struct diag *d)
 {
 	if (config->rule == MARK_THRESHOLD && config->depth == 0)
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"threshold marking needs a depth of at least one block");
-	if (config->rule == MARK_IBA && config->threshold > 15)
 		return diag_fail(d, HD_ERR_RANGE,
-				 "marking threshold %u is not in 0..15",
+				 "threshold marking needs a depth of at least one block");
+	if (config->rule == MARK_IBA && config->threshold > 15)
+		return diag_fail(d, HD_ERR_RANGE, "marking threshold %u is not in 0..15",
 				 config->threshold);
 	return HD_OK;
 }
@@ -36,8 +33,7 @@ void mark_leave(struct mark_output *output, uint32_t blocks)
 	output->blocks -= blocks;
 }
 
-void mark_input_full(const struct mark_config *config,
-		     struct mark_output *output)
+void mark_input_full(const struct mark_config *config, struct mark_output *output)
 {
 	if (config->rule != MARK_TWO_COUNTER)
 		return;

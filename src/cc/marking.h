@@ -23,13 +23,7 @@
 
 #include "base/diag.h"
 
-enum mark_rule {
-	MARK_NONE,
-	MARK_TWO_COUNTER,
-	MARK_THRESHOLD,
-	MARK_IBA,
-	N_MARK_RULES
-};
+enum mark_rule { MARK_NONE, MARK_TWO_COUNTER, MARK_THRESHOLD, MARK_IBA, N_MARK_RULES };
 
 /* Words for the rules and, last, for two-counter without its guard. */
 #define MARK_PUBLISHED N_MARK_RULES
@@ -61,8 +55,7 @@ struct mark_output {
 	uint64_t marked;
 };
 
-HD_MUST_CHECK enum hd_status mark_check(const struct mark_config *config,
-					struct diag *d);
+HD_MUST_CHECK enum hd_status mark_check(const struct mark_config *config, struct diag *d);
 
 void mark_arrive(struct mark_output *output, uint32_t blocks);
 /* The packet's last byte has left on the output's link. */
@@ -71,8 +64,7 @@ void mark_leave(struct mark_output *output, uint32_t blocks);
  * An input buffer has become full, and at least one packet in it wants this
  * output.
  */
-void mark_input_full(const struct mark_config *config,
-		     struct mark_output *output);
+void mark_input_full(const struct mark_config *config, struct mark_output *output);
 
 /*
  * A packet starts on the output's link: whether to mark it. `fill` are the

@@ -88,9 +88,7 @@ static void the_architecture_marks_roots_not_victims(void **state)
 static void the_marking_rate_spaces_marks(void **state)
 {
 	(void)state;
-	struct mark_config c = { .rule = MARK_IBA,
-				 .threshold = 15,
-				 .mark_every = 3 };
+	struct mark_config c = { .rule = MARK_IBA, .threshold = 15, .mark_every = 3 };
 	struct mark_output o = { 0 };
 	struct mark_departure p = plain;
 	unsigned marks = 0;
@@ -112,8 +110,7 @@ static void nonsense_is_refused(void **state)
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(mark_check(&c, &d), HD_ERR_RANGE);
 	c.depth = 1;
-	assert_int_equal(mark_check(&c, &(struct diag){ .status = HD_OK }),
-			 HD_OK);
+	assert_int_equal(mark_check(&c, &(struct diag){ .status = HD_OK }), HD_OK);
 }
 
 int main(void)

@@ -35,11 +35,9 @@ static double decrease(const struct cc_config *c, double rate)
 static enum hd_status check(const struct cc_config *c, struct diag *d)
 {
 	if (!(c->m > 1))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "PIPD needs a root m above 1, not %g", c->m);
+		return diag_fail(d, HD_ERR_RANGE, "PIPD needs a root m above 1, not %g", c->m);
 	if (c->unit < 0)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "PIPD needs a unit above 0, not %g", c->unit);
+		return diag_fail(d, HD_ERR_RANGE, "PIPD needs a unit above 0, not %g", c->unit);
 	if (!(c->rmin / unit_of(c) > 1))
 		return diag_fail(
 			d, HD_ERR_RANGE,

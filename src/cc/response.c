@@ -32,22 +32,19 @@ struct cc_config cc_config_default(double rmin, double rmax)
 	};
 }
 
-enum hd_status cc_check(const struct cc_algorithm *algorithm,
-			const struct cc_config *config, struct diag *d)
+enum hd_status cc_check(const struct cc_algorithm *algorithm, const struct cc_config *config,
+			struct diag *d)
 {
 	if (!(config->rmin > 0) || !isfinite(config->rmax))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "rates must be finite and above 0");
+		return diag_fail(d, HD_ERR_RANGE, "rates must be finite and above 0");
 	if (!(config->rmin < config->rmax))
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"the minimum rate %g must be below the maximum %g",
-			config->rmin, config->rmax);
+		return diag_fail(d, HD_ERR_RANGE,
+				 "the minimum rate %g must be below the maximum %g", config->rmin,
+				 config->rmax);
 	return algorithm->check ? algorithm->check(config, d) : HD_OK;
 }
 
-const char *cc_warning(const struct cc_algorithm *algorithm,
-		       const struct cc_config *config)
+const char *cc_warning(const struct cc_algorithm *algorithm, const struct cc_config *config)
 {
 	return algorithm->warning ? algorithm->warning(config) : NULL;
 }
@@ -57,8 +54,8 @@ static bool is_rate_based(const struct cc_algorithm *algorithm)
 	return algorithm->increase != NULL;
 }
 
-void cc_init(const struct cc_algorithm *algorithm,
-	     const struct cc_config *config, struct cc_state *state)
+void cc_init(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	     struct cc_state *state)
 {
 	*state = (struct cc_state){ .due = HD_TIME_NEVER };
 	if (is_rate_based(algorithm)) {
@@ -69,9 +66,8 @@ void cc_init(const struct cc_algorithm *algorithm,
 	}
 }
 
-static void rate_on_ack(const struct cc_algorithm *algorithm,
-			const struct cc_config *config, struct cc_state *state,
-			bool marked)
+static void rate_on_ack(const struct cc_algorithm *algorithm, const struct cc_config *config,
+			struct cc_state *state, bool marked)
 {
 	if (marked) {
 		double held = state->rate;
@@ -88,9 +84,8 @@ static void rate_on_ack(const struct cc_algorithm *algorithm,
 	state->rate = rate;
 }
 
-void cc_on_ack(const struct cc_algorithm *algorithm,
-	       const struct cc_config *config, struct cc_state *state,
-	       bool marked, hd_time now)
+void cc_on_ack(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	       struct cc_state *state, bool marked, hd_time now)
 {
 	if (is_rate_based(algorithm))
 		rate_on_ack(algorithm, config, state, marked);
@@ -98,17 +93,15 @@ void cc_on_ack(const struct cc_algorithm *algorithm,
 		cct_on_becn(config, state, now);
 }
 
-void cc_on_timer(const struct cc_algorithm *algorithm,
-		 const struct cc_config *config, struct cc_state *state,
-		 hd_time now)
+void cc_on_timer(const struct cc_algorithm *algorithm, const struct cc_config *config,
+		 struct cc_state *state, hd_time now)
 {
 	if (!is_rate_based(algorithm))
 		cct_on_timer(config, state, now);
 }
 
-void cc_adapt(const struct cc_algorithm *algorithm,
-	      const struct cc_config *config, struct cc_state *state,
-	      hd_time now)
+void cc_adapt(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	      struct cc_state *state, hd_time now)
 {
 	if (!is_rate_based(algorithm))
 		cct_adapt(config, state, now);
@@ -118,31 +111,26 @@ void cc_adapt(const struct cc_algorithm *algorithm,
 		state->rate = config->rmax;
 }
 
-hd_time cc_gap(const struct cc_algorithm *algorithm,
-	       const struct cc_config *config, const struct cc_state *state,
-	       hd_time packet_time)
+hd_time cc_gap(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	       const struct cc_state *state, hd_time packet_time)
 {
 	if (!is_rate_based(algorithm))
-		return packet_time +
-		       cct_delay(config->cct[state->ccti], packet_time);
+		return packet_time + cct_delay(config->cct[state->ccti], packet_time);
 	double gap = ceil((double)HD_S / state->rate);
 
 	return gap > (double)packet_time ? (hd_time)gap : packet_time;
 }
 
-hd_time cc_gap_of_share(const struct cc_algorithm *algorithm,
-			const struct cc_config *config,
+hd_time cc_gap_of_share(const struct cc_algorithm *algorithm, const struct cc_config *config,
 			const struct cc_state *state, hd_time packet_time)
 {
 	if (!is_rate_based(algorithm))
 		return cc_gap(algorithm, config, state, packet_time);
-	return (hd_time)ceil((double)packet_time *
-			     (config->rmax / state->rate));
+	return (hd_time)ceil((double)packet_time * (config->rmax / state->rate));
 }
 
-struct cc_recovery cc_recover(const struct cc_algorithm *algorithm,
-			      const struct cc_config *config, double from,
-			      double to, uint64_t limit)
+struct cc_recovery cc_recover(const struct cc_algorithm *algorithm, const struct cc_config *config,
+			      double from, double to, uint64_t limit)
 {
 	struct cc_recovery way = { 0, 0 };
 	double rate = from;

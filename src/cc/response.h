@@ -83,43 +83,36 @@ struct cc_config cc_config_default(double rmin, double rmax);
 
 /* What every algorithm needs: rates in order; then its own check. */
 HD_MUST_CHECK enum hd_status cc_check(const struct cc_algorithm *algorithm,
-				      const struct cc_config *config,
-				      struct diag *d);
+				      const struct cc_config *config, struct diag *d);
 
 /* A remark on parameters that work but disappoint, or NULL. */
-const char *cc_warning(const struct cc_algorithm *algorithm,
-		       const struct cc_config *config);
+const char *cc_warning(const struct cc_algorithm *algorithm, const struct cc_config *config);
 
 /* A flow begins at rmin, or unthrottled under CCT. */
-void cc_init(const struct cc_algorithm *algorithm,
-	     const struct cc_config *config, struct cc_state *state);
-void cc_on_ack(const struct cc_algorithm *algorithm,
-	       const struct cc_config *config, struct cc_state *state,
-	       bool marked, hd_time now);
-void cc_on_timer(const struct cc_algorithm *algorithm,
-		 const struct cc_config *config, struct cc_state *state,
-		 hd_time now);
+void cc_init(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	     struct cc_state *state);
+void cc_on_ack(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	       struct cc_state *state, bool marked, hd_time now);
+void cc_on_timer(const struct cc_algorithm *algorithm, const struct cc_config *config,
+		 struct cc_state *state, hd_time now);
 /*
  * `config` holds from now on. An index stays as far as the new limits let it,
  * and a timer that runs goes on.
  */
-void cc_adapt(const struct cc_algorithm *algorithm,
-	      const struct cc_config *config, struct cc_state *state,
-	      hd_time now);
+void cc_adapt(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	      struct cc_state *state, hd_time now);
 /*
  * From the start of a packet that takes `packet_time` on the link to the
  * earliest start of the next one.
  */
-hd_time cc_gap(const struct cc_algorithm *algorithm,
-	       const struct cc_config *config, const struct cc_state *state,
-	       hd_time packet_time);
+hd_time cc_gap(const struct cc_algorithm *algorithm, const struct cc_config *config,
+	       const struct cc_state *state, hd_time packet_time);
 
 /*
  * The same where packets have any size: rates are shares of the link, rmax all
  * of it, and a packet that takes twice as long has a gap twice as long.
  */
-hd_time cc_gap_of_share(const struct cc_algorithm *algorithm,
-			const struct cc_config *config,
+hd_time cc_gap_of_share(const struct cc_algorithm *algorithm, const struct cc_config *config,
 			const struct cc_state *state, hd_time packet_time);
 
 /*
@@ -131,8 +124,7 @@ struct cc_recovery {
 	uint64_t acks;
 	double seconds;
 };
-struct cc_recovery cc_recover(const struct cc_algorithm *algorithm,
-			      const struct cc_config *config, double from,
-			      double to, uint64_t limit);
+struct cc_recovery cc_recover(const struct cc_algorithm *algorithm, const struct cc_config *config,
+			      double from, double to, uint64_t limit);
 
 #endif

@@ -72,10 +72,8 @@ static void functions_give_the_reference_values(void **state)
 		struct cc_config config = config_of(ref);
 
 		assert_non_null(a);
-		assert_true(fabs(a->increase(&config, ref->rate) -
-				 ref->increase) < 1e-6);
-		assert_true(fabs(a->decrease(&config, ref->rate) -
-				 ref->decrease) < 1e-6);
+		assert_true(fabs(a->increase(&config, ref->rate) - ref->increase) < 1e-6);
+		assert_true(fabs(a->decrease(&config, ref->rate) - ref->decrease) < 1e-6);
 	}
 }
 
@@ -126,8 +124,7 @@ static void the_unit_does_not_matter_to_a_flow(void **state)
 
 			cc_on_ack(a, &one, &s, marked, 0);
 			cc_on_ack(a, &other, &t, marked, 0);
-			assert_true(fabs(s.rate * scale - t.rate) <=
-				    1e-9 * t.rate);
+			assert_true(fabs(s.rate * scale - t.rate) <= 1e-9 * t.rate);
 		}
 	}
 }
@@ -139,11 +136,10 @@ static void rates_stay_within_their_bounds(void **state)
 
 	rng_init(&rng, 11, 0);
 	for (int round = 0; round < 2000; round++) {
-		const struct cc_algorithm *a =
-			cc_algorithms[rng_below(&rng, 4)];
+		const struct cc_algorithm *a = cc_algorithms[rng_below(&rng, 4)];
 		double rmin = 100 + 5000 * rng_uniform(&rng);
-		struct cc_config config = cc_config_default(
-			rmin, rmin * (2 + 500 * rng_uniform(&rng)));
+		struct cc_config config =
+			cc_config_default(rmin, rmin * (2 + 500 * rng_uniform(&rng)));
 		struct cc_state s;
 
 		config.m = 1.1 + 5 * rng_uniform(&rng);
@@ -174,12 +170,10 @@ static void a_mark_and_an_ack_never_gain(void **state)
 		for (int step = 0; step <= 557; step++) {
 			double r = fmin(512, 2 * pow(1.01, step));
 			struct cc_state s = { .rate = r };
-			double bare =
-				a->increase(&config, a->decrease(&config, r));
-			double floor = strcmp(a->name, "fimd") == 0 ? 2 * 4
-				       : strcmp(a->name, "pipd") == 0
-					       ? 16
-					       : 2 * 1.01;
+			double bare = a->increase(&config, a->decrease(&config, r));
+			double floor = strcmp(a->name, "fimd") == 0   ? 2 * 4
+				       : strcmp(a->name, "pipd") == 0 ? 16
+								      : 2 * 1.01;
 
 			if (r >= floor)
 				assert_true(bare <= r * (1 + 1e-12));
@@ -209,9 +203,7 @@ static void recovery_takes_the_stated_time(void **state)
 	static const struct {
 		const char *name;
 		double m, most;
-	} cases[] = { { "fimd", 2, 1.40 },
-		      { "fimd", 4, 1.20 },
-		      { "lipd", 4, 1.79 } };
+	} cases[] = { { "fimd", 2, 1.40 }, { "fimd", 4, 1.20 }, { "lipd", 4, 1.79 } };
 
 	for (size_t i = 0; i < 3; i++) {
 		const struct cc_algorithm *a = cc_find(cases[i].name);
@@ -222,9 +214,8 @@ static void recovery_takes_the_stated_time(void **state)
 		for (int step = 0; step < 58; step++) {
 			double r = 1888.9 * 5 * pow(1.07, step);
 			double low = a->decrease(&config, r);
-			double steps = cc_recover(a, &config, low, r, 1000000)
-					       .seconds *
-				       config.rmin;
+			double steps =
+				cc_recover(a, &config, low, r, 1000000).seconds * config.rmin;
 
 			assert_true(steps >= 1 - 1e-9 || low == config.rmin);
 			assert_true(steps <= cases[i].most);
@@ -245,8 +236,7 @@ static void steps_follow_the_curve(void **state)
 
 	rng_init(&rng, 17, 0);
 	for (int round = 0; round < 3000; round++) {
-		const struct cc_algorithm *a =
-			cc_find(names[rng_below(&rng, 3)]);
+		const struct cc_algorithm *a = cc_find(names[rng_below(&rng, 3)]);
 		double rmin = 1000 + 5000 * rng_uniform(&rng);
 		struct cc_config config = cc_config_default(rmin, rmin * 256);
 
@@ -256,8 +246,7 @@ static void steps_follow_the_curve(void **state)
 
 		if (low <= rmin * (1 + 1e-9))
 			continue;
-		double took =
-			cc_recover(a, &config, low, r, 1000000).seconds * rmin;
+		double took = cc_recover(a, &config, low, r, 1000000).seconds * rmin;
 
 		assert_true(took >= 1 - 1e-9);
 		assert_true(took <= 1 + rmin / low);
@@ -280,16 +269,13 @@ static void slower_flows_recover_no_later(void **state)
 			continue;
 		double low = a->decrease(&config, r);
 		double time = cc_recover(a, &config, low, r, 100000).seconds;
-		double before =
-			cc_recover(a, &config, a->decrease(&config, slower),
-				   slower, 100000)
-				.seconds;
+		double before = cc_recover(a, &config, a->decrease(&config, slower), slower, 100000)
+					.seconds;
 
 		assert_true(time + 1 / low >= before);
 	}
 	/* Out of reach within three ACKs is said, not guessed. */
-	assert_int_equal(cc_recover(cc_find("fimd"), &config, 1, 256, 3).acks,
-			 0);
+	assert_int_equal(cc_recover(cc_find("fimd"), &config, 1, 256, 3).acks, 0);
 }
 
 static void refusals_name_the_rule(void **state)
@@ -425,13 +411,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_give_the_reference_values),
-		cmocka_unit_test(
-			the_unit_of_packets_per_second_does_not_matter),
+		cmocka_unit_test(the_unit_of_packets_per_second_does_not_matter),
 		cmocka_unit_test(the_unit_does_not_matter_to_a_flow),
 		cmocka_unit_test(rates_stay_within_their_bounds),
 		cmocka_unit_test(a_mark_and_an_ack_never_gain),
-		cmocka_unit_test(
-			without_the_cap_the_clamp_breaks_condition_one),
+		cmocka_unit_test(without_the_cap_the_clamp_breaks_condition_one),
 		cmocka_unit_test(recovery_takes_the_stated_time),
 		cmocka_unit_test(steps_follow_the_curve),
 		cmocka_unit_test(slower_flows_recover_no_later),

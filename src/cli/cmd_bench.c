@@ -15,8 +15,7 @@ static int list_tests(const struct common_options *common)
 	return output_results(common, r, true);
 }
 
-static int compare_files(const struct command *self,
-			 const struct common_options *common, int n,
+static int compare_files(const struct command *self, const struct common_options *common, int n,
 			 char **files)
 {
 	struct diag d = { .status = HD_OK };
@@ -31,8 +30,7 @@ static int compare_files(const struct command *self,
 		return command_refuse(&d);
 	}
 	results_remark(r, "%s at a confidence of %g %%",
-		       differ ? "there are differences" : "no difference",
-		       100 * LEVEL);
+		       differ ? "there are differences" : "no difference", 100 * LEVEL);
 	return output_results(common, r, !differ);
 }
 
@@ -64,22 +62,18 @@ static const struct session initial = { .suite = SUITE_INIT };
 
 static const struct example examples[] = {
 	{ "heddle bench list", "what can be measured" },
-	{ "heddle bench send-lat",
-	  "ping-pong over all sizes, as in the paper" },
+	{ "heddle bench send-lat", "ping-pong over all sizes, as in the paper" },
 	{ "heddle bench send-lat --size 64 --expect 'p99<7us'",
 	  "fail if the 99th percentile is too high" },
 	{ "heddle bench mtu-bw --size 64KiB..1MiB", "bandwidth by MTU" },
-	{ "heddle bench miba --json -o suite.json",
-	  "all of the paper's tests" },
+	{ "heddle bench miba --json -o suite.json", "all of the paper's tests" },
 	{ "heddle bench compare old.json new.json",
 	  "what changed between two runs, and how surely" },
 	{ "heddle bench fit lat.txt bw.txt --profile connectx-7-like --into ours.yaml",
 	  "a profile of the adapter that perftest measured" },
 	{ "heddle bench write-lat --device mlx5_0 --connect 10.0.0.2:18515",
-	  "a real device, against 'heddle bench --device mlx5_0 --listen "
-	  "10.0.0.2:18515' there" },
-	{ "heddle bench read-lat --size 4KiB -n 3 --pcap read.pcap",
-	  "the packets, for Wireshark" },
+	  "a real device, against 'heddle bench --device mlx5_0 --listen 10.0.0.2:18515' there" },
+	{ "heddle bench read-lat --size 4KiB -n 3 --pcap read.pcap", "the packets, for Wireshark" },
 	{ NULL, NULL },
 };
 

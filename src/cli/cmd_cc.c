@@ -21,9 +21,8 @@ const struct command command_cc = {
 	.name = "cc",
 	.summary = "congestion control: how sources answer to marks",
 	.arguments = "",
-	.description =
-		"Congestion control by marked packets: the response functions of the\n"
-		"thesis (FIMD, LIPD, PIPD), AIMD, and InfiniBand's own table.\n",
+	.description = "Congestion control by marked packets: the response functions of the\n"
+		       "thesis (FIMD, LIPD, PIPD), AIMD, and InfiniBand's own table.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

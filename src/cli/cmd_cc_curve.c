@@ -24,8 +24,7 @@ static const struct option options[] = {
 	{ "unit", 0, OPT_DOUBLE, FIELD(unit), "RATE", "0",
 	  "packets per second in PIPD's unit; 0 means half the lowest rate" },
 	{ "points", 0, OPT_UINT, FIELD(points), "N", "9",
-	  "rates to show, evenly spaced by their logarithm", .low = 2,
-	  .high = 10000 },
+	  "rates to show, evenly spaced by their logarithm", .low = 2, .high = 10000 },
 	{ .name = NULL },
 };
 
@@ -38,8 +37,7 @@ static int refuse_name(const struct command *self, const char *name)
 		names[n] = cc_algorithms[n]->name;
 	const char *nearest = text_nearest(name, names, n);
 
-	return command_usage(self, "no algorithm '%s'%s", name,
-			     text_hint(nearest).text);
+	return command_usage(self, "no algorithm '%s'%s", name, text_hint(nearest).text);
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
@@ -52,12 +50,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (!a)
 		return refuse_name(self, args[0]);
 	if (!a->increase)
-		return command_usage(
-			self,
-			"'%s' has no rate function: its delays are a table's",
-			a->name);
-	struct cc_config c = cc_config_default(
-		v->rmin != 0 ? v->rmin : v->rmax / 256, v->rmax);
+		return command_usage(self, "'%s' has no rate function: its delays are a table's",
+				     a->name);
+	struct cc_config c = cc_config_default(v->rmin != 0 ? v->rmin : v->rmax / 256, v->rmax);
 
 	c.m = v->m;
 	c.unit = v->unit;
@@ -74,8 +69,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle cc curve fimd --m 2",
-	  "fast increase, multiplicative decrease by two" },
+	{ "heddle cc curve fimd --m 2", "fast increase, multiplicative decrease by two" },
 	{ "heddle cc curve pipd --rmin 2 --rmax 512 --unit 1",
 	  "powers and roots, in a unit where they behave" },
 	{ "heddle cc curve lipd --points 100 --csv", "a curve to plot" },
@@ -86,11 +80,10 @@ const struct command command_cc_curve = {
 	.name = "cc curve",
 	.summary = "a response function's increase, decrease and recovery",
 	.arguments = "fimd|lipd|pipd|aimd",
-	.description =
-		"For rates between the lowest and the highest: where one unmarked\n"
-		"acknowledgement leads, where a marked one, and how long the way back\n"
-		"takes when all are unmarked again. A function whose recovery takes\n"
-		"1/rmin keeps its rate with one mark per 1/rmin, whatever the rate.\n",
+	.description = "For rates between the lowest and the highest: where one unmarked\n"
+		       "acknowledgement leads, where a marked one, and how long the way back\n"
+		       "takes when all are unmarked again. A function whose recovery takes\n"
+		       "1/rmin keeps its rate with one mark per 1/rmin, whatever the rate.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

@@ -17,12 +17,11 @@ struct values {
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "floor", 0, OPT_RATIO, FIELD(floor), "SHARE", "90%",
-	  "least use of the hot link" },
+	{ "floor", 0, OPT_RATIO, FIELD(floor), "SHARE", "90%", "least use of the hot link" },
 	{ "victims", 0, OPT_TEXT, FIELD(victims), "ROW", NULL,
 	  "the traffic row to protect; without it, all flows that do not end at the hot link" },
-	{ "budget", 0, OPT_UINT, FIELD(budget), "N", "60",
-	  "trials at most, of two runs each", .low = 1, .high = 100000 },
+	{ "budget", 0, OPT_UINT, FIELD(budget), "N", "60", "trials at most, of two runs each",
+	  .low = 1, .high = 100000 },
 	{ "senders", 0, OPT_UINT, FIELD(senders), "N", "256",
 	  "how many may meet on one link: the table ends at one Nth of its rate, and marks hold twice as many",
 	  .low = 2, .high = 999 },
@@ -65,8 +64,7 @@ static int tune(struct values *v, struct cc_session *s, struct diag *d)
 	struct tune_result result;
 
 	d->file = NULL;
-	if (scenario_find_row(s->build->scenario, v->victims, "--victims", d,
-			      &o.victims) != HD_OK)
+	if (scenario_find_row(s->build->scenario, v->victims, "--victims", d, &o.victims) != HD_OK)
 		return command_refuse(d);
 	progress_begin(&progress, &v->common, "trials", (double)v->budget);
 	enum hd_status status = congestion_tune(&given, &o, d, &result);
@@ -100,8 +98,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	(void)n;
 	if (v->floor.num > v->floor.den)
 		return command_usage(self, "--floor is at most 100%%");
-	int status = cc_session_open(&s, args[0], &v->scenario, &v->common.seed,
-				     &d) == HD_OK
+	int status = cc_session_open(&s, args[0], &v->scenario, &v->common.seed, &d) == HD_OK
 			     ? tune(v, &s, &d)
 			     : command_refuse(&d);
 

@@ -28,14 +28,11 @@ static const struct option options[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle decode capture.pcap", "one line per packet, counts at the "
-					"end" },
-	{ "heddle decode -v --hex '01 23 34 56 d1 9f'",
-	  "a flow-control packet, field by field" },
+	{ "heddle decode capture.pcap", "one line per packet, counts at the end" },
+	{ "heddle decode -v --hex '01 23 34 56 d1 9f'", "a flow-control packet, field by field" },
 	{ "tcpdump -w - udp port 4791 | heddle decode -s -",
 	  "only the counts of RoCEv2 packets as they come in" },
-	{ "heddle decode --json run.pcap | jq '.packets[] | select(.BTH.FECN "
-	  "== 1)'",
+	{ "heddle decode --json run.pcap | jq '.packets[] | select(.BTH.FECN == 1)'",
 	  "packets that met congestion" },
 	{ NULL, NULL },
 };
@@ -58,8 +55,7 @@ static int decode(struct values *v, const char *path)
 	if (status != EXIT_DONE)
 		return status;
 	decoder_begin(x, &out.text);
-	enum hd_status done = path ? decoder_file(x, path, &d)
-				   : decoder_hex(x, v->hex, v->as, &d);
+	enum hd_status done = path ? decoder_file(x, path, &d) : decoder_hex(x, v->hex, v->as, &d);
 
 	/* What was read before a file broke off is worth having; its head
 	 * alone, of a file that is none, is not. */
@@ -69,8 +65,7 @@ static int decode(struct values *v, const char *path)
 		strbuf_clear(&out.text);
 	status = output_end(&out, done == HD_OK);
 	if (status == EXIT_DONE)
-		status = done == HD_OK ? verdict(&x->counts)
-				       : command_refuse(&d);
+		status = done == HD_OK ? verdict(&x->counts) : command_refuse(&d);
 	decoder_fini(x);
 	return status;
 }
@@ -86,11 +81,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (v->as && !v->hex)
 		return command_usage(self, "--as needs --hex");
 	if (output_is_kept(&v->common))
-		return command_usage(
-			self,
-			"packets are no results: --db and --html do not go with them");
-	while (decode_form_names[form] &&
-	       strcmp(decode_form_names[form], format) != 0)
+		return command_usage(self,
+				     "packets are no results: --db and --html do not go with them");
+	while (decode_form_names[form] && strcmp(decode_form_names[form], format) != 0)
 		form++;
 	if (!decode_form_names[form])
 		return command_usage(self, "output is text, json or csv");
@@ -119,10 +112,7 @@ const struct command command_decode = {
 		"link type is refused. Management datagrams are shown with "
 		"their attributes; a record that spans two segments of an "
 		"answer is shown with the second.\n\n"
-		"The exit status is 0 if every packet is good, 1 if a "
-		"checksum is bad, and 3 if there is none bad but something "
-		"malformed. A packet that the capture cut short is shown as "
-		"such and not checked.",
+		"The exit status is 0 if every packet is good, 1 if a checksum is bad, and 3 if there is none bad but something malformed. A packet that the capture cut short is shown as such and not checked.",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 0, 1),

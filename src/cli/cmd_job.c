@@ -9,8 +9,7 @@ static const struct command *const subcommands[] = {
 
 static const struct example examples[] = {
 	{ "heddle job show trace.goal", "what a trace does, and with whom" },
-	{ "heddle job record -o app.goal -- mpirun -n 8 ./app",
-	  "what a program does" },
+	{ "heddle job record -o app.goal -- mpirun -n 8 ./app", "what a program does" },
 	{ NULL, NULL },
 };
 
@@ -18,10 +17,9 @@ const struct command command_job = {
 	.name = "job",
 	.summary = "show or record what parallel programs send",
 	.arguments = "",
-	.description =
-		"Files are GOAL text, as LogGOPSim and ATLAHS read it, or connection\n"
-		"matrices of htsim. 'heddle sim' runs them on a fabric: 'jobs' in\n"
-		"heddle-scenario(5).\n",
+	.description = "Files are GOAL text, as LogGOPSim and ATLAHS read it, or connection\n"
+		       "matrices of htsim. 'heddle sim' runs them on a fabric: 'jobs' in\n"
+		       "heddle-scenario(5).\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -34,8 +34,7 @@ static int write_goal(const struct values *v, const struct opgraph *g)
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	const struct values *v = values;
-	const struct record_how how = { .has_compute = !v->no_compute,
-					.aside = !v->common.output };
+	const struct record_how how = { .has_compute = !v->no_compute, .aside = !v->common.output };
 	char **words = hd_alloc((size_t)n + 1, sizeof(*words));
 	struct diag d = { .status = HD_OK };
 	struct opgraph g;
@@ -63,13 +62,12 @@ const struct command command_job_record = {
 	.name = "job record",
 	.summary = "record what an MPI program does, as GOAL",
 	.arguments = "-- PROGRAM [ARGUMENT...]",
-	.description =
-		"Runs PROGRAM, a launcher of an MPI program in C or C++, with a library\n"
-		"preloaded that notes what every rank does: messages, requests,\n"
-		"communicators, collectives and the times between calls. Collectives\n"
-		"become messages by algorithms that docs/jobs.md names, whatever the\n"
-		"program's MPI does. Without -o the program's output goes to standard\n"
-		"error.\n",
+	.description = "Runs PROGRAM, a launcher of an MPI program in C or C++, with a library\n"
+		       "preloaded that notes what every rank does: messages, requests,\n"
+		       "communicators, collectives and the times between calls. Collectives\n"
+		       "become messages by algorithms that docs/jobs.md names, whatever the\n"
+		       "program's MPI does. Without -o the program's output goes to standard\n"
+		       "error.\n",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,

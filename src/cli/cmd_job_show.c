@@ -23,8 +23,8 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int show(const struct command *self, const struct values *v,
-		const char *file, const struct opgraph *g)
+static int show(const struct command *self, const struct values *v, const char *file,
+		const struct opgraph *g)
 {
 	struct diag d = { .status = HD_OK, .file = file };
 	const struct job_view view = { file, v->net, v->all };
@@ -49,8 +49,7 @@ static int show(const struct command *self, const struct values *v,
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	const struct values *v = values;
-	const struct own_format own[] = { { "--goal", v->goal },
-					  { NULL, false } };
+	const struct own_format own[] = { { "--goal", v->goal }, { NULL, false } };
 	struct diag d = { .status = HD_OK };
 	struct opgraph g;
 	int status = output_check_own(self, &v->common, own);
@@ -69,8 +68,7 @@ static const struct example examples[] = {
 	{ "heddle job show trace.goal", "what a trace does, and with whom" },
 	{ "heddle job show trace.goal --latency 600ns --rate '4x NDR'",
 	  "how long it takes at best there" },
-	{ "heddle job show flows.cm --goal -o flows.goal",
-	  "a connection matrix as GOAL" },
+	{ "heddle job show flows.cm --goal -o flows.goal", "a connection matrix as GOAL" },
 	{ NULL, NULL },
 };
 
@@ -78,13 +76,12 @@ const struct command command_job_show = {
 	.name = "job show",
 	.summary = "describe a file of operations in numbers",
 	.arguments = "FILE",
-	.description =
-		"Operations and bytes of all ranks, who sends how much to whom, and\n"
-		"the critical path on an ideal network: messages of a rank leave one\n"
-		"after the other and arrive a latency later, and nobody is in\n"
-		"anybody's way. Ends with 1 if something fails, and says which line of\n"
-		"which rank: a receive that nobody sends to, a send that nobody\n"
-		"receives, a message that is larger than its receive.\n",
+	.description = "Operations and bytes of all ranks, who sends how much to whom, and\n"
+		       "the critical path on an ideal network: messages of a rank leave one\n"
+		       "after the other and arrive a latency later, and nobody is in\n"
+		       "anybody's way. Ends with 1 if something fails, and says which line of\n"
+		       "which rank: a receive that nobody sends to, a send that nobody\n"
+		       "receives, a message that is larger than its receive.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

@@ -18,9 +18,7 @@ static const struct command command_live_link = {
 	.summary = "pull a cable, plug it in, change its speed or width",
 	.arguments = "PORT down|up|speed NAME|width N",
 	.description =
-		"A PORT is 'leaf3:19', or the name of a host with one port. "
-		"Both ends of the cable change, and switches say so to their "
-		"subnet manager (trap 128).",
+		"A PORT is 'leaf3:19', or the name of a host with one port. Both ends of the cable change, and switches say so to their subnet manager (trap 128).",
 	.options = live_options,
 	.examples = link_examples,
 	.writes = WRITES_NOTHING,
@@ -28,8 +26,7 @@ static const struct command command_live_link = {
 };
 
 static const struct example error_examples[] = {
-	{ "heddle live error leaf3:19 SymbolErrorCounter 7",
-	  "what ibqueryerrors then shows" },
+	{ "heddle live error leaf3:19 SymbolErrorCounter 7", "what ibqueryerrors then shows" },
 	{ NULL, NULL },
 };
 
@@ -44,8 +41,7 @@ static const struct command command_live_error = {
 	COMMAND_CALL(live_pass_on, struct live_values, 0, ANY_NUMBER),
 };
 
-static int run_down(const struct command *self, void *values, int n,
-		    char **words)
+static int run_down(const struct command *self, void *values, int n, char **words)
 {
 	const struct live_values *v = values;
 	int status = live_pass_on(self, values, n, words);
@@ -65,8 +61,7 @@ static const struct command command_live_down = {
 	.summary = "end a live fabric",
 	.arguments = "",
 	.description =
-		"Programs that are attached find their adapter gone. One that "
-		"reads from it again and again, as OpenSM does, gets SIGTERM.",
+		"Programs that are attached find their adapter gone. One that reads from it again and again, as OpenSM does, gets SIGTERM.",
 	.options = live_options,
 	.examples = down_examples,
 	.writes = WRITES_NOTHING,
@@ -94,12 +89,11 @@ const struct command command_live = {
 	.name = "live",
 	.summary = "run a fabric that unmodified InfiniBand tools attach to",
 	.arguments = "",
-	.description =
-		"'live up' starts a fabric in the background; 'live exec' runs "
-		"any program as if it were on one of its hosts: OpenSM manages "
-		"the fabric, and the tools of infiniband-diags ask it, as they "
-		"would on hardware. What is not there is the kernel's driver: "
-		"a library that 'live exec' preloads stands in for it.",
+	.description = "'live up' starts a fabric in the background; 'live exec' runs "
+		       "any program as if it were on one of its hosts: OpenSM manages "
+		       "the fabric, and the tools of infiniband-diags ask it, as they "
+		       "would on hardware. What is not there is the kernel's driver: "
+		       "a library that 'live exec' preloads stands in for it.",
 	.examples = examples,
 	.subcommands = subcommands,
 };

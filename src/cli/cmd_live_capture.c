@@ -16,11 +16,10 @@ struct values {
 
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
-	{ "stop", 0, OPT_FLAG, offsetof(struct values, stop), NULL, NULL,
-	  "end the capture", NULL, 0, 0 },
+	{ "stop", 0, OPT_FLAG, offsetof(struct values, stop), NULL, NULL, "end the capture", NULL,
+	  0, 0 },
 	{ "data", 0, OPT_FLAG, offsetof(struct values, data), NULL, NULL,
-	  "capture what programs send ('live up --pace-data timed'), not MADs",
-	  NULL, 0, 0 },
+	  "capture what programs send ('live up --pace-data timed'), not MADs", NULL, 0, 0 },
 	{ NULL },
 };
 
@@ -42,12 +41,10 @@ static int start(const struct values *v, char **port, int n)
 	int file = open_file(v->common.output, &made), status;
 
 	if (file < 0) {
-		diag_fail(&d, HD_ERR_IO, "cannot be written: %s",
-			  strerror(errno));
+		diag_fail(&d, HD_ERR_IO, "cannot be written: %s", strerror(errno));
 		return command_refuse(&d);
 	}
-	status = live_ask_with(v->name, v->data ? "capture-data" : "capture",
-			       port, n, file, &out);
+	status = live_ask_with(v->name, v->data ? "capture-data" : "capture", port, n, file, &out);
 	if (status != EXIT_DONE && made)
 		unlink(v->common.output);
 	close(file);
@@ -65,8 +62,7 @@ static int stop(const struct values *v)
 	while (ends && status == EXIT_DONE) {
 		struct strbuf out = STRBUF_INIT;
 
-		status = live_ask(v->name, v->data ? "release-data" : "release",
-				  NULL, 0, &out);
+		status = live_ask(v->name, v->data ? "release-data" : "release", NULL, 0, &out);
 		ends = status == EXIT_DONE && out.len > 0;
 		strbuf_fini(&out);
 		if (ends)
@@ -90,8 +86,7 @@ static const struct example examples[] = {
 	{ "heddle live capture -o sweep.pcap", "each MAD on each cable" },
 	{ "heddle live capture leaf3:19 -o one.pcap", "those on one cable" },
 	{ "heddle live capture --stop", "end the capture of MADs" },
-	{ "heddle live capture h5 --data -o data.pcap",
-	  "what programs send and get at h5" },
+	{ "heddle live capture h5 --data -o data.pcap", "what programs send and get at h5" },
 	{ "heddle live capture --data --stop", "end the capture of data" },
 	{ NULL, NULL },
 };
@@ -100,18 +95,17 @@ const struct command command_live_capture = {
 	.name = "live capture",
 	.summary = "write what crosses cables, for Wireshark",
 	.arguments = "[PORT]",
-	.description =
-		"MADs from now until 'live capture --stop' or the fabric's end, "
-		"with the headers that they have on each cable; times are "
-		"those of the fabric, which begins at 0. Answers of many "
-		"segments are shown as their packets, without those that "
-		"acknowledge them. With --data, what programs send by verbs, "
-		"packet by packet with its content, at PORT or where each "
-		"cable begins; times are those that these programs see. This "
-		"needs 'live up --pace-data timed': otherwise messages are "
-		"copied from memory to memory, and packets only counted. Data "
-		"of 'live traffic' are captured by its own '-- --pcap FILE "
-		"--port PORT'.",
+	.description = "MADs from now until 'live capture --stop' or the fabric's end, "
+		       "with the headers that they have on each cable; times are "
+		       "those of the fabric, which begins at 0. Answers of many "
+		       "segments are shown as their packets, without those that "
+		       "acknowledge them. With --data, what programs send by verbs, "
+		       "packet by packet with its content, at PORT or where each "
+		       "cable begins; times are those that these programs see. This "
+		       "needs 'live up --pace-data timed': otherwise messages are "
+		       "copied from memory to memory, and packets only counted. Data "
+		       "of 'live traffic' are captured by its own '-- --pcap FILE "
+		       "--port PORT'.",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,

@@ -12,12 +12,11 @@ const struct command command_live_clock = {
 	.name = "live clock",
 	.summary = "stop the time of data, let it go on, or show it",
 	.arguments = "[hold|go]",
-	.description =
-		"Of a fabric that was started with '--pace-data timed'. Time "
-		"goes on while programs wait for what they have sent; those "
-		"that are to begin at the same time are started while it is "
-		"held. Without a word: the time, how many programs there are, "
-		"and what they have asked for.",
+	.description = "Of a fabric that was started with '--pace-data timed'. Time "
+		       "goes on while programs wait for what they have sent; those "
+		       "that are to begin at the same time are started while it is "
+		       "held. Without a word: the time, how many programs there are, "
+		       "and what they have asked for.",
 	.options = live_options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

@@ -29,8 +29,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	(void)n;
 	(void)args;
 	if (!table_writer_find(v->format))
-		return command_usage(self, "'%s' is no format of tables",
-				     v->format);
+		return command_usage(self, "'%s' is no format of tables", v->format);
 	char *words[] = { (char *)v->format };
 	int status = live_ask(v->name, "dump", words, 1, &out);
 
@@ -52,9 +51,7 @@ const struct command command_live_dump = {
 	.summary = "write the tables of a live fabric",
 	.arguments = "",
 	.description =
-		"What a subnet manager has programmed by now, read from the "
-		"switches themselves, in formats that 'heddle route --engine "
-		"file' and OpenSM read.",
+		"What a subnet manager has programmed by now, read from the switches themselves, in formats that 'heddle route --engine file' and OpenSM read.",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,

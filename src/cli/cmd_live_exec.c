@@ -7,11 +7,9 @@
 #include "live/place.h"
 
 /* What stands in for the kernel: for MADs and files, and for verbs. */
-static const char *const libraries[] = { "libheddle-umad.so",
-					 "libheddle-verbs.so", NULL };
+static const char *const libraries[] = { "libheddle-umad.so", "libheddle-verbs.so", NULL };
 
-static int start(const struct live_values *v, const char *host, char **words,
-		 int n)
+static int start(const struct live_values *v, const char *host, char **words, int n)
 {
 	struct diag d = { .status = HD_OK };
 	char *dir = live_folder(v->name);
@@ -43,16 +41,13 @@ static int run(const struct command *self, void *values, int n, char **args)
 	}
 	status = live_ask(v->name, "host", args, 1, &out);
 	strbuf_fini(&out);
-	return status == EXIT_DONE ? start(v, args[0], args + 1, n - 1)
-				   : status;
+	return status == EXIT_DONE ? start(v, args[0], args + 1, n - 1) : status;
 }
 
 static const struct example examples[] = {
 	{ "heddle live exec h0 -- opensm -B", "a subnet manager on h0" },
-	{ "heddle live exec h1 -- ibnetdiscover",
-	  "what the fabric looks like" },
-	{ "heddle live exec h1 -- ib_write_bw",
-	  "a program that sends data: its server" },
+	{ "heddle live exec h1 -- ibnetdiscover", "what the fabric looks like" },
+	{ "heddle live exec h1 -- ib_write_bw", "a program that sends data: its server" },
 	{ "heddle live exec h1 -- sh", "a shell on h1" },
 	{ "heddle live exec h0..h7 -- mpirun -n 8 ./app",
 	  "rank i of an MPI program on the i-th of these hosts" },
@@ -72,9 +67,7 @@ const struct command command_live_exec = {
 		"such as mpirun starts are each on one, in order. The exit "
 		"status is that of the program.\n"
 		"\n"
-		"All hosts being on this machine, Open MPI and UCX would send "
-		"through its memory; they are told to use the adapter, unless "
-		"their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
+		"All hosts being on this machine, Open MPI and UCX would send through its memory; they are told to use the adapter, unless their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
 	.options = live_options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,

@@ -20,8 +20,7 @@ struct values {
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
 	{ "engine", 'e', OPT_TEXT, V(engine), "NAME", "minhop",
-	  "how it routes: an engine of 'heddle route'",
-	  .words = route_engine_words },
+	  "how it routes: an engine of 'heddle route'", .words = route_engine_words },
 	{ "priority", 'p', OPT_UINT, V(priority), "N", "0",
 	  "among several managers the highest is master", NULL, 0, 15 },
 	{ NULL },
@@ -47,8 +46,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (!live_is_name(v->name))
-		return command_usage(self, "'%s' is no name for a fabric",
-				     v->name);
+		return command_usage(self, "'%s' is no name for a fabric", v->name);
 	if (!engine_named(self, v->engine, &status))
 		return status;
 	if (strcmp(v->engine, "file") == 0)
@@ -62,8 +60,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	};
 	char *dir = live_folder(v->name);
 
-	status = live_manage(dir, &o, &d) == HD_OK ? EXIT_DONE
-						   : command_refuse(&d);
+	status = live_manage(dir, &o, &d) == HD_OK ? EXIT_DONE : command_refuse(&d);
 	free(dir);
 	return status;
 }
@@ -78,16 +75,15 @@ const struct command command_live_manage = {
 	.name = "live manage",
 	.summary = "run a subnet manager on a host of a live fabric",
 	.arguments = "HOST",
-	.description =
-		"Finds the fabric from HOST by MADs that say their own route, "
-		"gives it LIDs, routes it by an engine of 'heddle route', "
-		"programs all of it by MADs and brings links up; then it "
-		"answers questions (saquery), lets ports join multicast "
-		"groups, and sweeps again when a node says that a link has "
-		"changed. To a manager of higher priority it yields. It stays "
-		"until it is interrupted or the fabric ends, and says what "
-		"happens. 'heddle live up --sm ENGINE' starts one behind the "
-		"terminal.",
+	.description = "Finds the fabric from HOST by MADs that say their own route, "
+		       "gives it LIDs, routes it by an engine of 'heddle route', "
+		       "programs all of it by MADs and brings links up; then it "
+		       "answers questions (saquery), lets ports join multicast "
+		       "groups, and sweeps again when a node says that a link has "
+		       "changed. To a manager of higher priority it yields. It stays "
+		       "until it is interrupted or the fabric ends, and says what "
+		       "happens. 'heddle live up --sm ENGINE' starts one behind the "
+		       "terminal.",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

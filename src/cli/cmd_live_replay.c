@@ -21,28 +21,23 @@ static const struct option options[] = {
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
 	  "stay, and end the fabric when interrupted", NULL, 0, 0 },
 	{ "until", 0, OPT_TIME, V(until), "TIME", "0ns",
-	  "only what happened by TIME, since the fabric began; 0: all of it",
-	  NULL, 0, 0 },
+	  "only what happened by TIME, since the fabric began; 0: all of it", NULL, 0, 0 },
 	{ "pcap", 0, OPT_OUTPUT, V(pcap), "FILE", NULL,
 	  "start no fabric: write the MADs that crossed cables", NULL, 0, 0 },
-	{ "port", 0, OPT_TEXT, V(port), "NODE:PORT", NULL,
-	  "only those on the cable at that port", NULL, 0, 0 },
+	{ "port", 0, OPT_TEXT, V(port), "NODE:PORT", NULL, "only those on the cable at that port",
+	  NULL, 0, 0 },
 	{ NULL },
 };
 
 /* What it does, once the fabric of the recording is known. */
-static enum hd_status replay(const struct values *v, struct recording *r,
-			     struct diag *d)
+static enum hd_status replay(const struct values *v, struct recording *r, struct diag *d)
 {
 	hd_time until = v->until ? v->until : HD_TIME_NEVER;
-	const struct live_options o = { .times = recording_times(r),
-					.replay = r,
-					.until = until };
+	const struct live_options o = { .times = recording_times(r), .replay = r, .until = until };
 	struct file_writer w;
 
 	if (!v->pcap)
-		return live_start(recording_topo(r), v->name, &o,
-				  !v->foreground, d);
+		return live_start(recording_topo(r), v->name, &o, !v->foreground, d);
 	const char *from = d->file;
 	enum hd_status status = file_create(&w, v->pcap, d);
 
@@ -65,15 +60,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (!live_is_name(v->name))
-		return command_usage(self, "'%s' is no name for a fabric",
-				     v->name);
+		return command_usage(self, "'%s' is no name for a fabric", v->name);
 	if (v->port && !v->pcap)
 		return command_usage(self, "--port needs --pcap");
-	if (file_open(args[0], &d, &in) != HD_OK ||
-	    recording_open(in, &d, &r) != HD_OK)
+	if (file_open(args[0], &d, &in) != HD_OK || recording_open(in, &d, &r) != HD_OK)
 		return command_refuse(&d);
-	if (replay(v, r, &d) == HD_OK && !v->pcap && !v->common.quiet &&
-	    !v->foreground)
+	if (replay(v, r, &d) == HD_OK && !v->pcap && !v->common.quiet && !v->foreground)
 		printf("'%s' is up, as it was left\n", v->name);
 	recording_close(r);
 	return d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
@@ -83,8 +75,7 @@ static const struct example examples[] = {
 	{ "heddle live replay night.rec", "the fabric as it was at its end" },
 	{ "heddle live replay night.rec --until 30s --name before",
 	  "as it was after half a minute" },
-	{ "heddle live replay night.rec --pcap night.pcap",
-	  "what crossed its cables" },
+	{ "heddle live replay night.rec --pcap night.pcap", "what crossed its cables" },
 	{ NULL, NULL },
 };
 
@@ -92,12 +83,11 @@ const struct command command_live_replay = {
 	.name = "live replay",
 	.summary = "start a fabric as a recording left it",
 	.arguments = "FILE",
-	.description =
-		"Does again what 'heddle live up --record FILE' has written: "
-		"each MAD that programs sent, each cable, each count, at its "
-		"time. The fabric that then runs has the tables, LIDs, states "
-		"and counters of the one that was recorded, and goes on from "
-		"there; programs that managed it are not started again.",
+	.description = "Does again what 'heddle live up --record FILE' has written: "
+		       "each MAD that programs sent, each cable, each count, at its "
+		       "time. The fabric that then runs has the tables, LIDs, states "
+		       "and counters of the one that was recorded, and goes on from "
+		       "there; programs that managed it are not started again.",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

@@ -10,9 +10,7 @@
 #include "cli/live/live.h"
 #include "live/place.h"
 
-static const char *const mtus[] = {
-	"256", "512", "1024", "2048", "4096", NULL
-};
+static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 struct values {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
@@ -23,19 +21,16 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "address", 'a', OPT_TEXT, offsetof(struct values, address), "IPV4",
-	  NULL, "the adapter's IPv4 address; its MAC address follows from it",
-	  NULL, 0, 0 },
-	{ "local", 'l', OPT_TEXT, offsetof(struct values, local), "SOCKET",
-	  NULL, "the socket of this end of the cable, which is made", NULL, 0,
-	  0 },
-	{ "remote", 'r', OPT_TEXT, offsetof(struct values, remote), "SOCKET",
-	  NULL, "the socket of the other end", NULL, 0, 0 },
+	{ "address", 'a', OPT_TEXT, offsetof(struct values, address), "IPV4", NULL,
+	  "the adapter's IPv4 address; its MAC address follows from it", NULL, 0, 0 },
+	{ "local", 'l', OPT_TEXT, offsetof(struct values, local), "SOCKET", NULL,
+	  "the socket of this end of the cable, which is made", NULL, 0, 0 },
+	{ "remote", 'r', OPT_TEXT, offsetof(struct values, remote), "SOCKET", NULL,
+	  "the socket of the other end", NULL, 0, 0 },
 	{ "mtu", 'm', OPT_CHOICE, offsetof(struct values, mtu), "BYTES", "1024",
 	  "the port's active MTU", mtus, 0, 0 },
 	{ "lose", 0, OPT_UINT, offsetof(struct values, lose), "N", "0",
-	  "lose one of N frames, each way, at random; 0: none", NULL, 0,
-	  UINT32_MAX },
+	  "lose one of N frames, each way, at random; 0: none", NULL, 0, UINT32_MAX },
 	{ NULL },
 };
 
@@ -93,15 +88,14 @@ const struct command command_live_roce = {
 	.name = "live roce",
 	.summary = "run a program with an adapter that speaks RoCEv2",
 	.arguments = "-- PROGRAM [ARGUMENT...]",
-	.description =
-		"Runs PROGRAM, written to verbs, with an adapter on an "
-		"Ethernet: queue pairs, packets and timers as the architecture "
-		"has them. The cable is a pair of local datagram sockets, a "
-		"frame each, as 'qemu -netdev dgram' has them: at the other end "
-		"may be the Linux kernel's rxe in an emulated machine, or a "
-		"program started like this. No interface of this host is used, "
-		"and no fabric need run. GID index 0 is the link-local address, "
-		"1 that of IPv4. The exit status is that of the program.",
+	.description = "Runs PROGRAM, written to verbs, with an adapter on an "
+		       "Ethernet: queue pairs, packets and timers as the architecture "
+		       "has them. The cable is a pair of local datagram sockets, a "
+		       "frame each, as 'qemu -netdev dgram' has them: at the other end "
+		       "may be the Linux kernel's rxe in an emulated machine, or a "
+		       "program started like this. No interface of this host is used, "
+		       "and no fabric need run. GID index 0 is the link-local address, "
+		       "1 that of IPv4. The exit status is that of the program.",
 	.options = options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,

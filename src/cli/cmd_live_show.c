@@ -33,8 +33,7 @@ static void put_lines(struct table *t, char *text)
 
 			row[i] = columns[i].kind == VALUE_TEXT
 					 ? value_of_text(word)
-					 : value_of_uint(
-						   strtoull(word, NULL, 10));
+					 : value_of_uint(strtoull(word, NULL, 10));
 		}
 		table_put_values(t, row);
 	}
@@ -46,15 +45,13 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct strbuf out = STRBUF_INIT;
 
 	if (n > 0)
-		return command_usage(self, "a fabric is named by --name %s",
-				     args[0]);
+		return command_usage(self, "a fabric is named by --name %s", args[0]);
 	int status = live_ask(v->name, "show", NULL, 0, &out);
 
 	if (status == EXIT_DONE) {
 		struct results *r = results_new("live show");
 
-		put_lines(results_table(r, "ports", "as they are now", columns),
-			  out.text);
+		put_lines(results_table(r, "ports", "as they are now", columns), out.text);
 		status = output_results(&v->common, r, true);
 	}
 	strbuf_fini(&out);
@@ -70,8 +67,8 @@ const struct command command_live_show = {
 	.name = "live show",
 	.summary = "show the ports of a live fabric",
 	.arguments = "",
-	.description = "The ports of all nodes, with what a subnet manager has "
-		       "made of them so far.",
+	.description =
+		"The ports of all nodes, with what a subnet manager has made of them so far.",
 	.options = live_options,
 	.examples = examples,
 	COMMAND_CALL(run, struct live_values, 0, ANY_NUMBER),

@@ -19,8 +19,7 @@ static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
 	OPTION_SET(struct values, scenario),
 	{ "pace", 0, OPT_TEXT, offsetof(struct values, pace), "FACTOR", "0",
-	  "seconds of the run in a second of the clock; 0: as fast as it goes",
-	  NULL, 0, 0 },
+	  "seconds of the run in a second of the clock; 0: as fast as it goes", NULL, 0, 0 },
 	{ NULL },
 };
 
@@ -29,8 +28,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	const struct values *v = values;
 	const struct option_settings *set = &v->scenario.set;
-	char *const added[] = { "--live", (char *)v->name, "--pace",
-				(char *)v->pace };
+	char *const added[] = { "--live", (char *)v->name, "--pace", (char *)v->pace };
 	enum { ADDED = sizeof(added) / sizeof(*added) };
 	char **all = hd_alloc((size_t)n + ADDED + 2 * set->n, sizeof(*all));
 	int n_all = ADDED;
@@ -49,12 +47,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live traffic load.yaml",
-	  "its traffic on the tables as OpenSM programmed them" },
-	{ "heddle live traffic load.yaml --pace 1e-4",
-	  "slow enough to pull a cable meanwhile" },
-	{ "heddle live traffic load.yaml -- --json --threads 2",
-	  "with options of 'heddle sim'" },
+	{ "heddle live traffic load.yaml", "its traffic on the tables as OpenSM programmed them" },
+	{ "heddle live traffic load.yaml --pace 1e-4", "slow enough to pull a cable meanwhile" },
+	{ "heddle live traffic load.yaml -- --json --threads 2", "with options of 'heddle sim'" },
 	{ NULL, NULL },
 };
 
@@ -62,16 +57,15 @@ const struct command command_live_traffic = {
 	.name = "live traffic",
 	.summary = "run a scenario's traffic on a live fabric",
 	.arguments = "FILE [-- OPTION...]",
-	.description =
-		"What 'heddle sim --live NAME' does: the traffic of the "
-		"scenario FILE, whose fabric must be the one that runs, "
-		"forwarded by the tables, lanes, weights and partitions that "
-		"its subnet manager has programmed, over the links that are "
-		"active. Routes, groups, lanes, arbitration, partitions, "
-		"congestion control and links that change while it runs "
-		"change in the run; '--pace 1e-4' gives a "
-		"subnet manager a second for 100 us of it. perfquery then "
-		"shows what it did.",
+	.description = "What 'heddle sim --live NAME' does: the traffic of the "
+		       "scenario FILE, whose fabric must be the one that runs, "
+		       "forwarded by the tables, lanes, weights and partitions that "
+		       "its subnet manager has programmed, over the links that are "
+		       "active. Routes, groups, lanes, arbitration, partitions, "
+		       "congestion control and links that change while it runs "
+		       "change in the run; '--pace 1e-4' gives a "
+		       "subnet manager a second for 100 us of it. perfquery then "
+		       "shows what it did.",
 	.options = options,
 	.examples = examples,
 	.writes = BECOMES_ANOTHER,

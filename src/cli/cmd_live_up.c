@@ -74,16 +74,13 @@ static int bring_up(struct values *v, const char *path)
 				     .patience = v->wait,
 				     .profile = is_timed(v) ? v->profile : NULL,
 				     .stays = v->foreground,
-				     .options = { .times = v->in_band ? &times
-								      : NULL,
+				     .options = { .times = v->in_band ? &times : NULL,
 						  .pace = v->pace,
 						  .record = v->record,
 						  .times_data = is_timed(v) } };
 
 	bool up = live_bring_up(&w, &f->topo, &d);
-	int status = d.status != HD_OK ? command_refuse(&d)
-		     : up              ? EXIT_DONE
-				       : EXIT_GOAL_MISSED;
+	int status = d.status != HD_OK ? command_refuse(&d) : up ? EXIT_DONE : EXIT_GOAL_MISSED;
 
 	if (status == EXIT_DONE && !v->foreground && !v->common.quiet)
 		live_print_next(&w, &f->topo);
@@ -101,23 +98,21 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (n != 1)
 		return command_usage(self, "which SCENARIO or FABRIC?");
 	if (!live_is_name(v->name))
-		return command_usage(self, "'%s' is no name for a fabric",
-				     v->name);
+		return command_usage(self, "'%s' is no name for a fabric", v->name);
 	if (v->engine && v->foreground)
-		return command_usage(self, "--sm needs a fabric in the "
-					   "background; see 'live manage'");
+		return command_usage(self,
+				     "--sm needs a fabric in the background; see 'live manage'");
 	if (!engine_named(self, v->engine, &status))
 		return status;
 	if (!(v->pace > 0) || v->pace > 1e6)
-		return command_usage(self,
-				     "--pace is above 0, and at most 1e6");
+		return command_usage(self, "--pace is above 0, and at most 1e6");
 	if (v->engine && strcmp(v->engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
 	if (!is_timed(v) && strcmp(v->pace_data, "free") != 0)
 		return command_usage(self, "--pace-data is free or timed");
 	if (is_timed(v) && (v->foreground || strcmp(args[0], "-") == 0))
-		return command_usage(self, "--pace-data timed needs a fabric "
-					   "in the background, and of a file");
+		return command_usage(
+			self, "--pace-data timed needs a fabric in the background, and of a file");
 	if (profile_check(v->profile, &d) != HD_OK)
 		return command_refuse(&d);
 	status = bring_up(v, args[0]);
@@ -127,8 +122,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle live up site.ibnet", "the fabric of a file" },
-	{ "heddle live up 'fat-tree --radix 36 --levels 2' --name lab",
-	  "a generated one" },
+	{ "heddle live up 'fat-tree --radix 36 --levels 2' --name lab", "a generated one" },
 	{ "heddle live up 'torus --sizes 4x4' --sm dfsssp",
 	  "with routes that a manager of ours programs" },
 	{ NULL, NULL },
@@ -138,11 +132,10 @@ const struct command command_live_up = {
 	.name = "live up",
 	.summary = "start a fabric",
 	.arguments = "SCENARIO|FABRIC",
-	.description =
-		"Starts the daemon of a fabric: all cables are plugged in, all "
-		"links are trained, and no subnet manager has been there. "
-		"Programs attach with 'heddle live exec'; other users are "
-		"refused. Its folder is in $XDG_RUNTIME_DIR, or else in /tmp.",
+	.description = "Starts the daemon of a fabric: all cables are plugged in, all "
+		       "links are trained, and no subnet manager has been there. "
+		       "Programs attach with 'heddle live exec'; other users are "
+		       "refused. Its folder is in $XDG_RUNTIME_DIR, or else in /tmp.",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

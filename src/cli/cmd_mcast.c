@@ -18,10 +18,9 @@ const struct command command_mcast = {
 	.name = "mcast",
 	.summary = "multicast operations beside their unicast twins",
 	.arguments = "",
-	.description =
-		"Sources send a message to a group, by hardware multicast along a\n"
-		"tree and as one copy per member through the same fabric: how long\n"
-		"it takes, what the cables carry, and who lacks what in the end.\n",
+	.description = "Sources send a message to a group, by hardware multicast along a\n"
+		       "tree and as one copy per member through the same fabric: how long\n"
+		       "it takes, what the cables carry, and who lacks what in the end.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

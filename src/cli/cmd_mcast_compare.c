@@ -22,12 +22,11 @@ static const struct option options[] = {
 	{ "topology", 0, OPT_TEXT, FIELD(how.topology), "TEXT", NULL,
 	  "the fabric, as after 'topology:' in a scenario; instead of a FILE" },
 	{ "engine", 0, OPT_SET, FIELD(fabric.set), "NAME", NULL,
-	  "routing engine (default: the scenario's, or minhop)",
-	  .path = "fabric.routing.engine", .words = route_engine_words },
+	  "routing engine (default: the scenario's, or minhop)", .path = "fabric.routing.engine",
+	  .words = route_engine_words },
 	{ "sources", 0, OPT_TEXT, FIELD(how.sources), "HOSTS", "one",
 	  "who sends: hosts as in a scenario (all, 40%, h0..h7), or one drawn by the seed" },
-	{ "members", 0, OPT_TEXT, FIELD(how.members), "HOSTS", "all",
-	  "who receives" },
+	{ "members", 0, OPT_TEXT, FIELD(how.members), "HOSTS", "all", "who receives" },
 	{ "size", 0, OPT_SIZE, FIELD(how.size), "SIZE", "2KiB",
 	  "bytes of a message, sent in packets of at most 4 KiB" },
 	{ "buffer", 0, OPT_UINT, FIELD(how.buffer), "N", "0",
@@ -46,14 +45,11 @@ static const struct option options[] = {
 	  "add 26 bytes to a packet and 40 of a GRH to a multicast one" },
 	OPTION_SET(struct values, fabric),
 	{ "seeds", 0, OPT_UINT, FIELD(how.seeds), "N", "1",
-	  "draws of shares of hosts, for intervals", .low = 1,
-	  .high = COMPARE_MAX_SEEDS },
-	{ "ber", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL,
-	  "bit errors on all links", .path = "faults.ber", .as = OPT_DOUBLE },
-	{ "fail", 0, OPT_TEXT, FIELD(fail), "SWITCH", NULL,
-	  "a switch that fails under way" },
-	{ "fail-at", 0, OPT_TIME, FIELD(fail_at), "TIME", "1us",
-	  "when it fails" },
+	  "draws of shares of hosts, for intervals", .low = 1, .high = COMPARE_MAX_SEEDS },
+	{ "ber", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL, "bit errors on all links",
+	  .path = "faults.ber", .as = OPT_DOUBLE },
+	{ "fail", 0, OPT_TEXT, FIELD(fail), "SWITCH", NULL, "a switch that fails under way" },
+	{ "fail-at", 0, OPT_TIME, FIELD(fail_at), "TIME", "1us", "when it fails" },
 	OPTION_VERBOSE,
 	{ "routing", .kind = OPT_RENAMED, .value = "engine" },
 	{ .name = NULL },
@@ -62,11 +58,9 @@ static const struct option options[] = {
 static const struct example examples[] = {
 	{ "heddle mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2'",
 	  "one source to all: trees of the source's own, and OpenSM's" },
-	{ "heddle mcast compare --topology 'kind: mesh, columns: 8, rows: 8' "
-	  "--engine xy --sources 40% --members 40% --seeds 10",
+	{ "heddle mcast compare --topology 'kind: mesh, columns: 8, rows: 8' --engine xy --sources 40% --members 40% --seeds 10",
 	  "many sources, with intervals over ten draws" },
-	{ "heddle mcast compare --topology 'kind: ring, switches: 6, hosts: 1' "
-	  "--fail s-2 --fail-at 300ns",
+	{ "heddle mcast compare --topology 'kind: ring, switches: 6, hosts: 1' --fail s-2 --fail-at 300ns",
 	  "who does not get the message when a switch fails" },
 	{ NULL, NULL },
 };
@@ -85,8 +79,7 @@ static bool show(void *context, double runs)
 	struct values *v = context;
 
 	if (!v->begun)
-		progress_begin(&v->bar, &v->common, "runs",
-			       compare_count(&v->how));
+		progress_begin(&v->bar, &v->common, "runs", compare_count(&v->how));
 	v->begun = true;
 	return progress_show(&v->bar, runs);
 }
@@ -118,8 +111,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status;
 
 	if ((n == 1) == (o->topology != NULL))
-		return command_usage(self,
-				     "give a scenario FILE or --topology");
+		return command_usage(self, "give a scenario FILE or --topology");
 	if (!engine_known(self, &v->fabric, "engine", &status))
 		return status;
 	o->file = n ? args[0] : NULL;

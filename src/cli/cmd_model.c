@@ -3,10 +3,8 @@
 #include "cli/model/commands.h"
 
 static const struct command *const subcommands[] = {
-	&command_model_credit, &command_model_ge,
-	&command_model_et,     &command_model_ajt,
-	&command_model_queue,  &command_model_loss,
-	&command_model_fabric, NULL,
+	&command_model_credit, &command_model_ge,   &command_model_et,     &command_model_ajt,
+	&command_model_queue,  &command_model_loss, &command_model_fabric, NULL,
 };
 
 static const struct example examples[] = {
@@ -14,8 +12,7 @@ static const struct example examples[] = {
 	  "what more credits buy (figures 4.5 to 4.8 of the thesis)" },
 	{ "heddle model et --lambda 1..8 --simulate 1000000",
 	  "an entry threshold, computed and simulated" },
-	{ "heddle model queue md1 --lambda 0.1..0.9:0.1 --mu 1",
-	  "a queue with a closed form" },
+	{ "heddle model queue md1 --lambda 0.1..0.9:0.1 --mu 1", "a queue with a closed form" },
 	{ "heddle model fabric examples/entry-threshold.yaml",
 	  "an entry threshold in a simulated fabric, beside its model" },
 	{ NULL, NULL },
@@ -25,11 +22,10 @@ const struct command command_model = {
 	.name = "model",
 	.summary = "queueing models: credits, bursts, thresholds",
 	.arguments = "",
-	.description =
-		"Computes queues that have an exact answer and, with --simulate,\n"
-		"plays the same queue packet by packet on the simulator's event\n"
-		"kernel and compares. Rates are per unit of time t, whatever it is;\n"
-		"times are in t.\n",
+	.description = "Computes queues that have an exact answer and, with --simulate,\n"
+		       "plays the same queue packet by packet on the simulator's event\n"
+		       "kernel and compares. Rates are per unit of time t, whatever it is;\n"
+		       "times are in t.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

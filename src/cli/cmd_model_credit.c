@@ -8,10 +8,8 @@
 static const struct option options[] = {
 	{ "lambda", 0, OPT_TEXT, FIELD(text[CREDIT_LAMBDA]), "LIST", "5",
 	  "arrival rate at node 1" },
-	{ "mu1", 0, OPT_TEXT, FIELD(text[CREDIT_MU1]), "LIST", "6",
-	  "service rate of node 1" },
-	{ "mu2", 0, OPT_TEXT, FIELD(text[CREDIT_MU2]), "LIST", "8",
-	  "service rate of node 2" },
+	{ "mu1", 0, OPT_TEXT, FIELD(text[CREDIT_MU1]), "LIST", "6", "service rate of node 1" },
+	{ "mu2", 0, OPT_TEXT, FIELD(text[CREDIT_MU2]), "LIST", "8", "service rate of node 2" },
 	{ "upstream", 0, OPT_TEXT, FIELD(text[CREDIT_N]), "LIST", "12",
 	  "packets that fit at node 1" },
 	{ "downstream", 0, OPT_TEXT, FIELD(text[CREDIT_M]), "LIST", "2..11",
@@ -31,11 +29,9 @@ static const struct option options[] = {
 static const struct example examples[] = {
 	{ "heddle model credit --upstream 12 --downstream 2..11",
 	  "what more credits buy (figures 4.5 to 4.8)" },
-	{ "heddle model credit --upstream 2..12:2 --downstream 2..12:2 "
-	  "--paired",
+	{ "heddle model credit --upstream 2..12:2 --downstream 2..12:2 --paired",
 	  "both buffers grow together (figures 4.9 to 4.12)" },
-	{ "heddle model credit --downstream 5 --credit-delay 0..1:0.1 "
-	  "--simulate 1000000",
+	{ "heddle model credit --downstream 5 --credit-delay 0..1:0.1 --simulate 1000000",
 	  "what a slow return of credits costs, computed and simulated" },
 	{ "heddle model credit --upstream 1000 --downstream 1000",
 	  "a million states, with the residual of the solution" },
@@ -59,11 +55,10 @@ const struct command command_model_credit = {
 	.name = "model credit",
 	.summary = "two nodes and a link with credit-based flow control",
 	.arguments = "",
-	.description =
-		"Packets arrive at node 1, cross to node 2 when it has room for\n"
-		"them (a credit), and leave there. Gives the mean numbers at both\n"
-		"nodes (L1, L2, L), the response time R, the throughput T and the\n"
-		"share lost at node 1, from the stationary distribution.\n",
+	.description = "Packets arrive at node 1, cross to node 2 when it has room for\n"
+		       "them (a credit), and leave there. Gives the mean numbers at both\n"
+		       "nodes (L1, L2, L), the response time R, the throughput T and the\n"
+		       "share lost at node 1, from the stationary distribution.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct credit_values, 0, 0),

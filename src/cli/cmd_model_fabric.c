@@ -30,8 +30,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct diag d = { .status = HD_OK };
 	struct progress progress;
 	struct loan_study *s;
-	enum hd_status done =
-		choice_overrides(&v->scenario, v->common.seed, &d);
+	enum hd_status done = choice_overrides(&v->scenario, v->common.seed, &d);
 	int status;
 
 	(void)n;
@@ -46,8 +45,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 		v->common.seed = loan_study_seed(s);
 		loan_study_tables(s, r);
 		if (unfinished_is_due())
-			results_remark(r, "interrupted: runs that were not at "
-					  "their end were cut");
+			results_remark(r, "interrupted: runs that were not at their end were cut");
 		loan_study_free(s);
 		status = output_results(&v->common, r, true);
 	} else {
@@ -63,12 +61,11 @@ const struct command command_model_fabric = {
 	.name = "model fabric",
 	.summary = "thresholds in a simulated fabric, beside their model",
 	.arguments = "FILE",
-	.description =
-		"Runs the scenario in FILE (heddle-scenario(5); it has\n"
-		"qos.thresholds) on the fabric simulator, once with one lane per VL\n"
-		"and once as it says, and compares queue length, blocking and delay\n"
-		"of each host's lanes with the model's prediction. Says which of the\n"
-		"model's assumptions the fabric keeps.\n",
+	.description = "Runs the scenario in FILE (heddle-scenario(5); it has\n"
+		       "qos.thresholds) on the fabric simulator, once with one lane per VL\n"
+		       "and once as it says, and compares queue length, blocking and delay\n"
+		       "of each host's lanes with the model's prediction. Says which of the\n"
+		       "model's assumptions the fabric keeps.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),

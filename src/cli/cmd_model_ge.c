@@ -27,12 +27,10 @@ static const struct option options[] = {
 	  "a traffic class that shares the queue, instead of --lambda and --ca2" },
 	{ "thesis", 0, OPT_FLAG, FIELD(thesis), NULL, NULL,
 	  "the thesis' approximation beside it, with its error" },
-	{ "compare", 0, OPT_FLAG, FIELD(compare), NULL, NULL,
-	  "the same queue without thresholds" },
+	{ "compare", 0, OPT_FLAG, FIELD(compare), NULL, NULL, "the same queue without thresholds" },
 	{ "coefficients", 0, OPT_FLAG, FIELD(coefficients), NULL, NULL,
 	  "g, x and y of the maximum-entropy form" },
-	{ "levels", 0, OPT_FLAG, FIELD(levels), NULL, NULL,
-	  "the probability of every level" },
+	{ "levels", 0, OPT_FLAG, FIELD(levels), NULL, NULL, "the probability of every level" },
 	MODEL_SIMULATE_OPTION(FIELD(simulate)),
 	{ .name = NULL },
 };
@@ -64,10 +62,9 @@ const struct command command_model_ge = {
 	.name = "model ge",
 	.summary = "GE/GE/1/N: a finite queue with bursts in and out",
 	.arguments = "",
-	.description =
-		"Packets arrive in geometric batches and are served in geometric\n"
-		"groups: the generalised exponential (GE) distribution with squared\n"
-		"coefficients of variation ca2 and cs2. Solved exactly at any load.\n",
+	.description = "Packets arrive in geometric batches and are served in geometric\n"
+		       "groups: the generalised exponential (GE) distribution with squared\n"
+		       "coefficients of variation ca2 and cs2. Solved exactly at any load.\n",
 	.options = options,
 	.examples = ge_examples,
 	COMMAND_CALL(run, struct ge_values, 0, 0),
@@ -88,9 +85,8 @@ const struct command command_model_et = {
 	.name = "model et",
 	.summary = "entry threshold: a second lane from a level on",
 	.arguments = "",
-	.description =
-		"A GE queue whose service rate rises from the first to the second\n"
-		"--mu when --threshold packets are present, and falls back below.\n",
+	.description = "A GE queue whose service rate rises from the first to the second\n"
+		       "--mu when --threshold packets are present, and falls back below.\n",
 	.options = options,
 	.examples = et_examples,
 	COMMAND_CALL(run, struct ge_values, 0, 0),
@@ -111,9 +107,8 @@ const struct command command_model_ajt = {
 	.name = "model ajt",
 	.summary = "arrival job thresholds: more lanes from levels on",
 	.arguments = "",
-	.description =
-		"A GE queue with a service rate per region: the next of --mu holds\n"
-		"from each --threshold on, any number of them.\n",
+	.description = "A GE queue with a service rate per region: the next of --mu holds\n"
+		       "from each --threshold on, any number of them.\n",
 	.options = options,
 	.examples = ajt_examples,
 	COMMAND_CALL(run, struct ge_values, 0, 0),

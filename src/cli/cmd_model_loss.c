@@ -33,13 +33,12 @@ const struct command command_model_loss = {
 	.name = "model loss",
 	.summary = "who finds no room: Erlang B, Kaufman and Roberts",
 	.arguments = "",
-	.description =
-		"Customers come as Poisson streams, take their places for some time\n"
-		"or, if there are not enough, go away for good. The load is arrivals\n"
-		"in the mean time that one stays, in erlangs; the law of these times\n"
-		"does not matter. Gives the share that is lost of each class, what\n"
-		"is carried and the share of places in use. 'heddle sim' has this\n"
-		"beside what it found for connections that come and go.\n",
+	.description = "Customers come as Poisson streams, take their places for some time\n"
+		       "or, if there are not enough, go away for good. The load is arrivals\n"
+		       "in the mean time that one stays, in erlangs; the law of these times\n"
+		       "does not matter. Gives the share that is lost of each class, what\n"
+		       "is carried and the share of places in use. 'heddle sim' has this\n"
+		       "beside what it found for connections that come and go.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct loss_values, 0, 0),

@@ -16,10 +16,9 @@ const struct command command_paper = {
 	.name = "paper",
 	.summary = "published tables and figures, ours beside theirs",
 	.arguments = "",
-	.description =
-		"Every table, figure and tested claim of the five papers behind Heddle, as\n"
-		"data: a command of ours, the published value, the rule by which they are\n"
-		"compared.\n",
+	.description = "Every table, figure and tested claim of the five papers behind Heddle, as\n"
+		       "data: a command of ours, the published value, the rule by which they are\n"
+		       "compared.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -38,8 +38,7 @@ static const struct option fit_options[] = {
 	  .kind = OPT_LIST,
 	  .offset = offsetof(struct paper_values, vary),
 	  .value = "AXIS=VALUES",
-	  .help = "try these values of what is open: a list, LOW..HIGH:STEP "
-		  "or LOW..HIGH:*FACTOR" },
+	  .help = "try these values of what is open: a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR" },
 	{ .name = NULL },
 };
 
@@ -55,10 +54,9 @@ const struct command command_paper_fit = {
 	.name = "paper fit",
 	.summary = "find the open parameters with which a paper's results hold",
 	.arguments = "ID | FILE ...",
-	.description =
-		"Sweeps the parameters that a paper leaves open, and shows in which\n"
-		"settings its numbers and claims hold, how many of them, and how far the\n"
-		"others are off.\n",
+	.description = "Sweeps the parameters that a paper leaves open, and shows in which\n"
+		       "settings its numbers and claims hold, how many of them, and how far the\n"
+		       "others are off.\n",
 	.words = paper_words,
 	.options = fit_options,
 	.examples = fit_examples,

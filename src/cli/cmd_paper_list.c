@@ -42,8 +42,7 @@ static const struct option list_options[] = {
 	  .letter = 'a',
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct paper_values, all),
-	  .help = "all of each, with the command behind it and the reason, "
-		  "instead of a line; one that is named alone is shown so" },
+	  .help = "all of each, with the command behind it and the reason, instead of a line; one that is named alone is shown so" },
 	{ .name = NULL },
 };
 
@@ -52,8 +51,7 @@ static const struct example list_examples[] = {
 	{ "heddle paper list 002/fig1", "one, with the command behind it" },
 	{ "heddle paper list 002 004/fig4.5 --all",
 	  "all that is known of some, and their commands" },
-	{ "heddle paper list --document papers.md",
-	  "all verdicts, rules and errata, as recorded" },
+	{ "heddle paper list --document papers.md", "all verdicts, rules and errata, as recorded" },
 	{ NULL, NULL },
 };
 

@@ -16,15 +16,14 @@ static int review(struct paper_session *s, const char *name)
 	bool same = review_tables(&s->review, r);
 	size_t done = paper_session_done(s);
 
-	results_remark(r,
-		       "series and comparisons are in %s: 'heddle report "
-		       "--db %s --html papers.html' draws them",
-		       s->v.common.db, s->v.common.db);
+	results_remark(
+		r,
+		"series and comparisons are in %s: 'heddle report --db %s --html papers.html' draws them",
+		s->v.common.db, s->v.common.db);
 	outcomes_take(&s->review, &found);
 	/* Documents are of all that was asked for. */
-	enum hd_status status = done < s->review.n_jobs
-					? HD_OK
-					: paper_session_write(s, &found, &d);
+	enum hd_status status =
+		done < s->review.n_jobs ? HD_OK : paper_session_write(s, &found, &d);
 
 	outcomes_fini(&found);
 	int code = paper_session_tell(s, r, same);
@@ -67,8 +66,7 @@ static const struct option run_options[] = {
 
 static const struct example run_examples[] = {
 	{ "heddle paper run 000/table1", "one table, ours beside theirs" },
-	{ "heddle paper run 002/fig16 --html fig16.html",
-	  "a figure, and a page that draws it" },
+	{ "heddle paper run 002/fig16 --html fig16.html", "a figure, and a page that draws it" },
 	{ "heddle paper run 004 --quick", "all of a paper, quickly" },
 	{ "heddle paper run my.yaml", "what 'paper show' gave, changed" },
 	{ NULL, NULL },
@@ -78,14 +76,13 @@ const struct command command_paper_run = {
 	.name = "paper run",
 	.summary = "run some of them, ours beside theirs",
 	.arguments = "PAPER | ID | FILE ...",
-	.description =
-		"Runs the commands behind the experiments, which it prints too, and\n"
-		"compares. Exit status 1 if a verdict is not the recorded one. Series and\n"
-		"comparisons are added to the database heddle.db, or that of --db, from\n"
-		"which 'heddle report' draws; what is there already is not run again, so\n"
-		"that a call which was interrupted goes on from there. --html draws what\n"
-		"was asked for. A FILE (.yaml) has experiments of your own, as 'heddle\n"
-		"paper show' hands them over.\n",
+	.description = "Runs the commands behind the experiments, which it prints too, and\n"
+		       "compares. Exit status 1 if a verdict is not the recorded one. Series and\n"
+		       "comparisons are added to the database heddle.db, or that of --db, from\n"
+		       "which 'heddle report' draws; what is there already is not run again, so\n"
+		       "that a call which was interrupted goes on from there. --html draws what\n"
+		       "was asked for. A FILE (.yaml) has experiments of your own, as 'heddle\n"
+		       "paper show' hands them over.\n",
 	.words = paper_words,
 	.options = run_options,
 	.examples = run_examples,
@@ -100,8 +97,7 @@ static const struct option all_options[] = {
 
 static const struct example all_examples[] = {
 	{ "heddle paper all --quick", "everything, quickly" },
-	{ "heddle paper all --db papers.db -o papers.csv",
-	  "everything in full, as a table" },
+	{ "heddle paper all --db papers.db -o papers.csv", "everything in full, as a table" },
 	{ "heddle paper all --quick --document docs/papers.md",
 	  "and what became of it, to be read" },
 	{ NULL, NULL },
@@ -111,8 +107,7 @@ const struct command command_paper_all = {
 	.name = "paper all",
 	.summary = "run all of them",
 	.arguments = "",
-	.description =
-		"Runs every experiment that can be run; see 'heddle paper run'.\n",
+	.description = "Runs every experiment that can be run; see 'heddle paper run'.\n",
 	.options = all_options,
 	.examples = all_examples,
 	.run = run_all,

@@ -10,8 +10,7 @@ static int show(struct paper_session *s, const char *name)
 
 	(void)name;
 	if (s->review.n_items != 1) {
-		diag_fail(&d, HD_ERR_INPUT,
-			  "that is a paper: name one experiment of it");
+		diag_fail(&d, HD_ERR_INPUT, "that is a paper: name one experiment of it");
 		return command_refuse(&d);
 	}
 	const struct review_item *item = &s->review.items[0];
@@ -20,8 +19,7 @@ static int show(struct paper_session *s, const char *name)
 		paper_extract(item->paper, item->experiment, &text);
 	} else if (!paper_scenario(item->paper, item->experiment, &text)) {
 		diag_fail(&d, HD_ERR_INPUT,
-			  "%s/%s reads no scenario: without --scenario its "
-			  "study is shown",
+			  "%s/%s reads no scenario: without --scenario its study is shown",
 			  item->paper->id, item->experiment->id);
 		return command_refuse(&d);
 	}
@@ -47,15 +45,13 @@ static const struct option options[] = {
 	{ .name = "scenario",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct paper_values, scenario),
-	  .help = "only the scenario that its command reads, for 'heddle sim' "
-		  "and 'heddle sweep'" },
+	  .help = "only the scenario that its command reads, for 'heddle sim' and 'heddle sweep'" },
 	{ .name = NULL },
 };
 
 static const struct example examples[] = {
 	{ "heddle paper show 004/table3.2 > my.yaml",
-	  "a study with what was published: change it, and 'heddle paper run "
-	  "my.yaml'" },
+	  "a study with what was published: change it, and 'heddle paper run my.yaml'" },
 	{ "heddle paper show 003/dbts --scenario > my.yaml",
 	  "a scenario: change it, and 'heddle sim my.yaml'" },
 	{ NULL, NULL },
@@ -65,10 +61,9 @@ const struct command command_paper_show = {
 	.name = "paper show",
 	.summary = "print one of them, as a file to change",
 	.arguments = "ID",
-	.description =
-		"Hands over what is behind an experiment, in one file: its command, what\n"
-		"of it varies, the scenarios that it reads, and the checks. Change it, and\n"
-		"'heddle paper run' and 'fit' take it like one of their own.\n",
+	.description = "Hands over what is behind an experiment, in one file: its command, what\n"
+		       "of it varies, the scenarios that it reads, and the checks. Change it, and\n"
+		       "'heddle paper run' and 'fit' take it like one of their own.\n",
 	.words = paper_words,
 	.options = options,
 	.examples = examples,

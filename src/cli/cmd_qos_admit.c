@@ -19,8 +19,7 @@ static const struct option options[] = {
 	OPTION_REQUESTS(FIELD(requests), "connections"),
 	OPTION_GROUP(FIELD(params.terms.groups), "requests"),
 	{ "random", 0, OPT_UINT, FIELD(params.random), "N", "0",
-	  "instead, try to establish N random connections as paper 000 does",
-	  .high = 1000000 },
+	  "instead, try to establish N random connections as paper 000 does", .high = 1000000 },
 	OPTION_ENGINE(struct values, fabric),
 	OPTION_SET(struct values, fabric),
 	OPTIONS_ADMISSION(FIELD(fabric.set)),
@@ -31,15 +30,13 @@ static const struct option options[] = {
 	{ "link", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL,
 	  "data rate of every link (default: the scenario's, or the fabric's own)",
 	  .path = "fabric.link.rate", .as = OPT_RATE },
-	OPTION_PAYLOAD(
-		FIELD(payload),
-		"payload of packets; a burst that is not given is one packet"),
+	OPTION_PAYLOAD(FIELD(payload),
+		       "payload of packets; a burst that is not given is one packet"),
 	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
 	{ "from", 0, OPT_INPUT, FIELD(params.load), "FILE", NULL,
 	  "start from reservations saved before" },
 	{ "save", 0, OPT_OUTPUT, FIELD(params.save), "FILE", NULL,
-	  "save the reservations, by the ends' GUIDs and names",
-	  .replaces = "from" },
+	  "save the reservations, by the ends' GUIDs and names", .replaces = "from" },
 	{ "load", .kind = OPT_RENAMED, .value = "from" },
 	{ "mode", .kind = OPT_RENAMED, .value = "fill" },
 	{ .name = NULL },
@@ -54,14 +51,12 @@ static const char *find_wrong(const struct values *v)
 		return "one of --requests, --random or --from is required";
 	if (p->violations.num >= p->violations.den)
 		return "violations all the time are no promise";
-	if (p->violations.num > 0 &&
-	    (p->random || p->load || p->save || p->terms.groups.n > 0))
+	if (p->violations.num > 0 && (p->random || p->load || p->save || p->terms.groups.n > 0))
 		return "--violations goes with --requests, not with --random, --from, --save or --group";
 	return NULL;
 }
 
-static int show(const struct values *v, const struct fabric *f,
-		struct admission *a)
+static int show(const struct values *v, const struct fabric *f, struct admission *a)
 {
 	struct results *r = results_new("qos admit");
 
@@ -82,14 +77,13 @@ static int admit(struct values *v, const char *path)
 	struct fabric *f;
 	int status;
 
-	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &requests,
-				&f) != HD_OK)
+	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &requests, &f) != HD_OK)
 		return command_refuse(&d);
-	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d,
-			     &v->params.broker, &v->params.terms) == HD_OK) {
+	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
+			     &v->params.terms) == HD_OK) {
 		v->params.terms.groups = groups;
-		if (admission_run(&a, &f->subnet, &v->params,
-				  v->requests ? &requests : NULL, &d) == HD_OK)
+		if (admission_run(&a, &f->subnet, &v->params, v->requests ? &requests : NULL, &d) ==
+		    HD_OK)
 			status = show(v, f, &a);
 		else
 			status = command_refuse(&d);

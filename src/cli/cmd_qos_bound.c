@@ -28,38 +28,32 @@ static const struct option options[] = {
 	OPTION_PREFERRED_GIVEN(FIELD(shares.preferred)),
 	{ "queueing", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "where switches queue packets: at inputs, or at inputs and outputs with a crossbar between",
-	  scn_queueing_words, .path = "fabric.switch.queueing",
-	  .as = OPT_CHOICE },
+	  scn_queueing_words, .path = "fabric.switch.queueing", .as = OPT_CHOICE },
 	{ "speedup", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
 	  "how many times faster the crossbar is than an output's link",
 	  .path = "fabric.switch.speedup", .as = OPT_RATIO },
 	{ "order", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
-	  "input queues of the switches; for fifo there is no bound",
-	  scn_order_words, .path = "fabric.switch.order", .as = OPT_CHOICE },
-	{ "pick", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
-	  "how an output chooses among inputs", scn_pick_words,
-	  .path = "fabric.switch.pick", .as = OPT_CHOICE },
+	  "input queues of the switches; for fifo there is no bound", scn_order_words,
+	  .path = "fabric.switch.order", .as = OPT_CHOICE },
+	{ "pick", 0, OPT_SET, FIELD(fabric.set), NULL, NULL, "how an output chooses among inputs",
+	  scn_pick_words, .path = "fabric.switch.pick", .as = OPT_CHOICE },
 	OPTION_PAYLOAD(
 		FIELD(payload),
 		"payload of the flows' largest packets, and of all others where the scenario has no traffic; a burst that is not given is one of them"),
 	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
 	{ "management", 0, OPT_SIZE, FIELD(management), "SIZE", "0",
 	  "what VL15 may send at once, before everything else, on the wire" },
-	{ "propagation", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
-	  "delay of each cable", .path = "fabric.link.propagation",
-	  .as = OPT_TIME },
-	{ "routing-delay", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
-	  "delay of a switch", .path = "fabric.switch.routing",
-	  .as = OPT_TIME },
-	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
-	  "delay of a switch output", .path = "fabric.switch.arbitration",
-	  .as = OPT_TIME },
+	{ "propagation", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL, "delay of each cable",
+	  .path = "fabric.link.propagation", .as = OPT_TIME },
+	{ "routing-delay", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL, "delay of a switch",
+	  .path = "fabric.switch.routing", .as = OPT_TIME },
+	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL, "delay of a switch output",
+	  .path = "fabric.switch.arbitration", .as = OPT_TIME },
 	{ "routing", .kind = OPT_RENAMED, .value = "routing-delay" },
 	{ .name = NULL },
 };
 
-static int show(const struct values *v, const struct fabric *f,
-		struct admission *a)
+static int show(const struct values *v, const struct fabric *f, struct admission *a)
 {
 	struct results *r = results_new("qos bound");
 
@@ -75,15 +69,14 @@ static int show(const struct values *v, const struct fabric *f,
 	return status;
 }
 
-static enum hd_status admit(struct values *v, struct fabric *f,
-			    const struct qos_requests *flows, struct diag *d,
-			    struct admission *a)
+static enum hd_status admit(struct values *v, struct fabric *f, const struct qos_requests *flows,
+			    struct diag *d, struct admission *a)
 {
 	const struct option_list groups = v->params.terms.groups;
 
 	if (qos_requests_need_promises(flows, "it has no bound", d) != HD_OK ||
-	    fabric_admission(f, (uint32_t)v->payload, &v->shares, d,
-			     &v->params.broker, &v->params.terms) != HD_OK)
+	    fabric_admission(f, (uint32_t)v->payload, &v->shares, d, &v->params.broker,
+			     &v->params.terms) != HD_OK)
 		return d->status;
 	v->params.terms.groups = groups;
 	v->params.broker.latency.mode = v->mode;
@@ -98,11 +91,9 @@ static int bound(struct values *v, char **argv)
 	struct admission a;
 	struct fabric *f;
 
-	if (fabric_and_requests(argv[1], &v->fabric, argv[0], &d, &flows, &f) !=
-	    HD_OK)
+	if (fabric_and_requests(argv[1], &v->fabric, argv[0], &d, &flows, &f) != HD_OK)
 		return command_refuse(&d);
-	int status = admit(v, f, &flows, &d, &a) == HD_OK ? show(v, f, &a)
-							  : command_refuse(&d);
+	int status = admit(v, f, &flows, &d, &a) == HD_OK ? show(v, f, &a) : command_refuse(&d);
 
 	qos_requests_fini(&flows);
 	fabric_free(f);
@@ -116,8 +107,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (v->management > UINT32_MAX)
-		return command_usage(self,
-				     "VL15 sends less than 4 GiB at once");
+		return command_usage(self, "VL15 sends less than 4 GiB at once");
 	if (!shares_fit(self, &v->shares, &status) ||
 	    !payload_possible(self, v->payload, &status) ||
 	    !engine_known(self, &v->fabric, "engine", &status))

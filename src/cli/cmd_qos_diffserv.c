@@ -13,8 +13,8 @@ struct values {
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "lanes", 0, OPT_CHOICE, FIELD(vls), NULL, "8",
-	  "data lanes of the subnet's links", scn_lane_words },
+	{ "lanes", 0, OPT_CHOICE, FIELD(vls), NULL, "8", "data lanes of the subnet's links",
+	  scn_lane_words },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
@@ -29,25 +29,21 @@ static int run(const struct command *self, void *values, int n, char **args)
 	(void)n;
 	(void)args;
 	diffserv_tables(&map, r);
-	results_remark(r, "AF's drop precedence has no counterpart: a lossless "
-			  "fabric drops nothing, so AF11, AF12 and AF13 are "
-			  "one");
+	results_remark(
+		r,
+		"AF's drop precedence has no counterpart: a lossless fabric drops nothing, so AF11, AF12 and AF13 are one");
 	if (!map.separate_af)
-		results_remark(r,
-			       "AF1 to AF4 share an SL: %u lanes do not allow "
-			       "one for each",
+		results_remark(r, "AF1 to AF4 share an SL: %u lanes do not allow one for each",
 			       vls);
 	if (vls == 2)
-		results_remark(r, "EF and AF share a lane, default and lower "
-				  "effort the other");
+		results_remark(r, "EF and AF share a lane, default and lower effort the other");
 	if (vls == 1)
 		results_remark(r, "one lane: no class is told from another");
 	return output_results(&v->common, r, true);
 }
 
 static const struct example examples[] = {
-	{ "heddle qos diffserv --lanes 4",
-	  "DSCP to class, SL and VL, and back, with four lanes" },
+	{ "heddle qos diffserv --lanes 4", "DSCP to class, SL and VL, and back, with four lanes" },
 	{ NULL, NULL },
 };
 
@@ -55,14 +51,13 @@ const struct command command_qos_diffserv = {
 	.name = "qos diffserv",
 	.summary = "DSCP to class, service level and lane, and back",
 	.arguments = "",
-	.description =
-		"Prints how a subnet treats DiffServ's marks: EF is DBTS, AF1x to AF4x\n"
-		"are DB (an SL each where lanes allow), default is best effort, lower\n"
-		"effort challenged; other marks are best effort. The TClass of the GRH\n"
-		"carries the DS byte, 4 times the DSCP, over routers, which choose the\n"
-		"SL anew in each subnet (qos.tclasses of a scenario). Then the TClass\n"
-		"that the first router writes, by the SL, where a source has not\n"
-		"(qos.marks).\n",
+	.description = "Prints how a subnet treats DiffServ's marks: EF is DBTS, AF1x to AF4x\n"
+		       "are DB (an SL each where lanes allow), default is best effort, lower\n"
+		       "effort challenged; other marks are best effort. The TClass of the GRH\n"
+		       "carries the DS byte, 4 times the DSCP, over routers, which choose the\n"
+		       "SL anew in each subnet (qos.tclasses of a scenario). Then the TClass\n"
+		       "that the first router writes, by the SL, where a source has not\n"
+		       "(qos.marks).\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 0, 0),

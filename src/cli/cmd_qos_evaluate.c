@@ -23,8 +23,7 @@ static bool show(void *context, uint32_t run, double packets)
 	w->run = run;
 	if (!progress_show(&w->bar, packets))
 		return false;
-	return w->v->minutes == 0 ||
-	       difftime(time(NULL), w->begun) < 60 * (double)w->v->minutes;
+	return w->v->minutes == 0 || difftime(time(NULL), w->begun) < 60 * (double)w->v->minutes;
 }
 
 static bool goes_on(void)
@@ -53,8 +52,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	progress_end(&watch.bar);
 	if (status == HD_OK && unfinished_is_due())
 		results_remark(
-			r,
-			"interrupted: a run that is not complete was cut, others are missing");
+			r, "interrupted: a run that is not complete was cut, others are missing");
 	if (status == HD_OK)
 		shown = output_results(&v->common, r, true);
 	else
@@ -63,8 +61,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle qos evaluate --topology mesh --size 4096",
-	  "one fabric, in seconds" },
+	{ "heddle qos evaluate --topology mesh --size 4096", "one fabric, in seconds" },
 	{ "heddle qos evaluate --establish --seeds 4 --rate 4x",
 	  "how many connections fit, in four draws" },
 	{ "heddle qos evaluate --tried 1024 --rule default -o evaluation.json",
@@ -80,18 +77,17 @@ const struct command command_qos_evaluate = {
 	.name = "qos evaluate",
 	.summary = "fabrics full of reserved connections, put to the test",
 	.arguments = "",
-	.description =
-		"Fills fabrics of 16 switches and 64 hosts with random reserved\n"
-		"connections until they take no more, programs the arbitration tables\n"
-		"that result, and lets every connection send at its rate. Prints how\n"
-		"many were established, the load delivered, the use of every port,\n"
-		"delay and jitter relative to each connection's time between packets\n"
-		"(IAT), and the best and the worst connection. 'heddle paper run 000'\n"
-		"puts what was published beside it.\n"
-		"\n"
-		"Switches have queues of 4 packets per lane at input and output, a\n"
-		"crossbar at twice the link's rate and 20 ns of arbitration. Packets\n"
-		"have 8 bytes beside the payload, as the paper's buffers imply.\n",
+	.description = "Fills fabrics of 16 switches and 64 hosts with random reserved\n"
+		       "connections until they take no more, programs the arbitration tables\n"
+		       "that result, and lets every connection send at its rate. Prints how\n"
+		       "many were established, the load delivered, the use of every port,\n"
+		       "delay and jitter relative to each connection's time between packets\n"
+		       "(IAT), and the best and the worst connection. 'heddle paper run 000'\n"
+		       "puts what was published beside it.\n"
+		       "\n"
+		       "Switches have queues of 4 packets per lane at input and output, a\n"
+		       "crossbar at twice the link's rate and 20 ns of arbitration. Packets\n"
+		       "have 8 bytes beside the payload, as the paper's buffers imply.\n",
 	.options = evaluate_options,
 	.examples = examples,
 	COMMAND_CALL(run, struct evaluate_values, 0, 0),

@@ -22,15 +22,13 @@ static const struct option options[] = {
 	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
 	  "who competes, by which SL and with which packets; without any, every SL with packets of the MTU" },
 	{ "lanes", 0, OPT_UINT, FIELD(lanes), "N", "8",
-	  "data lanes of the links: 1, 2, 4, 8 or 15; with a FABRIC at most so many",
-	  .low = 1, .high = 15 },
+	  "data lanes of the links: 1, 2, 4, 8 or 15; with a FABRIC at most so many", .low = 1,
+	  .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
-	  "entries that a port's arbitration tables have", .low = 1,
-	  .high = 64 },
+	  "entries that a port's arbitration tables have", .low = 1, .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
 	  "payload of the largest packets, and of classes that do not say" },
-	OPTION_OVERHEAD(FIELD(overhead),
-			"bytes that every packet has beside its payload"),
+	OPTION_OVERHEAD(FIELD(overhead), "bytes that every packet has beside its payload"),
 	{ "rate", 0, OPT_RATE, FIELD(rate), "RATE", "100Gb/s",
 	  "rate of the links, if no FABRIC says it" },
 	OPTION_SET(struct values, fabric),
@@ -63,8 +61,7 @@ static int refuse_fabric(const struct values *v, const struct diag *d)
 	struct strbuf message = STRBUF_INIT;
 	struct diag hint = *d;
 
-	strbuf_printf(&message, "%s; a second opensm.conf goes with --against",
-		      d->message);
+	strbuf_printf(&message, "%s; a second opensm.conf goes with --against", d->message);
 	hint.status = HD_OK;
 	diag_fail(&hint, d->status, "%s", message.text);
 	strbuf_fini(&message);
@@ -81,8 +78,7 @@ static int explain(struct values *v, const struct explain_view *view,
 		return show(v, view, files, NULL);
 	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK)
 		return command_refuse(&d);
-	overrides_put(&v->fabric.overrides, "--lanes", "qos.lanes", "%u",
-		      view->vls);
+	overrides_put(&v->fabric.overrides, "--lanes", "qos.lanes", "%u", view->vls);
 	if (fabric_open(fabric, &v->fabric.overrides, &d, &f) != HD_OK)
 		return refuse_fabric(v, &d);
 	int status = show(v, view, files, &f->subnet);
@@ -131,15 +127,14 @@ const struct command command_qos_explain = {
 	.name = "qos explain",
 	.summary = "what an opensm.conf gives each service level",
 	.arguments = "FILE [--against FILE] [FABRIC]",
-	.description =
-		"Reads the QoS options of an opensm.conf as OpenSM does, and shows the\n"
-		"tables that each kind of port ends up with (lanes folded, lists padded\n"
-		"and cut) and what they are worth: the share of a link when all classes\n"
-		"send without end, the share that is sure whichever of the others do,\n"
-		"and how long the first packet of a lane waits at most. Shares count\n"
-		"bytes on the wire, as the arbiter sends them: whole packets.\n\n"
-		"FABRIC is what 'heddle route' takes; it says which kinds of ports there\n"
-		"are, and their lanes and rates.\n",
+	.description = "Reads the QoS options of an opensm.conf as OpenSM does, and shows the\n"
+		       "tables that each kind of port ends up with (lanes folded, lists padded\n"
+		       "and cut) and what they are worth: the share of a link when all classes\n"
+		       "send without end, the share that is sure whichever of the others do,\n"
+		       "and how long the first packet of a lane waits at most. Shares count\n"
+		       "bytes on the wire, as the arbiter sends them: whole packets.\n\n"
+		       "FABRIC is what 'heddle route' takes; it says which kinds of ports there\n"
+		       "are, and their lanes and rates.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 2),

@@ -9,19 +9,15 @@
 static const struct option options[] = {
 	{ "service-id", 0, OPT_TEXT, FIELD(service_id), "ID", NULL,
 	  "the service asked for, 64 bits" },
-	{ "pkey", 0, OPT_UINT, FIELD(pkey), "KEY", NULL,
-	  "partition; 0: not told", .high = 0xffff },
-	{ "class", 0, OPT_UINT, FIELD(class), "N", NULL,
-	  "QoS class; 0: not told", .high = 255 },
+	{ "pkey", 0, OPT_UINT, FIELD(pkey), "KEY", NULL, "partition; 0: not told", .high = 0xffff },
+	{ "class", 0, OPT_UINT, FIELD(class), "N", NULL, "QoS class; 0: not told", .high = 255 },
 	{ "fabric", 0, OPT_INPUT, FIELD(fabric), "FILE", NULL,
 	  "where --source and --destination are" },
 	OPTION_SET(struct label_values, choice),
 	{ "partitions", 0, OPT_INPUT, FIELD(partitions), "FILE", NULL,
 	  "a partitions.conf: shows the P_Keys that ports get by it and, without a policy, the SL of its partitions" },
-	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL,
-	  "who asks, by name or GUID (0x...)" },
-	{ "destination", 0, OPT_TEXT, FIELD(destination), "NODE", NULL,
-	  "for a path to whom" },
+	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL, "who asks, by name or GUID (0x...)" },
+	{ "destination", 0, OPT_TEXT, FIELD(destination), "NODE", NULL, "for a path to whom" },
 	{ "manager", 0, OPT_TEXT, FIELD(manager), "NODE", NULL,
 	  "where the subnet manager runs, for groups with 'node-type: SELF'" },
 	{ .name = NULL },
@@ -51,15 +47,13 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	if (n == 0 && !v->partitions)
 		return command_usage(self, "which POLICY?");
-	if ((v->source || v->destination || v->manager || v->partitions ||
-	     v->choice.set.n) &&
+	if ((v->source || v->destination || v->manager || v->partitions || v->choice.set.n) &&
 	    !v->fabric)
 		return command_usage(
 			self,
 			"--source, --destination, --manager, --partitions and --set need a --fabric");
 	if (v->service_id && !read_id(v->service_id, &q.service_id))
-		return command_usage(self, "'%.40s' is no service id",
-				     v->service_id);
+		return command_usage(self, "'%.40s' is no service id", v->service_id);
 	return label_path(v, n ? args[0] : NULL, &q);
 }
 

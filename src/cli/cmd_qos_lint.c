@@ -14,21 +14,17 @@ struct values {
 
 static const struct option options[] = {
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
-	  "data lanes of the fabric's links: 1, 2, 4, 8 or 15", .low = 1,
-	  .high = 15 },
-	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
-	  "payload of the largest packets" },
+	  "data lanes of the fabric's links: 1, 2, 4, 8 or 15", .low = 1, .high = 15 },
+	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096", "payload of the largest packets" },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
-	  "entries that a port's arbitration tables have", .low = 1,
-	  .high = 64 },
+	  "entries that a port's arbitration tables have", .low = 1, .high = 64 },
 	{ "policy", 0, OPT_INPUT, FIELD(policy), "FILE", NULL,
 	  "the qos-policy.conf that labels connections: what it has no effect on, and lanes that no rule leads to" },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
-static int lint(const struct values *v, const struct opensm_conf *conf,
-		const struct policy *policy)
+static int lint(const struct values *v, const struct opensm_conf *conf, const struct policy *policy)
 {
 	const struct opensm_port port = { .scope = OPENSM_SWE,
 					  .vls = (unsigned)v->vls,
@@ -89,13 +85,12 @@ const struct command command_qos_lint = {
 	.name = "qos lint",
 	.summary = "what OpenSM will really do with its configuration",
 	.arguments = "FILE",
-	.description =
-		"Reads the QoS options of an opensm.conf the way OpenSM does and\n"
-		"reports where the outcome differs from what the file looks like:\n"
-		"weights below one packet, lists that are too short, lanes that the\n"
-		"links do not have, keys without effect, lines that are cut. Then\n"
-		"shows the tables that switch ports end up with. Exit status 1 if\n"
-		"there is a finding.\n",
+	.description = "Reads the QoS options of an opensm.conf the way OpenSM does and\n"
+		       "reports where the outcome differs from what the file looks like:\n"
+		       "weights below one packet, lists that are too short, lanes that the\n"
+		       "links do not have, keys without effect, lines that are cut. Then\n"
+		       "shows the tables that switch ports end up with. Exit status 1 if\n"
+		       "there is a finding.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

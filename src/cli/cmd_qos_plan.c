@@ -7,22 +7,20 @@
 #define FIELD(name) offsetof(struct plan_values, name)
 
 static const struct option options[] = {
-	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
-	  "data lanes of the links: 1, 2, 4, 8 or 15", .low = 1, .high = 15 },
+	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8", "data lanes of the links: 1, 2, 4, 8 or 15",
+	  .low = 1, .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
 	  "entries that each of a port's two arbitration tables has (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
 	  .low = 1, .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
 	  "payload of the largest packets, and of classes that do not say" },
-	OPTION_OVERHEAD(FIELD(overhead),
-			"bytes that every packet has beside its payload"),
+	OPTION_OVERHEAD(FIELD(overhead), "bytes that every packet has beside its payload"),
 	{ "goals", 0, OPT_INPUT, FIELD(goals), "FILE", NULL,
 	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
 	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,
 	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },
 	OPTION_SET(struct plan_values, fabric),
-	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL,
-	  "print the lines for opensm.conf instead" },
+	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL, "print the lines for opensm.conf instead" },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
@@ -30,16 +28,14 @@ static const struct option options[] = {
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct plan_values *v = values;
-	const struct own_format own[] = { { "--conf", v->conf },
-					  { NULL, false } };
+	const struct own_format own[] = { { "--conf", v->conf }, { NULL, false } };
 	struct qos_packets largest;
 	int status = output_check_own(self, &v->common, own);
 
 	if (status != EXIT_DONE)
 		return status;
 	if (n > N_SLS - 1)
-		return command_usage(self, "%d classes; SLs allow %d", n,
-				     N_SLS - 1);
+		return command_usage(self, "%d classes; SLs allow %d", n, N_SLS - 1);
 	if (!lanes_possible(self, v->vls, &status) ||
 	    !packets_possible(self, v->mtu, v->overhead, &largest, &status))
 		return status;
@@ -48,11 +44,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 					.overhead = largest.overhead };
 
 	if (v->goals && n != 1)
-		return command_usage(self,
-				     "--goals need one FABRIC to plan for");
+		return command_usage(self, "--goals need one FABRIC to plan for");
 	if (n == 0)
-		return command_usage(
-			self, "which classes (mpi=70%%), or which --goals?");
+		return command_usage(self, "which classes (mpi=70%%), or which --goals?");
 	if ((v->verify || v->fabric.set.n) && !v->goals)
 		return command_usage(self, "--verify and --set need --goals");
 	return v->goals ? plan_for_goals(v, args[0], &link)
@@ -60,16 +54,13 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle qos plan mpi=70% ost=30%",
-	  "two classes by share, packets of the MTU" },
+	{ "heddle qos plan mpi=70% ost=30%", "two classes by share, packets of the MTU" },
 	{ "heddle qos plan mds=10%,latency,256 mpi=60%,2KiB ost=30%,4KiB",
 	  "metadata first, each class with packets of its own size" },
-	{ "heddle qos plan --entries 8 --lanes 4 mpi=70% ost=30%",
-	  "for ports with small tables" },
+	{ "heddle qos plan --entries 8 --lanes 4 mpi=70% ost=30%", "for ports with small tables" },
 	{ "heddle qos plan --goals goals.yaml site.ibnet --verify",
 	  "goals as people say them, put to the test on the site's fabric" },
-	{ "heddle qos plan --conf mpi=70% ost=30% -o qos.conf",
-	  "the lines for opensm.conf" },
+	{ "heddle qos plan --conf mpi=70% ost=30% -o qos.conf", "the lines for opensm.conf" },
 	{ NULL, NULL },
 };
 
@@ -77,21 +68,20 @@ const struct command command_qos_plan = {
 	.name = "qos plan",
 	.summary = "goals to service levels, lanes and weights",
 	.arguments = "NAME=SHARE[,latency][,PAYLOAD]... | FABRIC",
-	.description =
-		"Gives each class a service level and a lane, and chooses weights as\n"
-		"whole packets, since the arbiter rounds up to whole packets. Shows\n"
-		"what each class achieves when all others always have packets to\n"
-		"send and latency classes, which go into the high-priority table and\n"
-		"are served first, send their share. 'floor' is what a class can\n"
-		"count on whichever others send without end, latency classes too.\n"
-		"Shares are of the link's data rate, in bytes on the wire. SLs\n"
-		"without a class go with the least one. Goals that no tables of\n"
-		"--entries reach within half a point are refused with the reason.\n\n"
-		"A file of goals (--goals) has a line for each class: 'at least 70%',\n"
-		"'latency 20us' (served first, with 5 % of the link unless a share is\n"
-		"named too), 'leftovers' (1 % for sure), and 'packets 2KiB', with\n"
-		"commas between. Goals that cannot be are refused with the arithmetic\n"
-		"and the nearest that can.\n",
+	.description = "Gives each class a service level and a lane, and chooses weights as\n"
+		       "whole packets, since the arbiter rounds up to whole packets. Shows\n"
+		       "what each class achieves when all others always have packets to\n"
+		       "send and latency classes, which go into the high-priority table and\n"
+		       "are served first, send their share. 'floor' is what a class can\n"
+		       "count on whichever others send without end, latency classes too.\n"
+		       "Shares are of the link's data rate, in bytes on the wire. SLs\n"
+		       "without a class go with the least one. Goals that no tables of\n"
+		       "--entries reach within half a point are refused with the reason.\n\n"
+		       "A file of goals (--goals) has a line for each class: 'at least 70%',\n"
+		       "'latency 20us' (served first, with 5 % of the link unless a share is\n"
+		       "named too), 'leftovers' (1 % for sure), and 'packets 2KiB', with\n"
+		       "commas between. Goals that cannot be are refused with the arithmetic\n"
+		       "and the nearest that can.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct plan_values, 0, ANY_NUMBER),

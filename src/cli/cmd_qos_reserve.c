@@ -27,11 +27,9 @@ static const struct option options[] = {
 	  "how long managers remember what is not repeated" },
 	{ "repeat", 0, OPT_TIME, FIELD(params.repeat), "TIME", "10s",
 	  "between two PATHs of a source" },
-	{ "until", 0, OPT_TIME, FIELD(params.until), "TIME", "0s",
-	  "when sources fall silent" },
-	OPTION_PAYLOAD(
-		FIELD(payload),
-		"payload of packets; a burst that is not given is one packet"),
+	{ "until", 0, OPT_TIME, FIELD(params.until), "TIME", "0s", "when sources fall silent" },
+	OPTION_PAYLOAD(FIELD(payload),
+		       "payload of packets; a burst that is not given is one packet"),
 	OPTIONS_ADMISSION(FIELD(fabric.set)),
 	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
 	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
@@ -40,8 +38,7 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int show(const struct values *v, const struct fabric *f,
-		struct reserve_run *p)
+static int show(const struct values *v, const struct fabric *f, struct reserve_run *p)
 {
 	struct results *r = results_new("qos reserve");
 
@@ -61,11 +58,10 @@ static int play(struct values *v, const char *path)
 	struct fabric *f;
 	int status;
 
-	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &flows,
-				&f) != HD_OK)
+	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &flows, &f) != HD_OK)
 		return command_refuse(&d);
-	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d,
-			     &v->params.broker, &v->params.terms) == HD_OK &&
+	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
+			     &v->params.terms) == HD_OK &&
 	    reserve_run(&p, &f->subnet, &flows, &v->params, &d) == HD_OK)
 		status = show(v, f, &p);
 	else
@@ -82,8 +78,7 @@ static const char *find_wrong(const struct values *v)
 
 	if (!v->requests)
 		return "--requests is required";
-	if (p->lifetime == 0 || p->repeat == 0 || p->lifetime > LONGEST ||
-	    p->until > LONGEST)
+	if (p->lifetime == 0 || p->repeat == 0 || p->lifetime > LONGEST || p->until > LONGEST)
 		return "--lifetime and --repeat are above 0; nothing takes more than a day";
 	if (p->until / p->repeat >= MAX_ROUNDS)
 		return "sources repeat themselves at most 1000 times";
@@ -120,17 +115,16 @@ const struct command command_qos_reserve = {
 	.name = "qos reserve",
 	.summary = "reserve across subnets by messages between managers",
 	.arguments = "FABRIC",
-	.description =
-		"Plays reservation signalling in the spirit of RSVP: one manager per\n"
-		"subnet. A source's PATH goes from manager to manager and reserves\n"
-		"nothing; the destination's RESV comes back and reserves each subnet's\n"
-		"part of the way, or RESV_ERROR says which link of which subnet refused\n"
-		"and gives back what was held behind it. State is soft: it expires\n"
-		"unless it is repeated; TEAR ends it at once. Each subnet has its own SL\n"
-		"for the TClass of a flow. Bandwidth, tables and bounds are those of\n"
-		"'heddle qos admit'; the bounds of a flow's parts add up, and its\n"
-		"latency is held against the sum. Exit status 1 if a flow was not\n"
-		"confirmed.\n",
+	.description = "Plays reservation signalling in the spirit of RSVP: one manager per\n"
+		       "subnet. A source's PATH goes from manager to manager and reserves\n"
+		       "nothing; the destination's RESV comes back and reserves each subnet's\n"
+		       "part of the way, or RESV_ERROR says which link of which subnet refused\n"
+		       "and gives back what was held behind it. State is soft: it expires\n"
+		       "unless it is repeated; TEAR ends it at once. Each subnet has its own SL\n"
+		       "for the TClass of a flow. Bandwidth, tables and bounds are those of\n"
+		       "'heddle qos admit'; the bounds of a flow's parts add up, and its\n"
+		       "latency is held against the sum. Exit status 1 if a flow was not\n"
+		       "confirmed.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

@@ -13,15 +13,13 @@ struct values {
 #define FIELD(name) offsetof(struct values, name)
 
 static const struct option options[] = {
-	{ "link", 0, OPT_RATE, FIELD(params.link), "RATE", "10Gb/s",
-	  "data rate of the link" },
+	{ "link", 0, OPT_RATE, FIELD(params.link), "RATE", "10Gb/s", "data rate of the link" },
 	OPTION_FILL_MODE(FIELD(params.mode)),
 	OPTION_FILL_PLACE(FIELD(params.place)),
 	OPTION_BEST_EFFORT(FIELD(params.best_effort)),
 	OPTION_PREFERRED(FIELD(params.preferred)),
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "15",
-	  "data lanes: 1, 2, 4, 8 or 15; classes fold onto fewer", .low = 1,
-	  .high = 15 },
+	  "data lanes: 1, 2, 4, 8 or 15; classes fold onto fewer", .low = 1, .high = 15 },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
@@ -37,11 +35,11 @@ static int fill(const struct values *v, char **words, unsigned n)
 	enum hd_status status = port_fill_init(&port, &v->params, &lost, &d);
 
 	if (lost.len)
-		results_remark(r, "%u VL%s: %s", v->params.vls,
-			       v->params.vls == 1 ? "" : "s", lost.text);
+		results_remark(r, "%u VL%s: %s", v->params.vls, v->params.vls == 1 ? "" : "s",
+			       lost.text);
 	strbuf_fini(&lost);
-	if (status == HD_OK && port_fill_show(&port, (const char *const *)words,
-					      n, r, &d, &refused) == HD_OK)
+	if (status == HD_OK &&
+	    port_fill_show(&port, (const char *const *)words, n, r, &d, &refused) == HD_OK)
 		return output_results(&v->common, r, refused == 0);
 	results_free(r);
 	return command_refuse(&d);
@@ -53,8 +51,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status;
 
 	if (!lanes_possible(self, v->vls, &status) ||
-	    !best_effort_fits(self, v->params.best_effort, v->params.preferred,
-			      &status))
+	    !best_effort_fits(self, v->params.best_effort, v->params.preferred, &status))
 		return status;
 	v->params.vls = (unsigned)v->vls;
 	return fill(v, args, (unsigned)n);
@@ -72,14 +69,13 @@ const struct command command_qos_table = {
 	.name = "qos table",
 	.summary = "fill one port's arbitration tables with connections",
 	.arguments = "CLASS:RATE...",
-	.description =
-		"Counts each connection in slots of 64 bytes per frame of 64 entries\n"
-		"times 255, groups the connections of a service level into entries,\n"
-		"and prints the tables. Best effort has its share and challenged\n"
-		"traffic its one slot from the start. Classes are DBTS (high table)\n"
-		"and DB, whose bandwidth decides the service level, and PBE, which is\n"
-		"counted against the share of --preferred. Exit status 1 if a\n"
-		"connection does not fit.\n",
+	.description = "Counts each connection in slots of 64 bytes per frame of 64 entries\n"
+		       "times 255, groups the connections of a service level into entries,\n"
+		       "and prints the tables. Best effort has its share and challenged\n"
+		       "traffic its one slot from the start. Classes are DBTS (high table)\n"
+		       "and DB, whose bandwidth decides the service level, and PBE, which is\n"
+		       "counted against the share of --preferred. Exit status 1 if a\n"
+		       "connection does not fit.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),

@@ -12,29 +12,25 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "against", 0, OPT_TEXT, offsetof(struct values, against), "FOLDER",
-	  NULL, "where the files are that smpquery, saquery or OpenSM wrote" },
+	{ "against", 0, OPT_TEXT, offsetof(struct values, against), "FOLDER", NULL,
+	  "where the files are that smpquery, saquery or OpenSM wrote" },
 	OPTION_SET(struct values, fabric),
 	{ .name = NULL },
 };
 
-static enum hd_status compare(struct verify *v, const struct readings *read,
-			      const char *folder, struct diag *d)
+static enum hd_status compare(struct verify *v, const struct readings *read, const char *folder,
+			      struct diag *d)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < read->n; i++)
-		n += verify_read(v, read->items[i].text.text,
-				 read->items[i].path);
+		n += verify_read(v, read->items[i].text.text, read->items[i].path);
 	return n ? HD_OK
 		 : diag_fail(d, HD_ERR_INPUT,
-			     "%s: no table of smpquery, saquery or OpenSM in "
-			     "any file",
-			     folder);
+			     "%s: no table of smpquery, saquery or OpenSM in any file", folder);
 }
 
-static int verify(const struct values *v, const struct readings *read,
-		  const struct fabric *f)
+static int verify(const struct values *v, const struct readings *read, const struct fabric *f)
 {
 	struct results *r = results_new("qos verify");
 	struct diag d = { .status = HD_OK };
@@ -51,12 +47,10 @@ static int verify(const struct values *v, const struct readings *read,
 }
 
 /* The fabric as OpenSM programs it by the plan. */
-static enum hd_status open_planned(struct values *v, const char *plan,
-				   const char *fabric, struct diag *d,
-				   struct fabric **out)
+static enum hd_status open_planned(struct values *v, const char *plan, const char *fabric,
+				   struct diag *d, struct fabric **out)
 {
-	enum hd_status status =
-		choice_overrides(&v->fabric, SEED_OF_SCENARIO, d);
+	enum hd_status status = choice_overrides(&v->fabric, SEED_OF_SCENARIO, d);
 
 	if (status != HD_OK)
 		return status;
@@ -67,9 +61,7 @@ static enum hd_status open_planned(struct values *v, const char *plan,
 		fabric_free(*out);
 		d->file = NULL; /* it was the fabric's */
 		return diag_fail(d, HD_ERR_INPUT,
-				 "%s: 'qos' is not TRUE, and OpenSM programs "
-				 "nothing of it",
-				 plan);
+				 "%s: 'qos' is not TRUE, and OpenSM programs nothing of it", plan);
 	}
 	return status;
 }
@@ -86,8 +78,7 @@ static int verify_plan(struct values *v, const char *plan, const char *fabric)
 	if (!fabric)
 		fabric = readings_topology(&read);
 	if (!fabric)
-		diag_fail(&d, HD_ERR_INPUT,
-			  "%s: no output of ibnetdiscover in it: which FABRIC?",
+		diag_fail(&d, HD_ERR_INPUT, "%s: no output of ibnetdiscover in it: which FABRIC?",
 			  v->against);
 	if (fabric && open_planned(v, plan, fabric, &d, &f) == HD_OK) {
 		status = verify(v, &read, f);

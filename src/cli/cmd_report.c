@@ -28,12 +28,10 @@ static const struct option options[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle sim examples/quickstart.yaml --db runs.db",
-	  "a run to report on" },
+	{ "heddle sim examples/quickstart.yaml --db runs.db", "a run to report on" },
 	{ "heddle report --db runs.db", "which runs there are" },
 	{ "heddle report --db runs.db 1", "what run 1 found" },
-	{ "heddle report --db runs.db 1 2",
-	  "what differs between two runs, and by how much" },
+	{ "heddle report --db runs.db 1 2", "what differs between two runs, and by how much" },
 	{ "heddle report --db runs.db 1 2 --table flows --csv",
 	  "the same of one long table, for a spreadsheet" },
 	{ "heddle report --db runs.db --html runs.html",
@@ -42,8 +40,7 @@ static const struct example examples[] = {
 };
 
 /* Runs that are named come after what differs between them. */
-static int write_page(const struct recorded_runs *s,
-		      const struct report_options *o, bool named,
+static int write_page(const struct recorded_runs *s, const struct report_options *o, bool named,
 		      struct diag *d)
 {
 	struct results *r = results_new("report");
@@ -65,8 +62,7 @@ static int write_page(const struct recorded_runs *s,
 	return status;
 }
 
-static int show_run(struct recorded_runs *s, const struct report_options *o,
-		    struct diag *d)
+static int show_run(struct recorded_runs *s, const struct report_options *o, struct diag *d)
 {
 	struct common_options common = o->common;
 	struct results *r;
@@ -77,8 +73,7 @@ static int show_run(struct recorded_runs *s, const struct report_options *o,
 	return output_results(&common, r, true);
 }
 
-static int show(struct recorded_runs *s, const struct report_options *o,
-		bool named)
+static int show(struct recorded_runs *s, const struct report_options *o, bool named)
 {
 	struct diag d = { .status = HD_OK, .file = o->from };
 
@@ -104,14 +99,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct diag d = { .status = HD_OK };
 
 	if (n > COMPARE_MOST_RUNS)
-		return command_usage(self, "at most %d runs at a time",
-				     COMPARE_MOST_RUNS);
+		return command_usage(self, "at most %d runs at a time", COMPARE_MOST_RUNS);
 	/* A person gets what fits a screen, unless there is a wish for more. */
-	o->how.brief = !o->how.all && !o->how.table && !o->html &&
-		       output_is_text(&o->common);
+	o->how.brief = !o->how.all && !o->how.table && !o->html && output_is_text(&o->common);
 	/* A page is of all runs unless some are named. */
-	int status = recorded_runs_read(&s, o->from, o->html != NULL, n, args,
-					&d) == HD_OK
+	int status = recorded_runs_read(&s, o->from, o->html != NULL, n, args, &d) == HD_OK
 			     ? show(&s, o, n > 0)
 			     : command_refuse(&d);
 
@@ -132,8 +124,7 @@ const struct command command_report = {
 		"largest of all other changes; --table, --all, --csv and "
 		"--json have the rest. --html makes one page of them, with plots and the "
 		"fabric as a picture.\n\n"
-		"A run that was killed, or found the disk full, is listed as "
-		"lost; the others are not touched by that.",
+		"A run that was killed, or found the disk full, is listed as lost; the others are not touched by that.",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct report_options, 0, ANY_NUMBER),

@@ -20,11 +20,9 @@ static const struct example examples[] = {
 	  "check the routes that a production fabric has" },
 	{ "heddle route site.ibnet -e updn --root spine1 --dump opensm -o x",
 	  "tables that OpenSM takes with -R file -U x" },
-	{ "heddle route site.ibnet -e file --routes opensm-lfts.dump --sweep "
-	  "down=leaf3/20 --check",
+	{ "heddle route site.ibnet -e file --routes opensm-lfts.dump --sweep down=leaf3/20 --check",
 	  "what OpenSM changes when that cable fails, and what is left" },
-	{ "heddle route 'node-mesh --columns=5 --rows=5' -e xy --lids paper "
-	  "--mcast 'xy@13=4,5,19,21,23' --dump mfts",
+	{ "heddle route 'node-mesh --columns=5 --rows=5' -e xy --lids paper --mcast 'xy@13=4,5,19,21,23' --dump mfts",
 	  "Fig. 9 of paper 002" },
 	{ "heddle route 'mesh --columns=8 --rows=8' -e xy --mcast 'auto=*'",
 	  "the trees that load the busiest cable least, and what they gain" },
@@ -39,8 +37,7 @@ static int list_engines(const struct common_options *common)
 	return output_results(common, r, true);
 }
 
-static int dump(const struct inspection *x, const struct route_values *v,
-		struct diag *d)
+static int dump(const struct inspection *x, const struct route_values *v, struct diag *d)
 {
 	const struct table_writer *w = table_writer_find(v->dump);
 	struct output out;
@@ -57,8 +54,7 @@ static int dump(const struct inspection *x, const struct route_values *v,
 	return output_close(&out, clean);
 }
 
-static int show(const struct inspection *x, const struct route_values *v,
-		struct diag *d)
+static int show(const struct inspection *x, const struct route_values *v, struct diag *d)
 {
 	struct results *shown = results_new("route"), *kept = shown;
 	bool met;
@@ -85,10 +81,9 @@ static int inspect(struct fabric *f, struct route_values *v, struct diag *d)
 		return command_refuse(d);
 	v->look.route = &route;
 	route_traffic_init(&v->look.traffic, f);
-	int status = inspection_begin(&x, &f->subnet, &v->look, d) != HD_OK
-			     ? command_refuse(d)
-		     : v->dump ? dump(&x, v, d)
-			       : show(&x, v, d);
+	int status = inspection_begin(&x, &f->subnet, &v->look, d) != HD_OK ? command_refuse(d)
+		     : v->dump                                              ? dump(&x, v, d)
+									    : show(&x, v, d);
 
 	inspection_end(&x);
 	route_traffic_fini(&v->look.traffic);
@@ -124,20 +119,14 @@ const struct command command_route = {
 	.summary = "assign LIDs, compute forwarding tables, prove them",
 	.arguments = "FABRIC",
 	.description =
-		"FABRIC is a file of ibnetdiscover, ibsim or OpenSM, a "
-		"scenario, '-', or the words of a generator ('mesh "
-		"--columns=4 --rows=4'). Of a scenario, routes are those that "
-		"'heddle sim' runs.\n\n"
-		"An engine either does what its name says or refuses the "
-		"fabric with the reason. '--engine list' tells what each "
-		"needs.\n\n"
+		"FABRIC is a file of ibnetdiscover, ibsim or OpenSM, a scenario, '-', or the words of a generator ('mesh --columns=4 --rows=4'). Of a scenario, routes are those that 'heddle sim' runs.\n\n"
+		"An engine either does what its name says or refuses the fabric with the reason. '--engine list' tells what each needs.\n\n"
 		"--check follows the tables from every end port to every LID "
 		"and looks for cycles of channels that wait for each other, "
 		"per VL and under the SL2VL tables in force; a cycle is named "
 		"port by port. The exit status is 1 if a pair is not reached, "
 		"a path loops, or the fabric can lock up.\n\n"
-		"End ports are named by their node's name, by LID, or by the "
-		"GUID of port or node (0x...).",
+		"End ports are named by their node's name, by LID, or by the GUID of port or node (0x...).",
 	.options = route_options_table,
 	.examples = examples,
 	COMMAND_CALL(run, struct route_values, 0, 1),

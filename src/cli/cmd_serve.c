@@ -28,14 +28,12 @@ static const struct option options[] = {
 	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
 	  "show the fabric that 'heddle live up --name NAME' runs instead" },
 	OPTION_SET(struct serve_options, scenario),
-	{ "listen", 0, OPT_TEXT, FIELD(listen.place), "ADDRESS[:PORT]",
-	  "127.0.0.1:8737",
+	{ "listen", 0, OPT_TEXT, FIELD(listen.place), "ADDRESS[:PORT]", "127.0.0.1:8737",
 	  "where to listen; beyond this machine (0.0.0.0) only with a token; port 0: any" },
 	{ "port", .kind = OPT_RENAMED, .value = "listen" },
 	{ "token", 0, OPT_INPUT, FIELD(listen.token), "FILE", NULL,
 	  "ask for the token in FILE; without this option one is drawn where one is needed" },
-	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL,
-	  "wait for somebody to run it" },
+	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL, "wait for somebody to run it" },
 	{ "speed", 0, OPT_TIME, FIELD(speed), "TIME", NULL,
 	  "simulated time per second; 0s: as fast as it goes; without this option the run takes a minute" },
 	OPTION_VERBOSE,
@@ -47,8 +45,7 @@ static const struct example examples[] = {
 	  "a run to look at and to change, at http://127.0.0.1:8737/" },
 	{ "heddle serve examples/fat-tree-70.yaml --paused --speed 1us",
 	  "slowly, and not before somebody is there" },
-	{ "curl -s http://127.0.0.1:8737/metrics",
-	  "its counters, as Prometheus collects them" },
+	{ "curl -s http://127.0.0.1:8737/metrics", "its counters, as Prometheus collects them" },
 	{ "heddle serve --db runs.db", "recorded runs" },
 	{ "heddle serve --live fabric",
 	  "the fabric of 'heddle live up', with what its ports count" },
@@ -116,11 +113,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct serve_options *o = values;
 
 	if (n + (o->from != NULL) + (o->live != NULL) != 1)
-		return command_usage(self,
-				     "a SCENARIO, --db FILE or --live NAME");
+		return command_usage(self, "a SCENARIO, --db FILE or --live NAME");
 	if (o->live && !live_is_name(o->live))
-		return command_usage(self, "'%s' is no name for a fabric",
-				     o->live);
+		return command_usage(self, "'%s' is no name for a fabric", o->live);
 	int status = listen_check(self, &o->listen);
 
 	if (status == EXIT_DONE)

@@ -29,8 +29,7 @@ static const struct option options[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle sim examples/quickstart.yaml",
-	  "three classes of traffic on a mesh" },
+	{ "heddle sim examples/quickstart.yaml", "three classes of traffic on a mesh" },
 	{ "heddle sim examples/quickstart.yaml --seed 7 --set traffic.video.load=30% --json",
 	  "with other dice and another value than the file's, for programs" },
 	{ "heddle sim examples/quickstart.yaml --pcap run.pcap --port h0",
@@ -54,22 +53,15 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status = output_check_own(self, &v->common, own);
 
 	(void)n;
-	if (status == EXIT_DONE &&
-	    (!(v->pace >= 0) || (v->pace > 0 && !v->live)))
-		status = command_usage(self, "--pace is above 0, and needs "
-					     "--live");
-	if (status == EXIT_DONE && v->live &&
-	    (v->run.checkpoint || v->run.restart))
+	if (status == EXIT_DONE && (!(v->pace >= 0) || (v->pace > 0 && !v->live)))
+		status = command_usage(self, "--pace is above 0, and needs --live");
+	if (status == EXIT_DONE && v->live && (v->run.checkpoint || v->run.restart))
 		status = command_usage(
 			self,
 			"a live fabric does not stay as it is: --checkpoint and --restart do not go with --live");
-	if (status == EXIT_DONE && !v->run.checkpoint &&
-	    (v->run.every || v->run.every_simulated))
-		status = command_usage(self,
-				       "%s says how often to write which "
-				       "--checkpoint?",
-				       v->run.every ? "--every"
-						    : "--every-simulated");
+	if (status == EXIT_DONE && !v->run.checkpoint && (v->run.every || v->run.every_simulated))
+		status = command_usage(self, "%s says how often to write which --checkpoint?",
+				       v->run.every ? "--every" : "--every-simulated");
 	if (!v->run.every)
 		v->run.every = 10 * 60 * HD_S;
 	if (status == EXIT_DONE)

@@ -25,13 +25,13 @@ static const struct option options[] = {
 	  "N pairs of links, drawn at random, fail as well; all of them if there are no more",
 	  .low = 0, .high = 100000000 },
 	{ "permutations", 0, OPT_UINT, FIELD(permutations), "N", "20",
-	  "random permutations for the mean share of a sender; 0: none",
-	  .low = 0, .high = 1000000 },
+	  "random permutations for the mean share of a sender; 0: none", .low = 0,
+	  .high = 1000000 },
 	{ "simulate", 0, OPT_UINT, FIELD(simulate), "N", "0",
 	  "FABRIC is a scenario: run it without each of the N worst failures, on all cores, and rank them by what its traffic and jobs suffer",
 	  .low = 0, .high = 100000 },
-	{ "worst", 0, OPT_UINT, FIELD(worst), "N", "10",
-	  "show so many of each kind; 0: all", .low = 0 },
+	{ "worst", 0, OPT_UINT, FIELD(worst), "N", "10", "show so many of each kind; 0: all",
+	  .low = 0 },
 	{ "replan", 0, OPT_CHOICE, FIELD(replan), NULL, "opensm",
 	  "how the manager routes around a failure: opensm and keep leave what still works (minhop, updn), fresh routes all anew",
 	  replan_mode_names },
@@ -45,8 +45,7 @@ static const struct example examples[] = {
 	  "all cables between the switches of a site, the worst first" },
 	{ "heddle survey examples/jobs.yaml --fail links --simulate 50",
 	  "what its jobs suffer without each of the worst 50 cables" },
-	{ "heddle survey 'torus --sizes=4x4x4' -e torus --fail links --pairs "
-	  "500",
+	{ "heddle survey 'torus --sizes=4x4x4' -e torus --fail links --pairs 500",
 	  "which two cables together are one too many" },
 	{ NULL, NULL },
 };
@@ -74,8 +73,8 @@ static int survey(struct fabric *f, const struct values *v, const char *path,
 	progress_end(&progress);
 	survey_show(r, &found, v->worst);
 	if (found.n_left)
-		results_remark(r, "interrupted after %zu of %zu failures",
-			       found.n, found.n + found.n_left);
+		results_remark(r, "interrupted after %zu of %zu failures", found.n,
+			       found.n + found.n_left);
 	bool is_well = survey_is_well(&found);
 	const struct survey_runs runs = { .common = &v->common,
 					  .path = path,
@@ -133,12 +132,8 @@ const struct command command_survey = {
 		"that are left; cutting end ports off; making it slower (a "
 		"link carries more flows, or senders get less); or harmless. "
 		"The exit status is 1 if one is of the first three kinds.\n\n"
-		"With --simulate the scenario is then run as it is, and once "
-		"more without each of the worst failures, routed anew: which "
-		"jobs hang or slow down, which goals are missed, what is not "
-		"delivered.\n\n"
-		"The manager is where most end ports are. What is found does "
-		"not depend on the number of threads.",
+		"With --simulate the scenario is then run as it is, and once more without each of the worst failures, routed anew: which jobs hang or slow down, which goals are missed, what is not delivered.\n\n"
+		"The manager is where most end ports are. What is found does not depend on the number of threads.",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

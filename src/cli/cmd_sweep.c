@@ -24,8 +24,7 @@ static const struct option options[] = {
 	{ "keep", 0, OPT_LIST, FIELD(keep), "TABLE", NULL,
 	  "keep this table of each point too, or all of them; headline numbers are always kept" },
 	{ "jobs", 'j', OPT_UINT, FIELD(jobs), "N", "0",
-	  "points to run at once; 0 is one per core. Results do not depend on it",
-	  .high = 1024 },
+	  "points to run at once; 0 is one per core. Results do not depend on it", .high = 1024 },
 	{ "shard", 0, OPT_TEXT, FIELD(shard), "I/N", NULL,
 	  "run only the I-th of N parts, with a --db of its own; auto: by Slurm's SLURM_ARRAY_TASK_ID and _COUNT" },
 	{ "wide", 0, OPT_FLAG, FIELD(wide), NULL, NULL,
@@ -80,10 +79,8 @@ const struct command command_sweep = {
 		"loss or fabric. Fields with a dot are the scenario's, others are "
 		"options of the command: '--vary lambda=1..5:1', '--set mu=6'. "
 		"A point is one row of what the command shows.\n\n"
-		"Among ranks that mpirun or srun started, each runs its part, "
-		"and the last one joins them.\n\n"
-		"'heddle sweep merge' joins what shards left in their "
-		"databases, in any order, to what a single run gives.",
+		"Among ranks that mpirun or srun started, each runs its part, and the last one joins them.\n\n"
+		"'heddle sweep merge' joins what shards left in their databases, in any order, to what a single run gives.",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 0, ANY_NUMBER),

@@ -2,11 +2,7 @@
 #include "cli/commands.h"
 
 static const struct command *const subcommands[] = {
-	&command_topo_gen,
-	&command_topo_show,
-	&command_topo_check,
-	&command_topo_convert,
-	NULL,
+	&command_topo_gen, &command_topo_show, &command_topo_check, &command_topo_convert, NULL,
 };
 
 static const struct example examples[] = {
@@ -22,12 +18,11 @@ const struct command command_topo = {
 	.name = "topo",
 	.summary = "make, describe, check and convert topologies",
 	.arguments = "",
-	.description =
-		"A FABRIC is a file, '-' for standard input, or the words of "
-		"'heddle topo gen' as one argument. Files are outputs of "
-		"ibnetdiscover (plain, -f, -g, -p) and iblinkinfo (plain, "
-		"-l), nets of ibsim, and OpenSM's opensm-subnet.lst and "
-		"neighbors; which one it is follows from the content.",
+	.description = "A FABRIC is a file, '-' for standard input, or the words of "
+		       "'heddle topo gen' as one argument. Files are outputs of "
+		       "ibnetdiscover (plain, -f, -g, -p) and iblinkinfo (plain, "
+		       "-l), nets of ibsim, and OpenSM's opensm-subnet.lst and "
+		       "neighbors; which one it is follows from the content.",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -7,8 +7,7 @@
 static const struct column columns[] = {
 	{ "line", NULL, CELL_UNLESS(problem, line, 0) },
 	{ "other line", NULL, CELL_UNLESS(problem, other, 0) },
-	{ "problem", NULL, CELL_NAME(problem, kind, problem_names),
-	  ORIGIN_COMPUTED },
+	{ "problem", NULL, CELL_NAME(problem, kind, problem_names), ORIGIN_COMPUTED },
 	{ "what", NULL, CELL(problem, text), ORIGIN_COMPUTED },
 	{ NULL },
 };
@@ -17,13 +16,11 @@ static int report(const struct common_options *common, const struct topo *topo,
 		  const struct problems *found)
 {
 	struct results *r = results_new("topo check");
-	struct table *t = results_table(
-		r, "problems", "what is wrong with the fabric", columns);
+	struct table *t = results_table(r, "problems", "what is wrong with the fabric", columns);
 
 	for (size_t i = 0; i < found->n; i++)
 		table_put_row(t, &found->items[i]);
-	results_remark(r, "%zu problems in a fabric of %u nodes", found->n,
-		       topo->n_nodes);
+	results_remark(r, "%zu problems in a fabric of %u nodes", found->n, topo->n_nodes);
 	return output_results(common, r, found->n == 0);
 }
 
@@ -49,10 +46,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "ibnetdiscover | heddle topo check -",
-	  "what is wrong with the cabling here" },
-	{ "heddle topo check site.ibnet --json",
-	  "the same for a program to read" },
+	{ "ibnetdiscover | heddle topo check -", "what is wrong with the cabling here" },
+	{ "heddle topo check site.ibnet --json", "the same for a program to read" },
 	{ NULL, NULL },
 };
 
@@ -60,13 +55,12 @@ const struct command command_topo_check = {
 	.name = "topo check",
 	.summary = "find what is wrong with a topology",
 	.arguments = "FABRIC",
-	.description =
-		"Reports parts that nothing joins to the rest, cables that "
-		"only one end knows of, that are said twice, or that share a "
-		"port, ends that do not agree on width or speed, and GUIDs "
-		"and LIDs that are given twice; each with the lines of the "
-		"file. Exit status 1 if there is any. A file that cannot be "
-		"understood is refused with exit status 3.",
+	.description = "Reports parts that nothing joins to the rest, cables that "
+		       "only one end knows of, that are said twice, or that share a "
+		       "port, ends that do not agree on width or speed, and GUIDs "
+		       "and LIDs that are given twice; each with the lines of the "
+		       "file. Exit status 1 if there is any. A file that cannot be "
+		       "understood is refused with exit status 3.",
 	.examples = examples,
 	COMMAND_CALL(run, struct common_options, 1, 1),
 };

@@ -36,8 +36,7 @@ static const struct example examples[] = {
 	{ "heddle topo convert opensm-subnet.lst -o site.ibnet",
 	  "OpenSM's list as ibnetdiscover's file" },
 	{ "heddle topo convert site.ibnet -o site.svg", "a picture" },
-	{ "diff <(heddle topo convert a --to links) "
-	  "<(heddle topo convert b --to links)",
+	{ "diff <(heddle topo convert a --to links) <(heddle topo convert b --to links)",
 	  "what two fabrics differ in" },
 	{ NULL, NULL },
 };
@@ -46,12 +45,11 @@ const struct command command_topo_convert = {
 	.name = "topo convert",
 	.summary = "write a topology in another format",
 	.arguments = "FABRIC",
-	.description =
-		"Reads a fabric in any format and writes it in another. A file "
-		"of ibnetdiscover that is read and written in its own format "
-		"comes out as it was. What a format cannot say is lost: only "
-		"ibnetdiscover -f has VLs, none has MTUs (but fabrics made by "
-		"'heddle topo gen' remember how they were made).",
+	.description = "Reads a fabric in any format and writes it in another. A file "
+		       "of ibnetdiscover that is read and written in its own format "
+		       "comes out as it was. What a format cannot say is lost: only "
+		       "ibnetdiscover -f has VLs, none has MTUs (but fabrics made by "
+		       "'heddle topo gen' remember how they were made).",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct values, 1, 1),

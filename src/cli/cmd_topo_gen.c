@@ -17,8 +17,7 @@ static const struct option own_options[] = {
 	{ .name = NULL },
 };
 
-static int make(const struct command *self, const struct generator *g,
-		struct values *v)
+static int make(const struct command *self, const struct generator *g, struct values *v)
 {
 	struct diag d = { .status = HD_OK };
 	struct topo t;
@@ -38,10 +37,8 @@ static int make(const struct command *self, const struct generator *g,
 
 static int run_kind(const struct generator *g, int argc, char **argv)
 {
-	const struct option *const theirs[] = { g->params, generator_common,
-						NULL };
-	struct option *options = options_join(own_options, theirs,
-					      offsetof(struct values, params));
+	const struct option *const theirs[] = { g->params, generator_common, NULL };
+	struct option *options = options_join(own_options, theirs, offsetof(struct values, params));
 	char name[64], line[160];
 	const struct example shown[] = {
 		{ line, "writes it to standard output" },
@@ -61,8 +58,7 @@ static int run_kind(const struct generator *g, int argc, char **argv)
 	snprintf(name, sizeof(name), "topo gen %s", g->name);
 	snprintf(line, sizeof(line), "heddle topo gen %s", g->example);
 	if (command_parse(&self, &v, argc, argv, &n_args, &status))
-		status = n_args ? command_usage(&self, "unexpected '%s'",
-						argv[0])
+		status = n_args ? command_usage(&self, "unexpected '%s'", argv[0])
 				: make(&self, g, &v);
 	free(options);
 	return status;
@@ -73,10 +69,8 @@ static int which_kind(const struct command *self)
 	struct strbuf kinds = STRBUF_INIT;
 
 	for (const struct generator *g = generators; g->name; g++)
-		strbuf_printf(&kinds, "%s%s", g == generators ? "" : ", ",
-			      g->name);
-	int status =
-		command_usage(self, "which KIND? there are %s", kinds.text);
+		strbuf_printf(&kinds, "%s%s", g == generators ? "" : ", ", g->name);
+	int status = command_usage(self, "which KIND? there are %s", kinds.text);
 
 	strbuf_fini(&kinds);
 	return status;
@@ -91,8 +85,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (argc > 0 && argv[0][0] != '-') {
 		const struct generator *g = generator_find(argv[0], &d);
 
-		return g ? run_kind(g, argc - 1, argv + 1)
-			 : command_usage(self, "%s", d.message);
+		return g ? run_kind(g, argc - 1, argv + 1) : command_usage(self, "%s", d.message);
 	}
 	/* No kind: help, or a refusal. */
 	if (!command_parse(self, &v, argc, argv, &n_args, &status))
@@ -103,8 +96,8 @@ static int run(const struct command *self, int argc, char **argv)
 static void list_kinds(struct strbuf *out)
 {
 	for (const struct generator *g = generators; g->name; g++)
-		strbuf_printf(out, "%s  %-14s  %s", g == generators ? "" : "\n",
-			      g->name, g->summary);
+		strbuf_printf(out, "%s  %-14s  %s", g == generators ? "" : "\n", g->name,
+			      g->summary);
 }
 
 static const struct example examples[] = {
@@ -122,12 +115,11 @@ const struct command command_topo_gen = {
 	.name = "topo gen",
 	.summary = "make a topology",
 	.arguments = "KIND",
-	.description =
-		"Makes a fabric of one of the kinds below; 'heddle topo gen KIND "
-		"--help' shows the options of a kind. All take --link, "
-		"--host-link and --trunk-link (width and speed, as in '4x "
-		"HDR'), --vls, --host-vls, --mtu and --host-mtu. The same "
-		"options and seed give the same file.",
+	.description = "Makes a fabric of one of the kinds below; 'heddle topo gen KIND "
+		       "--help' shows the options of a kind. All take --link, "
+		       "--host-link and --trunk-link (width and speed, as in '4x "
+		       "HDR'), --vls, --host-vls, --mtu and --host-mtu. The same "
+		       "options and seed give the same file.",
 	.list = list_kinds,
 	.words = generator_words,
 	.options = own_options,

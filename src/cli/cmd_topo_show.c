@@ -26,8 +26,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle topo show 'fat-tree --radix 36 --levels 3'",
-	  "the fat tree of 11664 hosts" },
+	{ "heddle topo show 'fat-tree --radix 36 --levels 3'", "the fat tree of 11664 hosts" },
 	{ "ibnetdiscover | heddle topo show -", "the fabric here" },
 	{ NULL, NULL },
 };
@@ -37,9 +36,7 @@ const struct command command_topo_show = {
 	.summary = "describe a topology in numbers",
 	.arguments = "FABRIC",
 	.description =
-		"Diameter and mean distance count links between the switches "
-		"of two hosts. Tier 1 are switches with hosts, tier 2 those "
-		"next to them, and so on.\n\n"
+		"Diameter and mean distance count links between the switches of two hosts. Tier 1 are switches with hosts, tier 2 those next to them, and so on.\n\n"
 		"The bisection is the least number of links whose removal "
 		"parts the hosts into halves, each host staying with its "
 		"switch. It is exact for grids, hypercubes and trees, where a "

@@ -14,14 +14,13 @@ bool colour_on(int fd)
 {
 	const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
 
-	return isatty(fd) && !(refused && *refused) && kind && *kind &&
-	       strcmp(kind, "dumb") != 0;
+	return isatty(fd) && !(refused && *refused) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
 void complain(const char *who, const char *line)
 {
 	bool coloured = colour_on(STDERR_FILENO);
 
-	fprintf(stderr, "%s%s%s:%s %s\n", isatty(STDERR_FILENO) ? WIPE : "",
-		coloured ? RED : "", who, coloured ? END : "", line);
+	fprintf(stderr, "%s%s%s:%s %s\n", isatty(STDERR_FILENO) ? WIPE : "", coloured ? RED : "",
+		who, coloured ? END : "", line);
 }

@@ -59,15 +59,12 @@ const struct option common_table[] = {
 	  .kind = OPT_SIZE,
 	  .offset = offsetof(struct common_options, memory),
 	  .value = "SIZE",
-	  .help = "end with status 4 rather than take more memory than this "
-		  "(default: nine tenths of what is free)" },
+	  .help = "end with status 4 rather than take more memory than this (default: nine tenths of what is free)" },
 	{ .name = "threads",
 	  .kind = OPT_UINT,
 	  .offset = offsetof(struct common_options, threads),
 	  .value = "N",
-	  .help = "compute on N threads; results are the same for any N "
-		  "(default: one per processor, if the work is large "
-		  "enough to keep them busy)",
+	  .help = "compute on N threads; results are the same for any N (default: one per processor, if the work is large enough to keep them busy)",
 	  .low = 1,
 	  .high = TEAM_MOST },
 	{ .name = "quiet",
@@ -93,44 +90,35 @@ const struct option *command_common(const struct command *c)
 	};
 	const struct option *o = common_table;
 
-	while (strcmp(o->name,
-		      first[c->subcommands ? BECOMES_ANOTHER : c->writes]) != 0)
+	while (strcmp(o->name, first[c->subcommands ? BECOMES_ANOTHER : c->writes]) != 0)
 		o++;
 	return o;
 }
 
 static const struct option no_options[] = { { .name = NULL } };
 
-#define OPTION_TABLES(self)                                     \
-	{                                                       \
-		(self)->options ? (self)->options : no_options, \
-			command_common(self), NULL              \
+#define OPTION_TABLES(self)                                                                \
+	{                                                                                  \
+		(self)->options ? (self)->options : no_options, command_common(self), NULL \
 	}
 
 /* The file that the option of that kind names; NULL: it is of another, was not
  * given, or another row stands in for it. */
-static const char *file_of(const struct option *const *tables,
-			   const struct option *o, enum option_kind kind,
-			   const void *values)
+static const char *file_of(const struct option *const *tables, const struct option *o,
+			   enum option_kind kind, const void *values)
 {
-	return o->kind == kind && option_find(tables, o->name,
-					      strlen(o->name)) == o
-		       ? *(const char *const *)((const char *)values +
-						o->offset)
+	return o->kind == kind && option_find(tables, o->name, strlen(o->name)) == o
+		       ? *(const char *const *)((const char *)values + o->offset)
 		       : NULL;
 }
 
 /* Whether it is the file of the option that this one may replace. */
-static bool is_replaced(const struct option *const *tables,
-			const struct option *o, const char *path,
-			const void *values)
+static bool is_replaced(const struct option *const *tables, const struct option *o,
+			const char *path, const void *values)
 {
 	const struct option *other =
-		o->replaces
-			? option_find(tables, o->replaces, strlen(o->replaces))
-			: NULL;
-	const char *read =
-		other ? file_of(tables, other, OPT_INPUT, values) : NULL;
+		o->replaces ? option_find(tables, o->replaces, strlen(o->replaces)) : NULL;
+	const char *read = other ? file_of(tables, other, OPT_INPUT, values) : NULL;
 
 	return read && file_is_same(path, read);
 }
@@ -146,8 +134,7 @@ static bool is_common(const struct option *o)
 
 /* What cannot be written is said before hours are spent on it; of files of a
  * run that several processes compute, by one of them when they have met. */
-static int check_output(const struct command *self,
-			const struct option *const *tables,
+static int check_output(const struct command *self, const struct option *const *tables,
 			const struct option *o, const void *values)
 {
 	const char *path = file_of(tables, o, OPT_OUTPUT, values);
@@ -155,40 +142,32 @@ static int check_output(const struct command *self,
 
 	if (!path)
 		return EXIT_DONE;
-	const char *other =
-		claims_add(path, o->name, is_replaced(tables, o, path, values));
+	const char *other = claims_add(path, o->name, is_replaced(tables, o, path, values));
 
 	if (other)
-		return command_usage(self, "--%s and --%s name one file", other,
-				     o->name);
+		return command_usage(self, "--%s and --%s name one file", other, o->name);
 	if (is_common(o) && file_check_place(path, &d) != HD_OK)
 		return command_refuse(&d);
 	return EXIT_DONE;
 }
 
-static int check_reading(const struct command *self, const struct option *o,
-			 const char *path)
+static int check_reading(const struct command *self, const struct option *o, const char *path)
 {
 	const char *writer = path ? claims_find(path) : NULL;
 
-	return writer ? command_usage(self,
-				      "--%s reads the file that --%s would "
-				      "write over",
+	return writer ? command_usage(self, "--%s reads the file that --%s would write over",
 				      o->name, writer)
 		      : EXIT_DONE;
 }
 
-static int check_input(const struct command *self,
-		       const struct option *const *tables,
+static int check_input(const struct command *self, const struct option *const *tables,
 		       const struct option *o, const void *values)
 {
-	int status =
-		check_reading(self, o, file_of(tables, o, OPT_INPUT, values));
+	int status = check_reading(self, o, file_of(tables, o, OPT_INPUT, values));
 
 	if (o->kind != OPT_SET || o->as != OPT_INPUT)
 		return status;
-	const struct option_settings *set =
-		(const void *)((const char *)values + o->offset);
+	const struct option_settings *set = (const void *)((const char *)values + o->offset);
 
 	for (size_t i = 0; i < set->n && status == EXIT_DONE; i++) {
 		if (set->items[i].option == o)
@@ -199,20 +178,19 @@ static int check_input(const struct command *self,
 
 /* Files to write are files of their own; what else is read from one of them is
  * refused when it is opened. */
-static int check_files(const struct command *self,
-		       const struct option *const *tables, const void *values)
+static int check_files(const struct command *self, const struct option *const *tables,
+		       const void *values)
 {
-	static int (*const checks[])(
-		const struct command *, const struct option *const *,
-		const struct option *,
-		const void *) = { check_output, check_input };
+	static int (*const checks[])(const struct command *, const struct option *const *,
+				     const struct option *,
+				     const void *) = { check_output, check_input };
 	int status = EXIT_DONE;
 
 	claims_clear();
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		for (size_t k = 0; tables[k]; k++) {
-			for (const struct option *o = tables[k];
-			     o->name && status == EXIT_DONE; o++)
+			for (const struct option *o = tables[k]; o->name && status == EXIT_DONE;
+			     o++)
 				status = checks[i](self, tables, o, values);
 		}
 	}
@@ -220,8 +198,7 @@ static int check_files(const struct command *self,
 }
 
 /* A generator's name among words that it should be one with; or NULL. */
-static const char *find_loose_words(const struct command *self, int argc,
-				    char **argv)
+static const char *find_loose_words(const struct command *self, int argc, char **argv)
 {
 	for (int i = 0; i < argc && strstr(self->arguments, "FABRIC"); i++) {
 		if (topo_is_words(argv[i]) && !strchr(argv[i], ' '))
@@ -230,35 +207,26 @@ static const char *find_loose_words(const struct command *self, int argc,
 	return NULL;
 }
 
-static int refuse_options(const struct command *self, const struct diag *d,
-			  int argc, char **argv)
+static int refuse_options(const struct command *self, const struct diag *d, int argc, char **argv)
 {
 	const char *kind = find_loose_words(self, argc, argv);
 
 	if (self->subcommands)
-		return command_usage(self,
-				     "%s; options of a command follow its name",
-				     d->message);
+		return command_usage(self, "%s; options of a command follow its name", d->message);
 	if (self->writes == BECOMES_ANOTHER)
-		return command_usage(self,
-				     "%s; options of what it starts follow "
-				     "'--'",
-				     d->message);
+		return command_usage(self, "%s; options of what it starts follow '--'", d->message);
 	if (kind)
 		return command_usage(self,
-				     "%s; the words of a generator are one "
-				     "argument: '%s ...'",
+				     "%s; the words of a generator are one argument: '%s ...'",
 				     d->message, kind);
 	return command_usage(self, "%s", d->message);
 }
 
 /* How results are written; 0, or what to return. */
-static int check_format(const struct command *self,
-			const struct common_options *common,
+static int check_format(const struct command *self, const struct common_options *common,
 			const struct option *const *tables)
 {
-	static const char *const drawn[] = { ".svg",  ".png", ".pdf",
-					     ".html", ".htm", NULL };
+	static const char *const drawn[] = { ".svg", ".png", ".pdf", ".html", ".htm", NULL };
 	int said = common->json + common->csv + (common->format != 0);
 	const char *dot = common->output ? strrchr(common->output, '.') : NULL;
 	bool is_drawn = false;
@@ -266,26 +234,23 @@ static int check_format(const struct command *self,
 	for (size_t i = 0; dot && drawn[i]; i++)
 		is_drawn = is_drawn || strcmp(dot, drawn[i]) == 0;
 	if (said > 1)
-		return command_usage(
-			self, "choose one of --json, --csv and --format");
+		return command_usage(self, "choose one of --json, --csv and --format");
 	/* With --to it is a fabric that is written, and drawn as SVG. */
 	bool has_to = option_find(tables, "to", strlen("to"));
 
 	if (is_drawn && has_to && strcmp(dot, ".svg") != 0)
-		return command_usage(self,
-				     "'%s' would be no picture: fabrics are "
-				     "drawn as .svg",
+		return command_usage(self, "'%s' would be no picture: fabrics are drawn as .svg",
 				     common->output);
 	if (is_drawn && !said && !has_to)
-		return command_usage(self,
-				     "'%s' would be text: --html FILE draws "
-				     "results, and its plots leave as SVG",
-				     common->output);
+		return command_usage(
+			self,
+			"'%s' would be text: --html FILE draws results, and its plots leave as SVG",
+			common->output);
 	return EXIT_DONE;
 }
 
-bool command_parse(const struct command *self, void *values, int argc,
-		   char **argv, int *n_args, int *status)
+bool command_parse(const struct command *self, void *values, int argc, char **argv, int *n_args,
+		   int *status)
 {
 	const struct option *tables[] = OPTION_TABLES(self);
 	struct common_options *common = values;
@@ -364,8 +329,7 @@ const char *command_short_name(const struct command *c)
 static void help_synopsis(const struct command *self, struct strbuf *out)
 {
 	strbuf_printf(out, "Usage: heddle %s %s", self->name,
-		      self->subcommands ? "COMMAND [OPTION...]"
-					: "[OPTION...]");
+		      self->subcommands ? "COMMAND [OPTION...]" : "[OPTION...]");
 	if (*self->arguments)
 		strbuf_printf(out, " %s", self->arguments);
 	strbuf_puts(out, "\n\n");
@@ -379,9 +343,9 @@ void command_describe(const struct command *self, struct strbuf *out)
 		self->list(out);
 	}
 	if (self->is_long)
-		strbuf_puts(out, "\n\nInterrupted (Ctrl-C, or a signal of a "
-				 "batch system), it shows what is done by "
-				 "then, says so, and ends by the signal.");
+		strbuf_puts(
+			out,
+			"\n\nInterrupted (Ctrl-C, or a signal of a batch system), it shows what is done by then, says so, and ends by the signal.");
 }
 
 void command_help(const struct command *self, struct strbuf *out)
@@ -397,8 +361,7 @@ void command_help(const struct command *self, struct strbuf *out)
 	if (self->subcommands) {
 		strbuf_puts(out, "\nCommands:\n");
 		for (size_t i = 0; self->subcommands[i]; i++)
-			strbuf_printf(out, "  %-12s %s\n",
-				      command_short_name(self->subcommands[i]),
+			strbuf_printf(out, "  %-12s %s\n", command_short_name(self->subcommands[i]),
 				      self->subcommands[i]->summary);
 	}
 	strbuf_puts(out, "\nOptions:\n");
@@ -413,8 +376,7 @@ void command_help(const struct command *self, struct strbuf *out)
 	}
 }
 
-const struct command *command_find(const struct command *const *commands,
-				   int n_words, char **words)
+const struct command *command_find(const struct command *const *commands, int n_words, char **words)
 {
 	const struct command *found = NULL;
 
@@ -423,8 +385,7 @@ const struct command *command_find(const struct command *const *commands,
 			commands = found->subcommands;
 		found = NULL;
 		for (size_t k = 0; commands && commands[k]; k++) {
-			if (strcmp(command_short_name(commands[k]), words[i]) ==
-			    0)
+			if (strcmp(command_short_name(commands[k]), words[i]) == 0)
 				found = commands[k];
 		}
 		if (!found)
@@ -434,8 +395,7 @@ const struct command *command_find(const struct command *const *commands,
 }
 
 /* `group` is what the commands belong to; NULL for the program itself. */
-static int refuse_command(const struct command *group,
-			  const struct command *const *commands,
+static int refuse_command(const struct command *group, const struct command *const *commands,
 			  const char *word)
 {
 	const char *names[64];
@@ -450,8 +410,7 @@ static int refuse_command(const struct command *group,
 	diag_fail(&d, HD_ERR_INPUT, "unknown command '%.80s'", word);
 	diag_print(&d, &line);
 	strbuf_puts(&line, text_hint(nearest).text);
-	strbuf_printf(&who, "heddle%s%s", group ? " " : "",
-		      group ? group->name : "");
+	strbuf_printf(&who, "heddle%s%s", group ? " " : "", group ? group->name : "");
 	strbuf_printf(&line, "; '%s --help' lists them", who.text);
 	complain(who.text, line.text);
 	strbuf_fini(&who);
@@ -462,10 +421,8 @@ static int refuse_command(const struct command *group,
 /* Too few arguments, or too many: what to return. */
 static int refuse_arguments(const struct command *self, int n, char **args)
 {
-	return n < self->least
-		       ? command_usage(self, "which %s?", self->arguments)
-		       : command_usage(self, "unexpected argument '%s'",
-				       args[self->most]);
+	return n < self->least ? command_usage(self, "which %s?", self->arguments)
+			       : command_usage(self, "unexpected argument '%s'", args[self->most]);
 }
 
 int command_call(const struct command *self, int argc, char **argv)
@@ -478,16 +435,14 @@ int command_call(const struct command *self, int argc, char **argv)
 	if (self->initial)
 		memcpy(values, self->initial, size);
 	if (command_parse(self, values, argc, argv, &n, &status))
-		status = n < self->least || n > self->most
-				 ? refuse_arguments(self, n, argv)
-				 : self->call(self, values, n, argv);
+		status = n < self->least || n > self->most ? refuse_arguments(self, n, argv)
+							   : self->call(self, values, n, argv);
 	options_fini(tables, values);
 	free(values);
 	return status;
 }
 
-static int dispatch(const struct command *group,
-		    const struct command *const *commands, int argc,
+static int dispatch(const struct command *group, const struct command *const *commands, int argc,
 		    char **argv);
 
 static int run_group(const struct command *group, int argc, char **argv)
@@ -498,8 +453,7 @@ static int run_group(const struct command *group, int argc, char **argv)
 	struct common_options values = { 0 };
 	int n_args, status;
 
-	if (!command_parse(group, &values, argc - 1, argv + 1, &n_args,
-			   &status))
+	if (!command_parse(group, &values, argc - 1, argv + 1, &n_args, &status))
 		return status;
 	struct strbuf names = STRBUF_INIT;
 
@@ -511,8 +465,7 @@ static int run_group(const struct command *group, int argc, char **argv)
 	return status;
 }
 
-static int dispatch(const struct command *group,
-		    const struct command *const *commands, int argc,
+static int dispatch(const struct command *group, const struct command *const *commands, int argc,
 		    char **argv)
 {
 	const struct command *c = command_find(commands, 1, argv);
@@ -524,8 +477,7 @@ static int dispatch(const struct command *group,
 	return (c->run ? c->run : command_call)(c, argc - 1, argv + 1);
 }
 
-int command_dispatch(const struct command *const *commands, int argc,
-		     char **argv)
+int command_dispatch(const struct command *const *commands, int argc, char **argv)
 {
 	return dispatch(NULL, commands, argc, argv);
 }

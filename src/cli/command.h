@@ -56,8 +56,8 @@ struct command {
 	void (*list)(struct strbuf *out);
 	/* Words that its arguments may be, for completion; NULL: files. */
 	void (*words)(struct strbuf *out);
-	const struct option *options;   /* NULL if only the common ones */
-	const struct example *examples; /* ends with a NULL command */
+	const struct option *options;             /* NULL if only the common ones */
+	const struct example *examples;           /* ends with a NULL command */
 	const struct command *const *subcommands; /* NULL-terminated */
 	/*
 	 * What call is given: `size` bytes of values, which begin with a struct
@@ -65,8 +65,7 @@ struct command {
 	 * are read, and whose lists are freed afterwards; and `least` to
 	 * `most` arguments.
 	 */
-	int (*call)(const struct command *self, void *values, int n,
-		    char **args);
+	int (*call)(const struct command *self, void *values, int n, char **args);
 	size_t size; /* 0: of the common options */
 	const void *initial;
 	int least, most;
@@ -112,8 +111,8 @@ const struct option *command_common(const struct command *c);
  * common_options. True to go on with argv[0..*n_args); false if all is done
  * (help was printed) or refused, *status then being what to return.
  */
-bool command_parse(const struct command *self, void *values, int argc,
-		   char **argv, int *n_args, int *status);
+bool command_parse(const struct command *self, void *values, int argc, char **argv, int *n_args,
+		   int *status);
 
 /* The description and what is listed. */
 void command_describe(const struct command *self, struct strbuf *out);
@@ -131,8 +130,8 @@ void command_help(const struct command *self, struct strbuf *out);
 /* The last word of a command's name: "gen" of "topo gen". */
 const char *command_short_name(const struct command *c);
 /* The command that `words` name ("topo", "gen"); NULL if there is none. */
-const struct command *command_find(const struct command *const *commands,
-				   int n_words, char **words);
+const struct command *command_find(const struct command *const *commands, int n_words,
+				   char **words);
 
 /*
  * Reads the command line and calls `self` with what it says: what dispatch does
@@ -141,7 +140,6 @@ const struct command *command_find(const struct command *const *commands,
 int command_call(const struct command *self, int argc, char **argv);
 
 /* Runs the one of `commands` (NULL-terminated) that argv[0] names. */
-int command_dispatch(const struct command *const *commands, int argc,
-		     char **argv);
+int command_dispatch(const struct command *const *commands, int argc, char **argv);
 
 #endif

@@ -41,22 +41,21 @@ static void part_words(struct strbuf *out)
 }
 
 static const struct option weave_options[] = {
-	{ "pattern", 'p', OPT_CHOICE, offsetof(struct weave_values, pattern),
-	  .choices = patterns, .initial = "twill", .help = "how to weave" },
-	{ "shuttles", 0, OPT_UINT, offsetof(struct weave_values, shuttles), "N",
-	  "8", "how many; .5 would be odd" },
-	{ "yarn", 0, OPT_LIST, offsetof(struct weave_values, yarns), "YARN",
-	  NULL, "what to weave of", .words = yarn_words },
-	{ "set", 0, OPT_SET, offsetof(struct weave_values, set), "PATH=VALUE",
-	  NULL, "change a field" },
+	{ "pattern", 'p', OPT_CHOICE, offsetof(struct weave_values, pattern), .choices = patterns,
+	  .initial = "twill", .help = "how to weave" },
+	{ "shuttles", 0, OPT_UINT, offsetof(struct weave_values, shuttles), "N", "8",
+	  "how many; .5 would be odd" },
+	{ "yarn", 0, OPT_LIST, offsetof(struct weave_values, yarns), "YARN", NULL,
+	  "what to weave of", .words = yarn_words },
+	{ "set", 0, OPT_SET, offsetof(struct weave_values, set), "PATH=VALUE", NULL,
+	  "change a field" },
 	{ NULL },
 };
 
 static struct weave_values last;
 static int last_args;
 
-static int weave_it(const struct command *self, void *values, int n,
-		    char **args)
+static int weave_it(const struct command *self, void *values, int n, char **args)
 {
 	(void)self;
 	(void)args;
@@ -101,8 +100,7 @@ static const struct command loom_warp = {
 	COMMAND_CALL(weave_it, struct weave_values, 0, 0),
 };
 
-static const struct command *const loom_commands[] = { &loom_show, &loom_warp,
-						       NULL };
+static const struct command *const loom_commands[] = { &loom_show, &loom_warp, NULL };
 
 static const struct command loom = {
 	.name = "loom",
@@ -129,9 +127,7 @@ static int run(const char *const *words)
 static void commands_are_found_and_given_their_options(void **state)
 {
 	(void)state;
-	assert_int_equal(
-		RUN("weave", "--pattern", "plain", "a", "--seed=9", "b"),
-		EXIT_DONE);
+	assert_int_equal(RUN("weave", "--pattern", "plain", "a", "--seed=9", "b"), EXIT_DONE);
 	assert_int_equal(last.pattern, 0);
 	assert_int_equal(last.shuttles, 8);
 	assert_int_equal(last.common.seed, 9);
@@ -166,10 +162,8 @@ static void refusals_map_to_exit_statuses(void **state)
 		enum hd_status status;
 		int expected;
 	} rows[] = {
-		{ HD_ERR_INPUT, EXIT_BAD_INPUT },
-		{ HD_ERR_RANGE, EXIT_BAD_INPUT },
-		{ HD_ERR_NOT_FOUND, EXIT_BAD_INPUT },
-		{ HD_ERR_IO, EXIT_ENVIRONMENT },
+		{ HD_ERR_INPUT, EXIT_BAD_INPUT },     { HD_ERR_RANGE, EXIT_BAD_INPUT },
+		{ HD_ERR_NOT_FOUND, EXIT_BAD_INPUT }, { HD_ERR_IO, EXIT_ENVIRONMENT },
 		{ HD_ERR_ENV, EXIT_ENVIRONMENT },
 	};
 
@@ -187,8 +181,7 @@ static void help_shows_options_subcommands_and_examples(void **state)
 
 	(void)state;
 	command_help(&weave, &out);
-	assert_non_null(strstr(out.text, "Usage: heddle weave [OPTION...] "
-					 "FILE...\n"));
+	assert_non_null(strstr(out.text, "Usage: heddle weave [OPTION...] FILE...\n"));
 	assert_non_null(strstr(out.text, "  -p, --pattern plain|twill"));
 	assert_non_null(strstr(out.text, "  -o, --output FILE"));
 	assert_non_null(strstr(out.text, "  heddle weave -p plain\n"
@@ -260,8 +253,7 @@ static void man_pages_say_what_help_says_and_groff_is_silent(void **state)
 		"heddle-loom(1)",
 		NULL,
 	};
-	static const char *const of_program[] = { "heddle-weave(1)",
-						  "the machine.", NULL };
+	static const char *const of_program[] = { "heddle-weave(1)", "the machine.", NULL };
 	struct strbuf page = STRBUF_INIT;
 
 	(void)state;
@@ -284,8 +276,7 @@ static void assert_offers(const char *words, const char *expected)
 {
 	struct strbuf script = STRBUF_INIT;
 
-	manual_completion(commands, "loom.width\nloom.weave plain twill\n",
-			  &script);
+	manual_completion(commands, "loom.width\nloom.weave plain twill\n", &script);
 	strbuf_printf(&script,
 		      "COMP_WORDS=(%s)\n"
 		      "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
@@ -325,9 +316,8 @@ static void completion_follows_the_tables(void **state)
 
 static struct results *one_number(void)
 {
-	static const struct column columns[] = {
-		{ "x", "ns", VALUE_REAL, ORIGIN_COMPUTED }, { NULL }
-	};
+	static const struct column columns[] = { { "x", "ns", VALUE_REAL, ORIGIN_COMPUTED },
+						 { NULL } };
 	struct results *r = results_new("test");
 
 	table_put_values(results_table(r, "t", "a number", columns),
@@ -359,8 +349,7 @@ static void results_are_written_in_the_format_asked_for(void **state)
 	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
 	assert_file_has(path, "\"seed\": 3");
 	o.csv = true;
-	assert_int_equal(output_results(&o, one_number(), false),
-			 EXIT_GOAL_MISSED);
+	assert_int_equal(output_results(&o, one_number(), false), EXIT_GOAL_MISSED);
 	assert_file_has(path, "x[ns]\n0.5\n");
 	o.csv = false;
 	o.output = plain;
@@ -387,8 +376,7 @@ static void results_go_to_a_database_too(void **state)
 	assert_int_equal(output_results(&o, one_number(), true), EXIT_DONE);
 	assert_file_has(path, "SQLite format 3");
 	o.db = "/nowhere/x.db";
-	assert_int_equal(output_results(&o, one_number(), true),
-			 EXIT_ENVIRONMENT);
+	assert_int_equal(output_results(&o, one_number(), true), EXIT_ENVIRONMENT);
 	unlink(path);
 }
 
@@ -397,11 +385,9 @@ static void a_failed_write_keeps_the_old_file_and_says_so(void **state)
 	struct common_options o = { .output = "/dev/full" };
 
 	(void)state;
-	assert_int_equal(output_results(&o, one_number(), true),
-			 EXIT_ENVIRONMENT);
+	assert_int_equal(output_results(&o, one_number(), true), EXIT_ENVIRONMENT);
 	o.output = "/nowhere/x";
-	assert_int_equal(output_results(&o, one_number(), true),
-			 EXIT_ENVIRONMENT);
+	assert_int_equal(output_results(&o, one_number(), true), EXIT_ENVIRONMENT);
 }
 
 static void progress_says_share_rate_and_time_left(void **state)
@@ -411,14 +397,13 @@ static void progress_says_share_rate_and_time_left(void **state)
 
 	(void)state;
 	progress_line(&p, 1000000, 20, &line);
-	assert_string_equal(line.text,
-			    "[######..................]  25 %  1.00 M packets,"
-			    " 50 k/s, 1 min 00 s left");
+	assert_string_equal(
+		line.text,
+		"[######..................]  25 %  1.00 M packets, 50 k/s, 1 min 00 s left");
 	strbuf_clear(&line);
 	progress_line(&p, 5000000, 10, &line); /* more than foreseen */
 	assert_string_equal(line.text,
-			    "[########################] 100 %  5.00 M packets,"
-			    " 500 k/s, 0 s left");
+			    "[########################] 100 %  5.00 M packets, 500 k/s, 0 s left");
 	strbuf_clear(&line);
 	p.total = 0;
 	progress_line(&p, 12, 4, &line);
@@ -461,8 +446,7 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_a_usage_error),
 		cmocka_unit_test(refusals_map_to_exit_statuses),
 		cmocka_unit_test(help_shows_options_subcommands_and_examples),
-		cmocka_unit_test(
-			man_pages_say_what_help_says_and_groff_is_silent),
+		cmocka_unit_test(man_pages_say_what_help_says_and_groff_is_silent),
 		cmocka_unit_test(completion_follows_the_tables),
 		cmocka_unit_test(results_are_written_in_the_format_asked_for),
 		cmocka_unit_test(results_go_to_a_database_too),

@@ -44,15 +44,12 @@ static void print_help(struct strbuf *out)
 			 "Usage: heddle COMMAND [OPTION...]\n\n"
 			 "Commands:\n");
 	for (size_t i = 0; commands[i]; i++)
-		strbuf_printf(out, "  %-10s %s\n", commands[i]->name,
-			      commands[i]->summary);
-	strbuf_puts(
-		out,
-		"\n'heddle COMMAND --help' explains a command, with "
-		"examples.\n"
-		"'heddle --version' prints the version.\n\n"
-		"Exit status: 0 done and every goal met, 1 a stated goal missed, 2 usage,\n"
-		"3 bad input, 4 the host lacks something.\n");
+		strbuf_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	strbuf_puts(out,
+		    "\n'heddle COMMAND --help' explains a command, with examples.\n"
+		    "'heddle --version' prints the version.\n\n"
+		    "Exit status: 0 done and every goal met, 1 a stated goal missed, 2 usage,\n"
+		    "3 bad input, 4 the host lacks something.\n");
 }
 
 /* Refuses words that name no command, as running them would. */
@@ -64,8 +61,7 @@ static int refuse_words(int n_words, char **words)
 		return command_dispatch(commands, 1, words);
 	if (group->subcommands)
 		return command_dispatch(commands, 2, words);
-	return command_usage(group, "'%s' has no commands of its own",
-			     group->name);
+	return command_usage(group, "'%s' has no commands of its own", group->name);
 }
 
 /* "heddle help topo gen" is "heddle topo gen --help". */
@@ -122,8 +118,7 @@ static int refuse_option(const char *word)
 
 	strbuf_puts(&line, "unknown option '");
 	text_show(&line, word);
-	strbuf_printf(&line, "'%s; options of a command follow its name",
-		      text_hint(nearest).text);
+	strbuf_printf(&line, "'%s; options of a command follow its name", text_hint(nearest).text);
 	complain("heddle", line.text);
 	strbuf_fini(&line);
 	return EXIT_USAGE;
@@ -136,8 +131,7 @@ static int run_own(struct strbuf *out, int argc, char **argv)
 {
 	const char *word = argv[1];
 
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
-	    strcmp(word, "help") == 0)
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
 		return help_on(out, argc - 2, argv + 2);
 	if (strcmp(word, "--version") == 0) {
 		strbuf_puts(out, "heddle " HD_VERSION "\n");
@@ -197,8 +191,7 @@ int main(int argc, char **argv)
 	if (!arrived) {
 		char line[160];
 
-		snprintf(line, sizeof(line),
-			 "cannot write to standard output%s%s", why ? ": " : "",
+		snprintf(line, sizeof(line), "cannot write to standard output%s%s", why ? ": " : "",
 			 why ? strerror(why) : "");
 		complain("heddle", line);
 		return EXIT_ENVIRONMENT;

@@ -6,9 +6,7 @@
 static void put_upper(struct strbuf *out, const char *text)
 {
 	for (; *text; text++)
-		strbuf_putc(out, *text >= 'a' && *text <= 'z'
-					 ? (char)(*text - 'a' + 'A')
-					 : *text);
+		strbuf_putc(out, *text >= 'a' && *text <= 'z' ? (char)(*text - 'a' + 'A') : *text);
 }
 
 /* "topo gen" as "topo-gen". */
@@ -78,20 +76,18 @@ static void put_examples(struct strbuf *out, const struct example *e)
 
 static void put_exit_status(struct strbuf *out)
 {
-	strbuf_puts(out, ".SH EXIT STATUS\n"
-			 ".TP\n.B 0\ndone, and every stated goal met.\n"
-			 ".TP\n.B 1\ndone, but a stated goal was missed.\n"
-			 ".TP\n.B 2\nthe command line makes no sense: an "
-			 "unknown command, option, or name out of a list that "
-			 "the help shows, a value that is not what its option "
-			 "takes, options that exclude each other.\n"
-			 ".TP\n.B 3\ninput was refused: a file, a fabric, a "
-			 "class or another description, also where it is "
-			 "written on the command line, numbers that a model "
-			 "does not cover, or a name that is looked up in them "
-			 "and not there.\n"
-			 ".TP\n.B 4\nthe host lacks something: disk space, a "
-			 "device, a permission.\n");
+	strbuf_puts(
+		out,
+		".SH EXIT STATUS\n"
+		".TP\n.B 0\ndone, and every stated goal met.\n"
+		".TP\n.B 1\ndone, but a stated goal was missed.\n"
+		".TP\n.B 2\nthe command line makes no sense: an unknown command, option, or name out of a list that the help shows, a value that is not what its option takes, options that exclude each other.\n"
+		".TP\n.B 3\ninput was refused: a file, a fabric, a "
+		"class or another description, also where it is "
+		"written on the command line, numbers that a model "
+		"does not cover, or a name that is looked up in them "
+		"and not there.\n"
+		".TP\n.B 4\nthe host lacks something: disk space, a device, a permission.\n");
 }
 
 /* A page of its own, and what it is about. */
@@ -118,8 +114,7 @@ static void put_group(struct strbuf *out, const char *name)
 	const char *space = strchr(name, ' ');
 
 	if (space)
-		strbuf_printf(out, ".BR heddle\\-%.*s (1),\n",
-			      (int)(space - name), name);
+		strbuf_printf(out, ".BR heddle\\-%.*s (1),\n", (int)(space - name), name);
 }
 
 void manual_command(const struct command *c, struct strbuf *out)
@@ -158,22 +153,21 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 	const struct option *tables[] = { common_table, NULL };
 
 	put_title(out, "");
-	strbuf_puts(out, ".SH NAME\nheddle \\- an InfiniBand fabric in "
-			 "software\n.SH SYNOPSIS\n"
+	strbuf_puts(out, ".SH NAME\nheddle \\- an InfiniBand fabric in software\n.SH SYNOPSIS\n"
 			 "\\fBheddle\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n"
 			 ".PP\n\\fBheddle help\\fR [\\fICOMMAND\\fR]\n"
 			 ".PP\n\\fBheddle \\-\\-version\\fR\n");
-	strbuf_puts(out,
-		    ".SH DESCRIPTION\n"
-		    "Describe a fabric and the traffic it must carry; Heddle\n"
-		    "computes routes, multicast trees and QoS tables, decides\n"
-		    "which flows can be admitted, and shows by simulation and\n"
-		    "by analysis what they get.\n"
-		    ".SH COMMANDS\n");
+	strbuf_puts(out, ".SH DESCRIPTION\n"
+			 "Describe a fabric and the traffic it must carry; Heddle\n"
+			 "computes routes, multicast trees and QoS tables, decides\n"
+			 "which flows can be admitted, and shows by simulation and\n"
+			 "by analysis what they get.\n"
+			 ".SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++)
 		put_reference(out, commands[i]);
-	strbuf_puts(out, ".SH OPTIONS\nCommands with results take these, "
-			 "others those that mean something there.\n");
+	strbuf_puts(
+		out,
+		".SH OPTIONS\nCommands with results take these, others those that mean something there.\n");
 	options_man(tables, out);
 	put_exit_status(out);
 	strbuf_puts(out, ".SH SEE ALSO\n.BR heddle\\-scenario (5),\n"
@@ -187,8 +181,7 @@ static void put_words(struct strbuf *out, const struct command *c)
 	const struct option *tables[] = { command_common(c), c->options, NULL };
 
 	for (size_t i = 0; c->subcommands && c->subcommands[i]; i++)
-		strbuf_printf(out, "%s ",
-			      command_short_name(c->subcommands[i]));
+		strbuf_printf(out, "%s ", command_short_name(c->subcommands[i]));
 	if (c->words)
 		c->words(out);
 	for (size_t t = 0; tables[t]; t++) {
@@ -202,23 +195,21 @@ static void put_words(struct strbuf *out, const struct command *c)
 /* Whether it takes a field of the scenario and a value: --set, --vary. */
 static bool is_field(const struct option *o)
 {
-	return o->value && (strcmp(o->value, "PATH=VALUE") == 0 ||
-			    strcmp(o->value, "FIELD=VALUES") == 0);
+	return o->value &&
+	       (strcmp(o->value, "PATH=VALUE") == 0 || strcmp(o->value, "FIELD=VALUES") == 0);
 }
 
 /* Whether a value follows it: one of words, or else a file for all we know. */
 static bool has_value(const struct option *o)
 {
-	return (o->value || o->choices || o->words) && o->kind != OPT_RENAMED &&
-	       !is_field(o);
+	return (o->value || o->choices || o->words) && o->kind != OPT_RENAMED && !is_field(o);
 }
 
 static void put_choices(struct strbuf *out, const struct option *o)
 {
 	for (; o && o->name; o++) {
 		if (is_field(o))
-			strbuf_printf(out, "\t\tchoices[--%s]=$paths\n",
-				      o->name);
+			strbuf_printf(out, "\t\tchoices[--%s]=$paths\n", o->name);
 		if (!has_value(o))
 			continue;
 		strbuf_printf(out, "\t\tchoices[--%s]='", o->name);
@@ -230,9 +221,8 @@ static void put_choices(struct strbuf *out, const struct option *o)
 			strbuf_putc(out, ' ');
 		strbuf_puts(out, "'\n");
 		if (o->letter)
-			strbuf_printf(out,
-				      "\t\tchoices[-%c]=${choices[--%s]}\n",
-				      o->letter, o->name);
+			strbuf_printf(out, "\t\tchoices[-%c]=${choices[--%s]}\n", o->letter,
+				      o->name);
 	}
 }
 
@@ -249,8 +239,7 @@ static void put_command_arm(struct strbuf *out, const struct command *c)
 }
 
 /* Names of commands that have subcommands, as a pattern of a case. */
-static void put_groups(struct strbuf *out,
-		       const struct command *const *commands)
+static void put_groups(struct strbuf *out, const struct command *const *commands)
 {
 	bool any = false;
 
@@ -277,29 +266,24 @@ static void put_paths(struct strbuf *out, const char *lines)
 		strbuf_add(&paths, lines, len);
 		strbuf_puts(&paths, "= ");
 		if (lines[len] == ' ')
-			strbuf_printf(out, "\n\t\t[%.*s]='%.*s'", (int)len,
-				      lines, (int)(end - lines) - (int)len - 1,
-				      lines + len + 1);
+			strbuf_printf(out, "\n\t\t[%.*s]='%.*s'", (int)len, lines,
+				      (int)(end - lines) - (int)len - 1, lines + len + 1);
 	}
 	strbuf_printf(out, ")\n\tlocal paths='%s'\n", paths.text);
 	strbuf_fini(&paths);
 }
 
-void manual_completion(const struct command *const *commands, const char *paths,
-		       struct strbuf *out)
+void manual_completion(const struct command *const *commands, const char *paths, struct strbuf *out)
 {
-	strbuf_puts(out,
-		    "# bash completion for heddle; written by 'heddle "
-		    "--completion'\n"
-		    "_heddle()\n{\n"
-		    "\tlocal word=${COMP_WORDS[COMP_CWORD]} words= command=\n"
-		    "\tlocal before=${COMP_WORDS[COMP_CWORD - 1]} i field=\n"
-		    "\tlocal -A choices=()\n");
+	strbuf_puts(out, "# bash completion for heddle; written by 'heddle --completion'\n"
+			 "_heddle()\n{\n"
+			 "\tlocal word=${COMP_WORDS[COMP_CWORD]} words= command=\n"
+			 "\tlocal before=${COMP_WORDS[COMP_CWORD - 1]} i field=\n"
+			 "\tlocal -A choices=()\n");
 	put_paths(out, paths);
 	strbuf_puts(out, "\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 			 "\t\t[[ ${COMP_WORDS[i]} != -* ]] || continue\n"
-			 "\t\t[[ -n $command ]] || { command=${COMP_WORDS[i]}; "
-			 "continue; }\n"
+			 "\t\t[[ -n $command ]] || { command=${COMP_WORDS[i]}; continue; }\n"
 			 "\t\tcase $command in\n\t\t");
 	put_groups(out, commands);
 	strbuf_puts(out, ") command+=\" ${COMP_WORDS[i]}\" ;;\n"
@@ -311,22 +295,20 @@ void manual_completion(const struct command *const *commands, const char *paths,
 	strbuf_puts(out, "help --help --version'\n\t\t;;\n");
 	for (size_t i = 0; commands[i]; i++)
 		put_command_arm(out, commands[i]);
-	strbuf_puts(
-		out,
-		"\tesac\n"
-		/* bash takes '=' for a word of its own. */
-		"\tif [[ $word == = ]]; then\n"
-		"\t\tfield=$before word=\n"
-		"\telif [[ $before == = ]]; then\n"
-		"\t\tfield=${COMP_WORDS[COMP_CWORD - 2]}\n"
-		"\tfi\n"
-		"\tif [[ -n $field ]]; then\n"
-		"\t\twords=${values[$field]-${choices[$field]-}}\n"
-		"\telif [[ -n ${choices[$before]-} ]]; then\n"
-		"\t\twords=${choices[$before]}\n"
-		"\tfi\n"
-		"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-		"\t[[ ${COMPREPLY-} != *= ]] || compopt -o nospace 2>/dev/null\n"
-		"}\n"
-		"complete -o default -F _heddle heddle\n");
+	strbuf_puts(out, "\tesac\n"
+			 /* bash takes '=' for a word of its own. */
+			 "\tif [[ $word == = ]]; then\n"
+			 "\t\tfield=$before word=\n"
+			 "\telif [[ $before == = ]]; then\n"
+			 "\t\tfield=${COMP_WORDS[COMP_CWORD - 2]}\n"
+			 "\tfi\n"
+			 "\tif [[ -n $field ]]; then\n"
+			 "\t\twords=${values[$field]-${choices[$field]-}}\n"
+			 "\telif [[ -n ${choices[$before]-} ]]; then\n"
+			 "\t\twords=${choices[$before]}\n"
+			 "\tfi\n"
+			 "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+			 "\t[[ ${COMPREPLY-} != *= ]] || compopt -o nospace 2>/dev/null\n"
+			 "}\n"
+			 "complete -o default -F _heddle heddle\n");
 }

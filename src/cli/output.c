@@ -9,8 +9,7 @@
 #include "cli/record.h"
 #include "report/writer.h"
 
-int output_bytes(const struct common_options *common, const void *bytes,
-		 size_t len, bool goals_met)
+int output_bytes(const struct common_options *common, const void *bytes, size_t len, bool goals_met)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -22,8 +21,7 @@ int output_bytes(const struct common_options *common, const void *bytes,
 	return goals_met ? EXIT_DONE : EXIT_GOAL_MISSED;
 }
 
-int output_text(const struct common_options *common, struct strbuf *text,
-		bool goals_met)
+int output_text(const struct common_options *common, struct strbuf *text, bool goals_met)
 {
 	int status = output_bytes(common, text->text, text->len, goals_met);
 
@@ -37,8 +35,7 @@ int output_open(const struct common_options *common, struct output *o)
 
 	/* cppcheck-suppress unknownEvaluationOrder; nothing is evaluated */
 	*o = (struct output){ .text = STRBUF_INIT };
-	if (common->output &&
-	    file_create(&o->file, common->output, &d) != HD_OK)
+	if (common->output && file_create(&o->file, common->output, &d) != HD_OK)
 		return command_refuse(&d);
 	o->text.drain = common->output ? o->file.stream : stdout;
 	return EXIT_DONE;
@@ -65,43 +62,35 @@ int output_close(struct output *o, bool goals_met)
 	return status == EXIT_DONE && !goals_met ? EXIT_GOAL_MISSED : status;
 }
 
-int output_check_format(const struct command *self,
-			const struct common_options *common, const char *option)
+int output_check_format(const struct command *self, const struct common_options *common,
+			const char *option)
 {
 	const char *other = common->json     ? "--json"
 			    : common->csv    ? "--csv"
 			    : common->format ? "--format"
 					     : NULL;
 
-	return other ? command_usage(self,
-				     "%s has a format of its own, and %s does "
-				     "not go with it",
+	return other ? command_usage(self, "%s has a format of its own, and %s does not go with it",
 				     option, other)
 		     : EXIT_DONE;
 }
 
-int output_check_own(const struct command *self,
-		     const struct common_options *common,
+int output_check_own(const struct command *self, const struct common_options *common,
 		     const struct own_format *formats)
 {
-	const char *other = common->db     ? "--db"
-			    : common->html ? "--html"
-					   : NULL;
+	const char *other = common->db ? "--db" : common->html ? "--html" : NULL;
 	const char *own = NULL;
 
 	for (; formats->option; formats++) {
 		if (own && formats->given)
-			return command_usage(self,
-					     "%s and %s do not go together",
-					     own, formats->option);
+			return command_usage(self, "%s and %s do not go together", own,
+					     formats->option);
 		if (formats->given)
 			own = formats->option;
 	}
 	if (own && other)
-		return command_usage(self,
-				     "%s makes no results, and %s does not go "
-				     "with it",
-				     own, other);
+		return command_usage(self, "%s makes no results, and %s does not go with it", own,
+				     other);
 	return own ? output_check_format(self, common, own) : EXIT_DONE;
 }
 
@@ -113,8 +102,7 @@ static const struct writer *choose(const struct common_options *common)
 		return writer_find("csv");
 	if (common->format)
 		return &writers[common->format - 1];
-	const struct writer *by_name =
-		common->output ? writer_of_path(common->output) : NULL;
+	const struct writer *by_name = common->output ? writer_of_path(common->output) : NULL;
 
 	return by_name ? by_name : &writers[0];
 }
@@ -129,8 +117,8 @@ bool output_is_text(const struct common_options *common)
 	return choose(common) == writer_find("text");
 }
 
-int output_shaped(const struct common_options *common, struct results *r,
-		  const struct strbuf *text, bool goals_met)
+int output_shaped(const struct common_options *common, struct results *r, const struct strbuf *text,
+		  bool goals_met)
 {
 	/* Who reads standard output may go away, and take us along. */
 	int recorded = record_results(common, r);
@@ -140,15 +128,14 @@ int output_shaped(const struct common_options *common, struct results *r,
 	return recorded == EXIT_DONE ? status : recorded;
 }
 
-int output_kept(const struct common_options *common, struct results *shown,
-		struct results *kept, bool goals_met)
+int output_kept(const struct common_options *common, struct results *shown, struct results *kept,
+		bool goals_met)
 {
 	struct strbuf out = STRBUF_INIT;
 
 	results_set_version(shown, HD_VERSION);
 	shown->seed = common->seed;
-	if (output_is_text(common) && !common->output &&
-	    colour_on(STDOUT_FILENO))
+	if (output_is_text(common) && !common->output && colour_on(STDOUT_FILENO))
 		writer_coloured(shown, &out);
 	else
 		choose(common)->write(shown, &out);
@@ -160,8 +147,7 @@ int output_kept(const struct common_options *common, struct results *shown,
 	return status;
 }
 
-int output_results(const struct common_options *common, struct results *r,
-		   bool goals_met)
+int output_results(const struct common_options *common, struct results *r, bool goals_met)
 {
 	return output_kept(common, r, r, goals_met);
 }

@@ -20,15 +20,14 @@
  * status: EXIT_DONE, EXIT_GOAL_MISSED if not `goals_met`, or
  * EXIT_ENVIRONMENT if the output could not be written.
  */
-int output_results(const struct common_options *common, struct results *r,
-		   bool goals_met);
+int output_results(const struct common_options *common, struct results *r, bool goals_met);
 
 /*
  * A record is for looking up anything, the screen is not: what is shown, and
  * what --db and --html keep (which may be the same). Frees both.
  */
-int output_kept(const struct common_options *common, struct results *shown,
-		struct results *kept, bool goals_met);
+int output_kept(const struct common_options *common, struct results *shown, struct results *kept,
+		bool goals_met);
 /* Whether --db or --html keep anything. */
 bool output_is_kept(const struct common_options *common);
 
@@ -36,12 +35,11 @@ bool output_is_kept(const struct common_options *common);
  * The same for output in a format of the command's own (a topology, a
  * capture): `len` bytes to -o or standard output.
  */
-int output_bytes(const struct common_options *common, const void *bytes,
-		 size_t len, bool goals_met);
+int output_bytes(const struct common_options *common, const void *bytes, size_t len,
+		 bool goals_met);
 
 /* The same for a text, which is freed. */
-int output_text(const struct common_options *common, struct strbuf *text,
-		bool goals_met);
+int output_text(const struct common_options *common, struct strbuf *text, bool goals_met);
 
 /*
  * The same for output that is too long to hold in memory: print to text, which
@@ -61,8 +59,8 @@ int output_end(struct output *o, bool whole);
  * Results that are shown in a shape of the command's own: `r`, which is freed,
  * goes to --db and --html only.
  */
-int output_shaped(const struct common_options *common, struct results *r,
-		  const struct strbuf *text, bool goals_met);
+int output_shaped(const struct common_options *common, struct results *r, const struct strbuf *text,
+		  bool goals_met);
 
 /*
  * Options that ask for a format of the command's own; a NULL option ends. Two
@@ -73,12 +71,10 @@ struct own_format {
 	const char *option;
 	bool given;
 };
-int output_check_own(const struct command *self,
-		     const struct common_options *common,
+int output_check_own(const struct command *self, const struct common_options *common,
 		     const struct own_format *formats);
 /* The same, but --db and --html still record results. */
-int output_check_format(const struct command *self,
-			const struct common_options *common,
+int output_check_format(const struct command *self, const struct common_options *common,
 			const char *option);
 
 /* The name of the format that the user asked for: "text". */

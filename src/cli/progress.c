@@ -11,8 +11,8 @@
 #define INTERVAL  0.1 /* seconds between two lines */
 #define BAR_WIDTH 24
 
-void progress_begin(struct progress *p, const struct common_options *common,
-		    const char *unit, double total)
+void progress_begin(struct progress *p, const struct common_options *common, const char *unit,
+		    double total)
 {
 	record_work();
 	unfinished_hold();
@@ -58,8 +58,7 @@ static void put_bar(double share, struct strbuf *out)
 	strbuf_printf(out, "] %3.0f %%  ", share * 100);
 }
 
-void progress_line(const struct progress *p, double done, double seconds,
-		   struct strbuf *out)
+void progress_line(const struct progress *p, double done, double seconds, struct strbuf *out)
 {
 	double share = p->total > 0 ? done / p->total : 0;
 	double rate = seconds > 0 ? done / seconds : 0;

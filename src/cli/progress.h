@@ -34,8 +34,8 @@ struct progress {
 };
 
 /* Work begins (which is noted, cli/record.h) that has `total` of `unit`. */
-void progress_begin(struct progress *p, const struct common_options *common,
-		    const char *unit, double total);
+void progress_begin(struct progress *p, const struct common_options *common, const char *unit,
+		    double total);
 /* False if a signal wants an end. */
 bool progress_show(struct progress *p, double done);
 void progress_end(struct progress *p);
@@ -46,7 +46,6 @@ bool progress_count(void *context, double done);
 bool progress_packets(void *context, const struct sim_progress *p);
 
 /* The line itself, without a terminal: what progress_show prints. */
-void progress_line(const struct progress *p, double done, double seconds,
-		   struct strbuf *out);
+void progress_line(const struct progress *p, double done, double seconds, struct strbuf *out);
 
 #endif

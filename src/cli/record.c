@@ -34,9 +34,8 @@ void record_words(int argc, char **argv)
 /* As one types it in a shell: 'it'\''s'. */
 static void put_word(const char *word, struct strbuf *out)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "abcdefghijklmnopqrstuvwxyz"
-				    "0123456789%+,-./:=@_^";
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_^";
 
 	if (*word && !word[strspn(word, plain)]) {
 		strbuf_puts(out, word);
@@ -65,8 +64,7 @@ static void put_arguments(struct strbuf *out)
 	}
 }
 
-int record_begin(const struct command *self,
-		 const struct common_options *common)
+int record_begin(const struct command *self, const struct common_options *common)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -97,8 +95,7 @@ void record_work(void)
 	put_arguments(&arguments);
 	/* What is wrong is said when there are results to write. */
 	if (database_begin(noted.db, noted.command, arguments.text,
-			   noted.content ? noted.content : "", &ignored,
-			   &noted.run) != HD_OK)
+			   noted.content ? noted.content : "", &ignored, &noted.run) != HD_OK)
 		noted.run = 0;
 	strbuf_fini(&arguments);
 }
@@ -147,8 +144,7 @@ int record_results(const struct common_options *common, struct results *r)
 	r->seed = common->seed;
 	int status = EXIT_DONE;
 
-	if (common->db &&
-	    database_finish(common->db, noted.run, r, &d) != HD_OK)
+	if (common->db && database_finish(common->db, noted.run, r, &d) != HD_OK)
 		status = command_refuse(&d);
 	else
 		noted.run = 0;

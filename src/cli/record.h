@@ -17,8 +17,7 @@
 void record_words(int argc, char **argv);
 
 /* Can a run be noted? EXIT_DONE if so, or if nobody asks for it. */
-int record_begin(const struct command *self,
-		 const struct common_options *common);
+int record_begin(const struct command *self, const struct common_options *common);
 
 /* What will be run, however it was said, for the note; copied. */
 void record_content(const char *text);

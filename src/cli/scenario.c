@@ -32,8 +32,7 @@ static void put_option(struct overrides *out, const struct option_setting *s)
 	overrides_put(out, label, s->option->path, "%s", s->text);
 }
 
-enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed,
-				struct diag *d)
+enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -51,17 +50,14 @@ enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed,
 	return status;
 }
 
-enum hd_status scenario_choose(struct fabric_choice *c,
-			       struct live_tables *live, const char *path,
-			       uint64_t *seed, struct diag *d,
-			       struct fabric **out)
+enum hd_status scenario_choose(struct fabric_choice *c, struct live_tables *live, const char *path,
+			       uint64_t *seed, struct diag *d, struct fabric **out)
 {
 	struct fabric *f;
 	enum hd_status status = choice_overrides(c, *seed, d);
 
 	if (status == HD_OK)
-		status = live ? live_fabric_read(live, path, &c->overrides, d,
-						 &f)
+		status = live ? live_fabric_read(live, path, &c->overrides, d, &f)
 			      : fabric_read(path, &c->overrides, d, &f);
 	if (status != HD_OK)
 		return status;
@@ -75,8 +71,7 @@ enum hd_status scenario_choose(struct fabric_choice *c,
 	return HD_OK;
 }
 
-int scenario_print(struct fabric_choice *c, const struct common_options *common,
-		   const char *path)
+int scenario_print(struct fabric_choice *c, const struct common_options *common, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf out = STRBUF_INIT;
@@ -88,21 +83,19 @@ int scenario_print(struct fabric_choice *c, const struct common_options *common,
 	if (status == HD_OK)
 		scenario_explain(&scenario, &out);
 	scenario_fini(&scenario);
-	return status == HD_OK ? output_text(common, &out, true)
-			       : command_refuse(&d);
+	return status == HD_OK ? output_text(common, &out, true) : command_refuse(&d);
 }
 
-enum hd_status fabric_choose(struct fabric_choice *c, const char *name,
-			     struct diag *d, struct fabric **out)
+enum hd_status fabric_choose(struct fabric_choice *c, const char *name, struct diag *d,
+			     struct fabric **out)
 {
 	enum hd_status status = choice_overrides(c, SEED_OF_SCENARIO, d);
 
-	return status == HD_OK ? fabric_open(name, &c->overrides, d, out)
-			       : status;
+	return status == HD_OK ? fabric_open(name, &c->overrides, d, out) : status;
 }
 
-bool engine_known(const struct command *self, const struct fabric_choice *c,
-		  const char *option, int *status)
+bool engine_known(const struct command *self, const struct fabric_choice *c, const char *option,
+		  int *status)
 {
 	return engine_named(self, option_given(c, option), status);
 }

@@ -23,15 +23,14 @@ struct fabric_choice {
 void fabric_choice_fini(struct fabric_choice *c);
 
 /* Where a row of kind OPT_SET puts its settings: `member` is a choice. */
-#define CHOICE_SET(type, member) \
-	(offsetof(type, member) + offsetof(struct fabric_choice, set))
-#define OPTION_SET(type, member)                                               \
-	{                                                                      \
-		.name = "set", .kind = OPT_SET,                                \
-		.offset = CHOICE_SET(type, member), .value = "PATH=VALUE",     \
-		.help = "change a field of the scenario, as "                  \
-			"traffic.0.load=50%; traffic.NAME.load and traffic.+ " \
-			"(a new one) too; heddle-scenario(5)"                  \
+#define CHOICE_SET(type, member) (offsetof(type, member) + offsetof(struct fabric_choice, set))
+#define OPTION_SET(type, member)                                                    \
+	{                                                                           \
+		.name = "set", .kind = OPT_SET, .offset = CHOICE_SET(type, member), \
+		.value = "PATH=VALUE",                                              \
+		.help = "change a field of the scenario, as "                       \
+			"traffic.0.load=50%; traffic.NAME.load and traffic.+ "      \
+			"(a new one) too; heddle-scenario(5)"                       \
 	}
 /* clang-format off */
 #define OPTIONS_OPENSM(type, member)                                       \
@@ -63,30 +62,26 @@ void fabric_choice_fini(struct fabric_choice *c);
 const char *option_given(const struct fabric_choice *c, const char *name);
 
 /* What options say, and --seed unless it is SEED_OF_SCENARIO. */
-HD_MUST_CHECK enum hd_status choice_overrides(struct fabric_choice *c,
-					      uint64_t seed, struct diag *d);
+HD_MUST_CHECK enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed,
+					      struct diag *d);
 /*
  * A scenario that has traffic, on a live fabric if it is not NULL; *seed
  * becomes the scenario's.
  */
 struct live_tables;
-HD_MUST_CHECK enum hd_status scenario_choose(struct fabric_choice *c,
-					     struct live_tables *live,
-					     const char *path, uint64_t *seed,
-					     struct diag *d,
+HD_MUST_CHECK enum hd_status scenario_choose(struct fabric_choice *c, struct live_tables *live,
+					     const char *path, uint64_t *seed, struct diag *d,
 					     struct fabric **out);
 /* Prints it with every default filled in; the exit status. */
-int scenario_print(struct fabric_choice *c, const struct common_options *common,
-		   const char *path);
+int scenario_print(struct fabric_choice *c, const struct common_options *common, const char *path);
 /* A FABRIC to look at: a scenario, a topology, or a generator's words. */
-HD_MUST_CHECK enum hd_status fabric_choose(struct fabric_choice *c,
-					   const char *name, struct diag *d,
-					   struct fabric **out);
+HD_MUST_CHECK enum hd_status fabric_choose(struct fabric_choice *c, const char *name,
+					   struct diag *d, struct fabric **out);
 
 /* Whether there is an engine of the name that --engine or `option` was given,
  * if it was; else what to return. */
-bool engine_known(const struct command *self, const struct fabric_choice *c,
-		  const char *option, int *status);
+bool engine_known(const struct command *self, const struct fabric_choice *c, const char *option,
+		  int *status);
 /* The same of an engine by its name; NULL is well. */
 bool engine_named(const struct command *self, const char *engine, int *status);
 

@@ -49,8 +49,7 @@ static uint64_t number_in(const char *path, const char *key, uint64_t otherwise)
 		const char *text = line + skip;
 
 		text += strspn(text, " ");
-		if (strncmp(line, key, skip) == 0 && *text >= '0' &&
-		    *text <= '9') {
+		if (strncmp(line, key, skip) == 0 && *text >= '0' && *text <= '9') {
 			otherwise = strtoull(text, NULL, 10);
 			break;
 		}
@@ -102,8 +101,7 @@ static uint64_t room_of_groups(void)
 void shortage_limit(uint64_t bytes)
 {
 	if (bytes == 0) {
-		uint64_t free_kib = number_in(
-			"/proc/meminfo", "MemAvailable:", UINT64_MAX / 1024);
+		uint64_t free_kib = number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX / 1024);
 		uint64_t group = room_of_groups();
 
 		bytes = free_kib * 1024;

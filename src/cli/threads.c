@@ -25,13 +25,12 @@ void threads_tell(void)
 		return;
 	if (use.jobs)
 		fprintf(stderr,
-			"heddle: computed by up to %u jobs at a time, each on "
-			"%u thread%s\n",
+			"heddle: computed by up to %u jobs at a time, each on %u thread%s\n",
 			use.jobs, use.threads, use.threads == 1 ? "" : "s");
 	else if (use.parts > 1)
-		fprintf(stderr, "heddle: computed in %u parts on %u threads\n",
-			use.parts, use.threads);
+		fprintf(stderr, "heddle: computed in %u parts on %u threads\n", use.parts,
+			use.threads);
 	else if (use.parts)
-		fprintf(stderr, "heddle: computed on one thread%s%s\n",
-			use.why ? ": " : "", use.why ? use.why : "");
+		fprintf(stderr, "heddle: computed on one thread%s%s\n", use.why ? ": " : "",
+			use.why ? use.why : "");
 }

@@ -56,8 +56,7 @@ static void answer(const struct arrival *a, const uint8_t *mad)
 static void refuse_req(const struct arrival *a, uint16_t reason)
 {
 	const struct cm_id nobody = {
-		.there.communication_id =
-			(uint32_t)mad_get(a->mad, "LocalCommunicationID"),
+		.there.communication_id = (uint32_t)mad_get(a->mad, "LocalCommunicationID"),
 	};
 	uint8_t mad[MAD_SIZE];
 
@@ -76,8 +75,7 @@ static struct cm_id *find_listener(struct cm *m, port_id port, uint64_t service)
 		struct cm_id *i = &m->ids[k];
 
 		if (i->used && i->state == ID_LISTENING && i->host == host &&
-		    cm_service(i->space, ntohs(i->here.address.sin_port)) ==
-			    service &&
+		    cm_service(i->space, ntohs(i->here.address.sin_port)) == service &&
 		    (i->here.port == TOPO_NONE || i->here.port == port))
 			return i;
 	}
@@ -92,8 +90,8 @@ static struct cm_id *find_request(struct cm *m, port_id port, uint64_t guid,
 		struct cm_id *i = &m->ids[k];
 
 		if (i->used && i->here.port == port && i->there.guid == guid &&
-		    i->there.communication_id == communication_id &&
-		    i->state != ID_TIMEWAIT && i->state != ID_ENDED)
+		    i->there.communication_id == communication_id && i->state != ID_TIMEWAIT &&
+		    i->state != ID_ENDED)
 			return i;
 	}
 	return NULL;
@@ -132,23 +130,20 @@ static struct cm_id *take_request(const struct arrival *a, uint32_t listener,
 		.slid = (uint16_t)agents_port_get(m->agents, a->port, PORT_LID),
 		.sl = a->from->sl,
 		.pkey = a->from->pkey,
-		.mtu = (uint8_t)agents_port_get(m->agents, a->port,
-						PORT_NEIGHBOR_MTU),
+		.mtu = (uint8_t)agents_port_get(m->agents, a->port, PORT_NEIGHBOR_MTU),
 		.ack_timeout = cm_ack_timeout(0),
 	};
 	cm_port_gid(m, a->port, i->path.sgid);
 	return i;
 }
 
-static void tell_request(struct cm *m, const struct cm_id *i,
-			 struct rdma_ucm_event_resp *e)
+static void tell_request(struct cm *m, const struct cm_id *i, struct rdma_ucm_event_resp *e)
 {
 	e->event = EVENT_CONNECT_REQUEST;
 	id_tell(m, id_find(m, i->listener), i, e);
 }
 
-static void say_wishes(const struct cm_end *there,
-		       struct rdma_ucm_conn_param *out)
+static void say_wishes(const struct cm_end *there, struct rdma_ucm_conn_param *out)
 {
 	/* Each other's: what one may ask for is what the other can answer. */
 	out->responder_resources = there->initiator_depth;
@@ -160,8 +155,7 @@ static void say_wishes(const struct cm_end *there,
 	out->qp_num = there->qpn;
 }
 
-static void take_private(const uint8_t *mad, size_t room, size_t skip,
-			 uint8_t *out, uint8_t *size)
+static void take_private(const uint8_t *mad, size_t room, size_t skip, uint8_t *out, uint8_t *size)
 {
 	memcpy(out, mad + MAD_SIZE - room + skip, room - skip);
 	*size = (uint8_t)(room - skip);
@@ -185,17 +179,15 @@ static void req_arrived(const struct arrival *a)
 {
 	struct cm *m = a->m;
 	const uint8_t *mad = a->mad;
-	struct cm_id *again =
-		find_request(m, a->port, mad_get(mad, "LocalCAGUID"),
-			     (uint32_t)mad_get(mad, "LocalCommunicationID"));
+	struct cm_id *again = find_request(m, a->port, mad_get(mad, "LocalCAGUID"),
+					   (uint32_t)mad_get(mad, "LocalCommunicationID"));
 
 	if (again) {
 		if (again->state == ID_REP_SENT)
 			cm_send_again(m, again);
 		return;
 	}
-	const struct cm_id *l =
-		find_listener(m, a->port, mad_get(mad, "ServiceID"));
+	const struct cm_id *l = find_listener(m, a->port, mad_get(mad, "ServiceID"));
 	struct cm_id *i = NULL;
 
 	if (l && !id_is_datagram(l))
@@ -226,8 +218,7 @@ static void sidr_req_arrived(const struct arrival *a)
 {
 	struct cm *m = a->m;
 	uint32_t request = (uint32_t)mad_get(a->mad, "RequestID");
-	const struct cm_id *l =
-		find_listener(m, a->port, mad_get(a->mad, "ServiceID"));
+	const struct cm_id *l = find_listener(m, a->port, mad_get(a->mad, "ServiceID"));
 	struct cm_id *i = NULL;
 
 	/* One that comes again has an answer under way, or will have. */
@@ -237,8 +228,7 @@ static void sidr_req_arrived(const struct arrival *a)
 		    m->ids[k].path.dlid == a->from->lid)
 			return;
 	if (l && id_is_datagram(l))
-		i = take_request(a, l->number,
-				 a->mad + MAD_SIZE - SIDR_REQ_PRIVATE);
+		i = take_request(a, l->number, a->mad + MAD_SIZE - SIDR_REQ_PRIVATE);
 	if (!i) {
 		const struct cm_id nobody = { 0 };
 		uint8_t mad[MAD_SIZE];
@@ -253,23 +243,20 @@ static void sidr_req_arrived(const struct arrival *a)
 
 	i->there.communication_id = request;
 	i->state = ID_SIDR_RECEIVED;
-	take_private(a->mad, SIDR_REQ_PRIVATE, IP_HEADER,
-		     e.param.ud.private_data, &e.param.ud.private_data_len);
+	take_private(a->mad, SIDR_REQ_PRIVATE, IP_HEADER, e.param.ud.private_data,
+		     &e.param.ud.private_data_len);
 	tell_request(m, i, &e);
 }
 
 /* The id that a MAD names as its receiver's, if it is of its conversation. */
 static struct cm_id *addressee(const struct arrival *a)
 {
-	struct cm_id *i = id_find(
-		a->m, (uint32_t)mad_get(a->mad, "RemoteCommunicationID"));
+	struct cm_id *i = id_find(a->m, (uint32_t)mad_get(a->mad, "RemoteCommunicationID"));
 	uint32_t theirs = (uint32_t)mad_get(a->mad, "LocalCommunicationID");
 
 	if (!i || i->here.port != a->port)
 		return NULL;
-	return i->there.communication_id == 0 ||
-			       i->there.communication_id == theirs ||
-			       theirs == 0
+	return i->there.communication_id == 0 || i->there.communication_id == theirs || theirs == 0
 		       ? i
 		       : NULL;
 }
@@ -323,8 +310,7 @@ static void rej_arrived(const struct arrival *a)
 	id_tell(a->m, i, NULL, &e);
 }
 
-static void disconnected(struct cm *m, struct cm_id *i, enum id_state state,
-			 hd_time due)
+static void disconnected(struct cm *m, struct cm_id *i, enum id_state state, hd_time due)
 {
 	const struct rdma_ucm_event_resp e = { .event = EVENT_DISCONNECTED };
 
@@ -345,10 +331,8 @@ static void dreq_arrived(const struct arrival *a)
 	} else if (!i || i->state == ID_TIMEWAIT) {
 		/* Of a connection that is gone: its answer was lost. */
 		const struct cm_id was = {
-			.number = (uint32_t)mad_get(a->mad,
-						    "RemoteCommunicationID"),
-			.there.communication_id = (uint32_t)mad_get(
-				a->mad, "LocalCommunicationID"),
+			.number = (uint32_t)mad_get(a->mad, "RemoteCommunicationID"),
+			.there.communication_id = (uint32_t)mad_get(a->mad, "LocalCommunicationID"),
 		};
 		uint8_t mad[MAD_SIZE];
 
@@ -372,8 +356,7 @@ static void mra_arrived(const struct arrival *a)
 	/* It takes its time: nothing is sent again before that. */
 	if (i && i->due != HD_TIME_NEVER)
 		i->due = a->now + CM_RESPONSE_TIME +
-			 (UINT64_C(4096000)
-			  << mad_get(a->mad, "ServiceTimeout"));
+			 (UINT64_C(4096000) << mad_get(a->mad, "ServiceTimeout"));
 }
 
 static void sidr_rep_arrived(const struct arrival *a)
@@ -398,28 +381,23 @@ static void sidr_rep_arrived(const struct arrival *a)
 			.static_rate = 0,
 			.port_num = a->m->topo->ports[i->here.port].number,
 		};
-		take_private(a->mad, SIDR_REP_PRIVATE, 0,
-			     e.param.ud.private_data,
+		take_private(a->mad, SIDR_REP_PRIVATE, 0, e.param.ud.private_data,
 			     &e.param.ud.private_data_len);
 	}
 	id_tell(a->m, i, NULL, &e);
 }
 
-bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from,
-		const uint8_t *mad, hd_time now)
+bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from, const uint8_t *mad,
+		hd_time now)
 {
 	static const struct {
 		uint16_t attribute;
 		void (*take)(const struct arrival *a);
 	} rows[] = {
-		{ ATTR_CM_REQ, req_arrived },
-		{ ATTR_CM_MRA, mra_arrived },
-		{ ATTR_CM_REJ, rej_arrived },
-		{ ATTR_CM_REP, rep_arrived },
-		{ ATTR_CM_RTU, rtu_arrived },
-		{ ATTR_CM_DREQ, dreq_arrived },
-		{ ATTR_CM_DREP, drep_arrived },
-		{ ATTR_CM_SIDR_REQ, sidr_req_arrived },
+		{ ATTR_CM_REQ, req_arrived },           { ATTR_CM_MRA, mra_arrived },
+		{ ATTR_CM_REJ, rej_arrived },           { ATTR_CM_REP, rep_arrived },
+		{ ATTR_CM_RTU, rtu_arrived },           { ATTR_CM_DREQ, dreq_arrived },
+		{ ATTR_CM_DREP, drep_arrived },         { ATTR_CM_SIDR_REQ, sidr_req_arrived },
 		{ ATTR_CM_SIDR_REP, sidr_rep_arrived },
 	};
 	const struct arrival a = { m, port, from, mad, now };
@@ -427,15 +405,13 @@ bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from,
 
 	if (mad[MAD_CLASS] == MAD_SA && mad[MAD_METHOD] == MAD_GET_RESP) {
 		uint64_t tid = load_be64(mad + MAD_TID);
-		struct cm_id *i =
-			tid <= UINT32_MAX ? id_find(m, (uint32_t)tid) : NULL;
+		struct cm_id *i = tid <= UINT32_MAX ? id_find(m, (uint32_t)tid) : NULL;
 
 		if (!i || i->here.port != port)
 			return false;
 		if (i->state == ID_ASKING && attribute == ATTR_PATH_RECORD)
 			take_path(m, i, mad);
-		else if (i->state == ID_JOINING &&
-			 attribute == ATTR_MC_MEMBER_RECORD)
+		else if (i->state == ID_JOINING && attribute == ATTR_MC_MEMBER_RECORD)
 			group_answered(m, i, mad);
 		else
 			return false;

@@ -50,14 +50,14 @@ struct cm_answer {
  * `fd` is the number of the other channel, and behind an option stands its
  * value. An errno; EAGAIN if there is no event.
  */
-int cm_command(struct cm *m, const struct cm_caller *who, const uint8_t *bytes,
-	       size_t size, hd_time now, struct cm_answer *out);
+int cm_command(struct cm *m, const struct cm_caller *who, const uint8_t *bytes, size_t size,
+	       hd_time now, struct cm_answer *out);
 /* The program has closed its channel, or is gone. */
 void cm_forget(struct cm *m, uint32_t channel, hd_time now);
 
 /* A MAD that no program wants; false if it is not for us either. */
-bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from,
-		const uint8_t *mad, hd_time now);
+bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from, const uint8_t *mad,
+		hd_time now);
 hd_time cm_next(const struct cm *m);
 void cm_run(struct cm *m, hd_time now);
 

@@ -35,8 +35,7 @@ static void ends_fit(struct world *w, unsigned host, const struct pair *p)
 	assert_true(as.timeout > 0 && bs.timeout > 0);
 }
 
-static void join(struct world *w, unsigned host, uint64_t listener,
-		 uint64_t uid, struct pair *p)
+static void join(struct world *w, unsigned host, uint64_t listener, uint64_t uid, struct pair *p)
 {
 	struct rdma_ucm_event_resp e;
 
@@ -46,19 +45,14 @@ static void join(struct world *w, unsigned host, uint64_t listener,
 	ask_to_connect(w, host, p->here, &p->asks);
 	wait_for(w, 1 - host);
 	expect(w, 1 - host, listener, CONNECT_REQUEST, &e);
-	assert_memory_equal(e.param.conn.private_data, p->asks.private_data,
-			    56);
-	assert_int_equal(e.param.conn.initiator_depth,
-			 p->asks.responder_resources);
-	assert_int_equal(e.param.conn.responder_resources,
-			 p->asks.initiator_depth);
+	assert_memory_equal(e.param.conn.private_data, p->asks.private_data, 56);
+	assert_int_equal(e.param.conn.initiator_depth, p->asks.responder_resources);
+	assert_int_equal(e.param.conn.responder_resources, p->asks.initiator_depth);
 	p->there = e.id;
-	assert_int_equal(agree(w, 1 - host, p->there, uid + 100, &p->grants),
-			 0);
+	assert_int_equal(agree(w, 1 - host, p->there, uid + 100, &p->grants), 0);
 	wait_for(w, host);
 	expect(w, host, uid, CONNECT_RESPONSE, &e);
-	assert_memory_equal(e.param.conn.private_data, p->grants.private_data,
-			    56);
+	assert_memory_equal(e.param.conn.private_data, p->grants.private_data, 56);
 	ends_fit(w, host, p);
 	assert_int_equal(agree(w, host, p->here, 0, NULL), 0);
 	wait_for(w, 1 - host);
@@ -70,13 +64,12 @@ static int disconnect(struct world *w, unsigned host, uint32_t id)
 	const struct rdma_ucm_disconnect in = { .id = id };
 
 	return order(w, host,
-		     &(struct order){ RDMA_USER_CM_CMD_DISCONNECT, &in,
-				      sizeof(in), NULL, 0 });
+		     &(struct order){ RDMA_USER_CM_CMD_DISCONNECT, &in, sizeof(in), NULL, 0 });
 }
 
 /* One end leaves, the other hears of it and answers, and both are gone. */
-static void sever(struct world *w, unsigned leaver, uint32_t mine,
-		  uint64_t my_uid, uint32_t other, uint64_t other_uid)
+static void sever(struct world *w, unsigned leaver, uint32_t mine, uint64_t my_uid, uint32_t other,
+		  uint64_t other_uid)
 {
 	struct rdma_ucm_event_resp e;
 
@@ -110,11 +103,9 @@ static void connections_hold_whatever_is_lost(void **state)
 			const struct pair *p = &pairs[i];
 
 			if (rng_below(&w.rng, 2))
-				sever(&w, host, p->here, 10 + i, p->there,
-				      110 + i);
+				sever(&w, host, p->here, 10 + i, p->there, 110 + i);
 			else
-				sever(&w, 1 - host, p->there, 110 + i, p->here,
-				      10 + i);
+				sever(&w, 1 - host, p->there, 110 + i, p->here, 10 + i);
 			/* Address, route, response, gone; established, gone. */
 			assert_true(destroy(&w, host, p->here) >= 4);
 			assert_int_equal(destroy(&w, 1 - host, p->there), 2);
@@ -155,8 +146,7 @@ static void who_is_refused_hears_why(void **state)
 {
 	struct world w = { 0 };
 	struct rdma_ucm_event_resp e;
-	struct rdma_ucm_reject no = { .private_data_len = 3,
-				      .private_data = "no" };
+	struct rdma_ucm_reject no = { .private_data_len = 3, .private_data = "no" };
 
 	(void)state;
 	start(&w, 2);
@@ -167,10 +157,9 @@ static void who_is_refused_hears_why(void **state)
 	settle(&w);
 	expect(&w, 1, 6, CONNECT_REQUEST, &e);
 	no.id = e.id;
-	assert_int_equal(order(&w, 1,
-			       &(struct order){ RDMA_USER_CM_CMD_REJECT, &no,
-						sizeof(no), NULL, 0 }),
-			 0);
+	assert_int_equal(
+		order(&w, 1, &(struct order){ RDMA_USER_CM_CMD_REJECT, &no, sizeof(no), NULL, 0 }),
+		0);
 	settle(&w);
 	expect(&w, 0, 5, REJECTED, &e);
 	assert_int_equal(e.status, 28);
@@ -188,17 +177,13 @@ static void datagrams_learn_a_queue_pair(void **state)
 		start(&w, 30 + k);
 		w.lost_of = k ? 3 : 0;
 		serve(&w, 1, create(&w, 1, 6, RDMA_PS_UDP));
-		struct rdma_ucm_conn_param p = wishes(&w.rng, 9),
-					   q = wishes(&w.rng, 0xABC);
+		struct rdma_ucm_conn_param p = wishes(&w.rng, 9), q = wishes(&w.rng, 0xABC);
 
 		ask_to_connect(&w, 0, resolve(&w, 0, 5, RDMA_PS_UDP), &p);
 		wait_for(&w, 1);
 		expect(&w, 1, 6, CONNECT_REQUEST, &e);
-		assert_memory_equal(e.param.ud.private_data, p.private_data,
-				    56);
-		assert_int_equal(attributes(&w, 1, e.id, INIT).qp_attr_mask &
-					 1 << 6,
-				 1 << 6);
+		assert_memory_equal(e.param.ud.private_data, p.private_data, 56);
+		assert_int_equal(attributes(&w, 1, e.id, INIT).qp_attr_mask & 1 << 6, 1 << 6);
 		w.lost_of = 0; /* an answer that is lost is not repeated */
 		assert_int_equal(agree(&w, 1, e.id, 8, &q), 0);
 		settle(&w);
@@ -206,8 +191,7 @@ static void datagrams_learn_a_queue_pair(void **state)
 		assert_int_equal(e.param.ud.qp_num, 0xABC);
 		assert_int_equal(e.param.ud.qkey, 0x01234567);
 		assert_int_equal(e.param.ud.ah_attr.dlid, 2);
-		assert_memory_equal(e.param.ud.private_data, q.private_data,
-				    56);
+		assert_memory_equal(e.param.ud.private_data, q.private_data, 56);
 		finish(&w);
 	}
 }
@@ -289,14 +273,11 @@ static void who_asks_for_time_has_it(void **state)
 		assert_int_equal(cm_next(w.cm), w.now + RESPONSE);
 		mad_write(&h, mra);
 		mad_set(mra, "LocalCommunicationID", 99);
-		mad_set(mra, "RemoteCommunicationID",
-			mad_get(w.last_cm, "LocalCommunicationID"));
+		mad_set(mra, "RemoteCommunicationID", mad_get(w.last_cm, "LocalCommunicationID"));
 		mad_set(mra, "ServiceTimeout", timeout);
 		w.now += SECOND;
 		assert_true(cm_arrived(w.cm, w.port[0], &peer, mra, w.now));
-		assert_int_equal(cm_next(w.cm),
-				 w.now + RESPONSE +
-					 (UINT64_C(4096000) << timeout));
+		assert_int_equal(cm_next(w.cm), w.now + RESPONSE + (UINT64_C(4096000) << timeout));
 		/* Of one that waits for nothing, nothing is due. */
 		destroy(&w, 0, id);
 		assert_true(cm_arrived(w.cm, w.port[0], &peer, mra, w.now));
@@ -336,8 +317,7 @@ static void of_a_program_that_is_gone_nothing_is_kept(void **state)
 		/* Its address is free, and so is its number. */
 		if (who == 1)
 			serve(&w, 1, create(&w, 1, 7, RDMA_PS_TCP));
-		assert_int_equal(disconnect(&w, who, who ? p.there : p.here),
-				 EINVAL);
+		assert_int_equal(disconnect(&w, who, who ? p.there : p.here), EINVAL);
 		finish(&w);
 	}
 }
@@ -351,43 +331,33 @@ static void commands_that_make_no_sense(void **state)
 
 	(void)state;
 	start(&w, 8);
-	uint32_t one = create(&w, 1, 1, RDMA_PS_TCP),
-		 two = create(&w, 1, 2, RDMA_PS_TCP);
-	const struct rdma_ucm_bind_ip other = { .addr = address(&w, 0, PORT),
-						.id = one };
-	const struct rdma_ucm_bind_ip same = { .addr = address(&w, 1, PORT),
-					       .id = two };
-	const struct rdma_ucm_connect early = { .id = two,
-						.conn_param.valid = 1 };
+	uint32_t one = create(&w, 1, 1, RDMA_PS_TCP), two = create(&w, 1, 2, RDMA_PS_TCP);
+	const struct rdma_ucm_bind_ip other = { .addr = address(&w, 0, PORT), .id = one };
+	const struct rdma_ucm_bind_ip same = { .addr = address(&w, 1, PORT), .id = two };
+	const struct rdma_ucm_connect early = { .id = two, .conn_param.valid = 1 };
 
 	/* Another host's address; one that is taken; a way to nowhere. */
 	assert_int_equal(
 		order(&w, 1,
-		      &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &other,
-				       sizeof(other), NULL, 0 }),
+		      &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &other, sizeof(other), NULL, 0 }),
 		ENODEV);
 	serve(&w, 1, one);
-	assert_int_equal(order(&w, 1,
-			       &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &same,
-						sizeof(same), NULL, 0 }),
-			 EADDRINUSE);
 	assert_int_equal(
 		order(&w, 1,
-		      &(struct order){ RDMA_USER_CM_CMD_CONNECT, &early,
-				       sizeof(early), NULL, 0 }),
+		      &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &same, sizeof(same), NULL, 0 }),
+		EADDRINUSE);
+	assert_int_equal(
+		order(&w, 1,
+		      &(struct order){ RDMA_USER_CM_CMD_CONNECT, &early, sizeof(early), NULL, 0 }),
 		EINVAL);
 	/* Somebody else's id. */
 	assert_int_equal(
 		order(&w, 0,
-		      &(struct order){ RDMA_USER_CM_CMD_CONNECT, &early,
-				       sizeof(early), NULL, 0 }),
+		      &(struct order){ RDMA_USER_CM_CMD_CONNECT, &early, sizeof(early), NULL, 0 }),
 		EINVAL);
-	assert_int_equal(cm_command(w.cm, &who, (const uint8_t *)&unknown,
-				    sizeof(unknown), 0, &a),
+	assert_int_equal(cm_command(w.cm, &who, (const uint8_t *)&unknown, sizeof(unknown), 0, &a),
 			 ENOSYS);
-	assert_int_equal(
-		cm_command(w.cm, &who, (const uint8_t *)&unknown, 3, 0, &a),
-		EINVAL);
+	assert_int_equal(cm_command(w.cm, &who, (const uint8_t *)&unknown, 3, 0, &a), EINVAL);
 	finish(&w);
 }
 

@@ -37,8 +37,8 @@ static int create_id(const struct command *c)
 {
 	const struct rdma_ucm_create_id *in = c->in;
 
-	if (in->ps != RDMA_PS_TCP && in->ps != RDMA_PS_UDP &&
-	    in->ps != RDMA_PS_IPOIB && in->ps != RDMA_PS_IB)
+	if (in->ps != RDMA_PS_TCP && in->ps != RDMA_PS_UDP && in->ps != RDMA_PS_IPOIB &&
+	    in->ps != RDMA_PS_IB)
 		return EPROTONOSUPPORT;
 	if (c->m->n_ids > MOST_IDS)
 		return ENOMEM;
@@ -56,8 +56,7 @@ static int create_id(const struct command *c)
 /* It goes; who asked is told how much it has heard of it. */
 static int end_id(const struct command *c, struct cm_id *i)
 {
-	const struct rdma_ucm_destroy_id_resp r = { .events_reported =
-							    i->reported };
+	const struct rdma_ucm_destroy_id_resp r = { .events_reported = i->reported };
 
 	c->out->taken = id_destroy(c->m, i, c->now);
 	reply(c, &r, sizeof(r));
@@ -77,9 +76,8 @@ static bool is_taken(const struct cm *m, const struct cm_id *by, uint16_t port)
 	for (size_t k = 0; k < m->n_ids; k++) {
 		const struct cm_id *i = &m->ids[k];
 
-		if (i->used && i != by && i->host == by->host &&
-		    i->space == by->space && i->listener == 0 &&
-		    (i->state == ID_BOUND || i->state == ID_LISTENING) &&
+		if (i->used && i != by && i->host == by->host && i->space == by->space &&
+		    i->listener == 0 && (i->state == ID_BOUND || i->state == ID_LISTENING) &&
 		    ntohs(i->here.address.sin_port) == port &&
 		    !(i->reuses && by->reuses && i->state != ID_LISTENING))
 			return true;
@@ -118,8 +116,7 @@ static void take_port(struct cm *m, struct cm_id *i, port_id p)
 }
 
 /* An address of the kernel's interface: IPv4, or any of IPv6. */
-static int read_address(const struct sockaddr_in6 *from,
-			struct sockaddr_in *out)
+static int read_address(const struct sockaddr_in6 *from, struct sockaddr_in *out)
 {
 	memcpy(out, from, sizeof(*out));
 	if (out->sin_family == AF_INET)
@@ -320,8 +317,7 @@ static int accept_id(const struct command *c)
 	}
 	if (i->state == ID_ESTABLISHED)
 		return 0;
-	if ((i->state != ID_REQ_RECEIVED && i->state != ID_SIDR_RECEIVED) ||
-	    !in->conn_param.valid)
+	if ((i->state != ID_REQ_RECEIVED && i->state != ID_SIDR_RECEIVED) || !in->conn_param.valid)
 		return EINVAL;
 	i->uid = in->uid;
 	i->reports = true;
@@ -344,8 +340,8 @@ static int reject_id(const struct command *c)
 	if (i->state == ID_SIDR_RECEIVED)
 		cm_send_sidr_rep(c->m, i, NULL);
 	else if (i->state == ID_REQ_RECEIVED || i->state == ID_REP_RECEIVED)
-		cm_send_rej(c->m, i, in->reason ? in->reason : REJ_CONSUMER,
-			    in->private_data, in->private_data_len);
+		cm_send_rej(c->m, i, in->reason ? in->reason : REJ_CONSUMER, in->private_data,
+			    in->private_data_len);
 	else
 		return EINVAL;
 	return 0;
@@ -405,8 +401,8 @@ static void to_init(const struct cm_id *i, struct ib_uverbs_qp_attr *q)
 
 static void to_rtr(const struct cm_id *i, struct ib_uverbs_qp_attr *q)
 {
-	q->qp_attr_mask = QP_STATE | QP_AV | QP_PATH_MTU | QP_DEST_QPN |
-			  QP_RQ_PSN | QP_MAX_DEST_RD_ATOMIC | QP_MIN_RNR_TIMER;
+	q->qp_attr_mask = QP_STATE | QP_AV | QP_PATH_MTU | QP_DEST_QPN | QP_RQ_PSN |
+			  QP_MAX_DEST_RD_ATOMIC | QP_MIN_RNR_TIMER;
 	q->ah_attr = (struct ib_uverbs_ah_attr){
 		.dlid = i->path.dlid,
 		.sl = i->path.sl,
@@ -421,8 +417,8 @@ static void to_rtr(const struct cm_id *i, struct ib_uverbs_qp_attr *q)
 
 static void to_rts(const struct cm_id *i, struct ib_uverbs_qp_attr *q)
 {
-	q->qp_attr_mask = QP_STATE | QP_TIMEOUT | QP_RETRY_CNT | QP_RNR_RETRY |
-			  QP_SQ_PSN | QP_MAX_RD_ATOMIC;
+	q->qp_attr_mask =
+		QP_STATE | QP_TIMEOUT | QP_RETRY_CNT | QP_RNR_RETRY | QP_SQ_PSN | QP_MAX_RD_ATOMIC;
 	q->timeout = i->path.ack_timeout;
 	q->retry_cnt = i->there.retry_count;
 	q->rnr_retry = i->there.rnr_retry_count;
@@ -503,13 +499,10 @@ static int notify_id(const struct command *c)
 	const struct rdma_ucm_notify *in = c->in;
 	enum { COMMUNICATION_ESTABLISHED = 4 };
 
-	return mine(c, in->id) && in->event == COMMUNICATION_ESTABLISHED
-		       ? 0
-		       : EINVAL;
+	return mine(c, in->id) && in->event == COMMUNICATION_ESTABLISHED ? 0 : EINVAL;
 }
 
-static int join(const struct command *c, uint32_t number,
-		const struct cm_join *j)
+static int join(const struct command *c, uint32_t number, const struct cm_join *j)
 {
 	struct rdma_ucm_create_id_resp r = { 0 };
 
@@ -540,10 +533,8 @@ static int join_mcast(const struct command *c)
 	if (in->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
 		return EINVAL;
 	return join(c, in->id,
-		    &(struct cm_join){
-			    &a, in->uid,
-			    in->join_flags ==
-				    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER });
+		    &(struct cm_join){ &a, in->uid,
+				       in->join_flags == RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER });
 }
 
 static int leave_mcast(const struct command *c)
@@ -566,8 +557,7 @@ static int migrate_id(const struct command *c)
 	for (size_t k = 0; k < c->m->n_ids; k++)
 		if (c->m->ids[k].used && c->m->ids[k].member == in->id)
 			c->m->ids[k].channel = c->channel;
-	const struct rdma_ucm_migrate_resp r = { .events_reported =
-							 i->reported };
+	const struct rdma_ucm_migrate_resp r = { .events_reported = i->reported };
 
 	i->channel = c->channel;
 	for (size_t k = 0; k < c->m->n_waiting; k++) {
@@ -589,16 +579,15 @@ static int migrate_id(const struct command *c)
 	return 0;
 }
 
-int cm_command(struct cm *m, const struct cm_caller *who, const uint8_t *bytes,
-	       size_t size, hd_time now, struct cm_answer *out)
+int cm_command(struct cm *m, const struct cm_caller *who, const uint8_t *bytes, size_t size,
+	       hd_time now, struct cm_answer *out)
 {
 	static const struct {
 		size_t size;
 		int (*do_it)(const struct command *c);
 	} rows[] = {
 #define ROW(command, type, function) \
-	[RDMA_USER_CM_CMD_##         \
-		command] = { sizeof(struct rdma_ucm_##type), function }
+	[RDMA_USER_CM_CMD_##command] = { sizeof(struct rdma_ucm_##type), function }
 		ROW(CREATE_ID, create_id, create_id),
 		ROW(DESTROY_ID, destroy_id, destroy_id),
 		ROW(BIND_IP, bind_ip, bind_ip),

@@ -14,8 +14,7 @@ enum { MULTICAST_QPN = 0xFFFFFF, FULL_MEMBER = 1, SEND_ONLY = 8 };
  * IPv4 groups as IPoIB has them, with a mark of their own for what is no IP;
  * of IPv6 those that already are MGIDs (ff1x:a01b::/32). False: none.
  */
-static bool name_group(const struct cm_id *i, const struct sockaddr_in6 *from,
-		       uint8_t mgid[16])
+static bool name_group(const struct cm_id *i, const struct sockaddr_in6 *from, uint8_t mgid[16])
 {
 	static const uint8_t of_ip[16] = { 0xFF, 0x12, 0x40, 0x1B };
 	enum { OF_RDMA = 0x01, SIGNATURE = 3 };
@@ -25,20 +24,18 @@ static bool name_group(const struct cm_id *i, const struct sockaddr_in6 *from,
 	memcpy(&a, from, sizeof(a));
 	if (a.sin_family == AF_INET6) {
 		memcpy(mgid, raw, 16);
-		return raw[0] == 0xFF && (raw[1] & 0xF0) == 0x10 &&
-		       raw[2] == 0xA0 && raw[3] == 0x1B;
+		return raw[0] == 0xFF && (raw[1] & 0xF0) == 0x10 && raw[2] == 0xA0 &&
+		       raw[3] == 0x1B;
 	}
 	memcpy(mgid, of_ip, sizeof(of_ip));
 	if (i->space == RDMA_PS_UDP)
 		mgid[SIGNATURE] = OF_RDMA;
 	store_be16(mgid + 4, i->path.pkey);
 	store_be32(mgid + 12, ntohl(a.sin_addr.s_addr) & 0x0FFFFFFF);
-	return a.sin_family == AF_INET &&
-	       IN_MULTICAST(ntohl(a.sin_addr.s_addr));
+	return a.sin_family == AF_INET && IN_MULTICAST(ntohl(a.sin_addr.s_addr));
 }
 
-int group_join(struct cm *m, uint32_t number, const struct cm_join *j,
-	       hd_time now, uint32_t *out)
+int group_join(struct cm *m, uint32_t number, const struct cm_join *j, hd_time now, uint32_t *out)
 {
 	struct cm_id of = *id_find(m, number);
 	uint8_t mgid[16];
@@ -97,10 +94,8 @@ void group_leave(struct cm *m, struct cm_id *i)
 	for (size_t k = 0; k < m->n_ids; k++) {
 		const struct cm_id *o = &m->ids[k];
 
-		if (o->used && o != i && o->state == ID_JOINED &&
-		    o->here.port == i->here.port &&
-		    o->join_state == i->join_state &&
-		    memcmp(o->path.dgid, i->path.dgid, 16) == 0)
+		if (o->used && o != i && o->state == ID_JOINED && o->here.port == i->here.port &&
+		    o->join_state == i->join_state && memcmp(o->path.dgid, i->path.dgid, 16) == 0)
 			return;
 	}
 	cm_ask_group(m, i, MAD_DELETE, 0);

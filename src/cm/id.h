@@ -155,8 +155,7 @@ struct cm_join {
 	uint64_t uid;
 	bool only_sends;
 };
-int group_join(struct cm *m, uint32_t number, const struct cm_join *j,
-	       hd_time now, uint32_t *out);
+int group_join(struct cm *m, uint32_t number, const struct cm_join *j, hd_time now, uint32_t *out);
 /* Subnet administration has answered. */
 void group_answered(struct cm *m, struct cm_id *i, const uint8_t *mad);
 /* It is no member any more; unless others of its port are. */
@@ -196,26 +195,20 @@ uint64_t cm_service(uint16_t space, uint16_t port);
 /* Somewhat longer than there and back, and never below what adapters need. */
 uint8_t cm_ack_timeout(uint8_t life);
 
-void cm_send_from(struct cm *m, port_id from, const struct mad_address *to,
-		  const uint8_t *mad);
+void cm_send_from(struct cm *m, port_id from, const struct mad_address *to, const uint8_t *mad);
 /* What it sent last and has no answer to. */
 void cm_send_again(struct cm *m, struct cm_id *i);
-void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms,
-		 hd_time now);
+void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms, hd_time now);
 /* To join (MAD_SET) or to leave (MAD_DELETE) a group. */
 void cm_ask_group(struct cm *m, struct cm_id *i, uint8_t method, hd_time now);
-void cm_send_req(struct cm *m, struct cm_id *i,
-		 const struct rdma_ucm_conn_param *p, hd_time now);
-void cm_send_rep(struct cm *m, struct cm_id *i,
-		 const struct rdma_ucm_conn_param *p, hd_time now);
+void cm_send_req(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p, hd_time now);
+void cm_send_rep(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p, hd_time now);
 void cm_send_rtu(struct cm *m, struct cm_id *i);
-void cm_send_sidr_req(struct cm *m, struct cm_id *i,
-		      const struct rdma_ucm_conn_param *p, hd_time now);
+void cm_send_sidr_req(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p,
+		      hd_time now);
 /* `p` is NULL if it is refused. */
-void cm_send_sidr_rep(struct cm *m, struct cm_id *i,
-		      const struct rdma_ucm_conn_param *p);
-void cm_send_rej(struct cm *m, struct cm_id *i, uint16_t reason,
-		 const void *private, size_t size);
+void cm_send_sidr_rep(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p);
+void cm_send_rej(struct cm *m, struct cm_id *i, uint16_t reason, const void *private, size_t size);
 void cm_send_dreq(struct cm *m, struct cm_id *i, hd_time now);
 void cm_send_drep(struct cm *m, struct cm_id *i);
 

@@ -21,8 +21,7 @@ struct cm *cm_new(struct agents *a, const struct cm_events *e)
 	*m = (struct cm){ .agents = a, .topo = t, .events = *e, .psn = 1 };
 	m->ports = hd_alloc(t->n_ports, sizeof(*m->ports));
 	for (port_id p = 0; p < t->n_ports; p++)
-		if (t->ports[p].number > 0 &&
-		    topo_node_of(t, p)->kind == NODE_CA)
+		if (t->ports[p].number > 0 && topo_node_of(t, p)->kind == NODE_CA)
 			m->ports[m->n_ports++] = p;
 	return m;
 }
@@ -58,8 +57,7 @@ port_id cm_first_port(const struct cm *m, node_id host)
 	const struct topo_node *n = &m->topo->nodes[host];
 
 	for (unsigned k = 1; k <= n->n_ports; k++)
-		if (agents_port_get(m->agents, n->first_port + k, PORT_STATE) ==
-		    LINK_ACTIVE)
+		if (agents_port_get(m->agents, n->first_port + k, PORT_STATE) == LINK_ACTIVE)
 			return n->first_port + k;
 	return n->first_port + 1;
 }
@@ -96,8 +94,7 @@ struct cm_id *id_find(struct cm *m, uint32_t number)
 {
 	uint32_t place = (number & 0xFFFF) - 1;
 
-	if (place >= m->n_ids || !m->ids[place].used ||
-	    m->ids[place].number != number)
+	if (place >= m->n_ids || !m->ids[place].used || m->ids[place].number != number)
 		return NULL;
 	return &m->ids[place];
 }
@@ -109,8 +106,7 @@ struct cm_id *id_new(struct cm *m, node_id host, uint32_t channel)
 	while (place < m->n_ids && m->ids[place].used)
 		place++;
 	if (place == m->n_ids) {
-		m->ids = hd_grow(m->ids, &m->ids_cap, m->n_ids + 1,
-				 sizeof(*m->ids));
+		m->ids = hd_grow(m->ids, &m->ids_cap, m->n_ids + 1, sizeof(*m->ids));
 		m->ids[m->n_ids++] = (struct cm_id){ 0 };
 	}
 	struct cm_id *i = &m->ids[place];
@@ -143,8 +139,7 @@ void id_tell(struct cm *m, const struct cm_id *i, const struct cm_id *fresh,
 	/* Of one that nobody has accepted, nobody hears. */
 	if (!i->reports)
 		return;
-	m->waiting = hd_grow(m->waiting, &m->waiting_cap, m->n_waiting + 1,
-			     sizeof(*m->waiting));
+	m->waiting = hd_grow(m->waiting, &m->waiting_cap, m->n_waiting + 1, sizeof(*m->waiting));
 	struct cm_event *w = &m->waiting[m->n_waiting++];
 
 	*w = (struct cm_event){ .channel = i->channel,
@@ -158,8 +153,7 @@ void id_tell(struct cm *m, const struct cm_id *i, const struct cm_id *fresh,
 
 void cm_drop_event(struct cm *m, size_t k)
 {
-	memmove(&m->waiting[k], &m->waiting[k + 1],
-		(--m->n_waiting - k) * sizeof(*m->waiting));
+	memmove(&m->waiting[k], &m->waiting[k + 1], (--m->n_waiting - k) * sizeof(*m->waiting));
 }
 
 /* Says farewell, as far as the other end has heard of it. */

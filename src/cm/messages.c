@@ -22,18 +22,16 @@ enum {
 	BY_NUMB_PATH = 1 << 12,
 	BY_PKEY = 1 << 13,
 	/* Of a member of a group: MGID, PortGID, Q_Key, TClass, P_Key, SL, */
-	MEMBER_BY = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 12 |
-		    1 << 13 | 1 << 16, /* FlowLabel, JoinState */
+	MEMBER_BY = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 |
+		    1 << 16, /* FlowLabel, JoinState */
 	MEMBER_LEAVES_BY = 1 << 0 | 1 << 1 | 1 << 16,
 };
 
 const hd_time CM_RESPONSE_TIME = UINT64_C(4096000) << RESPONSE_TIMEOUT;
 
-void cm_send_from(struct cm *m, port_id from, const struct mad_address *to,
-		  const uint8_t *mad)
+void cm_send_from(struct cm *m, port_id from, const struct mad_address *to, const uint8_t *mad)
 {
-	m->outbox = hd_grow(m->outbox, &m->outbox_cap, m->n_outbox + 1,
-			    sizeof(*m->outbox));
+	m->outbox = hd_grow(m->outbox, &m->outbox_cap, m->n_outbox + 1, sizeof(*m->outbox));
 	struct letter *l = &m->outbox[m->n_outbox++];
 
 	*l = (struct letter){ .from = from, .to = *to };
@@ -56,10 +54,8 @@ static void post(struct cm *m, const struct cm_id *i, const uint8_t *mad)
 /* Where subnet administration is. */
 static void turn_to_manager(const struct cm *m, struct cm_id *i)
 {
-	i->path.dlid =
-		(uint16_t)agents_port_get(m->agents, i->here.port, PORT_SM_LID);
-	i->path.sl =
-		(uint8_t)agents_port_get(m->agents, i->here.port, PORT_SM_SL);
+	i->path.dlid = (uint16_t)agents_port_get(m->agents, i->here.port, PORT_SM_LID);
+	i->path.sl = (uint8_t)agents_port_get(m->agents, i->here.port, PORT_SM_SL);
 }
 
 void cm_send_again(struct cm *m, struct cm_id *i)
@@ -71,8 +67,7 @@ void cm_send_again(struct cm *m, struct cm_id *i)
 }
 
 /* Sent now, and again until something comes. */
-static void post_until(struct cm *m, struct cm_id *i, enum id_state state,
-		       hd_time now)
+static void post_until(struct cm *m, struct cm_id *i, enum id_state state, hd_time now)
 {
 	i->state = state;
 	i->retries = MAX_RETRIES;
@@ -104,9 +99,8 @@ uint64_t cm_service(uint16_t space, uint16_t port)
 	return (uint64_t)space << 16 | port;
 }
 
-static void write_private(uint8_t *mad, size_t room, bool with_ip,
-			  const struct cm_id *i, const uint8_t *bytes,
-			  size_t size)
+static void write_private(uint8_t *mad, size_t room, bool with_ip, const struct cm_id *i,
+			  const uint8_t *bytes, size_t size)
 {
 	uint8_t *at = mad + (MAD_SIZE - room);
 
@@ -122,15 +116,13 @@ static void write_private(uint8_t *mad, size_t room, bool with_ip,
 		memcpy(at, bytes, size < room ? size : room);
 }
 
-void cm_send_req(struct cm *m, struct cm_id *i,
-		 const struct rdma_ucm_conn_param *p, hd_time now)
+void cm_send_req(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p, hd_time now)
 {
 	uint8_t *mad = i->mad;
 
 	cm_begin(i, ATTR_CM_REQ, mad);
 	mad_set(mad, "LocalCommunicationID", i->number);
-	mad_set(mad, "ServiceID",
-		cm_service(i->space, ntohs(i->there.address.sin_port)));
+	mad_set(mad, "ServiceID", cm_service(i->space, ntohs(i->there.address.sin_port)));
 	mad_set(mad, "LocalCAGUID", i->here.guid);
 	mad_set(mad, "LocalQPN", i->here.qpn & 0xFFFFFF);
 	mad_set(mad, "ResponderResources", i->here.responder_resources);
@@ -153,13 +145,11 @@ void cm_send_req(struct cm *m, struct cm_id *i,
 	mad_set(mad, "PrimarySL", i->path.sl);
 	mad_set(mad, "PrimarySubnetLocal", 1);
 	mad_set(mad, "PrimaryLocalAckTimeout", i->path.ack_timeout);
-	write_private(mad, REQ_PRIVATE, true, i, p->private_data,
-		      p->private_data_len);
+	write_private(mad, REQ_PRIVATE, true, i, p->private_data, p->private_data_len);
 	post_until(m, i, ID_REQ_SENT, now);
 }
 
-void cm_send_rep(struct cm *m, struct cm_id *i,
-		 const struct rdma_ucm_conn_param *p, hd_time now)
+void cm_send_rep(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p, hd_time now)
 {
 	uint8_t *mad = i->mad;
 
@@ -173,8 +163,7 @@ void cm_send_rep(struct cm *m, struct cm_id *i,
 	mad_set(mad, "RNRRetryCount", i->here.rnr_retry_count);
 	mad_set(mad, "SRQ", i->here.srq);
 	mad_set(mad, "LocalCAGUID", i->here.guid);
-	write_private(mad, REP_PRIVATE, false, i, p->private_data,
-		      p->private_data_len);
+	write_private(mad, REP_PRIVATE, false, i, p->private_data, p->private_data_len);
 	post_until(m, i, ID_REP_SENT, now);
 }
 
@@ -186,8 +175,7 @@ void cm_send_rtu(struct cm *m, struct cm_id *i)
 	post(m, i, i->mad);
 }
 
-void cm_send_rej(struct cm *m, struct cm_id *i, uint16_t reason,
-		 const void *private, size_t size)
+void cm_send_rej(struct cm *m, struct cm_id *i, uint16_t reason, const void *private, size_t size)
 {
 	uint8_t mad[MAD_SIZE];
 
@@ -218,29 +206,25 @@ void cm_send_drep(struct cm *m, struct cm_id *i)
 	post(m, i, mad);
 }
 
-void cm_send_sidr_req(struct cm *m, struct cm_id *i,
-		      const struct rdma_ucm_conn_param *p, hd_time now)
+void cm_send_sidr_req(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p,
+		      hd_time now)
 {
 	cm_begin(i, ATTR_CM_SIDR_REQ, i->mad);
 	mad_set(i->mad, "RequestID", i->number);
 	mad_set(i->mad, "PartitionKey", i->path.pkey);
-	mad_set(i->mad, "ServiceID",
-		cm_service(i->space, ntohs(i->there.address.sin_port)));
-	write_private(i->mad, SIDR_REQ_PRIVATE, true, i, p->private_data,
-		      p->private_data_len);
+	mad_set(i->mad, "ServiceID", cm_service(i->space, ntohs(i->there.address.sin_port)));
+	write_private(i->mad, SIDR_REQ_PRIVATE, true, i, p->private_data, p->private_data_len);
 	post_until(m, i, ID_SIDR_SENT, now);
 }
 
-void cm_send_sidr_rep(struct cm *m, struct cm_id *i,
-		      const struct rdma_ucm_conn_param *p)
+void cm_send_sidr_rep(struct cm *m, struct cm_id *i, const struct rdma_ucm_conn_param *p)
 {
 	uint8_t mad[MAD_SIZE];
 
 	cm_begin(i, ATTR_CM_SIDR_REP, mad);
 	mad_set(mad, "RequestID", i->there.communication_id);
 	mad_set(mad, "SIDRStatus", p ? SIDR_VALID : SIDR_REJECTED);
-	mad_set(mad, "ServiceID",
-		cm_service(i->space, ntohs(i->here.address.sin_port)));
+	mad_set(mad, "ServiceID", cm_service(i->space, ntohs(i->here.address.sin_port)));
 	if (p) {
 		mad_set(mad, "QPN", p->qp_num & 0xFFFFFF);
 		mad_set(mad, "Q_Key", i->qkey);
@@ -261,8 +245,7 @@ void cm_ask_group(struct cm *m, struct cm_id *i, uint8_t method, hd_time now)
 				      .tid = i->number };
 
 	mad_write(&h, i->mad);
-	mad_set(i->mad, "ComponentMask",
-		method == MAD_SET ? MEMBER_BY : MEMBER_LEAVES_BY);
+	mad_set(i->mad, "ComponentMask", method == MAD_SET ? MEMBER_BY : MEMBER_LEAVES_BY);
 	mad_set_bytes(i->mad, "MGID", i->path.dgid, 16);
 	mad_set_bytes(i->mad, "PortGID", i->path.sgid, 16);
 	mad_set(i->mad, "Q_Key", i->qkey);
@@ -275,8 +258,7 @@ void cm_ask_group(struct cm *m, struct cm_id *i, uint8_t method, hd_time now)
 		post(m, i, i->mad);
 }
 
-void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms,
-		 hd_time now)
+void cm_ask_path(struct cm *m, struct cm_id *i, unsigned timeout_ms, hd_time now)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = MAD_GET,

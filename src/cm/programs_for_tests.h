@@ -55,8 +55,7 @@ struct world {
 	uint8_t answer[MAD_SIZE];
 };
 
-static inline void answer_path(struct world *w, port_id port,
-			       const struct mad_address *from,
+static inline void answer_path(struct world *w, port_id port, const struct mad_address *from,
 			       const uint8_t *mad)
 {
 	w->answers = true;
@@ -71,9 +70,8 @@ static inline void answer_path(struct world *w, port_id port,
 	mad_set(w->answer, "SL", 0);
 }
 
-static inline void arrived(void *context, port_id port,
-			   const struct mad_address *from, const uint8_t *mad,
-			   size_t size)
+static inline void arrived(void *context, port_id port, const struct mad_address *from,
+			   const uint8_t *mad, size_t size)
 {
 	struct world *w = context;
 
@@ -107,8 +105,7 @@ static inline void start(struct world *w, uint64_t seed)
 
 	*w = (struct world){ 0 };
 	rng_init(&w->rng, seed, 0);
-	assert_int_equal(topo_generate_text("back-to-back", 1, 0, &d, &w->topo),
-			 HD_OK);
+	assert_int_equal(topo_generate_text("back-to-back", 1, 0, &d, &w->topo), HD_OK);
 	w->agents = agents_new(&w->topo, &o, &e);
 	w->cm = cm_new(w->agents, &(struct cm_events){ ready, w });
 	for (unsigned h = 0; h < HOSTS; h++) {
@@ -135,8 +132,8 @@ static inline void settle(struct world *w)
 		cm_run(w->cm, w->now);
 		if (w->answers) {
 			w->answers = false;
-			agents_send(w->agents, w->answers_from, &w->answers_to,
-				    w->answer, MAD_SIZE, w->now);
+			agents_send(w->agents, w->answers_from, &w->answers_to, w->answer, MAD_SIZE,
+				    w->now);
 		}
 	} while (cm_next(w->cm) <= w->now || w->answers);
 }
@@ -155,15 +152,13 @@ struct order {
 static inline int order(struct world *w, unsigned host, const struct order *o)
 {
 	uint8_t bytes[1024];
-	const struct rdma_ucm_cmd_hdr h = { o->command, (uint16_t)o->size,
-					    (uint16_t)o->room };
+	const struct rdma_ucm_cmd_hdr h = { o->command, (uint16_t)o->size, (uint16_t)o->room };
 	const struct cm_caller who = { host, host + 1 };
 	struct cm_answer a = { .bytes = STRBUF_INIT };
 
 	memcpy(bytes, &h, sizeof(h));
 	memcpy(bytes + sizeof(h), o->in, o->size);
-	int error =
-		cm_command(w->cm, &who, bytes, sizeof(h) + o->size, w->now, &a);
+	int error = cm_command(w->cm, &who, bytes, sizeof(h) + o->size, w->now, &a);
 
 	assert_true(a.taken <= w->ready[host]);
 	w->ready[host] -= a.taken;
@@ -176,17 +171,15 @@ static inline int order(struct world *w, unsigned host, const struct order *o)
 	return error;
 }
 
-static inline uint32_t create(struct world *w, unsigned host, uint64_t uid,
-			      uint16_t space)
+static inline uint32_t create(struct world *w, unsigned host, uint64_t uid, uint16_t space)
 {
 	const struct rdma_ucm_create_id in = { .uid = uid, .ps = space };
 	struct rdma_ucm_create_id_resp out = { 0 };
 
-	assert_int_equal(
-		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_CREATE_ID, &in,
-				       sizeof(in), &out, sizeof(out) }),
-		0);
+	assert_int_equal(order(w, host,
+			       &(struct order){ RDMA_USER_CM_CMD_CREATE_ID, &in, sizeof(in), &out,
+						sizeof(out) }),
+			 0);
 	return out.id;
 }
 
@@ -196,16 +189,14 @@ static inline uint32_t destroy(struct world *w, unsigned host, uint32_t id)
 	const struct rdma_ucm_destroy_id in = { .id = id };
 	struct rdma_ucm_destroy_id_resp out = { 0 };
 
-	assert_int_equal(
-		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_DESTROY_ID, &in,
-				       sizeof(in), &out, sizeof(out) }),
-		0);
+	assert_int_equal(order(w, host,
+			       &(struct order){ RDMA_USER_CM_CMD_DESTROY_ID, &in, sizeof(in), &out,
+						sizeof(out) }),
+			 0);
 	return out.events_reported;
 }
 
-static inline struct sockaddr_in6 address(const struct world *w, unsigned host,
-					  uint16_t port)
+static inline struct sockaddr_in6 address(const struct world *w, unsigned host, uint16_t port)
 {
 	const struct sockaddr_in a = {
 		.sin_family = AF_INET,
@@ -220,66 +211,57 @@ static inline struct sockaddr_in6 address(const struct world *w, unsigned host,
 
 static inline void serve(struct world *w, unsigned host, uint32_t id)
 {
-	const struct rdma_ucm_bind_ip bind = { .addr = address(w, host, PORT),
-					       .id = id };
+	const struct rdma_ucm_bind_ip bind = { .addr = address(w, host, PORT), .id = id };
 	const struct rdma_ucm_listen listen = { .id = id, .backlog = PAIRS };
 
-	assert_int_equal(order(w, host,
-			       &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &bind,
-						sizeof(bind), NULL, 0 }),
-			 0);
 	assert_int_equal(
 		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_LISTEN, &listen,
-				       sizeof(listen), NULL, 0 }),
+		      &(struct order){ RDMA_USER_CM_CMD_BIND_IP, &bind, sizeof(bind), NULL, 0 }),
+		0);
+	assert_int_equal(
+		order(w, host,
+		      &(struct order){ RDMA_USER_CM_CMD_LISTEN, &listen, sizeof(listen), NULL, 0 }),
 		0);
 }
 
-static inline bool hear(struct world *w, unsigned host,
-			struct rdma_ucm_event_resp *out)
+static inline bool hear(struct world *w, unsigned host, struct rdma_ucm_event_resp *out)
 {
 	const struct rdma_ucm_get_event in = { 0 };
 	bool announced = w->ready[host] > 0;
-	int error = order(w, host,
-			  &(struct order){ RDMA_USER_CM_CMD_GET_EVENT, &in,
-					   sizeof(in), out, sizeof(*out) });
+	int error = order(
+		w, host,
+		&(struct order){ RDMA_USER_CM_CMD_GET_EVENT, &in, sizeof(in), out, sizeof(*out) });
 
 	assert_int_equal(error, announced ? 0 : EAGAIN);
 	return announced;
 }
 
-static inline void expect(struct world *w, unsigned host, uint64_t uid,
-			  uint32_t event, struct rdma_ucm_event_resp *out)
+static inline void expect(struct world *w, unsigned host, uint64_t uid, uint32_t event,
+			  struct rdma_ucm_event_resp *out)
 {
 	assert_true(hear(w, host, out));
 	assert_int_equal(out->event, event);
 	assert_int_equal(out->uid, uid);
 }
 
-static inline uint32_t resolve(struct world *w, unsigned host, uint64_t uid,
-			       uint16_t space)
+static inline uint32_t resolve(struct world *w, unsigned host, uint64_t uid, uint16_t space)
 {
 	uint32_t id = create(w, host, uid, space);
-	const struct rdma_ucm_resolve_ip to = {
-		.dst_addr = address(w, 1 - host, PORT), .id = id
-	};
-	const struct rdma_ucm_resolve_route route = { .id = id,
-						      .timeout_ms = 2000 };
+	const struct rdma_ucm_resolve_ip to = { .dst_addr = address(w, 1 - host, PORT), .id = id };
+	const struct rdma_ucm_resolve_route route = { .id = id, .timeout_ms = 2000 };
 	struct rdma_ucm_event_resp e;
 
-	assert_int_equal(order(w, host,
-			       &(struct order){ RDMA_USER_CM_CMD_RESOLVE_IP,
-						&to, sizeof(to), NULL, 0 }),
-			 0);
+	assert_int_equal(
+		order(w, host,
+		      &(struct order){ RDMA_USER_CM_CMD_RESOLVE_IP, &to, sizeof(to), NULL, 0 }),
+		0);
 	expect(w, host, uid, ADDR_RESOLVED, &e);
 	/* A question for a path is asked once; programs ask again. */
 	do {
-		assert_int_equal(
-			order(w, host,
-			      &(struct order){ RDMA_USER_CM_CMD_RESOLVE_ROUTE,
-					       &route, sizeof(route), NULL,
-					       0 }),
-			0);
+		assert_int_equal(order(w, host,
+				       &(struct order){ RDMA_USER_CM_CMD_RESOLVE_ROUTE, &route,
+							sizeof(route), NULL, 0 }),
+				 0);
 		settle(w);
 		if (w->ready[host] == 0) {
 			w->now += 2 * SECOND;
@@ -313,23 +295,19 @@ static inline void ask_to_connect(struct world *w, unsigned host, uint32_t id,
 {
 	const struct rdma_ucm_connect in = { .conn_param = *p, .id = id };
 
-	assert_int_equal(order(w, host,
-			       &(struct order){ RDMA_USER_CM_CMD_CONNECT, &in,
-						sizeof(in), NULL, 0 }),
-			 0);
+	assert_int_equal(
+		order(w, host,
+		      &(struct order){ RDMA_USER_CM_CMD_CONNECT, &in, sizeof(in), NULL, 0 }),
+		0);
 }
 
-static inline int agree(struct world *w, unsigned host, uint32_t id,
-			uint64_t uid, const struct rdma_ucm_conn_param *p)
+static inline int agree(struct world *w, unsigned host, uint32_t id, uint64_t uid,
+			const struct rdma_ucm_conn_param *p)
 {
 	const struct rdma_ucm_conn_param none = { 0 };
-	const struct rdma_ucm_accept in = { .uid = uid,
-					    .conn_param = p ? *p : none,
-					    .id = id };
+	const struct rdma_ucm_accept in = { .uid = uid, .conn_param = p ? *p : none, .id = id };
 
-	return order(w, host,
-		     &(struct order){ RDMA_USER_CM_CMD_ACCEPT, &in, sizeof(in),
-				      NULL, 0 });
+	return order(w, host, &(struct order){ RDMA_USER_CM_CMD_ACCEPT, &in, sizeof(in), NULL, 0 });
 }
 
 /* Until a program has something to read, however long it takes. */
@@ -343,17 +321,16 @@ static inline void wait_for(struct world *w, unsigned host)
 	}
 }
 
-static inline struct ib_uverbs_qp_attr
-attributes(struct world *w, unsigned host, uint32_t id, uint32_t state)
+static inline struct ib_uverbs_qp_attr attributes(struct world *w, unsigned host, uint32_t id,
+						  uint32_t state)
 {
 	const struct rdma_ucm_init_qp_attr in = { .id = id, .qp_state = state };
 	struct ib_uverbs_qp_attr out = { 0 };
 
-	assert_int_equal(
-		order(w, host,
-		      &(struct order){ RDMA_USER_CM_CMD_INIT_QP_ATTR, &in,
-				       sizeof(in), &out, sizeof(out) }),
-		0);
+	assert_int_equal(order(w, host,
+			       &(struct order){ RDMA_USER_CM_CMD_INIT_QP_ATTR, &in, sizeof(in),
+						&out, sizeof(out) }),
+			 0);
 	return out;
 }
 

@@ -11,10 +11,10 @@ static enum hd_status refuse_sls(const struct scenario *s, struct diag *d)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
 
-	return scenario_refuse(s, d, &a->sls,
-			       "fabric.routing.adaptive.sls: '%s' is no list "
-			       "of SLs, as 'all', '0' or '0,2-5'",
-			       a->sls);
+	return scenario_refuse(
+		s, d, &a->sls,
+		"fabric.routing.adaptive.sls: '%s' is no list of SLs, as 'all', '0' or '0,2-5'",
+		a->sls);
 }
 
 /* A number below 16 at *text, which moves on. */
@@ -63,24 +63,20 @@ static bool is_said(const struct scenario *s, const void *field)
 static enum hd_status refuse_no_choice(const struct scenario *s, struct diag *d)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
-	const void *const rest[] = { &a->per,        &a->gap,  &a->threshold,
-				     &a->hysteresis, &a->heal, &a->notify,
-				     &a->around,     &a->sls };
+	const void *const rest[] = { &a->per,  &a->gap,    &a->threshold, &a->hysteresis,
+				     &a->heal, &a->notify, &a->around,    &a->sls };
 
 	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++) {
 		if (is_said(s, rest[i]) && !is_said(s, &a->choice))
 			return scenario_refuse(
 				s, d, rest[i],
-				"fabric.routing.adaptive has no 'choice': load, "
-				"random or turns; without one switches do not "
-				"choose");
+				"fabric.routing.adaptive has no 'choice': load, random or turns; without one switches do not choose");
 	}
 	return HD_OK;
 }
 
 /* What is reserved keeps to the links where it is. */
-static enum hd_status refuse_asking_class(const struct scenario *s,
-					  struct diag *d, uint16_t sls)
+static enum hd_status refuse_asking_class(const struct scenario *s, struct diag *d, uint16_t sls)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
 
@@ -90,9 +86,7 @@ static enum hd_status refuse_asking_class(const struct scenario *s,
 		if (scenario_class_asks(c) && sls >> c->sl & 1)
 			return scenario_refuse(
 				s, d, &a->sls,
-				"SL %u is that of class '%s', which asks "
-				"admission for one path; leave it out of "
-				"fabric.routing.adaptive.sls",
+				"SL %u is that of class '%s', which asks admission for one path; leave it out of fabric.routing.adaptive.sls",
 				(unsigned)c->sl, c->name);
 	}
 	return HD_OK;
@@ -109,8 +103,7 @@ static uint16_t sls_that_ask(const struct scenario *s)
 	return sls;
 }
 
-enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
-				   uint16_t *sls)
+enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d, uint16_t *sls)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
 	const char *text = a->sls;
@@ -139,16 +132,13 @@ enum hd_status fabric_build_adaptive(struct fabric *b, struct diag *d)
 	if (!b->subnet.adaptive)
 		return HD_OK;
 	if (b->setup.sw.order == SIM_FIFO)
-		return scenario_refuse(s, d, &a->choice,
-				       "fabric.routing.adaptive: a switch with "
-				       "queueing in the order of arrival "
-				       "(fabric.switch.order: fifo) cannot "
-				       "choose");
+		return scenario_refuse(
+			s, d, &a->choice,
+			"fabric.routing.adaptive: a switch with queueing in the order of arrival (fabric.switch.order: fifo) cannot choose");
 	if (a->hysteresis > a->threshold)
-		return scenario_refuse(s, d, &a->hysteresis,
-				       "fabric.routing.adaptive.hysteresis is "
-				       "above the threshold: no port would be "
-				       "taken again");
+		return scenario_refuse(
+			s, d, &a->hysteresis,
+			"fabric.routing.adaptive.hysteresis is above the threshold: no port would be taken again");
 	struct sim_adaptive *rules = fabric_keep(b, 1, sizeof(*rules));
 
 	*rules = (struct sim_adaptive){

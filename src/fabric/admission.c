@@ -46,8 +46,7 @@ static struct broker_params by_classes(const struct fabric *b)
 static const char *no_service(const struct fabric *b)
 {
 	if (b->setup.sw.order == SIM_FIFO)
-		return "order: fifo lets a packet wait for one that goes "
-		       "elsewhere";
+		return "order: fifo lets a packet wait for one that goes elsewhere";
 	if (b->setup.sw.readers)
 		return "the readers of an input are limited";
 	return NULL;
@@ -73,8 +72,7 @@ static const char *no_bounds(const struct fabric *b)
 static void add_ports(struct fabric *b, struct latency_model *m)
 {
 	const struct sim_setup *u = &b->setup;
-	const bool has_buffers =
-		b->scenario->n_traffic > 0 || b->scenario->n_jobs > 0;
+	const bool has_buffers = b->scenario->n_traffic > 0 || b->scenario->n_jobs > 0;
 	uint32_t n = b->topo.n_ports;
 	hd_time *propagation = fabric_keep(b, n, sizeof(*propagation));
 	uint32_t *in = fabric_keep(b, n, sizeof(*in));
@@ -112,8 +110,7 @@ static const bool *quiet_ports(struct fabric *b)
 			continue;
 		if (s->traffic[f->row].transport)
 			return NULL;
-		quiet[u->ports[u->nodes[f->source].first_port + 1].origin] =
-			false;
+		quiet[u->ports[u->nodes[f->source].first_port + 1].origin] = false;
 	}
 	return quiet;
 }
@@ -127,8 +124,7 @@ struct broker_params fabric_broker_params(struct fabric *b)
 	p.mode = s->qos.admission.fill;
 	p.place = s->qos.admission.place;
 	for (size_t i = 0; i < s->congestion.n_limits; i++)
-		p.sl_share[s->congestion.limits[i].sl] =
-			s->congestion.limits[i].share;
+		p.sl_share[s->congestion.limits[i].sl] = s->congestion.limits[i].share;
 	p.latency = (struct latency_model){
 		.none = no_bounds(b),
 		.mode = BOUND_GROUPED,
@@ -154,8 +150,7 @@ struct qos_classes fabric_classes(const struct fabric *b)
 	const struct scn_qos *q = &b->scenario->qos;
 	struct qos_classes out = { .n = 0 };
 
-	for (size_t i = 0; i < q->n_classes && scenario_admits(b->scenario);
-	     i++)
+	for (size_t i = 0; i < q->n_classes && scenario_admits(b->scenario); i++)
 		out.items[out.n++] = (struct qos_class){
 			.name = q->classes[i].name,
 			.kind = (enum traffic_class)q->classes[i].kind,

@@ -6,8 +6,7 @@
 #include "base/alloc.h"
 #include "fabric/parts.h"
 
-void fabric_copy_entries(const struct scn_vlarb *from,
-			 struct vlarb_entry *entries, uint8_t *n)
+void fabric_copy_entries(const struct scn_vlarb *from, struct vlarb_entry *entries, uint8_t *n)
 {
 	memcpy(entries, from->entries, from->n * sizeof(*entries));
 	*n = from->n;
@@ -35,8 +34,7 @@ static const struct vlarb *table_by_now(struct fabric *b, uint32_t port)
 	return &b->subnet.vlarb_tables[b->changes.now[port]];
 }
 
-void fabric_change_table(struct fabric *b, hd_time time, uint32_t port,
-			 const struct vlarb *to)
+void fabric_change_table(struct fabric *b, hd_time time, uint32_t port, const struct vlarb *to)
 {
 	struct sim_setup *s = &b->setup;
 	struct fabric_changes *c = &b->changes;
@@ -48,10 +46,8 @@ void fabric_change_table(struct fabric *b, hd_time time, uint32_t port,
 	if (table == c->now[port])
 		return;
 	c->now[port] = table;
-	s->changes = hd_grow(s->changes, &c->cap, s->n_changes + 1u,
-			     sizeof(*s->changes));
-	s->changes[s->n_changes++] =
-		(struct sim_table_change){ time, port, table };
+	s->changes = hd_grow(s->changes, &c->cap, s->n_changes + 1u, sizeof(*s->changes));
+	s->changes[s->n_changes++] = (struct sim_table_change){ time, port, table };
 }
 
 void fabric_free_changes(struct fabric *b)
@@ -61,8 +57,7 @@ void fabric_free_changes(struct fabric *b)
 }
 
 /* What a row of qos.changes makes of a port's tables. */
-static void add_change(struct fabric *b, const struct scn_qos_change *from,
-		       uint32_t port)
+static void add_change(struct fabric *b, const struct scn_qos_change *from, uint32_t port)
 {
 	struct vlarb t = *table_by_now(b, port);
 
@@ -76,15 +71,14 @@ static void add_change(struct fabric *b, const struct scn_qos_change *from,
 }
 
 /* The change that follows `after` (NULL: the first); NULL after the last. */
-static const struct scn_qos_change *
-next_change(const struct scn_qos *q, const struct scn_qos_change *after)
+static const struct scn_qos_change *next_change(const struct scn_qos *q,
+						const struct scn_qos_change *after)
 {
 	const struct scn_qos_change *next = NULL;
 
 	for (size_t i = 0; i < q->n_changes; i++) {
 		const struct scn_qos_change *c = &q->changes[i];
-		bool later = !after || c->at > after->at ||
-			     (c->at == after->at && c > after);
+		bool later = !after || c->at > after->at || (c->at == after->at && c > after);
 
 		if (later && (!next || c->at < next->at))
 			next = c;
@@ -92,8 +86,7 @@ next_change(const struct scn_qos *q, const struct scn_qos_change *after)
 	return next;
 }
 
-static void add_all(struct fabric *b, const struct scn_qos_change *c,
-		    const struct selection *ports)
+static void add_all(struct fabric *b, const struct scn_qos_change *c, const struct selection *ports)
 {
 	for (uint32_t i = 0; i < ports->n; i++) {
 		uint32_t port = b->port_of_origin[ports->ports[i]];
@@ -113,10 +106,8 @@ enum hd_status fabric_build_changes(struct fabric *b, struct diag *d)
 		struct selection ports;
 		struct diag inner = { .status = HD_OK };
 
-		if (select_ports(b->selector, c->ports, &inner, &ports) !=
-		    HD_OK)
-			return fabric_refuse(b, d, &c->ports,
-					     "qos.changes[].ports", &inner);
+		if (select_ports(b->selector, c->ports, &inner, &ports) != HD_OK)
+			return fabric_refuse(b, d, &c->ports, "qos.changes[].ports", &inner);
 		add_all(b, c, &ports);
 		selection_fini(&ports);
 	}

@@ -17,8 +17,7 @@ struct arrival_clock fabric_arrivals(const struct fabric *b, uint32_t row)
 {
 	struct arrival_clock c = { .row = &b->scenario->traffic[row] };
 
-	rng_init(&c.rng, b->scenario->run.seed,
-		 fabric_stream(STREAM_ARRIVALS, c.row->name));
+	rng_init(&c.rng, b->scenario->run.seed, fabric_stream(STREAM_ARRIVALS, c.row->name));
 	c.at = c.row->start;
 	c.end = c.row->stop < b->rules.stop ? c.row->stop : b->rules.stop;
 	return c;
@@ -68,10 +67,9 @@ static uint64_t blocks_of_message(const struct sim_flow *f)
 	uint32_t last = (f->last_bytes ? f->last_bytes : f->bytes) + grh;
 
 	if (f->size_scv > 0)
-		return blocks_of((uint32_t)ceil(f->size_mean) +
-				 f->size_overhead + grh + BLOCK_BYTES);
-	return (uint64_t)(f->packets - 1) * blocks_of(f->bytes + grh) +
-	       blocks_of(last);
+		return blocks_of((uint32_t)ceil(f->size_mean) + f->size_overhead + grh +
+				 BLOCK_BYTES);
+	return (uint64_t)(f->packets - 1) * blocks_of(f->bytes + grh) + blocks_of(last);
 }
 
 /*
@@ -84,8 +82,7 @@ static struct hd_rate asked(const struct fabric *b, const struct sim_flow *f)
 
 	if (t->reserve.num)
 		return t->reserve;
-	return slots_charged_rate(blocks_of_message(f), f->interval.num,
-				  f->interval.den,
+	return slots_charged_rate(blocks_of_message(f), f->interval.num, f->interval.den,
 				  b->scenario->qos.admission.margin);
 }
 
@@ -93,40 +90,35 @@ static struct hd_rate asked(const struct fabric *b, const struct sim_flow *f)
  * The rate of acknowledgements (docs/model.md, Q4): one block for each 16
  * packets of a message, and one for its last.
  */
-static struct hd_rate acknowledged(const struct fabric *b,
-				   const struct sim_flow *f)
+static struct hd_rate acknowledged(const struct fabric *b, const struct sim_flow *f)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[f->row];
 	uint64_t blocks = f->packets / 16 + 1;
 	uint64_t of = blocks_of_message(f);
 
 	if (t->reserve.num)
-		return hd_rate_make(t->reserve.num / of * blocks + blocks,
-				    t->reserve.den);
+		return hd_rate_make(t->reserve.num / of * blocks + blocks, t->reserve.den);
 	return slots_charged_rate(blocks, f->interval.num, f->interval.den,
 				  b->scenario->qos.admission.margin);
 }
 
 /* R4, R4m: the SL of a flow's packets in each subnet. */
-static void find_sls(const struct fabric *b, const struct sim_flow *f,
-		     port_id source, uint8_t *sl)
+static void find_sls(const struct fabric *b, const struct sim_flow *f, port_id source, uint8_t *sl)
 {
 	const struct sim_setup *u = &b->setup;
 	unsigned here = b->topo.ports[source].subnet;
 	uint8_t tclass = f->tclass;
 
 	if (tclass == 0 && u->tclass_of_sl)
-		tclass = u->tclass_of_sl[here][path_sl(
-			&b->subnet, source, f->to.list[0].dlid, f->sl)];
+		tclass = u->tclass_of_sl[here]
+					[path_sl(&b->subnet, source, f->to.list[0].dlid, f->sl)];
 	for (unsigned k = 0; k < b->subnet.n_subnets; k++)
-		sl[k] = u->sl_of_tclass ? u->sl_of_tclass[k][tclass]
-					: tclass % N_SLS;
+		sl[k] = u->sl_of_tclass ? u->sl_of_tclass[k][tclass] : tclass % N_SLS;
 	sl[here] = f->sl;
 }
 
 /* The ways of a flow's packets and, with rc, of their acknowledgements. */
-static bool find_ways(const struct fabric *b, const struct sim_flow *f,
-		      struct broker_request *r)
+static bool find_ways(const struct fabric *b, const struct sim_flow *f, struct broker_request *r)
 {
 	const struct sim_setup *u = &b->setup;
 	port_id source = u->ports[u->nodes[f->source].first_port + 1].origin;
@@ -137,20 +129,16 @@ static bool find_ways(const struct fabric *b, const struct sim_flow *f,
 
 	find_sls(b, f, source, sl);
 	if (to->target == TOPO_NONE)
-		r->way =
-			broker_request_of(source, to->dlid, f->sl, r->rate).way;
+		r->way = broker_request_of(source, to->dlid, f->sl, r->rate).way;
 	else
-		found = broker_way_between(&b->subnet, source, to->target, sl,
-					   &r->way);
+		found = broker_way_between(&b->subnet, source, to->target, sl, &r->way);
 	if (t->transport == SCN_RC && to->dlid < LID_FIRST_MCAST) {
 		unsigned here = b->topo.ports[source].subnet;
-		port_id end = to->target == TOPO_NONE
-				      ? b->subnet.port_of_lid[here][to->dlid]
-				      : to->target;
+		port_id end = to->target == TOPO_NONE ? b->subnet.port_of_lid[here][to->dlid]
+						      : to->target;
 
 		r->reverse_rate = acknowledged(b, f);
-		found &= broker_way_between(&b->subnet, end, source, sl,
-					    &r->reverse);
+		found &= broker_way_between(&b->subnet, end, source, sl, &r->reverse);
 	}
 	free(sl);
 	return found;
@@ -173,8 +161,7 @@ static hd_time linger_of(const struct fabric *b)
 }
 
 /* In each subnet on the way the class must be one that reserves. */
-static enum hd_status check_sls(const struct fabric *b,
-				const struct scn_traffic *t,
+static enum hd_status check_sls(const struct fabric *b, const struct scn_traffic *t,
 				const struct broker_way *way, struct diag *d)
 {
 	uint16_t promised = scenario_promised_sls(b->scenario);
@@ -185,17 +172,13 @@ static enum hd_status check_sls(const struct fabric *b,
 		if (!(promised >> g->sl & 1))
 			return scenario_refuse(
 				b->scenario, d, t,
-				"traffic '%s' has SL %u in subnet %u, which no "
-				"class of kind DBTS or DB has; set tclass, or "
-				"qos.tclasses for that subnet",
-				t->name, g->sl,
-				b->topo.ports[g->source].subnet);
+				"traffic '%s' has SL %u in subnet %u, which no class of kind DBTS or DB has; set tclass, or qos.tclasses for that subnet",
+				t->name, g->sl, b->topo.ports[g->source].subnet);
 	}
 	return HD_OK;
 }
 
-static enum hd_status check_flow(const struct fabric *b, uint32_t flow,
-				 struct diag *d)
+static enum hd_status check_flow(const struct fabric *b, uint32_t flow, struct diag *d)
 {
 	const struct sim_flow *f = &b->flows[flow];
 	const struct scn_traffic *t = &b->scenario->traffic[f->row];
@@ -204,21 +187,18 @@ static enum hd_status check_flow(const struct fabric *b, uint32_t flow,
 	if (f->to.n != 1)
 		return scenario_refuse(
 			b->scenario, d, &t->pattern,
-			"traffic '%s' is of a class that asks admission: each "
-			"flow needs one destination (pairs, incast, a "
-			"permutation, a group, connections or arrivals)",
+			"traffic '%s' is of a class that asks admission: each flow needs one destination (pairs, incast, a permutation, a group, connections or arrivals)",
 			t->name);
 	if (!find_ways(b, f, &r))
-		return scenario_refuse(b->scenario, d, t,
-				       "traffic '%s' has no path through at "
-				       "most %d subnets to reserve",
-				       t->name, BROKER_SEGMENTS);
+		return scenario_refuse(
+			b->scenario, d, t,
+			"traffic '%s' has no path through at most %d subnets to reserve", t->name,
+			BROKER_SEGMENTS);
 	return check_sls(b, t, &r.way, d);
 }
 
 /* Lines of a trace have SLs of their own, and reserve nothing. */
-static enum hd_status check_trace(const struct fabric *b, uint32_t flow,
-				  struct diag *d)
+static enum hd_status check_trace(const struct fabric *b, uint32_t flow, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	const struct sim_flow *f = &b->flows[flow];
@@ -233,16 +213,12 @@ static enum hd_status check_trace(const struct fabric *b, uint32_t flow,
 		if (!c)
 			return scenario_refuse(
 				s, d, &t->file,
-				"traffic '%s' has packets of SL %u, which no "
-				"class has; reservations make the tables, and "
-				"give them no turn",
+				"traffic '%s' has packets of SL %u, which no class has; reservations make the tables, and give them no turn",
 				t->name, sl);
 		if (scenario_class_asks(c))
 			return scenario_refuse(
 				s, d, &t->file,
-				"traffic '%s' has packets of SL %u, whose class "
-				"'%s' asks admission, which a trace cannot; "
-				"give them the SL of a class of kind BE or CH",
+				"traffic '%s' has packets of SL %u, whose class '%s' asks admission, which a trace cannot; give them the SL of a class of kind BE or CH",
 				t->name, sl, c->name);
 	}
 	return HD_OK;
@@ -257,13 +233,10 @@ struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow)
 		.deadline = b->scenario->traffic[f->row].deadline,
 		.greedy = f->kind == SIM_SATURATING || f->kind == SIM_BURST,
 		.largest = f->bytes + grh_of(f),
-		.smallest = (f->size_scv > 0 ? f->size_overhead + 1 : last) +
-			    grh_of(f),
-		.burst = f->kind == SIM_CBR
-				 ? (f->packets - 1) * ((uint64_t)f->bytes +
-						       grh_of(f)) +
-					   last + grh_of(f)
-				 : BROKER_BURST_UNKNOWN,
+		.smallest = (f->size_scv > 0 ? f->size_overhead + 1 : last) + grh_of(f),
+		.burst = f->kind == SIM_CBR ? (f->packets - 1) * ((uint64_t)f->bytes + grh_of(f)) +
+						      last + grh_of(f)
+					    : BROKER_BURST_UNKNOWN,
 	};
 
 	/* check_flow has refused what has no way. */
@@ -272,8 +245,8 @@ struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow)
 }
 
 /* Each host sends to all others, and receives of them, at the rate. */
-enum hd_status fabric_job_request(struct fabric *b, uint32_t job,
-				  struct diag *d, struct broker_request *out)
+enum hd_status fabric_job_request(struct fabric *b, uint32_t job, struct diag *d,
+				  struct broker_request *out)
 {
 	const struct scenario *s = b->scenario;
 	const struct scn_job *j = &s->jobs[job];
@@ -288,17 +261,15 @@ enum hd_status fabric_job_request(struct fabric *b, uint32_t job,
 		return fabric_refuse(b, d, &j->on, "jobs[].on", &inner);
 	port_id *ports = fabric_keep(b, hosts.n, sizeof(*ports));
 
-	*hose = (struct broker_hose){ ports, hosts.n,
-				      (uint8_t)scenario_job_sl(s, j) };
+	*hose = (struct broker_hose){ ports, hosts.n, (uint8_t)scenario_job_sl(s, j) };
 	for (uint32_t i = 0; i < hosts.n; i++)
 		ports[i] = hosts.ports[i];
 	/* A block for the acknowledgement of each packet. */
 	if (j->transport == SCN_JOB_RC)
 		overhead += BLOCK_BYTES;
-	*out = broker_request_of(
-		ports[0], b->subnet.lid_of_port[ports[hosts.n > 1]], hose->sl,
-		slots_charged_payload(j->reserve, (uint32_t)s->fabric.mtu,
-				      overhead, s->qos.admission.margin));
+	*out = broker_request_of(ports[0], b->subnet.lid_of_port[ports[hosts.n > 1]], hose->sl,
+				 slots_charged_payload(j->reserve, (uint32_t)s->fabric.mtu,
+						       overhead, s->qos.admission.margin));
 	out->hose = hose;
 	out->greedy = true;
 	out->burst = BROKER_BURST_UNKNOWN;
@@ -338,8 +309,7 @@ static void drop_refused(struct fabric *b, const bool *asks, uint32_t n_asked)
 }
 
 /* Finds the flows that ask, or that come and go. */
-static enum hd_status find_connections(const struct fabric *b, bool *asks,
-				       struct diag *d)
+static enum hd_status find_connections(const struct fabric *b, bool *asks, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	enum hd_status status = HD_OK;
@@ -357,16 +327,14 @@ static enum hd_status find_connections(const struct fabric *b, bool *asks,
 	return status;
 }
 
-static enum hd_status open_broker(struct fabric *b, struct broker *broker,
-				  struct diag *d)
+static enum hd_status open_broker(struct fabric *b, struct broker *broker, struct diag *d)
 {
 	struct broker_params params = fabric_broker_params(b);
 	struct diag inner = { .status = HD_OK };
 
 	if (broker_init(broker, &b->subnet, &params, &inner) == HD_OK)
 		return HD_OK;
-	return fabric_refuse(b, d, b->scenario->qos.classes, "qos.classes",
-			     &inner);
+	return fabric_refuse(b, d, b->scenario->qos.classes, "qos.classes", &inner);
 }
 
 enum hd_status fabric_build_connections(struct fabric *b, struct diag *d)
@@ -383,8 +351,7 @@ enum hd_status fabric_build_connections(struct fabric *b, struct diag *d)
 	if (status == HD_OK) {
 		if (admits)
 			fabric_build_losses(b, &broker, linger);
-		status = fabric_walk_connections(b, admits ? &broker : NULL,
-						 linger, asks, d);
+		status = fabric_walk_connections(b, admits ? &broker : NULL, linger, asks, d);
 	}
 	if (status == HD_OK) {
 		drop_refused(b, asks, n);

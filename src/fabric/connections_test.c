@@ -29,8 +29,7 @@ static struct fabric *build(const char *text, unsigned seed)
 
 	assert_non_null(run);
 	run += strlen("run: {");
-	snprintf(whole, sizeof(whole), "%.*sseed: %u, %s", (int)(run - text),
-		 text, seed, run);
+	snprintf(whole, sizeof(whole), "%.*sseed: %u, %s", (int)(run - text), text, seed, run);
 	must_build(whole, &f);
 	return f;
 }
@@ -38,14 +37,11 @@ static struct fabric *build(const char *text, unsigned seed)
 /* Its own share, and nobody else's: blocking is that of loss_test. */
 static void preferred_traffic_has_its_own_share(void **state)
 {
-	static const char text[] =
-		LINK "traffic:\n"
-		     "- {name: p, class: pbe, kind: saturating, source: h0,"
-		     " destination: h1, reserve: 50Mb/s, arrivals: 10us,"
-		     " holding: 100us}\n"
-		     "- {name: d, class: db, kind: saturating, source: h0,"
-		     " destination: h1, reserve: 500Mb/s, arrivals: 100us}\n"
-		     "run: {measure: 20ms}\n";
+	static const char text[] = LINK
+		"traffic:\n"
+		"- {name: p, class: pbe, kind: saturating, source: h0, destination: h1, reserve: 50Mb/s, arrivals: 10us, holding: 100us}\n"
+		"- {name: d, class: db, kind: saturating, source: h0, destination: h1, reserve: 500Mb/s, arrivals: 100us}\n"
+		"run: {measure: 20ms}\n";
 
 	(void)state;
 	for (unsigned run = 0; run < 8; run++) {
@@ -53,8 +49,7 @@ static void preferred_traffic_has_its_own_share(void **state)
 		uint32_t let_in = 0;
 
 		for (uint32_t i = 0; i < f->n_requests; i++)
-			let_in += f->requests[i].row == 1 &&
-				  f->requests[i].flow != SIM_NONE;
+			let_in += f->requests[i].row == 1 && f->requests[i].flow != SIM_NONE;
 		/* Who stays fills the link and no more. */
 		assert_int_equal(let_in, PLACES);
 		fabric_free(f);
@@ -87,8 +82,7 @@ static uint32_t *last_tables(const struct fabric *f)
 	assert_non_null(last);
 	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
 		if (f->setup.ports[i].peer != SIM_NONE)
-			last[i] = f->subnet.vlarb_of_port[f->setup.ports[i]
-								  .origin];
+			last[i] = f->subnet.vlarb_of_port[f->setup.ports[i].origin];
 	}
 	for (uint32_t i = 0; i < f->setup.n_changes; i++) {
 		assert_true(f->setup.changes[i].time >= before);
@@ -123,9 +117,8 @@ static void admit_survivors(struct fabric *f, struct broker *b)
 			continue;
 		const struct sim_flow *w = &f->flows[q->flow];
 		uint32_t port = f->setup.nodes[w->source].first_port + 1;
-		const struct broker_request again =
-			broker_request_of(f->setup.ports[port].origin,
-					  w->to.list[0].dlid, w->sl, q->rate);
+		const struct broker_request again = broker_request_of(
+			f->setup.ports[port].origin, w->to.list[0].dlid, w->sl, q->rate);
 
 		assert_int_equal(broker_admit(b, &again, &id, &why), HD_OK);
 	}
@@ -143,8 +136,8 @@ static void tables_at_the_end_are_those_of_who_is_left(void **state)
 		char text[2048];
 		struct broker b;
 
-		snprintf(text, sizeof(text), MANY, engines[run % 4],
-			 run % 3 ? "spread" : "first", "never", "never");
+		snprintf(text, sizeof(text), MANY, engines[run % 4], run % 3 ? "spread" : "first",
+			 "never", "never");
 		struct fabric *f = build(text, run + 1);
 		uint32_t *last = last_tables(f);
 
@@ -167,8 +160,8 @@ static void tables_at_the_end_are_those_of_who_is_left(void **state)
 		broker_fini(&b);
 		fabric_free(f);
 	}
-	print_message("%llu refused, %llu changes of tables\n",
-		      (unsigned long long)blocked, (unsigned long long)changes);
+	print_message("%llu refused, %llu changes of tables\n", (unsigned long long)blocked,
+		      (unsigned long long)changes);
 	assert_true(blocked > 1000 && changes > 50000);
 }
 
@@ -180,8 +173,8 @@ static void tables_are_as_before_when_all_have_left(void **state)
 	for (unsigned run = 0; run < 8; run++) {
 		char text[2048];
 
-		snprintf(text, sizeof(text), MANY, engines[run % 4],
-			 run % 3 ? "spread" : "first", "9ms", "9900us");
+		snprintf(text, sizeof(text), MANY, engines[run % 4], run % 3 ? "spread" : "first",
+			 "9ms", "9900us");
 		struct fabric *f = build(text, run + 1);
 		uint32_t *last = last_tables(f);
 
@@ -203,8 +196,7 @@ static void tables_are_as_before_when_all_have_left(void **state)
 			if (others != 2)
 				continue;
 			empty++;
-			assert_int_equal(last[i],
-					 f->subnet.vlarb_of_port[origin]);
+			assert_int_equal(last[i], f->subnet.vlarb_of_port[origin]);
 		}
 		free(last);
 		fabric_free(f);
@@ -219,12 +211,8 @@ static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
 	static const char text[] = LINK
 		"traffic:\n"
 		"- {name: be, class: be, kind: saturating}\n"
-		"- {name: a, class: db, kind: cbr, rate: 400Mb/s, payload: 1KiB,"
-		" arrivals: {gap: 10us, distribution: constant},"
-		" holding: {mean: 95us, distribution: constant}, start: 5us,"
-		" stop: 1ms}\n"
-		"- {name: free, class: be, kind: cbr, rate: 1Mb/s,"
-		" arrivals: 50us, holding: 10us}\n"
+		"- {name: a, class: db, kind: cbr, rate: 400Mb/s, payload: 1KiB, arrivals: {gap: 10us, distribution: constant}, holding: {mean: 95us, distribution: constant}, start: 5us, stop: 1ms}\n"
+		"- {name: free, class: be, kind: cbr, rate: 1Mb/s, arrivals: 50us, holding: 10us}\n"
 		"run: {warmup: 0s, measure: 2ms}\n";
 	struct fabric *f = build(text, 1);
 	uint32_t n[3] = { 0 };
@@ -244,12 +232,10 @@ static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
 		if (q->row != 1)
 			continue;
 		/* 1,050 bytes are 17 blocks; 5 % beyond. */
-		assert_true(fabs(hd_rate_bps(q->rate) -
-				 400e6 * 17 * 64 / 1024 * 1.05) < 2);
+		assert_true(fabs(hd_rate_bps(q->rate) - 400e6 * 17 * 64 / 1024 * 1.05) < 2);
 		assert_int_equal(q->at % (10 * HD_US), 5 * HD_US);
-		assert_int_equal(w->stop, q->at + 95 * HD_US + 1 < HD_MS
-						  ? q->at + 95 * HD_US + 1
-						  : HD_MS);
+		assert_int_equal(w->stop,
+				 q->at + 95 * HD_US + 1 < HD_MS ? q->at + 95 * HD_US + 1 : HD_MS);
 		assert_int_equal(q->until, w->stop);
 	}
 	assert_int_equal(n[1], 99);
@@ -259,17 +245,14 @@ static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
 /* On the same seed: times do not depend on others, only answers do. */
 static void another_row_changes_no_arrival(void **state)
 {
-	static const char one[] =
-		LINK "traffic:\n"
-		     "- {name: a, class: db, kind: saturating, reserve: 1Gb/s,"
-		     " arrivals: 20us, holding: 100us}\n"
-		     "run: {measure: 5ms}\n";
+	static const char one[] = LINK
+		"traffic:\n"
+		"- {name: a, class: db, kind: saturating, reserve: 1Gb/s, arrivals: 20us, holding: 100us}\n"
+		"run: {measure: 5ms}\n";
 	static const char two[] = LINK
 		"traffic:\n"
-		"- {name: a, class: db, kind: saturating, reserve: 1Gb/s,"
-		" arrivals: 20us, holding: 100us}\n"
-		"- {name: b, class: ts, kind: cbr, rate: 1Mb/s, reserve: 2Gb/s,"
-		" arrivals: 20us, holding: 100us}\n"
+		"- {name: a, class: db, kind: saturating, reserve: 1Gb/s, arrivals: 20us, holding: 100us}\n"
+		"- {name: b, class: ts, kind: cbr, rate: 1Mb/s, reserve: 2Gb/s, arrivals: 20us, holding: 100us}\n"
 		"run: {measure: 5ms}\n";
 	struct fabric *a = build(one, 3), *b = build(two, 3);
 	uint32_t k = 0, more = 0;
@@ -279,8 +262,7 @@ static void another_row_changes_no_arrival(void **state)
 		if (b->requests[i].row != 0)
 			continue;
 		assert_int_equal(b->requests[i].at, a->requests[k].at);
-		more += b->requests[i].flow == SIM_NONE &&
-			a->requests[k].flow != SIM_NONE;
+		more += b->requests[i].flow == SIM_NONE && a->requests[k].flow != SIM_NONE;
 		k++;
 	}
 	assert_int_equal(k, a->n_requests);
@@ -293,55 +275,41 @@ static void another_row_changes_no_arrival(void **state)
 static const struct {
 	const char *text, *message;
 } refusals[] = {
-	{ LINK "traffic: [{name: a, class: db, kind: saturating, "
-	       "pattern: incast}]\n",
+	{ LINK "traffic: [{name: a, class: db, kind: saturating, pattern: incast}]\n",
 	  "needs a rate, a load or what to reserve" },
 	{ LINK "traffic: [{name: a, sl: 3, kind: saturating}]\n",
 	  "travels on SL 3, which no class has" },
 	{ LINK ROW "}]\n", "each flow needs one destination" },
-	{ LINK ROW ", holding: 1ms, pattern: incast}]\n",
-	  "has a holding time, but no arrivals" },
+	{ LINK ROW ", holding: 1ms, pattern: incast}]\n", "has a holding time, but no arrivals" },
 	{ LINK ROW ", arrivals: 1ms, connections: 3}]\n",
 	  "both arrivals and a number of connections" },
 	{ LINK ROW ", arrivals: 1ms, pattern: pairs}]\n",
-	  "arrivals need the pattern uniform, hotspot, incast or "
-	  "group" },
+	  "arrivals need the pattern uniform, hotspot, incast or group" },
 	{ LINK ROW ", arrivals: 1ns}]\nrun: {measure: 10ms}\n",
 	  "more than 1000000 connections before the run may end" },
-	{ LINK "  low: [0:1]\n" ROW ", arrivals: 1ms}]\n",
+	{ LINK "  low: [0:1]\n" ROW ", arrivals: 1ms}]\n", "tables that are given" },
+	{ LINK "  changes: [{at: 1us, ports: all, low: [0:1]}]\n" ROW ", arrivals: 1ms}]\n",
 	  "tables that are given" },
-	{ LINK "  changes: [{at: 1us, ports: all, low: [0:1]}]\n" ROW
-	       ", arrivals: 1ms}]\n",
-	  "tables that are given" },
-	{ SMALL "qos: {classes: [{name: a, sl: 0}, {name: b, sl: 1, "
-		"kind: DB}]}\n" ANY,
+	{ SMALL "qos: {classes: [{name: a, sl: 0}, {name: b, sl: 1, kind: DB}]}\n" ANY,
 	  "of 'a' and 'b' only one has a kind" },
-	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: BE}, {name: b, "
-		"sl: 1, kind: BE}]}\n" ANY,
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: BE}, {name: b, sl: 1, kind: BE}]}\n" ANY,
 	  "a second class of kind BE: 'a' is one" },
 	{ SMALL "qos: {classes: [{name: film, sl: 2, kind: DB}]}\n"
-		"jobs: [{name: j, class: film, on: all, program: "
-		"[{barrier: 0}]}]\n",
-	  "jobs[0] 'j': class 'film' asks admission; give the job "
-	  "`reserve` or another class" },
+		"jobs: [{name: j, class: film, on: all, program: [{barrier: 0}]}]\n",
+	  "jobs[0] 'j': class 'film' asks admission; give the job `reserve` or another class" },
 	{ SMALL "qos: {classes: [{name: be, sl: 2, kind: BE}]}\n"
 		"jobs: [{name: j, on: all, program: [{barrier: 0}]}]\n",
-	  "jobs[0] 'j' travels on SL 0, which no class has; give "
-	  "the job a class" },
-	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: DB, weight: "
-		"9}]}\n" ANY,
+	  "jobs[0] 'j' travels on SL 0, which no class has; give the job a class" },
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: DB, weight: 9}]}\n" ANY,
 	  "whose weight is what is reserved" },
-	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: CH, weight: "
-		"9}]}\n" ANY,
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: CH, weight: 9}]}\n" ANY,
 	  "whose weight is 1" },
-	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: DB, priority: "
-		"high}]}\n" ANY,
+	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: DB, priority: high}]}\n" ANY,
 	  "only DBTS stands in the high table" },
-	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: BE, weight: "
-		"16000}, {name: b, sl: 1, kind: PBE, weight: 400}]}\n" ANY,
+	{ SMALL
+	  "qos: {classes: [{name: a, sl: 0, kind: BE, weight: 16000}, {name: b, sl: 1, kind: PBE, weight: 400}]}\n" ANY,
 	  "no room" },
-	{ SMALL "qos: {admission: {fill: paper}, classes: [{name: a, "
-		"sl: 0, kind: BE}]}\n" ANY,
+	{ SMALL "qos: {admission: {fill: paper}, classes: [{name: a, sl: 0, kind: BE}]}\n" ANY,
 	  "fill 'paper' has no places" },
 };
 
@@ -352,8 +320,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		struct diag d = { .status = HD_OK };
 		struct fabric *f;
 
-		assert_int_not_equal(fabric_load(refusals[i].text,
-						 strlen(refusals[i].text),
+		assert_int_not_equal(fabric_load(refusals[i].text, strlen(refusals[i].text),
 						 "x.yaml", NULL, &d, &f),
 				     HD_OK);
 		if (!strstr(d.message, refusals[i].message))

@@ -13,8 +13,7 @@ struct mark_config fabric_marking(const struct scn_congestion *c)
 	bool published = c->marking == MARK_PUBLISHED;
 
 	return (struct mark_config){
-		.rule = published ? MARK_TWO_COUNTER
-				  : (enum mark_rule)c->marking,
+		.rule = published ? MARK_TWO_COUNTER : (enum mark_rule)c->marking,
 		.guard = c->marking == MARK_TWO_COUNTER,
 		.depth = (uint32_t)((c->depth + 63) / 64),
 		.threshold = (uint8_t)c->threshold,
@@ -48,20 +47,17 @@ static double fabric_link_bits(const struct fabric *b, uint32_t node)
 	return hd_rate_bps(s->ports[s->nodes[node].first_port + 1].rate);
 }
 
-void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
-		       double *rmax)
+void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin, double *rmax)
 {
 	const struct sim_flow *f = &b->flows[flow];
 	const struct scn_traffic *row = &b->scenario->traffic[f->row];
-	uint64_t steps = row->rate_steps ? row->rate_steps
-					 : b->scenario->congestion.rate_steps;
+	uint64_t steps = row->rate_steps ? row->rate_steps : b->scenario->congestion.rate_steps;
 
 	*rmax = fabric_link_bits(b, f->source) / (8.0 * f->bytes);
 	*rmin = *rmax / (double)steps;
 }
 
-static struct cc_config response(const struct scn_congestion *c, double rmin,
-				 double rmax)
+static struct cc_config response(const struct scn_congestion *c, double rmin, double rmax)
 {
 	struct cc_config out = cc_config_default(rmin, rmax);
 
@@ -95,20 +91,18 @@ const struct cc_algorithm *fabric_algorithm(unsigned control)
 
 uint64_t fabric_reservation(const struct fabric *b, uint32_t flow)
 {
-	const struct scn_traffic *row =
-		&b->scenario->traffic[b->flows[flow].row];
+	const struct scn_traffic *row = &b->scenario->traffic[b->flows[flow].row];
 
 	if (scenario_asks(b->scenario, row))
 		return 0; /* it had its answer before the run */
-	return row->reserve.num ? (uint64_t)llround(hd_rate_bps(row->reserve))
-				: 0;
+	return row->reserve.num ? (uint64_t)llround(hd_rate_bps(row->reserve)) : 0;
 }
 
 void fabric_shares(const struct scn_congestion *c, double *out)
 {
 	for (size_t i = 0; i < c->n_limits; i++)
-		out[c->limits[i].sl] = (double)c->limits[i].share.num /
-				       (double)c->limits[i].share.den;
+		out[c->limits[i].sl] =
+			(double)c->limits[i].share.num / (double)c->limits[i].share.den;
 }
 
 /* ---- throttles ------------------------------------------------------- */
@@ -133,15 +127,13 @@ static bool is_controlled(const struct sim_flow *f)
 	if (f->management || f->kind == SIM_TRACE)
 		return false;
 	for (uint32_t i = 0; i < to->n; i++) {
-		if (to->list[i].target != TOPO_NONE ||
-		    to->list[i].dlid >= LID_FIRST_MCAST)
+		if (to->list[i].target != TOPO_NONE || to->list[i].dlid >= LID_FIRST_MCAST)
 			return false;
 	}
 	return true;
 }
 
-static enum hd_status check_throttle(const struct building *g,
-				     const struct sim_throttle *t)
+static enum hd_status check_throttle(const struct building *g, const struct sim_throttle *t)
 {
 	const struct scenario *s = g->b->scenario;
 	const struct scn_congestion *c = &s->congestion;
@@ -153,20 +145,17 @@ static enum hd_status check_throttle(const struct building *g,
 			"'%s' answers to acknowledgements, marked or not; only CCT can do with CNPs",
 			t->algorithm->name);
 	if (c->per == SCN_PER_SL && t->algorithm->increase)
-		return scenario_refuse(
-			s, g->d, &c->per,
-			"'%s' has a rate per flow; only CCT has one per SL",
-			t->algorithm->name);
+		return scenario_refuse(s, g->d, &c->per,
+				       "'%s' has a rate per flow; only CCT has one per SL",
+				       t->algorithm->name);
 	if (cc_check(t->algorithm, &t->config, &inner) != HD_OK)
-		return fabric_refuse(g->b, g->d, &c->algorithm,
-				     "congestion.algorithm", &inner);
+		return fabric_refuse(g->b, g->d, &c->algorithm, "congestion.algorithm", &inner);
 	return HD_OK;
 }
 
 /* Whether control holds for an SL of an end node. A manager outside says it of
  * each, and how. */
-static bool is_throttled(const struct fabric *b,
-			 const struct fabric_programmer *by, uint32_t node,
+static bool is_throttled(const struct fabric *b, const struct fabric_programmer *by, uint32_t node,
 			 unsigned sl, struct cc_config *c)
 {
 	const struct sim_setup *u = &b->setup;
@@ -174,9 +163,7 @@ static bool is_throttled(const struct fabric *b,
 	if (!(scenario_controlled_sls(b->scenario) >> sl & 1))
 		return false;
 	return !by ||
-	       by->throttle(by->context,
-			    u->ports[u->nodes[node].first_port + 1].origin, sl,
-			    c);
+	       by->throttle(by->context, u->ports[u->nodes[node].first_port + 1].origin, sl, c);
 }
 
 static enum hd_status add_throttle(struct building *g, uint32_t flow)
@@ -216,8 +203,7 @@ static enum hd_status add_flow(struct building *g, uint32_t flow)
 	g->reserve[flow] = fabric_reservation(b, flow);
 	if (g->reserve[flow] && (f->to.n != 1 || !is_controlled(f)))
 		return scenario_refuse(
-			b->scenario, g->d,
-			&b->scenario->traffic[f->row].reserve,
+			b->scenario, g->d, &b->scenario->traffic[f->row].reserve,
 			"traffic[].reserve: flow %u has no single destination to ask the way to",
 			flow);
 	return g->algorithm && is_controlled(f) ? add_throttle(g, flow) : HD_OK;
@@ -229,8 +215,7 @@ static enum hd_status add_flows(struct building *g)
 	enum hd_status status = HD_OK;
 
 	g->throttles = fabric_keep(b, b->n_flows, sizeof(*g->throttles));
-	g->throttle_of_flow =
-		fabric_keep(b, b->n_flows, sizeof(*g->throttle_of_flow));
+	g->throttle_of_flow = fabric_keep(b, b->n_flows, sizeof(*g->throttle_of_flow));
 	g->reserve = fabric_keep(b, b->n_flows, sizeof(*g->reserve));
 	g->senders = fabric_keep(b, b->setup.n_nodes, sizeof(*g->senders));
 	g->shared = fabric_keep(b, b->setup.n_nodes, sizeof(*g->shared));
@@ -241,8 +226,7 @@ static enum hd_status add_flows(struct building *g)
 
 /* ---- queue pairs ----------------------------------------------------- */
 
-struct cc_config **fabric_ask_responses(struct fabric *b,
-					const struct fabric_programmer *by)
+struct cc_config **fabric_ask_responses(struct fabric *b, const struct fabric_programmer *by)
 {
 	const struct cc_config common = fabric_response_in_shares(b);
 	size_t n = (size_t)b->setup.n_nodes * N_SLS;
@@ -253,8 +237,7 @@ struct cc_config **fabric_ask_responses(struct fabric *b,
 		uint32_t node = (uint32_t)(i / N_SLS);
 		struct cc_config mine = common;
 
-		if (b->setup.nodes[node].kind != SIM_END ||
-		    (b->responses && !b->responses[i]) ||
+		if (b->setup.nodes[node].kind != SIM_END || (b->responses && !b->responses[i]) ||
 		    !is_throttled(b, by, node, i % N_SLS, &mine))
 			continue;
 		all[i] = fabric_keep(b, 1, sizeof(mine));
@@ -263,10 +246,8 @@ struct cc_config **fabric_ask_responses(struct fabric *b,
 	return all;
 }
 
-const struct cc_config *fabric_response_of(const struct fabric *b,
-					   uint32_t node, unsigned sl,
-					   uint32_t changes,
-					   const struct cc_config *common)
+const struct cc_config *fabric_response_of(const struct fabric *b, uint32_t node, unsigned sl,
+					   uint32_t changes, const struct cc_config *common)
 {
 	size_t i = (size_t)node * N_SLS + sl;
 

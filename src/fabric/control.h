@@ -19,19 +19,15 @@ struct cc_config fabric_response_in_shares(const struct fabric *b);
  * of its changes (C9), or like all others, which is `common`. NULL: nothing
  * holds them back, at any time.
  */
-const struct cc_config *fabric_response_of(const struct fabric *b,
-					   uint32_t node, unsigned sl,
-					   uint32_t changes,
-					   const struct cc_config *common);
+const struct cc_config *fabric_response_of(const struct fabric *b, uint32_t node, unsigned sl,
+					   uint32_t changes, const struct cc_config *common);
 /*
  * What a manager outside says of all of them, by node and SL: it is asked now,
  * and may be gone later. Of those alone that have one already, if any has.
  */
-struct cc_config **fabric_ask_responses(struct fabric *b,
-					const struct fabric_programmer *by);
+struct cc_config **fabric_ask_responses(struct fabric *b, const struct fabric_programmer *by);
 /* A flow's lowest and highest rate, in packets per second. */
-void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin,
-		       double *rmax);
+void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin, double *rmax);
 /* NULL for none and "same". */
 const struct cc_algorithm *fabric_algorithm(unsigned control);
 /* Bits per second that a flow asks admission for; 0: it asks nobody. */

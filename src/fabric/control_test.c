@@ -33,11 +33,12 @@ static void every_flow_has_a_throttle_or_shares_one(void **state)
 		struct fabric *b;
 		char text[400];
 
-		snprintf(text, sizeof(text),
-			 SMALL "traffic:\n- {name: a, kind: saturating}\n"
-			       "- {name: b, kind: saturating, control: cct, "
-			       "rate_steps: 16}\ncongestion: %s\n",
-			 cases[i].congestion);
+		snprintf(
+			text, sizeof(text),
+			SMALL
+			"traffic:\n- {name: a, kind: saturating}\n"
+			"- {name: b, kind: saturating, control: cct, rate_steps: 16}\ncongestion: %s\n",
+			cases[i].congestion);
 		must_build(text, &b);
 		const struct sim_control *c = b->setup.control;
 
@@ -47,19 +48,16 @@ static void every_flow_has_a_throttle_or_shares_one(void **state)
 		for (uint32_t f = 0; f < 8 && !cases[i].first; f++)
 			assert_int_equal(c->throttle_of_flow[f], SIM_NONE);
 		for (uint32_t f = 0; f < 8 && cases[i].first; f++) {
-			const struct sim_throttle *t =
-				&c->throttles[c->throttle_of_flow[f]];
+			const struct sim_throttle *t = &c->throttles[c->throttle_of_flow[f]];
 			bool is_second = b->flows[f].row == 1;
 
 			assert_int_equal(t->node, b->flows[f].source);
 			assert_in_range(t->sender, 1, 2);
 			assert_string_equal(t->algorithm->name,
-					    is_second ? cases[i].second
-						      : cases[i].first);
+					    is_second ? cases[i].second : cases[i].first);
 			if (c->n_throttles == 8)
 				assert_true(t->config.rmax ==
-					    t->config.rmin *
-						    (is_second ? 16 : 256));
+					    t->config.rmin * (is_second ? 16 : 256));
 		}
 		fabric_free(b);
 	}
@@ -70,11 +68,10 @@ static void groups_and_management_are_not_controlled(void **state)
 	struct fabric *b;
 
 	(void)state;
-	must_build(SMALL "traffic:\n- {name: a, kind: saturating}\n"
-			 "- {name: m, kind: cbr, rate: 1Mb/s, payload: 256, "
-			 "management: true}\n"
-			 "congestion: {algorithm: aimd, window: 7, "
-			 "timeout: never, ack: {delay: 3us}}\n",
+	must_build(SMALL
+		   "traffic:\n- {name: a, kind: saturating}\n"
+		   "- {name: m, kind: cbr, rate: 1Mb/s, payload: 256, management: true}\n"
+		   "congestion: {algorithm: aimd, window: 7, timeout: never, ack: {delay: 3us}}\n",
 		   &b);
 	const struct sim_control *c = b->setup.control;
 
@@ -83,8 +80,7 @@ static void groups_and_management_are_not_controlled(void **state)
 	assert_int_equal(c->timeout, 0);
 	assert_int_equal(c->ack_delay, 3 * HD_US);
 	for (uint32_t f = 0; f < b->n_flows; f++)
-		assert_int_equal(c->throttle_of_flow[f] == SIM_NONE,
-				 b->flows[f].management);
+		assert_int_equal(c->throttle_of_flow[f] == SIM_NONE, b->flows[f].management);
 	fabric_free(b);
 }
 
@@ -93,9 +89,7 @@ static void must_refuse(const char *text, const char *says)
 	struct diag d = { .status = HD_OK };
 	struct fabric *b;
 
-	assert_int_equal(
-		fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b),
-		HD_ERR_INPUT);
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b), HD_ERR_INPUT);
 	assert_non_null(strstr(d.message, says));
 	assert_true(d.line > 3);
 }
@@ -105,20 +99,16 @@ static void what_does_not_fit_is_refused_at_its_line(void **state)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{ "congestion:\n  algorithm: fimd\n  echo: cnp\n",
-		  "only CCT can do with CNPs" },
-		{ "congestion:\n  algorithm: lipd\n  cct: {per: sl}\n",
-		  "only CCT has one per SL" },
-		{ "congestion: {algorithm: pipd, m: 0.5}\n",
-		  "congestion.algorithm: " },
+		{ "congestion:\n  algorithm: fimd\n  echo: cnp\n", "only CCT can do with CNPs" },
+		{ "congestion:\n  algorithm: lipd\n  cct: {per: sl}\n", "only CCT has one per SL" },
+		{ "congestion: {algorithm: pipd, m: 0.5}\n", "congestion.algorithm: " },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[400];
 
-		snprintf(text, sizeof(text),
-			 SMALL "traffic: [{name: a, kind: saturating}]\n%s",
+		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, kind: saturating}]\n%s",
 			 cases[i].text);
 		must_refuse(text, cases[i].says);
 	}

@@ -31,36 +31,29 @@ uint64_t fabric_stream(enum fabric_stream purpose, const char *name)
 	return h.a + purpose;
 }
 
-enum hd_status fabric_refuse(const struct fabric *b, struct diag *d,
-			     const void *field, const char *path,
-			     const struct diag *inner)
+enum hd_status fabric_refuse(const struct fabric *b, struct diag *d, const void *field,
+			     const char *path, const struct diag *inner)
 {
-	const struct schema_place *place =
-		schema_place_of(&b->scenario->places, field);
+	const struct schema_place *place = schema_place_of(&b->scenario->places, field);
 
 	/* An override says which field it is. */
 	return place && place->label
-		       ? scenario_refuse(b->scenario, d, field, "%s",
-					 inner->message)
-		       : scenario_refuse(b->scenario, d, field, "%s: %s", path,
-					 inner->message);
+		       ? scenario_refuse(b->scenario, d, field, "%s", inner->message)
+		       : scenario_refuse(b->scenario, d, field, "%s: %s", path, inner->message);
 }
 
 static enum hd_status generate(struct fabric *b, struct diag *d)
 {
 	const struct scn_topology *t = &b->scenario->fabric.topology;
-	const struct option *const tables[] = { t->generator->params,
-						generator_common, NULL };
+	const struct option *const tables[] = { t->generator->params, generator_common, NULL };
 	struct topo_params params = { .seed = t->seed };
 	struct diag inner = { .status = HD_OK };
-	enum hd_status status =
-		schema_params_apply(&t->params, tables, &params, &inner);
+	enum hd_status status = schema_params_apply(&t->params, tables, &params, &inner);
 
 	if (status == HD_OK)
 		status = topo_generate(t->generator, &params, &inner, &b->topo);
 	if (status != HD_OK)
-		return fabric_refuse(b, d, &t->generator, "fabric.topology",
-				     &inner);
+		return fabric_refuse(b, d, &t->generator, "fabric.topology", &inner);
 	return HD_OK;
 }
 
@@ -75,12 +68,10 @@ static enum hd_status build_topology(struct fabric *b, struct diag *d)
 	enum hd_status status = topo_read_file(path, NULL, &inner, &b->topo);
 
 	if (status != HD_OK && inner.line)
-		scenario_refuse(b->scenario, d, &t->file,
-				"fabric.topology.file: %s:%u: %s", path,
+		scenario_refuse(b->scenario, d, &t->file, "fabric.topology.file: %s:%u: %s", path,
 				inner.line, inner.message);
 	else if (status != HD_OK)
-		scenario_refuse(b->scenario, d, &t->file,
-				"fabric.topology.file: %s: %s", path,
+		scenario_refuse(b->scenario, d, &t->file, "fabric.topology.file: %s: %s", path,
 				inner.message);
 	free(path);
 	return status;
@@ -124,26 +115,22 @@ static enum hd_status settle_mtu(struct fabric *b, struct diag *d)
 
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (t->ports[p].peer != TOPO_NONE &&
-		    (least == TOPO_NONE ||
-		     t->ports[p].mtu < t->ports[least].mtu))
+		    (least == TOPO_NONE || t->ports[p].mtu < t->ports[least].mtu))
 			least = p;
 	}
-	unsigned mtu =
-		least == TOPO_NONE ? TOPO_DEFAULT_MTU : t->ports[least].mtu;
+	unsigned mtu = least == TOPO_NONE ? TOPO_DEFAULT_MTU : t->ports[least].mtu;
 
 	if (least != TOPO_NONE)
-		snprintf(name, sizeof(name), "%.80s:%u",
-			 topo_node_of(t, least)->name, t->ports[least].number);
+		snprintf(name, sizeof(name), "%.80s:%u", topo_node_of(t, least)->name,
+			 t->ports[least].number);
 	if (f->mtu != SCN_MTU_AUTO && f->mtu > mtu)
-		return scenario_refuse(
-			b->scenario, d, &f->mtu,
-			"fabric.packet.mtu: %u is more than the MTU of port %s, %u",
-			(unsigned)f->mtu, name, mtu);
+		return scenario_refuse(b->scenario, d, &f->mtu,
+				       "fabric.packet.mtu: %u is more than the MTU of port %s, %u",
+				       (unsigned)f->mtu, name, mtu);
 	if (f->mtu != SCN_MTU_AUTO)
 		return HD_OK;
 	f->mtu = mtu;
-	return scenario_check_payloads(b->scenario,
-				       least == TOPO_NONE ? NULL : name, d);
+	return scenario_check_payloads(b->scenario, least == TOPO_NONE ? NULL : name, d);
 }
 
 /* A switch by its name or GUID; TOPO_NONE if there is none. */
@@ -151,10 +138,8 @@ static node_id find_switch(const struct topo *t, const char *text, size_t len)
 {
 	for (node_id v = 0; v < t->n_nodes; v++) {
 		const struct topo_node *n = &t->nodes[v];
-		bool named = strlen(n->name) == len &&
-			     strncmp(n->name, text, len) == 0;
-		bool numbered = strncmp(text, "0x", 2) == 0 &&
-				strtoull(text, NULL, 16) == n->guid;
+		bool named = strlen(n->name) == len && strncmp(n->name, text, len) == 0;
+		bool numbered = strncmp(text, "0x", 2) == 0 && strtoull(text, NULL, 16) == n->guid;
 
 		if (topo_is_switch(t, v) && (named || numbered))
 			return v;
@@ -163,23 +148,19 @@ static node_id find_switch(const struct topo *t, const char *text, size_t len)
 }
 
 /* Another switch of the name by which one was found, or TOPO_NONE. */
-static node_id switch_namesake(const struct topo *t, node_id found,
-			       const char *text, size_t len)
+static node_id switch_namesake(const struct topo *t, node_id found, const char *text, size_t len)
 {
-	if (strlen(t->nodes[found].name) != len ||
-	    strncmp(t->nodes[found].name, text, len) != 0)
+	if (strlen(t->nodes[found].name) != len || strncmp(t->nodes[found].name, text, len) != 0)
 		return TOPO_NONE;
 	for (node_id v = found + 1; v < t->n_nodes; v++) {
-		if (topo_is_switch(t, v) &&
-		    strcmp(t->nodes[v].name, t->nodes[found].name) == 0)
+		if (topo_is_switch(t, v) && strcmp(t->nodes[v].name, t->nodes[found].name) == 0)
 			return v;
 	}
 	return TOPO_NONE;
 }
 
 /* The GUIDs of the switches that fabric.routing.roots names. */
-static enum hd_status read_roots(struct fabric *b, struct diag *d,
-				 struct route_options *o)
+static enum hd_status read_roots(struct fabric *b, struct diag *d, struct route_options *o)
 {
 	const struct scn_routing *r = &b->scenario->fabric.routing;
 	const char *at = r->roots;
@@ -195,17 +176,14 @@ static enum hd_status read_roots(struct fabric *b, struct diag *d,
 
 		if (found == TOPO_NONE)
 			return scenario_refuse(b->scenario, d, &r->roots,
-					       "fabric.routing.roots: no "
-					       "switch '%.*s'",
-					       (int)len, at);
+					       "fabric.routing.roots: no switch '%.*s'", (int)len,
+					       at);
 		struct diag inner = { .status = HD_OK };
 		node_id other = switch_namesake(&b->topo, found, at, len);
 
-		if (other != TOPO_NONE &&
-		    topo_refuse_name(&b->topo, found, other, &inner) != HD_OK)
+		if (other != TOPO_NONE && topo_refuse_name(&b->topo, found, other, &inner) != HD_OK)
 			return scenario_refuse(b->scenario, d, &r->roots,
-					       "fabric.routing.roots: %s",
-					       inner.message);
+					       "fabric.routing.roots: %s", inner.message);
 		roots[o->n_roots++] = b->topo.nodes[found].guid;
 		if (!at[len])
 			return HD_OK;
@@ -213,22 +191,18 @@ static enum hd_status read_roots(struct fabric *b, struct diag *d,
 	}
 }
 
-enum hd_status fabric_route_options(struct fabric *b, struct diag *d,
-				    struct route_options *out)
+enum hd_status fabric_route_options(struct fabric *b, struct diag *d, struct route_options *out)
 {
 	*out = (struct route_options){
 		.max_vls = (unsigned)b->scenario->fabric.routing.layers,
-		.around = b->scenario->fabric.routing.adaptive.around !=
-			  SCN_AROUND_NEVER,
+		.around = b->scenario->fabric.routing.adaptive.around != SCN_AROUND_NEVER,
 	};
-	enum hd_status status =
-		fabric_adaptive_sls(b->scenario, d, &out->adaptive);
+	enum hd_status status = fabric_adaptive_sls(b->scenario, d, &out->adaptive);
 
 	return status == HD_OK ? read_roots(b, d, out) : status;
 }
 
-static enum hd_status read_routes(const struct scenario *s, struct diag *d,
-				  struct route_options *o)
+static enum hd_status read_routes(const struct scenario *s, struct diag *d, struct route_options *o)
 {
 	const struct scn_routing *r = &s->fabric.routing;
 
@@ -239,8 +213,7 @@ static enum hd_status read_routes(const struct scenario *s, struct diag *d,
 	enum hd_status status = file_open(path, &inner, &o->tables);
 
 	if (status != HD_OK)
-		scenario_refuse(s, d, &r->file, "fabric.routing.file: %s: %s",
-				path, inner.message);
+		scenario_refuse(s, d, &r->file, "fabric.routing.file: %s: %s", path, inner.message);
 	free(path);
 	return status;
 }
@@ -258,21 +231,17 @@ static enum hd_status build_routes(struct fabric *b, struct diag *d)
 		status = subnet_route(&b->subnet, r->engine, &o, &inner);
 		if (status != HD_OK && r->file)
 			scenario_refuse(b->scenario, d, &r->file, "%s:%u: %s",
-					strcmp(r->file, "-") == 0
-						? "standard input"
-						: r->file,
+					strcmp(r->file, "-") == 0 ? "standard input" : r->file,
 					inner.line, inner.message);
 		else if (status != HD_OK)
-			fabric_refuse(b, d, &r->engine, "fabric.routing.engine",
-				      &inner);
+			fabric_refuse(b, d, &r->engine, "fabric.routing.engine", &inner);
 	}
 	if (o.tables)
 		file_close(o.tables);
 	return status;
 }
 
-static enum hd_status take_programmed(struct fabric *b,
-				      const struct fabric_programmer *by,
+static enum hd_status take_programmed(struct fabric *b, const struct fabric_programmer *by,
 				      struct diag *d)
 {
 	const struct lid_options lids = { .order = LIDS_KEEP };
@@ -280,9 +249,9 @@ static enum hd_status take_programmed(struct fabric *b,
 	struct diag inner = { .status = HD_OK };
 
 	if (sm->sweep != HD_TIME_NEVER || sm->trap != HD_TIME_NEVER)
-		return scenario_refuse(b->scenario, d, sm,
-				       "the live fabric's own manager routes, "
-				       "and a fabric has one: leave sm out");
+		return scenario_refuse(
+			b->scenario, d, sm,
+			"the live fabric's own manager routes, and a fabric has one: leave sm out");
 	enum hd_status status = by->address(by->context, &b->topo, d);
 
 	if (status != HD_OK)
@@ -290,8 +259,7 @@ static enum hd_status take_programmed(struct fabric *b,
 	subnet_init(&b->subnet, &b->topo);
 	status = subnet_assign_lids(&b->subnet, &lids, &inner);
 	if (status != HD_OK)
-		return diag_fail(d, status, "no manager has been there yet: %s",
-				 inner.message);
+		return diag_fail(d, status, "no manager has been there yet: %s", inner.message);
 	status = by->program(by->context, &b->subnet, d);
 	if (status == HD_OK)
 		status = by->control(by->context, &b->scenario->congestion, d);
@@ -302,8 +270,7 @@ static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
 	struct diag inner = { .status = HD_OK };
-	struct lid_options lids =
-		lid_options_for(&b->topo, (unsigned)s->fabric.routing.lmc);
+	struct lid_options lids = lid_options_for(&b->topo, (unsigned)s->fabric.routing.lmc);
 
 	lids.shares = true;
 	if (s->fabric.routing.lids != SCN_LIDS_AUTO)
@@ -313,13 +280,11 @@ static enum hd_status build_subnet(struct fabric *b, struct diag *d)
 	enum hd_status status = subnet_assign_lids(&b->subnet, &lids, &inner);
 
 	if (status != HD_OK)
-		return fabric_refuse(b, d, &s->fabric.routing.lids,
-				     "fabric.routing.lids", &inner);
+		return fabric_refuse(b, d, &s->fabric.routing.lids, "fabric.routing.lids", &inner);
 	status = fabric_build_lanes(b, d);
 	if (status == HD_OK)
 		status = build_routes(b, d);
-	if (status == HD_OK &&
-	    (b->subnet.lanes_by_engine || b->subnet.sl_of_path))
+	if (status == HD_OK && (b->subnet.lanes_by_engine || b->subnet.sl_of_path))
 		status = fabric_split_lanes(b, d);
 	if (status == HD_OK)
 		status = fabric_build_partitions(b, d);
@@ -352,19 +317,17 @@ static enum hd_status build_rules(struct fabric *b, struct diag *d)
 	else if (warms)
 		rules->warmup_packets = run->warmup.value;
 	if (timed && run->warmup.unit != SCN_PLAIN)
-		return scenario_refuse(b->scenario, d, &run->measure,
-				       "run.measure is a time, but run.warmup "
-				       "counts packets; say both in one way");
+		return scenario_refuse(
+			b->scenario, d, &run->measure,
+			"run.measure is a time, but run.warmup counts packets; say both in one way");
 	rules->stop = run->horizon;
 	if (rules->warmup >= run->horizon)
 		return scenario_refuse(b->scenario, d, &run->warmup,
-				       "run.warmup leaves nothing before "
-				       "run.horizon");
+				       "run.warmup leaves nothing before run.horizon");
 	if (timed && run->measure.value > run->horizon - rules->warmup)
-		return scenario_refuse(b->scenario, d, &run->measure,
-				       "run.measure does not end before "
-				       "run.horizon, which ends the run in any "
-				       "case and is 1s unless it is stated");
+		return scenario_refuse(
+			b->scenario, d, &run->measure,
+			"run.measure does not end before run.horizon, which ends the run in any case and is 1s unless it is stated");
 	if (timed)
 		rules->stop = rules->warmup + run->measure.value;
 	if (run->measure.unit == SCN_PACKETS)
@@ -374,8 +337,7 @@ static enum hd_status build_rules(struct fabric *b, struct diag *d)
 	if (run->measure.unit == SCN_PACKETS_PER_SL)
 		rules->packets_per_sl = run->measure.value;
 	if (run->precision.num)
-		rules->precision =
-			(double)run->precision.num / (double)run->precision.den;
+		rules->precision = (double)run->precision.num / (double)run->precision.den;
 	if (b->scenario->n_jobs)
 		rules_for_jobs(b);
 	return HD_OK;
@@ -387,11 +349,9 @@ static void add_faults(struct fabric *f, const struct fabric_programmer *by)
 	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
 		const struct sim_port *p = &f->setup.ports[i];
 
-		const struct sim_fault down = { .kind = SIM_LINK_DOWN,
-						.port = i };
+		const struct sim_fault down = { .kind = SIM_LINK_DOWN, .port = i };
 
-		if (p->peer != SIM_NONE && p->peer > i &&
-		    by->is_down(by->context, p->origin))
+		if (p->peer != SIM_NONE && p->peer > i && by->is_down(by->context, p->origin))
 			fabric_add_fault(f, down);
 	}
 }
@@ -404,12 +364,10 @@ struct beside {
 };
 
 /* The topology is there already, unless it follows from the scenario. */
-static enum hd_status build(struct fabric *f, struct beside with,
-			    struct diag *d)
+static enum hd_status build(struct fabric *f, struct beside with, struct diag *d)
 {
 	const struct fabric_programmer *by = with.by;
-	enum hd_status status =
-		with.has_topology ? HD_OK : build_topology(f, d);
+	enum hd_status status = with.has_topology ? HD_OK : build_topology(f, d);
 
 	if (status == HD_OK)
 		status = take_out(f, d);
@@ -421,8 +379,7 @@ static enum hd_status build(struct fabric *f, struct beside with,
 	if (with.ends_there)
 		return HD_OK;
 	f->by = by;
-	f->shared_mlid =
-		hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
+	f->shared_mlid = hd_alloc(f->scenario->fabric.n_groups, sizeof(*f->shared_mlid));
 	status = by ? take_programmed(f, by, d) : build_subnet(f, d);
 	memory_for("the scenario's flows");
 	if (status == HD_OK) {
@@ -454,9 +411,8 @@ static enum hd_status build(struct fabric *f, struct beside with,
 }
 
 /* Builds from the scenario, which was read with that status. */
-static enum hd_status finish(struct fabric *f, enum hd_status status,
-			     struct beside with, struct diag *d,
-			     struct fabric **out)
+static enum hd_status finish(struct fabric *f, enum hd_status status, struct beside with,
+			     struct diag *d, struct fabric **out)
 {
 	if (status == HD_OK)
 		status = build(f, with, d);
@@ -476,23 +432,21 @@ static struct fabric *fabric_new(void)
 }
 
 enum hd_status fabric_load(const char *text, size_t len, const char *file,
-			   const struct overrides *overrides, struct diag *d,
+			   const struct overrides *overrides, struct diag *d, struct fabric **out)
+{
+	struct fabric *f = fabric_new();
+
+	return finish(f, scenario_parse(text, len, file, overrides, d, f->scenario),
+		      (struct beside){ 0 }, d, out);
+}
+
+enum hd_status fabric_read(const char *path, const struct overrides *overrides, struct diag *d,
 			   struct fabric **out)
 {
 	struct fabric *f = fabric_new();
 
-	return finish(
-		f, scenario_parse(text, len, file, overrides, d, f->scenario),
-		(struct beside){ 0 }, d, out);
-}
-
-enum hd_status fabric_read(const char *path, const struct overrides *overrides,
-			   struct diag *d, struct fabric **out)
-{
-	struct fabric *f = fabric_new();
-
-	return finish(f, scenario_read(path, overrides, d, f->scenario),
-		      (struct beside){ 0 }, d, out);
+	return finish(f, scenario_read(path, overrides, d, f->scenario), (struct beside){ 0 }, d,
+		      out);
 }
 
 /* A line that no topology file has, and every scenario. */
@@ -505,45 +459,37 @@ static bool is_scenario(const char *text)
 
 /* Around a topology, all else is as a scenario has it by default. */
 static enum hd_status read_defaults(struct fabric *f, const char *file,
-				    const struct overrides *overrides,
-				    struct diag *d)
+				    const struct overrides *overrides, struct diag *d)
 {
 	static const char text[] = "fabric: {topology: {file: '-'}}\n";
 
-	return scenario_parse(text, strlen(text), file, overrides, d,
-			      f->scenario);
+	return scenario_parse(text, strlen(text), file, overrides, d, f->scenario);
 }
 
-static enum hd_status open_words(const char *words,
-				 const struct overrides *overrides,
-				 struct beside with, struct diag *d,
-				 struct fabric **out)
+static enum hd_status open_words(const char *words, const struct overrides *overrides,
+				 struct beside with, struct diag *d, struct fabric **out)
 {
 	struct fabric *f = fabric_new();
 	enum hd_status status = read_defaults(f, NULL, overrides, d);
 
 	if (status == HD_OK)
-		status = topo_generate_text(words,
-					    f->scenario->fabric.topology.seed,
-					    0, d, &f->topo);
+		status = topo_generate_text(words, f->scenario->fabric.topology.seed, 0, d,
+					    &f->topo);
 	with.has_topology = true;
 	return finish(f, status, with, d, out);
 }
 
 static enum hd_status open_text(const struct strbuf *text, const char *name,
-				const struct overrides *overrides,
-				struct beside with, struct diag *d,
-				struct fabric **out)
+				const struct overrides *overrides, struct beside with,
+				struct diag *d, struct fabric **out)
 {
 	struct fabric *f = fabric_new();
 
 	if (is_scenario(text->text))
-		return finish(f,
-			      scenario_parse(text->text, text->len, name,
-					     overrides, d, f->scenario),
-			      with, d, out);
-	enum hd_status status =
-		topo_read(text->text, text->len, NULL, d, &f->topo);
+		return finish(
+			f, scenario_parse(text->text, text->len, name, overrides, d, f->scenario),
+			with, d, out);
+	enum hd_status status = topo_read(text->text, text->len, NULL, d, &f->topo);
 
 	if (status == HD_OK)
 		status = read_defaults(f, name, overrides, d);
@@ -551,10 +497,8 @@ static enum hd_status open_text(const struct strbuf *text, const char *name,
 	return finish(f, status, with, d, out);
 }
 
-static enum hd_status open_named(const char *name,
-				 const struct overrides *overrides,
-				 struct beside with, struct diag *d,
-				 struct fabric **out)
+static enum hd_status open_named(const char *name, const struct overrides *overrides,
+				 struct beside with, struct diag *d, struct fabric **out)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -568,24 +512,21 @@ static enum hd_status open_named(const char *name,
 	return status;
 }
 
-enum hd_status fabric_open(const char *name, const struct overrides *overrides,
-			   struct diag *d, struct fabric **out)
+enum hd_status fabric_open(const char *name, const struct overrides *overrides, struct diag *d,
+			   struct fabric **out)
 {
 	return open_named(name, overrides, (struct beside){ 0 }, d, out);
 }
 
-enum hd_status fabric_open_bare(const char *name,
-				const struct overrides *overrides,
-				struct diag *d, struct fabric **out)
+enum hd_status fabric_open_bare(const char *name, const struct overrides *overrides, struct diag *d,
+				struct fabric **out)
 {
-	return open_named(name, overrides,
-			  (struct beside){ .ends_there = true }, d, out);
+	return open_named(name, overrides, (struct beside){ .ends_there = true }, d, out);
 }
 
-enum hd_status fabric_read_programmed(const char *name,
-				      const struct overrides *overrides,
-				      const struct fabric_programmer *by,
-				      struct diag *d, struct fabric **out)
+enum hd_status fabric_read_programmed(const char *name, const struct overrides *overrides,
+				      const struct fabric_programmer *by, struct diag *d,
+				      struct fabric **out)
 {
 	return open_named(name, overrides, (struct beside){ .by = by }, d, out);
 }
@@ -628,8 +569,7 @@ void fabric_port_name(const struct fabric *b, uint32_t port, struct strbuf *out)
 	strbuf_printf(out, ":%u", b->topo.ports[p->origin].number);
 }
 
-enum hd_status fabric_ports(const struct fabric *f,
-			    const struct option_list *list, struct diag *d,
+enum hd_status fabric_ports(const struct fabric *f, const struct option_list *list, struct diag *d,
 			    bool **out)
 {
 	*out = NULL;
@@ -641,12 +581,10 @@ enum hd_status fabric_ports(const struct fabric *f,
 		struct diag inner = { .status = HD_OK };
 		struct selection chosen;
 
-		if (select_ports(f->selector, list->items[i], &inner,
-				 &chosen) != HD_OK) {
+		if (select_ports(f->selector, list->items[i], &inner, &chosen) != HD_OK) {
 			free(ports);
 			d->file = NULL;
-			return diag_fail(d, inner.status, "option --port: %s",
-					 inner.message);
+			return diag_fail(d, inner.status, "option --port: %s", inner.message);
 		}
 		for (uint32_t k = 0; k < chosen.n; k++)
 			ports[f->port_of_origin[chosen.ports[k]]] = true;

@@ -95,18 +95,14 @@ struct fabric_changes {
  * manager outside. It may say LIDs in the topology before they are assigned.
  */
 struct fabric_programmer {
-	enum hd_status (*address)(void *context, struct topo *t,
-				  struct diag *d);
-	enum hd_status (*program)(void *context, struct subnet *s,
-				  struct diag *d);
+	enum hd_status (*address)(void *context, struct topo *t, struct diag *d);
+	enum hd_status (*program)(void *context, struct subnet *s, struct diag *d);
 	/* Whether the link of a port is down from the beginning. */
 	bool (*is_down)(void *context, port_id port);
 	/* Congestion control, in place of the scenario's. */
-	enum hd_status (*control)(void *context, struct scn_congestion *c,
-				  struct diag *d);
+	enum hd_status (*control)(void *context, struct scn_congestion *c, struct diag *d);
 	/* And what a port does about an SL; false: nothing. */
-	bool (*throttle)(void *context, port_id source, unsigned sl,
-			 struct cc_config *c);
+	bool (*throttle)(void *context, port_id source, unsigned sl, struct cc_config *c);
 	void *context;
 };
 
@@ -161,33 +157,28 @@ struct fabric {
  * From the text of a scenario; `file` is its name. Refusals name the line, or
  * the override (NULL: there are none).
  */
-HD_MUST_CHECK enum hd_status fabric_load(const char *text, size_t len,
-					 const char *file,
-					 const struct overrides *overrides,
-					 struct diag *d, struct fabric **out);
+HD_MUST_CHECK enum hd_status fabric_load(const char *text, size_t len, const char *file,
+					 const struct overrides *overrides, struct diag *d,
+					 struct fabric **out);
 /* From a scenario's file; "-" is standard input. */
-HD_MUST_CHECK enum hd_status fabric_read(const char *path,
-					 const struct overrides *overrides,
+HD_MUST_CHECK enum hd_status fabric_read(const char *path, const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
 /*
  * From whatever users name a fabric by: a scenario's file, a topology file
  * (topo/read.h), "-" for one of them, or the words of a generator. What is no
  * scenario is a fabric without traffic, with every default of the scenario's.
  */
-HD_MUST_CHECK enum hd_status fabric_open(const char *name,
-					 const struct overrides *overrides,
+HD_MUST_CHECK enum hd_status fabric_open(const char *name, const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
 /* The same, of which nothing is used but scenario, topology and the names of
  * its ports: there are no routes, no flows, no setup. */
-HD_MUST_CHECK enum hd_status fabric_open_bare(const char *name,
-					      const struct overrides *overrides,
-					      struct diag *d,
-					      struct fabric **out);
+HD_MUST_CHECK enum hd_status fabric_open_bare(const char *name, const struct overrides *overrides,
+					      struct diag *d, struct fabric **out);
 /* The same as fabric_open, programmed by another; NULL: by the scenario. */
-HD_MUST_CHECK enum hd_status
-fabric_read_programmed(const char *name, const struct overrides *overrides,
-		       const struct fabric_programmer *by, struct diag *d,
-		       struct fabric **out);
+HD_MUST_CHECK enum hd_status fabric_read_programmed(const char *name,
+						    const struct overrides *overrides,
+						    const struct fabric_programmer *by,
+						    struct diag *d, struct fabric **out);
 void fabric_free(struct fabric *f);
 
 /* What is programmed at a time: tables of the same nodes, links down. */
@@ -206,27 +197,23 @@ struct fabric_tables {
  * Not before other changes; both stay as they are while it is there. Refused
  * if LIDs are other ones.
  */
-HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *f,
-					      const struct fabric_tables *was,
-					      const struct fabric_tables *is,
-					      hd_time at, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *f, const struct fabric_tables *was,
+					      const struct fabric_tables *is, hd_time at,
+					      struct diag *d);
 
 /* How the scenario wants routes chosen; its file of tables is not opened. */
-HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b,
-						  struct diag *d,
+HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b, struct diag *d,
 						  struct route_options *out);
 
 /* How `from` addresses `to`: false if there is no way. */
-bool fabric_address(const struct fabric *b, port_id from, port_id to,
-		    struct sim_address *out);
+bool fabric_address(const struct fabric *b, port_id from, port_id to, struct sim_address *out);
 
 /*
  * The P_Key that `from` sends with to `to` (TOPO_NONE: to a group, or to
  * several): its own of a partition of the scenario. NULL: of the default one
  * or, with a file of partitions, of the one that OpenSM chooses for the two.
  */
-uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from,
-		    port_id to);
+uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from, port_id to);
 
 /* What the scenario says of the cable at a port: the same at both ends. */
 struct fabric_cable {
@@ -234,22 +221,19 @@ struct fabric_cable {
 	hd_time propagation;
 };
 /* Per port of the topology, also of a bare fabric; the caller frees *out. */
-HD_MUST_CHECK enum hd_status fabric_cables(const struct fabric *f,
-					   struct diag *d,
+HD_MUST_CHECK enum hd_status fabric_cables(const struct fabric *f, struct diag *d,
 					   struct fabric_cable **out);
 /* The room of each port for VL15, also of a bare fabric. */
 uint32_t fabric_vl15_blocks(const struct fabric *f);
 
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
-void fabric_port_name(const struct fabric *b, uint32_t port,
-		      struct strbuf *out);
+void fabric_port_name(const struct fabric *b, uint32_t port, struct strbuf *out);
 
 /*
  * Per sim port whether the list of --port names it; NULL if the list is empty,
  * which means all. The caller frees *out.
  */
-HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *f,
-					  const struct option_list *list,
+HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *f, const struct option_list *list,
 					  struct diag *d, bool **out);
 
 /*

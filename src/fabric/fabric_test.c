@@ -18,8 +18,7 @@ static uint32_t check_nodes(const struct fabric *b)
 			continue;
 		ends++;
 		assert_int_equal(node->n_ports, 1);
-		assert_int_not_equal(b->setup.ports[node->first_port + 1].peer,
-				     SIM_NONE);
+		assert_int_not_equal(b->setup.ports[node->first_port + 1].peer, SIM_NONE);
 	}
 	assert_int_equal(n, b->setup.n_ports);
 	return ends;
@@ -42,10 +41,8 @@ static void every_cable_has_two_ends(void **state)
 	static const char *const texts[] = {
 		MESH ANY,
 		SMALL ANY,
-		"fabric: {topology: {kind: node-mesh, columns: 3, rows: 2}, "
-		"routing: xy}\n" ANY,
-		"fabric: {topology: {kind: star, hosts: 3, host_ports: "
-		"2}}\n" ANY,
+		"fabric: {topology: {kind: node-mesh, columns: 3, rows: 2}, routing: xy}\n" ANY,
+		"fabric: {topology: {kind: star, hosts: 3, host_ports: 2}}\n" ANY,
 	};
 
 	(void)state;
@@ -53,8 +50,7 @@ static void every_cable_has_two_ends(void **state)
 		struct fabric *b;
 
 		must_build(texts[i], &b);
-		assert_int_equal(check_nodes(b),
-				 selector_hosts(b->selector)->n);
+		assert_int_equal(check_nodes(b), selector_hosts(b->selector)->n);
 		for (uint32_t p = 0; p < b->setup.n_ports; p++) {
 			if (b->setup.ports[p].peer != SIM_NONE)
 				check_port(b, p);
@@ -69,23 +65,19 @@ static void links_run_at_what_the_scenario_says(void **state)
 	struct hd_rate sdr = hd_rate_of_link(1, SPEED_SDR);
 
 	(void)state;
-	must_build(
-		"fabric:\n"
-		"  topology: {kind: star, hosts: 4, link: 4x EDR}\n"
-		"  links:\n"
-		"  - {ports: h1, rate: 1x SDR, propagation: 1us, ber: 1e-9}\n"
-		"  switch: {input_buffer: 8KiB, routing: 1ns}\n" ANY,
-		&b);
+	must_build("fabric:\n"
+		   "  topology: {kind: star, hosts: 4, link: 4x EDR}\n"
+		   "  links:\n"
+		   "  - {ports: h1, rate: 1x SDR, propagation: 1us, ber: 1e-9}\n"
+		   "  switch: {input_buffer: 8KiB, routing: 1ns}\n" ANY,
+		   &b);
 	const struct selection *hosts = selector_hosts(b->selector);
-	const struct sim_port *h0 =
-		&b->setup.ports[b->port_of_origin[hosts->ports[0]]];
-	const struct sim_port *h1 =
-		&b->setup.ports[b->port_of_origin[hosts->ports[1]]];
+	const struct sim_port *h0 = &b->setup.ports[b->port_of_origin[hosts->ports[0]]];
+	const struct sim_port *h1 = &b->setup.ports[b->port_of_origin[hosts->ports[1]]];
 
 	assert_true(h0->rate.num == UINT64_C(100000000000));
 	assert_int_equal(hd_rate_compare(h1->rate, sdr), 0);
-	assert_int_equal(hd_rate_compare(b->setup.ports[h1->peer].rate, sdr),
-			 0);
+	assert_int_equal(hd_rate_compare(b->setup.ports[h1->peer].rate, sdr), 0);
 	assert_true(h1->propagation == HD_US);
 	assert_true(h1->ber == 1e-9);
 	assert_true(b->setup.ports[h1->peer].ber == 0); /* one way only */
@@ -99,14 +91,13 @@ static void links_run_at_what_the_scenario_says(void **state)
 /* What a bare fabric says of its cables is what a simulation has. */
 static void cables_are_those_of_the_setup(void **state)
 {
-	static const char text[] =
-		"fabric:\n"
-		"  topology: {kind: star, hosts: 6, link: 4x EDR}\n"
-		"  link: {propagation: 3ns}\n"
-		"  links:\n"
-		"  - {ports: 'h1,h2', rate: 1x SDR, propagation: 1us}\n"
-		"  - {ports: 'h2', propagation: 2us, ber: 1e-9}\n"
-		"  switch: {management_buffer: 700}\n" ANY;
+	static const char text[] = "fabric:\n"
+				   "  topology: {kind: star, hosts: 6, link: 4x EDR}\n"
+				   "  link: {propagation: 3ns}\n"
+				   "  links:\n"
+				   "  - {ports: 'h1,h2', rate: 1x SDR, propagation: 1us}\n"
+				   "  - {ports: 'h2', propagation: 2us, ber: 1e-9}\n"
+				   "  switch: {management_buffer: 700}\n" ANY;
 	struct diag d = { .status = HD_OK };
 	struct fabric *whole, *bare;
 	struct fabric_cable *cables;
@@ -114,8 +105,7 @@ static void cables_are_those_of_the_setup(void **state)
 	(void)state;
 	write_file("cables.yaml", text);
 	assert_int_equal(fabric_open("cables.yaml", NULL, &d, &whole), HD_OK);
-	assert_int_equal(fabric_open_bare("cables.yaml", NULL, &d, &bare),
-			 HD_OK);
+	assert_int_equal(fabric_open_bare("cables.yaml", NULL, &d, &bare), HD_OK);
 	assert_int_equal(fabric_cables(bare, &d, &cables), HD_OK);
 	assert_int_equal(fabric_vl15_blocks(bare), 10);
 	for (port_id p = 0; p < bare->topo.n_ports; p++) {
@@ -125,15 +115,12 @@ static void cables_are_those_of_the_setup(void **state)
 			continue;
 		port = &whole->setup.ports[whole->port_of_origin[p]];
 		assert_true(cables[p].propagation == port->propagation);
-		assert_true(port->propagation == 3 * HD_NS ||
-			    port->propagation == HD_US ||
+		assert_true(port->propagation == 3 * HD_NS || port->propagation == HD_US ||
 			    port->propagation == 2 * HD_US);
 		assert_int_equal(port->vl15_blocks, 10);
 		if (cables[p].rate.num)
-			assert_int_equal(
-				hd_rate_compare(cables[p].rate, port->rate), 0);
-		assert_true((cables[p].rate.num == 0) ==
-			    (port->propagation == 3 * HD_NS));
+			assert_int_equal(hd_rate_compare(cables[p].rate, port->rate), 0);
+		assert_true((cables[p].rate.num == 0) == (port->propagation == 3 * HD_NS));
 	}
 	free(cables);
 	fabric_free(whole);
@@ -152,8 +139,7 @@ static void packets_to_groups_have_a_grh(void **state)
 		{ "  packet: {overhead: 66}\n", 4162, 4162, 1066 },
 		{ "  packet: {overhead: 0}\n", 4096, 4096, 1000 },
 		{ "  packet: {multicast_grh: no}\n", 4122, 4122, 1026 },
-		{ "  packet: {overhead: 8, multicast_grh: yes}\n", 4104, 4144,
-		  1048 },
+		{ "  packet: {overhead: 8, multicast_grh: yes}\n", 4104, 4144, 1048 },
 	};
 
 	(void)state;
@@ -161,15 +147,13 @@ static void packets_to_groups_have_a_grh(void **state)
 		struct strbuf text = STRBUF_INIT;
 		struct fabric *b;
 
-		strbuf_printf(&text,
-			      SMALL
-			      "  groups: [{name: g, members: 0..1}]\n%s"
-			      "traffic:\n"
-			      "- {name: a, kind: messages, payload: 5096, "
-			      "source: 0, destination: 1}\n"
-			      "- {name: b, kind: messages, payload: 5096, "
-			      "pattern: group, group: g, source: 3}\n",
-			      cases[i].packet);
+		strbuf_printf(
+			&text,
+			SMALL
+			"  groups: [{name: g, members: 0..1}]\n%straffic:\n"
+			"- {name: a, kind: messages, payload: 5096, source: 0, destination: 1}\n"
+			"- {name: b, kind: messages, payload: 5096, pattern: group, group: g, source: 3}\n",
+			cases[i].packet);
 		must_build(text.text, &b);
 		assert_int_equal(b->n_flows, 2);
 		assert_int_equal(b->flows[0].bytes, cases[i].single);
@@ -212,8 +196,7 @@ static void classes_become_tables(void **state)
 	must_build(SMALL "qos:\n"
 			 "  lanes: 4\n"
 			 "  classes:\n"
-			 "  - {name: v, sl: 5, lane: 3, priority: high,"
-			 " weight: 300}\n"
+			 "  - {name: v, sl: 5, lane: 3, priority: high, weight: 300}\n"
 			 "  - {name: w, sl: 1, weight: 20}\n"
 			 "  high_limit: 7\n"
 			 "traffic: [{name: a, kind: saturating, class: v}]\n",
@@ -246,19 +229,18 @@ static void ports_have_maps_by_input_and_output(void **state)
 	struct fabric *b;
 
 	(void)state;
-	must_build("fabric: {topology: {kind: mesh, columns: 3, rows: 3, "
-		   "hosts: 1}, routing: xy}\n"
-		   "qos:\n"
-		   "  lanes: 4\n"
-		   "  ports:\n"
-		   "  - {ports: 's*:1', sl2vl: 0}\n"
-		   "  - {ports: 's*:2', sl2vl: 1}\n"
-		   "  - {ports: 's*:3', sl2vl: 2}\n"
-		   "  - {ports: 's*:4', sl2vl: 3}\n"
-		   "  - {ports: 's-1-1', from: 's-1-1:2, hosts', sl2vl: "
-		   "'3,2,1,0,3,2,1,0,3,2,1,0,3,2,1,0'}\n"
-		   "  - {ports: h0, sl2vl: 2}\n" ANY,
-		   &b);
+	must_build(
+		"fabric: {topology: {kind: mesh, columns: 3, rows: 3, hosts: 1}, routing: xy}\n"
+		"qos:\n"
+		"  lanes: 4\n"
+		"  ports:\n"
+		"  - {ports: 's*:1', sl2vl: 0}\n"
+		"  - {ports: 's*:2', sl2vl: 1}\n"
+		"  - {ports: 's*:3', sl2vl: 2}\n"
+		"  - {ports: 's*:4', sl2vl: 3}\n"
+		"  - {ports: 's-1-1', from: 's-1-1:2, hosts', sl2vl: '3,2,1,0,3,2,1,0,3,2,1,0,3,2,1,0'}\n"
+		"  - {ports: h0, sl2vl: 2}\n" ANY,
+		&b);
 	for (port_id p = 0; p < b->topo.n_ports; p++) {
 		const struct topo_port *port = &b->topo.ports[p];
 		switch_id sw = b->subnet.switch_of_node[port->node];
@@ -268,13 +250,11 @@ static void ports_have_maps_by_input_and_output(void **state)
 			continue;
 		for (unsigned i = 0; i < 6 * N_SLS; i++) {
 			unsigned in = i / N_SLS, sl = i % N_SLS;
-			bool other = strcmp(b->topo.nodes[port->node].name,
-					    "s-1-1") == 0 &&
+			bool other = strcmp(b->topo.nodes[port->node].name, "s-1-1") == 0 &&
 				     (in == 2 || in == 5);
 
-			assert_int_equal(
-				sl2vl_at(&b->subnet, sw, in, out)->vl[sl],
-				other ? 3 - sl % 4 : out - 1);
+			assert_int_equal(sl2vl_at(&b->subnet, sw, in, out)->vl[sl],
+					 other ? 3 - sl % 4 : out - 1);
 		}
 	}
 	const struct selection *hosts = selector_hosts(b->selector);
@@ -290,29 +270,24 @@ static void classes_that_ask_are_not_routed_adaptively(void **state)
 	struct fabric *b;
 
 	(void)state;
-	must_build("fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, "
-		   "routing: {engine: updn, adaptive: {choice: load}}}\n"
-		   "qos: {lanes: 15, classes: [{name: t, sl: 1, kind: DBTS}, "
-		   "{name: d, sl: 4, kind: DB}, {name: p, sl: 6, kind: PBE}, "
-		   "{name: w, sl: 5, kind: BE}, {name: c, sl: 9, kind: CH}]}\n"
-		   "traffic: [{name: a, class: w, kind: saturating}]\n",
-		   &b);
-	assert_int_equal(b->subnet.adaptive->sls,
-			 0xffff & ~(1 << 1 | 1 << 4 | 1 << 6));
+	must_build(
+		"fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, routing: {engine: updn, adaptive: {choice: load}}}\n"
+		"qos: {lanes: 15, classes: [{name: t, sl: 1, kind: DBTS}, {name: d, sl: 4, kind: DB}, {name: p, sl: 6, kind: PBE}, {name: w, sl: 5, kind: BE}, {name: c, sl: 9, kind: CH}]}\n"
+		"traffic: [{name: a, class: w, kind: saturating}]\n",
+		&b);
+	assert_int_equal(b->subnet.adaptive->sls, 0xffff & ~(1 << 1 | 1 << 4 | 1 << 6));
 	fabric_free(b);
 	/* Packets have the SLs of their class's block. */
-	must_build("fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, "
-		   "routing: {engine: torus, adaptive: {choice: turns}}}\n"
-		   "qos: {lanes: 15, classes: [{name: d, sl: 9, kind: DB}, "
-		   "{name: w, sl: 5, kind: BE}]}\n"
-		   "traffic: [{name: a, class: w, kind: saturating}]\n",
-		   &b);
+	must_build(
+		"fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: {engine: torus, adaptive: {choice: turns}}}\n"
+		"qos: {lanes: 15, classes: [{name: d, sl: 9, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
+		"traffic: [{name: a, class: w, kind: saturating}]\n",
+		&b);
 	unsigned sls = b->subnet.split.sls;
 
 	assert_int_equal(b->subnet.split.class_of_sl[9], 0);
 	assert_true(sls > 1);
-	assert_int_equal(b->subnet.adaptive->sls & ((1u << 2 * sls) - 1),
-			 ((1u << sls) - 1) << sls);
+	assert_int_equal(b->subnet.adaptive->sls & ((1u << 2 * sls) - 1), ((1u << sls) - 1) << sls);
 	fabric_free(b);
 }
 
@@ -322,13 +297,11 @@ static void kinds_share_the_blocks_of_an_algorithm(void **state)
 	struct fabric *b;
 
 	(void)state;
-	must_build("fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, "
-		   "routing: torus}\n"
-		   "qos: {lanes: 4, classes: [{name: u, sl: 1, kind: BE}, "
-		   "{name: v, sl: 2, kind: DB}, {name: w, sl: 3, kind: "
-		   "DBTS}]}\n"
-		   "traffic: [{name: a, class: u, kind: saturating}]\n",
-		   &b);
+	must_build(
+		"fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\n"
+		"qos: {lanes: 4, classes: [{name: u, sl: 1, kind: BE}, {name: v, sl: 2, kind: DB}, {name: w, sl: 3, kind: DBTS}]}\n"
+		"traffic: [{name: a, class: u, kind: saturating}]\n",
+		&b);
 	const struct lane_split *split = &b->subnet.split;
 
 	assert_int_equal(split->n_classes, 2);
@@ -372,13 +345,12 @@ static void partitions_are_enforced_where_hosts_are(void **state)
 	struct fabric *b;
 
 	(void)state;
-	must_build(SMALL
-		   "qos:\n"
-		   "  partitions:\n"
-		   "  - {name: p, key: 0x11, full: h0, limited: 'h1,h2'}\n"
-		   "  enforce: true\n"
-		   "traffic:\n"
-		   "- {name: a, kind: saturating, partition: p}\n",
+	must_build(SMALL "qos:\n"
+			 "  partitions:\n"
+			 "  - {name: p, key: 0x11, full: h0, limited: 'h1,h2'}\n"
+			 "  enforce: true\n"
+			 "traffic:\n"
+			 "- {name: a, kind: saturating, partition: p}\n",
 		   &b);
 	const struct selection *hosts = selector_hosts(b->selector);
 	port_id at_switch = b->topo.ports[hosts->ports[1]].peer;
@@ -410,14 +382,11 @@ static void faults_are_in_order_of_time(void **state)
 
 	assert_int_equal(b->setup.n_faults, 3);
 	assert_int_equal(b->setup.faults[0].kind, SIM_LINK_DOWN);
-	assert_int_equal(b->setup.faults[0].port,
-			 b->port_of_origin[hosts->ports[1]]);
+	assert_int_equal(b->setup.faults[0].port, b->port_of_origin[hosts->ports[1]]);
 	assert_int_equal(b->setup.faults[1].kind, SIM_SINK_STUCK);
-	assert_int_equal(b->setup.faults[1].port,
-			 b->port_of_origin[hosts->ports[2]]);
+	assert_int_equal(b->setup.faults[1].port, b->port_of_origin[hosts->ports[2]]);
 	assert_true(b->setup.faults[2].time == 3 * HD_US);
-	const struct sim_port *h1 =
-		&b->setup.ports[b->port_of_origin[hosts->ports[1]]];
+	const struct sim_port *h1 = &b->setup.ports[b->port_of_origin[hosts->ports[1]]];
 
 	assert_true(h1->hoq_life == 0);
 	assert_true(b->setup.ports[h1->peer].hoq_life == 5 * HD_US);
@@ -439,9 +408,8 @@ static void changes_are_those_of_all_ports_named(void **state)
 	uint32_t *times = calloc(s->n_ports, sizeof(*times));
 
 	assert_true(s->n_changes > 0 && s->changes[0].time == HD_US);
-	assert_int_equal(
-		s->changes[0].port,
-		b->port_of_origin[selector_hosts(b->selector)->ports[1]]);
+	assert_int_equal(s->changes[0].port,
+			 b->port_of_origin[selector_hosts(b->selector)->ports[1]]);
 	for (uint32_t i = 1; i < s->n_changes; i++) {
 		assert_true(s->changes[i].time == 2 * HD_US);
 		times[s->changes[i].port]++;
@@ -465,8 +433,7 @@ static void service_levels_that_choose_are_a_list(void **state)
 		{ "1-", 0 },        { "1 2", 0 },    { "-1", 0 },
 		{ "2-16", 0 },      { "x", 0 },      { "99999999999", 0 },
 	};
-	struct scenario s = { .fabric.routing.adaptive.choice =
-				      SCN_AR_OFF + 1 };
+	struct scenario s = { .fabric.routing.adaptive.choice = SCN_AR_OFF + 1 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
@@ -487,16 +454,15 @@ static void rules_follow_the_run(void **state)
 	struct fabric *b;
 
 	(void)state;
-	must_build(SMALL ANY "run: {warmup: 10us, measure: 90us, "
-			     "precision: 5%}\n",
-		   &b);
+	must_build(SMALL ANY "run: {warmup: 10us, measure: 90us, precision: 5%}\n", &b);
 	assert_true(b->rules.warmup == 10 * HD_US);
 	assert_true(b->rules.stop == 100 * HD_US);
 	assert_true(b->rules.precision == 0.05);
 	fabric_free(b);
-	must_build(SMALL ANY "run: {warmup: 100 packets, measure: 7 packets "
-			     "per flow, horizon: 2ms, seed: 9}\n",
-		   &b);
+	must_build(
+		SMALL ANY
+		"run: {warmup: 100 packets, measure: 7 packets per flow, horizon: 2ms, seed: 9}\n",
+		&b);
 	assert_true(b->rules.warmup == 0 && b->rules.warmup_packets == 100);
 	assert_true(b->rules.packets_per_flow == 7);
 	assert_true(b->rules.stop == 2 * HD_MS);
@@ -512,10 +478,9 @@ static void a_fabric_may_come_from_a_file(void **state)
 	struct fabric *b;
 
 	(void)state;
-	write_file("build_test.net",
-		   "Switch 3 \"S1\"\n[1] \"A\"[1]\n[2] \"B\"[1]\n\n"
-		   "Hca 1 \"A\"\n[1] \"S1\"[1]\n\n"
-		   "Hca 1 \"B\"\n[1] \"S1\"[2]\n");
+	write_file("build_test.net", "Switch 3 \"S1\"\n[1] \"A\"[1]\n[2] \"B\"[1]\n\n"
+				     "Hca 1 \"A\"\n[1] \"S1\"[1]\n\n"
+				     "Hca 1 \"B\"\n[1] \"S1\"[2]\n");
 	must_build("fabric: {topology: build_test.net}\n" ANY, &b);
 	assert_int_equal(selector_hosts(b->selector)->n, 2);
 	assert_int_equal(b->n_flows, 2);
@@ -529,154 +494,104 @@ static const struct {
 	{ "fabric: {topology: {kind: mesh, columns: 9999, rows: 9999}}\n" ANY,
 	  "x.yaml:1:27: fabric.topology: " },
 	{ SMALL "  routing: xy\n" ANY, "x.yaml:4:12: fabric.routing.engine: " },
-	{ SMALL "  routing: bestroute\n" ANY,
-	  "x.yaml:4:12: fabric.routing.engine: " },
+	{ SMALL "  routing: bestroute\n" ANY, "x.yaml:4:12: fabric.routing.engine: " },
 	{ SMALL "  routing: {engine: updn, roots: [spine]}\n" ANY,
 	  "x.yaml:4:34: fabric.routing.roots: no switch 'spine'" },
 	{ SMALL "  switch: {input_buffer: 2KiB}\n" ANY,
-	  "x.yaml:4:26: fabric.switch.input_buffer: 32 blocks of 64 bytes "
-	  "cannot hold a packet of 2074 bytes" },
+	  "x.yaml:4:26: fabric.switch.input_buffer: 32 blocks of 64 bytes cannot hold a packet of 2074 bytes" },
 	{ SMALL "  links: [{ports: h7, rate: 1Gb/s}]\n" ANY,
-	  "x.yaml:4:19: fabric.links[].ports: no node 'h7' (did you mean "
-	  "'h0'?)" },
+	  "x.yaml:4:19: fabric.links[].ports: no node 'h7' (did you mean 'h0'?)" },
 	{ SMALL "qos: {ports: [{ports: nowhere}]}\n" ANY,
 	  "x.yaml:4:23: qos.ports[].ports: no node 'nowhere'" },
-	{ SMALL "qos: {lanes: 4, ports: [{ports: h2, lanes: 2}, {ports: h2, "
-		"sl2vl: 3}]}\n" ANY,
-	  "x.yaml:4:67: qos.ports[].sl2vl: SL 0 goes to VL 3, but port 1 of "
-	  "'h2' has 2 VLs" },
+	{ SMALL "qos: {lanes: 4, ports: [{ports: h2, lanes: 2}, {ports: h2, sl2vl: 3}]}\n" ANY,
+	  "x.yaml:4:67: qos.ports[].sl2vl: SL 0 goes to VL 3, but port 1 of 'h2' has 2 VLs" },
 	{ SMALL "qos: {ports: [{ports: h2, from: h1, sl2vl: 3}]}\n" ANY,
-	  "x.yaml:4:33: qos.ports[].from: port 1 of 'h2' is no switch port, "
-	  "and only switches map SLs by input port" },
+	  "x.yaml:4:33: qos.ports[].from: port 1 of 'h2' is no switch port, and only switches map SLs by input port" },
 	{ SMALL "qos: {ports: [{ports: h2, from: h9, sl2vl: 3}]}\n" ANY,
 	  "x.yaml:4:33: qos.ports[].from: no node 'h9'" },
-	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: "
-	  "torus}\nqos: {ports: [{ports: hosts, sl2vl: 0}]}\n" ANY,
-	  "x.yaml:2:37: the routing engine 'torus' needs lanes to be free of "
-	  "deadlock, and chooses those of all SLs" },
-	{ "fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, routing: "
-	  "{engine: updn, adaptive: {choice: load, sls: 1-3}}}\nqos: {classes: "
-	  "[{name: v, sl: 3, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {ports: [{ports: hosts, sl2vl: 0}]}\n" ANY,
+	  "x.yaml:2:37: the routing engine 'torus' needs lanes to be free of deadlock, and chooses those of all SLs" },
+	{ "fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, routing: {engine: updn, adaptive: {choice: load, sls: 1-3}}}\nqos: {classes: [{name: v, sl: 3, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
 	  "traffic: [{name: a, class: w, kind: saturating}]\n",
-	  "x.yaml:1:112: SL 3 is that of class 'v', which asks admission for "
-	  "one path; leave it out of fabric.routing.adaptive.sls" },
-	{ SMALL "qos: {classes: [{name: v, sl: 1, weight: 16320}, {name: w, "
-		"sl: 2}], lanes: 4}\n" ANY,
-	  "x.yaml:4:24: the weights of the classes need more than the 64 "
-	  "entries of a VL arbitration table" },
+	  "x.yaml:1:112: SL 3 is that of class 'v', which asks admission for one path; leave it out of fabric.routing.adaptive.sls" },
+	{ SMALL
+	  "qos: {classes: [{name: v, sl: 1, weight: 16320}, {name: w, sl: 2}], lanes: 4}\n" ANY,
+	  "x.yaml:4:24: the weights of the classes need more than the 64 entries of a VL arbitration table" },
 	{ SMALL "qos: {partitions: [{name: p, key: 1, full: h9}]}\n" ANY,
-	  "x.yaml:4:44: qos.partitions[].full: no host 'h9' (did you mean "
-	  "'h0'?)" },
+	  "x.yaml:4:44: qos.partitions[].full: no host 'h9' (did you mean 'h0'?)" },
 	{ SMALL "traffic: [{name: a, kind: saturating, source: h4}]\n",
 	  "x.yaml:4:47: traffic[].source: no host 'h4' (did you mean 'h0'?)" },
 	{ SMALL "traffic: [{name: a, kind: saturating, destination: x}]\n",
 	  "x.yaml:4:52: traffic[].destination: no host 'x'" },
-	{ SMALL "traffic: [{name: a, kind: saturating, pattern: hotspot, "
-		"hotspot: x}]\n",
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: hotspot, hotspot: x}]\n",
 	  "x.yaml:4:66: traffic[].hotspot: no host 'x'" },
-	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, "
-		"pattern: transpose}]\n",
-	  "x.yaml:4:62: traffic 'a': transpose needs a square number of "
-	  "sources, not 3" },
-	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, "
-		"pattern: bit-reverse}]\n",
-	  "x.yaml:4:62: traffic 'a': bit-reverse needs a power of 2 of "
-	  "sources, not 3" },
-	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, "
-		"pattern: pairs, destination: 0..1}]\n",
-	  "x.yaml:4:62: traffic 'a': 3 sources but 2 destinations make no "
-	  "pairs" },
-	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..1, "
-		"pattern: pairs, destination: 1..0}]\n",
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, pattern: transpose}]\n",
+	  "x.yaml:4:62: traffic 'a': transpose needs a square number of sources, not 3" },
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..2, pattern: bit-reverse}]\n",
+	  "x.yaml:4:62: traffic 'a': bit-reverse needs a power of 2 of sources, not 3" },
+	{ SMALL
+	  "traffic: [{name: a, kind: saturating, source: 0..2, pattern: pairs, destination: 0..1}]\n",
+	  "x.yaml:4:62: traffic 'a': 3 sources but 2 destinations make no pairs" },
+	{ SMALL
+	  "traffic: [{name: a, kind: saturating, source: 0..1, pattern: pairs, destination: 1..0}]\n",
 	  "x.yaml:4:82: traffic[].destination: '1..0' is not a rising range" },
-	{ SMALL "traffic: [{name: a, kind: saturating, source: 0..1, "
-		"pattern: pairs, destination: 'h2,h1'}]\n",
+	{ SMALL
+	  "traffic: [{name: a, kind: saturating, source: 0..1, pattern: pairs, destination: 'h2,h1'}]\n",
 	  "x.yaml:4:82: traffic 'a': 'h1' is paired with itself" },
-	{ SMALL "traffic: [{name: a, kind: saturating, source: 1, "
-		"destination: 1}]\n",
+	{ SMALL "traffic: [{name: a, kind: saturating, source: 1, destination: 1}]\n",
 	  "x.yaml:4:18: traffic 'a': 'h1' has nobody to send to but itself" },
-	{ SMALL "traffic: [{name: a, kind: saturating, source: 1, "
-		"destination: 1, connections: 3}]\n",
-	  "x.yaml:4:18: traffic 'a' has no flow: its sources have "
-	  "nobody to send to but themselves" },
-	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, "
-		"source: 1}]\n",
-	  "x.yaml:4:48: traffic 'a': with this pattern nobody sends to "
-	  "anybody else" },
-	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, "
-		"connections: 3}]\n",
-	  "x.yaml:4:70: traffic 'a': connections need the pattern uniform, "
-	  "hotspot or incast" },
+	{ SMALL
+	  "traffic: [{name: a, kind: saturating, source: 1, destination: 1, connections: 3}]\n",
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have nobody to send to but themselves" },
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, source: 1}]\n",
+	  "x.yaml:4:48: traffic 'a': with this pattern nobody sends to anybody else" },
+	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, connections: 3}]\n",
+	  "x.yaml:4:70: traffic 'a': connections need the pattern uniform, hotspot or incast" },
 	{ SMALL "  groups: [{name: g, members: 1}]\n"
-		"traffic: [{name: a, kind: saturating, pattern: group, group: "
-		"g, source: 1}]\n",
-	  "x.yaml:5:62: traffic 'a': group 'g' has no member but 'h1' "
-	  "itself" },
+		"traffic: [{name: a, kind: saturating, pattern: group, group: g, source: 1}]\n",
+	  "x.yaml:5:62: traffic 'a': group 'g' has no member but 'h1' itself" },
 	{ SMALL "  groups: [{name: g, members: h9}]\n"
-		"traffic: [{name: a, kind: saturating, pattern: group, group: "
-		"g}]\n",
-	  "x.yaml:4:31: fabric.groups[].members: no host 'h9' (did you mean "
-	  "'h0'?)" },
+		"traffic: [{name: a, kind: saturating, pattern: group, group: g}]\n",
+	  "x.yaml:4:31: fabric.groups[].members: no host 'h9' (did you mean 'h0'?)" },
 	{ SMALL "  groups: [{name: g, tree: paths}]\n"
-		"traffic: [{name: a, kind: saturating, pattern: group, group: "
-		"g}]\n",
-	  "x.yaml:4:28: fabric.groups[].tree: 'paths' is none of xy, union, "
-	  "shortest, shared" },
+		"traffic: [{name: a, kind: saturating, pattern: group, group: g}]\n",
+	  "x.yaml:4:28: fabric.groups[].tree: 'paths' is none of xy, union, shortest, shared" },
 	{ SMALL "  groups: [{name: g, tree: xy}]\n"
-		"traffic: [{name: a, kind: saturating, pattern: group, group: "
-		"g}]\n",
+		"traffic: [{name: a, kind: saturating, pattern: group, group: g}]\n",
 	  "x.yaml:4:28: fabric.groups[].tree: " },
-	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: "
-	  "torus}\nqos: {classes: [{name: v, sl: 1, lane: 1}]}\n" ANY,
-	  "x.yaml:2:40: the routing engine 'torus' needs lanes to be free of "
-	  "deadlock, and chooses those of all SLs" },
-	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: "
-	  "torus}\nqos: {lanes: 4, classes: [{name: u, sl: 1}, {name: v, sl: "
-	  "2}, {name: w, sl: 3}]}\n" ANY,
-	  "x.yaml:2:34: qos.classes: torus needs 2 lanes for itself; 3 classes "
-	  "need 6, and port " },
-	{ "fabric: {topology: {kind: torus, sizes: 5x5x5, hosts: 1}, routing: "
-	  "torus}\nqos: {classes: [{name: u, sl: 1}, {name: v, sl: 2}, {name: "
-	  "w, sl: 3}]}\n" ANY,
-	  "x.yaml:2:24: qos.classes: torus needs 8 SLs for itself; 3 classes "
-	  "need 24, and there are 16" },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {classes: [{name: v, sl: 1, lane: 1}]}\n" ANY,
+	  "x.yaml:2:40: the routing engine 'torus' needs lanes to be free of deadlock, and chooses those of all SLs" },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {lanes: 4, classes: [{name: u, sl: 1}, {name: v, sl: 2}, {name: w, sl: 3}]}\n" ANY,
+	  "x.yaml:2:34: qos.classes: torus needs 2 lanes for itself; 3 classes need 6, and port " },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5x5, hosts: 1}, routing: torus}\nqos: {classes: [{name: u, sl: 1}, {name: v, sl: 2}, {name: w, sl: 3}]}\n" ANY,
+	  "x.yaml:2:24: qos.classes: torus needs 8 SLs for itself; 3 classes need 24, and there are 16" },
 	{ SMALL "qos: {changes: [{at: 1us, ports: s9, low: [0:1]}]}\n" ANY,
 	  "x.yaml:4:34: qos.changes[].ports: no node 's9'" },
 	{ "fabric: {topology: {kind: routed}}\n"
 	  "qos: {tclasses: [{tclass: 1, sl: 1, subnet: 2}]}\n" ANY,
-	  "x.yaml:2:45: qos.tclasses[].subnet: no subnet 2; the fabric has 2, "
-	  "numbered from 0" },
+	  "x.yaml:2:45: qos.tclasses[].subnet: no subnet 2; the fabric has 2, numbered from 0" },
 	{ "fabric: {topology: {kind: routed}}\n"
 	  "qos: {marks: [{sl: 1, tclass: 1}, {sl: 1, tclass: 1, subnet: 2}]}\n" ANY,
-	  "x.yaml:2:62: qos.marks[].subnet: no subnet 2; the fabric has 2, "
-	  "numbered from 0" },
-	{ "fabric: {topology: not-there.net}\n" ANY,
-	  "x.yaml:1:20: fabric.topology.file: " },
+	  "x.yaml:2:62: qos.marks[].subnet: no subnet 2; the fabric has 2, numbered from 0" },
+	{ "fabric: {topology: not-there.net}\n" ANY, "x.yaml:1:20: fabric.topology.file: " },
 	{ SMALL "traffic: [{name: a, kind: trace, file: not-there.csv}]\n",
 	  "x.yaml:4:40: traffic[].file: " },
-	{ SMALL
-	  "faults: {events: [{at: 1us, kind: link-down, port: h9}]}\n" ANY,
-	  "x.yaml:4:52: faults.events[].port: no node 'h9' (did you mean "
-	  "'h0'?)" },
+	{ SMALL "faults: {events: [{at: 1us, kind: link-down, port: h9}]}\n" ANY,
+	  "x.yaml:4:52: faults.events[].port: no node 'h9' (did you mean 'h0'?)" },
 	{ SMALL ANY "run: {warmup: 10 packets, measure: 1us}\n",
-	  "x.yaml:5:36: run.measure is a time, but run.warmup counts packets; "
-	  "say both in one way" },
+	  "x.yaml:5:36: run.measure is a time, but run.warmup counts packets; say both in one way" },
 	{ SMALL ANY "run: {warmup: 1s, horizon: 1s}\n",
 	  "x.yaml:5:15: run.warmup leaves nothing before run.horizon" },
 	{ SMALL ANY "run: {measure: 1000s}\n",
-	  "x.yaml:5:16: run.measure does not end before run.horizon, which "
-	  "ends the run in any case and is 1s unless it is stated" },
+	  "x.yaml:5:16: run.measure does not end before run.horizon, which ends the run in any case and is 1s unless it is stated" },
 	{ SMALL ANY "run: {warmup: 1us, measure: 10us, horizon: 10us}\n",
-	  "x.yaml:5:29: run.measure does not end before run.horizon, which "
-	  "ends the run in any case and is 1s unless it is stated" },
-	{ SMALL "traffic: [{name: a, kind: saturating, pattern: incast, "
-		"source: 1, destination: 1}]\n",
-	  "x.yaml:4:18: traffic 'a' has no flow: its sources have "
-	  "nobody to send to but themselves" },
-	{ SMALL "traffic: [{name: a, kind: saturating, pattern: hotspot, "
-		"source: 1, hotspot: 1, hot_share: 100%, connections: 2}]\n",
-	  "x.yaml:4:18: traffic 'a' has no flow: its sources have "
-	  "nobody to send to but themselves" },
+	  "x.yaml:5:29: run.measure does not end before run.horizon, which ends the run in any case and is 1s unless it is stated" },
+	{ SMALL
+	  "traffic: [{name: a, kind: saturating, pattern: incast, source: 1, destination: 1}]\n",
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have nobody to send to but themselves" },
+	{ SMALL
+	  "traffic: [{name: a, kind: saturating, pattern: hotspot, source: 1, hotspot: 1, hot_share: 100%, connections: 2}]\n",
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have nobody to send to but themselves" },
 };
 
 static void refuses_what_the_fabric_cannot_do(void **state)
@@ -689,8 +604,7 @@ static void refuses_what_the_fabric_cannot_do(void **state)
 		const char *text = refusals[i].text;
 		const char *expected = refusals[i].message;
 
-		if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b) ==
-		    HD_OK)
+		if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b) == HD_OK)
 			fail_msg("accepted: %s", text);
 		diag_print(&d, &line);
 		if (strncmp(line.text, expected, strlen(expected)) != 0)

@@ -9,8 +9,7 @@ __extension__ typedef unsigned __int128 u128;
 
 #define BITS_TIMES_PS UINT64_C(8000000000000) /* per byte and second */
 
-bool fabric_address(const struct fabric *b, port_id from, port_id to,
-		    struct sim_address *out)
+bool fabric_address(const struct fabric *b, port_id from, port_id to, struct sim_address *out)
 {
 	const struct subnet *s = &b->subnet;
 	bool local = b->topo.ports[from].subnet == b->topo.ports[to].subnet;
@@ -43,23 +42,17 @@ static struct sim_interval make_interval(u128 num, u128 den)
 }
 
 /* The mean gap between messages of a paced flow; most are one packet. */
-static struct sim_interval mean_interval(const struct fabric *b,
-					 const struct scn_traffic *t,
+static struct sim_interval mean_interval(const struct fabric *b, const struct scn_traffic *t,
 					 port_id source, port_id target)
 {
 	if (t->rate.num)
-		return make_interval((u128)BITS_TIMES_PS * t->payload *
-					     t->rate.den,
-				     t->rate.num);
-	const struct sim_port *port =
-		&b->setup.ports[b->port_of_origin[source]];
+		return make_interval((u128)BITS_TIMES_PS * t->payload * t->rate.den, t->rate.num);
+	const struct sim_port *port = &b->setup.ports[b->port_of_origin[source]];
 	uint64_t mtu = b->scenario->fabric.mtu;
 	uint64_t packets = t->payload > mtu ? (t->payload + mtu - 1) / mtu : 1;
-	uint64_t wire =
-		t->payload + packets * scenario_overhead(b->scenario, t);
+	uint64_t wire = t->payload + packets * scenario_overhead(b->scenario, t);
 
-	if (target != TOPO_NONE &&
-	    b->topo.ports[source].subnet != b->topo.ports[target].subnet)
+	if (target != TOPO_NONE && b->topo.ports[source].subnet != b->topo.ports[target].subnet)
 		wire += b->grh_bytes;
 	u128 num = (u128)BITS_TIMES_PS * wire * port->rate.den;
 	u128 den = port->rate.num;
@@ -69,8 +62,7 @@ static struct sim_interval mean_interval(const struct fabric *b,
 }
 
 /* While on, packets follow each other that much faster. */
-static struct sim_interval scale(struct sim_interval mean, hd_time on,
-				 hd_time off)
+static struct sim_interval scale(struct sim_interval mean, hd_time on, hd_time off)
 {
 	/* Picoseconds beyond 2^40 make no difference to a mean. */
 	while ((on | off) >> 40) {
@@ -82,8 +74,8 @@ static struct sim_interval scale(struct sim_interval mean, hd_time on,
 	return make_interval(num, den ? den : 1);
 }
 
-static void set_pacing(struct fabric *b, const struct scn_traffic *t,
-		       port_id source, port_id target, struct sim_flow *f)
+static void set_pacing(struct fabric *b, const struct scn_traffic *t, port_id source,
+		       port_id target, struct sim_flow *f)
 {
 	struct sim_interval mean = mean_interval(b, t, source, target);
 
@@ -100,8 +92,7 @@ static void set_pacing(struct fabric *b, const struct scn_traffic *t,
 }
 
 /* Packets of a message of `payload` bytes. */
-static void set_size(const struct scenario *s, const struct scn_traffic *t,
-		     struct sim_flow *f)
+static void set_size(const struct scenario *s, const struct scn_traffic *t, struct sim_flow *f)
 {
 	uint64_t mtu = s->fabric.mtu, overhead = scenario_overhead(s, t);
 	uint64_t payload = t->payload;
@@ -122,21 +113,17 @@ uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl)
 	return (uint8_t)(t->tclass == SCN_TCLASS_SL ? sl : t->tclass);
 }
 
-struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
-				 port_id target)
+struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source, port_id target)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[row];
 
-	b->flows = hd_grow(b->flows, &b->flows_cap, b->n_flows + 1,
-			   sizeof(*b->flows));
-	b->flow_target = hd_grow(b->flow_target, &b->target_cap, b->n_flows + 1,
-				 sizeof(*b->flow_target));
+	b->flows = hd_grow(b->flows, &b->flows_cap, b->n_flows + 1, sizeof(*b->flows));
+	b->flow_target =
+		hd_grow(b->flow_target, &b->target_cap, b->n_flows + 1, sizeof(*b->flow_target));
 	b->flow_target[b->n_flows] = target;
-	const struct sim_flow *before =
-		b->n_flows ? &b->flows[b->n_flows - 1] : NULL;
+	const struct sim_flow *before = b->n_flows ? &b->flows[b->n_flows - 1] : NULL;
 	bool is_first = !before || before->row != row;
-	uint64_t stream = is_first ? fabric_stream(STREAM_FLOWS, t->name)
-				   : before->stream + 1;
+	uint64_t stream = is_first ? fabric_stream(STREAM_FLOWS, t->name) : before->stream + 1;
 	struct sim_flow *f = &b->flows[b->n_flows++];
 
 	*f = (struct sim_flow){
@@ -162,8 +149,7 @@ struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 		f->size_scv = t->payload_scv;
 		f->size_mean = (double)t->payload;
 		f->size_overhead = (uint32_t)scenario_overhead(b->scenario, t);
-		f->bytes =
-			(uint32_t)(b->scenario->fabric.mtu) + f->size_overhead;
+		f->bytes = (uint32_t)(b->scenario->fabric.mtu) + f->size_overhead;
 	}
 	if (t->kind <= SIM_PARETO)
 		set_pacing(b, t, source, target, f);
@@ -175,11 +161,8 @@ struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source,
 void fabric_copy_flow(struct fabric *b, uint32_t flow)
 {
 	const struct sim_flow from = b->flows[flow];
-	port_id source =
-		b->setup.ports[b->setup.nodes[from.source].first_port + 1]
-			.origin;
-	struct sim_flow *to =
-		fabric_add_flow(b, from.row, source, b->flow_target[flow]);
+	port_id source = b->setup.ports[b->setup.nodes[from.source].first_port + 1].origin;
+	struct sim_flow *to = fabric_add_flow(b, from.row, source, b->flow_target[flow]);
 	uint64_t stream = to->stream;
 
 	*to = from;
@@ -192,9 +175,7 @@ void fabric_drop_flows(struct fabric *b, uint32_t first, uint32_t n)
 
 	if (n == 0)
 		return;
-	memmove(&b->flows[first], &b->flows[first + n],
-		rest * sizeof(*b->flows));
-	memmove(&b->flow_target[first], &b->flow_target[first + n],
-		rest * sizeof(*b->flow_target));
+	memmove(&b->flows[first], &b->flows[first + n], rest * sizeof(*b->flows));
+	memmove(&b->flow_target[first], &b->flow_target[first + n], rest * sizeof(*b->flow_target));
 	b->n_flows -= n;
 }

@@ -24,8 +24,7 @@ static void gaps_follow_rate_and_load(void **state)
 		struct fabric *b;
 		char text[256];
 
-		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, %s}]\n",
-			 cases[i].row);
+		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, %s}]\n", cases[i].row);
 		must_build(text, &b);
 		assert_int_equal(b->n_flows, 4);
 		assert_true(b->flows[0].interval.num == cases[i].num);
@@ -53,8 +52,7 @@ static void messages_are_cut_at_the_mtu(void **state)
 		struct fabric *b;
 		char text[256];
 
-		snprintf(text, sizeof(text),
-			 SMALL "traffic: [{name: a, kind: messages, %s}]\n",
+		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, kind: messages, %s}]\n",
 			 cases[i].row);
 		must_build(text, &b);
 		assert_int_equal(b->flows[0].bytes, cases[i].bytes);
@@ -88,8 +86,7 @@ static void build_pattern(const char *pattern, struct fabric **out)
 {
 	char text[400];
 
-	snprintf(text, sizeof(text),
-		 MESH "traffic: [{name: a, kind: saturating, pattern: %s}]\n",
+	snprintf(text, sizeof(text), MESH "traffic: [{name: a, kind: saturating, pattern: %s}]\n",
 		 pattern);
 	must_build(text, out);
 }
@@ -101,17 +98,12 @@ static void patterns_send_where_they_should(void **state)
 		const char *pattern;
 		uint32_t to[16]; /* itself: silent */
 	} cases[] = {
-		{ "transpose",
-		  { 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15 } },
-		{ "bit-reverse",
-		  { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 } },
-		{ "tornado",
-		  { 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6 } },
-		{ "incast, destination: 3",
-		  { 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3 } },
+		{ "transpose", { 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15 } },
+		{ "bit-reverse", { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 } },
+		{ "tornado", { 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6 } },
+		{ "incast, destination: 3", { 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3 } },
 		{ "pairs, source: 0..7, destination: 8..15",
-		  { 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14,
-		    15 } },
+		  { 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15 } },
 	};
 
 	(void)state;
@@ -127,9 +119,8 @@ static void patterns_send_where_they_should(void **state)
 			uint32_t to = host_number(b, b->flow_target[f]);
 
 			assert_int_equal(to, cases[i].to[source_of(b, f)]);
-			assert_int_equal(
-				b->flows[f].to.list[0].dlid,
-				b->subnet.lid_of_port[b->flow_target[f]]);
+			assert_int_equal(b->flows[f].to.list[0].dlid,
+					 b->subnet.lid_of_port[b->flow_target[f]]);
 			assert_int_equal(b->flows[f].to.choice, SIM_TO_FIXED);
 		}
 		fabric_free(b);
@@ -147,10 +138,11 @@ static void a_permutation_moves_everybody_once(void **state)
 		char text[256];
 		bool reached[16] = { false };
 
-		snprintf(text, sizeof(text),
-			 MESH "traffic: [{name: a, kind: saturating, pattern: "
-			      "permutation}]\nrun: {seed: %u}\n",
-			 seed);
+		snprintf(
+			text, sizeof(text),
+			MESH
+			"traffic: [{name: a, kind: saturating, pattern: permutation}]\nrun: {seed: %u}\n",
+			seed);
 		must_build(text, &b);
 		assert_int_equal(b->n_flows, 16);
 		for (uint32_t f = 0; f < 16; f++) {
@@ -178,10 +170,8 @@ static void choosing_flows_know_their_own_place(void **state)
 	} cases[] = {
 		{ "uniform", SIM_TO_UNIFORM, 16, 0 },
 		{ "all-to-all", SIM_TO_CYCLE, 16, 0 },
-		{ "hotspot, hotspot: [h5, h6], hot_share: 25%", SIM_TO_HOTSPOT,
-		  16, 2 },
-		{ "uniform, source: 0..3, destination: 4..7", SIM_TO_UNIFORM, 4,
-		  0 },
+		{ "hotspot, hotspot: [h5, h6], hot_share: 25%", SIM_TO_HOTSPOT, 16, 2 },
+		{ "uniform, source: 0..3, destination: 4..7", SIM_TO_UNIFORM, 4, 0 },
 	};
 
 	(void)state;
@@ -194,9 +184,7 @@ static void choosing_flows_know_their_own_place(void **state)
 			uint32_t own = b->flows[f].source;
 			const struct sim_node *node = &b->setup.nodes[own];
 			lid_t lid =
-				b->subnet.lid_of_port
-					[b->setup.ports[node->first_port + 1]
-						 .origin];
+				b->subnet.lid_of_port[b->setup.ports[node->first_port + 1].origin];
 
 			assert_int_equal(to->choice, cases[i].choice);
 			assert_int_equal(to->n, cases[i].n);
@@ -210,10 +198,8 @@ static void choosing_flows_know_their_own_place(void **state)
 			const struct sim_address *list = b->flows[0].to.list;
 			const struct selection *h = selector_hosts(b->selector);
 
-			assert_int_equal(list[0].dlid,
-					 b->subnet.lid_of_port[h->ports[5]]);
-			assert_int_equal(list[1].dlid,
-					 b->subnet.lid_of_port[h->ports[6]]);
+			assert_int_equal(list[0].dlid, b->subnet.lid_of_port[h->ports[5]]);
+			assert_int_equal(list[1].dlid, b->subnet.lid_of_port[h->ports[6]]);
 			assert_true(b->flows[0].to.hot_share == 0.25);
 		}
 		fabric_free(b);
@@ -226,14 +212,11 @@ static void groups_get_the_trees_they_ask_for(void **state)
 		const char *text;
 		uint32_t n_flows, n_trees, copies;
 	} cases[] = {
-		{ "shared}]\ntraffic: [{name: a, kind: saturating, pattern: "
-		  "group, group: g, source: 0..2}]\n",
+		{ "shared}]\ntraffic: [{name: a, kind: saturating, pattern: group, group: g, source: 0..2}]\n",
 		  3, 1, 3 },
-		{ "shortest}]\ntraffic: [{name: a, kind: saturating, pattern: "
-		  "group, group: g, source: 0..2}]\n",
+		{ "shortest}]\ntraffic: [{name: a, kind: saturating, pattern: group, group: g, source: 0..2}]\n",
 		  3, 3, 3 },
-		{ "xy}]\n  routing: xy\ntraffic: [{name: a, kind: saturating, "
-		  "pattern: group, group: g, source: 8}]\n",
+		{ "xy}]\n  routing: xy\ntraffic: [{name: a, kind: saturating, pattern: group, group: g, source: 8}]\n",
 		  1, 1, 4 },
 	};
 
@@ -242,8 +225,7 @@ static void groups_get_the_trees_they_ask_for(void **state)
 		struct fabric *b;
 		char text[400];
 
-		snprintf(text, sizeof(text),
-			 MESH "  groups: [{name: g, members: 0..3, tree: %s",
+		snprintf(text, sizeof(text), MESH "  groups: [{name: g, members: 0..3, tree: %s",
 			 cases[i].text);
 		must_build(text, &b);
 		assert_int_equal(b->n_flows, cases[i].n_flows);
@@ -253,8 +235,7 @@ static void groups_get_the_trees_they_ask_for(void **state)
 
 			assert_int_equal(b->flows[f].copies, cases[i].copies);
 			assert_in_range(mlid, LID_FIRST_MCAST, LID_LAST_MCAST);
-			assert_int_equal(mlid - LID_FIRST_MCAST,
-					 cases[i].n_trees == 1 ? 0 : f);
+			assert_int_equal(mlid - LID_FIRST_MCAST, cases[i].n_trees == 1 ? 0 : f);
 		}
 		fabric_free(b);
 	}
@@ -262,13 +243,11 @@ static void groups_get_the_trees_they_ask_for(void **state)
 
 static void a_new_row_changes_no_other(void **state)
 {
-	static const char one[] =
-		MESH "traffic:\n"
-		     "- {name: a, kind: saturating, connections: 50}\n";
-	static const char two[] =
-		MESH "traffic:\n"
-		     "- {name: a, kind: saturating, connections: 50}\n"
-		     "- {name: b, kind: saturating, pattern: permutation}\n";
+	static const char one[] = MESH "traffic:\n"
+				       "- {name: a, kind: saturating, connections: 50}\n";
+	static const char two[] = MESH "traffic:\n"
+				       "- {name: a, kind: saturating, connections: 50}\n"
+				       "- {name: b, kind: saturating, pattern: permutation}\n";
 	struct fabric *b;
 	port_id targets[50];
 	uint32_t sources[50];
@@ -302,8 +281,7 @@ static void traces_become_flows_per_source(void **state)
 				     "2us,h0,h2,1KiB,3\r\n"
 				     "2us,h1,h2,64,0\n");
 	must_build(SMALL "traffic:\n"
-			 "- {name: t, kind: trace, file: build_test.csv, "
-			 "start: 5us, sl: 2}\n",
+			 "- {name: t, kind: trace, file: build_test.csv, start: 5us, sl: 2}\n",
 		   &b);
 	assert_int_equal(b->n_flows, 2);
 	assert_int_equal(source_of(b, 0), 0);
@@ -323,36 +301,30 @@ static const struct {
 	const char *text, *message;
 } bad_traces[] = {
 	{ "1us,h0,h1\n", "1: expected time,source,destination,payload[,sl]" },
-	{ "1us,h0,h1,1,1,1\n",
-	  "1: expected time,source,destination,payload[,sl]" },
+	{ "1us,h0,h1,1,1,1\n", "1: expected time,source,destination,payload[,sl]" },
 	{ "1us,h0,h1,1\n1,h0,h1,1\n", "2: '1' is not a time" },
 	{ "1us,h0,h9,1\n", "1: no host 'h9'" },
 	{ "1us,h0,h0,1\n", "1: source and destination are the same" },
 	{ "1us,h*,h0,1\n", "1: more than one host" },
 	{ "1us,h0,h1,5000\n", "1: a payload larger than the MTU" },
 	{ "1us,h0,h1,5,16\n", "1: an SL above 15" },
-	{ "#\n2us,h0,h1,1\n1us,h0,h1,1\n",
-	  "3: a time before that of the line above" },
+	{ "#\n2us,h0,h1,1\n1us,h0,h1,1\n", "3: a time before that of the line above" },
 };
 
 static void refuses_bad_traces_with_their_line(void **state)
 {
-	static const char text[] =
-		SMALL "traffic: [{name: a, kind: trace, file: bad.csv}]\n";
+	static const char text[] = SMALL "traffic: [{name: a, kind: trace, file: bad.csv}]\n";
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(bad_traces) / sizeof(bad_traces[0]);
-	     i++) {
+	for (size_t i = 0; i < sizeof(bad_traces) / sizeof(bad_traces[0]); i++) {
 		struct diag d = { .status = HD_OK };
 		struct fabric *b;
 		char expected[128];
 
 		write_file("bad.csv", bad_traces[i].text);
-		assert_int_not_equal(
-			fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b),
-			HD_OK);
-		snprintf(expected, sizeof(expected), "bad.csv:%s",
-			 bad_traces[i].message);
+		assert_int_not_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b),
+				     HD_OK);
+		snprintf(expected, sizeof(expected), "bad.csv:%s", bad_traces[i].message);
 		if (strncmp(d.message, expected, strlen(expected)) != 0)
 			fail_msg("%s gives %s", bad_traces[i].text, d.message);
 		assert_int_equal(d.line, 4);

@@ -31,24 +31,22 @@ static bool has_members(const struct sending *s, const struct mcast_group *m)
 }
 
 /* That of a manager outside: the first whose ports are the group's members. */
-static enum hd_status programmed_tree(const struct sending *s, port_id source,
-				      lid_t *mlid)
+static enum hd_status programmed_tree(const struct sending *s, port_id source, lid_t *mlid)
 {
 	const struct subnet *subnet = &s->b->subnet;
 
 	for (uint32_t i = 0; i < subnet->n_groups; i++) {
 		const struct mcast_group *m = &subnet->groups[i];
 
-		if (m->subnet == s->b->topo.ports[source].subnet &&
-		    has_members(s, m)) {
+		if (m->subnet == s->b->topo.ports[source].subnet && has_members(s, m)) {
 			*mlid = m->mlid;
 			return HD_OK;
 		}
 	}
-	return scenario_refuse(s->b->scenario, s->d, &s->g->members,
-			       "group '%s': its members have not joined a "
-			       "group of their own on this fabric",
-			       s->g->name);
+	return scenario_refuse(
+		s->b->scenario, s->d, &s->g->members,
+		"group '%s': its members have not joined a group of their own on this fabric",
+		s->g->name);
 }
 
 /* The tree that packets of `source` take: its own, or the shared one. */
@@ -70,8 +68,8 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 
 	if (!shared || !*known) {
 		if (mcast_add(subnet, &want, &inner) != HD_OK)
-			return fabric_refuse(s->b, s->d, &s->g->tree,
-					     "fabric.groups[].tree", &inner);
+			return fabric_refuse(s->b, s->d, &s->g->tree, "fabric.groups[].tree",
+					     &inner);
 		*mlid = subnet->groups[subnet->n_groups - 1].mlid;
 	}
 	if (!shared)
@@ -82,12 +80,10 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 	/* Who is no member may still send to the group. */
 	uint32_t group = 0;
 
-	while (subnet->groups[group].mlid != *mlid ||
-	       subnet->groups[group].subnet != want.subnet)
+	while (subnet->groups[group].mlid != *mlid || subnet->groups[group].subnet != want.subnet)
 		group++;
 	if (mcast_admit_sender(subnet, group, source, &inner) != HD_OK)
-		return fabric_refuse(s->b, s->d, &s->t->source,
-				     "traffic[].source", &inner);
+		return fabric_refuse(s->b, s->d, &s->t->source, "traffic[].source", &inner);
 	return HD_OK;
 }
 
@@ -98,13 +94,10 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 
 	if (others == 0)
 		return scenario_refuse(s->b->scenario, s->d, &s->t->group,
-				       "traffic '%s': group '%s' has no member "
-				       "but '%s' itself",
-				       s->t->name, s->g->name,
-				       name_of(s, source));
-	enum hd_status status =
-		s->b->by ? programmed_tree(s, source, &address->dlid)
-			 : tree_for(s, source, &address->dlid);
+				       "traffic '%s': group '%s' has no member but '%s' itself",
+				       s->t->name, s->g->name, name_of(s, source));
+	enum hd_status status = s->b->by ? programmed_tree(s, source, &address->dlid)
+					 : tree_for(s, source, &address->dlid);
 
 	if (status != HD_OK)
 		return status;
@@ -118,25 +111,19 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 	return HD_OK;
 }
 
-enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
-				  const struct selection *sources,
+enum hd_status fabric_build_group(struct fabric *b, uint32_t row, const struct selection *sources,
 				  struct diag *d)
 {
 	const struct scenario *scenario = b->scenario;
-	struct sending s = {
-		.b = b, .t = &scenario->traffic[row], .row = row, .d = d
-	};
+	struct sending s = { .b = b, .t = &scenario->traffic[row], .row = row, .d = d };
 	struct diag inner = { .status = HD_OK };
 	struct rng rng;
 	enum hd_status status = HD_OK;
 
 	s.g = scenario_group(scenario, s.t->group);
-	rng_init(&rng, scenario->run.seed,
-		 fabric_stream(STREAM_GROUPS, s.g->name));
-	if (select_hosts(b->selector, s.g->members, &rng, &inner, &s.members) !=
-	    HD_OK)
-		return fabric_refuse(b, d, &s.g->members,
-				     "fabric.groups[].members", &inner);
+	rng_init(&rng, scenario->run.seed, fabric_stream(STREAM_GROUPS, s.g->name));
+	if (select_hosts(b->selector, s.g->members, &rng, &inner, &s.members) != HD_OK)
+		return fabric_refuse(b, d, &s.g->members, "fabric.groups[].members", &inner);
 	s.is_member = hd_alloc(b->topo.n_ports, sizeof(*s.is_member));
 	for (uint32_t i = 0; i < s.members.n; i++)
 		s.is_member[s.members.ports[i]] = true;
@@ -150,8 +137,7 @@ enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
 /* ---- may they lock up? --------------------------------------------------- */
 
 /* The group that a flow goes to, or NULL; most are in the order of flows. */
-static struct mcast_group *group_of(struct subnet *s, uint16_t subnet,
-				    lid_t mlid, uint32_t *at)
+static struct mcast_group *group_of(struct subnet *s, uint16_t subnet, lid_t mlid, uint32_t *at)
 {
 	for (uint32_t i = 0; i < s->n_groups; i++) {
 		struct mcast_group *m = &s->groups[*at];
@@ -177,20 +163,16 @@ static bool note_sls(struct fabric *b)
 		if (f->to.n == 0 || f->to.list[0].dlid < LID_FIRST_MCAST)
 			continue;
 		lid_t mlid = f->to.list[0].dlid;
-		struct mcast_group *m = group_of(
-			&b->subnet, b->topo.ports[from].subnet, mlid, &at);
+		struct mcast_group *m = group_of(&b->subnet, b->topo.ports[from].subnet, mlid, &at);
 
 		any |= m != NULL;
 		if (m)
-			m->more_sls |=
-				(uint16_t)(1u << path_sl(&b->subnet, from, mlid,
-							 f->sl));
+			m->more_sls |= (uint16_t)(1u << path_sl(&b->subnet, from, mlid, f->sl));
 	}
 	return any;
 }
 
-static bool locks_up(const struct subnet *s, enum deadlock_flags flags,
-		     struct strbuf *circle)
+static bool locks_up(const struct subnet *s, enum deadlock_flags flags, struct strbuf *circle)
 {
 	struct deadlock_check c;
 
@@ -199,8 +181,7 @@ static bool locks_up(const struct subnet *s, enum deadlock_flags flags,
 		const struct topo_port *p = &s->topo->ports[c.cycle[i].from];
 
 		strbuf_printf(circle, "%s%s port %u, VL %u", i ? "; " : "",
-			      s->topo->nodes[p->node].name, p->number,
-			      c.cycle[i].vl);
+			      s->topo->nodes[p->node].name, p->number, c.cycle[i].vl);
 	}
 	bool found = c.n_cycle > 0;
 

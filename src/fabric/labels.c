@@ -18,13 +18,11 @@ static port_id manager_port(const struct fabric *b)
 
 void fabric_program_partitions(struct fabric *b)
 {
-	partitions_program(b->scenario->partitions, manager_port(b),
-			   &b->subnet);
+	partitions_program(b->scenario->partitions, manager_port(b), &b->subnet);
 }
 
 /* Without a partition of one's own, the one that OpenSM chooses. */
-static uint16_t shared_key(const struct fabric *b, const char *partition,
-			   port_id from, port_id to)
+static uint16_t shared_key(const struct fabric *b, const char *partition, port_id from, port_id to)
 {
 	if (partition)
 		return scenario_pkey(b->scenario, partition);
@@ -41,8 +39,7 @@ static uint16_t own_key(const struct fabric *b, port_id source, uint16_t key)
 	return pkey_own(&b->subnet.pkeys[source], key | PKEY_FULL);
 }
 
-uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from,
-		    port_id to)
+uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from, port_id to)
 {
 	return own_key(b, from, shared_key(b, partition, from, to));
 }
@@ -50,15 +47,13 @@ uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from,
 static uint8_t partition_sl(const struct fabric *b, uint16_t key)
 {
 	const struct partition *p =
-		b->scenario->partitions
-			? partitions_keyed(b->scenario->partitions, key)
-			: NULL;
+		b->scenario->partitions ? partitions_keyed(b->scenario->partitions, key) : NULL;
 
 	return p ? p->sl : 0;
 }
 
-static uint8_t path_label(const struct fabric *b, const struct scn_traffic *t,
-			  port_id from, port_id to)
+static uint8_t path_label(const struct fabric *b, const struct scn_traffic *t, port_id from,
+			  port_id to)
 {
 	const struct scenario *s = b->scenario;
 
@@ -99,24 +94,19 @@ static const char *name_of(const struct fabric *b, port_id port)
 	return port == TOPO_NONE ? "-" : topo_node_of(&b->topo, port)->name;
 }
 
-static enum hd_status refuse_mixture(const struct labelling *l,
-				     const struct label *a,
+static enum hd_status refuse_mixture(const struct labelling *l, const struct label *a,
 				     const struct label *b)
 {
 	const struct scn_traffic *t = &l->b->scenario->traffic[l->row];
 
 	return scenario_refuse(
 		l->b->scenario, l->d, t,
-		"traffic '%s' has SL %u and P_Key 0x%04x from %s to %s, but SL "
-		"%u and 0x%04x from %s to %s: rows have one SL, and their "
-		"sources one P_Key",
-		t->name, a->sl, a->key, name_of(l->b, a->from),
-		name_of(l->b, a->to), b->sl, b->key, name_of(l->b, b->from),
-		name_of(l->b, b->to));
+		"traffic '%s' has SL %u and P_Key 0x%04x from %s to %s, but SL %u and 0x%04x from %s to %s: rows have one SL, and their sources one P_Key",
+		t->name, a->sl, a->key, name_of(l->b, a->from), name_of(l->b, a->to), b->sl, b->key,
+		name_of(l->b, b->from), name_of(l->b, b->to));
 }
 
-static port_id port_of(const struct fabric *b, port_id from,
-		       const struct sim_address *a)
+static port_id port_of(const struct fabric *b, port_id from, const struct sim_address *a)
 {
 	if (a->target != TOPO_NONE)
 		return a->target;
@@ -138,10 +128,8 @@ static enum hd_status label_flow(struct labelling *l, struct sim_flow *f)
 		if (i == f->to.self)
 			continue;
 		port_id to = port_of(l->b, from, &f->to.list[i]);
-		const struct label at = {
-			from, to, path_label(l->b, t, from, to),
-			shared_key(l->b, t->partition, from, to)
-		};
+		const struct label at = { from, to, path_label(l->b, t, from, to),
+					  shared_key(l->b, t->partition, from, to) };
 
 		if (own.from == TOPO_NONE)
 			own = at;
@@ -163,15 +151,13 @@ static bool knows_ends(const struct scenario *s)
 	return s->policy ? policy_knows_ends(s->policy) : s->partitions->n > 1;
 }
 
-enum hd_status fabric_label_row(struct fabric *b, uint32_t row, uint32_t first,
-				struct diag *d)
+enum hd_status fabric_label_row(struct fabric *b, uint32_t row, uint32_t first, struct diag *d)
 {
 	struct scn_traffic *t = &b->scenario->traffic[row];
 	struct labelling l = { b, row, d, { .from = TOPO_NONE } };
 	enum hd_status status = HD_OK;
 
-	if (!scenario_is_labelled(b->scenario, t) || t->kind == SIM_TRACE ||
-	    first == b->n_flows)
+	if (!scenario_is_labelled(b->scenario, t) || t->kind == SIM_TRACE || first == b->n_flows)
 		return HD_OK;
 	uint32_t n = knows_ends(b->scenario) ? b->n_flows : first + 1;
 
@@ -192,6 +178,5 @@ void fabric_label_group(struct fabric *b, uint32_t row)
 	struct scn_traffic *t = &b->scenario->traffic[row];
 
 	if (scenario_is_labelled(b->scenario, t) && t->pattern == SCN_GROUP)
-		t->sl = partition_sl(
-			b, shared_key(b, t->partition, TOPO_NONE, TOPO_NONE));
+		t->sl = partition_sl(b, shared_key(b, t->partition, TOPO_NONE, TOPO_NONE));
 }

@@ -44,10 +44,8 @@ static enum hd_status apply_rules(struct fabric *b, struct diag *d)
 		struct selection ports;
 		struct diag inner = { .status = HD_OK };
 
-		if (select_ports(b->selector, q->ports[i].ports, &inner,
-				 &ports) != HD_OK)
-			return fabric_refuse(b, d, &q->ports[i].ports,
-					     "qos.ports[].ports", &inner);
+		if (select_ports(b->selector, q->ports[i].ports, &inner, &ports) != HD_OK)
+			return fabric_refuse(b, d, &q->ports[i].ports, "qos.ports[].ports", &inner);
 		limit_lanes(b, &q->ports[i], &ports);
 		set_tables(b, &q->ports[i], &ports);
 		selection_fini(&ports);
@@ -69,19 +67,15 @@ static enum hd_status check_map(const struct fabric *b, struct diag *d,
 		if (vl >= vls && vl != VL_MANAGEMENT)
 			return scenario_refuse(
 				b->scenario, d, &rule->sl2vl,
-				"qos.ports[].sl2vl: SL %u goes to VL %u, but "
-				"port %u of '%s' has %u VL%s",
+				"qos.ports[].sl2vl: SL %u goes to VL %u, but port %u of '%s' has %u VL%s",
 				sl, vl, b->topo.ports[port].number,
-				topo_node_of(&b->topo, port)->name, vls,
-				vls == 1 ? "" : "s");
+				topo_node_of(&b->topo, port)->name, vls, vls == 1 ? "" : "s");
 	}
 	if (rule->from && topo_is_end_port(&b->topo, port))
 		return scenario_refuse(
 			b->scenario, d, &rule->from,
-			"qos.ports[].from: port %u of '%s' is no switch port, "
-			"and only switches map SLs by input port",
-			b->topo.ports[port].number,
-			topo_node_of(&b->topo, port)->name);
+			"qos.ports[].from: port %u of '%s' is no switch port, and only switches map SLs by input port",
+			b->topo.ports[port].number, topo_node_of(&b->topo, port)->name);
 	return HD_OK;
 }
 
@@ -97,8 +91,7 @@ static enum hd_status read_inputs(const struct fabric *b, struct diag *d,
 	if (!rule->from)
 		return HD_OK;
 	if (select_ports(b->selector, rule->from, &inner, &from) != HD_OK)
-		return fabric_refuse(b, d, &rule->from, "qos.ports[].from",
-				     &inner);
+		return fabric_refuse(b, d, &rule->from, "qos.ports[].from", &inner);
 	*out = hd_alloc(b->topo.n_ports, sizeof(**out));
 	for (uint32_t i = 0; i < from.n; i++) {
 		port_id p = from.ports[i], peer = b->topo.ports[p].peer;
@@ -111,8 +104,7 @@ static enum hd_status read_inputs(const struct fabric *b, struct diag *d,
 	return HD_OK;
 }
 
-static void set_map(struct fabric *b, const struct sl2vl *map, port_id port,
-		    const bool *inputs)
+static void set_map(struct fabric *b, const struct sl2vl *map, port_id port, const bool *inputs)
 {
 	const struct topo_port *p = &b->topo.ports[port];
 	switch_id sw = b->subnet.switch_of_node[p->node];
@@ -127,8 +119,7 @@ static void set_map(struct fabric *b, const struct sl2vl *map, port_id port,
 	}
 }
 
-static enum hd_status apply_map(struct fabric *b, struct diag *d,
-				const struct scn_qos_port *rule)
+static enum hd_status apply_map(struct fabric *b, struct diag *d, const struct scn_qos_port *rule)
 {
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status;
@@ -140,8 +131,7 @@ static enum hd_status apply_map(struct fabric *b, struct diag *d,
 	status = select_ports(b->selector, rule->ports, &inner, &ports);
 	if (status != HD_OK) {
 		free(inputs);
-		return fabric_refuse(b, d, &rule->ports, "qos.ports[].ports",
-				     &inner);
+		return fabric_refuse(b, d, &rule->ports, "qos.ports[].ports", &inner);
 	}
 	for (uint32_t i = 0; i < ports.n && status == HD_OK; i++) {
 		status = check_map(b, d, rule, ports.ports[i]);
@@ -177,8 +167,7 @@ static struct lane_entries entries_of(const struct scn_vlarb *t)
 static struct lane_plan plan_of(struct fabric *b)
 {
 	const struct scn_qos *q = &b->scenario->qos;
-	struct lane_class *classes =
-		fabric_keep(b, q->n_classes, sizeof(*classes));
+	struct lane_class *classes = fabric_keep(b, q->n_classes, sizeof(*classes));
 
 	for (size_t i = 0; i < q->n_classes; i++) {
 		const struct scn_class *c = &q->classes[i];
@@ -186,8 +175,7 @@ static struct lane_plan plan_of(struct fabric *b)
 		classes[i] = (struct lane_class){
 			.sl = (uint8_t)c->sl,
 			.kind = c->kind,
-			.lane = c->lane == SCN_LANE_AUTO ? LANE_ANY
-							 : (int)c->lane,
+			.lane = c->lane == SCN_LANE_AUTO ? LANE_ANY : (int)c->lane,
 			.high = c->priority == SCN_HIGH,
 			.weight = scenario_weight(c),
 		};
@@ -204,8 +192,7 @@ static struct lane_plan plan_of(struct fabric *b)
 }
 
 /* The arbitration tables of all ports. */
-static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan,
-				struct diag *d)
+static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan, struct diag *d)
 {
 	struct vlarb tables;
 
@@ -215,8 +202,7 @@ static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan,
 	if (!lanes_tables(plan, &tables))
 		return scenario_refuse(
 			b->scenario, d, b->scenario->qos.classes,
-			"the weights of the classes need more than the 64 "
-			"entries of a VL arbitration table");
+			"the weights of the classes need more than the 64 entries of a VL arbitration table");
 	for (port_id p = 0; p < b->topo.n_ports; p++)
 		subnet_set_vlarb(&b->subnet, p, &tables);
 	return apply_rules(b, d);
@@ -258,10 +244,10 @@ static enum hd_status check_split(const struct fabric *b, struct diag *d)
 	}
 	if (!field)
 		return HD_OK;
-	return scenario_refuse(b->scenario, d, field,
-			       "the routing engine '%s' needs lanes to be free "
-			       "of deadlock, and chooses those of all SLs",
-			       b->subnet.engine);
+	return scenario_refuse(
+		b->scenario, d, field,
+		"the routing engine '%s' needs lanes to be free of deadlock, and chooses those of all SLs",
+		b->subnet.engine);
 }
 
 enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d)
@@ -276,8 +262,7 @@ enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d)
 		return status;
 	if (lanes_split(&b->subnet, &plan, &inner, &blocks) != HD_OK)
 		return fabric_refuse(b, d, q->classes, "qos.classes", &inner);
-	struct lane_class *classes =
-		fabric_keep(b, plan.n_classes, sizeof(*classes));
+	struct lane_class *classes = fabric_keep(b, plan.n_classes, sizeof(*classes));
 
 	plan.block = b->subnet.split.vls;
 	for (size_t i = 0; i < plan.n_classes; i++) {
@@ -310,9 +295,8 @@ uint16_t fabric_unreserved_sls(const struct fabric *b)
 }
 
 /* Adds a key to the tables of selected hosts. */
-static enum hd_status add_members(struct fabric *b, uint16_t **keys,
-				  uint16_t *n_keys, size_t row, bool full,
-				  struct diag *d)
+static enum hd_status add_members(struct fabric *b, uint16_t **keys, uint16_t *n_keys, size_t row,
+				  bool full, struct diag *d)
 {
 	const struct scn_partition *p = &b->scenario->qos.partitions[row];
 	char *const *text = full ? &p->full : &p->limited;
@@ -322,18 +306,15 @@ static enum hd_status add_members(struct fabric *b, uint16_t **keys,
 
 	if (!*text)
 		return HD_OK;
-	rng_init(&rng, b->scenario->run.seed,
-		 fabric_stream(STREAM_PARTITIONS, p->name) + full);
+	rng_init(&rng, b->scenario->run.seed, fabric_stream(STREAM_PARTITIONS, p->name) + full);
 	if (select_hosts(b->selector, *text, &rng, &inner, &hosts) != HD_OK)
 		return fabric_refuse(b, d, text,
-				     full ? "qos.partitions[].full"
-					  : "qos.partitions[].limited",
+				     full ? "qos.partitions[].full" : "qos.partitions[].limited",
 				     &inner);
 	for (uint32_t i = 0; i < hosts.n; i++) {
 		port_id port = hosts.ports[i];
 
-		keys[port][n_keys[port]++] =
-			(uint16_t)(p->key | (full ? PKEY_FULL : 0));
+		keys[port][n_keys[port]++] = (uint16_t)(p->key | (full ? PKEY_FULL : 0));
 	}
 	selection_fini(&hosts);
 	return HD_OK;
@@ -341,8 +322,7 @@ static enum hd_status add_members(struct fabric *b, uint16_t **keys,
 
 /* A port of a switch or router that enforces lets pass what its host may send
  * or receive. */
-static void enforce_at(struct fabric *b, port_id host, const uint16_t *keys,
-		       unsigned n)
+static void enforce_at(struct fabric *b, port_id host, const uint16_t *keys, unsigned n)
 {
 	port_id peer = b->topo.ports[host].peer;
 

@@ -24,8 +24,7 @@ const struct sim_limit sim_limits[] = {
 	[LIMIT_PORTS] = { "ports", SIM_MOST_PORTS },
 	[LIMIT_FLOWS] = { "flows", SIM_MOST_IDS },
 	[LIMIT_RATES] = { "different link rates", SIM_MOST_RATES },
-	[LIMIT_ARBITRATION] = { "different VL arbitration tables",
-				SIM_MOST_TABLES },
+	[LIMIT_ARBITRATION] = { "different VL arbitration tables", SIM_MOST_TABLES },
 	[LIMIT_SL2VL] = { "different SL to VL tables", SUBNET_MOST_SL2VL },
 	[LIMIT_PACKET] = { "blocks of 64 bytes in a packet", SIM_MOST_BLOCKS },
 	[LIMIT_FAULTS] = { "faults", SIM_MOST_IDS },
@@ -37,8 +36,7 @@ const unsigned n_sim_limits = N_LIMITS;
 
 static int compare_rates(const void *a, const void *b)
 {
-	return hd_rate_compare(*(const struct hd_rate *)a,
-			       *(const struct hd_rate *)b);
+	return hd_rate_compare(*(const struct hd_rate *)a, *(const struct hd_rate *)b);
 }
 
 /* Of more ports than there may be nobody wants to know. */
@@ -55,8 +53,7 @@ static uint32_t count_rates(const struct sim_setup *s)
 	}
 	qsort(rates, n, sizeof(*rates), compare_rates);
 	for (uint32_t i = 0; i < n; i++)
-		different +=
-			i == 0 || hd_rate_compare(rates[i], rates[i - 1]) != 0;
+		different += i == 0 || hd_rate_compare(rates[i], rates[i - 1]) != 0;
 	free(rates);
 	return different;
 }
@@ -93,8 +90,7 @@ static uint64_t count_arbitration(const struct sim_setup *s)
 {
 	uint64_t named = s->subnet->n_vlarb_tables;
 
-	return named > SIM_MOST_TABLES && s->n_changes ? count_at_once(s)
-						       : named;
+	return named > SIM_MOST_TABLES && s->n_changes ? count_at_once(s) : named;
 }
 
 /* In blocks, on data lanes: VL15 may drop what it cannot hold. */
@@ -104,8 +100,7 @@ static uint64_t largest_packet(const struct sim_flow *flows, uint32_t n_flows)
 
 	for (uint32_t i = 0; i < n_flows; i++) {
 		const struct sim_flow *f = &flows[i];
-		uint64_t bytes =
-			f->bytes > f->last_bytes ? f->bytes : f->last_bytes;
+		uint64_t bytes = f->bytes > f->last_bytes ? f->bytes : f->last_bytes;
 
 		bytes += f->grh_bytes;
 		if (bytes > most && !f->management)
@@ -136,9 +131,8 @@ static uint64_t smallest_buffer(const struct sim_setup *s)
 	return least;
 }
 
-enum hd_status sim_limits_check(const struct sim_setup *setup,
-				const struct sim_flow *flows, uint32_t n_flows,
-				struct diag *d)
+enum hd_status sim_limits_check(const struct sim_setup *setup, const struct sim_flow *flows,
+				uint32_t n_flows, struct diag *d)
 {
 	const uint64_t have[N_LIMITS] = {
 		[LIMIT_PORTS] = setup->n_ports,
@@ -150,26 +144,22 @@ enum hd_status sim_limits_check(const struct sim_setup *setup,
 		[LIMIT_FAULTS] = setup->n_faults,
 		[LIMIT_CHANGES] = setup->n_changes,
 		[LIMIT_ROUTES] = setup->n_routes,
-		[LIMIT_THROTTLES] =
-			setup->control ? setup->control->n_throttles : 0,
+		[LIMIT_THROTTLES] = setup->control ? setup->control->n_throttles : 0,
 	};
 
 	for (unsigned i = 0; i < N_LIMITS; i++) {
 		if (have[i] > sim_limits[i].most)
-			return diag_fail(
-				d, HD_ERR_RANGE,
-				"%llu %s: a simulation takes at most "
-				"%llu",
-				(unsigned long long)have[i], sim_limits[i].what,
-				(unsigned long long)sim_limits[i].most);
+			return diag_fail(d, HD_ERR_RANGE,
+					 "%llu %s: a simulation takes at most %llu",
+					 (unsigned long long)have[i], sim_limits[i].what,
+					 (unsigned long long)sim_limits[i].most);
 	}
 	uint64_t room = smallest_buffer(setup);
 
 	if (have[LIMIT_PACKET] > room)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "a packet of %llu blocks of 64 bytes would "
-				 "wait for ever for a buffer of %llu",
-				 (unsigned long long)have[LIMIT_PACKET],
-				 (unsigned long long)room);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"a packet of %llu blocks of 64 bytes would wait for ever for a buffer of %llu",
+			(unsigned long long)have[LIMIT_PACKET], (unsigned long long)room);
 	return HD_OK;
 }

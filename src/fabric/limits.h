@@ -31,7 +31,7 @@ extern const unsigned n_sim_limits;
 
 /* HD_ERR_RANGE with one line that names what there is too much of. */
 HD_MUST_CHECK enum hd_status sim_limits_check(const struct sim_setup *setup,
-					      const struct sim_flow *flows,
-					      uint32_t n_flows, struct diag *d);
+					      const struct sim_flow *flows, uint32_t n_flows,
+					      struct diag *d);
 
 #endif

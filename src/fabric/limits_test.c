@@ -65,16 +65,11 @@ static void takes_all_that_fits_and_no_more(void **state)
 
 		if (!set_count(&c, i, sim_limits[i].most))
 			continue;
-		assert_int_equal(
-			sim_limits_check(&c.setup, &c.flow, c.n_flows, &d),
-			HD_OK);
+		assert_int_equal(sim_limits_check(&c.setup, &c.flow, c.n_flows, &d), HD_OK);
 		set_count(&c, i, sim_limits[i].most + 1);
-		assert_int_equal(
-			sim_limits_check(&c.setup, &c.flow, c.n_flows, &d),
-			HD_ERR_RANGE);
+		assert_int_equal(sim_limits_check(&c.setup, &c.flow, c.n_flows, &d), HD_ERR_RANGE);
 		snprintf(want, sizeof(want), "%llu %s: a simulation takes",
-			 (unsigned long long)sim_limits[i].most + 1,
-			 sim_limits[i].what);
+			 (unsigned long long)sim_limits[i].most + 1, sim_limits[i].what);
 		assert_non_null(strstr(d.message, want));
 		tried++;
 	}
@@ -86,17 +81,14 @@ static void takes_all_that_fits_and_no_more(void **state)
 static void ports_have_numbers_of_so_many_bits(void **state)
 {
 	struct subnet subnet = { .n_subnets = 1 };
-	const struct sim_setup setup = { .subnet = &subnet,
-					 .n_ports = SIM_MOST_PORTS + 1 };
+	const struct sim_setup setup = { .subnet = &subnet, .n_ports = SIM_MOST_PORTS + 1 };
 	struct diag d = { .status = HD_OK };
 	char want[80];
 
 	(void)state;
 	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
-	snprintf(want, sizeof(want),
-		 "%llu ports: a simulation takes at most %llu",
-		 (unsigned long long)SIM_MOST_PORTS + 1,
-		 (unsigned long long)SIM_MOST_PORTS);
+	snprintf(want, sizeof(want), "%llu ports: a simulation takes at most %llu",
+		 (unsigned long long)SIM_MOST_PORTS + 1, (unsigned long long)SIM_MOST_PORTS);
 	assert_string_equal(d.message, want);
 }
 
@@ -105,15 +97,12 @@ static enum hd_status build_with_rates(unsigned n, struct diag *d)
 	struct strbuf text = STRBUF_INIT;
 	struct fabric *f;
 
-	strbuf_puts(&text, "fabric:\n  topology: {kind: mesh, columns: 6, "
-			   "rows: 6, hosts: 8}\n  links:\n");
-	for (unsigned i = 0; i < n; i++)
-		strbuf_printf(&text, "    - {ports: h%u, rate: %uMb/s}\n", i,
-			      1000 + i);
 	strbuf_puts(&text,
-		    "traffic:\n  - {name: t, kind: poisson, load: 1%}\n");
-	enum hd_status status =
-		fabric_load(text.text, text.len, "x.yaml", NULL, d, &f);
+		    "fabric:\n  topology: {kind: mesh, columns: 6, rows: 6, hosts: 8}\n  links:\n");
+	for (unsigned i = 0; i < n; i++)
+		strbuf_printf(&text, "    - {ports: h%u, rate: %uMb/s}\n", i, 1000 + i);
+	strbuf_puts(&text, "traffic:\n  - {name: t, kind: poisson, load: 1%}\n");
+	enum hd_status status = fabric_load(text.text, text.len, "x.yaml", NULL, d, &f);
 
 	strbuf_fini(&text);
 	if (status == HD_OK)
@@ -131,15 +120,13 @@ static void links_have_at_most_256_rates(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 600; i++)
-		ports[i] = (struct sim_port){
-			.peer = i ^ 1, .rate = hd_rate_make(1000 + i / 2, 1)
-		};
+		ports[i] =
+			(struct sim_port){ .peer = i ^ 1, .rate = hd_rate_make(1000 + i / 2, 1) };
 	setup.n_ports = 512;
 	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
 	setup.n_ports = 514;
 	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
-	assert_string_equal(d.message, "257 different link rates: a simulation "
-				       "takes at most 256");
+	assert_string_equal(d.message, "257 different link rates: a simulation takes at most 256");
 	/* One that is written otherwise is the same. */
 	ports[512].rate = ports[513].rate = (struct hd_rate){ 2000, 2 };
 	d = (struct diag){ .status = HD_OK };
@@ -157,22 +144,16 @@ static void links_have_at_most_256_rates(void **state)
 /* What fits no buffer would wait for ever. */
 static void packets_fit_the_smallest_buffer(void **state)
 {
-	struct sim_node nodes[] = { { .kind = SIM_SWITCH },
-				    { .kind = SIM_END } };
+	struct sim_node nodes[] = { { .kind = SIM_SWITCH }, { .kind = SIM_END } };
 	struct sim_port ports[] = {
-		{ .peer = 1,
-		  .rate = { 1, 1 },
-		  .in_blocks = 9,
-		  .out_blocks = 4 },
+		{ .peer = 1, .rate = { 1, 1 }, .in_blocks = 9, .out_blocks = 4 },
 		{ .node = 1, .rate = { 1, 1 }, .in_blocks = 5 },
 		{ .peer = SIM_NONE },
 	};
 	struct subnet subnet = { .n_subnets = 1 };
-	struct sim_setup setup = { .subnet = &subnet,
-				   .nodes = nodes,
-				   .ports = ports,
-				   .n_nodes = 2,
-				   .n_ports = 3 };
+	struct sim_setup setup = {
+		.subnet = &subnet, .nodes = nodes, .ports = ports, .n_nodes = 2, .n_ports = 3
+	};
 	struct sim_flow flow = { .bytes = 5 * 64 };
 	struct diag d = { .status = HD_OK };
 
@@ -246,14 +227,12 @@ static void a_file_of_too_many_lane_tables_is_refused_by_its_line(void **state)
 	uint32_t before = s.n_sl2vl_tables;
 
 	for (unsigned k = 0; k < 2; k++) {
-		strbuf_printf(&text, "Switch 0x%x, base LID %u, \"x\"\n",
-			      0x100 + k, k + 1);
+		strbuf_printf(&text, "Switch 0x%x, base LID %u, \"x\"\n", 0x100 + k, k + 1);
 		for (unsigned i = 0; i < 65536; i++, n++) {
 			strbuf_printf(&text, "%u %u :", i / 256, i % 256);
 			/* All sixteen SLs beyond what is there by default. */
 			for (unsigned sl = 0; sl < N_SLS; sl++)
-				strbuf_printf(&text, " %u",
-					      sl < 5 ? n >> 4 * sl & 15u : 14);
+				strbuf_printf(&text, " %u", sl < 5 ? n >> 4 * sl & 15u : 14);
 			strbuf_puts(&text, "\n");
 		}
 	}
@@ -291,8 +270,7 @@ static void a_file_of_too_many_subnets_is_refused(void **state)
 		free(part);
 		if (more) {
 			assert_int_not_equal(status, HD_OK);
-			assert_non_null(
-				strstr(d.message, "more than 65534 subnets"));
+			assert_non_null(strstr(d.message, "more than 65534 subnets"));
 			continue;
 		}
 		assert_int_equal(status, HD_OK);
@@ -310,8 +288,7 @@ int main(void)
 		cmocka_unit_test(links_have_at_most_256_rates),
 		cmocka_unit_test(packets_fit_the_smallest_buffer),
 		cmocka_unit_test(only_tables_in_use_at_one_time_count),
-		cmocka_unit_test(
-			a_file_of_too_many_lane_tables_is_refused_by_its_line),
+		cmocka_unit_test(a_file_of_too_many_lane_tables_is_refused_by_its_line),
 		cmocka_unit_test(a_file_of_too_many_subnets_is_refused),
 	};
 

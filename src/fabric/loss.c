@@ -40,17 +40,14 @@ struct network {
 	struct crossing *crossings; /* per stream and port */
 };
 
-static struct crossing *crossing(const struct network *w, uint32_t stream,
-				 port_id port)
+static struct crossing *crossing(const struct network *w, uint32_t stream, port_id port)
 {
 	return &w->crossings[(size_t)stream * w->n_ports + port];
 }
 
-static bool is_at(const struct network *w, uint32_t stream, uint32_t group,
-		  port_id port)
+static bool is_at(const struct network *w, uint32_t stream, uint32_t group, port_id port)
 {
-	return w->streams[stream].group == group &&
-	       crossing(w, stream, port)->n > 0;
+	return w->streams[stream].group == group && crossing(w, stream, port)->n > 0;
 }
 
 /* ---- who comes -------------------------------------------------------- */
@@ -75,8 +72,7 @@ static void add_stream(struct network *w, uint32_t row, hd_time linger)
 
 	*x = (struct stream){ .group = row, .why = why_not(w->b, t) };
 	if (!x->why)
-		x->load = ((double)t->arrivals.holding + (double)linger) /
-			  (double)t->arrivals.gap;
+		x->load = ((double)t->arrivals.holding + (double)linger) / (double)t->arrivals.gap;
 }
 
 static void count_flow(struct network *w, uint32_t k, uint32_t flow)
@@ -151,8 +147,7 @@ static void find_groups(struct network *w)
 
 static uint32_t size_at(const struct network *w, uint32_t stream, port_id port)
 {
-	uint64_t slots =
-		slots_for(w->streams[stream].rate, w->broker->links[port].rate);
+	uint64_t slots = slots_for(w->streams[stream].rate, w->broker->links[port].rate);
 
 	/* More than all is never let in. */
 	return slots > FRAME_SLOTS ? FRAME_SLOTS + 1 : (uint32_t)slots;
@@ -170,8 +165,7 @@ static unsigned n_lanes(const struct need *n)
 	return (unsigned)__builtin_popcount(n->lanes);
 }
 
-static void add_need(const struct network *w, uint32_t k, port_id port,
-		     struct need need[2])
+static void add_need(const struct network *w, uint32_t k, port_id port, struct need need[2])
 {
 	const struct broker_link *link = &w->broker->links[port];
 	uint8_t vl = crossing(w, k, port)->vl;
@@ -199,8 +193,7 @@ static uint32_t room_of_lane(const struct need *n)
 	unsigned vl = (unsigned)__builtin_ctz(n->lanes);
 	uint32_t has = fill_reserved(n->fill, vl);
 
-	return entries_left(n) * ENTRY_SLOTS + entries_for(has) * ENTRY_SLOTS -
-	       has;
+	return entries_left(n) * ENTRY_SLOTS + entries_for(has) * ENTRY_SLOTS - has;
 }
 
 /*
@@ -209,17 +202,14 @@ static uint32_t room_of_lane(const struct need *n)
  */
 static bool cut_to_entries(struct need need[2], uint32_t *places)
 {
-	const struct need *only = !need[0].lanes   ? &need[1]
-				  : !need[1].lanes ? &need[0]
-						   : NULL;
+	const struct need *only = !need[0].lanes ? &need[1] : !need[1].lanes ? &need[0] : NULL;
 
 	if (only && !only->fill)
 		return true; /* nobody is there */
-	if (only && (n_lanes(only) == 1 ||
-		     (!only->wasted && !(only->fill->floors & only->lanes)))) {
-		uint32_t room = n_lanes(only) == 1
-					? room_of_lane(only)
-					: entries_left(only) * ENTRY_SLOTS;
+	if (only &&
+	    (n_lanes(only) == 1 || (!only->wasted && !(only->fill->floors & only->lanes)))) {
+		uint32_t room =
+			n_lanes(only) == 1 ? room_of_lane(only) : entries_left(only) * ENTRY_SLOTS;
 
 		*places = room < *places ? room : *places;
 		return true;
@@ -227,8 +217,7 @@ static bool cut_to_entries(struct need need[2], uint32_t *places)
 	for (int t = 0; t < 2; t++) {
 		const struct need *n = &need[t];
 		uint32_t most =
-			*places + (uint32_t)__builtin_popcount(n->wasted) *
-					  (ENTRY_SLOTS - 1);
+			*places + (uint32_t)__builtin_popcount(n->wasted) * (ENTRY_SLOTS - 1);
 
 		if (n->lanes && most / ENTRY_SLOTS > entries_left(n))
 			return false;
@@ -237,8 +226,7 @@ static bool cut_to_entries(struct need need[2], uint32_t *places)
 }
 
 /* What one SL may have, if it is the only one there. */
-static bool cut_to_share(const struct network *w, uint32_t group, port_id port,
-			 uint32_t *places)
+static bool cut_to_share(const struct network *w, uint32_t group, port_id port, uint32_t *places)
 {
 	uint16_t sls = 0, limited = 0;
 
@@ -271,8 +259,8 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 }
 
 /* Slots that a group's streams share on a link; or why these are not all. */
-static const char *places_of(const struct network *w, uint32_t group,
-			     port_id port, uint32_t *places)
+static const char *places_of(const struct network *w, uint32_t group, port_id port,
+			     uint32_t *places)
 {
 	const struct broker_link *link = &w->broker->links[port];
 	struct need need[2] = { { 0 } };
@@ -291,8 +279,7 @@ static const char *places_of(const struct network *w, uint32_t group,
 		*places = slots_of_share(w->broker->params.preferred);
 		return NULL;
 	}
-	if (link->unreserved_vls ||
-	    (is_greedy && n_lanes(&need[0]) + n_lanes(&need[1]) > 1))
+	if (link->unreserved_vls || (is_greedy && n_lanes(&need[0]) + n_lanes(&need[1]) > 1))
 		return "none: what switches serve limits, too";
 	*places = FRAME_SLOTS - link->high.total - link->low.total;
 	/* No more can be reserved at a time. */
@@ -301,8 +288,7 @@ static const char *places_of(const struct network *w, uint32_t group,
 		return "none: an SL has a share of its own";
 	if (w->broker->params.mode == FILL_ET)
 		return "none: entries are kept for those to come";
-	if (w->broker->params.mode == FILL_STRICT &&
-	    !cut_to_entries(need, places))
+	if (w->broker->params.mode == FILL_STRICT && !cut_to_entries(need, places))
 		return "none: table entries limit, too";
 	return NULL;
 }
@@ -310,8 +296,7 @@ static const char *places_of(const struct network *w, uint32_t group,
 /* ---- the link that decides -------------------------------------------- */
 
 /* Whether nobody is refused elsewhere who is let in here. */
-static const char *decides(const struct network *w, uint32_t group,
-			   port_id port, uint32_t *places)
+static const char *decides(const struct network *w, uint32_t group, port_id port, uint32_t *places)
 {
 	const char *why = places_of(w, group, port, places);
 
@@ -337,15 +322,14 @@ static const char *decides(const struct network *w, uint32_t group,
 static bool has_all(const struct network *w, uint32_t group, port_id port)
 {
 	for (uint32_t k = 0; k < w->n; k++) {
-		if (w->streams[k].group == group &&
-		    crossing(w, k, port)->n != w->streams[k].n)
+		if (w->streams[k].group == group && crossing(w, k, port)->n != w->streams[k].n)
 			return false;
 	}
 	return true;
 }
 
-static const char *find_link(const struct network *w, uint32_t group,
-			     port_id *port, uint32_t *places)
+static const char *find_link(const struct network *w, uint32_t group, port_id *port,
+			     uint32_t *places)
 {
 	const char *why = "none: no single link decides";
 
@@ -360,8 +344,8 @@ static const char *find_link(const struct network *w, uint32_t group,
 	return why;
 }
 
-static void compute(struct network *w, uint32_t group, port_id port,
-		    uint32_t places, struct fabric_loss *out)
+static void compute(struct network *w, uint32_t group, port_id port, uint32_t places,
+		    struct fabric_loss *out)
 {
 	struct loss_class *classes = hd_alloc(w->n, sizeof(*classes));
 	double *lost = hd_alloc(w->n, sizeof(*lost));
@@ -371,8 +355,7 @@ static void compute(struct network *w, uint32_t group, port_id port,
 	for (uint32_t k = 0; k < w->n; k++) {
 		if (w->streams[k].group != group)
 			continue;
-		classes[n] = (struct loss_class){ size_at(w, k, port),
-						  w->streams[k].load };
+		classes[n] = (struct loss_class){ size_at(w, k, port), w->streams[k].load };
 		alike &= classes[n].size == classes[0].size;
 		n++;
 	}
@@ -380,10 +363,8 @@ static void compute(struct network *w, uint32_t group, port_id port,
 	n = 0;
 	for (uint32_t k = 0; k < w->n; k++) {
 		if (w->streams[k].group == group)
-			out[k] = (struct fabric_loss){
-				lost[n++],
-				alike ? "Erlang B" : "Kaufman-Roberts"
-			};
+			out[k] = (struct fabric_loss){ lost[n++],
+						       alike ? "Erlang B" : "Kaufman-Roberts" };
 	}
 	free(classes);
 	free(lost);
@@ -413,14 +394,12 @@ static void judge(struct network *w, uint32_t group, struct fabric_loss *out)
 	}
 }
 
-void fabric_build_losses(struct fabric *b, const struct broker *broker,
-			 hd_time linger)
+void fabric_build_losses(struct fabric *b, const struct broker *broker, hd_time linger)
 {
 	const struct scenario *s = b->scenario;
-	struct network w = { .b = b,
-			     .broker = broker,
-			     .n = (uint32_t)s->n_traffic,
-			     .n_ports = b->topo.n_ports };
+	struct network w = {
+		.b = b, .broker = broker, .n = (uint32_t)s->n_traffic, .n_ports = b->topo.n_ports
+	};
 
 	b->losses = fabric_keep(b, w.n, sizeof(*b->losses));
 	w.streams = hd_alloc(w.n, sizeof(*w.streams));

@@ -23,10 +23,9 @@
 /* 13 entries, one of CH and two of the other VLs: 48, 12,240 slots, are left
  * of 13,053. */
 #define BROKEN "{name: be, sl: 8, kind: BE}, {name: ch, sl: 9, kind: CH}"
-#define ROW(name, class, from, rate, gap, holding)                             \
-	"- {name: " name                                                       \
-	", class: " class ", kind: cbr, rate: 1Mb/s, " from ", reserve: " rate \
-			  ", arrivals: " gap ", holding: " holding "}\n"
+#define ROW(name, class, from, rate, gap, holding)                                              \
+	"- {name: " name ", class: " class ", kind: cbr, rate: 1Mb/s, " from ", reserve: " rate \
+					   ", arrivals: " gap ", holding: " holding "}\n"
 #define RUN  "run: {seed: %u, measure: 200ms}\n"
 #define ONE  "source: h0, destination: h1"
 #define MANY "pattern: incast, destination: h0"
@@ -53,17 +52,16 @@ static const struct agreeing agreeing[] = {
 	  1,
 	  { { 1, 100.0 / 15 } },
 	  "Erlang B" },
-	{ STAR("2", WHOLE) ROW("a", "db", ONE, "500Mb/s", "25us",
-			       "{mean: 90us, distribution: constant}")
-		  ROW("b", "ts", ONE, "2Gb/s", "100us", "90us") RUN,
+	{ STAR("2", WHOLE)
+		  ROW("a", "db", ONE, "500Mb/s", "25us", "{mean: 90us, distribution: constant}")
+			  ROW("b", "ts", ONE, "2Gb/s", "100us", "90us") RUN,
 	  11,
 	  2,
 	  { { 1, 4 }, { 4, 1 } },
 	  "Kaufman-Roberts" },
 	/* From three hosts to one: the last link decides. */
 	{ STAR("4", WHOLE) ROW("a", "db", MANY, "500Mb/s", "25us", "90us")
-		  ROW("b", "ts", "source: h1, destination: h0", "2Gb/s",
-		      "100us", "90us") RUN,
+		  ROW("b", "ts", "source: h1, destination: h0", "2Gb/s", "100us", "90us") RUN,
 	  11,
 	  2,
 	  { { 1, 4 }, { 4, 1 } },
@@ -75,9 +73,8 @@ static const struct agreeing agreeing[] = {
 	  2,
 	  { { 1, 5 }, { 1, 10.0 / 3 } },
 	  "Erlang B" },
-	{ STAR("2", WHOLE) ROW("p", "pbe", ONE, "50Mb/s", "10us", "90us")
-		  ROW("d", "db", ONE, "500Mb/s",
-		      "{gap: 100us, distribution: constant}", "90us") RUN,
+	{ STAR("2", WHOLE) ROW("p", "pbe", ONE, "50Mb/s", "10us", "90us") ROW(
+		  "d", "db", ONE, "500Mb/s", "{gap: 100us, distribution: constant}", "90us") RUN,
 	  15,
 	  1,
 	  { { 1, 10 } },
@@ -121,8 +118,7 @@ static void assert_agrees(const double found[RUNS], double exact)
 		variance += (found[i] - mean) * (found[i] - mean) / (RUNS - 1);
 	double half = T_999 * sqrt(variance / RUNS);
 
-	print_message("blocking %.5f +- %.5f, by formula %.5f\n", mean, half,
-		      exact);
+	print_message("blocking %.5f +- %.5f, by formula %.5f\n", mean, half, exact);
 	assert_true(fabs(mean - exact) <= half);
 	assert_true(half < 0.25 * exact);
 }
@@ -158,8 +154,8 @@ static void what_is_found_agrees(void **state)
 static const struct {
 	const char *text, *why;
 } without[] = {
-	{ STAR("2", WHOLE) ROW("a", "db", ONE, "500Mb/s",
-			       "{gap: 12us, distribution: constant}", "90us"),
+	{ STAR("2", WHOLE)
+		  ROW("a", "db", ONE, "500Mb/s", "{gap: 12us, distribution: constant}", "90us"),
 	  "none: arrivals are not Poisson" },
 	{ STAR("2", WHOLE) "- {name: a, class: db, kind: saturating, " ONE
 			   ", reserve: 500Mb/s, arrivals: 12us}\n",
@@ -167,11 +163,9 @@ static const struct {
 	{ STAR("2", WHOLE) "- {name: a, class: db, kind: saturating, " ONE
 			   ", reserve: 1Gb/s, pattern: pairs}\n",
 	  "none: they stay" },
-	{ STAR("2", WHOLE)
-		  ROW("a", "db", ONE, "500Mb/s", "12us", "90us, stop: 2ms"),
+	{ STAR("2", WHOLE) ROW("a", "db", ONE, "500Mb/s", "12us", "90us, stop: 2ms"),
 	  "none: they come for a part of the run" },
-	{ STAR("4", WHOLE)
-		  ROW("a", "db", "pattern: uniform", "500Mb/s", "12us", "90us"),
+	{ STAR("4", WHOLE) ROW("a", "db", "pattern: uniform", "500Mb/s", "12us", "90us"),
 	  "none: no single link decides" },
 	/* Each fills a link of its own besides the one they share. */
 	{ STAR("3", WHOLE) ROW("a", "db", ONE, "500Mb/s", "12us", "90us")
@@ -194,8 +188,7 @@ static void where_there_is_none_it_says_why(void **state)
 	for (size_t c = 0; c < sizeof(without) / sizeof(*without); c++) {
 		char text[4096];
 
-		snprintf(text, sizeof(text),
-			 "%srun: {seed: %%u, measure: 5ms}\n", without[c].text);
+		snprintf(text, sizeof(text), "%srun: {seed: %%u, measure: 5ms}\n", without[c].text);
 		struct fabric *f = build(text, 1);
 
 		assert_string_equal(f->losses[0].form, without[c].why);

@@ -17,8 +17,8 @@ struct manager {
 	struct fabric *b;
 	struct replan_options options;
 	struct route_options route;
-	bool *down, *known; /* per port of the topology: now, when it looked */
-	uint8_t *lft;       /* what is in the switches */
+	bool *down, *known;    /* per port of the topology: now, when it looked */
+	uint8_t *lft;          /* what is in the switches */
 	const uint64_t **sets; /* the same for [group][switch] */
 	struct subnet present; /* what it planned last, with that */
 	hd_time idle_from;
@@ -55,8 +55,7 @@ static uint32_t catch_up(struct manager *m, hd_time now)
 	const struct sim_setup *s = &m->b->setup;
 	uint32_t n = 0;
 
-	for (; m->next < s->n_faults && s->faults[m->next].time <= now;
-	     m->next++) {
+	for (; m->next < s->n_faults && s->faults[m->next].time <= now; m->next++) {
 		const struct sim_fault *f = &s->faults[m->next];
 		port_id p = s->ports[f->port].origin;
 		port_id peer = m->b->topo.ports[p].peer;
@@ -82,14 +81,13 @@ static void add_route(struct manager *m, const struct sim_route_change *c)
 {
 	struct sim_setup *s = &m->b->setup;
 
-	s->routes = hd_grow(s->routes, &m->routes_cap, s->n_routes + 1u,
-			    sizeof(*s->routes));
+	s->routes = hd_grow(s->routes, &m->routes_cap, s->n_routes + 1u, sizeof(*s->routes));
 	s->routes[s->n_routes++] = *c;
 }
 
 /* A write changes what differs from what is there. */
-static uint32_t write_block(struct manager *m, const struct subnet *plan,
-			    const struct lft_write *w, hd_time when)
+static uint32_t write_block(struct manager *m, const struct subnet *plan, const struct lft_write *w,
+			    hd_time when)
 {
 	uint32_t n = 0;
 
@@ -100,71 +98,62 @@ static uint32_t write_block(struct manager *m, const struct subnet *plan,
 		if (lid >= plan->lft_stride || *at == lft_get(plan, w->sw, lid))
 			continue;
 		*at = lft_get(plan, w->sw, lid);
-		add_route(m, &(struct sim_route_change){
-				     .time = when,
-				     .node = node_of_switch(m, w->sw),
-				     .lid = lid,
-				     .port = *at });
+		add_route(m, &(struct sim_route_change){ .time = when,
+							 .node = node_of_switch(m, w->sw),
+							 .lid = lid,
+							 .port = *at });
 		n++;
 	}
 	return n;
 }
 
 /* The set of ports that a switch has for a group. */
-static const uint64_t *set_of(const struct subnet *s, switch_id sw,
-			      const struct mcast_group *g)
+static const uint64_t *set_of(const struct subnet *s, switch_id sw, const struct mcast_group *g)
 {
 	return mft_get(&s->mft[g->subnet], sw, s->n_switches, g->mlid);
 }
 
 /* What of a block of MLIDs changes at a switch; returns how many sets. */
-static uint32_t write_sets(struct manager *m, const struct subnet *plan,
-			   switch_id sw, uint32_t block, hd_time when)
+static uint32_t write_sets(struct manager *m, const struct subnet *plan, switch_id sw,
+			   uint32_t block, hd_time when)
 {
 	const struct subnet *whole = &m->b->subnet;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < whole->n_groups; i++) {
 		const struct mcast_group *g = &whole->groups[i];
-		size_t size =
-			plan->mft[g->subnet].words * sizeof(*plan->mft->ports);
+		size_t size = plan->mft[g->subnet].words * sizeof(*plan->mft->ports);
 
-		if ((g->mlid - LID_FIRST_MCAST) / MLIDS_PER_BLOCK !=
-			    (int)block ||
+		if ((g->mlid - LID_FIRST_MCAST) / MLIDS_PER_BLOCK != (int)block ||
 		    subnet_of_switch(plan, sw) != g->subnet)
 			continue;
-		const uint64_t **at =
-			&m->sets[(size_t)i * plan->n_switches + sw];
+		const uint64_t **at = &m->sets[(size_t)i * plan->n_switches + sw];
 		const uint64_t *after = set_of(plan, sw, g);
 
 		if (memcmp(*at, after, size) == 0)
 			continue;
 		*at = after;
-		add_route(m, &(struct sim_route_change){
-				     .time = when,
-				     .node = node_of_switch(m, sw),
-				     .lid = g->mlid,
-				     .ports = after });
+		add_route(m, &(struct sim_route_change){ .time = when,
+							 .node = node_of_switch(m, sw),
+							 .lid = g->mlid,
+							 .ports = after });
 		n++;
 	}
 	return n;
 }
 
-static void add_paths(struct manager *m, const struct subnet *plan,
-		      hd_time when)
+static void add_paths(struct manager *m, const struct subnet *plan, hd_time when)
 {
 	struct sim_setup *s = &m->b->setup;
 
 	if (!plan->sl_of_path)
 		return;
-	s->paths = hd_grow(s->paths, &m->paths_cap, s->n_paths + 1u,
-			   sizeof(*s->paths));
+	s->paths = hd_grow(s->paths, &m->paths_cap, s->n_paths + 1u, sizeof(*s->paths));
 	s->paths[s->n_paths++] = (struct sim_path_change){ when, plan, false };
 }
 
 /* After the unicast tables, by blocks of MLIDs, switches as these are. */
-static void write_groups(struct manager *m, struct fabric_sweep *w,
-			 bool *written)
+static void write_groups(struct manager *m, struct fabric_sweep *w, bool *written)
 {
 	const struct subnet *plan = &w->plan.subnet;
 	port_id *ports = hd_alloc(plan->topo->n_ports, sizeof(*ports));
@@ -172,8 +161,7 @@ static void write_groups(struct manager *m, struct fabric_sweep *w,
 	hd_time step = m->b->scenario->sm.program;
 
 	for (unsigned i = 0; i < plan->n_subnets; i++) {
-		uint32_t here = (plan->mft[i].n_mlids + MLIDS_PER_BLOCK - 1) /
-				MLIDS_PER_BLOCK;
+		uint32_t here = (plan->mft[i].n_mlids + MLIDS_PER_BLOCK - 1) / MLIDS_PER_BLOCK;
 
 		n_blocks = here > n_blocks ? here : n_blocks;
 	}
@@ -230,15 +218,13 @@ static bool lanes_agree(const struct subnet *whole, const struct subnet *plan)
 	for (switch_id sw = 0; sw < plan->n_switches; sw++) {
 		const struct topo_node *v = switch_node(plan, sw);
 
-		for (unsigned i = 0; i < (v->n_ports + 1u) * (v->n_ports + 1u);
-		     i++) {
+		for (unsigned i = 0; i < (v->n_ports + 1u) * (v->n_ports + 1u); i++) {
 			unsigned in = i / (v->n_ports + 1u);
 			unsigned out = i % (v->n_ports + 1u);
 
 			if (t->ports[v->first_port + in].peer != TOPO_NONE &&
 			    t->ports[v->first_port + out].peer != TOPO_NONE &&
-			    memcmp(sl2vl_at(whole, sw, in, out),
-				   sl2vl_at(plan, sw, in, out),
+			    memcmp(sl2vl_at(whole, sw, in, out), sl2vl_at(plan, sw, in, out),
 				   sizeof(struct sl2vl)) != 0)
 				return false;
 		}
@@ -246,29 +232,26 @@ static bool lanes_agree(const struct subnet *whole, const struct subnet *plan)
 	return true;
 }
 
-static enum hd_status refuse(const struct manager *m, struct diag *d,
-			     hd_time at, const char *why)
+static enum hd_status refuse(const struct manager *m, struct diag *d, hd_time at, const char *why)
 {
 	const struct scenario *s = m->b->scenario;
 	struct strbuf time = STRBUF_INIT;
 
 	hd_time_print(at, &time);
-	enum hd_status status = scenario_refuse(
-		s, d, s->sm.trap != HD_TIME_NEVER ? &s->sm.trap : &s->sm.sweep,
-		"sm: what is left at %s cannot be routed: %s", time.text, why);
+	enum hd_status status =
+		scenario_refuse(s, d, s->sm.trap != HD_TIME_NEVER ? &s->sm.trap : &s->sm.sweep,
+				"sm: what is left at %s cannot be routed: %s", time.text, why);
 
 	strbuf_fini(&time);
 	return status;
 }
 
-static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w,
-				  struct diag *d)
+static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w, struct diag *d)
 {
 	const struct subnet *whole = &m->b->subnet;
 	struct diag inner = { .status = HD_OK };
 
-	if (replan(whole, &m->present, m->down, &m->options, &inner,
-		   &w->plan) != HD_OK)
+	if (replan(whole, &m->present, m->down, &m->options, &inner, &w->plan) != HD_OK)
 		return refuse(m, d, w->noticed, inner.message);
 	if (mcast_replan(whole, &w->plan.subnet, &inner) != HD_OK) {
 		replan_fini(&w->plan);
@@ -278,13 +261,11 @@ static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w,
 		return HD_OK;
 	replan_fini(&w->plan);
 	return refuse(m, d, w->noticed,
-		      "the engine needs other SL2VL tables, which do not "
-		      "change during a run");
+		      "the engine needs other SL2VL tables, which do not change during a run");
 }
 
 /* The manager looks at the fabric at `now` and does what is to be done. */
-static enum hd_status sweep(struct manager *m, hd_time event, hd_time now,
-			    struct diag *d)
+static enum hd_status sweep(struct manager *m, hd_time event, hd_time now, struct diag *d)
 {
 	struct fabric *b = m->b;
 	uint32_t n_events = catch_up(m, now);
@@ -343,8 +324,7 @@ enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 	const struct scn_sm *sm = &b->scenario->sm;
 	const struct subnet *s = &b->subnet;
 
-	if ((sm->sweep == HD_TIME_NEVER && sm->trap == HD_TIME_NEVER) ||
-	    b->setup.n_faults == 0)
+	if ((sm->sweep == HD_TIME_NEVER && sm->trap == HD_TIME_NEVER) || b->setup.n_faults == 0)
 		return HD_OK;
 	struct manager m = {
 		.b = b,
@@ -365,8 +345,8 @@ enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 	b->sweeps = hd_alloc(b->setup.n_faults, sizeof(*b->sweeps));
 	m.sets = hd_alloc((size_t)s->n_groups * s->n_switches, sizeof(*m.sets));
 	for (size_t i = 0; i < (size_t)s->n_groups * s->n_switches; i++)
-		m.sets[i] = set_of(s, (switch_id)(i % s->n_switches),
-				   &s->groups[i / s->n_switches]);
+		m.sets[i] =
+			set_of(s, (switch_id)(i % s->n_switches), &s->groups[i / s->n_switches]);
 	m.present.lft = m.lft;
 	m.present.lft_at = NULL;
 	enum hd_status status = fabric_route_options(b, d, &m.route);

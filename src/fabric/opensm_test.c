@@ -38,8 +38,7 @@ static struct fabric *build(const char *conf, const char *qos)
 	return f;
 }
 
-static port_id port_named(const struct fabric *f, const char *node,
-			  unsigned number)
+static port_id port_named(const struct fabric *f, const char *node, unsigned number)
 {
 	for (node_id v = 0; v < f->topo.n_nodes; v++) {
 		if (strcmp(f->topo.nodes[v].name, node) == 0)

@@ -23,13 +23,10 @@ struct row {
 	} * lists;
 };
 
-static enum hd_status refuse_unreachable(const struct row *r, port_id from,
-					 port_id to)
+static enum hd_status refuse_unreachable(const struct row *r, port_id from, port_id to)
 {
 	return scenario_refuse(r->b->scenario, r->d, r->t,
-			       "traffic '%s': there is no way from '%s' to "
-			       "'%s'",
-			       r->t->name,
+			       "traffic '%s': there is no way from '%s' to '%s'", r->t->name,
 			       topo_node_of(&r->b->topo, from)->name,
 			       topo_node_of(&r->b->topo, to)->name);
 }
@@ -44,8 +41,7 @@ static enum hd_status add_fixed(struct row *r, port_id from, port_id to)
 	if (r->t->transport && address->target != TOPO_NONE)
 		return scenario_refuse(
 			r->b->scenario, r->d, &r->t->transport,
-			"traffic '%s': queue pairs cross no router, and '%s' "
-			"and '%s' are in two subnets",
+			"traffic '%s': queue pairs cross no router, and '%s' and '%s' are in two subnets",
 			r->t->name, topo_node_of(&r->b->topo, from)->name,
 			topo_node_of(&r->b->topo, to)->name);
 	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, to);
@@ -63,8 +59,7 @@ static void order_destinations(struct row *r)
 
 	if (r->hot.n == 0)
 		return;
-	both.ports =
-		hd_alloc(r->hot.n + r->destinations.n, sizeof(*both.ports));
+	both.ports = hd_alloc(r->hot.n + r->destinations.n, sizeof(*both.ports));
 	memcpy(both.ports, r->hot.ports, r->hot.n * sizeof(*both.ports));
 	both.n = r->hot.n;
 	for (uint32_t i = 0; i < r->destinations.n; i++) {
@@ -80,20 +75,17 @@ static void order_destinations(struct row *r)
 }
 
 /* The list of addresses as seen from `from`; shared within its subnet. */
-static enum hd_status list_for(struct row *r, port_id from,
-			       const struct sim_address **out)
+static enum hd_status list_for(struct row *r, port_id from, const struct sim_address **out)
 {
 	unsigned subnet = r->b->topo.ports[from].subnet;
 	const struct selection *to = &r->destinations;
 
 	if (!r->lists[subnet].addresses) {
-		struct sim_address *list =
-			fabric_keep(r->b, to->n, sizeof(*list));
+		struct sim_address *list = fabric_keep(r->b, to->n, sizeof(*list));
 
 		for (uint32_t i = 0; i < to->n; i++) {
 			if (!fabric_address(r->b, from, to->ports[i], &list[i]))
-				return refuse_unreachable(r, from,
-							  to->ports[i]);
+				return refuse_unreachable(r, from, to->ports[i]);
 		}
 		r->lists[subnet].addresses = list;
 	}
@@ -109,18 +101,13 @@ static enum hd_status add_posting(struct row *r, port_id from, uint32_t others)
 	if (others > 1)
 		return scenario_refuse(
 			r->b->scenario, r->d, &r->t->transport,
-			"traffic '%s': a queue pair has one peer, and '%s' may "
-			"choose among %u; pairs, incast, a permutation or "
-			"connections have one",
-			r->t->name, topo_node_of(&r->b->topo, from)->name,
-			others);
-	return add_fixed(r, from,
-			 to->ports[0] == from ? to->ports[1] : to->ports[0]);
+			"traffic '%s': a queue pair has one peer, and '%s' may choose among %u; pairs, incast, a permutation or connections have one",
+			r->t->name, topo_node_of(&r->b->topo, from)->name, others);
+	return add_fixed(r, from, to->ports[0] == from ? to->ports[1] : to->ports[0]);
 }
 
 /* A flow that chooses anew for each message. */
-static enum hd_status add_choosing(struct row *r, port_id from,
-				   const uint32_t *place,
+static enum hd_status add_choosing(struct row *r, port_id from, const uint32_t *place,
 				   enum sim_choice choice)
 {
 	const struct sim_address *list = NULL;
@@ -131,10 +118,8 @@ static enum hd_status add_choosing(struct row *r, port_id from,
 		return status;
 	if (others == 0)
 		return scenario_refuse(r->b->scenario, r->d, r->t,
-				       "traffic '%s': '%s' has nobody to send "
-				       "to but itself",
-				       r->t->name,
-				       topo_node_of(&r->b->topo, from)->name);
+				       "traffic '%s': '%s' has nobody to send to but itself",
+				       r->t->name, topo_node_of(&r->b->topo, from)->name);
 	if (r->t->transport)
 		return add_posting(r, from, others);
 	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, TOPO_NONE);
@@ -145,13 +130,11 @@ static enum hd_status add_choosing(struct row *r, port_id from,
 		.n = r->destinations.n,
 		.self = place[from],
 		.n_hot = r->hot.n,
-		.hot_share =
-			(double)r->t->hot_share.num /
-			(double)(r->t->hot_share.den ? r->t->hot_share.den : 1),
+		.hot_share = (double)r->t->hot_share.num /
+			     (double)(r->t->hot_share.den ? r->t->hot_share.den : 1),
 	};
 	/* Once to everybody, unless it says how often. */
-	if (r->t->kind == SIM_BURST && choice == SIM_TO_CYCLE &&
-	    r->t->count == SCN_UNLIMITED)
+	if (r->t->kind == SIM_BURST && choice == SIM_TO_CYCLE && r->t->count == SCN_UNLIMITED)
 		f->count = others;
 	return HD_OK;
 }
@@ -180,14 +163,12 @@ static enum hd_status add_mapped(struct row *r, const uint32_t *to)
 
 	for (uint32_t i = 0; i < r->sources.n && status == HD_OK; i++) {
 		if (to[i] != i)
-			status = add_fixed(r, r->sources.ports[i],
-					   r->sources.ports[to[i]]);
+			status = add_fixed(r, r->sources.ports[i], r->sources.ports[to[i]]);
 	}
 	if (status == HD_OK && r->b->n_flows == before)
-		return scenario_refuse(r->b->scenario, r->d, &r->t->pattern,
-				       "traffic '%s': with this pattern nobody "
-				       "sends to anybody else",
-				       r->t->name);
+		return scenario_refuse(
+			r->b->scenario, r->d, &r->t->pattern,
+			"traffic '%s': with this pattern nobody sends to anybody else", r->t->name);
 	return status;
 }
 
@@ -216,15 +197,15 @@ static enum hd_status check_shape(const struct row *r)
 	uint32_t n = r->sources.n, root = integer_root(n);
 
 	if (r->t->pattern == SCN_TRANSPOSE && root * root != n)
-		return scenario_refuse(r->b->scenario, r->d, &r->t->pattern,
-				       "traffic '%s': transpose needs a square "
-				       "number of sources, not %u",
-				       r->t->name, n);
+		return scenario_refuse(
+			r->b->scenario, r->d, &r->t->pattern,
+			"traffic '%s': transpose needs a square number of sources, not %u",
+			r->t->name, n);
 	if (r->t->pattern == SCN_BIT_REVERSE && (n & (n - 1)))
-		return scenario_refuse(r->b->scenario, r->d, &r->t->pattern,
-				       "traffic '%s': bit-reverse needs a "
-				       "power of 2 of sources, not %u",
-				       r->t->name, n);
+		return scenario_refuse(
+			r->b->scenario, r->d, &r->t->pattern,
+			"traffic '%s': bit-reverse needs a power of 2 of sources, not %u",
+			r->t->name, n);
 	return HD_OK;
 }
 
@@ -291,20 +272,15 @@ static enum hd_status add_pairs(struct row *r)
 
 	if (r->sources.n != r->destinations.n)
 		return scenario_refuse(r->b->scenario, r->d, &r->t->pattern,
-				       "traffic '%s': %u sources but %u "
-				       "destinations make no pairs",
-				       r->t->name, r->sources.n,
-				       r->destinations.n);
+				       "traffic '%s': %u sources but %u destinations make no pairs",
+				       r->t->name, r->sources.n, r->destinations.n);
 	for (uint32_t i = 0; i < r->sources.n && status == HD_OK; i++) {
 		if (r->sources.ports[i] == r->destinations.ports[i])
 			return scenario_refuse(
 				r->b->scenario, r->d, &r->t->destination,
-				"traffic '%s': '%s' is paired with itself",
-				r->t->name,
-				topo_node_of(&r->b->topo, r->sources.ports[i])
-					->name);
-		status = add_fixed(r, r->sources.ports[i],
-				   r->destinations.ports[i]);
+				"traffic '%s': '%s' is paired with itself", r->t->name,
+				topo_node_of(&r->b->topo, r->sources.ports[i])->name);
+		status = add_fixed(r, r->sources.ports[i], r->destinations.ports[i]);
 	}
 	return status;
 }
@@ -313,8 +289,7 @@ static enum hd_status add_pairs(struct row *r)
 static port_id draw_destination(struct row *r)
 {
 	if (r->hot.n &&
-	    rng_uniform(&r->rng) <
-		    (double)r->t->hot_share.num / (double)r->t->hot_share.den)
+	    rng_uniform(&r->rng) < (double)r->t->hot_share.num / (double)r->t->hot_share.den)
 		return r->hot.ports[rng_below(&r->rng, r->hot.n)];
 	return r->destinations.ports[rng_below(&r->rng, r->destinations.n)];
 }
@@ -336,15 +311,14 @@ static bool any_pair(const struct row *r)
 }
 
 /* Whoever asks what it gets would be told of nothing. */
-static enum hd_status refuse_empty(const struct fabric *b, uint32_t number,
-				   struct diag *d)
+static enum hd_status refuse_empty(const struct fabric *b, uint32_t number, struct diag *d)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[number];
 
-	return scenario_refuse(b->scenario, d, t,
-			       "traffic '%s' has no flow: its sources "
-			       "have nobody to send to but themselves",
-			       t->name);
+	return scenario_refuse(
+		b->scenario, d, t,
+		"traffic '%s' has no flow: its sources have nobody to send to but themselves",
+		t->name);
 }
 
 /* Two hosts, drawn at random. */
@@ -365,10 +339,10 @@ static enum hd_status add_connections(struct row *r)
 
 	if (r->t->pattern != SCN_UNIFORM && r->t->pattern != SCN_HOTSPOT &&
 	    r->t->pattern != SCN_INCAST)
-		return scenario_refuse(r->b->scenario, r->d, &r->t->connections,
-				       "traffic '%s': connections need the "
-				       "pattern uniform, hotspot or incast",
-				       r->t->name);
+		return scenario_refuse(
+			r->b->scenario, r->d, &r->t->connections,
+			"traffic '%s': connections need the pattern uniform, hotspot or incast",
+			r->t->name);
 	if (!any_pair(r))
 		return refuse_empty(r->b, r->number, r->d);
 	for (uint64_t i = 0; i < r->t->connections && status == HD_OK; i++)
@@ -393,13 +367,10 @@ static enum hd_status add_arriving(struct row *r)
 		if (r->b->n_flows - first > MOST_ARRIVALS)
 			return scenario_refuse(
 				r->b->scenario, r->d, &r->t->arrivals.gap,
-				"traffic '%s': more than %u connections before "
-				"the run may end",
+				"traffic '%s': more than %u connections before the run may end",
 				r->t->name, MOST_ARRIVALS);
 		if (is_group)
-			fabric_copy_flow(
-				r->b, first + (uint32_t)rng_below(&r->rng,
-								  n_senders));
+			fabric_copy_flow(r->b, first + (uint32_t)rng_below(&r->rng, n_senders));
 		else
 			status = add_drawn(r);
 		if (status != HD_OK)
@@ -439,24 +410,21 @@ static enum hd_status add_flows(struct row *r)
 	}
 }
 
-static enum hd_status resolve(struct row *r, char *const *text,
-			      const char *path, enum fabric_stream stream,
-			      struct selection *out)
+static enum hd_status resolve(struct row *r, char *const *text, const char *path,
+			      enum fabric_stream stream, struct selection *out)
 {
 	struct diag inner = { .status = HD_OK };
 	struct rng rng;
 
 	if (!*text)
 		return HD_OK;
-	rng_init(&rng, r->b->scenario->run.seed,
-		 fabric_stream(stream, r->t->name));
+	rng_init(&rng, r->b->scenario->run.seed, fabric_stream(stream, r->t->name));
 	if (select_hosts(r->b->selector, *text, &rng, &inner, out) != HD_OK)
 		return fabric_refuse(r->b, r->d, text, path, &inner);
 	return HD_OK;
 }
 
-static enum hd_status build_row(struct fabric *b, uint32_t number,
-				struct diag *d)
+static enum hd_status build_row(struct fabric *b, uint32_t number, struct diag *d)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[number];
 	struct row r = { .b = b, .t = t, .number = number, .d = d };
@@ -466,21 +434,18 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 	if (t->transport && b->setup.borrowing.on)
 		return scenario_refuse(
 			b->scenario, d, &t->transport,
-			"traffic '%s': lanes on loan (qos.thresholds) know no "
-			"adapters beside their flows",
+			"traffic '%s': lanes on loan (qos.thresholds) know no adapters beside their flows",
 			t->name);
 	r.lists = hd_alloc(b->topo.n_subnets + 1, sizeof(*r.lists));
-	rng_init(&r.rng, b->scenario->run.seed,
-		 fabric_stream(STREAM_PATTERN, t->name));
-	enum hd_status status = resolve(&r, &t->source, "traffic[].source",
-					STREAM_SOURCES, &r.sources);
+	rng_init(&r.rng, b->scenario->run.seed, fabric_stream(STREAM_PATTERN, t->name));
+	enum hd_status status =
+		resolve(&r, &t->source, "traffic[].source", STREAM_SOURCES, &r.sources);
 
 	if (status == HD_OK)
-		status = resolve(&r, &t->destination, "traffic[].destination",
-				 STREAM_DESTINATIONS, &r.destinations);
+		status = resolve(&r, &t->destination, "traffic[].destination", STREAM_DESTINATIONS,
+				 &r.destinations);
 	if (status == HD_OK)
-		status = resolve(&r, &t->hotspot, "traffic[].hotspot",
-				 STREAM_HOTSPOTS, &r.hot);
+		status = resolve(&r, &t->hotspot, "traffic[].hotspot", STREAM_HOTSPOTS, &r.hot);
 	if (status == HD_OK)
 		status = add_flows(&r);
 	selection_fini(&r.sources);
@@ -491,8 +456,7 @@ static enum hd_status build_row(struct fabric *b, uint32_t number,
 }
 
 /* One row; its number in the scenario. */
-static enum hd_status build_flows_of(struct fabric *b, uint32_t row,
-				     struct diag *d)
+static enum hd_status build_flows_of(struct fabric *b, uint32_t row, struct diag *d)
 {
 	uint32_t before = b->n_flows;
 
@@ -502,8 +466,7 @@ static enum hd_status build_flows_of(struct fabric *b, uint32_t row,
 	if (status == HD_OK)
 		status = fabric_label_row(b, row, before, d);
 	/* Of those that come, none may come in time. */
-	if (status == HD_OK && b->n_flows == before &&
-	    !b->scenario->traffic[row].arrivals.gap)
+	if (status == HD_OK && b->n_flows == before && !b->scenario->traffic[row].arrivals.gap)
 		status = refuse_empty(b, row, d);
 	return status;
 }

@@ -57,8 +57,7 @@ struct timeline {
 	bool has_changed; /* slots came free, or routes changed */
 };
 
-static void push(struct timeline *t, hd_time at, enum event_kind kind,
-		 uint32_t index)
+static void push(struct timeline *t, hd_time at, enum event_kind kind, uint32_t index)
 {
 	if (at < t->b->rules.stop)
 		eventq_push(&t->q, at, KEY(kind, index));
@@ -77,8 +76,8 @@ static void open_break(struct timeline *t, struct promise *p, hd_time now,
 	struct fabric *b = t->b;
 
 	if (p->breakage == SIM_NONE) {
-		b->breaks = hd_grow(b->breaks, &b->breaks_cap, b->n_breaks + 1u,
-				    sizeof(*b->breaks));
+		b->breaks =
+			hd_grow(b->breaks, &b->breaks_cap, b->n_breaks + 1u, sizeof(*b->breaks));
 		p->breakage = b->n_breaks++;
 		if (b->requests[p->request].broken == HD_TIME_NEVER)
 			b->requests[p->request].broken = now;
@@ -104,8 +103,7 @@ static void close_break(struct timeline *t, struct promise *p, hd_time now)
 /* Messages that a flow makes until `now`, in the mean. */
 static uint64_t messages_until(const struct sim_flow *f, hd_time now)
 {
-	double n = (double)(now - f->start) * (double)f->interval.den /
-		   (double)f->interval.num;
+	double n = (double)(now - f->start) * (double)f->interval.den / (double)f->interval.num;
 
 	return f->interval.num && n < 0x1p63 ? (uint64_t)n : UINT64_MAX;
 }
@@ -125,8 +123,7 @@ static void suspend(struct timeline *t, struct promise *p, hd_time now,
 	p->state = SUSPENDED;
 	t->n_suspended++;
 	broker_abandon(t->broker, p->id);
-	push(t, later(now, t->linger), STALE_HOLDS_END,
-	     (uint32_t)(p - t->promises));
+	push(t, later(now, t->linger), STALE_HOLDS_END, (uint32_t)(p - t->promises));
 }
 
 /* The source starts again, as one more flow like the one before. */
@@ -139,8 +136,7 @@ static void resume(struct timeline *t, struct promise *p, hd_time now)
 	p->state = HELD;
 	t->n_suspended--;
 	p->ready = start;
-	if (p->flow == SIM_NONE || (p->stop && start >= p->stop) ||
-	    start >= b->rules.stop)
+	if (p->flow == SIM_NONE || (p->stop && start >= p->stop) || start >= b->rules.stop)
 		return;
 	const struct sim_flow was = b->flows[p->flow];
 	uint64_t made = was.count ? messages_until(&was, was.stop) : 0;
@@ -166,8 +162,7 @@ static void retry(struct timeline *t, hd_time now)
 		struct broker_refusal why;
 		bool moved;
 
-		if (p->state == SUSPENDED &&
-		    broker_follow(t->broker, p->id, &moved, &why) == HD_OK)
+		if (p->state == SUSPENDED && broker_follow(t->broker, p->id, &moved, &why) == HD_OK)
 			resume(t, p, now);
 	}
 }
@@ -181,14 +176,12 @@ static bool is_sending(const struct promise *p, hd_time now)
 }
 
 /* Whether the connection holds a link that ends at that port. */
-static bool ends_at(const struct timeline *t, const struct promise *p,
-		    port_id port)
+static bool ends_at(const struct timeline *t, const struct promise *p, port_id port)
 {
 	const struct broker_connection *c = &t->broker->connections[p->id];
 
 	for (uint32_t i = 0; i < c->n_holds; i++) {
-		if (!c->holds[i].stale &&
-		    t->b->topo.ports[c->holds[i].port].peer == port)
+		if (!c->holds[i].stale && t->b->topo.ports[c->holds[i].port].peer == port)
 			return true;
 	}
 	return false;
@@ -204,8 +197,7 @@ static port_id lost_member(const struct timeline *t, const struct promise *p)
 	for (uint32_t i = 0; i < s->n_groups; i++) {
 		const struct mcast_group *m = &s->groups[i];
 
-		if (m->mlid != g->dlid ||
-		    m->subnet != s->topo->ports[g->source].subnet)
+		if (m->mlid != g->dlid || m->subnet != s->topo->ports[g->source].subnet)
 			continue;
 		for (uint32_t k = 0; k < m->n_members; k++) {
 			if (m->members[k] != g->source &&
@@ -242,8 +234,7 @@ static void change_link(struct timeline *t, uint32_t fault, hd_time now)
 	port_id port = s->ports[f->port].origin;
 	port_id peer = t->b->topo.ports[port].peer;
 
-	if ((f->kind != SIM_LINK_DOWN && f->kind != SIM_LINK_UP) ||
-	    peer == TOPO_NONE)
+	if ((f->kind != SIM_LINK_DOWN && f->kind != SIM_LINK_UP) || peer == TOPO_NONE)
 		return;
 	t->down[port] = t->down[peer] = f->kind == SIM_LINK_DOWN;
 	t->has_changed = true;
@@ -260,8 +251,7 @@ static bool is_reached(const struct timeline *t, const struct promise *p,
 	return w->plan.subnet.lid_of_port[r->way.segment[0].source] != 0;
 }
 
-static void move(struct timeline *t, struct promise *p,
-		 const struct fabric_sweep *w)
+static void move(struct timeline *t, struct promise *p, const struct fabric_sweep *w)
 {
 	struct broker_refusal why;
 	bool moved;
@@ -269,13 +259,11 @@ static void move(struct timeline *t, struct promise *p,
 	if (!is_sending(p, w->computed))
 		return;
 	if (broker_follow(t->broker, p->id, &moved, &why) != HD_OK) {
-		if (is_reached(t, p, w) ||
-		    broker_cut(t->broker, p->id) != TOPO_NONE)
+		if (is_reached(t, p, w) || broker_cut(t->broker, p->id) != TOPO_NONE)
 			suspend(t, p, w->computed, &why);
 	} else if (moved) {
 		p->ready = w->last;
-		push(t, later(w->last, t->linger), STALE_HOLDS_END,
-		     (uint32_t)(p - t->promises));
+		push(t, later(w->last, t->linger), STALE_HOLDS_END, (uint32_t)(p - t->promises));
 		check_path(t, p, w->computed);
 	}
 }
@@ -293,11 +281,11 @@ static void change_routes(struct timeline *t, uint32_t sweep)
 
 /* ---- connections -------------------------------------------------------- */
 
-static struct fabric_request *add_request(struct fabric *b, uint32_t flow,
-					  hd_time at, hd_time until)
+static struct fabric_request *add_request(struct fabric *b, uint32_t flow, hd_time at,
+					  hd_time until)
 {
-	b->requests = hd_grow(b->requests, &b->requests_cap, b->n_requests + 1u,
-			      sizeof(*b->requests));
+	b->requests =
+		hd_grow(b->requests, &b->requests_cap, b->n_requests + 1u, sizeof(*b->requests));
 	b->requests[b->n_requests] = (struct fabric_request){
 		.at = at,
 		.until = until,
@@ -309,16 +297,14 @@ static struct fabric_request *add_request(struct fabric *b, uint32_t flow,
 	return &b->requests[b->n_requests++];
 }
 
-static void add_promise(struct timeline *t, uint32_t flow, uint32_t id,
-			hd_time now)
+static void add_promise(struct timeline *t, uint32_t flow, uint32_t id, hd_time now)
 {
 	struct sim_flow *f = flow == SIM_NONE ? NULL : &t->b->flows[flow];
 
 	/* A manager that is writing tables answers when they are written. */
 	if (f && f->start < t->written)
 		f->start = t->written;
-	t->promises = hd_grow(t->promises, &t->cap, t->n_promises + 1u,
-			      sizeof(*t->promises));
+	t->promises = hd_grow(t->promises, &t->cap, t->n_promises + 1u, sizeof(*t->promises));
 	t->promises[t->n_promises++] = (struct promise){
 		.state = HELD,
 		.request = t->b->n_requests - 1,
@@ -331,8 +317,7 @@ static void add_promise(struct timeline *t, uint32_t flow, uint32_t id,
 }
 
 /* A refusal in words, which belong to the fabric. */
-static const char *explain(const struct timeline *t,
-			   const struct broker_refusal *why)
+static const char *explain(const struct timeline *t, const struct broker_refusal *why)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -373,8 +358,7 @@ static void ask(struct timeline *t, uint32_t flow, hd_time now)
 }
 
 /* Jobs hold what they reserve for the whole run. */
-static enum hd_status admit_job(struct timeline *t, uint32_t job,
-				struct diag *d)
+static enum hd_status admit_job(struct timeline *t, uint32_t job, struct diag *d)
 {
 	const struct scenario *s = t->b->scenario;
 	struct broker_request request = { .hose = NULL };
@@ -386,11 +370,9 @@ static enum hd_status admit_job(struct timeline *t, uint32_t job,
 		return status;
 	if (broker_admit(t->broker, &request, &id, &why) != HD_OK)
 		return scenario_refuse(s, d, &s->jobs[job].reserve,
-				       "jobs[%u] '%s': reserve is refused: %s",
-				       job, s->jobs[job].name,
-				       explain(t, &why));
-	struct fabric_request *r =
-		add_request(t->b, SIM_NONE, 0, HD_TIME_NEVER);
+				       "jobs[%u] '%s': reserve is refused: %s", job,
+				       s->jobs[job].name, explain(t, &why));
+	struct fabric_request *r = add_request(t->b, SIM_NONE, 0, HD_TIME_NEVER);
 
 	r->job = job;
 	r->rate = request.rate;
@@ -456,8 +438,7 @@ static void change_tables(struct timeline *t, hd_time now)
 		port_id port = broker->changed[i];
 		struct vlarb table = image(t, port);
 
-		fabric_change_table(t->b, now, t->b->port_of_origin[port],
-				    &table);
+		fabric_change_table(t->b, now, t->b->port_of_origin[port], &table);
 	}
 	broker_forget_changes(broker);
 }
@@ -479,8 +460,7 @@ static void finish_instant(struct timeline *t, hd_time now)
 		change_tables(t, now);
 }
 
-static void happen(struct timeline *t, enum event_kind kind, uint32_t index,
-		   hd_time now)
+static void happen(struct timeline *t, enum event_kind kind, uint32_t index, hd_time now)
 {
 	switch (kind) {
 	case CONNECTION_ENDS:
@@ -539,9 +519,8 @@ static void expect(struct timeline *t, const bool *asks, uint32_t n_flows)
 	}
 }
 
-enum hd_status fabric_walk_connections(struct fabric *b, struct broker *broker,
-				       hd_time linger, const bool *asks,
-				       struct diag *d)
+enum hd_status fabric_walk_connections(struct fabric *b, struct broker *broker, hd_time linger,
+				       const bool *asks, struct diag *d)
 {
 	struct timeline t = { .b = b, .broker = broker, .linger = linger };
 

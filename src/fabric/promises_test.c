@@ -32,8 +32,7 @@ static const struct {
 	  { "s-0-0:1", "s-0-0:3", "s-1-0:3", "s-0-1:1" } },
 };
 
-static void add_events(struct rng *rng, const char *const trunks[4], char *text,
-		       size_t room)
+static void add_events(struct rng *rng, const char *const trunks[4], char *text, size_t room)
 {
 	size_t n = strlen(text);
 	uint64_t at = 1000;
@@ -41,12 +40,10 @@ static void add_events(struct rng *rng, const char *const trunks[4], char *text,
 	n += (size_t)snprintf(text + n, room - n, "faults: {events: [");
 	for (unsigned i = 0; i < 6; i++) {
 		at += 1 + rng_below(rng, 3000);
-		n += (size_t)snprintf(
-			text + n, room - n,
-			"%s{at: %lluus, kind: %s, port: %s}", i ? ", " : "",
-			(unsigned long long)at,
-			i % 3 == 2 ? "link-up" : "link-down",
-			trunks[rng_below(rng, i % 3 == 1 ? 4 : 2)]);
+		n += (size_t)snprintf(text + n, room - n, "%s{at: %lluus, kind: %s, port: %s}",
+				      i ? ", " : "", (unsigned long long)at,
+				      i % 3 == 2 ? "link-up" : "link-down",
+				      trunks[rng_below(rng, i % 3 == 1 ? 4 : 2)]);
 	}
 	snprintf(text + n, room - n, "]}\n");
 }
@@ -64,20 +61,17 @@ static struct fabric *random_fabric(uint64_t seed)
 	rng_init(&rng, seed, 0);
 	unsigned shape = (unsigned)rng_below(&rng, 3);
 
-	snprintf(text, sizeof(text),
-		 "fabric:\n  topology: %s\n  link: 8Gb/s\n  routing: %s\n"
-		 "  groups: [{name: g, members: \"4,5,6\"}]\n" CLASSES
-		 "traffic:\n"
-		 "- {name: f, class: film, kind: cbr, rate: %lluMb/s, pattern: "
-		 "permutation}\n"
-		 "- {name: c, class: call, kind: cbr, rate: 900Mb/s, payload: "
-		 "256, arrivals: 300us, holding: 900us}\n"
-		 "- {name: g, class: film, kind: cbr, rate: 500Mb/s, pattern: "
-		 "group, group: g, source: \"0\"}\n"
-		 "%srun: {seed: %u, measure: 14ms}\n",
-		 shapes[shape].topology, shapes[shape].engine,
-		 (unsigned long long)(500 + rng_below(&rng, 2500)),
-		 managers[rng_below(&rng, 3)], (unsigned)seed);
+	snprintf(
+		text, sizeof(text),
+		"fabric:\n  topology: %s\n  link: 8Gb/s\n  routing: %s\n"
+		"  groups: [{name: g, members: \"4,5,6\"}]\n" CLASSES "traffic:\n"
+		"- {name: f, class: film, kind: cbr, rate: %lluMb/s, pattern: permutation}\n"
+		"- {name: c, class: call, kind: cbr, rate: 900Mb/s, payload: 256, arrivals: 300us, holding: 900us}\n"
+		"- {name: g, class: film, kind: cbr, rate: 500Mb/s, pattern: group, group: g, source: \"0\"}\n"
+		"%srun: {seed: %u, measure: 14ms}\n",
+		shapes[shape].topology, shapes[shape].engine,
+		(unsigned long long)(500 + rng_below(&rng, 2500)), managers[rng_below(&rng, 3)],
+		(unsigned)seed);
 	add_events(&rng, shapes[shape].trunks, text, sizeof(text));
 	must_build(text, &f);
 	return f;
@@ -112,21 +106,18 @@ static void look_at_routes(struct instant *at)
 	assert_non_null(at->mft.ports);
 	memcpy(at->mft.ports, first->ports, sets * row);
 	at->routes.mft = &at->mft;
-	for (uint32_t i = 0; i < s->n_routes && s->routes[i].time <= at->now;
-	     i++) {
+	for (uint32_t i = 0; i < s->n_routes && s->routes[i].time <= at->now; i++) {
 		const struct sim_route_change *c = &s->routes[i];
 		switch_id sw = s->nodes[c->node].sw;
 
 		if (c->ports)
-			memcpy(&at->mft.ports[((size_t)(c->lid -
-							LID_FIRST_MCAST) *
+			memcpy(&at->mft.ports[((size_t)(c->lid - LID_FIRST_MCAST) *
 						       f->subnet.n_switches +
 					       sw) *
 					      first->words],
 			       c->ports, row);
 		else
-			at->routes.lft[(size_t)sw * at->routes.lft_stride +
-				       c->lid] = c->port;
+			at->routes.lft[(size_t)sw * at->routes.lft_stride + c->lid] = c->port;
 	}
 }
 
@@ -137,27 +128,21 @@ static void look(struct instant *at)
 
 	at->writing = false;
 	for (uint32_t i = 0; i < f->n_sweeps; i++)
-		at->writing |= at->now >= f->sweeps[i].computed &&
-			       at->now < f->sweeps[i].last;
+		at->writing |= at->now >= f->sweeps[i].computed && at->now < f->sweeps[i].last;
 	look_at_routes(at);
 	memset(at->down, 0, f->topo.n_ports * sizeof(*at->down));
-	for (uint32_t i = 0; i < s->n_faults && s->faults[i].time <= at->now;
-	     i++) {
+	for (uint32_t i = 0; i < s->n_faults && s->faults[i].time <= at->now; i++) {
 		port_id p = s->ports[s->faults[i].port].origin;
 
-		at->down[p] = at->down[f->topo.ports[p].peer] =
-			s->faults[i].kind == SIM_LINK_DOWN;
+		at->down[p] = at->down[f->topo.ports[p].peer] = s->faults[i].kind == SIM_LINK_DOWN;
 	}
 	for (uint32_t i = 0; i < s->n_ports; i++)
-		at->tables[i] =
-			s->ports[i].peer == SIM_NONE
-				? 0
-				: f->subnet.vlarb_of_port[s->ports[i].origin];
-	for (uint32_t i = 0; i < s->n_changes && s->changes[i].time <= at->now;
-	     i++)
+		at->tables[i] = s->ports[i].peer == SIM_NONE
+					? 0
+					: f->subnet.vlarb_of_port[s->ports[i].origin];
+	for (uint32_t i = 0; i < s->n_changes && s->changes[i].time <= at->now; i++)
 		at->tables[s->changes[i].port] = s->changes[i].table;
-	memset(at->slots, 0,
-	       (size_t)f->topo.n_ports * N_DATA_VLS * sizeof(*at->slots));
+	memset(at->slots, 0, (size_t)f->topo.n_ports * N_DATA_VLS * sizeof(*at->slots));
 }
 
 static bool is_broken(const struct instant *at, uint32_t request)
@@ -165,8 +150,7 @@ static bool is_broken(const struct instant *at, uint32_t request)
 	for (uint32_t i = 0; i < at->f->n_breaks; i++) {
 		const struct fabric_break *k = &at->f->breaks[i];
 
-		if (k->request == request && at->now >= k->from &&
-		    at->now < k->until)
+		if (k->request == request && at->now >= k->from && at->now < k->until)
 			return true;
 	}
 	return false;
@@ -177,20 +161,15 @@ static void add_needs(struct instant *at, const struct fabric_request *q)
 {
 	const struct fabric *f = at->f;
 	const struct sim_flow *w = &f->flows[q->flow];
-	port_id source =
-		f->setup.ports[f->setup.nodes[w->source].first_port + 1].origin;
+	port_id source = f->setup.ports[f->setup.nodes[w->source].first_port + 1].origin;
 	lid_t dlid = w->to.list[0].dlid;
 	struct tree_path tree = { .links = NULL };
 	struct path path = { .n_hops = 0 };
 
 	if (dlid >= LID_FIRST_MCAST)
-		assert_int_equal(
-			tree_walk(&at->routes, source, dlid, w->sl, &tree),
-			HD_OK);
+		assert_int_equal(tree_walk(&at->routes, source, dlid, w->sl, &tree), HD_OK);
 	else
-		assert_int_equal(
-			path_walk(&at->routes, source, dlid, w->sl, &path),
-			HD_OK);
+		assert_int_equal(path_walk(&at->routes, source, dlid, w->sl, &path), HD_OK);
 	for (uint32_t i = 0; i < path.n_hops + tree.n; i++) {
 		port_id p = tree.n ? tree.links[i].port : path.port[i];
 		uint8_t vl = tree.n ? tree.links[i].vl : path.vl[i];
@@ -237,8 +216,8 @@ static unsigned check_instant(struct instant *at)
 	for (uint32_t i = 0; i < f->n_requests && !at->writing; i++) {
 		const struct fabric_request *q = &f->requests[i];
 
-		if (q->flow == SIM_NONE || at->now < q->at ||
-		    at->now >= q->until - linger || is_broken(at, i))
+		if (q->flow == SIM_NONE || at->now < q->at || at->now >= q->until - linger ||
+		    is_broken(at, i))
 			continue;
 		add_needs(at, q);
 		n++;
@@ -261,8 +240,7 @@ static void reservations_follow_routes_at_every_instant(void **state)
 
 		at.down = calloc(f->topo.n_ports, sizeof(*at.down));
 		at.tables = calloc(f->setup.n_ports, sizeof(*at.tables));
-		at.slots = calloc((size_t)f->topo.n_ports * N_DATA_VLS,
-				  sizeof(*at.slots));
+		at.slots = calloc((size_t)f->topo.n_ports * N_DATA_VLS, sizeof(*at.slots));
 		for (uint32_t i = 0; i < f->setup.n_changes; i++) {
 			at.now = f->setup.changes[i].time;
 			held += check_instant(&at);
@@ -294,17 +272,12 @@ static void broken_connections_are_restored_with_the_link(void **state)
 
 	(void)state;
 	must_build(
-		"fabric:\n  topology: {kind: xgft, down: \"4,2\", up: "
-		"\"1,2\"}\n  link: 8Gb/s\n  routing: updn\n" CLASSES
+		"fabric:\n  topology: {kind: xgft, down: \"4,2\", up: \"1,2\"}\n  link: 8Gb/s\n  routing: updn\n" CLASSES
 		"traffic:\n"
-		"- {name: a, class: film, kind: cbr, rate: 5Gb/s, source: "
-		"\"0\", destination: \"4\", pattern: pairs}\n"
-		"- {name: b, class: film, kind: cbr, rate: 5Gb/s, source: "
-		"\"1\", destination: \"5\", pattern: pairs}\n"
-		"- {name: late, class: film, kind: cbr, rate: 5Gb/s, source: "
-		"\"2\", destination: \"6\", pattern: pairs, start: 3ms}\n"
-		"faults: {events: [{at: 2ms, kind: link-down, port: "
-		"s1-0:5}, {at: 6ms, kind: link-up, port: s1-0:5}]}\n"
+		"- {name: a, class: film, kind: cbr, rate: 5Gb/s, source: \"0\", destination: \"4\", pattern: pairs}\n"
+		"- {name: b, class: film, kind: cbr, rate: 5Gb/s, source: \"1\", destination: \"5\", pattern: pairs}\n"
+		"- {name: late, class: film, kind: cbr, rate: 5Gb/s, source: \"2\", destination: \"6\", pattern: pairs, start: 3ms}\n"
+		"faults: {events: [{at: 2ms, kind: link-down, port: s1-0:5}, {at: 6ms, kind: link-up, port: s1-0:5}]}\n"
 		"sm: {trap: 20us, compute: 50us, program: 2us}\n"
 		"run: {measure: 9ms}\n",
 		&f);
@@ -318,8 +291,7 @@ static void broken_connections_are_restored_with_the_link(void **state)
 	/* Two films, and the one that was suspended once more. */
 	assert_int_equal(f->n_flows, 3);
 	assert_int_equal(f->flows[2].start, f->sweeps[1].last);
-	assert_int_equal(f->flows[2].row,
-			 f->requests[f->breaks[0].request].row);
+	assert_int_equal(f->flows[2].row, f->requests[f->breaks[0].request].row);
 	fabric_free(f);
 }
 

@@ -32,21 +32,18 @@ static void change_routes(struct fabric *b, const struct fabric_tables *was,
 			if (port == lft_get(was->subnet, sw, (lid_t)lid))
 				continue;
 			add_route(&b->setup,
-				  &(struct sim_route_change){
-					  .time = at,
-					  .node = node_of_switch(b, sw),
-					  .lid = (lid_t)lid,
-					  .port = port });
+				  &(struct sim_route_change){ .time = at,
+							      .node = node_of_switch(b, sw),
+							      .lid = (lid_t)lid,
+							      .port = port });
 		}
 }
 
 /* The set of a switch for a group; empty if it has none. */
-static const uint64_t *set_of(const struct subnet *s, switch_id sw,
-			      const struct mcast_group *g)
+static const uint64_t *set_of(const struct subnet *s, switch_id sw, const struct mcast_group *g)
 {
 	static const uint64_t none[TOPO_MAX_PORTS / 64 + 1];
-	const uint64_t *set =
-		mft_get(&s->mft[g->subnet], sw, s->n_switches, g->mlid);
+	const uint64_t *set = mft_get(&s->mft[g->subnet], sw, s->n_switches, g->mlid);
 
 	return set ? set : none;
 }
@@ -65,11 +62,10 @@ static void change_groups(struct fabric *b, const struct fabric_tables *was,
 			    memcmp(set, set_of(was->subnet, sw, g), size) == 0)
 				continue;
 			add_route(&b->setup,
-				  &(struct sim_route_change){
-					  .time = at,
-					  .node = node_of_switch(b, sw),
-					  .lid = g->mlid,
-					  .ports = set });
+				  &(struct sim_route_change){ .time = at,
+							      .node = node_of_switch(b, sw),
+							      .lid = g->mlid,
+							      .ports = set });
 		}
 	}
 }
@@ -86,41 +82,34 @@ static void change_port(struct fabric *b, const struct fabric_tables *was,
 	if (memcmp(table, vlarb_of(was->subnet, p), sizeof(*table)) != 0)
 		fabric_change_table(b, at, port, table);
 	if (p < peer && is->down[p] != was->down[p])
-		fabric_add_fault(b, (struct sim_fault){
-					    .time = at,
-					    .kind = is->down[p] ? SIM_LINK_DOWN
-								: SIM_LINK_UP,
-					    .port = port });
+		fabric_add_fault(
+			b, (struct sim_fault){ .time = at,
+					       .kind = is->down[p] ? SIM_LINK_DOWN : SIM_LINK_UP,
+					       .port = port });
 }
 
 /* ---- lanes and partitions */
 
 static bool keys_differ(const struct pkey_table *a, const struct pkey_table *b)
 {
-	return a->n != b->n || a->enforce_in != b->enforce_in ||
-	       a->enforce_out != b->enforce_out ||
+	return a->n != b->n || a->enforce_in != b->enforce_in || a->enforce_out != b->enforce_out ||
 	       (a->n && memcmp(a->keys, b->keys, a->n * sizeof(*a->keys)) != 0);
 }
 
-static bool port_differs(const struct subnet *a, const struct subnet *b,
-			 port_id p)
+static bool port_differs(const struct subnet *a, const struct subnet *b, port_id p)
 {
-	return a->vls_of_port[p] != b->vls_of_port[p] ||
-	       keys_differ(&a->pkeys[p], &b->pkeys[p]) ||
+	return a->vls_of_port[p] != b->vls_of_port[p] || keys_differ(&a->pkeys[p], &b->pkeys[p]) ||
 	       (topo_is_end_port(a->topo, p) &&
-		memcmp(sl2vl_of(a, p), sl2vl_of(b, p), sizeof(struct sl2vl)) !=
-			0);
+		memcmp(sl2vl_of(a, p), sl2vl_of(b, p), sizeof(struct sl2vl)) != 0);
 }
 
-static bool switch_differs(const struct subnet *a, const struct subnet *b,
-			   switch_id sw)
+static bool switch_differs(const struct subnet *a, const struct subnet *b, switch_id sw)
 {
 	unsigned n = switch_node(a, sw)->n_ports;
 
 	for (unsigned in = 0; in <= n; in++)
 		for (unsigned out = 0; out <= n; out++)
-			if (memcmp(sl2vl_at(a, sw, in, out),
-				   sl2vl_at(b, sw, in, out),
+			if (memcmp(sl2vl_at(a, sw, in, out), sl2vl_at(b, sw, in, out),
 				   sizeof(struct sl2vl)) != 0)
 				return true;
 	return false;
@@ -138,8 +127,8 @@ static bool lanes_differ(const struct subnet *a, const struct subnet *b)
 }
 
 /* SLs of paths, lanes, partitions: all of them are the new subnet's. */
-static void change_lanes(struct sim_setup *s, const struct subnet *was,
-			 const struct subnet *is, hd_time at)
+static void change_lanes(struct sim_setup *s, const struct subnet *was, const struct subnet *is,
+			 hd_time at)
 {
 	if (!is->sl_of_path && !was->sl_of_path && !lanes_differ(was, is))
 		return;
@@ -149,8 +138,7 @@ static void change_lanes(struct sim_setup *s, const struct subnet *was,
 
 /* ---- congestion control */
 
-static enum hd_status read_settings(const struct fabric *b,
-				    const struct fabric_programmer *by,
+static enum hd_status read_settings(const struct fabric *b, const struct fabric_programmer *by,
 				    struct cc_config *configs, struct diag *d)
 {
 	const struct sim_setup *u = &b->setup;
@@ -165,17 +153,14 @@ static enum hd_status read_settings(const struct fabric *b,
 
 		if (k == SIM_NONE)
 			continue;
-		by->throttle(
-			by->context,
-			u->ports[u->nodes[f->source].first_port + 1].origin,
-			f->sl & 15, &configs[k]);
+		by->throttle(by->context, u->ports[u->nodes[f->source].first_port + 1].origin,
+			     f->sl & 15, &configs[k]);
 		status = cc_check(c->throttles[k].algorithm, &configs[k], d);
 	}
 	return status;
 }
 
-static enum hd_status change_control(struct fabric *b,
-				     const struct fabric_programmer *by,
+static enum hd_status change_control(struct fabric *b, const struct fabric_programmer *by,
 				     hd_time at, struct diag *d)
 {
 	struct sim_setup *s = &b->setup;
@@ -188,31 +173,25 @@ static enum hd_status change_control(struct fabric *b,
 	if (status != HD_OK)
 		return status;
 	if (c.per != b->scenario->congestion.per)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "sources began with one index per %s, and "
-				 "cannot change that while they send",
-				 c.per == SCN_PER_SL ? "queue pair" : "SL");
-	struct cc_config *configs =
-		fabric_keep(b, s->control->n_throttles, sizeof(*configs));
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"sources began with one index per %s, and cannot change that while they send",
+			c.per == SCN_PER_SL ? "queue pair" : "SL");
+	struct cc_config *configs = fabric_keep(b, s->control->n_throttles, sizeof(*configs));
 
-	s->settings = hd_realloc(s->settings, s->n_settings + 1u,
-				 sizeof(*s->settings));
-	s->settings[s->n_settings++] =
-		(struct sim_control_change){ at, fabric_marking(&c), configs,
-					     fabric_ask_responses(b, by) };
+	s->settings = hd_realloc(s->settings, s->n_settings + 1u, sizeof(*s->settings));
+	s->settings[s->n_settings++] = (struct sim_control_change){ at, fabric_marking(&c), configs,
+								    fabric_ask_responses(b, by) };
 	return read_settings(b, by, configs, d);
 }
 
-enum hd_status fabric_reprogram(struct fabric *b,
-				const struct fabric_tables *was,
-				const struct fabric_tables *is, hd_time at,
-				struct diag *d)
+enum hd_status fabric_reprogram(struct fabric *b, const struct fabric_tables *was,
+				const struct fabric_tables *is, hd_time at, struct diag *d)
 {
 	for (port_id p = 0; p < b->topo.n_ports; p++)
 		if (was->subnet->lid_of_port[p] != is->subnet->lid_of_port[p])
 			return diag_fail(d, HD_ERR_UNFIT,
-					 "'%s' got another LID, which no "
-					 "sender knows",
+					 "'%s' got another LID, which no sender knows",
 					 topo_node_of(&b->topo, p)->name);
 	change_routes(b, was, is, at);
 	change_groups(b, was, is, at);

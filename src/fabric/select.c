@@ -31,15 +31,13 @@ struct picking {
 
 static void add(struct selection *list, port_id port)
 {
-	list->ports = hd_grow(list->ports, &list->cap, list->n + 1,
-			      sizeof(*list->ports));
+	list->ports = hd_grow(list->ports, &list->cap, list->n + 1, sizeof(*list->ports));
 	list->ports[list->n++] = port;
 }
 
 static bool is_host_port(const struct topo *t, port_id p)
 {
-	return topo_is_end_port(t, p) &&
-	       topo_node_of(t, p)->kind != NODE_ROUTER;
+	return topo_is_end_port(t, p) && topo_node_of(t, p)->kind != NODE_ROUTER;
 }
 
 struct selector *selector_new(const struct topo *t)
@@ -136,8 +134,7 @@ static bool split_port(const char *item, char *name, unsigned *number)
 	uint64_t value;
 
 	if (!colon || colon[1] < '0' || colon[1] > '9' ||
-	    hd_uint_parse(colon + 1, NULL, &value) != HD_OK ||
-	    value > TOPO_MAX_PORTS)
+	    hd_uint_parse(colon + 1, NULL, &value) != HD_OK || value > TOPO_MAX_PORTS)
 		return false;
 	memcpy(name, item, (size_t)(colon - item));
 	name[colon - item] = '\0';
@@ -145,8 +142,7 @@ static bool split_port(const char *item, char *name, unsigned *number)
 	return true;
 }
 
-static enum hd_status refuse_name(const struct picking *p, const char *what,
-				  const char *name)
+static enum hd_status refuse_name(const struct picking *p, const char *what, const char *name)
 {
 	const struct topo *t = p->s->topo;
 	const char *nearest = NULL;
@@ -169,8 +165,7 @@ typedef void pick_fn(struct picking *p, port_id port);
  * Gives `use` the ports of `node`: number `number`, or all of them if it is
  * negative, of which only hosts' ones if `hosts`. Returns how many.
  */
-static unsigned use_node(struct picking *p, node_id node, int number,
-			 bool hosts, pick_fn *use)
+static unsigned use_node(struct picking *p, node_id node, int number, bool hosts, pick_fn *use)
 {
 	const struct topo *t = p->s->topo;
 	unsigned used = 0;
@@ -178,8 +173,7 @@ static unsigned use_node(struct picking *p, node_id node, int number,
 	for (unsigned n = 0; n <= t->nodes[node].n_ports; n++) {
 		port_id port = topo_port_of(t, node, n);
 		bool fit = hosts ? is_host_port(t, port)
-				 : t->ports[port].peer != TOPO_NONE ||
-					   topo_is_end_port(t, port);
+				 : t->ports[port].peer != TOPO_NONE || topo_is_end_port(t, port);
 
 		if (!fit || (number >= 0 && n != (unsigned)number))
 			continue;
@@ -221,8 +215,7 @@ static node_id only_fit(struct picking *p, const char *name, bool hosts)
 	node_id found = MAP_NONE;
 
 	for (node_id v = 0; v < t->n_nodes; v++) {
-		if (strcmp(t->nodes[v].name, name) != 0 ||
-		    !use_node(p, v, -1, hosts, pass_by))
+		if (strcmp(t->nodes[v].name, name) != 0 || !use_node(p, v, -1, hosts, pass_by))
 			continue;
 		if (found != MAP_NONE) {
 			(void)!topo_refuse_name(t, found, v, p->d);
@@ -234,8 +227,7 @@ static node_id only_fit(struct picking *p, const char *name, bool hosts)
 }
 
 /* Nodes by name or pattern; returns how many ports were used. */
-static unsigned use_named(struct picking *p, const char *name, int number,
-			  bool hosts, pick_fn *use)
+static unsigned use_named(struct picking *p, const char *name, int number, bool hosts, pick_fn *use)
 {
 	const struct topo *t = p->s->topo;
 	unsigned used = 0;
@@ -254,8 +246,7 @@ static unsigned use_named(struct picking *p, const char *name, int number,
 	return used;
 }
 
-static enum hd_status use_number(struct picking *p, uint64_t number,
-				 pick_fn *use)
+static enum hd_status use_number(struct picking *p, uint64_t number, pick_fn *use)
 {
 	if (number >= p->s->hosts.n)
 		return diag_fail(p->d, HD_ERR_NOT_FOUND,
@@ -276,8 +267,7 @@ static size_t stem_length(const char *name)
 }
 
 /* "0..7" by number, "h0..h7" by name. */
-static enum hd_status use_range(struct picking *p, const char *from,
-				const char *to, pick_fn *use)
+static enum hd_status use_range(struct picking *p, const char *from, const char *to, pick_fn *use)
 {
 	size_t stem = stem_length(from);
 	uint64_t low, high;
@@ -286,8 +276,7 @@ static enum hd_status use_range(struct picking *p, const char *from,
 	    hd_uint_parse(from + stem, NULL, &low) != HD_OK ||
 	    hd_uint_parse(to + stem, NULL, &high) != HD_OK || low > high)
 		return diag_fail(p->d, HD_ERR_INPUT,
-				 "'%s..%s' is not a rising range (expected "
-				 "e.g. 0..7 or h0..h7)",
+				 "'%s..%s' is not a rising range (expected e.g. 0..7 or h0..h7)",
 				 from, to);
 	for (uint64_t n = low; n <= high; n++) {
 		enum hd_status status = HD_OK;
@@ -297,8 +286,7 @@ static enum hd_status use_range(struct picking *p, const char *from,
 		} else {
 			struct strbuf name = STRBUF_INIT;
 
-			strbuf_printf(&name, "%.*s%llu", (int)stem, from,
-				      (unsigned long long)n);
+			strbuf_printf(&name, "%.*s%llu", (int)stem, from, (unsigned long long)n);
 			if (!use_named(p, name.text, -1, true, use))
 				status = refuse_name(p, "host", name.text);
 			strbuf_fini(&name);
@@ -310,8 +298,7 @@ static enum hd_status use_range(struct picking *p, const char *from,
 }
 
 /* The hosts on switches that fit `name`. */
-static enum hd_status use_hosts_on(struct picking *p, const char *name,
-				   pick_fn *use)
+static enum hd_status use_hosts_on(struct picking *p, const char *name, pick_fn *use)
 {
 	const struct topo *t = p->s->topo;
 	bool is_pattern = strpbrk(name, "*?");
@@ -322,20 +309,17 @@ static enum hd_status use_hosts_on(struct picking *p, const char *name,
 		port_id peer = t->ports[port].peer;
 		node_id sw = t->ports[peer == TOPO_NONE ? port : peer].node;
 
-		if (!topo_is_switch(t, sw) ||
-		    (sw != meant && !fits(name, t->nodes[sw].name)))
+		if (!topo_is_switch(t, sw) || (sw != meant && !fits(name, t->nodes[sw].name)))
 			continue;
 		if (!is_pattern && found != TOPO_NONE && found != sw)
 			return topo_refuse_name(t, found, sw, p->d);
 		use(p, port);
 		found = sw;
 	}
-	return found != TOPO_NONE ? HD_OK
-				  : refuse_name(p, "host on a switch", name);
+	return found != TOPO_NONE ? HD_OK : refuse_name(p, "host on a switch", name);
 }
 
-static enum hd_status use_share(struct picking *p, const char *text,
-				pick_fn *use)
+static enum hd_status use_share(struct picking *p, const char *text, pick_fn *use)
 {
 	struct hd_ratio share;
 	uint32_t n = p->s->hosts.n;
@@ -344,14 +328,11 @@ static enum hd_status use_share(struct picking *p, const char *text,
 	if (status != HD_OK)
 		return status;
 	if (share.num > share.den)
-		return diag_fail(p->d, HD_ERR_RANGE,
-				 "'%s' is more than all hosts", text);
+		return diag_fail(p->d, HD_ERR_RANGE, "'%s' is more than all hosts", text);
 	uint32_t *order = hd_alloc(n, sizeof(*order));
 	bool *drawn = hd_alloc(n, sizeof(*drawn));
 	/* Rounded to the nearest number of hosts. */
-	uint64_t wanted =
-		(uint64_t)((double)n * (double)share.num / (double)share.den +
-			   0.5);
+	uint64_t wanted = (uint64_t)((double)n * (double)share.num / (double)share.den + 0.5);
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
@@ -373,8 +354,7 @@ static void use_all(struct picking *p, pick_fn *use)
 		use(p, p->s->hosts.ports[i]);
 }
 
-static enum hd_status use_item(struct picking *p, const char *item,
-			       pick_fn *use)
+static enum hd_status use_item(struct picking *p, const char *item, pick_fn *use)
 {
 	char name[MAX_ITEM];
 	unsigned number;
@@ -398,14 +378,12 @@ static enum hd_status use_item(struct picking *p, const char *item,
 		name[dots - item] = '\0';
 		return use_range(p, name, dots + 2, use);
 	}
-	if (split_port(item, name, &number) &&
-	    use_named(p, name, (int)number, true, use))
+	if (split_port(item, name, &number) && use_named(p, name, (int)number, true, use))
 		return HD_OK;
 	return refuse_name(p, "host", item);
 }
 
-static enum hd_status use_port_item(struct picking *p, const char *item,
-				    pick_fn *use)
+static enum hd_status use_port_item(struct picking *p, const char *item, pick_fn *use)
 {
 	const struct topo *t = p->s->topo;
 	bool trunks = strcmp(item, "trunks") == 0;
@@ -421,9 +399,8 @@ static enum hd_status use_port_item(struct picking *p, const char *item,
 			port_id peer = t->ports[i].peer;
 
 			if (peer != TOPO_NONE &&
-			    (!trunks ||
-			     (topo_is_switch(t, t->ports[i].node) &&
-			      topo_is_switch(t, t->ports[peer].node))))
+			    (!trunks || (topo_is_switch(t, t->ports[i].node) &&
+					 topo_is_switch(t, t->ports[peer].node))))
 				use(p, i);
 		}
 		return HD_OK;
@@ -436,24 +413,20 @@ static enum hd_status use_port_item(struct picking *p, const char *item,
 		return HD_OK;
 	if (strpbrk(name, "*?") || find_node(p, name) == MAP_NONE)
 		return refuse_name(p, "node", name);
-	return diag_fail(p->d, HD_ERR_NOT_FOUND, "'%s' has no cable in port %u",
-			 name, number);
+	return diag_fail(p->d, HD_ERR_NOT_FOUND, "'%s' has no cable in port %u", name, number);
 }
 
-typedef enum hd_status item_fn(struct picking *p, const char *item,
-			       pick_fn *use);
+typedef enum hd_status item_fn(struct picking *p, const char *item, pick_fn *use);
 
 /* "h3", "h0..h7" and "5" name hosts; "h*", "all", "on:leaf1" and "40%" do so by
  * what they have in common. */
 static bool names_hosts(const char *item)
 {
-	return !strpbrk(item, "*?%") && strcmp(item, "all") != 0 &&
-	       strncmp(item, "on:", 3) != 0;
+	return !strpbrk(item, "*?%") && strcmp(item, "all") != 0 && strncmp(item, "on:", 3) != 0;
 }
 
 /* One item, without the blanks around it. */
-static enum hd_status read_item(struct picking *p, const char *text, size_t len,
-				item_fn *read)
+static enum hd_status read_item(struct picking *p, const char *text, size_t len, item_fn *read)
 {
 	char item[MAX_ITEM];
 
@@ -464,11 +437,9 @@ static enum hd_status read_item(struct picking *p, const char *text, size_t len,
 	while (len && text[len - 1] == ' ')
 		len--;
 	if (len == 0)
-		return diag_fail(p->d, HD_ERR_INPUT,
-				 "an empty item between commas");
+		return diag_fail(p->d, HD_ERR_INPUT, "an empty item between commas");
 	if (len >= sizeof(item))
-		return diag_fail(p->d, HD_ERR_INPUT,
-				 "'%.40s...' is too long for a name", text);
+		return diag_fail(p->d, HD_ERR_INPUT, "'%.40s...' is too long for a name", text);
 	memcpy(item, text, len);
 	item[len] = '\0';
 	bool drops = strncmp(item, "not:", 4) == 0 && len > 4;
@@ -476,16 +447,14 @@ static enum hd_status read_item(struct picking *p, const char *text, size_t len,
 	p->names = !drops && names_hosts(item);
 	if (drops && p->out->n == 0 && read == use_item)
 		use_all(p, pick);
-	enum hd_status status =
-		drops ? read(p, item + 4, drop) : read(p, item, pick);
+	enum hd_status status = drops ? read(p, item + 4, drop) : read(p, item, pick);
 
 	/* What a name means stays refused, whatever else it might be. */
 	return p->d->status == HD_OK ? status : p->d->status;
 }
 
-static enum hd_status select_by(const struct selector *s, const char *text,
-				struct rng *rng, struct diag *d, item_fn *read,
-				struct selection *out)
+static enum hd_status select_by(const struct selector *s, const char *text, struct rng *rng,
+				struct diag *d, item_fn *read, struct selection *out)
 {
 	struct selection list = { .again = TOPO_NONE };
 	struct picking p = {
@@ -508,8 +477,7 @@ static enum hd_status select_by(const struct selector *s, const char *text,
 	}
 	free(p.in);
 	if (status == HD_OK && list.n == 0)
-		status = diag_fail(d, HD_ERR_INPUT, "'%.80s' selects nothing",
-				   text);
+		status = diag_fail(d, HD_ERR_INPUT, "'%.80s' selects nothing", text);
 	if (status == HD_OK)
 		*out = list;
 	else
@@ -517,21 +485,19 @@ static enum hd_status select_by(const struct selector *s, const char *text,
 	return status;
 }
 
-enum hd_status select_hosts(const struct selector *s, const char *text,
-			    struct rng *rng, struct diag *d,
-			    struct selection *out)
+enum hd_status select_hosts(const struct selector *s, const char *text, struct rng *rng,
+			    struct diag *d, struct selection *out)
 {
 	return select_by(s, text, rng, d, use_item, out);
 }
 
-enum hd_status select_ports(const struct selector *s, const char *text,
-			    struct diag *d, struct selection *out)
+enum hd_status select_ports(const struct selector *s, const char *text, struct diag *d,
+			    struct selection *out)
 {
 	return select_by(s, text, NULL, d, use_port_item, out);
 }
 
-enum hd_status select_port(const struct selector *s, const char *text,
-			   struct diag *d, port_id *out)
+enum hd_status select_port(const struct selector *s, const char *text, struct diag *d, port_id *out)
 {
 	struct selection one;
 	enum hd_status status = select_ports(s, text, d, &one);
@@ -541,9 +507,7 @@ enum hd_status select_port(const struct selector *s, const char *text,
 	if (one.n == 1)
 		*out = one.ports[0];
 	else
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "'%.80s' means %u ports; say which "
-				   "(NODE:PORT)",
+		status = diag_fail(d, HD_ERR_INPUT, "'%.80s' means %u ports; say which (NODE:PORT)",
 				   text, one.n);
 	selection_fini(&one);
 	return status;

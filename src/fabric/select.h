@@ -48,16 +48,12 @@ const struct selection *selector_hosts(const struct selector *s);
  * HD_ERR_NOT_FOUND for a name nobody has, HD_ERR_INPUT for what makes no
  * sense or selects nothing. `rng` is drawn from for shares only.
  */
-HD_MUST_CHECK enum hd_status select_hosts(const struct selector *s,
-					  const char *text, struct rng *rng,
-					  struct diag *d,
-					  struct selection *out);
-HD_MUST_CHECK enum hd_status select_ports(const struct selector *s,
-					  const char *text, struct diag *d,
-					  struct selection *out);
+HD_MUST_CHECK enum hd_status select_hosts(const struct selector *s, const char *text,
+					  struct rng *rng, struct diag *d, struct selection *out);
+HD_MUST_CHECK enum hd_status select_ports(const struct selector *s, const char *text,
+					  struct diag *d, struct selection *out);
 /* NODE:PORT, or NODE if it has one cabled port only. */
-HD_MUST_CHECK enum hd_status select_port(const struct selector *s,
-					 const char *text, struct diag *d,
+HD_MUST_CHECK enum hd_status select_port(const struct selector *s, const char *text, struct diag *d,
 					 port_id *out);
 void selection_fini(struct selection *s);
 

@@ -48,16 +48,14 @@ static int teardown(void **state)
 }
 
 /* "h0 h3:2": what was selected, in order. */
-static void spell(const struct fabric *f, const struct selection *s,
-		  struct strbuf *out)
+static void spell(const struct fabric *f, const struct selection *s, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct topo_node *n = topo_node_of(&f->topo, s->ports[i]);
 
 		strbuf_printf(out, "%s%s", i ? " " : "", n->name);
 		if (n->n_ports > 1)
-			strbuf_printf(out, ":%u",
-				      f->topo.ports[s->ports[i]].number);
+			strbuf_printf(out, ":%u", f->topo.ports[s->ports[i]].number);
 	}
 }
 
@@ -95,8 +93,7 @@ static void selects_hosts_by_name_number_and_switch(void **state)
 		struct rng rng;
 
 		rng_init(&rng, 1, 1);
-		enum hd_status status =
-			select_hosts(f->selector, cases[i].text, &rng, &d, &s);
+		enum hd_status status = select_hosts(f->selector, cases[i].text, &rng, &d, &s);
 
 		if (!cases[i].hosts) {
 			assert_int_not_equal(status, HD_OK);
@@ -121,12 +118,10 @@ static void draws_shares_by_seed(void **state)
 		struct rng rng;
 
 		rng_init(&rng, seed, 0);
-		assert_int_equal(select_hosts(f->selector, "40%", &rng, &d, &s),
-				 HD_OK);
+		assert_int_equal(select_hosts(f->selector, "40%", &rng, &d, &s), HD_OK);
 		assert_int_equal(s.n, 2);
 		for (uint32_t i = 0; i < s.n; i++) {
-			const struct selection *all =
-				selector_hosts(f->selector);
+			const struct selection *all = selector_hosts(f->selector);
 
 			for (uint32_t k = 0; k < all->n; k++)
 				times[k] += all->ports[k] == s.ports[i];
@@ -148,10 +143,8 @@ static void refuses_hosts_that_are_not_there(void **state)
 		{ "5", "no host number 5; there are 5, from 0" },
 		{ "0..5", "no host number 5; there are 5, from 0" },
 		{ "h2..h5", "no host 'h4' (did you mean 'h0'?)" },
-		{ "h3..h1", "'h3..h1' is not a rising range (expected e.g. "
-			    "0..7 or h0..h7)" },
-		{ "h1..x2", "'h1..x2' is not a rising range (expected e.g. "
-			    "0..7 or h0..h7)" },
+		{ "h3..h1", "'h3..h1' is not a rising range (expected e.g. 0..7 or h0..h7)" },
+		{ "h1..x2", "'h1..x2' is not a rising range (expected e.g. 0..7 or h0..h7)" },
 		{ "", "an empty item between commas" },
 		{ "h1,,h2", "an empty item between commas" },
 		{ "150%", "'150%' is more than all hosts" },
@@ -167,9 +160,7 @@ static void refuses_hosts_that_are_not_there(void **state)
 		struct rng rng;
 
 		rng_init(&rng, 1, 1);
-		assert_int_not_equal(
-			select_hosts(f->selector, cases[i].text, &rng, &d, &s),
-			HD_OK);
+		assert_int_not_equal(select_hosts(f->selector, cases[i].text, &rng, &d, &s), HD_OK);
 		assert_string_equal(d.message, cases[i].message);
 	}
 }
@@ -193,9 +184,7 @@ static void selects_ports_of_the_fabric(void **state)
 		struct diag d = { .status = HD_OK };
 		struct strbuf text = STRBUF_INIT;
 
-		assert_int_equal(
-			select_ports(f->selector, cases[i].text, &d, &s),
-			HD_OK);
+		assert_int_equal(select_ports(f->selector, cases[i].text, &d, &s), HD_OK);
 		spell(f, &s, &text);
 		assert_string_equal(text.text, cases[i].ports);
 		strbuf_fini(&text);
@@ -211,19 +200,14 @@ static void one_port_must_be_one(void **state)
 
 	assert_int_equal(select_port(f->selector, "h0", &d, &p), HD_OK);
 	assert_string_equal(topo_node_of(&f->topo, p)->name, "h0");
-	assert_int_equal(select_port(f->selector, "leaf1:3", &d, &p),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(select_port(f->selector, "leaf1:3", &d, &p), HD_ERR_NOT_FOUND);
 	assert_string_equal(d.message, "'leaf1' has no cable in port 3");
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(select_port(f->selector, "leaf1", &d, &p),
-			 HD_ERR_INPUT);
-	assert_string_equal(d.message,
-			    "'leaf1' means 3 ports; say which (NODE:PORT)");
+	assert_int_equal(select_port(f->selector, "leaf1", &d, &p), HD_ERR_INPUT);
+	assert_string_equal(d.message, "'leaf1' means 3 ports; say which (NODE:PORT)");
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(select_port(f->selector, "leaf3:1", &d, &p),
-			 HD_ERR_NOT_FOUND);
-	assert_string_equal(d.message,
-			    "no node 'leaf3' (did you mean 'leaf1'?)");
+	assert_int_equal(select_port(f->selector, "leaf3:1", &d, &p), HD_ERR_NOT_FOUND);
+	assert_string_equal(d.message, "no node 'leaf3' (did you mean 'leaf1'?)");
 }
 
 /* All switches of a site may have one name. */
@@ -234,18 +218,14 @@ static void a_node_is_found_by_its_guid(void **state)
 	port_id p;
 
 	f->topo.nodes[1].guid = UINT64_C(0xe41d2d0300001020);
-	assert_int_equal(
-		select_port(f->selector, "0xe41d2d0300001020:4", &d, &p),
-		HD_OK);
+	assert_int_equal(select_port(f->selector, "0xe41d2d0300001020:4", &d, &p), HD_OK);
 	assert_int_equal(p, topo_port_of(&f->topo, 1, 4));
-	assert_int_equal(
-		select_port(f->selector, "0xe41d2d0300001020:9", &d, &p),
-		HD_ERR_NOT_FOUND);
+	assert_int_equal(select_port(f->selector, "0xe41d2d0300001020:9", &d, &p),
+			 HD_ERR_NOT_FOUND);
 	assert_non_null(strstr(d.message, "has no cable in port 9"));
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(
-		select_port(f->selector, "0xe41d2d0300001021:4", &d, &p),
-		HD_ERR_NOT_FOUND);
+	assert_int_equal(select_port(f->selector, "0xe41d2d0300001021:4", &d, &p),
+			 HD_ERR_NOT_FOUND);
 	assert_non_null(strstr(d.message, "no node '0xe41d2d0300001021'"));
 }
 
@@ -256,14 +236,12 @@ static void a_name_of_two_is_refused_where_one_is_meant(void **state)
 		const char *text;
 		bool refused;
 	} cases[] = {
-		{ "h1", true },        { "h0..h1", true },
-		{ "h0,h1", true },     { "h1:1", true },
-		{ "not:h1", true },    { "on:leaf1", true },
-		{ "h0", false },       { "h*", false },
-		{ "on:leaf*", false }, { "0..3", false },
-		{ "all", false },      { "0x12", false },
-		{ "h3:2", false },     { "not:h3", false },
-		{ "h?", false },       { "not:h*,h0", false },
+		{ "h1", true },         { "h0..h1", true },  { "h0,h1", true },
+		{ "h1:1", true },       { "not:h1", true },  { "on:leaf1", true },
+		{ "h0", false },        { "h*", false },     { "on:leaf*", false },
+		{ "0..3", false },      { "all", false },    { "0x12", false },
+		{ "h3:2", false },      { "not:h3", false }, { "h?", false },
+		{ "not:h*,h0", false },
 	};
 	struct fabric *f = *state;
 	struct rng rng = { 0 };
@@ -277,19 +255,15 @@ static void a_name_of_two_is_refused_where_one_is_meant(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct diag d = { .status = HD_OK };
 		struct selection s = { 0 };
-		enum hd_status status =
-			select_hosts(f->selector, cases[i].text, &rng, &d, &s);
+		enum hd_status status = select_hosts(f->selector, cases[i].text, &rng, &d, &s);
 
 		if ((status != HD_OK) != cases[i].refused)
 			fail_msg("'%s': %s", cases[i].text, d.message);
 		if (cases[i].refused)
 			assert_non_null(strstr(
-				d.message, i == 5 ? "'leaf1' is the name of "
-						    "0x0000000000000010 and "
-						    "0x0000000000000011"
-						  : "'h1' is the name of "
-						    "0x0000000000000013 and "
-						    "0x0000000000000014"));
+				d.message,
+				i == 5 ? "'leaf1' is the name of 0x0000000000000010 and 0x0000000000000011"
+				       : "'h1' is the name of 0x0000000000000013 and 0x0000000000000014"));
 		selection_fini(&s);
 	}
 }
@@ -297,22 +271,15 @@ static void a_name_of_two_is_refused_where_one_is_meant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			selects_hosts_by_name_number_and_switch, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(draws_shares_by_seed, setup,
+		cmocka_unit_test_setup_teardown(selects_hosts_by_name_number_and_switch, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(
-			refuses_hosts_that_are_not_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(selects_ports_of_the_fabric,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(one_port_must_be_one, setup,
+		cmocka_unit_test_setup_teardown(draws_shares_by_seed, setup, teardown),
+		cmocka_unit_test_setup_teardown(refuses_hosts_that_are_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(selects_ports_of_the_fabric, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_port_must_be_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_node_is_found_by_its_guid, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_name_of_two_is_refused_where_one_is_meant, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_node_is_found_by_its_guid,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_name_of_two_is_refused_where_one_is_meant, setup,
-			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

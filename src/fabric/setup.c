@@ -9,32 +9,27 @@
 
 /* A buffer in blocks (T1); it must hold the largest packet that is sent. */
 static enum hd_status buffer_blocks(const struct fabric *b, struct diag *d,
-				    const struct schema_amount *amount,
-				    const char *path, uint32_t *out)
+				    const struct schema_amount *amount, const char *path,
+				    uint32_t *out)
 {
-	uint32_t largest =
-		(uint32_t)scenario_largest_packet(b->scenario) + b->grh_bytes;
+	uint32_t largest = (uint32_t)scenario_largest_packet(b->scenario) + b->grh_bytes;
 	uint64_t whole = blocks_of(scenario_packet_limit(b->scenario));
-	uint64_t blocks = amount->unit == SCN_PACKETS
-				  ? amount->value * whole
-				  : amount->value / BLOCK_BYTES;
+	uint64_t blocks =
+		amount->unit == SCN_PACKETS ? amount->value * whole : amount->value / BLOCK_BYTES;
 
-	if (amount->value > SIM_MOST_BLOCKS * BLOCK_BYTES ||
-	    blocks > SIM_MOST_BLOCKS)
+	if (amount->value > SIM_MOST_BLOCKS * BLOCK_BYTES || blocks > SIM_MOST_BLOCKS)
 		blocks = SIM_MOST_BLOCKS;
 	if (blocks < blocks_of(largest))
-		return scenario_refuse(b->scenario, d, amount,
-				       "%s: %llu blocks of 64 bytes cannot "
-				       "hold a packet of %llu bytes",
-				       path, (unsigned long long)blocks,
-				       (unsigned long long)largest);
+		return scenario_refuse(
+			b->scenario, d, amount,
+			"%s: %llu blocks of 64 bytes cannot hold a packet of %llu bytes", path,
+			(unsigned long long)blocks, (unsigned long long)largest);
 	*out = (uint32_t)blocks;
 	return HD_OK;
 }
 
 /* Nodes and ports, in topology order; the hosts of switches at the end. */
-static void add_node(struct fabric *b, enum sim_node_kind kind, node_id v,
-		     uint32_t n_ports)
+static void add_node(struct fabric *b, enum sim_node_kind kind, node_id v, uint32_t n_ports)
 {
 	struct sim_setup *s = &b->setup;
 
@@ -42,8 +37,7 @@ static void add_node(struct fabric *b, enum sim_node_kind kind, node_id v,
 		.kind = kind,
 		.first_port = s->n_ports,
 		.n_ports = n_ports,
-		.sw = kind == SIM_SWITCH ? b->subnet.switch_of_node[v]
-					 : SIM_NONE,
+		.sw = kind == SIM_SWITCH ? b->subnet.switch_of_node[v] : SIM_NONE,
 		.node = v,
 	};
 	for (uint32_t i = 0; i <= n_ports; i++)
@@ -85,8 +79,7 @@ static void add_whole(struct fabric *b, node_id v, enum sim_node_kind kind)
 static bool wants_agents(const struct scenario *s)
 {
 	for (size_t i = 0; i < s->n_traffic; i++) {
-		if (s->traffic[i].reserve.num &&
-		    !scenario_asks(s, &s->traffic[i]))
+		if (s->traffic[i].reserve.num && !scenario_asks(s, &s->traffic[i]))
 			return true;
 	}
 	return false;
@@ -99,16 +92,13 @@ static void add_nodes(struct fabric *b)
 	uint32_t most_nodes = t->n_nodes + t->n_ports;
 
 	b->setup.nodes = hd_alloc(most_nodes, sizeof(*b->setup.nodes));
-	b->setup.ports =
-		hd_alloc(3 * (size_t)t->n_ports + 2, sizeof(*b->setup.ports));
+	b->setup.ports = hd_alloc(3 * (size_t)t->n_ports + 2, sizeof(*b->setup.ports));
 	for (node_id v = 0; v < t->n_nodes; v++) {
 		if (t->nodes[v].kind == NODE_SWITCH)
 			add_whole(b, v, SIM_SWITCH);
 		else if (t->nodes[v].kind == NODE_ROUTER)
 			add_whole(b, v, SIM_ROUTER);
-		for (unsigned n = 1;
-		     t->nodes[v].kind == NODE_CA && n <= t->nodes[v].n_ports;
-		     n++) {
+		for (unsigned n = 1; t->nodes[v].kind == NODE_CA && n <= t->nodes[v].n_ports; n++) {
 			port_id p = topo_port_of(t, v, n);
 
 			if (topo_is_end_port(t, p))
@@ -136,8 +126,7 @@ static void plug(struct fabric *b)
 		if (here == SIM_NONE || b->end_of_origin[p] == SIM_NONE ||
 		    !topo_is_switch(t, t->ports[p].node))
 			continue;
-		uint32_t host =
-			b->setup.nodes[b->end_of_origin[p]].first_port + 1;
+		uint32_t host = b->setup.nodes[b->end_of_origin[p]].first_port + 1;
 
 		ports[here].peer = host;
 		ports[host].peer = here;
@@ -163,8 +152,8 @@ static struct hd_rate native_rate(const struct topo *t, port_id p)
 }
 
 /* What one row of fabric.links says of a cable: both ways. */
-static void override_cable(const struct topo *t, const struct scn_link *link,
-			   port_id p, struct fabric_cable *cables)
+static void override_cable(const struct topo *t, const struct scn_link *link, port_id p,
+			   struct fabric_cable *cables)
 {
 	const port_id ends[] = { p, t->ports[p].peer };
 
@@ -177,8 +166,7 @@ static void override_cable(const struct topo *t, const struct scn_link *link,
 }
 
 /* The ports that a row of fabric.links is about. */
-static enum hd_status select_row(const struct fabric *f,
-				 const struct scn_link *row, struct diag *d,
+static enum hd_status select_row(const struct fabric *f, const struct scn_link *row, struct diag *d,
 				 struct selection *out)
 {
 	struct diag inner = { .status = HD_OK };
@@ -188,16 +176,13 @@ static enum hd_status select_row(const struct fabric *f,
 	return fabric_refuse(f, d, &row->ports, "fabric.links[].ports", &inner);
 }
 
-enum hd_status fabric_cables(const struct fabric *f, struct diag *d,
-			     struct fabric_cable **out)
+enum hd_status fabric_cables(const struct fabric *f, struct diag *d, struct fabric_cable **out)
 {
 	const struct scn_fabric *s = &f->scenario->fabric;
-	struct fabric_cable *cables =
-		hd_alloc(f->topo.n_ports, sizeof(*cables));
+	struct fabric_cable *cables = hd_alloc(f->topo.n_ports, sizeof(*cables));
 
 	for (port_id p = 0; p < f->topo.n_ports; p++)
-		cables[p] = (struct fabric_cable){ s->link.rate,
-						   s->link.propagation };
+		cables[p] = (struct fabric_cable){ s->link.rate, s->link.propagation };
 	for (size_t i = 0; i < s->n_links; i++) {
 		struct selection ports;
 
@@ -206,8 +191,7 @@ enum hd_status fabric_cables(const struct fabric *f, struct diag *d,
 			return d->status;
 		}
 		for (uint32_t k = 0; k < ports.n; k++)
-			override_cable(&f->topo, &s->links[i], ports.ports[k],
-				       cables);
+			override_cable(&f->topo, &s->links[i], ports.ports[k], cables);
 		selection_fini(&ports);
 	}
 	*out = cables;
@@ -216,8 +200,7 @@ enum hd_status fabric_cables(const struct fabric *f, struct diag *d,
 
 uint32_t fabric_vl15_blocks(const struct fabric *f)
 {
-	return (uint32_t)(f->scenario->fabric.sw.management_buffer /
-			  BLOCK_BYTES);
+	return (uint32_t)(f->scenario->fabric.sw.management_buffer / BLOCK_BYTES);
 }
 
 static enum hd_status set_ports(struct fabric *b, struct diag *d)
@@ -227,15 +210,13 @@ static enum hd_status set_ports(struct fabric *b, struct diag *d)
 	struct fabric_cable *cables = NULL;
 	uint32_t sw_in = 0, sw_out = 0, host_in = 0;
 	enum hd_status status =
-		buffer_blocks(b, d, &f->sw.input_buffer,
-			      "fabric.switch.input_buffer", &sw_in);
+		buffer_blocks(b, d, &f->sw.input_buffer, "fabric.switch.input_buffer", &sw_in);
 
 	if (status == HD_OK)
-		status = buffer_blocks(b, d, &f->host_buffer,
-				       "fabric.host.input_buffer", &host_in);
+		status = buffer_blocks(b, d, &f->host_buffer, "fabric.host.input_buffer", &host_in);
 	if (status == HD_OK && f->sw.queueing == SIM_CIOQ)
-		status = buffer_blocks(b, d, &f->sw.output_buffer,
-				       "fabric.switch.output_buffer", &sw_out);
+		status = buffer_blocks(b, d, &f->sw.output_buffer, "fabric.switch.output_buffer",
+				       &sw_out);
 	if (status == HD_OK)
 		status = fabric_cables(b, d, &cables);
 	for (uint32_t i = 0; i < b->setup.n_ports && status == HD_OK; i++) {
@@ -281,10 +262,8 @@ static enum hd_status override_links(struct fabric *b, struct diag *d)
 		for (uint32_t k = 0; k < ports.n; k++) {
 			uint32_t port = b->port_of_origin[ports.ports[k]];
 
-			if (port != SIM_NONE &&
-			    b->setup.ports[port].peer != SIM_NONE)
-				override_port(&b->setup.ports[port],
-					      &f->links[i]);
+			if (port != SIM_NONE && b->setup.ports[port].peer != SIM_NONE)
+				override_port(&b->setup.ports[port], &f->links[i]);
 		}
 		selection_fini(&ports);
 	}
@@ -297,8 +276,7 @@ static void tell_rates(struct fabric *b)
 	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
 		const struct sim_port *p = &b->setup.ports[i];
 
-		if (p->peer != SIM_NONE &&
-		    b->topo.ports[p->origin].peer != TOPO_NONE)
+		if (p->peer != SIM_NONE && b->topo.ports[p->origin].peer != TOPO_NONE)
 			b->subnet.rate_of_port[p->origin] = p->rate;
 	}
 }
@@ -315,9 +293,7 @@ static void set_model(struct fabric *b)
 		.order = f->sw.order,
 		.pick = f->sw.pick,
 		.readers = readers,
-		.speedup = f->sw.queueing == SIM_CIOQ
-				   ? f->sw.speedup
-				   : (struct hd_ratio){ 1, 1 },
+		.speedup = f->sw.queueing == SIM_CIOQ ? f->sw.speedup : (struct hd_ratio){ 1, 1 },
 		.routing = f->sw.routing,
 		.arbitration = f->sw.arbitration,
 	};
@@ -330,8 +306,7 @@ static void set_model(struct fabric *b)
 
 /* Refuses a list whose entries speak of subnets that are not there. */
 static enum hd_status check_subnets(const struct fabric *b, const char *list,
-				    const struct scn_tclass *t, size_t n,
-				    struct diag *d)
+				    const struct scn_tclass *t, size_t n, struct diag *d)
 {
 	uint32_t have = b->subnet.n_subnets;
 
@@ -339,8 +314,7 @@ static enum hd_status check_subnets(const struct fabric *b, const char *list,
 		if (t[i].subnet != SCN_ALL_SUBNETS && t[i].subnet >= have)
 			return scenario_refuse(
 				b->scenario, d, &t[i].subnet,
-				"qos.%s[].subnet: no subnet %llu; the fabric "
-				"has %u, numbered from 0",
+				"qos.%s[].subnet: no subnet %llu; the fabric has %u, numbered from 0",
 				list, (unsigned long long)t[i].subnet, have);
 	}
 	return HD_OK;
@@ -381,8 +355,7 @@ static void set_marks(struct fabric *b)
 	for (uint32_t k = 0; k < n; k++) {
 		for (size_t i = 0; i < q->n_marks; i++) {
 			if (speaks_of(&q->marks[i], k))
-				marks[k][q->marks[i].sl] =
-					(uint8_t)q->marks[i].tclass;
+				marks[k][q->marks[i].sl] = (uint8_t)q->marks[i].tclass;
 		}
 	}
 	b->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])marks;
@@ -398,8 +371,7 @@ static enum hd_status set_routers(struct fabric *b, struct diag *d)
 		    b->scenario->fabric.overhead != GRH_OVERHEAD)
 			b->grh_bytes = GRH_BYTES;
 	}
-	enum hd_status status =
-		check_subnets(b, "tclasses", q->tclasses, q->n_tclasses, d);
+	enum hd_status status = check_subnets(b, "tclasses", q->tclasses, q->n_tclasses, d);
 
 	if (status == HD_OK)
 		status = check_subnets(b, "marks", q->marks, q->n_marks, d);
@@ -445,8 +417,7 @@ void fabric_add_fault(struct fabric *b, struct sim_fault fault)
 }
 
 /* All cables of a switch; its own host, if it has one, is cut off too. */
-static enum hd_status
-add_switch_event(struct fabric *b, const struct scn_event *e, struct diag *d)
+static enum hd_status add_switch_event(struct fabric *b, const struct scn_event *e, struct diag *d)
 {
 	const struct sim_setup *s = &b->setup;
 	const struct sim_node *found = NULL;
@@ -455,56 +426,44 @@ add_switch_event(struct fabric *b, const struct scn_event *e, struct diag *d)
 	for (uint32_t v = 0; v < s->n_nodes; v++) {
 		const struct sim_node *n = &s->nodes[v];
 
-		if (n->kind == SIM_SWITCH &&
-		    strcmp(b->topo.nodes[n->node].name, e->port) == 0)
+		if (n->kind == SIM_SWITCH && strcmp(b->topo.nodes[n->node].name, e->port) == 0)
 			found = n;
 	}
 	if (!found) {
-		diag_fail(&inner, HD_ERR_NOT_FOUND, "no switch '%.80s'",
-			  e->port);
-		return fabric_refuse(b, d, &e->port, "faults.events[].port",
-				     &inner);
+		diag_fail(&inner, HD_ERR_NOT_FOUND, "no switch '%.80s'", e->port);
+		return fabric_refuse(b, d, &e->port, "faults.events[].port", &inner);
 	}
 	for (uint32_t i = 0; i <= found->n_ports; i++) {
 		uint32_t port = found->first_port + i;
 
 		if (s->ports[port].peer != SIM_NONE)
-			fabric_add_fault(
-				b, (struct sim_fault){
-					   .time = e->at,
-					   .kind = e->kind == SCN_SWITCH_DOWN
-							   ? SIM_LINK_DOWN
-							   : SIM_LINK_UP,
-					   .port = port });
+			fabric_add_fault(b, (struct sim_fault){ .time = e->at,
+								.kind = e->kind == SCN_SWITCH_DOWN
+										? SIM_LINK_DOWN
+										: SIM_LINK_UP,
+								.port = port });
 	}
 	return HD_OK;
 }
 
-static enum hd_status add_port_event(struct fabric *b,
-				     const struct scn_event *e, struct diag *d)
+static enum hd_status add_port_event(struct fabric *b, const struct scn_event *e, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 	port_id port;
 	bool sink = e->kind == SIM_SINK_STUCK || e->kind == SIM_SINK_FREE;
 
 	if (select_port(b->selector, e->port, &inner, &port) != HD_OK)
-		return fabric_refuse(b, d, &e->port, "faults.events[].port",
-				     &inner);
+		return fabric_refuse(b, d, &e->port, "faults.events[].port", &inner);
 	uint32_t end = b->end_of_origin[port];
 
 	if (sink && end == SIM_NONE)
 		return scenario_refuse(b->scenario, d, &e->port,
-				       "faults.events[].port: '%s' is not a "
-				       "host's",
-				       e->port);
-	fabric_add_fault(
-		b,
-		(struct sim_fault){
-			.time = e->at,
-			.kind = (enum sim_fault_kind)e->kind,
-			.port = end == SIM_NONE
-					? b->port_of_origin[port]
-					: b->setup.nodes[end].first_port + 1 });
+				       "faults.events[].port: '%s' is not a host's", e->port);
+	fabric_add_fault(b, (struct sim_fault){
+				    .time = e->at,
+				    .kind = (enum sim_fault_kind)e->kind,
+				    .port = end == SIM_NONE ? b->port_of_origin[port]
+							    : b->setup.nodes[end].first_port + 1 });
 	return HD_OK;
 }
 
@@ -515,11 +474,9 @@ static enum hd_status set_faults(struct fabric *b, struct diag *d)
 
 	for (size_t i = 0; i < f->n_events && status == HD_OK; i++) {
 		const struct scn_event *e = &f->events[i];
-		bool whole =
-			e->kind == SCN_SWITCH_DOWN || e->kind == SCN_SWITCH_UP;
+		bool whole = e->kind == SCN_SWITCH_DOWN || e->kind == SCN_SWITCH_UP;
 
-		status = whole ? add_switch_event(b, e, d)
-			       : add_port_event(b, e, d);
+		status = whole ? add_switch_event(b, e, d) : add_port_event(b, e, d);
 	}
 	return status;
 }

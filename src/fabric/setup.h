@@ -208,10 +208,10 @@ struct sim_adaptive {
 	enum sim_ar_choice choice;
 	enum sim_ar_unit per;
 	uint32_t threshold, hysteresis; /* blocks */
-	uint32_t around; /* blocks; where the subnet has ways around */
-	hd_time gap;     /* that ends a flowlet, if it is longer */
-	hd_time heal;    /* after which a port knows that its link is down */
-	hd_time notify;  /* after which neighbours know of it; 0: never */
+	uint32_t around;                /* blocks; where the subnet has ways around */
+	hd_time gap;                    /* that ends a flowlet, if it is longer */
+	hd_time heal;                   /* after which a port knows that its link is down */
+	hd_time notify;                 /* after which neighbours know of it; 0: never */
 };
 
 struct sim_setup {

@@ -50,8 +50,7 @@ static inline void test_must(enum hd_status status, const struct diag *d)
 }
 
 /* From a subnet that is routed: what the setup needs beside it. */
-static inline void test_fabric_setup(struct test_fabric *f,
-				     const struct test_links *links)
+static inline void test_fabric_setup(struct test_fabric *f, const struct test_links *links)
 {
 	struct topo *t = &f->topo;
 	struct sim_setup *u = &f->setup;
@@ -83,9 +82,8 @@ static inline void test_fabric_setup(struct test_fabric *f,
 		};
 		if (!is_end)
 			continue;
-		f->ends[f->n_ends] = (struct sim_address){
-			f->subnet.lid_of_port[n->first_port + 1], TOPO_NONE
-		};
+		f->ends[f->n_ends] =
+			(struct sim_address){ f->subnet.lid_of_port[n->first_port + 1], TOPO_NONE };
 		f->end_nodes[f->n_ends++] = v;
 	}
 	for (port_id p = 0; p < t->n_ports; p++) {
@@ -104,10 +102,8 @@ static inline void test_fabric_setup(struct test_fabric *f,
 }
 
 /* `words` as for "heddle topo gen", the kind first; ended by NULL. */
-static inline void test_fabric_init(struct test_fabric *f,
-				    const char *const *words,
-				    const char *engine,
-				    const struct test_links *links)
+static inline void test_fabric_init(struct test_fabric *f, const char *const *words,
+				    const char *engine, const struct test_links *links)
 {
 	struct diag d = { .status = HD_OK };
 	char *argv[16];
@@ -120,22 +116,16 @@ static inline void test_fabric_init(struct test_fabric *f,
 	char *kept[16];
 	for (int i = 0; i < n; i++)
 		kept[i] = argv[i];
-	test_must(topo_generate_words(generator_find(words[0], &d), n, argv, 1,
-				      &d, &f->topo),
-		  &d);
+	test_must(topo_generate_words(generator_find(words[0], &d), n, argv, 1, &d, &f->topo), &d);
 	for (int i = 0; i < n; i++)
 		free(kept[i]);
 	subnet_init(&f->subnet, &f->topo);
 	subnet_limit_vls(&f->subnet, links->vls);
 	test_must(subnet_assign_lids(
 			  &f->subnet,
-			  &(struct lid_options){ .order = LIDS_NODES,
-						 .sm_port = TOPO_NONE },
-			  &d),
+			  &(struct lid_options){ .order = LIDS_NODES, .sm_port = TOPO_NONE }, &d),
 		  &d);
-	test_must(subnet_route(&f->subnet, engine, &(struct route_options){ 0 },
-			       &d),
-		  &d);
+	test_must(subnet_route(&f->subnet, engine, &(struct route_options){ 0 }, &d), &d);
 	subnet_share(&f->subnet);
 	test_fabric_setup(f, links);
 }

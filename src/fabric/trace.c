@@ -31,8 +31,7 @@ static unsigned split(char *line, char **fields)
 		char *comma = strchr(at, ',');
 		char *end = comma ? comma : at + strlen(at);
 
-		while (end > at &&
-		       (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+		while (end > at && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
 			end--;
 		if (!comma) {
 			*end = '\0';
@@ -49,8 +48,7 @@ static enum hd_status refuse(const struct trace *r, const char *message)
 	return diag_fail_at(r->d, HD_ERR_INPUT, r->line, 0, "%s", message);
 }
 
-static enum hd_status read_host(const struct trace *r, const char *name,
-				port_id *out)
+static enum hd_status read_host(const struct trace *r, const char *name, port_id *out)
 {
 	struct diag inner = { .status = HD_OK };
 	struct selection hosts;
@@ -64,8 +62,8 @@ static enum hd_status read_host(const struct trace *r, const char *name,
 	return n == 1 ? HD_OK : refuse(r, "more than one host");
 }
 
-static enum hd_status read_numbers(const struct trace *r, char **fields,
-				   unsigned n, struct sim_arrival *out)
+static enum hd_status read_numbers(const struct trace *r, char **fields, unsigned n,
+				   struct sim_arrival *out)
 {
 	const struct scenario *s = r->b->scenario;
 	struct diag inner = { .status = HD_OK };
@@ -93,8 +91,7 @@ static enum hd_status read_numbers(const struct trace *r, char **fields,
 static enum hd_status read_line(struct trace *r, char *line)
 {
 	char *fields[MAX_FIELDS];
-	struct sim_arrival a = { .pkey = 0xffff,
-				 .management = r->t->management };
+	struct sim_arrival a = { .pkey = 0xffff, .management = r->t->management };
 	struct sim_address address;
 	port_id source = TOPO_NONE, destination = TOPO_NONE;
 
@@ -103,10 +100,8 @@ static enum hd_status read_line(struct trace *r, char *line)
 	unsigned n = split(line, fields);
 
 	if (n < 4 || n > MAX_FIELDS)
-		return refuse(r,
-			      "expected time,source,destination,payload[,sl]");
-	if (read_numbers(r, fields, n, &a) != HD_OK ||
-	    read_host(r, fields[1], &source) != HD_OK ||
+		return refuse(r, "expected time,source,destination,payload[,sl]");
+	if (read_numbers(r, fields, n, &a) != HD_OK || read_host(r, fields[1], &source) != HD_OK ||
 	    read_host(r, fields[2], &destination) != HD_OK)
 		return r->d->status;
 	if (source == destination)
@@ -122,10 +117,8 @@ static enum hd_status read_line(struct trace *r, char *line)
 		a.hop_limit = (uint8_t)r->t->hop_limit;
 		a.bytes += r->b->grh_bytes;
 	}
-	r->packets =
-		hd_grow(r->packets, &r->cap, r->n + 1, sizeof(*r->packets));
-	r->sources = hd_grow(r->sources, &r->sources_cap, r->n + 1,
-			     sizeof(*r->sources));
+	r->packets = hd_grow(r->packets, &r->cap, r->n + 1, sizeof(*r->packets));
+	r->sources = hd_grow(r->sources, &r->sources_cap, r->n + 1, sizeof(*r->sources));
 	r->sources[r->n] = source;
 	r->packets[r->n++] = a;
 	return HD_OK;
@@ -185,8 +178,7 @@ static void add_flows(struct trace *r, uint32_t row)
 	free(next);
 }
 
-enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
-				  struct diag *d)
+enum hd_status fabric_build_trace(struct fabric *b, uint32_t row, struct diag *d)
 {
 	const struct scn_traffic *t = &b->scenario->traffic[row];
 	struct diag inner = { .status = HD_OK };
@@ -198,8 +190,8 @@ enum hd_status fabric_build_trace(struct fabric *b, uint32_t row,
 	if (status == HD_OK)
 		status = read_lines(&r, text.text);
 	if (status != HD_OK && inner.line)
-		scenario_refuse(b->scenario, d, &t->file, "%s:%u: %s", t->file,
-				inner.line, inner.message);
+		scenario_refuse(b->scenario, d, &t->file, "%s:%u: %s", t->file, inner.line,
+				inner.message);
 	else if (status != HD_OK)
 		fabric_refuse(b, d, &t->file, "traffic[].file", &inner);
 	else

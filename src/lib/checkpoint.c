@@ -22,8 +22,8 @@ static void put_digest(const struct digest *h, char *out)
 
 /* What stands before a state and what stands behind it: a large one is not
  * copied. */
-static void frame(const struct digest *content, const struct strbuf *state,
-		  struct strbuf *head, char *seal)
+static void frame(const struct digest *content, const struct strbuf *state, struct strbuf *head,
+		  char *seal)
 {
 	uint32_t rules = CHECKPOINT_RULES;
 	struct digest of = *content, whole = DIGEST_START;
@@ -39,8 +39,7 @@ static void frame(const struct digest *content, const struct strbuf *state,
 	put_digest(&whole, seal);
 }
 
-void checkpoint_print(const struct digest *content, const struct strbuf *state,
-		      struct strbuf *out)
+void checkpoint_print(const struct digest *content, const struct strbuf *state, struct strbuf *out)
 {
 	char seal[DIGEST_LEN];
 
@@ -71,8 +70,7 @@ enum hd_status checkpoint_write(const char *path, const struct digest *content,
 /* Does it begin as one, as far as it goes? */
 static bool is_marked(const char *bytes, size_t len)
 {
-	return len > 0 &&
-	       memcmp(bytes, mark, len < MARK_LEN ? len : MARK_LEN) == 0;
+	return len > 0 && memcmp(bytes, mark, len < MARK_LEN ? len : MARK_LEN) == 0;
 }
 
 static bool is_whole(const char *bytes, size_t len)
@@ -87,9 +85,8 @@ static bool is_whole(const char *bytes, size_t len)
 	return memcmp(seal, bytes + len - DIGEST_LEN, DIGEST_LEN) == 0;
 }
 
-enum hd_status checkpoint_parse(const char *bytes, size_t len,
-				const struct digest *content, struct diag *d,
-				struct pack *out)
+enum hd_status checkpoint_parse(const char *bytes, size_t len, const struct digest *content,
+				struct diag *d, struct pack *out)
 {
 	uint32_t rules = 0;
 	struct digest of = { 0, 0 };
@@ -97,22 +94,20 @@ enum hd_status checkpoint_parse(const char *bytes, size_t len,
 	if (!is_marked(bytes, len))
 		return diag_fail(d, HD_ERR_INPUT, "this is no checkpoint");
 	if (!is_whole(bytes, len))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the checkpoint is damaged or cut short");
+		return diag_fail(d, HD_ERR_INPUT, "the checkpoint is damaged or cut short");
 	pack_from(out, bytes + MARK_LEN, len - MARK_LEN - DIGEST_LEN);
 	pack_u32(out, &rules);
 	pack_u64(out, &of.a);
 	pack_u64(out, &of.b);
 	if (rules != CHECKPOINT_RULES)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "the checkpoint was written by another "
-				 "version of heddle (its rules are %u, these "
-				 "are %u)",
-				 rules, CHECKPOINT_RULES);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"the checkpoint was written by another version of heddle (its rules are %u, these are %u)",
+			rules, CHECKPOINT_RULES);
 	if (of.a != content->a || of.b != content->b)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "the checkpoint is of another scenario, or "
-				 "of other values (--set, --seed) or files");
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"the checkpoint is of another scenario, or of other values (--set, --seed) or files");
 	return HD_OK;
 }
 
@@ -129,9 +124,8 @@ static enum hd_status read_all(FILE *in, struct diag *d, struct strbuf *held)
 	return file_read_rest(in, room < LIMIT ? room : LIMIT, d, held);
 }
 
-enum hd_status checkpoint_read(const char *path, const struct digest *content,
-			       struct diag *d, struct strbuf *held,
-			       struct pack *out)
+enum hd_status checkpoint_read(const char *path, const struct digest *content, struct diag *d,
+			       struct strbuf *held, struct pack *out)
 {
 	const char *before = memory_for("checkpoints");
 	FILE *in;
@@ -142,7 +136,5 @@ enum hd_status checkpoint_read(const char *path, const struct digest *content,
 		file_close(in);
 	}
 	memory_for(before);
-	return status == HD_OK ? checkpoint_parse(held->text, held->len,
-						  content, d, out)
-			       : status;
+	return status == HD_OK ? checkpoint_parse(held->text, held->len, content, d, out) : status;
 }

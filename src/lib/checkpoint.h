@@ -28,25 +28,21 @@
 #define CHECKPOINT_RULES 12
 
 /* `state` is of a run of this content. */
-HD_MUST_CHECK enum hd_status checkpoint_write(const char *path,
-					      const struct digest *content,
-					      const struct strbuf *state,
-					      struct diag *d);
+HD_MUST_CHECK enum hd_status checkpoint_write(const char *path, const struct digest *content,
+					      const struct strbuf *state, struct diag *d);
 
 /*
  * Gets the state of such a file ready to be read; its bytes are *held, for the
  * caller to free after that. HD_ERR_INPUT if it is no checkpoint, or not whole;
  * HD_ERR_UNFIT if it is of other rules, or of another content.
  */
-HD_MUST_CHECK enum hd_status
-checkpoint_read(const char *path, const struct digest *content, struct diag *d,
-		struct strbuf *held, struct pack *out);
+HD_MUST_CHECK enum hd_status checkpoint_read(const char *path, const struct digest *content,
+					     struct diag *d, struct strbuf *held, struct pack *out);
 /* The same of bytes that are there already. */
 HD_MUST_CHECK enum hd_status checkpoint_parse(const char *bytes, size_t len,
-					      const struct digest *content,
-					      struct diag *d, struct pack *out);
+					      const struct digest *content, struct diag *d,
+					      struct pack *out);
 /* What a file is made of. */
-void checkpoint_print(const struct digest *content, const struct strbuf *state,
-		      struct strbuf *out);
+void checkpoint_print(const struct digest *content, const struct strbuf *state, struct strbuf *out);
 
 #endif

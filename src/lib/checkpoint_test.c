@@ -24,8 +24,8 @@ static struct strbuf a_file(void)
 	return out;
 }
 
-static enum hd_status parse(const struct strbuf *b, size_t len,
-			    const struct digest *of, struct diag *d)
+static enum hd_status parse(const struct strbuf *b, size_t len, const struct digest *of,
+			    struct diag *d)
 {
 	struct pack p;
 
@@ -40,8 +40,7 @@ static void a_state_comes_back(void **state)
 	struct pack p;
 
 	(void)state;
-	assert_int_equal(checkpoint_parse(b.text, b.len, &content, &d, &p),
-			 HD_OK);
+	assert_int_equal(checkpoint_parse(b.text, b.len, &content, &d, &p), HD_OK);
 	assert_int_equal(p.left, 5);
 	assert_memory_equal(p.in, "state", 5);
 	strbuf_fini(&b);
@@ -56,8 +55,7 @@ static void every_byte_counts(void **state)
 	for (size_t i = 0; i < b.len; i++) {
 		for (unsigned bit = 0; bit < 8; bit++) {
 			b.text[i] = (char)(b.text[i] ^ (1 << bit));
-			assert_int_equal(parse(&b, b.len, &content, &d),
-					 HD_ERR_INPUT);
+			assert_int_equal(parse(&b, b.len, &content, &d), HD_ERR_INPUT);
 			b.text[i] = (char)(b.text[i] ^ (1 << bit));
 		}
 	}
@@ -74,22 +72,19 @@ static void every_length_counts(void **state)
 		assert_int_equal(parse(&b, len, &content, &d), HD_ERR_INPUT);
 	strbuf_puts(&b, "more");
 	assert_int_equal(parse(&b, b.len, &content, &d), HD_ERR_INPUT);
-	assert_string_equal(d.message,
-			    "the checkpoint is damaged or cut short");
+	assert_string_equal(d.message, "the checkpoint is damaged or cut short");
 	strbuf_fini(&b);
 }
 
 static void other_contents_are_refused(void **state)
 {
-	const struct digest others[] = { { 0x1234, 0x5679 },
-					 { 0x1235, 0x5678 } };
+	const struct digest others[] = { { 0x1234, 0x5679 }, { 0x1235, 0x5678 } };
 	struct strbuf b = a_file();
 	struct diag d;
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(parse(&b, b.len, &others[i], &d),
-				 HD_ERR_UNFIT);
+		assert_int_equal(parse(&b, b.len, &others[i], &d), HD_ERR_UNFIT);
 		assert_true(strstr(d.message, "another scenario") != NULL);
 	}
 	strbuf_fini(&b);

@@ -6,8 +6,8 @@
 #include "base/digest.h"
 #include "base/file.h"
 
-enum hd_status content_of_file(const char *name, const char *path,
-			       struct diag *d, struct strbuf *out)
+enum hd_status content_of_file(const char *name, const char *path, struct diag *d,
+			       struct strbuf *out)
 {
 	struct digest h = DIGEST_START;
 	char chunk[1 << 16];
@@ -32,8 +32,8 @@ enum hd_status content_of_file(const char *name, const char *path,
 }
 
 /* One that the scenario names. */
-static enum hd_status note_file(const struct scenario *s, char *const *field,
-				struct diag *d, struct strbuf *out)
+static enum hd_status note_file(const struct scenario *s, char *const *field, struct diag *d,
+				struct strbuf *out)
 {
 	struct diag inner = { .status = HD_OK };
 
@@ -48,8 +48,7 @@ static enum hd_status note_file(const struct scenario *s, char *const *field,
 	return status;
 }
 
-enum hd_status content_of_scenario(const struct scenario *s, struct diag *d,
-				   struct strbuf *out)
+enum hd_status content_of_scenario(const struct scenario *s, struct diag *d, struct strbuf *out)
 {
 	enum hd_status status = note_file(s, &s->fabric.topology.file, d, out);
 

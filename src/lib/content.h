@@ -12,11 +12,9 @@
 #include "scenario/scenario.h"
 
 /* A line with the digest of what is in a file. */
-HD_MUST_CHECK enum hd_status content_of_file(const char *name, const char *path,
-					     struct diag *d,
+HD_MUST_CHECK enum hd_status content_of_file(const char *name, const char *path, struct diag *d,
 					     struct strbuf *out);
-HD_MUST_CHECK enum hd_status content_of_scenario(const struct scenario *s,
-						 struct diag *d,
+HD_MUST_CHECK enum hd_status content_of_scenario(const struct scenario *s, struct diag *d,
 						 struct strbuf *out);
 
 #endif

@@ -23,8 +23,7 @@ static void error_give(const struct hd_error *mine, struct hd_error *error)
 		((char *)error)[n - 1] = '\0';
 }
 
-static int error_say(struct hd_error *error, int code, const char *format,
-		     va_list args)
+static int error_say(struct hd_error *error, int code, const char *format, va_list args)
 {
 	struct hd_error mine = { .code = code };
 
@@ -106,9 +105,8 @@ static void call_work(void *context)
 {
 	struct guarded *g = context;
 
-	g->code = g->work(g->context, &g->d) == HD_OK
-			  ? call_done(g->error)
-			  : call_refused(g->error, &g->d);
+	g->code = g->work(g->context, &g->d) == HD_OK ? call_done(g->error)
+						      : call_refused(g->error, &g->d);
 }
 
 /* A library takes one thread unless it is given more. */
@@ -117,8 +115,7 @@ static void be_modest(void)
 	team_ask(1);
 }
 
-int call_guarded(guarded_fn *work, void *context, bool *is_broken,
-		 struct hd_error *error)
+int call_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_error *error)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct guarded g = { .work = work, .context = context, .error = error };

@@ -31,7 +31,6 @@ typedef enum hd_status guarded_fn(void *context, struct diag *d);
  * Calls `work`. If memory runs short in it, *is_broken is set: what it was
  * about must not be touched any more, not even to free it.
  */
-int call_guarded(guarded_fn *work, void *context, bool *is_broken,
-		 struct hd_error *error);
+int call_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_error *error);
 
 #endif

@@ -110,22 +110,21 @@ struct hd_run_options {
 	int (*progress)(void *context, double share, uint64_t now);
 	void *context;
 };
-#define HD_RUN_OPTIONS_INIT                                                  \
-	{                                                                    \
-		sizeof(struct hd_run_options), NULL, 0, 0, NULL, NULL, NULL, \
-			NULL                                                 \
+#define HD_RUN_OPTIONS_INIT                                                       \
+	{                                                                         \
+		sizeof(struct hd_run_options), NULL, 0, 0, NULL, NULL, NULL, NULL \
 	}
 
 struct hd_run;
 
 /* From a file. Options may be NULL. */
-HD_API int hd_run_open(const char *file, const struct hd_run_options *options,
-		       struct hd_run **out, struct hd_error *error);
+HD_API int hd_run_open(const char *file, const struct hd_run_options *options, struct hd_run **out,
+		       struct hd_error *error);
 /* From text; `name` is what errors call it, and its folder is where files that
  * it names are. */
 HD_API int hd_run_load(const char *text, size_t len, const char *name,
-		       const struct hd_run_options *options,
-		       struct hd_run **out, struct hd_error *error);
+		       const struct hd_run_options *options, struct hd_run **out,
+		       struct hd_error *error);
 /* To its end, or to where it is stopped; once. Its tables are there from then
  * on. */
 HD_API int hd_run_go(struct hd_run *run, struct hd_error *error);
@@ -156,11 +155,9 @@ enum hd_kind {
 };
 
 HD_API size_t hd_run_n_tables(const struct hd_run *run);
-HD_API const struct hd_table *hd_run_table_at(const struct hd_run *run,
-					      size_t number);
+HD_API const struct hd_table *hd_run_table_at(const struct hd_run *run, size_t number);
 /* NULL if there is none of that name. */
-HD_API const struct hd_table *hd_run_table(const struct hd_run *run,
-					   const char *name);
+HD_API const struct hd_table *hd_run_table(const struct hd_run *run, const char *name);
 
 HD_API const char *hd_table_name(const struct hd_table *t);
 HD_API const char *hd_table_title(const struct hd_table *t);
@@ -173,16 +170,13 @@ HD_API enum hd_kind hd_column_kind(const struct hd_table *t, size_t column);
 HD_API size_t hd_column_find(const struct hd_table *t, const char *name);
 
 /* The column's kind, or HD_NONE where there is no value. */
-HD_API enum hd_kind hd_cell_kind(const struct hd_table *t, size_t row,
-				 size_t column);
+HD_API enum hd_kind hd_cell_kind(const struct hd_table *t, size_t row, size_t column);
 /* NULL if it is no text. */
-HD_API const char *hd_cell_text(const struct hd_table *t, size_t row,
-				size_t column);
+HD_API const char *hd_cell_text(const struct hd_table *t, size_t row, size_t column);
 /* A number of any kind, or a bool as 0 or 1; NaN if it is none. */
 HD_API double hd_cell_real(const struct hd_table *t, size_t row, size_t column);
 /* Whole numbers, exactly; 0 if it is none of that kind. */
-HD_API uint64_t hd_cell_uint(const struct hd_table *t, size_t row,
-			     size_t column);
+HD_API uint64_t hd_cell_uint(const struct hd_table *t, size_t row, size_t column);
 HD_API int64_t hd_cell_int(const struct hd_table *t, size_t row, size_t column);
 
 /* ---- a network --------------------------------------------------------- */
@@ -203,21 +197,21 @@ struct hd_net;
 #define HD_NEVER      UINT64_MAX          /* later than any time */
 
 /* As with hd_run_open; options.all means nothing here. */
-HD_API int hd_net_open(const char *file, const struct hd_run_options *options,
-		       struct hd_net **out, struct hd_error *error);
+HD_API int hd_net_open(const char *file, const struct hd_run_options *options, struct hd_net **out,
+		       struct hd_error *error);
 HD_API int hd_net_load(const char *text, size_t len, const char *name,
-		       const struct hd_run_options *options,
-		       struct hd_net **out, struct hd_error *error);
+		       const struct hd_run_options *options, struct hd_net **out,
+		       struct hd_error *error);
 
 /* Hosts, as 'heddle topo show' has them, are numbered from 0. */
 HD_API uint32_t hd_net_hosts(const struct hd_net *net);
 /* "h3", or "h3:2" of a host with several ports; NULL: there is none. */
 HD_API const char *hd_net_host_name(const struct hd_net *net, uint32_t host);
-HD_API int hd_net_host(const struct hd_net *net, const char *name,
-		       uint32_t *out, struct hd_error *error);
+HD_API int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
+		       struct hd_error *error);
 /* The number of a class of the scenario's qos. */
-HD_API int hd_net_class(const struct hd_net *net, const char *name,
-			uint32_t *out, struct hd_error *error);
+HD_API int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out,
+			struct hd_error *error);
 
 /*
  * The last byte of a message is there, or (`lost` not 0) its last packet has
@@ -230,9 +224,8 @@ typedef void hd_net_done(void *context, struct hd_net *net, int lost);
  * A message of 0 to HD_MOST_BYTES bytes is ready at its source now; `done` may
  * be NULL.
  */
-HD_API int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target,
-		       uint64_t bytes, uint32_t traffic_class,
-		       hd_net_done *done, void *context,
+HD_API int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target, uint64_t bytes,
+		       uint32_t traffic_class, hd_net_done *done, void *context,
 		       struct hd_error *error);
 
 HD_API uint64_t hd_net_now(const struct hd_net *net);
@@ -244,12 +237,10 @@ HD_API uint64_t hd_net_pending(const struct hd_net *net);
  * a circle. HD_STOPPED if the progress function ended it: hd_net_now is how far
  * it came, and another call resumes.
  */
-HD_API int hd_net_run_until(struct hd_net *net, uint64_t time,
-			    struct hd_error *error);
+HD_API int hd_net_run_until(struct hd_net *net, uint64_t time, struct hd_error *error);
 /* The same, but not beyond the instant at which the next message is done: for
  * simulators that must not be late. */
-HD_API int hd_net_step(struct hd_net *net, uint64_t limit,
-		       struct hd_error *error);
+HD_API int hd_net_step(struct hd_net *net, uint64_t limit, struct hd_error *error);
 /* Messages that are under way are never done; NULL is well. */
 HD_API void hd_net_close(struct hd_net *net);
 

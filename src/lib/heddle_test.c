@@ -22,10 +22,9 @@
 
 #define STAR "fabric: {topology: {kind: star, hosts: 4}}\n"
 
-static const char poisson[] =
-	STAR "traffic:\n"
-	     "- {name: a, kind: poisson, load: 50%, payload: 256}\n"
-	     "run: {seed: 7, measure: 20us}\n";
+static const char poisson[] = STAR "traffic:\n"
+				   "- {name: a, kind: poisson, load: 50%, payload: 256}\n"
+				   "run: {seed: 7, measure: 20us}\n";
 
 static struct hd_run *open_with(const char *path, const char *value)
 {
@@ -55,10 +54,8 @@ static uint64_t checksum_with(const char *path, const char *value)
 static void settings_weigh_more_than_the_file(void **state)
 {
 	(void)state;
-	assert_true(checksum_with(NULL, NULL) ==
-		    checksum_with("run.seed", "7"));
-	assert_true(checksum_with(NULL, NULL) !=
-		    checksum_with("run.seed", "8"));
+	assert_true(checksum_with(NULL, NULL) == checksum_with("run.seed", "7"));
+	assert_true(checksum_with(NULL, NULL) != checksum_with("run.seed", "8"));
 }
 
 static void tables_have_names_columns_and_typed_cells(void **state)
@@ -84,8 +81,7 @@ static void tables_have_names_columns_and_typed_cells(void **state)
 	assert_true(hd_cell_real(t, 0, p99) > 0);
 	assert_int_equal(hd_cell_kind(t, 0, packets), HD_UINT);
 	assert_true(hd_cell_uint(t, 0, packets) > 100);
-	assert_true(hd_cell_real(t, 0, packets) ==
-		    (double)hd_cell_uint(t, 0, packets));
+	assert_true(hd_cell_real(t, 0, packets) == (double)hd_cell_uint(t, 0, packets));
 	/* What is not there has no value. */
 	assert_true(hd_column_find(t, "no such") == hd_table_columns(t));
 	assert_int_equal(hd_cell_kind(t, 1, name), HD_NONE);
@@ -93,10 +89,8 @@ static void tables_have_names_columns_and_typed_cells(void **state)
 	assert_true(isnan(hd_cell_real(t, 0, name)));
 	assert_null(hd_run_table(run, "no such"));
 	for (size_t i = 0; i < hd_run_n_tables(run); i++)
-		assert_ptr_equal(
-			hd_run_table(run,
-				     hd_table_name(hd_run_table_at(run, i))),
-			hd_run_table_at(run, i));
+		assert_ptr_equal(hd_run_table(run, hd_table_name(hd_run_table_at(run, i))),
+				 hd_run_table_at(run, i));
 	hd_run_close(run);
 }
 
@@ -121,9 +115,7 @@ static void progress_may_stop_a_run(void **state)
 	o.n_settings = 1;
 	o.progress = stop_at_once;
 	o.context = &calls;
-	assert_int_equal(
-		hd_run_load(poisson, strlen(poisson), "x.yaml", &o, &run, &e),
-		HD_DONE);
+	assert_int_equal(hd_run_load(poisson, strlen(poisson), "x.yaml", &o, &run, &e), HD_DONE);
 	assert_int_equal(hd_run_go(run, &e), HD_STOPPED);
 	assert_int_equal(calls, 1);
 	assert_non_null(hd_run_table(run, "traffic"));
@@ -147,15 +139,12 @@ static void refusals_are_a_line_with_its_place(void **state)
 	(void)state;
 	assert_int_equal(code_of(STAR "trafic: []\n", &e), HD_REFUSED);
 	assert_int_equal(e.line, 2);
-	assert_int_equal(
-		strncmp(e.text, "x.yaml:2:1: unknown field 'trafic'", 34), 0);
+	assert_int_equal(strncmp(e.text, "x.yaml:2:1: unknown field 'trafic'", 34), 0);
 	assert_int_equal(code_of(STAR, &e), HD_REFUSED);
-	assert_int_equal(hd_run_open("/no/such/file", NULL, &run, &e),
-			 HD_REFUSED);
+	assert_int_equal(hd_run_open("/no/such/file", NULL, &run, &e), HD_REFUSED);
 	assert_non_null(strstr(e.text, "/no/such/file"));
 	/* A header that knew less of it gets what it knew. */
-	struct hd_error shorter = { .size = offsetof(struct hd_error, text) + 9,
-				    .text[9] = 'x' };
+	struct hd_error shorter = { .size = offsetof(struct hd_error, text) + 9, .text[9] = 'x' };
 
 	assert_int_equal(code_of(STAR, &shorter), HD_REFUSED);
 	assert_int_equal(strlen(shorter.text), 8);
@@ -178,14 +167,12 @@ static void settings_are_utf8(void **state)
 
 		o.settings = &rows[i];
 		o.n_settings = 1;
-		assert_int_equal(hd_run_load(poisson, strlen(poisson), "x.yaml",
-					     &o, &run, &e),
+		assert_int_equal(hd_run_load(poisson, strlen(poisson), "x.yaml", &o, &run, &e),
 				 HD_MISUSE);
 		assert_non_null(strstr(e.text, "is not UTF-8 at byte"));
 		assert_null(run);
-		assert_int_equal(
-			hd_net_load(STAR, strlen(STAR), "x.yaml", &o, &net, &e),
-			HD_MISUSE);
+		assert_int_equal(hd_net_load(STAR, strlen(STAR), "x.yaml", &o, &net, &e),
+				 HD_MISUSE);
 		assert_null(net);
 	}
 }
@@ -245,8 +232,7 @@ static void leaks_are_meant(bool are)
 static void lack_of_memory_ends_a_call_only(void **state)
 {
 	static const char large[] =
-		"fabric: {topology: {kind: xgft, down: '16,16,16', up: "
-		"'1,16,16'}}\ntraffic: [{name: a, kind: saturating}]\n"
+		"fabric: {topology: {kind: xgft, down: '16,16,16', up: '1,16,16'}}\ntraffic: [{name: a, kind: saturating}]\n"
 		"run: {measure: 1us}\n";
 	struct hd_error e = HD_ERROR_INIT;
 	struct hd_run *run = NULL;
@@ -301,8 +287,7 @@ static void no_setting_may_be_half(void **state)
 		o.settings = three;
 		o.n_settings = 3;
 		*(i % 2 ? &three[i / 2].path : &three[i / 2].value) = NULL;
-		assert_int_equal(hd_run_load(poisson, strlen(poisson), "x.yaml",
-					     &o, &run, &e),
+		assert_int_equal(hd_run_load(poisson, strlen(poisson), "x.yaml", &o, &run, &e),
 				 HD_MISUSE);
 		assert_null(run);
 	}
@@ -330,9 +315,7 @@ static void nothing_may_be_null_without_a_word(void **state)
 	assert_int_equal(hd_net_host(NULL, "h0", &number, &e), HD_MISUSE);
 	assert_int_equal(hd_net_class(NULL, "a", &number, &e), HD_MISUSE);
 	assert_int_equal(hd_net_run_until(NULL, 1, &e), HD_MISUSE);
-	assert_int_equal(
-		hd_net_send(NULL, 0, 1, 1, HD_NO_CLASS, NULL, NULL, NULL),
-		HD_MISUSE);
+	assert_int_equal(hd_net_send(NULL, 0, 1, 1, HD_NO_CLASS, NULL, NULL, NULL), HD_MISUSE);
 	assert_int_equal(hd_net_hosts(NULL), 0);
 	assert_null(hd_net_host_name(NULL, 0));
 	assert_null(hd_run_table(NULL, NULL));

@@ -20,29 +20,24 @@ static const struct pack_member node_members[] = {
 };
 
 static const struct pack_member port_members[] = {
-	PACK(sim_port, node),        PACK(sim_port, peer),
-	PACK(sim_port, propagation), PACK(sim_port, in_blocks),
-	PACK(sim_port, out_blocks),  PACK(sim_port, vl15_blocks),
-	PACK(sim_port, vls),         PACK(sim_port, ber),
-	PACK(sim_port, update_loss), PACK(sim_port, hoq_life),
+	PACK(sim_port, node),      PACK(sim_port, peer),       PACK(sim_port, propagation),
+	PACK(sim_port, in_blocks), PACK(sim_port, out_blocks), PACK(sim_port, vl15_blocks),
+	PACK(sim_port, vls),       PACK(sim_port, ber),        PACK(sim_port, update_loss),
+	PACK(sim_port, hoq_life),
 };
 
 static const struct pack_member flow_members[] = {
-	PACK(sim_flow, kind),     PACK(sim_flow, source),
-	PACK(sim_flow, row),      PACK(sim_flow, sl),
-	PACK(sim_flow, pkey),     PACK(sim_flow, bytes),
-	PACK(sim_flow, packets),  PACK(sim_flow, last_bytes),
-	PACK(sim_flow, start),    PACK(sim_flow, stop),
-	PACK(sim_flow, count),    PACK(sim_flow, size_scv),
-	PACK(sim_flow, scv),      PACK(sim_flow, mean_on),
-	PACK(sim_flow, mean_off), PACK(sim_flow, shape),
-	PACK(sim_flow, period),   PACK(sim_flow, stream),
+	PACK(sim_flow, kind),    PACK(sim_flow, source),     PACK(sim_flow, row),
+	PACK(sim_flow, sl),      PACK(sim_flow, pkey),       PACK(sim_flow, bytes),
+	PACK(sim_flow, packets), PACK(sim_flow, last_bytes), PACK(sim_flow, start),
+	PACK(sim_flow, stop),    PACK(sim_flow, count),      PACK(sim_flow, size_scv),
+	PACK(sim_flow, scv),     PACK(sim_flow, mean_on),    PACK(sim_flow, mean_off),
+	PACK(sim_flow, shape),   PACK(sim_flow, period),     PACK(sim_flow, stream),
 };
 
 static const struct pack_member arrival_members[] = {
-	PACK(sim_arrival, time), PACK(sim_arrival, bytes),
-	PACK(sim_arrival, dlid), PACK(sim_arrival, target),
-	PACK(sim_arrival, sl),
+	PACK(sim_arrival, time),   PACK(sim_arrival, bytes), PACK(sim_arrival, dlid),
+	PACK(sim_arrival, target), PACK(sim_arrival, sl),
 };
 
 static void note_flow(struct pack *k, struct sim_flow f)
@@ -113,9 +108,7 @@ static void note_goals(const struct scenario *s, struct strbuf *out)
 {
 	for (size_t i = 0; i < s->n_jobs; i++) {
 		struct diag ignored = { .status = HD_OK };
-		char *path = s->jobs[i].goal
-				     ? scenario_path(s, &s->jobs[i].goal)
-				     : NULL;
+		char *path = s->jobs[i].goal ? scenario_path(s, &s->jobs[i].goal) : NULL;
 
 		if (path)
 			(void)!content_of_file("goal", path, &ignored, out);
@@ -125,18 +118,16 @@ static void note_goals(const struct scenario *s, struct strbuf *out)
 
 static void note_options(const struct simulation_options *o, struct strbuf *out)
 {
-	strbuf_printf(out, "%d %d %u %d %llu %u\n", o->pcap != NULL,
-		      o->trace != NULL, o->flow_control, o->sampled,
-		      (unsigned long long)o->sample, team_asked());
-	strbuf_printf(out, "%d %d %llu\n", o->checkpoint != NULL,
-		      o->restart != NULL,
+	strbuf_printf(out, "%d %d %u %d %llu %u\n", o->pcap != NULL, o->trace != NULL,
+		      o->flow_control, o->sampled, (unsigned long long)o->sample, team_asked());
+	strbuf_printf(out, "%d %d %llu\n", o->checkpoint != NULL, o->restart != NULL,
 		      (unsigned long long)o->every_simulated);
 	for (size_t i = 0; i < o->ports.n; i++)
 		strbuf_printf(out, "%s\n", o->ports.items[i]);
 }
 
-void simulation_identity(const struct fabric *f,
-			 const struct simulation_options *o, struct strbuf *out)
+void simulation_identity(const struct fabric *f, const struct simulation_options *o,
+			 struct strbuf *out)
 {
 	const struct subnet *net = f->setup.subnet;
 	struct strbuf all = STRBUF_INIT;

@@ -64,14 +64,12 @@ static struct fabric *load(const struct one *x)
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
 
-	if (fabric_load(x->text.text, x->text.len, x->path, &x->overrides, &d,
-			&f) != HD_OK)
+	if (fabric_load(x->text.text, x->text.len, x->path, &x->overrides, &d, &f) != HD_OK)
 		fail_msg("%s: %s", x->path, d.message);
 	return f;
 }
 
-static struct simulation *begin(const struct one *x,
-				const struct simulation_options *o)
+static struct simulation *begin(const struct one *x, const struct simulation_options *o)
 {
 	struct diag d = { .status = HD_OK };
 	struct simulation *s;
@@ -125,8 +123,8 @@ static void look(const struct simulation *s, bool all, struct strbuf *out)
 }
 
 /* The run in one go; when it ended. */
-static hd_time reference(const struct one *x,
-			 const struct simulation_options *o, struct strbuf *out)
+static hd_time reference(const struct one *x, const struct simulation_options *o,
+			 struct strbuf *out)
 {
 	struct simulation *s = begin(x, o);
 	struct diag d = { .status = HD_OK };
@@ -166,8 +164,7 @@ static void looks_change_nothing(const struct one *x)
 		look(s, k % 2, &got);
 	}
 	while (!simulation_is_over(s))
-		assert_int_equal(simulation_advance(s, HD_TIME_NEVER, &d),
-				 HD_OK);
+		assert_int_equal(simulation_advance(s, HD_TIME_NEVER, &d), HD_OK);
 	look(s, true, &got);
 	if (strcmp(want.text, got.text) != 0)
 		fail_msg("%s: a run that was looked at is another", x->path);
@@ -198,21 +195,18 @@ static struct hd_run *open_run(const struct one *x, struct stopper *stopper)
 {
 	struct hd_run_options o = HD_RUN_OPTIONS_INIT;
 	struct hd_error e = HD_ERROR_INIT;
-	struct hd_setting *settings =
-		hd_alloc(x->overrides.n + 1, sizeof(*settings));
+	struct hd_setting *settings = hd_alloc(x->overrides.n + 1, sizeof(*settings));
 	struct hd_run *run;
 
 	for (size_t i = 0; i < x->overrides.n; i++)
-		settings[i] =
-			(struct hd_setting){ x->overrides.items[i].path,
-					     x->overrides.items[i].value };
+		settings[i] = (struct hd_setting){ x->overrides.items[i].path,
+						   x->overrides.items[i].value };
 	o.settings = settings;
 	o.n_settings = x->overrides.n;
 	o.progress = stop_at;
 	o.context = stopper;
 	o.all = (int)(stopper->stop_at % 2);
-	if (hd_run_load(x->text.text, x->text.len, x->path, &o, &run, &e) !=
-	    HD_DONE)
+	if (hd_run_load(x->text.text, x->text.len, x->path, &o, &run, &e) != HD_DONE)
 		fail_msg("%s", e.text);
 	free(settings);
 	return run;
@@ -230,8 +224,7 @@ static void a_stop_leaves_results(const struct one *x, bool closes)
 	for (unsigned k = 0; k < stops; k++) {
 		/* Those of a quick run differ from example to example. */
 		uint64_t turn = run_is_long() ? k : (x->number + 7 * k);
-		struct stopper s = { .stop_at = whole.called *
-						(turn % INSTANTS) / INSTANTS };
+		struct stopper s = { .stop_at = whole.called * (turn % INSTANTS) / INSTANTS };
 
 		if (!whole.called)
 			break;
@@ -277,8 +270,7 @@ static void each_example(void (*test)(const struct one *x))
 		struct one x = { .path = found.gl_pathv[i], .number = i };
 
 		/* With sanitizers every third, and those with jobs. */
-		if (cases_of_run(3, 3) == 3 || i % 3 == 0 ||
-		    strstr(x.path, "job"))
+		if (cases_of_run(3, 3) == 3 || i % 3 == 0 || strstr(x.path, "job"))
 			try_example(&x, test);
 	}
 	globfree(&found);

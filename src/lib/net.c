@@ -61,8 +61,7 @@ static unsigned line_sl(const struct hd_net *n, const struct message *m)
 	uint32_t number = m->line % n->n_lines;
 	const struct scenario *s = n->fabric->scenario;
 
-	return number < s->qos.n_classes ? (unsigned)s->qos.classes[number].sl
-					 : 0;
+	return number < s->qos.n_classes ? (unsigned)s->qos.classes[number].sl : 0;
 }
 
 /* The next packet of a message enters the queue of its port then. */
@@ -71,13 +70,9 @@ static void packet_offer(struct hd_net *n, uint32_t id, hd_time when)
 	const struct message *m = &n->messages[id];
 	struct sim_arrival a;
 
-	message_packet(n->fabric, n->hosts->ports[m->source],
-		       n->hosts->ports[m->target],
+	message_packet(n->fabric, n->hosts->ports[m->source], n->hosts->ports[m->target],
 		       (struct packet_label){ .sl = line_sl(n, m) },
-		       message_payload(m->bytes,
-				       n->fabric->scenario->fabric.mtu,
-				       m->sent),
-		       &a);
+		       message_payload(m->bytes, n->fabric->scenario->fabric.mtu, m->sent), &a);
 	a.time = when;
 	sim_inject(n->sim, n->endpoint, &a, id);
 }
@@ -140,8 +135,7 @@ static void message_end(struct hd_net *n, uint32_t id, hd_time now)
 		sim_pause(n->sim);
 }
 
-static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
-		       uint32_t id)
+static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, uint32_t id)
 {
 	struct hd_net *n = context;
 	struct message *m = &n->messages[id];
@@ -161,8 +155,7 @@ static void note_loss(struct hd_net *n, uint32_t id, hd_time when)
 	port_id port = n->hosts->ports[m->source];
 
 	if (is_over(m))
-		sim_timer(n->sim, n->endpoint, n->fabric->end_of_origin[port],
-			  when, id);
+		sim_timer(n->sim, n->endpoint, n->fabric->end_of_origin[port], when, id);
 }
 
 static void on_lost(void *context, hd_time when, uint32_t id, bool was_sent)
@@ -181,8 +174,7 @@ static void on_lost(void *context, hd_time when, uint32_t id, bool was_sent)
 	note_loss(n, id, when);
 }
 
-static void on_delivered(void *context, hd_time now, uint32_t node,
-			 const struct sim_packet *packet)
+static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *packet)
 {
 	struct hd_net *n = context;
 	uint32_t id = packet->cookie;
@@ -212,8 +204,7 @@ struct named {
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct named *)a)->name,
-		      ((const struct named *)b)->name);
+	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
 static void name_hosts(struct hd_net *n)
@@ -226,9 +217,7 @@ static void name_hosts(struct hd_net *n)
 	for (uint32_t i = 0; i < n->hosts->n; i++) {
 		struct strbuf name = STRBUF_INIT;
 
-		fabric_port_name(n->fabric,
-				 n->fabric->port_of_origin[n->hosts->ports[i]],
-				 &name);
+		fabric_port_name(n->fabric, n->fabric->port_of_origin[n->hosts->ports[i]], &name);
 		n->names[i] = strbuf_detach(&name);
 		order[i] = (struct named){ n->names[i], i };
 	}
@@ -254,8 +243,7 @@ static uint64_t guid_of_host(const struct hd_net *net, uint32_t host)
 }
 
 /* The one at this place in the order of names, unless another has its name. */
-static int take_host(const struct hd_net *net, uint32_t at, uint32_t *out,
-		     struct hd_error *error)
+static int take_host(const struct hd_net *net, uint32_t at, uint32_t *out, struct hd_error *error)
 {
 	uint32_t host = net->by_name[at];
 
@@ -263,20 +251,15 @@ static int take_host(const struct hd_net *net, uint32_t at, uint32_t *out,
 		if (i == at || i >= net->hosts->n ||
 		    strcmp(net->names[net->by_name[i]], net->names[host]) != 0)
 			continue;
-		return call_misuse(
-			error,
-			"'%.80s' is the name of 0x%016llx and "
-			"0x%016llx",
-			net->names[host],
-			(unsigned long long)guid_of_host(net, host),
-			(unsigned long long)guid_of_host(net, net->by_name[i]));
+		return call_misuse(error, "'%.80s' is the name of 0x%016llx and 0x%016llx",
+				   net->names[host], (unsigned long long)guid_of_host(net, host),
+				   (unsigned long long)guid_of_host(net, net->by_name[i]));
 	}
 	*out = host;
 	return call_done(error);
 }
 
-int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
-		struct hd_error *error)
+int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out, struct hd_error *error)
 {
 	uint32_t low = 0, high = hd_net_hosts(net);
 
@@ -296,8 +279,7 @@ int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
 	return call_misuse(error, "there is no host '%.200s'", name);
 }
 
-int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out,
-		 struct hd_error *error)
+int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out, struct hd_error *error)
 {
 	if (!net || !name || !out)
 		return call_misuse(error, "no network, name or place for it");
@@ -326,9 +308,7 @@ static enum hd_status check_buffers(const struct fabric *f, struct diag *d)
 		d->file = f->scenario->file;
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"messages have packets of %llu bytes, and "
-			"buffers here hold %u: state fabric.packet.mtu or "
-			"input_buffer in bytes",
+			"messages have packets of %llu bytes, and buffers here hold %u: state fabric.packet.mtu or input_buffer in bytes",
 			(unsigned long long)bytes, p->in_blocks * 64);
 	}
 	return HD_OK;
@@ -344,16 +324,14 @@ static enum hd_status begin(void *context, struct diag *d)
 	n->endpoint = simulation_outside(n->opened.simulation);
 	n->hosts = selector_hosts(f->selector);
 	n->n_lines = (uint32_t)f->scenario->qos.n_classes + 1;
-	n->lines =
-		hd_alloc((size_t)n->hosts->n * n->n_lines, sizeof(*n->lines));
+	n->lines = hd_alloc((size_t)n->hosts->n * n->n_lines, sizeof(*n->lines));
 	for (size_t i = 0; i < (size_t)n->hosts->n * n->n_lines; i++)
 		n->lines[i].first = NOBODY;
 	name_hosts(n);
 	return check_buffers(f, d);
 }
 
-static int net_make(const struct opening *what, struct hd_net **out,
-		    struct hd_error *error)
+static int net_make(const struct opening *what, struct hd_net **out, struct hd_error *error)
 {
 	struct hd_net *net = out ? calloc(1, sizeof(*net)) : NULL;
 	const struct sim_endpoint mine = { .context = net,
@@ -385,8 +363,8 @@ static int net_make(const struct opening *what, struct hd_net **out,
 	return code;
 }
 
-int hd_net_open(const char *file, const struct hd_run_options *options,
-		struct hd_net **out, struct hd_error *error)
+int hd_net_open(const char *file, const struct hd_run_options *options, struct hd_net **out,
+		struct hd_error *error)
 {
 	const struct opening what = { .file = file, .options = options };
 
@@ -394,12 +372,9 @@ int hd_net_open(const char *file, const struct hd_run_options *options,
 }
 
 int hd_net_load(const char *text, size_t len, const char *name,
-		const struct hd_run_options *options, struct hd_net **out,
-		struct hd_error *error)
+		const struct hd_run_options *options, struct hd_net **out, struct hd_error *error)
 {
-	const struct opening what = {
-		.file = name, .text = text, .len = len, .options = options
-	};
+	const struct opening what = { .file = name, .text = text, .len = len, .options = options };
 
 	if (!text)
 		return call_misuse(error, "there is no text");
@@ -429,8 +404,8 @@ void hd_net_close(struct hd_net *net)
 /* ---- sending and running ------------------------------------------------- */
 
 /* NULL, or what makes no sense. */
-static const char *wrong_with(const struct hd_net *n, uint32_t source,
-			      uint32_t target, uint64_t bytes, uint32_t class)
+static const char *wrong_with(const struct hd_net *n, uint32_t source, uint32_t target,
+			      uint64_t bytes, uint32_t class)
 {
 	if (source >= n->hosts->n)
 		return "there is no such source";
@@ -458,8 +433,7 @@ static uint32_t message_new(struct hd_net *n)
 		return NOBODY;
 	if (n->n_messages == n->cap) {
 		size_t cap = n->cap ? 2 * n->cap : 64;
-		struct message *more =
-			realloc(n->messages, cap * sizeof(*more));
+		struct message *more = realloc(n->messages, cap * sizeof(*more));
 
 		if (!more)
 			return NOBODY;
@@ -488,9 +462,8 @@ static enum hd_status send_noted(void *context, struct diag *d)
 }
 
 /* NOLINTNEXTLINE(readability-function-size): a struct would be no easier */
-int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target,
-		uint64_t bytes, uint32_t traffic_class, hd_net_done *done,
-		void *context, struct hd_error *error)
+int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target, uint64_t bytes,
+		uint32_t traffic_class, hd_net_done *done, void *context, struct hd_error *error)
 {
 	struct sim_address way;
 
@@ -498,30 +471,26 @@ int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target,
 		return call_misuse(error, "there is no network");
 	if (net->opened.is_broken)
 		return call_failed(error, HD_LACKING, "out of memory before");
-	const char *wrong =
-		net->opened.is_looking
-			? "a progress function sends no messages"
-			: wrong_with(net, source, target, bytes, traffic_class);
+	const char *wrong = net->opened.is_looking
+				    ? "a progress function sends no messages"
+				    : wrong_with(net, source, target, bytes, traffic_class);
 
 	if (wrong)
 		return call_misuse(error, "%s", wrong);
-	if (!fabric_address(net->fabric, net->hosts->ports[source],
-			    net->hosts->ports[target], &way))
-		return call_failed(error, HD_REFUSED, "no way from %s to %s",
-				   net->names[source], net->names[target]);
+	if (!fabric_address(net->fabric, net->hosts->ports[source], net->hosts->ports[target],
+			    &way))
+		return call_failed(error, HD_REFUSED, "no way from %s to %s", net->names[source],
+				   net->names[target]);
 	uint32_t id = message_new(net);
 
 	if (id == NOBODY)
-		return call_failed(error, HD_LACKING,
-				   "no memory for one more message beside %llu",
+		return call_failed(error, HD_LACKING, "no memory for one more message beside %llu",
 				   (unsigned long long)net->pending);
-	uint32_t number =
-		traffic_class == HD_NO_CLASS ? net->n_lines - 1 : traffic_class;
+	uint32_t number = traffic_class == HD_NO_CLASS ? net->n_lines - 1 : traffic_class;
 
 	net->messages[id] = (struct message){
 		.bytes = bytes,
-		.n_packets = message_packets(bytes,
-					     net->fabric->scenario->fabric.mtu),
+		.n_packets = message_packets(bytes, net->fabric->scenario->fabric.mtu),
 		.source = source,
 		.target = target,
 		.line = source * net->n_lines + number,
@@ -530,8 +499,7 @@ int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target,
 	};
 	note(net, id);
 	return net->is_inside ? call_done(error)
-			      : call_guarded(send_noted, net,
-					     &net->opened.is_broken, error);
+			      : call_guarded(send_noted, net, &net->opened.is_broken, error);
 }
 
 uint64_t hd_net_now(const struct hd_net *net)
@@ -563,8 +531,7 @@ static enum hd_status run_on(void *context, struct diag *d)
 		return status;
 	if (simulation_state(s) == SIM_DEADLOCK)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "deadlock: packets wait for each other in a "
-				 "circle");
+				 "deadlock: packets wait for each other in a circle");
 	/* Where it paused, or nothing happens any more until then. */
 	if (simulation_state(s) == SIM_PAUSED)
 		n->now = sim_now(n->sim);
@@ -573,8 +540,7 @@ static enum hd_status run_on(void *context, struct diag *d)
 	return HD_OK;
 }
 
-static int run(struct hd_net *net, uint64_t time, bool steps,
-	       struct hd_error *error)
+static int run(struct hd_net *net, uint64_t time, bool steps, struct hd_error *error)
 {
 	struct running r = { net, time };
 

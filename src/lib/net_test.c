@@ -17,8 +17,7 @@
 #include "base/strbuf.h"
 #include "lib/heddle.h"
 
-#define STAR \
-	"fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}\n"
+#define STAR "fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}\n"
 
 static struct hd_net *net_of(const char *text)
 {
@@ -38,8 +37,8 @@ static void run(struct hd_net *net, uint64_t until)
 		fail_msg("%s", e.text);
 }
 
-static void send(struct hd_net *net, uint32_t from, uint32_t to, uint64_t bytes,
-		 hd_net_done *done, void *context)
+static void send(struct hd_net *net, uint32_t from, uint32_t to, uint64_t bytes, hd_net_done *done,
+		 void *context)
 {
 	struct hd_error e = HD_ERROR_INIT;
 
@@ -81,10 +80,7 @@ static void a_message_on_a_star_takes_its_closed_form(void **state)
 {
 	static const struct {
 		uint64_t bytes, ps;
-	} worked[] = { { 1024, 152000 },
-		       { 4096, 274880 },
-		       { 8192, 439760 },
-		       { 65536, 2748080 } };
+	} worked[] = { { 1024, 152000 }, { 4096, 274880 }, { 8192, 439760 }, { 65536, 2748080 } };
 	struct rng rng;
 
 	(void)state;
@@ -93,9 +89,7 @@ static void a_message_on_a_star_takes_its_closed_form(void **state)
 	rng_init(&rng, 1, 1);
 	for (unsigned i = 0; i < 60; i++) {
 		struct hd_net *net = net_of(STAR);
-		uint64_t bytes = i < 4   ? worked[i].bytes
-				 : i < 6 ? i - 4
-					 : rng_below(&rng, 100000);
+		uint64_t bytes = i < 4 ? worked[i].bytes : i < 6 ? i - 4 : rng_below(&rng, 100000);
 		uint64_t when = rng_below(&rng, 5000);
 		struct note n = { 0 };
 
@@ -169,9 +163,9 @@ static void callbacks_may_send_again(void **state)
 /* A simulator that sends whenever something has arrived, at any time after. */
 static void steps_end_at_the_next_arrival(void **state)
 {
-	struct hd_net *net =
-		net_of(STAR "traffic: [{name: t, kind: poisson, load: 10%, "
-			    "destination: h7, source: h6, payload: 4096}]\n");
+	struct hd_net *net = net_of(
+		STAR
+		"traffic: [{name: t, kind: poisson, load: 10%, destination: h7, source: h6, payload: 4096}]\n");
 	uint64_t now = 0;
 
 	(void)state;
@@ -184,8 +178,7 @@ static void steps_end_at_the_next_arrival(void **state)
 		} else {
 			assert_int_equal(hd_net_step(net, now, NULL), HD_DONE);
 			assert_true(hd_net_now(net) == now);
-			assert_int_equal(hd_net_step(net, HD_NEVER, NULL),
-					 HD_DONE);
+			assert_int_equal(hd_net_step(net, HD_NEVER, NULL), HD_DONE);
 		}
 		now += message_time(bytes);
 		assert_true(hd_net_now(net) == now);
@@ -198,9 +191,8 @@ static void steps_end_at_the_next_arrival(void **state)
 
 static void classes_do_not_wait_for_each_other(void **state)
 {
-	static const char text[] =
-		STAR "qos: {lanes: 2, classes: [{name: slow, sl: 0, lane: 0}, "
-		     "{name: fast, sl: 1, lane: 1, priority: high}]}\n";
+	static const char text[] = STAR
+		"qos: {lanes: 2, classes: [{name: slow, sl: 0, lane: 0}, {name: fast, sl: 1, lane: 1, priority: high}]}\n";
 	struct hd_net *net = net_of(text);
 	struct hd_error e = HD_ERROR_INIT;
 	struct note slow = { 0 }, fast = { 0 };
@@ -210,11 +202,9 @@ static void classes_do_not_wait_for_each_other(void **state)
 	assert_int_equal(hd_net_class(net, "slow", &s, &e), HD_DONE);
 	assert_int_equal(hd_net_class(net, "fast", &f, &e), HD_DONE);
 	assert_int_equal(hd_net_class(net, "no", &f, &e), HD_MISUSE);
-	assert_int_equal(hd_net_send(net, 0, 1, 1 << 20, s, note, &slow, &e),
-			 HD_DONE);
+	assert_int_equal(hd_net_send(net, 0, 1, 1 << 20, s, note, &slow, &e), HD_DONE);
 	run(net, 1000);
-	assert_int_equal(hd_net_send(net, 0, 1, 100, f, note, &fast, &e),
-			 HD_DONE);
+	assert_int_equal(hd_net_send(net, 0, 1, 100, f, note, &fast, &e), HD_DONE);
 	run(net, HD_NEVER);
 	/* One packet of the other is on the wire when it comes. */
 	assert_true(fast.at == message_time(4096) + wire(100));
@@ -224,9 +214,8 @@ static void classes_do_not_wait_for_each_other(void **state)
 
 static void a_loss_is_told(void **state)
 {
-	struct hd_net *net = net_of(
-		STAR
-		"faults: {events: [{at: 1us, kind: link-down, port: h3}]}\n");
+	struct hd_net *net =
+		net_of(STAR "faults: {events: [{at: 1us, kind: link-down, port: h3}]}\n");
 	struct note before = { 0 }, during = { 0 }, after = { 0 };
 
 	(void)state;
@@ -264,8 +253,8 @@ struct cue {
 	uint32_t number;
 };
 
-static void send_from(struct plan *p, struct hd_net *net, struct cue *cues,
-		      uint32_t i, hd_net_done *done)
+static void send_from(struct plan *p, struct hd_net *net, struct cue *cues, uint32_t i,
+		      hd_net_done *done)
 {
 	cues[i] = (struct cue){ p, i };
 	send(net, p->m[i].from, p->m[i].to, p->m[i].bytes, done, &cues[i]);
@@ -289,11 +278,8 @@ static void plan_draw(struct plan *p, struct rng *rng, uint32_t ranks)
 {
 	p->ranks = ranks;
 	for (uint32_t i = 0; i < MESSAGES; i++) {
-		uint32_t after = i && rng_below(rng, 3)
-					 ? (uint32_t)rng_below(rng, i) + 1
-					 : 0;
-		uint32_t from = after ? p->m[after - 1].to
-				      : (uint32_t)rng_below(rng, ranks);
+		uint32_t after = i && rng_below(rng, 3) ? (uint32_t)rng_below(rng, i) + 1 : 0;
+		uint32_t from = after ? p->m[after - 1].to : (uint32_t)rng_below(rng, ranks);
 		uint32_t step = 1 + (uint32_t)rng_below(rng, ranks - 1);
 
 		p->m[i].from = from;
@@ -313,16 +299,11 @@ static void plan_goal(const struct plan *p, struct strbuf *out)
 		strbuf_printf(out, "rank %u {\n", r);
 		for (uint32_t i = 0; i < MESSAGES; i++) {
 			if (p->m[i].to == r)
-				strbuf_printf(out,
-					      "r%u: recv %llub from %u tag "
-					      "%u\n",
-					      i,
-					      (unsigned long long)p->m[i].bytes,
-					      p->m[i].from, i);
+				strbuf_printf(out, "r%u: recv %llub from %u tag %u\n", i,
+					      (unsigned long long)p->m[i].bytes, p->m[i].from, i);
 			if (p->m[i].from == r && !p->m[i].after)
 				strbuf_printf(out, "c%u: calc %llu cpu %u\n", i,
-					      (unsigned long long)p->m[i].at,
-					      i);
+					      (unsigned long long)p->m[i].at, i);
 		}
 		for (uint32_t i = 0; i < MESSAGES; i++) {
 			if (p->m[i].from != r)
@@ -330,8 +311,7 @@ static void plan_goal(const struct plan *p, struct strbuf *out)
 			strbuf_printf(out,
 				      "s%u: send %llub to %u tag %u\n"
 				      "s%u requires %c%u\n",
-				      i, (unsigned long long)p->m[i].bytes,
-				      p->m[i].to, i, i,
+				      i, (unsigned long long)p->m[i].bytes, p->m[i].to, i, i,
 				      p->m[i].after ? 'r' : 'c',
 				      p->m[i].after ? p->m[i].after - 1 : i);
 		}
@@ -357,8 +337,7 @@ static void plan_on_net(struct plan *p, const char *fabric)
 	hd_net_close(net);
 }
 
-static uint64_t picoseconds(const struct hd_table *t, size_t row,
-			    const char *column)
+static uint64_t picoseconds(const struct hd_table *t, size_t row, const char *column)
 {
 	size_t c = hd_column_find(t, column);
 
@@ -375,8 +354,7 @@ static void compare_with_job(const struct plan *p, const char *text)
 	uint64_t last = 0;
 
 	o.all = 1;
-	if (hd_run_load(text, strlen(text), "x.yaml", &o, &job, &e) ||
-	    hd_run_go(job, &e))
+	if (hd_run_load(text, strlen(text), "x.yaml", &o, &job, &e) || hd_run_go(job, &e))
 		fail_msg("%s\n%s", text, e.text);
 	const struct hd_table *ranks = hd_run_table(job, "ranks");
 
@@ -393,8 +371,7 @@ static void compare_with_job(const struct plan *p, const char *text)
 		if (!sends)
 			assert_true(picoseconds(ranks, r, "end") == end);
 	}
-	assert_true(picoseconds(hd_run_table(job, "jobs"), 0, "completion") ==
-		    last);
+	assert_true(picoseconds(hd_run_table(job, "jobs"), 0, "completion") == last);
 	hd_run_close(job);
 }
 
@@ -420,15 +397,13 @@ static void a_network_is_the_fabric_of_jobs(void **state)
 
 		plan_draw(&p, &rng, hosts[i % 4]);
 		plan_goal(&p, &goal);
-		assert_true(write(fd, goal.text, goal.len) ==
-			    (ssize_t)goal.len);
+		assert_true(write(fd, goal.text, goal.len) == (ssize_t)goal.len);
 		close(fd);
-		strbuf_printf(&fabric,
-			      "fabric: {topology: %s, link: {rate: %s}, "
-			      "routing: updn, packet: {mtu: %s}}\n",
-			      shapes[i % 4],
-			      rng_below(&rng, 2) ? "4x HDR" : "4x EDR",
-			      rng_below(&rng, 2) ? "4096" : "1024");
+		strbuf_printf(
+			&fabric,
+			"fabric: {topology: %s, link: {rate: %s}, routing: updn, packet: {mtu: %s}}\n",
+			shapes[i % 4], rng_below(&rng, 2) ? "4x HDR" : "4x EDR",
+			rng_below(&rng, 2) ? "4096" : "1024");
 		plan_on_net(&p, fabric.text);
 		strbuf_printf(&fabric, "jobs: [{name: a, goal: %s}]\n", path);
 		compare_with_job(&p, fabric.text);
@@ -451,8 +426,7 @@ static void any_call_at_any_time_is_answered(void **state)
 	rng_init(&rng, seed_of_run(5), 1);
 	for (unsigned game = 0; game < cases_of_run(60, 2000); game++) {
 		struct hd_net *net = net_of(
-			STAR "traffic: [{name: t, kind: poisson, load: 20%, "
-			     "payload: 4096}]\n");
+			STAR "traffic: [{name: t, kind: poisson, load: 20%, payload: 4096}]\n");
 		struct note n = { 0 };
 		uint64_t now = 0;
 
@@ -465,22 +439,19 @@ static void any_call_at_any_time_is_answered(void **state)
 			uint64_t time = now + rng_below(&rng, 100000);
 
 			time -= time < 30000 ? 0 : 30000;
-			bool fits = from < 8 && to < 8 && from != to &&
-				    bytes <= HD_MOST_BYTES &&
+			bool fits = from < 8 && to < 8 && from != to && bytes <= HD_MOST_BYTES &&
 				    class == HD_NO_CLASS;
 
-			assert_int_equal(
-				hd_net_send(net, from, to, bytes, class, note,
-					    &n, rng_below(&rng, 2) ? &e : NULL),
-				fits ? HD_DONE : HD_MISUSE);
+			assert_int_equal(hd_net_send(net, from, to, bytes, class, note, &n,
+						     rng_below(&rng, 2) ? &e : NULL),
+					 fits ? HD_DONE : HD_MISUSE);
 			assert_int_equal(hd_net_run_until(net, time, &e),
 					 time < now ? HD_MISUSE : HD_DONE);
 			assert_true((e.text[0] == '\0') == (time >= now));
 			now = time < now ? now : time;
 			assert_true(hd_net_now(net) == now);
 		}
-		assert_int_equal(hd_net_run_until(net, HD_NEVER - 1, NULL),
-				 HD_MISUSE);
+		assert_int_equal(hd_net_run_until(net, HD_NEVER - 1, NULL), HD_MISUSE);
 		assert_int_equal(n.lost, 0);
 		/* Messages of 2^40 bytes are under way. */
 		hd_net_close(net);
@@ -496,9 +467,7 @@ static void hosts_have_names(void **state)
 	(void)state;
 	assert_int_equal(hd_net_hosts(net), 8);
 	for (uint32_t i = 0; i < 8; i++) {
-		assert_int_equal(
-			hd_net_host(net, hd_net_host_name(net, i), &host, &e),
-			HD_DONE);
+		assert_int_equal(hd_net_host(net, hd_net_host_name(net, i), &host, &e), HD_DONE);
 		assert_int_equal(host, i);
 	}
 	assert_string_equal(hd_net_host_name(net, 3), "h3");
@@ -513,8 +482,7 @@ static void what_takes_no_messages_is_refused(void **state)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "fabric: {topology: {kind: star, hosts: 8}, "
-		  "switch: {input_buffer: 1KiB}}\n"
+		{ "fabric: {topology: {kind: star, hosts: 8}, switch: {input_buffer: 1KiB}}\n"
 		  "traffic: [{name: t, kind: cbr, load: 1%, payload: 64}]\n",
 		  "messages have packets of 4122 bytes" },
 		{ STAR "qos: {thresholds: {capacity: 9}}\n",
@@ -526,10 +494,9 @@ static void what_takes_no_messages_is_refused(void **state)
 		struct hd_error e = HD_ERROR_INIT;
 		struct hd_net *net = NULL;
 
-		assert_int_equal(hd_net_load(cases[i].text,
-					     strlen(cases[i].text), "x.yaml",
-					     NULL, &net, &e),
-				 HD_REFUSED);
+		assert_int_equal(
+			hd_net_load(cases[i].text, strlen(cases[i].text), "x.yaml", NULL, &net, &e),
+			HD_REFUSED);
 		assert_non_null(strstr(e.text, cases[i].why));
 	}
 }

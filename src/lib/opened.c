@@ -9,8 +9,7 @@
 #include "lib/guard.h"
 
 /* A caller's may be older, and shorter, than ours. */
-static void take_options(const struct hd_run_options *from,
-			 struct hd_run_options *to)
+static void take_options(const struct hd_run_options *from, struct hd_run_options *to)
 {
 	size_t n = from && from->size < sizeof(*to) ? from->size : sizeof(*to);
 
@@ -40,8 +39,7 @@ static bool show_progress(void *context, const struct sim_progress *p)
 	struct opened *o = context;
 
 	o->is_looking = true;
-	bool goes_on =
-		o->options.progress(o->options.context, p->share, p->now) != 0;
+	bool goes_on = o->options.progress(o->options.context, p->share, p->now) != 0;
 
 	o->is_looking = false;
 	return goes_on && !o->is_closed;
@@ -59,19 +57,16 @@ static void put_settings(struct opened *o)
 	}
 }
 
-static enum hd_status build(const struct opening *what, struct diag *d,
-			    struct fabric **out)
+static enum hd_status build(const struct opening *what, struct diag *d, struct fabric **out)
 {
 	struct opened *o = what->out;
 	enum hd_status status =
-		what->text ? fabric_load(what->text, what->len, o->file,
-					 &o->overrides, d, out)
+		what->text ? fabric_load(what->text, what->len, o->file, &o->overrides, d, out)
 			   : fabric_read(o->file, &o->overrides, d, out);
 
 	if (status != HD_OK)
 		return status;
-	status = what->outside ? scenario_lends_nothing((*out)->scenario,
-							"messages", d)
+	status = what->outside ? scenario_lends_nothing((*out)->scenario, "messages", d)
 			       : scenario_needs_traffic((*out)->scenario, d);
 	if (status != HD_OK)
 		fabric_free(*out);
@@ -97,8 +92,7 @@ static enum hd_status open_it(void *context, struct diag *d)
 		.context = o,
 	};
 
-	return status == HD_OK ? simulation_new(f, &options, d, &o->simulation)
-			       : status;
+	return status == HD_OK ? simulation_new(f, &options, d, &o->simulation) : status;
 }
 
 int opened_init(const struct opening *what, struct hd_error *error)

@@ -14,8 +14,7 @@ struct hd_run {
 	uint64_t checksum;
 };
 
-static int run_make(const struct opening *what, struct hd_run **out,
-		    struct hd_error *error)
+static int run_make(const struct opening *what, struct hd_run **out, struct hd_error *error)
 {
 	struct hd_run *run = out ? calloc(1, sizeof(*run)) : NULL;
 
@@ -35,8 +34,8 @@ static int run_make(const struct opening *what, struct hd_run **out,
 	return code;
 }
 
-int hd_run_open(const char *file, const struct hd_run_options *options,
-		struct hd_run **out, struct hd_error *error)
+int hd_run_open(const char *file, const struct hd_run_options *options, struct hd_run **out,
+		struct hd_error *error)
 {
 	const struct opening what = { .file = file, .options = options };
 
@@ -44,12 +43,9 @@ int hd_run_open(const char *file, const struct hd_run_options *options,
 }
 
 int hd_run_load(const char *text, size_t len, const char *name,
-		const struct hd_run_options *options, struct hd_run **out,
-		struct hd_error *error)
+		const struct hd_run_options *options, struct hd_run **out, struct hd_error *error)
 {
-	const struct opening what = {
-		.file = name, .text = text, .len = len, .options = options
-	};
+	const struct opening what = { .file = name, .text = text, .len = len, .options = options };
 
 	if (!text)
 		return call_misuse(error, "there is no text");
@@ -63,10 +59,8 @@ static enum hd_status go(void *context, struct diag *d)
 	enum hd_status status = simulation_run(s, d);
 
 	/* What was found before memory ran short is there, too. */
-	if (!run->opened.is_closed &&
-	    (status == HD_OK || simulation_state(s) == SIM_FULL)) {
-		run->results = simulation_results(s, run->opened.options.all,
-						  &run->met);
+	if (!run->opened.is_closed && (status == HD_OK || simulation_state(s) == SIM_FULL)) {
+		run->results = simulation_results(s, run->opened.options.all, &run->met);
 		run->checksum = simulation_sum(s);
 	}
 	return status;
@@ -133,16 +127,12 @@ size_t hd_run_n_tables(const struct hd_run *run)
 
 const struct hd_table *hd_run_table_at(const struct hd_run *run, size_t number)
 {
-	return number < hd_run_n_tables(run)
-		       ? outside(run->results->tables[number])
-		       : NULL;
+	return number < hd_run_n_tables(run) ? outside(run->results->tables[number]) : NULL;
 }
 
 const struct hd_table *hd_run_table(const struct hd_run *run, const char *name)
 {
-	return run && run->results && name
-		       ? outside(results_find(run->results, name))
-		       : NULL;
+	return run && run->results && name ? outside(results_find(run->results, name)) : NULL;
 }
 
 const char *hd_table_name(const struct hd_table *t)
@@ -167,8 +157,7 @@ size_t hd_table_columns(const struct hd_table *t)
 
 static const struct column *column_at(const struct hd_table *t, size_t column)
 {
-	return column < hd_table_columns(t) ? &inside(t)->columns[column]
-					    : NULL;
+	return column < hd_table_columns(t) ? &inside(t)->columns[column] : NULL;
 }
 
 const char *hd_column_name(const struct hd_table *t, size_t column)
@@ -188,9 +177,8 @@ const char *hd_column_unit(const struct hd_table *t, size_t column)
 static enum hd_kind kind_of(enum value_kind kind)
 {
 	static const enum hd_kind kinds[N_VALUE_KINDS] = {
-		[VALUE_NONE] = HD_NONE, [VALUE_TEXT] = HD_TEXT,
-		[VALUE_UINT] = HD_UINT, [VALUE_INT] = HD_INT,
-		[VALUE_REAL] = HD_REAL, [VALUE_BOOL] = HD_BOOL,
+		[VALUE_NONE] = HD_NONE, [VALUE_TEXT] = HD_TEXT, [VALUE_UINT] = HD_UINT,
+		[VALUE_INT] = HD_INT,   [VALUE_REAL] = HD_REAL, [VALUE_BOOL] = HD_BOOL,
 	};
 
 	return kinds[kind];
@@ -207,21 +195,18 @@ size_t hd_column_find(const struct hd_table *t, const char *name)
 {
 	size_t i = 0;
 
-	while (i < hd_table_columns(t) &&
-	       (!name || strcmp(hd_column_name(t, i), name) != 0))
+	while (i < hd_table_columns(t) && (!name || strcmp(hd_column_name(t, i), name) != 0))
 		i++;
 	return i;
 }
 
 /* One without a value stands for what is not there. */
-static const struct value *cell_at(const struct hd_table *t, size_t row,
-				   size_t column)
+static const struct value *cell_at(const struct hd_table *t, size_t row, size_t column)
 {
 	static const struct value none = { .kind = VALUE_NONE };
 
-	return column_at(t, column) && row < hd_table_rows(t)
-		       ? table_cell(inside(t), row, column)
-		       : &none;
+	return column_at(t, column) && row < hd_table_rows(t) ? table_cell(inside(t), row, column)
+							      : &none;
 }
 
 enum hd_kind hd_cell_kind(const struct hd_table *t, size_t row, size_t column)

@@ -10,8 +10,8 @@
 #include "sim/show/tables.h"
 
 /* Of several processes, the first writes it. */
-static enum hd_status side_open(struct simulation *s, struct side_file *f,
-				const char *path, struct diag *d)
+static enum hd_status side_open(struct simulation *s, struct side_file *f, const char *path,
+				struct diag *d)
 {
 	const struct world *world = s->options.world;
 
@@ -19,8 +19,7 @@ static enum hd_status side_open(struct simulation *s, struct side_file *f,
 		return saved_open(s, f, path, d);
 	d->file = NULL;
 	f->stream = fopen("/dev/null", "w");
-	return f->stream ? HD_OK
-			 : diag_fail(d, HD_ERR_IO, "cannot open /dev/null");
+	return f->stream ? HD_OK : diag_fail(d, HD_ERR_IO, "cannot open /dev/null");
 }
 
 static void side_close(struct side_file *f)
@@ -41,8 +40,7 @@ static enum hd_status side_commit(struct side_file *f, struct diag *d)
 }
 
 /* What programs ask for has not met the checks of a command line. */
-static enum hd_status check_output(const struct simulation *s, const char *path,
-				   struct diag *d)
+static enum hd_status check_output(const struct simulation *s, const char *path, struct diag *d)
 {
 	const struct scenario *from = s->fabric->scenario;
 	bool is_read = from->file && file_is_same(path, from->file);
@@ -58,8 +56,7 @@ static enum hd_status check_output(const struct simulation *s, const char *path,
 	if (!is_read)
 		return HD_OK;
 	d->file = path;
-	return diag_fail(d, HD_ERR_INPUT,
-			 "is read here, and would be written over");
+	return diag_fail(d, HD_ERR_INPUT, "is read here, and would be written over");
 }
 
 static enum hd_status open_files(struct simulation *s, struct diag *d)
@@ -68,8 +65,7 @@ static enum hd_status open_files(struct simulation *s, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	if (o->pcap && o->trace && file_is_same(o->pcap, o->trace))
-		return diag_fail(d, HD_ERR_USAGE,
-				 "the capture and the trace name one file");
+		return diag_fail(d, HD_ERR_USAGE, "the capture and the trace name one file");
 	if ((o->pcap && check_output(s, o->pcap, d) != HD_OK) ||
 	    (o->trace && check_output(s, o->trace, d) != HD_OK))
 		return d->status;
@@ -78,9 +74,8 @@ static enum hd_status open_files(struct simulation *s, struct diag *d)
 		if (status != HD_OK)
 			return status;
 		d->file = s->fabric->scenario->file;
-		status = sim_watch_capture(
-			&s->watch, s->pcap.stream, s->ports,
-			(enum sim_capture_flow)o->flow_control, d);
+		status = sim_watch_capture(&s->watch, s->pcap.stream, s->ports,
+					   (enum sim_capture_flow)o->flow_control, d);
 	}
 	if (status == HD_OK && o->trace) {
 		status = side_open(s, &s->trace, o->trace, d);
@@ -118,11 +113,9 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 		jobs_rules(s->fabric, &rules);
 	if (s->options.outside)
 		rules_without_end(&rules);
-	s->sim = sim_new(&s->fabric->setup, s->fabric->flows,
-			 s->fabric->n_flows, &rules);
+	s->sim = sim_new(&s->fabric->setup, s->fabric->flows, s->fabric->n_flows, &rules);
 	enum hd_status status =
-		has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs)
-			  : HD_OK;
+		has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs) : HD_OK;
 
 	if (status == HD_OK && s->jobs)
 		jobs_attach(s->jobs, s->sim);
@@ -142,9 +135,8 @@ static enum hd_status look_on(struct simulation *s, struct diag *d)
 	return saved_restart(s, d);
 }
 
-enum hd_status simulation_new(struct fabric *f,
-			      const struct simulation_options *o,
-			      struct diag *d, struct simulation **out)
+enum hd_status simulation_new(struct fabric *f, const struct simulation_options *o, struct diag *d,
+			      struct simulation **out)
 {
 	struct simulation *s = hd_alloc(1, sizeof(*s));
 
@@ -204,10 +196,8 @@ static void describe_crowd(const struct simulation *s, struct strbuf *out)
 	sim_crowd(s->sim, &crowd);
 	strbuf_puts(out, "out of memory at ");
 	hd_time_print(sim_now(s->sim), out);
-	strbuf_printf(out,
-		      ": %llu packets wait in the fabric, %llu of them at ",
-		      (unsigned long long)crowd.packets,
-		      (unsigned long long)crowd.waiting);
+	strbuf_printf(out, ": %llu packets wait in the fabric, %llu of them at ",
+		      (unsigned long long)crowd.packets, (unsigned long long)crowd.waiting);
 	fabric_port_name(s->fabric, crowd.port, out);
 }
 
@@ -218,8 +208,7 @@ static enum hd_status refuse_full(const struct simulation *s, struct diag *d)
 	describe_crowd(s, &why);
 	d->file = NULL;
 	enum hd_status status =
-		diag_fail(d, HD_ERR_ENV,
-			  "%s; --memory says how much there may be", why.text);
+		diag_fail(d, HD_ERR_ENV, "%s; --memory says how much there may be", why.text);
 
 	strbuf_fini(&why);
 	return status;
@@ -235,12 +224,10 @@ static hd_time earlier(hd_time a, hd_time b)
 static void run_on(struct simulation *s, hd_time limit)
 {
 	bool sampled = s->options.sampled;
-	hd_time sample =
-		sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
+	hd_time sample = sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
 	hd_time look = jobs_next_look(s);
 
-	s->state = sim_run(s->sim,
-			   saved_next(s, earlier(limit, earlier(sample, look))),
+	s->state = sim_run(s->sim, saved_next(s, earlier(limit, earlier(sample, look))),
 			   saved_progress, s);
 	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
 	    sim_ask_first(s->sim, jobs_done(s->jobs)))
@@ -266,24 +253,20 @@ static enum hd_status share(struct simulation *s, struct diag *d)
 	if (!why)
 		return HD_OK;
 	d->file = s->fabric->scenario->file;
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "%u processes cannot compute this run together: %s",
+	return diag_fail(d, HD_ERR_UNFIT, "%u processes cannot compute this run together: %s",
 			 world->n, why);
 }
 
-enum hd_status refuse_broken(struct simulation *s, const struct sim *sim,
-			     struct diag *d)
+enum hd_status refuse_broken(struct simulation *s, const struct sim *sim, struct diag *d)
 {
 	s->state = SIM_BROKEN;
 	d->file = NULL;
-	return diag_fail(d, HD_ERR_ENV,
-			 "what rank %u sent to rank %u makes no sense",
+	return diag_fail(d, HD_ERR_ENV, "what rank %u sent to rank %u makes no sense",
 			 sim_broken_by(sim), s->options.world->rank);
 }
 
 /* After its end, or where it was stopped for good. */
-static enum hd_status finish(struct simulation *s, enum hd_status status,
-			     struct diag *d)
+static enum hd_status finish(struct simulation *s, enum hd_status status, struct diag *d)
 {
 	if (s->state == SIM_BROKEN)
 		return refuse_broken(s, s->sim, d);
@@ -291,8 +274,7 @@ static enum hd_status finish(struct simulation *s, enum hd_status status,
 	if (status == HD_OK)
 		status = commit_files(s, d);
 	s->is_over = true;
-	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d)
-						       : status;
+	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d) : status;
 }
 
 /* Whether something is left to compute: of the run, or of jobs without others
@@ -300,15 +282,13 @@ static enum hd_status finish(struct simulation *s, enum hd_status status,
 static bool has_more(const struct simulation *s)
 {
 	return s->state == SIM_PAUSED ||
-	       (s->state != SIM_FULL && s->state != SIM_BROKEN &&
-		jobs_alone_left(s));
+	       (s->state != SIM_FULL && s->state != SIM_BROKEN && jobs_alone_left(s));
 }
 
 static enum hd_status run_alone(struct simulation *s, struct diag *d)
 {
-	return s->state != SIM_PAUSED && has_more(s) && !s->is_stopped
-		       ? jobs_run_alone(s, d)
-		       : HD_OK;
+	return s->state != SIM_PAUSED && has_more(s) && !s->is_stopped ? jobs_run_alone(s, d)
+								       : HD_OK;
 }
 
 enum hd_status simulation_run(struct simulation *s, struct diag *d)
@@ -323,14 +303,12 @@ enum hd_status simulation_run(struct simulation *s, struct diag *d)
 	return finish(s, run_alone(s, d), d);
 }
 
-enum hd_status simulation_advance(struct simulation *s, hd_time until,
-				  struct diag *d)
+enum hd_status simulation_advance(struct simulation *s, hd_time until, struct diag *d)
 {
 	bool is_left = s->state == SIM_PAUSED;
 
-	for (s->is_stopped = false; is_left; is_left = s->state == SIM_PAUSED &&
-						       !s->is_stopped &&
-						       sim_now(s->sim) < until)
+	for (s->is_stopped = false; is_left;
+	     is_left = s->state == SIM_PAUSED && !s->is_stopped && sim_now(s->sim) < until)
 		run_on(s, until);
 	enum hd_status status = run_alone(s, d);
 
@@ -342,8 +320,7 @@ enum hd_status simulation_stop(struct simulation *s, struct diag *d)
 	return s->is_over ? HD_OK : finish(s, HD_OK, d);
 }
 
-enum hd_status simulation_run_until(struct simulation *s, hd_time until,
-				    struct diag *d)
+enum hd_status simulation_run_until(struct simulation *s, hd_time until, struct diag *d)
 {
 	s->is_stopped = false;
 	s->state = sim_run(s->sim, until, saved_progress, s);
@@ -396,8 +373,7 @@ static void put_setting(void *context, const char *name, const char *value)
 	results_parameter(context, name, value);
 }
 
-struct results *simulation_results(const struct simulation *s, bool all,
-				   bool *met)
+struct results *simulation_results(const struct simulation *s, bool all, bool *met)
 {
 	const struct sim_findings f = findings_of(s, all);
 	struct results *r = results_new("sim");
@@ -406,8 +382,7 @@ struct results *simulation_results(const struct simulation *s, bool all,
 	scenario_settings(s->fabric->scenario, put_setting, r);
 	*met = sim_tables(&f, r);
 	if (s->jobs)
-		*met &= jobs_tables(s->jobs, s->alone.completion, f.metrics,
-				    all, r);
+		*met &= jobs_tables(s->jobs, s->alone.completion, f.metrics, all, r);
 	if (s->queue_pairs)
 		qp_rows_table(s->queue_pairs, f.metrics, r);
 	sim_end_tables(&f, r);

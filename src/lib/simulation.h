@@ -52,15 +52,12 @@ struct simulation_options {
 struct simulation;
 
 /* A line that is the same for two runs that compute the same. */
-void simulation_identity(const struct fabric *f,
-			 const struct simulation_options *o,
+void simulation_identity(const struct fabric *f, const struct simulation_options *o,
 			 struct strbuf *out);
 
 /* Takes the fabric over, also if it refuses. */
-HD_MUST_CHECK enum hd_status simulation_new(struct fabric *f,
-					    const struct simulation_options *o,
-					    struct diag *d,
-					    struct simulation **out);
+HD_MUST_CHECK enum hd_status simulation_new(struct fabric *f, const struct simulation_options *o,
+					    struct diag *d, struct simulation **out);
 /* Files that are not whole are removed. */
 void simulation_free(struct simulation *s);
 
@@ -68,21 +65,19 @@ void simulation_free(struct simulation *s);
  * To its end. HD_ERR_IO if a file cannot be written; HD_ERR_ENV if packets fill
  * the memory, and what was found until then may still be shown.
  */
-HD_MUST_CHECK enum hd_status simulation_run(struct simulation *s,
-					    struct diag *d);
+HD_MUST_CHECK enum hd_status simulation_run(struct simulation *s, struct diag *d);
 /*
  * In pieces, instead: through all instants up to `until`, or until the progress
  * callback says to stop; the outcome is that of simulation_run, however it is
  * cut. Not to be called after it is over. One process only.
  */
-HD_MUST_CHECK enum hd_status simulation_advance(struct simulation *s,
-						hd_time until, struct diag *d);
+HD_MUST_CHECK enum hd_status simulation_advance(struct simulation *s, hd_time until,
+						struct diag *d);
 /* Ends such a run where it is: files hold what came until then. */
-HD_MUST_CHECK enum hd_status simulation_stop(struct simulation *s,
-					     struct diag *d);
+HD_MUST_CHECK enum hd_status simulation_stop(struct simulation *s, struct diag *d);
 /* With something outside: all instants until then, and on from there. */
-HD_MUST_CHECK enum hd_status
-simulation_run_until(struct simulation *s, hd_time until, struct diag *d);
+HD_MUST_CHECK enum hd_status simulation_run_until(struct simulation *s, hd_time until,
+						  struct diag *d);
 /*
  * Whether nothing is left to compute and files are written. A run that has come
  * to its end (its state) may still compute how long jobs take by themselves.
@@ -105,8 +100,7 @@ enum sim_state simulation_state(const struct simulation *s);
  * simulation_free; of every port and flow if `all`; *met: every goal was met
  * and nothing stands still.
  */
-struct results *simulation_results(const struct simulation *s, bool all,
-				   bool *met);
+struct results *simulation_results(const struct simulation *s, bool all, bool *met);
 /* For a database or a page: curves, the fabric and samples, too. */
 struct results *simulation_record(const struct simulation *s);
 /* Adds what samples have of the run until now; of one that is sampled. */

@@ -25,8 +25,7 @@ static void alone_end(struct simulation *s)
 static enum hd_status alone_begin(struct simulation *s, struct diag *d)
 {
 	struct sim_rules rules = s->fabric->rules;
-	enum hd_status status =
-		jobs_new(s->fabric, s->alone.next, d, &s->alone.jobs);
+	enum hd_status status = jobs_new(s->fabric, s->alone.next, d, &s->alone.jobs);
 
 	if (status != HD_OK)
 		return status;
@@ -58,8 +57,8 @@ static enum hd_status alone_run(struct simulation *s, struct diag *d)
 
 	if (status != HD_OK)
 		return status;
-	enum sim_state state = sim_run(s->alone.sim, HD_TIME_NEVER,
-				       is_asked ? alone_progress : NULL, s);
+	enum sim_state state =
+		sim_run(s->alone.sim, HD_TIME_NEVER, is_asked ? alone_progress : NULL, s);
 
 	if (state == SIM_PAUSED)
 		return HD_OK;

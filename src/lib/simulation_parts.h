@@ -55,8 +55,7 @@ struct simulation {
 /* ---- simulation.c ------------------------------------------------------- */
 
 /* Bytes of another process made no sense in one of its runs. */
-enum hd_status refuse_broken(struct simulation *s, const struct sim *sim,
-			     struct diag *d);
+enum hd_status refuse_broken(struct simulation *s, const struct sim *sim, struct diag *d);
 
 /* ---- simulation_jobs.c -------------------------------------------------- */
 
@@ -70,8 +69,7 @@ bool jobs_alone_left(const struct simulation *s);
  * How long each job takes with nothing else on the fabric, after the run. Ends
  * early if progress() says so (is_stopped); the next call resumes.
  */
-HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s,
-					    struct diag *d);
+HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s, struct diag *d);
 
 /* ---- simulation_saved.c ------------------------------------------------- */
 
@@ -80,12 +78,10 @@ HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s,
 HD_MUST_CHECK enum hd_status saved_begin(struct simulation *s, struct diag *d);
 /* Opens a file that is written while the run goes on: anew, or where the
  * checkpoint was. */
-HD_MUST_CHECK enum hd_status saved_open(struct simulation *s,
-					struct side_file *f, const char *path,
+HD_MUST_CHECK enum hd_status saved_open(struct simulation *s, struct side_file *f, const char *path,
 					struct diag *d);
 /* All that looks on is attached: goes back to where the checkpoint was. */
-HD_MUST_CHECK enum hd_status saved_restart(struct simulation *s,
-					   struct diag *d);
+HD_MUST_CHECK enum hd_status saved_restart(struct simulation *s, struct diag *d);
 /* Until when to run, if it is not paused before. */
 hd_time saved_next(const struct simulation *s, hd_time until);
 /* A sim_progress_fn whose context is a simulation. */

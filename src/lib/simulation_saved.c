@@ -14,17 +14,14 @@
 /* ---- what a checkpoint is of -------------------------------------------- */
 
 /* The scenario, and what of the run is looked at. */
-static enum hd_status find_content(const struct simulation *s,
-				   const struct simulation_options *o,
+static enum hd_status find_content(const struct simulation *s, const struct simulation_options *o,
 				   struct diag *d, struct digest *out)
 {
 	struct strbuf text = STRBUF_INIT;
-	enum hd_status status =
-		content_of_scenario(s->fabric->scenario, d, &text);
+	enum hd_status status = content_of_scenario(s->fabric->scenario, d, &text);
 
-	strbuf_printf(&text, "# looks: %d %d %u %d %llu\n", o->pcap != NULL,
-		      o->trace != NULL, o->flow_control, o->sampled,
-		      (unsigned long long)o->sample);
+	strbuf_printf(&text, "# looks: %d %d %u %d %llu\n", o->pcap != NULL, o->trace != NULL,
+		      o->flow_control, o->sampled, (unsigned long long)o->sample);
 	for (size_t i = 0; i < o->ports.n; i++)
 		strbuf_printf(&text, "# port: %s\n", o->ports.items[i]);
 	*out = (struct digest)DIGEST_START;
@@ -37,8 +34,8 @@ static enum hd_status find_content(const struct simulation *s,
  * A checkpoint that does not fit: if it would with other files to write, that
  * is said. What was not written until then cannot be written any more.
  */
-static enum hd_status refuse_unfit(const struct simulation *s,
-				   const struct diag *why, struct diag *d)
+static enum hd_status refuse_unfit(const struct simulation *s, const struct diag *why,
+				   struct diag *d)
 {
 	static const struct {
 		bool pcap, trace, sampled;
@@ -60,19 +57,16 @@ static enum hd_status refuse_unfit(const struct simulation *s,
 		o.pcap = changes[i].pcap == !o.pcap ? "" : NULL;
 		o.sampled ^= changes[i].sampled;
 		if (find_content(s, &o, &inner, &content) == HD_OK &&
-		    checkpoint_parse(s->restart.text, s->restart.len, &content,
-				     &inner, &ignored) == HD_OK)
-			return diag_fail(
-				d, HD_ERR_UNFIT,
-				"the checkpoint is of a run %s %s: go on as it "
-				"began",
-				(changes[i].trace && o.trace) ||
-						(changes[i].pcap && o.pcap) ||
-						(changes[i].sampled &&
-						 o.sampled)
-					? "with"
-					: "without",
-				changes[i].options);
+		    checkpoint_parse(s->restart.text, s->restart.len, &content, &inner, &ignored) ==
+			    HD_OK)
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "the checkpoint is of a run %s %s: go on as it began",
+					 (changes[i].trace && o.trace) ||
+							 (changes[i].pcap && o.pcap) ||
+							 (changes[i].sampled && o.sampled)
+						 ? "with"
+						 : "without",
+					 changes[i].options);
 	}
 	return diag_fail(d, why->status, "%s", why->message);
 }
@@ -80,8 +74,8 @@ static enum hd_status refuse_unfit(const struct simulation *s,
 static enum hd_status read_restart(struct simulation *s, struct diag *d)
 {
 	struct diag why = { .status = HD_OK };
-	enum hd_status status = checkpoint_read(s->options.restart, &s->content,
-						&why, &s->restart, &s->saved);
+	enum hd_status status =
+		checkpoint_read(s->options.restart, &s->content, &why, &s->restart, &s->saved);
 
 	if (status == HD_OK)
 		return HD_OK;
@@ -116,8 +110,7 @@ enum hd_status saved_begin(struct simulation *s, struct diag *d)
 static enum hd_status refuse_damaged(const struct simulation *s, struct diag *d)
 {
 	d->file = s->options.restart;
-	return diag_fail(d, HD_ERR_INPUT,
-			 "the checkpoint does not fit this run");
+	return diag_fail(d, HD_ERR_INPUT, "the checkpoint does not fit this run");
 }
 
 /* ---- files that grow with the run --------------------------------------- */
@@ -139,8 +132,8 @@ static void pack_part(struct pack *p, struct file_part *part)
 	pack_u64(p, &part->content.b);
 }
 
-enum hd_status saved_open(struct simulation *s, struct side_file *f,
-			  const char *path, struct diag *d)
+enum hd_status saved_open(struct simulation *s, struct side_file *f, const char *path,
+			  struct diag *d)
 {
 	enum hd_status status;
 
@@ -150,8 +143,7 @@ enum hd_status saved_open(struct simulation *s, struct side_file *f,
 		char *target = pack_text(&s->saved, NULL);
 
 		status = s->saved.refused ? refuse_damaged(s, d)
-					  : file_resume(&f->writer, path,
-							beside, target, d);
+					  : file_resume(&f->writer, path, beside, target, d);
 		free(beside);
 		free(target);
 	} else {
@@ -160,15 +152,14 @@ enum hd_status saved_open(struct simulation *s, struct side_file *f,
 	f->is_open = status == HD_OK;
 	f->stream = f->is_open ? f->writer.stream : NULL;
 	if (f->is_open && s->options.checkpoint && !f->writer.target)
-		status = diag_fail(d, HD_ERR_UNFIT,
-				   "a run with --checkpoint cannot write to "
-				   "what is no file: it could not go on there");
+		status = diag_fail(
+			d, HD_ERR_UNFIT,
+			"a run with --checkpoint cannot write to what is no file: it could not go on there");
 	return status;
 }
 
 /* Where the files are comes first: they are opened before all else is there. */
-static enum hd_status pack_files(struct simulation *s, struct pack *p,
-				 struct diag *d)
+static enum hd_status pack_files(struct simulation *s, struct pack *p, struct diag *d)
 {
 	struct side_file *files[] = { &s->pcap, &s->trace };
 	enum hd_status status = HD_OK;
@@ -211,9 +202,8 @@ static enum hd_status cut_files(struct simulation *s, struct diag *d)
 		if (!files[i]->is_open)
 			continue;
 		pack_part(&s->saved, &part);
-		status = s->saved.refused
-				 ? refuse_damaged(s, d)
-				 : file_cut(&files[i]->writer, &part, d);
+		status = s->saved.refused ? refuse_damaged(s, d)
+					  : file_cut(&files[i]->writer, &part, d);
 	}
 	return status;
 }
@@ -232,14 +222,12 @@ static enum hd_status refuse_unsaved(const struct simulation *s, struct diag *d)
 	const char *why = sim_not_saved(s->sim);
 
 	d->file = NULL;
-	return why ? diag_fail(d, HD_ERR_UNFIT,
-			       "the state of this run cannot be saved: %s", why)
+	return why ? diag_fail(d, HD_ERR_UNFIT, "the state of this run cannot be saved: %s", why)
 		   : HD_OK;
 }
 
 /* What the first process has read, for all of them. */
-static enum hd_status share_state(struct simulation *s, enum hd_status status,
-				  struct diag *d)
+static enum hd_status share_state(struct simulation *s, enum hd_status status, struct diag *d)
 {
 	const struct world *world = s->options.world;
 
@@ -307,9 +295,8 @@ bool saved_progress(void *context, const struct sim_progress *p)
 	s->is_stopped |= !goes_on;
 	/* Who ends it may want to go on later. */
 	s->is_due = o->checkpoint &&
-		    (!goes_on || (!o->every_simulated &&
-				  clock_seconds() - s->saved_at >=
-					  (double)o->every / (double)HD_S));
+		    (!goes_on || (!o->every_simulated && clock_seconds() - s->saved_at >=
+								 (double)o->every / (double)HD_S));
 	return goes_on && !s->is_due;
 }
 
@@ -325,14 +312,12 @@ static enum hd_status save(struct simulation *s, struct diag *d)
 	sim_save(s->sim, &state);
 	unfinished_hold();
 	if (status == HD_OK && has_file(s))
-		status = checkpoint_write(s->options.checkpoint, &s->content,
-					  &state, d);
+		status = checkpoint_write(s->options.checkpoint, &s->content, &state, d);
 	if (status == HD_OK)
 		hand_on_files(s);
 	unfinished_let_go();
 	strbuf_fini(&state);
-	return s->options.world ? world_agree(s->options.world, status, d)
-				: status;
+	return s->options.world ? world_agree(s->options.world, status, d) : status;
 }
 
 /* The run continues, and the checkpoint before this one stays. */
@@ -393,14 +378,10 @@ void saved_remark(const struct simulation *s, struct results *r)
 	if (s->is_saved)
 		results_remark(
 			r,
-			"the checkpoint '%s' is stale: it holds the run "
-			"until %s; the last one could not be written: %s",
+			"the checkpoint '%s' is stale: it holds the run until %s; the last one could not be written: %s",
 			s->options.checkpoint, until.text, s->unsaved.text);
 	else
-		results_remark(
-			r,
-			"the checkpoint '%s' is missing: it could not be "
-			"written: %s",
-			s->options.checkpoint, s->unsaved.text);
+		results_remark(r, "the checkpoint '%s' is missing: it could not be written: %s",
+			       s->options.checkpoint, s->unsaved.text);
 	strbuf_fini(&until);
 }

@@ -21,13 +21,11 @@ static struct fabric *load(const char *text)
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
 
-	assert_int_equal(
-		fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_OK);
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_OK);
 	return f;
 }
 
-static struct simulation *run(const char *text,
-			      const struct simulation_options *o)
+static struct simulation *run(const char *text, const struct simulation_options *o)
 {
 	struct diag d = { .status = HD_OK };
 	struct simulation *s;
@@ -37,8 +35,8 @@ static struct simulation *run(const char *text,
 	return s;
 }
 
-static const char poisson[] = STAR
-	"traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n" RUN;
+static const char poisson[] =
+	STAR "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n" RUN;
 
 /* Samples, captures and traces are for the eye. */
 static void looking_on_changes_nothing(void **state)
@@ -106,9 +104,8 @@ static void a_record_has_more_than_the_screen(void **state)
  * is counted. */
 static void rows_and_ports_get_what_they_need(void **state)
 {
-	static const char pairs[] =
-		STAR "traffic:\n- {name: q, kind: messages, transport: rc, "
-		     "source: h0, destination: h1, payload: 256}\n" RUN;
+	static const char pairs[] = STAR
+		"traffic:\n- {name: q, kind: messages, transport: rc, source: h0, destination: h1, payload: 256}\n" RUN;
 	static const char *const one[] = { "h1" };
 	const struct simulation_options o = {
 		.ports = { .items = (const char **)one, .n = 1 },
@@ -170,19 +167,18 @@ static void who_was_stopped_goes_on(void **state)
 {
 	const hd_time more = 10 * HD_US;
 	unsigned asked = 0;
-	const struct simulation_options o = { .sampled = true,
-					      .sample = HD_US,
-					      .progress = stop_once,
-					      .context = &asked };
+	const struct simulation_options o = {
+		.sampled = true, .sample = HD_US, .progress = stop_once, .context = &asked
+	};
 	struct diag d = { .status = HD_OK };
 	struct simulation *s;
 
 	(void)state;
 	assert_int_equal(
-		simulation_new(load(STAR "traffic:\n- {name: a, kind: poisson, "
-					 "load: 50%, payload: 256}\n"
-					 "run: {seed: 7, measure: 1ms}\n"),
-			       &o, &d, &s),
+		simulation_new(
+			load(STAR "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
+				  "run: {seed: 7, measure: 1ms}\n"),
+			&o, &d, &s),
 		HD_OK);
 	assert_int_equal(simulation_advance(s, HD_MS / 2, &d), HD_OK);
 	assert_true(simulation_is_stopped(s));
@@ -239,8 +235,7 @@ static hd_time save_ten(const struct places *p, const char *can)
 
 		if (fails)
 			assert_int_equal(rename(p->folder, p->away), 0);
-		assert_int_equal(simulation_advance(s, k * 2 * HD_US, &d),
-				 HD_OK);
+		assert_int_equal(simulation_advance(s, k * 2 * HD_US, &d), HD_OK);
 		if (fails)
 			assert_int_equal(rename(p->away, p->folder), 0);
 		saved = fails ? saved : k * 2 * HD_US;
@@ -260,9 +255,8 @@ static hd_time save_ten(const struct places *p, const char *can)
  * one that could be written. */
 static void a_run_outlives_checkpoints_that_fail(void **state)
 {
-	static const char *const rounds[] = { "yyyyyyyyyy", "nnnnnnnnnn",
-					      "nynynnyyny", "yyynnnnnnn",
-					      "nnnnnnnnny" };
+	static const char *const rounds[] = { "yyyyyyyyyy", "nnnnnnnnnn", "nynynnyyny",
+					      "yyynnnnnnn", "nnnnnnnnny" };
 	char place[] = "/tmp/simulation-dir-XXXXXX";
 	const struct simulation_options plain = { .sampled = false };
 	struct simulation *s = run(poisson, &plain);
@@ -285,9 +279,7 @@ static void a_run_outlives_checkpoints_that_fail(void **state)
 
 		assert_int_equal(access(p.file, F_OK), saved ? 0 : -1);
 		if (saved) {
-			assert_int_equal(
-				simulation_new(load(poisson), &again, &d, &s),
-				HD_OK);
+			assert_int_equal(simulation_new(load(poisson), &again, &d, &s), HD_OK);
 			assert_int_equal(sim_now(simulation_sim(s)), saved);
 			assert_int_equal(simulation_run(s, &d), HD_OK);
 			assert_int_equal(simulation_sum(s), want);
@@ -326,9 +318,7 @@ static void a_trace_is_known_by_what_it_holds(void **state)
 
 	(void)state;
 	close(mkstemp(path));
-	strbuf_printf(&text,
-		      STAR "traffic: [{name: a, kind: trace, file: %s}]\n" RUN,
-		      path);
+	strbuf_printf(&text, STAR "traffic: [{name: a, kind: trace, file: %s}]\n" RUN, path);
 	for (size_t i = 0; i < N; i++) {
 		FILE *f = fopen(path, "w");
 
@@ -356,21 +346,17 @@ static void refusals_leave_nothing(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(place));
 	strbuf_printf(&pcap, "%s/x.pcap", place);
-	const struct simulation_options both = { .pcap = pcap.text,
-						 .trace = pcap.text };
+	const struct simulation_options both = { .pcap = pcap.text, .trace = pcap.text };
 
-	assert_int_equal(simulation_new(load(poisson), &both, &d, &s),
-			 HD_ERR_USAGE);
+	assert_int_equal(simulation_new(load(poisson), &both, &d, &s), HD_ERR_USAGE);
 	/* There is no format for packets with so much overhead. */
 	const struct simulation_options one = { .pcap = pcap.text };
 
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(
 		simulation_new(
-			load("fabric: {topology: {kind: star, hosts: 4}, "
-			     "packet: {overhead: 5}}\n"
-			     "traffic:\n- {name: a, kind: poisson, load: 50%, "
-			     "payload: 256}\n" RUN),
+			load("fabric: {topology: {kind: star, hosts: 4}, packet: {overhead: 5}}\n"
+			     "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n" RUN),
 			&one, &d, &s),
 		HD_ERR_UNFIT);
 	assert_int_equal(access(pcap.text, F_OK), -1);

@@ -151,8 +151,8 @@ struct live_clock {
 	_Atomic uint32_t polls; /* in vain, in a row */
 	/* Futexes: on `called` the program sleeps, on `waits` the engine. */
 	_Atomic uint32_t called, waits;
-	int32_t helper; /* the thread of the adapter's own in the program */
-	int32_t bell;   /* where it is woken */
+	int32_t helper;                /* the thread of the adapter's own in the program */
+	int32_t bell;                  /* where it is woken */
 	_Atomic uint32_t is_answering; /* it is at work on what woke it */
 	_Atomic uint32_t is_kept;      /* the engine's time waits for it */
 	_Atomic uint64_t posted;       /* requests: by the program, */

@@ -52,8 +52,8 @@ struct adapters *adapters_new(enum live_pace pace)
 	void *page = MAP_FAILED;
 
 	if (file >= 0 && ftruncate(file, sizeof(struct live_page)) == 0)
-		page = mmap(NULL, sizeof(struct live_page),
-			    PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		page = mmap(NULL, sizeof(struct live_page), PROT_READ | PROT_WRITE, MAP_SHARED,
+			    file, 0);
 	if (page == MAP_FAILED) {
 		if (file >= 0)
 			close(file);
@@ -155,8 +155,7 @@ static void look_at(const struct live *l, port_id p, struct seen *out)
 		out->pkeys = out->pkeys * 31 + agents_pkey(l->agents, p, i);
 }
 
-static void describe_port(const struct live *l, port_id p,
-			  struct live_port *out)
+static void describe_port(const struct live *l, port_id p, struct live_port *out)
 {
 	uint64_t guid = l->topo->ports[p].guid;
 
@@ -218,8 +217,7 @@ bool adapters_greet(struct live *l, uint32_t slot)
 	all->n_used++;
 	all->next = number % (LIVE_PROGRAMS - 1) + 1;
 	c->program = number;
-	client_send(l, slot, &r, sizeof(r),
-		    fcntl(all->file, F_DUPFD_CLOEXEC, 0));
+	client_send(l, slot, &r, sizeof(r), fcntl(all->file, F_DUPFD_CLOEXEC, 0));
 	return true;
 }
 
@@ -230,13 +228,12 @@ void adapters_memory(struct live *l, uint32_t slot, int file)
 	int seals = fcntl(file, F_GET_SEALS);
 
 	/* What could shrink would end us. */
-	if (!p || p->file >= 0 || seals < 0 || !(seals & F_SEAL_SHRINK) ||
-	    fstat(file, &s) != 0 || s.st_size < (off_t)sizeof(*p->memory)) {
+	if (!p || p->file >= 0 || seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(file, &s) != 0 ||
+	    s.st_size < (off_t)sizeof(*p->memory)) {
 		close(file);
 		return;
 	}
-	void *memory = mmap(NULL, sizeof(*p->memory), PROT_READ | PROT_WRITE,
-			    MAP_SHARED, file, 0);
+	void *memory = mmap(NULL, sizeof(*p->memory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
 	if (memory == MAP_FAILED) {
 		close(file);
@@ -248,8 +245,7 @@ void adapters_memory(struct live *l, uint32_t slot, int file)
 	l->adapters->page->generation++;
 }
 
-static void tell(struct live *l, const struct program *p, uint32_t kind,
-		 uint32_t port)
+static void tell(struct live *l, const struct program *p, uint32_t kind, uint32_t port)
 {
 	const struct live_event e = { .kind = kind, .port = port };
 
@@ -259,8 +255,7 @@ static void tell(struct live *l, const struct program *p, uint32_t kind,
 static void leave_groups(struct adapters *all, uint32_t program, uint32_t qpn)
 {
 	for (size_t i = all->n_members; i-- > 0;)
-		if (all->members[i].program == program &&
-		    (qpn == 0 || all->members[i].qpn == qpn))
+		if (all->members[i].program == program && (qpn == 0 || all->members[i].qpn == qpn))
 			all->members[i] = all->members[--all->n_members];
 }
 
@@ -268,8 +263,7 @@ static void tell_all_gone(struct live *l, uint32_t number)
 {
 	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++)
 		if (l->adapters->programs[i].memory)
-			tell(l, &l->adapters->programs[i], LIVE_PROGRAM_GONE,
-			     number);
+			tell(l, &l->adapters->programs[i], LIVE_PROGRAM_GONE, number);
 }
 
 /* Without it nothing arrives any more, and programs are to know. */
@@ -322,14 +316,11 @@ static void count_cable(void *context, port_id out, port_id in)
 
 	agents_count(a, out, COUNT_XMIT_DATA, words);
 	agents_count(a, out, COUNT_XMIT_PKTS, t->more.packets);
-	agents_count(a, out,
-		     t->group ? COUNT_MULTICAST_XMIT : COUNT_UNICAST_XMIT,
-		     t->more.packets);
+	agents_count(a, out, t->group ? COUNT_MULTICAST_XMIT : COUNT_UNICAST_XMIT, t->more.packets);
 	agents_count(a, out, COUNT_SL_XMIT_DATA + t->sl, words);
 	agents_count(a, in, COUNT_RCV_DATA, words);
 	agents_count(a, in, COUNT_RCV_PKTS, t->more.packets);
-	agents_count(a, in, t->group ? COUNT_MULTICAST_RCV : COUNT_UNICAST_RCV,
-		     t->more.packets);
+	agents_count(a, in, t->group ? COUNT_MULTICAST_RCV : COUNT_UNICAST_RCV, t->more.packets);
 	agents_count(a, in, COUNT_SL_RCV_DATA + t->sl, words);
 }
 
@@ -339,21 +330,18 @@ static void nobody(void *context, port_id end)
 	(void)end;
 }
 
-static void count_flow(struct live *l, const struct live_flow *f,
-		       struct counted *last)
+static void count_flow(struct live *l, const struct live_flow *f, struct counted *last)
 {
 	struct counted now = { f->packets, f->octets };
 	struct tally t = {
 		.live = l,
 		.group = f->dlid >= LID_FIRST_MCAST,
 		.sl = f->sl & 15,
-		.more = { now.packets - last->packets,
-			  now.octets - last->octets },
+		.more = { now.packets - last->packets, now.octets - last->octets },
 	};
 	const struct agents_way way = { count_cable, nobody, &t };
 
-	if ((t.more.packets == 0 && t.more.octets == 0) ||
-	    f->from >= l->topo->n_ports)
+	if ((t.more.packets == 0 && t.more.octets == 0) || f->from >= l->topo->n_ports)
 		return;
 	*last = now;
 	agents_follow(l->agents, f->from, f->dlid, t.sl, &way);
@@ -378,9 +366,7 @@ void adapters_count(struct live *l)
 	const struct program *p;
 
 	for (uint32_t i = 0; (p = next_program(l, &i)) != NULL;) {
-		for (uint32_t k = 0;
-		     p->memory && k < LIVE_FLOWS && p->memory->flows[k].used;
-		     k++)
+		for (uint32_t k = 0; p->memory && k < LIVE_FLOWS && p->memory->flows[k].used; k++)
 			count_flow(l, &p->memory->flows[k], &p->counted[k]);
 	}
 }
@@ -403,10 +389,7 @@ static void compare_port(struct live *l, const struct program *p, uint32_t i)
 	if (now.pkeys != was->pkeys)
 		tell(l, p, LIVE_PKEY_CHANGE, i);
 	if ((now.state == LINK_ACTIVE) != (was->state == LINK_ACTIVE))
-		tell(l, p,
-		     now.state == LINK_ACTIVE ? LIVE_PORT_ACTIVE
-					      : LIVE_PORT_DOWN,
-		     i);
+		tell(l, p, now.state == LINK_ACTIVE ? LIVE_PORT_ACTIVE : LIVE_PORT_DOWN, i);
 	p->seen[i] = now;
 }
 
@@ -418,8 +401,7 @@ void adapters_tell(struct live *l)
 	l->version++;
 	l->adapters->page->generation++;
 	for (uint32_t i = 0; (p = next_program(l, &i)) != NULL;) {
-		for (uint32_t k = 0;
-		     p->used && k <= l->topo->nodes[p->node].n_ports; k++)
+		for (uint32_t k = 0; p->used && k <= l->topo->nodes[p->node].n_ports; k++)
 			if (port_of(l, p->node, k) != TOPO_NONE)
 				compare_port(l, p, k);
 	}
@@ -427,8 +409,7 @@ void adapters_tell(struct live *l)
 
 /* ---- questions; what they answer is an errno, and text */
 
-static int ask_node(struct live *l, node_id v, const void *asked,
-		    struct answer *out)
+static int ask_node(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	const struct topo_node *n = &l->topo->nodes[v];
 	const struct live_node node = {
@@ -445,8 +426,7 @@ static int ask_node(struct live *l, node_id v, const void *asked,
 	return 0;
 }
 
-static int ask_port(struct live *l, node_id v, const void *asked,
-		    struct answer *out)
+static int ask_port(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct live_port port;
 	uint32_t number;
@@ -466,8 +446,7 @@ static void note_end(void *context, port_id end)
 	*(int32_t *)context = (int32_t)end;
 }
 
-static int32_t end_of(const struct live *l, port_id from, uint16_t lid,
-		      unsigned sl)
+static int32_t end_of(const struct live *l, port_id from, uint16_t lid, unsigned sl)
 {
 	int32_t end = LIVE_NO_PORT;
 	const struct agents_way way = { NULL, note_end, &end };
@@ -476,8 +455,7 @@ static int32_t end_of(const struct live *l, port_id from, uint16_t lid,
 	return end;
 }
 
-static int ask_path(struct live *l, node_id v, const void *asked,
-		    struct answer *out)
+static int ask_path(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct live_path_question q;
 	struct live_path path = { LIVE_NO_PORT, LIVE_NO_PORT };
@@ -485,8 +463,7 @@ static int ask_path(struct live *l, node_id v, const void *asked,
 	memcpy(&q, asked, sizeof(q));
 	port_id from = port_of(l, v, q.port);
 
-	if (from == TOPO_NONE || q.dlid >= LID_FIRST_MCAST ||
-	    q.slid >= LID_FIRST_MCAST)
+	if (from == TOPO_NONE || q.dlid >= LID_FIRST_MCAST || q.slid >= LID_FIRST_MCAST)
 		return EINVAL;
 	path.there = end_of(l, from, q.dlid, q.sl);
 	if (path.there != LIVE_NO_PORT)
@@ -495,45 +472,37 @@ static int ask_path(struct live *l, node_id v, const void *asked,
 	return 0;
 }
 
-static int ask_memory(struct live *l, node_id v, const void *asked,
-		      struct answer *out)
+static int ask_memory(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	uint32_t number;
 
 	(void)v;
 	memcpy(&number, asked, sizeof(number));
-	if (number == 0 || number >= LIVE_PROGRAMS ||
-	    !l->adapters->programs[number].memory)
+	if (number == 0 || number >= LIVE_PROGRAMS || !l->adapters->programs[number].memory)
 		return ESRCH;
-	out->file =
-		fcntl(l->adapters->programs[number].file, F_DUPFD_CLOEXEC, 0);
+	out->file = fcntl(l->adapters->programs[number].file, F_DUPFD_CLOEXEC, 0);
 	return out->file < 0 ? EMFILE : 0;
 }
 
-static int take_member(struct live *l, node_id v, const void *asked,
-		       struct answer *out)
+static int take_member(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct adapters *all = l->adapters;
 	struct live_member m;
 
 	(void)out;
 	memcpy(&m, asked, sizeof(m));
-	if (m.program == 0 || m.program >= LIVE_PROGRAMS ||
-	    !all->programs[m.program].used ||
+	if (m.program == 0 || m.program >= LIVE_PROGRAMS || !all->programs[m.program].used ||
 	    all->programs[m.program].node != v || m.mlid < LID_FIRST_MCAST ||
 	    port_of(l, v, m.port) == TOPO_NONE)
 		return EINVAL;
 	m.port = port_of(l, v, m.port);
 	for (size_t i = all->n_members; i-- > 0;)
-		if (all->members[i].program == m.program &&
-		    all->members[i].qpn == m.qpn &&
-		    all->members[i].mlid == m.mlid &&
-		    memcmp(all->members[i].mgid, m.mgid, 16) == 0)
+		if (all->members[i].program == m.program && all->members[i].qpn == m.qpn &&
+		    all->members[i].mlid == m.mlid && memcmp(all->members[i].mgid, m.mgid, 16) == 0)
 			all->members[i] = all->members[--all->n_members];
 	if (m.joins) {
-		all->members =
-			hd_grow(all->members, &all->members_cap,
-				all->n_members + 1, sizeof(*all->members));
+		all->members = hd_grow(all->members, &all->members_cap, all->n_members + 1,
+				       sizeof(*all->members));
 		all->members[all->n_members++] = m;
 	}
 	all->page->generation++;
@@ -554,17 +523,14 @@ static void gather_members(void *context, port_id end)
 		const struct live_member *m = &g->all->members[i];
 
 		if (m->port != end || m->mlid != g->asked->mlid ||
-		    memcmp(m->mgid, g->asked->mgid, 16) != 0 ||
-		    g->out->bytes.len >= LIVE_TEXT / 2)
+		    memcmp(m->mgid, g->asked->mgid, 16) != 0 || g->out->bytes.len >= LIVE_TEXT / 2)
 			continue;
-		strbuf_add(&g->out->bytes, (const char *)&m->qpn,
-			   sizeof(m->qpn));
+		strbuf_add(&g->out->bytes, (const char *)&m->qpn, sizeof(m->qpn));
 		g->out->number++;
 	}
 }
 
-static int ask_group(struct live *l, node_id v, const void *asked,
-		     struct answer *out)
+static int ask_group(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct live_group_question q;
 	struct gathering g = { l->adapters, &q, out };
@@ -582,8 +548,7 @@ static int ask_group(struct live *l, node_id v, const void *asked,
 }
 
 /* One engine, in a fabric where data take time. */
-static int be_engine(struct live *l, node_id v, const void *asked,
-		     struct answer *out)
+static int be_engine(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct adapters *all = l->adapters;
 
@@ -600,8 +565,7 @@ static int be_engine(struct live *l, node_id v, const void *asked,
 	return 0;
 }
 
-static int ask_all(struct live *l, node_id v, const void *asked,
-		   struct answer *out)
+static int ask_all(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	(void)v;
 	(void)asked;
@@ -614,22 +578,20 @@ static int ask_all(struct live *l, node_id v, const void *asked,
 	return 0;
 }
 
-bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
-		     const uint8_t *text, size_t size)
+bool adapters_answer(struct live *l, uint32_t slot, uint32_t question, const uint8_t *text,
+		     size_t size)
 {
 	static const struct {
 		uint32_t question;
 		size_t size;
-		int (*ask)(struct live *l, node_id v, const void *asked,
-			   struct answer *out);
+		int (*ask)(struct live *l, node_id v, const void *asked, struct answer *out);
 	} rows[] = {
 		{ LIVE_ASK_NODE, 0, ask_node },
 		{ LIVE_ASK_PORT, sizeof(uint32_t), ask_port },
 		{ LIVE_ASK_PATH, sizeof(struct live_path_question), ask_path },
 		{ LIVE_ASK_MEMORY, sizeof(uint32_t), ask_memory },
 		{ LIVE_MEMBER, sizeof(struct live_member), take_member },
-		{ LIVE_ASK_GROUP, sizeof(struct live_group_question),
-		  ask_group },
+		{ LIVE_ASK_GROUP, sizeof(struct live_group_question), ask_group },
 		{ LIVE_BE_ENGINE, 0, be_engine },
 		{ LIVE_ASK_ALL, 0, ask_all },
 		{ LIVE_ASK_CAPTURE, sizeof(uint32_t), data_capture_asked },
@@ -639,8 +601,7 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
 	struct live_reply r = { .error = EINVAL };
 	size_t i = 0;
 
-	while (i < sizeof(rows) / sizeof(rows[0]) &&
-	       rows[i].question != question)
+	while (i < sizeof(rows) / sizeof(rows[0]) && rows[i].question != question)
 		i++;
 	if (i == sizeof(rows) / sizeof(rows[0]))
 		return false;

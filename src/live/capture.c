@@ -20,9 +20,7 @@ struct live_capture *live_capture_new(FILE *stream, bool owns, port_id only)
 {
 	struct live_capture *c = hd_alloc(1, sizeof(*c));
 
-	*c = (struct live_capture){ .stream = stream,
-				    .owns = owns,
-				    .only = only };
+	*c = (struct live_capture){ .stream = stream, .owns = owns, .only = only };
 	capture_begin(&c->writer, stream, false);
 	return c;
 }
@@ -46,9 +44,8 @@ bool live_capture_close(struct live_capture *c)
 
 /* ---- packets */
 
-static void write_packet(struct live_capture *c,
-			 const struct agents_crossing *what, const uint8_t *mad,
-			 uint32_t segment)
+static void write_packet(struct live_capture *c, const struct agents_crossing *what,
+			 const uint8_t *mad, uint32_t segment)
 {
 	uint8_t bytes[PACKET_MAX];
 	struct packet p;
@@ -77,12 +74,10 @@ static size_t data_of(const uint8_t *mad)
 {
 	const struct mad_class *class = mad_class(mad[MAD_CLASS]);
 
-	return class && class->data > RMPP_HEADER_END ? class->data
-						      : RMPP_HEADER_END;
+	return class && class->data > RMPP_HEADER_END ? class->data : RMPP_HEADER_END;
 }
 
-static void write_segments(struct live_capture *c,
-			   const struct agents_crossing *what)
+static void write_segments(struct live_capture *c, const struct agents_crossing *what)
 {
 	size_t head = data_of(what->mad), room = MAD_SIZE - head;
 	size_t data = what->size - head, n = (data + room - 1) / room;
@@ -91,25 +86,20 @@ static void write_segments(struct live_capture *c,
 	for (size_t i = 0; i < n; i++) {
 		uint8_t mad[MAD_SIZE] = { 0 };
 		size_t here = i + 1 < n ? room : data - i * room;
-		size_t says = i == 0       ? total
-			      : i + 1 == n ? here + head - RMPP_HEADER_END
-					   : 0;
+		size_t says = i == 0 ? total : i + 1 == n ? here + head - RMPP_HEADER_END : 0;
 
 		memcpy(mad, what->mad, head);
 		memcpy(mad + head, what->mad + head + i * room, here);
 		mad[RMPP_FLAGS] =
-			(uint8_t)((mad[RMPP_FLAGS] &
-				   ~(RMPP_FIRST | RMPP_LAST)) |
-				  RMPP_ACTIVE | (i == 0 ? RMPP_FIRST : 0) |
-				  (i + 1 == n ? RMPP_LAST : 0));
+			(uint8_t)((mad[RMPP_FLAGS] & ~(RMPP_FIRST | RMPP_LAST)) | RMPP_ACTIVE |
+				  (i == 0 ? RMPP_FIRST : 0) | (i + 1 == n ? RMPP_LAST : 0));
 		store_be32(mad + RMPP_SEGMENT, (uint32_t)(i + 1));
 		store_be32(mad + RMPP_PAYLOAD, (uint32_t)says);
 		write_packet(c, what, mad, (uint32_t)i);
 	}
 }
 
-void live_capture_write(struct live_capture *c,
-			const struct agents_crossing *what)
+void live_capture_write(struct live_capture *c, const struct agents_crossing *what)
 {
 	if (c->only != TOPO_NONE && c->only != what->out && c->only != what->in)
 		return;

@@ -55,8 +55,7 @@ void cm_closed(int fd)
 }
 
 /* Where a command says that its answer goes; 0: it has none. */
-static uint64_t where_to(const struct rdma_ucm_cmd_hdr *h, const uint8_t *in,
-			 size_t size)
+static uint64_t where_to(const struct rdma_ucm_cmd_hdr *h, const uint8_t *in, size_t size)
 {
 	uint64_t at = 0;
 	size_t offset = h->cmd == RDMA_USER_CM_CMD_CREATE_ID
@@ -104,8 +103,7 @@ static long ask(int fd, const struct command *c, char *out, size_t *out_size)
 	memcpy(at, c->bytes, c->size);
 	if (c->n_more > 0)
 		memcpy(at + c->size, c->more, c->n_more);
-	return preload_call(LIVE_CM_COMMAND, text,
-			    sizeof(channel) + c->size + c->n_more, out,
+	return preload_call(LIVE_CM_COMMAND, text, sizeof(channel) + c->size + c->n_more, out,
 			    out_size);
 }
 
@@ -117,8 +115,7 @@ static void drain(int fd, long n)
 	for (; n > 0; n--) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
-		while (recv(fd, &byte, 1, MSG_DONTWAIT) < 0 &&
-		       (errno == EAGAIN || errno == EINTR))
+		while (recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR))
 			poll(&p, 1, -1);
 	}
 }
@@ -176,8 +173,7 @@ ssize_t cm_write(int fd, const void *from, size_t n)
 		m->fd = cm_is_open(drained) ? channel_of[drained] : 0;
 	}
 	while ((taken = ask(fd, &c, answer, &size)) < 0) {
-		if (h.cmd != RDMA_USER_CM_CMD_GET_EVENT || errno != EAGAIN ||
-		    !wait_for_event(fd))
+		if (h.cmd != RDMA_USER_CM_CMD_GET_EVENT || errno != EAGAIN || !wait_for_event(fd))
 			return -1;
 		size = sizeof(answer);
 	}
@@ -195,18 +191,17 @@ ssize_t cm_write(int fd, const void *from, size_t n)
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 
 /* librdmacm opens nothing but a character device. */
-#define WITH_STAT(name, type)                                               \
-	int name(int fd, type out)                                          \
-	{                                                                   \
-		int (*f)(int, type);                                        \
-                                                                            \
-		*(void **)&f = preload_next(#name);                         \
-		int status = f(fd, out);                                    \
-                                                                            \
-		if (status == 0 && cm_is_open(fd))                          \
-			out->st_mode =                                      \
-				(out->st_mode & ~(mode_t)S_IFMT) | S_IFCHR; \
-		return status;                                              \
+#define WITH_STAT(name, type)                                                      \
+	int name(int fd, type out)                                                 \
+	{                                                                          \
+		int (*f)(int, type);                                               \
+                                                                                   \
+		*(void **)&f = preload_next(#name);                                \
+		int status = f(fd, out);                                           \
+                                                                                   \
+		if (status == 0 && cm_is_open(fd))                                 \
+			out->st_mode = (out->st_mode & ~(mode_t)S_IFMT) | S_IFCHR; \
+		return status;                                                     \
 	}
 
 WITH_STAT(fstat, struct stat *)
@@ -214,15 +209,12 @@ WITH_STAT(fstat64, struct stat64 *)
 
 /* Hosts of the fabric have addresses, and are found by their names. */
 int getaddrinfo(const char *restrict node, const char *restrict service,
-		const struct addrinfo *restrict hints,
-		struct addrinfo **restrict out)
+		const struct addrinfo *restrict hints, struct addrinfo **restrict out)
 {
-	int (*f)(const char *, const char *, const struct addrinfo *,
-		 struct addrinfo **);
+	int (*f)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 	char text[INET_ADDRSTRLEN];
 	long found = node && preload_is_on()
-			     ? preload_call(LIVE_ASK_ADDRESS, node,
-					    strlen(node) + 1, NULL, NULL)
+			     ? preload_call(LIVE_ASK_ADDRESS, node, strlen(node) + 1, NULL, NULL)
 			     : -1;
 
 	*(void **)&f = preload_next("getaddrinfo");
@@ -230,8 +222,7 @@ int getaddrinfo(const char *restrict node, const char *restrict service,
 		return f(node, service, hints, out);
 	const struct in_addr a = { htonl((uint32_t)found) };
 
-	return f(inet_ntop(AF_INET, &a, text, sizeof(text)), service, hints,
-		 out);
+	return f(inet_ntop(AF_INET, &a, text, sizeof(text)), service, hints, out);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -39,8 +39,7 @@ hd_time live_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) *
-	       PS_PER_NS;
+	return ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) * PS_PER_NS;
 }
 
 hd_time daemon_now(const struct live *l)
@@ -56,8 +55,7 @@ int live_file(const void *bytes, size_t size)
 	size_t done = 0;
 
 	while (file >= 0 && done < size) {
-		ssize_t put =
-			write(file, (const uint8_t *)bytes + done, size - done);
+		ssize_t put = write(file, (const uint8_t *)bytes + done, size - done);
 
 		if (put <= 0) {
 			close(file);
@@ -74,8 +72,8 @@ uint32_t client_find(const struct live *l, uint32_t number, enum live_kind kind)
 {
 	uint32_t slot = number & MOST_CLIENTS;
 
-	if (slot >= l->n_clients || l->clients[slot].fd < 0 ||
-	    l->clients[slot].number != number || l->clients[slot].kind != kind)
+	if (slot >= l->n_clients || l->clients[slot].fd < 0 || l->clients[slot].number != number ||
+	    l->clients[slot].kind != kind)
 		return NO_CLIENT;
 	return slot;
 }
@@ -122,8 +120,7 @@ static void watch(struct live *l, uint32_t slot, bool writable)
 	epoll_ctl(l->epoll, EPOLL_CTL_MOD, l->clients[slot].fd, &e);
 }
 
-void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
-		 int file)
+void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size, int file)
 {
 	struct client *c = &l->clients[slot];
 
@@ -174,8 +171,7 @@ static bool receive(struct live *l, uint32_t slot)
 	static uint8_t bytes[LIVE_INLINE + 4096];
 	struct iovec part = { bytes, sizeof(bytes) };
 	int file;
-	ssize_t got = passing_receive(l->clients[slot].fd, &part, 1,
-				      MSG_DONTWAIT, &file);
+	ssize_t got = passing_receive(l->clients[slot].fd, &part, 1, MSG_DONTWAIT, &file);
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
@@ -209,8 +205,8 @@ void daemon_adopt(struct live *l, int fd)
 		return;
 	}
 	if (slot == l->n_clients) {
-		l->clients = hd_grow(l->clients, &l->clients_cap,
-				     l->n_clients + 1, sizeof(*l->clients));
+		l->clients =
+			hd_grow(l->clients, &l->clients_cap, l->n_clients + 1, sizeof(*l->clients));
 		l->clients[l->n_clients++].number = slot;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
@@ -263,8 +259,7 @@ static void serve(struct live *l, uint32_t slot, uint32_t events)
 /* Nanoseconds of the clock until something is due; -1: nothing is. */
 static int64_t time_left(const struct live *l)
 {
-	const hd_time next[] = { frames_next(l), agents_next(l->agents),
-				 cm_next(l->cm) };
+	const hd_time next[] = { frames_next(l), agents_next(l->agents), cm_next(l->cm) };
 	hd_time due = HD_TIME_NEVER, now = daemon_now(l);
 
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
@@ -296,8 +291,7 @@ static int wait_for_events(struct live *l, struct epoll_event *events, int most)
 		left = 0;
 	}
 	return epoll_wait(l->epoll, events, BATCH,
-			  left < 0 ? -1
-				   : (int)((left + ns_per_ms - 1) / ns_per_ms));
+			  left < 0 ? -1 : (int)((left + ns_per_ms - 1) / ns_per_ms));
 }
 
 void daemon_turn(struct live *l, int most)
@@ -335,18 +329,15 @@ enum hd_status daemon_listen(struct live *l, struct diag *d)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct epoll_event e = { .events = EPOLLIN, .data.u32 = LISTENER };
 
-	if ((size_t)snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", l->dir,
-			     LIVE_SOCKET) >= sizeof(a.sun_path))
-		return diag_fail(d, HD_ERR_ENV,
-				 "'%s' is too long for a socket's path",
-				 l->dir);
+	if ((size_t)snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", l->dir, LIVE_SOCKET) >=
+	    sizeof(a.sun_path))
+		return diag_fail(d, HD_ERR_ENV, "'%s' is too long for a socket's path", l->dir);
 	l->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (l->listener < 0 ||
-	    bind(l->listener, (struct sockaddr *)&a, sizeof(a)) != 0 ||
+	if (l->listener < 0 || bind(l->listener, (struct sockaddr *)&a, sizeof(a)) != 0 ||
 	    listen(l->listener, 1024) != 0 ||
 	    epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->listener, &e) != 0)
-		return diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s",
-				 a.sun_path, strerror(errno));
+		return diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s", a.sun_path,
+				 strerror(errno));
 	return HD_OK;
 }
 
@@ -370,8 +361,8 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		 const struct live_options *o)
 {
 	const struct agents_options options = { .times = o->times };
-	const struct agents_events events = { frame_arrived, l, note_deed,
-					      note_crossing, sysfs_keys_set };
+	const struct agents_events events = { frame_arrived, l, note_deed, note_crossing,
+					      sysfs_keys_set };
 	hd_time (*clock)(void) = o->clock ? o->clock : live_now;
 
 	*l = (struct live){
@@ -420,8 +411,7 @@ void daemon_fini(struct live *l)
 
 void daemon_end_by(struct live *l, int signals)
 {
-	struct epoll_event e = { .events = EPOLLIN,
-				 .data.u32 = (uint32_t)SIGNALS };
+	struct epoll_event e = { .events = EPOLLIN, .data.u32 = (uint32_t)SIGNALS };
 
 	l->signals = signals;
 	epoll_ctl(l->epoll, EPOLL_CTL_ADD, signals, &e);

@@ -135,12 +135,10 @@ void daemon_adopt(struct live *l, int fd);
 void daemon_turn(struct live *l, int most);
 
 /* The slot of the connection with that number and purpose, or NO_CLIENT. */
-uint32_t client_find(const struct live *l, uint32_t number,
-		     enum live_kind kind);
+uint32_t client_find(const struct live *l, uint32_t number, enum live_kind kind);
 
 /* A message for a program; `file` is given away, or -1. */
-void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size,
-		 int file);
+void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size, int file);
 /* Sends a message, with a file if there is one; by MSG_DONTWAIT or waiting. */
 bool live_post(int fd, const void *bytes, size_t size, int file, int flags);
 /* A memory file of these bytes, or -1. */
@@ -149,8 +147,7 @@ int live_file(const void *bytes, size_t size);
 /* ---- questions.c: what programs say */
 
 /* A message, and a file that came with it (taken) or -1; false: it goes. */
-bool client_says(struct live *l, uint32_t slot, const uint8_t *bytes,
-		 size_t size, int file);
+bool client_says(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size, int file);
 /* An event for a program with an open rdma_cm: it will ask what it is. */
 void client_wake(void *live, uint32_t channel);
 
@@ -160,13 +157,11 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d);
 /* ---- frames.c: what comes and goes over an open umad */
 
 /* A whole frame of a program; refused silently if it makes no sense. */
-void frame_from(struct live *l, uint32_t client, const uint8_t *frame,
-		size_t size);
-void frame_arrived(void *live, port_id port, const struct mad_address *from,
-		   const uint8_t *mad, size_t size);
+void frame_from(struct live *l, uint32_t client, const uint8_t *frame, size_t size);
+void frame_arrived(void *live, port_id port, const struct mad_address *from, const uint8_t *mad,
+		   size_t size);
 /* An errno, or 0 and the number of the agent. */
-int frame_register(struct live *l, const struct live_agent *asked,
-		   uint32_t *id);
+int frame_register(struct live *l, const struct live_agent *asked, uint32_t *id);
 int frame_unregister(struct live *l, const struct live_agent *asked);
 void frames_forget(struct live *l, uint32_t slot);
 /* Requests that nobody answers: when to look again, and the look. */
@@ -184,8 +179,8 @@ bool adapters_greet(struct live *l, uint32_t slot);
 void adapters_memory(struct live *l, uint32_t slot, int file);
 void adapters_forget(struct live *l, uint32_t slot);
 /* A question of live/adapter.h; false if it is none. */
-bool adapters_answer(struct live *l, uint32_t slot, uint32_t question,
-		     const uint8_t *text, size_t size);
+bool adapters_answer(struct live *l, uint32_t slot, uint32_t question, const uint8_t *text,
+		     size_t size);
 /* The time of data stands, or goes on; and how it is. */
 void adapters_hold(struct live *l, bool holds);
 struct adapters_time {
@@ -229,16 +224,13 @@ void data_capture_end(struct live *l);
 /* The engine is gone. */
 void data_capture_lost(struct live *l);
 /* Questions of the engine's. */
-int data_capture_asked(struct live *l, node_id v, const void *asked,
-		       struct answer *out);
-int data_capture_over(struct live *l, node_id v, const void *asked,
-		      struct answer *out);
+int data_capture_asked(struct live *l, node_id v, const void *asked, struct answer *out);
+int data_capture_over(struct live *l, node_id v, const void *asked, struct answer *out);
 
 /* ---- sysfs.c: what a program reads about its adapter */
 
 /* The text of a file below /sys; an errno. */
-int sysfs_text(const struct live *l, node_id v, const char *path,
-	       struct strbuf *out);
+int sysfs_text(const struct live *l, node_id v, const char *path, struct strbuf *out);
 /* Makes the folders and files that a program can look for; an errno. */
 int sysfs_make(const struct live *l, node_id v);
 /* Files that say a port's P_Keys say those that it has now. */
@@ -248,11 +240,11 @@ void sysfs_keys_set(void *live, port_id port);
 
 /* Nodes by their names; a port by its own: "leaf3:19". */
 void names_of_nodes(const struct topo *t, struct text_map *out);
-enum hd_status port_named(const struct topo *t, const struct text_map *nodes,
-			  const char *name, struct diag *d, port_id *out);
+enum hd_status port_named(const struct topo *t, const struct text_map *nodes, const char *name,
+			  struct diag *d, port_id *out);
 
 /* `n` words; what to print, or why not. */
-enum hd_status live_obey(struct live *l, const char *const *words, size_t n,
-			 struct diag *d, struct strbuf *out);
+enum hd_status live_obey(struct live *l, const char *const *words, size_t n, struct diag *d,
+			 struct strbuf *out);
 
 #endif

@@ -38,8 +38,7 @@ void data_capture_lost(struct live *l)
 		stop(l, CAPTURE_BROKEN);
 }
 
-int data_capture_asked(struct live *l, node_id v, const void *asked,
-		       struct answer *out)
+int data_capture_asked(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct live_capture_wanted want = l->data.want;
 	uint32_t known;
@@ -54,8 +53,7 @@ int data_capture_asked(struct live *l, node_id v, const void *asked,
 	return 0;
 }
 
-int data_capture_over(struct live *l, node_id v, const void *asked,
-		      struct answer *out)
+int data_capture_over(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	uint32_t is_whole;
 

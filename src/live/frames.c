@@ -21,8 +21,7 @@ enum { VENDOR_OUI = 37 };
 
 static uint32_t high_tid(const struct live *l, uint32_t slot)
 {
-	return (uint32_t)l->registrations[slot].generation << 16 |
-	       (slot & 0xFFFF);
+	return (uint32_t)l->registrations[slot].generation << 16 | (slot & 0xFFFF);
 }
 
 /* The registration whose TID this is, at `port`; or NO_AGENT. */
@@ -31,8 +30,7 @@ static uint32_t by_tid(const struct live *l, port_id port, uint64_t tid)
 	uint32_t slot = (uint32_t)(tid >> 32) & 0xFFFF;
 
 	if (slot >= l->n_registrations || !l->registrations[slot].used ||
-	    high_tid(l, slot) != (uint32_t)(tid >> 32) ||
-	    l->registrations[slot].port != port)
+	    high_tid(l, slot) != (uint32_t)(tid >> 32) || l->registrations[slot].port != port)
 		return NO_AGENT;
 	return slot;
 }
@@ -55,8 +53,7 @@ static bool wants(const struct registration *r, const uint8_t *mad)
 	return a->methods[method / 32] >> (method % 32) & 1;
 }
 
-static uint32_t by_method(const struct live *l, port_id port,
-			  const uint8_t *mad)
+static uint32_t by_method(const struct live *l, port_id port, const uint8_t *mad)
 {
 	uint32_t slot = l->agents_of_port[port];
 
@@ -88,9 +85,8 @@ static uint32_t take_slot(struct live *l)
 	}
 	if (l->n_registrations > 0xFFFF)
 		return NO_AGENT;
-	l->registrations =
-		hd_grow(l->registrations, &l->registrations_cap,
-			l->n_registrations + 1, sizeof(*l->registrations));
+	l->registrations = hd_grow(l->registrations, &l->registrations_cap, l->n_registrations + 1,
+				   sizeof(*l->registrations));
 	slot = (uint32_t)l->n_registrations++;
 	l->registrations[slot] = (struct registration){ .generation = 1 };
 	return slot;
@@ -232,28 +228,25 @@ static void say_length(uint8_t *mad, size_t size)
 {
 	mad[RMPP_VERSION] = 1;
 	mad[RMPP_TYPE] = RMPP_DATA;
-	mad[RMPP_FLAGS] |=
-		size <= MAD_SIZE ? RMPP_FIRST | RMPP_LAST : RMPP_FIRST;
+	mad[RMPP_FLAGS] |= size <= MAD_SIZE ? RMPP_FIRST | RMPP_LAST : RMPP_FIRST;
 	store_be32(mad + RMPP_SEGMENT, 1);
 	store_be32(mad + RMPP_PAYLOAD, (uint32_t)(size - RMPP_HEADER_END));
 }
 
 /* How much of a MAD a program is given. */
-static size_t length_of(const struct registration *r, const uint8_t *mad,
-			size_t size)
+static size_t length_of(const struct registration *r, const uint8_t *mad, size_t size)
 {
 	uint32_t payload = load_be32(mad + RMPP_PAYLOAD);
 
-	if (size != MAD_SIZE || !is_segmented(r, mad) ||
-	    payload > MAD_SIZE - RMPP_HEADER_END)
+	if (size != MAD_SIZE || !is_segmented(r, mad) || payload > MAD_SIZE - RMPP_HEADER_END)
 		return size;
 	return RMPP_HEADER_END + payload;
 }
 
 /* ---- to programs */
 
-static void deliver(struct live *l, uint32_t slot, const struct umad_header *h,
-		    const uint8_t *mad, size_t size)
+static void deliver(struct live *l, uint32_t slot, const struct umad_header *h, const uint8_t *mad,
+		    size_t size)
 {
 	const struct registration *r = &l->registrations[slot];
 	size_t total = sizeof(*h) + size;
@@ -268,8 +261,7 @@ static void deliver(struct live *l, uint32_t slot, const struct umad_header *h,
 	if (total <= LIVE_INLINE)
 		client_send(l, r->client, frame, total, -1);
 	else
-		client_send(l, r->client, frame, UMAD_HEADER,
-			    live_file(frame, total));
+		client_send(l, r->client, frame, UMAD_HEADER, live_file(frame, total));
 	if (frame != small)
 		free(frame);
 }
@@ -286,34 +278,30 @@ static uint16_t key_index(const struct live *l, port_id port, uint16_t key)
  * Nobody is there for a question: the node says so, once what brought it is
  * done.
  */
-static void refuse(struct live *l, port_id port, const struct mad_address *from,
-		   const uint8_t *mad)
+static void refuse(struct live *l, port_id port, const struct mad_address *from, const uint8_t *mad)
 {
 	uint8_t method = mad[MAD_METHOD];
 
 	if (method != MAD_GET && method != MAD_SET)
 		return;
-	l->unheard = hd_grow(l->unheard, &l->unheard_cap, l->n_unheard + 1,
-			     sizeof(*l->unheard));
+	l->unheard = hd_grow(l->unheard, &l->unheard_cap, l->n_unheard + 1, sizeof(*l->unheard));
 	struct unheard *u = &l->unheard[l->n_unheard++];
 
 	*u = (struct unheard){ .port = port, .from = *from };
 	memcpy(u->mad, mad, MAD_SIZE);
 	u->mad[MAD_METHOD] = MAD_GET_RESP;
-	store_be16(u->mad + MAD_STATUS,
-		   mad[MAD_CLASS] == MAD_SMP_DIRECT
-			   ? MAD_UNSUPPORTED | MAD_DIRECTION
-			   : MAD_UNSUPPORTED);
-	u->from.pkey =
-		agents_pkey(l->agents, port, key_index(l, port, from->pkey));
+	store_be16(u->mad + MAD_STATUS, mad[MAD_CLASS] == MAD_SMP_DIRECT
+						? MAD_UNSUPPORTED | MAD_DIRECTION
+						: MAD_UNSUPPORTED);
+	u->from.pkey = agents_pkey(l->agents, port, key_index(l, port, from->pkey));
 }
 
 static void send_refusals(struct live *l)
 {
 	/* What they bring about is an answer, and nobody refuses that. */
 	for (size_t i = 0; i < l->n_unheard; i++)
-		agents_send(l->agents, l->unheard[i].port, &l->unheard[i].from,
-			    l->unheard[i].mad, MAD_SIZE, daemon_now(l));
+		agents_send(l->agents, l->unheard[i].port, &l->unheard[i].from, l->unheard[i].mad,
+			    MAD_SIZE, daemon_now(l));
 	l->n_unheard = 0;
 }
 
@@ -337,15 +325,14 @@ static uint32_t answer_for(struct live *l, port_id port, const uint8_t *mad)
 	return NO_AGENT; /* too late */
 }
 
-void frame_arrived(void *live, port_id port, const struct mad_address *from,
-		   const uint8_t *mad, size_t size)
+void frame_arrived(void *live, port_id port, const struct mad_address *from, const uint8_t *mad,
+		   size_t size)
 {
 	struct live *l = live;
 
 	if (l->replays)
 		return;
-	uint32_t slot = mad_is_response(mad) ? answer_for(l, port, mad)
-					     : by_method(l, port, mad);
+	uint32_t slot = mad_is_response(mad) ? answer_for(l, port, mad) : by_method(l, port, mad);
 	struct umad_header h = {
 		.qp = htonl(from->qp),
 		.qkey = htonl(from->qkey),
@@ -355,17 +342,14 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from,
 	};
 
 	if (slot != NO_AGENT)
-		deliver(l, slot, &h, mad,
-			length_of(&l->registrations[slot], mad, size));
-	else if (!cm_arrived(l->cm, port, from, mad, daemon_now(l)) &&
-		 !mad_is_response(mad))
+		deliver(l, slot, &h, mad, length_of(&l->registrations[slot], mad, size));
+	else if (!cm_arrived(l->cm, port, from, mad, daemon_now(l)) && !mad_is_response(mad))
 		refuse(l, port, from, mad);
 }
 
 /* ---- from programs */
 
-static uint32_t registration_of(const struct live *l, uint32_t client,
-				uint32_t id)
+static uint32_t registration_of(const struct live *l, uint32_t client, uint32_t id)
 {
 	uint32_t slot = l->clients[client].agents;
 
@@ -378,8 +362,7 @@ static uint32_t registration_of(const struct live *l, uint32_t client,
  * Lets the agents act on it; true if it is a request and the answer came at
  * once. What answers has the TID of what it answers, and is none itself.
  */
-static bool transmit(struct live *l, uint32_t registration,
-		     const uint8_t *frame, size_t size)
+static bool transmit(struct live *l, uint32_t registration, const uint8_t *frame, size_t size)
 {
 	struct umad_header h;
 	const uint8_t *mad = frame + sizeof(h);
@@ -388,9 +371,7 @@ static bool transmit(struct live *l, uint32_t registration,
 	struct mad_address to = {
 		.lid = ntohs(h.lid),
 		.sl = h.sl & 15,
-		.pkey = agents_pkey(l->agents,
-				    l->registrations[registration].port,
-				    h.pkey_index),
+		.pkey = agents_pkey(l->agents, l->registrations[registration].port, h.pkey_index),
 		.qp = ntohl(h.qp),
 		.qkey = ntohl(h.qkey),
 	};
@@ -402,19 +383,17 @@ static bool transmit(struct live *l, uint32_t registration,
 		adapters_count(l);
 	l->answering = mad_is_response(mad) ? 0 : load_be64(mad + MAD_TID);
 	l->answered = false;
-	agents_send(l->agents, l->registrations[registration].port, &to, mad,
-		    size - sizeof(h), daemon_now(l));
+	agents_send(l->agents, l->registrations[registration].port, &to, mad, size - sizeof(h),
+		    daemon_now(l));
 	l->answering = 0;
 	l->changed |= sets && mad[MAD_CLASS] != MAD_PERF;
 	return l->answered;
 }
 
-static void wait_for_answer(struct live *l, uint32_t registration,
-			    const struct umad_header *h, const uint8_t *frame,
-			    size_t size)
+static void wait_for_answer(struct live *l, uint32_t registration, const struct umad_header *h,
+			    const uint8_t *frame, size_t size)
 {
-	l->waiting = hd_grow(l->waiting, &l->waiting_cap, l->n_waiting + 1,
-			     sizeof(*l->waiting));
+	l->waiting = hd_grow(l->waiting, &l->waiting_cap, l->n_waiting + 1, sizeof(*l->waiting));
 	struct waiting *w = &l->waiting[l->n_waiting++];
 
 	*w = (struct waiting){
@@ -429,8 +408,7 @@ static void wait_for_answer(struct live *l, uint32_t registration,
 	memcpy(w->frame, frame, size);
 }
 
-void frame_from(struct live *l, uint32_t client, const uint8_t *frame,
-		size_t size)
+void frame_from(struct live *l, uint32_t client, const uint8_t *frame, size_t size)
 {
 	struct umad_header h;
 	uint8_t padded[UMAD_HEADER + MAD_SIZE] = { 0 };

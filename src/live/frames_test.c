@@ -60,9 +60,7 @@ static int begin(void **state)
 	struct world *w = hd_alloc(1, sizeof(*w));
 	struct diag d = { .status = HD_OK };
 
-	assert_int_equal(
-		topo_generate_text("star --hosts=2", 1, 0, &d, &w->topo),
-		HD_OK);
+	assert_int_equal(topo_generate_text("star --hosts=2", 1, 0, &d, &w->topo), HD_OK);
 	assert_true(daemon_init(&w->live, &w->topo, "/nowhere", &options));
 	w->asker = join(&w->live, "h0", 0);
 	w->teller = join(&w->live, "h1", 1U << MAD_GET);
@@ -108,8 +106,7 @@ static void ask(const struct world *w, uint16_t attribute, uint32_t tid)
 	store_be16(f.mad + 34, 0xFFFF);
 	f.mad[INITIAL + 1] = 1;
 	f.mad[INITIAL + 2] = 2;
-	assert_int_equal(send(w->asker, &f, sizeof(f), MSG_DONTWAIT),
-			 sizeof(f));
+	assert_int_equal(send(w->asker, &f, sizeof(f), MSG_DONTWAIT), sizeof(f));
 }
 
 static void turn(struct world *w)
@@ -130,8 +127,7 @@ static void answer(const struct world *w, struct frame *f)
 	f->mad[3] = MAD_GET_RESP;
 	store_be16(f->mad + STATUS, 0x8000);
 	f->header.timeout = 0;
-	assert_int_equal(send(w->teller, f, sizeof(*f), MSG_DONTWAIT),
-			 sizeof(*f));
+	assert_int_equal(send(w->teller, f, sizeof(*f), MSG_DONTWAIT), sizeof(*f));
 }
 
 static uint32_t tid_of(const struct frame *f)
@@ -173,8 +169,7 @@ static void what_nobody_answers_comes_back_once(void **state)
 		assert_int_equal(hear(w->teller, &f), sizeof(f));
 		assert_int_equal(hear(w->teller, &f), 0);
 		assert_int_equal(hear(w->asker, &f), 0);
-		frames_run(&w->live,
-			   daemon_now(&w->live) + (i + 1) * SECOND * MS);
+		frames_run(&w->live, daemon_now(&w->live) + (i + 1) * SECOND * MS);
 	}
 	assert_int_equal(hear(w->asker, &f), sizeof(f));
 	assert_int_equal(f.header.status, ETIMEDOUT);
@@ -277,14 +272,11 @@ static void dialling_in_vain_leaves_no_socket(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			an_answer_is_the_end_of_its_request, begin, end),
-		cmocka_unit_test_setup_teardown(
-			what_nobody_answers_comes_back_once, begin, end),
-		cmocka_unit_test_setup_teardown(
-			a_late_answer_to_a_retry_is_the_only_one, begin, end),
-		cmocka_unit_test_setup_teardown(
-			nothing_is_lost_for_slow_readers, begin, end),
+		cmocka_unit_test_setup_teardown(an_answer_is_the_end_of_its_request, begin, end),
+		cmocka_unit_test_setup_teardown(what_nobody_answers_comes_back_once, begin, end),
+		cmocka_unit_test_setup_teardown(a_late_answer_to_a_retry_is_the_only_one, begin,
+						end),
+		cmocka_unit_test_setup_teardown(nothing_is_lost_for_slow_readers, begin, end),
 		cmocka_unit_test(every_connection_ends_with_the_daemon),
 		cmocka_unit_test(dialling_in_vain_leaves_no_socket),
 	};

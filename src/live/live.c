@@ -32,8 +32,7 @@ char *live_folder(const char *name)
 	if (base)
 		strbuf_printf(&path, "%s/heddle-%s", base, name);
 	else
-		strbuf_printf(&path, "/tmp/heddle-%u-%s", (unsigned)getuid(),
-			      name);
+		strbuf_printf(&path, "/tmp/heddle-%u-%s", (unsigned)getuid(), name);
 	return strbuf_detach(&path);
 }
 
@@ -55,24 +54,21 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	if ((size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
-			     LIVE_SOCKET) < sizeof(to.sun_path) &&
-	    fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
-	    is_ours(fd) &&
+	if ((size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, LIVE_SOCKET) <
+		    sizeof(to.sun_path) &&
+	    fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && is_ours(fd) &&
 	    send(fd, g, sizeof(*g), MSG_NOSIGNAL) == (ssize_t)sizeof(*g))
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	diag_fail(d, HD_ERR_NOT_FOUND,
-		  "no fabric runs in '%s'; 'heddle live up FABRIC' starts one",
+	diag_fail(d, HD_ERR_NOT_FOUND, "no fabric runs in '%s'; 'heddle live up FABRIC' starts one",
 		  dir);
 	return -1;
 }
 
 int live_connect(const char *dir, struct diag *d)
 {
-	const struct live_greeting g = { .magic = LIVE_MAGIC,
-					 .kind = LIVE_CALL };
+	const struct live_greeting g = { .magic = LIVE_MAGIC, .kind = LIVE_CALL };
 
 	return live_dial(dir, &g, d);
 }
@@ -105,22 +101,20 @@ static enum hd_status take_reply(int fd, struct diag *d, struct strbuf *out)
 	}
 	free(text);
 	if (r.error)
-		return diag_fail(d, HD_ERR_ENV, "the fabric refused: %s",
-				 strerror(r.error));
+		return diag_fail(d, HD_ERR_ENV, "the fabric refused: %s", strerror(r.error));
 	if (r.number == HD_OK)
 		return HD_OK;
 	return diag_fail(d, (enum hd_status)r.number, "%s", out->text);
 }
 
-enum hd_status live_call(const char *dir, const char *const *words, size_t n,
-			 struct diag *d, struct strbuf *out)
+enum hd_status live_call(const char *dir, const char *const *words, size_t n, struct diag *d,
+			 struct strbuf *out)
 {
 	return live_call_with(dir, words, n, -1, d, out);
 }
 
-enum hd_status live_call_with(const char *dir, const char *const *words,
-			      size_t n, int file, struct diag *d,
-			      struct strbuf *out)
+enum hd_status live_call_with(const char *dir, const char *const *words, size_t n, int file,
+			      struct diag *d, struct strbuf *out)
 {
 	struct live_call c = { .question = LIVE_COMMAND };
 	struct strbuf text = STRBUF_INIT;
@@ -133,10 +127,8 @@ enum hd_status live_call_with(const char *dir, const char *const *words,
 		strbuf_add(&text, words[i], strlen(words[i]) + 1);
 	enum hd_status status;
 
-	if (text.len > LIVE_TEXT ||
-	    !live_post(fd, text.text, text.len, file, 0))
-		status = diag_fail(d, HD_ERR_ENV, "the fabric in '%s' is gone",
-				   dir);
+	if (text.len > LIVE_TEXT || !live_post(fd, text.text, text.len, file, 0))
+		status = diag_fail(d, HD_ERR_ENV, "the fabric in '%s' is gone", dir);
 	else
 		status = take_reply(fd, d, out);
 	strbuf_fini(&text);
@@ -168,9 +160,8 @@ enum hd_status live_topology(const char *dir, struct diag *d, struct topo *out)
 	return status;
 }
 
-enum hd_status live_counters(const char *dir, const char *const *names,
-			     size_t n, size_t n_ports, struct diag *d,
-			     uint64_t *out)
+enum hd_status live_counters(const char *dir, const char *const *names, size_t n, size_t n_ports,
+			     struct diag *d, uint64_t *out)
 {
 	const char **words = hd_alloc(n + 1, sizeof(*words));
 	struct strbuf text = STRBUF_INIT;

@@ -44,8 +44,7 @@ struct live_options {
  * called once programs can attach.
  */
 HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
-				      const struct live_options *o,
-				      void (*ready)(void *context),
+				      const struct live_options *o, void (*ready)(void *context),
 				      void *context, struct diag *d);
 
 /*
@@ -54,8 +53,7 @@ HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
  * programs can attach; else here, and returns when it has ended.
  */
 HD_MUST_CHECK enum hd_status live_start(const struct topo *t, const char *name,
-					const struct live_options *o,
-					bool apart, struct diag *d);
+					const struct live_options *o, bool apart, struct diag *d);
 
 /*
  * Until the fabric `name`, which was told to end, has cleared up, so that
@@ -75,29 +73,27 @@ struct live_manager {
 };
 
 /* Runs it until the fabric in `dir` is gone. */
-HD_MUST_CHECK enum hd_status
-live_manage(const char *dir, const struct live_manager *o, struct diag *d);
+HD_MUST_CHECK enum hd_status live_manage(const char *dir, const struct live_manager *o,
+					 struct diag *d);
 /*
  * In a process of its own, for the fabric `name`; returns when it is ready, or
  * is late: it is not after so many ms, and goes on.
  */
-HD_MUST_CHECK enum hd_status
-live_start_manager(const char *name, const char *host, const char *engine,
-		   int patience, struct diag *d, bool *is_late);
+HD_MUST_CHECK enum hd_status live_start_manager(const char *name, const char *host,
+						const char *engine, int patience, struct diag *d,
+						bool *is_late);
 
 /*
  * Runs `run` in a process of its own, away from the terminal, for the fabric
  * `name`: it tells `ready` with `who` once it is, and ends with the fabric.
  */
 struct live_companion {
-	enum hd_status (*run)(const char *dir, void *context,
-			      void (*ready)(void *who), void *who,
+	enum hd_status (*run)(const char *dir, void *context, void (*ready)(void *who), void *who,
 			      struct diag *d);
 	void *context;
 };
-HD_MUST_CHECK enum hd_status
-live_start_companion(const char *name, const struct live_companion *c,
-		     struct diag *d);
+HD_MUST_CHECK enum hd_status live_start_companion(const char *name, const struct live_companion *c,
+						  struct diag *d);
 
 /*
  * The SLs of paths by which a manager's routing keeps free of deadlocks, asked
@@ -107,10 +103,8 @@ live_start_companion(const char *name, const struct live_companion *c,
  * does not answer.
  */
 struct subnet;
-HD_MUST_CHECK enum hd_status live_path_sls(const char *dir, const char *host,
-					   uint16_t sm_lid,
-					   const struct subnet *s,
-					   struct diag *d, uint8_t ***rows);
+HD_MUST_CHECK enum hd_status live_path_sls(const char *dir, const char *host, uint16_t sm_lid,
+					   const struct subnet *s, struct diag *d, uint8_t ***rows);
 void live_path_sls_free(const struct topo *t, uint8_t **rows);
 
 /* A connection for questions to the daemon in `dir` (protocol.h), or -1. */
@@ -120,24 +114,18 @@ int live_connect(const char *dir, struct diag *d);
  * Asks the daemon in `dir` to do what `words` say; what it printed. The other
  * hands it an open file, which stays the caller's, too; or -1.
  */
-HD_MUST_CHECK enum hd_status live_call(const char *dir,
-				       const char *const *words, size_t n,
+HD_MUST_CHECK enum hd_status live_call(const char *dir, const char *const *words, size_t n,
 				       struct diag *d, struct strbuf *out);
-HD_MUST_CHECK enum hd_status live_call_with(const char *dir,
-					    const char *const *words, size_t n,
-					    int file, struct diag *d,
-					    struct strbuf *out);
+HD_MUST_CHECK enum hd_status live_call_with(const char *dir, const char *const *words, size_t n,
+					    int file, struct diag *d, struct strbuf *out);
 
 /* Nodes, ports and cables of the fabric in `dir`, with their numbers. */
-HD_MUST_CHECK enum hd_status live_topology(const char *dir, struct diag *d,
-					   struct topo *out);
+HD_MUST_CHECK enum hd_status live_topology(const char *dir, struct diag *d, struct topo *out);
 /*
  * Counters of `n_ports` ports by the names that perfquery prints, `n` of each:
  * out[port * n + i].
  */
-HD_MUST_CHECK enum hd_status live_counters(const char *dir,
-					   const char *const *names, size_t n,
-					   size_t n_ports, struct diag *d,
-					   uint64_t *out);
+HD_MUST_CHECK enum hd_status live_counters(const char *dir, const char *const *names, size_t n,
+					   size_t n_ports, struct diag *d, uint64_t *out);
 
 #endif

@@ -35,18 +35,16 @@ struct host {
 
 /* ---- registrations */
 
-static enum hd_status register_one(struct host *h, unsigned i,
-				   uint8_t mgmt_class, const uint8_t *methods,
-				   struct diag *d)
+static enum hd_status register_one(struct host *h, unsigned i, uint8_t mgmt_class,
+				   const uint8_t *methods, struct diag *d)
 {
 	int error = umad_register(&h->umad, mgmt_class, methods, &h->agents[i]);
 
 	if (error == 0)
 		return HD_OK;
 	return diag_fail(d, HD_ERR_ENV,
-			 error == EINVAL
-				 ? "there is a subnet manager on '%s' already"
-				 : "'%s' cannot have a subnet manager",
+			 error == EINVAL ? "there is a subnet manager on '%s' already"
+					 : "'%s' cannot have a subnet manager",
 			 h->options->host);
 }
 
@@ -54,10 +52,8 @@ static enum hd_status register_all(struct host *h, struct diag *d)
 {
 	static const uint8_t direct[] = { MAD_GET, MAD_SET, 0 };
 	static const uint8_t by_lid[] = { MAD_GET, MAD_SET, MAD_TRAP, 0 };
-	static const uint8_t sa[] = { MAD_GET, MAD_SET, MAD_GET_TABLE,
-				      MAD_DELETE, 0 };
-	enum hd_status status =
-		register_one(h, DIRECT, MAD_SMP_DIRECT, direct, d);
+	static const uint8_t sa[] = { MAD_GET, MAD_SET, MAD_GET_TABLE, MAD_DELETE, 0 };
+	enum hd_status status = register_one(h, DIRECT, MAD_SMP_DIRECT, direct, d);
 
 	if (status == HD_OK)
 		status = register_one(h, BY_LID, MAD_SMP, by_lid, d);
@@ -68,8 +64,8 @@ static enum hd_status register_all(struct host *h, struct diag *d)
 
 /* ---- frames */
 
-static void send_mad(void *context, const struct mad_address *to,
-		     const uint8_t *mad, size_t size, bool is_request)
+static void send_mad(void *context, const struct mad_address *to, const uint8_t *mad, size_t size,
+		     bool is_request)
 {
 	struct host *h = context;
 	unsigned agent = mad[MAD_CLASS] == MAD_SMP_DIRECT ? DIRECT
@@ -118,8 +114,8 @@ static void take_frame(struct host *h)
 	if (head.status != 0)
 		manager_lost(h->manager, bytes + sizeof(head), live_now());
 	else
-		manager_take(h->manager, &from, bytes + sizeof(head),
-			     h->frame.len - sizeof(head), live_now());
+		manager_take(h->manager, &from, bytes + sizeof(head), h->frame.len - sizeof(head),
+			     live_now());
 }
 
 static int time_left(const struct host *h)
@@ -145,8 +141,7 @@ static void run(struct host *h, struct diag *d)
 		manager_run(h->manager, live_now());
 		enum manager_role role = manager_role(h->manager);
 
-		if (!h->was_up &&
-		    (manager_is_up(h->manager) || role == MANAGER_STANDBY)) {
+		if (!h->was_up && (manager_is_up(h->manager) || role == MANAGER_STANDBY)) {
 			h->was_up = true;
 			h->options->ready(h->options->context);
 		}
@@ -160,8 +155,7 @@ static void run(struct host *h, struct diag *d)
 	}
 }
 
-enum hd_status live_manage(const char *dir, const struct live_manager *o,
-			   struct diag *d)
+enum hd_status live_manage(const char *dir, const struct live_manager *o, struct diag *d)
 {
 	struct host h = { .umad = { .dir = dir, .host = o->host, .fd = -1 },
 			  .options = o,

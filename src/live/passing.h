@@ -19,8 +19,7 @@ union passing_room {
 };
 
 /* One message of `n` parts, with a file unless it is -1; as sendmsg. */
-static inline ssize_t passing_send(int fd, struct iovec *parts, size_t n,
-				   int file, int flags)
+static inline ssize_t passing_send(int fd, struct iovec *parts, size_t n, int file, int flags)
 {
 	union passing_room room = { { 0 } };
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
@@ -46,8 +45,7 @@ static inline int passing_file(const struct msghdr *m)
 
 	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 		return -1;
-	for (size_t at = 0; CMSG_LEN(at + sizeof(file)) <= c->cmsg_len;
-	     at += sizeof(file)) {
+	for (size_t at = 0; CMSG_LEN(at + sizeof(file)) <= c->cmsg_len; at += sizeof(file)) {
 		memcpy(&file, CMSG_DATA(c) + at, sizeof(file));
 		if (at == 0)
 			first = file;
@@ -58,8 +56,7 @@ static inline int passing_file(const struct msghdr *m)
 }
 
 /* As recvmsg; *file is the caller's, -1 if there is none or no message. */
-static inline ssize_t passing_receive(int fd, struct iovec *parts, size_t n,
-				      int flags, int *file)
+static inline ssize_t passing_receive(int fd, struct iovec *parts, size_t n, int flags, int *file)
 {
 	union passing_room room;
 	struct msghdr m = {

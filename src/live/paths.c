@@ -53,8 +53,8 @@ static void write_query(const struct wanted *w, uint8_t *mad)
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = MAD_GET_TABLE,
 				      .attribute = ATTR_PATH_RECORD };
-	uint64_t mask = (w->from ? BY_SLID : 0U) | (w->to ? BY_DLID : 0U) |
-			(w->sl >= 0 ? BY_SL : 0U);
+	uint64_t mask =
+		(w->from ? BY_SLID : 0U) | (w->to ? BY_DLID : 0U) | (w->sl >= 0 ? BY_SL : 0U);
 
 	mad_write(&h, mad);
 	store_be64(mad + SA_MASK, mask);
@@ -79,36 +79,33 @@ static enum hd_status exchange(struct asking *a, uint8_t *mad, uint16_t *status)
 	for (unsigned tries = 0; tries < MOST_BUSY; tries++) {
 		store_be64(mad + MAD_TID, ++a->tid);
 		if (!umad_send(&a->umad, &h, mad, MAD_SIZE) ||
-		    !umad_receive(&a->umad, &a->answer) ||
-		    a->answer.len < UMAD_HEADER + SA_DATA)
-			return diag_fail(a->d, HD_ERR_ENV,
-					 "the fabric ended meanwhile");
+		    !umad_receive(&a->umad, &a->answer) || a->answer.len < UMAD_HEADER + SA_DATA)
+			return diag_fail(a->d, HD_ERR_ENV, "the fabric ended meanwhile");
 		memcpy(&back, a->answer.text, sizeof(back));
 		if (back.status != 0)
 			break;
-		*status = load_be16((const uint8_t *)a->answer.text +
-				    UMAD_HEADER + MAD_STATUS);
+		*status = load_be16((const uint8_t *)a->answer.text + UMAD_HEADER + MAD_STATUS);
 		if (*status != MAD_BUSY)
 			return HD_OK;
 		nanosleep(&(struct timespec){ .tv_nsec = BUSY_PAUSE }, NULL);
 	}
-	return diag_fail(a->d, HD_ERR_NOT_FOUND,
-			 "the subnet manager at LID %u does not answer, and"
-			 " only it knows the SLs of paths",
-			 a->sm_lid);
+	return diag_fail(
+		a->d, HD_ERR_NOT_FOUND,
+		"the subnet manager at LID %u does not answer, and only it knows the SLs of paths",
+		a->sm_lid);
 }
 
 static enum hd_status refused(const struct asking *a, uint16_t status)
 {
-	return diag_fail(a->d, HD_ERR_ENV,
-			 "the subnet manager at LID %u refuses to tell the SLs"
-			 " of paths: status 0x%04x",
-			 a->sm_lid, status);
+	return diag_fail(
+		a->d, HD_ERR_ENV,
+		"the subnet manager at LID %u refuses to tell the SLs of paths: status 0x%04x",
+		a->sm_lid, status);
 }
 
 /* The records of the answer, and what each takes: 0 if there are none. */
-static enum hd_status ask(struct asking *a, const struct wanted *w,
-			  struct byte_reader *out, size_t *size)
+static enum hd_status ask(struct asking *a, const struct wanted *w, struct byte_reader *out,
+			  size_t *size)
 {
 	uint8_t mad[MAD_SIZE];
 	uint16_t said = 0;
@@ -124,8 +121,7 @@ static enum hd_status ask(struct asking *a, const struct wanted *w,
 	const uint8_t *bytes = (const uint8_t *)a->answer.text + UMAD_HEADER;
 	size_t each = (size_t)load_be16(bytes + SA_OFFSET) * 8;
 
-	reader_init(out, bytes + SA_DATA,
-		    a->answer.len - UMAD_HEADER - SA_DATA);
+	reader_init(out, bytes + SA_DATA, a->answer.len - UMAD_HEADER - SA_DATA);
 	if (each >= PATH_SIZE && reader_left(out) >= each)
 		*size = each;
 	return HD_OK;
@@ -145,14 +141,12 @@ static enum hd_status is_there(struct asking *a, bool *is)
 
 	*is = status == HD_OK && said == MAD_OK;
 	/* Unsupported, says a node where no program serves this. */
-	return status == HD_OK && said != MAD_OK && said != MAD_UNSUPPORTED
-		       ? refused(a, said)
-		       : status;
+	return status == HD_OK && said != MAD_OK && said != MAD_UNSUPPORTED ? refused(a, said)
+									    : status;
 }
 
 /* Whether two ports have a path with that SL; of no meaning after an error. */
-static bool has_path(struct asking *a, const uint16_t *ends, int sl,
-		     enum hd_status *status)
+static bool has_path(struct asking *a, const uint16_t *ends, int sl, enum hd_status *status)
 {
 	const struct wanted w = { ends[0], ends[1], sl };
 	struct byte_reader r;
@@ -167,8 +161,7 @@ static bool has_path(struct asking *a, const uint16_t *ends, int sl,
  * Not so if SLs are the applications'. OpenSM's DFSSSP draws one of several SLs
  * for each answer, which may be the one that was asked for: not so often.
  */
-static enum hd_status engine_chooses(struct asking *a, const struct subnet *s,
-				     bool *does)
+static enum hd_status engine_chooses(struct asking *a, const struct subnet *s, bool *does)
 {
 	enum { ROUNDS = 8 };
 	enum hd_status status = HD_OK;
@@ -190,8 +183,7 @@ static enum hd_status engine_chooses(struct asking *a, const struct subnet *s,
 }
 
 /* A port's paths to all others; NULL: it has none. */
-static enum hd_status row_of(struct asking *a, const struct subnet *s,
-			     port_id p, uint8_t **row)
+static enum hd_status row_of(struct asking *a, const struct subnet *s, port_id p, uint8_t **row)
 {
 	const struct wanted w = { s->lid_of_port[p], 0, -1 };
 	struct byte_reader r;
@@ -219,8 +211,7 @@ void live_path_sls_free(const struct topo *t, uint8_t **rows)
 	free(rows);
 }
 
-static enum hd_status ask_all(struct asking *a, const struct subnet *s,
-			      uint8_t ***out)
+static enum hd_status ask_all(struct asking *a, const struct subnet *s, uint8_t ***out)
 {
 	const struct topo *t = s->topo;
 	bool is = s->n_subnets == 1;
@@ -243,8 +234,7 @@ static enum hd_status ask_all(struct asking *a, const struct subnet *s,
 }
 
 enum hd_status live_path_sls(const char *dir, const char *host, uint16_t sm_lid,
-			     const struct subnet *s, struct diag *d,
-			     uint8_t ***rows)
+			     const struct subnet *s, struct diag *d, uint8_t ***rows)
 {
 	static const uint8_t unasked[] = { 0 };
 	struct asking a = { .umad = { .dir = dir, .host = host, .fd = -1 },
@@ -258,8 +248,7 @@ enum hd_status live_path_sls(const char *dir, const char *host, uint16_t sm_lid,
 		return status;
 	status = umad_register(&a.umad, MAD_SA, unasked, &a.agent) == 0
 			 ? ask_all(&a, s, rows)
-			 : diag_fail(d, HD_ERR_ENV,
-				     "the fabric ended meanwhile");
+			 : diag_fail(d, HD_ERR_ENV, "the fabric ended meanwhile");
 	close(a.umad.fd);
 	strbuf_fini(&a.answer);
 	return status;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* What launchers say: Open MPI, PMIx, MPICH and MVAPICH, Slurm. */
-static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-				     "PMI_RANK", "SLURM_PROCID" };
+static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+				     "SLURM_PROCID" };
 
 static size_t rank_of_program(void)
 {
@@ -36,8 +36,7 @@ bool place_of_program(char host[LIVE_NAME])
 
 	if (!at)
 		return false;
-	size_t skip =
-		strchr(at, PLACE_BETWEEN) ? rank_of_program() % count(at) : 0;
+	size_t skip = strchr(at, PLACE_BETWEEN) ? rank_of_program() % count(at) : 0;
 
 	while (skip-- > 0)
 		at = strchr(at, PLACE_BETWEEN) + 1;

@@ -30,8 +30,8 @@ HIDDEN bool preload_is_on(void);
  */
 HIDDEN uint32_t preload_open(enum live_kind kind, unsigned unit, int *fd);
 /* One question: the answer's number, or -1 with errno; its text in `out`. */
-HIDDEN long preload_call(enum live_question question, const void *text,
-			 size_t n, char *out, size_t *out_size);
+HIDDEN long preload_call(enum live_question question, const void *text, size_t n, char *out,
+			 size_t *out_size);
 
 /* ---- cm_preload.c: /dev/infiniband/rdma_cm */
 

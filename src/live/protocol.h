@@ -67,8 +67,8 @@ enum live_question {
 	LIVE_ASK_MEMORY, /* uint32_t, a program; the file comes with it */
 	LIVE_MEMBER,     /* struct live_member */
 	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t of each QP */
-	LIVE_BE_ENGINE, /* whoever asks is the engine; the page comes with it */
-	LIVE_ASK_ALL,   /* uint32_t of each program that has memory */
+	LIVE_BE_ENGINE,  /* whoever asks is the engine; the page comes with it */
+	LIVE_ASK_ALL,    /* uint32_t of each program that has memory */
 	/* By the engine: uint32_t, the capture of data that it knows, or 0;
 	 * struct live_capture_wanted, and a file if it is another. */
 	LIVE_ASK_CAPTURE,
@@ -124,8 +124,7 @@ struct umad_header {
 	uint8_t reserved[6];
 };
 
-_Static_assert(sizeof(struct umad_header) == UMAD_HEADER,
-	       "the kernel's interface");
+_Static_assert(sizeof(struct umad_header) == UMAD_HEADER, "the kernel's interface");
 
 /*
  * The folder of a node's files, below that of the fabric: its name, with what

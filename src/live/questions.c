@@ -29,8 +29,7 @@ static void reply(struct live *l, uint32_t slot, int error, uint32_t number,
 }
 
 /* Port N + 1 of an adapter is umadN; a switch's own is umad0. */
-static bool find_port(const struct live *l, node_id v, uint32_t unit,
-		      port_id *out)
+static bool find_port(const struct live *l, node_id v, uint32_t unit, port_id *out)
 {
 	const struct topo_node *n = &l->topo->nodes[v];
 
@@ -58,16 +57,14 @@ static int greet(struct live *l, uint32_t slot, const struct live_greeting *g)
 	if (v == MAP_NONE)
 		return ENODEV;
 	c->node = v;
-	if (g->kind == LIVE_CALL || g->kind == LIVE_ADAPTER ||
-	    g->kind == LIVE_CM)
+	if (g->kind == LIVE_CALL || g->kind == LIVE_ADAPTER || g->kind == LIVE_CM)
 		return 0;
 	if (g->kind != LIVE_UMAD && g->kind != LIVE_ISSM)
 		return EPROTO;
 	return find_port(l, v, g->unit, &c->port) ? 0 : ENODEV;
 }
 
-static bool take_greeting(struct live *l, uint32_t slot, const uint8_t *bytes,
-			  size_t size)
+static bool take_greeting(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size)
 {
 	struct client *c = &l->clients[slot];
 	struct live_greeting g;
@@ -93,8 +90,7 @@ static bool take_greeting(struct live *l, uint32_t slot, const uint8_t *bytes,
 
 /* ---- questions */
 
-static void take_command(struct live *l, uint32_t slot, const char *text,
-			 size_t size)
+static void take_command(struct live *l, uint32_t slot, const char *text, size_t size)
 {
 	enum { MOST_WORDS = 64 };
 	const char *words[MOST_WORDS];
@@ -118,13 +114,11 @@ static void take_command(struct live *l, uint32_t slot, const char *text,
 	strbuf_fini(&out);
 }
 
-static void take_sysfs(struct live *l, uint32_t slot, const char *text,
-		       size_t size)
+static void take_sysfs(struct live *l, uint32_t slot, const char *text, size_t size)
 {
 	struct strbuf out = STRBUF_INIT;
 	node_id v = l->clients[slot].node;
-	int error =
-		size > 0 && text[size - 1] == '\0' ? sysfs_make(l, v) : EINVAL;
+	int error = size > 0 && text[size - 1] == '\0' ? sysfs_make(l, v) : EINVAL;
 
 	if (!error)
 		error = sysfs_text(l, v, text, &out);
@@ -133,8 +127,7 @@ static void take_sysfs(struct live *l, uint32_t slot, const char *text,
 }
 
 /* A channel of the same host has a command. */
-static void take_cm(struct live *l, uint32_t slot, const uint8_t *bytes,
-		    size_t size)
+static void take_cm(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size)
 {
 	struct cm_answer a = { .bytes = STRBUF_INIT };
 	uint32_t number = 0, channel = NO_CLIENT;
@@ -146,16 +139,14 @@ static void take_cm(struct live *l, uint32_t slot, const uint8_t *bytes,
 	}
 	const struct cm_caller who = { l->clients[slot].node, number };
 
-	if (channel != NO_CLIENT &&
-	    l->clients[channel].node == l->clients[slot].node)
-		error = cm_command(l->cm, &who, bytes + sizeof(number),
-				   size - sizeof(number), daemon_now(l), &a);
+	if (channel != NO_CLIENT && l->clients[channel].node == l->clients[slot].node)
+		error = cm_command(l->cm, &who, bytes + sizeof(number), size - sizeof(number),
+				   daemon_now(l), &a);
 	reply(l, slot, error, a.taken, &a.bytes);
 	strbuf_fini(&a.bytes);
 }
 
-static void take_name(struct live *l, uint32_t slot, const char *name,
-		      size_t size)
+static void take_name(struct live *l, uint32_t slot, const char *name, size_t size)
 {
 	uint32_t v = size > 0 && name[size - 1] == '\0'
 			     ? text_map_get(&l->node_of_name, name, size - 1)
@@ -175,8 +166,7 @@ void client_wake(void *live, uint32_t channel)
 		client_send(l, slot, &byte, sizeof(byte), -1);
 }
 
-static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes,
-		      size_t size)
+static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size)
 {
 	struct live_call c;
 	struct live_agent a;
@@ -193,9 +183,8 @@ static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes,
 	case LIVE_UNREGISTER:
 		if (size == sizeof(a)) {
 			memcpy(&a, bytes, sizeof(a));
-			error = c.question == LIVE_REGISTER
-					? frame_register(l, &a, &id)
-					: frame_unregister(l, &a);
+			error = c.question == LIVE_REGISTER ? frame_register(l, &a, &id)
+							    : frame_unregister(l, &a);
 		}
 		reply(l, slot, error, id, NULL);
 		break;
@@ -217,8 +206,8 @@ static void take_call(struct live *l, uint32_t slot, const uint8_t *bytes,
 	}
 }
 
-static void take_call_with(struct live *l, uint32_t slot, const uint8_t *bytes,
-			   size_t size, int file)
+static void take_call_with(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size,
+			   int file)
 {
 	l->given = file;
 	take_call(l, slot, bytes, size);
@@ -232,8 +221,7 @@ static void take_file(struct live *l, uint32_t slot, int file)
 {
 	struct stat s;
 
-	if (fstat(file, &s) == 0 && s.st_size > UMAD_HEADER &&
-	    s.st_size < INT64_C(1) << 32) {
+	if (fstat(file, &s) == 0 && s.st_size > UMAD_HEADER && s.st_size < INT64_C(1) << 32) {
 		/* A copy: whoever sent it could cut it short meanwhile. */
 		size_t size = (size_t)s.st_size;
 		uint8_t *all = hd_alloc(size, 1);
@@ -245,8 +233,7 @@ static void take_file(struct live *l, uint32_t slot, int file)
 	close(file);
 }
 
-bool client_says(struct live *l, uint32_t slot, const uint8_t *bytes,
-		 size_t size, int file)
+bool client_says(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size, int file)
 {
 	enum live_kind kind = l->clients[slot].kind;
 

@@ -32,9 +32,8 @@ static void write_block(struct recorder *r)
 	strbuf_clear(&r->block);
 }
 
-enum hd_status recorder_open(const char *path, const struct topo *t,
-			     const struct mad_times *times, struct diag *d,
-			     struct recorder **out)
+enum hd_status recorder_open(const char *path, const struct topo *t, const struct mad_times *times,
+			     struct diag *d, struct recorder **out)
 {
 	FILE *stream = fopen(path, "wbe");
 	bool timed = times;
@@ -42,8 +41,7 @@ enum hd_status recorder_open(const char *path, const struct topo *t,
 
 	d->file = path;
 	if (!stream)
-		return diag_fail(d, HD_ERR_IO, "cannot be written: %s",
-				 strerror(errno));
+		return diag_fail(d, HD_ERR_IO, "cannot be written: %s", strerror(errno));
 	struct recorder *r = hd_alloc(1, sizeof(*r));
 
 	*r = (struct recorder){ .stream = stream, .block = STRBUF_INIT };
@@ -109,8 +107,7 @@ struct recording {
 
 static enum hd_status cut(const struct recording *r, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_INPUT,
-			 "the recording is cut after %llu deeds",
+	return diag_fail(d, HD_ERR_INPUT, "the recording is cut after %llu deeds",
 			 (unsigned long long)r->deeds);
 }
 
@@ -142,8 +139,7 @@ static enum hd_status read_fabric(struct recording *r, struct diag *d)
 
 	if (fread(line, sizeof(line), 1, r->stream) != 1 ||
 	    memcmp(line, FIRST_LINE, sizeof(line)) != 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "no recording of a live fabric");
+		return diag_fail(d, HD_ERR_INPUT, "no recording of a live fabric");
 	enum hd_status status = read_block(r, d);
 
 	if (status != HD_OK)
@@ -154,13 +150,10 @@ static enum hd_status read_fabric(struct recording *r, struct diag *d)
 	topo_pack(&p, &r->topo);
 	if (r->timed)
 		mad_times_pack(&p, &r->topo, &r->times);
-	return pack_is_done(&p) ? HD_OK
-				: diag_fail(d, HD_ERR_INPUT,
-					    "its fabric makes no sense");
+	return pack_is_done(&p) ? HD_OK : diag_fail(d, HD_ERR_INPUT, "its fabric makes no sense");
 }
 
-enum hd_status recording_open(FILE *stream, struct diag *d,
-			      struct recording **out)
+enum hd_status recording_open(FILE *stream, struct diag *d, struct recording **out)
 {
 	struct recording *r = hd_alloc(1, sizeof(*r));
 
@@ -204,14 +197,12 @@ static enum hd_status read_end(struct recording *r, struct diag *d)
 	if (fread(n, sizeof(n), 1, r->stream) != 1)
 		return cut(r, d);
 	if (load_be64(n) != r->deeds || fgetc(r->stream) != EOF)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the recording does not end as it says");
+		return diag_fail(d, HD_ERR_INPUT, "the recording does not end as it says");
 	return HD_OK;
 }
 
 /* The next deed; `found` is false at the end. */
-static enum hd_status next(struct recording *r, struct diag *d,
-			   struct deed *out, bool *found)
+static enum hd_status next(struct recording *r, struct diag *d, struct deed *out, bool *found)
 {
 	struct pack p;
 	enum hd_status status = read_block(r, d);
@@ -225,26 +216,22 @@ static enum hd_status next(struct recording *r, struct diag *d,
 	pack_from(&p, r->block.text, r->block.len);
 	deed_pack(&p, &r->topo, out);
 	r->deeds++;
-	return pack_is_done(&p)
-		       ? HD_OK
-		       : diag_fail(d, HD_ERR_INPUT, "deed %llu makes no sense",
-				   (unsigned long long)r->deeds);
+	return pack_is_done(&p) ? HD_OK
+				: diag_fail(d, HD_ERR_INPUT, "deed %llu makes no sense",
+					    (unsigned long long)r->deeds);
 }
 
-enum hd_status recording_replay(struct recording *r, struct agents *a,
-				hd_time until, struct diag *d, hd_time *last)
+enum hd_status recording_replay(struct recording *r, struct agents *a, hd_time until,
+				struct diag *d, hd_time *last)
 {
 	enum hd_status status;
 	struct deed deed;
 	bool found;
 
 	*last = 0;
-	while ((status = next(r, d, &deed, &found)) == HD_OK && found &&
-	       deed.now <= until) {
+	while ((status = next(r, d, &deed, &found)) == HD_OK && found && deed.now <= until) {
 		if (deed.now < *last)
-			return diag_fail(d, HD_ERR_INPUT,
-					 "deed %llu is before the one before "
-					 "it",
+			return diag_fail(d, HD_ERR_INPUT, "deed %llu is before the one before it",
 					 (unsigned long long)r->deeds);
 		*last = deed.now;
 		agents_do(a, &deed);

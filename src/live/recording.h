@@ -24,10 +24,8 @@
 struct recorder;
 
 /* Begins `path`, or says why not. */
-HD_MUST_CHECK enum hd_status recorder_open(const char *path,
-					   const struct topo *t,
-					   const struct mad_times *times,
-					   struct diag *d,
+HD_MUST_CHECK enum hd_status recorder_open(const char *path, const struct topo *t,
+					   const struct mad_times *times, struct diag *d,
 					   struct recorder **out);
 void recorder_note(struct recorder *r, const struct deed *d);
 /* So that others find what was noted. */
@@ -38,8 +36,7 @@ bool recorder_close(struct recorder *r);
 struct recording;
 
 /* Reads the fabric; takes over `stream`, also if it is refused. */
-HD_MUST_CHECK enum hd_status recording_open(FILE *stream, struct diag *d,
-					    struct recording **out);
+HD_MUST_CHECK enum hd_status recording_open(FILE *stream, struct diag *d, struct recording **out);
 void recording_close(struct recording *r);
 
 const struct topo *recording_topo(const struct recording *r);
@@ -50,17 +47,14 @@ const struct mad_times *recording_times(const struct recording *r);
  * Does the deeds up to the time `until` to agents of that fabric; the time of
  * the last.
  */
-HD_MUST_CHECK enum hd_status recording_replay(struct recording *r,
-					      struct agents *a, hd_time until,
+HD_MUST_CHECK enum hd_status recording_replay(struct recording *r, struct agents *a, hd_time until,
 					      struct diag *d, hd_time *last);
 
 /*
  * The MADs that crossed cables by `until`, as a capture: those of the cable at
  * `port` ("leaf3:19"), or if it is NULL all.
  */
-HD_MUST_CHECK enum hd_status live_replay_capture(struct recording *r,
-						 hd_time until,
-						 const char *port, FILE *out,
-						 struct diag *d);
+HD_MUST_CHECK enum hd_status live_replay_capture(struct recording *r, hd_time until,
+						 const char *port, FILE *out, struct diag *d);
 
 #endif

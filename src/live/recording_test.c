@@ -27,8 +27,8 @@ static void put(struct strbuf *out, const void *bytes, size_t size)
 	strbuf_add(out, bytes, size);
 }
 
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
+static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		    size_t size)
 {
 	struct heard *h = context;
 
@@ -57,8 +57,7 @@ static void noted(void *context, const struct deed *d)
 		recorder_note(h->recorder, d);
 }
 
-static struct agents *make_agents(const struct topo *t,
-				  const struct mad_times *times,
+static struct agents *make_agents(const struct topo *t, const struct mad_times *times,
 				  struct heard *h)
 {
 	const struct agents_options o = { .times = times };
@@ -114,16 +113,14 @@ static void some_mad(struct agents *a, struct rng *r, hd_time now)
 	const struct topo *t = agents_topo(a);
 	bool directed = rng_below(r, 4) > 0;
 	struct mad_header h = {
-		.mgmt_class = directed ? MAD_SMP_DIRECT
-				       : (rng_below(r, 2) ? MAD_PERF : MAD_SMP),
+		.mgmt_class = directed ? MAD_SMP_DIRECT : (rng_below(r, 2) ? MAD_PERF : MAD_SMP),
 		.method = rng_below(r, 2) ? MAD_SET : MAD_GET,
 		.hop_count = directed ? (uint8_t)rng_below(r, 4) : 0,
 		.tid = rng_below(r, 1000),
 		.attribute = some_attribute(r),
 		.modifier = (uint32_t)rng_below(r, 5),
 	};
-	struct mad_address to = { .lid = directed ? 0xFFFF
-						  : (uint16_t)rng_below(r, 9),
+	struct mad_address to = { .lid = directed ? 0xFFFF : (uint16_t)rng_below(r, 9),
 				  .pkey = 0xFFFF,
 				  .qp = h.mgmt_class == MAD_PERF,
 				  .qkey = MAD_QKEY };
@@ -135,10 +132,9 @@ static void some_mad(struct agents *a, struct rng *r, hd_time now)
 	for (unsigned i = 1; directed && i <= h.hop_count; i++)
 		mad[128 + i] = (uint8_t)(1 + rng_below(r, 4));
 	for (unsigned i = 0; i < 64; i++)
-		mad[64 + i] =
-			(uint8_t)(rng_below(r, 3) ? 0 : rng_below(r, 256));
-	agents_send(a, some_end_port(t, r), &to, mad,
-		    rng_below(r, 20) ? MAD_SIZE : sizeof(mad), now);
+		mad[64 + i] = (uint8_t)(rng_below(r, 3) ? 0 : rng_below(r, 256));
+	agents_send(a, some_end_port(t, r), &to, mad, rng_below(r, 20) ? MAD_SIZE : sizeof(mad),
+		    now);
 }
 
 static void something(struct agents *a, struct rng *r, hd_time now)
@@ -162,15 +158,13 @@ static void something(struct agents *a, struct rng *r, hd_time now)
 		agents_violation(a, p, &v, 1 + rng_below(r, 5), now);
 		break;
 	case 4:
-		agents_count(a, p, (unsigned)rng_below(r, N_PORT_COUNTERS),
-			     rng_below(r, 100));
+		agents_count(a, p, (unsigned)rng_below(r, N_PORT_COUNTERS), rng_below(r, 100));
 		break;
 	case 5:
 		agents_error(a, p, COUNT_LINK_INTEGRITY, 1, now);
 		break;
 	case 6:
-		agents_port_set(a, some_end_port(t, r), PORT_LID,
-				1 + rng_below(r, 8));
+		agents_port_set(a, some_end_port(t, r), PORT_LID, 1 + rng_below(r, 8));
 		break;
 	default:
 		some_mad(a, r, now);
@@ -187,9 +181,7 @@ static void some_fabric(struct rng *r, struct topo *t)
 	};
 	struct diag d = { .status = HD_OK };
 
-	assert_int_equal(
-		topo_generate_text(recipes[rng_below(r, 3)], 1, 0, &d, t),
-		HD_OK);
+	assert_int_equal(topo_generate_text(recipes[rng_below(r, 3)], 1, 0, &d, t), HD_OK);
 }
 
 struct tape {
@@ -201,12 +193,10 @@ static void write_tape(const struct tape *tape, size_t size)
 {
 	struct diag d = { .status = HD_OK };
 
-	assert_int_equal(file_write(tape->path, tape->bytes.text, size, &d),
-			 HD_OK);
+	assert_int_equal(file_write(tape->path, tape->bytes.text, size, &d), HD_OK);
 }
 
-static void some_times(const struct topo *t, struct rng *r,
-		       struct mad_times *out)
+static void some_times(const struct topo *t, struct rng *r, struct mad_times *out)
 {
 	*out = (struct mad_times){
 		.switch_delay = rng_below(r, HD_US),
@@ -217,14 +207,13 @@ static void some_times(const struct topo *t, struct rng *r,
 	for (port_id p = 0; p < t->n_ports; p++) {
 		out->cables[p].propagation = 1 + rng_below(r, HD_US);
 		if (rng_below(r, 2))
-			out->cables[p].rate =
-				hd_rate_make(1000 + rng_below(r, HD_S), 1);
+			out->cables[p].rate = hd_rate_make(1000 + rng_below(r, HD_S), 1);
 	}
 }
 
 /* A random life of a fabric; what it was like at the end, in `state`. */
-static void record(struct rng *r, bool timed, struct tape *tape,
-		   struct strbuf *state, struct heard *h)
+static void record(struct rng *r, bool timed, struct tape *tape, struct strbuf *state,
+		   struct heard *h)
 {
 	struct diag d = { .status = HD_OK };
 	struct mad_times times = { 0 };
@@ -238,12 +227,10 @@ static void record(struct rng *r, bool timed, struct tape *tape,
 
 	strcpy(tape->path, "recording-XXXXXX");
 	close(mkstemp(tape->path));
-	assert_int_equal(recorder_open(tape->path, &t, timed ? &times : NULL,
-				       &d, &h->recorder),
+	assert_int_equal(recorder_open(tape->path, &t, timed ? &times : NULL, &d, &h->recorder),
 			 HD_OK);
 	for (unsigned i = 0; i < 400; i++) {
-		now += rng_below(r, 10) ? rng_below(r, 3000000)
-					: rng_below(r, 1000000000000);
+		now += rng_below(r, 10) ? rng_below(r, 3000000) : rng_below(r, 1000000000000);
 		something(a, r, now);
 	}
 	assert_true(recorder_close(h->recorder));
@@ -253,13 +240,12 @@ static void record(struct rng *r, bool timed, struct tape *tape,
 	free(times.cables);
 	topo_fini(&t);
 	tape->bytes = (struct strbuf)STRBUF_INIT;
-	assert_int_equal(file_read(tape->path, FILE_LIMIT, &d, &tape->bytes),
-			 HD_OK);
+	assert_int_equal(file_read(tape->path, FILE_LIMIT, &d, &tape->bytes), HD_OK);
 }
 
 /* The status; what the fabric was like then, if it is all well. */
-static enum hd_status replay(const char *path, struct diag *d,
-			     struct strbuf *state, struct heard *h)
+static enum hd_status replay(const char *path, struct diag *d, struct strbuf *state,
+			     struct heard *h)
 {
 	struct recording *r;
 	FILE *in;
@@ -271,8 +257,7 @@ static enum hd_status replay(const char *path, struct diag *d,
 
 	if (status != HD_OK)
 		return status;
-	struct agents *a =
-		make_agents(recording_topo(r), recording_times(r), h);
+	struct agents *a = make_agents(recording_topo(r), recording_times(r), h);
 
 	status = recording_replay(r, a, HD_TIME_NEVER, d, &last);
 	describe(a, state);

@@ -9,8 +9,8 @@ static void capture(void *context, const struct agents_crossing *c)
 	live_capture_write(context, c);
 }
 
-enum hd_status live_replay_capture(struct recording *r, hd_time until,
-				   const char *port, FILE *out, struct diag *d)
+enum hd_status live_replay_capture(struct recording *r, hd_time until, const char *port, FILE *out,
+				   struct diag *d)
 {
 	const struct topo *t = recording_topo(r);
 	const struct agents_options options = { .times = recording_times(r) };
@@ -26,8 +26,7 @@ enum hd_status live_replay_capture(struct recording *r, hd_time until,
 	if (status != HD_OK)
 		return status;
 	struct live_capture *c = live_capture_new(out, false, only);
-	const struct agents_events events = { .context = c,
-					      .crossed = capture };
+	const struct agents_events events = { .context = c, .crossed = capture };
 	struct agents *a = agents_new(t, &options, &events);
 
 	status = recording_replay(r, a, until, d, &last);

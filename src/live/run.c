@@ -41,8 +41,7 @@ static void note_end(int number)
 
 static void take_signals(struct live *l, struct sigaction before[N_ENDING])
 {
-	struct sigaction ours = { .sa_handler = note_end,
-				  .sa_flags = SA_RESTART };
+	struct sigaction ours = { .sa_handler = note_end, .sa_flags = SA_RESTART };
 
 	ending = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	daemon_end_by(l, ending);
@@ -57,14 +56,12 @@ static void give_back_signals(const struct sigaction before[N_ENDING])
 }
 
 /* Does what was recorded, which goes into the next recording. */
-static enum hd_status replay(struct live *l, const struct live_options *o,
-			     struct diag *d)
+static enum hd_status replay(struct live *l, const struct live_options *o, struct diag *d)
 {
 	hd_time last;
 
 	l->replays = true;
-	enum hd_status status =
-		recording_replay(o->replay, l->agents, o->until, d, &last);
+	enum hd_status status = recording_replay(o->replay, l->agents, o->until, d, &last);
 
 	l->replays = false;
 	/* It goes on from there. */
@@ -72,23 +69,19 @@ static enum hd_status replay(struct live *l, const struct live_options *o,
 	return status;
 }
 
-static enum hd_status begin(struct live *l, const struct live_options *o,
-			    struct diag *d)
+static enum hd_status begin(struct live *l, const struct live_options *o, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
 	if (o->record)
-		status = recorder_open(o->record, l->topo, l->times, d,
-				       &l->recorder);
+		status = recorder_open(o->record, l->topo, l->times, d, &l->recorder);
 	if (status == HD_OK && o->replay)
 		status = replay(l, o, d);
 	return status == HD_OK ? daemon_listen(l, d) : status;
 }
 
-enum hd_status live_run(const struct topo *t, const char *dir,
-			const struct live_options *o,
-			void (*ready)(void *context), void *context,
-			struct diag *d)
+enum hd_status live_run(const struct topo *t, const char *dir, const struct live_options *o,
+			void (*ready)(void *context), void *context, struct diag *d)
 {
 	struct live l = { 0 };
 	struct sigaction before[N_ENDING];
@@ -97,8 +90,7 @@ enum hd_status live_run(const struct topo *t, const char *dir,
 	bool made = daemon_init(&l, t, dir, o);
 	enum hd_status status =
 		made ? begin(&l, o, d)
-		     : diag_fail(d, HD_ERR_ENV, "cannot wait for programs: %s",
-				 strerror(errno));
+		     : diag_fail(d, HD_ERR_ENV, "cannot wait for programs: %s", strerror(errno));
 
 	if (status == HD_OK) {
 		take_signals(&l, before);

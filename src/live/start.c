@@ -24,30 +24,25 @@ static bool is_named(int folder, const char *dir)
 	struct stat open_one, named;
 
 	return fstat(folder, &open_one) == 0 && lstat(dir, &named) == 0 &&
-	       open_one.st_dev == named.st_dev &&
-	       open_one.st_ino == named.st_ino;
+	       open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
 }
 
-static enum hd_status refuse_folder(const char *dir, const char *why,
-				    struct diag *d)
+static enum hd_status refuse_folder(const char *dir, const char *why, struct diag *d)
 {
 	return diag_fail(d, HD_ERR_ENV, "cannot make '%s': %s", dir, why);
 }
 
 /* Locks the open folder and empties it: a dead fabric's is taken over. */
-static enum hd_status take_folder(int folder, const char *dir, const char *name,
-				  struct diag *d)
+static enum hd_status take_folder(int folder, const char *dir, const char *name, struct diag *d)
 {
 	struct stat s;
 
 	if (flock(folder, LOCK_EX | LOCK_NB) != 0)
 		return diag_fail(d, HD_ERR_ENV,
-				 "a fabric '%s' runs already; 'heddle live "
-				 "down --name %s' ends it",
+				 "a fabric '%s' runs already; 'heddle live down --name %s' ends it",
 				 name, name);
 	if (fstat(folder, &s) != 0 || s.st_uid != geteuid())
-		return refuse_folder(dir, "another user has one of that name",
-				     d);
+		return refuse_folder(dir, "another user has one of that name", d);
 	if (fchmod(folder, 0700) != 0)
 		return refuse_folder(dir, strerror(errno), d);
 	if (is_named(folder, dir))
@@ -60,20 +55,17 @@ static enum hd_status take_folder(int folder, const char *dir, const char *name,
  * us, and by the daemon after us. So of many that start a fabric of one name at
  * once one gets it, whatever becomes of the others, and kill -9 lets go of it.
  */
-static enum hd_status make_folder(const char *dir, const char *name,
-				  struct diag *d, int *out)
+static enum hd_status make_folder(const char *dir, const char *name, struct diag *d, int *out)
 {
 	do {
 		if (mkdir(dir, 0700) != 0 && errno != EEXIST)
 			return refuse_folder(dir, strerror(errno), d);
-		*out = open(dir,
-			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		*out = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (*out < 0 && errno == ENOENT)
 			continue; /* its fabric ended in between */
 		if (*out < 0)
 			return refuse_folder(dir, strerror(errno), d);
-		if (take_folder(*out, dir, name, d) == HD_OK &&
-		    is_named(*out, dir))
+		if (take_folder(*out, dir, name, d) == HD_OK && is_named(*out, dir))
 			return HD_OK;
 		close(*out);
 	} while (d->status == HD_OK);
@@ -102,8 +94,8 @@ static void tell(struct news *n, const struct diag *d)
 	dup2(n->nothing, STDERR_FILENO);
 	/* The file's name is in our memory: it goes with the words. */
 	if (d->status != HD_OK)
-		diag_fail(&told, d->status, "%s%s%s", d->file ? d->file : "",
-			  d->file ? ": " : "", d->message);
+		diag_fail(&told, d->status, "%s%s%s", d->file ? d->file : "", d->file ? ": " : "",
+			  d->message);
 	/* A parent that was killed meanwhile does not hear it. */
 	(void)!write(n->fd, &told, sizeof(told));
 	close(n->fd);
@@ -119,8 +111,7 @@ static void tell_ready(void *context)
 
 /* What runs: tells the news once it is ready, and returns when it has ended. */
 struct work {
-	enum hd_status (*run)(const struct work *w, struct news *n,
-			      struct diag *d);
+	enum hd_status (*run)(const struct work *w, struct news *n, struct diag *d);
 	const char *dir;
 	const struct topo *topo; /* of a daemon */
 	const struct live_options *options;
@@ -129,11 +120,9 @@ struct work {
 	int patience; /* ms that the parent waits for the news; -1: any time */
 };
 
-static enum hd_status serve(const struct work *w, struct news *n,
-			    struct diag *d)
+static enum hd_status serve(const struct work *w, struct news *n, struct diag *d)
 {
-	enum hd_status status =
-		live_run(w->topo, w->dir, w->options, tell_ready, n, d);
+	enum hd_status status = live_run(w->topo, w->dir, w->options, tell_ready, n, d);
 
 	folder_remove(w->dir);
 	return status;
@@ -188,8 +177,7 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 
 	if (read(fd, &told, sizeof(told)) != (ssize_t)sizeof(told)) {
 		waitpid(child, NULL, 0);
-		return diag_fail(d, HD_ERR_ENV,
-				 "the fabric ended before it was up");
+		return diag_fail(d, HD_ERR_ENV, "the fabric ended before it was up");
 	}
 	if (told.status == HD_OK)
 		return HD_OK;
@@ -211,8 +199,7 @@ static enum hd_status call_off(pid_t child, struct diag *d)
  * Late: there were no news in that time, and it goes on. A signal that is held
  * calls it off.
  */
-static enum hd_status run_apart(const struct work *w, struct diag *d,
-				bool *is_late)
+static enum hd_status run_apart(const struct work *w, struct diag *d, bool *is_late)
 {
 	int ends[2];
 	enum hd_status status = HD_OK;
@@ -229,8 +216,7 @@ static enum hd_status run_apart(const struct work *w, struct diag *d,
 	close(ends[1]);
 	if (child < 0) {
 		close(ends[0]);
-		return diag_fail(d, HD_ERR_ENV, "no process: %s",
-				 strerror(errno));
+		return diag_fail(d, HD_ERR_ENV, "no process: %s", strerror(errno));
 	}
 	switch (await_news(ends[0], w->patience)) {
 	case NEWS:
@@ -247,16 +233,11 @@ static enum hd_status run_apart(const struct work *w, struct diag *d,
 	return status;
 }
 
-enum hd_status live_start(const struct topo *t, const char *name,
-			  const struct live_options *o, bool apart,
-			  struct diag *d)
+enum hd_status live_start(const struct topo *t, const char *name, const struct live_options *o,
+			  bool apart, struct diag *d)
 {
 	char *dir = live_folder(name);
-	struct work w = { .run = serve,
-			  .dir = dir,
-			  .topo = t,
-			  .options = o,
-			  .patience = -1 };
+	struct work w = { .run = serve, .dir = dir, .topo = t, .options = o, .patience = -1 };
 	struct news nobody = { .fd = -1 };
 	bool never;
 	int folder = -1;
@@ -267,8 +248,7 @@ enum hd_status live_start(const struct topo *t, const char *name,
 	enum hd_status status = make_folder(dir, name, d, &folder);
 
 	if (status == HD_OK) {
-		status = apart ? run_apart(&w, d, &never)
-			       : serve(&w, &nobody, d);
+		status = apart ? run_apart(&w, d, &never) : serve(&w, &nobody, d);
 		/* One that was killed has left it. */
 		if (status != HD_OK && is_named(folder, dir))
 			folder_remove(dir);
@@ -313,8 +293,7 @@ static void tell_managed(void *context)
 	tell_ready(l->news);
 }
 
-static enum hd_status manage(const struct work *w, struct news *n,
-			     struct diag *d)
+static enum hd_status manage(const struct work *w, struct news *n, struct diag *d)
 {
 	struct strbuf path = STRBUF_INIT;
 	struct log l = { .news = n };
@@ -336,16 +315,13 @@ static enum hd_status manage(const struct work *w, struct news *n,
 	return status;
 }
 
-enum hd_status live_start_manager(const char *name, const char *host,
-				  const char *engine, int patience,
-				  struct diag *d, bool *is_late)
+enum hd_status live_start_manager(const char *name, const char *host, const char *engine,
+				  int patience, struct diag *d, bool *is_late)
 {
 	char *dir = live_folder(name);
-	struct work w = { .run = manage,
-			  .dir = dir,
-			  .host = host,
-			  .engine = engine,
-			  .patience = patience };
+	struct work w = {
+		.run = manage, .dir = dir, .host = host, .engine = engine, .patience = patience
+	};
 	enum hd_status status = run_apart(&w, d, is_late);
 
 	free(dir);
@@ -354,21 +330,16 @@ enum hd_status live_start_manager(const char *name, const char *host,
 
 /* ---- somebody else's */
 
-static enum hd_status accompany(const struct work *w, struct news *n,
-				struct diag *d)
+static enum hd_status accompany(const struct work *w, struct news *n, struct diag *d)
 {
-	return w->companion->run(w->dir, w->companion->context, tell_ready, n,
-				 d);
+	return w->companion->run(w->dir, w->companion->context, tell_ready, n, d);
 }
 
-enum hd_status live_start_companion(const char *name,
-				    const struct live_companion *c,
+enum hd_status live_start_companion(const char *name, const struct live_companion *c,
 				    struct diag *d)
 {
 	char *dir = live_folder(name);
-	struct work w = {
-		.run = accompany, .dir = dir, .companion = c, .patience = -1
-	};
+	struct work w = { .run = accompany, .dir = dir, .companion = c, .patience = -1 };
 	bool never;
 	enum hd_status status = run_apart(&w, d, &never);
 

@@ -55,15 +55,14 @@ static void node_guid(const struct question *q, struct strbuf *out)
 
 static void system_guid(const struct question *q, struct strbuf *out)
 {
-	put_guid(out,
-		 node(q)->system_guid ? node(q)->system_guid : node(q)->guid);
+	put_guid(out, node(q)->system_guid ? node(q)->system_guid : node(q)->guid);
 }
 
 static void node_type(const struct question *q, struct strbuf *out)
 {
-	static const char *const types[] = { [NODE_CA] = "1: CA",
-					     [NODE_SWITCH] = "2: switch",
-					     [NODE_ROUTER] = "3: router" };
+	static const char *const types[] = {
+		[NODE_CA] = "1: CA", [NODE_SWITCH] = "2: switch", [NODE_ROUTER] = "3: router"
+	};
 
 	strbuf_printf(out, "%s\n", types[node(q)->kind]);
 }
@@ -117,8 +116,7 @@ static void cap_mask(const struct question *q, struct strbuf *out)
 
 static void state(const struct question *q, struct strbuf *out)
 {
-	static const char *const states[] = { "NOP",   "DOWN",   "INIT",
-					      "ARMED", "ACTIVE", "?" };
+	static const char *const states[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "?" };
 	uint64_t s = info(q, PORT_STATE);
 
 	strbuf_printf(out, "%" PRIu64 ": %s\n", s, states[s < 5 ? s : 5]);
@@ -171,15 +169,13 @@ static void gid(const struct question *q, struct strbuf *out)
 	uint64_t guid = q->live->topo->ports[q->port].guid;
 
 	for (int shift = 48; shift >= 0; shift -= 16)
-		strbuf_printf(out,
-			      "%04x:", (unsigned)(prefix >> shift & 0xFFFF));
+		strbuf_printf(out, "%04x:", (unsigned)(prefix >> shift & 0xFFFF));
 	put_guid(out, guid ? guid : node(q)->guid);
 }
 
 static void pkey(const struct question *q, struct strbuf *out)
 {
-	strbuf_printf(out, "0x%04x\n",
-		      agents_pkey(q->live->agents, q->port, q->index));
+	strbuf_printf(out, "0x%04x\n", agents_pkey(q->live->agents, q->port, q->index));
 }
 
 static void abi_version(const struct question *q, struct strbuf *out)
@@ -240,8 +236,7 @@ static const struct {
 };
 
 /* The path of a row for a port and an index. */
-static void make_path(const struct question *q, const char *pattern,
-		      struct strbuf *out)
+static void make_path(const struct question *q, const char *pattern, struct strbuf *out)
 {
 	for (const char *c = pattern; *c; c++) {
 		if (*c != '%') {
@@ -250,19 +245,16 @@ static void make_path(const struct question *q, const char *pattern,
 		}
 		c++;
 		strbuf_printf(out, "%u",
-			      *c == 'i' ? q->index
-			      : *c == 'u'
-				      ? q->unit
-				      : q->live->topo->ports[q->port].number);
+			      *c == 'i'   ? q->index
+			      : *c == 'u' ? q->unit
+					  : q->live->topo->ports[q->port].number);
 	}
 }
 
 /* What is done for a file; true: no more of them. */
-typedef bool file_act(const struct question *q, size_t row, const char *path,
-		      void *context);
+typedef bool file_act(const struct question *q, size_t row, const char *path, void *context);
 
-static bool each_index(struct question *q, size_t row, file_act *act,
-		       void *context)
+static bool each_index(struct question *q, size_t row, file_act *act, void *context)
 {
 	bool stop;
 
@@ -278,8 +270,7 @@ static bool each_index(struct question *q, size_t row, file_act *act,
 }
 
 /* Every file of the node; ports of a switch are told by its port 0. */
-static bool each_file(const struct live *l, node_id v, file_act *act,
-		      void *context)
+static bool each_file(const struct live *l, node_id v, file_act *act, void *context)
 {
 	const struct topo_node *n = &l->topo->nodes[v];
 	bool is_switch = n->kind == NODE_SWITCH;
@@ -310,8 +301,7 @@ static bool take_number(const char **path, unsigned *out)
 	const char *at = *path;
 	unsigned n = 0;
 
-	if (*at < '0' || *at > '9' ||
-	    (*at == '0' && at[1] >= '0' && at[1] <= '9'))
+	if (*at < '0' || *at > '9' || (*at == '0' && at[1] >= '0' && at[1] <= '9'))
 		return false;
 	for (; *at >= '0' && *at <= '9'; at++) {
 		if (n > 9999)
@@ -360,9 +350,7 @@ static bool find_port(struct question *q, const struct numbers *n)
 	bool is_switch = node(q)->kind == NODE_SWITCH;
 	unsigned first = is_switch ? 0 : 1;
 	unsigned last = is_switch ? 0 : node(q)->n_ports;
-	unsigned number = n->has_unit   ? first + n->unit
-			  : n->has_port ? n->port
-					: first;
+	unsigned number = n->has_unit ? first + n->unit : n->has_port ? n->port : first;
 
 	q->port = node(q)->first_port + number;
 	q->unit = number - first;
@@ -370,8 +358,7 @@ static bool find_port(struct question *q, const struct numbers *n)
 	return number >= first && number <= last;
 }
 
-int sysfs_text(const struct live *l, node_id v, const char *path,
-	       struct strbuf *out)
+int sysfs_text(const struct live *l, node_id v, const char *path, struct strbuf *out)
 {
 	static const char prefix[] = "/sys/class/";
 	struct question q = { .live = l, .node = v };
@@ -395,8 +382,7 @@ int sysfs_text(const struct live *l, node_id v, const char *path,
 
 static int make_folders(char *path)
 {
-	for (char *slash = strchr(path + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(path, 0700) != 0 && errno != EEXIST) {
 			*slash = '/';
@@ -448,10 +434,9 @@ static int say_key(const struct question *q, const char *path)
 	struct strbuf text = STRBUF_INIT;
 
 	pkey(q, &text);
-	if ((size_t)snprintf(store, sizeof(store), "%s/keys/%.6s", q->live->dir,
-			     text.text) >= sizeof(store) ||
-	    (size_t)snprintf(next, sizeof(next), "%s/keys/next",
-			     q->live->dir) >= sizeof(next)) {
+	if ((size_t)snprintf(store, sizeof(store), "%s/keys/%.6s", q->live->dir, text.text) >=
+		    sizeof(store) ||
+	    (size_t)snprintf(next, sizeof(next), "%s/keys/next", q->live->dir) >= sizeof(next)) {
 		strbuf_fini(&text);
 		return ENAMETOOLONG;
 	}
@@ -482,22 +467,19 @@ static int say_once(const struct question *q, size_t row, const char *path)
 	return error;
 }
 
-static int make_one(const struct question *q, size_t row,
-		    const struct making *m, const char *path)
+static int make_one(const struct question *q, size_t row, const struct making *m, const char *path)
 {
 	if (rows[row].is_fixed)
 		return say_once(q, row, path);
 	return rows[row].put == pkey ? say_key(q, path) : touch(m, path);
 }
 
-static bool make_file(const struct question *q, size_t row, const char *path,
-		      void *context)
+static bool make_file(const struct question *q, size_t row, const char *path, void *context)
 {
 	struct making *m = context;
 	char whole[PATH_MAX];
 
-	if ((size_t)snprintf(whole, sizeof(whole), "%s/%s", m->root, path) >=
-	    sizeof(whole)) {
+	if ((size_t)snprintf(whole, sizeof(whole), "%s/%s", m->root, path) >= sizeof(whole)) {
 		m->error = ENAMETOOLONG;
 		return true;
 	}
@@ -518,8 +500,7 @@ static bool root_of(const struct live *l, node_id v, char out[PATH_MAX])
 	char host[LIVE_NAME];
 
 	live_host_folder(l->topo->nodes[v].name, host, sizeof(host));
-	return (size_t)snprintf(out, PATH_MAX, "%s/hosts/%s/sys/class", l->dir,
-				host) < PATH_MAX;
+	return (size_t)snprintf(out, PATH_MAX, "%s/hosts/%s/sys/class", l->dir, host) < PATH_MAX;
 }
 
 static bool is_there(const char *path)
@@ -534,8 +515,7 @@ static int make_store(const struct live *l)
 {
 	char path[PATH_MAX];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/keys", l->dir) >=
-	    sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/keys", l->dir) >= sizeof(path))
 		return ENAMETOOLONG;
 	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
@@ -555,15 +535,13 @@ int sysfs_make(const struct live *l, node_id v)
 	return m.error;
 }
 
-static bool renew_key(const struct question *q, size_t row, const char *path,
-		      void *context)
+static bool renew_key(const struct question *q, size_t row, const char *path, void *context)
 {
 	const char *root = context;
 	char whole[PATH_MAX];
 
 	if (rows[row].put == pkey &&
-	    (size_t)snprintf(whole, sizeof(whole), "%s/%s", root, path) <
-		    sizeof(whole))
+	    (size_t)snprintf(whole, sizeof(whole), "%s/%s", root, path) < sizeof(whole))
 		(void)say_key(q, whole);
 	return false;
 }

@@ -38,8 +38,7 @@ static int ask(const char *path, const struct stat *s, int kind)
 	struct strbuf text = STRBUF_INIT;
 
 	if (kind == FTW_F && strstr(path, "/sys/class/")) {
-		assert_int_equal(sysfs_text(asked, asked_node,
-					    strstr(path, "/sys/class/"), &text),
+		assert_int_equal(sysfs_text(asked, asked_node, strstr(path, "/sys/class/"), &text),
 				 0);
 		assert_true(text.len > 1 && text.text[text.len - 1] == '\n');
 		if (s->st_size > 0)
@@ -51,8 +50,7 @@ static int ask(const char *path, const struct stat *s, int kind)
 	return 0;
 }
 
-static int drop(const char *path, const struct stat *s, int kind,
-		struct FTW *where)
+static int drop(const char *path, const struct stat *s, int kind, struct FTW *where)
 {
 	(void)s;
 	(void)kind;
@@ -60,8 +58,7 @@ static int drop(const char *path, const struct stat *s, int kind,
 	return remove(path);
 }
 
-static int text_of(const struct live *l, node_id v, const char *path,
-		   struct strbuf *out)
+static int text_of(const struct live *l, node_id v, const char *path, struct strbuf *out)
 {
 	strbuf_clear(out);
 	return sysfs_text(l, v, path, out);
@@ -116,8 +113,7 @@ static void what_is_listed_is_what_answers(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	assert_int_equal(topo_generate_text("star --hosts=2", 1, 0, &d, &t),
-			 HD_OK);
+	assert_int_equal(topo_generate_text("star --hosts=2", 1, 0, &d, &t), HD_OK);
 	assert_true(daemon_init(&l, &t, dir, &options));
 	asked = &l;
 	asked_node = named(&t, "h1");
@@ -167,8 +163,7 @@ static void other_paths_have_no_text(void **state)
 	struct live l = { 0 };
 
 	(void)state;
-	assert_int_equal(topo_generate_text("star --hosts=2", 1, 0, &d, &t),
-			 HD_OK);
+	assert_int_equal(topo_generate_text("star --hosts=2", 1, 0, &d, &t), HD_OK);
 	assert_true(daemon_init(&l, &t, "/nowhere", &options));
 	node_id v = named(&t, "h0");
 
@@ -176,10 +171,7 @@ static void other_paths_have_no_text(void **state)
 		assert_int_equal(text_of(&l, v, wrong[i], &text), ENOENT);
 	assert_int_equal(text_of(&l, v, LIDS, &text), 0);
 	assert_string_equal(text.text, "0x0\n");
-	assert_int_equal(text_of(&l, v,
-				 "/sys/class//infiniband///heddle0/ports"
-				 "//1//lid",
-				 &text),
+	assert_int_equal(text_of(&l, v, "/sys/class//infiniband///heddle0/ports//1//lid", &text),
 			 0);
 	assert_int_equal(text_of(&l, v, KEYS "0", &text), 0);
 	assert_string_equal(text.text, "0xffff\n");

@@ -13,11 +13,9 @@
 #include "live/passing.h"
 
 /* A connection of the host, and its number; -1 if there is none. */
-static int dial(const struct umad *v, enum live_kind kind, uint32_t *number,
-		struct diag *d)
+static int dial(const struct umad *v, enum live_kind kind, uint32_t *number, struct diag *d)
 {
-	struct live_greeting g = { .magic = LIVE_MAGIC,
-				   .kind = (uint32_t)kind };
+	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = (uint32_t)kind };
 	struct live_reply r = { .error = ENODEV };
 	size_t n = strlen(v->host);
 	int fd = -1;
@@ -28,8 +26,7 @@ static int dial(const struct umad *v, enum live_kind kind, uint32_t *number,
 		if (fd < 0)
 			return -1;
 	}
-	if (fd >= 0 && recv(fd, &r, sizeof(r), 0) == (ssize_t)sizeof(r) &&
-	    r.error == 0) {
+	if (fd >= 0 && recv(fd, &r, sizeof(r), 0) == (ssize_t)sizeof(r) && r.error == 0) {
 		*number = r.number;
 		return fd;
 	}
@@ -52,8 +49,7 @@ int umad_claim(const struct umad *v, struct diag *d)
 	return dial(v, LIVE_ISSM, &number, d);
 }
 
-int umad_register(const struct umad *v, uint8_t mgmt_class,
-		  const uint8_t *methods, uint32_t *agent)
+int umad_register(const struct umad *v, uint8_t mgmt_class, const uint8_t *methods, uint32_t *agent)
 {
 	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = LIVE_CALL };
 	struct {
@@ -83,8 +79,7 @@ int umad_register(const struct umad *v, uint8_t mgmt_class,
 	return r.error;
 }
 
-bool umad_send(const struct umad *v, const struct umad_header *h,
-	       const uint8_t *mad, size_t size)
+bool umad_send(const struct umad *v, const struct umad_header *h, const uint8_t *mad, size_t size)
 {
 	struct umad_header head = *h;
 	size_t total = sizeof(head) + size;
@@ -99,8 +94,7 @@ bool umad_send(const struct umad *v, const struct umad_header *h,
 	} else {
 		int file = live_file(frame, total);
 
-		sent = file >= 0 &&
-		       live_post(v->fd, frame, UMAD_HEADER, file, 0);
+		sent = file >= 0 && live_post(v->fd, frame, UMAD_HEADER, file, 0);
 		if (file >= 0)
 			close(file);
 	}

@@ -98,8 +98,8 @@ static int dial(enum live_kind kind, unsigned unit)
 	};
 
 	if (!dir || !place_of_program(g.host) ||
-	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir,
-			     LIVE_SOCKET) >= sizeof(to.sun_path)) {
+	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, LIVE_SOCKET) >=
+		    sizeof(to.sun_path)) {
 		errno = ENODEV;
 		return -1;
 	}
@@ -116,14 +116,13 @@ static int dial(enum live_kind kind, unsigned unit)
 	return fd;
 }
 
-long preload_call(enum live_question question, const void *text, size_t n,
-		  char *out, size_t *out_size)
+long preload_call(enum live_question question, const void *text, size_t n, char *out,
+		  size_t *out_size)
 {
 	struct live_call c = { .question = (uint32_t)question };
 	struct live_reply r = { .error = ENODEV };
 	struct iovec to[] = { { &c, sizeof(c) }, { (void *)text, n } };
-	struct iovec from[] = { { &r, sizeof(r) },
-				{ out, out ? *out_size : 0 } };
+	struct iovec from[] = { { &r, sizeof(r) }, { out, out ? *out_size : 0 } };
 	struct msghdr ask = { .msg_iov = to, .msg_iovlen = 2 };
 	struct msghdr answer = { .msg_iov = from, .msg_iovlen = 2 };
 	int fd = dial(LIVE_CALL, 0);
@@ -177,8 +176,7 @@ static bool stand_in(const char *path, char *out, size_t size)
 	if (!is_sysfs(path))
 		return false;
 	live_host_folder(host, folder, sizeof(folder));
-	return (size_t)snprintf(out, size, "%s/hosts/%s%s", dir, folder, path) <
-	       size;
+	return (size_t)snprintf(out, size, "%s/hosts/%s%s", dir, folder, path) < size;
 }
 
 /* The one that stands for it, if that says something; or -1. */
@@ -186,9 +184,7 @@ static int open_stand_in(const char *path)
 {
 	char file[PATH_MAX];
 	struct stat s;
-	int fd = stand_in(path, file, sizeof(file))
-			 ? real_open(file, O_RDONLY | O_CLOEXEC, 0)
-			 : -1;
+	int fd = stand_in(path, file, sizeof(file)) ? real_open(file, O_RDONLY | O_CLOEXEC, 0) : -1;
 
 	if (fd >= 0 && (fstat(fd, &s) != 0 || s.st_size == 0)) {
 		preload_close(fd);
@@ -212,8 +208,7 @@ static int open_sysfs(const char *path)
 
 	if (fd < 0)
 		return -1;
-	if (real_write(fd, text, size) != (ssize_t)size ||
-	    lseek(fd, 0, SEEK_SET) != 0) {
+	if (real_write(fd, text, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0) {
 		preload_close(fd);
 		errno = EIO;
 		return -1;
@@ -375,44 +370,37 @@ DIR *opendir(const char *path)
 	return f(stand_in(path, other, sizeof(other)) ? other : path);
 }
 
-int scandir(const char *path, struct dirent ***names,
-	    int (*keep)(const struct dirent *),
+int scandir(const char *path, struct dirent ***names, int (*keep)(const struct dirent *),
 	    int (*order)(const struct dirent **, const struct dirent **))
 {
-	int (*f)(const char *, struct dirent ***,
-		 int (*)(const struct dirent *),
+	int (*f)(const char *, struct dirent ***, int (*)(const struct dirent *),
 		 int (*)(const struct dirent **, const struct dirent **));
 	char other[4096];
 
 	*(void **)&f = NEXT(scandir);
-	return f(stand_in(path, other, sizeof(other)) ? other : path, names,
-		 keep, order);
+	return f(stand_in(path, other, sizeof(other)) ? other : path, names, keep, order);
 }
 
-int scandir64(const char *path, struct dirent64 ***names,
-	      int (*keep)(const struct dirent64 *),
+int scandir64(const char *path, struct dirent64 ***names, int (*keep)(const struct dirent64 *),
 	      int (*order)(const struct dirent64 **, const struct dirent64 **))
 {
-	int (*f)(const char *, struct dirent64 ***,
-		 int (*)(const struct dirent64 *),
+	int (*f)(const char *, struct dirent64 ***, int (*)(const struct dirent64 *),
 		 int (*)(const struct dirent64 **, const struct dirent64 **));
 	char other[4096];
 
 	*(void **)&f = NEXT(scandir64);
-	return f(stand_in(path, other, sizeof(other)) ? other : path, names,
-		 keep, order);
+	return f(stand_in(path, other, sizeof(other)) ? other : path, names, keep, order);
 }
 
 /* Functions that take a path and one thing more; a shell uses many. */
-#define WITH_PATH(name, type)                                                 \
-	int name(const char *path, type more)                                 \
-	{                                                                     \
-		int (*f)(const char *, type);                                 \
-		char other[4096];                                             \
-                                                                              \
-		*(void **)&f = NEXT(name);                                    \
-		return f(stand_in(path, other, sizeof(other)) ? other : path, \
-			 more);                                               \
+#define WITH_PATH(name, type)                                                        \
+	int name(const char *path, type more)                                        \
+	{                                                                            \
+		int (*f)(const char *, type);                                        \
+		char other[4096];                                                    \
+                                                                                     \
+		*(void **)&f = NEXT(name);                                           \
+		return f(stand_in(path, other, sizeof(other)) ? other : path, more); \
 	}
 
 WITH_PATH(stat, struct stat *)
@@ -432,15 +420,13 @@ int chdir(const char *path)
 	return f(stand_in(path, other, sizeof(other)) ? other : path);
 }
 
-int statx(int dir, const char *restrict path, int flags, unsigned mask,
-	  struct statx *restrict out)
+int statx(int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict out)
 {
 	int (*f)(int, const char *, int, unsigned, struct statx *);
 	char other[4096];
 
 	*(void **)&f = NEXT(statx);
-	return f(dir, stand_in(path, other, sizeof(other)) ? other : path,
-		 flags, mask, out);
+	return f(dir, stand_in(path, other, sizeof(other)) ? other : path, flags, mask, out);
 }
 
 int faccessat(int dir, const char *path, int how, int flags)
@@ -449,8 +435,7 @@ int faccessat(int dir, const char *path, int how, int flags)
 	char other[4096];
 
 	*(void **)&f = NEXT(faccessat);
-	return f(dir, stand_in(path, other, sizeof(other)) ? other : path, how,
-		 flags);
+	return f(dir, stand_in(path, other, sizeof(other)) ? other : path, how, flags);
 }
 
 int close(int fd)
@@ -482,8 +467,7 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
 	size_t done = 0, size = (size_t)s.st_size;
 
 	while (done < size) {
-		ssize_t got = pread(file, (char *)to + done, size - done,
-				    (off_t)done);
+		ssize_t got = pread(file, (char *)to + done, size - done, (off_t)done);
 
 		if (got <= 0)
 			break;
@@ -520,8 +504,7 @@ static ssize_t read_frame(int fd, void *to, size_t n)
 {
 	struct iovec part = { to, n };
 	int file;
-	ssize_t got =
-		passing_receive(fd, &part, 1, MSG_PEEK | MSG_TRUNC, &file);
+	ssize_t got = passing_receive(fd, &part, 1, MSG_PEEK | MSG_TRUNC, &file);
 
 	if (got == 0) {
 		read_in_vain();
@@ -554,8 +537,7 @@ static ssize_t write_large(int fd, const void *from, size_t n)
 	if (file < 0)
 		return -1;
 	while (done < n) {
-		ssize_t put =
-			real_write(file, (const char *)from + done, n - done);
+		ssize_t put = real_write(file, (const char *)from + done, n - done);
 
 		if (put <= 0)
 			break;
@@ -614,8 +596,7 @@ enum {
 	UMAD_REGISTER2 = _IOWR(0x1b, 4, struct register_request2),
 };
 
-static int ask_agent(enum live_question q, const struct live_agent *a,
-		     uint32_t *id)
+static int ask_agent(enum live_question q, const struct live_agent *a, uint32_t *id)
 {
 	long number = preload_call(q, a, sizeof(*a), NULL, NULL);
 
@@ -647,8 +628,7 @@ static int register_agent2(uint32_t on, struct register_request2 *r)
 		.mgmt_class = r->mgmt_class,
 		.class_version = r->class_version,
 		.rmpp_version = r->rmpp_version,
-		.oui = { (uint8_t)(r->oui >> 16), (uint8_t)(r->oui >> 8),
-			 (uint8_t)r->oui },
+		.oui = { (uint8_t)(r->oui >> 16), (uint8_t)(r->oui >> 8), (uint8_t)r->oui },
 	};
 
 	for (unsigned i = 0; i < 4; i++)

@@ -37,8 +37,7 @@ static uint8_t *new_path(struct sight *s, unsigned hops)
 {
 	uint8_t *path = hd_alloc(1U + hops, 1);
 
-	s->paths = hd_grow(s->paths, &s->paths_cap, s->n_paths + 1,
-			   sizeof(*s->paths));
+	s->paths = hd_grow(s->paths, &s->paths_cap, s->n_paths + 1, sizeof(*s->paths));
 	s->paths[s->n_paths++] = path;
 	path[0] = (uint8_t)hops;
 	return path;
@@ -56,11 +55,10 @@ static uint8_t *longer_path(struct sight *s, const uint8_t *path, unsigned port)
 	return more;
 }
 
-static void got_node(struct manager *m, const struct smp *smp,
-		     const uint8_t *mad);
+static void got_node(struct manager *m, const struct smp *smp, const uint8_t *mad);
 
-static void ask(struct manager *m, uint32_t node, const uint8_t *path,
-		uint16_t attribute, unsigned port, smp_done done)
+static void ask(struct manager *m, uint32_t node, const uint8_t *path, uint16_t attribute,
+		unsigned port, smp_done done)
 {
 	struct smp smp = {
 		.done = done,
@@ -81,19 +79,16 @@ static const uint8_t *data_of(const uint8_t *mad)
 	return mad + mad_class(MAD_SMP_DIRECT)->data;
 }
 
-static void got_name(struct manager *m, const struct smp *smp,
-		     const uint8_t *mad)
+static void got_name(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	if (mad)
 		memcpy(m->sweep.nodes[smp->node].name, data_of(mad), BLOCK);
 }
 
-static void got_switch(struct manager *m, const struct smp *smp,
-		       const uint8_t *mad)
+static void got_switch(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	if (mad)
-		memcpy(m->sweep.nodes[smp->node].switch_info, data_of(mad),
-		       SWITCH_INFO_SIZE);
+		memcpy(m->sweep.nodes[smp->node].switch_info, data_of(mad), SWITCH_INFO_SIZE);
 }
 
 /* What is at the other end of the cable of a port. */
@@ -106,8 +101,7 @@ static void look_beyond(struct manager *m, uint32_t node, unsigned port)
 		ask(m, node, path, ATTR_NODE_INFO, port, got_node);
 }
 
-static void got_port(struct manager *m, const struct smp *smp,
-		     const uint8_t *mad)
+static void got_port(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	struct found_node *n = &m->sweep.nodes[smp->node];
 	struct found_port *p = &n->ports[smp->port];
@@ -121,13 +115,11 @@ static void got_port(struct manager *m, const struct smp *smp,
 
 	/* Whoever came by this cable knows it already. */
 	if (is_up && p->peer == NO_NODE &&
-	    (n->is_switch ? smp->port > 0
-			  : smp->node == 0 && smp->port == m->sweep.own_port))
+	    (n->is_switch ? smp->port > 0 : smp->node == 0 && smp->port == m->sweep.own_port))
 		look_beyond(m, smp->node, smp->port);
 }
 
-static uint32_t add_node(struct manager *m, const uint8_t *info,
-			 const uint8_t *path)
+static uint32_t add_node(struct manager *m, const uint8_t *info, const uint8_t *path)
 {
 	struct sight *s = &m->sweep;
 
@@ -155,8 +147,7 @@ static uint32_t add_node(struct manager *m, const uint8_t *info,
 }
 
 /* An adapter's port that the sweep came to. */
-static void reach_port(struct manager *m, uint32_t node, const uint8_t *info,
-		       const uint8_t *path)
+static void reach_port(struct manager *m, uint32_t node, const uint8_t *info, const uint8_t *path)
 {
 	struct found_node *n = &m->sweep.nodes[node];
 	unsigned port = info[LOCAL_PORT];
@@ -168,8 +159,7 @@ static void reach_port(struct manager *m, uint32_t node, const uint8_t *info,
 	ask(m, node, n->ports[port].path, ATTR_PORT_INFO, port, got_port);
 }
 
-static void got_node(struct manager *m, const struct smp *smp,
-		     const uint8_t *mad)
+static void got_node(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	struct sight *s = &m->sweep;
 
@@ -185,8 +175,7 @@ static void got_node(struct manager *m, const struct smp *smp,
 		reach_port(m, node, info, smp->path);
 		if (smp->path[0] > 0 && port <= s->nodes[node].n_ports) {
 			s->nodes[smp->node].ports[smp->port].peer = node;
-			s->nodes[smp->node].ports[smp->port].number =
-				(uint8_t)port;
+			s->nodes[smp->node].ports[smp->port].number = (uint8_t)port;
 			s->nodes[node].ports[port].peer = smp->node;
 			s->nodes[node].ports[port].number = smp->port;
 		}

@@ -42,23 +42,20 @@ static void fill(const struct manager *m, uint8_t *info)
 	store_be64(info + SM_GUID, m->guid);
 	store_be64(info + SM_KEY, m->options.key);
 	store_be32(info + SM_ACTS, m->acts);
-	info[SM_STATE] =
-		(uint8_t)((unsigned)m->options.priority << 4 | m->role);
+	info[SM_STATE] = (uint8_t)((unsigned)m->options.priority << 4 | m->role);
 }
 
-static void got_rival(struct manager *m, const struct smp *smp,
-		      const uint8_t *mad)
+static void got_rival(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	if (!mad)
 		return;
-	m->rivals = hd_grow(m->rivals, &m->rivals_cap, m->n_rivals + 1U,
-			    sizeof(*m->rivals));
-	m->rivals[m->n_rivals++] = rival_of(
-		mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
+	m->rivals = hd_grow(m->rivals, &m->rivals_cap, m->n_rivals + 1U, sizeof(*m->rivals));
+	m->rivals[m->n_rivals++] =
+		rival_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
 }
 
-static void ask(struct manager *m, uint32_t node, unsigned port, uint8_t method,
-		uint32_t modifier, smp_done done)
+static void ask(struct manager *m, uint32_t node, unsigned port, uint8_t method, uint32_t modifier,
+		smp_done done)
 {
 	struct smp smp = {
 		.done = done,
@@ -77,14 +74,12 @@ static void ask(struct manager *m, uint32_t node, unsigned port, uint8_t method,
 
 /* ---- standing by */
 
-static void got_poll(struct manager *m, const struct smp *smp,
-		     const uint8_t *mad)
+static void got_poll(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	struct rival r = { .role = MANAGER_NOT_ACTIVE };
 
 	if (mad)
-		r = rival_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node,
-			     smp->port);
+		r = rival_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
 	m->polls_lost = mad && r.role == MANAGER_MASTER ? 0 : m->polls_lost + 1;
 }
 
@@ -122,9 +117,8 @@ static const struct rival *leader(const struct manager *m)
 
 static void stand_by_for(struct manager *m, const struct rival *r)
 {
-	manager_say(m,
-		    "standing by for the manager of priority %u at 0x%016llx",
-		    r->priority, (unsigned long long)r->guid);
+	manager_say(m, "standing by for the manager of priority %u at 0x%016llx", r->priority,
+		    (unsigned long long)r->guid);
 	m->master = *r;
 	m->polls_lost = 0;
 	m->next_poll = m->now + POLL;
@@ -136,8 +130,7 @@ static void handed_over(struct manager *m)
 	stand_by_for(m, &m->master);
 }
 
-static void got_nothing(struct manager *m, const struct smp *smp,
-			const uint8_t *mad)
+static void got_nothing(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	(void)m;
 	(void)smp;
@@ -148,17 +141,15 @@ static void decide(struct manager *m)
 {
 	const struct rival *r = leader(m);
 
-	bool yields = r && (is_better(m, r) ||
-			    (r->role == MANAGER_MASTER && !m->took_over));
+	bool yields = r && (is_better(m, r) || (r->role == MANAGER_MASTER && !m->took_over));
 
 	/* A master yields to a better one only by handing over. */
-	if (yields && (m->role != MANAGER_MASTER ||
-		       (r->role == MANAGER_MASTER && is_better(m, r)))) {
+	if (yields &&
+	    (m->role != MANAGER_MASTER || (r->role == MANAGER_MASTER && is_better(m, r)))) {
 		stand_by_for(m, r);
 		return;
 	}
-	for (uint32_t i = 0; m->role == MANAGER_MASTER && i < m->n_rivals;
-	     i++) {
+	for (uint32_t i = 0; m->role == MANAGER_MASTER && i < m->n_rivals; i++) {
 		r = &m->rivals[i];
 		if (r->role != MANAGER_STANDBY || !is_better(m, r))
 			continue;
@@ -179,12 +170,10 @@ void election_hold(struct manager *m)
 
 		for (unsigned p = 0; p <= n->n_ports; p++) {
 			bool ours = i == 0 && p == m->seen.own_port;
-			bool owns = n->is_switch ? p == 0
-						 : n->ports[p].path != NULL;
+			bool owns = n->is_switch ? p == 0 : n->ports[p].path != NULL;
 
 			if (!ours && owns && n->ports[p].answered &&
-			    info_get(m, n->ports[p].info, PORT_CAP_MASK) &
-				    CAP_IS_SM)
+			    info_get(m, n->ports[p].info, PORT_CAP_MASK) & CAP_IS_SM)
 				ask(m, i, p, MAD_GET, 0, got_rival);
 		}
 	}
@@ -219,8 +208,7 @@ static void obey(struct manager *m, uint32_t what)
 	}
 }
 
-void election_take(struct manager *m, const struct mad_address *from,
-		   const uint8_t *mad)
+void election_take(struct manager *m, const struct mad_address *from, const uint8_t *mad)
 {
 	uint8_t answer[MAD_SIZE];
 	bool direct = mad[MAD_CLASS] == MAD_SMP_DIRECT;

@@ -80,8 +80,7 @@ static void look_if_done(struct manager *m)
 
 void exchange_ask(struct manager *m, const struct smp *smp)
 {
-	m->waiting = hd_grow(m->waiting, &m->waiting_cap, m->n_waiting + 1,
-			     sizeof(*m->waiting));
+	m->waiting = hd_grow(m->waiting, &m->waiting_cap, m->n_waiting + 1, sizeof(*m->waiting));
 	m->waiting[m->n_waiting++] = *smp;
 }
 
@@ -103,8 +102,7 @@ static void finish(struct manager *m, const uint8_t *mad, bool is_answer)
 		return;
 	m->sent[place].done = NULL;
 	m->free_sent[m->n_free++] = place;
-	bool good = is_answer &&
-		    (load_be16(mad + MAD_STATUS) & ~MAD_DIRECTION) == MAD_OK;
+	bool good = is_answer && (load_be16(mad + MAD_STATUS) & ~MAD_DIRECTION) == MAD_OK;
 
 	/* Its node, or what it was to have, is looked after again later. */
 	m->unsure |= !good;

@@ -12,8 +12,7 @@
 
 static const hd_time GLANCE = 10 * HD_S;
 
-struct manager *manager_new(const struct manager_options *o,
-			    const struct manager_events *e)
+struct manager *manager_new(const struct manager_options *o, const struct manager_events *e)
 {
 	struct manager *m = hd_alloc(1, sizeof(*m));
 
@@ -105,8 +104,7 @@ static void up(struct manager *m)
 	m->next_sweep = m->now + GLANCE;
 	if (!m->sweep_again) {
 		m->is_up = true;
-		manager_say(m, "SUBNET UP: %u nodes, %s%s", m->seen.n,
-			    planned_now(m)->engine,
+		manager_say(m, "SUBNET UP: %u nodes, %s%s", m->seen.n, planned_now(m)->engine,
 			    m->unsure ? "; some did not answer" : "");
 	}
 	groups_programmed(m);
@@ -135,8 +133,7 @@ void manager_master(struct manager *m)
 		return;
 	}
 	const struct found_node *own = &m->seen.nodes[0];
-	port_id p = topo_port_of(planned_now(m)->topo, planned_node(m, own),
-				 m->seen.own_port);
+	port_id p = topo_port_of(planned_now(m)->topo, planned_node(m, own), m->seen.own_port);
 
 	m->lid = planned_now(m)->lid_of_port[p];
 	m->regroup = false;
@@ -194,14 +191,12 @@ void manager_start(struct manager *m, hd_time now)
 
 /* ---- looks at switches, whether a port of theirs has changed */
 
-static void got_switch(struct manager *m, const struct smp *smp,
-		       const uint8_t *mad)
+static void got_switch(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	const struct field *change = &m->switch_fields[SWITCH_STATE_CHANGE];
 
 	(void)smp;
-	if (!mad ||
-	    field_get(change, mad + mad_class(MAD_SMP_DIRECT)->data) != 0)
+	if (!mad || field_get(change, mad + mad_class(MAD_SMP_DIRECT)->data) != 0)
 		m->sweep_again = true;
 }
 
@@ -254,8 +249,7 @@ void manager_run(struct manager *m, hd_time now)
 /* ---- what comes */
 
 /* A node says what happened to it: it need not say so again. */
-static void take_trap(struct manager *m, const struct mad_address *from,
-		      const uint8_t *mad)
+static void take_trap(struct manager *m, const struct mad_address *from, const uint8_t *mad)
 {
 	const uint8_t *notice = mad + mad_class(mad[MAD_CLASS])->data;
 	unsigned trap = load_be16(notice + 4);
@@ -272,8 +266,7 @@ static void take_trap(struct manager *m, const struct mad_address *from,
 		manager_sweep(m);
 }
 
-static void take_smp(struct manager *m, const struct mad_address *from,
-		     const uint8_t *mad)
+static void take_smp(struct manager *m, const struct mad_address *from, const uint8_t *mad)
 {
 	uint16_t attribute = load_be16(mad + MAD_ATTRIBUTE);
 
@@ -286,16 +279,16 @@ static void take_smp(struct manager *m, const struct mad_address *from,
 		take_trap(m, from, mad);
 }
 
-void manager_take(struct manager *m, const struct mad_address *from,
-		  const uint8_t *mad, size_t size, hd_time now)
+void manager_take(struct manager *m, const struct mad_address *from, const uint8_t *mad,
+		  size_t size, hd_time now)
 {
 	m->now = now;
 	if (size < MAD_SIZE)
 		return;
 	if (mad_is_smp(mad))
 		take_smp(m, from, mad);
-	else if (mad[MAD_CLASS] == MAD_SA && !mad_is_response(mad) &&
-		 m->role == MANAGER_MASTER && m->has_whole)
+	else if (mad[MAD_CLASS] == MAD_SA && !mad_is_response(mad) && m->role == MANAGER_MASTER &&
+		 m->has_whole)
 		sa_take(m, from, mad);
 	if (!m->sweeps)
 		settle(m);

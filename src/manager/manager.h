@@ -41,8 +41,8 @@ struct manager_events {
 	 * request that is not answered is to come back by manager_lost; of its
 	 * TID only the lower half stays.
 	 */
-	void (*send)(void *context, const struct mad_address *to,
-		     const uint8_t *mad, size_t size, bool is_request);
+	void (*send)(void *context, const struct mad_address *to, const uint8_t *mad, size_t size,
+		     bool is_request);
 	/* A line of what happened, for whoever looks on. */
 	void (*say)(void *context, const char *line);
 	void *context;
@@ -58,13 +58,12 @@ enum manager_role {
 
 struct manager;
 
-struct manager *manager_new(const struct manager_options *o,
-			    const struct manager_events *e);
+struct manager *manager_new(const struct manager_options *o, const struct manager_events *e);
 void manager_free(struct manager *m);
 
 void manager_start(struct manager *m, hd_time now);
-void manager_take(struct manager *m, const struct mad_address *from,
-		  const uint8_t *mad, size_t size, hd_time now);
+void manager_take(struct manager *m, const struct mad_address *from, const uint8_t *mad,
+		  size_t size, hd_time now);
 void manager_lost(struct manager *m, const uint8_t *mad, hd_time now);
 hd_time manager_next(const struct manager *m);
 void manager_run(struct manager *m, hd_time now);

@@ -59,22 +59,20 @@ struct address {
 
 static struct address addresses[MANAGERS];
 
-static struct letter *put(struct world *w, unsigned manager, bool outgoing,
-			  const uint8_t *mad, size_t size)
+static struct letter *put(struct world *w, unsigned manager, bool outgoing, const uint8_t *mad,
+			  size_t size)
 {
 	struct letter *l = hd_alloc(1, sizeof(*l) + size);
 
-	*l = (struct letter){ .manager = manager,
-			      .outgoing = outgoing,
-			      .size = size };
+	*l = (struct letter){ .manager = manager, .outgoing = outgoing, .size = size };
 	memcpy(l->mad, mad, size);
 	*w->last = l;
 	w->last = &l->next;
 	return l;
 }
 
-static void send_mad(void *context, const struct mad_address *to,
-		     const uint8_t *mad, size_t size, bool is_request)
+static void send_mad(void *context, const struct mad_address *to, const uint8_t *mad, size_t size,
+		     bool is_request)
 {
 	const struct address *a = context;
 	struct letter *l = put(a->world, a->manager, true, mad, size);
@@ -90,8 +88,8 @@ static void keep_quiet(void *context, const char *line)
 	assert_true(line[0] != '\0');
 }
 
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
+static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		    size_t size)
 {
 	struct world *w = context;
 
@@ -104,14 +102,12 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 
 /* ---- the post */
 
-static void forget_waiting(struct world *w, unsigned manager,
-			   const uint8_t *mad)
+static void forget_waiting(struct world *w, unsigned manager, const uint8_t *mad)
 {
 	for (struct letter **at = &w->waiting; *at; at = &(*at)->next) {
 		struct letter *l = *at;
 
-		if (l->manager != manager ||
-		    memcmp(l->mad + TID, mad + TID, 4) != 0)
+		if (l->manager != manager || memcmp(l->mad + TID, mad + TID, 4) != 0)
 			continue;
 		*at = l->next;
 		free(l);
@@ -131,15 +127,11 @@ static void deliver(struct world *w, struct letter *l)
 		free(l);
 		return;
 	}
-	const struct mad_address to = { .lid = l->peer.lid,
-					.sl = l->peer.sl,
-					.pkey = 0xFFFF };
-	bool is_lost = l->is_request && w->lost_of &&
-		       rng_below(&w->rng, w->lost_of) == 0;
+	const struct mad_address to = { .lid = l->peer.lid, .sl = l->peer.sl, .pkey = 0xFFFF };
+	bool is_lost = l->is_request && w->lost_of && rng_below(&w->rng, w->lost_of) == 0;
 
 	if (!is_lost)
-		agents_send(w->agents, w->port[l->manager], &to, l->mad,
-			    l->size, w->now);
+		agents_send(w->agents, w->port[l->manager], &to, l->mad, l->size, w->now);
 	if (l->is_request) {
 		l->next = w->waiting;
 		w->waiting = l;
@@ -199,8 +191,7 @@ static void pass(struct world *w, unsigned seconds)
 
 /* ---- a fabric */
 
-static void add_manager(struct world *w, port_id port, const char *engine,
-			unsigned priority)
+static void add_manager(struct world *w, port_id port, const char *engine, unsigned priority)
 {
 	const struct manager_options o = {
 		.engine = engine,
@@ -228,8 +219,7 @@ static const struct {
 static void vary_cables(struct world *w)
 {
 	static const uint8_t widths[] = { WIDTH_1X, WIDTH_4X, WIDTH_12X };
-	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_DDR,
-						  SPEED_QDR, SPEED_EDR };
+	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_DDR, SPEED_QDR, SPEED_EDR };
 
 	for (port_id p = 0; p < w->topo.n_ports; p++) {
 		port_id peer = w->topo.ports[p].peer;
@@ -307,9 +297,7 @@ static void assert_links_are_active(const struct world *w)
 {
 	for (port_id p = 0; p < w->topo.n_ports; p++)
 		if (is_plugged(w, p))
-			assert_int_equal(
-				agents_port_get(w->agents, p, PORT_STATE),
-				LINK_ACTIVE);
+			assert_int_equal(agents_port_get(w->agents, p, PORT_STATE), LINK_ACTIVE);
 }
 
 /* By tables as they stand in the agents, over cables that are there. */
@@ -349,8 +337,7 @@ static void any_fabric_comes_up(void **state)
 		struct world w = { 0 };
 
 		random_world(&w, i, switches);
-		add_manager(&w, host_port(&w.topo, i % switches),
-			    engines[i % 4], 0);
+		add_manager(&w, host_port(&w.topo, i % switches), engines[i % 4], 0);
 		assert_true(manager_is_up(w.managers[0]));
 		assert_links_are_active(&w);
 		assert_all_are_reached(&w);
@@ -446,11 +433,9 @@ static void the_best_manager_is_master(void **state)
 		pass(&w, 15);
 		unsigned best = i % 2 ? 1 : 0;
 
-		assert_int_equal(manager_role(w.managers[best]),
-				 MANAGER_MASTER);
+		assert_int_equal(manager_role(w.managers[best]), MANAGER_MASTER);
 		assert_true(manager_is_up(w.managers[best]));
-		assert_int_equal(manager_role(w.managers[1 - best]),
-				 MANAGER_STANDBY);
+		assert_int_equal(manager_role(w.managers[1 - best]), MANAGER_STANDBY);
 		assert_all_are_reached(&w);
 		/* It is gone: the other goes on. */
 		manager_free(w.managers[best]);
@@ -479,8 +464,8 @@ static void elections_have_one_winner(void **state)
 		random_world(&w, 7000 + i, 5);
 		for (unsigned k = 0; k < MANAGERS; k++) {
 			priority[k] = (unsigned)rng_below(&w.rng, 3) * 7;
-			add_manager(&w, host_port(&w.topo, (i * 2 + k * 3) % 5),
-				    "minhop", priority[k]);
+			add_manager(&w, host_port(&w.topo, (i * 2 + k * 3) % 5), "minhop",
+				    priority[k]);
 		}
 		for (unsigned k = 1; k < MANAGERS; k++) {
 			bool is_tie = priority[k] == priority[best];
@@ -494,8 +479,7 @@ static void elections_have_one_winner(void **state)
 		pass(&w, 40);
 		for (unsigned k = 0; k < MANAGERS; k++)
 			assert_int_equal(manager_role(w.managers[k]),
-					 k == best ? MANAGER_MASTER
-						   : MANAGER_STANDBY);
+					 k == best ? MANAGER_MASTER : MANAGER_STANDBY);
 		assert_true(manager_is_up(w.managers[best]));
 		assert_all_are_reached(&w);
 		finish(&w);
@@ -521,12 +505,10 @@ static void four_lost_polls_make_a_master(void **state)
 		w.managers[0] = NULL;
 		for (unsigned k = 0; k < silent; k++) {
 			assert_int_equal(manager_role(w.managers[1]),
-					 k < 4 ? MANAGER_STANDBY
-					       : MANAGER_MASTER);
+					 k < 4 ? MANAGER_STANDBY : MANAGER_MASTER);
 			wait_half(&w);
 			if (k < 3)
-				assert_int_equal(manager_next(w.managers[1]),
-						 w.now + SECOND / 2);
+				assert_int_equal(manager_next(w.managers[1]), w.now + SECOND / 2);
 		}
 		assert_int_equal(manager_role(w.managers[1]),
 				 silent < 4 ? MANAGER_STANDBY : MANAGER_MASTER);
@@ -537,8 +519,7 @@ static void four_lost_polls_make_a_master(void **state)
 			w.managers[0] = NULL;
 			for (unsigned k = 0; k < 3; k++)
 				wait_half(&w);
-			assert_int_equal(manager_role(w.managers[1]),
-					 MANAGER_STANDBY);
+			assert_int_equal(manager_role(w.managers[1]), MANAGER_STANDBY);
 			w.managers[0] = master;
 		}
 		finish(&w);
@@ -568,9 +549,8 @@ static const struct letter *find_answer(const struct world *w)
  * One question of the host at `from`, with w->key; the answer's status. All is
  * as it is when the answer leaves.
  */
-static unsigned hear(struct world *w, port_id from, const struct mad_header *h,
-		     uint64_t mask, const uint8_t *record,
-		     struct answer *answer)
+static unsigned hear(struct world *w, port_id from, const struct mad_header *h, uint64_t mask,
+		     const uint8_t *record, struct answer *answer)
 {
 	const struct mad_address peer = {
 		.lid = (uint16_t)agents_port_get(w->agents, from, PORT_LID),
@@ -598,8 +578,8 @@ static unsigned hear(struct world *w, port_id from, const struct mad_header *h,
 }
 
 /* The same, and whatever comes of it. */
-static unsigned ask(struct world *w, port_id from, const struct mad_header *h,
-		    uint64_t mask, const uint8_t *record, struct answer *answer)
+static unsigned ask(struct world *w, port_id from, const struct mad_header *h, uint64_t mask,
+		    const uint8_t *record, struct answer *answer)
 {
 	unsigned status = hear(w, from, h, mask, record, answer);
 
@@ -608,8 +588,8 @@ static unsigned ask(struct world *w, port_id from, const struct mad_header *h,
 }
 
 /* How many records of `each` bytes all that fit make. */
-static size_t count(struct world *w, uint16_t attribute, size_t each,
-		    uint64_t mask, const uint8_t *record, struct answer *answer)
+static size_t count(struct world *w, uint16_t attribute, size_t each, uint64_t mask,
+		    const uint8_t *record, struct answer *answer)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = MAD_GET_TABLE,
@@ -628,12 +608,9 @@ static void small_world(struct world *w, uint64_t seed)
 }
 
 /* Subscribes to notices of a trap, or ends that. */
-static unsigned inform(struct world *w, unsigned host, unsigned trap,
-		       bool subscribe)
+static unsigned inform(struct world *w, unsigned host, unsigned trap, bool subscribe)
 {
-	const struct mad_header h = { .mgmt_class = MAD_SA,
-				      .method = MAD_SET,
-				      .attribute = 0x03 };
+	const struct mad_header h = { .mgmt_class = MAD_SA, .method = MAD_SET, .attribute = 0x03 };
 	uint8_t record[MAD_SIZE] = { 0 };
 	struct answer answer;
 
@@ -655,8 +632,7 @@ static void subscriptions_are_known_by_who_and_what(void **state)
 	for (unsigned again = 0; again < 2; again++)
 		for (unsigned host = 1; host < 4; host++)
 			for (unsigned trap = 64; trap < 67; trap++)
-				assert_int_equal(inform(&w, host, trap, true),
-						 0);
+				assert_int_equal(inform(&w, host, trap, true), 0);
 	assert_int_equal(count(&w, 0xF3, 64, 0, none, &answer), 9);
 	assert_int_equal(inform(&w, 2, 65, false), 0);
 	assert_int_equal(inform(&w, 2, 65, false), REQUEST_INVALID);
@@ -684,17 +660,14 @@ static void reserved_components_do_not_count(void **state)
 		struct world w = { 0 };
 
 		small_world(&w, 5000 + i);
-		size_t all = count(&w, kinds[i].attribute, kinds[i].each, 0,
-				   none, &answer);
+		size_t all = count(&w, kinds[i].attribute, kinds[i].each, 0, none, &answer);
 
 		assert_true(all >= 10);
-		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each,
-				       kinds[i].reserved, full, &answer),
+		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each, kinds[i].reserved,
+				       full, &answer),
 				 all);
 		/* But the LID does. */
-		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each, 1,
-				       full, &answer),
-				 0);
+		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each, 1, full, &answer), 0);
 		finish(&w);
 	}
 }
@@ -715,9 +688,7 @@ static void cross(void *context, port_id out, port_id in)
 	a = &l->world->topo.ports[out];
 	b = &l->world->topo.ports[in];
 	unsigned mtu = a->mtu < b->mtu ? a->mtu : b->mtu;
-	unsigned wide = (a->widths & WIDTH_12X)  ? 12
-			: (a->widths & WIDTH_4X) ? 4
-						 : 1;
+	unsigned wide = (a->widths & WIDTH_12X) ? 12 : (a->widths & WIDTH_4X) ? 4 : 1;
 	unsigned mbps = (a->speeds >> SPEED_EDR & 1)   ? 25000
 			: (a->speeds >> SPEED_QDR & 1) ? 10000
 			: (a->speeds >> SPEED_DDR & 1) ? 5000
@@ -756,9 +727,7 @@ static void assert_path(struct world *w, port_id from, port_id to)
 
 	store_be16(record + 40, lids[0]);
 	store_be16(record + 42, lids[1]);
-	assert_int_equal(count(w, ATTR_PATH_RECORD, 64, 1 << 4 | 1 << 5, record,
-			       &answer),
-			 1);
+	assert_int_equal(count(w, ATTR_PATH_RECORD, 64, 1 << 4 | 1 << 5, record, &answer), 1);
 	agents_follow(w->agents, from, lids[0], 0, &way);
 	for (unsigned i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++)
 		if (mtus[i].bytes == least.mtu)
@@ -798,8 +767,7 @@ static void reached(void *context, port_id end)
 }
 
 /* Packets of each member come to all others, once, and to nobody else. */
-static void assert_group(const struct world *w, uint16_t mlid,
-			 const bool *is_member)
+static void assert_group(const struct world *w, uint16_t mlid, const bool *is_member)
 {
 	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
 	const struct agents_way way = { NULL, reached, times };
@@ -856,10 +824,8 @@ static void who_joins_a_group_has_its_packets(void **state)
 
 			is_member[p] = k < HOSTS;
 			write_member(&w, p, record);
-			assert_int_equal(hear(&w, p, &h, JOIN, record, &answer),
-					 0);
-			uint16_t mlid =
-				load_be16(answer.mad + SA_DATA + MLID_AT);
+			assert_int_equal(hear(&w, p, &h, JOIN, record, &answer), 0);
+			uint16_t mlid = load_be16(answer.mad + SA_DATA + MLID_AT);
 
 			/* From the answer on; who goes, some time after it. */
 			if (k < HOSTS)
@@ -907,16 +873,14 @@ static port_id next_answered(struct world *w)
 		w->last = at;
 	free(l);
 	for (unsigned i = 0; i < HOSTS; i++)
-		if (agents_port_get(w->agents, host_port(&w->topo, i),
-				    PORT_LID) == lid)
+		if (agents_port_get(w->agents, host_port(&w->topo, i), PORT_LID) == lid)
 			return host_port(&w->topo, i);
 	fail();
 	return TOPO_NONE;
 }
 
 /* Packets of those who were answered before come to this one. */
-static void assert_is_reached(const struct world *w, port_id p,
-			      const port_id *others, unsigned n)
+static void assert_is_reached(const struct world *w, port_id p, const port_id *others, unsigned n)
 {
 	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
 	const struct agents_way way = { NULL, reached, times };
@@ -963,8 +927,8 @@ static void many_who_join_at_once_are_all_answered_in_time(void **state)
 	}
 }
 
-static unsigned sa(struct world *w, port_id from, uint8_t method,
-		   uint16_t attribute, const uint8_t *record)
+static unsigned sa(struct world *w, port_id from, uint8_t method, uint16_t attribute,
+		   const uint8_t *record)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = method,
@@ -983,17 +947,14 @@ static void fill_registers(struct world *w)
 		port_id p = host_port(&w->topo, k);
 
 		write_member(w, p, record);
-		assert_int_equal(
-			sa(w, p, MAD_SET, ATTR_MC_MEMBER_RECORD, record), 0);
+		assert_int_equal(sa(w, p, MAD_SET, ATTR_MC_MEMBER_RECORD, record), 0);
 	}
 	memset(record, 0xA5, sizeof(record));
-	assert_int_equal(
-		sa(w, w->port[0], MAD_SET, ATTR_SERVICE_RECORD, record), 0);
+	assert_int_equal(sa(w, w->port[0], MAD_SET, ATTR_SERVICE_RECORD, record), 0);
 	memset(record, 0, sizeof(record));
 	record[22] = record[23] = 1;
 	record[30] = 9;
-	assert_int_equal(sa(w, w->port[0], MAD_SET, ATTR_INFORM_INFO, record),
-			 0);
+	assert_int_equal(sa(w, w->port[0], MAD_SET, ATTR_INFORM_INFO, record), 0);
 }
 
 /* As OpenSM has it (cli.live_sm asks both): none, the right and a wrong key. */
@@ -1008,26 +969,20 @@ static void who_has_no_key_is_not_told_all(void **state)
 	small_world(&w, 7000);
 	fill_registers(&w);
 	for (w.key = 0; w.key < 2; w.key++) {
-		assert_int_equal(sa(&w, w.port[0], MAD_GET_TABLE,
-				    ATTR_PKEY_TABLE_RECORD, none),
+		assert_int_equal(sa(&w, w.port[0], MAD_GET_TABLE, ATTR_PKEY_TABLE_RECORD, none),
 				 w.key ? 0 : INVALID);
-		assert_int_equal(
-			count(&w, ATTR_MC_MEMBER_RECORD, MEMBER, 0, none, &a),
-			w.key ? 3 : 1);
+		assert_int_equal(count(&w, ATTR_MC_MEMBER_RECORD, MEMBER, 0, none, &a),
+				 w.key ? 3 : 1);
 		assert_int_equal(load_be64(a.mad + SA_DATA + 24) != 0, w.key);
-		assert_int_equal(
-			count(&w, ATTR_SERVICE_RECORD, 176, 0, none, &a), 1);
+		assert_int_equal(count(&w, ATTR_SERVICE_RECORD, 176, 0, none, &a), 1);
 		assert_int_equal(a.mad[SA_DATA + 32], w.key ? 0xA5 : 0);
 		assert_int_equal(a.mad[SA_DATA + 47], w.key ? 0xA5 : 0);
 		assert_int_equal(a.mad[SA_DATA + 48], 0xA5);
-		assert_int_equal(
-			count(&w, ATTR_INFORM_INFO_RECORD, 64, 0, none, &a), 1);
+		assert_int_equal(count(&w, ATTR_INFORM_INFO_RECORD, 64, 0, none, &a), 1);
 		assert_int_equal(a.mad[SA_DATA + 24 + 30], w.key ? 9 : 0);
 	}
 	w.key = 7;
-	assert_int_equal(
-		sa(&w, w.port[0], MAD_GET_TABLE, ATTR_NODE_RECORD, none),
-		UNANSWERED);
+	assert_int_equal(sa(&w, w.port[0], MAD_GET_TABLE, ATTR_NODE_RECORD, none), UNANSWERED);
 	finish(&w);
 }
 
@@ -1044,8 +999,7 @@ int main(void)
 		cmocka_unit_test(subscriptions_are_known_by_who_and_what),
 		cmocka_unit_test(reserved_components_do_not_count),
 		cmocka_unit_test(who_joins_a_group_has_its_packets),
-		cmocka_unit_test(
-			many_who_join_at_once_are_all_answered_in_time),
+		cmocka_unit_test(many_who_join_at_once_are_all_answered_in_time),
 		cmocka_unit_test(who_has_no_key_is_not_told_all),
 	};
 

@@ -38,8 +38,7 @@ node_id planned_node(const struct manager *m, const struct found_node *n)
 
 /* ---- a topology */
 
-static void add_port(const struct manager *m, const struct found_port *f,
-		     struct topo_port *out)
+static void add_port(const struct manager *m, const struct found_port *f, struct topo_port *out)
 {
 	uint64_t vls = info_get(m, f->info, PORT_VL_CAP);
 	uint64_t mtu = info_get(m, f->info, PORT_MTU_CAP);
@@ -48,22 +47,19 @@ static void add_port(const struct manager *m, const struct found_port *f,
 		return;
 	out->guid = f->guid;
 	out->widths = (uint8_t)info_get(m, f->info, PORT_WIDTHS);
-	out->speeds =
-		(uint16_t)(info_get(m, f->info, PORT_SPEEDS) |
-			   info_get(m, f->info, PORT_EXT_SPEEDS) << SPEED_FDR);
+	out->speeds = (uint16_t)(info_get(m, f->info, PORT_SPEEDS) |
+				 info_get(m, f->info, PORT_EXT_SPEEDS) << SPEED_FDR);
 	out->vls = (uint8_t)vls_of_code(vls ? vls : 1);
 	out->mtu = (uint16_t)mtu_of_code(mtu);
 }
 
 static void add_node(struct manager *m, const struct found_node *f)
 {
-	static const enum node_kind kinds[] = { NODE_CA, NODE_CA, NODE_SWITCH,
-						NODE_ROUTER };
+	static const enum node_kind kinds[] = { NODE_CA, NODE_CA, NODE_SWITCH, NODE_ROUTER };
 	char name[BLOCK + 1] = { 0 };
 
 	memcpy(name, f->name, BLOCK);
-	node_id v = topo_add_node(&m->topo,
-				  kinds[f->info[TYPE] < 4 ? f->info[TYPE] : 0],
+	node_id v = topo_add_node(&m->topo, kinds[f->info[TYPE] < 4 ? f->info[TYPE] : 0],
 				  f->n_ports, name);
 	struct topo_node *n = &m->topo.nodes[v];
 
@@ -158,8 +154,7 @@ static void keep_lid(struct manager *m, const struct found_node *n, unsigned p)
 	uint64_t guid = port_guid(&m->topo, port);
 	uint64_t lid = info_get(m, n->ports[p].info, PORT_LID);
 
-	if (n->ports[p].answered &&
-	    map_get(&m->lid_of_guid, guid) == MAP_NONE &&
+	if (n->ports[p].answered && map_get(&m->lid_of_guid, guid) == MAP_NONE &&
 	    is_free(m, (uint32_t)lid))
 		take_lid(m, guid, (uint32_t)lid);
 }
@@ -177,9 +172,8 @@ static enum hd_status keep_lids(struct manager *m, struct diag *d)
 	uint32_t next = 1;
 
 	for (port_id p = 0; p < t->n_ports; p++) {
-		bool owns = topo_is_switch(t, t->ports[p].node)
-				    ? t->ports[p].number == 0
-				    : topo_is_end_port(t, p);
+		bool owns = topo_is_switch(t, t->ports[p].node) ? t->ports[p].number == 0
+								: topo_is_end_port(t, p);
 		uint32_t lid = map_get(&m->lid_of_guid, port_guid(t, p));
 
 		if (!owns)
@@ -188,8 +182,7 @@ static enum hd_status keep_lids(struct manager *m, struct diag *d)
 			while (next <= LID_MAX_UNICAST && !is_free(m, next))
 				next++;
 			if (next > LID_MAX_UNICAST)
-				return diag_fail(d, HD_ERR_FULL,
-						 "no LID is left");
+				return diag_fail(d, HD_ERR_FULL, "no LID is left");
 			lid = next;
 			take_lid(m, port_guid(t, p), lid);
 		}
@@ -214,8 +207,7 @@ static enum hd_status assign_lids(struct manager *m, struct diag *d)
 
 	for (port_id p = 0; status == HD_OK && p < m->topo.n_ports; p++)
 		if (m->whole.lid_of_port[p])
-			take_lid(m, port_guid(&m->topo, p),
-				 m->whole.lid_of_port[p]);
+			take_lid(m, port_guid(&m->topo, p), m->whole.lid_of_port[p]);
 	return status;
 }
 
@@ -258,8 +250,7 @@ static bool mark_down(const struct manager *m, bool *down)
 	for (uint32_t i = 0; i < s->n; i++) {
 		node_id v = planned_node(m, &s->nodes[i]);
 
-		if (v == TOPO_NONE ||
-		    m->topo.nodes[v].n_ports != s->nodes[i].n_ports)
+		if (v == TOPO_NONE || m->topo.nodes[v].n_ports != s->nodes[i].n_ports)
 			return false;
 		for (unsigned p = 1; p <= s->nodes[i].n_ports; p++) {
 			const struct found_port *f = &s->nodes[i].ports[p];
@@ -267,8 +258,7 @@ static bool mark_down(const struct manager *m, bool *down)
 
 			if (f->peer == NO_NODE)
 				continue;
-			if (m->topo.ports[a].peer !=
-			    port_of(m, f->peer, f->number))
+			if (m->topo.ports[a].peer != port_of(m, f->peer, f->number))
 				return false;
 			down[a] = false;
 		}
@@ -286,8 +276,7 @@ static bool route_again(struct manager *m, const bool *down)
 	struct diag d = { .status = HD_OK };
 	unsigned next = 1 - m->last;
 
-	if (replan(&m->whole, planned_now(m), down, &o, &d,
-		   &m->replans[next]) != HD_OK)
+	if (replan(&m->whole, planned_now(m), down, &o, &d, &m->replans[next]) != HD_OK)
 		return refuse(m, &d);
 	if (m->has_replan)
 		replan_fini(&m->replans[m->last]);

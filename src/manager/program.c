@@ -37,16 +37,14 @@ static uint64_t hash_of(const uint8_t *data)
 	return h | 1; /* 0: not known */
 }
 
-static void got_table(struct manager *m, const struct smp *smp,
-		      const uint8_t *mad)
+static void got_table(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	if (!mad)
 		m->written[smp->written] = NO_TABLE;
 }
 
-static void write_table(struct manager *m, const struct target *t,
-			unsigned port, uint16_t attribute, uint32_t modifier,
-			const uint8_t *data)
+static void write_table(struct manager *m, const struct target *t, unsigned port,
+			uint16_t attribute, uint32_t modifier, const uint8_t *data)
 {
 	struct smp smp = {
 		.done = got_table,
@@ -59,14 +57,13 @@ static void write_table(struct manager *m, const struct target *t,
 	uint64_t key = t->found->guid * 31 + port;
 	uint64_t hash = hash_of(data);
 
-	key = (key * UINT64_C(0x9e3779b97f4a7c15) + attribute) *
-		      UINT64_C(0x9e3779b97f4a7c15) +
+	key = (key * UINT64_C(0x9e3779b97f4a7c15) + attribute) * UINT64_C(0x9e3779b97f4a7c15) +
 	      modifier;
 	uint32_t at = map_get(&m->written_at, key);
 
 	if (at == MAP_NONE) {
-		m->written = hd_grow(m->written, &m->written_cap,
-				     m->n_written + 1, sizeof(*m->written));
+		m->written =
+			hd_grow(m->written, &m->written_cap, m->n_written + 1, sizeof(*m->written));
 		at = (uint32_t)m->n_written++;
 		m->written[at] = NO_TABLE;
 		map_put(&m->written_at, key, at);
@@ -96,8 +93,7 @@ static void write_routes(struct manager *m, const struct target *t)
 
 		for (unsigned i = 0; i < BLOCK; i++)
 			block[i] = lft_get(s, sw, (lid_t)(first + i));
-		write_table(m, t, 0, ATTR_LINEAR_FORWARDING, first / BLOCK,
-			    block);
+		write_table(m, t, 0, ATTR_LINEAR_FORWARDING, first / BLOCK, block);
 	}
 }
 
@@ -126,47 +122,40 @@ static void write_switch_lanes(struct manager *m, const struct target *t)
 			same = memcmp(first, block, BLOCK) == 0;
 		}
 		if (same) {
-			write_table(m, t, 0, ATTR_SL_TO_VL, 0x20000 | out,
-				    first);
+			write_table(m, t, 0, ATTR_SL_TO_VL, 0x20000 | out, first);
 			continue;
 		}
 		for (unsigned in = 0; in <= n; in++) {
 			pack_lanes(sl2vl_at(s, sw, in, out), block);
-			write_table(m, t, 0, ATTR_SL_TO_VL, in << 8 | out,
-				    block);
+			write_table(m, t, 0, ATTR_SL_TO_VL, in << 8 | out, block);
 		}
 	}
 }
 
 static void write_weights(struct manager *m, const struct target *t, unsigned p)
 {
-	const struct vlarb *table = vlarb_of(
-		planned_now(m), topo_port_of(planned_now(m)->topo, t->node, p));
+	const struct vlarb *table =
+		vlarb_of(planned_now(m), topo_port_of(planned_now(m)->topo, t->node, p));
 	const uint8_t *info = t->found->ports[p].info;
 	const struct {
 		const struct vlarb_entry *entries;
 		unsigned n, cap, block;
 	} halves[] = {
-		{ table->low, table->n_low,
-		  (unsigned)info_get(m, info, PORT_LOW_CAP), 1 },
-		{ table->high, table->n_high,
-		  (unsigned)info_get(m, info, PORT_HIGH_CAP), 3 },
+		{ table->low, table->n_low, (unsigned)info_get(m, info, PORT_LOW_CAP), 1 },
+		{ table->high, table->n_high, (unsigned)info_get(m, info, PORT_HIGH_CAP), 3 },
 	};
 
 	for (unsigned h = 0; h < 2; h++)
 		for (unsigned first = 0; first < halves[h].cap; first += 32) {
 			uint8_t block[BLOCK] = { 0 };
 
-			for (unsigned i = 0; i < 32 && first + i < halves[h].n;
-			     i++) {
-				const struct vlarb_entry *e =
-					&halves[h].entries[first + i];
+			for (unsigned i = 0; i < 32 && first + i < halves[h].n; i++) {
+				const struct vlarb_entry *e = &halves[h].entries[first + i];
 
 				block[2 * i] = e->vl;
 				block[2 * i + 1] = e->weight;
 			}
-			write_table(m, t, t->found->is_switch ? 0 : p,
-				    ATTR_VL_ARBITRATION,
+			write_table(m, t, t->found->is_switch ? 0 : p, ATTR_VL_ARBITRATION,
 				    (halves[h].block + first / 32) << 16 |
 					    (t->found->is_switch ? p : 0),
 				    block);
@@ -178,9 +167,8 @@ static void write_weights(struct manager *m, const struct target *t, unsigned p)
 unsigned keys_blocks(const struct found_node *n, unsigned port)
 {
 	enum { NODE_KEYS = 28, SWITCH_KEYS = 14 };
-	unsigned keys = n->is_switch && port > 0
-				? load_be16(n->switch_info + SWITCH_KEYS)
-				: load_be16(n->info + NODE_KEYS);
+	unsigned keys = n->is_switch && port > 0 ? load_be16(n->switch_info + SWITCH_KEYS)
+						 : load_be16(n->info + NODE_KEYS);
 
 	return (keys + KEYS_PER_BLOCK - 1) / KEYS_PER_BLOCK;
 }
@@ -201,23 +189,21 @@ static void write_keys(struct manager *m, const struct target *t, unsigned p)
 		uint8_t block[BLOCK];
 
 		keys_block(b, block);
-		write_table(m, t, is_switch ? 0 : p, ATTR_PKEY_TABLE,
-			    (is_switch ? p : 0) << 16 | b, block);
+		write_table(m, t, is_switch ? 0 : p, ATTR_PKEY_TABLE, (is_switch ? p : 0) << 16 | b,
+			    block);
 	}
 }
 
 static void write_all_keys(struct manager *m, const struct target *t)
 {
 	for (unsigned p = 0; p <= t->found->n_ports; p++)
-		if (t->found->ports[p].answered &&
-		    (t->found->is_switch || t->found->ports[p].path))
+		if (t->found->ports[p].answered && (t->found->is_switch || t->found->ports[p].path))
 			write_keys(m, t, p);
 }
 
 static bool has_cable(const struct target *t, unsigned p)
 {
-	return t->found->ports[p].answered &&
-	       t->found->ports[p].peer != NO_NODE;
+	return t->found->ports[p].answered && t->found->ports[p].peer != NO_NODE;
 }
 
 static void write_groups(struct manager *m, const struct target *t)
@@ -227,8 +213,7 @@ static void write_groups(struct manager *m, const struct target *t)
 	for (uint32_t b = 0; b <= m->top_mlid / MLIDS_PER_BLOCK; b++)
 		for (unsigned at = 0; at <= t->found->n_ports / 16U; at++) {
 			groups_block(m, t->node, b, at, block);
-			write_table(m, t, 0, ATTR_MULTICAST_FORWARDING,
-				    b | at << 28, block);
+			write_table(m, t, 0, ATTR_MULTICAST_FORWARDING, b | at << 28, block);
 		}
 }
 
@@ -249,8 +234,7 @@ static void write_tables(struct manager *m)
 			if (t.found->is_switch)
 				continue;
 			pack_lanes(sl2vl_of(planned_now(m),
-					    topo_port_of(planned_now(m)->topo,
-							 t.node, p)),
+					    topo_port_of(planned_now(m)->topo, t.node, p)),
 				   block);
 			write_table(m, &t, p, ATTR_SL_TO_VL, 0, block);
 		}
@@ -264,8 +248,7 @@ static void write_tables(struct manager *m)
 
 /* ---- PortInfo and SwitchInfo, which are compared with what was seen */
 
-static void got_port(struct manager *m, const struct smp *smp,
-		     const uint8_t *mad)
+static void got_port(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	struct found_port *p = &m->seen.nodes[smp->node].ports[smp->port];
 
@@ -273,8 +256,7 @@ static void got_port(struct manager *m, const struct smp *smp,
 		memcpy(p->info, mad + mad_class(MAD_SMP_DIRECT)->data, BLOCK);
 }
 
-static void set_port(struct manager *m, const struct target *t, unsigned port,
-		     const uint8_t *info)
+static void set_port(struct manager *m, const struct target *t, unsigned port, const uint8_t *info)
 {
 	struct smp smp = {
 		.done = got_port,
@@ -292,8 +274,8 @@ static void set_port(struct manager *m, const struct target *t, unsigned port,
 }
 
 /* As it is, with nothing said of the link: zeros there change nothing. */
-static void begin_port(const struct manager *m, const struct target *t,
-		       unsigned port, uint8_t *info)
+static void begin_port(const struct manager *m, const struct target *t, unsigned port,
+		       uint8_t *info)
 {
 	static const enum port_field links[] = {
 		PORT_STATE,          PORT_PHYSICAL,   PORT_WIDTHS_ENABLED,
@@ -305,8 +287,7 @@ static void begin_port(const struct manager *m, const struct target *t,
 		info_set(m, info, links[i], 0);
 }
 
-static void address_port(struct manager *m, const struct target *t,
-			 unsigned port)
+static void address_port(struct manager *m, const struct target *t, unsigned port)
 {
 	const struct subnet *s = planned_now(m);
 	port_id p = topo_port_of(s->topo, t->node, port);
@@ -326,12 +307,11 @@ static void address_port(struct manager *m, const struct target *t,
 		set_port(m, t, port, info);
 }
 
-static void got_switch(struct manager *m, const struct smp *smp,
-		       const uint8_t *mad)
+static void got_switch(struct manager *m, const struct smp *smp, const uint8_t *mad)
 {
 	if (mad)
-		memcpy(m->seen.nodes[smp->node].switch_info,
-		       mad + mad_class(MAD_SMP_DIRECT)->data, SWITCH_INFO_SIZE);
+		memcpy(m->seen.nodes[smp->node].switch_info, mad + mad_class(MAD_SMP_DIRECT)->data,
+		       SWITCH_INFO_SIZE);
 }
 
 /* The last group whose block is written; as it is, where nobody looks at it. */
@@ -382,22 +362,19 @@ static void address_all(struct manager *m)
 			continue;
 		}
 		for (unsigned p = 1; p <= t.found->n_ports; p++)
-			if (t.found->ports[p].path &&
-			    t.found->ports[p].answered)
+			if (t.found->ports[p].path && t.found->ports[p].answered)
 				address_port(m, &t, p);
 	}
 }
 
 /* ---- links */
 
-static const struct found_port *other_end(const struct manager *m,
-					  const struct found_port *p)
+static const struct found_port *other_end(const struct manager *m, const struct found_port *p)
 {
 	return &m->seen.nodes[p->peer].ports[p->number];
 }
 
-static uint64_t least(const struct manager *m, const struct found_port *p,
-		      enum port_field f)
+static uint64_t least(const struct manager *m, const struct found_port *p, enum port_field f)
 {
 	uint64_t a = info_get(m, p->info, f);
 	uint64_t b = info_get(m, other_end(m, p)->info, f);
@@ -405,8 +382,7 @@ static uint64_t least(const struct manager *m, const struct found_port *p,
 	return a < b ? a : b;
 }
 
-static void move_link(struct manager *m, const struct target *t, unsigned port,
-		      uint64_t to)
+static void move_link(struct manager *m, const struct target *t, unsigned port, uint64_t to)
 {
 	const struct found_port *f = &t->found->ports[port];
 	const struct subnet *s = planned_now(m);
@@ -420,8 +396,7 @@ static void move_link(struct manager *m, const struct target *t, unsigned port,
 		info_set(m, info, PORT_STATE, to);
 	if (to == LINK_ARMED) {
 		info_set(m, info, PORT_NEIGHBOR_MTU, least(m, f, PORT_MTU_CAP));
-		info_set(m, info, PORT_OPER_VLS,
-			 code_of_vls(s->vls_of_port[p]));
+		info_set(m, info, PORT_OPER_VLS, code_of_vls(s->vls_of_port[p]));
 		info_set(m, info, PORT_HIGH_LIMIT, vlarb_of(s, p)->high_limit);
 		info_set(m, info, PORT_ENFORCE_IN, 0);
 		info_set(m, info, PORT_ENFORCE_OUT, 0);
@@ -435,10 +410,8 @@ static void move_links(struct manager *m, uint64_t to)
 	for (uint32_t i = 0; i < m->seen.n; i++) {
 		struct target t = target_at(m, i);
 
-		for (unsigned p = 1;
-		     t.node != TOPO_NONE && p <= t.found->n_ports; p++)
-			if (has_cable(&t, p) &&
-			    other_end(m, &t.found->ports[p])->answered)
+		for (unsigned p = 1; t.node != TOPO_NONE && p <= t.found->n_ports; p++)
+			if (has_cable(&t, p) && other_end(m, &t.found->ports[p])->answered)
 				move_link(m, &t, p, to);
 	}
 }

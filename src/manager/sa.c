@@ -9,14 +9,12 @@
 
 /* ---- which records */
 
-static bool same_bits(const struct component *c, const uint8_t *a,
-		      const uint8_t *b)
+static bool same_bits(const struct component *c, const uint8_t *a, const uint8_t *b)
 {
 	struct field f = { .name = "", .offset = c->offset, .width = c->width };
 
 	if (c->width > 64)
-		return memcmp(a + c->offset / 8, b + c->offset / 8,
-			      c->width / 8U) == 0;
+		return memcmp(a + c->offset / 8, b + c->offset / 8, c->width / 8U) == 0;
 	return c->width == 0 || field_get(&f, a) == field_get(&f, b);
 }
 
@@ -24,14 +22,12 @@ static bool same_bits(const struct component *c, const uint8_t *a,
  * Who is there that can do this? A question for PortInfoRecords may name some
  * capabilities and say, by its modifier, that others do not matter.
  */
-static bool has_capabilities(const struct query *q, unsigned component,
-			     const uint8_t *record)
+static bool has_capabilities(const struct query *q, unsigned component, const uint8_t *record)
 {
 	enum { CAP_MASK_COMPONENT = 7, CAP_MASK = 24 };
 	uint32_t wanted = load_be32(q->data + CAP_MASK);
 
-	return q->kind->attribute == ATTR_PORT_INFO_RECORD &&
-	       component == CAP_MASK_COMPONENT &&
+	return q->kind->attribute == ATTR_PORT_INFO_RECORD && component == CAP_MASK_COMPONENT &&
 	       load_be32(q->mad + MAD_MODIFIER) >> 31 &&
 	       (load_be32(record + CAP_MASK) & wanted) == wanted;
 }
@@ -49,8 +45,7 @@ void query_put_anyway(struct query *q, const uint8_t *record)
 bool query_fits(const struct query *q, const uint8_t *record)
 {
 	for (unsigned i = 0; i < q->kind->n_components; i++)
-		if (query_has(q, i) &&
-		    !same_bits(&q->kind->components[i], record, q->data) &&
+		if (query_has(q, i) && !same_bits(&q->kind->components[i], record, q->data) &&
 		    !has_capabilities(q, i, record))
 			return false;
 	return true;
@@ -66,8 +61,8 @@ void query_put(struct query *q, const uint8_t *record)
 
 /* All ports with LIDs, and with `all` those of switches that have none. */
 static void each_port(struct query *q, bool all,
-		      void (*put)(struct query *q, const struct found_node *n,
-				  unsigned port, lid_t lid))
+		      void (*put)(struct query *q, const struct found_node *n, unsigned port,
+				  lid_t lid))
 {
 	const struct sight *s = &q->manager->seen;
 
@@ -77,15 +72,13 @@ static void each_port(struct query *q, bool all,
 		for (unsigned p = n->is_switch ? 0 : 1; p <= n->n_ports; p++) {
 			lid_t lid = lid_at(q->manager, n, p);
 
-			if (lid && n->ports[p].answered &&
-			    (all || !n->is_switch || p == 0))
+			if (lid && n->ports[p].answered && (all || !n->is_switch || p == 0))
 				put(q, n, p, lid);
 		}
 	}
 }
 
-static void put_node(struct query *q, const struct found_node *n, unsigned port,
-		     lid_t lid)
+static void put_node(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	uint8_t r[SA_MOST] = { 0 };
 
@@ -103,8 +96,7 @@ static void nodes_each(struct query *q)
 	each_port(q, false, put_node);
 }
 
-static void put_port(struct query *q, const struct found_node *n, unsigned port,
-		     lid_t lid)
+static void put_port(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	uint8_t r[SA_MOST] = { 0 };
 
@@ -123,8 +115,7 @@ static void ports_each(struct query *q)
 	each_port(q, true, put_port);
 }
 
-static void put_guids(struct query *q, const struct found_node *n,
-		      unsigned port, lid_t lid)
+static void put_guids(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	uint8_t r[SA_MOST] = { 0 };
 
@@ -138,8 +129,7 @@ static void guids_each(struct query *q)
 	each_port(q, false, put_guids);
 }
 
-static void put_switch(struct query *q, const struct found_node *n,
-		       unsigned port, lid_t lid)
+static void put_switch(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	uint8_t r[SA_MOST] = { 0 };
 
@@ -157,8 +147,7 @@ static void switches_each(struct query *q)
 
 /* ---- records of tables */
 
-static void put_lft(struct query *q, const struct found_node *n, unsigned port,
-		    lid_t lid)
+static void put_lft(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	const struct subnet *s = planned_now(q->manager);
 	uint8_t r[SA_MOST] = { 0 };
@@ -169,8 +158,7 @@ static void put_lft(struct query *q, const struct found_node *n, unsigned port,
 	switch_id sw = s->switch_of_node[planned_node(q->manager, n)];
 
 	store_be16(r, lid);
-	for (uint32_t b = 0; b <= s->top_lid[subnet_of_switch(s, sw)] / BLOCK;
-	     b++) {
+	for (uint32_t b = 0; b <= s->top_lid[subnet_of_switch(s, sw)] / BLOCK; b++) {
 		store_be16(r + 2, (uint16_t)b);
 		for (unsigned i = 0; i < BLOCK; i++)
 			r[8 + i] = lft_get(s, sw, (lid_t)(b * BLOCK + i));
@@ -183,8 +171,7 @@ static void lfts_each(struct query *q)
 	each_port(q, false, put_lft);
 }
 
-static void put_mft(struct query *q, const struct found_node *n, unsigned port,
-		    lid_t lid)
+static void put_mft(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	struct manager *m = q->manager;
 
@@ -207,25 +194,21 @@ static void mfts_each(struct query *q)
 	each_port(q, false, put_mft);
 }
 
-static void put_lanes(struct query *q, const struct found_node *n,
-		      unsigned port, lid_t lid)
+static void put_lanes(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	const struct subnet *s = planned_now(q->manager);
 	node_id v = planned_node(q->manager, n);
 
 	for (unsigned in = 0; in <= (n->is_switch ? n->n_ports : 0U); in++) {
-		const struct sl2vl *t =
-			n->is_switch
-				? sl2vl_at(s, s->switch_of_node[v], in, port)
-				: sl2vl_of(s, topo_port_of(s->topo, v, port));
+		const struct sl2vl *t = n->is_switch ? sl2vl_at(s, s->switch_of_node[v], in, port)
+						     : sl2vl_of(s, topo_port_of(s->topo, v, port));
 		uint8_t r[SA_MOST] = { 0 };
 
 		store_be16(r, lid);
 		r[2] = (uint8_t)in;
 		r[3] = (uint8_t)(n->is_switch ? port : 0);
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			r[8 + sl / 2] |=
-				(uint8_t)(t->vl[sl] << (sl % 2 ? 0 : 4));
+			r[8 + sl / 2] |= (uint8_t)(t->vl[sl] << (sl % 2 ? 0 : 4));
 		query_put(q, r);
 	}
 }
@@ -235,12 +218,11 @@ static void lanes_each(struct query *q)
 	each_port(q, true, put_lanes);
 }
 
-static void put_weights(struct query *q, const struct found_node *n,
-			unsigned port, lid_t lid)
+static void put_weights(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	const struct subnet *s = planned_now(q->manager);
-	const struct vlarb *t = vlarb_of(
-		s, topo_port_of(s->topo, planned_node(q->manager, n), port));
+	const struct vlarb *t =
+		vlarb_of(s, topo_port_of(s->topo, planned_node(q->manager, n), port));
 
 	for (unsigned block = 1; block <= 4; block++) {
 		const struct vlarb_entry *e = block <= 2 ? t->low : t->high;
@@ -264,8 +246,7 @@ static void weights_each(struct query *q)
 	each_port(q, true, put_weights);
 }
 
-static void put_pkeys(struct query *q, const struct found_node *n,
-		      unsigned port, lid_t lid)
+static void put_pkeys(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	for (unsigned b = 0; b < keys_blocks(n, port); b++) {
 		uint8_t r[SA_MOST] = { 0 };
@@ -285,8 +266,7 @@ static void pkeys_each(struct query *q)
 
 /* ---- cables and managers */
 
-static void put_link(struct query *q, const struct found_node *n, unsigned port,
-		     lid_t lid)
+static void put_link(struct query *q, const struct found_node *n, unsigned port, lid_t lid)
 {
 	const struct found_port *p = &n->ports[port];
 	uint8_t r[SA_MOST] = { 0 };
@@ -296,8 +276,7 @@ static void put_link(struct query *q, const struct found_node *n, unsigned port,
 	store_be16(r, lid);
 	r[2] = (uint8_t)port;
 	r[3] = p->number;
-	store_be16(r + 4, lid_at(q->manager, &q->manager->seen.nodes[p->peer],
-				 p->number));
+	store_be16(r + 4, lid_at(q->manager, &q->manager->seen.nodes[p->peer], p->number));
 	query_put(q, r);
 }
 
@@ -306,8 +285,7 @@ static void links_each(struct query *q)
 	each_port(q, true, put_link);
 }
 
-static void put_manager(struct query *q, lid_t lid, uint64_t guid,
-			uint32_t acts, unsigned state)
+static void put_manager(struct query *q, lid_t lid, uint64_t guid, uint32_t acts, unsigned state)
 {
 	uint8_t r[SA_MOST] = { 0 };
 
@@ -322,15 +300,12 @@ static void managers_each(struct query *q)
 {
 	const struct manager *m = q->manager;
 
-	put_manager(q, m->lid, m->guid, m->acts,
-		    (unsigned)m->options.priority << 4 | m->role);
+	put_manager(q, m->lid, m->guid, m->acts, (unsigned)m->options.priority << 4 | m->role);
 	for (uint32_t i = 0; i < m->n_rivals; i++) {
 		const struct rival *r = &m->rivals[i];
 
 		if (r->node < m->seen.n)
-			put_manager(q,
-				    lid_at(m, &m->seen.nodes[r->node], r->port),
-				    r->guid, 0,
+			put_manager(q, lid_at(m, &m->seen.nodes[r->node], r->port), r->guid, 0,
 				    (unsigned)r->priority << 4 | r->role);
 	}
 }
@@ -357,43 +332,29 @@ static const struct component node_components[] = {
 };
 
 static const struct component port_components[] = {
-	{ 0, 16 },   { 16, 8 },   { 0, 0 },    { 32, 64 },  { 96, 64 },
-	{ 160, 16 }, { 176, 16 }, { 192, 32 }, { 224, 16 }, { 240, 16 },
-	{ 256, 8 },  { 264, 8 },  { 272, 8 },  { 280, 8 },  { 288, 4 },
-	{ 292, 4 },  { 296, 4 },  { 300, 4 },  { 304, 2 },  { 0, 0 },
-	{ 309, 3 },  { 312, 4 },  { 316, 4 },  { 320, 4 },  { 324, 4 },
-	{ 328, 4 },  { 332, 4 },  { 336, 8 },
+	{ 0, 16 },   { 16, 8 },   { 0, 0 },    { 32, 64 }, { 96, 64 }, { 160, 16 }, { 176, 16 },
+	{ 192, 32 }, { 224, 16 }, { 240, 16 }, { 256, 8 }, { 264, 8 }, { 272, 8 },  { 280, 8 },
+	{ 288, 4 },  { 292, 4 },  { 296, 4 },  { 300, 4 }, { 304, 2 }, { 0, 0 },    { 309, 3 },
+	{ 312, 4 },  { 316, 4 },  { 320, 4 },  { 324, 4 }, { 328, 4 }, { 332, 4 },  { 336, 8 },
 };
 
 static const struct component lid_components[] = { { 0, 16 } };
-static const struct component lid_block_components[] = { { 0, 16 },
-							 { 16, 16 } };
+static const struct component lid_block_components[] = { { 0, 16 }, { 16, 16 } };
 static const struct component guid_components[] = { { 0, 16 }, { 16, 8 } };
-static const struct component mft_components[] = {
-	{ 0, 16 }, { 16, 4 }, { 0, 0 }, { 23, 9 }
-};
-static const struct component lid_byte_byte_components[] = { { 0, 16 },
-							     { 16, 8 },
-							     { 24, 8 } };
-static const struct component pkey_components[] = { { 0, 16 },
-						    { 16, 16 },
-						    { 32, 8 } };
-static const struct component link_components[] = {
-	{ 0, 16 }, { 16, 8 }, { 24, 8 }, { 32, 16 }
-};
+static const struct component mft_components[] = { { 0, 16 }, { 16, 4 }, { 0, 0 }, { 23, 9 } };
+static const struct component lid_byte_byte_components[] = { { 0, 16 }, { 16, 8 }, { 24, 8 } };
+static const struct component pkey_components[] = { { 0, 16 }, { 16, 16 }, { 32, 8 } };
+static const struct component link_components[] = { { 0, 16 }, { 16, 8 }, { 24, 8 }, { 32, 16 } };
 static const struct component manager_components[] = {
-	{ 0, 16 }, { 0, 0 },   { 32, 64 }, { 0, 0 },
-	{ 0, 0 },  { 192, 4 }, { 196, 4 },
+	{ 0, 16 }, { 0, 0 }, { 32, 64 }, { 0, 0 }, { 0, 0 }, { 192, 4 }, { 196, 4 },
 };
 static const struct component member_components[] = {
-	{ 0, 128 }, { 128, 128 }, { 256, 32 }, { 288, 16 },
-	{ 0, 0 },   { 306, 6 },   { 312, 8 },  { 320, 16 },
-	{ 0, 0 },   { 338, 6 },   { 0, 0 },    { 346, 6 },
+	{ 0, 128 }, { 128, 128 }, { 256, 32 }, { 288, 16 }, { 0, 0 }, { 306, 6 },
+	{ 312, 8 }, { 320, 16 },  { 0, 0 },    { 338, 6 },  { 0, 0 }, { 346, 6 },
 	{ 352, 4 }, { 356, 20 },  { 376, 8 },  { 384, 4 },
 };
 static const struct component service_components[] = {
-	{ 0, 64 },   { 64, 128 },  { 192, 16 },  { 0, 0 },
-	{ 224, 32 }, { 256, 128 }, { 384, 512 },
+	{ 0, 64 }, { 64, 128 }, { 192, 16 }, { 0, 0 }, { 224, 32 }, { 256, 128 }, { 384, 512 },
 };
 
 #define WITH(components) COUNT(components), (components)
@@ -403,24 +364,18 @@ static const struct sa_kind kinds[] = {
 	{ ATTR_INFORM_INFO, 36, 0, NULL, NULL, informs_change },
 	{ ATTR_NODE_RECORD, 108, WITH(node_components), nodes_each, NULL },
 	{ ATTR_PORT_INFO_RECORD, 68, WITH(port_components), ports_each, NULL },
-	{ ATTR_SL_TO_VL_RECORD, 16, WITH(lid_byte_byte_components), lanes_each,
-	  NULL },
-	{ ATTR_SWITCH_INFO_RECORD, 24, WITH(lid_components), switches_each,
-	  NULL },
+	{ ATTR_SL_TO_VL_RECORD, 16, WITH(lid_byte_byte_components), lanes_each, NULL },
+	{ ATTR_SWITCH_INFO_RECORD, 24, WITH(lid_components), switches_each, NULL },
 	{ ATTR_LFT_RECORD, 72, WITH(lid_block_components), lfts_each, NULL },
 	{ ATTR_MFT_RECORD, 72, WITH(mft_components), mfts_each, NULL },
-	{ ATTR_SM_INFO_RECORD, 32, WITH(manager_components), managers_each,
-	  NULL },
+	{ ATTR_SM_INFO_RECORD, 32, WITH(manager_components), managers_each, NULL },
 	{ ATTR_LINK_RECORD, 8, WITH(link_components), links_each, NULL },
 	{ ATTR_GUID_INFO_RECORD, 72, WITH(guid_components), guids_each, NULL },
-	{ ATTR_SERVICE_RECORD, 176, WITH(service_components), services_each,
-	  services_change },
+	{ ATTR_SERVICE_RECORD, 176, WITH(service_components), services_each, services_change },
 	{ ATTR_PKEY_TABLE_RECORD, 72, WITH(pkey_components), pkeys_each, NULL },
 	{ ATTR_PATH_RECORD, 64, 0, NULL, paths_each, NULL },
-	{ ATTR_VL_ARBITRATION_RECORD, 72, WITH(lid_byte_byte_components),
-	  weights_each, NULL },
-	{ ATTR_MC_MEMBER_RECORD, 52, WITH(member_components), groups_each,
-	  groups_change },
+	{ ATTR_VL_ARBITRATION_RECORD, 72, WITH(lid_byte_byte_components), weights_each, NULL },
+	{ ATTR_MC_MEMBER_RECORD, 52, WITH(member_components), groups_each, groups_change },
 	{ ATTR_INFORM_INFO_RECORD, 60, 0, NULL, informs_each, NULL },
 };
 
@@ -442,16 +397,14 @@ static void answer(const struct query *q, uint16_t status)
 
 	memcpy(head, q->mad, SA_DATA);
 	/* Who sets a record gets it. */
-	head[MAD_METHOD] =
-		q->mad[MAD_METHOD] == MAD_SET
-			? MAD_GET_RESP
-			: (uint8_t)(q->mad[MAD_METHOD] | MAD_RESPONSE);
+	head[MAD_METHOD] = q->mad[MAD_METHOD] == MAD_SET
+				   ? MAD_GET_RESP
+				   : (uint8_t)(q->mad[MAD_METHOD] | MAD_RESPONSE);
 	store_be16(head + MAD_STATUS, status);
 	memset(head + RMPP_VERSION, 0, RMPP_HEADER_END - RMPP_VERSION);
 	memset(head + SA_KEY, 0, 8); /* is for requests */
 	if (q->kind)
-		store_be16(head + SA_OFFSET,
-			   (uint16_t)((q->kind->size + 7) / 8));
+		store_be16(head + SA_OFFSET, (uint16_t)((q->kind->size + 7) / 8));
 	if (is_table)
 		head[RMPP_FLAGS] = RMPP_ACTIVE;
 	strbuf_add(&all, (const char *)head, SA_DATA);
@@ -468,8 +421,7 @@ static void answer(const struct query *q, uint16_t status)
 		groups_hold(q->manager, q->from, (const uint8_t *)all.text);
 	else
 		q->manager->events.send(q->manager->events.context, q->from,
-					(const uint8_t *)all.text, all.len,
-					false);
+					(const uint8_t *)all.text, all.len, false);
 	strbuf_fini(&all);
 }
 
@@ -491,8 +443,7 @@ static uint16_t run(struct query *q)
 	return q->n == 0 ? SA_NO_RECORDS : SA_TOO_MANY;
 }
 
-void sa_take(struct manager *m, const struct mad_address *from,
-	     const uint8_t *mad)
+void sa_take(struct manager *m, const struct mad_address *from, const uint8_t *mad)
 {
 	uint64_t key = load_be64(mad + SA_KEY);
 	struct query q = {

@@ -62,15 +62,13 @@ void query_put(struct query *q, const uint8_t *record);
 void query_put_anyway(struct query *q, const uint8_t *record);
 
 /* The LID of an end port or a switch of the plan. */
-static inline lid_t lid_at(const struct manager *m, const struct found_node *n,
-			   unsigned port)
+static inline lid_t lid_at(const struct manager *m, const struct found_node *n, unsigned port)
 {
 	node_id v = planned_node(m, n);
 
 	return v == TOPO_NONE ? 0
-			      : planned_now(m)->lid_of_port[topo_port_of(
-					planned_now(m)->topo, v,
-					n->is_switch ? 0 : port)];
+			      : planned_now(m)->lid_of_port[topo_port_of(planned_now(m)->topo, v,
+									 n->is_switch ? 0 : port)];
 }
 
 void paths_each(struct query *q);

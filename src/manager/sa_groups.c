@@ -15,25 +15,8 @@
  */
 
 /* Components of a mask, and where things stand in a record. */
-enum {
-	BY_MGID,
-	BY_PORT,
-	BY_QKEY,
-	BY_TCLASS = 6,
-	BY_PKEY,
-	BY_SL = 12,
-	BY_JOIN = 16
-};
-enum {
-	PORT_GID = 16,
-	QKEY = 32,
-	MLID = 36,
-	MTU = 38,
-	PKEY = 40,
-	RATE = 42,
-	LIFE = 43,
-	SCOPE = 48
-};
+enum { BY_MGID, BY_PORT, BY_QKEY, BY_TCLASS = 6, BY_PKEY, BY_SL = 12, BY_JOIN = 16 };
+enum { PORT_GID = 16, QKEY = 32, MLID = 36, MTU = 38, PKEY = 40, RATE = 42, LIFE = 43, SCOPE = 48 };
 enum {
 	RECORD = 52,
 	EXACTLY = 2 << 6,
@@ -73,8 +56,7 @@ static struct group *add(struct manager *m, const uint8_t *record)
 		mlid++;
 	if (mlid >= LID_FIRST_MCAST + MOST_GROUPS)
 		return NULL;
-	m->groups = hd_grow(m->groups, &m->groups_cap, m->n_groups + 1U,
-			    sizeof(*m->groups));
+	m->groups = hd_grow(m->groups, &m->groups_cap, m->n_groups + 1U, sizeof(*m->groups));
 	struct group *g = &m->groups[m->n_groups++];
 
 	*g = (struct group){ .mlid = (uint16_t)mlid };
@@ -90,10 +72,8 @@ static struct group *add(struct manager *m, const uint8_t *record)
 void groups_init(struct manager *m)
 {
 	enum { MTU_2048 = 4, RATE_10 = 3 };
-	static const uint8_t broadcast[16] = { 0xFF, 0x12, 0x40, 0x1B,
-					       0xFF, 0xFF, 0,    0,
-					       0,    0,    0,    0,
-					       0xFF, 0xFF, 0xFF, 0xFF };
+	static const uint8_t broadcast[16] = { 0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, 0,    0,
+					       0,    0,    0,    0,    0xFF, 0xFF, 0xFF, 0xFF };
 	uint8_t record[RECORD] = { 0 };
 
 	memcpy(record, broadcast, sizeof(broadcast));
@@ -167,27 +147,24 @@ void groups_programmed(struct manager *m)
 	uint32_t n = m->regroup ? m->n_planned : m->n_held;
 
 	for (uint32_t i = 0; i < n; i++)
-		m->events.send(m->events.context, &m->held[i].to,
-			       m->held[i].mad, MAD_SIZE, false);
+		m->events.send(m->events.context, &m->held[i].to, m->held[i].mad, MAD_SIZE, false);
 	m->n_held -= n;
 	m->n_planned = 0;
 	if (m->n_held > 0)
 		memmove(m->held, m->held + n, m->n_held * sizeof(*m->held));
 }
 
-void groups_hold(struct manager *m, const struct mad_address *to,
-		 const uint8_t *mad)
+void groups_hold(struct manager *m, const struct mad_address *to, const uint8_t *mad)
 {
-	m->held = hd_grow(m->held, &m->held_cap, m->n_held + 1U,
-			  sizeof(*m->held));
+	m->held = hd_grow(m->held, &m->held_cap, m->n_held + 1U, sizeof(*m->held));
 	struct held *h = &m->held[m->n_held++];
 
 	h->to = *to;
 	memcpy(h->mad, mad, MAD_SIZE);
 }
 
-bool groups_block(const struct manager *m, node_id node, uint32_t block,
-		  unsigned position, uint8_t *out)
+bool groups_block(const struct manager *m, node_id node, uint32_t block, unsigned position,
+		  uint8_t *out)
 {
 	const struct subnet *s = planned_now(m);
 	switch_id sw = s->switch_of_node[node];
@@ -205,8 +182,7 @@ bool groups_block(const struct manager *m, node_id node, uint32_t block,
 		ports = mft_get(tables, sw, s->n_switches, g->planned);
 		if (!ports || position / 4 >= tables->words)
 			continue;
-		uint16_t bits =
-			(uint16_t)(ports[position / 4] >> 16 * (position % 4));
+		uint16_t bits = (uint16_t)(ports[position / 4] >> 16 * (position % 4));
 
 		store_be16(out + (size_t)2 * (at % MLIDS_PER_BLOCK), bits);
 		any |= bits != 0;
@@ -216,8 +192,7 @@ bool groups_block(const struct manager *m, node_id node, uint32_t block,
 
 /* ---- records */
 
-static void put_member(struct query *q, const struct group *g,
-		       const struct member *member)
+static void put_member(struct query *q, const struct group *g, const struct member *member)
 {
 	uint8_t r[SA_MOST] = { 0 };
 
@@ -250,8 +225,7 @@ void groups_each(struct query *q)
 	}
 }
 
-static uint16_t leave(struct query *q, struct group *g, struct member *member,
-		      uint8_t state)
+static uint16_t leave(struct query *q, struct group *g, struct member *member, uint8_t state)
 {
 	struct manager *m = q->manager;
 	uint8_t r[SA_MOST] = { 0 };
@@ -284,8 +258,7 @@ static bool says_enough(const struct query *q)
 	return true;
 }
 
-static uint16_t join(struct query *q, struct group *g, uint64_t guid,
-		     uint8_t state)
+static uint16_t join(struct query *q, struct group *g, uint64_t guid, uint8_t state)
 {
 	struct manager *m = q->manager;
 	struct member *member;
@@ -301,8 +274,8 @@ static uint16_t join(struct query *q, struct group *g, uint64_t guid,
 	}
 	member = member_of(g, guid);
 	if (!member) {
-		g->members = hd_grow(g->members, &g->members_cap,
-				     g->n_members + 1U, sizeof(*g->members));
+		g->members = hd_grow(g->members, &g->members_cap, g->n_members + 1U,
+				     sizeof(*g->members));
 		member = &g->members[g->n_members++];
 		*member = (struct member){ .guid = guid };
 	}
@@ -325,8 +298,7 @@ uint16_t groups_change(struct query *q)
 	uint64_t guid = load_be64(q->data + PORT_GID + 8);
 	uint8_t state = q->data[SCOPE] & 15;
 
-	if (!query_has(q, BY_MGID) || !query_has(q, BY_PORT) ||
-	    !query_has(q, BY_JOIN))
+	if (!query_has(q, BY_MGID) || !query_has(q, BY_PORT) || !query_has(q, BY_JOIN))
 		return SA_INSUFFICIENT;
 	if (q->mad[MAD_METHOD] == MAD_DELETE)
 		return leave(q, g, g ? member_of(g, guid) : NULL, state);

@@ -39,8 +39,7 @@ static const uint8_t codes[][5] = {
 	{ 11, 12, 13, 14, 19 }, { 15, 16, 17, 18, 20 }, { 20, 17, 21, 22, 16 },
 	{ 16, 21, 23, 24, 17 },
 };
-static const uint32_t lane_mbps[] = { 2500,  5000,  10000, 14062,
-				      25781, 53125, 106250 };
+static const uint32_t lane_mbps[] = { 2500, 5000, 10000, 14062, 25781, 53125, 106250 };
 static const uint8_t lanes[] = { 1, 4, 8, 12, 2 };
 
 static unsigned highest(uint64_t bits)
@@ -55,8 +54,7 @@ static unsigned highest(uint64_t bits)
 static struct speed speed_of(const struct manager *m, const uint8_t *info)
 {
 	uint64_t extended = info_get(m, info, PORT_EXT_SPEED);
-	unsigned speed = extended ? 3 + highest(extended)
-				  : highest(info_get(m, info, PORT_SPEED));
+	unsigned speed = extended ? 3 + highest(extended) : highest(info_get(m, info, PORT_SPEED));
 	unsigned width = highest(info_get(m, info, PORT_WIDTH));
 
 	speed = speed < 7 ? speed : 6;
@@ -87,8 +85,7 @@ static void narrow(struct speed *s, const struct speed *link)
 }
 
 /* From one port to another, by the tables; false if it does not arrive. */
-static bool walk(const struct paths *p, port_id from, port_id to,
-		 struct speed *out)
+static bool walk(const struct paths *p, port_id from, port_id to, struct speed *out)
 {
 	const struct topo *t = p->subnet->topo;
 	lid_t lid = p->subnet->lid_of_port[to];
@@ -100,12 +97,10 @@ static bool walk(const struct paths *p, port_id from, port_id to,
 		node_id v = t->ports[at].node;
 
 		if (v == t->ports[to].node &&
-		    (topo_is_switch(t, v) ? t->ports[to].number == 0
-					  : at == to))
+		    (topo_is_switch(t, v) ? t->ports[to].number == 0 : at == to))
 			return true;
 		if (topo_is_switch(t, v)) {
-			unsigned out_port = lft_get(
-				p->subnet, p->subnet->switch_of_node[v], lid);
+			unsigned out_port = lft_get(p->subnet, p->subnet->switch_of_node[v], lid);
 
 			if (out_port == 0 || out_port > t->nodes[v].n_ports)
 				return false;
@@ -130,9 +125,8 @@ static void put_gid(const struct subnet *s, port_id p, uint8_t *out)
 /* How codes of MTUs and rates compare; 0: it is none. Rates in 0.1 Gb/s. */
 static const uint16_t mtu_ranks[] = { 0, 1, 2, 3, 4, 5 };
 static const uint16_t rate_ranks[] = {
-	0,    0,    25,  100,  300,  50,   200,   400,  600,
-	800,  1200, 140, 560,  1120, 1680, 250,   1000, 2000,
-	3000, 280,  500, 4000, 6000, 8000, 12000,
+	0,    0,    25,  100,  300,  50,   200, 400, 600,  800,  1200, 140,   560,
+	1120, 1680, 250, 1000, 2000, 3000, 280, 500, 4000, 6000, 8000, 12000,
 };
 
 /*
@@ -140,14 +134,13 @@ static const uint16_t rate_ranks[] = {
  * less is wanted than it can do. Packets may be smaller than they could, but a
  * rate is what a way has.
  */
-static bool suits(const struct query *q, unsigned selector, uint8_t asked,
-		  const uint16_t *ranks, unsigned n, uint8_t *value)
+static bool suits(const struct query *q, unsigned selector, uint8_t asked, const uint16_t *ranks,
+		  unsigned n, uint8_t *value)
 {
 	unsigned wanted = asked & 63, how = asked >> 6, best = 0;
 	unsigned can = *value < n ? ranks[*value] : 0;
 
-	if (!query_has(q, selector) || !query_has(q, selector + 1) ||
-	    how == LARGEST)
+	if (!query_has(q, selector) || !query_has(q, selector + 1) || how == LARGEST)
 		return true;
 	if (wanted >= n || ranks[wanted] == 0)
 		return false;
@@ -159,8 +152,7 @@ static bool suits(const struct query *q, unsigned selector, uint8_t asked,
 		for (unsigned i = 0; i < n; i++)
 			if (ranks[i] < ranks[wanted] && ranks[i] > ranks[best])
 				best = i;
-	} else if (selector == BY_MTU ? can >= ranks[wanted]
-				      : can == ranks[wanted]) {
+	} else if (selector == BY_MTU ? can >= ranks[wanted] : can == ranks[wanted]) {
 		best = wanted;
 	}
 	*value = (uint8_t)best;
@@ -169,10 +161,9 @@ static bool suits(const struct query *q, unsigned selector, uint8_t asked,
 
 static bool is_wanted(const struct query *q, struct speed *least)
 {
-	return (!query_has(q, BY_PKEY) ||
-		(load_be16(q->data + 50) | PKEY_FULL) == PKEY_DEFAULT) &&
-	       suits(q, BY_MTU, q->data[54], mtu_ranks,
-		     sizeof(mtu_ranks) / sizeof(mtu_ranks[0]), &least->mtu) &&
+	return (!query_has(q, BY_PKEY) || (load_be16(q->data + 50) | PKEY_FULL) == PKEY_DEFAULT) &&
+	       suits(q, BY_MTU, q->data[54], mtu_ranks, sizeof(mtu_ranks) / sizeof(mtu_ranks[0]),
+		     &least->mtu) &&
 	       suits(q, BY_RATE, q->data[55], rate_ranks,
 		     sizeof(rate_ranks) / sizeof(rate_ranks[0]), &least->rate);
 }
@@ -180,8 +171,7 @@ static bool is_wanted(const struct query *q, struct speed *least)
 static void put_path(const struct paths *p, port_id from, port_id to)
 {
 	const struct subnet *s = p->subnet;
-	uint8_t wanted =
-		query_has(p->query, BY_SL) ? p->query->data[53] & 15 : 0;
+	uint8_t wanted = query_has(p->query, BY_SL) ? p->query->data[53] & 15 : 0;
 	struct speed least;
 	uint8_t r[SA_MOST] = { 0 };
 
@@ -203,8 +193,7 @@ static void put_path(const struct paths *p, port_id from, port_id to)
 }
 
 /* Whether the port is what a LID and a GID of the request say. */
-static bool is_asked(const struct paths *p, port_id port, unsigned by_gid,
-		     unsigned by_lid)
+static bool is_asked(const struct paths *p, port_id port, unsigned by_gid, unsigned by_lid)
 {
 	const uint8_t *data = p->query->data;
 	uint8_t gid[16];

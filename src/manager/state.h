@@ -52,8 +52,7 @@ struct sight {
 };
 
 struct smp;
-typedef void (*smp_done)(struct manager *m, const struct smp *smp,
-			 const uint8_t *mad);
+typedef void (*smp_done)(struct manager *m, const struct smp *smp, const uint8_t *mad);
 
 /* An SMP to be sent; `done` with the answer, or NULL if there was none. */
 struct smp {
@@ -128,7 +127,7 @@ struct manager {
 	struct smp *sent;
 	uint32_t *free_sent;
 	uint32_t n_free;
-	uint32_t turn; /* of TIDs, above the place in sent[] */
+	uint32_t turn;                   /* of TIDs, above the place in sent[] */
 	void (*then)(struct manager *m); /* when all are answered */
 	void (*programmed)(struct manager *m);
 
@@ -186,20 +185,18 @@ struct manager {
 void manager_say(const struct manager *m, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static inline uint64_t info_get(const struct manager *m, const uint8_t *info,
-				enum port_field f)
+static inline uint64_t info_get(const struct manager *m, const uint8_t *info, enum port_field f)
 {
 	return field_get(&m->port_fields[f], info);
 }
 
-static inline void info_set(const struct manager *m, uint8_t *info,
-			    enum port_field f, uint64_t value)
+static inline void info_set(const struct manager *m, uint8_t *info, enum port_field f,
+			    uint64_t value)
 {
 	field_set(&m->port_fields[f], info, value);
 }
 
-static inline uint64_t switch_get(const struct manager *m,
-				  const struct found_node *n,
+static inline uint64_t switch_get(const struct manager *m, const struct found_node *n,
 				  enum switch_field f)
 {
 	return field_get(&m->switch_fields[f], n->switch_info);
@@ -231,8 +228,7 @@ const uint8_t *path_to(const struct found_node *n, unsigned port);
 void election_hold(struct manager *m);
 void election_poll(struct manager *m);
 /* SMInfo of another. */
-void election_take(struct manager *m, const struct mad_address *from,
-		   const uint8_t *mad);
+void election_take(struct manager *m, const struct mad_address *from, const uint8_t *mad);
 
 /* ---- planning.c: LIDs and routes */
 
@@ -259,8 +255,7 @@ void keys_block(unsigned block, uint8_t *out);
 
 /* ---- sa*.c: what others ask */
 
-void sa_take(struct manager *m, const struct mad_address *from,
-	     const uint8_t *mad);
+void sa_take(struct manager *m, const struct mad_address *from, const uint8_t *mad);
 void sa_report(struct manager *m, const uint8_t *notice);
 void groups_init(struct manager *m);
 void groups_fini(struct manager *m);
@@ -269,11 +264,10 @@ void groups_plan(struct manager *m);
 /* They are in the switches: who waits for one is answered. */
 void groups_programmed(struct manager *m);
 /* Keeps an answer until then. */
-void groups_hold(struct manager *m, const struct mad_address *to,
-		 const uint8_t *mad);
+void groups_hold(struct manager *m, const struct mad_address *to, const uint8_t *mad);
 /* A block of a switch's table; false if it is all zeros. */
-bool groups_block(const struct manager *m, node_id node, uint32_t block,
-		  unsigned position, uint8_t *out);
+bool groups_block(const struct manager *m, node_id node, uint32_t block, unsigned position,
+		  uint8_t *out);
 
 /* ---- manager.c */
 

@@ -59,30 +59,25 @@ struct cell {
 };
 
 /* A designated cell; the initialisers after it go on with the origin. */
-#define CELL(row, member)                                              \
-	.cell = { CELL_PLACE(row, member, CELL_STORED(row, member)) }, \
-	.kind = VALUE_NONE
+#define CELL(row, member) \
+	.cell = { CELL_PLACE(row, member, CELL_STORED(row, member)) }, .kind = VALUE_NONE
 /* A whole number, of which `none` means that there is none. */
-#define CELL_UNLESS(row, member, none)                                     \
-	.cell = { CELL_PLACE(row, member, CELL_STORED_WHOLE(row, member)), \
-		  .may_lack = true, .lack = (none) },                      \
+#define CELL_UNLESS(row, member, none)                                                       \
+	.cell = { CELL_PLACE(row, member, CELL_STORED_WHOLE(row, member)), .may_lack = true, \
+		  .lack = (none) },                                                          \
 	.kind = VALUE_NONE
 /* Picoseconds, whole or double, in a column whose unit is one of time. */
-#define CELL_TIME(row, member)                                              \
-	.cell = { CELL_PLACE(row, member, CELL_STORED_TIME(row, member)) }, \
-	.kind = VALUE_NONE
+#define CELL_TIME(row, member) \
+	.cell = { CELL_PLACE(row, member, CELL_STORED_TIME(row, member)) }, .kind = VALUE_NONE
 /* Bits per second, as a double, in a column whose unit is one of rate. */
-#define CELL_BITS(row, member)                                              \
-	.cell = { CELL_PLACE(row, member, CELL_STORED_BITS(row, member)) }, \
-	.kind = VALUE_NONE
+#define CELL_BITS(row, member) \
+	.cell = { CELL_PLACE(row, member, CELL_STORED_BITS(row, member)) }, .kind = VALUE_NONE
 /* A share of one in a column whose unit is "%". */
-#define CELL_SHARE(row, member)                                              \
-	.cell = { CELL_PLACE(row, member, CELL_STORED_SHARE(row, member)) }, \
-	.kind = VALUE_NONE
+#define CELL_SHARE(row, member) \
+	.cell = { CELL_PLACE(row, member, CELL_STORED_SHARE(row, member)) }, .kind = VALUE_NONE
 /* One of `texts`, by its number. */
-#define CELL_NAME(row, member, texts)                                     \
-	.cell = { CELL_PLACE(row, member, CELL_STORED_NAME(row, member)), \
-		  .names = (texts) },                                     \
+#define CELL_NAME(row, member, texts)                                                         \
+	.cell = { CELL_PLACE(row, member, CELL_STORED_NAME(row, member)), .names = (texts) }, \
 	.kind = VALUE_NONE
 
 #define CELL_MEMBER(row, member) ((struct row *)0)->member
@@ -122,11 +117,9 @@ struct cell {
 #define CELL_STORED_WHOLE(row, member) \
 	(CELL_STORED(row, member) == STORED_UINT ? STORED_UINT : STORED_NOT)
 /* Does not compile if it is stored as nothing that a table can show. */
-#define CELL_PLACE(row, member, how)                                        \
-	.stored = (how),                                                    \
-	.size = sizeof(char[(how) != STORED_NOT                             \
-				    ? (int)sizeof(CELL_MEMBER(row, member)) \
-				    : -1]),                                 \
+#define CELL_PLACE(row, member, how)                                                            \
+	.stored = (how),                                                                        \
+	.size = sizeof(char[(how) != STORED_NOT ? (int)sizeof(CELL_MEMBER(row, member)) : -1]), \
 	.row_size = sizeof(struct row), .offset = offsetof(struct row, member)
 
 #endif

@@ -46,11 +46,9 @@ void histogram_pool_fini(struct histogram_pool *pool)
 static uint64_t *pool_row(struct histogram_pool *pool)
 {
 	if (pool->left == 0) {
-		pool->blocks =
-			hd_grow(pool->blocks, &pool->cap, pool->n_blocks + 1,
-				sizeof(*pool->blocks));
-		pool->blocks[pool->n_blocks++] =
-			hd_alloc_dense(POOL_ROWS, ROW_BYTES);
+		pool->blocks = hd_grow(pool->blocks, &pool->cap, pool->n_blocks + 1,
+				       sizeof(*pool->blocks));
+		pool->blocks[pool->n_blocks++] = hd_alloc_dense(POOL_ROWS, ROW_BYTES);
 		pool->left = POOL_ROWS;
 	}
 	uint64_t *block = pool->blocks[pool->n_blocks - 1];
@@ -72,8 +70,7 @@ void histogram_clear(struct histogram *h)
 
 uint64_t *histogram_add_row(struct histogram *h, unsigned row)
 {
-	h->rows[row] = h->pool ? pool_row(h->pool)
-			       : hd_alloc(HISTOGRAM_PER_ROW, sizeof(uint64_t));
+	h->rows[row] = h->pool ? pool_row(h->pool) : hd_alloc(HISTOGRAM_PER_ROW, sizeof(uint64_t));
 	return h->rows[row];
 }
 
@@ -87,9 +84,8 @@ static bool row_is_empty(const uint64_t *buckets)
 }
 
 static const struct pack_member histogram_members[] = {
-	PACK(histogram, n),        PACK(histogram, sum_low),
-	PACK(histogram, sum_high), PACK(histogram, min),
-	PACK(histogram, max),      PACK_EACH(histogram, squares),
+	PACK(histogram, n),   PACK(histogram, sum_low), PACK(histogram, sum_high),
+	PACK(histogram, min), PACK(histogram, max),     PACK_EACH(histogram, squares),
 };
 
 void histogram_pack(struct pack *p, struct histogram *h)
@@ -148,14 +144,12 @@ static struct wide wide_times(uint64_t low, uint64_t high, uint64_t by)
 	u128 first = (u128)low * by;
 	u128 second = (u128)high * by + (uint64_t)(first >> 64);
 
-	return (struct wide){ { (uint64_t)first, (uint64_t)second,
-				(uint64_t)(second >> 64) } };
+	return (struct wide){ { (uint64_t)first, (uint64_t)second, (uint64_t)(second >> 64) } };
 }
 
 static double wide_value(struct wide a)
 {
-	return (double)a.words[2] * 0x1p128 + (double)a.words[1] * 0x1p64 +
-	       (double)a.words[0];
+	return (double)a.words[2] * 0x1p128 + (double)a.words[1] * 0x1p64 + (double)a.words[0];
 }
 
 /*
@@ -169,8 +163,7 @@ static double squares_about(const struct histogram *h, uint64_t m)
 	struct wide cross = wide_times(h->sum_low, h->sum_high, m);
 
 	sum = wide_add(sum, wide_negate(wide_add(cross, cross)));
-	sum = wide_add(sum, wide_times((uint64_t)square,
-				       (uint64_t)(square >> 64), h->n));
+	sum = wide_add(sum, wide_times((uint64_t)square, (uint64_t)(square >> 64), h->n));
 	return wide_value(sum);
 }
 
@@ -178,10 +171,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 {
 	if (from->n == 0)
 		return;
-	struct wide squares = { { into->squares[0], into->squares[1],
-				  into->squares[2] } };
-	const struct wide more = { { from->squares[0], from->squares[1],
-				     from->squares[2] } };
+	struct wide squares = { { into->squares[0], into->squares[1], into->squares[2] } };
+	const struct wide more = { { from->squares[0], from->squares[1], from->squares[2] } };
 
 	squares = wide_add(squares, more);
 	memcpy(into->squares, squares.words, sizeof(into->squares));
@@ -215,14 +206,12 @@ double histogram_deviation(const struct histogram *h)
 		return 0;
 	u128 sum = (u128)h->sum_high << 64 | h->sum_low;
 	double n = (double)h->n, rest = (double)(uint64_t)(sum % h->n);
-	double squares =
-		squares_about(h, (uint64_t)(sum / h->n)) - rest * (rest / n);
+	double squares = squares_about(h, (uint64_t)(sum / h->n)) - rest * (rest / n);
 
 	return squares > 0 ? sqrt(squares / (n - 1)) : 0;
 }
 
-static struct histogram_bucket bucket_at(const struct histogram *h,
-					 unsigned row, unsigned column)
+static struct histogram_bucket bucket_at(const struct histogram *h, unsigned row, unsigned column)
 {
 	/* Row 0 is the numbers below 64 themselves; row r > 0 starts at
 	 * 64 << (r - 1) in steps of 1 << (r - 1). */
@@ -237,8 +226,7 @@ static struct histogram_bucket bucket_at(const struct histogram *h,
 	};
 }
 
-int histogram_next(const struct histogram *h, unsigned *at,
-		   struct histogram_bucket *out)
+int histogram_next(const struct histogram *h, unsigned *at, struct histogram_bucket *out)
 {
 	while (*at < HISTOGRAM_ROWS * HISTOGRAM_PER_ROW) {
 		unsigned row = *at / HISTOGRAM_PER_ROW;
@@ -247,8 +235,7 @@ int histogram_next(const struct histogram *h, unsigned *at,
 			*at = (row + 1) * HISTOGRAM_PER_ROW;
 			continue;
 		}
-		struct histogram_bucket b =
-			bucket_at(h, row, *at % HISTOGRAM_PER_ROW);
+		struct histogram_bucket b = bucket_at(h, row, *at % HISTOGRAM_PER_ROW);
 
 		++*at;
 		if (b.n) {

@@ -64,8 +64,7 @@ uint64_t *histogram_add_row(struct histogram *h, unsigned row);
 static inline unsigned histogram_row(uint64_t value)
 {
 	/* The lowest row is 0..63; the bit sets a floor for the logarithm. */
-	unsigned log = 63 - (unsigned)__builtin_clzll(value |
-						      (HISTOGRAM_PER_ROW >> 1));
+	unsigned log = 63 - (unsigned)__builtin_clzll(value | (HISTOGRAM_PER_ROW >> 1));
 
 	return log - (HISTOGRAM_BITS - 1);
 }
@@ -123,7 +122,6 @@ struct histogram_bucket {
 	uint64_t low, high; /* both inclusive */
 	uint64_t n;
 };
-int histogram_next(const struct histogram *h, unsigned *at,
-		   struct histogram_bucket *out);
+int histogram_next(const struct histogram *h, unsigned *at, struct histogram_bucket *out);
 
 #endif

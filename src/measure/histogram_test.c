@@ -44,8 +44,7 @@ static void fill(struct rng *r, unsigned shape, uint64_t *samples, size_t n)
 
 static void percentiles_are_within_one_percent(void **state)
 {
-	static const double percents[] = { 0.01, 1,  25,   50,    75,
-					   90,   99, 99.9, 99.99, 100 };
+	static const double percents[] = { 0.01, 1, 25, 50, 75, 90, 99, 99.9, 99.99, 100 };
 	struct rng r;
 	size_t n = 20000;
 	uint64_t *samples = hd_alloc(n, sizeof(*samples));
@@ -61,10 +60,8 @@ static void percentiles_are_within_one_percent(void **state)
 			histogram_record(&h, samples[i]);
 		qsort(samples, n, sizeof(*samples), order_u64);
 		for (size_t i = 0; i < sizeof(percents) / sizeof(double); i++) {
-			double exact = (double)exact_percentile(samples, n,
-								percents[i]);
-			double got =
-				(double)histogram_percentile(&h, percents[i]);
+			double exact = (double)exact_percentile(samples, n, percents[i]);
+			double got = (double)histogram_percentile(&h, percents[i]);
 
 			assert_true(fabs(got - exact) <= exact / 128);
 		}
@@ -217,9 +214,7 @@ static void merging_equals_recording_together(void **state)
 	assert_int_equal(merged.min, whole.min);
 	assert_int_equal(merged.max, whole.max);
 	assert_true(histogram_mean(&merged) == histogram_mean(&whole));
-	assert_true(fabs(histogram_deviation(&merged) /
-				 histogram_deviation(&whole) -
-			 1) < 1e-12);
+	assert_true(fabs(histogram_deviation(&merged) / histogram_deviation(&whole) - 1) < 1e-12);
 	while (histogram_next(&whole, &at_a, &a)) {
 		assert_true(histogram_next(&merged, &at_b, &b));
 		assert_memory_equal(&a, &b, sizeof(a));
@@ -380,13 +375,10 @@ int main(void)
 		cmocka_unit_test(mean_minimum_and_maximum_are_exact),
 		cmocka_unit_test(sums_beyond_64_bits_keep_the_mean),
 		cmocka_unit_test(merged_sums_beyond_64_bits_keep_the_mean),
-		cmocka_unit_test(
-			deviation_of_a_narrow_far_distribution_keeps_its_digits),
-		cmocka_unit_test(
-			histograms_in_a_pool_are_those_that_own_their_rows),
+		cmocka_unit_test(deviation_of_a_narrow_far_distribution_keeps_its_digits),
+		cmocka_unit_test(histograms_in_a_pool_are_those_that_own_their_rows),
 		cmocka_unit_test(merging_equals_recording_together),
-		cmocka_unit_test(
-			an_empty_histogram_has_no_mean_and_clearing_empties),
+		cmocka_unit_test(an_empty_histogram_has_no_mean_and_clearing_empties),
 		cmocka_unit_test(order_and_merging_leave_no_trace),
 		cmocka_unit_test(bytes_keep_all_of_it),
 	};

@@ -50,8 +50,7 @@ static void add_point(struct line *l, double x, double y, double weight)
 	l->xy += weight * x * y;
 }
 
-void hurst_estimate(const double *values, size_t n, size_t first,
-		    struct hurst *out)
+void hurst_estimate(const double *values, size_t n, size_t first, struct hurst *out)
 {
 	double *means = hd_alloc(n, sizeof(*means));
 	struct line l = { 0 };
@@ -68,8 +67,7 @@ void hurst_estimate(const double *values, size_t n, size_t first,
 		if (variance <= 0)
 			break;
 		/* A log of a variance from n blocks varies as 2 / n or so. */
-		add_point(&l, log2((double)size), log2(variance),
-			  (double)blocks);
+		add_point(&l, log2((double)size), log2(variance), (double)blocks);
 		out->n_scales++;
 		out->last = size;
 	}

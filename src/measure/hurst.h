@@ -31,7 +31,6 @@ struct hurst {
  * series is not yet self-similar. h is NaN if there are fewer than
  * HURST_MIN_SCALES scales, or nothing varies.
  */
-void hurst_estimate(const double *values, size_t n, size_t first,
-		    struct hurst *out);
+void hurst_estimate(const double *values, size_t n, size_t first, struct hurst *out);
 
 #endif

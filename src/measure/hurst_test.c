@@ -22,8 +22,7 @@ static double normal(struct rng *r)
 /* Autocovariance of fractional Gaussian noise. */
 static double covariance(double h, double k)
 {
-	return 0.5 * (pow(fabs(k + 1), 2 * h) - 2 * pow(fabs(k), 2 * h) +
-		      pow(fabs(k - 1), 2 * h));
+	return 0.5 * (pow(fabs(k + 1), 2 * h) - 2 * pow(fabs(k), 2 * h) + pow(fabs(k - 1), 2 * h));
 }
 
 /* Hosking's recursion: fractional Gaussian noise, exact. */

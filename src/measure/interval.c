@@ -71,10 +71,9 @@ static bool is_correlated(double lag1, size_t n)
 
 struct interval interval_of(const double *samples, size_t n, double level)
 {
-	struct interval in = { .half_width = INFINITY,
-			       .batches = (unsigned)n,
-			       .batch_size = 1,
-			       .mean = NAN };
+	struct interval in = {
+		.half_width = INFINITY, .batches = (unsigned)n, .batch_size = 1, .mean = NAN
+	};
 
 	assert(level > 0 && level < 1);
 	if (n == 0)
@@ -85,8 +84,7 @@ struct interval interval_of(const double *samples, size_t n, double level)
 	double freedom = (double)(n - 1);
 	double variance = squares_of(samples, n, in.mean) / freedom;
 
-	in.half_width = student_quantile((1 + level) / 2, freedom) *
-			sqrt(variance / (double)n);
+	in.half_width = student_quantile((1 + level) / 2, freedom) * sqrt(variance / (double)n);
 	in.lag1 = lag1_of(samples, n);
 	in.sound = true;
 	return in;
@@ -126,8 +124,7 @@ void batch_counts_close(struct batch_counts *b)
 	batch_means_close(&b->means);
 }
 
-struct interval batch_counts_interval(const struct batch_counts *b,
-				      double level)
+struct interval batch_counts_interval(const struct batch_counts *b, double level)
 {
 	struct batch_means means = b->means;
 
@@ -138,9 +135,8 @@ struct interval batch_counts_interval(const struct batch_counts *b,
 /* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member means_members[] = {
-	PACK(batch_means, sum),   PACK(batch_means, filled),
-	PACK(batch_means, size),  PACK(batch_means, n),
-	PACK(batch_means, total), PACK(batch_means, count),
+	PACK(batch_means, sum), PACK(batch_means, filled), PACK(batch_means, size),
+	PACK(batch_means, n),   PACK(batch_means, total),  PACK(batch_means, count),
 };
 
 static const struct pack_member counts_members[] = {

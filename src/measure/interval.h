@@ -65,8 +65,7 @@ struct batch_counts {
 
 void batch_counts_init(struct batch_counts *b);
 void batch_counts_close(struct batch_counts *b);
-struct interval batch_counts_interval(const struct batch_counts *b,
-				      double level);
+struct interval batch_counts_interval(const struct batch_counts *b, double level);
 
 /* As bytes and back. */
 void batch_means_pack(struct pack *p, struct batch_means *b);
@@ -79,8 +78,7 @@ static inline uint64_t batch_counts_room(const struct batch_counts *b)
 }
 
 /* n samples, in any order, that sum up to `sum`; n is at most the room. */
-static inline void batch_counts_add(struct batch_counts *b, uint64_t sum,
-				    uint64_t n)
+static inline void batch_counts_add(struct batch_counts *b, uint64_t sum, uint64_t n)
 {
 	b->sum += sum;
 	b->total_low += sum;

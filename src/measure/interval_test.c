@@ -193,8 +193,8 @@ static void whole_numbers_are_summed_without_loss(void **state)
 			sum += sample;
 			double mean = (double)sum / n;
 
-			assert_true(fabs(batch_counts_interval(&b, 0.9).mean -
-					 mean) <= 1e-14 * mean);
+			assert_true(fabs(batch_counts_interval(&b, 0.9).mean - mean) <=
+				    1e-14 * mean);
 		}
 	}
 }
@@ -220,16 +220,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_sample_gives_the_textbook_interval),
 		cmocka_unit_test(one_sample_has_no_interval),
-		cmocka_unit_test(
-			intervals_cover_the_mean_of_correlated_samples),
-		cmocka_unit_test(
-			intervals_cover_the_mean_of_independent_samples),
-		cmocka_unit_test(
-			samples_that_stay_correlated_are_called_unsound),
-		cmocka_unit_test(
-			batches_are_joined_beyond_the_five_percent_point),
-		cmocka_unit_test(
-			the_mean_counts_samples_of_the_last_open_batch),
+		cmocka_unit_test(intervals_cover_the_mean_of_correlated_samples),
+		cmocka_unit_test(intervals_cover_the_mean_of_independent_samples),
+		cmocka_unit_test(samples_that_stay_correlated_are_called_unsound),
+		cmocka_unit_test(batches_are_joined_beyond_the_five_percent_point),
+		cmocka_unit_test(the_mean_counts_samples_of_the_last_open_batch),
 		cmocka_unit_test(whole_numbers_are_summed_without_loss),
 		cmocka_unit_test(batches_stay_few_and_double_in_size),
 	};

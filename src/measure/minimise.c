@@ -130,8 +130,8 @@ static bool is_small(const struct simplex *s, double tolerance)
 	return true;
 }
 
-double minimise(minimise_fn *f, void *context, size_t n,
-		const struct minimise_options *o, double *x)
+double minimise(minimise_fn *f, void *context, size_t n, const struct minimise_options *o,
+		double *x)
 {
 	struct simplex s = { .f = f, .context = context, .calls = o->calls };
 	double before = INFINITY;
@@ -145,8 +145,7 @@ double minimise(minimise_fn *f, void *context, size_t n,
 		memcpy(x, s.v[0].x, n * sizeof(*x));
 		double best = s.v[0].value;
 
-		if (s.calls == 0 ||
-		    before - best <= o->tolerance * (fabs(best) + o->tolerance))
+		if (s.calls == 0 || before - best <= o->tolerance * (fabs(best) + o->tolerance))
 			return best;
 		before = best;
 	}

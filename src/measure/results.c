@@ -11,10 +11,8 @@
 const char *origin_name(enum origin origin)
 {
 	static const char *const names[] = {
-		[ORIGIN_GIVEN] = "given",
-		[ORIGIN_SIMULATED] = "simulated",
-		[ORIGIN_COMPUTED] = "computed",
-		[ORIGIN_MEASURED] = "measured",
+		[ORIGIN_GIVEN] = "given",         [ORIGIN_SIMULATED] = "simulated",
+		[ORIGIN_COMPUTED] = "computed",   [ORIGIN_MEASURED] = "measured",
 		[ORIGIN_PUBLISHED] = "published",
 	};
 
@@ -24,9 +22,8 @@ const char *origin_name(enum origin origin)
 const char *value_kind_name(enum value_kind kind)
 {
 	static const char *const names[] = {
-		[VALUE_NONE] = "none", [VALUE_TEXT] = "text",
-		[VALUE_UINT] = "uint", [VALUE_INT] = "int",
-		[VALUE_REAL] = "real", [VALUE_BOOL] = "bool",
+		[VALUE_NONE] = "none", [VALUE_TEXT] = "text", [VALUE_UINT] = "uint",
+		[VALUE_INT] = "int",   [VALUE_REAL] = "real", [VALUE_BOOL] = "bool",
 	};
 
 	return names[kind];
@@ -159,11 +156,10 @@ void results_set_arguments(struct results *r, const char *arguments)
 
 void results_parameter(struct results *r, const char *name, const char *value)
 {
-	r->parameters = hd_grow(r->parameters, &r->cap_parameters,
-				r->n_parameters + 1, sizeof(*r->parameters));
+	r->parameters = hd_grow(r->parameters, &r->cap_parameters, r->n_parameters + 1,
+				sizeof(*r->parameters));
 	r->parameters[r->n_parameters++] =
-		(struct parameter){ .name = hd_strdup(name),
-				    .value = hd_strdup(value) };
+		(struct parameter){ .name = hd_strdup(name), .value = hd_strdup(value) };
 }
 
 const char *results_parameter_value(const struct results *r, const char *name)
@@ -183,8 +179,7 @@ void results_remark(struct results *r, const char *format, ...)
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	r->remarks = hd_grow(r->remarks, &r->cap_remarks, r->n_remarks + 1,
-			     sizeof(*r->remarks));
+	r->remarks = hd_grow(r->remarks, &r->cap_remarks, r->n_remarks + 1, sizeof(*r->remarks));
 	r->remarks[r->n_remarks++] = strbuf_detach(&text);
 }
 
@@ -202,8 +197,7 @@ static enum value_kind kind_of(const struct column *c)
 	return c->cell.stored == STORED_NOT ? c->kind : kinds[c->cell.stored];
 }
 
-static void copy_columns(struct table *t, const struct column *columns,
-			 size_t n)
+static void copy_columns(struct table *t, const struct column *columns, size_t n)
 {
 	assert(n > 0);
 	t->n_columns = n;
@@ -219,9 +213,8 @@ static void copy_columns(struct table *t, const struct column *columns,
 	}
 }
 
-static struct table *add_table(struct results *r, const char *name,
-			       const char *title, enum table_kind kind,
-			       const struct column *columns, size_t n)
+static struct table *add_table(struct results *r, const char *name, const char *title,
+			       enum table_kind kind, const struct column *columns, size_t n)
 {
 	struct table *t = hd_alloc(1, sizeof(*t));
 
@@ -230,8 +223,7 @@ static struct table *add_table(struct results *r, const char *name,
 	t->title = hd_strdup(title);
 	t->kind = kind;
 	copy_columns(t, columns, n);
-	r->tables = hd_grow(r->tables, &r->cap_tables, r->n_tables + 1,
-			    sizeof(struct table *));
+	r->tables = hd_grow(r->tables, &r->cap_tables, r->n_tables + 1, sizeof(struct table *));
 	r->tables[r->n_tables++] = t;
 	return t;
 }
@@ -245,31 +237,28 @@ static size_t count_columns(const struct column *columns)
 	return n;
 }
 
-struct table *results_table(struct results *r, const char *name,
-			    const char *title, const struct column *columns)
+struct table *results_table(struct results *r, const char *name, const char *title,
+			    const struct column *columns)
 {
-	return add_table(r, name, title, TABLE_ROWS, columns,
-			 count_columns(columns));
+	return add_table(r, name, title, TABLE_ROWS, columns, count_columns(columns));
 }
 
-struct table *results_series(struct results *r, const char *name,
-			     const char *title, const struct column *columns)
+struct table *results_series(struct results *r, const char *name, const char *title,
+			     const struct column *columns)
 {
-	return add_table(r, name, title, TABLE_SERIES, columns,
-			 count_columns(columns));
+	return add_table(r, name, title, TABLE_SERIES, columns, count_columns(columns));
 }
 
-struct table *results_record(struct results *r, const char *name,
-			     const char *title, const struct column *columns)
+struct table *results_record(struct results *r, const char *name, const char *title,
+			     const struct column *columns)
 {
-	return add_table(r, name, title, TABLE_RECORD, columns,
-			 count_columns(columns));
+	return add_table(r, name, title, TABLE_RECORD, columns, count_columns(columns));
 }
 
 struct table *results_copy_table(struct results *r, const struct table *from)
 {
-	struct table *t = add_table(r, from->name, from->title, from->kind,
-				    from->columns, from->n_columns);
+	struct table *t =
+		add_table(r, from->name, from->title, from->kind, from->columns, from->n_columns);
 
 	for (size_t row = 0; row < table_rows(from); row++)
 		table_put_values(t, table_cell(from, row, 0));
@@ -287,8 +276,7 @@ const struct table *results_find(const struct results *r, const char *name)
 
 bool table_is_goals(const struct table *t)
 {
-	return strcmp(t->name, "goals") == 0 ||
-	       strcmp(t->name, "job goals") == 0;
+	return strcmp(t->name, "goals") == 0 || strcmp(t->name, "job goals") == 0;
 }
 
 static void put(struct table *t, struct value value)
@@ -296,8 +284,7 @@ static void put(struct table *t, struct value value)
 	assert(value.kind == VALUE_NONE ||
 	       value.kind == t->columns[t->n_cells % t->n_columns].kind);
 	assert(t->kind != TABLE_RECORD || t->n_cells < t->n_columns);
-	t->cells = hd_grow(t->cells, &t->cap_cells, t->n_cells + 1,
-			   sizeof(*t->cells));
+	t->cells = hd_grow(t->cells, &t->cap_cells, t->n_cells + 1, sizeof(*t->cells));
 	t->cells[t->n_cells++] = value;
 }
 
@@ -317,10 +304,9 @@ static double worth_of_unit(const struct column *c)
 		const char *unit;
 		double factor;
 	} units[] = {
-		{ "ps", 1 },     { "ns", 1e3 },   { "us", 1e6 },
-		{ "ms", 1e9 },   { "s", 1e12 },   { "b/s", 1 },
-		{ "kb/s", 1e3 }, { "Mb/s", 1e6 }, { "Gb/s", 1e9 },
-		{ "MB/s", 8e6 }, { "GB/s", 8e9 },
+		{ "ps", 1 },     { "ns", 1e3 },   { "us", 1e6 },   { "ms", 1e9 },
+		{ "s", 1e12 },   { "b/s", 1 },    { "kb/s", 1e3 }, { "Mb/s", 1e6 },
+		{ "Gb/s", 1e9 }, { "MB/s", 8e6 }, { "GB/s", 8e9 },
 	};
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(units[i].unit, c->unit) == 0)
@@ -332,8 +318,7 @@ static double worth_of_unit(const struct column *c)
 
 const char *table_take(struct table *t, struct strbuf *text)
 {
-	t->texts = hd_grow(t->texts, &t->cap_texts, t->n_texts + 1,
-			   sizeof(*t->texts));
+	t->texts = hd_grow(t->texts, &t->cap_texts, t->n_texts + 1, sizeof(*t->texts));
 	t->texts[t->n_texts] = strbuf_detach(text);
 	return t->texts[t->n_texts++];
 }
@@ -412,8 +397,7 @@ static struct value value_of_time(const struct column *c, hd_time time)
 }
 
 /* What column `c` shows of a row whose member is at `at`. */
-static struct value value_at(struct table *t, const struct column *c,
-			     const void *at)
+static struct value value_at(struct table *t, const struct column *c, const void *at)
 {
 	const struct cell *cell = &c->cell;
 	uint64_t whole = 0;
@@ -427,13 +411,11 @@ static struct value value_at(struct table *t, const struct column *c,
 	case STORED_UINT:
 		return (struct value){ .kind = VALUE_UINT, .u = whole };
 	case STORED_INT:
-		return (struct value){ .kind = VALUE_INT,
-				       .i = read_int(at, cell->size) };
+		return (struct value){ .kind = VALUE_INT, .i = read_int(at, cell->size) };
 	case STORED_REAL:
 		return value_of_real(*(const double *)at);
 	case STORED_BOOL:
-		return (struct value){ .kind = VALUE_BOOL,
-				       .yes = *(const bool *)at };
+		return (struct value){ .kind = VALUE_BOOL, .yes = *(const bool *)at };
 	case STORED_TEXT:
 		return owned_text(t, *(const char *const *)at);
 	case STORED_CHARS:
@@ -447,8 +429,7 @@ static struct value value_at(struct table *t, const struct column *c,
 	case STORED_SHARE:
 		return value_of_real(*(const double *)at * 100);
 	case STORED_RATE:
-		return value_of_real(hd_rate_bps(*(const struct hd_rate *)at) /
-				     worth_of_unit(c));
+		return value_of_real(hd_rate_bps(*(const struct hd_rate *)at) / worth_of_unit(c));
 	case STORED_NOT:
 		break;
 	}

@@ -147,12 +147,12 @@ HD_PRINTF(2, 3)
 void results_remark(struct results *r, const char *format, ...);
 
 /* `columns` ends with a NULL name; the table lives as long as `r`. */
-struct table *results_table(struct results *r, const char *name,
-			    const char *title, const struct column *columns);
-struct table *results_series(struct results *r, const char *name,
-			     const char *title, const struct column *columns);
-struct table *results_record(struct results *r, const char *name,
-			     const char *title, const struct column *columns);
+struct table *results_table(struct results *r, const char *name, const char *title,
+			    const struct column *columns);
+struct table *results_series(struct results *r, const char *name, const char *title,
+			     const struct column *columns);
+struct table *results_record(struct results *r, const char *name, const char *title,
+			     const struct column *columns);
 /* A table like another one, of the same name and with the same cells. */
 struct table *results_copy_table(struct results *r, const struct table *from);
 /* Frees the table that was added last. */
@@ -164,8 +164,7 @@ const struct table *results_find(const struct results *r, const char *name);
  * One row: `row` points to the struct whose members the columns name.
  */
 /* Variadic for a literal: table_put_row(t, &(struct x){ .a = 1, .b = 2 }). */
-#define table_put_row(t, ...) \
-	table_put_struct(t, __VA_ARGS__, sizeof(*(__VA_ARGS__)))
+#define table_put_row(t, ...) table_put_struct(t, __VA_ARGS__, sizeof(*(__VA_ARGS__)))
 void table_put_struct(struct table *t, const void *row, size_t size);
 /* A row of a table without a struct: a value per column. */
 void table_put_values(struct table *t, const struct value *values);
@@ -179,7 +178,6 @@ const char *table_take(struct table *t, struct strbuf *text);
 bool table_is_goals(const struct table *t);
 
 size_t table_rows(const struct table *t);
-const struct value *table_cell(const struct table *t, size_t row,
-			       size_t column);
+const struct value *table_cell(const struct table *t, size_t row, size_t column);
 
 #endif

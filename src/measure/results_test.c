@@ -173,9 +173,8 @@ static void what_a_row_lacks_is_no_value(void **state)
 		.rate = { 0, 1 },
 		.time = HD_TIME_NEVER,
 	};
-	static const char *const lacking[] = { "real",  "span", "bits",
-					       "share", "text", "borrowed",
-					       "time",  "line" };
+	static const char *const lacking[] = { "real", "span",     "bits", "share",
+					       "text", "borrowed", "time", "line" };
 
 	(void)state;
 	table_put_row(t, &row);
@@ -184,8 +183,7 @@ static void what_a_row_lacks_is_no_value(void **state)
 
 		for (size_t k = 0; k < sizeof(lacking) / sizeof(*lacking); k++)
 			lacks |= strcmp(t->columns[i].name, lacking[k]) == 0;
-		assert_int_equal(table_cell(t, 0, i)->kind == VALUE_NONE,
-				 lacks);
+		assert_int_equal(table_cell(t, 0, i)->kind == VALUE_NONE, lacks);
 	}
 	results_free(r);
 }
@@ -275,8 +273,7 @@ static void results_own_what_they_were_given(void **state)
 {
 	struct results *r = results_new("sim");
 	char name[] = "name", unit[] = "ns", text[] = "text";
-	struct column own[] = { { name, unit, CELL(flow_row, flow) },
-				{ NULL } };
+	struct column own[] = { { name, unit, CELL(flow_row, flow) }, { NULL } };
 	struct table *t = results_table(r, name, text, own);
 
 	(void)state;
@@ -313,8 +310,7 @@ int main(void)
 		cmocka_unit_test(what_a_row_lacks_is_no_value),
 		cmocka_unit_test(columns_may_be_cut_and_shuffled),
 		cmocka_unit_test(texts_made_for_a_row_are_owned_once),
-		cmocka_unit_test(
-			tables_are_found_by_name_and_stay_where_they_are),
+		cmocka_unit_test(tables_are_found_by_name_and_stay_where_they_are),
 		cmocka_unit_test(rows_of_values_are_copied),
 		cmocka_unit_test(results_own_what_they_were_given),
 	};

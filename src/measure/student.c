@@ -19,8 +19,7 @@ static double beta_fraction(double x, double a, double b)
 
 	for (int m = 1; m < 10000; m++) {
 		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x /
-			     ((a + 2 * m) * (a + 2 * m + 1));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
 
 		d = 1 / away_from_zero(1 + even * d);
 		c = away_from_zero(1 + even / c);
@@ -49,8 +48,8 @@ static double beta_share(double x, double y, double a, double b)
 		return 0;
 	if (y <= 0)
 		return 1;
-	double scale = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) +
-			   a * log(x) + b * log(y));
+	double scale =
+		exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(y));
 
 	/* The fraction converges fast on this side of the mean only. */
 	if (x < (a + 1) / (a + b + 2))

@@ -21,8 +21,7 @@ static void check_close(double got, double expected, double error)
 /* Degrees 1, 2 and 4 have closed forms. */
 static void quantiles_equal_the_closed_forms(void **state)
 {
-	static const double ps[] = { 0.5001, 0.6,  0.75,  0.9,
-				     0.95,   0.99, 0.995, 0.99999 };
+	static const double ps[] = { 0.5001, 0.6, 0.75, 0.9, 0.95, 0.99, 0.995, 0.99999 };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(ps) / sizeof(ps[0]); i++) {
@@ -30,8 +29,7 @@ static void quantiles_equal_the_closed_forms(void **state)
 		double q = cos(acos(sqrt(a)) / 3) / sqrt(a);
 
 		check_close(student_quantile(p, 1), tan(PI * (p - 0.5)), 1e-9);
-		check_close(student_quantile(p, 2),
-			    (2 * p - 1) / sqrt(2 * p * (1 - p)), 1e-9);
+		check_close(student_quantile(p, 2), (2 * p - 1) / sqrt(2 * p * (1 - p)), 1e-9);
 		check_close(student_quantile(p, 4), 2 * sqrt(q - 1), 1e-9);
 		check_close(student_quantile(1 - p, 4), -2 * sqrt(q - 1), 1e-9);
 	}
@@ -52,8 +50,7 @@ static void quantiles_equal_those_of_boost(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		check_close(student_quantile(rows[i].p, rows[i].freedom),
-			    rows[i].t, 1e-10);
+		check_close(student_quantile(rows[i].p, rows[i].freedom), rows[i].t, 1e-10);
 }
 
 /* Printed tables (three decimals), one row per confidence. */
@@ -62,12 +59,10 @@ static void quantiles_equal_the_printed_tables(void **state)
 	static const struct {
 		double p, freedom, t;
 	} rows[] = {
-		{ 0.90, 3, 1.638 },    { 0.95, 5, 2.015 },
-		{ 0.975, 7, 2.365 },   { 0.975, 10, 2.228 },
-		{ 0.975, 20, 2.086 },  { 0.975, 30, 2.042 },
-		{ 0.975, 60, 2.000 },  { 0.975, 100, 1.984 },
-		{ 0.99, 15, 2.602 },   { 0.995, 9, 3.250 },
-		{ 0.999, 25, 3.450 },  { 0.999, 8, 4.501 },
+		{ 0.90, 3, 1.638 },    { 0.95, 5, 2.015 },    { 0.975, 7, 2.365 },
+		{ 0.975, 10, 2.228 },  { 0.975, 20, 2.086 },  { 0.975, 30, 2.042 },
+		{ 0.975, 60, 2.000 },  { 0.975, 100, 1.984 }, { 0.99, 15, 2.602 },
+		{ 0.995, 9, 3.250 },   { 0.999, 25, 3.450 },  { 0.999, 8, 4.501 },
 		{ 0.975, 1e9, 1.960 }, { 0.995, 1e9, 2.576 },
 	};
 
@@ -82,8 +77,7 @@ static void quantiles_equal_the_printed_tables(void **state)
 static void quantile_and_cdf_undo_each_other(void **state)
 {
 	(void)state;
-	for (unsigned freedom = 1; freedom < 1000000;
-	     freedom = 2 * freedom + 1) {
+	for (unsigned freedom = 1; freedom < 1000000; freedom = 2 * freedom + 1) {
 		for (unsigned i = 1; i < 30; i++) {
 			double t = student_quantile(i / 30.0, freedom);
 

@@ -35,12 +35,10 @@ static enum hd_status check_rooms(const struct batch_queue *q, struct diag *d)
 	const struct ge_queue *s = &q->service;
 
 	for (size_t i = 0; i < s->n_regions; i++) {
-		size_t need =
-			i + 1 < s->n_regions ? s->threshold[i] : s->capacity;
+		size_t need = i + 1 < s->n_regions ? s->threshold[i] : s->capacity;
 
 		if (q->room[i] > s->capacity)
-			return diag_fail(d, HD_ERR_RANGE,
-					 "room %zu exceeds the capacity %zu",
+			return diag_fail(d, HD_ERR_RANGE, "room %zu exceeds the capacity %zu",
 					 q->room[i], s->capacity);
 		if (q->room[i] < need)
 			return diag_fail(
@@ -54,8 +52,7 @@ static enum hd_status check_rooms(const struct batch_queue *q, struct diag *d)
 enum hd_status batch_check(const struct batch_queue *q, struct diag *d)
 {
 	if (q->n_classes < 1 || q->n_classes > BATCH_MAX_CLASSES)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%zu classes: must be 1 to %d", q->n_classes,
+		return diag_fail(d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", q->n_classes,
 				 BATCH_MAX_CLASSES);
 	for (size_t k = 0; k < q->n_classes; k++) {
 		struct ge_queue alone = class_queue(q, k);
@@ -64,10 +61,9 @@ enum hd_status batch_check(const struct batch_queue *q, struct diag *d)
 			return d->status;
 	}
 	if (q->service.capacity > BATCH_MAX_CAPACITY)
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"capacity %zu: classes and fixed rooms are solved up to %d",
-			q->service.capacity, BATCH_MAX_CAPACITY);
+		return diag_fail(d, HD_ERR_RANGE,
+				 "capacity %zu: classes and fixed rooms are solved up to %d",
+				 q->service.capacity, BATCH_MAX_CAPACITY);
 	return check_rooms(q, d);
 }
 
@@ -90,8 +86,7 @@ static void add_arrivals(const struct batch_queue *q, size_t k, double *rate)
 
 	for (size_t n = 0; n < states; n++) {
 		size_t room = q->room[region_of(&alone, n)];
-		double left =
-			law.sigma * alone.lambda * (n == 0 ? law.delta0 : 1);
+		double left = law.sigma * alone.lambda * (n == 0 ? law.delta0 : 1);
 
 		for (size_t to = n + 1; to < room; to++) {
 			rate[n * states + to] += left * law.sigma;
@@ -120,8 +115,7 @@ static void add_services(const struct ge_queue *q, double *rate)
 	}
 }
 
-enum hd_status batch_solve(const struct batch_queue *q, struct diag *d,
-			   double *p)
+enum hd_status batch_solve(const struct batch_queue *q, struct diag *d, double *p)
 {
 	const size_t states = q->service.capacity + 1;
 	struct ge_queue service = class_queue(q, 0);
@@ -136,15 +130,14 @@ enum hd_status batch_solve(const struct batch_queue *q, struct diag *d,
 
 	free(rate);
 	if (status != HD_OK)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "rates of arrival and service are too far "
-				 "apart to be computed with");
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"rates of arrival and service are too far apart to be computed with");
 	return HD_OK;
 }
 
 /* The share of class k's customers that are lost. */
-static double class_blocking(const struct batch_queue *q, const double *p,
-			     size_t k)
+static double class_blocking(const struct batch_queue *q, const double *p, size_t k)
 {
 	const struct ge_queue alone = class_queue(q, k);
 	const double stay = (alone.ca2 - 1) / (alone.ca2 + 1);
@@ -177,16 +170,15 @@ static double class_mean(const struct batch_queue *q, const double *p, size_t k)
 		double weight = p[n] * (n ? 1 : law.delta0);
 
 		for (size_t ahead = n; ahead < q->room[0]; ahead++) {
-			mean += weight *
-				(1 / (law.tau * mu) + (double)ahead / mu);
+			mean += weight * (1 / (law.tau * mu) + (double)ahead / mu);
 			weight *= stay;
 		}
 	}
 	return mean * law.sigma * alone.lambda;
 }
 
-struct ge_result batch_measure_class(const struct batch_queue *q,
-				     const double *p, size_t class_index)
+struct ge_result batch_measure_class(const struct batch_queue *q, const double *p,
+				     size_t class_index)
 {
 	double lambda = q->classes[class_index].lambda;
 	struct ge_result r = { .blocking = class_blocking(q, p, class_index) };

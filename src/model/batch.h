@@ -35,15 +35,13 @@ struct batch_queue {
 /* One class, and in every region room for the whole capacity. */
 struct batch_queue batch_queue_of(const struct ge_queue *q);
 
-HD_MUST_CHECK enum hd_status batch_check(const struct batch_queue *q,
-					 struct diag *d);
+HD_MUST_CHECK enum hd_status batch_check(const struct batch_queue *q, struct diag *d);
 
 /*
  * p gets capacity + 1 probabilities. The queue must have passed the check;
  * refused are rates so far apart that their quotients are no numbers.
  */
-HD_MUST_CHECK enum hd_status batch_solve(const struct batch_queue *q,
-					 struct diag *d, double *p);
+HD_MUST_CHECK enum hd_status batch_solve(const struct batch_queue *q, struct diag *d, double *p);
 
 /* All classes together. */
 struct ge_result batch_measure(const struct batch_queue *q, const double *p);
@@ -54,7 +52,7 @@ struct ge_result batch_measure(const struct batch_queue *q, const double *p);
  * the distribution of levels does not say it, and both are NaN. Utilisation
  * is the share of time that the server works on this class, NaN likewise.
  */
-struct ge_result batch_measure_class(const struct batch_queue *q,
-				     const double *p, size_t class_index);
+struct ge_result batch_measure_class(const struct batch_queue *q, const double *p,
+				     size_t class_index);
 
 #endif

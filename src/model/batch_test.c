@@ -81,8 +81,8 @@ static void one_class_waits_as_little_says(void **state)
 	(void)state;
 	rng_init(&rng, 5, 3);
 	for (int k = 0; k < 200; k++) {
-		struct ge_queue q = plain_queue(1 + 10 * rng_uniform(&rng),
-						1 + rng_below(&rng, 30));
+		struct ge_queue q =
+			plain_queue(1 + 10 * rng_uniform(&rng), 1 + rng_below(&rng, 30));
 		struct batch_queue b;
 		double p[31];
 
@@ -164,8 +164,7 @@ static void each_refusal_names_its_rule(void **state)
 	refuses(&b, "room 25 exceeds the capacity 24");
 	b = batch_queue_of(&q);
 	b.room[2] = 23;
-	refuses(&b,
-		"room 23 of region 3 is less than the level 24 that ends it");
+	refuses(&b, "room 23 of region 3 is less than the level 24 that ends it");
 	b = batch_queue_of(&q);
 	b.n_classes = 0;
 	refuses(&b, "0 classes: must be 1 to 16");
@@ -174,8 +173,7 @@ static void each_refusal_names_its_rule(void **state)
 	refuses(&b, "arrival rate 0: must be above 0");
 	q.capacity = 1001;
 	b = batch_queue_of(&q);
-	refuses(&b,
-		"capacity 1001: classes and fixed rooms are solved up to 1000");
+	refuses(&b, "capacity 1001: classes and fixed rooms are solved up to 1000");
 }
 
 /* An input's fault, in every build: not a bug of ours. */
@@ -197,8 +195,8 @@ static void rates_too_far_apart_are_refused(void **state)
 	(void)state;
 	assert_int_equal(batch_check(&b, &d), HD_OK);
 	assert_int_equal(batch_solve(&b, &d, p), HD_ERR_RANGE);
-	assert_string_equal(d.message, "rates of arrival and service are too "
-				       "far apart to be computed with");
+	assert_string_equal(d.message,
+			    "rates of arrival and service are too far apart to be computed with");
 }
 
 int main(void)

@@ -24,8 +24,7 @@
 static double bytes_needed(const struct credit_link *link, double n)
 {
 	double side =
-		(double)(link->upstream < link->downstream ? link->upstream
-							   : link->downstream);
+		(double)(link->upstream < link->downstream ? link->upstream : link->downstream);
 
 	if (n <= CREDIT_DENSE_STATES)
 		return n * n * sizeof(double);
@@ -38,44 +37,37 @@ static enum hd_status check_rate(const char *name, double value, struct diag *d)
 {
 	if (value > 0 && value <= 1e100)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_RANGE, "%s = %g: a rate must be %s", name,
-			 value, value > 1e100 ? "at most 1e100" : "above 0");
+	return diag_fail(d, HD_ERR_RANGE, "%s = %g: a rate must be %s", name, value,
+			 value > 1e100 ? "at most 1e100" : "above 0");
 }
 
 static enum hd_status check_size(const struct credit_link *link, struct diag *d)
 {
 	if (link->upstream < 1)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "upstream capacity 0: must be at least 1");
+		return diag_fail(d, HD_ERR_RANGE, "upstream capacity 0: must be at least 1");
 	if (link->downstream < 1)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "downstream capacity 0: must be at least 1");
+		return diag_fail(d, HD_ERR_RANGE, "downstream capacity 0: must be at least 1");
 	size_t limit = link->delay > 0 ? MAX_DELAYED_STATES : SPARSE_MAX_STATES;
 
 	if (credit_states_of(link, limit).n == 0)
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"upstream %zu and downstream %zu%s need more than %zu states",
-			link->upstream, link->downstream,
-			link->delay > 0 ? " with delayed credits" : "", limit);
+		return diag_fail(d, HD_ERR_RANGE,
+				 "upstream %zu and downstream %zu%s need more than %zu states",
+				 link->upstream, link->downstream,
+				 link->delay > 0 ? " with delayed credits" : "", limit);
 	return HD_OK;
 }
 
 enum hd_status credit_check(const struct credit_link *link, struct diag *d)
 {
 	if (check_rate("lambda", link->lambda, d) != HD_OK ||
-	    check_rate("mu1", link->mu1, d) != HD_OK ||
-	    check_rate("mu2", link->mu2, d) != HD_OK)
+	    check_rate("mu1", link->mu1, d) != HD_OK || check_rate("mu2", link->mu2, d) != HD_OK)
 		return d->status;
 	if (!(link->delay >= 0 && link->delay <= 1e100))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "credit delay %g: must not be negative",
+		return diag_fail(d, HD_ERR_RANGE, "credit delay %g: must not be negative",
 				 link->delay);
-	if (link->delay > 0 &&
-	    (link->phases < 1 || link->phases > CREDIT_MAX_PHASES))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%u delay phases: must be 1 to %d",
-				 link->phases, CREDIT_MAX_PHASES);
+	if (link->delay > 0 && (link->phases < 1 || link->phases > CREDIT_MAX_PHASES))
+		return diag_fail(d, HD_ERR_RANGE, "%u delay phases: must be 1 to %d", link->phases,
+				 CREDIT_MAX_PHASES);
 	return check_size(link, d);
 }
 
@@ -94,9 +86,8 @@ static enum hd_status solve_dense(const struct sparse_chain *c, double *p)
 }
 
 static enum hd_status solve_sparse(const struct credit_link *link,
-				   const struct credit_states *states,
-				   const struct sparse_chain *c, struct diag *d,
-				   double *p)
+				   const struct credit_states *states, const struct sparse_chain *c,
+				   struct diag *d, double *p)
 {
 	size_t pivot = credit_common_state(link, states);
 	int *place = NULL;
@@ -120,8 +111,8 @@ struct sums {
 	double busy; /* node 2 is */
 };
 
-static struct sums add_up(const struct credit_link *link,
-			  const struct credit_states *states, const double *p)
+static struct sums add_up(const struct credit_link *link, const struct credit_states *states,
+			  const double *p)
 {
 	unsigned v[CREDIT_MAX_DIMENSIONS] = { 0 };
 	struct sums sums = { 0 };
@@ -171,9 +162,8 @@ static void measure(const struct credit_link *link, const struct sums *sums,
 }
 
 /* Probabilities of (i, j), whatever the phases of the credits. */
-static void fold(const struct credit_link *link,
-		 const struct credit_states *states, const double *p,
-		 double *grid)
+static void fold(const struct credit_link *link, const struct credit_states *states,
+		 const double *p, double *grid)
 {
 	unsigned v[CREDIT_MAX_DIMENSIONS] = { 0 };
 	size_t width = link->downstream + 1, k = 0;
@@ -187,15 +177,14 @@ static void fold(const struct credit_link *link,
 	} while (credit_vector_next(link, v, states->dimensions));
 }
 
-enum hd_status credit_solve(const struct credit_link *link, struct diag *d,
-			    double *p, struct credit_result *out)
+enum hd_status credit_solve(const struct credit_link *link, struct diag *d, double *p,
+			    struct credit_result *out)
 {
 	struct credit_states states = credit_states_of(link, SPARSE_MAX_STATES);
 	struct credit_result r = { .states = states.n, .method = "GTH" };
 	struct sparse_chain chain;
-	enum hd_status status =
-		memory_expect(bytes_needed(link, (double)states.n),
-			      "the factors of the credit model's chain", d);
+	enum hd_status status = memory_expect(bytes_needed(link, (double)states.n),
+					      "the factors of the credit model's chain", d);
 
 	if (status != HD_OK)
 		return status;

@@ -53,15 +53,13 @@ struct credit_result {
 };
 
 /* The rule that the link breaks, in words, with HD_ERR_RANGE; or HD_OK. */
-HD_MUST_CHECK enum hd_status credit_check(const struct credit_link *link,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status credit_check(const struct credit_link *link, struct diag *d);
 
 /*
  * Solves a link that passed the check. If p is not NULL it gets the
  * probabilities of (i, j) at p[i * (downstream + 1) + j].
  */
-HD_MUST_CHECK enum hd_status credit_solve(const struct credit_link *link,
-					  struct diag *d, double *p,
+HD_MUST_CHECK enum hd_status credit_solve(const struct credit_link *link, struct diag *d, double *p,
 					  struct credit_result *out);
 
 /* How credit_solve chooses: dense up to so many states. */

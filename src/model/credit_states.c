@@ -15,8 +15,7 @@ static size_t count(size_t s, size_t r)
 	return n;
 }
 
-struct credit_states credit_states_of(const struct credit_link *link,
-				      size_t limit)
+struct credit_states credit_states_of(const struct credit_link *link, size_t limit)
 {
 	struct credit_states states = { .dimensions = 1 };
 	double n = 1;
@@ -32,8 +31,7 @@ struct credit_states credit_states_of(const struct credit_link *link,
 	return states;
 }
 
-size_t credit_vector_rank(const struct credit_link *link, const unsigned *v,
-			  size_t dimensions)
+size_t credit_vector_rank(const struct credit_link *link, const unsigned *v, size_t dimensions)
 {
 	size_t rank = 0, left = link->downstream;
 
@@ -48,8 +46,7 @@ size_t credit_vector_rank(const struct credit_link *link, const unsigned *v,
 	return rank;
 }
 
-bool credit_vector_next(const struct credit_link *link, unsigned *v,
-			size_t dimensions)
+bool credit_vector_next(const struct credit_link *link, unsigned *v, size_t dimensions)
 {
 	size_t sum = 0;
 
@@ -79,8 +76,8 @@ static void add(struct builder *b, size_t target, double rate)
 }
 
 /* The rank after moving one from slot `from` to slot `to` (-1: outside). */
-static size_t moved(const struct credit_link *link, unsigned *v,
-		    size_t dimensions, int from, int to)
+static size_t moved(const struct credit_link *link, unsigned *v, size_t dimensions, int from,
+		    int to)
 {
 	if (from >= 0)
 		v[from]--;
@@ -104,8 +101,8 @@ struct exits {
 	size_t sent; /* the vector after node 1 sends a packet */
 };
 
-static void find_exits(const struct credit_link *link, unsigned *v,
-		       size_t dimensions, struct exits *x)
+static void find_exits(const struct credit_link *link, unsigned *v, size_t dimensions,
+		       struct exits *x)
 {
 	size_t sum = 0;
 
@@ -113,8 +110,7 @@ static void find_exits(const struct credit_link *link, unsigned *v,
 	for (size_t k = 0; k < dimensions; k++) {
 		/* Slot 0 is node 2; the last slot leads out of the vector. */
 		int to = k + 1 < dimensions ? (int)k + 1 : -1;
-		double rate =
-			k == 0 ? link->mu2 : v[k] * link->phases / link->delay;
+		double rate = k == 0 ? link->mu2 : v[k] * link->phases / link->delay;
 
 		sum += v[k];
 		if (v[k] == 0)
@@ -168,11 +164,9 @@ void credit_chain_init(struct sparse_chain *c, const struct credit_link *link,
  * The slowest of source, node 1, node 2 and the circle of the credits rules:
  * behind it queues are full, after it they are empty.
  */
-size_t credit_common_state(const struct credit_link *link,
-			   const struct credit_states *states)
+size_t credit_common_state(const struct credit_link *link, const struct credit_states *states)
 {
-	double circle = (double)link->downstream /
-			(1 / link->mu1 + 1 / link->mu2 + link->delay);
+	double circle = (double)link->downstream / (1 / link->mu1 + 1 / link->mu2 + link->delay);
 	double nodes = fmin(fmin(link->mu1, link->mu2), circle);
 	double flow = fmin(link->lambda, nodes);
 	size_t i = link->lambda <= nodes ? 0 : link->upstream;
@@ -184,8 +178,7 @@ size_t credit_common_state(const struct credit_link *link,
 		v[1 + k % (states->dimensions - 1)]++;
 	if (i > 0 && link->mu2 <= link->mu1)
 		v[0] = (unsigned)(link->downstream - back);
-	return i * states->n_vectors +
-	       credit_vector_rank(link, v, states->dimensions);
+	return i * states->n_vectors + credit_vector_rank(link, v, states->dimensions);
 }
 
 /* Part of the grid: i in [i0, i1), j in [j0, j1). */
@@ -235,6 +228,5 @@ void credit_dissect(const struct credit_link *link, int *place)
 	struct dissection d = { .width = link->downstream + 1 };
 
 	d.place = place;
-	dissect(&d, (struct part){ 0, link->upstream + 1, 0,
-				   link->downstream + 1 });
+	dissect(&d, (struct part){ 0, link->upstream + 1, 0, link->downstream + 1 });
 }

@@ -25,21 +25,17 @@ struct credit_states {
 };
 
 /* n is 0 if there are more than `limit`. */
-struct credit_states credit_states_of(const struct credit_link *link,
-				      size_t limit);
+struct credit_states credit_states_of(const struct credit_link *link, size_t limit);
 
-size_t credit_vector_rank(const struct credit_link *link, const unsigned *v,
-			  size_t dimensions);
+size_t credit_vector_rank(const struct credit_link *link, const unsigned *v, size_t dimensions);
 /* The first vector is all zeros; false after the last. */
-bool credit_vector_next(const struct credit_link *link, unsigned *v,
-			size_t dimensions);
+bool credit_vector_next(const struct credit_link *link, unsigned *v, size_t dimensions);
 
 void credit_chain_init(struct sparse_chain *c, const struct credit_link *link,
 		       const struct credit_states *states);
 
 /* A state that is certain not to be rare. */
-size_t credit_common_state(const struct credit_link *link,
-			   const struct credit_states *states);
+size_t credit_common_state(const struct credit_link *link, const struct credit_states *states);
 
 /*
  * Nested dissection of the grid of (i, j), for links without delay: place[s]

@@ -35,12 +35,9 @@ static const double experiment2[6][6] = {
 
 static struct credit_link thesis_link(size_t n, size_t m)
 {
-	return (struct credit_link){ .lambda = 5,
-				     .mu1 = 6,
-				     .mu2 = 8,
-				     .upstream = n,
-				     .downstream = m,
-				     .phases = 1 };
+	return (struct credit_link){
+		.lambda = 5, .mu1 = 6, .mu2 = 8, .upstream = n, .downstream = m, .phases = 1
+	};
 }
 
 static struct credit_result solve(const struct credit_link *link, double *p)
@@ -77,8 +74,7 @@ static void experiment_2_meets_its_reference(void **state)
 	(void)state;
 	for (int k = 0; k < 6; k++) {
 		const double *want = experiment2[k];
-		struct credit_link link =
-			thesis_link((size_t)want[0], (size_t)want[0]);
+		struct credit_link link = thesis_link((size_t)want[0], (size_t)want[0]);
 		struct credit_result r = solve(&link, NULL);
 
 		assert_near(r.mean_upstream, want[1], 1e-6);
@@ -91,9 +87,7 @@ static void experiment_2_meets_its_reference(void **state)
 
 static void response_is_not_monotone_for_a_small_source(void **state)
 {
-	static const double want[][2] = { { 2, 0.445858 },
-					  { 4, 0.440486 },
-					  { 12, 0.443470 } };
+	static const double want[][2] = { { 2, 0.445858 }, { 4, 0.440486 }, { 12, 0.443470 } };
 
 	(void)state;
 	for (int k = 0; k < 3; k++) {
@@ -105,8 +99,7 @@ static void response_is_not_monotone_for_a_small_source(void **state)
 
 static void tiny_chains_meet_every_probability(void **state)
 {
-	static const double p11[] = { 0.29675425, 0.18547141, 0.40185471,
-				      0.11591963 };
+	static const double p11[] = { 0.29675425, 0.18547141, 0.40185471, 0.11591963 };
 	static const double p21[] = { 0.13988859, 0.08743037, 0.18943246,
 				      0.17303927, 0.30205977, 0.10814954 };
 	struct credit_link link = thesis_link(1, 1);
@@ -186,8 +179,7 @@ static void gauss(double *a, double *b, size_t n)
 }
 
 /* The transition rate from (i, j) to (x, y), straight from the model. */
-static double rate(const struct credit_link *l, size_t i, size_t j, size_t x,
-		   size_t y)
+static double rate(const struct credit_link *l, size_t i, size_t j, size_t x, size_t y)
 {
 	if (x == i + 1 && y == j)
 		return l->lambda;
@@ -251,11 +243,9 @@ static void both_solvers_agree_with_the_matrix_formula(void **state)
 		assert_string_equal(solve(&link, p).method, "GTH");
 		credit_chain_init(&chain, &link, &states);
 		credit_dissect(&link, place);
-		assert_int_equal(
-			sparse_solve(&chain,
-				     credit_common_state(&link, &states),
-				     k % 2 ? place : NULL, &d, q),
-			HD_OK);
+		assert_int_equal(sparse_solve(&chain, credit_common_state(&link, &states),
+					      k % 2 ? place : NULL, &d, q),
+				 HD_OK);
 		for (size_t s = 0; s < states.n; s++) {
 			assert_near(p[s], want[s], 1e-10);
 			assert_near(q[s], want[s], 1e-10);
@@ -267,9 +257,7 @@ static void both_solvers_agree_with_the_matrix_formula(void **state)
 static void rare_states_do_not_spoil_a_large_chain(void **state)
 {
 	/* Each end of each queue in turn is the one where all happens. */
-	static const double rates[][3] = { { 1, 90, 90 },
-					   { 90, 1, 90 },
-					   { 90, 90, 1 } };
+	static const double rates[][3] = { { 1, 90, 90 }, { 90, 1, 90 }, { 90, 90, 1 } };
 
 	(void)state;
 	for (int k = 0; k < 3; k++) {
@@ -288,11 +276,9 @@ static void rare_states_do_not_spoil_a_large_chain(void **state)
 static void balanced_large_chains_solve_to_the_last_digit(void **state)
 {
 	const size_t size = run_is_long() ? 1000 : 200;
-	struct credit_link link = { .lambda = 6,
-				    .mu1 = 6,
-				    .mu2 = 6,
-				    .upstream = size,
-				    .downstream = size };
+	struct credit_link link = {
+		.lambda = 6, .mu1 = 6, .mu2 = 6, .upstream = size, .downstream = size
+	};
 	struct credit_result r = solve(&link, NULL);
 
 	(void)state;

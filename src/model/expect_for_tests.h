@@ -16,13 +16,12 @@
 #define assert_near(got, want, tolerance) \
 	expect_near(#got, (got), (want), (tolerance), __FILE__, __LINE__)
 
-static inline void expect_near(const char *text, double got, double want,
-			       double tolerance, const char *file, int line)
+static inline void expect_near(const char *text, double got, double want, double tolerance,
+			       const char *file, int line)
 {
 	if (fabs(got - want) <= tolerance)
 		return;
-	print_error("%s is %.12g, expected %.12g +- %g\n", text, got, want,
-		    tolerance);
+	print_error("%s is %.12g, expected %.12g +- %g\n", text, got, want, tolerance);
 	_fail(file, line);
 }
 

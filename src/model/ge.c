@@ -22,20 +22,18 @@ static enum hd_status check_thresholds(const struct ge_queue *q, struct diag *d)
 		size_t t = q->threshold[i];
 
 		if (t > q->capacity)
-			return diag_fail(
-				d, HD_ERR_RANGE,
-				"threshold %zu lies beyond the capacity %zu", t,
-				q->capacity);
+			return diag_fail(d, HD_ERR_RANGE,
+					 "threshold %zu lies beyond the capacity %zu", t,
+					 q->capacity);
 		if (i == 0 && t < 2)
 			return diag_fail(
 				d, HD_ERR_RANGE,
 				"threshold %zu leaves no room for the first rate: it must be at least 2",
 				t);
 		if (i > 0 && t <= before)
-			return diag_fail(
-				d, HD_ERR_RANGE,
-				"threshold %zu follows %zu: thresholds must rise",
-				t, before);
+			return diag_fail(d, HD_ERR_RANGE,
+					 "threshold %zu follows %zu: thresholds must rise", t,
+					 before);
 		before = t;
 	}
 	return HD_OK;
@@ -44,13 +42,12 @@ static enum hd_status check_thresholds(const struct ge_queue *q, struct diag *d)
 static enum hd_status check_rates(const struct ge_queue *q, struct diag *d)
 {
 	if (!is_rate(q->lambda))
-		return diag_fail(d, HD_ERR_RANGE, "arrival rate %g: must be %s",
-				 q->lambda, bound_missed(q->lambda));
+		return diag_fail(d, HD_ERR_RANGE, "arrival rate %g: must be %s", q->lambda,
+				 bound_missed(q->lambda));
 	for (size_t i = 0; i < q->n_regions; i++) {
 		if (!is_rate(q->mu[i]))
-			return diag_fail(d, HD_ERR_RANGE,
-					 "service rate %g: must be %s",
-					 q->mu[i], bound_missed(q->mu[i]));
+			return diag_fail(d, HD_ERR_RANGE, "service rate %g: must be %s", q->mu[i],
+					 bound_missed(q->mu[i]));
 	}
 	return HD_OK;
 }
@@ -58,24 +55,20 @@ static enum hd_status check_rates(const struct ge_queue *q, struct diag *d)
 enum hd_status ge_check(const struct ge_queue *q, struct diag *d)
 {
 	if (q->n_regions < 1 || q->n_regions > GE_MAX_REGIONS)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%zu service rates: must be 1 to %d",
+		return diag_fail(d, HD_ERR_RANGE, "%zu service rates: must be 1 to %d",
 				 q->n_regions, GE_MAX_REGIONS);
 	if (check_rates(q, d) != HD_OK)
 		return d->status;
 	if (!(q->ca2 >= 1 && q->ca2 <= 1e9))
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"arrival variability Ca2 = %g: a GE distribution needs C2 >= 1",
-			q->ca2);
-	if (!(q->cs2 >= 1 && q->cs2 <= 1e9))
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"service variability Cs2 = %g: a GE distribution needs C2 >= 1",
-			q->cs2);
-	if (q->capacity < 1 || q->capacity > GE_MAX_CAPACITY)
 		return diag_fail(d, HD_ERR_RANGE,
-				 "capacity %zu: must be 1 to %d", q->capacity,
+				 "arrival variability Ca2 = %g: a GE distribution needs C2 >= 1",
+				 q->ca2);
+	if (!(q->cs2 >= 1 && q->cs2 <= 1e9))
+		return diag_fail(d, HD_ERR_RANGE,
+				 "service variability Cs2 = %g: a GE distribution needs C2 >= 1",
+				 q->cs2);
+	if (q->capacity < 1 || q->capacity > GE_MAX_CAPACITY)
+		return diag_fail(d, HD_ERR_RANGE, "capacity %zu: must be 1 to %d", q->capacity,
 				 GE_MAX_CAPACITY);
 	return check_thresholds(q, d);
 }
@@ -152,8 +145,7 @@ void ge_solve(const struct ge_queue *q, double *p)
 	p[0] = 1;
 	for (size_t i = 0; i < q->n_regions; i++) {
 		size_t end = region_end(q, i);
-		double c = batches * law.s /
-			   (law.tau * q->mu[i] + instant * batches);
+		double c = batches * law.s / (law.tau * q->mu[i] + instant * batches);
 
 		pass_levels(&a, end < top ? end : top, c, stay + c);
 	}

@@ -75,8 +75,7 @@ static void entry_thresholds_meet_their_reference(void **state)
 	}
 }
 
-static void check_jobs(size_t t1, size_t t2, double mu3,
-		       const double want[8][3])
+static void check_jobs(size_t t1, size_t t2, double mu3, const double want[8][3])
 {
 	for (int k = 0; k < 8; k++) {
 		struct ge_queue q = ajt_queue(k + 1, t1, t2, mu3);
@@ -99,12 +98,9 @@ static void job_thresholds_meet_their_reference(void **state)
 
 static void without_bursts_it_is_the_simple_queue(void **state)
 {
-	struct ge_queue q = { .lambda = 1,
-			      .ca2 = 1,
-			      .cs2 = 1,
-			      .capacity = 8,
-			      .n_regions = 1,
-			      .mu = { 2 } };
+	struct ge_queue q = {
+		.lambda = 1, .ca2 = 1, .cs2 = 1, .capacity = 8, .n_regions = 1, .mu = { 2 }
+	};
 	double p[9];
 	struct ge_result r = solve(&q, p);
 
@@ -121,12 +117,9 @@ static void without_bursts_it_is_the_simple_queue(void **state)
 
 static void a_large_buffer_is_an_infinite_one(void **state)
 {
-	struct ge_queue q = { .lambda = 1,
-			      .ca2 = 5,
-			      .cs2 = 7,
-			      .capacity = 2000,
-			      .n_regions = 1,
-			      .mu = { 2 } };
+	struct ge_queue q = {
+		.lambda = 1, .ca2 = 5, .cs2 = 7, .capacity = 2000, .n_regions = 1, .mu = { 2 }
+	};
 	double p[2001];
 
 	(void)state;
@@ -135,12 +128,9 @@ static void a_large_buffer_is_an_infinite_one(void **state)
 
 static void overload_neither_overflows_nor_loses_balance(void **state)
 {
-	struct ge_queue q = { .lambda = 1e6,
-			      .ca2 = 1,
-			      .cs2 = 1,
-			      .capacity = 2000,
-			      .n_regions = 1,
-			      .mu = { 1 } };
+	struct ge_queue q = {
+		.lambda = 1e6, .ca2 = 1, .cs2 = 1, .capacity = 2000, .n_regions = 1, .mu = { 1 }
+	};
 	double *p = hd_alloc(2001, sizeof(*p));
 	struct ge_result r = solve(&q, p);
 
@@ -165,8 +155,7 @@ static struct ge_queue random_queue(struct rng *r)
 
 	q.mu[0] = 0.1 + 10 * rng_uniform(r);
 	while (next <= q.capacity && rng_below(r, 3)) {
-		q.threshold[q.n_regions - 1] =
-			next + rng_below(r, q.capacity - next + 1);
+		q.threshold[q.n_regions - 1] = next + rng_below(r, q.capacity - next + 1);
 		next = q.threshold[q.n_regions - 1] + 1;
 		q.mu[q.n_regions++] = 0.1 + 20 * rng_uniform(r);
 	}
@@ -193,8 +182,7 @@ static void the_recursion_solves_the_full_generator(void **state)
 			assert_near(p[n], whole[n], 1e-13);
 		assert_near(r.blocking, w.blocking, 1e-12);
 		/* Flow balance: what gets in is what is served. */
-		assert_near(r.throughput, q.lambda * (1 - r.blocking),
-			    1e-12 * q.lambda);
+		assert_near(r.throughput, q.lambda * (1 - r.blocking), 1e-12 * q.lambda);
 	}
 }
 
@@ -224,22 +212,18 @@ static void each_refusal_names_its_rule(void **state)
 	refuses(q, "service rate -3: must be above 0");
 	q = et_queue(4, 8);
 	q.ca2 = 0.5;
-	refuses(q,
-		"arrival variability Ca2 = 0.5: a GE distribution needs C2 >= 1");
+	refuses(q, "arrival variability Ca2 = 0.5: a GE distribution needs C2 >= 1");
 	q = et_queue(4, 8);
 	q.cs2 = 0.99;
-	refuses(q,
-		"service variability Cs2 = 0.99: a GE distribution needs C2 >= 1");
+	refuses(q, "service variability Cs2 = 0.99: a GE distribution needs C2 >= 1");
 	q = et_queue(4, 8);
 	q.capacity = 0;
 	refuses(q, "capacity 0: must be 1 to 10000000");
 	refuses(et_queue(4, 17), "threshold 17 lies beyond the capacity 16");
 	refuses(et_queue(4, 1),
 		"threshold 1 leaves no room for the first rate: it must be at least 2");
-	refuses(ajt_queue(4, 8, 8, 24),
-		"threshold 8 follows 8: thresholds must rise");
-	refuses(ajt_queue(4, 12, 4, 24),
-		"threshold 4 follows 12: thresholds must rise");
+	refuses(ajt_queue(4, 8, 8, 24), "threshold 8 follows 8: thresholds must rise");
+	refuses(ajt_queue(4, 12, 4, 24), "threshold 4 follows 12: thresholds must rise");
 	q = et_queue(4, 8);
 	q.n_regions = 0;
 	refuses(q, "0 service rates: must be 1 to 64");

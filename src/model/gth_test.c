@@ -18,10 +18,7 @@ static void two_states_balance(void **state)
 static void a_ring_is_inverse_to_its_rates(void **state)
 {
 	/* 0 -> 1 -> 2 -> 3 -> 0 with rates 1, 2, 4, 8. */
-	double rate[16] = { [0 * 4 + 1] = 1,
-			    [1 * 4 + 2] = 2,
-			    [2 * 4 + 3] = 4,
-			    [3 * 4 + 0] = 8 };
+	double rate[16] = { [0 * 4 + 1] = 1, [1 * 4 + 2] = 2, [2 * 4 + 3] = 4, [3 * 4 + 0] = 8 };
 	double p[4];
 
 	(void)state;

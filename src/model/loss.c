@@ -8,8 +8,8 @@
 /* Where the sums would leave a double's range, all are made smaller. */
 #define TOO_LARGE 0x1p800
 
-void loss_shared(uint32_t places, const struct loss_class *classes,
-		 uint32_t n_classes, double *lost)
+void loss_shared(uint32_t places, const struct loss_class *classes, uint32_t n_classes,
+		 double *lost)
 {
 	/* q[j]: weight of the states in which j places are taken. */
 	double *q = hd_alloc((size_t)places + 1, sizeof(*q));

@@ -20,7 +20,7 @@ struct loss_class {
  * Kaufman's and Roberts' recursion: lost[i] is the share of class i that is
  * lost where all classes share `places`.
  */
-void loss_shared(uint32_t places, const struct loss_class *classes,
-		 uint32_t n_classes, double *lost);
+void loss_shared(uint32_t places, const struct loss_class *classes, uint32_t n_classes,
+		 double *lost);
 
 #endif

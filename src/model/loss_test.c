@@ -45,8 +45,7 @@ static void one_class_of_size_one_is_erlangs(void **state)
 		for (int tenths = 1; tenths < 800; tenths += tenths / 2 + 1) {
 			double a = tenths / 10.0;
 
-			assert_true(fabs(lost_of(n, a) / by_definition(n, a) -
-					 1) < 1e-12);
+			assert_true(fabs(lost_of(n, a) / by_definition(n, a) - 1) < 1e-12);
 		}
 	}
 }
@@ -65,8 +64,7 @@ static void erlangs_recursion_holds_of_large_systems(void **state)
 }
 
 /* Every state (n1, n2) that fits weighs a1^n1/n1! a2^n2/n2!. */
-static void enumerate(uint32_t places, const struct loss_class c[2],
-		      double lost[2])
+static void enumerate(uint32_t places, const struct loss_class c[2], double lost[2])
 {
 	double sum = 0, w1 = 1;
 
@@ -74,10 +72,8 @@ static void enumerate(uint32_t places, const struct loss_class c[2],
 	for (uint32_t n1 = 0; n1 * c[0].size <= places; n1++) {
 		double w = w1;
 
-		for (uint32_t n2 = 0; n1 * c[0].size + n2 * c[1].size <= places;
-		     n2++) {
-			uint32_t left =
-				places - n1 * c[0].size - n2 * c[1].size;
+		for (uint32_t n2 = 0; n1 * c[0].size + n2 * c[1].size <= places; n2++) {
+			uint32_t left = places - n1 * c[0].size - n2 * c[1].size;
 
 			sum += w;
 			lost[0] += left < c[0].size ? w : 0;
@@ -109,8 +105,7 @@ static void shared_places_lose_what_the_product_form_says(void **state)
 		loss_shared(places, c, 2, ours);
 		enumerate(places, c, exact);
 		for (int k = 0; k < 2; k++)
-			assert_true(fabs(ours[k] - exact[k]) <
-				    1e-12 + 1e-10 * exact[k]);
+			assert_true(fabs(ours[k] - exact[k]) < 1e-12 + 1e-10 * exact[k]);
 	}
 }
 
@@ -133,8 +128,7 @@ int main(void)
 		cmocka_unit_test(one_class_of_size_one_is_erlangs),
 		cmocka_unit_test(erlangs_recursion_holds_of_large_systems),
 		cmocka_unit_test(shared_places_lose_what_the_product_form_says),
-		cmocka_unit_test(
-			large_systems_neither_overflow_nor_lose_everything),
+		cmocka_unit_test(large_systems_neither_overflow_nor_lose_everything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,7 @@ void maxent_exact(const struct ge_queue *q, struct maxent *out)
 	struct maxent m = { .n_regions = q->n_regions };
 
 	for (size_t i = 0; i < q->n_regions; i++) {
-		double c = batches * law.s /
-			   (law.tau * q->mu[i] + instant * batches);
+		double c = batches * law.s / (law.tau * q->mu[i] + instant * batches);
 		double start = (double)region_start(q, i);
 
 		m.x[i] = stay + c;
@@ -34,8 +33,7 @@ void maxent_exact(const struct ge_queue *q, struct maxent *out)
 		if (i + 1 < q->n_regions)
 			log_k += ((double)q->threshold[i] - start) * m.log_x[i];
 		/* 1 / (1 - (1 - tau) x) without the pole or a difference. */
-		m.y = (law.tau * q->mu[i] + instant * batches) /
-		      (law.tau * law.s * q->mu[i]);
+		m.y = (law.tau * q->mu[i] + instant * batches) / (law.tau * law.s * q->mu[i]);
 	}
 	*out = m;
 }
@@ -85,8 +83,7 @@ static double balance_y(const struct ge_queue *q, const struct maxent *m)
 	return top / exp(log_weight(m, last, q->capacity));
 }
 
-enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d,
-			     struct maxent *out)
+enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d, struct maxent *out)
 {
 	struct maxent m = { .n_regions = q->n_regions };
 
@@ -94,12 +91,10 @@ enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d,
 		double rho = q->lambda / q->mu[i];
 
 		if (rho >= 1)
-			return diag_fail(
-				d, HD_ERR_UNFIT,
-				"the thesis' form needs lambda < mu: %g is not below %g",
-				q->lambda, q->mu[i]);
-		struct maxent_infinite f =
-			maxent_infinite_of(rho, q->ca2, q->cs2);
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "the thesis' form needs lambda < mu: %g is not below %g",
+					 q->lambda, q->mu[i]);
+		struct maxent_infinite f = maxent_infinite_of(rho, q->ca2, q->cs2);
 
 		m.x[i] = f.x;
 		m.log_x[i] = log(f.x);
@@ -107,15 +102,13 @@ enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d,
 	}
 	m.y = balance_y(q, &m);
 	if (!(m.y >= 0) || !isfinite(m.y))
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "the thesis' form gives P(%zu) < 0 here",
+		return diag_fail(d, HD_ERR_UNFIT, "the thesis' form gives P(%zu) < 0 here",
 				 q->capacity);
 	*out = m;
 	return HD_OK;
 }
 
-void maxent_evaluate(const struct ge_queue *q, const struct maxent *m,
-		     double *p)
+void maxent_evaluate(const struct ge_queue *q, const struct maxent *m, double *p)
 {
 	double top = 0, sum = 0;
 	size_t i = 0;

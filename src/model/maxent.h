@@ -38,12 +38,11 @@ void maxent_exact(const struct ge_queue *q, struct maxent *out);
  * queue has no steady state then. A negative y, which happens, is refused in
  * the same way.
  */
-HD_MUST_CHECK enum hd_status maxent_thesis(const struct ge_queue *q,
-					   struct diag *d, struct maxent *out);
+HD_MUST_CHECK enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d,
+					   struct maxent *out);
 
 /* The capacity + 1 probabilities of the form. */
-void maxent_evaluate(const struct ge_queue *q, const struct maxent *m,
-		     double *p);
+void maxent_evaluate(const struct ge_queue *q, const struct maxent *m, double *p);
 
 /*
  * Kouvatsos' coefficients of an infinite GE/GE/1 with load rho = lambda / mu

@@ -26,8 +26,7 @@ static void kouvatsos_formulas_give_the_same(void **state)
 	(void)state;
 	for (int k = 0; k < 7; k++) {
 		struct ge_queue q = plain_queue(k + 1, 8);
-		struct maxent_infinite f =
-			maxent_infinite_of(q.lambda / 8, 5, 7);
+		struct maxent_infinite f = maxent_infinite_of(q.lambda / 8, 5, 7);
 		struct maxent m;
 
 		maxent_exact(&q, &m);
@@ -50,13 +49,11 @@ static void coefficients_of_regions_follow_their_formula(void **state)
 	(void)state;
 	maxent_exact(&q, &m);
 	for (int i = 0; i < 3; i++) {
-		double c =
-			sigma * 4 * s / (tau * q.mu[i] + (1 - tau) * sigma * 4);
+		double c = sigma * 4 * s / (tau * q.mu[i] + (1 - tau) * sigma * 4);
 		double x = 1 - sigma + c;
 
 		assert_near(m.x[i], x, 1e-15);
-		assert_near(maxent_g(&m, (size_t)i), k * c / pow(x, from[i]),
-			    1e-14);
+		assert_near(maxent_g(&m, (size_t)i), k * c / pow(x, from[i]), 1e-14);
 		k *= pow(x, from[i + 1] - from[i]);
 	}
 	assert_near(m.y, 1 / (1 - (1 - tau) * m.x[2]), 1e-13);
@@ -77,8 +74,7 @@ static struct ge_queue random_queue(struct rng *r)
 	if (rng_below(r, 8) == 0)
 		q.lambda = q.mu[0]; /* load 1 exactly */
 	while (next <= q.capacity && rng_below(r, 3)) {
-		q.threshold[q.n_regions - 1] =
-			next + rng_below(r, q.capacity - next + 1);
+		q.threshold[q.n_regions - 1] = next + rng_below(r, q.capacity - next + 1);
 		next = q.threshold[q.n_regions - 1] + 1;
 		q.mu[q.n_regions++] = 0.1 + 20 * rng_uniform(r);
 	}
@@ -107,8 +103,7 @@ static void closed_form_equals_recursion_on_random_queues(void **state)
 }
 
 /* Mean over lambda = 1..7 of |thesis - exact| / exact, in percent. */
-static void thesis_error(size_t threshold, double *length, double *use,
-			 double *blocking)
+static void thesis_error(size_t threshold, double *length, double *use, double *blocking)
 {
 	*length = *use = *blocking = 0;
 	for (int lambda = 1; lambda <= 7; lambda++) {
@@ -159,8 +154,7 @@ static void thesis_form_needs_a_stable_first_region(void **state)
 
 	(void)state;
 	assert_int_equal(maxent_thesis(&q, &d, &m), HD_ERR_UNFIT);
-	assert_string_equal(d.message, "the thesis' form needs lambda < mu: 8 "
-				       "is not below 8");
+	assert_string_equal(d.message, "the thesis' form needs lambda < mu: 8 is not below 8");
 }
 
 int main(void)

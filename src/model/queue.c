@@ -8,12 +8,11 @@
 static enum hd_status check_rates(double lambda, double mu, struct diag *d)
 {
 	if (!(lambda > 0 && lambda <= 1e100))
-		return diag_fail(d, HD_ERR_RANGE, "arrival rate %g: must be %s",
-				 lambda,
+		return diag_fail(d, HD_ERR_RANGE, "arrival rate %g: must be %s", lambda,
 				 lambda > 1e100 ? "at most 1e100" : "above 0");
 	if (!(mu > 0 && mu <= 1e100))
-		return diag_fail(d, HD_ERR_RANGE, "service rate %g: must be %s",
-				 mu, mu > 1e100 ? "at most 1e100" : "above 0");
+		return diag_fail(d, HD_ERR_RANGE, "service rate %g: must be %s", mu,
+				 mu > 1e100 ? "at most 1e100" : "above 0");
 	return HD_OK;
 }
 
@@ -21,16 +20,14 @@ static enum hd_status check_variability(double cs2, struct diag *d)
 {
 	if (cs2 >= 0 && cs2 <= 1e9)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_RANGE,
-			 "service variability Cs2 = %g: must not be negative",
+	return diag_fail(d, HD_ERR_RANGE, "service variability Cs2 = %g: must not be negative",
 			 cs2);
 }
 
 enum hd_status queue_mg1(double lambda, double mu, double cs2, struct diag *d,
 			 struct queue_result *out)
 {
-	if (check_rates(lambda, mu, d) != HD_OK ||
-	    check_variability(cs2, d) != HD_OK)
+	if (check_rates(lambda, mu, d) != HD_OK || check_variability(cs2, d) != HD_OK)
 		return d->status;
 	double rho = lambda / mu;
 
@@ -50,15 +47,13 @@ enum hd_status queue_mg1(double lambda, double mu, double cs2, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status queue_mm1n(double lambda, double mu, size_t capacity,
-			  struct diag *d, struct queue_result *out)
+enum hd_status queue_mm1n(double lambda, double mu, size_t capacity, struct diag *d,
+			  struct queue_result *out)
 {
 	if (check_rates(lambda, mu, d) != HD_OK)
 		return d->status;
 	if (capacity < 1 || capacity > 100000000)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "capacity %zu: must be 1 to 100000000",
-				 capacity);
+		return diag_fail(d, HD_ERR_RANGE, "capacity %zu: must be 1 to 100000000", capacity);
 	/* Weights from the likelier end, so that none overflows. */
 	bool falling = lambda <= mu;
 	double ratio = falling ? lambda / mu : mu / lambda;
@@ -83,12 +78,10 @@ enum hd_status queue_mm1n(double lambda, double mu, size_t capacity,
 	return HD_OK;
 }
 
-static enum hd_status check_classes(const struct queue_class *classes, size_t n,
-				    struct diag *d)
+static enum hd_status check_classes(const struct queue_class *classes, size_t n, struct diag *d)
 {
 	if (n < 1 || n > QUEUE_MAX_CLASSES)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%zu classes: must be 1 to %d", n,
+		return diag_fail(d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", n,
 				 QUEUE_MAX_CLASSES);
 	for (size_t k = 0; k < n; k++) {
 		if (check_rates(classes[k].lambda, classes[k].mu, d) != HD_OK ||
@@ -105,8 +98,7 @@ static double residual(const struct queue_class *c, double use)
 }
 
 /* How much of the server each class gets; 0 for those that starve. */
-static void divide_server(const struct queue_class *classes, size_t n,
-			  double *use)
+static void divide_server(const struct queue_class *classes, size_t n, double *use)
 {
 	double left = 1;
 
@@ -116,8 +108,8 @@ static void divide_server(const struct queue_class *classes, size_t n,
 	}
 }
 
-enum hd_status queue_priority(const struct queue_class *classes, size_t n,
-			      struct diag *d, struct queue_result *out)
+enum hd_status queue_priority(const struct queue_class *classes, size_t n, struct diag *d,
+			      struct queue_result *out)
 {
 	double use[QUEUE_MAX_CLASSES], rest = 0, before = 0;
 
@@ -156,38 +148,33 @@ double queue_conserved(const struct queue_class *classes, size_t n)
 	return load < 1 ? load * rest / (1 - load) : INFINITY;
 }
 
-static enum hd_status check_shares(const struct share_class *classes, size_t n,
-				   double rate, struct diag *d)
+static enum hd_status check_shares(const struct share_class *classes, size_t n, double rate,
+				   struct diag *d)
 {
 	if (n < 1 || n > QUEUE_MAX_CLASSES)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%zu classes: must be 1 to %d", n,
+		return diag_fail(d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", n,
 				 QUEUE_MAX_CLASSES);
 	if (!(rate > 0 && rate <= 1e100))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "link rate %g: must be above 0", rate);
+		return diag_fail(d, HD_ERR_RANGE, "link rate %g: must be above 0", rate);
 	for (size_t k = 0; k < n; k++) {
 		if (!(classes[k].offered > 0 && classes[k].offered <= 1e100))
-			return diag_fail(d, HD_ERR_RANGE,
-					 "offered load %g: must be above 0",
+			return diag_fail(d, HD_ERR_RANGE, "offered load %g: must be above 0",
 					 classes[k].offered);
 		if (!(classes[k].quantum > 0 && classes[k].quantum <= 1e100))
-			return diag_fail(d, HD_ERR_RANGE,
-					 "weight %g: must be above 0",
+			return diag_fail(d, HD_ERR_RANGE, "weight %g: must be above 0",
 					 classes[k].quantum);
 	}
 	return HD_OK;
 }
 
 /* Grants whoever asks for no more than its share; true if somebody did. */
-static bool grant_modest(const struct share_class *classes, size_t n,
-			 double per_quantum, double *got)
+static bool grant_modest(const struct share_class *classes, size_t n, double per_quantum,
+			 double *got)
 {
 	bool any = false;
 
 	for (size_t k = 0; k < n; k++) {
-		if (got[k] < 0 &&
-		    classes[k].offered <= per_quantum * classes[k].quantum) {
+		if (got[k] < 0 && classes[k].offered <= per_quantum * classes[k].quantum) {
 			got[k] = classes[k].offered;
 			any = true;
 		}
@@ -195,8 +182,8 @@ static bool grant_modest(const struct share_class *classes, size_t n,
 	return any;
 }
 
-enum hd_status queue_share(const struct share_class *classes, size_t n,
-			   double rate, struct diag *d, double *got)
+enum hd_status queue_share(const struct share_class *classes, size_t n, double rate, struct diag *d,
+			   double *got)
 {
 	double per_quantum;
 

@@ -24,12 +24,10 @@ struct queue_result {
 };
 
 /* Any number may wait: M/M/1, M/D/1 and M/G/1 differ in cs2 = 1, 0, any. */
-HD_MUST_CHECK enum hd_status queue_mg1(double lambda, double mu, double cs2,
-				       struct diag *d,
+HD_MUST_CHECK enum hd_status queue_mg1(double lambda, double mu, double cs2, struct diag *d,
 				       struct queue_result *out);
 /* At most `capacity` present: M/M/1/N, at any load. */
-HD_MUST_CHECK enum hd_status queue_mm1n(double lambda, double mu,
-					size_t capacity, struct diag *d,
+HD_MUST_CHECK enum hd_status queue_mm1n(double lambda, double mu, size_t capacity, struct diag *d,
 					struct queue_result *out);
 
 struct queue_class {
@@ -44,9 +42,8 @@ struct queue_class {
  * k took all the rest, the wait of k and of those after it is infinite, and
  * those after it get nothing.
  */
-HD_MUST_CHECK enum hd_status queue_priority(const struct queue_class *classes,
-					    size_t n, struct diag *d,
-					    struct queue_result *out);
+HD_MUST_CHECK enum hd_status queue_priority(const struct queue_class *classes, size_t n,
+					    struct diag *d, struct queue_result *out);
 
 /*
  * What no order of service changes, as long as the server neither idles with
@@ -65,9 +62,8 @@ struct share_class {
  * Long-run rates under weighted round robin: a lane whose load is below its
  * share gets all of it, and the others divide the rest by their quanta.
  */
-HD_MUST_CHECK enum hd_status queue_share(const struct share_class *classes,
-					 size_t n, double rate, struct diag *d,
-					 double *got);
+HD_MUST_CHECK enum hd_status queue_share(const struct share_class *classes, size_t n, double rate,
+					 struct diag *d, double *got);
 
 /*
  * Bytes that a VL arbitration entry lets pass at its turn when its lane is

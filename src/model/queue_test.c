@@ -34,18 +34,14 @@ static void a_fixed_service_halves_the_wait(void **state)
 
 static void bursty_service_agrees_with_the_ge_queue(void **state)
 {
-	struct ge_queue q = { .lambda = 3,
-			      .ca2 = 1,
-			      .cs2 = 4,
-			      .capacity = 3000,
-			      .n_regions = 1,
-			      .mu = { 5 } };
+	struct ge_queue q = {
+		.lambda = 3, .ca2 = 1, .cs2 = 4, .capacity = 3000, .n_regions = 1, .mu = { 5 }
+	};
 	double p[3001];
 
 	(void)state;
 	ge_solve(&q, p);
-	assert_near(mg1(3, 5, 4).mean_queue, ge_measure(&q, p).mean_queue,
-		    1e-9);
+	assert_near(mg1(3, 5, 4).mean_queue, ge_measure(&q, p).mean_queue, 1e-9);
 }
 
 static void a_limited_queue_gives_the_textbook_values(void **state)
@@ -98,9 +94,7 @@ static void a_limited_queue_is_the_ge_queue_without_bursts(void **state)
 
 static void priorities_keep_the_conserved_sum(void **state)
 {
-	const struct queue_class c[] = { { 1, 4, 0 },
-					 { 2, 10, 1 },
-					 { 0.3, 1, 6 } };
+	const struct queue_class c[] = { { 1, 4, 0 }, { 2, 10, 1 }, { 0.3, 1, 6 } };
 	struct diag d = { .status = HD_OK };
 	struct queue_result r[3];
 	double sum = 0;
@@ -132,9 +126,7 @@ static void an_overloaded_class_takes_what_is_left(void **state)
 {
 	/* The second class always has work, so the first finds one of its
 	 * services under way with probability 1 - 0.4. */
-	const struct queue_class c[] = { { 2, 5, 1 },
-					 { 9, 3, 0 },
-					 { 1, 1, 1 } };
+	const struct queue_class c[] = { { 2, 5, 1 }, { 9, 3, 0 }, { 1, 1, 1 } };
 	struct diag d = { .status = HD_OK };
 	struct queue_result r[3];
 
@@ -206,11 +198,8 @@ static void each_refusal_names_its_rule(void **state)
 	(void)state;
 	refuses_mg1(0, 1, 1, "arrival rate 0: must be above 0");
 	refuses_mg1(1, 0, 1, "service rate 0: must be above 0");
-	refuses_mg1(1, 2, -1,
-		    "service variability Cs2 = -1: must not be negative");
-	refuses_mg1(2, 2, 1,
-		    "lambda 2 is not below mu 2: an unlimited queue "
-		    "would grow for ever");
+	refuses_mg1(1, 2, -1, "service variability Cs2 = -1: must not be negative");
+	refuses_mg1(2, 2, 1, "lambda 2 is not below mu 2: an unlimited queue would grow for ever");
 	assert_int_equal(queue_mm1n(1, 1, 0, &d, &r), HD_ERR_RANGE);
 	assert_string_equal(d.message, "capacity 0: must be 1 to 100000000");
 	d = (struct diag){ .status = HD_OK };
@@ -230,13 +219,11 @@ static void each_refusal_names_its_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			an_exponential_server_gives_the_textbook_values),
+		cmocka_unit_test(an_exponential_server_gives_the_textbook_values),
 		cmocka_unit_test(a_fixed_service_halves_the_wait),
 		cmocka_unit_test(bursty_service_agrees_with_the_ge_queue),
 		cmocka_unit_test(a_limited_queue_gives_the_textbook_values),
-		cmocka_unit_test(
-			a_limited_queue_is_the_ge_queue_without_bursts),
+		cmocka_unit_test(a_limited_queue_is_the_ge_queue_without_bursts),
 		cmocka_unit_test(priorities_keep_the_conserved_sum),
 		cmocka_unit_test(one_priority_is_no_priority),
 		cmocka_unit_test(an_overloaded_class_takes_what_is_left),

@@ -69,8 +69,7 @@ struct equations {
 	double *right; /* what flows in from the pivot state */
 };
 
-static void equations_init(struct equations *eq, const struct sparse_chain *c,
-			   size_t pivot)
+static void equations_init(struct equations *eq, const struct sparse_chain *c, size_t pivot)
 {
 	size_t entries = c->start[c->n] + c->n;
 	size_t used = 0;
@@ -187,8 +186,7 @@ static void dissect(const struct equations *eq, int *column)
 	graph_init(&g, eq);
 	METIS_SetDefaultOptions(options);
 	options[METIS_OPTION_SEED] = 1; /* the same order on every run */
-	int done = METIS_NodeND(&n, g.start, g.neighbour, NULL, options, perm,
-				inverse);
+	int done = METIS_NodeND(&n, g.start, g.neighbour, NULL, options, perm, inverse);
 
 	for (int k = 0; k < eq->n; k++)
 		column[k] = done == METIS_OK ? (int)inverse[k] : k;
@@ -222,14 +220,11 @@ static int solve(const struct superlu *lu, struct equations *eq, int *column)
 	options.DiagPivotThresh = 0;
 	options.Equil = NO;
 	options.PrintStat = NO;
-	lu->dCreate_CompCol_Matrix(&a, eq->n, eq->n, eq->start[eq->n],
-				   eq->value, eq->row, eq->start, SLU_NC, SLU_D,
-				   SLU_GE);
-	lu->dCreate_Dense_Matrix(&right, eq->n, 1, eq->right, eq->n, SLU_DN,
-				 SLU_D, SLU_GE);
+	lu->dCreate_CompCol_Matrix(&a, eq->n, eq->n, eq->start[eq->n], eq->value, eq->row,
+				   eq->start, SLU_NC, SLU_D, SLU_GE);
+	lu->dCreate_Dense_Matrix(&right, eq->n, 1, eq->right, eq->n, SLU_DN, SLU_D, SLU_GE);
 	lu->StatInit(&stat);
-	lu->dgssv(&options, &a, column, row, &lower, &upper, &right, &stat,
-		  &info);
+	lu->dgssv(&options, &a, column, row, &lower, &upper, &right, &stat, &info);
 	lu->StatFree(&stat);
 	if (info <= eq->n) {
 		lu->Destroy_SuperNode_Matrix(&lower);
@@ -259,8 +254,8 @@ static bool normalise(const double *weight, size_t n, size_t pivot, double *p)
 	return true;
 }
 
-enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
-			    const int *order, struct diag *d, double *p)
+enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot, const int *order,
+			    struct diag *d, double *p)
 {
 	struct equations eq;
 	struct superlu lu;
@@ -268,8 +263,7 @@ enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
 
 	assert(c->n >= 2 && pivot < c->n);
 	if (c->n > SPARSE_MAX_STATES)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%zu states: chains are solved up to %d", c->n,
+		return diag_fail(d, HD_ERR_RANGE, "%zu states: chains are solved up to %d", c->n,
 				 SPARSE_MAX_STATES);
 	if (superlu_load(&lu, d) != HD_OK)
 		return d->status;
@@ -284,13 +278,10 @@ enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
 	int info = solve(&lu, &eq, column);
 
 	if (info > eq.n)
-		status = diag_fail(d, HD_ERR_ENV,
-				   "not enough memory to factor %zu states",
-				   c->n);
+		status = diag_fail(d, HD_ERR_ENV, "not enough memory to factor %zu states", c->n);
 	else if (info || !normalise(eq.right, c->n, pivot, p))
-		status = diag_fail(
-			d, HD_ERR_UNFIT,
-			"the balance equations are singular to working precision");
+		status = diag_fail(d, HD_ERR_UNFIT,
+				   "the balance equations are singular to working precision");
 	free(column);
 	equations_fini(&eq);
 	return status;

@@ -35,9 +35,8 @@ void sparse_chain_fini(struct sparse_chain *c);
  * in the elimination, or is NULL to let METIS find one. HD_ERR_UNFIT if the
  * equations are singular to working precision.
  */
-HD_MUST_CHECK enum hd_status sparse_solve(const struct sparse_chain *c,
-					  size_t pivot, const int *order,
-					  struct diag *d, double *p);
+HD_MUST_CHECK enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
+					  const int *order, struct diag *d, double *p);
 
 /*
  * How far p is from balance: the sum over states of |flow in - flow out|,

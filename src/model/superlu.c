@@ -35,14 +35,12 @@ enum hd_status superlu_load(struct superlu *lib, struct diag *d)
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle)
-		return diag_fail(d, HD_ERR_ENV, "chains need " LIBRARY ": %s",
-				 dlerror());
+		return diag_fail(d, HD_ERR_ENV, "chains need " LIBRARY ": %s", dlerror());
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++) {
 		void *found = dlsym(handle, symbols[i].name);
 
 		if (!found)
-			return diag_fail(d, HD_ERR_ENV, LIBRARY " has no %s",
-					 symbols[i].name);
+			return diag_fail(d, HD_ERR_ENV, LIBRARY " has no %s", symbols[i].name);
 		/* C has no conversion between these pointers; POSIX says that
 		 * they are the same. */
 		memcpy((char *)lib + symbols[i].offset, &found, sizeof(found));

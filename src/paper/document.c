@@ -54,13 +54,11 @@ static void put_found(struct strbuf *out, const struct paper_found *found)
 {
 	strbuf_printf(out, "**%s**", paper_verdict_names[found->verdict]);
 	if (found->verdict == VERDICT_PARTLY)
-		strbuf_printf(out, " %s",
-			      found->settings ? found->settings : "most cases");
+		strbuf_printf(out, " %s", found->settings ? found->settings : "most cases");
 }
 
 static void put_experiment(struct strbuf *out, const struct paper *p,
-			   const struct paper_experiment *e,
-			   const struct paper_outcomes *r)
+			   const struct paper_experiment *e, const struct paper_outcomes *r)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -84,13 +82,11 @@ static void put_experiment(struct strbuf *out, const struct paper *p,
 	strbuf_puts(out, "\n");
 }
 
-static void put_paper(struct strbuf *out, const struct paper *p,
-		      const struct paper_outcomes *r)
+static void put_paper(struct strbuf *out, const struct paper *p, const struct paper_outcomes *r)
 {
 	strbuf_printf(out, "\n### %s: %s\n\n", p->id, p->title);
 	for (size_t i = 0; i < p->n_rules; i++)
-		strbuf_printf(out, "- Rule *%s*: %s\n", p->rules[i].name,
-			      p->rules[i].says);
+		strbuf_printf(out, "- Rule *%s*: %s\n", p->rules[i].name, p->rules[i].says);
 	strbuf_printf(out,
 		      "%s| id | shows | published | ours | verdict |\n"
 		      "| --- | --- | --- | --- | --- |\n",
@@ -120,8 +116,7 @@ static void put_open(struct strbuf *out, const struct paper *p)
 	}
 }
 
-static void put_errata(struct strbuf *out, const struct paper_catalogue *c,
-		       bool copy)
+static void put_errata(struct strbuf *out, const struct paper_catalogue *c, bool copy)
 {
 	strbuf_puts(out, "| paper | place | printed | correct | shown by |\n"
 			 "| --- | --- | --- | --- | --- |\n");
@@ -144,24 +139,22 @@ static void put_errata(struct strbuf *out, const struct paper_catalogue *c,
 	}
 }
 
-void paper_document(const struct paper_catalogue *c,
-		    const struct paper_outcomes *r, struct strbuf *out)
+void paper_document(const struct paper_catalogue *c, const struct paper_outcomes *r,
+		    struct strbuf *out)
 {
 	put_file(out, "papers/preface.md");
 	for (size_t i = 0; i < PAPER_COUNT; i++)
 		put_paper(out, c->papers[i], r);
-	strbuf_puts(out,
-		    "\n## What the papers leave open\n\n"
-		    "| paper | study | parameter | what is open | tried |\n"
-		    "| --- | --- | --- | --- | --- |\n");
+	strbuf_puts(out, "\n## What the papers leave open\n\n"
+			 "| paper | study | parameter | what is open | tried |\n"
+			 "| --- | --- | --- | --- | --- |\n");
 	for (size_t i = 0; i < PAPER_COUNT; i++)
 		put_open(out, c->papers[i]);
 	strbuf_puts(out, "\n## What is wrong in the papers\n\n");
 	put_errata(out, c, false);
 	strbuf_puts(out,
 		    "\n## What is wrong in the copies of their texts\n\n"
-		    "These are faults of the copies that we worked from, not "
-		    "of the papers.\n\n");
+		    "These are faults of the copies that we worked from, not of the papers.\n\n");
 	put_errata(out, c, true);
 	put_file(out, "papers/review.md");
 }

@@ -41,8 +41,7 @@ static bool reads(const struct source *a, const struct source *b)
 	const char *slash = strrchr(b->name, '/');
 	size_t folder = slash ? (size_t)(slash - b->name) + 1 : 0;
 
-	return strncmp(a->name, b->name, folder) == 0 &&
-	       names(a->text, a->len, b->name + folder);
+	return strncmp(a->name, b->name, folder) == 0 && names(a->text, a->len, b->name + folder);
 }
 
 static bool commands_name(const struct paper_study *s, const char *name)
@@ -52,8 +51,7 @@ static bool commands_name(const struct paper_study *s, const char *name)
 }
 
 /* Whether the file is needed by the study or by one of those before it. */
-static bool is_needed(const struct paper *p, const struct paper_study *s,
-		      const struct source *f)
+static bool is_needed(const struct paper *p, const struct paper_study *s, const struct source *f)
 {
 	struct source by;
 
@@ -108,8 +106,8 @@ static bool has_file(const struct paper *p, const char *name)
  * With the study's command and quick one changed to match. What is built in
  * stays there if the paper has a file of that name already.
  */
-static void take_files(const struct paper *p, const struct paper_study *s,
-		       struct paper_study *mine, struct paper *out)
+static void take_files(const struct paper *p, const struct paper_study *s, struct paper_study *mine,
+		       struct paper *out)
 {
 	struct source f;
 	size_t cap = 0;
@@ -125,15 +123,12 @@ static void take_files(const struct paper *p, const struct paper_study *s,
 		}
 		mine->command = replace(mine->command, f.name, name);
 		mine->quick = replace(mine->quick, f.name, name);
-		out->files = hd_grow(out->files, &cap, out->n_files + 1,
-				     sizeof(*out->files));
-		out->files[out->n_files++] =
-			(struct paper_text){ name, hd_strndup(f.text, f.len) };
+		out->files = hd_grow(out->files, &cap, out->n_files + 1, sizeof(*out->files));
+		out->files[out->n_files++] = (struct paper_text){ name, hd_strndup(f.text, f.len) };
 	}
 }
 
-void paper_extract(const struct paper *p, const struct paper_experiment *e,
-		   struct strbuf *out)
+void paper_extract(const struct paper *p, const struct paper_experiment *e, struct strbuf *out)
 {
 	struct paper_experiment alone = *e;
 	struct paper_study study = e->study ? *e->study : e->own;
@@ -152,10 +147,10 @@ void paper_extract(const struct paper *p, const struct paper_experiment *e,
 	mine.n_studies = e->study && e->study != &e->own;
 	if (!mine.n_studies)
 		alone.own = study;
-	strbuf_printf(out,
-		      "# %s/%s of 'heddle paper list', to be changed: 'heddle "
-		      "paper run FILE' runs it.\n",
-		      p->id, e->id);
+	strbuf_printf(
+		out,
+		"# %s/%s of 'heddle paper list', to be changed: 'heddle paper run FILE' runs it.\n",
+		p->id, e->id);
 	schema_print(paper_fields, &mine, false, out);
 	for (size_t i = 0; i < mine.n_files; i++) {
 		free(mine.files[i].name);
@@ -166,8 +161,7 @@ void paper_extract(const struct paper *p, const struct paper_experiment *e,
 	free(study.quick);
 }
 
-bool paper_scenario(const struct paper *p, const struct paper_experiment *e,
-		    struct strbuf *out)
+bool paper_scenario(const struct paper *p, const struct paper_experiment *e, struct strbuf *out)
 {
 	struct source f;
 

@@ -52,8 +52,8 @@ static double ratio(struct trial *t, const struct bindings *in)
  * The cells that differ in a column, of rows of the case in their order; NULL
  * without such a column.
  */
-static const struct value **distinct(struct trial *t, const char *name,
-				     const struct bindings *in, size_t *n)
+static const struct value **distinct(struct trial *t, const char *name, const struct bindings *in,
+				     size_t *n)
 {
 	const struct value **cells = NULL;
 	struct found f;
@@ -67,8 +67,7 @@ static const struct value **distinct(struct trial *t, const char *name,
 	size_t column = column_find(f.table, name, strlen(name));
 
 	if (column == f.table->n_columns)
-		strbuf_printf(&t->missing, "table '%s' has no column '%s'",
-			      f.table->name, name);
+		strbuf_printf(&t->missing, "table '%s' has no column '%s'", f.table->name, name);
 	for (size_t i = 0; i < f.n && column < f.table->n_columns; i++) {
 		const struct value *v = table_cell(f.table, f.rows[i], column);
 		size_t k = 0;
@@ -120,8 +119,7 @@ static bool is_unclear(const double *x, size_t n, double limit)
 {
 	struct interval i = interval_of(x, n, LEVEL);
 
-	return n > 1 && i.half_width > 0 &&
-	       fabs(i.mean - limit) <= i.half_width;
+	return n > 1 && i.half_width > 0 && fabs(i.mean - limit) <= i.half_width;
 }
 
 static struct finding judge_equal(const struct paper_expectation *p, double x)
@@ -139,8 +137,7 @@ static struct finding judge_equal(const struct paper_expectation *p, double x)
 	return f;
 }
 
-static struct finding judge_numbers(const struct paper_expectation *p,
-				    const double *x, size_t n)
+static struct finding judge_numbers(const struct paper_expectation *p, const double *x, size_t n)
 {
 	double mean = mean_of(x, n);
 	struct finding f = { .verdict = VERDICT_NOT, .value = mean };
@@ -151,10 +148,8 @@ static struct finding judge_numbers(const struct paper_expectation *p,
 	}
 	if (p->relation == RELATION_EQUAL)
 		return judge_equal(p, mean);
-	bool least = p->relation == RELATION_AT_LEAST ||
-		     p->relation == RELATION_ABOVE;
-	bool strict =
-		p->relation == RELATION_ABOVE || p->relation == RELATION_BELOW;
+	bool least = p->relation == RELATION_AT_LEAST || p->relation == RELATION_ABOVE;
+	bool strict = p->relation == RELATION_ABOVE || p->relation == RELATION_BELOW;
 
 	f.beyond = least ? p->number - mean : mean - p->number;
 	if (strict ? f.beyond < 0 : f.beyond <= 0)
@@ -183,8 +178,8 @@ static bool step_holds(enum paper_relation r, double by, double base)
 }
 
 /* A step of a course, from one set of repetitions to the next. */
-static struct finding judge_step(enum paper_relation r, const double *from,
-				 const double *to, size_t n)
+static struct finding judge_step(enum paper_relation r, const double *from, const double *to,
+				 size_t n)
 {
 	double *by = hd_alloc(n, sizeof(*by));
 	struct finding f = { .verdict = VERDICT_TREND };
@@ -205,8 +200,7 @@ static struct finding judge_step(enum paper_relation r, const double *from,
 }
 
 /* Each step, from row to row. */
-static struct finding judge_rows(const struct paper_expectation *p,
-				 const struct found *f)
+static struct finding judge_rows(const struct paper_expectation *p, const struct found *f)
 {
 	enum paper_relation r = p->relation;
 	const double *x = f->numbers;
@@ -223,8 +217,7 @@ static struct finding judge_rows(const struct paper_expectation *p,
 	};
 }
 
-static struct finding judge_text(const struct paper_check *c,
-				 const struct found *f)
+static struct finding judge_text(const struct paper_check *c, const struct found *f)
 {
 	const char *wanted = c->published.text;
 	size_t row = f->rows[c->value.take == TAKE_LAST ? f->n - 1 : 0];
@@ -245,8 +238,7 @@ static struct finding judge_text(const struct paper_check *c,
 /* ---- all cases ---------------------------------------------------------- */
 
 /* Adds what was found in a case. */
-static void count(struct judgement *j, struct finding *f,
-		  const struct bindings *in, double *worst)
+static void count(struct judgement *j, struct finding *f, const struct bindings *in, double *worst)
 {
 	bool first = j->cases++ == 0;
 
@@ -271,8 +263,7 @@ static void count(struct judgement *j, struct finding *f,
 }
 
 /* A case that is a course along a column: every step is one. */
-static void judge_along(struct trial *t, struct bindings *in,
-			struct judgement *j, double *worst)
+static void judge_along(struct trial *t, struct bindings *in, struct judgement *j, double *worst)
 {
 	const char *along = t->check->along;
 	size_t n_places, n = 0, before_n = 0;
@@ -284,8 +275,7 @@ static void judge_along(struct trial *t, struct bindings *in,
 		double *x = samples(t, in, &n);
 
 		if (x && before && n == before_n) {
-			struct finding f = judge_step(
-				t->check->published.relation, before, x, n);
+			struct finding f = judge_step(t->check->published.relation, before, x, n);
 
 			count(j, &f, in, worst);
 		}
@@ -298,8 +288,7 @@ static void judge_along(struct trial *t, struct bindings *in,
 	free((void *)places);
 }
 
-static void judge_case(struct trial *t, struct bindings *in,
-		       struct judgement *j, double *worst)
+static void judge_case(struct trial *t, struct bindings *in, struct judgement *j, double *worst)
 {
 	const struct paper_check *c = t->check;
 	enum paper_relation r = c->published.relation;
@@ -312,9 +301,8 @@ static void judge_case(struct trial *t, struct bindings *in,
 	}
 	if (r == RELATION_TEXT || relation_is_course(r)) {
 		if (value_find(&c->value, t->results, in, &rows, &t->missing))
-			f = r == RELATION_TEXT
-				    ? judge_text(c, &rows)
-				    : judge_rows(&c->published, &rows);
+			f = r == RELATION_TEXT ? judge_text(c, &rows)
+					       : judge_rows(&c->published, &rows);
 		found_fini(&rows);
 	} else {
 		size_t n;
@@ -334,8 +322,8 @@ static void judge_case(struct trial *t, struct bindings *in,
  * Every combination of values that the columns `each` have. A case of which
  * something is missing is none: not every point has its twin.
  */
-static void judge_each(struct trial *t, const char *each, struct bindings *in,
-		       struct judgement *j, double *worst)
+static void judge_each(struct trial *t, const char *each, struct bindings *in, struct judgement *j,
+		       double *worst)
 {
 	size_t len = strcspn(each, ","), n;
 
@@ -366,12 +354,10 @@ static void conclude(const struct paper_check *c, struct judgement *j)
 	if (j->holds < j->cases && j->holds + j->unclear == j->cases)
 		j->verdict = VERDICT_TREND;
 	else if (j->holds < j->cases)
-		j->verdict =
-			2 * j->holds > j->cases ? VERDICT_PARTLY : VERDICT_NOT;
+		j->verdict = 2 * j->holds > j->cases ? VERDICT_PARTLY : VERDICT_NOT;
 }
 
-void judge(const struct paper_check *c, const struct results *r,
-	   struct judgement *out)
+void judge(const struct paper_check *c, const struct results *r, struct judgement *out)
 {
 	struct trial t = { .check = c, .results = r, .missing = STRBUF_INIT };
 	const struct table *table = results_find(r, c->value.table);
@@ -379,13 +365,10 @@ void judge(const struct paper_check *c, const struct results *r,
 	const char *unit = NULL;
 	double worst = -INFINITY;
 
-	*out = (struct judgement){ .verdict = VERDICT_NONE,
-				   .ours = NAN,
-				   .deviation = NAN };
+	*out = (struct judgement){ .verdict = VERDICT_NONE, .ours = NAN, .deviation = NAN };
 	/* Ratios have none. */
 	if (table && c->value.column && !c->against.table && !c->along) {
-		size_t i = column_find(table, c->value.column,
-				       strlen(c->value.column));
+		size_t i = column_find(table, c->value.column, strlen(c->value.column));
 
 		unit = i < table->n_columns ? table->columns[i].unit : NULL;
 	}
@@ -428,13 +411,11 @@ void judgement_print(const struct judgement *j, struct strbuf *out)
 		return;
 	}
 	if (j->cases > 1)
-		strbuf_printf(out, "%zu of %zu cases, worst ", j->holds,
-			      j->cases);
+		strbuf_printf(out, "%zu of %zu cases, worst ", j->holds, j->cases);
 	if (j->text)
 		strbuf_puts(out, j->text);
 	else
-		strbuf_printf(out, "%.5g%s%s", j->ours, *j->unit ? " " : "",
-			      j->unit);
+		strbuf_printf(out, "%.5g%s%s", j->ours, *j->unit ? " " : "", j->unit);
 	if (j->cases > 1)
 		strbuf_printf(out, " at %s", j->at);
 	if (j->unclear)

@@ -23,8 +23,7 @@ struct judgement {
 	char *at;                   /* the worst case; NULL if there is one */
 };
 
-void judge(const struct paper_check *c, const struct results *r,
-	   struct judgement *out);
+void judge(const struct paper_check *c, const struct results *r, struct judgement *out);
 void judgement_fini(struct judgement *j);
 /* Of a check whose value is not there, for this reason. */
 void judgement_missing(struct judgement *j, const char *why);

@@ -70,15 +70,13 @@ static struct judgement judged(const char *value, const char *published)
 	return j;
 }
 
-static void check(const char *value, const char *published,
-		  enum paper_verdict wanted)
+static void check(const char *value, const char *published, enum paper_verdict wanted)
 {
 	struct judgement j = judged(value, published);
 
 	if (j.verdict != wanted)
 		fail_msg("%s against %s: %s, not %s", value, published,
-			 paper_verdict_names[j.verdict],
-			 paper_verdict_names[wanted]);
+			 paper_verdict_names[j.verdict], paper_verdict_names[wanted]);
 	judgement_fini(&j);
 }
 
@@ -128,8 +126,7 @@ static void many_rows_become_one_number(void **state)
 	check("column: taken, take: most", "2700", VERDICT_MATCHED);
 	check("column: taken, take: least", "2518", VERDICT_MATCHED);
 	check("column: taken, take: sum", "7818.4", VERDICT_MATCHED);
-	check("column: taken, take: mean, where: topology=mesh", "2559.2",
-	      VERDICT_MATCHED);
+	check("column: taken, take: mean, where: topology=mesh", "2559.2", VERDICT_MATCHED);
 	check("column: taken, take: first", "2518", VERDICT_MATCHED);
 	check("column: taken, take: last", "2700", VERDICT_MATCHED);
 	check("take: count, where: size=256", "2", VERDICT_MATCHED);
@@ -140,14 +137,11 @@ static void many_rows_become_one_number(void **state)
 static void values_are_compared_with_each_other(void **state)
 {
 	(void)state;
-	check("column: taken, where: topology=cube, against: {table: load, "
-	      "column: taken, where: size=4096}",
+	check("column: taken, where: topology=cube, against: {table: load, column: taken, where: size=4096}",
 	      "1.04", VERDICT_MATCHED);
-	check("column: taken, where: topology=cube, against: {table: load, "
-	      "column: taken, take: most}",
+	check("column: taken, where: topology=cube, against: {table: load, column: taken, take: most}",
 	      "<= 1", VERDICT_TREND);
-	check("column: taken, where: topology=cube, against: {table: load, "
-	      "column: taken, where: size=1}",
+	check("column: taken, where: topology=cube, against: {table: load, column: taken, where: size=1}",
 	      "<= 1", VERDICT_NONE);
 }
 
@@ -160,8 +154,7 @@ static void courses_rise_or_fall(void **state)
 	check("column: size", "rises", VERDICT_NOT);
 	/* One row is no course. */
 	check(MESH, "rises", VERDICT_NOT);
-	check("column: size, where: topology=mesh", "never falls",
-	      VERDICT_TREND);
+	check("column: size, where: topology=mesh", "never falls", VERDICT_TREND);
 	/* Flat is no rise, and no fall. */
 	check("column: size, where: size=256", "rises", VERDICT_NOT);
 	check("column: size, where: size=256", "never falls", VERDICT_TREND);
@@ -181,8 +174,7 @@ static void rows_are_chosen_by_relations(void **state)
 {
 	(void)state;
 	check("take: count, where: taken>=2600", "2", VERDICT_MATCHED);
-	check("take: count, where: 'taken>2518, taken<2600'", "1",
-	      VERDICT_MATCHED);
+	check("take: count, where: 'taken>2518, taken<2600'", "1", VERDICT_MATCHED);
 	check("take: count, where: taken<=2518.4", "1", VERDICT_MATCHED);
 	check("take: count, where: topology!=mesh", "1", VERDICT_MATCHED);
 	check("take: count, where: size<256", "0", VERDICT_MATCHED);
@@ -221,24 +213,22 @@ struct counts {
 	enum paper_verdict verdict;
 };
 
-static void check_cases(const double taken[2][2][3], const char *value,
-			const char *published, struct counts wanted)
+static void check_cases(const double taken[2][2][3], const char *value, const char *published,
+			struct counts wanted)
 {
 	struct results *r = grid(taken);
 	struct judgement j = judge_text_of(value, published, r);
 
-	if (j.cases != wanted.cases || j.holds != wanted.holds ||
-	    j.unclear != wanted.unclear || j.verdict != wanted.verdict)
-		fail_msg("%s %s: %zu of %zu, %zu unclear, %s (%s)", value,
-			 published, j.holds, j.cases, j.unclear,
-			 paper_verdict_names[j.verdict],
+	if (j.cases != wanted.cases || j.holds != wanted.holds || j.unclear != wanted.unclear ||
+	    j.verdict != wanted.verdict)
+		fail_msg("%s %s: %zu of %zu, %zu unclear, %s (%s)", value, published, j.holds,
+			 j.cases, j.unclear, paper_verdict_names[j.verdict],
 			 j.missing ? j.missing : "");
 	judgement_fini(&j);
 	results_free(r);
 }
 
-static const double grows[2][2][3] = { { { 2, 3, 4 }, { 3, 4, 5 } },
-				       { { 1, 1, 1 }, { 2, 2, 2 } } };
+static const double grows[2][2][3] = { { { 2, 3, 4 }, { 3, 4, 5 } }, { { 1, 1, 1 }, { 2, 2, 2 } } };
 /* Mesh falls from 32 to 64, clearly: by 1, 1 and 0.9. */
 static const double falls[2][2][3] = { { { 3, 4, 5 }, { 2, 3, 4.1 } },
 				       { { 1, 1, 1 }, { 2, 2, 2 } } };
@@ -251,19 +241,16 @@ static const double wavers[2][2][3] = { { { 3, 4, 5 }, { 4, 2, 5.5 } },
 static void cases_are_judged_one_by_one(void **state)
 {
 	(void)state;
-	check_cases(grows, ALONG, "rises",
-		    (struct counts){ 2, 2, 0, VERDICT_TREND });
+	check_cases(grows, ALONG, "rises", (struct counts){ 2, 2, 0, VERDICT_TREND });
 	/* Half of them is not most of them. */
-	check_cases(falls, ALONG, "rises",
-		    (struct counts){ 2, 1, 0, VERDICT_NOT });
-	check_cases(falls, ALONG, "falls",
-		    (struct counts){ 2, 1, 0, VERDICT_NOT });
-	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'",
-		    ">= 1.5", (struct counts){ 4, 3, 0, VERDICT_PARTLY });
-	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'",
-		    "1 +- 300%", (struct counts){ 4, 4, 0, VERDICT_WITHIN });
-	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'",
-		    ">= 9", (struct counts){ 4, 0, 0, VERDICT_NOT });
+	check_cases(falls, ALONG, "rises", (struct counts){ 2, 1, 0, VERDICT_NOT });
+	check_cases(falls, ALONG, "falls", (struct counts){ 2, 1, 0, VERDICT_NOT });
+	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'", ">= 1.5",
+		    (struct counts){ 4, 3, 0, VERDICT_PARTLY });
+	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'", "1 +- 300%",
+		    (struct counts){ 4, 4, 0, VERDICT_WITHIN });
+	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'", ">= 9",
+		    (struct counts){ 4, 0, 0, VERDICT_NOT });
 }
 
 /* Nor does chance make it one where all draws are the same. */
@@ -273,25 +260,20 @@ static void a_flat_step_is_no_rise(void **state)
 					      { { 1, 2, 2 }, { 3, 4, 5 } } };
 
 	(void)state;
-	check_cases(flat, ALONG, "rises",
-		    (struct counts){ 2, 1, 0, VERDICT_NOT });
-	check_cases(flat, ALONG, "falls",
-		    (struct counts){ 2, 0, 0, VERDICT_NOT });
-	check_cases(flat, ALONG, "never falls",
-		    (struct counts){ 2, 2, 0, VERDICT_TREND });
+	check_cases(flat, ALONG, "rises", (struct counts){ 2, 1, 0, VERDICT_NOT });
+	check_cases(flat, ALONG, "falls", (struct counts){ 2, 0, 0, VERDICT_NOT });
+	check_cases(flat, ALONG, "never falls", (struct counts){ 2, 2, 0, VERDICT_TREND });
 	check_cases(flat, "column: taken, where: fabric=cube", "rises",
 		    (struct counts){ 1, 0, 0, VERDICT_NOT });
 	check_cases(flat, "column: taken, where: fabric=cube", "never falls",
 		    (struct counts){ 1, 1, 0, VERDICT_TREND });
-	check_cases(flat,
-		    "column: taken, where: size=32, each: fabric, over: seed",
-		    "> 2", (struct counts){ 2, 0, 1, VERDICT_NOT });
+	check_cases(flat, "column: taken, where: size=32, each: fabric, over: seed", "> 2",
+		    (struct counts){ 2, 0, 1, VERDICT_NOT });
 }
 
 static void nothing_after_nothing_is_the_same(void **state)
 {
-	static const double zeros[2][2][3] = { { { 0 }, { 0 } },
-					       { { 1, 1, 1 }, { 2, 2, 2 } } };
+	static const double zeros[2][2][3] = { { { 0 }, { 0 } }, { { 1, 1, 1 }, { 2, 2, 2 } } };
 	struct results *r = grid(zeros);
 	struct judgement j = judge_text_of(ALONG, "never falls", r);
 
@@ -305,36 +287,30 @@ static void nothing_after_nothing_is_the_same(void **state)
 static void what_chance_may_have_made_is_no_exception(void **state)
 {
 	(void)state;
-	check_cases(wavers, ALONG, "rises",
-		    (struct counts){ 2, 1, 1, VERDICT_TREND });
+	check_cases(wavers, ALONG, "rises", (struct counts){ 2, 1, 1, VERDICT_TREND });
 	/* Without repetitions there is no chance to speak of. */
-	check_cases(wavers,
-		    "column: taken, take: mean, each: fabric, along: size",
-		    "rises", (struct counts){ 2, 1, 0, VERDICT_NOT });
+	check_cases(wavers, "column: taken, take: mean, each: fabric, along: size", "rises",
+		    (struct counts){ 2, 1, 0, VERDICT_NOT });
 	/* Of 3, 4 and 5 the interval holds 4.5; of 1, 1 and 1 it does not. */
-	check_cases(falls,
-		    "column: taken, where: size=32, each: fabric, "
-		    "over: seed",
-		    ">= 4.5", (struct counts){ 2, 0, 1, VERDICT_NOT });
+	check_cases(falls, "column: taken, where: size=32, each: fabric, over: seed", ">= 4.5",
+		    (struct counts){ 2, 0, 1, VERDICT_NOT });
 }
 
 /* Pairs of the same case and draw are divided by each other. */
 static void twins_are_those_of_the_same_case(void **state)
 {
 	(void)state;
-	check_cases(grows,
-		    "column: taken, where: size=64, each: fabric, over: seed, "
-		    "against: {table: load, column: taken, where: size=32}",
-		    "> 1", (struct counts){ 2, 2, 0, VERDICT_TREND });
-	check_cases(grows,
-		    "column: taken, where: fabric=mesh, each: size, over: "
-		    "seed, against: {table: load, column: taken, where: "
-		    "fabric=cube}",
-		    "3 +- 50%", (struct counts){ 2, 2, 0, VERDICT_WITHIN });
+	check_cases(
+		grows,
+		"column: taken, where: size=64, each: fabric, over: seed, against: {table: load, column: taken, where: size=32}",
+		"> 1", (struct counts){ 2, 2, 0, VERDICT_TREND });
+	check_cases(
+		grows,
+		"column: taken, where: fabric=mesh, each: size, over: seed, against: {table: load, column: taken, where: fabric=cube}",
+		"3 +- 50%", (struct counts){ 2, 2, 0, VERDICT_WITHIN });
 	/* Relations choose rows, and the case still says which. */
-	check_cases(grows,
-		    "column: taken, take: mean, where: size<=64, each: size",
-		    ">= 1", (struct counts){ 2, 2, 0, VERDICT_TREND });
+	check_cases(grows, "column: taken, take: mean, where: size<=64, each: size", ">= 1",
+		    (struct counts){ 2, 2, 0, VERDICT_TREND });
 }
 
 /* A renamed column must not turn a verdict into silence. */
@@ -347,8 +323,7 @@ static void what_is_not_there_is_said(void **state)
 		{ "column: taken", "3 rows of 'load' fit" },
 		{ "column: taken, where: topology=ring",
 		  "table 'load' has no row with topology=ring" },
-		{ "column: taken, where: kind=ring",
-		  "table 'load' has no column for 'kind=ring'" },
+		{ "column: taken, where: kind=ring", "table 'load' has no column for 'kind=ring'" },
 	};
 
 	(void)state;

@@ -11,8 +11,7 @@
 
 static const struct schema_row record_fields[] = {
 	{ "found", SCHEMA_LIST, offsetof(struct paper_outcomes, rows),
-	  .count = offsetof(struct paper_outcomes, n),
-	  .item_size = sizeof(struct paper_outcome),
+	  .count = offsetof(struct paper_outcomes, n), .item_size = sizeof(struct paper_outcome),
 	  .help = "what decided, experiment by experiment" },
 	{ "found[].id", SCHEMA_TEXT, ROW(id), .help = "of the experiment" },
 	{ "found[].check", SCHEMA_UINT, ROW(check), .initial = "1", .low = "1",
@@ -89,8 +88,8 @@ enum hd_status outcomes_read(struct diag *d, struct paper_outcomes *out)
 
 	*out = (struct paper_outcomes){ 0 };
 	d->file = f->name;
-	enum hd_status status = document_load((const char *)f->bytes, f->len,
-					      "the record", d, &doc);
+	enum hd_status status =
+		document_load((const char *)f->bytes, f->len, "the record", d, &doc);
 
 	if (status != HD_OK)
 		return status;
@@ -113,25 +112,22 @@ void outcomes_print(const struct paper_outcomes *r, struct strbuf *out)
 }
 
 /* The row of an experiment; NULL if there is none. */
-static const struct paper_outcome *row_of_id(const struct paper_outcomes *r,
-					     const struct paper *p,
-					     const struct paper_experiment *e,
-					     bool quick)
+static const struct paper_outcome *row_of_id(const struct paper_outcomes *r, const struct paper *p,
+					     const struct paper_experiment *e, bool quick)
 {
 	size_t len = strlen(p->id);
 
 	for (size_t i = 0; i < r->n; i++) {
 		const char *id = r->rows[i].id;
 
-		if (r->rows[i].quick == quick && strncmp(id, p->id, len) == 0 &&
-		    id[len] == '/' && strcmp(id + len + 1, e->id) == 0)
+		if (r->rows[i].quick == quick && strncmp(id, p->id, len) == 0 && id[len] == '/' &&
+		    strcmp(id + len + 1, e->id) == 0)
 			return &r->rows[i];
 	}
 	return NULL;
 }
 
-const struct paper_outcome *outcomes_find(const struct paper_outcomes *r,
-					  const struct paper *p,
+const struct paper_outcome *outcomes_find(const struct paper_outcomes *r, const struct paper *p,
 					  const struct paper_experiment *e)
 {
 	const struct paper_outcome *row = row_of_id(r, p, e, false);
@@ -149,10 +145,8 @@ static struct paper_outcome copy_of(const struct paper_outcome *row)
 	return copy;
 }
 
-void outcomes_join(const struct paper_catalogue *c,
-		   const struct paper_outcomes *found,
-		   const struct paper_outcomes *before,
-		   struct paper_outcomes *out)
+void outcomes_join(const struct paper_catalogue *c, const struct paper_outcomes *found,
+		   const struct paper_outcomes *before, struct paper_outcomes *out)
 {
 	*out = (struct paper_outcomes){
 		.rows = hd_alloc(found->n + before->n + 1, sizeof(*out->rows)),
@@ -161,11 +155,9 @@ void outcomes_join(const struct paper_catalogue *c,
 		const struct paper *p = c->papers[i];
 
 		for (size_t k = 0; k < 2 * p->n_experiments; k++) {
-			const struct paper_experiment *e =
-				&p->experiments[k / 2];
+			const struct paper_experiment *e = &p->experiments[k / 2];
 			bool quick = k % 2;
-			const struct paper_outcome *row =
-				row_of_id(found, p, e, quick);
+			const struct paper_outcome *row = row_of_id(found, p, e, quick);
 
 			if (!row)
 				row = row_of_id(before, p, e, quick);

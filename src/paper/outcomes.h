@@ -27,21 +27,17 @@ struct paper_outcomes {
 /* Of all that was judged. */
 void outcomes_take(const struct paper_review *s, struct paper_outcomes *out);
 /* The one that is built in; refused only if it is bad. Free even then. */
-HD_MUST_CHECK enum hd_status outcomes_read(struct diag *d,
-					   struct paper_outcomes *out);
+HD_MUST_CHECK enum hd_status outcomes_read(struct diag *d, struct paper_outcomes *out);
 /* What was found now, and of all else what was found before, as the papers have
  * their experiments. */
-void outcomes_join(const struct paper_catalogue *c,
-		   const struct paper_outcomes *found,
-		   const struct paper_outcomes *before,
-		   struct paper_outcomes *out);
+void outcomes_join(const struct paper_catalogue *c, const struct paper_outcomes *found,
+		   const struct paper_outcomes *before, struct paper_outcomes *out);
 void outcomes_fini(struct paper_outcomes *r);
 /* The file. */
 void outcomes_print(const struct paper_outcomes *r, struct strbuf *out);
 
 /* At the printed size rather than of a quick run; NULL if there is none. */
-const struct paper_outcome *outcomes_find(const struct paper_outcomes *r,
-					  const struct paper *p,
+const struct paper_outcome *outcomes_find(const struct paper_outcomes *r, const struct paper *p,
 					  const struct paper_experiment *e);
 
 /*
@@ -49,7 +45,7 @@ const struct paper_outcome *outcomes_find(const struct paper_outcomes *r,
  * in the papers and in the copies of their texts, all from the papers' files
  * and the record.
  */
-void paper_document(const struct paper_catalogue *c,
-		    const struct paper_outcomes *r, struct strbuf *out);
+void paper_document(const struct paper_catalogue *c, const struct paper_outcomes *r,
+		    struct strbuf *out);
 
 #endif

@@ -8,19 +8,13 @@
 #include "base/alloc.h"
 #include "paper/points.h"
 
-const char *const paper_kind_names[] = { "table", "figure", "claim", "drawing",
-					 NULL };
-const char *const paper_verdict_names[] = { "matched",
-					    "within tolerance",
-					    "trend holds",
-					    "reproduced for",
-					    "not reproduced",
-					    "refuted",
-					    "no number to compare",
-					    NULL };
-static const char *const paper_take_names[] = { "one",   "mean", "least",
-						"most",  "sum",  "count",
-						"first", "last", NULL };
+const char *const paper_kind_names[] = { "table", "figure", "claim", "drawing", NULL };
+const char *const paper_verdict_names[] = {
+	"matched",        "within tolerance", "trend holds",          "reproduced for",
+	"not reproduced", "refuted",          "no number to compare", NULL
+};
+static const char *const paper_take_names[] = { "one",   "mean",  "least", "most", "sum",
+						"count", "first", "last",  NULL };
 
 /* ---- the file ----------------------------------------------------------- */
 
@@ -33,34 +27,28 @@ static const char *const paper_take_names[] = { "one",   "mean", "least",
 #define FILE_OF(m)    offsetof(struct paper_text, m)
 
 /* What a study is, under `path`, and `base` within its struct. */
-#define STUDY_ROWS(path, base)                                                 \
-	{ path ".quick", SCHEMA_TEXT, (base) + STUDY(quick), .optional = true, \
-	  .help = "the same for a quick run" },                                \
-		{ path ".time", SCHEMA_TIME, (base) + STUDY(time),             \
-		  .initial = "1s", .help = "how long the command takes" },     \
-	{                                                                      \
-		path ".quick_time", SCHEMA_TIME, (base) + STUDY(quick_time),   \
-			.initial = "1s",                                       \
-			.help = "how long the quick one takes"                 \
+#define STUDY_ROWS(path, base)                                                      \
+	{ path ".quick", SCHEMA_TEXT, (base) + STUDY(quick), .optional = true,      \
+	  .help = "the same for a quick run" },                                     \
+		{ path ".time", SCHEMA_TIME, (base) + STUDY(time), .initial = "1s", \
+		  .help = "how long the command takes" },                           \
+	{                                                                           \
+		path ".quick_time", SCHEMA_TIME, (base) + STUDY(quick_time),        \
+			.initial = "1s", .help = "how long the quick one takes"     \
 	}
 
 const struct schema_row paper_fields[] = {
-	{ "paper", SCHEMA_TEXT, offsetof(struct paper, id),
-	  .help = "its number" },
-	{ "title", SCHEMA_TEXT, offsetof(struct paper, title),
-	  .help = "its title" },
+	{ "paper", SCHEMA_TEXT, offsetof(struct paper, id), .help = "its number" },
+	{ "title", SCHEMA_TEXT, offsetof(struct paper, title), .help = "its title" },
 	{ "rules", SCHEMA_LIST, offsetof(struct paper, rules),
-	  .count = offsetof(struct paper, n_rules),
-	  .item_size = sizeof(struct paper_rule),
+	  .count = offsetof(struct paper, n_rules), .item_size = sizeof(struct paper_rule),
 	  .help = "limits for words without a number" },
 	{ "rules[].name", SCHEMA_TEXT, RULE(name), .help = "of the rule" },
 	{ "rules[].says", SCHEMA_TEXT, RULE(says), .help = "what it says" },
 	{ "studies", SCHEMA_LIST, offsetof(struct paper, studies),
-	  .count = offsetof(struct paper, n_studies),
-	  .item_size = sizeof(struct paper_study),
+	  .count = offsetof(struct paper, n_studies), .item_size = sizeof(struct paper_study),
 	  .help = "commands, and what of them varies" },
-	{ "studies[].name", SCHEMA_TEXT, STUDY(name),
-	  .help = "for experiments" },
+	{ "studies[].name", SCHEMA_TEXT, STUDY(name), .help = "for experiments" },
 	{ "studies[].command", SCHEMA_TEXT, STUDY(command),
 	  .help = "after 'heddle'; {name} stands for a value of an axis" },
 	STUDY_ROWS("studies[]", 0),
@@ -70,111 +58,91 @@ const struct schema_row paper_fields[] = {
 	  .help = "in the command, and of a column" },
 	{ "studies[].vary[].values", SCHEMA_TEXT, AXIS(values), .joins = true,
 	  .help = "a list, with ranges LOW..HIGH:STEP and label=text" },
-	{ "studies[].vary[].quick", SCHEMA_TEXT, AXIS(quick), .joins = true,
-	  .optional = true, .help = "fewer of them, for a quick run" },
+	{ "studies[].vary[].quick", SCHEMA_TEXT, AXIS(quick), .joins = true, .optional = true,
+	  .help = "fewer of them, for a quick run" },
 	{ "studies[].vary[].open", SCHEMA_TEXT, AXIS(open), .optional = true,
 	  .help = "what the paper does not say: all values are tried" },
 	{ "experiments", SCHEMA_LIST, offsetof(struct paper, experiments),
 	  .count = offsetof(struct paper, n_experiments),
 	  .item_size = sizeof(struct paper_experiment), .at_least = 1,
 	  .help = "its tables, figures and claims" },
-	{ "experiments[].id", SCHEMA_TEXT, EXPERIMENT(id),
-	  .help = "its name within the paper" },
-	{ "experiments[].kind", SCHEMA_CHOICE, EXPERIMENT(kind),
-	  .initial = "figure", .choices = paper_kind_names,
-	  .help = "what it is" },
-	{ "experiments[].title", SCHEMA_TEXT, EXPERIMENT(title),
-	  .help = "what it shows" },
-	{ "experiments[].study", SCHEMA_TEXT, EXPERIMENT(study_name),
-	  .optional = true, .help = "what gives our numbers" },
-	{ "experiments[].given", SCHEMA_TEXT, EXPERIMENT(given),
-	  .optional = true, .joins = true,
+	{ "experiments[].id", SCHEMA_TEXT, EXPERIMENT(id), .help = "its name within the paper" },
+	{ "experiments[].kind", SCHEMA_CHOICE, EXPERIMENT(kind), .initial = "figure",
+	  .choices = paper_kind_names, .help = "what it is" },
+	{ "experiments[].title", SCHEMA_TEXT, EXPERIMENT(title), .help = "what it shows" },
+	{ "experiments[].study", SCHEMA_TEXT, EXPERIMENT(study_name), .optional = true,
+	  .help = "what gives our numbers" },
+	{ "experiments[].given", SCHEMA_TEXT, EXPERIMENT(given), .optional = true, .joins = true,
 	  .help = "which of its points: axis=label|label, ..." },
-	{ "experiments[].quick_given", SCHEMA_TEXT, EXPERIMENT(quick_given),
-	  .optional = true, .joins = true, .help = "the same for a quick run" },
-	{ "experiments[].command", SCHEMA_TEXT, EXPERIMENT(own.command),
-	  .optional = true, .help = "instead of a study, after 'heddle'" },
+	{ "experiments[].quick_given", SCHEMA_TEXT, EXPERIMENT(quick_given), .optional = true,
+	  .joins = true, .help = "the same for a quick run" },
+	{ "experiments[].command", SCHEMA_TEXT, EXPERIMENT(own.command), .optional = true,
+	  .help = "instead of a study, after 'heddle'" },
 	STUDY_ROWS("experiments[]", EXPERIMENT(own)),
-	{ "experiments[].checks", SCHEMA_LIST, EXPERIMENT(checks),
-	  .count = EXPERIMENT(n_checks),
+	{ "experiments[].checks", SCHEMA_LIST, EXPERIMENT(checks), .count = EXPERIMENT(n_checks),
 	  .item_size = sizeof(struct paper_check), .help = "what is compared" },
-	{ "experiments[].checks[].what", SCHEMA_TEXT, CHECK(what),
-	  .help = "in the paper's words" },
+	{ "experiments[].checks[].what", SCHEMA_TEXT, CHECK(what), .help = "in the paper's words" },
 	{ "experiments[].checks[].table", SCHEMA_TEXT, CHECK(value.table),
 	  .help = "of the command's results" },
-	{ "experiments[].checks[].column", SCHEMA_TEXT, CHECK(value.column),
-	  .optional = true, .help = "of that table" },
-	{ "experiments[].checks[].where", SCHEMA_TEXT, CHECK(value.where),
-	  .optional = true, .joins = true,
-	  .help = "rows: column=value, column>=value, ..." },
-	{ "experiments[].checks[].take", SCHEMA_CHOICE, CHECK(value.take),
-	  .initial = "one", .choices = paper_take_names,
-	  .help = "what these rows become" },
+	{ "experiments[].checks[].column", SCHEMA_TEXT, CHECK(value.column), .optional = true,
+	  .help = "of that table" },
+	{ "experiments[].checks[].where", SCHEMA_TEXT, CHECK(value.where), .optional = true,
+	  .joins = true, .help = "rows: column=value, column>=value, ..." },
+	{ "experiments[].checks[].take", SCHEMA_CHOICE, CHECK(value.take), .initial = "one",
+	  .choices = paper_take_names, .help = "what these rows become" },
 	{ "experiments[].checks[].against", SCHEMA_MAP,
 	  .help = "a value of the same results to divide it by" },
-	{ "experiments[].checks[].against.table", SCHEMA_TEXT,
-	  CHECK(against.table), .optional = true, .help = "as above" },
-	{ "experiments[].checks[].against.column", SCHEMA_TEXT,
-	  CHECK(against.column), .optional = true, .help = "as above" },
-	{ "experiments[].checks[].against.where", SCHEMA_TEXT,
-	  CHECK(against.where), .optional = true, .joins = true,
-	  .help = "as above" },
-	{ "experiments[].checks[].against.take", SCHEMA_CHOICE,
-	  CHECK(against.take), .initial = "one", .choices = paper_take_names,
-	  .help = "as above" },
-	{ "experiments[].checks[].each", SCHEMA_TEXT, CHECK(each),
-	  .optional = true, .joins = true,
+	{ "experiments[].checks[].against.table", SCHEMA_TEXT, CHECK(against.table),
+	  .optional = true, .help = "as above" },
+	{ "experiments[].checks[].against.column", SCHEMA_TEXT, CHECK(against.column),
+	  .optional = true, .help = "as above" },
+	{ "experiments[].checks[].against.where", SCHEMA_TEXT, CHECK(against.where),
+	  .optional = true, .joins = true, .help = "as above" },
+	{ "experiments[].checks[].against.take", SCHEMA_CHOICE, CHECK(against.take),
+	  .initial = "one", .choices = paper_take_names, .help = "as above" },
+	{ "experiments[].checks[].each", SCHEMA_TEXT, CHECK(each), .optional = true, .joins = true,
 	  .help = "columns: in every case that they make" },
-	{ "experiments[].checks[].along", SCHEMA_TEXT, CHECK(along),
-	  .optional = true, .help = "column along which a course goes" },
-	{ "experiments[].checks[].over", SCHEMA_TEXT, CHECK(over),
-	  .optional = true, .help = "column of repetitions" },
+	{ "experiments[].checks[].along", SCHEMA_TEXT, CHECK(along), .optional = true,
+	  .help = "column along which a course goes" },
+	{ "experiments[].checks[].over", SCHEMA_TEXT, CHECK(over), .optional = true,
+	  .help = "column of repetitions" },
 	{ "experiments[].checks[].published", SCHEMA_CUSTOM, CHECK(published),
 	  .custom = &paper_published, .help = "what the paper says" },
-	{ "experiments[].checks[].source", SCHEMA_TEXT, CHECK(source),
-	  .optional = true,
+	{ "experiments[].checks[].source", SCHEMA_TEXT, CHECK(source), .optional = true,
 	  .help = "of a tolerance or limit: 'rule NAME', or in words" },
 	{ "experiments[].verdict", SCHEMA_CHOICE, EXPERIMENT(found.verdict),
 	  .initial = "no number to compare", .choices = paper_verdict_names,
 	  .help = "what was found" },
-	{ "experiments[].settings", SCHEMA_TEXT, EXPERIMENT(found.settings),
-	  .optional = true, .help = "for which: axis=label, ...; ..." },
-	{ "experiments[].quick_verdict", SCHEMA_CHOICE,
-	  EXPERIMENT(quick_found.verdict), .initial = "no number to compare",
-	  .choices = paper_verdict_names,
+	{ "experiments[].settings", SCHEMA_TEXT, EXPERIMENT(found.settings), .optional = true,
+	  .help = "for which: axis=label, ...; ..." },
+	{ "experiments[].quick_verdict", SCHEMA_CHOICE, EXPERIMENT(quick_found.verdict),
+	  .initial = "no number to compare", .choices = paper_verdict_names,
 	  .help = "what a quick run finds, if that is something else" },
-	{ "experiments[].quick_settings", SCHEMA_TEXT,
-	  EXPERIMENT(quick_found.settings), .optional = true,
-	  .help = "for which" },
-	{ "experiments[].reason", SCHEMA_TEXT, EXPERIMENT(reason),
-	  .optional = true, .help = "why it is not matched" },
-	{ "experiments[].proof", SCHEMA_TEXT, EXPERIMENT(proof),
-	  .optional = true, .help = "why it cannot be as printed" },
+	{ "experiments[].quick_settings", SCHEMA_TEXT, EXPERIMENT(quick_found.settings),
+	  .optional = true, .help = "for which" },
+	{ "experiments[].reason", SCHEMA_TEXT, EXPERIMENT(reason), .optional = true,
+	  .help = "why it is not matched" },
+	{ "experiments[].proof", SCHEMA_TEXT, EXPERIMENT(proof), .optional = true,
+	  .help = "why it cannot be as printed" },
 	{ "files", SCHEMA_LIST, offsetof(struct paper, files),
-	  .count = offsetof(struct paper, n_files),
-	  .item_size = sizeof(struct paper_text),
+	  .count = offsetof(struct paper, n_files), .item_size = sizeof(struct paper_text),
 	  .help = "what its commands read, beside what is built in" },
 	{ "files[].name", SCHEMA_TEXT, FILE_OF(name),
 	  .help = "the paper's number, a slash and a name" },
 	{ "files[].text", SCHEMA_TEXT, FILE_OF(text), .help = "what is in it" },
 	{ "errata", SCHEMA_LIST, offsetof(struct paper, errata),
-	  .count = offsetof(struct paper, n_errata),
-	  .item_size = sizeof(struct paper_erratum),
+	  .count = offsetof(struct paper, n_errata), .item_size = sizeof(struct paper_erratum),
 	  .help = "what is wrong in it" },
 	{ "errata[].copy", SCHEMA_BOOL, ERRATUM(copy), .initial = "false",
 	  .help = "in the copy of its text only" },
 	{ "errata[].where", SCHEMA_TEXT, ERRATUM(where), .help = "the place" },
-	{ "errata[].printed", SCHEMA_TEXT, ERRATUM(printed),
-	  .help = "as it reads" },
-	{ "errata[].correct", SCHEMA_TEXT, ERRATUM(correct),
-	  .help = "as it should" },
-	{ "errata[].shown", SCHEMA_TEXT, ERRATUM(shown), .optional = true,
-	  .help = "by what" },
+	{ "errata[].printed", SCHEMA_TEXT, ERRATUM(printed), .help = "as it reads" },
+	{ "errata[].correct", SCHEMA_TEXT, ERRATUM(correct), .help = "as it should" },
+	{ "errata[].shown", SCHEMA_TEXT, ERRATUM(shown), .optional = true, .help = "by what" },
 	{ NULL },
 };
 
-const struct paper_found *experiment_found(const struct paper_experiment *e,
-					   bool quick)
+const struct paper_found *experiment_found(const struct paper_experiment *e, bool quick)
 {
 	if (quick && e->quick_found.verdict != VERDICT_NONE)
 		return &e->quick_found;
@@ -183,8 +151,8 @@ const struct paper_found *experiment_found(const struct paper_experiment *e,
 
 /* ---- what makes no sense ------------------------------------------------ */
 
-static enum hd_status refuse(const struct paper *p, struct diag *d,
-			     const void *field, const char *what)
+static enum hd_status refuse(const struct paper *p, struct diag *d, const void *field,
+			     const char *what)
 {
 	const struct schema_place *at = schema_place_of(&p->places, field);
 
@@ -205,31 +173,27 @@ static bool has_rule(const struct paper *p, const char *name)
 }
 
 /* A limit that has no source could have been chosen after the result. */
-static enum hd_status check_source(const struct paper *p,
-				   const struct paper_check *c, struct diag *d)
+static enum hd_status check_source(const struct paper *p, const struct paper_check *c,
+				   struct diag *d)
 {
-	bool limit = relation_is_limit(c->published.relation) ||
-		     c->published.tolerance > 0;
+	bool limit = relation_is_limit(c->published.relation) || c->published.tolerance > 0;
 
 	if (limit && !c->source)
-		return refuse(p, d, &c->what,
-			      "a tolerance or limit needs its source");
-	if (c->source && strncmp(c->source, "rule ", 5) == 0 &&
-	    !has_rule(p, c->source + 5))
+		return refuse(p, d, &c->what, "a tolerance or limit needs its source");
+	if (c->source && strncmp(c->source, "rule ", 5) == 0 && !has_rule(p, c->source + 5))
 		return refuse(p, d, &c->source, "there is no such rule");
 	return HD_OK;
 }
 
-static enum hd_status check_check(const struct paper *p,
-				  const struct paper_check *c, struct diag *d)
+static enum hd_status check_check(const struct paper *p, const struct paper_check *c,
+				  struct diag *d)
 {
 	enum paper_relation r = c->published.relation;
 
 	if (!c->value.column && c->value.take != TAKE_COUNT)
 		return refuse(p, d, &c->what, "a column is needed");
 	if (c->against.table && r == RELATION_TEXT)
-		return refuse(p, d, &c->what,
-			      "'against' needs a published number");
+		return refuse(p, d, &c->what, "'against' needs a published number");
 	if (c->along && !relation_is_course(r))
 		return refuse(p, d, &c->along, "'along' needs a course");
 	if (r == RELATION_TEXT && c->over)
@@ -237,38 +201,31 @@ static enum hd_status check_check(const struct paper *p,
 	return check_source(p, c, d);
 }
 
-static enum hd_status found_check(const struct paper *p,
-				  const struct paper_experiment *e,
-				  const struct paper_found *found,
-				  struct diag *d)
+static enum hd_status found_check(const struct paper *p, const struct paper_experiment *e,
+				  const struct paper_found *found, struct diag *d)
 {
 	if (found->verdict >= VERDICT_PARTLY && !e->reason)
 		return refuse(p, d, &e->id, "this verdict needs a reason");
 	if (found->settings && found->verdict != VERDICT_PARTLY)
-		return refuse(p, d, &found->settings,
-			      "settings are for 'reproduced for'");
+		return refuse(p, d, &found->settings, "settings are for 'reproduced for'");
 	if (!e->n_checks && found->verdict != VERDICT_NONE)
 		return refuse(p, d, &e->id, "this verdict needs checks");
 	return HD_OK;
 }
 
-static enum hd_status verdict_check(const struct paper *p,
-				    const struct paper_experiment *e,
+static enum hd_status verdict_check(const struct paper *p, const struct paper_experiment *e,
 				    struct diag *d)
 {
 	enum hd_status status = found_check(p, e, &e->found, d);
 
 	if ((e->found.verdict == VERDICT_REFUTED) != (e->proof != NULL))
-		return refuse(p, d, &e->id,
-			      "'refuted' and a proof go together");
-	if (status == HD_OK &&
-	    (e->quick_found.verdict != VERDICT_NONE || e->quick_found.settings))
+		return refuse(p, d, &e->id, "'refuted' and a proof go together");
+	if (status == HD_OK && (e->quick_found.verdict != VERDICT_NONE || e->quick_found.settings))
 		status = found_check(p, e, &e->quick_found, d);
 	return status;
 }
 
-static enum hd_status experiment_check(const struct paper *p,
-				       const struct paper_experiment *e,
+static enum hd_status experiment_check(const struct paper *p, const struct paper_experiment *e,
 				       struct diag *d)
 {
 	enum hd_status status = verdict_check(p, e, d);
@@ -281,8 +238,7 @@ static enum hd_status experiment_check(const struct paper *p,
 		return refuse(p, d, &e->given, "'given' needs a study");
 	for (size_t i = 0; i < e->n_checks && status == HD_OK; i++)
 		status = check_check(p, &e->checks[i], d);
-	for (const struct paper_experiment *o = p->experiments;
-	     o < e && status == HD_OK; o++) {
+	for (const struct paper_experiment *o = p->experiments; o < e && status == HD_OK; o++) {
 		if (strcmp(o->id, e->id) == 0)
 			return refuse(p, d, &e->id, "this id is there twice");
 	}
@@ -290,38 +246,31 @@ static enum hd_status experiment_check(const struct paper *p,
 }
 
 /* They are written below a folder of ours, and nowhere else. */
-static enum hd_status file_check(const struct paper *p,
-				 const struct paper_text *f, struct diag *d)
+static enum hd_status file_check(const struct paper *p, const struct paper_text *f, struct diag *d)
 {
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
-				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789_.-/";
+	static const char safe[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/";
 	size_t id = strlen(p->id), len = strlen(f->name);
 
 	if (strncmp(f->name, p->id, id) != 0 || f->name[id] != '/')
 		return refuse(p, d, &f->name,
-			      "a file's name begins with the paper's number "
-			      "and a slash");
-	if (strspn(f->name, safe) != len || f->name[0] == '.' ||
-	    f->name[0] == '/' || f->name[len - 1] == '/' ||
-	    strstr(f->name, "/.") || strstr(f->name, "//"))
+			      "a file's name begins with the paper's number and a slash");
+	if (strspn(f->name, safe) != len || f->name[0] == '.' || f->name[0] == '/' ||
+	    f->name[len - 1] == '/' || strstr(f->name, "/.") || strstr(f->name, "//"))
 		return refuse(p, d, &f->name,
-			      "a file's name has letters, digits, _, - and "
-			      ". within its words");
+			      "a file's name has letters, digits, _, - and . within its words");
 	if (paper_file_find(f->name))
 		return refuse(p, d, &f->name, "this file is built in");
 	for (const struct paper_text *o = p->files; o < f; o++) {
 		if (strcmp(o->name, f->name) == 0)
-			return refuse(p, d, &f->name,
-				      "this file is there twice");
+			return refuse(p, d, &f->name, "this file is there twice");
 	}
 	return HD_OK;
 }
 
 /* ---- putting it together ------------------------------------------------ */
 
-static enum hd_status study_open(struct paper *p, struct paper_study *s,
-				 struct diag *d)
+static enum hd_status study_open(struct paper *p, struct paper_study *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -331,23 +280,19 @@ static enum hd_status study_open(struct paper *p, struct paper_study *s,
 
 		status = pieces_expand(&a->full, a->values, &inner);
 		if (status == HD_OK)
-			status = pieces_expand(&a->few,
-					       a->quick ? a->quick : a->values,
-					       &inner);
+			status = pieces_expand(&a->few, a->quick ? a->quick : a->values, &inner);
 		if (status != HD_OK)
 			refuse(p, d, &a->values, inner.message);
 	}
 	return status;
 }
 
-static enum hd_status
-experiment_open(struct paper *p, struct paper_experiment *e, struct diag *d)
+static enum hd_status experiment_open(struct paper *p, struct paper_experiment *e, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 
 	if (e->study_name && e->own.command)
-		return refuse(p, d, &e->study_name,
-			      "a study or a command, not both");
+		return refuse(p, d, &e->study_name, "a study or a command, not both");
 	e->study = e->own.command ? &e->own : NULL;
 	for (size_t i = 0; e->study_name && i < p->n_studies; i++) {
 		if (strcmp(p->studies[i].name, e->study_name) == 0)
@@ -367,8 +312,8 @@ experiment_open(struct paper *p, struct paper_experiment *e, struct diag *d)
 	return experiment_check(p, e, d);
 }
 
-enum hd_status paper_parse(const char *text, size_t len, const char *file,
-			   struct diag *d, struct paper *out)
+enum hd_status paper_parse(const char *text, size_t len, const char *file, struct diag *d,
+			   struct paper *out)
 {
 	struct document doc;
 
@@ -412,8 +357,8 @@ const struct paper_file *paper_file_find(const char *name)
 	return NULL;
 }
 
-enum hd_status catalogue_add(struct paper_catalogue *c, const char *text,
-			     size_t len, const char *file, struct diag *d)
+enum hd_status catalogue_add(struct paper_catalogue *c, const char *text, size_t len,
+			     const char *file, struct diag *d)
 {
 	struct paper *p = hd_alloc(1, sizeof(*p));
 
@@ -423,8 +368,7 @@ enum hd_status catalogue_add(struct paper_catalogue *c, const char *text,
 
 	for (size_t i = 0; status == HD_OK && i + 1 < c->n; i++) {
 		if (strcmp(c->papers[i]->id, p->id) == 0)
-			status = refuse(p, d, &p->id,
-					"this number is another paper's");
+			status = refuse(p, d, &p->id, "this number is another paper's");
 	}
 	return status;
 }
@@ -441,8 +385,7 @@ enum hd_status catalogue_init(struct paper_catalogue *c, struct diag *d)
 		const struct paper_file *f = paper_file_find(name);
 
 		assert(f);
-		status = catalogue_add(c, (const char *)f->bytes, f->len,
-				       f->name, d);
+		status = catalogue_add(c, (const char *)f->bytes, f->len, f->name, d);
 	}
 	return status;
 }
@@ -459,8 +402,7 @@ void catalogue_fini(struct paper_catalogue *c)
 
 /* ---- changing it -------------------------------------------------------- */
 
-enum hd_status paper_vary(struct paper *p, const char *text, struct diag *d,
-			  bool *known)
+enum hd_status paper_vary(struct paper *p, const char *text, struct diag *d, bool *known)
 {
 	size_t name = strcspn(text, "=");
 	enum hd_status status = HD_OK;

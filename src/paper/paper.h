@@ -200,9 +200,8 @@ extern const struct schema_row paper_fields[];
 extern const struct schema_custom paper_published; /* an expectation */
 
 /* Free with paper_fini even after a refusal. */
-HD_MUST_CHECK enum hd_status paper_parse(const char *text, size_t len,
-					 const char *file, struct diag *d,
-					 struct paper *out);
+HD_MUST_CHECK enum hd_status paper_parse(const char *text, size_t len, const char *file,
+					 struct diag *d, struct paper *out);
 void paper_fini(struct paper *p);
 
 /* The files of papers/ as they were built in: "papers/000.yaml". */
@@ -216,8 +215,7 @@ extern const struct paper_file paper_files[]; /* ends with a NULL name */
 const struct paper_file *paper_file_find(const char *name);
 
 /* What is recorded for a run at the printed size, or for a quick one. */
-const struct paper_found *experiment_found(const struct paper_experiment *e,
-					   bool quick);
+const struct paper_found *experiment_found(const struct paper_experiment *e, bool quick);
 
 /* The papers that are built in, in order, and what users add. */
 #define PAPER_COUNT 5
@@ -226,26 +224,22 @@ struct paper_catalogue {
 	size_t n, cap;
 };
 /* Refused only if a built-in file is bad; free even then. */
-HD_MUST_CHECK enum hd_status catalogue_init(struct paper_catalogue *c,
-					    struct diag *d);
+HD_MUST_CHECK enum hd_status catalogue_init(struct paper_catalogue *c, struct diag *d);
 void catalogue_fini(struct paper_catalogue *c);
 /* One more, which must not have the number of one that is there. */
-HD_MUST_CHECK enum hd_status catalogue_add(struct paper_catalogue *c,
-					   const char *text, size_t len,
+HD_MUST_CHECK enum hd_status catalogue_add(struct paper_catalogue *c, const char *text, size_t len,
 					   const char *file, struct diag *d);
 
 /*
  * Gives "axis=values" to every axis of that name, instead of its own; *known
  * is set if there is one.
  */
-HD_MUST_CHECK enum hd_status paper_vary(struct paper *p, const char *text,
-					struct diag *d, bool *known);
+HD_MUST_CHECK enum hd_status paper_vary(struct paper *p, const char *text, struct diag *d,
+					bool *known);
 
 /* The experiment alone, with its study and files, as a file of its own. */
-void paper_extract(const struct paper *p, const struct paper_experiment *e,
-		   struct strbuf *out);
+void paper_extract(const struct paper *p, const struct paper_experiment *e, struct strbuf *out);
 /* The scenario that its command reads; false if it reads none. */
-bool paper_scenario(const struct paper *p, const struct paper_experiment *e,
-		    struct strbuf *out);
+bool paper_scenario(const struct paper *p, const struct paper_experiment *e, struct strbuf *out);
 
 #endif

@@ -15,17 +15,15 @@
 #include "paper/outcomes.h"
 #include "paper/points.h"
 
-#define HEAD "paper: '0'\ntitle: t\nexperiments:\n"
-#define CHECK(x) \
-	"  checks: [{what: w, table: a, column: b, published: '" x "'}]\n"
+#define HEAD     "paper: '0'\ntitle: t\nexperiments:\n"
+#define CHECK(x) "  checks: [{what: w, table: a, column: b, published: '" x "'}]\n"
 
 static void refused(const char *text, unsigned line, const char *message)
 {
 	struct diag d = { .status = HD_OK };
 	struct paper p;
 
-	assert_int_equal(paper_parse(text, strlen(text), "t.yaml", &d, &p),
-			 HD_ERR_INPUT);
+	assert_int_equal(paper_parse(text, strlen(text), "t.yaml", &d, &p), HD_ERR_INPUT);
 	assert_string_equal(d.message, message);
 	assert_int_equal(d.line, line);
 	paper_fini(&p);
@@ -35,29 +33,24 @@ static void files_that_contradict_themselves_are_refused(void **state)
 {
 	(void)state;
 	refused(HEAD "- {id: a, title: t}\n", 4, "this verdict needs a reason");
-	refused(HEAD "- id: a\n  title: t\n  verdict: matched\n", 4,
-		"this verdict needs checks");
+	refused(HEAD "- id: a\n  title: t\n  verdict: matched\n", 4, "this verdict needs checks");
 	refused(HEAD "- id: a\n  title: t\n  verdict: matched\n" CHECK("1"), 4,
 		"checks need a command");
 	refused(HEAD "- {id: a, title: t, reason: r}\n"
 		     "- {id: a, title: t, reason: r}\n",
 		5, "this id is there twice");
-	refused(HEAD "- {id: a, title: t, reason: r, quick: x}\n", 4,
-		"quick needs a command");
+	refused(HEAD "- {id: a, title: t, reason: r, quick: x}\n", 4, "quick needs a command");
 }
 
 static void expectations_that_make_no_sense_are_refused(void **state)
 {
 	(void)state;
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("3 +- x"), 7,
-		"experiments[].checks[].published: 'x' is no tolerance; "
-		"expected a share such as 5%");
+		"experiments[].checks[].published: 'x' is no tolerance; expected a share such as 5%");
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("<= x"), 7,
-		"experiments[].checks[].published: '<= x' has no number after "
-		"its sign");
+		"experiments[].checks[].published: '<= x' has no number after its sign");
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("3 km"), 7,
-		"experiments[].checks[].published: ' km' follows the number; "
-		"expected '+- 5%' or nothing");
+		"experiments[].checks[].published: ' km' follows the number; expected '+- 5%' or nothing");
 }
 
 #define MATCHED "  verdict: matched\n"
@@ -65,16 +58,13 @@ static void expectations_that_make_no_sense_are_refused(void **state)
 static void limits_without_a_source_are_refused(void **state)
 {
 	(void)state;
-	refused(HEAD
-		"- id: a\n  title: t\n  command: c\n" MATCHED CHECK("<= 3"),
-		8, "a tolerance or limit needs its source");
-	refused(HEAD
-		"- id: a\n  title: t\n  command: c\n" MATCHED CHECK("3 +- 5%"),
-		8, "a tolerance or limit needs its source");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("<= 3"), 8,
+		"a tolerance or limit needs its source");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("3 +- 5%"), 8,
+		"a tolerance or limit needs its source");
 	refused(HEAD
 		"- id: a\n  title: t\n  command: c\n" MATCHED
-		"  checks: [{what: w, table: a, column: b, published: '> 1', "
-		"source: rule x}]\n",
+		"  checks: [{what: w, table: a, column: b, published: '> 1', source: rule x}]\n",
 		8, "there is no such rule");
 }
 
@@ -93,14 +83,11 @@ static void verdicts_that_say_too_much_are_refused(void **state)
 	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: matched\n"
 		     "  quick_verdict: not reproduced\n" CHECK("1"),
 		4, "this verdict needs a reason");
-	refused(HEAD
-		"- id: a\n  title: t\n  command: c\n  verdict: matched\n"
-		"  quick_verdict: trend holds\n  quick_settings: s\n" CHECK(
-			"1"),
+	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: matched\n"
+		     "  quick_verdict: trend holds\n  quick_settings: s\n" CHECK("1"),
 		9, "settings are for 'reproduced for'");
-	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: not "
-		     "reproduced\n" CHECK("1"),
-		4, "this verdict needs a reason");
+	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: not reproduced\n" CHECK("1"), 4,
+		"this verdict needs a reason");
 }
 
 #define STUDY                                                     \
@@ -111,22 +98,20 @@ static void verdicts_that_say_too_much_are_refused(void **state)
 static void studies_that_are_not_there_are_refused(void **state)
 {
 	(void)state;
-	refused(STUDY "- {id: a, title: t, reason: r, study: z}\n", 8,
-		"there is no such study");
-	refused(STUDY "- {id: a, title: t, reason: r, study: s, command: c}\n",
-		8, "a study or a command, not both");
-	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: b=1}\n",
-		8, "'b=1' names no axis of the study");
-	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: a=3}\n",
-		8, "'a=3' is no value of that axis");
+	refused(STUDY "- {id: a, title: t, reason: r, study: z}\n", 8, "there is no such study");
+	refused(STUDY "- {id: a, title: t, reason: r, study: s, command: c}\n", 8,
+		"a study or a command, not both");
+	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: b=1}\n", 8,
+		"'b=1' names no axis of the study");
+	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: a=3}\n", 8,
+		"'a=3' is no value of that axis");
 	refused("paper: '0'\ntitle: t\nstudies:\n- name: s\n  command: x\n"
 		"  vary: [{name: a, values: '5..1:1'}]\n"
 		"experiments: [{id: a, title: t, reason: r}]\n",
 		6, "the range '5..1:1' is empty");
 	/* 10^6 points are counted, not made. */
 	refused("paper: '0'\ntitle: t\nstudies:\n- name: s\n  command: x\n"
-		"  vary: [{name: a, values: '1..1000:1'}, "
-		"{name: b, values: '1..1000:1'}]\n"
+		"  vary: [{name: a, values: '1..1000:1'}, {name: b, values: '1..1000:1'}]\n"
 		"experiments: [{id: a, title: t, reason: r, study: s}]\n",
 		7, "the study has more than 100000 points");
 }
@@ -135,18 +120,15 @@ static void studies_that_are_not_there_are_refused(void **state)
 
 static void files_anywhere_else_are_refused(void **state)
 {
-	static const char *const bad[] = { "0/../a", "0/.a",  "0//a",
-					   "0/a/",   "0/a b", "0/",
-					   "0/a\\n", "0/./a", "0/a/.." };
+	static const char *const bad[] = { "0/../a", "0/.a",   "0//a",  "0/a/",  "0/a b",
+					   "0/",     "0/a\\n", "0/./a", "0/a/.." };
 	struct strbuf text = STRBUF_INIT;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		strbuf_printf(&text, FILES "- {name: \"%s\", text: x}\n",
-			      bad[i]);
+		strbuf_printf(&text, FILES "- {name: \"%s\", text: x}\n", bad[i]);
 		refused(text.text, 6,
-			"a file's name has letters, digits, _, - and . within "
-			"its words");
+			"a file's name has letters, digits, _, - and . within its words");
 		strbuf_fini(&text);
 	}
 	refused(FILES "- {name: a, text: x}\n", 6,
@@ -178,8 +160,8 @@ static char *with_my_files(const char *text)
 }
 
 /* The same commands, point by point. */
-static void check_points(const struct paper_experiment *e,
-			 const struct paper_experiment *mine, bool quick)
+static void check_points(const struct paper_experiment *e, const struct paper_experiment *mine,
+			 bool quick)
 {
 	struct diag d = { .status = HD_OK };
 	struct paper_points a, b;
@@ -209,8 +191,7 @@ static void check_files(const struct paper *p, const struct paper *mine)
 		const struct paper_text *f = &mine->files[i];
 		char name[128];
 
-		snprintf(name, sizeof(name), "papers/%s/%s", p->id,
-			 f->name + strlen("my/"));
+		snprintf(name, sizeof(name), "papers/%s/%s", p->id, f->name + strlen("my/"));
 		const struct paper_file *built_in = paper_file_find(name);
 
 		assert_non_null(built_in);
@@ -219,20 +200,17 @@ static void check_files(const struct paper *p, const struct paper *mine)
 	}
 }
 
-static void check_published(const struct paper_experiment *e,
-			    const struct paper_experiment *mine)
+static void check_published(const struct paper_experiment *e, const struct paper_experiment *mine)
 {
 	assert_string_equal(mine->id, e->id);
 	assert_int_equal(mine->found.verdict, e->found.verdict);
 	assert_int_equal(mine->n_checks, e->n_checks);
 	for (size_t i = 0; i < e->n_checks; i++)
-		assert_string_equal(mine->checks[i].published.text,
-				    e->checks[i].published.text);
+		assert_string_equal(mine->checks[i].published.text, e->checks[i].published.text);
 }
 
 /* What is handed over reads back as the same experiment. */
-static void check_handed_over(const struct paper *p,
-			      const struct paper_experiment *e)
+static void check_handed_over(const struct paper *p, const struct paper_experiment *e)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf text = STRBUF_INIT;
@@ -248,8 +226,7 @@ static void check_handed_over(const struct paper *p,
 		check_points(e, back.experiments, quick);
 	check_files(p, &back);
 	assert_int_equal(back.n_files > 0,
-			 e->study &&
-				 strstr(e->study->command, "papers/") != NULL);
+			 e->study && strstr(e->study->command, "papers/") != NULL);
 	paper_fini(&back);
 	strbuf_fini(&text);
 }
@@ -263,8 +240,7 @@ static void experiments_are_handed_over(void **state)
 	assert_int_equal(catalogue_init(&c, &d), HD_OK);
 	for (size_t i = 0; i < c.n; i++) {
 		for (size_t k = 0; k < c.papers[i]->n_experiments; k++)
-			check_handed_over(c.papers[i],
-					  &c.papers[i]->experiments[k]);
+			check_handed_over(c.papers[i], &c.papers[i]->experiments[k]);
 	}
 	catalogue_fini(&c);
 }
@@ -288,16 +264,12 @@ static void the_built_in_papers_are_good(void **state)
 
 static struct paper_outcome outcome(char *id, bool quick, char *ours)
 {
-	return (struct paper_outcome){
-		.id = id, .check = 1, .ours = ours, .quick = quick
-	};
+	return (struct paper_outcome){ .id = id, .check = 1, .ours = ours, .quick = quick };
 }
 
 static struct paper_outcome outcome_of_no_check(char *id, char *ours)
 {
-	return (struct paper_outcome){
-		.id = id, .check = 99, .ours = ours, .quick = true
-	};
+	return (struct paper_outcome){ .id = id, .check = 99, .ours = ours, .quick = true };
 }
 
 static void what_is_found_joins_what_was_recorded(void **state)
@@ -308,10 +280,8 @@ static void what_is_found_joins_what_was_recorded(void **state)
 				       outcome("000/fig8", true, "other"),
 				       outcome("000/fig9", true, "quick"),
 				       outcome("000/gone", true, "gone"),
-				       outcome_of_no_check("000/table1",
-							   "gone") };
-	static const char *const joined[] = { "new", "other", "printed",
-					      "quick" };
+				       outcome_of_no_check("000/table1", "gone") };
+	static const char *const joined[] = { "new", "other", "printed", "quick" };
 	const struct paper_outcomes found = { now, 2 }, before = { old, 5 };
 	struct diag d = { .status = HD_OK };
 	struct paper_catalogue c;
@@ -325,8 +295,7 @@ static void what_is_found_joins_what_was_recorded(void **state)
 		assert_string_equal(all.rows[i].ours, joined[i]);
 	for (size_t i = 0; i < c.papers[0]->n_experiments; i++) {
 		const struct paper_experiment *e = &c.papers[0]->experiments[i];
-		const struct paper_outcome *row =
-			outcomes_find(&all, c.papers[0], e);
+		const struct paper_outcome *row = outcomes_find(&all, c.papers[0], e);
 
 		if (strcmp(e->id, "fig9") == 0)
 			assert_string_equal(row->ours, "printed");

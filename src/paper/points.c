@@ -51,13 +51,12 @@ static const char *text_of(const char *value)
 
 /* ---- which points ------------------------------------------------------- */
 
-static size_t axis_named(const struct paper_study *s, const char *name,
-			 size_t len)
+static size_t axis_named(const struct paper_study *s, const char *name, size_t len)
 {
 	size_t i = 0;
 
-	while (i < s->n_axes && (strlen(s->axes[i].name) != len ||
-				 memcmp(s->axes[i].name, name, len) != 0))
+	while (i < s->n_axes &&
+	       (strlen(s->axes[i].name) != len || memcmp(s->axes[i].name, name, len) != 0))
 		i++;
 	return i;
 }
@@ -72,8 +71,7 @@ static bool is_label(const char *value, const char *label, size_t len)
 }
 
 /* Marks the values that "a|b|c" names; false if one is unknown. */
-static bool mark_values(const struct pieces *values, const char *text,
-			size_t len, bool *wanted)
+static bool mark_values(const struct pieces *values, const char *text, size_t len, bool *wanted)
 {
 	const char *end = text + len;
 
@@ -96,8 +94,7 @@ static bool mark_values(const struct pieces *values, const char *text,
 }
 
 /* Which values of each axis count: NULL for an axis means all of them. */
-static enum hd_status read_given(const struct paper_points *g,
-				 const char *given, struct diag *d,
+static enum hd_status read_given(const struct paper_points *g, const char *given, struct diag *d,
 				 bool **wanted)
 {
 	while (given && *given) {
@@ -106,19 +103,15 @@ static enum hd_status read_given(const struct paper_points *g,
 		size_t axis = axis_named(g->study, given, name);
 
 		if (name == item || axis == g->study->n_axes)
-			return diag_fail(d, HD_ERR_INPUT,
-					 "'%.*s' names no axis of the study",
+			return diag_fail(d, HD_ERR_INPUT, "'%.*s' names no axis of the study",
 					 (int)item, given);
 		const struct pieces *values = values_of(g, axis);
 
 		free(wanted[axis]); /* said twice: the last one counts */
 		wanted[axis] = hd_alloc(values->n, sizeof(**wanted));
-		if (!mark_values(values, given + name + 1, item - name - 1,
-				 wanted[axis]))
-			return diag_fail(d, HD_ERR_INPUT,
-					 "'%.*s' is no value of that axis%s",
-					 (int)item, given,
-					 g->quick ? " in a quick run" : "");
+		if (!mark_values(values, given + name + 1, item - name - 1, wanted[axis]))
+			return diag_fail(d, HD_ERR_INPUT, "'%.*s' is no value of that axis%s",
+					 (int)item, given, g->quick ? " in a quick run" : "");
 		given += item;
 		given += strspn(given, ", ");
 	}
@@ -148,8 +141,7 @@ static void add_point(struct paper_points *g, size_t point, size_t *numbers)
 	g->points[g->n_points++] = point;
 }
 
-enum hd_status points_init(struct paper_points *g,
-			   const struct paper_experiment *e, bool quick,
+enum hd_status points_init(struct paper_points *g, const struct paper_experiment *e, bool quick,
 			   struct diag *d)
 {
 	const struct paper_study *s = e->study;
@@ -159,8 +151,7 @@ enum hd_status points_init(struct paper_points *g,
 	size_t whole = whole_of(g);
 
 	if (!whole)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the study has more than %d points",
+		return diag_fail(d, HD_ERR_INPUT, "the study has more than %d points",
 				 PAPER_MOST_POINTS);
 	bool **wanted = hd_alloc(s->n_axes + 1, sizeof(*wanted));
 	size_t *numbers = hd_alloc(whole, sizeof(*numbers));
@@ -194,8 +185,7 @@ void points_fini(struct paper_points *g)
 
 char *points_label(const struct paper_points *g, size_t i, size_t axis)
 {
-	return label_of(
-		values_of(g, axis)->items[value_at(g, g->points[i], axis)]);
+	return label_of(values_of(g, axis)->items[value_at(g, g->points[i], axis)]);
 }
 
 char *points_command(const struct paper_points *g, size_t i)
@@ -211,8 +201,7 @@ char *points_command(const struct paper_points *g, size_t i)
 		if (axis < s->n_axes) {
 			const struct pieces *v = values_of(g, axis);
 
-			strbuf_puts(&out, text_of(v->items[value_at(
-						  g, g->points[i], axis)]));
+			strbuf_puts(&out, text_of(v->items[value_at(g, g->points[i], axis)]));
 			c += len + 1;
 		} else {
 			strbuf_putc(&out, *c++);
@@ -230,8 +219,7 @@ static size_t first_of(const struct paper_points *g, size_t setting)
 	return point;
 }
 
-char *points_setting_label(const struct paper_points *g, size_t setting,
-			   const char *axis)
+char *points_setting_label(const struct paper_points *g, size_t setting, const char *axis)
 {
 	size_t i = axis_named(g->study, axis, strlen(axis));
 
@@ -244,15 +232,13 @@ char *points_setting_label(const struct paper_points *g, size_t setting,
 static bool is_tried(const struct paper_points *g, size_t axis)
 {
 	for (size_t i = 1; g->study->axes[axis].open && i < g->n_points; i++) {
-		if (value_at(g, g->points[i], axis) !=
-		    value_at(g, g->points[0], axis))
+		if (value_at(g, g->points[i], axis) != value_at(g, g->points[0], axis))
 			return true;
 	}
 	return false;
 }
 
-void points_setting(const struct paper_points *g, size_t setting,
-		    struct strbuf *out)
+void points_setting(const struct paper_points *g, size_t setting, struct strbuf *out)
 {
 	size_t point = first_of(g, setting);
 	const char *comma = "";
@@ -262,8 +248,7 @@ void points_setting(const struct paper_points *g, size_t setting,
 			continue;
 		char *label = points_label(g, point, i);
 
-		strbuf_printf(out, "%s%s=%s", comma, g->study->axes[i].name,
-			      label);
+		strbuf_printf(out, "%s%s=%s", comma, g->study->axes[i].name, label);
 		comma = ", ";
 		free(label);
 	}
@@ -272,16 +257,13 @@ void points_setting(const struct paper_points *g, size_t setting,
 /* ---- their results ------------------------------------------------------ */
 
 /* The table's columns behind those of the axes. */
-static struct table *like(const struct paper_points *g, const struct table *t,
-			  struct results *out)
+static struct table *like(const struct paper_points *g, const struct table *t, struct results *out)
 {
 	size_t n = g->study->n_axes;
-	struct column *columns =
-		hd_alloc(n + t->n_columns + 1, sizeof(*columns));
+	struct column *columns = hd_alloc(n + t->n_columns + 1, sizeof(*columns));
 
 	for (size_t i = 0; i < n; i++)
-		columns[i] = (struct column){ .name = g->study->axes[i].name,
-					      .kind = VALUE_TEXT };
+		columns[i] = (struct column){ .name = g->study->axes[i].name, .kind = VALUE_TEXT };
 	memcpy(columns + n, t->columns, t->n_columns * sizeof(*columns));
 	struct table *made = results_table(out, t->name, t->title, columns);
 
@@ -289,8 +271,7 @@ static struct table *like(const struct paper_points *g, const struct table *t,
 	return made;
 }
 
-static void append(const struct paper_points *g, size_t i,
-		   const struct table *t, struct table *out)
+static void append(const struct paper_points *g, size_t i, const struct table *t, struct table *out)
 {
 	size_t n_axes = g->study->n_axes;
 	struct value *row = hd_alloc(out->n_columns, sizeof(*row));
@@ -301,8 +282,7 @@ static void append(const struct paper_points *g, size_t i,
 		row[a] = value_of_text(labels[a]);
 	}
 	for (size_t k = 0; k < table_rows(t); k++) {
-		memcpy(row + n_axes, table_cell(t, k, 0),
-		       t->n_columns * sizeof(*row));
+		memcpy(row + n_axes, table_cell(t, k, 0), t->n_columns * sizeof(*row));
 		table_put_values(out, row);
 	}
 	for (size_t a = 0; a < n_axes; a++)
@@ -311,9 +291,8 @@ static void append(const struct paper_points *g, size_t i,
 	free(row);
 }
 
-struct table *points_gather(const struct paper_points *g, size_t setting,
-			    const char *table, points_results_fn *of,
-			    const void *context, struct results *out)
+struct table *points_gather(const struct paper_points *g, size_t setting, const char *table,
+			    points_results_fn *of, const void *context, struct results *out)
 {
 	struct table *made = NULL;
 

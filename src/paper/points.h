@@ -28,8 +28,7 @@ struct paper_points {
  * what has too many points.
  * Free even then; refers to the study.
  */
-HD_MUST_CHECK enum hd_status points_init(struct paper_points *g,
-					 const struct paper_experiment *e,
+HD_MUST_CHECK enum hd_status points_init(struct paper_points *g, const struct paper_experiment *e,
 					 bool quick, struct diag *d);
 void points_fini(struct paper_points *g);
 
@@ -38,19 +37,16 @@ char *points_label(const struct paper_points *g, size_t i, size_t axis);
 /* The command of point i, after "heddle". */
 char *points_command(const struct paper_points *g, size_t i);
 /* An axis's label in a setting; NULL if it is not open or not there. */
-char *points_setting_label(const struct paper_points *g, size_t setting,
-			   const char *axis);
+char *points_setting_label(const struct paper_points *g, size_t setting, const char *axis);
 /* "unit=2, gap=fixed", of what has several values; "" if nothing has. */
-void points_setting(const struct paper_points *g, size_t setting,
-		    struct strbuf *out);
+void points_setting(const struct paper_points *g, size_t setting, struct strbuf *out);
 
 /*
  * One table of a setting: those of its points one below the other. `of(i)`
  * gives a point's results, NULL if it has none. NULL if no point has it.
  */
 typedef const struct results *points_results_fn(const void *context, size_t i);
-struct table *points_gather(const struct paper_points *g, size_t setting,
-			    const char *table, points_results_fn *of,
-			    const void *context, struct results *out);
+struct table *points_gather(const struct paper_points *g, size_t setting, const char *table,
+			    points_results_fn *of, const void *context, struct results *out);
 
 #endif

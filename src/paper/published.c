@@ -63,8 +63,7 @@ bool relation_is_course(enum paper_relation r)
 	return r >= RELATION_RISES && r <= RELATION_NEVER_RISES;
 }
 
-static enum hd_status expectation_parse(const char *text, struct diag *d,
-					void *out)
+static enum hd_status expectation_parse(const char *text, struct diag *d, void *out)
 {
 	struct paper_expectation *x = out;
 	const char *number = text;
@@ -81,22 +80,18 @@ static enum hd_status expectation_parse(const char *text, struct diag *d,
 		number += strcspn(number, " ") + 1;
 	x->number = strtod(number, &end);
 	if (end == number && relation_is_limit(x->relation))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' has no number after its sign", text);
+		return diag_fail(d, HD_ERR_INPUT, "'%s' has no number after its sign", text);
 	if (end != number) {
 		if (x->relation == RELATION_TEXT)
 			x->relation = RELATION_EQUAL;
 		x->digits = last_digit(number, end);
-		if (strncmp(end, " +- ", 4) == 0 &&
-		    !tolerance_parse(end + 4, &x->tolerance))
+		if (strncmp(end, " +- ", 4) == 0 && !tolerance_parse(end + 4, &x->tolerance))
 			return diag_fail(d, HD_ERR_INPUT,
-					 "'%s' is no tolerance; expected a "
-					 "share such as 5%%",
+					 "'%s' is no tolerance; expected a share such as 5%%",
 					 end + 4);
 		if (*end && strncmp(end, " +- ", 4) != 0)
 			return diag_fail(d, HD_ERR_INPUT,
-					 "'%s' follows the number; expected "
-					 "'+- 5%%' or nothing",
+					 "'%s' follows the number; expected '+- 5%%' or nothing",
 					 end);
 	}
 	x->text = hd_strdup(text);
@@ -118,8 +113,7 @@ static void expectation_release(void *value)
 }
 
 const struct schema_custom paper_published = {
-	.what = "a number as printed, '3.34 +- 5%', '>= 3', '< 3', rises, "
-		"falls, never falls, never rises, or a text",
+	.what = "a number as printed, '3.34 +- 5%', '>= 3', '< 3', rises, falls, never falls, never rises, or a text",
 	.size = sizeof(struct paper_expectation),
 	.parse = expectation_parse,
 	.print = expectation_print,

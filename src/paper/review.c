@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-void review_init(struct paper_review *s, const struct paper_catalogue *c,
-		 bool quick)
+void review_init(struct paper_review *s, const struct paper_catalogue *c, bool quick)
 {
 	*s = (struct paper_review){ .catalogue = c, .quick = quick };
 }
@@ -55,11 +54,9 @@ static size_t job_of(struct paper_review *s, char *command)
 static enum hd_status add_one(struct paper_review *s, const struct paper *p,
 			      const struct paper_experiment *e, struct diag *d)
 {
-	struct review_item item = {
-		.paper = p,
-		.experiment = e,
-		.verdict = experiment_found(e, s->quick)->verdict
-	};
+	struct review_item item = { .paper = p,
+				    .experiment = e,
+				    .verdict = experiment_found(e, s->quick)->verdict };
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < s->n_items; i++) {
@@ -71,15 +68,13 @@ static enum hd_status add_one(struct paper_review *s, const struct paper *p,
 	item.jobs = hd_alloc(item.grid.n_points + 1, sizeof(*item.jobs));
 	for (size_t i = 0; i < item.grid.n_points; i++)
 		item.jobs[i] = job_of(s, points_command(&item.grid, i));
-	s->items = hd_grow(s->items, &s->items_cap, s->n_items + 1,
-			   sizeof(*s->items));
+	s->items = hd_grow(s->items, &s->items_cap, s->n_items + 1, sizeof(*s->items));
 	s->items[s->n_items++] = item;
 	return status;
 }
 
 /* "000" names all of a paper, "000/fig4" one of it. */
-static bool is_named(const struct paper *p, const struct paper_experiment *e,
-		     const char *name)
+static bool is_named(const struct paper *p, const struct paper_experiment *e, const char *name)
 {
 	size_t len = strlen(p->id);
 
@@ -87,12 +82,10 @@ static bool is_named(const struct paper *p, const struct paper_experiment *e,
 		return true;
 	if (strncmp(name, p->id, len) != 0)
 		return false;
-	return !name[len] ||
-	       (name[len] == '/' && strcmp(name + len + 1, e->id) == 0);
+	return !name[len] || (name[len] == '/' && strcmp(name + len + 1, e->id) == 0);
 }
 
-static enum hd_status refuse_name(const struct paper_review *s,
-				  const char *name, struct diag *d)
+static enum hd_status refuse_name(const struct paper_review *s, const char *name, struct diag *d)
 {
 	const char **names = NULL;
 	size_t n = 0, cap = 0;
@@ -103,8 +96,7 @@ static enum hd_status refuse_name(const struct paper_review *s,
 		for (size_t k = 0; k < p->n_experiments; k++) {
 			struct strbuf id = STRBUF_INIT;
 
-			strbuf_printf(&id, "%s/%s", p->id,
-				      p->experiments[k].id);
+			strbuf_printf(&id, "%s/%s", p->id, p->experiments[k].id);
 			names = hd_grow(names, &cap, n + 1, sizeof(*names));
 			names[n++] = strbuf_detach(&id);
 		}
@@ -112,16 +104,14 @@ static enum hd_status refuse_name(const struct paper_review *s,
 	const char *nearest = text_nearest(name, names, n);
 
 	diag_fail(d, HD_ERR_NOT_FOUND, "no experiment '%s'%s", name,
-		  nearest ? text_hint(nearest).text
-			  : "; 'heddle paper list' has them");
+		  nearest ? text_hint(nearest).text : "; 'heddle paper list' has them");
 	for (size_t i = 0; i < n; i++)
 		free((void *)names[i]);
 	free(names);
 	return d->status;
 }
 
-enum hd_status review_add(struct paper_review *s, const char *name,
-			  struct diag *d)
+enum hd_status review_add(struct paper_review *s, const char *name, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 	bool found = false;
@@ -147,12 +137,9 @@ enum hd_status review_has_open(const struct paper_review *s, struct diag *d)
 
 		if (item->grid.n_settings < 2)
 			return diag_fail(
-				d, HD_ERR_INPUT,
-				"%s/%s leaves nothing open to be fitted%s",
+				d, HD_ERR_INPUT, "%s/%s leaves nothing open to be fitted%s",
 				item->paper->id, item->experiment->id,
-				item->experiment->study
-					? ""
-					: ", and there is nothing to run");
+				item->experiment->study ? "" : ", and there is nothing to run");
 	}
 	return HD_OK;
 }
@@ -173,8 +160,8 @@ static const struct results *results_of(const void *context, size_t point)
 }
 
 /* The first failure among the points of a setting; NULL if all went well. */
-static const char *failure_of(const struct paper_review *s,
-			      const struct review_item *item, size_t setting)
+static const char *failure_of(const struct paper_review *s, const struct review_item *item,
+			      size_t setting)
 {
 	for (size_t i = 0; i < item->grid.n_points; i++) {
 		const struct process_end *end = &s->jobs[item->jobs[i]].end;
@@ -185,17 +172,14 @@ static const char *failure_of(const struct paper_review *s,
 	return NULL;
 }
 
-static void gather(const struct place *p, size_t setting, const char *table,
-		   struct results *out)
+static void gather(const struct place *p, size_t setting, const char *table, struct results *out)
 {
 	if (table && !results_find(out, table))
-		points_gather(&p->item->grid, setting, table, results_of, p,
-			      out);
+		points_gather(&p->item->grid, setting, table, results_of, p, out);
 }
 
 /* A column that an open axis names, as it is in this setting. */
-static void fill_column(const struct paper_points *g, size_t setting,
-			char **column, char **owned)
+static void fill_column(const struct paper_points *g, size_t setting, char **column, char **owned)
 {
 	const char *name = *column;
 
@@ -210,9 +194,8 @@ static void fill_column(const struct paper_points *g, size_t setting,
 	free(axis);
 }
 
-static void judge_check(const struct place *p, size_t setting,
-			struct paper_check check, struct results *r,
-			struct judgement *out)
+static void judge_check(const struct place *p, size_t setting, struct paper_check check,
+			struct results *r, struct judgement *out)
 {
 	const struct paper_points *g = &p->item->grid;
 	char *column, *other;
@@ -226,9 +209,8 @@ static void judge_check(const struct place *p, size_t setting,
 	free(other);
 }
 
-static void judge_setting(const struct paper_review *s,
-			  const struct review_item *item, size_t setting,
-			  struct review_setting *out)
+static void judge_setting(const struct paper_review *s, const struct review_item *item,
+			  size_t setting, struct review_setting *out)
 {
 	const struct paper_experiment *e = item->experiment;
 	const struct place place = { s, item };
@@ -240,8 +222,7 @@ static void judge_setting(const struct paper_review *s,
 		if (failure)
 			judgement_missing(&out->judgements[i], failure);
 		else
-			judge_check(&place, setting, e->checks[i], r,
-				    &out->judgements[i]);
+			judge_check(&place, setting, e->checks[i], r, &out->judgements[i]);
 	}
 	out->verdict = judge_all(out->judgements, e->n_checks);
 	results_free(r);
@@ -285,8 +266,7 @@ static void conclude(struct review_item *item)
 	item->verdict = worst;
 	if (worst == VERDICT_NOT && best == VERDICT_PARTLY)
 		item->verdict = VERDICT_PARTLY;
-	if (best <= VERDICT_TREND && worst > VERDICT_TREND &&
-	    worst != VERDICT_NONE) {
+	if (best <= VERDICT_TREND && worst > VERDICT_TREND && worst != VERDICT_NONE) {
 		item->verdict = VERDICT_PARTLY;
 		item->holds = list_settings(item);
 	}
@@ -300,21 +280,17 @@ static void conclude(struct review_item *item)
 
 static void item_judge(const struct paper_review *s, struct review_item *item)
 {
-	if (!item->experiment->n_checks || item->settings ||
-	    !review_item_done(s, item))
+	if (!item->experiment->n_checks || item->settings || !review_item_done(s, item))
 		return;
-	item->settings =
-		hd_alloc(item->grid.n_settings, sizeof(*item->settings));
+	item->settings = hd_alloc(item->grid.n_settings, sizeof(*item->settings));
 	for (size_t i = 0; i < item->grid.n_settings; i++)
 		judge_setting(s, item, i, &item->settings[i]);
 	conclude(item);
 }
 
-bool review_as_recorded(const struct paper_review *s,
-			const struct review_item *item)
+bool review_as_recorded(const struct paper_review *s, const struct review_item *item)
 {
-	const struct paper_found *found =
-		experiment_found(item->experiment, s->quick);
+	const struct paper_found *found = experiment_found(item->experiment, s->quick);
 	const char *was = found->settings;
 
 	if (item->verdict != found->verdict)
@@ -346,8 +322,7 @@ static bool judge_job(void *context, const struct paper_job *job)
 	return !a->runner->tick || a->runner->tick(a->runner->context, job);
 }
 
-enum hd_status review_run(struct paper_review *s,
-			  const struct paper_runner *runner, struct diag *d)
+enum hd_status review_run(struct paper_review *s, const struct paper_runner *runner, struct diag *d)
 {
 	struct audience a = { .review = s, .runner = runner };
 	struct paper_runner judging = *runner;
@@ -364,8 +339,7 @@ bool review_is_done(const struct paper_review *s, size_t job)
 	return s->jobs[job].end.results || s->jobs[job].end.failure;
 }
 
-bool review_item_done(const struct paper_review *s,
-		      const struct review_item *item)
+bool review_item_done(const struct paper_review *s, const struct review_item *item)
 {
 	for (size_t i = 0; i < item->grid.n_points; i++) {
 		if (!review_is_done(s, item->jobs[i]))
@@ -408,8 +382,8 @@ static void put_axes(const struct review_item *item, struct strbuf *out)
 		strbuf_printf(out, "; of these %s", given);
 }
 
-void review_command(const struct paper_review *s,
-		    const struct review_item *item, struct strbuf *out)
+void review_command(const struct paper_review *s, const struct review_item *item,
+		    struct strbuf *out)
 {
 	const struct paper_study *study = item->experiment->study;
 
@@ -422,10 +396,7 @@ void review_command(const struct paper_review *s,
 		free(command);
 		return;
 	}
-	put_words(s->folder,
-		  item->grid.quick && study->quick ? study->quick
-						   : study->command,
-		  out);
+	put_words(s->folder, item->grid.quick && study->quick ? study->quick : study->command, out);
 	put_axes(item, out);
 }
 

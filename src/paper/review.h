@@ -32,7 +32,7 @@ struct review_item {
 	size_t *jobs;                    /* of each point */
 	struct review_setting *settings; /* once all are done; NULL before */
 	enum paper_verdict verdict;      /* found; recorded if nothing ran */
-	char *holds; /* the settings in which it holds, if not in all */
+	char *holds;                     /* the settings in which it holds, if not in all */
 };
 
 struct paper_review {
@@ -49,40 +49,33 @@ struct paper_review {
 	size_t n_jobs, jobs_cap;
 };
 
-void review_init(struct paper_review *s, const struct paper_catalogue *c,
-		 bool quick);
+void review_init(struct paper_review *s, const struct paper_catalogue *c, bool quick);
 void review_fini(struct paper_review *s);
 
 /*
  * Adds "000/table2", all of "000", or everything ("all"). HD_ERR_NOT_FOUND
  * with the nearest name. What is there already is not added again.
  */
-HD_MUST_CHECK enum hd_status review_add(struct paper_review *s,
-					const char *name, struct diag *d);
+HD_MUST_CHECK enum hd_status review_add(struct paper_review *s, const char *name, struct diag *d);
 
 /* Refuses experiments in which the paper leaves nothing open. */
-HD_MUST_CHECK enum hd_status review_has_open(const struct paper_review *s,
-					     struct diag *d);
+HD_MUST_CHECK enum hd_status review_has_open(const struct paper_review *s, struct diag *d);
 
 /* Experiments are judged when runner->tick hears of their last job. */
-HD_MUST_CHECK enum hd_status review_run(struct paper_review *s,
-					const struct paper_runner *runner,
+HD_MUST_CHECK enum hd_status review_run(struct paper_review *s, const struct paper_runner *runner,
 					struct diag *d);
 
 /* Whether the job came to its end, be it with a failure. */
 bool review_is_done(const struct paper_review *s, size_t job);
 /* Whether all of an experiment's did. */
-bool review_item_done(const struct paper_review *s,
-		      const struct review_item *i);
+bool review_item_done(const struct paper_review *s, const struct review_item *i);
 /* Whether what was found is what is recorded. */
-bool review_as_recorded(const struct paper_review *s,
-			const struct review_item *item);
+bool review_as_recorded(const struct paper_review *s, const struct review_item *item);
 
 /* "heddle ...", with {axes} where points differ; nothing to run: nothing. */
-void review_command(const struct paper_review *s,
-		    const struct review_item *item, struct strbuf *out);
-/* "reproduced for unit=2; unit=4", with what it holds for. */
-void review_verdict(enum paper_verdict v, const char *holds,
+void review_command(const struct paper_review *s, const struct review_item *item,
 		    struct strbuf *out);
+/* "reproduced for unit=2; unit=4", with what it holds for. */
+void review_verdict(enum paper_verdict v, const char *holds, struct strbuf *out);
 
 #endif

@@ -28,8 +28,7 @@ static const char text[] =
 	"- id: good\n  title: g\n"
 	"  command: model credit --upstream 12 --downstream 2..11\n"
 	"  checks:\n"
-	"  - {what: first, table: points, column: L1, take: first, published: "
-	"'7.422799'}\n"
+	"  - {what: first, table: points, column: L1, take: first, published: '7.422799'}\n"
 	"  verdict: matched\n"
 	"- id: changed\n  title: c\n"
 	"  command: model credit --upstream 12 --downstream 2..11\n"
@@ -59,13 +58,11 @@ static const char text[] =
 	"- id: along\n  title: a\n  study: credit\n"
 	"  given: m=2\n"
 	"  checks:\n"
-	"  - {what: 'L1 or L2', table: points, column: '{which}', published: "
-	"'7.422799'}\n"
+	"  - {what: 'L1 or L2', table: points, column: '{which}', published: '7.422799'}\n"
 	"  verdict: reproduced for\n  settings: which=L1\n  reason: r\n"
 	"- id: courses\n  title: c\n  study: buffers\n"
 	"  checks:\n"
-	"  - {what: L1, table: points, column: L1, each: n, along: m, "
-	"published: falls}\n"
+	"  - {what: L1, table: points, column: L1, each: n, along: m, published: falls}\n"
 	"  verdict: trend holds\n";
 
 static void catalogue_read(struct paper_catalogue *c)
@@ -80,15 +77,14 @@ static void catalogue_read(struct paper_catalogue *c)
 static enum hd_status run(struct paper_review *s, unsigned at_once)
 {
 	struct diag d = { .status = HD_OK };
-	struct paper_runner runner = { .program = HD_PROGRAM,
-				       .at_once = at_once };
+	struct paper_runner runner = { .program = HD_PROGRAM, .at_once = at_once };
 
 	return review_run(s, &runner, &d);
 }
 
 /* Whether all verdicts of these are as recorded, `at_once` at a time. */
-static bool run_is_as_recorded(const char *name, bool quick, unsigned at_once,
-			       size_t n_items, size_t n_jobs)
+static bool run_is_as_recorded(const char *name, bool quick, unsigned at_once, size_t n_items,
+			       size_t n_jobs)
 {
 	struct diag d = { .status = HD_OK };
 	struct paper_catalogue c;
@@ -109,8 +105,7 @@ static bool run_is_as_recorded(const char *name, bool quick, unsigned at_once,
 	return same;
 }
 
-static bool as_recorded(const char *name, unsigned at_once, size_t n_items,
-			size_t n_jobs)
+static bool as_recorded(const char *name, unsigned at_once, size_t n_items, size_t n_jobs)
 {
 	return run_is_as_recorded(name, true, at_once, n_items, n_jobs);
 }
@@ -161,8 +156,7 @@ static void settings_are_fitted(void **state)
 
 	(void)state;
 	catalogue_read(&c);
-	assert_int_equal(paper_vary(c.papers[0], "m=2..6:2", &d, &known),
-			 HD_OK);
+	assert_int_equal(paper_vary(c.papers[0], "m=2..6:2", &d, &known), HD_OK);
 	assert_true(known);
 	review_init(&s, &c, false);
 	assert_int_equal(review_add(&s, "000/open", &d), HD_OK);
@@ -193,8 +187,7 @@ static void a_failed_command_is_told(void **state)
 	assert_int_equal(run(&s, 1), HD_OK);
 	assert_null(s.jobs[0].end.results);
 	assert_non_null(strstr(s.jobs[0].end.failure, "lambda"));
-	assert_string_equal(s.items[0].settings[0].judgements[0].missing,
-			    s.jobs[0].end.failure);
+	assert_string_equal(s.items[0].settings[0].judgements[0].missing, s.jobs[0].end.failure);
 	review_fini(&s);
 	catalogue_fini(&c);
 }
@@ -209,9 +202,7 @@ static void unknown_names_are_refused(void **state)
 	catalogue_read(&c);
 	review_init(&s, &c, false);
 	assert_int_equal(review_add(&s, "000/goot", &d), HD_ERR_NOT_FOUND);
-	assert_string_equal(
-		d.message,
-		"no experiment '000/goot' (did you mean '000/good'?)");
+	assert_string_equal(d.message, "no experiment '000/goot' (did you mean '000/good'?)");
 	review_fini(&s);
 	catalogue_fini(&c);
 }

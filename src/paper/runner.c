@@ -30,8 +30,8 @@ static void make_folders(char *path)
 }
 
 /* A file below the folder. */
-static enum hd_status put_file(const char *folder, const char *name,
-			       const void *bytes, size_t len, struct diag *d)
+static enum hd_status put_file(const char *folder, const char *name, const void *bytes, size_t len,
+			       struct diag *d)
 {
 	struct strbuf path = STRBUF_INIT, why = STRBUF_INIT;
 	struct diag own = { .status = HD_OK };
@@ -56,15 +56,13 @@ static enum hd_status fill(void *context, const char *folder, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	s->folder = folder;
-	for (const struct paper_file *f = paper_files;
-	     f->name && status == HD_OK; f++)
+	for (const struct paper_file *f = paper_files; f->name && status == HD_OK; f++)
 		status = put_file(folder, f->name, f->bytes, f->len, d);
 	for (size_t i = 0; c && i < c->n; i++) {
 		const struct paper *p = c->papers[i];
 
 		for (size_t k = 0; k < p->n_files && status == HD_OK; k++)
-			status = put_file(folder, p->files[k].name,
-					  p->files[k].text,
+			status = put_file(folder, p->files[k].name, p->files[k].text,
 					  strlen(p->files[k].text), d);
 	}
 	d->file = NULL;
@@ -93,14 +91,12 @@ static size_t words_split(char *line, char **words)
 }
 
 /* In the new process: becomes the command. */
-static enum hd_status become(void *context, size_t job, const char *db,
-			     struct diag *d)
+static enum hd_status become(void *context, size_t job, const char *db, struct diag *d)
 {
 	const struct stage *s = context;
 	char *words[MAX_WORDS + 8] = { hd_strdup(s->runner->program) };
 	size_t n = 1 + words_split(hd_strdup(s->jobs[job]->command), words + 1);
-	const char *const tail[] = { "--db", db, "--quiet", "--format",
-				     "null" };
+	const char *const tail[] = { "--db", db, "--quiet", "--format", "null" };
 
 	words[n++] = processes_threads_word();
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
@@ -117,12 +113,11 @@ static bool done(void *context, size_t job, struct process_end *end)
 	const struct stage *s = context;
 
 	s->jobs[job]->end = *end;
-	return !s->runner->tick ||
-	       s->runner->tick(s->runner->context, s->jobs[job]);
+	return !s->runner->tick || s->runner->tick(s->runner->context, s->jobs[job]);
 }
 
-enum hd_status paper_run(const struct paper_runner *runner,
-			 struct paper_job *jobs, size_t n, struct diag *d)
+enum hd_status paper_run(const struct paper_runner *runner, struct paper_job *jobs, size_t n,
+			 struct diag *d)
 {
 	struct stage stage = { .runner = runner };
 	const struct processes work = {

@@ -29,9 +29,8 @@ struct paper_runner {
 };
 
 /* Runs those of `jobs` that are not known, as processes_run does. */
-HD_MUST_CHECK enum hd_status paper_run(const struct paper_runner *runner,
-				       struct paper_job *jobs, size_t n,
-				       struct diag *d);
+HD_MUST_CHECK enum hd_status paper_run(const struct paper_runner *runner, struct paper_job *jobs,
+				       size_t n, struct diag *d);
 void paper_jobs_free(struct paper_job *jobs, size_t n);
 
 #endif

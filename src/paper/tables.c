@@ -29,8 +29,7 @@ static const char *command_of(struct table *t, const struct paper_review *s,
 	return text.len ? table_take(t, &text) : "";
 }
 
-static const char *verdict_of(struct table *t, enum paper_verdict v,
-			      const char *holds)
+static const char *verdict_of(struct table *t, enum paper_verdict v, const char *holds)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -62,8 +61,7 @@ static const struct column list_columns[] = {
 	{ NULL },
 };
 
-static struct list_row list_row_of(struct table *t,
-				   const struct paper_review *s,
+static struct list_row list_row_of(struct table *t, const struct paper_review *s,
 				   const struct review_item *item)
 {
 	const struct paper_experiment *e = item->experiment;
@@ -86,8 +84,7 @@ static const char list_title[] = "published tables, figures and claims";
 
 void review_list(const struct paper_review *s, struct results *r)
 {
-	struct table *t =
-		results_table(r, "experiments", list_title, list_columns);
+	struct table *t = results_table(r, "experiments", list_title, list_columns);
 
 	for (size_t i = 0; i < s->n_items; i++) {
 		struct list_row row = list_row_of(t, s, &s->items[i]);
@@ -102,11 +99,9 @@ void review_records(const struct paper_review *s, struct results *r)
 		const struct review_item *item = &s->items[i];
 		struct strbuf id = STRBUF_INIT;
 
-		strbuf_printf(&id, "%s/%s", item->paper->id,
-			      item->experiment->id);
+		strbuf_printf(&id, "%s/%s", item->paper->id, item->experiment->id);
 		/* The id and what it shows are its title. */
-		struct column
-			columns[sizeof(list_columns) / sizeof(*list_columns)];
+		struct column columns[sizeof(list_columns) / sizeof(*list_columns)];
 		size_t n = 0;
 
 		for (const struct column *c = list_columns; c->name; c++) {
@@ -115,8 +110,7 @@ void review_records(const struct paper_review *s, struct results *r)
 				columns[n++] = *c;
 		}
 		columns[n] = (struct column){ .name = NULL };
-		struct table *t = results_record(
-			r, id.text, item->experiment->title, columns);
+		struct table *t = results_record(r, id.text, item->experiment->title, columns);
 		struct list_row row = list_row_of(t, s, item);
 
 		table_put_row(t, &row);
@@ -151,22 +145,20 @@ static const char *brief(struct table *t, const char *text, size_t place)
 
 void review_brief(const struct paper_review *s, struct results *r)
 {
-	struct table *t =
-		results_table(r, "experiments", list_title, brief_columns);
+	struct table *t = results_table(r, "experiments", list_title, brief_columns);
 
 	for (size_t i = 0; i < s->n_items; i++) {
-		const struct paper_found *found =
-			&s->items[i].experiment->found;
+		const struct paper_found *found = &s->items[i].experiment->found;
 		struct list_row row = list_row_of(t, s, &s->items[i]);
 
 		row.shows = brief(t, row.shows, BRIEF_SHOWS);
 		if (found->settings)
-			row.state =
-				verdict_of(t, found->verdict, "some settings");
+			row.state = verdict_of(t, found->verdict, "some settings");
 		table_put_row(t, &row);
 	}
-	results_remark(r, "--all shows them whole, with the commands behind "
-			  "them and the reasons; so do --csv and --json");
+	results_remark(
+		r,
+		"--all shows them whole, with the commands behind them and the reasons; so do --csv and --json");
 }
 
 /* ---- comparing ---------------------------------------------------------- */
@@ -181,15 +173,13 @@ static const struct column comparison_columns[] = {
 	{ "setting", NULL, CELL(comparison, setting) },
 	{ "published", NULL, CELL(comparison, published), ORIGIN_PUBLISHED },
 	{ "ours", NULL, CELL(comparison, ours), ORIGIN_COMPUTED },
-	{ "deviation", "%", CELL_SHARE(comparison, deviation), ORIGIN_COMPUTED,
-	  2 },
+	{ "deviation", "%", CELL_SHARE(comparison, deviation), ORIGIN_COMPUTED, 2 },
 	{ "verdict", NULL, CELL(comparison, verdict), ORIGIN_COMPUTED },
 	{ "limit from", NULL, CELL(comparison, source) },
 	{ NULL },
 };
 
-static const char *setting_of(struct table *t, const struct review_item *item,
-			      size_t setting)
+static const char *setting_of(struct table *t, const struct review_item *item, size_t setting)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -197,8 +187,7 @@ static const char *setting_of(struct table *t, const struct review_item *item,
 	return text.len ? table_take(t, &text) : "";
 }
 
-static void put_check(struct table *t, const struct review_item *item,
-		      size_t setting, size_t check)
+static void put_check(struct table *t, const struct review_item *item, size_t setting, size_t check)
 {
 	const struct paper_check *c = &item->experiment->checks[check];
 	const struct judgement *j = &item->settings[setting].judgements[check];
@@ -211,8 +200,7 @@ static void put_check(struct table *t, const struct review_item *item,
 		.setting = setting_of(t, item, setting),
 		.published = c->published.text,
 		.ours = table_take(t, &ours),
-		.verdict = j->missing ? "missing"
-				      : paper_verdict_names[j->verdict],
+		.verdict = j->missing ? "missing" : paper_verdict_names[j->verdict],
 		.source = or_nothing(c->source),
 		.deviation = j->deviation,
 	};
@@ -230,8 +218,7 @@ static void put_checks(struct table *t, const struct review_item *item)
 
 /* ---- verdicts ----------------------------------------------------------- */
 
-static double seconds_of(const struct paper_review *s,
-			 const struct review_item *item)
+static double seconds_of(const struct paper_review *s, const struct review_item *item)
 {
 	double sum = 0;
 
@@ -264,8 +251,7 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 	struct verdict_row row = {
 		.id = id_of(t, item),
 		.shows = e->title,
-		.verdict = verdict_of(t, item->verdict,
-				      item->settings ? item->holds : recorded),
+		.verdict = verdict_of(t, item->verdict, item->settings ? item->holds : recorded),
 		.record = same ? "as recorded" : "CHANGED",
 		.reason = or_nothing(e->proof ? e->proof : e->reason),
 		.time = item->grid.n_points ? seconds_of(s, item) : NAN,
@@ -275,17 +261,16 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 	return same;
 }
 
-static bool remark_failures(const struct paper_review *s,
-			    const struct review_item *item, struct results *r)
+static bool remark_failures(const struct paper_review *s, const struct review_item *item,
+			    struct results *r)
 {
 	for (size_t i = 0; i < item->grid.n_points; i++) {
 		const struct paper_job *job = &s->jobs[item->jobs[i]];
 
 		if (!job->end.failure)
 			continue;
-		results_remark(r, "%s/%s failed: heddle %s: %s",
-			       item->paper->id, item->experiment->id,
-			       job->command, job->end.failure);
+		results_remark(r, "%s/%s failed: heddle %s: %s", item->paper->id,
+			       item->experiment->id, job->command, job->end.failure);
 		return true;
 	}
 	return false;
@@ -304,29 +289,24 @@ static const struct column command_columns[] = {
 
 static void put_commands(const struct paper_review *s, struct results *r)
 {
-	struct table *t =
-		results_table(r, "commands", "what was run", command_columns);
+	struct table *t = results_table(r, "commands", "what was run", command_columns);
 
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 
 		if (item->grid.n_points)
-			table_put_row(t,
-				      &(struct command_row){
-					      .id = id_of(t, item),
-					      .command = command_of(t, s, item),
-					      .runs = item->grid.n_points });
+			table_put_row(t, &(struct command_row){ .id = id_of(t, item),
+								.command = command_of(t, s, item),
+								.runs = item->grid.n_points });
 	}
 }
 
 bool review_tables(const struct paper_review *s, struct results *r)
 {
-	struct table *checks =
-		results_table(r, "comparison", "ours beside what was published",
-			      comparison_columns);
+	struct table *checks = results_table(r, "comparison", "ours beside what was published",
+					     comparison_columns);
 	struct table *t =
-		results_table(r, "verdicts", "what became of each experiment",
-			      verdict_columns);
+		results_table(r, "verdicts", "what became of each experiment", verdict_columns);
 	bool same = true;
 
 	put_commands(s, r);
@@ -360,8 +340,7 @@ static const struct column fit_columns[] = {
 	{ NULL },
 };
 
-static void fit_setting(struct table *t, const struct review_item *item,
-			size_t setting)
+static void fit_setting(struct table *t, const struct review_item *item, size_t setting)
 {
 	const struct review_setting *s = &item->settings[setting];
 	struct fit_row row = {
@@ -385,20 +364,18 @@ static void remark_open(const struct review_item *item, struct results *r)
 
 	for (size_t i = 0; i < study->n_axes; i++) {
 		if (study->axes[i].open)
-			results_remark(r, "%s/%s: %s is open: %s",
-				       item->paper->id, item->experiment->id,
-				       study->axes[i].name,
+			results_remark(r, "%s/%s: %s is open: %s", item->paper->id,
+				       item->experiment->id, study->axes[i].name,
 				       study->axes[i].open);
 	}
 }
 
 bool review_fit(const struct paper_review *s, struct results *r)
 {
-	struct table *t = results_table(
-		r, "settings", "where what was published holds", fit_columns);
-	struct table *checks =
-		results_table(r, "comparison", "ours beside what was published",
-			      comparison_columns);
+	struct table *t =
+		results_table(r, "settings", "where what was published holds", fit_columns);
+	struct table *checks = results_table(r, "comparison", "ours beside what was published",
+					     comparison_columns);
 	bool any = false;
 
 	for (size_t i = 0; i < s->n_items; i++) {
@@ -428,8 +405,7 @@ static size_t point_of(const struct review_item *item, size_t job)
 	return i;
 }
 
-static void put_axes(const struct paper_points *g, size_t point,
-		     struct results *r)
+static void put_axes(const struct paper_points *g, size_t point, struct results *r)
 {
 	for (size_t k = 0; k < g->study->n_axes; k++) {
 		char *label = points_label(g, point, k);
@@ -475,18 +451,16 @@ static int64_t marked_row(const struct found *f, enum paper_take take)
 	return (int64_t)f->rows[best];
 }
 
-static void put_mark(struct table *t, const struct paper_check *c,
-		     const struct results *r)
+static void put_mark(struct table *t, const struct paper_check *c, const struct results *r)
 {
 	const struct paper_value *v = &c->value;
 	const bool is_limit = relation_is_limit(c->published.relation);
 	struct strbuf missing = STRBUF_INIT;
 	struct found f = { .n = 0 };
 
-	if ((is_limit ? v->where == NULL
-		      : c->published.relation == RELATION_EQUAL) &&
-	    v->column && !c->against.table && !c->each && !c->over &&
-	    value_find(v, r, NULL, &f, &missing) && f.n) {
+	if ((is_limit ? v->where == NULL : c->published.relation == RELATION_EQUAL) && v->column &&
+	    !c->against.table && !c->each && !c->over && value_find(v, r, NULL, &f, &missing) &&
+	    f.n) {
 		const struct mark_row row = {
 			.table = v->table,
 			.column = f.table->columns[f.column].name,
@@ -504,8 +478,7 @@ static void put_mark(struct table *t, const struct paper_check *c,
 }
 
 /* Of an experiment that is this one run. */
-static void put_marks(struct table *t, const struct review_item *item,
-		      const struct results *r)
+static void put_marks(struct table *t, const struct review_item *item, const struct results *r)
 {
 	for (size_t i = 0; i < item->experiment->n_checks; i++)
 		put_mark(t, &item->experiment->checks[i], r);
@@ -517,13 +490,12 @@ static void put_marks(struct table *t, const struct review_item *item,
 
 bool review_is_note(const char *table)
 {
-	return strcmp(table, NOTE_CHECKS) == 0 ||
-	       strcmp(table, NOTE_MARKS) == 0;
+	return strcmp(table, NOTE_CHECKS) == 0 || strcmp(table, NOTE_MARKS) == 0;
 }
 
 /* Which of the study's points it is, and what it is known by. */
-static void put_point(const struct paper_review *s, size_t job,
-		      const struct review_item *item, struct results *r)
+static void put_point(const struct paper_review *s, size_t job, const struct review_item *item,
+		      struct results *r)
 {
 	struct strbuf key = STRBUF_INIT;
 
@@ -538,11 +510,9 @@ void review_annotate(const struct paper_review *s, size_t job)
 	struct results *r = s->jobs[job].end.results;
 	struct strbuf name = STRBUF_INIT;
 	struct table *t =
-		results_table(r, NOTE_CHECKS, "ours beside what was published",
-			      comparison_columns);
-	struct table *marks = results_table(
-		r, NOTE_MARKS, "where the page draws what was printed",
-		mark_columns);
+		results_table(r, NOTE_CHECKS, "ours beside what was published", comparison_columns);
+	struct table *marks =
+		results_table(r, NOTE_MARKS, "where the page draws what was printed", mark_columns);
 	unsigned named = 0;
 
 	strbuf_puts(&name, "paper run");
@@ -554,8 +524,7 @@ void review_annotate(const struct paper_review *s, size_t job)
 		if (!named && !s->jobs[job].known)
 			put_point(s, job, item, r);
 		if (named++ < MOST_NAMES)
-			strbuf_printf(&name, " %s/%s", item->paper->id,
-				      item->experiment->id);
+			strbuf_printf(&name, " %s/%s", item->paper->id, item->experiment->id);
 		if (item->settings && item->grid.n_points == 1) {
 			put_checks(t, item);
 			put_marks(marks, item, r);

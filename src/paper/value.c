@@ -10,8 +10,7 @@
 
 /* ---- cases -------------------------------------------------------------- */
 
-void bindings_add(struct bindings *b, const char *name, size_t len,
-		  const struct value *is)
+void bindings_add(struct bindings *b, const char *name, size_t len, const struct value *is)
 {
 	b->items = hd_grow(b->items, &b->cap, b->n + 1, sizeof(*b->items));
 	b->items[b->n++] = (struct binding){ hd_strndup(name, len), is };
@@ -46,8 +45,8 @@ size_t column_find(const struct table *t, const char *name, size_t len)
 {
 	size_t i = 0;
 
-	while (i < t->n_columns && (strlen(t->columns[i].name) != len ||
-				    memcmp(t->columns[i].name, name, len) != 0))
+	while (i < t->n_columns &&
+	       (strlen(t->columns[i].name) != len || memcmp(t->columns[i].name, name, len) != 0))
 		i++;
 	return i;
 }
@@ -69,9 +68,7 @@ static double number_of(const char *text, size_t len)
 bool value_reads(const struct value *v, const char *text, size_t len)
 {
 	if (v->kind == VALUE_TEXT || v->kind == VALUE_BOOL) {
-		const char *word = v->kind == VALUE_TEXT ? v->text
-				   : v->yes              ? "yes"
-							 : "no";
+		const char *word = v->kind == VALUE_TEXT ? v->text : v->yes ? "yes" : "no";
 		return strlen(word) == len && !memcmp(word, text, len);
 	}
 	double wanted = number_of(text, len);
@@ -87,15 +84,13 @@ bool value_same(const struct value *a, const struct value *b)
 		return a->kind == b->kind;
 	if (a->kind == VALUE_BOOL || b->kind == VALUE_BOOL)
 		return a->kind == b->kind && a->yes == b->yes;
-	return !(value_real(a) < value_real(b)) &&
-	       !(value_real(a) > value_real(b));
+	return !(value_real(a) < value_real(b)) && !(value_real(a) > value_real(b));
 }
 
 /* A cell as a number, also where axes have written it as a text. */
 static double cell_number(const struct value *v)
 {
-	return v->kind == VALUE_TEXT ? number_of(v->text, strlen(v->text))
-				     : value_real(v);
+	return v->kind == VALUE_TEXT ? number_of(v->text, strlen(v->text)) : value_real(v);
 }
 
 /* ---- rows --------------------------------------------------------------- */
@@ -135,10 +130,8 @@ static bool clause_parse(const char *text, size_t len, struct clause *out)
 static bool clause_holds(const struct clause *c, const struct value *v)
 {
 	if (c->relation == RELATION_SAME || c->relation == RELATION_OTHER)
-		return value_reads(v, c->value, c->value_len) ==
-		       (c->relation == RELATION_SAME);
-	return relation_holds(c->relation, cell_number(v),
-			      number_of(c->value, c->value_len));
+		return value_reads(v, c->value, c->value_len) == (c->relation == RELATION_SAME);
+	return relation_holds(c->relation, cell_number(v), number_of(c->value, c->value_len));
 }
 
 /* The next clause, `where` moved behind it; false at the end. */
@@ -163,16 +156,15 @@ static bool fixes(const char *where, const char *name)
 	bool good;
 
 	while (clause_next(&where, &c, &good)) {
-		if (good && c.relation == RELATION_SAME &&
-		    strlen(name) == c.name && !memcmp(name, c.text, c.name))
+		if (good && c.relation == RELATION_SAME && strlen(name) == c.name &&
+		    !memcmp(name, c.text, c.name))
 			return true;
 	}
 	return false;
 }
 
 /* Whether the row fits; *unknown: the clause of which there is no column. */
-static bool row_fits(const struct table *t, size_t row, const char *where,
-		     const char **unknown)
+static bool row_fits(const struct table *t, size_t row, const char *where, const char **unknown)
 {
 	struct clause c;
 	bool good;
@@ -205,28 +197,24 @@ static bool row_is_of(const struct table *t, size_t row, const char *where,
 }
 
 /* The rows that fit, their number in *n; a reason if a column is unknown. */
-static size_t *rows_find(const struct table *t, const char *where,
-			 const struct bindings *in, size_t *n,
-			 struct strbuf *missing)
+static size_t *rows_find(const struct table *t, const char *where, const struct bindings *in,
+			 size_t *n, struct strbuf *missing)
 {
 	size_t *rows = hd_alloc(table_rows(t) + 1, sizeof(*rows));
 	const char *unknown = NULL;
 
 	*n = 0;
 	for (size_t i = 0; i < table_rows(t); i++) {
-		if (row_fits(t, i, where, &unknown) &&
-		    row_is_of(t, i, where, in))
+		if (row_fits(t, i, where, &unknown) && row_is_of(t, i, where, in))
 			rows[(*n)++] = i;
 	}
 	if (unknown)
-		strbuf_printf(missing, "table '%s' has no column for '%s'",
-			      t->name, unknown);
+		strbuf_printf(missing, "table '%s' has no column for '%s'", t->name, unknown);
 	return rows;
 }
 
-bool value_find(const struct paper_value *v, const struct results *r,
-		const struct bindings *in, struct found *out,
-		struct strbuf *missing)
+bool value_find(const struct paper_value *v, const struct results *r, const struct bindings *in,
+		struct found *out, struct strbuf *missing)
 {
 	const struct table *t = results_find(r, v->table);
 
@@ -235,11 +223,9 @@ bool value_find(const struct paper_value *v, const struct results *r,
 		strbuf_printf(missing, "there is no table '%s'", v->table);
 		return false;
 	}
-	out->column = v->column ? column_find(t, v->column, strlen(v->column))
-				: t->n_columns;
+	out->column = v->column ? column_find(t, v->column, strlen(v->column)) : t->n_columns;
 	if (v->column && out->column == t->n_columns) {
-		strbuf_printf(missing, "table '%s' has no column '%s'",
-			      v->table, v->column);
+		strbuf_printf(missing, "table '%s' has no column '%s'", v->table, v->column);
 		return false;
 	}
 	out->rows = rows_find(t, v->where, in, &out->n, missing);
@@ -251,9 +237,7 @@ bool value_find(const struct paper_value *v, const struct results *r,
 	out->numbers = hd_alloc(out->n + 1, sizeof(*out->numbers));
 	for (size_t i = 0; i < out->n; i++)
 		out->numbers[i] =
-			v->column ? cell_number(table_cell(t, out->rows[i],
-							   out->column))
-				  : 0;
+			v->column ? cell_number(table_cell(t, out->rows[i], out->column)) : 0;
 	return true;
 }
 
@@ -292,8 +276,7 @@ static double take(enum paper_take how, const double *x, size_t n)
 	}
 }
 
-double found_number(const struct found *f, const struct paper_value *v,
-		    struct strbuf *missing)
+double found_number(const struct found *f, const struct paper_value *v, struct strbuf *missing)
 {
 	if (v->take == TAKE_ONE && f->n > 1) {
 		strbuf_printf(missing, "%zu rows of '%s' fit", f->n, v->table);

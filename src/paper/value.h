@@ -18,8 +18,7 @@ struct bindings {
 	struct binding *items;
 	size_t n, cap;
 };
-void bindings_add(struct bindings *b, const char *name, size_t len,
-		  const struct value *is);
+void bindings_add(struct bindings *b, const char *name, size_t len, const struct value *is);
 void bindings_fini(struct bindings *b);
 /* "lanes=2, size=32" */
 void bindings_print(const struct bindings *b, struct strbuf *out);
@@ -36,14 +35,12 @@ struct found {
  * `where` does not say itself what they are. False, and a reason, if something
  * is not there; that no row fits is no reason if rows are counted.
  */
-bool value_find(const struct paper_value *v, const struct results *r,
-		const struct bindings *in, struct found *out,
-		struct strbuf *missing);
+bool value_find(const struct paper_value *v, const struct results *r, const struct bindings *in,
+		struct found *out, struct strbuf *missing);
 void found_fini(struct found *f);
 
 /* What the rows become; NaN, and a reason, if they become nothing. */
-double found_number(const struct found *f, const struct paper_value *v,
-		    struct strbuf *missing);
+double found_number(const struct found *f, const struct paper_value *v, struct strbuf *missing);
 
 /* Index of a column; n_columns if there is none. */
 size_t column_find(const struct table *t, const char *name, size_t len);

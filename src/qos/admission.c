@@ -31,18 +31,15 @@ static char *ask_tolerantly(struct admission *a, const struct qos_request *q,
 		.dlid = request->way.segment[0].dlid,
 		.sl = request->way.segment[0].sl,
 		.peak = hd_rate_bps(request->rate),
-		.mean = hd_rate_bps(
-			qos_charged_rate(q, q->mean, &t->packets, t->margin)),
+		.mean = hd_rate_bps(qos_charged_rate(q, q->mean, &t->packets, t->margin)),
 	};
 
-	return stat_broker_admit(&a->tolerant, &asked, &why) == HD_OK
-		       ? NULL
-		       : hd_strdup(why.message);
+	return stat_broker_admit(&a->tolerant, &asked, &why) == HD_OK ? NULL
+								      : hd_strdup(why.message);
 }
 
 /* Of the whole rate, all the time; NULL, or the reason why not. */
-static char *ask_firmly(struct admission *a,
-			const struct broker_request *request, uint32_t *id)
+static char *ask_firmly(struct admission *a, const struct broker_request *request, uint32_t *id)
 {
 	struct broker_refusal why;
 	struct strbuf reason = STRBUF_INIT;
@@ -56,8 +53,7 @@ static char *ask_firmly(struct admission *a,
 	return text;
 }
 
-static enum hd_status ask(struct admission *a, const struct qos_request *q,
-			  struct diag *d)
+static enum hd_status ask(struct admission *a, const struct qos_request *q, struct diag *d)
 {
 	struct admission_answer answer = { .request = q };
 	struct qos_target to;
@@ -105,19 +101,16 @@ static enum hd_status ask_at_random(struct admission *a, struct diag *d)
 }
 
 /* Who sent to a shared tree when it was saved is led to it again. */
-static enum hd_status lead_saved_senders(struct subnet *s,
-					 const struct reservations *saved,
+static enum hd_status lead_saved_senders(struct subnet *s, const struct reservations *saved,
 					 struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < saved->n; i++) {
-		const struct broker_segment *q =
-			&saved->items[i].way.segment[0];
+		const struct broker_segment *q = &saved->items[i].way.segment[0];
 
 		for (uint32_t g = 0; status == HD_OK && g < s->n_groups; g++) {
-			if (s->groups[g].mlid == q->dlid &&
-			    s->groups[g].method == MCAST_SHARED)
+			if (s->groups[g].mlid == q->dlid && s->groups[g].method == MCAST_SHARED)
 				status = mcast_admit_sender(s, g, q->source, d);
 		}
 	}
@@ -128,8 +121,7 @@ static enum hd_status take_saved(struct admission *a, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct reservations saved = { 0 };
-	enum hd_status status =
-		file_read(a->params.load, FILE_WRITTEN_LIMIT, d, &text);
+	enum hd_status status = file_read(a->params.load, FILE_WRITTEN_LIMIT, d, &text);
 
 	if (status == HD_OK)
 		status = reservations_read(a->subnet, text.text, d, &saved);
@@ -156,8 +148,7 @@ static enum hd_status save(const struct admission *a, struct diag *d)
 static enum hd_status work(struct admission *a, struct diag *d)
 {
 	const struct admission_params *p = &a->params;
-	enum hd_status status =
-		named_groups_add(a->subnet, &p->terms.groups, d);
+	enum hd_status status = named_groups_add(a->subnet, &p->terms.groups, d);
 
 	if (status == HD_OK && p->load)
 		status = take_saved(a, d);
@@ -184,13 +175,10 @@ static void tolerate(struct admission *a)
 }
 
 enum hd_status admission_run(struct admission *a, struct subnet *s,
-			     const struct admission_params *p,
-			     const struct qos_requests *requests,
+			     const struct admission_params *p, const struct qos_requests *requests,
 			     struct diag *d)
 {
-	*a = (struct admission){ .subnet = s,
-				 .params = *p,
-				 .requests = requests };
+	*a = (struct admission){ .subnet = s, .params = *p, .requests = requests };
 	enum hd_status status = broker_init(&a->broker, s, &p->broker, d);
 
 	if (status != HD_OK)
@@ -198,8 +186,7 @@ enum hd_status admission_run(struct admission *a, struct subnet *s,
 	if (is_tolerant(a))
 		tolerate(a);
 	if (is_tolerant(a) && requests)
-		status = qos_requests_need_promises(requests,
-						    "it is never violated", d);
+		status = qos_requests_need_promises(requests, "it is never violated", d);
 	if (status == HD_OK)
 		status = work(a, d);
 	if (status != HD_OK)
@@ -231,8 +218,7 @@ struct admission_load admission_load_of(const struct broker *b)
 
 		if (link->rate.num == 0)
 			continue;
-		double share = 100.0 * (link->high.total + link->low.total) /
-			       FRAME_SLOTS;
+		double share = 100.0 * (link->high.total + link->low.total) / FRAME_SLOTS;
 
 		sum += share;
 		n++;
@@ -250,8 +236,7 @@ bool admission_met(const struct admission *a)
 	if (a->refused > 0)
 		return false;
 	for (port_id p = 0; a->seen && p < a->subnet->topo->n_ports; p++) {
-		if (stat_broker_users(&a->tolerant, p) > 1 &&
-		    a->seen[p].mean > a->tolerant.allowed)
+		if (stat_broker_users(&a->tolerant, p) > 1 && a->seen[p].mean > a->tolerant.allowed)
 			return false;
 	}
 	return true;

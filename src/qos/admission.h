@@ -34,8 +34,8 @@ struct admission_answer {
 	const struct qos_request *request;
 	bool admitted;
 	uint32_t connection; /* of the broker, if it was admitted by peak */
-	bool by_peak; /* with violations: as all or nothing would have it */
-	char *reason; /* "" if admitted */
+	bool by_peak;        /* with violations: as all or nothing would have it */
+	char *reason;        /* "" if admitted */
 };
 
 struct admission {
@@ -57,11 +57,9 @@ struct admission {
  * admission; the subnet's groups grow by those of the parameters. On failure
  * nothing is saved and nothing is left to free.
  */
-HD_MUST_CHECK enum hd_status admission_run(struct admission *a,
-					   struct subnet *s,
+HD_MUST_CHECK enum hd_status admission_run(struct admission *a, struct subnet *s,
 					   const struct admission_params *p,
-					   const struct qos_requests *requests,
-					   struct diag *d);
+					   const struct qos_requests *requests, struct diag *d);
 void admission_fini(struct admission *a);
 
 /* How full the links are. */

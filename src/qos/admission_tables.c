@@ -46,8 +46,7 @@ static const struct column random_columns[] = {
 	{ "tried", NULL, CELL(random_row, tried) },
 	{ "established", NULL, CELL(random_row, established), ORIGIN_COMPUTED },
 	{ "attempts", NULL, CELL(random_row, attempts), ORIGIN_COMPUTED },
-	{ "load with headers", "%", CELL(random_row, load_with_headers),
-	  ORIGIN_COMPUTED, 2 },
+	{ "load with headers", "%", CELL(random_row, load_with_headers), ORIGIN_COMPUTED, 2 },
 	{ NULL },
 };
 
@@ -61,8 +60,7 @@ static const struct column group_columns[] = {
 	{ "tree", NULL, CELL(group_row, tree) },
 	{ "MLID", NULL, CELL(group_row, mlid), ORIGIN_COMPUTED },
 	{ "members", NULL, CELL(group_row, members) },
-	{ "senders besides", NULL, CELL(group_row, senders_besides),
-	  ORIGIN_COMPUTED },
+	{ "senders besides", NULL, CELL(group_row, senders_besides), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -74,12 +72,9 @@ struct summary_row {
 
 static const struct column summary_columns[] = {
 	{ "live", NULL, CELL(summary_row, live), ORIGIN_COMPUTED },
-	{ "fullest link", NULL, CELL(summary_row, fullest_link),
-	  ORIGIN_COMPUTED },
-	{ "reserved there", "%", CELL(summary_row, reserved_there),
-	  ORIGIN_COMPUTED, 2 },
-	{ "mean reserved", "%", CELL(summary_row, mean_reserved),
-	  ORIGIN_COMPUTED, 2 },
+	{ "fullest link", NULL, CELL(summary_row, fullest_link), ORIGIN_COMPUTED },
+	{ "reserved there", "%", CELL(summary_row, reserved_there), ORIGIN_COMPUTED, 2 },
+	{ "mean reserved", "%", CELL(summary_row, mean_reserved), ORIGIN_COMPUTED, 2 },
 	{ NULL },
 };
 
@@ -95,16 +90,13 @@ static const struct column violation_columns[] = {
 	{ "asked", "%", CELL(violation_row, asked), ORIGIN_GIVEN, 4 },
 	{ "bound", "%", CELL(violation_row, bound), ORIGIN_COMPUTED, 4 },
 	{ "seen", "%", CELL(violation_row, seen), ORIGIN_SIMULATED, 4 },
-	{ "seen +-", "%", CELL(violation_row, seen_half_width),
-	  ORIGIN_SIMULATED, 4 },
+	{ "seen +-", "%", CELL(violation_row, seen_half_width), ORIGIN_SIMULATED, 4 },
 	{ NULL },
 };
 
-static const char *link_name(struct table *t, const struct topo *topo,
-			     port_id p)
+static const char *link_name(struct table *t, const struct topo *topo, port_id p)
 {
-	return table_text(t, "%s[%u]", topo_node_of(topo, p)->name,
-			  topo->ports[p].number);
+	return table_text(t, "%s[%u]", topo_node_of(topo, p)->name, topo->ports[p].number);
 }
 
 static double bound_of(const struct latency *l, uint32_t connection)
@@ -117,9 +109,8 @@ static double bound_of(const struct latency *l, uint32_t connection)
 static void show_answers(const struct admission *a, struct results *r)
 {
 	bool tolerant = a->params.violations.num > 0;
-	struct table *t =
-		results_table(r, "requests", "in the order of the file",
-			      tolerant ? tolerant_columns : request_columns);
+	struct table *t = results_table(r, "requests", "in the order of the file",
+					tolerant ? tolerant_columns : request_columns);
 	const bool timed = latency_is_asked(&a->broker);
 	struct latency l = { 0 };
 
@@ -138,13 +129,10 @@ static void show_answers(const struct admission *a, struct results *r)
 			.admitted = one->admitted,
 			.by_peak = one->by_peak,
 			.reason = one->reason,
-			.deadline =
-				one->request->latency
-					? (double)one->request->latency * 1e-6
-					: (double)NAN,
-			.bound = one->admitted && timed
-					 ? bound_of(&l, one->connection)
-					 : (double)NAN,
+			.deadline = one->request->latency ? (double)one->request->latency * 1e-6
+							  : (double)NAN,
+			.bound = one->admitted && timed ? bound_of(&l, one->connection)
+							: (double)NAN,
 		};
 
 		table_put_row(t, &row);
@@ -154,8 +142,7 @@ static void show_answers(const struct admission *a, struct results *r)
 
 static void show_random(const struct admission *a, struct results *r)
 {
-	struct table *t = results_record(r, "random", "random connections",
-					 random_columns);
+	struct table *t = results_record(r, "random", "random connections", random_columns);
 
 	const struct random_row row = {
 		.tried = a->params.random,
@@ -169,20 +156,17 @@ static void show_random(const struct admission *a, struct results *r)
 
 static void show_groups(const struct admission *a, struct results *r)
 {
-	struct table *t =
-		results_table(r, "groups", "multicast groups", group_columns);
+	struct table *t = results_table(r, "groups", "multicast groups", group_columns);
 
 	const size_t n = a->params.terms.groups.n;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *text = a->params.terms.groups.items[i];
 		/* The last ones: a scenario has its own before them. */
-		const struct mcast_group *m =
-			&a->subnet->groups[a->subnet->n_groups - n + i];
+		const struct mcast_group *m = &a->subnet->groups[a->subnet->n_groups - n + i];
 
 		const struct group_row row = {
-			.group = table_text(t, "%.*s", (int)strcspn(text, ":"),
-					    text),
+			.group = table_text(t, "%.*s", (int)strcspn(text, ":"), text),
 			.tree = mcast_method_names[m->method],
 			.mlid = m->mlid,
 			.members = m->n_members,
@@ -196,8 +180,7 @@ static void show_groups(const struct admission *a, struct results *r)
 static void show_summary(const struct admission *a, struct results *r)
 {
 	const struct admission_load load = admission_load_of(&a->broker);
-	struct table *t = results_record(r, "summary", "after all requests",
-					 summary_columns);
+	struct table *t = results_record(r, "summary", "after all requests", summary_columns);
 
 	const struct summary_row row = {
 		.live = a->broker.n_live,
@@ -214,8 +197,7 @@ static void show_violations(const struct admission *a, struct results *r)
 {
 	const struct stat_broker *b = &a->tolerant;
 	struct table *t =
-		results_table(r, "violations",
-			      "how often a link is asked for more than it has",
+		results_table(r, "violations", "how often a link is asked for more than it has",
 			      violation_columns);
 
 	for (port_id p = 0; p < a->subnet->topo->n_ports; p++) {

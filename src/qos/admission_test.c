@@ -47,8 +47,7 @@ static void hub_init(struct hub *h, unsigned hosts, const char *text,
 
 	routed_init(&h->f, "star", 1, hosts);
 	h->requests = requests_of(text);
-	assert_int_equal(
-		admission_run(&h->a, &h->f.subnet, p, &h->requests, &d), HD_OK);
+	assert_int_equal(admission_run(&h->a, &h->f.subnet, p, &h->requests, &d), HD_OK);
 }
 
 static void hub_fini(struct hub *h)
@@ -66,14 +65,12 @@ static void requests_are_answered_in_order(void **state)
 	struct admission_params p = bare();
 	struct hub h;
 
-	hub_init(&h, 3, "h0 h2 DB 5Gb/s\nh1 h2 DB 2Gb/s\nh1 h0 DBTS 2Gb/s\n",
-		 &p);
+	hub_init(&h, 3, "h0 h2 DB 5Gb/s\nh1 h2 DB 2Gb/s\nh1 h0 DBTS 2Gb/s\n", &p);
 	assert_int_equal(h.a.n_answers, 3);
 	assert_true(h.a.answers[0].admitted);
 	assert_false(h.a.answers[1].admitted);
-	assert_string_equal(
-		h.a.answers[1].reason,
-		"link 'hub'[3] -> 'h2'[1] is full: needs 4080 slots, has 2848");
+	assert_string_equal(h.a.answers[1].reason,
+			    "link 'hub'[3] -> 'h2'[1] is full: needs 4080 slots, has 2848");
 	assert_true(h.a.answers[2].admitted);
 	assert_int_equal(h.a.refused, 1);
 	assert_false(admission_met(&h.a));
@@ -82,8 +79,8 @@ static void requests_are_answered_in_order(void **state)
 
 	/* A floor is part of the first reservation of its VL and table. */
 	assert_true(fabs(load.most - 100. * (KEPT + 10199) / FRAME) < 1e-9);
-	assert_true(fabs(load.mean - 100. * (6 * KEPT + 2 * 10199 + 2 * 4080) /
-					     (6. * FRAME)) < 1e-9);
+	assert_true(fabs(load.mean - 100. * (6 * KEPT + 2 * 10199 + 2 * 4080) / (6. * FRAME)) <
+		    1e-9);
 	hub_fini(&h);
 }
 
@@ -125,8 +122,7 @@ static void nothing_is_saved_of_what_fails(void **state)
 	p.save = "admission_test.never";
 	q.file = "flows";
 	routed_init(&f, "star", 1, 3);
-	assert_int_equal(admission_run(&a, &f.subnet, &p, &q, &d),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(admission_run(&a, &f.subnet, &p, &q, &d), HD_ERR_NOT_FOUND);
 	assert_int_equal(d.line, 2);
 	assert_string_equal(d.file, "flows");
 	assert_int_not_equal(access(p.save, F_OK), 0);
@@ -170,8 +166,7 @@ static void on_and_off_sources_fit_beyond_their_peaks(void **state)
 	double exact = binomial_tail(admitted, 0.2, 10);
 
 	assert_true(exact <= 0.02);
-	assert_true(fabs(h.a.seen[last].mean - exact) <
-		    3 * h.a.seen[last].half_width);
+	assert_true(fabs(h.a.seen[last].mean - exact) < 3 * h.a.seen[last].half_width);
 	assert_false(admission_met(&h.a));
 	hub_fini(&h);
 	strbuf_fini(&text);
@@ -235,8 +230,7 @@ int main(void)
 		cmocka_unit_test(what_was_saved_is_taken_in_again),
 		cmocka_unit_test(nothing_is_saved_of_what_fails),
 		cmocka_unit_test(on_and_off_sources_fit_beyond_their_peaks),
-		cmocka_unit_test(
-			random_ones_count_as_refused_when_they_do_not_fit),
+		cmocka_unit_test(random_ones_count_as_refused_when_they_do_not_fit),
 		cmocka_unit_test(groups_are_shown_by_their_own_names),
 	};
 

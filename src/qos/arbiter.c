@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-static void compile(struct arbiter_list *l, const struct vlarb_entry *entries,
-		    unsigned n)
+static void compile(struct arbiter_list *l, const struct vlarb_entry *entries, unsigned n)
 {
 	for (unsigned i = 0; i < n && i < VLARB_MAX; i++) {
 		l->vl[i] = entries[i].vl & 15;

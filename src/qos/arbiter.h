@@ -27,7 +27,7 @@ enum arbiter_side { ARB_LOW, ARB_HIGH };
 
 struct arbiter_table {
 	struct arbiter_list lists[2]; /* by enum arbiter_side */
-	uint32_t limit; /* blocks of High after which it expires, at least 1 */
+	uint32_t limit;               /* blocks of High after which it expires, at least 1 */
 };
 
 /* In blocks; `high` counts for T11 and stops at its own maximum. */
@@ -43,8 +43,7 @@ void arbiter_init(struct arbiter *a, const struct arbiter_table *t);
 void arbiter_adapt(struct arbiter *a, const struct arbiter_table *t);
 
 /* Entries whose VL is one of `vls`, a bit each. */
-static inline uint64_t arbiter_usable(const struct arbiter_list *l,
-				      uint32_t vls)
+static inline uint64_t arbiter_usable(const struct arbiter_list *l, uint32_t vls)
 {
 	uint64_t usable = l->sets[vls & 15];
 
@@ -67,8 +66,7 @@ static inline uint64_t arbiter_either(uint64_t x, uint64_t y, bool second)
  * Which list goes, and whether its entry goes on, is as good as random to the
  * processor: nothing here jumps on it.
  */
-static inline unsigned arbiter_choose(struct arbiter *a,
-				      const struct arbiter_table *t,
+static inline unsigned arbiter_choose(struct arbiter *a, const struct arbiter_table *t,
 				      uint32_t vls, bool *is_high)
 {
 	uint64_t high = arbiter_usable(&t->lists[ARB_HIGH], vls);
@@ -83,15 +81,13 @@ static inline unsigned arbiter_choose(struct arbiter *a,
 	uint64_t usable = arbiter_either(low, high, side);
 	unsigned at = a->at[side];
 	uint64_t after = usable & ~(((uint64_t)2 << at) - 1);
-	unsigned next = (unsigned)__builtin_ctzll(
-		arbiter_either(after, usable, after == 0));
+	unsigned next = (unsigned)__builtin_ctzll(arbiter_either(after, usable, after == 0));
 	/* cppcheck-suppress clarifyCondition */
 	bool moves = (a->left[side] <= 0) | !(usable >> at & 1);
 
 	/* An expired High that goes, since Low has nothing, counts anew. */
 	a->high = (uint16_t)arbiter_either(a->high, 0, expired & side);
-	a->left[side] = (int16_t)arbiter_either((uint16_t)a->left[side],
-						l->weight[next], moves);
+	a->left[side] = (int16_t)arbiter_either((uint16_t)a->left[side], l->weight[next], moves);
 	at = (unsigned)arbiter_either(at, next, moves);
 	a->at[side] = (uint8_t)at;
 	*is_high = side;

@@ -11,8 +11,7 @@ static inline double binomial_tail(uint32_t n, double on, uint32_t k)
 	double tail = 0;
 
 	for (uint32_t i = k + 1; i <= n; i++)
-		tail += exp(lgamma(n + 1.) - lgamma(i + 1.) -
-			    lgamma(n - i + 1.) + i * log(on) +
+		tail += exp(lgamma(n + 1.) - lgamma(i + 1.) - lgamma(n - i + 1.) + i * log(on) +
 			    (n - i) * log1p(-on));
 	return tail;
 }

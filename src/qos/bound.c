@@ -14,11 +14,8 @@
 #define MOST_DELAY  100.0
 
 const char *const bound_mode_names[] = {
-	[BOUND_PUBLISHED] = "published",
-	[BOUND_BUCKET] = "bucket",
-	[BOUND_GROUPED] = "grouped",
-	[BOUND_PERIODIC] = "periodic",
-	[BOUND_MODES] = NULL,
+	[BOUND_PUBLISHED] = "published", [BOUND_BUCKET] = "bucket", [BOUND_GROUPED] = "grouped",
+	[BOUND_PERIODIC] = "periodic",   [BOUND_MODES] = NULL,
 };
 
 /* Passages of one port that came over one link. */
@@ -27,8 +24,7 @@ struct span {
 };
 
 /* Bytes of a class that can have come over one link within t. */
-static double link_arrivals(const struct work *w, struct span span,
-			    uint8_t group, double t)
+static double link_arrivals(const struct work *w, struct span span, uint8_t group, double t)
 {
 	double sum = 0;
 	uint32_t link = w->passages[span.begin].link;
@@ -47,19 +43,16 @@ static double link_arrivals(const struct work *w, struct span span,
 }
 
 /* The passages of `port` from `begin` on that share its link. */
-static struct span link_span(const struct work *w, uint32_t port,
-			     uint32_t begin)
+static struct span link_span(const struct work *w, uint32_t port, uint32_t begin)
 {
 	uint32_t end = begin;
 
-	while (end < w->first[port + 1] &&
-	       w->passages[end].link == w->passages[begin].link)
+	while (end < w->first[port + 1] && w->passages[end].link == w->passages[begin].link)
 		end++;
 	return (struct span){ begin, end };
 }
 
-static double arrivals(const struct work *w, uint32_t port, uint8_t group,
-		       double t)
+static double arrivals(const struct work *w, uint32_t port, uint8_t group, double t)
 {
 	double sum = 0;
 
@@ -115,8 +108,7 @@ static double span_delay(const struct work *w, struct span span, uint8_t group,
 			 struct bound_service s)
 {
 	double t = break_point(w, span, group);
-	double rate = (link_arrivals(w, span, group, t + 1) -
-		       link_arrivals(w, span, group, t));
+	double rate = (link_arrivals(w, span, group, t + 1) - link_arrivals(w, span, group, t));
 
 	if (rate >= s.rate)
 		return HUGE_VAL;
@@ -125,8 +117,7 @@ static double span_delay(const struct work *w, struct span span, uint8_t group,
 }
 
 /* Bytes of whole bursts that can have come within s of the worst start. */
-static double periodic_demand(const struct work *w, uint32_t port,
-			      uint8_t group, double s)
+static double periodic_demand(const struct work *w, uint32_t port, uint8_t group, double s)
 {
 	double sum = 0;
 
@@ -136,15 +127,13 @@ static double periodic_demand(const struct work *w, uint32_t port,
 
 		/* The tolerance keeps a burst due exactly now in the sum. */
 		if (p->group == group)
-			sum += (floor((s + p->jitter) / f->period + 1e-9) + 1) *
-			       f->burst;
+			sum += (floor((s + p->jitter) / f->period + 1e-9) + 1) * f->burst;
 	}
 	return sum;
 }
 
 /* The first instant after s at which another burst can come. */
-static double next_burst(const struct work *w, uint32_t port, uint8_t group,
-			 double s)
+static double next_burst(const struct work *w, uint32_t port, uint8_t group, double s)
 {
 	double next = INFINITY;
 
@@ -168,9 +157,7 @@ static double periodic_delay(const struct work *w, uint32_t port, uint8_t group,
 
 	/* Over once the queue has run empty before the next burst. */
 	for (unsigned bursts = 0; bursts < MOST_BURSTS; bursts++) {
-		double backlog_end =
-			sv.latency +
-			periodic_demand(w, port, group, s) / sv.rate;
+		double backlog_end = sv.latency + periodic_demand(w, port, group, s) / sv.rate;
 
 		worst = fmax(worst, backlog_end - s);
 		s = next_burst(w, port, group, s);
@@ -188,8 +175,7 @@ static double busy_period(const struct work *w, uint32_t port, uint8_t group,
 	double s = 0;
 
 	for (unsigned bursts = 0; bursts < MOST_BURSTS; bursts++) {
-		double end = sv.latency +
-			     periodic_demand(w, port, group, s) / sv.rate;
+		double end = sv.latency + periodic_demand(w, port, group, s) / sv.rate;
 
 		s = next_burst(w, port, group, s);
 		if (s > end)
@@ -198,8 +184,7 @@ static double busy_period(const struct work *w, uint32_t port, uint8_t group,
 	return HUGE_VAL;
 }
 
-static double group_delay(const struct work *w, uint32_t port,
-			  const struct passage *own)
+static double group_delay(const struct work *w, uint32_t port, const struct passage *own)
 {
 	struct bound_service s = bound_service_at(w, port, own);
 
@@ -209,14 +194,12 @@ static double group_delay(const struct work *w, uint32_t port,
 	case BOUND_PERIODIC:
 		return periodic_delay(w, port, own->group, s);
 	default:
-		return s.latency +
-		       bound_sum_group(w, port, own->group).burst / s.rate;
+		return s.latency + bound_sum_group(w, port, own->group).burst / s.rate;
 	}
 }
 
 /* Paper 003: the other flows' bursts and one packet, at the link's rate. */
-static double published_delay(const struct work *w, uint32_t port,
-			      const struct passage *own)
+static double published_delay(const struct work *w, uint32_t port, const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
 	enum bound_class class = class_at(w, port, own->flow);
@@ -232,8 +215,8 @@ static double published_delay(const struct work *w, uint32_t port,
 }
 
 /* Served in any order: what the others of the group leave. */
-static double leftover_delay(const struct work *w, uint32_t port,
-			     const struct passage *own, struct bound_service s)
+static double leftover_delay(const struct work *w, uint32_t port, const struct passage *own,
+			     struct bound_service s)
 {
 	struct class_sum all = bound_sum_group(w, port, own->group);
 	double rate = s.rate - (all.rate - rate_of(&w->flows[own->flow]));
@@ -247,9 +230,8 @@ static double leftover_delay(const struct work *w, uint32_t port,
  * one that was in the way of what goes first when the input's first packet
  * came.
  */
-static double turns_delay(const struct work *w, uint32_t port,
-			  struct span input, const struct passage *own,
-			  struct bound_service s)
+static double turns_delay(const struct work *w, uint32_t port, struct span input,
+			  const struct passage *own, struct bound_service s)
 {
 	const struct bound_port *p = &w->ports[port];
 	double least = HUGE_VAL, others = 0;
@@ -260,8 +242,7 @@ static double turns_delay(const struct work *w, uint32_t port,
 
 		for (; i < span.end; i++) {
 			const struct passage *q = &w->passages[i];
-			struct bound_sizes its =
-				sizes_of(p, &w->flows[q->flow]);
+			struct bound_sizes its = sizes_of(p, &w->flows[q->flow]);
 
 			if (q->group != own->group)
 				continue;
@@ -279,16 +260,13 @@ static double turns_delay(const struct work *w, uint32_t port,
 	return span_delay(w, input, own->group, turn);
 }
 
-static double any_order_delay(const struct work *w, uint32_t port,
-			      struct span input, const struct passage *own)
+static double any_order_delay(const struct work *w, uint32_t port, struct span input,
+			      const struct passage *own)
 {
 	struct bound_service s = bound_service_at(w, port, own);
-	double delay = fmin(leftover_delay(w, port, own, s),
-			    turns_delay(w, port, input, own, s));
+	double delay = fmin(leftover_delay(w, port, own, s), turns_delay(w, port, input, own, s));
 
-	return w->mode == BOUND_PERIODIC
-		       ? fmin(delay, busy_period(w, port, own->group, s))
-		       : delay;
+	return w->mode == BOUND_PERIODIC ? fmin(delay, busy_period(w, port, own->group, s)) : delay;
 }
 
 /* Gives every passage of a port its delay; true if any of them changed. */
@@ -330,8 +308,7 @@ static void copy_trunks(struct work *w)
 		const struct bound_flow *flow = &w->flows[f];
 
 		for (uint32_t h = 0; h < flow->n_trunk; h++)
-			w->delay[w->start[f] + h] =
-				w->delay[w->start[flow->trunk] + h];
+			w->delay[w->start[f] + h] = w->delay[w->start[flow->trunk] + h];
 	}
 }
 
@@ -365,8 +342,8 @@ static void carry_forward(struct work *w)
 }
 
 /* Does the service of a passage's group outlast what the group sends? */
-static enum hd_status check_group(const struct work *w, uint32_t port,
-				  const struct passage *p, struct diag *d)
+static enum hd_status check_group(const struct work *w, uint32_t port, const struct passage *p,
+				  struct diag *d)
 {
 	double asked = bound_sum_group(w, port, p->group).rate;
 	double given = bound_service_at(w, port, p).rate;
@@ -376,16 +353,12 @@ static enum hd_status check_group(const struct work *w, uint32_t port,
 	if (w->ports[port].crossbar_rate > 0 &&
 	    bound_crossbar_service(&w->ports[port]).rate <= asked)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "port %u: %g B/s of one lane, of the crossbar "
-				 "it is sure of %g",
-				 port, asked,
-				 bound_crossbar_service(&w->ports[port]).rate);
+				 "port %u: %g B/s of one lane, of the crossbar it is sure of %g",
+				 port, asked, bound_crossbar_service(&w->ports[port]).rate);
 	if (w->ports[port].table && !p->high && p->turn.share <= 0)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "port %u: VL%u has no entry in a table", port,
+		return diag_fail(d, HD_ERR_UNFIT, "port %u: VL%u has no entry in a table", port,
 				 p->group);
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "port %u: %g B/s of %s, its weight is worth %g", port,
+	return diag_fail(d, HD_ERR_UNFIT, "port %u: %g B/s of %s, its weight is worth %g", port,
 			 asked, p->high ? "the high table" : "DB", given);
 }
 
@@ -399,13 +372,11 @@ static enum hd_status check_rates(const struct work *w, struct diag *d)
 		for (uint32_t i = w->first[port]; i < w->first[port + 1]; i++)
 			reserved += rate_of(&w->flows[w->passages[i].flow]);
 		if (reserved >= w->ports[port].rate)
-			return diag_fail(d, HD_ERR_UNFIT,
-					 "port %u: %g B/s reserved of %g", port,
+			return diag_fail(d, HD_ERR_UNFIT, "port %u: %g B/s reserved of %g", port,
 					 reserved, w->ports[port].rate);
 		if (w->mode == BOUND_PUBLISHED)
 			continue;
-		for (uint32_t i = w->first[port];
-		     i < w->first[port + 1] && status == HD_OK; i++)
+		for (uint32_t i = w->first[port]; i < w->first[port + 1] && status == HD_OK; i++)
 			status = check_group(w, port, &w->passages[i], d);
 		if (status != HD_OK)
 			return status;
@@ -441,8 +412,7 @@ static enum hd_status iterate(struct work *w, struct diag *d)
 		if (longest(w) > MOST_DELAY)
 			break;
 	}
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "delays on a cycle of ports grow without end");
+	return diag_fail(d, HD_ERR_UNFIT, "delays on a cycle of ports grow without end");
 }
 
 static int by_link(const void *a, const void *b)
@@ -461,8 +431,7 @@ static uint32_t first_own(const struct bound_flow *f)
 }
 
 /* The port by which a flow comes to its hop h. */
-static uint32_t link_before(const struct work *w, const struct bound_flow *f,
-			    uint32_t h)
+static uint32_t link_before(const struct work *w, const struct bound_flow *f, uint32_t h)
 {
 	if (h > 0)
 		return f->path[h - 1];
@@ -496,13 +465,12 @@ static void build(struct work *w)
 		const struct bound_flow *flow = &w->flows[f];
 
 		for (uint32_t h = first_own(flow); h < flow->n_hops; h++)
-			w->passages[w->first[flow->path[h] + 1]++] =
-				(struct passage){
-					.flow = f,
-					.hop = h,
-					.slot = w->start[f] + h,
-					.link = link_before(w, flow, h),
-				};
+			w->passages[w->first[flow->path[h] + 1]++] = (struct passage){
+				.flow = f,
+				.hop = h,
+				.slot = w->start[f] + h,
+				.link = link_before(w, flow, h),
+			};
 	}
 	for (uint32_t p = 0; p < w->n_ports; p++) {
 		for (uint32_t i = w->first[p]; i < w->first[p + 1]; i++)
@@ -512,8 +480,7 @@ static void build(struct work *w)
 	}
 }
 
-static struct work work_of(enum bound_mode mode,
-			   const struct bound_network *network)
+static struct work work_of(enum bound_mode mode, const struct bound_network *network)
 {
 	return (struct work){ .mode = mode,
 			      .ports = network->ports,
@@ -531,9 +498,8 @@ static void work_fini(struct work *w)
 	free(w->start);
 }
 
-enum hd_status bound_delays(enum bound_mode mode,
-			    const struct bound_network *network, struct diag *d,
-			    double *delay)
+enum hd_status bound_delays(enum bound_mode mode, const struct bound_network *network,
+			    struct diag *d, double *delay)
 {
 	struct work w = work_of(mode, network);
 
@@ -552,16 +518,16 @@ enum hd_status bound_delays(enum bound_mode mode,
 }
 
 /* Whether a passage waits for what an excluded one sends without a bound. */
-static bool waits_for(const struct work *w, uint32_t port,
-		      const struct passage *p, const struct passage *other)
+static bool waits_for(const struct work *w, uint32_t port, const struct passage *p,
+		      const struct passage *other)
 {
 	if (p->group == other->group)
 		return true;
 	return w->ports[port].strict ? other->group < p->group : other->high;
 }
 
-static bool exclude_at(const struct work *w, uint32_t port, bool *excluded,
-		       bool *starved, uint32_t *where)
+static bool exclude_at(const struct work *w, uint32_t port, bool *excluded, bool *starved,
+		       uint32_t *where)
 {
 	struct diag why = { .status = HD_OK };
 	bool changed = false;
@@ -570,8 +536,7 @@ static bool exclude_at(const struct work *w, uint32_t port, bool *excluded,
 		const struct passage *p = &w->passages[i];
 		bool out = excluded[p->flow];
 
-		for (uint32_t k = w->first[port];
-		     k < w->first[port + 1] && !out; k++)
+		for (uint32_t k = w->first[port]; k < w->first[port + 1] && !out; k++)
 			out = excluded[w->passages[k].flow] &&
 			      waits_for(w, port, p, &w->passages[k]);
 		if (excluded[p->flow])
@@ -586,8 +551,7 @@ static bool exclude_at(const struct work *w, uint32_t port, bool *excluded,
 }
 
 /* Those that start at the end of, or are branches of, an excluded flow. */
-static bool exclude_followers(const struct work *w, bool *excluded,
-			      uint32_t *where)
+static bool exclude_followers(const struct work *w, bool *excluded, uint32_t *where)
 {
 	bool changed = false;
 
@@ -595,8 +559,7 @@ static bool exclude_followers(const struct work *w, bool *excluded,
 		const struct bound_flow *flow = &w->flows[f];
 		uint32_t other = flow->after ? flow->after - 1 : flow->trunk;
 
-		if (excluded[f] || !(flow->after || flow->n_trunk) ||
-		    !excluded[other])
+		if (excluded[f] || !(flow->after || flow->n_trunk) || !excluded[other])
 			continue;
 		excluded[f] = changed = true;
 		where[f] = where[other];
@@ -604,8 +567,8 @@ static bool exclude_followers(const struct work *w, bool *excluded,
 	return changed;
 }
 
-void bound_exclude(const struct bound_network *network, bool *excluded,
-		   bool *starved, uint32_t *where)
+void bound_exclude(const struct bound_network *network, bool *excluded, bool *starved,
+		   uint32_t *where)
 {
 	struct work w = work_of(BOUND_BUCKET, network);
 	bool changed = true;
@@ -615,15 +578,13 @@ void bound_exclude(const struct bound_network *network, bool *excluded,
 	while (changed) {
 		changed = exclude_followers(&w, excluded, where);
 		for (uint32_t port = 0; port < w.n_ports; port++)
-			changed |=
-				exclude_at(&w, port, excluded, starved, where);
+			changed |= exclude_at(&w, port, excluded, starved, where);
 	}
 	work_fini(&w);
 }
 
 /* One flow's part of the buffer at the far end of its hop h. */
-static double standing(const struct bound_network *n,
-		       const struct bound_flow *f, uint32_t h,
+static double standing(const struct bound_network *n, const struct bound_flow *f, uint32_t h,
 		       const double *delay)
 {
 	const struct bound_port *port = &n->ports[f->path[h]];
@@ -634,13 +595,12 @@ static double standing(const struct bound_network *n,
 	return (f->burst + rate_of(f) * away) / fill_of(port);
 }
 
-void bound_buffers(const struct bound_network *network, enum bound_side side,
-		   const double *delay, double *bytes)
+void bound_buffers(const struct bound_network *network, enum bound_side side, const double *delay,
+		   double *bytes)
 {
 	size_t first = 0;
 
-	memset(bytes, 0,
-	       (size_t)network->n_ports * BOUND_GROUPS * sizeof(*bytes));
+	memset(bytes, 0, (size_t)network->n_ports * BOUND_GROUPS * sizeof(*bytes));
 	for (uint32_t f = 0; f < network->n_flows; f++) {
 		const struct bound_flow *flow = &network->flows[f];
 
@@ -649,10 +609,8 @@ void bound_buffers(const struct bound_network *network, enum bound_side side,
 			uint32_t at = side == BOUND_OUTPUT ? h + 1 : h;
 			uint32_t port = flow->path[at];
 			const struct bound_port *p = &network->ports[port];
-			unsigned group =
-				p->table || p->strict ? flow->lanes[at] : 0;
-			double *sum =
-				&bytes[(size_t)port * BOUND_GROUPS + group];
+			unsigned group = p->table || p->strict ? flow->lanes[at] : 0;
+			double *sum = &bytes[(size_t)port * BOUND_GROUPS + group];
 
 			*sum += standing(network, flow, h, delay + first);
 		}
@@ -663,8 +621,7 @@ void bound_buffers(const struct bound_network *network, enum bound_side side,
 			double *sum = &bytes[(size_t)p * BOUND_GROUPS + g];
 
 			if (*sum > 0)
-				*sum = fmax(*sum,
-					    2 * network->ports[p].max_packet);
+				*sum = fmax(*sum, 2 * network->ports[p].max_packet);
 		}
 	}
 }

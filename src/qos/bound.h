@@ -52,13 +52,7 @@
 #include "base/diag.h"
 #include "subnet/subnet.h"
 
-enum bound_mode {
-	BOUND_PUBLISHED,
-	BOUND_BUCKET,
-	BOUND_GROUPED,
-	BOUND_PERIODIC,
-	BOUND_MODES
-};
+enum bound_mode { BOUND_PUBLISHED, BOUND_BUCKET, BOUND_GROUPED, BOUND_PERIODIC, BOUND_MODES };
 
 enum bound_class { CLASS_DBTS, CLASS_DB };
 
@@ -70,7 +64,7 @@ struct bound_port {
 	double max_packet;       /* the largest of any class, on the wire */
 	double min_packet;       /* the least of the high table; 0: one block */
 	double management_burst; /* VL15: goes before everything */
-	double fixed; /* propagation, routing, arbitration; seconds */
+	double fixed;            /* propagation, routing, arbitration; seconds */
 	/*
 	 * DB's part of the low table, in blocks per round; 0 if nothing else
 	 * is in it and DB has strict priority over the rest.
@@ -140,8 +134,7 @@ struct bound_network {
  * the port that refuses: more reserved than the port has, or a cyclic
  * dependency whose delays grow without end.
  */
-HD_MUST_CHECK enum hd_status bound_delays(enum bound_mode mode,
-					  const struct bound_network *network,
+HD_MUST_CHECK enum hd_status bound_delays(enum bound_mode mode, const struct bound_network *network,
 					  struct diag *d, double *delay);
 
 /*
@@ -151,8 +144,8 @@ HD_MUST_CHECK enum hd_status bound_delays(enum bound_mode mode,
  * each that is added. Without them, n_hops being 0, bound_delays has bounds for
  * the others.
  */
-void bound_exclude(const struct bound_network *network, bool *excluded,
-		   bool *starved, uint32_t *where);
+void bound_exclude(const struct bound_network *network, bool *excluded, bool *starved,
+		   uint32_t *where);
 
 extern const char *const bound_mode_names[]; /* up to NULL */
 
@@ -164,8 +157,8 @@ struct bound_service {
 	double rate;
 	double latency;
 };
-struct bound_service bound_wrr_service(const struct bound_port *port,
-				       double high_burst, double high_rate);
+struct bound_service bound_wrr_service(const struct bound_port *port, double high_burst,
+				       double high_rate);
 
 /*
  * A lane's part of a weighted round robin, whatever the order of its entries:
@@ -184,8 +177,7 @@ struct bound_sizes {
 };
 /* The least part of its 64-byte blocks that a packet fills. */
 double bound_fill(struct bound_sizes sizes);
-struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
-				   unsigned n, unsigned vl,
+struct bound_turn bound_table_turn(const struct vlarb_entry *entries, unsigned n, unsigned vl,
 				   const struct bound_sizes sizes[]);
 
 /*
@@ -197,7 +189,7 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
 enum bound_side { BOUND_INPUT, BOUND_OUTPUT };
 #define BOUND_GROUPS 16 /* VLs; or classes, which are fewer */
 /* bytes[port * BOUND_GROUPS + VL]; 0 where no flow goes. */
-void bound_buffers(const struct bound_network *network, enum bound_side side,
-		   const double *delay, double *bytes);
+void bound_buffers(const struct bound_network *network, enum bound_side side, const double *delay,
+		   double *bytes);
 
 #endif

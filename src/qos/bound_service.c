@@ -4,13 +4,12 @@
 
 #include "qos/bound_work.h"
 
-struct bound_service bound_wrr_service(const struct bound_port *port,
-				       double high_burst, double high_rate)
+struct bound_service bound_wrr_service(const struct bound_port *port, double high_burst,
+				       double high_rate)
 {
 	double free_rate = port->rate - high_rate;
 	double own = 64 * port->db_weight * port->min_fill;
-	double others =
-		64 * port->other_weight + port->n_others * port->max_packet;
+	double others = 64 * port->other_weight + port->n_others * port->max_packet;
 
 	return (struct bound_service){
 		.rate = free_rate * own / (own + others),
@@ -49,8 +48,7 @@ static double entry_least(double weight, struct bound_sizes s)
 	return 64 * weight * bound_fill(s);
 }
 
-struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
-				   unsigned n, unsigned vl,
+struct bound_turn bound_table_turn(const struct vlarb_entry *entries, unsigned n, unsigned vl,
 				   const struct bound_sizes sizes[])
 {
 	double gap[VLARB_MAX], own[VLARB_MAX]; /* others', then its own entry */
@@ -61,8 +59,7 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
 		if (entries[i].weight == 0)
 			continue;
 		if (entries[i].vl != vl) {
-			before += entry_most(entries[i].weight,
-					     sizes[entries[i].vl]);
+			before += entry_most(entries[i].weight, sizes[entries[i].vl]);
 			continue;
 		}
 		gap[k] = before;
@@ -93,8 +90,7 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries,
  * none. No flow is known to be alone on the VL that has it, but reserved VLs
  * carry reserved flows only.
  */
-static void sizes_at(const struct work *w, uint32_t port,
-		     struct bound_sizes sizes[N_DATA_VLS + 1])
+static void sizes_at(const struct work *w, uint32_t port, struct bound_sizes sizes[N_DATA_VLS + 1])
 {
 	const struct bound_port *p = &w->ports[port];
 
@@ -142,15 +138,13 @@ void bound_classify(const struct work *w, uint32_t port, struct passage *p)
 	}
 }
 
-static void sum_add(const struct work *w, const struct passage *p,
-		    struct class_sum *sum)
+static void sum_add(const struct work *w, const struct passage *p, struct class_sum *sum)
 {
 	sum->burst += p->burst;
 	sum->rate += rate_of(&w->flows[p->flow]);
 }
 
-struct class_sum bound_sum_group(const struct work *w, uint32_t port,
-				 uint8_t group)
+struct class_sum bound_sum_group(const struct work *w, uint32_t port, uint8_t group)
 {
 	struct class_sum sum = { 0, 0 };
 
@@ -174,8 +168,7 @@ struct bound_service bound_crossbar_service(const struct bound_port *port)
 
 	return (struct bound_service){
 		.rate = rate,
-		.latency = (port->max_packet + port->management_burst) /
-				   port->crossbar_rate +
+		.latency = (port->max_packet + port->management_burst) / port->crossbar_rate +
 			   port->max_packet / rate,
 	};
 }
@@ -185,8 +178,7 @@ struct bound_service bound_crossbar_service(const struct bound_port *port)
  * order. What has waited for a crossbar comes to the link with a burst that
  * this has added to.
  */
-static struct class_sum sum_high(const struct work *w, uint32_t port,
-				 const struct passage *own)
+static struct class_sum sum_high(const struct work *w, uint32_t port, const struct passage *own)
 {
 	const struct bound_port *at = &w->ports[port];
 	struct class_sum sum = { 0, 0 };
@@ -203,8 +195,7 @@ static struct class_sum sum_high(const struct work *w, uint32_t port,
 
 		sum.burst +=
 			rate_of(&w->flows[p->flow]) *
-			(cross.latency +
-			 bound_sum_group(w, port, p->group).burst / cross.rate);
+			(cross.latency + bound_sum_group(w, port, p->group).burst / cross.rate);
 	}
 	return sum;
 }
@@ -216,14 +207,12 @@ static struct class_sum sum_high(const struct work *w, uint32_t port,
  */
 static struct bound_service high_service(const struct bound_port *port)
 {
-	uint8_t limit =
-		port->table ? port->table->high_limit : port->high_limit;
+	uint8_t limit = port->table ? port->table->high_limit : port->high_limit;
 	double least = port->min_packet > 0 ? port->min_packet : 64;
 	double per_low = limit == 0 ? least : 4096.0 * limit * fill_of(port);
 	struct bound_service s = {
 		.rate = port->rate,
-		.latency = (port->max_packet + port->management_burst) /
-			   port->rate,
+		.latency = (port->max_packet + port->management_burst) / port->rate,
 	};
 
 	if (limit == HIGH_LIMIT_NONE)
@@ -247,8 +236,7 @@ static struct bound_service link_service(const struct work *w, uint32_t port,
 		double rate = s.rate - (high.rate - mine.rate);
 
 		/* With a crossbar a little too much: mine has grown too. */
-		s.latency =
-			(s.rate * s.latency + high.burst - mine.burst) / rate;
+		s.latency = (s.rate * s.latency + high.burst - mine.burst) / rate;
 		s.rate = rate;
 		return s;
 	}

@@ -29,8 +29,7 @@ static struct bound_port port(void)
 	};
 }
 
-static struct bound_flow flow(double burst, double period_us,
-			      const uint32_t *path, uint32_t n)
+static struct bound_flow flow(double burst, double period_us, const uint32_t *path, uint32_t n)
 {
 	return (struct bound_flow){ .class = CLASS_DBTS,
 				    .burst = burst,
@@ -42,13 +41,11 @@ static struct bound_flow flow(double burst, double period_us,
 /* bound_delays, any refusal's text left in `refusal`. */
 static char refusal[480];
 
-static enum hd_status compute(enum bound_mode mode,
-			      const struct bound_port *ports, uint32_t n_ports,
-			      const struct bound_flow *flows, uint32_t n_flows,
+static enum hd_status compute(enum bound_mode mode, const struct bound_port *ports,
+			      uint32_t n_ports, const struct bound_flow *flows, uint32_t n_flows,
 			      double *delay)
 {
-	struct bound_network network = { ports, n_ports, flows, n_flows,
-					 false };
+	struct bound_network network = { ports, n_ports, flows, n_flows, false };
 	struct diag d = { .status = HD_OK };
 	enum hd_status status = bound_delays(mode, &network, &d, delay);
 
@@ -65,23 +62,19 @@ static void published_rule_gives_the_reference(void **state)
 {
 	(void)state;
 	struct bound_port ports[N_PORTS];
-	struct bound_flow flows[] = { flow(4096, 1000, path1, 2),
-				      flow(8192, 2000, path1, 2),
+	struct bound_flow flows[] = { flow(4096, 1000, path1, 2), flow(8192, 2000, path1, 2),
 				      flow(2048, 500, path3, 1) };
 	double delay[5];
 
 	for (int i = 0; i < N_PORTS; i++)
 		ports[i] = port();
-	assert_int_equal(
-		compute(BOUND_PUBLISHED, ports, N_PORTS, flows, 3, delay),
-		HD_OK);
+	assert_int_equal(compute(BOUND_PUBLISHED, ports, N_PORTS, flows, 3, delay), HD_OK);
 	assert_us(delay[0], 40.960);
 	assert_us(delay[1], 49.152);
 	assert_us(delay[2], 24.576);
 	assert_us(delay[3], 32.768);
 	assert_us(delay[4], 57.344);
-	assert_int_equal(compute(BOUND_BUCKET, ports, N_PORTS, flows, 3, delay),
-			 HD_OK);
+	assert_int_equal(compute(BOUND_BUCKET, ports, N_PORTS, flows, 3, delay), HD_OK);
 	assert_us(delay[0], 57.344);
 	assert_us(delay[1], 67.415);
 	assert_us(delay[3], 67.415);
@@ -93,8 +86,7 @@ static void grouping_gives_the_reference(void **state)
 {
 	(void)state;
 	struct bound_port ports[N_PORTS];
-	struct bound_flow flows[] = { flow(4096, 1000, whole1, 3),
-				      flow(8192, 2000, whole2, 3),
+	struct bound_flow flows[] = { flow(4096, 1000, whole1, 3), flow(8192, 2000, whole2, 3),
 				      flow(2048, 500, whole3, 2) };
 	double delay[8];
 
@@ -103,8 +95,7 @@ static void grouping_gives_the_reference(void **state)
 	/* The reference counts switch ports only. */
 	for (int i = 0; i < 3; i++)
 		flows[i].n_paced = 1;
-	assert_int_equal(
-		compute(BOUND_GROUPED, ports, N_PORTS, flows, 3, delay), HD_OK);
+	assert_int_equal(compute(BOUND_GROUPED, ports, N_PORTS, flows, 3, delay), HD_OK);
 	assert_us(delay[0], 0);
 	assert_us(delay[1], 33.1774);
 	assert_us(delay[2], 25.2882);
@@ -142,12 +133,8 @@ static void a_lanes_turn_follows_from_its_entries(void **state)
 	(void)state;
 	const struct vlarb_entry once[] = { { 1, 128 }, { 2, 64 }, { 3, 1 } };
 	/* 64 of others after each half: nobody waits for both. */
-	const struct vlarb_entry spread[] = {
-		{ 1, 64 }, { 2, 64 }, { 1, 64 }, { 2, 64 }
-	};
-	const struct vlarb_entry together[] = {
-		{ 1, 64 }, { 1, 64 }, { 2, 64 }, { 2, 64 }
-	};
+	const struct vlarb_entry spread[] = { { 1, 64 }, { 2, 64 }, { 1, 64 }, { 2, 64 } };
+	const struct vlarb_entry together[] = { { 1, 64 }, { 1, 64 }, { 2, 64 }, { 2, 64 } };
 	/* Blocks; packets of 1 to 32 of them; of 65 bytes, two blocks. */
 	const struct bound_sizes block = { 64, 64 }, any = { 2048, 64 };
 	const struct bound_sizes odd = { 65, 65 };
@@ -167,9 +154,7 @@ static void a_lanes_turn_follows_from_its_entries(void **state)
 	assert_true(fabs(t.share - 0.5) < 1e-12);
 	assert_true(fabs(t.lead - 2 * 64 * 64) < 1e-9);
 	/* A small entry before a large gap: what it sends counts little. */
-	const struct vlarb_entry uneven[] = {
-		{ 2, 10 }, { 1, 1 }, { 2, 100 }, { 1, 109 }
-	};
+	const struct vlarb_entry uneven[] = { { 2, 10 }, { 1, 1 }, { 2, 100 }, { 1, 109 } };
 
 	t = bound_table_turn(uneven, 4, 1, blocks);
 	assert_true(fabs(t.lead - 64 * (10 - 1 + 100)) < 1e-9);
@@ -192,34 +177,14 @@ static void the_published_rule_is_no_bound(void **state)
 {
 	(void)state;
 	struct bound_port ports[3];
-	static const uint32_t via1[] = { 0, 2 }, via2[] = { 1, 2 },
-			      only1[] = { 0 }, only2[] = { 1 }, last[] = { 2 };
+	static const uint32_t via1[] = { 0, 2 }, via2[] = { 1, 2 }, only1[] = { 0 },
+			      only2[] = { 1 }, last[] = { 2 };
 	struct bound_flow flows[] = {
-		{ .class = CLASS_DBTS,
-		  .burst = 1,
-		  .period = 2.5,
-		  .path = via1,
-		  .n_hops = 2 },
-		{ .class = CLASS_DBTS,
-		  .burst = 1,
-		  .period = 2.5,
-		  .path = via2,
-		  .n_hops = 2 },
-		{ .class = CLASS_DBTS,
-		  .burst = 1,
-		  .period = 1000,
-		  .path = only1,
-		  .n_hops = 1 },
-		{ .class = CLASS_DBTS,
-		  .burst = 1,
-		  .period = 1000,
-		  .path = only2,
-		  .n_hops = 1 },
-		{ .class = CLASS_DBTS,
-		  .burst = 1,
-		  .period = 1000,
-		  .path = last,
-		  .n_hops = 1 },
+		{ .class = CLASS_DBTS, .burst = 1, .period = 2.5, .path = via1, .n_hops = 2 },
+		{ .class = CLASS_DBTS, .burst = 1, .period = 2.5, .path = via2, .n_hops = 2 },
+		{ .class = CLASS_DBTS, .burst = 1, .period = 1000, .path = only1, .n_hops = 1 },
+		{ .class = CLASS_DBTS, .burst = 1, .period = 1000, .path = only2, .n_hops = 1 },
+		{ .class = CLASS_DBTS, .burst = 1, .period = 1000, .path = last, .n_hops = 1 },
 	};
 	double delay[7];
 	const double simulated_wait = 4.0;
@@ -228,13 +193,11 @@ static void the_published_rule_is_no_bound(void **state)
 		ports[i] = (struct bound_port){ .rate = 1,
 						.max_packet = 1,
 						.high_limit = HIGH_LIMIT_NONE };
-	assert_int_equal(compute(BOUND_PUBLISHED, ports, 3, flows, 5, delay),
-			 HD_OK);
+	assert_int_equal(compute(BOUND_PUBLISHED, ports, 3, flows, 5, delay), HD_OK);
 	assert_true(fabs(delay[6] - 3.0) < 1e-9);
 	assert_true(simulated_wait > delay[6]);
 	for (enum bound_mode mode = BOUND_BUCKET; mode < BOUND_MODES; mode++) {
-		assert_int_equal(compute(mode, ports, 3, flows, 5, delay),
-				 HD_OK);
+		assert_int_equal(compute(mode, ports, 3, flows, 5, delay), HD_OK);
 		/* These count the own transmission of 1 as well. */
 		assert_true(delay[6] >= simulated_wait + 1 - 1e-9);
 	}
@@ -244,38 +207,30 @@ static void a_low_limit_lets_more_low_packets_pass(void **state)
 {
 	(void)state;
 	static const uint32_t path[] = { 0 };
-	struct bound_flow flows[] = { { .class = CLASS_DBTS,
-					.burst = 16384,
-					.period = 1e-3,
-					.path = path,
-					.n_hops = 1 } };
+	struct bound_flow flows[] = {
+		{ .class = CLASS_DBTS, .burst = 16384, .period = 1e-3, .path = path, .n_hops = 1 }
+	};
 	struct bound_port p = port();
 	double free_of_limit, limited;
 
-	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &free_of_limit),
-			 HD_OK);
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &free_of_limit), HD_OK);
 	/* One low packet per 4096 bytes before the last packet, a block. */
 	p.high_limit = 1;
-	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &limited),
-			 HD_OK);
-	assert_us(limited - free_of_limit,
-		  (16384 - 64) / 4096.0 * 2048 / 250.0);
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &limited), HD_OK);
+	assert_us(limited - free_of_limit, (16384 - 64) / 4096.0 * 2048 / 250.0);
 }
 
 static void too_much_is_refused_with_the_port(void **state)
 {
 	(void)state;
 	static const uint32_t path[] = { 0 };
-	struct bound_flow flows[] = { { .class = CLASS_DB,
-					.burst = 250,
-					.period = 1 * US,
-					.path = path,
-					.n_hops = 1 } };
+	struct bound_flow flows[] = {
+		{ .class = CLASS_DB, .burst = 250, .period = 1 * US, .path = path, .n_hops = 1 }
+	};
 	struct bound_port p = port();
 	double delay = -1;
 
-	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &delay),
-			 HD_ERR_UNFIT);
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 1, &delay), HD_ERR_UNFIT);
 	assert_non_null(strstr(refusal, "port 0"));
 	assert_true(delay == -1);
 }
@@ -286,22 +241,15 @@ static void cycles_settle_or_are_refused(void **state)
 	(void)state;
 	static const uint32_t one[] = { 0, 1 }, other[] = { 1, 0 };
 	struct bound_port ports[2] = { port(), port() };
-	struct bound_flow flows[] = { { .class = CLASS_DBTS,
-					.burst = 1000,
-					.period = 0,
-					.path = one,
-					.n_hops = 2 },
-				      { .class = CLASS_DBTS,
-					.burst = 1000,
-					.period = 0,
-					.path = other,
-					.n_hops = 2 } };
+	struct bound_flow flows[] = {
+		{ .class = CLASS_DBTS, .burst = 1000, .period = 0, .path = one, .n_hops = 2 },
+		{ .class = CLASS_DBTS, .burst = 1000, .period = 0, .path = other, .n_hops = 2 }
+	};
 	double delay[4];
 
 	for (int i = 0; i < 2; i++)
 		flows[i].period = 1000 / (50 / US);
-	assert_int_equal(compute(BOUND_BUCKET, ports, 2, flows, 2, delay),
-			 HD_OK);
+	assert_int_equal(compute(BOUND_BUCKET, ports, 2, flows, 2, delay), HD_OK);
 	/* Symmetric: D = (L + 2b + r D)/C, so D = (L + 2b)/(C - r). */
 	assert_us(delay[0], (2048 + 2000) / 200.0);
 	assert_us(delay[1], (2048 + 2000) / 200.0);
@@ -317,14 +265,12 @@ static void any_order_costs_the_others_rate(void **state)
 	(void)state;
 	static const uint32_t paths[2][2] = { { 0, 2 }, { 1, 2 } };
 	struct bound_port ports[] = { port(), port(), port() };
-	struct bound_flow flows[] = { flow(4096, 100, paths[0], 2),
-				      flow(2048, 100, paths[1], 2) };
+	struct bound_flow flows[] = { flow(4096, 100, paths[0], 2), flow(2048, 100, paths[1], 2) };
 	struct bound_network network = { ports, 3, flows, 2, true };
 	struct diag d = { .status = HD_OK };
 	double delay[4];
 
-	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay),
-			 HD_OK);
+	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay), HD_OK);
 	double first[] = { (2048 + 4096) / 250.0, (2048 + 2048) / 250.0 };
 	double both = 4096 + 40.96 * first[0] + 2048 + 20.48 * first[1];
 
@@ -336,14 +282,12 @@ static void any_order_costs_the_others_rate(void **state)
 		flows[i].largest = flows[i].smallest = 1024;
 	flows[0].burst = 409600;
 	flows[0].period = 10e-3;
-	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay),
-			 HD_OK);
+	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay), HD_OK);
 	/* What its delay has added comes at the link's rate, and is served at
 	 * half of it. */
 	double added = 20.48 * delay[2] * 1e6;
 
-	assert_us(delay[3],
-		  2 * 2048 / 250.0 + 2048 / 125.0 + added / (250 - 20.48));
+	assert_us(delay[3], 2 * 2048 / 250.0 + 2048 / 125.0 + added / (250 - 20.48));
 }
 
 /* On a port with one lane for both, DB counts against DBTS. */
@@ -352,8 +296,7 @@ static void merged_lanes_make_one_class(void **state)
 	(void)state;
 	static const uint32_t path[] = { 0 };
 	struct bound_port p = port();
-	struct bound_flow flows[] = { flow(4096, 100, path, 1),
-				      flow(2048, 100, path, 1) };
+	struct bound_flow flows[] = { flow(4096, 100, path, 1), flow(2048, 100, path, 1) };
 	double apart[2], merged[2];
 
 	flows[1].class = CLASS_DB;
@@ -377,8 +320,7 @@ static void a_crossbar_is_a_server_before_the_link(void **state)
 	(void)state;
 	static const uint32_t path[] = { 0 };
 	struct bound_port p = port();
-	struct bound_flow flows[] = { flow(2048, 1000, path, 1),
-				      flow(2048, 1000, path, 1) };
+	struct bound_flow flows[] = { flow(2048, 1000, path, 1), flow(2048, 1000, path, 1) };
 	const double cross = 8.192 + 32.768, rate = 2.048;
 	double delay[2];
 
@@ -389,16 +331,13 @@ static void a_crossbar_is_a_server_before_the_link(void **state)
 	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_OK);
 	/* The grown burst is in the sum, though it is the flow's own. */
 	assert_us(delay[0], cross + (2048 + rate * 73.728) / 250 + 32.768);
-	assert_us(delay[1],
-		  cross + (2048 + 2048 + rate * 73.728) / (250 - rate) +
-			  32.768);
+	assert_us(delay[1], cross + (2048 + 2048 + rate * 73.728) / (250 - rate) + 32.768);
 	/* A quarter of the link is all that a lane can be promised. */
 	flows[0].period = 2048 / 62.4 * US;
 	flows[1].period = 1;
 	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_OK);
 	flows[0].period = 2048 / 62.6 * US;
-	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay),
-			 HD_ERR_UNFIT);
+	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_ERR_UNFIT);
 	assert_non_null(strstr(refusal, "of the crossbar"));
 }
 
@@ -412,8 +351,7 @@ static void management_goes_before_every_class(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 12; i++) {
-		enum bound_mode mode =
-			(enum bound_mode)(BOUND_BUCKET + (int)(i / 4));
+		enum bound_mode mode = (enum bound_mode)(BOUND_BUCKET + (int)(i / 4));
 		struct bound_flow f = flow(4096, 1000, path3, 1);
 		struct bound_port ports[N_PORTS];
 		double plain, managed;
@@ -425,15 +363,12 @@ static void management_goes_before_every_class(void **state)
 			ports[p].crossbar_rate = crossbar ? 500 / US : 0;
 			ports[p].crossbar_lanes = crossbar;
 		}
-		assert_int_equal(compute(mode, ports, N_PORTS, &f, 1, &plain),
-				 HD_OK);
+		assert_int_equal(compute(mode, ports, N_PORTS, &f, 1, &plain), HD_OK);
 		for (int p = 0; p < N_PORTS; p++)
 			ports[p].management_burst = burst;
-		assert_int_equal(compute(mode, ports, N_PORTS, &f, 1, &managed),
-				 HD_OK);
+		assert_int_equal(compute(mode, ports, N_PORTS, &f, 1, &managed), HD_OK);
 		if (crossbar)
-			assert_true(managed - plain >=
-				    (burst / 250 + burst / 500 - 1e-9) * US);
+			assert_true(managed - plain >= (burst / 250 + burst / 500 - 1e-9) * US);
 		else
 			assert_us(managed - plain, burst / 250);
 	}

@@ -16,10 +16,10 @@
 struct passage {
 	uint32_t flow;
 	uint32_t hop;
-	uint32_t slot; /* index into delay[] */
-	uint32_t link; /* the port it came from, NO_LINK at its source */
-	uint8_t group; /* what leaves in order: a class, or a lane */
-	bool high;     /* served before those that are not */
+	uint32_t slot;          /* index into delay[] */
+	uint32_t link;          /* the port it came from, NO_LINK at its source */
+	uint8_t group;          /* what leaves in order: a class, or a lane */
+	bool high;              /* served before those that are not */
 	struct bound_turn turn; /* a lane of the low table */
 	double burst;           /* with what its delays so far have added */
 	double jitter;          /* its delays so far */
@@ -46,8 +46,7 @@ static inline double rate_of(const struct bound_flow *f)
 }
 
 /* The class that a flow belongs to at a port. */
-static inline enum bound_class class_at(const struct work *w, uint32_t port,
-					uint32_t flow)
+static inline enum bound_class class_at(const struct work *w, uint32_t port, uint32_t flow)
 {
 	return w->ports[port].merged ? CLASS_DBTS : w->flows[flow].class;
 }
@@ -58,8 +57,7 @@ static inline double fill_of(const struct bound_port *port)
 }
 
 /* Of the packets of a flow at a port. */
-static inline struct bound_sizes sizes_of(const struct bound_port *port,
-					  const struct bound_flow *f)
+static inline struct bound_sizes sizes_of(const struct bound_port *port, const struct bound_flow *f)
 {
 	double least = port->min_packet > 0 ? port->min_packet : 64;
 
@@ -77,8 +75,7 @@ struct class_sum {
 };
 
 /* Over the passages of a group at a port. */
-struct class_sum bound_sum_group(const struct work *w, uint32_t port,
-				 uint8_t group);
+struct class_sum bound_sum_group(const struct work *w, uint32_t port, uint8_t group);
 /* A lane at a crossbar. */
 struct bound_service bound_crossbar_service(const struct bound_port *port);
 /* The crossbar, if there is one, and the link of a port, in a row. */

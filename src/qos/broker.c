@@ -35,8 +35,7 @@ static bool is_preferred(const struct broker *b, uint8_t sl)
 	return sl == b->params.pbe_sl;
 }
 
-static void add_vls(const struct sl2vl *map, unsigned lanes,
-		    uint16_t vls[N_SLS])
+static void add_vls(const struct sl2vl *map, unsigned lanes, uint16_t vls[N_SLS])
 {
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (map->vl[sl] < lanes)
@@ -56,8 +55,7 @@ static void find_vls(const struct subnet *s, port_id port, uint16_t vls[N_SLS])
 	memset(vls, 0, N_SLS * sizeof(*vls));
 	/* Routes may change, and with them the VL within the block. */
 	for (unsigned sl = 0; sl < N_SLS && split->n_classes; sl++)
-		vls[sl] = (uint16_t)((block << (split->class_of_sl[sl] *
-						split->vls)) &
+		vls[sl] = (uint16_t)((block << (split->class_of_sl[sl] * split->vls)) &
 				     ((1u << lanes) - 1));
 	if (split->n_classes)
 		return;
@@ -158,11 +156,10 @@ static uint32_t slots_left(const struct broker_link *link, unsigned vl)
 	return (used < FRAME_SLOTS ? FRAME_SLOTS - used : 0) + floor;
 }
 
-static bool sl_has_room(const struct broker *b, const struct broker_link *link,
-			uint8_t sl, uint64_t slots, uint32_t *left)
+static bool sl_has_room(const struct broker *b, const struct broker_link *link, uint8_t sl,
+			uint64_t slots, uint32_t *left)
 {
-	struct hd_ratio share = is_preferred(b, sl) ? b->params.preferred
-						    : b->params.sl_share[sl];
+	struct hd_ratio share = is_preferred(b, sl) ? b->params.preferred : b->params.sl_share[sl];
 
 	if (share.den == 0)
 		return true;
@@ -178,8 +175,7 @@ static void note_change(struct broker *b, port_id port)
 
 	if (link->changed)
 		return;
-	b->changed = hd_grow(b->changed, &b->changed_cap, b->n_changed + 1u,
-			     sizeof(*b->changed));
+	b->changed = hd_grow(b->changed, &b->changed_cap, b->n_changed + 1u, sizeof(*b->changed));
 	b->changed[b->n_changed++] = port;
 	link->changed = true;
 }
@@ -208,8 +204,7 @@ static void give_back(struct broker *b, const struct broker_hold *hold)
 	note_change(b, hold->port);
 }
 
-static void count_packets(struct broker_packets *p,
-			  const struct broker_hold *hold)
+static void count_packets(struct broker_packets *p, const struct broker_hold *hold)
 {
 	if (p->n++ == 0)
 		p->least = p->most = hold->most;
@@ -219,8 +214,7 @@ static void count_packets(struct broker_packets *p,
 }
 
 /* Takes what a connection asks of one link; says why not. */
-static bool take(struct broker *b, const struct broker_hold *hold,
-		 struct broker_refusal *why)
+static bool take(struct broker *b, const struct broker_hold *hold, struct broker_refusal *why)
 {
 	uint32_t slots = hold->slots;
 	struct broker_link *link = &b->links[hold->port];
@@ -244,8 +238,7 @@ static bool take(struct broker *b, const struct broker_hold *hold,
 		why->reason = BROKER_SL_FULL;
 		return false;
 	}
-	if (!is_preferred(b, sl) &&
-	    fill_add(fill_of(link, hold->vl), hold->vl, slots) != HD_OK) {
+	if (!is_preferred(b, sl) && fill_add(fill_of(link, hold->vl), hold->vl, slots) != HD_OK) {
 		why->reason = BROKER_NO_ENTRY;
 		return false;
 	}
@@ -264,8 +257,7 @@ static bool take(struct broker *b, const struct broker_hold *hold,
 
 /* ---- ways ---------------------------------------------------------------- */
 
-struct broker_request broker_request_of(port_id source, lid_t dlid, uint8_t sl,
-					struct hd_rate rate)
+struct broker_request broker_request_of(port_id source, lid_t dlid, uint8_t sl, struct hd_rate rate)
 {
 	return (struct broker_request){
 		.way = { .segment = { { source, dlid, sl } }, .n = 1 },
@@ -273,8 +265,8 @@ struct broker_request broker_request_of(port_id source, lid_t dlid, uint8_t sl,
 	};
 }
 
-bool broker_way_between(const struct subnet *s, port_id from, port_id to,
-			const uint8_t *sl, struct broker_way *out)
+bool broker_way_between(const struct subnet *s, port_id from, port_id to, const uint8_t *sl,
+			struct broker_way *out)
 {
 	const struct topo *t = s->topo;
 	port_id entry = from;
@@ -284,40 +276,35 @@ bool broker_way_between(const struct subnet *s, port_id from, port_id to,
 		unsigned here = t->ports[entry].subnet;
 		port_id at = s->port_of_lid[here][dlid];
 
-		out->segment[out->n++] =
-			(struct broker_segment){ entry, dlid, sl[here] };
+		out->segment[out->n++] = (struct broker_segment){ entry, dlid, sl[here] };
 		if (here == t->ports[to].subnet)
 			return true;
-		if (at == TOPO_NONE ||
-		    !router_forward(s, t->ports[at].node, to, &entry, &dlid))
+		if (at == TOPO_NONE || !router_forward(s, t->ports[at].node, to, &entry, &dlid))
 			return false;
 	}
 	return false;
 }
 
-static enum hd_status walk_segment(const struct broker *b,
-				   const struct broker_segment *g,
+static enum hd_status walk_segment(const struct broker *b, const struct broker_segment *g,
 				   struct tree_path *out)
 {
 	struct path path;
 
 	if (g->dlid >= LID_FIRST_MCAST)
 		return tree_walk(b->subnet, g->source, g->dlid, g->sl, out);
-	enum hd_status status =
-		path_walk(b->subnet, g->source, g->dlid, g->sl, &path);
+	enum hd_status status = path_walk(b->subnet, g->source, g->dlid, g->sl, &path);
 
 	*out = (struct tree_path){ .n = path.n_hops };
 	out->links = hd_alloc(path.n_hops, sizeof(*out->links));
 	for (uint32_t i = 0; i < path.n_hops; i++)
-		out->links[i] =
-			(struct tree_link){ .port = path.port[i],
-					    .vl = path.vl[i],
-					    .before = i ? i - 1 : TREE_ROOT };
+		out->links[i] = (struct tree_link){ .port = path.port[i],
+						    .vl = path.vl[i],
+						    .before = i ? i - 1 : TREE_ROOT };
 	return status;
 }
 
-enum hd_status broker_links(const struct broker *b,
-			    const struct broker_way *way, struct tree_path *out)
+enum hd_status broker_links(const struct broker *b, const struct broker_way *way,
+			    struct tree_path *out)
 {
 	enum hd_status status = HD_OK;
 
@@ -327,8 +314,7 @@ enum hd_status broker_links(const struct broker *b,
 		uint32_t n = out->n;
 
 		status = walk_segment(b, &way->segment[k], &part);
-		out->links = hd_grow(out->links, &out->cap, n + part.n,
-				     sizeof(*out->links));
+		out->links = hd_grow(out->links, &out->cap, n + part.n, sizeof(*out->links));
 		for (uint32_t i = 0; i < part.n; i++) {
 			struct tree_link *link = &out->links[out->n++];
 
@@ -353,12 +339,10 @@ struct wanted {
 };
 
 /* What a request asks of a link of its way, or of its reverse path. */
-static struct broker_hold hold_of(const struct broker *b,
-				  const struct broker_request *r, bool reverse,
-				  const struct tree_link *at)
+static struct broker_hold hold_of(const struct broker *b, const struct broker_request *r,
+				  bool reverse, const struct tree_link *at)
 {
-	uint64_t slots = slots_for(reverse ? r->reverse_rate : r->rate,
-				   b->links[at->port].rate);
+	uint64_t slots = slots_for(reverse ? r->reverse_rate : r->rate, b->links[at->port].rate);
 	struct broker_hold hold = {
 		.port = at->port,
 		.slots = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots,
@@ -370,16 +354,15 @@ static struct broker_hold hold_of(const struct broker *b,
 
 	if (!reverse) {
 		hold.least = (uint16_t)blocks_of(r->smallest ? r->smallest : 1);
-		hold.most = (uint16_t)blocks_of(
-			r->largest ? r->largest : b->params.latency.largest);
+		hold.most =
+			(uint16_t)blocks_of(r->largest ? r->largest : b->params.latency.largest);
 		hold.greedy = r->greedy;
 	}
 	return hold;
 }
 
 /* Appends the links of one way; refuses if it leads nowhere. */
-static enum hd_status want_way(const struct broker *b,
-			       const struct broker_request *r, bool reverse,
+static enum hd_status want_way(const struct broker *b, const struct broker_request *r, bool reverse,
 			       struct wanted *w, struct broker_refusal *why)
 {
 	const struct broker_way *way = reverse ? &r->reverse : &r->way;
@@ -388,19 +371,16 @@ static enum hd_status want_way(const struct broker *b,
 
 	if (status != HD_OK)
 		*why = (struct broker_refusal){
-			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE
-							 : BROKER_NO_PATH,
-			.link = links.n ? links.links[links.n - 1].port
-					: way->segment[0].source,
+			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE : BROKER_NO_PATH,
+			.link = links.n ? links.links[links.n - 1].port : way->segment[0].source,
 		};
 	w->list = hd_realloc(w->list, w->n + links.n + 1u, sizeof(*w->list));
 	for (uint32_t i = 0; i < links.n && status == HD_OK; i++) {
 		const struct tree_link *at = &links.links[i];
 
 		if (b->down && b->down[at->port]) {
-			*why = (struct broker_refusal){
-				.reason = BROKER_LINK_DOWN, .link = at->port
-			};
+			*why = (struct broker_refusal){ .reason = BROKER_LINK_DOWN,
+							.link = at->port };
 			status = HD_ERR_NOT_FOUND;
 		}
 		w->list[w->n++] = hold_of(b, r, reverse, at);
@@ -410,20 +390,17 @@ static enum hd_status want_way(const struct broker *b,
 }
 
 /* Appends the links of all pairs of hosts. */
-static enum hd_status want_hose(const struct broker *b,
-				const struct broker_request *r,
+static enum hd_status want_hose(const struct broker *b, const struct broker_request *r,
 				struct wanted *w, struct broker_refusal *why)
 {
 	struct hose_link *links = NULL;
 	uint32_t n = 0;
 	port_id where = r->hose->hosts[0];
-	enum hd_status status =
-		hose_links(b->subnet, r->hose, &links, &n, &where);
+	enum hd_status status = hose_links(b->subnet, r->hose, &links, &n, &where);
 
 	if (status != HD_OK)
 		*why = (struct broker_refusal){
-			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE
-							 : BROKER_NO_PATH,
+			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE : BROKER_NO_PATH,
 			.link = where,
 		};
 	w->list = hd_realloc(w->list, n + 1u, sizeof(*w->list));
@@ -431,16 +408,13 @@ static enum hd_status want_hose(const struct broker *b,
 		struct broker_request part = *r;
 
 		part.rate.num *= links[i].times;
-		w->list[w->n++] =
-			hold_of(b, &part, false,
-				&(struct tree_link){ .port = links[i].port,
-						     .vl = links[i].vl,
-						     .sl = r->hose->sl });
+		w->list[w->n++] = hold_of(b, &part, false,
+					  &(struct tree_link){ .port = links[i].port,
+							       .vl = links[i].vl,
+							       .sl = r->hose->sl });
 		if (b->down && b->down[links[i].port]) {
-			*why = (struct broker_refusal){
-				.reason = BROKER_LINK_DOWN,
-				.link = links[i].port
-			};
+			*why = (struct broker_refusal){ .reason = BROKER_LINK_DOWN,
+							.link = links[i].port };
 			status = HD_ERR_NOT_FOUND;
 		}
 	}
@@ -450,18 +424,15 @@ static enum hd_status want_hose(const struct broker *b,
 
 static bool same_hold(const struct broker_hold *a, const struct broker_hold *b)
 {
-	return a->port == b->port && a->vl == b->vl && a->sl == b->sl &&
-	       a->slots == b->slots;
+	return a->port == b->port && a->vl == b->vl && a->sl == b->sl && a->slots == b->slots;
 }
 
 /* The hold that serves `want`; n_holds: none. */
-static uint32_t find_hold(const struct broker_connection *c,
-			  const struct broker_hold *want)
+static uint32_t find_hold(const struct broker_connection *c, const struct broker_hold *want)
 {
 	uint32_t i = 0;
 
-	while (i < c->n_holds &&
-	       (c->holds[i].used || !same_hold(&c->holds[i], want)))
+	while (i < c->n_holds && (c->holds[i].used || !same_hold(&c->holds[i], want)))
 		i++;
 	return i;
 }
@@ -470,8 +441,7 @@ static uint32_t find_hold(const struct broker_connection *c,
  * A link as it was, entry by entry: what is taken and given back can leave
  * other entries behind, and bounds go by them.
  */
-static void restore(struct broker *b, const struct broker_link *before,
-		    port_id port)
+static void restore(struct broker *b, const struct broker_link *before, port_id port)
 {
 	b->links[port] = *before;
 	b->links[port].changed = true; /* it is in the list now */
@@ -482,8 +452,7 @@ static void restore(struct broker *b, const struct broker_link *before,
  * has what it had.
  */
 static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
-				  const struct wanted *w,
-				  struct broker_refusal *why)
+				  const struct wanted *w, struct broker_refusal *why)
 {
 	struct broker_link *before = hd_alloc(w->n, sizeof(*before));
 	uint32_t had = c->n_holds, i;
@@ -506,22 +475,20 @@ static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
 
 	while (!met && c->n_holds > had) {
 		c->n_holds--;
-		restore(b, &before[c->n_holds - had],
-			c->holds[c->n_holds].port);
+		restore(b, &before[c->n_holds - had], c->holds[c->n_holds].port);
 	}
 	free(before);
 	return met ? HD_OK : HD_ERR_FULL;
 }
 
 /* Takes what its ways need by the present routes; the rest becomes stale. */
-static enum hd_status follow(struct broker *b, struct broker_connection *c,
-			     bool *moved, struct broker_refusal *why)
+static enum hd_status follow(struct broker *b, struct broker_connection *c, bool *moved,
+			     struct broker_refusal *why)
 {
 	const struct broker_request *r = &c->request;
 	struct wanted w = { .list = NULL };
 	uint32_t had = c->n_holds;
-	enum hd_status status = r->hose ? want_hose(b, r, &w, why)
-					: want_way(b, r, false, &w, why);
+	enum hd_status status = r->hose ? want_hose(b, r, &w, why) : want_way(b, r, false, &w, why);
 
 	if (status == HD_OK && r->reverse.n > 0)
 		status = want_way(b, r, true, &w, why);
@@ -536,8 +503,7 @@ static enum hd_status follow(struct broker *b, struct broker_connection *c,
 	return status;
 }
 
-enum hd_status broker_admit(struct broker *b,
-			    const struct broker_request *request, uint32_t *id,
+enum hd_status broker_admit(struct broker *b, const struct broker_request *request, uint32_t *id,
 			    struct broker_refusal *refusal)
 {
 	struct broker_connection c = { .request = *request, .live = true };
@@ -550,8 +516,8 @@ enum hd_status broker_admit(struct broker *b,
 		free(c.holds);
 		return status;
 	}
-	b->connections = hd_grow(b->connections, &b->cap, b->n_connections + 1,
-				 sizeof(*b->connections));
+	b->connections =
+		hd_grow(b->connections, &b->cap, b->n_connections + 1, sizeof(*b->connections));
 	b->connections[b->n_connections] = c;
 	b->has_deadlines |= request->deadline > 0;
 	b->n_live++;
@@ -628,10 +594,8 @@ void broker_drop_stale(struct broker *b, uint32_t id)
 	}
 	if (!drop(b, c->holds + n, c->n_holds - n)) {
 		b->n_kept += c->n_holds - n;
-		b->kept = hd_grow(b->kept, &b->kept_cap, b->n_kept,
-				  sizeof(*b->kept));
-		memcpy(b->kept + kept, c->holds + n,
-		       (c->n_holds - n) * sizeof(*b->kept));
+		b->kept = hd_grow(b->kept, &b->kept_cap, b->n_kept, sizeof(*b->kept));
+		memcpy(b->kept + kept, c->holds + n, (c->n_holds - n) * sizeof(*b->kept));
 	}
 	c->n_holds = n;
 	drop_kept(b);
@@ -648,8 +612,7 @@ port_id broker_cut(const struct broker *b, uint32_t id)
 	return TOPO_NONE;
 }
 
-void broker_set_routes(struct broker *b, const struct subnet *s,
-		       const bool *down)
+void broker_set_routes(struct broker *b, const struct subnet *s, const bool *down)
 {
 	b->subnet = s;
 	b->down = down;
@@ -683,8 +646,7 @@ static uint8_t copy_places(const struct fill *f, struct vlarb_entry *out)
 
 	for (uint8_t i = 0; i < FRAME_ENTRIES; i++) {
 		/* Whose a free place was is forgotten. */
-		out[i] = f->entry[i].weight ? f->entry[i]
-					    : (struct vlarb_entry){ 0, 0 };
+		out[i] = f->entry[i].weight ? f->entry[i] : (struct vlarb_entry){ 0, 0 };
 		if (out[i].weight)
 			n = (uint8_t)(i + 1);
 	}
@@ -703,8 +665,7 @@ void broker_image(const struct broker *b, port_id port, struct vlarb *out)
 
 static bool same_link(const struct broker_link *a, const struct broker_link *b)
 {
-	return memcmp(a->high.slots, b->high.slots, sizeof(a->high.slots)) ==
-		       0 &&
+	return memcmp(a->high.slots, b->high.slots, sizeof(a->high.slots)) == 0 &&
 	       memcmp(a->low.slots, b->low.slots, sizeof(a->low.slots)) == 0 &&
 	       memcmp(a->sl_slots, b->sl_slots, sizeof(a->sl_slots)) == 0;
 }
@@ -722,26 +683,22 @@ enum hd_status broker_audit(const struct broker *b, struct diag *d)
 
 		for (uint32_t k = 0; k < c->n_holds; k++) {
 			if (!take(&fresh, &c->holds[k], &why))
-				status = diag_fail(d, HD_ERR_INPUT,
-						   "connection %u does not fit",
-						   i);
+				status =
+					diag_fail(d, HD_ERR_INPUT, "connection %u does not fit", i);
 		}
 	}
 	for (uint32_t i = 0; status == HD_OK && i < b->n_kept; i++) {
 		struct broker_refusal why;
 
 		if (!take(&fresh, &b->kept[i], &why))
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "what is kept does not fit");
+			status = diag_fail(d, HD_ERR_INPUT, "what is kept does not fit");
 	}
-	for (port_id p = 0; status == HD_OK && p < b->subnet->topo->n_ports;
-	     p++) {
+	for (port_id p = 0; status == HD_OK && p < b->subnet->topo->n_ports; p++) {
 		if (!same_link(&b->links[p], &fresh.links[p]))
-			status = diag_fail(
-				d, HD_ERR_INPUT,
-				"port %u of '%s': reservations do not add up",
-				b->subnet->topo->ports[p].number,
-				topo_node_of(b->subnet->topo, p)->name);
+			status = diag_fail(d, HD_ERR_INPUT,
+					   "port %u of '%s': reservations do not add up",
+					   b->subnet->topo->ports[p].number,
+					   topo_node_of(b->subnet->topo, p)->name);
 	}
 	broker_fini(&fresh);
 	return status;
@@ -751,25 +708,22 @@ static void print_link(const struct topo *t, port_id link, struct strbuf *out)
 {
 	const struct topo_port *p = &t->ports[link];
 
-	strbuf_printf(out, "link '%s'[%u]", topo_node_of(t, link)->name,
-		      p->number);
+	strbuf_printf(out, "link '%s'[%u]", topo_node_of(t, link)->name, p->number);
 	if (p->peer != TOPO_NONE)
-		strbuf_printf(out, " -> '%s'[%u]",
-			      topo_node_of(t, p->peer)->name,
+		strbuf_printf(out, " -> '%s'[%u]", topo_node_of(t, p->peer)->name,
 			      t->ports[p->peer].number);
 }
 
 /* Whose deadline would be missed, by how much or why. */
-static void print_deadline(const struct broker *b,
-			   const struct broker_refusal *r, struct strbuf *out)
+static void print_deadline(const struct broker *b, const struct broker_refusal *r,
+			   struct strbuf *out)
 {
 	const struct topo *t = b->subnet->topo;
 
 	if (r->connection == BROKER_NEWEST) {
 		strbuf_puts(out, "its deadline");
 	} else {
-		const struct broker_way *way =
-			&b->connections[r->connection].request.way;
+		const struct broker_way *way = &b->connections[r->connection].request.way;
 		const struct broker_segment *last = &way->segment[way->n - 1];
 		uint32_t there = t->ports[last->source].subnet;
 
@@ -780,17 +734,13 @@ static void print_deadline(const struct broker *b,
 		else
 			strbuf_printf(
 				out, "'%s'",
-				topo_node_of(t,
-					     b->subnet->port_of_lid[there]
-								   [last->dlid])
-					->name);
+				topo_node_of(t, b->subnet->port_of_lid[there][last->dlid])->name);
 	}
 	strbuf_printf(out, " of %.3f us would be missed: ", r->deadline * 1e6);
 	if (r->none)
 		strbuf_printf(out, "there is no bound (%s), at ", r->none);
 	else
-		strbuf_printf(out, "bound %.3f us, most of it at ",
-			      r->bound * 1e6);
+		strbuf_printf(out, "bound %.3f us, most of it at ", r->bound * 1e6);
 	print_link(t, r->link, out);
 }
 
@@ -800,8 +750,7 @@ const char *broker_reason_name(enum broker_reason reason)
 		[BROKER_NO_PATH] = "leads nowhere",
 		[BROKER_LINK_DOWN] = "is down",
 		[BROKER_NO_LANE] = "has no lane for this SL",
-		[BROKER_SHARED_VL] =
-			"sends unreserved packets on the VL of this SL",
+		[BROKER_SHARED_VL] = "sends unreserved packets on the VL of this SL",
 		[BROKER_SL_FULL] = "has no more for this SL",
 		[BROKER_LINK_FULL] = "is full",
 		[BROKER_NO_ENTRY] = "has no free table entry",
@@ -812,8 +761,7 @@ const char *broker_reason_name(enum broker_reason reason)
 	return names[reason];
 }
 
-void broker_refusal_print(const struct broker *b,
-			  const struct broker_refusal *refusal,
+void broker_refusal_print(const struct broker *b, const struct broker_refusal *refusal,
 			  struct strbuf *out)
 {
 	if (refusal->reason == BROKER_DEADLINE) {
@@ -825,6 +773,5 @@ void broker_refusal_print(const struct broker *b,
 	if (refusal->reason == BROKER_NO_SERVICE)
 		strbuf_printf(out, ": %s", refusal->none);
 	if (refusal->needed)
-		strbuf_printf(out, ": needs %u slots, has %u", refusal->needed,
-			      refusal->left);
+		strbuf_printf(out, ": needs %u slots, has %u", refusal->needed, refusal->left);
 }

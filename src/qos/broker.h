@@ -44,8 +44,8 @@ struct broker_params {
 	struct hd_ratio preferred;   /* the same for pbe_sl, beside it */
 	/* BROKER_NO_SL: there is none */
 	uint8_t be_sl, ch_sl, pbe_sl;
-	uint16_t high_sls;  /* set of SLs served by the high table */
-	uint16_t floor_sls; /* SLs whose VLs have a slot in every low table */
+	uint16_t high_sls;       /* set of SLs served by the high table */
+	uint16_t floor_sls;      /* SLs whose VLs have a slot in every low table */
 	uint16_t unreserved_sls; /* SLs on which unreserved packets are sent */
 	/* The most that one SL may have of a link; den 0: no limit. */
 	struct hd_ratio sl_share[N_SLS];
@@ -111,8 +111,8 @@ struct broker_request broker_request_of(port_id source, lid_t dlid, uint8_t sl,
  * they are in different subnets; `sl` is that of each subnet, by its number.
  * False if there is none, or it crosses too many subnets.
  */
-bool broker_way_between(const struct subnet *s, port_id from, port_id to,
-			const uint8_t *sl, struct broker_way *out);
+bool broker_way_between(const struct subnet *s, port_id from, port_id to, const uint8_t *sl,
+			struct broker_way *out);
 
 enum broker_reason {
 	BROKER_NO_PATH,    /* the forwarding tables do not lead there */
@@ -199,23 +199,18 @@ struct broker {
 };
 
 /* HD_ERR_FULL if not even the initial reservations fit a table. */
-HD_MUST_CHECK enum hd_status broker_init(struct broker *b,
-					 const struct subnet *s,
-					 const struct broker_params *params,
-					 struct diag *d);
+HD_MUST_CHECK enum hd_status broker_init(struct broker *b, const struct subnet *s,
+					 const struct broker_params *params, struct diag *d);
 void broker_fini(struct broker *b);
 
 /*
  * Grants all or nothing. HD_OK and an id, or HD_ERR_FULL (or NOT_FOUND,
  * UNFIT) and why.
  */
-HD_MUST_CHECK enum hd_status broker_admit(struct broker *b,
-					  const struct broker_request *request,
-					  uint32_t *id,
-					  struct broker_refusal *refusal);
+HD_MUST_CHECK enum hd_status broker_admit(struct broker *b, const struct broker_request *request,
+					  uint32_t *id, struct broker_refusal *refusal);
 /* The links of a way, trees of groups included; free them in any case. */
-HD_MUST_CHECK enum hd_status broker_links(const struct broker *b,
-					  const struct broker_way *way,
+HD_MUST_CHECK enum hd_status broker_links(const struct broker *b, const struct broker_way *way,
 					  struct tree_path *out);
 /* HD_ERR_NOT_FOUND if no such connection is live. */
 HD_MUST_CHECK enum hd_status broker_release(struct broker *b, uint32_t id);
@@ -225,15 +220,13 @@ HD_MUST_CHECK enum hd_status broker_release(struct broker *b, uint32_t id);
  * the same ports, and links that are `down` (NULL: none) refuse. What
  * connections hold stays as it is.
  */
-void broker_set_routes(struct broker *b, const struct subnet *s,
-		       const bool *down);
+void broker_set_routes(struct broker *b, const struct subnet *s, const bool *down);
 /*
  * Takes the links of a live connection's ways that it does not hold yet; holds
  * that its ways no longer use become stale. *moved: anything changed. On
  * failure the connection has what it had, and `refusal` says why.
  */
-HD_MUST_CHECK enum hd_status broker_follow(struct broker *b, uint32_t id,
-					   bool *moved,
+HD_MUST_CHECK enum hd_status broker_follow(struct broker *b, uint32_t id, bool *moved,
 					   struct broker_refusal *refusal);
 /* Makes all holds of a live connection stale. */
 void broker_abandon(struct broker *b, uint32_t id);
@@ -249,8 +242,7 @@ port_id broker_cut(const struct broker *b, uint32_t id);
 void broker_forget_changes(struct broker *b);
 
 /* The table in which a VL of a link has its reservations. */
-static inline const struct fill *broker_fill(const struct broker_link *link,
-					     unsigned vl)
+static inline const struct fill *broker_fill(const struct broker_link *link, unsigned vl)
 {
 	return link->high_vls >> vl & 1 ? &link->high : &link->low;
 }
@@ -268,14 +260,12 @@ void broker_image(const struct broker *b, port_id port, struct vlarb *out);
  * Recounts every link from what live connections hold; HD_ERR_INPUT and the
  * first link that differs if the state does not add up.
  */
-HD_MUST_CHECK enum hd_status broker_audit(const struct broker *b,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status broker_audit(const struct broker *b, struct diag *d);
 
 /* "is down", "is full": what the link of a refusal does. */
 const char *broker_reason_name(enum broker_reason reason);
 /* One line: "link S1[3] -> H4[1] is full: needs 105 slots, has 12". */
-void broker_refusal_print(const struct broker *b,
-			  const struct broker_refusal *refusal,
+void broker_refusal_print(const struct broker *b, const struct broker_refusal *refusal,
 			  struct strbuf *out);
 
 #endif

@@ -33,8 +33,7 @@ static void fabric_init(struct fabric *f)
 	for (port_id p = 0; p < f->topo.n_ports; p++) {
 		f->topo.ports[p].widths = WIDTH_4X;
 		f->topo.ports[p].speeds = 1 << SPEED_SDR;
-		if (topo_is_end_port(&f->topo, p) &&
-		    topo_node_of(&f->topo, p)->kind == NODE_CA)
+		if (topo_is_end_port(&f->topo, p) && topo_node_of(&f->topo, p)->kind == NODE_CA)
 			f->host[f->n_hosts++] = p;
 	}
 	subnet_init(&f->subnet, &f->topo);
@@ -49,11 +48,10 @@ static void fabric_fini(struct fabric *f)
 	topo_fini(&f->topo);
 }
 
-static struct broker_request request(const struct fabric *f, uint32_t from,
-				     uint32_t to, uint8_t sl, uint64_t mbps)
+static struct broker_request request(const struct fabric *f, uint32_t from, uint32_t to, uint8_t sl,
+				     uint64_t mbps)
 {
-	return broker_request_of(f->host[from],
-				 f->subnet.lid_of_port[f->host[to]], sl,
+	return broker_request_of(f->host[from], f->subnet.lid_of_port[f->host[to]], sl,
 				 hd_rate_make(mbps * 1000000, 1));
 }
 
@@ -74,8 +72,7 @@ static void open_broker(struct broker *b, const struct fabric *f)
 	assert_int_equal(broker_init(b, &f->subnet, &params, &d), HD_OK);
 }
 
-static void assert_admitted(struct broker *b, struct broker_request r,
-			    uint32_t *id)
+static void assert_admitted(struct broker *b, struct broker_request r, uint32_t *id)
 {
 	struct broker_refusal why;
 
@@ -148,8 +145,7 @@ static void a_link_is_full_when_its_slots_are(void **state)
 	assert_int_equal(why.needed, 1020);
 	assert_int_equal(why.left, 815);
 	broker_refusal_print(&b, &why, &text);
-	assert_non_null(
-		strstr(text.text, "is full: needs 1020 slots, has 815"));
+	assert_non_null(strstr(text.text, "is full: needs 1020 slots, has 815"));
 	strbuf_fini(&text);
 	broker_fini(&b);
 	fabric_fini(&f);
@@ -174,8 +170,7 @@ static void refusal_takes_nothing(void **state)
 		if (broker_admit(&b, &r, &id, &why) == HD_OK)
 			admitted++;
 		else
-			assert_int_equal(f.topo.ports[why.link].peer,
-					 f.host[0]);
+			assert_int_equal(f.topo.ports[why.link].peer, f.host[0]);
 	}
 	assert_int_equal(admitted, 6);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
@@ -207,14 +202,12 @@ static void an_sl_keeps_to_its_share(void **state)
 	fabric_fini(&f);
 }
 
-static struct broker_request random_request(const struct fabric *f,
-					    struct rng *rng)
+static struct broker_request random_request(const struct fabric *f, struct rng *rng)
 {
 	uint32_t from = (uint32_t)rng_below(rng, 32);
 	uint32_t to = (from + 1 + (uint32_t)rng_below(rng, 31)) % 32;
 
-	return request(f, from, to, (uint8_t)rng_below(rng, 8),
-		       1 + rng_below(rng, 400));
+	return request(f, from, to, (uint8_t)rng_below(rng, 8), 1 + rng_below(rng, 400));
 }
 
 /* Admits and releases at random, then everything; nothing may remain. */
@@ -241,8 +234,7 @@ static void release_gives_everything_back(void **state)
 			continue;
 		bool live = id < b.n_connections && b.connections[id].live;
 
-		assert_int_equal(broker_release(&b, id),
-				 live ? HD_OK : HD_ERR_NOT_FOUND);
+		assert_int_equal(broker_release(&b, id), live ? HD_OK : HD_ERR_NOT_FOUND);
 	}
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
 	for (id = 0; id < b.n_connections; id++) {
@@ -251,10 +243,8 @@ static void release_gives_everything_back(void **state)
 	}
 	assert_int_equal(b.n_live, 0);
 	for (port_id p = 0; p < f.topo.n_ports; p++) {
-		assert_int_equal(b.links[p].low.total,
-				 empty.links[p].low.total);
-		assert_int_equal(b.links[p].low.n_entries,
-				 empty.links[p].low.n_entries);
+		assert_int_equal(b.links[p].low.total, empty.links[p].low.total);
+		assert_int_equal(b.links[p].low.n_entries, empty.links[p].low.n_entries);
 	}
 	broker_fini(&empty);
 	broker_fini(&b);
@@ -262,8 +252,7 @@ static void release_gives_everything_back(void **state)
 }
 
 /* Slots that a connection holds on the path of a request within a subnet. */
-static uint32_t held_on(const struct broker *b, uint32_t id,
-			const struct broker_way *way)
+static uint32_t held_on(const struct broker *b, uint32_t id, const struct broker_way *way)
 {
 	const struct broker_connection *c = &b->connections[id];
 	struct tree_path links;
@@ -272,9 +261,7 @@ static uint32_t held_on(const struct broker *b, uint32_t id,
 	assert_int_equal(broker_links(b, way, &links), HD_OK);
 	for (uint32_t i = 0; i < links.n; i++)
 		for (uint32_t k = 0; k < c->n_holds; k++)
-			n += c->holds[k].port == links.links[i].port
-				     ? c->holds[k].slots
-				     : 0;
+			n += c->holds[k].port == links.links[i].port ? c->holds[k].slots : 0;
 	tree_path_fini(&links);
 	return n;
 }
@@ -304,8 +291,7 @@ static void reverse_paths_are_all_or_nothing(void **state)
 	/* The reverse direction is full: nothing is taken of the other. */
 	assert_admitted(&b, request(&f, 17, 3, 3, 6200), &big);
 	assert_int_equal(broker_admit(&b, &r, &id, &why), HD_ERR_FULL);
-	assert_int_equal(f.topo.ports[why.link].node,
-			 f.topo.ports[f.host[17]].node);
+	assert_int_equal(f.topo.ports[why.link].node, f.topo.ports[f.host[17]].node);
 	assert_int_equal(b.links[f.host[3]].sl_slots[2], 0);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
 	broker_fini(&b);
@@ -314,8 +300,7 @@ static void reverse_paths_are_all_or_nothing(void **state)
 
 /* ---- laws of the tables at the start ------------------------------------ */
 
-static uint32_t weight_in(const struct vlarb_entry *entries, unsigned n,
-			  unsigned vl)
+static uint32_t weight_in(const struct vlarb_entry *entries, unsigned n, unsigned vl)
 {
 	uint32_t sum = 0;
 
@@ -347,8 +332,7 @@ static void draw_maps(struct fabric *f, struct rng *r)
 }
 
 /* The VL of an SL at an output, by input port; VL_MANAGEMENT: none. */
-static unsigned vl_at(const struct fabric *f, port_id p, unsigned in,
-		      uint8_t sl)
+static unsigned vl_at(const struct fabric *f, port_id p, unsigned in, uint8_t sl)
 {
 	const struct topo_port *port = &f->topo.ports[p];
 	switch_id sw = f->subnet.switch_of_node[port->node];
@@ -377,8 +361,7 @@ static void every_vl_of_a_class_has_an_entry(void **state)
 		fabric_init(&f);
 		draw_maps(&f, &r);
 		params.high_sls = 0xf0;
-		assert_int_equal(broker_init(&b, &f.subnet, &params, &d),
-				 HD_OK);
+		assert_int_equal(broker_init(&b, &f.subnet, &params, &d), HD_OK);
 		for (port_id p = 0; p < f.topo.n_ports; p++) {
 			const struct broker_link *link = &b.links[p];
 			struct vlarb t = { 0 };
@@ -394,8 +377,7 @@ static void every_vl_of_a_class_has_an_entry(void **state)
 					continue;
 				assert_true(weight_in(t.low, t.n_low, vl) > 0);
 				if (sl >= 4 && sl < 8)
-					assert_ptr_equal(broker_fill(link, vl),
-							 &link->high);
+					assert_ptr_equal(broker_fill(link, vl), &link->high);
 			}
 			assert_true(link->low.total >= 3264 + 1);
 		}
@@ -434,15 +416,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_is_full_when_its_slots_are),
-		cmocka_unit_test(
-			preferential_best_effort_has_a_share_of_its_own),
+		cmocka_unit_test(preferential_best_effort_has_a_share_of_its_own),
 		cmocka_unit_test(refusal_takes_nothing),
 		cmocka_unit_test(an_sl_keeps_to_its_share),
 		cmocka_unit_test(release_gives_everything_back),
 		cmocka_unit_test(reverse_paths_are_all_or_nothing),
 		cmocka_unit_test(every_vl_of_a_class_has_an_entry),
-		cmocka_unit_test(
-			unreserved_packets_refuse_promises_on_their_vl),
+		cmocka_unit_test(unreserved_packets_refuse_promises_on_their_vl),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,7 @@ enum {
 };
 
 static const char *const names[TC_COUNT] = {
-	[TC_DBTS] = "DBTS", [TC_DB] = "DB", [TC_PBE] = "PBE",
-	[TC_BE] = "BE",     [TC_CH] = "CH",
+	[TC_DBTS] = "DBTS", [TC_DB] = "DB", [TC_PBE] = "PBE", [TC_BE] = "BE", [TC_CH] = "CH",
 };
 
 const char *traffic_class_name(enum traffic_class class)
@@ -38,13 +37,12 @@ enum hd_status traffic_class_parse(const char *text, enum traffic_class *out)
 
 unsigned class_band(struct hd_rate mean)
 {
-	static const struct hd_rate limits[CLASS_BANDS - 1] = {
-		{ 64000, 1 }, { 1550000, 1 }, { 64000000, 1 }
-	};
+	static const struct hd_rate limits[CLASS_BANDS - 1] = { { 64000, 1 },
+								{ 1550000, 1 },
+								{ 64000000, 1 } };
 	unsigned band = 0;
 
-	while (band < CLASS_BANDS - 1 &&
-	       hd_rate_compare(mean, limits[band]) > 0)
+	while (band < CLASS_BANDS - 1 && hd_rate_compare(mean, limits[band]) > 0)
 		band++;
 	return band;
 }
@@ -84,12 +82,10 @@ enum traffic_class class_of_sl(uint8_t sl)
 const struct lane_plan *class_plan(void)
 {
 	static const struct lane_class classes[] = {
-		BAND(SL_DBTS, 0, TC_DBTS), BAND(SL_DBTS, 1, TC_DBTS),
-		BAND(SL_DBTS, 2, TC_DBTS), BAND(SL_DBTS, 3, TC_DBTS),
-		BAND(SL_DB, 0, TC_DB),     BAND(SL_DB, 1, TC_DB),
-		BAND(SL_DB, 2, TC_DB),     BAND(SL_DB, 3, TC_DB),
-		BAND(SL_BE, 0, TC_BE),     BAND(SL_CH, 0, TC_CH),
-		BAND(SL_PBE, 0, TC_PBE),
+		BAND(SL_DBTS, 0, TC_DBTS), BAND(SL_DBTS, 1, TC_DBTS), BAND(SL_DBTS, 2, TC_DBTS),
+		BAND(SL_DBTS, 3, TC_DBTS), BAND(SL_DB, 0, TC_DB),     BAND(SL_DB, 1, TC_DB),
+		BAND(SL_DB, 2, TC_DB),     BAND(SL_DB, 3, TC_DB),     BAND(SL_BE, 0, TC_BE),
+		BAND(SL_CH, 0, TC_CH),     BAND(SL_PBE, 0, TC_PBE),
 	};
 	static const struct lane_plan plan = {
 		.lanes = N_DATA_VLS,

@@ -37,18 +37,14 @@ static void every_sl_knows_its_class(void **state)
 		enum traffic_class parsed;
 
 		assert_int_equal(
-			traffic_class_parse(
-				traffic_class_name((enum traffic_class)c),
-				&parsed),
+			traffic_class_parse(traffic_class_name((enum traffic_class)c), &parsed),
 			HD_OK);
 		assert_int_equal(parsed, c);
 		for (int i = 0; i < 4; i++) {
-			uint8_t sl =
-				class_sl((enum traffic_class)c, kbps(rates[i]));
+			uint8_t sl = class_sl((enum traffic_class)c, kbps(rates[i]));
 
 			assert_int_equal(class_of_sl(sl), c);
-			assert_int_equal(class_sls_of(TC_DBTS) >> sl & 1,
-					 c == TC_DBTS);
+			assert_int_equal(class_sls_of(TC_DBTS) >> sl & 1, c == TC_DBTS);
 		}
 	}
 }
@@ -93,10 +89,9 @@ static void every_link_has_the_fold_of_its_lanes(void **state)
 	struct topo t;
 
 	(void)state;
-	assert_int_equal(topo_open("star --switches=2 --hosts=2 --vls=8 "
-				   "--host-vls=4",
-				   0, NULL, &d, &t),
-			 HD_OK);
+	assert_int_equal(
+		topo_open("star --switches=2 --hosts=2 --vls=8 --host-vls=4", 0, NULL, &d, &t),
+		HD_OK);
 	subnet_init(&s, &t);
 	lanes_program(&s, class_plan());
 	for (port_id p = 0; p < t.n_ports; p++) {
@@ -106,14 +101,13 @@ static void every_link_has_the_fold_of_its_lanes(void **state)
 		if (t.ports[p].peer == TOPO_NONE)
 			continue;
 		if (!topo_is_switch(&t, v)) {
-			assert_memory_equal(sl2vl_of(&s, p), &fold,
-					    sizeof(fold));
+			assert_memory_equal(sl2vl_of(&s, p), &fold, sizeof(fold));
 			continue;
 		}
 		for (unsigned in = 0; in <= t.nodes[v].n_ports; in++)
-			assert_memory_equal(sl2vl_at(&s, s.switch_of_node[v],
-						     in, t.ports[p].number),
-					    &fold, sizeof(fold));
+			assert_memory_equal(
+				sl2vl_at(&s, s.switch_of_node[v], in, t.ports[p].number), &fold,
+				sizeof(fold));
 	}
 	strbuf_fini(&lost);
 	subnet_fini(&s);
@@ -125,8 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bands_end_where_the_paper_says),
 		cmocka_unit_test(every_sl_knows_its_class),
-		cmocka_unit_test(
-			folding_keeps_to_the_lanes_and_says_what_is_lost),
+		cmocka_unit_test(folding_keeps_to_the_lanes_and_says_what_is_lost),
 		cmocka_unit_test(two_lanes_fold_as_the_paper_says),
 		cmocka_unit_test(every_link_has_the_fold_of_its_lanes),
 	};

@@ -10,7 +10,7 @@
 #include "qos/arbiter.h"
 #include "subnet/packet.h"
 
-#define LIMIT_BLOCKS 64u /* per step of LimitOfHighPriority: 4096 bytes */
+#define LIMIT_BLOCKS 64u        /* per step of LimitOfHighPriority: 4096 bytes */
 #define PACKETS      (1u << 20) /* that a run of the arbiter grants */
 #define WEIGHTS      256
 
@@ -28,17 +28,13 @@ enum contention_table contention_served(const struct contention *c, unsigned vl)
 	bool low = has_entry(c->vlarb.low, c->vlarb.n_low, vl);
 	bool high = has_entry(c->vlarb.high, c->vlarb.n_high, vl);
 
-	return high && low ? SERVED_BOTH
-	       : high      ? SERVED_HIGH
-	       : low       ? SERVED_LOW
-			   : SERVED_NEVER;
+	return high && low ? SERVED_BOTH : high ? SERVED_HIGH : low ? SERVED_LOW : SERVED_NEVER;
 }
 
 static bool is_used(const struct contention *c, bool high, unsigned vl)
 {
-	return c->lanes[vl].n > 0 &&
-	       (high ? has_entry(c->vlarb.high, c->vlarb.n_high, vl)
-		     : has_entry(c->vlarb.low, c->vlarb.n_low, vl));
+	return c->lanes[vl].n > 0 && (high ? has_entry(c->vlarb.high, c->vlarb.n_high, vl)
+					   : has_entry(c->vlarb.low, c->vlarb.n_low, vl));
 }
 
 /* ---- shares ------------------------------------------------------------- */
@@ -59,8 +55,7 @@ static uint32_t draw(const struct shares_lane *lane, struct rng *rng)
 }
 
 /* The only lane in operation has all. */
-static bool is_alone(const struct contention *c, double value[N_DATA_VLS],
-		     double alone)
+static bool is_alone(const struct contention *c, double value[N_DATA_VLS], double alone)
 {
 	if (c->vls > 1)
 		return false;
@@ -168,8 +163,7 @@ struct contention_burst contention_burst(const struct contention *c)
 	if (limit == LIMIT_NONE)
 		return (struct contention_burst){ HUGE_VAL, HUGE_VAL };
 	struct contention_burst b = { .least_blocks = HUGE_VAL };
-	double *bytes =
-		hd_alloc(end, sizeof(*bytes)); /* below 0: no such sum */
+	double *bytes = hd_alloc(end, sizeof(*bytes)); /* below 0: no such sum */
 
 	for (unsigned i = 1; i < end; i++)
 		bytes[i] = -1;
@@ -200,8 +194,8 @@ static double cost_of(const struct cost *c, const struct shares_sent *s)
 }
 
 /* The most that a turn of each weight costs, whatever the lane's packets. */
-static void longest_turns(const struct shares_lane *lane,
-			  const struct cost *cost, double turn[WEIGHTS])
+static void longest_turns(const struct shares_lane *lane, const struct cost *cost,
+			  double turn[WEIGHTS])
 {
 	turn[0] = 0;
 	for (unsigned weight = 1; weight < WEIGHTS; weight++) {
@@ -212,8 +206,7 @@ static void longest_turns(const struct shares_lane *lane,
 			unsigned left = blocks < weight ? weight - blocks : 0;
 			const struct shares_sent one = { 1, blocks, bytes };
 
-			turn[weight] = fmax(turn[weight],
-					    cost_of(cost, &one) + turn[left]);
+			turn[weight] = fmax(turn[weight], cost_of(cost, &one) + turn[left]);
 		}
 	}
 }
@@ -223,8 +216,8 @@ static void longest_turns(const struct shares_lane *lane,
  * these cost and what the others' cost at most. Lanes that are silent only make
  * a round shorter.
  */
-static void floors_of(const struct contention *c, bool high,
-		      const struct cost *cost, double floor[N_DATA_VLS])
+static void floors_of(const struct contention *c, bool high, const struct cost *cost,
+		      double floor[N_DATA_VLS])
 {
 	const struct vlarb_entry *table = high ? c->vlarb.high : c->vlarb.low;
 	unsigned n = high ? c->vlarb.n_high : c->vlarb.n_low;
@@ -237,18 +230,15 @@ static void floors_of(const struct contention *c, bool high,
 
 		longest_turns(&c->lanes[vl], cost, turn);
 		for (unsigned i = 0; i < n; i++)
-			most[vl] +=
-				table[i].vl == vl ? turn[table[i].weight] : 0;
+			most[vl] += table[i].vl == vl ? turn[table[i].weight] : 0;
 	}
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		double others = 0;
 
 		for (unsigned i = 0; i < N_DATA_VLS; i++)
 			others += i != vl ? most[i] : 0;
-		floor[vl] = own[vl].bytes > 0
-				    ? own[vl].bytes /
-					      (cost_of(cost, &own[vl]) + others)
-				    : 0;
+		floor[vl] =
+			own[vl].bytes > 0 ? own[vl].bytes / (cost_of(cost, &own[vl]) + others) : 0;
 	}
 }
 
@@ -260,17 +250,13 @@ static void floors_of(const struct contention *c, bool high,
 void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
 {
 	const struct contention_burst burst = contention_burst(c);
-	double between = burst.least_blocks > 0
-				 ? largest_packet(c, false) / burst.least_blocks
-				 : 0;
+	double between = burst.least_blocks > 0 ? largest_packet(c, false) / burst.least_blocks : 0;
 	double low[N_DATA_VLS];
 
 	if (is_alone(c, floor, c->lanes[0].n > 0))
 		return;
-	floors_of(c, true, &(struct cost){ .byte = 1, .block = between },
-		  floor);
-	floors_of(c, false,
-		  &(struct cost){ .byte = 1, .packet = burst.most_bytes }, low);
+	floors_of(c, true, &(struct cost){ .byte = 1, .block = between }, floor);
+	floors_of(c, false, &(struct cost){ .byte = 1, .packet = burst.most_bytes }, low);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 		floor[vl] = fmax(floor[vl], low[vl]);
 }
@@ -281,8 +267,8 @@ void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
  * The most that others' entries take between two of the lane's, around the end
  * of the table; cost[vl][weight] is what one takes.
  */
-static double longest_gap(const struct vlarb_entry *table, unsigned n,
-			  unsigned vl, double (*cost)[WEIGHTS])
+static double longest_gap(const struct vlarb_entry *table, unsigned n, unsigned vl,
+			  double (*cost)[WEIGHTS])
 {
 	double gap = 0, longest = 0;
 
@@ -305,13 +291,11 @@ static double high_wait(const struct contention *c, unsigned vl,
 	double low = largest_packet(c, false);
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], &(struct cost){ .block = 1 },
-			      turns[i]);
+		longest_turns(&c->lanes[i], &(struct cost){ .block = 1 }, turns[i]);
 	double blocks = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], &(struct cost){ .byte = 1 },
-			      turns[i]);
+		longest_turns(&c->lanes[i], &(struct cost){ .byte = 1 }, turns[i]);
 	double gap = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
 	double passes = low > 0 && burst->least_blocks < HUGE_VAL
 				? 1 + floor(blocks / burst->least_blocks)
@@ -329,15 +313,13 @@ static double low_wait(const struct contention *c, unsigned vl,
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
 		longest_turns(&c->lanes[i], &cost, turns[i]);
-	return longest_gap(c->vlarb.low, c->vlarb.n_low, vl, turns) +
-	       burst->most_bytes;
+	return longest_gap(c->vlarb.low, c->vlarb.n_low, vl, turns) + burst->most_bytes;
 }
 
 void contention_waits(const struct contention *c, double wait[N_DATA_VLS])
 {
 	const struct contention_burst burst = contention_burst(c);
-	double under_way =
-		fmax(largest_packet(c, true), largest_packet(c, false));
+	double under_way = fmax(largest_packet(c, true), largest_packet(c, false));
 
 	if (is_alone(c, wait, 0))
 		return;
@@ -346,7 +328,6 @@ void contention_waits(const struct contention *c, double wait[N_DATA_VLS])
 		if (is_used(c, true, vl))
 			wait[vl] = under_way + high_wait(c, vl, &burst);
 		if (is_used(c, false, vl) && burst.most_bytes < HUGE_VAL)
-			wait[vl] = fmin(wait[vl],
-					under_way + low_wait(c, vl, &burst));
+			wait[vl] = fmin(wait[vl], under_way + low_wait(c, vl, &burst));
 	}
 }

@@ -23,8 +23,7 @@ struct contention {
 /* Bits; SERVED_BOTH has both. */
 enum contention_table { SERVED_NEVER, SERVED_LOW, SERVED_HIGH, SERVED_BOTH };
 /* Which tables have an entry with a weight for the lane. */
-enum contention_table contention_served(const struct contention *c,
-					unsigned vl);
+enum contention_table contention_served(const struct contention *c, unsigned vl);
 
 /*
  * Shares of the link when all lanes in use always have packets: the arbiter

@@ -54,10 +54,7 @@ static const struct known known[] = {
 	  { 4122, HUGE_VAL, HUGE_VAL } },
 	{ "limit 0: one packet each",
 	  { .vls = 4,
-	    .vlarb = { .high = { { 0, 255 } },
-		       .n_high = 1,
-		       .low = { { 1, 1 } },
-		       .n_low = 1 },
+	    .vlarb = { .high = { { 0, 255 } }, .n_high = 1, .low = { { 1, 1 } }, .n_low = 1 },
 	    .lanes = { LANE(4122), LANE(4122) } },
 	  { .5, .5 },
 	  { .5, .5 },
@@ -105,10 +102,8 @@ static void known_tables_give_known_shares(void **state)
 			/* Lanes that nobody uses wait for nothing. */
 			good &= !k->c.lanes[vl].n || k->wait[vl] == wait[vl];
 			if (!good)
-				print_message("%s: VL%u has %g, floor %g, "
-					      "waits %g\n",
-					      k->what, vl, share[vl], floor[vl],
-					      wait[vl]);
+				print_message("%s: VL%u has %g, floor %g, waits %g\n", k->what, vl,
+					      share[vl], floor[vl], wait[vl]);
 			assert_true(good);
 		}
 	}
@@ -152,8 +147,7 @@ static int grant(struct link *l, const bool *busy, const uint32_t *packet)
 	bool high_anew, low_anew;
 	int high = next_entry(&l->high, busy, &high_anew);
 	int low = next_entry(&l->low, busy, &low_anew);
-	bool expired = l->limit != 255 && l->sent > 0 &&
-		       64 * l->sent >= 4096 * l->limit;
+	bool expired = l->limit != 255 && l->sent > 0 && 64 * l->sent >= 4096 * l->limit;
 	bool is_high = high >= 0 && !(expired && low >= 0);
 	struct table *t = is_high ? &l->high : &l->low;
 	int chosen = is_high ? high : low;
@@ -171,16 +165,14 @@ static int grant(struct link *l, const bool *busy, const uint32_t *packet)
 	return (int)vl;
 }
 
-static void draw_table(struct rng *rng, unsigned vls, struct vlarb_entry *out,
-		       uint8_t *n)
+static void draw_table(struct rng *rng, unsigned vls, struct vlarb_entry *out, uint8_t *n)
 {
 	*n = (uint8_t)rng_below(rng, 7);
 	for (unsigned i = 0; i < *n; i++)
 		out[i] = (struct vlarb_entry){
 			.vl = (uint8_t)rng_below(rng, vls),
-			.weight = (uint8_t)(rng_below(rng, 4)
-						    ? rng_below(rng, 256)
-						    : rng_below(rng, 3)),
+			.weight = (uint8_t)(rng_below(rng, 4) ? rng_below(rng, 256)
+							      : rng_below(rng, 3)),
 		};
 }
 
@@ -191,14 +183,12 @@ static struct contention draw_link(struct rng *rng)
 
 	draw_table(rng, c.vls, c.vlarb.high, &c.vlarb.n_high);
 	draw_table(rng, c.vls, c.vlarb.low, &c.vlarb.n_low);
-	c.vlarb.high_limit =
-		(uint8_t)(rng_below(rng, 6) ? rng_below(rng, 9) : 255);
+	c.vlarb.high_limit = (uint8_t)(rng_below(rng, 6) ? rng_below(rng, 9) : 255);
 	for (unsigned vl = 0; vl < c.vls; vl++) {
 		unsigned n = (unsigned)rng_below(rng, 4);
 
 		for (unsigned k = 0; k < n; k++)
-			c.lanes[vl].size[c.lanes[vl].n++].bytes =
-				sizes[rng_below(rng, 5)];
+			c.lanes[vl].size[c.lanes[vl].n++].bytes = sizes[rng_below(rng, 5)];
 		for (unsigned k = 0; k < n; k++)
 			c.lanes[vl].size[k].part = 1.0 / n;
 	}
@@ -214,8 +204,8 @@ struct seen {
  * Lanes of `always` send all the time, others now and then, and one more
  * packet stands first in its lane only from time to time.
  */
-static void play(const struct contention *c, struct rng *rng,
-		 const bool *always, unsigned packets, struct seen *out)
+static void play(const struct contention *c, struct rng *rng, const bool *always, unsigned packets,
+		 struct seen *out)
 {
 	struct link l = {
 		{ c->vlarb.high, c->vlarb.n_high, 0, c->vlarb.high[0].weight },
@@ -232,8 +222,7 @@ static void play(const struct contention *c, struct rng *rng,
 		for (unsigned vl = 0; vl < c->vls; vl++) {
 			const struct shares_lane *lane = &c->lanes[vl];
 
-			if (busy[vl] || !lane->n ||
-			    (!always[vl] && rng_below(rng, 8)))
+			if (busy[vl] || !lane->n || (!always[vl] && rng_below(rng, 8)))
 				continue;
 			busy[vl] = true;
 			packet[vl] = lane->size[rng_below(rng, lane->n)].bytes;
@@ -259,23 +248,19 @@ struct said {
 };
 
 /* Lanes of `always` have packets all the time, and so at least their floor. */
-static void check_floors(const struct contention *c, const struct said *said,
-			 const bool *always, const struct seen *seen)
+static void check_floors(const struct contention *c, const struct said *said, const bool *always,
+			 const struct seen *seen)
 {
 	for (unsigned vl = 0; vl < c->vls; vl++) {
-		if (always[vl] && c->lanes[vl].n &&
-		    seen->share[vl] < said->floor[vl] - 0.01)
-			fail_msg("VL%u has %.4f, floor %.4f", vl,
-				 seen->share[vl], said->floor[vl]);
+		if (always[vl] && c->lanes[vl].n && seen->share[vl] < said->floor[vl] - 0.01)
+			fail_msg("VL%u has %.4f, floor %.4f", vl, seen->share[vl], said->floor[vl]);
 		if (seen->wait[vl] > said->wait[vl])
-			fail_msg("VL%u waits %g, said %g", vl, seen->wait[vl],
-				 said->wait[vl]);
+			fail_msg("VL%u waits %g, said %g", vl, seen->wait[vl], said->wait[vl]);
 	}
 }
 
 /* Of each lane, one of those who share it sends; the others are silent. */
-static void check_silence(const struct contention *c, struct rng *rng,
-			  const struct said *said)
+static void check_silence(const struct contention *c, struct rng *rng, const struct said *said)
 {
 	struct contention some = *c;
 	bool always[N_DATA_VLS];
@@ -286,8 +271,7 @@ static void check_silence(const struct contention *c, struct rng *rng,
 
 		always[vl] = true;
 		if (lane->n > 1)
-			*lane = shares_lane_of(
-				lane->size[rng_below(rng, lane->n)].bytes);
+			*lane = shares_lane_of(lane->size[rng_below(rng, lane->n)].bytes);
 	}
 	play(&some, rng, always, 60000, &seen);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
@@ -317,8 +301,7 @@ static void check_link(struct rng *rng, struct said *said)
 		double wait = fmax(all.wait[vl], some.wait[vl]);
 
 		if (fabs(all.share[vl] - said->share[vl]) > 0.01)
-			fail_msg("VL%u has %.4f, said %.4f", vl, all.share[vl],
-				 said->share[vl]);
+			fail_msg("VL%u has %.4f, said %.4f", vl, all.share[vl], said->share[vl]);
 		if (!c.lanes[vl].n || said->wait[vl] == HUGE_VAL)
 			continue;
 		/* What is under way counts as whole. */

@@ -6,8 +6,7 @@
 struct diffserv_af diffserv_af(uint8_t dscp)
 {
 	struct diffserv_af af = { dscp >> 3, (dscp >> 1) & 3 };
-	bool is_af = !(dscp & 1) && af.class >= 1 && af.class <= 4 &&
-		     af.precedence >= 1;
+	bool is_af = !(dscp & 1) && af.class >= 1 && af.class <= 4 && af.precedence >= 1;
 
 	return is_af ? af : (struct diffserv_af){ 0, 0 };
 }
@@ -38,8 +37,7 @@ struct layout {
 static const struct layout separate = { 0, { 0, 4, 3, 2, 1 }, 5, 6 };
 static const struct layout together = { 0, { 0, 1, 1, 1, 1 }, 2, 3 };
 
-static void map_dscp(struct diffserv_map *map, const struct layout *l,
-		     uint8_t dscp)
+static void map_dscp(struct diffserv_map *map, const struct layout *l, uint8_t dscp)
 {
 	unsigned af = diffserv_af(dscp).class;
 

@@ -49,8 +49,8 @@ static const char *name_of(struct table *t, uint8_t dscp)
 
 static void show_classes(struct results *r, const struct diffserv_map *map)
 {
-	struct table *t = results_table(
-		r, "classes", "what becomes of a packet's mark", class_columns);
+	struct table *t =
+		results_table(r, "classes", "what becomes of a packet's mark", class_columns);
 
 	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++) {
 		if (!is_named((uint8_t)dscp))
@@ -71,9 +71,8 @@ static void show_classes(struct results *r, const struct diffserv_map *map)
 /* SLs that a mark leads to. */
 static void show_marks(struct results *r, const struct diffserv_map *map)
 {
-	struct table *t = results_table(
-		r, "marks", "what the first router writes for an SL",
-		mark_columns);
+	struct table *t =
+		results_table(r, "marks", "what the first router writes for an SL", mark_columns);
 	unsigned used = 0;
 
 	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++)

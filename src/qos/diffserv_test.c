@@ -55,8 +55,7 @@ static void sl_and_mark_agree_in_both_directions(void **state)
 		uint8_t last = m.separate_af ? 6 : 3;
 
 		for (uint8_t sl = 0; sl <= last; sl++)
-			assert_int_equal(
-				diffserv_sl(&m, diffserv_tclass(&m, sl)), sl);
+			assert_int_equal(diffserv_sl(&m, diffserv_tclass(&m, sl)), sl);
 		for (unsigned sl = 0; sl < N_SLS; sl++)
 			assert_true(m.lanes.vl[sl] < lanes[i]);
 	}

@@ -46,8 +46,7 @@ static void collect_hosts(struct work *w)
 
 	w->hosts = hd_alloc(t->n_ports, sizeof(*w->hosts));
 	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p) &&
-		    topo_node_of(t, p)->kind == NODE_CA)
+		if (topo_is_end_port(t, p) && topo_node_of(t, p)->kind == NODE_CA)
 			w->hosts[w->n_hosts++] = p;
 	}
 }
@@ -65,8 +64,7 @@ static uint32_t draw_class(struct work *w, const uint32_t *count)
 		uint64_t ahead = count[c] - least;
 
 		if (ahead * p->lead.den <=
-		    (uint64_t)least * p->lead.num +
-			    (uint64_t)p->lead_count * p->lead.den)
+		    (uint64_t)least * p->lead.num + (uint64_t)p->lead_count * p->lead.den)
 			return c;
 	}
 }
@@ -85,9 +83,7 @@ static bool attempt(struct work *w, uint32_t class)
 	const struct establish_params *p = w->params;
 	struct hd_rate rate = draw_rate(w, p->classes[class].rate);
 	uint32_t from = (uint32_t)rng_below(&w->rng, w->n_hosts);
-	uint32_t to =
-		(from + 1 + (uint32_t)rng_below(&w->rng, w->n_hosts - 1)) %
-		w->n_hosts;
+	uint32_t to = (from + 1 + (uint32_t)rng_below(&w->rng, w->n_hosts - 1)) % w->n_hosts;
 	const struct topo *t = w->broker->subnet->topo;
 
 	/* A LID means something in its own subnet only. */
@@ -96,8 +92,7 @@ static bool attempt(struct work *w, uint32_t class)
 		return false;
 	}
 	const struct broker_request request = broker_request_of(
-		w->hosts[from], w->broker->subnet->lid_of_port[w->hosts[to]],
-		p->classes[class].sl,
+		w->hosts[from], w->broker->subnet->lid_of_port[w->hosts[to]], p->classes[class].sl,
 		slots_with_overhead(rate, p->payload, p->overhead));
 	struct broker_refusal why;
 	uint32_t id;
@@ -119,12 +114,10 @@ static void measure_load(const struct work *w, struct establish_result *out)
 	for (uint32_t h = 0; h < w->n_hosts; h++)
 		capacity += hd_rate_bps(w->broker->links[w->hosts[h]].rate);
 	out->payload_load = w->bits / capacity;
-	out->wire_load =
-		out->payload_load * (p->payload + p->overhead) / p->payload;
+	out->wire_load = out->payload_load * (p->payload + p->overhead) / p->payload;
 }
 
-enum hd_status establish(struct broker *b,
-			 const struct establish_params *params, struct diag *d,
+enum hd_status establish(struct broker *b, const struct establish_params *params, struct diag *d,
 			 struct establish_result *out)
 {
 	struct work w = { .broker = b, .params = params };
@@ -133,10 +126,9 @@ enum hd_status establish(struct broker *b,
 	collect_hosts(&w);
 	if (w.n_hosts < 2) {
 		free(w.hosts);
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"connections need two hosts with a cable, the fabric has %u",
-			w.n_hosts);
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "connections need two hosts with a cable, the fabric has %u",
+				 w.n_hosts);
 	}
 	*out = (struct establish_result){ 0 };
 	rng_init(&w.rng, params->seed, 0);

@@ -24,9 +24,9 @@ struct establish_class {
 
 struct establish_params {
 	uint64_t seed;
-	uint32_t tried;   /* connections asked for */
-	uint32_t retries; /* failures in a row that end it; the paper's "certain
-			     number" */
+	uint32_t tried;       /* connections asked for */
+	uint32_t retries;     /* failures in a row that end it; the paper's "certain
+				 number" */
 	struct hd_ratio lead; /* of an SL, as a share of the last one's count */
 	uint32_t lead_count;  /* ... and this many more */
 	uint32_t payload;     /* bytes per packet */
@@ -50,9 +50,7 @@ struct establish_result {
  * Hosts are the subnet's CA ports. The connections stay in the broker.
  * HD_ERR_UNFIT if there are fewer than two.
  */
-HD_MUST_CHECK enum hd_status establish(struct broker *b,
-				       const struct establish_params *params,
-				       struct diag *d,
-				       struct establish_result *out);
+HD_MUST_CHECK enum hd_status establish(struct broker *b, const struct establish_params *params,
+				       struct diag *d, struct establish_result *out);
 
 #endif

@@ -30,8 +30,8 @@ struct fabric {
 	struct subnet subnet;
 };
 
-static void fabric_route(struct fabric *f, const struct generator *g,
-			 const struct topo_params *p, const char *engine)
+static void fabric_route(struct fabric *f, const struct generator *g, const struct topo_params *p,
+			 const char *engine)
 {
 	struct diag d = { .status = HD_OK };
 	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
@@ -47,8 +47,7 @@ static void fabric_route(struct fabric *f, const struct generator *g,
 	assert_int_equal(subnet_route(&f->subnet, engine, &options, &d), HD_OK);
 }
 
-static void fabric_init(struct fabric *f, const struct shape *shape,
-			uint64_t seed)
+static void fabric_init(struct fabric *f, const struct shape *shape, uint64_t seed)
 {
 	struct diag d = { .status = HD_OK };
 	const struct generator *g = generator_find(shape->kind, &d);
@@ -93,11 +92,9 @@ static void fewer_than_two_hosts_are_refused(void **state)
 				 hosts < 2 ? HD_ERR_UNFIT : HD_OK);
 		assert_int_equal(result.established, hosts < 2 ? 0 : 7);
 		for (uint32_t i = 0; i < b.n_connections; i++) {
-			const struct broker_segment *r =
-				&b.connections[i].request.way.segment[0];
+			const struct broker_segment *r = &b.connections[i].request.way.segment[0];
 
-			assert_int_not_equal(r->dlid,
-					     f.subnet.lid_of_port[r->source]);
+			assert_int_not_equal(r->dlid, f.subnet.lid_of_port[r->source]);
 		}
 		broker_fini(&b);
 		subnet_fini(&f.subnet);
@@ -105,8 +102,7 @@ static void fewer_than_two_hosts_are_refused(void **state)
 	}
 }
 
-static struct establish_result fill_up(const struct shape *shape,
-				       struct establish_params params,
+static struct establish_result fill_up(const struct shape *shape, struct establish_params params,
 				       enum fill_mode mode)
 {
 	struct fabric f;
@@ -132,8 +128,8 @@ static struct establish_result fill_up(const struct shape *shape,
 }
 
 /* The mean over seeds; a single one scatters by some percent. */
-static double mean_established(const struct shape *shape, uint32_t payload,
-			       enum fill_mode mode, int seeds)
+static double mean_established(const struct shape *shape, uint32_t payload, enum fill_mode mode,
+			       int seeds)
 {
 	double sum = 0;
 
@@ -151,12 +147,11 @@ static void saturation_is_within_five_percent_of_table_2(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		double large =
-			mean_established(&shapes[i], 4096, FILL_PAPER, 4);
+		double large = mean_established(&shapes[i], 4096, FILL_PAPER, 4);
 		double small = mean_established(&shapes[i], 256, FILL_PAPER, 4);
 
-		print_message("%s: %.0f (%u), %.0f (%u)\n", shapes[i].kind,
-			      small, shapes[i].small, large, shapes[i].large);
+		print_message("%s: %.0f (%u), %.0f (%u)\n", shapes[i].kind, small, shapes[i].small,
+			      large, shapes[i].large);
 		assert_true(large > 0.95 * shapes[i].large);
 		assert_true(large < 1.05 * shapes[i].large);
 		assert_true(small > 0.95 * shapes[i].small);
@@ -171,8 +166,7 @@ static void a_modest_demand_is_met_in_full(void **state)
 		struct establish_params p = establish_params_default();
 
 		p.tried = 2048;
-		assert_int_equal(fill_up(&shapes[i], p, FILL_PAPER).established,
-				 2048);
+		assert_int_equal(fill_up(&shapes[i], p, FILL_PAPER).established, 2048);
 	}
 }
 

@@ -11,8 +11,8 @@
 /* ---- classes ------------------------------------------------------------ */
 
 /* "SL[,PAYLOAD]", which is cut up. */
-static enum hd_status read_class(char *text, const struct explain_view *view,
-				 struct diag *d, struct explain_class *out)
+static enum hd_status read_class(char *text, const struct explain_view *view, struct diag *d,
+				 struct explain_class *out)
 {
 	char *size = strchr(text, ',');
 	uint64_t sl, payload = view->mtu;
@@ -21,30 +21,25 @@ static enum hd_status read_class(char *text, const struct explain_view *view,
 	if (size)
 		*size++ = '\0';
 	if (hd_uint_parse(text, &inner, &sl) != HD_OK || sl >= N_SLS)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "class '%s': an SL is 0 to 15, not '%.20s'",
+		return diag_fail(d, HD_ERR_INPUT, "class '%s': an SL is 0 to 15, not '%.20s'",
 				 out->name, text);
-	if (size && (hd_size_parse(size, &inner, &payload) != HD_OK ||
-		     payload == 0 || payload > view->mtu))
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"class '%s': '%.20s' is no payload of 1 to %u bytes",
-			out->name, size, view->mtu);
+	if (size &&
+	    (hd_size_parse(size, &inner, &payload) != HD_OK || payload == 0 || payload > view->mtu))
+		return diag_fail(d, HD_ERR_INPUT,
+				 "class '%s': '%.20s' is no payload of 1 to %u bytes", out->name,
+				 size, view->mtu);
 	out->sl = (uint8_t)sl;
 	out->payload = (uint32_t)payload;
 	return HD_OK;
 }
 
-static enum hd_status add_class(const char *word, struct diag *d,
-				struct explain_view *view)
+static enum hd_status add_class(const char *word, struct diag *d, struct explain_view *view)
 {
 	struct explain_class c = { .name = "" };
 	const char *at = strchr(word, '=');
 
 	if (!at || at == word)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%.60s' is no class: NAME=SL[,PAYLOAD]",
-				 word);
+		return diag_fail(d, HD_ERR_INPUT, "'%.60s' is no class: NAME=SL[,PAYLOAD]", word);
 	snprintf(c.name, sizeof(c.name), "%.*s", (int)(at - word), word);
 	char *rest = hd_strdup(at + 1);
 	enum hd_status status = read_class(rest, view, d, &c);
@@ -52,12 +47,10 @@ static enum hd_status add_class(const char *word, struct diag *d,
 	free(rest);
 	for (unsigned k = 0; k < view->n_classes && status == HD_OK; k++) {
 		if (view->classes[k].sl == c.sl)
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "'%s' and '%s' both have SL %u",
+			status = diag_fail(d, HD_ERR_INPUT, "'%s' and '%s' both have SL %u",
 					   view->classes[k].name, c.name, c.sl);
 		else if (strcmp(view->classes[k].name, c.name) == 0)
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "class '%s' is given twice", c.name);
+			status = diag_fail(d, HD_ERR_INPUT, "class '%s' is given twice", c.name);
 	}
 	if (status == HD_OK)
 		view->classes[view->n_classes++] = c;
@@ -114,8 +107,7 @@ static void divide_sizes(struct shares_lane *lane)
 
 static void serve(const struct explain_view *v, struct explain_port *p)
 {
-	struct contention c = { .vls = p->tables.vls,
-				.vlarb = p->tables.vlarb };
+	struct contention c = { .vls = p->tables.vls, .vlarb = p->tables.vlarb };
 	double share[N_DATA_VLS], floor[N_DATA_VLS], wait[N_DATA_VLS];
 	uint16_t users[N_DATA_VLS] = { 0 };
 	double bytes[N_DATA_VLS] = { 0 }; /* a packet of each class */
@@ -140,13 +132,11 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 		unsigned vl = p->tables.sl2vl.vl[sl];
 		struct explain_service *s = &p->services[i];
 
-		*s = (struct explain_service){ .vl = (uint8_t)vl,
-					       .wait = HUGE_VAL };
+		*s = (struct explain_service){ .vl = (uint8_t)vl, .wait = HUGE_VAL };
 		if (vl >= N_DATA_VLS)
 			continue;
 		s->lane = share[vl];
-		s->share = share[vl] * (v->classes[i].payload + v->overhead) /
-			   bytes[vl];
+		s->share = share[vl] * (v->classes[i].payload + v->overhead) / bytes[vl];
 		s->floor = floor[vl];
 		s->wait = wait[vl] * 8 / hd_rate_bps(p->rate);
 		s->served = contention_served(&c, vl);
@@ -154,8 +144,8 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 	}
 }
 
-static struct explain_port *port_of(struct explain *e, enum opensm_scope scope,
-				    unsigned vls, struct hd_rate rate)
+static struct explain_port *port_of(struct explain *e, enum opensm_scope scope, unsigned vls,
+				    struct hd_rate rate)
 {
 	for (size_t i = 0; i < e->n_ports; i++) {
 		struct explain_port *p = &e->ports[i];
@@ -166,8 +156,7 @@ static struct explain_port *port_of(struct explain *e, enum opensm_scope scope,
 			p->rate = rate;
 		return p;
 	}
-	e->ports =
-		hd_grow(e->ports, &e->cap, e->n_ports + 1, sizeof(*e->ports));
+	e->ports = hd_grow(e->ports, &e->cap, e->n_ports + 1, sizeof(*e->ports));
 	struct explain_port *p = &e->ports[e->n_ports++];
 
 	*p = (struct explain_port){ .scope = scope, .vls = vls, .rate = rate };
@@ -180,20 +169,16 @@ static void count_ports(struct explain *e, const struct subnet *s)
 
 	for (port_id p = 0; p < t->n_ports; p++) {
 		const struct topo_node *node = topo_node_of(t, p);
-		bool is_own =
-			node->kind == NODE_SWITCH && t->ports[p].number == 0;
+		bool is_own = node->kind == NODE_SWITCH && t->ports[p].number == 0;
 
-		if (is_own ? !node->enhanced_port0
-			   : t->ports[p].peer == TOPO_NONE)
+		if (is_own ? !node->enhanced_port0 : t->ports[p].peer == TOPO_NONE)
 			continue;
-		enum opensm_scope scope =
-			is_own                      ? OPENSM_SW0
-			: node->kind == NODE_SWITCH ? OPENSM_SWE
-			: node->kind == NODE_ROUTER ? OPENSM_ROUTER
-						    : OPENSM_CA;
+		enum opensm_scope scope = is_own                      ? OPENSM_SW0
+					  : node->kind == NODE_SWITCH ? OPENSM_SWE
+					  : node->kind == NODE_ROUTER ? OPENSM_ROUTER
+								      : OPENSM_CA;
 
-		port_of(e, scope, s->vls_of_port[p],
-			is_own ? e->view.rate : s->rate_of_port[p])
+		port_of(e, scope, s->vls_of_port[p], is_own ? e->view.rate : s->rate_of_port[p])
 			->n++;
 	}
 }
@@ -207,9 +192,8 @@ static int by_scope(const void *a, const void *b)
 	return (x->vls < y->vls) - (x->vls > y->vls);
 }
 
-void explain_make(const struct opensm_conf *conf,
-		  const struct explain_view *view, const struct subnet *s,
-		  struct explain *out)
+void explain_make(const struct opensm_conf *conf, const struct explain_view *view,
+		  const struct subnet *s, struct explain *out)
 {
 	struct explain e = { .view = *view, .qos = conf->qos };
 
@@ -219,8 +203,7 @@ void explain_make(const struct opensm_conf *conf,
 		count_ports(&e, s);
 	} else {
 		for (unsigned i = OPENSM_CA; i < OPENSM_SCOPES; i++)
-			port_of(&e, (enum opensm_scope)i, view->vls,
-				view->rate);
+			port_of(&e, (enum opensm_scope)i, view->vls, view->rate);
 	}
 	if (e.n_ports)
 		qsort(e.ports, e.n_ports, sizeof(*e.ports), by_scope);

@@ -31,7 +31,7 @@ struct explain_view {
 	/* All that compete; none: every SL, with packets of `mtu`. */
 	struct explain_class classes[N_SLS];
 	unsigned n_classes;
-	bool by_lane; /* the latter: those of a lane are told together */
+	bool by_lane;           /* the latter: those of a lane are told together */
 	uint32_t mtu, overhead; /* bytes of payload at most, and beside it */
 	unsigned entries;       /* of an arbitration table */
 	unsigned vls;           /* of links, where no fabric says */
@@ -39,8 +39,7 @@ struct explain_view {
 };
 
 /* Words "NAME=SL[,PAYLOAD]"; long names are cut. */
-HD_MUST_CHECK enum hd_status explain_classes(const struct option_list *words,
-					     struct diag *d,
+HD_MUST_CHECK enum hd_status explain_classes(const struct option_list *words, struct diag *d,
 					     struct explain_view *out);
 
 struct explain_service {
@@ -71,15 +70,13 @@ struct explain {
 };
 
 /* For the ports of a fabric, or (NULL) one of each kind; free with _fini. */
-void explain_make(const struct opensm_conf *conf,
-		  const struct explain_view *view, const struct subnet *s,
-		  struct explain *out);
+void explain_make(const struct opensm_conf *conf, const struct explain_view *view,
+		  const struct subnet *s, struct explain *out);
 void explain_fini(struct explain *e);
 
 /* As tables and remarks (explain_tables.c). */
 void explain_show(const struct explain *e, struct results *r);
 /* What changes from one to the other, the greatest first. */
-void explain_compare(const struct explain *before, const struct explain *after,
-		     struct results *r);
+void explain_compare(const struct explain *before, const struct explain *after, struct results *r);
 
 #endif

@@ -8,9 +8,8 @@
 #include "qos/fill.h"
 
 static const char *const kinds[OPENSM_SCOPES] = {
-	[OPENSM_DEFAULT] = "all",       [OPENSM_CA] = "adapter",
-	[OPENSM_SW0] = "switch port 0", [OPENSM_SWE] = "switch",
-	[OPENSM_ROUTER] = "router",
+	[OPENSM_DEFAULT] = "all", [OPENSM_CA] = "adapter",    [OPENSM_SW0] = "switch port 0",
+	[OPENSM_SWE] = "switch",  [OPENSM_ROUTER] = "router",
 };
 
 /* ---- tables as programmed ----------------------------------------------- */
@@ -32,16 +31,14 @@ static const struct column port_columns[] = {
 };
 
 /* What stands behind the last weight is left out. */
-static const char *print_entries(struct table *t,
-				 const struct vlarb_entry *entry, unsigned n)
+static const char *print_entries(struct table *t, const struct vlarb_entry *entry, unsigned n)
 {
 	struct strbuf out = STRBUF_INIT;
 
 	while (n && !entry[n - 1].weight)
 		n--;
 	for (unsigned i = 0; i < n; i++)
-		strbuf_printf(&out, "%s%u:%u", i ? "," : "", entry[i].vl,
-			      entry[i].weight);
+		strbuf_printf(&out, "%s%u:%u", i ? "," : "", entry[i].vl, entry[i].weight);
 	if (!n)
 		strbuf_puts(&out, "none");
 	return table_take(t, &out);
@@ -58,26 +55,22 @@ static const char *print_map(struct table *t, const struct sl2vl *map)
 
 static void show_ports(const struct explain *e, struct results *r)
 {
-	struct table *t = results_table(r, "ports",
-					"what OpenSM programs, by kind of port",
-					port_columns);
+	struct table *t =
+		results_table(r, "ports", "what OpenSM programs, by kind of port", port_columns);
 
 	for (size_t i = 0; i < e->n_ports; i++) {
 		const struct explain_port *p = &e->ports[i];
 		const struct vlarb *arb = &p->tables.vlarb;
 
-		table_put_row(
-			t,
-			&(struct port_row){
-				.ports = kinds[p->scope],
-				.n = p->n,
-				.lanes = p->tables.vls,
-				.limit = arb->high_limit,
-				.high = print_entries(t, arb->high,
-						      arb->n_high),
-				.low = print_entries(t, arb->low, arb->n_low),
-				.sl2vl = print_map(t, &p->tables.sl2vl),
-			});
+		table_put_row(t, &(struct port_row){
+					 .ports = kinds[p->scope],
+					 .n = p->n,
+					 .lanes = p->tables.vls,
+					 .limit = arb->high_limit,
+					 .high = print_entries(t, arb->high, arb->n_high),
+					 .low = print_entries(t, arb->low, arb->n_low),
+					 .sl2vl = print_map(t, &p->tables.sl2vl),
+				 });
 	}
 }
 
@@ -107,8 +100,8 @@ static const struct column service_columns[] = {
 	{ NULL },
 };
 
-static const char *note_of(const struct explain_port *p,
-			   const struct explain_service *s, bool by_lane)
+static const char *note_of(const struct explain_port *p, const struct explain_service *s,
+			   bool by_lane)
 {
 	if (s->vl >= N_DATA_VLS)
 		return "dropped: its lane is VL15";
@@ -160,8 +153,7 @@ static const char *print_sls(struct table *t, uint16_t sls)
 }
 
 /* An SL of a lane whose first one is told. */
-static bool is_told(const struct explain *e, const struct explain_port *p,
-		    unsigned class)
+static bool is_told(const struct explain *e, const struct explain_port *p, unsigned class)
 {
 	unsigned before = (1u << e->view.classes[class].sl) - 1;
 
@@ -175,51 +167,44 @@ static const char *print_class(struct table *t, const struct explain *e,
 	const struct explain_class *c = &e->view.classes[class];
 	uint16_t all = p->services[class].with | (uint16_t)(1u << c->sl);
 
-	return e->view.by_lane ? table_text(t, "SL%s", print_sls(t, all))
-			       : c->name;
+	return e->view.by_lane ? table_text(t, "SL%s", print_sls(t, all)) : c->name;
 }
 
 /* Where SLs of a lane are told together: all of theirs. */
-static double own_share(const struct explain *e,
-			const struct explain_service *s)
+static double own_share(const struct explain *e, const struct explain_service *s)
 {
 	return e->view.by_lane ? s->lane : s->share;
 }
 
 /* In percents; none is sure where others are before it in its lane. */
-static double own_floor(const struct explain *e,
-			const struct explain_service *s)
+static double own_floor(const struct explain *e, const struct explain_service *s)
 {
 	return s->with && !e->view.by_lane ? NAN : 100 * s->floor;
 }
 
-static void put_service(struct table *t, const struct explain *e,
-			const struct explain_port *p, unsigned class,
-			const char *ports)
+static void put_service(struct table *t, const struct explain *e, const struct explain_port *p,
+			unsigned class, const char *ports)
 {
-	static const char *const tables[] = { NULL, "low", "high",
-					      "high, low" };
+	static const char *const tables[] = { NULL, "low", "high", "high, low" };
 	const struct explain_class *c = &e->view.classes[class];
 	const struct explain_service *s = &p->services[class];
 
-	table_put_row(
-		t,
-		&(struct service_row){
-			.ports = ports,
-			.lanes = p->tables.vls,
-			.class = print_class(t, e, p, class),
-			.sl = e->view.by_lane ? N_SLS : c->sl,
-			.bytes = c->payload + e->view.overhead,
-			.vl = s->vl,
-			.with = e->view.by_lane ? NULL : print_sls(t, s->with),
-			.table = p->tables.vls > 1 ? tables[s->served] : NULL,
-			.weights = print_weights(t, p, s),
-			.share = 100 * own_share(e, s),
-			.lane = 100 * s->lane,
-			.floor = own_floor(e, s),
-			.wait = s->wait * 1e6,
-			.note = note_of(p, s, e->view.by_lane),
-		});
+	table_put_row(t, &(struct service_row){
+				 .ports = ports,
+				 .lanes = p->tables.vls,
+				 .class = print_class(t, e, p, class),
+				 .sl = e->view.by_lane ? N_SLS : c->sl,
+				 .bytes = c->payload + e->view.overhead,
+				 .vl = s->vl,
+				 .with = e->view.by_lane ? NULL : print_sls(t, s->with),
+				 .table = p->tables.vls > 1 ? tables[s->served] : NULL,
+				 .weights = print_weights(t, p, s),
+				 .share = 100 * own_share(e, s),
+				 .lane = 100 * s->lane,
+				 .floor = own_floor(e, s),
+				 .wait = s->wait * 1e6,
+				 .note = note_of(p, s, e->view.by_lane),
+			 });
 }
 
 /* Whether services are the same, whatever the kind of port. */
@@ -227,18 +212,16 @@ static bool is_like(const struct explain_port *a, const struct explain_port *b)
 {
 	const struct opensm_tables *x = &a->tables, *y = &b->tables;
 
-	return x->vls == y->vls &&
-	       memcmp(&x->vlarb, &y->vlarb, sizeof(x->vlarb)) == 0 &&
+	return x->vls == y->vls && memcmp(&x->vlarb, &y->vlarb, sizeof(x->vlarb)) == 0 &&
 	       memcmp(&x->sl2vl, &y->sl2vl, sizeof(x->sl2vl)) == 0 &&
 	       hd_rate_compare(a->rate, b->rate) == 0;
 }
 
 static void show_services(const struct explain *e, struct results *r)
 {
-	struct table *t = results_table(
-		r, "services",
-		"what each class gets of a link on which all compete",
-		service_columns);
+	struct table *t =
+		results_table(r, "services", "what each class gets of a link on which all compete",
+			      service_columns);
 
 	for (size_t i = 0; i < e->n_ports; i++) {
 		struct strbuf names = STRBUF_INIT;
@@ -248,8 +231,7 @@ static void show_services(const struct explain *e, struct results *r)
 			first++;
 		for (size_t k = i; first == i && k < e->n_ports; k++) {
 			if (is_like(&e->ports[i], &e->ports[k]))
-				strbuf_printf(&names, "%s%s",
-					      names.len ? ", " : "",
+				strbuf_printf(&names, "%s%s", names.len ? ", " : "",
 					      kinds[e->ports[k].scope]);
 		}
 		for (unsigned c = 0; first == i && c < e->view.n_classes; c++) {
@@ -262,15 +244,13 @@ static void show_services(const struct explain *e, struct results *r)
 
 /* ---- in words ----------------------------------------------------------- */
 
-static bool has_same_limit(const struct explain_port *a,
-			   const struct explain_port *b)
+static bool has_same_limit(const struct explain_port *a, const struct explain_port *b)
 {
 	return a->tables.vlarb.high_limit == b->tables.vlarb.high_limit &&
 	       a->burst.most_bytes == b->burst.most_bytes;
 }
 
-static void tell_limit(const struct explain_port *p, const char *ports,
-		       struct results *r)
+static void tell_limit(const struct explain_port *p, const char *ports, struct results *r)
 {
 	unsigned limit = p->tables.vlarb.high_limit;
 
@@ -302,8 +282,7 @@ static void tell(const struct explain *e, struct results *r)
 			first++;
 		for (size_t k = i; first == i && k < e->n_ports; k++) {
 			if (has_same_limit(&e->ports[i], &e->ports[k]))
-				strbuf_printf(&names, "%s%s",
-					      names.len ? ", " : "",
+				strbuf_printf(&names, "%s%s", names.len ? ", " : "",
 					      kinds[e->ports[k].scope]);
 		}
 		if (first == i)
@@ -351,8 +330,7 @@ static void add(struct differences *out, const struct difference *d)
 {
 	if (d->before == d->after || !(d->weight > 0))
 		return;
-	out->items =
-		hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
+	out->items = hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
 	struct difference *own = &out->items[out->n];
 
 	*own = *d;
@@ -371,8 +349,7 @@ static void differences_fini(struct differences *out)
 }
 
 /* 1000: whether it is served at all; then percents of the link; then times. */
-static void compare_class(const struct explain *e, unsigned class,
-			  const struct explain_port *a,
+static void compare_class(const struct explain *e, unsigned class, const struct explain_port *a,
 			  const struct explain_port *b, struct difference d,
 			  struct differences *out)
 {
@@ -414,16 +391,14 @@ static int heavier(const void *a, const void *b)
 }
 
 /* Whether two kinds of ports are alike before and after. */
-static bool are_like(const struct explain *before, const struct explain *after,
-		     size_t i, size_t k)
+static bool are_like(const struct explain *before, const struct explain *after, size_t i, size_t k)
 {
 	return is_like(&before->ports[i], &before->ports[k]) &&
 	       is_like(&after->ports[i], &after->ports[k]);
 }
 
 /* The names of all that are like the i-th; NULL if an earlier one is. */
-static char *name_like(const struct explain *before,
-		       const struct explain *after, size_t i)
+static char *name_like(const struct explain *before, const struct explain *after, size_t i)
 {
 	struct strbuf names = STRBUF_INIT;
 
@@ -432,8 +407,7 @@ static char *name_like(const struct explain *before,
 			continue;
 		if (k < i)
 			return NULL;
-		strbuf_printf(&names, "%s%s", names.len ? ", " : "",
-			      kinds[after->ports[k].scope]);
+		strbuf_printf(&names, "%s%s", names.len ? ", " : "", kinds[after->ports[k].scope]);
 	}
 	return strbuf_detach(&names);
 }
@@ -442,8 +416,7 @@ static char *name_like(const struct explain *before,
  * A class; or, where SLs of a lane are told together, those that are on one
  * lane before and on one after: NULL if it is not the first of them.
  */
-static char *name_together(const struct explain *e,
-			   const struct explain_port *a,
+static char *name_together(const struct explain *e, const struct explain_port *a,
 			   const struct explain_port *b, unsigned class)
 {
 	const struct explain_class *c = &e->view.classes[class];
@@ -461,8 +434,7 @@ static char *name_together(const struct explain *e,
 }
 
 /* One kind of ports, with all that are like it. */
-static void compare_ports(const struct explain *before,
-			  const struct explain *after, size_t i,
+static void compare_ports(const struct explain *before, const struct explain *after, size_t i,
 			  struct differences *out)
 {
 	const struct explain_port *a = &before->ports[i];
@@ -480,13 +452,11 @@ static void compare_ports(const struct explain *before,
 	free(ports);
 }
 
-void explain_compare(const struct explain *before, const struct explain *after,
-		     struct results *r)
+void explain_compare(const struct explain *before, const struct explain *after, struct results *r)
 {
 	struct differences found = { 0 };
-	struct table *t = results_table(
-		r, "differences", "what changes, the most important first",
-		difference_columns);
+	struct table *t = results_table(r, "differences", "what changes, the most important first",
+					difference_columns);
 
 	for (size_t i = 0; i < after->n_ports; i++)
 		compare_ports(before, after, i, &found);

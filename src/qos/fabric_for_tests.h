@@ -25,8 +25,8 @@ static inline void routed_must(enum hd_status status, const struct diag *d)
 }
 
 /* 4x SDR links: 8 Gb/s of data. */
-static inline void routed_init(struct routed_fabric *f, const char *kind,
-			       unsigned subnets, unsigned hosts)
+static inline void routed_init(struct routed_fabric *f, const char *kind, unsigned subnets,
+			       unsigned hosts)
 {
 	struct diag d = { .status = HD_OK };
 	const struct generator *g = generator_find(kind, &d);

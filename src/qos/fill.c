@@ -9,9 +9,7 @@ const char *const fill_place_names[] = { "first", "spread", NULL };
 
 void fill_init(struct fill *f, enum fill_mode mode, enum fill_place place)
 {
-	*f = (struct fill){ .mode = mode,
-			    .place = place,
-			    .limit = FRAME_SLOTS };
+	*f = (struct fill){ .mode = mode, .place = place, .limit = FRAME_SLOTS };
 }
 
 static bool is_of(const struct fill *f, uint32_t position, unsigned vl)
@@ -69,8 +67,7 @@ static uint32_t open_entry(const struct fill *f, unsigned vl)
 {
 	uint32_t p = 0;
 
-	while (p < FRAME_ENTRIES &&
-	       !(is_of(f, p, vl) && f->entry[p].weight < ENTRY_SLOTS))
+	while (p < FRAME_ENTRIES && !(is_of(f, p, vl) && f->entry[p].weight < ENTRY_SLOTS))
 		p++;
 	return p;
 }
@@ -129,8 +126,7 @@ static void take_weight(struct fill *f, unsigned vl, uint32_t slots)
 
 		if (p == FRAME_ENTRIES)
 			p = last_entry(f, vl);
-		uint32_t part =
-			slots < f->entry[p].weight ? slots : f->entry[p].weight;
+		uint32_t part = slots < f->entry[p].weight ? slots : f->entry[p].weight;
 
 		f->entry[p].weight = (uint8_t)(f->entry[p].weight - part);
 		f->n_entries -= f->entry[p].weight == 0;
@@ -250,8 +246,7 @@ static uint32_t scaled(uint32_t slots, uint32_t scale)
 }
 
 /* Paper mode: the largest common scale at which the sums fit 64 entries. */
-static void scaled_table(const struct fill *f, struct vlarb_entry *out,
-			 uint8_t *n)
+static void scaled_table(const struct fill *f, struct vlarb_entry *out, uint8_t *n)
 {
 	uint32_t scale = FRAME_SLOTS;
 
@@ -271,15 +266,13 @@ static void scaled_table(const struct fill *f, struct vlarb_entry *out,
 			uint32_t part = left < ENTRY_SLOTS ? left : ENTRY_SLOTS;
 
 			out[(*n)++] =
-				(struct vlarb_entry){ .vl = (uint8_t)vl,
-						      .weight = (uint8_t)part };
+				(struct vlarb_entry){ .vl = (uint8_t)vl, .weight = (uint8_t)part };
 			left -= part;
 		}
 	}
 }
 
-void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX],
-		uint8_t *n)
+void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX], uint8_t *n)
 {
 	if (f->mode == FILL_PAPER) {
 		scaled_table(f, out, n);
@@ -316,8 +309,8 @@ uint32_t fill_gap(const struct fill *f, unsigned vl)
 	return seen ? most : FRAME_SLOTS;
 }
 
-void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n,
-			 unsigned vl, struct strbuf *out)
+void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n, unsigned vl,
+			 struct strbuf *out)
 {
 	const char *plus = "";
 
@@ -328,9 +321,7 @@ void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n,
 			i++;
 			continue;
 		}
-		for (;
-		     i < n && (entry[i].vl != vl || entry[i].weight == weight);
-		     i++)
+		for (; i < n && (entry[i].vl != vl || entry[i].weight == weight); i++)
 			times += entry[i].vl == vl;
 		strbuf_puts(out, plus);
 		if (times > 1)

@@ -59,8 +59,7 @@ struct fill {
 void fill_init(struct fill *f, enum fill_mode mode, enum fill_place place);
 
 /* HD_ERR_FULL, and nothing changed, if slots or entries run out. */
-HD_MUST_CHECK enum hd_status fill_add(struct fill *f, unsigned vl,
-				      uint32_t slots);
+HD_MUST_CHECK enum hd_status fill_add(struct fill *f, unsigned vl, uint32_t slots);
 /* Takes back what fill_add gave; slots must be what was added. */
 void fill_remove(struct fill *f, unsigned vl, uint32_t slots);
 
@@ -72,16 +71,14 @@ struct fill_start {
 	 * nothing is reserved. */
 	uint16_t floor_vls;
 };
-HD_MUST_CHECK enum hd_status fill_begin(struct fill *low,
-					const struct fill_start *s);
+HD_MUST_CHECK enum hd_status fill_begin(struct fill *low, const struct fill_start *s);
 /* The slots of a VL that are reserved, without its floor. */
 uint32_t fill_reserved(const struct fill *f, unsigned vl);
 /* What fill_add would add to the total. */
 uint32_t fill_needs(const struct fill *f, unsigned vl, uint32_t slots);
 
 /* The table to program: entries in position order, free ones left out. */
-void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX],
-		uint8_t *n);
+void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX], uint8_t *n);
 
 /*
  * The most slots of other VLs between two entries of this one that follow
@@ -90,7 +87,7 @@ void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX],
 uint32_t fill_gap(const struct fill *f, unsigned vl);
 
 /* A lane's weights in a table, in order, as users read them: "3*255+163". */
-void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n,
-			 unsigned vl, struct strbuf *out);
+void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n, unsigned vl,
+			 struct strbuf *out);
 
 #endif

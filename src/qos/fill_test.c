@@ -59,8 +59,7 @@ static void rebuild(struct fill *f, const struct connection *list, size_t n)
 }
 
 /* Adds or removes one connection at random; the list's new length. */
-static size_t step(struct fill *f, struct rng *rng, struct connection *list,
-		   size_t n)
+static size_t step(struct fill *f, struct rng *rng, struct connection *list, size_t n)
 {
 	struct connection c = { (unsigned)rng_below(rng, N_DATA_VLS),
 				1 + (uint32_t)rng_below(rng, 700) };
@@ -107,10 +106,9 @@ static void any_order_ends_in_the_same_table(void **state)
  */
 static void floors_are_there_while_nothing_is_reserved(void **state)
 {
-	const struct fill_start start = { .be_vls = 1 << 8 | 1 << 9,
-					  .ch_vls = 1 << 10,
-					  .be = { 1, 5 },
-					  .floor_vls = 0x7fff };
+	const struct fill_start start = {
+		.be_vls = 1 << 8 | 1 << 9, .ch_vls = 1 << 10, .be = { 1, 5 }, .floor_vls = 0x7fff
+	};
 	struct rng rng;
 
 	(void)state;
@@ -169,8 +167,7 @@ static void adding_touches_only_the_own_entries(void **state)
 			assert_memory_equal(&before, &f, sizeof(f));
 		for (unsigned p = 0; p < FRAME_ENTRIES; p++) {
 			if (before.entry[p].weight && before.entry[p].vl != vl)
-				assert_memory_equal(&before.entry[p],
-						    &f.entry[p],
+				assert_memory_equal(&before.entry[p], &f.entry[p],
 						    sizeof(f.entry[p]));
 		}
 	}
@@ -242,10 +239,9 @@ static void scaling_leaves_nobody_without_a_slot(void **state)
 		for (unsigned vl = 0; vl < small; vl++)
 			assert_int_equal(fill_add(&f, vl, 1), HD_OK);
 		for (unsigned vl = small; vl < N_DATA_VLS; vl++)
-			assert_int_equal(fill_add(&f, vl,
-						  (FRAME_SLOTS - small) /
-							  (N_DATA_VLS - small)),
-					 HD_OK);
+			assert_int_equal(
+				fill_add(&f, vl, (FRAME_SLOTS - small) / (N_DATA_VLS - small)),
+				HD_OK);
 		fill_table(&f, table, &n);
 		assert_in_range(n, N_DATA_VLS, VLARB_MAX);
 		for (unsigned i = 0; i < n; i++)
@@ -287,14 +283,13 @@ static void spreading_halves_the_gap_with_each_doubling(void **state)
 		assert_int_equal(fill_add(&first, 0, 255 * entries), HD_OK);
 		assert_int_equal(fill_add(&first, 1, 255 * others), HD_OK);
 		assert_int_equal(fill_gap(&first, 0), 255 * others);
-		assert_int_equal(fill_gap(&spread, 0),
-				 255 * (FRAME_ENTRIES / entries - 1));
+		assert_int_equal(fill_gap(&spread, 0), 255 * (FRAME_ENTRIES / entries - 1));
 	}
 }
 
 /* One comes and one goes, and what else may have happened to entries. */
-static void assert_monotone(const struct fill *before, const struct fill *after,
-			    bool comes, unsigned vl)
+static void assert_monotone(const struct fill *before, const struct fill *after, bool comes,
+			    unsigned vl)
 {
 	for (unsigned p = 0; p < FRAME_ENTRIES; p++) {
 		uint8_t was = before->entry[p].weight;
@@ -306,8 +301,7 @@ static void assert_monotone(const struct fill *before, const struct fill *after,
 }
 
 /* One step at random; the new number of connections. */
-static unsigned come_or_go(struct fill *f, struct connection *held, unsigned n,
-			   struct rng *rng)
+static unsigned come_or_go(struct fill *f, struct connection *held, unsigned n, struct rng *rng)
 {
 	struct fill before = *f;
 	bool comes = n == 0 || (n < 400 && rng_below(rng, 100) < 55);
@@ -355,8 +349,7 @@ static void weights_rise_with_who_comes_and_fall_with_who_goes(void **state)
 static void weights_that_repeat_are_counted(void **state)
 {
 	static const struct vlarb_entry table[] = {
-		{ 1, 255 }, { 0, 7 },   { 1, 255 }, { 1, 255 },
-		{ 1, 231 }, { 0, 255 }, { 1, 255 },
+		{ 1, 255 }, { 0, 7 }, { 1, 255 }, { 1, 255 }, { 1, 231 }, { 0, 255 }, { 1, 255 },
 	};
 	static const char *const texts[] = { "7+255", "3*255+231+255", "" };
 
@@ -364,8 +357,7 @@ static void weights_that_repeat_are_counted(void **state)
 	for (unsigned vl = 0; vl < 3; vl++) {
 		struct strbuf text = STRBUF_INIT;
 
-		vlarb_print_weights(table, sizeof(table) / sizeof(*table), vl,
-				    &text);
+		vlarb_print_weights(table, sizeof(table) / sizeof(*table), vl, &text);
 		assert_string_equal(text.len ? text.text : "", texts[vl]);
 		strbuf_fini(&text);
 	}
@@ -382,8 +374,7 @@ int main(void)
 		cmocka_unit_test(scaling_leaves_nobody_without_a_slot),
 		cmocka_unit_test(et_keeps_full_entries_until_the_last_leaves),
 		cmocka_unit_test(spreading_halves_the_gap_with_each_doubling),
-		cmocka_unit_test(
-			weights_rise_with_who_comes_and_fall_with_who_goes),
+		cmocka_unit_test(weights_rise_with_who_comes_and_fall_with_who_goes),
 		cmocka_unit_test(weights_that_repeat_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,17 +12,15 @@ struct crossing {
 	uint32_t last_sender, last_receiver; /* 1 + number */
 };
 
-static enum hd_status count_path(const struct subnet *s,
-				 const struct broker_hose *h, uint32_t from,
+static enum hd_status count_path(const struct subnet *s, const struct broker_hose *h, uint32_t from,
 				 uint32_t to, struct crossing *all)
 {
 	struct path path;
-	enum hd_status status = path_walk(
-		s, h->hosts[from], s->lid_of_port[h->hosts[to]], h->sl, &path);
+	enum hd_status status =
+		path_walk(s, h->hosts[from], s->lid_of_port[h->hosts[to]], h->sl, &path);
 
 	for (uint32_t i = 0; i < path.n_hops && status == HD_OK; i++) {
-		struct crossing *c =
-			&all[(size_t)path.port[i] * N_VLS + path.vl[i]];
+		struct crossing *c = &all[(size_t)path.port[i] * N_VLS + path.vl[i]];
 
 		c->senders += c->last_sender != from + 1;
 		c->last_sender = from + 1;
@@ -31,25 +29,22 @@ static enum hd_status count_path(const struct subnet *s,
 }
 
 /* The same for receivers, destination by destination. */
-static void count_receiver(const struct subnet *s, const struct broker_hose *h,
-			   uint32_t from, uint32_t to, struct crossing *all)
+static void count_receiver(const struct subnet *s, const struct broker_hose *h, uint32_t from,
+			   uint32_t to, struct crossing *all)
 {
 	struct path path;
 
-	if (path_walk(s, h->hosts[from], s->lid_of_port[h->hosts[to]], h->sl,
-		      &path) != HD_OK)
+	if (path_walk(s, h->hosts[from], s->lid_of_port[h->hosts[to]], h->sl, &path) != HD_OK)
 		return;
 	for (uint32_t i = 0; i < path.n_hops; i++) {
-		struct crossing *c =
-			&all[(size_t)path.port[i] * N_VLS + path.vl[i]];
+		struct crossing *c = &all[(size_t)path.port[i] * N_VLS + path.vl[i]];
 
 		c->receivers += c->last_receiver != to + 1;
 		c->last_receiver = to + 1;
 	}
 }
 
-static uint32_t collect(const struct crossing *all, size_t n,
-			struct hose_link *out)
+static uint32_t collect(const struct crossing *all, size_t n, struct hose_link *out)
 {
 	uint32_t found = 0;
 
@@ -62,9 +57,7 @@ static uint32_t collect(const struct crossing *all, size_t n,
 			out[found] = (struct hose_link){
 				.port = (port_id)(i / N_VLS),
 				.vl = (uint8_t)(i % N_VLS),
-				.times = c->senders < c->receivers
-						 ? c->senders
-						 : c->receivers,
+				.times = c->senders < c->receivers ? c->senders : c->receivers,
 			};
 		found++;
 	}
@@ -82,8 +75,7 @@ enum hd_status hose_links(const struct subnet *s, const struct broker_hose *h,
 	*n = 0;
 	for (uint32_t i = 0; i < h->n * h->n && status == HD_OK; i++) {
 		if (i / h->n != i % h->n)
-			status =
-				count_path(s, h, i / h->n, i % h->n, crossings);
+			status = count_path(s, h, i / h->n, i % h->n, crossings);
 		if (status != HD_OK)
 			*where = h->hosts[i / h->n];
 	}

@@ -27,9 +27,7 @@ struct hose_link {
  * The links of all paths. HD_ERR_NOT_FOUND or HD_ERR_UNFIT as path_walk, with
  * *where the last port of the path that leads nowhere. Free *out in any case.
  */
-HD_MUST_CHECK enum hd_status hose_links(const struct subnet *s,
-					const struct broker_hose *h,
-					struct hose_link **out, uint32_t *n,
-					port_id *where);
+HD_MUST_CHECK enum hd_status hose_links(const struct subnet *s, const struct broker_hose *h,
+					struct hose_link **out, uint32_t *n, port_id *where);
 
 #endif

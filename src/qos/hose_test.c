@@ -33,14 +33,12 @@ static void net_init(struct net *w, const char *words)
 	assert_int_equal(topo_generate_text(words, 1, 0, &d, &w->topo), HD_OK);
 	w->n = 0;
 	for (port_id p = 0; p < w->topo.n_ports; p++) {
-		if (topo_is_end_port(&w->topo, p) &&
-		    topo_node_of(&w->topo, p)->kind == NODE_CA)
+		if (topo_is_end_port(&w->topo, p) && topo_node_of(&w->topo, p)->kind == NODE_CA)
 			w->host[w->n++] = p;
 	}
 	subnet_init(&w->subnet, &w->topo);
 	assert_int_equal(subnet_assign_lids(&w->subnet, &lids, &d), HD_OK);
-	assert_int_equal(subnet_route(&w->subnet, "minhop", &options, &d),
-			 HD_OK);
+	assert_int_equal(subnet_route(&w->subnet, "minhop", &options, &d), HD_OK);
 }
 
 static void net_fini(struct net *w)
@@ -50,8 +48,7 @@ static void net_fini(struct net *w)
 }
 
 /* Sets of senders and receivers of a link, one bit per host. */
-static uint32_t times_of(const struct net *w, const struct broker_hose *h,
-			 port_id port)
+static uint32_t times_of(const struct net *w, const struct broker_hose *h, port_id port)
 {
 	uint64_t senders = 0, receivers = 0;
 
@@ -61,11 +58,10 @@ static uint32_t times_of(const struct net *w, const struct broker_hose *h,
 
 			if (i == k)
 				continue;
-			assert_int_equal(
-				path_walk(&w->subnet, h->hosts[i],
-					  w->subnet.lid_of_port[h->hosts[k]],
-					  h->sl, &path),
-				HD_OK);
+			assert_int_equal(path_walk(&w->subnet, h->hosts[i],
+						   w->subnet.lid_of_port[h->hosts[k]], h->sl,
+						   &path),
+					 HD_OK);
 			for (uint32_t x = 0; x < path.n_hops; x++) {
 				if (path.port[x] != port)
 					continue;
@@ -100,14 +96,11 @@ static void links_need_the_fewer_of_senders_and_receivers(void **state)
 
 		net_init(&w, words[run % 3]);
 		struct broker_hose h = { w.host + rng_below(&rng, 2),
-					 2 + (uint32_t)rng_below(&rng, w.n - 3),
-					 0 };
+					 2 + (uint32_t)rng_below(&rng, w.n - 3), 0 };
 
-		assert_int_equal(hose_links(&w.subnet, &h, &links, &n, &where),
-				 HD_OK);
+		assert_int_equal(hose_links(&w.subnet, &h, &links, &n, &where), HD_OK);
 		for (uint32_t i = 0; i < n; i++) {
-			assert_int_equal(links[i].times,
-					 times_of(&w, &h, links[i].port));
+			assert_int_equal(links[i].times, times_of(&w, &h, links[i].port));
 			sum += links[i].times;
 		}
 		for (port_id p = 0; p < w.topo.n_ports; p++)

@@ -36,11 +36,9 @@ struct class_order {
 	unsigned n;
 };
 
-static struct class_order order_classes(const struct lane_plan *p,
-					const struct sl2vl *map)
+static struct class_order order_classes(const struct lane_plan *p, const struct sl2vl *map)
 {
-	static const unsigned kinds[] = { TC_DBTS, TC_DB, TC_BE, TC_PBE,
-					  TC_CH };
+	static const unsigned kinds[] = { TC_DBTS, TC_DB, TC_BE, TC_PBE, TC_CH };
 	struct class_order order = { .n = 0 };
 
 	for (unsigned k = 0; k < TC_COUNT * N_SLS; k++) {
@@ -55,14 +53,12 @@ static struct class_order order_classes(const struct lane_plan *p,
 	return order;
 }
 
-static bool keeps_kinds_apart(const struct class_order *o,
-			      const struct sl2vl *map)
+static bool keeps_kinds_apart(const struct class_order *o, const struct sl2vl *map)
 {
 	for (unsigned i = 0; i < o->n; i++) {
 		for (unsigned k = 0; k < i; k++) {
 			if (o->class[i] -> kind != o -> class[k] -> kind && map
-			    -> vl[o->class[i] -> sl] ==
-				       map -> vl[o->class[k] -> sl])
+			    -> vl[o->class[i] -> sl] == map -> vl[o->class[k] -> sl])
 				return false;
 		}
 	}
@@ -83,32 +79,28 @@ static unsigned border_between(unsigned before, unsigned kind)
 }
 
 /* Removes so many of `n` borders of one kind, evenly. */
-static void remove_borders(const struct class_order *o, unsigned border,
-			   unsigned n, unsigned excess, bool ends[N_SLS])
+static void remove_borders(const struct class_order *o, unsigned border, unsigned n,
+			   unsigned excess, bool ends[N_SLS])
 {
 	unsigned groups = n - excess + 1, seen = 0;
 
 	for (unsigned i = 1; i < o->n; i++) {
-		if (border_between(o->class[i - 1] -> kind,
-				   o -> class[i] -> kind) != border)
+		if (border_between(o->class[i - 1] -> kind, o -> class[i] -> kind) != border)
 			continue;
 		seen++;
-		ends[i] = seen * groups / (n + 1) !=
-			  (seen - 1) * groups / (n + 1);
+		ends[i] = seen * groups / (n + 1) != (seen - 1) * groups / (n + 1);
 	}
 }
 
 /* The group of each class in the order, at most `most`; how many there are. */
-static unsigned group_classes(const struct class_order *o, unsigned most,
-			      unsigned group[N_SLS])
+static unsigned group_classes(const struct class_order *o, unsigned most, unsigned group[N_SLS])
 {
 	unsigned n[BORDERS] = { 0 }, left = o->n;
 	bool ends[N_SLS];
 
 	for (unsigned i = 1; i < o->n; i++) {
 		ends[i] = true;
-		n[border_between(o->class[i - 1] -> kind,
-				 o -> class[i] -> kind)]++;
+		n[border_between(o->class[i - 1] -> kind, o -> class[i] -> kind)]++;
 	}
 	for (unsigned b = 0; b < BORDERS && left > most; b++) {
 		unsigned excess = left - most < n[b] ? left - most : n[b];
@@ -127,8 +119,7 @@ static unsigned group_classes(const struct class_order *o, unsigned most,
 
 /* A VL for each group that needs one; false if there are too few. */
 static bool place_groups(const struct lane_plan *p, const struct class_order *o,
-			 const unsigned group[N_SLS], unsigned vls,
-			 struct sl2vl *map)
+			 const unsigned group[N_SLS], unsigned vls, struct sl2vl *map)
 {
 	unsigned owner[N_DATA_VLS];
 	bool fixed = vls == p->lanes;
@@ -139,8 +130,7 @@ static bool place_groups(const struct lane_plan *p, const struct class_order *o,
 		unsigned *at = &owner[map->vl[o->class[i] -> sl]];
 
 		if (p->map || o->class[i] -> lane != LANE_ANY)
-			*at = *at == NO_GROUP || *at == group[i] ? group[i]
-								 : MANY_GROUPS;
+			*at = *at == NO_GROUP || *at == group[i] ? group[i] : MANY_GROUPS;
 	}
 	for (unsigned i = 0; i < o->n; i++) {
 		unsigned vl = 0;
@@ -160,8 +150,7 @@ static bool place_groups(const struct lane_plan *p, const struct class_order *o,
 }
 
 /* SLs that no class has travel with the first class of BE, PBE, CH. */
-static void map_other_sls(const struct lane_plan *p,
-			  const struct class_order *o, unsigned vls,
+static void map_other_sls(const struct lane_plan *p, const struct class_order *o, unsigned vls,
 			  struct sl2vl *map)
 {
 	uint16_t sls = 0, taken = 0;
@@ -177,8 +166,7 @@ static void map_other_sls(const struct lane_plan *p,
 	for (unsigned k = vls; vl == vls && k-- > 0;)
 		vl = taken >> k & 1 ? vls : k;
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		if (!(sls >> sl & 1) && map->vl[sl] != VL_MANAGEMENT &&
-		    vl < vls)
+		if (!(sls >> sl & 1) && map->vl[sl] != VL_MANAGEMENT && vl < vls)
 			map->vl[sl] = (uint8_t)vl;
 	}
 }
@@ -203,31 +191,24 @@ struct sl2vl lanes_map(const struct lane_plan *p, unsigned vls)
 	return map;
 }
 
-void lanes_sharing(const struct lane_plan *p, const struct sl2vl *map,
-		   struct strbuf *out)
+void lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out)
 {
 	const struct class_order o = order_classes(p, map);
 	static const char *const lost[BORDERS] = {
 		"PBE shares a VL with BE",
-		"DB classes share VLs (head-of-line blocking between slow and "
-		"fast connections)",
-		"DBTS classes share VLs (head-of-line blocking between slow "
-		"and fast connections)",
+		"DB classes share VLs (head-of-line blocking between slow and fast connections)",
+		"DBTS classes share VLs (head-of-line blocking between slow and fast connections)",
 		"CH shares a VL with BE and is not kept from it",
-		"DBTS shares a VL with DB, so its latency bound counts DB's "
-		"bursts too",
-		"reserved classes share a VL with best effort: nothing is "
-		"protected",
+		"DBTS shares a VL with DB, so its latency bound counts DB's bursts too",
+		"reserved classes share a VL with best effort: nothing is protected",
 	};
 	bool shared[BORDERS] = { false };
 	const char *comma = "";
 
 	for (unsigned i = 0; i < o.n && has_kinds(p); i++) {
 		for (unsigned k = 0; k < i; k++) {
-			if (map->vl[o.class[i] -> sl] ==
-			    map->vl[o.class[k] -> sl])
-				shared[border_between(o.class[k] -> kind,
-						      o.class[i] -> kind)] =
+			if (map->vl[o.class[i] -> sl] == map->vl[o.class[k] -> sl])
+				shared[border_between(o.class[k] -> kind, o.class[i] -> kind)] =
 					true;
 		}
 	}
@@ -242,24 +223,21 @@ void lanes_sharing(const struct lane_plan *p, const struct sl2vl *map,
 /* ---- arbitration tables ------------------------------------------------ */
 
 /* Appends `weight` for a VL, in as many entries as it needs; false if full. */
-static bool add_weight(struct vlarb_entry *entries, uint8_t *n, unsigned vl,
-		       uint64_t weight)
+static bool add_weight(struct vlarb_entry *entries, uint8_t *n, unsigned vl, uint64_t weight)
 {
 	while (weight) {
 		unsigned part = weight > 255 ? 255 : (unsigned)weight;
 
 		if (*n == VLARB_MAX)
 			return false;
-		entries[(*n)++] =
-			(struct vlarb_entry){ (uint8_t)vl, (uint8_t)part };
+		entries[(*n)++] = (struct vlarb_entry){ (uint8_t)vl, (uint8_t)part };
 		weight -= part;
 	}
 	return true;
 }
 
 /* One table: the one that is given, or what the classes make of it. */
-static bool fill_table(const struct lane_plan *p,
-		       const struct lane_entries *given, bool high,
+static bool fill_table(const struct lane_plan *p, const struct lane_entries *given, bool high,
 		       struct vlarb_entry *entries, uint8_t *n)
 {
 	struct sl2vl map = lanes_map(p, p->lanes);
@@ -276,8 +254,7 @@ static bool fill_table(const struct lane_plan *p,
 		unsigned vl = map.vl[c->sl];
 
 		if (c->high == high && vl != VL_MANAGEMENT &&
-		    !add_weight(entries, n, vl + (unsigned)(i % block),
-				c->weight))
+		    !add_weight(entries, n, vl + (unsigned)(i % block), c->weight))
 			return false;
 	}
 	return true;
@@ -299,8 +276,7 @@ bool lanes_tables(const struct lane_plan *p, struct vlarb *out)
 		    fill_table(p, &p->low, false, t.low, &t.n_low);
 
 	for (unsigned vl = 0; vl < p->lanes && !p->low.entries && fits; vl++) {
-		if (!has_vl(t.high, t.n_high, vl) &&
-		    !has_vl(t.low, t.n_low, vl))
+		if (!has_vl(t.high, t.n_high, vl) && !has_vl(t.low, t.n_low, vl))
 			fits = add_weight(t.low, &t.n_low, vl, ONE_PACKET);
 	}
 	if (fits)
@@ -319,8 +295,7 @@ void lanes_program(struct subnet *s, const struct lane_plan *p)
 		map[vls] = lanes_map(p, vls);
 	for (port_id port = 0; port < t->n_ports; port++) {
 		if (topo_is_end_port(t, port) && s->vls_of_port[port])
-			subnet_set_port_sl2vl(s, port,
-					      &map[s->vls_of_port[port]]);
+			subnet_set_port_sl2vl(s, port, &map[s->vls_of_port[port]]);
 	}
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		node_id v = s->node_of_switch[sw];
@@ -336,8 +311,7 @@ void lanes_program(struct subnet *s, const struct lane_plan *p)
 }
 
 /* Blocks that every cable has VLs for. */
-static unsigned count_blocks(const struct subnet *s,
-			     const struct lane_split *need)
+static unsigned count_blocks(const struct subnet *s, const struct lane_split *need)
 {
 	const struct topo *t = s->topo;
 	unsigned blocks = need->sls ? N_SLS / need->sls : N_DATA_VLS;
@@ -352,8 +326,7 @@ static unsigned count_blocks(const struct subnet *s,
 }
 
 /* Blocks of SLs are routed adaptively if the SLs of all their classes are. */
-static uint16_t adaptive_blocks(const struct subnet *s,
-				const struct lane_plan *p,
+static uint16_t adaptive_blocks(const struct subnet *s, const struct lane_plan *p,
 				const struct lane_split *split)
 {
 	unsigned block = (1u << split->sls) - 1;
@@ -369,8 +342,8 @@ static uint16_t adaptive_blocks(const struct subnet *s,
 	return sls;
 }
 
-enum hd_status lanes_split(struct subnet *s, const struct lane_plan *p,
-			   struct diag *d, struct sl2vl *blocks)
+enum hd_status lanes_split(struct subnet *s, const struct lane_plan *p, struct diag *d,
+			   struct sl2vl *blocks)
 {
 	const struct sl2vl none = { { 0 } };
 	struct lane_split split = subnet_split_for(s, none.vl, 1);

@@ -58,8 +58,7 @@ struct lane_plan {
 /* The map of a link with `vls` data VLs (1 to 15). */
 struct sl2vl lanes_map(const struct lane_plan *p, unsigned vls);
 /* Appends what classes with kinds lose by sharing VLs, if anything. */
-void lanes_sharing(const struct lane_plan *p, const struct sl2vl *map,
-		   struct strbuf *out);
+void lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out);
 /*
  * The tables of a link with all VLs; VLs without a class have the weight of
  * one packet. False if a table would need more entries than it has.
@@ -73,8 +72,7 @@ void lanes_program(struct subnet *s, const struct lane_plan *p);
  * together as on a link with one VL per block. `blocks` has the block of each
  * SL that applications ask for. HD_ERR_UNFIT if there is no room.
  */
-HD_MUST_CHECK enum hd_status lanes_split(struct subnet *s,
-					 const struct lane_plan *p,
+HD_MUST_CHECK enum hd_status lanes_split(struct subnet *s, const struct lane_plan *p,
 					 struct diag *d, struct sl2vl *blocks);
 
 #endif

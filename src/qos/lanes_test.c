@@ -10,8 +10,7 @@
 #include "base/seeds_for_tests.h"
 #include "qos/lanes.h"
 
-static unsigned weight_of(const struct vlarb_entry *entries, unsigned n,
-			  unsigned vl)
+static unsigned weight_of(const struct vlarb_entry *entries, unsigned n, unsigned vl)
 {
 	unsigned sum = 0;
 
@@ -53,9 +52,7 @@ static void a_given_table_is_taken_as_it_is(void **state)
 {
 	const struct vlarb_entry low[] = { { 1, 9 }, { 0, 3 } };
 	const struct lane_class c = { 0, TC_COUNT, LANE_ANY, .weight = 50 };
-	const struct lane_plan p = {
-		.lanes = 2, .classes = &c, .n_classes = 1, .low = { low, 2 }
-	};
+	const struct lane_plan p = { .lanes = 2, .classes = &c, .n_classes = 1, .low = { low, 2 } };
 	struct vlarb t;
 
 	(void)state;
@@ -68,11 +65,8 @@ static void a_given_table_is_taken_as_it_is(void **state)
 
 static void a_table_has_64_entries(void **state)
 {
-	struct lane_class c = { 0, TC_COUNT, 0, .high = true,
-				.weight = 64 * 255 };
-	const struct lane_plan p = { .lanes = 1,
-				     .classes = &c,
-				     .n_classes = 1 };
+	struct lane_class c = { 0, TC_COUNT, 0, .high = true, .weight = 64 * 255 };
+	const struct lane_plan p = { .lanes = 1, .classes = &c, .n_classes = 1 };
 	struct vlarb t;
 
 	(void)state;
@@ -115,9 +109,7 @@ static void draw_plan(struct rng *r, struct drawn *x)
 		x->classes[i] = (struct lane_class){
 			.sl = sls[i],
 			.kind = (unsigned)rng_below(r, TC_COUNT),
-			.lane = asks && rng_below(r, 2)
-					? (int)rng_below(r, lanes)
-					: LANE_ANY,
+			.lane = asks && rng_below(r, 2) ? (int)rng_below(r, lanes) : LANE_ANY,
 		};
 }
 
@@ -190,8 +182,7 @@ static void check_map(const struct drawn *x, const struct sl2vl *map)
 			if (is_fixed(x, i) && is_fixed(x, k))
 				continue;
 			if (is_reserved(c) != is_reserved(o))
-				assert_int_not_equal(map->vl[c->sl],
-						     map->vl[o->sl]);
+				assert_int_not_equal(map->vl[c->sl], map->vl[o->sl]);
 		}
 	}
 	if (own || any_fixed)
@@ -214,15 +205,13 @@ static void check_kinds(const struct drawn *x, const struct sl2vl *map)
 
 		for (size_t k = 0; k < x->plan.n_classes; k++) {
 			const struct lane_class *o = &x->classes[k];
-			unsigned needs =
-				is_reserved(c) != is_reserved(o)         ? 2
-				: c->kind == TC_DBTS && o->kind == TC_DB ? 3
-				: c->kind == TC_CH && o->kind != TC_CH   ? 4
-									 : 99;
+			unsigned needs = is_reserved(c) != is_reserved(o)         ? 2
+					 : c->kind == TC_DBTS && o->kind == TC_DB ? 3
+					 : c->kind == TC_CH && o->kind != TC_CH   ? 4
+										  : 99;
 
 			if (x->vls >= needs)
-				assert_int_not_equal(map->vl[c->sl],
-						     map->vl[o->sl]);
+				assert_int_not_equal(map->vl[c->sl], map->vl[o->sl]);
 		}
 	}
 }
@@ -273,8 +262,7 @@ static void kinds_are_kept_apart(void **state)
 /* A map of 16 SLs counts on links with all VLs, whatever it puts together. */
 static void a_given_map_is_kept(void **state)
 {
-	struct lane_class classes[] = { { 4, TC_DBTS, LANE_ANY },
-					{ 8, TC_BE, LANE_ANY } };
+	struct lane_class classes[] = { { 4, TC_DBTS, LANE_ANY }, { 8, TC_BE, LANE_ANY } };
 	struct sl2vl given = { { 3, 3, 3, 3, 1, 2, 0, 0, 1, 15 } };
 	const struct lane_plan p = {
 		.lanes = 4, .map = &given, .classes = classes, .n_classes = 2

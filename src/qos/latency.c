@@ -35,17 +35,15 @@ struct view {
 static uint32_t count_of(const struct latency *l)
 {
 	const struct broker *b = l->broker;
-	bool recorded = l->asking >= b->connections &&
-			l->asking < b->connections + b->n_connections;
+	bool recorded =
+		l->asking >= b->connections && l->asking < b->connections + b->n_connections;
 
 	return b->n_connections + (l->asking && !recorded);
 }
 
-static const struct broker_connection *connection_of(const struct latency *l,
-						     uint32_t id)
+static const struct broker_connection *connection_of(const struct latency *l, uint32_t id)
 {
-	return id < l->broker->n_connections ? &l->broker->connections[id]
-					     : l->asking;
+	return id < l->broker->n_connections ? &l->broker->connections[id] : l->asking;
 }
 
 static const struct latency_model *model_of(const struct view *v)
@@ -91,8 +89,7 @@ static struct bound_port describe(const struct view *v, port_id port)
 	};
 
 	if (topo_node_of(s->topo, port)->kind != NODE_CA) {
-		out.fixed +=
-			(double)(m->routing + m->arbitration) / (double)HD_S;
+		out.fixed += (double)(m->routing + m->arbitration) / (double)HD_S;
 		if (m->speedup.den)
 			out.crossbar_rate = crossing_rate(v, port, out.rate);
 		out.crossbar_lanes = s->vls_of_port[port];
@@ -107,10 +104,8 @@ static uint32_t number_of(struct view *v, port_id port)
 	if (v->number[port] != UINT32_MAX)
 		return v->number[port];
 	v->ports = hd_grow(v->ports, &v->ports_cap, n + 1u, sizeof(*v->ports));
-	v->tables =
-		hd_grow(v->tables, &v->tables_cap, n + 1u, sizeof(*v->tables));
-	v->origin =
-		hd_grow(v->origin, &v->origin_cap, n + 1u, sizeof(*v->origin));
+	v->tables = hd_grow(v->tables, &v->tables_cap, n + 1u, sizeof(*v->tables));
+	v->origin = hd_grow(v->origin, &v->origin_cap, n + 1u, sizeof(*v->origin));
 	v->origin[n] = port;
 	v->ports[n] = describe(v, port);
 	v->tables[n] = (struct vlarb){ .high_limit = model_of(v)->high_limit };
@@ -162,8 +157,7 @@ static void size_ports(struct view *v)
 	}
 	for (uint32_t f = 0; f < v->network.n_flows; f++) {
 		const struct bound_flow *flow = &v->flows[f];
-		const struct bound_sizes its = { flow->largest,
-						 flow->smallest };
+		const struct bound_sizes its = { flow->largest, flow->smallest };
 
 		for (uint32_t h = 0; h < flow->n_hops; h++) {
 			struct bound_port *p = &v->ports[flow->path[h]];
@@ -179,8 +173,7 @@ static void size_ports(struct view *v)
 /* ---- flows --------------------------------------------------------------- */
 
 /* A connection's flow in one direction; its path is added by add_leaf. */
-static struct bound_flow flow_of(const struct view *v,
-				 const struct broker_request *r, bool reverse)
+static struct bound_flow flow_of(const struct view *v, const struct broker_request *r, bool reverse)
 {
 	double largest = r->largest ? r->largest : model_of(v)->largest;
 	double smallest = r->smallest ? r->smallest : 64;
@@ -217,8 +210,8 @@ static bool is_leaf(const struct tree_path *t, uint32_t link)
 }
 
 /* Which earlier flow of the connection has the most hops in common. */
-static void find_trunk(const struct view *v, uint32_t first_flow,
-		       struct bound_flow *f, const uint32_t *path)
+static void find_trunk(const struct view *v, uint32_t first_flow, struct bound_flow *f,
+		       const uint32_t *path)
 {
 	const struct latency *l = v->l;
 
@@ -226,8 +219,7 @@ static void find_trunk(const struct view *v, uint32_t first_flow,
 		const uint32_t *other = &v->paths[l->flows[i].first];
 		uint32_t n = 0;
 
-		while (n < f->n_hops && n < l->flows[i].n_hops &&
-		       path[n] == other[n])
+		while (n < f->n_hops && n < l->flows[i].n_hops && path[n] == other[n])
 			n++;
 		if (n > f->n_trunk) {
 			f->n_trunk = n;
@@ -237,9 +229,8 @@ static void find_trunk(const struct view *v, uint32_t first_flow,
 }
 
 /* The way to one leaf of a tree becomes a flow. */
-static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf,
-		     struct bound_flow f, struct latency_flow like,
-		     uint32_t first_flow)
+static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf, struct bound_flow f,
+		     struct latency_flow like, uint32_t first_flow)
 {
 	struct latency *l = v->l;
 	uint32_t at = l->n_hops;
@@ -248,11 +239,9 @@ static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf,
 		f.n_hops++;
 	l->n_hops += f.n_hops;
 	l->hops = hd_grow(l->hops, &l->hops_cap, l->n_hops, sizeof(*l->hops));
-	v->paths =
-		hd_grow(v->paths, &v->paths_cap, l->n_hops, sizeof(*v->paths));
+	v->paths = hd_grow(v->paths, &v->paths_cap, l->n_hops, sizeof(*v->paths));
 	v->lanes = hd_grow(v->lanes, &v->lanes_cap, l->n_hops, 1);
-	for (uint32_t i = leaf, h = l->n_hops; i != TREE_ROOT;
-	     i = t->links[i].before) {
+	for (uint32_t i = leaf, h = l->n_hops; i != TREE_ROOT; i = t->links[i].before) {
 		const struct tree_link *link = &t->links[i];
 
 		h--;
@@ -263,10 +252,8 @@ static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf,
 	find_trunk(v, first_flow, &f, &v->paths[at]);
 	like.first = at;
 	like.n_hops = f.n_hops;
-	l->flows = hd_grow(l->flows, &l->flows_cap, l->n_flows + 1u,
-			   sizeof(*l->flows));
-	v->flows = hd_grow(v->flows, &v->flows_cap, l->n_flows + 1u,
-			   sizeof(*v->flows));
+	l->flows = hd_grow(l->flows, &l->flows_cap, l->n_flows + 1u, sizeof(*l->flows));
+	v->flows = hd_grow(v->flows, &v->flows_cap, l->n_flows + 1u, sizeof(*v->flows));
 	l->flows[l->n_flows] = like;
 	v->flows[l->n_flows++] = f;
 	v->network.n_flows = l->n_flows;
@@ -276,8 +263,7 @@ static void add_way(struct view *v, uint32_t id, bool reverse, uint32_t after)
 {
 	const struct broker *b = v->l->broker;
 	const struct broker_request *r = &connection_of(v->l, id)->request;
-	const struct latency_flow like = { .connection = id,
-					   .reverse = reverse };
+	const struct latency_flow like = { .connection = id, .reverse = reverse };
 	struct bound_flow f = flow_of(v, r, reverse);
 	uint32_t first = v->l->n_flows;
 	struct tree_path t;
@@ -298,14 +284,12 @@ static void chain_parts(struct view *v)
 	struct latency *l = v->l;
 
 	for (uint32_t i = 0; i < l->n_flows; i++) {
-		uint32_t then =
-			connection_of(l, l->flows[i].connection)->request.then;
+		uint32_t then = connection_of(l, l->flows[i].connection)->request.then;
 
 		for (uint32_t k = 0; then && k < l->n_flows; k++) {
-			if (l->flows[k].connection == then - 1 &&
-			    !l->flows[k].reverse && !l->flows[i].reverse)
-				v->flows[k].after = i + 1,
-				v->flows[k].joins = true;
+			if (l->flows[k].connection == then - 1 && !l->flows[k].reverse &&
+			    !l->flows[i].reverse)
+				v->flows[k].after = i + 1, v->flows[k].joins = true;
 		}
 	}
 }
@@ -320,8 +304,7 @@ static bool sends(const struct broker *b, const struct broker_connection *c)
 
 	for (uint32_t i = 0; i < c->n_holds && !holds; i++)
 		holds = !c->holds[i].stale;
-	return c->live && holds &&
-	       c->request.way.segment[0].sl != b->params.pbe_sl;
+	return c->live && holds && c->request.way.segment[0].sl != b->params.pbe_sl;
 }
 
 static void view_init(struct view *v, struct latency *l)
@@ -372,8 +355,7 @@ static void view_fini(struct view *v)
 
 /* ---- which flows have a bound -------------------------------------------- */
 
-static void exclude(struct view *v, uint32_t flow, const char *why,
-		    uint32_t port)
+static void exclude(struct view *v, uint32_t flow, const char *why, uint32_t port)
 {
 	struct latency_flow *f = &v->l->flows[flow];
 
@@ -386,8 +368,7 @@ static void exclude(struct view *v, uint32_t flow, const char *why,
 }
 
 /* Unreserved traffic has the same VL or, in strict order, one before it. */
-static bool waits_for_unreserved(const struct view *v, uint32_t port,
-				 uint8_t vl)
+static bool waits_for_unreserved(const struct view *v, uint32_t port, uint8_t vl)
 {
 	const bool *quiet = model_of(v)->quiet;
 	port_id at = v->origin[port];
@@ -402,8 +383,7 @@ static void exclude_first(struct view *v)
 	const struct latency *l = v->l;
 
 	for (uint32_t f = 0; f < l->n_flows; f++) {
-		const struct broker_connection *c =
-			connection_of(l, l->flows[f].connection);
+		const struct broker_connection *c = connection_of(l, l->flows[f].connection);
 
 		if (model_of(v)->none)
 			exclude(v, f, model_of(v)->none, v->flows[f].path[0]);
@@ -414,8 +394,7 @@ static void exclude_first(struct view *v)
 
 			if (waits_for_unreserved(v, at, v->flows[f].lanes[h]))
 				exclude(v, f,
-					"unreserved traffic shares its VL or "
-					"is served before it",
+					"unreserved traffic shares its VL or is served before it",
 					at);
 		}
 	}
@@ -433,8 +412,7 @@ static bool exclude_more(struct view *v)
 			continue;
 		changed = true;
 		exclude(v, f,
-			v->starved[f] ? "its VL is worth less than its flows "
-					"send"
+			v->starved[f] ? "its VL is worth less than its flows send"
 				      : "it waits for a flow without a bound",
 			v->where[f]);
 	}
@@ -452,8 +430,7 @@ static void leave_out(struct view *v)
 /* ---- delays and buffers -------------------------------------------------- */
 
 /* Spreads the delays of the flows that are left over all hops. */
-static void keep_delays(struct view *v, enum bound_mode mode,
-			const double *delay)
+static void keep_delays(struct view *v, enum bound_mode mode, const double *delay)
 {
 	struct latency *l = v->l;
 
@@ -480,26 +457,19 @@ static bool check_buffers(struct view *v, const double *delay)
 
 	for (unsigned side = 0; side < 2; side++) {
 		need[side] = hd_alloc(n, sizeof(double));
-		bound_buffers(&v->network, (enum bound_side)side, delay,
-			      need[side]);
+		bound_buffers(&v->network, (enum bound_side)side, delay, need[side]);
 	}
 	for (uint32_t f = 0; f < l->n_flows; f++) {
 		for (uint32_t h = 0; h < v->flows[f].n_hops; h++) {
 			uint32_t at = v->flows[f].path[h];
-			size_t k = (size_t)at * BOUND_GROUPS +
-				   v->flows[f].lanes[h];
+			size_t k = (size_t)at * BOUND_GROUPS + v->flows[f].lanes[h];
 			bool into = h + 1 < v->flows[f].n_hops;
-			double out = m->speedup.den && h > 0
-					     ? need[BOUND_OUTPUT][k]
-					     : 0;
-			struct latency_hop *hop =
-				&l->hops[l->flows[f].first + h];
+			double out = m->speedup.den && h > 0 ? need[BOUND_OUTPUT][k] : 0;
+			struct latency_hop *hop = &l->hops[l->flows[f].first + h];
 
-			hop->needed[BOUND_INPUT] =
-				into ? need[BOUND_INPUT][k] : 0;
+			hop->needed[BOUND_INPUT] = into ? need[BOUND_INPUT][k] : 0;
 			hop->needed[BOUND_OUTPUT] = out;
-			if (!too_small(m->in_bytes, v->origin[at],
-				       hop->needed[BOUND_INPUT]) &&
+			if (!too_small(m->in_bytes, v->origin[at], hop->needed[BOUND_INPUT]) &&
 			    !too_small(m->out_bytes, v->origin[at], out))
 				continue;
 			exclude(v, f, no_buffer, at);
@@ -527,9 +497,7 @@ static void decide(struct view *v)
 		settled = bound_delays(mode, &v->network, &why, delay) == HD_OK;
 		for (uint32_t f = 0; f < l->n_flows && !settled; f++) {
 			if (!v->excluded[f])
-				exclude(v, f,
-					"delays on a cycle of ports grow "
-					"without end",
+				exclude(v, f, "delays on a cycle of ports grow without end",
 					v->flows[f].path[0]);
 		}
 		if (settled)
@@ -544,13 +512,12 @@ static void sum_bounds(struct latency *l, enum bound_mode mode)
 	for (uint32_t f = 0; f < l->n_flows; f++) {
 		l->flows[f].bound = 0;
 		for (uint32_t h = 0; h < l->flows[f].n_hops; h++)
-			l->flows[f].bound +=
-				l->hops[l->flows[f].first + h].delay[mode];
+			l->flows[f].bound += l->hops[l->flows[f].first + h].delay[mode];
 	}
 }
 
-void latency_init(struct latency *l, const struct broker *b,
-		  const struct broker_connection *asking, bool all)
+void latency_init(struct latency *l, const struct broker *b, const struct broker_connection *asking,
+		  bool all)
 {
 	const enum bound_mode mode = b->params.latency.mode;
 	struct view v;
@@ -563,8 +530,7 @@ void latency_init(struct latency *l, const struct broker *b,
 	for (unsigned m = 0; all && m < BOUND_MODES; m++) {
 		struct diag why = { .status = HD_OK };
 		double *delay = hd_alloc(l->n_hops, sizeof(*delay));
-		bool has = bound_delays((enum bound_mode)m, &v.network, &why,
-					delay) == HD_OK;
+		bool has = bound_delays((enum bound_mode)m, &v.network, &why, delay) == HD_OK;
 
 		keep_delays(&v, (enum bound_mode)m, has ? delay : NULL);
 		free(delay);
@@ -584,8 +550,7 @@ double latency_part(const struct latency *l, uint32_t connection)
 	double most = 0;
 
 	for (uint32_t f = 0; f < l->n_flows; f++) {
-		if (l->flows[f].connection == connection &&
-		    !l->flows[f].reverse)
+		if (l->flows[f].connection == connection && !l->flows[f].reverse)
 			most = fmax(most, l->flows[f].bound);
 	}
 	return most;
@@ -595,8 +560,7 @@ double latency_of(const struct latency *l, uint32_t connection)
 {
 	double sum = 0;
 
-	for (uint32_t at = connection + 1; at;
-	     at = connection_of(l, at - 1)->request.then)
+	for (uint32_t at = connection + 1; at; at = connection_of(l, at - 1)->request.then)
 		sum += latency_part(l, at - 1);
 	return sum;
 }
@@ -607,16 +571,13 @@ bool latency_is_asked(const struct broker *b)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < b->n_connections && b->has_deadlines && !any;
-	     i++)
-		any = b->connections[i].request.deadline > 0 &&
-		      sends(b, &b->connections[i]);
+	for (uint32_t i = 0; i < b->n_connections && b->has_deadlines && !any; i++)
+		any = b->connections[i].request.deadline > 0 && sends(b, &b->connections[i]);
 	return any;
 }
 
 /* Why a connection has no bound, and where; the first of its ways. */
-static void explain_none(const struct latency *l, uint32_t connection,
-			 struct broker_refusal *why)
+static void explain_none(const struct latency *l, uint32_t connection, struct broker_refusal *why)
 {
 	for (uint32_t f = 0; f < l->n_flows; f++) {
 		if (l->flows[f].connection != connection || !l->flows[f].none)
@@ -637,8 +598,7 @@ static port_id slowest_link(const struct latency *l, uint32_t connection)
 		const struct latency_flow *flow = &l->flows[f];
 
 		for (uint32_t h = 0; h < flow->n_hops; h++) {
-			const struct latency_hop *hop =
-				&l->hops[flow->first + h];
+			const struct latency_hop *hop = &l->hops[flow->first + h];
 			double its = hop->delay[l->broker->params.latency.mode];
 
 			if (flow->connection != connection || its <= most)
@@ -651,8 +611,7 @@ static port_id slowest_link(const struct latency *l, uint32_t connection)
 }
 
 /* Whether a connection's deadline, if it has one, is met. */
-static bool is_met(const struct latency *l, uint32_t id,
-		   struct broker_refusal *why)
+static bool is_met(const struct latency *l, uint32_t id, struct broker_refusal *why)
 {
 	const struct broker_connection *c = connection_of(l, id);
 	double asked = (double)c->request.deadline / (double)HD_S;
@@ -675,8 +634,7 @@ static bool is_met(const struct latency *l, uint32_t id,
 	return false;
 }
 
-enum hd_status latency_check(const struct broker *b,
-			     const struct broker_connection *c,
+enum hd_status latency_check(const struct broker *b, const struct broker_connection *c,
 			     struct broker_refusal *why)
 {
 	bool met = true;

@@ -25,13 +25,13 @@ struct broker_refusal;
 
 /* What bounds count with beside reservations. */
 struct latency_model {
-	const char *none;     /* why there are no bounds; NULL: there are */
-	enum bound_mode mode; /* that decides */
-	bool any_order;       /* inputs of a switch take turns */
-	bool strict;          /* VLs in order of their number, no tables */
-	uint8_t high_limit;   /* of the high table */
-	uint32_t largest;     /* packet of any class, bytes on the wire */
-	uint32_t management;  /* bytes of VL15 at a time */
+	const char *none;             /* why there are no bounds; NULL: there are */
+	enum bound_mode mode;         /* that decides */
+	bool any_order;               /* inputs of a switch take turns */
+	bool strict;                  /* VLs in order of their number, no tables */
+	uint8_t high_limit;           /* of the high table */
+	uint32_t largest;             /* packet of any class, bytes on the wire */
+	uint32_t management;          /* bytes of VL15 at a time */
 	hd_time routing, arbitration; /* of switches and routers */
 	/* Of crossbars between input and output queues; den 0: there are no
 	 * queues at outputs. */
@@ -79,8 +79,8 @@ struct latency {
  * one of them, or one that it has not recorded yet, whose number is
  * n_connections. By all modes, not only the one that decides, if `all`.
  */
-void latency_init(struct latency *l, const struct broker *b,
-		  const struct broker_connection *asking, bool all);
+void latency_init(struct latency *l, const struct broker *b, const struct broker_connection *asking,
+		  bool all);
 void latency_fini(struct latency *l);
 
 /*

@@ -32,14 +32,10 @@ static const struct column hop_columns[] = {
 	{ "flow", NULL, CELL(hop_row, flow) },
 	{ "link", NULL, CELL(hop_row, link), ORIGIN_COMPUTED },
 	{ "vl", NULL, CELL(hop_row, vl), ORIGIN_COMPUTED },
-	{ "published", "us", CELL(hop_row, delay[BOUND_PUBLISHED]),
-	  ORIGIN_PUBLISHED, 3 },
-	{ "bucket", "us", CELL(hop_row, delay[BOUND_BUCKET]), ORIGIN_COMPUTED,
-	  3 },
-	{ "grouped", "us", CELL(hop_row, delay[BOUND_GROUPED]), ORIGIN_COMPUTED,
-	  3 },
-	{ "periodic", "us", CELL(hop_row, delay[BOUND_PERIODIC]),
-	  ORIGIN_COMPUTED, 3 },
+	{ "published", "us", CELL(hop_row, delay[BOUND_PUBLISHED]), ORIGIN_PUBLISHED, 3 },
+	{ "bucket", "us", CELL(hop_row, delay[BOUND_BUCKET]), ORIGIN_COMPUTED, 3 },
+	{ "grouped", "us", CELL(hop_row, delay[BOUND_GROUPED]), ORIGIN_COMPUTED, 3 },
+	{ "periodic", "us", CELL(hop_row, delay[BOUND_PERIODIC]), ORIGIN_COMPUTED, 3 },
 	{ "buffer", "B", CELL(hop_row, buffer), ORIGIN_COMPUTED },
 	{ "output", "B", CELL(hop_row, output), ORIGIN_COMPUTED },
 	{ NULL },
@@ -72,8 +68,7 @@ struct walk {
 	struct table *t;
 };
 
-static const char *flow_name(const struct walk *w,
-			     const struct admission_answer *answer,
+static const char *flow_name(const struct walk *w, const struct admission_answer *answer,
 			     const struct latency_flow *f)
 {
 	const struct topo *t = w->a->subnet->topo;
@@ -83,11 +78,9 @@ static const char *flow_name(const struct walk *w,
 			  topo_node_of(t, t->ports[last].peer)->name);
 }
 
-static bool is_of(const struct latency_flow *f,
-		  const struct admission_answer *answer)
+static bool is_of(const struct latency_flow *f, const struct admission_answer *answer)
 {
-	return answer->admitted && f->connection == answer->connection &&
-	       !f->reverse;
+	return answer->admitted && f->connection == answer->connection && !f->reverse;
 }
 
 static const char *why_none(const struct walk *w, const struct latency_flow *f)
@@ -95,8 +88,7 @@ static const char *why_none(const struct walk *w, const struct latency_flow *f)
 	const struct topo *t = w->a->subnet->topo;
 
 	return f->none ? table_text(w->t, "no bound: %s, at %s[%u]", f->none,
-				    topo_node_of(t, f->where)->name,
-				    t->ports[f->where].number)
+				    topo_node_of(t, f->where)->name, t->ports[f->where].number)
 		       : "";
 }
 
@@ -110,9 +102,8 @@ static void put_flow(const struct walk *w, const struct admission_answer *one,
 				       one->request->destination),
 		.class = traffic_class_name(one->request->class),
 		.admitted = one->admitted,
-		.deadline = one->request->latency
-				    ? (double)one->request->latency * 1e-6
-				    : (double)NAN,
+		.deadline =
+			one->request->latency ? (double)one->request->latency * 1e-6 : (double)NAN,
 		.bound = f ? in_us(f->bound) : (double)NAN,
 		.reason = f ? why_none(w, f) : one->reason,
 	};
@@ -120,13 +111,11 @@ static void put_flow(const struct walk *w, const struct admission_answer *one,
 	table_put_row(w->t, &row);
 }
 
-static void show_flows(const struct admission *a, const struct latency *l,
-		       struct results *r)
+static void show_flows(const struct admission *a, const struct latency *l, struct results *r)
 {
-	const struct walk w = { a, l,
-				results_table(r, "flows",
-					      "in the order of the file",
-					      flow_columns) };
+	const struct walk w = {
+		a, l, results_table(r, "flows", "in the order of the file", flow_columns)
+	};
 
 	for (size_t i = 0; i < a->n_answers; i++) {
 		const struct admission_answer *one = &a->answers[i];
@@ -152,8 +141,7 @@ static void put_hop(const struct walk *w, const struct admission_answer *one,
 	double in = at->needed[BOUND_INPUT], out = at->needed[BOUND_OUTPUT];
 	struct hop_row row = {
 		.flow = flow_name(w, one, f),
-		.link = table_text(w->t, "%s[%u]",
-				   topo_node_of(topo, at->port)->name,
+		.link = table_text(w->t, "%s[%u]", topo_node_of(topo, at->port)->name,
 				   topo->ports[at->port].number),
 		.vl = at->vl,
 		.buffer = in > 0 ? ceil(in) : (double)NAN,
@@ -165,13 +153,11 @@ static void put_hop(const struct walk *w, const struct admission_answer *one,
 	table_put_row(w->t, &row);
 }
 
-static void show_hops(const struct admission *a, const struct latency *l,
-		      struct results *r)
+static void show_hops(const struct admission *a, const struct latency *l, struct results *r)
 {
-	const struct walk w = { a, l,
-				results_table(r, "hops",
-					      "at most this long at each port",
-					      hop_columns) };
+	const struct walk w = {
+		a, l, results_table(r, "hops", "at most this long at each port", hop_columns)
+	};
 
 	for (size_t i = 0; i < a->n_answers; i++) {
 		for (uint32_t f = 0; f < l->n_flows; f++) {
@@ -184,14 +170,12 @@ static void show_hops(const struct admission *a, const struct latency *l,
 }
 
 /* The hops of a flow from `first` on that are in one subnet. */
-static uint32_t put_part(const struct walk *w,
-			 const struct admission_answer *one,
+static uint32_t put_part(const struct walk *w, const struct admission_answer *one,
 			 const struct latency_flow *f, uint32_t first)
 {
 	const struct broker *b = &w->a->broker;
 	const struct topo *topo = b->subnet->topo;
-	const struct broker_way *way =
-		&b->connections[f->connection].request.way;
+	const struct broker_way *way = &b->connections[f->connection].request.way;
 	const struct latency_hop *hops = &w->l->hops[f->first];
 	struct part_row row = {
 		.flow = flow_name(w, one, f),
@@ -204,8 +188,7 @@ static uint32_t put_part(const struct walk *w,
 		if (topo->ports[way->segment[k].source].subnet == row.subnet)
 			row.sl = way->segment[k].sl;
 	}
-	for (; h < f->n_hops && topo->ports[hops[h].port].subnet == row.subnet;
-	     h++, row.links++)
+	for (; h < f->n_hops && topo->ports[hops[h].port].subnet == row.subnet; h++, row.links++)
 		bound += hops[h].delay[b->params.latency.mode];
 	row.bound = in_us(bound);
 	table_put_row(w->t, &row);
@@ -213,8 +196,7 @@ static uint32_t put_part(const struct walk *w,
 }
 
 /* What each subnet's manager reserves, where ways cross routers. */
-static void show_parts(const struct admission *a, const struct latency *l,
-		       struct results *r)
+static void show_parts(const struct admission *a, const struct latency *l, struct results *r)
 {
 	struct walk w = { a, l, NULL };
 
@@ -223,15 +205,12 @@ static void show_parts(const struct admission *a, const struct latency *l,
 
 		for (uint32_t f = 0; f < l->n_flows; f++) {
 			if (!is_of(&l->flows[f], one) ||
-			    a->broker.connections[one->connection]
-					    .request.way.n < 2)
+			    a->broker.connections[one->connection].request.way.n < 2)
 				continue;
 			if (!w.t)
-				w.t = results_table(
-					r, "parts",
-					"of ways across subnets; their bounds "
-					"add up",
-					part_columns);
+				w.t = results_table(r, "parts",
+						    "of ways across subnets; their bounds add up",
+						    part_columns);
 			for (uint32_t h = 0; h < l->flows[f].n_hops;)
 				h = put_part(&w, one, &l->flows[f], h);
 		}

@@ -23,19 +23,17 @@ static void add(struct opensm_findings *out, const struct opensm_finding *f)
 	for (size_t i = 0; i < out->n; i++) {
 		const struct opensm_finding *known = &out->items[i];
 
-		if (known->line == f->line &&
-		    strcmp(known->code, f->code) == 0 &&
+		if (known->line == f->line && strcmp(known->code, f->code) == 0 &&
 		    strcmp(known->message, f->message) == 0)
 			return;
 	}
-	out->items =
-		hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
+	out->items = hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
 	out->items[out->n++] = *f;
 }
 
 HD_PRINTF(4, 5)
-static void report(struct opensm_findings *out, const char *code, unsigned line,
-		   const char *format, ...)
+static void report(struct opensm_findings *out, const char *code, unsigned line, const char *format,
+		   ...)
 {
 	struct opensm_finding f = { .line = line };
 	struct strbuf text = STRBUF_INIT;
@@ -55,31 +53,26 @@ static void lint_numbers(const struct opensm_list *list, const char *name,
 			 struct opensm_findings *out)
 {
 	if (list->octal)
-		report(out, "W13", list->line,
-		       "%s: a number that begins with 0 is octal to OpenSM",
+		report(out, "W13", list->line, "%s: a number that begins with 0 is octal to OpenSM",
 		       name);
 	if (list->malformed)
 		report(out, "W13", list->line,
 		       "%s is no list of %s: OpenSM goes on behind whatever it cannot read, see the tables below",
-		       name,
-		       strcmp(name, "sl2vl") == 0 ? "lanes"
-						  : "vl:weight pairs");
+		       name, strcmp(name, "sl2vl") == 0 ? "lanes" : "vl:weight pairs");
 }
 
-static void lint_entry(const struct opensm_list *list, unsigned i,
-		       const char *name, unsigned vls,
+static void lint_entry(const struct opensm_list *list, unsigned i, const char *name, unsigned vls,
 		       struct opensm_findings *out)
 {
 	uint32_t vl = list->vl[i], weight = list->weight[i];
 
 	if (vl && vl % 15 == 0)
 		report(out, "W12", list->line,
-		       "VL%u in the %s table becomes VL0; data lanes are 0 to 14",
-		       vl, name);
+		       "VL%u in the %s table becomes VL0; data lanes are 0 to 14", vl, name);
 	else if (weight && vl >= vls)
 		report(out, "W3", list->line,
-		       "VL%u in the %s table: links have %u lanes, it becomes VL%u; name that",
-		       vl, name, vls, opensm_fold(vl, vls));
+		       "VL%u in the %s table: links have %u lanes, it becomes VL%u; name that", vl,
+		       name, vls, opensm_fold(vl, vls));
 	if (weight > 255)
 		report(out, "W13", list->line,
 		       "VL%u has weight %u in the %s table, of which OpenSM sends %u (modulo 256)",
@@ -103,14 +96,11 @@ static void lint_list(const struct opensm_list *list, const char *name,
 		      const struct lint_port *port, struct opensm_findings *out)
 {
 	unsigned blocks = blocks_of(port->mtu + PLAIN_OVERHEAD);
-	unsigned cap = strcmp(name, "high") == 0 ? port->port->high_cap
-						 : port->port->low_cap;
+	unsigned cap = strcmp(name, "high") == 0 ? port->port->high_cap : port->port->low_cap;
 
 	if (!list->line)
 		return;
-	lint_numbers(list,
-		     strcmp(name, "high") == 0 ? "vlarb_high" : "vlarb_low",
-		     out);
+	lint_numbers(list, strcmp(name, "high") == 0 ? "vlarb_high" : "vlarb_low", out);
 	if (list->n > cap)
 		report(out, "W7", list->line,
 		       "%s table has %u entries, the port takes %u: the rest is dropped; put several of a lane into one of up to 255",
@@ -124,13 +114,11 @@ static void lint_list(const struct opensm_list *list, const char *name,
 		if (competes && weight && weight < blocks)
 			report(out, "W1", list->line,
 			       "VL%u has weight %u in the %s table, a packet of %u bytes takes %u: every lane gets one packet a turn; use multiples of %u",
-			       list->vl[i], weight, name, port->mtu, blocks,
-			       blocks);
+			       list->vl[i], weight, name, port->mtu, blocks, blocks);
 	}
 }
 
-static void lint_sl2vl(const struct opensm_list *list,
-		       const struct lint_port *port,
+static void lint_sl2vl(const struct opensm_list *list, const struct lint_port *port,
 		       struct opensm_findings *out)
 {
 	if (!list->line)
@@ -138,8 +126,8 @@ static void lint_sl2vl(const struct opensm_list *list,
 	lint_numbers(list, "sl2vl", out);
 	if (list->n < N_SLS)
 		report(out, "W2", list->line,
-		       "sl2vl has %u values of 16: SL%u and above go to VL0; say all 16",
-		       list->n, list->n);
+		       "sl2vl has %u values of 16: SL%u and above go to VL0; say all 16", list->n,
+		       list->n);
 	if (list->n > N_SLS)
 		report(out, "W2", list->line,
 		       "sl2vl has %u values: there are 16 SLs, the rest is dropped; take it out",
@@ -154,8 +142,7 @@ static void lint_sl2vl(const struct opensm_list *list,
 		else if (vl != 15 && vl >= port->vls)
 			report(out, "W3", list->line,
 			       "SL%u goes to VL%u: links have %u lanes, it becomes VL%u; name that",
-			       sl, vl, port->vls,
-			       opensm_fold(vl & 15, port->vls));
+			       sl, vl, port->vls, opensm_fold(vl & 15, port->vls));
 	}
 }
 
@@ -171,8 +158,8 @@ static bool has_burst(const struct opensm_list *list, unsigned mtu)
 	return false;
 }
 
-static void lint_set(const struct opensm_set *set, bool general,
-		     const struct lint_port *port, struct opensm_findings *out)
+static void lint_set(const struct opensm_set *set, bool general, const struct lint_port *port,
+		     struct opensm_findings *out)
 {
 	lint_list(&set->high, "high", port, out);
 	lint_list(&set->low, "low", port, out);
@@ -184,20 +171,17 @@ static void lint_set(const struct opensm_set *set, bool general,
 		report(out, "W13", set->high_limit_line,
 		       "high_limit is no number from 0 to 255: OpenSM takes %s",
 		       set->high_limit >= 0 || general
-			       ? set->high_limit > 0 ? "what it can read of it"
-						     : "0"
+			       ? set->high_limit > 0 ? "what it can read of it" : "0"
 			       : "that of qos_high_limit");
 	if (set->high_limit_line && set->high_limit == 255)
 		report(out, "W4", set->high_limit_line,
 		       "high_limit 255: the high table can starve the low one; use 0 to 254, times 4096 bytes");
-	if (set->high_limit_line && set->high_limit == 0 &&
-	    has_burst(&set->high, port->mtu))
+	if (set->high_limit_line && set->high_limit == 0 && has_burst(&set->high, port->mtu))
 		report(out, "W4", set->high_limit_line,
 		       "high_limit 0: after each high packet low may send one, whatever the high table's weights; use 1 to 254, times 4096 bytes");
 }
 
-static unsigned weight_of(const struct vlarb_entry *entry, unsigned n,
-			  unsigned vl)
+static unsigned weight_of(const struct vlarb_entry *entry, unsigned n, unsigned vl)
 {
 	unsigned sum = 0;
 
@@ -215,8 +199,7 @@ static const struct opensm_list *own_or_general(const struct opensm_conf *conf,
 }
 
 /* A lane that may never send, if SLs go to it. */
-static void report_mute(const struct opensm_tables *t, unsigned vl,
-			struct opensm_findings *out)
+static void report_mute(const struct opensm_tables *t, unsigned vl, struct opensm_findings *out)
 {
 	struct strbuf sls = STRBUF_INIT;
 
@@ -232,8 +215,7 @@ static void report_mute(const struct opensm_tables *t, unsigned vl,
 }
 
 /* What only shows once OpenSM's own rules are applied. */
-static void lint_effective(const struct opensm_conf *conf,
-			   const struct opensm_port *port,
+static void lint_effective(const struct opensm_conf *conf, const struct opensm_port *port,
 			   struct opensm_findings *out)
 {
 	struct opensm_tables t;
@@ -249,8 +231,7 @@ static void lint_effective(const struct opensm_conf *conf,
 }
 
 /* By what adapters and switches end up with, wherever it comes from. */
-static void lint_differences(const struct opensm_conf *conf,
-			     const struct opensm_port *port,
+static void lint_differences(const struct opensm_conf *conf, const struct opensm_port *port,
 			     struct opensm_findings *out)
 {
 	const struct opensm_list *ca = own_or_general(conf, OPENSM_CA);
@@ -267,8 +248,7 @@ static void lint_differences(const struct opensm_conf *conf,
 		       "sl2vl of switches differs from that of adapters: an SL changes lanes on its way; say one qos_sl2vl for both");
 }
 
-static void lint_keys(const struct opensm_conf *conf,
-		      struct opensm_findings *out)
+static void lint_keys(const struct opensm_conf *conf, struct opensm_findings *out)
 {
 	for (size_t i = 0; i < conf->n_unknown; i++) {
 		const struct opensm_unknown *u = &conf->unknown[i];
@@ -278,19 +258,16 @@ static void lint_keys(const struct opensm_conf *conf,
 			n++;
 		const char *near = text_nearest(u->key, opensm_keys, n);
 
-		report(out, "W14", u->line,
-		       "OpenSM knows no key '%s' and passes it over%s", u->key,
+		report(out, "W14", u->line, "OpenSM knows no key '%s' and passes it over%s", u->key,
 		       text_hint(near).text);
 	}
-	if (conf->max_op_vls_line &&
-	    conf->max_op_vls_said != (long)conf->max_op_vls)
+	if (conf->max_op_vls_line && conf->max_op_vls_said != (long)conf->max_op_vls)
 		report(out, "W13", conf->max_op_vls_line,
 		       "max_op_vls %ld is no code: 1 to 5 are 1, 2, 4, 8 and 15 lanes; nothing is limited; use one of them",
 		       conf->max_op_vls_said);
 }
 
-static void lint_qos(const struct opensm_conf *conf, bool any,
-		     struct opensm_findings *out)
+static void lint_qos(const struct opensm_conf *conf, bool any, struct opensm_findings *out)
 {
 	if (conf->qos || !(any || conf->qos_line))
 		return;
@@ -304,8 +281,8 @@ static void lint_qos(const struct opensm_conf *conf, bool any,
 		       any ? "none of these tables" : "no tables");
 }
 
-void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
-		 unsigned mtu, struct opensm_findings *out)
+void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
+		 struct opensm_findings *out)
 {
 	struct opensm_tables t;
 	bool any = false;
@@ -317,8 +294,7 @@ void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 		const struct opensm_set *set = &conf->set[scope];
 
 		lint_set(set, scope == OPENSM_DEFAULT, &at, out);
-		any |= set->high.line || set->low.line || set->sl2vl.line ||
-		       set->high_limit_line;
+		any |= set->high.line || set->low.line || set->sl2vl.line || set->high_limit_line;
 	}
 	lint_qos(conf, any, out);
 	lint_keys(conf, out);
@@ -339,8 +315,7 @@ static unsigned given_sls(const struct policy *p)
 	if (p->default_sl != POLICY_NO_SL)
 		sls |= 1u << (p->default_sl & 15);
 	for (size_t i = 0; i < p->n_rules; i++) {
-		const struct policy_level *l =
-			policy_find_level(p, p->rules[i].level);
+		const struct policy_level *l = policy_find_level(p, p->rules[i].level);
 
 		sls |= l ? 1u << (l->sl & 15) : 0;
 	}
@@ -349,10 +324,8 @@ static unsigned given_sls(const struct policy *p)
 	return sls;
 }
 
-void opensm_lint_policy(const struct opensm_conf *conf,
-			const struct opensm_port *port,
-			const struct policy *policy,
-			struct opensm_findings *out)
+void opensm_lint_policy(const struct opensm_conf *conf, const struct opensm_port *port,
+			const struct policy *policy, struct opensm_findings *out)
 {
 	unsigned given = given_sls(policy), mapped[N_DATA_VLS] = { 0 };
 	struct opensm_tables t;

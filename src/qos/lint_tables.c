@@ -20,8 +20,7 @@ static const struct column lane_columns[] = {
 	{ NULL },
 };
 
-static uint64_t weight_of(const struct vlarb_entry *entry, unsigned n,
-			  unsigned vl)
+static uint64_t weight_of(const struct vlarb_entry *entry, unsigned n, unsigned vl)
 {
 	uint64_t sum = 0;
 
@@ -35,9 +34,8 @@ static void show_effective(struct results *r, const struct opensm_conf *conf,
 			   const struct opensm_port *port)
 {
 	struct opensm_tables t;
-	struct table *out = results_table(
-		r, "lanes", "what OpenSM programs into switch ports",
-		lane_columns);
+	struct table *out =
+		results_table(r, "lanes", "what OpenSM programs into switch ports", lane_columns);
 
 	opensm_effective(conf, port, &t);
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
@@ -46,8 +44,7 @@ static void show_effective(struct results *r, const struct opensm_conf *conf,
 		const struct lane_row row = {
 			.sl = sl,
 			.vl = vl,
-			.high_weight =
-				weight_of(t.vlarb.high, t.vlarb.n_high, vl),
+			.high_weight = weight_of(t.vlarb.high, t.vlarb.n_high, vl),
 			.low_weight = weight_of(t.vlarb.low, t.vlarb.n_low, vl),
 		};
 
@@ -63,20 +60,18 @@ static bool has_no_qos_key(const struct opensm_conf *conf)
 	for (unsigned i = 0; i < OPENSM_SCOPES; i++) {
 		const struct opensm_set *set = &conf->set[i];
 
-		lines |= set->high_limit_line | set->max_vls_line |
-			 set->high.line | set->low.line | set->sl2vl.line;
+		lines |= set->high_limit_line | set->max_vls_line | set->high.line | set->low.line |
+			 set->sl2vl.line;
 	}
 	return lines == 0;
 }
 
-bool opensm_lint_show(const struct opensm_conf *conf,
-		      const struct opensm_port *port, unsigned mtu,
+bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
 		      const struct policy *policy, struct results *r)
 {
 	struct opensm_findings found = { 0 };
-	struct table *t = results_table(r, "findings",
-					"what is likely not meant this way",
-					finding_columns);
+	struct table *t =
+		results_table(r, "findings", "what is likely not meant this way", finding_columns);
 
 	opensm_lint(conf, port, mtu, &found);
 	if (policy)
@@ -88,8 +83,9 @@ bool opensm_lint_show(const struct opensm_conf *conf,
 	opensm_findings_fini(&found);
 	show_effective(r, conf, port);
 	if (has_no_qos_key(conf))
-		results_remark(r, "no QoS key is in this file, so OpenSM's "
-				  "defaults stand: is it the right one?");
+		results_remark(
+			r,
+			"no QoS key is in this file, so OpenSM's defaults stand: is it the right one?");
 	if (conf->max_op_vls < 5 && conf->max_op_vls_line)
 		results_remark(
 			r,

@@ -35,16 +35,13 @@ struct test_network {
 };
 
 /* The slowest link that leads to an output of a crossbar. */
-static inline double network_crossing(const struct test_network *n,
-				      port_id port, double rate)
+static inline double network_crossing(const struct test_network *n, port_id port, double rate)
 {
 	const struct topo_node *node = topo_node_of(n->subnet->topo, port);
-	double least = rate * (double)n->model.speedup.num /
-		       (double)n->model.speedup.den;
+	double least = rate * (double)n->model.speedup.num / (double)n->model.speedup.den;
 
 	for (unsigned i = 1; i <= node->n_ports; i++) {
-		struct hd_rate link =
-			n->subnet->rate_of_port[node->first_port + i];
+		struct hd_rate link = n->subnet->rate_of_port[node->first_port + i];
 
 		if (link.num)
 			least = fmin(least, hd_rate_bps(link) / 8);
@@ -69,8 +66,8 @@ static inline void network_init(struct test_network *n, const struct subnet *s,
 			.max_packet = model->max_packet,
 			.min_packet = model->min_packet,
 			.management_burst = model->management,
-			.min_fill = bound_fill((struct bound_sizes){
-				model->max_packet, model->min_packet }),
+			.min_fill = bound_fill(
+				(struct bound_sizes){ model->max_packet, model->min_packet }),
 		};
 		if (model->weighted && s->vls_of_port[p] > 1)
 			port->table = vlarb_of(s, p);
@@ -78,8 +75,7 @@ static inline void network_init(struct test_network *n, const struct subnet *s,
 		if (topo_is_switch(t, t->ports[p].node)) {
 			fixed += model->routing + model->arbitration;
 			if (model->speedup.den)
-				port->crossbar_rate =
-					network_crossing(n, p, port->rate);
+				port->crossbar_rate = network_crossing(n, p, port->rate);
 			port->crossbar_lanes = s->vls_of_port[p];
 		}
 		port->fixed = (double)fixed / (double)HD_S;
@@ -91,36 +87,31 @@ static inline void network_fini(struct test_network *n)
 	free(n->ports);
 }
 
-static inline enum hd_status network_delays(const struct test_network *n,
-					    enum bound_mode mode,
+static inline enum hd_status network_delays(const struct test_network *n, enum bound_mode mode,
 					    struct diag *d, double *delay)
 {
 	const struct bound_network network = {
-		n->ports,   n->subnet->topo->n_ports, n->flows,
-		n->n_flows, n->model.any_order,
+		n->ports, n->subnet->topo->n_ports, n->flows, n->n_flows, n->model.any_order,
 	};
 
 	return bound_delays(mode, &network, d, delay);
 }
 
-static inline double network_reserved(const struct test_network *n,
-				      port_id port)
+static inline double network_reserved(const struct test_network *n, port_id port)
 {
 	double sum = 0;
 
 	for (uint32_t f = 0; f < n->n_flows; f++) {
 		for (uint32_t h = 0; h < n->flows[f].n_hops; h++)
-			sum += n->flows[f].path[h] == port
-				       ? n->flows[f].burst / n->flows[f].period
-				       : 0;
+			sum += n->flows[f].path[h] == port ? n->flows[f].burst / n->flows[f].period
+							   : 0;
 	}
 	return sum;
 }
 
 /* Adds a flow if every flow has a bound then; `like` has burst and period. */
-static inline enum hd_status network_add(struct test_network *n, port_id source,
-					 lid_t dlid, uint8_t sl,
-					 struct bound_flow like)
+static inline enum hd_status network_add(struct test_network *n, port_id source, lid_t dlid,
+					 uint8_t sl, struct bound_flow like)
 {
 	struct path *path = &n->paths[n->n_flows];
 	struct diag d = { .status = HD_OK };
@@ -138,8 +129,7 @@ static inline enum hd_status network_add(struct test_network *n, port_id source,
 	for (uint32_t h = 0; h < path->n_hops; h++) {
 		port_id p = path->port[h];
 
-		if (network_reserved(n, p) >=
-		    n->model.reservable * n->ports[p].rate)
+		if (network_reserved(n, p) >= n->model.reservable * n->ports[p].rate)
 			status = HD_ERR_UNFIT;
 	}
 	if (status == HD_OK)

@@ -38,11 +38,11 @@ enum opensm_scope {
 /* A list of the file as it stands; line 0 if the key is absent. */
 struct opensm_list {
 	unsigned line;
-	unsigned n;             /* all of them, even those beyond the arrays */
-	uint32_t vl[VLARB_MAX]; /* not masked yet */
+	unsigned n;                 /* all of them, even those beyond the arrays */
+	uint32_t vl[VLARB_MAX];     /* not masked yet */
 	uint32_t weight[VLARB_MAX]; /* VLArb only */
 	bool octal;                 /* some number begins with a zero */
-	bool malformed; /* something is neither number nor separator */
+	bool malformed;             /* something is neither number nor separator */
 };
 
 struct opensm_set {
@@ -90,7 +90,7 @@ HD_MUST_CHECK enum hd_status opensm_conf_load(const char *path, struct diag *d,
 /* What a port can do. */
 struct opensm_port {
 	enum opensm_scope scope;
-	unsigned vls; /* data VLs that both ends have: 1, 2, 4, 8, 15 */
+	unsigned vls;               /* data VLs that both ends have: 1, 2, 4, 8, 15 */
 	unsigned low_cap, high_cap; /* table entries it has room for */
 };
 
@@ -102,8 +102,7 @@ struct opensm_tables {
 };
 /* A table's lane: VL15 becomes VL0 (modulo 15), and lanes wrap at `vls`. */
 uint8_t opensm_fold(uint32_t vl, unsigned vls);
-void opensm_effective(const struct opensm_conf *conf,
-		      const struct opensm_port *port,
+void opensm_effective(const struct opensm_conf *conf, const struct opensm_port *port,
 		      struct opensm_tables *out);
 /* Data VLs that links have in operation at most. */
 unsigned opensm_lanes(const struct opensm_conf *conf);
@@ -112,8 +111,7 @@ unsigned opensm_lanes(const struct opensm_conf *conf);
  * whose ports have `entries` in each arbitration table; if `qos` is not TRUE,
  * they stay as they are (opensm_program.c).
  */
-void opensm_program(const struct opensm_conf *conf, unsigned entries,
-		    struct subnet *s);
+void opensm_program(const struct opensm_conf *conf, unsigned entries, struct subnet *s);
 
 struct opensm_finding {
 	char code[4]; /* "W1" */
@@ -125,25 +123,21 @@ struct opensm_findings {
 	size_t n, cap;
 };
 /* For a fabric whose links have `port`'s lanes and packets of `mtu` bytes. */
-void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
-		 unsigned mtu, struct opensm_findings *out);
+void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
+		 struct opensm_findings *out);
 /* What a policy file, which labels connections with SLs, has no effect on. */
-void opensm_lint_policy(const struct opensm_conf *conf,
-			const struct opensm_port *port,
-			const struct policy *policy,
-			struct opensm_findings *out);
+void opensm_lint_policy(const struct opensm_conf *conf, const struct opensm_port *port,
+			const struct policy *policy, struct opensm_findings *out);
 void opensm_findings_fini(struct opensm_findings *findings);
 /* Both (`policy` may be NULL) as a table, and the tables that a port ends up
  * with; whether there is no finding (lint_tables.c). */
-bool opensm_lint_show(const struct opensm_conf *conf,
-		      const struct opensm_port *port, unsigned mtu,
+bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
 		      const struct policy *policy, struct results *r);
 
 /*
  * Writes a fragment of opensm.conf that gives ports of `scope` these tables,
  * each line with why it is there.
  */
-void opensm_export(enum opensm_scope scope, const struct opensm_tables *tables,
-		   struct strbuf *out);
+void opensm_export(enum opensm_scope scope, const struct opensm_tables *tables, struct strbuf *out);
 
 #endif

@@ -33,66 +33,53 @@ static void write_switches(const struct opensm_cc *c, struct strbuf *out)
 {
 	strbuf_puts(out, "# which of the settings below hold\n");
 	strbuf_printf(out, "cc_sw_cong_setting_control_map 0x%x\n",
-		      MARK_MAP_THRESHOLD | MARK_MAP_RATE |
-			      (c->victims ? MARK_MAP_VICTIMS : 0u));
-	strbuf_puts(out, c->victims
-				 ? "# outputs without credits mark too\n"
-				 : "# outputs without credits do not mark\n");
+		      MARK_MAP_THRESHOLD | MARK_MAP_RATE | (c->victims ? MARK_MAP_VICTIMS : 0u));
+	strbuf_puts(out, c->victims ? "# outputs without credits mark too\n"
+				    : "# outputs without credits do not mark\n");
 	strbuf_puts(out, "cc_sw_cong_setting_victim_mask 0x");
 	for (unsigned i = 0; i < 64; i++) /* bit 255 is reserved */
 		strbuf_puts(out, !c->victims ? "0" : i == 0 ? "7" : "f");
 	strbuf_puts(out, "\n# 1 marks late, 15 early\n");
-	strbuf_printf(out, "cc_sw_cong_setting_threshold 0x%02x\n",
-		      c->threshold);
+	strbuf_printf(out, "cc_sw_cong_setting_threshold 0x%02x\n", c->threshold);
 	strbuf_puts(out, "# smaller packets are not marked; in 64 bytes\n");
-	strbuf_printf(out, "cc_sw_cong_setting_packet_size %u\n",
-		      c->packet_size);
+	strbuf_printf(out, "cc_sw_cong_setting_packet_size %u\n", c->packet_size);
 	strbuf_puts(out, "# packets between marks\n");
-	strbuf_printf(out, "cc_sw_cong_setting_marking_rate %u\n",
-		      c->marking_rate);
+	strbuf_printf(out, "cc_sw_cong_setting_marking_rate %u\n", c->marking_rate);
 }
 
 static void write_adapters(const struct opensm_cc *c, struct strbuf *out)
 {
-	strbuf_puts(out, c->per_sl ? "# one index per SL and port\n"
-				   : "# one index per queue pair\n");
-	strbuf_printf(out, "cc_ca_cong_setting_port_control 0x%04x\n",
-		      c->per_sl);
+	strbuf_puts(out,
+		    c->per_sl ? "# one index per SL and port\n" : "# one index per queue pair\n");
+	strbuf_printf(out, "cc_ca_cong_setting_port_control 0x%04x\n", c->per_sl);
 	strbuf_puts(out, "# the SLs under control\n");
 	strbuf_printf(out, "cc_ca_cong_setting_control_map 0x%04x\n", c->sls);
-	strbuf_puts(out, "# SL, then: a step down each so many times 1.024 us; "
-			 "steps up with a mark\n");
+	strbuf_puts(out,
+		    "# SL, then: a step down each so many times 1.024 us; steps up with a mark\n");
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (!(c->sls >> sl & 1))
 			continue;
-		strbuf_printf(out, "cc_ca_cong_setting_ccti_timer %u %u\n", sl,
-			      c->ccti_timer);
-		strbuf_printf(out, "cc_ca_cong_setting_ccti_increase %u %u\n",
-			      sl, c->ccti_increase);
-		strbuf_printf(out,
-			      "cc_ca_cong_setting_trigger_threshold %u %u\n",
-			      sl, c->trigger);
-		strbuf_printf(out, "cc_ca_cong_setting_ccti_min %u %u\n", sl,
-			      c->ccti_min);
+		strbuf_printf(out, "cc_ca_cong_setting_ccti_timer %u %u\n", sl, c->ccti_timer);
+		strbuf_printf(out, "cc_ca_cong_setting_ccti_increase %u %u\n", sl,
+			      c->ccti_increase);
+		strbuf_printf(out, "cc_ca_cong_setting_trigger_threshold %u %u\n", sl, c->trigger);
+		strbuf_printf(out, "cc_ca_cong_setting_ccti_min %u %u\n", sl, c->ccti_min);
 	}
 }
 
 void opensm_cc_write(const struct opensm_cc *c, struct strbuf *out)
 {
-	strbuf_printf(out, "congestion_control %s\n",
-		      c->enabled ? "TRUE" : "FALSE");
+	strbuf_printf(out, "congestion_control %s\n", c->enabled ? "TRUE" : "FALSE");
 	write_switches(c, out);
 	write_adapters(c, out);
 	strbuf_puts(out, "# shift:multiplier, the delay after a packet\n"
 			 "cc_cct ");
 	for (unsigned i = 0; i < c->n_cct; i++)
-		strbuf_printf(out, "%s%u:%u", i ? "," : "", c->cct[i] >> 14,
-			      c->cct[i] & 0x3fffu);
+		strbuf_printf(out, "%s%u:%u", i ? "," : "", c->cct[i] >> 14, c->cct[i] & 0x3fffu);
 	strbuf_puts(out, c->n_cct ? "\n" : "(null)\n");
 }
 
-enum hd_status opensm_cc_save(const struct opensm_cc *conf, const char *path,
-			      struct diag *d)
+enum hd_status opensm_cc_save(const struct opensm_cc *conf, const char *path, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -111,17 +98,14 @@ struct line {
 	char *value;
 };
 
-static enum hd_status refuse(const struct line *l, struct diag *d,
-			     const char *expected)
+static enum hd_status refuse(const struct line *l, struct diag *d, const char *expected)
 {
 	return diag_fail_at(d, HD_ERR_INPUT, l->number, 0,
-			    "'%.60s' is no value of %s (expected %s)", l->value,
-			    l->key, expected);
+			    "'%.60s' is no value of %s (expected %s)", l->value, l->key, expected);
 }
 
 /* A number in C's notation that ends the text, at most `most`. */
-static bool read_number(const char *text, unsigned long most,
-			unsigned long *out)
+static bool read_number(const char *text, unsigned long most, unsigned long *out)
 {
 	char *end;
 
@@ -132,8 +116,7 @@ static bool read_number(const char *text, unsigned long most,
 }
 
 /* "shift:multiplier,..." or "(null)". */
-static enum hd_status read_table(const struct line *l, struct diag *d,
-				 struct opensm_cc *c)
+static enum hd_status read_table(const struct line *l, struct diag *d, struct opensm_cc *c)
 {
 	char *rest = l->value, *item;
 
@@ -146,12 +129,11 @@ static enum hd_status read_table(const struct line *l, struct diag *d,
 
 		if (colon)
 			*colon = '\0';
-		if (!colon || c->n_cct == CCT_MAX_ENTRIES ||
-		    !read_number(item, 3, &shift) ||
+		if (!colon || c->n_cct == CCT_MAX_ENTRIES || !read_number(item, 3, &shift) ||
 		    !read_number(colon + 1, 0x3fff, &multiplier))
-			return refuse(l, d,
-				      "up to 128 pairs shift:multiplier, shift "
-				      "0 to 3, multiplier 0 to 16383");
+			return refuse(
+				l, d,
+				"up to 128 pairs shift:multiplier, shift 0 to 3, multiplier 0 to 16383");
 		c->cct[c->n_cct++] = (uint16_t)(shift << 14 | multiplier);
 	}
 	return HD_OK;
@@ -199,8 +181,7 @@ struct reading {
 	bool victims;
 };
 
-static enum hd_status read_numbers(const struct line *l,
-				   const struct number_key *k, struct diag *d,
+static enum hd_status read_numbers(const struct line *l, const struct number_key *k, struct diag *d,
 				   struct reading *r)
 {
 	unsigned long sl = 0;
@@ -228,8 +209,8 @@ static enum hd_status read_numbers(const struct line *l,
 	return HD_OK;
 }
 
-static enum hd_status read_line(const struct line *l, struct diag *d,
-				struct reading *r, struct opensm_cc *c)
+static enum hd_status read_line(const struct line *l, struct diag *d, struct reading *r,
+				struct opensm_cc *c)
 {
 	if (strcmp(l->key, "congestion_control") == 0)
 		c->enabled = strcasecmp(l->value, "TRUE") == 0;
@@ -237,8 +218,7 @@ static enum hd_status read_line(const struct line *l, struct diag *d,
 		r->victims = l->value[strspn(l->value, "0x")] != '\0';
 	if (strcmp(l->key, "cc_cct") == 0)
 		return read_table(l, d, c);
-	for (size_t i = 0; i < sizeof(number_keys) / sizeof(*number_keys);
-	     i++) {
+	for (size_t i = 0; i < sizeof(number_keys) / sizeof(*number_keys); i++) {
 		if (strcmp(l->key, number_keys[i].key) == 0)
 			return read_numbers(l, &number_keys[i], d, r);
 	}
@@ -246,8 +226,8 @@ static enum hd_status read_line(const struct line *l, struct diag *d,
 }
 
 /* The one value that all controlled SLs have. */
-static enum hd_status common_value(const struct reading *r, enum setting s,
-				   struct diag *d, unsigned long *out)
+static enum hd_status common_value(const struct reading *r, enum setting s, struct diag *d,
+				   unsigned long *out)
 {
 	unsigned long sls = r->set[SET_SLS];
 	bool any = false;
@@ -267,8 +247,7 @@ static enum hd_status common_value(const struct reading *r, enum setting s,
 	return HD_OK;
 }
 
-static enum hd_status conclude(const struct reading *r, struct diag *d,
-			       struct opensm_cc *c)
+static enum hd_status conclude(const struct reading *r, struct diag *d, struct opensm_cc *c)
 {
 	unsigned long value[SETTINGS];
 	unsigned long map = r->set[SET_MAP];
@@ -301,8 +280,7 @@ static bool is_our_key(const char *text)
 	return strncmp(text, "cc_", 3) == 0;
 }
 
-enum hd_status opensm_cc_read(const char *text, struct diag *d,
-			      struct opensm_cc *out)
+enum hd_status opensm_cc_read(const char *text, struct diag *d, struct opensm_cc *out)
 {
 	struct opensm_cc conf = { 0 };
 	struct reading r = { .victims = false };
@@ -313,10 +291,9 @@ enum hd_status opensm_cc_read(const char *text, struct diag *d,
 		size_t len = strcspn(text, "\n");
 
 		if (len > OPENSM_LINE_MAX && is_our_key(text))
-			return diag_fail_at(
-				d, HD_ERR_INPUT, n, 0,
-				"a line of %zu bytes, of which OpenSM reads %d",
-				len, OPENSM_LINE_MAX);
+			return diag_fail_at(d, HD_ERR_INPUT, n, 0,
+					    "a line of %zu bytes, of which OpenSM reads %d", len,
+					    OPENSM_LINE_MAX);
 		size_t taken = len > OPENSM_LINE_MAX ? 0 : len;
 
 		memcpy(buffer, text, taken);
@@ -327,11 +304,9 @@ enum hd_status opensm_cc_read(const char *text, struct diag *d,
 		if (!key)
 			continue;
 		rest += strspn(rest, " \t");
-		for (size_t end = strlen(rest);
-		     end && strchr(" \t", rest[end - 1]); end--)
+		for (size_t end = strlen(rest); end && strchr(" \t", rest[end - 1]); end--)
 			rest[end - 1] = '\0';
-		status =
-			read_line(&(struct line){ n, key, rest }, d, &r, &conf);
+		status = read_line(&(struct line){ n, key, rest }, d, &r, &conf);
 	}
 	if (status == HD_OK)
 		status = conclude(&r, d, &conf);
@@ -340,8 +315,7 @@ enum hd_status opensm_cc_read(const char *text, struct diag *d,
 	return status;
 }
 
-enum hd_status opensm_cc_load(const char *path, struct diag *d,
-			      struct opensm_cc *out)
+enum hd_status opensm_cc_load(const char *path, struct diag *d, struct opensm_cc *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(path, MOST_TEXT, d, &text);

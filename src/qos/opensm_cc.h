@@ -40,8 +40,8 @@ uint16_t cct_entry(double packets);
 
 /* Lines for opensm.conf, each with a comment; none is cut by OpenSM. */
 void opensm_cc_write(const struct opensm_cc *conf, struct strbuf *out);
-HD_MUST_CHECK enum hd_status opensm_cc_save(const struct opensm_cc *conf,
-					    const char *path, struct diag *d);
+HD_MUST_CHECK enum hd_status opensm_cc_save(const struct opensm_cc *conf, const char *path,
+					    struct diag *d);
 /*
  * From an opensm.conf; keys of other matters are passed over. Refuses with
  * the line what is no value of its key, SLs that differ, and lines that OpenSM

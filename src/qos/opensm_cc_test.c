@@ -92,8 +92,7 @@ static void no_line_is_cut(void **state)
 		struct opensm_cc c = sample();
 		struct strbuf text = STRBUF_INIT;
 
-		tune_table((enum tune_shape)(i % TUNE_SHAPES),
-			   2 + 7 * (i / TUNE_SHAPES), &c);
+		tune_table((enum tune_shape)(i % TUNE_SHAPES), 2 + 7 * (i / TUNE_SHAPES), &c);
 		opensm_cc_write(&c, &text);
 		assert_true(longest_line(text.text) <= 1023);
 		strbuf_fini(&text);
@@ -109,8 +108,7 @@ static void tables_end_at_one_sender_of_so_many(void **state)
 
 		tune_table(shape, 256, &c);
 		for (unsigned i = 0; i < c.n_cct; i++) {
-			double delay = (c.cct[i] & 0x3fff) /
-				       (double)(1u << (c.cct[i] >> 14));
+			double delay = (c.cct[i] & 0x3fff) / (double)(1u << (c.cct[i] >> 14));
 
 			assert_true(delay >= before);
 			before = delay;
@@ -183,8 +181,7 @@ static void nonsense_is_refused_with_its_line(void **state)
 		struct diag d = { .status = HD_OK };
 		struct opensm_cc c = { .threshold = 77 };
 
-		assert_int_not_equal(opensm_cc_read(refusals[i].text, &d, &c),
-				     HD_OK);
+		assert_int_not_equal(opensm_cc_read(refusals[i].text, &d, &c), HD_OK);
 		assert_int_equal(d.line, refusals[i].line);
 		assert_non_null(strstr(d.message, refusals[i].says));
 		assert_int_equal(c.threshold, 77);

@@ -14,8 +14,8 @@ struct program {
 	unsigned entries;
 };
 
-static struct opensm_tables tables_of(const struct program *p,
-				      enum opensm_scope scope, port_id port)
+static struct opensm_tables tables_of(const struct program *p, enum opensm_scope scope,
+				      port_id port)
 {
 	const struct opensm_port at = { .scope = scope,
 					.vls = p->subnet->vls_of_port[port],
@@ -27,8 +27,7 @@ static struct opensm_tables tables_of(const struct program *p,
 	return t;
 }
 
-static void program_end(const struct program *p, enum opensm_scope scope,
-			port_id port)
+static void program_end(const struct program *p, enum opensm_scope scope, port_id port)
 {
 	struct opensm_tables t = tables_of(p, scope, port);
 
@@ -42,8 +41,7 @@ static void program_switch(const struct program *p, switch_id sw)
 	node_id node = p->subnet->node_of_switch[sw];
 	unsigned n = topo->nodes[node].n_ports;
 
-	for (unsigned out = !topo->nodes[node].enhanced_port0; out <= n;
-	     out++) {
+	for (unsigned out = !topo->nodes[node].enhanced_port0; out <= n; out++) {
 		port_id port = topo_port_of(topo, node, out);
 
 		if (!p->subnet->vls_of_port[port])
@@ -63,8 +61,7 @@ static void program_switch(const struct program *p, switch_id sw)
 	}
 }
 
-void opensm_program(const struct opensm_conf *conf, unsigned entries,
-		    struct subnet *s)
+void opensm_program(const struct opensm_conf *conf, unsigned entries, struct subnet *s)
 {
 	const struct program p = { conf, s, entries };
 	const struct topo *t = s->topo;
@@ -78,9 +75,7 @@ void opensm_program(const struct opensm_conf *conf, unsigned entries,
 
 		if (!topo_is_switch(t, node) && s->vls_of_port[port])
 			program_end(&p,
-				    t->nodes[node].kind == NODE_ROUTER
-					    ? OPENSM_ROUTER
-					    : OPENSM_CA,
+				    t->nodes[node].kind == NODE_ROUTER ? OPENSM_ROUTER : OPENSM_CA,
 				    port);
 	}
 }

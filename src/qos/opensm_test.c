@@ -44,12 +44,11 @@ static void absent_keys_mean_the_built_in_tables(void **state)
 static void specific_sets_beat_the_default_one(void **state)
 {
 	(void)state;
-	struct opensm_conf conf = read_text(
-		"qos TRUE\n"
-		"qos_high_limit 3\nqos_swe_high_limit 10   # switches\n"
-		"qos_sl2vl 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n"
-		"qos_ca_sl2vl 2,2\n"
-		"qos_swe_vlarb_high 2:64,15:1\n");
+	struct opensm_conf conf = read_text("qos TRUE\n"
+					    "qos_high_limit 3\nqos_swe_high_limit 10   # switches\n"
+					    "qos_sl2vl 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n"
+					    "qos_ca_sl2vl 2,2\n"
+					    "qos_swe_vlarb_high 2:64,15:1\n");
 	struct opensm_tables t;
 	struct opensm_port ca = eight_lanes;
 
@@ -83,12 +82,10 @@ static void lanes_are_limited_by_max_op_vls(void **state)
 	opensm_conf_fini(&conf);
 }
 
-static bool finds(const struct opensm_findings *f, const char *code,
-		  unsigned line)
+static bool finds(const struct opensm_findings *f, const char *code, unsigned line)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		if (strcmp(f->items[i].code, code) == 0 &&
-		    f->items[i].line == line)
+		if (strcmp(f->items[i].code, code) == 0 && f->items[i].line == line)
 			return true;
 	}
 	return false;
@@ -108,10 +105,9 @@ static void each_mistake_is_found_on_its_line(void **state)
 		{ "qos TRUE\nqos_vlarb_high 9:64\n", "W3", 2 },
 		{ "qos TRUE\nqos_high_limit 255\n", "W4", 2 },
 		{ "qos_max_vls 8\n", "W5", 1 },
-		{ "qos TRUE\nqos_vlarb_low 0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64,0:64\n",
-		  "W7", 2 },
-		{ "qos TRUE\nqos_vlarb_low 0:64\nqos_vlarb_high 0:64\n", "W8",
-		  0 },
+		{ "qos TRUE\nqos_vlarb_low 0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64,0:64\n", "W7",
+		  2 },
+		{ "qos TRUE\nqos_vlarb_low 0:64\nqos_vlarb_high 0:64\n", "W8", 0 },
 		{ "qos TRUE\nqos_ca_sl2vl 1\nqos_swe_sl2vl 2\n", "W10", 3 },
 		{ "qos TRUE\nqos_vlarb_high 15:64\n", "W12", 2 },
 		{ "qos true\nqos_vlarb_low 0:64\n", "W0", 1 },
@@ -120,8 +116,7 @@ static void each_mistake_is_found_on_its_line(void **state)
 		{ "qos TRUE\nqos_sl2vl 1\nqos_ca_sl2vl 2\n", "W10", 3 },
 		{ "qos TRUE\nqos_vlarb_hihg 0:64\n", "W14", 2 },
 		{ "qos TRUE\nno_such_key 1\n", "W14", 2 },
-		{ "qos TRUE\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7,0,1\n",
-		  "W2", 2 },
+		{ "qos TRUE\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7,0,1\n", "W2", 2 },
 		{ "qos TRUE\nqos_vlarb_low 0:300\n", "W13", 2 },
 		{ "qos TRUE\nqos_vlarb_low 0:064\n", "W13", 2 },
 		{ "qos TRUE\nqos_vlarb_low 0:64,x\n", "W13", 2 },
@@ -165,8 +160,7 @@ static void texts_say_what_becomes_of_it(void **state)
 
 		opensm_lint(&conf, &eight_lanes, 2048, &f);
 		for (size_t k = 0; k < f.n; k++)
-			said |= strstr(f.items[k].message, cases[i].says) !=
-				NULL;
+			said |= strstr(f.items[k].message, cases[i].says) != NULL;
 		assert_true(said);
 		opensm_findings_fini(&f);
 		opensm_conf_fini(&conf);
@@ -177,11 +171,10 @@ static void texts_say_what_becomes_of_it(void **state)
 static void a_mistake_is_said_once(void **state)
 {
 	(void)state;
-	struct opensm_conf conf =
-		read_text("qos TRUE\n"
-			  "qos_vlarb_high 0:64\n"
-			  "qos_vlarb_low 1:4,0:4,1:4,0:4,1:4\n"
-			  "qos_sl2vl 0,1,2,2,2,2,2,2,2,2,2,2,2,2,3,3\n");
+	struct opensm_conf conf = read_text("qos TRUE\n"
+					    "qos_vlarb_high 0:64\n"
+					    "qos_vlarb_low 1:4,0:4,1:4,0:4,1:4\n"
+					    "qos_sl2vl 0,1,2,2,2,2,2,2,2,2,2,2,2,2,3,3\n");
 	struct opensm_findings f = { 0 };
 	unsigned weights = 0, mute = 0;
 
@@ -230,8 +223,7 @@ static void exports_read_back_clean(void **state)
 	t.vlarb.n_high = 1;
 	for (unsigned i = 0; i < 6; i++)
 		t.vlarb.low[i] =
-			(struct vlarb_entry){ (uint8_t)(1 + i % 3),
-					      (uint8_t)(33 * (i + 1)) };
+			(struct vlarb_entry){ (uint8_t)(1 + i % 3), (uint8_t)(33 * (i + 1)) };
 	t.vlarb.n_low = 6;
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		t.sl2vl.vl[sl] = (uint8_t)(sl % 4);
@@ -288,8 +280,7 @@ static void odd_values_are_read_as_opensm_reads_them(void **state)
 		opensm_effective(&conf, &eight_lanes, &t);
 		for (unsigned e = 0; e < 4; e++) {
 			assert_int_equal(t.vlarb.low[e].vl, cases[i].low_vl[e]);
-			assert_int_equal(t.vlarb.low[e].weight,
-					 cases[i].low_weight[e]);
+			assert_int_equal(t.vlarb.low[e].weight, cases[i].low_weight[e]);
 		}
 		assert_memory_equal(t.sl2vl.vl, cases[i].vl, 6);
 		opensm_conf_fini(&conf);
@@ -313,9 +304,7 @@ static void limits_out_of_range_are_the_default(void **state)
 static void findings_are_shown_with_the_tables_of_a_port(void **state)
 {
 	(void)state;
-	struct opensm_port port = {
-		.scope = OPENSM_SWE, .vls = 8, .low_cap = 64, .high_cap = 64
-	};
+	struct opensm_port port = { .scope = OPENSM_SWE, .vls = 8, .low_cap = 64, .high_cap = 64 };
 	struct results *r = results_new("test");
 	struct opensm_conf conf;
 
@@ -328,8 +317,7 @@ static void findings_are_shown_with_the_tables_of_a_port(void **state)
 	assert_int_equal(lanes->n_cells, N_SLS * lanes->n_columns);
 	/* What the list does not say goes to VL0. */
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		assert_int_equal(lanes->cells[sl * lanes->n_columns + 1].u,
-				 sl < 4 ? sl : 0);
+		assert_int_equal(lanes->cells[sl * lanes->n_columns + 1].u, sl < 4 ? sl : 0);
 	assert_int_equal(r->n_remarks, 0);
 	results_free(r);
 	opensm_conf_fini(&conf);

@@ -25,8 +25,7 @@ struct reader {
 	uint8_t sl;
 };
 
-static enum hd_status refuse(struct reader *r, const char *what,
-			     const char *word)
+static enum hd_status refuse(struct reader *r, const char *what, const char *word)
 {
 	r->d->line = r->line;
 	return diag_fail(r->d, HD_ERR_INPUT, "%s '%.60s'", what, word);
@@ -72,8 +71,7 @@ static char *next_item(char **rest)
 	return item;
 }
 
-static const struct partition *named(const struct partitions *p,
-				     const char *name)
+static const struct partition *named(const struct partitions *p, const char *name)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		if (strcmp(p->items[i].name, name) == 0)
@@ -82,14 +80,12 @@ static const struct partition *named(const struct partitions *p,
 	return NULL;
 }
 
-const struct partition *partitions_named(const struct partitions *p,
-					 const char *name)
+const struct partition *partitions_named(const struct partitions *p, const char *name)
 {
 	return named(p, name);
 }
 
-const struct partition *partitions_keyed(const struct partitions *p,
-					 uint16_t key)
+const struct partition *partitions_keyed(const struct partitions *p, uint16_t key)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		if (p->items[i].key == (key & 0x7fff))
@@ -107,13 +103,10 @@ static void add_partition(struct partitions *p, const char *name, uint16_t key)
 	};
 }
 
-static void add_member(struct partition *p, enum partition_who who,
-		       uint64_t guid, bool full)
+static void add_member(struct partition *p, enum partition_who who, uint64_t guid, bool full)
 {
-	p->members = hd_grow(p->members, &p->members_cap, p->n_members + 1,
-			     sizeof(*p->members));
-	p->members[p->n_members++] =
-		(struct partition_member){ who, guid, full };
+	p->members = hd_grow(p->members, &p->members_cap, p->n_members + 1, sizeof(*p->members));
+	p->members[p->n_members++] = (struct partition_member){ who, guid, full };
 }
 
 static void read_flag(struct reader *r, const char *flag, const char *value)
@@ -130,8 +123,8 @@ static void read_flag(struct reader *r, const char *flag, const char *value)
 
 		if (value && *value && sl <= 15 && !*end)
 			r->sl = (uint8_t)sl;
-	} else if (!means(flag, "FlowLabel") && !means(flag, "ipoib") &&
-		   means(flag, "defmember") && value) {
+	} else if (!means(flag, "FlowLabel") && !means(flag, "ipoib") && means(flag, "defmember") &&
+		   value) {
 		if (means(value, "limited"))
 			r->full = false;
 		else if (means(value, "both") || means(value, "full"))
@@ -149,8 +142,7 @@ static uint16_t choose_key(struct reader *r)
 	return 0;
 }
 
-static enum hd_status begin_partition(struct reader *r, const char *name,
-				      const char *id)
+static enum hd_status begin_partition(struct reader *r, const char *name, const char *id)
 {
 	const struct partition *there = NULL;
 	char key_name[8];
@@ -201,8 +193,7 @@ static enum hd_status read_head(struct reader *r, char *text)
 	return begin_partition(r, name, id);
 }
 
-static enum hd_status read_member(struct reader *r, const char *name,
-				  const char *how)
+static enum hd_status read_member(struct reader *r, const char *name, const char *how)
 {
 	static const struct {
 		const char *word;
@@ -256,8 +247,7 @@ static enum hd_status read_part(struct reader *r, char *text)
 		char *colon = strchr(text, ':');
 
 		if (!colon)
-			return refuse(r, "no ':' after a partition's name in",
-				      trim(text));
+			return refuse(r, "no ':' after a partition's name in", trim(text));
 		*colon++ = '\0';
 		enum hd_status status = read_head(r, text);
 
@@ -292,8 +282,7 @@ static enum hd_status read_line(struct reader *r, char *line)
 	return status;
 }
 
-enum hd_status partitions_read(const char *text, struct diag *d,
-			       struct partitions *out)
+enum hd_status partitions_read(const char *text, struct diag *d, struct partitions *out)
 {
 	struct reader r = { .out = out, .d = d, .current = SIZE_MAX };
 	enum hd_status status = HD_OK;
@@ -327,8 +316,7 @@ void partitions_fini(struct partitions *p)
 	free(p->items);
 }
 
-enum hd_status partitions_load(const char *path, struct diag *d,
-			       struct partitions *out)
+enum hd_status partitions_load(const char *path, struct diag *d, struct partitions *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct partitions read = { 0 };
@@ -346,8 +334,8 @@ enum hd_status partitions_load(const char *path, struct diag *d,
 
 /* ---- what it makes of a fabric ------------------------------------------- */
 
-static bool is_meant(const struct partition_member *m, const struct topo *t,
-		     port_id port, port_id manager)
+static bool is_meant(const struct partition_member *m, const struct topo *t, port_id port,
+		     port_id manager)
 {
 	const struct topo_node *n = &t->nodes[t->ports[port].node];
 
@@ -369,31 +357,27 @@ static bool is_meant(const struct partition_member *m, const struct topo *t,
 }
 
 /* The key of a port in it; 0 if it is no member. */
-static uint16_t key_in(const struct partition *p, const struct topo *t,
-		       port_id port, port_id manager)
+static uint16_t key_in(const struct partition *p, const struct topo *t, port_id port,
+		       port_id manager)
 {
 	for (size_t i = p->n_members; i-- > 0;) {
 		if (is_meant(&p->members[i], t, port, manager))
-			return (uint16_t)(p->key |
-					  (p->members[i].full ? 0x8000 : 0));
+			return (uint16_t)(p->key | (p->members[i].full ? 0x8000 : 0));
 	}
 	return 0;
 }
 
 /* A switch port lets pass what its neighbour may send or receive. */
-static void enforce(struct subnet *s, port_id peer, const uint16_t *keys,
-		    unsigned n)
+static void enforce(struct subnet *s, port_id peer, const uint16_t *keys, unsigned n)
 {
-	if (peer == TOPO_NONE ||
-	    !topo_is_switch(s->topo, s->topo->ports[peer].node))
+	if (peer == TOPO_NONE || !topo_is_switch(s->topo, s->topo->ports[peer].node))
 		return;
 	subnet_set_pkeys(s, peer, keys, n);
 	s->pkeys[peer].enforce_in = true;
 	s->pkeys[peer].enforce_out = true;
 }
 
-void partitions_program(const struct partitions *p, port_id manager,
-			struct subnet *s)
+void partitions_program(const struct partitions *p, port_id manager, struct subnet *s)
 {
 	const struct topo *t = s->topo;
 	uint16_t *keys = hd_alloc(p->n, sizeof(*keys));
@@ -401,8 +385,7 @@ void partitions_program(const struct partitions *p, port_id manager,
 	for (port_id port = 0; port < t->n_ports; port++) {
 		unsigned n = 0;
 
-		if (topo_is_switch(t, t->ports[port].node) &&
-		    t->ports[port].number)
+		if (topo_is_switch(t, t->ports[port].node) && t->ports[port].number)
 			continue;
 		for (size_t i = 0; i < p->n; i++) {
 			keys[n] = key_in(&p->items[i], t, port, manager);
@@ -429,8 +412,7 @@ uint16_t partitions_common(const struct subnet *s, port_id a, port_id b)
 	for (unsigned i = 0; i < of_a->n; i++) {
 		uint16_t key = of_a->keys[i] & 0x7fff;
 
-		if (pkey_passes(of_b, of_a->keys[i]) &&
-		    (!best || order_of(key) < order_of(best)))
+		if (pkey_passes(of_b, of_a->keys[i]) && (!best || order_of(key) < order_of(best)))
 			best = key;
 	}
 	return best;

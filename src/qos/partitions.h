@@ -66,17 +66,14 @@ HD_MUST_CHECK enum hd_status partitions_load(const char *path, struct diag *d,
 					     struct partitions *out);
 
 /* NULL if there is none; keys with or without the membership bit. */
-const struct partition *partitions_named(const struct partitions *p,
-					 const char *name);
-const struct partition *partitions_keyed(const struct partitions *p,
-					 uint16_t key);
+const struct partition *partitions_named(const struct partitions *p, const char *name);
+const struct partition *partitions_keyed(const struct partitions *p, uint16_t key);
 
 /*
  * P_Key tables of all end ports, and of the switch ports before them, which
  * enforce them; `manager` is an end port.
  */
-void partitions_program(const struct partitions *p, port_id manager,
-			struct subnet *s);
+void partitions_program(const struct partitions *p, port_id manager, struct subnet *s);
 
 /*
  * The P_Key (without the membership bit) of a path that nobody named one for,
@@ -88,7 +85,7 @@ uint16_t partitions_common(const struct subnet *s, port_id a, port_id b);
 /* Tables (partitions_tables.c): P_Keys of all end ports that have some, */
 void partitions_show_keys(const struct subnet *s, struct results *r);
 /* and the partition that the SL of a path between two of them is of. */
-void partitions_show_path(const struct partitions *p, const struct subnet *s,
-			  port_id a, port_id b, struct results *r);
+void partitions_show_path(const struct partitions *p, const struct subnet *s, port_id a, port_id b,
+			  struct results *r);
 
 #endif

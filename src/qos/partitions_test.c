@@ -12,8 +12,7 @@
  * answers say (tests/cli/partitions_opensm.sh asks it). */
 static char *read_back(const char *text)
 {
-	static const char *const who[] = { "",         "ALL",     "CAS",
-					   "SWITCHES", "ROUTERS", "SELF" };
+	static const char *const who[] = { "", "ALL", "CAS", "SWITCHES", "ROUTERS", "SELF" };
 	struct diag d = { .status = HD_OK };
 	struct partitions p;
 	struct strbuf out = STRBUF_INIT;
@@ -21,16 +20,13 @@ static char *read_back(const char *text)
 	if (partitions_read(text, &d, &p) != HD_OK)
 		strbuf_printf(&out, "%u: %s", d.line, d.message);
 	for (size_t i = 1; d.status == HD_OK && i < p.n; i++) {
-		strbuf_printf(&out, "%s=%x/%u:", p.items[i].name,
-			      p.items[i].key, p.items[i].sl);
+		strbuf_printf(&out, "%s=%x/%u:", p.items[i].name, p.items[i].key, p.items[i].sl);
 		for (size_t k = 0; k < p.items[i].n_members; k++) {
-			const struct partition_member *m =
-				&p.items[i].members[k];
+			const struct partition_member *m = &p.items[i].members[k];
 
 			strbuf_printf(&out, " %s", who[m->who]);
 			if (m->who == PARTITION_PORT)
-				strbuf_printf(&out, "%llx",
-					      (unsigned long long)m->guid);
+				strbuf_printf(&out, "%llx", (unsigned long long)m->guid);
 			strbuf_puts(&out, m->full ? "+" : "");
 		}
 		strbuf_putc(&out, ';');
@@ -46,11 +42,9 @@ static void files_are_read_as_opensm_reads_them(void **state)
 		{ "# nothing\n", "" },
 		{ "a=0x8001:ALL=full;", "a=1/0: ALL+;" },
 		{ "a=2,sl=3:0x10,0x11=full,0x12=both;", "a=2/3: 10 11+ 12+;" },
-		{ "a=2,defmember=full : 0x10,\n 0x11=limited\n, SELF ;",
-		  "a=2/0: 10+ 11 SELF+;" },
+		{ "a=2,defmember=full : 0x10,\n 0x11=limited\n, SELF ;", "a=2/0: 10+ 11 SELF+;" },
 		{ "a=2:ALL;b=3:ALL_CAS=f;", "a=2/0: ALL;b=3/0: CAS+;" },
-		{ "a:ALL; b:ALL; 7:ALL;",
-		  "a=1/0: ALL;b=2/0: ALL;0007=7/0: ALL;" },
+		{ "a:ALL; b:ALL; 7:ALL;", "a=1/0: ALL;b=2/0: ALL;0007=7/0: ALL;" },
 		{ "a=2,sl=1:0x10;b=2,sl=4:0x11=full;", "a=2/4: 10 11+;" },
 		{ "a=2,ipoib,rate=6,mtu=5,scope=2,new=1:ALL_SW,ALL_R;",
 		  "a=2/0: SWITCHES ROUTERS;" },

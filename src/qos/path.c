@@ -8,8 +8,8 @@ static void append(struct path *path, port_id port, uint8_t vl)
 	path->n_hops++;
 }
 
-enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid,
-			 uint8_t sl, struct path *path)
+enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid, uint8_t sl,
+			 struct path *path)
 {
 	const struct topo *t = s->topo;
 	unsigned subnet = t->ports[source].subnet;

@@ -27,8 +27,7 @@ struct path {
  * without a cable), HD_ERR_UNFIT if an SL2VL table on the way drops the SL.
  * path->n_hops then counts the hops up to where it ended.
  */
-HD_MUST_CHECK enum hd_status path_walk(const struct subnet *s, port_id source,
-				       lid_t dlid, uint8_t sl,
-				       struct path *path);
+HD_MUST_CHECK enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid,
+				       uint8_t sl, struct path *path);
 
 #endif

@@ -26,23 +26,19 @@ static double share_of(const struct plan_class *c)
 	return c->share.den ? (double)c->share.num / (double)c->share.den : 0;
 }
 
-static enum hd_status check(const struct plan_class *classes, unsigned n,
-			    struct diag *d)
+static enum hd_status check(const struct plan_class *classes, unsigned n, struct diag *d)
 {
 	double sum = 0;
 
 	if (n == 0 || n > N_SLS - 1)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%u classes; a plan has 1 to %u", n,
-				 N_SLS - 1);
+		return diag_fail(d, HD_ERR_RANGE, "%u classes; a plan has 1 to %u", n, N_SLS - 1);
 	for (unsigned i = 0; i < n; i++) {
 		double share = share_of(&classes[i]);
 
 		if (!(share > 0) || share > 1)
-			return diag_fail(
-				d, HD_ERR_RANGE,
-				"class '%s' needs a share above 0 and at most 100%%",
-				classes[i].name);
+			return diag_fail(d, HD_ERR_RANGE,
+					 "class '%s' needs a share above 0 and at most 100%%",
+					 classes[i].name);
 		if (classes[i].payload > 4096)
 			return diag_fail(
 				d, HD_ERR_RANGE,
@@ -51,8 +47,7 @@ static enum hd_status check(const struct plan_class *classes, unsigned n,
 		sum += share;
 	}
 	if (sum > 1 + 1e-9)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "the shares add up to %.4g%% of the link",
+		return diag_fail(d, HD_ERR_RANGE, "the shares add up to %.4g%% of the link",
 				 100 * sum);
 	return HD_OK;
 }
@@ -104,8 +99,7 @@ static unsigned least_class(const struct work *w)
 		bool calmer = is_high(w, least) && !is_high(w, i);
 		bool alike = is_high(w, least) == is_high(w, i);
 
-		if (calmer || (alike && share_of(&w->classes[i]) <=
-						share_of(&w->classes[least])))
+		if (calmer || (alike && share_of(&w->classes[i]) <= share_of(&w->classes[least])))
 			least = i;
 	}
 	return least;
@@ -138,8 +132,7 @@ static void assign(struct work *w, struct plan *plan)
 	uint8_t rest = plan->outcome[least_class(w)].vl;
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		plan->tables.sl2vl.vl[sl] =
-			sl < w->n ? plan->outcome[sl].vl : rest;
+		plan->tables.sl2vl.vl[sl] = sl < w->n ? plan->outcome[sl].vl : rest;
 }
 
 /* The largest packet of the lanes with wanted[vl] > 0. */
@@ -149,16 +142,15 @@ static uint32_t largest_packet(const struct work *w, const double *wanted)
 
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		for (unsigned k = 0; wanted[vl] > 0 && k < w->lanes[vl].n; k++)
-			bytes = w->lanes[vl].size[k].bytes > bytes
-					? w->lanes[vl].size[k].bytes
-					: bytes;
+			bytes = w->lanes[vl].size[k].bytes > bytes ? w->lanes[vl].size[k].bytes
+								   : bytes;
 	}
 	return bytes;
 }
 
 /* The least that each lane gets under that limit. */
-static void floors(const struct work *w, const struct vlarb *arb,
-		   unsigned limit, double floor[N_DATA_VLS])
+static void floors(const struct work *w, const struct vlarb *arb, unsigned limit,
+		   double floor[N_DATA_VLS])
 {
 	struct contention c = { .vls = w->link->vls, .vlarb = *arb };
 
@@ -167,8 +159,7 @@ static void floors(const struct work *w, const struct vlarb *arb,
 	contention_floors(&c, floor);
 }
 
-static const char *name_on(const struct work *w, const struct plan *plan,
-			   unsigned vl)
+static const char *name_on(const struct work *w, const struct plan *plan, unsigned vl)
 {
 	unsigned i = 0;
 
@@ -178,16 +169,14 @@ static const char *name_on(const struct work *w, const struct plan *plan,
 }
 
 /* One of the two tables; says what would be needed if there is no room. */
-static enum hd_status fill_table(const struct work *w, bool high,
-				 struct diag *d, struct plan *plan)
+static enum hd_status fill_table(const struct work *w, bool high, struct diag *d, struct plan *plan)
 {
 	struct vlarb *arb = &plan->tables.vlarb;
 	const double *wanted = high ? w->high : w->low;
 	double portion = high ? 1 : 1 - w->high_sum;
 	struct vlarb_entry larger[VLARB_MAX];
-	struct shares_fit fit =
-		shares_weights(wanted, portion, w->lanes, w->link->entries,
-			       high ? arb->high : arb->low);
+	struct shares_fit fit = shares_weights(wanted, portion, w->lanes, w->link->entries,
+					       high ? arb->high : arb->low);
 	unsigned lanes = 0;
 
 	*(high ? &arb->n_high : &arb->n_low) = (uint8_t)fit.n;
@@ -196,30 +185,26 @@ static enum hd_status fill_table(const struct work *w, bool high,
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 		lanes += wanted[vl] > 0;
 	if (!fit.n)
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"%u lanes need an entry each, and a table has %u",
-			lanes, w->link->entries);
-	struct shares_fit enough =
-		shares_weights(wanted, portion, w->lanes, VLARB_MAX, larger);
+		return diag_fail(d, HD_ERR_RANGE, "%u lanes need an entry each, and a table has %u",
+				 lanes, w->link->entries);
+	struct shares_fit enough = shares_weights(wanted, portion, w->lanes, VLARB_MAX, larger);
 	double best = 100 * (wanted[fit.worst] - fit.short_by);
 
 	if (enough.short_by <= SHARES_NEAR + 1e-9)
 		return diag_fail(
 			d, HD_ERR_RANGE,
 			"class '%s' wants %.2f%%, tables of %u entries give it %.2f%% at most: this takes %u entries",
-			name_on(w, plan, fit.worst), 100 * wanted[fit.worst],
-			w->link->entries, best, enough.n);
+			name_on(w, plan, fit.worst), 100 * wanted[fit.worst], w->link->entries,
+			best, enough.n);
 	return diag_fail(
 		d, HD_ERR_RANGE,
 		"class '%s' wants %.2f%%, tables of %u entries give it %.2f%% at most, beside packets of %u bytes",
-		name_on(w, plan, fit.worst), 100 * wanted[fit.worst],
-		w->link->entries, best, largest_packet(w, wanted));
+		name_on(w, plan, fit.worst), 100 * wanted[fit.worst], w->link->entries, best,
+		largest_packet(w, wanted));
 }
 
 /* The lowest limit at which no latency class can be kept from its share. */
-static enum hd_status choose_limit(const struct work *w, struct plan *plan,
-				   struct diag *d)
+static enum hd_status choose_limit(const struct work *w, struct plan *plan, struct diag *d)
 {
 	struct vlarb *arb = &plan->tables.vlarb;
 	double floor[N_DATA_VLS];
@@ -246,8 +231,8 @@ static enum hd_status choose_limit(const struct work *w, struct plan *plan,
 		return diag_fail(
 			d, HD_ERR_RANGE,
 			"class '%s' wants %.2f%% before the others, the greatest limit gives it %.2f%%: a packet of %u bytes passes after each %u x 4096",
-			name_on(w, plan, vl), 100 * w->high[vl],
-			100 * floor[vl], largest_packet(w, w->low), LIMIT_MOST);
+			name_on(w, plan, vl), 100 * w->high[vl], 100 * floor[vl],
+			largest_packet(w, w->low), LIMIT_MOST);
 	arb->high_limit = (uint8_t)limit;
 	return HD_OK;
 }
@@ -278,14 +263,12 @@ static void predict(const struct work *w, struct plan *plan)
 			"latency classes that send more than their share can take up to %.1f%% of the link\n",
 			100 * (1 - least));
 	if (w->link->vls == 1)
-		strbuf_puts(
-			&plan->remarks,
-			"with one lane nothing is arbitrated: who sends most gets most\n");
+		strbuf_puts(&plan->remarks,
+			    "with one lane nothing is arbitrated: who sends most gets most\n");
 }
 
-enum hd_status plan_make(const struct plan_class *classes, unsigned n,
-			 const struct plan_link *link, struct diag *d,
-			 struct plan *out)
+enum hd_status plan_make(const struct plan_class *classes, unsigned n, const struct plan_link *link,
+			 struct diag *d, struct plan *out)
 {
 	struct work w = { .classes = classes, .n = n, .link = link };
 	struct plan plan = { .tables.vls = link->vls, .remarks = STRBUF_INIT };
@@ -314,52 +297,43 @@ void plan_fini(struct plan *plan)
 	strbuf_fini(&plan->remarks);
 }
 
-static enum hd_status read_share(const char *text, struct diag *d,
-				 struct plan_class *c)
+static enum hd_status read_share(const char *text, struct diag *d, struct plan_class *c)
 {
 	enum hd_status status = hd_ratio_parse(text, d, &c->share);
 
-	if (status == HD_OK && !strchr(text, '%') && share_of(c) > 1 &&
-	    share_of(c) <= 100)
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"class '%s': a share of %s is %s times the link; write %s%%",
-			c->name, text, text, text);
+	if (status == HD_OK && !strchr(text, '%') && share_of(c) > 1 && share_of(c) <= 100)
+		return diag_fail(d, HD_ERR_RANGE,
+				 "class '%s': a share of %s is %s times the link; write %s%%",
+				 c->name, text, text, text);
 	return status;
 }
 
-static enum hd_status read_payload(const char *text, uint32_t mtu,
-				   struct diag *d, struct plan_class *c)
+static enum hd_status read_payload(const char *text, uint32_t mtu, struct diag *d,
+				   struct plan_class *c)
 {
 	uint64_t size;
 
 	if (hd_size_parse(text, d, &size) != HD_OK)
 		return d->status;
 	if (size == 0 || size > mtu)
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"class '%s': packets have 1 to %u bytes of payload",
-			c->name, mtu);
+		return diag_fail(d, HD_ERR_RANGE,
+				 "class '%s': packets have 1 to %u bytes of payload", c->name, mtu);
 	if (c->payload)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "class '%s': packets of %u bytes, or of %s?",
+		return diag_fail(d, HD_ERR_INPUT, "class '%s': packets of %u bytes, or of %s?",
 				 c->name, c->payload, text);
 	c->payload = (uint32_t)size;
 	return HD_OK;
 }
 
 /* "name=share[,latency][,payload]"; cuts `word` up. */
-static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
-				 struct plan_class *out)
+static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d, struct plan_class *out)
 {
 	struct plan_class c = { .name = word };
 	char *equals = strchr(word, '='), *rest = NULL;
 
 	if (!equals || equals == word)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"'%s' is no class (expected name=share, e.g. mpi=70%%)",
-			word);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is no class (expected name=share, e.g. mpi=70%%)", word);
 	*equals = '\0';
 	for (char *part = strtok_r(equals + 1, ",", &rest); part;
 	     part = strtok_r(NULL, ",", &rest)) {
@@ -380,16 +354,15 @@ static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status plan_classes_read(char **words, unsigned n, uint32_t mtu,
-				 struct diag *d, struct plan_class *out)
+enum hd_status plan_classes_read(char **words, unsigned n, uint32_t mtu, struct diag *d,
+				 struct plan_class *out)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (read_class(words[i], mtu, d, &out[i]) != HD_OK)
 			return d->status;
 		for (unsigned k = 0; k < i; k++) {
 			if (strcmp(out[k].name, out[i].name) == 0)
-				return diag_fail(d, HD_ERR_INPUT,
-						 "class '%s' is given twice",
+				return diag_fail(d, HD_ERR_INPUT, "class '%s' is given twice",
 						 out[i].name);
 		}
 	}

@@ -37,9 +37,8 @@ struct plan_class {
  * name; packets have the MTU unless one says less. The words are cut up, and
  * the names point into them.
  */
-HD_MUST_CHECK enum hd_status plan_classes_read(char **words, unsigned n,
-					       uint32_t mtu, struct diag *d,
-					       struct plan_class *out);
+HD_MUST_CHECK enum hd_status plan_classes_read(char **words, unsigned n, uint32_t mtu,
+					       struct diag *d, struct plan_class *out);
 
 struct plan_outcome {
 	uint8_t sl, vl;
@@ -61,9 +60,9 @@ struct plan {
 };
 
 struct plan_link {
-	unsigned vls;      /* data lanes: 1, 2, 4, 8, 15 */
-	unsigned entries;  /* that each of a port's two tables has */
-	uint32_t overhead; /* bytes of a packet beside its payload, to 1024 */
+	unsigned vls;         /* data lanes: 1, 2, 4, 8, 15 */
+	unsigned entries;     /* that each of a port's two tables has */
+	uint32_t overhead;    /* bytes of a packet beside its payload, to 1024 */
 	unsigned least_limit; /* no plan has a lower high limit; to 254 */
 };
 
@@ -72,13 +71,13 @@ struct plan_link {
  * there are more classes than SLs, or no tables of that size give every class
  * its share less SHARES_NEAR.
  */
-HD_MUST_CHECK enum hd_status plan_make(const struct plan_class *classes,
-				       unsigned n, const struct plan_link *link,
-				       struct diag *d, struct plan *out);
+HD_MUST_CHECK enum hd_status plan_make(const struct plan_class *classes, unsigned n,
+				       const struct plan_link *link, struct diag *d,
+				       struct plan *out);
 void plan_fini(struct plan *plan);
 
 /* What each class gets, and what the tables have in common (plan_tables.c). */
-void plan_show(const struct plan *plan, const struct plan_class *classes,
-	       unsigned n, struct results *r);
+void plan_show(const struct plan *plan, const struct plan_class *classes, unsigned n,
+	       struct results *r);
 
 #endif

@@ -25,20 +25,19 @@ static const struct column columns[] = {
 
 static const struct column limit_columns[] = {
 	{ "vls", NULL, CELL(plan, tables.vls) },
-	{ "high limit", "x 4096 B", CELL(plan, tables.vlarb.high_limit),
-	  ORIGIN_COMPUTED },
+	{ "high limit", "x 4096 B", CELL(plan, tables.vlarb.high_limit), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void put_class(struct table *t, const struct plan *plan,
-		      const struct plan_class *c, const struct plan_outcome *o)
+static void put_class(struct table *t, const struct plan *plan, const struct plan_class *c,
+		      const struct plan_outcome *o)
 {
 	const struct vlarb *arb = &plan->tables.vlarb;
 	struct strbuf weights = STRBUF_INIT;
 	bool high = c->latency && plan->tables.vls > 1;
 
-	vlarb_print_weights(high ? arb->high : arb->low,
-			    high ? arb->n_high : arb->n_low, o->vl, &weights);
+	vlarb_print_weights(high ? arb->high : arb->low, high ? arb->n_high : arb->n_low, o->vl,
+			    &weights);
 	const struct plan_row row = {
 		.class = c->name,
 		.sl = o->sl,
@@ -54,14 +53,12 @@ static void put_class(struct table *t, const struct plan *plan,
 	strbuf_fini(&weights);
 }
 
-void plan_show(const struct plan *plan, const struct plan_class *classes,
-	       unsigned n, struct results *r)
+void plan_show(const struct plan *plan, const struct plan_class *classes, unsigned n,
+	       struct results *r)
 {
-	struct table *t = results_table(
-		r, "classes", "what each class gets when the others are busy",
-		columns);
-	struct table *limit =
-		results_record(r, "tables", "common to all", limit_columns);
+	struct table *t = results_table(r, "classes",
+					"what each class gets when the others are busy", columns);
+	struct table *limit = results_record(r, "tables", "common to all", limit_columns);
 
 	for (unsigned i = 0; i < n; i++)
 		put_class(t, plan, &classes[i], &plan->outcome[i]);

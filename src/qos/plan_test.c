@@ -20,9 +20,7 @@ static void shares_become_weights_of_whole_packets(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(c, 2, &(struct plan_link){ 8, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 2, &(struct plan_link){ 8, 64, 26 }, &d, &p), HD_OK);
 	assert_int_equal(p.tables.vlarb.n_high, 0);
 	for (unsigned i = 0; i < p.tables.vlarb.n_low; i++) {
 		unsigned blocks = p.tables.vlarb.low[i].vl == 0 ? 33 : 65;
@@ -45,9 +43,7 @@ static void latency_goes_first_and_is_limited(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p), HD_OK);
 	assert_int_equal(p.tables.vlarb.n_high, 1);
 	assert_int_equal(p.tables.vlarb.high[0].vl, 0);
 	/*
@@ -55,8 +51,7 @@ static void latency_goes_first_and_is_limited(void **state)
 	 * 282 bytes pass before one of 4122: 47 %. Limit 2: 26, or 64 %.
 	 */
 	assert_int_equal(p.tables.vlarb.high_limit, 2);
-	assert_true(fabs(p.outcome[0].floor - 26 * 282. / (26 * 282 + 4122)) <
-		    1e-9);
+	assert_true(fabs(p.outcome[0].floor - 26 * 282. / (26 * 282 + 4122)) < 1e-9);
 	assert_true(fabs(p.outcome[0].achieved - 0.5) < 1e-9);
 	assert_true(fabs(p.outcome[1].achieved - 0.5) < 1e-9);
 	assert_non_null(strstr(p.remarks.text, "up to 64.0%"));
@@ -72,9 +67,7 @@ static void limit_zero_serves_where_it_is_enough(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p), HD_OK);
 	assert_int_equal(p.tables.vlarb.high_limit, 0);
 	assert_true(fabs(p.outcome[0].floor - 0.5) < 1e-9);
 	plan_fini(&p);
@@ -89,9 +82,7 @@ static void fewer_lanes_than_classes_are_said(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(c, 3, &(struct plan_link){ 2, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 3, &(struct plan_link){ 2, 64, 26 }, &d, &p), HD_OK);
 	assert_int_equal(p.outcome[2].vl, 1);
 	assert_non_null(strstr(p.remarks.text, "'c' shares lane 1"));
 	assert_true(fabs(p.outcome[2].achieved - 0.25) < 0.01);
@@ -107,18 +98,15 @@ static void impossible_goals_are_refused(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(more, 2, &(struct plan_link){ 8, 64, 26 }, &d, &p),
-		HD_ERR_RANGE);
+	assert_int_equal(plan_make(more, 2, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+			 HD_ERR_RANGE);
 	assert_non_null(strstr(d.message, "125%"));
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(
-		plan_make(none, 1, &(struct plan_link){ 8, 64, 26 }, &d, &p),
-		HD_ERR_RANGE);
+	assert_int_equal(plan_make(none, 1, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+			 HD_ERR_RANGE);
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(
-		plan_make(none, 0, &(struct plan_link){ 8, 64, 26 }, &d, &p),
-		HD_ERR_RANGE);
+	assert_int_equal(plan_make(none, 0, &(struct plan_link){ 8, 64, 26 }, &d, &p),
+			 HD_ERR_RANGE);
 }
 
 /* Packets count, not bytes: 45 small ones pass for each large one. */
@@ -143,8 +131,7 @@ static void sizes_decide_what_a_limit_is_worth(void **state)
 	 * Worst for c: 31 packets of a, the last one of b, before each of its
 	 * own: 62 blocks and 65, 31 * 90 + 4122 bytes.
 	 */
-	assert_true(fabs(p.outcome[2].floor - 282. / (282 + 31 * 90 + 4122)) <
-		    1e-9);
+	assert_true(fabs(p.outcome[2].floor - 282. / (282 + 31 * 90 + 4122)) < 1e-9);
 	plan_fini(&p);
 	/* 44 + 1 low packets a round, each behind one of 4122 bytes. */
 	assert_int_equal(plan_make(f, 3, &link, &d, &p), HD_OK);
@@ -165,9 +152,7 @@ static void unplanned_sls_go_with_the_least_class(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(c, 3, &(struct plan_link){ 8, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 3, &(struct plan_link){ 8, 64, 26 }, &d, &p), HD_OK);
 	for (unsigned sl = 3; sl < N_SLS; sl++)
 		assert_int_equal(p.tables.sl2vl.vl[sl], p.outcome[1].vl);
 	plan_fini(&p);
@@ -185,17 +170,13 @@ static void hurry_and_bulk_share_no_lane(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(c, 5, &(struct plan_link){ 2, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 5, &(struct plan_link){ 2, 64, 26 }, &d, &p), HD_OK);
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(p.outcome[i].vl, c[i].latency ? 0 : 1);
 		assert_true(p.outcome[i].floor == 0);
 	}
 	plan_fini(&p);
-	assert_int_equal(
-		plan_make(c, 5, &(struct plan_link){ 1, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 5, &(struct plan_link){ 1, 64, 26 }, &d, &p), HD_OK);
 	assert_int_equal(p.tables.vlarb.n_high, 0);
 	assert_non_null(strstr(p.remarks.text, "nothing is arbitrated"));
 	plan_fini(&p);
@@ -205,31 +186,22 @@ static void small_tables_are_kept_to_or_refused_with_the_count(void **state)
 {
 	(void)state;
 	static const unsigned percent[] = { 30, 20, 15, 10, 10, 10, 5 };
-	struct plan_class c[7], ends[] = { { "a", { 2, 100 }, 4096, false },
-					   { "b", { 98, 100 }, 4096, false } };
+	struct plan_class c[7],
+		ends[] = { { "a", { 2, 100 }, 4096, false }, { "b", { 98, 100 }, 4096, false } };
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
 	for (unsigned i = 0; i < 7; i++)
-		c[i] = (struct plan_class){
-			"class", { percent[i], 100 }, 4096, false
-		};
-	assert_int_equal(
-		plan_make(c, 7, &(struct plan_link){ 8, 8, 26 }, &d, &p),
-		HD_OK);
+		c[i] = (struct plan_class){ "class", { percent[i], 100 }, 4096, false };
+	assert_int_equal(plan_make(c, 7, &(struct plan_link){ 8, 8, 26 }, &d, &p), HD_OK);
 	assert_int_equal(p.tables.vlarb.n_low, 8);
 	for (unsigned i = 0; i < 7; i++)
-		assert_true(fabs(p.outcome[i].achieved - percent[i] / 100.) <
-			    0.005);
+		assert_true(fabs(p.outcome[i].achieved - percent[i] / 100.) < 0.005);
 	plan_fini(&p);
-	assert_int_equal(
-		plan_make(c, 7, &(struct plan_link){ 8, 6, 26 }, &d, &p),
-		HD_ERR_RANGE);
+	assert_int_equal(plan_make(c, 7, &(struct plan_link){ 8, 6, 26 }, &d, &p), HD_ERR_RANGE);
 	assert_non_null(strstr(d.message, "7 lanes need an entry each"));
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(
-		plan_make(ends, 2, &(struct plan_link){ 8, 8, 26 }, &d, &p),
-		HD_ERR_RANGE);
+	assert_int_equal(plan_make(ends, 2, &(struct plan_link){ 8, 8, 26 }, &d, &p), HD_ERR_RANGE);
 	assert_non_null(strstr(d.message, "96.55% at most"));
 	assert_non_null(strstr(d.message, "takes 11 entries"));
 }
@@ -272,8 +244,7 @@ static void words_that_are_no_classes_are_refused(void **state)
 		struct plan_class c[2];
 
 		strcpy(word, wrong[i][0]);
-		assert_int_not_equal(plan_classes_read(words, 2, 2048, &d, c),
-				     HD_OK);
+		assert_int_not_equal(plan_classes_read(words, 2, 2048, &d, c), HD_OK);
 		assert_non_null(strstr(d.message, wrong[i][1]));
 	}
 }
@@ -288,9 +259,7 @@ static void a_plan_is_shown_whole(void **state)
 	struct diag d = { .status = HD_OK };
 	struct plan p;
 
-	assert_int_equal(
-		plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(c, 2, &(struct plan_link){ 4, 64, 26 }, &d, &p), HD_OK);
 	plan_show(&p, c, 2, r);
 	const struct table *t = results_find(r, "classes");
 
@@ -340,14 +309,12 @@ static void check_lines(const struct plan *p, const struct plan_link *link)
 	opensm_lint(&conf, &port, 4096, &findings);
 	for (size_t i = 0; i < findings.n; i++) {
 		if (strcmp(findings.items[i].code, "W1") != 0)
-			fail_msg("%s of\n%s", findings.items[i].message,
-				 text.text);
+			fail_msg("%s of\n%s", findings.items[i].message, text.text);
 	}
 	opensm_effective(&conf, &port, &tables);
 	assert_int_equal(tables.vls, link->vls);
 	assert_int_equal(tables.vlarb.high_limit, p->tables.vlarb.high_limit);
-	assert_memory_equal(&tables.sl2vl, &p->tables.sl2vl,
-			    sizeof(tables.sl2vl));
+	assert_memory_equal(&tables.sl2vl, &p->tables.sl2vl, sizeof(tables.sl2vl));
 	opensm_findings_fini(&findings);
 	opensm_conf_fini(&conf);
 	strbuf_fini(&text);
@@ -362,10 +329,8 @@ static void lines_of_a_plan_have_no_finding(void **state)
 	(void)state;
 	rng_init(&rng, 5, 0);
 	for (unsigned i = 0; i < 1000; i++) {
-		const struct plan_link link = {
-			vls[rng_below(&rng, 5)],
-			1 + (unsigned)rng_below(&rng, 64), 26
-		};
+		const struct plan_link link = { vls[rng_below(&rng, 5)],
+						1 + (unsigned)rng_below(&rng, 64), 26 };
 		struct diag d = { .status = HD_OK };
 		struct plan_class c[6];
 		unsigned n = draw_classes(&rng, c);
@@ -389,9 +354,7 @@ static void one_lane_has_one_table(void **state)
 	struct plan p;
 
 	(void)state;
-	assert_int_equal(
-		plan_make(&c, 1, &(struct plan_link){ 1, 64, 26 }, &d, &p),
-		HD_OK);
+	assert_int_equal(plan_make(&c, 1, &(struct plan_link){ 1, 64, 26 }, &d, &p), HD_OK);
 	plan_show(&p, &c, 1, r);
 	const struct table *t = results_find(r, "classes");
 
@@ -412,8 +375,7 @@ int main(void)
 		cmocka_unit_test(sizes_decide_what_a_limit_is_worth),
 		cmocka_unit_test(unplanned_sls_go_with_the_least_class),
 		cmocka_unit_test(hurry_and_bulk_share_no_lane),
-		cmocka_unit_test(
-			small_tables_are_kept_to_or_refused_with_the_count),
+		cmocka_unit_test(small_tables_are_kept_to_or_refused_with_the_count),
 		cmocka_unit_test(words_become_classes),
 		cmocka_unit_test(words_that_are_no_classes_are_refused),
 		cmocka_unit_test(a_plan_is_shown_whole),

@@ -29,22 +29,14 @@ static const struct {
 	const char *word;
 	enum section from, to;
 } doors[] = {
-	{ "port-groups", TOP, GROUPS },
-	{ "end-port-groups", GROUPS, TOP },
-	{ "port-group", GROUPS, GROUP },
-	{ "end-port-group", GROUP, GROUPS },
-	{ "qos-setup", TOP, SETUP },
-	{ "end-qos-setup", SETUP, TOP },
-	{ "qos-levels", TOP, LEVELS },
-	{ "end-qos-levels", LEVELS, TOP },
-	{ "qos-level", LEVELS, LEVEL },
-	{ "end-qos-level", LEVEL, LEVELS },
-	{ "qos-match-rules", TOP, RULES },
-	{ "end-qos-match-rules", RULES, TOP },
-	{ "qos-match-rule", RULES, RULE },
-	{ "end-qos-match-rule", RULE, RULES },
-	{ "qos-ulps", TOP, ULPS },
-	{ "end-qos-ulps", ULPS, TOP },
+	{ "port-groups", TOP, GROUPS },    { "end-port-groups", GROUPS, TOP },
+	{ "port-group", GROUPS, GROUP },   { "end-port-group", GROUP, GROUPS },
+	{ "qos-setup", TOP, SETUP },       { "end-qos-setup", SETUP, TOP },
+	{ "qos-levels", TOP, LEVELS },     { "end-qos-levels", LEVELS, TOP },
+	{ "qos-level", LEVELS, LEVEL },    { "end-qos-level", LEVEL, LEVELS },
+	{ "qos-match-rules", TOP, RULES }, { "end-qos-match-rules", RULES, TOP },
+	{ "qos-match-rule", RULES, RULE }, { "end-qos-match-rule", RULE, RULES },
+	{ "qos-ulps", TOP, ULPS },         { "end-qos-ulps", ULPS, TOP },
 };
 
 struct reader {
@@ -63,16 +55,14 @@ static char *trim(char *text)
 	return text;
 }
 
-static enum hd_status read_number(const char *text, uint64_t most,
-				  struct diag *d, uint64_t *out)
+static enum hd_status read_number(const char *text, uint64_t most, struct diag *d, uint64_t *out)
 {
 	char *end;
 
 	errno = 0;
 	*out = strtoull(text, &end, 0);
 	if (end == text || *end || *text == '-' || errno || *out > most)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%.40s' is no number up to 0x%llx", text,
+		return diag_fail(d, HD_ERR_INPUT, "'%.40s' is no number up to 0x%llx", text,
 				 (unsigned long long)most);
 	return HD_OK;
 }
@@ -89,8 +79,7 @@ static enum hd_status read_spans(char *text, uint64_t most, struct diag *d,
 {
 	char *save = NULL;
 
-	for (char *item = strtok_r(text, ",", &save); item;
-	     item = strtok_r(NULL, ",", &save)) {
+	for (char *item = strtok_r(text, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		char *dash = strchr(item, '-');
 		uint64_t low, high;
 
@@ -104,8 +93,7 @@ static enum hd_status read_spans(char *text, uint64_t most, struct diag *d,
 		if (status != HD_OK)
 			return status;
 		if (high < low)
-			return diag_fail(d, HD_ERR_INPUT,
-					 "a range ends before it begins");
+			return diag_fail(d, HD_ERR_INPUT, "a range ends before it begins");
 		add_span(out, low, high);
 	}
 	return HD_OK;
@@ -115,22 +103,18 @@ static enum hd_status read_words(char *text, struct policy_words *out)
 {
 	char *save = NULL;
 
-	for (char *item = strtok_r(text, ",", &save); item;
-	     item = strtok_r(NULL, ",", &save)) {
-		out->items = hd_grow(out->items, &out->cap, out->n + 1,
-				     sizeof(*out->items));
+	for (char *item = strtok_r(text, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		out->items = hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
 		out->items[out->n++] = hd_strdup(trim(item));
 	}
 	return HD_OK;
 }
 
-static enum hd_status read_kinds(char *text, struct diag *d,
-				 struct policy_group *g)
+static enum hd_status read_kinds(char *text, struct diag *d, struct policy_group *g)
 {
 	char *save = NULL;
 
-	for (char *item = strtok_r(text, ",", &save); item;
-	     item = strtok_r(NULL, ",", &save)) {
+	for (char *item = strtok_r(text, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		const char *word = trim(item);
 
 		if (strcasecmp(word, "CA") == 0)
@@ -144,8 +128,7 @@ static enum hd_status read_kinds(char *text, struct diag *d,
 		else if (strcasecmp(word, "SELF") == 0)
 			g->self = true;
 		else
-			return diag_fail(d, HD_ERR_INPUT,
-					 "'%.40s' is no kind of node", word);
+			return diag_fail(d, HD_ERR_INPUT, "'%.40s' is no kind of node", word);
 	}
 	return HD_OK;
 }
@@ -156,8 +139,7 @@ static void set_text(char **field, const char *text)
 	*field = hd_strdup(text);
 }
 
-static enum hd_status group_field(struct reader *r, const char *key,
-				  char *value)
+static enum hd_status group_field(struct reader *r, const char *key, char *value)
 {
 	struct policy_group *g = &r->p->groups[r->p->n_groups - 1];
 
@@ -174,16 +156,14 @@ static enum hd_status group_field(struct reader *r, const char *key,
 	else if (strcmp(key, "partition") == 0)
 		return read_words(value, &g->partitions);
 	else if (strcmp(key, "use") != 0)
-		return diag_fail(r->d, HD_ERR_INPUT,
-				 "a port group has no '%.40s'", key);
+		return diag_fail(r->d, HD_ERR_INPUT, "a port group has no '%.40s'", key);
 	return HD_OK;
 }
 
-static enum hd_status level_field(struct reader *r, const char *key,
-				  char *value)
+static enum hd_status level_field(struct reader *r, const char *key, char *value)
 {
-	static const char *const limits[] = { "use", "mtu-limit", "rate-limit",
-					      "packet-life", "pkey" };
+	static const char *const limits[] = { "use", "mtu-limit", "rate-limit", "packet-life",
+					      "pkey" };
 	struct policy_level *l = &r->p->levels[r->p->n_levels - 1];
 	uint64_t sl;
 
@@ -209,10 +189,8 @@ static enum hd_status rule_field(struct reader *r, const char *key, char *value)
 	struct policy_rule *m = &r->p->rules[r->p->n_rules - 1];
 
 	if (!*value && strcmp(key, "use") != 0)
-		return diag_fail(
-			r->d, HD_ERR_INPUT,
-			"'%.40s' says nothing: OpenSM discards the whole file",
-			key);
+		return diag_fail(r->d, HD_ERR_INPUT,
+				 "'%.40s' says nothing: OpenSM discards the whole file", key);
 	if (strcmp(key, "source") == 0)
 		return read_words(value, &m->sources);
 	if (strcmp(key, "destination") == 0)
@@ -229,8 +207,7 @@ static enum hd_status rule_field(struct reader *r, const char *key, char *value)
 	}
 	if (strcmp(key, "use") == 0)
 		return HD_OK;
-	return diag_fail(r->d, HD_ERR_INPUT, "a match rule has no '%.40s'",
-			 key);
+	return diag_fail(r->d, HD_ERR_INPUT, "a match rule has no '%.40s'", key);
 }
 
 /* Ports of a service: SDP, RDS and iSER put them into the service id. */
@@ -256,8 +233,7 @@ static const struct {
 };
 
 /* "port-num 10000-20000" and its like. */
-static enum hd_status ulp_key(struct reader *r, char *text, uint64_t base,
-			      struct policy_rule *m)
+static enum hd_status ulp_key(struct reader *r, char *text, uint64_t base, struct policy_rule *m)
 {
 	char *value = text + strcspn(text, " \t");
 
@@ -265,8 +241,7 @@ static enum hd_status ulp_key(struct reader *r, char *text, uint64_t base,
 		*value++ = '\0';
 	value = trim(value);
 	if (strcmp(text, "port-num") == 0 && base) {
-		enum hd_status status =
-			read_spans(value, UINT16_MAX, r->d, &m->service_ids);
+		enum hd_status status = read_spans(value, UINT16_MAX, r->d, &m->service_ids);
 
 		if (status == HD_OK)
 			shift_ports(&m->service_ids, base);
@@ -284,19 +259,16 @@ static enum hd_status ulp_key(struct reader *r, char *text, uint64_t base,
 		m->both = true;
 		return read_spans(value, UINT64_MAX, r->d, &m->target_guids);
 	}
-	return diag_fail(r->d, HD_ERR_INPUT, "'%.40s' cannot be asked for here",
-			 text);
+	return diag_fail(r->d, HD_ERR_INPUT, "'%.40s' cannot be asked for here", text);
 }
 
 static bool asks_nothing(const struct policy_rule *m)
 {
-	return !m->service_ids.n && !m->pkeys.n && !m->target_guids.n &&
-	       !m->source_guids.n;
+	return !m->service_ids.n && !m->pkeys.n && !m->target_guids.n && !m->source_guids.n;
 }
 
 /* Fills a rule from "sdp, port-num 1 "; the SL is known. */
-static enum hd_status read_ulp(struct reader *r, char *text,
-			       struct policy_rule *m)
+static enum hd_status read_ulp(struct reader *r, char *text, struct policy_rule *m)
 {
 	char *keys = strchr(text, ',');
 	unsigned k = 0, n = sizeof(services) / sizeof(services[0]);
@@ -307,11 +279,9 @@ static enum hd_status read_ulp(struct reader *r, char *text,
 	while (k < n && strcasecmp(services[k].name, text) != 0)
 		k++;
 	if (k == n)
-		return diag_fail(r->d, HD_ERR_INPUT,
-				 "no service is called '%.40s'", text);
+		return diag_fail(r->d, HD_ERR_INPUT, "no service is called '%.40s'", text);
 	if (keys) {
-		enum hd_status status =
-			ulp_key(r, trim(keys), services[k].base, m);
+		enum hd_status status = ulp_key(r, trim(keys), services[k].base, m);
 
 		if (status != HD_OK)
 			return status;
@@ -321,8 +291,7 @@ static enum hd_status read_ulp(struct reader *r, char *text,
 	if (services[k].high && !m->service_ids.n)
 		add_span(&m->service_ids, services[k].low, services[k].high);
 	if (asks_nothing(m))
-		return diag_fail(r->d, HD_ERR_INPUT,
-				 "'%.40s' needs something to be known by",
+		return diag_fail(r->d, HD_ERR_INPUT, "'%.40s' needs something to be known by",
 				 text);
 	return HD_OK;
 }
@@ -333,8 +302,7 @@ static enum hd_status ulp_line(struct reader *r, char *line)
 	uint64_t sl;
 
 	if (!colon)
-		return diag_fail(r->d, HD_ERR_INPUT,
-				 "no ': SL' at the end of the line");
+		return diag_fail(r->d, HD_ERR_INPUT, "no ': SL' at the end of the line");
 	*colon = '\0';
 	enum hd_status status = read_number(trim(colon + 1), 15, r->d, &sl);
 
@@ -347,10 +315,8 @@ static enum hd_status ulp_line(struct reader *r, char *line)
 	}
 	struct policy *p = r->p;
 
-	p->ulps =
-		hd_grow(p->ulps, &p->ulps_cap, p->n_ulps + 1, sizeof(*p->ulps));
-	p->ulps[p->n_ulps] =
-		(struct policy_rule){ .sl = (uint8_t)sl, .line = r->d->line };
+	p->ulps = hd_grow(p->ulps, &p->ulps_cap, p->n_ulps + 1, sizeof(*p->ulps));
+	p->ulps[p->n_ulps] = (struct policy_rule){ .sl = (uint8_t)sl, .line = r->d->line };
 	return read_ulp(r, line, &p->ulps[p->n_ulps++]);
 }
 
@@ -360,26 +326,20 @@ static void open_item(struct reader *r)
 
 	switch (r->section) {
 	case GROUP:
-		p->groups = hd_grow(p->groups, &p->groups_cap, p->n_groups + 1,
-				    sizeof(*p->groups));
-		p->groups[p->n_groups++] =
-			(struct policy_group){ .line = r->d->line };
+		p->groups = hd_grow(p->groups, &p->groups_cap, p->n_groups + 1, sizeof(*p->groups));
+		p->groups[p->n_groups++] = (struct policy_group){ .line = r->d->line };
 		break;
 	case LEVEL:
-		p->levels = hd_grow(p->levels, &p->levels_cap, p->n_levels + 1,
-				    sizeof(*p->levels));
+		p->levels = hd_grow(p->levels, &p->levels_cap, p->n_levels + 1, sizeof(*p->levels));
 		p->levels[p->n_levels++] =
-			(struct policy_level){ .sl = POLICY_NO_SL,
-					       .line = r->d->line };
+			(struct policy_level){ .sl = POLICY_NO_SL, .line = r->d->line };
 		break;
 	case SETUP:
 		p->setup_line = r->d->line;
 		break;
 	case RULE:
-		p->rules = hd_grow(p->rules, &p->rules_cap, p->n_rules + 1,
-				   sizeof(*p->rules));
-		p->rules[p->n_rules++] =
-			(struct policy_rule){ .line = r->d->line };
+		p->rules = hd_grow(p->rules, &p->rules_cap, p->n_rules + 1, sizeof(*p->rules));
+		p->rules[p->n_rules++] = (struct policy_rule){ .line = r->d->line };
 		break;
 	default:
 		break;
@@ -394,12 +354,8 @@ static enum hd_status read_field(struct reader *r, char *line)
 		return ulp_line(r, line);
 	if (r->section == SETUP)
 		return HD_OK;
-	if (!colon ||
-	    (r->section != GROUP && r->section != LEVEL && r->section != RULE))
-		return diag_fail(r->d, HD_ERR_INPUT,
-				 "'%.40s' is not expected "
-				 "here",
-				 line);
+	if (!colon || (r->section != GROUP && r->section != LEVEL && r->section != RULE))
+		return diag_fail(r->d, HD_ERR_INPUT, "'%.40s' is not expected here", line);
 	*colon = '\0';
 	const char *key = trim(line);
 	char *value = trim(colon + 1);
@@ -422,8 +378,7 @@ static enum hd_status read_line(struct reader *r, char *line)
 		    (r->section == SETUP && doors[i].from != SETUP))
 			continue;
 		if (doors[i].from != r->section)
-			return diag_fail(r->d, HD_ERR_INPUT,
-					 "'%s' is not expected here", line);
+			return diag_fail(r->d, HD_ERR_INPUT, "'%s' is not expected here", line);
 		r->section = doors[i].to;
 		if (strncmp(line, "end-", 4) != 0)
 			open_item(r);
@@ -432,8 +387,7 @@ static enum hd_status read_line(struct reader *r, char *line)
 	return read_field(r, line);
 }
 
-const struct policy_level *policy_find_level(const struct policy *p,
-					     const char *name)
+const struct policy_level *policy_find_level(const struct policy *p, const char *name)
 {
 	for (size_t i = 0; i < p->n_levels; i++) {
 		if (p->levels[i].name && strcmp(p->levels[i].name, name) == 0)
@@ -446,15 +400,13 @@ const struct policy_level *policy_find_level(const struct policy *p,
 const struct policy_level *policy_default_level(const struct policy *p)
 {
 	for (size_t i = 0; i < p->n_levels; i++) {
-		if (p->levels[i].name &&
-		    strcasecmp(p->levels[i].name, "DEFAULT") == 0)
+		if (p->levels[i].name && strcasecmp(p->levels[i].name, "DEFAULT") == 0)
 			return &p->levels[i];
 	}
 	return NULL;
 }
 
-const struct policy_group *policy_find_group(const struct policy *p,
-					     const char *name)
+const struct policy_group *policy_find_group(const struct policy *p, const char *name)
 {
 	for (size_t i = 0; i < p->n_groups; i++) {
 		if (p->groups[i].name && strcmp(p->groups[i].name, name) == 0)
@@ -463,15 +415,13 @@ const struct policy_group *policy_find_group(const struct policy *p,
 	return NULL;
 }
 
-static enum hd_status check_groups(const struct policy *p,
-				   const struct policy_words *names,
+static enum hd_status check_groups(const struct policy *p, const struct policy_words *names,
 				   struct diag *d)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		if (strcasecmp(names->items[i], "ALL") != 0 &&
 		    !policy_find_group(p, names->items[i]))
-			return diag_fail(d, HD_ERR_INPUT,
-					 "no port group is called '%.80s'",
+			return diag_fail(d, HD_ERR_INPUT, "no port group is called '%.80s'",
 					 names->items[i]);
 	}
 	return HD_OK;
@@ -485,8 +435,7 @@ static enum hd_status check(const struct policy *p, struct diag *d)
 
 		d->line = m->line;
 		if (!m->level || !policy_find_level(p, m->level))
-			return diag_fail(d, HD_ERR_INPUT,
-					 "no level is called '%.80s'",
+			return diag_fail(d, HD_ERR_INPUT, "no level is called '%.80s'",
 					 m->level ? m->level : "");
 		enum hd_status status = check_groups(p, &m->sources, d);
 
@@ -498,9 +447,8 @@ static enum hd_status check(const struct policy *p, struct diag *d)
 	for (size_t i = 0; i < p->n_levels; i++) {
 		d->line = p->levels[i].line;
 		if (p->levels[i].sl == POLICY_NO_SL)
-			return diag_fail(
-				d, HD_ERR_INPUT,
-				"a level without 'sl': OpenSM discards the whole file");
+			return diag_fail(d, HD_ERR_INPUT,
+					 "a level without 'sl': OpenSM discards the whole file");
 	}
 	d->line = 0;
 	if (!policy_default_level(p) && p->default_sl == POLICY_NO_SL)
@@ -530,8 +478,7 @@ enum hd_status policy_read(const char *text, struct diag *d, struct policy *out)
 	free(copy);
 	if (status == HD_OK && r.section != TOP) {
 		d->line--;
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the file ends inside a section");
+		return diag_fail(d, HD_ERR_INPUT, "the file ends inside a section");
 	}
 	if (status == HD_OK)
 		status = check(out, d);

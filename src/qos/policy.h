@@ -88,18 +88,14 @@ struct policy {
 };
 
 /* Free with policy_fini even after a refusal. */
-HD_MUST_CHECK enum hd_status policy_read(const char *text, struct diag *d,
-					 struct policy *out);
+HD_MUST_CHECK enum hd_status policy_read(const char *text, struct diag *d, struct policy *out);
 void policy_fini(struct policy *p);
 /* The same of a file; after a refusal there is nothing to free. */
-HD_MUST_CHECK enum hd_status policy_load(const char *path, struct diag *d,
-					 struct policy *out);
+HD_MUST_CHECK enum hd_status policy_load(const char *path, struct diag *d, struct policy *out);
 
 /* By name, and the level DEFAULT; NULL if there is none. */
-const struct policy_group *policy_find_group(const struct policy *p,
-					     const char *name);
-const struct policy_level *policy_find_level(const struct policy *p,
-					     const char *name);
+const struct policy_group *policy_find_group(const struct policy *p, const char *name);
+const struct policy_level *policy_find_level(const struct policy *p, const char *name);
 const struct policy_level *policy_default_level(const struct policy *p);
 
 /* What is known of a connection; ports may be TOPO_NONE. */
@@ -121,8 +117,7 @@ struct policy_answer {
 };
 
 /* `s` tells GUIDs, names, kinds and P_Keys of ports; NULL: nothing. */
-struct policy_answer policy_match(const struct policy *p,
-				  const struct subnet *s,
+struct policy_answer policy_match(const struct policy *p, const struct subnet *s,
 				  const struct policy_query *q);
 /* Whether answers may differ between ends, and not by service alone. */
 bool policy_knows_ends(const struct policy *p);

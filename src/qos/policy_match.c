@@ -30,8 +30,7 @@ static bool is_port(const struct topo *t, port_id port, const char *name)
 
 	if (!node || strncmp(node, name, len) != 0 || node[len])
 		return false;
-	return !slash || (slash[1] == 'P' && strtoul(slash + 2, NULL, 10) ==
-						     t->ports[port].number);
+	return !slash || (slash[1] == 'P' && strtoul(slash + 2, NULL, 10) == t->ports[port].number);
 }
 
 /* Everybody is in the partition that OpenSM makes by itself. */
@@ -44,13 +43,11 @@ static bool in_default_partition(const struct policy_group *g)
 	return in_pkeys(&g->pkeys, 0x7fff);
 }
 
-static bool in_partitions(const struct policy_group *g,
-			  const struct policy_query *q,
+static bool in_partitions(const struct policy_group *g, const struct policy_query *q,
 			  const struct pkey_table *keys)
 {
 	for (size_t i = 0; q->partitions && i < g->partitions.n; i++) {
-		const struct partition *p =
-			partitions_named(q->partitions, g->partitions.items[i]);
+		const struct partition *p = partitions_named(q->partitions, g->partitions.items[i]);
 
 		for (unsigned k = 0; p && k < keys->n; k++) {
 			if ((keys->keys[k] & 0x7fff) == p->key)
@@ -67,9 +64,8 @@ static bool in_group(const struct policy_group *g, const struct subnet *s,
 	const struct pkey_table *keys = &s->pkeys[port];
 
 	if (in_spans(&g->guids, t->ports[port].guid) ||
-	    g->kinds >> topo_node_of(t, port)->kind & 1 ||
-	    (g->self && port == q->manager) || in_default_partition(g) ||
-	    in_partitions(g, q, keys))
+	    g->kinds >> topo_node_of(t, port)->kind & 1 || (g->self && port == q->manager) ||
+	    in_default_partition(g) || in_partitions(g, q, keys))
 		return true;
 	for (size_t i = 0; i < g->ports.n; i++) {
 		if (is_port(t, port, g->ports.items[i]))
@@ -83,8 +79,7 @@ static bool in_group(const struct policy_group *g, const struct subnet *s,
 }
 
 static bool in_groups(const struct policy *p, const struct policy_words *names,
-		      const struct subnet *s, const struct policy_query *q,
-		      port_id port)
+		      const struct subnet *s, const struct policy_query *q, port_id port)
 {
 	if (names->n == 0)
 		return true;
@@ -98,11 +93,9 @@ static bool in_groups(const struct policy *p, const struct policy_words *names,
 	return false;
 }
 
-static bool guid_fits(const struct policy_spans *guids, const struct subnet *s,
-		      port_id port)
+static bool guid_fits(const struct policy_spans *guids, const struct subnet *s, port_id port)
 {
-	return guids->n && s && port != TOPO_NONE &&
-	       in_spans(guids, s->topo->ports[port].guid);
+	return guids->n && s && port != TOPO_NONE && in_spans(guids, s->topo->ports[port].guid);
 }
 
 /* GUIDs of a line of qos-ulps. */
@@ -112,29 +105,24 @@ static bool ends_fit(const struct policy_rule *m, const struct subnet *s,
 	if (m->both)
 		return guid_fits(&m->target_guids, s, q->destination) &&
 		       guid_fits(&m->target_guids, s, q->source);
-	return (!m->target_guids.n ||
-		guid_fits(&m->target_guids, s, q->destination)) &&
-	       (!m->source_guids.n ||
-		guid_fits(&m->source_guids, s, q->source));
+	return (!m->target_guids.n || guid_fits(&m->target_guids, s, q->destination)) &&
+	       (!m->source_guids.n || guid_fits(&m->source_guids, s, q->source));
 }
 
-static bool fits(const struct policy *p, const struct policy_rule *m,
-		 const struct subnet *s, const struct policy_query *q)
+static bool fits(const struct policy *p, const struct policy_rule *m, const struct subnet *s,
+		 const struct policy_query *q)
 {
-	if (m->service_ids.n &&
-	    !(q->has_service_id && in_spans(&m->service_ids, q->service_id)))
+	if (m->service_ids.n && !(q->has_service_id && in_spans(&m->service_ids, q->service_id)))
 		return false;
 	if (m->pkeys.n && !(q->has_pkey && in_pkeys(&m->pkeys, q->pkey)))
 		return false;
 	if (m->classes.n && !(q->has_class && in_spans(&m->classes, q->class)))
 		return false;
-	return ends_fit(m, s, q) &&
-	       in_groups(p, &m->sources, s, q, q->source) &&
+	return ends_fit(m, s, q) && in_groups(p, &m->sources, s, q, q->source) &&
 	       in_groups(p, &m->destinations, s, q, q->destination);
 }
 
-static struct policy_answer by_level(const struct policy_level *l,
-				     unsigned line)
+static struct policy_answer by_level(const struct policy_level *l, unsigned line)
 {
 	return (struct policy_answer){
 		.sl = l->sl,
@@ -143,27 +131,23 @@ static struct policy_answer by_level(const struct policy_level *l,
 	};
 }
 
-struct policy_answer policy_match(const struct policy *p,
-				  const struct subnet *s,
+struct policy_answer policy_match(const struct policy *p, const struct subnet *s,
 				  const struct policy_query *q)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct policy_rule *m = &p->rules[i];
 
 		if (fits(p, m, s, q))
-			return by_level(policy_find_level(p, m->level),
-					m->line);
+			return by_level(policy_find_level(p, m->level), m->line);
 	}
 	for (size_t i = 0; i < p->n_ulps; i++) {
 		if (fits(p, &p->ulps[i], s, q))
-			return (struct policy_answer){ p->ulps[i].sl,
-						       p->ulps[i].line, NULL };
+			return (struct policy_answer){ p->ulps[i].sl, p->ulps[i].line, NULL };
 	}
 	const struct policy_level *other = policy_default_level(p);
 
 	return other ? by_level(other, other->line)
-		     : (struct policy_answer){ p->default_sl, p->default_line,
-					       NULL };
+		     : (struct policy_answer){ p->default_sl, p->default_line, NULL };
 }
 
 bool policy_knows_ends(const struct policy *p)

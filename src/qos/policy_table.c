@@ -10,8 +10,5 @@ static const struct column columns[] = {
 
 void policy_answer_show(const struct policy_answer *a, struct results *r)
 {
-	table_put_row(results_record(r, "label",
-				     "what the subnet manager answers",
-				     columns),
-		      a);
+	table_put_row(results_record(r, "label", "what the subnet manager answers", columns), a);
 }

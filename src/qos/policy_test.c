@@ -53,8 +53,7 @@ static void must_read(struct policy *p, const char *text)
 
 static struct policy_query nothing(void)
 {
-	return (struct policy_query){ .source = TOPO_NONE,
-				      .destination = TOPO_NONE };
+	return (struct policy_query){ .source = TOPO_NONE, .destination = TOPO_NONE };
 }
 
 static const char full_form[] = "# a site\n"
@@ -152,9 +151,7 @@ static void ports_are_known_by_guid_name_and_kind(void **state)
 	q.has_class = true;
 	for (q.class = 0; q.class < 16; q.class ++)
 		assert_int_equal(policy_match(&p, &f.subnet, &q).sl,
-				 (q.class >= 7 && q.class <= 9) || q.class == 11
-					 ? 1
-					 : 0);
+				 (q.class >= 7 && q.class <= 9) || q.class == 11 ? 1 : 0);
 	/* A switch is no host: the rule of the disks is not its. */
 	q.has_class = false;
 	q.destination = f.host[2];
@@ -186,9 +183,8 @@ static void the_short_form_knows_services(void **state)
 		uint64_t service_id;
 		uint8_t sl;
 	} rows[] = {
-		{ 0x10000 + 30000, 1 }, { 0x10000 + 15000, 2 },
-		{ 0x10000 + 1, 3 },     { 0x10648ca, 4 },
-		{ 0x1060000 + 900, 5 }, { 0x1060cbc, 6 },
+		{ 0x10000 + 30000, 1 }, { 0x10000 + 15000, 2 }, { 0x10000 + 1, 3 },
+		{ 0x10648ca, 4 },       { 0x1060000 + 900, 5 }, { 0x1060cbc, 6 },
 		{ 0x6234, 9 },          { 0x6235, 11 },
 	};
 	struct fabric f;
@@ -200,8 +196,7 @@ static void the_short_form_knows_services(void **state)
 	q.has_service_id = true;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		q.service_id = rows[i].service_id;
-		assert_int_equal(policy_match(&p, &f.subnet, &q).sl,
-				 rows[i].sl);
+		assert_int_equal(policy_match(&p, &f.subnet, &q).sl, rows[i].sl);
 	}
 	q = nothing();
 	q.has_pkey = true;
@@ -256,8 +251,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
 		{ "qos-ulps\n sdp : 16\nend-qos-ulps\n", 2, "no number" },
 		{ "qos-ulps\n any : 1\nend-qos-ulps\n", 2, "needs something" },
 		{ "qos-ulps\n tcp : 1\nend-qos-ulps\n", 2, "no service" },
-		{ "qos-ulps\n sdp, port-num 9-2 : 1\nend-qos-ulps\n", 2,
-		  "ends before" },
+		{ "qos-ulps\n sdp, port-num 9-2 : 1\nend-qos-ulps\n", 2, "ends before" },
 		{ "qos-levels\n", 2, "ends inside" },
 		{ "port-group\n", 1, "not expected" },
 		{ "name: x\n", 1, "not expected" },
@@ -273,8 +267,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
 		{ "qos-levels\n qos-level\n name: DEFAULT\n end-qos-level\n"
 		  "end-qos-levels\n",
 		  2, "without 'sl'" },
-		{ "qos-match-rules\n qos-match-rule\n destination:\n", 3,
-		  "says nothing" },
+		{ "qos-match-rules\n qos-match-rule\n destination:\n", 3, "says nothing" },
 		{ "QOS-ULPS\n", 1, "not expected" },
 	};
 
@@ -282,8 +275,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
 		struct diag d = { .status = HD_OK };
 		struct policy p;
 
-		assert_int_equal(policy_read(rows[i].text, &d, &p),
-				 HD_ERR_INPUT);
+		assert_int_equal(policy_read(rows[i].text, &d, &p), HD_ERR_INPUT);
 		if (!strstr(d.message, rows[i].words))
 			fail_msg("%u: %s", i, d.message);
 		assert_int_equal(d.line, rows[i].line);
@@ -294,8 +286,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			the_first_rule_whose_criteria_all_match_counts),
+		cmocka_unit_test(the_first_rule_whose_criteria_all_match_counts),
 		cmocka_unit_test(ports_are_known_by_guid_name_and_kind),
 		cmocka_unit_test(the_short_form_knows_services),
 		cmocka_unit_test(match_rules_beat_the_short_form),

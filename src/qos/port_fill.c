@@ -14,8 +14,7 @@ static bool reserve(struct port_fill *p, unsigned vl, uint64_t slots)
 	/* Nothing can be promised beside unreserved packets. */
 	if (p->unreserved_vls >> vl & 1)
 		return false;
-	return slots <= FRAME_SLOTS &&
-	       fill_needs(f, vl, (uint32_t)slots) <= FRAME_SLOTS - used &&
+	return slots <= FRAME_SLOTS && fill_needs(f, vl, (uint32_t)slots) <= FRAME_SLOTS - used &&
 	       fill_add(f, vl, (uint32_t)slots) == HD_OK;
 }
 
@@ -31,8 +30,7 @@ static uint16_t vls_of(const struct port_fill *p, uint16_t sls)
 	return vls;
 }
 
-enum hd_status port_fill_init(struct port_fill *p,
-			      const struct port_fill_params *params,
+enum hd_status port_fill_init(struct port_fill *p, const struct port_fill_params *params,
 			      struct strbuf *lost, struct diag *d)
 {
 	*p = (struct port_fill){ .params = *params };
@@ -53,35 +51,29 @@ enum hd_status port_fill_init(struct port_fill *p,
 	return fill_begin(&p->low, &start) == HD_OK
 		       ? HD_OK
 		       : diag_fail(d, HD_ERR_FULL,
-				   "the shares of best effort leave no slot "
-				   "for the other classes");
+				   "the shares of best effort leave no slot for the other classes");
 }
 
-enum hd_status port_request_read(const char *text, struct diag *d,
-				 enum traffic_class *class,
+enum hd_status port_request_read(const char *text, struct diag *d, enum traffic_class *class,
 				 struct hd_rate *rate)
 {
 	const char *colon = strchr(text, ':');
 
 	if (!colon)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"'%s' is no connection (expected CLASS:RATE, e.g. DB:64Mb/s)",
-			text);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is no connection (expected CLASS:RATE, e.g. DB:64Mb/s)",
+				 text);
 	char *name = hd_strndup(text, (size_t)(colon - text));
 	enum hd_status status = traffic_class_parse(name, class);
 
 	free(name);
 	if (status != HD_OK || *class > TC_PBE)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"'%s' is of no class that asks (expected DBTS, DB or PBE)",
-			text);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%s' is of no class that asks (expected DBTS, DB or PBE)", text);
 	return hd_rate_parse(colon + 1, d, rate);
 }
 
-struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
-				 struct hd_rate rate)
+struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class, struct hd_rate rate)
 {
 	const uint8_t sl = class_sl(class, rate);
 	struct port_answer a = {
@@ -91,9 +83,7 @@ struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
 	};
 
 	if (class == TC_PBE) {
-		uint64_t kept = p->params.preferred.num
-					? slots_of_share(p->params.preferred)
-					: 0;
+		uint64_t kept = p->params.preferred.num ? slots_of_share(p->params.preferred) : 0;
 
 		a.admitted = a.slots <= kept - p->preferred_used;
 		p->preferred_used += a.admitted ? a.slots : 0;
@@ -128,16 +118,13 @@ struct lane_row {
 static const struct column lane_columns[] = {
 	{ "vl", NULL, CELL(lane_row, vl) },
 	{ "slots", NULL, CELL(lane_row, slots), ORIGIN_COMPUTED },
-	{ "guaranteed", "Mb/s", CELL(lane_row, guaranteed), ORIGIN_COMPUTED,
-	  3 },
-	{ "largest gap", "slots", CELL(lane_row, largest_gap),
-	  ORIGIN_COMPUTED },
+	{ "guaranteed", "Mb/s", CELL(lane_row, guaranteed), ORIGIN_COMPUTED, 3 },
+	{ "largest gap", "slots", CELL(lane_row, largest_gap), ORIGIN_COMPUTED },
 	{ "weights", "64 B", CELL(lane_row, weights), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void put_lane(struct table *t, const struct fill *f, unsigned vl,
-		     struct hd_rate link)
+static void put_lane(struct table *t, const struct fill *f, unsigned vl, struct hd_rate link)
 {
 	struct vlarb_entry entry[VLARB_MAX];
 	struct strbuf weights = STRBUF_INIT;
@@ -157,8 +144,8 @@ static void put_lane(struct table *t, const struct fill *f, unsigned vl,
 	strbuf_fini(&weights);
 }
 
-static void show_table(struct results *r, const char *name, const char *title,
-		       const struct fill *f, struct hd_rate link)
+static void show_table(struct results *r, const char *name, const char *title, const struct fill *f,
+		       struct hd_rate link)
 {
 	struct table *t = results_table(r, name, title, lane_columns);
 
@@ -168,13 +155,11 @@ static void show_table(struct results *r, const char *name, const char *title,
 	}
 }
 
-enum hd_status port_fill_show(struct port_fill *p, const char *const *words,
-			      unsigned n, struct results *r, struct diag *d,
-			      unsigned *refused)
+enum hd_status port_fill_show(struct port_fill *p, const char *const *words, unsigned n,
+			      struct results *r, struct diag *d, unsigned *refused)
 {
-	struct table *t = results_table(r, "connections",
-					"in the order they were asked for",
-					answer_columns);
+	struct table *t =
+		results_table(r, "connections", "in the order they were asked for", answer_columns);
 	unsigned left_out = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -197,8 +182,7 @@ enum hd_status port_fill_show(struct port_fill *p, const char *const *words,
 		left_out += !a.admitted;
 	}
 	if (p->high.total)
-		show_table(r, "high", "high-priority table", &p->high,
-			   p->params.link);
+		show_table(r, "high", "high-priority table", &p->high, p->params.link);
 	show_table(r, "low", "low-priority table", &p->low, p->params.link);
 	*refused = left_out;
 	return HD_OK;

@@ -35,14 +35,13 @@ struct port_fill {
 
 /* What is lost by sharing VLs goes to `lost`. HD_ERR_FULL if the shares leave
  * no slot for the other classes. */
-HD_MUST_CHECK enum hd_status
-port_fill_init(struct port_fill *p, const struct port_fill_params *params,
-	       struct strbuf *lost, struct diag *d);
+HD_MUST_CHECK enum hd_status port_fill_init(struct port_fill *p,
+					    const struct port_fill_params *params,
+					    struct strbuf *lost, struct diag *d);
 
 /* "DB:64Mb/s"; the class asks: DBTS, DB or PBE. */
 HD_MUST_CHECK enum hd_status port_request_read(const char *text, struct diag *d,
-					       enum traffic_class *class,
-					       struct hd_rate *rate);
+					       enum traffic_class *class, struct hd_rate *rate);
 
 struct port_answer {
 	uint8_t sl, vl;
@@ -57,9 +56,8 @@ struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
  * tables that come of it follow. How many were refused; nothing is of use on
  * failure, which is a word that is no connection.
  */
-HD_MUST_CHECK enum hd_status port_fill_show(struct port_fill *p,
-					    const char *const *words,
-					    unsigned n, struct results *r,
-					    struct diag *d, unsigned *refused);
+HD_MUST_CHECK enum hd_status port_fill_show(struct port_fill *p, const char *const *words,
+					    unsigned n, struct results *r, struct diag *d,
+					    unsigned *refused);
 
 #endif

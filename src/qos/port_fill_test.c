@@ -53,8 +53,7 @@ static void rates_are_the_papers_slots(void **state)
 	assert_int_equal(ask(&p, "DB:300Mb/s").slots, 1959);
 	/* A fifth of 64 entries of 255, and a slot of each of the other VLs;
 	 * three of them have reservations now. */
-	assert_int_equal(p.low.total,
-			 64 * 255 / 5 + FLOORS - 3 + 1 + 418 + 1959);
+	assert_int_equal(p.low.total, 64 * 255 / 5 + FLOORS - 3 + 1 + 418 + 1959);
 	assert_int_equal(p.high.total, 0);
 	assert_true(ask(&p, "DBTS:64Mb/s").admitted);
 	assert_int_equal(p.high.total, 418);
@@ -133,16 +132,14 @@ static void a_shared_vl_is_in_one_table(void **state)
 static void words_that_reserve_nothing_are_refused(void **state)
 {
 	(void)state;
-	const char *const wrong[] = { "DB",     "BE:1Gb/s", "XX:1Gb/s",
-				      ":1Gb/s", "DB:",      "DB:fast" };
+	const char *const wrong[] = { "DB", "BE:1Gb/s", "XX:1Gb/s", ":1Gb/s", "DB:", "DB:fast" };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct diag d = { .status = HD_OK };
 		enum traffic_class class;
 		struct hd_rate rate;
 
-		assert_int_not_equal(
-			port_request_read(wrong[i], &d, &class, &rate), HD_OK);
+		assert_int_not_equal(port_request_read(wrong[i], &d, &class, &rate), HD_OK);
 		assert_true(strlen(d.message) > 0);
 	}
 }

@@ -29,8 +29,7 @@ struct reader {
 };
 
 /* Numbers of a list "|0x1 |0x2 |", "0| 1| 2|" or "0  1  2". */
-static unsigned numbers(const char *text, int base, unsigned most,
-			unsigned *out)
+static unsigned numbers(const char *text, int base, unsigned most, unsigned *out)
 {
 	unsigned n = 0;
 
@@ -48,8 +47,8 @@ static unsigned numbers(const char *text, int base, unsigned most,
 	return n;
 }
 
-static void tell(struct reader *r, enum readback_kind kind, unsigned index,
-		 unsigned value, unsigned weight)
+static void tell(struct reader *r, enum readback_kind kind, unsigned index, unsigned value,
+		 unsigned weight)
 {
 	struct readback x = r->at;
 
@@ -118,8 +117,7 @@ static bool begin(struct reader *r, const char *line)
 		{ "# SL2VL table: Lid %", QUERY_MAP },
 		{ "# Port info: Lid % port %", INFO },
 	};
-	static const char *const kinds[] = { "Switch %, base LID",
-					     "Channel Adapter %, base LID",
+	static const char *const kinds[] = { "Switch %, base LID", "Channel Adapter %, base LID",
 					     "Router %, base LID" };
 	struct readback at = { .line = r->at.line };
 	uint64_t found[2] = { 0 };
@@ -174,13 +172,10 @@ static void read_info(struct reader *r, const char *line)
 	else if ((text = field(line, "PortNum")))
 		r->at.port = (unsigned)strtoul(text, NULL, 10);
 	else if ((text = field(line, "VLHighLimit")))
-		tell(r, READBACK_LIMIT, 0, (unsigned)strtoul(text, NULL, 10),
-		     0);
-	else if ((text = field(line, "OperVLs")) &&
-		 strncmp(text, "VL0", 3) == 0)
+		tell(r, READBACK_LIMIT, 0, (unsigned)strtoul(text, NULL, 10), 0);
+	else if ((text = field(line, "OperVLs")) && strncmp(text, "VL0", 3) == 0)
 		tell(r, READBACK_LANES, 0,
-		     match(text, "VL0-%", &last) == 1 ? (unsigned)last + 1 : 1,
-		     0);
+		     match(text, "VL0-%", &last) == 1 ? (unsigned)last + 1 : 1, 0);
 }
 
 static void read_query_arb(struct reader *r, const char *line)
@@ -272,8 +267,7 @@ size_t readback_parse(const char *text, readback_fn *tell_fn, void *context)
 
 		skip = skip < len ? skip : len;
 		r.at.line++;
-		snprintf(line, sizeof(line), "%.*s", (int)(len - skip),
-			 text + skip);
+		snprintf(line, sizeof(line), "%.*s", (int)(len - skip), text + skip);
 		read_line(&r, line);
 		text += len + (text[len] == '\n');
 	}

@@ -13,17 +13,16 @@
 /* Values in short: "lid.port kind[index]=value:weight@line". */
 static void note(void *context, const struct readback *r)
 {
-	static const char *const kinds[] = { "lanes", "limit", "high", "low",
-					     "map" };
+	static const char *const kinds[] = { "lanes", "limit", "high", "low", "map" };
 
 	/* Most of a table is nothing. */
 	if ((r->kind == READBACK_HIGH || r->kind == READBACK_LOW) && !r->weight)
 		return;
 	if (r->kind == READBACK_MAP && r->value == 0)
 		return;
-	strbuf_printf(context, "%llx/%u.%u<%u %s[%u]=%u:%u@%u\n",
-		      (unsigned long long)r->guid, r->lid, r->port, r->in,
-		      kinds[r->kind], r->index, r->value, r->weight, r->line);
+	strbuf_printf(context, "%llx/%u.%u<%u %s[%u]=%u:%u@%u\n", (unsigned long long)r->guid,
+		      r->lid, r->port, r->in, kinds[r->kind], r->index, r->value, r->weight,
+		      r->line);
 }
 
 static void assert_told(const char *text, size_t n, const char *expected)
@@ -52,13 +51,12 @@ static void what_smpquery_prints_is_read(void **state)
 		    "0/2.3<0 low[1]=2:64@4\n"
 		    "0/2.3<0 low[4]=3:1@6\n"
 		    "0/2.3<0 high[0]=14:255@9\n");
-	assert_told(
-		"# SL2VL table: Lid 5\n"
-		"#                 SL: | 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|12|13|14|15|\n"
-		"ports: in  4, out 12: | 0| 1| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0|15|\n",
-		16,
-		"0/5.12<4 map[1]=1:0@3\n"
-		"0/5.12<4 map[15]=15:0@3\n");
+	assert_told("# SL2VL table: Lid 5\n"
+		    "#                 SL: | 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|12|13|14|15|\n"
+		    "ports: in  4, out 12: | 0| 1| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0| 0|15|\n",
+		    16,
+		    "0/5.12<4 map[1]=1:0@3\n"
+		    "0/5.12<4 map[15]=15:0@3\n");
 	assert_told("# Port info: Lid 8 port 1\n"
 		    "Lid:.............................8\n"
 		    "VLHighLimit:.....................2\n"
@@ -106,16 +104,14 @@ static void what_saquery_prints_is_read(void **state)
 static void what_opensm_dumps_is_read_and_the_rest_is_not(void **state)
 {
 	(void)state;
-	assert_told(
-		"Switch 0x0220000000000001, base LID 2, \"s1-0\"\n"
-		"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"
-		"#--------------------------------------------------------\n"
-		"3   1   : 0  0  2  0  0  0  0  0  0  0  0  0  0  0  0  0 \n",
-		16, "220000000000001/0.1<3 map[2]=2:0@4\n");
+	assert_told("Switch 0x0220000000000001, base LID 2, \"s1-0\"\n"
+		    "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"
+		    "#--------------------------------------------------------\n"
+		    "3   1   : 0  0  2  0  0  0  0  0  0  0  0  0  0  0  0  0 \n",
+		    16, "220000000000001/0.1<3 map[2]=2:0@4\n");
 	assert_told("", 0, "");
 	assert_told("ports: in  4, out 12: | 0| 1|\nVL: 1| 2|\n", 0, "");
-	assert_told("# SL2VL table: Lid 5\nports: in  4, out 12: | 0| 1|\n", 0,
-		    "");
+	assert_told("# SL2VL table: Lid 5\nports: in  4, out 12: | 0| 1|\n", 0, "");
 }
 
 int main(void)

@@ -34,8 +34,7 @@ static int split(char *line, char *words[MAX_WORDS])
 }
 
 /* RATE or PEAK~MEAN */
-static enum hd_status read_rates(char *word, struct diag *d,
-				 struct qos_request *r)
+static enum hd_status read_rates(char *word, struct diag *d, struct qos_request *r)
 {
 	char *mean = strchr(word, '~');
 
@@ -47,8 +46,7 @@ static enum hd_status read_rates(char *word, struct diag *d,
 	if (status == HD_OK && mean)
 		status = hd_rate_parse(mean, d, &r->mean);
 	if (status == HD_OK && hd_rate_bps(r->mean) > hd_rate_bps(r->rate))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "a mean rate cannot be above its peak");
+		return diag_fail(d, HD_ERR_RANGE, "a mean rate cannot be above its peak");
 	return status;
 }
 
@@ -57,8 +55,7 @@ static bool asks(enum traffic_class kind)
 	return kind <= TC_PBE;
 }
 
-static enum hd_status refuse_class(const char *word,
-				   const struct qos_classes *classes,
+static enum hd_status refuse_class(const char *word, const struct qos_classes *classes,
 				   struct diag *d)
 {
 	struct strbuf known = STRBUF_INIT;
@@ -69,17 +66,14 @@ static enum hd_status refuse_class(const char *word,
 				      classes->items[i].name);
 	}
 	enum hd_status status = diag_fail(
-		d, HD_ERR_INPUT,
-		"'%.40s' is no class that asks admission (expected %s)", word,
-		classes->n ? known.text ? known.text : "none: there is none"
-			   : "DBTS, DB or PBE");
+		d, HD_ERR_INPUT, "'%.40s' is no class that asks admission (expected %s)", word,
+		classes->n ? known.text ? known.text : "none: there is none" : "DBTS, DB or PBE");
 
 	strbuf_fini(&known);
 	return status;
 }
 
-static const struct qos_class *class_named(const char *word,
-					   const struct qos_classes *classes)
+static const struct qos_class *class_named(const char *word, const struct qos_classes *classes)
 {
 	for (unsigned i = 0; i < classes->n; i++) {
 		if (strcmp(classes->items[i].name, word) == 0)
@@ -89,8 +83,7 @@ static const struct qos_class *class_named(const char *word,
 }
 
 /* A class by its name, or by a kind that one class has. */
-static enum hd_status read_class(const char *word,
-				 const struct qos_classes *classes,
+static enum hd_status read_class(const char *word, const struct qos_classes *classes,
 				 struct diag *d, struct qos_request *r)
 {
 	const struct qos_class *found = class_named(word, classes);
@@ -110,9 +103,8 @@ static enum hd_status read_class(const char *word,
 			found = &classes->items[i];
 	}
 	if (n > 1)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "%u classes are of kind %s; name one of them",
-				 n, word);
+		return diag_fail(d, HD_ERR_INPUT, "%u classes are of kind %s; name one of them", n,
+				 word);
 	if (!found || !asks(found->kind))
 		return refuse_class(word, classes, d);
 	r->class = found->kind;
@@ -120,8 +112,7 @@ static enum hd_status read_class(const char *word,
 	return HD_OK;
 }
 
-static enum hd_status read_words(char **words, int n,
-				 const struct qos_classes *classes,
+static enum hd_status read_words(char **words, int n, const struct qos_classes *classes,
 				 struct diag *d, struct qos_request *r)
 {
 	enum hd_status status = HD_OK;
@@ -129,8 +120,7 @@ static enum hd_status read_words(char **words, int n,
 	if (n < 4 || n > 6)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"%d words (expected source destination class rate [burst [latency]])",
-			n);
+			"%d words (expected source destination class rate [burst [latency]])", n);
 	status = read_rates(words[3], d, r);
 	if (status == HD_OK)
 		status = read_class(words[2], classes, d, r);
@@ -139,15 +129,13 @@ static enum hd_status read_words(char **words, int n,
 	if (status == HD_OK && n > 5)
 		status = hd_time_parse(words[5], d, &r->latency);
 	if (status == HD_OK && n > 4 && (r->burst == 0 || r->burst > MAX_BURST))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "a burst has 1 byte to 2 GiB");
+		return diag_fail(d, HD_ERR_RANGE, "a burst has 1 byte to 2 GiB");
 	if (status == HD_OK && n > 5 && r->latency == 0)
 		return diag_fail(d, HD_ERR_RANGE, "a latency is above 0");
 	return status;
 }
 
-static enum hd_status read_line(char *line, unsigned number,
-				const struct qos_classes *classes,
+static enum hd_status read_line(char *line, unsigned number, const struct qos_classes *classes,
 				struct diag *d, struct qos_requests *out)
 {
 	struct qos_request r = { .line = number };
@@ -165,14 +153,12 @@ static enum hd_status read_line(char *line, unsigned number,
 		return status;
 	r.source = hd_strdup(words[0]);
 	r.destination = hd_strdup(words[1]);
-	out->items =
-		hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
+	out->items = hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
 	out->items[out->n++] = r;
 	return HD_OK;
 }
 
-enum hd_status qos_requests_read(const char *text,
-				 const struct qos_classes *classes,
+enum hd_status qos_requests_read(const char *text, const struct qos_classes *classes,
 				 struct diag *d, struct qos_requests *out)
 {
 	struct qos_requests all = { 0 };
@@ -195,8 +181,7 @@ enum hd_status qos_requests_read(const char *text,
 	return HD_OK;
 }
 
-enum hd_status qos_requests_load(const char *path,
-				 const struct qos_classes *classes,
+enum hd_status qos_requests_load(const char *path, const struct qos_classes *classes,
 				 struct diag *d, struct qos_requests *out)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -231,21 +216,18 @@ uint64_t qos_burst(const struct qos_request *r, const struct qos_packets *p)
 	return r->burst ? r->burst : p->payload;
 }
 
-static uint64_t packets_of(const struct qos_request *r,
-			   const struct qos_packets *p)
+static uint64_t packets_of(const struct qos_request *r, const struct qos_packets *p)
 {
 	return (qos_burst(r, p) + p->payload - 1) / p->payload;
 }
 
-uint64_t qos_wire_burst(const struct qos_request *r,
-			const struct qos_packets *p)
+uint64_t qos_wire_burst(const struct qos_request *r, const struct qos_packets *p)
 {
 	return qos_burst(r, p) + packets_of(r, p) * p->overhead;
 }
 
 /* The payload of a burst's last packet. */
-static uint32_t last_payload(const struct qos_request *r,
-			     const struct qos_packets *p)
+static uint32_t last_payload(const struct qos_request *r, const struct qos_packets *p)
 {
 	uint64_t last = qos_burst(r, p) % p->payload;
 
@@ -254,8 +236,7 @@ static uint32_t last_payload(const struct qos_request *r,
 
 uint32_t qos_largest(const struct qos_request *r, const struct qos_packets *p)
 {
-	return p->overhead +
-	       (packets_of(r, p) > 1 ? p->payload : last_payload(r, p));
+	return p->overhead + (packets_of(r, p) > 1 ? p->payload : last_payload(r, p));
 }
 
 uint32_t qos_smallest(const struct qos_request *r, const struct qos_packets *p)
@@ -263,20 +244,17 @@ uint32_t qos_smallest(const struct qos_request *r, const struct qos_packets *p)
 	return p->overhead + last_payload(r, p);
 }
 
-struct hd_rate qos_charged_rate(const struct qos_request *r,
-				struct hd_rate rate,
-				const struct qos_packets *p,
-				struct hd_ratio margin)
+struct hd_rate qos_charged_rate(const struct qos_request *r, struct hd_rate rate,
+				const struct qos_packets *p, struct hd_ratio margin)
 {
-	uint64_t blocks =
-		(packets_of(r, p) - 1) * blocks_of(p->payload + p->overhead) +
-		blocks_of(qos_smallest(r, p));
+	uint64_t blocks = (packets_of(r, p) - 1) * blocks_of(p->payload + p->overhead) +
+			  blocks_of(qos_smallest(r, p));
 
 	return slots_charged_burst(rate, qos_burst(r, p), blocks, margin);
 }
 
-enum hd_status qos_requests_need_promises(const struct qos_requests *requests,
-					  const char *why, struct diag *d)
+enum hd_status qos_requests_need_promises(const struct qos_requests *requests, const char *why,
+					  struct diag *d)
 {
 	for (size_t i = 0; i < requests->n; i++) {
 		const struct qos_request *r = &requests->items[i];
@@ -284,8 +262,8 @@ enum hd_status qos_requests_need_promises(const struct qos_requests *requests,
 		if (r->class != TC_PBE)
 			continue;
 		d->file = requests->file;
-		return diag_fail_at(d, HD_ERR_INPUT, r->line, 0,
-				    "PBE is promised nothing, so %s", why);
+		return diag_fail_at(d, HD_ERR_INPUT, r->line, 0, "PBE is promised nothing, so %s",
+				    why);
 	}
 	return HD_OK;
 }

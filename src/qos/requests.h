@@ -59,19 +59,16 @@ struct qos_requests {
 	size_t n, cap;
 };
 
-HD_MUST_CHECK enum hd_status
-qos_requests_read(const char *text, const struct qos_classes *classes,
-		  struct diag *d, struct qos_requests *out);
+HD_MUST_CHECK enum hd_status qos_requests_read(const char *text, const struct qos_classes *classes,
+					       struct diag *d, struct qos_requests *out);
 /* The same of a file, "-" for standard input. */
-HD_MUST_CHECK enum hd_status
-qos_requests_load(const char *path, const struct qos_classes *classes,
-		  struct diag *d, struct qos_requests *out);
+HD_MUST_CHECK enum hd_status qos_requests_load(const char *path, const struct qos_classes *classes,
+					       struct diag *d, struct qos_requests *out);
 void qos_requests_fini(struct qos_requests *requests);
 
 /* Refuses, with its line, a request of the class that is promised nothing. */
-HD_MUST_CHECK enum hd_status
-qos_requests_need_promises(const struct qos_requests *requests, const char *why,
-			   struct diag *d);
+HD_MUST_CHECK enum hd_status qos_requests_need_promises(const struct qos_requests *requests,
+							const char *why, struct diag *d);
 
 /* How payload becomes packets. */
 struct qos_packets {
@@ -84,8 +81,7 @@ struct qos_packets qos_packets_global(struct qos_packets p);
 
 /* Bytes of a burst's payload, and of its packets on the wire. */
 uint64_t qos_burst(const struct qos_request *r, const struct qos_packets *p);
-uint64_t qos_wire_burst(const struct qos_request *r,
-			const struct qos_packets *p);
+uint64_t qos_wire_burst(const struct qos_request *r, const struct qos_packets *p);
 /* Bytes of its largest and its smallest packet on the wire. */
 uint32_t qos_largest(const struct qos_request *r, const struct qos_packets *p);
 uint32_t qos_smallest(const struct qos_request *r, const struct qos_packets *p);
@@ -93,9 +89,7 @@ uint32_t qos_smallest(const struct qos_request *r, const struct qos_packets *p);
  * A rate of payload, the request's peak or mean, as arbiters charge it: whole
  * 64-byte blocks of each packet (slots_charged_rate).
  */
-struct hd_rate qos_charged_rate(const struct qos_request *r,
-				struct hd_rate rate,
-				const struct qos_packets *p,
-				struct hd_ratio margin);
+struct hd_rate qos_charged_rate(const struct qos_request *r, struct hd_rate rate,
+				const struct qos_packets *p, struct hd_ratio margin);
 
 #endif

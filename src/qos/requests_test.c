@@ -16,13 +16,11 @@ static void lines_become_requests(void **state)
 	struct diag d = { .status = HD_OK };
 	struct qos_requests r;
 
-	assert_int_equal(
-		qos_requests_read(
-			"# who to what\n\n"
-			"h0 h5 DB 64Mb/s\n"
-			"\"node 3 HCA-1\" h5 dbts 8Mb/s 4KiB 100us # x\n",
-			&bands, &d, &r),
-		HD_OK);
+	assert_int_equal(qos_requests_read("# who to what\n\n"
+					   "h0 h5 DB 64Mb/s\n"
+					   "\"node 3 HCA-1\" h5 dbts 8Mb/s 4KiB 100us # x\n",
+					   &bands, &d, &r),
+			 HD_OK);
 	assert_int_equal(r.n, 2);
 	assert_string_equal(r.items[0].source, "h0");
 	assert_int_equal(r.items[0].class, TC_DB);
@@ -35,9 +33,7 @@ static void lines_become_requests(void **state)
 	assert_int_equal(r.items[1].latency, 100 * HD_US);
 	assert_int_equal(r.items[1].mean.num, 8000000);
 	qos_requests_fini(&r);
-	assert_int_equal(
-		qos_requests_read("a b DB 400Mb/s~80Mb/s\n", &bands, &d, &r),
-		HD_OK);
+	assert_int_equal(qos_requests_read("a b DB 400Mb/s~80Mb/s\n", &bands, &d, &r), HD_OK);
 	assert_int_equal(r.items[0].rate.num, 400000000);
 	assert_int_equal(r.items[0].mean.num, 80000000);
 	qos_requests_fini(&r);
@@ -65,9 +61,7 @@ static void each_mistake_is_refused_with_its_line(void **state)
 		struct diag d = { .status = HD_OK };
 		struct qos_requests r;
 
-		assert_int_not_equal(
-			qos_requests_read(cases[i].text, &bands, &d, &r),
-			HD_OK);
+		assert_int_not_equal(qos_requests_read(cases[i].text, &bands, &d, &r), HD_OK);
 		assert_non_null(strstr(d.message, cases[i].says));
 		assert_int_equal(d.line, 2);
 	}
@@ -105,8 +99,7 @@ static void classes_are_those_of_the_scenario(void **state)
 		struct diag d = { .status = HD_OK };
 		struct qos_requests r;
 
-		if (qos_requests_read(cases[i].text, &classes, &d, &r) !=
-		    HD_OK) {
+		if (qos_requests_read(cases[i].text, &classes, &d, &r) != HD_OK) {
 			assert_non_null(cases[i].says);
 			assert_non_null(strstr(d.message, cases[i].says));
 			continue;
@@ -141,15 +134,13 @@ static void bursts_become_packets(void **state)
 					 .rate = hd_rate_make(8000000, 1) };
 		struct qos_packets p = { cases[i].payload, 26 };
 		const struct hd_ratio none = { 0, 1 }, half = { 1, 2 };
-		double sent = (double)cases[i].blocks * 64 /
-			      (double)qos_burst(&r, &p) * 8e6;
+		double sent = (double)cases[i].blocks * 64 / (double)qos_burst(&r, &p) * 8e6;
 
 		assert_int_equal(qos_wire_burst(&r, &p), cases[i].wire);
 		assert_int_equal(qos_largest(&r, &p), cases[i].largest);
 		assert_int_equal(qos_smallest(&r, &p), cases[i].smallest);
 		/* Rates are whole bits per second, rounded up. */
-		double charged =
-			hd_rate_bps(qos_charged_rate(&r, r.rate, &p, none));
+		double charged = hd_rate_bps(qos_charged_rate(&r, r.rate, &p, none));
 
 		assert_true(charged >= sent && charged <= sent + 1);
 		charged = hd_rate_bps(qos_charged_rate(&r, r.rate, &p, half));

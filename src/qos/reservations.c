@@ -15,21 +15,19 @@
 
 /* ---- writing ------------------------------------------------------------- */
 
-static enum hd_status write_end(const struct subnet *s, port_id port,
-				struct diag *d, struct strbuf *out)
+static enum hd_status write_end(const struct subnet *s, port_id port, struct diag *d,
+				struct strbuf *out)
 {
 	uint64_t guid = s->topo->ports[port].guid;
 	const char *name = topo_node_of(s->topo, port)->name;
 
 	if (guid == 0)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "'%.80s' has no GUID to be saved by", name);
+		return diag_fail(d, HD_ERR_UNFIT, "'%.80s' has no GUID to be saved by", name);
 	strbuf_printf(out, "0x%016" PRIx64 "\"%s\"", guid, name);
 	return HD_OK;
 }
 
-static const struct mcast_group *group_of(const struct subnet *s, lid_t mlid,
-					  unsigned subnet)
+static const struct mcast_group *group_of(const struct subnet *s, lid_t mlid, unsigned subnet)
 {
 	for (uint32_t i = 0; i < s->n_groups; i++) {
 		if (s->groups[i].mlid == mlid && s->groups[i].subnet == subnet)
@@ -38,8 +36,7 @@ static const struct mcast_group *group_of(const struct subnet *s, lid_t mlid,
 	return NULL;
 }
 
-static enum hd_status write_destination(const struct subnet *s,
-					const struct broker_segment *r,
+static enum hd_status write_destination(const struct subnet *s, const struct broker_segment *r,
 					struct diag *d, struct strbuf *out)
 {
 	unsigned subnet = s->topo->ports[r->source].subnet;
@@ -57,8 +54,7 @@ static enum hd_status write_destination(const struct subnet *s,
 	return status;
 }
 
-enum hd_status reservations_write(const struct broker *b, struct diag *d,
-				  struct strbuf *out)
+enum hd_status reservations_write(const struct broker *b, struct diag *d, struct strbuf *out)
 {
 	enum hd_status status = HD_OK;
 
@@ -73,8 +69,8 @@ enum hd_status reservations_write(const struct broker *b, struct diag *d,
 		strbuf_putc(out, ' ');
 		if (status == HD_OK)
 			status = write_destination(b->subnet, g, d, out);
-		strbuf_printf(out, " %u %" PRIu64 "/%" PRIu64 "\n", g->sl,
-			      r->rate.num, r->rate.den);
+		strbuf_printf(out, " %u %" PRIu64 "/%" PRIu64 "\n", g->sl, r->rate.num,
+			      r->rate.den);
 	}
 	return status;
 }
@@ -100,8 +96,7 @@ static void load_init(struct load *l, const struct subnet *s, struct diag *d)
 			(void)map_put(&l->ports, t->ports[p].guid, p);
 	}
 	for (node_id v = 0; v < t->n_nodes; v++)
-		(void)text_map_put(&l->nodes, t->nodes[v].name,
-				   strlen(t->nodes[v].name), v);
+		(void)text_map_put(&l->nodes, t->nodes[v].name, strlen(t->nodes[v].name), v);
 }
 
 static void load_fini(struct load *l)
@@ -112,9 +107,8 @@ static void load_fini(struct load *l)
 
 static enum hd_status no_reservation(const struct load *l)
 {
-	return diag_fail_at(
-		l->d, HD_ERR_INPUT, l->line, 0,
-		"no reservation (expected 0xGUID\"name\" 0xGUID\"name\" sl rate)");
+	return diag_fail_at(l->d, HD_ERR_INPUT, l->line, 0,
+			    "no reservation (expected 0xGUID\"name\" 0xGUID\"name\" sl rate)");
 }
 
 static bool skip(struct load *l, const char *text)
@@ -157,8 +151,7 @@ static enum hd_status read_end(struct load *l, port_id *out)
 	const struct topo *t = l->s->topo;
 	uint64_t guid;
 
-	if (l->at >= l->end || *l->at != '0' || !number(l, UINT64_MAX, &guid) ||
-	    !skip(l, "\""))
+	if (l->at >= l->end || *l->at != '0' || !number(l, UINT64_MAX, &guid) || !skip(l, "\""))
 		return no_reservation(l);
 	const char *name = l->at;
 	const char *quote = memchr(name, '"', (size_t)(l->end - name));
@@ -178,11 +171,10 @@ static enum hd_status read_end(struct load *l, port_id *out)
 				    guid, shown, name);
 	if (called != MAP_NONE && called != t->ports[port].node &&
 	    strcmp(t->nodes[called].name, topo_node_of(t, port)->name) != 0)
-		return diag_fail_at(
-			l->d, HD_ERR_UNFIT, l->line, 0,
-			"GUID 0x%016" PRIx64
-			" is that of '%.80s' now, and '%.*s' has another",
-			guid, topo_node_of(t, port)->name, shown, name);
+		return diag_fail_at(l->d, HD_ERR_UNFIT, l->line, 0,
+				    "GUID 0x%016" PRIx64
+				    " is that of '%.80s' now, and '%.*s' has another",
+				    guid, topo_node_of(t, port)->name, shown, name);
 	*out = port;
 	return HD_OK;
 }
@@ -198,36 +190,31 @@ static enum hd_status read_group(struct load *l, unsigned subnet, lid_t *out)
 	const char *equals = memchr(l->at, '=', (size_t)(l->end - l->at));
 	size_t len = equals ? (size_t)(equals - l->at) : 0;
 
-	while (method < N_MCAST_METHODS &&
-	       (strlen(mcast_method_names[method]) != len ||
-		memcmp(mcast_method_names[method], l->at, len) != 0))
+	while (method < N_MCAST_METHODS && (strlen(mcast_method_names[method]) != len ||
+					    memcmp(mcast_method_names[method], l->at, len) != 0))
 		method++;
 	l->at += len + (equals != NULL);
 	for (uint32_t i = 0; i < s->n_groups; i++)
-		fits[i] = s->groups[i].method == method &&
-			  s->groups[i].subnet == subnet;
+		fits[i] = s->groups[i].method == method && s->groups[i].subnet == subnet;
 	do {
 		port_id member = TOPO_NONE;
 
 		status = read_end(l, &member);
 		n++;
 		for (uint32_t i = 0; status == HD_OK && i < s->n_groups; i++)
-			fits[i] = fits[i] &&
-				  port_is_among(s->groups[i].members,
-						s->groups[i].n_members, member);
+			fits[i] = fits[i] && port_is_among(s->groups[i].members,
+							   s->groups[i].n_members, member);
 	} while (status == HD_OK && skip(l, ","));
 	uint32_t found = 0;
 
-	while (found < s->n_groups &&
-	       !(fits[found] && s->groups[found].n_members == n))
+	while (found < s->n_groups && !(fits[found] && s->groups[found].n_members == n))
 		found++;
 	free(fits);
 	if (status != HD_OK)
 		return status;
 	if (found == s->n_groups)
-		return diag_fail_at(
-			l->d, HD_ERR_NOT_FOUND, l->line, 0,
-			"no group of that kind has just these %u members", n);
+		return diag_fail_at(l->d, HD_ERR_NOT_FOUND, l->line, 0,
+				    "no group of that kind has just these %u members", n);
 	*out = s->groups[found].mlid;
 	return HD_OK;
 }
@@ -262,28 +249,25 @@ static enum hd_status read_line(struct load *l, struct broker_request *out)
 	if (status != HD_OK)
 		return status;
 	if (!skip(l, " ") || !number(l, N_SLS - 1, &sl) || !skip(l, " ") ||
-	    !number(l, UINT64_MAX, &num) || !skip(l, "/") ||
-	    !number(l, UINT64_MAX, &den) || l->at < l->end || !num || !den)
+	    !number(l, UINT64_MAX, &num) || !skip(l, "/") || !number(l, UINT64_MAX, &den) ||
+	    l->at < l->end || !num || !den)
 		return no_reservation(l);
 	if (class_of_sl((uint8_t)sl) > TC_PBE)
 		return diag_fail_at(l->d, HD_ERR_INPUT, l->line, 0,
-				    "SL %u is of no class that asks",
-				    (unsigned)sl);
-	*out = broker_request_of(r.source, r.dlid, (uint8_t)sl,
-				 hd_rate_make(num, den));
+				    "SL %u is of no class that asks", (unsigned)sl);
+	*out = broker_request_of(r.source, r.dlid, (uint8_t)sl, hd_rate_make(num, den));
 	return HD_OK;
 }
 
-enum hd_status reservations_read(const struct subnet *s, const char *text,
-				 struct diag *d, struct reservations *out)
+enum hd_status reservations_read(const struct subnet *s, const char *text, struct diag *d,
+				 struct reservations *out)
 {
 	struct reservations all = { 0 };
 	enum hd_status status = HD_OK;
 	struct load l;
 
 	if (strncmp(text, HEADER "\n", strlen(HEADER) + 1) != 0)
-		return diag_fail_at(d, HD_ERR_INPUT, 1, 0,
-				    "expected '" HEADER "'");
+		return diag_fail_at(d, HD_ERR_INPUT, 1, 0, "expected '" HEADER "'");
 	load_init(&l, s, d);
 	for (l.line = 1; *text && status == HD_OK; l.line++) {
 		size_t len = strcspn(text, "\n");
@@ -297,10 +281,8 @@ enum hd_status reservations_read(const struct subnet *s, const char *text,
 		status = read_line(&l, &r);
 		if (status != HD_OK)
 			break;
-		all.items = hd_grow(all.items, &all.cap, all.n + 1,
-				    sizeof(*all.items));
-		all.lines = hd_grow(all.lines, &all.lines_cap, all.n + 1,
-				    sizeof(*all.lines));
+		all.items = hd_grow(all.items, &all.cap, all.n + 1, sizeof(*all.items));
+		all.lines = hd_grow(all.lines, &all.lines_cap, all.n + 1, sizeof(*all.lines));
 		all.items[all.n] = r;
 		all.lines[all.n++] = l.line;
 	}
@@ -313,8 +295,7 @@ enum hd_status reservations_read(const struct subnet *s, const char *text,
 	return HD_OK;
 }
 
-enum hd_status reservations_admit(struct broker *b,
-				  const struct reservations *r, struct diag *d)
+enum hd_status reservations_admit(struct broker *b, const struct reservations *r, struct diag *d)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		struct broker_refusal why;

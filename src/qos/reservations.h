@@ -26,14 +26,12 @@ struct reservations {
 };
 
 /* HD_ERR_UNFIT if an end has no GUID to be known by. */
-HD_MUST_CHECK enum hd_status
-reservations_write(const struct broker *b, struct diag *d, struct strbuf *out);
-HD_MUST_CHECK enum hd_status reservations_read(const struct subnet *s,
-					       const char *text, struct diag *d,
-					       struct reservations *out);
+HD_MUST_CHECK enum hd_status reservations_write(const struct broker *b, struct diag *d,
+						struct strbuf *out);
+HD_MUST_CHECK enum hd_status reservations_read(const struct subnet *s, const char *text,
+					       struct diag *d, struct reservations *out);
 /* Admits them in order; HD_ERR_FULL and the line of the first refused one. */
-HD_MUST_CHECK enum hd_status reservations_admit(struct broker *b,
-						const struct reservations *r,
+HD_MUST_CHECK enum hd_status reservations_admit(struct broker *b, const struct reservations *r,
 						struct diag *d);
 void reservations_fini(struct reservations *r);
 

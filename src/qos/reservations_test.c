@@ -34,17 +34,14 @@ static void fabric_program(struct fabric *f, enum lid_order order)
 	f->host = hd_alloc(f->topo.n_ports, sizeof(*f->host));
 	f->n_hosts = 0;
 	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (topo_is_end_port(&f->topo, p) &&
-		    topo_node_of(&f->topo, p)->kind == NODE_CA)
+		if (topo_is_end_port(&f->topo, p) && topo_node_of(&f->topo, p)->kind == NODE_CA)
 			f->host[f->n_hosts++] = p;
 	}
 	subnet_init(&f->subnet, &f->topo);
 	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
-	assert_int_equal(subnet_route(&f->subnet, "minhop",
-				      &(struct route_options){ 0 }, &d),
+	assert_int_equal(subnet_route(&f->subnet, "minhop", &(struct route_options){ 0 }, &d),
 			 HD_OK);
-	assert_int_equal(broker_init(&f->broker, &f->subnet, &params, &d),
-			 HD_OK);
+	assert_int_equal(broker_init(&f->broker, &f->subnet, &params, &d), HD_OK);
 }
 
 static void fabric_generate(struct fabric *f, const char *kind, unsigned hosts)
@@ -72,18 +69,15 @@ static void admit_some(struct fabric *f, struct rng *rng)
 {
 	for (unsigned i = 0; i < 12; i++) {
 		uint32_t from = (uint32_t)rng_below(rng, f->n_hosts);
-		uint32_t to =
-			(from + 1 + (uint32_t)rng_below(rng, f->n_hosts - 1)) %
-			f->n_hosts;
+		uint32_t to = (from + 1 + (uint32_t)rng_below(rng, f->n_hosts - 1)) % f->n_hosts;
 		uint8_t sl = (uint8_t)rng_below(rng, 4);
-		const struct broker_request r = broker_request_of(
-			f->host[from], f->subnet.lid_of_port[f->host[to]], sl,
-			hd_rate_make(1 + rng_below(rng, 50000000), 3));
+		const struct broker_request r =
+			broker_request_of(f->host[from], f->subnet.lid_of_port[f->host[to]], sl,
+					  hd_rate_make(1 + rng_below(rng, 50000000), 3));
 		struct broker_refusal why;
 		uint32_t id;
 
-		assert_int_equal(broker_admit(&f->broker, &r, &id, &why),
-				 HD_OK);
+		assert_int_equal(broker_admit(&f->broker, &r, &id, &why), HD_OK);
 	}
 }
 
@@ -98,29 +92,25 @@ static void rename_node(struct fabric *f, port_id port, const char *name)
 /* The end that a connection has: by GUID, so that names may change. */
 static uint64_t guid_of_destination(const struct fabric *f, uint32_t i)
 {
-	const struct broker_segment *r =
-		&f->broker.connections[i].request.way.segment[0];
+	const struct broker_segment *r = &f->broker.connections[i].request.way.segment[0];
 
 	return f->topo.ports[f->subnet.port_of_lid[0][r->dlid]].guid;
 }
 
 static const char *name_of_destination(const struct fabric *f, uint32_t i)
 {
-	const struct broker_segment *r =
-		&f->broker.connections[i].request.way.segment[0];
+	const struct broker_segment *r = &f->broker.connections[i].request.way.segment[0];
 
 	return topo_node_of(&f->topo, f->subnet.port_of_lid[0][r->dlid])->name;
 }
 
-static enum hd_status reload(const struct fabric *from, struct fabric *to,
-			     struct diag *d)
+static enum hd_status reload(const struct fabric *from, struct fabric *to, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct reservations saved = { 0 };
 
 	assert_int_equal(reservations_write(&from->broker, d, &text), HD_OK);
-	enum hd_status status =
-		reservations_read(&to->subnet, text.text, d, &saved);
+	enum hd_status status = reservations_read(&to->subnet, text.text, d, &saved);
 
 	if (status == HD_OK)
 		status = reservations_admit(&to->broker, &saved, d);
@@ -129,18 +119,9 @@ static enum hd_status reload(const struct fabric *from, struct fabric *to,
 	return status;
 }
 
-enum change {
-	NOTHING,
-	OTHER_LIDS,
-	MORE_HOSTS,
-	FEWER_HOSTS,
-	A_NEW_NAME,
-	SWAPPED_NAMES,
-	N_CHANGES
-};
+enum change { NOTHING, OTHER_LIDS, MORE_HOSTS, FEWER_HOSTS, A_NEW_NAME, SWAPPED_NAMES, N_CHANGES };
 
-static void change_fabric(struct fabric *f, enum change change,
-			  const char *kind, unsigned hosts)
+static void change_fabric(struct fabric *f, enum change change, const char *kind, unsigned hosts)
 {
 	fabric_generate(f, kind,
 			change == MORE_HOSTS    ? hosts + 1
@@ -150,34 +131,27 @@ static void change_fabric(struct fabric *f, enum change change,
 	if (change == A_NEW_NAME)
 		rename_node(f, f->host[1], "another");
 	if (change == SWAPPED_NAMES) {
-		char *first =
-			hd_strdup(topo_node_of(&f->topo, f->host[0])->name);
+		char *first = hd_strdup(topo_node_of(&f->topo, f->host[0])->name);
 
-		rename_node(f, f->host[0],
-			    topo_node_of(&f->topo, f->host[1])->name);
+		rename_node(f, f->host[0], topo_node_of(&f->topo, f->host[1])->name);
 		rename_node(f, f->host[1], first);
 		free(first);
 	}
 }
 
 /* All of them as they were: GUIDs equal, names too unless one was changed. */
-static void check_same(const struct fabric *was, const struct fabric *is,
-		       enum change change)
+static void check_same(const struct fabric *was, const struct fabric *is, enum change change)
 {
 	assert_int_equal(is->broker.n_live, was->broker.n_live);
 	for (uint32_t i = 0; i < was->broker.n_connections; i++) {
-		const struct broker_request *a =
-			&was->broker.connections[i].request;
-		const struct broker_request *b =
-			&is->broker.connections[i].request;
+		const struct broker_request *a = &was->broker.connections[i].request;
+		const struct broker_request *b = &is->broker.connections[i].request;
 
 		assert_true(was->topo.ports[a->way.segment[0].source].guid ==
 			    is->topo.ports[b->way.segment[0].source].guid);
-		assert_true(guid_of_destination(was, i) ==
-			    guid_of_destination(is, i));
+		assert_true(guid_of_destination(was, i) == guid_of_destination(is, i));
 		assert_true(a->way.segment[0].sl == b->way.segment[0].sl &&
-			    a->rate.num == b->rate.num &&
-			    a->rate.den == b->rate.den);
+			    a->rate.num == b->rate.num && a->rate.den == b->rate.den);
 		if (change != A_NEW_NAME)
 			assert_string_equal(name_of_destination(was, i),
 					    name_of_destination(is, i));
@@ -263,10 +237,9 @@ static void saved_text_is_the_same_after_loading(void **state)
 static void add_group(struct fabric *f, uint32_t n)
 {
 	struct diag d = { .status = HD_OK };
-	const struct mcast_group want = { .method = MCAST_SHARED,
-					  .source = TOPO_NONE,
-					  .members = f->host,
-					  .n_members = n };
+	const struct mcast_group want = {
+		.method = MCAST_SHARED, .source = TOPO_NONE, .members = f->host, .n_members = n
+	};
 
 	assert_int_equal(mcast_add(&f->subnet, &want, &d), HD_OK);
 }
@@ -285,9 +258,8 @@ static void groups_are_known_by_their_members(void **state)
 	add_group(&was, 5);
 	add_group(&was, 2);
 	add_group(&was, 3);
-	const struct broker_request r =
-		broker_request_of(was.host[0], was.subnet.groups[2].mlid, 2,
-				  hd_rate_make(1000000, 1));
+	const struct broker_request r = broker_request_of(was.host[0], was.subnet.groups[2].mlid, 2,
+							  hd_rate_make(1000000, 1));
 
 	assert_int_equal(broker_admit(&was.broker, &r, &id, &why), HD_OK);
 	fabric_generate(&is, "star", 5);
@@ -352,9 +324,7 @@ static void a_bad_file_is_refused_with_its_line(void **state)
 				strbuf_putc(&text, *at);
 			at += end;
 		}
-		assert_int_not_equal(
-			reservations_read(&f.subnet, text.text, &d, &saved),
-			HD_OK);
+		assert_int_not_equal(reservations_read(&f.subnet, text.text, &d, &saved), HD_OK);
 		assert_non_null(strstr(d.message, cases[i].says));
 		assert_int_equal(d.line, cases[i].line);
 		strbuf_fini(&text);

@@ -12,12 +12,10 @@ void reserve_outbox_fini(struct reserve_outbox *box)
 	*box = (struct reserve_outbox){ 0 };
 }
 
-void reserve_manager_init(struct reserve_manager *m, struct broker *broker,
-			  uint32_t subnet, hd_time lifetime)
+void reserve_manager_init(struct reserve_manager *m, struct broker *broker, uint32_t subnet,
+			  hd_time lifetime)
 {
-	*m = (struct reserve_manager){ .broker = broker,
-				       .subnet = subnet,
-				       .lifetime = lifetime };
+	*m = (struct reserve_manager){ .broker = broker, .subnet = subnet, .lifetime = lifetime };
 }
 
 void reserve_manager_fini(struct reserve_manager *m)
@@ -29,8 +27,8 @@ void reserve_manager_fini(struct reserve_manager *m)
 }
 
 /* The subnet of a segment of a way. */
-static uint32_t subnet_of(const struct reserve_manager *m,
-			  const struct broker_way *way, uint32_t segment)
+static uint32_t subnet_of(const struct reserve_manager *m, const struct broker_way *way,
+			  uint32_t segment)
 {
 	const struct topo *t = m->broker->subnet->topo;
 
@@ -38,8 +36,7 @@ static uint32_t subnet_of(const struct reserve_manager *m,
 }
 
 /* Which segment of a way is this manager's; way->n: none. */
-static uint32_t find_segment(const struct reserve_manager *m,
-			     const struct broker_way *way)
+static uint32_t find_segment(const struct reserve_manager *m, const struct broker_way *way)
 {
 	uint32_t i = 0;
 
@@ -58,11 +55,9 @@ static struct reserve_session *find(struct reserve_manager *m, uint32_t id)
 }
 
 static void send(struct reserve_manager *m, const struct reserve_message *like,
-		 enum reserve_kind kind, uint32_t to,
-		 struct reserve_outbox *out)
+		 enum reserve_kind kind, uint32_t to, struct reserve_outbox *out)
 {
-	out->items =
-		hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
+	out->items = hd_grow(out->items, &out->cap, out->n + 1, sizeof(*out->items));
 	struct reserve_message *message = &out->items[out->n++];
 
 	*message = *like;
@@ -88,26 +83,22 @@ static void forget(struct reserve_manager *m, struct reserve_session *s)
 	*s = m->sessions[--m->n_sessions];
 }
 
-static bool same_demand(const struct broker_request *a,
-			const struct broker_request *b)
+static bool same_demand(const struct broker_request *a, const struct broker_request *b)
 {
-	bool same = a->way.n == b->way.n && a->burst == b->burst &&
-		    a->largest == b->largest && a->smallest == b->smallest &&
-		    a->deadline == b->deadline &&
+	bool same = a->way.n == b->way.n && a->burst == b->burst && a->largest == b->largest &&
+		    a->smallest == b->smallest && a->deadline == b->deadline &&
 		    hd_rate_compare(a->rate, b->rate) == 0;
 
 	for (uint32_t i = 0; same && i < a->way.n; i++) {
 		const struct broker_segment *x = &a->way.segment[i];
 		const struct broker_segment *y = &b->way.segment[i];
 
-		same = x->source == y->source && x->dlid == y->dlid &&
-		       x->sl == y->sl;
+		same = x->source == y->source && x->dlid == y->dlid && x->sl == y->sl;
 	}
 	return same;
 }
 
-static void on_path(struct reserve_manager *m, hd_time now,
-		    const struct reserve_message *in,
+static void on_path(struct reserve_manager *m, hd_time now, const struct reserve_message *in,
 		    struct reserve_outbox *out)
 {
 	const struct broker_way *way = &in->request.way;
@@ -117,8 +108,8 @@ static void on_path(struct reserve_manager *m, hd_time now,
 	if (part == way->n)
 		return;
 	if (!s) {
-		m->sessions = hd_grow(m->sessions, &m->cap, m->n_sessions + 1,
-				      sizeof(*m->sessions));
+		m->sessions =
+			hd_grow(m->sessions, &m->cap, m->n_sessions + 1, sizeof(*m->sessions));
 		s = &m->sessions[m->n_sessions++];
 		*s = (struct reserve_session){ 0 };
 	} else if (!same_demand(&s->path.request, &in->request)) {
@@ -126,15 +117,14 @@ static void on_path(struct reserve_manager *m, hd_time now,
 	}
 	s->path = *in;
 	s->path_expires = now + m->lifetime;
-	s->next =
-		part + 1 < way->n ? subnet_of(m, way, part + 1) : RESERVE_HOST;
+	s->next = part + 1 < way->n ? subnet_of(m, way, part + 1) : RESERVE_HOST;
 	s->previous = part > 0 ? subnet_of(m, way, part - 1) : RESERVE_HOST;
 	send(m, in, RESERVE_PATH, s->next, out);
 }
 
 /* Reserves this subnet's part before the part `then`; false and why. */
-static bool reserve(struct reserve_manager *m, struct reserve_session *s,
-		    uint32_t then, struct broker_refusal *why)
+static bool reserve(struct reserve_manager *m, struct reserve_session *s, uint32_t then,
+		    struct broker_refusal *why)
 {
 	const struct broker_way *way = &s->path.request.way;
 	struct broker_request request = s->path.request;
@@ -143,20 +133,17 @@ static bool reserve(struct reserve_manager *m, struct reserve_session *s,
 	if (s->reserved && s->then == then)
 		return true;
 	release(m, s);
-	request.way = (struct broker_way){ .segment = { way->segment[part] },
-					   .n = 1 };
+	request.way = (struct broker_way){ .segment = { way->segment[part] }, .n = 1 };
 	request.then = then;
 	/* The manager of the source knows the bounds of all parts. */
 	if (s->previous != RESERVE_HOST)
 		request.deadline = 0;
 	s->then = then;
-	s->reserved =
-		broker_admit(m->broker, &request, &s->connection, why) == HD_OK;
+	s->reserved = broker_admit(m->broker, &request, &s->connection, why) == HD_OK;
 	return s->reserved;
 }
 
-static void on_resv(struct reserve_manager *m, hd_time now,
-		    const struct reserve_message *in,
+static void on_resv(struct reserve_manager *m, hd_time now, const struct reserve_message *in,
 		    struct reserve_outbox *out)
 {
 	struct reserve_session *s = find(m, in->session);
@@ -176,8 +163,7 @@ static void on_resv(struct reserve_manager *m, hd_time now,
 }
 
 /* Something nearer the source refused: what is held here is of no use. */
-static void on_resv_error(struct reserve_manager *m,
-			  const struct reserve_message *in,
+static void on_resv_error(struct reserve_manager *m, const struct reserve_message *in,
 			  struct reserve_outbox *out)
 {
 	struct reserve_session *s = find(m, in->session);
@@ -199,8 +185,7 @@ static void on_tear(struct reserve_manager *m, const struct reserve_message *in,
 	forget(m, s);
 }
 
-void reserve_receive(struct reserve_manager *m, hd_time now,
-		     const struct reserve_message *in,
+void reserve_receive(struct reserve_manager *m, hd_time now, const struct reserve_message *in,
 		     struct reserve_outbox *out)
 {
 	switch (in->kind) {

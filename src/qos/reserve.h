@@ -44,8 +44,8 @@ enum reserve_kind {
 
 struct reserve_message {
 	enum reserve_kind kind;
-	uint32_t from, to; /* subnet number of a manager, or RESERVE_HOST */
-	uint32_t session;  /* unique per flow, chosen by the source */
+	uint32_t from, to;             /* subnet number of a manager, or RESERVE_HOST */
+	uint32_t session;              /* unique per flow, chosen by the source */
 	struct broker_request request; /* of the whole way */
 	uint32_t then;                 /* RESV: 1 + the part behind; 0: none */
 	struct broker_refusal why;     /* RESV_ERROR */
@@ -76,13 +76,12 @@ struct reserve_manager {
 	size_t cap;
 };
 
-void reserve_manager_init(struct reserve_manager *m, struct broker *broker,
-			  uint32_t subnet, hd_time lifetime);
+void reserve_manager_init(struct reserve_manager *m, struct broker *broker, uint32_t subnet,
+			  hd_time lifetime);
 void reserve_manager_fini(struct reserve_manager *m);
 
 /* Acts on a message; what follows is appended to `out`. */
-void reserve_receive(struct reserve_manager *m, hd_time now,
-		     const struct reserve_message *in,
+void reserve_receive(struct reserve_manager *m, hd_time now, const struct reserve_message *in,
 		     struct reserve_outbox *out);
 
 /* Forgets what was not repeated in time; call at or after reserve_due. */

@@ -6,11 +6,9 @@
 
 #include "base/alloc.h"
 
-static void note_message(struct reserve_run *p, hd_time now,
-			 const struct reserve_message *m)
+static void note_message(struct reserve_run *p, hd_time now, const struct reserve_message *m)
 {
-	p->events = hd_grow(p->events, &p->events_cap, p->n_events + 1,
-			    sizeof(*p->events));
+	p->events = hd_grow(p->events, &p->events_cap, p->n_events + 1, sizeof(*p->events));
 	p->events[p->n_events++] = (struct reserve_event){ now, *m };
 }
 
@@ -18,8 +16,7 @@ static void note_states(struct reserve_run *p, hd_time now)
 {
 	const uint32_t n = p->subnet->n_subnets;
 
-	p->states = hd_grow(p->states, &p->states_cap, p->n_states + n,
-			    sizeof(*p->states));
+	p->states = hd_grow(p->states, &p->states_cap, p->n_states + n, sizeof(*p->states));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct reserve_manager *m = &p->managers[i];
 		struct reserve_state s = { now, i, m->n_sessions, 0 };
@@ -34,8 +31,7 @@ static void post(struct reserve_run *p, const struct reserve_message *m)
 {
 	struct reserve_outbox *box = &p->mail;
 
-	box->items =
-		hd_grow(box->items, &box->cap, box->n + 1, sizeof(*box->items));
+	box->items = hd_grow(box->items, &box->cap, box->n + 1, sizeof(*box->items));
 	box->items[box->n++] = *m;
 }
 
@@ -117,17 +113,15 @@ static void say_all(struct reserve_run *p, hd_time now, enum reserve_kind kind)
 }
 
 /* The part of a flow's way that a manager has reserved; NULL: none. */
-static const struct reserve_session *part_of(const struct reserve_run *p,
-					     size_t request, uint32_t segment)
+static const struct reserve_session *part_of(const struct reserve_run *p, size_t request,
+					     uint32_t segment)
 {
 	const struct broker_way *way = &p->paths[request].request.way;
 	port_id source = way->segment[segment].source;
-	const struct reserve_manager *m =
-		&p->managers[p->subnet->topo->ports[source].subnet];
+	const struct reserve_manager *m = &p->managers[p->subnet->topo->ports[source].subnet];
 
 	for (uint32_t i = 0; i < m->n_sessions; i++) {
-		if (m->sessions[i].path.session == request &&
-		    m->sessions[i].reserved)
+		if (m->sessions[i].path.session == request && m->sessions[i].reserved)
 			return &m->sessions[i];
 	}
 	return NULL;
@@ -144,15 +138,13 @@ static void note_reservations(struct reserve_run *p)
 			const struct reserve_session *part = part_of(p, i, k);
 
 			p->outcomes[i].bound[k] =
-				part ? latency_part(&l, part->connection)
-				     : HUGE_VAL;
+				part ? latency_part(&l, part->connection) : HUGE_VAL;
 		}
 	}
 	latency_fini(&l);
 	for (port_id port = 0; port < p->subnet->topo->n_ports; port++) {
-		p->tables[port] = (struct vlarb){
-			.high_limit = p->params.broker.latency.high_limit
-		};
+		p->tables[port] =
+			(struct vlarb){ .high_limit = p->params.broker.latency.high_limit };
 		if (p->broker.links[port].rate.num)
 			broker_tables(&p->broker, port, &p->tables[port]);
 	}
@@ -177,8 +169,8 @@ static enum hd_status make_paths(struct reserve_run *p, struct diag *d)
 	for (size_t i = 0; i < p->requests->n; i++) {
 		struct qos_target to;
 
-		if (qos_find_target(p->subnet, &p->params.terms,
-				    &p->requests->items[i], d, &to) != HD_OK)
+		if (qos_find_target(p->subnet, &p->params.terms, &p->requests->items[i], d, &to) !=
+		    HD_OK)
 			return d->status;
 		p->paths[i] = (struct reserve_message){
 			.kind = RESERVE_PATH,
@@ -193,20 +185,15 @@ static enum hd_status make_paths(struct reserve_run *p, struct diag *d)
 
 enum hd_status reserve_run(struct reserve_run *p, struct subnet *s,
 			   const struct qos_requests *requests,
-			   const struct reserve_run_params *params,
-			   struct diag *d)
+			   const struct reserve_run_params *params, struct diag *d)
 {
-	*p = (struct reserve_run){ .subnet = s,
-				   .params = *params,
-				   .requests = requests };
-	if (qos_requests_need_promises(requests, "it is not signalled", d) !=
-		    HD_OK ||
+	*p = (struct reserve_run){ .subnet = s, .params = *params, .requests = requests };
+	if (qos_requests_need_promises(requests, "it is not signalled", d) != HD_OK ||
 	    broker_init(&p->broker, s, &params->broker, d) != HD_OK)
 		return d->status;
 	p->managers = hd_alloc(s->n_subnets, sizeof(*p->managers));
 	for (uint32_t i = 0; i < s->n_subnets; i++)
-		reserve_manager_init(&p->managers[i], &p->broker, i,
-				     params->lifetime);
+		reserve_manager_init(&p->managers[i], &p->broker, i, params->lifetime);
 	p->paths = hd_alloc(requests->n, sizeof(*p->paths));
 	p->outcomes = hd_alloc(requests->n, sizeof(*p->outcomes));
 	p->tables = hd_alloc(s->topo->n_ports, sizeof(*p->tables));

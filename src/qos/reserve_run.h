@@ -66,10 +66,9 @@ struct reserve_run {
  * Plays `requests` on a routed subnet, both of which outlive the play. On
  * failure (a name that is nobody's) nothing is left to free.
  */
-HD_MUST_CHECK enum hd_status
-reserve_run(struct reserve_run *p, struct subnet *s,
-	    const struct qos_requests *requests,
-	    const struct reserve_run_params *params, struct diag *d);
+HD_MUST_CHECK enum hd_status reserve_run(struct reserve_run *p, struct subnet *s,
+					 const struct qos_requests *requests,
+					 const struct reserve_run_params *params, struct diag *d);
 void reserve_run_fini(struct reserve_run *p);
 
 /* Messages, managers and flows (reserve_tables.c). */

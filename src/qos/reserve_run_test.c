@@ -19,8 +19,7 @@ struct stage {
 	struct reserve_run play;
 };
 
-static void stage_init(struct stage *s, const char *text,
-		       struct reserve_run_params params)
+static void stage_init(struct stage *s, const char *text, struct reserve_run_params params)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -29,9 +28,7 @@ static void stage_init(struct stage *s, const char *text,
 	params.terms.margin = (struct hd_ratio){ 0, 1 };
 	routed_init(&s->f, "routed", SUBNETS, 2);
 	s->requests = requests_of(text);
-	assert_int_equal(
-		reserve_run(&s->play, &s->f.subnet, &s->requests, &params, &d),
-		HD_OK);
+	assert_int_equal(reserve_run(&s->play, &s->f.subnet, &s->requests, &params, &d), HD_OK);
 }
 
 static void stage_fini(struct stage *s)
@@ -75,8 +72,7 @@ static void one_round_goes_there_and_back(void **state)
 	struct stage s;
 
 	stage_init(&s, "h0 h5 DB 1Gb/s",
-		   (struct reserve_run_params){ .lifetime = 30 * HD_S,
-						.repeat = 10 * HD_S });
+		   (struct reserve_run_params){ .lifetime = 30 * HD_S, .repeat = 10 * HD_S });
 	const struct reserve_run *p = &s.play;
 
 	assert_int_equal(count(p, RESERVE_PATH), SUBNETS + 1);
@@ -127,8 +123,7 @@ static void who_does_not_fit_hears_which_subnet_refused(void **state)
 	struct stage s;
 
 	stage_init(&s, "h2 h4 DB 4Gb/s\nh0 h4 DB 4Gb/s\nh0 h1 DB 1Gb/s\n",
-		   (struct reserve_run_params){ .lifetime = HD_S,
-						.repeat = HD_S });
+		   (struct reserve_run_params){ .lifetime = HD_S, .repeat = HD_S });
 	const struct reserve_run *p = &s.play;
 
 	assert_true(p->outcomes[0].confirmed);
@@ -157,8 +152,7 @@ static void nobody_is_refused_with_the_line_of_the_file(void **state)
 	params.terms.packets = (struct qos_packets){ 2048, 0 };
 	params.terms.margin = (struct hd_ratio){ 0, 1 };
 	routed_init(&f, "routed", SUBNETS, 2);
-	assert_int_equal(reserve_run(&p, &f.subnet, &q, &params, &d),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(reserve_run(&p, &f.subnet, &q, &params, &d), HD_ERR_NOT_FOUND);
 	assert_int_equal(d.line, 2);
 	assert_string_equal(d.file, "flows");
 	qos_requests_fini(&q);

@@ -28,8 +28,7 @@ struct manager_row {
 static const struct column manager_columns[] = {
 	{ "time", "s", CELL_TIME(manager_row, time), ORIGIN_SIMULATED, 3 },
 	{ "subnet", NULL, CELL(manager_row, subnet) },
-	{ "flows known", NULL, CELL(manager_row, flows_known),
-	  ORIGIN_SIMULATED },
+	{ "flows known", NULL, CELL(manager_row, flows_known), ORIGIN_SIMULATED },
 	{ "reserved", NULL, CELL(manager_row, reserved), ORIGIN_SIMULATED },
 	{ NULL },
 };
@@ -82,8 +81,7 @@ static const char *party(struct table *t, uint32_t who, const char *host)
 }
 
 /* Sources speak PATH and TEAR to managers; destinations hear and answer. */
-static void put_message(struct table *t, const struct reserve_run *p,
-			const struct reserve_event *e)
+static void put_message(struct table *t, const struct reserve_run *p, const struct reserve_event *e)
 {
 	static const char *const names[] = {
 		[RESERVE_PATH] = "PATH",
@@ -130,8 +128,7 @@ static void put_flow(struct table *t, const struct reserve_run *p, size_t i)
 		.source = q->source,
 		.destination = q->destination,
 		.rate = q->rate,
-		.deadline =
-			q->latency ? (double)q->latency * 1e-6 : (double)NAN,
+		.deadline = q->latency ? (double)q->latency * 1e-6 : (double)NAN,
 		.bound = in_us(bound),
 		.confirmed = o->confirmed,
 		.refused_by = refusal(t, o),
@@ -165,14 +162,12 @@ static void put_parts(struct table *t, const struct reserve_run *p, size_t i)
 
 void reserve_run_show(const struct reserve_run *p, struct results *r)
 {
-	struct table *t = results_table(
-		r, "messages", "between hosts and the subnets' managers",
-		message_columns);
+	struct table *t = results_table(r, "messages", "between hosts and the subnets' managers",
+					message_columns);
 
 	for (size_t i = 0; i < p->n_events; i++)
 		put_message(t, p, &p->events[i]);
-	t = results_table(r, "managers", "what they hold after each change",
-			  manager_columns);
+	t = results_table(r, "managers", "what they hold after each change", manager_columns);
 	for (size_t i = 0; i < p->n_states; i++) {
 		const struct manager_row row = {
 			.time = p->states[i].time,
@@ -186,8 +181,7 @@ void reserve_run_show(const struct reserve_run *p, struct results *r)
 	t = results_table(r, "flows", "what came of them", flow_columns);
 	for (size_t i = 0; i < p->requests->n; i++)
 		put_flow(t, p, i);
-	t = results_table(r, "parts",
-			  "what each subnet's manager reserves; bounds add up",
+	t = results_table(r, "parts", "what each subnet's manager reserves; bounds add up",
 			  part_columns);
 	for (size_t i = 0; i < p->requests->n; i++)
 		put_parts(t, p, i);

@@ -39,13 +39,11 @@ static void world_init(struct world *w)
 	*w = (struct world){ 0 };
 	routed_init(&w->f, "routed", SUBNETS, 2);
 	params.floor_sls = 0;
-	assert_int_equal(broker_init(&w->broker, &w->f.subnet, &params, &d),
-			 HD_OK);
+	assert_int_equal(broker_init(&w->broker, &w->f.subnet, &params, &d), HD_OK);
 	for (port_id q = 0; q < w->f.topo.n_ports; q++) {
 		unsigned in = w->f.topo.ports[q].subnet;
 
-		if (topo_is_end_port(&w->f.topo, q) &&
-		    topo_node_of(&w->f.topo, q)->kind == NODE_CA)
+		if (topo_is_end_port(&w->f.topo, q) && topo_node_of(&w->f.topo, q)->kind == NODE_CA)
 			w->host[in][seen[in]++] = q;
 	}
 	for (uint32_t i = 0; i < SUBNETS; i++)
@@ -62,8 +60,7 @@ static void world_fini(struct world *w)
 }
 
 /* A host answers PATH with RESV; everything else is noted. */
-static void at_host(struct world *w, hd_time now,
-		    const struct reserve_message *in)
+static void at_host(struct world *w, hd_time now, const struct reserve_message *in)
 {
 	struct reserve_message resv = *in;
 
@@ -93,8 +90,7 @@ static void carry(struct world *w, hd_time now, struct rng *rng, unsigned lose)
 	while (w->mail.n) {
 		struct reserve_message m = w->mail.items[0];
 
-		memmove(w->mail.items, w->mail.items + 1,
-			--w->mail.n * sizeof(m));
+		memmove(w->mail.items, w->mail.items + 1, --w->mail.n * sizeof(m));
 		if (lose && rng_below(rng, lose) == 0)
 			continue;
 		if (m.to == RESERVE_HOST)
@@ -104,8 +100,8 @@ static void carry(struct world *w, hd_time now, struct rng *rng, unsigned lose)
 	}
 }
 
-static struct reserve_message path_of(const struct world *w, uint32_t session,
-				      unsigned from, unsigned to, uint64_t mbps)
+static struct reserve_message path_of(const struct world *w, uint32_t session, unsigned from,
+				      unsigned to, uint64_t mbps)
 {
 	struct reserve_message m = {
 		.kind = RESERVE_PATH,
@@ -119,8 +115,8 @@ static struct reserve_message path_of(const struct world *w, uint32_t session,
 	};
 	static const uint8_t sls[SUBNETS] = { 0, 1, 2 };
 
-	assert_true(broker_way_between(&w->f.subnet, w->host[from][0],
-				       w->host[to][1], sls, &m.request.way));
+	assert_true(broker_way_between(&w->f.subnet, w->host[from][0], w->host[to][1], sls,
+				       &m.request.way));
 	return m;
 }
 
@@ -257,14 +253,11 @@ static void a_deadline_is_for_all_parts_together(void **state)
 	for (uint32_t i = 0; i < SUBNETS; i++)
 		sum += latency_part(&l, w.manager[i].sessions[0].connection);
 	assert_true(sum > 0 && sum < 1);
-	assert_true(fabs(sum -
-			 latency_of(&l, w.manager[0].sessions[0].connection)) <
-		    1e-12);
+	assert_true(fabs(sum - latency_of(&l, w.manager[0].sessions[0].connection)) < 1e-12);
 	latency_fini(&l);
 	for (int more = 0; more < 2; more++) {
 		m.session = 2 + (uint32_t)more;
-		m.request.deadline =
-			(hd_time)(sum * (double)HD_S * (more ? 1.01 : 0.99));
+		m.request.deadline = (hd_time)(sum * (double)HD_S * (more ? 1.01 : 0.99));
 		w.errors = 0;
 		m.kind = RESERVE_TEAR;
 		m.session = 1;
@@ -282,8 +275,7 @@ static void a_deadline_is_for_all_parts_together(void **state)
 	say(&w, 2, m);
 	assert_int_equal(w.errors, 1);
 	assert_int_equal(w.last_error.why.reason, BROKER_DEADLINE);
-	assert_true(w.broker.connections[w.last_error.why.connection]
-			    .request.deadline > 0);
+	assert_true(w.broker.connections[w.last_error.why.connection].request.deadline > 0);
 	world_fini(&w);
 }
 
@@ -292,8 +284,7 @@ static void repeat_all(struct world *w, hd_time now, struct rng *rng)
 {
 	for (uint32_t id = 1; id <= 4; id++) {
 		unsigned from = id % 2 ? 0 : 2;
-		struct reserve_message m =
-			path_of(w, id, from, 2 - from, 500 + 100 * id);
+		struct reserve_message m = path_of(w, id, from, 2 - from, 500 + 100 * id);
 
 		reserve_receive(&w->manager[m.to], now, &m, &w->mail);
 		carry(w, now, rng, 6);

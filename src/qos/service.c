@@ -22,12 +22,10 @@ static bool is_open(const struct broker *b, port_id port, unsigned vl)
 }
 
 /* An unreserved VL's packets are at most as large as what it overshoots by. */
-static uint8_t scaled(const struct broker *b, port_id port,
-		      const struct vlarb_entry *e)
+static uint8_t scaled(const struct broker *b, port_id port, const struct vlarb_entry *e)
 {
 	uint32_t most = largest(b), q = quantum(b);
-	uint32_t weight =
-		((uint32_t)e->weight * q + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
+	uint32_t weight = ((uint32_t)e->weight * q + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
 
 	if (e->weight == 0 || !(b->links[port].rest_vls >> e->vl & 1))
 		return (uint8_t)weight;
@@ -51,8 +49,7 @@ static bool is_greedy(const struct broker *b, port_id port, unsigned vl)
 }
 
 /* What a VL sends at one visit, at most. */
-static uint32_t most_sent(const struct broker *b, port_id port, unsigned vl,
-			  uint32_t weight)
+static uint32_t most_sent(const struct broker *b, port_id port, unsigned vl, uint32_t weight)
 {
 	const struct broker_packets *p = &b->links[port].packets[vl];
 
@@ -71,8 +68,7 @@ struct round {
 	uint64_t reserved;           /* slots of all other VLs, both tables */
 };
 
-static struct round round_of(const struct broker *b, port_id port,
-			     uint32_t visit)
+static struct round round_of(const struct broker *b, port_id port, uint32_t visit)
 {
 	const struct broker_link *link = &b->links[port];
 	struct round r = { .reserved = 0 };
@@ -90,8 +86,7 @@ static struct round round_of(const struct broker *b, port_id port,
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		r.greedy += r.sent[vl];
 		if (!is_greedy(b, port, vl) && !(link->rest_vls >> vl & 1))
-			r.reserved +=
-				link->high.slots[vl] + link->low.slots[vl];
+			r.reserved += link->high.slots[vl] + link->low.slots[vl];
 	}
 	return r;
 }
@@ -109,8 +104,7 @@ static bool is_served(const struct round *r, unsigned vl, uint64_t slots)
 static bool high_starves(const struct broker *b, port_id port)
 {
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		if (b->links[port].high.slots[vl] &&
-		    b->links[port].packets[vl].n_greedy)
+		if (b->links[port].high.slots[vl] && b->links[port].packets[vl].n_greedy)
 			return true;
 	}
 	return false;
@@ -155,11 +149,9 @@ static bool credits_last(const struct broker *b, port_id port, uint64_t slots)
 	uint64_t packet = (uint64_t)largest(b) * BLOCK_BYTES;
 	uint64_t bytes = whole_packets(b, m->in_bytes[port]) * BLOCK_BYTES;
 	double loop = 2 * (double)m->propagation[port] + (double)m->routing +
-		      (double)m->arbitration +
-		      2 * (double)hd_rate_duration(link->rate, packet);
+		      (double)m->arbitration + 2 * (double)hd_rate_duration(link->rate, packet);
 	double share = (double)slots / FRAME_SLOTS;
-	double needed =
-		share * hd_rate_bps(link->rate) / 8 * loop / (double)HD_S;
+	double needed = share * hd_rate_bps(link->rate) / 8 * loop / (double)HD_S;
 
 	return bytes >= 2 * packet && needed <= (double)bytes;
 }
@@ -167,8 +159,7 @@ static bool credits_last(const struct broker *b, port_id port, uint64_t slots)
 /* In strict order a VL waits for all lower ones. */
 static bool comes_after_open(const struct broker *b, port_id port, unsigned vl)
 {
-	return b->params.latency.strict &&
-	       b->links[port].rest_vls & ((1u << vl) - 1);
+	return b->params.latency.strict && b->links[port].rest_vls & ((1u << vl) - 1);
 }
 
 /* Whether the high table, which has a limit, gives its VLs their shares. */
@@ -179,8 +170,7 @@ static bool high_suffices(const struct broker *b, port_id port)
 
 	if (b->params.latency.high_limit == 255 || link->high.total == 0)
 		return true;
-	return (uint64_t)link->high.total * (limit + largest(b)) <=
-	       limit * FRAME_SLOTS;
+	return (uint64_t)link->high.total * (limit + largest(b)) <= limit * FRAME_SLOTS;
 }
 
 /* Whether anything is sent there beyond what is reserved. */
@@ -199,16 +189,14 @@ const char *service_lacks(const struct broker *b, port_id port)
 
 	if (b->params.no_service)
 		return b->params.no_service;
-	if (!b->params.quantum || !b->params.latency.in_bytes ||
-	    !is_contended(b, port))
+	if (!b->params.quantum || !b->params.latency.in_bytes || !is_contended(b, port))
 		return NULL;
 	const struct round r = round_of(b, port, visit_of(b, port));
 
 	if (!b->params.latency.strict && !high_suffices(b, port))
 		return "its high limit serves unreserved packets too often";
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		uint64_t low =
-			link->rest_vls >> vl & 1 ? 0 : link->low.slots[vl];
+		uint64_t low = link->rest_vls >> vl & 1 ? 0 : link->low.slots[vl];
 		uint64_t slots = low + link->high.slots[vl];
 
 		if (link->packets[vl].n == 0 || slots == 0)
@@ -216,15 +204,13 @@ const char *service_lacks(const struct broker *b, port_id port)
 		if (!credits_last(b, port, slots))
 			return "its buffers have too few credits for the rate";
 		if (comes_after_open(b, port, vl))
-			return "its order is strict, with unreserved packets "
-			       "before";
+			return "its order is strict, with unreserved packets before";
 		if (b->params.latency.strict || low == 0)
 			continue;
 		if (high_starves(b, port))
 			return "a connection of its high table sends all it can";
 		if (!is_served(&r, vl, low))
-			return "its buffers and entries serve less than is "
-			       "asked";
+			return "its buffers and entries serve less than is asked";
 	}
 	return NULL;
 }

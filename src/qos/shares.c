@@ -17,8 +17,7 @@ struct shares_lane shares_lane_of(uint32_t bytes)
  * What a turn of each weight sends: a packet, and what the weight that it
  * leaves still sends.
  */
-static void turns(const struct shares_lane *lane,
-		  struct shares_sent turn[WEIGHT_MAX + 1])
+static void turns(const struct shares_lane *lane, struct shares_sent turn[WEIGHT_MAX + 1])
 {
 	memset(turn, 0, (WEIGHT_MAX + 1) * sizeof(*turn));
 	for (unsigned weight = 1; weight <= WEIGHT_MAX; weight++) {
@@ -38,8 +37,7 @@ static void turns(const struct shares_lane *lane,
 }
 
 void shares_round(const struct vlarb_entry *table, unsigned n,
-		  const struct shares_lane lanes[N_DATA_VLS],
-		  struct shares_sent sent[N_DATA_VLS])
+		  const struct shares_lane lanes[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS])
 {
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		struct shares_sent turn[WEIGHT_MAX + 1];
@@ -59,8 +57,7 @@ void shares_round(const struct vlarb_entry *table, unsigned n,
 }
 
 void shares_achieved(const struct vlarb_entry *table, unsigned n,
-		     const struct shares_lane lanes[N_DATA_VLS],
-		     double share[N_DATA_VLS])
+		     const struct shares_lane lanes[N_DATA_VLS], double share[N_DATA_VLS])
 {
 	struct shares_sent sent[N_DATA_VLS];
 	double all = 0;
@@ -101,8 +98,8 @@ static unsigned nearest(const double turn[WEIGHT_MAX + 1], double bytes)
 }
 
 /* A round of `scale` bytes; how many entries, 0 if there is no room. */
-static unsigned lay_out(const struct search *s, double scale,
-			double sent[N_DATA_VLS], struct vlarb_entry *out)
+static unsigned lay_out(const struct search *s, double scale, double sent[N_DATA_VLS],
+			struct vlarb_entry *out)
 {
 	unsigned n = 0;
 
@@ -120,8 +117,7 @@ static unsigned lay_out(const struct search *s, double scale,
 		for (unsigned e = (unsigned)entries; e > 0; e--) {
 			unsigned weight = nearest(turn, left / e);
 
-			out[n++] = (struct vlarb_entry){ (uint8_t)vl,
-							 (uint8_t)weight };
+			out[n++] = (struct vlarb_entry){ (uint8_t)vl, (uint8_t)weight };
 			sent[vl] += turn[weight];
 			left -= turn[weight];
 		}
@@ -130,8 +126,7 @@ static unsigned lay_out(const struct search *s, double scale,
 }
 
 /* How far a round is from what is wanted, and what its worst lane lacks. */
-static double judge(const struct search *s, const double sent[N_DATA_VLS],
-		    struct shares_fit *fit)
+static double judge(const struct search *s, const double sent[N_DATA_VLS], struct shares_fit *fit)
 {
 	double all = 0, error = 0;
 
@@ -161,8 +156,7 @@ static unsigned lightest(const struct vlarb_entry *entry, unsigned n)
 	return least;
 }
 
-static struct shares_fit search(const struct search *s,
-				struct vlarb_entry out[VLARB_MAX])
+static struct shares_fit search(const struct search *s, struct vlarb_entry out[VLARB_MAX])
 {
 	struct shares_fit best = { .n = 0 };
 	const unsigned step = 512, longest = 64 * WEIGHT_MAX * VLARB_MAX;
@@ -179,8 +173,7 @@ static struct shares_fit search(const struct search *s,
 			continue;
 		double error = judge(s, sent, &fit);
 
-		if (best.n == 0 || error <= SHARES_NEAR ||
-		    fit.short_by < best.short_by) {
+		if (best.n == 0 || error <= SHARES_NEAR || fit.short_by < best.short_by) {
 			best = fit;
 			memcpy(out, trial, sizeof(trial));
 		}
@@ -190,10 +183,8 @@ static struct shares_fit search(const struct search *s,
 	return best;
 }
 
-struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
-				 double portion,
-				 const struct shares_lane lanes[N_DATA_VLS],
-				 unsigned room,
+struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion,
+				 const struct shares_lane lanes[N_DATA_VLS], unsigned room,
 				 struct vlarb_entry out[VLARB_MAX])
 {
 	struct search s = { .wanted = wanted,

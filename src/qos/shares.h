@@ -36,12 +36,10 @@ struct shares_sent {
  * packets to send; nothing of VLs that are not in the table.
  */
 void shares_round(const struct vlarb_entry *table, unsigned n,
-		  const struct shares_lane lanes[N_DATA_VLS],
-		  struct shares_sent sent[N_DATA_VLS]);
+		  const struct shares_lane lanes[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS]);
 /* The same as shares of the link. */
 void shares_achieved(const struct vlarb_entry *table, unsigned n,
-		     const struct shares_lane lanes[N_DATA_VLS],
-		     double share[N_DATA_VLS]);
+		     const struct shares_lane lanes[N_DATA_VLS], double share[N_DATA_VLS]);
 
 #define SHARES_LARGEST 65    /* blocks of a packet with 4096 bytes of payload */
 #define SHARES_NEAR    0.005 /* half a point of the link is as good as none */
@@ -60,10 +58,8 @@ struct shares_fit {
  * off. Weights are whole packets, as far as packets have one size, and where
  * that fits none is below SHARES_LARGEST.
  */
-struct shares_fit shares_weights(const double wanted[N_DATA_VLS],
-				 double portion,
-				 const struct shares_lane lanes[N_DATA_VLS],
-				 unsigned room,
+struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion,
+				 const struct shares_lane lanes[N_DATA_VLS], unsigned room,
 				 struct vlarb_entry out[VLARB_MAX]);
 
 #endif

@@ -19,16 +19,11 @@ static void quantisation_is_as_tabulated(void **state)
 		uint8_t weight[3];
 		double share[3][3];
 	} cases[] = {
-		{ { 1, 2, 4 },
-		  { { 33, 33, 33 }, { 33, 33, 33 }, { 33, 33, 33 } } },
-		{ { 4, 4, 4 },
-		  { { 33, 33, 33 }, { 33, 33, 33 }, { 33, 33, 33 } } },
-		{ { 16, 32, 64 },
-		  { { 33, 33, 33 }, { 25, 25, 50 }, { 17, 29, 54 } } },
-		{ { 64, 128, 192 },
-		  { { 17, 33, 50 }, { 17, 33, 50 }, { 17, 33, 50 } } },
-		{ { 66, 132, 198 },
-		  { { 22, 33, 44 }, { 17, 33, 50 }, { 17, 33, 49 } } },
+		{ { 1, 2, 4 }, { { 33, 33, 33 }, { 33, 33, 33 }, { 33, 33, 33 } } },
+		{ { 4, 4, 4 }, { { 33, 33, 33 }, { 33, 33, 33 }, { 33, 33, 33 } } },
+		{ { 16, 32, 64 }, { { 33, 33, 33 }, { 25, 25, 50 }, { 17, 29, 54 } } },
+		{ { 64, 128, 192 }, { { 17, 33, 50 }, { 17, 33, 50 }, { 17, 33, 50 } } },
+		{ { 66, 132, 198 }, { { 22, 33, 44 }, { 17, 33, 50 }, { 17, 33, 49 } } },
 	};
 	static const uint32_t payloads[] = { 4096, 2048, 256 };
 
@@ -36,8 +31,7 @@ static void quantisation_is_as_tabulated(void **state)
 		struct vlarb_entry table[3];
 
 		for (unsigned vl = 0; vl < 3; vl++)
-			table[vl] = (struct vlarb_entry){ (uint8_t)vl,
-							  cases[c].weight[vl] };
+			table[vl] = (struct vlarb_entry){ (uint8_t)vl, cases[c].weight[vl] };
 		for (int p = 0; p < 3; p++) {
 			struct shares_lane lanes[N_DATA_VLS];
 			double share[N_DATA_VLS];
@@ -46,8 +40,7 @@ static void quantisation_is_as_tabulated(void **state)
 				lanes[vl] = shares_lane_of(payloads[p] + 26);
 			shares_achieved(table, 3, lanes, share);
 			for (int vl = 0; vl < 3; vl++)
-				assert_true(fabs(100 * share[vl] -
-						 cases[c].share[p][vl]) < 0.6);
+				assert_true(fabs(100 * share[vl] - cases[c].share[p][vl]) < 0.6);
 		}
 	}
 }
@@ -74,16 +67,14 @@ static void chosen_weights_achieve_what_was_wanted(void **state)
 		unsigned used = 2 + (unsigned)rng_below(&rng, 3);
 
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-			lanes[vl] = shares_lane_of(
-				26 + (256u << rng_below(&rng, 5)));
+			lanes[vl] = shares_lane_of(26 + (256u << rng_below(&rng, 5)));
 		for (unsigned vl = 0; vl < used; vl++) {
 			wanted[vl] = 5 + (double)rng_below(&rng, 60);
 			sum += wanted[vl];
 		}
 		for (unsigned vl = 0; vl < used; vl++)
 			wanted[vl] /= sum;
-		struct shares_fit fit =
-			shares_weights(wanted, 1, lanes, VLARB_MAX, table);
+		struct shares_fit fit = shares_weights(wanted, 1, lanes, VLARB_MAX, table);
 
 		assert_in_range(fit.n, used, VLARB_MAX);
 		assert_true(fit.short_by <= SHARES_NEAR);
@@ -93,10 +84,7 @@ static void chosen_weights_achieve_what_was_wanted(void **state)
 		/* Whole packets, but for the one that no weight can say. */
 		for (unsigned i = 0; i < fit.n; i++)
 			assert_true(table[i].weight == 255 ||
-				    table[i].weight %
-						    blocks_of(lanes[table[i].vl]
-								      .size[0]
-								      .bytes) ==
+				    table[i].weight % blocks_of(lanes[table[i].vl].size[0].bytes) ==
 					    0);
 	}
 }
@@ -119,9 +107,7 @@ static struct shares_sent draw_turn(struct rng *rng, unsigned weight)
 
 static void mixed_sizes_have_the_mean_of_their_turns(void **state)
 {
-	const struct shares_lane mixed = {
-		.n = 2, .size = { { 90, 0.75 }, { 4122, 0.25 } }
-	};
+	const struct shares_lane mixed = { .n = 2, .size = { { 90, 0.75 }, { 4122, 0.25 } } };
 	struct shares_lane lanes[N_DATA_VLS] = { mixed };
 	struct shares_sent sent[N_DATA_VLS];
 	struct rng rng;
@@ -149,8 +135,7 @@ static void mixed_sizes_have_the_mean_of_their_turns(void **state)
 static void entries_are_not_spent_without_need(void **state)
 {
 	double wanted[N_DATA_VLS] = { 0.02, 0.98 };
-	struct shares_lane lanes[N_DATA_VLS] = { shares_lane_of(4122),
-						 shares_lane_of(4122) };
+	struct shares_lane lanes[N_DATA_VLS] = { shares_lane_of(4122), shares_lane_of(4122) };
 	struct vlarb_entry table[VLARB_MAX];
 
 	(void)state;

@@ -47,8 +47,7 @@ static u128 common_divisor(u128 a, u128 b)
 	return a;
 }
 
-static struct hd_rate charge(uint64_t blocks, u128 num, u128 den,
-			     struct hd_ratio margin)
+static struct hd_rate charge(uint64_t blocks, u128 num, u128 den, struct hd_ratio margin)
 {
 	u128 common = common_divisor(num, den);
 
@@ -59,8 +58,7 @@ static struct hd_rate charge(uint64_t blocks, u128 num, u128 den,
 		num >>= 1;
 		den >>= 1;
 	}
-	u128 bits = (u128)8 * HD_S * SLOT_BYTES * blocks *
-		    (margin.den + margin.num);
+	u128 bits = (u128)8 * HD_S * SLOT_BYTES * blocks * (margin.den + margin.num);
 	u128 per = (num ? num : 1) * margin.den;
 	u128 rest = (bits % per) * den;
 	u128 rate = (bits / per) * den + rest / per + (rest % per > 0);
@@ -74,29 +72,25 @@ struct hd_rate slots_charged_rate(uint64_t blocks, uint64_t num, uint64_t den,
 	return charge(blocks, num, den, margin);
 }
 
-struct hd_rate slots_charged_burst(struct hd_rate rate, uint64_t payload,
-				   uint64_t blocks, struct hd_ratio margin)
+struct hd_rate slots_charged_burst(struct hd_rate rate, uint64_t payload, uint64_t blocks,
+				   struct hd_ratio margin)
 {
 	assert(payload > 0 && rate.num > 0);
-	return charge(blocks, (u128)8 * HD_S * payload * rate.den, rate.num,
-		      margin);
+	return charge(blocks, (u128)8 * HD_S * payload * rate.den, rate.num, margin);
 }
 
-struct hd_rate slots_charged_payload(struct hd_rate rate, uint32_t payload,
-				     uint32_t overhead, struct hd_ratio margin)
+struct hd_rate slots_charged_payload(struct hd_rate rate, uint32_t payload, uint32_t overhead,
+				     struct hd_ratio margin)
 {
-	uint64_t blocks =
-		((uint64_t)payload + overhead + SLOT_BYTES - 1) / SLOT_BYTES;
+	uint64_t blocks = ((uint64_t)payload + overhead + SLOT_BYTES - 1) / SLOT_BYTES;
 
 	return slots_charged_burst(rate, payload, blocks, margin);
 }
 
-struct hd_rate slots_with_overhead(struct hd_rate rate, uint32_t payload,
-				   uint32_t overhead)
+struct hd_rate slots_with_overhead(struct hd_rate rate, uint32_t payload, uint32_t overhead)
 {
 	assert(payload > 0);
-	struct hd_rate factor =
-		hd_rate_make((uint64_t)payload + overhead, payload);
+	struct hd_rate factor = hd_rate_make((uint64_t)payload + overhead, payload);
 	struct hd_rate part = hd_rate_make(rate.num, factor.den);
 
 	return hd_rate_make(part.num * factor.num, part.den * rate.den);

@@ -43,18 +43,17 @@ struct hd_rate slots_charged_rate(uint64_t blocks, uint64_t num, uint64_t den,
 				  struct hd_ratio margin);
 /* The same for a rate of payload, in packets of `payload` and `overhead`
  * bytes. */
-struct hd_rate slots_charged_payload(struct hd_rate rate, uint32_t payload,
-				     uint32_t overhead, struct hd_ratio margin);
+struct hd_rate slots_charged_payload(struct hd_rate rate, uint32_t payload, uint32_t overhead,
+				     struct hd_ratio margin);
 
 /* The same for bursts of `payload` bytes in packets of `blocks` in all. */
-struct hd_rate slots_charged_burst(struct hd_rate rate, uint64_t payload,
-				   uint64_t blocks, struct hd_ratio margin);
+struct hd_rate slots_charged_burst(struct hd_rate rate, uint64_t payload, uint64_t blocks,
+				   struct hd_ratio margin);
 
 /*
  * A rate as it is on the wire, when each `payload` bytes travel with
  * `overhead` more.
  */
-struct hd_rate slots_with_overhead(struct hd_rate rate, uint32_t payload,
-				   uint32_t overhead);
+struct hd_rate slots_with_overhead(struct hd_rate rate, uint32_t payload, uint32_t overhead);
 
 #endif

@@ -31,25 +31,20 @@ static void slots_are_rounded_up_exactly(void **state)
 		const char *need;
 		uint64_t at_1x, at_4x, at_12x;
 	} cases[] = {
-		{ "8kb/s", 1, 1, 1 },          { "64kb/s", 1, 1, 1 },
-		{ "1.55Mb/s", 11, 3, 1 },      { "64Mb/s", 418, 105, 35 },
-		{ "300Mb/s", 1959, 490, 164 },
+		{ "8kb/s", 1, 1, 1 },       { "64kb/s", 1, 1, 1 },         { "1.55Mb/s", 11, 3, 1 },
+		{ "64Mb/s", 418, 105, 35 }, { "300Mb/s", 1959, 490, 164 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct hd_rate need = rate(cases[i].need);
 
-		assert_int_equal(slots_for(need, rate("2.5Gb/s")),
-				 cases[i].at_1x);
-		assert_int_equal(slots_for(need, rate("10Gb/s")),
-				 cases[i].at_4x);
-		assert_int_equal(slots_for(need, rate("30Gb/s")),
-				 cases[i].at_12x);
+		assert_int_equal(slots_for(need, rate("2.5Gb/s")), cases[i].at_1x);
+		assert_int_equal(slots_for(need, rate("10Gb/s")), cases[i].at_4x);
+		assert_int_equal(slots_for(need, rate("30Gb/s")), cases[i].at_12x);
 	}
 	/* A whole link is a whole frame; one bit more is one slot more. */
 	assert_int_equal(slots_for(rate("10Gb/s"), rate("10Gb/s")), 16320);
-	assert_int_equal(slots_for(rate("10000000001b/s"), rate("10Gb/s")),
-			 16321);
+	assert_int_equal(slots_for(rate("10000000001b/s"), rate("10Gb/s")), 16321);
 	assert_int_equal(slots_for(rate("4x FDR"), rate("4x FDR")), 16320);
 }
 
@@ -86,8 +81,7 @@ static void overhead_scales_the_rate(void **state)
  */
 static void packets_are_charged_in_whole_blocks(void **state)
 {
-	static const uint32_t payloads[] = { 1,   38,  39,   64,   103,
-					     256, 512, 2048, 4000, 4096 };
+	static const uint32_t payloads[] = { 1, 38, 39, 64, 103, 256, 512, 2048, 4000, 4096 };
 	const struct hd_ratio margins[] = { { 0, 1 }, { 1, 20 }, { 1, 3 } };
 	const uint64_t bps = 200000000;
 
@@ -98,10 +92,9 @@ static void packets_are_charged_in_whole_blocks(void **state)
 		double blocks = (p + 26) / 64 + ((p + 26) % 64 != 0);
 		double want = (double)bps / (8.0 * p) * blocks * 512.0 *
 			      (1 + (double)m.num / (double)m.den);
-		double got = hd_rate_bps(
-			slots_charged_payload(hd_rate_make(bps, 1), p, 26, m));
-		double gap = hd_rate_bps(slots_charged_rate(
-			(uint64_t)blocks, p * UINT64_C(8) * 5000, 1, m));
+		double got = hd_rate_bps(slots_charged_payload(hd_rate_make(bps, 1), p, 26, m));
+		double gap = hd_rate_bps(
+			slots_charged_rate((uint64_t)blocks, p * UINT64_C(8) * 5000, 1, m));
 
 		assert_true(got >= want - 1 && got <= want * (1 + 1e-9) + 2);
 		assert_true(gap >= want - 1 && gap <= want * (1 + 1e-9) + 2);

@@ -14,8 +14,7 @@
 /* Sums of rates in another order may differ in their last digits. */
 #define MORE_THAN(demand, capacity) ((demand) > (capacity) * (1 + 1e-9))
 
-void stat_broker_init(struct stat_broker *b, const struct subnet *s,
-		      double share, double allowed)
+void stat_broker_init(struct stat_broker *b, const struct subnet *s, double share, double allowed)
 {
 	const struct topo *t = s->topo;
 
@@ -24,8 +23,7 @@ void stat_broker_init(struct stat_broker *b, const struct subnet *s,
 	b->links = hd_alloc(t->n_ports, sizeof(*b->links));
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (s->rate_of_port[p].num)
-			b->links[p].capacity =
-				share * hd_rate_bps(s->rate_of_port[p]);
+			b->links[p].capacity = share * hd_rate_bps(s->rate_of_port[p]);
 	}
 }
 
@@ -42,14 +40,13 @@ static void link_add(struct stat_link *link, double peak, double mean)
 	for (unsigned i = 0; i < link->n_classes; i++) {
 		struct stat_class *c = &link->classes[i];
 
-		if (!(c->peak < peak || c->peak > peak || c->mean < mean ||
-		      c->mean > mean)) {
+		if (!(c->peak < peak || c->peak > peak || c->mean < mean || c->mean > mean)) {
 			c->n++;
 			return;
 		}
 	}
-	link->classes = hd_grow(link->classes, &link->cap, link->n_classes + 1u,
-				sizeof(*link->classes));
+	link->classes =
+		hd_grow(link->classes, &link->cap, link->n_classes + 1u, sizeof(*link->classes));
 	link->classes[link->n_classes++] = (struct stat_class){ peak, mean, 1 };
 }
 
@@ -68,17 +65,15 @@ static double bound_with(const struct stat_link *link, double peak, double mean)
 	return bound;
 }
 
-enum hd_status stat_broker_admit(struct stat_broker *b,
-				 const struct stat_request *r, struct diag *d)
+enum hd_status stat_broker_admit(struct stat_broker *b, const struct stat_request *r,
+				 struct diag *d)
 {
 	const struct topo *t = b->subnet->topo;
 	struct stat_source source = { r->peak, r->mean, { 0 } };
-	enum hd_status status =
-		path_walk(b->subnet, r->source, r->dlid, r->sl, &source.path);
+	enum hd_status status = path_walk(b->subnet, r->source, r->dlid, r->sl, &source.path);
 
 	if (status != HD_OK)
-		return diag_fail(d, status, "there is no path for SL %u",
-				 r->sl);
+		return diag_fail(d, status, "there is no path for SL %u", r->sl);
 	for (uint32_t h = 0; h < source.path.n_hops; h++) {
 		port_id p = source.path.port[h];
 		double bound = bound_with(&b->links[p], r->peak, r->mean);
@@ -86,15 +81,12 @@ enum hd_status stat_broker_admit(struct stat_broker *b,
 		if (bound > b->allowed)
 			return diag_fail(
 				d, HD_ERR_FULL,
-				"link '%.40s'[%u] could be asked for too much "
-				"%.3g %% of the time",
-				topo_node_of(t, p)->name, t->ports[p].number,
-				100 * bound);
+				"link '%.40s'[%u] could be asked for too much %.3g %% of the time",
+				topo_node_of(t, p)->name, t->ports[p].number, 100 * bound);
 	}
 	for (uint32_t h = 0; h < source.path.n_hops; h++)
 		link_add(&b->links[source.path.port[h]], r->peak, r->mean);
-	b->sources = hd_grow(b->sources, &b->cap, b->n_sources + 1u,
-			     sizeof(*b->sources));
+	b->sources = hd_grow(b->sources, &b->cap, b->n_sources + 1u, sizeof(*b->sources));
 	b->sources[b->n_sources++] = source;
 	return HD_OK;
 }
@@ -103,9 +95,7 @@ double stat_broker_bound(const struct stat_broker *b, port_id port)
 {
 	const struct stat_link *link = &b->links[port];
 
-	return link->n_classes ? stat_overflow(link->classes, link->n_classes,
-					       link->capacity)
-			       : 0;
+	return link->n_classes ? stat_overflow(link->classes, link->n_classes, link->capacity) : 0;
 }
 
 uint32_t stat_broker_users(const struct stat_broker *b, port_id port)
@@ -179,8 +169,7 @@ static void watch_run(struct watch *w, hd_time end)
 	}
 }
 
-void stat_broker_watch(const struct stat_broker *b, uint64_t seed,
-		       uint32_t units, double *seen)
+void stat_broker_watch(const struct stat_broker *b, uint64_t seed, uint32_t units, double *seen)
 {
 	uint32_t n = b->subnet->topo->n_ports;
 	hd_time end = (hd_time)units * UNIT;
@@ -209,8 +198,7 @@ void stat_broker_watch(const struct stat_broker *b, uint64_t seed,
 	free(w.over);
 }
 
-void stat_broker_survey(const struct stat_broker *b, uint64_t seed,
-			struct interval *seen)
+void stat_broker_survey(const struct stat_broker *b, uint64_t seed, struct interval *seen)
 {
 	enum { RUNS = 16, UNITS = 5000 };
 	const size_t n = b->subnet->topo->n_ports;

@@ -39,8 +39,7 @@ struct stat_broker {
 };
 
 /* `share` of every link is for these sources; 0 < allowed < 1. */
-void stat_broker_init(struct stat_broker *b, const struct subnet *s,
-		      double share, double allowed);
+void stat_broker_init(struct stat_broker *b, const struct subnet *s, double share, double allowed);
 void stat_broker_fini(struct stat_broker *b);
 
 struct stat_request {
@@ -54,8 +53,7 @@ struct stat_request {
  * HD_OK, or HD_ERR_FULL with the first link that would violate too often and
  * how often; HD_ERR_NOT_FOUND, HD_ERR_UNFIT: no path. In `d`.
  */
-HD_MUST_CHECK enum hd_status stat_broker_admit(struct stat_broker *b,
-					       const struct stat_request *r,
+HD_MUST_CHECK enum hd_status stat_broker_admit(struct stat_broker *b, const struct stat_request *r,
 					       struct diag *d);
 
 /* The bound on the chance that the link of a port is asked for too much. */
@@ -68,14 +66,12 @@ uint32_t stat_broker_users(const struct stat_broker *b, port_id port);
  * than it has, while sources are on for exponential times of one unit in the
  * mean, and off accordingly, for `units` of them.
  */
-void stat_broker_watch(const struct stat_broker *b, uint64_t seed,
-		       uint32_t units, double *seen);
+void stat_broker_watch(const struct stat_broker *b, uint64_t seed, uint32_t units, double *seen);
 
 /*
  * seen[port_id]: the same in the mean of independent runs that are long enough
  * to see violations of some per mille, with a 95 % interval.
  */
-void stat_broker_survey(const struct stat_broker *b, uint64_t seed,
-			struct interval *seen);
+void stat_broker_survey(const struct stat_broker *b, uint64_t seed, struct interval *seen);
 
 #endif

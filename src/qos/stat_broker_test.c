@@ -37,15 +37,13 @@ static void star_init(struct star *f, uint32_t hosts)
 	for (port_id i = 0; i < f->topo.n_ports; i++) {
 		f->topo.ports[i].widths = WIDTH_4X;
 		f->topo.ports[i].speeds = 1 << SPEED_SDR;
-		if (topo_is_end_port(&f->topo, i) &&
-		    topo_node_of(&f->topo, i)->kind == NODE_CA)
+		if (topo_is_end_port(&f->topo, i) && topo_node_of(&f->topo, i)->kind == NODE_CA)
 			f->host[n++] = i;
 	}
 	assert_int_equal(n, hosts);
 	subnet_init(&f->subnet, &f->topo);
 	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
-	assert_int_equal(subnet_route(&f->subnet, "minhop", &options, &d),
-			 HD_OK);
+	assert_int_equal(subnet_route(&f->subnet, "minhop", &options, &d), HD_OK);
 }
 
 static void star_fini(struct star *f)
@@ -95,8 +93,7 @@ static void the_shared_link_decides_and_keeps_the_promise(void **state)
 	struct stat_request r = request(&f, 1);
 	struct path path;
 
-	assert_int_equal(path_walk(&f.subnet, r.source, r.dlid, 0, &path),
-			 HD_OK);
+	assert_int_equal(path_walk(&f.subnet, r.source, r.dlid, 0, &path), HD_OK);
 	port_id last = path.port[path.n_hops - 1];
 	double *seen = hd_alloc(f.topo.n_ports, sizeof(*seen));
 
@@ -105,10 +102,8 @@ static void the_shared_link_decides_and_keeps_the_promise(void **state)
 	stat_broker_watch(&b, 5, 100000, seen);
 	double exact = binomial_tail(n, 0.2, 10);
 
-	print_message("%u sources: asked for %.3f, bound %.4f, exact %.5f, "
-		      "seen %.5f\n",
-		      n, allowed, stat_broker_bound(&b, last), exact,
-		      seen[last]);
+	print_message("%u sources: asked for %.3f, bound %.4f, exact %.5f, seen %.5f\n", n, allowed,
+		      stat_broker_bound(&b, last), exact, seen[last]);
 	assert_true(exact <= stat_broker_bound(&b, last));
 	assert_true(stat_broker_bound(&b, last) <= allowed);
 	/* 100,000 times as long as a source is on: known to some percent. */

@@ -15,12 +15,10 @@ static double log_moment(const struct stat_class *c, double t)
 
 	if (on >= 1)
 		return x;
-	return x > 30 ? x + log(on) + log1p((1 - on) / on * exp(-x))
-		      : log1p(on * expm1(x));
+	return x > 30 ? x + log(on) + log1p((1 - on) / on * exp(-x)) : log1p(on * expm1(x));
 }
 
-static double exponent(const struct stat_class *classes, unsigned n,
-		       double capacity, double t)
+static double exponent(const struct stat_class *classes, unsigned n, double capacity, double t)
 {
 	double sum = -t * capacity;
 
@@ -29,8 +27,7 @@ static double exponent(const struct stat_class *classes, unsigned n,
 	return sum;
 }
 
-double stat_overflow(const struct stat_class *classes, unsigned n_classes,
-		     double capacity)
+double stat_overflow(const struct stat_class *classes, unsigned n_classes, double capacity)
 {
 	double peaks = 0, means = 0;
 
@@ -64,8 +61,7 @@ double stat_overflow(const struct stat_class *classes, unsigned n_classes,
 }
 
 uint32_t stat_most(const struct stat_class *others, unsigned n_others,
-		   const struct stat_class *asked, double capacity,
-		   double allowed)
+		   const struct stat_class *asked, double capacity, double allowed)
 {
 	struct stat_class *all = hd_alloc(n_others + 1, sizeof(*all));
 	uint32_t low = 0, high = (uint32_t)fmin(capacity / asked->mean, 1e9);

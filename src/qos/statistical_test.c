@@ -63,14 +63,12 @@ static void admitted_mixes_keep_their_promise(void **state)
 	for (int round = 0; round < 10; round++) {
 		struct stat_class c[2] = {
 			{ 5 + 20 * rng_uniform(&rng), 0, 0 },
-			{ 2 + 5 * rng_uniform(&rng), 0,
-			  20 + (uint32_t)rng_below(&rng, 60) },
+			{ 2 + 5 * rng_uniform(&rng), 0, 20 + (uint32_t)rng_below(&rng, 60) },
 		};
 		int seen = 0;
 
 		for (int i = 0; i < 2; i++)
-			c[i].mean =
-				c[i].peak * (0.05 + 0.4 * rng_uniform(&rng));
+			c[i].mean = c[i].peak * (0.05 + 0.4 * rng_uniform(&rng));
 		c[0].n = stat_most(&c[1], 1, &c[0], capacity, allowed);
 		assert_true(c[0].n >= stat_most(&c[1], 1, &c[0], capacity, 0));
 		for (int i = 0; i < draws; i++)

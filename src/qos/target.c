@@ -8,49 +8,42 @@
 #include "subnet/ends.h"
 #include "subnet/mcast.h"
 
-static enum hd_status find_end(const struct topo *t,
-			       const struct qos_request *q, const char *name,
+static enum hd_status find_end(const struct topo *t, const struct qos_request *q, const char *name,
 			       struct diag *d, port_id *out)
 {
 	struct diag why = { .status = HD_OK };
 
 	return end_named(t, name, &why, out) == HD_OK
 		       ? HD_OK
-		       : diag_fail_at(d, why.status, q->line, 0, "%s",
-				      why.message);
+		       : diag_fail_at(d, why.status, q->line, 0, "%s", why.message);
 }
 
-enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q,
-			     struct diag *d, port_id *from, port_id *to)
+enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q, struct diag *d,
+			     port_id *from, port_id *to)
 {
 	if (find_end(t, q, q->source, d, from) != HD_OK ||
 	    find_end(t, q, q->destination, d, to) != HD_OK)
 		return d->status;
 	if (*from == *to)
-		return diag_fail_at(d, HD_ERR_INPUT, q->line, 0,
-				    "'%.80s' asks for a way to itself",
+		return diag_fail_at(d, HD_ERR_INPUT, q->line, 0, "'%.80s' asks for a way to itself",
 				    q->source);
 	return HD_OK;
 }
 
-uint8_t qos_tclass(const struct qos_terms *t, const struct subnet *s,
-		   port_id source, uint8_t sl)
+uint8_t qos_tclass(const struct qos_terms *t, const struct subnet *s, port_id source, uint8_t sl)
 {
 	uint32_t here = s->topo->ports[source].subnet;
 
 	return sl == 0 && t->tclass_of_sl ? t->tclass_of_sl[here][sl] : sl;
 }
 
-uint8_t qos_sl_of_tclass(const struct qos_terms *t, uint32_t subnet,
-			 uint8_t tclass)
+uint8_t qos_sl_of_tclass(const struct qos_terms *t, uint32_t subnet, uint8_t tclass)
 {
-	return t->sl_of_tclass ? t->sl_of_tclass[subnet][tclass]
-			       : tclass % N_SLS;
+	return t->sl_of_tclass ? t->sl_of_tclass[subnet][tclass] : tclass % N_SLS;
 }
 
 /* Everything but the way. */
-static struct broker_request demand(const struct qos_terms *t,
-				    const struct qos_request *q,
+static struct broker_request demand(const struct qos_terms *t, const struct qos_request *q,
 				    const struct qos_packets *packets)
 {
 	return (struct broker_request){
@@ -73,10 +66,8 @@ static enum hd_status find_group(struct subnet *s, const struct qos_terms *t,
 
 	if (find_end(s->topo, q, q->source, d, &from) != HD_OK)
 		return d->status;
-	if (named_group_find(s, &t->groups, q->destination, from, &why,
-			     &group) != HD_OK)
-		return diag_fail_at(d, why.status, q->line, 0, "%s",
-				    why.message);
+	if (named_group_find(s, &t->groups, q->destination, from, &why, &group) != HD_OK)
+		return diag_fail_at(d, why.status, q->line, 0, "%s", why.message);
 	*out = (struct qos_target){
 		.from = from,
 		.to = TOPO_NONE,
@@ -91,8 +82,7 @@ static enum hd_status find_group(struct subnet *s, const struct qos_terms *t,
 }
 
 enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
-			       const struct qos_request *q, struct diag *d,
-			       struct qos_target *out)
+			       const struct qos_request *q, struct diag *d, struct qos_target *out)
 {
 	port_id from = TOPO_NONE, to = TOPO_NONE;
 	uint8_t *sl;
@@ -103,8 +93,7 @@ enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
 		return d->status;
 	uint32_t here = s->topo->ports[from].subnet;
 	bool leaves = s->topo->ports[to].subnet != here;
-	const struct qos_packets packets =
-		leaves ? qos_packets_global(t->packets) : t->packets;
+	const struct qos_packets packets = leaves ? qos_packets_global(t->packets) : t->packets;
 
 	*out = (struct qos_target){
 		.from = from,
@@ -113,15 +102,12 @@ enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
 	};
 	sl = hd_alloc(s->n_subnets, 1);
 	for (uint32_t k = 0; k < s->n_subnets; k++)
-		sl[k] = k == here
-				? q->sl
-				: qos_sl_of_tclass(
-					  t, k, qos_tclass(t, s, from, q->sl));
+		sl[k] = k == here ? q->sl : qos_sl_of_tclass(t, k, qos_tclass(t, s, from, q->sl));
 	bool leads = broker_way_between(s, from, to, sl, &out->request.way);
 
 	free(sl);
 	return leads ? HD_OK
 		     : diag_fail_at(d, HD_ERR_UNFIT, q->line, 0,
-				    "no way leads from '%.40s' to '%.40s'",
-				    q->source, q->destination);
+				    "no way leads from '%.40s' to '%.40s'", q->source,
+				    q->destination);
 }

@@ -17,10 +17,8 @@
  * Both ends, wherever they are; HD_ERR_NOT_FOUND if one is not there,
  * HD_ERR_INPUT if both are the same.
  */
-HD_MUST_CHECK enum hd_status qos_find_ends(const struct topo *t,
-					   const struct qos_request *q,
-					   struct diag *d, port_id *from,
-					   port_id *to);
+HD_MUST_CHECK enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q,
+					   struct diag *d, port_id *from, port_id *to);
 
 /* What turns lines of a file into requests of a broker. */
 struct qos_terms {
@@ -36,11 +34,9 @@ struct qos_terms {
 
 /* The TClass of packets that leave `source` with an SL, once routers marked
  * them: that of the SL's number. */
-uint8_t qos_tclass(const struct qos_terms *t, const struct subnet *s,
-		   port_id source, uint8_t sl);
+uint8_t qos_tclass(const struct qos_terms *t, const struct subnet *s, port_id source, uint8_t sl);
 /* The SL that routers give to a TClass in a subnet. */
-uint8_t qos_sl_of_tclass(const struct qos_terms *t, uint32_t subnet,
-			 uint8_t tclass);
+uint8_t qos_sl_of_tclass(const struct qos_terms *t, uint32_t subnet, uint8_t tclass);
 
 struct qos_target {
 	port_id from, to;                /* `to` is TOPO_NONE for a group */
@@ -52,10 +48,8 @@ struct qos_target {
  * A destination group:NAME is one of the terms' groups (subnet/ends.h), to
  * which the source may send from now on. HD_ERR_UNFIT if no way leads there.
  */
-HD_MUST_CHECK enum hd_status qos_find_target(struct subnet *s,
-					     const struct qos_terms *t,
-					     const struct qos_request *q,
-					     struct diag *d,
+HD_MUST_CHECK enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
+					     const struct qos_request *q, struct diag *d,
 					     struct qos_target *out);
 
 #endif

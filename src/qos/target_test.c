@@ -14,9 +14,8 @@
 
 #define HEADERS 26 /* LRH, BTH, ICRC, VCRC */
 
-static enum hd_status find(struct subnet *s, const struct option_list *groups,
-			   const char *line, struct diag *d,
-			   struct qos_target *out)
+static enum hd_status find(struct subnet *s, const struct option_list *groups, const char *line,
+			   struct diag *d, struct qos_target *out)
 {
 	struct qos_requests q = requests_of(line);
 	const struct qos_terms terms = { .packets = { 2048, HEADERS },
@@ -39,8 +38,7 @@ static void names_become_ports_and_lids(void **state)
 	struct diag d;
 
 	routed_init(&f, "star", 1, 3);
-	assert_int_equal(find(&f.subnet, &none, "h0 h2 DB 1Mb/s", &d, &to),
-			 HD_OK);
+	assert_int_equal(find(&f.subnet, &none, "h0 h2 DB 1Mb/s", &d, &to), HD_OK);
 	assert_string_equal(topo_node_of(&f.topo, to.from)->name, "h0");
 	assert_null(to.group);
 	assert_int_equal(to.request.burst, 2048 + HEADERS);
@@ -62,20 +60,16 @@ static void what_is_not_there_is_refused_with_its_line(void **state)
 	struct diag d;
 
 	routed_init(&f, "star", 1, 3);
-	assert_int_equal(find(&f.subnet, &none, "\n\nh0 h9 DB 1Mb/s", &d, &to),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(find(&f.subnet, &none, "\n\nh0 h9 DB 1Mb/s", &d, &to), HD_ERR_NOT_FOUND);
 	assert_int_equal(d.line, 3);
 	assert_string_equal(d.message, "no end port is called 'h9'");
-	assert_int_equal(find(&f.subnet, &none, "\nh8 h9 DB 1Mb/s", &d, &to),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(find(&f.subnet, &none, "\nh8 h9 DB 1Mb/s", &d, &to), HD_ERR_NOT_FOUND);
 	assert_int_equal(d.line, 2);
 	assert_string_equal(d.message, "no end port is called 'h8'");
-	assert_int_equal(
-		find(&f.subnet, &none, "h0 group:video DB 1Mb/s", &d, &to),
-		HD_ERR_NOT_FOUND);
+	assert_int_equal(find(&f.subnet, &none, "h0 group:video DB 1Mb/s", &d, &to),
+			 HD_ERR_NOT_FOUND);
 	assert_int_equal(d.line, 1);
-	assert_int_equal(find(&f.subnet, &none, "\nh1 h1 DB 1Mb/s", &d, &to),
-			 HD_ERR_INPUT);
+	assert_int_equal(find(&f.subnet, &none, "\nh1 h1 DB 1Mb/s", &d, &to), HD_ERR_INPUT);
 	assert_int_equal(d.line, 2);
 	assert_string_equal(d.message, "'h1' asks for a way to itself");
 	routed_fini(&f);
@@ -100,9 +94,7 @@ static void a_way_to_another_subnet_has_a_part_in_each(void **state)
 	sls[1][7] = 3;
 	sls[2][7] = 9;
 	routed_init(&f, "routed", 3, 2);
-	assert_int_equal(
-		qos_find_target(&f.subnet, &terms, &q.items[0], &d, &to),
-		HD_OK);
+	assert_int_equal(qos_find_target(&f.subnet, &terms, &q.items[0], &d, &to), HD_OK);
 	assert_int_equal(to.request.way.n, 3);
 	assert_int_equal(to.request.burst, 2048 + HEADERS + 40);
 	assert_int_equal(to.request.deadline, 90 * HD_US);
@@ -130,12 +122,9 @@ static void a_group_is_found_by_its_name(void **state)
 
 	routed_init(&f, "star", 1, 5);
 	assert_int_equal(named_groups_add(&f.subnet, &groups, &d), HD_OK);
-	assert_int_equal(
-		find(&f.subnet, &groups, "h0 group:b DB 1Mb/s", &d, &to),
-		HD_OK);
+	assert_int_equal(find(&f.subnet, &groups, "h0 group:b DB 1Mb/s", &d, &to), HD_OK);
 	assert_ptr_equal(to.group, &f.subnet.groups[1]);
-	assert_int_equal(to.request.way.segment[0].dlid,
-			 f.subnet.groups[1].mlid);
+	assert_int_equal(to.request.way.segment[0].dlid, f.subnet.groups[1].mlid);
 	assert_int_equal(to.request.burst, 2048 + HEADERS + 40);
 	assert_int_equal(to.group->n_senders, 1);
 	assert_int_equal(to.group->senders[0], to.from);

@@ -26,8 +26,7 @@ static enum hd_status append(struct walk *w, const struct tree_link *link)
 	const struct topo *t = w->s->topo;
 	struct tree_path *out = w->out;
 
-	out->links =
-		hd_grow(out->links, &out->cap, out->n + 1, sizeof(*out->links));
+	out->links = hd_grow(out->links, &out->cap, out->n + 1, sizeof(*out->links));
 	out->links[out->n++] = *link;
 	/* More links than ports have been taken: some of them twice. */
 	if (t->ports[link->port].peer == TOPO_NONE || out->n > t->n_ports)
@@ -46,19 +45,16 @@ static enum hd_status fan_out(struct walk *w, port_id in, uint32_t before)
 
 	if (sw == TOPO_NONE)
 		return HD_OK; /* a host: delivered */
-	const uint64_t *ports = mft_get(&s->mft[t->ports[in].subnet], sw,
-					s->n_switches, w->mlid);
+	const uint64_t *ports = mft_get(&s->mft[t->ports[in].subnet], sw, s->n_switches, w->mlid);
 
 	if (!ports)
 		return HD_ERR_NOT_FOUND;
-	for (unsigned out = 1; out <= t->nodes[node].n_ports && status == HD_OK;
-	     out++) {
+	for (unsigned out = 1; out <= t->nodes[node].n_ports && status == HD_OK; out++) {
 		if (out == t->ports[in].number || !mcast_has_port(ports, out))
 			continue;
 		const struct tree_link link = {
 			.port = topo_port_of(t, node, out),
-			.vl = sl2vl_at(s, sw, t->ports[in].number, out)
-				      ->vl[w->sl],
+			.vl = sl2vl_at(s, sw, t->ports[in].number, out)->vl[w->sl],
 			.before = before,
 		};
 
@@ -67,8 +63,8 @@ static enum hd_status fan_out(struct walk *w, port_id in, uint32_t before)
 	return status;
 }
 
-enum hd_status tree_walk(const struct subnet *s, port_id source, lid_t mlid,
-			 uint8_t sl, struct tree_path *out)
+enum hd_status tree_walk(const struct subnet *s, port_id source, lid_t mlid, uint8_t sl,
+			 struct tree_path *out)
 {
 	struct walk w = { .s = s, .out = out, .mlid = mlid };
 	enum hd_status status;
@@ -79,18 +75,16 @@ enum hd_status tree_walk(const struct subnet *s, port_id source, lid_t mlid,
 	if (topo_is_switch(s->topo, s->topo->ports[source].node))
 		status = fan_out(&w, source, TREE_ROOT);
 	else
-		status = append(&w, &(struct tree_link){
-					    .port = source,
-					    .vl = sl2vl_of(s, source)->vl[w.sl],
-					    .before = TREE_ROOT });
+		status = append(&w, &(struct tree_link){ .port = source,
+							 .vl = sl2vl_of(s, source)->vl[w.sl],
+							 .before = TREE_ROOT });
 	for (uint32_t i = 0; i < out->n && status == HD_OK; i++)
-		status =
-			fan_out(&w, s->topo->ports[out->links[i].port].peer, i);
+		status = fan_out(&w, s->topo->ports[out->links[i].port].peer, i);
 	return status;
 }
 
-enum hd_status tree_path_to(const struct tree_path *t, const struct subnet *s,
-			    port_id member, struct path *out)
+enum hd_status tree_path_to(const struct tree_path *t, const struct subnet *s, port_id member,
+			    struct path *out)
 {
 	const struct topo *topo = s->topo;
 	node_id node = topo->ports[member].node;
@@ -110,8 +104,7 @@ enum hd_status tree_path_to(const struct tree_path *t, const struct subnet *s,
 		out->n_hops++;
 	if (out->n_hops > PATH_MAX_HOPS)
 		return HD_ERR_NOT_FOUND;
-	for (uint32_t i = at, h = out->n_hops; h-- > 0;
-	     i = t->links[i].before) {
+	for (uint32_t i = at, h = out->n_hops; h-- > 0; i = t->links[i].before) {
 		out->port[h] = t->links[i].port;
 		out->vl[h] = t->links[i].vl;
 	}
@@ -127,12 +120,10 @@ static uint32_t in_common(const struct path *a, const struct path *b)
 	return n;
 }
 
-enum hd_status tree_flows(const struct tree_flow *f, struct path *paths,
-			  struct bound_flow *flows)
+enum hd_status tree_flows(const struct tree_flow *f, struct path *paths, struct bound_flow *flows)
 {
 	for (uint32_t i = 0; i < f->n_members; i++) {
-		enum hd_status status = tree_path_to(f->tree, f->subnet,
-						     f->members[i], &paths[i]);
+		enum hd_status status = tree_path_to(f->tree, f->subnet, f->members[i], &paths[i]);
 
 		if (status != HD_OK)
 			return status;

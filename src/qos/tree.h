@@ -32,14 +32,12 @@ struct tree_path {
  * then where it ended. A switch's own host has no links: what it sends begins
  * at the switch's ports. Free it in any case.
  */
-HD_MUST_CHECK enum hd_status tree_walk(const struct subnet *s, port_id source,
-				       lid_t mlid, uint8_t sl,
-				       struct tree_path *out);
+HD_MUST_CHECK enum hd_status tree_walk(const struct subnet *s, port_id source, lid_t mlid,
+				       uint8_t sl, struct tree_path *out);
 void tree_path_fini(struct tree_path *t);
 
 /* The way to a member; HD_ERR_NOT_FOUND if the tree does not reach it. */
-HD_MUST_CHECK enum hd_status tree_path_to(const struct tree_path *t,
-					  const struct subnet *s,
+HD_MUST_CHECK enum hd_status tree_path_to(const struct tree_path *t, const struct subnet *s,
 					  port_id member, struct path *out);
 
 /* What bounds are asked for: one multicast flow and its members. */
@@ -58,8 +56,7 @@ struct tree_flow {
  * the network is port k of the topology. `paths` has room for each member's
  * and must live as long as the flows.
  */
-HD_MUST_CHECK enum hd_status tree_flows(const struct tree_flow *f,
-					struct path *paths,
+HD_MUST_CHECK enum hd_status tree_flows(const struct tree_flow *f, struct path *paths,
 					struct bound_flow *flows);
 
 #endif

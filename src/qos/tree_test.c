@@ -41,10 +41,9 @@ static void row_init_on(struct row *f, enum topo_family family, unsigned n_dims,
 	subnet_init(&f->subnet, &f->topo);
 	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
 	assert_int_equal(subnet_route(&f->subnet, "minhop", NULL, &d), HD_OK);
-	struct mcast_group m = { .method = MCAST_SHORTEST,
-				 .source = f->host[0],
-				 .members = f->host,
-				 .n_members = 4 };
+	struct mcast_group m = {
+		.method = MCAST_SHORTEST, .source = f->host[0], .members = f->host, .n_members = 4
+	};
 
 	assert_int_equal(mcast_add(&f->subnet, &m, &d), HD_OK);
 	f->mlid = f->subnet.groups[0].mlid;
@@ -77,22 +76,17 @@ static void a_tree_has_each_link_once(void **state)
 	for (uint32_t i = 0; i < t.n; i++) {
 		for (uint32_t k = 0; k < i; k++)
 			assert_int_not_equal(t.links[i].port, t.links[k].port);
-		assert_true(t.links[i].before == TREE_ROOT ||
-			    t.links[i].before < i);
+		assert_true(t.links[i].before == TREE_ROOT || t.links[i].before < i);
 	}
 	for (unsigned i = 1; i < 4; i++) {
-		assert_int_equal(tree_path_to(&t, &f.subnet, f.host[i], &path),
-				 HD_OK);
+		assert_int_equal(tree_path_to(&t, &f.subnet, f.host[i], &path), HD_OK);
 		assert_int_equal(path.n_hops, i + 2);
 		assert_int_equal(path.port[0], f.host[0]);
-		assert_int_equal(f.topo.ports[path.port[i + 1]].peer,
-				 f.host[i]);
+		assert_int_equal(f.topo.ports[path.port[i + 1]].peer, f.host[i]);
 	}
-	assert_int_equal(tree_path_to(&t, &f.subnet, f.host[0], &path),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(tree_path_to(&t, &f.subnet, f.host[0], &path), HD_ERR_NOT_FOUND);
 	tree_path_fini(&t);
-	assert_int_equal(tree_walk(&f.subnet, f.host[0], f.mlid + 1, 0, &t),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(tree_walk(&f.subnet, f.host[0], f.mlid + 1, 0, &t), HD_ERR_NOT_FOUND);
 	tree_path_fini(&t);
 	row_fini(&f);
 }
@@ -107,20 +101,16 @@ static void a_circle_ends_the_walk(void **state)
 	row_init_on(&f, FAMILY_RING, 1, dims);
 	/* Both ways on from every switch: round and round. */
 	for (switch_id sw = 0; sw < f.subnet.n_switches; sw++)
-		f.subnet.mft[0].ports[sw * f.subnet.mft[0].words] |=
-			1 << 1 | 1 << 2;
-	assert_int_equal(tree_walk(&f.subnet, f.host[0], f.mlid, 0, &t),
-			 HD_ERR_NOT_FOUND);
+		f.subnet.mft[0].ports[sw * f.subnet.mft[0].words] |= 1 << 1 | 1 << 2;
+	assert_int_equal(tree_walk(&f.subnet, f.host[0], f.mlid, 0, &t), HD_ERR_NOT_FOUND);
 	assert_true(t.n > f.topo.n_ports);
 	tree_path_fini(&t);
 	row_fini(&f);
 }
 
-static struct broker_request ask(const struct row *f, uint32_t from, lid_t to,
-				 uint64_t mbps)
+static struct broker_request ask(const struct row *f, uint32_t from, lid_t to, uint64_t mbps)
 {
-	return broker_request_of(f->host[from], to, 1,
-				 hd_rate_make(mbps * 1000000, 1));
+	return broker_request_of(f->host[from], to, 1, hd_rate_make(mbps * 1000000, 1));
 }
 
 /* 4x SDR carries 8 Gb/s; 20 % is best effort's: 6.4 Gb/s can be had. */
@@ -138,8 +128,7 @@ static void a_group_is_admitted_on_all_links_or_none(void **state)
 	params.floor_sls = 0;
 	assert_int_equal(broker_init(&b, &f.subnet, &params, &d), HD_OK);
 	/* Host 2 to 3 takes most of the last cable of the row ... */
-	struct broker_request last =
-		ask(&f, 2, f.subnet.lid_of_port[f.host[3]], 4000);
+	struct broker_request last = ask(&f, 2, f.subnet.lid_of_port[f.host[3]], 4000);
 
 	assert_int_equal(broker_admit(&b, &last, &unicast, &why), HD_OK);
 	/* ... so 3 Gb/s to all do not fit there, and nowhere then. */
@@ -153,8 +142,7 @@ static void a_group_is_admitted_on_all_links_or_none(void **state)
 
 	assert_int_equal(broker_admit(&b, &small, &id, &why), HD_OK);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
-	struct broker_request beside =
-		ask(&f, 0, f.subnet.lid_of_port[f.host[1]], 4000);
+	struct broker_request beside = ask(&f, 0, f.subnet.lid_of_port[f.host[1]], 4000);
 
 	assert_int_equal(broker_admit(&b, &beside, &id, &why), HD_OK);
 	/* What is given back can be had again. */
@@ -207,30 +195,25 @@ static void members_are_served_within_their_bounds(void **state)
 	assert_int_equal(flows[2].n_trunk, 3);
 	assert_int_equal(flows[2].trunk, 1);
 	struct bound_port *ports = make_ports(&f.topo);
-	struct bound_network network = { ports, f.topo.n_ports, flows, 3,
-					 false };
+	struct bound_network network = { ports, f.topo.n_ports, flows, 3, false };
 
 	/* Alone: at each link its own packet, and one of a lower class. */
-	assert_int_equal(bound_delays(BOUND_PERIODIC, &network, &d, delay),
-			 HD_OK);
+	assert_int_equal(bound_delays(BOUND_PERIODIC, &network, &d, delay), HD_OK);
 	for (unsigned i = 0; i < 12; i++)
 		assert_true(fabs(delay[i] - 2e-6) < 1e-12);
 	/* A unicast flow of host 1 to 2 waits for one copy, not for two. */
 	struct path unicast;
 
-	assert_int_equal(path_walk(&f.subnet, f.host[1],
-				   f.subnet.lid_of_port[f.host[2]], 0,
-				   &unicast),
-			 HD_OK);
+	assert_int_equal(
+		path_walk(&f.subnet, f.host[1], f.subnet.lid_of_port[f.host[2]], 0, &unicast),
+		HD_OK);
 	flows[3] = (struct bound_flow){ .class = CLASS_DBTS,
 					.burst = 1000,
 					.period = 1e-3,
 					.path = unicast.port,
 					.n_hops = unicast.n_hops };
-	network = (struct bound_network){ ports, f.topo.n_ports, flows, 4,
-					  false };
-	assert_int_equal(bound_delays(BOUND_PERIODIC, &network, &d, delay),
-			 HD_OK);
+	network = (struct bound_network){ ports, f.topo.n_ports, flows, 4, false };
+	assert_int_equal(bound_delays(BOUND_PERIODIC, &network, &d, delay), HD_OK);
 	assert_true(fabs(delay[12] - 2e-6) < 1e-12);
 	assert_true(fabs(delay[12 + 1] - 3e-6) < 1e-12);
 	free(ports);

@@ -37,9 +37,8 @@ void verify_init(struct verify *v, const struct subnet *s, struct results *r)
 		if (lid && lid < LID_FIRST_MCAST)
 			v->of_lid[lid] = p;
 	}
-	v->differences =
-		results_table(r, "differences", "what is not as it was planned",
-			      difference_columns);
+	v->differences = results_table(r, "differences", "what is not as it was planned",
+				       difference_columns);
 }
 
 /* Of a node, by a port of it; an adapter's port is the one that is named. */
@@ -49,8 +48,7 @@ static port_id port_of_node(const struct topo *t, port_id of, unsigned number)
 
 	if (!topo_is_switch(t, node))
 		return of;
-	return number <= t->nodes[node].n_ports ? topo_port_of(t, node, number)
-						: TOPO_NONE;
+	return number <= t->nodes[node].n_ports ? topo_port_of(t, node, number) : TOPO_NONE;
 }
 
 /* OpenSM names switches by their own GUIDs, adapters by those of ports. */
@@ -58,13 +56,11 @@ static port_id port_of_guid(const struct topo *t, const struct readback *r)
 {
 	for (node_id n = 0; n < t->n_nodes; n++) {
 		if (topo_is_switch(t, n) && t->nodes[n].guid == r->guid)
-			return r->port <= t->nodes[n].n_ports
-				       ? topo_port_of(t, n, r->port)
-				       : TOPO_NONE;
+			return r->port <= t->nodes[n].n_ports ? topo_port_of(t, n, r->port)
+							      : TOPO_NONE;
 	}
 	for (port_id p = 0; p < t->n_ports; p++) {
-		if (t->ports[p].guid == r->guid &&
-		    !topo_is_switch(t, t->ports[p].node))
+		if (t->ports[p].guid == r->guid && !topo_is_switch(t, t->ports[p].node))
 			return p;
 	}
 	return TOPO_NONE;
@@ -75,8 +71,7 @@ static port_id port_of(const struct verify *v, const struct readback *r)
 	const struct topo *t = v->subnet->topo;
 
 	if (!r->guid) {
-		port_id of = r->lid < LID_FIRST_MCAST ? v->of_lid[r->lid]
-						      : TOPO_NONE;
+		port_id of = r->lid < LID_FIRST_MCAST ? v->of_lid[r->lid] : TOPO_NONE;
 
 		return of == TOPO_NONE ? of : port_of_node(t, of, r->port);
 	}
@@ -93,22 +88,20 @@ static bool is_programmed(const struct subnet *s, port_id p)
 	return s->topo->ports[p].peer != TOPO_NONE;
 }
 
-static void put_entry(struct table *t, const struct vlarb_entry *e,
-		      const char **out)
+static void put_entry(struct table *t, const struct vlarb_entry *e, const char **out)
 {
 	*out = table_text(t, "%u:%u", e->vl, e->weight);
 }
 
 /* What is planned, if it differs: a text; NULL if all is well. */
-static const char *compare_entry(struct verify *v, const struct readback *r,
-				 port_id p, const char **found)
+static const char *compare_entry(struct verify *v, const struct readback *r, port_id p,
+				 const char **found)
 {
 	const struct vlarb *t = vlarb_of(v->subnet, p);
 	bool high = r->kind == READBACK_HIGH;
 	unsigned n = high ? t->n_high : t->n_low;
 	struct vlarb_entry e = { 0 };
-	const struct vlarb_entry is = { .vl = (uint8_t)r->value,
-					.weight = (uint8_t)r->weight };
+	const struct vlarb_entry is = { .vl = (uint8_t)r->value, .weight = (uint8_t)r->weight };
 	const char *planned;
 
 	if (r->index < n)
@@ -120,8 +113,7 @@ static const char *compare_entry(struct verify *v, const struct readback *r,
 	return planned;
 }
 
-static const struct sl2vl *map_of(const struct subnet *s, port_id p,
-				  unsigned in)
+static const struct sl2vl *map_of(const struct subnet *s, port_id p, unsigned in)
 {
 	const struct topo *t = s->topo;
 	node_id node = t->ports[p].node;
@@ -129,13 +121,12 @@ static const struct sl2vl *map_of(const struct subnet *s, port_id p,
 	if (!topo_is_switch(t, node))
 		return sl2vl_of(s, p);
 	return in <= t->nodes[node].n_ports
-		       ? sl2vl_at(s, s->switch_of_node[node], in,
-				  t->ports[p].number)
+		       ? sl2vl_at(s, s->switch_of_node[node], in, t->ports[p].number)
 		       : NULL;
 }
 
-static const char *compare_number(struct verify *v, unsigned planned,
-				  unsigned is, const char **found)
+static const char *compare_number(struct verify *v, unsigned planned, unsigned is,
+				  const char **found)
 {
 	if (planned == is)
 		return NULL;
@@ -143,8 +134,8 @@ static const char *compare_number(struct verify *v, unsigned planned,
 	return table_text(v->differences, "%u", planned);
 }
 
-static const char *compare(struct verify *v, const struct readback *r,
-			   port_id p, const char **found)
+static const char *compare(struct verify *v, const struct readback *r, port_id p,
+			   const char **found)
 {
 	const struct subnet *s = v->subnet;
 	const struct sl2vl *map;
@@ -153,16 +144,13 @@ static const char *compare(struct verify *v, const struct readback *r,
 	case READBACK_LANES:
 		return compare_number(v, s->vls_of_port[p], r->value, found);
 	case READBACK_LIMIT:
-		return compare_number(v, vlarb_of(s, p)->high_limit, r->value,
-				      found);
+		return compare_number(v, vlarb_of(s, p)->high_limit, r->value, found);
 	case READBACK_HIGH:
 	case READBACK_LOW:
 		return compare_entry(v, r, p, found);
 	case READBACK_MAP:
 		map = map_of(s, p, r->in);
-		return map ? compare_number(v, map->vl[r->index], r->value,
-					    found)
-			   : NULL;
+		return map ? compare_number(v, map->vl[r->index], r->value, found) : NULL;
 	}
 	return NULL;
 }
@@ -181,8 +169,7 @@ static const char *describe(struct verify *v, const struct readback *r)
 	case READBACK_LOW:
 		return table_text(t, "low entry %u", r->index);
 	case READBACK_MAP:
-		return table_text(t, "VL of SL %u from port %u", r->index,
-				  r->in);
+		return table_text(t, "VL of SL %u from port %u", r->index, r->in);
 	}
 	return "";
 }
@@ -200,8 +187,7 @@ static void look_at(void *context, const struct readback *r)
 	}
 	/* With one lane there is nothing to arbitrate, and none is sent. */
 	if (!is_programmed(s, p) ||
-	    (s->vls_of_port[p] == 1 && r->kind >= READBACK_LIMIT &&
-	     r->kind <= READBACK_LOW))
+	    (s->vls_of_port[p] == 1 && r->kind >= READBACK_LIMIT && r->kind <= READBACK_LOW))
 		return;
 	v->seen[p] |= (uint8_t)(1u << r->kind);
 	v->compared++;
@@ -211,8 +197,7 @@ static void look_at(void *context, const struct readback *r)
 		return;
 	v->different++;
 	const struct difference_row row = {
-		.port = table_text(v->differences, "%s:%u",
-				   topo_node_of(s->topo, p)->name,
+		.port = table_text(v->differences, "%s:%u", topo_node_of(s->topo, p)->name,
 				   s->topo->ports[p].number),
 		.what = describe(v, r),
 		.planned = planned,
@@ -247,8 +232,7 @@ static const struct column summary_columns[] = {
 bool verify_finish(struct verify *v)
 {
 	const struct subnet *s = v->subnet;
-	struct summary_row sum = { .compared = v->compared,
-				   .different = v->different };
+	struct summary_row sum = { .compared = v->compared, .different = v->different };
 	const unsigned both = 1u << READBACK_HIGH | 1u << READBACK_LOW;
 	uint64_t unread = 0;
 
@@ -263,17 +247,14 @@ bool verify_finish(struct verify *v)
 		unread += v->seen[p] == 0;
 	}
 	table_put_row(results_record(v->results, "compared",
-				     "ports that a manager programs, and of "
-				     "how many what was read",
+				     "ports that a manager programs, and of how many what was read",
 				     summary_columns),
 		      &sum);
 	if (unread)
 		results_remark(v->results, "nothing was read of %llu ports",
 			       (unsigned long long)unread);
 	if (v->strange)
-		results_remark(v->results,
-			       "%llu values are of ports that the fabric does "
-			       "not have",
+		results_remark(v->results, "%llu values are of ports that the fabric does not have",
 			       (unsigned long long)v->strange);
 	free(v->of_lid);
 	free(v->seen);

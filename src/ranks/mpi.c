@@ -18,7 +18,7 @@
 #define PIECE ((size_t)1 << 30)
 #define TAG   1
 #define KEPT  ((size_t)4 << 20) /* bytes of a message, for the next one */
-#define LOOKS 64 /* for a piece, some microseconds, before others go first */
+#define LOOKS 64                /* for a piece, some microseconds, before others go first */
 
 struct message {
 	char *bytes;
@@ -63,12 +63,10 @@ static unsigned ranks_sharing(void)
 
 	CPU_ZERO(&mine);
 	(void)sched_getaffinity(0, sizeof(mine), &mine);
-	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
-			    MPI_INFO_NULL, &here);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
 	MPI_Comm_size(here, &n);
 	all = more(NULL, (size_t)n * sizeof(*all));
-	MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine),
-		      MPI_BYTE, here);
+	MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, here);
 	MPI_Comm_free(&here);
 	for (int i = 0; i < n; i++) {
 		cpu_set_t both;
@@ -80,15 +78,13 @@ static unsigned ranks_sharing(void)
 	return sharing ? sharing : (unsigned)n;
 }
 
-static const char *mpi_open(void **context, unsigned *rank, unsigned *n,
-			    unsigned *sharing)
+static const char *mpi_open(void **context, unsigned *rank, unsigned *n, unsigned *sharing)
 {
 	struct mpi *w;
 	int level;
 
 	/* Only the thread that calls sim_run talks. */
-	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) !=
-	    MPI_SUCCESS)
+	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
 		return "MPI does not begin";
 	w = calloc(1, sizeof(*w));
 	if (!w)
@@ -130,11 +126,10 @@ static void send_to(struct link *l, int rank, const struct world_bytes *what)
 	for (size_t at = 0; at < all; at += PIECE) {
 		if (l->sent == l->pieces_cap) {
 			l->pieces_cap = 2 * l->pieces_cap + 1;
-			l->pieces = more(l->pieces,
-					 l->pieces_cap * sizeof(MPI_Request));
+			l->pieces = more(l->pieces, l->pieces_cap * sizeof(MPI_Request));
 		}
-		MPI_Isend(l->out.bytes + at, piece_of(all, at), MPI_BYTE, rank,
-			  TAG, MPI_COMM_WORLD, &l->pieces[l->sent++]);
+		MPI_Isend(l->out.bytes + at, piece_of(all, at), MPI_BYTE, rank, TAG, MPI_COMM_WORLD,
+			  &l->pieces[l->sent++]);
 	}
 }
 
@@ -164,8 +159,7 @@ static bool receive_piece(struct message *m, int rank)
 	await_piece(rank, &status);
 	MPI_Get_count(&status, MPI_BYTE, &n);
 	message_room(m, m->len + (size_t)n + sizeof(len));
-	MPI_Recv(m->bytes + m->len, n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD,
-		 MPI_STATUS_IGNORE);
+	MPI_Recv(m->bytes + m->len, n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	m->len += (size_t)n;
 	memcpy(&len, m->bytes, sizeof(len));
 	return m->len >= sizeof(len) + len;
@@ -180,8 +174,7 @@ static void message_forget(struct message *m)
 	*m = (struct message){ NULL, 0, 0 };
 }
 
-static void mpi_exchange(void *context, const struct world_bytes *to,
-			 struct world_bytes *from)
+static void mpi_exchange(void *context, const struct world_bytes *to, struct world_bytes *from)
 {
 	struct mpi *w = context;
 

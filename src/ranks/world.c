@@ -20,11 +20,11 @@ static enum hd_status load(struct world *r, struct diag *d)
 	char *path = library_find(LIBRARY);
 
 	if (!path)
-		return diag_fail(d, HD_ERR_ENV,
-				 "%u processes were started together, but "
-				 "heddle is built without " LIBRARY
-				 ", by which they could talk",
-				 r->n);
+		return diag_fail(
+			d, HD_ERR_ENV,
+			"%u processes were started together, but heddle is built without " LIBRARY
+			", by which they could talk",
+			r->n);
 	/* MPI loads parts of its own, which look for its symbols. */
 	r->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	free(path);
@@ -32,8 +32,7 @@ static enum hd_status load(struct world *r, struct diag *d)
 		return diag_fail(d, HD_ERR_ENV, "cannot load %s", dlerror());
 	r->ops = dlsym(r->library, SYMBOL);
 	if (!r->ops || r->ops->version != WORLD_PLUGIN)
-		return diag_fail(d, HD_ERR_ENV,
-				 LIBRARY " is not of this version");
+		return diag_fail(d, HD_ERR_ENV, LIBRARY " is not of this version");
 	return HD_OK;
 }
 
@@ -55,13 +54,10 @@ enum hd_status world_open(struct world *r, struct diag *d)
 
 	team_share(sharing);
 	if (!why && r->n != n)
-		why = "the launcher started another number of processes than "
-		      "it knows of";
+		why = "the launcher started another number of processes than it knows of";
 	if (why)
 		return diag_fail(d, HD_ERR_ENV,
-				 "the processes that were started together "
-				 "cannot talk: %s",
-				 why);
+				 "the processes that were started together cannot talk: %s", why);
 	return HD_OK;
 }
 
@@ -81,8 +77,7 @@ void world_abort(const struct world *r, int status)
 
 /* ---- talking ------------------------------------------------------------ */
 
-void world_exchange(const struct world *r, const struct strbuf *to,
-		    struct world_bytes *from)
+void world_exchange(const struct world *r, const struct strbuf *to, struct world_bytes *from)
 {
 	struct world_bytes *bytes = hd_alloc(r->n, sizeof(*bytes));
 
@@ -92,8 +87,7 @@ void world_exchange(const struct world *r, const struct strbuf *to,
 	free(bytes);
 }
 
-void world_share(const struct world *r, const struct strbuf *mine,
-		 struct world_bytes *from)
+void world_share(const struct world *r, const struct strbuf *mine, struct world_bytes *from)
 {
 	struct world_bytes *bytes = hd_alloc(r->n, sizeof(*bytes));
 
@@ -123,13 +117,11 @@ static enum hd_status complaint(struct pack *p, unsigned i, struct diag *d)
 	text[n] = '\0';
 	/* It has no file here; that is part of the text. */
 	*d = (struct diag){ .status = HD_OK };
-	return diag_fail(d, p->refused ? HD_ERR_ENV : (enum hd_status)status,
-			 "%s (on rank %u)",
+	return diag_fail(d, p->refused ? HD_ERR_ENV : (enum hd_status)status, "%s (on rank %u)",
 			 p->refused ? "it makes no sense" : text, i);
 }
 
-enum hd_status world_agree(const struct world *r, enum hd_status status,
-			   struct diag *d)
+enum hd_status world_agree(const struct world *r, enum hd_status status, struct diag *d)
 {
 	struct world_bytes *from = hd_alloc(r->n, sizeof(*from));
 	struct strbuf mine = STRBUF_INIT, text = STRBUF_INIT;
@@ -162,8 +154,8 @@ enum hd_status world_agree(const struct world *r, enum hd_status status,
 	return status;
 }
 
-enum hd_status world_same(const struct world *r, const char *what,
-			  const struct strbuf *mine, struct diag *d)
+enum hd_status world_same(const struct world *r, const char *what, const struct strbuf *mine,
+			  struct diag *d)
 {
 	struct world_bytes *from = hd_alloc(r->n, sizeof(*from));
 	enum hd_status status = HD_OK;
@@ -172,10 +164,8 @@ enum hd_status world_same(const struct world *r, const char *what,
 	for (unsigned i = 1; i < r->n && status == HD_OK; i++) {
 		if (from[i].len != from[0].len ||
 		    memcmp(from[i].bytes, from[0].bytes, from[0].len) != 0)
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "rank %u has another %s than "
-					   "rank 0",
-					   i, what);
+			status = diag_fail(d, HD_ERR_INPUT, "rank %u has another %s than rank 0", i,
+					   what);
 	}
 	free(from);
 	return status;

@@ -41,15 +41,13 @@ struct world_ops {
 	 * is how many ranks, this one among them, may use processors that it
 	 * may use.
 	 */
-	const char *(*open)(void **context, unsigned *rank, unsigned *n,
-			    unsigned *sharing);
+	const char *(*open)(void **context, unsigned *rank, unsigned *n, unsigned *sharing);
 	/*
 	 * Gives to[i] to rank i and takes from[i] from it; nothing goes to
 	 * oneself. All ranks call it. What was taken is valid until the next
 	 * call.
 	 */
-	void (*exchange)(void *context, const struct world_bytes *to,
-			 struct world_bytes *from);
+	void (*exchange)(void *context, const struct world_bytes *to, struct world_bytes *from);
 	/* All ranks call it, and then nothing else. */
 	void (*close)(void *context);
 	/* Ends all of them, at once; does not return. */
@@ -67,8 +65,7 @@ struct world {
  * Which of the processes that a launcher started together this is, counted
  * from 0, and how many there are; 0 of 1 if none did.
  */
-HD_MUST_CHECK enum hd_status rank_of_launcher(struct diag *d, size_t *rank,
-					      size_t *n);
+HD_MUST_CHECK enum hd_status rank_of_launcher(struct diag *d, size_t *rank, size_t *n);
 /* In a child that is to execute a program: it is none of them. */
 void rank_forget(void);
 
@@ -82,22 +79,19 @@ void world_close(struct world *r);
 void world_abort(const struct world *r, int status);
 
 /* See world_ops. */
-void world_exchange(const struct world *r, const struct strbuf *to,
-		    struct world_bytes *from);
+void world_exchange(const struct world *r, const struct strbuf *to, struct world_bytes *from);
 /* The same bytes for everybody; from[] has one's own, too. */
-void world_share(const struct world *r, const struct strbuf *mine,
-		 struct world_bytes *from);
+void world_share(const struct world *r, const struct strbuf *mine, struct world_bytes *from);
 
 /*
  * Have all ranks come here well? If not, all fail with the complaint of the
  * first that did not, and its number if that is not 0.
  */
-HD_MUST_CHECK enum hd_status world_agree(const struct world *r,
-					 enum hd_status status, struct diag *d);
+HD_MUST_CHECK enum hd_status world_agree(const struct world *r, enum hd_status status,
+					 struct diag *d);
 /* Do all have the same bytes? If not, HD_ERR_INPUT: "rank 2 has another
  * `what` than rank 0". */
 HD_MUST_CHECK enum hd_status world_same(const struct world *r, const char *what,
-					const struct strbuf *mine,
-					struct diag *d);
+					const struct strbuf *mine, struct diag *d);
 
 #endif

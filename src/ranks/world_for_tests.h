@@ -58,8 +58,7 @@ static inline void player_exchange(void *context, const struct world_bytes *to,
 	}
 	pthread_barrier_wait(&p->together);
 	for (unsigned i = 0; i < p->n; i++)
-		from[i] = (struct world_bytes){ bytes[i][me->rank].text,
-						bytes[i][me->rank].len };
+		from[i] = (struct world_bytes){ bytes[i][me->rank].text, bytes[i][me->rank].len };
 }
 
 static const struct world_ops player_ops = {
@@ -70,10 +69,9 @@ static const struct world_ops player_ops = {
 static inline void *player_main(void *context)
 {
 	struct player *me = context;
-	const struct world r = { .ops = &player_ops,
-				 .context = me,
-				 .rank = me->rank,
-				 .n = me->play->n };
+	const struct world r = {
+		.ops = &player_ops, .context = me, .rank = me->rank, .n = me->play->n
+	};
 
 	me->play->work(&r, me->play->context);
 	return NULL;
@@ -87,19 +85,16 @@ static inline void play_on(struct play *p)
 	assert_true(p->n <= PLAYERS);
 	pthread_barrier_init(&p->together, NULL, p->n);
 	for (unsigned i = 0; i < 2 * PLAYERS * PLAYERS; i++)
-		p->bytes[i / (PLAYERS * PLAYERS)][i / PLAYERS % PLAYERS]
-			[i % PLAYERS] = (struct strbuf)STRBUF_INIT;
+		p->bytes[i / (PLAYERS * PLAYERS)][i / PLAYERS % PLAYERS][i % PLAYERS] =
+			(struct strbuf)STRBUF_INIT;
 	for (unsigned i = 0; i < p->n; i++) {
 		players[i] = (struct player){ .play = p, .rank = i };
-		assert_int_equal(pthread_create(&threads[i], NULL, player_main,
-						&players[i]),
-				 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, player_main, &players[i]), 0);
 	}
 	for (unsigned i = 0; i < p->n; i++)
 		pthread_join(threads[i], NULL);
 	for (unsigned i = 0; i < 2 * PLAYERS * PLAYERS; i++)
-		strbuf_fini(&p->bytes[i / (PLAYERS * PLAYERS)]
-				     [i / PLAYERS % PLAYERS][i % PLAYERS]);
+		strbuf_fini(&p->bytes[i / (PLAYERS * PLAYERS)][i / PLAYERS % PLAYERS][i % PLAYERS]);
 	pthread_barrier_destroy(&p->together);
 }
 

@@ -62,8 +62,7 @@ static void one_process_is_alone_and_loads_nothing(void **state)
 /* ---- talking ------------------------------------------------------------ */
 
 /* What `from` gives to `to` in a turn: of any length, none too. */
-static void speech(unsigned from, unsigned to, unsigned turn,
-		   struct strbuf *out)
+static void speech(unsigned from, unsigned to, unsigned turn, struct strbuf *out)
 {
 	struct rng g;
 
@@ -72,8 +71,7 @@ static void speech(unsigned from, unsigned to, unsigned turn,
 		strbuf_putc(out, (char)rng_below(&g, 256));
 }
 
-static void heard(const struct world_bytes *b, unsigned from, unsigned to,
-		  unsigned turn)
+static void heard(const struct world_bytes *b, unsigned from, unsigned to, unsigned turn)
 {
 	struct strbuf said = STRBUF_INIT;
 
@@ -128,8 +126,7 @@ static void complain(const struct world *r, void *context)
 	struct strbuf line = STRBUF_INIT;
 
 	diag_print(&d, &line);
-	snprintf(text, sizeof(text), "a.yaml:3: no %u (on rank %u)", first,
-		 first);
+	snprintf(text, sizeof(text), "a.yaml:3: no %u (on rank %u)", first, first);
 	if (r->rank == first)
 		snprintf(text, sizeof(text), "a.yaml:3: no %u", first);
 	assert_string_equal(line.text, text);
@@ -150,11 +147,9 @@ static void compare(const struct world *r, void *context)
 	struct strbuf mine = STRBUF_INIT;
 
 	strbuf_puts(&mine, r->rank == *other ? "that" : "this");
-	assert_int_equal(world_same(r, "thing", &mine, &d),
-			 *other < r->n ? HD_ERR_INPUT : HD_OK);
+	assert_int_equal(world_same(r, "thing", &mine, &d), *other < r->n ? HD_ERR_INPUT : HD_OK);
 	if (*other == 2)
-		assert_string_equal(d.message,
-				    "rank 2 has another thing than rank 0");
+		assert_string_equal(d.message, "rank 2 has another thing than rank 0");
 	strbuf_fini(&mine);
 }
 

@@ -76,8 +76,7 @@ void checksum_write(const struct results *r, struct strbuf *out)
 		uint64_t hash = table_hash(r->tables[i]);
 
 		all = add_word(all, hash);
-		strbuf_printf(out, "%s %016llx\n", r->tables[i]->name,
-			      (unsigned long long)hash);
+		strbuf_printf(out, "%s %016llx\n", r->tables[i]->name, (unsigned long long)hash);
 	}
 	strbuf_printf(out, "all %016llx\n", (unsigned long long)all);
 }

@@ -31,7 +31,7 @@ struct comparison {
 	struct results *out;
 	struct table *values, *texts, *parameters; /* NULL until needed */
 	struct differences headline, others;       /* the short form's */
-	struct strbuf lacking; /* tables that not every run has */
+	struct strbuf lacking;                     /* tables that not every run has */
 	uint64_t equal, alone;
 	uint64_t unshown; /* differences that the short form has no place for */
 };
@@ -99,8 +99,7 @@ static char *label_row(const struct table *t, size_t row)
 		const struct value *v = table_cell(t, row, i);
 
 		/* In a record every value has a name; its texts are values. */
-		if (!is_label(t, c) || t->kind == TABLE_RECORD ||
-		    v->kind == VALUE_NONE)
+		if (!is_label(t, c) || t->kind == TABLE_RECORD || v->kind == VALUE_NONE)
 			continue;
 		if (label.len)
 			strbuf_putc(&label, ' ');
@@ -125,8 +124,7 @@ static struct labelled *label_rows(const struct table *t)
 	char *shared = NULL;
 
 	for (size_t i = 1; i < n; i++) {
-		if (strcmp(rows[i].label,
-			   shared ? shared : rows[first].label) != 0) {
+		if (strcmp(rows[i].label, shared ? shared : rows[first].label) != 0) {
 			first = i;
 			free(shared);
 			shared = NULL;
@@ -157,8 +155,8 @@ static size_t find_column(const struct table *t, const struct column *like)
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const struct column *c = &t->columns[i];
 
-		if (strcmp(c->name, like->name) == 0 &&
-		    strcmp(c->unit, like->unit) == 0 && c->kind == like->kind)
+		if (strcmp(c->name, like->name) == 0 && strcmp(c->unit, like->unit) == 0 &&
+		    c->kind == like->kind)
 			return i;
 	}
 	return SIZE_MAX;
@@ -186,9 +184,9 @@ static bool is_same(const struct value *a, const struct value *b)
 }
 
 /* A table with one column per run between those given. */
-static struct table *make_table(struct comparison *c, const char *name,
-				const char *title, const struct column *before,
-				const struct column *of_run, bool change)
+static struct table *make_table(struct comparison *c, const char *name, const char *title,
+				const struct column *before, const struct column *of_run,
+				bool change)
 {
 	struct column columns[COMPARE_MOST_RUNS + 8] = { 0 };
 	char names[COMPARE_MOST_RUNS][32];
@@ -198,14 +196,12 @@ static struct table *make_table(struct comparison *c, const char *name,
 	for (; before[n].name; n++)
 		columns[n] = before[n];
 	for (size_t i = 0; i < c->n; i++) {
-		snprintf(names[i], sizeof(names[i]), "run %" PRId64,
-			 c->runs[i].id);
+		snprintf(names[i], sizeof(names[i]), "run %" PRId64, c->runs[i].id);
 		columns[n] = *of_run;
 		columns[n++].name = names[i];
 	}
 	if (change)
-		columns[n++] = (struct column){ "change", "%", VALUE_REAL,
-						ORIGIN_COMPUTED, 2 };
+		columns[n++] = (struct column){ "change", "%", VALUE_REAL, ORIGIN_COMPUTED, 2 };
 	return results_table(c->out, name, title, columns);
 }
 
@@ -220,9 +216,8 @@ static double change_of(const double *values, size_t n)
 	return from != 0 ? 100 * (to - from) / fabs(from) : NAN;
 }
 
-static void put_numbers(struct comparison *c, const char *table,
-			const char *label, const struct column *of,
-			const double *values)
+static void put_numbers(struct comparison *c, const char *table, const char *label,
+			const struct column *of, const double *values)
 {
 	static const struct column before[] = {
 		{ "table", NULL, VALUE_TEXT },  { "row", NULL, VALUE_TEXT },
@@ -238,17 +233,16 @@ static void put_numbers(struct comparison *c, const char *table,
 	};
 
 	if (!c->values)
-		c->values = make_table(c, "values", "numbers run by run",
-				       before, &number_of_run, true);
+		c->values =
+			make_table(c, "values", "numbers run by run", before, &number_of_run, true);
 	for (size_t i = 0; i < c->n; i++)
 		row[5 + i] = value_of_real(values[i]);
 	row[5 + c->n] = value_of_real(change_of(values, c->n));
 	table_put_values(c->values, row);
 }
 
-static void put_texts(struct comparison *c, const char *table,
-		      const char *label, const struct column *of,
-		      const struct value *const *cells)
+static void put_texts(struct comparison *c, const char *table, const char *label,
+		      const struct column *of, const struct value *const *cells)
 {
 	static const struct column before[] = {
 		{ "table", NULL, VALUE_TEXT },
@@ -263,12 +257,10 @@ static void put_texts(struct comparison *c, const char *table,
 	};
 
 	if (!c->texts)
-		c->texts =
-			c->o->brief
-				? make_table(c, "goals", "what became of goals",
-					     before, &words_of_run, false)
-				: make_table(c, "texts", "words run by run",
-					     before, &words_of_run, false);
+		c->texts = c->o->brief ? make_table(c, "goals", "what became of goals", before,
+						    &words_of_run, false)
+				       : make_table(c, "texts", "words run by run", before,
+						    &words_of_run, false);
 	for (size_t i = 0; i < c->n; i++) {
 		struct strbuf text = STRBUF_INIT;
 
@@ -294,9 +286,8 @@ static bool is_spread(const struct column *c)
 	return len > 3 && strcmp(c->name + len - 3, " +-") == 0;
 }
 
-static void note_difference(struct comparison *c, const struct table *t,
-			    const char *label, const struct column *of,
-			    const double *values)
+static void note_difference(struct comparison *c, const struct table *t, const char *label,
+			    const struct column *of, const double *values)
 {
 	struct differences *list = is_headline(t) ? &c->headline : &c->others;
 	struct difference d = { .of = of, .change = change_of(values, c->n) };
@@ -306,15 +297,13 @@ static void note_difference(struct comparison *c, const struct table *t,
 		c->unshown++;
 		return;
 	}
-	strbuf_printf(&place, "%s%s%.*s%s", t->name, *label ? ": " : "",
-		      COMPARE_LABEL, label,
+	strbuf_printf(&place, "%s%s%.*s%s", t->name, *label ? ": " : "", COMPARE_LABEL, label,
 		      strlen(label) > COMPARE_LABEL ? "..." : "");
 	d.place = strbuf_detach(&place);
 	d.order = list->n;
 	d.values = hd_alloc(c->n, sizeof(*d.values));
 	memcpy(d.values, values, c->n * sizeof(*values));
-	list->items = hd_grow(list->items, &list->cap, list->n + 1,
-			      sizeof(*list->items));
+	list->items = hd_grow(list->items, &list->cap, list->n + 1, sizeof(*list->items));
 	list->items[list->n++] = d;
 }
 
@@ -333,8 +322,7 @@ static int by_change(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void put_differences(struct comparison *c,
-			    const struct differences *list, size_t most,
+static void put_differences(struct comparison *c, const struct differences *list, size_t most,
 			    const char *name, const char *title)
 {
 	static const struct column before[] = {
@@ -343,9 +331,7 @@ static void put_differences(struct comparison *c,
 		{ "unit", NULL, VALUE_TEXT },
 		{ NULL },
 	};
-	struct table *t = list->n ? make_table(c, name, title, before,
-					       &number_of_run, true)
-				  : NULL;
+	struct table *t = list->n ? make_table(c, name, title, before, &number_of_run, true) : NULL;
 
 	for (size_t i = 0; i < list->n && i < most; i++) {
 		const struct difference *d = &list->items[i];
@@ -377,26 +363,19 @@ static void put_brief(struct comparison *c)
 
 	/* All in their order if there is place for them. */
 	if (c->headline.n > COMPARE_HEADLINE)
-		qsort(c->headline.items, c->headline.n,
-		      sizeof(*c->headline.items), by_change);
+		qsort(c->headline.items, c->headline.n, sizeof(*c->headline.items), by_change);
 	if (c->others.n)
-		qsort(c->others.items, c->others.n, sizeof(*c->others.items),
-		      by_change);
-	put_differences(c, &c->headline, COMPARE_HEADLINE, "headline",
-			"the runs as a whole");
+		qsort(c->others.items, c->others.n, sizeof(*c->others.items), by_change);
+	put_differences(c, &c->headline, COMPARE_HEADLINE, "headline", "the runs as a whole");
 	put_differences(c, &c->others, COMPARE_LARGEST, "changes",
 			"the largest changes of anything else");
-	more += c->headline.n > COMPARE_HEADLINE
-			? c->headline.n - COMPARE_HEADLINE
-			: 0;
-	more += c->others.n > COMPARE_LARGEST ? c->others.n - COMPARE_LARGEST
-					      : 0;
+	more += c->headline.n > COMPARE_HEADLINE ? c->headline.n - COMPARE_HEADLINE : 0;
+	more += c->others.n > COMPARE_LARGEST ? c->others.n - COMPARE_LARGEST : 0;
 	if (more)
 		results_remark(
 			c->out,
-			"%" PRIu64 " more values differ: --table NAME "
-			"shows those of a table, --all, --csv and --json "
-			"all of them",
+			"%" PRIu64
+			" more values differ: --table NAME shows those of a table, --all, --csv and --json all of them",
 			more);
 	differences_fini(&c->headline);
 	differences_fini(&c->others);
@@ -409,9 +388,8 @@ struct aligned {
 	size_t *at; /* the row of the label at hand, per run; or SIZE_MAX */
 };
 
-static void put_cell(struct comparison *c, const struct table *t,
-		     const char *label, const struct column *of,
-		     const struct value *const *cells)
+static void put_cell(struct comparison *c, const struct table *t, const char *label,
+		     const struct column *of, const struct value *const *cells)
 {
 	double values[COMPARE_MOST_RUNS];
 	bool words = of->kind == VALUE_TEXT || of->kind == VALUE_BOOL;
@@ -428,8 +406,8 @@ static void put_cell(struct comparison *c, const struct table *t,
 		put_numbers(c, t->name, label, of, values);
 }
 
-static void compare_cell(struct comparison *c, const struct aligned *a,
-			 const char *label, size_t column)
+static void compare_cell(struct comparison *c, const struct aligned *a, const char *label,
+			 size_t column)
 {
 	static const struct value none = { .kind = VALUE_NONE };
 	const struct table *t = a->tables[0];
@@ -451,8 +429,7 @@ static void compare_cell(struct comparison *c, const struct aligned *a,
 	free(cells);
 }
 
-static size_t find_label(const struct labelled *rows, size_t n,
-			 const char *label)
+static size_t find_label(const struct labelled *rows, size_t n, const char *label)
 {
 	size_t low = 0, high = n;
 
@@ -483,14 +460,11 @@ static void compare_rows(struct comparison *c, struct aligned *a)
 	for (size_t row = 0; row < n; row++) {
 		a->at[0] = row;
 		for (size_t i = 1; i < c->n; i++) {
-			a->at[i] =
-				find_label(a->rows[i], table_rows(a->tables[i]),
-					   label_of[row]);
+			a->at[i] = find_label(a->rows[i], table_rows(a->tables[i]), label_of[row]);
 			c->alone += a->at[i] == SIZE_MAX;
 		}
 		for (size_t k = 0; k < t->n_columns; k++) {
-			if (!is_label(t, &t->columns[k]) ||
-			    t->kind == TABLE_RECORD)
+			if (!is_label(t, &t->columns[k]) || t->kind == TABLE_RECORD)
 				compare_cell(c, a, label_of[row], k);
 		}
 	}
@@ -511,8 +485,7 @@ static void compare_table(struct comparison *c, const struct table *t)
 		everywhere = everywhere && a.tables[i];
 	}
 	if (!everywhere) {
-		strbuf_printf(&c->lacking, "%s'%s'", c->lacking.len ? ", " : "",
-			      t->name);
+		strbuf_printf(&c->lacking, "%s'%s'", c->lacking.len ? ", " : "", t->name);
 	} else {
 		for (size_t i = 0; i < c->n; i++)
 			a.rows[i] = label_rows(a.tables[i]);
@@ -527,29 +500,23 @@ static void compare_table(struct comparison *c, const struct table *t)
 
 static void compare_parameter(struct comparison *c, const char *name)
 {
-	static const struct column before[] = {
-		{ "parameter", NULL, VALUE_TEXT }, { NULL }
-	};
+	static const struct column before[] = { { "parameter", NULL, VALUE_TEXT }, { NULL } };
 	struct value row[COMPARE_MOST_RUNS + 8] = { value_of_text(name) };
 	const char *first = results_parameter_value(c->runs[0].results, name);
 	bool same = true;
 
 	for (size_t i = 1; i < c->n; i++) {
-		const char *other =
-			results_parameter_value(c->runs[i].results, name);
+		const char *other = results_parameter_value(c->runs[i].results, name);
 
-		same = same && (first && other ? strcmp(first, other) == 0
-					       : first == other);
+		same = same && (first && other ? strcmp(first, other) == 0 : first == other);
 	}
 	if (same && !c->o->all)
 		return;
 	if (!c->parameters)
-		c->parameters =
-			make_table(c, "parameters", "what the runs were told",
-				   before, &words_of_run, false);
+		c->parameters = make_table(c, "parameters", "what the runs were told", before,
+					   &words_of_run, false);
 	for (size_t i = 0; i < c->n; i++) {
-		const char *value =
-			results_parameter_value(c->runs[i].results, name);
+		const char *value = results_parameter_value(c->runs[i].results, name);
 
 		row[1 + i] = value_of_text(value ? value : "-");
 	}
@@ -567,9 +534,7 @@ static void compare_parameters(struct comparison *c)
 			bool seen = false;
 
 			for (size_t j = 0; j < i && !seen; j++)
-				seen = results_parameter_value(
-					       c->runs[j].results, name) !=
-				       NULL;
+				seen = results_parameter_value(c->runs[j].results, name) != NULL;
 			if (!seen)
 				compare_parameter(c, name);
 		}
@@ -588,21 +553,17 @@ static bool has_another_command(const struct comparison *c)
 			continue;
 		results_remark(c->out,
 			       "run %" PRId64 " is of 'heddle %s', run %" PRId64
-			       " of 'heddle %s': what they were told is not "
-			       "compared",
-			       c->runs[0].id, first, run->id,
-			       run->results->command);
+			       " of 'heddle %s': what they were told is not compared",
+			       c->runs[0].id, first, run->id, run->results->command);
 		return true;
 	}
 	return false;
 }
 
-void compare_runs(const struct compared *runs, size_t n,
-		  const struct compare_options *o, struct results *out)
+void compare_runs(const struct compared *runs, size_t n, const struct compare_options *o,
+		  struct results *out)
 {
-	struct comparison c = {
-		.runs = runs, .n = n, .o = o, .out = out, .lacking = STRBUF_INIT
-	};
+	struct comparison c = { .runs = runs, .n = n, .o = o, .out = out, .lacking = STRBUF_INIT };
 	const struct results *first = runs[0].results;
 	struct strbuf left = STRBUF_INIT;
 
@@ -614,31 +575,24 @@ void compare_runs(const struct compared *runs, size_t n,
 		if (o->table && strcmp(o->table, t->name) != 0)
 			continue;
 		if (!o->table && table_rows(t) > COMPARE_MOST_ROWS)
-			strbuf_printf(&left, "%s'%s' (%zu rows)",
-				      left.len ? ", " : "", t->name,
+			strbuf_printf(&left, "%s'%s' (%zu rows)", left.len ? ", " : "", t->name,
 				      table_rows(t));
 		else
 			compare_table(&c, t);
 	}
 	if (left.len)
-		results_remark(out,
-			       "left out for their length: %s; --table NAME "
-			       "compares one",
+		results_remark(out, "left out for their length: %s; --table NAME compares one",
 			       left.text);
 	strbuf_fini(&left);
 	if (c.lacking.len)
-		results_remark(out, "tables that not every run has: %s",
-			       c.lacking.text);
+		results_remark(out, "tables that not every run has: %s", c.lacking.text);
 	strbuf_fini(&c.lacking);
 	if (o->brief)
 		put_brief(&c);
 	if (c.equal)
-		results_remark(out, "equal in all runs: %" PRIu64 " value%s%s",
-			       c.equal, c.equal == 1 ? "" : "s",
-			       o->all ? "" : " (--all shows them)");
+		results_remark(out, "equal in all runs: %" PRIu64 " value%s%s", c.equal,
+			       c.equal == 1 ? "" : "s", o->all ? "" : " (--all shows them)");
 	if (c.alone)
-		results_remark(out,
-			       "rows of the first run that another does not "
-			       "have: %" PRIu64,
+		results_remark(out, "rows of the first run that another does not have: %" PRIu64,
 			       c.alone);
 }

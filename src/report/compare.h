@@ -40,7 +40,7 @@ struct compare_options {
 #define COMPARE_HEADLINE 16 /* rows at most */
 #define COMPARE_LARGEST  8
 #define COMPARE_LABEL    32 /* bytes of a row's label */
-void compare_runs(const struct compared *runs, size_t n,
-		  const struct compare_options *o, struct results *out);
+void compare_runs(const struct compared *runs, size_t n, const struct compare_options *o,
+		  struct results *out);
 
 #endif

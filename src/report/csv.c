@@ -72,8 +72,7 @@ static void put_title(const struct table *t, struct strbuf *out)
 			if (any)
 				strbuf_puts(out, ", ");
 			else
-				strbuf_printf(out, "; %s: ",
-					      origin_name((enum origin)o));
+				strbuf_printf(out, "; %s: ", origin_name((enum origin)o));
 			text_show(out, t->columns[i].name);
 			any = true;
 		}

@@ -25,8 +25,8 @@
 static bool is_damage(int error)
 {
 	/* Our statements are right: an error in one is the schema's fault. */
-	return error == SQLITE_NOTADB || error == SQLITE_CORRUPT ||
-	       error == SQLITE_ERROR || error == SQLITE_TOOBIG;
+	return error == SQLITE_NOTADB || error == SQLITE_CORRUPT || error == SQLITE_ERROR ||
+	       error == SQLITE_TOOBIG;
 }
 
 static void link_fail(struct link *l)
@@ -34,19 +34,15 @@ static void link_fail(struct link *l)
 	int error = sqlite3_errcode(l->db) & 0xff;
 	int system = sqlite3_system_errno(l->db);
 	bool is_input = is_damage(error);
-	bool is_absent =
-		strcmp(l->doing, "read") == 0 &&
-		(system == ENOENT || system == ENOTDIR || system == EISDIR);
-	enum hd_status status = is_absent  ? HD_ERR_NOT_FOUND
-				: is_input ? HD_ERR_INPUT
-					   : HD_ERR_IO;
+	bool is_absent = strcmp(l->doing, "read") == 0 &&
+			 (system == ENOENT || system == ENOTDIR || system == EISDIR);
+	enum hd_status status = is_absent ? HD_ERR_NOT_FOUND : is_input ? HD_ERR_INPUT : HD_ERR_IO;
 
 	if (error == SQLITE_INTERRUPT)
 		link_damaged(l, "what is in it has no end");
 	if (!l->failed)
-		diag_fail(l->d, status, "cannot be %s: %s%s%s%s", l->doing,
-			  sqlite3_errmsg(l->db), system ? " (" : "",
-			  system ? strerror(system) : "", system ? ")" : "");
+		diag_fail(l->d, status, "cannot be %s: %s%s%s%s", l->doing, sqlite3_errmsg(l->db),
+			  system ? " (" : "", system ? strerror(system) : "", system ? ")" : "");
 	l->failed = true;
 }
 
@@ -59,8 +55,7 @@ void link_damaged(struct link *l, const char *what)
 
 void link_execute(struct link *l, const char *sql)
 {
-	if (!l->failed &&
-	    sqlite3_exec(l->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+	if (!l->failed && sqlite3_exec(l->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		link_fail(l);
 }
 
@@ -79,8 +74,7 @@ sqlite3_stmt *link_prepare(struct link *l, const char *sql)
 {
 	sqlite3_stmt *s = NULL;
 
-	if (!l->failed &&
-	    sqlite3_prepare_v2(l->db, sql, -1, &s, NULL) != SQLITE_OK)
+	if (!l->failed && sqlite3_prepare_v2(l->db, sql, -1, &s, NULL) != SQLITE_OK)
 		link_fail(l);
 	return s;
 }
@@ -116,16 +110,13 @@ static void check_kind(struct link *l)
 	l->version = link_number(l, "PRAGMA user_version");
 	if (l->failed || (application == 0 && l->version == 0 && objects == 0))
 		return;
-	if (application == APPLICATION_ID && l->version >= 1 &&
-	    l->version <= DATABASE_VERSION)
+	if (application == APPLICATION_ID && l->version >= 1 && l->version <= DATABASE_VERSION)
 		return;
 	l->failed = true;
 	if (application != APPLICATION_ID)
-		diag_fail(l->d, HD_ERR_INPUT,
-			  "is a database of another program");
+		diag_fail(l->d, HD_ERR_INPUT, "is a database of another program");
 	else
-		diag_fail(l->d, HD_ERR_INPUT,
-			  "has schema version %lld (expected 1 to %d)",
+		diag_fail(l->d, HD_ERR_INPUT, "has schema version %lld (expected 1 to %d)",
 			  (long long)l->version, DATABASE_VERSION);
 }
 
@@ -180,8 +171,8 @@ static void distrust(struct link *l)
 {
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	link_execute(l, "PRAGMA cell_size_check = ON");
-	int64_t bytes = link_number(l, "SELECT page_count * page_size FROM"
-				       " pragma_page_count, pragma_page_size");
+	int64_t bytes = link_number(
+		l, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
 
 	l->steps_left = STEPS_AT_LEAST + STEPS_PER_BYTE * bytes;
 	sqlite3_progress_handler(l->db, STEPS_AT_ONCE, count_steps, l);
@@ -203,8 +194,7 @@ static int wait_for_others(void *context, int times)
 
 static void open_file(struct link *l, const char *path)
 {
-	int flags = l->writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-			      : SQLITE_OPEN_READONLY;
+	int flags = l->writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
 
 	if (sqlite3_open_v2(path, &l->db, flags, NULL) != SQLITE_OK) {
 		link_fail(l);
@@ -218,18 +208,14 @@ static void open_file(struct link *l, const char *path)
 
 void link_open(struct link *l, const char *path, bool make, struct diag *d)
 {
-	*l = (struct link){ .d = d,
-			    .doing = make ? "written" : "read",
-			    .writes = make };
+	*l = (struct link){ .d = d, .doing = make ? "written" : "read", .writes = make };
 	d->file = path;
 	if (make)
 		unfinished_hold();
 	/* To SQLite these are databases that nobody sees again. */
 	if (!*path || *path == ':') {
 		d->file = NULL;
-		diag_fail(d, HD_ERR_INPUT,
-			  "a database needs the name of a file, not '%s'",
-			  path);
+		diag_fail(d, HD_ERR_INPUT, "a database needs the name of a file, not '%s'", path);
 		l->failed = true;
 	}
 	if (!l->failed)

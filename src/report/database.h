@@ -51,15 +51,14 @@ HD_MUST_CHECK enum hd_status database_check(const char *path, struct diag *d);
  * stands for the scenario until that is known. One of the next three must
  * follow.
  */
-HD_MUST_CHECK enum hd_status
-database_begin(const char *path, const char *command, const char *arguments,
-	       const char *content, struct diag *d, int64_t *run);
+HD_MUST_CHECK enum hd_status database_begin(const char *path, const char *command,
+					    const char *arguments, const char *content,
+					    struct diag *d, int64_t *run);
 /*
  * Fills in run `run`, or a new one if it is 0. A refusal says what is lost,
  * and that the runs before it are not.
  */
-HD_MUST_CHECK enum hd_status database_finish(const char *path, int64_t run,
-					     const struct results *r,
+HD_MUST_CHECK enum hd_status database_finish(const char *path, int64_t run, const struct results *r,
 					     struct diag *d);
 /* The run had nothing to say (its input was refused): as if never begun. */
 void database_forget(const char *path, int64_t run);
@@ -67,8 +66,8 @@ void database_forget(const char *path, int64_t run);
 void database_give_up(const char *path, int64_t run);
 
 /* Both in one. */
-HD_MUST_CHECK enum hd_status
-database_append(const char *path, const struct results *r, struct diag *d);
+HD_MUST_CHECK enum hd_status database_append(const char *path, const struct results *r,
+					     struct diag *d);
 
 enum run_state {
 	RUN_DONE,
@@ -89,8 +88,8 @@ struct run_info {
 };
 
 /* All runs of a file, in order; the caller frees with run_infos_free. */
-HD_MUST_CHECK enum hd_status database_list(const char *path, struct diag *d,
-					   struct run_info **out, size_t *n);
+HD_MUST_CHECK enum hd_status database_list(const char *path, struct diag *d, struct run_info **out,
+					   size_t *n);
 void run_infos_free(struct run_info *infos, size_t n);
 
 /* A parameter of a run. */
@@ -102,24 +101,19 @@ struct run_note {
  * The parameter `name` of every finished run of `command`, or of any if that is
  * NULL, in order; none if there is no file. Free with run_notes_free.
  */
-HD_MUST_CHECK enum hd_status database_notes(const char *path,
-					    const char *command,
-					    const char *name, struct diag *d,
-					    struct run_note **out, size_t *n);
+HD_MUST_CHECK enum hd_status database_notes(const char *path, const char *command, const char *name,
+					    struct diag *d, struct run_note **out, size_t *n);
 void run_notes_free(struct run_note *notes, size_t n);
 
 /*
  * Makes the view `view`, or makes it anew: the table `table` of the last
  * finished run of `command` that has one, with its columns as columns.
  */
-HD_MUST_CHECK enum hd_status database_view(const char *path,
-					   const char *command,
-					   const char *table, const char *view,
-					   struct diag *d);
+HD_MUST_CHECK enum hd_status database_view(const char *path, const char *command, const char *table,
+					   const char *view, struct diag *d);
 
 /* A run as it was written; HD_ERR_NOT_FOUND if there is none of that number. */
-HD_MUST_CHECK enum hd_status database_read(const char *path, int64_t run,
-					   struct diag *d,
+HD_MUST_CHECK enum hd_status database_read(const char *path, int64_t run, struct diag *d,
 					   struct results **out);
 
 #endif

@@ -10,9 +10,8 @@ static void bind_text(sqlite3_stmt *s, int position, const char *text)
 	sqlite3_bind_text(s, position, text, -1, SQLITE_STATIC);
 }
 
-enum hd_status database_notes(const char *path, const char *command,
-			      const char *name, struct diag *d,
-			      struct run_note **out, size_t *n)
+enum hd_status database_notes(const char *path, const char *command, const char *name,
+			      struct diag *d, struct run_note **out, size_t *n)
 {
 	struct run_note *notes = NULL;
 	size_t len = 0, cap = 0;
@@ -28,12 +27,9 @@ enum hd_status database_notes(const char *path, const char *command,
 		link_close(&l);
 		return HD_OK;
 	}
-	sqlite3_stmt *s =
-		link_prepare(&l, "SELECT run.id, parameter.value FROM parameter"
-				 " JOIN run ON run.id = parameter.run"
-				 " WHERE run.finished IS NOT NULL"
-				 " AND (?1 IS NULL OR run.command = ?1)"
-				 " AND parameter.name = ?2 ORDER BY run.id");
+	sqlite3_stmt *s = link_prepare(
+		&l,
+		"SELECT run.id, parameter.value FROM parameter JOIN run ON run.id = parameter.run WHERE run.finished IS NOT NULL AND (?1 IS NULL OR run.command = ?1) AND parameter.name = ?2 ORDER BY run.id");
 
 	bind_text(s, 1, command);
 	bind_text(s, 2, name);
@@ -41,10 +37,9 @@ enum hd_status database_notes(const char *path, const char *command,
 		const unsigned char *value = sqlite3_column_text(s, 1);
 
 		notes = hd_grow(notes, &cap, len + 1, sizeof(*notes));
-		notes[len++] = (struct run_note){
-			.run = sqlite3_column_int64(s, 0),
-			.value = hd_strdup(value ? (const char *)value : "")
-		};
+		notes[len++] =
+			(struct run_note){ .run = sqlite3_column_int64(s, 0),
+					   .value = hd_strdup(value ? (const char *)value : "") };
 	}
 	sqlite3_finalize(s);
 	link_close(&l);
@@ -66,14 +61,11 @@ void run_notes_free(struct run_note *notes, size_t n)
 
 /* ---- views -------------------------------------------------------------- */
 
-static int64_t find_result(struct link *l, const char *command,
-			   const char *table)
+static int64_t find_result(struct link *l, const char *command, const char *table)
 {
 	sqlite3_stmt *s = link_prepare(
-		l, "SELECT result.id FROM result JOIN run ON run.id ="
-		   " result.run WHERE run.finished IS NOT NULL AND"
-		   " run.command = ? AND result.name = ?"
-		   " ORDER BY run.id DESC LIMIT 1");
+		l,
+		"SELECT result.id FROM result JOIN run ON run.id = result.run WHERE run.finished IS NOT NULL AND run.command = ? AND result.name = ? ORDER BY run.id DESC LIMIT 1");
 
 	bind_text(s, 1, command);
 	bind_text(s, 2, table);
@@ -84,42 +76,32 @@ static int64_t find_result(struct link *l, const char *command,
 }
 
 /* One column of the view per field; cells of one line are one row. */
-static void put_view(struct link *l, int64_t result, const char *view,
-		     struct strbuf *sql)
+static void put_view(struct link *l, int64_t result, const char *view, struct strbuf *sql)
 {
 	sqlite3_stmt *s =
-		link_prepare(l, "SELECT id, name FROM field WHERE result = ?"
-				" ORDER BY position");
+		link_prepare(l, "SELECT id, name FROM field WHERE result = ? ORDER BY position");
 	const char *separator = " ";
 	char *name = sqlite3_mprintf("%w", view);
 
-	strbuf_printf(sql,
-		      "DROP VIEW IF EXISTS \"%s\"; CREATE VIEW \"%s\" AS"
-		      " SELECT",
-		      name, name);
+	strbuf_printf(sql, "DROP VIEW IF EXISTS \"%s\"; CREATE VIEW \"%s\" AS SELECT", name, name);
 	sqlite3_free(name);
 	sqlite3_bind_int64(s, 1, result);
 	while (link_row(l, s)) {
 		name = sqlite3_mprintf("%w", sqlite3_column_text(s, 1));
-		strbuf_printf(sql,
-			      "%smax(CASE cell.field WHEN %lld THEN cell.value"
-			      " END) AS \"%s\"",
-			      separator, (long long)sqlite3_column_int64(s, 0),
-			      name);
+		strbuf_printf(sql, "%smax(CASE cell.field WHEN %lld THEN cell.value END) AS \"%s\"",
+			      separator, (long long)sqlite3_column_int64(s, 0), name);
 		sqlite3_free(name);
 		separator = ", ";
 	}
-	strbuf_printf(sql,
-		      " FROM cell WHERE cell.field IN (SELECT id FROM field"
-		      " WHERE result = %lld) GROUP BY cell.line"
-		      " ORDER BY cell.line;",
-		      (long long)result);
+	strbuf_printf(
+		sql,
+		" FROM cell WHERE cell.field IN (SELECT id FROM field WHERE result = %lld) GROUP BY cell.line ORDER BY cell.line;",
+		(long long)result);
 	sqlite3_finalize(s);
 }
 
-enum hd_status database_view(const char *path, const char *command,
-			     const char *table, const char *view,
-			     struct diag *d)
+enum hd_status database_view(const char *path, const char *command, const char *table,
+			     const char *view, struct diag *d)
 {
 	struct strbuf sql = STRBUF_INIT;
 	struct link l;

@@ -40,23 +40,21 @@ static void open_for_reading(struct link *l, const char *path, struct diag *d)
 
 /* ---- all runs ---- */
 
-static const char list_1[] =
-	"SELECT id, command, '', version, seed, created, created, '',"
-	" ifnull((SELECT title FROM result WHERE run = run.id AND"
-	" name = 'summary'), ''),"
-	" (SELECT count(*) FROM result WHERE run = run.id),"
-	" (SELECT count(*) FROM cell JOIN field ON field.id = cell.field"
-	" JOIN result ON result.id = field.result WHERE result.run = run.id),"
-	" '' FROM run ORDER BY id";
-static const char list_2[] =
-	"SELECT id, command, arguments, version, seed, created,"
-	" ifnull(finished, ''), process,"
-	" ifnull((SELECT title FROM result WHERE run = run.id AND"
-	" name = 'summary'), ''),"
-	" (SELECT count(*) FROM result WHERE run = run.id),"
-	" (SELECT count(*) FROM cell JOIN field ON field.id = cell.field"
-	" JOIN result ON result.id = field.result WHERE result.run = run.id),"
-	" iif(finished IS NULL, scenario, '') FROM run ORDER BY id";
+static const char list_1[] = "SELECT id, command, '', version, seed, created, created, '',"
+			     " ifnull((SELECT title FROM result WHERE run = run.id AND"
+			     " name = 'summary'), ''),"
+			     " (SELECT count(*) FROM result WHERE run = run.id),"
+			     " (SELECT count(*) FROM cell JOIN field ON field.id = cell.field"
+			     " JOIN result ON result.id = field.result WHERE result.run = run.id),"
+			     " '' FROM run ORDER BY id";
+static const char list_2[] = "SELECT id, command, arguments, version, seed, created,"
+			     " ifnull(finished, ''), process,"
+			     " ifnull((SELECT title FROM result WHERE run = run.id AND"
+			     " name = 'summary'), ''),"
+			     " (SELECT count(*) FROM result WHERE run = run.id),"
+			     " (SELECT count(*) FROM cell JOIN field ON field.id = cell.field"
+			     " JOIN result ON result.id = field.result WHERE result.run = run.id),"
+			     " iif(finished IS NULL, scenario, '') FROM run ORDER BY id";
 
 static void read_info(sqlite3_stmt *s, struct run_info *info)
 {
@@ -74,12 +72,10 @@ static void read_info(sqlite3_stmt *s, struct run_info *info)
 		.content = hd_strdup(text_at(s, 11)),
 	};
 	if (!*info->finished)
-		info->state = process_is_there(text_at(s, 7)) ? RUN_RUNNING
-							      : RUN_LOST;
+		info->state = process_is_there(text_at(s, 7)) ? RUN_RUNNING : RUN_LOST;
 }
 
-enum hd_status database_list(const char *path, struct diag *d,
-			     struct run_info **out, size_t *n)
+enum hd_status database_list(const char *path, struct diag *d, struct run_info **out, size_t *n)
 {
 	struct run_info *infos = NULL;
 	size_t len = 0, cap = 0;
@@ -130,8 +126,8 @@ static sqlite3_stmt *prepare_for(struct link *l, const char *sql, int64_t id)
 }
 
 /* The index of `text` among `n` names, or n and a refusal. */
-static unsigned find_name(struct link *l, const char *text,
-			  const char *(*name)(unsigned), unsigned n)
+static unsigned find_name(struct link *l, const char *text, const char *(*name)(unsigned),
+			  unsigned n)
 {
 	unsigned i = 0;
 
@@ -167,10 +163,8 @@ struct fields {
 static void read_field(struct link *l, sqlite3_stmt *s, struct fields *f)
 {
 	struct column *c = &f->columns[f->n];
-	unsigned kind =
-		find_name(l, text_at(s, 4), name_of_value_kind, N_VALUE_KINDS);
-	unsigned origin =
-		find_name(l, text_at(s, 3), name_of_origin, N_ORIGINS);
+	unsigned kind = find_name(l, text_at(s, 4), name_of_value_kind, N_VALUE_KINDS);
+	unsigned origin = find_name(l, text_at(s, 3), name_of_origin, N_ORIGINS);
 
 	if (kind == VALUE_NONE)
 		link_damaged(l, "a column without a type");
@@ -183,9 +177,8 @@ static void read_field(struct link *l, sqlite3_stmt *s, struct fields *f)
 	c->places = sqlite3_column_int(s, 5);
 	if (c->places < 0 || c->places > 17)
 		c->places = 0;
-	f->cells[f->n++] = prepare_for(
-		l, "SELECT value FROM cell WHERE field = ? ORDER BY line",
-		sqlite3_column_int64(s, 0));
+	f->cells[f->n++] = prepare_for(l, "SELECT value FROM cell WHERE field = ? ORDER BY line",
+				       sqlite3_column_int64(s, 0));
 }
 
 static void fields_init(struct link *l, int64_t result, struct fields *f)
@@ -193,10 +186,8 @@ static void fields_init(struct link *l, int64_t result, struct fields *f)
 	sqlite3_stmt *s = prepare_for(
 		l,
 		l->version == 1
-			? "SELECT id, name, unit, origin, type, 0 FROM field"
-			  " WHERE result = ? ORDER BY position"
-			: "SELECT id, name, unit, origin, type, places"
-			  " FROM field WHERE result = ? ORDER BY position",
+			? "SELECT id, name, unit, origin, type, 0 FROM field WHERE result = ? ORDER BY position"
+			: "SELECT id, name, unit, origin, type, places FROM field WHERE result = ? ORDER BY position",
 		result);
 
 	*f = (struct fields){ .n = 0 };
@@ -235,8 +226,7 @@ static struct value value_at(enum value_kind kind, sqlite3_stmt *s)
 			return value_of_uint(UINT64_MAX);
 		return value_of_uint((uint64_t)sqlite3_column_int64(s, 0));
 	case VALUE_INT:
-		return (struct value){ .kind = VALUE_INT,
-				       .i = sqlite3_column_int64(s, 0) };
+		return (struct value){ .kind = VALUE_INT, .i = sqlite3_column_int64(s, 0) };
 	case VALUE_REAL:
 		return value_of_real(sqlite3_column_double(s, 0));
 	case VALUE_BOOL:
@@ -259,15 +249,14 @@ static void read_cells(struct link *l, struct fields *f, struct table *t)
 			if (!link_row(l, f->cells[i]))
 				link_damaged(l, "columns of different length");
 			row[i] = l->failed ? value_of_text(NULL)
-					   : value_at(f->columns[i].kind,
-						      f->cells[i]);
+					   : value_at(f->columns[i].kind, f->cells[i]);
 		}
 		table_put_values(t, row);
 	}
 }
 
-static struct table *make_table(struct results *r, unsigned kind,
-				sqlite3_stmt *s, const struct column *columns)
+static struct table *make_table(struct results *r, unsigned kind, sqlite3_stmt *s,
+				const struct column *columns)
 {
 	const char *name = text_at(s, 1), *title = text_at(s, 2);
 
@@ -280,8 +269,7 @@ static struct table *make_table(struct results *r, unsigned kind,
 
 static void read_table(struct link *l, sqlite3_stmt *s, struct results *r)
 {
-	unsigned kind =
-		find_name(l, text_at(s, 3), name_of_table_kind, N_TABLE_KINDS);
+	unsigned kind = find_name(l, text_at(s, 3), name_of_table_kind, N_TABLE_KINDS);
 	struct fields *f = hd_alloc(1, sizeof(*f));
 
 	fields_init(l, sqlite3_column_int64(s, 0), f);
@@ -296,10 +284,7 @@ static void read_table(struct link *l, sqlite3_stmt *s, struct results *r)
 static void read_tables(struct link *l, int64_t run, struct results *r)
 {
 	sqlite3_stmt *s = prepare_for(
-		l,
-		"SELECT id, name, title, kind FROM result WHERE run = ?"
-		" ORDER BY id",
-		run);
+		l, "SELECT id, name, title, kind FROM result WHERE run = ? ORDER BY id", run);
 
 	while (link_row(l, s))
 		read_table(l, s, r);
@@ -308,18 +293,15 @@ static void read_tables(struct link *l, int64_t run, struct results *r)
 
 static void read_remarks(struct link *l, int64_t run, struct results *r)
 {
-	sqlite3_stmt *s = prepare_for(
-		l, "SELECT text FROM remark WHERE run = ? ORDER BY position",
-		run);
+	sqlite3_stmt *s =
+		prepare_for(l, "SELECT text FROM remark WHERE run = ? ORDER BY position", run);
 
 	while (link_row(l, s))
 		results_remark(r, "%s", text_at(s, 0));
 	sqlite3_finalize(s);
 	if (l->version == 1)
 		return;
-	s = prepare_for(l,
-			"SELECT name, value FROM parameter WHERE run = ?"
-			" ORDER BY position",
+	s = prepare_for(l, "SELECT name, value FROM parameter WHERE run = ? ORDER BY position",
 			run);
 	while (link_row(l, s))
 		results_parameter(r, text_at(s, 0), text_at(s, 1));
@@ -332,10 +314,8 @@ static struct results *read_head(struct link *l, int64_t run)
 	sqlite3_stmt *s = prepare_for(
 		l,
 		l->version == 1
-			? "SELECT command, version, seed, scenario, ''"
-			  " FROM run WHERE id = ?"
-			: "SELECT command, version, seed, scenario, arguments"
-			  " FROM run WHERE id = ?",
+			? "SELECT command, version, seed, scenario, '' FROM run WHERE id = ?"
+			: "SELECT command, version, seed, scenario, arguments FROM run WHERE id = ?",
 		run);
 	struct results *r = NULL;
 
@@ -347,15 +327,13 @@ static struct results *read_head(struct link *l, int64_t run)
 		results_set_arguments(r, text_at(s, 4));
 	} else if (!l->failed) {
 		l->failed = true;
-		diag_fail(l->d, HD_ERR_NOT_FOUND, "has no run %lld",
-			  (long long)run);
+		diag_fail(l->d, HD_ERR_NOT_FOUND, "has no run %lld", (long long)run);
 	}
 	sqlite3_finalize(s);
 	return r;
 }
 
-enum hd_status database_read(const char *path, int64_t run, struct diag *d,
-			     struct results **out)
+enum hd_status database_read(const char *path, int64_t run, struct diag *d, struct results **out)
 {
 	struct link l;
 

@@ -60,10 +60,8 @@ static struct results *sample(uint64_t seed, unsigned rows)
 	struct table *t = results_table(r, "flows", "all of them", columns);
 
 	for (unsigned i = 0; i < rows; i++) {
-		table_put_values(
-			t, (struct value[]){
-				   value_of_text(table_text(t, "flow %u", i)),
-				   value_of_real(i + 0.1), value_of_uint(i) });
+		table_put_values(t, (struct value[]){ value_of_text(table_text(t, "flow %u", i)),
+						      value_of_real(i + 0.1), value_of_uint(i) });
 	}
 	r->seed = seed;
 	results_set_scenario(r, "fabric: {}\n");
@@ -112,15 +110,12 @@ static void runs_are_appended_and_can_be_asked(void **state)
 	assert_int_equal(append(7, 3, &d), HD_OK);
 	assert_int_equal(append(UINT64_MAX, 2, &d), HD_OK);
 	assert_answer("SELECT count(*) FROM run", "2");
-	assert_answer("SELECT seed FROM run WHERE id = 2",
-		      "18446744073709551615");
+	assert_answer("SELECT seed FROM run WHERE id = 2", "18446744073709551615");
 	assert_answer("SELECT scenario FROM run WHERE id = 1", "fabric: {}\n");
-	assert_answer("SELECT value || unit || origin FROM value WHERE"
-		      " run = 1 AND result = 'flows' AND name = 'p99' AND"
-		      " line = 2",
-		      "2.1ussimulated");
-	assert_answer("SELECT typeof(value) FROM value WHERE name = 'packets'",
-		      "integer");
+	assert_answer(
+		"SELECT value || unit || origin FROM value WHERE run = 1 AND result = 'flows' AND name = 'p99' AND line = 2",
+		"2.1ussimulated");
+	assert_answer("SELECT typeof(value) FROM value WHERE name = 'packets'", "integer");
 	assert_answer("SELECT text FROM remark WHERE run = 2", "it's a remark");
 	assert_answer("PRAGMA user_version", "2");
 }
@@ -132,9 +127,7 @@ static void a_file_of_another_kind_is_refused_and_kept(void **state)
 	sqlite3 *db;
 
 	(void)state;
-	assert_int_equal(
-		file_write(path, "hello, world, not a database\n", 29, &d),
-		HD_OK);
+	assert_int_equal(file_write(path, "hello, world, not a database\n", 29, &d), HD_OK);
 	assert_int_equal(append(1, 1, &d), HD_ERR_INPUT);
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(file_read(path, 100, &d, &got), HD_OK);
@@ -161,8 +154,7 @@ static void a_newer_schema_is_refused(void **state)
 	sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
 	sqlite3_close(db);
 	assert_int_equal(append(1, 1, &d), HD_ERR_INPUT);
-	assert_string_equal(d.message,
-			    "has schema version 99 (expected 1 to 2)");
+	assert_string_equal(d.message, "has schema version 99 (expected 1 to 2)");
 	assert_answer("SELECT count(*) FROM run", "1");
 }
 
@@ -205,12 +197,9 @@ static void a_crash_leaves_earlier_runs_and_never_half_a_run(void **state)
 	for (long i = 0; i < 12; i++) {
 		kill_while_writing(i * 2000000);
 		/* Seed 1 has 30 cells, seed 2 has 60000. */
-		assert_answer("SELECT count(*) FROM (SELECT run.seed AS seed,"
-			      " (SELECT count(*) FROM value WHERE"
-			      " value.run = run.id) AS n FROM run)"
-			      " WHERE n <> CASE seed WHEN '1' THEN 30"
-			      " ELSE 60000 END",
-			      "0");
+		assert_answer(
+			"SELECT count(*) FROM (SELECT run.seed AS seed, (SELECT count(*) FROM value WHERE value.run = run.id) AS n FROM run) WHERE n <> CASE seed WHEN '1' THEN 30 ELSE 60000 END",
+			"0");
 		assert_answer("PRAGMA integrity_check", "ok");
 	}
 	assert_int_equal(append(1, 10, &d), HD_OK);
@@ -232,10 +221,9 @@ static void a_run_reads_back_as_it_was_written(void **state)
 	struct table *t = results_series(r, "all kinds", "a title", columns);
 
 	(void)state;
-	table_put_values(t, (struct value[]){
-				    value_of_text(""), value_of_uint(INT64_MAX),
-				    (struct value){ VALUE_INT, .i = INT64_MIN },
-				    value_of_real(0.1), value_of_bool(true) });
+	table_put_values(t, (struct value[]){ value_of_text(""), value_of_uint(INT64_MAX),
+					      (struct value){ VALUE_INT, .i = INT64_MIN },
+					      value_of_real(0.1), value_of_bool(true) });
 	table_put_values(t, (struct value[5]){ 0 });
 	results_parameter(r, "a", "1");
 	results_set_arguments(r, "x --y");
@@ -280,8 +268,7 @@ static void damage_is_refused_or_harmless(void **state)
 
 		whole.text[at] = (char)(was ^ (1 << i % 8));
 		d = (struct diag){ .status = HD_OK };
-		assert_int_equal(file_write(path, whole.text, whole.len, &d),
-				 HD_OK);
+		assert_int_equal(file_write(path, whole.text, whole.len, &d), HD_OK);
 		whole.text[at] = was;
 		if (database_read(path, 1, &d, &r) != HD_OK) {
 			assert_true(d.message[0] != '\0');
@@ -308,19 +295,14 @@ static void a_file_of_another_shape_is_bad_input(void **state)
 	static const struct {
 		const char *change, *message;
 	} cases[] = {
-		{ "DROP TABLE remark",
-		  "is damaged: there is no column remark.run" },
+		{ "DROP TABLE remark", "is damaged: there is no column remark.run" },
 		{ "DROP VIEW value; ALTER TABLE field DROP COLUMN places",
 		  "is damaged: there is no column field.places" },
-		{ "DROP VIEW value; DROP TABLE cell; CREATE VIEW cell AS"
-		  " WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1"
-		  " FROM c) SELECT 1 AS field, n AS line, n AS value FROM c",
+		{ "DROP VIEW value; DROP TABLE cell; CREATE VIEW cell AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT 1 AS field, n AS line, n AS value FROM c",
 		  "is damaged: there is no column cell.field" },
-		{ "DROP VIEW value; DROP TABLE cell; CREATE TABLE cell(field,"
-		  " line, value AS (abs(line)), PRIMARY KEY(field, line))",
+		{ "DROP VIEW value; DROP TABLE cell; CREATE TABLE cell(field, line, value AS (abs(line)), PRIMARY KEY(field, line))",
 		  "is damaged: there is no column cell.value" },
-		{ "UPDATE field SET type = 'complex'",
-		  "is damaged: a table with an unknown type" },
+		{ "UPDATE field SET type = 'complex'", "is damaged: a table with an unknown type" },
 		{ "DELETE FROM cell WHERE field = 2 AND line = 3",
 		  "is damaged: columns of different length" },
 		{ "DELETE FROM field", "is damaged: a table without columns" },
@@ -367,14 +349,12 @@ static void a_run_that_began_and_did_not_end_is_lost(void **state)
 	(void)state;
 	assert_true(child >= 0);
 	if (child == 0)
-		_exit(database_begin(path, "sim", "dead.yaml", "of it", &d,
-				     &run) != HD_OK);
+		_exit(database_begin(path, "sim", "dead.yaml", "of it", &d, &run) != HD_OK);
 	int status;
 
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	assert_int_equal(database_begin(path, "sim", "live.yaml", "", &d, &run),
-			 HD_OK);
+	assert_int_equal(database_begin(path, "sim", "live.yaml", "", &d, &run), HD_OK);
 	assert_int_equal(run, 2);
 	assert_int_equal(append(1, 1, &d), HD_OK);
 	assert_int_equal(database_list(path, &d, &infos, &n), HD_OK);
@@ -447,8 +427,7 @@ static void a_check_makes_and_changes_nothing(void **state)
 
 static void triggers_without_end_are_refused(void **state)
 {
-	static const char *const tables[] = { "run", "result", "field", "cell",
-					      "remark" };
+	static const char *const tables[] = { "run", "result", "field", "cell", "remark" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -456,16 +435,13 @@ static void triggers_without_end_are_refused(void **state)
 		char sql[400];
 
 		assert_int_equal(append(1, 1, &d), HD_OK);
-		snprintf(sql, sizeof(sql),
-			 "CREATE TRIGGER endless AFTER INSERT ON %s BEGIN"
-			 " INSERT INTO parameter SELECT 1, n, 'x', 'y' FROM"
-			 " (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT"
-			 " n + 1 FROM c) SELECT n FROM c); END",
-			 tables[i]);
+		snprintf(
+			sql, sizeof(sql),
+			"CREATE TRIGGER endless AFTER INSERT ON %s BEGIN INSERT INTO parameter SELECT 1, n, 'x', 'y' FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c); END",
+			tables[i]);
 		change(sql);
 		assert_int_equal(append(2, 1, &d), HD_ERR_INPUT);
-		assert_string_equal(d.message,
-				    "is damaged: what is in it has no end");
+		assert_string_equal(d.message, "is damaged: what is in it has no end");
 		assert_answer("SELECT count(*) FROM run", "1");
 		remove_file(NULL);
 	}
@@ -474,66 +450,45 @@ static void triggers_without_end_are_refused(void **state)
 /* SQLite's integers end at 2^63 - 1. */
 static void what_no_integer_holds_is_kept_as_a_real(void **state)
 {
-	static const struct column columns[] = { { "n", NULL, VALUE_UINT },
-						 { NULL } };
+	static const struct column columns[] = { { "n", NULL, VALUE_UINT }, { NULL } };
 	struct diag d = { .status = HD_OK };
 	struct results *r = results_new("sim");
 	struct table *t = results_table(r, "counts", "", columns);
 
 	(void)state;
-	table_put_values(
-		t, (struct value[]){ value_of_uint((uint64_t)INT64_MAX) });
-	table_put_values(
-		t, (struct value[]){ value_of_uint((uint64_t)INT64_MAX + 1) });
+	table_put_values(t, (struct value[]){ value_of_uint((uint64_t)INT64_MAX) });
+	table_put_values(t, (struct value[]){ value_of_uint((uint64_t)INT64_MAX + 1) });
 	table_put_values(t, (struct value[]){ value_of_uint(UINT64_MAX) });
 	assert_int_equal(database_append(path, r, &d), HD_OK);
 	results_free(r);
-	assert_answer("SELECT value FROM cell WHERE line = 0",
-		      "9223372036854775807");
-	assert_answer("SELECT typeof(value) FROM cell WHERE line = 0",
-		      "integer");
-	assert_answer("SELECT value = 9223372036854775808.0 AND"
-		      " typeof(value) = 'real' FROM cell WHERE line = 1",
-		      "1");
-	assert_answer("SELECT value = 18446744073709551615.0 AND"
-		      " typeof(value) = 'real' FROM cell WHERE line = 2",
-		      "1");
+	assert_answer("SELECT value FROM cell WHERE line = 0", "9223372036854775807");
+	assert_answer("SELECT typeof(value) FROM cell WHERE line = 0", "integer");
+	assert_answer(
+		"SELECT value = 9223372036854775808.0 AND typeof(value) = 'real' FROM cell WHERE line = 1",
+		"1");
+	assert_answer(
+		"SELECT value = 18446744073709551615.0 AND typeof(value) = 'real' FROM cell WHERE line = 2",
+		"1");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(runs_are_appended_and_can_be_asked,
+		cmocka_unit_test_teardown(runs_are_appended_and_can_be_asked, remove_file),
+		cmocka_unit_test_teardown(a_file_of_another_kind_is_refused_and_kept, remove_file),
+		cmocka_unit_test_teardown(a_newer_schema_is_refused, remove_file),
+		cmocka_unit_test_teardown(a_place_that_cannot_be_written_is_reported, remove_file),
+		cmocka_unit_test_teardown(a_crash_leaves_earlier_runs_and_never_half_a_run,
 					  remove_file),
-		cmocka_unit_test_teardown(
-			a_file_of_another_kind_is_refused_and_kept,
-			remove_file),
-		cmocka_unit_test_teardown(a_newer_schema_is_refused,
-					  remove_file),
-		cmocka_unit_test_teardown(
-			a_place_that_cannot_be_written_is_reported,
-			remove_file),
-		cmocka_unit_test_teardown(
-			a_crash_leaves_earlier_runs_and_never_half_a_run,
-			remove_file),
-		cmocka_unit_test_teardown(
-			runs_written_at_the_same_time_all_arrive, remove_file),
-		cmocka_unit_test_teardown(a_run_reads_back_as_it_was_written,
-					  remove_file),
-		cmocka_unit_test_teardown(a_file_of_another_shape_is_bad_input,
-					  remove_file),
-		cmocka_unit_test_teardown(a_file_without_end_is_bad_input,
-					  remove_file),
-		cmocka_unit_test_teardown(damage_is_refused_or_harmless,
-					  remove_file),
-		cmocka_unit_test_teardown(
-			a_run_that_began_and_did_not_end_is_lost, remove_file),
-		cmocka_unit_test_teardown(a_check_makes_and_changes_nothing,
-					  remove_file),
-		cmocka_unit_test_teardown(triggers_without_end_are_refused,
-					  remove_file),
-		cmocka_unit_test_teardown(
-			what_no_integer_holds_is_kept_as_a_real, remove_file),
+		cmocka_unit_test_teardown(runs_written_at_the_same_time_all_arrive, remove_file),
+		cmocka_unit_test_teardown(a_run_reads_back_as_it_was_written, remove_file),
+		cmocka_unit_test_teardown(a_file_of_another_shape_is_bad_input, remove_file),
+		cmocka_unit_test_teardown(a_file_without_end_is_bad_input, remove_file),
+		cmocka_unit_test_teardown(damage_is_refused_or_harmless, remove_file),
+		cmocka_unit_test_teardown(a_run_that_began_and_did_not_end_is_lost, remove_file),
+		cmocka_unit_test_teardown(a_check_makes_and_changes_nothing, remove_file),
+		cmocka_unit_test_teardown(triggers_without_end_are_refused, remove_file),
+		cmocka_unit_test_teardown(what_no_integer_holds_is_kept_as_a_real, remove_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

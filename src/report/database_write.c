@@ -36,16 +36,15 @@ static const char schema_1[] =
 	" JOIN cell ON cell.field = field.id"
 	" ORDER BY run.id, result.id, cell.line, field.position;";
 
-static const char schema_2[] =
-	"PRAGMA user_version = 2;"
-	"ALTER TABLE run ADD COLUMN arguments TEXT NOT NULL DEFAULT '';"
-	"ALTER TABLE run ADD COLUMN process TEXT NOT NULL DEFAULT '';"
-	"ALTER TABLE run ADD COLUMN finished TEXT;"
-	"UPDATE run SET finished = created;"
-	"ALTER TABLE field ADD COLUMN places INTEGER NOT NULL DEFAULT 0;"
-	"CREATE TABLE parameter(run INTEGER NOT NULL REFERENCES run(id)"
-	" ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,"
-	" value TEXT NOT NULL, PRIMARY KEY(run, position)) WITHOUT ROWID;";
+static const char schema_2[] = "PRAGMA user_version = 2;"
+			       "ALTER TABLE run ADD COLUMN arguments TEXT NOT NULL DEFAULT '';"
+			       "ALTER TABLE run ADD COLUMN process TEXT NOT NULL DEFAULT '';"
+			       "ALTER TABLE run ADD COLUMN finished TEXT;"
+			       "UPDATE run SET finished = created;"
+			       "ALTER TABLE field ADD COLUMN places INTEGER NOT NULL DEFAULT 0;"
+			       "CREATE TABLE parameter(run INTEGER NOT NULL REFERENCES run(id)"
+			       " ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,"
+			       " value TEXT NOT NULL, PRIMARY KEY(run, position)) WITHOUT ROWID;";
 
 _Static_assert(DATABASE_VERSION == 2, "the schema above says 2");
 
@@ -91,12 +90,12 @@ static void bind_value(sqlite3_stmt *s, int position, const struct value *v)
 	}
 }
 
-static int64_t insert_run(struct link *l, const char *command,
-			  const char *arguments, const char *content)
+static int64_t insert_run(struct link *l, const char *command, const char *arguments,
+			  const char *content)
 {
 	sqlite3_stmt *s = link_prepare(
-		l, "INSERT INTO run(command, version, seed, scenario,"
-		   " arguments, process) VALUES (?, '', '', ?, ?, ?)");
+		l,
+		"INSERT INTO run(command, version, seed, scenario, arguments, process) VALUES (?, '', '', ?, ?, ?)");
 	struct strbuf process = STRBUF_INIT;
 
 	process_identify(&process);
@@ -114,9 +113,8 @@ static int64_t insert_run(struct link *l, const char *command,
 static void update_run(struct link *l, int64_t run, const struct results *r)
 {
 	sqlite3_stmt *s = link_prepare(
-		l, "UPDATE run SET version = ?, seed = ?, scenario = ?,"
-		   " process = '', finished = CURRENT_TIMESTAMP"
-		   " WHERE id = ?");
+		l,
+		"UPDATE run SET version = ?, seed = ?, scenario = ?, process = '', finished = CURRENT_TIMESTAMP WHERE id = ?");
 	char seed[24];
 
 	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
@@ -132,8 +130,7 @@ static void update_run(struct link *l, int64_t run, const struct results *r)
 
 static void insert_remarks(struct link *l, int64_t run, const struct results *r)
 {
-	sqlite3_stmt *s =
-		link_prepare(l, "INSERT INTO remark VALUES (?, ?, ?)");
+	sqlite3_stmt *s = link_prepare(l, "INSERT INTO remark VALUES (?, ?, ?)");
 
 	for (size_t i = 0; i < r->n_remarks; i++) {
 		sqlite3_bind_int64(s, 1, run);
@@ -144,11 +141,9 @@ static void insert_remarks(struct link *l, int64_t run, const struct results *r)
 	sqlite3_finalize(s);
 }
 
-static void insert_parameters(struct link *l, int64_t run,
-			      const struct results *r)
+static void insert_parameters(struct link *l, int64_t run, const struct results *r)
 {
-	sqlite3_stmt *s =
-		link_prepare(l, "INSERT INTO parameter VALUES (?, ?, ?, ?)");
+	sqlite3_stmt *s = link_prepare(l, "INSERT INTO parameter VALUES (?, ?, ?, ?)");
 
 	for (size_t i = 0; i < r->n_parameters; i++) {
 		sqlite3_bind_int64(s, 1, run);
@@ -160,8 +155,8 @@ static void insert_parameters(struct link *l, int64_t run,
 	sqlite3_finalize(s);
 }
 
-static int64_t insert_field(struct link *l, sqlite3_stmt *s, int64_t result,
-			    const struct table *t, size_t position)
+static int64_t insert_field(struct link *l, sqlite3_stmt *s, int64_t result, const struct table *t,
+			    size_t position)
 {
 	const struct column *c = &t->columns[position];
 
@@ -178,10 +173,9 @@ static int64_t insert_field(struct link *l, sqlite3_stmt *s, int64_t result,
 static void insert_cells(struct link *l, int64_t result, const struct table *t)
 {
 	sqlite3_stmt *field = link_prepare(
-		l, "INSERT INTO field(result, position, name, unit, origin,"
-		   " type, places) VALUES (?, ?, ?, ?, ?, ?, ?)");
-	sqlite3_stmt *cell =
-		link_prepare(l, "INSERT INTO cell VALUES (?, ?, ?)");
+		l,
+		"INSERT INTO field(result, position, name, unit, origin, type, places) VALUES (?, ?, ?, ?, ?, ?, ?)");
+	sqlite3_stmt *cell = link_prepare(l, "INSERT INTO cell VALUES (?, ?, ?)");
 	size_t rows = table_rows(t);
 
 	for (size_t i = 0; i < t->n_columns && !l->failed; i++) {
@@ -200,8 +194,8 @@ static void insert_cells(struct link *l, int64_t result, const struct table *t)
 
 static void insert_table(struct link *l, int64_t run, const struct table *t)
 {
-	sqlite3_stmt *s = link_prepare(l, "INSERT INTO result(run, name, title,"
-					  " kind) VALUES (?, ?, ?, ?)");
+	sqlite3_stmt *s =
+		link_prepare(l, "INSERT INTO result(run, name, title, kind) VALUES (?, ?, ?, ?)");
 
 	sqlite3_bind_int64(s, 1, run);
 	bind_text(s, 2, t->name);
@@ -214,8 +208,7 @@ static void insert_table(struct link *l, int64_t run, const struct table *t)
 }
 
 /* Adds to a refusal what it cost: counted anew, from the file itself. */
-static void tell_losses(const char *path, const struct results *r,
-			struct diag *d)
+static void tell_losses(const char *path, const struct results *r, struct diag *d)
 {
 	struct diag ignored = { .status = HD_OK };
 	struct link l;
@@ -230,15 +223,14 @@ static void tell_losses(const char *path, const struct results *r,
 	if (l.version == 1)
 		kept = link_number(&l, "SELECT count(*) FROM run");
 	else if (l.version >= 2)
-		kept = link_number(&l, "SELECT count(*) FROM run"
-				       " WHERE finished IS NOT NULL");
+		kept = link_number(&l, "SELECT count(*) FROM run WHERE finished IS NOT NULL");
 	struct diag told = { .status = HD_OK, .file = d->file };
 
 	diag_fail(&told, d->status,
-		  "%s; lost: this run of '%s' (tables: %zu, values: %" PRIu64
-		  "); intact: %" PRId64 " earlier run%s",
-		  d->message, r->command, r->n_tables, values,
-		  kept > 0 ? kept : 0, kept == 1 ? "" : "s");
+		  "%s; lost: this run of '%s' (tables: %zu, values: %" PRIu64 "); intact: %" PRId64
+		  " earlier run%s",
+		  d->message, r->command, r->n_tables, values, kept > 0 ? kept : 0,
+		  kept == 1 ? "" : "s");
 	*d = told;
 	link_close(&l);
 }
@@ -256,9 +248,8 @@ enum hd_status database_check(const char *path, struct diag *d)
 	return l.failed ? d->status : HD_OK;
 }
 
-enum hd_status database_begin(const char *path, const char *command,
-			      const char *arguments, const char *content,
-			      struct diag *d, int64_t *run)
+enum hd_status database_begin(const char *path, const char *command, const char *arguments,
+			      const char *content, struct diag *d, int64_t *run)
 {
 	struct link l;
 
@@ -273,8 +264,8 @@ enum hd_status database_begin(const char *path, const char *command,
 	return HD_OK;
 }
 
-enum hd_status database_finish(const char *path, int64_t run,
-			       const struct results *r, struct diag *d)
+enum hd_status database_finish(const char *path, int64_t run, const struct results *r,
+			       struct diag *d)
 {
 	struct link l;
 
@@ -293,8 +284,7 @@ enum hd_status database_finish(const char *path, int64_t run,
 	return l.failed ? d->status : HD_OK;
 }
 
-enum hd_status database_append(const char *path, const struct results *r,
-			       struct diag *d)
+enum hd_status database_append(const char *path, const struct results *r, struct diag *d)
 {
 	return database_finish(path, 0, r, d);
 }
@@ -317,13 +307,10 @@ static void change_note(const char *path, int64_t run, const char *sql)
 
 void database_forget(const char *path, int64_t run)
 {
-	change_note(path, run,
-		    "DELETE FROM run WHERE id = ? AND finished IS NULL");
+	change_note(path, run, "DELETE FROM run WHERE id = ? AND finished IS NULL");
 }
 
 void database_give_up(const char *path, int64_t run)
 {
-	change_note(path, run,
-		    "UPDATE run SET process = '' WHERE id = ? AND"
-		    " finished IS NULL");
+	change_note(path, run, "UPDATE run SET process = '' WHERE id = ? AND finished IS NULL");
 }

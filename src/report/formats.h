@@ -36,8 +36,7 @@ void null_write(const struct results *r, struct strbuf *out);
 /* "# note: ..." for each remark, a line each. */
 void remarks_write(const struct results *r, struct strbuf *out);
 /* One cell as a person reads it, with the column's places. */
-void value_write_text(const struct value *v, const struct column *c,
-		      struct strbuf *out);
+void value_write_text(const struct value *v, const struct column *c, struct strbuf *out);
 /* A number so that it reads back exactly; false if it is none. */
 bool value_write_number(const struct value *v, struct strbuf *out);
 /* One cell, for all that is written as JSON. */

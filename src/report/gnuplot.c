@@ -61,8 +61,7 @@ static bool varies(const struct table *t, size_t column)
 		const struct value *a = table_cell(t, row - 1, column);
 		const struct value *b = table_cell(t, row, column);
 
-		if (a->kind != b->kind ||
-		    (a->kind != VALUE_NONE && value_real(a) != value_real(b)))
+		if (a->kind != b->kind || (a->kind != VALUE_NONE && value_real(a) != value_real(b)))
 			return true;
 	}
 	return false;
@@ -92,12 +91,11 @@ static size_t x_column(const struct table *t)
 
 /* A series is a curve for each choice of its words and of what was given; any
  * other table is one block. */
-static void put_label(const struct table *t, size_t row, size_t x,
-		      struct strbuf *out)
+static void put_label(const struct table *t, size_t row, size_t x, struct strbuf *out)
 {
 	for (size_t i = 0; t->kind == TABLE_SERIES && i < t->n_columns; i++) {
-		if (i == x || (t->columns[i].kind != VALUE_TEXT &&
-			       t->columns[i].origin != ORIGIN_GIVEN))
+		if (i == x ||
+		    (t->columns[i].kind != VALUE_TEXT && t->columns[i].origin != ORIGIN_GIVEN))
 			continue;
 		put_cell(table_cell(t, row, i), out);
 		strbuf_putc(out, ' ');
@@ -127,8 +125,7 @@ static void find_order(const struct table *t, struct order *out)
 		const size_t len = label.len;
 
 		labels[row] = strbuf_detach(&label);
-		curves[row] = text_map_put(&known, labels[row], len,
-					   (uint32_t)out->n_curves);
+		curves[row] = text_map_put(&known, labels[row], len, (uint32_t)out->n_curves);
 		if (curves[row] == MAP_NONE)
 			curves[row] = (uint32_t)out->n_curves++;
 		out->ends[curves[row] + 1]++;
@@ -161,8 +158,7 @@ static void put_table(const struct table *t, size_t *index, struct strbuf *out)
 
 	find_order(t, &order);
 	for (size_t c = 0, i = 0; c < order.n_curves; c++) {
-		strbuf_printf(out, "%s# index %zu: %s: ", *index ? "\n\n" : "",
-			      *index, t->name);
+		strbuf_printf(out, "%s# index %zu: %s: ", *index ? "\n\n" : "", *index, t->name);
 		text_show(out, t->title);
 		strbuf_putc(out, '\n');
 		put_header(t, out);

@@ -34,8 +34,7 @@ static void put_text(const char *text, struct strbuf *out)
 	for (const char *c = shown.text; *c; c++) {
 		size_t i = 0;
 
-		while (i < sizeof(escapes) / sizeof(*escapes) &&
-		       escapes[i].sign != *c)
+		while (i < sizeof(escapes) / sizeof(*escapes) && escapes[i].sign != *c)
 			i++;
 		if (i < sizeof(escapes) / sizeof(*escapes))
 			strbuf_puts(out, escapes[i].escaped);
@@ -60,8 +59,7 @@ static void put_heading(const struct column *c, struct strbuf *out)
 	strbuf_putc(out, ']');
 }
 
-static void put_cell(const struct value *v, const struct column *c,
-		     struct strbuf *out)
+static void put_cell(const struct value *v, const struct column *c, struct strbuf *out)
 {
 	struct strbuf text = STRBUF_INIT;
 

@@ -74,8 +74,7 @@ static bool is_among(const char *const *names, const char *name)
 	return false;
 }
 
-void page_put_run(struct json *w, const struct page_run *run,
-		  const char *const *without)
+void page_put_run(struct json *w, const struct page_run *run, const char *const *without)
 {
 	const struct results *r = run->results;
 
@@ -123,8 +122,7 @@ static void put_escaped(struct strbuf *out, const char *json)
 	}
 }
 
-enum hd_status page_write(const struct page_run *runs, size_t n,
-			  struct strbuf *out, struct diag *d)
+enum hd_status page_write(const struct page_run *runs, size_t n, struct strbuf *out, struct diag *d)
 {
 	const char *page = (const char *)page_template;
 	const char *place = page_template_len ? strstr(page, PLACE) : NULL;
@@ -133,8 +131,7 @@ enum hd_status page_write(const struct page_run *runs, size_t n,
 
 	memory_for("the page's tables");
 	if (!place)
-		return diag_fail(d, HD_ERR_ENV,
-				 "this heddle was built without the page: %s",
+		return diag_fail(d, HD_ERR_ENV, "this heddle was built without the page: %s",
 				 page_missing);
 	json_init(&w, &data);
 	w.compact = true;

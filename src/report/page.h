@@ -21,12 +21,11 @@ struct page_run {
 };
 
 /* HD_ERR_ENV if the program was built without the page's script. */
-HD_MUST_CHECK enum hd_status page_write(const struct page_run *runs, size_t n,
-					struct strbuf *out, struct diag *d);
+HD_MUST_CHECK enum hd_status page_write(const struct page_run *runs, size_t n, struct strbuf *out,
+					struct diag *d);
 
 /* One run as the page reads it, without the tables of these names (up to NULL;
  * or NULL: with all). */
-void page_put_run(struct json *w, const struct page_run *run,
-		  const char *const *without);
+void page_put_run(struct json *w, const struct page_run *run, const char *const *without);
 
 #endif

@@ -22,10 +22,8 @@ static struct results *sample(const char *text)
 	struct results *r = results_new("sim");
 	struct table *t = results_series(r, "t", "a title", columns);
 
-	table_put_values(
-		t, (struct value[]){ value_of_text(text), value_of_real(0.1) });
-	table_put_values(t, (struct value[]){ value_of_text("second"),
-					      value_of_text(NULL) });
+	table_put_values(t, (struct value[]){ value_of_text(text), value_of_real(0.1) });
+	table_put_values(t, (struct value[]){ value_of_text("second"), value_of_text(NULL) });
 	r->seed = UINT64_MAX;
 	results_set_scenario(r, text);
 	results_parameter(r, "a", text);
@@ -52,11 +50,9 @@ static json_t *data_of(const char *page)
 
 static void a_page_holds_the_results_whatever_their_words(void **state)
 {
-	static const char evil[] =
-		"</script><script>alert(1)</script><!-- \"\\ @HEDDLE-DATA@";
+	static const char evil[] = "</script><script>alert(1)</script><!-- \"\\ @HEDDLE-DATA@";
 	struct results *r = sample(evil);
-	struct page_run runs[] = { { .id = 3, .created = "now", .results = r },
-				   { .results = r } };
+	struct page_run runs[] = { { .id = 3, .created = "now", .results = r }, { .results = r } };
 	struct strbuf page = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 
@@ -75,18 +71,13 @@ static void a_page_holds_the_results_whatever_their_words(void **state)
 	assert_int_equal(json_array_size(json_object_get(data, "runs")), 2);
 	assert_string_equal(json_string_value(json_object_get(run, "seed")),
 			    "18446744073709551615");
-	assert_string_equal(json_string_value(json_object_get(run, "scenario")),
-			    evil);
-	assert_string_equal(json_string_value(json_array_get(
-				    json_object_get(c, "cells"), 0)),
+	assert_string_equal(json_string_value(json_object_get(run, "scenario")), evil);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(c, "cells"), 0)),
 			    evil);
 	c = json_array_get(json_object_get(t, "columns"), 1);
-	assert_true(json_real_value(json_array_get(json_object_get(c, "cells"),
-						   0)) == 0.1);
-	assert_true(
-		json_is_null(json_array_get(json_object_get(c, "cells"), 1)));
-	assert_string_equal(json_string_value(json_object_get(c, "unit")),
-			    "us");
+	assert_true(json_real_value(json_array_get(json_object_get(c, "cells"), 0)) == 0.1);
+	assert_true(json_is_null(json_array_get(json_object_get(c, "cells"), 1)));
+	assert_string_equal(json_string_value(json_object_get(c, "unit")), "us");
 	json_decref(data);
 	strbuf_fini(&page);
 	results_free(r);

@@ -32,8 +32,7 @@ static void read_start(long pid, char *start, size_t size)
 			return;
 	}
 	if (at)
-		snprintf(start, size, "%.*s", (int)strcspn(at + 1, " "),
-			 at + 1);
+		snprintf(start, size, "%.*s", (int)strcspn(at + 1, " "), at + 1);
 }
 
 static void name_host(char *host, size_t size)

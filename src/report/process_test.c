@@ -55,8 +55,7 @@ static void become_zombie(struct child *c)
 	siginfo_t info;
 
 	close(c->stop);
-	assert_int_equal(waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT),
-			 0);
+	assert_int_equal(waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT), 0);
 }
 
 static void a_process_is_there_until_it_ends(void **state)

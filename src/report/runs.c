@@ -12,11 +12,9 @@ static bool is_point(const struct run_info *info)
 	return strcmp(info->command, DATABASE_POINT) == 0;
 }
 
-static enum hd_status read_run(struct recorded_runs *s, int64_t id,
-			       struct diag *d)
+static enum hd_status read_run(struct recorded_runs *s, int64_t id, struct diag *d)
 {
-	enum hd_status status =
-		database_read(s->path, id, d, &s->results[s->n]);
+	enum hd_status status = database_read(s->path, id, d, &s->results[s->n]);
 
 	if (status != HD_OK)
 		return status;
@@ -26,23 +24,20 @@ static enum hd_status read_run(struct recorded_runs *s, int64_t id,
 	return HD_OK;
 }
 
-static enum hd_status read_named(struct recorded_runs *s, const char *word,
-				 struct diag *d)
+static enum hd_status read_named(struct recorded_runs *s, const char *word, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 	uint64_t id;
 
 	if (hd_uint_parse(word, &inner, &id) != HD_OK || id > INT64_MAX) {
 		d->file = NULL;
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is not the number of a run", word);
+		return diag_fail(d, HD_ERR_INPUT, "'%s' is not the number of a run", word);
 	}
 	return read_run(s, (int64_t)id, d);
 }
 
-enum hd_status recorded_runs_read(struct recorded_runs *s, const char *path,
-				  bool all, int n_words, char **words,
-				  struct diag *d)
+enum hd_status recorded_runs_read(struct recorded_runs *s, const char *path, bool all, int n_words,
+				  char **words, struct diag *d)
 {
 	*s = (struct recorded_runs){ .path = path };
 	enum hd_status status = database_list(path, d, &s->infos, &s->n_infos);
@@ -53,8 +48,7 @@ enum hd_status recorded_runs_read(struct recorded_runs *s, const char *path,
 	for (int i = 0; i < n_words && status == HD_OK; i++)
 		status = read_named(s, words[i], d);
 	for (size_t i = 0; all && !n_words && i < s->n_infos; i++) {
-		if (s->infos[i].state == RUN_DONE && status == HD_OK &&
-		    !is_point(&s->infos[i]))
+		if (s->infos[i].state == RUN_DONE && status == HD_OK && !is_point(&s->infos[i]))
 			status = read_run(s, s->infos[i].id, d);
 	}
 	return status;
@@ -108,8 +102,7 @@ static void put_info(struct table *t, const struct run_info *info)
 
 void recorded_runs_list(const struct recorded_runs *s, struct results *r)
 {
-	struct table *t = results_table(r, "runs", "what the database holds",
-					run_columns);
+	struct table *t = results_table(r, "runs", "what the database holds", run_columns);
 	size_t points = 0;
 
 	for (size_t i = 0; i < s->n_infos; i++) {
@@ -120,41 +113,34 @@ void recorded_runs_list(const struct recorded_runs *s, struct results *r)
 			continue;
 		put_info(t, info);
 		if (info->state == RUN_LOST)
-			results_remark(r,
-				       "run %lld was interrupted: all results "
-				       "of 'heddle %s %s' are lost",
-				       (long long)info->id, info->command,
-				       info->arguments);
+			results_remark(
+				r,
+				"run %lld was interrupted: all results of 'heddle %s %s' are lost",
+				(long long)info->id, info->command, info->arguments);
 	}
 	if (points)
-		results_remark(r,
-			       "and %zu points of sweeps, each a run of its "
-			       "own",
-			       points);
+		results_remark(r, "and %zu points of sweeps, each a run of its own", points);
 }
 
 enum hd_status recorded_runs_compare(const struct recorded_runs *s,
-				     const struct compare_options *how,
-				     struct results *r, struct diag *d)
+				     const struct compare_options *how, struct results *r,
+				     struct diag *d)
 {
 	bool found = how->table == NULL;
 
 	for (size_t i = 0; i < s->n && !found; i++)
 		found = results_find(s->results[i], how->table) != NULL;
 	if (!found)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "none of the runs has a table '%s'",
+		return diag_fail(d, HD_ERR_NOT_FOUND, "none of the runs has a table '%s'",
 				 how->table);
 	compare_runs(s->runs, s->n, how, r);
 	return HD_OK;
 }
 
-static enum hd_status keep_table(struct results *r, const char *name,
-				 struct diag *d)
+static enum hd_status keep_table(struct results *r, const char *name, struct diag *d)
 {
 	if (!results_find(r, name))
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "the run has no table '%s'", name);
+		return diag_fail(d, HD_ERR_NOT_FOUND, "the run has no table '%s'", name);
 	for (size_t i = 0; i < r->n_tables; i++) {
 		if (strcmp(r->tables[i]->name, name) != 0)
 			continue;
@@ -179,8 +165,7 @@ static void keep_short(struct results *r)
 		struct table *t = r->tables[i];
 
 		if (i && table_rows(t) > SHOWN_ROWS) {
-			strbuf_printf(&left, "%s'%s' (%zu rows)",
-				      left.len ? ", " : "", t->name,
+			strbuf_printf(&left, "%s'%s' (%zu rows)", left.len ? ", " : "", t->name,
 				      table_rows(t));
 			continue;
 		}
@@ -190,15 +175,14 @@ static void keep_short(struct results *r)
 	while (r->n_tables > kept)
 		results_drop_last(r);
 	if (left.len)
-		results_remark(r,
-			       "left out for their length: %s; --table NAME "
-			       "shows one, --all all of them",
-			       left.text);
+		results_remark(
+			r,
+			"left out for their length: %s; --table NAME shows one, --all all of them",
+			left.text);
 	strbuf_fini(&left);
 }
 
-enum hd_status recorded_runs_take(struct recorded_runs *s,
-				  const struct compare_options *how,
+enum hd_status recorded_runs_take(struct recorded_runs *s, const struct compare_options *how,
 				  struct diag *d, struct results **out)
 {
 	if (how->table && keep_table(s->results[0], how->table, d) != HD_OK)
@@ -219,9 +203,8 @@ static const char *created_of(const struct recorded_runs *s, int64_t id)
 	return NULL;
 }
 
-enum hd_status recorded_runs_parts(const struct recorded_runs *s,
-				   const struct results *first, struct diag *d,
-				   struct page_run **out, size_t *n)
+enum hd_status recorded_runs_parts(const struct recorded_runs *s, const struct results *first,
+				   struct diag *d, struct page_run **out, size_t *n)
 {
 	if (s->n == 0)
 		return diag_fail(d, HD_ERR_INPUT, "holds no finished run");

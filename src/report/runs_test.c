@@ -55,8 +55,8 @@ static int remove_runs(void **state)
 	return unlink(path);
 }
 
-static enum hd_status read_words(struct recorded_runs *s, bool all, char *a,
-				 char *b, struct diag *d)
+static enum hd_status read_words(struct recorded_runs *s, bool all, char *a, char *b,
+				 struct diag *d)
 {
 	char *words[] = { a, b };
 
@@ -101,9 +101,7 @@ static void what_is_no_run_is_refused(void **state)
 	assert_int_equal(read_words(&s, false, "one", NULL, &d), HD_ERR_INPUT);
 	assert_string_equal(d.message, "'one' is not the number of a run");
 	recorded_runs_fini(&s);
-	assert_int_equal(
-		read_words(&s, false, "99999999999999999999", NULL, &d),
-		HD_ERR_INPUT);
+	assert_int_equal(read_words(&s, false, "99999999999999999999", NULL, &d), HD_ERR_INPUT);
 	recorded_runs_fini(&s);
 }
 
@@ -117,8 +115,7 @@ static void one_table_of_a_run_is_taken_alone(void **state)
 	assert_int_equal(read_words(&s, false, "1", NULL, &d), HD_OK);
 	struct compare_options how = { .table = "ports" };
 
-	assert_int_equal(recorded_runs_take(&s, &how, &d, &r),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(recorded_runs_take(&s, &how, &d, &r), HD_ERR_NOT_FOUND);
 	d = (struct diag){ .status = HD_OK };
 	how.table = "flows";
 	assert_int_equal(recorded_runs_take(&s, &how, &d, &r), HD_OK);
@@ -138,8 +135,7 @@ static void comparing_needs_the_table_in_some_run(void **state)
 	struct diag d;
 
 	assert_int_equal(read_words(&s, false, "1", "2", &d), HD_OK);
-	assert_int_equal(recorded_runs_compare(&s, &how, r, &d),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(recorded_runs_compare(&s, &how, r, &d), HD_ERR_NOT_FOUND);
 	assert_int_equal(r->n_tables, 0);
 	how.table = "flows";
 	d = (struct diag){ .status = HD_OK };
@@ -165,8 +161,7 @@ static struct results *told_something(struct rng *rng)
 
 	for (char name[] = "a"; name[0] <= 'h'; name[0]++)
 		if (rng_below(rng, 2))
-			results_parameter(r, name,
-					  rng_below(rng, 4) ? "1" : "2");
+			results_parameter(r, name, rng_below(rng, 4) ? "1" : "2");
 	return r;
 }
 
@@ -183,21 +178,19 @@ static bool differs(const struct compared *runs, size_t n, const char *name)
 	return false;
 }
 
-static void check_parameter(const struct table *t, const struct compared *runs,
-			    size_t n, const char *name)
+static void check_parameter(const struct table *t, const struct compared *runs, size_t n,
+			    const char *name)
 {
 	size_t row = 0;
 
 	assert_non_null(t);
-	while (row < table_rows(t) &&
-	       strcmp(table_cell(t, row, 0)->text, name) != 0)
+	while (row < table_rows(t) && strcmp(table_cell(t, row, 0)->text, name) != 0)
 		row++;
 	assert_true(row < table_rows(t));
 	for (size_t i = 0; i < n; i++) {
 		const char *its = told(runs[i].results, name);
 
-		assert_string_equal(table_cell(t, row, 1 + i)->text,
-				    its ? its : "-");
+		assert_string_equal(table_cell(t, row, 1 + i)->text, its ? its : "-");
 	}
 }
 
@@ -215,8 +208,7 @@ static void every_parameter_that_differs_is_shown(void **state)
 		size_t n = 2 + rng_below(&rng, 3), rows = 0;
 
 		for (size_t i = 0; i < n; i++)
-			runs[i] = (struct compared){ (int64_t)i + 1,
-						     told_something(&rng) };
+			runs[i] = (struct compared){ (int64_t)i + 1, told_something(&rng) };
 		compare_runs(runs, n, &how, out);
 		const struct table *t = results_find(out, "parameters");
 
@@ -251,8 +243,7 @@ static void a_page_has_the_comparison_first(void **state)
 	free(parts);
 	recorded_runs_fini(&s);
 	assert_int_equal(read_words(&s, false, NULL, NULL, &d), HD_OK);
-	assert_int_equal(recorded_runs_parts(&s, NULL, &d, &parts, &n),
-			 HD_ERR_INPUT);
+	assert_int_equal(recorded_runs_parts(&s, NULL, &d, &parts, &n), HD_ERR_INPUT);
 	recorded_runs_fini(&s);
 	results_free(first);
 }

@@ -9,8 +9,7 @@
 #include "base/text.h"
 #include "report/writer.h"
 
-void value_write_text(const struct value *v, const struct column *c,
-		      struct strbuf *out)
+void value_write_text(const struct value *v, const struct column *c, struct strbuf *out)
 {
 	switch (v->kind) {
 	case VALUE_NONE:
@@ -59,8 +58,8 @@ static size_t width_of(const char *text)
 }
 
 /* Words to the left, numbers to the right; nothing after the last word. */
-static void put_aligned(const char *text, const struct column *c, size_t width,
-			bool last, struct strbuf *out)
+static void put_aligned(const char *text, const struct column *c, size_t width, bool last,
+			struct strbuf *out)
 {
 	size_t pad = width - width_of(text);
 	bool left = c->kind == VALUE_TEXT || c->kind == VALUE_BOOL;
@@ -93,9 +92,7 @@ static char *to_heading(const struct column *c, bool is_origin)
 	struct strbuf s = STRBUF_INIT;
 
 	if (is_origin)
-		strbuf_puts(&s, c->origin == ORIGIN_GIVEN
-					? "-"
-					: origin_name(c->origin));
+		strbuf_puts(&s, c->origin == ORIGIN_GIVEN ? "-" : origin_name(c->origin));
 	else
 		put_heading(c, &s);
 	return strbuf_detach(&s);
@@ -111,12 +108,8 @@ static void grid_init(struct grid *g, const struct table *t, bool origins)
 	for (size_t row = 0; row < g->n_rows; row++) {
 		for (size_t i = 0; i < g->n_columns; i++) {
 			const struct column *c = &t->columns[i];
-			char *text =
-				row < g->heads
-					? to_heading(c, row == 1)
-					: to_text(table_cell(t, row - g->heads,
-							     i),
-						  c);
+			char *text = row < g->heads ? to_heading(c, row == 1)
+						    : to_text(table_cell(t, row - g->heads, i), c);
 			size_t width = width_of(text);
 
 			g->cells[row * g->n_columns + i] = text;
@@ -162,11 +155,9 @@ static void put_title(const struct table *t, struct strbuf *out)
 /* A goal that is not met, a verdict that says so. */
 static bool is_missed(const struct value *v, const struct column *c)
 {
-	static const char *const words[] = { "missed",        "worse",
-					     "differs",       "not reproduced",
-					     "missing",       "refused",
-					     "can lock up",   "paths broken",
-					     "end ports lost" };
+	static const char *const words[] = { "missed",         "worse",        "differs",
+					     "not reproduced", "missing",      "refused",
+					     "can lock up",    "paths broken", "end ports lost" };
 
 	if (v->kind == VALUE_BOOL)
 		return strcmp(c->name, "met") == 0 && !v->yes;
@@ -194,16 +185,14 @@ static void put_rows(const struct table *t, bool coloured, struct strbuf *out)
 
 	grid_init(&g, t, has_mixed_origins(t));
 	for (size_t row = 0; row < g.n_rows; row++) {
-		bool red = coloured && row >= g.heads &&
-			   is_missed_row(t, row - g.heads);
+		bool red = coloured && row >= g.heads && is_missed_row(t, row - g.heads);
 
 		strbuf_puts(out, red ? "\033[31m" : "");
 		strbuf_puts(out, row < g.heads ? "# " : "  ");
 		for (size_t i = 0; i < g.n_columns; i++) {
 			if (i)
 				strbuf_puts(out, "  ");
-			put_aligned(g.cells[row * g.n_columns + i],
-				    &t->columns[i], g.widths[i],
+			put_aligned(g.cells[row * g.n_columns + i], &t->columns[i], g.widths[i],
 				    i + 1 == g.n_columns, out);
 		}
 		strbuf_puts(out, red ? "\033[0m\n" : "\n");
@@ -247,8 +236,7 @@ void remarks_write(const struct results *r, struct strbuf *out)
 	}
 }
 
-static void write_all(const struct results *r, bool coloured,
-		      struct strbuf *out)
+static void write_all(const struct results *r, bool coloured, struct strbuf *out)
 {
 	for (size_t i = 0; i < r->n_tables; i++) {
 		const struct table *t = r->tables[i];

@@ -7,19 +7,14 @@
 #include "report/formats.h"
 
 const struct writer writers[] = {
-	{ "text", "txt", text_write },
-	{ "csv", "csv", csv_write },
-	{ "json", "json", json_write },
-	{ "latex", "tex", latex_write },
-	{ "gnuplot", "dat", gnuplot_write },
-	{ "checksum", "sum", checksum_write },
-	{ "null", "null", null_write },
-	{ NULL },
+	{ "text", "txt", text_write },       { "csv", "csv", csv_write },
+	{ "json", "json", json_write },      { "latex", "tex", latex_write },
+	{ "gnuplot", "dat", gnuplot_write }, { "checksum", "sum", checksum_write },
+	{ "null", "null", null_write },      { NULL },
 };
 
 const char *const writer_names[] = {
-	"auto",    "text",     "csv",  "json", "latex",
-	"gnuplot", "checksum", "null", NULL,
+	"auto", "text", "csv", "json", "latex", "gnuplot", "checksum", "null", NULL,
 };
 
 const struct writer *writer_find(const char *name)

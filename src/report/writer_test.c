@@ -30,28 +30,24 @@ static const struct column total_columns[] = {
 	{ NULL },
 };
 
-static void put_flow(struct table *t, const char *name, uint64_t packets,
-		     double p99, double bound)
+static void put_flow(struct table *t, const char *name, uint64_t packets, double p99, double bound)
 {
-	table_put_values(t, (struct value[]){
-				    value_of_text(name), value_of_uint(packets),
-				    value_of_real(p99), value_of_real(bound),
-				    value_of_bool(p99 <= bound) });
+	table_put_values(t, (struct value[]){ value_of_text(name), value_of_uint(packets),
+					      value_of_real(p99), value_of_real(bound),
+					      value_of_bool(p99 <= bound) });
 }
 
 static struct results *sample(void)
 {
 	struct results *r = results_new("sim");
-	struct table *t = results_table(r, "flows", "what each flow received",
-					flow_columns);
+	struct table *t = results_table(r, "flows", "what each flow received", flow_columns);
 
 	put_flow(t, "video", 12, 1.5, 20);
 	put_flow(t, "a \"b\", c", 100000, 1234.567, 0.125);
 	put_flow(t, "größe", 0, NAN, 1e-7);
 	t = results_record(r, "total", "", total_columns);
 	table_put_values(
-		t, (struct value[]){ value_of_real(7.25),
-				     (struct value){ VALUE_INT, .i = -3 } });
+		t, (struct value[]){ value_of_real(7.25), (struct value){ VALUE_INT, .i = -3 } });
 	r->seed = 42;
 	results_set_version(r, "0.1.0");
 	results_remark(r, "warm-up was %d packets", 10);
@@ -72,19 +68,18 @@ static void text_aligns_columns_under_units_and_origins(void **state)
 	char *text = written("text", r);
 
 	(void)state;
-	assert_string_equal(
-		text, "# flows: what each flow received\n"
-		      "# flow        packets    p99[us]  bound[us]  met\n"
-		      "# -         simulated  simulated   computed  simulated\n"
-		      "  video            12       1.50         20  yes\n"
-		      "  a \"b\", c     100000    1234.57      0.125  no\n"
-		      "  größe             0          -      1e-07  no\n"
-		      "\n"
-		      "# total (simulated)\n"
-		      "  load:  7.25 Gb/s\n"
-		      "  drift: -3 ppm\n"
-		      "\n"
-		      "# note: warm-up was 10 packets\n");
+	assert_string_equal(text, "# flows: what each flow received\n"
+				  "# flow        packets    p99[us]  bound[us]  met\n"
+				  "# -         simulated  simulated   computed  simulated\n"
+				  "  video            12       1.50         20  yes\n"
+				  "  a \"b\", c     100000    1234.57      0.125  no\n"
+				  "  größe             0          -      1e-07  no\n"
+				  "\n"
+				  "# total (simulated)\n"
+				  "  load:  7.25 Gb/s\n"
+				  "  drift: -3 ppm\n"
+				  "\n"
+				  "# note: warm-up was 10 packets\n");
 	free(text);
 	results_free(r);
 }
@@ -95,18 +90,18 @@ static void csv_quotes_what_needs_it_and_keeps_every_digit(void **state)
 	char *text = written("csv", r);
 
 	(void)state;
-	assert_string_equal(text,
-			    "# flows: what each flow received; simulated: "
-			    "packets, p99, met; computed: bound\n"
-			    "flow,packets,p99[us],bound[us],met\n"
-			    "video,12,1.5,20,true\n"
-			    "\"a \"\"b\"\", c\",100000,1234.567,0.125,false\n"
-			    "größe,0,,1e-07,false\n"
-			    "\n"
-			    "# total: ; simulated: load, drift\n"
-			    "load[Gb/s],drift[ppm]\n"
-			    "7.25,-3\n"
-			    "# note: warm-up was 10 packets\n");
+	assert_string_equal(
+		text,
+		"# flows: what each flow received; simulated: packets, p99, met; computed: bound\n"
+		"flow,packets,p99[us],bound[us],met\n"
+		"video,12,1.5,20,true\n"
+		"\"a \"\"b\"\", c\",100000,1234.567,0.125,false\n"
+		"größe,0,,1e-07,false\n"
+		"\n"
+		"# total: ; simulated: load, drift\n"
+		"load[Gb/s],drift[ppm]\n"
+		"7.25,-3\n"
+		"# note: warm-up was 10 packets\n");
 	free(text);
 	results_free(r);
 }
@@ -121,30 +116,27 @@ static void latex_has_booktabs_rules_and_escapes(void **state)
 	};
 	struct table *t = results_table(r, "odd", "100 %", odd);
 
-	table_put_values(
-		t, (struct value[]){ value_of_text("50% & \\x{} $1 #2 ~^") });
+	table_put_values(t, (struct value[]){ value_of_text("50% & \\x{} $1 #2 ~^") });
 	char *text = written("latex", r);
 
 	(void)state;
 	assert_string_equal(
-		text, "% flows: what each flow received\n"
-		      "\\begin{tabular}{lrrrl}\n\\toprule\n"
-		      "flow & packets & p99 [$\\mu$s] & bound [$\\mu$s] & "
-		      "met \\\\\n\\midrule\n"
-		      "video & 12 & 1.50 & 20 & yes \\\\\n"
-		      "a \\textquotedbl{}b\\textquotedbl{}, c & 100000 & "
-		      "1234.57 & 0.125 & no \\\\\n"
-		      "größe & 0 & -- & 1e-07 & no \\\\\n"
-		      "\\bottomrule\n\\end{tabular}\n\n"
-		      "% total: \n\\begin{tabular}{lr}\n\\toprule\n"
-		      "load [Gb/s] & 7.25 \\\\\ndrift [ppm] & -3 \\\\\n"
-		      "\\bottomrule\n\\end{tabular}\n\n"
-		      "% odd: 100 %\n\\begin{tabular}{l}\n\\toprule\n"
-		      "a\\_b $\\pm$ [\\%] \\\\\n\\midrule\n"
-		      "50\\% \\& \\textbackslash{}x\\{\\} \\$1 \\#2 "
-		      "\\textasciitilde{}\\textasciicircum{} \\\\\n"
-		      "\\bottomrule\n\\end{tabular}\n"
-		      "% note: warm-up was 10 packets\n");
+		text,
+		"% flows: what each flow received\n"
+		"\\begin{tabular}{lrrrl}\n\\toprule\n"
+		"flow & packets & p99 [$\\mu$s] & bound [$\\mu$s] & met \\\\\n\\midrule\n"
+		"video & 12 & 1.50 & 20 & yes \\\\\n"
+		"a \\textquotedbl{}b\\textquotedbl{}, c & 100000 & 1234.57 & 0.125 & no \\\\\n"
+		"größe & 0 & -- & 1e-07 & no \\\\\n"
+		"\\bottomrule\n\\end{tabular}\n\n"
+		"% total: \n\\begin{tabular}{lr}\n\\toprule\n"
+		"load [Gb/s] & 7.25 \\\\\ndrift [ppm] & -3 \\\\\n"
+		"\\bottomrule\n\\end{tabular}\n\n"
+		"% odd: 100 %\n\\begin{tabular}{l}\n\\toprule\n"
+		"a\\_b $\\pm$ [\\%] \\\\\n\\midrule\n"
+		"50\\% \\& \\textbackslash{}x\\{\\} \\$1 \\#2 \\textasciitilde{}\\textasciicircum{} \\\\\n"
+		"\\bottomrule\n\\end{tabular}\n"
+		"% note: warm-up was 10 packets\n");
 	free(text);
 	results_free(r);
 }
@@ -162,11 +154,9 @@ static void gnuplot_parts_the_curves_of_a_series(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		table_put_values(
-			t, (struct value[]){
-				   value_of_text(i < 2 ? "a \"x\"" : "b"),
-				   value_of_real(10 * (i % 2)),
-				   value_of_real(i == 3 ? NAN : 1.0 / 3) });
+		table_put_values(t, (struct value[]){ value_of_text(i < 2 ? "a \"x\"" : "b"),
+						      value_of_real(10 * (i % 2)),
+						      value_of_real(i == 3 ? NAN : 1.0 / 3) });
 	}
 	char *text = written("gnuplot", r);
 
@@ -196,22 +186,18 @@ static void gnuplot_finds_curves_whatever_the_order_of_rows(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
-		table_put_values(
-			t, (struct value[]){ value_of_real(i < 4 ? 0 : 10),
-					     value_of_uint(1 + i / 2 % 2),
-					     value_of_text(i % 2 ? "b" : "a"),
-					     value_of_real(i) });
+		table_put_values(t, (struct value[]){ value_of_real(i < 4 ? 0 : 10),
+						      value_of_uint(1 + i / 2 % 2),
+						      value_of_text(i % 2 ? "b" : "a"),
+						      value_of_real(i) });
 	}
 	char *text = written("gnuplot", r);
 
 #define NAMES "\"load [%]\" \"lanes\" \"engine\" \"p99 [us]\"\n"
-	assert_string_equal(
-		text,
-		"# index 0: curves: c\n" NAMES "0 1 \"a\" 0\n10 1 \"a\" 4\n"
-		"\n\n# index 1: curves: c\n" NAMES "0 1 \"b\" 1\n10 1 \"b\" 5\n"
-		"\n\n# index 2: curves: c\n" NAMES "0 2 \"a\" 2\n10 2 \"a\" 6\n"
-		"\n\n# index 3: curves: c\n" NAMES
-		"0 2 \"b\" 3\n10 2 \"b\" 7\n");
+	assert_string_equal(text, "# index 0: curves: c\n" NAMES "0 1 \"a\" 0\n10 1 \"a\" 4\n"
+				  "\n\n# index 1: curves: c\n" NAMES "0 1 \"b\" 1\n10 1 \"b\" 5\n"
+				  "\n\n# index 2: curves: c\n" NAMES "0 2 \"a\" 2\n10 2 \"a\" 6\n"
+				  "\n\n# index 3: curves: c\n" NAMES "0 2 \"b\" 3\n10 2 \"b\" 7\n");
 	free(text);
 	results_free(r);
 }
@@ -228,13 +214,11 @@ static json_t *parsed(const struct results *r)
 	return root;
 }
 
-static json_t *cell(json_t *root, const char *table, size_t row,
-		    const char *name)
+static json_t *cell(json_t *root, const char *table, size_t row, const char *name)
 {
 	json_t *t = json_object_get(json_object_get(root, "tables"), table);
 
-	return json_object_get(json_array_get(json_object_get(t, "rows"), row),
-			       name);
+	return json_object_get(json_array_get(json_object_get(t, "rows"), row), name);
 }
 
 static void json_says_values_units_and_origins(void **state)
@@ -244,32 +228,26 @@ static void json_says_values_units_and_origins(void **state)
 	const char *unit, *origin, *kind, *note;
 
 	(void)state;
-	assert_int_equal(json_unpack(root,
-				     "{s:{s:{s:{s:{s:s,s:s}}},s:{s:s}},s:[s]}",
-				     "tables", "flows", "columns", "bound",
-				     "unit", &unit, "origin", &origin, "total",
-				     "kind", &kind, "notes", &note),
+	assert_int_equal(json_unpack(root, "{s:{s:{s:{s:{s:s,s:s}}},s:{s:s}},s:[s]}", "tables",
+				     "flows", "columns", "bound", "unit", &unit, "origin", &origin,
+				     "total", "kind", &kind, "notes", &note),
 			 0);
 	assert_string_equal(unit, "us");
 	assert_string_equal(origin, "computed");
 	assert_string_equal(kind, "record");
 	assert_string_equal(note, "warm-up was 10 packets");
-	assert_string_equal(json_string_value(cell(root, "flows", 1, "flow")),
-			    "a \"b\", c");
+	assert_string_equal(json_string_value(cell(root, "flows", 1, "flow")), "a \"b\", c");
 	assert_true(json_real_value(cell(root, "flows", 1, "p99")) == 1234.567);
 	assert_true(json_is_null(cell(root, "flows", 2, "p99")));
 	assert_true(json_is_true(cell(root, "flows", 0, "met")));
-	assert_int_equal(json_integer_value(cell(root, "total", 0, "drift")),
-			 -3);
+	assert_int_equal(json_integer_value(cell(root, "total", 0, "drift")), -3);
 	json_decref(root);
 	results_free(r);
 }
 
 static void json_doubles_read_back_exactly(void **state)
 {
-	static const struct column one[] = {
-		{ "x", "s", VALUE_REAL, ORIGIN_COMPUTED }, { NULL }
-	};
+	static const struct column one[] = { { "x", "s", VALUE_REAL, ORIGIN_COMPUTED }, { NULL } };
 	struct results *r = results_new("test");
 	struct table *t = results_table(r, "t", "", one);
 	struct rng rng;
@@ -380,11 +358,9 @@ static void names_and_writers_agree(void **state)
 }
 
 /* One column of texts, under a title. */
-static void assert_csv(const char *title, const char *text,
-		       const char *expected)
+static void assert_csv(const char *title, const char *text, const char *expected)
 {
-	static const struct column columns[] = { { "name", NULL, VALUE_TEXT },
-						 { NULL } };
+	static const struct column columns[] = { { "name", NULL, VALUE_TEXT }, { NULL } };
 	struct results *r = results_new("x");
 	struct table *t = results_table(r, "t", title, columns);
 	struct strbuf out = STRBUF_INIT;
@@ -414,9 +390,8 @@ static void csv_keeps_cells_and_titles_harmless(void **state)
 
 static struct results *one_value(double value)
 {
-	static const struct column columns[] = {
-		{ "x", NULL, VALUE_REAL, ORIGIN_SIMULATED }, { NULL }
-	};
+	static const struct column columns[] = { { "x", NULL, VALUE_REAL, ORIGIN_SIMULATED },
+						 { NULL } };
 	struct results *r = results_new("x");
 
 	table_put_values(results_table(r, "t", "", columns),
@@ -443,8 +418,7 @@ static void a_change_is_of_the_size_of_the_first_value(void **state)
 		const struct table *t = results_find(out, "values");
 
 		assert_non_null(t);
-		assert_true(table_cell(t, 0, t->n_columns - 1)->real ==
-			    cases[i][2]);
+		assert_true(table_cell(t, 0, t->n_columns - 1)->real == cases[i][2]);
 		results_free(from);
 		results_free(to);
 		results_free(out);
@@ -455,12 +429,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_aligns_columns_under_units_and_origins),
-		cmocka_unit_test(
-			csv_quotes_what_needs_it_and_keeps_every_digit),
+		cmocka_unit_test(csv_quotes_what_needs_it_and_keeps_every_digit),
 		cmocka_unit_test(latex_has_booktabs_rules_and_escapes),
 		cmocka_unit_test(gnuplot_parts_the_curves_of_a_series),
-		cmocka_unit_test(
-			gnuplot_finds_curves_whatever_the_order_of_rows),
+		cmocka_unit_test(gnuplot_finds_curves_whatever_the_order_of_rows),
 		cmocka_unit_test(json_says_values_units_and_origins),
 		cmocka_unit_test(json_doubles_read_back_exactly),
 		cmocka_unit_test(an_empty_result_is_still_valid),

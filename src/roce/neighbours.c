@@ -32,9 +32,7 @@ enum {
 /* Soon enough for a queue pair that waits for its own timeout meanwhile. */
 #define ASK_AGAIN (20 * HD_MS)
 
-static const uint8_t everybody[MAC_SIZE] = {
-	0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF
-};
+static const uint8_t everybody[MAC_SIZE] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
 
 /* ---- lists of frames */
 
@@ -114,8 +112,7 @@ static void gid_of_ipv4(uint8_t *gid, const uint8_t *address)
 struct roce_address roce_address_of(const uint8_t ipv4[4])
 {
 	/* Locally administered; no vendor has it. */
-	struct roce_address a = { .mac = { 0x02, 0x48 },
-				  .gid = { { 0xFE, 0x80 } } };
+	struct roce_address a = { .mac = { 0x02, 0x48 }, .gid = { { 0xFE, 0x80 } } };
 	uint8_t *link = a.gid[ROCE_GID_LINK];
 
 	memcpy(a.mac + 2, ipv4, 4);
@@ -166,8 +163,7 @@ static struct neighbour *row_make(struct neighbours *n, const uint8_t *gid)
 }
 
 /* Somebody says that it has this MAC address: what it is to get leaves. */
-static void row_learn(struct neighbours *n, struct neighbour *row,
-		      const uint8_t *mac)
+static void row_learn(struct neighbours *n, struct neighbour *row, const uint8_t *mac)
 {
 	memcpy(row->mac, mac, MAC_SIZE);
 	row->is_known = true;
@@ -183,16 +179,16 @@ static void row_learn(struct neighbours *n, struct neighbour *row,
 
 /* ---- ARP */
 
-static void write_ethernet(struct byte_writer *w, const struct neighbours *n,
-			   const uint8_t *to, uint16_t type)
+static void write_ethernet(struct byte_writer *w, const struct neighbours *n, const uint8_t *to,
+			   uint16_t type)
 {
 	write_bytes(w, to, MAC_SIZE);
 	write_bytes(w, n->own.mac, MAC_SIZE);
 	write_be16(w, type);
 }
 
-static void arp_send(struct neighbours *n, uint16_t operation,
-		     const uint8_t *mac, const uint8_t *ipv4)
+static void arp_send(struct neighbours *n, uint16_t operation, const uint8_t *mac,
+		     const uint8_t *ipv4)
 {
 	static const uint8_t unknown[MAC_SIZE];
 	bool asks = operation == ARP_ASKS;
@@ -225,10 +221,8 @@ static void arp_receive(struct neighbours *n, const uint8_t *arp, size_t size)
 
 	gid_of_ipv4(sender, arp + 14);
 	gid_of_ipv4(target, arp + 24);
-	bool is_for_us =
-		memcmp(target, n->own.gid[ROCE_GID_IPV4], GID_SIZE) == 0;
-	struct neighbour *row =
-		is_for_us ? row_make(n, sender) : row_of(n, sender);
+	bool is_for_us = memcmp(target, n->own.gid[ROCE_GID_IPV4], GID_SIZE) == 0;
+	struct neighbour *row = is_for_us ? row_make(n, sender) : row_of(n, sender);
 
 	/* RFC 826: whom we know is believed whatever he asks. */
 	if (row)
@@ -302,8 +296,7 @@ static void nd_ask(struct neighbours *n, const uint8_t *gid)
 					.target = gid });
 }
 
-static void nd_answer(struct neighbours *n, const uint8_t *mac,
-		      const uint8_t *to)
+static void nd_answer(struct neighbours *n, const uint8_t *mac, const uint8_t *to)
 {
 	const uint32_t solicited = UINT32_C(1) << 30;
 	const uint32_t override = UINT32_C(1) << 29;
@@ -334,18 +327,16 @@ static void nd_receive(struct neighbours *n, const uint8_t *ip, size_t size)
 	static const uint8_t nobody[GID_SIZE];
 	const uint8_t *icmp = ip + IPV6_SIZE, *from = ip + 8;
 
-	if (size < IPV6_SIZE + ND_OPTION || ip[0] >> 4 != 6 ||
-	    ip[6] != IP_ICMPV6 || ip[7] != ND_HOPS)
+	if (size < IPV6_SIZE + ND_OPTION || ip[0] >> 4 != 6 || ip[6] != IP_ICMPV6 ||
+	    ip[7] != ND_HOPS)
 		return;
 	size_t length = load_be16(ip + 4);
 
-	if (length < ND_OPTION || length > size - IPV6_SIZE ||
-	    icmp_sum(ip, icmp, length) != 0)
+	if (length < ND_OPTION || length > size - IPV6_SIZE || icmp_sum(ip, icmp, length) != 0)
 		return;
 	const uint8_t *target = icmp + 8;
 	bool asks = icmp[0] == ND_ASKS;
-	const uint8_t *mac =
-		nd_option(icmp, length, asks ? ND_OF_SOURCE : ND_OF_TARGET);
+	const uint8_t *mac = nd_option(icmp, length, asks ? ND_OF_SOURCE : ND_OF_TARGET);
 
 	if (!mac || memcmp(from, nobody, GID_SIZE) == 0)
 		return;
@@ -384,8 +375,8 @@ static void row_ask(struct neighbours *n, struct neighbour *row, hd_time now)
 		nd_ask(n, row->gid);
 }
 
-void neighbours_send(struct neighbours *n, const uint8_t *gid,
-		     const uint8_t *frame, size_t size, hd_time now)
+void neighbours_send(struct neighbours *n, const uint8_t *gid, const uint8_t *frame, size_t size,
+		     hd_time now)
 {
 	struct neighbour *row = row_make(n, gid);
 
@@ -398,8 +389,7 @@ void neighbours_send(struct neighbours *n, const uint8_t *gid,
 		row_ask(n, row, now);
 }
 
-bool neighbours_next(struct neighbours *n, uint8_t *frame, size_t room,
-		     size_t *size)
+bool neighbours_next(struct neighbours *n, uint8_t *frame, size_t room, size_t *size)
 {
 	const struct frame *f = n->ready.first;
 

@@ -38,18 +38,16 @@ struct neighbours *neighbours_new(const struct roce_address *own);
 void neighbours_free(struct neighbours *n);
 
 /* A frame that may be for us, or not. */
-void neighbours_receive(struct neighbours *n, const uint8_t *frame,
-			size_t size);
+void neighbours_receive(struct neighbours *n, const uint8_t *frame, size_t size);
 /*
  * Sends a frame to whoever has `gid`, now or when he has said so; its first
  * bytes, the destination's MAC address, are filled in here. It is lost if
  * nobody answers.
  */
-void neighbours_send(struct neighbours *n, const uint8_t *gid,
-		     const uint8_t *frame, size_t size, hd_time now);
+void neighbours_send(struct neighbours *n, const uint8_t *gid, const uint8_t *frame, size_t size,
+		     hd_time now);
 /* The next frame to send, in `room` bytes of `frame`; false: none. */
-bool neighbours_next(struct neighbours *n, uint8_t *frame, size_t room,
-		     size_t *size);
+bool neighbours_next(struct neighbours *n, uint8_t *frame, size_t room, size_t *size);
 
 /* When to call neighbours_timer, or HD_TIME_NEVER. */
 hd_time neighbours_due(const struct neighbours *n);

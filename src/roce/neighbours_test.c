@@ -32,8 +32,7 @@ static void read_kernels(uint8_t frames[2][ROOM], size_t sizes[2])
 	assert_int_equal(capture_open(f, &d, &c), HD_OK);
 	while (n < 2 && found) {
 		assert_int_equal(capture_next(c, &d, &rec, &found), HD_OK);
-		if (!found || rec.bytes[TYPE] != ARP >> 8 ||
-		    rec.bytes[TYPE + 1] != (ARP & 0xFF))
+		if (!found || rec.bytes[TYPE] != ARP >> 8 || rec.bytes[TYPE + 1] != (ARP & 0xFF))
 			continue;
 		assert_in_range(rec.size, 42, ROOM);
 		memcpy(frames[n], rec.bytes, rec.size);
@@ -118,10 +117,8 @@ static void two_find_each_other(enum roce_gid kind)
 		assert_true(neighbours_next(i ? two : one, out, ROOM, &size));
 		if (kind == ROCE_GID_LINK)
 			damage(i ? one : two, out, size);
-		assert_false(neighbours_next(i ? one : two, out + 1000,
-					     ROOM - 1000, &size));
-		neighbours_receive(i ? one : two, out,
-				   kind == ROCE_GID_LINK ? 86 : 42);
+		assert_false(neighbours_next(i ? one : two, out + 1000, ROOM - 1000, &size));
+		neighbours_receive(i ? one : two, out, kind == ROCE_GID_LINK ? 86 : 42);
 	}
 	assert_true(neighbours_next(one, out, ROOM, &size));
 	assert_int_equal(size, sizeof(data));
@@ -176,9 +173,8 @@ static void who_is_not_there_is_asked_for_a_second(void **state)
 /* 02:48:0a:00:00:01 by RFC 4291, appendix A. */
 static void addresses_follow_from_ipv4(void **state)
 {
-	static const uint8_t link[GID_SIZE] = { 0xFE, 0x80, 0, 0,    0,    0,
-						0,    0,    0, 0x48, 0x0A, 0xFF,
-						0xFE, 0,    0, 1 };
+	static const uint8_t link[GID_SIZE] = { 0xFE, 0x80, 0,    0,    0,    0, 0, 0,
+						0,    0x48, 0x0A, 0xFF, 0xFE, 0, 0, 1 };
 	struct roce_address a;
 
 	(void)state;

@@ -51,8 +51,7 @@ void roce_port_add(struct roce_port *p, struct qp *qp)
 
 	assert(!*place);
 	*place = qp;
-	p->members =
-		hd_grow(p->members, &p->cap, p->n + 1, sizeof(*p->members));
+	p->members = hd_grow(p->members, &p->cap, p->n + 1, sizeof(*p->members));
 	p->members[p->n++].qp = qp;
 }
 
@@ -63,8 +62,7 @@ void roce_port_remove(struct roce_port *p, const struct qp *qp)
 	while (p->members[i].qp != qp)
 		i++;
 	p->n--;
-	memmove(p->members + i, p->members + i + 1,
-		(p->n - i) * sizeof(*p->members));
+	memmove(p->members + i, p->members + i + 1, (p->n - i) * sizeof(*p->members));
 	*place_of(p, qp_params(qp)->qpn) = NULL;
 }
 
@@ -72,11 +70,9 @@ void roce_port_remove(struct roce_port *p, const struct qp *qp)
 
 static bool is_ours(const struct roce_port *p, const struct roce *r)
 {
-	const uint8_t *own =
-		p->own.gid[r->ip_version == 4 ? ROCE_GID_IPV4 : ROCE_GID_LINK];
+	const uint8_t *own = p->own.gid[r->ip_version == 4 ? ROCE_GID_IPV4 : ROCE_GID_LINK];
 
-	return memcmp(r->dst_mac, p->own.mac, MAC_SIZE) == 0 &&
-	       memcmp(r->dst, own, GID_SIZE) == 0;
+	return memcmp(r->dst_mac, p->own.mac, MAC_SIZE) == 0 && memcmp(r->dst, own, GID_SIZE) == 0;
 }
 
 /* What IP says, in the header that queue pairs know. */
@@ -99,8 +95,7 @@ static void fill_grh(struct roce *r)
 	p->bth.fecn = p->bth.becn = false;
 }
 
-void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size,
-		       hd_time now)
+void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size, hd_time now)
 {
 	struct diag d = { .status = HD_OK };
 	struct roce r;
@@ -111,8 +106,8 @@ void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size,
 	}
 	struct qp *qp = *place_of(p, r.packet.bth.dest_qp);
 
-	if (!qp || qp_params(qp)->qpn != r.packet.bth.dest_qp ||
-	    !is_ours(p, &r) || roce_check(frame, size) != CRC_GOOD)
+	if (!qp || qp_params(qp)->qpn != r.packet.bth.dest_qp || !is_ours(p, &r) ||
+	    roce_check(frame, size) != CRC_GOOD)
 		return;
 	fill_grh(&r);
 	qp_receive(qp, &r.packet, now);
@@ -126,8 +121,8 @@ static uint16_t source_port(const struct packet *p, uint32_t qpn)
 	return (uint16_t)(0xC000 | ((qpn ^ p->bth.dest_qp) & 0x3FFF));
 }
 
-static void send_packet(struct roce_port *p, const struct qp *qp,
-			struct packet *packet, hd_time now)
+static void send_packet(struct roce_port *p, const struct qp *qp, struct packet *packet,
+			hd_time now)
 {
 	const struct grh *to = &packet->grh;
 	bool is_v4 = gid_is_ipv4(to->dgid);
@@ -142,18 +137,15 @@ static void send_packet(struct roce_port *p, const struct qp *qp,
 	};
 
 	memcpy(r.src_mac, p->own.mac, MAC_SIZE);
-	memcpy(r.src, p->own.gid[is_v4 ? ROCE_GID_IPV4 : ROCE_GID_LINK],
-	       GID_SIZE);
+	memcpy(r.src, p->own.gid[is_v4 ? ROCE_GID_IPV4 : ROCE_GID_LINK], GID_SIZE);
 	memcpy(r.dst, to->dgid, GID_SIZE);
 	r.packet = *packet;
-	r.packet.headers &=
-		(header_set) ~(HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH));
+	r.packet.headers &= (header_set) ~(HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH));
 	if (roce_encode(&r, frame, sizeof(frame), &size) == HD_OK)
 		neighbours_send(p->neighbours, to->dgid, frame, size, now);
 }
 
-bool roce_port_next(struct roce_port *p, hd_time now, uint8_t *frame,
-		    size_t *size)
+bool roce_port_next(struct roce_port *p, hd_time now, uint8_t *frame, size_t *size)
 {
 	uint8_t payload[MOST_PAYLOAD];
 	struct packet packet;
@@ -164,8 +156,7 @@ bool roce_port_next(struct roce_port *p, hd_time now, uint8_t *frame,
 			return true;
 		struct qp *qp = p->members[p->turn++ % p->n].qp;
 
-		if (!qp_has_packet(qp, now) ||
-		    !qp_transmit(qp, now, &packet, payload)) {
+		if (!qp_has_packet(qp, now) || !qp_transmit(qp, now, &packet, payload)) {
 			in_vain++;
 			continue;
 		}

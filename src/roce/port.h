@@ -36,11 +36,9 @@ enum { ROCE_QPN_BITS = 14 };
 void roce_port_add(struct roce_port *p, struct qp *qp);
 void roce_port_remove(struct roce_port *p, const struct qp *qp);
 
-void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size,
-		       hd_time now);
+void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size, hd_time now);
 /* The next frame to send now, at most ROCE_MAX bytes; false: none. */
-bool roce_port_next(struct roce_port *p, hd_time now, uint8_t *frame,
-		    size_t *size);
+bool roce_port_next(struct roce_port *p, hd_time now, uint8_t *frame, size_t *size);
 
 /* When to call roce_port_timer, or HD_TIME_NEVER. */
 hd_time roce_port_due(const struct roce_port *p);

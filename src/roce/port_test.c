@@ -35,8 +35,8 @@ struct cable {
 	unsigned lost;
 };
 
-static void connect_side(struct cable *c, unsigned wire, unsigned i,
-			 enum qp_kind kind, enum roce_gid gid)
+static void connect_side(struct cable *c, unsigned wire, unsigned i, enum qp_kind kind,
+			 enum roce_gid gid)
 {
 	struct side *s = calloc(1, sizeof(*s));
 	struct qp_params params = { .kind = kind,
@@ -55,27 +55,23 @@ static void connect_side(struct cable *c, unsigned wire, unsigned i,
 	a.dest_qpn = 0x4000 + 16 * (1 - i) + wire;
 	memcpy(a.sgid, c->address[i].gid[gid], GID_SIZE);
 	memcpy(a.dgid, c->address[1 - i].gid[gid], GID_SIZE);
-	s->owner = (struct qp_owner){
-		s,           side_allows,     side_read,     side_write,
-		side_atomic, side_invalidate, side_complete, side_event,
-		side_take
-	};
+	s->owner = (struct qp_owner){ s,           side_allows,     side_read,     side_write,
+				      side_atomic, side_invalidate, side_complete, side_event,
+				      side_take };
 	s->qp = qp_new(&params, &s->owner);
 	assert_int_equal(pair_raise(s->qp, a, kind), HD_OK);
 	roce_port_add(c->port[i], s->qp);
 	c->side[wire][i] = s;
 }
 
-static struct cable *cable_new(enum qp_kind kind, enum roce_gid gid,
-			       uint64_t seed)
+static struct cable *cable_new(enum qp_kind kind, enum roce_gid gid, uint64_t seed)
 {
 	struct cable *c = calloc(1, sizeof(*c));
 
 	assert_non_null(c);
 	rng_init(&c->rng, seed, 0);
 	for (unsigned i = 0; i < 2; i++) {
-		c->address[i] = roce_address_of(
-			(uint8_t[]){ 10, 0, 0, (uint8_t)(1 + i) });
+		c->address[i] = roce_address_of((uint8_t[]){ 10, 0, 0, (uint8_t)(1 + i) });
 		c->port[i] = roce_port_new(&c->address[i]);
 	}
 	for (unsigned wire = 0; wire < WIRES; wire++)
@@ -112,8 +108,7 @@ static void carry(struct cable *c, unsigned to, struct frame *f)
 
 		f->bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	for (unsigned i = 0; i < (what == 2 ? 2 : 1) && c->n[to] < MOST_FRAMES;
-	     i++)
+	for (unsigned i = 0; i < (what == 2 ? 2 : 1) && c->n[to] < MOST_FRAMES; i++)
 		c->frames[to][c->n[to]++] = *f;
 }
 
@@ -214,17 +209,12 @@ static void exchange(struct cable *c)
 			const size_t *n = sizes[wire][i];
 			struct send_wr w[3] = {
 				pair_wr(1, WR_SEND, 0, (uint32_t)n[0], 0),
-				pair_wr(2, WR_WRITE, 0, (uint32_t)n[1],
-					2 * BLOCK),
-				pair_wr(3, WR_READ, 4 * BLOCK, (uint32_t)n[2],
-					3 * BLOCK),
+				pair_wr(2, WR_WRITE, 0, (uint32_t)n[1], 2 * BLOCK),
+				pair_wr(3, WR_READ, 4 * BLOCK, (uint32_t)n[2], 3 * BLOCK),
 			};
 
 			for (unsigned k = 0; k < 3; k++)
-				assert_int_equal(
-					qp_post_send(c->side[wire][i]->qp,
-						     &w[k]),
-					HD_OK);
+				assert_int_equal(qp_post_send(c->side[wire][i]->qp, &w[k]), HD_OK);
 		}
 	run_cable(c);
 	for (unsigned wire = 0; wire < WIRES; wire++)
@@ -259,8 +249,7 @@ static void bad_cables_change_no_byte(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < cases; i++) {
-		struct cable *c = cable_new(
-			QP_RC, (enum roce_gid)(i % ROCE_GIDS), seed + i);
+		struct cable *c = cable_new(QP_RC, (enum roce_gid)(i % ROCE_GIDS), seed + i);
 
 		c->harm = 12 + i % 30;
 		exchange(c);
@@ -282,9 +271,8 @@ static void first_packet(struct cable *c, struct frame *out)
 		struct diag d = { .status = HD_OK };
 		struct roce decoded;
 
-		assert_true(
-			roce_port_next(c->port[0], 0, out->bytes, &out->size) ||
-			roce_port_next(c->port[1], 0, out->bytes, &out->size));
+		assert_true(roce_port_next(c->port[0], 0, out->bytes, &out->size) ||
+			    roce_port_next(c->port[1], 0, out->bytes, &out->size));
 		if (roce_decode(out->bytes, out->size, &d, &decoded) == HD_OK)
 			return;
 		roce_port_receive(c->port[0], out->bytes, out->size, 0);
@@ -303,10 +291,9 @@ static void damaged_frames_and_those_of_others_are_not_taken(void **state)
 	(void)state;
 	first_packet(c, &f);
 	for (size_t at = 0; at < f.size; at++) {
-		bool may_change =
-			(at >= MAC_SIZE && at < 2 * MAC_SIZE) || at == IP + 1 ||
-			at == IP + 8 || at == IP + 10 || at == IP + 11 ||
-			at == UDP + 6 || at == UDP + 7 || at == BTH + 4;
+		bool may_change = (at >= MAC_SIZE && at < 2 * MAC_SIZE) || at == IP + 1 ||
+				  at == IP + 8 || at == IP + 10 || at == IP + 11 || at == UDP + 6 ||
+				  at == UDP + 7 || at == BTH + 4;
 
 		for (unsigned bit = 0; !may_change && bit < 8; bit++) {
 			f.bytes[at] ^= (uint8_t)(1 << bit);
@@ -344,20 +331,16 @@ static void datagrams_come_with_their_ip_header(void **state)
 		assert_int_equal(qp_post_recv(c->side[0][1]->qp, &r), HD_OK);
 		assert_int_equal(qp_post_send(c->side[0][0]->qp, &w), HD_OK);
 		while (s->n_done == 0) {
-			assert_true(roce_port_next(c->port[0], 0, f.bytes,
-						   &f.size) ||
-				    roce_port_next(c->port[1], 0, f.bytes,
-						   &f.size));
+			assert_true(roce_port_next(c->port[0], 0, f.bytes, &f.size) ||
+				    roce_port_next(c->port[1], 0, f.bytes, &f.size));
 			roce_port_receive(c->port[0], f.bytes, f.size, 0);
 			roce_port_receive(c->port[1], f.bytes, f.size, 0);
 		}
 		assert_int_equal(s->done[0].byte_len, GRH_SIZE + 100);
 		assert_int_equal(s->done[0].src_qp, 0x4000);
-		assert_memory_equal(s->memory + BLOCK + skip, f.bytes + 14,
-				    GRH_SIZE - skip);
+		assert_memory_equal(s->memory + BLOCK + skip, f.bytes + 14, GRH_SIZE - skip);
 		for (size_t i = 0; i < 100; i++)
-			assert_int_equal(s->memory[BLOCK + GRH_SIZE + i],
-					 byte_of(i, 1));
+			assert_int_equal(s->memory[BLOCK + GRH_SIZE + i], byte_of(i, 1));
 		cable_free(c);
 	}
 }
@@ -367,8 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_byte_arrives),
 		cmocka_unit_test(bad_cables_change_no_byte),
-		cmocka_unit_test(
-			damaged_frames_and_those_of_others_are_not_taken),
+		cmocka_unit_test(damaged_frames_and_those_of_others_are_not_taken),
 		cmocka_unit_test(datagrams_come_with_their_ip_header),
 	};
 

@@ -8,8 +8,7 @@ bool scenario_admits(const struct scenario *s)
 	return s->qos.n_classes > 0 && s->qos.classes[0].kind != SCN_NO_KIND;
 }
 
-const struct scn_class *scenario_class_of_sl(const struct scenario *s,
-					     unsigned sl)
+const struct scn_class *scenario_class_of_sl(const struct scenario *s, unsigned sl)
 {
 	for (size_t i = 0; i < s->qos.n_classes; i++) {
 		if (s->qos.classes[i].sl == sl)
@@ -24,8 +23,7 @@ bool scenario_class_asks(const struct scn_class *c)
 }
 
 /* The class whose SL a row uses, or NULL. */
-static const struct scn_class *class_of(const struct scenario *s,
-					const struct scn_traffic *t)
+static const struct scn_class *class_of(const struct scenario *s, const struct scn_traffic *t)
 {
 	return scenario_class_of_sl(s, scenario_sl(s, t));
 }
@@ -40,8 +38,7 @@ uint16_t scenario_promised_sls(const struct scenario *s)
 	uint16_t sls = 0;
 
 	for (size_t i = 0; i < s->qos.n_classes; i++) {
-		if (s->qos.classes[i].kind == TC_DBTS ||
-		    s->qos.classes[i].kind == TC_DB)
+		if (s->qos.classes[i].kind == TC_DBTS || s->qos.classes[i].kind == TC_DB)
 			sls |= (uint16_t)(1u << s->qos.classes[i].sl);
 	}
 	return sls;
@@ -60,11 +57,10 @@ static enum hd_status check_control(const struct scenario *s, struct diag *d)
 
 	if (said == UINT16_MAX || !both)
 		return HD_OK;
-	return scenario_refuse(s, d, &s->congestion.sls,
-			       "congestion.cct.sls: SL %d belongs to a class "
-			       "of kind DBTS or DB, whose rate is promised; "
-			       "leave it out of the list",
-			       __builtin_ctz(both));
+	return scenario_refuse(
+		s, d, &s->congestion.sls,
+		"congestion.cct.sls: SL %d belongs to a class of kind DBTS or DB, whose rate is promised; leave it out of the list",
+		__builtin_ctz(both));
 }
 
 uint64_t scenario_weight(const struct scn_class *c)
@@ -86,39 +82,32 @@ static enum hd_status check_kind(const struct scenario *s, struct diag *d,
 				 const struct scn_class *c)
 {
 	const struct scn_class *first = s->qos.classes;
-	const char *name =
-		c->kind < TC_COUNT ? traffic_class_name(c->kind) : NULL;
+	const char *name = c->kind < TC_COUNT ? traffic_class_name(c->kind) : NULL;
 
 	if ((c->kind == SCN_NO_KIND) != (first->kind == SCN_NO_KIND))
 		return scenario_refuse(
 			s, d, &c->kind,
-			"of '%s' and '%s' only one has a kind; reservations "
-			"make the tables of all classes or of none",
+			"of '%s' and '%s' only one has a kind; reservations make the tables of all classes or of none",
 			first->name, c->name);
 	if (!name)
 		return HD_OK;
 	if (c->priority == SCN_HIGH && c->kind != TC_DBTS)
-		return scenario_refuse(s, d, &c->priority,
-				       "class '%s' is of kind %s; only DBTS "
-				       "stands in the high table",
-				       c->name, name);
+		return scenario_refuse(
+			s, d, &c->priority,
+			"class '%s' is of kind %s; only DBTS stands in the high table", c->name,
+			name);
 	if (c->weight != SCN_WEIGHT_AUTO && c->kind <= TC_DB)
 		return scenario_refuse(s, d, &c->weight,
-				       "class '%s' is of kind %s, whose weight "
-				       "is what is reserved",
+				       "class '%s' is of kind %s, whose weight is what is reserved",
 				       c->name, name);
 	if (c->weight > 1 && c->kind == TC_CH)
 		return scenario_refuse(s, d, &c->weight,
-				       "class '%s' is of kind CH, whose weight "
-				       "is 1",
-				       c->name);
+				       "class '%s' is of kind CH, whose weight is 1", c->name);
 	for (const struct scn_class *o = first; o < c && c->kind > TC_DB; o++) {
 		if (o->kind == c->kind)
-			return scenario_refuse(
-				s, d, &c->kind,
-				"a second class of kind %s: '%s' "
-				"is one",
-				name, o->name);
+			return scenario_refuse(s, d, &c->kind,
+					       "a second class of kind %s: '%s' is one", name,
+					       o->name);
 	}
 	return HD_OK;
 }
@@ -135,20 +124,17 @@ static enum hd_status check_tables(const struct scenario *s, struct diag *d)
 	for (size_t i = 0; i < q->n_ports && !given; i++) {
 		const struct scn_qos_port *p = &q->ports[i];
 
-		if (p->high.given || p->low.given ||
-		    p->high_limit != UINT64_MAX)
+		if (p->high.given || p->low.given || p->high_limit != UINT64_MAX)
 			given = p;
 	}
 	if (given)
-		return scenario_refuse(s, d, given,
-				       "tables that are given, and classes "
-				       "with kinds, whose reservations make "
-				       "the tables");
+		return scenario_refuse(
+			s, d, given,
+			"tables that are given, and classes with kinds, whose reservations make the tables");
 	if (q->admission.fill == FILL_PAPER)
 		return scenario_refuse(
 			s, d, &q->admission.fill,
-			"fill 'paper' has no places in a table, and here "
-			"tables change while they are used");
+			"fill 'paper' has no places in a table, and here tables change while they are used");
 	return HD_OK;
 }
 
@@ -163,14 +149,12 @@ static enum hd_status check_deadline(const struct scenario *s, struct diag *d,
 	if (!c || t->management || c->kind > TC_DB)
 		return scenario_refuse(
 			s, d, &t->deadline,
-			"traffic '%s' has a deadline; only classes of kind "
-			"DBTS and DB are promised one",
+			"traffic '%s' has a deadline; only classes of kind DBTS and DB are promised one",
 			t->name);
 	if (t->kind != SIM_CBR || t->transport != SCN_NO_TRANSPORT)
 		return scenario_refuse(
 			s, d, &t->deadline,
-			"traffic '%s' has a deadline; its bursts have no limit "
-			"(use kind: cbr, without a transport)",
+			"traffic '%s' has a deadline; its bursts have no limit (use kind: cbr, without a transport)",
 			t->name);
 	return HD_OK;
 }
@@ -180,11 +164,10 @@ static enum hd_status check_row(const struct scenario *s, struct diag *d,
 				const struct scn_traffic *t)
 {
 	if (!class_of(s, t) && !t->management)
-		return scenario_refuse(s, d, t,
-				       "traffic '%s' travels on SL %u, which "
-				       "no class has; reservations make the "
-				       "tables, and give it no turn",
-				       t->name, scenario_sl(s, t));
+		return scenario_refuse(
+			s, d, t,
+			"traffic '%s' travels on SL %u, which no class has; reservations make the tables, and give it no turn",
+			t->name, scenario_sl(s, t));
 	enum hd_status status = check_deadline(s, d, t);
 
 	if (status != HD_OK || !scenario_asks(s, t) || t->reserve.num)
@@ -192,8 +175,7 @@ static enum hd_status check_row(const struct scenario *s, struct diag *d,
 	if (t->kind > SIM_PARETO)
 		return scenario_refuse(
 			s, d, t,
-			"traffic '%s' is of a class that asks admission: it "
-			"needs a rate, a load or what to reserve",
+			"traffic '%s' is of a class that asks admission: it needs a rate, a load or what to reserve",
 			t->name);
 	return HD_OK;
 }
@@ -219,42 +201,38 @@ static bool leaves_hosts(const struct scn_job *j)
 		const char *name = j->program[k].algorithm;
 
 		if (j->program[k].to ||
-		    (name && (strcmp(name, "multicast") == 0 ||
-			      strcmp(name, "in-network") == 0)))
+		    (name && (strcmp(name, "multicast") == 0 || strcmp(name, "in-network") == 0)))
 			return true;
 	}
 	return false;
 }
 
 /* A job sends what it can: its class is DB, and its own. */
-static enum hd_status check_reserve(const struct scenario *s, struct diag *d,
-				    size_t job, const struct scn_class *c)
+static enum hd_status check_reserve(const struct scenario *s, struct diag *d, size_t job,
+				    const struct scn_class *c)
 {
 	const struct scn_job *j = &s->jobs[job];
 
 	if (c->kind != TC_DB)
-		return scenario_refuse(s, d, &j->reserve,
-				       "jobs[%zu] '%s': reserve needs a class "
-				       "of kind DB, and '%s' is not one",
-				       job, j->name, c->name);
+		return scenario_refuse(
+			s, d, &j->reserve,
+			"jobs[%zu] '%s': reserve needs a class of kind DB, and '%s' is not one",
+			job, j->name, c->name);
 	if (is_shared(s, (unsigned)c->sl, job))
-		return scenario_refuse(s, d, &j->reserve,
-				       "jobs[%zu] '%s': class '%s' has other "
-				       "traffic, which the job's bursts delay; "
-				       "give the job a class of its own",
-				       job, j->name, c->name);
+		return scenario_refuse(
+			s, d, &j->reserve,
+			"jobs[%zu] '%s': class '%s' has other traffic, which the job's bursts delay; give the job a class of its own",
+			job, j->name, c->name);
 	if (leaves_hosts(j) || j->rails)
-		return scenario_refuse(s, d, &j->reserve,
-				       "jobs[%zu] '%s': reserve covers paths "
-				       "between the job's hosts only, not "
-				       "multicast, in-network, 'to' and rails",
-				       job, j->name);
+		return scenario_refuse(
+			s, d, &j->reserve,
+			"jobs[%zu] '%s': reserve covers paths between the job's hosts only, not multicast, in-network, 'to' and rails",
+			job, j->name);
 	return HD_OK;
 }
 
 /* A job without `reserve` sends without asking. */
-static enum hd_status check_job_class(const struct scenario *s, struct diag *d,
-				      size_t job)
+static enum hd_status check_job_class(const struct scenario *s, struct diag *d, size_t job)
 {
 	const struct scn_job *j = &s->jobs[job];
 	unsigned sl = scenario_job_sl(s, j);
@@ -266,24 +244,21 @@ static enum hd_status check_job_class(const struct scenario *s, struct diag *d,
 	if (!c)
 		return scenario_refuse(
 			s, d, field,
-			"jobs[%zu] '%s' travels on SL %u, which no class has; "
-			"give the job a class",
+			"jobs[%zu] '%s' travels on SL %u, which no class has; give the job a class",
 			job, j->name, sl);
 	if (j->reserve.num)
 		return check_reserve(s, d, job, c);
 	if (scenario_class_asks(c))
 		return scenario_refuse(
 			s, d, field,
-			"jobs[%zu] '%s': class '%s' asks admission; give the "
-			"job `reserve` or another class",
+			"jobs[%zu] '%s': class '%s' asks admission; give the job `reserve` or another class",
 			job, j->name, c->name);
 	return HD_OK;
 }
 
 static bool draws_pairs(enum scn_pattern p)
 {
-	return p == SCN_UNIFORM || p == SCN_HOTSPOT || p == SCN_INCAST ||
-	       p == SCN_GROUP;
+	return p == SCN_UNIFORM || p == SCN_HOTSPOT || p == SCN_INCAST || p == SCN_GROUP;
 }
 
 static enum hd_status check_arrivals(const struct scenario *s, struct diag *d,
@@ -294,21 +269,17 @@ static enum hd_status check_arrivals(const struct scenario *s, struct diag *d,
 	if (!t->arrivals.gap)
 		return t->arrivals.holding == HD_TIME_NEVER
 			       ? HD_OK
-			       : scenario_refuse(
-					 s, d, &t->arrivals.holding,
-					 "traffic '%s' has a holding time, but "
-					 "no arrivals",
-					 t->name);
+			       : scenario_refuse(s, d, &t->arrivals.holding,
+						 "traffic '%s' has a holding time, but no arrivals",
+						 t->name);
 	if (t->connections)
 		return scenario_refuse(s, d, &t->connections,
-				       "traffic '%s' has both arrivals and a "
-				       "number of connections",
+				       "traffic '%s' has both arrivals and a number of connections",
 				       t->name);
 	if (!draws_pairs(t->pattern))
 		return scenario_refuse(
 			s, d, &t->pattern,
-			"traffic '%s': arrivals need the pattern "
-			"uniform, hotspot, incast or group",
+			"traffic '%s': arrivals need the pattern uniform, hotspot, incast or group",
 			t->name);
 	return HD_OK;
 }

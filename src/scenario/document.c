@@ -6,11 +6,10 @@
 
 #include "base/memory.h"
 
-static enum hd_status refuse_at(struct diag *d, yaml_mark_t mark,
-				const char *what)
+static enum hd_status refuse_at(struct diag *d, yaml_mark_t mark, const char *what)
 {
-	return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1,
-			    (unsigned)mark.column + 1, "%s", what);
+	return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1, (unsigned)mark.column + 1,
+			    "%s", what);
 }
 
 /* Line and column of a byte, for errors that libyaml gives no mark of. */
@@ -28,26 +27,22 @@ static yaml_mark_t mark_of_offset(const char *text, size_t len, size_t offset)
 	return mark;
 }
 
-static enum hd_status refuse_syntax(const yaml_parser_t *parser,
-				    const char *text, size_t len,
+static enum hd_status refuse_syntax(const yaml_parser_t *parser, const char *text, size_t len,
 				    struct diag *d)
 {
 	yaml_mark_t mark = parser->problem_mark;
 
 	/* libyaml does not always say so when memory was the reason. */
-	if (parser->error == YAML_MEMORY_ERROR ||
-	    parser->error == YAML_NO_ERROR)
+	if (parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR)
 		memory_refused(0);
 	if (parser->error == YAML_READER_ERROR)
 		mark = mark_of_offset(text, len, parser->problem_offset);
-	if (parser->error == YAML_SCANNER_ERROR && mark.index < len &&
-	    text[mark.index] == '\t')
+	if (parser->error == YAML_SCANNER_ERROR && mark.index < len && text[mark.index] == '\t')
 		return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1,
 				    (unsigned)mark.column + 1,
 				    "not YAML: a tab (indent with blanks)");
-	return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1,
-			    (unsigned)mark.column + 1, "not YAML: %s",
-			    parser->problem ? parser->problem : "unreadable");
+	return diag_fail_at(d, HD_ERR_INPUT, (unsigned)mark.line + 1, (unsigned)mark.column + 1,
+			    "not YAML: %s", parser->problem ? parser->problem : "unreadable");
 }
 
 struct vetting {
@@ -56,33 +51,27 @@ struct vetting {
 	unsigned documents;
 };
 
-static enum hd_status vet_properties(const struct vetting *v,
-				     const yaml_event_t *e,
-				     const yaml_char_t *anchor,
-				     const yaml_char_t *tag)
+static enum hd_status vet_properties(const struct vetting *v, const yaml_event_t *e,
+				     const yaml_char_t *anchor, const yaml_char_t *tag)
 {
 	if (anchor)
-		return refuse_at(v->d, e->start_mark,
-				 "anchors ('&') are not used in scenarios");
+		return refuse_at(v->d, e->start_mark, "anchors ('&') are not used in scenarios");
 	if (tag)
-		return refuse_at(v->d, e->start_mark,
-				 "tags ('!') are not used in scenarios");
+		return refuse_at(v->d, e->start_mark, "tags ('!') are not used in scenarios");
 	return HD_OK;
 }
 
 static enum hd_status vet_deeper(struct vetting *v, const yaml_event_t *e)
 {
 	if (++v->depth > DOCUMENT_MAX_DEPTH)
-		return refuse_at(v->d, e->start_mark,
-				 "nested too deeply for a scenario");
+		return refuse_at(v->d, e->start_mark, "nested too deeply for a scenario");
 	return HD_OK;
 }
 
 static enum hd_status vet_scalar(const struct vetting *v, const yaml_event_t *e)
 {
 	if (memchr(e->data.scalar.value, '\0', e->data.scalar.length))
-		return refuse_at(v->d, e->start_mark,
-				 "a value with a NUL character");
+		return refuse_at(v->d, e->start_mark, "a value with a NUL character");
 	return vet_properties(v, e, e->data.scalar.anchor, e->data.scalar.tag);
 }
 
@@ -93,13 +82,11 @@ static enum hd_status vet_event(struct vetting *v, const yaml_event_t *e)
 	switch (e->type) {
 	case YAML_DOCUMENT_START_EVENT:
 		if (v->documents++)
-			return refuse_at(
-				v->d, e->start_mark,
-				"a second document; a file holds one scenario");
+			return refuse_at(v->d, e->start_mark,
+					 "a second document; a file holds one scenario");
 		return HD_OK;
 	case YAML_ALIAS_EVENT:
-		return refuse_at(v->d, e->start_mark,
-				 "aliases ('*') are not used in scenarios");
+		return refuse_at(v->d, e->start_mark, "aliases ('*') are not used in scenarios");
 	case YAML_SCALAR_EVENT:
 		return vet_scalar(v, e);
 	case YAML_SEQUENCE_START_EVENT:
@@ -120,8 +107,7 @@ static enum hd_status vet_event(struct vetting *v, const yaml_event_t *e)
 }
 
 /* The document API resolves aliases silently, so a pass over events first. */
-static enum hd_status vet(const char *text, size_t len, const char *what,
-			  struct diag *d)
+static enum hd_status vet(const char *text, size_t len, const char *what, struct diag *d)
 {
 	yaml_parser_t parser;
 	struct vetting v = { .d = d };
@@ -151,17 +137,16 @@ static enum hd_status vet(const char *text, size_t len, const char *what,
 /* libyaml would read some of it, and what keeps the text would not. */
 static enum hd_status refuse_wide(const char *text, size_t len, struct diag *d)
 {
-	bool marked = len > 1 && (memcmp(text, "\xff\xfe", 2) == 0 ||
-				  memcmp(text, "\xfe\xff", 2) == 0);
+	bool marked =
+		len > 1 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
 
 	if (!marked && !memchr(text, 0, len < 4 ? len : 4))
 		return HD_OK;
-	return diag_fail_at(d, HD_ERR_INPUT, 1, 1,
-			    "UTF-16 or UTF-32 text: save the file as UTF-8");
+	return diag_fail_at(d, HD_ERR_INPUT, 1, 1, "UTF-16 or UTF-32 text: save the file as UTF-8");
 }
 
-enum hd_status document_load(const char *text, size_t len, const char *what,
-			     struct diag *d, struct document *out)
+enum hd_status document_load(const char *text, size_t len, const char *what, struct diag *d,
+			     struct document *out)
 {
 	yaml_parser_t parser;
 	enum hd_status status = refuse_wide(text, len, d);

@@ -23,9 +23,8 @@ struct document {
 };
 
 /* Messages name d->file. */
-HD_MUST_CHECK enum hd_status document_load(const char *text, size_t len,
-					   const char *what, struct diag *d,
-					   struct document *out);
+HD_MUST_CHECK enum hd_status document_load(const char *text, size_t len, const char *what,
+					   struct diag *d, struct document *out);
 void document_fini(struct document *doc);
 
 /* NULL for index 0, which libyaml never gives to a node. */

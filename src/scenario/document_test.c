@@ -32,8 +32,7 @@ static const struct refusal refusals[] = {
 	{ "a: 1\n---\nb: 2\n", 2, 1, "a second document" },
 	{ "a: \"x\\0y\"\n", 1, 4, "a value with a NUL character" },
 	{ "[[[[[[[[[]]]]]]]]]\n", 1, 9, "nested too deeply" },
-	{ "{a: {a: {a: {a: {a: {a: {a: {a: {}}}}}}}}}\n", 1, 33,
-	  "nested too deeply" },
+	{ "{a: {a: {a: {a: {a: {a: {a: {a: {}}}}}}}}}\n", 1, 33, "nested too deeply" },
 	{ "", 0, 0, "the scenario is empty" },
 	{ "# nothing\n", 0, 0, "the scenario is empty" },
 };
@@ -46,13 +45,11 @@ static void refuses_what_is_not_plain_data_at_its_place(void **state)
 		struct diag d = { .status = HD_OK, .file = "x.yaml" };
 		struct document doc;
 
-		assert_int_equal(document_load(r->text, strlen(r->text),
-					       "the scenario", &d, &doc),
+		assert_int_equal(document_load(r->text, strlen(r->text), "the scenario", &d, &doc),
 				 HD_ERR_INPUT);
-		if (strncmp(d.message, r->message, strlen(r->message)) != 0 ||
-		    d.line != r->line || d.column != r->column)
-			fail_msg("%s gives %u:%u: %s", r->text, d.line,
-				 d.column, d.message);
+		if (strncmp(d.message, r->message, strlen(r->message)) != 0 || d.line != r->line ||
+		    d.column != r->column)
+			fail_msg("%s gives %u:%u: %s", r->text, d.line, d.column, d.message);
 	}
 }
 
@@ -75,11 +72,9 @@ static void rejects_wide_encodings_with_one_message(void **state)
 
 		assert_true(iconv(c, &in, &left, &out, &room) == 0);
 		iconv_close(c);
-		assert_int_equal(document_load(wide, sizeof(wide) - room,
-					       "the scenario", &d, &doc),
+		assert_int_equal(document_load(wide, sizeof(wide) - room, "the scenario", &d, &doc),
 				 HD_ERR_INPUT);
-		assert_string_equal(d.message, "UTF-16 or UTF-32 text: save "
-					       "the file as UTF-8");
+		assert_string_equal(d.message, "UTF-16 or UTF-32 text: save the file as UTF-8");
 		assert_int_equal(d.line, 1);
 	}
 }
@@ -91,9 +86,7 @@ static void keeps_line_and_column_of_every_node(void **state)
 	struct document doc;
 
 	(void)state;
-	assert_int_equal(
-		document_load(text, strlen(text), "the scenario", &d, &doc),
-		HD_OK);
+	assert_int_equal(document_load(text, strlen(text), "the scenario", &d, &doc), HD_OK);
 	const yaml_node_t *root = document_root(&doc);
 
 	assert_string_equal(document_kind(root), "a mapping");
@@ -101,8 +94,7 @@ static void keeps_line_and_column_of_every_node(void **state)
 	const yaml_node_t *list = document_node(&doc, two->value);
 
 	assert_string_equal(document_kind(list), "a list");
-	const yaml_node_t *second =
-		document_node(&doc, list->data.sequence.items.start[1]);
+	const yaml_node_t *second = document_node(&doc, list->data.sequence.items.start[1]);
 
 	assert_int_equal(second->start_mark.line, 3);
 	assert_int_equal(second->start_mark.column, 4);

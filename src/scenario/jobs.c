@@ -5,9 +5,8 @@
 #include "scenario/checks.h"
 
 const char *const scn_operation_names[SCN_OPERATIONS] = {
-	"compute",   "barrier",   "broadcast",      "reduce",
-	"allreduce", "allgather", "reduce_scatter", "alltoall",
-	"halo",      "shift",     "read",           "write",
+	"compute",        "barrier",  "broadcast", "reduce", "allreduce", "allgather",
+	"reduce_scatter", "alltoall", "halo",      "shift",  "read",      "write",
 };
 
 enum scn_operation scn_step_operation(const struct scn_step *s)
@@ -43,72 +42,60 @@ bool scenario_jobs_multicast(const struct scenario *s)
 		for (size_t k = 0; k < j->n_program; k++) {
 			const char *name = j->program[k].algorithm;
 
-			if (name && (strcmp(name, "multicast") == 0 ||
-				     strcmp(name, "in-network") == 0))
+			if (name &&
+			    (strcmp(name, "multicast") == 0 || strcmp(name, "in-network") == 0))
 				return true;
 		}
 	}
 	return false;
 }
 
-static enum hd_status check_step(const struct scenario *s, struct diag *d,
-				 const struct scn_job *j,
+static enum hd_status check_step(const struct scenario *s, struct diag *d, const struct scn_job *j,
 				 const struct scn_step *step)
 {
 	enum scn_operation what = scn_step_operation(step);
 	bool stores = what == SCN_READ || what == SCN_WRITE;
 
 	if (what == SCN_OPERATIONS)
-		return scenario_refuse(s, d, step,
-				       "job '%s': a step without an operation "
-				       "(compute, allreduce, ...)",
-				       j->name);
+		return scenario_refuse(
+			s, d, step,
+			"job '%s': a step without an operation (compute, allreduce, ...)", j->name);
 	for (unsigned i = what + 1; i < SCN_OPERATIONS; i++) {
 		if (step->amount[i] != SCN_NOT_GIVEN)
-			return scenario_refuse(
-				s, d, &step->amount[i],
-				"job '%s': %s and %s in one step", j->name,
-				scn_operation_names[what],
-				scn_operation_names[i]);
+			return scenario_refuse(s, d, &step->amount[i],
+					       "job '%s': %s and %s in one step", j->name,
+					       scn_operation_names[what], scn_operation_names[i]);
 	}
 	if (stores != (step->to != NULL))
-		return scenario_refuse(s, d,
-				       stores ? (const void *)step
-					      : (const void *)&step->to,
-				       stores ? "job '%s': %s needs servers, "
-						"'to'"
+		return scenario_refuse(s, d, stores ? (const void *)step : (const void *)&step->to,
+				       stores ? "job '%s': %s needs servers, 'to'"
 					      : "job '%s': %s has no servers",
 				       j->name, scn_operation_names[what]);
 	return HD_OK;
 }
 
-static enum hd_status check_job(const struct scenario *s, struct diag *d,
-				const struct scn_job *j)
+static enum hd_status check_job(const struct scenario *s, struct diag *d, const struct scn_job *j)
 {
 	enum hd_status status = HD_OK;
 
 	if (j->service && !scenario_class(s, j->service))
 		return refuse_class(s, d, &j->service);
 	if (j->service && j->sl != SCN_SL_AUTO)
-		return scenario_refuse(s, d, &j->sl,
-				       "job '%s' has both a class and an SL",
+		return scenario_refuse(s, d, &j->sl, "job '%s' has both a class and an SL",
 				       j->name);
 	if (check_partition(s, d, &j->partition) != HD_OK)
 		return d->status;
 	if (j->rails == SCN_RAILS_PEER && !s->fabric.inner.rate.num)
-		return scenario_refuse(s, d, &j->rails,
-				       "job '%s': rails of peers need a link "
-				       "inside hosts (fabric.inner)",
-				       j->name);
+		return scenario_refuse(
+			s, d, &j->rails,
+			"job '%s': rails of peers need a link inside hosts (fabric.inner)",
+			j->name);
 	if (!j->goal == !j->n_program)
-		return scenario_refuse(s, d, j,
-				       "job '%s' needs a program or a goal "
-				       "file, one of them",
-				       j->name);
+		return scenario_refuse(
+			s, d, j, "job '%s' needs a program or a goal file, one of them", j->name);
 	if (j->repeat * (j->n_program ? j->n_program : 1) > (1u << 22))
 		return scenario_refuse(s, d, &j->repeat,
-				       "job '%s' has more than 2^22 steps, all "
-				       "iterations together",
+				       "job '%s' has more than 2^22 steps, all iterations together",
 				       j->name);
 	for (size_t i = 0; i < j->n_program && status == HD_OK; i++)
 		status = check_step(s, d, j, &j->program[i]);
@@ -120,8 +107,8 @@ enum hd_status check_jobs(const struct scenario *s, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	if (s->n_jobs > SCN_MOST_JOBS)
-		return scenario_refuse(s, d, &s->jobs[SCN_MOST_JOBS],
-				       "more than %u jobs", SCN_MOST_JOBS);
+		return scenario_refuse(s, d, &s->jobs[SCN_MOST_JOBS], "more than %u jobs",
+				       SCN_MOST_JOBS);
 	if (s->n_jobs)
 		status = scenario_lends_nothing(s, "jobs", d);
 	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++)
@@ -129,8 +116,7 @@ enum hd_status check_jobs(const struct scenario *s, struct diag *d)
 	return status;
 }
 
-enum hd_status check_job_goal(const struct scenario *s, struct diag *d,
-			      const struct scn_goal *g)
+enum hd_status check_job_goal(const struct scenario *s, struct diag *d, const struct scn_goal *g)
 {
 	bool asks = g->completion || g->slowdown.num;
 	bool found = false;
@@ -140,12 +126,10 @@ enum hd_status check_job_goal(const struct scenario *s, struct diag *d,
 	if (g->job && !found)
 		return scenario_refuse(s, d, &g->job, "no job '%s'", g->job);
 	if (asks && g->row)
-		return scenario_refuse(s, d, &g->row,
-				       "completion and slowdown are goals of "
-				       "jobs, not of traffic rows");
+		return scenario_refuse(
+			s, d, &g->row,
+			"completion and slowdown are goals of jobs, not of traffic rows");
 	if (g->job && !asks)
-		return scenario_refuse(s, d, g,
-				       "a goal of a job is a completion or a "
-				       "slowdown");
+		return scenario_refuse(s, d, g, "a goal of a job is a completion or a slowdown");
 	return HD_OK;
 }

@@ -36,26 +36,25 @@ static const char intro[] =
 	".SH FIELDS\n"
 	"Dots lead into mappings, [] into the items of a list.\n";
 
-static const char example[] =
-	".SH EXAMPLE\n"
-	".nf\n"
-	"fabric:\n"
-	"  topology: {kind: mesh, columns: 4, rows: 4, hosts: 2}\n"
-	"  routing: xy\n"
-	"qos:\n"
-	"  lanes: 4\n"
-	"  classes:\n"
-	"    \\- {name: video, sl: 1, priority: high}\n"
-	"    \\- {name: bulk, sl: 0}\n"
-	"traffic:\n"
-	"  \\- {name: video, kind: cbr, class: video, load: 10%}\n"
-	"  \\- {name: bulk, kind: poisson, class: bulk, load: 30%}\n"
-	"run: {seed: 1, warmup: 50us, measure: 500us}\n"
-	"goals: [{row: video, p99: 20us}]\n"
-	".fi\n"
-	".SH SEE ALSO\n"
-	".BR heddle (1),\n"
-	".BR heddle\\-sim (1)\n";
+static const char example[] = ".SH EXAMPLE\n"
+			      ".nf\n"
+			      "fabric:\n"
+			      "  topology: {kind: mesh, columns: 4, rows: 4, hosts: 2}\n"
+			      "  routing: xy\n"
+			      "qos:\n"
+			      "  lanes: 4\n"
+			      "  classes:\n"
+			      "    \\- {name: video, sl: 1, priority: high}\n"
+			      "    \\- {name: bulk, sl: 0}\n"
+			      "traffic:\n"
+			      "  \\- {name: video, kind: cbr, class: video, load: 10%}\n"
+			      "  \\- {name: bulk, kind: poisson, class: bulk, load: 30%}\n"
+			      "run: {seed: 1, warmup: 50us, measure: 500us}\n"
+			      "goals: [{row: video, p99: 20us}]\n"
+			      ".fi\n"
+			      ".SH SEE ALSO\n"
+			      ".BR heddle (1),\n"
+			      ".BR heddle\\-sim (1)\n";
 
 void scenario_man(struct strbuf *out)
 {

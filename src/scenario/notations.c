@@ -35,8 +35,7 @@ static void kind_words(struct strbuf *out)
 }
 
 const struct schema_custom notation_topology_kind = {
-	.what = "a kind of topology ('heddle topo gen --help' lists them) or "
-		"'file'",
+	.what = "a kind of topology ('heddle topo gen --help' lists them) or 'file'",
 	.size = sizeof(const struct generator *),
 	.parse = kind_parse,
 	.print = kind_print,
@@ -85,11 +84,10 @@ static const char *read_number(const char *text, unsigned most, uint8_t *out)
 
 static enum hd_status refuse_vlarb(const char *text, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_INPUT,
-			 "'%.40s' is not a VL arbitration table (expected up "
-			 "to 64 pairs VL:weight, VL 0 to 14, weight 0 to 255, "
-			 "e.g. 0:4,1:8)",
-			 text);
+	return diag_fail(
+		d, HD_ERR_INPUT,
+		"'%.40s' is not a VL arbitration table (expected up to 64 pairs VL:weight, VL 0 to 14, weight 0 to 255, e.g. 0:4,1:8)",
+		text);
 }
 
 static enum hd_status vlarb_parse(const char *text, struct diag *d, void *out)
@@ -127,8 +125,8 @@ static void vlarb_print(const void *value, struct strbuf *out)
 	if (!table->given || table->n == 0)
 		strbuf_puts(out, table->given ? "none" : "auto");
 	for (unsigned i = 0; i < table->n; i++)
-		strbuf_printf(out, "%s%u:%u", i ? "," : "",
-			      table->entries[i].vl, table->entries[i].weight);
+		strbuf_printf(out, "%s%u:%u", i ? "," : "", table->entries[i].vl,
+			      table->entries[i].weight);
 }
 
 const struct schema_custom notation_vlarb = {
@@ -163,9 +161,7 @@ static enum hd_status sl2vl_parse(const char *text, struct diag *d, void *out)
 	if (!at)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%.80s' is not a map of SLs to VLs (expected "
-			"16 numbers 0 to 15, one for each SL, or one for all; "
-			"15 drops the SL)",
+			"'%.80s' is not a map of SLs to VLs (expected 16 numbers 0 to 15, one for each SL, or one for all; 15 drops the SL)",
 			text);
 	*(struct scn_sl2vl *)out = map;
 	return HD_OK;
@@ -184,8 +180,7 @@ static void sl2vl_print(const void *value, struct strbuf *out)
 }
 
 const struct schema_custom notation_sl2vl = {
-	.what = "16 VLs, one for each SL (e.g. 0,1,2,3,0,...), one VL for all, "
-		"or 'auto'",
+	.what = "16 VLs, one for each SL (e.g. 0,1,2,3,0,...), one VL for all, or 'auto'",
 	.size = sizeof(struct scn_sl2vl),
 	.parse = sl2vl_parse,
 	.print = sl2vl_print,
@@ -197,8 +192,7 @@ static const char *read_entry(const char *text, uint16_t *out)
 	char *end;
 	unsigned long shift = strtoul(text, &end, 10);
 
-	if (end == text || *text < '0' || *text > '9' || shift > 3 ||
-	    *end != ':')
+	if (end == text || *text < '0' || *text > '9' || shift > 3 || *end != ':')
 		return NULL;
 	text = end + 1;
 	unsigned long multiplier = strtoul(text, &end, 10);
@@ -221,16 +215,12 @@ static enum hd_status cct_parse(const char *text, struct diag *d, void *out)
 	do {
 		while (*at == ' ')
 			at++;
-		at = table.n < CCT_MAX_ENTRIES
-			     ? read_entry(at, &table.entries[table.n++])
-			     : NULL;
+		at = table.n < CCT_MAX_ENTRIES ? read_entry(at, &table.entries[table.n++]) : NULL;
 	} while (at && *at++ == ',');
 	if (!at || at[-1])
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%.40s' is not a congestion control table (expected "
-			"up to 128 pairs shift:multiplier, shift 0 to 3, "
-			"multiplier 0 to 16383, e.g. 0:0,2:1,2:2)",
+			"'%.40s' is not a congestion control table (expected up to 128 pairs shift:multiplier, shift 0 to 3, multiplier 0 to 16383, e.g. 0:0,2:1,2:2)",
 			text);
 	*(struct scn_cct *)out = table;
 	return HD_OK;
@@ -243,8 +233,7 @@ static void cct_print(const void *value, struct strbuf *out)
 	if (!table->given)
 		strbuf_puts(out, "straight");
 	for (unsigned i = 0; i < table->n; i++)
-		strbuf_printf(out, "%s%u:%u", i ? "," : "",
-			      table->entries[i] >> 14,
+		strbuf_printf(out, "%s%u:%u", i ? "," : "", table->entries[i] >> 14,
 			      table->entries[i] & 0x3fffu);
 }
 
@@ -265,8 +254,8 @@ static enum hd_status levels_parse(const char *text, struct diag *d, void *out)
 		char *end;
 		unsigned long value = strtoul(at, &end, 10);
 
-		good = *at >= '0' && *at <= '9' && value >= 2 &&
-		       value <= 1000000 && levels.n < N_DATA_VLS - 1 &&
+		good = *at >= '0' && *at <= '9' && value >= 2 && value <= 1000000 &&
+		       levels.n < N_DATA_VLS - 1 &&
 		       (levels.n == 0 || value > levels.at[levels.n - 1]) &&
 		       (*end == '\0' || *end == ',');
 		if (good)
@@ -278,8 +267,7 @@ static enum hd_status levels_parse(const char *text, struct diag *d, void *out)
 	if (!good)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%.40s' is not a list of thresholds (expected "
-			"up to 14 rising numbers from 2, e.g. 8,16)",
+			"'%.40s' is not a list of thresholds (expected up to 14 rising numbers from 2, e.g. 8,16)",
 			text);
 	*(struct scn_levels *)out = levels;
 	return HD_OK;
@@ -340,12 +328,10 @@ static enum hd_status lanes_parse(const char *text, struct diag *d, void *out)
 {
 	struct scn_lanes lanes = { 0 };
 
-	if (!read_set(strcmp(text, "none") == 0 ? "" : text, N_DATA_VLS - 1,
-		      &lanes.vls))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%.40s' is not a list of VLs (expected "
-				 "numbers 0 to 14, e.g. 0,1)",
-				 text);
+	if (!read_set(strcmp(text, "none") == 0 ? "" : text, N_DATA_VLS - 1, &lanes.vls))
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.40s' is not a list of VLs (expected numbers 0 to 14, e.g. 0,1)", text);
 	*(struct scn_lanes *)out = lanes;
 	return HD_OK;
 }
@@ -367,12 +353,10 @@ static enum hd_status sls_parse(const char *text, struct diag *d, void *out)
 	struct scn_sls set = { .sls = UINT16_MAX };
 
 	if (strcmp(text, "all") != 0 &&
-	    !read_set(strcmp(text, "none") == 0 ? "" : text, N_SLS - 1,
-		      &set.sls))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%.40s' is not a list of SLs (expected "
-				 "numbers 0 to 15, e.g. 0,1)",
-				 text);
+	    !read_set(strcmp(text, "none") == 0 ? "" : text, N_SLS - 1, &set.sls))
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.40s' is not a list of SLs (expected numbers 0 to 15, e.g. 0,1)", text);
 	*(struct scn_sls *)out = set;
 	return HD_OK;
 }

@@ -8,9 +8,8 @@
 #include "scenario/words.h"
 
 /* A file that the scenario names does not do. */
-static enum hd_status refuse_file(const struct scenario *s, struct diag *d,
-				  char *const *field, const char *name,
-				  const struct diag *inner)
+static enum hd_status refuse_file(const struct scenario *s, struct diag *d, char *const *field,
+				  const char *name, const struct diag *inner)
 {
 	const struct schema_place *place = schema_place_of(&s->places, field);
 	char *path = scenario_path(s, field);
@@ -21,8 +20,7 @@ static enum hd_status refuse_file(const struct scenario *s, struct diag *d,
 		      place && place->label ? "" : ": ", path);
 	if (inner->line)
 		strbuf_printf(&where, ":%u", inner->line);
-	enum hd_status status = scenario_refuse(s, d, field, "%s: %s",
-						where.text, inner->message);
+	enum hd_status status = scenario_refuse(s, d, field, "%s: %s", where.text, inner->message);
 
 	strbuf_fini(&where);
 	free(path);
@@ -42,18 +40,17 @@ static enum hd_status check_alone(const struct scenario *s, struct diag *d)
 	for (size_t i = 0; i < q->n_classes && !field; i++) {
 		const struct scn_class *c = &q->classes[i];
 
-		field = c->lane != SCN_LANE_AUTO ? (const void *)&c->lane
-			: c->kind != SCN_NO_KIND ? (const void *)&c->kind
-			: c->priority != SCN_LOW ? (const void *)&c->priority
+		field = c->lane != SCN_LANE_AUTO       ? (const void *)&c->lane
+			: c->kind != SCN_NO_KIND       ? (const void *)&c->kind
+			: c->priority != SCN_LOW       ? (const void *)&c->priority
 			: c->weight != SCN_WEIGHT_AUTO ? &c->weight
 						       : NULL;
 	}
 	if (!field)
 		return HD_OK;
-	return scenario_refuse(s, d, field,
-			       "not beside an opensm.conf (qos.opensm, "
-			       "--opensm), which sets lanes, maps, tables and "
-			       "limits; a class then has name and sl only");
+	return scenario_refuse(
+		s, d, field,
+		"not beside an opensm.conf (qos.opensm, --opensm), which sets lanes, maps, tables and limits; a class then has name and sl only");
 }
 
 static unsigned word_number(const char *const *words, const char *word)
@@ -86,9 +83,7 @@ static void take_congestion(struct scenario *s, const struct opensm_cc *conf)
 	said.sls.sls = conf->sls;
 	said.per = conf->per_sl ? SCN_PER_SL : SCN_PER_QP;
 	/* A table without entries delays nobody, as one of nothing does. */
-	said.cct = (struct scn_cct){
-		.given = true, .n = (uint8_t)(conf->n_cct ? conf->n_cct : 1)
-	};
+	said.cct = (struct scn_cct){ .given = true, .n = (uint8_t)(conf->n_cct ? conf->n_cct : 1) };
 	memcpy(said.cct.entries, conf->cct, conf->n_cct * sizeof(*conf->cct));
 #define TAKE(field)                                          \
 	do {                                                 \
@@ -110,8 +105,7 @@ static void take_congestion(struct scenario *s, const struct opensm_cc *conf)
 #undef TAKE
 }
 
-static enum hd_status load_opensm(struct scenario *s, const char *path,
-				  struct diag *d)
+static enum hd_status load_opensm(struct scenario *s, const char *path, struct diag *d)
 {
 	struct opensm_cc congestion;
 
@@ -125,15 +119,13 @@ static enum hd_status load_opensm(struct scenario *s, const char *path,
 	return status;
 }
 
-static enum hd_status load_policy(struct scenario *s, const char *path,
-				  struct diag *d)
+static enum hd_status load_policy(struct scenario *s, const char *path, struct diag *d)
 {
 	s->policy = hd_alloc(1, sizeof(*s->policy));
 	return policy_load(path, d, s->policy);
 }
 
-static enum hd_status load_partitions(struct scenario *s, const char *path,
-				      struct diag *d)
+static enum hd_status load_partitions(struct scenario *s, const char *path, struct diag *d)
 {
 	s->partitions = hd_alloc(1, sizeof(*s->partitions));
 	return partitions_load(path, d, s->partitions);
@@ -157,13 +149,11 @@ enum hd_status read_opensm(struct scenario *s, struct diag *d)
 	const struct {
 		char *const *field;
 		const char *name;
-		enum hd_status (*load)(struct scenario *s, const char *path,
-				       struct diag *d);
+		enum hd_status (*load)(struct scenario *s, const char *path, struct diag *d);
 	} files[] = {
 		{ &s->qos.opensm, "qos.opensm", load_opensm },
 		{ &s->qos.policy, "qos.policy", load_policy },
-		{ &s->qos.partitions_file, "qos.partitions_file",
-		  load_partitions },
+		{ &s->qos.partitions_file, "qos.partitions_file", load_partitions },
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -176,8 +166,7 @@ enum hd_status read_opensm(struct scenario *s, struct diag *d)
 
 		free(path);
 		if (status != HD_OK)
-			return refuse_file(s, d, files[i].field, files[i].name,
-					   &inner);
+			return refuse_file(s, d, files[i].field, files[i].name, &inner);
 	}
 	forget_labels(s);
 	return s->opensm ? check_alone(s, d) : HD_OK;
@@ -200,7 +189,5 @@ unsigned scenario_lanes(const struct scenario *s)
 {
 	unsigned lanes = (unsigned)s->qos.lanes;
 
-	return s->opensm && opensm_lanes(s->opensm) < lanes
-		       ? opensm_lanes(s->opensm)
-		       : lanes;
+	return s->opensm && opensm_lanes(s->opensm) < lanes ? opensm_lanes(s->opensm) : lanes;
 }

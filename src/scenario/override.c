@@ -34,14 +34,13 @@ static void put(struct overrides *o, struct override item)
 void overrides_copy(const struct overrides *from, struct overrides *to)
 {
 	for (size_t i = 0; from && i < from->n; i++)
-		put(to, (struct override){
-				.label = hd_strdup(from->items[i].label),
-				.path = hd_strdup(from->items[i].path),
-				.value = hd_strdup(from->items[i].value) });
+		put(to, (struct override){ .label = hd_strdup(from->items[i].label),
+					   .path = hd_strdup(from->items[i].path),
+					   .value = hd_strdup(from->items[i].value) });
 }
 
-void overrides_put(struct overrides *o, const char *label, const char *path,
-		   const char *format, ...)
+void overrides_put(struct overrides *o, const char *label, const char *path, const char *format,
+		   ...)
 {
 	struct strbuf value = STRBUF_INIT;
 	va_list args;
@@ -54,28 +53,24 @@ void overrides_put(struct overrides *o, const char *label, const char *path,
 				  .value = strbuf_detach(&value) });
 }
 
-enum hd_status overrides_add(struct overrides *o, const char *text,
-			     struct diag *d)
+enum hd_status overrides_add(struct overrides *o, const char *text, struct diag *d)
 {
 	const char *equals = strchr(text, '=');
 	struct strbuf label = STRBUF_INIT;
 
 	if (!equals || equals == text)
-		return diag_fail(d, HD_ERR_USAGE,
-				 "--set takes PATH=VALUE, not '%.80s'", text);
+		return diag_fail(d, HD_ERR_USAGE, "--set takes PATH=VALUE, not '%.80s'", text);
 	if (o->n == MAX_OVERRIDES)
 		return diag_fail(d, HD_ERR_USAGE, "too many --set");
 	strbuf_puts(&label, "--set ");
 	strbuf_add(&label, text, (size_t)(equals - text));
-	put(o, (struct override){
-		       .label = strbuf_detach(&label),
-		       .path = hd_strndup(text, (size_t)(equals - text)),
-		       .value = hd_strdup(equals + 1) });
+	put(o, (struct override){ .label = strbuf_detach(&label),
+				  .path = hd_strndup(text, (size_t)(equals - text)),
+				  .value = hd_strdup(equals + 1) });
 	return HD_OK;
 }
 
-const struct override *override_of(const struct overrides *o,
-				   const yaml_node_t *node, bool *whole)
+const struct override *override_of(const struct overrides *o, const yaml_node_t *node, bool *whole)
 {
 	size_t i = SIZE_MAX - node->start_mark.line;
 
@@ -116,26 +111,19 @@ static int add_scalar(const struct walk *w, const char *text, bool whole)
 {
 	/* Quoted: an empty one is an empty text, not a missing value. */
 	return mark(w,
-		    yaml_document_add_scalar(
-			    w->yaml, NULL, (const yaml_char_t *)text,
-			    (int)strlen(text), YAML_DOUBLE_QUOTED_SCALAR_STYLE),
+		    yaml_document_add_scalar(w->yaml, NULL, (const yaml_char_t *)text,
+					     (int)strlen(text), YAML_DOUBLE_QUOTED_SCALAR_STYLE),
 		    whole);
 }
 
 static int add_mapping(const struct walk *w)
 {
-	return mark(w,
-		    yaml_document_add_mapping(w->yaml, NULL,
-					      YAML_ANY_MAPPING_STYLE),
-		    true);
+	return mark(w, yaml_document_add_mapping(w->yaml, NULL, YAML_ANY_MAPPING_STYLE), true);
 }
 
 static int add_sequence(const struct walk *w)
 {
-	return mark(w,
-		    yaml_document_add_sequence(w->yaml, NULL,
-					       YAML_ANY_SEQUENCE_STYLE),
-		    true);
+	return mark(w, yaml_document_add_sequence(w->yaml, NULL, YAML_ANY_SEQUENCE_STYLE), true);
 }
 
 static void append_pair(const struct walk *w, int map, int key, int value)
@@ -156,8 +144,7 @@ static int graft(const struct walk *w, struct document *from, int index)
 	const yaml_node_t *node = document_node(from, index);
 
 	if (node->type == YAML_SCALAR_NODE)
-		return add_scalar(w, (const char *)node->data.scalar.value,
-				  false);
+		return add_scalar(w, (const char *)node->data.scalar.value, false);
 	bool list = node->type == YAML_SEQUENCE_NODE;
 	int copy = list ? add_sequence(w) : add_mapping(w);
 
@@ -175,21 +162,18 @@ static int graft(const struct walk *w, struct document *from, int index)
 }
 
 /* YAML where the field takes more than a text, else the text as it is. */
-static enum hd_status add_value(const struct walk *w,
-				const struct schema_row *f, int *out)
+static enum hd_status add_value(const struct walk *w, const struct schema_row *f, int *out)
 {
 	const char *text = w->o->value;
 	bool open = !f || f->type == SCHEMA_MAP || f->type == SCHEMA_LIST;
-	bool yaml =
-		(*text == '{' && open) || (*text == '[' && (open || f->joins));
+	bool yaml = (*text == '{' && open) || (*text == '[' && (open || f->joins));
 	struct document doc;
 
 	if (!yaml) {
 		*out = add_scalar(w, text, true);
 		return HD_OK;
 	}
-	enum hd_status status =
-		document_load(text, strlen(text), "the value", w->d, &doc);
+	enum hd_status status = document_load(text, strlen(text), "the value", w->d, &doc);
 
 	if (status != HD_OK)
 		return status;
@@ -212,13 +196,12 @@ static char *next_part(struct walk *w)
 	return part;
 }
 
-static yaml_node_pair_t *pair_named(const struct walk *w, int map,
-				    const char *name)
+static yaml_node_pair_t *pair_named(const struct walk *w, int map, const char *name)
 {
 	const yaml_node_t *node = node_at(w, map);
 
-	for (yaml_node_pair_t *p = node->data.mapping.pairs.start;
-	     p < node->data.mapping.pairs.top; p++) {
+	for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
+	     p++) {
 		const yaml_node_t *key = node_at(w, p->key);
 
 		if (key->type == YAML_SCALAR_NODE &&
@@ -245,15 +228,12 @@ static void remove_pair(const struct walk *w, int map, const char *name)
 
 	if (!pair)
 		return;
-	memmove(pair, pair + 1,
-		(size_t)(node->data.mapping.pairs.top - pair - 1) *
-			sizeof(*pair));
+	memmove(pair, pair + 1, (size_t)(node->data.mapping.pairs.top - pair - 1) * sizeof(*pair));
 	node->data.mapping.pairs.top--;
 }
 
 /* A bare value that stands for a mapping becomes that mapping. */
-static int spell_out(const struct walk *w, const struct schema_row *f,
-		     int index)
+static int spell_out(const struct walk *w, const struct schema_row *f, int index)
 {
 	if (node_at(w, index)->type != YAML_SCALAR_NODE || !f->shorthand)
 		return index;
@@ -277,8 +257,7 @@ static bool item_is_named(const struct walk *w, int item, const char *name)
 
 #define MOST_NAMES 64
 
-static enum hd_status refuse_item(const struct walk *w,
-				  const struct schema_row *f, int list,
+static enum hd_status refuse_item(const struct walk *w, const struct schema_row *f, int list,
 				  const char *part)
 {
 	const yaml_node_t *node = node_at(w, list);
@@ -287,10 +266,9 @@ static enum hd_status refuse_item(const struct walk *w,
 
 	for (const yaml_node_item_t *i = node->data.sequence.items.start;
 	     i < node->data.sequence.items.top; i++, items++) {
-		const yaml_node_pair_t *pair =
-			node_at(w, *i)->type == YAML_MAPPING_NODE
-				? pair_named(w, *i, "name")
-				: NULL;
+		const yaml_node_pair_t *pair = node_at(w, *i)->type == YAML_MAPPING_NODE
+						       ? pair_named(w, *i, "name")
+						       : NULL;
 		const yaml_node_t *name = pair ? node_at(w, pair->value) : NULL;
 
 		if (name && name->type == YAML_SCALAR_NODE && n < MOST_NAMES)
@@ -299,17 +277,16 @@ static enum hd_status refuse_item(const struct walk *w,
 	const char *near = schema_nearest(part, names, n);
 
 	if (near)
-		return diag_fail(w->d, HD_ERR_USAGE, "no item '%.80s' in %s%s",
-				 part, f->path, text_hint(near).text);
-	return diag_fail(w->d, HD_ERR_USAGE,
-			 "no item '%.80s' in %s, which has %zu (numbered from "
-			 "0; '+' adds one, '-' is the last)",
-			 part, f->path, items);
+		return diag_fail(w->d, HD_ERR_USAGE, "no item '%.80s' in %s%s", part, f->path,
+				 text_hint(near).text);
+	return diag_fail(
+		w->d, HD_ERR_USAGE,
+		"no item '%.80s' in %s, which has %zu (numbered from 0; '+' adds one, '-' is the last)",
+		part, f->path, items);
 }
 
 /* The place of the item that a part of the path names. */
-static enum hd_status find_item(const struct walk *w,
-				const struct schema_row *f, int list,
+static enum hd_status find_item(const struct walk *w, const struct schema_row *f, int list,
 				const char *part, size_t *out)
 {
 	const yaml_node_t *node = node_at(w, list);
@@ -344,12 +321,10 @@ static void remove_item(const struct walk *w, int list, size_t at)
 	node->data.sequence.items.top--;
 }
 
-static enum hd_status walk_map(struct walk *w, const struct schema_row *parent,
-			       int map);
+static enum hd_status walk_map(struct walk *w, const struct schema_row *parent, int map);
 
 /* The rest of the path leads into the list `f`. */
-static enum hd_status walk_list(struct walk *w, const struct schema_row *f,
-				int list)
+static enum hd_status walk_list(struct walk *w, const struct schema_row *f, int list)
 {
 	char *part = next_part(w);
 	size_t at = 0;
@@ -364,8 +339,7 @@ static enum hd_status walk_list(struct walk *w, const struct schema_row *f,
 		return HD_OK;
 	}
 	if (*w->rest)
-		value = spell_out(
-			w, f, node_at(w, list)->data.sequence.items.start[at]);
+		value = spell_out(w, f, node_at(w, list)->data.sequence.items.start[at]);
 	else
 		status = add_value(w, f, &value);
 	if (status != HD_OK)
@@ -375,8 +349,7 @@ static enum hd_status walk_list(struct walk *w, const struct schema_row *f,
 }
 
 /* The last part of a path names a field of `map`. */
-static enum hd_status set_field(const struct walk *w,
-				const struct schema_row *f, int map,
+static enum hd_status set_field(const struct walk *w, const struct schema_row *f, int map,
 				const char *name)
 {
 	int value = 0;
@@ -393,8 +366,7 @@ static enum hd_status set_field(const struct walk *w,
 }
 
 /* A part before the last: the mapping or list of that name, made if need be. */
-static enum hd_status enter(struct walk *w, const struct schema_row *f, int map,
-			    const char *name)
+static enum hd_status enter(struct walk *w, const struct schema_row *f, int map, const char *name)
 {
 	yaml_node_pair_t *pair = pair_named(w, map, name);
 	bool list = f && f->type == SCHEMA_LIST;
@@ -406,21 +378,18 @@ static enum hd_status enter(struct walk *w, const struct schema_row *f, int map,
 		return HD_OK;
 	}
 	if (!list && f->type != SCHEMA_MAP)
-		return diag_fail(w->d, HD_ERR_USAGE,
-				 "%s is a value and has no fields", f->path);
+		return diag_fail(w->d, HD_ERR_USAGE, "%s is a value and has no fields", f->path);
 	if (!inner)
 		inner = list ? add_sequence(w) : add_mapping(w);
 	else if (!list)
 		inner = spell_out(w, f, inner);
 	set_pair(w, map, name, inner);
-	if (node_at(w, inner)->type !=
-	    (list ? YAML_SEQUENCE_NODE : YAML_MAPPING_NODE))
+	if (node_at(w, inner)->type != (list ? YAML_SEQUENCE_NODE : YAML_MAPPING_NODE))
 		return HD_OK; /* a wrong file, which the reader refuses */
 	return list ? walk_list(w, f, inner) : walk_map(w, f, inner);
 }
 
-static enum hd_status walk_map(struct walk *w, const struct schema_row *parent,
-			       int map)
+static enum hd_status walk_map(struct walk *w, const struct schema_row *parent, int map)
 {
 	char *name = next_part(w);
 	const struct schema_row *f = schema_child_named(w->table, parent, name);
@@ -429,8 +398,7 @@ static enum hd_status walk_map(struct walk *w, const struct schema_row *parent,
 	if (node_at(w, map)->type != YAML_MAPPING_NODE)
 		status = HD_OK; /* as in enter() */
 	else if (!*name)
-		status = diag_fail(w->d, HD_ERR_USAGE,
-				   "a path has a name between dots");
+		status = diag_fail(w->d, HD_ERR_USAGE, "a path has a name between dots");
 	else if (*w->rest)
 		status = enter(w, f, map, name);
 	else
@@ -448,19 +416,16 @@ static enum hd_status check_encoding(const struct override *o, struct diag *d)
 		size_t at = utf8_find_invalid(texts[i]);
 
 		if (texts[i][at])
-			return diag_fail(
-				d, HD_ERR_USAGE,
-				"the %s is not UTF-8 at byte %zu (0x%02x)",
-				i ? "value" : "path", at + 1,
-				(unsigned char)texts[i][at]);
+			return diag_fail(d, HD_ERR_USAGE,
+					 "the %s is not UTF-8 at byte %zu (0x%02x)",
+					 i ? "value" : "path", at + 1, (unsigned char)texts[i][at]);
 	}
 	return HD_OK;
 }
 
 /* One of them; `d` has no file, for it is about no line of one. */
 static enum hd_status apply(const struct overrides *o, size_t number,
-			    const struct schema_row *table,
-			    struct document *doc, struct diag *d)
+			    const struct schema_row *table, struct document *doc, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 	struct walk w = { .yaml = &doc->yaml,
@@ -470,15 +435,13 @@ static enum hd_status apply(const struct overrides *o, size_t number,
 			  .rest = o->items[number].path,
 			  .d = &inner };
 
-	if (check_encoding(w.o, &inner) == HD_OK &&
-	    walk_map(&w, NULL, 1) == HD_OK)
+	if (check_encoding(w.o, &inner) == HD_OK && walk_map(&w, NULL, 1) == HD_OK)
 		return HD_OK;
 	d->file = NULL;
 	return diag_fail(d, HD_ERR_USAGE, "%s: %s", w.o->label, inner.message);
 }
 
-enum hd_status overrides_apply(const struct overrides *o,
-			       const struct schema_row *table,
+enum hd_status overrides_apply(const struct overrides *o, const struct schema_row *table,
 			       struct document *doc, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -497,24 +460,18 @@ static void note_left(struct document *doc, int index, size_t n, bool *left)
 	const yaml_node_t *node = document_node(doc, index);
 	size_t number = SIZE_MAX - node->start_mark.line;
 
-	if (number < n &&
-	    (node->type == YAML_SCALAR_NODE || node->start_mark.column != 0))
+	if (number < n && (node->type == YAML_SCALAR_NODE || node->start_mark.column != 0))
 		left[number] = true;
 	for (const yaml_node_item_t *i = node->data.sequence.items.start;
-	     node->type == YAML_SEQUENCE_NODE &&
-	     i < node->data.sequence.items.top;
-	     i++)
+	     node->type == YAML_SEQUENCE_NODE && i < node->data.sequence.items.top; i++)
 		note_left(doc, *i, n, left);
 	for (const yaml_node_pair_t *p = node->data.mapping.pairs.start;
-	     node->type == YAML_MAPPING_NODE &&
-	     p < node->data.mapping.pairs.top;
-	     p++)
+	     node->type == YAML_MAPPING_NODE && p < node->data.mapping.pairs.top; p++)
 		note_left(doc, p->value, n, left);
 }
 
-bool overrides_clash(const struct overrides *o, size_t first,
-		     const struct schema_row *table, struct document *doc,
-		     size_t *lost, size_t *by)
+bool overrides_clash(const struct overrides *o, size_t first, const struct schema_row *table,
+		     struct document *doc, size_t *lost, size_t *by)
 {
 	bool *was = hd_alloc(o->n + 1, sizeof(*was));
 	bool *left = hd_alloc(o->n + 1, sizeof(*left));
@@ -548,8 +505,7 @@ void override_paths(const struct schema_row *table, struct strbuf *out)
 			else if (*c != ']')
 				strbuf_putc(out, *c);
 		}
-		for (size_t i = 0; f->type == SCHEMA_CHOICE && f->choices[i];
-		     i++)
+		for (size_t i = 0; f->type == SCHEMA_CHOICE && f->choices[i]; i++)
 			strbuf_printf(out, " %s", f->choices[i]);
 		if (f->type == SCHEMA_CUSTOM && f->custom->words) {
 			strbuf_putc(out, ' ');

@@ -45,11 +45,10 @@ void overrides_copy(const struct overrides *from, struct overrides *to);
 
 /* What an option stands for: "--seed" for the path "run.seed". */
 HD_PRINTF(4, 5)
-void overrides_put(struct overrides *o, const char *label, const char *path,
-		   const char *format, ...);
+void overrides_put(struct overrides *o, const char *label, const char *path, const char *format,
+		   ...);
 /* "PATH=VALUE", as after --set; HD_ERR_USAGE if it is not of that form. */
-HD_MUST_CHECK enum hd_status overrides_add(struct overrides *o,
-					   const char *text, struct diag *d);
+HD_MUST_CHECK enum hd_status overrides_add(struct overrides *o, const char *text, struct diag *d);
 
 /*
  * Changes `doc`. A path that leads nowhere and a value that is not YAML are
@@ -57,8 +56,7 @@ HD_MUST_CHECK enum hd_status overrides_add(struct overrides *o,
  * cannot have, are left to be refused in the same way by whoever reads.
  */
 HD_MUST_CHECK enum hd_status overrides_apply(const struct overrides *o,
-					     const struct schema_row *table,
-					     struct document *doc,
+					     const struct schema_row *table, struct document *doc,
 					     struct diag *d);
 
 /*
@@ -66,13 +64,11 @@ HD_MUST_CHECK enum hd_status overrides_apply(const struct overrides *o,
  * call it: of one nothing is left in `doc` once the other has been applied.
  * Those that cannot be applied are left out.
  */
-bool overrides_clash(const struct overrides *o, size_t first,
-		     const struct schema_row *table, struct document *doc,
-		     size_t *lost, size_t *by);
+bool overrides_clash(const struct overrides *o, size_t first, const struct schema_row *table,
+		     struct document *doc, size_t *lost, size_t *by);
 
 /* The override that made a node, or NULL; *whole: it is all of its value. */
-const struct override *override_of(const struct overrides *o,
-				   const yaml_node_t *node, bool *whole);
+const struct override *override_of(const struct overrides *o, const yaml_node_t *node, bool *whole);
 
 /*
  * Every path that a table has, items as 0, one a line; after that of a choice

@@ -22,8 +22,7 @@
 #define MOST 8
 
 /* The scenario with these words after --set, printed or refused. */
-static enum hd_status apply(const char *text, const char *const *sets,
-			    struct strbuf *out)
+static enum hd_status apply(const char *text, const char *const *sets, struct strbuf *out)
 {
 	struct overrides o = { 0 };
 	struct diag d = { .status = HD_OK };
@@ -33,8 +32,7 @@ static enum hd_status apply(const char *text, const char *const *sets,
 	for (size_t i = 0; i < MOST && sets[i] && status == HD_OK; i++)
 		status = overrides_add(&o, sets[i], &d);
 	if (status == HD_OK)
-		status = scenario_parse(text, strlen(text), "x.yaml", &o, &d,
-					&s);
+		status = scenario_parse(text, strlen(text), "x.yaml", &o, &d, &s);
 	if (status == HD_OK)
 		scenario_explain(&s, out);
 	else
@@ -52,8 +50,7 @@ static const struct {
 	{ HEAD BODY, { "run.seed=7" }, HEAD BODY "run: {seed: 7}\n" },
 	/* By number, by name, in the spelling of results. */
 	{ HEAD BODY,
-	  { "traffic.0.load=50%", "traffic.video.rate=2Gb/s",
-	    "traffic[1].payload=256" },
+	  { "traffic.0.load=50%", "traffic.video.rate=2Gb/s", "traffic[1].payload=256" },
 	  HEAD "traffic:\n- {name: a, kind: cbr, load: 50%}\n"
 	       "- {name: video, kind: cbr, rate: 2Gb/s, payload: 256}\n" },
 	/* A new item, which has its name from then on. */
@@ -82,8 +79,7 @@ static const struct {
 	/* A bare value that stood for a mapping. */
 	{ "fabric: {topology: x.net, link: 8Gb/s, routing: updn}\n" BODY,
 	  { "fabric.routing.lmc=2", "fabric.link.propagation=9ns" },
-	  "fabric: {topology: x.net, link: {rate: 8Gb/s, propagation: 9ns}, "
-	  "routing: {engine: updn, lmc: 2}}\n" BODY },
+	  "fabric: {topology: x.net, link: {rate: 8Gb/s, propagation: 9ns}, routing: {engine: updn, lmc: 2}}\n" BODY },
 	/* Lists that are one text, and texts with anything in them. */
 	{ HEAD BODY,
 	  { "traffic.0.source=[h0, h1]", "title={a: [b, c" },
@@ -91,9 +87,7 @@ static const struct {
 	       "- {name: video, kind: cbr, rate: 1Gb/s}\n"
 	       "title: '{a: [b, c'\n" },
 	/* The last one counts. */
-	{ HEAD BODY,
-	  { "run.seed=7", "run.seed=8" },
-	  HEAD BODY "run: {seed: 8}\n" },
+	{ HEAD BODY, { "run.seed=7", "run.seed=8" }, HEAD BODY "run: {seed: 8}\n" },
 };
 
 static void overrides_are_as_if_they_were_written(void **state)
@@ -124,45 +118,34 @@ static const struct {
 	{ "run.sed=3", HD_ERR_USAGE,
 	  "--set run.sed: unknown field 'sed' in run (did you mean 'seed'?)" },
 	{ "trafic.0.load=3%", HD_ERR_USAGE,
-	  "--set trafic.0.load: unknown field 'trafic' in the scenario (did "
-	  "you mean 'traffic'?)" },
+	  "--set trafic.0.load: unknown field 'trafic' in the scenario (did you mean 'traffic'?)" },
 	{ "traffic.0.lod=3%", HD_ERR_USAGE,
-	  "--set traffic.0.lod: unknown field 'lod' in traffic[] (did you mean "
-	  "'load'?)" },
+	  "--set traffic.0.lod: unknown field 'lod' in traffic[] (did you mean 'load'?)" },
 	{ "fabric.topology.colums=3", HD_ERR_USAGE,
-	  "--set fabric.topology.colums: unknown field 'colums' in "
-	  "fabric.topology (did you mean 'columns'?)" },
+	  "--set fabric.topology.colums: unknown field 'colums' in fabric.topology (did you mean 'columns'?)" },
 	{ "traffic.vidio.load=3%", HD_ERR_USAGE,
-	  "--set traffic.vidio.load: no item 'vidio' in traffic (did you mean "
-	  "'video'?)" },
+	  "--set traffic.vidio.load: no item 'vidio' in traffic (did you mean 'video'?)" },
 	{ "traffic.2.load=3%", HD_ERR_USAGE,
-	  "--set traffic.2.load: no item '2' in traffic, which has 2 (numbered "
-	  "from 0; '+' adds one, '-' is the last)" },
+	  "--set traffic.2.load: no item '2' in traffic, which has 2 (numbered from 0; '+' adds one, '-' is the last)" },
 	{ "goals.-.mean=3us", HD_ERR_USAGE,
 	  "--set goals.-.mean: no item '-' in goals, which has 0" },
-	{ "run.seed.x=3", HD_ERR_USAGE,
-	  "--set run.seed.x: run.seed is a value and has no fields" },
-	{ "run..seed=3", HD_ERR_USAGE,
-	  "--set run..seed: a path has a name between dots" },
+	{ "run.seed.x=3", HD_ERR_USAGE, "--set run.seed.x: run.seed is a value and has no fields" },
+	{ "run..seed=3", HD_ERR_USAGE, "--set run..seed: a path has a name between dots" },
 	{ "run\n.seed=3", HD_ERR_USAGE, "--set run\\n.seed: unknown field" },
 	/* Values that a file could not have either. */
 	{ "run.seed=x", HD_ERR_USAGE, "--set run.seed: 'x' is not a" },
 	{ "run={seed: x}", HD_ERR_USAGE, "--set run: run.seed: 'x' is not a" },
-	{ "traffic.0.load=50", HD_ERR_USAGE,
-	  "--set traffic.0.load: '50' is out of range" },
+	{ "traffic.0.load=50", HD_ERR_USAGE, "--set traffic.0.load: '50' is out of range" },
 	{ "traffic.0.rate=1Gb/s", HD_ERR_INPUT,
 	  "x.yaml:4:30: traffic 'a' has both a rate and a load" },
 	{ "traffic.0.scv=2", HD_ERR_INPUT,
-	  "--set traffic.0.scv: 'scv' has no meaning when traffic[].kind is "
-	  "cbr" },
+	  "--set traffic.0.scv: 'scv' has no meaning when traffic[].kind is cbr" },
 	{ "traffic.+.kind=cbr", HD_ERR_INPUT,
 	  "--set traffic.+.kind: missing field 'traffic[].name'" },
 	{ "traffic.+={nam: x}", HD_ERR_USAGE,
-	  "--set traffic.+: unknown field 'nam' in traffic[] (did you mean "
-	  "'name'?)" },
+	  "--set traffic.+: unknown field 'nam' in traffic[] (did you mean 'name'?)" },
 	{ "traffic.+={name: x", HD_ERR_USAGE, "--set traffic.+: not YAML: " },
-	{ "traffic=7", HD_ERR_USAGE,
-	  "--set traffic: traffic: expected a list, not a value" },
+	{ "traffic=7", HD_ERR_USAGE, "--set traffic: traffic: expected a list, not a value" },
 	{ "traffic.0=&x {name: *x}", HD_ERR_USAGE,
 	  "--set traffic.0: traffic[]: expected a mapping, not a value" },
 	{ "traffic.0={name: &x a}", HD_ERR_USAGE,
@@ -173,8 +156,7 @@ static const struct {
 
 static void refusals_name_the_override_in_one_line(void **state)
 {
-	static const char text[] =
-		HEAD BODY "qos: {classes: [{name: c, sl: 3, lane: 3}]}\n";
+	static const char text[] = HEAD BODY "qos: {classes: [{name: c, sl: 3, lane: 3}]}\n";
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
@@ -183,8 +165,7 @@ static void refusals_name_the_override_in_one_line(void **state)
 
 		if (apply(text, sets, &line) != refusals[i].status)
 			fail_msg("%s gives %s", refusals[i].set, line.text);
-		if (strncmp(line.text, refusals[i].message,
-			    strlen(refusals[i].message)) != 0)
+		if (strncmp(line.text, refusals[i].message, strlen(refusals[i].message)) != 0)
 			fail_msg("%s gives %s", refusals[i].set, line.text);
 		assert_null(strchr(line.text, '\n'));
 		strbuf_fini(&line);
@@ -248,8 +229,7 @@ static void draw_bytes(struct rng *rng, size_t most, struct strbuf *out)
 		if (kind == 0)
 			strbuf_putc(out, (char)(1 + rng_below(rng, 255)));
 		else if (kind == 1)
-			strbuf_printf(out, "\xed%c%c",
-				      (int)(0x80 + rng_below(rng, 0x40)),
+			strbuf_printf(out, "\xed%c%c", (int)(0x80 + rng_below(rng, 0x40)),
 				      (int)(0x80 + rng_below(rng, 0x40)));
 		else
 			strbuf_puts(out, characters[rng_below(rng, 16)]);
@@ -278,8 +258,7 @@ static void check_explained(const char *explained, const char *title)
 	struct diag d = { .status = HD_OK };
 	struct scenario s = { 0 };
 
-	if (scenario_parse(explained, strlen(explained), "x.yaml", NULL, &d,
-			   &s) != HD_OK)
+	if (scenario_parse(explained, strlen(explained), "x.yaml", NULL, &d, &s) != HD_OK)
 		fail_msg("%s: %s", d.message, explained);
 	if (title)
 		assert_string_equal(s.title, title);
@@ -292,8 +271,7 @@ static void check_explained(const char *explained, const char *title)
 /* Any bytes as a text, as a name, or as a path: UTF-8 alone is accepted. */
 static void accepted_bytes_can_be_explained_and_read_again(void **state)
 {
-	static const char *const fields[] = { "title", "traffic.0.name",
-					      "qos.classes" };
+	static const char *const fields[] = { "title", "traffic.0.name", "qos.classes" };
 	unsigned n_valid = 0, n = cases_of_run(600, 20000);
 	struct rng rng;
 
@@ -307,8 +285,7 @@ static void accepted_bytes_can_be_explained_and_read_again(void **state)
 		draw_bytes(&rng, 60, &bytes);
 		strbuf_putc(&bytes, 'x'); /* an empty one takes it away */
 		if (i % 3 == 2)
-			strbuf_printf(&set, "qos.classes=[{name: \"%s\"}]",
-				      bytes.text);
+			strbuf_printf(&set, "qos.classes=[{name: \"%s\"}]", bytes.text);
 		else
 			strbuf_printf(&set, "%s=%s", field, bytes.text);
 		const char *const sets[] = { set.text, NULL };
@@ -316,8 +293,7 @@ static void accepted_bytes_can_be_explained_and_read_again(void **state)
 		bool valid = is_utf8(bytes.text);
 
 		if (valid ? i % 3 == 0 && status != HD_OK
-			  : status != HD_ERR_USAGE ||
-				    !strstr(out.text, "is not UTF-8 at byte"))
+			  : status != HD_ERR_USAGE || !strstr(out.text, "is not UTF-8 at byte"))
 			fail_msg("%s: %s", set.text, out.text);
 		if (status == HD_OK)
 			check_explained(out.text, i % 3 ? NULL : bytes.text);
@@ -331,8 +307,7 @@ static void accepted_bytes_can_be_explained_and_read_again(void **state)
 
 static void paths_are_utf8(void **state)
 {
-	static const char *const paths[] = { "\xff=1", "run.\xff=1",
-					     "ti\xed\xa0\x80tle=x",
+	static const char *const paths[] = { "\xff=1", "run.\xff=1", "ti\xed\xa0\x80tle=x",
 					     "traffic.\x80.load=1%" };
 
 	(void)state;
@@ -354,18 +329,15 @@ static void offered_paths_are_known(void **state)
 
 	(void)state;
 	override_paths(scenario_fields, &paths);
-	for (char *line = strtok(paths.text, "\n"); line;
-	     line = strtok(NULL, "\n"), n++) {
+	for (char *line = strtok(paths.text, "\n"); line; line = strtok(NULL, "\n"), n++) {
 		struct strbuf word = STRBUF_INIT, answer = STRBUF_INIT;
 
 		strbuf_printf(&word, "%.*s=?", (int)strcspn(line, " "), line);
 		const char *const sets[] = { word.text, NULL };
 		(void)apply(HEAD BODY, sets, &answer);
 		/* Lists that the file leaves out have no item 0. */
-		if (strstr(answer.text, "unknown field") ||
-		    strstr(answer.text, "has no fields") ||
-		    (strstr(answer.text, "no item") &&
-		     !strstr(answer.text, "has 0")))
+		if (strstr(answer.text, "unknown field") || strstr(answer.text, "has no fields") ||
+		    (strstr(answer.text, "no item") && !strstr(answer.text, "has 0")))
 			fail_msg("%s: %s", line, answer.text);
 		strbuf_fini(&word);
 		strbuf_fini(&answer);
@@ -380,8 +352,7 @@ static void values_are_refused_alike_alone_and_in_mappings(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (const struct schema_row *f = NULL;
-	     (f = schema_after(scenario_fields, f));) {
+	for (const struct schema_row *f = NULL; (f = schema_after(scenario_fields, f));) {
 		struct strbuf alone = STRBUF_INIT, within = STRBUF_INIT;
 		struct strbuf one = STRBUF_INIT, two = STRBUF_INIT;
 		const char *dot = strchr(f->path, '.');
@@ -389,8 +360,7 @@ static void values_are_refused_alike_alone_and_in_mappings(void **state)
 		if (!dot || strpbrk(dot + 1, ".["))
 			continue;
 		strbuf_printf(&alone, "%s=?!", f->path);
-		strbuf_printf(&within, "%.*s={%s: '?!'}", (int)(dot - f->path),
-			      f->path, dot + 1);
+		strbuf_printf(&within, "%.*s={%s: '?!'}", (int)(dot - f->path), f->path, dot + 1);
 		const char *const sets[] = { alone.text, NULL };
 		const char *const maps[] = { within.text, NULL };
 		enum hd_status a = apply(HEAD BODY, sets, &one);
@@ -415,12 +385,10 @@ int main(void)
 		cmocka_unit_test(overrides_are_as_if_they_were_written),
 		cmocka_unit_test(refusals_name_the_override_in_one_line),
 		cmocka_unit_test(random_words_are_answered),
-		cmocka_unit_test(
-			accepted_bytes_can_be_explained_and_read_again),
+		cmocka_unit_test(accepted_bytes_can_be_explained_and_read_again),
 		cmocka_unit_test(paths_are_utf8),
 		cmocka_unit_test(offered_paths_are_known),
-		cmocka_unit_test(
-			values_are_refused_alike_alone_and_in_mappings),
+		cmocka_unit_test(values_are_refused_alike_alone_and_in_mappings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,8 @@
 #include "subnet/packet.h"
 #include "topo/read.h"
 
-enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
-			       const void *field, const char *format, ...)
+enum hd_status scenario_refuse(const struct scenario *s, struct diag *d, const void *field,
+			       const char *format, ...)
 {
 	const struct schema_place *place = schema_place_of(&s->places, field);
 	struct strbuf text = STRBUF_INIT;
@@ -25,11 +25,9 @@ enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
 	bool overridden = place && place->label;
 
 	d->file = overridden ? NULL : s->file;
-	enum hd_status status =
-		diag_fail_at(d, HD_ERR_INPUT, place ? place->line : 0,
-			     place ? place->column : 0, "%s%s%s",
-			     overridden ? place->label : "",
-			     overridden ? ": " : "", text.text);
+	enum hd_status status = diag_fail_at(
+		d, HD_ERR_INPUT, place ? place->line : 0, place ? place->column : 0, "%s%s%s",
+		overridden ? place->label : "", overridden ? ": " : "", text.text);
 
 	strbuf_fini(&text);
 	return status;
@@ -39,38 +37,32 @@ enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d)
 {
 	return s->n_traffic || s->n_jobs
 		       ? HD_OK
-		       : scenario_refuse(s, d, &s->traffic,
-					 "missing field 'traffic' (or 'jobs')");
+		       : scenario_refuse(s, d, &s->traffic, "missing field 'traffic' (or 'jobs')");
 }
 
-enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who,
-				   struct diag *d)
+enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who, struct diag *d)
 {
-	return s->n_jobs ? scenario_refuse(s, d, &s->jobs[0],
-					   "%s runs no jobs, 'heddle sim' does",
+	return s->n_jobs ? scenario_refuse(s, d, &s->jobs[0], "%s runs no jobs, 'heddle sim' does",
 					   who)
 			 : HD_OK;
 }
 
 bool scenario_lends(const struct scenario *s)
 {
-	return s->qos.thresholds.mechanism != SCN_NO_LOANS ||
-	       s->qos.thresholds.capacity;
+	return s->qos.thresholds.mechanism != SCN_NO_LOANS || s->qos.thresholds.capacity;
 }
 
-enum hd_status scenario_lends_nothing(const struct scenario *s, const char *who,
-				      struct diag *d)
+enum hd_status scenario_lends_nothing(const struct scenario *s, const char *who, struct diag *d)
 {
 	return scenario_lends(s)
-		       ? scenario_refuse(s, d, &s->qos.thresholds.mechanism,
-					 "%s and lanes of limited length "
-					 "(qos.thresholds) do not go together",
-					 who)
+		       ? scenario_refuse(
+				 s, d, &s->qos.thresholds.mechanism,
+				 "%s and lanes of limited length (qos.thresholds) do not go together",
+				 who)
 		       : HD_OK;
 }
 
-const struct scn_class *scenario_class(const struct scenario *s,
-				       const char *name)
+const struct scn_class *scenario_class(const struct scenario *s, const char *name)
 {
 	for (size_t i = 0; i < s->qos.n_classes; i++) {
 		if (strcmp(s->qos.classes[i].name, name) == 0)
@@ -79,8 +71,7 @@ const struct scn_class *scenario_class(const struct scenario *s,
 	return NULL;
 }
 
-const struct scn_group *scenario_group(const struct scenario *s,
-				       const char *name)
+const struct scn_group *scenario_group(const struct scenario *s, const char *name)
 {
 	for (size_t i = 0; i < s->fabric.n_groups; i++) {
 		if (strcmp(s->fabric.groups[i].name, name) == 0)
@@ -89,8 +80,7 @@ const struct scn_group *scenario_group(const struct scenario *s,
 	return NULL;
 }
 
-static const struct scn_partition *scenario_partition(const struct scenario *s,
-						      const char *name)
+static const struct scn_partition *scenario_partition(const struct scenario *s, const char *name)
 {
 	for (size_t i = 0; i < s->qos.n_partitions; i++) {
 		if (strcmp(s->qos.partitions[i].name, name) == 0)
@@ -110,8 +100,7 @@ uint16_t scenario_pkey(const struct scenario *s, const char *name)
 
 bool scenario_is_labelled(const struct scenario *s, const struct scn_traffic *t)
 {
-	return (s->policy || s->partitions) && !t->service &&
-	       t->sl == SCN_SL_AUTO;
+	return (s->policy || s->partitions) && !t->service && t->sl == SCN_SL_AUTO;
 }
 
 unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t)
@@ -125,14 +114,12 @@ uint32_t scenario_group_grh(const struct scenario *s)
 {
 	const struct scn_fabric *f = &s->fabric;
 	bool grh = f->multicast_grh == SCN_GRH_YES ||
-		   (f->multicast_grh == SCN_GRH_AUTO &&
-		    f->overhead == PLAIN_OVERHEAD);
+		   (f->multicast_grh == SCN_GRH_AUTO && f->overhead == PLAIN_OVERHEAD);
 
 	return grh ? GRH_BYTES : 0;
 }
 
-uint64_t scenario_overhead(const struct scenario *s,
-			   const struct scn_traffic *t)
+uint64_t scenario_overhead(const struct scenario *s, const struct scn_traffic *t)
 {
 	bool group = t->kind != SIM_TRACE && t->pattern == SCN_GROUP;
 
@@ -149,15 +136,13 @@ uint32_t scenario_packet_limit(const struct scenario *s)
 {
 	uint64_t headers = s->fabric.overhead + GRH_BYTES;
 
-	return (uint32_t)(mtu_of(s) +
-			  (headers > HEADER_ROOM ? headers : HEADER_ROOM));
+	return (uint32_t)(mtu_of(s) + (headers > HEADER_ROOM ? headers : HEADER_ROOM));
 }
 
 uint64_t scenario_largest_packet(const struct scenario *s)
 {
 	uint64_t mtu = mtu_of(s);
-	uint64_t most =
-		s->n_traffic && !s->n_jobs ? 0 : mtu + s->fabric.overhead;
+	uint64_t most = s->n_traffic && !s->n_jobs ? 0 : mtu + s->fabric.overhead;
 
 	if (scenario_jobs_multicast(s))
 		most += GRH_BYTES;
@@ -165,9 +150,7 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 		most = mtu + MOST_OVERHEAD;
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
-		uint64_t payload = t->kind == SIM_TRACE || t->payload_scv > 0
-					   ? mtu
-					   : t->payload;
+		uint64_t payload = t->kind == SIM_TRACE || t->payload_scv > 0 ? mtu : t->payload;
 
 		if (payload > mtu)
 			payload = mtu;
@@ -196,9 +179,8 @@ char *scenario_path(const struct scenario *s, char *const *field)
 }
 
 /* Names of items of one list differ; `stride` apart, the name first. */
-static enum hd_status check_names(const struct scenario *s, struct diag *d,
-				  const char *what, const void *items, size_t n,
-				  size_t stride)
+static enum hd_status check_names(const struct scenario *s, struct diag *d, const char *what,
+				  const void *items, size_t n, size_t stride)
 {
 	const char *base = items;
 	struct text_map seen = { 0 };
@@ -208,13 +190,10 @@ static enum hd_status check_names(const struct scenario *s, struct diag *d,
 		char *const *name = (char *const *)(base + i * stride);
 
 		if (!**name)
-			status = scenario_refuse(s, d, name,
-						 "a %s without a name", what);
-		else if (text_map_put(&seen, *name, strlen(*name), 0) !=
-			 MAP_NONE)
-			status = scenario_refuse(s, d, name,
-						 "a second %s of the name '%s'",
-						 what, *name);
+			status = scenario_refuse(s, d, name, "a %s without a name", what);
+		else if (text_map_put(&seen, *name, strlen(*name), 0) != MAP_NONE)
+			status = scenario_refuse(s, d, name, "a second %s of the name '%s'", what,
+						 *name);
 	}
 	text_map_fini(&seen);
 	return status;
@@ -222,22 +201,19 @@ static enum hd_status check_names(const struct scenario *s, struct diag *d,
 
 static enum hd_status check_all_names(const struct scenario *s, struct diag *d)
 {
-	enum hd_status status = check_names(s, d, "traffic row", s->traffic,
-					    s->n_traffic, sizeof(*s->traffic));
+	enum hd_status status =
+		check_names(s, d, "traffic row", s->traffic, s->n_traffic, sizeof(*s->traffic));
 
 	if (status == HD_OK)
-		status = check_names(s, d, "job", s->jobs, s->n_jobs,
-				     sizeof(*s->jobs));
+		status = check_names(s, d, "job", s->jobs, s->n_jobs, sizeof(*s->jobs));
 	if (status == HD_OK)
-		status = check_names(s, d, "class", s->qos.classes,
-				     s->qos.n_classes, sizeof(*s->qos.classes));
+		status = check_names(s, d, "class", s->qos.classes, s->qos.n_classes,
+				     sizeof(*s->qos.classes));
 	if (status == HD_OK)
-		status = check_names(s, d, "group", s->fabric.groups,
-				     s->fabric.n_groups,
+		status = check_names(s, d, "group", s->fabric.groups, s->fabric.n_groups,
 				     sizeof(*s->fabric.groups));
 	if (status == HD_OK)
-		status = check_names(s, d, "partition", s->qos.partitions,
-				     s->qos.n_partitions,
+		status = check_names(s, d, "partition", s->qos.partitions, s->qos.n_partitions,
 				     sizeof(*s->qos.partitions));
 	return status;
 }
@@ -247,21 +223,17 @@ static enum hd_status check_fabric(const struct scenario *s, struct diag *d)
 	const struct scn_fabric *f = &s->fabric;
 
 	if (!f->topology.generator && !f->topology.file)
-		return scenario_refuse(
-			s, d, &f->topology.file,
-			"fabric.topology has neither a kind nor a file");
+		return scenario_refuse(s, d, &f->topology.file,
+				       "fabric.topology has neither a kind nor a file");
 	if (f->topology.generator && f->topology.file)
-		return scenario_refuse(
-			s, d, &f->topology.file,
-			"fabric.topology has both a kind and a file");
+		return scenario_refuse(s, d, &f->topology.file,
+				       "fabric.topology has both a kind and a file");
 	if (strcmp(f->routing.engine, "file") == 0 && !f->routing.file)
-		return scenario_refuse(
-			s, d, &f->routing.engine,
-			"the routing engine 'file' needs fabric.routing.file");
+		return scenario_refuse(s, d, &f->routing.engine,
+				       "the routing engine 'file' needs fabric.routing.file");
 	if (strcmp(f->routing.engine, "file") != 0 && f->routing.file)
-		return scenario_refuse(
-			s, d, &f->routing.file,
-			"only the routing engine 'file' takes a file");
+		return scenario_refuse(s, d, &f->routing.file,
+				       "only the routing engine 'file' takes a file");
 	return HD_OK;
 }
 
@@ -270,10 +242,9 @@ static enum hd_status check_table(const struct scenario *s, struct diag *d,
 {
 	for (unsigned i = 0; i < table->n; i++) {
 		if (table->entries[i].vl >= s->qos.lanes)
-			return scenario_refuse(
-				s, d, table,
-				"VL %u is not in operation; qos.lanes is %u",
-				table->entries[i].vl, (unsigned)s->qos.lanes);
+			return scenario_refuse(s, d, table,
+					       "VL %u is not in operation; qos.lanes is %u",
+					       table->entries[i].vl, (unsigned)s->qos.lanes);
 	}
 	return HD_OK;
 }
@@ -285,24 +256,19 @@ static enum hd_status check_class(const struct scenario *s, struct diag *d,
 
 	for (const struct scn_class *o = s->qos.classes; o < c; o++) {
 		if (o->sl == c->sl)
-			return scenario_refuse(
-				s, d, &c->sl, "SL %u has a class already: '%s'",
-				(unsigned)c->sl, o->name);
+			return scenario_refuse(s, d, &c->sl, "SL %u has a class already: '%s'",
+					       (unsigned)c->sl, o->name);
 	}
 	if (c->lane == SCN_LANE_AUTO)
 		return HD_OK;
 	if (c->lane >= s->qos.lanes)
-		return scenario_refuse(
-			s, d, &c->lane,
-			"lane %u is not in operation; qos.lanes is %u",
-			(unsigned)c->lane, (unsigned)s->qos.lanes);
+		return scenario_refuse(s, d, &c->lane,
+				       "lane %u is not in operation; qos.lanes is %u",
+				       (unsigned)c->lane, (unsigned)s->qos.lanes);
 	if (map->given && map->table.vl[c->sl] != c->lane)
-		return scenario_refuse(
-			s, d, &c->lane,
-			"lane %u contradicts qos.sl2vl, which has SL %u on VL "
-			"%u",
-			(unsigned)c->lane, (unsigned)c->sl,
-			map->table.vl[c->sl]);
+		return scenario_refuse(s, d, &c->lane,
+				       "lane %u contradicts qos.sl2vl, which has SL %u on VL %u",
+				       (unsigned)c->lane, (unsigned)c->sl, map->table.vl[c->sl]);
 	return HD_OK;
 }
 
@@ -313,10 +279,8 @@ static enum hd_status check_changes(const struct scenario *s, struct diag *d)
 	for (size_t i = 0; i < s->qos.n_changes && status == HD_OK; i++) {
 		const struct scn_qos_change *c = &s->qos.changes[i];
 
-		if (!c->high.given && !c->low.given &&
-		    c->high_limit == UINT64_MAX)
-			return scenario_refuse(s, d, c,
-					       "a change that changes nothing");
+		if (!c->high.given && !c->low.given && c->high_limit == UINT64_MAX)
+			return scenario_refuse(s, d, c, "a change that changes nothing");
 		status = check_table(s, d, &c->high);
 		if (status == HD_OK)
 			status = check_table(s, d, &c->low);
@@ -337,8 +301,7 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 		if (q->sl2vl.given && vl >= q->lanes && vl != VL_MANAGEMENT)
 			status = scenario_refuse(
 				s, d, &q->sl2vl,
-				"SL %u goes to VL %u, which is not in "
-				"operation; qos.lanes is %u",
+				"SL %u goes to VL %u, which is not in operation; qos.lanes is %u",
 				sl, vl, (unsigned)q->lanes);
 	}
 	for (size_t i = 0; i < q->n_classes && status == HD_OK; i++)
@@ -349,15 +312,12 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 		uint64_t lanes = q->ports[i].lanes;
 
 		if (lanes && !are_vls(lanes))
-			status = scenario_refuse(
-				s, d, &q->ports[i].lanes,
-				"'%u' is none of 1, 2, 4, 8, 15",
-				(unsigned)lanes);
+			status = scenario_refuse(s, d, &q->ports[i].lanes,
+						 "'%u' is none of 1, 2, 4, 8, 15", (unsigned)lanes);
 		else if (q->ports[i].from && !q->ports[i].sl2vl.given)
 			status = scenario_refuse(
 				s, d, &q->ports[i].from,
-				"qos.ports[].from selects the input ports of a "
-				"map; add sl2vl");
+				"qos.ports[].from selects the input ports of a map; add sl2vl");
 	}
 	return status;
 }
@@ -368,22 +328,19 @@ static enum hd_status check_levels(const struct scenario *s, struct diag *d)
 
 	if (t->mechanism == SCN_NO_LOANS)
 		return t->at.n ? scenario_refuse(s, d, &t->at,
-						 "qos.thresholds.at needs a "
-						 "mechanism, et or ajt")
+						 "qos.thresholds.at needs a mechanism, et or ajt")
 			       : HD_OK;
 	if (t->at.n == 0)
 		return scenario_refuse(s, d, &t->mechanism,
 				       "qos.thresholds needs thresholds: 'at'");
 	if (t->mechanism == SCN_ET && t->at.n > 1)
 		return scenario_refuse(s, d, &t->at,
-				       "an entry threshold is one number; ajt "
-				       "takes several");
+				       "an entry threshold is one number; ajt takes several");
 	for (unsigned k = 0; t->capacity && k < t->at.n; k++) {
 		if (t->at.at[k] > t->capacity * (k + 1))
 			return scenario_refuse(
 				s, d, &t->at,
-				"threshold %u is never reached: %u lanes of %u "
-				"packets hold %u",
+				"threshold %u is never reached: %u lanes of %u packets hold %u",
 				t->at.at[k], k + 1, (unsigned)t->capacity,
 				(unsigned)(t->capacity * (k + 1)));
 	}
@@ -394,31 +351,24 @@ static enum hd_status check_levels(const struct scenario *s, struct diag *d)
 static enum hd_status check_loans(const struct scenario *s, struct diag *d)
 {
 	const struct scn_thresholds *t = &s->qos.thresholds;
-	const struct scn_lanes *sets[] = { &t->high, &t->high_lent, &t->low,
-					   &t->low_lent };
+	const struct scn_lanes *sets[] = { &t->high, &t->high_lent, &t->low, &t->low_lent };
 	unsigned seen = 0;
 
 	if (t->mechanism != SCN_AJT)
 		return HD_OK;
 	for (unsigned i = 0; i < 4; i++) {
 		if (sets[i]->vls >> s->qos.lanes)
-			return scenario_refuse(
-				s, d, sets[i],
-				"a VL that is not in operation; qos.lanes is "
-				"%u",
-				(unsigned)s->qos.lanes);
-		if (sets[i]->vls & seen)
 			return scenario_refuse(s, d, sets[i],
-					       "a VL that has another role "
-					       "already");
+					       "a VL that is not in operation; qos.lanes is %u",
+					       (unsigned)s->qos.lanes);
+		if (sets[i]->vls & seen)
+			return scenario_refuse(s, d, sets[i], "a VL that has another role already");
 		seen |= sets[i]->vls;
 	}
-	if (!(t->high.vls && t->high_lent.vls) &&
-	    !(t->low.vls && t->low_lent.vls))
+	if (!(t->high.vls && t->high_lent.vls) && !(t->low.vls && t->low_lent.vls))
 		return scenario_refuse(
 			s, d, &t->mechanism,
-			"ajt needs a normal and a shared VL of one priority: "
-			"high and high_shared, or low and low_shared");
+			"ajt needs a normal and a shared VL of one priority: high and high_shared, or low and low_shared");
 	return HD_OK;
 }
 
@@ -427,13 +377,11 @@ static bool is_paced(const struct scn_traffic *t)
 	return t->kind <= SIM_PARETO;
 }
 
-enum hd_status scenario_check_payloads(const struct scenario *s,
-				       const char *port, struct diag *d)
+enum hd_status scenario_check_payloads(const struct scenario *s, const char *port, struct diag *d)
 {
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
-		bool is_long = t->transport == SCN_RC ||
-			       t->transport == SCN_UC ||
+		bool is_long = t->transport == SCN_RC || t->transport == SCN_UC ||
 			       (t->kind == SIM_BURST && t->transport != SCN_UD);
 
 		if (is_long || t->payload <= mtu_of(s))
@@ -441,9 +389,8 @@ enum hd_status scenario_check_payloads(const struct scenario *s,
 		return scenario_refuse(
 			s, d, &t->payload,
 			"traffic '%s': a payload of %llu bytes is more than the MTU of %u%s%s (messages may be longer)",
-			t->name, (unsigned long long)t->payload,
-			(unsigned)mtu_of(s), port ? " of port " : "",
-			port ? port : "");
+			t->name, (unsigned long long)t->payload, (unsigned)mtu_of(s),
+			port ? " of port " : "", port ? port : "");
 	}
 	return HD_OK;
 }
@@ -452,32 +399,24 @@ static enum hd_status check_amounts(const struct scenario *s, struct diag *d,
 				    const struct scn_traffic *t)
 {
 	if (is_paced(t) && t->rate.num == 0 && t->load.num == 0)
-		return scenario_refuse(s, d, t,
-				       "traffic '%s' needs a rate or a load",
-				       t->name);
+		return scenario_refuse(s, d, t, "traffic '%s' needs a rate or a load", t->name);
 	if (is_paced(t) && t->rate.num && t->load.num)
-		return scenario_refuse(s, d, &t->load,
-				       "traffic '%s' has both a rate and a "
-				       "load",
+		return scenario_refuse(s, d, &t->load, "traffic '%s' has both a rate and a load",
 				       t->name);
 	if (t->stop <= t->start)
-		return scenario_refuse(s, d, &t->stop,
-				       "traffic '%s' stops before it starts",
+		return scenario_refuse(s, d, &t->stop, "traffic '%s' stops before it starts",
 				       t->name);
 	return HD_OK;
 }
 
-enum hd_status check_partition(const struct scenario *s, struct diag *d,
-			       char *const *name)
+enum hd_status check_partition(const struct scenario *s, struct diag *d, char *const *name)
 {
 	if (!*name || scenario_pkey(s, *name))
 		return HD_OK;
-	return scenario_refuse(s, d, name,
-			       "no partition '%s' in qos.partitions", *name);
+	return scenario_refuse(s, d, name, "no partition '%s' in qos.partitions", *name);
 }
 
-enum hd_status refuse_class(const struct scenario *s, struct diag *d,
-			    char *const *service)
+enum hd_status refuse_class(const struct scenario *s, struct diag *d, char *const *service)
 {
 	const char **names = hd_alloc(s->qos.n_classes, sizeof(*names));
 
@@ -486,8 +425,8 @@ enum hd_status refuse_class(const struct scenario *s, struct diag *d,
 	const char *nearest = text_nearest(*service, names, s->qos.n_classes);
 
 	free(names);
-	return scenario_refuse(s, d, service, "no class '%s' in qos.classes%s",
-			       *service, text_hint(nearest).text);
+	return scenario_refuse(s, d, service, "no class '%s' in qos.classes%s", *service,
+			       text_hint(nearest).text);
 }
 
 /* What queue pairs cannot do, or do by themselves. */
@@ -502,10 +441,8 @@ static enum hd_status check_transport(const struct scenario *s, struct diag *d,
 		{ t->pattern == SCN_GROUP, &t->pattern, "a group" },
 		{ t->management, &t->management, "VL15" },
 		{ t->payload_scv > 0, &t->payload_scv, "random sizes" },
-		{ t->reserve.num > 0 && !scenario_asks(s, t), &t->reserve,
-		  "admission" },
-		{ t->control != SCN_CONTROL_SAME, &t->control,
-		  "an algorithm of its own" },
+		{ t->reserve.num > 0 && !scenario_asks(s, t), &t->reserve, "admission" },
+		{ t->control != SCN_CONTROL_SAME, &t->control, "an algorithm of its own" },
 		{ t->rate_steps > 0, &t->rate_steps, "rates of its own" },
 	};
 
@@ -513,9 +450,8 @@ static enum hd_status check_transport(const struct scenario *s, struct diag *d,
 		if (others[i].is_asked)
 			return scenario_refuse(
 				s, d, others[i].field,
-				"traffic '%s': a transport and %s do not go "
-				"together",
-				t->name, others[i].what);
+				"traffic '%s': a transport and %s do not go together", t->name,
+				others[i].what);
 	}
 	return HD_OK;
 }
@@ -526,26 +462,19 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 	if (t->service && !scenario_class(s, t->service))
 		return refuse_class(s, d, &t->service);
 	if (t->service && t->sl != SCN_SL_AUTO)
-		return scenario_refuse(s, d, &t->sl,
-				       "traffic '%s' has both a class and an "
-				       "SL",
+		return scenario_refuse(s, d, &t->sl, "traffic '%s' has both a class and an SL",
 				       t->name);
 	if (check_partition(s, d, &t->partition) != HD_OK)
 		return d->status;
 	if (t->pattern == SCN_GROUP && !t->group)
-		return scenario_refuse(s, d, t, "traffic '%s' needs a group",
-				       t->name);
+		return scenario_refuse(s, d, t, "traffic '%s' needs a group", t->name);
 	if (t->group && !scenario_group(s, t->group))
-		return scenario_refuse(s, d, &t->group,
-				       "no group '%s' in fabric.groups",
-				       t->group);
+		return scenario_refuse(s, d, &t->group, "no group '%s' in fabric.groups", t->group);
 	if (t->pattern == SCN_GROUP && t->connections)
 		return scenario_refuse(s, d, &t->connections,
-				       "connections go to single hosts, not to "
-				       "a group");
+				       "connections go to single hosts, not to a group");
 	if (t->kind == SIM_TRACE && !t->file)
-		return scenario_refuse(s, d, t, "traffic '%s' needs a file",
-				       t->name);
+		return scenario_refuse(s, d, t, "traffic '%s' needs a file", t->name);
 	enum hd_status status = t->transport ? check_transport(s, d, t) : HD_OK;
 
 	return status == HD_OK ? check_amounts(s, d, t) : status;
@@ -553,10 +482,10 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 
 static bool asks_nothing(const struct scn_goal *g)
 {
-	return !g->mean && !g->p50 && !g->p99 && !g->p999 && !g->max &&
-	       !g->delivered.num && !g->throughput.num && !g->fairness.num &&
-	       g->lost == SCN_UNLIMITED && g->blocking.num == SCN_ANY &&
-	       g->broken == SCN_UNLIMITED && !g->completion && !g->slowdown.num;
+	return !g->mean && !g->p50 && !g->p99 && !g->p999 && !g->max && !g->delivered.num &&
+	       !g->throughput.num && !g->fairness.num && g->lost == SCN_UNLIMITED &&
+	       g->blocking.num == SCN_ANY && g->broken == SCN_UNLIMITED && !g->completion &&
+	       !g->slowdown.num;
 }
 
 static enum hd_status check_goals(const struct scenario *s, struct diag *d)
@@ -565,18 +494,14 @@ static enum hd_status check_goals(const struct scenario *s, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < s->n_traffic; i++)
-		text_map_put(&rows, s->traffic[i].name,
-			     strlen(s->traffic[i].name), i);
+		text_map_put(&rows, s->traffic[i].name, strlen(s->traffic[i].name), i);
 	for (size_t i = 0; i < s->n_goals && status == HD_OK; i++) {
 		const struct scn_goal *g = &s->goals[i];
 
 		if (asks_nothing(g))
-			status = scenario_refuse(
-				s, d, g, "a goal that asks for nothing");
-		else if (g->row && text_map_get(&rows, g->row,
-						strlen(g->row)) == MAP_NONE)
-			status = scenario_refuse(s, d, &g->row,
-						 "no traffic row '%s'", g->row);
+			status = scenario_refuse(s, d, g, "a goal that asks for nothing");
+		else if (g->row && text_map_get(&rows, g->row, strlen(g->row)) == MAP_NONE)
+			status = scenario_refuse(s, d, &g->row, "no traffic row '%s'", g->row);
 		else
 			status = check_job_goal(s, d, g);
 	}
@@ -597,12 +522,10 @@ static enum hd_status check_manager(const struct scenario *s, struct diag *d)
 	const struct scn_sm *m = &s->sm;
 
 	/* "never" may be meant, as --explain says it. */
-	if (!schema_place_of(&s->places, m) || is_stated(s, &m->sweep) ||
-	    is_stated(s, &m->trap))
+	if (!schema_place_of(&s->places, m) || is_stated(s, &m->sweep) || is_stated(s, &m->trap))
 		return HD_OK;
 	return scenario_refuse(s, d, m,
-			       "a manager that notices nothing: say sm.sweep, "
-			       "sm.trap or both");
+			       "a manager that notices nothing: say sm.sweep, sm.trap or both");
 }
 
 static enum hd_status check(const struct scenario *s, struct diag *d)
@@ -638,29 +561,24 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 
 	*out = (struct scenario){ .file = file, .text = hd_strndup(text, len) };
 	d->file = file;
-	enum hd_status status =
-		document_load(text, len, "the scenario", d, &doc);
+	enum hd_status status = document_load(text, len, "the scenario", d, &doc);
 
-	if (status != HD_OK &&
-	    topo_format_detect(out->text, strlen(out->text)) !=
-		    FORMAT_UNKNOWN) {
+	if (status != HD_OK && topo_format_detect(out->text, strlen(out->text)) != FORMAT_UNKNOWN) {
 		*d = (struct diag){ .file = file };
-		return diag_fail(d, HD_ERR_INPUT,
-				 "a topology, not a scenario; a scenario names "
-				 "it as 'fabric: {topology: FILE}'");
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"a topology, not a scenario; a scenario names it as 'fabric: {topology: FILE}'");
 	}
 	if (status != HD_OK)
 		return status;
-	status = schema_read(scenario_fields, &doc, overrides, d, out,
-			     &out->places);
+	status = schema_read(scenario_fields, &doc, overrides, d, out, &out->places);
 	document_fini(&doc);
 	if (status == HD_OK)
 		status = read_opensm(out, d);
 	return status == HD_OK ? check(out, d) : status;
 }
 
-enum hd_status scenario_read(const char *path,
-			     const struct overrides *overrides, struct diag *d,
+enum hd_status scenario_read(const char *path, const struct overrides *overrides, struct diag *d,
 			     struct scenario *out)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -668,8 +586,7 @@ enum hd_status scenario_read(const char *path,
 
 	*out = (struct scenario){ 0 };
 	if (status == HD_OK)
-		status = scenario_parse(text.text, text.len, path, overrides, d,
-					out);
+		status = scenario_parse(text.text, text.len, path, overrides, d, out);
 	strbuf_fini(&text);
 	return status;
 }
@@ -688,9 +605,8 @@ void scenario_explain(const struct scenario *s, struct strbuf *out)
 	schema_print(scenario_fields, s, true, out);
 }
 
-enum hd_status scenario_find_row(const struct scenario *s, const char *name,
-				 const char *option, struct diag *d,
-				 uint32_t *out)
+enum hd_status scenario_find_row(const struct scenario *s, const char *name, const char *option,
+				 struct diag *d, uint32_t *out)
 {
 	*out = UINT32_MAX;
 	for (uint32_t i = 0; name && i < s->n_traffic; i++) {
@@ -698,8 +614,7 @@ enum hd_status scenario_find_row(const struct scenario *s, const char *name,
 			*out = i;
 	}
 	if (name && *out == UINT32_MAX)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "option %s: no traffic row '%s'", option,
+		return diag_fail(d, HD_ERR_NOT_FOUND, "option %s: no traffic row '%s'", option,
 				 name);
 	return HD_OK;
 }

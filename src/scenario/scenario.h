@@ -34,12 +34,7 @@
 #include "topo/generate.h"
 
 /* Units of the amounts below; 0 is bytes or time. */
-enum scn_unit {
-	SCN_PLAIN,
-	SCN_PACKETS,
-	SCN_PACKETS_PER_FLOW,
-	SCN_PACKETS_PER_SL
-};
+enum scn_unit { SCN_PLAIN, SCN_PACKETS, SCN_PACKETS_PER_FLOW, SCN_PACKETS_PER_SL };
 
 struct scn_topology {
 	const struct generator *generator; /* NULL: read from `file` */
@@ -237,8 +232,8 @@ struct scn_thresholds {
 
 struct scn_qos {
 	uint64_t lanes;
-	char *opensm;     /* a configuration that says the tables, or NULL */
-	uint64_t entries; /* that ports' arbitration tables have, for it */
+	char *opensm;                   /* a configuration that says the tables, or NULL */
+	uint64_t entries;               /* that ports' arbitration tables have, for it */
 	char *policy, *partitions_file; /* OpenSM's other files, or NULL */
 	struct scn_sl2vl sl2vl;
 	struct scn_class *classes;
@@ -523,30 +518,24 @@ extern const struct schema_row scenario_fields[];
  * none) are borrowed, and outlive the scenario. Free with scenario_fini even
  * after a refusal.
  */
-HD_MUST_CHECK enum hd_status scenario_parse(const char *text, size_t len,
-					    const char *file,
-					    const struct overrides *overrides,
-					    struct diag *d,
+HD_MUST_CHECK enum hd_status scenario_parse(const char *text, size_t len, const char *file,
+					    const struct overrides *overrides, struct diag *d,
 					    struct scenario *out);
 /* The same from a file, "-" for standard input. */
-HD_MUST_CHECK enum hd_status scenario_read(const char *path,
-					   const struct overrides *overrides,
-					   struct diag *d,
-					   struct scenario *out);
+HD_MUST_CHECK enum hd_status scenario_read(const char *path, const struct overrides *overrides,
+					   struct diag *d, struct scenario *out);
 void scenario_fini(struct scenario *s);
 /*
  * The number of the traffic row that `option` names, or UINT32_MAX if the name
  * is NULL.
  */
-HD_MUST_CHECK enum hd_status scenario_find_row(const struct scenario *s,
-					       const char *name,
-					       const char *option,
-					       struct diag *d, uint32_t *out);
+HD_MUST_CHECK enum hd_status scenario_find_row(const struct scenario *s, const char *name,
+					       const char *option, struct diag *d, uint32_t *out);
 
 /* Refuses with the place at which `field` (an address in `s`) was written. */
 HD_PRINTF(4, 5)
-enum hd_status scenario_refuse(const struct scenario *s, struct diag *d,
-			       const void *field, const char *format, ...);
+enum hd_status scenario_refuse(const struct scenario *s, struct diag *d, const void *field,
+			       const char *format, ...);
 
 /* What a job's class or its sl say. */
 unsigned scenario_job_sl(const struct scenario *s, const struct scn_job *j);
@@ -556,17 +545,15 @@ bool scenario_jobs_multicast(const struct scenario *s);
 bool scenario_jobs_over_rc(const struct scenario *s);
 
 /* Refuses jobs where `who` ("heddle bench") would leave them out. */
-HD_MUST_CHECK enum hd_status
-scenario_lacks_jobs(const struct scenario *s, const char *who, struct diag *d);
+HD_MUST_CHECK enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who,
+						 struct diag *d);
 /* Whether lanes are of limited length or on loan: only flows send there. */
 bool scenario_lends(const struct scenario *s);
 /* Refuses such lanes where `who` ("adapters") sends beside the flows. */
-HD_MUST_CHECK enum hd_status scenario_lends_nothing(const struct scenario *s,
-						    const char *who,
+HD_MUST_CHECK enum hd_status scenario_lends_nothing(const struct scenario *s, const char *who,
 						    struct diag *d);
 /* Refuses a scenario in which nobody sends anything. */
-HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s,
-						    struct diag *d);
+HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d);
 
 /* The scenario with every default filled in; reads back as the same. */
 void scenario_explain(const struct scenario *s, struct strbuf *out);
@@ -574,10 +561,8 @@ void scenario_explain(const struct scenario *s, struct strbuf *out);
  * The same as names and values, in order: "traffic[0].rate" and "100Mb/s".
  * Both are borrowed.
  */
-typedef void scenario_setting_fn(void *context, const char *name,
-				 const char *value);
-void scenario_settings(const struct scenario *s, scenario_setting_fn *put,
-		       void *context);
+typedef void scenario_setting_fn(void *context, const char *name, const char *value);
+void scenario_settings(const struct scenario *s, scenario_setting_fn *put, void *context);
 /* The page heddle-scenario(5). */
 void scenario_man(struct strbuf *out);
 
@@ -588,13 +573,10 @@ void scenario_man(struct strbuf *out);
 char *scenario_path(const struct scenario *s, char *const *field);
 
 /* NULL if there is none of that name. */
-const struct scn_class *scenario_class(const struct scenario *s,
-				       const char *name);
-const struct scn_group *scenario_group(const struct scenario *s,
-				       const char *name);
+const struct scn_class *scenario_class(const struct scenario *s, const char *name);
+const struct scn_group *scenario_group(const struct scenario *s, const char *name);
 /* Whether OpenSM's answers say the SL of rows that name none. */
-bool scenario_is_labelled(const struct scenario *s,
-			  const struct scn_traffic *t);
+bool scenario_is_labelled(const struct scenario *s, const struct scn_traffic *t);
 /* The P_Key of a partition, of qos.partitions or its file; 0 if none. */
 uint16_t scenario_pkey(const struct scenario *s, const char *name);
 /* Data VLs that links have in operation at most. */
@@ -602,8 +584,7 @@ unsigned scenario_lanes(const struct scenario *s);
 /* Whether tables are made by admission: classes have kinds. */
 bool scenario_admits(const struct scenario *s);
 /* The class that has an SL, or NULL. */
-const struct scn_class *scenario_class_of_sl(const struct scenario *s,
-					     unsigned sl);
+const struct scn_class *scenario_class_of_sl(const struct scenario *s, unsigned sl);
 /* Whether it is a class whose traffic asks admission (DBTS, DB, PBE). */
 bool scenario_class_asks(const struct scn_class *c);
 /* Whether flows of the row ask for bandwidth. */
@@ -619,8 +600,7 @@ unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t);
 /* Bytes that packets to groups have beyond those of others: a GRH's, or 0. */
 uint32_t scenario_group_grh(const struct scenario *s);
 /* Bytes beyond the payload of a row's packets: with a GRH if to a group. */
-uint64_t scenario_overhead(const struct scenario *s,
-			   const struct scn_traffic *t);
+uint64_t scenario_overhead(const struct scenario *s, const struct scn_traffic *t);
 /* Bytes of the largest packet any traffic sends (or could), with headers. */
 uint64_t scenario_largest_packet(const struct scenario *s);
 /*
@@ -632,8 +612,7 @@ uint32_t scenario_packet_limit(const struct scenario *s);
  * Refuses rows whose packets are larger than the MTU; `port` names the port
  * that has it, or is NULL.
  */
-HD_MUST_CHECK enum hd_status scenario_check_payloads(const struct scenario *s,
-						     const char *port,
+HD_MUST_CHECK enum hd_status scenario_check_payloads(const struct scenario *s, const char *port,
 						     struct diag *d);
 
 #endif

@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#define HEAD \
-	"fabric:\n  topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}\n"
+#define HEAD "fabric:\n  topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}\n"
 #define BODY "traffic:\n- {name: a, kind: cbr, load: 10%}\n"
 
 /* A buffer that ends with its text: no byte behind that is read. */
@@ -23,14 +22,12 @@ static char *exact_copy(const char *text, size_t len)
 	return copy;
 }
 
-static enum hd_status parse(const char *text, struct diag *d,
-			    struct scenario *s)
+static enum hd_status parse(const char *text, struct diag *d, struct scenario *s)
 {
 	char *exact = exact_copy(text, strlen(text));
 
 	*d = (struct diag){ .status = HD_OK };
-	enum hd_status status =
-		scenario_parse(exact, strlen(text), "x.yaml", NULL, d, s);
+	enum hd_status status = scenario_parse(exact, strlen(text), "x.yaml", NULL, d, s);
 
 	free(exact);
 	return status;
@@ -44,11 +41,9 @@ static const struct {
 	{ "fabric: [", "x.yaml:" },
 	{ "fabric: {topology: {kind: mesh, file: a.net}}\n" BODY,
 	  "x.yaml:1:39: fabric.topology has both a kind and a file" },
-	{ "fabric: {topology: {kind: mehs}}\n" BODY,
-	  "x.yaml:1:27: fabric.topology.kind: " },
+	{ "fabric: {topology: {kind: mehs}}\n" BODY, "x.yaml:1:27: fabric.topology.kind: " },
 	{ "fabric: {topology: {kind: mesh, colums: 4}}\n" BODY,
-	  "x.yaml:1:33: unknown field 'colums' in fabric.topology (did you "
-	  "mean 'columns'?)" },
+	  "x.yaml:1:33: unknown field 'colums' in fabric.topology (did you mean 'columns'?)" },
 	{ "fabric: {topology: {kind: mesh, columns: four}}\n" BODY,
 	  "x.yaml:1:42: fabric.topology.columns: 'four' is not a whole number" },
 	{ "fabric: {topology: {kind: ring, columns: 4}}\n" BODY,
@@ -58,52 +53,34 @@ static const struct {
 	{ HEAD "  routing: {engine: xy, file: r}\n" BODY,
 	  "x.yaml:3:31: only the routing engine 'file' takes a file" },
 	{ HEAD "  routing: minhpo\n" BODY,
-	  "x.yaml:3:12: fabric.routing.engine: unknown routing engine "
-	  "'minhpo' (did you mean 'minhop'?)" },
+	  "x.yaml:3:12: fabric.routing.engine: unknown routing engine 'minhpo' (did you mean 'minhop'?)" },
 	{ HEAD "sm: {}\n" BODY,
-	  "x.yaml:3:5: a manager that notices nothing: say sm.sweep, sm.trap "
-	  "or both" },
+	  "x.yaml:3:5: a manager that notices nothing: say sm.sweep, sm.trap or both" },
 	{ HEAD "  link: {rate: 5ns}\n" BODY,
-	  "x.yaml:3:16: fabric.link.rate: '5ns' is not a rate (expected e.g. "
-	  "2.5Gb/s, 300MB/s, 4x HDR)" },
+	  "x.yaml:3:16: fabric.link.rate: '5ns' is not a rate (expected e.g. 2.5Gb/s, 300MB/s, 4x HDR)" },
 	{ HEAD "  link: {propagation: 0ns}\n" BODY,
-	  "x.yaml:3:23: fabric.link.propagation: '0ns' is out of range (1ps "
-	  "to 1s)" },
+	  "x.yaml:3:23: fabric.link.propagation: '0ns' is out of range (1ps to 1s)" },
 	{ HEAD "  switch: {speedup: 2}\n" BODY,
-	  "x.yaml:3:21: 'speedup' has no meaning when fabric.switch.queueing "
-	  "is input" },
+	  "x.yaml:3:21: 'speedup' has no meaning when fabric.switch.queueing is input" },
 	{ HEAD "  switch: {queueing: cioq, speedup: 0.5}\n" BODY,
-	  "x.yaml:3:37: fabric.switch.speedup: '0.5' is out of range (1 to "
-	  "64)" },
+	  "x.yaml:3:37: fabric.switch.speedup: '0.5' is out of range (1 to 64)" },
 	{ HEAD "  switch: {input_buffer: 0 packets}\n" BODY,
-	  "x.yaml:3:26: fabric.switch.input_buffer: '0 packets' is out of "
-	  "range (at least 1)" },
+	  "x.yaml:3:26: fabric.switch.input_buffer: '0 packets' is out of range (at least 1)" },
 	{ HEAD "  switch: {input_buffer: four packets}\n" BODY,
-	  "x.yaml:3:26: fabric.switch.input_buffer: 'four packets' is not a "
-	  "size (e.g. 256, 4KiB) or '4 packets'" },
+	  "x.yaml:3:26: fabric.switch.input_buffer: 'four packets' is not a size (e.g. 256, 4KiB) or '4 packets'" },
 	{ HEAD "  packet: {mtu: 1500}\n" BODY,
-	  "x.yaml:3:17: fabric.packet.mtu: '1500' is none of 256, 512, 1024, "
-	  "2048, 4096" },
-	{ HEAD "qos: {lanes: 3}\n" BODY,
-	  "x.yaml:3:14: qos.lanes: '3' is none of 1, 2, 4, 8, 15" },
+	  "x.yaml:3:17: fabric.packet.mtu: '1500' is none of 256, 512, 1024, 2048, 4096" },
+	{ HEAD "qos: {lanes: 3}\n" BODY, "x.yaml:3:14: qos.lanes: '3' is none of 1, 2, 4, 8, 15" },
 	{ HEAD "qos: {sl2vl: [0, 1, 2, 3]}\n" BODY,
-	  "x.yaml:3:14: qos.sl2vl: '0,1,2,3' is not a map of SLs to VLs "
-	  "(expected 16 numbers 0 to 15, one for each SL, or one for all; 15 "
-	  "drops the SL)" },
+	  "x.yaml:3:14: qos.sl2vl: '0,1,2,3' is not a map of SLs to VLs (expected 16 numbers 0 to 15, one for each SL, or one for all; 15 drops the SL)" },
 	{ HEAD "qos: {ports: [{ports: trunks, from: hosts}]}\n" BODY,
-	  "x.yaml:3:37: qos.ports[].from selects the input ports of a map; add "
-	  "sl2vl" },
-	{ HEAD
-	  "qos: {lanes: 4, sl2vl: '0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0'}\n" BODY,
-	  "x.yaml:3:24: SL 11 goes to VL 9, which is not in operation; "
-	  "qos.lanes is 4" },
+	  "x.yaml:3:37: qos.ports[].from selects the input ports of a map; add sl2vl" },
+	{ HEAD "qos: {lanes: 4, sl2vl: '0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0'}\n" BODY,
+	  "x.yaml:3:24: SL 11 goes to VL 9, which is not in operation; qos.lanes is 4" },
 	{ HEAD "qos: {low: '0:4,1-8'}\n" BODY,
-	  "x.yaml:3:12: qos.low: '0:4,1-8' is not a VL arbitration table "
-	  "(expected up to 64 pairs VL:weight, VL 0 to 14, weight 0 to 255, "
-	  "e.g. 0:4,1:8)" },
+	  "x.yaml:3:12: qos.low: '0:4,1-8' is not a VL arbitration table (expected up to 64 pairs VL:weight, VL 0 to 14, weight 0 to 255, e.g. 0:4,1:8)" },
 	{ HEAD "qos: {low: [15:4]}\n" BODY, "x.yaml:3:12: qos.low: '15:4' is" },
-	{ HEAD "qos: {low: [1:256]}\n" BODY,
-	  "x.yaml:3:12: qos.low: '1:256' is" },
+	{ HEAD "qos: {low: [1:256]}\n" BODY, "x.yaml:3:12: qos.low: '1:256' is" },
 	{ HEAD "qos: {lanes: 2, high: [2:4]}\n" BODY,
 	  "x.yaml:3:23: VL 2 is not in operation; qos.lanes is 2" },
 	{ HEAD "qos: {classes: [{name: v, sl: 16}]}\n" BODY,
@@ -114,8 +91,8 @@ static const struct {
 	  "x.yaml:3:49: SL 1 has a class already: 'v'" },
 	{ HEAD "qos: {lanes: 2, classes: [{name: v, sl: 1, lane: 2}]}\n" BODY,
 	  "x.yaml:3:50: lane 2 is not in operation; qos.lanes is 2" },
-	{ HEAD "qos: {sl2vl: [0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7], classes: "
-	       "[{name: v, sl: 1, lane: 2}]}\n" BODY,
+	{ HEAD
+	  "qos: {sl2vl: [0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7], classes: [{name: v, sl: 1, lane: 2}]}\n" BODY,
 	  "x.yaml:3:82: lane 2 contradicts qos.sl2vl, which has SL 1 on VL 1" },
 	{ HEAD "qos: {ports: [{ports: hosts, lanes: 3}]}\n" BODY,
 	  "x.yaml:3:37: '3' is none of 1, 2, 4, 8, 15" },
@@ -123,49 +100,36 @@ static const struct {
 	  "x.yaml:3:22: a change that changes nothing" },
 	{ HEAD "qos: {changes: [{ports: hosts, low: [0:1]}]}\n" BODY,
 	  "x.yaml:3:17: missing field 'qos.changes[].at'" },
-	{ HEAD "qos: {lanes: 2, changes: [{at: 1us, ports: hosts, low: "
-	       "[2:1]}]}\n" BODY,
+	{ HEAD "qos: {lanes: 2, changes: [{at: 1us, ports: hosts, low: [2:1]}]}\n" BODY,
 	  "x.yaml:3:56: VL 2 is not in operation; qos.lanes is 2" },
 	{ HEAD "qos: {partitions: [{name: p, key: 0x7fff}]}\n" BODY,
-	  "x.yaml:3:35: qos.partitions[].key: '0x7fff' is out of range (1 to "
-	  "32766)" },
-	{ HEAD "traffic: [{name: a}]\n",
-	  "x.yaml:3:11: missing field 'traffic[].kind'" },
+	  "x.yaml:3:35: qos.partitions[].key: '0x7fff' is out of range (1 to 32766)" },
+	{ HEAD "traffic: [{name: a}]\n", "x.yaml:3:11: missing field 'traffic[].kind'" },
 	{ HEAD "traffic: [{name: '', kind: saturating}]\n",
 	  "x.yaml:3:18: a traffic row without a name" },
-	{ HEAD "traffic: [{name: a, kind: saturating}, {name: a, kind: "
-	       "saturating}]\n",
+	{ HEAD "traffic: [{name: a, kind: saturating}, {name: a, kind: saturating}]\n",
 	  "x.yaml:3:47: a second traffic row of the name 'a'" },
 	{ HEAD "traffic: [{name: a, kind: possion}]\n",
-	  "x.yaml:3:27: traffic[].kind: 'possion' is none of cbr, poisson, "
-	  "ge, on-off, pareto, saturating, messages, trace (did you mean "
-	  "'poisson'?)" },
+	  "x.yaml:3:27: traffic[].kind: 'possion' is none of cbr, poisson, ge, on-off, pareto, saturating, messages, trace (did you mean 'poisson'?)" },
 	{ HEAD "traffic: [{name: a, kind: cbr}]\n",
 	  "x.yaml:3:18: traffic 'a' needs a rate or a load" },
 	{ HEAD "traffic: [{name: a, kind: cbr, rate: 1Mb/s, load: 1%}]\n",
 	  "x.yaml:3:51: traffic 'a' has both a rate and a load" },
 	{ HEAD "traffic: [{name: a, kind: saturating, load: 10%}]\n",
-	  "x.yaml:3:45: 'load' has no meaning when traffic[].kind is "
-	  "saturating" },
+	  "x.yaml:3:45: 'load' has no meaning when traffic[].kind is saturating" },
 	{ HEAD "traffic: [{name: a, kind: trace, destination: h1}]\n",
-	  "x.yaml:3:47: 'destination' has no meaning when traffic[].kind is "
-	  "trace" },
-	{ HEAD "traffic: [{name: a, kind: saturating, pattern: tornado, "
-	       "destination: h1}]\n",
-	  "x.yaml:3:70: 'destination' has no meaning when traffic[].pattern "
-	  "is tornado" },
+	  "x.yaml:3:47: 'destination' has no meaning when traffic[].kind is trace" },
+	{ HEAD "traffic: [{name: a, kind: saturating, pattern: tornado, destination: h1}]\n",
+	  "x.yaml:3:70: 'destination' has no meaning when traffic[].pattern is tornado" },
 	{ HEAD "traffic: [{name: a, kind: saturating, payload: 8KiB}]\n",
-	  "x.yaml:3:48: traffic 'a': a payload of 8192 bytes is more than the "
-	  "MTU of 4096 (messages may be longer)" },
-	{ HEAD "traffic: [{name: a, kind: saturating, start: 2us, stop: "
-	       "1us}]\n",
+	  "x.yaml:3:48: traffic 'a': a payload of 8192 bytes is more than the MTU of 4096 (messages may be longer)" },
+	{ HEAD "traffic: [{name: a, kind: saturating, start: 2us, stop: 1us}]\n",
 	  "x.yaml:3:57: traffic 'a' stops before it starts" },
 	{ HEAD "traffic: [{name: a, kind: saturating, class: v}]\n",
 	  "x.yaml:3:46: no class 'v' in qos.classes" },
 	{ HEAD "qos: {classes: [{name: voice, sl: 1}]}\n"
 	       "traffic: [{name: a, kind: saturating, class: voise}]\n",
-	  "x.yaml:4:46: no class 'voise' in qos.classes (did you mean "
-	  "'voice'?)" },
+	  "x.yaml:4:46: no class 'voise' in qos.classes (did you mean 'voice'?)" },
 	{ HEAD "qos: {classes: [{name: v, sl: 1}]}\n"
 	       "traffic: [{name: a, kind: saturating, class: v, sl: 1}]\n",
 	  "x.yaml:4:53: traffic 'a' has both a class and an SL" },
@@ -178,18 +142,15 @@ static const struct {
 	{ HEAD "qos: {thresholds: {mechanism: et, at: 1}}\n" BODY,
 	  "x.yaml:3:39: qos.thresholds.at: '1' is not a list of thresholds" },
 	{ HEAD "qos: {thresholds: {mechanism: ajt, at: '8,8'}}\n" BODY,
-	  "x.yaml:3:40: qos.thresholds.at: '8,8' is not a list of "
-	  "thresholds" },
+	  "x.yaml:3:40: qos.thresholds.at: '8,8' is not a list of thresholds" },
 	{ HEAD "qos: {thresholds: {mechanism: et, at: 9, capacity: 8}}\n" BODY,
-	  "x.yaml:3:39: threshold 9 is never reached: 1 lanes of 8 packets "
-	  "hold 8" },
+	  "x.yaml:3:39: threshold 9 is never reached: 1 lanes of 8 packets hold 8" },
 	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8}}\n" BODY,
 	  "x.yaml:3:31: ajt needs a normal and a shared VL of one priority" },
-	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8, high: 0, "
-	       "high_shared: 0}}\n" BODY,
+	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8, high: 0, high_shared: 0}}\n" BODY,
 	  "x.yaml:3:65: a VL that has another role already" },
-	{ HEAD "qos: {lanes: 2, thresholds: {mechanism: ajt, at: 8, high: 0, "
-	       "high_shared: 3}}\n" BODY,
+	{ HEAD
+	  "qos: {lanes: 2, thresholds: {mechanism: ajt, at: 8, high: 0, high_shared: 3}}\n" BODY,
 	  "x.yaml:3:75: a VL that is not in operation; qos.lanes is 2" },
 	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8, high: x}}\n" BODY,
 	  "x.yaml:3:49: qos.thresholds.high: 'x' is not a list of VLs" },
@@ -199,32 +160,23 @@ static const struct {
 	  "x.yaml:3:29: no partition 'p' in qos.partitions" },
 	{ HEAD "traffic: [{name: a, kind: saturating, pattern: group}]\n",
 	  "x.yaml:3:18: traffic 'a' needs a group" },
-	{ HEAD "traffic: [{name: a, kind: saturating, pattern: group, group: "
-	       "g}]\n",
+	{ HEAD "traffic: [{name: a, kind: saturating, pattern: group, group: g}]\n",
 	  "x.yaml:3:62: no group 'g' in fabric.groups" },
-	{ HEAD "traffic: [{name: a, kind: trace}]\n",
-	  "x.yaml:3:18: traffic 'a' needs a file" },
+	{ HEAD "traffic: [{name: a, kind: trace}]\n", "x.yaml:3:18: traffic 'a' needs a file" },
 	{ HEAD "jobs: [{name: a, program: [{compute: 1us}]}]\n"
 	       "goals: [{job: b, completion: 1us}]\n",
 	  "x.yaml:4:15: no job 'b'" },
 	{ HEAD "jobs: [{name: a, program: [{compute: 1us}]}]\n" BODY
 	       "goals: [{row: a, completion: 1us}]\n",
-	  "x.yaml:6:15: completion and slowdown are goals of jobs, not of "
-	  "traffic rows" },
-	{ HEAD BODY "goals: [{row: b, p99: 1us}]\n",
-	  "x.yaml:5:15: no traffic row 'b'" },
-	{ HEAD BODY "goals: [{row: a}]\n",
-	  "x.yaml:5:15: a goal that asks for nothing" },
+	  "x.yaml:6:15: completion and slowdown are goals of jobs, not of traffic rows" },
+	{ HEAD BODY "goals: [{row: b, p99: 1us}]\n", "x.yaml:5:15: no traffic row 'b'" },
+	{ HEAD BODY "goals: [{row: a}]\n", "x.yaml:5:15: a goal that asks for nothing" },
 	{ HEAD BODY "run: {measure: 10 packets for flow}\n",
-	  "x.yaml:5:16: run.measure: '10 packets for flow' is not a time (e.g. "
-	  "20ns) or '4 packets' or '4 packets per flow' or '4 "
-	  "packets per SL'" },
+	  "x.yaml:5:16: run.measure: '10 packets for flow' is not a time (e.g. 20ns) or '4 packets' or '4 packets per flow' or '4 packets per SL'" },
 	{ HEAD BODY "faults: {events: [{at: 1us, kind: link-dwn, port: a}]}\n",
-	  "x.yaml:5:35: faults.events[].kind: 'link-dwn' is none of link-down, "
-	  "link-up, sink-stuck, sink-free, switch-down, switch-up (did you mean 'link-down'?)" },
+	  "x.yaml:5:35: faults.events[].kind: 'link-dwn' is none of link-down, link-up, sink-stuck, sink-free, switch-down, switch-up (did you mean 'link-down'?)" },
 	{ HEAD BODY "fault: {ber: 0}\n",
-	  "x.yaml:5:1: unknown field 'fault' in the scenario (did you mean "
-	  "'faults'?)" },
+	  "x.yaml:5:1: unknown field 'fault' in the scenario (did you mean 'faults'?)" },
 };
 
 static void refuses_what_makes_no_sense(void **state)
@@ -254,13 +206,12 @@ static void thresholds_are_at_most_one_per_lane_to_lend(void **state)
 		struct scenario s;
 
 		(void)state;
-		strbuf_puts(&text, HEAD "qos: {lanes: 15, thresholds: "
-					"{mechanism: ajt, capacity: 4, at: '");
+		strbuf_puts(&text, HEAD
+			    "qos: {lanes: 15, thresholds: {mechanism: ajt, capacity: 4, at: '");
 		for (unsigned k = 0; k < n; k++)
 			strbuf_printf(&text, "%s%u", k ? "," : "", 4 * (k + 1));
 		strbuf_puts(&text,
-			    "', high: 0, high_shared: "
-			    "'1,2,3,4,5,6,7,8,9,10,11,12,13,14'}}\n" BODY);
+			    "', high: 0, high_shared: '1,2,3,4,5,6,7,8,9,10,11,12,13,14'}}\n" BODY);
 		assert_int_equal(parse(text.text, &d, &s) == HD_OK, n < 15);
 		if (n < 15) {
 			assert_int_equal(s.qos.thresholds.at.n, n);
@@ -316,29 +267,27 @@ static void names_mean_what_the_enums_say(void **state)
 	struct scenario s;
 
 	(void)state;
-	assert_int_equal(
-		parse(HEAD
-		      "  switch: {queueing: cioq, order: fifo, pick: oldest,\n"
-		      "           output_buffer: 1KiB, speedup: 1.5}\n"
-		      "  credits: exact\n"
-		      "  arbiter: strict\n"
-		      "  routing: {engine: xy, lids: paper}\n"
-		      "  groups:\n"
-		      "  - {name: g, members: '0..3', tree: shortest}\n"
-		      "  - {name: h, tree: union}\n"
-		      "qos:\n"
-		      "  classes: [{name: v, sl: 3, priority: high}]\n"
-		      "traffic:\n"
-		      "- {name: a, kind: messages, pattern: all-to-all}\n"
-		      "- {name: b, kind: pareto, load: 10%, pattern: incast}\n"
-		      "- {name: c, kind: ge, rate: 1Gb/s, pattern: transpose}\n"
-		      "- {name: d, kind: trace, file: t.csv}\n"
-		      "- {name: e, kind: saturating, pattern: group, group: g}\n"
-		      "- {name: f, kind: on-off, load: 1%, pattern: hotspot}\n"
-		      "faults: {events: [{at: 1us, kind: sink-free, port: h0}]}\n"
-		      "run: {measure: 5 packets per flow, warmup: 7 packets}\n",
-		      &d, &s),
-		HD_OK);
+	assert_int_equal(parse(HEAD "  switch: {queueing: cioq, order: fifo, pick: oldest,\n"
+				    "           output_buffer: 1KiB, speedup: 1.5}\n"
+				    "  credits: exact\n"
+				    "  arbiter: strict\n"
+				    "  routing: {engine: xy, lids: paper}\n"
+				    "  groups:\n"
+				    "  - {name: g, members: '0..3', tree: shortest}\n"
+				    "  - {name: h, tree: union}\n"
+				    "qos:\n"
+				    "  classes: [{name: v, sl: 3, priority: high}]\n"
+				    "traffic:\n"
+				    "- {name: a, kind: messages, pattern: all-to-all}\n"
+				    "- {name: b, kind: pareto, load: 10%, pattern: incast}\n"
+				    "- {name: c, kind: ge, rate: 1Gb/s, pattern: transpose}\n"
+				    "- {name: d, kind: trace, file: t.csv}\n"
+				    "- {name: e, kind: saturating, pattern: group, group: g}\n"
+				    "- {name: f, kind: on-off, load: 1%, pattern: hotspot}\n"
+				    "faults: {events: [{at: 1us, kind: sink-free, port: h0}]}\n"
+				    "run: {measure: 5 packets per flow, warmup: 7 packets}\n",
+			       &d, &s),
+			 HD_OK);
 	assert_int_equal(s.fabric.sw.queueing, SIM_CIOQ);
 	assert_int_equal(s.fabric.sw.order, SIM_FIFO);
 	assert_int_equal(s.fabric.sw.pick, SIM_OLDEST);
@@ -372,13 +321,12 @@ static void reads_tables_as_opensm_writes_them(void **state)
 	struct scenario s;
 
 	(void)state;
-	assert_int_equal(parse(HEAD
-			       "qos:\n"
-			       "  lanes: 15\n"
-			       "  sl2vl: 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7\n"
-			       "  high: 0:4,1:0,2:255\n"
-			       "  low: [0:0, 14:4]\n"
-			       "  high_limit: 10\n" BODY,
+	assert_int_equal(parse(HEAD "qos:\n"
+				    "  lanes: 15\n"
+				    "  sl2vl: 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7\n"
+				    "  high: 0:4,1:0,2:255\n"
+				    "  low: [0:0, 14:4]\n"
+				    "  high_limit: 10\n" BODY,
 			       &d, &s),
 			 HD_OK);
 	assert_int_equal(s.qos.sl2vl.table.vl[14], 14);
@@ -396,13 +344,12 @@ static void explains_itself_in_a_scenario_that_reads_back(void **state)
 {
 	static const char *const texts[] = {
 		HEAD BODY,
-		HEAD "  switch: {queueing: cioq}\n  link: 4x FDR\n"
-		     "  links: [{ports: 'h*', ber: 1e-9}]\n"
-		     "qos: {high: none, low: '0:1', sl2vl: [0, 1, 2, 3, 4, 5, "
-		     "6, 7, 0, 1, 2, 3, 4, 5, 6, 15], partitions: [{name: p, "
-		     "key: 0x11, full: 'h0,h1'}]}\n"
-		     "traffic: [{name: 'a b', kind: pareto, load: 33.3%}]\n"
-		     "goals: [{p99: 1us, delivered: 99%}]\n",
+		HEAD
+		"  switch: {queueing: cioq}\n  link: 4x FDR\n"
+		"  links: [{ports: 'h*', ber: 1e-9}]\n"
+		"qos: {high: none, low: '0:1', sl2vl: [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 15], partitions: [{name: p, key: 0x11, full: 'h0,h1'}]}\n"
+		"traffic: [{name: 'a b', kind: pareto, load: 33.3%}]\n"
+		"goals: [{p99: 1us, delivered: 99%}]\n",
 	};
 
 	(void)state;
@@ -435,12 +382,11 @@ static void settings_have_the_names_of_their_places(void **state)
 	struct diag d;
 
 	(void)state;
-	assert_int_equal(
-		parse("title: 'a: b'\n" HEAD
-		      "traffic:\n- {name: a, kind: cbr, load: 10%}\n"
-		      "- {name: b, kind: poisson, load: 5%}\nrun: {seed: 9}\n",
-		      &d, &s),
-		HD_OK);
+	assert_int_equal(parse("title: 'a: b'\n" HEAD
+			       "traffic:\n- {name: a, kind: cbr, load: 10%}\n"
+			       "- {name: b, kind: poisson, load: 5%}\nrun: {seed: 9}\n",
+			       &d, &s),
+			 HD_OK);
 	scenario_settings(&s, collect_setting, &out);
 	assert_non_null(strstr(out.text, "title=a: b\n"));
 	assert_non_null(strstr(out.text, "\nfabric.topology.columns=2\n"));
@@ -469,9 +415,8 @@ static void finds_files_beside_the_scenario(void **state)
 		struct diag d = { .status = HD_OK };
 		struct scenario s;
 
-		assert_int_equal(scenario_parse(HEAD BODY, strlen(HEAD BODY),
-						cases[i].scenario, NULL, &d,
-						&s),
+		assert_int_equal(scenario_parse(HEAD BODY, strlen(HEAD BODY), cases[i].scenario,
+						NULL, &d, &s),
 				 HD_OK);
 		char *name = hd_strdup(cases[i].name);
 		char *path = scenario_path(&s, &name);
@@ -486,8 +431,7 @@ static void finds_files_beside_the_scenario(void **state)
 static void every_row_stands_after_its_parent(void **state)
 {
 	(void)state;
-	for (const struct schema_row *f = NULL;
-	     (f = schema_after(scenario_fields, f));) {
+	for (const struct schema_row *f = NULL; (f = schema_after(scenario_fields, f));) {
 		const char *dot = strrchr(f->path, '.');
 
 		if (!dot)
@@ -496,8 +440,7 @@ static void every_row_stands_after_its_parent(void **state)
 
 		if (len > 2 && dot[-1] == ']')
 			len -= 2;
-		const struct schema_row *parent =
-			schema_find(scenario_fields, f->path, len);
+		const struct schema_row *parent = schema_find(scenario_fields, f->path, len);
 
 		assert_non_null(parent);
 		assert_true(parent < f);

@@ -12,8 +12,7 @@ const char *schema_name(const struct schema_row *f)
 	return dot ? dot + 1 : f->path;
 }
 
-const struct schema_row *schema_after(const struct schema_row *table,
-				      const struct schema_row *f)
+const struct schema_row *schema_after(const struct schema_row *table, const struct schema_row *f)
 {
 	f = f ? f + 1 : table;
 	while (!f->path && f->rest)
@@ -21,8 +20,7 @@ const struct schema_row *schema_after(const struct schema_row *table,
 	return f->path ? f : NULL;
 }
 
-const struct schema_row *schema_find(const struct schema_row *table,
-				     const char *path, size_t len)
+const struct schema_row *schema_find(const struct schema_row *table, const char *path, size_t len)
 {
 	for (const struct schema_row *f = NULL; (f = schema_after(table, f));) {
 		if (strncmp(f->path, path, len) == 0 && !f->path[len])
@@ -37,8 +35,7 @@ void schema_spell(const char *name, struct strbuf *out)
 		strbuf_putc(out, *name == '-' ? '_' : *name);
 }
 
-static bool is_child(const struct schema_row *parent,
-		     const struct schema_row *f)
+static bool is_child(const struct schema_row *parent, const struct schema_row *f)
 {
 	const char *rest = f->path;
 
@@ -66,37 +63,31 @@ const struct schema_row *schema_next_child(const struct schema_row *table,
 }
 
 const struct schema_row *schema_child_named(const struct schema_row *table,
-					    const struct schema_row *parent,
-					    const char *name)
+					    const struct schema_row *parent, const char *name)
 {
-	for (const struct schema_row *f =
-		     schema_next_child(table, parent, NULL);
-	     f; f = schema_next_child(table, parent, f)) {
+	for (const struct schema_row *f = schema_next_child(table, parent, NULL); f;
+	     f = schema_next_child(table, parent, f)) {
 		if (strcmp(schema_name(f), name) == 0)
 			return f;
 	}
 	return NULL;
 }
 
-bool schema_applies(const struct schema_row *table, const struct schema_row *f,
-		    const void *base)
+bool schema_applies(const struct schema_row *table, const struct schema_row *f, const void *base)
 {
 	if (!f->when)
 		return true;
-	const struct schema_row *choice =
-		schema_find(table, f->when, strlen(f->when));
+	const struct schema_row *choice = schema_find(table, f->when, strlen(f->when));
 
 	assert(choice && choice->type == SCHEMA_CHOICE);
 	if (!schema_applies(table, choice, base))
 		return false;
-	unsigned value =
-		*(const unsigned *)((const char *)base + choice->offset);
+	unsigned value = *(const unsigned *)((const char *)base + choice->offset);
 
 	return f->only >> value & 1;
 }
 
-const struct schema_place *schema_place_of(const struct schema_places *places,
-					   const void *field)
+const struct schema_place *schema_place_of(const struct schema_places *places, const void *field)
 {
 	const struct schema_place *best = NULL;
 
@@ -104,8 +95,7 @@ const struct schema_place *schema_place_of(const struct schema_places *places,
 		const struct schema_place *p = &places->items[i];
 		const char *start = p->field;
 
-		if ((const char *)field < start ||
-		    (const char *)field >= start + p->size)
+		if ((const char *)field < start || (const char *)field >= start + p->size)
 			continue;
 		if (!best || p->size < best->size)
 			best = p;
@@ -113,8 +103,7 @@ const struct schema_place *schema_place_of(const struct schema_places *places,
 	return best;
 }
 
-const char *schema_param_text(const struct schema_params *params,
-			      const struct option *o)
+const char *schema_param_text(const struct schema_params *params, const struct option *o)
 {
 	for (size_t i = 0; i < params->n; i++) {
 		if (strcmp(params->items[i].name, o->name) == 0)
@@ -124,16 +113,13 @@ const char *schema_param_text(const struct schema_params *params,
 }
 
 enum hd_status schema_params_apply(const struct schema_params *params,
-				   const struct option *const *tables,
-				   void *values, struct diag *d)
+				   const struct option *const *tables, void *values, struct diag *d)
 {
 	options_set_initial(tables, values);
 	for (size_t i = 0; i < params->n; i++) {
 		const char *name = params->items[i].name;
-		const struct option *o =
-			option_find(tables, name, strlen(name));
-		enum hd_status status =
-			option_set(o, values, params->items[i].value, d);
+		const struct option *o = option_find(tables, name, strlen(name));
+		enum hd_status status = option_set(o, values, params->items[i].value, d);
 
 		if (status != HD_OK)
 			return status;
@@ -150,12 +136,10 @@ static void release_params(struct schema_params *params)
 	free(params->items);
 }
 
-static void release(const struct schema_row *table,
-		    const struct schema_row *parent, void *base)
+static void release(const struct schema_row *table, const struct schema_row *parent, void *base)
 {
-	for (const struct schema_row *f =
-		     schema_next_child(table, parent, NULL);
-	     f; f = schema_next_child(table, parent, f)) {
+	for (const struct schema_row *f = schema_next_child(table, parent, NULL); f;
+	     f = schema_next_child(table, parent, f)) {
 		void *value = (char *)base + f->offset;
 
 		if (f->type == SCHEMA_TEXT)

@@ -78,9 +78,7 @@ struct schema_params {
 #define SCHEMA_MAX_TABLES 3
 
 /* Fills in NULL-terminated tables, by what was read into `base` so far. */
-typedef void
-schema_params_fn(const void *base,
-		 const struct option *tables[SCHEMA_MAX_TABLES + 1]);
+typedef void schema_params_fn(const void *base, const struct option *tables[SCHEMA_MAX_TABLES + 1]);
 
 struct schema_row {
 	const char *path; /* NULL ends a table, or this part of it */
@@ -107,14 +105,13 @@ struct schema_row {
 	const char *help;      /* one sentence, lower case, no stop */
 	enum schema_type base; /* SCHEMA_AMOUNT: SCHEMA_TIME, SIZE or UINT */
 	bool optional;         /* SCHEMA_TEXT without default may be absent */
-	bool joins; /* a list of values is read as one, with commas */
+	bool joins;            /* a list of values is read as one, with commas */
 	/* Of an end: where the table goes on; NULL: it does not. */
 	const struct schema_row *rest;
 };
 
 /* The row after f, f being NULL: the first; NULL: there is none. */
-const struct schema_row *schema_after(const struct schema_row *table,
-				      const struct schema_row *f);
+const struct schema_row *schema_after(const struct schema_row *table, const struct schema_row *f);
 
 /* Where in the file a field of a struct came from. */
 struct schema_place {
@@ -134,53 +131,43 @@ struct schema_places {
  * the caller). On refusal `root` holds what was read so far and must be
  * released like any other. Places refer to the overrides.
  */
-HD_MUST_CHECK enum hd_status schema_read(const struct schema_row *table,
-					 struct document *doc,
-					 const struct overrides *overrides,
-					 struct diag *d, void *root,
-					 struct schema_places *places);
+HD_MUST_CHECK enum hd_status schema_read(const struct schema_row *table, struct document *doc,
+					 const struct overrides *overrides, struct diag *d,
+					 void *root, struct schema_places *places);
 void schema_release(const struct schema_row *table, void *root);
 
 /* The place of a field or, if it was not written, of the item around it. */
-const struct schema_place *schema_place_of(const struct schema_places *places,
-					   const void *field);
+const struct schema_place *schema_place_of(const struct schema_places *places, const void *field);
 
 /* YAML with every field that applies, `notes`: each with its help. */
-void schema_print(const struct schema_row *table, const void *root, bool notes,
-		  struct strbuf *out);
+void schema_print(const struct schema_row *table, const void *root, bool notes, struct strbuf *out);
 /* man(7) source: one entry per field. */
 void schema_man(const struct schema_row *table, struct strbuf *out);
 
 /* The text given for an option, or its initial one, which may be NULL. */
-const char *schema_param_text(const struct schema_params *params,
-			      const struct option *o);
+const char *schema_param_text(const struct schema_params *params, const struct option *o);
 /* option_set for every parameter, after the initial values. */
-HD_MUST_CHECK enum hd_status
-schema_params_apply(const struct schema_params *params,
-		    const struct option *const *tables, void *values,
-		    struct diag *d);
+HD_MUST_CHECK enum hd_status schema_params_apply(const struct schema_params *params,
+						 const struct option *const *tables, void *values,
+						 struct diag *d);
 
 /* For both of the above and reading: the row that `path` names, or NULL. */
-const struct schema_row *schema_find(const struct schema_row *table,
-				     const char *path, size_t len);
+const struct schema_row *schema_find(const struct schema_row *table, const char *path, size_t len);
 /* Rows of `table` directly below a row (NULL: top); NULL after the last. */
 const struct schema_row *schema_next_child(const struct schema_row *table,
 					   const struct schema_row *parent,
 					   const struct schema_row *after);
 /* The one of those with that name, or NULL. */
 const struct schema_row *schema_child_named(const struct schema_row *table,
-					    const struct schema_row *parent,
-					    const char *name);
+					    const struct schema_row *parent, const char *name);
 /* The last part of the path. */
 const char *schema_name(const struct schema_row *f);
 /* An option's name as a field: dashes become underscores. */
 void schema_spell(const char *name, struct strbuf *out);
 /* Whether the choice that the row depends on allows it. */
-bool schema_applies(const struct schema_row *table, const struct schema_row *f,
-		    const void *base);
+bool schema_applies(const struct schema_row *table, const struct schema_row *f, const void *base);
 /* Refuses a text that is no value of the row; mappings and lists pass. */
-HD_MUST_CHECK enum hd_status schema_value_check(const struct schema_row *f,
-						const char *text,
+HD_MUST_CHECK enum hd_status schema_value_check(const struct schema_row *f, const char *text,
 						struct diag *d);
 /* "time, 1ps and above", for messages and the manual. */
 void schema_describe(const struct schema_row *f, struct strbuf *out);

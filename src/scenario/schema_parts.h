@@ -11,9 +11,8 @@
 #include "scenario/schema.h"
 
 /* Reads a text as the row's type, within the row's range. */
-HD_MUST_CHECK enum hd_status schema_value_set(const struct schema_row *f,
-					      const char *text, struct diag *d,
-					      void *value);
+HD_MUST_CHECK enum hd_status schema_value_set(const struct schema_row *f, const char *text,
+					      struct diag *d, void *value);
 /* Bytes of a value of the row's type; not of mappings and lists. */
 size_t schema_value_size(const struct schema_row *f);
 
@@ -22,7 +21,6 @@ size_t schema_value_size(const struct schema_row *f);
  * long, and no field has a long name; nothing is near a single letter or
  * digit.
  */
-const char *schema_nearest(const char *word, const char *const *names,
-			   size_t n);
+const char *schema_nearest(const char *word, const char *const *names, size_t n);
 
 #endif

@@ -14,12 +14,12 @@ static void print_counted(uint64_t value, const char *unit, struct strbuf *out)
 	size_t word = strcspn(unit, " ");
 	bool one = value == 1 && unit[word - 1] == 's';
 
-	strbuf_printf(out, "%llu %.*s%s", (unsigned long long)value,
-		      (int)(one ? word - 1 : word), unit, unit + word);
+	strbuf_printf(out, "%llu %.*s%s", (unsigned long long)value, (int)(one ? word - 1 : word),
+		      unit, unit + word);
 }
 
-static void print_amount(const struct schema_row *f,
-			 const struct schema_amount *amount, struct strbuf *out)
+static void print_amount(const struct schema_row *f, const struct schema_amount *amount,
+			 struct strbuf *out)
 {
 	if (amount->unit)
 		print_counted(amount->value, f->choices[amount->unit - 1], out);
@@ -55,8 +55,7 @@ static bool is_word(const struct schema_row *f, const void *value)
 	}
 }
 
-static void print_value(const struct schema_row *f, const void *value,
-			struct strbuf *out)
+static void print_value(const struct schema_row *f, const void *value, struct strbuf *out)
 {
 	if (is_word(f, value)) {
 		strbuf_puts(out, f->word);
@@ -126,13 +125,11 @@ static size_t print_quoted(const char *text, struct strbuf *out)
 /* Plain where YAML can only read it as this text, else in double quotes. */
 static void print_scalar(const char *text, struct strbuf *out)
 {
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
-				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789_./%+-:, ";
+	static const char safe[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%+-:, ";
 	size_t len = strlen(text);
-	bool plain = len > 0 && strspn(text, safe) == len &&
-		     !strchr(" ,%:.-+", text[0]) && text[len - 1] != ' ' &&
-		     text[len - 1] != ':' && !strstr(text, ": ");
+	bool plain = len > 0 && strspn(text, safe) == len && !strchr(" ,%:.-+", text[0]) &&
+		     text[len - 1] != ' ' && text[len - 1] != ':' && !strstr(text, ": ");
 
 	if (plain) {
 		strbuf_puts(out, text);
@@ -149,8 +146,7 @@ static bool is_block(const char *text)
 {
 	size_t len = strlen(text);
 
-	if (len < 2 || text[len - 1] != '\n' || text[len - 2] == '\n' ||
-	    strchr(" \t\n", text[0]))
+	if (len < 2 || text[len - 1] != '\n' || text[len - 2] == '\n' || strchr(" \t\n", text[0]))
 		return false;
 	while (*text) {
 		size_t one = utf8_length(text);
@@ -181,22 +177,19 @@ struct printer {
 	bool item; /* the next line opens a list item */
 };
 
-static void print_note(const struct printer *p, const struct schema_row *f,
-		       size_t line_start)
+static void print_note(const struct printer *p, const struct schema_row *f, size_t line_start)
 {
 	size_t width = p->out->len - line_start;
 
 	if (p->notes) {
-		strbuf_pad(p->out, ' ',
-			   width < NOTE_COLUMN ? NOTE_COLUMN - width : 1);
+		strbuf_pad(p->out, ' ', width < NOTE_COLUMN ? NOTE_COLUMN - width : 1);
 		strbuf_printf(p->out, "# %s", f->help);
 	}
 	strbuf_putc(p->out, '\n');
 }
 
 /* "  name:" or "- name:"; returns where the line starts. */
-static size_t print_key(struct printer *p, const struct schema_row *f,
-			unsigned depth)
+static size_t print_key(struct printer *p, const struct schema_row *f, unsigned depth)
 {
 	size_t start = p->out->len;
 
@@ -210,11 +203,11 @@ static size_t print_key(struct printer *p, const struct schema_row *f,
 	return start;
 }
 
-static void print_fields(struct printer *p, const struct schema_row *parent,
-			 const void *base, unsigned depth);
+static void print_fields(struct printer *p, const struct schema_row *parent, const void *base,
+			 unsigned depth);
 
-static void print_list(struct printer *p, const struct schema_row *f,
-		       const void *base, unsigned depth)
+static void print_list(struct printer *p, const struct schema_row *f, const void *base,
+		       unsigned depth)
 {
 	size_t n = *(const size_t *)((const char *)base + f->count);
 	const char *items = *(char *const *)((const char *)base + f->offset);
@@ -229,19 +222,17 @@ static void print_list(struct printer *p, const struct schema_row *f,
 	}
 }
 
-static void print_params(struct printer *p, const struct schema_row *parent,
-			 const void *base, unsigned depth)
+static void print_params(struct printer *p, const struct schema_row *parent, const void *base,
+			 unsigned depth)
 {
 	const struct option *tables[SCHEMA_MAX_TABLES + 1] = { NULL };
 	const struct schema_params *params =
-		(const struct schema_params *)((const char *)base +
-					       parent->offset);
+		(const struct schema_params *)((const char *)base + parent->offset);
 
 	parent->params(base, tables);
 	for (size_t t = 0; tables[t]; t++) {
 		for (const struct option *o = tables[t]; o->name; o++) {
-			struct schema_row row = { .path = o->name,
-						  .help = o->help };
+			struct schema_row row = { .path = o->name, .help = o->help };
 			const char *text = schema_param_text(params, o);
 
 			if (!text)
@@ -255,8 +246,8 @@ static void print_params(struct printer *p, const struct schema_row *parent,
 	}
 }
 
-static void print_map(struct printer *p, const struct schema_row *f,
-		      const void *base, unsigned depth)
+static void print_map(struct printer *p, const struct schema_row *f, const void *base,
+		      unsigned depth)
 {
 	size_t start = print_key(p, f, depth);
 	size_t after_key = p->out->len;
@@ -274,8 +265,8 @@ static void print_map(struct printer *p, const struct schema_row *f,
 	}
 }
 
-static void print_field(struct printer *p, const struct schema_row *f,
-			const void *base, unsigned depth)
+static void print_field(struct printer *p, const struct schema_row *f, const void *base,
+			unsigned depth)
 {
 	const void *value = (const char *)base + f->offset;
 	struct strbuf text = STRBUF_INIT;
@@ -306,19 +297,17 @@ static void print_field(struct printer *p, const struct schema_row *f,
 	strbuf_fini(&text);
 }
 
-static void print_fields(struct printer *p, const struct schema_row *parent,
-			 const void *base, unsigned depth)
+static void print_fields(struct printer *p, const struct schema_row *parent, const void *base,
+			 unsigned depth)
 {
-	for (const struct schema_row *f =
-		     schema_next_child(p->table, parent, NULL);
-	     f; f = schema_next_child(p->table, parent, f)) {
+	for (const struct schema_row *f = schema_next_child(p->table, parent, NULL); f;
+	     f = schema_next_child(p->table, parent, f)) {
 		if (schema_applies(p->table, f, base))
 			print_field(p, f, base, depth);
 	}
 }
 
-void schema_print(const struct schema_row *table, const void *root, bool notes,
-		  struct strbuf *out)
+void schema_print(const struct schema_row *table, const void *root, bool notes, struct strbuf *out)
 {
 	struct printer p = { .table = table, .out = out, .notes = notes };
 
@@ -392,8 +381,7 @@ static void man_field(const struct schema_row *f, struct strbuf *out)
 	man_text(out, f->path);
 	strbuf_puts(out, "\n");
 	strbuf_printf(&text, "%c%s.",
-		      f->help[0] >= 'a' && f->help[0] <= 'z' ? f->help[0] - 32
-							     : f->help[0],
+		      f->help[0] >= 'a' && f->help[0] <= 'z' ? f->help[0] - 32 : f->help[0],
 		      f->help + 1);
 	if (f->type != SCHEMA_MAP && f->type != SCHEMA_LIST) {
 		strbuf_puts(&text, " Expects ");
@@ -407,8 +395,7 @@ static void man_field(const struct schema_row *f, struct strbuf *out)
 		if (f->initial)
 			strbuf_printf(&text, "; default: %s.", f->initial);
 		else
-			strbuf_puts(&text, f->optional ? "; may be absent."
-						       : "; required.");
+			strbuf_puts(&text, f->optional ? "; may be absent." : "; required.");
 	}
 	man_text(out, text.text);
 	strbuf_puts(out, "\n");

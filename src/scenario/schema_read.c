@@ -24,17 +24,16 @@ static enum hd_status refuse_at(const struct reader *r, enum hd_status status,
 	const struct override *o = override_of(r->overrides, node, &whole);
 
 	if (!o)
-		return diag_fail_at(
-			r->d, status, (unsigned)node->start_mark.line + 1,
-			(unsigned)node->start_mark.column + 1, "%s", text);
+		return diag_fail_at(r->d, status, (unsigned)node->start_mark.line + 1,
+				    (unsigned)node->start_mark.column + 1, "%s", text);
 	r->d->file = NULL;
 	return diag_fail(r->d, status, "%s: %s", o->label, text);
 }
 
 /* What an override says can be seen to be wrong without a file. */
 HD_PRINTF(3, 4)
-static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
-			     const char *format, ...)
+static enum hd_status refuse(const struct reader *r, const yaml_node_t *node, const char *format,
+			     ...)
 {
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
@@ -43,11 +42,9 @@ static enum hd_status refuse(const struct reader *r, const yaml_node_t *node,
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	enum hd_status status = refuse_at(
-		r,
-		override_of(r->overrides, node, &whole) ? HD_ERR_USAGE
-							: HD_ERR_INPUT,
-		node, text.text);
+	enum hd_status status =
+		refuse_at(r, override_of(r->overrides, node, &whole) ? HD_ERR_USAGE : HD_ERR_INPUT,
+			  node, text.text);
 
 	strbuf_fini(&text);
 	return status;
@@ -65,8 +62,7 @@ static enum hd_status refuse_value(const struct reader *r, const char *path,
 }
 
 /* A field that is not there, whoever wrote what is around it. */
-static enum hd_status refuse_missing(const struct reader *r,
-				     const struct schema_row *f,
+static enum hd_status refuse_missing(const struct reader *r, const struct schema_row *f,
 				     const yaml_node_t *around)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -78,8 +74,8 @@ static enum hd_status refuse_missing(const struct reader *r,
 	return status;
 }
 
-static void note_place(const struct reader *r, const yaml_node_t *node,
-		       const void *field, size_t size)
+static void note_place(const struct reader *r, const yaml_node_t *node, const void *field,
+		       size_t size)
 {
 	struct schema_places *p = r->places;
 
@@ -111,9 +107,8 @@ static enum hd_status join(const struct reader *r, const struct schema_row *f,
 		const yaml_node_t *value = document_node(r->doc, *item);
 
 		if (value->type != YAML_SCALAR_NODE)
-			return refuse(r, value,
-				      "%s: expected a value here, not %s",
-				      f->path, document_kind(value));
+			return refuse(r, value, "%s: expected a value here, not %s", f->path,
+				      document_kind(value));
 		if (out->len)
 			strbuf_putc(out, ',');
 		strbuf_puts(out, scalar_text(value));
@@ -121,8 +116,7 @@ static enum hd_status join(const struct reader *r, const struct schema_row *f,
 	return HD_OK;
 }
 
-static enum hd_status read_text(const struct reader *r,
-				const struct schema_row *f,
+static enum hd_status read_text(const struct reader *r, const struct schema_row *f,
 				const yaml_node_t *node, struct strbuf *out)
 {
 	if (node->type == YAML_SEQUENCE_NODE && f->joins)
@@ -131,22 +125,19 @@ static enum hd_status read_text(const struct reader *r,
 		struct strbuf expected = STRBUF_INIT;
 
 		schema_describe(f, &expected);
-		enum hd_status status =
-			refuse(r, node, "%s: expected %s, not %s", f->path,
-			       expected.text, document_kind(node));
+		enum hd_status status = refuse(r, node, "%s: expected %s, not %s", f->path,
+					       expected.text, document_kind(node));
 
 		strbuf_fini(&expected);
 		return status;
 	}
-	if (!*scalar_text(node) &&
-	    node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+	if (!*scalar_text(node) && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
 		return refuse(r, node, "%s: no value", f->path);
 	strbuf_puts(out, scalar_text(node));
 	return HD_OK;
 }
 
-static enum hd_status read_value(const struct reader *r,
-				 const struct schema_row *f,
+static enum hd_status read_value(const struct reader *r, const struct schema_row *f,
 				 const yaml_node_t *node, void *base)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -171,27 +162,22 @@ static void set_default(const struct schema_row *f, void *base)
 	if (!f->initial)
 		return;
 	/* A row whose default is refused is a bug. */
-	enum hd_status status =
-		schema_value_set(f, f->initial, &d, (char *)base + f->offset);
+	enum hd_status status = schema_value_set(f, f->initial, &d, (char *)base + f->offset);
 
 	assert(status == HD_OK);
 	(void)status;
 }
 
-static enum hd_status read_field(const struct reader *r,
-				 const struct schema_row *f,
-				 const yaml_node_t *node,
-				 const yaml_node_t *around, void *base);
+static enum hd_status read_field(const struct reader *r, const struct schema_row *f,
+				 const yaml_node_t *node, const yaml_node_t *around, void *base);
 
 /* "traffic[]" for items, "fabric.link", what the document is for the whole. */
-static void print_where(const struct reader *r, const struct schema_row *parent,
-			struct strbuf *out)
+static void print_where(const struct reader *r, const struct schema_row *parent, struct strbuf *out)
 {
 	if (!parent)
 		strbuf_puts(out, r->doc->what);
 	else
-		strbuf_printf(out, "%s%s", parent->path,
-			      parent->type == SCHEMA_LIST ? "[]" : "");
+		strbuf_printf(out, "%s%s", parent->path, parent->type == SCHEMA_LIST ? "[]" : "");
 }
 
 /* What may stand there; what a line has no room for is left out. */
@@ -211,22 +197,18 @@ static void list_names(const char *const *names, size_t n, struct strbuf *out)
 		strbuf_putc(out, ')');
 }
 
-static enum hd_status refuse_unknown(const struct reader *r,
-				     const struct schema_row *parent,
-				     const yaml_node_t *key,
-				     const struct option *const *tables)
+static enum hd_status refuse_unknown(const struct reader *r, const struct schema_row *parent,
+				     const yaml_node_t *key, const struct option *const *tables)
 {
 	const char *names[MAX_SIBLINGS];
 	size_t n = 0;
 	struct strbuf where = STRBUF_INIT, hint = STRBUF_INIT;
 
-	for (const struct schema_row *f =
-		     schema_next_child(r->table, parent, NULL);
+	for (const struct schema_row *f = schema_next_child(r->table, parent, NULL);
 	     f && n < MAX_SIBLINGS; f = schema_next_child(r->table, parent, f))
 		names[n++] = schema_name(f);
 	for (; tables && *tables; tables++) {
-		for (const struct option *o = *tables;
-		     o->name && n < MAX_SIBLINGS; o++)
+		for (const struct option *o = *tables; o->name && n < MAX_SIBLINGS; o++)
 			names[n++] = o->name;
 	}
 	const char *nearest = schema_nearest(scalar_text(key), names, n);
@@ -241,23 +223,21 @@ static enum hd_status refuse_unknown(const struct reader *r,
 	} else {
 		list_names(names, n, &hint);
 	}
-	enum hd_status status = refuse(r, key, "unknown field '%.80s' in %s%s",
-				       scalar_text(key), where.text, hint.text);
+	enum hd_status status = refuse(r, key, "unknown field '%.80s' in %s%s", scalar_text(key),
+				       where.text, hint.text);
 
 	strbuf_fini(&hint);
 	strbuf_fini(&where);
 	return status;
 }
 
-static const struct schema_row *child_named(const struct reader *r,
-					    const struct schema_row *parent,
+static const struct schema_row *child_named(const struct reader *r, const struct schema_row *parent,
 					    const char *name)
 {
 	return schema_child_named(r->table, parent, name);
 }
 
-static enum hd_status check_keys(const struct reader *r,
-				 const struct schema_row *parent,
+static enum hd_status check_keys(const struct reader *r, const struct schema_row *parent,
 				 const yaml_node_t *map)
 {
 	const struct schema_row *seen[MAX_SIBLINGS];
@@ -268,11 +248,9 @@ static enum hd_status check_keys(const struct reader *r,
 		const yaml_node_t *key = document_node(r->doc, pair->key);
 
 		if (key->type != YAML_SCALAR_NODE)
-			return refuse(r, key,
-				      "expected the name of a field, not %s",
+			return refuse(r, key, "expected the name of a field, not %s",
 				      document_kind(key));
-		const struct schema_row *f =
-			child_named(r, parent, scalar_text(key));
+		const struct schema_row *f = child_named(r, parent, scalar_text(key));
 
 		if (!f && parent && parent->params)
 			continue; /* read_params looks at those */
@@ -280,9 +258,7 @@ static enum hd_status check_keys(const struct reader *r,
 			return refuse_unknown(r, parent, key, NULL);
 		for (size_t i = 0; i < n_seen; i++) {
 			if (seen[i] == f)
-				return refuse(r, key,
-					      "field '%s' is there twice",
-					      f->path);
+				return refuse(r, key, "field '%s' is there twice", f->path);
 		}
 		assert(n_seen < MAX_SIBLINGS);
 		seen[n_seen++] = f;
@@ -291,8 +267,7 @@ static enum hd_status check_keys(const struct reader *r,
 }
 
 /* The value of a field in a mapping (or a shorthand); NULL if absent. */
-static const yaml_node_t *value_of(const struct reader *r,
-				   const struct schema_row *parent,
+static const yaml_node_t *value_of(const struct reader *r, const struct schema_row *parent,
 				   const yaml_node_t *map, const char *name)
 {
 	if (!map)
@@ -311,8 +286,7 @@ static const yaml_node_t *value_of(const struct reader *r,
 }
 
 /* The option that a field name means: host_ports is "host-ports". */
-static const struct option *option_of(const struct option *const *tables,
-				      const char *name)
+static const struct option *option_of(const struct option *const *tables, const char *name)
 {
 	char *dashed = hd_strdup(name);
 
@@ -329,8 +303,7 @@ static const struct option *option_of(const struct option *const *tables,
 }
 
 /* Whether the text will do for the option, wherever its value is kept. */
-static enum hd_status option_try(const struct option *o, const char *text,
-				 struct diag *d)
+static enum hd_status option_try(const struct option *o, const char *text, struct diag *d)
 {
 	if (o->kind == OPT_LIST)
 		return diag_fail(d, HD_ERR_INPUT, "cannot be given here");
@@ -350,10 +323,8 @@ static bool has_param(const struct schema_params *params, const char *name)
 	return false;
 }
 
-static enum hd_status read_param(const struct reader *r,
-				 const struct schema_row *parent,
-				 const struct option *o,
-				 const yaml_node_t *node,
+static enum hd_status read_param(const struct reader *r, const struct schema_row *parent,
+				 const struct option *o, const yaml_node_t *node,
 				 struct schema_params *params)
 {
 	struct diag inner = { .status = HD_OK };
@@ -363,10 +334,9 @@ static enum hd_status read_param(const struct reader *r,
 	strbuf_printf(&path, "%s.", parent->path);
 	schema_spell(o->name, &path);
 	row.path = path.text;
-	enum hd_status status =
-		has_param(params, o->name)
-			? refuse(r, node, "field '%s' is there twice", row.path)
-			: read_text(r, &row, node, &text);
+	enum hd_status status = has_param(params, o->name)
+					? refuse(r, node, "field '%s' is there twice", row.path)
+					: read_text(r, &row, node, &text);
 
 	if (status == HD_OK) {
 		status = option_try(o, text.text, &inner);
@@ -383,13 +353,11 @@ static enum hd_status read_param(const struct reader *r,
 	return status;
 }
 
-static enum hd_status read_params(const struct reader *r,
-				  const struct schema_row *parent,
+static enum hd_status read_params(const struct reader *r, const struct schema_row *parent,
 				  const yaml_node_t *map, void *base)
 {
 	const struct option *tables[SCHEMA_MAX_TABLES + 1] = { NULL };
-	struct schema_params *params =
-		(struct schema_params *)((char *)base + parent->offset);
+	struct schema_params *params = (struct schema_params *)((char *)base + parent->offset);
 	enum hd_status status = HD_OK;
 
 	if (!map || map->type != YAML_MAPPING_NODE)
@@ -408,37 +376,31 @@ static enum hd_status read_params(const struct reader *r,
 
 		if (!o)
 			return refuse_unknown(r, parent, key, tables);
-		status = read_param(r, parent, o,
-				    document_node(r->doc, pair->value), params);
+		status = read_param(r, parent, o, document_node(r->doc, pair->value), params);
 	}
 	return status;
 }
 
-static enum hd_status read_map(const struct reader *r,
-			       const struct schema_row *parent,
-			       const yaml_node_t *map,
-			       const yaml_node_t *around, void *base)
+static enum hd_status read_map(const struct reader *r, const struct schema_row *parent,
+			       const yaml_node_t *map, const yaml_node_t *around, void *base)
 {
 	enum hd_status status = HD_OK;
-	bool is_short = map && map->type == YAML_SCALAR_NODE && parent &&
-			parent->shorthand;
+	bool is_short = map && map->type == YAML_SCALAR_NODE && parent && parent->shorthand;
 
 	if (map && map->type != YAML_MAPPING_NODE && !is_short) {
 		struct strbuf where = STRBUF_INIT;
 
 		print_where(r, parent, &where);
-		status = refuse(r, map, "%s: expected a mapping, not %s",
-				where.text, document_kind(map));
+		status = refuse(r, map, "%s: expected a mapping, not %s", where.text,
+				document_kind(map));
 		strbuf_fini(&where);
 		return status;
 	}
 	if (map && !is_short)
 		status = check_keys(r, parent, map);
-	for (const struct schema_row *f =
-		     schema_next_child(r->table, parent, NULL);
+	for (const struct schema_row *f = schema_next_child(r->table, parent, NULL);
 	     f && status == HD_OK; f = schema_next_child(r->table, parent, f)) {
-		const yaml_node_t *node =
-			value_of(r, parent, map, schema_name(f));
+		const yaml_node_t *node = value_of(r, parent, map, schema_name(f));
 
 		status = read_field(r, f, node, map ? map : around, base);
 	}
@@ -448,29 +410,23 @@ static enum hd_status read_map(const struct reader *r,
 }
 
 /* A value in place of a list is another field's, which stands before it. */
-static enum hd_status read_shorthand(const struct reader *r,
-				     const struct schema_row *f,
+static enum hd_status read_shorthand(const struct reader *r, const struct schema_row *f,
 				     const yaml_node_t *node, void *base)
 {
 	struct strbuf path = STRBUF_INIT;
 
-	strbuf_printf(&path, "%.*s%s",
-		      (int)(strlen(f->path) - strlen(schema_name(f))), f->path,
+	strbuf_printf(&path, "%.*s%s", (int)(strlen(f->path) - strlen(schema_name(f))), f->path,
 		      f->shorthand);
-	const struct schema_row *meant =
-		schema_find(r->table, path.text, path.len);
+	const struct schema_row *meant = schema_find(r->table, path.text, path.len);
 
 	strbuf_fini(&path);
 	if (*(char *const *)((const char *)base + meant->offset))
-		return refuse(r, node, "%s: %s is there too", f->path,
-			      meant->path);
+		return refuse(r, node, "%s: %s is there too", f->path, meant->path);
 	return read_value(r, meant, node, base);
 }
 
-static enum hd_status read_list(const struct reader *r,
-				const struct schema_row *f,
-				const yaml_node_t *node,
-				const yaml_node_t *around, void *base)
+static enum hd_status read_list(const struct reader *r, const struct schema_row *f,
+				const yaml_node_t *node, const yaml_node_t *around, void *base)
 {
 	void **items = (void **)((char *)base + f->offset);
 	size_t *count = (size_t *)((char *)base + f->count);
@@ -483,14 +439,12 @@ static enum hd_status read_list(const struct reader *r,
 	if (node->type == YAML_SCALAR_NODE && f->shorthand)
 		return read_shorthand(r, f, node, base);
 	if (node->type != YAML_SEQUENCE_NODE)
-		return refuse(r, node, "%s: expected a list, not %s", f->path,
-			      document_kind(node));
+		return refuse(r, node, "%s: expected a list, not %s", f->path, document_kind(node));
 	const yaml_node_item_t *start = node->data.sequence.items.start;
 	size_t n = (size_t)(node->data.sequence.items.top - start);
 
 	if (n < f->at_least)
-		return refuse(r, node, "%s: expected at least one item",
-			      f->path);
+		return refuse(r, node, "%s: expected at least one item", f->path);
 	*items = hd_alloc(n, f->item_size);
 	for (size_t i = 0; i < n && status == HD_OK; i++) {
 		const yaml_node_t *item = document_node(r->doc, start[i]);
@@ -504,41 +458,35 @@ static enum hd_status read_list(const struct reader *r,
 }
 
 /* A field that a choice rules out, or a choice above that one. */
-static enum hd_status refuse_idle(const struct reader *r,
-				  const struct schema_row *f,
+static enum hd_status refuse_idle(const struct reader *r, const struct schema_row *f,
 				  const yaml_node_t *node, const void *base)
 {
 	const struct schema_row *choice = f;
 
 	do
-		choice = schema_find(r->table, choice->when,
-				     strlen(choice->when));
+		choice = schema_find(r->table, choice->when, strlen(choice->when));
 	while (!schema_applies(r->table, choice, base));
-	unsigned value =
-		*(const unsigned *)((const char *)base + choice->offset);
+	unsigned value = *(const unsigned *)((const char *)base + choice->offset);
 
 	struct strbuf text = STRBUF_INIT;
 
 	/* Of two fields, wherever they are written. */
-	strbuf_printf(&text, "'%s' has no meaning when %s is %s",
-		      schema_name(f), choice->path, choice->choices[value]);
+	strbuf_printf(&text, "'%s' has no meaning when %s is %s", schema_name(f), choice->path,
+		      choice->choices[value]);
 	enum hd_status status = refuse_at(r, HD_ERR_INPUT, node, text.text);
 
 	strbuf_fini(&text);
 	return status;
 }
 
-static enum hd_status read_field(const struct reader *r,
-				 const struct schema_row *f,
-				 const yaml_node_t *node,
-				 const yaml_node_t *around, void *base)
+static enum hd_status read_field(const struct reader *r, const struct schema_row *f,
+				 const yaml_node_t *node, const yaml_node_t *around, void *base)
 {
 	if (!schema_applies(r->table, f, base))
 		return node ? refuse_idle(r, f, node, base) : HD_OK;
 	if (f->type == SCHEMA_MAP) {
 		if (node && f->item_size)
-			note_place(r, node, (char *)base + f->offset,
-				   f->item_size);
+			note_place(r, node, (char *)base + f->offset, f->item_size);
 		return read_map(r, f, node, around, base);
 	}
 	if (f->type == SCHEMA_LIST)
@@ -552,14 +500,12 @@ static enum hd_status read_field(const struct reader *r,
 }
 
 enum hd_status schema_read(const struct schema_row *table, struct document *doc,
-			   const struct overrides *overrides, struct diag *d,
-			   void *root, struct schema_places *places)
+			   const struct overrides *overrides, struct diag *d, void *root,
+			   struct schema_places *places)
 {
-	struct reader r = { .table = table,
-			    .doc = doc,
-			    .overrides = overrides,
-			    .d = d,
-			    .places = places };
+	struct reader r = {
+		.table = table, .doc = doc, .overrides = overrides, .d = d, .places = places
+	};
 	enum hd_status status = overrides_apply(overrides, table, doc, d);
 	const yaml_node_t *top = document_root(doc);
 

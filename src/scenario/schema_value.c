@@ -16,27 +16,22 @@ union plain {
 	struct schema_amount amount; /* cppcheck-suppress unusedStructMember */
 };
 
-static const char *const bool_words[] = { "false", "true", "no",
-					  "yes",   "off",  "on" };
+static const char *const bool_words[] = { "false", "true", "no", "yes", "off", "on" };
 
 static enum hd_status parse_bool(const char *text, struct diag *d, bool *out)
 {
-	for (unsigned i = 0; i < sizeof(bool_words) / sizeof(*bool_words);
-	     i++) {
+	for (unsigned i = 0; i < sizeof(bool_words) / sizeof(*bool_words); i++) {
 		if (strcmp(text, bool_words[i]) == 0) {
 			*out = i & 1;
 			return HD_OK;
 		}
 	}
-	return diag_fail(d, HD_ERR_INPUT, "'%.80s' is neither true nor false",
-			 text);
+	return diag_fail(d, HD_ERR_INPUT, "'%.80s' is neither true nor false", text);
 }
 
 const char *schema_nearest(const char *word, const char *const *names, size_t n)
 {
-	return strlen(word) > 1 && strlen(word) <= 64
-		       ? text_nearest(word, names, n)
-		       : NULL;
+	return strlen(word) > 1 && strlen(word) <= 64 ? text_nearest(word, names, n) : NULL;
 }
 
 static void list_choices(const char *const *choices, struct strbuf *out)
@@ -45,8 +40,7 @@ static void list_choices(const char *const *choices, struct strbuf *out)
 		strbuf_printf(out, "%s%s", i ? ", " : "", choices[i]);
 }
 
-static enum hd_status refuse_choice(const char *text,
-				    const char *const *choices, struct diag *d)
+static enum hd_status refuse_choice(const char *text, const char *const *choices, struct diag *d)
 {
 	struct strbuf expected = STRBUF_INIT;
 	size_t n = 0;
@@ -56,16 +50,15 @@ static enum hd_status refuse_choice(const char *text,
 	const char *nearest = schema_nearest(text, choices, n);
 
 	list_choices(choices, &expected);
-	enum hd_status status =
-		diag_fail(d, HD_ERR_INPUT, "'%.80s' is none of %s%s", text,
-			  expected.text, text_hint(nearest).text);
+	enum hd_status status = diag_fail(d, HD_ERR_INPUT, "'%.80s' is none of %s%s", text,
+					  expected.text, text_hint(nearest).text);
 
 	strbuf_fini(&expected);
 	return status;
 }
 
-static enum hd_status parse_choice(const struct schema_row *f, const char *text,
-				   struct diag *d, unsigned *out)
+static enum hd_status parse_choice(const struct schema_row *f, const char *text, struct diag *d,
+				   unsigned *out)
 {
 	for (unsigned i = 0; f->choices[i]; i++) {
 		if (strcmp(f->choices[i], text) == 0) {
@@ -76,8 +69,8 @@ static enum hd_status parse_choice(const struct schema_row *f, const char *text,
 	return refuse_choice(text, f->choices, d);
 }
 
-static enum hd_status parse_base(enum schema_type type, const char *text,
-				 struct diag *d, uint64_t *out)
+static enum hd_status parse_base(enum schema_type type, const char *text, struct diag *d,
+				 uint64_t *out)
 {
 	if (type == SCHEMA_TIME)
 		return hd_time_parse(text, d, out);
@@ -93,14 +86,12 @@ static bool is_unit(const char *text, const char *unit)
 
 	if (strcmp(text, unit) == 0)
 		return true;
-	return word > 0 && unit[word - 1] == 's' &&
-	       strncmp(text, unit, word - 1) == 0 &&
+	return word > 0 && unit[word - 1] == 's' && strncmp(text, unit, word - 1) == 0 &&
 	       strcmp(text + word - 1, unit + word) == 0;
 }
 
 /* "4 packets": the number of the unit after the blanks, 0 if none. */
-static unsigned amount_unit(const struct schema_row *f, const char *text,
-			    size_t *number_len)
+static unsigned amount_unit(const struct schema_row *f, const char *text, size_t *number_len)
 {
 	size_t digits = strspn(text, "0123456789");
 	const char *unit = text + digits;
@@ -116,8 +107,8 @@ static unsigned amount_unit(const struct schema_row *f, const char *text,
 	return 0;
 }
 
-static enum hd_status parse_amount(const struct schema_row *f, const char *text,
-				   struct diag *d, struct schema_amount *out)
+static enum hd_status parse_amount(const struct schema_row *f, const char *text, struct diag *d,
+				   struct schema_amount *out)
 {
 	struct schema_amount amount = { 0 };
 	size_t number_len;
@@ -155,20 +146,18 @@ static void set_word(const struct schema_row *f, void *value)
 		*(struct hd_rate *)value = (struct hd_rate){ f->word_value, 1 };
 		break;
 	case SCHEMA_SHARE:
-		*(struct hd_ratio *)value =
-			(struct hd_ratio){ f->word_value, 1 };
+		*(struct hd_ratio *)value = (struct hd_ratio){ f->word_value, 1 };
 		break;
 	case SCHEMA_AMOUNT:
-		*(struct schema_amount *)value =
-			(struct schema_amount){ f->word_value, 0 };
+		*(struct schema_amount *)value = (struct schema_amount){ f->word_value, 0 };
 		break;
 	default:
 		*(uint64_t *)value = f->word_value;
 	}
 }
 
-static enum hd_status parse_value(const struct schema_row *f, const char *text,
-				  struct diag *d, void *value)
+static enum hd_status parse_value(const struct schema_row *f, const char *text, struct diag *d,
+				  void *value)
 {
 	if (f->word && strcmp(text, f->word) == 0) {
 		set_word(f, value);
@@ -207,37 +196,32 @@ static enum hd_status parse_value(const struct schema_row *f, const char *text,
 }
 
 /* Sign of value - bound, for the types that may have a range. */
-static int compare(const struct schema_row *f, const union plain *value,
-		   const union plain *bound)
+static int compare(const struct schema_row *f, const union plain *value, const union plain *bound)
 {
 	switch (f->type) {
 	case SCHEMA_REAL:
-		return (value->real > bound->real) -
-		       (value->real < bound->real);
+		return (value->real > bound->real) - (value->real < bound->real);
 	case SCHEMA_RATE:
 		return hd_rate_compare(value->rate, bound->rate);
 	case SCHEMA_SHARE:
-		return hd_rate_compare(
-			(struct hd_rate){ value->share.num, value->share.den },
-			(struct hd_rate){ bound->share.num, bound->share.den });
+		return hd_rate_compare((struct hd_rate){ value->share.num, value->share.den },
+				       (struct hd_rate){ bound->share.num, bound->share.den });
 	default:
-		return (value->whole > bound->whole) -
-		       (value->whole < bound->whole);
+		return (value->whole > bound->whole) - (value->whole < bound->whole);
 	}
 }
 
-static bool beyond(const struct schema_row *f, const char *bound_text,
-		   const union plain *value, int sign)
+static bool beyond(const struct schema_row *f, const char *bound_text, const union plain *value,
+		   int sign)
 {
 	union plain bound = { 0 };
 
 	if (!bound_text)
 		return false;
 	/* Bounds of an amount hold in whatever unit it was written. */
-	enum hd_status status =
-		f->type == SCHEMA_AMOUNT
-			? hd_uint_parse(bound_text, NULL, &bound.whole)
-			: parse_value(f, bound_text, NULL, &bound);
+	enum hd_status status = f->type == SCHEMA_AMOUNT
+					? hd_uint_parse(bound_text, NULL, &bound.whole)
+					: parse_value(f, bound_text, NULL, &bound);
 
 	assert(status == HD_OK);
 	(void)status;
@@ -252,23 +236,19 @@ static enum hd_status check_range(const struct schema_row *f, const char *text,
 	if (!beyond(f, f->low, value, -1) && !beyond(f, f->high, value, 1))
 		return HD_OK;
 	if (f->low && f->high)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "'%.80s' is out of range (%s to %s)", text,
+		return diag_fail(d, HD_ERR_RANGE, "'%.80s' is out of range (%s to %s)", text,
 				 f->low, f->high);
 	/* 1 is all of it, so 15 is hardly what was meant. */
 	bool bare = f->type == SCHEMA_SHARE && !strchr(text, '%');
 
 	return diag_fail(d, HD_ERR_RANGE,
-			 bare ? "'%.80s' is out of range (%s %s; did you mean "
-				"'%.80s%%'?)"
+			 bare ? "'%.80s' is out of range (%s %s; did you mean '%.80s%%'?)"
 			      : "'%.80s' is out of range (%s %s)",
-			 text, f->low ? "at least" : "at most",
-			 f->low ? f->low : f->high, text);
+			 text, f->low ? "at least" : "at most", f->low ? f->low : f->high, text);
 }
 
 /* SCHEMA_UINT with `choices`: one of these numbers and no other. */
-static enum hd_status check_set(const struct schema_row *f, const char *text,
-				struct diag *d)
+static enum hd_status check_set(const struct schema_row *f, const char *text, struct diag *d)
 {
 	if (f->word && strcmp(f->word, text) == 0)
 		return HD_OK;
@@ -300,11 +280,11 @@ size_t schema_value_size(const struct schema_row *f)
 	}
 }
 
-enum hd_status schema_value_set(const struct schema_row *f, const char *text,
-				struct diag *d, void *value)
+enum hd_status schema_value_set(const struct schema_row *f, const char *text, struct diag *d,
+				void *value)
 {
-	if (f->type == SCHEMA_CUSTOM || f->type == SCHEMA_TEXT ||
-	    f->type == SCHEMA_BOOL || f->type == SCHEMA_CHOICE)
+	if (f->type == SCHEMA_CUSTOM || f->type == SCHEMA_TEXT || f->type == SCHEMA_BOOL ||
+	    f->type == SCHEMA_CHOICE)
 		return parse_value(f, text, d, value);
 
 	union plain plain = { 0 };
@@ -319,8 +299,7 @@ enum hd_status schema_value_set(const struct schema_row *f, const char *text,
 	return status;
 }
 
-enum hd_status schema_value_check(const struct schema_row *f, const char *text,
-				  struct diag *d)
+enum hd_status schema_value_check(const struct schema_row *f, const char *text, struct diag *d)
 {
 	if (f->type == SCHEMA_MAP || f->type == SCHEMA_LIST)
 		return HD_OK;

@@ -30,8 +30,7 @@ static void put_setting(const struct walk *w, size_t depth, const char *value)
 	for (size_t i = 0; i <= depth; i++) {
 		if (!w->level[i].name[0])
 			continue; /* the level of a list's dashes */
-		strbuf_printf(&name, "%s%s", name.len ? "." : "",
-			      w->level[i].name);
+		strbuf_printf(&name, "%s%s", name.len ? "." : "", w->level[i].name);
 		if (w->level[i].item)
 			strbuf_printf(&name, "[%zu]", w->level[i].item - 1);
 	}
@@ -57,8 +56,7 @@ static void walk_line(struct walk *w, char *line)
 	*colon = '\0';
 	if (item && depth >= 2)
 		w->level[depth - 2].item++;
-	snprintf(w->level[depth].name, sizeof(w->level[depth].name), "%s",
-		 name);
+	snprintf(w->level[depth].name, sizeof(w->level[depth].name), "%s", name);
 	w->level[depth].item = 0;
 	for (size_t i = depth + 1; i < MAX_DEPTH; i++) {
 		w->level[i].name[0] = '\0';
@@ -68,8 +66,7 @@ static void walk_line(struct walk *w, char *line)
 		put_setting(w, depth, colon + 2);
 }
 
-void scenario_settings(const struct scenario *s, scenario_setting_fn *put,
-		       void *context)
+void scenario_settings(const struct scenario *s, scenario_setting_fn *put, void *context)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct walk w = { .put = put, .context = context };

@@ -10,14 +10,12 @@ struct archive {
 	const char *path;
 };
 
-static enum hd_status put_page(const struct archive *a, struct strbuf *out,
-			       struct diag *d)
+static enum hd_status put_page(const struct archive *a, struct strbuf *out, struct diag *d)
 {
 	struct recorded_runs runs;
 	struct page_run *parts = NULL;
 	size_t n;
-	enum hd_status status =
-		recorded_runs_read(&runs, a->path, true, 0, NULL, d);
+	enum hd_status status = recorded_runs_read(&runs, a->path, true, 0, NULL, d);
 
 	if (status == HD_OK)
 		status = recorded_runs_parts(&runs, NULL, d, &parts, &n);
@@ -28,8 +26,7 @@ static enum hd_status put_page(const struct archive *a, struct strbuf *out,
 	return status;
 }
 
-enum hd_status archive_new(const char *path, struct diag *d,
-			   struct archive **out)
+enum hd_status archive_new(const char *path, struct diag *d, struct archive **out)
 {
 	struct archive *a = hd_alloc(1, sizeof(*a));
 	struct strbuf page = STRBUF_INIT;
@@ -56,8 +53,7 @@ void archive_answer(void *context, const struct request *r, struct reply *out)
 	struct diag d = { .status = HD_OK };
 
 	if (r->kind != REQUEST_PAGE) {
-		diag_fail(&d, HD_ERR_NOT_FOUND,
-			  "a database has a page and nothing else");
+		diag_fail(&d, HD_ERR_NOT_FOUND, "a database has a page and nothing else");
 		reply_refuse(out, &d);
 		return;
 	}

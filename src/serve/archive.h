@@ -10,8 +10,7 @@
 struct archive;
 
 /* Refuses what is no database with a run; the path is borrowed. */
-HD_MUST_CHECK enum hd_status archive_new(const char *path, struct diag *d,
-					 struct archive **out);
+HD_MUST_CHECK enum hd_status archive_new(const char *path, struct diag *d, struct archive **out);
 void archive_free(struct archive *a);
 
 /* Of all requests it answers that for the page. */

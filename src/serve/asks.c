@@ -10,10 +10,9 @@
 void reply_refuse(struct reply *out, const struct diag *d)
 {
 	static const unsigned statuses[] = {
-		[HD_ERR_INPUT] = 400, [HD_ERR_RANGE] = 422,
-		[HD_ERR_FULL] = 422,  [HD_ERR_NOT_FOUND] = 404,
-		[HD_ERR_UNFIT] = 409, [HD_ERR_IO] = 500,
-		[HD_ERR_ENV] = 503,   [HD_ERR_USAGE] = 405,
+		[HD_ERR_INPUT] = 400,     [HD_ERR_RANGE] = 422, [HD_ERR_FULL] = 422,
+		[HD_ERR_NOT_FOUND] = 404, [HD_ERR_UNFIT] = 409, [HD_ERR_IO] = 500,
+		[HD_ERR_ENV] = 503,       [HD_ERR_USAGE] = 405,
 	};
 
 	out->status = statuses[d->status];
@@ -75,8 +74,7 @@ void asks_put(struct asks *q, struct ask *a)
 
 static struct timespec after(double seconds)
 {
-	double until =
-		clock_seconds() + (seconds < LONGEST ? seconds : LONGEST);
+	double until = clock_seconds() + (seconds < LONGEST ? seconds : LONGEST);
 	struct timespec t = { .tv_sec = (time_t)until };
 
 	t.tv_nsec = (long)((until - (double)t.tv_sec) * 1e9);
@@ -92,8 +90,7 @@ static struct ask *take_first(struct asks *q)
 		q->first = a->next;
 	if (!q->first) {
 		q->last = &q->first;
-		__atomic_store_n(&q->is_waiting, q->is_closed,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&q->is_waiting, q->is_closed, __ATOMIC_RELAXED);
 	}
 	return a;
 }
@@ -105,8 +102,7 @@ struct ask *asks_take(struct asks *q, double seconds)
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->first && !q->is_woken && !q->is_closed && !is_late)
-		is_late = pthread_cond_timedwait(&q->changed, &q->lock,
-						 &until) != 0;
+		is_late = pthread_cond_timedwait(&q->changed, &q->lock, &until) != 0;
 	q->is_woken = false;
 	struct ask *a = take_first(q);
 

@@ -22,10 +22,9 @@ struct reply {
 	const char *type; /* "application/json" */
 	struct strbuf body;
 };
-#define REPLY_INIT                                                  \
-	{                                                           \
-		.status = 200, .type = "text/plain; charset=utf-8", \
-		.body = STRBUF_INIT                                 \
+#define REPLY_INIT                                                                      \
+	{                                                                               \
+		.status = 200, .type = "text/plain; charset=utf-8", .body = STRBUF_INIT \
 	}
 
 /* One line that says why not, with the status that fits. */
@@ -64,8 +63,7 @@ void asks_close(struct asks *q);
 bool asks_are_closed(struct asks *q);
 
 /* Answers one request. */
-typedef void asks_answer_fn(void *context, const struct request *r,
-			    struct reply *out);
+typedef void asks_answer_fn(void *context, const struct request *r, struct reply *out);
 /* One after the other, until the queue is closed. */
 void asks_serve(struct asks *q, asks_answer_fn *answer, void *context);
 

@@ -32,16 +32,14 @@ static void put_at(const char *list, hd_time at, struct overrides *o)
 	strbuf_fini(&path);
 }
 
-static enum hd_status put_fault(const struct change *c, const struct fabric *f,
-				hd_time at, struct overrides *o,
-				struct strbuf *words, struct diag *d)
+static enum hd_status put_fault(const struct change *c, const struct fabric *f, hd_time at,
+				struct overrides *o, struct strbuf *words, struct diag *d)
 {
 	const char *kind = c->kind == CHANGE_CUT ? "link-down" : "link-up";
 	uint32_t port = change_port(f, c->link);
 
 	if (port == SIM_NONE)
-		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u",
-				 c->link);
+		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u", c->link);
 	struct strbuf name = STRBUF_INIT;
 
 	fabric_port_name(f, port, &name);
@@ -86,16 +84,14 @@ static void copy_field(void *context, const char *name, const char *value)
 		return;
 	struct strbuf path = STRBUF_INIT;
 
-	strbuf_printf(&path, "%s.%s.%s", c->list, c->begun ? "-" : "+",
-		      name + len);
+	strbuf_printf(&path, "%s.%s.%s", c->list, c->begun ? "-" : "+", name + len);
 	overrides_put(c->to, LABEL, path.text, "%s", value);
 	c->begun = true;
 	strbuf_fini(&path);
 }
 
 /* Adds a copy of the item of a list at its end. */
-static void copy_item(const struct scenario *s, const char *list, size_t item,
-		      struct overrides *to)
+static void copy_item(const struct scenario *s, const char *list, size_t item, struct overrides *to)
 {
 	struct strbuf prefix = STRBUF_INIT;
 
@@ -111,9 +107,7 @@ static char *next_name(const struct scenario *s, const char *name)
 {
 	struct strbuf out = STRBUF_INIT;
 	const char *dash = strrchr(name, '-');
-	size_t stem = dash && dash[1] &&
-				      strspn(dash + 1, "0123456789") ==
-					      strlen(dash + 1)
+	size_t stem = dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1)
 			      ? (size_t)(dash - name)
 			      : strlen(name);
 	uint32_t none = UINT32_MAX;
@@ -129,8 +123,7 @@ static char *next_name(const struct scenario *s, const char *name)
 	}
 }
 
-static void set_load(const char *path, const struct change *c,
-		     struct overrides *o)
+static void set_load(const char *path, const struct change *c, struct overrides *o)
 {
 	static const char *const fields[] = { "load", "rate" };
 	bool is_rate = strstr(c->value, "b/s") != NULL;
@@ -139,15 +132,14 @@ static void set_load(const char *path, const struct change *c,
 		struct strbuf field = STRBUF_INIT;
 
 		strbuf_printf(&field, "%s.%s", path, fields[i]);
-		overrides_put(o, LABEL, field.text, "%s",
-			      i == is_rate ? c->value : "");
+		overrides_put(o, LABEL, field.text, "%s", i == is_rate ? c->value : "");
 		strbuf_fini(&field);
 	}
 }
 
 /* What a goal asks of a row is asked of the row that follows it. */
-static void copy_goals(const struct scenario *s, const char *row,
-		       const char *next, struct overrides *o)
+static void copy_goals(const struct scenario *s, const char *row, const char *next,
+		       struct overrides *o)
 {
 	for (size_t i = 0; i < s->n_goals; i++) {
 		if (!s->goals[i].row || strcmp(s->goals[i].row, row) != 0)
@@ -158,8 +150,8 @@ static void copy_goals(const struct scenario *s, const char *row,
 }
 
 /* The row ends, and another like it begins with the new load. */
-static void put_successor(const struct scenario *s, const struct change *c,
-			  hd_time at, struct overrides *o)
+static void put_successor(const struct scenario *s, const struct change *c, hd_time at,
+			  struct overrides *o)
 {
 	struct strbuf time = STRBUF_INIT, path = STRBUF_INIT;
 	char *name = next_name(s, s->traffic[c->row].name);
@@ -177,21 +169,17 @@ static void put_successor(const struct scenario *s, const struct change *c,
 	strbuf_fini(&time);
 }
 
-static enum hd_status put_load(const struct change *c, const struct scenario *s,
-			       hd_time at, struct overrides *o,
-			       struct strbuf *words, struct diag *d)
+static enum hd_status put_load(const struct change *c, const struct scenario *s, hd_time at,
+			       struct overrides *o, struct strbuf *words, struct diag *d)
 {
 	if (c->row >= s->n_traffic)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "there is no traffic row %u", c->row);
+		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no traffic row %u", c->row);
 	const struct scn_traffic *t = &s->traffic[c->row];
 	struct strbuf path = STRBUF_INIT;
 
 	if (t->stop <= at)
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"row '%s' has ended: its successor is another row",
-			t->name);
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "row '%s' has ended: its successor is another row", t->name);
 	strbuf_printf(&path, "traffic.%u", c->row);
 	if (t->start >= at)
 		set_load(path.text, c, o);
@@ -202,9 +190,8 @@ static enum hd_status put_load(const struct change *c, const struct scenario *s,
 	return HD_OK;
 }
 
-enum hd_status change_put(const struct change *c, const struct fabric *f,
-			  hd_time at, struct overrides *o, struct strbuf *words,
-			  struct diag *d)
+enum hd_status change_put(const struct change *c, const struct fabric *f, hd_time at,
+			  struct overrides *o, struct strbuf *words, struct diag *d)
 {
 	switch (c->kind) {
 	case CHANGE_CUT:

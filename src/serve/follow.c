@@ -44,21 +44,19 @@ static bool look_up(void *context, const struct sim_progress *p)
 
 	(void)p;
 	if (s->change)
-		return !__atomic_load_n(&s->change->is_given_up,
-					__ATOMIC_RELAXED);
+		return !__atomic_load_n(&s->change->is_given_up, __ATOMIC_RELAXED);
 	return !asks_wait(s->asks) && clock_seconds() < s->slice_ends;
 }
 
 /* A run of the scenario with these fields, at its beginning. */
-static enum hd_status make(struct follow *s, const struct overrides *o,
-			   struct diag *d, struct simulation **out)
+static enum hd_status make(struct follow *s, const struct overrides *o, struct diag *d,
+			   struct simulation **out)
 {
 	const struct simulation_options options = { .sampled = true,
 						    .progress = look_up,
 						    .context = s };
 	struct fabric *f;
-	enum hd_status status =
-		fabric_load(s->text.text, s->text.len, s->file, o, d, &f);
+	enum hd_status status = fabric_load(s->text.text, s->text.len, s->file, o, d, &f);
 
 	if (status != HD_OK)
 		return status;
@@ -87,8 +85,7 @@ static void take_over(struct follow *s, struct simulation *next)
 }
 
 enum hd_status follow_new(const char *path, const struct overrides *overrides,
-			  const struct follow_options *o, struct diag *d,
-			  struct follow **out)
+			  const struct follow_options *o, struct diag *d, struct follow **out)
 {
 	struct follow *s = hd_alloc(1, sizeof(*s));
 	struct simulation *run = NULL;
@@ -163,10 +160,8 @@ static void *compute_change(void *context)
 
 static void note(struct follow *s, hd_time at, struct strbuf *words)
 {
-	s->notes = hd_grow(s->notes, &s->notes_cap, s->n_notes + 1,
-			   sizeof(*s->notes));
-	s->notes[s->n_notes++] =
-		(struct follow_note){ at, strbuf_detach(words) };
+	s->notes = hd_grow(s->notes, &s->notes_cap, s->n_notes + 1, sizeof(*s->notes));
+	s->notes[s->n_notes++] = (struct follow_note){ at, strbuf_detach(words) };
 }
 
 static void change_free(struct follow_change *c)
@@ -204,8 +199,7 @@ static void change_end(struct follow *s)
 }
 
 /* What is to be computed; `d` says why if it cannot be. */
-static enum hd_status change_prepare(struct follow *s, struct follow_change *c,
-				     struct diag *d)
+static enum hd_status change_prepare(struct follow *s, struct follow_change *c, struct diag *d)
 {
 	const struct request *r = &c->ask->request;
 
@@ -213,13 +207,11 @@ static enum hd_status change_prepare(struct follow *s, struct follow_change *c,
 	if (r->kind == REQUEST_RESTART)
 		return HD_OK;
 	if (follow_has_ended(s))
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "the run has ended: restart it to change it");
+		return diag_fail(d, HD_ERR_UNFIT, "the run has ended: restart it to change it");
 	c->now = sim_now(simulation_sim(s->run));
 	/* What happens now has happened: from the next nanosecond on. */
 	c->at = (c->now / HD_NS + 1) * HD_NS;
-	return change_put(&r->change, simulation_fabric(s->run), c->at,
-			  &c->next, &c->words, d);
+	return change_put(&r->change, simulation_fabric(s->run), c->at, &c->next, &c->words, d);
 }
 
 static void change_begin(struct follow *s, struct ask *a)
@@ -236,8 +228,7 @@ static void change_begin(struct follow *s, struct ask *a)
 	enum hd_status status = change_prepare(s, c, &d);
 
 	s->change = status == HD_OK ? c : NULL;
-	if (status == HD_OK &&
-	    pthread_create(&c->thread, NULL, compute_change, c) != 0) {
+	if (status == HD_OK && pthread_create(&c->thread, NULL, compute_change, c) != 0) {
 		s->change = NULL;
 		status = diag_fail(&d, HD_ERR_ENV, "no thread can be started");
 	}
@@ -277,8 +268,7 @@ void follow_scenario(const struct follow *s, struct strbuf *out)
 	scenario_explain(simulation_fabric(s->run)->scenario, out);
 }
 
-static enum hd_status put_report(const struct follow *s, struct strbuf *out,
-				 struct diag *d)
+static enum hd_status put_report(const struct follow *s, struct strbuf *out, struct diag *d)
 {
 	struct results *r = simulation_record(s->run);
 	const struct page_run part = { .results = r };
@@ -306,8 +296,7 @@ static void steer(struct follow *s, const struct request *r)
 	switch (r->kind) {
 	case REQUEST_STEP:
 		s->is_paused = true;
-		s->step_to = r->time < HD_TIME_NEVER - now ? now + r->time
-							   : HD_TIME_NEVER;
+		s->step_to = r->time < HD_TIME_NEVER - now ? now + r->time : HD_TIME_NEVER;
 		break;
 	case REQUEST_SPEED:
 		s->speed = r->time;
@@ -318,8 +307,7 @@ static void steer(struct follow *s, const struct request *r)
 	}
 }
 
-static void answer_now(struct follow *s, const struct request *r,
-		       struct reply *out)
+static void answer_now(struct follow *s, const struct request *r, struct reply *out)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -342,8 +330,7 @@ static void answer_now(struct follow *s, const struct request *r,
 /* A change takes as long as the run so far; all else is answered at once. */
 static void answer(struct follow *s, struct ask *a)
 {
-	if (a->request.kind == REQUEST_CHANGE ||
-	    a->request.kind == REQUEST_RESTART) {
+	if (a->request.kind == REQUEST_CHANGE || a->request.kind == REQUEST_RESTART) {
 		change_later(s, a);
 		changes_go_on(s);
 		return;
@@ -415,8 +402,7 @@ void follow_run(struct follow *s, struct asks *asks)
 	}
 	/* Who asked for a change gets an answer, too. */
 	if (s->change) {
-		__atomic_store_n(&s->change->is_given_up, true,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&s->change->is_given_up, true, __ATOMIC_RELAXED);
 		change_end(s);
 	}
 	for (a = s->later; a; a = s->later) {

@@ -29,10 +29,9 @@ struct follow_options {
 struct follow;
 
 /* Reads the scenario; the overrides are copied. */
-HD_MUST_CHECK enum hd_status follow_new(const char *path,
-					const struct overrides *overrides,
-					const struct follow_options *o,
-					struct diag *d, struct follow **out);
+HD_MUST_CHECK enum hd_status follow_new(const char *path, const struct overrides *overrides,
+					const struct follow_options *o, struct diag *d,
+					struct follow **out);
 void follow_free(struct follow *s);
 
 /* Computes and answers until the queue is closed. */

@@ -32,8 +32,7 @@ static inline void *follow_compute(void *context)
 }
 
 /* Paused at its beginning. */
-static inline void follow_begin(struct followed *x, const char *path,
-				const struct overrides *o)
+static inline void follow_begin(struct followed *x, const char *path, const struct overrides *o)
 {
 	const struct follow_options how = { .paused = true };
 	struct diag d = { .status = HD_OK };
@@ -70,12 +69,9 @@ static inline void asked_done(struct ask *a)
 	pthread_mutex_unlock(&x->lock);
 }
 
-static inline void asked_begin(struct followed *to, struct asked *x,
-			       const struct request *r)
+static inline void asked_begin(struct followed *to, struct asked *x, const struct request *r)
 {
-	*x = (struct asked){ .ask = { .request = *r,
-				      .reply = REPLY_INIT,
-				      .done = asked_done },
+	*x = (struct asked){ .ask = { .request = *r, .reply = REPLY_INIT, .done = asked_done },
 			     .lock = PTHREAD_MUTEX_INITIALIZER,
 			     .changed = PTHREAD_COND_INITIALIZER };
 	asks_put(&to->asks, &x->ask);
@@ -105,8 +101,7 @@ static inline unsigned asked_end(struct asked *x, struct strbuf *out)
 	return x->ask.reply.status;
 }
 
-static inline unsigned follow_ask(struct followed *x, const struct request *r,
-				  struct strbuf *out)
+static inline unsigned follow_ask(struct followed *x, const struct request *r, struct strbuf *out)
 {
 	struct asked a;
 
@@ -123,15 +118,13 @@ static inline double number_after(const char *text, const char *key)
 }
 
 /* By that time, or to its end; what its state is then. */
-static inline void follow_step(struct followed *x, hd_time by,
-			       struct strbuf *state)
+static inline void follow_step(struct followed *x, hd_time by, struct strbuf *state)
 {
 	const struct request look = { .kind = REQUEST_STATE };
 	const struct request go = { .kind = REQUEST_STEP, .time = by };
 
 	follow_ask(x, &look, state);
-	double until = number_after(state->text, "\"now\":") +
-		       (double)by / (double)HD_US;
+	double until = number_after(state->text, "\"now\":") + (double)by / (double)HD_US;
 
 	assert_int_equal(follow_ask(x, &go, NULL), 200);
 	do {

@@ -82,10 +82,8 @@ static struct change any_change(struct rng *g)
 
 	c.link = (uint32_t)rng_below(g, LINKS);
 	c.row = (uint32_t)rng_below(g, 3);
-	snprintf(c.value, sizeof(c.value), "%u%%",
-		 10 + (unsigned)rng_below(g, 60));
-	snprintf(c.low, sizeof(c.low), "0:%u,1:%u",
-		 1 + (unsigned)rng_below(g, 200),
+	snprintf(c.value, sizeof(c.value), "%u%%", 10 + (unsigned)rng_below(g, 60));
+	snprintf(c.low, sizeof(c.low), "0:%u,1:%u", 1 + (unsigned)rng_below(g, 200),
 		 1 + (unsigned)rng_below(g, 200));
 	return c;
 }
@@ -99,8 +97,7 @@ static void checksum_of(const char *text, struct strbuf *out)
 	struct fabric *f;
 
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
-	    simulation_new(f, &options, &d, &s) != HD_OK ||
-	    simulation_run(s, &d) != HD_OK)
+	    simulation_new(f, &options, &d, &s) != HD_OK || simulation_run(s, &d) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	simulation_checksum(s, out);
 	simulation_free(s);
@@ -148,8 +145,7 @@ static void keep_ports(struct strbuf *metrics)
 
 static void what_was_seen_stays_as_it_was(void **state)
 {
-	static const enum change_kind kinds[] = { CHANGE_CUT, CHANGE_LOAD,
-						  CHANGE_WEIGHTS };
+	static const enum change_kind kinds[] = { CHANGE_CUT, CHANGE_LOAD, CHANGE_WEIGHTS };
 	const struct request look = { .kind = REQUEST_METRICS };
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 	struct one x = { .path = "" };
@@ -162,12 +158,11 @@ static void what_was_seen_stays_as_it_was(void **state)
 		step(&x, 16000);
 		ask(&x, &look, &before);
 		keep_ports(&before);
-		assert_int_equal(
-			change(&x, (struct change){ .kind = kinds[i],
-						    .link = 9,
-						    .value = "30%",
-						    .low = "0:1,1:9" }),
-			200);
+		assert_int_equal(change(&x, (struct change){ .kind = kinds[i],
+							     .link = 9,
+							     .value = "30%",
+							     .low = "0:1,1:9" }),
+				 200);
 		ask(&x, &look, &after);
 		keep_ports(&after);
 		assert_string_equal(before.text, after.text);
@@ -188,17 +183,10 @@ static void a_refused_change_changes_nothing(void **state)
 	begin(&x);
 	step(&x, 3000);
 	ask(&x, &scenario, &before);
-	assert_int_equal(
-		change(&x, (struct change){ CHANGE_CUT, .link = LINKS }), 404);
-	assert_int_equal(change(&x, (struct change){ CHANGE_LOAD, .row = 2,
-						     .value = "1%" }),
-			 404);
-	assert_int_equal(
-		change(&x, (struct change){ CHANGE_LOAD, .value = "b/s" }),
-		422);
-	assert_int_equal(
-		change(&x, (struct change){ CHANGE_WEIGHTS, .low = "99:1" }),
-		422);
+	assert_int_equal(change(&x, (struct change){ CHANGE_CUT, .link = LINKS }), 404);
+	assert_int_equal(change(&x, (struct change){ CHANGE_LOAD, .row = 2, .value = "1%" }), 404);
+	assert_int_equal(change(&x, (struct change){ CHANGE_LOAD, .value = "b/s" }), 422);
+	assert_int_equal(change(&x, (struct change){ CHANGE_WEIGHTS, .low = "99:1" }), 422);
 	ask(&x, &scenario, &after);
 	assert_string_equal(before.text, after.text);
 	step(&x, 1000000);
@@ -221,8 +209,7 @@ static void rows_say_what_they_offer(void **state)
 	assert_int_equal(ask(&x, &look, &text), 200);
 	assert_non_null(strstr(text.text, "\"row\":0,"));
 	assert_non_null(strstr(text.text, "\"load\":\"50%\""));
-	assert_non_null(strstr(text.text, "\"row\":1,\"name\":\"v\","
-					  "\"load\":\"1Gb/s\""));
+	assert_non_null(strstr(text.text, "\"row\":1,\"name\":\"v\",\"load\":\"1Gb/s\""));
 	stop(&x);
 	end(&x);
 	strbuf_fini(&text);
@@ -242,9 +229,7 @@ static void rows_without_a_load_say_none(void **state)
 	step(&x, 2000);
 	assert_int_equal(ask(&x, &look, &text), 200);
 	assert_non_null(strstr(text.text, "\"name\":\"all\",\"load\":\"\""));
-	assert_int_equal(
-		change(&x, (struct change){ CHANGE_LOAD, .value = "30%" }),
-		422);
+	assert_int_equal(change(&x, (struct change){ CHANGE_LOAD, .value = "30%" }), 422);
 	stop(&x);
 	end(&x);
 	strbuf_fini(&text);
@@ -253,8 +238,7 @@ static void rows_without_a_load_say_none(void **state)
 /* Eight hosts on four leaves below two spines. */
 static void the_fabric_is_drawn_whole(void **state)
 {
-	static const char hosts[] = "\"h0\",\"h1\",\"h2\",\"h3\",\"h4\","
-				    "\"h5\",\"h6\",\"h7\"]",
+	static const char hosts[] = "\"h0\",\"h1\",\"h2\",\"h3\",\"h4\",\"h5\",\"h6\",\"h7\"]",
 			  tiers[] = "[1,1,1,1,2,2,0,0,0,0,0,0,0,0]";
 	const struct request draw = { .kind = REQUEST_FABRIC };
 	struct strbuf text = STRBUF_INIT;
@@ -273,19 +257,19 @@ static void the_fabric_is_drawn_whole(void **state)
 /* All times count from the start of the run, whenever they are looked at. */
 static void an_event_has_one_time(void **state)
 {
-	static const uint64_t steps[] = { 1000,  9000,  2,     8000,
-					  50000, 29000, 10000, 90000 };
+	static const uint64_t steps[] = { 1000, 9000, 2, 8000, 50000, 29000, 10000, 90000 };
 	const struct request draw = { .kind = REQUEST_FABRIC };
 	struct strbuf text = STRBUF_INIT;
 	struct one x = { .path = "" };
 	uint64_t now = 0;
 
 	(void)state;
-	begin_with(&x, "fabric: {topology: {kind: star, hosts: 4}}\n"
-		       "traffic: [{name: a, kind: poisson, load: 30%}]\n"
-		       "faults: {events: [{at: 10001ns, kind: link-down, "
-		       "port: h1}, {at: 120002ns, kind: link-up, port: h1}]}\n"
-		       "run: {warmup: 100us, measure: 100us}\n");
+	begin_with(
+		&x,
+		"fabric: {topology: {kind: star, hosts: 4}}\n"
+		"traffic: [{name: a, kind: poisson, load: 30%}]\n"
+		"faults: {events: [{at: 10001ns, kind: link-down, port: h1}, {at: 120002ns, kind: link-up, port: h1}]}\n"
+		"run: {warmup: 100us, measure: 100us}\n");
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		step(&x, steps[i]);
 		now += steps[i];
@@ -293,10 +277,8 @@ static void an_event_has_one_time(void **state)
 		const char *events = strstr(text.text, "\"events\"");
 
 		assert_non_null(events);
-		assert_int_equal(strstr(events, "10.001") != NULL,
-				 now >= 10001);
-		assert_int_equal(strstr(events, "120.002") != NULL,
-				 now >= 120002);
+		assert_int_equal(strstr(events, "10.001") != NULL, now >= 10001);
+		assert_int_equal(strstr(events, "120.002") != NULL, now >= 120002);
 	}
 	stop(&x);
 	end(&x);
@@ -310,16 +292,14 @@ static void a_long_change_blocks_nothing(void **state)
 	const struct request look = { .kind = REQUEST_STATE };
 	const struct request draw = { .kind = REQUEST_FABRIC };
 	const struct request cut = { .kind = REQUEST_CHANGE,
-				     .change = { .kind = CHANGE_CUT,
-						 .link = 9 } };
+				     .change = { .kind = CHANGE_CUT, .link = 9 } };
 	struct strbuf text = STRBUF_INIT;
 	struct one x = { .path = "" };
 	struct asked first, second;
 	unsigned looks = 0;
 
 	(void)state;
-	begin_with(&x, "fabric: {topology: {kind: fat-tree, radix: 8, levels: "
-		       "2}, routing: ftree}\n"
+	begin_with(&x, "fabric: {topology: {kind: fat-tree, radix: 8, levels: 2}, routing: ftree}\n"
 		       "traffic: [{name: a, kind: poisson, load: 80%}]\n"
 		       "run: {measure: 1ms}\n");
 	step(&x, 300000);
@@ -327,8 +307,7 @@ static void a_long_change_blocks_nothing(void **state)
 	asked_begin(&x.run, &second, &cut);
 	for (; !asked_is_done(&first); looks++) {
 		assert_int_equal(ask(&x, &look, &text), 200);
-		assert_true(asked_is_done(&first) ||
-			    strstr(text.text, "\"changing\":true"));
+		assert_true(asked_is_done(&first) || strstr(text.text, "\"changing\":true"));
 		assert_int_equal(ask(&x, &draw, NULL), 200);
 		assert_false(asked_is_done(&second));
 	}

@@ -21,8 +21,7 @@ static uint64_t n_asked;
 static void ask_for_all(struct followed *x, size_t turn)
 {
 	static const enum request_kind kinds[] = {
-		REQUEST_STATE,    REQUEST_METRICS, REQUEST_FABRIC,
-		REQUEST_SCENARIO, REQUEST_REPORT,
+		REQUEST_STATE, REQUEST_METRICS, REQUEST_FABRIC, REQUEST_SCENARIO, REQUEST_REPORT,
 	};
 	enum { N = sizeof(kinds) / sizeof(kinds[0]) };
 	struct strbuf text = STRBUF_INIT;
@@ -56,8 +55,7 @@ static void follow_one(const char *path, size_t number)
 	follow_begin(&x, path, &o);
 	ask_for_all(&x, number);
 	follow_step(&x, HD_S, &state);
-	hd_time end =
-		(hd_time)(number_after(state.text, "\"now\":") * (double)HD_US);
+	hd_time end = (hd_time)(number_after(state.text, "\"now\":") * (double)HD_US);
 
 	ask_for_all(&x, number + 1);
 	assert_int_equal(follow_ask(&x, &again, NULL), 200);
@@ -94,15 +92,14 @@ static void every_example_can_be_followed(void **state)
 	glob_t found;
 
 	(void)state;
-	assert_int_equal(
-		glob(HD_SOURCE_DIR "/examples/*.yaml", 0, NULL, &found), 0);
+	assert_int_equal(glob(HD_SOURCE_DIR "/examples/*.yaml", 0, NULL, &found), 0);
 	assert_true(found.gl_pathc > 30);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		const char *path = found.gl_pathv[i];
 
 		/* With sanitizers every third, and those with jobs. */
-		if (is_scenario(path) && (cases_of_run(3, 3) == 3 ||
-					  i % 3 == 0 || strstr(path, "job")))
+		if (is_scenario(path) &&
+		    (cases_of_run(3, 3) == 3 || i % 3 == 0 || strstr(path, "job")))
 			follow_one(path, i);
 	}
 	globfree(&found);

@@ -13,8 +13,7 @@
 #include "lib/simulation.h"
 
 /* `down`: per sim port, whether its link is down now. */
-void prometheus_print(const struct simulation *s, const bool *down,
-		      struct strbuf *out);
+void prometheus_print(const struct simulation *s, const bool *down, struct strbuf *out);
 
 /* That these are the n-th that somebody got: who has all of them has no gap. */
 void prometheus_scrapes(uint64_t n, struct strbuf *out);
@@ -34,7 +33,6 @@ struct prometheus_port {
 /* The name of a counter as perfquery prints it; and back, of one of them. */
 const char *prometheus_counter(size_t i);
 size_t prometheus_index(const char *counter);
-void prometheus_ports(const struct prometheus_port *ports, size_t n,
-		      struct strbuf *out);
+void prometheus_ports(const struct prometheus_port *ports, size_t n, struct strbuf *out);
 
 #endif

@@ -13,8 +13,7 @@ struct asked {
 
 typedef enum hd_status read_fn(const struct asked *a, struct request *out);
 
-static enum hd_status text_of(const struct asked *a, const char *name,
-			      char out[CHANGE_TEXT])
+static enum hd_status text_of(const struct asked *a, const char *name, char out[CHANGE_TEXT])
 {
 	const char *text = a->value(a->context, name);
 
@@ -24,16 +23,14 @@ static enum hd_status text_of(const struct asked *a, const char *name,
 		return diag_fail(a->d, HD_ERR_INPUT, "'%s' is too long", name);
 	for (const char *c = text; *c; c++) {
 		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
-			return diag_fail(a->d, HD_ERR_INPUT,
-					 "'%s' has other than plain letters",
+			return diag_fail(a->d, HD_ERR_INPUT, "'%s' has other than plain letters",
 					 name);
 	}
 	memcpy(out, text, strlen(text) + 1);
 	return HD_OK;
 }
 
-static enum hd_status number_of(const struct asked *a, const char *name,
-				uint32_t *out)
+static enum hd_status number_of(const struct asked *a, const char *name, uint32_t *out)
 {
 	char text[CHANGE_TEXT];
 	uint64_t n = 0;
@@ -42,8 +39,7 @@ static enum hd_status number_of(const struct asked *a, const char *name,
 		return a->d->status;
 	for (const char *c = text; *c; c++) {
 		if (*c < '0' || *c > '9' || n >= UINT32_MAX / 10)
-			return diag_fail(a->d, HD_ERR_INPUT,
-					 "'%s' is no number", name);
+			return diag_fail(a->d, HD_ERR_INPUT, "'%s' is no number", name);
 		n = n * 10 + (uint64_t)(*c - '0');
 	}
 	if (!*text)
@@ -70,15 +66,12 @@ static enum hd_status read_load(const struct asked *a, struct request *out)
 {
 	struct change *c = &out->change;
 
-	if (number_of(a, "row", &c->row) != HD_OK ||
-	    text_of(a, "value", c->value) != HD_OK)
+	if (number_of(a, "row", &c->row) != HD_OK || text_of(a, "value", c->value) != HD_OK)
 		return a->d->status;
-	if (strspn(c->value, "0123456789.%kMGTb/s") != strlen(c->value) ||
-	    !*c->value)
-		return diag_fail(
-			a->d, HD_ERR_INPUT,
-			"'%s' is neither a load, as 60%%, nor a rate, as 10Gb/s",
-			c->value);
+	if (strspn(c->value, "0123456789.%kMGTb/s") != strlen(c->value) || !*c->value)
+		return diag_fail(a->d, HD_ERR_INPUT,
+				 "'%s' is neither a load, as 60%%, nor a rate, as 10Gb/s",
+				 c->value);
 	return HD_OK;
 }
 
@@ -87,16 +80,13 @@ static enum hd_status read_weights(const struct asked *a, struct request *out)
 	static const char letters[] = "0123456789:, ";
 	struct change *c = &out->change;
 
-	if ((a->value(a->context, "high") &&
-	     text_of(a, "high", c->high) != HD_OK) ||
+	if ((a->value(a->context, "high") && text_of(a, "high", c->high) != HD_OK) ||
 	    (a->value(a->context, "low") && text_of(a, "low", c->low) != HD_OK))
 		return a->d->status;
-	if ((!*c->high && !*c->low) ||
-	    strspn(c->high, letters) != strlen(c->high) ||
+	if ((!*c->high && !*c->low) || strspn(c->high, letters) != strlen(c->high) ||
 	    strspn(c->low, letters) != strlen(c->low))
-		return diag_fail(
-			a->d, HD_ERR_INPUT,
-			"'high' or 'low' must be a table, as 0:64,1:32");
+		return diag_fail(a->d, HD_ERR_INPUT,
+				 "'high' or 'low' must be a table, as 0:64,1:32");
 	return HD_OK;
 }
 
@@ -125,9 +115,8 @@ static const struct route routes[] = {
 	{ "POST", "/weights", REQUEST_CHANGE, CHANGE_WEIGHTS, read_weights },
 };
 
-enum hd_status request_parse(const char *method, const char *path,
-			     request_value_fn *value, void *context,
-			     struct diag *d, struct request *out)
+enum hd_status request_parse(const char *method, const char *path, request_value_fn *value,
+			     void *context, struct diag *d, struct request *out)
 {
 	const struct asked a = { value, context, d };
 	const struct route *r = NULL;
@@ -139,8 +128,7 @@ enum hd_status request_parse(const char *method, const char *path,
 	if (!r)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "nothing is there");
 	if (strcmp(method, r->method) != 0)
-		return diag_fail(d, HD_ERR_USAGE, "%s is for %s", r->path,
-				 r->method);
+		return diag_fail(d, HD_ERR_USAGE, "%s is for %s", r->path, r->method);
 	*out = (struct request){ .kind = r->kind, .change.kind = r->change };
 	return r->read ? r->read(&a, out) : HD_OK;
 }
@@ -151,8 +139,7 @@ bool request_same(const char *given, const char *secret)
 	unsigned differ = n != m;
 
 	for (size_t i = 0; i < m; i++)
-		differ |= (unsigned char)secret[i] ^
-			  (unsigned char)(i < n ? given[i] : 0);
+		differ |= (unsigned char)secret[i] ^ (unsigned char)(i < n ? given[i] : 0);
 	return differ == 0;
 }
 
@@ -162,8 +149,7 @@ bool request_is_loopback(const char *address, int family)
 
 	if (inet_pton(family, address, &bytes) != 1)
 		return false;
-	return family == AF_INET ? bytes.s6_addr[0] == 127
-				 : IN6_IS_ADDR_LOOPBACK(&bytes);
+	return family == AF_INET ? bytes.s6_addr[0] == 127 : IN6_IS_ADDR_LOOPBACK(&bytes);
 }
 
 bool request_is_local(const char *host)
@@ -174,12 +160,10 @@ bool request_is_local(const char *host)
 	const char *rest = host + bracket + len;
 
 	if (len >= sizeof(name) || (bracket && *rest++ != ']') ||
-	    (*rest && (*rest != ':' ||
-		       strspn(rest + 1, "0123456789") != strlen(rest + 1))))
+	    (*rest && (*rest != ':' || strspn(rest + 1, "0123456789") != strlen(rest + 1))))
 		return false;
 	memcpy(name, host + bracket, len);
 	name[len] = '\0';
 	return bracket ? request_is_loopback(name, AF_INET6)
-		       : strcmp(name, "localhost") == 0 ||
-				 request_is_loopback(name, AF_INET);
+		       : strcmp(name, "localhost") == 0 || request_is_loopback(name, AF_INET);
 }

@@ -38,8 +38,7 @@ typedef const char *request_value_fn(void *context, const char *name);
  * method, HD_ERR_INPUT if a value is missing or is none.
  */
 HD_MUST_CHECK enum hd_status request_parse(const char *method, const char *path,
-					   request_value_fn *value,
-					   void *context, struct diag *d,
+					   request_value_fn *value, void *context, struct diag *d,
 					   struct request *out);
 
 /* Whether two texts are the same, in a time that depends on neither. */

@@ -24,8 +24,8 @@ static const char *value(void *context, const char *name)
 	return NULL;
 }
 
-static enum hd_status parse(const char *method, const char *path,
-			    const char *const *values, struct request *out)
+static enum hd_status parse(const char *method, const char *path, const char *const *values,
+			    struct request *out)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -37,28 +37,20 @@ static void requests_are_what_their_words_say(void **state)
 	struct request r;
 
 	(void)state;
-	assert_int_equal(parse("GET", "/", (const char *[]){ NULL }, &r),
-			 HD_OK);
+	assert_int_equal(parse("GET", "/", (const char *[]){ NULL }, &r), HD_OK);
 	assert_int_equal(r.kind, REQUEST_PAGE);
-	assert_int_equal(parse("POST", "/step",
-			       (const char *[]){ "time=2.5us", NULL }, &r),
-			 HD_OK);
+	assert_int_equal(parse("POST", "/step", (const char *[]){ "time=2.5us", NULL }, &r), HD_OK);
 	assert_int_equal(r.kind, REQUEST_STEP);
 	assert_int_equal(r.time, 2500000);
-	assert_int_equal(
-		parse("POST", "/mend", (const char *[]){ "link=41", NULL }, &r),
-		HD_OK);
+	assert_int_equal(parse("POST", "/mend", (const char *[]){ "link=41", NULL }, &r), HD_OK);
 	assert_int_equal(r.kind, REQUEST_CHANGE);
 	assert_int_equal(r.change.kind, CHANGE_MEND);
 	assert_int_equal(r.change.link, 41);
-	assert_int_equal(parse("POST", "/load",
-			       (const char *[]){ "row=1", "value=60%", NULL },
-			       &r),
+	assert_int_equal(parse("POST", "/load", (const char *[]){ "row=1", "value=60%", NULL }, &r),
 			 HD_OK);
 	assert_int_equal(r.change.row, 1);
 	assert_string_equal(r.change.value, "60%");
-	assert_int_equal(parse("POST", "/weights",
-			       (const char *[]){ "low=0:1,1:2", NULL }, &r),
+	assert_int_equal(parse("POST", "/weights", (const char *[]){ "low=0:1,1:2", NULL }, &r),
 			 HD_OK);
 	assert_string_equal(r.change.low, "0:1,1:2");
 	assert_string_equal(r.change.high, "");
@@ -81,10 +73,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		{ "POST", "/cut", { NULL }, HD_ERR_INPUT },
 		{ "POST", "/cut", { "link=" }, HD_ERR_INPUT },
 		{ "POST", "/cut", { "link=-1" }, HD_ERR_INPUT },
-		{ "POST",
-		  "/cut",
-		  { "link=99999999999999999999" },
-		  HD_ERR_INPUT },
+		{ "POST", "/cut", { "link=99999999999999999999" }, HD_ERR_INPUT },
 		{ "POST", "/cut", { "link=1 }" }, HD_ERR_INPUT },
 		{ "POST", "/step", { "time=soon" }, HD_ERR_INPUT },
 		{ "POST", "/speed", { "time=\x01" }, HD_ERR_INPUT },
@@ -100,22 +89,19 @@ static void what_makes_no_sense_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (parse(all[i].method, all[i].path, all[i].values, &r) !=
-		    all[i].status)
+		if (parse(all[i].method, all[i].path, all[i].values, &r) != all[i].status)
 			fail_msg("%s %s %s", all[i].method, all[i].path,
 				 all[i].values[0] ? all[i].values[0] : "");
 	}
 	memset(longest + 4, '1', CHANGE_TEXT);
-	assert_int_equal(parse("POST", "/weights",
-			       (const char *[]){ longest, NULL }, &r),
+	assert_int_equal(parse("POST", "/weights", (const char *[]){ longest, NULL }, &r),
 			 HD_ERR_INPUT);
 }
 
 static void names_of_this_machine_are_known(void **state)
 {
-	static const char *const ours[] = { "localhost",      "localhost:80",
-					    "127.0.0.1:8737", "[::1]:1",
-					    "[::1]",          "127.0.0.2:1",
+	static const char *const ours[] = { "localhost",      "localhost:80", "127.0.0.1:8737",
+					    "[::1]:1",        "[::1]",        "127.0.0.2:1",
 					    "127.255.255.254" };
 	static const char *const others[] = { "",
 					      "localhost.evil.org",
@@ -176,15 +162,13 @@ static void places_are_an_address_and_a_port(void **state)
 		char *address;
 		uint16_t port;
 
-		if (server_place(places[i].text, &d, &address, &port) !=
-		    HD_OK) {
+		if (server_place(places[i].text, &d, &address, &port) != HD_OK) {
 			assert_null(places[i].address);
 			continue;
 		}
 		assert_non_null(places[i].address);
 		assert_string_equal(address, places[i].address);
-		assert_int_equal(port,
-				 places[i].port ? places[i].port : SERVER_PORT);
+		assert_int_equal(port, places[i].port ? places[i].port : SERVER_PORT);
 		free(address);
 	}
 }

@@ -40,8 +40,7 @@ struct server {
 static enum hd_status put_page(struct reply *out, struct diag *d)
 {
 	if (!live_template_len)
-		return diag_fail(d, HD_ERR_ENV,
-				 "this heddle was built without the page: %s",
+		return diag_fail(d, HD_ERR_ENV, "this heddle was built without the page: %s",
 				 page_missing);
 	out->type = "text/html; charset=utf-8";
 	strbuf_add(&out->body, (const char *)live_template, live_template_len);
@@ -55,21 +54,18 @@ static const char *header(struct MHD_Connection *c, const char *name)
 
 static const char *argument(void *context, const char *name)
 {
-	return MHD_lookup_connection_value(context, MHD_GET_ARGUMENT_KIND,
-					   name);
+	return MHD_lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, name);
 }
 
 /* Whether only this machine reaches an address: 127.*, ::1. */
 static bool server_is_loopback(const char *address)
 {
-	return request_is_loopback(address, AF_INET) ||
-	       request_is_loopback(address, AF_INET6);
+	return request_is_loopback(address, AF_INET) || request_is_loopback(address, AF_INET6);
 }
 
 /* Whether who asks may: 0, or the status of a refusal and why. */
-static unsigned forbidden(const struct server *s, struct MHD_Connection *c,
-			  const char *method, const char *path,
-			  const char **why)
+static unsigned forbidden(const struct server *s, struct MHD_Connection *c, const char *method,
+			  const char *path, const char **why)
 {
 	const char *host = header(c, "Host"), *origin = header(c, "Origin");
 	const char *bearer = header(c, "Authorization");
@@ -79,8 +75,7 @@ static unsigned forbidden(const struct server *s, struct MHD_Connection *c,
 	if (!host || (is_local && !request_is_local(host)))
 		return 403;
 	*why = "another page asks";
-	if (origin && (strncmp(origin, "http://", 7) != 0 ||
-		       strcmp(origin + 7, host) != 0))
+	if (origin && (strncmp(origin, "http://", 7) != 0 || strcmp(origin + 7, host) != 0))
 		return 403;
 	*why = "the header 'X-Heddle' is missing";
 	if (strcmp(method, "POST") == 0 && !header(c, "X-Heddle"))
@@ -104,8 +99,7 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, struct reply *r)
 	};
 	size_t len = r->body.len;
 	struct MHD_Response *response = MHD_create_response_from_buffer(
-		len, len ? strbuf_detach(&r->body) : NULL,
-		MHD_RESPMEM_MUST_FREE);
+		len, len ? strbuf_detach(&r->body) : NULL, MHD_RESPMEM_MUST_FREE);
 
 	if (!response)
 		return MHD_NO;
@@ -142,8 +136,7 @@ static void call_done(struct ask *a)
 	struct call *call = (struct call *)a;
 
 	if (a->request.kind == REQUEST_METRICS && a->reply.status == 200)
-		prometheus_scrapes(__atomic_add_fetch(&call->server->scrapes, 1,
-						      __ATOMIC_RELAXED),
+		prometheus_scrapes(__atomic_add_fetch(&call->server->scrapes, 1, __ATOMIC_RELAXED),
 				   &a->reply.body);
 	MHD_resume_connection(call->connection);
 }
@@ -154,9 +147,7 @@ static enum MHD_Result call_begin(struct server *s, struct MHD_Connection *c,
 	struct call *call = hd_alloc(1, sizeof(*call));
 
 	*call = (struct call){
-		.ask = { .request = *r,
-			 .reply = REPLY_INIT,
-			 .done = call_done },
+		.ask = { .request = *r, .reply = REPLY_INIT, .done = call_done },
 		.connection = c,
 		.server = s,
 	};
@@ -192,9 +183,8 @@ static void call_end(void *context, struct MHD_Connection *c, void **state,
 }
 
 /* A request that is whole: a reply at once, or a call. */
-static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c,
-				    const char *path, const char *method,
-				    void **state)
+static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c, const char *path,
+				    const char *method, void **state)
 {
 	struct reply reply = REPLY_INIT;
 	struct diag d = { .status = HD_OK };
@@ -206,8 +196,8 @@ static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c,
 		say(&reply, no, why);
 	else if (*state == &has_body)
 		say(&reply, 413, "a request has no body");
-	else if (request_parse(strcmp(method, "HEAD") == 0 ? "GET" : method,
-			       path, argument, c, &d, &request) != HD_OK)
+	else if (request_parse(strcmp(method, "HEAD") == 0 ? "GET" : method, path, argument, c, &d,
+			       &request) != HD_OK)
 		reply_refuse(&reply, &d);
 	else if (request.kind != REQUEST_PAGE || !s->options.has_page)
 		return call_begin(s, c, &request, state);
@@ -220,9 +210,8 @@ static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c,
 }
 
 /* The library says what it takes: NOLINTNEXTLINE(readability-function-size) */
-static enum MHD_Result handle(void *context, struct MHD_Connection *c,
-			      const char *path, const char *method,
-			      const char *version, const char *upload,
+static enum MHD_Result handle(void *context, struct MHD_Connection *c, const char *path,
+			      const char *method, const char *version, const char *upload,
 			      size_t *upload_size, void **state)
 {
 	(void)version;
@@ -251,8 +240,7 @@ static bool address_parse(const char *text, uint16_t port, union address *out)
 		out->v6.sin6_port = htons(port);
 		return true;
 	}
-	*out = (union address){ .v4 = { .sin_family = AF_INET,
-					.sin_port = htons(port) } };
+	*out = (union address){ .v4 = { .sin_family = AF_INET, .sin_port = htons(port) } };
 	return inet_pton(AF_INET, text, &out->v4.sin_addr) == 1;
 }
 
@@ -268,29 +256,27 @@ static enum hd_status draw_token(struct strbuf *out, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status server_choose_token(const char *address, const char *path,
-				   struct diag *d, char **out)
+enum hd_status server_choose_token(const char *address, const char *path, struct diag *d,
+				   char **out)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	*out = NULL;
 	if (!path && server_is_loopback(address))
 		return HD_OK;
-	enum hd_status status = path ? file_read(path, TOKEN_LIMIT, d, &text)
-				     : draw_token(&text, d);
+	enum hd_status status =
+		path ? file_read(path, TOKEN_LIMIT, d, &text) : draw_token(&text, d);
 
 	text.text[strcspn(text.text, "\r\n")] = '\0';
 	if (status == HD_OK && strlen(text.text) < 16)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "a token has at least 16 letters");
+		status = diag_fail(d, HD_ERR_INPUT, "a token has at least 16 letters");
 	if (status == HD_OK)
 		*out = strbuf_detach(&text);
 	strbuf_fini(&text);
 	return status;
 }
 
-enum hd_status server_place(const char *text, struct diag *d, char **address,
-			    uint16_t *port)
+enum hd_status server_place(const char *text, struct diag *d, char **address, uint16_t *port)
 {
 	const bool bracket = *text == '[';
 	const char *end = bracket ? strchr(text, ']') : strchr(text, ':');
@@ -304,10 +290,8 @@ enum hd_status server_place(const char *text, struct diag *d, char **address,
 
 	if ((bracket && !end) || (bracket && *colon && *colon != ':') ||
 	    (!bare && colon && *colon &&
-	     (hd_uint_parse(colon + 1, &ignored, &number) != HD_OK ||
-	      number > UINT16_MAX)))
-		return diag_fail(d, HD_ERR_USAGE,
-				 "'%s' is not an ADDRESS[:PORT] to listen to",
+	     (hd_uint_parse(colon + 1, &ignored, &number) != HD_OK || number > UINT16_MAX)))
+		return diag_fail(d, HD_ERR_USAGE, "'%s' is not an ADDRESS[:PORT] to listen to",
 				 text);
 	text += bracket;
 	if (bare || !end)
@@ -334,8 +318,7 @@ static void ignore_log(void *context, const char *format, va_list args)
 	(void)args;
 }
 
-enum hd_status server_start(const struct server_options *o, struct diag *d,
-			    struct server **out)
+enum hd_status server_start(const struct server_options *o, struct diag *d, struct server **out)
 {
 	struct server *s = hd_alloc(1, sizeof(*s));
 
@@ -344,27 +327,23 @@ enum hd_status server_start(const struct server_options *o, struct diag *d,
 
 	assert(is_address);
 	(void)is_address;
-	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
-			 MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME;
+	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ERROR_LOG |
+			 MHD_ALLOW_SUSPEND_RESUME;
 
 	if (s->at.any.sa_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
 	s->daemon = MHD_start_daemon(
-		flags, o->port, NULL, NULL, handle, s,
-		MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
-		MHD_OPTION_SOCK_ADDR, &s->at.any, MHD_OPTION_THREAD_POOL_SIZE,
-		(unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		MEMORY, MHD_OPTION_NOTIFY_COMPLETED, call_end, NULL,
-		MHD_OPTION_END);
+		flags, o->port, NULL, NULL, handle, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
+		MHD_OPTION_SOCK_ADDR, &s->at.any, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY,
+		MHD_OPTION_NOTIFY_COMPLETED, call_end, NULL, MHD_OPTION_END);
 	if (!s->daemon) {
 		free(s);
-		return diag_fail(d, HD_ERR_ENV, "cannot listen to %s, port %u",
-				 o->address, o->port);
+		return diag_fail(d, HD_ERR_ENV, "cannot listen to %s, port %u", o->address,
+				 o->port);
 	}
-	s->port =
-		MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+	s->port = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 	*out = s;
 	return HD_OK;
 }
@@ -379,8 +358,8 @@ void server_url(const struct server *s, struct strbuf *out)
 {
 	bool is_v6 = s->at.any.sa_family == AF_INET6;
 
-	strbuf_printf(out, "http://%s%s%s:%u/", is_v6 ? "[" : "",
-		      s->options.address, is_v6 ? "]" : "", s->port);
+	strbuf_printf(out, "http://%s%s%s:%u/", is_v6 ? "[" : "", s->options.address,
+		      is_v6 ? "]" : "", s->port);
 	if (s->options.token)
 		strbuf_printf(out, "#token=%s", s->options.token);
 }

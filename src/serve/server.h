@@ -25,8 +25,8 @@ struct server_options {
 struct server;
 
 /* HD_ERR_ENV if the address cannot be listened to. Options are borrowed. */
-HD_MUST_CHECK enum hd_status server_start(const struct server_options *o,
-					  struct diag *d, struct server **out);
+HD_MUST_CHECK enum hd_status server_start(const struct server_options *o, struct diag *d,
+					  struct server **out);
 /* After its queue was closed and all requests have been answered. */
 void server_stop(struct server *s);
 /* Where it listens: "http://127.0.0.1:8737/". */
@@ -38,14 +38,13 @@ void server_url(const struct server *s, struct strbuf *out);
  * freed, and a port; SERVER_PORT if it has none. HD_ERR_USAGE if it is no
  * number of a machine.
  */
-HD_MUST_CHECK enum hd_status server_place(const char *text, struct diag *d,
-					  char **address, uint16_t *port);
+HD_MUST_CHECK enum hd_status server_place(const char *text, struct diag *d, char **address,
+					  uint16_t *port);
 /*
  * The token that is asked for at `address`, to be freed: that of a file, or if
  * `path` is NULL, one that nobody guesses; NULL if it is this machine's own.
  */
-HD_MUST_CHECK enum hd_status server_choose_token(const char *address,
-						 const char *path,
+HD_MUST_CHECK enum hd_status server_choose_token(const char *address, const char *path,
 						 struct diag *d, char **out);
 
 #endif

@@ -15,8 +15,7 @@ const bool *follow_down(struct follow *s)
 	for (uint32_t i = 0; i < setup->n_faults; i++) {
 		const struct sim_fault *f = &setup->faults[i];
 
-		if (f->time > now ||
-		    (f->kind != SIM_LINK_DOWN && f->kind != SIM_LINK_UP))
+		if (f->time > now || (f->kind != SIM_LINK_DOWN && f->kind != SIM_LINK_UP))
 			continue;
 		s->down[f->port] = f->kind == SIM_LINK_DOWN;
 		s->down[setup->ports[f->port].peer] = s->down[f->port];
@@ -88,16 +87,13 @@ static void look(struct follow *s)
 		const struct sim_port_use *use = &m->ports[i];
 		struct follow_link *l = &s->links[i];
 
-		l->used = share_since(use->utilisation * (double)whole,
-				      &l->used_time, since);
-		l->waiting = share_since(use->wait * (double)whole,
-					 &l->wait_time, since);
+		l->used = share_since(use->utilisation * (double)whole, &l->used_time, since);
+		l->waiting = share_since(use->wait * (double)whole, &l->wait_time, since);
 	}
 	s->looked_at = whole;
 }
 
-static void put_shares(const struct follow *s, struct json *w, const char *key,
-		       size_t offset)
+static void put_shares(const struct follow *s, struct json *w, const char *key, size_t offset)
 {
 	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
 
@@ -113,16 +109,14 @@ static void put_shares(const struct follow *s, struct json *w, const char *key,
 }
 
 /* When the cable at a port went down or came up last. */
-static hd_time last_fault(const struct sim_setup *setup, uint32_t port,
-			  hd_time now)
+static hd_time last_fault(const struct sim_setup *setup, uint32_t port, hd_time now)
 {
 	hd_time last = 0;
 
 	for (uint32_t i = 0; i < setup->n_faults; i++) {
 		const struct sim_fault *f = &setup->faults[i];
 
-		if (f->time <= now &&
-		    (f->port == port || f->port == setup->ports[port].peer))
+		if (f->time <= now && (f->port == port || f->port == setup->ports[port].peer))
 			last = f->time;
 	}
 	return last;
@@ -150,8 +144,7 @@ static void put_down(struct follow *s, struct json *w)
 	json_begin_array(w);
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		if (setup->ports[i].peer != SIM_NONE && down[i])
-			json_double(w, (double)last_fault(setup, i, now) /
-					       (double)HD_US);
+			json_double(w, (double)last_fault(setup, i, now) / (double)HD_US);
 	}
 	json_end(w);
 }
@@ -187,8 +180,7 @@ static void put_rows(const struct follow *s, struct json *w)
 static void put_run(const struct follow *s, struct json *w)
 {
 	/* What is drawn from "links", or does not change. */
-	static const char *const without[] = { "links over time",
-					       "tiers over time", "fabric",
+	static const char *const without[] = { "links over time", "tiers over time", "fabric",
 					       NULL };
 	bool met;
 	struct results *r = simulation_results(s->run, false, &met);

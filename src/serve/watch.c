@@ -29,9 +29,8 @@ static void forget_fabric(struct watch *w)
 	w->n_samples = 0;
 }
 
-static void nothing_arrives(void *context, port_id port,
-			    const struct mad_address *from, const uint8_t *mad,
-			    size_t size)
+static void nothing_arrives(void *context, port_id port, const struct mad_address *from,
+			    const uint8_t *mad, size_t size)
 {
 	(void)context;
 	(void)port;
@@ -62,8 +61,7 @@ static enum hd_status meet(struct watch *w, uint64_t born, struct diag *d)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (t->ports[p].peer != TOPO_NONE)
 			w->links[w->n_links++] =
-				(struct picture_link){ .from = p,
-						       .to = t->ports[p].peer };
+				(struct picture_link){ .from = p, .to = t->ports[p].peer };
 	}
 	return HD_OK;
 }
@@ -73,8 +71,7 @@ static void draw(struct watch *w)
 	struct strbuf now = STRBUF_INIT;
 
 	watch_put_picture(w, &now);
-	if (now.len != w->picture.len ||
-	    memcmp(now.text, w->picture.text, now.len) != 0)
+	if (now.len != w->picture.len || memcmp(now.text, w->picture.text, now.len) != 0)
 		w->drawn++;
 	strbuf_fini(&w->picture);
 	w->picture = now;
@@ -120,11 +117,9 @@ static void add_sample(struct watch *w, double now, double rate)
 {
 	if (w->n_samples == WATCH_SAMPLES) {
 		w->n_samples--;
-		memmove(w->samples, w->samples + 1,
-			w->n_samples * sizeof(*w->samples));
+		memmove(w->samples, w->samples + 1, w->n_samples * sizeof(*w->samples));
 	}
-	w->samples[w->n_samples++] =
-		(struct watch_sample){ now - w->began, rate };
+	w->samples[w->n_samples++] = (struct watch_sample){ now - w->began, rate };
 }
 
 /* How busy links were since the last look: words of 4 bytes, and ticks. */
@@ -159,8 +154,7 @@ static enum hd_status read_counters(struct watch *w, struct diag *d)
 
 	for (size_t i = 0; i < N_PROMETHEUS_COUNTERS; i++)
 		names[i] = prometheus_counter(i);
-	return live_counters(w->dir, names, N_PROMETHEUS_COUNTERS,
-			     w->topo.n_ports, d, w->counters);
+	return live_counters(w->dir, names, N_PROMETHEUS_COUNTERS, w->topo.n_ports, d, w->counters);
 }
 
 static enum hd_status look(struct watch *w, struct diag *d)
@@ -192,36 +186,29 @@ static enum hd_status look(struct watch *w, struct diag *d)
 
 /* ---- changing ------------------------------------------------------------ */
 
-static enum hd_status change(struct watch *w, const struct change *c,
-			     struct diag *d)
+static enum hd_status change(struct watch *w, const struct change *c, struct diag *d)
 {
 	bool cuts = c->kind == CHANGE_CUT;
-	struct strbuf port = STRBUF_INIT, words = STRBUF_INIT,
-		      out = STRBUF_INIT;
+	struct strbuf port = STRBUF_INIT, words = STRBUF_INIT, out = STRBUF_INIT;
 
 	if (!cuts && c->kind != CHANGE_MEND)
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"a live fabric is programmed by its subnet manager");
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "a live fabric is programmed by its subnet manager");
 	if (c->link >= w->n_links)
-		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u",
-				 c->link);
+		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u", c->link);
 	port_id p = w->links[c->link].from;
 
 	picture_port_name(&w->topo, p, &port);
-	strbuf_printf(&words, "%s:%u", topo_node_of(&w->topo, p)->name,
-		      w->topo.ports[p].number);
+	strbuf_printf(&words, "%s:%u", topo_node_of(&w->topo, p)->name, w->topo.ports[p].number);
 	const char *const call[] = { "link", words.text, cuts ? "down" : "up" };
 	enum hd_status status = live_call(w->dir, call, 3, d, &out);
 
 	strbuf_clear(&words);
 	strbuf_printf(&words, "link-%s %s", call[2], port.text);
 	if (status == HD_OK) {
-		w->notes = hd_grow(w->notes, &w->notes_cap, w->n_notes + 1,
-				   sizeof(*w->notes));
+		w->notes = hd_grow(w->notes, &w->notes_cap, w->n_notes + 1, sizeof(*w->notes));
 		w->notes[w->n_notes++] =
-			(struct watch_note){ clock_seconds() - w->began,
-					     strbuf_detach(&words) };
+			(struct watch_note){ clock_seconds() - w->began, strbuf_detach(&words) };
 	}
 	strbuf_fini(&words);
 	strbuf_fini(&port);
@@ -231,8 +218,8 @@ static enum hd_status change(struct watch *w, const struct change *c,
 
 /* ---- answers ------------------------------------------------------------- */
 
-static enum hd_status answer(struct watch *w, const struct request *r,
-			     struct diag *d, struct reply *out)
+static enum hd_status answer(struct watch *w, const struct request *r, struct diag *d,
+			     struct reply *out)
 {
 	enum hd_status status = look(w, d);
 
@@ -254,8 +241,7 @@ static enum hd_status answer(struct watch *w, const struct request *r,
 	case REQUEST_CHANGE:
 		return change(w, &r->change, d);
 	default:
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "a live fabric goes on by itself");
+		return diag_fail(d, HD_ERR_UNFIT, "a live fabric goes on by itself");
 	}
 }
 

@@ -14,8 +14,7 @@
 struct watch;
 
 /* Refuses if no fabric `name` runs; the name is borrowed. */
-HD_MUST_CHECK enum hd_status watch_new(const char *name, struct diag *d,
-				       struct watch **out);
+HD_MUST_CHECK enum hd_status watch_new(const char *name, struct diag *d, struct watch **out);
 void watch_free(struct watch *w);
 
 /* Goes on, with whatever runs under that name, when a fabric is gone. */

@@ -49,8 +49,7 @@ struct watch {
 };
 
 /* A counter of a port now, or at the look before. */
-static inline uint64_t watch_counter(const uint64_t *of, port_id port,
-				     size_t index)
+static inline uint64_t watch_counter(const uint64_t *of, port_id port, size_t index)
 {
 	return of[(size_t)port * N_PROMETHEUS_COUNTERS + index];
 }

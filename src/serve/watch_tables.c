@@ -59,8 +59,7 @@ static const struct column summary_columns[] = {
 	{ "cables", NULL, CELL(summary_row, cables) },
 	{ "active", "cables", CELL(summary_row, active), ORIGIN_SIMULATED },
 	{ "down", "cables", CELL(summary_row, down), ORIGIN_SIMULATED },
-	{ "subnet manager", NULL, CELL(summary_row, manager),
-	  ORIGIN_SIMULATED },
+	{ "subnet manager", NULL, CELL(summary_row, manager), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -73,8 +72,7 @@ static const char *manager_of(const struct watch *w)
 	for (port_id p = 0; p < t->n_ports && !lid; p++)
 		lid = agents_port_get(w->agents, p, PORT_SM_LID);
 	for (port_id p = 0; p < t->n_ports && lid; p++) {
-		if (topo_is_end_port(t, p) &&
-		    agents_port_get(w->agents, p, PORT_LID) == lid)
+		if (topo_is_end_port(t, p) && agents_port_get(w->agents, p, PORT_LID) == lid)
 			return topo_node_of(t, p)->name;
 	}
 	return NULL;
@@ -90,8 +88,7 @@ static void put_summary(const struct watch *w, struct results *r)
 		row.switches += w->topo.nodes[v].kind == NODE_SWITCH;
 	}
 	for (size_t i = 0; i < w->n_links; i++) {
-		uint64_t state = agents_port_get(w->agents, w->links[i].from,
-						 PORT_STATE);
+		uint64_t state = agents_port_get(w->agents, w->links[i].from, PORT_STATE);
 
 		if (w->links[i].from > w->links[i].to)
 			continue;
@@ -100,8 +97,7 @@ static void put_summary(const struct watch *w, struct results *r)
 		row.down += state == LINK_DOWN;
 	}
 	strbuf_printf(&title, "the live fabric '%s'", w->name);
-	table_put_row(results_record(r, "summary", title.text, summary_columns),
-		      &row);
+	table_put_row(results_record(r, "summary", title.text, summary_columns), &row);
 	strbuf_fini(&title);
 }
 
@@ -141,9 +137,8 @@ static void put_busiest(const struct watch *w, struct results *r)
 {
 	const size_t packets = prometheus_index("PortXmitPkts");
 	struct picture_link *sorted = hd_alloc(w->n_links + 1, sizeof(*sorted));
-	struct table *t = results_table(
-		r, "ports", "the busiest between the last two looks",
-		busy_columns);
+	struct table *t =
+		results_table(r, "ports", "the busiest between the last two looks", busy_columns);
 
 	memcpy(sorted, w->links, w->n_links * sizeof(*sorted));
 	qsort(sorted, w->n_links, sizeof(*sorted), by_use);
@@ -191,8 +186,7 @@ static void put_errors(const struct watch *w, struct results *r)
 		"ExcessiveBufferOverrunErrors",
 		"VL15Dropped",
 	};
-	struct table *t = results_table(r, "errors", "that ports have counted",
-					error_columns);
+	struct table *t = results_table(r, "errors", "that ports have counted", error_columns);
 
 	for (size_t k = 0; k < sizeof(errors) / sizeof(errors[0]); k++) {
 		const size_t index = prometheus_index(errors[k]);
@@ -202,8 +196,7 @@ static void put_errors(const struct watch *w, struct results *r)
 
 			if (!n || table_rows(t) >= FAULTY)
 				continue;
-			const struct error_row row = { port_name(w, p, t),
-						       errors[k], n };
+			const struct error_row row = { port_name(w, p, t), errors[k], n };
 
 			table_put_row(t, &row);
 		}
@@ -212,16 +205,14 @@ static void put_errors(const struct watch *w, struct results *r)
 
 static const struct column sample_columns[] = {
 	{ "time", "s", CELL(watch_sample, time), ORIGIN_GIVEN, 1 },
-	{ "sent by hosts", "Gb/s", CELL_BITS(watch_sample, rate),
-	  ORIGIN_SIMULATED, 3 },
+	{ "sent by hosts", "Gb/s", CELL_BITS(watch_sample, rate), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
 static void put_samples(const struct watch *w, struct results *r)
 {
 	struct table *t =
-		results_series(r, "traffic over time",
-			       "since the page was served", sample_columns);
+		results_series(r, "traffic over time", "since the page was served", sample_columns);
 
 	for (size_t i = 0; i < w->n_samples; i++)
 		table_put_row(t, &w->samples[i]);
@@ -240,8 +231,7 @@ static double waiting_of(const struct picture_link *l)
 }
 
 /* In tenths of percents. */
-static void put_shares(const struct watch *w, struct json *json,
-		       const char *key,
+static void put_shares(const struct watch *w, struct json *json, const char *key,
 		       double (*share)(const struct picture_link *l))
 {
 	json_key(json, key);
@@ -256,8 +246,7 @@ static void put_down(const struct watch *w, struct json *json)
 	json_key(json, "down");
 	json_begin_array(json);
 	for (size_t i = 0; i < w->n_links; i++) {
-		if (agents_port_get(w->agents, w->links[i].from, PORT_STATE) ==
-		    LINK_DOWN)
+		if (agents_port_get(w->agents, w->links[i].from, PORT_STATE) == LINK_DOWN)
 			json_uint(json, i);
 	}
 	json_end(json);
@@ -307,8 +296,7 @@ void watch_put_state(const struct watch *w, struct strbuf *out)
 
 void watch_put_metrics(const struct watch *w, struct strbuf *out)
 {
-	struct prometheus_port *ports =
-		hd_alloc(w->n_links + 1, sizeof(*ports));
+	struct prometheus_port *ports = hd_alloc(w->n_links + 1, sizeof(*ports));
 
 	for (size_t i = 0; i < w->n_links; i++) {
 		port_id p = w->links[i].from;
@@ -316,16 +304,12 @@ void watch_put_metrics(const struct watch *w, struct strbuf *out)
 		ports[i] = (struct prometheus_port){
 			.device = topo_node_of(&w->topo, p)->name,
 			.number = w->topo.ports[p].number,
-			.state = (unsigned)agents_port_get(w->agents, p,
-							   PORT_STATE),
-			.physical = (unsigned)agents_port_get(w->agents, p,
-							      PORT_PHYSICAL),
+			.state = (unsigned)agents_port_get(w->agents, p, PORT_STATE),
+			.physical = (unsigned)agents_port_get(w->agents, p, PORT_PHYSICAL),
 			.rate = w->links[i].rate,
 		};
 		for (size_t k = 0; k < N_PROMETHEUS_COUNTERS; k++)
-			ports[i].counters[k] =
-				w->counters[(size_t)p * N_PROMETHEUS_COUNTERS +
-					    k];
+			ports[i].counters[k] = w->counters[(size_t)p * N_PROMETHEUS_COUNTERS + k];
 	}
 	prometheus_ports(ports, w->n_links, out);
 	free(ports);

@@ -2,9 +2,8 @@
 /* What destinations send back (docs/model.md, C5). */
 #include "sim/control.h"
 
-static void answer_send(struct sim *s, uint32_t port,
-			const struct arrived *data, enum sim_packet_kind kind,
-			bool marked)
+static void answer_send(struct sim *s, uint32_t port, const struct arrived *data,
+			enum sim_packet_kind kind, bool marked)
 {
 	const struct sim_setup *setup = s->setup;
 	uint32_t to = s->nodes[data->source].first_port + 1;
@@ -39,8 +38,7 @@ static void answer_send(struct sim *s, uint32_t port,
 	packet_enter(s, id);
 }
 
-static void data_delivered(struct sim *s, uint32_t port,
-			   const struct arrived *data)
+static void data_delivered(struct sim *s, uint32_t port, const struct arrived *data)
 {
 	const struct sim_control *r = s->control->rules;
 	bool marked = data->marked;

@@ -35,10 +35,9 @@ static uint32_t place_find(struct sim *s)
 		return i;
 	}
 	assert(s->arb.n_tables < SIM_MOST_TABLES); /* fabric/ sees to it */
-	s->arb.tables = hd_grow(s->arb.tables, &s->arb.tables_cap,
-				s->arb.n_tables + 1u, sizeof(*s->arb.tables));
-	p->place = hd_grow(p->place, &p->cap, s->arb.n_tables + 1u,
-			   sizeof(*p->place));
+	s->arb.tables = hd_grow(s->arb.tables, &s->arb.tables_cap, s->arb.n_tables + 1u,
+				sizeof(*s->arb.tables));
+	p->place = hd_grow(p->place, &p->cap, s->arb.n_tables + 1u, sizeof(*p->place));
 	return s->arb.n_tables++;
 }
 
@@ -62,8 +61,7 @@ static uint16_t place_take(struct sim *s, uint32_t table)
 		i = place_find(s);
 		p->place[i] = (struct arbiter_place){ .table = table };
 		p->of_table[table] = i;
-		arbiter_table_init(&s->arb.tables[i],
-				   &s->setup->subnet->vlarb_tables[table]);
+		arbiter_table_init(&s->arb.tables[i], &s->setup->subnet->vlarb_tables[table]);
 	}
 	p->place[i].users++;
 	return (uint16_t)i;
@@ -74,8 +72,7 @@ static void change_expect(struct sim *s, uint32_t id)
 {
 	if (id == s->setup->n_changes)
 		return;
-	eventq_push(&s->q, s->setup->changes[id].time,
-		    event_key(EV_TABLE, 0, 0, 0));
+	eventq_push(&s->q, s->setup->changes[id].time, event_key(EV_TABLE, 0, 0, 0));
 	s->arb.next_change = id;
 	s->background++;
 }
@@ -145,8 +142,7 @@ void saved_table(struct saved *v, uint32_t port)
 	uint32_t before = l->table, table = s->arb.places->place[before].table;
 
 	pack_u32(v->p, &table);
-	if (!v->p->reads ||
-	    !pack_check(v->p, table < s->setup->subnet->n_vlarb_tables))
+	if (!v->p->reads || !pack_check(v->p, table < s->setup->subnet->n_vlarb_tables))
 		return;
 	l->table = place_take(s, table);
 	place_leave(s, before);

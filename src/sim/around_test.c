@@ -20,8 +20,7 @@ struct ends {
 	uint64_t around;
 };
 
-static void note_end(void *context, const struct sim_event_record *e,
-		     const struct sim_packet *p)
+static void note_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct ends *ends = context;
 
@@ -46,18 +45,17 @@ static void run(const char *adaptive, const char *more, struct ends *out)
 	for (unsigned h = 0; h < HOSTS; h++)
 		fprintf(trace, "10us,h%u,h%u,974\n", h, h + HOSTS);
 	fclose(trace);
-	strbuf_printf(&text,
-		      "fabric:\n"
-		      "  topology: {kind: dragonfly-plus, groups: 3, leaves: 4,"
-		      " spines: 1, globals: 2, hosts: 1}\n"
-		      "  link: {rate: 8Gb/s, propagation: 100ns}\n"
-		      "  switch: {routing: 80ns, arbitration: 20ns}\n"
-		      "  routing: {engine: dragonfly, adaptive: %s}\n"
-		      "traffic:\n"
-		      "- {name: a, kind: trace, file: around_test.csv}\n"
-		      "%s"
-		      "run: {warmup: 0s, measure: 1ms}\n",
-		      adaptive, more);
+	strbuf_printf(
+		&text,
+		"fabric:\n"
+		"  topology: {kind: dragonfly-plus, groups: 3, leaves: 4, spines: 1, globals: 2, hosts: 1}\n"
+		"  link: {rate: 8Gb/s, propagation: 100ns}\n"
+		"  switch: {routing: 80ns, arbitration: 20ns}\n"
+		"  routing: {engine: dragonfly, adaptive: %s}\n"
+		"traffic:\n"
+		"- {name: a, kind: trace, file: around_test.csv}\n"
+		"%srun: {warmup: 0s, measure: 1ms}\n",
+		adaptive, more);
 	must_build(text.text, &f);
 	remove("around_test.csv");
 	struct sim_observer o = { .context = out, .ended = note_end };
@@ -73,8 +71,7 @@ static void run(const char *adaptive, const char *more, struct ends *out)
 	strbuf_fini(&text);
 }
 
-static void check(const char *adaptive, const hd_time *expected,
-		  unsigned around)
+static void check(const char *adaptive, const hd_time *expected, unsigned around)
 {
 	struct ends ends;
 
@@ -93,12 +90,9 @@ static void check(const char *adaptive, const hd_time *expected,
  */
 static void a_packet_goes_around_what_waits_too_long(void **state)
 {
-	static const hd_time two[] = { MINIMAL, AROUND, MINIMAL + D,
-				       AROUND + D };
-	static const hd_time one[] = { MINIMAL, AROUND, MINIMAL + D,
-				       MINIMAL + 2 * D };
-	static const hd_time none[] = { MINIMAL, MINIMAL + D, MINIMAL + 2 * D,
-					MINIMAL + 3 * D };
+	static const hd_time two[] = { MINIMAL, AROUND, MINIMAL + D, AROUND + D };
+	static const hd_time one[] = { MINIMAL, AROUND, MINIMAL + D, MINIMAL + 2 * D };
+	static const hd_time none[] = { MINIMAL, MINIMAL + D, MINIMAL + 2 * D, MINIMAL + 3 * D };
 
 	(void)state;
 	check("{choice: load, around: 0}", two, 2);
@@ -119,8 +113,7 @@ static void a_packet_goes_around_what_waits_too_long(void **state)
 static void a_dead_cable_is_gone_around(void **state)
 {
 	static const char down[] =
-		"faults: {events: [{at: 1us, kind: link-down, port: "
-		"'spine-0-0:6'}]}\n";
+		"faults: {events: [{at: 1us, kind: link-down, port: 'spine-0-0:6'}]}\n";
 	struct ends ends;
 
 	(void)state;

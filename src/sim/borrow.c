@@ -52,8 +52,8 @@ struct loan_lane {
 struct loan_port {
 	struct user *users;
 	struct loan_lane *lanes;
-	uint8_t n;       /* data VLs in operation; 0: not such a port */
-	uint8_t sending; /* the user whose packet is on the link, or NOBODY */
+	uint8_t n;                        /* data VLs in operation; 0: not such a port */
+	uint8_t sending;                  /* the user whose packet is on the link, or NOBODY */
 	uint8_t line[N_DATA_VLS], n_line; /* who waits for a lane, in order */
 };
 
@@ -115,8 +115,7 @@ static void user_count(struct user *u, hd_time when)
 		u->busy_since = when;
 }
 
-static void jobs_changed(struct sim *s, struct loan_port *b, unsigned u,
-			 hd_time when)
+static void jobs_changed(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	user_count(&b->users[u], when);
 	level_set(&b->users[u].jobs, when, s->borrow->window, jobs_of(b, u));
@@ -141,21 +140,19 @@ static void line_leave(struct loan_port *b, unsigned u, hd_time when)
 /* ---- lanes --------------------------------------------------------------- */
 
 /* B3: the first lane that `u` may have, or NOBODY. */
-static unsigned lane_free(const struct sim *s, const struct loan_port *b,
-			  unsigned u)
+static unsigned lane_free(const struct sim *s, const struct loan_port *b, unsigned u)
 {
 	uint32_t lenders = s->setup->borrowing.lenders[u];
 
 	for (unsigned v = 0; v < b->n; v++) {
-		if ((lenders >> v & 1) && v != u &&
-		    b->lanes[v].holder == NOBODY && jobs_of(b, v) == 0)
+		if ((lenders >> v & 1) && v != u && b->lanes[v].holder == NOBODY &&
+		    jobs_of(b, v) == 0)
 			return v;
 	}
 	return NOBODY;
 }
 
-static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u,
-			  hd_time when)
+static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
 	unsigned want = entitled(s->borrow->rules, jobs_of(b, u));
@@ -181,16 +178,14 @@ static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u,
 }
 
 /* B5: gives back what `u` is no longer entitled to, the last one first. */
-static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u,
-			  hd_time when)
+static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
 	unsigned keep = entitled(s->borrow->rules, jobs_of(b, u));
 	bool any = false;
 
 	while (user->n_held > keep) {
-		struct loan_lane *lane =
-			&b->lanes[user->held[user->n_held - 1]];
+		struct loan_lane *lane = &b->lanes[user->held[user->n_held - 1]];
 
 		if (lane->guest != NONE)
 			break; /* B4: what it has accepted, it sends */
@@ -221,14 +216,12 @@ static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
  * its place, unless there is no other or a guest stands before it. NONE: there
  * is none.
  */
-static uint32_t home_pop(struct sim *s, uint32_t port,
-			 const struct loan_port *b, unsigned u)
+static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b, unsigned u)
 {
 	struct lane *from = &s->lanes[port * s->n_lanes + u];
 	uint32_t first = from->queue.first, before = b->lanes[u].guest;
 
-	if (first != NONE && before == NONE &&
-	    packet_at(s, first)->next != NONE)
+	if (first != NONE && before == NONE && packet_at(s, first)->next != NONE)
 		before = first;
 	uint32_t id = before == NONE ? first : packet_at(s, before)->next;
 
@@ -246,8 +239,7 @@ static uint32_t home_pop(struct sim *s, uint32_t port,
 }
 
 /* B4: every lane on loan that stands empty for its user takes a packet. */
-static void guests_take(struct sim *s, uint32_t port, struct loan_port *b,
-			unsigned u)
+static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsigned u)
 {
 	unsigned keep = entitled(s->borrow->rules, jobs_of(b, u));
 
@@ -292,9 +284,8 @@ static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 		lane->guest = NONE;
 		b->users[u].waiting--;
 		b->sending = (uint8_t)u;
-		batch_means_add(
-			&b->users[u].stay,
-			(double)(s->links[port].busy_until - lane->born));
+		batch_means_add(&b->users[u].stay,
+				(double)(s->links[port].busy_until - lane->born));
 	}
 }
 
@@ -330,8 +321,7 @@ static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 	}
 	for (unsigned v = 0; v < b->n; v++) {
 		if (lanes[v].queue.first != NONE)
-			b->lanes[v].born =
-				packet_at(s, lanes[v].queue.first)->born;
+			b->lanes[v].born = packet_at(s, lanes[v].queue.first)->born;
 	}
 }
 
@@ -339,8 +329,7 @@ static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 
 static void refuse(struct sim *s, struct user *u, struct packet *p)
 {
-	packet_lost(s, p, (struct ending){ SIM_LOST_FULL, p->out, s->now },
-		    &u->blocked);
+	packet_lost(s, p, (struct ending){ SIM_LOST_FULL, p->out, s->now }, &u->blocked);
 	packet_free(s, p);
 }
 
@@ -356,8 +345,8 @@ bool borrow_admit(struct sim *s, struct packet *p)
 
 	look(s, p->out, b);
 	u->offered++;
-	bool full = capacity && !(p->flags & P_SOURCE) &&
-		    jobs_of(b, vl) >= capacity * (1u + u->n_held);
+	bool full =
+		capacity && !(p->flags & P_SOURCE) && jobs_of(b, vl) >= capacity * (1u + u->n_held);
 
 	batch_means_add(&u->blocking, full);
 	if (full) {
@@ -427,8 +416,7 @@ void borrow_restart(struct sim *s)
 
 static bool is_end(const struct sim *s, uint32_t port)
 {
-	return is_plugged(s, port) &&
-	       s->nodes[s->setup->ports[port].node].kind == SIM_END;
+	return is_plugged(s, port) && s->nodes[s->setup->ports[port].node].kind == SIM_END;
 }
 
 void borrow_init(struct sim *s)
@@ -479,8 +467,7 @@ void borrow_fini(struct sim *s)
 	free(s->borrow);
 }
 
-bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
-		  struct sim_lane_use *out)
+bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level, struct sim_lane_use *out)
 {
 	struct loan_port *b = s->borrow ? &s->borrow->ports[port] : NULL;
 
@@ -503,8 +490,7 @@ bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
 		.acquired = u->acquired,
 		.in_vain = u->in_vain,
 	};
-	hd_time in_line =
-		u->in_line_time + (u->in_line ? s->now - u->in_line_since : 0);
+	hd_time in_line = u->in_line_time + (u->in_line ? s->now - u->in_line_since : 0);
 
 	out->in_line = (double)in_line / time;
 	for (unsigned k = 0; k <= SIM_MAX_LOANS; k++) {
@@ -517,15 +503,12 @@ bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
 /* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member user_members[] = {
-	PACK(user, waiting),        PACK(user, n_held),
-	PACK_EACH(user, held),      PACK(user, in_line),
-	PACK(user, jobs.n),         PACK(user, jobs.most),
-	PACK(user, jobs.since),     PACK(user, jobs.window_ends),
-	PACK(user, jobs.area),      PACK(user, offered),
-	PACK(user, blocked),        PACK(user, sent),
-	PACK(user, acquired),       PACK(user, in_vain),
-	PACK(user, in_line_since),  PACK(user, in_line_time),
-	PACK_EACH(user, busy),      PACK(user, busy_since),
+	PACK(user, waiting),        PACK(user, n_held),           PACK_EACH(user, held),
+	PACK(user, in_line),        PACK(user, jobs.n),           PACK(user, jobs.most),
+	PACK(user, jobs.since),     PACK(user, jobs.window_ends), PACK(user, jobs.area),
+	PACK(user, offered),        PACK(user, blocked),          PACK(user, sent),
+	PACK(user, acquired),       PACK(user, in_vain),          PACK(user, in_line_since),
+	PACK(user, in_line_time),   PACK_EACH(user, busy),        PACK(user, busy_since),
 	PACK_EACH(user, sent_with),
 };
 

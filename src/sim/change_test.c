@@ -21,8 +21,7 @@ struct seen {
 	uint8_t vl[MOST];
 };
 
-static void see(void *context, hd_time now, uint32_t port,
-		const struct sim_packet *p)
+static void see(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct seen *seen = context;
 
@@ -38,11 +37,10 @@ struct change {
 };
 
 /* Two hosts' lanes 0 and 1 always have a packet; what h0's link sends. */
-static void run(const struct change *of_port, uint32_t n,
-		const struct vlarb *first, struct seen *seen)
+static void run(const struct change *of_port, uint32_t n, const struct vlarb *first,
+		struct seen *seen)
 {
-	const char *const words[] = { "mesh", "--columns=2", "--rows=1",
-				      "--hosts=1", NULL };
+	const char *const words[] = { "mesh", "--columns=2", "--rows=1", "--hosts=1", NULL };
 	const struct test_links links = {
 		.rate = { UINT64_C(8000000000000), 1 },
 		.propagation = 10,
@@ -62,8 +60,7 @@ static void run(const struct change *of_port, uint32_t n,
 	subnet_set_vlarb(&f.subnet, f.setup.ports[port].origin, first);
 	for (uint32_t i = 0; i < n; i++)
 		changes[i] = (struct sim_table_change){
-			of_port[i].time, port,
-			subnet_keep_vlarb(&f.subnet, &of_port[i].table)
+			of_port[i].time, port, subnet_keep_vlarb(&f.subnet, &of_port[i].table)
 		};
 	f.setup.changes = changes;
 	f.setup.n_changes = n;
@@ -96,8 +93,7 @@ static void run(const struct change *of_port, uint32_t n,
 
 static struct vlarb low_only(uint8_t weight_0, uint8_t weight_1)
 {
-	return (struct vlarb){ .low = { { 0, weight_0 }, { 1, weight_1 } },
-			       .n_low = 2 };
+	return (struct vlarb){ .low = { { 0, weight_0 }, { 1, weight_1 } }, .n_low = 2 };
 }
 
 /* At a grant's instant that grant is the first; a picosecond later the next. */
@@ -106,14 +102,12 @@ static void a_change_holds_from_its_very_instant(void **state)
 	(void)state;
 	for (hd_time late = 0; late <= 2; late++) {
 		struct vlarb only_0 = low_only(5, 0);
-		struct change c = { .time = 40 * BYTES - 1 + late,
-				    .table = low_only(0, 5) };
+		struct change c = { .time = 40 * BYTES - 1 + late, .table = low_only(0, 5) };
 		struct seen seen;
 
 		run(&c, 1, &only_0, &seen);
 		for (unsigned i = 0; i < seen.n; i++)
-			assert_int_equal(seen.vl[i],
-					 i >= 40 + (late == 2) ? 1 : 0);
+			assert_int_equal(seen.vl[i], i >= 40 + (late == 2) ? 1 : 0);
 	}
 }
 
@@ -140,8 +134,7 @@ static void what_is_left_of_a_turn_is_cut_to_the_new_weight(void **state)
 /* The position stays: in a table without that place the next one goes. */
 static void a_position_beyond_the_new_table_moves_on(void **state)
 {
-	struct vlarb three = { .low = { { 0, 10 }, { 0, 10 }, { 1, 100 } },
-			       .n_low = 3 };
+	struct vlarb three = { .low = { { 0, 10 }, { 0, 10 }, { 1, 100 } }, .n_low = 3 };
 	struct change c = { .time = 5 * BYTES, .table = low_only(20, 10) };
 	struct seen seen;
 
@@ -171,8 +164,7 @@ static void the_last_change_of_an_instant_counts(void **state)
 	run(c, 3, &only_0, &seen);
 	/* At 7 nothing is left (0, then cut): the next entry, VL 1, goes. */
 	for (unsigned i = 0; i < seen.n; i++)
-		assert_int_equal(seen.vl[i],
-				 i >= 7 && i < 50 ? (i - 7) % 2 == 0 : 0);
+		assert_int_equal(seen.vl[i], i >= 7 && i < 50 ? (i - 7) % 2 == 0 : 0);
 }
 
 /* Each for a while: places of tables that are no longer used are used again. */
@@ -204,12 +196,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_holds_from_its_very_instant),
-		cmocka_unit_test(
-			what_is_left_of_a_turn_is_cut_to_the_new_weight),
+		cmocka_unit_test(what_is_left_of_a_turn_is_cut_to_the_new_weight),
 		cmocka_unit_test(a_position_beyond_the_new_table_moves_on),
 		cmocka_unit_test(the_last_change_of_an_instant_counts),
-		cmocka_unit_test(
-			a_run_may_go_through_more_tables_than_fit_at_a_time),
+		cmocka_unit_test(a_run_may_go_through_more_tables_than_fit_at_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

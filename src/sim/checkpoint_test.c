@@ -30,8 +30,7 @@ struct course {
 	struct sim_rules rules;
 };
 
-static struct sim *begin(const struct course *c, uint32_t parts,
-			 struct told *told)
+static struct sim *begin(const struct course *c, uint32_t parts, struct told *told)
 {
 	struct sim_rules r = c->rules;
 	struct sim_observer o = hearer;
@@ -48,8 +47,8 @@ static struct sim *begin(const struct course *c, uint32_t parts,
 }
 
 /* A fresh run with the state of s, which would save the same bytes. */
-static struct sim *change_over(const struct course *c, struct sim *s,
-			       uint32_t parts, struct told *told)
+static struct sim *change_over(const struct course *c, struct sim *s, uint32_t parts,
+			       struct told *told)
 {
 	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
 
@@ -68,8 +67,8 @@ static struct sim *change_over(const struct course *c, struct sim *s,
 }
 
 /* From run to run at these instants, or until it ends before. */
-static struct sim *relay(const struct course *c, const hd_time *at, size_t n,
-			 struct rng *rng, struct told *told)
+static struct sim *relay(const struct course *c, const hd_time *at, size_t n, struct rng *rng,
+			 struct told *told)
 {
 	static const uint32_t cuts[] = { 1, 2, 3, 20 };
 	struct sim *s = begin(c, cuts[rng_below(rng, 4)], told);
@@ -78,8 +77,7 @@ static struct sim *relay(const struct course *c, const hd_time *at, size_t n,
 		if (sim_run(s, at[i], NULL, NULL) != SIM_PAUSED)
 			break;
 		sim_forget_pause(s);
-		struct sim *next =
-			change_over(c, s, cuts[rng_below(rng, 4)], told);
+		struct sim *next = change_over(c, s, cuts[rng_below(rng, 4)], told);
 
 		sim_free(s);
 		s = next;
@@ -167,14 +165,10 @@ static const char *const others[] = {
 	TREE
 	"traffic:\n"
 	"- {name: a, kind: cbr, load: 20%, payload: 512}\n"
-	"- {name: b, kind: on-off, on: 3us, off: 5us, load: 20%, "
-	"payload: 1KiB, pattern: hotspot, hotspot: h3, hot_share: 30%}\n"
-	"- {name: c, kind: pareto, on: 2us, off: 4us, shape: 1.5, load: "
-	"10%, payload: 256}\n"
-	"- {name: d, kind: ge, scv: 4, load: 20%, payload: 512, "
-	"payload_scv: 2}\n"
-	"- {name: e, kind: saturating, pattern: pairs, source: h0, "
-	"destination: h7, payload: 4KiB}\n"
+	"- {name: b, kind: on-off, on: 3us, off: 5us, load: 20%, payload: 1KiB, pattern: hotspot, hotspot: h3, hot_share: 30%}\n"
+	"- {name: c, kind: pareto, on: 2us, off: 4us, shape: 1.5, load: 10%, payload: 256}\n"
+	"- {name: d, kind: ge, scv: 4, load: 20%, payload: 512, payload_scv: 2}\n"
+	"- {name: e, kind: saturating, pattern: pairs, source: h0, destination: h7, payload: 4KiB}\n"
 	"- {name: f, kind: messages, count: 9, start: 7us, payload: 20KiB}\n" ENDS,
 	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n"
 	"  switch: {order: fifo, input_buffer: 4 packets}\n" LOADED ENDS,
@@ -246,8 +240,7 @@ static void cut_short_and_altered_states_are_refused(void **state)
 	must_build(mode_scenarios[0], &f);
 	must_build(mode_scenarios[2], &other);
 	const struct course c = { &f->setup, f->flows, f->n_flows, f->rules };
-	const struct course d = { &other->setup, other->flows, other->n_flows,
-				  other->rules };
+	const struct course d = { &other->setup, other->flows, other->n_flows, other->rules };
 	struct sim *s = begin(&c, 1, NULL);
 
 	sim_run(s, 9 * HD_US, NULL, NULL);

@@ -19,8 +19,7 @@ static switch_id *targets_of(const struct subnet *sub, unsigned subnet)
 	for (uint32_t lid = 0; lid < n; lid++) {
 		uint8_t port;
 
-		if (!subnet_target(sub, subnet, (lid_t)lid, &target[lid],
-				   &port))
+		if (!subnet_target(sub, subnet, (lid_t)lid, &target[lid], &port))
 			target[lid] = TOPO_NONE;
 	}
 	return target;
@@ -33,8 +32,7 @@ static void memories_init(struct sim *s, struct choices *c)
 	if (c->rules->choice == SIM_AR_RANDOM) {
 		c->luck = hd_alloc(n, sizeof(*c->luck));
 		for (uint32_t v = 0; v < n; v++)
-			rng_init(&c->luck[v], s->setup->seed,
-				 STREAM + (uint64_t)v);
+			rng_init(&c->luck[v], s->setup->seed, STREAM + (uint64_t)v);
 	}
 	if (c->rules->per != SIM_AR_PACKET)
 		c->kept = hd_alloc(n, sizeof(*c->kept));
@@ -116,8 +114,7 @@ static unsigned next_after(const struct port_set *set, unsigned port)
 /* `port`, or if it is no member, the next one that is. */
 static unsigned home_among(const struct port_set *set, unsigned port)
 {
-	return set->bits[port / 64] >> port % 64 & 1 ? port
-						     : next_after(set, port);
+	return set->bits[port / 64] >> port % 64 & 1 ? port : next_after(set, port);
 }
 
 /* ---- D1: among which ---------------------------------------------------- */
@@ -135,16 +132,15 @@ struct options {
 	struct candidates minimal, around;
 };
 
-static void keep_usable(const struct sim *s, const struct node *n,
-			const struct packet *p, struct candidates *c)
+static void keep_usable(const struct sim *s, const struct node *n, const struct packet *p,
+			struct candidates *c)
 {
 	unsigned out = 0;
 
 	*c = (struct candidates){ .group = c->group };
 	if (c->group == ADAPTIVE_NO_GROUP)
 		return;
-	const struct port_set *group =
-		&s->choices->groups->groups[n->switch_id][c->group];
+	const struct port_set *group = &s->choices->groups->groups[n->switch_id][c->group];
 
 	while (port_set_next(group, &out)) {
 		if (!switch_permits(s, n, p, out))
@@ -154,8 +150,7 @@ static void keep_usable(const struct sim *s, const struct node *n,
 	}
 }
 
-static port_id input_of(const struct sim *s, const struct node *n,
-			const struct packet *p)
+static port_id input_of(const struct sim *s, const struct node *n, const struct packet *p)
 {
 	if (is_made_here(p))
 		return TOPO_NONE;
@@ -163,20 +158,19 @@ static port_id input_of(const struct sim *s, const struct node *n,
 }
 
 /* False if there are none. */
-static bool find_options(const struct sim *s, const struct node *n,
-			 const struct packet *p, struct options *o)
+static bool find_options(const struct sim *s, const struct node *n, const struct packet *p,
+			 struct options *o)
 {
 	const struct choices *x = s->choices;
 
-	if (n->kind != SIM_SWITCH || p->vl == VL_MANAGEMENT ||
-	    p->dlid >= LID_FIRST_MCAST || !(x->groups->sls >> p->sl & 1) ||
-	    p->dlid > s->setup->subnet->top_lid[n->subnet])
+	if (n->kind != SIM_SWITCH || p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST ||
+	    !(x->groups->sls >> p->sl & 1) || p->dlid > s->setup->subnet->top_lid[n->subnet])
 		return false;
 	o->target = x->target[n->subnet][p->dlid];
 	if (o->target == TOPO_NONE)
 		return false;
-	struct adaptive_ways w = adaptive_ways(x->groups, n->switch_id,
-					       o->target, input_of(s, n, p));
+	struct adaptive_ways w =
+		adaptive_ways(x->groups, n->switch_id, o->target, input_of(s, n, p));
 
 	o->minimal.group = w.minimal;
 	o->around.group = w.around;
@@ -210,8 +204,8 @@ bool choice_is_left(struct sim *s, const struct node *n, struct packet *p)
 	return true;
 }
 
-static struct candidates alive_of(const struct sim *s, const struct node *n,
-				  switch_id target, const struct candidates *c)
+static struct candidates alive_of(const struct sim *s, const struct node *n, switch_id target,
+				  const struct candidates *c)
 {
 	const struct notices *told = s->choices->notices;
 	struct candidates alive = { .group = c->group };
@@ -222,8 +216,7 @@ static struct candidates alive_of(const struct sim *s, const struct node *n,
 
 		if (down != NEVER && s->now - down >= s->choices->rules->heal)
 			continue;
-		if (told &&
-		    notice_holds(told, n->switch_id, target, out, s->now))
+		if (told && notice_holds(told, n->switch_id, target, out, s->now))
 			continue;
 		alive.set.bits[out / 64] |= UINT64_C(1) << out % 64;
 		alive.n++;
@@ -232,8 +225,7 @@ static struct candidates alive_of(const struct sim *s, const struct node *n,
 }
 
 /* D3, D6: leaves those that are not known to lead nowhere, unless all do. */
-static void avoid_dead(const struct sim *s, const struct node *n,
-		       struct options *o)
+static void avoid_dead(const struct sim *s, const struct node *n, struct options *o)
 {
 	struct options alive = {
 		.target = o->target,
@@ -247,15 +239,15 @@ static void avoid_dead(const struct sim *s, const struct node *n,
 
 /* ---- D4: the choice ----------------------------------------------------- */
 
-static unsigned choose_in_turn(struct sim *s, const struct node *n,
-			       const struct candidates *c, unsigned home)
+static unsigned choose_in_turn(struct sim *s, const struct node *n, const struct candidates *c,
+			       unsigned home)
 {
 	(void)home;
 	return next_after(&c->set, s->choices->turns[n->switch_id][c->group]);
 }
 
-static unsigned choose_at_random(struct sim *s, const struct node *n,
-				 const struct candidates *c, unsigned home)
+static unsigned choose_at_random(struct sim *s, const struct node *n, const struct candidates *c,
+				 unsigned home)
 {
 	uint64_t k = rng_below(&s->choices->luck[n - s->nodes], c->n);
 	unsigned out = 0;
@@ -268,12 +260,10 @@ static unsigned choose_at_random(struct sim *s, const struct node *n,
 }
 
 /* The least loaded, of equals the first after the last one chosen. */
-static unsigned least_loaded(const struct sim *s, const struct node *n,
-			     const struct candidates *c)
+static unsigned least_loaded(const struct sim *s, const struct node *n, const struct candidates *c)
 {
 	const struct choice_port *ports = &s->choices->ports[n->first_port];
-	unsigned out =
-		next_after(&c->set, s->choices->turns[n->switch_id][c->group]);
+	unsigned out = next_after(&c->set, s->choices->turns[n->switch_id][c->group]);
 	unsigned best = out;
 
 	for (unsigned i = 1; i < c->n; i++) {
@@ -284,14 +274,12 @@ static unsigned least_loaded(const struct sim *s, const struct node *n,
 	return best;
 }
 
-static unsigned choose_by_load(struct sim *s, const struct node *n,
-			       const struct candidates *c, unsigned home)
+static unsigned choose_by_load(struct sim *s, const struct node *n, const struct candidates *c,
+			       unsigned home)
 {
 	const struct sim_adaptive *rules = s->choices->rules;
 	unsigned best = least_loaded(s, n, c);
-	uint64_t limit =
-		(uint64_t)s->choices->ports[n->first_port + best].load +
-		rules->threshold;
+	uint64_t limit = (uint64_t)s->choices->ports[n->first_port + best].load + rules->threshold;
 	struct choice_port *at = &s->choices->ports[n->first_port + home];
 
 	if (!at->busy)
@@ -301,8 +289,8 @@ static unsigned choose_by_load(struct sim *s, const struct node *n,
 	return at->busy ? best : home;
 }
 
-static unsigned choose(struct sim *s, const struct node *n,
-		       const struct candidates *c, unsigned home)
+static unsigned choose(struct sim *s, const struct node *n, const struct candidates *c,
+		       unsigned home)
 {
 	static unsigned (*const ways[])(struct sim *, const struct node *,
 					const struct candidates *, unsigned) = {
@@ -318,14 +306,12 @@ static unsigned choose(struct sim *s, const struct node *n,
 
 /* ---- D7: minimal ways, or those around ---------------------------------- */
 
-static uint64_t least_load(const struct sim *s, const struct node *n,
-			   const struct candidates *c)
+static uint64_t least_load(const struct sim *s, const struct node *n, const struct candidates *c)
 {
 	return s->choices->ports[n->first_port + least_loaded(s, n, c)].load;
 }
 
-static bool goes_around(const struct sim *s, const struct node *n,
-			const struct options *o)
+static bool goes_around(const struct sim *s, const struct node *n, const struct options *o)
 {
 	if (o->minimal.n == 0 || o->around.n == 0)
 		return o->minimal.n == 0;
@@ -333,11 +319,10 @@ static bool goes_around(const struct sim *s, const struct node *n,
 	       least_load(s, n, &o->around) + s->choices->rules->around;
 }
 
-static unsigned choose_way(struct sim *s, const struct node *n,
-			   const struct options *o, unsigned first)
+static unsigned choose_way(struct sim *s, const struct node *n, const struct options *o,
+			   unsigned first)
 {
-	const struct candidates *c =
-		goes_around(s, n, o) ? &o->around : &o->minimal;
+	const struct candidates *c = goes_around(s, n, o) ? &o->around : &o->minimal;
 
 	return choose(s, n, c, home_among(&c->set, first));
 }
@@ -350,9 +335,7 @@ static uint64_t flow_of(const struct sim *s, const struct packet *p)
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	uint32_t from = s->setup->nodes[x->source].first_port + 1;
 	lid_t slid =
-		x->slid ? x->slid
-			: s->setup->subnet
-				  ->lid_of_port[s->setup->ports[from].origin];
+		x->slid ? x->slid : s->setup->subnet->lid_of_port[s->setup->ports[from].origin];
 
 	return (uint64_t)slid << 32 | (uint64_t)p->dlid << 16 | p->sl;
 }
@@ -368,8 +351,7 @@ static struct kept_way *kept_way_of(struct kept_ways *k, uint64_t flow)
 	return &k->ways[k->n++];
 }
 
-static bool still_keeps(const struct sim *s, const struct kept_way *way,
-			const struct options *o)
+static bool still_keeps(const struct sim *s, const struct kept_way *way, const struct options *o)
 {
 	const struct sim_adaptive *rules = s->choices->rules;
 	struct port_set all = all_of(o);
@@ -379,12 +361,10 @@ static bool still_keeps(const struct sim *s, const struct kept_way *way,
 	return rules->per == SIM_AR_FLOW || s->now - way->last <= rules->gap;
 }
 
-static unsigned choose_for_flow(struct sim *s, const struct node *n,
-				const struct packet *p, const struct options *o,
-				unsigned first)
+static unsigned choose_for_flow(struct sim *s, const struct node *n, const struct packet *p,
+				const struct options *o, unsigned first)
 {
-	struct kept_way *way =
-		kept_way_of(&s->choices->kept[n - s->nodes], flow_of(s, p));
+	struct kept_way *way = kept_way_of(&s->choices->kept[n - s->nodes], flow_of(s, p));
 
 	if (!still_keeps(s, way, o))
 		way->port = choose_way(s, n, o, first);
@@ -395,14 +375,13 @@ static unsigned choose_for_flow(struct sim *s, const struct node *n,
 /* ---- D2: a copy is routed ------------------------------------------------ */
 
 /* A packet crosses to a third group once: there it counts. */
-static bool crosses_around(const struct sim *s, const struct options *o,
-			   unsigned out, uint32_t port)
+static bool crosses_around(const struct sim *s, const struct options *o, unsigned out,
+			   uint32_t port)
 {
 	const struct detours *d = s->choices->groups->detours;
 
 	return o->around.set.bits[out / 64] >> out % 64 & 1 &&
-	       d->way_in[s->setup->ports[s->links[port].peer].origin] ==
-		       FROM_BEYOND;
+	       d->way_in[s->setup->ports[s->links[port].peer].origin] == FROM_BEYOND;
 }
 
 void choice_make(struct sim *s, struct packet *p)
@@ -414,9 +393,8 @@ void choice_make(struct sim *s, struct packet *p)
 		unsigned first = p->out - n->first_port;
 
 		avoid_dead(s, n, &o);
-		unsigned out = s->choices->kept
-				       ? choose_for_flow(s, n, p, &o, first)
-				       : choose_way(s, n, &o, first);
+		unsigned out = s->choices->kept ? choose_for_flow(s, n, p, &o, first)
+						: choose_way(s, n, &o, first);
 
 		p->out = n->first_port + out;
 		p->out_vl = switch_lane(s, n, p, out);
@@ -443,9 +421,8 @@ void sim_choices(const struct sim *s, struct sim_choice_counts *out)
 }
 
 static const struct pack_member port_members[] = {
-	PACK(choice_port, down), PACK(choice_port, taken),
-	PACK(choice_port, away), PACK(choice_port, around),
-	PACK(choice_port, load), PACK(choice_port, busy),
+	PACK(choice_port, down),   PACK(choice_port, taken), PACK(choice_port, away),
+	PACK(choice_port, around), PACK(choice_port, load),  PACK(choice_port, busy),
 };
 
 static const struct pack_member way_members[] = {
@@ -514,8 +491,7 @@ void saved_choices(struct saved *v)
 		if (!saved_has_node(v, i))
 			continue;
 		if (n->kind == SIM_SWITCH)
-			pack_bytes(v->p, c->turns[n->switch_id],
-				   c->groups->n_groups[n->switch_id]);
+			pack_bytes(v->p, c->turns[n->switch_id], c->groups->n_groups[n->switch_id]);
 		if (c->luck)
 			PACK_STRUCT(v->p, rng_members, &c->luck[i]);
 		if (c->kept)

@@ -57,8 +57,7 @@ void choice_make(struct sim *s, struct packet *p);
 /* D1: at h. False if its forwarding table says where it goes. */
 bool choice_is_left(struct sim *s, const struct node *n, struct packet *p);
 
-static inline void choice_leaves(struct sim *s, uint32_t port,
-				 const struct packet *p)
+static inline void choice_leaves(struct sim *s, uint32_t port, const struct packet *p)
 {
 	s->choices->ports[port].load -= blocks_of(p->bytes);
 }

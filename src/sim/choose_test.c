@@ -19,8 +19,7 @@ struct ends {
 	hd_time latency[MOST]; /* in the order of their ends */
 };
 
-static void note_end(void *context, const struct sim_event_record *e,
-		     const struct sim_packet *p)
+static void note_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct ends *ends = context;
 
@@ -35,8 +34,8 @@ static void note_end(void *context, const struct sim_event_record *e,
  * Two leaves with four hosts each, under four spines: h0 .. h3 and h4 .. h7.
  * Every `gap` each host of the first sends a packet to its like.
  */
-static void load(const char *adaptive, unsigned n, hd_time gap,
-		 const char *more, struct fabric **out)
+static void load(const char *adaptive, unsigned n, hd_time gap, const char *more,
+		 struct fabric **out)
 {
 	struct strbuf text = STRBUF_INIT;
 	FILE *trace = fopen("choose_test.csv", "w");
@@ -46,8 +45,7 @@ static void load(const char *adaptive, unsigned n, hd_time gap,
 		unsigned long long at = k * gap;
 
 		for (unsigned h = 0; h < HOSTS; h++)
-			fprintf(trace, "%llups,h%u,h%u,974\n", at, h,
-				h + HOSTS);
+			fprintf(trace, "%llups,h%u,h%u,974\n", at, h, h + HOSTS);
 	}
 	fclose(trace);
 	strbuf_printf(&text,
@@ -58,8 +56,7 @@ static void load(const char *adaptive, unsigned n, hd_time gap,
 		      "  routing: {engine: ftree, adaptive: %s}\n"
 		      "traffic:\n"
 		      "- {name: a, kind: trace, file: choose_test.csv}\n"
-		      "%s"
-		      "run: {warmup: 0s, measure: 10ms}\n",
+		      "%srun: {warmup: 0s, measure: 10ms}\n",
 		      adaptive, more);
 	must_build(text.text, out);
 	remove("choose_test.csv");
@@ -150,9 +147,7 @@ static void dead_links_are_left_when_it_is_known(void **state)
 		/* One packet of each host in 4 us: three cables suffice. */
 		snprintf(way, sizeof(way), "{choice: turns, heal: %uus}", heal);
 		load(way, 60, 4 * D,
-		     "faults: {events: [{at: 100us, kind: link-down, port: "
-		     "'s1-0:5'}]}\n",
-		     &f);
+		     "faults: {events: [{at: 100us, kind: link-down, port: 's1-0:5'}]}\n", &f);
 		struct sim *s = run(f, &ends);
 		unsigned lost = 0;
 
@@ -164,8 +159,7 @@ static void dead_links_are_left_when_it_is_known(void **state)
 		for (unsigned k = 0; k < 60; k++) {
 			hd_time routed = k * 4 * D + P + R;
 
-			lost += routed >= 100 * HD_US &&
-				routed < (100 + heal) * HD_US;
+			lost += routed >= 100 * HD_US && routed < (100 + heal) * HD_US;
 		}
 		assert_int_equal(ends.n, 60 * HOSTS);
 		assert_int_equal(ends.lost, lost);
@@ -200,17 +194,14 @@ static void flows_stay_in_order(void **state)
 			"  topology: {kind: fat-tree, radix: 8, levels: 3}\n"
 			"  routing: {engine: ftree, adaptive: %s}\n"
 			"traffic:\n"
-			"- {name: a, kind: poisson, pattern: permutation, load: "
-			"80%%, payload: 2KiB}\n"
+			"- {name: a, kind: poisson, pattern: permutation, load: 80%%, payload: 2KiB}\n"
 			"run: {warmup: 0s, measure: 30us}\n",
 			ways[i].way);
 		must_build(text.text, &f);
-		struct sim *s =
-			sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+		struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
 
 		sim_run(s, HD_TIME_NEVER, NULL, NULL);
-		assert_int_equal(sim_metrics(s)->checks.out_of_order == 0,
-				 ways[i].ordered);
+		assert_int_equal(sim_metrics(s)->checks.out_of_order == 0, ways[i].ordered);
 		sim_free(s);
 		fabric_free(f);
 		strbuf_fini(&text);
@@ -264,14 +255,11 @@ static void neighbours_that_are_told_take_other_ways(void **state)
 		struct ends ends;
 
 		load(cases[i].adaptive, 50, D,
-		     "faults: {events: [{at: 10us, kind: link-down, port: "
-		     "'s2-0:2'}]}\n",
-		     &f);
+		     "faults: {events: [{at: 10us, kind: link-down, port: 's2-0:2'}]}\n", &f);
 		struct sim *s = run(f, &ends);
 
 		for (hd_time made = 0; made < 50 * D; made += D) {
-			if (cases[i].told == HD_TIME_NEVER ||
-			    made + P + R < fault + cases[i].told)
+			if (cases[i].told == HD_TIME_NEVER || made + P + R < fault + cases[i].told)
 				last = made;
 		}
 		assert_int_equal(ends.last_lost, last);
@@ -294,8 +282,7 @@ static void neighbours_come_back(void **state)
 		load(i ? "{choice: turns, heal: 1us, notify: 1us}"
 		       : "{choice: turns, heal: 1us, notify: 20us}",
 		     90, D,
-		     "faults: {events: [{at: 10us, kind: link-down, port: "
-		     "'s2-0:2'}, {at: 20us, kind: link-up, port: 's2-0:2'}]}\n",
+		     "faults: {events: [{at: 10us, kind: link-down, port: 's2-0:2'}, {at: 20us, kind: link-up, port: 's2-0:2'}]}\n",
 		     &f);
 		struct sim *s = run(f, &ends);
 
@@ -336,8 +323,7 @@ struct hops {
 	unsigned n;
 };
 
-static void note_grant(void *context, hd_time now, uint32_t port,
-		       const struct sim_packet *p)
+static void note_grant(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct hops *h = context;
 	uint32_t node = h->setup->ports[port].node;
@@ -363,8 +349,7 @@ static void note_grant(void *context, hd_time now, uint32_t port,
 	for (unsigned i = 0; i < h->n; i++) {
 		struct hop *x = &h->list[i];
 
-		if (x->leaf != node || x->source != p->source ||
-		    x->born != p->born)
+		if (x->leaf != node || x->source != p->source || x->born != p->born)
 			continue;
 		x->out = port - h->setup->nodes[node].first_port;
 		x->granted = now;
@@ -377,7 +362,7 @@ struct rules {
 	enum { PER_PACKET, PER_FLOW, PER_FLOWLET } per;
 	uint32_t threshold, hysteresis;
 	hd_time gap, heal, warmup;
-	unsigned up; /* the first port to a spine, 1 or 5: hosts have others */
+	unsigned up;   /* the first port to a spine, 1 or 5: hosts have others */
 	hd_time fault; /* of that port of leaf 0, and of those after it: */
 	unsigned dead; /* as many as these */
 	uint32_t leaf; /* the sim node of leaf 0 */
@@ -388,15 +373,14 @@ struct rules {
 
 static bool fails(const struct rules *r, const struct hop *x, unsigned port)
 {
-	return r->fault != HD_TIME_NEVER && x->leaf == r->leaf &&
-	       port >= r->up && port < r->up + r->dead;
+	return r->fault != HD_TIME_NEVER && x->leaf == r->leaf && port >= r->up &&
+	       port < r->up + r->dead;
 }
 
 /* D3: those that are not known to be down; if that leaves none, all. */
 static bool counts(const struct rules *r, const struct hop *x, unsigned port)
 {
-	return !fails(r, x, port) || r->dead == HOSTS ||
-	       x->routed < r->fault + r->heal;
+	return !fails(r, x, port) || r->dead == HOSTS || x->routed < r->fault + r->heal;
 }
 
 static unsigned n_counting(const struct rules *r, const struct hop *x)
@@ -409,12 +393,10 @@ static unsigned n_counting(const struct rules *r, const struct hop *x)
 }
 
 /* The k-th after `port`, cyclically, of those that count. */
-static unsigned after(const struct rules *r, const struct hop *x, unsigned port,
-		      unsigned k)
+static unsigned after(const struct rules *r, const struct hop *x, unsigned port, unsigned k)
 {
 	do {
-		port = port < r->up || port == r->up + HOSTS - 1 ? r->up
-								 : port + 1;
+		port = port < r->up || port == r->up + HOSTS - 1 ? r->up : port + 1;
 		k -= counts(r, x, port);
 	} while (k > 0 || !counts(r, x, port));
 	return port;
@@ -429,15 +411,13 @@ static uint64_t load_of(const struct hops *h, unsigned before, unsigned port)
 		const struct hop *y = &h->list[i];
 
 		/* T2: at one instant copies are routed before grants. */
-		if (y->leaf == x->leaf && y->out == port &&
-		    y->granted >= x->routed)
+		if (y->leaf == x->leaf && y->out == port && y->granted >= x->routed)
 			sum += y->blocks;
 	}
 	return sum;
 }
 
-static unsigned by_load(struct rules *r, const struct hops *h, unsigned i,
-			unsigned home)
+static unsigned by_load(struct rules *r, const struct hops *h, unsigned i, unsigned home)
 {
 	const struct hop *x = &h->list[i];
 	unsigned best = after(r, x, r->turn[x->leaf], 1);
@@ -454,8 +434,7 @@ static unsigned by_load(struct rules *r, const struct hops *h, unsigned i,
 	return *busy ? best : home;
 }
 
-static unsigned chosen(struct rules *r, const struct hops *h, unsigned i,
-		       unsigned first)
+static unsigned chosen(struct rules *r, const struct hops *h, unsigned i, unsigned first)
 {
 	const struct hop *x = &h->list[i];
 	unsigned home = counts(r, x, first) ? first : after(r, x, first, 1);
@@ -464,8 +443,7 @@ static unsigned chosen(struct rules *r, const struct hops *h, unsigned i,
 	if (r->choice == BY_TURNS)
 		out = after(r, x, r->turn[x->leaf], 1);
 	else if (r->choice == AT_RANDOM)
-		out = after(r, x, 0,
-			    1 + (unsigned)rng_below(&r->luck[x->leaf], n));
+		out = after(r, x, 0, 1 + (unsigned)rng_below(&r->luck[x->leaf], n));
 	else
 		out = by_load(r, h, i, home);
 	r->turn[x->leaf] = out;
@@ -480,11 +458,10 @@ static unsigned kept(const struct rules *r, const struct hops *h, unsigned i)
 	for (unsigned k = i; r->per != PER_PACKET && k-- > 0;) {
 		const struct hop *y = &h->list[k];
 
-		if (y->source != x->source || y->dlid != x->dlid ||
-		    y->sl != x->sl)
+		if (y->source != x->source || y->dlid != x->dlid || y->sl != x->sl)
 			continue;
-		return counts(r, x, y->out) && (r->per == PER_FLOW ||
-						x->routed - y->routed <= r->gap)
+		return counts(r, x, y->out) &&
+				       (r->per == PER_FLOW || x->routed - y->routed <= r->gap)
 			       ? y->out
 			       : 0;
 	}
@@ -508,8 +485,7 @@ static void check_hops(struct rules *r, struct hops *h)
 	qsort(h->list, h->n, sizeof(*h->list), by_route);
 	for (unsigned i = 0; i < h->n; i++) {
 		struct hop *x = &h->list[i];
-		unsigned first = lft_get(setup->subnet,
-					 setup->nodes[x->leaf].sw, x->dlid);
+		unsigned first = lft_get(setup->subnet, setup->nodes[x->leaf].sw, x->dlid);
 		unsigned out = kept(r, h, i);
 
 		if (!out)
@@ -541,11 +517,9 @@ static void write_trace(struct rng *rng, hd_time gap)
 			h = at[i] < at[h] ? i : h;
 		do
 			to = (unsigned)rng_below(rng, ALL_HOSTS);
-		while (to / HOSTS == h / HOSTS ||
-		       (rng_below(rng, 4) && to % 4));
-		fprintf(f, "%llups,h%u,h%u,%u,%u\n", (unsigned long long)at[h],
-			h, to, 1 + (unsigned)rng_below(rng, 2000),
-			3 * (unsigned)rng_below(rng, 2));
+		while (to / HOSTS == h / HOSTS || (rng_below(rng, 4) && to % 4));
+		fprintf(f, "%llups,h%u,h%u,%u,%u\n", (unsigned long long)at[h], h, to,
+			1 + (unsigned)rng_below(rng, 2000), 3 * (unsigned)rng_below(rng, 2));
 		switch (rng_below(rng, 4)) {
 		case 0:
 			at[h] += 1 + rng_below(rng, HD_US);
@@ -570,8 +544,8 @@ static void write_fabric(unsigned up)
 	for (unsigned l = 0; l < LEAVES; l++) {
 		fprintf(f, "Switch 8 \"s1-%u\"\n", l);
 		for (unsigned k = 0; k < HOSTS; k++)
-			fprintf(f, "[%u] \"h%u\"[1]\n[%u] \"s2-%u\"[%u]\n",
-				down + k, l * HOSTS + k, up + k, k, l + 1);
+			fprintf(f, "[%u] \"h%u\"[1]\n[%u] \"s2-%u\"[%u]\n", down + k, l * HOSTS + k,
+				up + k, k, l + 1);
 	}
 	for (unsigned k = 0; k < HOSTS; k++) {
 		fprintf(f, "Switch 8 \"s2-%u\"\n", k);
@@ -579,8 +553,7 @@ static void write_fabric(unsigned up)
 			fprintf(f, "[%u] \"s1-%u\"[%u]\n", l + 1, l, up + k);
 	}
 	for (unsigned h = 0; h < ALL_HOSTS; h++)
-		fprintf(f, "Hca 1 \"h%u\"\n[1] \"s1-%u\"[%u]\n", h, h / HOSTS,
-			down + h % HOSTS);
+		fprintf(f, "Hca 1 \"h%u\"\n[1] \"s1-%u\"[%u]\n", h, h / HOSTS, down + h % HOSTS);
 	fclose(f);
 }
 
@@ -608,28 +581,23 @@ static void run_rules(struct rules *r, struct hops *h)
 	struct sim_choice_counts c;
 	struct fabric *f;
 
-	strbuf_printf(&text,
-		      "fabric:\n"
-		      "  topology: {file: choose_test.net}\n"
-		      "  link: {rate: 8Gb/s, propagation: 100ns}\n"
-		      "  switch: {routing: 80ns, arbitration: 20ns}\n"
-		      "  routing: {engine: ftree, adaptive: {choice: %s, per: "
-		      "%s, threshold: %u, hysteresis: %u, gap: %llups, heal: "
-		      "%llups}}\n"
-		      "traffic:\n"
-		      "- {name: a, kind: trace, file: choose_test.csv}\n"
-		      "run: {warmup: %llups, measure: 10ms}\n",
-		      choices[r->choice], units[r->per], r->threshold,
-		      r->hysteresis, (unsigned long long)r->gap,
-		      (unsigned long long)r->heal,
-		      (unsigned long long)r->warmup);
+	strbuf_printf(
+		&text,
+		"fabric:\n"
+		"  topology: {file: choose_test.net}\n"
+		"  link: {rate: 8Gb/s, propagation: 100ns}\n"
+		"  switch: {routing: 80ns, arbitration: 20ns}\n"
+		"  routing: {engine: ftree, adaptive: {choice: %s, per: %s, threshold: %u, hysteresis: %u, gap: %llups, heal: %llups}}\n"
+		"traffic:\n"
+		"- {name: a, kind: trace, file: choose_test.csv}\n"
+		"run: {warmup: %llups, measure: 10ms}\n",
+		choices[r->choice], units[r->per], r->threshold, r->hysteresis,
+		(unsigned long long)r->gap, (unsigned long long)r->heal,
+		(unsigned long long)r->warmup);
 	strbuf_puts(&text, r->dead ? "faults: {events: [" : "");
 	for (unsigned k = 0; k < r->dead; k++)
-		strbuf_printf(&text,
-			      "%s{at: %llups, kind: link-down, port: "
-			      "'s1-0:%u'}",
-			      k ? ", " : "", (unsigned long long)r->fault,
-			      r->up + k);
+		strbuf_printf(&text, "%s{at: %llups, kind: link-down, port: 's1-0:%u'}",
+			      k ? ", " : "", (unsigned long long)r->fault, r->up + k);
 	strbuf_puts(&text, r->dead ? "]}\n" : "");
 	must_build(text.text, &f);
 	struct sim_observer o = { .context = h, .granted = note_grant };
@@ -672,8 +640,7 @@ static void every_choice_is_that_of_the_rules(void **state)
 		 * failed and counts do not follow from grants: not by load.
 		 */
 		const struct hop *x = &hops.list[hops.n / 2];
-		hd_time heal =
-			r.choice == BY_LOAD ? 0 : rng_below(&rng, 3) * HD_US;
+		hd_time heal = r.choice == BY_LOAD ? 0 : rng_below(&rng, 3) * HD_US;
 
 		r = (struct rules){ .up = r.up,
 				    .choice = r.choice,
@@ -683,11 +650,9 @@ static void every_choice_is_that_of_the_rules(void **state)
 				    .gap = r.gap,
 				    .heal = heal,
 				    .fault = x->routed - heal,
-				    .dead = 1 +
-					    (unsigned)rng_below(
-						    &rng, r.choice == BY_LOAD
-								  ? HOSTS - 1
-								  : HOSTS) };
+				    .dead = 1 + (unsigned)rng_below(&rng, r.choice == BY_LOAD
+										  ? HOSTS - 1
+										  : HOSTS) };
 		run_rules(&r, &hops);
 	}
 	remove("choose_test.csv");

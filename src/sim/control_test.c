@@ -50,8 +50,7 @@ static void bed_init(struct bed *b, uint32_t in_blocks)
 }
 
 /* As many flows, each with a throttle of its own at the host of its number. */
-static void bed_throttles(struct bed *b, const char *algorithm, double rmin,
-			  uint32_t n)
+static void bed_throttles(struct bed *b, const char *algorithm, double rmin, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		b->throttle_of_flow[i] = i;
@@ -78,8 +77,7 @@ static void bed_control(struct bed *b, const char *algorithm, double rmin)
 }
 
 /* `flow` also names the host that sends; the next sequence of it. */
-static void bed_send(struct bed *b, hd_time time, uint32_t flow, uint32_t to,
-		     uint16_t sender)
+static void bed_send(struct bed *b, hd_time time, uint32_t flow, uint32_t to, uint16_t sender)
 {
 	uint32_t sequence = 0;
 
@@ -104,19 +102,16 @@ static void bed_run(struct bed *b)
 	sim_replay(&b->f.setup, b->list, b->n, 100 * HD_MS, &b->record);
 }
 
-static const struct sim_event_record *end_of(const struct bed *b,
-					     enum sim_packet_kind kind,
+static const struct sim_event_record *end_of(const struct bed *b, enum sim_packet_kind kind,
 					     uint32_t flow, uint32_t sequence)
 {
 	for (size_t i = 0; i < b->record.n_events; i++) {
 		const struct sim_event_record *e = &b->record.events[i];
 
-		if (e->kind == kind && e->flow == flow &&
-		    e->sequence == sequence)
+		if (e->kind == kind && e->flow == flow && e->sequence == sequence)
 			return e;
 	}
-	fail_msg("no packet of kind %d, flow %u, sequence %u", (int)kind, flow,
-		 sequence);
+	fail_msg("no packet of kind %d, flow %u, sequence %u", (int)kind, flow, sequence);
 	return NULL;
 }
 
@@ -145,15 +140,12 @@ static void senders_take_turns_however_much_each_has(void **state)
 	/* 0 1 2, 0 1 2, 0 2, 0 2, 0, 0 */
 	static const struct {
 		uint32_t flow, sequence;
-	} order[] = { { 0, 0 }, { 4, 0 }, { 8, 0 }, { 0, 1 },
-		      { 4, 1 }, { 8, 1 }, { 0, 2 }, { 8, 2 },
-		      { 0, 3 }, { 8, 3 }, { 0, 4 }, { 0, 5 } };
+	} order[] = { { 0, 0 }, { 4, 0 }, { 8, 0 }, { 0, 1 }, { 4, 1 }, { 8, 1 },
+		      { 0, 2 }, { 8, 2 }, { 0, 3 }, { 8, 3 }, { 0, 4 }, { 0, 5 } };
 
 	for (unsigned i = 0; i < 12; i++)
-		assert_int_equal(
-			end_of(&b, SIM_DATA, order[i].flow, order[i].sequence)
-				->time,
-			i * BYTES + WAY(BYTES));
+		assert_int_equal(end_of(&b, SIM_DATA, order[i].flow, order[i].sequence)->time,
+				 i * BYTES + WAY(BYTES));
 	bed_fini(&b);
 }
 
@@ -173,8 +165,7 @@ static void a_sender_whose_packet_lacks_credits_is_passed_over(void **state)
 	/* Sender 2 starts when the link is free, sender 1 after it: by then
 	 * the credit is there. */
 	assert_int_equal(end_of(&b, SIM_DATA, 8, 0)->time, BYTES + WAY(64));
-	assert_int_equal(end_of(&b, SIM_DATA, 4, 0)->time,
-			 BYTES + 64 + WAY(BYTES));
+	assert_int_equal(end_of(&b, SIM_DATA, 4, 0)->time, BYTES + 64 + WAY(BYTES));
 	bed_fini(&b);
 }
 
@@ -197,8 +188,7 @@ static void a_throttle_keeps_its_gap_to_the_picosecond(void **state)
 			bed_send(&b, 0, 0, 1, 0);
 		bed_run(&b);
 		for (uint32_t i = 0; i < 5; i++)
-			assert_int_equal(end_of(&b, SIM_DATA, 0, i)->time,
-					 i * gap + WAY(BYTES));
+			assert_int_equal(end_of(&b, SIM_DATA, 0, i)->time, i * gap + WAY(BYTES));
 		bed_fini(&b);
 	}
 }
@@ -247,10 +237,8 @@ static void a_window_waits_for_its_acknowledgement(void **state)
 	const hd_time round = WAY(BYTES) + WAY(SIM_ACK_BYTES);
 
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(end_of(&b, SIM_DATA, 0, i)->time,
-				 i * round + WAY(BYTES));
-		assert_int_equal(end_of(&b, SIM_ACK, 0, i)->time,
-				 (i + 1) * round);
+		assert_int_equal(end_of(&b, SIM_DATA, 0, i)->time, i * round + WAY(BYTES));
+		assert_int_equal(end_of(&b, SIM_ACK, 0, i)->time, (i + 1) * round);
 	}
 	bed_fini(&b);
 }
@@ -300,8 +288,7 @@ static void flows_of_one_throttle_take_turns(void **state)
 	}
 	bed_run(&b);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(end_of(&b, SIM_DATA, 0, i)->time,
-				 2 * i * BYTES + WAY(BYTES));
+		assert_int_equal(end_of(&b, SIM_DATA, 0, i)->time, 2 * i * BYTES + WAY(BYTES));
 		assert_int_equal(end_of(&b, SIM_DATA, 1, i)->time,
 				 (2 * i + 1) * BYTES + WAY(BYTES));
 	}
@@ -311,8 +298,8 @@ static void flows_of_one_throttle_take_turns(void **state)
 /* ---- marks ----------------------------------------------------------- */
 
 /* Hosts 0 and 1 send a packet each to host 2 at once; who is marked? */
-static void two_meet(struct bed *b, const struct mark_config *marking,
-		     uint32_t in_blocks, enum sim_echo echo)
+static void two_meet(struct bed *b, const struct mark_config *marking, uint32_t in_blocks,
+		     enum sim_echo echo)
 {
 	bed_init(b, in_blocks);
 	bed_control(b, NULL, 1);
@@ -323,8 +310,8 @@ static void two_meet(struct bed *b, const struct mark_config *marking,
 	bed_run(b);
 }
 
-static void check_marks(const struct mark_config *marking, uint32_t in_blocks,
-			bool first, bool second)
+static void check_marks(const struct mark_config *marking, uint32_t in_blocks, bool first,
+			bool second)
 {
 	struct bed b;
 
@@ -373,8 +360,7 @@ static void the_guard_spares_who_waits_alone(void **state)
 		bed_init(&b, BLK);
 		bed_control(&b, NULL, 1);
 		b.control.marking =
-			(struct mark_config){ .rule = MARK_TWO_COUNTER,
-					      .guard = guard };
+			(struct mark_config){ .rule = MARK_TWO_COUNTER, .guard = guard };
 		bed_send(&b, 0, 0, 2, 0);
 		bed_run(&b);
 		assert_int_equal(end_of(&b, SIM_DATA, 0, 0)->marked, !guard);
@@ -385,8 +371,7 @@ static void the_guard_spares_who_waits_alone(void **state)
 /* Across two switches, the second of which has so many blocks to fill. */
 static bool marked_on_the_way(uint32_t blocks, bool victims)
 {
-	const char *const words[] = { "mesh", "--columns=2", "--rows=1",
-				      "--hosts=1", NULL };
+	const char *const words[] = { "mesh", "--columns=2", "--rows=1", "--hosts=1", NULL };
 	const struct test_links links = {
 		.rate = { UINT64_C(8000000000000), 1 },
 		.propagation = P,
@@ -399,13 +384,11 @@ static bool marked_on_the_way(uint32_t blocks, bool victims)
 	bed_throttles(&b, NULL, 1, 2);
 	b.control.n_throttles = b.control.n_flows = 1;
 	/* 10/16 of a buffer: the one packet is that at the first switch. */
-	b.control.marking = (struct mark_config){ .rule = MARK_IBA,
-						  .threshold = 6,
-						  .mark_victims = victims };
+	b.control.marking =
+		(struct mark_config){ .rule = MARK_IBA, .threshold = 6, .mark_victims = victims };
 	const struct sim_node *host = &b.f.setup.nodes[b.f.end_nodes[0]];
 
-	b.f.setup.ports[b.f.setup.ports[host->first_port + 1].peer].in_blocks =
-		BLK;
+	b.f.setup.ports[b.f.setup.ports[host->first_port + 1].peer].in_blocks = BLK;
 	bed_send(&b, 0, 0, 1, 0);
 	bed_run(&b);
 	bool marked = end_of(&b, SIM_DATA, 0, 0)->marked;
@@ -426,8 +409,7 @@ static void an_output_without_credits_for_two_is_a_victim(void **state)
 
 static void a_marked_packet_is_answered_by_a_cnp_and_then_an_ack(void **state)
 {
-	const struct mark_config m = { .rule = MARK_THRESHOLD,
-				       .depth = 2 * BLK };
+	const struct mark_config m = { .rule = MARK_THRESHOLD, .depth = 2 * BLK };
 	struct bed b;
 
 	(void)state;
@@ -441,8 +423,7 @@ static void a_marked_packet_is_answered_by_a_cnp_and_then_an_ack(void **state)
 	assert_false(ack->marked);
 	assert_int_equal(cnp->time, at + WAY(SIM_CNP_BYTES));
 	assert_int_equal(ack->time, at + SIM_CNP_BYTES + WAY(SIM_ACK_BYTES));
-	assert_int_equal(cnp->where,
-			 b.f.setup.nodes[b.f.end_nodes[0]].first_port + 1);
+	assert_int_equal(cnp->where, b.f.setup.nodes[b.f.end_nodes[0]].first_port + 1);
 	bed_fini(&b);
 }
 
@@ -453,8 +434,7 @@ struct seen {
 	uint32_t order[8];
 };
 
-static void see_granted(void *context, hd_time now, uint32_t port,
-			const struct sim_packet *p)
+static void see_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct seen *seen = context;
 
@@ -464,8 +444,7 @@ static void see_granted(void *context, hd_time now, uint32_t port,
 	seen->granted++;
 }
 
-static void see_delivered(void *context, hd_time now, uint32_t node,
-			  const struct sim_packet *p)
+static void see_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct seen *seen = context;
 
@@ -487,8 +466,7 @@ static struct sim *new_sim(struct bed *b)
 	return sim_new(&b->f.setup, NULL, 0, &rules);
 }
 
-static struct sim_arrival packet(const struct bed *b, hd_time time,
-				 uint32_t from, uint32_t to)
+static struct sim_arrival packet(const struct bed *b, hd_time time, uint32_t from, uint32_t to)
 {
 	return (struct sim_arrival){
 		.time = time,
@@ -510,14 +488,11 @@ static void many_observe_and_each_endpoint_hears_of_its_own(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		sim_observe(s, &(struct sim_observer){ .context = &watch[i],
 						       .granted = see_granted,
-						       .delivered =
-							       see_delivered });
+						       .delivered = see_delivered });
 	uint32_t a = sim_attach(
-		s, &(struct sim_endpoint){ .context = &mine,
-					   .delivered = see_delivered });
+		s, &(struct sim_endpoint){ .context = &mine, .delivered = see_delivered });
 	uint32_t c = sim_attach(
-		s, &(struct sim_endpoint){ .context = &theirs,
-					   .delivered = see_delivered });
+		s, &(struct sim_endpoint){ .context = &theirs, .delivered = see_delivered });
 	struct sim_arrival p = packet(&b, 0, 0, 1);
 
 	/* Two of one and one of the other wait at one port: turns. */
@@ -554,8 +529,7 @@ static void what_is_given_ahead_enters_in_its_order(void **state)
 	(void)state;
 	struct sim *s = new_sim(&b);
 	uint32_t e = sim_attach(
-		s, &(struct sim_endpoint){ .context = &seen,
-					   .delivered = see_delivered });
+		s, &(struct sim_endpoint){ .context = &seen, .delivered = see_delivered });
 
 	for (uint32_t i = 0; i < 7; i++) {
 		struct sim_arrival p = packet(&b, given[i].time, 0, 1);
@@ -590,8 +564,7 @@ static void a_stuck_sink_hands_over_by_tail(void **state)
 	b.f.setup.ports[far].propagation = HD_US;
 	b.f.setup.ports[b.f.setup.ports[far].peer].propagation = HD_US;
 	for (unsigned i = 0; i < 2; i++)
-		faults[i].port =
-			b.f.setup.nodes[b.f.end_nodes[2]].first_port + 1;
+		faults[i].port = b.f.setup.nodes[b.f.end_nodes[2]].first_port + 1;
 	b.f.setup.faults = faults;
 	b.f.setup.n_faults = 2;
 	struct sim_rules rules;
@@ -601,8 +574,7 @@ static void a_stuck_sink_hands_over_by_tail(void **state)
 	rules.injects_bytes = BYTES;
 	struct sim *s = sim_new(&b.f.setup, NULL, 0, &rules);
 	uint32_t e = sim_attach(
-		s, &(struct sim_endpoint){ .context = &seen,
-					   .delivered = see_delivered });
+		s, &(struct sim_endpoint){ .context = &seen, .delivered = see_delivered });
 	struct sim_arrival p = packet(&b, 0, 0, 2), q = packet(&b, 5, 1, 2);
 
 	sim_inject(s, e, &p, 7);
@@ -619,21 +591,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(senders_take_turns_however_much_each_has),
-		cmocka_unit_test(
-			a_sender_whose_packet_lacks_credits_is_passed_over),
+		cmocka_unit_test(a_sender_whose_packet_lacks_credits_is_passed_over),
 		cmocka_unit_test(a_throttle_keeps_its_gap_to_the_picosecond),
 		cmocka_unit_test(the_gap_follows_the_rate_unless_it_is_fixed),
 		cmocka_unit_test(a_window_waits_for_its_acknowledgement),
-		cmocka_unit_test(
-			a_window_that_was_lost_is_forgotten_after_its_time),
+		cmocka_unit_test(a_window_that_was_lost_is_forgotten_after_its_time),
 		cmocka_unit_test(flows_of_one_throttle_take_turns),
 		cmocka_unit_test(each_rule_marks_whom_it_says),
 		cmocka_unit_test(the_guard_spares_who_waits_alone),
 		cmocka_unit_test(an_output_without_credits_for_two_is_a_victim),
-		cmocka_unit_test(
-			a_marked_packet_is_answered_by_a_cnp_and_then_an_ack),
-		cmocka_unit_test(
-			many_observe_and_each_endpoint_hears_of_its_own),
+		cmocka_unit_test(a_marked_packet_is_answered_by_a_cnp_and_then_an_ack),
+		cmocka_unit_test(many_observe_and_each_endpoint_hears_of_its_own),
 		cmocka_unit_test(what_is_given_ahead_enters_in_its_order),
 		cmocka_unit_test(a_stuck_sink_hands_over_by_tail),
 	};

@@ -19,8 +19,7 @@ bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 	/* Somebody wants one: look again when the first comes free. */
 	if (earliest < s->cross.release_at[in_port]) {
 		s->cross.release_at[in_port] = earliest;
-		eventq_push(&s->q, earliest,
-			    event_key(EV_RELEASE, in_port, 0, 0));
+		eventq_push(&s->q, earliest, event_key(EV_RELEASE, in_port, 0, 0));
 	}
 	return false;
 }
@@ -48,8 +47,7 @@ void reader_released(struct sim *s, uint32_t in_port)
 	const struct node *n = &s->nodes[s->setup->ports[in_port].node];
 
 	s->cross.release_at[in_port] = NEVER;
-	for (uint32_t port = n->first_port; port < n->first_port + n->n_in;
-	     port++) {
+	for (uint32_t port = n->first_port; port < n->first_port + n->n_in; port++) {
 		if (!s->outlets[port].requests)
 			continue;
 		if (s->mode.cioq)
@@ -72,8 +70,7 @@ static bool port_before(const struct sim *s, uint32_t a, uint32_t b)
 }
 
 /* Moves ports[i] down in steps of `gap` to where it belongs. */
-static void port_sink(const struct sim *s, uint32_t *ports, uint32_t i,
-		      uint32_t gap)
+static void port_sink(const struct sim *s, uint32_t *ports, uint32_t i, uint32_t gap)
 {
 	uint32_t port = ports[i];
 
@@ -100,8 +97,7 @@ void ports_by_last_grant(struct sim *s, struct port_list *l)
 void cross_output_ready(struct sim *s, struct packet *p)
 {
 	struct output *l = &s->links[p->out];
-	const struct lane *lane =
-		&s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
+	const struct lane *lane = &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
 
 	if (lane->queue.first != packet_id(s, p))
 		return;
@@ -115,8 +111,7 @@ void cross_output_ready(struct sim *s, struct packet *p)
 
 static void output_push(struct sim *s, struct packet *p)
 {
-	struct lane *lane =
-		&s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
+	struct lane *lane = &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
 	uint32_t id = packet_id(s, p);
 
 	p->next = NONE;
@@ -126,8 +121,7 @@ static void output_push(struct sim *s, struct packet *p)
 		s->pool.all[lane->queue.last].next = id;
 	lane->queue.last = id;
 	if (p->ready > s->now)
-		eventq_push(&s->q, p->ready,
-			    event_key(EV_OUT, p->out, p->out_vl, id));
+		eventq_push(&s->q, p->ready, event_key(EV_OUT, p->out, p->out_vl, id));
 	else
 		cross_output_ready(s, p);
 }
@@ -143,16 +137,13 @@ static hd_time sped_up(const struct sim *s, hd_time d)
 static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 {
 	struct output *v = &s->outlets[port];
-	struct lane *lane =
-		&s->outlet_lanes[port * s->n_lanes + lane_of(s, vl)];
+	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + lane_of(s, vl)];
 	unsigned in = lane_pick(s, port, lane);
 
 	assert(in < 256);
 	struct packet *p = voq_pop(s, lane, in, false);
 	hd_time d_out = duration_of(s, s->links[port].rate, p->bytes);
-	hd_time d_in = is_made_here(p)
-			       ? 0
-			       : duration_of(s, s->links[p->up].rate, p->bytes);
+	hd_time d_in = is_made_here(p) ? 0 : duration_of(s, s->links[p->up].rate, p->bytes);
 	hd_time end = s->now + sped_up(s, d_out);
 	hd_time in_end = p->head + s->delay + d_in;
 
@@ -163,8 +154,7 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 		s->cross.vl[port] = (uint8_t)vl;
 	end = end > in_end ? end : in_end;
 	v->busy_until = end;
-	s->outlet_credits[lane - s->outlet_lanes] -=
-		(uint16_t)blocks_of(p->bytes);
+	s->outlet_credits[lane - s->outlet_lanes] -= (uint16_t)blocks_of(p->bytes);
 	if (s->n_readers) {
 		if (!is_made_here(p))
 			reader_take(s, s->links[p->up].peer, p->slot, end);
@@ -205,8 +195,7 @@ void cross_arbitrate(struct sim *s, uint32_t port)
 		r->blocked = 1;
 		if (when < v->wake_at) {
 			v->wake_at = when;
-			eventq_push(&s->q, when,
-				    event_key(EV_CROSS, port, 0, 0));
+			eventq_push(&s->q, when, event_key(EV_CROSS, port, 0, 0));
 		}
 	}
 }

@@ -17,8 +17,7 @@
 static bool may_run_dry(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++) {
-		if (!s->flows[i].count && !s->flows[i].stop &&
-		    s->flows[i].kind != SIM_TRACE &&
+		if (!s->flows[i].count && !s->flows[i].stop && s->flows[i].kind != SIM_TRACE &&
 		    s->flows[i].kind != SIM_BURST)
 			return false;
 	}
@@ -39,12 +38,10 @@ static const char *reason_not_to_cut(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->ends.n; i++) {
 		if (!s->ends.all[i].cut)
-			return s->ends.all[i].whole
-				       ? s->ends.all[i].whole
-				       : "programs run on its adapters";
+			return s->ends.all[i].whole ? s->ends.all[i].whole
+						    : "programs run on its adapters";
 		if (s->rules.world && !s->ends.all[i].mail)
-			return "its adapters hand packets to each other in "
-			       "memory that processes do not share";
+			return "its adapters hand packets to each other in memory that processes do not share";
 	}
 	if (s->pool.alive)
 		return "packets were given to it before it began";
@@ -82,8 +79,7 @@ void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
 {
 	const size_t sizes[MAIL_KINDS] = {
 		[MAIL_PACKETS] =
-			sizeof(struct packet) +
-			(s->pool.extras ? sizeof(struct packet_extra) : 0),
+			sizeof(struct packet) + (s->pool.extras ? sizeof(struct packet_extra) : 0),
 		[MAIL_CREDITS] = sizeof(struct cut_credit),
 		[MAIL_EVENTS] = sizeof(struct event),
 		[MAIL_ANSWERS] = sizeof(struct delayed),
@@ -110,8 +106,7 @@ void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
 /* ---- making parts ------------------------------------------------------- */
 
 /* A part's own share of what state_new makes; it has rows in common. */
-static struct sim *part_new(const struct sim *whole, const struct cut *cut,
-			    uint32_t number)
+static struct sim *part_new(const struct sim *whole, const struct cut *cut, uint32_t number)
 {
 	struct sim *p = hd_alloc_dense(1, sizeof(*p));
 	size_t n = whole->setup->n_ports;
@@ -125,9 +120,7 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->mail.told = NEVER;
 	eventq_init(&p->q);
 	p->pool.all = NULL;
-	p->pool.extras = whole->pool.extras
-				 ? hd_alloc(1, sizeof(*p->pool.extras))
-				 : NULL;
+	p->pool.extras = whole->pool.extras ? hd_alloc(1, sizeof(*p->pool.extras)) : NULL;
 	p->pool.free = p->spill.free = NONE;
 	p->spill.all = NULL;
 	p->spill.n = 0;
@@ -139,18 +132,14 @@ static struct sim *part_new(const struct sim *whole, const struct cut *cut,
 	p->pool.n = 0;
 	p->background = 0;
 	p->outcome.events_checked = UINT64_MAX;
-	p->instant.touched =
-		(struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
-	p->instant.crossed =
-		(struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
+	p->instant.touched = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
+	p->instant.crossed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->instant.downed = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
-	p->instant.updating =
-		(struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
+	p->instant.updating = (struct port_list){ hd_alloc(n, sizeof(uint32_t)) };
 	p->tell.queue = (struct tellings){ NULL };
 	p->ends.all = hd_alloc(whole->ends.n, sizeof(*p->ends.all));
 	if (whole->ends.n)
-		memcpy(p->ends.all, whole->ends.all,
-		       whole->ends.n * sizeof(*p->ends.all));
+		memcpy(p->ends.all, whole->ends.all, whole->ends.n * sizeof(*p->ends.all));
 	control_part_init(p, whole);
 	marks_part_init(p, whole);
 	members_part_init(p, whole);
@@ -194,8 +183,7 @@ struct sim *event_owner(struct sim *s, uint64_t key)
 		return s;
 	case EV_SOURCE:
 	case EV_ASK:
-		return s->parts
-			->part[cut->part_of_node[s->flows[key_id(key)].source]];
+		return s->parts->part[cut->part_of_node[s->flows[key_id(key)].source]];
 	case EV_HEAD:
 		return sim_of_port(s, s->links[key_port(key)].peer);
 	case EV_TIMEOUT:
@@ -242,22 +230,18 @@ static void durations_fill(struct sim *s)
 	}
 }
 
-static void cut_init(struct cut *c, const struct sim *s,
-		     const uint16_t *part_of_node, uint32_t n)
+static void cut_init(struct cut *c, const struct sim *s, const uint16_t *part_of_node, uint32_t n)
 {
 	const struct sim_setup *setup = s->setup;
 
 	*c = (struct cut){
 		.n = n,
 		.last = n,
-		.part_of_node =
-			hd_alloc(setup->n_nodes, sizeof(*c->part_of_node)),
-		.part_of_port =
-			hd_alloc(setup->n_ports, sizeof(*c->part_of_port)),
+		.part_of_node = hd_alloc(setup->n_nodes, sizeof(*c->part_of_node)),
+		.part_of_port = hd_alloc(setup->n_ports, sizeof(*c->part_of_port)),
 		.wires = hd_alloc_sparse(setup->n_ports, sizeof(*c->wires)),
 	};
-	memcpy(c->part_of_node, part_of_node,
-	       setup->n_nodes * sizeof(*part_of_node));
+	memcpy(c->part_of_node, part_of_node, setup->n_nodes * sizeof(*part_of_node));
 	for (uint32_t i = 0; i < setup->n_ports; i++)
 		c->part_of_port[i] = part_of_node[setup->ports[i].node];
 }
@@ -295,8 +279,7 @@ static void endpoints_cut(struct sim *s)
 	free(contexts);
 }
 
-void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
-		unsigned threads)
+void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n, unsigned threads)
 {
 	struct parts *p = hd_alloc(1, sizeof(*p));
 
@@ -314,8 +297,7 @@ void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	p->part = hd_alloc(n, sizeof(*p->part));
 	for (unsigned i = 0; i < 2; i++)
-		p->boxes[i] =
-			hd_alloc_dense((size_t)n * n, sizeof(*p->boxes[i]));
+		p->boxes[i] = hd_alloc_dense((size_t)n * n, sizeof(*p->boxes[i]));
 	for (uint32_t i = 0; i < n; i++)
 		p->part[i] = part_new(s, &p->cut, i);
 	s->parts = p;
@@ -359,8 +341,7 @@ static const char *reason_for_few(const struct sim *s, uint32_t n)
 		joined |= s->ends.all[i].joined != NULL;
 	if (joined)
 		return n < 2 ? "links inside its hosts join all its switches"
-			     : "it has fewer switches that links inside hosts "
-			       "do not join";
+			     : "it has fewer switches that links inside hosts do not join";
 	return n < 2 ? "it has one switch" : "it has fewer switches";
 }
 
@@ -370,8 +351,7 @@ static void parts_cut(struct sim *s, uint32_t n, unsigned threads)
 	s->not_cut = reason_not_to_cut(s);
 	if (s->not_cut)
 		return;
-	uint16_t *part_of_node =
-		hd_alloc(s->setup->n_nodes, sizeof(*part_of_node));
+	uint16_t *part_of_node = hd_alloc(s->setup->n_nodes, sizeof(*part_of_node));
 
 	n = partition(s, n, part_of_node);
 	if (s->rules.world)
@@ -380,10 +360,9 @@ static void parts_cut(struct sim *s, uint32_t n, unsigned threads)
 		s->not_cut = "they disagree on where to cut it";
 	else if (n < 2 || (s->rules.world && n < s->rules.world->n))
 		s->not_cut = reason_for_few(s, n);
-	else if (!s->rules.parts &&
-		 partition_lookahead(s, part_of_node) < LEAST_AHEAD)
-		s->not_cut = "its links, switches or answers take less than "
-			     "1 ns, so nothing can be computed ahead";
+	else if (!s->rules.parts && partition_lookahead(s, part_of_node) < LEAST_AHEAD)
+		s->not_cut =
+			"its links, switches or answers take less than 1 ns, so nothing can be computed ahead";
 	else
 		parts_make(s, part_of_node, n, threads);
 	free(part_of_node);

@@ -63,39 +63,29 @@ static struct sim_wait describe(const struct sim *s, const struct packet *p)
 	};
 }
 
-static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to,
-		     const struct packet *p)
+static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to, const struct packet *p)
 {
-	g->edges =
-		hd_grow(g->edges, &g->cap, g->n_edges + 1, sizeof(*g->edges));
-	g->edges[g->n_edges++] =
-		(struct wait_edge){ from, to, describe(g->s, p),
-				    from >= g->s->setup->n_ports *
-						    g->s->n_lanes };
+	g->edges = hd_grow(g->edges, &g->cap, g->n_edges + 1, sizeof(*g->edges));
+	g->edges[g->n_edges++] = (struct wait_edge){ from, to, describe(g->s, p),
+						     from >= g->s->setup->n_ports * g->s->n_lanes };
 }
 
 /* The packets that stand in input buffers and want this output. */
-static void add_inputs(struct wait_graph *g, const struct node *node,
-		       uint32_t port)
+static void add_inputs(struct wait_graph *g, const struct node *node, uint32_t port)
 {
 	struct sim *s = g->s, *owner = sim_of_port(s, port);
 
 	for (uint32_t l = 0; l < s->n_lanes; l++) {
-		const struct lane *lane =
-			&s->outlet_lanes[(size_t)port * s->n_lanes + l];
+		const struct lane *lane = &s->outlet_lanes[(size_t)port * s->n_lanes + l];
 
 		for (unsigned in = node->low; in < node->n_in; in++) {
 			if (!inputs_has(s, lane, in, false))
 				continue;
-			const struct packet *p =
-				packet_at(owner, voq_first(owner, lane, in));
-			uint32_t to = s->mode.cioq
-					      ? output_place(s, port, p->out_vl)
-					      : beyond(s, port, p->out_vl);
+			const struct packet *p = packet_at(owner, voq_first(owner, lane, in));
+			uint32_t to = s->mode.cioq ? output_place(s, port, p->out_vl)
+						   : beyond(s, port, p->out_vl);
 
-			add_edge(g,
-				 input_place(s, node->first_port + in, p->vl),
-				 to, p);
+			add_edge(g, input_place(s, node->first_port + in, p->vl), to, p);
 		}
 	}
 }
@@ -106,8 +96,7 @@ static void add_outputs(struct wait_graph *g, uint32_t port)
 	struct sim *s = g->s;
 
 	for (uint32_t l = 0; l < s->n_lanes; l++) {
-		uint32_t id =
-			s->lanes[(size_t)port * s->n_lanes + l].queue.first;
+		uint32_t id = s->lanes[(size_t)port * s->n_lanes + l].queue.first;
 
 		if (id == NONE)
 			continue;
@@ -147,9 +136,8 @@ static const struct pack_member edge_members[] = {
 };
 
 static const struct pack_member wait_members[] = {
-	PACK(sim_wait, node),     PACK(sim_wait, in_port),
-	PACK(sim_wait, out_port), PACK(sim_wait, vl),
-	PACK(sim_wait, out_vl),   PACK(sim_wait, flow),
+	PACK(sim_wait, node),     PACK(sim_wait, in_port), PACK(sim_wait, out_port),
+	PACK(sim_wait, vl),       PACK(sim_wait, out_vl),  PACK(sim_wait, flow),
 	PACK(sim_wait, sequence),
 };
 
@@ -159,12 +147,11 @@ static void pack_edge(struct pack *k, const struct sim *s, struct wait_edge *e)
 
 	PACK_STRUCT(k, edge_members, e);
 	PACK_STRUCT(k, wait_members, &e->wait);
-	pack_check(k,
-		   e->from < places && (e->to < places || e->to == NONE) &&
-			   e->wait.node < s->setup->n_nodes &&
-			   e->wait.in_port < s->setup->n_ports &&
-			   e->wait.out_port < s->setup->n_ports &&
-			   (e->wait.flow < s->n_flows || e->wait.flow == NONE));
+	pack_check(k, e->from < places && (e->to < places || e->to == NONE) &&
+			      e->wait.node < s->setup->n_nodes &&
+			      e->wait.in_port < s->setup->n_ports &&
+			      e->wait.out_port < s->setup->n_ports &&
+			      (e->wait.flow < s->n_flows || e->wait.flow == NONE));
 }
 
 static void read_edges(struct sim *s, struct pack *k, void *context)
@@ -174,8 +161,7 @@ static void read_edges(struct sim *s, struct pack *k, void *context)
 
 	(void)context;
 	for (size_t i = 0; i < n && !k->refused; i++) {
-		p->waits = hd_grow(p->waits, &p->waits_cap, p->n_waits + 1,
-				   sizeof(*p->waits));
+		p->waits = hd_grow(p->waits, &p->waits_cap, p->n_waits + 1, sizeof(*p->waits));
 		pack_edge(k, s, &p->waits[p->n_waits]);
 		p->n_waits += !k->refused;
 	}
@@ -230,8 +216,7 @@ static void spread_freedom(struct wait_graph *g)
 		for (size_t i = 0; i < g->n_edges; i++) {
 			const struct wait_edge *e = &g->edges[i];
 
-			if (g->is_free[e->from] ||
-			    (e->to != NONE && !g->is_free[e->to]))
+			if (g->is_free[e->from] || (e->to != NONE && !g->is_free[e->to]))
 				continue;
 			g->is_free[e->from] = true;
 			changed = true;

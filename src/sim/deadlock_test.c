@@ -47,8 +47,7 @@ static void world_init(struct world *w, bool cioq)
 
 	snprintf(w->yaml, sizeof(w->yaml), corners, cioq ? "cioq" : "input",
 		 cioq ? ", output_buffer: 1 packets" : "");
-	if (fabric_load(w->yaml, strlen(w->yaml), "x.yaml", NULL, &d,
-			&w->build) != HD_OK)
+	if (fabric_load(w->yaml, strlen(w->yaml), "x.yaml", NULL, &d, &w->build) != HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 }
 
@@ -67,8 +66,7 @@ static void turn(struct world *w, switch_id sw, const char *to, uint8_t port)
 		const struct topo_node *node = topo_node_of(&w->build->topo, p);
 
 		if (strcmp(node->name, to) == 0 && s->lid_of_port[p])
-			s->lft[(size_t)sw * s->lft_stride + s->lid_of_port[p]] =
-				port;
+			s->lft[(size_t)sw * s->lft_stride + s->lid_of_port[p]] = port;
 	}
 }
 
@@ -81,15 +79,13 @@ static void make_cyclic(struct world *w)
 	turn(w, 0, "h2", EAST);
 }
 
-static enum sim_state run(const struct world *w, uint32_t parts,
-			  struct sim **sim)
+static enum sim_state run(const struct world *w, uint32_t parts, struct sim **sim)
 {
 	struct sim_rules rules = w->build->rules;
 
 	rules.parts = parts;
 	rules.threads = 2;
-	*sim = sim_new(&w->build->setup, w->build->flows, w->build->n_flows,
-		       &rules);
+	*sim = sim_new(&w->build->setup, w->build->flows, w->build->n_flows, &rules);
 	return sim_run(*sim, HD_TIME_NEVER, NULL, NULL);
 }
 
@@ -106,8 +102,7 @@ static void cyclic_routes_deadlock_and_are_named(void **state)
 	assert_int_equal(run(&w, 1, &sim), SIM_DEADLOCK);
 	assert_int_equal(sim_deadlock(sim, &waits), 4);
 	for (unsigned i = 0; i < 4; i++) {
-		const struct sim_port *out =
-			&w.build->setup.ports[waits[i].out_port];
+		const struct sim_port *out = &w.build->setup.ports[waits[i].out_port];
 
 		/* Each waits for the buffer in which the next one stands. */
 		assert_int_equal(out->peer, waits[(i + 1) % 4].in_port);
@@ -167,19 +162,18 @@ static void xy_routes_complete(void **state)
  * routes that never lock up by themselves: where trees and routes together
  * have no circle, nothing ever stands still; else the fabric says so before.
  */
-static const char mixture[] =
-	"fabric:\n"
-	"  topology: {kind: torus, sizes: %ux%u, hosts: 1}\n"
-	"  switch: {queueing: %s, input_buffer: 1 packets%s}\n"
-	"  host: {input_buffer: 1 packets}\n"
-	"  packet: {mtu: 2048}\n"
-	"  routing: %s\n"
-	"  groups: [{name: g, members: %u%%, tree: %s}]\n"
-	"traffic:\n"
-	"  - {name: a, kind: saturating, pattern: group, group: g, sl: %u}\n"
-	"  - {name: b, kind: saturating, pattern: group, group: g, sl: %u}\n"
-	"  - {name: u, kind: saturating}\n"
-	"run: {warmup: 0s, measure: 60us, seed: %u}\n";
+static const char mixture[] = "fabric:\n"
+			      "  topology: {kind: torus, sizes: %ux%u, hosts: 1}\n"
+			      "  switch: {queueing: %s, input_buffer: 1 packets%s}\n"
+			      "  host: {input_buffer: 1 packets}\n"
+			      "  packet: {mtu: 2048}\n"
+			      "  routing: %s\n"
+			      "  groups: [{name: g, members: %u%%, tree: %s}]\n"
+			      "traffic:\n"
+			      "  - {name: a, kind: saturating, pattern: group, group: g, sl: %u}\n"
+			      "  - {name: b, kind: saturating, pattern: group, group: g, sl: %u}\n"
+			      "  - {name: u, kind: saturating}\n"
+			      "run: {warmup: 0s, measure: 60us, seed: %u}\n";
 
 struct outcomes {
 	unsigned free, named, locked;
@@ -195,15 +189,13 @@ struct drawn {
 
 static struct drawn draw_mixture(struct rng *r)
 {
-	static const char *const engines[] = { "torus", "dfsssp", "lash",
-					       "updn" };
+	static const char *const engines[] = { "torus", "dfsssp", "lash", "updn" };
 	static const char *const trees[] = { "shared", "union", "shortest" };
 
 	return (struct drawn){ .x = 3 + (unsigned)rng_below(r, 3),
 			       .y = 3 + (unsigned)rng_below(r, 3),
 			       .share = 25 + (unsigned)rng_below(r, 75),
-			       .sl = { (unsigned)rng_below(r, 2),
-				       (unsigned)rng_below(r, 2) },
+			       .sl = { (unsigned)rng_below(r, 2), (unsigned)rng_below(r, 2) },
 			       .seed = (unsigned)rng_below(r, 1000),
 			       .engine = engines[rng_below(r, 4)],
 			       .tree = trees[rng_below(r, 3)],
@@ -211,16 +203,14 @@ static struct drawn draw_mixture(struct rng *r)
 }
 
 /* With the SLs of the two senders in turn; false: the tree does not fit. */
-static bool load_mixture(struct world *w, const struct drawn *m, bool turned,
-			 char *yaml)
+static bool load_mixture(struct world *w, const struct drawn *m, bool turned, char *yaml)
 {
 	struct diag d = { .status = HD_OK };
 
 	snprintf(yaml, MIXTURE, mixture, m->x, m->y, m->cioq ? "cioq" : "input",
-		 m->cioq ? ", output_buffer: 1 packets" : "", m->engine,
-		 m->share, m->tree, m->sl[turned], m->sl[!turned], m->seed);
-	return fabric_load(yaml, strlen(yaml), "x.yaml", NULL, &d, &w->build) ==
-	       HD_OK;
+		 m->cioq ? ", output_buffer: 1 packets" : "", m->engine, m->share, m->tree,
+		 m->sl[turned], m->sl[!turned], m->seed);
+	return fabric_load(yaml, strlen(yaml), "x.yaml", NULL, &d, &w->build) == HD_OK;
 }
 
 static void try_mixture(const struct drawn *m, struct outcomes *o)
@@ -264,8 +254,8 @@ static void groups_lock_up_only_where_it_was_said(void **state)
 
 		try_mixture(&m, &o);
 	}
-	print_message("%u free, %u with a circle, %u of them locked up\n",
-		      o.free, o.named, o.locked);
+	print_message("%u free, %u with a circle, %u of them locked up\n", o.free, o.named,
+		      o.locked);
 	assert_true(o.free >= n / 10 && o.named >= n / 10 && o.locked > 0);
 }
 

@@ -25,8 +25,7 @@
 
 /* ---- whose parts are whose ---------------------------------------------- */
 
-uint32_t distant_partition(const struct sim *s, uint32_t n,
-			   uint16_t *part_of_node)
+uint32_t distant_partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 {
 	const struct world *world = s->rules.world;
 	struct world_bytes *from = hd_alloc(world->n, sizeof(*from));
@@ -102,14 +101,12 @@ void distant_refuse(struct parts *p, unsigned by)
 /* ---- what all must know of all parts ------------------------------------ */
 
 static const struct pack_member sim_members[] = {
-	PACK(sim, pool.alive),          PACK(sim, background),
-	PACK(sim, mail.told),           PACK(sim, mail.window_n),
-	PACK(sim, mail.window_sum),     PACK(sim, outcome.events),
-	PACK(sim, mail.events_before),  PACK(sim, outcome.hops),
-	PACK(sim, outcome.hops_before), PACK(sim, run.full),
-	PACK(sim, outcome.latest),      PACK(sim, outcome.delivered_all),
-	PACK(sim, mail.n_queued),       PACK(sim, mail.next_event),
-	PACK(sim, mail.is_dry),         PACK_EACH(sim, mail.mailed),
+	PACK(sim, pool.alive),         PACK(sim, background),      PACK(sim, mail.told),
+	PACK(sim, mail.window_n),      PACK(sim, mail.window_sum), PACK(sim, outcome.events),
+	PACK(sim, mail.events_before), PACK(sim, outcome.hops),    PACK(sim, outcome.hops_before),
+	PACK(sim, run.full),           PACK(sim, outcome.latest),  PACK(sim, outcome.delivered_all),
+	PACK(sim, mail.n_queued),      PACK(sim, mail.next_event), PACK(sim, mail.is_dry),
+	PACK_EACH(sim, mail.mailed),
 };
 
 static const struct pack_member tally_members[] = {
@@ -140,8 +137,7 @@ static void pack_standing(struct pack *p, struct sim *part)
 /* ---- mail --------------------------------------------------------------- */
 
 /* An array of structs without pointers; all ranks are one program. */
-static void pack_array(struct pack *p, void **rows, size_t *n, size_t *cap,
-		       size_t size)
+static void pack_array(struct pack *p, void **rows, size_t *n, size_t *cap, size_t size)
 {
 	*n = pack_count(p, *n);
 	if (p->reads && *n) {
@@ -155,13 +151,12 @@ static void pack_array(struct pack *p, void **rows, size_t *n, size_t *cap,
 		pack_bytes(p, *rows, *n * size);
 }
 
-#define PACK_ARRAY(p, m, what)                                         \
-	do {                                                           \
-		void *rows = (m)->what;                                \
-                                                                       \
-		pack_array(p, &rows, &(m)->n_##what, &(m)->what##_cap, \
-			   sizeof(*(m)->what));                        \
-		(m)->what = rows;                                      \
+#define PACK_ARRAY(p, m, what)                                                              \
+	do {                                                                                \
+		void *rows = (m)->what;                                                     \
+                                                                                            \
+		pack_array(p, &rows, &(m)->n_##what, &(m)->what##_cap, sizeof(*(m)->what)); \
+		(m)->what = rows;                                                           \
 	} while (0)
 
 /* The extras of as many packets. */
@@ -186,16 +181,13 @@ static bool port_is_of(const struct sim *s, uint32_t port, uint32_t part)
 	return port < s->setup->n_ports && s->cut->part_of_port[port] == part;
 }
 
-static bool packet_is_sound(const struct sim *s, const struct packet *p,
-			    uint32_t from)
+static bool packet_is_sound(const struct sim *s, const struct packet *p, uint32_t from)
 {
-	if (!port_is_of(s, p->up, from) ||
-	    !port_is_of(s, s->setup->ports[p->up].peer, s->part))
+	if (!port_is_of(s, p->up, from) || !port_is_of(s, s->setup->ports[p->up].peer, s->part))
 		return false;
 	return p->bytes > 0 && p->bytes <= s->max_bytes && p->sl < N_SLS &&
 	       s->sl_index[p->sl] < s->n_sls &&
-	       (p->vl == VL_MANAGEMENT ? s->n_lanes > s->vl15
-				       : p->vl < s->vl15);
+	       (p->vl == VL_MANAGEMENT ? s->n_lanes > s->vl15 : p->vl < s->vl15);
 }
 
 static bool extra_is_sound(const struct sim *s, const struct packet_extra *x)
@@ -209,14 +201,12 @@ static bool credit_is_sound(const struct sim *s, const struct cut_credit *c)
 {
 	unsigned vl = c->what >> RING_VL_SHIFT;
 
-	return port_is_of(s, c->up, s->part) &&
-	       (!(c->what & RING_BLOCKS) || vl < s->n_lanes);
+	return port_is_of(s, c->up, s->part) && (!(c->what & RING_BLOCKS) || vl < s->n_lanes);
 }
 
 static bool event_is_sound(const struct sim *s, const struct event *e)
 {
-	return key_kind(e->key) == EV_UPDATE &&
-	       port_is_of(s, key_port(e->key), s->part) &&
+	return key_kind(e->key) == EV_UPDATE && port_is_of(s, key_port(e->key), s->part) &&
 	       key_vl(e->key) < s->n_lanes;
 }
 
@@ -227,8 +217,7 @@ static bool answer_is_sound(const struct sim *s, const struct delayed *d)
 }
 
 /* Could this have come from there? `s` is the part that is to read it. */
-static bool mail_is_sound(const struct sim *s, const struct mailbox *m,
-			  uint32_t from)
+static bool mail_is_sound(const struct sim *s, const struct mailbox *m, uint32_t from)
 {
 	bool sound = true;
 
@@ -249,8 +238,7 @@ static bool mail_is_sound(const struct sim *s, const struct mailbox *m,
 	return sound;
 }
 
-void pack_mailbox(struct pack *p, const struct sim *reader, struct mailbox *m,
-		  uint32_t from)
+void pack_mailbox(struct pack *p, const struct sim *reader, struct mailbox *m, uint32_t from)
 {
 	PACK_ARRAY(p, m, packets);
 	if (reader->pool.extras)
@@ -271,8 +259,7 @@ static void deliveries_count(struct sim *home, const struct mailbox *m)
 	struct tally *t = home->outcome.tally;
 
 	for (size_t i = 0; t->per_flow && i < m->n_deliveries; i++) {
-		if (++t->per_flow[m->deliveries[i].flow] ==
-		    home->rules.packets_per_flow)
+		if (++t->per_flow[m->deliveries[i].flow] == home->rules.packets_per_flow)
 			t->flows_done++;
 	}
 }
@@ -302,19 +289,16 @@ static void pack_tellings(struct pack *p, struct sim *part)
 /* ---- together ----------------------------------------------------------- */
 
 /* What endpoints of one part have for those of another. */
-static void pack_letters(struct parts *p, struct pack *k, uint32_t from,
-			 uint32_t to)
+static void pack_letters(struct parts *p, struct pack *k, uint32_t from, uint32_t to)
 {
 	const struct sim *whole = p->whole;
 
 	for (uint32_t i = 0; i < whole->ends.n; i++)
-		whole->ends.all[i].mail(whole->ends.all[i].context, k, from,
-					to);
+		whole->ends.all[i].mail(whole->ends.all[i].context, k, from, to);
 }
 
 /* All of two processes; they also come of instants of all. */
-static void pack_all_letters(struct parts *p, struct pack *k, unsigned from,
-			     unsigned to)
+static void pack_all_letters(struct parts *p, struct pack *k, unsigned from, unsigned to)
 {
 	const uint16_t *rank = p->distant->rank_of_part;
 
@@ -327,8 +311,7 @@ static void pack_all_letters(struct parts *p, struct pack *k, unsigned from,
 }
 
 /* What stands in boxes of this window, of all parts of two processes. */
-static void pack_mail(struct parts *p, struct pack *k, unsigned from,
-		      unsigned to)
+static void pack_mail(struct parts *p, struct pack *k, unsigned from, unsigned to)
 {
 	const uint16_t *rank = p->distant->rank_of_part;
 	struct mailbox *boxes = p->boxes[p->window & 1];
@@ -346,8 +329,7 @@ static void pack_mail(struct parts *p, struct pack *k, unsigned from,
 	}
 }
 
-static void pack_ours(struct parts *p, struct pack *k, unsigned from,
-		      unsigned to, bool mail)
+static void pack_ours(struct parts *p, struct pack *k, unsigned from, unsigned to, bool mail)
 {
 	const uint16_t *rank = p->distant->rank_of_part;
 
@@ -368,8 +350,7 @@ static void pack_ours(struct parts *p, struct pack *k, unsigned from,
 /* Nothing to do but timers, and nothing is on its way to others. */
 static bool is_dry_here(const struct parts *p, uint32_t i)
 {
-	const struct mailbox *boxes =
-		&p->boxes[p->window & 1][(size_t)i * p->cut.n];
+	const struct mailbox *boxes = &p->boxes[p->window & 1][(size_t)i * p->cut.n];
 
 	if (!part_is_dry(p->part[i]))
 		return false;
@@ -439,8 +420,7 @@ void distant_mail_sent(struct parts *p)
 	}
 }
 
-void distant_gather(struct sim *s, const struct strbuf *mine,
-		    distant_read_fn *found, void *context)
+void distant_gather(struct sim *s, const struct strbuf *mine, distant_read_fn *found, void *context)
 {
 	struct parts *p = s->parts;
 	struct distant *d = p->distant;
@@ -515,15 +495,13 @@ bool distant_ask(struct parts *p, bool answer)
 /* ---- links that go up --------------------------------------------------- */
 
 /* Of both ends of all links that come up now, in the order of the setup. */
-static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now,
-			    unsigned rank)
+static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now, unsigned rank)
 {
 	const struct parts *p = s->parts;
 
 	for (uint32_t i = 0; i < s->setup->n_faults; i++) {
 		const struct sim_fault *f = &s->setup->faults[i];
-		const uint32_t ends[2] = { f->port,
-					   s->setup->ports[f->port].peer };
+		const uint32_t ends[2] = { f->port, s->setup->ports[f->port].peer };
 
 		if (f->kind != SIM_LINK_UP || f->time != now || ends[1] == NONE)
 			continue;
@@ -531,8 +509,7 @@ static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now,
 			uint32_t part = p->cut.part_of_port[ends[e]];
 
 			if (p->distant->rank_of_part[part] == rank)
-				pack_bytes(k,
-					   &s->fc[(size_t)ends[e] * s->n_lanes],
+				pack_bytes(k, &s->fc[(size_t)ends[e] * s->n_lanes],
 					   s->n_lanes * sizeof(*s->fc));
 		}
 	}
@@ -541,8 +518,7 @@ static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now,
 static bool comes_up(const struct sim_setup *setup, hd_time now)
 {
 	for (uint32_t i = 0; i < setup->n_faults; i++) {
-		if (setup->faults[i].kind == SIM_LINK_UP &&
-		    setup->faults[i].time == now)
+		if (setup->faults[i].kind == SIM_LINK_UP && setup->faults[i].time == now)
 			return true;
 	}
 	return false;

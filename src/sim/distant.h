@@ -44,8 +44,7 @@ struct distant {
  * The parts that rank 0 made, since METIS may be another elsewhere; returns how
  * many, 0 if that makes no sense.
  */
-uint32_t distant_partition(const struct sim *s, uint32_t n,
-			   uint16_t *part_of_node);
+uint32_t distant_partition(const struct sim *s, uint32_t n, uint16_t *part_of_node);
 /* Whose parts are whose. */
 void distant_init(struct parts *p);
 void distant_fini(struct parts *p);
@@ -62,8 +61,7 @@ void distant_exchange(struct parts *p, bool mail);
  * in p->all. */
 void distant_deliveries(struct parts *p);
 /* One box of mail, as the part `reader` gets it from another. */
-void pack_mailbox(struct pack *p, const struct sim *reader, struct mailbox *m,
-		  uint32_t from);
+void pack_mailbox(struct pack *p, const struct sim *reader, struct mailbox *m, uint32_t from);
 /* What went to others is there. */
 void distant_mail_sent(struct parts *p);
 /* What rank 0 says. */
@@ -73,8 +71,8 @@ void distant_faults(struct sim *s, hd_time now);
 /* All of what each has found, in the order of ranks; `mine` is written as
  * `found` is read. */
 typedef void distant_read_fn(struct sim *s, struct pack *p, void *context);
-void distant_gather(struct sim *s, const struct strbuf *mine,
-		    distant_read_fn *found, void *context);
+void distant_gather(struct sim *s, const struct strbuf *mine, distant_read_fn *found,
+		    void *context);
 
 /* distant_rows.c: rank 0 has all that sim_metrics and its like give. */
 void distant_collect(struct sim *s);

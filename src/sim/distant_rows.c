@@ -46,8 +46,7 @@ static void pack_ports(struct pack *k, struct sim *s, uint32_t part)
 		PACK_STRUCT(k, output_members, &s->links[i]);
 		pack_u64(k, &s->rings[i].area);
 		pack_u64(k, &s->sums.carried[i]);
-		for (size_t l = (size_t)i * s->n_lanes;
-		     l < ((size_t)i + 1) * s->n_lanes; l++) {
+		for (size_t l = (size_t)i * s->n_lanes; l < ((size_t)i + 1) * s->n_lanes; l++) {
 			PACK_STRUCT(k, lane_members, &s->lanes[l]);
 			pack_u32(k, &s->sums.carries[l]);
 		}
@@ -58,9 +57,8 @@ static void pack_ports(struct pack *k, struct sim *s, uint32_t part)
 }
 
 static const struct pack_member flow_members[] = {
-	PACK(flow_tally, delivered),   PACK(flow_tally, bytes),
-	PACK(flow_tally, latency_sum), PACK(flow_tally, latency_max),
-	PACK_EACH(flow_tally, met),
+	PACK(flow_tally, delivered),   PACK(flow_tally, bytes),    PACK(flow_tally, latency_sum),
+	PACK(flow_tally, latency_max), PACK_EACH(flow_tally, met),
 };
 
 static void pack_flows(struct pack *k, struct sim *s, struct sim *part)
@@ -128,8 +126,7 @@ static void pack_flow_sums(struct pack *k, struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		struct sim_flow_counts *f = &s->outcome.metrics->flows[i];
-		uint64_t *const sums[] = { &f->made, &f->made_bytes,
-					   &f->made_global,
+		uint64_t *const sums[] = { &f->made, &f->made_bytes, &f->made_global,
 					   &f->delivered_global, &f->lost };
 
 		for (size_t n = 0; n < sizeof(sums) / sizeof(*sums); n++) {
@@ -147,8 +144,7 @@ static void pack_moved(struct pack *k, struct sim *s)
 
 	_Static_assert(sizeof(struct cold_counters) % sizeof(uint64_t) == 0,
 		       "numbers of 64 bits, all of them sums");
-	pack_sums(k, (uint64_t *)s->sums.cold, n,
-		  sizeof(*s->sums.cold) / sizeof(uint64_t));
+	pack_sums(k, (uint64_t *)s->sums.cold, n, sizeof(*s->sums.cold) / sizeof(uint64_t));
 	pack_sums(k, (uint64_t *)s->sums.missed, n * missed_row(s),
 		  sizeof(*s->sums.missed) / sizeof(uint64_t));
 	pack_flow_sums(k, s);

@@ -40,8 +40,7 @@ struct shared {
 	struct told so_far;
 };
 
-static struct sim *run(const struct shared *w, const struct sim_rules *r,
-		       struct told *told)
+static struct sim *run(const struct shared *w, const struct sim_rules *r, struct told *told)
 {
 	struct sim *s = sim_new(w->setup, w->flows, w->n_flows, r);
 	struct sim_observer o = hearer;
@@ -136,8 +135,7 @@ static void check(struct shared *w)
 	w->told = (struct told){ 0, 0 };
 	w->one = run(w, &w->rules, &w->told);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		if ((w->ranks && w->ranks != ways[i].ranks) ||
-		    (ways[i].is_long && !run_is_long()))
+		if ((w->ranks && w->ranks != ways[i].ranks) || (ways[i].is_long && !run_is_long()))
 			continue;
 		w->threads = ways[i].threads;
 		play_ranks(ways[i].ranks, play, w);
@@ -151,10 +149,9 @@ static void ranks_measure_what_one_process_does(void **state)
 
 	(void)state;
 	workload_init(&w, workload_find("fat tree, 16 hosts"));
-	struct shared shared = { .setup = &w.fabric.setup,
-				 .flows = w.flows,
-				 .n_flows = w.n_flows,
-				 .ends = SIM_ENDED };
+	struct shared shared = {
+		.setup = &w.fabric.setup, .flows = w.flows, .n_flows = w.n_flows, .ends = SIM_ENDED
+	};
 
 	for (unsigned which = 0; which < RULES; which++) {
 		rules_of(which, &shared.rules);
@@ -166,8 +163,7 @@ static void ranks_measure_what_one_process_does(void **state)
 /* Flows that end, where timers of flow control would go on for ever. */
 static void ranks_become_idle_at_the_same_time(void **state)
 {
-	static const enum sim_credits credits[] = { SIM_CREDITS_DELAY,
-						    SIM_CREDITS_EXACT };
+	static const enum sim_credits credits[] = { SIM_CREDITS_DELAY, SIM_CREDITS_EXACT };
 	struct workload w;
 
 	(void)state;
@@ -265,8 +261,7 @@ static void ranks_go_on_with_what_others_saved(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MODES + MODES_WATCHED; i++) {
-		const char *text = i < MODES ? mode_scenarios[i]
-					     : modes_watched[i - MODES];
+		const char *text = i < MODES ? mode_scenarios[i] : modes_watched[i - MODES];
 		struct fabric *f;
 
 		/* These remember what others do, too. */
@@ -292,10 +287,9 @@ static void rules_go_on_counting_after_a_restart(void **state)
 
 	(void)state;
 	workload_init(&w, workload_find("fat tree, 16 hosts"));
-	struct shared shared = { .setup = &w.fabric.setup,
-				 .flows = w.flows,
-				 .n_flows = w.n_flows,
-				 .ends = SIM_ENDED };
+	struct shared shared = {
+		.setup = &w.fabric.setup, .flows = w.flows, .n_flows = w.n_flows, .ends = SIM_ENDED
+	};
 
 	for (unsigned which = 0; which < RULES; which++) {
 		rules_of(which, &shared.rules);
@@ -310,8 +304,7 @@ static unsigned ranks_in_turn(size_t i)
 	return run_is_long() ? 0 : 2 + i % 2;
 }
 
-static void check_text(const char *text, bool heard, enum sim_state ends,
-		       unsigned ranks)
+static void check_text(const char *text, bool heard, enum sim_state ends, unsigned ranks)
 {
 	struct fabric *f;
 
@@ -332,8 +325,7 @@ static void control_probes_and_loans_are_the_same_over_ranks(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MODES; i++)
-		check_text(mode_scenarios[i], false, SIM_ENDED,
-			   ranks_in_turn(i));
+		check_text(mode_scenarios[i], false, SIM_ENDED, ranks_in_turn(i));
 }
 
 static void observers_of_rank_0_are_told_all(void **state)
@@ -347,8 +339,7 @@ static void observers_of_rank_0_are_told_all(void **state)
 static void links_come_up_between_ranks(void **state)
 {
 	(void)state;
-	check_text(TREE "  credits: exact\n" LOADED
-			"faults: {update_loss: 1e-2, events: ["
+	check_text(TREE "  credits: exact\n" LOADED "faults: {update_loss: 1e-2, events: ["
 			"{at: 10us, kind: link-down, port: 's2-0:1'}, "
 			"{at: 15us, kind: link-up, port: 's2-0:1'}, "
 			"{at: 20us, kind: link-down, port: 's1-1:3'}, "
@@ -361,17 +352,17 @@ static void links_come_up_between_ranks(void **state)
 static void a_circle_through_ranks_is_found(void **state)
 {
 	(void)state;
-	check_text("fabric:\n"
-		   "  topology: {kind: ring, switches: 6, hosts: 1}\n"
-		   "  routing: minhop\n"
-		   "  switch: {input_buffer: 1 packet}\n"
-		   "  host: {input_buffer: 1 packet}\n"
-		   "qos: {lanes: 1}\n"
-		   "traffic:\n"
-		   "- {name: around, kind: saturating, pattern: pairs, source: "
-		   "'h0,h1,h2,h3,h4,h5', destination: 'h2,h3,h4,h5,h0,h1'}\n"
-		   "run: {warmup: 0s, measure: 1ms}\n",
-		   false, SIM_DEADLOCK, 0);
+	check_text(
+		"fabric:\n"
+		"  topology: {kind: ring, switches: 6, hosts: 1}\n"
+		"  routing: minhop\n"
+		"  switch: {input_buffer: 1 packet}\n"
+		"  host: {input_buffer: 1 packet}\n"
+		"qos: {lanes: 1}\n"
+		"traffic:\n"
+		"- {name: around, kind: saturating, pattern: pairs, source: 'h0,h1,h2,h3,h4,h5', destination: 'h2,h3,h4,h5,h0,h1'}\n"
+		"run: {warmup: 0s, measure: 1ms}\n",
+		false, SIM_DEADLOCK, 0);
 }
 
 static void refuse_to_share(const struct world *world, void *context)
@@ -395,10 +386,9 @@ static void more_ranks_than_switches_are_too_many(void **state)
 		   "traffic:\n- {name: a, kind: poisson, load: 10%}\n"
 		   "run: {measure: 10us}\n",
 		   &f);
-	struct shared shared = { .setup = &f->setup,
-				 .flows = f->flows,
-				 .n_flows = f->n_flows,
-				 .rules = f->rules };
+	struct shared shared = {
+		.setup = &f->setup, .flows = f->flows, .n_flows = f->n_flows, .rules = f->rules
+	};
 
 	play_ranks(5, refuse_to_share, &shared);
 	fabric_free(f);
@@ -424,14 +414,11 @@ static void suffer(const struct world *world, void *context)
 		struct pack k;
 
 		for (uint64_t n = rng_below(&g, 400); n > 0; n--)
-			strbuf_putc(&bytes, (char)(rng_below(&g, 3) == 0
-							   ? rng_below(&g, 256)
-							   : 1));
+			strbuf_putc(&bytes, (char)(rng_below(&g, 3) == 0 ? rng_below(&g, 256) : 1));
 		pack_from(&k, bytes.text, bytes.len);
 		pack_mailbox(&k, s->parts->part[0], &m, 1);
 		if (k.refused)
-			assert_int_equal(
-				m.n_packets + m.n_credits + m.n_deliveries, 0);
+			assert_int_equal(m.n_packets + m.n_credits + m.n_deliveries, 0);
 		strbuf_fini(&bytes);
 	}
 	mailbox_fini(&m);
@@ -439,8 +426,8 @@ static void suffer(const struct world *world, void *context)
 }
 
 /* As a part would write it, of packets that are on their way from it. */
-static void mail_of(const struct sim *s, uint32_t from, uint32_t to,
-		    struct rng *g, struct mailbox *m)
+static void mail_of(const struct sim *s, uint32_t from, uint32_t to, struct rng *g,
+		    struct mailbox *m)
 {
 	const uint32_t n_ports = s->setup->n_ports;
 
@@ -452,22 +439,19 @@ static void mail_of(const struct sim *s, uint32_t from, uint32_t to,
 			continue;
 		struct packet p = { .up = i,
 				    .bytes = PACKET_BYTES &
-					     (1 + (uint32_t)rng_below(
-							  g, s->max_bytes)),
+					     (1 + (uint32_t)rng_below(g, s->max_bytes)),
 				    .born = rng_below(g, HD_S),
 				    .sequence = (uint32_t)rng_below(g, 1000),
 				    .sl = s->flows[0].sl };
 
-		m->packets = hd_grow(m->packets, &m->packets_cap,
-				     m->n_packets + 1, sizeof(p));
+		m->packets = hd_grow(m->packets, &m->packets_cap, m->n_packets + 1, sizeof(p));
 		m->packets[m->n_packets++] = p;
 		const struct cut_credit c = { .when = rng_below(g, HD_S),
 					      .area = rng_below(g, HD_S),
 					      .up = peer,
 					      .what = 1 };
 
-		m->credits = hd_grow(m->credits, &m->credits_cap,
-				     m->n_credits + 1, sizeof(c));
+		m->credits = hd_grow(m->credits, &m->credits_cap, m->n_credits + 1, sizeof(c));
 		m->credits[m->n_credits++] = c;
 	}
 }
@@ -494,11 +478,9 @@ static void write_and_read(const struct world *world, void *context)
 	pack_mailbox(&k, s->parts->part[0], &got, 1);
 	assert_true(pack_is_done(&k));
 	assert_int_equal(got.n_packets, sent.n_packets);
-	assert_memory_equal(got.packets, sent.packets,
-			    sent.n_packets * sizeof(*sent.packets));
+	assert_memory_equal(got.packets, sent.packets, sent.n_packets * sizeof(*sent.packets));
 	assert_int_equal(got.n_credits, sent.n_credits);
-	assert_memory_equal(got.credits, sent.credits,
-			    sent.n_credits * sizeof(*sent.credits));
+	assert_memory_equal(got.credits, sent.credits, sent.n_credits * sizeof(*sent.credits));
 	/* To a port that is another part's, from one that is. */
 	sent.credits[0].up = s->links[sent.credits[0].up].peer;
 	strbuf_clear(&bytes);
@@ -519,9 +501,7 @@ static void mail_is_what_was_sent_or_refused(void **state)
 
 	(void)state;
 	workload_init(&w, workload_find("fat tree, 16 hosts"));
-	struct shared shared = { .setup = &w.fabric.setup,
-				 .flows = w.flows,
-				 .n_flows = w.n_flows };
+	struct shared shared = { .setup = &w.fabric.setup, .flows = w.flows, .n_flows = w.n_flows };
 
 	rules_of(0, &shared.rules);
 	play_ranks(2, write_and_read, &shared);
@@ -534,8 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_measure_what_one_process_does),
 		cmocka_unit_test(ranks_become_idle_at_the_same_time),
-		cmocka_unit_test(
-			control_probes_and_loans_are_the_same_over_ranks),
+		cmocka_unit_test(control_probes_and_loans_are_the_same_over_ranks),
 		cmocka_unit_test(observers_of_rank_0_are_told_all),
 		cmocka_unit_test(ranks_go_on_with_what_others_saved),
 		cmocka_unit_test(rules_go_on_counting_after_a_restart),

@@ -27,8 +27,7 @@ void copy_place(struct sim *s, struct packet *p)
 
 void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 {
-	const struct output *l = port_is_remote(s, port) ? &s->cut->wires[port]
-							 : &s->links[port];
+	const struct output *l = port_is_remote(s, port) ? &s->cut->wires[port] : &s->links[port];
 
 	if (l->flags & L_FAR_END)
 		hop_sink(s, l, p, WAY_CUT);
@@ -36,8 +35,7 @@ void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
 		hop_forward(s, port, l, p, WAY_CUT);
 }
 
-void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
-		  hd_time when)
+void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_time when)
 {
 	struct credits credits = credits_of_outlet(s, port);
 	struct output *v = credits.output;
@@ -56,19 +54,16 @@ void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
 /* ---- T7's choice --------------------------------------------------------- */
 
 /* May the first packet of this input go: readable (T8), and with credits? */
-static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
-		      const struct packet *p)
+static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane, const struct packet *p)
 {
 	if (blocks_of(p->bytes) > s->outlet_credits[lane - s->outlet_lanes])
 		return false;
-	if (s->n_readers == 0 || (s->links[port].flags & L_END) ||
-	    is_made_here(p))
+	if (s->n_readers == 0 || (s->links[port].flags & L_END) || is_made_here(p))
 		return true;
 	return reader_free(s, s->links[p->up].peer, p->slot);
 }
 
-static uint32_t lane_pick_oldest(struct sim *s, uint32_t port,
-				 const struct lane *lane)
+static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane *lane)
 {
 	unsigned first = inputs_lowest(s, port, lane);
 	unsigned in = first;
@@ -95,8 +90,7 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
 
 	if (unlikely(s->mode.oldest))
 		return lane_pick_oldest(s, port, lane);
-	if (s->outlet_credits[lane - s->outlet_lanes] >= s->max_blk &&
-	    s->n_readers == 0)
+	if (s->outlet_credits[lane - s->outlet_lanes] >= s->max_blk && s->n_readers == 0)
 		return first;
 	do {
 		const struct packet *p = packet_at(s, voq_first(s, lane, in));
@@ -252,8 +246,7 @@ HOT void event_handle(struct sim *s, uint64_t key, const enum way way)
 		if (l->wake_at != s->now)
 			break;
 		l->wake_at = NEVER;
-		if (l->requests ||
-		    (MAYBE(s->mode.exact) && cold_at(s, port)->pending))
+		if (l->requests || (MAYBE(s->mode.exact) && cold_at(s, port)->pending))
 			hop_request(s, port, way);
 		break;
 	case EV_SOURCE:
@@ -288,8 +281,7 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 		__builtin_prefetch(&s->pool.all[key_id(key)], 1);
 }
 
-static inline void prefetch_near(const struct sim *s, uint64_t key,
-				 const enum way way)
+static inline void prefetch_near(const struct sim *s, uint64_t key, const enum way way)
 {
 	const struct output *l = &s->links[key_port(key)];
 
@@ -299,19 +291,16 @@ static inline void prefetch_near(const struct sim *s, uint64_t key,
 
 		if (!MAYBE(is_made_here(p)) && !CUT(port_is_remote(s, p->up)))
 			__builtin_prefetch(&s->rings[p->up], 1);
-		if (!(l->flags & L_FAR_END) &&
-		    !CUT(node_is_remote(s, l->far_node)))
+		if (!(l->flags & L_FAR_END) && !CUT(node_is_remote(s, l->far_node)))
 			__builtin_prefetch(lft_entry(s, n, p->dlid));
 	} else if (key_kind(key) == EV_WAKE && l->requests) {
-		const struct lane *lane =
-			&s->lanes[key_port(key) * s->n_lanes +
-				  (unsigned)__builtin_ctz(l->requests)];
+		const struct lane *lane = &s->lanes[key_port(key) * s->n_lanes +
+						    (unsigned)__builtin_ctz(l->requests)];
 
 		__builtin_prefetch(lane, 1);
 	} else if (key_kind(key) == EV_SOURCE) {
 		const struct source *src = &s->make.sources[key_id(key)];
-		unsigned vl =
-			src->plan == NONE ? 0 : s->make.plans[src->plan].vl;
+		unsigned vl = src->plan == NONE ? 0 : s->make.plans[src->plan].vl;
 
 		__builtin_prefetch(&s->links[src->out], 1);
 		__builtin_prefetch(&s->lanes[src->out * s->n_lanes + vl], 1);
@@ -330,8 +319,7 @@ static inline void event_prefetch(const struct sim *s, const enum way way)
 }
 
 /* Phases 0 to 3 of now, from the first event of the queue, `next`, on. */
-HOT void instant_events(struct sim *s, const struct event *next,
-			const enum way way)
+HOT void instant_events(struct sim *s, const struct event *next, const enum way way)
 {
 	struct eventq *q = &s->q;
 
@@ -342,8 +330,7 @@ HOT void instant_events(struct sim *s, const struct event *next,
 		s->outcome.events++;
 		event_prefetch(s, way);
 		event_handle(s, key, way);
-		if (unlikely(q->end - q->at <= EVENTQ_AHEAD) &&
-		    !eventq_refill(q))
+		if (unlikely(q->end - q->at <= EVENTQ_AHEAD) && !eventq_refill(q))
 			return;
 		next = &q->near[q->at];
 	} while (next->when == s->now);
@@ -378,8 +365,7 @@ static void instant_middle(struct sim *s)
 		updates_flush(s, s->instant.updating.ports[i]);
 	s->instant.updating.n = 0;
 	if (s->n_readers)
-		ports_by_last_grant(s, s->mode.cioq ? &s->instant.crossed
-						    : &s->instant.touched);
+		ports_by_last_grant(s, s->mode.cioq ? &s->instant.crossed : &s->instant.touched);
 	for (uint32_t i = 0; i < s->instant.crossed.n; i++)
 		cross_arbitrate(s, s->instant.crossed.ports[i]);
 	s->instant.crossed.n = 0;
@@ -409,9 +395,8 @@ HOT bool instants(struct sim *s, hd_time until, const enum way way)
 		if (unlikely(s->outcome.events >= s->outcome.events_checked))
 			return true;
 		/* Timers go on for ever; in a part, as long as the whole. */
-		if (!IS_SIMPLE && !CUT(!s->mail.stops_dry) &&
-		    s->pool.alive == 0 && !s->run.to_the_end &&
-		    eventq_count(&s->q) <= s->background)
+		if (!IS_SIMPLE && !CUT(!s->mail.stops_dry) && s->pool.alive == 0 &&
+		    !s->run.to_the_end && eventq_count(&s->q) <= s->background)
 			return false;
 		first = eventq_first(&s->q);
 	}

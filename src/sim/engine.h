@@ -26,8 +26,7 @@ void event_global(struct sim *s, uint64_t key);
 /* A copy leaves its input buffer at `when` >= now. */
 void copy_leave(struct sim *s, struct packet *p, hd_time when);
 /* T9: space of the output buffer (port, vl) is free at `when` >= now. */
-void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk,
-		  hd_time when);
+void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_time when);
 /* The buffer that p stands in has its space back at `when` >= now. */
 void space_return(struct sim *s, const struct packet *p, hd_time when);
 /* A packet whose head reaches (or will reach) the far end of links[port]. */
@@ -37,12 +36,11 @@ void copy_place(struct sim *s, struct packet *p);
 /* The same at h, where switches may have to choose first (D2). */
 void copy_route(struct sim *s, struct packet *p);
 /* A1, A2 for one output: where its table leads, on which lane, and may it? */
-unsigned switch_output(struct sim *s, const struct node *n,
-		       const struct packet *p);
-uint8_t switch_lane(const struct sim *s, const struct node *n,
-		    const struct packet *p, unsigned out);
-bool switch_permits(const struct sim *s, const struct node *n,
-		    const struct packet *p, unsigned out);
+unsigned switch_output(struct sim *s, const struct node *n, const struct packet *p);
+uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet *p,
+		    unsigned out);
+bool switch_permits(const struct sim *s, const struct node *n, const struct packet *p,
+		    unsigned out);
 
 HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
 {
@@ -77,8 +75,7 @@ static inline void cross_request(struct sim *s, uint32_t port)
 	if (v->busy_until > s->now) {
 		if (v->wake_at > v->busy_until) {
 			v->wake_at = v->busy_until;
-			eventq_push(&s->q, v->wake_at,
-				    event_key(EV_CROSS, port, 0, 0));
+			eventq_push(&s->q, v->wake_at, event_key(EV_CROSS, port, 0, 0));
 		}
 	} else if (!(v->flags & L_TOUCHED)) {
 		v->flags |= L_TOUCHED;
@@ -109,8 +106,7 @@ static inline void link_waited(struct sim *s, struct output *l)
 }
 
 /* Takes a VL's request back; the wait until now has been counted. */
-static inline void outlet_unrequest(struct sim *s, struct output *v,
-				    unsigned vl)
+static inline void outlet_unrequest(struct sim *s, struct output *v, unsigned vl)
 {
 	link_waited(s, v);
 	v->requests &= (uint16_t) ~(1u << vl);
@@ -126,15 +122,13 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane);
 /* Arrivals that a forwarding table and one SL2VL row do not settle. */
 void switch_arrive(struct sim *s, uint32_t port, struct packet *p);
 /* A2: does its P_Key pass an output of a switch or router? */
-bool key_leaves(const struct sim *s, const struct node *n,
-		const struct packet *p, uint32_t port);
+bool key_leaves(const struct sim *s, const struct node *n, const struct packet *p, uint32_t port);
 /* A2: does this end port refuse it? Then it is dropped. */
 bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port);
 /* A packet that the switch has made: by these ports, or (NULL) as its DLID
  * says. */
 struct port_set;
-void switch_gives(struct sim *s, const struct node *n, uint32_t id,
-		  const struct port_set *to);
+void switch_gives(struct sim *s, const struct node *n, uint32_t id, const struct port_set *to);
 void fifo_arrive(struct sim *s, struct packet *p);
 /* The first packet of an input buffer has left it at `when`. */
 void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when);
@@ -142,8 +136,8 @@ void fifo_first(struct sim *s, struct packet *p);
 void fifo_ready(struct sim *s, struct lane *lane, struct packet *p);
 void slot_leave(struct sim *s, struct packet *p, hd_time when);
 /* Tells of a loss at the head's arrival. */
-void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate,
-	       uint32_t where, uint64_t *counter);
+void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate, uint32_t where,
+	       uint64_t *counter);
 /* The same for want of a route at `in_port`, and drops it. */
 void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port);
 /* A3: dropped at its head's arrival; its loss has been told. */
@@ -156,22 +150,21 @@ void packet_corrupt(struct sim *s, struct packet *p, uint32_t where);
 void routes_init(struct sim *s);
 void routes_fini(struct sim *s);
 /* Where a switch sends p, whose head may be still on its way. */
-unsigned routes_output(struct sim *s, const struct node *n,
-		       const struct packet *p);
+unsigned routes_output(struct sim *s, const struct node *n, const struct packet *p);
 /* A group at a time. */
 struct group_at {
 	lid_t mlid;
 	hd_time when;
 };
 /* The ports of a switch for it; `first` is what held at the beginning. */
-const uint64_t *routes_set(const struct sim *s, const struct node *n,
-			   const struct group_at *at, const uint64_t *first);
-static inline const uint64_t *
-group_set(const struct sim *s, const struct node *n, const struct group_at *at)
+const uint64_t *routes_set(const struct sim *s, const struct node *n, const struct group_at *at,
+			   const uint64_t *first);
+static inline const uint64_t *group_set(const struct sim *s, const struct node *n,
+					const struct group_at *at)
 {
 	const struct subnet *sub = s->setup->subnet;
-	const uint64_t *first = mft_get(&sub->mft[n->subnet], n->switch_id,
-					sub->n_switches, at->mlid);
+	const uint64_t *first =
+		mft_get(&sub->mft[n->subnet], n->switch_id, sub->n_switches, at->mlid);
 
 	return s->routes ? routes_set(s, n, at, first) : first;
 }
@@ -181,18 +174,14 @@ const struct subnet *paths_now(const struct sim *s);
 const struct subnet *lanes_later(const struct sim *s, hd_time when);
 static inline const struct subnet *lanes_at(const struct sim *s, hd_time when)
 {
-	return likely(!s->mode.relaned) ? s->setup->subnet
-					: lanes_later(s, when);
+	return likely(!s->mode.relaned) ? s->setup->subnet : lanes_later(s, when);
 }
 /* How many data lanes a port has at that time, and at most in the run. */
-static inline unsigned lanes_of(const struct sim *s, uint32_t port,
-				hd_time when)
+static inline unsigned lanes_of(const struct sim *s, uint32_t port, hd_time when)
 {
 	const struct sim_port *p = &s->setup->ports[port];
 
-	return likely(!s->mode.relaned)
-		       ? p->vls
-		       : lanes_later(s, when)->vls_of_port[p->origin];
+	return likely(!s->mode.relaned) ? p->vls : lanes_later(s, when)->vls_of_port[p->origin];
 }
 unsigned lanes_ever(const struct sim *s, uint32_t port);
 /* Whether it ever refuses packets for their P_Keys. */
@@ -201,8 +190,7 @@ bool keys_ever(const struct sim *s, uint32_t port);
 /* ---- router.c ---------------------------------------------------------- */
 
 /* R3, R4: a sound packet reaches a router. */
-void router_arrive(struct sim *s, const struct node *n, struct packet *p,
-		   uint32_t in_port);
+void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port);
 
 /* ---- crossbar.c -------------------------------------------------------- */
 
@@ -269,16 +257,14 @@ bool port_pulls(const struct sim *s, uint32_t port);
 /* T13p's choice in a lane of an end port that pulls: a sender, or NONE. The
  * lane's own queue is sender 0's. */
 uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero);
-struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
-			 unsigned vl);
+struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero, unsigned vl);
 /* After the grant of what was taken. */
 void pull_granted(struct sim *s, uint32_t port);
 /* Tells the endpoint that it is of, if there is one that asks. */
 void packet_passes(struct sim *s, uint32_t port, const struct packet *p);
 /* Sender `number` has a packet for this VL; it has none any more. */
 void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl);
-void sender_withdraw(struct sim *s, uint32_t port, uint32_t number,
-		     unsigned vl);
+void sender_withdraw(struct sim *s, uint32_t port, uint32_t number, unsigned vl);
 /* A packet that is eligible joins the queue of a plain sender. */
 void sender_enter(struct sim *s, uint32_t number, uint32_t id);
 /* The same at the packet's time, for an endpoint's. */
@@ -318,8 +304,7 @@ void probes_fini(struct sim *s);
 bool flow_reserves(const struct sim *s, uint32_t flow);
 void probe_ask(struct sim *s, uint32_t flow);
 /* A datagram of admission has come to a device of the flow's way. */
-void probe_delivered(struct sim *s, uint32_t flow, enum sim_packet_kind kind,
-		     unsigned device);
+void probe_delivered(struct sim *s, uint32_t flow, enum sim_packet_kind kind, unsigned device);
 /* The flow's last packet starts on this link. */
 void probe_pass(struct sim *s, uint32_t flow, uint32_t port);
 
@@ -376,8 +361,7 @@ void metrics_arrived(struct sim *s, const struct late *l, unsigned sl);
 /* So many of them never will. */
 void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets);
 /* Delivered at `when` by port `where`; may lie in the future. */
-void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
-		      hd_time when);
+void packet_delivered(struct sim *s, const struct packet *p, uint32_t where, hd_time when);
 /* How a copy ends. */
 struct ending {
 	enum sim_fate fate;
@@ -385,14 +369,12 @@ struct ending {
 	hd_time time;
 };
 /* Also adds 1 to *counter, unless it happens after the run. */
-void packet_lost(struct sim *s, const struct packet *p, struct ending e,
-		 uint64_t *counter);
+void packet_lost(struct sim *s, const struct packet *p, struct ending e, uint64_t *counter);
 /*
  * Its delivery at `when` (NEVER: not at all) must be told at that instant;
  * its tail arrives at `tail`.
  */
-void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
-		       hd_time tail, hd_time when);
+void delivery_schedule(struct sim *s, uint32_t port, struct packet *p, hd_time tail, hd_time when);
 /* EV_DELIVER. */
 void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
 /* A counter that several parts may count in. */
@@ -409,15 +391,13 @@ static inline void count_one(uint64_t *counter)
 
 /* The far end of links[port] does not receive it within the run. */
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p);
-void port_counters(const struct sim *s, uint32_t port,
-		   struct sim_counters *out);
+void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out);
 /* Entries of sim.sums.missed per port. */
 static inline size_t missed_row(const struct sim *s)
 {
 	return s->n_lanes + s->n_sls;
 }
-void packet_describe(struct sim *s, const struct packet *p,
-		     struct sim_packet *out);
+void packet_describe(struct sim *s, const struct packet *p, struct sim_packet *out);
 
 /* ---- run.c ------------------------------------------------------------- */
 
@@ -451,8 +431,7 @@ void tables_change(struct sim *s);
 
 /* ---- state.c ----------------------------------------------------------- */
 
-struct sim *state_new(const struct sim_setup *setup,
-		      const struct sim_flow *flows, uint32_t n_flows,
+struct sim *state_new(const struct sim_setup *setup, const struct sim_flow *flows, uint32_t n_flows,
 		      const struct sim_rules *rules);
 
 /* ---- deadlock.c -------------------------------------------------------- */

@@ -15,8 +15,7 @@
 #include "sim/sim.h"
 
 /* Shares of three lanes that always have a packet, in per cent, rounded. */
-static void shares(struct vlarb from, uint32_t blk, unsigned rounds,
-		   unsigned counts[16])
+static void shares(struct vlarb from, uint32_t blk, unsigned rounds, unsigned counts[16])
 {
 	struct arbiter_table t;
 	struct arbiter a;
@@ -42,12 +41,9 @@ static void packets_per_round_follow_weights_in_whole_packets(void **state)
 		uint32_t blk;
 		unsigned packets[3];
 	} rows[] = {
-		{ { 1, 2, 4 }, 65, { 1, 1, 1 } },
-		{ { 16, 32, 64 }, 33, { 1, 1, 2 } },
-		{ { 16, 32, 64 }, 5, { 4, 7, 13 } },
-		{ { 64, 128, 192 }, 65, { 1, 2, 3 } },
-		{ { 66, 132, 198 }, 65, { 2, 3, 4 } },
-		{ { 64, 128, 192 }, 5, { 13, 26, 39 } },
+		{ { 1, 2, 4 }, 65, { 1, 1, 1 } },      { { 16, 32, 64 }, 33, { 1, 1, 2 } },
+		{ { 16, 32, 64 }, 5, { 4, 7, 13 } },   { { 64, 128, 192 }, 65, { 1, 2, 3 } },
+		{ { 66, 132, 198 }, 65, { 2, 3, 4 } }, { { 64, 128, 192 }, 5, { 13, 26, 39 } },
 	};
 
 	(void)state;
@@ -57,8 +53,7 @@ static void packets_per_round_follow_weights_in_whole_packets(void **state)
 		struct vlarb from = { .n_low = 3 };
 
 		for (uint8_t vl = 0; vl < 3; vl++)
-			from.low[vl] =
-				(struct vlarb_entry){ vl, rows[i].weights[vl] };
+			from.low[vl] = (struct vlarb_entry){ vl, rows[i].weights[vl] };
 		shares(from, rows[i].blk, 10 * (p[0] + p[1] + p[2]), counts);
 		for (unsigned vl = 0; vl < 3; vl++)
 			assert_int_equal(counts[vl], 10 * p[vl]);
@@ -93,8 +88,7 @@ static void high_limits_share_starve_or_alternate(void **state)
 }
 
 /* One packet through n switches at a rate: the sum of its parts. */
-static void check_zero_load(struct test_fabric *f, unsigned n,
-			    struct hd_rate rate)
+static void check_zero_load(struct test_fabric *f, unsigned n, struct hd_rate rate)
 {
 	struct sim_arrival a = {
 		.time = 1000,
@@ -110,9 +104,8 @@ static void check_zero_load(struct test_fabric *f, unsigned n,
 	sim_replay(&f->setup, &a, 1, HD_S, &record);
 	assert_int_equal(record.n_events, 1);
 	assert_int_equal(record.events[0].fate, SIM_DELIVERED);
-	assert_int_equal(record.events[0].time,
-			 1000 + (n + 1) * 7777 + n * (100 + 23) * HD_NS +
-				 exact_duration(rate, 2074));
+	assert_int_equal(record.events[0].time, 1000 + (n + 1) * 7777 + n * (100 + 23) * HD_NS +
+							exact_duration(rate, 2074));
 	sim_record_fini(&record);
 }
 
@@ -129,8 +122,7 @@ static void zero_load_latency_is_the_closed_form(void **state)
 	(void)state;
 	for (unsigned n = 2; n <= 6; n++) {
 		char columns[32];
-		const char *words[] = { "mesh", columns, "--rows=1",
-					"--hosts=1", NULL };
+		const char *words[] = { "mesh", columns, "--rows=1", "--hosts=1", NULL };
 		struct test_fabric f;
 
 		snprintf(columns, sizeof(columns), "--columns=%u", n);
@@ -138,8 +130,7 @@ static void zero_load_latency_is_the_closed_form(void **state)
 		f.setup.sw.routing = 100 * HD_NS;
 		f.setup.sw.arbitration = 23 * HD_NS;
 		for (unsigned i = 0; i < 3 * SPEED_COUNT; i++)
-			check_zero_load(&f, n,
-					hd_rate_of_link(lanes[i % 3], i / 3));
+			check_zero_load(&f, n, hd_rate_of_link(lanes[i % 3], i / 3));
 		test_fabric_fini(&f);
 	}
 }
@@ -151,14 +142,13 @@ static void zero_load_latency_is_the_closed_form(void **state)
  */
 static void slots_of_multicast_wait_nowhere(void **state)
 {
-	static const char text[] =
-		"fabric:\n"
-		"  topology: {kind: star, hosts: 12}\n"
-		"  groups: [{name: g, members: all}]\n"
-		"traffic:\n"
-		"  - {name: a, kind: saturating, source: 0, pattern: group,\n"
-		"     group: g, count: 60, payload: 2KiB}\n"
-		"run: {warmup: 0ns, measure: 1ms}\n";
+	static const char text[] = "fabric:\n"
+				   "  topology: {kind: star, hosts: 12}\n"
+				   "  groups: [{name: g, members: all}]\n"
+				   "traffic:\n"
+				   "  - {name: a, kind: saturating, source: 0, pattern: group,\n"
+				   "     group: g, count: 60, payload: 2KiB}\n"
+				   "run: {warmup: 0ns, measure: 1ms}\n";
 	struct diag d = { .status = HD_OK };
 	struct fabric *f = NULL;
 	uint64_t most = 0;
@@ -187,8 +177,7 @@ static void slots_of_multicast_wait_nowhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			packets_per_round_follow_weights_in_whole_packets),
+		cmocka_unit_test(packets_per_round_follow_weights_in_whole_packets),
 		cmocka_unit_test(high_limits_share_starve_or_alternate),
 		cmocka_unit_test(zero_load_latency_is_the_closed_form),
 		cmocka_unit_test(slots_of_multicast_wait_nowhere),

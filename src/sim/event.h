@@ -53,11 +53,9 @@ enum event_kind {
 #define EV_PORT_BITS SIM_PORT_BITS
 #define EV_ID_MAX    (((uint32_t)1 << EV_ID_BITS) - 1)
 
-static inline uint64_t event_key(enum event_kind kind, uint32_t port,
-				 unsigned vl, uint32_t id)
+static inline uint64_t event_key(enum event_kind kind, uint32_t port, unsigned vl, uint32_t id)
 {
-	return (uint64_t)kind << 59 | (uint64_t)port << 32 |
-	       (uint64_t)vl << EV_ID_BITS | id;
+	return (uint64_t)kind << 59 | (uint64_t)port << 32 | (uint64_t)vl << EV_ID_BITS | id;
 }
 
 static inline enum event_kind key_kind(uint64_t key)

@@ -60,8 +60,7 @@ void faults_init(struct sim *s)
 	const struct sim_setup *setup = s->setup;
 
 	for (uint32_t i = 0; i < setup->n_faults; i++) {
-		eventq_push(&s->q, setup->faults[i].time,
-			    event_key(EV_FAULT, 0, 0, i));
+		eventq_push(&s->q, setup->faults[i].time, event_key(EV_FAULT, 0, 0, i));
 		s->background++;
 	}
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
@@ -86,16 +85,13 @@ bool link_cares(const struct sim *s, uint32_t port)
 
 	return sp->ber > 0 || cold_at(s, port)->next_down != NEVER ||
 	       cold_at(s, sp->peer)->stuck != NONE ||
-	       (s->setup->nodes[far->node].kind == SIM_END &&
-		keys_ever(s, sp->peer));
+	       (s->setup->nodes[far->node].kind == SIM_END && keys_ever(s, sp->peer));
 }
 
 hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 {
-	for (uint32_t i = cold_at(s, port)->stuck; i != NONE;
-	     i = s->fault.stuck[i].next) {
-		if (tail >= s->fault.stuck[i].from &&
-		    tail < s->fault.stuck[i].until)
+	for (uint32_t i = cold_at(s, port)->stuck; i != NONE; i = s->fault.stuck[i].next) {
+		if (tail >= s->fault.stuck[i].from && tail < s->fault.stuck[i].until)
 			return s->fault.stuck[i].until;
 	}
 	return tail;
@@ -154,8 +150,7 @@ static void port_down(struct sim *s, uint32_t port)
 	struct output *l = &s->links[port];
 
 	link_waited(s, l);
-	s->sums.cold[port].link_downed +=
-		!s->mail.is_elsewhere; /* counted there */
+	s->sums.cold[port].link_downed += !s->mail.is_elsewhere; /* counted there */
 	l->flags &= (uint8_t)~L_UP;
 	if (s->choices)
 		s->choices->ports[port].down = s->now;
@@ -181,14 +176,12 @@ static void credits_restart(struct sim *s, uint32_t port)
 		struct flow_control *rx = &s->fc[far * s->n_lanes + vl];
 
 		if (r->mode == RING_PLAIN) {
-			credits_set(s, credits, vl,
-				    (uint32_t)credits.lanes[vl] + tx->lost);
+			credits_set(s, credits, vl, (uint32_t)credits.lanes[vl] + tx->lost);
 			tx->lost = 0;
 			continue;
 		}
 		if (r->mode == RING_EXACT)
-			tx->limit = (uint16_t)(s->setup->ports[far].in_blocks -
-					       rx->held);
+			tx->limit = (uint16_t)(s->setup->ports[far].in_blocks - rx->held);
 		else
 			tx->limit = (rx->offer + tx->lost - tx->sent) & 4095;
 		rx->offer = tx->limit;
@@ -312,8 +305,7 @@ static void merged_discard(struct sim *s, uint32_t port)
 	uint32_t inputs = n->n_in - n->low;
 
 	for (uint32_t i = 0; i < s->n_lanes * inputs; i++) {
-		const struct lane *lane =
-			&s->lanes[port * s->n_lanes + i / inputs];
+		const struct lane *lane = &s->lanes[port * s->n_lanes + i / inputs];
 		uint32_t id = *voq_slot(s, lane, n->low + i % inputs);
 
 		while (id != NONE) {
@@ -345,8 +337,7 @@ void downed_discard(struct sim *s, uint32_t port)
 		} else {
 			unsigned in = inputs_lowest(s, port, lane);
 
-			voq_discard(s, port,
-				    packet_at(s, voq_first(s, lane, in)));
+			voq_discard(s, port, packet_at(s, voq_first(s, lane, in)));
 		}
 	}
 }
@@ -359,8 +350,7 @@ void hoq_start(struct sim *s, struct packet *p)
 		return;
 	s->pool.extras[packet_id(s, p)].first = s->now;
 	p->flags |= P_WAITS;
-	eventq_push(&s->q, s->now + life,
-		    event_key(EV_HOQ, p->out, p->out_vl, packet_id(s, p)));
+	eventq_push(&s->q, s->now + life, event_key(EV_HOQ, p->out, p->out_vl, packet_id(s, p)));
 }
 
 void hoq_expire(struct sim *s, uint32_t port, uint32_t id)
@@ -369,8 +359,7 @@ void hoq_expire(struct sim *s, uint32_t port, uint32_t id)
 	hd_time life = s->setup->ports[port].hoq_life;
 
 	/* It may have gone, and its record be another's by now. */
-	if (!(p->flags & P_WAITS) || p->out != port ||
-	    s->pool.extras[id].first + life != s->now)
+	if (!(p->flags & P_WAITS) || p->out != port || s->pool.extras[id].first + life != s->now)
 		return;
 	if (s->mode.cioq)
 		queue_discard(s, port, p->out_vl);

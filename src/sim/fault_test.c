@@ -17,8 +17,7 @@
 /* Two switches with a host each. */
 static void fabric_init(struct test_fabric *f, uint8_t vls)
 {
-	const char *const words[] = { "mesh", "--columns=2", "--rows=1",
-				      "--hosts=1", NULL };
+	const char *const words[] = { "mesh", "--columns=2", "--rows=1", "--hosts=1", NULL };
 	const struct test_links links = {
 		.rate = { UINT64_C(8000000000000), 1 },
 		.propagation = P,
@@ -36,8 +35,8 @@ static uint32_t port_of_end(const struct test_fabric *f, uint32_t end)
 	return f->setup.nodes[f->end_nodes[end]].first_port + 1;
 }
 
-static struct sim_arrival arrival(const struct test_fabric *f, hd_time time,
-				  uint32_t sequence, uint8_t sl)
+static struct sim_arrival arrival(const struct test_fabric *f, hd_time time, uint32_t sequence,
+				  uint8_t sl)
 {
 	return (struct sim_arrival){
 		.time = time,
@@ -50,8 +49,7 @@ static struct sim_arrival arrival(const struct test_fabric *f, hd_time time,
 	};
 }
 
-static const struct sim_event_record *end_of(const struct sim_record *r,
-					     uint32_t sequence)
+static const struct sim_event_record *end_of(const struct sim_record *r, uint32_t sequence)
 {
 	for (size_t i = 0; i < r->n_events; i++) {
 		if (r->events[i].sequence == sequence)
@@ -100,8 +98,7 @@ static void link_down_and_up_at_one_instant_cuts_what_is_under_way(void **state)
 	(void)state;
 	fabric_init(&f, 1);
 	uint32_t port = port_of_end(&f, 0);
-	struct sim_arrival a[] = { arrival(&f, 1000 - P, 0, 0),
-				   arrival(&f, 1000, 1, 0) };
+	struct sim_arrival a[] = { arrival(&f, 1000 - P, 0, 0), arrival(&f, 1000, 1, 0) };
 	struct sim_fault faults[] = {
 		{ 1000, SIM_LINK_DOWN, port },
 		{ 1000, SIM_LINK_UP, port },
@@ -115,8 +112,7 @@ static void link_down_and_up_at_one_instant_cuts_what_is_under_way(void **state)
 	assert_int_equal(end_of(&r, 0)->time, 1000);
 	assert_int_equal(end_of(&r, 1)->fate, SIM_DELIVERED);
 	/* The sender's link stays busy as it was. */
-	assert_int_equal(end_of(&r, 1)->time,
-			 1000 - P + BYTES + 3 * P + 2 * A + BYTES);
+	assert_int_equal(end_of(&r, 1)->time, 1000 - P + BYTES + 3 * P + 2 * A + BYTES);
 	sim_record_fini(&r);
 	test_fabric_fini(&f);
 }
@@ -181,10 +177,7 @@ static void what_has_no_lane_is_gone(void **state)
 	const struct sim_flow flow = {
 		.kind = SIM_CBR,
 		.source = f.end_nodes[0],
-		.to = { .choice = SIM_TO_FIXED,
-			.list = &f.ends[1],
-			.n = 1,
-			.self = SIM_NONE },
+		.to = { .choice = SIM_TO_FIXED, .list = &f.ends[1], .n = 1, .self = SIM_NONE },
 		.sl = 1,
 		.pkey = 0xffff,
 		.bytes = BYTES,
@@ -206,10 +199,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(link_up_and_down_at_one_instant_sends_nothing),
-		cmocka_unit_test(
-			link_down_and_up_at_one_instant_cuts_what_is_under_way),
-		cmocka_unit_test(
-			dead_link_takes_the_ready_one_behind_one_that_is_not),
+		cmocka_unit_test(link_down_and_up_at_one_instant_cuts_what_is_under_way),
+		cmocka_unit_test(dead_link_takes_the_ready_one_behind_one_that_is_not),
 		cmocka_unit_test(what_has_no_lane_is_gone),
 	};
 

@@ -24,8 +24,7 @@ void flow_tallies_init(struct flow_tallies *t, const struct sim_flow *flows,
 		t->of[i].before = NEVER;
 		t->of[i].period = flows[i].period;
 		t->of[i].is_single = flows[i].kind != SIM_TRACE &&
-				     (flows[i].to.choice == SIM_TO_FIXED ||
-				      flows[i].to.n == 1) &&
+				     (flows[i].to.choice == SIM_TO_FIXED || flows[i].to.n == 1) &&
 				     flows[i].to.list[0].dlid < LID_FIRST_MCAST;
 		t->of[i].group = m->flows[i].group;
 	}
@@ -50,8 +49,7 @@ static unsigned tightest(hd_time latency, hd_time period)
 	return missed;
 }
 
-static void count_jitter(struct sim_group *g, hd_time before, hd_time latency,
-			 hd_time period)
+static void count_jitter(struct sim_group *g, hd_time before, hd_time latency, hd_time period)
 {
 	bool less = latency < before;
 	hd_time off = less ? before - latency : latency - before;
@@ -120,8 +118,7 @@ void flow_tallies_grow(struct flow_tallies *t)
 
 /* ---- reporting ----------------------------------------------------------- */
 
-static void report_flow(const struct flow_tally *f, struct sim_flow_counts *c,
-			struct sim_group *g)
+static void report_flow(const struct flow_tally *f, struct sim_flow_counts *c, struct sim_group *g)
 {
 	uint64_t within = 0;
 
@@ -149,6 +146,5 @@ void flow_tallies_report(struct flow_tallies *t, struct sim_metrics *m)
 			g->jitter_n += g->jitter[bin];
 	}
 	for (uint32_t i = 0; i < m->n_flows; i++)
-		report_flow(&t->of[i], &m->flows[i],
-			    &m->groups[m->flows[i].group]);
+		report_flow(&t->of[i], &m->flows[i], &m->groups[m->flows[i].group]);
 }

@@ -85,8 +85,7 @@ static inline void late_prefetch(const struct flow_tallies *t, uint32_t flow)
 }
 
 /* ... from the flow's record, ... */
-static inline void late_prefetch_group(const struct flow_tallies *t,
-				       const struct late *l)
+static inline void late_prefetch_group(const struct flow_tallies *t, const struct late *l)
 {
 	const struct sim_group *g = &t->groups[t->of[l->flow].group];
 
@@ -97,16 +96,14 @@ static inline void late_prefetch_group(const struct flow_tallies *t,
 }
 
 /* ... and from the group's histogram. */
-static inline void late_prefetch_bucket(const struct flow_tallies *t,
-					const struct late *l)
+static inline void late_prefetch_bucket(const struct flow_tallies *t, const struct late *l)
 {
 	const struct sim_group *g = &t->groups[t->of[l->flow].group];
 	unsigned row = histogram_row(l->latency);
 	const uint64_t *buckets = g->latency.rows[row];
 
 	if (buckets)
-		__builtin_prefetch(&buckets[histogram_column(l->latency, row)],
-				   1);
+		__builtin_prefetch(&buckets[histogram_column(l->latency, row)], 1);
 }
 
 /*
@@ -128,8 +125,7 @@ static inline struct late *late_at(const struct flow_tallies *t, uint64_t n)
 }
 
 /* Of a flow that there is; takes its place among those of its instant. */
-static inline void flow_tallies_add(struct flow_tallies *t,
-				    const struct late *l)
+static inline void flow_tallies_add(struct flow_tallies *t, const struct late *l)
 {
 	uint64_t n = t->added++;
 
@@ -143,8 +139,7 @@ static inline void flow_tallies_add(struct flow_tallies *t,
 		return; /* the first ones of a run */
 	late_prefetch_group(t, late_at(t, t->added - 3));
 	late_prefetch_bucket(t, late_at(t, t->added - 5));
-	while (t->added - t->counted >= LATE_KEPT &&
-	       late_at(t, t->counted)->at != l->at)
+	while (t->added - t->counted >= LATE_KEPT && late_at(t, t->counted)->at != l->at)
 		flow_tallies_take(t);
 }
 

@@ -73,10 +73,9 @@ static void draw(struct log *log, const struct bed *b)
 
 		log->flow[log->n] = flow;
 		/* Often exactly on a border of deadlines and of bins. */
-		log->latency[log->n] =
-			rng_below(&r, 2)
-				? rng_below(&r, 80) * (period ? period / 32 : 9)
-				: rng_below(&r, 5000);
+		log->latency[log->n] = rng_below(&r, 2)
+					       ? rng_below(&r, 80) * (period ? period / 32 : 9)
+					       : rng_below(&r, 5000);
 	}
 }
 
@@ -109,11 +108,9 @@ static unsigned bin_of(int64_t d, int64_t period)
 	if (d == -period)
 		return 1;
 	for (int64_t step = 0; step < 8; step++) {
-		if (d >= 0 && 8 * d >= step * period &&
-		    8 * d < (step + 1) * period)
+		if (d >= 0 && 8 * d >= step * period && 8 * d < (step + 1) * period)
 			return (unsigned)(9 + step);
-		if (d < 0 && -8 * d >= step * period &&
-		    -8 * d < (step + 1) * period)
+		if (d < 0 && -8 * d >= step * period && -8 * d < (step + 1) * period)
 			return (unsigned)(8 - step);
 	}
 	fail();
@@ -122,9 +119,7 @@ static unsigned bin_of(int64_t d, int64_t period)
 
 static void deadlines_are_counted_as_the_header_says(void **state)
 {
-	static const unsigned in_32nds[SIM_DEADLINES] = {
-		1, 2, 4, 8, 16, 24, 32
-	};
+	static const unsigned in_32nds[SIM_DEADLINES] = { 1, 2, 4, 8, 16, 24, 32 };
 	struct log *log = hd_alloc(1, sizeof(*log));
 	struct bed b;
 
@@ -139,18 +134,14 @@ static void deadlines_are_counted_as_the_header_says(void **state)
 			hd_time period = b.flows[log->flow[i]].period;
 
 			sent[log->flow[i]]++;
-			met[log->flow[i]] +=
-				period &&
-				32 * log->latency[i] <= period * in_32nds[d];
+			met[log->flow[i]] += period && 32 * log->latency[i] <= period * in_32nds[d];
 		}
 		for (unsigned f = 0; f < FLOWS; f++) {
 			assert_int_equal(b.counts[f].delivered, sent[f]);
-			assert_int_equal(b.counts[f].delivered_bytes,
-					 sent[f] * (100 + f));
+			assert_int_equal(b.counts[f].delivered_bytes, sent[f] * (100 + f));
 			assert_int_equal(b.counts[f].within[d], met[f]);
 		}
-		assert_int_equal(b.groups[0].within[d],
-				 met[0] + met[2] + met[4]);
+		assert_int_equal(b.groups[0].within[d], met[0] + met[2] + met[4]);
 		assert_int_equal(b.groups[1].within[d], met[1] + met[3]);
 		assert_int_equal(b.groups[0].timed, sent[0] + sent[2]);
 		assert_int_equal(b.groups[1].timed, sent[1] + sent[3]);
@@ -215,8 +206,7 @@ static void keeping_deliveries_back_changes_nothing(void **state)
 
 		assert_int_equal(a->n, c->n);
 		assert_memory_equal(a->squares, c->squares, sizeof(a->squares));
-		assert_memory_equal(late.groups[g].jitter,
-				    soon.groups[g].jitter,
+		assert_memory_equal(late.groups[g].jitter, soon.groups[g].jitter,
 				    sizeof(late.groups[g].jitter));
 	}
 	/* Asked twice, it says the same. */
@@ -263,8 +253,7 @@ static void an_instants_order_is_that_of_ports_and_turns(void **state)
 	feed_instants(&one, log, false);
 	feed_instants(&other, log, true);
 	for (unsigned g = 0; g < GROUPS; g++)
-		assert_memory_equal(one.groups[g].jitter,
-				    other.groups[g].jitter,
+		assert_memory_equal(one.groups[g].jitter, other.groups[g].jitter,
 				    sizeof(one.groups[g].jitter));
 	assert_memory_equal(&one.t.mean, &other.t.mean, sizeof(one.t.mean));
 	assert_memory_equal(one.counts, other.counts, sizeof(one.counts));

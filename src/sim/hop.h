@@ -52,12 +52,10 @@ HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const enum way way)
 	return IS_SIMPLE ? vl : lane_of(s, vl);
 }
 
-HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
-		   const enum way way)
+HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl, const enum way way)
 {
 	struct output *v = &s->outlets[port];
-	struct lane *lane =
-		&s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, way)];
+	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, way)];
 
 	if (MAYBE(s->mode.merges)) {
 		fifo_ready(s, lane, p);
@@ -78,8 +76,7 @@ HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl,
 
 /* ---- leaving a buffer --------------------------------------------------- */
 
-HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
-		   const enum way way)
+HOT void hop_space(struct sim *s, const struct packet *p, hd_time when, const enum way way)
 {
 	uint32_t up = p->up, blk = blocks_of(p->bytes);
 	unsigned vl = p->vl;
@@ -93,8 +90,7 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 	if (SENDERS(s->mode.fills))
 		mark_freed(s, p, when);
 	if (CUT(port_is_remote(s, up))) {
-		bool plain =
-			!MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT);
+		bool plain = !MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT);
 		const struct cut_credit c = {
 			.when = when,
 			.area = area,
@@ -109,8 +105,7 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 		r->area += area;
 	}
 	if (MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT)) {
-		eventq_push(&s->q, when,
-			    event_key(EV_SPACE, s->links[up].peer, vl, blk));
+		eventq_push(&s->q, when, event_key(EV_SPACE, s->links[up].peer, vl, blk));
 		return;
 	}
 	when += r->delay;
@@ -123,8 +118,7 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when,
 	}
 }
 
-HOT void hop_leave(struct sim *s, struct packet *p, hd_time when,
-		   const enum way way)
+HOT void hop_leave(struct sim *s, struct packet *p, hd_time when, const enum way way)
 {
 	if (SENDERS(s->mode.fills))
 		mark_left_buffer(s, p, when);
@@ -163,23 +157,20 @@ HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
 
 	if (!IS_SIMPLE || SENDERS(s->tells_passing))
 		p->ready = ready;
-	eventq_push(&s->q, ready,
-		    event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
+	eventq_push(&s->q, ready, event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
 }
 
 /* A packet of which everything is known goes straight to its output. */
-HOT void hop_forward(struct sim *s, uint32_t port, const struct output *l,
-		     struct packet *p, const enum way way)
+HOT void hop_forward(struct sim *s, uint32_t port, const struct output *l, struct packet *p,
+		     const enum way way)
 {
 	const struct node *n = &s->nodes[l->far_node];
 
-	if (likely(n->plain) &&
-	    !MAYBE((p->flags & P_CORRUPT) || p->vl == VL_MANAGEMENT)) {
+	if (likely(n->plain) && !MAYBE((p->flags & P_CORRUPT) || p->vl == VL_MANAGEMENT)) {
 		uint32_t out = *lft_entry(s, n, p->dlid);
 		unsigned vl = n->vl_of_sl[p->sl];
 
-		if (likely(out - n->low < (uint32_t)LFT_NO_PORT - n->low &&
-			   vl < n->vls)) {
+		if (likely(out - n->low < (uint32_t)LFT_NO_PORT - n->low && vl < n->vls)) {
 			p->out = n->first_port + out;
 			p->out_vl = (uint8_t)vl;
 			p->in = (uint8_t)(l->peer - n->first_port);
@@ -190,8 +181,7 @@ HOT void hop_forward(struct sim *s, uint32_t port, const struct output *l,
 	switch_arrive(s, port, p);
 }
 
-HOT void hop_sink(struct sim *s, const struct output *l, struct packet *p,
-		  const enum way way)
+HOT void hop_sink(struct sim *s, const struct output *l, struct packet *p, const enum way way)
 {
 	hd_time tail = p->head + duration_of(s, l->rate, p->bytes), when = tail;
 
@@ -215,14 +205,13 @@ HOT void hop_sink(struct sim *s, const struct output *l, struct packet *p,
 }
 
 /* The packet is on the link, and reaches the far end for sure. */
-HOT void hop_travel(struct sim *s, uint32_t port, const struct output *l,
-		    struct packet *p, const enum way way)
+HOT void hop_travel(struct sim *s, uint32_t port, const struct output *l, struct packet *p,
+		    const enum way way)
 {
 	if (SENDERS(s->mode.fills))
 		mark_sent(s, l, p);
 	if (MAYBE(s->mode.exact || p->vl == VL_MANAGEMENT)) {
-		eventq_push(&s->q, p->head,
-			    event_key(EV_HEAD, port, p->vl, packet_id(s, p)));
+		eventq_push(&s->q, p->head, event_key(EV_HEAD, port, p->vl, packet_id(s, p)));
 		return;
 	}
 	if (l->flags & L_FAR_END)
@@ -232,8 +221,8 @@ HOT void hop_travel(struct sim *s, uint32_t port, const struct output *l,
 }
 
 /* The packet's way behind the sender: T3, T4. */
-HOT void hop_launch(struct sim *s, uint32_t port, struct output *l,
-		    struct packet *p, unsigned vl, const enum way way)
+HOT void hop_launch(struct sim *s, uint32_t port, struct output *l, struct packet *p, unsigned vl,
+		    const enum way way)
 {
 	p->head = s->now + l->prop;
 	p->up = port;
@@ -251,8 +240,8 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct output *l,
 /* ---- granting ----------------------------------------------------------- */
 
 /* Has this lane a packet that may start now? Credits have been looked at. */
-HOT bool hop_offers(struct sim *s, uint32_t port, const struct output *l,
-		    const struct lane *lane, const enum way way)
+HOT bool hop_offers(struct sim *s, uint32_t port, const struct output *l, const struct lane *lane,
+		    const enum way way)
 {
 	uint32_t credits = s->credits[lane - s->lanes];
 
@@ -261,14 +250,12 @@ HOT bool hop_offers(struct sim *s, uint32_t port, const struct output *l,
 	if (l->flags & L_QUEUED)
 		return SENDERS(l->flags & L_PULLS)
 			       ? pull_pick(s, port, lane) != NONE
-			       : blocks_of(packet_at(s, lane->queue.first)
-						   ->bytes) <= credits;
+			       : blocks_of(packet_at(s, lane->queue.first)->bytes) <= credits;
 	return lane_pick(s, port, lane) != NONE;
 }
 
 /* The VLs that have a packet that may start now. */
-HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct output *l,
-			 const enum way way)
+HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct output *l, const enum way way)
 {
 	struct credits credits = credits_of_link(s, port);
 	uint32_t vls = 0;
@@ -278,8 +265,7 @@ HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct output *l,
 	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		credits_set(s, credits, vl,
-			    credits.lanes[hop_lane(s, vl, way)]);
+		credits_set(s, credits, vl, credits.lanes[hop_lane(s, vl, way)]);
 		uint32_t i = port * s->n_lanes + hop_lane(s, vl, way);
 
 		if (hop_offers(s, port, l, &s->lanes[i], way))
@@ -289,8 +275,7 @@ HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct output *l,
 }
 
 /* Removes the first packet of an injection or output queue. */
-HOT struct packet *hop_queue_pop(struct sim *s, struct output *l,
-				 struct lane *lane, unsigned vl,
+HOT struct packet *hop_queue_pop(struct sim *s, struct output *l, struct lane *lane, unsigned vl,
 				 const enum way way)
 {
 	struct packet *p = packet_at(s, lane->queue.first);
@@ -310,8 +295,8 @@ HOT struct packet *hop_queue_pop(struct sim *s, struct output *l,
 	return p;
 }
 
-HOT struct packet *hop_take(struct sim *s, uint32_t port, struct output *l,
-			    struct lane *lane, unsigned vl, const enum way way)
+HOT struct packet *hop_take(struct sim *s, uint32_t port, struct output *l, struct lane *lane,
+			    unsigned vl, const enum way way)
 {
 	unsigned in;
 
@@ -330,14 +315,13 @@ HOT struct packet *hop_take(struct sim *s, uint32_t port, struct output *l,
 	lane->rr = (uint8_t)in;
 	if (!lane->inputs)
 		l->requests &= (uint16_t) ~(1u << vl);
-	if (MAYBE(s->mode.hoq) && !s->mode.merges &&
-	    inputs_has(s, lane, in, IS_SIMPLE))
+	if (MAYBE(s->mode.hoq) && !s->mode.merges && inputs_has(s, lane, in, IS_SIMPLE))
 		hoq_start(s, packet_at(s, voq_first(s, lane, in)));
 	return p;
 }
 
-HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l,
-		    struct packet *p, unsigned vl, const enum way way)
+HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l, struct packet *p,
+		    unsigned vl, const enum way way)
 {
 	if (l->flags & L_END)
 		return;
@@ -347,16 +331,15 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l,
 	}
 	if (MAYBE(s->n_readers)) {
 		if (!is_made_here(p))
-			reader_take(s, s->links[p->up].peer, p->slot,
-				    l->busy_until);
+			reader_take(s, s->links[p->up].peer, p->slot, l->busy_until);
 		s->cross.granted[port] = s->now + 1;
 	}
 	hop_leave(s, p, l->busy_until, way);
 }
 
 /* Credits are consumed at the grant: T3. */
-HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
-		 uint32_t blk, const enum way way)
+HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl, uint32_t blk,
+		 const enum way way)
 {
 	uint16_t *credits = &s->credits[lane - s->lanes];
 
@@ -379,17 +362,15 @@ HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl,
 }
 
 /* Returns the packet's size in blocks. */
-HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
-		       struct lane *lane, unsigned vl, const enum way way)
+HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l, struct lane *lane,
+		       unsigned vl, const enum way way)
 {
 	/* Before taking: T14 counts while the request stands. */
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 	struct packet *p = hop_take(s, port, l, lane, vl, way);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
 	/* A saturating flow's packet leaves its host. */
-	uint32_t refills = unlikely(p->flags & P_SOURCE) && (l->flags & L_END)
-				   ? p->flow
-				   : NONE;
+	uint32_t refills = unlikely(p->flags & P_SOURCE) && (l->flags & L_END) ? p->flow : NONE;
 
 	l->waited += s->now - start;
 	l->busy_until = s->now + duration_of(s, l->rate, bytes);
@@ -400,8 +381,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l,
 	if (unlikely(p->dlid >= LID_FIRST_MCAST))
 		s->sums.cold[port].multicast_sent++;
 	if (unlikely(s->sums.by_sl)) {
-		struct count *c =
-			&s->sums.by_sl[port * s->n_sls + s->sl_index[p->sl]];
+		struct count *c = &s->sums.by_sl[port * s->n_sls + s->sl_index[p->sl]];
 
 		c->bytes += bytes;
 		c->packets++;
@@ -442,8 +422,8 @@ static inline void hop_block(struct sim *s, uint32_t port, struct output *l)
 }
 
 /* T10, T11 among the data VLs `vls`. */
-HOT void hop_choose(struct sim *s, uint32_t port, struct output *l,
-		    struct lane *lanes, uint32_t vls, const enum way way)
+HOT void hop_choose(struct sim *s, uint32_t port, struct output *l, struct lane *lanes,
+		    uint32_t vls, const enum way way)
 {
 	bool is_high;
 	unsigned vl;

@@ -22,27 +22,22 @@
 /* ---- arbitration -------------------------------------------------------- */
 
 /* Three lanes that never run dry: hosts 0..2 to host 3, or one host. */
-static void run_lanes(struct test_run *r, const char *tables, unsigned payload,
-		      bool one_host)
+static void run_lanes(struct test_run *r, const char *tables, unsigned payload, bool one_host)
 {
 	char text[TEXT];
 
-	snprintf(text, sizeof(text),
-		 "fabric:\n  topology: {kind: star, hosts: 4}\n"
-		 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
-		 "  switch: {input_buffer: 64KiB}\n"
-		 "  host: {input_buffer: 64KiB}\n"
-		 "qos:\n  lanes: 4\n%s"
-		 "traffic:\n"
-		 "- {name: a, kind: saturating, sl: 0, payload: %u, pattern: "
-		 "pairs, source: 0, destination: 3}\n"
-		 "- {name: b, kind: saturating, sl: 1, payload: %u, pattern: "
-		 "pairs, source: %u, destination: 3}\n"
-		 "- {name: c, kind: saturating, sl: 2, payload: %u, pattern: "
-		 "pairs, source: %u, destination: 3}\n"
-		 "run: {warmup: 1ms, measure: 10ms}\n",
-		 tables, payload, payload, one_host ? 0u : 1u, payload,
-		 one_host ? 0u : 2u);
+	snprintf(
+		text, sizeof(text),
+		"fabric:\n  topology: {kind: star, hosts: 4}\n"
+		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+		"  switch: {input_buffer: 64KiB}\n"
+		"  host: {input_buffer: 64KiB}\n"
+		"qos:\n  lanes: 4\n%straffic:\n"
+		"- {name: a, kind: saturating, sl: 0, payload: %u, pattern: pairs, source: 0, destination: 3}\n"
+		"- {name: b, kind: saturating, sl: 1, payload: %u, pattern: pairs, source: %u, destination: 3}\n"
+		"- {name: c, kind: saturating, sl: 2, payload: %u, pattern: pairs, source: %u, destination: 3}\n"
+		"run: {warmup: 1ms, measure: 10ms}\n",
+		tables, payload, payload, one_host ? 0u : 1u, payload, one_host ? 0u : 2u);
 	test_run_init(r, text);
 }
 
@@ -60,8 +55,8 @@ static void check_shares(const char *tables, unsigned payload, bool one_host,
 		double share = (double)r.rows[i].delivered / total;
 
 		if (fabs(share - wanted[i] / sum) >= 0.005)
-			fail_msg("%s%u B: lane %u has %.4f, not %.4f", tables,
-				 payload, i, share, wanted[i] / sum);
+			fail_msg("%s%u B: lane %u has %.4f, not %.4f", tables, payload, i, share,
+				 wanted[i] / sum);
 	}
 	/* The link works all the time: to within one packet. */
 	double busy = total * (payload + 26) * HD_NS;
@@ -77,16 +72,11 @@ static void lanes_share_a_link_as_their_weights_say(void **state)
 		const char *tables;
 		double packets[3][3]; /* of 4096, 2048, 256 bytes */
 	} rows[] = {
-		{ "  low: [0:1, 1:2, 2:4]\n",
-		  { { 1, 1, 1 }, { 1, 1, 1 }, { 1, 1, 1 } } },
-		{ "  low: [0:4, 1:4, 2:4]\n",
-		  { { 1, 1, 1 }, { 1, 1, 1 }, { 1, 1, 1 } } },
-		{ "  low: [0:16, 1:32, 2:64]\n",
-		  { { 1, 1, 1 }, { 1, 1, 2 }, { 4, 7, 13 } } },
-		{ "  low: [0:64, 1:128, 2:192]\n",
-		  { { 1, 2, 3 }, { 2, 4, 6 }, { 13, 26, 39 } } },
-		{ "  low: [0:66, 1:132, 2:198]\n",
-		  { { 2, 3, 4 }, { 2, 4, 6 }, { 14, 27, 40 } } },
+		{ "  low: [0:1, 1:2, 2:4]\n", { { 1, 1, 1 }, { 1, 1, 1 }, { 1, 1, 1 } } },
+		{ "  low: [0:4, 1:4, 2:4]\n", { { 1, 1, 1 }, { 1, 1, 1 }, { 1, 1, 1 } } },
+		{ "  low: [0:16, 1:32, 2:64]\n", { { 1, 1, 1 }, { 1, 1, 2 }, { 4, 7, 13 } } },
+		{ "  low: [0:64, 1:128, 2:192]\n", { { 1, 2, 3 }, { 2, 4, 6 }, { 13, 26, 39 } } },
+		{ "  low: [0:66, 1:132, 2:198]\n", { { 2, 3, 4 }, { 2, 4, 6 }, { 14, 27, 40 } } },
 	};
 	static const unsigned payloads[] = { 4096, 2048, 256 };
 
@@ -109,10 +99,8 @@ static void lanes_may_stand_several_times_in_tables(void **state)
 		{ "  low: [0:33, 0:33, 0:33, 1:66, 2:33]\n", { 3, 2, 1 } },
 		{ "  low: [0:33, 1:0, 2:33, 1:33]\n", { 1, 1, 1 } },
 		/* One of the high table, one of the low one, in turn. */
-		{ "  high: 0:33\n  low: [0:33, 1:33, 2:33]\n  high_limit: 0\n",
-		  { 4, 1, 1 } },
-		{ "  high: 0:33\n  low: [1:33, 2:33]\n  high_limit: 0\n",
-		  { 2, 1, 1 } },
+		{ "  high: 0:33\n  low: [0:33, 1:33, 2:33]\n  high_limit: 0\n", { 4, 1, 1 } },
+		{ "  high: 0:33\n  low: [1:33, 2:33]\n  high_limit: 0\n", { 2, 1, 1 } },
 	};
 
 	(void)state;
@@ -131,8 +119,7 @@ static void the_high_limit_lets_low_lanes_live_or_starve(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		double packets[3] = { rows[i].high, rows[i].low / 2.0,
-				      rows[i].low / 2.0 };
+		double packets[3] = { rows[i].high, rows[i].low / 2.0, rows[i].low / 2.0 };
 		char tables[100];
 
 		snprintf(tables, sizeof(tables),
@@ -151,21 +138,19 @@ static void idle_weight_goes_to_those_who_can_use_it(void **state)
 	double got[3];
 
 	(void)state;
-	test_run_init(&r, "fabric:\n  topology: {kind: star, hosts: 4}\n"
-			  "  link: {rate: 8Gb/s, propagation: 5ns}\n"
-			  "  switch: {input_buffer: 64KiB}\n"
-			  "qos: {lanes: 4, low: [0:198, 1:33, 2:66]}\n"
-			  "traffic:\n"
-			  "- {name: a, kind: cbr, load: 10%, sl: 0, pattern: "
-			  "pairs, source: 0, destination: 3}\n"
-			  "- {name: b, kind: saturating, sl: 1, pattern: "
-			  "pairs, source: 1, destination: 3}\n"
-			  "- {name: c, kind: saturating, sl: 2, pattern: "
-			  "pairs, source: 2, destination: 3}\n"
-			  "run: {warmup: 1ms, measure: 50ms}\n");
+	test_run_init(
+		&r,
+		"fabric:\n  topology: {kind: star, hosts: 4}\n"
+		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+		"  switch: {input_buffer: 64KiB}\n"
+		"qos: {lanes: 4, low: [0:198, 1:33, 2:66]}\n"
+		"traffic:\n"
+		"- {name: a, kind: cbr, load: 10%, sl: 0, pattern: pairs, source: 0, destination: 3}\n"
+		"- {name: b, kind: saturating, sl: 1, pattern: pairs, source: 1, destination: 3}\n"
+		"- {name: c, kind: saturating, sl: 2, pattern: pairs, source: 2, destination: 3}\n"
+		"run: {warmup: 1ms, measure: 50ms}\n");
 	for (unsigned i = 0; i < 3; i++)
-		got[i] = (double)r.rows[i].delivered * 2074 * HD_NS /
-			 (50.0 * HD_MS);
+		got[i] = (double)r.rows[i].delivered * 2074 * HD_NS / (50.0 * HD_MS);
 	assert_true(fabs(got[0] - 0.1) < 0.001);
 	assert_true(fabs(got[1] - 0.3) < 0.005);
 	assert_true(fabs(got[2] - 0.6) < 0.005);
@@ -190,10 +175,8 @@ static void small_weights_mean_nothing_to_large_packets(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		check_shares(rows[i].tables, rows[i].payload, false,
-			     rows[i].packets);
-		check_shares(rows[i].tables, rows[i].payload, true,
-			     rows[i].packets);
+		check_shares(rows[i].tables, rows[i].payload, false, rows[i].packets);
+		check_shares(rows[i].tables, rows[i].payload, true, rows[i].packets);
 	}
 }
 
@@ -236,17 +219,14 @@ static void rates_that_differ_cost_what_the_faster_must_wait(void **state)
 		uint32_t down = f.setup.nodes[f.end_nodes[1]].first_port + 1;
 		struct sim_record record;
 
-		f.setup.ports[up].rate =
-			f.setup.ports[f.setup.ports[up].peer].rate =
-				hd_rate_of_link(lanes[in % 3], in / 3);
-		f.setup.ports[down].rate =
-			f.setup.ports[f.setup.ports[down].peer].rate =
-				hd_rate_of_link(lanes[out % 3], out / 3);
+		f.setup.ports[up].rate = f.setup.ports[f.setup.ports[up].peer].rate =
+			hd_rate_of_link(lanes[in % 3], in / 3);
+		f.setup.ports[down].rate = f.setup.ports[f.setup.ports[down].peer].rate =
+			hd_rate_of_link(lanes[out % 3], out / 3);
 		sim_replay(&f.setup, &a, 1, HD_S, &record);
 		assert_int_equal(record.n_events, 1);
-		assert_int_equal(record.events[0].time,
-				 1000 + 2 * 7777 + 123 * HD_NS + d_out +
-					 (d_in > d_out ? d_in - d_out : 0));
+		assert_int_equal(record.events[0].time, 1000 + 2 * 7777 + 123 * HD_NS + d_out +
+								(d_in > d_out ? d_in - d_out : 0));
 		sim_record_fini(&record);
 	}
 	test_fabric_fini(&f);
@@ -268,21 +248,19 @@ static void check_credits(hd_time propagation, unsigned packets, bool to_switch)
 	char text[TEXT];
 
 	/* The other buffer must not matter. */
-	snprintf(text, sizeof(text),
-		 "fabric:\n  topology: {kind: star, hosts: 2}\n"
-		 "  link: {rate: 8Gb/s, propagation: %llups}\n"
-		 "  links: [{ports: \"%s\", propagation: 5ns}]\n"
-		 "  switch: {routing: 100ns, arbitration: 23ns, "
-		 "input_buffer: %u packets}\n"
-		 "  host: {input_buffer: %u packets}\n"
-		 "  packet: {mtu: 2048}\n"
-		 "qos: {lanes: 1}\n"
-		 "traffic: [{name: a, kind: saturating, pattern: pairs, "
-		 "source: 0, destination: 1}]\n"
-		 "run: {warmup: 10ms, measure: %llups}\n",
-		 (unsigned long long)propagation, to_switch ? "h1" : "h0",
-		 to_switch ? packets : 50, to_switch ? 50 : packets,
-		 (unsigned long long)measured);
+	snprintf(
+		text, sizeof(text),
+		"fabric:\n  topology: {kind: star, hosts: 2}\n"
+		"  link: {rate: 8Gb/s, propagation: %llups}\n"
+		"  links: [{ports: \"%s\", propagation: 5ns}]\n"
+		"  switch: {routing: 100ns, arbitration: 23ns, input_buffer: %u packets}\n"
+		"  host: {input_buffer: %u packets}\n"
+		"  packet: {mtu: 2048}\n"
+		"qos: {lanes: 1}\n"
+		"traffic: [{name: a, kind: saturating, pattern: pairs, source: 0, destination: 1}]\n"
+		"run: {warmup: 10ms, measure: %llups}\n",
+		(unsigned long long)propagation, to_switch ? "h1" : "h0", to_switch ? packets : 50,
+		to_switch ? 50 : packets, (unsigned long long)measured);
 	test_run_init(&r, text);
 	uint64_t wanted = rounds * packets;
 
@@ -318,17 +296,16 @@ static void what_is_lost_costs_no_credit_for_good(void **state)
 		struct test_run r;
 		char text[TEXT];
 
-		snprintf(text, sizeof(text),
-			 "fabric:\n  topology: {kind: star, hosts: 3}\n"
-			 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
-			 "  credits: %s\n"
-			 "  switch: {input_buffer: 1 packets}\n"
-			 "  host: {input_buffer: 1 packets}\n"
-			 "traffic: [{name: a, kind: messages, count: 500, "
-			 "source: 0..1, destination: 2, pattern: incast}]\n"
-			 "faults: %s\nrun: {warmup: 0s, measure: 100s, "
-			 "horizon: 100s}\n",
-			 i % 2 ? "exact" : "delay", faults[i / 2]);
+		snprintf(
+			text, sizeof(text),
+			"fabric:\n  topology: {kind: star, hosts: 3}\n"
+			"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+			"  credits: %s\n"
+			"  switch: {input_buffer: 1 packets}\n"
+			"  host: {input_buffer: 1 packets}\n"
+			"traffic: [{name: a, kind: messages, count: 500, source: 0..1, destination: 2, pattern: incast}]\n"
+			"faults: %s\nrun: {warmup: 0s, measure: 100s, horizon: 100s}\n",
+			i % 2 ? "exact" : "delay", faults[i / 2]);
 		test_run_init(&r, text);
 		assert_int_equal(r.rows[0].made, 1000);
 		assert_int_equal(r.rows[0].delivered + r.rows[0].lost, 1000);
@@ -344,33 +321,28 @@ static void what_is_lost_costs_no_credit_for_good(void **state)
 /* ---- congestion --------------------------------------------------------- */
 
 /* Shares of one remote flow, one local flow and the victim. */
-static void run_two_switches(unsigned flows, const char *sw, const char *lane,
-			     double share[3])
+static void run_two_switches(unsigned flows, const char *sw, const char *lane, double share[3])
 {
 	const unsigned n[3] = { flows, flows, 1 };
 	struct test_run r;
 	char text[TEXT];
 
-	snprintf(text, sizeof(text),
-		 "fabric:\n  topology: {kind: two-switch, remote: %u, local: "
-		 "%u, victims: 1}\n"
-		 "  link: {rate: 1GB/s, propagation: 10ns}\n"
-		 "  switch: {input_buffer: 4 packets, routing: 0ns, %s}\n"
-		 "  packet: {overhead: 20}\n"
-		 "qos: {lanes: 2}\n"
-		 "traffic:\n"
-		 "- {name: remote, kind: saturating, pattern: incast, source: "
-		 "A1..A%u, destination: Bc}\n"
-		 "- {name: local, kind: saturating, pattern: incast, source: "
-		 "B1..B%u, destination: Bc}\n"
-		 "- {name: victim, kind: saturating, pattern: pairs, source: "
-		 "Av, destination: Bv%s}\n"
-		 "run: {warmup: 2ms, measure: 20ms}\n",
-		 flows, flows, sw, flows, flows, lane);
+	snprintf(
+		text, sizeof(text),
+		"fabric:\n  topology: {kind: two-switch, remote: %u, local: %u, victims: 1}\n"
+		"  link: {rate: 1GB/s, propagation: 10ns}\n"
+		"  switch: {input_buffer: 4 packets, routing: 0ns, %s}\n"
+		"  packet: {overhead: 20}\n"
+		"qos: {lanes: 2}\n"
+		"traffic:\n"
+		"- {name: remote, kind: saturating, pattern: incast, source: A1..A%u, destination: Bc}\n"
+		"- {name: local, kind: saturating, pattern: incast, source: B1..B%u, destination: Bc}\n"
+		"- {name: victim, kind: saturating, pattern: pairs, source: Av, destination: Bv%s}\n"
+		"run: {warmup: 2ms, measure: 20ms}\n",
+		flows, flows, sw, flows, flows, lane);
 	test_run_init(&r, text);
 	for (unsigned i = 0; i < 3; i++)
-		share[i] = (double)r.rows[i].delivered * 2068 * HD_NS /
-			   (20.0 * HD_MS) / n[i];
+		share[i] = (double)r.rows[i].delivered * 2068 * HD_NS / (20.0 * HD_MS) / n[i];
 	test_run_fini(&r);
 }
 
@@ -382,28 +354,13 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 		double share[3];
 	} rows[] = {
 		{ 1, "order: fifo, arbitration: 0ns", "", { .5, .5, .5 } },
-		{ 1,
-		  "order: fifo, arbitration: 5ns",
-		  "",
-		  { 1 / 3., 2 / 3., 1 / 3. } },
-		{ 5,
-		  "order: fifo, arbitration: 0ns",
-		  "",
-		  { 1 / 30., 1 / 6., 1 / 30. } },
-		{ 5,
-		  "order: fifo, arbitration: 5ns",
-		  "",
-		  { 1 / 30., 1 / 6., 1 / 30. } },
+		{ 1, "order: fifo, arbitration: 5ns", "", { 1 / 3., 2 / 3., 1 / 3. } },
+		{ 5, "order: fifo, arbitration: 0ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
+		{ 5, "order: fifo, arbitration: 5ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
 		/* With queues per output and a lane of its own it is free:
 		 * it has all that the remote flows leave of the cable. */
-		{ 5,
-		  "order: voq, arbitration: 5ns",
-		  ", sl: 1",
-		  { 1 / 30., 1 / 6., 5 / 6. } },
-		{ 1,
-		  "order: voq, arbitration: 5ns",
-		  ", sl: 1",
-		  { .5, .5, .5 } },
+		{ 5, "order: voq, arbitration: 5ns", ", sl: 1", { 1 / 30., 1 / 6., 5 / 6. } },
+		{ 1, "order: voq, arbitration: 5ns", ", sl: 1", { .5, .5, .5 } },
 	};
 
 	(void)state;
@@ -430,19 +387,17 @@ static void thin_traffic_suffers_behind_thick_traffic(void **state)
 		struct test_run r;
 		char text[TEXT];
 
-		snprintf(text, sizeof(text),
-			 "fabric:\n  topology: {kind: star, hosts: 5}\n"
-			 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
-			 "  switch: {order: fifo, input_buffer: 4 packets, "
-			 "routing: 80ns, arbitration: 20ns}\n"
-			 "qos: {lanes: 2, low: [0:33, 1:33]}\n"
-			 "traffic:\n"
-			 "- {name: thick, kind: saturating, pattern: incast, "
-			 "source: 0..2, destination: 4}\n"
-			 "- {name: thin, kind: cbr, rate: 1Mb/s, payload: 256, "
-			 "pattern: pairs, source: 0, destination: 3, sl: %u}\n"
-			 "run: {warmup: 1ms, measure: 300ms}\n",
-			 lane);
+		snprintf(
+			text, sizeof(text),
+			"fabric:\n  topology: {kind: star, hosts: 5}\n"
+			"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+			"  switch: {order: fifo, input_buffer: 4 packets, routing: 80ns, arbitration: 20ns}\n"
+			"qos: {lanes: 2, low: [0:33, 1:33]}\n"
+			"traffic:\n"
+			"- {name: thick, kind: saturating, pattern: incast, source: 0..2, destination: 4}\n"
+			"- {name: thin, kind: cbr, rate: 1Mb/s, payload: 256, pattern: pairs, source: 0, destination: 3, sl: %u}\n"
+			"run: {warmup: 1ms, measure: 300ms}\n",
+			lane);
 		test_run_init(&r, text);
 		assert_in_range(r.rows[1].delivered, 145, 147);
 		worst[lane] = r.rows[1].latency.max;
@@ -463,8 +418,7 @@ int main(void)
 		cmocka_unit_test(the_high_limit_lets_low_lanes_live_or_starve),
 		cmocka_unit_test(idle_weight_goes_to_those_who_can_use_it),
 		cmocka_unit_test(small_weights_mean_nothing_to_large_packets),
-		cmocka_unit_test(
-			rates_that_differ_cost_what_the_faster_must_wait),
+		cmocka_unit_test(rates_that_differ_cost_what_the_faster_must_wait),
 		cmocka_unit_test(credits_limit_a_long_cable_exactly),
 		cmocka_unit_test(what_is_lost_costs_no_credit_for_good),
 		cmocka_unit_test(congestion_spreads_to_a_victim_as_computed),

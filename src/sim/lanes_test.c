@@ -53,8 +53,7 @@ static void bed_fini(struct bed *b)
 /* Both lanes have weight, whichever are in operation. */
 static void set_weights(struct bed *b)
 {
-	const struct vlarb both = { .low = { { 0, 10 }, { 1, 10 } },
-				    .n_low = 2 };
+	const struct vlarb both = { .low = { { 0, 10 }, { 1, 10 } }, .n_low = 2 };
 
 	for (port_id p = 0; p < b->first.topo.n_ports; p++)
 		subnet_set_vlarb(&b->first.subnet, p, &both);
@@ -67,14 +66,12 @@ static hd_time born(uint32_t i)
 
 static void change_at(struct bed *b, hd_time at)
 {
-	b->change =
-		(struct sim_path_change){ at, &b->then.subnet, .lanes = true };
+	b->change = (struct sim_path_change){ at, &b->then.subnet, .lanes = true };
 	b->first.setup.paths = &b->change;
 	b->first.setup.n_paths = 1;
 }
 
-static struct sim_flow flow_of(const struct bed *b, uint16_t key,
-			       hd_time interval)
+static struct sim_flow flow_of(const struct bed *b, uint16_t key, hd_time interval)
 {
 	return (struct sim_flow){
 		.kind = SIM_CBR,
@@ -163,12 +160,9 @@ static void lanes_are_those_of_the_instant(void **state)
 		bed_run(&b, at, 0xffff);
 		const struct sim_counters *c = b.record.counters;
 
-		assert_int_equal(c[host_port(&b, 0)].xmit_packets_vl[1],
-				 later(0, at));
-		assert_int_equal(c[switch_port(&b, 1)].xmit_packets_vl[1],
-				 later(P, at));
-		assert_int_equal(c[switch_port(&b, 1)].xmit_packets_vl[0],
-				 N - later(P, at));
+		assert_int_equal(c[host_port(&b, 0)].xmit_packets_vl[1], later(0, at));
+		assert_int_equal(c[switch_port(&b, 1)].xmit_packets_vl[1], later(P, at));
+		assert_int_equal(c[switch_port(&b, 1)].xmit_packets_vl[0], N - later(P, at));
 	}
 	bed_fini(&b);
 }
@@ -178,8 +172,7 @@ static unsigned ended(const struct bed *b, enum sim_fate fate, uint32_t where)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < b->record.n_events; i++)
-		n += b->record.events[i].fate == fate &&
-		     b->record.events[i].where == where;
+		n += b->record.events[i].fate == fate && b->record.events[i].where == where;
 	return n;
 }
 
@@ -199,19 +192,16 @@ static void lanes_go_out_of_operation_and_come(void **state)
 			unsigned born_then = later(0, at);
 			unsigned came_then = later(P, at);
 
-			assert_int_equal(
-				ended(&b, SIM_LOST_DISCARD, host_port(&b, 0)),
-				rises ? N - born_then : born_then);
-			assert_int_equal(
-				ended(&b, SIM_DELIVERED, host_port(&b, 1)),
-				rises ? born_then : N - came_then);
+			assert_int_equal(ended(&b, SIM_LOST_DISCARD, host_port(&b, 0)),
+					 rises ? N - born_then : born_then);
+			assert_int_equal(ended(&b, SIM_DELIVERED, host_port(&b, 1)),
+					 rises ? born_then : N - came_then);
 		}
 		bed_fini(&b);
 	}
 }
 
-static void set_keys(struct subnet *s, port_id p, uint16_t key, bool in,
-		     bool out)
+static void set_keys(struct subnet *s, port_id p, uint16_t key, bool in, bool out)
 {
 	subnet_set_pkeys(s, p, &key, 1);
 	s->pkeys[p].enforce_in = in;
@@ -236,18 +226,15 @@ static void partitions_are_those_of_the_instant(void **state)
 			unsigned n = later(place == 2 ? 2 * P : P, at);
 
 			bed_run(&b, at, KEY);
-			assert_int_equal(ended(&b, SIM_LOST_PARTITION, port),
-					 n);
+			assert_int_equal(ended(&b, SIM_LOST_PARTITION, port), n);
 			bed_run(&b, at, KEY + 1);
-			assert_int_equal(ended(&b, SIM_LOST_PARTITION, port),
-					 N - n);
+			assert_int_equal(ended(&b, SIM_LOST_PARTITION, port), N - n);
 		}
 		bed_fini(&b);
 	}
 }
 
-static void note_key(void *context, hd_time now, uint32_t port,
-		     const struct sim_packet *p)
+static void note_key(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	uint16_t *keys = context;
 
@@ -269,8 +256,7 @@ static void sources_send_with_the_key_that_they_have(void **state)
 	set_keys(&b.then.subnet, host_port(&b, 0), KEY & 0x7fff, false, false);
 	change_at(&b, at);
 	const struct sim_flow flow = flow_of(&b, KEY, EVERY);
-	const struct sim_observer observer = { .context = keys,
-					       .granted = note_key };
+	const struct sim_observer observer = { .context = keys, .granted = note_key };
 	struct sim_rules rules;
 
 	sim_rules_init(&rules);

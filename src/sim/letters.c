@@ -14,12 +14,10 @@ static const struct pack_member letter_members[] = {
 void letters_add(struct letters *l, uint8_t what, uint32_t id, hd_time when)
 {
 	l->all = hd_grow(l->all, &l->cap, l->n + 1, sizeof(*l->all));
-	l->all[l->n++] =
-		(struct letter){ .when = when, .id = id, .what = what };
+	l->all[l->n++] = (struct letter){ .when = when, .id = id, .what = what };
 }
 
-void letters_pack(struct letters *l, struct pack *p, letter_fn *with,
-		  void *context)
+void letters_pack(struct letters *l, struct pack *p, letter_fn *with, void *context)
 {
 	size_t n = pack_count(p, p->reads ? 0 : l->n);
 

@@ -27,8 +27,7 @@ void letters_add(struct letters *l, uint8_t what, uint32_t id, hd_time when);
 /* A letter that was written or read: what goes with it. */
 typedef void letter_fn(void *context, struct pack *p, const struct letter *x);
 /* All of them, which are none from then on; reading leaves `l` alone. */
-void letters_pack(struct letters *l, struct pack *p, letter_fn *with,
-		  void *context);
+void letters_pack(struct letters *l, struct pack *p, letter_fn *with, void *context);
 void letters_fini(struct letters *l);
 
 #endif

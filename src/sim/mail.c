@@ -16,12 +16,11 @@ void mail_packet(struct sim *s, uint32_t port, struct packet *p)
 	uint32_t to = s->cut->part_of_node[s->links[port].far_node];
 	struct mailbox *m = &s->mail.boxes[to];
 
-	m->packets = hd_grow(m->packets, &m->packets_cap, m->n_packets + 1,
-			     sizeof(*m->packets));
+	m->packets = hd_grow(m->packets, &m->packets_cap, m->n_packets + 1, sizeof(*m->packets));
 	m->packets[m->n_packets] = *p;
 	if (s->pool.extras) {
-		m->extras = hd_grow(m->extras, &m->extras_cap, m->n_packets + 1,
-				    sizeof(*m->extras));
+		m->extras =
+			hd_grow(m->extras, &m->extras_cap, m->n_packets + 1, sizeof(*m->extras));
 		m->extras[m->n_packets] = s->pool.extras[packet_id(s, p)];
 	}
 	m->n_packets++;
@@ -33,8 +32,7 @@ void mail_credit(struct sim *s, const struct cut_credit *c)
 {
 	struct mailbox *m = &s->mail.boxes[s->cut->part_of_port[c->up]];
 
-	m->credits = hd_grow(m->credits, &m->credits_cap, m->n_credits + 1,
-			     sizeof(*m->credits));
+	m->credits = hd_grow(m->credits, &m->credits_cap, m->n_credits + 1, sizeof(*m->credits));
 	m->credits[m->n_credits++] = *c;
 	told_at(s, c->when);
 }
@@ -43,8 +41,7 @@ void mail_event(struct sim *s, hd_time when, uint64_t key)
 {
 	struct mailbox *m = &s->mail.boxes[s->cut->part_of_port[key_port(key)]];
 
-	m->events = hd_grow(m->events, &m->events_cap, m->n_events + 1,
-			    sizeof(*m->events));
+	m->events = hd_grow(m->events, &m->events_cap, m->n_events + 1, sizeof(*m->events));
 	m->events[m->n_events++] = (struct event){ .when = when, .key = key };
 	told_at(s, when);
 }
@@ -53,8 +50,7 @@ void mail_answer(struct sim *s, uint32_t port, const struct delayed *d)
 {
 	struct mailbox *m = &s->mail.boxes[s->cut->part_of_port[port]];
 
-	m->answers = hd_grow(m->answers, &m->answers_cap, m->n_answers + 1,
-			     sizeof(*m->answers));
+	m->answers = hd_grow(m->answers, &m->answers_cap, m->n_answers + 1, sizeof(*m->answers));
 	m->answers[m->n_answers++] = *d;
 	told_at(s, d->when);
 }
@@ -64,8 +60,7 @@ void mail_delivery(struct sim *s, const struct late *l)
 	struct mailbox *m = &s->mail.boxes[flow_home(s, l->flow)];
 	size_t n = m->n_deliveries++;
 
-	m->deliveries = hd_grow(m->deliveries, &m->deliveries_cap, n + 1,
-				sizeof(*m->deliveries));
+	m->deliveries = hd_grow(m->deliveries, &m->deliveries_cap, n + 1, sizeof(*m->deliveries));
 	for (; n > 0 && late_before(l, &m->deliveries[n - 1]); n--)
 		m->deliveries[n] = m->deliveries[n - 1];
 	m->deliveries[n] = *l;
@@ -92,15 +87,13 @@ static void read_credits(struct sim *s, const struct mailbox *m)
 		if (!(c->what & RING_BLOCKS))
 			continue; /* the rest is an event's */
 		ring_push(s, credits, when, c->what);
-		if (credits.ring->blocked && (l->requests >> vl & 1) &&
-		    when < l->wake_at)
+		if (credits.ring->blocked && (l->requests >> vl & 1) && when < l->wake_at)
 			link_wake(s, c->up, when);
 	}
 }
 
 /* A packet goes on as if it had been granted here. */
-static void read_packet(struct sim *s, const struct packet *from,
-			const struct packet_extra *extra)
+static void read_packet(struct sim *s, const struct packet *from, const struct packet_extra *extra)
 {
 	const struct output *l = &s->cut->wires[from->up];
 	uint32_t id = packet_new(s);
@@ -129,8 +122,7 @@ static void read_packets(struct sim *s, const struct mailbox *m)
 			const struct packet *later = p + AHEAD;
 			const struct output *l = &s->cut->wires[later->up];
 
-			__builtin_prefetch(lft_entry(s, &s->nodes[l->far_node],
-						     later->dlid));
+			__builtin_prefetch(lft_entry(s, &s->nodes[l->far_node], later->dlid));
 		}
 		read_packet(s, p, s->pool.extras ? &m->extras[i] : NULL);
 	}

@@ -8,8 +8,7 @@
 
 #define FIRST_COPIES 4 /* a power of 2 */
 
-static struct mark_output *output_at(const struct sim *s, uint32_t port,
-				     unsigned vl)
+static struct mark_output *output_at(const struct sim *s, uint32_t port, unsigned vl)
 {
 	return &s->marks->outputs[port * s->n_lanes + vl];
 }
@@ -26,8 +25,7 @@ enum { OF_OUTPUT = 1, OF_BUFFER = 2 };
 
 static uint32_t copy_pack(const struct packet *p, unsigned what)
 {
-	return blocks_of(p->bytes) | (uint32_t)p->in << 12 |
-	       (uint32_t)p->vl << 20 | what << 24;
+	return blocks_of(p->bytes) | (uint32_t)p->in << 12 | (uint32_t)p->vl << 20 | what << 24;
 }
 
 static uint32_t packed_blocks(uint32_t id)
@@ -78,8 +76,7 @@ void mark_expect_apart(struct sim *s, const struct packet *p)
 {
 	if (s->mode.fills) {
 		eventq_push(&s->q, p->head + s->routing,
-			    event_key(EV_COMES, p->out, p->out_vl,
-				      copy_pack(p, 0)));
+			    event_key(EV_COMES, p->out, p->out_vl, copy_pack(p, 0)));
 		return;
 	}
 	mark_ring_grow(&s->marks->rings[p->out]);
@@ -108,10 +105,8 @@ void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
 		const struct mark_departure about = {
 			.bytes = p->bytes,
 			.fill = output->blocks,
-			.capacity =
-				s->setup->ports[s->links[p->up].peer].in_blocks,
-			.has_credits =
-				has_credits(s, port, vl, blocks_of(p->bytes)),
+			.capacity = s->setup->ports[s->links[p->up].peer].in_blocks,
+			.has_credits = has_credits(s, port, vl, blocks_of(p->bytes)),
 		};
 
 		if (mark_departs(s->marks->config, output, &about)) {
@@ -121,8 +116,7 @@ void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
 	}
 	if (s->mode.fills)
 		eventq_push(&s->q, s->links[port].busy_until,
-			    event_key(EV_LEAVES, port, vl,
-				      copy_pack(p, OF_OUTPUT)));
+			    event_key(EV_LEAVES, port, vl, copy_pack(p, OF_OUTPUT)));
 }
 
 void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
@@ -131,8 +125,7 @@ void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
 		return;
 	if (s->mode.fills) {
 		eventq_push(&s->q, s->now,
-			    event_key(EV_LEAVES, port, p->out_vl,
-				      copy_pack(p, OF_OUTPUT)));
+			    event_key(EV_LEAVES, port, p->out_vl, copy_pack(p, OF_OUTPUT)));
 		return;
 	}
 	s->marks->due[port * s->n_lanes + p->out_vl] -= blocks_of(p->bytes);
@@ -144,8 +137,7 @@ void mark_sent(struct sim *s, const struct output *l, const struct packet *p)
 {
 	if (!counts(s, l->peer) || p->vl == VL_MANAGEMENT)
 		return;
-	eventq_push(&s->q, p->head,
-		    event_key(EV_FILLS, l->peer, p->vl, blocks_of(p->bytes)));
+	eventq_push(&s->q, p->head, event_key(EV_FILLS, l->peer, p->vl, blocks_of(p->bytes)));
 }
 
 void mark_freed(struct sim *s, const struct packet *p, hd_time when)
@@ -154,17 +146,14 @@ void mark_freed(struct sim *s, const struct packet *p, hd_time when)
 
 	if (!counts(s, in_port) || p->vl == VL_MANAGEMENT)
 		return;
-	eventq_push(&s->q, when,
-		    event_key(EV_FREES, in_port, p->vl, blocks_of(p->bytes)));
+	eventq_push(&s->q, when, event_key(EV_FREES, in_port, p->vl, blocks_of(p->bytes)));
 }
 
 void mark_left_buffer(struct sim *s, const struct packet *p, hd_time when)
 {
 	if (!counts(s, p->out) || p->out_vl == VL_MANAGEMENT)
 		return;
-	eventq_push(&s->q, when,
-		    event_key(EV_LEAVES, p->out, p->out_vl,
-			      copy_pack(p, OF_BUFFER)));
+	eventq_push(&s->q, when, event_key(EV_LEAVES, p->out, p->out_vl, copy_pack(p, OF_BUFFER)));
 }
 
 static uint32_t first_port_of(const struct sim *s, uint32_t port)
@@ -185,13 +174,11 @@ static uint32_t *wants_of(const struct sim *s, uint32_t in_port, unsigned vl)
 }
 
 /* The counter of a packed copy that wants (port, vl). */
-static uint32_t *want_at(const struct sim *s, uint32_t port, unsigned vl,
-			 uint32_t id)
+static uint32_t *want_at(const struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 {
 	uint32_t first = first_port_of(s, port);
 
-	return &wants_of(s, first + packed_in(id),
-			 packed_vl(id))[(port - first) * s->n_lanes + vl];
+	return &wants_of(s, first + packed_in(id), packed_vl(id))[(port - first) * s->n_lanes + vl];
 }
 
 void mark_fills(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
@@ -217,11 +204,9 @@ static void look_for_full(struct sim *s, const struct mark_coming *c)
 {
 	const struct marks *m = s->marks;
 	const uint32_t *wants = wants_of(s, c->port, c->vl);
-	struct mark_output *outputs =
-		output_at(s, first_port_of(s, c->port), 0);
+	struct mark_output *outputs = output_at(s, first_port_of(s, c->port), 0);
 
-	if (m->fill[c->port * s->n_lanes + c->vl] + c->blocks <=
-	    s->setup->ports[c->port].in_blocks)
+	if (m->fill[c->port * s->n_lanes + c->vl] + c->blocks <= s->setup->ports[c->port].in_blocks)
 		return;
 	for (size_t o = 0; o < outputs_of(s, c->port); o++) {
 		if (wants[o])
@@ -236,8 +221,7 @@ void mark_comes(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 
 	mark_arrive(output_at(s, port, vl), packed_blocks(id));
 	++*want_at(s, port, vl, id);
-	m->came =
-		hd_grow(m->came, &m->came_cap, m->n_came + 1, sizeof(*m->came));
+	m->came = hd_grow(m->came, &m->came_cap, m->n_came + 1, sizeof(*m->came));
 	m->came[m->n_came++] = (struct mark_coming){
 		.port = first_port_of(s, port) + packed_in(id),
 		.blocks = packed_blocks(id),
@@ -286,8 +270,7 @@ static uint32_t least_of(const struct sim *s, const struct mark_config *c)
 	if (c->rule == MARK_THRESHOLD)
 		return c->depth;
 	if (c->rule == MARK_IBA)
-		return c->threshold ? (16u - c->threshold) * smallest / 16
-				    : UINT32_MAX;
+		return c->threshold ? (16u - c->threshold) * smallest / 16 : UINT32_MAX;
 	return 0; /* two counters: all are asked */
 }
 
@@ -309,8 +292,7 @@ void marks_init(struct sim *s)
 	for (uint32_t i = 0; i < n; i++) {
 		if (s->nodes[s->setup->ports[i].node].kind != SIM_SWITCH)
 			continue;
-		m->rings[i].copies =
-			hd_alloc(FIRST_COPIES, sizeof(struct mark_copy));
+		m->rings[i].copies = hd_alloc(FIRST_COPIES, sizeof(struct mark_copy));
 		m->rings[i].mask = FIRST_COPIES - 1;
 	}
 	if (c->marking.rule == MARK_TWO_COUNTER)
@@ -372,9 +354,8 @@ void marks_fini(struct sim *s)
 /* ---- as bytes ----------------------------------------------------------- */
 
 static const struct pack_member output_members[] = {
-	PACK(mark_output, waiting), PACK(mark_output, blocks),
-	PACK(mark_output, to_mark), PACK(mark_output, since_mark),
-	PACK(mark_output, marked),
+	PACK(mark_output, waiting),    PACK(mark_output, blocks), PACK(mark_output, to_mark),
+	PACK(mark_output, since_mark), PACK(mark_output, marked),
 };
 
 static const struct pack_member copy_members[] = {
@@ -421,9 +402,7 @@ static void pack_two_counters(struct saved *v)
 	for (uint32_t port = 0; port < n; port++) {
 		if (!saved_has_port(v, port))
 			continue;
-		size_t wants = counts(v->s, port)
-				       ? v->s->n_lanes * outputs_of(v->s, port)
-				       : 0;
+		size_t wants = counts(v->s, port) ? v->s->n_lanes * outputs_of(v->s, port) : 0;
 
 		for (size_t i = 0; i < wants; i++)
 			pack_u32(v->p, &m->wants[m->wants_at[port] + i]);
@@ -442,8 +421,7 @@ void saved_marks(struct saved *v)
 		if (v->p->reads)
 			saved_first(v)->marks->marked = made;
 	}
-	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused;
-	     port++) {
+	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused; port++) {
 		if (!counts(s, port) || !saved_has_port(v, port))
 			continue;
 		pack_copies(v, &s->marks->rings[port]);

@@ -41,11 +41,11 @@ struct mark_coming {
 
 struct marks {
 	const struct mark_config *config; /* that holds now (C9) */
-	uint32_t least;              /* blocks below which nobody is marked */
-	struct mark_ring *rings;     /* per port */
-	uint32_t *due;               /* blocks, per port and lane */
-	struct mark_output *outputs; /* per port and lane */
-	uint64_t marked;             /* packets that had no mark before */
+	uint32_t least;                   /* blocks below which nobody is marked */
+	struct mark_ring *rings;          /* per port */
+	uint32_t *due;                    /* blocks, per port and lane */
+	struct mark_output *outputs;      /* per port and lane */
+	uint64_t marked;                  /* packets that had no mark before */
 	/* Two counters only: */
 	uint32_t *fill; /* blocks, per input port and lane */
 	/*
@@ -65,8 +65,7 @@ void mark_expect_apart(struct sim *s, const struct packet *p);
 void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl);
 
 /* A copy's output is known. Simple runs (hop.h) have no VL15. */
-static inline void mark_expect(struct sim *s, const struct packet *p,
-			       const bool simple)
+static inline void mark_expect(struct sim *s, const struct packet *p, const bool simple)
 {
 	const struct marks *m = s->marks;
 	struct mark_ring *r = &m->rings[p->out];
@@ -89,14 +88,13 @@ static inline void mark_expect(struct sim *s, const struct packet *p,
 }
 
 /* It starts on its link: is it marked? */
-static inline void mark_grant(struct sim *s, uint32_t port, struct packet *p,
-			      unsigned vl, const bool simple)
+static inline void mark_grant(struct sim *s, uint32_t port, struct packet *p, unsigned vl,
+			      const bool simple)
 {
 	const struct marks *m = s->marks;
 	uint32_t *due = &m->due[port * s->n_lanes + vl];
 
-	if (unlikely(!m->rings[port].copies ||
-		     (!simple && vl == VL_MANAGEMENT)))
+	if (unlikely(!m->rings[port].copies || (!simple && vl == VL_MANAGEMENT)))
 		return;
 	if (unlikely(*due >= m->least))
 		mark_judge(s, port, p, vl);

@@ -62,28 +62,24 @@ static uint32_t epoch_of(const struct members *m, hd_time when)
 }
 
 /* Outputs of a switch for the group, but for one input, onto the stack. */
-static void push_outputs(const struct sim *s, const struct node *n,
-			 uint32_t in_port, const struct group_at *at,
-			 uint32_t *n_stack)
+static void push_outputs(const struct sim *s, const struct node *n, uint32_t in_port,
+			 const struct group_at *at, uint32_t *n_stack)
 {
 	const struct mft *mft = &s->setup->subnet->mft[n->subnet];
 	const uint64_t *set = group_set(s, n, at);
 
-	for (unsigned out = 0; set && out < n->n_in && out < 64 * mft->words;
-	     out++) {
+	for (unsigned out = 0; set && out < n->n_in && out < 64 * mft->words; out++) {
 		uint32_t port = n->first_port + out;
 
 		if ((set[out / 64] >> (out % 64) & 1) && port != in_port &&
-		    s->setup->ports[port].peer != SIM_NONE &&
-		    *n_stack < s->setup->n_ports)
+		    s->setup->ports[port].peer != SIM_NONE && *n_stack < s->setup->n_ports)
 			s->members->stack[(*n_stack)++] = port;
 	}
 }
 
 /* End ports to which copies come that leave by `port`. Sets that lead in a
  * circle do so for ever: then it ends with the ports. */
-static uint32_t count_behind(const struct sim *s, uint32_t port,
-			     const struct group_at *at)
+static uint32_t count_behind(const struct sim *s, uint32_t port, const struct group_at *at)
 {
 	const struct sim_setup *u = s->setup;
 	uint32_t n = 1, ends = 0;
@@ -100,8 +96,7 @@ static uint32_t count_behind(const struct sim *s, uint32_t port,
 	return ends;
 }
 
-static uint32_t members_behind(struct sim *s, uint32_t port,
-			       const struct group_at *at)
+static uint32_t members_behind(struct sim *s, uint32_t port, const struct group_at *at)
 {
 	struct members *m = s->members;
 	uint32_t epoch = epoch_of(m, at->when);
@@ -134,8 +129,7 @@ static bool sets_are_whole(struct sim *s)
 		if (is_to_group(f))
 			whole = f->copies ==
 				members_behind(s, port,
-					       &(struct group_at){
-						       f->to.list[0].dlid, 0 });
+					       &(struct group_at){ f->to.list[0].dlid, 0 });
 	}
 	return whole;
 }
@@ -193,8 +187,7 @@ uint32_t members_of(struct sim *s, const struct packet *p, uint32_t where)
 	return members_behind(s, came ? p->up : where, &at);
 }
 
-uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port,
-		      uint32_t left)
+uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port, uint32_t left)
 {
 	const struct group_at at = { p->dlid, p->head };
 	uint32_t n = members_behind(s, port, &at);
@@ -204,8 +197,7 @@ uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port,
 	return n;
 }
 
-void members_missed(struct sim *s, const struct packet *p, uint32_t n,
-		    hd_time when)
+void members_missed(struct sim *s, const struct packet *p, uint32_t n, hd_time when)
 {
 	struct sim_metrics *m = s->outcome.metrics;
 

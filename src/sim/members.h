@@ -16,21 +16,17 @@ void members_fini(struct sim *s);
 uint32_t members_of(struct sim *s, const struct packet *p, uint32_t where);
 
 /* Has a copy the number with it (packet_extra.nth)? */
-static inline bool members_are_carried(const struct sim *s,
-				       const struct packet *p)
+static inline bool members_are_carried(const struct sim *s, const struct packet *p)
 {
-	return unlikely(s->mode.shares) && p->dlid >= LID_FIRST_MCAST &&
-	       p->flow < s->n_flows;
+	return unlikely(s->mode.shares) && p->dlid >= LID_FIRST_MCAST && p->flow < s->n_flows;
 }
 /*
  * A switch copies p to an output: gives p as many of the `left` members as are
  * behind it, and returns how many.
  */
-uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port,
-		      uint32_t left);
+uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port, uint32_t left);
 /* No copy goes to n members of p any more. */
-void members_missed(struct sim *s, const struct packet *p, uint32_t n,
-		    hd_time when);
+void members_missed(struct sim *s, const struct packet *p, uint32_t n, hd_time when);
 /* A copy is delivered: does it count? What other copies serve does not. */
 bool members_served(struct sim *s, const struct packet *p, hd_time when);
 

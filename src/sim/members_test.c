@@ -19,12 +19,10 @@ struct seen {
 	uint64_t *delivered;
 };
 
-static void on_delivered(void *context, hd_time now, uint32_t node,
-			 const struct sim_packet *p)
+static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct seen *seen = context;
-	uint64_t key =
-		(uint64_t)p->flow << 48 | (uint64_t)p->sequence << 16 | node;
+	uint64_t key = (uint64_t)p->flow << 48 | (uint64_t)p->sequence << 16 | node;
 
 	(void)now;
 	if (map_put(&seen->copies, key, 1) == MAP_NONE)
@@ -55,8 +53,7 @@ static void put_fabric(struct strbuf *out, struct rng *r)
 	const char *what = fabrics[rng_below(r, 4)];
 	const char *end = strstr(what, "}, ") + 1;
 
-	strbuf_printf(out, "fabric:\n  topology: %.*s\n  %s\n",
-		      (int)(end - what), what, end + 2);
+	strbuf_printf(out, "fabric:\n  topology: %.*s\n  %s\n", (int)(end - what), what, end + 2);
 	strbuf_puts(out, "  link: {rate: 25Gb/s}\n  groups:\n");
 	for (unsigned i = 0; i < n_groups; i++) {
 		strbuf_printf(out, "  - {name: g%u, tree: %s, members: \"", i,
@@ -66,16 +63,12 @@ static void put_fabric(struct strbuf *out, struct rng *r)
 	}
 	strbuf_puts(out, "traffic:\n");
 	for (unsigned i = 0; i < n_groups; i++)
-		strbuf_printf(out,
-			      "- {name: r%u, kind: poisson, load: %u%%, "
-			      "payload: %u, source: \"%u,%u\", pattern: group, "
-			      "group: g%u, stop: 60us}\n",
-			      i, 2 + (unsigned)rng_below(r, 8),
-			      64 + (unsigned)rng_below(r, 1900),
-			      (unsigned)rng_below(r, 9),
-			      9 + (unsigned)rng_below(r, 9), i);
-	strbuf_puts(out, "- {name: u, kind: poisson, load: 20%, payload: 500, "
-			 "stop: 60us}\n");
+		strbuf_printf(
+			out,
+			"- {name: r%u, kind: poisson, load: %u%%, payload: %u, source: \"%u,%u\", pattern: group, group: g%u, stop: 60us}\n",
+			i, 2 + (unsigned)rng_below(r, 8), 64 + (unsigned)rng_below(r, 1900),
+			(unsigned)rng_below(r, 9), 9 + (unsigned)rng_below(r, 9), i);
+	strbuf_puts(out, "- {name: u, kind: poisson, load: 20%, payload: 500, stop: 60us}\n");
 }
 
 /* Links between switches and whole switches fail, some come back. */
@@ -84,8 +77,7 @@ static void put_faults(struct strbuf *out, struct rng *r, bool is_tree)
 	unsigned n = (unsigned)rng_below(r, 4);
 
 	strbuf_printf(out, "faults: {ber: %s, hoq_life: %s, events: [",
-		      rng_below(r, 2) ? "2e-6" : "0",
-		      rng_below(r, 3) ? "never" : "3us");
+		      rng_below(r, 2) ? "2e-6" : "0", rng_below(r, 3) ? "never" : "3us");
 	for (unsigned i = 0; i < n; i++) {
 		unsigned a = (unsigned)rng_below(r, is_tree ? 6 : 3);
 		unsigned b = (unsigned)rng_below(r, 3);
@@ -94,26 +86,20 @@ static void put_faults(struct strbuf *out, struct rng *r, bool is_tree)
 		char port[32];
 
 		if (is_tree)
-			snprintf(port, sizeof(port),
-				 link ? "s1-%u:%u" : "s2-%u", link ? a : b,
+			snprintf(port, sizeof(port), link ? "s1-%u:%u" : "s2-%u", link ? a : b,
 				 4 + b);
 		else
-			snprintf(port, sizeof(port),
-				 link ? "s-%u-%u:%u" : "s-%u-%u", link ? 1 : a,
+			snprintf(port, sizeof(port), link ? "s-%u-%u:%u" : "s-%u-%u", link ? 1 : a,
 				 link ? 1 : b, 1 + (a + b) % 4);
-		strbuf_printf(out, "%s{at: %uus, kind: %s-down, port: \"%s\"}",
-			      i ? ", " : "", at, link ? "link" : "switch",
-			      port);
+		strbuf_printf(out, "%s{at: %uus, kind: %s-down, port: \"%s\"}", i ? ", " : "", at,
+			      link ? "link" : "switch", port);
 		if (link && rng_below(r, 2))
-			strbuf_printf(out,
-				      ", {at: %uus, kind: link-up, port: "
-				      "\"%s\"}",
-				      at + 12, port);
+			strbuf_printf(out, ", {at: %uus, kind: link-up, port: \"%s\"}", at + 12,
+				      port);
 	}
 	strbuf_puts(out, "]}\n");
 	if (rng_below(r, 3))
-		strbuf_puts(out, "sm: {trap: 2us, compute: 3us, program: "
-				 "300ns}\n");
+		strbuf_puts(out, "sm: {trap: 2us, compute: 3us, program: 300ns}\n");
 }
 
 struct tally_of_cases {
@@ -121,8 +107,7 @@ struct tally_of_cases {
 };
 
 static void check_flows(const struct fabric *f, const struct sim_metrics *m,
-			const struct seen *seen, bool rerouted,
-			struct tally_of_cases *t)
+			const struct seen *seen, bool rerouted, struct tally_of_cases *t)
 {
 	uint64_t lost = 0, all = 0;
 
@@ -131,11 +116,9 @@ static void check_flows(const struct fabric *f, const struct sim_metrics *m,
 		uint64_t offered = c->made * f->flows[i].copies;
 
 		if (c->delivered + c->lost != offered)
-			fail_msg(
-				"flow %u: %llu delivered, %llu lost of %llu in\n%s",
-				i, (unsigned long long)c->delivered,
-				(unsigned long long)c->lost,
-				(unsigned long long)offered, f->scenario->text);
+			fail_msg("flow %u: %llu delivered, %llu lost of %llu in\n%s", i,
+				 (unsigned long long)c->delivered, (unsigned long long)c->lost,
+				 (unsigned long long)offered, f->scenario->text);
 		lost += c->lost;
 		/* While trees change, copies come that no member is left
 		 * for, or twice. */
@@ -150,8 +133,7 @@ static void check_flows(const struct fabric *f, const struct sim_metrics *m,
 	t->lossy += lost > 0;
 }
 
-static void check_case(const char *text, uint32_t parts,
-		       struct tally_of_cases *t)
+static void check_case(const char *text, uint32_t parts, struct tally_of_cases *t)
 {
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
@@ -159,10 +141,8 @@ static void check_case(const char *text, uint32_t parts,
 	/* Some trees or faults do not fit the fabric: another case then. */
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK)
 		return;
-	struct seen seen = { .delivered = calloc(f->n_flows,
-						 sizeof(*seen.delivered)) };
-	const struct sim_observer observer = { .context = &seen,
-					       .delivered = on_delivered };
+	struct seen seen = { .delivered = calloc(f->n_flows, sizeof(*seen.delivered)) };
+	const struct sim_observer observer = { .context = &seen, .delivered = on_delivered };
 	struct sim_rules rules = f->rules;
 	struct sim_crowd crowd;
 	bool rerouted = false;
@@ -201,15 +181,12 @@ static void delivered_and_lost_is_what_was_offered(void **state)
 
 		put_fabric(&text, &r);
 		put_faults(&text, &r, strstr(text.text, "xgft") != NULL);
-		strbuf_printf(&text,
-			      "run: {warmup: 0us, measure: 300us, seed: "
-			      "%u}\n",
-			      i);
+		strbuf_printf(&text, "run: {warmup: 0us, measure: 300us, seed: %u}\n", i);
 		check_case(text.text, 1 + i % 3, &t);
 		strbuf_fini(&text);
 	}
-	printf("%u run, %u drained, %u with losses, %u with other trees\n",
-	       t.run, t.drained, t.lossy, t.rerouted);
+	printf("%u run, %u drained, %u with losses, %u with other trees\n", t.run, t.drained,
+	       t.lossy, t.rerouted);
 	assert_true(3 * t.run > n && 2 * t.drained > t.run);
 	assert_true(4 * t.lossy > t.drained && 8 * t.rerouted > t.drained);
 }

@@ -45,13 +45,12 @@ void sim_rules_init(struct sim_rules *rules)
 
 #define MANY_GROUPS 64 /* from here on their histograms share pages */
 
-static struct sim_group *group_add(struct tally *t, uint32_t row, uint8_t sl,
-				   bool many)
+static struct sim_group *group_add(struct tally *t, uint32_t row, uint8_t sl, bool many)
 {
 	struct sim_metrics *m = &t->m;
 
-	m->groups = hd_grow_dense(m->groups, &t->groups_cap,
-				  (size_t)m->n_groups + 1, sizeof(*m->groups));
+	m->groups = hd_grow_dense(m->groups, &t->groups_cap, (size_t)m->n_groups + 1,
+				  sizeof(*m->groups));
 	struct sim_group *g = &m->groups[m->n_groups++];
 
 	*g = (struct sim_group){ .row = row, .sl = sl, .flow = SIM_NONE };
@@ -60,8 +59,7 @@ static struct sim_group *group_add(struct tally *t, uint32_t row, uint8_t sl,
 }
 
 /* `seen` knows the groups that there are. */
-static uint32_t group_find(struct tally *t, struct map *seen, uint32_t row,
-			   uint8_t sl)
+static uint32_t group_find(struct tally *t, struct map *seen, uint32_t row, uint8_t sl)
 {
 	uint32_t fresh = t->m.n_groups;
 	uint32_t group = map_put(seen, (uint64_t)row << 8 | sl, fresh);
@@ -85,8 +83,7 @@ static void groups_init(struct sim *s, struct tally *t)
 		uint32_t group = m->n_groups;
 
 		if (s->n_flows <= SIM_MAX_FLOWS)
-			group_add(t, f->row, f->sl, s->n_flows >= MANY_GROUPS)
-				->flow = i;
+			group_add(t, f->row, f->sl, s->n_flows >= MANY_GROUPS)->flow = i;
 		else
 			group = group_find(t, &seen, f->row, f->sl);
 		m->groups[group].n_flows++;
@@ -167,8 +164,7 @@ void metrics_start(struct sim *s)
 	choices_restart(s);
 	s->outcome.hops_before = s->outcome.hops;
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
-		s->parts->part[i]->outcome.hops_before =
-			s->parts->part[i]->outcome.hops;
+		s->parts->part[i]->outcome.hops_before = s->parts->part[i]->outcome.hops;
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		s->make.more[i].before = s->make.sources[i].sequence;
 	for (uint32_t i = 0; i < n; i++) {
@@ -177,8 +173,7 @@ void metrics_start(struct sim *s)
 	}
 	rows_clear(s->sums.carries, n * s->n_lanes * sizeof(*s->sums.carries));
 	if (s->sums.by_sl)
-		rows_clear(s->sums.by_sl,
-			   n * s->n_sls * sizeof(*s->sums.by_sl));
+		rows_clear(s->sums.by_sl, n * s->n_sls * sizeof(*s->sums.by_sl));
 	rows_clear(s->sums.cold, n * sizeof(*s->sums.cold));
 	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
 }
@@ -188,9 +183,8 @@ static bool measure_is_left(struct sim *s)
 {
 	const struct event *next = eventq_first(&s->q);
 
-	return next &&
-	       (next->when < s->from ||
-		(next->when == s->from && key_kind(next->key) <= EV_MEASURE));
+	return next && (next->when < s->from ||
+			(next->when == s->from && key_kind(next->key) <= EV_MEASURE));
 }
 
 void metrics_end(struct sim *s, enum sim_state state)
@@ -243,12 +237,8 @@ static void report_made(const struct sim *s, struct sim_metrics *m)
 
 		if (src->plan == NONE)
 			continue;
-		m->flows[i].made =
-			s->now < s->from
-				? 0
-				: src->sequence - s->make.more[i].before;
-		m->flows[i].made_bytes =
-			m->flows[i].made * s->make.plans[src->plan].bytes;
+		m->flows[i].made = s->now < s->from ? 0 : src->sequence - s->make.more[i].before;
+		m->flows[i].made_bytes = m->flows[i].made * s->make.plans[src->plan].bytes;
 	}
 }
 
@@ -258,18 +248,15 @@ void metrics_made_global(struct sim *s, uint32_t flow)
 		s->outcome.metrics->flows[flow].made_global++;
 }
 
-static enum sim_packet_kind packet_kind(const struct sim *s,
-					const struct packet *p)
+static enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p)
 {
-	return p->flags & P_OTHER ? s->pool.extras[packet_id(s, p)].kind
-				  : SIM_DATA;
+	return p->flags & P_OTHER ? s->pool.extras[packet_id(s, p)].kind : SIM_DATA;
 }
 
 /* Nobody's data, nor a reduction's. */
 static bool is_of_control(const struct sim *s, const struct packet *p)
 {
-	return (p->flags & P_OTHER) &&
-	       (!s->pool.extras || packet_kind(s, p) < SIM_CONTRIBUTION);
+	return (p->flags & P_OTHER) && (!s->pool.extras || packet_kind(s, p) < SIM_CONTRIBUTION);
 }
 
 static bool is_at_home_here(const struct sim *s, uint32_t flow)
@@ -295,15 +282,13 @@ HOT void count_late(struct sim *s, struct tally *t, const struct late *l)
 }
 
 /* A packet's SL; where all have their flow's, the groups know it. */
-static void count_sl(const struct sim *s, struct tally *t, unsigned sl,
-		     hd_time latency)
+static void count_sl(const struct sim *s, struct tally *t, unsigned sl, hd_time latency)
 {
 	if (unlikely(s->mode.sls_vary) && s->rules.flow_metrics)
 		histogram_record(&t->m.latency_sl[sl], latency);
 }
 
-static void flow_delivered(struct sim *s, struct tally *t,
-			   const struct packet *p, uint32_t where,
+static void flow_delivered(struct sim *s, struct tally *t, const struct packet *p, uint32_t where,
 			   hd_time latency)
 {
 	const struct late l = {
@@ -317,8 +302,7 @@ static void flow_delivered(struct sim *s, struct tally *t,
 					   : LATE_HEAD,
 	};
 
-	if (unlikely(s->mode.routers) &&
-	    s->pool.extras[packet_id(s, p)].target != TOPO_NONE)
+	if (unlikely(s->mode.routers) && s->pool.extras[packet_id(s, p)].target != TOPO_NONE)
 		count_one(&t->m.flows[p->flow].delivered_global);
 	count_late(s, t, &l);
 	count_sl(s, t, p->sl, latency);
@@ -334,16 +318,14 @@ static unsigned asked_sl(const struct sim *s, const struct packet *p)
 
 /* ---- how packets end ---------------------------------------------------- */
 
-void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
-		      hd_time when)
+void packet_delivered(struct sim *s, const struct packet *p, uint32_t where, hd_time when)
 {
 	struct tally *t = s->outcome.tally;
 
 	if (when > s->horizon)
 		return;
 	if (unlikely(s->tell.ends))
-		tell_ended(s, p,
-			   &(struct ending){ SIM_DELIVERED, where, when });
+		tell_ended(s, p, &(struct ending){ SIM_DELIVERED, where, when });
 	s->outcome.latest = when > s->outcome.latest ? when : s->outcome.latest;
 	if (unlikely(s->choices != NULL) && t->pairs)
 		order_check_endpoint(s, p, s->setup->ports[where].node);
@@ -364,8 +346,8 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where,
 
 	t->m.delivered++;
 	t->m.delivered_bytes += p->bytes;
-	t->m.checksum += mix_bits(when ^ (uint64_t)p->flow << 40 ^
-				  (uint64_t)where << 20 ^ p->sequence);
+	t->m.checksum +=
+		mix_bits(when ^ (uint64_t)p->flow << 40 ^ (uint64_t)where << 20 ^ p->sequence);
 	if (likely(p->flow < s->n_flows))
 		flow_delivered(s, t, p, where, latency);
 	if (likely(!has_packet_rules(&s->rules)))
@@ -410,16 +392,14 @@ static void endpoint_lost(struct sim *s, const struct packet *p, hd_time when)
 		e->lost(e->context, when, x->cookie, p->up != NONE);
 }
 
-void packet_lost(struct sim *s, const struct packet *p, struct ending e,
-		 uint64_t *counter)
+void packet_lost(struct sim *s, const struct packet *p, struct ending e, uint64_t *counter)
 {
 	struct sim_metrics *m = s->outcome.metrics;
 
 	if (e.time > s->horizon)
 		return;
 	count_one(counter);
-	s->outcome.latest =
-		e.time > s->outcome.latest ? e.time : s->outcome.latest;
+	s->outcome.latest = e.time > s->outcome.latest ? e.time : s->outcome.latest;
 	if (s->tell.ends)
 		tell_ended(s, p, &e);
 	if (s->ends.n && s->pool.extras)
@@ -436,8 +416,7 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e,
 
 void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 {
-	struct count *row =
-		&s->sums.missed[s->links[port].peer * missed_row(s)];
+	struct count *row = &s->sums.missed[s->links[port].peer * missed_row(s)];
 	struct count *vl = &row[lane_of(s, p->vl)];
 	struct count *sl = &row[s->n_lanes + s->sl_index[p->sl]];
 
@@ -450,8 +429,7 @@ void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 		count_one(&s->sums.cold[s->links[port].peer].missed_multicast);
 }
 
-void packet_describe(struct sim *s, const struct packet *p,
-		     struct sim_packet *out)
+void packet_describe(struct sim *s, const struct packet *p, struct sim_packet *out)
 {
 	*out = (struct sim_packet){
 		.born = p->born,
@@ -473,8 +451,8 @@ void packet_describe(struct sim *s, const struct packet *p,
 	if (s->pool.extras) {
 		const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
-		out->answered = s->control && (p->flags & P_TOLD) &&
-				!(p->flags & P_OTHER) && x->endpoint == 0;
+		out->answered = s->control && (p->flags & P_TOLD) && !(p->flags & P_OTHER) &&
+				x->endpoint == 0;
 		out->source = x->source;
 		out->cookie = x->cookie;
 		out->endpoint = x->endpoint;
@@ -501,8 +479,7 @@ static void hold(struct sim *s, uint32_t port, struct packet *p, hd_time tail)
 	*link = packet_id(s, p);
 }
 
-void delivery_schedule(struct sim *s, uint32_t port, struct packet *p,
-		       hd_time tail, hd_time when)
+void delivery_schedule(struct sim *s, uint32_t port, struct packet *p, hd_time tail, hd_time when)
 {
 	uint32_t id = packet_id(s, p);
 
@@ -531,8 +508,7 @@ static struct arrived arrived_of(const struct sim *s, const struct packet *p)
 	};
 }
 
-static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet *p,
-			     unsigned number)
+static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet *p, unsigned number)
 {
 	const struct sim_endpoint *e = &s->ends.all[number - 1];
 	struct sim_packet view;
@@ -540,8 +516,7 @@ static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet *p,
 	packet_describe(s, p, &view);
 	packet_free(s, p);
 	if (e->delivered)
-		e->delivered(e->context, s->now, s->setup->ports[port].node,
-			     &view);
+		e->delivered(e->context, s->now, s->setup->ports[port].node, &view);
 }
 
 void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
@@ -601,12 +576,10 @@ const struct sim_metrics *sim_metrics(struct sim *s)
 
 		histogram_merge(&m->latency, &g->latency);
 		if (!s->mode.sls_vary)
-			histogram_merge(&m->latency_sl[g->sl & 15],
-					&g->latency);
+			histogram_merge(&m->latency_sl[g->sl & 15], &g->latency);
 	}
-	m->mean_latency = batch_counts_interval(
-		&s->outcome.tally->flows.mean,
-		s->rules.level > 0 ? s->rules.level : 0.95);
+	m->mean_latency = batch_counts_interval(&s->outcome.tally->flows.mean,
+						s->rules.level > 0 ? s->rules.level : 0.95);
 	m->sim = s;
 	for (uint32_t i = 0; i < m->n_ports; i++)
 		port_use(s, i, &m->ports[i]);

@@ -98,8 +98,7 @@ static void collect_groups(struct sim_metrics *m, const struct sim_metrics *p)
 			g->jitter[bin] += part->jitter[bin];
 		g->jitter_abs_low += part->jitter_abs_low;
 		g->jitter_abs_high +=
-			part->jitter_abs_high +
-			(g->jitter_abs_low < part->jitter_abs_low);
+			part->jitter_abs_high + (g->jitter_abs_low < part->jitter_abs_low);
 	}
 }
 
@@ -144,8 +143,7 @@ static void collect_sums(struct sim *whole)
 	memset(m->lost, 0, sizeof(m->lost));
 	memset(t->per_sl, 0, sizeof(t->per_sl));
 	t->warmed = t->flows_done = 0;
-	whole->outcome.hops = whole->outcome.events =
-		whole->outcome.delivered_all = 0;
+	whole->outcome.hops = whole->outcome.events = whole->outcome.delivered_all = 0;
 	whole->outcome.hops_before = 0;
 	for (uint32_t i = 0; i < whole->parts->cut.n; i++) {
 		const struct sim *part = whole->parts->part[i];
@@ -168,10 +166,8 @@ static void collect_sls(struct sim *whole)
 	for (unsigned sl = 0; sl < N_SLS && whole->mode.sls_vary; sl++) {
 		histogram_clear(&all[sl]);
 		for (uint32_t i = 0; i < whole->parts->cut.n; i++)
-			histogram_merge(
-				&all[sl],
-				&whole->parts->part[i]
-					 ->outcome.metrics->latency_sl[sl]);
+			histogram_merge(&all[sl],
+					&whole->parts->part[i]->outcome.metrics->latency_sl[sl]);
 	}
 }
 
@@ -183,14 +179,12 @@ void metrics_collect(struct sim *whole)
 		return;
 	groups_clear(whole->outcome.metrics);
 	for (uint32_t i = 0; i < whole->parts->cut.n; i++)
-		collect_groups(whole->outcome.metrics,
-			       whole->parts->part[i]->outcome.metrics);
+		collect_groups(whole->outcome.metrics, whole->parts->part[i]->outcome.metrics);
 }
 
 hd_time metrics_cell(const struct sim *whole)
 {
-	bool counts =
-		has_packet_rules(&whole->rules) || whole->rules.warmup_packets;
+	bool counts = has_packet_rules(&whole->rules) || whole->rules.warmup_packets;
 
 	return counts ? looks_apart(whole) : 0;
 }
@@ -200,8 +194,7 @@ bool metrics_mean_sums(const struct sim *whole, uint64_t n)
 	return n <= batch_counts_room(&whole->outcome.tally->flows.mean);
 }
 
-void metrics_mean(struct sim *whole, uint64_t n, uint64_t sum,
-		  const struct late *all)
+void metrics_mean(struct sim *whole, uint64_t n, uint64_t sum, const struct late *all)
 {
 	struct batch_counts *mean = &whole->outcome.tally->flows.mean;
 

@@ -5,8 +5,7 @@
 
 #include "sim/tally.h"
 
-static void count_sent(const struct sim *s, uint32_t port,
-		       struct sim_counters *out)
+static void count_sent(const struct sim *s, uint32_t port, struct sim_counters *out)
 {
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		const struct lane *lane = &s->lanes[port * s->n_lanes + i];
@@ -14,9 +13,7 @@ static void count_sent(const struct sim *s, uint32_t port,
 
 		out->xmit_bytes_vl[vl] = lane->bytes;
 		out->xmit_packets_vl[vl] =
-			lane->packets +
-			((uint64_t)s->sums.carries[port * s->n_lanes + i]
-			 << 32);
+			lane->packets + ((uint64_t)s->sums.carries[port * s->n_lanes + i] << 32);
 		out->xmit_bytes += lane->bytes;
 		out->xmit_packets += out->xmit_packets_vl[vl];
 	}
@@ -25,8 +22,7 @@ static void count_sent(const struct sim *s, uint32_t port,
 
 		if (s->sl_index[sl] == 255)
 			continue;
-		struct count c = { out->xmit_bytes_vl[vl],
-				   out->xmit_packets_vl[vl] };
+		struct count c = { out->xmit_bytes_vl[vl], out->xmit_packets_vl[vl] };
 
 		if (s->sums.by_sl)
 			c = s->sums.by_sl[port * s->n_sls + s->sl_index[sl]];
@@ -36,24 +32,21 @@ static void count_sent(const struct sim *s, uint32_t port,
 }
 
 /* What the far end sent, but for what did not arrive. */
-static void count_received(const struct sim *s, uint32_t port,
-			   struct sim_counters *out)
+static void count_received(const struct sim *s, uint32_t port, struct sim_counters *out)
 {
 	const struct count *missed = &s->sums.missed[port * missed_row(s)];
 	uint32_t peer = s->setup->ports[port].peer;
 	struct sim_counters far = { 0 };
 
 	count_sent(s, peer, &far);
-	out->updates_received = s->sums.cold[peer].updates_sent -
-				s->sums.cold[port].missed_updates;
-	out->rcv_multicast = s->sums.cold[peer].multicast_sent -
-			     s->sums.cold[port].missed_multicast;
+	out->updates_received = s->sums.cold[peer].updates_sent - s->sums.cold[port].missed_updates;
+	out->rcv_multicast =
+		s->sums.cold[peer].multicast_sent - s->sums.cold[port].missed_multicast;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
 
 		out->rcv_bytes_vl[vl] = far.xmit_bytes_vl[vl] - missed[i].bytes;
-		out->rcv_packets_vl[vl] =
-			far.xmit_packets_vl[vl] - missed[i].packets;
+		out->rcv_packets_vl[vl] = far.xmit_packets_vl[vl] - missed[i].packets;
 		out->rcv_bytes += out->rcv_bytes_vl[vl];
 		out->rcv_packets += out->rcv_packets_vl[vl];
 	}
@@ -107,8 +100,7 @@ void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 	count_received(s, port, out);
 }
 
-void sim_port_counters(const struct sim_metrics *m, uint32_t port,
-		       struct sim_counters *out)
+void sim_port_counters(const struct sim_metrics *m, uint32_t port, struct sim_counters *out)
 {
 	port_counters(m->sim, port, out);
 }
@@ -132,15 +124,12 @@ uint64_t sim_checksum(const struct sim_metrics *m)
 }
 
 /* How long the link has been sending, of all that was granted until now. */
-static double sending(const struct sim *s, uint32_t port,
-		      const struct sim_counters *c)
+static double sending(const struct sim *s, uint32_t port, const struct sim_counters *c)
 {
 	hd_time end = s->links[port].busy_until, to = s->outcome.metrics->to;
-	uint64_t bytes =
-		c->xmit_bytes + (s->mode.exact ? 6 * c->updates_sent : 0);
-	double time =
-		8e12 * (double)bytes / hd_rate_bps(s->setup->ports[port].rate) +
-		(double)s->sums.carried[port];
+	uint64_t bytes = c->xmit_bytes + (s->mode.exact ? 6 * c->updates_sent : 0);
+	double time = 8e12 * (double)bytes / hd_rate_bps(s->setup->ports[port].rate) +
+		      (double)s->sums.carried[port];
 
 	return fmax(end > to ? time - (double)(end - to) : time, 0);
 }
@@ -149,8 +138,7 @@ void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 {
 	const struct sim_port *sp = &s->setup->ports[port];
 	struct sim_counters c;
-	double time =
-		(double)(s->outcome.metrics->to - s->outcome.metrics->from);
+	double time = (double)(s->outcome.metrics->to - s->outcome.metrics->from);
 
 	*out = (struct sim_port_use){ 0 };
 	if (time <= 0 || !is_plugged(s, port))

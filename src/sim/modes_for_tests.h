@@ -36,48 +36,43 @@
 
 /* How far apart parts are differs in each of them. */
 static const char *const mode_scenarios[MODES] = {
-	TREE LOADED "congestion: {algorithm: cct, timeout: 20us, "
-		    "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: cct, echo: cnp, marking: "
-		    "{rule: iba, threshold: 15, rate: 1}}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: fimd, marking: two-counter, "
-		    "window: 3, timeout: 9us}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: aimd, marking: {rule: threshold, "
-		    "depth: 1KiB}, ack: {delay: 37ns}}\n" ENDS,
-	TREE LOADED "congestion: {algorithm: lipd, marking: two-counter, "
-		    "ack: {delay: 2us}}\n" ENDS,
+	TREE LOADED
+	"congestion: {algorithm: cct, timeout: 20us, marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
+	TREE LOADED
+	"congestion: {algorithm: cct, echo: cnp, marking: {rule: iba, threshold: 15, rate: 1}}\n" ENDS,
+	TREE LOADED
+	"congestion: {algorithm: fimd, marking: two-counter, window: 3, timeout: 9us}\n" ENDS,
+	TREE LOADED
+	"congestion: {algorithm: aimd, marking: {rule: threshold, depth: 1KiB}, ack: {delay: 37ns}}\n" ENDS,
+	TREE LOADED "congestion: {algorithm: lipd, marking: two-counter, ack: {delay: 2us}}\n" ENDS,
 	/* Only marks and answers bound. */
-	SLOW_TREE HEAVY "congestion: {algorithm: cct, marking: {rule: "
-			"threshold, depth: 600}, ack: {delay: 2us}}\n" ENDS,
-	SLOW_TREE HEAVY "congestion: {algorithm: cct, marking: {rule: "
-			"threshold, depth: 900}, ack: {delay: 9ns}}\n" ENDS,
+	SLOW_TREE HEAVY
+	"congestion: {algorithm: cct, marking: {rule: threshold, depth: 600}, ack: {delay: 2us}}\n" ENDS,
+	SLOW_TREE HEAVY
+	"congestion: {algorithm: cct, marking: {rule: threshold, depth: 900}, ack: {delay: 9ns}}\n" ENDS,
 	/* Some are admitted, some are not, some end. */
-	TREE "traffic:\n"
-	     "- {name: asks, kind: poisson, load: 20%, pattern: incast, "
-	     "destination: h9, reserve: 20Gb/s, payload: 512, count: 30}\n"
-	     "- {name: more, kind: saturating, pattern: pairs, source: "
-	     "h0..h3, destination: h8..h11, reserve: 5Gb/s, start: 8us, "
-	     "stop: 40us}\n"
-	     "congestion: {algorithm: pipd}\n" ENDS,
-	TREE "qos:\n  lanes: 4\n  high: none\n  low: '0:1,1:1,2:1,3:1'\n"
-	     "  thresholds: {mechanism: et, at: 4, capacity: 10}\n"
-	     "traffic:\n"
-	     "- {name: a, kind: ge, scv: 5, sl: 0, load: 50%, payload: 128}\n"
-	     "- {name: b, kind: poisson, sl: 2, load: 20%, payload: 512}\n"
-	     "- {name: c, kind: saturating, sl: 3, payload: 512, source: h0, "
-	     "destination: h9, pattern: pairs}\n" ENDS,
-	TREE "  routing: {engine: ftree, adaptive: {choice: load, "
-	     "threshold: 9, hysteresis: 4}}\n" LOADED ENDS,
-	TREE "  routing: {engine: updn, adaptive: {choice: random, per: "
-	     "flowlet, gap: 300ns}}\n" LOADED
-	     "congestion: {algorithm: cct, marking: {rule: iba, threshold: "
-	     "12, rate: 1}}\n" ENDS,
-	SLOW_TREE "  routing: {engine: ftree, adaptive: {choice: turns, per: "
-		  "flow}}\n" HEAVY ENDS,
+	TREE
+	"traffic:\n"
+	"- {name: asks, kind: poisson, load: 20%, pattern: incast, destination: h9, reserve: 20Gb/s, payload: 512, count: 30}\n"
+	"- {name: more, kind: saturating, pattern: pairs, source: h0..h3, destination: h8..h11, reserve: 5Gb/s, start: 8us, stop: 40us}\n"
+	"congestion: {algorithm: pipd}\n" ENDS,
+	TREE
+	"qos:\n  lanes: 4\n  high: none\n  low: '0:1,1:1,2:1,3:1'\n"
+	"  thresholds: {mechanism: et, at: 4, capacity: 10}\n"
+	"traffic:\n"
+	"- {name: a, kind: ge, scv: 5, sl: 0, load: 50%, payload: 128}\n"
+	"- {name: b, kind: poisson, sl: 2, load: 20%, payload: 512}\n"
+	"- {name: c, kind: saturating, sl: 3, payload: 512, source: h0, destination: h9, pattern: pairs}\n" ENDS,
+	TREE
+	"  routing: {engine: ftree, adaptive: {choice: load, threshold: 9, hysteresis: 4}}\n" LOADED
+		ENDS,
+	TREE
+	"  routing: {engine: updn, adaptive: {choice: random, per: flowlet, gap: 300ns}}\n" LOADED
+	"congestion: {algorithm: cct, marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
+	SLOW_TREE "  routing: {engine: ftree, adaptive: {choice: turns, per: flow}}\n" HEAVY ENDS,
 	"fabric:\n  topology: {kind: mesh, columns: 5, rows: 4}\n"
 	"  switch: {queueing: cioq, routing: 3ns}\n"
-	"  routing: {engine: negative-first, adaptive: {choice: load, "
-	"threshold: 0}}\n" LOADED ENDS,
+	"  routing: {engine: negative-first, adaptive: {choice: load, threshold: 0}}\n" LOADED ENDS,
 };
 
 /* Losses of every kind, which are told at other instants than they happen. */
@@ -89,22 +84,16 @@ static const char *const modes_watched[MODES_WATCHED] = {
 		    "{at: 20us, kind: sink-free, port: h9}]}\n" ENDS,
 	TREE
 	"  routing: {engine: ftree, adaptive: {choice: load, heal: 2us}}\n" LOADED
-	"faults: {ber: 1e-6, hoq_life: 2us, events: ["
-	"{at: 10us, kind: link-down, port: 's2-0:1'}, "
-	"{at: 15us, kind: link-up, port: 's2-0:1'}, "
-	"{at: 12us, kind: link-down, port: 's1-1:3'}]}\n" ENDS,
-	TREE "  credits: exact\n" LOADED "congestion: {algorithm: cct, "
-	     "marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
+	"faults: {ber: 1e-6, hoq_life: 2us, events: [{at: 10us, kind: link-down, port: 's2-0:1'}, {at: 15us, kind: link-up, port: 's2-0:1'}, {at: 12us, kind: link-down, port: 's1-1:3'}]}\n" ENDS,
+	TREE "  credits: exact\n" LOADED
+	     "congestion: {algorithm: cct, marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
 	/* Switches refuse nothing, hosts do. */
-	TREE "qos: {partitions: [{name: p, key: 3, full: 'h0..h3', limited: "
-	     "'h4..h11'}]}\n"
-	     "traffic:\n"
-	     "- {name: in, kind: saturating, pattern: incast, source: h1..h6, "
-	     "destination: h9, payload: 512, partition: p}\n"
-	     "- {name: rest, kind: poisson, load: 40%, payload: 1KiB, "
-	     "partition: p}\n"
-	     "congestion: {algorithm: cct, marking: {rule: iba, threshold: "
-	     "12, rate: 1}}\n" ENDS,
+	TREE
+	"qos: {partitions: [{name: p, key: 3, full: 'h0..h3', limited: 'h4..h11'}]}\n"
+	"traffic:\n"
+	"- {name: in, kind: saturating, pattern: incast, source: h1..h6, destination: h9, payload: 512, partition: p}\n"
+	"- {name: rest, kind: poisson, load: 40%, payload: 1KiB, partition: p}\n"
+	"congestion: {algorithm: cct, marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
 };
 
 #define RULES 6

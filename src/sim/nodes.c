@@ -19,8 +19,7 @@ static bool lft_is_sound(const struct sim *s, const struct node *n)
 	for (uint32_t lid = 0; lid < n->lft_len; lid++)
 		used[*lft_entry(s, n, (lid_t)lid)] = true;
 	for (unsigned out = n->low; out < LFT_NO_PORT; out++) {
-		if (used[out] &&
-		    (out >= n->n_in || !is_plugged(s, n->first_port + out)))
+		if (used[out] && (out >= n->n_in || !is_plugged(s, n->first_port + out)))
 			return false;
 	}
 	return true;
@@ -37,8 +36,7 @@ static const uint8_t *common_sl2vl(const struct sim *s, const struct node *n)
 		for (unsigned out = 0; out < n->n_in; out++) {
 			if (!is_plugged(s, n->first_port + out))
 				continue;
-			const struct sl2vl *t = sl2vl_at(s->setup->subnet,
-							 n->switch_id, in, out);
+			const struct sl2vl *t = sl2vl_at(s->setup->subnet, n->switch_id, in, out);
 
 			common = common ? common : t;
 			if (memcmp(t, common, sizeof(*t)) != 0)
@@ -81,8 +79,7 @@ static const int32_t *forwarding_at(const struct sim *s, switch_id sw)
 {
 	const struct subnet *sub = s->setup->subnet;
 
-	return (sub->lft_at ? sub->lft_at : s->blocks.at) +
-	       (size_t)sw * LFT_BLOCKS;
+	return (sub->lft_at ? sub->lft_at : s->blocks.at) + (size_t)sw * LFT_BLOCKS;
 }
 
 static void node_init(struct sim *s, uint32_t id)
@@ -96,8 +93,7 @@ static void node_init(struct sim *s, uint32_t id)
 	n->first_port = sn->first_port;
 	n->n_in = sn->n_ports + 1;
 	if (sn->kind == SIM_END) {
-		const struct sim_port *sp =
-			&s->setup->ports[sn->first_port + 1];
+		const struct sim_port *sp = &s->setup->ports[sn->first_port + 1];
 
 		n->vl_of_sl = sl2vl_of(sub, sp->origin)->vl;
 		return;
@@ -116,11 +112,9 @@ static void node_init(struct sim *s, uint32_t id)
 	}
 	n->switch_id = sn->sw;
 	n->lft_len = sub->lft_stride;
-	n->subnet =
-		sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
+	n->subnet = sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
 	n->vl_of_sl = common_sl2vl(s, n);
-	n->plain = n->vl_of_sl && n->vls && !n->enforces && !s->mode.relaned &&
-		   lft_is_sound(s, n);
+	n->plain = n->vl_of_sl && n->vls && !n->enforces && !s->mode.relaned && lft_is_sound(s, n);
 }
 
 /* Could packets of two input lanes meet on one output lane? */
@@ -160,8 +154,7 @@ static void sl_counters_init(struct sim *s)
 	}
 	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
 		s->sums.by_sl =
-			rows_alloc(s, (size_t)s->setup->n_ports * s->n_sls,
-				   sizeof(*s->sums.by_sl));
+			rows_alloc(s, (size_t)s->setup->n_ports * s->n_sls, sizeof(*s->sums.by_sl));
 }
 
 void heads_grow(struct heads *h)
@@ -169,8 +162,7 @@ void heads_grow(struct heads *h)
 	uint32_t at = h->n;
 
 	assert((size_t)h->n + h->row < NONE);
-	h->slots = hd_grow_dense(h->slots, &h->cap, (size_t)at + h->row,
-				 sizeof(*h->slots));
+	h->slots = hd_grow_dense(h->slots, &h->cap, (size_t)at + h->row, sizeof(*h->slots));
 	for (; (size_t)h->n + h->row <= h->cap; h->n += h->row) {
 		bool is_last = (size_t)h->n + 2 * (size_t)h->row > h->cap;
 
@@ -192,8 +184,7 @@ void nodes_init(struct sim *s)
 	s->heads.free = NONE;
 	s->mode.mixes = lanes_merge(s);
 	/* A lane on loan is used for one link only. */
-	s->mode.merges =
-		s->mode.fifo && (s->setup->borrowing.on || s->mode.mixes);
+	s->mode.merges = s->mode.fifo && (s->setup->borrowing.on || s->mode.mixes);
 	sl_counters_init(s);
 }
 

@@ -53,9 +53,8 @@ static int compare_turns(const void *a, const void *b)
 }
 
 /* F3: both ends of a link are down from a fault on until it is up again. */
-static void find_turns(const struct sim_setup *setup, hd_time *since,
-		       const struct sim_fault *f, uint32_t port,
-		       struct turns *out)
+static void find_turns(const struct sim_setup *setup, hd_time *since, const struct sim_fault *f,
+		       uint32_t port, struct turns *out)
 {
 	hd_time known = later(since[port], setup->adaptive->heal);
 
@@ -101,8 +100,7 @@ static struct turns turns_of(const struct sim_setup *setup)
  * Groups that lead nearer to their target are settled by then; others may tell
  * each other for ever, which is cut short in runs that have no end.
  */
-static hd_time end_of(const struct sim_setup *setup, hd_time stop,
-		      const struct turns *turns)
+static hd_time end_of(const struct sim_setup *setup, hd_time stop, const struct turns *turns)
 {
 	hd_time last = turns->n ? turns->items[turns->n - 1].time : 0;
 
@@ -157,8 +155,7 @@ static uint32_t switch_beyond(const struct teller *t, uint32_t port)
 {
 	uint32_t peer = t->setup->ports[port].peer;
 	const struct sim_node *far =
-		peer == SIM_NONE ? NULL
-				 : &t->setup->nodes[t->setup->ports[peer].node];
+		peer == SIM_NONE ? NULL : &t->setup->nodes[t->setup->ports[peer].node];
 
 	return far && far->kind == SIM_SWITCH ? far->sw : SIM_NONE;
 }
@@ -174,8 +171,7 @@ static bool is_taken(const struct teller *t, uint32_t port)
 static bool is_wayless(const struct teller *t, switch_id sw)
 {
 	const struct port_set *group =
-		sw == t->target ? NULL
-				: adaptive_group(t->groups, sw, t->target);
+		sw == t->target ? NULL : adaptive_group(t->groups, sw, t->target);
 	uint32_t first = t->setup->nodes[t->node_of[sw]].first_port;
 
 	if (!group)
@@ -195,19 +191,16 @@ static void look(struct teller *t, switch_id sw)
 	if (wayless == t->wayless[sw])
 		return;
 	t->wayless[sw] = wayless;
-	t->letters = hd_grow(t->letters, &t->cap, t->n_letters + 1,
-			     sizeof(*t->letters));
+	t->letters = hd_grow(t->letters, &t->cap, t->n_letters + 1, sizeof(*t->letters));
 	t->letters[t->n_letters++] =
-		(struct letter){ later(t->now, t->setup->adaptive->notify), sw,
-				 wayless };
+		(struct letter){ later(t->now, t->setup->adaptive->notify), sw, wayless };
 }
 
 static void look_around(struct teller *t, switch_id sw)
 {
 	const struct sim_node *n = &t->setup->nodes[t->node_of[sw]];
 
-	for (uint32_t port = n->first_port; port <= n->first_port + n->n_ports;
-	     port++) {
+	for (uint32_t port = n->first_port; port <= n->first_port + n->n_ports; port++) {
 		uint32_t far = switch_beyond(t, port);
 
 		if (far != SIM_NONE)
@@ -233,17 +226,13 @@ static void go_on(struct teller *t, size_t *turn)
 {
 	size_t turns = *turn, letters = t->first;
 
-	for (; turns < t->turns.n && t->turns.items[turns].time == t->now;
-	     turns++)
-		t->down[t->turns.items[turns].port] =
-			t->turns.items[turns].is_down;
-	for (; letters < t->n_letters && t->letters[letters].time == t->now;
-	     letters++)
+	for (; turns < t->turns.n && t->turns.items[turns].time == t->now; turns++)
+		t->down[t->turns.items[turns].port] = t->turns.items[turns].is_down;
+	for (; letters < t->n_letters && t->letters[letters].time == t->now; letters++)
 		arrive(t, &t->letters[letters]);
 	for (; *turn < turns; ++*turn) {
 		uint32_t port = t->turns.items[*turn].port;
-		const struct sim_node *n =
-			&t->setup->nodes[t->setup->ports[port].node];
+		const struct sim_node *n = &t->setup->nodes[t->setup->ports[port].node];
 
 		if (n->kind == SIM_SWITCH)
 			look(t, n->sw);
@@ -266,8 +255,7 @@ static void keep(struct teller *t, switch_id sw)
 	const struct sim_node *n = &t->setup->nodes[t->node_of[sw]];
 	struct notices *out = t->out;
 
-	for (uint32_t port = n->first_port; port <= n->first_port + n->n_ports;
-	     port++) {
+	for (uint32_t port = n->first_port; port <= n->first_port + n->n_ports; port++) {
 		uint32_t near = switch_beyond(t, port);
 		uint32_t peer = t->setup->ports[port].peer;
 
@@ -275,11 +263,9 @@ static void keep(struct teller *t, switch_id sw)
 			continue;
 		uint32_t base = t->setup->nodes[t->node_of[near]].first_port;
 
-		map_put(&out->index, key_of(near, t->target, peer - base),
-			out->n);
+		map_put(&out->index, key_of(near, t->target, peer - base), out->n);
 	}
-	out->lists = hd_grow(out->lists, &out->cap, out->n + 1u,
-			     sizeof(*out->lists));
+	out->lists = hd_grow(out->lists, &out->cap, out->n + 1u, sizeof(*out->lists));
 	out->lists[out->n++] = t->spans[sw];
 }
 
@@ -355,8 +341,8 @@ struct notices *notices_new(const struct sim_setup *setup, hd_time stop)
 	return NULL;
 }
 
-bool notice_holds(const struct notices *n, switch_id sw, switch_id target,
-		  unsigned port, hd_time now)
+bool notice_holds(const struct notices *n, switch_id sw, switch_id target, unsigned port,
+		  hd_time now)
 {
 	uint32_t i = map_get(&n->index, key_of(sw, target, port));
 

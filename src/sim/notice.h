@@ -17,7 +17,7 @@ struct notices *notices_new(const struct sim_setup *setup, hd_time stop);
 void notices_free(struct notices *n);
 
 /* Whether a switch, told by who is behind a port, does not count it now. */
-bool notice_holds(const struct notices *n, switch_id sw, switch_id target,
-		  unsigned port, hd_time now);
+bool notice_holds(const struct notices *n, switch_id sw, switch_id target, unsigned port,
+		  hd_time now);
 
 #endif

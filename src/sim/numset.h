@@ -32,8 +32,7 @@ static inline bool numset_is_empty(const uint64_t *set, uint32_t words)
 }
 
 /* The first member after i, cyclically, i itself last; or NUMSET_NONE. */
-static inline uint32_t numset_after(const uint64_t *set, uint32_t words,
-				    uint32_t i)
+static inline uint32_t numset_after(const uint64_t *set, uint32_t words, uint32_t i)
 {
 	uint32_t w = i / 64;
 	uint64_t bits = set[w] >> (i % 64) >> 1;

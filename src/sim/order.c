@@ -16,8 +16,7 @@ void order_init(struct sim *s)
 {
 	struct tally *t = s->outcome.tally;
 
-	if (!s->rules.check_order ||
-	    (s->n_flows == 0 && !(s->rules.injects && s->setup->adaptive)))
+	if (!s->rules.check_order || (s->n_flows == 0 && !(s->rules.injects && s->setup->adaptive)))
 		return;
 	t->end_number = hd_alloc(s->setup->n_nodes, sizeof(*t->end_number));
 	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
@@ -55,16 +54,13 @@ static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
 }
 
 /* Where the last one of (source, destination, VL or SL) is; *key: which. */
-static struct pair *pair_of(const struct sim *s, struct tally *t,
-			    const struct packet *p, uint32_t node,
-			    uint64_t *key)
+static struct pair *pair_of(const struct sim *s, struct tally *t, const struct packet *p,
+			    uint32_t node, uint64_t *key)
 {
-	uint32_t from = s->pool.extras ? s->pool.extras[packet_id(s, p)].source
-				       : s->flows[p->flow].source;
+	uint32_t from =
+		s->pool.extras ? s->pool.extras[packet_id(s, p)].source : s->flows[p->flow].source;
 
-	*key = ((uint64_t)t->end_number[from] * t->n_ends +
-		t->end_number[node]) *
-		       t->n_kinds +
+	*key = ((uint64_t)t->end_number[from] * t->n_ends + t->end_number[node]) * t->n_kinds +
 	       order_kind(s, p);
 	return &t->pairs[t->hashed ? mix_bits(*key) % HASHED_PAIRS : *key];
 }
@@ -79,13 +75,12 @@ void order_check(struct sim *s, const struct packet *p, uint32_t node)
 	if (pair->key == key + 1) {
 		bool same = pair->flow == p->flow;
 		/* Another tree is another way, on which nothing waits here. */
-		bool comparable =
-			keeps_order(s, p, same) && (same || !pair->multicast);
+		bool comparable = keeps_order(s, p, same) && (same || !pair->multicast);
 
 		if (same && pair->sequence == p->sequence)
 			t->m.checks.duplicates++;
-		else if (comparable && (pair->born > p->born ||
-					(same && pair->sequence > p->sequence)))
+		else if (comparable &&
+			 (pair->born > p->born || (same && pair->sequence > p->sequence)))
 			t->m.checks.out_of_order++;
 	}
 	*pair = (struct pair){ .born = p->born,
@@ -97,8 +92,8 @@ void order_check(struct sim *s, const struct packet *p, uint32_t node)
 	assert(t->m.checks.duplicates == 0 || s->routes);
 	/* Lanes on loan overtake each other (B6), and so do routes (T11r),
 	 * lanes (T11l), and what was chosen (D4). */
-	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes ||
-	       s->mode.relaned || s->choices);
+	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes || s->mode.relaned ||
+	       s->choices);
 }
 
 static bool is_of_endpoint(const struct sim *s, const struct packet *p)
@@ -126,9 +121,8 @@ void order_check_endpoint(struct sim *s, const struct packet *p, uint32_t node)
 		bool ahead = pair->born > now.born;
 
 		if (pair->born == now.born)
-			ahead = pair->turn != now.turn
-					? pair->turn > now.turn
-					: pair->sequence > now.sequence;
+			ahead = pair->turn != now.turn ? pair->turn > now.turn
+						       : pair->sequence > now.sequence;
 		t->m.checks.out_of_order += ahead;
 	}
 	*pair = now;

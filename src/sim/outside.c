@@ -38,12 +38,10 @@ static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 void arrivals_fire(struct sim *s)
 {
 	while (s->make.next_arrival < s->make.n_arrivals) {
-		const struct sim_arrival *a =
-			&s->make.arrivals[s->make.next_arrival];
+		const struct sim_arrival *a = &s->make.arrivals[s->make.next_arrival];
 
 		if (a->time > s->now) {
-			eventq_push(&s->q, a->time,
-				    event_key(EV_ARRIVAL, 0, 0, 0));
+			eventq_push(&s->q, a->time, event_key(EV_ARRIVAL, 0, 0, 0));
 			return;
 		}
 		s->make.next_arrival++;
@@ -54,8 +52,7 @@ void arrivals_fire(struct sim *s)
 	}
 }
 
-void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
-		uint32_t cookie)
+void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a, uint32_t cookie)
 {
 	struct sim_arrival mine = *a;
 

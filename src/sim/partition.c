@@ -42,8 +42,7 @@ static uint32_t *groups_new(const struct sim *s)
 
 		if (p->peer == SIM_NONE)
 			continue;
-		if (setup->nodes[p->node].kind == SIM_END ||
-		    p->propagation < least)
+		if (setup->nodes[p->node].kind == SIM_END || p->propagation < least)
 			sets_join(groups, p->node, setup->ports[p->peer].node);
 	}
 	for (uint32_t e = 0; e < s->ends.n; e++) {
@@ -64,8 +63,7 @@ struct graph {
 	idx_t *vertex;     /* per node */
 };
 
-static void graph_init(struct graph *g, uint32_t *groups,
-		       const struct sim_setup *setup)
+static void graph_init(struct graph *g, uint32_t *groups, const struct sim_setup *setup)
 {
 	idx_t edges = 0;
 
@@ -142,14 +140,12 @@ uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 		for (idx_t v = 0; v < g.n; v++)
 			part[v] = v;
 	} else if (parts > 1 &&
-		   METIS_PartGraphKway(&g.n, &one, g.start, g.to, g.weight,
-				       NULL, NULL, &parts, NULL, NULL, options,
-				       &cut, part) != METIS_OK) {
+		   METIS_PartGraphKway(&g.n, &one, g.start, g.to, g.weight, NULL, NULL, &parts,
+				       NULL, NULL, options, &cut, part) != METIS_OK) {
 		parts = 1;
 	}
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
-		part_of_node[i] =
-			parts > 1 ? (uint16_t)part[g.vertex[i]] : (uint16_t)0;
+		part_of_node[i] = parts > 1 ? (uint16_t)part[g.vertex[i]] : (uint16_t)0;
 	free(part);
 	graph_fini(&g);
 	return parts > 1 ? (uint32_t)parts : 1;
@@ -172,8 +168,7 @@ static uint32_t least_bytes(const struct sim *s)
 
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct sim_flow *f = &s->flows[i];
-		uint32_t bytes =
-			f->size_scv > 0 ? f->size_overhead + 1 : f->bytes;
+		uint32_t bytes = f->size_scv > 0 ? f->size_overhead + 1 : f->bytes;
 
 		least = bytes < least ? bytes : least;
 		if (f->last_bytes && f->last_bytes < least)
@@ -212,8 +207,7 @@ static bool may_drop(const struct sim *s)
 		}
 	}
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
-		if (cold_at(s, i)->log_ok < 0 ||
-		    cold_at(s, i)->next_down != NEVER)
+		if (cold_at(s, i)->log_ok < 0 || cold_at(s, i)->next_down != NEVER)
 			return true;
 	}
 	return s->n_flows == 0; /* nobody knows what comes */
@@ -236,8 +230,7 @@ static hd_time least_stay(struct sim *s, uint32_t bytes)
 }
 
 /* Of the link from `port` to another part; `stay` as above. */
-static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
-			      bool drops)
+static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay, bool drops)
 {
 	const struct sim_port *p = &s->setup->ports[port];
 	hd_time credit = stay + update_takes(&s->setup->ports[p->peer]);
@@ -245,8 +238,8 @@ static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay,
 
 	/* It must be ready, or wait at its output (C3); unless its head's
 	 * arrival is an event, or finds routes as they are then (T11r). */
-	if (!s->mode.exact && s->n_lanes == s->vl15 && !s->mode.merges &&
-	    !s->routes && !s->mode.fills)
+	if (!s->mode.exact && s->n_lanes == s->vl15 && !s->mode.merges && !s->routes &&
+	    !s->mode.fills)
 		packet += s->marks || s->choices ? s->routing : s->delay;
 	/* Who reads of a packet in the next window may drop it at once. */
 	hd_time both = (p->propagation + credit) / 2;
@@ -268,8 +261,7 @@ hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node)
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
 		if (ports[i].peer == SIM_NONE ||
-		    part_of_node[ports[i].node] ==
-			    part_of_node[ports[ports[i].peer].node])
+		    part_of_node[ports[i].node] == part_of_node[ports[ports[i].peer].node])
 			continue;
 		hd_time here = link_lookahead(s, i, stay, drops);
 

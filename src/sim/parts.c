@@ -28,8 +28,7 @@ size_t sim_events(const struct sim *s)
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++) {
 		const struct sim *part = s->parts->part[i];
 
-		n += part->mail.is_elsewhere ? part->mail.n_queued
-					     : eventq_count(&part->q);
+		n += part->mail.is_elsewhere ? part->mail.n_queued : eventq_count(&part->q);
 	}
 	return n;
 }
@@ -60,8 +59,7 @@ void part_window(void *context, unsigned member)
 {
 	struct parts *p = context;
 
-	for (uint32_t i = p->first + member; i < p->last;
-	     i += crew_size(p->crew)) {
+	for (uint32_t i = p->first + member; i < p->last; i += crew_size(p->crew)) {
 		struct sim *s = p->part[i];
 
 		if (p->goes_on)
@@ -84,8 +82,7 @@ static bool is_all_dry(const struct parts *p)
 	for (uint32_t i = 0; i < p->cut.n; i++) {
 		const struct sim *part = p->part[i];
 
-		if (part->mail.is_elsewhere ? !part->mail.is_dry
-					    : !part_is_dry(part))
+		if (part->mail.is_elsewhere ? !part->mail.is_dry : !part_is_dry(part))
 			return false;
 	}
 	for (size_t i = 0; i < (size_t)p->cut.n * p->cut.n; i++) {
@@ -126,16 +123,13 @@ static void deliveries_gather(struct parts *p)
 	const struct mailbox *boxes = p->boxes[p->window & 1];
 
 	p->n_all = 0;
-	for (size_t i = (size_t)p->first * p->cut.n;
-	     i < (size_t)p->last * p->cut.n; i++) {
+	for (size_t i = (size_t)p->first * p->cut.n; i < (size_t)p->last * p->cut.n; i++) {
 		const struct mailbox *m = &boxes[i];
 
 		if (m->n_deliveries == 0)
 			continue;
-		p->all = hd_grow(p->all, &p->all_cap,
-				 p->n_all + m->n_deliveries, sizeof(*p->all));
-		memcpy(p->all + p->n_all, m->deliveries,
-		       m->n_deliveries * sizeof(*p->all));
+		p->all = hd_grow(p->all, &p->all_cap, p->n_all + m->n_deliveries, sizeof(*p->all));
+		memcpy(p->all + p->n_all, m->deliveries, m->n_deliveries * sizeof(*p->all));
 		p->n_all += m->n_deliveries;
 	}
 	distant_deliveries(p);
@@ -153,8 +147,7 @@ static void window_run(struct parts *p, hd_time end)
 	distant_exchange(p, true);
 	for (uint32_t i = 0; i < p->cut.n; i++) {
 		const struct sim *part = p->part[i];
-		uint64_t events =
-			part->outcome.events - part->mail.events_before;
+		uint64_t events = part->outcome.events - part->mail.events_before;
 
 		n += part->mail.window_n;
 		sum += part->mail.window_sum;
@@ -185,8 +178,7 @@ static void global_instant(struct parts *p, hd_time now)
 	distant_faults(s, now);
 	for (uint32_t i = 0; i < p->cut.n; i++)
 		p->part[i]->now = p->part[i]->q.now = now;
-	for (next = eventq_first(&s->q); next && next->when == now;
-	     next = eventq_first(&s->q)) {
+	for (next = eventq_first(&s->q); next && next->when == now; next = eventq_first(&s->q)) {
 		if (eventq_pop(&s->q, &e))
 			event_global(s, e.key);
 	}
@@ -230,8 +222,7 @@ static struct outlook outlook_of(struct parts *p)
 		o.next = next < o.next ? next : o.next;
 		/* It was sent in a window that is over. */
 		if (s->mail.told != NEVER) {
-			hd_time told = s->mail.told > p->end ? s->mail.told
-							     : p->end + 1;
+			hd_time told = s->mail.told > p->end ? s->mail.told : p->end + 1;
 
 			o.next = told < o.next ? told : o.next;
 			o.mail = true;
@@ -244,8 +235,8 @@ static struct outlook outlook_of(struct parts *p)
 }
 
 /* The last instant of a window that begins at `from`. */
-static hd_time window_end(const struct parts *p, hd_time from,
-			  const struct outlook *o, hd_time until)
+static hd_time window_end(const struct parts *p, hd_time from, const struct outlook *o,
+			  hd_time until)
 {
 	hd_time end = from + p->lookahead - 1;
 	hd_time cell = metrics_cell(p->whole);
@@ -269,8 +260,7 @@ static bool is_full(const struct parts *p)
 }
 
 /* False if the run is to pause. */
-static bool show_progress(struct parts *p, sim_progress_fn *progress,
-			  void *context)
+static bool show_progress(struct parts *p, sim_progress_fn *progress, void *context)
 {
 	struct sim_progress now;
 	uint64_t events = 0;
@@ -282,15 +272,13 @@ static bool show_progress(struct parts *p, sim_progress_fn *progress,
 	p->looked = events;
 	sim_progress(p->whole, &now);
 	/* Whoever shows it may be asked to pause. */
-	bool goes_on = !progress || !is_first_rank(p->whole) ||
-		       progress(context, &now);
+	bool goes_on = !progress || !is_first_rank(p->whole) || progress(context, &now);
 
 	return distant_ask(p, goes_on);
 }
 
 /* Nothing happens any more until `end`. */
-static enum sim_state run_out(struct sim *s, const struct outlook *o,
-			      hd_time end)
+static enum sim_state run_out(struct sim *s, const struct outlook *o, hd_time end)
 {
 	metrics_collect(s);
 	if (s->run.is_stuck)
@@ -308,13 +296,12 @@ static enum sim_state run_out(struct sim *s, const struct outlook *o,
 /* As the engine does it: plain runs go on to what is due for all. */
 static bool is_idle(const struct sim *s, const struct outlook *o)
 {
-	return !o->mail && o->pending == 0 && o->alive == 0 &&
-	       !s->run.to_the_end &&
+	return !o->mail && o->pending == 0 && o->alive == 0 && !s->run.to_the_end &&
 	       (s->way == WAY_GENERAL || o->global == NEVER);
 }
 
-static enum sim_state run_parts(struct sim *s, hd_time until,
-				sim_progress_fn *progress, void *context)
+static enum sim_state run_parts(struct sim *s, hd_time until, sim_progress_fn *progress,
+				void *context)
 {
 	struct parts *p = s->parts;
 
@@ -344,8 +331,7 @@ static enum sim_state run_parts(struct sim *s, hd_time until,
 	}
 }
 
-enum sim_state parts_run(struct sim *s, hd_time until,
-			 sim_progress_fn *progress, void *context)
+enum sim_state parts_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context)
 {
 	struct parts *p = s->parts;
 

@@ -121,8 +121,7 @@ static inline bool cut_has(const struct cut *c, uint32_t part)
 }
 
 /* Is it here, or at the other end of a link to here? */
-static inline bool cut_has_row(const struct cut *c,
-			       const struct sim_setup *setup, uint32_t port)
+static inline bool cut_has_row(const struct cut *c, const struct sim_setup *setup, uint32_t port)
 {
 	uint32_t peer = setup->ports[port].peer;
 
@@ -165,8 +164,7 @@ void mailbox_fini(struct mailbox *m);
 /* Cuts a run that has not begun, if it is worth it and can be done. */
 void parts_begin(struct sim *s);
 /* The same into these parts, however many there are. */
-void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n,
-		unsigned threads);
+void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n, unsigned threads);
 void parts_free(struct sim *s);
 /* Whose an event is: the whole's own are those that concern all parts. */
 struct sim *event_owner(struct sim *s, uint64_t key);
@@ -175,8 +173,7 @@ struct sim *event_owner(struct sim *s, uint64_t key);
 
 /* What one member of the crew does: its parts' window. */
 void part_window(void *context, unsigned member);
-enum sim_state parts_run(struct sim *s, hd_time until,
-			 sim_progress_fn *progress, void *context);
+enum sim_state parts_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context);
 
 /* Who has the events and packets of a port. */
 static inline struct sim *sim_of_port(struct sim *s, uint32_t port)
@@ -204,8 +201,7 @@ static inline bool mailbox_is_live(const struct mailbox *m)
 /* Has it nothing to do, but for timers? */
 static inline bool part_is_dry(const struct sim *part)
 {
-	return part->pool.alive == 0 &&
-	       eventq_count(&part->q) <= part->background;
+	return part->pool.alive == 0 && eventq_count(&part->q) <= part->background;
 }
 
 /* link_request in an instant of the whole: its part must come to it too. */
@@ -215,8 +211,7 @@ static inline void port_stir(struct sim *owner, uint32_t port)
 		return; /* and stirs it there */
 	link_request(owner, port);
 	if (owner->cut)
-		eventq_push(&owner->q, owner->now,
-			    event_key(EV_WAKE, port, 0, 0));
+		eventq_push(&owner->q, owner->now, event_key(EV_WAKE, port, 0, 0));
 }
 
 /* Packets in the fabric, events, and those that keep something going. */
@@ -232,8 +227,7 @@ void metrics_part_fini(struct sim *part, const struct sim *whole);
 /* After a window: what the rules say at its end, which is `now`. */
 void metrics_window(struct sim *whole);
 /* Its deliveries, n of them with this sum; `all` has them in order. */
-void metrics_mean(struct sim *whole, uint64_t n, uint64_t sum,
-		  const struct late *all);
+void metrics_mean(struct sim *whole, uint64_t n, uint64_t sum, const struct late *all);
 /* Can that do without their order? */
 bool metrics_mean_sums(const struct sim *whole, uint64_t n);
 /* Must windows end with the cells of M2? How long those are, or 0. */

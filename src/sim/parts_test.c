@@ -39,8 +39,7 @@ static void nap(void *context, hd_time now, uint32_t node)
 	sim_timer(part, 0, node, now + 1 + rng_below(&r, 2 * HD_US), node);
 }
 
-static void nap_in_parts(void *context, const struct sim_cut *cut,
-			 void **contexts)
+static void nap_in_parts(void *context, const struct sim_cut *cut, void **contexts)
 {
 	(void)context;
 	for (uint32_t i = 0; i < cut->n; i++)
@@ -49,9 +48,7 @@ static void nap_in_parts(void *context, const struct sim_cut *cut,
 
 static void dawdle(struct sim *s, const struct sim_setup *setup)
 {
-	const struct sim_endpoint e = { .context = s,
-					.timer = nap,
-					.cut = nap_in_parts };
+	const struct sim_endpoint e = { .context = s, .timer = nap, .cut = nap_in_parts };
 
 	sim_attach(s, &e);
 	for (uint32_t i = 0; i < setup->n_nodes; i += 3) {
@@ -60,8 +57,8 @@ static void dawdle(struct sim *s, const struct sim_setup *setup)
 	}
 }
 
-static struct sim *run(const struct workload *w, struct sim_rules *r,
-		       uint32_t parts, uint32_t threads, enum sim_state want)
+static struct sim *run(const struct workload *w, struct sim_rules *r, uint32_t parts,
+		       uint32_t threads, enum sim_state want)
 {
 	const char *why;
 
@@ -93,8 +90,7 @@ static void check(const struct workload *w, enum sim_state want)
 		struct sim *one = run(w, &r, 1, 1, want);
 
 		for (unsigned i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
-			struct sim *s =
-				run(w, &r, cuts[i][0], cuts[i][1], want);
+			struct sim *s = run(w, &r, cuts[i][0], cuts[i][1], want);
 
 			same_metrics(sim_metrics(one), sim_metrics(s));
 			assert_int_equal(sim_now(one), sim_now(s));
@@ -134,8 +130,7 @@ static void parts_agree_on_instants(void **state)
 }
 
 /* Flows that end: nothing is left to do before the rules hold. */
-static void ends_by_itself(enum sim_credits credits, double loss,
-			   hd_time propagation)
+static void ends_by_itself(enum sim_credits credits, double loss, hd_time propagation)
 {
 	struct workload w;
 
@@ -182,9 +177,7 @@ static void scenario_is_the_same(const char *text, size_t turn)
 	struct fabric *f;
 
 	must_build(text, &f);
-	struct workload w = { .fabric.setup = f->setup,
-			      .flows = f->flows,
-			      .n_flows = f->n_flows };
+	struct workload w = { .fabric.setup = f->setup, .flows = f->flows, .n_flows = f->n_flows };
 	struct sim_rules r = f->rules;
 	struct sim *one = run(&w, &r, 1, 1, SIM_ENDED);
 
@@ -204,8 +197,7 @@ static void scenario_is_the_same(const char *text, size_t turn)
 	fabric_free(f);
 }
 
-static struct told hear_run(const struct fabric *f, uint32_t parts,
-			    uint32_t threads)
+static struct told hear_run(const struct fabric *f, uint32_t parts, uint32_t threads)
 {
 	struct told told = { 0, 0 };
 	struct sim_observer o = hearer;
@@ -261,8 +253,7 @@ int main(void)
 		cmocka_unit_test(parts_agree_on_instants),
 		cmocka_unit_test(parts_become_idle_at_the_same_time),
 		cmocka_unit_test(observers_are_told_in_one_order),
-		cmocka_unit_test(
-			control_probes_and_loans_are_the_same_in_parts),
+		cmocka_unit_test(control_probes_and_loans_are_the_same_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,8 +55,7 @@ static bool fits(const struct sim *s, uint32_t flow, uint32_t port)
 	double share = r->sl_share[s->flows[flow].sl];
 	double wanted = (double)r->reserve[flow];
 
-	return wanted + (double)*promised_at(s, flow, port) <
-		       link * (share > 0 ? share : 1) &&
+	return wanted + (double)*promised_at(s, flow, port) < link * (share > 0 ? share : 1) &&
 	       wanted + (double)sim_promised(s, port) < link;
 }
 
@@ -79,14 +78,13 @@ static uint32_t end_of(const struct sim *s, uint32_t flow, unsigned device)
 		return s->flows[flow].source;
 	if (device == f->path_n)
 		return f->destination;
-	const struct sim_node *sw =
-		&setup->nodes[setup->ports[f->path[device]].node];
+	const struct sim_node *sw = &setup->nodes[setup->ports[f->path[device]].node];
 
 	return setup->ports[setup->ports[sw->first_port].peer].node;
 }
 
-static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow,
-		 unsigned from, unsigned to)
+static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow, unsigned from,
+		 unsigned to)
 {
 	const struct sim_setup *setup = s->setup;
 	uint32_t node = end_of(s, flow, from);
@@ -103,8 +101,7 @@ static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow,
 		.slot = NONE,
 		.bytes = SIM_MAD_BYTES,
 		.dlid = setup->subnet->lid_of_port[setup->ports[far].origin],
-		.pkey = s->flows[flow].pkey |
-			(kind == SIM_PROBE ? 0 : PKEY_FULL),
+		.pkey = s->flows[flow].pkey | (kind == SIM_PROBE ? 0 : PKEY_FULL),
 		.sl = s->flows[flow].sl,
 		.flags = P_TOLD | P_OTHER,
 	};
@@ -159,8 +156,7 @@ void probe_ask(struct sim *s, uint32_t flow)
 	decide(s, flow, 0);
 }
 
-void probe_delivered(struct sim *s, uint32_t flow, enum sim_packet_kind kind,
-		     unsigned device)
+void probe_delivered(struct sim *s, uint32_t flow, enum sim_packet_kind kind, unsigned device)
 {
 	const struct reservation *f = &s->probes->flows[flow];
 
@@ -185,8 +181,7 @@ void probe_pass(struct sim *s, uint32_t flow, uint32_t port)
 		f->says.answer = SIM_RELEASED;
 }
 
-bool sim_admission(const struct sim *s, uint32_t flow,
-		   struct sim_admission *out)
+bool sim_admission(const struct sim *s, uint32_t flow, struct sim_admission *out)
 {
 	if (!flow_reserves(s, flow))
 		return false;
@@ -197,8 +192,7 @@ bool sim_admission(const struct sim *s, uint32_t flow,
 /* ---- beginning and end ----------------------------------------------- */
 
 /* Ends at the destination, or where there is no way on. */
-static void path_find(const struct sim *s, uint32_t flow,
-		      struct reservation *out)
+static void path_find(const struct sim *s, uint32_t flow, struct reservation *out)
 {
 	const struct sim_setup *setup = s->setup;
 	uint32_t port = s->nodes[s->flows[flow].source].first_port + 1;
@@ -206,8 +200,7 @@ static void path_find(const struct sim *s, uint32_t flow,
 	size_t cap = 0;
 
 	for (;;) {
-		out->path = hd_grow(out->path, &cap, (size_t)out->path_n + 1,
-				    sizeof(*out->path));
+		out->path = hd_grow(out->path, &cap, (size_t)out->path_n + 1, sizeof(*out->path));
 		out->path[out->path_n++] = port;
 		out->destination = setup->ports[setup->ports[port].peer].node;
 		const struct sim_node *node = &setup->nodes[out->destination];
@@ -216,8 +209,7 @@ static void path_find(const struct sim *s, uint32_t flow,
 			return;
 		unsigned way = lft_get(setup->subnet, node->sw, dlid);
 
-		if (way > node->n_ports ||
-		    setup->ports[node->first_port + way].peer == SIM_NONE)
+		if (way > node->n_ports || setup->ports[node->first_port + way].peer == SIM_NONE)
 			return;
 		port = node->first_port + way;
 	}
@@ -233,8 +225,7 @@ void probes_init(struct sim *s)
 
 	s->probes = a;
 	a->flows = hd_alloc(r->n_flows, sizeof(*a->flows));
-	a->promised = hd_alloc((size_t)s->setup->n_ports * N_SLS,
-			       sizeof(*a->promised));
+	a->promised = hd_alloc((size_t)s->setup->n_ports * N_SLS, sizeof(*a->promised));
 	for (uint32_t i = 0; i < r->n_flows && i < s->n_flows; i++) {
 		if (!r->reserve[i])
 			continue;
@@ -268,13 +259,12 @@ static const struct pack_member says_members[] = {
 	PACK(sim_admission, rejected_by),
 };
 
-static bool pack_says(struct pack *p, const struct sim *s,
-		      struct sim_admission *says)
+static bool pack_says(struct pack *p, const struct sim *s, struct sim_admission *says)
 {
 	PACK_STRUCT(p, says_members, says);
-	return pack_check(p, says->answer <= SIM_RELEASED &&
-				     (says->rejected_by == SIM_NONE ||
-				      says->rejected_by < s->setup->n_ports));
+	return pack_check(p,
+			  says->answer <= SIM_RELEASED && (says->rejected_by == SIM_NONE ||
+							   says->rejected_by < s->setup->n_ports));
 }
 
 void saved_probes(struct saved *v)
@@ -284,8 +274,7 @@ void saved_probes(struct saved *v)
 
 	if (!a)
 		return;
-	for (uint32_t i = 0;
-	     saved_has_sums(v) && i < s->setup->control->n_flows; i++)
+	for (uint32_t i = 0; saved_has_sums(v) && i < s->setup->control->n_flows; i++)
 		pack_says(v->p, s, &a->flows[i].says);
 	for (size_t i = 0; i < (size_t)s->setup->n_ports * N_SLS; i++) {
 		if (saved_has_port(v, (uint32_t)(i / N_SLS)))
@@ -294,8 +283,7 @@ void saved_probes(struct saved *v)
 }
 
 /* Who says what of a flow: its source, the link without room, the last one. */
-static void admission_merge(struct sim_admission *a,
-			    const struct sim_admission *b)
+static void admission_merge(struct sim_admission *a, const struct sim_admission *b)
 {
 	a->asked = b->asked > a->asked ? b->asked : a->asked;
 	a->answered = b->answered > a->answered ? b->answered : a->answered;

@@ -18,12 +18,10 @@ static struct pull *pull_at(struct sim *s, uint32_t port)
 
 bool port_pulls(const struct sim *s, uint32_t port)
 {
-	return s->pull.n_ports &&
-	       s->pull.ports[s->pull.of_port[port]].port == port;
+	return s->pull.n_ports && s->pull.ports[s->pull.of_port[port]].port == port;
 }
 
-static struct sender *sender_at(struct sim *s, const struct pull *u,
-				uint32_t number)
+static struct sender *sender_at(struct sim *s, const struct pull *u, uint32_t number)
 {
 	return &s->pull.senders[u->first + number - 1];
 }
@@ -36,16 +34,15 @@ static uint64_t *offers_of(const struct pull *u, uint32_t lane)
 /* ---- who sends next -------------------------------------------------- */
 
 /* Sender 0 offers the first of its queue; its bit is set when one looks. */
-static void look_at_zero(const struct pull *u, uint32_t lane,
-			 const struct lane *zero)
+static void look_at_zero(const struct pull *u, uint32_t lane, const struct lane *zero)
 {
 	uint64_t *offers = offers_of(u, lane);
 
 	offers[0] = (offers[0] & ~(uint64_t)1) | (zero->queue.first != NONE);
 }
 
-static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
-			   uint32_t lane, const struct lane *zero)
+static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number, uint32_t lane,
+			   const struct lane *zero)
 {
 	if (number == 0)
 		return zero->queue.first;
@@ -83,8 +80,7 @@ static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t lane,
 
 uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero)
 {
-	return pick(s, pull_at(s, port),
-		    (uint32_t)(zero - s->lanes) - port * s->n_lanes, zero);
+	return pick(s, pull_at(s, port), (uint32_t)(zero - s->lanes) - port * s->n_lanes, zero);
 }
 
 static uint32_t queue_pop(struct sim *s, struct packet_queue *q)
@@ -106,8 +102,7 @@ static void zero_pop(struct sim *s, struct lane *zero)
 		zero->queue.last = NONE;
 }
 
-struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
-			 unsigned vl)
+struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero, unsigned vl)
 {
 	struct pull *u = pull_at(s, port);
 	uint32_t lane = (uint32_t)(zero - s->lanes) - port * s->n_lanes;
@@ -122,8 +117,7 @@ struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
 		throttle_take(s, sender_at(s, u, number)->throttle);
 		numset_remove(offers, number);
 	} else {
-		struct packet_queue *q =
-			&s->pull.queues[sender_at(s, u, number)->queues + lane];
+		struct packet_queue *q = &s->pull.queues[sender_at(s, u, number)->queues + lane];
 
 		queue_pop(s, q);
 		if (q->first == NONE)
@@ -142,8 +136,7 @@ struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero,
 void pull_granted(struct sim *s, uint32_t port)
 {
 	const struct pull *u = pull_at(s, port);
-	uint32_t throttle =
-		u->granted ? sender_at(s, u, u->granted)->throttle : NONE;
+	uint32_t throttle = u->granted ? sender_at(s, u, u->granted)->throttle : NONE;
 
 	if (throttle != NONE) {
 		throttle_update(s, throttle);
@@ -151,8 +144,7 @@ void pull_granted(struct sim *s, uint32_t port)
 		const struct sim_endpoint *e = &s->ends.all[u->endpoint - 1];
 
 		if (e->granted)
-			e->granted(e->context, s->now,
-				   s->links[port].busy_until,
+			e->granted(e->context, s->now, s->links[port].busy_until,
 				   s->setup->ports[port].node, u->cookie);
 	}
 }
@@ -160,8 +152,7 @@ void pull_granted(struct sim *s, uint32_t port)
 void packet_passes(struct sim *s, uint32_t port, const struct packet *p)
 {
 	struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
-	const struct sim_endpoint *e =
-		x->endpoint ? &s->ends.all[x->endpoint - 1] : NULL;
+	const struct sim_endpoint *e = x->endpoint ? &s->ends.all[x->endpoint - 1] : NULL;
 
 	if (!e || !e->passes)
 		return;
@@ -222,8 +213,7 @@ void sender_enter(struct sim *s, uint32_t number, uint32_t id)
 
 	assert(number < u->n);
 	const struct sender *to = sender_at(s, u, number);
-	struct packet_queue *q =
-		&s->pull.queues[to->queues + lane_of(s, p->out_vl)];
+	struct packet_queue *q = &s->pull.queues[to->queues + lane_of(s, p->out_vl)];
 
 	p->next = NONE;
 	if (q->first != NONE) {
@@ -235,8 +225,7 @@ void sender_enter(struct sim *s, uint32_t number, uint32_t id)
 	sender_offer(s, p->out, number, p->out_vl);
 }
 
-static uint32_t number_of(const struct sim *s, const struct pull *u,
-			  uint32_t endpoint)
+static uint32_t number_of(const struct sim *s, const struct pull *u, uint32_t endpoint)
 {
 	return u->n - s->ends.n + endpoint;
 }
@@ -247,8 +236,7 @@ static bool comes_before(struct sim *s, uint32_t a, uint32_t b)
 	hd_time first = packet_at(s, a)->born, second = packet_at(s, b)->born;
 
 	return first < second ||
-	       (first == second &&
-		s->pool.extras[a].turn <= s->pool.extras[b].turn);
+	       (first == second && s->pool.extras[a].turn <= s->pool.extras[b].turn);
 }
 
 void sender_expect(struct sim *s, uint32_t endpoint, uint32_t id)

@@ -37,10 +37,9 @@ struct one_output {
 /* `hosts` senders and a receiver. */
 static void one_output_init(struct one_output *o, unsigned hosts)
 {
-	struct test_links links = { .rate = { FAST, 1 },
-				    .propagation = 5 * HD_NS,
-				    .in_blocks = 2048,
-				    .vls = 1 };
+	struct test_links links = {
+		.rate = { FAST, 1 }, .propagation = 5 * HD_NS, .in_blocks = 2048, .vls = 1
+	};
 	char option[32];
 	const char *words[] = { "star", option, NULL };
 
@@ -52,8 +51,7 @@ static void one_output_init(struct one_output *o, unsigned hosts)
 
 	u->sw.routing = 80 * HD_NS;
 	u->sw.arbitration = 20 * HD_NS;
-	u->ports[port].rate = u->ports[u->ports[port].peer].rate =
-		(struct hd_rate){ SLOW, 1 };
+	u->ports[port].rate = u->ports[u->ports[port].peer].rate = (struct hd_rate){ SLOW, 1 };
 	sim_rules_init(&o->rules);
 	for (unsigned i = 0; i < 64; i++)
 		o->flows[i] = (struct sim_flow){
@@ -71,8 +69,7 @@ static void one_output_init(struct one_output *o, unsigned hosts)
 /* ---- random arrivals ---------------------------------------------------- */
 
 /* Several flows of one host: their sum is Poisson too. */
-static struct interval poisson_wait(double load, unsigned flows, uint64_t seed,
-				    uint64_t packets)
+static struct interval poisson_wait(double load, unsigned flows, uint64_t seed, uint64_t packets)
 {
 	struct one_output o;
 
@@ -80,8 +77,7 @@ static struct interval poisson_wait(double load, unsigned flows, uint64_t seed,
 	o.fabric.setup.seed = seed;
 	for (unsigned i = 0; i < flows; i++) {
 		o.flows[i].kind = SIM_POISSON;
-		o.flows[i].interval.num =
-			(uint64_t)((double)SERVICE * flows / load * 1000);
+		o.flows[i].interval.num = (uint64_t)((double)SERVICE * flows / load * 1000);
 		o.flows[i].interval.den = 1000;
 	}
 	o.rules.warmup_packets = packets / 10;
@@ -104,19 +100,16 @@ static void poisson_arrivals_wait_as_in_m_d_1(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		struct interval in =
-			poisson_wait(loads[i], 1 + 2 * i, 40 + i, 1000000);
+		struct interval in = poisson_wait(loads[i], 1 + 2 * i, 40 + i, 1000000);
 
 		double wait = loads[i] / (2 * (1 - loads[i])) * (double)SERVICE;
 
-		if (!in.sound || in.batches < 30 || in.lag1 >= 0.1 ||
-		    in.half_width > 0.02 * wait ||
+		if (!in.sound || in.batches < 30 || in.lag1 >= 0.1 || in.half_width > 0.02 * wait ||
 		    fabs(in.mean - wait) > in.half_width)
-			fail_msg("load %.1f: %.4f +- %.4f ns of %u batches "
-				 "(lag-1 %.3f), known: %.4f ns",
-				 loads[i], in.mean / HD_NS,
-				 in.half_width / HD_NS, in.batches, in.lag1,
-				 wait / HD_NS);
+			fail_msg(
+				"load %.1f: %.4f +- %.4f ns of %u batches (lag-1 %.3f), known: %.4f ns",
+				loads[i], in.mean / HD_NS, in.half_width / HD_NS, in.batches,
+				in.lag1, wait / HD_NS);
 	}
 }
 
@@ -155,11 +148,9 @@ static double periodic_tail(unsigned m, double period, double x)
 
 	for (unsigned k = (unsigned)floor(x) + 1; k <= m; k++) {
 		double share = (k - x) / period;
-		double log_choose =
-			lgamma(m + 1.0) - lgamma(k + 1.0) - lgamma(m - k + 1.0);
+		double log_choose = lgamma(m + 1.0) - lgamma(k + 1.0) - lgamma(m - k + 1.0);
 
-		sum += exp(log_choose + k * log(share) +
-			   (m - k) * log1p(-share)) *
+		sum += exp(log_choose + k * log(share) + (m - k) * log1p(-share)) *
 		       (period - m + x) / (period - k + x);
 	}
 	return sum;
@@ -174,9 +165,7 @@ static double periodic_wait(unsigned n, double period)
 	for (unsigned from = 0; from < n - 1; from++) {
 		for (unsigned i = 0; i <= steps; i++) {
 			double x = from + i * h * (1 - 1e-12);
-			double weight = i == 0 || i == steps ? 1
-					: i % 2              ? 4
-							     : 2;
+			double weight = i == 0 || i == steps ? 1 : i % 2 ? 4 : 2;
 
 			sum += weight * periodic_tail(n - 1, period, x);
 		}
@@ -185,8 +174,7 @@ static double periodic_wait(unsigned n, double period)
 }
 
 /* Mean wait over whole periods of n flows, each from a host of its own. */
-static double cbr_wait(struct one_output *o, const hd_time *phases, unsigned n,
-		       hd_time period)
+static double cbr_wait(struct one_output *o, const hd_time *phases, unsigned n, hd_time period)
 {
 	for (unsigned i = 0; i < n; i++) {
 		o->flows[i].kind = SIM_CBR;
@@ -228,15 +216,12 @@ static void check_periodic(unsigned n, hd_time period, unsigned draws)
 		batch_means_add(&found, ours);
 	}
 	struct interval in = batch_means_interval(&found, 0.999);
-	double wait = periodic_wait(n, (double)period / (double)SERVICE) *
-		      (double)SERVICE;
+	double wait = periodic_wait(n, (double)period / (double)SERVICE) * (double)SERVICE;
 
-	if (!in.sound || in.batches < 30 || in.lag1 >= 0.1 ||
-	    in.half_width > 0.02 * wait || fabs(in.mean - wait) > in.half_width)
-		fail_msg("%u flows: %.4f +- %.4f ns of %u batches (lag-1 "
-			 "%.3f), known: %.4f ns",
-			 n, in.mean / HD_NS, in.half_width / HD_NS, in.batches,
-			 in.lag1, wait / HD_NS);
+	if (!in.sound || in.batches < 30 || in.lag1 >= 0.1 || in.half_width > 0.02 * wait ||
+	    fabs(in.mean - wait) > in.half_width)
+		fail_msg("%u flows: %.4f +- %.4f ns of %u batches (lag-1 %.3f), known: %.4f ns", n,
+			 in.mean / HD_NS, in.half_width / HD_NS, in.batches, in.lag1, wait / HD_NS);
 	test_fabric_fini(&o.fabric);
 }
 

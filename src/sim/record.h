@@ -68,7 +68,7 @@ struct sim_counters {
 	uint64_t hop_limit_exceeded; /* R3 */
 	uint64_t link_lost;          /* F3 */
 	uint64_t link_downed;        /* F3: times that the link went down */
-	uint64_t updates_sent; /* exact mode, and delay mode with losses */
+	uint64_t updates_sent;       /* exact mode, and delay mode with losses */
 	uint64_t updates_received;
 };
 
@@ -86,10 +86,8 @@ void sim_record_fini(struct sim_record *record);
  * sequence), through all instants up to and including `horizon`. XmitWait
  * counts time before the horizon. The oracle has a function of this shape.
  */
-typedef void sim_replay_fn(const struct sim_setup *setup,
-			   const struct sim_arrival *arrivals,
-			   size_t n_arrivals, hd_time horizon,
-			   struct sim_record *out);
+typedef void sim_replay_fn(const struct sim_setup *setup, const struct sim_arrival *arrivals,
+			   size_t n_arrivals, hd_time horizon, struct sim_record *out);
 sim_replay_fn sim_replay;
 
 /* Into how many parts a fabric is cut, and by which draw. */
@@ -101,9 +99,8 @@ struct sim_replay_cut {
  * The same in parts, as many as asked for if there are as many switches, on one
  * thread or two. Returns how many there were.
  */
-uint32_t sim_replay_parts(const struct sim_setup *setup,
-			  const struct sim_arrival *arrivals, size_t n_arrivals,
-			  hd_time horizon, struct sim_replay_cut cut,
+uint32_t sim_replay_parts(const struct sim_setup *setup, const struct sim_arrival *arrivals,
+			  size_t n_arrivals, hd_time horizon, struct sim_replay_cut cut,
 			  struct sim_record *out);
 
 /*
@@ -121,7 +118,7 @@ struct sim_restart {
 	hd_time at;
 	struct sim_replay_cut before, after;
 };
-bool sim_replay_restart(const struct sim_replay *what,
-			const struct sim_restart *how, struct sim_record *out);
+bool sim_replay_restart(const struct sim_replay *what, const struct sim_restart *how,
+			struct sim_record *out);
 
 #endif

@@ -48,8 +48,8 @@ static uint64_t key_of(switch_id sw, lid_t mlid)
 
 /* ---- beginning and end --------------------------------------------------- */
 
-static void reducer_init(struct reducer *r, const struct aggregation *a,
-			 const struct aggregator *x, uint32_t node)
+static void reducer_init(struct reducer *r, const struct aggregation *a, const struct aggregator *x,
+			 uint32_t node)
 {
 	*r = (struct reducer){
 		.node = node,
@@ -77,8 +77,7 @@ void reductions_init(struct sim *s)
 	if (n) {
 		s->reductions = hd_alloc(1, sizeof(*s->reductions));
 		s->reductions->reducers = hd_alloc(n, sizeof(struct reducer));
-		s->reductions->next_at =
-			hd_alloc(setup->n_nodes, sizeof(hd_time));
+		s->reductions->next_at = hd_alloc(setup->n_nodes, sizeof(hd_time));
 	}
 	for (uint32_t i = 0; i < sub->n_aggregations; i++) {
 		const struct aggregation *a = &sub->aggregations[i];
@@ -88,8 +87,7 @@ void reductions_init(struct sim *s)
 			switch_id sw = a->nodes[k].sw;
 
 			map_put(&all->index, key_of(sw, a->mlid), all->n);
-			reducer_init(&all->reducers[all->n++], a, &a->nodes[k],
-				     node_of[sw]);
+			reducer_init(&all->reducers[all->n++], a, &a->nodes[k], node_of[sw]);
 		}
 	}
 	free(node_of);
@@ -130,8 +128,7 @@ static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 		r->first--;
 		i--;
 	} else {
-		r->open = hd_grow(r->open, &r->cap, (size_t)r->n + 1,
-				  sizeof(*r->open));
+		r->open = hd_grow(r->open, &r->cap, (size_t)r->n + 1, sizeof(*r->open));
 		for (uint32_t k = r->n++; k > i; k--)
 			r->open[k] = r->open[k - 1];
 	}
@@ -139,12 +136,10 @@ static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 	return &r->open[i];
 }
 
-void contribution_arrive(struct sim *s, const struct node *n, struct packet *p,
-			 uint32_t in_port)
+void contribution_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
-	uint32_t id =
-		map_get(&s->reductions->index, key_of(n->switch_id, p->dlid));
+	uint32_t id = map_get(&s->reductions->index, key_of(n->switch_id, p->dlid));
 	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
 
 	if (id == MAP_NONE) {
@@ -161,8 +156,7 @@ void contribution_arrive(struct sim *s, const struct node *n, struct packet *p,
 	t->pkey = p->pkey;
 	t->endpoint = x->endpoint;
 	if (++t->arrived == r->n_children)
-		eventq_push(&s->q, t->due,
-			    event_key(EV_REDUCED, n->first_port, 0, id));
+		eventq_push(&s->q, t->due, event_key(EV_REDUCED, n->first_port, 0, id));
 	space_return(s, p, tail);
 	packet_free(s, p);
 }
@@ -186,8 +180,8 @@ static struct transaction transaction_take(struct reducer *r, hd_time now)
 	return t;
 }
 
-static uint32_t result_make(struct sim *s, const struct reducer *r,
-			    const struct transaction *t, hd_time head)
+static uint32_t result_make(struct sim *s, const struct reducer *r, const struct transaction *t,
+			    hd_time head)
 {
 	uint32_t id = packet_new(s);
 
@@ -226,16 +220,14 @@ void reduction_emerge(struct sim *s, uint32_t id)
 	uint32_t packet = result_make(s, r, &t, head);
 
 	*next = head + 1;
-	switch_gives(s, &s->nodes[r->node], packet,
-		     r->is_root ? NULL : &r->parent);
+	switch_gives(s, &s->nodes[r->node], packet, r->is_root ? NULL : &r->parent);
 }
 
 /* ---- as bytes ------------------------------------------------------------ */
 
 static const struct pack_member transaction_members[] = {
-	PACK(transaction, number), PACK(transaction, arrived),
-	PACK(transaction, sl),     PACK(transaction, endpoint),
-	PACK(transaction, pkey),   PACK(transaction, bytes),
+	PACK(transaction, number),   PACK(transaction, arrived), PACK(transaction, sl),
+	PACK(transaction, endpoint), PACK(transaction, pkey),    PACK(transaction, bytes),
 	PACK(transaction, due),
 };
 
@@ -244,8 +236,8 @@ PACK_KNOWS(transaction, 24);
 static bool transaction_is_sound(const struct sim *s, const struct reducer *r,
 				 const struct transaction *t)
 {
-	return t->arrived <= r->n_children && t->sl < N_SLS &&
-	       t->bytes <= s->max_bytes && t->endpoint <= s->ends.n;
+	return t->arrived <= r->n_children && t->sl < N_SLS && t->bytes <= s->max_bytes &&
+	       t->endpoint <= s->ends.n;
 }
 
 static void pack_reducer(struct saved *v, struct reducer *r)

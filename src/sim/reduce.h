@@ -15,15 +15,13 @@
 
 static inline bool is_contribution(const struct sim *s, const struct packet *p)
 {
-	return (p->flags & P_OTHER) &&
-	       s->pool.extras[packet_id(s, p)].kind == SIM_CONTRIBUTION;
+	return (p->flags & P_OTHER) && s->pool.extras[packet_id(s, p)].kind == SIM_CONTRIBUTION;
 }
 
 void reductions_init(struct sim *s);
 void reductions_fini(struct sim *s);
 /* A contribution, sound and permitted, has come to a switch. */
-void contribution_arrive(struct sim *s, const struct node *n, struct packet *p,
-			 uint32_t in_port);
+void contribution_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port);
 /* EV_REDUCED: the result of an aggregator comes out. */
 void reduction_emerge(struct sim *s, uint32_t id);
 /* Aggregators there are: such an event names one. */

@@ -11,14 +11,12 @@
 #include "sim/saved.h"
 #include "sim/tell.h"
 
-static void record_end(void *context, const struct sim_event_record *e,
-		       const struct sim_packet *p)
+static void record_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct sim_record *r = context;
 
 	(void)p;
-	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
-			    sizeof(*r->events));
+	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1, sizeof(*r->events));
 	r->events[r->n_events++] = *e;
 }
 
@@ -28,19 +26,17 @@ void sim_record_fini(struct sim_record *record)
 	free(record->counters);
 }
 
-static void arrivals_give(struct sim *s, const struct sim_arrival *arrivals,
-			  size_t n)
+static void arrivals_give(struct sim *s, const struct sim_arrival *arrivals, size_t n)
 {
 	s->make.arrivals = arrivals;
 	s->make.n_arrivals = n;
 	if (n > 0)
-		eventq_push(&s->q, arrivals[0].time,
-			    event_key(EV_ARRIVAL, 0, 0, 0));
+		eventq_push(&s->q, arrivals[0].time, event_key(EV_ARRIVAL, 0, 0, 0));
 }
 
 /* Each part has its own; returns all of them, for the caller to free. */
-static struct sim_arrival *
-arrivals_share(struct sim *s, const struct sim_arrival *arrivals, size_t n)
+static struct sim_arrival *arrivals_share(struct sim *s, const struct sim_arrival *arrivals,
+					  size_t n)
 {
 	struct sim_arrival *all = hd_alloc(n, sizeof(*all)), *mine = all;
 
@@ -57,9 +53,8 @@ arrivals_share(struct sim *s, const struct sim_arrival *arrivals, size_t n)
 	return all;
 }
 
-static struct sim *replay_new(const struct sim_setup *setup,
-			      const struct sim_arrival *arrivals, size_t n,
-			      struct sim_record *out)
+static struct sim *replay_new(const struct sim_setup *setup, const struct sim_arrival *arrivals,
+			      size_t n, struct sim_record *out)
 {
 	struct sim_observer observer = { .context = out, .ended = record_end };
 	struct sim_rules rules;
@@ -88,12 +83,10 @@ struct replay {
 };
 
 /* In as many parts as asked for, if it can be cut. */
-static struct replay replay_begin(const struct sim_replay *what,
-				  struct sim_replay_cut cut,
+static struct replay replay_begin(const struct sim_replay *what, struct sim_replay_cut cut,
 				  struct sim_record *out)
 {
-	struct sim *s =
-		replay_new(what->setup, what->arrivals, what->n_arrivals, out);
+	struct sim *s = replay_new(what->setup, what->arrivals, what->n_arrivals, out);
 	struct replay r = { .s = s };
 	uint16_t *parts = hd_alloc(what->setup->n_nodes, sizeof(*parts));
 	uint32_t n = 1;
@@ -138,9 +131,8 @@ static void replay_record(const struct sim *s, struct sim_record *out)
 		port_counters(s, i, &out->counters[i]);
 }
 
-uint32_t sim_replay_parts(const struct sim_setup *setup,
-			  const struct sim_arrival *arrivals, size_t n_arrivals,
-			  hd_time horizon, struct sim_replay_cut cut,
+uint32_t sim_replay_parts(const struct sim_setup *setup, const struct sim_arrival *arrivals,
+			  size_t n_arrivals, hd_time horizon, struct sim_replay_cut cut,
 			  struct sim_record *out)
 {
 	const struct sim_replay what = { setup, arrivals, n_arrivals, horizon };
@@ -155,9 +147,8 @@ uint32_t sim_replay_parts(const struct sim_setup *setup,
 	return n;
 }
 
-void sim_replay(const struct sim_setup *setup,
-		const struct sim_arrival *arrivals, size_t n_arrivals,
-		hd_time horizon, struct sim_record *out)
+void sim_replay(const struct sim_setup *setup, const struct sim_arrival *arrivals,
+		size_t n_arrivals, hd_time horizon, struct sim_record *out)
 {
 	const struct sim_replay_cut whole = { .parts = 1 };
 
@@ -165,10 +156,8 @@ void sim_replay(const struct sim_setup *setup,
 }
 
 /* A fresh one that has this state. */
-static struct replay replay_load(const struct sim_replay *what,
-				 struct sim_replay_cut cut,
-				 const struct strbuf *state,
-				 struct sim_record *out)
+static struct replay replay_load(const struct sim_replay *what, struct sim_replay_cut cut,
+				 const struct strbuf *state, struct sim_record *out)
 {
 	struct replay r = replay_begin(what, cut, out);
 
@@ -179,8 +168,8 @@ static struct replay replay_load(const struct sim_replay *what,
 	return r;
 }
 
-bool sim_replay_restart(const struct sim_replay *what,
-			const struct sim_restart *how, struct sim_record *out)
+bool sim_replay_restart(const struct sim_replay *what, const struct sim_restart *how,
+			struct sim_record *out)
 {
 	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
 
@@ -195,8 +184,7 @@ bool sim_replay_restart(const struct sim_replay *what,
 
 	if (r.s) {
 		sim_save(r.s, &again);
-		same = again.len == state.len &&
-		       memcmp(again.text, state.text, state.len) == 0;
+		same = again.len == state.len && memcmp(again.text, state.text, state.len) == 0;
 		replay_run(&r, what->horizon);
 		replay_record(r.s, out);
 		replay_end(&r);

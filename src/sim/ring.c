@@ -27,8 +27,8 @@ static uint32_t spill_new(struct sim *s)
 		s->spill.free = s->spill.all[id].next;
 		return id;
 	}
-	s->spill.all = hd_grow(s->spill.all, &s->spill.cap,
-			       (size_t)s->spill.n + 1, sizeof(*s->spill.all));
+	s->spill.all =
+		hd_grow(s->spill.all, &s->spill.cap, (size_t)s->spill.n + 1, sizeof(*s->spill.all));
 	s->spill.all[s->spill.n] = (struct spill){ 0 };
 	return s->spill.n++;
 }
@@ -75,8 +75,7 @@ void ring_unspill(struct sim *s, struct ring *r)
 	}
 }
 
-hd_time ring_next_spilled(const struct sim *s, const struct ring *r,
-			  uint32_t vls)
+hd_time ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls)
 {
 	const struct spill *p = &s->spill.all[r->spill];
 

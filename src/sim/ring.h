@@ -30,8 +30,7 @@ struct credits {
 
 static inline struct credits credits_of_link(struct sim *s, uint32_t port)
 {
-	return (struct credits){ &s->links[port], &s->rings[port],
-				 &s->credits[port * s->n_lanes] };
+	return (struct credits){ &s->links[port], &s->rings[port], &s->credits[port * s->n_lanes] };
 }
 
 static inline struct credits credits_of_outlet(struct sim *s, uint32_t port)
@@ -40,8 +39,7 @@ static inline struct credits credits_of_outlet(struct sim *s, uint32_t port)
 				 &s->outlet_credits[port * s->n_lanes] };
 }
 
-static inline void credits_set(const struct sim *s, struct credits r,
-			       unsigned vl, uint32_t blocks)
+static inline void credits_set(const struct sim *s, struct credits r, unsigned vl, uint32_t blocks)
 {
 	uint32_t bit = 1u << vl;
 
@@ -75,8 +73,7 @@ static inline bool ring_drop(struct sim *s, struct ring *r, unsigned n)
 }
 
 /* Adds what has come back by now. It does not touch the output. */
-static inline void ring_apply(struct sim *s, struct credits credits,
-			      hd_time now)
+static inline void ring_apply(struct sim *s, struct credits credits, hd_time now)
 {
 	const struct ring *r = credits.ring;
 	unsigned n;
@@ -109,8 +106,7 @@ HOT void ring_insert(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 	r->n++;
 }
 
-HOT void ring_push(struct sim *s, struct credits credits, hd_time when,
-		   uint16_t what)
+HOT void ring_push(struct sim *s, struct credits credits, hd_time when, uint16_t what)
 {
 	if (unlikely(credits.ring->n == RING_INLINE))
 		ring_apply(s, credits, s->now);
@@ -118,11 +114,9 @@ HOT void ring_push(struct sim *s, struct credits credits, hd_time when,
 }
 
 /* When credits of one of these VLs come back first; NEVER if none is coming. */
-hd_time ring_next_spilled(const struct sim *s, const struct ring *r,
-			  uint32_t vls);
+hd_time ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls);
 
-static inline hd_time ring_next(const struct sim *s, const struct ring *r,
-				uint32_t vls)
+static inline hd_time ring_next(const struct sim *s, const struct ring *r, uint32_t vls)
 {
 	for (unsigned i = 0; i < r->n; i++) {
 		if (vls >> (r->what[i] >> RING_VL_SHIFT) & 1)

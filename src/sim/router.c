@@ -3,15 +3,13 @@
 #include "sim/engine.h"
 
 /* R4: the SL in the subnet that router port `out` (topology) leads to. */
-static unsigned new_sl(const struct sim *s, const struct packet_extra *x,
-		       port_id out, lid_t dlid)
+static unsigned new_sl(const struct sim *s, const struct packet_extra *x, port_id out, lid_t dlid)
 {
 	const struct subnet *subnet = s->setup->subnet;
 	unsigned sl = x->tclass % N_SLS;
 
 	if (s->setup->sl_of_tclass)
-		sl = s->setup->sl_of_tclass[subnet->topo->ports[out].subnet]
-					   [x->tclass];
+		sl = s->setup->sl_of_tclass[subnet->topo->ports[out].subnet][x->tclass];
 	if (paths_now(s)->sl_of_path)
 		sl = path_sl(paths_now(s), out, dlid, (uint8_t)sl);
 	return sl & 15u;
@@ -26,8 +24,8 @@ static uint32_t subnet_of(const struct sim *s, uint32_t port)
 }
 
 /* R4m: the first router marks what comes unmarked, by its SL. */
-static void mark(const struct sim *s, const struct packet *p,
-		 struct packet_extra *x, uint32_t in_port)
+static void mark(const struct sim *s, const struct packet *p, struct packet_extra *x,
+		 uint32_t in_port)
 {
 	if (!s->setup->tclass_of_sl || x->tclass != 0)
 		return;
@@ -38,16 +36,14 @@ static void mark(const struct sim *s, const struct packet *p,
 }
 
 /* R3: where p goes on, as a port of the topology; false if nowhere. */
-static bool find_output(const struct sim *s, const struct node *n,
-			const struct packet *p, port_id *origin, lid_t *dlid)
+static bool find_output(const struct sim *s, const struct node *n, const struct packet *p,
+			port_id *origin, lid_t *dlid)
 {
 	const struct subnet *subnet = s->setup->subnet;
-	node_id router =
-		s->setup->nodes[s->setup->ports[n->first_port].node].node;
+	node_id router = s->setup->nodes[s->setup->ports[n->first_port].node].node;
 	port_id target = s->pool.extras[packet_id(s, p)].target;
 
-	if (p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST ||
-	    target == TOPO_NONE ||
+	if (p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST || target == TOPO_NONE ||
 	    !router_forward(subnet, router, target, origin, dlid))
 		return false;
 	unsigned number = subnet->topo->ports[*origin].number;
@@ -55,8 +51,7 @@ static bool find_output(const struct sim *s, const struct node *n,
 	return s->links[n->first_port + number].peer != NONE;
 }
 
-void router_arrive(struct sim *s, const struct node *n, struct packet *p,
-		   uint32_t in_port)
+void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
 {
 	const struct subnet *subnet = s->setup->subnet;
 	struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
@@ -68,8 +63,7 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 		return;
 	}
 	if (x->hop_limit <= 1) {
-		head_lost(s, p, SIM_LOST_HOPS, in_port,
-			  &s->sums.cold[in_port].hop_limit_exceeded);
+		head_lost(s, p, SIM_LOST_HOPS, in_port, &s->sums.cold[in_port].hop_limit_exceeded);
 		packet_drop(s, p);
 		return;
 	}
@@ -81,14 +75,12 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p,
 
 	x->hop_limit--;
 	if (!key_leaves(s, n, p, out)) {
-		head_lost(s, p, SIM_LOST_PARTITION, out,
-			  &s->sums.cold[out].xmit_constraint_errors);
+		head_lost(s, p, SIM_LOST_PARTITION, out, &s->sums.cold[out].xmit_constraint_errors);
 		packet_drop(s, p);
 		return;
 	}
 	if (vl >= lanes_of(s, out, p->head)) {
-		head_lost(s, p, SIM_LOST_DISCARD, out,
-			  &s->sums.cold[out].xmit_discards);
+		head_lost(s, p, SIM_LOST_DISCARD, out, &s->sums.cold[out].xmit_discards);
 		packet_drop(s, p);
 		return;
 	}

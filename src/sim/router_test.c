@@ -58,8 +58,7 @@ static struct sim_arrival arrival(const struct test_fabric *f)
 }
 
 /* The router after subnet `i`, and its ports 1 (in) and 2 (out). */
-static uint32_t router_port(const struct test_fabric *f, unsigned i,
-			    unsigned number)
+static uint32_t router_port(const struct test_fabric *f, unsigned i, unsigned number)
 {
 	for (node_id v = 0; v < f->topo.n_nodes; v++) {
 		if (f->topo.nodes[v].kind == NODE_ROUTER && i-- == 0)
@@ -87,12 +86,10 @@ static void zero_load_latency_over_routers_is_the_closed_form(void **state)
 			sim_replay(&f.setup, &a, 1, HD_S, &r);
 			assert_int_equal(r.n_events, 1);
 			assert_int_equal(r.events[0].fate, SIM_DELIVERED);
-			assert_int_equal(r.events[0].where,
-					 port_of_end(&f, n - 1));
-			assert_int_equal(r.events[0].time,
-					 1000 + 2 * n * P +
-						 (2 * n - 1) * (R + A) +
-						 exact_duration(rate, BYTES));
+			assert_int_equal(r.events[0].where, port_of_end(&f, n - 1));
+			assert_int_equal(r.events[0].time, 1000 + 2 * n * P +
+								   (2 * n - 1) * (R + A) +
+								   exact_duration(rate, BYTES));
 			sim_record_fini(&r);
 		}
 		test_fabric_fini(&f);
@@ -125,8 +122,7 @@ static void hop_limit_ends_a_packet_at_the_router_that_exhausts_it(void **state)
 		assert_int_equal(r.events[0].fate, SIM_LOST_HOPS);
 		assert_int_equal(r.events[0].where, in);
 		assert_int_equal(r.events[0].time,
-				 1000 + 2 * (passed + 1) * P +
-					 (2 * passed + 1) * (R + A));
+				 1000 + 2 * (passed + 1) * P + (2 * passed + 1) * (R + A));
 		assert_int_equal(r.counters[in].hop_limit_exceeded, 1);
 		assert_int_equal(r.counters[in].rcv_packets, 1);
 		assert_int_equal(r.counters[in + 1].xmit_packets, 0);
@@ -141,8 +137,7 @@ struct seen {
 	unsigned n;
 };
 
-static void see(void *context, hd_time now, uint32_t port,
-		const struct sim_packet *p)
+static void see(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct seen *seen = context;
 
@@ -153,8 +148,7 @@ static void see(void *context, hd_time now, uint32_t port,
 }
 
 /* What crosses each link on the way of one packet. */
-static void watch(struct test_fabric *f, const struct sim_arrival *a,
-		  struct seen *seen)
+static void watch(struct test_fabric *f, const struct sim_arrival *a, struct seen *seen)
 {
 	const struct sim_flow flow = {
 		.kind = SIM_TRACE,
@@ -197,8 +191,7 @@ static void each_subnet_has_its_own_lids_sl_and_lane(void **state)
 		maps[i / 256][i % 256] = i % N_SLS;
 	maps[1][0xb8] = 2;
 	f.setup.sl_of_tclass = (const uint8_t(*)[256])maps;
-	const struct sl2vl by_four = { { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0,
-					 1, 2, 3 } };
+	const struct sl2vl by_four = { { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3 } };
 	for (port_id p = 0; p < f.topo.n_ports; p++) {
 		if (topo_is_end_port(&f.topo, p))
 			subnet_set_port_sl2vl(&f.subnet, p, &by_four);
@@ -214,10 +207,8 @@ static void each_subnet_has_its_own_lids_sl_and_lane(void **state)
 	watch(&f, &a, &seen);
 	assert_int_equal(seen.n, 6);
 	const lid_t *lids = f.subnet.lid_of_port;
-	const lid_t slids[] = { 0, lids[router_port(&f, 0, 2)],
-				lids[router_port(&f, 1, 2)] };
-	const lid_t dlids[] = { lids[router_port(&f, 0, 1)],
-				lids[router_port(&f, 1, 1)],
+	const lid_t slids[] = { 0, lids[router_port(&f, 0, 2)], lids[router_port(&f, 1, 2)] };
+	const lid_t dlids[] = { lids[router_port(&f, 0, 1)], lids[router_port(&f, 1, 1)],
 				lids[port_of_end(&f, 2)] };
 
 	for (unsigned i = 0; i < seen.n; i++) {
@@ -270,11 +261,9 @@ static void the_first_router_marks_what_its_source_did_not(void **state)
 		watch(&f, &a, &seen);
 		assert_int_equal(seen.n, 6);
 		for (unsigned i = 0; i < seen.n; i++) {
-			assert_int_equal(seen.packets[i].sl,
-					 cases[c].sls[i / 2]);
+			assert_int_equal(seen.packets[i].sl, cases[c].sls[i / 2]);
 			assert_int_equal(seen.packets[i].tclass,
-					 i < 2 ? cases[c].tclass
-					       : cases[c].marked);
+					 i < 2 ? cases[c].tclass : cases[c].marked);
 		}
 	}
 	test_fabric_fini(&f);
@@ -302,8 +291,8 @@ static void service_levels_are_counted_as_they_are_on_each_link(void **state)
 	test_fabric_fini(&f);
 }
 
-static void check_drop(struct test_fabric *f, const struct sim_arrival *a,
-		       enum sim_fate fate, uint32_t where)
+static void check_drop(struct test_fabric *f, const struct sim_arrival *a, enum sim_fate fate,
+		       uint32_t where)
 {
 	const hd_time head = 1000 + 2 * P + R + A;
 	struct sim_record r;
@@ -313,10 +302,8 @@ static void check_drop(struct test_fabric *f, const struct sim_arrival *a,
 	assert_int_equal(r.events[0].fate, fate);
 	assert_int_equal(r.events[0].where, where);
 	assert_int_equal(r.events[0].time, head);
-	assert_int_equal(r.counters[where].rcv_relay_errors,
-			 fate == SIM_LOST_NO_ROUTE);
-	assert_int_equal(r.counters[where].xmit_discards,
-			 fate == SIM_LOST_DISCARD);
+	assert_int_equal(r.counters[where].rcv_relay_errors, fate == SIM_LOST_NO_ROUTE);
+	assert_int_equal(r.counters[where].xmit_discards, fate == SIM_LOST_DISCARD);
 	assert_int_equal(r.counters[where].rcv_constraint_errors +
 				 r.counters[where].xmit_constraint_errors,
 			 fate == SIM_LOST_PARTITION);
@@ -393,17 +380,12 @@ static void routers_enforce_partitions_as_switches_do(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			zero_load_latency_over_routers_is_the_closed_form),
-		cmocka_unit_test(
-			hop_limit_ends_a_packet_at_the_router_that_exhausts_it),
+		cmocka_unit_test(zero_load_latency_over_routers_is_the_closed_form),
+		cmocka_unit_test(hop_limit_ends_a_packet_at_the_router_that_exhausts_it),
 		cmocka_unit_test(each_subnet_has_its_own_lids_sl_and_lane),
-		cmocka_unit_test(
-			the_first_router_marks_what_its_source_did_not),
-		cmocka_unit_test(
-			service_levels_are_counted_as_they_are_on_each_link),
-		cmocka_unit_test(
-			routers_drop_what_has_no_grh_no_lane_or_no_way),
+		cmocka_unit_test(the_first_router_marks_what_its_source_did_not),
+		cmocka_unit_test(service_levels_are_counted_as_they_are_on_each_link),
+		cmocka_unit_test(routers_drop_what_has_no_grh_no_lane_or_no_way),
 		cmocka_unit_test(routers_enforce_partitions_as_switches_do),
 	};
 

@@ -29,8 +29,7 @@ void routes_init(struct sim *s)
 
 	if (u->n_routes == 0)
 		return;
-	struct routes *r =
-		hd_alloc(1, sizeof(*r) + u->n_nodes * sizeof(*r->nodes));
+	struct routes *r = hd_alloc(1, sizeof(*r) + u->n_nodes * sizeof(*r->nodes));
 
 	r->changes = hd_alloc(u->n_routes, sizeof(*r->changes));
 	for (uint32_t i = 0; i < u->n_routes; i++)
@@ -80,8 +79,7 @@ static void row_advance(struct sim *s, uint32_t node, struct rerouted *x)
 	}
 }
 
-unsigned routes_output(struct sim *s, const struct node *n,
-		       const struct packet *p)
+unsigned routes_output(struct sim *s, const struct node *n, const struct packet *p)
 {
 	uint32_t node = (uint32_t)(n - s->nodes);
 	struct rerouted *x = &s->routes->nodes[node];
@@ -100,8 +98,8 @@ unsigned routes_output(struct sim *s, const struct node *n,
 	return out;
 }
 
-const uint64_t *routes_set(const struct sim *s, const struct node *n,
-			   const struct group_at *at, const uint64_t *first)
+const uint64_t *routes_set(const struct sim *s, const struct node *n, const struct group_at *at,
+			   const uint64_t *first)
 {
 	const struct rerouted *x = &s->routes->nodes[n - s->nodes];
 
@@ -150,8 +148,7 @@ bool keys_ever(const struct sim *s, uint32_t port)
 	for (uint32_t i = 0; s->mode.relaned && i < u->n_paths; i++) {
 		const struct pkey_table *t = &u->paths[i].subnet->pkeys[origin];
 
-		any = any ||
-		      (u->paths[i].lanes && (t->enforce_in || t->enforce_out));
+		any = any || (u->paths[i].lanes && (t->enforce_in || t->enforce_out));
 	}
 	return any;
 }

@@ -20,8 +20,7 @@ struct ends {
 	hd_time latency[COUNT];
 };
 
-static void note_end(void *context, const struct sim_event_record *e,
-		     const struct sim_packet *p)
+static void note_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct ends *ends = context;
 
@@ -76,8 +75,7 @@ static hd_time written_at(const struct fabric *f, const char *name, lid_t lid)
 		const struct lft_write *x = &w->plan.writes[i];
 		node_id v = f->subnet.node_of_switch[x->sw];
 
-		if (strcmp(f->topo.nodes[v].name, name) == 0 &&
-		    lid / LFT_BLOCK_LIDS == x->block)
+		if (strcmp(f->topo.nodes[v].name, name) == 0 && lid / LFT_BLOCK_LIDS == x->block)
 			return w->computed + (i + 1) * 5 * HD_US;
 	}
 	fail();
@@ -129,24 +127,21 @@ static void one_outage(int late, const char *more)
 		assert_true(ends.seen[k]);
 		assert_int_equal(ends.lost[k], lost);
 		if (!lost)
-			assert_int_equal(ends.latency[k],
-					 direct ? 3 * P + 2 * (R + A) + D
-						: 4 * P + 3 * (R + A) + D);
+			assert_int_equal(ends.latency[k], direct ? 3 * P + 2 * (R + A) + D
+								 : 4 * P + 3 * (R + A) + D);
 		n_lost += lost;
 	}
 	/* From 500 us to 1000 us; the one of 1000 us if it comes too early. */
 	assert_int_equal(n_lost, 50 + (late > 0));
 	assert_int_equal(m->delivered, COUNT - n_lost);
-	assert_int_equal(m->lost[SIM_LOST_DISCARD] + m->lost[SIM_LOST_LINK],
-			 n_lost);
+	assert_int_equal(m->lost[SIM_LOST_DISCARD] + m->lost[SIM_LOST_LINK], n_lost);
 	sim_free(s);
 	fabric_free(f);
 }
 
 static void an_outage_lasts_until_the_switch_is_written(void **state)
 {
-	static const char *const kinds[] = { "", ", order: fifo",
-					     ", queueing: cioq" };
+	static const char *const kinds[] = { "", ", order: fifo", ", queueing: cioq" };
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -163,8 +158,7 @@ static void assert_noticed(const char *sm, const hd_time *noticed, uint32_t n)
 	struct fabric *f;
 
 	strbuf_printf(&text,
-		      "fabric:\n  topology: {kind: ring, switches: 4}\n" ANY
-		      "faults:\n  events:\n"
+		      "fabric:\n  topology: {kind: ring, switches: 4}\n" ANY "faults:\n  events:\n"
 		      "  - {at: 100us, kind: link-down, port: 's-0:1'}\n"
 		      "  - {at: 130us, kind: link-up, port: 's-0:1'}\n"
 		      "  - {at: 250us, kind: switch-down, port: s-2}\n"
@@ -184,30 +178,19 @@ static void changes_are_noticed_by_trap_or_sweep(void **state)
 {
 	(void)state;
 	assert_noticed("trap: 5us",
-		       (hd_time[]){ 105 * HD_US, 135 * HD_US, 255 * HD_US,
-				    405 * HD_US },
-		       4);
+		       (hd_time[]){ 105 * HD_US, 135 * HD_US, 255 * HD_US, 405 * HD_US }, 4);
 	/* Of a link that is back by the next sweep nobody knows. */
 	assert_noticed("sweep: 60us",
-		       (hd_time[]){ 120 * HD_US, 180 * HD_US, 300 * HD_US,
-				    420 * HD_US },
-		       4);
-	assert_noticed("sweep: 150us", (hd_time[]){ 300 * HD_US, 450 * HD_US },
-		       2);
+		       (hd_time[]){ 120 * HD_US, 180 * HD_US, 300 * HD_US, 420 * HD_US }, 4);
+	assert_noticed("sweep: 150us", (hd_time[]){ 300 * HD_US, 450 * HD_US }, 2);
 	/* A sweep sees what happens at its very instant. */
 	assert_noticed("sweep: 50us",
-		       (hd_time[]){ 100 * HD_US, 150 * HD_US, 250 * HD_US,
-				    400 * HD_US },
-		       4);
+		       (hd_time[]){ 100 * HD_US, 150 * HD_US, 250 * HD_US, 400 * HD_US }, 4);
 	assert_noticed("sweep: 60us, trap: 30us",
-		       (hd_time[]){ 120 * HD_US, 160 * HD_US, 280 * HD_US,
-				    420 * HD_US },
-		       4);
+		       (hd_time[]){ 120 * HD_US, 160 * HD_US, 280 * HD_US, 420 * HD_US }, 4);
 	/* Who computes does not look: 105 + 10 us and writes, then at once. */
 	assert_noticed("trap: 29us",
-		       (hd_time[]){ 129 * HD_US, 159 * HD_US, 279 * HD_US,
-				    429 * HD_US },
-		       4);
+		       (hd_time[]){ 129 * HD_US, 159 * HD_US, 279 * HD_US, 429 * HD_US }, 4);
 }
 
 /* ---- random fabrics ------------------------------------------------------ */
@@ -226,24 +209,21 @@ static void draw_scenario(uint64_t seed, const char *engine, struct drawn *out)
 	unsigned n = 6 + (unsigned)rng_below(&r, 8), degree = 4;
 
 	*out = (struct drawn){ STRBUF_INIT, engine, n };
-	strbuf_printf(&out->text,
-		      "fabric:\n  topology: {kind: irregular, switches: %u, "
-		      "degree: %u, hosts: 2, seed: %llu}\n"
-		      "  routing: %s\n"
-		      "traffic:\n- {name: late, kind: messages, count: %u, "
-		      "payload: 256, pattern: all-to-all, start: 1500us}\n"
-		      "- {name: busy, kind: poisson, load: 20%%, "
-		      "stop: 1200us}\n"
-		      "faults:\n  hoq_life: 50us\n  events:\n",
-		      n, degree, (unsigned long long)seed, engine, 2 * n - 1);
+	strbuf_printf(
+		&out->text,
+		"fabric:\n  topology: {kind: irregular, switches: %u, degree: %u, hosts: 2, seed: %llu}\n"
+		"  routing: %s\n"
+		"traffic:\n- {name: late, kind: messages, count: %u, payload: 256, pattern: all-to-all, start: 1500us}\n"
+		"- {name: busy, kind: poisson, load: 20%%, stop: 1200us}\n"
+		"faults:\n  hoq_life: 50us\n  events:\n",
+		n, degree, (unsigned long long)seed, engine, 2 * n - 1);
 	for (unsigned i = 0; i < 5; i++) {
 		unsigned at = 100 + (unsigned)rng_below(&r, 800);
 		bool whole = rng_below(&r, 4) == 0;
 		bool up = rng_below(&r, 3) == 0;
 		unsigned sw = 1 + (unsigned)rng_below(&r, n - 1);
 
-		strbuf_printf(&out->text,
-			      "  - {at: %uus, kind: %s-%s, port: ", at,
+		strbuf_printf(&out->text, "  - {at: %uus, kind: %s-%s, port: ", at,
 			      whole ? "switch" : "link", up ? "up" : "down");
 		if (whole)
 			strbuf_printf(&out->text, "s-%u}\n", sw);
@@ -252,11 +232,9 @@ static void draw_scenario(uint64_t seed, const char *engine, struct drawn *out)
 				      1 + (unsigned)rng_below(&r, degree));
 	}
 	strbuf_printf(&out->text,
-		      "sm: {trap: 7us, sweep: 100us, compute: 20us, "
-		      "program: 1us, replan: %s}\n"
+		      "sm: {trap: 7us, sweep: 100us, compute: 20us, program: 1us, replan: %s}\n"
 		      "run: {warmup: 0s, measure: 4ms, seed: %llu}\n",
-		      rng_below(&r, 2) ? "fresh" : "opensm",
-		      (unsigned long long)seed);
+		      rng_below(&r, 2) ? "fresh" : "opensm", (unsigned long long)seed);
 }
 
 /* The tables in the switches once all is written. */
@@ -269,8 +247,7 @@ static uint8_t *final_tables(const struct fabric *f)
 		const struct sim_route_change *c = &f->setup.routes[i];
 
 		assert_true(i == 0 || c->time >= c[-1].time);
-		lft[(size_t)f->setup.nodes[c->node].sw * s->lft_stride +
-		    c->lid] = c->port;
+		lft[(size_t)f->setup.nodes[c->node].sw * s->lft_stride + c->lid] = c->port;
 	}
 	return lft;
 }
@@ -285,8 +262,7 @@ static bool *cables_left(const struct fabric *f)
 		port_id p = f->setup.ports[x->port].origin;
 
 		if (f->topo.ports[p].peer != TOPO_NONE)
-			down[p] = down[f->topo.ports[p].peer] =
-				x->kind == SIM_LINK_DOWN;
+			down[p] = down[f->topo.ports[p].peer] = x->kind == SIM_LINK_DOWN;
 	}
 	return down;
 }
@@ -303,8 +279,7 @@ static bool *reach(const struct fabric *f, const bool *down, node_id from)
 		for (port_id p = 0; p < f->topo.n_ports; p++) {
 			port_id q = f->topo.ports[p].peer;
 
-			if (q == TOPO_NONE || down[p] ||
-			    !seen[f->topo.ports[p].node] ||
+			if (q == TOPO_NONE || down[p] || !seen[f->topo.ports[p].node] ||
 			    seen[f->topo.ports[q].node])
 				continue;
 			seen[f->topo.ports[q].node] = grows = true;
@@ -314,8 +289,8 @@ static bool *reach(const struct fabric *f, const bool *down, node_id from)
 }
 
 /* Follows the tables from one host to another. */
-static bool arrives(const struct fabric *f, const uint8_t *lft,
-		    const bool *down, port_id from, port_id to)
+static bool arrives(const struct fabric *f, const uint8_t *lft, const bool *down, port_id from,
+		    port_id to)
 {
 	const struct topo *t = &f->topo;
 	port_id at = from;
@@ -331,8 +306,7 @@ static bool arrives(const struct fabric *f, const uint8_t *lft,
 
 		if (!topo_is_switch(t, v))
 			return false;
-		uint8_t out = lft[(size_t)f->subnet.switch_of_node[v] *
-					  f->subnet.lft_stride +
+		uint8_t out = lft[(size_t)f->subnet.switch_of_node[v] * f->subnet.lft_stride +
 				  f->subnet.lid_of_port[to]];
 
 		if (out == LFT_NO_PORT)
@@ -343,8 +317,8 @@ static bool arrives(const struct fabric *f, const uint8_t *lft,
 }
 
 /* As if the manager had never seen anything but what is left. */
-static void assert_planned_anew(const struct fabric *f, const uint8_t *lft,
-				const bool *down, const bool *seen)
+static void assert_planned_anew(const struct fabric *f, const uint8_t *lft, const bool *down,
+				const bool *seen)
 {
 	struct replan_options o = {
 		.engine = f->subnet.engine,
@@ -354,14 +328,12 @@ static void assert_planned_anew(const struct fabric *f, const uint8_t *lft,
 	struct diag d = { .status = HD_OK };
 	struct replan fresh;
 
-	assert_int_equal(replan(&f->subnet, &f->subnet, down, &o, &d, &fresh),
-			 HD_OK);
+	assert_int_equal(replan(&f->subnet, &f->subnet, down, &o, &d, &fresh), HD_OK);
 	for (switch_id sw = 0; sw < f->subnet.n_switches; sw++) {
 		size_t at = (size_t)sw * f->subnet.lft_stride;
 
 		if (seen[f->subnet.node_of_switch[sw]])
-			assert_memory_equal(&lft[at], &fresh.subnet.lft[at],
-					    f->subnet.lft_stride);
+			assert_memory_equal(&lft[at], &fresh.subnet.lft[at], f->subnet.lft_stride);
 	}
 	replan_fini(&fresh);
 }
@@ -370,14 +342,12 @@ struct sums {
 	uint64_t expected, rerouted;
 };
 
-static void note_late(void *context, const struct sim_event_record *e,
-		      const struct sim_packet *p)
+static void note_late(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	uint64_t *n = context;
 
 	(void)p;
-	*n += e->flow != SIM_NONE && e->fate == SIM_DELIVERED &&
-	      p->born >= 1500 * HD_US;
+	*n += e->flow != SIM_NONE && e->fate == SIM_DELIVERED && p->born >= 1500 * HD_US;
 }
 
 static void one_history(uint64_t seed, const char *engine, struct sums *sums)
@@ -396,8 +366,7 @@ static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 	for (port_id a = 0; a < f->topo.n_ports; a++) {
 		for (port_id b = 0; b < f->topo.n_ports; b++) {
 			if (a == b || !topo_is_end_port(&f->topo, a) ||
-			    !topo_is_end_port(&f->topo, b) ||
-			    !seen[f->topo.ports[a].node] ||
+			    !topo_is_end_port(&f->topo, b) || !seen[f->topo.ports[a].node] ||
 			    !seen[f->topo.ports[b].node])
 				continue;
 			assert_true(arrives(f, lft, down, a, b));
@@ -425,8 +394,7 @@ static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 
 static void after_the_last_write_all_who_can_communicate_do(void **state)
 {
-	static const char *const engines[] = { "minhop", "updn", "dfsssp",
-					       "lash" };
+	static const char *const engines[] = { "minhop", "updn", "dfsssp", "lash" };
 	unsigned rounds = cases_of_run(40, 1000);
 	struct sums sums = { 0, 0 };
 
@@ -444,22 +412,21 @@ static void groups_get_new_trees(void **state)
 	struct fabric *f;
 
 	(void)state;
-	must_build("fabric:\n  topology: {kind: ring, switches: 5}\n"
-		   "  groups: [{name: g}]\n"
-		   "traffic:\n"
-		   "- {name: before, kind: messages, count: 1, payload: 256, "
-		   "pattern: group, group: g}\n"
-		   "- {name: after, kind: messages, count: 1, payload: 256, "
-		   "pattern: group, group: g, start: 500us}\n"
-		   "faults:\n  events:\n"
-		   "  - {at: 100us, kind: switch-down, port: 's-2'}\n"
-		   "  - {at: 150us, kind: switch-up, port: 's-2'}\n"
-		   "  - {at: 200us, kind: link-down, port: 's-0:1'}\n"
-		   "  - {at: 200us, kind: link-down, port: 's-0:2'}\n"
-		   "  - {at: 250us, kind: link-up, port: 's-0:2'}\n"
-		   "sm: {trap: 1us, compute: 10us, program: 1us}\n"
-		   "run: {warmup: 0s, measure: 1ms}\n",
-		   &f);
+	must_build(
+		"fabric:\n  topology: {kind: ring, switches: 5}\n"
+		"  groups: [{name: g}]\n"
+		"traffic:\n"
+		"- {name: before, kind: messages, count: 1, payload: 256, pattern: group, group: g}\n"
+		"- {name: after, kind: messages, count: 1, payload: 256, pattern: group, group: g, start: 500us}\n"
+		"faults:\n  events:\n"
+		"  - {at: 100us, kind: switch-down, port: 's-2'}\n"
+		"  - {at: 150us, kind: switch-up, port: 's-2'}\n"
+		"  - {at: 200us, kind: link-down, port: 's-0:1'}\n"
+		"  - {at: 200us, kind: link-down, port: 's-0:2'}\n"
+		"  - {at: 250us, kind: link-up, port: 's-0:2'}\n"
+		"sm: {trap: 1us, compute: 10us, program: 1us}\n"
+		"run: {warmup: 0s, measure: 1ms}\n",
+		&f);
 	assert_int_equal(f->n_sweeps, 4);
 	struct sim *s = run(f, NULL);
 	const struct sim_metrics *m = sim_metrics(s);
@@ -475,18 +442,15 @@ static void groups_get_new_trees(void **state)
 
 static void what_cannot_be_routed_is_refused(void **state)
 {
-	static const char text[] =
-		"fabric:\n  topology: {kind: mesh, columns: 3, rows: 3}\n"
-		"  routing: xy\n" ANY "faults:\n  events:\n"
-		"  - {at: 100us, kind: link-down, port: 's-1-1:1'}\n"
-		"sm: {sweep: 1ms}\nrun: {warmup: 0s, measure: 10ms}\n";
+	static const char text[] = "fabric:\n  topology: {kind: mesh, columns: 3, rows: 3}\n"
+				   "  routing: xy\n" ANY "faults:\n  events:\n"
+				   "  - {at: 100us, kind: link-down, port: 's-1-1:1'}\n"
+				   "sm: {sweep: 1ms}\nrun: {warmup: 0s, measure: 10ms}\n";
 	struct diag d = { .status = HD_OK };
 	struct fabric *f = NULL;
 
 	(void)state;
-	assert_int_equal(
-		fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f),
-		HD_ERR_INPUT);
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_ERR_INPUT);
 	assert_int_equal(d.line, 8);
 	assert_non_null(strstr(d.message, "sm: what is left at 1ms"));
 }
@@ -496,8 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_outage_lasts_until_the_switch_is_written),
 		cmocka_unit_test(changes_are_noticed_by_trap_or_sweep),
-		cmocka_unit_test(
-			after_the_last_write_all_who_can_communicate_do),
+		cmocka_unit_test(after_the_last_write_all_who_can_communicate_do),
 		cmocka_unit_test(groups_get_new_trees),
 		cmocka_unit_test(what_cannot_be_routed_is_refused),
 	};

@@ -14,8 +14,7 @@
 
 void *rows_alloc(const struct sim *s, size_t n, size_t size)
 {
-	return s->rules.world ? hd_alloc_sparse(n, size)
-			      : hd_alloc_dense(n, size);
+	return s->rules.world ? hd_alloc_sparse(n, size) : hd_alloc_dense(n, size);
 }
 
 void rows_new(struct sim *s)
@@ -34,10 +33,8 @@ void rows_new(struct sim *s)
 	if (s->mode.cioq) {
 		s->outlets = rows_alloc(s, n, sizeof(*s->outlets));
 		s->outlet_rings = rows_alloc(s, n, sizeof(*s->outlet_rings));
-		s->outlet_lanes =
-			rows_alloc(s, lanes, sizeof(*s->outlet_lanes));
-		s->outlet_credits =
-			rows_alloc(s, lanes, sizeof(*s->outlet_credits));
+		s->outlet_lanes = rows_alloc(s, lanes, sizeof(*s->outlet_lanes));
+		s->outlet_credits = rows_alloc(s, lanes, sizeof(*s->outlet_credits));
 		s->cross.vl = hd_alloc(n, sizeof(*s->cross.vl));
 	}
 	s->sums.carries = hd_alloc(lanes, sizeof(*s->sums.carries));
@@ -104,8 +101,7 @@ static void link_init(struct sim *s, uint32_t port)
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->lanes[port * s->n_lanes + i];
 
-		credits_set(s, credits_of_link(s, port),
-			    i == s->vl15 ? VL_MANAGEMENT : i,
+		credits_set(s, credits_of_link(s, port), i == s->vl15 ? VL_MANAGEMENT : i,
 			    i == s->vl15 ? UINT16_MAX : far->in_blocks);
 		lane->least = UINT16_MAX;
 		lane->rr = inputs_before(s, port);
@@ -124,8 +120,7 @@ static void outlet_init(struct sim *s, uint32_t port)
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
 
-		credits_set(s, credits_of_outlet(s, port),
-			    i == s->vl15 ? VL_MANAGEMENT : i,
+		credits_set(s, credits_of_outlet(s, port), i == s->vl15 ? VL_MANAGEMENT : i,
 			    s->setup->ports[port].out_blocks);
 		lane->rr = inputs_before(s, port);
 		lane->solo = NONE;
@@ -166,8 +161,7 @@ void rows_init(struct sim *s, const struct cut *cut)
 			heads_keep(s, port);
 	}
 	if (s->mode.merges) {
-		memset(s->heads.slots, 0xff,
-		       s->heads.n * sizeof(*s->heads.slots));
+		memset(s->heads.slots, 0xff, s->heads.n * sizeof(*s->heads.slots));
 		s->heads.free = NONE;
 	}
 	s->run.has_rows = true;

@@ -44,8 +44,8 @@ static bool is_precise(struct sim *s, struct tally *t)
 {
 	t->check_at = t->m.delivered + CHECK_PRECISE;
 	flow_tallies_flush(&t->flows);
-	struct interval i = batch_counts_interval(
-		&t->flows.mean, s->rules.level > 0 ? s->rules.level : 0.95);
+	struct interval i =
+		batch_counts_interval(&t->flows.mean, s->rules.level > 0 ? s->rules.level : 0.95);
 
 	return i.sound && i.half_width <= s->rules.precision * i.mean;
 }

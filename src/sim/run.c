@@ -10,8 +10,8 @@
 #define STUCK_EVERY    256   /* M3: margins between looks for a deadlock */
 #define MOST_ENDPOINTS 15    /* their number is part of an event's key */
 
-struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
-		    uint32_t n_flows, const struct sim_rules *rules)
+struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows, uint32_t n_flows,
+		    const struct sim_rules *rules)
 {
 	memory_for("queues and counters of the simulated fabric");
 	return state_new(setup, flows, n_flows, rules);
@@ -19,9 +19,8 @@ struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 
 void sim_observe(struct sim *s, const struct sim_observer *o)
 {
-	s->tell.observers =
-		hd_realloc(s->tell.observers, (size_t)s->tell.n_observers + 1,
-			   sizeof(*s->tell.observers));
+	s->tell.observers = hd_realloc(s->tell.observers, (size_t)s->tell.n_observers + 1,
+				       sizeof(*s->tell.observers));
 	s->tell.observers[s->tell.n_observers++] = *o;
 	s->tell.delivered |= o->delivered != NULL;
 	s->tell.ended |= o->ended != NULL;
@@ -30,16 +29,14 @@ void sim_observe(struct sim *s, const struct sim_observer *o)
 	s->tell.updated |= o->updated != NULL;
 	if (o->granted)
 		s->way = WAY_GENERAL;
-	for (uint32_t i = 0;
-	     o->granted && s->run.has_rows && i < s->setup->n_ports; i++)
+	for (uint32_t i = 0; o->granted && s->run.has_rows && i < s->setup->n_ports; i++)
 		s->links[i].flags |= L_CARE;
 }
 
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 {
 	assert(s->ends.n < MOST_ENDPOINTS);
-	s->ends.all = hd_realloc(s->ends.all, (size_t)s->ends.n + 1,
-				 sizeof(*s->ends.all));
+	s->ends.all = hd_realloc(s->ends.all, (size_t)s->ends.n + 1, sizeof(*s->ends.all));
 	s->ends.all[s->ends.n++] = *e;
 	s->tells_passing |= e->passes != NULL;
 	if (e->made) {
@@ -58,13 +55,10 @@ const struct sim_endpoint *sim_attached(const struct sim *s, uint32_t number)
 
 const char *sim_sender_name(const struct sim *s, const struct sim_packet *p)
 {
-	return p->endpoint && p->endpoint <= s->ends.n
-		       ? s->ends.all[p->endpoint - 1].name
-		       : NULL;
+	return p->endpoint && p->endpoint <= s->ends.n ? s->ends.all[p->endpoint - 1].name : NULL;
 }
 
-void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
-	       uint32_t cookie)
+void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when, uint32_t cookie)
 {
 	uint32_t port = s->nodes[node].first_port + 1;
 
@@ -123,8 +117,7 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 
 void stuck_expect(struct sim *s)
 {
-	eventq_push(&s->q, s->now + STUCK_EVERY * s->outcome.margin,
-		    event_key(EV_STUCK, 0, 0, 0));
+	eventq_push(&s->q, s->now + STUCK_EVERY * s->outcome.margin, event_key(EV_STUCK, 0, 0, 0));
 	s->background++;
 }
 
@@ -140,8 +133,7 @@ void stuck_look(struct sim *s)
 	s->outcome.hops_checked = hops;
 	if (s->run.to_the_end || (alive == 0 && sim_pending(s) == 0))
 		return;
-	s->run.is_stuck = !moved && alive > 0 &&
-			  (sim_events(s) == 0 || deadlock_exists(s));
+	s->run.is_stuck = !moved && alive > 0 && (sim_events(s) == 0 || deadlock_exists(s));
 	if (s->run.is_stuck)
 		s->outcome.events_checked = 0; /* after this instant */
 	else
@@ -163,8 +155,8 @@ static enum sim_state run_out(struct sim *s, hd_time end)
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
 }
 
-static enum sim_state run_whole(struct sim *s, hd_time until,
-				sim_progress_fn *progress, void *context)
+static enum sim_state run_whole(struct sim *s, hd_time until, sim_progress_fn *progress,
+				void *context)
 {
 	while (engine_run(s, until)) {
 		struct sim_progress p;
@@ -181,29 +173,25 @@ static enum sim_state run_whole(struct sim *s, hd_time until,
 		if ((progress && !progress(context, &p)) || is_to_pause)
 			return SIM_PAUSED;
 		/* The engine looks here first, and then whether it is idle. */
-		if (s->way == WAY_GENERAL && !s->run.to_the_end &&
-		    part_is_dry(s))
+		if (s->way == WAY_GENERAL && !s->run.to_the_end && part_is_dry(s))
 			break;
 	}
 	return run_out(s, until < s->horizon ? until : s->horizon);
 }
 
-enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
-		       void *context)
+enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context)
 {
 	if (!s->run.has_begun)
 		parts_begin(s);
-	enum sim_state state = s->parts
-				       ? parts_run(s, until, progress, context)
-				       : run_whole(s, until, progress, context);
+	enum sim_state state = s->parts ? parts_run(s, until, progress, context)
+					: run_whole(s, until, progress, context);
 
 	if (!s->parts)
 		metrics_end(s, state);
 	tell_until(s, s->now);
 	s->outcome.latest_moved = s->outcome.latest;
 	if (state == SIM_ENDED || (state == SIM_PAUSED && s->now == until))
-		s->outcome.latest =
-			s->now > s->outcome.latest ? s->now : s->outcome.latest;
+		s->outcome.latest = s->now > s->outcome.latest ? s->now : s->outcome.latest;
 	return state;
 }
 

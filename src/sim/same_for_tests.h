@@ -16,8 +16,7 @@
 
 #include "sim/sim.h"
 
-static inline void same_histograms(const struct histogram *a,
-				   const struct histogram *b)
+static inline void same_histograms(const struct histogram *a, const struct histogram *b)
 {
 	struct histogram_bucket x, y;
 	unsigned i = 0, j = 0;
@@ -39,8 +38,7 @@ static inline void same_numbers(double a, double b)
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
-static inline void same_groups(const struct sim_group *a,
-			       const struct sim_group *b)
+static inline void same_groups(const struct sim_group *a, const struct sim_group *b)
 {
 	same_histograms(&a->latency, &b->latency);
 	assert_memory_equal(a->within, b->within, sizeof(a->within));
@@ -50,8 +48,7 @@ static inline void same_groups(const struct sim_group *a,
 	assert_int_equal(a->jitter_abs_low, b->jitter_abs_low);
 }
 
-static inline void same_metrics(const struct sim_metrics *a,
-				const struct sim_metrics *b)
+static inline void same_metrics(const struct sim_metrics *a, const struct sim_metrics *b)
 {
 	assert_int_equal(a->from, b->from);
 	assert_int_equal(a->to, b->to);
@@ -93,11 +90,9 @@ static inline void same_control(struct sim *a, struct sim *b, uint32_t n_flows)
 		struct sim_flow_control f = { 0 }, g = { 0 };
 		struct sim_admission c = { 0 }, d = { 0 };
 
-		assert_int_equal(sim_flow_control(a, i, &f),
-				 sim_flow_control(b, i, &g));
+		assert_int_equal(sim_flow_control(a, i, &f), sim_flow_control(b, i, &g));
 		assert_memory_equal(&f, &g, sizeof(f));
-		assert_int_equal(sim_admission(a, i, &c),
-				 sim_admission(b, i, &d));
+		assert_int_equal(sim_admission(a, i, &c), sim_admission(b, i, &d));
 		assert_memory_equal(&c, &d, sizeof(c));
 	}
 }
@@ -121,11 +116,11 @@ struct told {
 	uint64_t n, sum;
 };
 
-static inline void hear(struct told *t, hd_time at, uint32_t where,
-			uint32_t flow, uint32_t sequence, unsigned what)
+static inline void hear(struct told *t, hd_time at, uint32_t where, uint32_t flow,
+			uint32_t sequence, unsigned what)
 {
-	uint64_t x = at ^ (uint64_t)where << 40 ^ (uint64_t)flow << 24 ^
-		     sequence ^ (uint64_t)what << 60;
+	uint64_t x =
+		at ^ (uint64_t)where << 40 ^ (uint64_t)flow << 24 ^ sequence ^ (uint64_t)what << 60;
 
 	t->n++;
 	t->sum = (t->sum ^ x) * UINT64_C(0x100000001b3);

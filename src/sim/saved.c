@@ -50,8 +50,7 @@ static int packet_order(const void *x, const void *y)
 		{ a->up, b->up },
 		{ a->flags, b->flags },
 		/* A slot that copies share goes to no output of its own. */
-		{ a->flags & P_SHARED ? 0 : a->out,
-		  b->flags & P_SHARED ? 0 : b->out },
+		{ a->flags & P_SHARED ? 0 : a->out, b->flags & P_SHARED ? 0 : b->out },
 		{ a->head, b->head },
 		{ a->dlid, b->dlid },
 		/* An endpoint's cookies are numbers of a part's. */
@@ -69,14 +68,12 @@ static void packets_find(struct saved *v, struct sim *part)
 {
 	bool *is_free = hd_alloc(part->pool.n, sizeof(*is_free));
 
-	for (uint32_t i = part->pool.free; i != NONE;
-	     i = part->pool.all[i].next)
+	for (uint32_t i = part->pool.free; i != NONE; i = part->pool.all[i].next)
 		is_free[i] = true;
 	for (size_t i = 0; i < part->pool.n; i++) {
 		if (!is_free[i])
 			v->packets[v->n_packets++] =
-				(struct saved_packet){ .owner = part,
-						       .id = (uint32_t)i };
+				(struct saved_packet){ .owner = part, .id = (uint32_t)i };
 	}
 	free(is_free);
 }
@@ -107,8 +104,7 @@ static void packets_number(struct saved *v)
 	}
 	assert(v->n_packets == alive_here(v->s));
 	if (v->n_packets)
-		qsort(v->packets, v->n_packets, sizeof(*v->packets),
-		      packet_order);
+		qsort(v->packets, v->n_packets, sizeof(*v->packets), packet_order);
 	for (uint32_t i = 0; i < v->n_packets; i++) {
 		const struct saved_packet *x = &v->packets[i];
 
@@ -119,15 +115,12 @@ static void packets_number(struct saved *v)
 /* ---- references --------------------------------------------------------- */
 
 /* The number of a packet; reading: its place, or NULL if it is refused. */
-static struct saved_packet *pack_number(struct saved *v, struct sim *owner,
-					uint32_t id)
+static struct saved_packet *pack_number(struct saved *v, struct sim *owner, uint32_t id)
 {
-	uint32_t number =
-		v->numbers ? v->numbers[saved_part_number(owner)][id] : 0;
+	uint32_t number = v->numbers ? v->numbers[saved_part_number(owner)][id] : 0;
 
 	pack_u32(v->p, &number);
-	if (!pack_check(v->p, number < v->n_packets &&
-				      v->packets[number].owner == owner))
+	if (!pack_check(v->p, number < v->n_packets && v->packets[number].owner == owner))
 		return NULL;
 	return &v->packets[number];
 }
@@ -137,14 +130,12 @@ void saved_ref(struct saved *v, struct sim *owner, uint32_t *id)
 	bool is_one = *id != NONE;
 
 	pack_bool(v->p, &is_one);
-	const struct saved_packet *x =
-		is_one ? pack_number(v, owner, *id) : NULL;
+	const struct saved_packet *x = is_one ? pack_number(v, owner, *id) : NULL;
 
 	*id = x ? x->id : NONE;
 }
 
-static void list_append(struct saved *v, struct packet_queue *q,
-			struct saved_packet *x)
+static void list_append(struct saved *v, struct packet_queue *q, struct saved_packet *x)
 {
 	if (!x || !pack_check(v->p, !x->is_linked))
 		return;
@@ -180,10 +171,9 @@ void saved_list(struct saved *v, struct sim *owner, struct packet_queue *q)
 /* ---- packets: what they are --------------------------------------------- */
 
 static const struct pack_member packet_members[] = {
-	PACK(packet, born), PACK(packet, ready),    PACK(packet, head),
-	PACK(packet, flow), PACK(packet, sequence), PACK(packet, up),
-	PACK(packet, dlid), PACK(packet, pkey),     PACK(packet, in),
-	PACK(packet, vl),   PACK(packet, out_vl),   PACK(packet, sl),
+	PACK(packet, born),     PACK(packet, ready), PACK(packet, head),   PACK(packet, flow),
+	PACK(packet, sequence), PACK(packet, up),    PACK(packet, dlid),   PACK(packet, pkey),
+	PACK(packet, in),       PACK(packet, vl),    PACK(packet, out_vl), PACK(packet, sl),
 };
 
 static const struct pack_member extra_members[] = {
@@ -203,8 +193,7 @@ static bool port_is_plugged(const struct sim *s, uint32_t port)
 PACK_KNOWS(packet_extra, 48);
 
 /* Has it a flow, if somebody will ask for it? */
-static bool flow_is_sound(const struct sim *s, const struct packet *p,
-			  const struct packet_extra *x)
+static bool flow_is_sound(const struct sim *s, const struct packet *p, const struct packet_extra *x)
 {
 	if ((p->flags & P_TOLD) && x && x->endpoint == 0)
 		return s->control && p->flow < s->control->rules->n_flows;
@@ -216,19 +205,16 @@ static bool flow_is_sound(const struct sim *s, const struct packet *p,
 static bool packet_is_sound(const struct sim *s, const struct packet *p)
 {
 	bool goes = p->flags & P_SHARED ? p->up != NONE || s->reductions
-					: port_is_plugged(s, p->out) &&
-						  saved_lane(s, p->out_vl);
+					: port_is_plugged(s, p->out) && saved_lane(s, p->out_vl);
 
-	return goes && (p->up == NONE || port_is_plugged(s, p->up)) &&
-	       p->bytes <= s->max_bytes && saved_lane(s, p->vl) &&
-	       p->sl < N_SLS;
+	return goes && (p->up == NONE || port_is_plugged(s, p->up)) && p->bytes <= s->max_bytes &&
+	       saved_lane(s, p->vl) && p->sl < N_SLS;
 }
 
 static bool extra_is_sound(const struct sim *s, const struct packet_extra *x)
 {
 	return x->source < s->setup->n_nodes && x->endpoint <= s->ends.n &&
-	       (x->target == TOPO_NONE ||
-		x->target < s->setup->subnet->topo->n_ports);
+	       (x->target == TOPO_NONE || x->target < s->setup->subnet->topo->n_ports);
 }
 
 /* Endpoints know what their cookies mean. */
@@ -249,8 +235,7 @@ static void pack_extra(struct saved *v, struct packet_extra *x)
 }
 
 /* What a packet is; `left` is of those that copies share. */
-static void pack_packet(struct saved *v, struct packet *p,
-			struct packet_extra *x)
+static void pack_packet(struct saved *v, struct packet *p, struct packet_extra *x)
 {
 	uint32_t bytes = p->bytes, left = p->left;
 	uint8_t flags = p->flags;
@@ -277,14 +262,11 @@ static void pack_packet(struct saved *v, struct packet *p,
 }
 
 /* It is where its head goes, or where it begins. */
-static struct sim *owner_of(struct sim *s, const struct packet *p,
-			    const struct packet_extra *x)
+static struct sim *owner_of(struct sim *s, const struct packet *p, const struct packet_extra *x)
 {
 	if (p->up != NONE)
 		return sim_of_port(s, s->links[p->up].peer);
-	return sim_of_port(s, p->flags & P_SHARED
-				      ? s->nodes[x->source].first_port
-				      : p->out);
+	return sim_of_port(s, p->flags & P_SHARED ? s->nodes[x->source].first_port : p->out);
 }
 
 static void read_packet(struct saved *v, struct saved_packet *out)
@@ -406,8 +388,7 @@ static void pack_clocks(struct saved *v)
 	struct sim *s = v->s;
 
 	PACK_STRUCT(v->p, clock_members, s);
-	pack_check(v->p,
-		   s->now < NEVER && s->arb.next_change <= s->setup->n_changes);
+	pack_check(v->p, s->now < NEVER && s->arb.next_change <= s->setup->n_changes);
 	if (v->p->reads)
 		clocks_share(v);
 }
@@ -473,14 +454,12 @@ static uint16_t *sections_find(const struct sim *s)
 	uint16_t *of = hd_alloc(s->setup->n_nodes, sizeof(*of));
 
 	for (uint32_t i = 0; i < s->setup->n_nodes; i++)
-		of[i] = s->parts->distant
-				->rank_of_part[s->parts->cut.part_of_node[i]];
+		of[i] = s->parts->distant->rank_of_part[s->parts->cut.part_of_node[i]];
 	return of;
 }
 
 /* How many there are, and `of` if there are several; 0 if it is refused. */
-static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n,
-			      uint16_t **of)
+static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n, uint16_t **of)
 {
 	pack_u32(p, &n);
 	if (!pack_check(p, n > 0 && n <= PARTS_MOST) || p->refused)
@@ -498,8 +477,7 @@ static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n,
 
 /* The bytes of all processes, in their order, in the first, which has its own
  * there already. It takes `mine`. */
-static void sections_gather(struct sim *s, const struct strbuf *mine,
-			    struct strbuf *out)
+static void sections_gather(struct sim *s, const struct strbuf *mine, struct strbuf *out)
 {
 	struct distant *d = s->parts->distant;
 	const unsigned me = d->world->rank;
@@ -535,8 +513,7 @@ static void cookies_share(struct sim *s)
 
 /* Writes what `part` says of this process, behind what `out` has; of several
  * the first gets all. */
-static void save_part(struct saved *v, void (*part)(struct saved *v),
-		      struct strbuf *out)
+static void save_part(struct saved *v, void (*part)(struct saved *v), struct strbuf *out)
 {
 	struct strbuf mine = STRBUF_INIT;
 
@@ -584,9 +561,7 @@ static void elsewhere_forget(struct sim *s)
 		free(part->pool.all);
 		free(part->pool.extras);
 		part->pool.all = NULL;
-		part->pool.extras =
-			s->pool.extras ? hd_alloc(1, sizeof(*part->pool.extras))
-				       : NULL;
+		part->pool.extras = s->pool.extras ? hd_alloc(1, sizeof(*part->pool.extras)) : NULL;
 		part->pool.n = 0;
 		part->pool.cap = 0;
 		part->pool.free = NONE;
@@ -607,8 +582,7 @@ bool saved_read(struct sim *s, const void *bytes, size_t len)
 	v.section.of_node = section_of_node;
 	for (; v.section.number < n && !p.refused; v.section.number++)
 		pack_endpoints(&v);
-	for (v.section.number = 0; v.section.number < n && !p.refused;
-	     v.section.number++) {
+	for (v.section.number = 0; v.section.number < n && !p.refused; v.section.number++) {
 		pack_section(&v);
 		saved_fini(&v);
 	}

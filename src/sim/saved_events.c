@@ -30,9 +30,7 @@ static bool still_waits(const struct sim *s, const struct event *e)
 	uint32_t port = key_port(e->key);
 
 	return (p->flags & P_WAITS) && p->out == port &&
-	       s->pool.extras[key_id(e->key)].first +
-			       s->setup->ports[port].hoq_life ==
-		       e->when;
+	       s->pool.extras[key_id(e->key)].first + s->setup->ports[port].hoq_life == e->when;
 }
 
 static uint64_t with_id(uint64_t key, uint32_t id)
@@ -42,8 +40,7 @@ static uint64_t with_id(uint64_t key, uint32_t id)
 
 /* Numbers instead of the part's ids. A lifetime that no longer matters keeps
  * its instant, and names none. */
-static void events_number(const struct saved *v, const struct sim *owner,
-			  struct event *e, size_t n)
+static void events_number(const struct saved *v, const struct sim *owner, struct event *e, size_t n)
 {
 	const uint32_t *numbers = v->numbers[saved_part_number(owner)];
 
@@ -66,8 +63,7 @@ static int event_order(const void *x, const void *y)
 }
 
 /* Adds those of a queue, but for arrivals: the list itself tells of them. */
-static size_t events_add(const struct saved *v, const struct sim *owner,
-			 struct event *out)
+static size_t events_add(const struct saved *v, const struct sim *owner, struct event *out)
 {
 	size_t n = eventq_count(&owner->q), kept = 0;
 
@@ -131,16 +127,13 @@ static struct sim *event_resolve(struct saved *v, struct event *e)
 {
 	struct sim *s = v->s;
 
-	if (!pack_check(v->p, e->when > s->now &&
-				      key_kind(e->key) != EV_ARRIVAL &&
+	if (!pack_check(v->p, e->when > s->now && key_kind(e->key) != EV_ARRIVAL &&
 				      key_id(e->key) < ids_of(s, e->key)))
 		return NULL;
-	if (key_kind(e->key) == EV_TIMER &&
-	    !pack_check(v->p, key_vl(e->key) < s->ends.n))
+	if (key_kind(e->key) == EV_TIMER && !pack_check(v->p, key_vl(e->key) < s->ends.n))
 		return NULL;
 	if (key_kind(e->key) == EV_TIMEOUT &&
-	    !pack_check(v->p,
-			s->control->flows[key_id(e->key)].throttle != NONE))
+	    !pack_check(v->p, s->control->flows[key_id(e->key)].throttle != NONE))
 		return NULL;
 	struct sim *owner = s->parts ? event_owner(s, e->key) : s;
 	uint32_t number = key_id(e->key);
@@ -151,8 +144,7 @@ static struct sim *event_resolve(struct saved *v, struct event *e)
 		e->key = with_id(e->key, unused_packet(owner));
 		return owner;
 	}
-	if (!pack_check(v->p, number < v->n_packets &&
-				      v->packets[number].owner == owner))
+	if (!pack_check(v->p, number < v->n_packets && v->packets[number].owner == owner))
 		return NULL;
 	e->key = with_id(e->key, v->packets[number].id);
 	return owner;
@@ -211,8 +203,7 @@ static void read_event(struct saved *v, struct event *e)
 
 	if (!owner || owner->mail.is_elsewhere)
 		return;
-	v->coming = hd_grow(v->coming, &v->coming_cap, v->n_coming + 1,
-			    sizeof(*v->coming));
+	v->coming = hd_grow(v->coming, &v->coming_cap, v->n_coming + 1, sizeof(*v->coming));
 	v->coming[v->n_coming++] = (struct saved_event){ owner, *e };
 }
 

@@ -4,21 +4,18 @@
 
 /* ---- credits on their way ----------------------------------------------- */
 
-static void pack_credit(struct saved *v, struct sim *owner, struct ring *r,
-			struct spill_entry e)
+static void pack_credit(struct saved *v, struct sim *owner, struct ring *r, struct spill_entry e)
 {
 	pack_u64(v->p, &e.when);
 	pack_u16(v->p, &e.what);
-	if (v->p->reads &&
-	    pack_check(v->p, saved_lane(v->s, e.what >> RING_VL_SHIFT)))
+	if (v->p->reads && pack_check(v->p, saved_lane(v->s, e.what >> RING_VL_SHIFT)))
 		ring_insert(owner, r, e.when, e.what);
 }
 
 static void pack_ring(struct saved *v, struct sim *owner, struct ring *r)
 {
 	struct ring was = *r;
-	const struct spill *spill =
-		was.spill == NONE ? NULL : &owner->spill.all[was.spill];
+	const struct spill *spill = was.spill == NONE ? NULL : &owner->spill.all[was.spill];
 	size_t n = was.n + (spill ? spill->n - spill->at : 0u);
 
 	pack_u64(v->p, &r->area);
@@ -38,11 +35,9 @@ static void pack_ring(struct saved *v, struct sim *owner, struct ring *r)
 /* ---- outputs ------------------------------------------------------------- */
 
 static const struct pack_member output_members[] = {
-	PACK(output, busy_until),    PACK(output, since),
-	PACK(output, wake_at),       PACK(output, waited),
-	PACK(output, requests),      PACK(output, tight),
-	PACK_EACH(output, arb.left), PACK(output, arb.high),
-	PACK_EACH(output, arb.at),
+	PACK(output, busy_until),    PACK(output, since),    PACK(output, wake_at),
+	PACK(output, waited),        PACK(output, requests), PACK(output, tight),
+	PACK_EACH(output, arb.left), PACK(output, arb.high), PACK_EACH(output, arb.at),
 };
 
 static const struct pack_member lane_members[] = {
@@ -82,8 +77,7 @@ static bool is_input(const struct sim *s, const struct node *n, uint32_t in)
 }
 
 /* The first packet of an input of this port's node, ready or not; or NONE. */
-static uint32_t voq_any(struct sim *s, uint32_t port, const struct lane *lane,
-			unsigned in)
+static uint32_t voq_any(struct sim *s, uint32_t port, const struct lane *lane, unsigned in)
 {
 	if (!is_input(s, &s->nodes[s->setup->ports[port].node], in))
 		return NONE;
@@ -92,8 +86,8 @@ static uint32_t voq_any(struct sim *s, uint32_t port, const struct lane *lane,
 	return inputs_has(s, lane, in, false) ? voq_first(s, lane, in) : NONE;
 }
 
-static void read_voq(struct saved *v, struct sim *owner, struct lane *lane,
-		     unsigned in, const struct packet_queue *q, bool is_ready)
+static void read_voq(struct saved *v, struct sim *owner, struct lane *lane, unsigned in,
+		     const struct packet_queue *q, bool is_ready)
 {
 	for (uint32_t id = q->first; id != NONE;) {
 		struct packet *p = packet_at(owner, id);
@@ -113,8 +107,8 @@ static void read_voq(struct saved *v, struct sim *owner, struct lane *lane,
 		inputs_add(owner, lane, in, false);
 }
 
-static void pack_voq(struct saved *v, struct sim *owner, struct lane *lane,
-		     unsigned in, uint32_t first)
+static void pack_voq(struct saved *v, struct sim *owner, struct lane *lane, unsigned in,
+		     uint32_t first)
 {
 	bool is_ready = !v->p->reads && inputs_has(owner, lane, in, false);
 	struct packet_queue q = { first, NONE };
@@ -127,8 +121,7 @@ static void pack_voq(struct saved *v, struct sim *owner, struct lane *lane,
 }
 
 /* Only those inputs that have something. */
-static void pack_voqs(struct saved *v, struct sim *owner, uint32_t port,
-		      struct lane *lane)
+static void pack_voqs(struct saved *v, struct sim *owner, uint32_t port, struct lane *lane)
 {
 	const struct node *n = &v->s->nodes[v->s->setup->ports[port].node];
 	size_t used = 0;
@@ -142,8 +135,7 @@ static void pack_voqs(struct saved *v, struct sim *owner, uint32_t port,
 			in++;
 		pack_u32(v->p, &in);
 		if (pack_check(v->p, is_input(v->s, n, in)))
-			pack_voq(v, owner, lane, in,
-				 voq_any(owner, port, lane, in));
+			pack_voq(v, owner, lane, in, voq_any(owner, port, lane, in));
 	}
 }
 
@@ -186,30 +178,22 @@ static void pack_outlet(struct saved *v, struct sim *owner, uint32_t port)
 }
 
 static const struct pack_member control_members[] = {
-	PACK(flow_control, sent),  PACK(flow_control, limit),
-	PACK(flow_control, abr),   PACK(flow_control, held),
-	PACK(flow_control, offer), PACK(flow_control, lost),
+	PACK(flow_control, sent), PACK(flow_control, limit), PACK(flow_control, abr),
+	PACK(flow_control, held), PACK(flow_control, offer), PACK(flow_control, lost),
 };
 
 static const struct pack_member cold_members[] = {
-	PACK(cold_port, next_down),     PACK_EACH(cold_port, errors.s),
-	PACK_EACH(cold_port, losses.s), PACK(cold_port, vl15_held),
-	PACK(cold_port, pending),       PACK(cold_port, update_vl),
+	PACK(cold_port, next_down), PACK_EACH(cold_port, errors.s), PACK_EACH(cold_port, losses.s),
+	PACK(cold_port, vl15_held), PACK(cold_port, pending),       PACK(cold_port, update_vl),
 };
 
 static const struct pack_member counters_members[] = {
-	PACK(cold_counters, xmit_discards),
-	PACK(cold_counters, rcv_errors),
-	PACK(cold_counters, rcv_relay_errors),
-	PACK(cold_counters, xmit_constraint_errors),
-	PACK(cold_counters, rcv_constraint_errors),
-	PACK(cold_counters, vl15_dropped),
-	PACK(cold_counters, hop_limit_exceeded),
-	PACK(cold_counters, link_lost),
-	PACK(cold_counters, link_downed),
-	PACK(cold_counters, updates_sent),
-	PACK(cold_counters, multicast_sent),
-	PACK(cold_counters, missed_updates),
+	PACK(cold_counters, xmit_discards),         PACK(cold_counters, rcv_errors),
+	PACK(cold_counters, rcv_relay_errors),      PACK(cold_counters, xmit_constraint_errors),
+	PACK(cold_counters, rcv_constraint_errors), PACK(cold_counters, vl15_dropped),
+	PACK(cold_counters, hop_limit_exceeded),    PACK(cold_counters, link_lost),
+	PACK(cold_counters, link_downed),           PACK(cold_counters, updates_sent),
+	PACK(cold_counters, multicast_sent),        PACK(cold_counters, missed_updates),
 	PACK(cold_counters, missed_multicast),
 };
 
@@ -236,8 +220,7 @@ static void pack_sums(struct saved *v, uint32_t port)
 
 	PACK_STRUCT(v->p, counters_members, &s->sums.cold[port]);
 	for (size_t i = 0; i < missed_row(s); i++)
-		PACK_STRUCT(v->p, count_members,
-			    &s->sums.missed[port * missed_row(s) + i]);
+		PACK_STRUCT(v->p, count_members, &s->sums.missed[port * missed_row(s) + i]);
 }
 
 static void pack_counters(struct saved *v, uint32_t port)
@@ -246,11 +229,9 @@ static void pack_counters(struct saved *v, uint32_t port)
 
 	pack_u64(v->p, &s->sums.carried[port]);
 	for (uint32_t i = 0; s->sums.by_sl && i < s->n_sls; i++)
-		PACK_STRUCT(v->p, count_members,
-			    &s->sums.by_sl[port * s->n_sls + i]);
+		PACK_STRUCT(v->p, count_members, &s->sums.by_sl[port * s->n_sls + i]);
 	for (uint32_t i = 0; s->fc && i < s->n_lanes; i++)
-		PACK_STRUCT(v->p, control_members,
-			    &s->fc[port * s->n_lanes + i]);
+		PACK_STRUCT(v->p, control_members, &s->fc[port * s->n_lanes + i]);
 }
 
 /* ---- input buffers ------------------------------------------------------ */
@@ -265,8 +246,7 @@ static void pack_fifo(struct saved *v, struct sim *owner, struct fifo *f)
 	saved_list(v, owner, &waiting);
 	f->next = waiting.first;
 	f->last = waiting.last;
-	for (uint32_t id = f->next; id != NONE && !v->p->refused;
-	     id = owner->pool.all[id].next) {
+	for (uint32_t id = f->next; id != NONE && !v->p->refused; id = owner->pool.all[id].next) {
 		struct packet *slot = packet_at(owner, id);
 		struct packet_queue copies = { slot->out, NONE };
 
@@ -323,8 +303,7 @@ void saved_ports(struct saved *v)
 {
 	const struct sim *s = v->s;
 
-	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused;
-	     port++) {
+	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused; port++) {
 		if (!is_plugged(s, port))
 			continue;
 		if (saved_has_port(v, port))

@@ -25,16 +25,13 @@ static const struct pack_member rules_members[] = {
 };
 
 static const struct pack_member flow_members[] = {
-	PACK(flow_tally, delivered),   PACK(flow_tally, bytes),
-	PACK(flow_tally, latency_sum), PACK(flow_tally, latency_max),
-	PACK(flow_tally, before),      PACK_EACH(flow_tally, met),
+	PACK(flow_tally, delivered),   PACK(flow_tally, bytes),  PACK(flow_tally, latency_sum),
+	PACK(flow_tally, latency_max), PACK(flow_tally, before), PACK_EACH(flow_tally, met),
 };
 
 static const struct pack_member flow_counts_members[] = {
-	PACK(sim_flow_counts, made),
-	PACK(sim_flow_counts, made_bytes),
-	PACK(sim_flow_counts, made_global),
-	PACK(sim_flow_counts, delivered_global),
+	PACK(sim_flow_counts, made),        PACK(sim_flow_counts, made_bytes),
+	PACK(sim_flow_counts, made_global), PACK(sim_flow_counts, delivered_global),
 	PACK(sim_flow_counts, lost),
 };
 
@@ -45,17 +42,15 @@ static const struct pack_member group_members[] = {
 };
 
 static const struct pack_member pair_members[] = {
-	PACK(pair, born), PACK(pair, flow),      PACK(pair, sequence),
-	PACK(pair, key),  PACK(pair, multicast), PACK(pair, endpoint),
-	PACK(pair, turn),
+	PACK(pair, born),      PACK(pair, flow),     PACK(pair, sequence), PACK(pair, key),
+	PACK(pair, multicast), PACK(pair, endpoint), PACK(pair, turn),
 };
 
 /* ---- pairs: those that have been seen ----------------------------------- */
 
 static uint64_t n_pairs(const struct tally *t)
 {
-	return t->hashed ? HASHED_PAIRS
-			 : (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
+	return t->hashed ? HASHED_PAIRS : (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
 }
 
 /* Hashed ones are the parts' own, by the destination; others are shared. */
@@ -63,9 +58,8 @@ static struct tally *pairs_of(const struct saved *v, uint32_t i)
 {
 	struct sim *s = v->s;
 
-	return s->parts && s->outcome.tally->hashed
-		       ? s->parts->part[i]->outcome.tally
-		       : s->outcome.tally;
+	return s->parts && s->outcome.tally->hashed ? s->parts->part[i]->outcome.tally
+						    : s->outcome.tally;
 }
 
 static uint32_t n_tables(const struct saved *v)
@@ -91,16 +85,14 @@ static uint32_t table_of(const struct saved *v, uint64_t key)
 {
 	const struct sim *s = v->s;
 
-	return s->parts && s->outcome.tally->hashed
-		       ? s->parts->cut.part_of_node[node_of(v, key)]
-		       : 0;
+	return s->parts && s->outcome.tally->hashed ? s->parts->cut.part_of_node[node_of(v, key)]
+						    : 0;
 }
 
 /* Is it one that is seen here? */
 static bool has_pair(const struct saved *v, const struct pair *pair)
 {
-	return pair->key && (!v->section.of_node ||
-			     saved_has_node(v, node_of(v, pair->key)));
+	return pair->key && (!v->section.of_node || saved_has_node(v, node_of(v, pair->key)));
 }
 
 static void pack_pair(struct saved *v, uint32_t place, struct pair pair)
@@ -167,8 +159,8 @@ void sls_pack(struct pack *p, const struct sim *s, struct sim_metrics *m)
  * the first's, if these are not the same. */
 static void pack_groups(struct saved *v)
 {
-	struct sim_metrics *m = v->p->reads ? saved_first(v)->outcome.metrics
-					    : v->s->outcome.metrics;
+	struct sim_metrics *m =
+		v->p->reads ? saved_first(v)->outcome.metrics : v->s->outcome.metrics;
 
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		group_pack(v->p, &m->groups[i]);
@@ -180,8 +172,7 @@ void saved_tally(struct saved *v)
 	struct tally *t = v->s->outcome.tally;
 
 	if (saved_has_sums(v)) {
-		PACK_STRUCT(v->p, sums_members,
-			    v->p->reads ? saved_first(v)->outcome.tally : t);
+		PACK_STRUCT(v->p, sums_members, v->p->reads ? saved_first(v)->outcome.tally : t);
 		PACK_STRUCT(v->p, rules_members, t);
 		batch_counts_pack(v->p, &t->flows.mean);
 		pack_groups(v);

@@ -32,8 +32,7 @@ struct bed {
 /* Flow 0 from host 0 and flow 1 from host 1, to host 2 at the other switch. */
 static void bed_init(struct bed *b, const char *algorithm)
 {
-	const char *const words[] = { "mesh", "--columns=2", "--rows=1",
-				      "--hosts=2", NULL };
+	const char *const words[] = { "mesh", "--columns=2", "--rows=1", "--hosts=2", NULL };
 	const struct test_links links = {
 		.rate = { UINT64_C(8000000000000), 1 },
 		.propagation = P,
@@ -93,16 +92,13 @@ static void bed_run(struct bed *b, uint32_t n, uint32_t flows, enum how how)
 	if (how == RESTARTED)
 		assert_true(sim_replay_restart(&what, &restart, &b->record));
 	else
-		assert_int_equal(sim_replay_parts(what.setup, list, k,
-						  what.horizon,
-						  how == CUT ? restart.after
-							     : restart.before,
+		assert_int_equal(sim_replay_parts(what.setup, list, k, what.horizon,
+						  how == CUT ? restart.after : restart.before,
 						  &b->record),
 				 how == CUT ? 2 : 1);
 }
 
-static const struct sim_event_record *end_of(const struct bed *b, uint32_t flow,
-					     uint32_t sequence)
+static const struct sim_event_record *end_of(const struct bed *b, uint32_t flow, uint32_t sequence)
 {
 	for (size_t i = 0; i < b->record.n_events; i++) {
 		const struct sim_event_record *e = &b->record.events[i];
@@ -143,10 +139,8 @@ static void check_delays(hd_time from, hd_time to, enum how how)
 
 	bed_init(&b, "cct");
 	b.throttles[0].config = fast[0];
-	b.settings[0] =
-		(struct sim_control_change){ .time = from, .configs = slow };
-	b.settings[1] =
-		(struct sim_control_change){ .time = to, .configs = fast };
+	b.settings[0] = (struct sim_control_change){ .time = from, .configs = slow };
+	b.settings[1] = (struct sim_control_change){ .time = to, .configs = fast };
 	b.f.setup.n_settings = 2;
 	bed_run(&b, N, 1, how);
 	for (uint32_t i = 0; i < N; i++) {
@@ -175,23 +169,20 @@ static void check_marks(enum how how)
 {
 	const hd_time last_grants[] = { 2 * P, 2 * P + BYTES };
 
-	for (hd_time at = 1; at < 2 * BYTES;
-	     at += at < 2 * P + 2 ? 1 : BYTES / 4) {
+	for (hd_time at = 1; at < 2 * BYTES; at += at < 2 * P + 2 ? 1 : BYTES / 4) {
 		struct bed b;
 
 		bed_init(&b, NULL);
-		const struct cc_config same[] = { b.throttles[0].config,
-						  b.throttles[1].config };
+		const struct cc_config same[] = { b.throttles[0].config, b.throttles[1].config };
 
 		b.control.marking = (struct mark_config){ .rule = MARK_IBA };
-		b.settings[0] = (struct sim_control_change){
-			at, { .rule = MARK_IBA, .threshold = 15 }, same
-		};
+		b.settings[0] = (struct sim_control_change){ at,
+							     { .rule = MARK_IBA, .threshold = 15 },
+							     same };
 		b.f.setup.n_settings = 1;
 		bed_run(&b, 1, 2, how);
 		for (uint32_t i = 0; i < 2; i++)
-			assert_int_equal(end_of(&b, i, 0)->marked,
-					 last_grants[i] >= at);
+			assert_int_equal(end_of(&b, i, 0)->marked, last_grants[i] >= at);
 		bed_fini(&b);
 	}
 }

@@ -48,7 +48,7 @@ struct sim_progress {
 	uint64_t hops;      /* packets granted on a link */
 	double share;       /* of the run done, as the stop rules see it */
 	bool warm;          /* the warm-up is over */
-	hd_time from; /* measured from here; HD_TIME_NEVER: not known yet */
+	hd_time from;       /* measured from here; HD_TIME_NEVER: not known yet */
 };
 
 /* Called some thousand times a second of computing; false pauses the run. */
@@ -57,13 +57,12 @@ typedef bool sim_progress_fn(void *context, const struct sim_progress *p);
 /* Rules that measure everything and never end a run. */
 void sim_rules_init(struct sim_rules *rules);
 
-struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
-		    uint32_t n_flows, const struct sim_rules *rules);
+struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows, uint32_t n_flows,
+		    const struct sim_rules *rules);
 void sim_free(struct sim *s);
 
 /* Runs through all instants up to and including `until`; may be repeated. */
-enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress,
-		       void *context);
+enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context);
 /* Inside a callback of a run that is not cut: pauses it after this instant. */
 void sim_pause(struct sim *s);
 /*
@@ -105,7 +104,7 @@ struct sim_cut_use {
 	hd_time lookahead; /* the longest that a window may be */
 	uint64_t windows;
 	uint64_t events;
-	uint64_t busiest; /* those of the busiest part of each window */
+	uint64_t busiest;          /* those of the busiest part of each window */
 	uint64_t packets, credits; /* from part to part, */
 	uint64_t bytes;            /* and all mail */
 };
@@ -143,9 +142,9 @@ struct sim_packet {
 	uint32_t flow; /* SIM_NONE for injected ones */
 	uint32_t sequence;
 	enum sim_packet_kind kind;
-	bool marked;   /* FECN of data, BECN of an answer */
-	bool answered; /* of a controlled flow: its destination answers (C5) */
-	bool last;     /* ends the reservation of its flow (C8), */
+	bool marked;      /* FECN of data, BECN of an answer */
+	bool answered;    /* of a controlled flow: its destination answers (C5) */
+	bool last;        /* ends the reservation of its flow (C8), */
 	uint64_t reserve; /* which is so many bits per second */
 	uint32_t source;  /* sim node */
 	lid_t dlid;
@@ -178,17 +177,13 @@ struct sim_update {
 struct sim_observer {
 	void *context;
 	/* Every delivery. */
-	void (*delivered)(void *context, hd_time now, uint32_t node,
-			  const struct sim_packet *p);
+	void (*delivered)(void *context, hd_time now, uint32_t node, const struct sim_packet *p);
 	/* Every end of a copy, deliveries too. */
-	void (*ended)(void *context, const struct sim_event_record *e,
-		      const struct sim_packet *p);
+	void (*ended)(void *context, const struct sim_event_record *e, const struct sim_packet *p);
 	/* Every packet that starts on a link: captures and traces. */
-	void (*granted)(void *context, hd_time now, uint32_t port,
-			const struct sim_packet *p);
+	void (*granted)(void *context, hd_time now, uint32_t port, const struct sim_packet *p);
 	/* Every flow-control packet that does, in exact mode. */
-	void (*updated)(void *context, hd_time now, uint32_t port,
-			const struct sim_update *u);
+	void (*updated)(void *context, hd_time now, uint32_t port, const struct sim_update *u);
 };
 /* Any number of them, while it does not run; of one that is cut, before the
  * first sim_run. */
@@ -248,16 +243,14 @@ struct sim_endpoint {
 	void *context;
 	const char *name; /* of what it sends, in traces; borrowed */
 	/* A packet of this endpoint has reached its destination. */
-	void (*delivered)(void *context, hd_time now, uint32_t node,
-			  const struct sim_packet *p);
+	void (*delivered)(void *context, hd_time now, uint32_t node, const struct sim_packet *p);
 	void (*timer)(void *context, hd_time now, uint32_t cookie);
 	/*
 	 * A packet starts on the first link of its way; at `end` its last byte
 	 * has left. This is told in phase 5, when links are granted: what is
 	 * injected in answer is for a later grant.
 	 */
-	void (*granted)(void *context, hd_time now, hd_time end, uint32_t node,
-			uint32_t cookie);
+	void (*granted)(void *context, hd_time now, hd_time end, uint32_t node, uint32_t cookie);
 	/*
 	 * One of its packets starts on some link of its way. Told to the part
 	 * that the port is of; nothing may be injected in answer.
@@ -267,8 +260,7 @@ struct sim_endpoint {
 	 * A copy of one of its packets is lost at `when`. One that was sent is
 	 * lost somewhere in the fabric: then its sender must not learn of it.
 	 */
-	void (*lost)(void *context, hd_time when, uint32_t cookie,
-		     bool was_sent);
+	void (*lost)(void *context, hd_time when, uint32_t cookie, bool was_sent);
 	/*
 	 * A flow that is `posted` has made a message, which this endpoint
 	 * carries in packets of its own; at most one endpoint does.
@@ -295,8 +287,7 @@ struct sim_endpoint {
 	 * first lists the cookies that are its own, and reads those of all.
 	 */
 	void (*list_cookies)(void *context, struct pack *p);
-	void (*pack)(void *context, struct pack *p,
-		     const struct sim_section *section);
+	void (*pack)(void *context, struct pack *p, const struct sim_section *section);
 	void (*pack_cookie)(void *context, struct pack *p, uint32_t *cookie);
 	/*
 	 * Of a run that several processes compute, as it was attached, while
@@ -320,12 +311,10 @@ const char *sim_sender_name(const struct sim *s, const struct sim_packet *p);
  * The endpoint offers a packet at a.time >= now; a.flow, a.sequence and
  * a.sender are ignored. Those of one instant and end port enter by a.turn.
  */
-void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
-		uint32_t cookie);
+void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a, uint32_t cookie);
 /* Calls the endpoint's timer function with `cookie` at `when` >= now; it is
  * about this end node. */
-void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
-	       uint32_t cookie);
+void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when, uint32_t cookie);
 
 /*
  * Of posted flows. A saturating one makes its next message now, unless it is
@@ -334,8 +323,7 @@ void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when,
 bool sim_message_make(struct sim *s, uint32_t flow);
 /* A message that was made at `born` has arrived now at this end node; counts as
  * its packets. */
-void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
-			 hd_time born);
+void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow, hd_time born);
 /* One will never arrive. */
 void sim_message_lost(struct sim *s, uint32_t flow);
 
@@ -435,8 +423,7 @@ const struct sim_metrics *sim_metrics(struct sim *s);
  * What a sim port counted while measuring. Made on demand: those of all ports
  * would take as much memory as all else that the engine keeps of them.
  */
-void sim_port_counters(const struct sim_metrics *m, uint32_t port,
-		       struct sim_counters *out);
+void sim_port_counters(const struct sim_metrics *m, uint32_t port, struct sim_counters *out);
 
 /* One number for what was measured: when, all deliveries and losses, and all
  * counters of all ports. */
@@ -479,10 +466,10 @@ void sim_crowd(const struct sim *s, struct sim_crowd *out);
 
 /* All run, as a capture of every port has them. */
 struct sim_control_counts {
-	uint64_t marked; /* packets in which a switch set FECN */
-	uint64_t acks;   /* sent */
-	uint64_t echoed; /* of them with BECN */
-	uint64_t cnps;   /* sent */
+	uint64_t marked;                   /* packets in which a switch set FECN */
+	uint64_t acks;                     /* sent */
+	uint64_t echoed;                   /* of them with BECN */
+	uint64_t cnps;                     /* sent */
 	uint64_t probes, accepts, rejects; /* sent (C8) */
 };
 /* Of runs with setup.control. */
@@ -501,8 +488,7 @@ struct sim_flow_control {
 	bool awaits_timeout;    /* nothing else lets them go */
 };
 /* False if the flow is not controlled. */
-bool sim_flow_control(const struct sim *s, uint32_t flow,
-		      struct sim_flow_control *out);
+bool sim_flow_control(const struct sim *s, uint32_t flow, struct sim_flow_control *out);
 
 /* What became of a flow that asked for leave to start (C8). */
 enum sim_answer {
@@ -519,8 +505,7 @@ struct sim_admission {
 	uint32_t rejected_by; /* sim port of the link without room */
 };
 /* False if the flow does not ask. */
-bool sim_admission(const struct sim *s, uint32_t flow,
-		   struct sim_admission *out);
+bool sim_admission(const struct sim *s, uint32_t flow, struct sim_admission *out);
 /* Bits per second that the link of `port` has promised, all SLs. */
 uint64_t sim_promised(const struct sim *s, uint32_t port);
 

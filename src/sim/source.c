@@ -17,8 +17,7 @@ static uint32_t draw_other(struct rng *r, uint32_t n, uint32_t self)
 	return i < self ? i : i + 1;
 }
 
-static struct sim_address destination(const struct sim_flow *f,
-				      struct source *src,
+static struct sim_address destination(const struct sim_flow *f, struct source *src,
 				      struct source_more *more)
 {
 	const struct sim_destinations *to = &f->to;
@@ -31,8 +30,7 @@ static struct sim_address destination(const struct sim_flow *f,
 		i = draw_other(&src->rng, to->n, to->self);
 		break;
 	case SIM_TO_HOTSPOT:
-		if (rng_uniform(&src->rng) < to->hot_share &&
-		    hot > (to->self < hot))
+		if (rng_uniform(&src->rng) < to->hot_share && hot > (to->self < hot))
 			i = draw_other(&src->rng, hot, to->self);
 		else
 			i = draw_other(&src->rng, to->n, to->self);
@@ -83,8 +81,7 @@ static void advance_exact(struct source *src, const struct sim_interval *by)
 	}
 }
 
-static double draw_period(struct source *src, const struct sim_flow *f,
-			  hd_time mean)
+static double draw_period(struct source *src, const struct sim_flow *f, hd_time mean)
 {
 	if (f->kind == SIM_ON_OFF)
 		return rng_exponential(&src->rng, (double)mean);
@@ -97,8 +94,7 @@ static double draw_period(struct source *src, const struct sim_flow *f,
  * Messages come every interval of time spent on, off times excluded, so that
  * the mean rate is exact however short the bursts are.
  */
-static void advance_bursts(struct source *src, struct source_more *more,
-			   const struct sim_flow *f)
+static void advance_bursts(struct source *src, struct source_more *more, const struct sim_flow *f)
 {
 	hd_time from = src->at;
 
@@ -107,14 +103,12 @@ static void advance_bursts(struct source *src, struct source_more *more,
 	while (from + left >= more->turn) {
 		left -= more->turn > from ? more->turn - from : 0;
 		from = more->turn + (hd_time)draw_period(src, f, f->mean_off);
-		more->turn =
-			from + (hd_time)draw_period(src, f, f->mean_on) + 1;
+		more->turn = from + (hd_time)draw_period(src, f, f->mean_on) + 1;
 	}
 	src->at = from + left;
 }
 
-static void source_advance(struct source *src, struct source_more *more,
-			   const struct sim_flow *f)
+static void source_advance(struct source *src, struct source_more *more, const struct sim_flow *f)
 {
 	switch (f->kind) {
 	case SIM_CBR:
@@ -132,8 +126,7 @@ static void source_advance(struct source *src, struct source_more *more,
 		break;
 	case SIM_TRACE:
 		more->place++;
-		src->at = more->place < f->n_trace ? f->trace[more->place].time
-						   : NEVER;
+		src->at = more->place < f->n_trace ? f->trace[more->place].time : NEVER;
 		break;
 	case SIM_SATURATING:
 	case SIM_BURST:
@@ -142,8 +135,8 @@ static void source_advance(struct source *src, struct source_more *more,
 	}
 }
 
-static void source_start(struct source *src, struct source_more *more,
-			 const struct sim_flow *f, hd_time start)
+static void source_start(struct source *src, struct source_more *more, const struct sim_flow *f,
+			 hd_time start)
 {
 	double on = (double)f->mean_on, off = (double)f->mean_off;
 
@@ -151,9 +144,7 @@ static void source_start(struct source *src, struct source_more *more,
 	switch (f->kind) {
 	case SIM_CBR:
 		if (f->random_phase)
-			src->at += rng_below(&src->rng,
-					     f->interval.num / f->interval.den +
-						     1);
+			src->at += rng_below(&src->rng, f->interval.num / f->interval.den + 1);
 		break;
 	case SIM_POISSON:
 	case SIM_GE:
@@ -199,8 +190,7 @@ static void source_schedule(struct sim *s, uint32_t flow)
 
 void source_begin(struct sim *s, uint32_t flow, hd_time start)
 {
-	source_start(&s->make.sources[flow], &s->make.more[flow],
-		     &s->flows[flow], start);
+	source_start(&s->make.sources[flow], &s->make.more[flow], &s->flows[flow], start);
 	source_schedule(s, flow);
 }
 
@@ -211,9 +201,8 @@ void source_begin(struct sim *s, uint32_t flow, hd_time start)
 static bool plan_equal(const struct plan *a, const struct plan *b)
 {
 	return a->list == b->list && a->n == b->n && a->bytes == b->bytes &&
-	       a->interval.num == b->interval.num &&
-	       a->interval.den == b->interval.den && a->pkey == b->pkey &&
-	       a->sl == b->sl && a->vl == b->vl && a->kind == b->kind &&
+	       a->interval.num == b->interval.num && a->interval.den == b->interval.den &&
+	       a->pkey == b->pkey && a->sl == b->sl && a->vl == b->vl && a->kind == b->kind &&
 	       a->is_uniform == b->is_uniform;
 }
 
@@ -225,9 +214,8 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 	bool uniform = f->to.choice == SIM_TO_UNIFORM;
 
 	return (f->kind == SIM_POISSON || f->kind == SIM_CBR) &&
-	       (uniform || f->to.choice == SIM_TO_FIXED) && f->packets <= 1 &&
-	       !f->last_bytes && !(f->size_scv > 0) && !f->management &&
-	       !f->posted && !f->stop && !f->count &&
+	       (uniform || f->to.choice == SIM_TO_FIXED) && f->packets <= 1 && !f->last_bytes &&
+	       !(f->size_scv > 0) && !f->management && !f->posted && !f->stop && !f->count &&
 	       n->vl_of_sl[f->sl & 15] < sp->vls;
 }
 
@@ -235,8 +223,7 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 {
 	if (s->pool.extras || s->borrow || s->mode.routers || s->control ||
-	    s->setup->subnet->sl_of_path || s->setup->n_paths ||
-	    !flow_is_plain(s, f))
+	    s->setup->subnet->sl_of_path || s->setup->n_paths || !flow_is_plain(s, f))
 		return NONE;
 	struct plan plan = {
 		.list = f->to.list,
@@ -257,9 +244,8 @@ static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 	}
 	if (s->make.n_plans == PLANS_MOST)
 		return NONE;
-	s->make.plans =
-		hd_grow(s->make.plans, &s->make.plans_cap,
-			(size_t)s->make.n_plans + 1, sizeof(*s->make.plans));
+	s->make.plans = hd_grow(s->make.plans, &s->make.plans_cap, (size_t)s->make.n_plans + 1,
+				sizeof(*s->make.plans));
 	s->make.plans[s->make.n_plans] = plan;
 	return s->make.n_plans++;
 }
@@ -282,8 +268,7 @@ void sources_init(struct sim *s)
 		if (f->start > s->horizon)
 			continue; /* M3: nothing of it is left to do */
 		if (flow_reserves(s, i))
-			eventq_push(&s->q, f->start,
-				    event_key(EV_ASK, 0, 0, i));
+			eventq_push(&s->q, f->start, event_key(EV_ASK, 0, 0, i));
 		else
 			source_begin(s, i, f->start);
 	}
@@ -341,11 +326,10 @@ bool packet_lane(struct sim *s, struct packet *p)
 
 	if (p->out_vl == VL_MANAGEMENT)
 		return true;
-	p->out_vl = likely(!s->mode.relaned)
-			    ? n->vl_of_sl[p->sl]
-			    : sl2vl_of(lanes_at(s, s->now),
-				       s->setup->ports[p->out].origin)
-				      ->vl[p->sl];
+	p->out_vl =
+		likely(!s->mode.relaned)
+			? n->vl_of_sl[p->sl]
+			: sl2vl_of(lanes_at(s, s->now), s->setup->ports[p->out].origin)->vl[p->sl];
 	if (likely(p->out_vl < lanes_of(s, p->out, s->now)))
 		return true;
 	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, p->out, s->now },
@@ -365,8 +349,7 @@ void packet_enter(struct sim *s, uint32_t id)
 		return;
 	if (unlikely(s->borrow != NULL) && !borrow_admit(s, p))
 		return;
-	injection_push(
-		s, &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)], p);
+	injection_push(s, &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)], p);
 	if (!l->requests)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << p->out_vl);
@@ -374,20 +357,18 @@ void packet_enter(struct sim *s, uint32_t id)
 }
 
 /* Of a packet that would have `bytes` if it stayed in its subnet (R1). */
-static inline uint32_t global_bytes(const struct sim_flow *f,
-				    const struct sim_address *to,
+static inline uint32_t global_bytes(const struct sim_flow *f, const struct sim_address *to,
 				    uint32_t bytes)
 {
 	return to->target == TOPO_NONE ? bytes : bytes + f->grh_bytes;
 }
 
 /* What few runs ask of a packet; those of a trace have a TClass each. */
-static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f,
-		       uint32_t flow, port_id target)
+static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f, uint32_t flow,
+		       port_id target)
 {
 	const struct sim_arrival *a =
-		f->kind == SIM_TRACE ? &f->trace[s->make.more[flow].place]
-				     : NULL;
+		f->kind == SIM_TRACE ? &f->trace[s->make.more[flow].place] : NULL;
 
 	s->pool.extras[id] = (struct packet_extra){
 		.source = f->source,
@@ -409,26 +390,22 @@ static bool ends_reservation(struct sim *s, uint32_t flow)
 	if (more->is_over || !flow_reserves(s, flow))
 		return false;
 	more->is_over = (f->stop && s->now >= f->stop) ||
-			(f->count && more->made >= f->count &&
-			 more->sent_of_message == 0);
+			(f->count && more->made >= f->count && more->sent_of_message == 0);
 	return more->is_over;
 }
 
 /* T11l: as the source has it now. */
-static uint16_t key_now(const struct sim *s, const struct sim_flow *f,
-			port_id origin)
+static uint16_t key_now(const struct sim *s, const struct sim_flow *f, port_id origin)
 {
-	return likely(!s->mode.relaned)
-		       ? f->pkey
-		       : pkey_own(&lanes_at(s, s->now)->pkeys[origin], f->pkey);
+	return likely(!s->mode.relaned) ? f->pkey
+					: pkey_own(&lanes_at(s, s->now)->pkeys[origin], f->pkey);
 }
 
-static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes,
-			struct sim_address to, unsigned sl)
+static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes, struct sim_address to,
+			unsigned sl)
 {
 	const struct sim_flow *f = &s->flows[flow];
-	port_id origin =
-		s->setup->ports[s->nodes[f->source].first_port + 1].origin;
+	port_id origin = s->setup->ports[s->nodes[f->source].first_port + 1].origin;
 	unsigned flags = f->kind == SIM_SATURATING ? P_SOURCE : 0;
 
 	if (unlikely(s->probes != NULL) && ends_reservation(s, flow))
@@ -495,20 +472,16 @@ bool sim_message_make(struct sim *s, uint32_t flow)
 }
 
 /* The SL of a message's packets, which go to this end node. */
-static unsigned message_sl(const struct sim *s, const struct sim_flow *f,
-			   uint32_t node)
+static unsigned message_sl(const struct sim *s, const struct sim_flow *f, uint32_t node)
 {
 	const struct sim_port *ports = s->setup->ports;
 	port_id to = ports[s->nodes[node].first_port + 1].origin;
 	port_id from = ports[s->nodes[f->source].first_port + 1].origin;
 
-	return path_sl(paths_now(s), from, paths_now(s)->lid_of_port[to],
-		       f->sl) &
-	       15u;
+	return path_sl(paths_now(s), from, paths_now(s)->lid_of_port[to], f->sl) & 15u;
 }
 
-void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow,
-			 hd_time born)
+void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow, hd_time born)
 {
 	const struct sim_flow *f = &s->flows[flow];
 	unsigned sl = message_sl(s, f, node);
@@ -567,8 +540,7 @@ static void message_emit(struct sim *s, uint32_t flow)
 
 static void trace_emit(struct sim *s, uint32_t flow)
 {
-	const struct sim_arrival *a =
-		&s->flows[flow].trace[s->make.more[flow].place];
+	const struct sim_arrival *a = &s->flows[flow].trace[s->make.more[flow].place];
 	struct sim_address to = {
 		.dlid = a->dlid,
 		.target = a->global ? a->target : TOPO_NONE,
@@ -603,8 +575,7 @@ static void saturate(struct sim *s, uint32_t flow)
 		more->sent_of_message = 0;
 	if (unlikely(f->size_scv > 0))
 		bytes = draw_size(f, &src->rng);
-	packet_emit(s, flow, global_bytes(f, &more->current, bytes),
-		    more->current, f->sl);
+	packet_emit(s, flow, global_bytes(f, &more->current, bytes), more->current, f->sl);
 }
 
 void source_granted(struct sim *s, uint32_t flow)
@@ -613,8 +584,7 @@ void source_granted(struct sim *s, uint32_t flow)
 }
 
 /* packet_emit, of which all but the destination is known. */
-static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan,
-		      lid_t dlid)
+static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan, lid_t dlid)
 {
 	struct source *src = &s->make.sources[flow];
 	uint32_t id = packet_new(s), out = src->out;
@@ -648,9 +618,7 @@ static void plan_fire(struct sim *s, uint32_t flow)
 {
 	struct source *src = &s->make.sources[flow];
 	const struct plan *plan = &s->make.plans[src->plan];
-	uint32_t to = plan->is_uniform
-			      ? draw_other(&src->rng, plan->n, src->self)
-			      : 0;
+	uint32_t to = plan->is_uniform ? draw_other(&src->rng, plan->n, src->self) : 0;
 
 	plan_emit(s, flow, plan, plan->list[to].dlid);
 	if (plan->kind == SIM_POISSON)
@@ -715,7 +683,6 @@ void saved_sources(struct saved *v)
 			continue;
 		PACK_STRUCT(v->p, source_members, &s->make.sources[i]);
 		PACK_STRUCT(v->p, more_members, &s->make.more[i]);
-		pack_check(v->p, f->kind != SIM_TRACE ||
-					 s->make.more[i].place <= f->n_trace);
+		pack_check(v->p, f->kind != SIM_TRACE || s->make.more[i].place <= f->n_trace);
 	}
 }

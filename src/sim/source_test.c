@@ -26,8 +26,7 @@ struct seen {
 	unsigned n;
 };
 
-static void see(void *context, const struct sim_event_record *e,
-		const struct sim_packet *p)
+static void see(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct seen *seen = context;
 
@@ -47,8 +46,7 @@ struct bed {
 
 static void bed_init(struct bed *b, enum sim_flow_kind kind)
 {
-	const char *const words[] = { "mesh", "--columns=2", "--rows=1",
-				      "--hosts=1", NULL };
+	const char *const words[] = { "mesh", "--columns=2", "--rows=1", "--hosts=1", NULL };
 	const struct test_links links = {
 		.rate = { UINT64_C(8000000000000), 1 },
 		.propagation = 10,
@@ -62,10 +60,7 @@ static void bed_init(struct bed *b, enum sim_flow_kind kind)
 	b->flow = (struct sim_flow){
 		.kind = kind,
 		.source = b->f.end_nodes[0],
-		.to = { .choice = SIM_TO_FIXED,
-			.list = &b->f.ends[1],
-			.n = 1,
-			.self = SIM_NONE },
+		.to = { .choice = SIM_TO_FIXED, .list = &b->f.ends[1], .n = 1, .self = SIM_NONE },
 		.pkey = 0xffff,
 		.bytes = BYTES,
 		.packets = 1,
@@ -111,8 +106,7 @@ static void constant_rate_keeps_its_instants_without_drift(void **state)
 		assert_true(b.seen.n > 1000);
 		for (unsigned k = 0; k < b.seen.n; k++)
 			assert_int_equal(b.seen.time[k],
-					 12345 + k * UINT64_C(5000003) / 7 +
-						 LATENCY);
+					 12345 + k * UINT64_C(5000003) / 7 + LATENCY);
 	}
 	bed_fini(&b);
 }
@@ -180,9 +174,8 @@ static void a_burst_leaves_at_once_and_packet_by_packet(void **state)
 	assert_int_equal(b.seen.n, 60);
 	/* A message of 640 + 640 + 64 bytes after the other. */
 	for (unsigned k = 0; k < 60; k++) {
-		hd_time tail =
-			500 + k / 3 * (2 * BYTES + 64) +
-			(k % 3 < 2 ? (k % 3 + 1) * BYTES : 2 * BYTES + 64);
+		hd_time tail = 500 + k / 3 * (2 * BYTES + 64) +
+			       (k % 3 < 2 ? (k % 3 + 1) * BYTES : 2 * BYTES + 64);
 
 		assert_int_equal(b.seen.time[k], tail + LATENCY - BYTES);
 	}
@@ -220,16 +213,14 @@ static void bursts_have_the_mean_rate_that_on_and_off_times_give(void **state)
 	double cycles = 2e9 / 80000, expected = 2e9 / 1000 / 4;
 
 	/* Each cycle's number has a deviation below 20 * 2 packets. */
-	assert_true(fabs((double)m->delivered - expected) <
-		    4 * 40 * sqrt(cycles));
+	assert_true(fabs((double)m->delivered - expected) < 4 * 40 * sqrt(cycles));
 	bed_fini(&b);
 }
 
 /* A flow that starts later sends the same, later. */
 static void a_start_moves_everything_a_flow_sends(void **state)
 {
-	static const enum sim_flow_kind kinds[] = { SIM_POISSON, SIM_GE,
-						    SIM_ON_OFF, SIM_PARETO };
+	static const enum sim_flow_kind kinds[] = { SIM_POISSON, SIM_GE, SIM_ON_OFF, SIM_PARETO };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -252,8 +243,7 @@ static void a_start_moves_everything_a_flow_sends(void **state)
 		bed_run(&b, SIM_ENDED);
 		assert_int_equal(b.seen.n, at_once.n);
 		for (unsigned k = 0; k < b.seen.n; k++)
-			assert_int_equal(b.seen.time[k],
-					 at_once.time[k] + later);
+			assert_int_equal(b.seen.time[k], at_once.time[k] + later);
 		bed_fini(&b);
 	}
 }
@@ -288,23 +278,20 @@ struct updates {
 	unsigned n;
 };
 
-static void note_update(void *context, hd_time now, uint32_t port,
-			const struct sim_update *u)
+static void note_update(void *context, hd_time now, uint32_t port, const struct sim_update *u)
 {
 	struct updates *seen = context;
 
 	assert_true(seen->n < MOST);
-	seen->at[seen->n++] = (struct update_seen){ .time = now,
-						    .port = port,
-						    .lost = u->lost };
+	seen->at[seen->n++] = (struct update_seen){ .time = now, .port = port, .lost = u->lost };
 }
 
 /*
  * Updates for `port` that have arrived, all of their 6 bytes, by `stop`; those
  * that have not are added to *late.
  */
-static uint64_t updates_arrived(const struct updates *seen, uint32_t peer,
-				hd_time stop, unsigned *late)
+static uint64_t updates_arrived(const struct updates *seen, uint32_t peer, hd_time stop,
+				unsigned *late)
 {
 	uint64_t arrived = 0;
 
@@ -324,8 +311,7 @@ static uint64_t updates_arrived(const struct updates *seen, uint32_t peer,
 static void updates_count_as_received_when_they_arrive_in_time(void **state)
 {
 	static struct updates seen;
-	struct sim_observer observer = { .context = &seen,
-					 .updated = note_update };
+	struct sim_observer observer = { .context = &seen, .updated = note_update };
 	unsigned late = 0;
 	struct bed b;
 
@@ -348,9 +334,7 @@ static void updates_count_as_received_when_they_arrive_in_time(void **state)
 			sim_port_counters(m, port, &c);
 			if (peer != SIM_NONE)
 				assert_int_equal(c.updates_received,
-						 updates_arrived(&seen, peer,
-								 b.rules.stop,
-								 &late));
+						 updates_arrived(&seen, peer, b.rules.stop, &late));
 		}
 		sim_free(s);
 	}
@@ -406,8 +390,7 @@ static void a_run_ends_with_the_packets_that_were_asked_for(void **state)
 		const struct sim_metrics *m = bed_run(&b, SIM_ENDED);
 
 		assert_in_range(m->delivered, 50, 51 + 5 * MARGIN / 1000);
-		assert_in_range(m->to, 49 * 1000 + LATENCY,
-				49 * 1000 + LATENCY + 5 * MARGIN);
+		assert_in_range(m->to, 49 * 1000 + LATENCY, 49 * 1000 + LATENCY + 5 * MARGIN);
 		/* M2: a margin after a look. */
 		assert_int_equal((m->to - MARGIN) % (4 * MARGIN), 0);
 	}
@@ -425,8 +408,7 @@ static void a_warm_up_may_be_counted_in_packets(void **state)
 	b.rules.packets = 10;
 	const struct sim_metrics *m = bed_run(&b, SIM_ENDED);
 
-	assert_in_range(m->from, 29 * 1000 + LATENCY,
-			29 * 1000 + LATENCY + 5 * MARGIN);
+	assert_in_range(m->from, 29 * 1000 + LATENCY, 29 * 1000 + LATENCY + 5 * MARGIN);
 	assert_int_equal((m->from - MARGIN) % (4 * MARGIN), 0);
 	assert_in_range(m->delivered, 10, 11 + 5 * MARGIN / 1000);
 	bed_fini(&b);
@@ -435,22 +417,17 @@ static void a_warm_up_may_be_counted_in_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			constant_rate_keeps_its_instants_without_drift),
+		cmocka_unit_test(constant_rate_keeps_its_instants_without_drift),
 		cmocka_unit_test(poisson_gaps_have_the_mean_and_are_memoryless),
-		cmocka_unit_test(
-			a_flow_with_a_count_sends_what_one_without_sends),
+		cmocka_unit_test(a_flow_with_a_count_sends_what_one_without_sends),
 		cmocka_unit_test(a_burst_leaves_at_once_and_packet_by_packet),
 		cmocka_unit_test(a_saturating_flow_fills_its_link),
-		cmocka_unit_test(
-			bursts_have_the_mean_rate_that_on_and_off_times_give),
+		cmocka_unit_test(bursts_have_the_mean_rate_that_on_and_off_times_give),
 		cmocka_unit_test(a_start_moves_everything_a_flow_sends),
 		cmocka_unit_test(a_flow_stops_before_the_instant_of_its_stop),
-		cmocka_unit_test(
-			updates_count_as_received_when_they_arrive_in_time),
+		cmocka_unit_test(updates_count_as_received_when_they_arrive_in_time),
 		cmocka_unit_test(what_is_made_in_the_warm_up_is_not_counted),
-		cmocka_unit_test(
-			a_run_ends_with_the_packets_that_were_asked_for),
+		cmocka_unit_test(a_run_ends_with_the_packets_that_were_asked_for),
 		cmocka_unit_test(a_warm_up_may_be_counted_in_packets),
 	};
 

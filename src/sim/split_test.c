@@ -18,26 +18,20 @@ static const char *draw_topology(struct rng *r, struct strbuf *out)
 
 	if (kind == 0) {
 		strbuf_printf(out, "{kind: torus, sizes: %ux%u, hosts: 1}",
-			      3 + (unsigned)rng_below(r, 4),
-			      3 + (unsigned)rng_below(r, 4));
+			      3 + (unsigned)rng_below(r, 4), 3 + (unsigned)rng_below(r, 4));
 		return "torus";
 	}
 	if (kind == 1) {
-		strbuf_puts(out, "{kind: dragonfly, routers: 3, globals: 1, "
-				 "hosts: 1}");
+		strbuf_puts(out, "{kind: dragonfly, routers: 3, globals: 1, hosts: 1}");
 		return "dragonfly";
 	}
-	strbuf_printf(out,
-		      "{kind: irregular, switches: %u, degree: %u, hosts: 1, "
-		      "seed: %u}",
-		      8 + 2 * (unsigned)rng_below(r, 5),
-		      3 + (unsigned)rng_below(r, 2),
+	strbuf_printf(out, "{kind: irregular, switches: %u, degree: %u, hosts: 1, seed: %u}",
+		      8 + 2 * (unsigned)rng_below(r, 5), 3 + (unsigned)rng_below(r, 2),
 		      1 + (unsigned)rng_below(r, 1000));
 	return kind == 2 ? "lash" : "dfsssp";
 }
 
-static void draw_scenario(uint64_t seed, unsigned n_classes, unsigned lanes,
-			  struct strbuf *out)
+static void draw_scenario(uint64_t seed, unsigned n_classes, unsigned lanes, struct strbuf *out)
 {
 	struct rng r;
 	struct strbuf topology = STRBUF_INIT;
@@ -45,18 +39,17 @@ static void draw_scenario(uint64_t seed, unsigned n_classes, unsigned lanes,
 	rng_init(&r, seed, 11);
 	const char *engine = draw_topology(&r, &topology);
 
-	strbuf_printf(out, "fabric: {topology: %s, routing: %s}\n",
-		      topology.text, engine);
+	strbuf_printf(out, "fabric: {topology: %s, routing: %s}\n", topology.text, engine);
 	strbuf_printf(out, "qos:\n  lanes: %u\n  classes:\n", lanes);
 	for (unsigned c = 0; c < n_classes; c++)
-		strbuf_printf(out, "  - {name: c%u, sl: %u, weight: %u}\n", c,
-			      sl_of_class[c], 65 * (c + 1));
+		strbuf_printf(out, "  - {name: c%u, sl: %u, weight: %u}\n", c, sl_of_class[c],
+			      65 * (c + 1));
 	strbuf_puts(out, "traffic:\n");
 	for (unsigned c = 0; c < n_classes; c++)
-		strbuf_printf(out,
-			      "- {name: t%u, class: c%u, kind: poisson, load: "
-			      "60%%, payload: 512, stop: 20us}\n",
-			      c, c);
+		strbuf_printf(
+			out,
+			"- {name: t%u, class: c%u, kind: poisson, load: 60%%, payload: 512, stop: 20us}\n",
+			c, c);
 	strbuf_printf(out, "run: {warmup: 0s, measure: 2ms, seed: %llu}\n",
 		      (unsigned long long)seed);
 	strbuf_fini(&topology);
@@ -94,13 +87,11 @@ static void walk(struct waits *w, port_id from, port_id to, unsigned class)
 
 		assert_true(hops < 64);
 		assert_in_range(vl, first, first + s->split.vls - 1u);
-		unsigned next =
-			sl2vl_at(s, sw, t->ports[in].number, out)->vl[sl];
+		unsigned next = sl2vl_at(s, sw, t->ports[in].number, out)->vl[sl];
 		port_id to_port = topo_port_of(t, v, out);
 
 		assert_true(next < s->vls_of_port[to_port]);
-		w->on[(size_t)channel(at, vl) * w->n + channel(to_port, next)] =
-			true;
+		w->on[(size_t)channel(at, vl) * w->n + channel(to_port, next)] = true;
 		at = to_port;
 		vl = next;
 	}
@@ -122,8 +113,7 @@ static bool has_circle(const struct waits *w)
 	}
 	for (uint32_t i = 0; i < n_free; i++) {
 		for (uint32_t a = 0; a < w->n; a++) {
-			if (w->on[(size_t)a * w->n + free_now[i]] &&
-			    --n_waits[a] == 0)
+			if (w->on[(size_t)a * w->n + free_now[i]] && --n_waits[a] == 0)
 				free_now[n_free++] = a;
 		}
 	}
@@ -178,24 +168,21 @@ static void assert_says_how_many(const struct diag *d, unsigned lanes)
 	if (strstr(d->message, "lanes for itself"))
 		assert_true(needed > lanes && needed <= 4 * 15);
 	else
-		assert_true(strstr(d->message, "SLs for itself") &&
-			    needed > N_SLS);
+		assert_true(strstr(d->message, "SLs for itself") && needed > N_SLS);
 }
 
 struct tally {
 	unsigned built, split;
 };
 
-static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes,
-		       struct tally *tally)
+static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes, struct tally *tally)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 	struct fabric *f = NULL;
 
 	draw_scenario(seed, n_classes, lanes, &text);
-	enum hd_status status =
-		fabric_load(text.text, text.len, "x.yaml", NULL, &d, &f);
+	enum hd_status status = fabric_load(text.text, text.len, "x.yaml", NULL, &d, &f);
 
 	strbuf_fini(&text);
 	if (status != HD_OK) {
@@ -231,19 +218,18 @@ static void weights_hold_among_blocks(void **state)
 	struct fabric *f;
 
 	(void)state;
-	must_build("fabric:\n"
-		   "  topology: {kind: torus, sizes: 6, hosts: 1}\n"
-		   "  routing: torus\n"
-		   "qos:\n  classes:\n"
-		   "  - {name: a, sl: 1, weight: 33}\n"
-		   "  - {name: b, sl: 4, weight: 99}\n"
-		   "traffic:\n"
-		   "- {name: a, class: a, kind: saturating, payload: 2KiB, "
-		   "source: h0, destination: h1, pattern: pairs}\n"
-		   "- {name: b, class: b, kind: saturating, payload: 2KiB, "
-		   "source: h0, destination: h1, pattern: pairs}\n"
-		   "run: {warmup: 100us, measure: 1ms}\n",
-		   &f);
+	must_build(
+		"fabric:\n"
+		"  topology: {kind: torus, sizes: 6, hosts: 1}\n"
+		"  routing: torus\n"
+		"qos:\n  classes:\n"
+		"  - {name: a, sl: 1, weight: 33}\n"
+		"  - {name: b, sl: 4, weight: 99}\n"
+		"traffic:\n"
+		"- {name: a, class: a, kind: saturating, payload: 2KiB, source: h0, destination: h1, pattern: pairs}\n"
+		"- {name: b, class: b, kind: saturating, payload: 2KiB, source: h0, destination: h1, pattern: pairs}\n"
+		"run: {warmup: 100us, measure: 1ms}\n",
+		&f);
 	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
 
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
@@ -263,22 +249,20 @@ static void rerouted_classes_keep_their_blocks(void **state)
 	struct fabric *f;
 
 	(void)state;
-	must_build("fabric:\n"
-		   "  topology: {kind: irregular, switches: 10, degree: 4, "
-		   "hosts: 1}\n"
-		   "  routing: lash\n"
-		   "qos:\n  classes:\n"
-		   "  - {name: a, sl: 1}\n  - {name: b, sl: 4}\n"
-		   "traffic:\n"
-		   "- {name: a, class: a, kind: messages, count: 9, payload: "
-		   "256, pattern: all-to-all, start: 200us}\n"
-		   "- {name: b, class: b, kind: messages, count: 9, payload: "
-		   "256, pattern: all-to-all, start: 200us}\n"
-		   "faults:\n  events:\n"
-		   "  - {at: 10us, kind: link-down, port: 's-3:1'}\n"
-		   "sm: {trap: 1us, compute: 1us, program: 1us}\n"
-		   "run: {warmup: 0s, measure: 1ms}\n",
-		   &f);
+	must_build(
+		"fabric:\n"
+		"  topology: {kind: irregular, switches: 10, degree: 4, hosts: 1}\n"
+		"  routing: lash\n"
+		"qos:\n  classes:\n"
+		"  - {name: a, sl: 1}\n  - {name: b, sl: 4}\n"
+		"traffic:\n"
+		"- {name: a, class: a, kind: messages, count: 9, payload: 256, pattern: all-to-all, start: 200us}\n"
+		"- {name: b, class: b, kind: messages, count: 9, payload: 256, pattern: all-to-all, start: 200us}\n"
+		"faults:\n  events:\n"
+		"  - {at: 10us, kind: link-down, port: 's-3:1'}\n"
+		"sm: {trap: 1us, compute: 1us, program: 1us}\n"
+		"run: {warmup: 0s, measure: 1ms}\n",
+		&f);
 	assert_int_equal(f->n_sweeps, 1);
 	assert_int_equal(f->setup.n_paths, 1);
 	assert_all_arrive(f);

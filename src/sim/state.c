@@ -27,8 +27,7 @@
  */
 static size_t packets_next(struct sim *s)
 {
-	size_t size = sizeof(*s->pool.all) +
-		      (s->pool.extras ? sizeof(*s->pool.extras) : 0);
+	size_t size = sizeof(*s->pool.all) + (s->pool.extras ? sizeof(*s->pool.extras) : 0);
 	size_t cap = s->pool.cap, want = cap ? cap * 2 : FIRST_PACKETS;
 	size_t least = cap + cap / 8;
 	uint64_t room = memory_room();
@@ -62,8 +61,7 @@ static void packets_make_room(struct sim *s)
 	s->pool.all = more;
 	s->pool.cap = cap;
 	if (s->pool.extras)
-		s->pool.extras = hd_realloc(s->pool.extras, cap,
-					    sizeof(*s->pool.extras));
+		s->pool.extras = hd_realloc(s->pool.extras, cap, sizeof(*s->pool.extras));
 	memory_for(before);
 }
 
@@ -86,8 +84,7 @@ uint32_t packet_grow(struct sim *s)
 	return packet_new(s);
 }
 
-static void crowd_add(const struct sim *s, uint64_t *waiting,
-		      struct sim_crowd *out)
+static void crowd_add(const struct sim *s, uint64_t *waiting, struct sim_crowd *out)
 {
 	bool *is_free = hd_alloc(s->pool.n, sizeof(*is_free));
 
@@ -99,8 +96,7 @@ static void crowd_add(const struct sim *s, uint64_t *waiting,
 		/* The slot that copies share names the first of them there. */
 		if (is_free[i] || (s->pool.all[i].flags & P_SHARED))
 			continue;
-		if (port < s->setup->n_ports &&
-		    ++waiting[port] > out->waiting) {
+		if (port < s->setup->n_ports && ++waiting[port] > out->waiting) {
 			out->waiting = waiting[port];
 			out->port = port;
 		}
@@ -130,8 +126,7 @@ static void read_crowd(struct sim *s, struct pack *k, void *context)
 
 	pack_u64(k, &waiting);
 	pack_u32(k, &port);
-	if (!pack_check(k, port < s->setup->n_ports) ||
-	    waiting <= most->waiting)
+	if (!pack_check(k, port < s->setup->n_ports) || waiting <= most->waiting)
 		return;
 	most->waiting = waiting;
 	most->port = port;
@@ -175,11 +170,9 @@ uint8_t rate_number(struct sim *s, struct hd_rate rate)
 	uint32_t i = s->rate.n++;
 
 	s->rate.all = hd_realloc(s->rate.all, s->rate.n, sizeof(*s->rate.all));
-	s->rate.durations = hd_realloc(s->rate.durations, s->rate.n,
-				       sizeof(*s->rate.durations));
+	s->rate.durations = hd_realloc(s->rate.durations, s->rate.n, sizeof(*s->rate.durations));
 	s->rate.all[i] = rate;
-	s->rate.durations[i] =
-		hd_alloc((size_t)s->max_bytes + 1, sizeof(**s->rate.durations));
+	s->rate.durations[i] = hd_alloc((size_t)s->max_bytes + 1, sizeof(**s->rate.durations));
 	return (uint8_t)i;
 }
 
@@ -201,9 +194,7 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 	sl_add(s, f->sl & 15);
 	/* The routes and routers may choose any. */
 	s->mode.sls_vary |= s->mode.routers || s->setup->subnet->sl_of_path;
-	for (unsigned sl = 0;
-	     (s->mode.routers || s->setup->subnet->sl_of_path) && sl < N_SLS;
-	     sl++)
+	for (unsigned sl = 0; (s->mode.routers || s->setup->subnet->sl_of_path) && sl < N_SLS; sl++)
 		sl_add(s, sl);
 	for (size_t i = 0; i < f->n_trace; i++) {
 		if (f->trace[i].bytes > s->max_bytes)
@@ -235,8 +226,7 @@ static uint32_t lanes_in(const struct sim *s, const struct subnet *sub)
 		for (unsigned sl = 0; sl < N_SLS; sl++) {
 			uint32_t vl = sub->sl2vl_tables[i].vl[sl];
 
-			if (s->sl_index[sl] != 255 && vl != VL_MANAGEMENT &&
-			    vl >= n)
+			if (s->sl_index[sl] != 255 && vl != VL_MANAGEMENT && vl >= n)
 				n = vl + 1;
 		}
 	}
@@ -249,8 +239,7 @@ static uint32_t lanes_used(const struct sim *s)
 	uint32_t most = lanes_in(s, u->subnet);
 
 	for (uint32_t i = 0; i < u->n_paths; i++) {
-		uint32_t n =
-			u->paths[i].lanes ? lanes_in(s, u->paths[i].subnet) : 0;
+		uint32_t n = u->paths[i].lanes ? lanes_in(s, u->paths[i].subnet) : 0;
 
 		most = n > most ? n : most;
 	}
@@ -279,8 +268,7 @@ static void sizes_init(struct sim *s)
 	s->max_blk = blocks_of(s->max_bytes);
 	assert(s->max_blk <= RING_BLOCKS);
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
-		if (s->setup->ports[i].peer != SIM_NONE &&
-		    lanes_ever(s, i) > vls)
+		if (s->setup->ports[i].peer != SIM_NONE && lanes_ever(s, i) > vls)
 			vls = lanes_ever(s, i);
 	}
 	assert(vls <= N_DATA_VLS);
@@ -305,8 +293,7 @@ static void rates_init(struct sim *s)
 /* Does any port need what most runs do not? Else one record is for all. */
 static bool has_cold_ports(const struct sim *s)
 {
-	bool any =
-		has_counters(s) || s->setup->n_faults || s->n_lanes > s->vl15;
+	bool any = has_counters(s) || s->setup->n_faults || s->n_lanes > s->vl15;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		any = any || s->setup->ports[i].ber > 0;
@@ -318,16 +305,14 @@ static void features_init(struct sim *s)
 	size_t n = s->setup->n_ports;
 
 	s->fault.cold_mask = has_cold_ports(s) ? UINT32_MAX : 0;
-	s->fault.cold_ports = hd_alloc(s->fault.cold_mask ? n : 1,
-				       sizeof(*s->fault.cold_ports));
+	s->fault.cold_ports = hd_alloc(s->fault.cold_mask ? n : 1, sizeof(*s->fault.cold_ports));
 	s->sums.cold = hd_alloc(n, sizeof(*s->sums.cold));
 	s->sums.carried = hd_alloc(n, sizeof(*s->sums.carried));
 	s->sums.missed = hd_alloc(n * missed_row(s), sizeof(*s->sums.missed));
 	if (s->mode.fifo)
 		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
 	if (s->n_readers) {
-		s->cross.readers =
-			hd_alloc(n * s->n_readers, sizeof(*s->cross.readers));
+		s->cross.readers = hd_alloc(n * s->n_readers, sizeof(*s->cross.readers));
 		s->cross.granted = hd_alloc(n, sizeof(*s->cross.granted));
 		s->cross.release_at = hd_alloc(n, sizeof(*s->cross.release_at));
 	}
@@ -343,8 +328,7 @@ static void features_init(struct sim *s)
 	probes_init(s);
 	members_init(s);
 	if (s->mode.hoq || s->rules.injects || s->mode.routers || s->control ||
-	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET) ||
-	    s->mode.shares)
+	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET) || s->mode.shares)
 		s->pool.extras = hd_alloc(1, sizeof(*s->pool.extras));
 }
 
@@ -357,8 +341,7 @@ static hd_time longest_reach(struct sim *s)
 
 		if (!is_plugged(s, i))
 			continue;
-		hd_time reach = p->propagation +
-				hd_rate_duration(p->rate, s->max_bytes);
+		hd_time reach = p->propagation + hd_rate_duration(p->rate, s->max_bytes);
 
 		most = reach > most ? reach : most;
 	}
@@ -371,16 +354,14 @@ static enum way way_of(const struct sim *s)
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (is_plugged(s, i) && link_cares(s, i));
-	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact ||
-	    s->mode.wide || s->mode.hoq || s->n_readers || s->fc ||
-	    s->choices || s->reductions || care || s->borrow ||
-	    s->n_lanes != s->vl15)
+	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact || s->mode.wide ||
+	    s->mode.hoq || s->n_readers || s->fc || s->choices || s->reductions || care ||
+	    s->borrow || s->n_lanes != s->vl15)
 		return WAY_GENERAL;
 	return s->control ? WAY_SIMPLE : WAY_PLAIN;
 }
 
-struct sim *state_new(const struct sim_setup *setup,
-		      const struct sim_flow *flows, uint32_t n_flows,
+struct sim *state_new(const struct sim_setup *setup, const struct sim_flow *flows, uint32_t n_flows,
 		      const struct sim_rules *rules)
 {
 	struct sim *s = hd_alloc_dense(1, sizeof(*s));
@@ -402,8 +383,7 @@ struct sim *state_new(const struct sim_setup *setup,
 	/* No input can feed more outputs than there are. */
 	s->n_readers = sw->readers <= UINT8_MAX ? sw->readers : 0;
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
-		s->mode.routers =
-			s->mode.routers || setup->nodes[i].kind == SIM_ROUTER;
+		s->mode.routers = s->mode.routers || setup->nodes[i].kind == SIM_ROUTER;
 	for (uint32_t i = 0; i < setup->n_paths; i++)
 		s->mode.relaned = s->mode.relaned || setup->paths[i].lanes;
 	eventq_init(&s->q);

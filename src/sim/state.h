@@ -133,8 +133,8 @@ struct output {
 	uint32_t far_node;
 	uint16_t requests; /* VLs with a packet that is first and ready */
 	uint16_t table;    /* of sim.arb.tables */
-	uint16_t tight; /* VLs that may lack credits for the largest packet, */
-			/* unless the ring has some */
+	uint16_t tight;    /* VLs that may lack credits for the largest packet, */
+			   /* unless the ring has some */
 	struct arbiter arb;
 	uint8_t rate; /* of sim.rates */
 	uint8_t flags;
@@ -179,8 +179,8 @@ struct ring {
 	hd_time when[RING_INLINE];
 	uint16_t what[RING_INLINE]; /* ring_what */
 	hd_time delay;              /* from space to credit */
-	uint64_t area;  /* blocks x ps of the buffer at the far end */
-	uint32_t spill; /* of sim.spills, or NONE */
+	uint64_t area;              /* blocks x ps of the buffer at the far end */
+	uint32_t spill;             /* of sim.spills, or NONE */
 	uint8_t n;
 	uint8_t blocked; /* link free, but no credits for requests */
 	uint8_t mode;
@@ -239,8 +239,7 @@ struct cold_counters {
 	uint64_t missed_updates, missed_multicast;
 };
 
-_Static_assert(sizeof(struct cold_counters) <= 104,
-	       "there are hundreds of thousands of ports");
+_Static_assert(sizeof(struct cold_counters) <= 104, "there are hundreds of thousands of ports");
 
 /* Packets in a row, linked through `next`. */
 struct packet_queue {
@@ -347,8 +346,8 @@ struct source_more {
 	uint32_t place;             /* SIM_TO_CYCLE, SIM_TRACE */
 	uint32_t sent_of_message;   /* packets of one that is under way */
 	struct sim_address current; /* SIM_SATURATING: of this message */
-	uint32_t before; /* with a plan: made before measuring began */
-	bool is_over;    /* its last packet is made (C8) */
+	uint32_t before;            /* with a plan: made before measuring began */
+	bool is_over;               /* its last packet is made (C8) */
 };
 
 /* ---- the whole --------------------------------------------------------- */
@@ -357,14 +356,7 @@ struct source_more {
  * Which questions can arise on the way of a packet (hop.h); from WAY_CUT on, in
  * a part of a fabric that is cut (parts.h).
  */
-enum way {
-	WAY_GENERAL,
-	WAY_SIMPLE,
-	WAY_PLAIN,
-	WAY_CUT = 4,
-	WAY_CUT_SIMPLE,
-	WAY_CUT_PLAIN
-};
+enum way { WAY_GENERAL, WAY_SIMPLE, WAY_PLAIN, WAY_CUT = 4, WAY_CUT_SIMPLE, WAY_CUT_PLAIN };
 
 /* What parts tell each other (parts.h). */
 enum mail_kind {
@@ -478,12 +470,12 @@ struct rate_state {
 
 /* state.c: of what kind the fabric is, the same from beginning to end. */
 struct mode_state {
-	bool fifo;   /* the oldest packet of an input buffer alone goes (T6) */
-	bool merges; /* fifo, and mixes or lanes on loan */
-	bool cioq;   /* a crossbar, then buffers at the outputs (T9) */
-	bool oldest; /* of several inputs, that of the oldest packet (T7) */
-	bool exact;  /* flow-control packets take time on the link (T5) */
-	bool wide;   /* some switch has more than 64 inputs */
+	bool fifo;     /* the oldest packet of an input buffer alone goes (T6) */
+	bool merges;   /* fifo, and mixes or lanes on loan */
+	bool cioq;     /* a crossbar, then buffers at the outputs (T9) */
+	bool oldest;   /* of several inputs, that of the oldest packet (T7) */
+	bool exact;    /* flow-control packets take time on the link (T5) */
+	bool wide;     /* some switch has more than 64 inputs */
 	bool one_rate; /* all links have the same */
 	bool hoq;      /* the first of a queue may wait too long (F5) */
 	bool routers;  /* there are some */
@@ -589,12 +581,12 @@ struct sim {
 	struct make_state make;
 	struct sums_state sums;
 	struct tell_state tell;
-	struct borrow *borrow;   /* NULL: no lanes on loan */
-	struct control *control; /* NULL: no congestion control */
-	struct marks *marks;     /* NULL: nobody marks */
-	struct probes *probes;   /* NULL: nobody asks (C8) */
-	struct choices *choices; /* NULL: no switch chooses (D1) */
-	struct routes *routes;   /* NULL: no forwarding table changes (T11r) */
+	struct borrow *borrow;         /* NULL: no lanes on loan */
+	struct control *control;       /* NULL: no congestion control */
+	struct marks *marks;           /* NULL: nobody marks */
+	struct probes *probes;         /* NULL: nobody asks (C8) */
+	struct choices *choices;       /* NULL: no switch chooses (D1) */
+	struct routes *routes;         /* NULL: no forwarding table changes (T11r) */
 	struct reductions *reductions; /* NULL: no switch reduces (S1) */
 	struct members *members;       /* NULL: no flow sends to a group (M5) */
 
@@ -648,8 +640,7 @@ static inline bool is_made_here(const struct packet *p)
 }
 
 /* By which port a node forwards, LFT_NO_PORT if by none. */
-static inline const uint8_t *lft_entry(const struct sim *s,
-				       const struct node *n, lid_t dlid)
+static inline const uint8_t *lft_entry(const struct sim *s, const struct node *n, lid_t dlid)
 {
 	return &s->lft[n->lft_at[dlid / LFT_BLOCK_LIDS] + (ptrdiff_t)dlid];
 }

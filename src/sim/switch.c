@@ -16,8 +16,8 @@
 
 /* ---- drops ------------------------------------------------------------- */
 
-void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate,
-	       uint32_t where, uint64_t *counter)
+void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate, uint32_t where,
+	       uint64_t *counter)
 {
 	packet_lost(s, p, (struct ending){ fate, where, p->head }, counter);
 }
@@ -34,8 +34,7 @@ void packet_drop(struct sim *s, struct packet *p)
 
 void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
 {
-	head_lost(s, p, SIM_LOST_CORRUPT, where,
-		  &s->sums.cold[where].rcv_errors);
+	head_lost(s, p, SIM_LOST_CORRUPT, where, &s->sums.cold[where].rcv_errors);
 	if (p->head <= s->horizon)
 		packet_missed(s, p->up, p);
 	packet_drop(s, p);
@@ -44,8 +43,7 @@ void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
 /* ---- A1, A2 ------------------------------------------------------------ */
 
 /* Those that hold when p's head is there, which may be on its way. */
-static const struct pkey_table *pkeys_of(const struct sim *s,
-					 const struct packet *p, uint32_t port)
+static const struct pkey_table *pkeys_of(const struct sim *s, const struct packet *p, uint32_t port)
 {
 	return &lanes_at(s, p->head)->pkeys[s->setup->ports[port].origin];
 }
@@ -55,31 +53,27 @@ static bool is_output(const struct sim *s, const struct node *n, unsigned out)
 	return out < n->n_in && s->links[n->first_port + out].peer != NONE;
 }
 
-unsigned switch_output(struct sim *s, const struct node *n,
-		       const struct packet *p)
+unsigned switch_output(struct sim *s, const struct node *n, const struct packet *p)
 {
 	if (p->dlid >= n->lft_len)
 		return LFT_NO_PORT;
 	return s->routes ? routes_output(s, n, p) : *lft_entry(s, n, p->dlid);
 }
 
-uint8_t switch_lane(const struct sim *s, const struct node *n,
-		    const struct packet *p, unsigned out)
+uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet *p, unsigned out)
 {
 	unsigned in = is_made_here(p) ? 0 : p->in;
 
 	return sl2vl_at(lanes_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
 }
 
-bool key_leaves(const struct sim *s, const struct node *n,
-		const struct packet *p, uint32_t port)
+bool key_leaves(const struct sim *s, const struct node *n, const struct packet *p, uint32_t port)
 {
 	return !n->enforces || !pkeys_of(s, p, port)->enforce_out ||
 	       pkey_passes(pkeys_of(s, p, port), p->pkey);
 }
 
-bool switch_permits(const struct sim *s, const struct node *n,
-		    const struct packet *p, unsigned out)
+bool switch_permits(const struct sim *s, const struct node *n, const struct packet *p, unsigned out)
 {
 	uint32_t port = n->first_port + out;
 
@@ -88,8 +82,7 @@ bool switch_permits(const struct sim *s, const struct node *n,
 }
 
 /* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
-static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
-			 unsigned out)
+static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p, unsigned out)
 {
 	uint32_t port = n->first_port + out;
 
@@ -105,8 +98,7 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p,
 	uint8_t vl = switch_lane(s, n, p, out);
 
 	if (vl >= lanes_of(s, port, p->head)) {
-		head_lost(s, p, SIM_LOST_DISCARD, port,
-			  &s->sums.cold[port].xmit_discards);
+		head_lost(s, p, SIM_LOST_DISCARD, port, &s->sums.cold[port].xmit_discards);
 		return false;
 	}
 	p->out_vl = vl;
@@ -122,14 +114,12 @@ void copy_route(struct sim *s, struct packet *p)
 		return;
 	}
 	eventq_push(&s->q, p->head + s->routing,
-		    event_key(EV_CHOOSE, n->first_port + p->in, 0,
-			      packet_id(s, p)));
+		    event_key(EV_CHOOSE, n->first_port + p->in, 0, packet_id(s, p)));
 }
 
 void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port)
 {
-	head_lost(s, p, SIM_LOST_NO_ROUTE, in_port,
-		  &s->sums.cold[in_port].rcv_relay_errors);
+	head_lost(s, p, SIM_LOST_NO_ROUTE, in_port, &s->sums.cold[in_port].rcv_relay_errors);
 	packet_drop(s, p);
 }
 
@@ -139,8 +129,8 @@ void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port)
  * Turns p into the slot that its copies share. The copies are made, linked
  * from slot->out and not yet placed. Ids, because packets may move.
  */
-static void copies_make(struct sim *s, const struct node *n, uint32_t id,
-			const uint64_t *outs, unsigned words)
+static void copies_make(struct sim *s, const struct node *n, uint32_t id, const uint64_t *outs,
+			unsigned words)
 {
 	uint32_t first = NONE, copy = NONE;
 	bool shares = members_are_carried(s, &s->pool.all[id]);
@@ -148,12 +138,11 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id,
 	unsigned made = 0;
 
 	for (unsigned out = 0; out < n->n_in && out < 64 * words; out++) {
-		if (!(outs[out / 64] >> (out % 64) & 1) ||
-		    out == s->pool.all[id].in || !is_output(s, n, out))
+		if (!(outs[out / 64] >> (out % 64) & 1) || out == s->pool.all[id].in ||
+		    !is_output(s, n, out))
 			continue;
 		if (unlikely(shares))
-			members -= members_take(s, &s->pool.all[id],
-						n->first_port + out, members);
+			members -= members_take(s, &s->pool.all[id], n->first_port + out, members);
 		if (!copy_allowed(s, n, &s->pool.all[id], out))
 			continue;
 		uint32_t fresh = packet_new(s);
@@ -180,22 +169,19 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id,
 	slot->slot = NONE;
 }
 
-static bool has_output(const struct sim *s, const struct node *n,
-		       const struct packet *p, const uint64_t *outs,
-		       unsigned words)
+static bool has_output(const struct sim *s, const struct node *n, const struct packet *p,
+		       const uint64_t *outs, unsigned words)
 {
-	for (unsigned out = 0; outs && out < n->n_in && out < 64 * words;
-	     out++) {
-		if ((outs[out / 64] >> (out % 64) & 1) && out != p->in &&
-		    is_output(s, n, out))
+	for (unsigned out = 0; outs && out < n->n_in && out < 64 * words; out++) {
+		if ((outs[out / 64] >> (out % 64) & 1) && out != p->in && is_output(s, n, out))
 			return true;
 	}
 	return false;
 }
 
 /* Copies of a packet go their ways; its record is theirs from now on. */
-static void copies_send(struct sim *s, const struct node *n, uint32_t id,
-			const uint64_t *outs, unsigned words)
+static void copies_send(struct sim *s, const struct node *n, uint32_t id, const uint64_t *outs,
+			unsigned words)
 {
 	copies_make(s, n, id, outs, words);
 	struct packet *slot = &s->pool.all[id];
@@ -205,8 +191,7 @@ static void copies_send(struct sim *s, const struct node *n, uint32_t id,
 		return;
 	}
 	if (s->mode.fifo) {
-		for (uint32_t c = slot->out; s->marks && c != NONE;
-		     c = s->pool.all[c].next)
+		for (uint32_t c = slot->out; s->marks && c != NONE; c = s->pool.all[c].next)
 			mark_expect(s, &s->pool.all[c], false);
 		fifo_arrive(s, slot);
 		return;
@@ -219,8 +204,7 @@ static void copies_send(struct sim *s, const struct node *n, uint32_t id,
 	}
 }
 
-static void multicast(struct sim *s, const struct node *n, struct packet *p,
-		      uint32_t in_port)
+static void multicast(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
 {
 	const struct group_at at = { p->dlid, p->head };
 	const uint64_t *outs = group_set(s, n, &at);
@@ -232,8 +216,7 @@ static void multicast(struct sim *s, const struct node *n, struct packet *p,
 		copies_send(s, n, packet_id(s, p), outs, words);
 }
 
-void switch_gives(struct sim *s, const struct node *n, uint32_t id,
-		  const struct port_set *to)
+void switch_gives(struct sim *s, const struct node *n, uint32_t id, const struct port_set *to)
 {
 	if (to)
 		copies_send(s, n, id, to->bits, 4);
@@ -254,8 +237,7 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 	/* The reader may move on, but it may not take a later packet that
 	 * gets this number for the same one. */
 	for (uint32_t i = 0; i < s->n_readers; i++) {
-		struct reader *r =
-			&s->cross.readers[in_port * s->n_readers + i];
+		struct reader *r = &s->cross.readers[in_port * s->n_readers + i];
 
 		r->slot = r->slot == id ? NONE : r->slot;
 	}
@@ -267,8 +249,7 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 
 static void head_foreign(struct sim *s, struct packet *p, uint32_t in_port)
 {
-	head_lost(s, p, SIM_LOST_PARTITION, in_port,
-		  &s->sums.cold[in_port].rcv_constraint_errors);
+	head_lost(s, p, SIM_LOST_PARTITION, in_port, &s->sums.cold[in_port].rcv_constraint_errors);
 	packet_drop(s, p);
 }
 
@@ -276,8 +257,7 @@ bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port)
 {
 	const struct pkey_table *keys = pkeys_of(s, p, in_port);
 
-	if (!keys->enforce_in || p->vl == VL_MANAGEMENT ||
-	    pkey_passes(keys, p->pkey))
+	if (!keys->enforce_in || p->vl == VL_MANAGEMENT || pkey_passes(keys, p->pkey))
 		return false;
 	head_foreign(s, p, in_port);
 	return true;
@@ -294,8 +274,7 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 		packet_corrupt(s, p, in_port);
 		return;
 	}
-	if (n->enforces && p->vl != VL_MANAGEMENT &&
-	    pkeys_of(s, p, in_port)->enforce_in &&
+	if (n->enforces && p->vl != VL_MANAGEMENT && pkeys_of(s, p, in_port)->enforce_in &&
 	    !pkey_enters(pkeys_of(s, p, in_port), p->pkey)) {
 		head_foreign(s, p, in_port);
 		return;
@@ -341,17 +320,13 @@ static void copy_becomes_first(struct sim *s, struct packet *p, hd_time first)
 	if (!s->mode.cioq) {
 		hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
 		hd_time d_out = duration_of(s, s->links[p->out].rate, p->bytes);
-		hd_time least =
-			p->head + s->delay + (d_in > d_out ? d_in - d_out : 0);
+		hd_time least = p->head + s->delay + (d_in > d_out ? d_in - d_out : 0);
 
 		p->ready = p->ready > least ? p->ready : least;
 	}
 	if (s->mode.merges)
-		eventq_push(&s->q, first,
-			    event_key(EV_FIRST, p->out, p->out_vl,
-				      packet_id(s, p)));
-	eventq_push(&s->q, p->ready,
-		    event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
+		eventq_push(&s->q, first, event_key(EV_FIRST, p->out, p->out_vl, packet_id(s, p)));
+	eventq_push(&s->q, p->ready, event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
 }
 
 static void becomes_first(struct sim *s, struct packet *p, hd_time first)
@@ -375,8 +350,7 @@ void fifo_arrive(struct sim *s, struct packet *p)
 
 	if (!f->has_first) {
 		f->has_first = true;
-		becomes_first(s, p,
-			      p->head > f->free_at ? p->head : f->free_at);
+		becomes_first(s, p, p->head > f->free_at ? p->head : f->free_at);
 		return;
 	}
 	p->next = NONE;
@@ -411,8 +385,7 @@ void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
  */
 void fifo_first(struct sim *s, struct packet *p)
 {
-	struct lane *lane =
-		&s->outlet_lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
+	struct lane *lane = &s->outlet_lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
 	uint32_t *head = voq_slot(s, lane, p->in);
 	uint32_t id = packet_id(s, p);
 
@@ -434,8 +407,7 @@ void fifo_first(struct sim *s, struct packet *p)
 		return;
 	}
 	struct packet *before = first;
-	while (before->next != NONE &&
-	       packet_at(s, before->next)->head < p->head)
+	while (before->next != NONE && packet_at(s, before->next)->head < p->head)
 		before = packet_at(s, before->next);
 	p->next = before->next;
 	before->next = id;

@@ -53,8 +53,7 @@ struct tally {
 
 static inline bool has_packet_rules(const struct sim_rules *r)
 {
-	return (r->packets | r->packets_per_flow | r->packets_per_sl) != 0 ||
-	       r->precision > 0;
+	return (r->packets | r->packets_per_flow | r->packets_per_sl) != 0 || r->precision > 0;
 }
 
 /* Bits that differ come to differ everywhere. */

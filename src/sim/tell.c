@@ -40,8 +40,7 @@ static bool is_before(const struct telling *a, const struct telling *b)
 
 static void push(struct tellings *all, const struct telling *t)
 {
-	all->heap =
-		hd_grow(all->heap, &all->cap, all->n + 1, sizeof(*all->heap));
+	all->heap = hd_grow(all->heap, &all->cap, all->n + 1, sizeof(*all->heap));
 	size_t i = all->n++;
 
 	for (; i > 0 && is_before(t, &all->heap[(i - 1) / 2]); i = (i - 1) / 2)
@@ -57,8 +56,7 @@ static void pop(struct tellings *all)
 	for (;;) {
 		size_t child = 2 * i + 1;
 
-		if (child + 1 < all->n &&
-		    is_before(&all->heap[child + 1], &all->heap[child]))
+		if (child + 1 < all->n && is_before(&all->heap[child + 1], &all->heap[child]))
 			child++;
 		if (child >= all->n || is_before(last, &all->heap[child]))
 			break;
@@ -69,8 +67,7 @@ static void pop(struct tellings *all)
 }
 
 /* A run that is one need not wait for others. */
-static void note(struct sim *s, hd_time at, uint32_t port, unsigned kind,
-		 struct telling *t)
+static void note(struct sim *s, hd_time at, uint32_t port, unsigned kind, struct telling *t)
 {
 	if (!s->cut && s->now > 0 && s->tell.queue.n > 0)
 		tell_until(s, s->now - 1);
@@ -98,8 +95,7 @@ void tell_updated(struct sim *s, uint32_t port, const struct sim_update *u)
 	note(s, s->now, port, TELLS_UPDATED, &t);
 }
 
-void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
-		  bool lost)
+void tell_granted(struct sim *s, uint32_t port, const struct packet *p, bool lost)
 {
 	struct telling t;
 
@@ -124,14 +120,13 @@ bool telling_is_sound(const struct sim *part, const struct telling *t)
 		return t->update.vl <= VL_MANAGEMENT;
 	return t->packet.vl <= VL_MANAGEMENT && t->packet.sl < N_SLS &&
 	       (t->packet.flow < part->n_flows || t->packet.flow == NONE) &&
-	       (t->packet.source < part->setup->n_nodes ||
-		t->packet.source == NONE);
+	       (t->packet.source < part->setup->n_nodes || t->packet.source == NONE);
 }
 
 /* ---- told ---------------------------------------------------------------- */
 
-static void tell_end(const struct sim_observer *o, const struct telling *t,
-		     uint32_t port, enum sim_fate fate)
+static void tell_end(const struct sim_observer *o, const struct telling *t, uint32_t port,
+		     enum sim_fate fate)
 {
 	const struct sim_event_record e = {
 		.flow = t->packet.flow,
@@ -146,16 +141,14 @@ static void tell_end(const struct sim_observer *o, const struct telling *t,
 	o->ended(o->context, &e, &t->packet);
 }
 
-static void tell_one(const struct sim *s, const struct sim_observer *o,
-		     const struct telling *t)
+static void tell_one(const struct sim *s, const struct sim_observer *o, const struct telling *t)
 {
 	uint32_t port = (uint32_t)(t->place >> 32), kind = (uint32_t)t->place;
 
 	if (kind < TELLS_DELIVERED && o->ended)
 		tell_end(o, t, port, (enum sim_fate)kind);
 	else if (kind == TELLS_DELIVERED && o->delivered)
-		o->delivered(o->context, t->at, s->setup->ports[port].node,
-			     &t->packet);
+		o->delivered(o->context, t->at, s->setup->ports[port].node, &t->packet);
 	else if (kind == TELLS_UPDATED && o->updated)
 		o->updated(o->context, t->at, port, &t->update);
 	else if (kind == TELLS_GRANTED && o->granted)
@@ -180,13 +173,11 @@ void tell_until(struct sim *s, hd_time until)
 {
 	struct tellings *from;
 
-	while (s->tell.n_observers && (from = earliest(s)) &&
-	       from->heap->at <= until) {
+	while (s->tell.n_observers && (from = earliest(s)) && from->heap->at <= until) {
 		const struct telling t = *from->heap;
 
 		pop(from);
-		for (uint32_t i = 0;
-		     i < s->tell.n_observers && is_first_rank(s); i++)
+		for (uint32_t i = 0; i < s->tell.n_observers && is_first_rank(s); i++)
 			tell_one(s, &s->tell.observers[i], &t);
 	}
 }
@@ -199,17 +190,14 @@ void tellings_fini(struct sim *s)
 /* ---- as bytes ------------------------------------------------------------ */
 
 static const struct pack_member packet_members[] = {
-	PACK(sim_packet, born),     PACK(sim_packet, flow),
-	PACK(sim_packet, sequence), PACK(sim_packet, kind),
-	PACK(sim_packet, marked),   PACK(sim_packet, answered),
-	PACK(sim_packet, last),     PACK(sim_packet, reserve),
-	PACK(sim_packet, source),   PACK(sim_packet, dlid),
-	PACK(sim_packet, pkey),     PACK(sim_packet, bytes),
-	PACK(sim_packet, sl),       PACK(sim_packet, vl),
-	PACK(sim_packet, cookie),   PACK(sim_packet, target),
-	PACK(sim_packet, tclass),   PACK(sim_packet, hop_limit),
-	PACK(sim_packet, slid),     PACK(sim_packet, corrupt),
-	PACK(sim_packet, lost),     PACK(sim_packet, endpoint),
+	PACK(sim_packet, born),     PACK(sim_packet, flow),    PACK(sim_packet, sequence),
+	PACK(sim_packet, kind),     PACK(sim_packet, marked),  PACK(sim_packet, answered),
+	PACK(sim_packet, last),     PACK(sim_packet, reserve), PACK(sim_packet, source),
+	PACK(sim_packet, dlid),     PACK(sim_packet, pkey),    PACK(sim_packet, bytes),
+	PACK(sim_packet, sl),       PACK(sim_packet, vl),      PACK(sim_packet, cookie),
+	PACK(sim_packet, target),   PACK(sim_packet, tclass),  PACK(sim_packet, hop_limit),
+	PACK(sim_packet, slid),     PACK(sim_packet, corrupt), PACK(sim_packet, lost),
+	PACK(sim_packet, endpoint),
 };
 
 void told_pack(struct pack *p, struct sim_packet *x)
@@ -258,9 +246,8 @@ static void pack_telling(struct saved *v, struct telling *t)
 	pack_u32(v->p, &port);
 	pack_u32(v->p, &kind);
 	told_pack(v->p, &t->packet);
-	if (!v->p->reads ||
-	    !pack_check(v->p, kind <= TELLS_DELIVERED && t->at > v->s->now &&
-				      port < v->s->setup->n_ports))
+	if (!v->p->reads || !pack_check(v->p, kind <= TELLS_DELIVERED && t->at > v->s->now &&
+						      port < v->s->setup->n_ports))
 		return;
 	struct sim *owner = sim_of_port(v->s, port);
 

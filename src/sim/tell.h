@@ -34,8 +34,7 @@ struct telling {
 /* Ends are known ahead of their time, deliveries among them. */
 void tell_ended(struct sim *s, const struct packet *p, const struct ending *e);
 void tell_updated(struct sim *s, uint32_t port, const struct sim_update *u);
-void tell_granted(struct sim *s, uint32_t port, const struct packet *p,
-		  bool lost);
+void tell_granted(struct sim *s, uint32_t port, const struct packet *p, bool lost);
 /* All parts have noted what happens until then; `s` is the whole. */
 void tell_until(struct sim *s, hd_time until);
 void tellings_fini(struct sim *s);

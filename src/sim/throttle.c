@@ -15,9 +15,7 @@ static struct controlled *flow_at(struct sim *s, uint32_t flow)
 
 static hd_time gap_of(const struct throttle *t)
 {
-	return t->algorithm
-		       ? cc_gap(t->algorithm, t->config, &t->state, t->took)
-		       : t->took;
+	return t->algorithm ? cc_gap(t->algorithm, t->config, &t->state, t->took) : t->took;
 }
 
 static hd_time eligible_at(const struct sim *s, const struct throttle *t)
@@ -89,8 +87,7 @@ void throttle_pace(struct sim *s, uint32_t number)
 
 static bool is_open(const struct sim *s, const struct controlled *f)
 {
-	return f->queue.first != NONE &&
-	       f->granted - f->acked < s->control->rules->window;
+	return f->queue.first != NONE && f->granted - f->acked < s->control->rules->window;
 }
 
 static void flow_look(struct sim *s, struct controlled *f)
@@ -107,8 +104,8 @@ bool throttle_enter(struct sim *s, struct packet *p)
 {
 	const struct control *c = s->control;
 
-	if (p->flow >= c->rules->n_flows ||
-	    c->flows[p->flow].throttle == NONE || (p->flags & P_OTHER))
+	if (p->flow >= c->rules->n_flows || c->flows[p->flow].throttle == NONE ||
+	    (p->flags & P_OTHER))
 		return false;
 	struct controlled *f = flow_at(s, p->flow);
 	uint32_t id = packet_id(s, p);
@@ -162,8 +159,7 @@ void throttle_take(struct sim *s, uint32_t number)
 
 static void account(const struct sim *s, struct throttle *t)
 {
-	t->rate_integral +=
-		t->state.rate * (double)(s->now - t->rate_since) / (double)HD_S;
+	t->rate_integral += t->state.rate * (double)(s->now - t->rate_since) / (double)HD_S;
 	t->rate_since = s->now;
 }
 
@@ -254,8 +250,8 @@ static uint32_t delayed_new(struct control *c)
 		c->free_delayed = c->delayed[id].next;
 		return id;
 	}
-	c->delayed = hd_grow(c->delayed, &c->delayed_cap,
-			     (size_t)c->n_delayed + 1, sizeof(*c->delayed));
+	c->delayed =
+		hd_grow(c->delayed, &c->delayed_cap, (size_t)c->n_delayed + 1, sizeof(*c->delayed));
 	return c->n_delayed++;
 }
 
@@ -263,8 +259,7 @@ static bool is_before(const struct delayed *a, const struct delayed *b)
 {
 	if (a->when != b->when)
 		return a->when < b->when;
-	return a->flow != b->flow ? a->flow < b->flow
-				  : a->sequence < b->sequence;
+	return a->flow != b->flow ? a->flow < b->flow : a->sequence < b->sequence;
 }
 
 void answer_delay(struct sim *s, const struct delayed *what)
@@ -339,15 +334,13 @@ static void flows_init(struct control *c)
 
 		if (t == SIM_NONE)
 			continue;
-		c->flows[i].place =
-			at[t] - (uint32_t)(c->throttles[t].flows - c->flows_of);
+		c->flows[i].place = at[t] - (uint32_t)(c->throttles[t].flows - c->flows_of);
 		c->flows_of[at[t]++] = i;
 	}
 	free(at);
 }
 
-static void throttle_init(const struct sim *s, struct throttle *t,
-			  const struct sim_throttle *is)
+static void throttle_init(const struct sim *s, struct throttle *t, const struct sim_throttle *is)
 {
 	*t = (struct throttle){
 		.algorithm = is->algorithm,
@@ -361,8 +354,7 @@ static void throttle_init(const struct sim *s, struct throttle *t,
 	if (t->algorithm)
 		cc_init(t->algorithm, t->config, &t->state);
 	else
-		t->state = (struct cc_state){ .rate = is->config.rmax,
-					      .due = NEVER };
+		t->state = (struct cc_state){ .rate = is->config.rmax, .due = NEVER };
 	t->lowest = t->highest = t->state.rate;
 }
 
@@ -400,8 +392,7 @@ static void settings_take(struct sim *s, uint32_t setting)
 static void settings_expect(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->setup->n_settings; i++) {
-		eventq_push(&s->q, s->setup->settings[i].time,
-			    event_key(EV_TABLE, 0, 0, 1 + i));
+		eventq_push(&s->q, s->setup->settings[i].time, event_key(EV_TABLE, 0, 0, 1 + i));
 		s->background++;
 	}
 }
@@ -490,8 +481,7 @@ void sim_control_counts(const struct sim *s, struct sim_control_counts *out)
 {
 	*out = (struct sim_control_counts){ .marked = marks_made(s) };
 	for (uint32_t i = 0; i < sim_n_parts(s); i++) {
-		const struct sim_control_counts *c =
-			&sim_part(s, i)->control->counts;
+		const struct sim_control_counts *c = &sim_part(s, i)->control->counts;
 
 		out->acks += c->acks;
 		out->echoed += c->echoed;
@@ -510,13 +500,11 @@ static bool awaits_timeout(const struct sim *s, const struct controlled *f)
 {
 	hd_time timeout = s->control->rules->timeout;
 
-	return f->waiting > 0 &&
-	       f->granted - f->acked >= s->control->rules->window &&
+	return f->waiting > 0 && f->granted - f->acked >= s->control->rules->window &&
 	       s->now > f->active && s->now - f->active >= timeout / 100;
 }
 
-bool sim_flow_control(const struct sim *s, uint32_t flow,
-		      struct sim_flow_control *out)
+bool sim_flow_control(const struct sim *s, uint32_t flow, struct sim_flow_control *out)
 {
 	const struct control *c = s->control;
 
@@ -528,11 +516,8 @@ bool sim_flow_control(const struct sim *s, uint32_t flow,
 
 	/* M3: an answer may come after the end of the run's last packet. */
 	to = to > t->rate_since ? to : t->rate_since;
-	double seconds =
-		to > s->from ? (double)(to - s->from) / (double)HD_S : 0;
-	double sum = t->rate_integral + t->state.rate *
-						(double)(to - t->rate_since) /
-						(double)HD_S;
+	double seconds = to > s->from ? (double)(to - s->from) / (double)HD_S : 0;
+	double sum = t->rate_integral + t->state.rate * (double)(to - t->rate_since) / (double)HD_S;
 
 	*out = (struct sim_flow_control){
 		.rate = t->state.rate,
@@ -578,10 +563,9 @@ static const struct pack_member throttle_members[] = {
 };
 
 static const struct pack_member controlled_members[] = {
-	PACK(controlled, granted),  PACK(controlled, acked),
-	PACK(controlled, active),   PACK(controlled, timeout_at),
-	PACK(controlled, marks),    PACK(controlled, marked_time),
-	PACK(controlled, timeouts), PACK(controlled, waiting),
+	PACK(controlled, granted),    PACK(controlled, acked),   PACK(controlled, active),
+	PACK(controlled, timeout_at), PACK(controlled, marks),   PACK(controlled, marked_time),
+	PACK(controlled, timeouts),   PACK(controlled, waiting),
 };
 
 static const struct pack_member delayed_members[] = {
@@ -619,11 +603,9 @@ static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
 		}
 		PACK_STRUCT(v->p, delayed_members, &d);
 		if (v->p->reads &&
-		    pack_check(v->p,
-			       d.flow < c->rules->n_flows &&
-				       c->flows[d.flow].throttle != NONE &&
-				       flow_port(c, d.flow) == port &&
-				       d.when > v->s->now))
+		    pack_check(v->p, d.flow < c->rules->n_flows &&
+					     c->flows[d.flow].throttle != NONE &&
+					     flow_port(c, d.flow) == port && d.when > v->s->now))
 			answer_expect(owner, &d);
 	}
 }
@@ -682,9 +664,8 @@ void saved_control(struct saved *v)
 
 /* What the part counts that deliveries of a flow belong to. */
 static const struct pack_member marked_members[] = {
-	PACK(controlled, marks),   PACK(controlled, marked_time),
-	PACK(controlled, granted), PACK(controlled, acked),
-	PACK(controlled, active),  PACK(controlled, timeouts),
+	PACK(controlled, marks),   PACK(controlled, marked_time), PACK(controlled, granted),
+	PACK(controlled, acked),   PACK(controlled, active),      PACK(controlled, timeouts),
 	PACK(controlled, waiting),
 };
 

@@ -56,8 +56,7 @@ void credits_from_counters(struct sim *s, uint32_t port, uint32_t lane)
 	uint32_t credits = (uint32_t)(fc->limit - fc->sent) & (MODULUS - 1);
 
 	/* T5: beyond half of the modulus, the sender is ahead of its limit. */
-	credits_set(s, credits_of_link(s, port), lane,
-		    credits <= MODULUS / 2 ? credits : 0);
+	credits_set(s, credits_of_link(s, port), lane, credits <= MODULUS / 2 ? credits : 0);
 }
 
 void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
@@ -72,8 +71,7 @@ void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 		link_request(s, port);
 }
 
-static void update_tell(struct sim *s, uint32_t port, unsigned vl,
-			uint32_t content, bool lost)
+static void update_tell(struct sim *s, uint32_t port, unsigned vl, uint32_t content, bool lost)
 {
 	const struct sim_update u = {
 		.vl = (uint8_t)vl,
@@ -86,8 +84,7 @@ static void update_tell(struct sim *s, uint32_t port, unsigned vl,
 }
 
 /* Counts an update and draws its luck; tells the far end unless it is lost. */
-static void update_launch(struct sim *s, uint32_t port, unsigned vl,
-			  uint32_t content)
+static void update_launch(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 {
 	struct cold_port *c = cold_at(s, port);
 	double loss = s->setup->ports[port].update_loss;
@@ -125,8 +122,7 @@ void update_send(struct sim *s, uint32_t port)
 	c->update_vl = (uint8_t)vl;
 	l->busy_until = s->now + c->update_time;
 	update_launch(s, port, vl,
-		      (uint32_t)fc->sent << 12 |
-			      ((fc->abr + free_blocks) & (MODULUS - 1)));
+		      (uint32_t)fc->sent << 12 | ((fc->abr + free_blocks) & (MODULUS - 1)));
 	if (l->requests || c->pending)
 		link_request(s, port);
 }
@@ -190,9 +186,7 @@ void head_arrived(struct sim *s, uint32_t port, struct packet *p)
 		struct cold_port *c = cold_at(s, in_port);
 
 		if (c->vl15_held + blk > s->setup->ports[in_port].vl15_blocks) {
-			packet_lost(s, p,
-				    (struct ending){ SIM_LOST_VL15, in_port,
-						     s->now },
+			packet_lost(s, p, (struct ending){ SIM_LOST_VL15, in_port, s->now },
 				    &s->sums.cold[in_port].vl15_dropped);
 			packet_missed(s, port, p);
 			packet_free(s, p);

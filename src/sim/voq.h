@@ -30,8 +30,7 @@ static inline uint64_t *lane_words(struct sim *s, const struct lane *lane)
 	return &s->words[4 * (size_t)(lane - s->outlet_lanes)];
 }
 
-static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in,
-			      const bool simple)
+static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in, const bool simple)
 {
 	if (!simple && unlikely(s->mode.wide)) {
 		lane_words(s, lane)[in / 64] |= (uint64_t)1 << (in % 64);
@@ -40,8 +39,7 @@ static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in,
 	lane->inputs |= (uint64_t)1 << (in & 63);
 }
 
-static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in,
-				 const bool simple)
+static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in, const bool simple)
 {
 	if (!simple && unlikely(s->mode.wide)) {
 		uint64_t *word = &lane_words(s, lane)[in / 64];
@@ -54,8 +52,8 @@ static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in,
 	lane->inputs &= ~((uint64_t)1 << (in & 63));
 }
 
-static inline bool inputs_has(struct sim *s, const struct lane *lane,
-			      unsigned in, const bool simple)
+static inline bool inputs_has(struct sim *s, const struct lane *lane, unsigned in,
+			      const bool simple)
 {
 	if (!simple && unlikely(s->mode.wide))
 		return lane_words(s, lane)[in / 64] >> (in % 64) & 1;
@@ -67,13 +65,11 @@ static inline unsigned bits_after(uint64_t bits, unsigned in)
 {
 	uint64_t after = bits >> in >> 1;
 
-	return after ? in + 1 + (unsigned)__builtin_ctzll(after)
-		     : (unsigned)__builtin_ctzll(bits);
+	return after ? in + 1 + (unsigned)__builtin_ctzll(after) : (unsigned)__builtin_ctzll(bits);
 }
 
 /* The first member after `in`, cyclically; the set is not empty. */
-static inline unsigned inputs_after(struct sim *s, const struct lane *lane,
-				    unsigned in)
+static inline unsigned inputs_after(struct sim *s, const struct lane *lane, unsigned in)
 {
 	if (likely(!s->mode.wide))
 		return bits_after(lane->inputs, in & 63);
@@ -96,14 +92,12 @@ static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
 	return setup->ports[first].peer == SIM_NONE ? 0 : UINT8_MAX;
 }
 
-static inline unsigned inputs_lowest(struct sim *s, uint32_t port,
-				     const struct lane *lane)
+static inline unsigned inputs_lowest(struct sim *s, uint32_t port, const struct lane *lane)
 {
 	return inputs_after(s, lane, inputs_before(s, port));
 }
 
-static inline uint32_t *voq_slot(struct sim *s, const struct lane *lane,
-				 unsigned in)
+static inline uint32_t *voq_slot(struct sim *s, const struct lane *lane, unsigned in)
 {
 	return &s->heads.slots[lane->heads + (in & s->heads.mask)];
 }
@@ -126,8 +120,7 @@ static inline void heads_give(struct sim *s, const struct lane *lane)
 }
 
 /* The first packet of an input that has a bit; where lanes merge, of any. */
-static inline uint32_t voq_first(struct sim *s, const struct lane *lane,
-				 unsigned in)
+static inline uint32_t voq_first(struct sim *s, const struct lane *lane, unsigned in)
 {
 	return lane->solo != NONE ? lane->solo : *voq_slot(s, lane, in);
 }
@@ -136,8 +129,7 @@ static inline uint32_t voq_first(struct sim *s, const struct lane *lane,
  * Appends a packet that is ready. As long as one input has packets, which is
  * the usual case, its first one is in the lane and sim.heads is not touched.
  */
-static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p,
-			    const bool simple)
+static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p, const bool simple)
 {
 	uint32_t id = packet_id(s, p);
 
@@ -166,8 +158,8 @@ static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p,
 }
 
 /* Takes the first packet of an input that has a bit. */
-static inline struct packet *voq_pop(struct sim *s, struct lane *lane,
-				     unsigned in, const bool simple)
+static inline struct packet *voq_pop(struct sim *s, struct lane *lane, unsigned in,
+				     const bool simple)
 {
 	bool is_solo = lane->solo != NONE;
 	uint32_t *head = is_solo ? &lane->solo : voq_slot(s, lane, in);
@@ -189,8 +181,7 @@ static inline struct packet *voq_pop(struct sim *s, struct lane *lane,
 }
 
 /* Removes one that is not the first; only where lanes merge. */
-static inline void voq_unlink(struct sim *s, struct lane *lane,
-			      const struct packet *p)
+static inline void voq_unlink(struct sim *s, struct lane *lane, const struct packet *p)
 {
 	struct packet *first = packet_at(s, *voq_slot(s, lane, p->in));
 	struct packet *before = first;

@@ -29,9 +29,7 @@ static void check_sets(unsigned low, unsigned n_inputs)
 	uint64_t words[MOST_INPUTS / 64] = { 0 };
 	bool members[MOST_INPUTS] = { false };
 	struct lane lane = { .inputs = 0 };
-	struct sim s = { .mode.wide = n_inputs - low > 64,
-			 .words = words,
-			 .outlet_lanes = &lane };
+	struct sim s = { .mode.wide = n_inputs - low > 64, .words = words, .outlet_lanes = &lane };
 	unsigned n = 0;
 	struct rng rng;
 
@@ -39,8 +37,7 @@ static void check_sets(unsigned low, unsigned n_inputs)
 	for (unsigned step = 0; step < 20000; step++) {
 		unsigned in = low + (unsigned)rng_below(&rng, n_inputs - low);
 		/* Few members in one half of the steps, many in the other. */
-		bool add = n == 0 ||
-			   rng_below(&rng, 8) < (step / 5000 % 2 ? 7u : 1u);
+		bool add = n == 0 || rng_below(&rng, 8) < (step / 5000 % 2 ? 7u : 1u);
 
 		assert_int_equal(inputs_has(&s, &lane, in, false), members[in]);
 		if (add)
@@ -78,9 +75,8 @@ static void add_spare_switch(struct sim_setup *u, uint32_t ports)
 
 	u->nodes = hd_realloc(u->nodes, u->n_nodes + 1, sizeof(*u->nodes));
 	u->ports = hd_realloc(u->ports, first + ports + 1, sizeof(*u->ports));
-	u->nodes[u->n_nodes] = (struct sim_node){ .kind = SIM_SWITCH,
-						  .first_port = first,
-						  .n_ports = ports };
+	u->nodes[u->n_nodes] =
+		(struct sim_node){ .kind = SIM_SWITCH, .first_port = first, .n_ports = ports };
 	for (; u->n_ports <= first + ports; u->n_ports++) {
 		u->ports[u->n_ports] = u->ports[0];
 		u->ports[u->n_ports].node = u->n_nodes;
@@ -93,8 +89,8 @@ struct outcome {
 	uint64_t hops, delivered, checksum;
 };
 
-static struct outcome run(const struct sim_switch_model *model, uint32_t spare,
-			  uint32_t threads, bool expect_wide)
+static struct outcome run(const struct sim_switch_model *model, uint32_t spare, uint32_t threads,
+			  bool expect_wide)
 {
 	/* 64 hosts at one switch, or 63 at each of two. */
 	const struct workload_spec spec = {

@@ -126,8 +126,7 @@ static inline void workload_flows(struct workload *w)
 	}
 }
 
-static inline void workload_init(struct workload *w,
-				 const struct workload_spec *spec)
+static inline void workload_init(struct workload *w, const struct workload_spec *spec)
 {
 	struct test_links links = {
 		.rate = hd_rate_of_link(4, SPEED_EDR),

@@ -16,8 +16,7 @@
 #include "sim/workload_for_tests.h"
 
 /* Its presence alone sends the run down the general path. */
-static void watch(void *context, hd_time now, uint32_t port,
-		  const struct sim_packet *p)
+static void watch(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	uint64_t *seen = context;
 
@@ -29,8 +28,7 @@ static void watch(void *context, hd_time now, uint32_t port,
 
 enum way { PLAIN, GENERAL, WITHOUT_METRICS };
 
-static uint64_t run(const struct workload *w, enum way way, uint32_t parts,
-		    uint64_t *hops)
+static uint64_t run(const struct workload *w, enum way way, uint32_t parts, uint64_t *hops)
 {
 	struct sim_rules rules;
 	uint64_t seen = 0;
@@ -72,10 +70,8 @@ static void every_way_of_computing_a_workload_gives_the_held_checksum(void **x)
 			continue;
 		workload_init(&w, &workload_specs[i]);
 		assert_int_equal(run(&w, PLAIN, 1, &hops[0]), w.spec->checksum);
-		assert_int_equal(run(&w, GENERAL, 1, &hops[1]),
-				 w.spec->checksum);
-		assert_int_equal(run(&w, WITHOUT_METRICS, 1, &hops[2]),
-				 w.spec->checksum);
+		assert_int_equal(run(&w, GENERAL, 1, &hops[1]), w.spec->checksum);
+		assert_int_equal(run(&w, WITHOUT_METRICS, 1, &hops[2]), w.spec->checksum);
 		assert_int_equal(hops[0], hops[1]);
 		assert_int_equal(hops[0], hops[2]);
 		assert_int_equal(run(&w, PLAIN, 5, &hops[1]), w.spec->checksum);
@@ -87,8 +83,7 @@ static void every_way_of_computing_a_workload_gives_the_held_checksum(void **x)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			every_way_of_computing_a_workload_gives_the_held_checksum),
+		cmocka_unit_test(every_way_of_computing_a_workload_gives_the_held_checksum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,16 +144,14 @@ static bool range_align(struct range *r)
 	return true;
 }
 
-static void put_number(struct pieces *p, int64_t digits, unsigned scale,
-		       const char *unit)
+static void put_number(struct pieces *p, int64_t digits, unsigned scale, const char *unit)
 {
 	struct strbuf text = STRBUF_INIT;
 	int64_t ten = power_of_ten(scale);
 
 	strbuf_printf(&text, "%lld", (long long)(digits / ten));
 	if (digits % ten) {
-		strbuf_printf(&text, ".%0*lld", (int)scale,
-			      (long long)(digits % ten));
+		strbuf_printf(&text, ".%0*lld", (int)scale, (long long)(digits % ten));
 		while (text.text[text.len - 1] == '0')
 			text.text[--text.len] = '\0';
 	}
@@ -172,10 +170,8 @@ static void range_to_bytes(struct range *r)
 	for (unsigned i = 0; i < n; i++) {
 		struct pieces text = { 0 };
 
-		put_number(&text, parts[i]->digits, parts[i]->scale,
-			   parts[i]->unit);
-		bool size = hd_size_parse(text.items[0], NULL, &bytes[i]) ==
-				    HD_OK &&
+		put_number(&text, parts[i]->digits, parts[i]->scale, parts[i]->unit);
+		bool size = hd_size_parse(text.items[0], NULL, &bytes[i]) == HD_OK &&
 			    bytes[i] < INT64_MAX / 4;
 
 		pieces_fini(&text);
@@ -193,8 +189,7 @@ static void range_to_bytes(struct range *r)
 /* The one unit of all of it, wherever it is written; NULL: several. */
 static const char *range_unit(const struct range *r)
 {
-	const char *const written[] = { r->high.unit, r->low.unit,
-					r->step.unit };
+	const char *const written[] = { r->high.unit, r->low.unit, r->step.unit };
 	const char *unit = "";
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -213,42 +208,32 @@ static int64_t range_count(const struct range *r)
 
 	if (!r->factor)
 		return (r->high.digits - r->low.digits) / r->step.digits + 1;
-	for (int64_t at = r->low.digits; at <= r->high.digits / r->step.digits;
-	     n++)
+	for (int64_t at = r->low.digits; at <= r->high.digits / r->step.digits; n++)
 		at *= r->step.digits;
 	return n;
 }
 
-static enum hd_status range_expand(struct range *r, const char *text,
-				   struct diag *d, struct pieces *out)
+static enum hd_status range_expand(struct range *r, const char *text, struct diag *d,
+				   struct pieces *out)
 {
 	range_to_bytes(r);
 	const char *unit = range_unit(r);
 
 	if (!unit)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the range '%.80s' mixes units", text);
+		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' mixes units", text);
 	if (!range_align(r))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the range '%.80s' has too many digits", text);
+		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' has too many digits", text);
 	if (r->factor && (r->step.scale || *r->step.unit || r->step.digits < 2))
 		return diag_fail(d, HD_ERR_INPUT,
-				 "the factor of '%.80s' is not a whole number "
-				 "above 1",
-				 text);
+				 "the factor of '%.80s' is not a whole number above 1", text);
 	if (!r->step.digits || (r->factor && !r->low.digits))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the range '%.80s' never gets to its end",
-				 text);
+		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' never gets to its end", text);
 	if (r->low.digits > r->high.digits)
-		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' is empty",
-				 text);
+		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' is empty", text);
 	if (range_count(r) > STUDY_MOST_POINTS)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "the range '%.80s' has %lld values; at most "
-				 "%d are allowed",
-				 text, (long long)range_count(r),
-				 STUDY_MOST_POINTS);
+				 "the range '%.80s' has %lld values; at most %d are allowed", text,
+				 (long long)range_count(r), STUDY_MOST_POINTS);
 	for (int64_t at = r->low.digits; at <= r->high.digits;) {
 		put_number(out, at, r->low.scale, unit);
 		if (r->factor && at > r->high.digits / r->step.digits)
@@ -258,8 +243,7 @@ static enum hd_status range_expand(struct range *r, const char *text,
 	return HD_OK;
 }
 
-static enum hd_status expand(const char *text, struct diag *d,
-			     struct pieces *out)
+static enum hd_status expand(const char *text, struct diag *d, struct pieces *out)
 {
 	struct range range;
 	enum hd_status status = HD_OK;
@@ -342,10 +326,8 @@ static enum schema_type type_of(const struct schema_row *row, const char *text)
 		return SCHEMA_AMOUNT;
 	if (row->type != SCHEMA_AMOUNT)
 		return row->type;
-	if ((row->base == SCHEMA_TIME &&
-	     hd_time_parse(text, NULL, &ignored) == HD_OK) ||
-	    (row->base == SCHEMA_SIZE &&
-	     hd_size_parse(text, NULL, &ignored) == HD_OK))
+	if ((row->base == SCHEMA_TIME && hd_time_parse(text, NULL, &ignored) == HD_OK) ||
+	    (row->base == SCHEMA_SIZE && hd_size_parse(text, NULL, &ignored) == HD_OK))
 		return row->base;
 	return SCHEMA_AMOUNT;
 }
@@ -383,8 +365,7 @@ static double number_of(const struct schema_row *row, const char *text)
 		break;
 	case SCHEMA_AMOUNT:
 		if (decimal_parse(text, strlen(text), &decimal))
-			number = (double)decimal.digits /
-				 (double)power_of_ten(decimal.scale);
+			number = (double)decimal.digits / (double)power_of_ten(decimal.scale);
 		free(decimal.unit);
 		break;
 	default:
@@ -456,8 +437,8 @@ static bool is_choice(const struct option *o, const char *value)
 }
 
 /* What can be told before the command is asked: it says the rest. */
-static enum hd_status check_option(const struct axis *a,
-				   const struct schema_row *row, struct diag *d)
+static enum hd_status check_option(const struct axis *a, const struct schema_row *row,
+				   struct diag *d)
 {
 	const struct option *o = a->option;
 
@@ -466,18 +447,16 @@ static enum hd_status check_option(const struct axis *a,
 		bool words = o->kind == OPT_FLAG || o->kind == OPT_CHOICE;
 
 		if (words ? is_choice(o, value)
-			  : row->type == SCHEMA_AMOUNT ||
-				    !isnan(number_of(row, value)))
+			  : row->type == SCHEMA_AMOUNT || !isnan(number_of(row, value)))
 			continue;
-		return diag_fail(d, HD_ERR_INPUT, "'%.80s' is no value of it%s",
-				 value,
+		return diag_fail(d, HD_ERR_INPUT, "'%.80s' is no value of it%s", value,
 				 o->kind == OPT_FLAG ? " (yes or no is)" : "");
 	}
 	return HD_OK;
 }
 
-static enum hd_status check_values(const struct axis *a,
-				   const struct schema_row *row, struct diag *d)
+static enum hd_status check_values(const struct axis *a, const struct schema_row *row,
+				   struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 
@@ -500,16 +479,13 @@ enum hd_status axis_init(struct axis *a, const char *field, const char *values,
 	const struct schema_row of_option = row_of_option(option);
 	const struct schema_row *row = option ? &of_option : row_of(field);
 
-	*a = (struct axis){ .field = hd_strdup(field),
-			    .unit = "",
-			    .option = option };
+	*a = (struct axis){ .field = hd_strdup(field), .unit = "", .option = option };
 	if (!values[strspn(values, " ")])
 		return diag_fail(d, HD_ERR_INPUT, "no values");
 	enum hd_status status = pieces_expand(&a->values, values, d);
 
 	if (status == HD_OK)
-		status = option ? check_option(a, row, d)
-				: check_values(a, row, d);
+		status = option ? check_option(a, row, d) : check_values(a, row, d);
 	if (status == HD_OK)
 		measure(a, row);
 	return status;

@@ -33,8 +33,7 @@ void pieces_words(struct pieces *p, const char *text);
 /* Adds what stands between commas, without the blanks around it. */
 void pieces_split(struct pieces *p, const char *text);
 /* The same, with ranges written out; HD_ERR_INPUT for ranges without an end. */
-HD_MUST_CHECK enum hd_status pieces_expand(struct pieces *p, const char *text,
-					   struct diag *d);
+HD_MUST_CHECK enum hd_status pieces_expand(struct pieces *p, const char *text, struct diag *d);
 
 struct axis {
 	char *field; /* path, as after --set */
@@ -44,18 +43,16 @@ struct axis {
 	char *unit_text;
 	double *numbers;
 	const struct option *option; /* of a command; NULL: the scenario's */
-	size_t dimension; /* axes of one dimension go along together */
-	unsigned line;    /* of the file that says so; 0: none */
+	size_t dimension;            /* axes of one dimension go along together */
+	unsigned line;               /* of the file that says so; 0: none */
 };
 
 /*
  * Free even after a refusal. HD_ERR_INPUT for what is no such field. `option`
  * says what the values must be if the field is an option of a command.
  */
-HD_MUST_CHECK enum hd_status axis_init(struct axis *a, const char *field,
-				       const char *values,
-				       const struct option *option,
-				       struct diag *d);
+HD_MUST_CHECK enum hd_status axis_init(struct axis *a, const char *field, const char *values,
+				       const struct option *option, struct diag *d);
 void axis_fini(struct axis *a);
 
 /* A value of this axis, written by somebody else, as a number; NAN if none. */

@@ -84,8 +84,7 @@ static void what_is_no_axis_is_refused(void **state)
 		{ LOAD, "10%,fast", "'fast' is not a share" },
 		{ LOAD, "10%..2000%:10%", "out of range" },
 		{ PAYLOAD, "0..1000000000:1", "has 1000000001 values" },
-		{ PAYLOAD, "0.00000000000001..99999999999999:1",
-		  "too many digits" },
+		{ PAYLOAD, "0.00000000000001..99999999999999:1", "too many digits" },
 		{ "qos.lanes", "1,2,3", "'3' is none of" },
 		{ "traffic.0.kind", "cbr,poison", "did you mean 'poisson'" },
 	};
@@ -95,10 +94,8 @@ static void what_is_no_axis_is_refused(void **state)
 		struct strbuf out = STRBUF_INIT;
 
 		expand(cases[i].field, cases[i].values, &out);
-		if (strncmp(out.text, "refused", 7) != 0 ||
-		    !strstr(out.text, cases[i].part))
-			fail_msg("%s=%s: %s", cases[i].field, cases[i].values,
-				 out.text);
+		if (strncmp(out.text, "refused", 7) != 0 || !strstr(out.text, cases[i].part))
+			fail_msg("%s=%s: %s", cases[i].field, cases[i].values, out.text);
 		strbuf_fini(&out);
 	}
 }
@@ -118,16 +115,12 @@ static void a_range_is_what_counting_gives(void **state)
 		char text[96];
 		struct axis a;
 
-		snprintf(text, sizeof(text), "%u.%02u..%u.%02u:%u.%02u",
-			 low / 100, low % 100, high / 100, high % 100,
-			 step / 100, step % 100);
-		assert_int_equal(axis_init(&a, "a field that no table has",
-					   text, NULL, &d),
-				 HD_OK);
+		snprintf(text, sizeof(text), "%u.%02u..%u.%02u:%u.%02u", low / 100, low % 100,
+			 high / 100, high % 100, step / 100, step % 100);
+		assert_int_equal(axis_init(&a, "a field that no table has", text, NULL, &d), HD_OK);
 		assert_int_equal(a.values.n, (high - low) / step + 1);
 		for (unsigned i = 0; i < a.values.n; i++)
-			assert_true(fabs(a.numbers[i] * 100 - low - i * step) <
-				    1e-6);
+			assert_true(fabs(a.numbers[i] * 100 - low - i * step) < 1e-6);
 		axis_fini(&a);
 	}
 }
@@ -144,8 +137,7 @@ static void numbers_have_one_unit(void **state)
 		{ PAYLOAD, "100,2KiB", "B", 2048 },
 		{ "qos.lanes", "1,8", "", 8 },
 		{ "fabric.topology.radix", "4,6", "", 6 },
-		{ "fabric.switch.input_buffer", "2 packets,4 packets",
-		  "packets", 4 },
+		{ "fabric.switch.input_buffer", "2 packets,4 packets", "packets", 4 },
 		{ "fabric.switch.input_buffer", "2 packets,4KiB", "", NAN },
 		{ "fabric.routing", "ftree,updn", "", NAN },
 	};
@@ -155,12 +147,9 @@ static void numbers_have_one_unit(void **state)
 		struct diag d = { .status = HD_OK };
 		struct axis a;
 
-		assert_int_equal(axis_init(&a, cases[i].field, cases[i].values,
-					   NULL, &d),
-				 HD_OK);
+		assert_int_equal(axis_init(&a, cases[i].field, cases[i].values, NULL, &d), HD_OK);
 		assert_string_equal(a.unit, cases[i].unit);
-		assert_int_equal(a.kind, isnan(cases[i].last) ? VALUE_TEXT
-							      : VALUE_REAL);
+		assert_int_equal(a.kind, isnan(cases[i].last) ? VALUE_TEXT : VALUE_REAL);
 		if (a.kind == VALUE_REAL)
 			assert_true(a.numbers[a.values.n - 1] == cases[i].last);
 		axis_fini(&a);

@@ -17,37 +17,26 @@
 
 static const struct measure sim_measures[] = {
 	{ SIMULATED("offered", "Gb/s", 3), "summary", "offered", CURVE_MEAN },
-	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered",
-	  CURVE_SPREAD },
+	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered", CURVE_SPREAD },
 	{ SIMULATED("mean", "us", 3), "summary", "latency mean", CURVE_SPREAD },
 	{ SIMULATED("p50", "us", 3), "point", "p50", CURVE_MEAN },
 	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
 	{ SIMULATED("max", "us", 3), "summary", "latency max", CURVE_MEAN },
-	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_MEAN,
-	  TAKE_LEAST },
-	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used",
-	  CURVE_MEAN },
-	{ { "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED },
-	  "summary",
-	  "lost",
-	  CURVE_MEAN },
+	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_MEAN, TAKE_LEAST },
+	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used", CURVE_MEAN },
+	{ { "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED }, "summary", "lost", CURVE_MEAN },
 	{ { "broken", NULL, VALUE_UINT, ORIGIN_SIMULATED },
 	  "connections",
 	  "broken",
 	  CURVE_MEAN,
 	  TAKE_SUM },
-	{ { GOALS_MET, NULL, VALUE_BOOL, ORIGIN_SIMULATED },
-	  "point",
-	  "goals met",
-	  CURVE_NONE },
+	{ { GOALS_MET, NULL, VALUE_BOOL, ORIGIN_SIMULATED }, "point", "goals met", CURVE_NONE },
 };
 
 /* Of a scenario with jobs, after those of sim. */
 static const struct measure job_measures[] = {
-	{ SIMULATED("completion", "us", 3), "jobs", "completion", CURVE_SPREAD,
-	  TAKE_SLOWEST },
-	{ SIMULATED("slowdown", NULL, 4), "jobs", "slowdown", CURVE_SPREAD,
-	  TAKE_SLOWEST },
+	{ SIMULATED("completion", "us", 3), "jobs", "completion", CURVE_SPREAD, TAKE_SLOWEST },
+	{ SIMULATED("slowdown", NULL, 4), "jobs", "slowdown", CURVE_SPREAD, TAKE_SLOWEST },
 	{ { "unfinished jobs", NULL, VALUE_UINT, ORIGIN_SIMULATED },
 	  "jobs",
 	  "completion",
@@ -106,49 +95,36 @@ static const char *const sim_tables[] = {
 
 static const struct measure cc_measures[] = {
 	{ SIMULATED("goodput", "Mb/s", 1), "totals", "goodput", CURVE_SPREAD },
-	{ SIMULATED("busiest link", "%", 2), "totals", "busiest link",
-	  CURVE_MEAN },
+	{ SIMULATED("busiest link", "%", 2), "totals", "busiest link", CURVE_MEAN },
 	{ SIMULATED("fairness", NULL, 4), "totals", "fairness", CURVE_SPREAD },
 	{ SIMULATED("marked", "1/s", 1), "totals", "marked", CURVE_MEAN },
-	{ SIMULATED("least possible", "%", 2), "rows", "of possible",
-	  CURVE_SPREAD, TAKE_LEAST },
+	{ SIMULATED("least possible", "%", 2), "rows", "of possible", CURVE_SPREAD, TAKE_LEAST },
 };
 
 static const struct measure mcast_measures[] = {
-	{ SIMULATED("completion", "us", 3), "ways", "completion", CURVE_SPREAD,
-	  TAKE_LAST },
+	{ SIMULATED("completion", "us", 3), "ways", "completion", CURVE_SPREAD, TAKE_LAST },
 	{ COMPUTED("bound", "us", 3), "ways", "bound", CURVE_MEAN, TAKE_LAST },
 	{ SIMULATED("mean", "us", 3), "ways", "mean", CURVE_MEAN, TAKE_LAST },
-	{ SIMULATED("speedup", NULL, 2), "ways", "speedup", CURVE_SPREAD,
+	{ SIMULATED("speedup", NULL, 2), "ways", "speedup", CURVE_SPREAD, TAKE_LAST },
+	{ COMPUTED("busiest cable", "messages", 0), "ways", "busiest cable", CURVE_MEAN,
 	  TAKE_LAST },
-	{ COMPUTED("busiest cable", "messages", 0), "ways", "busiest cable",
-	  CURVE_MEAN, TAKE_LAST },
-	{ COMPUTED("cycle", "channels", 0), "ways", "cycle", CURVE_MEAN,
-	  TAKE_LAST },
-	{ SIMULATED("lacking", "messages", 0), "ways", "lacking", CURVE_MEAN,
-	  TAKE_LAST },
+	{ COMPUTED("cycle", "channels", 0), "ways", "cycle", CURVE_MEAN, TAKE_LAST },
+	{ SIMULATED("lacking", "messages", 0), "ways", "lacking", CURVE_MEAN, TAKE_LAST },
 };
 
 static const struct measure admit_measures[] = {
-	{ COMPUTED("established", NULL, 0), "random", "established",
-	  CURVE_SPREAD },
+	{ COMPUTED("established", NULL, 0), "random", "established", CURVE_SPREAD },
 	{ COMPUTED("attempts", NULL, 0), "random", "attempts", CURVE_MEAN },
-	{ COMPUTED("load", "%", 2), "random", "load with headers",
-	  CURVE_SPREAD },
-	{ COMPUTED("admitted", NULL, 0), "requests", "admitted", CURVE_SPREAD,
-	  TAKE_SUM },
+	{ COMPUTED("load", "%", 2), "random", "load with headers", CURVE_SPREAD },
+	{ COMPUTED("admitted", NULL, 0), "requests", "admitted", CURVE_SPREAD, TAKE_SUM },
 	{ COMPUTED("live", NULL, 0), "summary", "live", CURVE_MEAN },
-	{ COMPUTED("most reserved", "%", 2), "summary", "reserved there",
-	  CURVE_MEAN },
-	{ COMPUTED("mean reserved", "%", 2), "summary", "mean reserved",
-	  CURVE_MEAN },
+	{ COMPUTED("most reserved", "%", 2), "summary", "reserved there", CURVE_MEAN },
+	{ COMPUTED("mean reserved", "%", 2), "summary", "mean reserved", CURVE_MEAN },
 };
 
 static const struct measure bound_measures[] = {
-	{ COMPUTED("admitted", NULL, 0), "flows", "admitted", CURVE_MEAN,
-	  TAKE_SUM },
-	{ COMPUTED("deadline", "us", 3), "flows", "deadline", CURVE_MEAN,
-	  TAKE_MOST },
+	{ COMPUTED("admitted", NULL, 0), "flows", "admitted", CURVE_MEAN, TAKE_SUM },
+	{ COMPUTED("deadline", "us", 3), "flows", "deadline", CURVE_MEAN, TAKE_MOST },
 	{ COMPUTED("bound", "us", 3), "flows", "bound", CURVE_MEAN, TAKE_MOST },
 	{ COMPUTED("buffer", "B", 0), "hops", "buffer", CURVE_MEAN, TAKE_MOST },
 };
@@ -176,8 +152,7 @@ static const struct measure ge_measures[] = {
 	{ COMPUTED("L", "packets", 6), "points", "L", CURVE_MEAN },
 	{ COMPUTED("U", "share", 6), "points", "U", CURVE_MEAN },
 	{ COMPUTED("blocking", "share", 0), "points", "blocking", CURVE_MEAN },
-	{ COMPUTED("throughput", "packets/t", 6), "points", "throughput",
-	  CURVE_MEAN },
+	{ COMPUTED("throughput", "packets/t", 6), "points", "throughput", CURVE_MEAN },
 	{ COMPUTED("W", "t", 6), "points", "W", CURVE_MEAN },
 };
 
@@ -187,8 +162,7 @@ static const struct measure queue_measures[] = {
 	{ COMPUTED("Wq", "t", 6), "points", "Wq", CURVE_MEAN },
 	{ COMPUTED("U", "share", 6), "points", "U", CURVE_MEAN },
 	{ COMPUTED("blocking", "share", 0), "points", "blocking", CURVE_MEAN },
-	{ COMPUTED("throughput", "packets/t", 6), "points", "throughput",
-	  CURVE_MEAN },
+	{ COMPUTED("throughput", "packets/t", 6), "points", "throughput", CURVE_MEAN },
 };
 
 static const struct measure loss_measures[] = {
@@ -199,8 +173,7 @@ static const struct measure loss_measures[] = {
 
 static const struct measure fabric_measures[] = {
 	{ COMPUTED("EM", "%", 2), "comparison", "EM", CURVE_SPREAD, TAKE_MOST },
-	{ SIMULATED("blocked", "%", 3), "effect", "blocked", CURVE_MEAN,
-	  TAKE_MOST },
+	{ SIMULATED("blocked", "%", 3), "effect", "blocked", CURVE_MEAN, TAKE_MOST },
 	{ SIMULATED("p99", "us", 3), "effect", "p99", CURVE_SPREAD, TAKE_MOST },
 };
 
@@ -249,8 +222,7 @@ void measures_fini(struct measures *m)
 }
 
 /* completion[NAME] */
-static void measure_add_of_job(struct measures *m, const struct measure *x,
-			       const char *job)
+static void measure_add_of_job(struct measures *m, const struct measure *x, const char *job)
 {
 	struct strbuf name = STRBUF_INIT;
 	struct measure own = *x;
@@ -291,8 +263,7 @@ static size_t spelled(const char *name, size_t n, char *const *words)
 	return 0;
 }
 
-const struct study_command *study_command_of(size_t n, char *const *words,
-					     size_t *used)
+const struct study_command *study_command_of(size_t n, char *const *words, size_t *used)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++) {
 		*used = spelled(commands[i].name, n, words);
@@ -302,8 +273,7 @@ const struct study_command *study_command_of(size_t n, char *const *words,
 	return NULL;
 }
 
-enum hd_status table_check(const struct study_command *c, const char *name,
-			   struct diag *d)
+enum hd_status table_check(const struct study_command *c, const char *name, struct diag *d)
 {
 	const char *near = NULL;
 
@@ -315,8 +285,8 @@ enum hd_status table_check(const struct study_command *c, const char *name,
 	}
 	if (c->tables)
 		near = text_nearest(name, c->tables, c->n_tables);
-	return diag_fail(d, HD_ERR_INPUT, "'heddle %s' has no table '%.80s'%s",
-			 c->name, name, text_hint(near).text);
+	return diag_fail(d, HD_ERR_INPUT, "'heddle %s' has no table '%.80s'%s", c->name, name,
+			 text_hint(near).text);
 }
 
 void study_commands_list(struct strbuf *out)

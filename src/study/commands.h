@@ -73,27 +73,24 @@ struct study_command {
 /* The one of a study that names none: sim. */
 const struct study_command *study_command_default(void);
 /* The command that `n` words begin with, or NULL; *used: how many. */
-const struct study_command *study_command_of(size_t n, char *const *words,
-					     size_t *used);
+const struct study_command *study_command_of(size_t n, char *const *words, size_t *used);
 /* "sim, cc compare, ...", for refusals and help. */
 void study_commands_list(struct strbuf *out);
 
 /* Whether it may show a table of that name. */
-HD_MUST_CHECK enum hd_status table_check(const struct study_command *c,
-					 const char *name, struct diag *d);
+HD_MUST_CHECK enum hd_status table_check(const struct study_command *c, const char *name,
+					 struct diag *d);
 
 /* Index of a measure; m->n if there is none of that name. */
 size_t measure_of(const struct measures *m, const char *name);
 /* Whether a term is about measures, in their units. */
-HD_MUST_CHECK enum hd_status
-measure_check(const struct measures *m, const struct term *t, struct diag *d);
+HD_MUST_CHECK enum hd_status measure_check(const struct measures *m, const struct term *t,
+					   struct diag *d);
 /* Whether it holds for these values, m->n of them. */
-bool measure_holds(const struct measures *m, const struct term *t,
-		   const double *values);
+bool measure_holds(const struct measures *m, const struct term *t, const double *values);
 
 /* Adds the record "headline" with what `all`, the command's results, say. */
-HD_MUST_CHECK enum hd_status headline_add(const struct measures *m,
-					  const struct results *all,
+HD_MUST_CHECK enum hd_status headline_add(const struct measures *m, const struct results *all,
 					  struct diag *d, struct results *r);
 /* Whether the results of a point, read back, have that record whole. */
 bool headline_is_whole(const struct measures *m, const struct results *r);

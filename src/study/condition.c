@@ -14,9 +14,8 @@ static const struct {
 	const char *sign;
 	enum relation relation;
 } signs[] = {
-	{ "<=", RELATION_NOT_MORE }, { ">=", RELATION_NOT_LESS },
-	{ "!=", RELATION_OTHER },    { "<", RELATION_LESS },
-	{ ">", RELATION_MORE },      { "=", RELATION_SAME },
+	{ "<=", RELATION_NOT_MORE }, { ">=", RELATION_NOT_LESS }, { "!=", RELATION_OTHER },
+	{ "<", RELATION_LESS },      { ">", RELATION_MORE },      { "=", RELATION_SAME },
 };
 #define N_SIGNS (sizeof(signs) / sizeof(*signs))
 
@@ -40,8 +39,7 @@ static void split_share(struct term *t)
 	free(number);
 }
 
-static enum hd_status term_parse(const char *from, const char *to,
-				 struct diag *d, struct term *out)
+static enum hd_status term_parse(const char *from, const char *to, struct diag *d, struct term *out)
 {
 	char *text = text_trimmed(from, (size_t)(to - from));
 	size_t at = strcspn(text, "<>=!");
@@ -55,22 +53,20 @@ static enum hd_status term_parse(const char *from, const char *to,
 			continue;
 		out->relation = signs[i].relation;
 		out->left = text_trimmed(text, at);
-		out->right =
-			text_trimmed(text + at + len, strlen(text + at + len));
+		out->right = text_trimmed(text + at + len, strlen(text + at + len));
 	}
 	if (!out->left || !*out->left || !*out->right)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "'%.80s' is no condition; expected NAME, "
-				   "one of < <= > >= = !=, VALUE",
-				   text);
+		status = diag_fail(
+			d, HD_ERR_INPUT,
+			"'%.80s' is no condition; expected NAME, one of < <= > >= = !=, VALUE",
+			text);
 	else
 		split_share(out);
 	free(text);
 	return status;
 }
 
-enum hd_status condition_parse(const char *text, struct diag *d,
-			       struct condition *out)
+enum hd_status condition_parse(const char *text, struct diag *d, struct condition *out)
 {
 	enum hd_status status = HD_OK;
 
@@ -79,8 +75,7 @@ enum hd_status condition_parse(const char *text, struct diag *d,
 		const char *and = strstr(text, " and ");
 		const char *end = and? and : text + strlen(text);
 
-		out->terms = hd_grow(out->terms, &out->cap, out->n + 1,
-				     sizeof(*out->terms));
+		out->terms = hd_grow(out->terms, &out->cap, out->n + 1, sizeof(*out->terms));
 		status = term_parse(text, end, d, &out->terms[out->n++]);
 		more = and != NULL;
 		text = and? and+strlen(" and ") : end;

@@ -11,8 +11,8 @@
 /* ---- what a run says ---------------------------------------------------- */
 
 enum verdict { REFUSED, LOSES, HANGS, MISSES, RUNS };
-static const char *const verdict_names[] = { "refused", "loses ranks", "hangs",
-					     "misses goals", "runs" };
+static const char *const verdict_names[] = { "refused", "loses ranks", "hangs", "misses goals",
+					     "runs" };
 
 struct suffering {
 	const struct failure *of;
@@ -36,8 +36,7 @@ static double cell_of(const struct table *t, size_t row, const char *name)
 
 static double measured(const struct sweep *w, size_t point, const char *name)
 {
-	return sweep_mean(w, point, measure_of(&w->study->measures, name),
-			  NULL);
+	return sweep_mean(w, point, measure_of(&w->study->measures, name), NULL);
 }
 
 /* Whether a job has fewer ranks: then its time says nothing. */
@@ -58,8 +57,7 @@ static bool misses_goals(const struct results *now)
 	for (size_t k = 0; k < now->n_tables; k++) {
 		const struct table *t = now->tables[k];
 
-		for (size_t i = 0; table_is_goals(t) && i < table_rows(t);
-		     i++) {
+		for (size_t i = 0; table_is_goals(t) && i < table_rows(t); i++) {
 			if (cell_of(t, i, "met") == 0)
 				return true;
 		}
@@ -88,15 +86,12 @@ static double slowdown_of(const struct results *now, const struct results *was)
 }
 
 /* Point 0 is the scenario as it is. */
-static struct suffering suffering_of(const struct sweep *w, size_t point,
-				     const struct failure *of)
+static struct suffering suffering_of(const struct sweep *w, size_t point, const struct failure *of)
 {
 	const struct outcome *now = &w->outcomes[point];
-	struct suffering s = { .of = of,
-			       .slowdown = NAN,
-			       .delivered = NAN,
-			       .p99 = NAN,
-			       .lost = NAN };
+	struct suffering s = {
+		.of = of, .slowdown = NAN, .delivered = NAN, .p99 = NAN, .lost = NAN
+	};
 
 	if (now->state != OUTCOME_DONE) {
 		s.why = now->failure;
@@ -158,23 +153,19 @@ static void show(const struct suffering *all, size_t n, struct results *r)
 {
 	struct table *t = results_table(
 		r, "simulated failures",
-		"the same scenario without them, the worst first; slowdown of "
-		"the slowest job, delivered of what was",
+		"the same scenario without them, the worst first; slowdown of the slowest job, delivered of what was",
 		columns);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct suffering *s = &all[i];
 
-		table_put_row(
-			t, &(struct row){ .name = s->of->name,
-					  .verdict = verdict_names[s->verdict],
-					  .slowdown = isinf(s->slowdown)
-							      ? NAN
-							      : s->slowdown,
-					  .delivered = s->delivered,
-					  .p99 = s->p99,
-					  .lost = s->lost,
-					  .why = s->why });
+		table_put_row(t, &(struct row){ .name = s->of->name,
+						.verdict = verdict_names[s->verdict],
+						.slowdown = isinf(s->slowdown) ? NAN : s->slowdown,
+						.delivered = s->delivered,
+						.p99 = s->p99,
+						.lost = s->lost,
+						.why = s->why });
 	}
 }
 
@@ -187,8 +178,7 @@ static void vary(const struct failures *f, struct strbuf *out)
 		strbuf_printf(out, ",[%s]", f->items[i].without);
 }
 
-static enum hd_status make_study(const struct failures *f, struct diag *d,
-				 struct study *out)
+static enum hd_status make_study(const struct failures *f, struct diag *d, struct study *out)
 {
 	struct strbuf axis = STRBUF_INIT;
 	enum hd_status status = study_read(f->path, f->overrides, d, out);
@@ -205,8 +195,8 @@ static enum hd_status make_study(const struct failures *f, struct diag *d,
 }
 
 /* Those that were run; how many. */
-static size_t judge_runs(const struct failures *f, const struct sweep *w,
-			 struct suffering *all, bool *is_well)
+static size_t judge_runs(const struct failures *f, const struct sweep *w, struct suffering *all,
+			 bool *is_well)
 {
 	enum verdict whole = suffering_of(w, 0, NULL).verdict;
 	size_t n = 0;
@@ -221,8 +211,8 @@ static size_t judge_runs(const struct failures *f, const struct sweep *w,
 	return n;
 }
 
-static enum hd_status judge(const struct failures *f, const struct sweep *w,
-			    struct diag *d, struct results *out, bool *is_well)
+static enum hd_status judge(const struct failures *f, const struct sweep *w, struct diag *d,
+			    struct results *out, bool *is_well)
 {
 	const struct outcome *whole = &w->outcomes[0];
 	struct suffering *all = hd_alloc(f->n, sizeof(*all));
@@ -234,8 +224,7 @@ static enum hd_status judge(const struct failures *f, const struct sweep *w,
 		n = judge_runs(f, w, all, is_well);
 	else if (!w->interrupted)
 		diag_fail(d, HD_ERR_INPUT, "%s",
-			  whole->failure ? whole->failure
-					 : "the scenario was not run");
+			  whole->failure ? whole->failure : "the scenario was not run");
 	if (n)
 		qsort(all, n, sizeof(*all), worse_first);
 	if (d->status == HD_OK)
@@ -247,8 +236,8 @@ static enum hd_status judge(const struct failures *f, const struct sweep *w,
 	return d->status;
 }
 
-enum hd_status failures_simulate(const struct failures *f, struct diag *d,
-				 struct results *out, bool *is_well)
+enum hd_status failures_simulate(const struct failures *f, struct diag *d, struct results *out,
+				 bool *is_well)
 {
 	struct study study = { 0 };
 	struct sweep w;

@@ -36,9 +36,7 @@ struct failures {
  * delivered. *is_well is false if one of these was found that the whole
  * scenario is not.
  */
-HD_MUST_CHECK enum hd_status failures_simulate(const struct failures *f,
-					       struct diag *d,
-					       struct results *out,
-					       bool *is_well);
+HD_MUST_CHECK enum hd_status failures_simulate(const struct failures *f, struct diag *d,
+					       struct results *out, bool *is_well);
 
 #endif

@@ -30,9 +30,8 @@ static double quantity(const struct column *c, const char *text)
 	double number;
 
 	if (strcmp(unit, "us") == 0)
-		return hd_time_parse(text, NULL, &time) == HD_OK
-			       ? (double)time / (double)HD_US
-			       : NAN;
+		return hd_time_parse(text, NULL, &time) == HD_OK ? (double)time / (double)HD_US
+								 : NAN;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
 		if (strcmp(unit, rates[i].unit) == 0)
 			return hd_rate_parse(text, NULL, &rate) == HD_OK
@@ -44,14 +43,11 @@ static double quantity(const struct column *c, const char *text)
 			       ? 100 * (double)share.num / (double)share.den
 			       : NAN;
 	if (c->kind == VALUE_BOOL)
-		return strcmp(text, "yes") == 0  ? 1
-		       : strcmp(text, "no") == 0 ? 0
-						 : NAN;
+		return strcmp(text, "yes") == 0 ? 1 : strcmp(text, "no") == 0 ? 0 : NAN;
 	return hd_double_parse(text, NULL, &number) == HD_OK ? number : NAN;
 }
 
-static enum hd_status refuse_name(const struct measures *m, const char *name,
-				  struct diag *d)
+static enum hd_status refuse_name(const struct measures *m, const char *name, struct diag *d)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	const char **names = hd_alloc(m->n, sizeof(*names));
@@ -63,29 +59,25 @@ static enum hd_status refuse_name(const struct measures *m, const char *name,
 	}
 	const char *near = text_nearest(name, names, m->n);
 
-	diag_fail(d, HD_ERR_INPUT, "no measure '%.80s'; there are %s%s%s%s",
-		  name, all.text, near ? " (did you mean '" : "",
-		  near ? near : "", near ? "'?)" : "");
+	diag_fail(d, HD_ERR_INPUT, "no measure '%.80s'; there are %s%s%s%s", name, all.text,
+		  near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 	strbuf_fini(&all);
 	free(names);
 	return d->status;
 }
 
-static enum hd_status check_units(const struct column *a,
-				  const struct column *b, struct diag *d)
+static enum hd_status check_units(const struct column *a, const struct column *b, struct diag *d)
 {
 	const char *left = a->unit ? a->unit : "";
 	const char *right = b->unit ? b->unit : "";
 
 	return strcmp(left, right) == 0
 		       ? HD_OK
-		       : diag_fail(d, HD_ERR_INPUT,
-				   "%s [%s] and %s [%s] are in other units",
+		       : diag_fail(d, HD_ERR_INPUT, "%s [%s] and %s [%s] are in other units",
 				   a->name, left, b->name, right);
 }
 
-enum hd_status measure_check(const struct measures *m, const struct term *t,
-			     struct diag *d)
+enum hd_status measure_check(const struct measures *m, const struct term *t, struct diag *d)
 {
 	size_t none = m->n;
 	size_t left = measure_of(m, t->left), right = measure_of(m, t->right);
@@ -100,29 +92,24 @@ enum hd_status measure_check(const struct measures *m, const struct term *t,
 		return check_units(column, &m->items[right].column, d);
 
 	if (isnan(quantity(column, t->right)))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%.80s' is no value of %s%s%s", t->right,
+		return diag_fail(d, HD_ERR_INPUT, "'%.80s' is no value of %s%s%s", t->right,
 				 t->left, column->unit ? ", which is in " : "",
 				 column->unit ? column->unit : "");
 	return HD_OK;
 }
 
-bool measure_holds(const struct measures *m, const struct term *t,
-		   const double *values)
+bool measure_holds(const struct measures *m, const struct term *t, const double *values)
 {
 	size_t left = measure_of(m, t->left), right = measure_of(m, t->right);
-	double other = right == m->n
-			       ? quantity(&m->items[left].column, t->right)
-			       : values[right];
+	double other = right == m->n ? quantity(&m->items[left].column, t->right) : values[right];
 
-	return relation_holds(t->relation, values[left],
-			      t->share > 0 ? t->share * other : other);
+	return relation_holds(t->relation, values[left], t->share > 0 ? t->share * other : other);
 }
 
 /* ---- what a command's tables say ---------------------------------------- */
 
-static const struct table *table_with(const struct results *all,
-				      const struct measure *m, size_t *column)
+static const struct table *table_with(const struct results *all, const struct measure *m,
+				      size_t *column)
 {
 	for (size_t i = 0; i < all->n_tables; i++) {
 		const struct table *t = all->tables[i];
@@ -147,8 +134,7 @@ static bool has_row(const struct table *t, size_t row, const struct measure *m)
 {
 	const struct value *first = table_cell(t, row, 0);
 
-	return !m->row ||
-	       (first->kind == VALUE_TEXT && strcmp(first->text, m->row) == 0);
+	return !m->row || (first->kind == VALUE_TEXT && strcmp(first->text, m->row) == 0);
 }
 
 static size_t count_rows(const struct table *t, const struct measure *m)
@@ -160,8 +146,7 @@ static size_t count_rows(const struct table *t, const struct measure *m)
 	return n;
 }
 
-static double reduce(const struct table *t, size_t column,
-		     const struct measure *m)
+static double reduce(const struct table *t, size_t column, const struct measure *m)
 {
 	double sum = 0, least = NAN, most = NAN, last = NAN;
 	size_t missing = 0;
@@ -204,29 +189,26 @@ static struct value as_kind(enum value_kind kind, double x)
 	return (struct value){ .kind = kind, .real = x };
 }
 
-static enum hd_status value_of_measure(const struct measure *m,
-				       const struct results *all,
+static enum hd_status value_of_measure(const struct measure *m, const struct results *all,
 				       struct diag *d, struct value *out)
 {
 	size_t column;
 	const struct table *t = table_with(all, m, &column);
-	size_t most = m->take == TAKE_ONE    ? 1
-		      : m->take == TAKE_LAST ? 2
-					     : SIZE_MAX;
+	size_t most = m->take == TAKE_ONE ? 1 : m->take == TAKE_LAST ? 2 : SIZE_MAX;
 
 	if (!t)
 		return HD_OK;
 	if (count_rows(t, m) > most)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the table '%s' has %zu rows, and a point has "
-				 "%zu of them: set or vary what it runs over",
-				 t->name, table_rows(t), most);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"the table '%s' has %zu rows, and a point has %zu of them: set or vary what it runs over",
+			t->name, table_rows(t), most);
 	*out = as_kind(m->column.kind, reduce(t, column, m));
 	return HD_OK;
 }
 
-enum hd_status headline_add(const struct measures *m, const struct results *all,
-			    struct diag *d, struct results *r)
+enum hd_status headline_add(const struct measures *m, const struct results *all, struct diag *d,
+			    struct results *r)
 {
 	struct column *columns = hd_alloc(m->n + 1, sizeof(*columns));
 	struct value *values = hd_alloc(m->n, sizeof(*values));
@@ -237,8 +219,7 @@ enum hd_status headline_add(const struct measures *m, const struct results *all,
 		status = value_of_measure(&m->items[i], all, d, &values[i]);
 	}
 	if (status == HD_OK)
-		table_put_values(results_record(r, "headline",
-						"the point in short", columns),
+		table_put_values(results_record(r, "headline", "the point in short", columns),
 				 values);
 	free(columns);
 	free(values);
@@ -254,8 +235,7 @@ bool headline_is_whole(const struct measures *m, const struct results *r)
 	for (size_t i = 0; i < m->n; i++) {
 		const struct column *want = &m->items[i].column;
 
-		if (strcmp(t->columns[i].name, want->name) != 0 ||
-		    t->columns[i].kind != want->kind)
+		if (strcmp(t->columns[i].name, want->name) != 0 || t->columns[i].kind != want->kind)
 			return false;
 	}
 	return true;

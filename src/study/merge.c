@@ -7,8 +7,8 @@
 #include "study/tables.h"
 
 /* The last sweep of a database. */
-static enum hd_status open_one(const char *path, study_options_fn *options_of,
-			       struct diag *d, struct study *out)
+static enum hd_status open_one(const char *path, study_options_fn *options_of, struct diag *d,
+			       struct study *out)
 {
 	struct run_info *infos;
 	struct results *r;
@@ -22,8 +22,7 @@ static enum hd_status open_one(const char *path, study_options_fn *options_of,
 	if (status != HD_OK)
 		return status;
 	for (size_t i = 0; i < n; i++) {
-		if (infos[i].state == RUN_DONE &&
-		    strcmp(infos[i].command, "sweep") == 0)
+		if (infos[i].state == RUN_DONE && strcmp(infos[i].command, "sweep") == 0)
 			run = infos[i].id;
 	}
 	run_infos_free(infos, n);
@@ -37,9 +36,8 @@ static enum hd_status open_one(const char *path, study_options_fn *options_of,
 	return status;
 }
 
-enum hd_status merge_open(const char *const *paths, size_t n,
-			  study_options_fn *options_of, struct diag *d,
-			  struct study *out)
+enum hd_status merge_open(const char *const *paths, size_t n, study_options_fn *options_of,
+			  struct diag *d, struct study *out)
 {
 	enum hd_status status = open_one(paths[0], options_of, d, out);
 	struct strbuf first = STRBUF_INIT;
@@ -54,9 +52,8 @@ enum hd_status merge_open(const char *const *paths, size_t n,
 		if (status == HD_OK)
 			study_describe(&other, &text);
 		if (status == HD_OK && strcmp(text.text, first.text) != 0)
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "is of another study than %s",
-					   paths[0]);
+			status =
+				diag_fail(d, HD_ERR_INPUT, "is of another study than %s", paths[0]);
 		strbuf_fini(&text);
 		study_fini(&other);
 	}

@@ -11,7 +11,7 @@
 #include "study/study.h"
 
 HD_MUST_CHECK enum hd_status merge_open(const char *const *paths, size_t n,
-					study_options_fn *options_of,
-					struct diag *d, struct study *out);
+					study_options_fn *options_of, struct diag *d,
+					struct study *out);
 
 #endif

@@ -20,20 +20,17 @@
 /* ---- what it is --------------------------------------------------------- */
 
 /* The scenario as it is run; `places`: whether refusals name the study's. */
-static enum hd_status put_scenario(const struct study *study, size_t point,
-				   bool places, struct diag *d,
-				   struct strbuf *out)
+static enum hd_status put_scenario(const struct study *study, size_t point, bool places,
+				   struct diag *d, struct strbuf *out)
 {
 	struct overrides overrides = { 0 };
 	struct scenario s;
 
-	study_scenario_overrides(study, study_cell(study, point), places,
-				 &overrides);
+	study_scenario_overrides(study, study_cell(study, point), places, &overrides);
 	overrides_put(&overrides, "--seeds", "run.seed", "%llu",
 		      (unsigned long long)study_seed(study, point));
-	enum hd_status status =
-		scenario_parse(study->base, strlen(study->base),
-			       study->base_file, &overrides, d, &s);
+	enum hd_status status = scenario_parse(study->base, strlen(study->base), study->base_file,
+					       &overrides, d, &s);
 
 	if (status == HD_OK && study->command == study_command_default())
 		status = scenario_needs_traffic(&s, d);
@@ -48,15 +45,13 @@ static enum hd_status put_scenario(const struct study *study, size_t point,
 
 static bool is_flag(const struct study *s, const char *name)
 {
-	const struct option *o =
-		s->options ? option_find(s->options, name, strlen(name)) : NULL;
+	const struct option *o = s->options ? option_find(s->options, name, strlen(name)) : NULL;
 
 	return o && o->kind == OPT_FLAG;
 }
 
 /* The seed has an option of its own; a flag that is not set has no word. */
-static void add_setting(const struct study *s, const struct override *o,
-			struct pieces *out)
+static void add_setting(const struct study *s, const struct override *o, struct pieces *out)
 {
 	struct strbuf word = STRBUF_INIT;
 
@@ -89,8 +84,7 @@ static void words_of(const struct study *s, size_t point, struct pieces *out)
 	study_overrides(s, study_cell(s, point), &overrides);
 	for (size_t i = 0; i < overrides.n; i++)
 		add_setting(s, &overrides.items[i], out);
-	strbuf_printf(&word, "--seed=%llu",
-		      (unsigned long long)study_seed(s, point));
+	strbuf_printf(&word, "--seed=%llu", (unsigned long long)study_seed(s, point));
 	pieces_add(out, strbuf_detach(&word));
 	overrides_fini(&overrides);
 }
@@ -119,20 +113,19 @@ static void put_words(const struct study *s, size_t point, struct strbuf *out)
 }
 
 /* The scenario as it is run, and what else decides, as comments. */
-static enum hd_status put_content(const struct study *s, size_t point,
-				  struct diag *d, struct strbuf *out)
+static enum hd_status put_content(const struct study *s, size_t point, struct diag *d,
+				  struct strbuf *out)
 {
 	strbuf_printf(out, "# rules: %d\n", POINT_RULES);
 	for (size_t i = 0; i < s->tables.n; i++)
 		strbuf_printf(out, "# keep: %s\n", s->tables.items[i]);
 	if (s->command != study_command_default())
 		put_words(s, point, out);
-	return s->command->has_scenario ? put_scenario(s, point, false, d, out)
-					: HD_OK;
+	return s->command->has_scenario ? put_scenario(s, point, false, d, out) : HD_OK;
 }
 
-enum hd_status point_identify(const struct study *s, size_t point,
-			      struct diag *d, struct point_id *out)
+enum hd_status point_identify(const struct study *s, size_t point, struct diag *d,
+			      struct point_id *out)
 {
 	struct strbuf content = STRBUF_INIT, key = STRBUF_INIT;
 	enum hd_status status = put_content(s, point, d, &content);
@@ -166,17 +159,14 @@ void point_id_fini(struct point_id *id)
 	*id = (struct point_id){ 0 };
 }
 
-static void overrides_of(const struct study *s, size_t point,
-			 struct overrides *out)
+static void overrides_of(const struct study *s, size_t point, struct overrides *out)
 {
 	study_overrides(s, study_cell(s, point), out);
-	overrides_put(out, "--seeds", "run.seed", "%llu",
-		      (unsigned long long)study_seed(s, point));
+	overrides_put(out, "--seeds", "run.seed", "%llu", (unsigned long long)study_seed(s, point));
 }
 
 /* How to repeat it, as after 'heddle sim' or 'heddle'. */
-static void put_arguments(const struct study *s, size_t point,
-			  struct strbuf *out)
+static void put_arguments(const struct study *s, size_t point, struct strbuf *out)
 {
 	struct overrides overrides = { 0 };
 	struct pieces words = { 0 };
@@ -196,8 +186,7 @@ static void put_arguments(const struct study *s, size_t point,
 	overrides_fini(&overrides);
 }
 
-void point_sign(const struct study *s, size_t point, const struct point_id *id,
-		struct results *r)
+void point_sign(const struct study *s, size_t point, const struct point_id *id, struct results *r)
 {
 	struct strbuf words = STRBUF_INIT;
 
@@ -208,8 +197,7 @@ void point_sign(const struct study *s, size_t point, const struct point_id *id,
 	results_parameter(r, POINT_KEY, id->key);
 	for (size_t i = 0; i < s->n_axes; i++)
 		results_parameter(r, s->axes[i].field,
-				  s->axes[i].values.items[study_value(
-					  s, i, study_cell(s, point))]);
+				  s->axes[i].values.items[study_value(s, i, study_cell(s, point))]);
 	strbuf_fini(&words);
 }
 
@@ -227,22 +215,18 @@ static const struct column hidden_columns[] = {
 /* How the run would end; none if it asks for nothing. */
 static struct value goals_met(const struct results *all, bool met)
 {
-	bool asks = results_find(all, "goals") ||
-		    results_find(all, "job goals") || !met;
+	bool asks = results_find(all, "goals") || results_find(all, "job goals") || !met;
 
 	return asks ? value_of_bool(met) : value_of_text(NULL);
 }
 
-static struct results *tables_of(const struct study *s,
-				 const struct simulation *run)
+static struct results *tables_of(const struct study *s, const struct simulation *run)
 {
 	bool met;
 	struct results *all = simulation_results(run, s->tables.n > 0, &met);
 	const struct histogram *h = &sim_metrics(simulation_sim(run))->latency;
 	const struct value row[] = {
-		value_of_real(h->n ? (double)histogram_percentile(h, 50) /
-					      (double)HD_US
-				   : NAN),
+		value_of_real(h->n ? (double)histogram_percentile(h, 50) / (double)HD_US : NAN),
 		goals_met(all, met),
 	};
 
@@ -253,15 +237,14 @@ static struct results *tables_of(const struct study *s,
 static bool is_kept(const struct study *s, const char *name)
 {
 	for (size_t i = 0; i < s->tables.n; i++) {
-		if (strcmp(s->tables.items[i], name) == 0 ||
-		    strcmp(s->tables.items[i], "all") == 0)
+		if (strcmp(s->tables.items[i], name) == 0 || strcmp(s->tables.items[i], "all") == 0)
 			return strcmp(name, HIDDEN) != 0;
 	}
 	return false;
 }
 
-enum hd_status point_keep(const struct study *s, const struct results *all,
-			  struct diag *d, struct results **out)
+enum hd_status point_keep(const struct study *s, const struct results *all, struct diag *d,
+			  struct results **out)
 {
 	struct results *r = results_new(POINT_COMMAND);
 	enum hd_status status = headline_add(&s->measures, all, d, r);
@@ -281,8 +264,7 @@ enum hd_status point_keep(const struct study *s, const struct results *all,
 }
 
 /* Only what is kept: the rest of a simulation is large. */
-static void leave(const struct study *s, struct results *all, const char *db,
-		  struct diag *d)
+static void leave(const struct study *s, struct results *all, const char *db, struct diag *d)
 {
 	struct results *r = NULL;
 
@@ -302,15 +284,14 @@ static enum hd_status check_end(const struct simulation *run, struct diag *d)
 	hd_time_print(sim_now(simulation_sim(run)), &when);
 	if (simulation_state(run) == SIM_DEADLOCK)
 		status = diag_fail(d, HD_ERR_INPUT,
-				   "deadlock at %s: packets wait for each "
-				   "other in a circle",
+				   "deadlock at %s: packets wait for each other in a circle",
 				   when.text);
 	strbuf_fini(&when);
 	return status;
 }
 
-static enum hd_status simulate(const struct study *s, struct fabric *f,
-			       const char *db, struct diag *d)
+static enum hd_status simulate(const struct study *s, struct fabric *f, const char *db,
+			       struct diag *d)
 {
 	const struct simulation_options options = { .sampled = false };
 	struct simulation *run;
@@ -323,15 +304,14 @@ static enum hd_status simulate(const struct study *s, struct fabric *f,
 	return d->status;
 }
 
-static enum hd_status run_sim(const struct study *s, size_t point,
-			      const char *db, struct diag *d)
+static enum hd_status run_sim(const struct study *s, size_t point, const char *db, struct diag *d)
 {
 	struct overrides overrides = { 0 };
 	struct fabric *f;
 
 	overrides_of(s, point, &overrides);
-	enum hd_status status = fabric_load(s->base, strlen(s->base),
-					    s->base_file, &overrides, d, &f);
+	enum hd_status status =
+		fabric_load(s->base, strlen(s->base), s->base_file, &overrides, d, &f);
 
 	if (status == HD_OK)
 		status = simulate(s, f, db, d);
@@ -340,8 +320,7 @@ static enum hd_status run_sim(const struct study *s, size_t point,
 }
 
 /* This program once more, as the command. */
-static enum hd_status become(const struct study *s, size_t point,
-			     const char *db, struct diag *d)
+static enum hd_status become(const struct study *s, size_t point, const char *db, struct diag *d)
 {
 	static const char program[] = "/proc/self/exe";
 	const char *const more[] = { "--quiet", "--format=null", "--db" };
@@ -359,8 +338,7 @@ static enum hd_status become(const struct study *s, size_t point,
 	return diag_fail(d, HD_ERR_ENV, "%s: %s", program, strerror(errno));
 }
 
-enum hd_status point_run(const struct study *s, size_t point, const char *db,
-			 struct diag *d)
+enum hd_status point_run(const struct study *s, size_t point, const char *db, struct diag *d)
 {
 	return s->command == study_command_default() ? run_sim(s, point, db, d)
 						     : become(s, point, db, d);

@@ -24,12 +24,10 @@ struct point_id {
 void point_id_fini(struct point_id *id);
 
 /* HD_ERR_INPUT and so on if the scenario is refused at this point. */
-HD_MUST_CHECK enum hd_status point_identify(const struct study *s, size_t point,
-					    struct diag *d,
+HD_MUST_CHECK enum hd_status point_identify(const struct study *s, size_t point, struct diag *d,
 					    struct point_id *out);
 /* What is refused there, by the line of the study that says it. */
-HD_MUST_CHECK enum hd_status point_refuse(const struct study *s, size_t point,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status point_refuse(const struct study *s, size_t point, struct diag *d);
 
 /*
  * Runs it in this process, which is there for nothing else, and leaves what it
@@ -37,20 +35,18 @@ HD_MUST_CHECK enum hd_status point_refuse(const struct study *s, size_t point,
  * one that fills the memory is HD_ERR_ENV. If the command is not sim this
  * process becomes it, and there is no return unless that fails.
  */
-HD_MUST_CHECK enum hd_status point_run(const struct study *s, size_t point,
-				       const char *db, struct diag *d);
+HD_MUST_CHECK enum hd_status point_run(const struct study *s, size_t point, const char *db,
+				       struct diag *d);
 /*
  * What is kept of all that a command gives: headline numbers, and the tables
  * that the study asks for. Refused if the tables are not those of one point. A
  * simulation leaves no more than that anyway.
  */
-HD_MUST_CHECK enum hd_status point_keep(const struct study *s,
-					const struct results *all,
+HD_MUST_CHECK enum hd_status point_keep(const struct study *s, const struct results *all,
 					struct diag *d, struct results **out);
 
 /* For the record: the point's key, its values and how to repeat it. */
-void point_sign(const struct study *s, size_t point, const struct point_id *id,
-		struct results *r);
+void point_sign(const struct study *s, size_t point, const struct point_id *id, struct results *r);
 /* The names of those parameters of a run, beside POINT_KEY. */
 #define POINT_FAILURE "failure"
 #define POINT_AGAIN   "failure of the host"

@@ -90,8 +90,7 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 	int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	int null = open("/dev/null", O_RDWR);
 
-	if (err < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-	    dup2(err, 2) < 0)
+	if (err < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(err, 2) < 0)
 		_exit(STATUS_HOST);
 	memory_divide(w->n);
 	team_ask(threads_each());
@@ -101,8 +100,7 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 	strbuf_putc(&line, '\n');
 	if (write(2, line.text, line.len) < 0)
 		_exit(STATUS_HOST);
-	_exit(d.status == HD_ERR_IO || d.status == HD_ERR_ENV ? STATUS_HOST
-							      : STATUS_INPUT);
+	_exit(d.status == HD_ERR_IO || d.status == HD_ERR_ENV ? STATUS_HOST : STATUS_INPUT);
 }
 
 static void tell(struct crew *w, size_t job, struct process_end *end)
@@ -131,8 +129,7 @@ static void start(struct crew *w, size_t job)
 		w->busy++;
 		return;
 	}
-	struct process_end end = { .failure = hd_strdup(strerror(errno)),
-				   .again = true };
+	struct process_end end = { .failure = hd_strdup(strerror(errno)), .again = true };
 
 	c->pid = 0;
 	tell(w, job, &end);
@@ -149,16 +146,13 @@ static char *failure_of(const char *errors, int status)
 		return strbuf_detach(&text);
 	}
 	if (WIFSIGNALED(status))
-		strbuf_printf(&text, "it was ended by signal %d",
-			      WTERMSIG(status));
+		strbuf_printf(&text, "it was ended by signal %d", WTERMSIG(status));
 	else
-		strbuf_printf(&text, "it ended with status %d",
-			      WEXITSTATUS(status));
+		strbuf_printf(&text, "it ended with status %d", WEXITSTATUS(status));
 	return strbuf_detach(&text);
 }
 
-static struct process_end finish(const struct crew *w, const struct child *c,
-				 int status)
+static struct process_end finish(const struct crew *w, const struct child *c, int status)
 {
 	struct diag d = { .status = HD_OK };
 	struct process_end end = { 0 };
@@ -228,8 +222,7 @@ static void run_in(const char *folder, const struct processes *jobs, size_t n)
 	free(crew.children);
 }
 
-enum hd_status processes_run(const struct processes *jobs, size_t n,
-			     struct diag *d)
+enum hd_status processes_run(const struct processes *jobs, size_t n, struct diag *d)
 {
 	const struct team_use use = {
 		.jobs = jobs->at_once,
@@ -242,8 +235,7 @@ enum hd_status processes_run(const struct processes *jobs, size_t n,
 
 	if (status == HD_OK) {
 		if (jobs->prepare)
-			status =
-				jobs->prepare(jobs->context, scratch.folder, d);
+			status = jobs->prepare(jobs->context, scratch.folder, d);
 		if (status == HD_OK)
 			run_in(scratch.folder, jobs, n);
 		scratch_remove(&scratch);

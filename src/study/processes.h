@@ -19,8 +19,8 @@
 struct process_end {
 	struct results *results; /* NULL if it failed */
 	char *failure;           /* what it said then, one line */
-	bool again;     /* the host was to blame: it may go well next time */
-	double seconds; /* it took */
+	bool again;              /* the host was to blame: it may go well next time */
+	double seconds;          /* it took */
 };
 
 void process_end_fini(struct process_end *end);
@@ -32,13 +32,11 @@ struct processes {
 	 * and leaves its results in `db`. A refusal is the failure. It may also
 	 * become another program.
 	 */
-	enum hd_status (*work)(void *context, size_t job, const char *db,
-			       struct diag *d);
+	enum hd_status (*work)(void *context, size_t job, const char *db, struct diag *d);
 	/* Told as jobs end, in any order, and owns `end`; false ends others. */
 	bool (*done)(void *context, size_t job, struct process_end *end);
 	/* Fills the scratch folder before anything starts; may be NULL. */
-	enum hd_status (*prepare)(void *context, const char *folder,
-				  struct diag *d);
+	enum hd_status (*prepare)(void *context, const char *folder, struct diag *d);
 	void *context;
 };
 
@@ -47,8 +45,7 @@ struct processes {
  * comes (base/unfinished.h) no more are begun, and those that run are ended.
  * HD_ERR_IO if there is no place to work in.
  */
-HD_MUST_CHECK enum hd_status processes_run(const struct processes *jobs,
-					   size_t n, struct diag *d);
+HD_MUST_CHECK enum hd_status processes_run(const struct processes *jobs, size_t n, struct diag *d);
 
 /* For `at_once`: what a user asked for, or if that is 0 as many as there are
  * processors for all their threads. */

@@ -9,9 +9,8 @@
 
 static double measured(const struct outcome *o, size_t measure)
 {
-	const struct table *t = o->state == OUTCOME_DONE
-					? results_find(o->results, "headline")
-					: NULL;
+	const struct table *t =
+		o->state == OUTCOME_DONE ? results_find(o->results, "headline") : NULL;
 
 	const struct value *v = t ? table_cell(t, 0, measure) : NULL;
 
@@ -20,21 +19,19 @@ static double measured(const struct outcome *o, size_t measure)
 	return v ? value_real(v) : NAN;
 }
 
-double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure,
-		  double *half_width)
+double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure, double *half_width)
 {
 	size_t seeds = (size_t)w->study->seeds, n = 0;
 	double *samples = hd_alloc(seeds, sizeof(*samples));
 
 	for (size_t i = 0; i < seeds; i++) {
-		double x =
-			measured(&w->outcomes[cell_rank * seeds + i], measure);
+		double x = measured(&w->outcomes[cell_rank * seeds + i], measure);
 
 		if (!isnan(x))
 			samples[n++] = x;
 	}
-	struct interval interval = n ? interval_of(samples, n, 0.95)
-				     : (struct interval){ .mean = NAN };
+	struct interval interval =
+		n ? interval_of(samples, n, 0.95) : (struct interval){ .mean = NAN };
 
 	free(samples);
 	if (half_width)
@@ -53,8 +50,7 @@ static bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
 
 	*known = true;
 	for (size_t i = 0; i < seeds; i++)
-		*known &= w->outcomes[cell_rank * seeds + i].state !=
-			  OUTCOME_NONE;
+		*known &= w->outcomes[cell_rank * seeds + i].state != OUTCOME_NONE;
 	for (size_t i = 0; i < m->n; i++)
 		values[i] = sweep_mean(w, cell_rank, i, NULL);
 	for (size_t i = 0; i < c->n && holds; i++)
@@ -110,8 +106,7 @@ void chains_free(struct chain *chains, size_t n)
  * for the smallest, does not), and `high`. True if a cell must be run first,
  * *next of the chain.
  */
-static bool bisect(const struct sweep *w, const struct chain *c, size_t *low,
-		   size_t *next)
+static bool bisect(const struct sweep *w, const struct chain *c, size_t *low, size_t *next)
 {
 	bool largest = w->study->search.kind == SEARCH_LARGEST;
 	size_t high = c->n;
@@ -167,8 +162,7 @@ static void want(const struct sweep *w, size_t rank, struct wanted *out)
 	for (size_t p = rank * seeds; p < (rank + 1) * seeds; p++) {
 		if (w->outcomes[p].state != OUTCOME_NONE)
 			continue;
-		out->points = hd_grow(out->points, &out->cap, out->n + 1,
-				      sizeof(*out->points));
+		out->points = hd_grow(out->points, &out->cap, out->n + 1, sizeof(*out->points));
 		out->points[out->n++] = p;
 	}
 }
@@ -192,8 +186,7 @@ bool sweep_next(const struct sweep *w, const struct chain *c, size_t *next)
 	}
 }
 
-void search_round(const struct sweep *w, const struct chain *chains, size_t n,
-		  struct wanted *out)
+void search_round(const struct sweep *w, const struct chain *chains, size_t n, struct wanted *out)
 {
 	for (size_t i = w->shard; i < n; i += w->n_shards) {
 		size_t next;

@@ -12,7 +12,6 @@ struct wanted {
 };
 
 /* Adds the next points of the shard; none when all is done. */
-void search_round(const struct sweep *w, const struct chain *chains, size_t n,
-		  struct wanted *out);
+void search_round(const struct sweep *w, const struct chain *chains, size_t n, struct wanted *out);
 
 #endif

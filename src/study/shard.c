@@ -28,19 +28,17 @@ static enum hd_status from_slurm(struct diag *d, uint64_t *shard, uint64_t *n)
 		    read_number("SLURM_ARRAY_TASK_STEP", &step) && *n && step;
 
 	high = good ? low + (*n - 1) * step : 0;
-	if (good && read_number("SLURM_ARRAY_TASK_MAX", &high) && task >= low &&
-	    task <= high && (high - low) / step + 1 == *n &&
-	    (task - low) % step == 0) {
+	if (good && read_number("SLURM_ARRAY_TASK_MAX", &high) && task >= low && task <= high &&
+	    (high - low) / step + 1 == *n && (task - low) % step == 0) {
 		*shard = (task - low) / step + 1;
 		return HD_OK;
 	}
-	return diag_fail(d, HD_ERR_USAGE,
-			 "SLURM_ARRAY_TASK_ID, _MIN, _STEP and _COUNT do not "
-			 "name a shard; an array without gaps does");
+	return diag_fail(
+		d, HD_ERR_USAGE,
+		"SLURM_ARRAY_TASK_ID, _MIN, _STEP and _COUNT do not name a shard; an array without gaps does");
 }
 
-enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard,
-			   size_t *n)
+enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard, size_t *n)
 {
 	const char *slash = strchr(text, '/');
 	char *left = hd_strndup(text, slash ? (size_t)(slash - text) : 0);
@@ -50,11 +48,10 @@ enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard,
 	if (strcmp(text, "auto") == 0)
 		status = from_slurm(d, &i, &of);
 	else if (!slash || hd_uint_parse(left, NULL, &i) != HD_OK ||
-		 hd_uint_parse(slash + 1, NULL, &of) != HD_OK || i < 1 ||
-		 i > of || of > STUDY_MOST_POINTS)
+		 hd_uint_parse(slash + 1, NULL, &of) != HD_OK || i < 1 || i > of ||
+		 of > STUDY_MOST_POINTS)
 		status = diag_fail(d, HD_ERR_USAGE,
-				   "'%.40s' is no shard; expected 3/10 (the "
-				   "third of ten) or auto",
+				   "'%.40s' is no shard; expected 3/10 (the third of ten) or auto",
 				   text);
 	free(left);
 	if (status != HD_OK)

@@ -30,12 +30,12 @@ struct store {
  * Those of a command, or of all that have a key if it is NULL; none if there is
  * no file. Close it even after a refusal.
  */
-HD_MUST_CHECK enum hd_status store_open(struct store *s, const char *path,
-					const char *command, struct diag *d);
+HD_MUST_CHECK enum hd_status store_open(struct store *s, const char *path, const char *command,
+					struct diag *d);
 void store_close(struct store *s);
 
 /* What was kept of this content, the last of several; NULL: nothing. */
-HD_MUST_CHECK enum hd_status store_read(const struct store *s, const char *key,
-					struct diag *d, struct results **out);
+HD_MUST_CHECK enum hd_status store_read(const struct store *s, const char *key, struct diag *d,
+					struct results **out);
 
 #endif

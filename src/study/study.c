@@ -14,36 +14,30 @@
 #define AXIS(m)  offsetof(struct study_axis, m)
 
 static const struct schema_row study_fields[] = {
-	{ "title", SCHEMA_TEXT, STUDY(title), .optional = true,
-	  .help = "what the study is about" },
+	{ "title", SCHEMA_TEXT, STUDY(title), .optional = true, .help = "what the study is about" },
 	{ "command", SCHEMA_TEXT, STUDY(command_text), .optional = true,
 	  .help = "what a point is a run of, as after 'heddle'; sim" },
 	{ "scenario", SCHEMA_TEXT, STUDY(scenario), .optional = true,
-	  .help = "the file that all points start from, as seen from here; "
-		  "some commands take none" },
+	  .help = "the file that all points start from, as seen from here; some commands take none" },
 	{ "arguments", SCHEMA_TEXT, STUDY(arguments), .optional = true,
 	  .help = "what else the command takes, as a test of bench" },
 	{ "set", SCHEMA_TEXT, STUDY(set), .optional = true, .joins = true,
-	  .help = "PATH=VALUE, ...: what all points have other than the file; "
-		  "of commands also OPTION=VALUE" },
+	  .help = "PATH=VALUE, ...: what all points have other than the file; of commands also OPTION=VALUE" },
 	{ "axes", SCHEMA_LIST, STUDY(written), .count = STUDY(n_written),
-	  .item_size = sizeof(struct study_axis),
-	  .help = "fields that take several values" },
-	{ "axes[].field", SCHEMA_TEXT, AXIS(field),
-	  .help = "the path of a field, as after --set" },
+	  .item_size = sizeof(struct study_axis), .help = "fields that take several values" },
+	{ "axes[].field", SCHEMA_TEXT, AXIS(field), .help = "the path of a field, as after --set" },
 	{ "axes[].values", SCHEMA_TEXT, AXIS(values), .joins = true,
 	  .help = "a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR" },
 	{ "axes[].with", SCHEMA_TEXT, AXIS(with), .optional = true,
 	  .help = "axes of one name here go along together" },
-	{ "seeds", SCHEMA_UINT, STUDY(seeds), .initial = "1", .low = "1",
-	  .high = "1000000", .help = "runs of each cell, with other dice" },
+	{ "seeds", SCHEMA_UINT, STUDY(seeds), .initial = "1", .low = "1", .high = "1000000",
+	  .help = "runs of each cell, with other dice" },
 	{ "skip", SCHEMA_TEXT, STUDY(skip), .optional = true, .joins = true,
 	  .help = "conditions on fields: cells where one holds are left out" },
 	{ "keep", SCHEMA_TEXT, STUDY(keep), .optional = true, .joins = true,
 	  .help = "tables of each point to keep, or all" },
 	{ "stop", SCHEMA_TEXT, STUDY(stop), .optional = true,
-	  .help = "FIELD when CONDITION: beyond its first value where the "
-		  "condition holds nothing is run" },
+	  .help = "FIELD when CONDITION: beyond its first value where the condition holds nothing is run" },
 	{ "find", SCHEMA_TEXT, STUDY(find), .optional = true,
 	  .help = "largest FIELD with CONDITION, or smallest: by bisection" },
 	{ NULL },
@@ -62,10 +56,8 @@ static bool is_study(struct document *doc)
 		const yaml_node_t *key = document_node(doc, p->key);
 
 		if (key->type == YAML_SCALAR_NODE &&
-		    (strcmp((const char *)key->data.scalar.value, "scenario") ==
-			     0 ||
-		     strcmp((const char *)key->data.scalar.value, "command") ==
-			     0 ||
+		    (strcmp((const char *)key->data.scalar.value, "scenario") == 0 ||
+		     strcmp((const char *)key->data.scalar.value, "command") == 0 ||
 		     strcmp((const char *)key->data.scalar.value, "axes") == 0))
 			return true;
 	}
@@ -76,22 +68,20 @@ static bool is_study(struct document *doc)
 static void note_lines(struct study *s)
 {
 	for (size_t i = 0; i < s->n_written; i++) {
-		const struct schema_place *at =
-			schema_place_of(&s->places, &s->written[i].values);
+		const struct schema_place *at = schema_place_of(&s->places, &s->written[i].values);
 
 		s->written[i].line = at ? at->line : 0;
 	}
 }
 
-enum hd_status study_parse(const char *text, size_t len, const char *path,
-			   struct diag *d, struct study *out)
+enum hd_status study_parse(const char *text, size_t len, const char *path, struct diag *d,
+			   struct study *out)
 {
 	struct document doc;
 
 	*out = (struct study){ .seeds = 1, .base_file = hd_strdup(path) };
 	d->file = out->base_file;
-	enum hd_status status =
-		document_load(text, len, "the scenario", d, &doc);
+	enum hd_status status = document_load(text, len, "the scenario", d, &doc);
 
 	if (status != HD_OK)
 		return status;
@@ -99,8 +89,7 @@ enum hd_status study_parse(const char *text, size_t len, const char *path,
 		out->file = out->base_file;
 		out->base_file = NULL;
 		doc.what = "the study";
-		status = schema_read(study_fields, &doc, NULL, d, out,
-				     &out->places);
+		status = schema_read(study_fields, &doc, NULL, d, out, &out->places);
 		note_lines(out);
 	} else {
 		out->base = hd_strndup(text, len);
@@ -127,8 +116,7 @@ static enum hd_status read_base(struct study *s, struct diag *d)
 
 	find_base(s);
 	struct diag inner = { .status = HD_OK };
-	enum hd_status status =
-		file_read(s->base_file, SCENARIO_LIMIT, &inner, &text);
+	enum hd_status status = file_read(s->base_file, SCENARIO_LIMIT, &inner, &text);
 
 	if (status != HD_OK) {
 		struct strbuf why = STRBUF_INIT;
@@ -155,13 +143,11 @@ static enum hd_status read_settings(struct study *s, struct diag *d)
 		char *equals = strchr(items.items[i], '=');
 
 		if (!equals || equals == items.items[i]) {
-			status = study_refuse(s, d, &s->set,
-					      "'%.80s' is not PATH=VALUE",
+			status = study_refuse(s, d, &s->set, "'%.80s' is not PATH=VALUE",
 					      items.items[i]);
 			continue;
 		}
-		char *path = text_trimmed(items.items[i],
-					  (size_t)(equals - items.items[i]));
+		char *path = text_trimmed(items.items[i], (size_t)(equals - items.items[i]));
 		char *value = text_trimmed(equals + 1, strlen(equals + 1));
 		struct strbuf label = STRBUF_INIT;
 
@@ -189,8 +175,8 @@ void study_init(struct study *s, const struct overrides *overrides)
 	overrides_copy(overrides, &s->overrides);
 }
 
-enum hd_status study_read(const char *path, const struct overrides *overrides,
-			  struct diag *d, struct study *out)
+enum hd_status study_read(const char *path, const struct overrides *overrides, struct diag *d,
+			  struct study *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(path, SCENARIO_LIMIT, d, &text);
@@ -223,27 +209,23 @@ void study_append(char **list, const char *text)
 	*list = strbuf_detach(&all);
 }
 
-static enum hd_status add_axis(struct study *s, const char *text, size_t len,
-			       const char *with, struct diag *d)
+static enum hd_status add_axis(struct study *s, const char *text, size_t len, const char *with,
+			       struct diag *d)
 {
 	const char *equals = memchr(text, '=', len);
 	size_t invalid = utf8_find_invalid(text);
 
 	d->file = NULL;
 	if (invalid < len)
-		return diag_fail(d, HD_ERR_USAGE,
-				 "--vary is not UTF-8 at byte %zu (0x%02x)",
+		return diag_fail(d, HD_ERR_USAGE, "--vary is not UTF-8 at byte %zu (0x%02x)",
 				 invalid + 1, (unsigned char)text[invalid]);
 	if (!equals || equals == text)
-		return diag_fail(d, HD_ERR_USAGE,
-				 "--vary takes FIELD=VALUES, not '%.*s'",
+		return diag_fail(d, HD_ERR_USAGE, "--vary takes FIELD=VALUES, not '%.*s'",
 				 len < 80 ? (int)len : 80, text);
-	s->written =
-		hd_realloc(s->written, s->n_written + 1, sizeof(*s->written));
+	s->written = hd_realloc(s->written, s->n_written + 1, sizeof(*s->written));
 	s->written[s->n_written++] = (struct study_axis){
 		.field = text_trimmed(text, (size_t)(equals - text)),
-		.values = text_trimmed(equals + 1,
-				       (size_t)(text + len - equals) - 1),
+		.values = text_trimmed(equals + 1, (size_t)(text + len - equals) - 1),
 		.with = with ? hd_strdup(with) : NULL,
 	};
 	return HD_OK;

@@ -75,7 +75,7 @@ struct study {
 	const struct study_command *command;
 	struct measures measures;
 	const struct option *const *options; /* of it; NULL: any will do */
-	char *base_file, *base; /* the scenario's name and text; "" if none */
+	char *base_file, *base;              /* the scenario's name and text; "" if none */
 	struct overrides overrides;
 	struct axis *axes;
 	size_t n_axes;
@@ -94,18 +94,15 @@ struct study {
  * Reads `path`, a study or a scenario. Free even after a refusal. `overrides`
  * weigh more than what the study sets, and are copied.
  */
-HD_MUST_CHECK enum hd_status study_read(const char *path,
-					const struct overrides *overrides,
+HD_MUST_CHECK enum hd_status study_read(const char *path, const struct overrides *overrides,
 					struct diag *d, struct study *out);
 /* The same for a text; scenarios are read from their files. */
-HD_MUST_CHECK enum hd_status study_parse(const char *text, size_t len,
-					 const char *path, struct diag *d,
-					 struct study *out);
+HD_MUST_CHECK enum hd_status study_parse(const char *text, size_t len, const char *path,
+					 struct diag *d, struct study *out);
 /* A study of a command that takes no scenario. */
 void study_init(struct study *s, const struct overrides *overrides);
 /* One more axis: "FIELD=VALUES", or several that go along: "A=1,2 & B=3,4". */
-HD_MUST_CHECK enum hd_status study_vary(struct study *s, const char *text,
-					struct diag *d);
+HD_MUST_CHECK enum hd_status study_vary(struct study *s, const char *text, struct diag *d);
 /* Adds to one of the texts that are lists (skip, keep). */
 void study_append(char **list, const char *text);
 

@@ -47,8 +47,7 @@ void study_overrides(const struct study *s, size_t cell, struct overrides *out)
 
 	put_all(s, cell, &all);
 	for (size_t i = 0; i < all.n; i++)
-		overrides_put(out, all.items[i].path, all.items[i].path, "%s",
-			      all.items[i].value);
+		overrides_put(out, all.items[i].path, all.items[i].path, "%s", all.items[i].value);
 	overrides_fini(&all);
 }
 
@@ -62,8 +61,7 @@ void study_scenario_overrides(const struct study *s, size_t cell, bool places,
 		const struct override *o = &all.items[i];
 
 		if (!study_is_option(s, o->path))
-			overrides_put(out, places ? o->label : o->path, o->path,
-				      "%s", o->value);
+			overrides_put(out, places ? o->label : o->path, o->path, "%s", o->value);
 	}
 	overrides_fini(&all);
 }
@@ -90,8 +88,8 @@ static bool brings_news(const struct study *s, size_t cell, bool *seen)
 }
 
 /* Every step-th of them, and those that bring news; *alike: in one voice. */
-static size_t find_accepted(const struct study *s, study_refusal_fn *refusal,
-			    size_t step, bool *alike)
+static size_t find_accepted(const struct study *s, study_refusal_fn *refusal, size_t step,
+			    bool *alike)
 {
 	char *first = NULL, *line = NULL;
 	size_t values = 0, rank = 0;
@@ -123,8 +121,7 @@ size_t study_accepted(const struct study *s, study_refusal_fn *refusal)
 	size_t rank = s->n_cells;
 
 	if (s->n_cells > FEW_CELLS)
-		rank = find_accepted(s, refusal, s->n_cells / FEW_CELLS,
-				     &alike);
+		rank = find_accepted(s, refusal, s->n_cells / FEW_CELLS, &alike);
 	if (rank == s->n_cells && !alike)
 		rank = find_accepted(s, refusal, 1, &alike);
 	return rank;

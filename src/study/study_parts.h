@@ -14,8 +14,8 @@ unsigned study_line(const struct study *s, const void *field);
 
 /* Refuses with that line, if there is one. */
 HD_PRINTF(4, 5)
-enum hd_status study_refuse(const struct study *s, struct diag *d,
-			    const void *field, const char *format, ...);
+enum hd_status study_refuse(const struct study *s, struct diag *d, const void *field,
+			    const char *format, ...);
 
 /*
  * What makes the scenario that of a cell, without the command's options. What
@@ -26,7 +26,6 @@ void study_scenario_overrides(const struct study *s, size_t cell, bool places,
 			      struct overrides *out);
 
 /* What refusals call an override: "study.yaml:7: traffic.0.load". */
-void study_label(const struct study *s, unsigned line, const char *path,
-		 struct strbuf *out);
+void study_label(const struct study *s, unsigned line, const char *path, struct strbuf *out);
 
 #endif

@@ -30,8 +30,7 @@ static const struct {
 };
 #define N_TEXTS (sizeof(texts) / sizeof(*texts))
 
-static void put_named(struct results *r, const char *kind, const char *path,
-		      const char *value)
+static void put_named(struct results *r, const char *kind, const char *path, const char *value)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -51,18 +50,14 @@ void study_record(const struct study *s, struct results *r)
 	snprintf(number, sizeof(number), "%d", POINT_RULES);
 	results_parameter(r, NAME_RULES, number);
 	for (size_t i = 0; i < s->overrides.n; i++)
-		put_named(r, NAME_SET, s->overrides.items[i].path,
-			  s->overrides.items[i].value);
+		put_named(r, NAME_SET, s->overrides.items[i].path, s->overrides.items[i].value);
 	for (size_t i = 0; i < s->n_written; i++) {
-		put_named(r, NAME_AXIS, s->written[i].field,
-			  s->written[i].values);
+		put_named(r, NAME_AXIS, s->written[i].field, s->written[i].values);
 		if (s->written[i].with)
-			put_named(r, NAME_WITH, s->written[i].field,
-				  s->written[i].with);
+			put_named(r, NAME_WITH, s->written[i].field, s->written[i].with);
 	}
 	for (size_t i = 0; i < N_TEXTS; i++) {
-		const char *text =
-			*(char *const *)((const char *)s + texts[i].offset);
+		const char *text = *(char *const *)((const char *)s + texts[i].offset);
 
 		if (text)
 			results_parameter(r, texts[i].name, text);
@@ -78,8 +73,7 @@ static void restore_text(const char *name, const char *value, struct study *s)
 {
 	for (size_t i = 0; i < N_TEXTS; i++) {
 		if (strcmp(name, texts[i].name) == 0)
-			*(char **)((char *)s + texts[i].offset) =
-				hd_strdup(value);
+			*(char **)((char *)s + texts[i].offset) = hd_strdup(value);
 	}
 }
 
@@ -89,22 +83,19 @@ static void restore_axis(const char *name, const char *value, struct study *s)
 		s->written[s->n_written - 1].with = hd_strdup(value);
 		return;
 	}
-	s->written =
-		hd_realloc(s->written, s->n_written + 1, sizeof(*s->written));
+	s->written = hd_realloc(s->written, s->n_written + 1, sizeof(*s->written));
 	s->written[s->n_written++] = (struct study_axis){
 		.field = hd_strdup(name + strlen(NAME_AXIS)),
 		.values = hd_strdup(value),
 	};
 }
 
-enum hd_status study_restore(const struct results *r,
-			     study_options_fn *options_of, struct diag *d,
+enum hd_status study_restore(const struct results *r, study_options_fn *options_of, struct diag *d,
 			     struct study *out)
 {
 	uint64_t rules = 0;
 
-	*out = (struct study){ .base = hd_strdup(r->scenario),
-			       .options_of = options_of };
+	*out = (struct study){ .base = hd_strdup(r->scenario), .options_of = options_of };
 	for (size_t i = 0; i < r->n_parameters; i++) {
 		const char *name = r->parameters[i].name;
 		const char *value = r->parameters[i].value;
@@ -116,8 +107,8 @@ enum hd_status study_restore(const struct results *r,
 		else if (strcmp(name, NAME_RULES) == 0)
 			rules = strtoull(value, NULL, 10);
 		else if (begins(name, NAME_SET))
-			overrides_put(&out->overrides, "--set",
-				      name + strlen(NAME_SET), "%s", value);
+			overrides_put(&out->overrides, "--set", name + strlen(NAME_SET), "%s",
+				      value);
 		else if (begins(name, NAME_AXIS) || begins(name, NAME_WITH))
 			restore_axis(name, value, out);
 		else
@@ -127,7 +118,6 @@ enum hd_status study_restore(const struct results *r,
 		return diag_fail(d, HD_ERR_INPUT, "holds no sweep");
 	if (rules != POINT_RULES)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "its points were run by rules that have "
-				 "changed since");
+				 "its points were run by rules that have changed since");
 	return study_resolve(out, d);
 }

@@ -21,8 +21,8 @@ unsigned study_line(const struct study *s, const void *field)
 	return at ? at->line : 0;
 }
 
-enum hd_status study_refuse(const struct study *s, struct diag *d,
-			    const void *field, const char *format, ...)
+enum hd_status study_refuse(const struct study *s, struct diag *d, const void *field,
+			    const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
@@ -31,15 +31,14 @@ enum hd_status study_refuse(const struct study *s, struct diag *d,
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
 	d->file = s->file;
-	enum hd_status status = diag_fail_at(
-		d, HD_ERR_INPUT, study_line(s, field), 0, "%s", text.text);
+	enum hd_status status =
+		diag_fail_at(d, HD_ERR_INPUT, study_line(s, field), 0, "%s", text.text);
 
 	strbuf_fini(&text);
 	return status;
 }
 
-void study_label(const struct study *s, unsigned line, const char *path,
-		 struct strbuf *out)
+void study_label(const struct study *s, unsigned line, const char *path, struct strbuf *out)
 {
 	if (line)
 		strbuf_printf(out, "%s:%u: %s", s->file, line, path);
@@ -54,26 +53,22 @@ static enum hd_status resolve_command(struct study *s, struct diag *d)
 	struct strbuf all = STRBUF_INIT;
 	size_t used;
 
-	s->command = s->command_text
-			     ? study_command_of(1, &s->command_text, &used)
-			     : study_command_default();
+	s->command = s->command_text ? study_command_of(1, &s->command_text, &used)
+				     : study_command_default();
 	if (s->command && s->command->has_scenario && !*s->base_file)
-		return study_refuse(s, d, &s->command_text,
-				    "%s needs a scenario", s->command->name);
-	if (s->command && !s->command->has_scenario && *s->base_file)
-		return study_refuse(s, d, &s->scenario, "%s takes no scenario",
+		return study_refuse(s, d, &s->command_text, "%s needs a scenario",
 				    s->command->name);
+	if (s->command && !s->command->has_scenario && *s->base_file)
+		return study_refuse(s, d, &s->scenario, "%s takes no scenario", s->command->name);
 	if (s->command == study_command_default() && s->arguments)
-		return study_refuse(s, d, &s->arguments,
-				    "sim takes a scenario and no arguments");
+		return study_refuse(s, d, &s->arguments, "sim takes a scenario and no arguments");
 	if (s->command && s->options_of)
 		s->options = s->options_of(s->command->name);
 	if (s->command)
 		return HD_OK;
 	study_commands_list(&all);
-	enum hd_status status =
-		study_refuse(s, d, &s->command_text, "'%.80s' is none of %s",
-			     s->command_text, all.text);
+	enum hd_status status = study_refuse(s, d, &s->command_text, "'%.80s' is none of %s",
+					     s->command_text, all.text);
 
 	strbuf_fini(&all);
 	return status;
@@ -85,18 +80,18 @@ bool study_is_option(const struct study *s, const char *field)
 }
 
 /* The option that a field is; NULL if the scenario has it, or nobody knows. */
-static enum hd_status option_of(const struct study *s, const char *field,
-				struct diag *d, const struct option **out)
+static enum hd_status option_of(const struct study *s, const char *field, struct diag *d,
+				const struct option **out)
 {
 	*out = NULL;
 	if (!study_is_option(s, field) || !s->options)
 		return HD_OK;
 	*out = option_find(s->options, field, strlen(field));
 	return *out ? HD_OK
-		    : diag_fail(d, HD_ERR_INPUT,
-				"'heddle %s' has no such option, and fields of "
-				"a scenario have a dot",
-				s->command->name);
+		    : diag_fail(
+			      d, HD_ERR_INPUT,
+			      "'heddle %s' has no such option, and fields of a scenario have a dot",
+			      s->command->name);
 }
 
 static enum hd_status check_settings(const struct study *s, struct diag *d)
@@ -108,8 +103,7 @@ static enum hd_status check_settings(const struct study *s, struct diag *d)
 		const char *path = s->overrides.items[i].path;
 
 		if (option_of(s, path, &inner, &o) != HD_OK)
-			return study_refuse(s, d, &s->set, "%s: %s", path,
-					    inner.message);
+			return study_refuse(s, d, &s->set, "%s: %s", path, inner.message);
 	}
 	return HD_OK;
 }
@@ -125,27 +119,24 @@ static size_t axis_of(const struct study *s, const char *field)
 	return NO_AXIS;
 }
 
-static enum hd_status refuse_axis(const struct study *s, size_t axis,
-				  struct diag *d, const char *why)
+static enum hd_status refuse_axis(const struct study *s, size_t axis, struct diag *d,
+				  const char *why)
 {
 	const struct study_axis *w = &s->written[axis];
 
 	d->file = w->line ? s->file : NULL;
-	return diag_fail_at(d, HD_ERR_INPUT, w->line, 0, "%s: %s", w->field,
-			    why);
+	return diag_fail_at(d, HD_ERR_INPUT, w->line, 0, "%s: %s", w->field, why);
 }
 
 /* The dimension of a new axis: another's, or a new one. */
-static enum hd_status choose_dimension(struct study *s, size_t axis,
-				       struct diag *d)
+static enum hd_status choose_dimension(struct study *s, size_t axis, struct diag *d)
 {
 	const struct study_axis *w = s->written;
 	struct axis *a = &s->axes[axis];
 
 	a->dimension = s->n_dimensions;
 	for (size_t i = 0; i < axis; i++) {
-		if (w[axis].with && w[i].with &&
-		    strcmp(w[axis].with, w[i].with) == 0)
+		if (w[axis].with && w[i].with && strcmp(w[axis].with, w[i].with) == 0)
 			a->dimension = s->axes[i].dimension;
 	}
 	if (a->dimension == s->n_dimensions) {
@@ -180,8 +171,7 @@ static enum hd_status resolve_axes(struct study *s, struct diag *d)
 		if (option_of(s, w->field, &inner, &option) != HD_OK)
 			return refuse_axis(s, i, d, inner.message);
 		s->n_axes++;
-		if (axis_init(&s->axes[i], w->field, w->values, option,
-			      &inner) != HD_OK)
+		if (axis_init(&s->axes[i], w->field, w->values, option, &inner) != HD_OK)
 			return refuse_axis(s, i, d, inner.message);
 		s->axes[i].line = w->line;
 		status = choose_dimension(s, i, d);
@@ -201,8 +191,7 @@ static const char *scenario_field(const struct study *s, const char *field)
 }
 
 /* Adds the fields of all axes and, in `axes`, which is whose. */
-static void put_fields(const struct study *s, struct overrides *out,
-		       size_t *axes)
+static void put_fields(const struct study *s, struct overrides *out, size_t *axes)
 {
 	for (size_t i = 0; i < s->n_axes; i++) {
 		const char *field = scenario_field(s, s->axes[i].field);
@@ -210,22 +199,20 @@ static void put_fields(const struct study *s, struct overrides *out,
 		if (!field)
 			continue;
 		*axes++ = i;
-		overrides_put(out, s->axes[i].field, field, "%s",
-			      s->axes[i].values.items[0]);
+		overrides_put(out, s->axes[i].field, field, "%s", s->axes[i].values.items[0]);
 	}
 }
 
 /* Two axes of one field, or one that comes to nothing for another reason. */
-static enum hd_status refuse_clash(const struct study *s, const char *other,
-				   size_t axis, struct diag *d)
+static enum hd_status refuse_clash(const struct study *s, const char *other, size_t axis,
+				   struct diag *d)
 {
 	struct strbuf why = STRBUF_INIT;
 
 	if (other)
 		strbuf_printf(&why, "it is varied as '%s', too", other);
 	else
-		strbuf_puts(&why, "it is not varied: say how many seeds "
-				  "instead");
+		strbuf_puts(&why, "it is not varied: say how many seeds instead");
 	enum hd_status status = refuse_axis(s, axis, d, why.text);
 
 	strbuf_fini(&why);
@@ -253,14 +240,10 @@ static enum hd_status check_fields(const struct study *s, struct diag *d)
 	/* What is wrong with the scenario itself is said by who reads it. */
 	if (document_load(text, strlen(text), "", &ignored, &doc) == HD_OK) {
 		if (document_root(&doc) &&
-		    overrides_clash(&all, first, scenario_fields, &doc, &lost,
-				    &by))
-			status =
-				by + 1 < all.n
-					? refuse_clash(s, all.items[lost].label,
-						       axes[by - first], d)
-					: refuse_clash(s, NULL,
-						       axes[lost - first], d);
+		    overrides_clash(&all, first, scenario_fields, &doc, &lost, &by))
+			status = by + 1 < all.n ? refuse_clash(s, all.items[lost].label,
+							       axes[by - first], d)
+						: refuse_clash(s, NULL, axes[lost - first], d);
 		document_fini(&doc);
 	}
 	overrides_fini(&all);
@@ -283,8 +266,8 @@ static bool term_holds(const struct study *s, const struct term *t, size_t cell)
 	const char *word = a->values.items[study_value(s, left, cell)];
 
 	if (a->kind == VALUE_REAL) {
-		double other = right == NO_AXIS ? axis_number(a, t->right)
-						: number_at(s, right, cell);
+		double other =
+			right == NO_AXIS ? axis_number(a, t->right) : number_at(s, right, cell);
 
 		return relation_holds(t->relation, number_at(s, left, cell),
 				      t->share > 0 ? t->share * other : other);
@@ -317,36 +300,29 @@ static bool has_value(const struct axis *a, const char *word)
 	return false;
 }
 
-static enum hd_status check_skip(const struct study *s, const struct term *t,
-				 struct diag *d)
+static enum hd_status check_skip(const struct study *s, const struct term *t, struct diag *d)
 {
 	size_t left = axis_of(s, t->left), right = axis_of(s, t->right);
 
 	if (left == NO_AXIS)
-		return study_refuse(s, d, &s->skip,
-				    "skip: '%s' is not a field that is varied",
+		return study_refuse(s, d, &s->skip, "skip: '%s' is not a field that is varied",
 				    t->left);
 	const struct axis *a = &s->axes[left];
 	bool text = a->kind == VALUE_TEXT;
 
-	if (text && (right != NO_AXIS || (t->relation != RELATION_SAME &&
-					  t->relation != RELATION_OTHER)))
+	if (text &&
+	    (right != NO_AXIS || (t->relation != RELATION_SAME && t->relation != RELATION_OTHER)))
 		return study_refuse(s, d, &s->skip,
-				    "skip: the values of %s are words; they "
-				    "are = or != a word",
+				    "skip: the values of %s are words; they are = or != a word",
 				    t->left);
 	if (text && !has_value(a, t->right))
-		return study_refuse(s, d, &s->skip,
-				    "skip: %s has no value '%s' here", t->left,
+		return study_refuse(s, d, &s->skip, "skip: %s has no value '%s' here", t->left,
 				    t->right);
 	if (!text && right == NO_AXIS && isnan(axis_number(a, t->right)))
-		return study_refuse(s, d, &s->skip,
-				    "skip: '%s' is no value of %s", t->right,
+		return study_refuse(s, d, &s->skip, "skip: '%s' is no value of %s", t->right,
 				    t->left);
 	if (!text && right != NO_AXIS && s->axes[right].kind == VALUE_TEXT)
-		return study_refuse(s, d, &s->skip,
-				    "skip: the values of %s are words",
-				    t->right);
+		return study_refuse(s, d, &s->skip, "skip: the values of %s are words", t->right);
 	return HD_OK;
 }
 
@@ -363,8 +339,7 @@ static enum hd_status resolve_skips(struct study *s, struct diag *d)
 		struct condition *c = &s->skips[s->n_skips++];
 
 		if (condition_parse(items.items[i], &inner, c) != HD_OK)
-			status = study_refuse(s, d, &s->skip, "skip: %s",
-					      inner.message);
+			status = study_refuse(s, d, &s->skip, "skip: %s", inner.message);
 		for (size_t k = 0; k < c->n && status == HD_OK; k++)
 			status = check_skip(s, &c->terms[k], d);
 	}
@@ -381,11 +356,9 @@ static enum hd_status resolve_cells(struct study *s, struct diag *d)
 		count *= (double)s->lengths[i];
 	if (count > STUDY_MOST_POINTS) {
 		d->file = s->file;
-		return diag_fail_at(
-			d, HD_ERR_INPUT,
-			s->n_axes ? s->axes[s->n_axes - 1].line : 0, 0,
-			"the study has %.0f points; at most %d are allowed",
-			count, STUDY_MOST_POINTS);
+		return diag_fail_at(d, HD_ERR_INPUT, s->n_axes ? s->axes[s->n_axes - 1].line : 0, 0,
+				    "the study has %.0f points; at most %d are allowed", count,
+				    STUDY_MOST_POINTS);
 	}
 	for (size_t i = 0; i < s->n_dimensions; i++)
 		all *= s->lengths[i];
@@ -395,16 +368,14 @@ static enum hd_status resolve_cells(struct study *s, struct diag *d)
 			s->cells[s->n_cells++] = cell;
 	}
 	s->n_points = s->n_cells * (size_t)s->seeds;
-	return s->n_cells
-		       ? HD_OK
-		       : study_refuse(s, d, &s->skip,
-				      "skip leaves none of the %zu cells", all);
+	return s->n_cells ? HD_OK
+			  : study_refuse(s, d, &s->skip, "skip leaves none of the %zu cells", all);
 }
 
 /* ---- searches ----------------------------------------------------------- */
 
-static enum hd_status check_measure(const struct study *s, const void *field,
-				    const struct term *t, struct diag *d)
+static enum hd_status check_measure(const struct study *s, const void *field, const struct term *t,
+				    struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 
@@ -414,9 +385,8 @@ static enum hd_status check_measure(const struct study *s, const void *field,
 }
 
 /* "FIELD" + separator + "CONDITION", along a field whose values rise. */
-static enum hd_status resolve_search(struct study *s, enum search_kind kind,
-				     char *const *text, const char *separator,
-				     struct diag *d)
+static enum hd_status resolve_search(struct study *s, enum search_kind kind, char *const *text,
+				     const char *separator, struct diag *d)
 {
 	const char *at = *text;
 
@@ -430,11 +400,8 @@ static enum hd_status resolve_search(struct study *s, enum search_kind kind,
 	s->search.axis = axis_of(s, field);
 	free(field);
 	if (s->search.axis == NO_AXIS)
-		return study_refuse(s, d, text,
-				    "'%s' names no field that is varied",
-				    *text);
-	if (!end &&
-	    (kind != SEARCH_STOP || s->command != study_command_default()))
+		return study_refuse(s, d, text, "'%s' names no field that is varied", *text);
+	if (!end && (kind != SEARCH_STOP || s->command != study_command_default()))
 		return study_refuse(s, d, text, "'%s' has no condition", *text);
 	if (condition_parse(end ? end + strlen(separator) : SATURATED, &inner,
 			    &s->search.condition) != HD_OK)
@@ -442,15 +409,12 @@ static enum hd_status resolve_search(struct study *s, enum search_kind kind,
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < s->search.condition.n && status == HD_OK; i++)
-		status = check_measure(s, text, &s->search.condition.terms[i],
-				       d);
+		status = check_measure(s, text, &s->search.condition.terms[i], d);
 	const struct axis *a = &s->axes[s->search.axis];
 
 	for (size_t i = 1; i < a->values.n && status == HD_OK; i++) {
 		if (a->kind != VALUE_REAL || a->numbers[i] <= a->numbers[i - 1])
-			status = study_refuse(s, d, text,
-					      "the values of %s do not rise",
-					      a->field);
+			status = study_refuse(s, d, text, "the values of %s do not rise", a->field);
 	}
 	return status;
 }
@@ -458,8 +422,7 @@ static enum hd_status resolve_search(struct study *s, enum search_kind kind,
 static enum hd_status resolve_searches(struct study *s, struct diag *d)
 {
 	if (s->stop && s->find)
-		return study_refuse(s, d, &s->find,
-				    "a study either stops or finds");
+		return study_refuse(s, d, &s->find, "a study either stops or finds");
 	if (s->stop)
 		return resolve_search(s, SEARCH_STOP, &s->stop, " when ", d);
 	if (!s->find)
@@ -467,11 +430,9 @@ static enum hd_status resolve_searches(struct study *s, struct diag *d)
 	if (strncmp(s->find, "largest ", 8) == 0)
 		return resolve_search(s, SEARCH_LARGEST, &s->find, " with ", d);
 	if (strncmp(s->find, "smallest ", 9) == 0)
-		return resolve_search(s, SEARCH_SMALLEST, &s->find, " with ",
-				      d);
+		return resolve_search(s, SEARCH_SMALLEST, &s->find, " with ", d);
 	return study_refuse(s, d, &s->find,
-			    "'%s' is neither 'largest FIELD with CONDITION' "
-			    "nor 'smallest ...'",
+			    "'%s' is neither 'largest FIELD with CONDITION' nor 'smallest ...'",
 			    s->find);
 }
 
@@ -483,10 +444,8 @@ static enum hd_status resolve_tables(struct study *s, struct diag *d)
 
 	pieces_split(&s->tables, s->keep);
 	for (size_t i = 0; i < s->tables.n; i++) {
-		if (table_check(s->command, s->tables.items[i], &inner) !=
-		    HD_OK)
-			return study_refuse(s, d, &s->keep, "keep: %s",
-					    inner.message);
+		if (table_check(s->command, s->tables.items[i], &inner) != HD_OK)
+			return study_refuse(s, d, &s->keep, "keep: %s", inner.message);
 	}
 	return HD_OK;
 }
@@ -494,14 +453,14 @@ static enum hd_status resolve_tables(struct study *s, struct diag *d)
 /* ---- seeds and measures ------------------------------------------------ */
 
 /* The scenario in a cell. Free even after a refusal. */
-static enum hd_status scenario_of(const struct study *s, size_t rank,
-				  struct diag *d, struct scenario *out)
+static enum hd_status scenario_of(const struct study *s, size_t rank, struct diag *d,
+				  struct scenario *out)
 {
 	struct overrides overrides = { 0 };
 
 	study_scenario_overrides(s, s->cells[rank], true, &overrides);
-	enum hd_status status = scenario_parse(
-		s->base, strlen(s->base), s->base_file, &overrides, d, out);
+	enum hd_status status =
+		scenario_parse(s->base, strlen(s->base), s->base_file, &overrides, d, out);
 
 	overrides_fini(&overrides);
 	return status;
@@ -556,8 +515,7 @@ static enum hd_status seed_of_settings(struct study *s, struct diag *d)
 
 		if (strcmp(o->path, "run.seed") == 0 &&
 		    hd_uint_parse(o->value, NULL, &s->first_seed) != HD_OK)
-			return study_refuse(s, d, &s->set,
-					    "run.seed: '%.40s' is no seed",
+			return study_refuse(s, d, &s->set, "run.seed: '%.40s' is no seed",
 					    o->value);
 	}
 	return HD_OK;
@@ -609,8 +567,7 @@ void study_describe(const struct study *s, struct strbuf *out)
 
 		strbuf_printf(out, "# axis %zu: %s=", a->dimension, a->field);
 		for (size_t k = 0; k < a->values.n; k++)
-			strbuf_printf(out, "%s%s", k ? "," : "",
-				      a->values.items[k]);
+			strbuf_printf(out, "%s%s", k ? "," : "", a->values.items[k]);
 		strbuf_putc(out, '\n');
 	}
 	const char *const more[] = { s->skip, s->keep, s->stop, s->find };
@@ -620,8 +577,7 @@ void study_describe(const struct study *s, struct strbuf *out)
 		if (more[i])
 			strbuf_printf(out, "# %s %s\n", names[i], more[i]);
 	}
-	strbuf_printf(out, "# seeds %llu from %llu\n",
-		      (unsigned long long)s->seeds,
+	strbuf_printf(out, "# seeds %llu from %llu\n", (unsigned long long)s->seeds,
 		      (unsigned long long)s->first_seed);
 	strbuf_puts(out, s->base);
 }

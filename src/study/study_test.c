@@ -16,17 +16,14 @@
 #include "study/point.h"
 #include "study/tables.h"
 
-static const char scenario[] =
-	"fabric: {topology: {kind: star, hosts: 4}}\n"
-	"traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
-	"run: {seed: 7, measure: 10us}\n";
+static const char scenario[] = "fabric: {topology: {kind: star, hosts: 4}}\n"
+			       "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
+			       "run: {seed: 7, measure: 10us}\n";
 
 /* A study of the scenario above, with these axes, up to three. */
-static enum hd_status make(struct study *s, const char *const *vary,
-			   struct diag *d)
+static enum hd_status make(struct study *s, const char *const *vary, struct diag *d)
 {
-	enum hd_status status =
-		study_parse(scenario, strlen(scenario), "x.yaml", d, s);
+	enum hd_status status = study_parse(scenario, strlen(scenario), "x.yaml", d, s);
 
 	for (; *vary && status == HD_OK; vary++)
 		status = study_vary(s, *vary, d);
@@ -39,8 +36,7 @@ static void put_cells(const struct study *s, struct strbuf *out)
 		strbuf_puts(out, i ? " " : "");
 		for (size_t k = 0; k < s->n_axes; k++)
 			strbuf_printf(out, "%s%s", k ? "/" : "",
-				      s->axes[k].values.items[study_value(
-					      s, k, s->cells[i])]);
+				      s->axes[k].values.items[study_value(s, k, s->cells[i])]);
 	}
 }
 
@@ -52,25 +48,16 @@ static void axes_span_a_grid(void **state)
 	static const struct {
 		const char *vary[4], *skip, *expected;
 	} cases[] = {
-		{ { LANES, LOADS },
-		  NULL,
-		  "1/10% 1/20% 1/30% 2/10% 2/20% 2/30%" },
-		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%" },
-		  NULL,
-		  "1/10% 2/20%" },
-		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%",
-		    "traffic.0.kind=cbr,poisson" },
+		{ { LANES, LOADS }, NULL, "1/10% 1/20% 1/30% 2/10% 2/20% 2/30%" },
+		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%" }, NULL, "1/10% 2/20%" },
+		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%", "traffic.0.kind=cbr,poisson" },
 		  NULL,
 		  "1/10%/cbr 1/10%/poisson 2/20%/cbr 2/20%/poisson" },
 		{ { LANES, LOADS },
 		  "qos.lanes = 2 and traffic.0.load > 0.1",
 		  "1/10% 1/20% 1/30% 2/10%" },
-		{ { LANES, LOADS },
-		  "traffic.0.load <= 10%, qos.lanes != 1",
-		  "1/20% 1/30%" },
-		{ { LANES, "traffic.0.sl=0,1,2" },
-		  "traffic.0.sl >= qos.lanes",
-		  "1/0 2/0 2/1" },
+		{ { LANES, LOADS }, "traffic.0.load <= 10%, qos.lanes != 1", "1/20% 1/30%" },
+		{ { LANES, "traffic.0.sl=0,1,2" }, "traffic.0.sl >= qos.lanes", "1/0 2/0 2/1" },
 		{ { "traffic.0.kind=cbr,poisson", LANES },
 		  "traffic.0.kind = cbr and qos.lanes = 2",
 		  "cbr/1 poisson/1 poisson/2" },
@@ -136,8 +123,7 @@ static void one_field_under_two_names_is_refused(void **state)
 		bool refused = study_resolve(&s, &d) == HD_ERR_INPUT;
 
 		if (refused != (names[i / n].field == names[i % n].field))
-			fail_msg("%s and %s: '%s'", vary[0], vary[1],
-				 d.message);
+			fail_msg("%s and %s: '%s'", vary[0], vary[1], d.message);
 		study_fini(&s);
 	}
 }
@@ -149,8 +135,7 @@ static void what_makes_no_study_is_refused(void **state)
 	} cases[] = {
 		{ { LOADS, LOADS }, .part = "it is varied twice" },
 		{ { LOADS, "traffic.a.load=10%,20%" },
-		  .part = "traffic.a.load: it is varied as 'traffic.0.load', "
-			  "too" },
+		  .part = "traffic.a.load: it is varied as 'traffic.0.load', too" },
 		{ { "run.seed=1,2" }, .part = "how many seeds" },
 		{ { "run[seed]=1,2" }, .part = "how many seeds" },
 		{ { "qos.lanes=1,2 & traffic.0.load=10%" },
@@ -159,23 +144,15 @@ static void what_makes_no_study_is_refused(void **state)
 		{ { LOADS }, "traffic.0.load < fast", .part = "no value" },
 		{ { LOADS }, "traffic.0.load", .part = "no condition" },
 		{ { LOADS }, "traffic.0.load > 1%", .part = "none of the 3" },
-		{ { "traffic.0.kind=cbr,ge" },
-		  "traffic.0.kind < ge",
-		  .part = "are words" },
+		{ { "traffic.0.kind=cbr,ge" }, "traffic.0.kind < ge", .part = "are words" },
 		{ { LOADS }, .stop = "qos.lanes", .part = "names no field" },
-		{ { LOADS },
-		  .stop = "traffic.0.load when p98 > 1us",
-		  .part = "no measure 'p98'" },
+		{ { LOADS }, .stop = "traffic.0.load when p98 > 1us", .part = "no measure 'p98'" },
 		{ { LOADS },
 		  .find = "largest traffic.0.load with p99 < 5%",
 		  .part = "no value of p99" },
-		{ { LOADS },
-		  .find = "largest traffic.0.load",
-		  .part = "has no condition" },
+		{ { LOADS }, .find = "largest traffic.0.load", .part = "has no condition" },
 		{ { LOADS }, .find = "best", .part = "neither 'largest" },
-		{ { "traffic.0.load=20%,10%" },
-		  .stop = "traffic.0.load",
-		  .part = "do not rise" },
+		{ { "traffic.0.load=20%,10%" }, .stop = "traffic.0.load", .part = "do not rise" },
 		{ { LOADS },
 		  .stop = "traffic.0.load",
 		  .find = "largest traffic.0.load with lost = 0",
@@ -203,10 +180,8 @@ static void what_makes_no_study_is_refused(void **state)
 
 static void a_recorded_study_comes_back_as_the_same(void **state)
 {
-	static const char *const vary[] = {
-		"qos.lanes=1,2 & traffic.0.load=10%..20%:10%",
-		"traffic.0.kind=cbr,ge", NULL
-	};
+	static const char *const vary[] = { "qos.lanes=1,2 & traffic.0.load=10%..20%:10%",
+					    "traffic.0.kind=cbr,ge", NULL };
 	struct diag d = { .status = HD_OK };
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 	struct results *r = results_new("sweep");
@@ -248,8 +223,7 @@ static void set_p99(struct sweep *w, size_t point, double p99)
 	table_put_values(results_record(r, "headline", "", columns), values);
 	free(columns);
 	free(values);
-	w->outcomes[point] =
-		(struct outcome){ .state = OUTCOME_DONE, .results = r };
+	w->outcomes[point] = (struct outcome){ .state = OUTCOME_DONE, .results = r };
 }
 
 /* A condition compares a measure with a value in its unit, and no other. */
@@ -286,8 +260,8 @@ static void measures_are_compared_in_their_units(void **state)
 	measures_init(&m, study_command_default());
 	measures_add_jobs(&m, 2, jobs);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct term t = { (char *)rows[i].measure, RELATION_SAME,
-				  (char *)rows[i].value, 0 };
+		struct term t = { (char *)rows[i].measure, RELATION_SAME, (char *)rows[i].value,
+				  0 };
 		struct diag d = { .status = HD_OK };
 
 		assert_int_equal(measure_check(&m, &t, &d),
@@ -308,8 +282,7 @@ static void measures_are_compared_in_their_units(void **state)
 /* Bisection finds what a look at every value finds, in few runs. */
 static void bisection_finds_the_step(void **state)
 {
-	static const char *const vary[] = { "traffic.0.load=1%..100%:1%",
-					    NULL };
+	static const char *const vary[] = { "traffic.0.load=1%..100%:1%", NULL };
 
 	(void)state;
 	for (unsigned step = 0; step <= 100; step++) {
@@ -319,9 +292,8 @@ static void bisection_finds_the_step(void **state)
 		size_t n, runs = 0;
 
 		assert_int_equal(make(&s, vary, &d), HD_OK);
-		s.find = hd_strdup(
-			step % 2 ? "largest traffic.0.load with p99 < 5us"
-				 : "smallest traffic.0.load with p99 >= 5us");
+		s.find = hd_strdup(step % 2 ? "largest traffic.0.load with p99 < 5us"
+					    : "smallest traffic.0.load with p99 >= 5us");
 		assert_int_equal(study_resolve(&s, &d), HD_OK);
 		sweep_init(&w, &s);
 		struct chain *chains = sweep_chains(&s, &n);
@@ -330,8 +302,7 @@ static void bisection_finds_the_step(void **state)
 		assert_int_equal(n, 1);
 		while (sweep_next(&w, &chains[0], &next)) {
 			/* Below the step it is fast, from there on slow. */
-			set_p99(&w, chains[0].ranks[next],
-				next < step ? 4.9 : 5);
+			set_p99(&w, chains[0].ranks[next], next < step ? 4.9 : 5);
 			runs++;
 		}
 		size_t found = sweep_found(&w, &chains[0]);
@@ -368,44 +339,20 @@ static const struct measure way_measures[] = {
 	{ { "least", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_LEAST },
 	{ { "most", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, TAKE_MOST },
 	{ { "sum", NULL, VALUE_REAL }, NULL, "granted", CURVE_MEAN, TAKE_SUM },
-	{ { "slowest", "us", VALUE_REAL },
-	  "ways",
-	  "x",
-	  CURVE_MEAN,
-	  TAKE_SLOWEST },
+	{ { "slowest", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_SLOWEST },
 	{ { "none", NULL, VALUE_REAL }, "elsewhere", "x", CURVE_MEAN },
-	{ { "no slowest", "%", VALUE_REAL },
-	  "ways",
-	  "em",
-	  CURVE_MEAN,
-	  TAKE_SLOWEST },
-	{ { "missing", NULL, VALUE_UINT },
-	  "ways",
-	  "em",
-	  CURVE_MEAN,
-	  TAKE_MISSING },
-	{ { "x[tree]", "us", VALUE_REAL },
-	  "ways",
-	  "x",
-	  CURVE_MEAN,
-	  TAKE_ONE,
-	  "tree" },
-	{ { "x[ring]", "us", VALUE_REAL },
-	  "ways",
-	  "x",
-	  CURVE_MEAN,
-	  TAKE_ONE,
-	  "ring" },
+	{ { "no slowest", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, TAKE_SLOWEST },
+	{ { "missing", NULL, VALUE_UINT }, "ways", "em", CURVE_MEAN, TAKE_MISSING },
+	{ { "x[tree]", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_ONE, "tree" },
+	{ { "x[ring]", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_ONE, "ring" },
 };
 
 static const struct study_command ways = { "mcast compare", true, way_measures,
-					   sizeof(way_measures) /
-						   sizeof(*way_measures) };
+					   sizeof(way_measures) / sizeof(*way_measures) };
 
 static void a_headline_is_taken_of_a_command_s_tables(void **state)
 {
-	const struct way_row rows[] = { { "tree", 7, 3, true },
-					{ "unicast", 2, NAN, false } };
+	const struct way_row rows[] = { { "tree", 7, 3, true }, { "unicast", 2, NAN, false } };
 	struct results *all = results_new("x"), *r = results_new("y");
 	struct table *t = results_table(all, "ways", "", way_columns);
 	struct diag d = { .status = HD_OK };
@@ -446,8 +393,7 @@ static void commands_are_found_by_their_words(void **state)
 	size_t used;
 
 	(void)state;
-	assert_string_equal(study_command_of(3, words, &used)->name,
-			    "cc compare");
+	assert_string_equal(study_command_of(3, words, &used)->name, "cc compare");
 	assert_int_equal(used, 2);
 	assert_string_equal(study_command_of(1, one, &used)->name, "model ge");
 	assert_int_equal(used, 1);
@@ -517,11 +463,9 @@ static void options_of_a_command_are_fields_too(void **state)
 			assert_non_null(strstr(d.message, cases[i].refused));
 		} else {
 			assert_int_equal(status, HD_OK);
-			assert_int_equal(s.axes[0].kind == VALUE_TEXT,
-					 isnan(cases[i].second));
+			assert_int_equal(s.axes[0].kind == VALUE_TEXT, isnan(cases[i].second));
 			if (!isnan(cases[i].second))
-				assert_true(s.axes[0].numbers[1] ==
-					    cases[i].second);
+				assert_true(s.axes[0].numbers[1] == cases[i].second);
 			assert_points_differ(&s);
 		}
 		study_fini(&s);
@@ -530,8 +474,7 @@ static void options_of_a_command_are_fields_too(void **state)
 
 static void shards_are_named_by_two_numbers_or_slurm(void **state)
 {
-	static const char *const bad[] = { "",    "3",   "0/3",  "4/3",
-					   "1/0", "a/3", "1/3x", "1/-3" };
+	static const char *const bad[] = { "", "3", "0/3", "4/3", "1/0", "a/3", "1/3x", "1/-3" };
 	struct diag d = { .status = HD_OK };
 	size_t shard, n;
 
@@ -542,8 +485,7 @@ static void shards_are_named_by_two_numbers_or_slurm(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct diag why = { .status = HD_OK };
 
-		assert_int_equal(shard_parse(bad[i], &why, &shard, &n),
-				 HD_ERR_USAGE);
+		assert_int_equal(shard_parse(bad[i], &why, &shard, &n), HD_ERR_USAGE);
 	}
 	unsetenv("SLURM_ARRAY_TASK_ID");
 	unsetenv("SLURM_ARRAY_TASK_COUNT");
@@ -591,8 +533,7 @@ static void arrays_of_slurm_have_no_gaps(void **state)
 		setenv("SLURM_ARRAY_TASK_STEP", cases[i].step, 1);
 		setenv("SLURM_ARRAY_TASK_COUNT", cases[i].count, 1);
 		assert_int_equal(shard_parse("auto", &d, &shard, &n),
-				 cases[i].shard == SIZE_MAX ? HD_ERR_USAGE
-							    : HD_OK);
+				 cases[i].shard == SIZE_MAX ? HD_ERR_USAGE : HD_OK);
 		assert_int_equal(shard, cases[i].shard);
 	}
 }

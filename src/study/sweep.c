@@ -50,22 +50,19 @@ static struct outcome outcome_of(struct results *r)
 	return o;
 }
 
-static enum hd_status store_take(const struct store *s, const struct study *of,
-				 const char *key, struct diag *d,
-				 struct outcome *out)
+static enum hd_status store_take(const struct store *s, const struct study *of, const char *key,
+				 struct diag *d, struct outcome *out)
 {
 	struct results *r;
 	enum hd_status status = store_read(s, key, d, &r);
 
 	if (status != HD_OK || !r)
 		return status;
-	if (!results_parameter_value(r, POINT_FAILURE) &&
-	    !headline_is_whole(&of->measures, r)) {
+	if (!results_parameter_value(r, POINT_FAILURE) && !headline_is_whole(&of->measures, r)) {
 		results_free(r);
 		d->file = s->path;
 		return diag_fail(d, HD_ERR_INPUT,
-				 "is damaged: a point of the sweep lacks "
-				 "some of its measures");
+				 "is damaged: a point of the sweep lacks some of its measures");
 	}
 	*out = outcome_of(r);
 	return HD_OK;
@@ -77,21 +74,17 @@ struct stores {
 	size_t n;
 };
 
-static enum hd_status stores_open(struct stores *all, const struct sweep *w,
-				  struct diag *d)
+static enum hd_status stores_open(struct stores *all, const struct sweep *w, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
 	all->items = hd_alloc(w->n_sources + 2, sizeof(*all->items));
 	if (w->db)
-		status = store_open(&all->items[all->n++], w->db, POINT_COMMAND,
-				    d);
+		status = store_open(&all->items[all->n++], w->db, POINT_COMMAND, d);
 	if (w->seen && status == HD_OK)
-		status = store_open(&all->items[all->n++], w->seen,
-				    POINT_COMMAND, d);
+		status = store_open(&all->items[all->n++], w->seen, POINT_COMMAND, d);
 	for (size_t i = 0; i < w->n_sources && status == HD_OK; i++)
-		status = store_open(&all->items[all->n++], w->sources[i],
-				    POINT_COMMAND, d);
+		status = store_open(&all->items[all->n++], w->sources[i], POINT_COMMAND, d);
 	return status;
 }
 
@@ -106,10 +99,8 @@ static void stores_close(struct stores *all)
  * Looks for a point. A failure that need not come again is as good as none,
  * unless nothing is to be run. *own: it is where it need not be copied from.
  */
-static enum hd_status stores_take(const struct stores *all,
-				  const struct sweep *w, const char *key,
-				  struct diag *d, struct outcome *out,
-				  bool *own)
+static enum hd_status stores_take(const struct stores *all, const struct sweep *w, const char *key,
+				  struct diag *d, struct outcome *out, bool *own)
 {
 	enum hd_status status = HD_OK;
 
@@ -117,8 +108,7 @@ static enum hd_status stores_take(const struct stores *all,
 		struct outcome o = { 0 };
 
 		status = store_take(&all->items[i], w->study, key, d, &o);
-		bool good = o.state != OUTCOME_NONE &&
-			    (!o.again || (w->n_sources && !out->state));
+		bool good = o.state != OUTCOME_NONE && (!o.again || (w->n_sources && !out->state));
 
 		if (!good || out->state == OUTCOME_DONE) {
 			free(o.failure);
@@ -151,8 +141,7 @@ static void show(const struct round *r)
 }
 
 /* In a process of its own. */
-static enum hd_status work(void *context, size_t job, const char *db,
-			   struct diag *d)
+static enum hd_status work(void *context, size_t job, const char *db, struct diag *d)
 {
 	const struct round *r = context;
 
@@ -183,8 +172,7 @@ static bool keep(struct round *r, size_t job)
 
 	point_sign(r->w->study, point, &r->ids[job], record);
 	results_set_version(record, r->w->version);
-	enum hd_status status =
-		r->w->db ? database_append(r->w->db, record, &r->d) : HD_OK;
+	enum hd_status status = r->w->db ? database_append(r->w->db, record, &r->d) : HD_OK;
 
 	if (record != o->results)
 		results_free(record);
@@ -242,14 +230,12 @@ static bool identify(const struct sweep *w, size_t point, struct point_id *id)
 		return true;
 	diag_print(&why, &line);
 	w->outcomes[point] =
-		(struct outcome){ .state = OUTCOME_FAILED,
-				  .failure = strbuf_detach(&line) };
+		(struct outcome){ .state = OUTCOME_FAILED, .failure = strbuf_detach(&line) };
 	return false;
 }
 
 /* What is refused or known already needs no run; the rest stays in todo. */
-static enum hd_status sort_out(struct round *r, const struct stores *stores,
-			       struct diag *d)
+static enum hd_status sort_out(struct round *r, const struct stores *stores, struct diag *d)
 {
 	size_t n = r->todo.n;
 	enum hd_status status = HD_OK;
@@ -263,8 +249,7 @@ static enum hd_status sort_out(struct round *r, const struct stores *stores,
 
 		if (!identify(r->w, point, &r->ids[r->todo.n]))
 			continue;
-		status = stores_take(stores, r->w, r->ids[r->todo.n].key, d, o,
-				     &own);
+		status = stores_take(stores, r->w, r->ids[r->todo.n].key, d, o, &own);
 		/* What others have is copied, as if it had been run. */
 		if (o->state == OUTCOME_NONE || !own)
 			r->todo.points[r->todo.n++] = point;
@@ -289,18 +274,15 @@ static enum hd_status join(const struct round *r, struct diag *d)
 		return HD_OK;
 	d->file = NULL;
 	return diag_fail(d, HD_ERR_INPUT,
-			 "%zu of the %zu points are in none of the files (the "
-			 "first is point %zu)",
+			 "%zu of the %zu points are in none of the files (the first is point %zu)",
 			 missing, r->w->study->n_points, first);
 }
 
-static enum hd_status run_round(struct round *r, const struct stores *stores,
-				struct diag *d)
+static enum hd_status run_round(struct round *r, const struct stores *stores, struct diag *d)
 {
-	const struct processes jobs = { .at_once = r->w->at_once,
-					.work = work,
-					.done = done,
-					.context = r };
+	const struct processes jobs = {
+		.at_once = r->w->at_once, .work = work, .done = done, .context = r
+	};
 	size_t wanted = r->todo.n;
 	enum hd_status status = sort_out(r, stores, d);
 
@@ -314,8 +296,7 @@ static enum hd_status run_round(struct round *r, const struct stores *stores,
 	if (status == HD_OK && r->todo.n && !r->w->n_sources)
 		status = processes_run(&jobs, r->todo.n, d);
 	/* Those that were done before one that was not. */
-	for (; status == HD_OK && r->d.status == HD_OK && r->kept < r->todo.n;
-	     r->kept++) {
+	for (; status == HD_OK && r->d.status == HD_OK && r->kept < r->todo.n; r->kept++) {
 		if (!keep(r, r->kept))
 			break;
 	}

@@ -65,8 +65,7 @@ void sweep_fini(struct sweep *w);
 HD_MUST_CHECK enum hd_status sweep_run(struct sweep *w, struct diag *d);
 
 /* Mean of a measure over the seeds of a cell that are done; NAN: none. */
-double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure,
-		  double *half_width);
+double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure, double *half_width);
 
 /* The cells of a search that differ in its field only, in that order. */
 struct chain {
@@ -82,7 +81,7 @@ bool sweep_next(const struct sweep *w, const struct chain *c, size_t *next);
 size_t sweep_found(const struct sweep *w, const struct chain *c);
 
 /* "3/10" or, from Slurm's variables, "auto"; counted from 1 when written. */
-HD_MUST_CHECK enum hd_status shard_parse(const char *text, struct diag *d,
-					 size_t *shard, size_t *n);
+HD_MUST_CHECK enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard,
+					 size_t *n);
 
 #endif

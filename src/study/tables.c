@@ -27,8 +27,7 @@ static void add_axes(struct columns *c, const struct study *s)
 {
 	for (size_t i = 0; i < s->n_axes; i++)
 		add_column(c,
-			   (struct column){ s->axes[i].field, s->axes[i].unit,
-					    s->axes[i].kind });
+			   (struct column){ s->axes[i].field, s->axes[i].unit, s->axes[i].kind });
 }
 
 /* What the row of every point begins with. */
@@ -47,8 +46,7 @@ struct row {
 
 static void add(struct row *row, struct value value)
 {
-	row->items =
-		hd_grow(row->items, &row->cap, row->n + 1, sizeof(*row->items));
+	row->items = hd_grow(row->items, &row->cap, row->n + 1, sizeof(*row->items));
 	row->items[row->n++] = value;
 }
 
@@ -108,8 +106,7 @@ static void put_wide(const struct sweep *w, struct results *r)
 	for (size_t i = 0; i < m->n; i++)
 		add_column(&c, m->items[i].column);
 	add_column(&c, (struct column){ "failure", NULL, VALUE_TEXT });
-	struct table *t =
-		results_table(r, "points", title_of(w->study), c.items);
+	struct table *t = results_table(r, "points", title_of(w->study), c.items);
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
@@ -119,9 +116,7 @@ static void put_wide(const struct sweep *w, struct results *r)
 			continue;
 		add_point(&row, w->study, p);
 		for (size_t i = 0; i < m->n; i++)
-			add(&row, o->state == OUTCOME_DONE
-					  ? *headline(o, i)
-					  : value_of_text(NULL));
+			add(&row, o->state == OUTCOME_DONE ? *headline(o, i) : value_of_text(NULL));
 		add(&row, failure_of(o));
 		put(&row, t);
 	}
@@ -129,18 +124,15 @@ static void put_wide(const struct sweep *w, struct results *r)
 }
 
 /* Measure, unit, value and failure; a point that failed has the last only. */
-static void add_measure(struct row *row, const struct measures *m,
-			const struct outcome *o, size_t measure)
+static void add_measure(struct row *row, const struct measures *m, const struct outcome *o,
+			size_t measure)
 {
 	const struct column *c = &m->items[measure].column;
-	const struct value *v =
-		o->state == OUTCOME_DONE ? headline(o, measure) : NULL;
+	const struct value *v = o->state == OUTCOME_DONE ? headline(o, measure) : NULL;
 
 	add(row, value_of_text(v ? c->name : NULL));
 	add(row, value_of_text(!v ? NULL : c->unit ? c->unit : ""));
-	add(row, value_of_real(!v                      ? NAN
-			       : v->kind == VALUE_BOOL ? v->yes
-						       : value_real(v)));
+	add(row, value_of_real(!v ? NAN : v->kind == VALUE_BOOL ? v->yes : value_real(v)));
 	add(row, failure_of(o));
 }
 
@@ -160,15 +152,12 @@ static void put_tidy(const struct sweep *w, struct results *r)
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
 		add_column(&c, tail[i]);
 	c.items[c.n - 2].origin = m->items[0].column.origin;
-	struct table *t =
-		results_table(r, "points", title_of(w->study), c.items);
+	struct table *t = results_table(r, "points", title_of(w->study), c.items);
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
 		const struct outcome *o = &w->outcomes[p];
-		size_t n = o->state == OUTCOME_DONE     ? m->n
-			   : o->state == OUTCOME_FAILED ? 1
-							: 0;
+		size_t n = o->state == OUTCOME_DONE ? m->n : o->state == OUTCOME_FAILED ? 1 : 0;
 
 		for (size_t i = 0; i < n; i++) {
 			add_point(&row, w->study, p);
@@ -228,11 +217,10 @@ static struct table *begin_curves(const struct study *s, struct results *r)
 		if (has_spread(s, m))
 			add_column(&c, column);
 	}
-	struct table *t = results_series(
-		r, "curves",
-		s->seeds > 1 ? "means over the seeds, and 95 % confidence"
-			     : "what each point gave, in short",
-		c.items);
+	struct table *t = results_series(r, "curves",
+					 s->seeds > 1 ? "means over the seeds, and 95 % confidence"
+						      : "what each point gave, in short",
+					 c.items);
 
 	pieces_fini(&c.names);
 	free(c.items);
@@ -255,8 +243,8 @@ static void put_curves(const struct sweep *w, struct results *r)
 }
 
 /* Nothing found: only what the chain has in common. */
-static void put_found(const struct sweep *w, const struct chain *c,
-		      struct row *row, struct table *t)
+static void put_found(const struct sweep *w, const struct chain *c, struct row *row,
+		      struct table *t)
 {
 	const struct study *s = w->study;
 	size_t at = sweep_found(w, c);
@@ -264,11 +252,9 @@ static void put_found(const struct sweep *w, const struct chain *c,
 	size_t cell = s->cells[c->ranks[found ? at : 0]];
 
 	for (size_t i = 0; i < s->n_axes; i++) {
-		bool sought = s->axes[i].dimension ==
-			      s->axes[s->search.axis].dimension;
+		bool sought = s->axes[i].dimension == s->axes[s->search.axis].dimension;
 
-		add(row, sought && !found ? value_of_text(NULL)
-					  : axis_value(s, i, cell));
+		add(row, sought && !found ? value_of_text(NULL) : axis_value(s, i, cell));
 	}
 	add(row, value_of_bool(found));
 	put(row, t);
@@ -282,12 +268,10 @@ static bool put_finds(const struct sweep *w, struct results *r)
 	size_t n;
 	bool all = true;
 
-	if (s->search.kind != SEARCH_LARGEST &&
-	    s->search.kind != SEARCH_SMALLEST)
+	if (s->search.kind != SEARCH_LARGEST && s->search.kind != SEARCH_SMALLEST)
 		return true;
 	add_axes(&c, s);
-	add_column(&c, (struct column){ "found", NULL, VALUE_BOOL,
-					ORIGIN_SIMULATED });
+	add_column(&c, (struct column){ "found", NULL, VALUE_BOOL, ORIGIN_SIMULATED });
 	struct table *t = results_table(r, "found", s->find, c.items);
 	struct chain *chains = sweep_chains(s, &n);
 
@@ -321,8 +305,7 @@ static bool same_columns(const struct table *a, const struct table *b)
 }
 
 /* A table like `like`, each row with its point before it. */
-static struct table *begin_kept(const struct study *s, const struct table *like,
-				struct results *r)
+static struct table *begin_kept(const struct study *s, const struct table *like, struct results *r)
 {
 	struct columns c = { 0 };
 
@@ -335,8 +318,7 @@ static struct table *begin_kept(const struct study *s, const struct table *like,
 	return t;
 }
 
-static void put_rows(const struct study *s, size_t point,
-		     const struct table *from, struct table *t)
+static void put_rows(const struct study *s, size_t point, const struct table *from, struct table *t)
 {
 	struct row all = { 0 };
 
@@ -349,8 +331,7 @@ static void put_rows(const struct study *s, size_t point,
 	free(all.items);
 }
 
-static void join_kept(const struct sweep *w, const char *name,
-		      struct results *r)
+static void join_kept(const struct sweep *w, const char *name, struct results *r)
 {
 	const struct table *like = NULL;
 	struct table *t = NULL;
@@ -371,10 +352,9 @@ static void join_kept(const struct sweep *w, const char *name,
 	if (!t)
 		results_remark(r, "no point has a table '%s'", name);
 	if (other)
-		results_remark(r,
-			       "%zu points have other columns in '%s': those "
-			       "are in the database only",
-			       other, name);
+		results_remark(
+			r, "%zu points have other columns in '%s': those are in the database only",
+			other, name);
 }
 
 static void put_kept(const struct sweep *w, struct results *r)
@@ -382,8 +362,7 @@ static void put_kept(const struct sweep *w, struct results *r)
 	const struct pieces *tables = &w->study->tables;
 
 	for (size_t i = 0; i < tables->n; i++) {
-		if (strcmp(tables->items[i], "all") != 0 &&
-		    !results_find(r, tables->items[i]))
+		if (strcmp(tables->items[i], "all") != 0 && !results_find(r, tables->items[i]))
 			join_kept(w, tables->items[i], r);
 	}
 }
@@ -413,8 +392,7 @@ static bool put_missed(const struct sweep *w, struct results *r)
 	}
 	if (n)
 		results_remark(r,
-			       "goals missed or jobs failed at %zu point%s; "
-			       "the first is point %zu",
+			       "goals missed or jobs failed at %zu point%s; the first is point %zu",
 			       n, n == 1 ? "" : "s", first);
 	return !n || w->study->search.kind != SEARCH_ALL;
 }
@@ -433,20 +411,16 @@ static bool put_remarks(const struct sweep *w, struct results *r)
 			first = o;
 	}
 	if (w->interrupted)
-		results_remark(r, "interrupted after %zu of %zu points", done,
-			       w->study->n_points);
-	else if (w->study->skip || w->study->search.kind != SEARCH_ALL ||
-		 w->n_shards > 1)
-		results_remark(r, "%zu of %zu points were run", done,
-			       w->study->n_points);
+		results_remark(r, "interrupted after %zu of %zu points", done, w->study->n_points);
+	else if (w->study->skip || w->study->search.kind != SEARCH_ALL || w->n_shards > 1)
+		results_remark(r, "%zu of %zu points were run", done, w->study->n_points);
 	if (first)
 		results_remark(r, "%zu point%s failed; the first: %s", failed,
 			       failed == 1 ? "" : "s", first->failure);
 	return !failed;
 }
 
-bool sweep_tables(const struct sweep *w, enum sweep_shape shape,
-		  struct results *r)
+bool sweep_tables(const struct sweep *w, enum sweep_shape shape, struct results *r)
 {
 	bool found = put_finds(w, r);
 

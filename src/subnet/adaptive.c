@@ -27,13 +27,12 @@ static void aim(void *context, unsigned member, size_t i)
 {
 	struct gatherer *w = context;
 
-	w->rule->aim(w->rule->state, w->targets[i],
-		     w->views + i * w->rule->view_size, w->queues[member]);
+	w->rule->aim(w->rule->state, w->targets[i], w->views + i * w->rule->view_size,
+		     w->queues[member]);
 }
 
 /* The number of a switch's group of n ports. */
-static uint16_t group_number(struct gatherer *w, switch_id at,
-			     const uint8_t *ports, unsigned n)
+static uint16_t group_number(struct gatherer *w, switch_id at, const uint8_t *ports, unsigned n)
 {
 	struct adaptive *a = w->out;
 	struct port_set set = { { 0 } };
@@ -43,8 +42,8 @@ static uint16_t group_number(struct gatherer *w, switch_id at,
 		return ADAPTIVE_NO_GROUP;
 	for (unsigned k = 0; k < n; k++)
 		set.bits[ports[k] / 64] |= UINT64_C(1) << ports[k] % 64;
-	uint16_t number = (uint16_t)intern(&w->index[at], &groups,
-					   &a->n_groups[at], &set, sizeof(set));
+	uint16_t number =
+		(uint16_t)intern(&w->index[at], &groups, &a->n_groups[at], &set, sizeof(set));
 
 	a->groups[at] = groups;
 	return number;
@@ -61,8 +60,7 @@ static void gather_detours(struct gatherer *w, switch_id at, unsigned i)
 
 	d->straight[pair] = group_number(w, at, ports, n);
 	for (unsigned from = FROM_END; from <= FROM_GROUP; from++) {
-		n = r->detours(r->state, view, at, (enum way_in)from, true,
-			       ports);
+		n = r->detours(r->state, view, at, (enum way_in)from, true, ports);
 		d->around[from][pair] = group_number(w, at, ports, n);
 	}
 }
@@ -77,8 +75,7 @@ static void gather_group(struct gatherer *w, switch_id at, unsigned i)
 		return;
 	unsigned n = r->ports(r->state, w->views + i * r->view_size, at, ports);
 
-	a->number[(size_t)at * a->n + w->targets[i]] =
-		group_number(w, at, ports, n);
+	a->number[(size_t)at * a->n + w->targets[i]] = group_number(w, at, ports, n);
 	if (a->detours)
 		gather_detours(w, at, i);
 }
@@ -106,8 +103,7 @@ static void gather_all(struct gatherer *w, struct team *team)
 				w->targets[w->n_targets++] = sw;
 		}
 		team_each(team, w->n_targets, aim, w);
-		team_each(team, (w->g->n + SWITCHES - 1) / SWITCHES,
-			  gather_at_switches, w);
+		team_each(team, (w->g->n + SWITCHES - 1) / SWITCHES, gather_at_switches, w);
 	}
 }
 
@@ -134,8 +130,7 @@ static struct detours *detours_new(const struct subnet *s, uint32_t n,
 		const struct topo_node *v = switch_node(s, sw);
 
 		for (unsigned k = 0; k <= v->n_ports; k++)
-			d->way_in[v->first_port + k] =
-				(uint8_t)rule->way_in(rule->state, sw, k);
+			d->way_in[v->first_port + k] = (uint8_t)rule->way_in(rule->state, sw, k);
 	}
 	return d;
 }
@@ -166,8 +161,8 @@ static struct adaptive *adaptive_new(const struct subnet *s, uint32_t n,
 	return a;
 }
 
-void adaptive_gather(struct subnet *s, const struct sw_graph *g,
-		     const struct route_rule *rule, uint16_t sls)
+void adaptive_gather(struct subnet *s, const struct sw_graph *g, const struct route_rule *rule,
+		     uint16_t sls)
 {
 	adaptive_forget(s);
 	s->adaptive = adaptive_new(s, g->n, rule);
@@ -262,32 +257,28 @@ static void longest_way(const struct walk *w, switch_id from)
 	w->stack[0] = (struct spot){ .sw = from, .in = TOPO_NONE };
 	while (depth > 0) {
 		struct spot *top = &w->stack[depth - 1];
-		struct port_set ports = adaptive_ports(s->adaptive, top->sw,
-						       w->target, top->in);
+		struct port_set ports = adaptive_ports(s->adaptive, top->sw, w->target, top->in);
 
 		if (!port_set_next(&ports, &top->port)) {
 			*hops_from(w, top->sw, top->in) = top->hops;
 			depth--;
 			continue;
 		}
-		const struct sw_edge *e =
-			&w->g->edges[edge_of(w->g, top->sw, top->port)];
-		port_id in =
-			topo_port_of(s->topo, s->node_of_switch[e->to], e->in);
+		const struct sw_edge *e = &w->g->edges[edge_of(w->g, top->sw, top->port)];
+		port_id in = topo_port_of(s->topo, s->node_of_switch[e->to], e->in);
 		uint16_t known = *hops_from(w, e->to, in);
 
 		if (known == UNKNOWN) {
 			top->port--; /* once more, when it is known */
-			w->stack[depth++] =
-				(struct spot){ .sw = e->to, .in = in };
+			w->stack[depth++] = (struct spot){ .sw = e->to, .in = in };
 		} else if (known + 1u > top->hops) {
 			top->hops = (uint16_t)(known + 1u);
 		}
 	}
 }
 
-static void measure_pair(const struct adaptive *a, switch_id at,
-			 switch_id target, struct adaptive_size *out)
+static void measure_pair(const struct adaptive *a, switch_id at, switch_id target,
+			 struct adaptive_size *out)
 {
 	const struct port_set *group = adaptive_group(a, at, target);
 	uint16_t around = adaptive_ways(a, at, target, TOPO_NONE).around;
@@ -323,9 +314,7 @@ void adaptive_measure(const struct subnet *s, struct adaptive_size *out)
 {
 	const struct adaptive *a = s->adaptive;
 	struct sw_graph g;
-	struct walk w = { .s = s,
-			  .g = &g,
-			  .n_ways_in = a->detours ? N_WAYS_IN : 1 };
+	struct walk w = { .s = s, .g = &g, .n_ways_in = a->detours ? N_WAYS_IN : 1 };
 	size_t n = (size_t)a->n * w.n_ways_in;
 
 	w.hops = hd_alloc(n, sizeof(*w.hops));

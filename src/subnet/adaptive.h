@@ -44,16 +44,16 @@ struct adaptive {
 
 /* The groups of all switches, from a rule, for a set of SLs; with ways around
  * if the rule has them. */
-void adaptive_gather(struct subnet *s, const struct sw_graph *g,
-		     const struct route_rule *rule, uint16_t sls);
+void adaptive_gather(struct subnet *s, const struct sw_graph *g, const struct route_rule *rule,
+		     uint16_t sls);
 void adaptive_forget(struct subnet *s);
 
 /* True if some packet may take a way around. */
 bool adaptive_goes_around(const struct adaptive *a);
 
 /* NULL: there is no choice, the forwarding table says it. */
-static inline const struct port_set *
-adaptive_group(const struct adaptive *a, switch_id at, switch_id target)
+static inline const struct port_set *adaptive_group(const struct adaptive *a, switch_id at,
+						    switch_id target)
 {
 	uint16_t number = a->number[(size_t)at * a->n + target];
 
@@ -66,9 +66,8 @@ struct adaptive_ways {
 };
 
 /* Of a packet that came in by `in`; TOPO_NONE: it was made here. */
-static inline struct adaptive_ways adaptive_ways(const struct adaptive *a,
-						 switch_id at, switch_id target,
-						 port_id in)
+static inline struct adaptive_ways adaptive_ways(const struct adaptive *a, switch_id at,
+						 switch_id target, port_id in)
 {
 	size_t i = (size_t)at * a->n + target;
 	const struct detours *d = a->detours;
@@ -76,8 +75,7 @@ static inline struct adaptive_ways adaptive_ways(const struct adaptive *a,
 
 	if (!d)
 		return w;
-	enum way_in from =
-		in == TOPO_NONE ? FROM_END : (enum way_in)d->way_in[in];
+	enum way_in from = in == TOPO_NONE ? FROM_END : (enum way_in)d->way_in[in];
 
 	if (from == FROM_GROUP)
 		w.minimal = d->straight[i];
@@ -87,17 +85,15 @@ static inline struct adaptive_ways adaptive_ways(const struct adaptive *a,
 }
 
 /* All ports of its groups: empty if the forwarding table says it. */
-static inline struct port_set adaptive_ports(const struct adaptive *a,
-					     switch_id at, switch_id target,
-					     port_id in)
+static inline struct port_set adaptive_ports(const struct adaptive *a, switch_id at,
+					     switch_id target, port_id in)
 {
 	struct adaptive_ways w = adaptive_ways(a, at, target, in);
 	const uint16_t numbers[2] = { w.minimal, w.around };
 	struct port_set all = { { 0 } };
 
 	for (unsigned i = 0; i < 2; i++) {
-		for (unsigned k = 0; numbers[i] != ADAPTIVE_NO_GROUP && k < 4;
-		     k++)
+		for (unsigned k = 0; numbers[i] != ADAPTIVE_NO_GROUP && k < 4; k++)
 			all.bits[k] |= a->groups[at][numbers[i]].bits[k];
 	}
 	return all;
@@ -132,7 +128,7 @@ struct adaptive_size {
 	uint64_t n_choices;               /* of these, of two ports or more */
 	uint64_t n_ports;                 /* in all groups of these pairs */
 	unsigned most_ports, most_groups; /* of a group, of a switch */
-	unsigned most_hops; /* to a target, by the longest of the choices */
+	unsigned most_hops;               /* to a target, by the longest of the choices */
 	/* Pairs that have ways around, and ports of these, at the most. */
 	uint64_t n_around, n_around_ports;
 };

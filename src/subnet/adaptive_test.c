@@ -27,11 +27,9 @@ static enum hd_status route_with(struct subnet *s, const char *engine,
 	return subnet_route(s, engine, o, d);
 }
 
-static enum hd_status route(struct subnet *s, const char *engine, uint16_t sls,
-			    struct diag *d)
+static enum hd_status route(struct subnet *s, const char *engine, uint16_t sls, struct diag *d)
 {
-	return route_with(s, engine, &(struct route_options){ .adaptive = sls },
-			  d);
+	return route_with(s, engine, &(struct route_options){ .adaptive = sls }, d);
 }
 
 static void must_route(struct subnet *s, const char *engine)
@@ -59,8 +57,7 @@ struct wanderer {
 	uint64_t n_lost;
 };
 
-static bool may_leave_by(const struct wanderer *w, switch_id sw, port_id in,
-			 unsigned out)
+static bool may_leave_by(const struct wanderer *w, switch_id sw, port_id in, unsigned out)
 {
 	const struct subnet *s = w->s;
 	struct port_set ports = adaptive_ports(s->adaptive, sw, w->target, in);
@@ -93,8 +90,7 @@ static void wander(struct wanderer *w, uint32_t channel, port_id at)
 			continue;
 		leaves = true;
 		assert_true(t->ports[next].peer != TOPO_NONE);
-		uint32_t then =
-			next * 16 + sl2vl_at(s, sw, in->number, out)->vl[w->sl];
+		uint32_t then = next * 16 + sl2vl_at(s, sw, in->number, out)->vl[w->sl];
 
 		oracle_wait(w->deps, channel, then);
 		if (!w->seen[then]) {
@@ -116,8 +112,7 @@ static void wander_from_all(struct wanderer *w, port_id to)
 		if (!topo_is_end_port(t, from) || from == to ||
 		    (s->sl_of_path && path_sl(s, from, w->lid, 0) != w->sl))
 			continue;
-		wander(w, from * 16 + sl2vl_of(s, from)->vl[w->sl],
-		       t->ports[from].peer);
+		wander(w, from * 16 + sl2vl_of(s, from)->vl[w->sl], t->ports[from].peer);
 	}
 }
 
@@ -159,23 +154,20 @@ static bool says_cyclic(const struct subnet *s)
 /* ---- tests ---- */
 
 /* Port `p`, toward every target: a member exactly if it leads nearer. */
-static void check_member(const struct subnet *s, const unsigned *dist,
-			 port_id p)
+static void check_member(const struct subnet *s, const unsigned *dist, port_id p)
 {
 	const struct topo *t = s->topo;
 	node_id at = t->ports[p].node;
 	port_id peer = t->ports[p].peer;
 
-	if (!topo_is_switch(t, at) || peer == TOPO_NONE ||
-	    !topo_is_switch(t, t->ports[peer].node))
+	if (!topo_is_switch(t, at) || peer == TOPO_NONE || !topo_is_switch(t, t->ports[peer].node))
 		return;
 	for (switch_id to = 0; to < s->n_switches; to++) {
 		node_id v = s->node_of_switch[to];
 		unsigned here = dist[at * t->n_nodes + v];
 		unsigned there = dist[t->ports[peer].node * t->n_nodes + v];
 
-		assert_int_equal(has(adaptive_group(s->adaptive,
-						    s->switch_of_node[at], to),
+		assert_int_equal(has(adaptive_group(s->adaptive, s->switch_of_node[at], to),
 				     t->ports[p].number),
 				 there + 1 == here);
 	}
@@ -191,8 +183,7 @@ static void groups_are_all_ports_that_lead_nearer(void **state)
 		struct subnet s;
 		struct diag d;
 
-		build_random(&t, seed, 3 + (uint32_t)seed % 9,
-			     (uint32_t)seed % 12);
+		build_random(&t, seed, 3 + (uint32_t)seed % 9, (uint32_t)seed % 12);
 		subnet_init(&s, &t);
 		unsigned *dist = oracle_distances(&t);
 		bool routed = route(&s, "minhop", ALL_SLS, &d) == HD_OK;
@@ -216,11 +207,8 @@ static const struct {
 	{ "updn", "fat-tree --radix 6 --levels 3", true },
 	{ "ftree", "fat-tree --radix 8 --levels 3", true },
 	{ "ftree", "xgft --down 3,4,2 --up 1,2,3", true },
-	{ "dragonfly", "dragonfly --groups 5 --routers 4 --globals 1 --hosts 1",
-	  false },
-	{ "dragonfly",
-	  "dragonfly-plus --groups 4 --leaves 3 --spines 3 "
-	  "--globals 1 --hosts 2",
+	{ "dragonfly", "dragonfly --groups 5 --routers 4 --globals 1 --hosts 1", false },
+	{ "dragonfly", "dragonfly-plus --groups 4 --leaves 3 --spines 3 --globals 1 --hosts 2",
 	  true },
 	{ "negative-first", "mesh --columns 5 --rows 4", true },
 	{ "negative-first", "hypercube --dimensions 3", true },
@@ -238,8 +226,7 @@ static void check_ways(const struct subnet *s, port_id to)
 
 	assert_true(subnet_target(s, 0, lid, &target, &last));
 	for (switch_id at = 0; at < s->n_switches; at++) {
-		const struct port_set *group =
-			adaptive_group(s->adaptive, at, target);
+		const struct port_set *group = adaptive_group(s->adaptive, at, target);
 
 		if (at == target)
 			assert_null(group);
@@ -306,8 +293,7 @@ static void refusals_are_those_of_brute_force(void **state)
 		struct subnet s;
 		struct diag d;
 
-		build_random(&t, seed, 3 + (uint32_t)seed % 8,
-			     (uint32_t)(seed % 10));
+		build_random(&t, seed, 3 + (uint32_t)seed % 8, (uint32_t)(seed % 10));
 		subnet_init(&s, &t);
 		enum hd_status status = route(&s, engine, ALL_SLS, &d);
 
@@ -360,8 +346,7 @@ static bool check_drawn(uint64_t seed)
 	rng_init(&r, seed, 3);
 	build_random(&t, seed, 3 + (uint32_t)seed % 6, (uint32_t)seed % 7);
 	subnet_init(&s, &t);
-	if (route(&s, "updn", (uint16_t)(1 + rng_below(&r, ALL_SLS)), &d) !=
-	    HD_OK)
+	if (route(&s, "updn", (uint16_t)(1 + rng_below(&r, ALL_SLS)), &d) != HD_OK)
 		fail_msg("%s", d.message);
 	assert_non_null(s.adaptive);
 	for (switch_id sw = 0; sw < s.n_switches; sw++) {
@@ -426,9 +411,8 @@ static void groups_do_not_depend_on_threads(void **state)
 	assert_memory_equal(one.adaptive->number, four.adaptive->number,
 			    n * n * sizeof(*one.adaptive->number));
 	for (switch_id sw = 0; sw < n; sw++)
-		assert_memory_equal(
-			one.adaptive->groups[sw], four.adaptive->groups[sw],
-			one.adaptive->n_groups[sw] * sizeof(struct port_set));
+		assert_memory_equal(one.adaptive->groups[sw], four.adaptive->groups[sw],
+				    one.adaptive->n_groups[sw] * sizeof(struct port_set));
 	subnet_fini(&one);
 	subnet_fini(&four);
 	topo_fini(&t);
@@ -436,8 +420,7 @@ static void groups_do_not_depend_on_threads(void **state)
 
 /* ---- ways around ---- */
 
-static const struct route_options around = { .adaptive = ALL_SLS,
-					     .around = true };
+static const struct route_options around = { .adaptive = ALL_SLS, .around = true };
 
 static void route_around(struct topo *t, struct subnet *s, const char *fabric)
 {
@@ -450,8 +433,8 @@ static void route_around(struct topo *t, struct subnet *s, const char *fabric)
 }
 
 /* How many ways there are on to the target, by what switches may choose. */
-static unsigned count_chosen(const struct subnet *s, switch_id target,
-			     switch_id at, port_id in, unsigned hops)
+static unsigned count_chosen(const struct subnet *s, switch_id target, switch_id at, port_id in,
+			     unsigned hops)
 {
 	const struct topo *t = s->topo;
 	struct port_set ports = adaptive_ports(s->adaptive, at, target, in);
@@ -461,20 +444,17 @@ static unsigned count_chosen(const struct subnet *s, switch_id target,
 		return 1;
 	assert_true(hops > 0);
 	while (port_set_next(&ports, &port)) {
-		port_id peer =
-			t->ports[topo_port_of(t, s->node_of_switch[at], port)]
-				.peer;
+		port_id peer = t->ports[topo_port_of(t, s->node_of_switch[at], port)].peer;
 
-		n += count_chosen(s, target,
-				  s->switch_of_node[t->ports[peer].node], peer,
+		n += count_chosen(s, target, s->switch_of_node[t->ports[peer].node], peer,
 				  hops - 1);
 	}
 	return n;
 }
 
 /* Those of a shape that a user would draw: kinds are of cables, in turn. */
-static unsigned count_drawn(const struct topo *t, const char *kinds, node_id at,
-			    node_id target, unsigned passed)
+static unsigned count_drawn(const struct topo *t, const char *kinds, node_id at, node_id target,
+			    unsigned passed)
 {
 	const struct topo_node *v = &t->nodes[at];
 	unsigned n = 0;
@@ -487,24 +467,20 @@ static unsigned count_drawn(const struct topo *t, const char *kinds, node_id at,
 		unsigned group = t->nodes[to].coord[0];
 		bool global = group != v->coord[0];
 
-		if (to == at || !topo_is_switch(t, to) ||
-		    global != (*kinds == 'g') ||
+		if (to == at || !topo_is_switch(t, to) || global != (*kinds == 'g') ||
 		    (global && passed >> group & 1))
 			continue;
-		n += count_drawn(t, kinds + 1, to, target,
-				 passed | 1u << group);
+		n += count_drawn(t, kinds + 1, to, target, passed | 1u << group);
 	}
 	return n;
 }
 
-static void check_ways_around(const struct subnet *s, switch_id from,
-			      switch_id to)
+static void check_ways_around(const struct subnet *s, switch_id from, switch_id to)
 {
 	const struct topo *t = s->topo;
 	node_id a = s->node_of_switch[from], b = s->node_of_switch[to];
 	unsigned passed = 1u << t->nodes[a].coord[0];
-	unsigned drawn = count_drawn(t, "lgl", a, b, passed) +
-			 count_drawn(t, "lggl", a, b, passed);
+	unsigned drawn = count_drawn(t, "lgl", a, b, passed) + count_drawn(t, "lggl", a, b, passed);
 
 	if (t->nodes[a].coord[0] == t->nodes[b].coord[0])
 		drawn = count_drawn(t, "ll", a, b, passed);
@@ -517,8 +493,7 @@ static void ways_around_are_all_by_one_third_group(void **state)
 		"dragonfly-plus --leaves 3 --spines 3 --globals 2",
 		"dragonfly-plus --leaves 3 --spines 4 --globals 2 --groups 5",
 		"dragonfly-plus --leaves 2 --spines 2 --globals 4 --groups 5",
-		"dragonfly-plus --leaves 2 --spines 2 --globals 5 --groups 4 "
-		"--arrangement palmtree",
+		"dragonfly-plus --leaves 2 --spines 2 --globals 5 --groups 4 --arrangement palmtree",
 	};
 
 	(void)state;
@@ -532,8 +507,7 @@ static void ways_around_are_all_by_one_third_group(void **state)
 			switch_id from = k / s.n_switches;
 			switch_id to = k % s.n_switches;
 
-			if (from != to &&
-			    t.nodes[s.node_of_switch[from]].tier == 1 &&
+			if (from != to && t.nodes[s.node_of_switch[from]].tier == 1 &&
 			    t.nodes[s.node_of_switch[to]].tier == 1)
 				check_ways_around(&s, from, to);
 		}
@@ -558,8 +532,7 @@ static void keep_lanes(struct subnet *s, switch_id sw)
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		table.vl[sl] = 0;
 	for (unsigned i = 0; i < n * n; i++) {
-		if (way_in[i / n] == FROM_BEYOND &&
-		    way_in[i % n] == FROM_BEYOND)
+		if (way_in[i / n] == FROM_BEYOND && way_in[i % n] == FROM_BEYOND)
 			subnet_set_sl2vl(s, sw, i / n, i % n, &table);
 	}
 }
@@ -604,9 +577,7 @@ static void a_third_crossing_is_found(void **state)
 	struct deadlock_check c;
 
 	(void)state;
-	route_around(&t, &s,
-		     "dragonfly-plus --leaves 2 --spines 2 --globals 4 "
-		     "--groups 5");
+	route_around(&t, &s, "dragonfly-plus --leaves 2 --spines 2 --globals 4 --groups 5");
 	uint8_t *way_in = s.adaptive->detours->way_in;
 
 	for (port_id p = 0; p < t.n_ports; p++)
@@ -626,8 +597,7 @@ static void fabrics_without_ways_around_refuse(void **state)
 	} none[] = {
 		{ "ftree", "fat-tree --radix 8 --levels 3" },
 		{ "dragonfly",
-		  "dragonfly-plus --groups 4 --leaves 3 --spines 3 "
-		  "--globals 1 --hosts 2" },
+		  "dragonfly-plus --groups 4 --leaves 3 --spines 3 --globals 1 --hosts 2" },
 	};
 
 	(void)state;
@@ -638,8 +608,7 @@ static void fabrics_without_ways_around_refuse(void **state)
 
 		generate(&t, none[i].fabric);
 		subnet_init(&s, &t);
-		assert_int_equal(route_with(&s, none[i].engine, &around, &d),
-				 HD_ERR_UNFIT);
+		assert_int_equal(route_with(&s, none[i].engine, &around, &d), HD_ERR_UNFIT);
 		assert_non_null(strstr(d.message, "has no ways around"));
 		assert_null(s.adaptive);
 		subnet_fini(&s);

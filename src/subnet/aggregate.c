@@ -8,15 +8,13 @@
 
 /* ---- the sets of a group ------------------------------------------------- */
 
-static const uint64_t *set_of(const struct subnet *s,
-			      const struct mcast_group *m, switch_id sw)
+static const uint64_t *set_of(const struct subnet *s, const struct mcast_group *m, switch_id sw)
 {
 	return mft_get(&s->mft[m->subnet], sw, s->n_switches, m->mlid);
 }
 
 /* The next port of the switch's set after *out; false at the end. */
-static bool next_port(const struct subnet *s, const struct mcast_group *m,
-		      switch_id sw, int *out)
+static bool next_port(const struct subnet *s, const struct mcast_group *m, switch_id sw, int *out)
 {
 	const uint64_t *set = set_of(s, m, sw);
 
@@ -28,8 +26,7 @@ static bool next_port(const struct subnet *s, const struct mcast_group *m,
 }
 
 /* The switch behind a port, and by which of its ports; TOPO_NONE: none is. */
-static switch_id behind(const struct subnet *s, switch_id sw, unsigned out,
-			unsigned *in)
+static switch_id behind(const struct subnet *s, switch_id sw, unsigned out, unsigned *in)
 {
 	const struct topo *t = s->topo;
 	port_id peer = t->ports[switch_node(s, sw)->first_port + out].peer;
@@ -68,8 +65,7 @@ struct walk {
 	bool closes;        /* in a circle */
 };
 
-static void walk_init(struct walk *w, const struct subnet *s,
-		      const struct mcast_group *m)
+static void walk_init(struct walk *w, const struct subnet *s, const struct mcast_group *m)
 {
 	*w = (struct walk){
 		.s = s,
@@ -95,8 +91,7 @@ static void walk_on(struct walk *w, switch_id sw)
 		unsigned in;
 		switch_id next = behind(w->s, sw, (unsigned)out, &in);
 
-		if (next == TOPO_NONE ||
-		    (w->distance[sw] > 1 && out == w->up[sw]))
+		if (next == TOPO_NONE || (w->distance[sw] > 1 && out == w->up[sw]))
 			continue;
 		if (w->distance[next]) {
 			w->closes = true;
@@ -166,10 +161,8 @@ static void nodes_of_walk(const struct walk *w, struct aggregation *a)
 	qsort(a->nodes, a->n, sizeof(*a->nodes), by_switch);
 }
 
-static enum hd_status refuse_full(const struct subnet *s,
-				  const struct aggregation *a,
-				  struct aggregation_limit limit,
-				  struct diag *d)
+static enum hd_status refuse_full(const struct subnet *s, const struct aggregation *a,
+				  struct aggregation_limit limit, struct diag *d)
 {
 	uint32_t *trees = hd_alloc(s->n_switches, sizeof(*trees));
 	enum hd_status status = HD_OK;
@@ -184,37 +177,31 @@ static enum hd_status refuse_full(const struct subnet *s,
 		if (trees[a->nodes[k].sw] >= limit.most)
 			status = diag_fail(
 				d, HD_ERR_FULL,
-				"switch '%s' has %u aggregation trees already, "
-				"as many as it can have",
-				switch_node(s, a->nodes[k].sw)->name,
-				limit.most);
+				"switch '%s' has %u aggregation trees already, as many as it can have",
+				switch_node(s, a->nodes[k].sw)->name, limit.most);
 	}
 	free(trees);
 	return status;
 }
 
-enum hd_status aggregation_add(struct subnet *s, uint32_t group,
-			       struct aggregation_limit limit, struct diag *d)
+enum hd_status aggregation_add(struct subnet *s, uint32_t group, struct aggregation_limit limit,
+			       struct diag *d)
 {
 	const struct mcast_group *m = &s->groups[group];
-	struct aggregation a = { .group = group,
-				 .mlid = m->mlid,
-				 .subnet = m->subnet };
+	struct aggregation a = { .group = group, .mlid = m->mlid, .subnet = m->subnet };
 	unsigned in;
 	switch_id start = home_of(s, m->members[0], &in);
 	struct walk w;
 
 	if (m->source != TOPO_NONE || start == TOPO_NONE)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "no aggregation tree without a tree that any "
-				 "member may send to");
+				 "no aggregation tree without a tree that any member may send to");
 	walk_init(&w, s, m);
 	a.root = walk_from_centre(&w, start);
 	a.levels = w.distance[w.order[w.n - 1]];
 	nodes_of_walk(&w, &a);
 	enum hd_status status =
-		w.closes ? diag_fail(d, HD_ERR_UNFIT,
-				     "the sets of the group close a circle")
+		w.closes ? diag_fail(d, HD_ERR_UNFIT, "the sets of the group close a circle")
 			 : aggregation_check(s, &a, d);
 
 	if (status == HD_OK)
@@ -247,19 +234,16 @@ struct trial {
 	uint32_t steps;
 };
 
-static const struct aggregator *node_at(const struct aggregation *a,
-					switch_id sw)
+static const struct aggregator *node_at(const struct aggregation *a, switch_id sw)
 {
 	const struct aggregator key = { .sw = sw };
 
 	return bsearch(&key, a->nodes, a->n, sizeof(key), by_switch);
 }
 
-static enum hd_status fault(const struct trial *t, struct diag *d,
-			    const char *what, switch_id sw)
+static enum hd_status fault(const struct trial *t, struct diag *d, const char *what, switch_id sw)
 {
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "aggregation tree of MLID 0x%04x: %s '%s'", t->a->mlid,
+	return diag_fail(d, HD_ERR_UNFIT, "aggregation tree of MLID 0x%04x: %s '%s'", t->a->mlid,
 			 what, switch_node(t->s, sw)->name);
 }
 
@@ -275,19 +259,17 @@ static enum hd_status climb(struct trial *t, port_id member, struct diag *d)
 
 		if (!x)
 			return fault(t, d, "no aggregator at switch", sw);
-		if (!set || !mcast_has_port(set, in) ||
-		    (sw != t->a->root && in == x->parent))
-			return fault(t, d, "a contribution by a wrong port of",
-				     sw);
+		if (!set || !mcast_has_port(set, in) || (sw != t->a->root && in == x->parent))
+			return fault(t, d, "a contribution by a wrong port of", sw);
 		t->heard[switch_node(t->s, sw)->first_port + in] = true;
 		if (sw == t->a->root)
 			return HD_OK;
 		sw = behind(t->s, sw, x->parent, &in);
 	}
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "aggregation tree of MLID 0x%04x: a member's way up "
-			 "does not end at the root",
-			 t->a->mlid);
+	return diag_fail(
+		d, HD_ERR_UNFIT,
+		"aggregation tree of MLID 0x%04x: a member's way up does not end at the root",
+		t->a->mlid);
 }
 
 /* Every aggregator waits for those that it hears. */
@@ -301,8 +283,7 @@ static enum hd_status listen(const struct trial *t, struct diag *d)
 		for (unsigned in = 0; in <= node->n_ports; in++)
 			n += t->heard[node->first_port + in];
 		if (n != x->n_children)
-			return fault(t, d, "wrong number of children at switch",
-				     x->sw);
+			return fault(t, d, "wrong number of children at switch", x->sw);
 	}
 	return HD_OK;
 }
@@ -345,14 +326,13 @@ static enum hd_status trial_run(struct trial *t, struct diag *d)
 		return fault(t, d, "results in a circle from", t->a->root);
 	for (uint32_t i = 0; i < m->n_members; i++) {
 		if (t->given[m->members[i]] != 1)
-			return fault(t, d, "a member gets no result from",
-				     t->a->root);
+			return fault(t, d, "a member gets no result from", t->a->root);
 	}
 	return HD_OK;
 }
 
-enum hd_status aggregation_check(const struct subnet *s,
-				 const struct aggregation *a, struct diag *d)
+enum hd_status aggregation_check(const struct subnet *s, const struct aggregation *a,
+				 struct diag *d)
 {
 	struct trial t = {
 		.s = s,

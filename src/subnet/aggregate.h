@@ -24,7 +24,7 @@ struct aggregation {
 	lid_t mlid;
 	uint16_t subnet;
 	switch_id root;
-	uint32_t levels; /* switches from a member to the root, at most */
+	uint32_t levels;          /* switches from a member to the root, at most */
 	struct aggregator *nodes; /* by switch */
 	uint32_t n;
 };
@@ -44,8 +44,7 @@ struct aggregation_limit {
  * group are no tree of all its members.
  */
 HD_MUST_CHECK enum hd_status aggregation_add(struct subnet *s, uint32_t group,
-					     struct aggregation_limit limit,
-					     struct diag *d);
+					     struct aggregation_limit limit, struct diag *d);
 /* Forgets all but the first n. */
 void aggregations_drop(struct subnet *s, uint32_t n);
 
@@ -55,8 +54,7 @@ void aggregations_drop(struct subnet *s, uint32_t n);
  * else, and the root's copies reach every member once. The refusal names the
  * first fault.
  */
-HD_MUST_CHECK enum hd_status aggregation_check(const struct subnet *s,
-					       const struct aggregation *a,
+HD_MUST_CHECK enum hd_status aggregation_check(const struct subnet *s, const struct aggregation *a,
 					       struct diag *d);
 
 #endif

@@ -23,8 +23,7 @@ static uint32_t draw_members(struct rng *r, port_id *ends, uint32_t n)
 	return wanted;
 }
 
-static bool is_on_tree(const struct subnet *s, const struct aggregation *a,
-		       switch_id sw)
+static bool is_on_tree(const struct subnet *s, const struct aggregation *a, switch_id sw)
 {
 	const uint64_t *set = mft_get(&s->mft[0], sw, s->n_switches, a->mlid);
 	uint64_t any = 0;
@@ -36,8 +35,7 @@ static bool is_on_tree(const struct subnet *s, const struct aggregation *a,
 
 /* Switches from one to the farthest of the tree, both counted, by relaxing all
  * of its cables again and again. */
-static uint32_t reach_of(const struct subnet *s, const struct aggregation *a,
-			 switch_id from)
+static uint32_t reach_of(const struct subnet *s, const struct aggregation *a, switch_id from)
 {
 	uint32_t far[256] = { 0 }, most = 1;
 	bool changed = true;
@@ -49,17 +47,12 @@ static uint32_t reach_of(const struct subnet *s, const struct aggregation *a,
 			const struct topo_port *at = &s->topo->ports[p];
 			switch_id sw = s->switch_of_node[at->node];
 
-			if (sw == TOPO_NONE || at->peer == TOPO_NONE ||
-			    !far[sw] || at->number == 0)
+			if (sw == TOPO_NONE || at->peer == TOPO_NONE || !far[sw] || at->number == 0)
 				continue;
-			const uint64_t *set =
-				mft_get(&s->mft[0], sw, s->n_switches, a->mlid);
-			switch_id to =
-				s->switch_of_node[s->topo->ports[at->peer]
-							  .node];
+			const uint64_t *set = mft_get(&s->mft[0], sw, s->n_switches, a->mlid);
+			switch_id to = s->switch_of_node[s->topo->ports[at->peer].node];
 
-			if (to == TOPO_NONE || far[to] ||
-			    !mcast_has_port(set, at->number))
+			if (to == TOPO_NONE || far[to] || !mcast_has_port(set, at->number))
 				continue;
 			far[to] = far[sw] + 1;
 			most = far[to] > most ? far[to] : most;
@@ -100,8 +93,7 @@ struct centre {
 	switch_id lowest;
 };
 
-static struct centre centre_of(const struct subnet *s,
-			       const struct aggregation *a)
+static struct centre centre_of(const struct subnet *s, const struct aggregation *a)
 {
 	struct centre c = { .least = UINT32_MAX };
 
@@ -147,11 +139,9 @@ static void trees_have_the_least_levels_and_all_their_switches(void **state)
 }
 
 /* A port that leads down becomes the way up. */
-static bool turn_round(const struct subnet *s, const struct aggregation *a,
-		       struct aggregator *x)
+static bool turn_round(const struct subnet *s, const struct aggregation *a, struct aggregator *x)
 {
-	const uint64_t *set =
-		mft_get(&s->mft[0], x->sw, s->n_switches, a->mlid);
+	const uint64_t *set = mft_get(&s->mft[0], x->sw, s->n_switches, a->mlid);
 
 	for (unsigned p = 1; p < 64 && x->sw != a->root; p++) {
 		if (p != x->parent && mcast_has_port(set, p)) {
@@ -163,8 +153,7 @@ static bool turn_round(const struct subnet *s, const struct aggregation *a,
 }
 
 /* What may be wrong with a tree, each by itself. */
-static bool spoil(struct subnet *s, struct aggregation *a, struct rng *r,
-		  unsigned how)
+static bool spoil(struct subnet *s, struct aggregation *a, struct rng *r, unsigned how)
 {
 	struct aggregator *x = &a->nodes[rng_below(r, a->n)];
 
@@ -183,8 +172,7 @@ static bool spoil(struct subnet *s, struct aggregation *a, struct rng *r,
 	default: /* another root */
 		if (a->n == 1)
 			return false;
-		a->root = a->root == a->nodes[0].sw ? a->nodes[1].sw
-						    : a->nodes[0].sw;
+		a->root = a->root == a->nodes[0].sw ? a->nodes[1].sw : a->nodes[0].sw;
 		return true;
 	}
 }
@@ -205,8 +193,7 @@ static void a_spoilt_tree_is_refused(void **state)
 
 		assert_int_equal(aggregation_check(&x->s, a, &d), HD_OK);
 		if (spoil(&x->s, a, &r, i % 5)) {
-			assert_int_equal(aggregation_check(&x->s, a, &d),
-					 HD_ERR_UNFIT);
+			assert_int_equal(aggregation_check(&x->s, a, &d), HD_ERR_UNFIT);
 			assert_non_null(strstr(d.message, "aggregation tree"));
 			refused++;
 		}
@@ -264,8 +251,7 @@ static void a_tree_of_one_source_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			trees_have_the_least_levels_and_all_their_switches),
+		cmocka_unit_test(trees_have_the_least_levels_and_all_their_switches),
 		cmocka_unit_test(a_spoilt_tree_is_refused),
 		cmocka_unit_test(a_switch_has_so_many_trees_and_no_more),
 		cmocka_unit_test(a_tree_of_one_source_is_refused),

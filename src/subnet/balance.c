@@ -105,8 +105,7 @@ static void number_systems(struct balancer *b)
 	qsort(guids, n, sizeof(*guids), order_u64);
 	for (switch_id sw = 0; sw < n; sw++) {
 		uint64_t key = system_of(switch_node(b->s, sw));
-		const uint64_t *at =
-			bsearch(&key, guids, n, sizeof(*guids), order_u64);
+		const uint64_t *at = bsearch(&key, guids, n, sizeof(*guids), order_u64);
 
 		while (at > guids && at[-1] == key)
 			at--;
@@ -133,8 +132,7 @@ struct earlier {
 	uint32_t systems[1u << MAX_LMC];
 };
 
-static struct reuse reuse_of(const struct earlier *e, switch_id to,
-			     uint32_t system)
+static struct reuse reuse_of(const struct earlier *e, switch_id to, uint32_t system)
 {
 	struct reuse r = { false, false, 0 };
 
@@ -152,22 +150,18 @@ struct ranked {
 	unsigned any_times;
 };
 
-static void rank(struct ranked *r, const uint32_t *load, uint8_t port,
-		 const struct reuse *used)
+static void rank(struct ranked *r, const uint32_t *load, uint8_t port, const struct reuse *used)
 {
-	if (!used->system &&
-	    (!r->other_system || load[port] < load[r->other_system])) {
+	if (!used->system && (!r->other_system || load[port] < load[r->other_system])) {
 		r->other_system = port;
 		r->any_times = 0;
 	}
-	if (used->system && !used->node &&
-	    (!r->other_node || load[port] < load[r->other_node])) {
+	if (used->system && !used->node && (!r->other_node || load[port] < load[r->other_node])) {
 		r->other_node = port;
 		r->any_times = 0;
 	}
 	if (!r->any || load[port] < load[r->any] ||
-	    (used->node && load[port] == load[r->any] &&
-	     used->times < r->any_times)) {
+	    (used->node && load[port] == load[r->any] && used->times < r->any_times)) {
 		r->any = port;
 		if (used->node && used->times < r->any_times)
 			r->any_times = used->times;
@@ -183,8 +177,8 @@ static uint8_t *row_of(const struct balancer *b, switch_id at)
  * For the second and further LIDs of a port: a system, else a switch, that the
  * earlier ones do not pass, beginning after the port of the previous one.
  */
-static uint8_t another_way(const struct balancer *b, const struct choice *c,
-			   lid_t base, unsigned earlier)
+static uint8_t another_way(const struct balancer *b, const struct choice *c, lid_t base,
+			   unsigned earlier)
 {
 	const uint32_t *load = &b->load[b->g->port_base[c->at]];
 	const uint8_t *row = row_of(b, c->at);
@@ -211,8 +205,7 @@ static uint8_t another_way(const struct balancer *b, const struct choice *c,
 }
 
 /* The port in force for a LID if it is permitted still, else LFT_NO_PORT. */
-static uint8_t kept_port(const struct balancer *b, const struct choice *c,
-			 lid_t lid)
+static uint8_t kept_port(const struct balancer *b, const struct choice *c, lid_t lid)
 {
 	const struct subnet *keep = b->rule->keep;
 	uint8_t port = keep ? lft_get(keep, c->at, lid) : LFT_NO_PORT;
@@ -222,8 +215,7 @@ static uint8_t kept_port(const struct balancer *b, const struct choice *c,
 	return port;
 }
 
-static void route_dest(struct balancer *b, struct choice *c,
-		       const struct dest *d)
+static void route_dest(struct balancer *b, struct choice *c, const struct dest *d)
 {
 	unsigned offset = c->offset;
 	lid_t base = b->s->lid_of_port[d->owner];
@@ -245,8 +237,7 @@ static void route_dest(struct balancer *b, struct choice *c,
 }
 
 /* LIDs base + offset of the destinations of a group, at one switch. */
-static void route_group(struct balancer *b, switch_id at,
-			const struct group *to, unsigned offset)
+static void route_group(struct balancer *b, switch_id at, const struct group *to, unsigned offset)
 {
 	const struct route_rule *rule = b->rule;
 	struct choice c;
@@ -271,8 +262,7 @@ static void route_group(struct balancer *b, switch_id at,
 }
 
 /* The switches of a piece, some groups at a time, whose views are at hand. */
-static void route_piece(struct balancer *b, switch_id from, switch_id end,
-			unsigned offset)
+static void route_piece(struct balancer *b, switch_id from, switch_id end, unsigned offset)
 {
 	for (uint32_t first = 0; first < b->n_groups; first += MOST_VIEWS) {
 		uint32_t last = first + MOST_VIEWS;
@@ -299,13 +289,12 @@ static void route_at_switches(void *context, unsigned member, size_t piece)
 
 static void route_switches(struct balancer *b, struct team *team)
 {
-	team_each(team, (b->end - b->first + b->piece - 1) / b->piece,
-		  route_at_switches, b);
+	team_each(team, (b->end - b->first + b->piece - 1) / b->piece, route_at_switches, b);
 }
 
 /* The next groups from destination `i` on; returns where they end. */
-static uint32_t take_groups(struct balancer *b, const struct dest_order *o,
-			    uint32_t i, uint32_t most)
+static uint32_t take_groups(struct balancer *b, const struct dest_order *o, uint32_t i,
+			    uint32_t most)
 {
 	for (b->n_groups = 0; i < o->n && b->n_groups < most; b->n_groups++) {
 		struct group *group = &b->groups[b->n_groups];
@@ -331,8 +320,7 @@ static void aim_at_group(void *context, unsigned member, size_t i)
 	b->groups[i].view = view;
 }
 
-static void route_into_rows(struct balancer *b, const struct dest_order *o,
-			    struct team *team)
+static void route_into_rows(struct balancer *b, const struct dest_order *o, struct team *team)
 {
 	b->views = hd_alloc(MOST_VIEWS, b->rule->view_size);
 	b->groups = hd_alloc(MOST_VIEWS, sizeof(*b->groups));
@@ -356,8 +344,7 @@ static void aim_at_switch(void *context, unsigned member, size_t i)
 	struct balancer *b = context;
 	const struct route_rule *rule = b->rule;
 
-	rule->aim(rule->state, (switch_id)i, b->views + i * rule->view_size,
-		  b->queues[member]);
+	rule->aim(rule->state, (switch_id)i, b->views + i * rule->view_size, b->queues[member]);
 }
 
 /* Are what is known of all targets and the rows of some switches much less
@@ -367,8 +354,7 @@ static bool is_worth_folding(const struct balancer *b)
 	return b->s->lft_at && 3 * b->rule->view_size <= b->s->lft_stride;
 }
 
-static void route_and_share(struct balancer *b, const struct dest_order *o,
-			    struct team *team)
+static void route_and_share(struct balancer *b, const struct dest_order *o, struct team *team)
 {
 	const switch_id batch = 2 * SWITCHES_FOLDED * team_size(team);
 	const size_t stride = b->s->lft_stride;
@@ -382,12 +368,10 @@ static void route_and_share(struct balancer *b, const struct dest_order *o,
 	team_each(team, b->g->n, aim_at_switch, b);
 	take_groups(b, o, 0, o->n);
 	for (uint32_t i = 0; i < b->n_groups; i++)
-		b->groups[i].view =
-			b->views + b->groups[i].first->sw * b->rule->view_size;
+		b->groups[i].view = b->views + b->groups[i].first->sw * b->rule->view_size;
 	lft_fold_begin(&fold, b->g->n, (uint32_t)stride);
 	for (b->first = 0; b->first < b->g->n; b->first = b->end) {
-		b->end =
-			b->first + batch < b->g->n ? b->first + batch : b->g->n;
+		b->end = b->first + batch < b->g->n ? b->first + batch : b->g->n;
 		memset(b->rows, LFT_NO_PORT, (b->end - b->first) * stride);
 		route_switches(b, team);
 		for (switch_id sw = b->first; sw < b->end; sw++)
@@ -397,15 +381,13 @@ static void route_and_share(struct balancer *b, const struct dest_order *o,
 	free(b->rows);
 }
 
-void balance_routes(struct subnet *s, const struct sw_graph *g,
-		    const struct route_rule *rule)
+void balance_routes(struct subnet *s, const struct sw_graph *g, const struct route_rule *rule)
 {
 	struct balancer b = { .s = s, .g = g, .rule = rule };
 	struct dest_order o;
 
 	dest_order_init(&o, s, g);
-	struct team *team = team_new((uint64_t)o.n * g->n * 4 +
-				     (uint64_t)g->n * g->n_edges);
+	struct team *team = team_new((uint64_t)o.n * g->n * 4 + (uint64_t)g->n * g->n_edges);
 
 	number_systems(&b);
 	b.load = hd_alloc(g->port_base[g->n], sizeof(*b.load));

@@ -32,22 +32,20 @@ struct route_rule {
 	 * of view_size bytes; `queue` has room for all switches. Threads do so
 	 * for several targets at once.
 	 */
-	void (*aim)(const void *rule, switch_id target, void *view,
-		    switch_id *queue);
+	void (*aim)(const void *rule, switch_id target, void *view, switch_id *queue);
 	/*
 	 * The permitted ports of switch `at` toward the target, by number;
 	 * returns how many, 0 if there is no way.
 	 */
-	unsigned (*ports)(const void *rule, const void *view, switch_id at,
-			  uint8_t *out);
+	unsigned (*ports)(const void *rule, const void *view, switch_id at, uint8_t *out);
 	/*
 	 * Of ways around (adaptive.h), or NULL: the kind of a port, as an
 	 * input; and the ports for what came in by such a one, as `ports` has
 	 * them, of minimal ways or of those around.
 	 */
 	enum way_in (*way_in)(const void *rule, switch_id at, unsigned port);
-	unsigned (*detours)(const void *rule, const void *view, switch_id at,
-			    enum way_in from, bool around, uint8_t *out);
+	unsigned (*detours)(const void *rule, const void *view, switch_id at, enum way_in from,
+			    bool around, uint8_t *out);
 	const void *state;
 	size_t view_size;
 	bool switches_only; /* leave destinations that are hosts alone */
@@ -60,7 +58,6 @@ struct route_rule {
 	uint16_t adaptive;
 };
 
-void balance_routes(struct subnet *s, const struct sw_graph *g,
-		    const struct route_rule *rule);
+void balance_routes(struct subnet *s, const struct sw_graph *g, const struct route_rule *rule);
 
 #endif

@@ -92,8 +92,7 @@ static void count_arrival(struct checker *c, const struct bundle *b)
 	o->n_not_minimal += b->n;
 }
 
-static void check_dest(void *context, unsigned member,
-		       const struct path_view *v)
+static void check_dest(void *context, unsigned member, const struct path_view *v)
 {
 	struct checker *c = (struct checker *)context + member;
 	struct route_check *o = &c->found;
@@ -114,8 +113,7 @@ static void check_dest(void *context, unsigned member,
 			.to_switch = !is_end,
 		};
 
-		if (c->s->n_subnets > 1 &&
-		    subnet_of_switch(c->s, sw) != d->subnet)
+		if (c->s->n_subnets > 1 && subnet_of_switch(c->s, sw) != d->subnet)
 			continue;
 		o->n_entries++;
 		*(is_end ? &o->n_pairs : &o->n_switch_pairs) += b.n;
@@ -134,8 +132,7 @@ static void check_direct(const struct subnet *s, struct route_check *out)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		port_id peer = t->ports[p].peer;
 
-		if (peer == TOPO_NONE || !topo_is_end_port(t, p) ||
-		    !topo_is_end_port(t, peer))
+		if (peer == TOPO_NONE || !topo_is_end_port(t, p) || !topo_is_end_port(t, peer))
 			continue;
 		uint64_t n_lids = UINT64_C(1) << s->lmc_of_port[peer];
 
@@ -144,8 +141,7 @@ static void check_direct(const struct subnet *s, struct route_check *out)
 	}
 }
 
-static void checker_init(struct checker *c, const struct subnet *s,
-			 const struct sw_graph *g)
+static void checker_init(struct checker *c, const struct subnet *s, const struct sw_graph *g)
 {
 	*c = (struct checker){
 		.s = s,
@@ -237,8 +233,7 @@ void check_routes(const struct subnet *s, struct route_check *out)
 static bool nobody_has(const struct subnet *s, unsigned subnet, lid_t lid)
 {
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		if (subnet_of_switch(s, sw) == subnet &&
-		    lft_get(s, sw, lid) != LFT_NO_PORT)
+		if (subnet_of_switch(s, sw) == subnet && lft_get(s, sw, lid) != LFT_NO_PORT)
 			return false;
 	}
 	return true;
@@ -256,8 +251,7 @@ static switch_id without_high_ports(const struct subnet *s)
 		for (uint32_t lid = 1; lid <= s->top_lid[sub]; lid++) {
 			uint8_t port = lft_get(s, sw, (lid_t)lid);
 
-			n_missing += port == LFT_NO_PORT &&
-				     s->port_of_lid[sub][lid] != TOPO_NONE;
+			n_missing += port == LFT_NO_PORT && s->port_of_lid[sub][lid] != TOPO_NONE;
 			n_high += port != LFT_NO_PORT && port >= DUMP_FTS_PORTS;
 		}
 		if (n_missing > 0 && n_high == 0)
@@ -271,29 +265,27 @@ bool check_suspect_dump(const struct subnet *s, struct strbuf *out)
 	for (unsigned sub = 0; sub < s->n_subnets; sub++) {
 		lid_t top = s->top_lid[sub];
 
-		if (top == 0 || top % LFT_BLOCK_LIDS != 0 ||
-		    !nobody_has(s, sub, top))
+		if (top == 0 || top % LFT_BLOCK_LIDS != 0 || !nobody_has(s, sub, top))
 			continue;
-		strbuf_printf(out,
-			      "no table has the top LID, %u: dump_fts leaves it"
-			      " out where it is a multiple of %u;"
-			      " opensm-lfts.dump has it",
-			      top, LFT_BLOCK_LIDS);
+		strbuf_printf(
+			out,
+			"no table has the top LID, %u: dump_fts leaves it out where it is a multiple of %u; opensm-lfts.dump has it",
+			top, LFT_BLOCK_LIDS);
 		return true;
 	}
 	switch_id sw = without_high_ports(s);
 
 	if (sw == TOPO_NONE)
 		return false;
-	strbuf_printf(out,
-		      "the table of '%s' names no port from %u on: dump_fts"
-		      " leaves these out; opensm-lfts.dump has them",
-		      switch_node(s, sw)->name, DUMP_FTS_PORTS);
+	strbuf_printf(
+		out,
+		"the table of '%s' names no port from %u on: dump_fts leaves these out; opensm-lfts.dump has them",
+		switch_node(s, sw)->name, DUMP_FTS_PORTS);
 	return true;
 }
 
-static void print_end(const struct subnet *s, switch_id sw, unsigned port,
-		      bool arrived, struct strbuf *out)
+static void print_end(const struct subnet *s, switch_id sw, unsigned port, bool arrived,
+		      struct strbuf *out)
 {
 	const struct topo *t = s->topo;
 	const struct topo_node *v = switch_node(s, sw);
@@ -315,12 +307,10 @@ static void print_end(const struct subnet *s, switch_id sw, unsigned port,
 	else if (peer == TOPO_NONE)
 		strbuf_puts(out, ": nothing is plugged in");
 	else
-		strbuf_printf(out, " -> '%s': the wrong one",
-			      topo_node_of(t, peer)->name);
+		strbuf_printf(out, " -> '%s': the wrong one", topo_node_of(t, peer)->name);
 }
 
-void check_print_path(const struct subnet *s, const struct path_place *path,
-		      struct strbuf *out)
+void check_print_path(const struct subnet *s, const struct path_place *path, struct strbuf *out)
 {
 	struct sw_graph g;
 	switch_id target = TOPO_NONE, sw = path->from;
@@ -337,8 +327,7 @@ void check_print_path(const struct subnet *s, const struct path_place *path,
 		edge_id e = edge_of(&g, sw, port);
 		bool arrived = known && sw == target && port == last;
 
-		strbuf_printf(out, "%s'%s'", is_first ? "" : " -> ",
-			      switch_node(s, sw)->name);
+		strbuf_printf(out, "%s'%s'", is_first ? "" : " -> ", switch_node(s, sw)->name);
 		is_first = false;
 		if (passed[sw]) {
 			strbuf_puts(out, ": a loop");

@@ -76,7 +76,6 @@ bool check_suspect_dump(const struct subnet *s, struct strbuf *out);
  * The path from a switch to a LID, port by port, in one line: "'a' port 3 ->
  * 'b' port 1 -> ...", and how it ends.
  */
-void check_print_path(const struct subnet *s, const struct path_place *path,
-		      struct strbuf *out);
+void check_print_path(const struct subnet *s, const struct path_place *path, struct strbuf *out);
 
 #endif

@@ -61,8 +61,7 @@ static void a_row_of_the_table_can_be_wrong_in_every_way(void **state)
 			lid_t lid = (lid_t)(1 + rng_below(&r, s.top_lid[0]));
 			unsigned port = (unsigned)rng_below(&r, 8);
 
-			s.lft[sw * s.lft_stride + lid] =
-				(uint8_t)(port == 7 ? LFT_NO_PORT : port);
+			s.lft[sw * s.lft_stride + lid] = (uint8_t)(port == 7 ? LFT_NO_PORT : port);
 		}
 		struct route_check c;
 		struct oracle o;
@@ -70,8 +69,7 @@ static void a_row_of_the_table_can_be_wrong_in_every_way(void **state)
 		check_routes(&s, &c);
 		oracle_run(&s, &o);
 		assert_int_equal(c.n_unreachable, o.n_unreachable);
-		assert_int_equal(c.n_switch_unreachable,
-				 o.n_switch_unreachable);
+		assert_int_equal(c.n_switch_unreachable, o.n_switch_unreachable);
 		assert_int_equal(c.n_not_minimal, o.n_not_minimal);
 	}
 	subnet_fini(&s);
@@ -100,8 +98,7 @@ static void a_loop_is_told_from_a_missing_entry(void **state)
 	assert_int_equal(c.fault, FAULT_LOOP);
 	assert_int_equal(c.fault_at.lid, lid);
 	check_print_path(&s, &(struct path_place){ 0, 0, lid }, &path);
-	assert_string_equal(path.text, "'switch0' port 1 -> 'switch1' port 2 "
-				       "-> 'switch0': a loop");
+	assert_string_equal(path.text, "'switch0' port 1 -> 'switch1' port 2 -> 'switch0': a loop");
 	s.lft[1 * s.lft_stride + lid] = LFT_NO_PORT;
 	check_routes(&s, &c);
 	assert_int_equal(c.n_unreachable, 2);
@@ -112,8 +109,7 @@ static void a_loop_is_told_from_a_missing_entry(void **state)
 	assert_int_equal(c.fault, FAULT_ASTRAY);
 	strbuf_clear(&path);
 	check_print_path(&s, &(struct path_place){ 1, 0, lid }, &path);
-	assert_string_equal(path.text,
-			    "'switch1' port 5 -> 'host1': the wrong one");
+	assert_string_equal(path.text, "'switch1' port 5 -> 'host1': the wrong one");
 	strbuf_fini(&path);
 	subnet_fini(&s);
 	topo_fini(&t);
@@ -131,14 +127,11 @@ static void only_what_an_end_port_meets_is_a_fault(void **state)
 	route(&s, "updn");
 	for (switch_id a = 0; a < s.n_switches; a++) {
 		for (switch_id b = 0; b < s.n_switches; b++) {
-			node_id x = s.node_of_switch[a],
-				y = s.node_of_switch[b];
+			node_id x = s.node_of_switch[a], y = s.node_of_switch[b];
 
 			/* As OpenSM's updn: no way from top to top. */
-			if (a != b && t.nodes[x].tier == 2 &&
-			    t.nodes[y].tier == 2)
-				s.lft[a * s.lft_stride +
-				      s.lid_of_port[t.nodes[y].first_port]] =
+			if (a != b && t.nodes[x].tier == 2 && t.nodes[y].tier == 2)
+				s.lft[a * s.lft_stride + s.lid_of_port[t.nodes[y].first_port]] =
 					LFT_NO_PORT;
 		}
 	}
@@ -156,8 +149,7 @@ static void only_what_an_end_port_meets_is_a_fault(void **state)
 
 	while (t.nodes[--top].tier != 2)
 		;
-	s.lft[leaf * s.lft_stride + s.lid_of_port[t.nodes[top].first_port]] =
-		LFT_NO_PORT;
+	s.lft[leaf * s.lft_stride + s.lid_of_port[t.nodes[top].first_port]] = LFT_NO_PORT;
 	check_routes(&s, &c);
 	assert_true(check_is_clean(&c));
 	assert_int_equal(c.n_switch_unreachable, 2); /* hosts of the leaf */
@@ -228,8 +220,7 @@ static const struct {
 	{ "dor", "hypercube --dimensions=4", false, true },
 	{ "xy", "mesh --columns=3 --rows=5", false, true },
 	{ "xy", "node-mesh --columns=4 --rows=3", false, true },
-	{ "negative-first", "mesh --columns=4 --rows=4 --hosts=2", false,
-	  true },
+	{ "negative-first", "mesh --columns=4 --rows=4 --hosts=2", false, true },
 	{ "ecube", "hypercube --dimensions=4", false, true },
 	{ "torus", "ring --switches=4", false, true },
 	{ "torus", "ring --switches=9 --hosts=2", false, true },
@@ -253,11 +244,8 @@ static const struct {
 	{ "ftree", "fat-tree --radix=6 --levels=3", false, true },
 	{ "ftree", "fat-tree --radix=8 --levels=2", false, true },
 	{ "dragonfly", "dragonfly --routers=4 --globals=2", false, false },
-	{ "dragonfly", "dragonfly --routers=3 --globals=1 --hosts=2", false,
-	  false },
-	{ "dragonfly",
-	  "dragonfly-plus --leaves=3 --spines=2 --globals=2 --hosts=2", false,
-	  false },
+	{ "dragonfly", "dragonfly --routers=3 --globals=1 --hosts=2", false, false },
+	{ "dragonfly", "dragonfly-plus --leaves=3 --spines=2 --globals=2 --hosts=2", false, false },
 };
 
 static void routes_are_what_their_engine_promises(void **state)
@@ -301,8 +289,7 @@ static void a_cycle_is_named_channel_by_channel(void **state)
 	assert_int_equal(c.n_cycle, 5);
 	for (uint32_t i = 0; i < c.n_cycle; i++) {
 		const struct topo_port *a = &t.ports[c.cycle[i].from];
-		const struct topo_port *b =
-			&t.ports[c.cycle[(i + 1) % c.n_cycle].from];
+		const struct topo_port *b = &t.ports[c.cycle[(i + 1) % c.n_cycle].from];
 
 		assert_int_equal(t.ports[a->peer].node, b->node);
 		assert_int_equal(c.cycle[i].vl, c.cycle[0].vl);

@@ -56,8 +56,7 @@ struct tracer {
 
 static bool joins_subnets(const struct tracer *t, port_id p)
 {
-	return t->s->n_subnets > 1 &&
-	       topo_node_of(t->s->topo, p)->kind == NODE_ROUTER;
+	return t->s->n_subnets > 1 && topo_node_of(t->s->topo, p)->kind == NODE_ROUTER;
 }
 
 static port_id port_at(const struct tracer *t, switch_id sw, unsigned number)
@@ -66,8 +65,7 @@ static port_id port_at(const struct tracer *t, switch_id sw, unsigned number)
 }
 
 /* The VL by which a packet leaves, or VL_MANAGEMENT if it is dropped. */
-static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out,
-		     unsigned sl)
+static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out, unsigned sl)
 {
 	if (t->only_vl != VL_MANAGEMENT)
 		return t->only_vl;
@@ -116,14 +114,12 @@ static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
 		unsigned out;
 
 		/* What arrives at an adapter is taken in: it waits no more. */
-		if ((t->next[sw] == PATH_ARRIVED && !to_router) ||
-		    !out_of(t, sw, &out))
+		if ((t->next[sw] == PATH_ARRIVED && !to_router) || !out_of(t, sw, &out))
 			return;
 		unsigned next_vl = lane(t, sw, e->in, out, sl);
 
 		if (next_vl != VL_MANAGEMENT)
-			depgraph_add(t->deps, port_at(t, sw, e->in), vl, out,
-				     next_vl);
+			depgraph_add(t->deps, port_at(t, sw, e->in), vl, out, next_vl);
 		vl = next_vl;
 	}
 	if (to_router && vl != VL_MANAGEMENT)
@@ -134,21 +130,19 @@ static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
 
 static bool chooses(const struct tracer *t, unsigned sl)
 {
-	return t->s->adaptive && !t->one_lane &&
-	       t->s->adaptive->sls >> sl & 1 &&
+	return t->s->adaptive && !t->one_lane && t->s->adaptive->sls >> sl & 1 &&
 	       topo_is_end_port(t->s->topo, t->dest.owner);
 }
 
 /* All ports by which switch `sw` may send what came in by `in`. */
-static struct port_set outs_of(const struct tracer *t, switch_id sw,
-			       unsigned in, unsigned sl)
+static struct port_set outs_of(const struct tracer *t, switch_id sw, unsigned in, unsigned sl)
 {
 	struct port_set one = { { 0 } };
 	unsigned out;
 
 	if (chooses(t, sl)) {
-		struct port_set all = adaptive_ports(
-			t->s->adaptive, sw, t->target, port_at(t, sw, in));
+		struct port_set all =
+			adaptive_ports(t->s->adaptive, sw, t->target, port_at(t, sw, in));
 
 		if (port_set_size(&all) > 0)
 			return all;
@@ -162,8 +156,7 @@ static struct port_set outs_of(const struct tracer *t, switch_id sw,
  * A packet with `sl` at switch `sw`, which it entered by `in` on `vl_in`: waits
  * for every port that may be chosen. VL_MANAGEMENT: nobody waits for it there.
  */
-static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in,
-		   unsigned sl)
+static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in, unsigned sl)
 {
 	struct port_set outs = outs_of(t, sw, in, sl);
 	unsigned out = 0;
@@ -175,8 +168,7 @@ static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in,
 		if (vl == VL_MANAGEMENT)
 			continue;
 		if (vl_in != VL_MANAGEMENT)
-			depgraph_add(t->deps, port_at(t, sw, in), vl_in, out,
-				     vl);
+			depgraph_add(t->deps, port_at(t, sw, in), vl_in, out, vl);
 		if (sw == t->target && joins_subnets(t, t->dest.owner))
 			t->vls_in[t->dest.owner] |= (uint16_t)(1u << vl);
 		if (e == TOPO_NONE)
@@ -186,10 +178,8 @@ static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in,
 		if (*seen >> vl & 1)
 			continue;
 		*seen |= (uint16_t)(1u << vl);
-		t->hops = hd_grow(t->hops, &t->hops_cap, t->n_hops + 1,
-				  sizeof(*t->hops));
-		t->hops[t->n_hops++] =
-			(struct hop){ e, (uint8_t)sl, (uint8_t)vl };
+		t->hops = hd_grow(t->hops, &t->hops_cap, t->n_hops + 1, sizeof(*t->hops));
+		t->hops[t->n_hops++] = (struct hop){ e, (uint8_t)sl, (uint8_t)vl };
 	}
 }
 
@@ -215,8 +205,8 @@ static void follow_choices(struct tracer *t)
  */
 static bool has_been_followed(struct tracer *t)
 {
-	bool same = t->chooses_all && t->chosen_for == t->target &&
-		    !t->s->sl_of_path && !joins_subnets(t, t->dest.owner);
+	bool same = t->chooses_all && t->chosen_for == t->target && !t->s->sl_of_path &&
+		    !joins_subnets(t, t->dest.owner);
 
 	t->chosen_for = t->target;
 	return same;
@@ -231,19 +221,18 @@ static uint16_t sls_of(const struct tracer *t, port_id source)
 }
 
 /* VL 15 in a sender's own table: it does not send that SL. */
-static bool sends(const struct tracer *t, switch_id sw, unsigned in,
-		  unsigned out, port_id source, unsigned sl)
+static bool sends(const struct tracer *t, switch_id sw, unsigned in, unsigned out, port_id source,
+		  unsigned sl)
 {
-	const struct sl2vl *own = source == TOPO_NONE
-					  ? sl2vl_at(t->s, sw, in, out)
-					  : sl2vl_of(t->s, source);
+	const struct sl2vl *own =
+		source == TOPO_NONE ? sl2vl_at(t->s, sw, in, out) : sl2vl_of(t->s, source);
 
 	return own->vl[sl] != VL_MANAGEMENT || t->one_lane;
 }
 
 /* Packets of one SL, from a router that they hold a channel of, or a host. */
-static void enter_with(struct tracer *t, switch_id sw, unsigned in,
-		       unsigned out, port_id router, unsigned sl)
+static void enter_with(struct tracer *t, switch_id sw, unsigned in, unsigned out, port_id router,
+		       unsigned sl)
 {
 	unsigned first = VL_MANAGEMENT;
 
@@ -269,22 +258,18 @@ static void enter(struct tracer *t, switch_id sw, unsigned in)
 	unsigned out;
 	port_id source = t->s->topo->ports[port_at(t, sw, in)].peer;
 	bool from_router = source != TOPO_NONE && joins_subnets(t, source);
-	uint16_t sls =
-		sls_of(t, source == TOPO_NONE ? port_at(t, sw, in) : source);
+	uint16_t sls = sls_of(t, source == TOPO_NONE ? port_at(t, sw, in) : source);
 
-	if (!out_of(t, sw, &out) ||
-	    (from_router && joins_subnets(t, t->dest.owner) &&
-	     !router_passes(t->s, source, t->dest.owner)))
+	if (!out_of(t, sw, &out) || (from_router && joins_subnets(t, t->dest.owner) &&
+				     !router_passes(t->s, source, t->dest.owner)))
 		return;
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (sls >> sl & 1 && sends(t, sw, in, out, source, sl))
-			enter_with(t, sw, in, out,
-				   from_router ? source : TOPO_NONE, sl);
+			enter_with(t, sw, in, out, from_router ? source : TOPO_NONE, sl);
 	}
 }
 
-static void trace_dest(void *context, unsigned member,
-		       const struct path_view *v)
+static void trace_dest(void *context, unsigned member, const struct path_view *v)
 {
 	struct tracer *t = (struct tracer *)context + member;
 	const struct subnet *s = t->s;
@@ -301,8 +286,7 @@ static void trace_dest(void *context, unsigned member,
 	for (switch_id sw = 0; sw < t->g->n; sw++) {
 		uint32_t i = t->doors.first[sw], end = t->doors.first[sw + 1];
 
-		if (i == end || (s->n_subnets > 1 &&
-				 subnet_of_switch(s, sw) != t->dest.subnet))
+		if (i == end || (s->n_subnets > 1 && subnet_of_switch(s, sw) != t->dest.subnet))
 			continue;
 		for (; i < end; i++) {
 			enter(t, sw, t->doors.ports[i]);
@@ -350,8 +334,7 @@ static bool entrances_alike(const struct tracer *t, switch_id sw)
 			return false;
 		if (i > 0 && !same_lanes_sent(t, p, port_at(t, sw, ports[0])))
 			return false;
-		if (memcmp(&pairs[ports[i] * n], &pairs[ports[0] * n],
-			   n * sizeof(*pairs)) != 0)
+		if (memcmp(&pairs[ports[i] * n], &pairs[ports[0] * n], n * sizeof(*pairs)) != 0)
 			return false;
 	}
 	return true;
@@ -369,8 +352,7 @@ static void entrances_init(struct tracer *t)
 		unsigned last = switch_node(t->s, sw)->n_ports;
 
 		for (unsigned k = 0; k <= last; k++) {
-			if (is_entrance(t->s, port_at(t, sw, k),
-					t->with_switches))
+			if (is_entrance(t->s, port_at(t, sw, k), t->with_switches))
 				d->ports[n++] = (uint8_t)k;
 		}
 		d->first[sw + 1] = n;
@@ -398,8 +380,7 @@ static bool *tables_in_use(const struct subnet *s)
 		for (size_t i = 0; i < n * n; i++) {
 			size_t in = i / n, out = i % n;
 
-			if (port[out].peer != TOPO_NONE &&
-			    (in == 0 || port[in].peer != TOPO_NONE))
+			if (port[out].peer != TOPO_NONE && (in == 0 || port[in].peer != TOPO_NONE))
 				used[s->sl2vl_of_pair[sw][i]] = true;
 		}
 	}
@@ -407,8 +388,7 @@ static bool *tables_in_use(const struct subnet *s)
 }
 
 /* True if the tables in use send both SLs on the same lanes. */
-static bool sls_alike(const struct subnet *s, const bool *used, unsigned a,
-		      unsigned b)
+static bool sls_alike(const struct subnet *s, const bool *used, unsigned a, unsigned b)
 {
 	for (uint32_t i = 0; i < s->n_sl2vl_tables; i++) {
 		const uint8_t *vl = s->sl2vl_tables[i].vl;
@@ -416,8 +396,7 @@ static bool sls_alike(const struct subnet *s, const bool *used, unsigned a,
 		if (used[i] && vl[a] != vl[b])
 			return false;
 	}
-	return !s->adaptive ||
-	       (s->adaptive->sls >> a & 1) == (s->adaptive->sls >> b & 1);
+	return !s->adaptive || (s->adaptive->sls >> a & 1) == (s->adaptive->sls >> b & 1);
 }
 
 /* The map of the fabric if each SL has one VL all through it, or NULL. */
@@ -428,8 +407,7 @@ static const struct sl2vl *fixed_lanes(const struct subnet *s, const bool *used)
 	for (uint32_t i = 0; i < s->n_sl2vl_tables; i++) {
 		if (!used[i])
 			continue;
-		if (first &&
-		    memcmp(first, &s->sl2vl_tables[i], sizeof(*first)) != 0)
+		if (first && memcmp(first, &s->sl2vl_tables[i], sizeof(*first)) != 0)
 			return NULL;
 		first = &s->sl2vl_tables[i];
 	}
@@ -438,8 +416,7 @@ static const struct sl2vl *fixed_lanes(const struct subnet *s, const bool *used)
 
 static bool all_route_alike(const struct subnet *s)
 {
-	return !s->adaptive || s->adaptive->sls == ALL_SLS ||
-	       s->adaptive->sls == 0;
+	return !s->adaptive || s->adaptive->sls == ALL_SLS || s->adaptive->sls == 0;
 }
 
 /* One of each set of SLs that use the same lanes everywhere. */
@@ -471,16 +448,15 @@ static uint8_t lane_everywhere(const struct subnet *s)
 	uint8_t vl = fixed ? fixed->vl[0] : VL_MANAGEMENT;
 
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
-		if (vl >= s->vls_of_port[p] &&
-		    topo_is_switch(s->topo, s->topo->ports[p].node))
+		if (vl >= s->vls_of_port[p] && topo_is_switch(s->topo, s->topo->ports[p].node))
 			vl = VL_MANAGEMENT;
 	}
 	free(used);
 	return vl;
 }
 
-static void add_lanes(struct depgraph *deps, port_id in, uint16_t vls_in,
-		      unsigned out, uint16_t vls_out)
+static void add_lanes(struct depgraph *deps, port_id in, uint16_t vls_in, unsigned out,
+		      uint16_t vls_out)
 {
 	for (unsigned i = 0; i < 16 * 16; i++) {
 		if (vls_in >> i % 16 & 1 && vls_out >> i / 16 & 1)
@@ -500,8 +476,7 @@ static void trace_routers(const struct tracer *t)
 			port_id out = v->first_port + k;
 
 			if (t->vls_out[out] && router_turns(t->s, in, out))
-				add_lanes(t->deps, in, t->vls_in[in], k,
-					  t->vls_out[out]);
+				add_lanes(t->deps, in, t->vls_in[in], k, t->vls_out[out]);
 		}
 	}
 }
@@ -516,8 +491,7 @@ static struct tracer tracer_of(const struct tracer *shared)
 	t.seen = hd_alloc((size_t)t.g->n * N_SLS, sizeof(*t.seen));
 	t.chosen_for = TOPO_NONE;
 	if (t.s->adaptive)
-		t.chosen = hd_alloc((size_t)t.g->n_edges * N_SLS,
-				    sizeof(*t.chosen));
+		t.chosen = hd_alloc((size_t)t.g->n_edges * N_SLS, sizeof(*t.chosen));
 	t.vls_in = hd_alloc(n_ports, sizeof(*t.vls_in));
 	t.vls_out = hd_alloc(n_ports, sizeof(*t.vls_out));
 	t.dropped_dest = UINT32_MAX;
@@ -549,8 +523,7 @@ static void tracer_merge(struct tracer *to, const struct tracer *from)
 	}
 }
 
-static void trace_unicast(const struct tracer *shared,
-			  struct deadlock_check *out)
+static void trace_unicast(const struct tracer *shared, struct deadlock_check *out)
 {
 	struct path_dests dests;
 
@@ -574,8 +547,7 @@ static void trace_unicast(const struct tracer *shared,
 	path_dests_fini(&dests);
 }
 
-void check_deadlock(const struct subnet *s, unsigned flags,
-		    struct deadlock_check *out)
+void check_deadlock(const struct subnet *s, unsigned flags, struct deadlock_check *out)
 {
 	bool one_lane = flags & DEADLOCK_ONE_LANE;
 	struct sw_graph g;
@@ -591,8 +563,8 @@ void check_deadlock(const struct subnet *s, unsigned flags,
 		.sls = one_lane ? 1 : distinct_sls(s),
 		.one_lane = one_lane,
 		.with_switches = flags & DEADLOCK_WITH_SWITCHES,
-		.chooses_all = s->adaptive && s->adaptive->sls == ALL_SLS &&
-			       !one_lane && !(flags & DEADLOCK_WITH_SWITCHES),
+		.chooses_all = s->adaptive && s->adaptive->sls == ALL_SLS && !one_lane &&
+			       !(flags & DEADLOCK_WITH_SWITCHES),
 		.only_vl = VL_MANAGEMENT,
 	};
 
@@ -617,8 +589,8 @@ void deadlock_check_fini(struct deadlock_check *c)
 	c->cycle = NULL;
 }
 
-void deadlock_print_cycle(const struct subnet *s,
-			  const struct deadlock_check *c, struct strbuf *out)
+void deadlock_print_cycle(const struct subnet *s, const struct deadlock_check *c,
+			  struct strbuf *out)
 {
 	const struct topo *t = s->topo;
 
@@ -627,8 +599,7 @@ void deadlock_print_cycle(const struct subnet *s,
 		const struct topo_port *to = &t->ports[from->peer];
 
 		strbuf_printf(out, "'%s' port %u -> '%s' port %u, VL %u\n",
-			      t->nodes[from->node].name, from->number,
-			      t->nodes[to->node].name, to->number,
-			      c->cycle[i].vl);
+			      t->nodes[from->node].name, from->number, t->nodes[to->node].name,
+			      to->number, c->cycle[i].vl);
 	}
 }

@@ -24,16 +24,13 @@ void depgraph_fini(struct depgraph *d)
 	*d = (struct depgraph){ .topo = NULL };
 }
 
-uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in,
-			      unsigned vl_out)
+uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in, unsigned vl_out)
 {
-	uint64_t *bits =
-		hd_alloc((size_t)d->topo->n_ports * d->words, sizeof(uint64_t));
+	uint64_t *bits = hd_alloc((size_t)d->topo->n_ports * d->words, sizeof(uint64_t));
 	uint64_t *there = NULL;
 
-	if (__atomic_compare_exchange_n(&d->bits[vl_in][vl_out], &there, bits,
-					false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&d->bits[vl_in][vl_out], &there, bits, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return bits;
 	free(bits); /* somebody was faster */
 	return there;
@@ -54,8 +51,7 @@ struct successors {
 	uint64_t left;
 };
 
-static void successors_start(struct successors *i, const struct depgraph *d,
-			     uint32_t v)
+static void successors_start(struct successors *i, const struct depgraph *d, uint32_t v)
 {
 	*i = (struct successors){
 		.d = d,
@@ -118,9 +114,8 @@ void depgraph_measure(const struct depgraph *d, struct depgraph_size *out)
 enum colour { WHITE, GREY, BLACK };
 
 /* Depth-first from `root`; the vertex a back edge leads to, or UINT32_MAX. */
-static uint32_t find_back_edge(const struct depgraph *d, uint32_t root,
-			       uint8_t *colour, struct successors **stack,
-			       size_t *cap)
+static uint32_t find_back_edge(const struct depgraph *d, uint32_t root, uint8_t *colour,
+			       struct successors **stack, size_t *cap)
 {
 	size_t depth = 1;
 	uint32_t to;
@@ -134,8 +129,7 @@ static uint32_t find_back_edge(const struct depgraph *d, uint32_t root,
 		if (!successors_next(top, &to)) {
 			/* A channel is known by where it leads. */
 			if (top->in != TOPO_NONE)
-				colour[vertex(d->topo->ports[top->in].peer,
-					      top->vl_in)] = BLACK;
+				colour[vertex(d->topo->ports[top->in].peer, top->vl_in)] = BLACK;
 			depth--;
 			continue;
 		}
@@ -151,8 +145,7 @@ static uint32_t find_back_edge(const struct depgraph *d, uint32_t root,
 }
 
 /* Breadth-first from `start` back to it: the shortest cycle it lies on. */
-static uint32_t shortest_through(const struct depgraph *d, uint32_t start,
-				 struct channel **cycle)
+static uint32_t shortest_through(const struct depgraph *d, uint32_t start, struct channel **cycle)
 {
 	uint32_t n = d->topo->n_ports * N_VLS, n_cycle = 0;
 	uint32_t *parent = hd_alloc(n, sizeof(*parent));

@@ -27,15 +27,13 @@ struct depgraph {
 void depgraph_init(struct depgraph *d, const struct topo *t);
 void depgraph_fini(struct depgraph *d);
 
-uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in,
-			      unsigned vl_out);
+uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in, unsigned vl_out);
 
 /* What comes by port `in` on `vl_in` waits for port number `out`, `vl_out`. */
-static inline void depgraph_add(struct depgraph *d, port_id in, unsigned vl_in,
-				unsigned out, unsigned vl_out)
+static inline void depgraph_add(struct depgraph *d, port_id in, unsigned vl_in, unsigned out,
+				unsigned vl_out)
 {
-	uint64_t *bits =
-		__atomic_load_n(&d->bits[vl_in][vl_out], __ATOMIC_ACQUIRE);
+	uint64_t *bits = __atomic_load_n(&d->bits[vl_in][vl_out], __ATOMIC_ACQUIRE);
 	uint64_t bit = UINT64_C(1) << out % 64;
 
 	if (!bits)

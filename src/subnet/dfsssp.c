@@ -99,8 +99,7 @@ static uint32_t end_of_piece(size_t piece, uint32_t from, uint32_t most)
 static void choose_some(void *context, unsigned member, size_t piece)
 {
 	struct dfsssp *f = context;
-	uint32_t end = end_of_piece(piece, f->at,
-				    f->ring[f->dist[f->queue[f->at]] + 1]);
+	uint32_t end = end_of_piece(piece, f->at, f->ring[f->dist[f->queue[f->at]] + 1]);
 
 	(void)member;
 	for (uint32_t i = f->at + (uint32_t)piece * SWITCHES; i < end; i++)
@@ -128,8 +127,7 @@ static void choose_ways(struct dfsssp *f)
 		uint32_t end = f->ring[k + 1];
 
 		f->at = f->ring[k];
-		each_piece(f, end - f->at, f->first[end] - f->first[f->at],
-			   choose_some);
+		each_piece(f, end - f->at, f->first[end] - f->first[f->at], choose_some);
 	}
 }
 
@@ -158,8 +156,7 @@ static void fill_entries(struct dfsssp *f, const struct dest *d, lid_t lid)
 	}
 }
 
-static struct layer_path path_from(const struct dfsssp *f, switch_id at,
-				   edge_id *space)
+static struct layer_path path_from(const struct dfsssp *f, switch_id at, edge_id *space)
 {
 	struct layer_path p = { space, 0 };
 
@@ -199,8 +196,7 @@ static bool place_paths(struct dfsssp *f, lid_t lid)
 
 		if (layer < 0)
 			return false;
-		f->s->sl_of_path[(size_t)sw * f->s->lft_stride + lid] =
-			(uint8_t)layer;
+		f->s->sl_of_path[(size_t)sw * f->s->lft_stride + lid] = (uint8_t)layer;
 	}
 	return true;
 }
@@ -211,8 +207,7 @@ static bool route_dest(struct dfsssp *f, const struct dest *d)
 	bool is_end = topo_is_end_port(f->s->topo, d->owner);
 	bool fits = true;
 
-	for (unsigned i = 0; fits && i < 1u << f->s->lmc_of_port[d->owner];
-	     i++) {
+	for (unsigned i = 0; fits && i < 1u << f->s->lmc_of_port[d->owner]; i++) {
 		lid_t lid = (lid_t)(base + i);
 
 		choose_ways(f);
@@ -239,8 +234,7 @@ static bool route_all(struct dfsssp *f)
 	return fits;
 }
 
-static void dfsssp_init(struct dfsssp *f, struct subnet *s,
-			const struct sw_graph *g)
+static void dfsssp_init(struct dfsssp *f, struct subnet *s, const struct sw_graph *g)
 {
 	size_t n = g->n;
 
@@ -283,8 +277,7 @@ static void dfsssp_fini(struct dfsssp *f)
 }
 
 static enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
-				   const struct route_options *o,
-				   struct diag *d)
+				   const struct route_options *o, struct diag *d)
 {
 	unsigned max = layers_available(s, g, o->max_vls);
 	enum hd_status status = HD_OK;
@@ -295,10 +288,10 @@ static enum hd_status route_dfsssp(struct subnet *s, const struct sw_graph *g,
 	layers_init(&f.layers, g, max);
 	subnet_sls_by_switch(s);
 	if (!route_all(&f))
-		status = diag_fail(d, HD_ERR_FULL,
-				   "the paths need more layers than the %u VL%s"
-				   " that all cables have",
-				   max, max == 1 ? "" : "s");
+		status = diag_fail(
+			d, HD_ERR_FULL,
+			"the paths need more layers than the %u VL%s that all cables have", max,
+			max == 1 ? "" : "s");
 	s->vls_used = f.layers.n ? f.layers.n : 1;
 	layers_fini(&f.layers);
 	dfsssp_fini(&f);

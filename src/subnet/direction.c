@@ -23,8 +23,7 @@ static bool is_step(unsigned from, unsigned to, uint32_t size)
 }
 
 /* False if the port leads to no neighbour in x or y. */
-static bool direction_of(const struct topo *t, port_id port,
-			 enum direction *out)
+static bool direction_of(const struct topo *t, port_id port, enum direction *out)
 {
 	port_id peer = t->ports[port].peer;
 
@@ -47,16 +46,15 @@ static bool direction_of(const struct topo *t, port_id port,
 	return true;
 }
 
-uint8_t direction_relay(const struct direction_lanes *l, const struct topo *t,
-			port_id out)
+uint8_t direction_relay(const struct direction_lanes *l, const struct topo *t, port_id out)
 {
 	enum direction way;
 
 	return direction_of(t, out, &way) ? l->lane[way] : 0;
 }
 
-static enum hd_status set_out(struct subnet *s, const struct direction_lanes *l,
-			      switch_id sw, unsigned out, struct diag *d)
+static enum hd_status set_out(struct subnet *s, const struct direction_lanes *l, switch_id sw,
+			      unsigned out, struct diag *d)
 {
 	node_id v = s->node_of_switch[sw];
 	port_id p = topo_port_of(s->topo, v, out);
@@ -66,30 +64,27 @@ static enum hd_status set_out(struct subnet *s, const struct direction_lanes *l,
 	if (out > 0 && s->topo->ports[p].peer == TOPO_NONE)
 		return HD_OK;
 	if (lane >= s->vls_of_port[p])
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "lanes by direction (%s) need VL %u, which"
-				 " port %u of '%s' does not have",
-				 l->name, lane, out, s->topo->nodes[v].name);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"lanes by direction (%s) need VL %u, which port %u of '%s' does not have",
+			l->name, lane, out, s->topo->nodes[v].name);
 	memset(table.vl, lane, sizeof(table.vl));
 	for (unsigned in = 0; in <= s->topo->nodes[v].n_ports; in++)
 		subnet_set_sl2vl(s, sw, in, out, &table);
 	return HD_OK;
 }
 
-enum hd_status direction_set_lanes(struct subnet *s,
-				   const struct direction_lanes *l,
+enum hd_status direction_set_lanes(struct subnet *s, const struct direction_lanes *l,
 				   struct diag *d)
 {
 	const struct topo *t = s->topo;
-	bool plane = t->n_dims == 2 &&
-		     (t->family == FAMILY_MESH || t->family == FAMILY_TORUS ||
-		      t->family == FAMILY_NODE_MESH);
+	bool plane = t->n_dims == 2 && (t->family == FAMILY_MESH || t->family == FAMILY_TORUS ||
+					t->family == FAMILY_NODE_MESH);
 	const struct sl2vl first = { { 0 } };
 
 	if (!plane)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "lanes by direction need a mesh or torus of"
-				 " two dimensions");
+				 "lanes by direction need a mesh or torus of two dimensions");
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		unsigned n = switch_node(s, sw)->n_ports;
 

@@ -29,15 +29,13 @@ extern const struct direction_lanes lanes_n_e_s_w;
  * The relay as a function: the lane of a packet that leaves by `out`. Ports
  * of hosts have lane 0. The tables below say the same.
  */
-uint8_t direction_relay(const struct direction_lanes *l, const struct topo *t,
-			port_id out);
+uint8_t direction_relay(const struct direction_lanes *l, const struct topo *t, port_id out);
 
 /*
  * Writes the SL2VL tables of all switches and hosts. HD_ERR_UNFIT if the
  * fabric is no mesh or torus of two dimensions, or a cable lacks a lane.
  */
-HD_MUST_CHECK enum hd_status
-direction_set_lanes(struct subnet *s, const struct direction_lanes *l,
-		    struct diag *d);
+HD_MUST_CHECK enum hd_status direction_set_lanes(struct subnet *s, const struct direction_lanes *l,
+						 struct diag *d);
 
 #endif

@@ -13,8 +13,7 @@
 #include "subnet/fabric_for_tests.h"
 #include "subnet/route.h"
 
-static void set_up(struct topo *t, struct subnet *s, const char *fabric,
-		   unsigned vls)
+static void set_up(struct topo *t, struct subnet *s, const char *fabric, unsigned vls)
 {
 	generate(t, fabric);
 	subnet_init(s, t);
@@ -55,8 +54,7 @@ static void tables_say_what_the_relay_says(void **state)
 		struct diag d = { .status = HD_OK };
 
 		set_up(&t, &s, "node-mesh --columns=3 --rows=3", 4);
-		assert_int_equal(direction_set_lanes(&s, cases[i].lanes, &d),
-				 HD_OK);
+		assert_int_equal(direction_set_lanes(&s, cases[i].lanes, &d), HD_OK);
 		/* The one in the middle has all four. */
 		for (unsigned out = 0; out <= 4; out++) {
 			port_id p = topo_port_of(&t, 4, out);
@@ -71,8 +69,7 @@ static void tables_say_what_the_relay_says(void **state)
 
 static void lanes_by_direction_keep_xy_free_of_deadlock(void **state)
 {
-	const struct lid_options lids = { .order = LIDS_PAPER,
-					  .sm_port = TOPO_NONE };
+	const struct lid_options lids = { .order = LIDS_PAPER, .sm_port = TOPO_NONE };
 	struct topo t;
 	struct subnet s;
 	struct deadlock_check lock;
@@ -109,8 +106,7 @@ static void where_there_are_no_directions_they_are_refused(void **state)
 		struct diag d = { .status = HD_OK };
 
 		set_up(&t, &s, cases[i].fabric, cases[i].vls);
-		assert_int_equal(direction_set_lanes(&s, &lanes_n_e_s_w, &d),
-				 HD_ERR_UNFIT);
+		assert_int_equal(direction_set_lanes(&s, &lanes_n_e_s_w, &d), HD_ERR_UNFIT);
 		assert_non_null(strstr(d.message, cases[i].reason));
 		tear_down(&t, &s);
 	}
@@ -121,8 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_say_what_the_relay_says),
 		cmocka_unit_test(lanes_by_direction_keep_xy_free_of_deadlock),
-		cmocka_unit_test(
-			where_there_are_no_directions_they_are_refused),
+		cmocka_unit_test(where_there_are_no_directions_they_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,8 +48,7 @@ static int way(const struct grid *grid, unsigned k, unsigned at, unsigned to)
  * that a path keeps to the diagonal and its choices open (zigzag), and of
  * equal ones the first.
  */
-static uint32_t negative_direction(const struct dor *r, const uint16_t *here,
-				   const uint16_t *there)
+static uint32_t negative_direction(const struct dor *r, const uint16_t *here, const uint16_t *there)
 {
 	unsigned far[2] = { 0, 0 };
 	uint32_t best[2] = { 0, 0 }; /* up, down */
@@ -99,8 +98,7 @@ static uint32_t directions(const struct dor *r, switch_id at, switch_id to)
 	return 0;
 }
 
-static unsigned dor_ports(const void *rule, const void *view, switch_id at,
-			  uint8_t *out)
+static unsigned dor_ports(const void *rule, const void *view, switch_id at, uint8_t *out)
 {
 	const struct dor *r = rule;
 	const struct sw_graph *g = r->g;
@@ -121,26 +119,21 @@ struct shape {
 	uint32_t max_size; /* 0 = any */
 };
 
-static enum hd_status check_shape(const struct grid *grid,
-				  const struct shape *want, struct diag *d)
+static enum hd_status check_shape(const struct grid *grid, const struct shape *want, struct diag *d)
 {
 	if (grid->n_dims < want->min_dims || grid->n_dims > want->max_dims)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "needs %u%s dimensions, the fabric has %u",
-				 want->min_dims,
-				 want->max_dims > want->min_dims ? " or more"
-								 : "",
+		return diag_fail(d, HD_ERR_UNFIT, "needs %u%s dimensions, the fabric has %u",
+				 want->min_dims, want->max_dims > want->min_dims ? " or more" : "",
 				 grid->n_dims);
 	for (unsigned k = 0; k < grid->n_dims; k++) {
 		if (grid->wraps[k] && !want->may_wrap)
-			return diag_fail(d, HD_ERR_UNFIT,
-					 "needs a fabric without rings, but"
-					 " dimension %u wraps around",
-					 k + 1);
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"needs a fabric without rings, but dimension %u wraps around",
+				k + 1);
 		if (want->max_size && grid->size[k] > want->max_size)
 			return diag_fail(d, HD_ERR_UNFIT,
-					 "needs a hypercube, but dimension %u"
-					 " has %u positions",
+					 "needs a hypercube, but dimension %u has %u positions",
 					 k + 1, grid->size[k]);
 	}
 	return HD_OK;
@@ -154,8 +147,8 @@ static enum hd_status check_shape(const struct grid *grid,
 #define RING_THAT_LOCKS 5
 
 /* Which rings need a dateline: a bit of the SL for each, in order. */
-static enum hd_status number_rings(const struct grid *grid, int *bit_of_dim,
-				   unsigned *n, struct diag *d)
+static enum hd_status number_rings(const struct grid *grid, int *bit_of_dim, unsigned *n,
+				   struct diag *d)
 {
 	*n = 0;
 	for (unsigned k = 0; k < grid->n_dims; k++) {
@@ -165,15 +158,15 @@ static enum hd_status number_rings(const struct grid *grid, int *bit_of_dim,
 	}
 	if (*n <= 4)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "%u dimensions are rings of %u or more; the 16 SLs can"
-			 " tell the ways around 4 of them apart",
-			 *n, RING_THAT_LOCKS);
+	return diag_fail(
+		d, HD_ERR_UNFIT,
+		"%u dimensions are rings of %u or more; the 16 SLs can tell the ways around 4 of them apart",
+		*n, RING_THAT_LOCKS);
 }
 
 /* The SL of a path: for each ring, whether it crosses between last and 0. */
-static uint8_t crossings(const struct grid *grid, const int *bit_of_dim,
-			 switch_id from, switch_id to)
+static uint8_t crossings(const struct grid *grid, const int *bit_of_dim, switch_id from,
+			 switch_id to)
 {
 	const uint16_t *a = grid_at(grid, from), *b = grid_at(grid, to);
 	unsigned sl = 0;
@@ -181,23 +174,21 @@ static uint8_t crossings(const struct grid *grid, const int *bit_of_dim,
 	for (unsigned k = 0; k < grid->n_dims; k++) {
 		int w = way(grid, k, a[k], b[k]);
 
-		if (bit_of_dim[k] >= 0 &&
-		    ((w == 0 && b[k] < a[k]) || (w == 1 && b[k] > a[k])))
+		if (bit_of_dim[k] >= 0 && ((w == 0 && b[k] < a[k]) || (w == 1 && b[k] > a[k])))
 			sl |= 1u << bit_of_dim[k];
 	}
 	return (uint8_t)sl;
 }
 
 /* On a ring, the lane is the ring's bit of the SL; elsewhere it is VL 0. */
-static void set_torus_lanes(struct subnet *s, const struct dor *r,
-			    const int *bit_of_dim, switch_id sw)
+static void set_torus_lanes(struct subnet *s, const struct dor *r, const int *bit_of_dim,
+			    switch_id sw)
 {
 	unsigned n = switch_node(s, sw)->n_ports + 1u;
 
 	for (unsigned out = 0; out < n; out++) {
 		edge_id e = edge_of(r->g, sw, out);
-		int bit = e == TOPO_NONE ? -1
-					 : bit_of_dim[r->grid.direction[e] / 2];
+		int bit = e == TOPO_NONE ? -1 : bit_of_dim[r->grid.direction[e] / 2];
 		struct sl2vl table;
 
 		for (unsigned sl = 0; sl < N_SLS; sl++)
@@ -213,8 +204,7 @@ static void set_torus_lanes(struct subnet *s, const struct dor *r,
  * crosses; on VL 1 every path does and none is longer than half the ring, so
  * one channel opposite the dateline is always left out. No circle closes.
  */
-static void set_datelines(struct subnet *s, const struct dor *r,
-			  const int *bit_of_dim)
+static void set_datelines(struct subnet *s, const struct dor *r, const int *bit_of_dim)
 {
 	struct path_dests dests;
 
@@ -227,10 +217,8 @@ static void set_datelines(struct subnet *s, const struct dor *r,
 		for (switch_id to = 0; to < r->g->n; to++) {
 			uint8_t sl = crossings(&r->grid, bit_of_dim, sw, to);
 
-			for (uint32_t i = dests.first[to];
-			     i < dests.first[to + 1]; i++)
-				s->sl_of_path[(size_t)sw * s->lft_stride +
-					      dests.dests[i].lid] = sl;
+			for (uint32_t i = dests.first[to]; i < dests.first[to + 1]; i++)
+				s->sl_of_path[(size_t)sw * s->lft_stride + dests.dests[i].lid] = sl;
 		}
 	}
 	path_dests_fini(&dests);
@@ -253,8 +241,7 @@ static enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
 		status = number_rings(&r.grid, bit_of_dim, &n_rings, d);
 	if (status == HD_OK && n_rings > 0 && layers_available(s, g, 0) < 2)
 		status = diag_fail(d, HD_ERR_UNFIT,
-				   "needs 2 VLs on every cable between"
-				   " switches, one has only 1");
+				   "needs 2 VLs on every cable between switches, one has only 1");
 	if (status == HD_OK) {
 		balance_routes(s, g, &rule);
 		if (n_rings > 0)
@@ -266,8 +253,7 @@ static enum hd_status route_torus(struct subnet *s, const struct sw_graph *g,
 
 const struct route_engine engine_torus = {
 	.name = "torus",
-	.needs = "a torus or mesh with at most four rings of five or more,"
-		 " two VLs",
+	.needs = "a torus or mesh with at most four rings of five or more, two VLs",
 	.opensm = "torus-2QoS",
 	.route = route_torus,
 };
@@ -277,10 +263,9 @@ static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 				 const struct route_options *o, struct diag *d)
 {
 	struct dor r = { .g = g, .negative_first = negative_first };
-	const struct route_rule rule = { .aim = dor_aim,
-					 .ports = dor_ports,
-					 .state = &r,
-					 .view_size = sizeof(switch_id) };
+	const struct route_rule rule = {
+		.aim = dor_aim, .ports = dor_ports, .state = &r, .view_size = sizeof(switch_id)
+	};
 	enum hd_status status = grid_init(&r.grid, s, g, d);
 
 	if (status == HD_OK)
@@ -323,10 +308,8 @@ const struct route_engine engine_xy = {
 	.route = route_xy,
 };
 
-static enum hd_status route_negative_first(struct subnet *s,
-					   const struct sw_graph *g,
-					   const struct route_options *o,
-					   struct diag *d)
+static enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
+					   const struct route_options *o, struct diag *d)
 {
 	static const struct shape mesh = { 2, TOPO_MAX_DIMS, false, 0 };
 

@@ -59,8 +59,7 @@ static uint8_t *crossings(const struct dragonfly *f, struct aims *a)
 	return (uint8_t *)&a->cost[f->g->n];
 }
 
-static const uint8_t *crossings_of(const struct dragonfly *f,
-				   const struct aims *a)
+static const uint8_t *crossings_of(const struct dragonfly *f, const struct aims *a)
 {
 	return (const uint8_t *)&a->cost[f->g->n];
 }
@@ -71,8 +70,8 @@ static bool is_global(const struct dragonfly *f, switch_id sw, edge_id e)
 }
 
 /* Costs inside the target's group: hops over local cables. */
-static void spread_in_group(const struct dragonfly *f, switch_id target,
-			    uint16_t *cost, switch_id *queue)
+static void spread_in_group(const struct dragonfly *f, switch_id target, uint16_t *cost,
+			    switch_id *queue)
 {
 	const struct sw_graph *g = f->g;
 	uint32_t head = 0, tail = 0;
@@ -121,29 +120,25 @@ static bool relax(const struct dragonfly *f, struct aims *a)
 /* ---- ways around ---- */
 
 /* A global cable to a third group, whence another leads to the target's. */
-static bool leads_around(const struct dragonfly *f, const struct aims *a,
-			 switch_id at, edge_id e)
+static bool leads_around(const struct dragonfly *f, const struct aims *a, switch_id at, edge_id e)
 {
 	switch_id to = f->g->edges[e].to;
 
-	return f->global[e] && f->group[at] != a->group &&
-	       f->group[to] != a->group && crossings_of(f, a)[to] & CROSSES;
+	return f->global[e] && f->group[at] != a->group && f->group[to] != a->group &&
+	       crossings_of(f, a)[to] & CROSSES;
 }
 
-static bool is_minimal(const struct dragonfly *f, const struct aims *a,
-		       switch_id at, edge_id e)
+static bool is_minimal(const struct dragonfly *f, const struct aims *a, switch_id at, edge_id e)
 {
 	switch_id to = f->g->edges[e].to;
 
-	if (f->global[e] &&
-	    (f->group[at] == a->group || f->group[to] != a->group))
+	if (f->global[e] && (f->group[at] == a->group || f->group[to] != a->group))
 		return false;
 	return a->cost[at] != GRAPH_FAR && a->cost[to] + 1u == a->cost[at];
 }
 
 /* Whether minimal ways begin by global cables, and by no others. */
-static bool crosses_at_once(const struct dragonfly *f, const struct aims *a,
-			    switch_id at)
+static bool crosses_at_once(const struct dragonfly *f, const struct aims *a, switch_id at)
 {
 	const struct sw_graph *g = f->g;
 	bool crosses = false;
@@ -173,8 +168,7 @@ static void find_crossings(const struct dragonfly *f, struct aims *a)
 	}
 }
 
-static enum way_in dragonfly_way_in(const void *rule, switch_id at,
-				    unsigned port)
+static enum way_in dragonfly_way_in(const void *rule, switch_id at, unsigned port)
 {
 	const struct dragonfly *f = rule;
 	edge_id e = edge_of(f->g, at, port);
@@ -188,14 +182,13 @@ static enum way_in dragonfly_way_in(const void *rule, switch_id at,
  * May a packet that came in so leave by e? Who has taken a local cable in a
  * group that is not the target's goes on by a global one.
  */
-static bool is_permitted(const struct dragonfly *f, const struct aims *a,
-			 switch_id at, edge_id e, enum way_in from)
+static bool is_permitted(const struct dragonfly *f, const struct aims *a, switch_id at, edge_id e,
+			 enum way_in from)
 {
 	return from != FROM_GROUP || f->group[at] == a->group || f->global[e];
 }
 
-static bool is_way_around(const struct dragonfly *f, const struct aims *a,
-			  switch_id at, edge_id e)
+static bool is_way_around(const struct dragonfly *f, const struct aims *a, switch_id at, edge_id e)
 {
 	if (f->global[e])
 		return leads_around(f, a, at, e);
@@ -203,9 +196,8 @@ static bool is_way_around(const struct dragonfly *f, const struct aims *a,
 	       crossings_of(f, a)[f->g->edges[e].to] & CROSSES_AROUND;
 }
 
-static unsigned dragonfly_detours(const void *rule, const void *view,
-				  switch_id at, enum way_in from, bool around,
-				  uint8_t *out)
+static unsigned dragonfly_detours(const void *rule, const void *view, switch_id at,
+				  enum way_in from, bool around, uint8_t *out)
 {
 	const struct dragonfly *f = rule;
 	const struct sw_graph *g = f->g;
@@ -213,15 +205,13 @@ static unsigned dragonfly_detours(const void *rule, const void *view,
 
 	for (edge_id e = g->first[at]; e < g->first[at + 1]; e++) {
 		if (is_permitted(f, view, at, e, from) &&
-		    (around ? is_way_around(f, view, at, e)
-			    : is_minimal(f, view, at, e)))
+		    (around ? is_way_around(f, view, at, e) : is_minimal(f, view, at, e)))
 			out[n++] = g->edges[e].out;
 	}
 	return n;
 }
 
-static void dragonfly_aim(const void *rule, switch_id target, void *view,
-			  switch_id *queue)
+static void dragonfly_aim(const void *rule, switch_id target, void *view, switch_id *queue)
 {
 	const struct dragonfly *f = rule;
 	struct aims *a = view;
@@ -234,8 +224,7 @@ static void dragonfly_aim(const void *rule, switch_id target, void *view,
 		find_crossings(f, a);
 }
 
-static unsigned dragonfly_ports(const void *rule, const void *view,
-				switch_id at, uint8_t *out)
+static unsigned dragonfly_ports(const void *rule, const void *view, switch_id at, uint8_t *out)
 {
 	return dragonfly_detours(rule, view, at, FROM_END, false, out);
 }
@@ -317,8 +306,7 @@ static bool groups_are_joined(const struct dragonfly *f)
 
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++)
-			joined[f->group[sw] * n + f->group[g->edges[e].to]] =
-				true;
+			joined[f->group[sw] * n + f->group[g->edges[e].to]] = true;
 	}
 	for (size_t i = 0; i < n * n; i++)
 		all &= joined[i] || i / n == i % n;
@@ -340,8 +328,7 @@ static bool hops_fit(struct dragonfly *f)
 		for (switch_id sw = 0; fit && sw < g->n; sw++) {
 			bool inside = f->group[sw] == a->group;
 
-			fit = !g->n_ends[sw] ||
-			      a->cost[sw] <= (inside ? 2u : 3u);
+			fit = !g->n_ends[sw] || a->cost[sw] <= (inside ? 2u : 3u);
 		}
 	}
 	free(a);
@@ -366,8 +353,7 @@ static bool find_groups(struct dragonfly *f, const struct subnet *s)
 {
 	const struct topo *t = s->topo;
 
-	if (t->family == FAMILY_DRAGONFLY ||
-	    t->family == FAMILY_DRAGONFLY_PLUS) {
+	if (t->family == FAMILY_DRAGONFLY || t->family == FAMILY_DRAGONFLY_PLUS) {
 		f->n_groups = t->dims[0];
 		for (switch_id sw = 0; sw < f->g->n; sw++)
 			f->group[sw] = switch_node(s, sw)->coord[0];
@@ -388,8 +374,7 @@ static bool find_groups(struct dragonfly *f, const struct subnet *s)
 /* Whether what comes by one cable and leaves by the other has crossed. */
 static bool is_late(const struct dragonfly *f, edge_id from, edge_id to)
 {
-	return from != TOPO_NONE && f->global[from] &&
-	       (f->around || !f->global[to]);
+	return from != TOPO_NONE && f->global[from] && (f->around || !f->global[to]);
 }
 
 static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
@@ -402,13 +387,11 @@ static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
 		unsigned pairs = s->vls_of_port[v->first_port + out] / 2;
 		edge_id from = edge_of(f->g, sw, in);
 		edge_id to = edge_of(f->g, sw, out);
-		struct sl2vl table =
-			sl2vl_default(s->vls_of_port[v->first_port + out]);
+		struct sl2vl table = sl2vl_default(s->vls_of_port[v->first_port + out]);
 
 		/* Lanes to hosts are nobody's concern here. */
 		for (unsigned sl = 0; to != TOPO_NONE && sl < N_SLS; sl++)
-			table.vl[sl] = (uint8_t)(2 * (sl % pairs) +
-						 is_late(f, from, to));
+			table.vl[sl] = (uint8_t)(2 * (sl % pairs) + is_late(f, from, to));
 		subnet_set_sl2vl(s, sw, in, out, &table);
 	}
 }
@@ -422,16 +405,13 @@ static enum hd_status verify(const struct subnet *s, struct diag *d)
 	check_deadlock(s, DEADLOCK_PLAIN, &c);
 	if (c.n_cycle > 0)
 		status = diag_fail(d, HD_ERR_UNFIT,
-				   "two VLs do not keep this fabric's groups"
-				   " from locking up");
+				   "two VLs do not keep this fabric's groups from locking up");
 	deadlock_check_fini(&c);
 	return status;
 }
 
-static enum hd_status route_dragonfly(struct subnet *s,
-				      const struct sw_graph *g,
-				      const struct route_options *o,
-				      struct diag *d)
+static enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g,
+				      const struct route_options *o, struct diag *d)
 {
 	struct dragonfly f = {
 		.g = g,
@@ -452,14 +432,12 @@ static enum hd_status route_dragonfly(struct subnet *s,
 		rule.detours = dragonfly_detours;
 	}
 	if (!find_groups(&f, s))
-		status = diag_fail(d, HD_ERR_UNFIT,
-				   "the fabric is not a dragonfly: groups that"
-				   " are complete inside (or leaves and spines)"
-				   " and each joined to all others");
+		status = diag_fail(
+			d, HD_ERR_UNFIT,
+			"the fabric is not a dragonfly: groups that are complete inside (or leaves and spines) and each joined to all others");
 	else if (layers_available(s, g, 0) < 2)
 		status = diag_fail(d, HD_ERR_UNFIT,
-				   "needs 2 VLs on every cable between"
-				   " switches, one has only 1");
+				   "needs 2 VLs on every cable between switches, one has only 1");
 	if (status == HD_OK) {
 		balance_routes(s, g, &rule);
 		for (switch_id sw = 0; sw < g->n; sw++)

@@ -21,10 +21,10 @@
  * what needs no LIDs. HD_ERR_NOT_FOUND if there is none, HD_ERR_INPUT if
  * several nodes have the name.
  */
-HD_MUST_CHECK enum hd_status end_named(const struct topo *t, const char *name,
-				       struct diag *d, port_id *out);
-HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text,
-				      struct diag *d, port_id *out);
+HD_MUST_CHECK enum hd_status end_named(const struct topo *t, const char *name, struct diag *d,
+				       port_id *out);
+HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text, struct diag *d,
+				      port_id *out);
 
 /* The groups whose trees are to be chosen. */
 struct group_list {
@@ -35,16 +35,14 @@ struct group_list {
 void group_list_fini(struct group_list *l);
 
 /* Adds the group to the subnet, or to those to be chosen. */
-HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text,
-				       uint8_t sl, struct group_list *open,
-				       struct diag *d);
+HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
+				       struct group_list *open, struct diag *d);
 
 /*
  * Groups with names, as options --group NAME:METHOD[@SOURCE]=MEMBERS have them:
  * they are the last groups of the subnet, in that order.
  */
-HD_MUST_CHECK enum hd_status named_groups_add(struct subnet *s,
-					      const struct option_list *list,
+HD_MUST_CHECK enum hd_status named_groups_add(struct subnet *s, const struct option_list *list,
 					      struct diag *d);
 
 #define GROUP_PREFIX "group:"
@@ -52,9 +50,8 @@ HD_MUST_CHECK enum hd_status named_groups_add(struct subnet *s,
  * The group that a request from `source` calls "group:NAME"; lets the source
  * send to it if it may. HD_ERR_NOT_FOUND or HD_ERR_UNFIT and why.
  */
-HD_MUST_CHECK enum hd_status named_group_find(struct subnet *s,
-					      const struct option_list *list,
-					      const char *name, port_id source,
-					      struct diag *d, uint32_t *out);
+HD_MUST_CHECK enum hd_status named_group_find(struct subnet *s, const struct option_list *list,
+					      const char *name, port_id source, struct diag *d,
+					      uint32_t *out);
 
 #endif

@@ -32,8 +32,7 @@ static void fabric_init(struct fabric *f)
 	node_id hub = add_switch(&f->topo, HOSTS + 2);
 
 	for (unsigned i = 0; i < HOSTS; i++)
-		f->host[i] = topo_port_of(&f->topo,
-					  add_host(&f->topo, hub, i + 1), 1);
+		f->host[i] = topo_port_of(&f->topo, add_host(&f->topo, hub, i + 1), 1);
 	node_id twin = topo_add_node(&f->topo, NODE_CA, 2, "twin");
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -42,8 +41,7 @@ static void fabric_init(struct fabric *f)
 	}
 	subnet_init(&f->subnet, &f->topo);
 	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
-	assert_int_equal(subnet_route(&f->subnet, "minhop", &options, &d),
-			 HD_OK);
+	assert_int_equal(subnet_route(&f->subnet, "minhop", &options, &d), HD_OK);
 }
 
 static void fabric_fini(struct fabric *f)
@@ -81,16 +79,13 @@ static void every_end_has_a_name_a_lid_and_a_guid(void **state)
 		snprintf(text, sizeof(text), "host%u", i);
 		assert_int_equal(found(&f, text), f.host[i]);
 		assert_int_equal(named(&f.topo, text), f.host[i]);
-		snprintf(text, sizeof(text), "%u",
-			 f.subnet.lid_of_port[f.host[i]]);
+		snprintf(text, sizeof(text), "%u", f.subnet.lid_of_port[f.host[i]]);
 		assert_int_equal(found(&f, text), f.host[i]);
-		snprintf(text, sizeof(text), "0x%llx",
-			 (unsigned long long)(HOST_GUID + 2 * i + 1));
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)(HOST_GUID + 2 * i + 1));
 		assert_int_equal(found(&f, text), f.host[i]);
 		assert_int_equal(named(&f.topo, text), f.host[i]);
 		/* Its node's. */
-		snprintf(text, sizeof(text), "0x%llx",
-			 (unsigned long long)(HOST_GUID + 2 * i));
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)(HOST_GUID + 2 * i));
 		assert_int_equal(found(&f, text), f.host[i]);
 		assert_int_equal(named(&f.topo, text), f.host[i]);
 	}
@@ -133,15 +128,12 @@ static void a_star_is_everybody_and_auto_is_left_open(void **state)
 	assert_int_equal(f.subnet.groups[0].n_members, HOSTS + 2);
 	assert_int_equal(f.subnet.groups[0].sl, 3);
 	/* A source beside the members sends and receives nothing. */
-	assert_int_equal(
-		group_add(&f.subnet, "shared@host3=host0,host1", 0, &open, &d),
-		HD_OK);
+	assert_int_equal(group_add(&f.subnet, "shared@host3=host0,host1", 0, &open, &d), HD_OK);
 	assert_int_equal(f.subnet.groups[1].n_members, 2);
 	assert_int_equal(f.subnet.groups[1].n_senders, 1);
 	assert_int_equal(f.subnet.groups[1].senders[0], f.host[3]);
 	assert_int_equal(open.n, 0);
-	assert_int_equal(group_add(&f.subnet, "auto=host0,host2", 0, &open, &d),
-			 HD_OK);
+	assert_int_equal(group_add(&f.subnet, "auto=host0,host2", 0, &open, &d), HD_OK);
 	assert_int_equal(f.subnet.n_groups, 2);
 	assert_int_equal(open.n, 1);
 	group_list_fini(&open);
@@ -152,19 +144,16 @@ static void what_is_no_group_is_refused_and_adds_none(void **state)
 {
 	(void)state;
 	struct fabric f;
-	const char *const wrong[] = { "host0,host1", "tree=host0",
-				      "shared=host0,host9",
+	const char *const wrong[] = { "host0,host1", "tree=host0", "shared=host0,host9",
 				      "shortest@host9=host0" };
-	const char *const unnamed[] = { "shared=host0", ":shared=host0",
-					"a:auto=host0,host1" };
+	const char *const unnamed[] = { "shared=host0", ":shared=host0", "a:auto=host0,host1" };
 
 	fabric_init(&f);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct group_list open = { 0 };
 		struct diag d = { .status = HD_OK };
 
-		assert_int_not_equal(
-			group_add(&f.subnet, wrong[i], 0, &open, &d), HD_OK);
+		assert_int_not_equal(group_add(&f.subnet, wrong[i], 0, &open, &d), HD_OK);
 		assert_int_equal(f.subnet.n_groups + open.n, 0);
 	}
 	for (size_t i = 0; i < sizeof(unnamed) / sizeof(unnamed[0]); i++) {
@@ -172,8 +161,7 @@ static void what_is_no_group_is_refused_and_adds_none(void **state)
 		struct option_list list = { .items = one, .n = 1 };
 		struct diag d = { .status = HD_OK };
 
-		assert_int_equal(named_groups_add(&f.subnet, &list, &d),
-				 HD_ERR_INPUT);
+		assert_int_equal(named_groups_add(&f.subnet, &list, &d), HD_ERR_INPUT);
 	}
 	fabric_fini(&f);
 }
@@ -183,8 +171,7 @@ static void names_lead_to_groups_and_trees_to_their_source(void **state)
 {
 	(void)state;
 	struct fabric f;
-	const char *names[] = { "a:shared=host0,host1",
-				"ab:shortest@host2=host0,host1" };
+	const char *names[] = { "a:shared=host0,host1", "ab:shortest@host2=host0,host1" };
 	struct option_list list = { .items = names, .n = 2 };
 	struct group_list open = { 0 };
 	struct diag d = { .status = HD_OK };
@@ -193,21 +180,17 @@ static void names_lead_to_groups_and_trees_to_their_source(void **state)
 	fabric_init(&f);
 	assert_int_equal(group_add(&f.subnet, "shared=*", 0, &open, &d), HD_OK);
 	assert_int_equal(named_groups_add(&f.subnet, &list, &d), HD_OK);
-	assert_int_equal(named_group_find(&f.subnet, &list, "group:a",
-					  f.host[3], &d, &group),
+	assert_int_equal(named_group_find(&f.subnet, &list, "group:a", f.host[3], &d, &group),
 			 HD_OK);
 	assert_int_equal(group, 1);
 	assert_int_equal(f.subnet.groups[1].n_senders, 1);
-	assert_int_equal(named_group_find(&f.subnet, &list, "group:ab",
-					  f.host[2], &d, &group),
+	assert_int_equal(named_group_find(&f.subnet, &list, "group:ab", f.host[2], &d, &group),
 			 HD_OK);
 	assert_int_equal(group, 2);
-	assert_int_equal(named_group_find(&f.subnet, &list, "group:ab",
-					  f.host[3], &d, &group),
+	assert_int_equal(named_group_find(&f.subnet, &list, "group:ab", f.host[3], &d, &group),
 			 HD_ERR_UNFIT);
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(named_group_find(&f.subnet, &list, "group:abc",
-					  f.host[3], &d, &group),
+	assert_int_equal(named_group_find(&f.subnet, &list, "group:abc", f.host[3], &d, &group),
 			 HD_ERR_NOT_FOUND);
 	fabric_fini(&f);
 }
@@ -219,8 +202,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_end_port_is_not_found),
 		cmocka_unit_test(a_star_is_everybody_and_auto_is_left_open),
 		cmocka_unit_test(what_is_no_group_is_refused_and_adds_none),
-		cmocka_unit_test(
-			names_lead_to_groups_and_trees_to_their_source),
+		cmocka_unit_test(names_lead_to_groups_and_trees_to_their_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

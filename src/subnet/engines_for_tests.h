@@ -21,8 +21,8 @@ static inline unsigned rounds(unsigned quick)
 	return run_is_long() ? quick * 50 : quick;
 }
 
-static inline enum hd_status try_route(struct subnet *s, const char *engine,
-				       unsigned lmc, struct diag *d)
+static inline enum hd_status try_route(struct subnet *s, const char *engine, unsigned lmc,
+				       struct diag *d)
 {
 	struct lid_options o = { .lmc = lmc, .sm_port = TOPO_NONE };
 

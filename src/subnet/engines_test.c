@@ -30,8 +30,7 @@ static void assert_sound(const struct subnet *s, bool minimal, bool acyclic)
 	deadlock_check_fini(&lock);
 }
 
-static void accepts(struct topo *t, const char *engine, unsigned lmc,
-		    bool minimal, bool acyclic)
+static void accepts(struct topo *t, const char *engine, unsigned lmc, bool minimal, bool acyclic)
 {
 	struct subnet s;
 	struct diag d = { .status = HD_OK };
@@ -65,8 +64,7 @@ static void degraded_trees_have_every_entry(void **state)
 		degrade(&t, &r, 1 + i % 7);
 		subnet_init(&s, &t);
 		graph_init(&g, &s);
-		if (graph_is_connected(&g) &&
-		    try_route(&s, "ftree", i % 2, &d) == HD_OK) {
+		if (graph_is_connected(&g) && try_route(&s, "ftree", i % 2, &d) == HD_OK) {
 			assert_sound(&s, false, true);
 			n_routed++;
 		} else if (graph_is_connected(&g)) {
@@ -134,8 +132,7 @@ static void more_lids_take_other_switches_of_a_chassis(void **state)
 
 		for (unsigned k = 0; k < 4; k++) {
 			lid_t lid = (lid_t)(s.lid_of_port[host[1 - i]] + k);
-			uint8_t port =
-				lft_get(&s, s.switch_of_node[leaf[i]], lid);
+			uint8_t port = lft_get(&s, s.switch_of_node[leaf[i]], lid);
 
 			spines |= 1u << (port - 1) / 2;
 		}
@@ -171,8 +168,7 @@ static void assert_entries_within_parts(const struct subnet *s)
 		for (port_id p = 0; p < t->n_ports; p++) {
 			if (!topo_is_end_port(t, p) || !s->lid_of_port[p])
 				continue;
-			assert_int_equal(lft_get(s, sw, s->lid_of_port[p]) ==
-						 LFT_NO_PORT,
+			assert_int_equal(lft_get(s, sw, s->lid_of_port[p]) == LFT_NO_PORT,
 					 !reached[t->ports[p].node]);
 		}
 	}
@@ -185,8 +181,7 @@ static void nothing_leads_to_a_part_without_a_cable(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
-		const struct route_engine *e =
-			route_engines[i % n_route_engines];
+		const struct route_engine *e = route_engines[i % n_route_engines];
 		struct diag d = { .status = HD_OK };
 		struct subnet s;
 		struct topo t;
@@ -207,13 +202,11 @@ static void nothing_leads_to_a_part_without_a_cable(void **state)
 }
 
 /* Random sizes; returns the words for the generator. */
-static const char *random_grid(struct rng *r, bool torus, char *out,
-			       size_t size)
+static const char *random_grid(struct rng *r, bool torus, char *out, size_t size)
 {
 	if (!torus) {
 		snprintf(out, size, "mesh --columns=%u --rows=%u --hosts=%u",
-			 2 + (unsigned)rng_below(r, 5),
-			 2 + (unsigned)rng_below(r, 5),
+			 2 + (unsigned)rng_below(r, 5), 2 + (unsigned)rng_below(r, 5),
 			 1 + (unsigned)rng_below(r, 2));
 		return out;
 	}
@@ -228,8 +221,7 @@ static const char *random_grid(struct rng *r, bool torus, char *out,
 			k_size += (unsigned)rng_below(r, most - 1);
 
 		n *= k_size;
-		len += (size_t)snprintf(out + len, size - len, "%s%u",
-					k ? "x" : "", k_size);
+		len += (size_t)snprintf(out + len, size - len, "%s%u", k ? "x" : "", k_size);
 	}
 	return out;
 }
@@ -277,8 +269,8 @@ static void tree_engine_routes_random_trees(void **state)
 		for (unsigned k = 0; k < 6; k++)
 			x[k] = 1 + (unsigned)rng_below(&r, 3);
 		snprintf(words, sizeof(words),
-			 "xgft --down=%u,%u,%u --up=1,%u,%u --parallel=1,%u,1",
-			 x[0], x[1] + 1, x[2] + 1, x[3], x[4], x[5]);
+			 "xgft --down=%u,%u,%u --up=1,%u,%u --parallel=1,%u,1", x[0], x[1] + 1,
+			 x[2] + 1, x[3], x[4], x[5]);
 		generate(&t, words);
 		for (unsigned k = 0; k < 2; k++) {
 			accepts(&t, "ftree", i % 3, true, true);
@@ -413,8 +405,7 @@ static void engines_say_why_they_refuse(void **state)
 		{ "ftree", "ring --switches=5", "not a tree" },
 		{ "ftree", "mesh --columns=3 --rows=3", "not a tree" },
 		{ "dragonfly", "mesh --columns=3 --rows=3", "not a dragonfly" },
-		{ "dragonfly", "dragonfly --routers=4 --globals=1 --vls=1",
-		  "needs 2 VLs" },
+		{ "dragonfly", "dragonfly --routers=4 --globals=1 --vls=1", "needs 2 VLs" },
 		{ "lash", "torus --sizes=5x5 --vls=1", "1 VL " },
 		{ "dfsssp", "torus --sizes=5x5 --vls=1", "1 VL " },
 	};
@@ -484,8 +475,7 @@ static void updn_finds_the_tops_of_trees(void **state)
 		  "2 roots (equally far from all hosts), the first is 's2-0'" },
 		{ "fat-tree --radix=4 --levels=3",
 		  "4 roots (equally far from all hosts), the first is 's3-0'" },
-		{ "ring --switches=5",
-		  "1 root (the lowest number), the first is 's-0'" },
+		{ "ring --switches=5", "1 root (the lowest number), the first is 's-0'" },
 	};
 
 	(void)state;
@@ -560,8 +550,7 @@ int main(void)
 		cmocka_unit_test(engines_for_any_fabric_route_random_ones),
 		cmocka_unit_test(more_lids_take_other_switches_of_a_chassis),
 		cmocka_unit_test(nothing_leads_to_a_part_without_a_cable),
-		cmocka_unit_test(
-			grid_engines_route_grids_with_and_without_coordinates),
+		cmocka_unit_test(grid_engines_route_grids_with_and_without_coordinates),
 		cmocka_unit_test(tree_engine_routes_random_trees),
 		cmocka_unit_test(dragonfly_engine_finds_the_groups),
 		cmocka_unit_test(coordinates_are_found_from_cables),

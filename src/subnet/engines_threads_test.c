@@ -17,43 +17,34 @@ static void put_verdict(const struct subnet *s, struct strbuf *out)
 	check_deadlock(s, DEADLOCK_WITH_SWITCHES, &lock);
 	load_all_to_all(s, &l);
 	strbuf_printf(out, "%llu %llu %llu %llu %llu %llu %u %llu %llu %llu",
-		      (unsigned long long)c.n_pairs,
-		      (unsigned long long)c.n_unreachable,
-		      (unsigned long long)c.n_loops,
-		      (unsigned long long)c.n_not_minimal,
-		      (unsigned long long)c.hops,
-		      (unsigned long long)c.minimal_hops, c.max_hops,
-		      (unsigned long long)c.n_switch_unreachable,
-		      (unsigned long long)c.n_entries,
+		      (unsigned long long)c.n_pairs, (unsigned long long)c.n_unreachable,
+		      (unsigned long long)c.n_loops, (unsigned long long)c.n_not_minimal,
+		      (unsigned long long)c.hops, (unsigned long long)c.minimal_hops, c.max_hops,
+		      (unsigned long long)c.n_switch_unreachable, (unsigned long long)c.n_entries,
 		      (unsigned long long)c.n_faulty_entries);
 	if (c.n_unreachable)
-		strbuf_printf(out, " fault %d %u %u", (int)c.fault,
-			      c.fault_at.from, c.fault_at.lid);
+		strbuf_printf(out, " fault %d %u %u", (int)c.fault, c.fault_at.from,
+			      c.fault_at.lid);
 	if (c.n_switch_unreachable)
-		strbuf_printf(out, " switch %u %u", c.switch_fault_at.from,
-			      c.switch_fault_at.lid);
+		strbuf_printf(out, " switch %u %u", c.switch_fault_at.from, c.switch_fault_at.lid);
 	if (c.n_not_minimal)
-		strbuf_printf(out, " detour %u %u", c.detour_at.from,
-			      c.detour_at.lid);
+		strbuf_printf(out, " detour %u %u", c.detour_at.from, c.detour_at.lid);
 	for (unsigned i = 0; i <= CHECK_MAX_HOPS; i++)
 		strbuf_printf(out, " %llu", (unsigned long long)c.n_by_hops[i]);
 	strbuf_printf(out, " | %llu %u %x %llu %u %u |",
-		      (unsigned long long)lock.size.n_dependencies,
-		      lock.size.n_channels, lock.size.vls,
-		      (unsigned long long)lock.n_dropped,
-		      lock.n_dropped ? lock.dropped_at : 0,
-		      lock.n_dropped ? lock.dropped_sl : 0);
+		      (unsigned long long)lock.size.n_dependencies, lock.size.n_channels,
+		      lock.size.vls, (unsigned long long)lock.n_dropped,
+		      lock.n_dropped ? lock.dropped_at : 0, lock.n_dropped ? lock.dropped_sl : 0);
 	deadlock_print_cycle(s, &lock, out);
-	strbuf_printf(out, "| %llu %llu %llu %llu %u\n",
-		      (unsigned long long)l.n_flows,
+	strbuf_printf(out, "| %llu %llu %llu %llu %u\n", (unsigned long long)l.n_flows,
 		      (unsigned long long)l.n_lost, (unsigned long long)l.total,
 		      (unsigned long long)l.max, l.max_at);
 	deadlock_check_fini(&lock);
 }
 
 /* The tables of one engine and all verdicts; or why it refuses. */
-static void put_routes(const struct topo *t, const char *engine, unsigned lmc,
-		       struct rng r, struct strbuf *out)
+static void put_routes(const struct topo *t, const char *engine, unsigned lmc, struct rng r,
+		       struct strbuf *out)
 {
 	struct diag d = { .status = HD_OK };
 	struct subnet s;
@@ -75,8 +66,7 @@ static void put_routes(const struct topo *t, const char *engine, unsigned lmc,
 
 	strbuf_add(out, (const char *)s.lft, size);
 	if (s.sl_of_path)
-		strbuf_add(out, (const char *)s.sl_of_path,
-			   (size_t)s.n_sl_rows * s.lft_stride);
+		strbuf_add(out, (const char *)s.sl_of_path, (size_t)s.n_sl_rows * s.lft_stride);
 	strbuf_printf(out, "%s %u\n", s.note, s.vls_used);
 	put_verdict(&s, out);
 	/* Tables with mistakes: which is named first must not depend either. */
@@ -88,15 +78,13 @@ static void put_routes(const struct topo *t, const char *engine, unsigned lmc,
 
 static void make_any(struct topo *t, unsigned i, struct rng *r)
 {
-	static const char *const words[] = {
-		"fat-tree --radix=6 --levels=3",
-		"torus --sizes=5x3 --hosts=2",
-		"xgft --down=3,4,2 --up=1,2,2 --parallel=1,2,1",
-		"mesh --columns=4 --rows=3",
-		"dragonfly",
-		"hypercube --dimensions=3",
-		"routed"
-	};
+	static const char *const words[] = { "fat-tree --radix=6 --levels=3",
+					     "torus --sizes=5x3 --hosts=2",
+					     "xgft --down=3,4,2 --up=1,2,2 --parallel=1,2,1",
+					     "mesh --columns=4 --rows=3",
+					     "dragonfly",
+					     "hypercube --dimensions=3",
+					     "routed" };
 	const unsigned n_words = sizeof(words) / sizeof(*words);
 	uint32_t n = 2 + (uint32_t)rng_below(r, 30);
 
@@ -110,8 +98,8 @@ static void make_any(struct topo *t, unsigned i, struct rng *r)
 }
 
 /* Routes on one and on n threads and compares. */
-static void assert_threads_agree(const struct topo *t, const char *engine,
-				 unsigned lmc, unsigned n, const struct rng *r)
+static void assert_threads_agree(const struct topo *t, const char *engine, unsigned lmc, unsigned n,
+				 const struct rng *r)
 {
 	struct strbuf one = STRBUF_INIT, other = STRBUF_INIT;
 
@@ -139,8 +127,7 @@ static void tables_are_the_same_on_any_number_of_threads(void **state)
 		make_any(&t, i, &r);
 		for (unsigned e = 0; e < n_route_engines; e++) {
 			if (strcmp(route_engines[e]->name, "file") != 0)
-				assert_threads_agree(&t, route_engines[e]->name,
-						     i % 3 == 0,
+				assert_threads_agree(&t, route_engines[e]->name, i % 3 == 0,
 						     threads[(i + e) % 3], &r);
 		}
 		topo_fini(&t);

@@ -47,8 +47,7 @@ static inline node_id add_host(struct topo *t, node_id sw, unsigned number)
 	return v;
 }
 
-static inline void join(struct topo *t, node_id a, unsigned pa, node_id b,
-			unsigned pb)
+static inline void join(struct topo *t, node_id a, unsigned pa, node_id b, unsigned pb)
 {
 	topo_link(t, topo_port_of(t, a, pa), topo_port_of(t, b, pb));
 }
@@ -58,9 +57,8 @@ static inline void join(struct topo *t, node_id a, unsigned pa, node_id b,
  * 2k + 1 leads up in dimension k, 2k + 2 down. Switch numbers count dimension
  * 0 fastest.
  */
-static inline void build_grid(struct topo *t, enum topo_family family,
-			      unsigned n_dims, const uint32_t *dims,
-			      unsigned n_hosts)
+static inline void build_grid(struct topo *t, enum topo_family family, unsigned n_dims,
+			      const uint32_t *dims, unsigned n_hosts)
 {
 	bool rings = family == FAMILY_TORUS || family == FAMILY_RING;
 	uint32_t n = 1, stride = 1;
@@ -88,8 +86,7 @@ static inline void build_grid(struct topo *t, enum topo_family family,
 
 			if (last && (!rings || dims[k] < 3))
 				continue;
-			join(t, i, 2 * k + 1,
-			     last ? i - stride * (dims[k] - 1) : i + stride,
+			join(t, i, 2 * k + 1, last ? i - stride * (dims[k] - 1) : i + stride,
 			     2 * k + 2);
 		}
 	}
@@ -100,8 +97,7 @@ static inline void build_grid(struct topo *t, enum topo_family family,
 }
 
 /* A random connected graph of n switches, one host each on port 1. */
-static inline void build_random(struct topo *t, uint64_t seed, uint32_t n,
-				uint32_t extra)
+static inline void build_random(struct topo *t, uint64_t seed, uint32_t n, uint32_t extra)
 {
 	struct rng r;
 	unsigned *used;
@@ -127,8 +123,7 @@ static inline void build_random(struct topo *t, uint64_t seed, uint32_t n,
 }
 
 /* A random tree of n switches, up by port 1; a host on each one's last port. */
-static inline void build_tree(struct topo *t, struct rng *r, unsigned n,
-			      unsigned n_ports)
+static inline void build_tree(struct topo *t, struct rng *r, unsigned n, unsigned n_ports)
 {
 	topo_init(t);
 	for (unsigned i = 0; i < n; i++)

@@ -83,8 +83,7 @@ static edge_id lightest(const struct ftree *f, switch_id sw, switch_id to)
 	edge_id best = TOPO_NONE;
 
 	for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
-		if (g->edges[e].to == to &&
-		    (best == TOPO_NONE || f->load[e] < f->load[best]))
+		if (g->edges[e].to == to && (best == TOPO_NONE || f->load[e] < f->load[best]))
 			best = e;
 	}
 	return best;
@@ -118,10 +117,8 @@ static void choose_way(struct ftree *f, struct target *t)
 		edge_id down = lightest(f, parent, sw);
 
 		f->load[down]++;
-		f->steps = hd_grow(f->steps, &f->steps_cap, f->n_steps + 1u,
-				   sizeof(*f->steps));
-		f->steps[f->n_steps++] =
-			(struct step){ parent, f->g->edges[down].out };
+		f->steps = hd_grow(f->steps, &f->steps_cap, f->n_steps + 1u, sizeof(*f->steps));
+		f->steps[f->n_steps++] = (struct step){ parent, f->g->edges[down].out };
 		sw = parent;
 	}
 	t->end = f->n_steps;
@@ -156,8 +153,8 @@ static void mark_above(const struct ftree *f, switch_id leaf, struct space *w)
 }
 
 /* All below `top` that have no way yet send up, level by level. */
-static void gather_below(const struct ftree *f, switch_id top, struct space *w,
-			 uint8_t *ports, bool *sent)
+static void gather_below(const struct ftree *f, switch_id top, struct space *w, uint8_t *ports,
+			 bool *sent)
 {
 	const struct sw_graph *g = f->g;
 	uint32_t head = 0, tail = 0;
@@ -180,8 +177,7 @@ static void gather_below(const struct ftree *f, switch_id top, struct space *w,
 }
 
 /* A way for switches that the main way left out; tells if it found one. */
-static bool join_way(const struct ftree *f, switch_id sw, const bool *above,
-		     uint8_t *ports)
+static bool join_way(const struct ftree *f, switch_id sw, const bool *above, uint8_t *ports)
 {
 	const struct sw_graph *g = f->g;
 	uint32_t i = above[sw] ? g->first[sw] : f->mid[sw];
@@ -203,8 +199,7 @@ static bool join_way(const struct ftree *f, switch_id sw, const bool *above,
  * of a host comes by here, since those were found without it: it is what a
  * switch itself sends by, such as the answers that a manager waits for.
  */
-static bool join_any(const struct ftree *f, switch_id sw, const bool *above,
-		     uint8_t *ports)
+static bool join_any(const struct ftree *f, switch_id sw, const bool *above, uint8_t *ports)
 {
 	const struct sw_graph *g = f->g;
 
@@ -218,12 +213,10 @@ static bool join_any(const struct ftree *f, switch_id sw, const bool *above,
 	return false;
 }
 
-typedef bool join_fn(const struct ftree *f, switch_id sw, const bool *above,
-		     uint8_t *ports);
+typedef bool join_fn(const struct ftree *f, switch_id sw, const bool *above, uint8_t *ports);
 
 /* Lets switches join until none can; `join` tells if it found a way. */
-static void join_all(const struct ftree *f, struct space *w, uint8_t *ports,
-		     join_fn *join)
+static void join_all(const struct ftree *f, struct space *w, uint8_t *ports, join_fn *join)
 {
 	uint32_t before;
 
@@ -238,14 +231,12 @@ static void join_all(const struct ftree *f, struct space *w, uint8_t *ports,
 }
 
 /* False if a switch with hosts is left without a way up and down. */
-static bool join_rest(const struct ftree *f, struct space *w, unsigned subnet,
-		      uint8_t *ports)
+static bool join_rest(const struct ftree *f, struct space *w, unsigned subnet, uint8_t *ports)
 {
 	w->n_left = 0;
 	for (switch_id sw = 0; sw < f->g->n; sw++) {
 		if (ports[sw] == LFT_NO_PORT &&
-		    (f->s->n_subnets == 1 ||
-		     subnet_of_switch(f->s, sw) == subnet))
+		    (f->s->n_subnets == 1 || subnet_of_switch(f->s, sw) == subnet))
 			w->left[w->n_left++] = sw;
 	}
 	join_all(f, w, ports, join_way);
@@ -311,19 +302,16 @@ static void fill_rows(void *context, unsigned member, size_t piece)
 
 /* ---- all together ------------------------------------------------------ */
 
-static enum hd_status refuse_level(const struct ftree *f, switch_id a,
-				   switch_id b, struct diag *d)
+static enum hd_status refuse_level(const struct ftree *f, switch_id a, switch_id b, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "'%s' and '%s' are joined, but both are %u steps above"
-			 " the hosts: not a tree of levels",
-			 switch_node(f->s, a)->name, switch_node(f->s, b)->name,
-			 f->rank[a] + 1u);
+	return diag_fail(
+		d, HD_ERR_UNFIT,
+		"'%s' and '%s' are joined, but both are %u steps above the hosts: not a tree of levels",
+		switch_node(f->s, a)->name, switch_node(f->s, b)->name, f->rank[a] + 1u);
 }
 
 /* Ranks from the leaves up; refuses what is not layered. */
-static enum hd_status rank_switches(struct ftree *f, switch_id *queue,
-				    struct diag *d)
+static enum hd_status rank_switches(struct ftree *f, switch_id *queue, struct diag *d)
 {
 	const struct sw_graph *g = f->g;
 	uint32_t head = 0, tail = 0;
@@ -376,9 +364,7 @@ static void route_switches(struct ftree *f, uint16_t adaptive)
 			top = f->rank[sw];
 	}
 	for (switch_id sw = 0; sw < f->g->n; sw++)
-		level[sw] = f->rank[sw] == GRAPH_FAR
-				    ? 0
-				    : (uint16_t)(top - f->rank[sw]);
+		level[sw] = f->rank[sw] == GRAPH_FAR ? 0 : (uint16_t)(top - f->rank[sw]);
 	updn_init(&u, f->g);
 	updn_set_levels(&u, level);
 	balance_routes(f->s, f->g, &rule);
@@ -386,17 +372,14 @@ static void route_switches(struct ftree *f, uint16_t adaptive)
 	free(level);
 }
 
-static enum hd_status route_targets(struct ftree *f, struct team *team,
-				    struct diag *d)
+static enum hd_status route_targets(struct ftree *f, struct team *team, struct diag *d)
 {
 	team_each(team, f->n_targets, meet, f);
 	for (uint32_t i = 0; i < f->n_targets; i++) {
 		if (f->targets[i].fails)
-			return diag_fail(
-				d, HD_ERR_UNFIT,
-				"some hosts have no way up and down to '%s'",
-				topo_node_of(f->s->topo, f->targets[i].owner)
-					->name);
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "some hosts have no way up and down to '%s'",
+					 topo_node_of(f->s->topo, f->targets[i].owner)->name);
 	}
 	team_each(team, (f->g->n + SWITCHES - 1) / SWITCHES, fill_rows, f);
 	f->n_targets = 0;
@@ -404,21 +387,18 @@ static enum hd_status route_targets(struct ftree *f, struct team *team,
 	return HD_OK;
 }
 
-static enum hd_status route_host(struct ftree *f, struct team *team,
-				 port_id host, struct diag *d)
+static enum hd_status route_host(struct ftree *f, struct team *team, port_id host, struct diag *d)
 {
 	const struct subnet *s = f->s;
 	struct target t = { .owner = host, .lid = s->lid_of_port[host] };
 	unsigned n = 1u << s->lmc_of_port[host];
 
-	if (!subnet_target(s, s->topo->ports[host].subnet, t.lid, &t.leaf,
-			   &t.port))
+	if (!subnet_target(s, s->topo->ports[host].subnet, t.lid, &t.leaf, &t.port))
 		return HD_OK;
 	for (unsigned k = 0; k < n; k++, t.lid++) {
 		choose_way(f, &t);
 		f->targets[f->n_targets++] = t;
-		if (f->n_targets == LIDS_AT_ONCE &&
-		    route_targets(f, team, d) != HD_OK)
+		if (f->n_targets == LIDS_AT_ONCE && route_targets(f, team, d) != HD_OK)
 			return d->status;
 	}
 	return HD_OK;
@@ -428,8 +408,7 @@ static enum hd_status route_host(struct ftree *f, struct team *team,
  * In the order of the fabric, so that neighbours (which a shift pattern sends
  * to at the same time) have different ways.
  */
-static enum hd_status route_hosts(struct ftree *f, struct team *team,
-				  struct diag *d)
+static enum hd_status route_hosts(struct ftree *f, struct team *team, struct diag *d)
 {
 	const struct topo *t = f->s->topo;
 	port_id *hosts = hd_alloc(t->n_ports, sizeof(*hosts));
@@ -460,8 +439,7 @@ static void sort_ways(struct ftree *f)
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			for (uint32_t i = f->mid[sw]; i < n; i++)
 				f->doubled[sw] |= leads_up(f, sw, e) &&
-						  g->edges[f->ways[i]].to ==
-							  g->edges[e].to;
+						  g->edges[f->ways[i]].to == g->edges[e].to;
 			if (leads_up(f, sw, e))
 				f->ways[n++] = e;
 		}

@@ -16,9 +16,9 @@ static bool is_channel(const struct subnet *s, port_id p)
 		return false;
 	const struct topo_port *b = &t->ports[a->peer];
 
-	return topo_is_switch(t, b->node) && a->node != b->node &&
-	       a->subnet == b->subnet && a->number > 0 && b->number > 0 &&
-	       a->number != LFT_NO_PORT && b->number != LFT_NO_PORT;
+	return topo_is_switch(t, b->node) && a->node != b->node && a->subnet == b->subnet &&
+	       a->number > 0 && b->number > 0 && a->number != LFT_NO_PORT &&
+	       b->number != LFT_NO_PORT;
 }
 
 static void add_edges(struct sw_graph *g, const struct subnet *s, switch_id sw)
@@ -33,8 +33,7 @@ static void add_edges(struct sw_graph *g, const struct subnet *s, switch_id sw)
 		port_id peer = t->ports[p].peer;
 
 		g->edge_at[g->port_base[sw] + n] = TOPO_NONE;
-		if (peer != TOPO_NONE && topo_is_end_port(t, peer) &&
-		    n != LFT_NO_PORT)
+		if (peer != TOPO_NONE && topo_is_end_port(t, peer) && n != LFT_NO_PORT)
 			g->n_ends[sw]++;
 		if (!is_channel(s, p))
 			continue;
@@ -83,8 +82,7 @@ void graph_fini(struct sw_graph *g)
 	*g = (struct sw_graph){ .n = 0 };
 }
 
-uint32_t graph_distances(const struct sw_graph *g, switch_id from,
-			 uint16_t *dist, switch_id *queue)
+uint32_t graph_distances(const struct sw_graph *g, switch_id from, uint16_t *dist, switch_id *queue)
 {
 	uint32_t head = 0, tail = 0;
 

@@ -44,8 +44,7 @@ static inline switch_id edge_from(const struct sw_graph *g, edge_id e)
 }
 
 /* The channel that port `port` of switch `sw` sends on, or TOPO_NONE. */
-static inline edge_id edge_of(const struct sw_graph *g, switch_id sw,
-			      unsigned port)
+static inline edge_id edge_of(const struct sw_graph *g, switch_id sw, unsigned port)
 {
 	uint32_t at = g->port_base[sw] + port;
 
@@ -59,8 +58,8 @@ static inline edge_id edge_of(const struct sw_graph *g, switch_id sw,
  * switches that are reachable are left in `queue` (room for g->n) in order of
  * distance; returns how many.
  */
-uint32_t graph_distances(const struct sw_graph *g, switch_id from,
-			 uint16_t *dist, switch_id *queue);
+uint32_t graph_distances(const struct sw_graph *g, switch_id from, uint16_t *dist,
+			 switch_id *queue);
 
 /* True if every switch reaches every other. */
 bool graph_is_connected(const struct sw_graph *g);

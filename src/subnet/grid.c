@@ -11,8 +11,7 @@
 #define NO_DIRECTION 0xFF
 
 /* Which way a step leads along dimension k; NO_DIRECTION if it is none. */
-static uint8_t step_along(const struct grid *grid, unsigned k, unsigned from,
-			  unsigned to)
+static uint8_t step_along(const struct grid *grid, unsigned k, unsigned from, unsigned to)
 {
 	uint32_t size = grid->size[k];
 	bool up = to == from + 1 || (grid->wraps[k] && to + size == from + 1);
@@ -24,8 +23,7 @@ static uint8_t step_along(const struct grid *grid, unsigned k, unsigned from,
 }
 
 /* Which way an edge leads; NO_DIRECTION if it is no step of the grid. */
-static uint8_t direction_of(const struct grid *grid, const uint16_t *from,
-			    const uint16_t *to)
+static uint8_t direction_of(const struct grid *grid, const uint16_t *from, const uint16_t *to)
 {
 	uint8_t found = NO_DIRECTION;
 
@@ -47,15 +45,13 @@ static enum hd_status label_edges(struct grid *grid, const struct subnet *s,
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
-			grid->direction[e] = direction_of(
-				grid, grid_at(grid, sw), grid_at(grid, to));
+			grid->direction[e] =
+				direction_of(grid, grid_at(grid, sw), grid_at(grid, to));
 			if (grid->direction[e] == NO_DIRECTION)
 				return diag_fail(
 					d, HD_ERR_UNFIT,
-					"the cable from '%s' port %u to '%s' is"
-					" no step of a grid",
-					switch_node(s, sw)->name,
-					g->edges[e].out,
+					"the cable from '%s' port %u to '%s' is no step of a grid",
+					switch_node(s, sw)->name, g->edges[e].out,
 					switch_node(s, to)->name);
 		}
 	}
@@ -63,8 +59,7 @@ static enum hd_status label_edges(struct grid *grid, const struct subnet *s,
 }
 
 /* Every switch must have its neighbour in every direction. */
-static enum hd_status check_complete(const struct grid *grid,
-				     const struct subnet *s,
+static enum hd_status check_complete(const struct grid *grid, const struct subnet *s,
 				     const struct sw_graph *g, struct diag *d)
 {
 	for (switch_id sw = 0; sw < g->n; sw++) {
@@ -77,13 +72,12 @@ static enum hd_status check_complete(const struct grid *grid,
 			bool up = grid->wraps[k] || at + 1u < grid->size[k];
 			bool down = grid->wraps[k] || at > 0;
 
-			if ((!up || there & 1u << (2 * k)) &&
-			    (!down || there & 1u << (2 * k + 1)))
+			if ((!up || there & 1u << (2 * k)) && (!down || there & 1u << (2 * k + 1)))
 				continue;
-			return diag_fail(d, HD_ERR_UNFIT,
-					 "'%s' has no cable to its neighbour in"
-					 " dimension %u of the grid",
-					 switch_node(s, sw)->name, k + 1);
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"'%s' has no cable to its neighbour in dimension %u of the grid",
+				switch_node(s, sw)->name, k + 1);
 		}
 	}
 	return HD_OK;
@@ -114,25 +108,22 @@ static void take_coordinates(struct grid *grid, const struct subnet *s)
 		grid->wraps[k] = rings && t->dims[k] > 2;
 	}
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
-		memcpy(&grid->coord[(size_t)sw * TOPO_MAX_DIMS],
-		       switch_node(s, sw)->coord, sizeof(t->nodes[0].coord));
+		memcpy(&grid->coord[(size_t)sw * TOPO_MAX_DIMS], switch_node(s, sw)->coord,
+		       sizeof(t->nodes[0].coord));
 }
 
-enum hd_status grid_init(struct grid *grid, const struct subnet *s,
-			 const struct sw_graph *g, struct diag *d)
+enum hd_status grid_init(struct grid *grid, const struct subnet *s, const struct sw_graph *g,
+			 struct diag *d)
 {
 	*grid = (struct grid){ .n_dims = 0 };
 	if (g->n == 0)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "a fabric without switches is no grid");
-	grid->coord =
-		hd_alloc((size_t)g->n * TOPO_MAX_DIMS, sizeof(*grid->coord));
+		return diag_fail(d, HD_ERR_UNFIT, "a fabric without switches is no grid");
+	grid->coord = hd_alloc((size_t)g->n * TOPO_MAX_DIMS, sizeof(*grid->coord));
 	if (family_has_coordinates(s->topo))
 		take_coordinates(grid, s);
 	else if (!grid_recognise(grid, g))
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "the fabric is not a mesh, torus, hypercube or"
-				 " ring");
+				 "the fabric is not a mesh, torus, hypercube or ring");
 	if (label_edges(grid, s, g, d) != HD_OK)
 		return d->status;
 	return check_complete(grid, s, g, d);
@@ -145,8 +136,8 @@ void grid_fini(struct grid *grid)
 	*grid = (struct grid){ .n_dims = 0 };
 }
 
-static switch_id switch_with(const struct grid *grid, const struct subnet *s,
-			     uint32_t x, uint32_t y)
+static switch_id switch_with(const struct grid *grid, const struct subnet *s, uint32_t x,
+			     uint32_t y)
 {
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		const uint16_t *c = grid_at(grid, sw);
@@ -174,8 +165,7 @@ static uint32_t add_hosts(const struct subnet *s, switch_id sw, port_id *out)
 	return n;
 }
 
-uint32_t grid_column_order(const struct grid *grid, const struct subnet *s,
-			   port_id *out)
+uint32_t grid_column_order(const struct grid *grid, const struct subnet *s, port_id *out)
 {
 	uint32_t n = 0;
 

@@ -19,17 +19,15 @@ struct grid {
 	uint32_t size[TOPO_MAX_DIMS];
 	bool wraps[TOPO_MAX_DIMS]; /* a ring of 3 or more */
 	uint16_t *coord;           /* [switch][TOPO_MAX_DIMS] */
-	uint8_t *direction; /* per edge: 2 * dimension, + 1 if downward */
+	uint8_t *direction;        /* per edge: 2 * dimension, + 1 if downward */
 };
 
 /*
  * HD_ERR_UNFIT, with the reason, if the fabric is no grid. Always leaves a
  * grid that grid_fini accepts.
  */
-HD_MUST_CHECK enum hd_status grid_init(struct grid *grid,
-				       const struct subnet *s,
-				       const struct sw_graph *g,
-				       struct diag *d);
+HD_MUST_CHECK enum hd_status grid_init(struct grid *grid, const struct subnet *s,
+				       const struct sw_graph *g, struct diag *d);
 void grid_fini(struct grid *grid);
 
 static inline const uint16_t *grid_at(const struct grid *grid, switch_id sw)
@@ -38,7 +36,6 @@ static inline const uint16_t *grid_at(const struct grid *grid, switch_id sw)
 }
 
 /* Ports that get LIDs, hosts column by column, then what is left. */
-uint32_t grid_column_order(const struct grid *grid, const struct subnet *s,
-			   port_id *out);
+uint32_t grid_column_order(const struct grid *grid, const struct subnet *s, port_id *out);
 
 #endif

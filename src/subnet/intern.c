@@ -16,8 +16,7 @@ static uint64_t hash_bytes(const void *bytes, size_t size)
 	return h ^ h >> 32;
 }
 
-static void index_rebuild(struct table_index *x, const void *tables, uint32_t n,
-			  size_t size)
+static void index_rebuild(struct table_index *x, const void *tables, uint32_t n, size_t size)
 {
 	uint32_t n_slots = x->n_slots ? x->n_slots * 2 : 16;
 
@@ -33,8 +32,7 @@ static void index_rebuild(struct table_index *x, const void *tables, uint32_t n,
 	}
 }
 
-uint32_t intern(struct table_index *x, void **tables, uint32_t *n,
-		const void *table, size_t size)
+uint32_t intern(struct table_index *x, void **tables, uint32_t *n, const void *table, size_t size)
 {
 	uint64_t h = hash_bytes(table, size);
 
@@ -45,8 +43,7 @@ uint32_t intern(struct table_index *x, void **tables, uint32_t *n,
 	for (;; h++) {
 		uint32_t *slot = &x->slots[h & (x->n_slots - 1)];
 
-		if (*slot && memcmp((char *)*tables + (*slot - 1) * size, table,
-				    size) == 0)
+		if (*slot && memcmp((char *)*tables + (*slot - 1) * size, table, size) == 0)
 			return *slot - 1;
 		if (!*slot) {
 			*tables = hd_grow(*tables, &x->cap, *n + 1, size);

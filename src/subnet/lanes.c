@@ -9,8 +9,7 @@
 #include "subnet/order.h"
 #include "topo/reader.h"
 
-static const char ruler[] =
-	"#--------------------------------------------------------\n";
+static const char ruler[] = "#--------------------------------------------------------\n";
 
 static const char *const kind_names[] = {
 	[NODE_CA] = "Channel Adapter",
@@ -18,13 +17,11 @@ static const char *const kind_names[] = {
 	[NODE_ROUTER] = "Router",
 };
 
-static void write_row(struct strbuf *out, unsigned in, unsigned port,
-		      const struct sl2vl *lanes)
+static void write_row(struct strbuf *out, unsigned in, unsigned port, const struct sl2vl *lanes)
 {
 	strbuf_printf(out, "%-3u %-3u :", in, port);
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u",
-			      lanes->vl[sl]);
+		strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u", lanes->vl[sl]);
 	strbuf_putc(out, '\n');
 }
 
@@ -53,13 +50,11 @@ void sl2vl_write(const struct subnet *s, struct strbuf *out)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct topo_node *v = topo_node_of(s->topo, ports[i]);
 
-		strbuf_printf(out, "%s 0x%016" PRIx64 ", base LID %u, \"%s",
-			      kind_names[v->kind], port_guid(s->topo, ports[i]),
-			      s->lid_of_port[ports[i]], v->name);
+		strbuf_printf(out, "%s 0x%016" PRIx64 ", base LID %u, \"%s", kind_names[v->kind],
+			      port_guid(s->topo, ports[i]), s->lid_of_port[ports[i]], v->name);
 		strbuf_puts(out, "\"\n#in out :");
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u",
-				      sl);
+			strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u", sl);
 		strbuf_putc(out, '\n');
 		strbuf_puts(out, ruler);
 		write_rows(s, ports[i], out);
@@ -82,15 +77,11 @@ static enum hd_status read_heading(struct lanes_reader *l)
 {
 	uint64_t guid;
 
-	if (!reader_number(&l->r, UINT64_MAX, &guid) ||
-	    !reader_skip(&l->r, ", base LID "))
-		return reader_refuse(&l->r,
-				     "expected a GUID and ', base LID '");
+	if (!reader_number(&l->r, UINT64_MAX, &guid) || !reader_skip(&l->r, ", base LID "))
+		return reader_refuse(&l->r, "expected a GUID and ', base LID '");
 	l->at = map_get(&l->ports, guid);
 	if (l->at == MAP_NONE)
-		return reader_refuse(&l->r,
-				     "no port of the fabric has the GUID"
-				     " 0x%016" PRIx64,
+		return reader_refuse(&l->r, "no port of the fabric has the GUID 0x%016" PRIx64,
 				     guid);
 	l->any = true;
 	return HD_OK;
@@ -103,10 +94,7 @@ static enum hd_status read_lanes(struct lanes_reader *l, struct sl2vl *lanes)
 
 		reader_blanks(&l->r);
 		if (!reader_decimal(&l->r, VL_MANAGEMENT, &vl))
-			return reader_refuse(&l->r,
-					     "expected the VL of SL %u, 0 to"
-					     " 15",
-					     sl);
+			return reader_refuse(&l->r, "expected the VL of SL %u, 0 to 15", sl);
 		lanes->vl[sl] = (uint8_t)vl;
 	}
 	if (!reader_at_end(&l->r))
@@ -122,8 +110,7 @@ static enum hd_status read_row(struct lanes_reader *l)
 	struct sl2vl lanes;
 
 	if (l->at == TOPO_NONE)
-		return reader_refuse(r, "expected a table as in"
-					" opensm-sl2vl.dump");
+		return reader_refuse(r, "expected a table as in opensm-sl2vl.dump");
 	bool numbers = reader_decimal(r, UINT32_MAX, &in);
 
 	reader_blanks(r);
@@ -135,9 +122,7 @@ static enum hd_status read_row(struct lanes_reader *l)
 	switch_id sw = l->s->switch_of_node[l->s->topo->ports[l->at].node];
 
 	if (in > v->n_ports || out > v->n_ports)
-		return reader_refuse(r,
-				     "ports %" PRIu64 " and %" PRIu64
-				     ", but '%s' has %u ports",
+		return reader_refuse(r, "ports %" PRIu64 " and %" PRIu64 ", but '%s' has %u ports",
 				     in, out, v->name, v->n_ports);
 	if (read_lanes(l, &lanes) != HD_OK)
 		return r->d->status;
@@ -146,8 +131,7 @@ static enum hd_status read_row(struct lanes_reader *l)
 	else
 		subnet_set_sl2vl(l->s, sw, (unsigned)in, (unsigned)out, &lanes);
 	if (l->s->n_sl2vl_tables > SUBNET_MOST_SL2VL)
-		return reader_refuse(r, "more than %d different tables",
-				     SUBNET_MOST_SL2VL);
+		return reader_refuse(r, "more than %d different tables", SUBNET_MOST_SL2VL);
 	return HD_OK;
 }
 
@@ -156,15 +140,13 @@ static enum hd_status read_line(struct lanes_reader *l)
 	if (reader_at_end(&l->r) || reader_skip(&l->r, "#"))
 		return HD_OK;
 	for (size_t i = 0; i < 3; i++) {
-		if (reader_skip(&l->r, kind_names[i]) &&
-		    reader_skip(&l->r, " "))
+		if (reader_skip(&l->r, kind_names[i]) && reader_skip(&l->r, " "))
 			return read_heading(l);
 	}
 	return read_row(l);
 }
 
-enum hd_status sl2vl_read(struct subnet *s, const char *text, size_t len,
-			  struct diag *d)
+enum hd_status sl2vl_read(struct subnet *s, const char *text, size_t len, struct diag *d)
 {
 	struct lanes_reader l = { .s = s, .at = TOPO_NONE };
 	port_id *ports = hd_alloc(s->topo->n_ports, sizeof(*ports));
@@ -177,8 +159,7 @@ enum hd_status sl2vl_read(struct subnet *s, const char *text, size_t len,
 	while (status == HD_OK && reader_next_line(&l.r))
 		status = read_line(&l);
 	if (status == HD_OK && !l.any)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "no SL2VL table in the file");
+		status = diag_fail(d, HD_ERR_INPUT, "no SL2VL table in the file");
 	reader_fini(&l.r);
 	map_fini(&l.ports);
 	free(ports);

@@ -17,7 +17,7 @@ void sl2vl_write(const struct subnet *s, struct strbuf *out);
  * Reads `len` bytes, which a NUL follows, into the tables of `s`; what the
  * file does not mention stays. Refuses with the line at fault.
  */
-HD_MUST_CHECK enum hd_status sl2vl_read(struct subnet *s, const char *text,
-					size_t len, struct diag *d);
+HD_MUST_CHECK enum hd_status sl2vl_read(struct subnet *s, const char *text, size_t len,
+					struct diag *d);
 
 #endif

@@ -58,8 +58,7 @@ static void measure_cables(struct lash *l)
 }
 
 /* The `turn`th, round and round, of the cables that lead where `e` leads. */
-static edge_id take_turn(const struct sw_graph *g, switch_id sw, edge_id e,
-			 uint32_t turn)
+static edge_id take_turn(const struct sw_graph *g, switch_id sw, edge_id e, uint32_t turn)
 {
 	switch_id to = g->edges[e].to;
 	uint32_t n = 0;
@@ -74,8 +73,7 @@ static edge_id take_turn(const struct sw_graph *g, switch_id sw, edge_id e,
 	return e;
 }
 
-static void aim_anywhere(struct lash *l, switch_id target,
-			 struct search_space *w)
+static void aim_anywhere(struct lash *l, switch_id target, struct search_space *w)
 {
 	const struct sw_graph *g = l->g;
 	edge_id *way = l->way[target];
@@ -156,14 +154,12 @@ static void fill_tables(struct lash *l, switch_id target)
 {
 	const struct subnet *s = l->s;
 
-	for (uint32_t i = l->dests.first[target];
-	     i < l->dests.first[target + 1]; i++) {
+	for (uint32_t i = l->dests.first[target]; i < l->dests.first[target + 1]; i++) {
 		const struct path_dest *d = &l->dests.dests[i];
 
 		for (switch_id sw = 0; sw < l->g->n; sw++) {
 			edge_id e = l->way[target][sw];
-			uint8_t *entry =
-				&s->lft[(size_t)sw * s->lft_stride + d->lid];
+			uint8_t *entry = &s->lft[(size_t)sw * s->lft_stride + d->lid];
 
 			if (sw == target)
 				*entry = d->port;
@@ -204,8 +200,7 @@ static void find_ways(struct lash *l)
 	team_free(team);
 }
 
-static unsigned collect(const struct lash *l, switch_id from, switch_id to,
-			edge_id *path)
+static unsigned collect(const struct lash *l, switch_id from, switch_id to, edge_id *path)
 {
 	unsigned n = 0;
 
@@ -218,12 +213,10 @@ static unsigned collect(const struct lash *l, switch_id from, switch_id to,
 	return n;
 }
 
-static void set_sl(const struct lash *l, switch_id from, switch_id to,
-		   uint8_t sl)
+static void set_sl(const struct lash *l, switch_id from, switch_id to, uint8_t sl)
 {
 	for (uint32_t i = l->dests.first[to]; i < l->dests.first[to + 1]; i++)
-		l->s->sl_of_path[(size_t)from * l->s->lft_stride +
-				 l->dests.dests[i].lid] = sl;
+		l->s->sl_of_path[(size_t)from * l->s->lft_stride + l->dests.dests[i].lid] = sl;
 }
 
 /* Layers for all pairs of switches with hosts; false if they do not suffice. */
@@ -236,8 +229,7 @@ static bool place_pairs(struct lash *l)
 
 	for (switch_id a = 0; a < g->n && layer >= 0; a++) {
 		for (switch_id b = a + 1; b < g->n && layer >= 0; b++) {
-			if (!g->n_ends[a] || !g->n_ends[b] ||
-			    l->way[b][a] == TOPO_NONE)
+			if (!g->n_ends[a] || !g->n_ends[b] || l->way[b][a] == TOPO_NONE)
 				continue;
 			struct layer_path both[] = {
 				{ there, collect(l, a, b, there) },
@@ -254,8 +246,7 @@ static bool place_pairs(struct lash *l)
 	return layer >= 0;
 }
 
-static void lash_init(struct lash *l, struct subnet *s,
-		      const struct sw_graph *g, unsigned max)
+static void lash_init(struct lash *l, struct subnet *s, const struct sw_graph *g, unsigned max)
 {
 	size_t n = g->n;
 	struct diag ignored = { .status = HD_OK };
@@ -297,10 +288,10 @@ static enum hd_status route_lash(struct subnet *s, const struct sw_graph *g,
 	subnet_sls_by_switch(s);
 	find_ways(&l);
 	if (!place_pairs(&l))
-		status = diag_fail(d, HD_ERR_FULL,
-				   "the paths need more layers than the %u VL%s"
-				   " that all cables have",
-				   max, max == 1 ? "" : "s");
+		status = diag_fail(
+			d, HD_ERR_FULL,
+			"the paths need more layers than the %u VL%s that all cables have", max,
+			max == 1 ? "" : "s");
 	s->vls_used = l.layers.n ? l.layers.n : 1;
 	lash_fini(&l);
 	return status;

@@ -79,8 +79,7 @@ static void layer_init(struct layers *l, struct layer *layer)
 		layer->rank[e] = e;
 }
 
-static uint64_t *row_of(const struct layers *l, uint64_t *bits, edge_id from,
-			unsigned port)
+static uint64_t *row_of(const struct layers *l, uint64_t *bits, edge_id from, unsigned port)
 {
 	return &bits[(size_t)from * l->words + port / 64];
 }
@@ -92,8 +91,7 @@ static bool has(const struct layers *l, uint64_t *bits, struct dependency d)
 	return *row_of(l, bits, d.from, port) >> port % 64 & 1;
 }
 
-static void set(const struct layers *l, uint64_t *bits, struct dependency d,
-		bool on)
+static void set(const struct layers *l, uint64_t *bits, struct dependency d, bool on)
 {
 	unsigned port = l->g->edges[d.to].out;
 	uint64_t bit = UINT64_C(1) << port % 64;
@@ -106,8 +104,8 @@ static void set(const struct layers *l, uint64_t *bits, struct dependency d,
  * Everything that d.to leads to with a rank up to that of d.from; false if that
  * includes d.from.
  */
-static bool look_ahead(const struct layers *l, const struct layer *layer,
-		       struct search *s, struct dependency d)
+static bool look_ahead(const struct layers *l, const struct layer *layer, struct search *s,
+		       struct dependency d)
 {
 	const struct sw_graph *g = l->g;
 	uint32_t limit = layer->rank[d.from];
@@ -120,8 +118,7 @@ static bool look_ahead(const struct layers *l, const struct layer *layer,
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			struct dependency next = { s->ahead[i], e };
 
-			if (layer->rank[e] > limit || s->seen[e] ||
-			    !has(l, layer->waits, next))
+			if (layer->rank[e] > limit || s->seen[e] || !has(l, layer->waits, next))
 				continue;
 			if (e == d.from)
 				return false;
@@ -133,8 +130,8 @@ static bool look_ahead(const struct layers *l, const struct layer *layer,
 }
 
 /* Everything that leads to d.from with a rank of at least d.to's. */
-static void look_behind(const struct layers *l, const struct layer *layer,
-			struct search *s, struct dependency d)
+static void look_behind(const struct layers *l, const struct layer *layer, struct search *s,
+			struct dependency d)
 {
 	const struct sw_graph *g = l->g;
 	uint32_t limit = layer->rank[d.to];
@@ -145,11 +142,9 @@ static void look_behind(const struct layers *l, const struct layer *layer,
 		switch_id sw = edge_from(g, s->behind[i]);
 
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
-			struct dependency before = { g->reverse[e],
-						     s->behind[i] };
+			struct dependency before = { g->reverse[e], s->behind[i] };
 
-			if (layer->rank[before.from] < limit ||
-			    s->seen[before.from] ||
+			if (layer->rank[before.from] < limit || s->seen[before.from] ||
 			    !has(l, layer->waits, before))
 				continue;
 			s->seen[before.from] = true;
@@ -200,8 +195,7 @@ static void forget(struct search *s)
 }
 
 /* Adds a dependency unless it closes a circle. */
-static bool insert(const struct layers *l, struct layer *layer,
-		   struct dependency d)
+static bool insert(const struct layers *l, struct layer *layer, struct dependency d)
 {
 	bool fits = true;
 
@@ -240,8 +234,7 @@ static bool cursor_next(struct cursor *c, struct dependency *d)
 }
 
 /* Whether all are there already (1), some refused (-1), or some new (0). */
-static int glance(const struct layers *l, const struct layer *layer,
-		  struct cursor c)
+static int glance(const struct layers *l, const struct layer *layer, struct cursor c)
 {
 	struct dependency d;
 	int known = 1;
@@ -255,8 +248,8 @@ static int glance(const struct layers *l, const struct layer *layer,
 	return known;
 }
 
-static bool try_layer(const struct layers *l, struct layer *layer,
-		      const struct layer_path *paths, unsigned n)
+static bool try_layer(const struct layers *l, struct layer *layer, const struct layer_path *paths,
+		      unsigned n)
 {
 	struct cursor start = { .paths = paths, .n = n }, c = start;
 	struct dependency d, *added = NULL;
@@ -306,15 +299,13 @@ int layers_place(struct layers *l, const struct layer_path *paths, unsigned n)
 	return -1;
 }
 
-unsigned layers_available(const struct subnet *s, const struct sw_graph *g,
-			  unsigned limit)
+unsigned layers_available(const struct subnet *s, const struct sw_graph *g, unsigned limit)
 {
 	unsigned most = limit && limit < N_DATA_VLS ? limit : N_DATA_VLS;
 
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
-			port_id p = topo_port_of(s->topo, s->node_of_switch[sw],
-						 g->edges[e].out);
+			port_id p = topo_port_of(s->topo, s->node_of_switch[sw], g->edges[e].out);
 
 			if (s->vls_of_port[p] < most)
 				most = s->vls_of_port[p];

@@ -48,7 +48,6 @@ int layers_place(struct layers *l, const struct layer_path *paths, unsigned n);
 bool layers_know(const struct layers *l, const struct layer_path *path);
 
 /* The most lanes that every cable between switches has, at most `limit`. */
-unsigned layers_available(const struct subnet *s, const struct sw_graph *g,
-			  unsigned limit);
+unsigned layers_available(const struct subnet *s, const struct sw_graph *g, unsigned limit);
 
 #endif

@@ -28,14 +28,12 @@ static unsigned lmc_for(const struct assignment *a, port_id p)
 	if (!topo_is_end_port(a->s->topo, p))
 		return 0;
 	/* OpenSM gives switches one LID unless lmc_esp0 is set. */
-	if (topo_is_switch(a->s->topo, a->s->topo->ports[p].node) &&
-	    a->o->order == LIDS_OPENSM)
+	if (topo_is_switch(a->s->topo, a->s->topo->ports[p].node) && a->o->order == LIDS_OPENSM)
 		return 0;
 	return a->o->lmc;
 }
 
-static enum hd_status give(const struct assignment *a, port_id p, uint32_t lid,
-			   unsigned lmc)
+static enum hd_status give(const struct assignment *a, port_id p, uint32_t lid, unsigned lmc)
 {
 	struct subnet *s = a->s;
 	const struct topo_port *port = &s->topo->ports[p];
@@ -44,16 +42,13 @@ static enum hd_status give(const struct assignment *a, port_id p, uint32_t lid,
 
 	if (last > LID_MAX_UNICAST)
 		return diag_fail(a->d, HD_ERR_FULL,
-				 "the unicast LIDs (1 to %u) do not suffice for"
-				 " '%s' port %u",
+				 "the unicast LIDs (1 to %u) do not suffice for '%s' port %u",
 				 LID_MAX_UNICAST, name_of(s, p), port->number);
 	for (uint32_t i = lid; i <= last; i++) {
 		if (owner[i] != TOPO_NONE)
-			return diag_fail_at(
-				a->d, HD_ERR_INPUT, port->line, 0,
-				"LID %u of '%s' port %u is also that of '%s'",
-				i, name_of(s, p), port->number,
-				name_of(s, owner[i]));
+			return diag_fail_at(a->d, HD_ERR_INPUT, port->line, 0,
+					    "LID %u of '%s' port %u is also that of '%s'", i,
+					    name_of(s, p), port->number, name_of(s, owner[i]));
 		owner[i] = p;
 	}
 	s->lid_of_port[p] = (lid_t)lid;
@@ -64,8 +59,7 @@ static enum hd_status give(const struct assignment *a, port_id p, uint32_t lid,
 }
 
 /* Gives the ports of `list` the next free LIDs, each aligned to its LMC. */
-static enum hd_status give_in_turn(const struct assignment *a,
-				   const port_id *list, uint32_t n)
+static enum hd_status give_in_turn(const struct assignment *a, const port_id *list, uint32_t n)
 {
 	uint32_t *next = hd_alloc(a->s->n_subnets, sizeof(*next));
 	enum hd_status status = HD_OK;
@@ -90,16 +84,14 @@ port_id subnet_manager_port(const struct topo *t, unsigned subnet)
 
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (t->ports[p].subnet == subnet && topo_is_end_port(t, p) &&
-		    (least == TOPO_NONE ||
-		     t->ports[p].guid < t->ports[least].guid))
+		    (least == TOPO_NONE || t->ports[p].guid < t->ports[least].guid))
 			least = p;
 	}
 	return least;
 }
 
 /* The port of each subnet that goes first: where its manager would run. */
-static void managers_first(const struct assignment *a, port_id *list,
-			   uint32_t n)
+static void managers_first(const struct assignment *a, port_id *list, uint32_t n)
 {
 	const struct topo *t = a->s->topo;
 	uint32_t n_first = 0;
@@ -112,16 +104,14 @@ static void managers_first(const struct assignment *a, port_id *list,
 		for (uint32_t i = n_first; i < n; i++) {
 			if (list[i] != sm)
 				continue;
-			memmove(&list[n_first + 1], &list[n_first],
-				(i - n_first) * sizeof(*list));
+			memmove(&list[n_first + 1], &list[n_first], (i - n_first) * sizeof(*list));
 			list[n_first++] = sm;
 			break;
 		}
 	}
 }
 
-static enum hd_status assign_kept(const struct assignment *a,
-				  const port_id *list, uint32_t n)
+static enum hd_status assign_kept(const struct assignment *a, const port_id *list, uint32_t n)
 {
 	const struct topo *t = a->s->topo;
 
@@ -133,12 +123,9 @@ static enum hd_status assign_kept(const struct assignment *a,
 					    "'%s' port %u has no unicast LID",
 					    name_of(a->s, list[i]), p->number);
 		if (p->lmc > 7 || (p->lid & ((1u << p->lmc) - 1)))
-			return diag_fail_at(
-				a->d, HD_ERR_INPUT, p->line, 0,
-				"LID %u of '%s' port %u is not aligned to its"
-				" LMC %u",
-				p->lid, name_of(a->s, list[i]), p->number,
-				p->lmc);
+			return diag_fail_at(a->d, HD_ERR_INPUT, p->line, 0,
+					    "LID %u of '%s' port %u is not aligned to its LMC %u",
+					    p->lid, name_of(a->s, list[i]), p->number, p->lmc);
 		if (give(a, list[i], p->lid, p->lmc) != HD_OK)
 			return a->d->status;
 	}
@@ -157,10 +144,10 @@ static enum hd_status assign_paper(const struct assignment *a)
 	enum hd_status status = grid_init(&grid, s, &g, a->d);
 
 	if (status == HD_OK && grid.n_dims != 2)
-		status = diag_fail(a->d, HD_ERR_UNFIT,
-				   "the column order of LIDs needs a mesh of 2"
-				   " dimensions, this one has %u",
-				   grid.n_dims);
+		status = diag_fail(
+			a->d, HD_ERR_UNFIT,
+			"the column order of LIDs needs a mesh of 2 dimensions, this one has %u",
+			grid.n_dims);
 	if (status == HD_OK) {
 		uint32_t n = grid_column_order(&grid, s, list);
 
@@ -206,8 +193,7 @@ static void forget_lids(struct subnet *s)
 	memset(s->lid_of_port, 0, s->topo->n_ports * sizeof(*s->lid_of_port));
 	memset(s->lmc_of_port, 0, s->topo->n_ports * sizeof(*s->lmc_of_port));
 	for (unsigned i = 0; i < s->n_subnets; i++) {
-		memset(s->port_of_lid[i], 0xFF,
-		       (LID_MAX_UNICAST + 1) * sizeof(port_id));
+		memset(s->port_of_lid[i], 0xFF, (LID_MAX_UNICAST + 1) * sizeof(port_id));
 		s->top_lid[i] = 0;
 	}
 	mcast_clear(s);
@@ -220,8 +206,7 @@ static void forget_lids(struct subnet *s)
 	s->lft_stride = 0;
 }
 
-enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
-				  struct diag *d)
+enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o, struct diag *d)
 {
 	struct assignment a = { s, o, d };
 	uint32_t top = 0;
@@ -248,8 +233,7 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 static port_id discovered_from(const struct topo *t)
 {
 	for (port_id p = 0; t->source.from_port && p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p) &&
-		    t->ports[p].guid == t->source.from_port)
+		if (topo_is_end_port(t, p) && t->ports[p].guid == t->source.from_port)
 			return p;
 	}
 	return TOPO_NONE;
@@ -260,8 +244,7 @@ static bool has_lids(const struct topo *t)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
 		bool wants = topo_is_end_port(t, p) ||
-			     (t->ports[p].number == 0 &&
-			      topo_is_switch(t, t->ports[p].node));
+			     (t->ports[p].number == 0 && topo_is_switch(t, t->ports[p].node));
 
 		if (wants && t->ports[p].lid == 0)
 			return false;

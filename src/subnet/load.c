@@ -23,8 +23,7 @@ struct loads {
 /* A host whose cable leads to another host. */
 static bool is_back_to_back(const struct topo *t, port_id p)
 {
-	return topo_is_end_port(t, p) && t->ports[p].number > 0 &&
-	       t->ports[p].peer != TOPO_NONE &&
+	return topo_is_end_port(t, p) && t->ports[p].number > 0 && t->ports[p].peer != TOPO_NONE &&
 	       topo_is_end_port(t, t->ports[p].peer);
 }
 
@@ -56,8 +55,7 @@ static void loads_fini(struct loads *l)
 
 static port_id sender_of(const struct loads *l, edge_id e)
 {
-	return topo_port_of(l->s->topo,
-			    l->s->node_of_switch[edge_from(&l->g, e)],
+	return topo_port_of(l->s->topo, l->s->node_of_switch[edge_from(&l->g, e)],
 			    l->g.edges[e].out);
 }
 
@@ -101,8 +99,7 @@ static uint64_t pour(struct funnel *f, const struct path_view *v)
 	memset(f->n_from, 0, g->n * sizeof(*f->n_from));
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		f->count[sw] = g->n_ends[sw];
-		if (l->s->n_subnets > 1 &&
-		    subnet_of_switch(l->s, sw) != v->dest->subnet)
+		if (l->s->n_subnets > 1 && subnet_of_switch(l->s, sw) != v->dest->subnet)
 			f->count[sw] = 0;
 		if (path_goes_on(f->next[sw]))
 			f->n_from[g->edges[f->next[sw]].to]++;
@@ -124,9 +121,7 @@ static uint64_t pour(struct funnel *f, const struct path_view *v)
 		if (--f->n_from[to] == 0)
 			f->ready[n_ready++] = to;
 	}
-	return f->next[target] == PATH_ARRIVED && f->n_from[target] == 0
-		       ? f->count[target]
-		       : 0;
+	return f->next[target] == PATH_ARRIVED && f->n_from[target] == 0 ? f->count[target] : 0;
 }
 
 /* How many end ports are in the subnet of each. */
@@ -145,8 +140,7 @@ static void pour_dest(void *context, unsigned member, const struct path_view *v)
 	const struct subnet *s = f->l->s;
 	const struct path_dest *d = v->dest;
 
-	if (!topo_is_end_port(s->topo, d->owner) ||
-	    s->lid_of_port[d->owner] != d->lid)
+	if (!topo_is_end_port(s->topo, d->owner) || s->lid_of_port[d->owner] != d->lid)
 		return;
 	uint64_t n_flows = f->n_hosts[d->subnet] - 1;
 
@@ -155,8 +149,7 @@ static void pour_dest(void *context, unsigned member, const struct path_view *v)
 }
 
 /* Those whose one way is a cable, which no channel counts. */
-static void pour_cables(const struct loads *l, const uint64_t *n_hosts,
-			struct load_spread *out)
+static void pour_cables(const struct loads *l, const uint64_t *n_hosts, struct load_spread *out)
 {
 	for (uint32_t i = 0; i < l->n_hosts; i++) {
 		if (!is_back_to_back(l->s->topo, l->hosts[i]))
@@ -168,8 +161,7 @@ static void pour_cables(const struct loads *l, const uint64_t *n_hosts,
 	}
 }
 
-static void funnel_init(struct funnel *f, const struct loads *l,
-			const uint64_t *n_hosts)
+static void funnel_init(struct funnel *f, const struct loads *l, const uint64_t *n_hosts)
 {
 	*f = (struct funnel){
 		.l = l,
@@ -183,8 +175,7 @@ static void funnel_init(struct funnel *f, const struct loads *l,
 }
 
 /* Adds up what a thread has found, and frees its space. */
-static void funnel_end(struct funnel *f, struct loads *l,
-		       struct load_spread *out)
+static void funnel_end(struct funnel *f, struct loads *l, struct load_spread *out)
 {
 	out->n_flows += f->n_flows;
 	out->n_lost += f->n_lost;
@@ -242,15 +233,14 @@ static void trace_add(struct trace *t, port_id p)
 }
 
 /* Adds the path to the trace; false, adding nothing, if it does not arrive. */
-static bool trace_path(const struct loads *l, port_id from, port_id to,
-		       struct trace *trace)
+static bool trace_path(const struct loads *l, port_id from, port_id to, struct trace *trace)
 {
 	const struct topo *t = l->s->topo;
 	size_t before = trace->n;
 	lid_t lid = l->s->lid_of_port[to];
 	bool inside = t->ports[from].number == 0;
-	switch_id sw = inside ? l->s->switch_of_node[t->ports[from].node]
-			      : subnet_switch_at(l->s, from);
+	switch_id sw =
+		inside ? l->s->switch_of_node[t->ports[from].node] : subnet_switch_at(l->s, from);
 	port_id at = from;
 
 	if (!inside) {
@@ -305,8 +295,7 @@ static double share_of(const struct loads *l, const struct pattern *p, size_t i)
 }
 
 /* Counts the flows of a pattern; the most on one channel. */
-static uint64_t lay_paths(struct loads *l, struct pattern *p,
-			  struct load_shares *out)
+static uint64_t lay_paths(struct loads *l, struct pattern *p, struct load_shares *out)
 {
 	uint64_t most = 0;
 
@@ -339,8 +328,7 @@ static uint64_t lay_paths(struct loads *l, struct pattern *p,
 }
 
 /* The mean share of the flows of a pattern. */
-static double count_pattern(struct loads *l, struct pattern *p,
-			    struct load_shares *out)
+static double count_pattern(struct loads *l, struct pattern *p, struct load_shares *out)
 {
 	uint64_t most = lay_paths(l, p, out);
 	double sum = 0;
@@ -359,8 +347,7 @@ static double count_pattern(struct loads *l, struct pattern *p,
 	return p->n ? sum / (double)p->n : 1;
 }
 
-static void send(struct pattern *p, const struct loads *l, uint32_t from,
-		 uint32_t to)
+static void send(struct pattern *p, const struct loads *l, uint32_t from, uint32_t to)
 {
 	p->flows[p->n++] = (struct load_flow){ l->hosts[from], l->hosts[to] };
 }
@@ -388,8 +375,8 @@ static void draw_bisection(struct pattern *p, const struct loads *l)
 	free(to);
 }
 
-static void draw(struct pattern *p, enum load_pattern kind,
-		 const struct loads *l, uint32_t distance, struct rng *r)
+static void draw(struct pattern *p, enum load_pattern kind, const struct loads *l,
+		 uint32_t distance, struct rng *r)
 {
 	const uint32_t n = l->n_hosts;
 
@@ -413,16 +400,14 @@ static void draw(struct pattern *p, enum load_pattern kind,
 	}
 }
 
-static void run_patterns(struct loads *l, struct pattern *p,
-			 enum load_pattern kind, uint64_t seed,
+static void run_patterns(struct loads *l, struct pattern *p, enum load_pattern kind, uint64_t seed,
 			 struct load_shares *out)
 {
 	unsigned n = out->n_patterns;
 	double sum = 0, squares = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t distance =
-			1 + (uint32_t)((uint64_t)i * (l->n_hosts - 1) / n);
+		uint32_t distance = 1 + (uint32_t)((uint64_t)i * (l->n_hosts - 1) / n);
 		struct rng r;
 
 		rng_init(&r, seed, i);
@@ -431,8 +416,7 @@ static void run_patterns(struct loads *l, struct pattern *p,
 
 		sum += mean;
 		squares += mean * mean;
-		out->worst_mean =
-			mean < out->worst_mean ? mean : out->worst_mean;
+		out->worst_mean = mean < out->worst_mean ? mean : out->worst_mean;
 	}
 	out->mean_share = sum / n;
 	out->mean_max /= n;
@@ -451,12 +435,10 @@ static void pattern_fini(struct pattern *p)
 	free(p->trace.ports);
 }
 
-static void try_patterns(struct loads *l, enum load_pattern pattern, unsigned n,
-			 uint64_t seed, struct load_shares *out)
+static void try_patterns(struct loads *l, enum load_pattern pattern, unsigned n, uint64_t seed,
+			 struct load_shares *out)
 {
-	*out = (struct load_shares){ .n_patterns = n,
-				     .least_share = 1,
-				     .worst_mean = 1 };
+	*out = (struct load_shares){ .n_patterns = n, .least_share = 1, .worst_mean = 1 };
 	if (pattern == LOAD_SHIFT && n > l->n_hosts - 1)
 		out->n_patterns = l->n_hosts - 1;
 	struct pattern p = {
@@ -472,8 +454,8 @@ static void try_patterns(struct loads *l, enum load_pattern pattern, unsigned n,
 	pattern_fini(&p);
 }
 
-void load_patterns(const struct subnet *s, enum load_pattern pattern,
-		   unsigned n, uint64_t seed, struct load_shares *out)
+void load_patterns(const struct subnet *s, enum load_pattern pattern, unsigned n, uint64_t seed,
+		   struct load_shares *out)
 {
 	struct loads l;
 
@@ -565,8 +547,7 @@ static int by_flows(const void *a, const void *b)
 	return x->port < y->port ? -1 : x->port > y->port;
 }
 
-port_id *load_order(const struct load_map *m, const struct subnet *s,
-		    uint32_t *n)
+port_id *load_order(const struct load_map *m, const struct subnet *s, uint32_t *n)
 {
 	struct sw_graph g;
 
@@ -576,14 +557,12 @@ port_id *load_order(const struct load_map *m, const struct subnet *s,
 	port_id *ports = hd_alloc(*n, sizeof(*ports));
 
 	for (edge_id e = 0; e < *n; e++) {
-		port_id port = topo_port_of(s->topo,
-					    s->node_of_switch[edge_from(&g, e)],
-					    g.edges[e].out);
+		port_id port =
+			topo_port_of(s->topo, s->node_of_switch[edge_from(&g, e)], g.edges[e].out);
 
 		list[e] = (struct ranked){
 			port,
-			{ m->traffic ? m->traffic[port] : 0,
-			  m->all_pairs[port] },
+			{ m->traffic ? m->traffic[port] : 0, m->all_pairs[port] },
 		};
 	}
 	if (*n)

@@ -69,8 +69,7 @@ void load_map_fini(struct load_map *m);
 
 /* The ports that send on channels between switches, those with the most flows
  * first: of the traffic, then of all pairs; to be freed. */
-port_id *load_order(const struct load_map *m, const struct subnet *s,
-		    uint32_t *n);
+port_id *load_order(const struct load_map *m, const struct subnet *s, uint32_t *n);
 
 enum load_pattern {
 	LOAD_PERMUTATION, /* random: each host sends to one, one to each */
@@ -83,7 +82,7 @@ enum load_pattern {
  * evenly spaced. Hosts are counted in the order of the fabric: those of one
  * switch together, and switches that share a subtree.
  */
-void load_patterns(const struct subnet *s, enum load_pattern pattern,
-		   unsigned n, uint64_t seed, struct load_shares *out);
+void load_patterns(const struct subnet *s, enum load_pattern pattern, unsigned n, uint64_t seed,
+		   struct load_shares *out);
 
 #endif

@@ -13,8 +13,7 @@
 
 static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
 
-static void set_up(struct topo *t, struct subnet *s, const char *fabric,
-		   const char *engine)
+static void set_up(struct topo *t, struct subnet *s, const char *fabric, const char *engine)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -64,8 +63,7 @@ static uint64_t hops_of(const struct subnet *s, port_id a, port_id b)
 	for (; sw != subnet_switch_at(s, b); hops++) {
 		unsigned out = lft_get(s, sw, s->lid_of_port[b]);
 
-		sw = subnet_switch_at(
-			s, topo_port_of(s->topo, s->node_of_switch[sw], out));
+		sw = subnet_switch_at(s, topo_port_of(s->topo, s->node_of_switch[sw], out));
 	}
 	return hops;
 }
@@ -81,8 +79,7 @@ static void assert_sum_of_walks(const char *fabric, const char *engine)
 	load_all_to_all(&s, &l);
 	for (port_id a = 0; a < t.n_ports; a++) {
 		for (port_id b = 0; b < t.n_ports; b++) {
-			if (a == b || !topo_is_end_port(&t, a) ||
-			    !topo_is_end_port(&t, b))
+			if (a == b || !topo_is_end_port(&t, a) || !topo_is_end_port(&t, b))
 				continue;
 			n++;
 			total += hops_of(&s, a, b);
@@ -300,10 +297,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_to_all_on_a_mesh_is_the_closed_form),
 		cmocka_unit_test(all_to_all_is_what_single_walks_add_up_to),
-		cmocka_unit_test(
-			fat_tree_routing_is_free_of_contention_under_shifts),
-		cmocka_unit_test(
-			one_cable_between_two_switches_halves_and_quarters),
+		cmocka_unit_test(fat_tree_routing_is_free_of_contention_under_shifts),
+		cmocka_unit_test(one_cable_between_two_switches_halves_and_quarters),
 		cmocka_unit_test(hosts_back_to_back_have_all_of_their_cable),
 		cmocka_unit_test(bisection_of_one_switch_is_full),
 		cmocka_unit_test(a_flow_without_a_route_has_no_share),

@@ -9,9 +9,9 @@
 #include "subnet/mcast_rows.h"
 #include "subnet/order.h"
 
-#define TREE_NAMES                                  \
-	[MCAST_XY] = "xy", [MCAST_UNION] = "union", \
-	[MCAST_SHORTEST] = "shortest", [MCAST_SHARED] = "shared"
+#define TREE_NAMES                                                                 \
+	[MCAST_XY] = "xy", [MCAST_UNION] = "union", [MCAST_SHORTEST] = "shortest", \
+	[MCAST_SHARED] = "shared"
 
 const char *const mcast_tree_names[N_MCAST_TREES + 1] = { TREE_NAMES };
 
@@ -42,8 +42,7 @@ static const char *port_name(const struct subnet *s, port_id p)
 	return topo_node_of(s->topo, p)->name;
 }
 
-static void tree_init(struct tree *t, struct subnet *s,
-		      const struct mcast_group *group)
+static void tree_init(struct tree *t, struct subnet *s, const struct mcast_group *group)
 {
 	*t = (struct tree){ .s = s, .group = group };
 	graph_init(&t->g, s);
@@ -72,14 +71,10 @@ static void plant(struct tree *t, switch_id root)
 	graph_distances(&t->g, root, t->dist, t->queue);
 }
 
-static enum hd_status refuse_unreachable(const struct tree *t, port_id member,
-					 struct diag *d)
+static enum hd_status refuse_unreachable(const struct tree *t, port_id member, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "multicast: there is no way from '%s' to the member"
-			 " '%s'",
-			 switch_node(t->s, t->root)->name,
-			 port_name(t->s, member));
+	return diag_fail(d, HD_ERR_UNFIT, "multicast: there is no way from '%s' to the member '%s'",
+			 switch_node(t->s, t->root)->name, port_name(t->s, member));
 }
 
 /* Follows the forwarding tables to a member, adding what is new. */
@@ -96,19 +91,16 @@ static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
 			return refuse_unreachable(t, member, d);
 		switch_id to = g->edges[e].to;
 
-		bool meets =
-			t->in_tree[to] && (t->from[to] == TOPO_NONE ||
-					   edge_from(g, t->from[to]) != sw);
+		bool meets = t->in_tree[to] &&
+			     (t->from[to] == TOPO_NONE || edge_from(g, t->from[to]) != sw);
 
 		if (meets && t->group->method == MCAST_PATHS)
 			t->again[e] = true;
 		else if (meets)
-			return diag_fail(d, HD_ERR_UNFIT,
-					 "multicast: the paths from '%s' meet"
-					 " again at '%s', their union is no"
-					 " tree",
-					 switch_node(t->s, t->root)->name,
-					 switch_node(t->s, to)->name);
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"multicast: the paths from '%s' meet again at '%s', their union is no tree",
+				switch_node(t->s, t->root)->name, switch_node(t->s, to)->name);
 		if (!t->in_tree[to]) {
 			t->in_tree[to] = true;
 			t->from[to] = e;
@@ -119,8 +111,7 @@ static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
 }
 
 /* Goes back from a member by shortest steps until it meets the tree. */
-static enum hd_status add_shortest(struct tree *t, port_id member,
-				   struct diag *d)
+static enum hd_status add_shortest(struct tree *t, port_id member, struct diag *d)
 {
 	const struct sw_graph *g = &t->g;
 	switch_id sw = mcast_home(t->s, member);
@@ -152,8 +143,7 @@ static enum hd_status add_shortest(struct tree *t, port_id member,
  * nearer. Two such paths that part never meet again: where they could, both
  * would have had the same first port.
  */
-static enum hd_status add_first_ports(struct tree *t, port_id member,
-				      struct diag *d)
+static enum hd_status add_first_ports(struct tree *t, port_id member, struct diag *d)
 {
 	const struct sw_graph *g = &t->g;
 	switch_id sw = t->root, home = mcast_home(t->s, member);
@@ -205,11 +195,9 @@ static switch_id shared_root(struct tree *t)
 	uint16_t least = GRAPH_FAR;
 
 	for (uint32_t i = 0; i < n; i++) {
-		switch_id sw =
-			t->s->switch_of_node[t->s->topo->ports[ports[i]].node];
+		switch_id sw = t->s->switch_of_node[t->s->topo->ports[ports[i]].node];
 
-		if (sw == TOPO_NONE ||
-		    t->s->topo->ports[ports[i]].subnet != t->group->subnet)
+		if (sw == TOPO_NONE || t->s->topo->ports[ports[i]].subnet != t->group->subnet)
 			continue;
 		uint16_t hops = reach(t, sw);
 
@@ -234,29 +222,24 @@ static void write_rows(struct tree *t, bool both_ways)
 {
 	const struct topo *topo = t->s->topo;
 
-	mcast_make_room(t->s, t->group->subnet,
-			t->s->mft[t->group->subnet].n_mlids + 1);
+	mcast_make_room(t->s, t->group->subnet, t->s->mft[t->group->subnet].n_mlids + 1);
 	for (switch_id sw = 0; sw < t->g.n; sw++) {
 		edge_id e = t->in_tree[sw] ? t->from[sw] : TOPO_NONE;
 
 		if (e == TOPO_NONE)
 			continue;
-		mcast_set_port(row_of(t, edge_from(&t->g, e)),
-			       t->g.edges[e].out);
+		mcast_set_port(row_of(t, edge_from(&t->g, e)), t->g.edges[e].out);
 		if (both_ways)
 			mcast_set_port(row_of(t, sw), t->g.edges[e].in);
 	}
 	for (edge_id e = 0; e < t->g.n_edges; e++) {
 		if (t->again[e])
-			mcast_set_port(row_of(t, edge_from(&t->g, e)),
-				       t->g.edges[e].out);
+			mcast_set_port(row_of(t, edge_from(&t->g, e)), t->g.edges[e].out);
 	}
 	for (uint32_t i = 0; i < t->group->n_members; i++) {
 		port_id p = t->group->members[i];
 		unsigned number =
-			topo->ports[p].number == 0
-				? 0
-				: topo->ports[topo->ports[p].peer].number;
+			topo->ports[p].number == 0 ? 0 : topo->ports[topo->ports[p].peer].number;
 
 		mcast_set_port(row_of(t, mcast_home(t->s, p)), number);
 	}
@@ -286,35 +269,29 @@ static void prune_root(struct tree *t)
 	}
 }
 
-static enum hd_status check_port(const struct subnet *s, port_id p,
-				 const char *what, struct diag *d)
+static enum hd_status check_port(const struct subnet *s, port_id p, const char *what,
+				 struct diag *d)
 {
-	if (p >= s->topo->n_ports || !topo_is_end_port(s->topo, p) ||
-	    mcast_home(s, p) == TOPO_NONE)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"multicast: %s '%s' is no end port on a switch", what,
-			p < s->topo->n_ports ? port_name(s, p) : "?");
+	if (p >= s->topo->n_ports || !topo_is_end_port(s->topo, p) || mcast_home(s, p) == TOPO_NONE)
+		return diag_fail(d, HD_ERR_INPUT, "multicast: %s '%s' is no end port on a switch",
+				 what, p < s->topo->n_ports ? port_name(s, p) : "?");
 	return HD_OK;
 }
 
-static enum hd_status check_group(const struct subnet *s,
-				  const struct mcast_group *m, struct diag *d)
+static enum hd_status check_group(const struct subnet *s, const struct mcast_group *m,
+				  struct diag *d)
 {
 	bool needs_source = m->method != MCAST_SHARED;
 
 	if (mcast_has_parts(m->method))
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "multicast: '%s' takes several MLIDs, and here"
-				 " a group has one",
+				 "multicast: '%s' takes several MLIDs, and here a group has one",
 				 mcast_method_names[m->method]);
 	if (m->n_members == 0 || m->method >= MCAST_FILE)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "multicast: a group needs members and a"
-				 " method to join them");
+				 "multicast: a group needs members and a method to join them");
 	if (needs_source && m->source == TOPO_NONE)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "multicast: a tree by '%s' needs a source",
+		return diag_fail(d, HD_ERR_INPUT, "multicast: a tree by '%s' needs a source",
 				 mcast_method_names[m->method]);
 	if (needs_source && check_port(s, m->source, "source", d) != HD_OK)
 		return d->status;
@@ -323,24 +300,19 @@ static enum hd_status check_group(const struct subnet *s,
 			return d->status;
 		if (s->topo->ports[m->members[i]].subnet != m->subnet)
 			return diag_fail(d, HD_ERR_UNFIT,
-					 "multicast: the member '%s' is in"
-					 " another subnet",
+					 "multicast: the member '%s' is in another subnet",
 					 port_name(s, m->members[i]));
 	}
 	if (needs_source && s->topo->ports[m->source].subnet != m->subnet)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "multicast: the source '%s' is in another"
-				 " subnet",
+		return diag_fail(d, HD_ERR_UNFIT, "multicast: the source '%s' is in another subnet",
 				 port_name(s, m->source));
-	if (m->method == MCAST_XY &&
-	    (!s->engine || strcmp(s->engine, "xy") != 0))
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "multicast: XY trees need the routing engine"
-				 " 'xy', the routes are those of '%s'",
-				 s->engine ? s->engine : "none");
+	if (m->method == MCAST_XY && (!s->engine || strcmp(s->engine, "xy") != 0))
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"multicast: XY trees need the routing engine 'xy', the routes are those of '%s'",
+			s->engine ? s->engine : "none");
 	if (mcast_mlids_left(s, m->subnet) == 0)
-		return diag_fail(d, HD_ERR_FULL,
-				 "multicast: all %u MLIDs are in use",
+		return diag_fail(d, HD_ERR_FULL, "multicast: all %u MLIDs are in use",
 				 LID_LAST_MCAST - LID_FIRST_MCAST + 1u);
 	return HD_OK;
 }
@@ -370,11 +342,8 @@ static struct mcast_group copy_group(const struct mcast_group *want)
 static enum hd_status grow(struct tree *t, struct diag *d)
 {
 	const struct mcast_group *m = t->group;
-	enum hd_status (*add)(struct tree *, port_id, struct diag *) =
-		add_routed;
-	switch_id root = m->method == MCAST_SHARED
-				 ? shared_root(t)
-				 : mcast_home(t->s, m->source);
+	enum hd_status (*add)(struct tree *, port_id, struct diag *) = add_routed;
+	switch_id root = m->method == MCAST_SHARED ? shared_root(t) : mcast_home(t->s, m->source);
 
 	if (root == TOPO_NONE) {
 		t->root = mcast_home(t->s, m->members[0]);
@@ -396,8 +365,7 @@ static enum hd_status grow(struct tree *t, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
-			 struct diag *d)
+enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want, struct diag *d)
 {
 	enum hd_status status = check_group(s, want, d);
 	struct tree t;
@@ -414,8 +382,7 @@ enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
 			m.root = t.root;
 			m.source = TOPO_NONE;
 		}
-		m.mlid =
-			(lid_t)(LID_FIRST_MCAST + s->mft[m.subnet].n_mlids - 1);
+		m.mlid = (lid_t)(LID_FIRST_MCAST + s->mft[m.subnet].n_mlids - 1);
 		mcast_keep(s, &m);
 	} else {
 		free(m.members);
@@ -424,8 +391,7 @@ enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
 	return status;
 }
 
-static bool is_on_tree(struct subnet *s, const struct mcast_group *m,
-		       switch_id sw)
+static bool is_on_tree(struct subnet *s, const struct mcast_group *m, switch_id sw)
 {
 	const uint64_t *row = mcast_row(s, m, sw);
 	uint64_t any = 0;
@@ -436,8 +402,7 @@ static bool is_on_tree(struct subnet *s, const struct mcast_group *m,
 }
 
 /* From `home` to the nearest switch of the tree; false if there is no way. */
-static bool lead_to_tree(struct subnet *s, const struct mcast_group *m,
-			 switch_id home)
+static bool lead_to_tree(struct subnet *s, const struct mcast_group *m, switch_id home)
 {
 	struct sw_graph g;
 
@@ -466,8 +431,7 @@ static bool lead_to_tree(struct subnet *s, const struct mcast_group *m,
 	return found;
 }
 
-enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group,
-				  port_id sender, struct diag *d)
+enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group, port_id sender, struct diag *d)
 {
 	struct mcast_group *m = &s->groups[group];
 
@@ -475,46 +439,39 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group,
 	    port_is_among(m->senders, m->n_senders, sender))
 		return HD_OK;
 	if (m->method != MCAST_SHARED)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "multicast: a tree by '%s' has one sender",
+		return diag_fail(d, HD_ERR_UNFIT, "multicast: a tree by '%s' has one sender",
 				 mcast_method_names[m->method]);
 	if (check_port(s, sender, "sender", d) != HD_OK)
 		return d->status;
 	if (s->topo->ports[sender].subnet != m->subnet ||
 	    !lead_to_tree(s, m, mcast_home(s, sender)))
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "multicast: there is no way from the sender"
-				 " '%s' to the tree",
+				 "multicast: there is no way from the sender '%s' to the tree",
 				 port_name(s, sender));
-	m->senders = hd_grow(m->senders, &m->senders_cap, m->n_senders + 1u,
-			     sizeof(*m->senders));
+	m->senders = hd_grow(m->senders, &m->senders_cap, m->n_senders + 1u, sizeof(*m->senders));
 	m->senders[m->n_senders++] = sender;
 	return HD_OK;
 }
 
 /* Those of `ports` that still have LIDs, into `out`; returns how many. */
-static uint32_t still_there(const struct subnet *s, const port_id *ports,
-			    uint32_t n, port_id *out)
+static uint32_t still_there(const struct subnet *s, const port_id *ports, uint32_t n, port_id *out)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (s->lid_of_port[ports[i]] &&
-		    mcast_home(s, ports[i]) != TOPO_NONE)
+		if (s->lid_of_port[ports[i]] && mcast_home(s, ports[i]) != TOPO_NONE)
 			out[kept++] = ports[i];
 	}
 	return kept;
 }
 
-static enum hd_status replan_group(const struct mcast_group *old,
-				   struct subnet *s, port_id *room,
+static enum hd_status replan_group(const struct mcast_group *old, struct subnet *s, port_id *room,
 				   struct diag *d)
 {
 	struct mcast_group want = *old;
 	uint32_t n = s->n_groups, mlid = old->mlid - LID_FIRST_MCAST;
 	port_id source;
-	bool served = old->method == MCAST_SHARED ||
-		      still_there(s, &old->source, 1, &source) == 1;
+	bool served = old->method == MCAST_SHARED || still_there(s, &old->source, 1, &source) == 1;
 
 	want.members = room;
 	want.n_members = still_there(s, old->members, old->n_members, room);
@@ -533,8 +490,7 @@ static enum hd_status replan_group(const struct mcast_group *old,
 	return status;
 }
 
-enum hd_status mcast_replan(const struct subnet *whole, struct subnet *s,
-			    struct diag *d)
+enum hd_status mcast_replan(const struct subnet *whole, struct subnet *s, struct diag *d)
 {
 	port_id *room = hd_alloc(s->topo->n_ports, sizeof(*room));
 	enum hd_status status = HD_OK;

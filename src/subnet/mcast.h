@@ -61,15 +61,14 @@ struct mcast_group {
  * Refuses with HD_ERR_FULL when no MLID is left, HD_ERR_UNFIT when the method
  * does not apply or a member cannot be reached.
  */
-HD_MUST_CHECK enum hd_status
-mcast_add(struct subnet *s, const struct mcast_group *want, struct diag *d);
+HD_MUST_CHECK enum hd_status mcast_add(struct subnet *s, const struct mcast_group *want,
+				       struct diag *d);
 
 /*
  * The same for methods that part the members: one group more for every part
  * that has any, 1 to 4 of them, with the SL of its lane. Others have one.
  */
-HD_MUST_CHECK enum hd_status mcast_add_parts(struct subnet *s,
-					     const struct mcast_group *want,
+HD_MUST_CHECK enum hd_status mcast_add_parts(struct subnet *s, const struct mcast_group *want,
 					     struct diag *d);
 static inline bool mcast_has_parts(enum mcast_method m)
 {
@@ -82,8 +81,7 @@ static inline bool mcast_has_parts(enum mcast_method m)
  * and nothing else, so that no copy comes by it. A member, or one that may
  * already, changes nothing.
  */
-HD_MUST_CHECK enum hd_status mcast_admit_sender(struct subnet *s,
-						uint32_t group, port_id sender,
+HD_MUST_CHECK enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group, port_id sender,
 						struct diag *d);
 
 /*
@@ -91,8 +89,8 @@ HD_MUST_CHECK enum hd_status mcast_admit_sender(struct subnet *s,
  * and LIDs but for ports that are lost: these take part no longer. MLIDs stay,
  * and so do those of groups that nobody is left to serve, without tables.
  */
-HD_MUST_CHECK enum hd_status mcast_replan(const struct subnet *whole,
-					  struct subnet *s, struct diag *d);
+HD_MUST_CHECK enum hd_status mcast_replan(const struct subnet *whole, struct subnet *s,
+					  struct diag *d);
 
 /* Forgets all groups and their tables. */
 void mcast_clear(struct subnet *s);
@@ -144,8 +142,7 @@ void check_mcast(const struct subnet *s, struct mcast_check *out);
 
 static inline bool mcast_check_is_clean(const struct mcast_check *c)
 {
-	return c->n_missing == 0 && c->n_duplicates == 0 && c->n_strays == 0 &&
-	       c->n_loops == 0;
+	return c->n_missing == 0 && c->n_duplicates == 0 && c->n_strays == 0 && c->n_loops == 0;
 }
 
 /* What the packets of all groups wait for, added to `deps`. */

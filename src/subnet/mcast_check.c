@@ -24,8 +24,8 @@ struct flood {
 	struct place *places;
 	uint32_t n;
 	size_t cap;
-	uint32_t *index;    /* [port * N_VLS + vl]: number of the place + 1 */
-	uint64_t *received; /* per port: copies delivered */
+	uint32_t *index;         /* [port * N_VLS + vl]: number of the place + 1 */
+	uint64_t *received;      /* per port: copies delivered */
 	struct mcast_check *out; /* this or `deps` may be NULL */
 	struct depgraph *deps;
 	bool loops;
@@ -45,15 +45,13 @@ static switch_id switch_at(const struct flood *f, const struct place *at)
 	return f->s->switch_of_node[f->s->topo->ports[at->in].node];
 }
 
-static struct sent send_from(const struct flood *f, const struct place *at,
-			     unsigned out)
+static struct sent send_from(const struct flood *f, const struct place *at, unsigned out)
 {
 	const struct topo *t = f->s->topo;
 	const struct topo_port *in = &t->ports[at->in];
 	port_id p = t->nodes[in->node].first_port + out;
 	port_id peer = t->ports[p].peer;
-	const struct sl2vl *lanes =
-		sl2vl_at(f->s, switch_at(f, at), in->number, out);
+	const struct sl2vl *lanes = sl2vl_at(f->s, switch_at(f, at), in->number, out);
 	struct sent x = { .to = peer, .vl = lanes->vl[f->sl] };
 
 	if (out == 0) {
@@ -73,9 +71,8 @@ static struct sent send_from(const struct flood *f, const struct place *at,
 static bool next_out(const struct flood *f, const struct place *at, int *out)
 {
 	const struct topo_port *in = &f->s->topo->ports[at->in];
-	const uint64_t *ports =
-		mft_get(&f->s->mft[f->group->subnet], switch_at(f, at),
-			f->s->n_switches, f->group->mlid);
+	const uint64_t *ports = mft_get(&f->s->mft[f->group->subnet], switch_at(f, at),
+					f->s->n_switches, f->group->mlid);
 
 	while (++*out <= f->s->topo->nodes[in->node].n_ports) {
 		if (*out != in->number && mcast_has_port(ports, (unsigned)*out))
@@ -89,8 +86,7 @@ static struct place *place_of(struct flood *f, port_id in, uint8_t vl)
 	uint32_t *index = &f->index[(size_t)in * N_VLS + vl];
 
 	if (!*index) {
-		f->places = hd_grow(f->places, &f->cap, f->n + 1u,
-				    sizeof(*f->places));
+		f->places = hd_grow(f->places, &f->cap, f->n + 1u, sizeof(*f->places));
 		f->places[f->n++] = (struct place){ .in = in, .vl = vl };
 		*index = f->n;
 	}
@@ -105,10 +101,8 @@ static void discover(struct flood *f)
 			struct place at = f->places[i];
 			struct sent x = send_from(f, &at, (unsigned)out);
 
-			if (f->deps && x.outcome != OUT_LOST && out > 0 &&
-			    at.vl != VL_MANAGEMENT)
-				depgraph_add(f->deps, at.in, at.vl,
-					     (unsigned)out, x.vl);
+			if (f->deps && x.outcome != OUT_LOST && out > 0 && at.vl != VL_MANAGEMENT)
+				depgraph_add(f->deps, at.in, at.vl, (unsigned)out, x.vl);
 			if (x.outcome != OUT_TO_SWITCH)
 				continue;
 			uint32_t n = f->n;
@@ -122,8 +116,7 @@ static void discover(struct flood *f)
 }
 
 /* Passes the copies of one place on; those it completes join the list. */
-static void pass_on(struct flood *f, uint32_t i, uint32_t *ready,
-		    uint32_t *n_ready)
+static void pass_on(struct flood *f, uint32_t i, uint32_t *ready, uint32_t *n_ready)
 {
 	const struct place *at = &f->places[i];
 
@@ -228,10 +221,9 @@ static void flood_group(struct flood *f)
 	uint32_t n = one ? 1 : m->n_members + m->n_senders;
 
 	for (uint32_t k = 0; k < n; k++) {
-		port_id sender = one ? m->source
-				 : k < m->n_members
-					 ? m->members[k]
-					 : m->senders[k - m->n_members];
+		port_id sender = one                ? m->source
+				 : k < m->n_members ? m->members[k]
+						    : m->senders[k - m->n_members];
 
 		f->sl = m->sl;
 		flood_from(f, sender);
@@ -244,15 +236,13 @@ static void flood_group(struct flood *f)
 	}
 }
 
-static void flood_all(const struct subnet *s, struct mcast_check *out,
-		      struct depgraph *deps)
+static void flood_all(const struct subnet *s, struct mcast_check *out, struct depgraph *deps)
 {
 	struct flood f = {
 		.s = s,
 		.out = out,
 		.deps = deps,
-		.index = hd_alloc((size_t)s->topo->n_ports * N_VLS,
-				  sizeof(*f.index)),
+		.index = hd_alloc((size_t)s->topo->n_ports * N_VLS, sizeof(*f.index)),
 		.received = hd_alloc(s->topo->n_ports, sizeof(*f.received)),
 	};
 
@@ -267,8 +257,7 @@ static void flood_all(const struct subnet *s, struct mcast_check *out,
 
 void check_mcast(const struct subnet *s, struct mcast_check *out)
 {
-	*out = (struct mcast_check){ .fault_sender = TOPO_NONE,
-				     .fault_receiver = TOPO_NONE };
+	*out = (struct mcast_check){ .fault_sender = TOPO_NONE, .fault_receiver = TOPO_NONE };
 	flood_all(s, out, NULL);
 }
 

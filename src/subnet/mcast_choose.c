@@ -8,8 +8,7 @@
 #include "subnet/deadlock.h"
 
 /* In the order of preference where loads are equal: fewest MLIDs first. */
-static const enum mcast_method kinds[] = { MCAST_SHARED, MCAST_UNION,
-					   MCAST_SHORTEST };
+static const enum mcast_method kinds[] = { MCAST_SHARED, MCAST_UNION, MCAST_SHORTEST };
 #define N_KINDS 3
 
 struct chooser {
@@ -49,22 +48,18 @@ static enum hd_status add(struct chooser *c, const struct mcast_group *wanted,
 
 	m.method = method;
 	if (m.n_members == 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "multicast: a group needs members");
+		return diag_fail(d, HD_ERR_INPUT, "multicast: a group needs members");
 	if (method == MCAST_SHARED) {
 		if (m.source != TOPO_NONE &&
-		    !port_is_among(wanted->members, wanted->n_members,
-				   m.source))
+		    !port_is_among(wanted->members, wanted->n_members, m.source))
 			return diag_fail(d, HD_ERR_UNFIT,
-					 "multicast: a sender must be a member"
-					 " of a shared tree");
+					 "multicast: a sender must be a member of a shared tree");
 		return mcast_add(c->s, &m, d);
 	}
 	if (n > mcast_mlids_left(c->s, m.subnet))
 		return diag_fail(d, HD_ERR_FULL,
-				 "multicast: a tree per source needs %u MLIDs,"
-				 " %u are left",
-				 n, mcast_mlids_left(c->s, m.subnet));
+				 "multicast: a tree per source needs %u MLIDs, %u are left", n,
+				 mcast_mlids_left(c->s, m.subnet));
 	for (uint32_t i = 0; i < n && status == HD_OK; i++) {
 		m.source = sender_of(wanted, i);
 		status = mcast_add(c->s, &m, d);
@@ -75,15 +70,14 @@ static enum hd_status add(struct chooser *c, const struct mcast_group *wanted,
 }
 
 /* One message of each sender, along the trees from group `first` on. */
-static bool load(const struct chooser *c, struct mcast_load *l,
-		 const struct mcast_group *wanted, uint32_t first)
+static bool load(const struct chooser *c, struct mcast_load *l, const struct mcast_group *wanted,
+		 uint32_t first)
 {
 	const struct mcast_group *groups = &c->s->groups[first];
 	bool shared = groups[0].method == MCAST_SHARED;
 
 	for (uint32_t i = 0; i < n_senders(wanted); i++) {
-		if (!mcast_load_tree(l, sender_of(wanted, i),
-				     groups[shared ? 0 : i].mlid))
+		if (!mcast_load_tree(l, sender_of(wanted, i), groups[shared ? 0 : i].mlid))
 			return false;
 	}
 	return true;
@@ -142,8 +136,8 @@ static struct worth weigh(struct chooser *c, const enum mcast_method *methods)
 }
 
 /* The kind that loads least on top of the groups before; the last refusal. */
-static enum hd_status choose_next(struct chooser *c, uint32_t i,
-				  enum mcast_method *method, struct diag *d)
+static enum hd_status choose_next(struct chooser *c, uint32_t i, enum mcast_method *method,
+				  struct diag *d)
 {
 	enum hd_status status = HD_ERR_UNFIT;
 	struct mcast_peak best = { 0 };
@@ -180,8 +174,7 @@ static enum hd_status choose_next(struct chooser *c, uint32_t i,
 }
 
 /* One group after the other. */
-static enum hd_status choose_each(struct chooser *c, enum mcast_method *methods,
-				  struct diag *d)
+static enum hd_status choose_each(struct chooser *c, enum mcast_method *methods, struct diag *d)
 {
 	size_t size = c->s->topo->n_ports * sizeof(*c->base.sent);
 	uint64_t *kept = hd_alloc(c->s->topo->n_ports, sizeof(*kept));
@@ -208,8 +201,8 @@ static bool is_better(const struct worth *a, const struct worth *b)
 }
 
 /* The same kind for all, if that is better. */
-static void try_kind(struct chooser *c, enum mcast_method kind,
-		     struct mcast_choice *out, struct worth *best)
+static void try_kind(struct chooser *c, enum mcast_method kind, struct mcast_choice *out,
+		     struct worth *best)
 {
 	enum mcast_method *methods = hd_alloc(c->n, sizeof(*methods));
 
@@ -241,18 +234,13 @@ static void chooser_init(struct chooser *c)
 	}
 }
 
-enum hd_status mcast_choose(struct subnet *s, const struct mcast_group *wanted,
-			    uint32_t n, struct diag *d,
-			    struct mcast_choice *out)
+enum hd_status mcast_choose(struct subnet *s, const struct mcast_group *wanted, uint32_t n,
+			    struct diag *d, struct mcast_choice *out)
 {
-	struct chooser c = {
-		.s = s, .wanted = wanted, .n = n, .n_before = s->n_groups
-	};
+	struct chooser c = { .s = s, .wanted = wanted, .n = n, .n_before = s->n_groups };
 	struct worth best = { .fits = false };
 
-	*out = (struct mcast_choice){
-		.methods = hd_alloc(n, sizeof(*out->methods)), .n = n
-	};
+	*out = (struct mcast_choice){ .methods = hd_alloc(n, sizeof(*out->methods)), .n = n };
 	chooser_init(&c);
 	enum hd_status status = choose_each(&c, out->methods, d);
 

@@ -30,10 +30,8 @@ struct mcast_choice {
  * `method` is ignored; without a source all its members send. Refuses as
  * mcast_add does if no kind of tree fits. Free after HD_OK.
  */
-HD_MUST_CHECK enum hd_status mcast_choose(struct subnet *s,
-					  const struct mcast_group *wanted,
-					  uint32_t n, struct diag *d,
-					  struct mcast_choice *out);
+HD_MUST_CHECK enum hd_status mcast_choose(struct subnet *s, const struct mcast_group *wanted,
+					  uint32_t n, struct diag *d, struct mcast_choice *out);
 void mcast_choice_fini(struct mcast_choice *c);
 
 #endif

@@ -13,16 +13,15 @@
 #include "subnet/fabric_for_tests.h"
 #include "subnet/route.h"
 
-static uint32_t set_up(struct topo *t, struct subnet *s, const char *fabric,
-		       const char *engine, port_id *ends)
+static uint32_t set_up(struct topo *t, struct subnet *s, const char *fabric, const char *engine,
+		       port_id *ends)
 {
 	const struct lid_options lids = { .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 
 	generate(t, fabric);
 	subnet_init(s, t);
-	if (subnet_assign_lids(s, &lids, &d) != HD_OK ||
-	    subnet_route(s, engine, NULL, &d) != HD_OK)
+	if (subnet_assign_lids(s, &lids, &d) != HD_OK || subnet_route(s, engine, NULL, &d) != HD_OK)
 		fail_msg("%s", d.message);
 	return topo_end_ports(t, ends);
 }
@@ -47,11 +46,8 @@ static void xy_trees_beat_a_shared_one_on_a_mesh(void **state)
 	struct diag d = { .status = HD_OK };
 
 	(void)state;
-	uint32_t n =
-		set_up(&t, &s, "node-mesh --columns=8 --rows=8", "xy", ends);
-	struct mcast_group all = { .source = TOPO_NONE,
-				   .members = ends,
-				   .n_members = n };
+	uint32_t n = set_up(&t, &s, "node-mesh --columns=8 --rows=8", "xy", ends);
+	struct mcast_group all = { .source = TOPO_NONE, .members = ends, .n_members = n };
 
 	assert_int_equal(n, 64);
 	assert_int_equal(mcast_choose(&s, &all, 1, &d, &c), HD_OK);
@@ -92,18 +88,11 @@ static void a_choice_is_never_worse_than_shared_trees(void **state)
 		struct mcast_check check;
 		struct diag d = { .status = HD_OK };
 
-		uint32_t n =
-			set_up(&t, &s, cases[i].fabric, cases[i].engine, ends);
+		uint32_t n = set_up(&t, &s, cases[i].fabric, cases[i].engine, ends);
 		struct mcast_group groups[3] = {
-			{ .source = TOPO_NONE,
-			  .members = ends,
-			  .n_members = n / 2 },
-			{ .source = ends[0],
-			  .members = &ends[1],
-			  .n_members = n - 1 },
-			{ .source = TOPO_NONE,
-			  .members = &ends[n / 2],
-			  .n_members = n / 4 },
+			{ .source = TOPO_NONE, .members = ends, .n_members = n / 2 },
+			{ .source = ends[0], .members = &ends[1], .n_members = n - 1 },
+			{ .source = TOPO_NONE, .members = &ends[n / 2], .n_members = n / 4 },
 		};
 
 		if (mcast_choose(&s, groups, 3, &d, &c) != HD_OK)
@@ -132,9 +121,7 @@ static void a_choice_that_could_lock_up_is_not_taken(void **state)
 
 	(void)state;
 	uint32_t n = set_up(&t, &s, "ring --switches=6", "updn", ends);
-	struct mcast_group all = { .source = TOPO_NONE,
-				   .members = ends,
-				   .n_members = n };
+	struct mcast_group all = { .source = TOPO_NONE, .members = ends, .n_members = n };
 
 	assert_int_equal(mcast_choose(&s, &all, 1, &d, &c), HD_OK);
 	assert_int_equal(c.chosen_cycle, 0);

@@ -16,8 +16,7 @@
 #include "subnet/route.h"
 
 static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
-static const struct lid_options by_paper = { .order = LIDS_PAPER,
-					     .sm_port = TOPO_NONE };
+static const struct lid_options by_paper = { .order = LIDS_PAPER, .sm_port = TOPO_NONE };
 
 static inline void program(struct topo *t, struct subnet *s, const char *engine,
 			   const struct lid_options *lids)
@@ -25,13 +24,12 @@ static inline void program(struct topo *t, struct subnet *s, const char *engine,
 	struct diag d = { .status = HD_OK };
 
 	subnet_init(s, t);
-	if (subnet_assign_lids(s, lids, &d) != HD_OK ||
-	    subnet_route(s, engine, NULL, &d) != HD_OK)
+	if (subnet_assign_lids(s, lids, &d) != HD_OK || subnet_route(s, engine, NULL, &d) != HD_OK)
 		fail_msg("%s", d.message);
 }
 
-static inline void set_up(struct topo *t, struct subnet *s, const char *fabric,
-			  const char *engine, const struct lid_options *lids)
+static inline void set_up(struct topo *t, struct subnet *s, const char *fabric, const char *engine,
+			  const struct lid_options *lids)
 {
 	generate(t, fabric);
 	program(t, s, engine, lids);
@@ -47,8 +45,7 @@ static inline void set_up_line(struct topo *t, struct subnet *s)
 }
 
 /* Some fabric with up*-down* routes, and its end ports. */
-static inline uint32_t set_up_random(struct topo *t, struct subnet *s,
-				     struct rng *r, unsigned seed,
+static inline uint32_t set_up_random(struct topo *t, struct subnet *s, struct rng *r, unsigned seed,
 				     port_id *ends)
 {
 	uint32_t switches = 2 + (uint32_t)rng_below(r, 30);
@@ -76,8 +73,8 @@ static inline switch_id found_at(const struct subnet *s, unsigned x, unsigned y)
 	return TOPO_NONE;
 }
 
-static inline void add(struct subnet *s, enum mcast_method method,
-		       port_id source, const port_id *members, uint32_t n)
+static inline void add(struct subnet *s, enum mcast_method method, port_id source,
+		       const port_id *members, uint32_t n)
 {
 	struct mcast_group m = {
 		.method = method,

@@ -60,8 +60,8 @@ static bool enter(const struct topo *t, port_id source, struct standing *out)
 enum step { STEP_LOST, STEP_HOST, STEP_SWITCH };
 
 /* Sends from port number `out`; where it gets is in `to`. */
-static enum step step(struct mcast_load *l, const struct standing *from,
-		      unsigned out, struct standing *to)
+static enum step step(struct mcast_load *l, const struct standing *from, unsigned out,
+		      struct standing *to)
 {
 	const struct topo *t = l->s->topo;
 
@@ -97,12 +97,10 @@ bool mcast_load_unicast(struct mcast_load *l, port_id source, port_id member)
 	l->injected[source]++;
 	for (uint32_t steps = 0; steps <= s->n_switches; steps++) {
 		unsigned out = lft_get(s, s->switch_of_node[at.at], lid);
-		enum step next =
-			out == LFT_NO_PORT ? STEP_LOST : step(l, &at, out, &at);
+		enum step next = out == LFT_NO_PORT ? STEP_LOST : step(l, &at, out, &at);
 
 		if (next != STEP_SWITCH)
-			return next == STEP_HOST &&
-			       l->hops[member] != GRAPH_FAR;
+			return next == STEP_HOST && l->hops[member] != GRAPH_FAR;
 	}
 	return false;
 }
@@ -113,25 +111,22 @@ struct stack {
 };
 
 /* Sends from all ports of the tree but the one of arrival. */
-static void fan_out(struct mcast_load *l, const struct standing *from,
-		    lid_t mlid, struct stack *stack)
+static void fan_out(struct mcast_load *l, const struct standing *from, lid_t mlid,
+		    struct stack *stack)
 {
 	const struct subnet *s = l->s;
 	const struct topo *t = s->topo;
-	const uint64_t *ports =
-		mft_get(&s->mft[t->ports[from->in].subnet],
-			s->switch_of_node[from->at], s->n_switches, mlid);
+	const uint64_t *ports = mft_get(&s->mft[t->ports[from->in].subnet],
+					s->switch_of_node[from->at], s->n_switches, mlid);
 
-	for (unsigned out = 0; ports && out <= t->nodes[from->at].n_ports;
-	     out++) {
+	for (unsigned out = 0; ports && out <= t->nodes[from->at].n_ports; out++) {
 		struct standing to;
 
-		if (out == t->ports[from->in].number ||
-		    !mcast_has_port(ports, out) ||
+		if (out == t->ports[from->in].number || !mcast_has_port(ports, out) ||
 		    step(l, from, out, &to) != STEP_SWITCH)
 			continue;
-		stack->items = hd_grow(stack->items, &stack->cap, stack->n + 1,
-				       sizeof(*stack->items));
+		stack->items =
+			hd_grow(stack->items, &stack->cap, stack->n + 1, sizeof(*stack->items));
 		stack->items[stack->n++] = to;
 	}
 }

@@ -53,8 +53,7 @@ static switch_id beside(const struct mesh *m, bool up)
 	switch_id side = TOPO_NONE;
 	bool other = false;
 
-	for (edge_id e = m->g.first[m->source]; e < m->g.first[m->source + 1];
-	     e++) {
+	for (edge_id e = m->g.first[m->source]; e < m->g.first[m->source + 1]; e++) {
 		switch_id to = m->g.edges[e].to;
 
 		if ((label_of(m, to) > here) != up)
@@ -124,8 +123,7 @@ static edge_id next_step(const struct mesh *m, switch_id at, switch_id target)
 
 	for (edge_id e = m->g.first[at]; e < m->g.first[at + 1]; e++) {
 		uint32_t label = label_of(m, m->g.edges[e].to);
-		bool nearer = to > from ? label > best && label <= to
-					: label < best && label >= to;
+		bool nearer = to > from ? label > best && label <= to : label < best && label >= to;
 
 		if (nearer) {
 			best = label;
@@ -135,8 +133,8 @@ static edge_id next_step(const struct mesh *m, switch_id at, switch_id target)
 	return step;
 }
 
-static void go(const struct mesh *m, const struct mcast_group *part,
-	       switch_id *at, switch_id target)
+static void go(const struct mesh *m, const struct mcast_group *part, switch_id *at,
+	       switch_id target)
 {
 	while (*at != target) {
 		edge_id e = next_step(m, *at, target);
@@ -147,8 +145,7 @@ static void go(const struct mesh *m, const struct mcast_group *part,
 }
 
 /* From the source to each member in the order of the path. */
-static void write_path(const struct mesh *m, const struct mcast_group *part,
-		       unsigned which)
+static void write_path(const struct mesh *m, const struct mcast_group *part, unsigned which)
 {
 	const struct topo *t = m->s->topo;
 	struct stop *stops = hd_alloc(part->n_members, sizeof(*stops));
@@ -156,10 +153,8 @@ static void write_path(const struct mesh *m, const struct mcast_group *part,
 	switch_id at = m->source;
 
 	for (uint32_t i = 0; i < part->n_members; i++)
-		stops[i] = (struct stop){
-			label_of(m, mcast_home(m->s, part->members[i])),
-			part->members[i]
-		};
+		stops[i] = (struct stop){ label_of(m, mcast_home(m->s, part->members[i])),
+					  part->members[i] };
 	qsort(stops, part->n_members, sizeof(*stops), up ? upward : downward);
 	if (sideways)
 		go(m, part, &at, beside(m, up));
@@ -169,9 +164,7 @@ static void write_path(const struct mesh *m, const struct mcast_group *part,
 
 		go(m, part, &at, home);
 		mcast_set_port(mcast_row(m->s, part, home),
-			       t->ports[p].number == 0
-				       ? 0
-				       : t->ports[t->ports[p].peer].number);
+			       t->ports[p].number == 0 ? 0 : t->ports[t->ports[p].peer].number);
 	}
 	free(stops);
 }
@@ -237,20 +230,17 @@ static enum hd_status check_mesh(const struct mesh *m, struct diag *d)
 	const struct mcast_group *want = m->want;
 
 	if (m->grid.n_dims != 2 || m->grid.wraps[0] || m->grid.wraps[1])
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "multicast: '%s' needs a mesh of two"
-				 " dimensions",
+		return diag_fail(d, HD_ERR_UNFIT, "multicast: '%s' needs a mesh of two dimensions",
 				 mcast_method_names[want->method]);
 	if (mcast_mlids_left(m->s, want->subnet) < N_PARTS)
-		return diag_fail(d, HD_ERR_FULL,
-				 "multicast: all %u MLIDs are in use",
+		return diag_fail(d, HD_ERR_FULL, "multicast: all %u MLIDs are in use",
 				 LID_LAST_MCAST - LID_FIRST_MCAST + 1u);
 	return HD_OK;
 }
 
 /* A source and members, on switches of the subnet. */
-static enum hd_status check_ends(const struct subnet *s,
-				 const struct mcast_group *want, struct diag *d)
+static enum hd_status check_ends(const struct subnet *s, const struct mcast_group *want,
+				 struct diag *d)
 {
 	bool good = want->source != TOPO_NONE && want->n_members > 0 &&
 		    mcast_home(s, want->source) != TOPO_NONE;
@@ -260,13 +250,11 @@ static enum hd_status check_ends(const struct subnet *s,
 	if (good)
 		return HD_OK;
 	return diag_fail(d, HD_ERR_INPUT,
-			 "multicast: '%s' needs a source and members, all on"
-			 " switches",
+			 "multicast: '%s' needs a source and members, all on switches",
 			 mcast_method_names[want->method]);
 }
 
-enum hd_status mcast_add_parts(struct subnet *s, const struct mcast_group *want,
-			       struct diag *d)
+enum hd_status mcast_add_parts(struct subnet *s, const struct mcast_group *want, struct diag *d)
 {
 	struct mesh m = { .s = s, .want = want };
 

@@ -22,8 +22,7 @@ static uint32_t snake(uint32_t columns, uint32_t x, uint32_t y)
 }
 
 /* LIDs are x rows + y + 1. */
-static port_id node(const struct subnet *s, uint32_t rows, uint32_t x,
-		    uint32_t y)
+static port_id node(const struct subnet *s, uint32_t rows, uint32_t x, uint32_t y)
 {
 	return s->port_of_lid[0][x * rows + y + 1];
 }
@@ -53,8 +52,7 @@ static void draw_nodes(struct rng *rng, struct draw *d)
 
 static uint32_t apart(const struct draw *d, uint32_t i, uint32_t k)
 {
-	return (uint32_t)(abs((int)d->x[i] - (int)d->x[k]) +
-			  abs((int)d->y[i] - (int)d->y[k]));
+	return (uint32_t)(abs((int)d->x[i] - (int)d->x[k]) + abs((int)d->y[i] - (int)d->y[k]));
 }
 
 /* The member that comes next behind a number, up or down; 0 if none does. */
@@ -85,9 +83,7 @@ static uint32_t dual_cables(const struct draw *d)
 	for (int up = 0; up < 2; up++) {
 		uint32_t at = 0, next;
 
-		while ((next = next_stop(d,
-					 snake(d->columns, d->x[at], d->y[at]),
-					 up)) != 0) {
+		while ((next = next_stop(d, snake(d->columns, d->x[at], d->y[at]), up)) != 0) {
 			cables += apart(d, at, next);
 			at = next;
 		}
@@ -112,8 +108,8 @@ static void parts_reach_every_member_once(void **state)
 		port_id members[40];
 
 		draw_nodes(&rng, &w);
-		snprintf(words, sizeof(words),
-			 "node-mesh --columns=%u --rows=%u", w.columns, w.rows);
+		snprintf(words, sizeof(words), "node-mesh --columns=%u --rows=%u", w.columns,
+			 w.rows);
 		set_up(&t, &s, words, "xy", &by_paper);
 		for (uint32_t k = 1; k < w.n; k++)
 			members[k - 1] = node(&s, w.rows, w.x[k], w.y[k]);
@@ -141,8 +137,7 @@ static void parts_reach_every_member_once(void **state)
 }
 
 /* The longest wait of multicasts for each other, and of unicast among them. */
-static void find_circles(const struct subnet *s, uint32_t *alone,
-			 uint32_t *beside)
+static void find_circles(const struct subnet *s, uint32_t *alone, uint32_t *beside)
 {
 	struct deadlock_check lock;
 	struct depgraph deps;
@@ -173,8 +168,7 @@ static void parts_wait_in_no_circle(void **state)
 		struct diag d = { .status = HD_OK };
 		port_id ends[20];
 
-		set_up(&t, &s, "node-mesh --columns=5 --rows=4", "xy",
-		       &by_paper);
+		set_up(&t, &s, "node-mesh --columns=5 --rows=4", "xy", &by_paper);
 		uint32_t n = topo_end_ports(&t, ends);
 		struct mcast_group want = { .method = MCAST_DUAL + i,
 					    .members = ends,
@@ -201,14 +195,12 @@ static void parts_need_a_mesh(void **state)
 	(void)state;
 	set_up(&t, &s, "torus --sizes=4x4", "dor", &by_opensm);
 	topo_end_ports(&t, ends);
-	const struct mcast_group want = { .method = MCAST_DUAL,
-					  .source = ends[0],
-					  .members = ends + 1,
-					  .n_members = 3 };
+	const struct mcast_group want = {
+		.method = MCAST_DUAL, .source = ends[0], .members = ends + 1, .n_members = 3
+	};
 
 	assert_int_equal(mcast_add_parts(&s, &want, &d), HD_ERR_UNFIT);
-	assert_string_equal(d.message, "multicast: 'dual-path' needs a mesh of "
-				       "two dimensions");
+	assert_string_equal(d.message, "multicast: 'dual-path' needs a mesh of two dimensions");
 	tear_down(&t, &s);
 }
 

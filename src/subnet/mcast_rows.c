@@ -11,8 +11,7 @@ switch_id mcast_home(const struct subnet *s, port_id p)
 {
 	node_id node = s->topo->ports[p].node;
 
-	return topo_is_switch(s->topo, node) ? s->switch_of_node[node]
-					     : subnet_switch_at(s, p);
+	return topo_is_switch(s->topo, node) ? s->switch_of_node[node] : subnet_switch_at(s, p);
 }
 
 void mcast_clear(struct subnet *s)
@@ -48,8 +47,7 @@ void mcast_make_room(struct subnet *s, unsigned subnet, uint32_t n_mlids)
 
 	if (n_mlids <= m->n_mlids)
 		return;
-	m->ports =
-		hd_grow(m->ports, &m->cap, n_mlids, block * sizeof(*m->ports));
+	m->ports = hd_grow(m->ports, &m->cap, n_mlids, block * sizeof(*m->ports));
 	memset(&m->ports[m->n_mlids * block], 0,
 	       (n_mlids - m->n_mlids) * block * sizeof(*m->ports));
 	m->n_mlids = n_mlids;
@@ -57,8 +55,7 @@ void mcast_make_room(struct subnet *s, unsigned subnet, uint32_t n_mlids)
 
 void mcast_keep(struct subnet *s, const struct mcast_group *m)
 {
-	s->groups = hd_grow(s->groups, &s->groups_cap, s->n_groups + 1u,
-			    sizeof(*s->groups));
+	s->groups = hd_grow(s->groups, &s->groups_cap, s->n_groups + 1u, sizeof(*s->groups));
 	s->groups[s->n_groups++] = *m;
 }
 
@@ -73,8 +70,7 @@ static port_id end_behind(const struct subnet *s, switch_id sw, unsigned number)
 	return p != TOPO_NONE && topo_is_end_port(t, p) ? p : TOPO_NONE;
 }
 
-static struct mcast_group group_of(const struct subnet *s, unsigned subnet,
-				   lid_t mlid)
+static struct mcast_group group_of(const struct subnet *s, unsigned subnet, lid_t mlid)
 {
 	struct mcast_group m = {
 		.method = MCAST_FILE,
@@ -86,19 +82,15 @@ static struct mcast_group group_of(const struct subnet *s, unsigned subnet,
 	size_t cap = 0;
 
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
-		const uint64_t *row =
-			mft_get(&s->mft[subnet], sw, s->n_switches, mlid);
+		const uint64_t *row = mft_get(&s->mft[subnet], sw, s->n_switches, mlid);
 		unsigned last = switch_node(s, sw)->n_ports;
 
 		for (unsigned n = 0; n <= last; n++) {
-			port_id p = mcast_has_port(row, n)
-					    ? end_behind(s, sw, n)
-					    : TOPO_NONE;
+			port_id p = mcast_has_port(row, n) ? end_behind(s, sw, n) : TOPO_NONE;
 
 			if (p == TOPO_NONE)
 				continue;
-			m.members = hd_grow(m.members, &cap, m.n_members + 1u,
-					    sizeof(*m.members));
+			m.members = hd_grow(m.members, &cap, m.n_members + 1u, sizeof(*m.members));
 			m.members[m.n_members++] = p;
 		}
 	}
@@ -109,8 +101,7 @@ void mcast_groups_from_tables(struct subnet *s)
 {
 	for (unsigned i = 0; i < s->n_subnets; i++) {
 		for (uint32_t k = 0; k < s->mft[i].n_mlids; k++) {
-			struct mcast_group m =
-				group_of(s, i, (lid_t)(LID_FIRST_MCAST + k));
+			struct mcast_group m = group_of(s, i, (lid_t)(LID_FIRST_MCAST + k));
 
 			if (m.n_members > 0)
 				mcast_keep(s, &m);

@@ -11,7 +11,6 @@ switch_id mcast_home(const struct subnet *s, port_id p);
 /* Adds a group, which is taken, as it is. */
 void mcast_keep(struct subnet *s, const struct mcast_group *m);
 /* A switch's ports for a group. */
-uint64_t *mcast_row(struct subnet *s, const struct mcast_group *m,
-		    switch_id sw);
+uint64_t *mcast_row(struct subnet *s, const struct mcast_group *m, switch_id sw);
 
 #endif

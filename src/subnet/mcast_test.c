@@ -42,8 +42,7 @@ static void figure_9_of_the_paper_comes_out_exactly(void **state)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		switch_id sw = found_at(&s, expected[i].x, expected[i].y);
 
-		assert_int_equal(*mft_get(&s.mft[0], sw, s.n_switches, 0xC000),
-				 expected[i].ports);
+		assert_int_equal(*mft_get(&s.mft[0], sw, s.n_switches, 0xC000), expected[i].ports);
 		sum += expected[i].ports;
 	}
 	for (switch_id sw = 0; sw < s.n_switches; sw++)
@@ -87,8 +86,7 @@ static void broadcast_costs_what_theory_says(void **state)
  * tree. Negative-first goes by N(2,1) and N(3,1) to N(3,2), and by N(2,1),
  * N(2,2) and N(3,2) to N(3,3): the union enters N(3,2) from two sides.
  */
-static void
-a_union_over_negative_first_gives_one_member_two_copies(void **state)
+static void a_union_over_negative_first_gives_one_member_two_copies(void **state)
 {
 	static const char *const engines[] = { "xy", "negative-first" };
 
@@ -99,8 +97,7 @@ a_union_over_negative_first_gives_one_member_two_copies(void **state)
 		struct mcast_check c;
 		struct diag d = { .status = HD_OK };
 
-		set_up(&t, &s, "node-mesh --columns=4 --rows=4", engines[i],
-		       &by_paper);
+		set_up(&t, &s, "node-mesh --columns=4 --rows=4", engines[i], &by_paper);
 		port_id members[] = { s.port_of_lid[0][2 * 4 + 2 + 1],
 				      s.port_of_lid[0][3 * 4 + 2 + 1],
 				      s.port_of_lid[0][3 * 4 + 3 + 1] };
@@ -112,8 +109,7 @@ a_union_over_negative_first_gives_one_member_two_copies(void **state)
 		};
 
 		/* What is no tree is refused, unless paths are asked for. */
-		assert_int_equal(mcast_add(&s, &want, &d),
-				 i ? HD_ERR_UNFIT : HD_OK);
+		assert_int_equal(mcast_add(&s, &want, &d), i ? HD_ERR_UNFIT : HD_OK);
 		mcast_clear(&s);
 		want.method = MCAST_PATHS;
 		assert_int_equal(mcast_add(&s, &want, &d), HD_OK);
@@ -144,15 +140,13 @@ static void xy_and_negative_first_both_carry_unicast(void **state)
 		struct mcast_load l;
 		port_id ends[16];
 
-		set_up(&t, &s, "node-mesh --columns=4 --rows=4", engines[i],
-		       &by_paper);
+		set_up(&t, &s, "node-mesh --columns=4 --rows=4", engines[i], &by_paper);
 		uint32_t n = topo_end_ports(&t, ends);
 
 		mcast_load_init(&l, &s);
 		for (uint32_t k = 0; k < n * n; k++) {
 			if (k / n != k % n)
-				assert_true(mcast_load_unicast(&l, ends[k / n],
-							       ends[k % n]));
+				assert_true(mcast_load_unicast(&l, ends[k / n], ends[k % n]));
 		}
 		hops[i] = mcast_load_peak(&l).total;
 		mcast_load_fini(&l);
@@ -167,8 +161,8 @@ static void xy_and_negative_first_both_carry_unicast(void **state)
 }
 
 /* One message to all others, from each of `from`, both ways. */
-static struct mcast_peak peak_of(struct subnet *s, const port_id *from,
-				 uint32_t n_from, bool unicast)
+static struct mcast_peak peak_of(struct subnet *s, const port_id *from, uint32_t n_from,
+				 bool unicast)
 {
 	struct mcast_load l;
 	port_id ends[256];
@@ -179,13 +173,11 @@ static struct mcast_peak peak_of(struct subnet *s, const port_id *from,
 	for (uint32_t i = 0; i < n_from; i++) {
 		if (!unicast) {
 			add(s, MCAST_XY, from[i], ends, n);
-			assert_true(mcast_load_tree(
-				&l, from[i], s->groups[s->n_groups - 1].mlid));
+			assert_true(mcast_load_tree(&l, from[i], s->groups[s->n_groups - 1].mlid));
 		}
 		for (uint32_t k = 0; unicast && k < n; k++) {
 			if (ends[k] != from[i])
-				assert_true(mcast_load_unicast(&l, from[i],
-							       ends[k]));
+				assert_true(mcast_load_unicast(&l, from[i], ends[k]));
 		}
 	}
 	struct mcast_peak peak = mcast_load_peak(&l);
@@ -250,8 +242,7 @@ static void one_mlid_for_two_sources_duplicates(void **state)
 			m[i] = first[i] | m[k * block + i];
 		check_mcast(&s, &c);
 		/* Sources in one row have the same tree: row, then columns. */
-		if (topo_node_of(&t, ends[k])->coord[1] ==
-		    topo_node_of(&t, ends[0])->coord[1]) {
+		if (topo_node_of(&t, ends[k])->coord[1] == topo_node_of(&t, ends[0])->coord[1]) {
 			assert_true(mcast_check_is_clean(&c));
 			continue;
 		}
@@ -290,8 +281,7 @@ static void trees_reach_each_member_once_on_random_fabrics(void **state)
 			uint32_t m = 1 + (uint32_t)rng_below(&r, n);
 
 			add(&s, k % 2 ? MCAST_SHARED : MCAST_SHORTEST,
-			    k % 2 ? TOPO_NONE : ends[rng_below(&r, n)], ends,
-			    m);
+			    k % 2 ? TOPO_NONE : ends[rng_below(&r, n)], ends, m);
 		}
 		check_mcast(&s, &c);
 		assert_true(c.n_expected > 0);
@@ -313,10 +303,8 @@ static void shared_trees_have_opensms_root(void **state)
 
 	add(&s, MCAST_SHARED, TOPO_NONE, members, 3);
 	assert_int_equal(s.groups[0].root, 2);
-	static const uint64_t ports[] = { 1 << 1 | 1 << 5,
-					  1 << 1 | 1 << 2 | 1 << 5,
-					  1 << 1 | 1 << 2, 1 << 1 | 1 << 2,
-					  1 << 2 | 1 << 5 };
+	static const uint64_t ports[] = { 1 << 1 | 1 << 5, 1 << 1 | 1 << 2 | 1 << 5,
+					  1 << 1 | 1 << 2, 1 << 1 | 1 << 2, 1 << 2 | 1 << 5 };
 
 	for (switch_id sw = 0; sw < 5; sw++)
 		assert_int_equal(*mft_get(&s.mft[0], sw, 5, 0xC000), ports[sw]);
@@ -330,8 +318,8 @@ static void shared_trees_have_opensms_root(void **state)
 /* Members at 0 and 1 of the line, and a sender at 4. */
 static void who_is_no_member_may_send_and_receives_nothing(void **state)
 {
-	static const uint64_t ports[] = { 1 << 1 | 1 << 5, 1 << 2 | 1 << 5,
-					  1 << 2, 1 << 2, 1 << 2 };
+	static const uint64_t ports[] = { 1 << 1 | 1 << 5, 1 << 2 | 1 << 5, 1 << 2, 1 << 2,
+					  1 << 2 };
 	struct topo t;
 	struct subnet s;
 	struct mcast_check c;
@@ -381,14 +369,11 @@ static void other_senders_leave_the_tree_alone(void **state)
 		rng_shuffle(&r, ends, n);
 		add(&s, MCAST_SHARED, TOPO_NONE, ends, m);
 		for (switch_id sw = 0; sw < s.n_switches; sw++)
-			before[sw] =
-				*mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
+			before[sw] = *mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
 		for (uint32_t k = m; k < n; k++)
-			assert_int_equal(mcast_admit_sender(&s, 0, ends[k], &d),
-					 HD_OK);
+			assert_int_equal(mcast_admit_sender(&s, 0, ends[k], &d), HD_OK);
 		for (switch_id sw = 0; sw < s.n_switches; sw++) {
-			uint64_t now =
-				*mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
+			uint64_t now = *mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
 
 			if (before[sw])
 				assert_int_equal(now, before[sw]);
@@ -431,10 +416,8 @@ static void what_cannot_be_is_refused(void **state)
 		m.source = cases[i].source ? ends[0] : TOPO_NONE;
 		m.members = ends;
 		m.n_members = cases[i].n_members;
-		if (mcast_add(&s, &m, &d) == HD_OK ||
-		    !strstr(d.message, cases[i].reason))
-			fail_msg("'%s' has no '%s'", d.message,
-				 cases[i].reason);
+		if (mcast_add(&s, &m, &d) == HD_OK || !strstr(d.message, cases[i].reason))
+			fail_msg("'%s' has no '%s'", d.message, cases[i].reason);
 		assert_int_equal(s.n_groups, 0);
 	}
 	assert_int_equal(n, 25);
@@ -446,8 +429,7 @@ static void unplug(struct topo *t, node_id a, node_id b)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		port_id peer = t->ports[p].peer;
 
-		if (peer == TOPO_NONE || t->ports[p].node != a ||
-		    t->ports[peer].node != b)
+		if (peer == TOPO_NONE || t->ports[p].node != a || t->ports[peer].node != b)
 			continue;
 		t->ports[p].peer = t->ports[peer].peer = TOPO_NONE;
 	}
@@ -464,10 +446,9 @@ static void no_tree_joins_what_is_apart(void **state)
 	(void)state;
 	set_up(&t, &s, "ring --switches=4", "minhop", &by_opensm);
 	uint32_t n = topo_end_ports(&t, ends);
-	struct mcast_group m = { .method = MCAST_SHARED,
-				 .source = TOPO_NONE,
-				 .members = ends,
-				 .n_members = n };
+	struct mcast_group m = {
+		.method = MCAST_SHARED, .source = TOPO_NONE, .members = ends, .n_members = n
+	};
 	node_id at[4];
 
 	for (uint32_t i = 0; i < 4; i++)
@@ -477,9 +458,7 @@ static void no_tree_joins_what_is_apart(void **state)
 	assert_int_equal(mcast_add(&s, &m, &d), HD_ERR_UNFIT);
 	struct strbuf wanted = STRBUF_INIT;
 
-	strbuf_printf(&wanted,
-		      "multicast: there is no way from '%s' to the "
-		      "member '%s'",
+	strbuf_printf(&wanted, "multicast: there is no way from '%s' to the member '%s'",
 		      t.nodes[at[0]].name, t.nodes[t.ports[ends[3]].node].name);
 	assert_string_equal(d.message, wanted.text);
 	strbuf_fini(&wanted);
@@ -496,10 +475,9 @@ static void mlids_run_out_after_16383(void **state)
 	(void)state;
 	set_up(&t, &s, "star --hosts=2", "minhop", &by_opensm);
 	uint32_t n = topo_end_ports(&t, ends);
-	struct mcast_group m = { .method = MCAST_SHARED,
-				 .source = TOPO_NONE,
-				 .members = ends,
-				 .n_members = n };
+	struct mcast_group m = {
+		.method = MCAST_SHARED, .source = TOPO_NONE, .members = ends, .n_members = n
+	};
 
 	for (unsigned i = 0; i < 16383; i++)
 		assert_int_equal(mcast_add(&s, &m, &d), HD_OK);
@@ -537,22 +515,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figure_9_of_the_paper_comes_out_exactly),
 		cmocka_unit_test(broadcast_costs_what_theory_says),
-		cmocka_unit_test(
-			a_union_over_negative_first_gives_one_member_two_copies),
+		cmocka_unit_test(a_union_over_negative_first_gives_one_member_two_copies),
 		cmocka_unit_test(xy_and_negative_first_both_carry_unicast),
 		cmocka_unit_test(loads_of_the_16_by_16_mesh_are_the_exact_ones),
 		cmocka_unit_test(one_mlid_for_two_sources_duplicates),
-		cmocka_unit_test(
-			trees_reach_each_member_once_on_random_fabrics),
+		cmocka_unit_test(trees_reach_each_member_once_on_random_fabrics),
 		cmocka_unit_test(shared_trees_have_opensms_root),
-		cmocka_unit_test(
-			who_is_no_member_may_send_and_receives_nothing),
+		cmocka_unit_test(who_is_no_member_may_send_and_receives_nothing),
 		cmocka_unit_test(other_senders_leave_the_tree_alone),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(no_tree_joins_what_is_apart),
 		cmocka_unit_test(mlids_run_out_after_16383),
-		cmocka_unit_test(
-			multicast_can_close_a_circle_that_unicast_does_not),
+		cmocka_unit_test(multicast_can_close_a_circle_that_unicast_does_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

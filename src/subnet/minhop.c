@@ -4,14 +4,12 @@
 
 /* A view is how far each switch is from the target. */
 
-static void minhop_aim(const void *rule, switch_id target, void *view,
-		       switch_id *queue)
+static void minhop_aim(const void *rule, switch_id target, void *view, switch_id *queue)
 {
 	graph_distances(rule, target, view, queue);
 }
 
-static unsigned minhop_ports(const void *rule, const void *view, switch_id at,
-			     uint8_t *out)
+static unsigned minhop_ports(const void *rule, const void *view, switch_id at, uint8_t *out)
 {
 	const struct sw_graph *g = rule;
 	const uint16_t *dist = view;
@@ -27,8 +25,7 @@ static unsigned minhop_ports(const void *rule, const void *view, switch_id at,
 }
 
 static enum hd_status route_minhop(struct subnet *s, const struct sw_graph *g,
-				   const struct route_options *o,
-				   struct diag *d)
+				   const struct route_options *o, struct diag *d)
 {
 	const struct route_rule rule = {
 		.aim = minhop_aim,

@@ -41,8 +41,7 @@ static inline unsigned *oracle_distances(const struct topo *t)
 		dist[i] = i / n == i % n ? 0 : 1000000;
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (t->ports[p].peer != TOPO_NONE)
-			dist[t->ports[p].node * n +
-			     t->ports[t->ports[p].peer].node] = 1;
+			dist[t->ports[p].node * n + t->ports[t->ports[p].peer].node] = 1;
 	}
 	for (unsigned k = 0; k < n; k++) {
 		if (topo_is_switch(t, k)) /* the others pass nothing on */
@@ -71,8 +70,8 @@ static inline void oracle_wait(struct oracle_deps *d, uint32_t a, uint32_t b)
  * Walks one packet; the number of cables it took, or -1. A hop's channel waits
  * for the next hop's.
  */
-static inline int oracle_walk(const struct subnet *s, port_id from, lid_t lid,
-			      unsigned sl, struct oracle_deps *deps)
+static inline int oracle_walk(const struct subnet *s, port_id from, lid_t lid, unsigned sl,
+			      struct oracle_deps *deps)
 {
 	const struct topo *t = s->topo;
 	port_id target = s->port_of_lid[t->ports[from].subnet][lid];
@@ -116,8 +115,7 @@ static inline int oracle_walk(const struct subnet *s, port_id from, lid_t lid,
 }
 
 /* One round of taking away channels that wait for none. */
-static inline bool oracle_peel(const struct oracle_deps *d, uint32_t *waits,
-			       bool *gone, bool *dead)
+static inline bool oracle_peel(const struct oracle_deps *d, uint32_t *waits, bool *gone, bool *dead)
 {
 	bool changed = false;
 
@@ -154,19 +152,17 @@ static inline bool oracle_is_cyclic(const struct oracle_deps *d)
 	return cyclic;
 }
 
-static inline void oracle_pair(const struct subnet *s, port_id a, port_id b,
-			       const unsigned *dist, struct oracle *o,
-			       struct oracle_deps *deps)
+static inline void oracle_pair(const struct subnet *s, port_id a, port_id b, const unsigned *dist,
+			       struct oracle *o, struct oracle_deps *deps)
 {
 	const struct topo *t = s->topo;
-	unsigned shortest =
-		dist[t->ports[a].node * t->n_nodes + t->ports[b].node];
+	unsigned shortest = dist[t->ports[a].node * t->n_nodes + t->ports[b].node];
 
 	for (unsigned i = 0; i < 1u << s->lmc_of_port[b]; i++) {
 		lid_t lid = (lid_t)(s->lid_of_port[b] + i);
 		int cables = oracle_walk(s, a, lid, 0, NULL);
-		unsigned ends = (t->ports[a].number > 0 ? 1u : 0u) +
-				(t->ports[b].number > 0 ? 1u : 0u);
+		unsigned ends =
+			(t->ports[a].number > 0 ? 1u : 0u) + (t->ports[b].number > 0 ? 1u : 0u);
 
 		if (!topo_is_end_port(t, b)) {
 			o->n_switch_pairs++;
@@ -180,8 +176,7 @@ static inline void oracle_pair(const struct subnet *s, port_id a, port_id b,
 		}
 		o->n_not_minimal += (unsigned)cables != shortest;
 		/* Two adapters on one cable pass no switch. */
-		unsigned hops =
-			(unsigned)cables < ends ? 0 : (unsigned)cables - ends;
+		unsigned hops = (unsigned)cables < ends ? 0 : (unsigned)cables - ends;
 
 		o->hops += hops;
 		o->max_hops = hops > o->max_hops ? hops : o->max_hops;
@@ -202,8 +197,7 @@ static inline void oracle_run(const struct subnet *s, struct oracle *o)
 	memset(o, 0, sizeof(*o));
 	for (port_id a = 0; a < t->n_ports; a++) {
 		for (port_id b = 0; b < t->n_ports; b++) {
-			if (topo_is_end_port(t, a) && s->lid_of_port[b] &&
-			    a != b)
+			if (topo_is_end_port(t, a) && s->lid_of_port[b] && a != b)
 				oracle_pair(s, a, b, dist, o, &deps);
 		}
 	}

@@ -24,8 +24,7 @@ uint32_t order_ports_by_node(const struct subnet *s, port_id *out)
 
 uint64_t port_guid(const struct topo *t, port_id p)
 {
-	return t->ports[p].guid ? t->ports[p].guid
-				: t->nodes[t->ports[p].node].guid;
+	return t->ports[p].guid ? t->ports[p].guid : t->nodes[t->ports[p].node].guid;
 }
 
 /* A sort key; equal ones keep the order of ids, so that sorting is stable. */
@@ -49,9 +48,7 @@ uint32_t order_ports_by_guid(const struct subnet *s, port_id *out)
 	struct keyed *keys = hd_alloc(n, sizeof(*keys));
 
 	for (uint32_t i = 0; i < n; i++)
-		keys[i] = (struct keyed){
-			__builtin_bswap64(port_guid(s->topo, out[i])), out[i]
-		};
+		keys[i] = (struct keyed){ __builtin_bswap64(port_guid(s->topo, out[i])), out[i] };
 	qsort(keys, n, sizeof(*keys), compare_keyed);
 	for (uint32_t i = 0; i < n; i++)
 		out[i] = keys[i].id;
@@ -59,8 +56,7 @@ uint32_t order_ports_by_guid(const struct subnet *s, port_id *out)
 	return n;
 }
 
-static uint32_t n_adapters(const struct subnet *s, const struct sw_graph *g,
-			   switch_id sw)
+static uint32_t n_adapters(const struct subnet *s, const struct sw_graph *g, switch_id sw)
 {
 	const struct topo *t = s->topo;
 	port_id own = switch_node(s, sw)->first_port;
@@ -69,23 +65,18 @@ static uint32_t n_adapters(const struct subnet *s, const struct sw_graph *g,
 }
 
 /* Switches by GUID order first, then, stably, by falling number of hosts. */
-static switch_id *switches_by_load(const struct subnet *s,
-				   const struct sw_graph *g)
+static switch_id *switches_by_load(const struct subnet *s, const struct sw_graph *g)
 {
 	struct keyed *keys = hd_alloc(g->n, sizeof(*keys));
 	switch_id *order = hd_alloc(g->n, sizeof(*order));
 
 	for (switch_id sw = 0; sw < g->n; sw++)
-		keys[sw] = (struct keyed){
-			__builtin_bswap64(switch_node(s, sw)->guid), sw
-		};
+		keys[sw] = (struct keyed){ __builtin_bswap64(switch_node(s, sw)->guid), sw };
 	qsort(keys, g->n, sizeof(*keys), compare_keyed);
 	for (uint32_t i = 0; i < g->n; i++)
 		order[i] = keys[i].id;
 	for (uint32_t i = 0; i < g->n; i++)
-		keys[i] =
-			(struct keyed){ UINT32_MAX - n_adapters(s, g, order[i]),
-					i };
+		keys[i] = (struct keyed){ UINT32_MAX - n_adapters(s, g, order[i]), i };
 	qsort(keys, g->n, sizeof(*keys), compare_keyed);
 	switch_id *sorted = hd_alloc(g->n, sizeof(*sorted));
 
@@ -96,22 +87,19 @@ static switch_id *switches_by_load(const struct subnet *s,
 	return sorted;
 }
 
-static void add_dest(struct dest_order *o, const struct subnet *s, port_id p,
-		     bool counts)
+static void add_dest(struct dest_order *o, const struct subnet *s, port_id p, bool counts)
 {
 	struct dest d = { .owner = p, .counts = counts };
 	unsigned subnet = s->topo->ports[p].subnet;
 
-	if (s->lid_of_port[p] == 0 ||
-	    !subnet_target(s, subnet, s->lid_of_port[p], &d.sw, &d.port))
+	if (s->lid_of_port[p] == 0 || !subnet_target(s, subnet, s->lid_of_port[p], &d.sw, &d.port))
 		return;
 	if (s->lmc_of_port[p] > o->max_lmc)
 		o->max_lmc = s->lmc_of_port[p];
 	o->dests[o->n++] = d;
 }
 
-void dest_order_init(struct dest_order *o, const struct subnet *s,
-		     const struct sw_graph *g)
+void dest_order_init(struct dest_order *o, const struct subnet *s, const struct sw_graph *g)
 {
 	const struct topo *t = s->topo;
 	port_id *by_guid = hd_alloc(t->n_ports, sizeof(*by_guid));
@@ -144,8 +132,7 @@ void dest_order_fini(struct dest_order *o)
 }
 
 /* Steps from the nearest switch with hosts; returns the most. */
-static uint16_t rank_switches(const struct sw_graph *g, uint16_t *rank,
-			      switch_id *queue)
+static uint16_t rank_switches(const struct sw_graph *g, uint16_t *rank, switch_id *queue)
 {
 	uint32_t head = 0, tail = 0;
 	uint16_t top = 0;
@@ -193,8 +180,7 @@ static void flood_subtree(struct subtrees *s, switch_id start)
 			switch_id to = g->edges[e].to;
 
 			/* Not along a level: that is no subtree. */
-			if (s->rank[to] > s->most ||
-			    s->rank[to] == s->rank[sw] ||
+			if (s->rank[to] > s->most || s->rank[to] == s->rank[sw] ||
 			    s->tree[to] != TOPO_NONE)
 				continue;
 			s->tree[to] = start;
@@ -254,8 +240,7 @@ static uint32_t order_leaves(const struct sw_graph *g, switch_id *leaves)
 	return n;
 }
 
-uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g,
-		     port_id *out)
+uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g, port_id *out)
 {
 	const struct topo *t = s->topo;
 	switch_id *leaves = hd_alloc(g->n, sizeof(*leaves));
@@ -269,8 +254,7 @@ uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g,
 		for (unsigned k = 1; k <= v->n_ports; k++) {
 			port_id peer = t->ports[v->first_port + k].peer;
 
-			if (peer != TOPO_NONE && topo_is_end_port(t, peer) &&
-			    k != LFT_NO_PORT)
+			if (peer != TOPO_NONE && topo_is_end_port(t, peer) && k != LFT_NO_PORT)
 				out[n++] = peer;
 		}
 	}

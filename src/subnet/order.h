@@ -23,8 +23,7 @@ uint64_t port_guid(const struct topo *t, port_id p);
  * and where switches form levels, those that share a subtree together.
  * Returns how many.
  */
-uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g,
-		     port_id *out);
+uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g, port_id *out);
 
 /*
  * Destinations in routing order, grouped by the switch they hang on: switches
@@ -43,8 +42,7 @@ struct dest_order {
 	unsigned max_lmc;
 };
 
-void dest_order_init(struct dest_order *o, const struct subnet *s,
-		     const struct sw_graph *g);
+void dest_order_init(struct dest_order *o, const struct subnet *s, const struct sw_graph *g);
 void dest_order_fini(struct dest_order *o);
 
 #endif

@@ -10,7 +10,7 @@
 #define GRH_BYTES      40
 #define GRH_OVERHEAD   (PLAIN_OVERHEAD + GRH_BYTES)
 #define MOST_OVERHEAD  (GRH_OVERHEAD + 12) /* DETH and immediate data, too */
-#define HEADER_ROOM    128 /* for the headers of any packet: two blocks (T1) */
+#define HEADER_ROOM    128                 /* for the headers of any packet: two blocks (T1) */
 #define BLOCK_BYTES    64
 
 /* What a packet takes of buffers, credits and weights of arbitration (T1). */

@@ -37,11 +37,10 @@ static uint8_t *row_of(struct sls_reader *l, port_id source)
 	return l->rows[source];
 }
 
-static enum hd_status refuse_at(struct sls_reader *l, uint32_t line,
-				const char *what, uint64_t value)
+static enum hd_status refuse_at(struct sls_reader *l, uint32_t line, const char *what,
+				uint64_t value)
 {
-	return diag_fail_at(l->r.d, HD_ERR_INPUT, line, 0, "%s %" PRIu64, what,
-			    value);
+	return diag_fail_at(l->r.d, HD_ERR_INPUT, line, 0, "%s %" PRIu64, what, value);
 }
 
 static port_id owner_of(const struct sls_reader *l, uint64_t lid)
@@ -49,12 +48,11 @@ static port_id owner_of(const struct sls_reader *l, uint64_t lid)
 	return lid <= l->s->top_lid[0] ? l->s->port_of_lid[0][lid] : TOPO_NONE;
 }
 
-static enum hd_status set_sl(struct sls_reader *l, uint32_t line,
-			     port_id source, uint64_t dlid, uint64_t sl)
+static enum hd_status set_sl(struct sls_reader *l, uint32_t line, port_id source, uint64_t dlid,
+			     uint64_t sl)
 {
 	if (owner_of(l, dlid) == TOPO_NONE)
-		return refuse_at(l, line, "nobody in the fabric has the LID",
-				 dlid);
+		return refuse_at(l, line, "nobody in the fabric has the LID", dlid);
 	if (sl >= N_SLS)
 		return refuse_at(l, line, "expected an SL, 0 to 15, not", sl);
 	uint8_t *at = &row_of(l, source)[dlid];
@@ -63,8 +61,7 @@ static enum hd_status set_sl(struct sls_reader *l, uint32_t line,
 		return diag_fail_at(l->r.d, HD_ERR_INPUT, line, 0,
 				    "SL %" PRIu64 " from '%s' to LID %" PRIu64
 				    ", which had SL %u before",
-				    sl, topo_node_of(l->s->topo, source)->name,
-				    dlid, *at);
+				    sl, topo_node_of(l->s->topo, source)->name, dlid, *at);
 	*at = (uint8_t)sl;
 	l->n_records++;
 	return HD_OK;
@@ -78,15 +75,13 @@ static enum hd_status end_record(struct sls_reader *l)
 	if (!x->open)
 		return HD_OK;
 	l->record.open = false;
-	if (x->slid == LID_UNSAID || x->dlid == LID_UNSAID ||
-	    x->sl == LID_UNSAID)
+	if (x->slid == LID_UNSAID || x->dlid == LID_UNSAID || x->sl == LID_UNSAID)
 		return diag_fail_at(l->r.d, HD_ERR_INPUT, x->line, 0,
 				    "a path record without slid, dlid or sl");
 	port_id source = owner_of(l, x->slid);
 
 	if (source == TOPO_NONE)
-		return refuse_at(l, x->line, "nobody in the fabric has the LID",
-				 x->slid);
+		return refuse_at(l, x->line, "nobody in the fabric has the LID", x->slid);
 	return set_sl(l, x->line, source, x->dlid, x->sl);
 }
 
@@ -94,8 +89,7 @@ static enum hd_status end_record(struct sls_reader *l)
 static enum hd_status read_field(struct sls_reader *l)
 {
 	static const char *const names[] = { "slid.", "dlid.", "sl." };
-	uint64_t *values[] = { &l->record.slid, &l->record.dlid,
-			       &l->record.sl };
+	uint64_t *values[] = { &l->record.slid, &l->record.dlid, &l->record.sl };
 
 	for (size_t i = 0; i < 3; i++) {
 		if (!reader_skip(&l->r, names[i]))
@@ -118,9 +112,7 @@ static enum hd_status read_source(struct sls_reader *l)
 		return reader_refuse(&l->r, "expected the GUID of a port");
 	l->source = map_get(&l->ports, guid);
 	if (l->source == MAP_NONE)
-		return reader_refuse(&l->r,
-				     "no port of the fabric has the GUID"
-				     " 0x%016" PRIx64,
+		return reader_refuse(&l->r, "no port of the fabric has the GUID 0x%016" PRIx64,
 				     guid);
 	return HD_OK;
 }
@@ -132,8 +124,9 @@ static enum hd_status read_path(struct sls_reader *l)
 	uint64_t dlid, sl;
 
 	if (!reader_number(r, UINT16_MAX, &dlid) || !reader_skip(r, " : "))
-		return reader_refuse(r, "expected a path record of saquery, or"
-					" a line of opensm-path-records.dump");
+		return reader_refuse(
+			r,
+			"expected a path record of saquery, or a line of opensm-path-records.dump");
 	if (reader_skip(r, "UNREACHABLE"))
 		return HD_OK;
 	if (!reader_decimal(r, UINT16_MAX, &sl))
@@ -143,15 +136,13 @@ static enum hd_status read_path(struct sls_reader *l)
 
 static enum hd_status read_line(struct sls_reader *l)
 {
-	static const char *const kinds[] = { "Channel Adapter ", "Switch ",
-					     "Router " };
+	static const char *const kinds[] = { "Channel Adapter ", "Switch ", "Router " };
 	struct reader *r = &l->r;
 
 	if (reader_skip(r, "PathRecord dump:")) {
 		if (end_record(l) != HD_OK)
 			return r->d->status;
-		l->record = (struct record){ LID_UNSAID, LID_UNSAID, LID_UNSAID,
-					     r->line, true };
+		l->record = (struct record){ LID_UNSAID, LID_UNSAID, LID_UNSAID, r->line, true };
 		return HD_OK;
 	}
 	for (size_t i = 0; i < 3; i++) {
@@ -164,14 +155,13 @@ static enum hd_status read_line(struct sls_reader *l)
 	if (l->record.open)
 		return read_field(l);
 	if (l->source == TOPO_NONE)
-		return reader_refuse(r, "expected path records: of saquery, or"
-					" opensm-path-records.dump");
+		return reader_refuse(
+			r, "expected path records: of saquery, or opensm-path-records.dump");
 	return read_path(l);
 }
 
 /* A row of the ports on the same switch that is the same, or TOPO_NONE. */
-static uint32_t same_row(const struct subnet *s, uint8_t *const *rows,
-			 port_id p)
+static uint32_t same_row(const struct subnet *s, uint8_t *const *rows, port_id p)
 {
 	const struct topo *t = s->topo;
 	switch_id sw = subnet_switch_at(s, p);
@@ -183,8 +173,7 @@ static uint32_t same_row(const struct subnet *s, uint8_t *const *rows,
 	for (unsigned k = 1; k <= v->n_ports; k++) {
 		port_id other = t->ports[v->first_port + k].peer;
 
-		if (other < p && rows[other] &&
-		    memcmp(rows[other], rows[p], s->lft_stride) == 0)
+		if (other < p && rows[other] && memcmp(rows[other], rows[p], s->lft_stride) == 0)
 			return s->sl_row[other];
 	}
 	return TOPO_NONE;
@@ -205,10 +194,9 @@ void path_sls_keep(struct subnet *s, uint8_t *const *rows)
 		if (s->sl_row[p] != TOPO_NONE)
 			continue;
 		s->sl_row[p] = s->n_sl_rows++;
-		s->sl_of_path = hd_grow(s->sl_of_path, &cap, s->n_sl_rows,
-					s->lft_stride);
-		memcpy(&s->sl_of_path[(size_t)s->sl_row[p] * s->lft_stride],
-		       rows[p], s->lft_stride);
+		s->sl_of_path = hd_grow(s->sl_of_path, &cap, s->n_sl_rows, s->lft_stride);
+		memcpy(&s->sl_of_path[(size_t)s->sl_row[p] * s->lft_stride], rows[p],
+		       s->lft_stride);
 	}
 	for (size_t i = 0; i < (size_t)s->n_sl_rows * s->lft_stride; i++) {
 		if (s->sl_of_path[i] == SL_UNKNOWN)
@@ -229,8 +217,7 @@ static uint64_t count_missing(const struct sls_reader *l)
 		for (uint32_t lid = 1; lid <= s->top_lid[0]; lid++) {
 			port_id to = s->port_of_lid[0][lid];
 
-			n += to != TOPO_NONE && to != p &&
-			     topo_is_end_port(t, to) &&
+			n += to != TOPO_NONE && to != p && topo_is_end_port(t, to) &&
 			     (!l->rows[p] || l->rows[p][lid] == SL_UNKNOWN);
 		}
 	}
@@ -248,8 +235,7 @@ static enum hd_status read_all(struct sls_reader *l)
 	if (end_record(l) != HD_OK)
 		return l->r.d->status;
 	if (l->n_records == 0)
-		return diag_fail(l->r.d, HD_ERR_INPUT,
-				 "no path records in the file");
+		return diag_fail(l->r.d, HD_ERR_INPUT, "no path records in the file");
 	return HD_OK;
 }
 
@@ -266,16 +252,13 @@ enum hd_status path_sls_read(struct subnet *s, FILE *in, struct diag *d,
 	l.rows = hd_alloc(s->topo->n_ports, sizeof(*l.rows));
 	reader_init_stream(&l.r, in, d);
 	enum hd_status status =
-		s->n_subnets == 1
-			? read_all(&l)
-			: diag_fail(d, HD_ERR_UNFIT,
-				    "path records are of one subnet, the fabric"
-				    " has %u",
-				    s->n_subnets);
+		s->n_subnets == 1 ? read_all(&l)
+				  : diag_fail(d, HD_ERR_UNFIT,
+					      "path records are of one subnet, the fabric has %u",
+					      s->n_subnets);
 
 	if (status == HD_OK) {
-		*found = (struct path_sls_found){ l.n_records,
-						  count_missing(&l) };
+		*found = (struct path_sls_found){ l.n_records, count_missing(&l) };
 		path_sls_keep(s, l.rows);
 	}
 	reader_fini(&l.r);

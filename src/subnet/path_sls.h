@@ -24,8 +24,7 @@ struct path_sls_found {
  * Reads a stream, line by line, into the path SLs of `s`, which has one subnet
  * and its LIDs. Refuses with the line at fault; `s` then has no path SLs.
  */
-HD_MUST_CHECK enum hd_status path_sls_read(struct subnet *s, FILE *in,
-					   struct diag *d,
+HD_MUST_CHECK enum hd_status path_sls_read(struct subnet *s, FILE *in, struct diag *d,
 					   struct path_sls_found *found);
 
 #define SL_UNKNOWN 255

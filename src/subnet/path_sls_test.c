@@ -15,8 +15,8 @@
 #include "subnet/path_sls.h"
 #include "subnet/route.h"
 
-static enum hd_status read_text(struct subnet *s, const char *text,
-				struct diag *d, struct path_sls_found *found)
+static enum hd_status read_text(struct subnet *s, const char *text, struct diag *d,
+				struct path_sls_found *found)
 {
 	FILE *f = tmpfile();
 
@@ -48,13 +48,11 @@ static struct pair *all_pairs(const struct subnet *s, uint32_t *n)
 		for (uint32_t lid = 1; lid <= s->top_lid[0]; lid++) {
 			port_id to = s->port_of_lid[0][lid];
 
-			if (!topo_is_end_port(t, p) || to == TOPO_NONE ||
-			    to == p || !topo_is_end_port(t, to))
+			if (!topo_is_end_port(t, p) || to == TOPO_NONE || to == p ||
+			    !topo_is_end_port(t, to))
 				continue;
 			list = hd_grow(list, &cap, *n + 1, sizeof(*list));
-			list[(*n)++] =
-				(struct pair){ p, (lid_t)lid,
-					       path_sl(s, p, (lid_t)lid, 0) };
+			list[(*n)++] = (struct pair){ p, (lid_t)lid, path_sl(s, p, (lid_t)lid, 0) };
 		}
 	}
 	return list;
@@ -71,8 +69,7 @@ static void shuffle_pairs(struct pair *list, uint32_t n, struct rng *r)
 	}
 }
 
-static void print_saquery(const struct subnet *s, const struct pair *p,
-			  struct strbuf *out)
+static void print_saquery(const struct subnet *s, const struct pair *p, struct strbuf *out)
 {
 	strbuf_printf(out,
 		      "PathRecord dump:\n"
@@ -85,28 +82,23 @@ static void print_saquery(const struct subnet *s, const struct pair *p,
 		      p->lid, s->lid_of_port[p->from], p->sl);
 }
 
-static void print_plugin(const struct subnet *s, const struct pair *p,
-			 port_id *last, struct strbuf *out)
+static void print_plugin(const struct subnet *s, const struct pair *p, port_id *last,
+			 struct strbuf *out)
 {
 	if (p->from != *last)
 		strbuf_printf(out,
-			      "%sChannel Adapter 0x%016" PRIx64
-			      ", base LID %u, \"%s\", port 1\n"
+			      "%sChannel Adapter 0x%016" PRIx64 ", base LID %u, \"%s\", port 1\n"
 			      "# LID  : SL : MTU : RATE\n",
-			      *last == TOPO_NONE ? "" : "\n",
-			      port_guid(s->topo, p->from),
-			      s->lid_of_port[p->from],
-			      topo_node_of(s->topo, p->from)->name);
+			      *last == TOPO_NONE ? "" : "\n", port_guid(s->topo, p->from),
+			      s->lid_of_port[p->from], topo_node_of(s->topo, p->from)->name);
 	*last = p->from;
 	strbuf_printf(out, "0x%04X : %-2u : 4   : 17  \n", p->lid, p->sl);
 }
 
-static void assert_same(const struct subnet *s, const struct pair *list,
-			uint32_t n)
+static void assert_same(const struct subnet *s, const struct pair *list, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(path_sl(s, list[i].from, list[i].lid, 9),
-				 list[i].sl);
+		assert_int_equal(path_sl(s, list[i].from, list[i].lid, 9), list[i].sl);
 }
 
 static void check_engine(const char *engine, struct topo *t, struct rng *r)
@@ -120,8 +112,7 @@ static void check_engine(const char *engine, struct topo *t, struct rng *r)
 	uint32_t n;
 
 	subnet_init(&s, t);
-	if (subnet_assign_lids(&s, &o, &d) != HD_OK ||
-	    subnet_route(&s, engine, NULL, &d) != HD_OK)
+	if (subnet_assign_lids(&s, &o, &d) != HD_OK || subnet_route(&s, engine, NULL, &d) != HD_OK)
 		fail_msg("%s", d.message);
 	struct pair *list = all_pairs(&s, &n);
 
@@ -181,23 +172,20 @@ static void records_that_do_not_fit_are_refused_with_their_line(void **state)
 		{ "", 0, "no path records" },
 		{ "\n# nothing\n", 0, "no path records" },
 		{ "hello\n", 1, "expected path records" },
-		{ "PathRecord dump:\n\tslid....1\n\tdlid....2\n", 1,
-		  "without slid, dlid or sl" },
+		{ "PathRecord dump:\n\tslid....1\n\tdlid....2\n", 1, "without slid, dlid or sl" },
 		{ "PathRecord dump:\n\tslid....1\n\tdlid....99\n\tsl...0\n", 1,
 		  "nobody in the fabric has the LID 99" },
 		{ "PathRecord dump:\n\tslid....0\n\tdlid....2\n\tsl...0\n", 1,
 		  "nobody in the fabric has the LID 0" },
-		{ "PathRecord dump:\n\tslid....1\n\tdlid....2\n\tsl...0x10\n",
-		  1, "0 to 15, not 16" },
+		{ "PathRecord dump:\n\tslid....1\n\tdlid....2\n\tsl...0x10\n", 1,
+		  "0 to 15, not 16" },
 		{ "PathRecord dump:\n\tslid....x\n", 2, "expected a number" },
 		{ "PathRecord dump:\n\tslid....1\n\tdlid....2\n\tsl...0\n"
 		  "PathRecord dump:\n\tslid....1\n\tdlid....2\n\tsl...1\n",
 		  5, "which had SL 0 before" },
-		{ "Channel Adapter 0x7, base LID 1\n", 1,
-		  "no port of the fabric has the GUID" },
+		{ "Channel Adapter 0x7, base LID 1\n", 1, "no port of the fabric has the GUID" },
 		{ "Channel Adapter me\n", 1, "expected the GUID" },
-		{ "Channel Adapter 0x100001, base LID 1\n0x0002 : x\n", 2,
-		  "expected an SL" },
+		{ "Channel Adapter 0x100001, base LID 1\n0x0002 : x\n", 2, "expected an SL" },
 		{ "Channel Adapter 0x100001, base LID 1\n0x0002 = 1\n", 2,
 		  "expected a path record" },
 	};
@@ -229,10 +217,8 @@ static void records_that_do_not_fit_are_refused_with_their_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			records_of_both_shapes_give_the_sls_they_were_made_of),
-		cmocka_unit_test(
-			records_that_do_not_fit_are_refused_with_their_line),
+		cmocka_unit_test(records_of_both_shapes_give_the_sls_they_were_made_of),
+		cmocka_unit_test(records_that_do_not_fit_are_refused_with_their_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 
 /* Calls for each LID that leaves the fabric at a switch: counts or stores. */
-static void each_dest(struct path_dests *p, const struct subnet *s,
-		      uint32_t *fill)
+static void each_dest(struct path_dests *p, const struct subnet *s, uint32_t *fill)
 {
 	for (unsigned sub = 0; sub < s->n_subnets; sub++) {
 		for (uint32_t lid = 1; lid <= s->top_lid[sub]; lid++) {
@@ -29,13 +28,11 @@ static void each_dest(struct path_dests *p, const struct subnet *s,
 	}
 }
 
-void path_dests_init(struct path_dests *p, const struct subnet *s,
-		     const struct sw_graph *g)
+void path_dests_init(struct path_dests *p, const struct subnet *s, const struct sw_graph *g)
 {
 	uint32_t *fill = hd_alloc(g->n, sizeof(*fill));
 
-	*p = (struct path_dests){ .first = hd_alloc(g->n + 1u,
-						    sizeof(*p->first)) };
+	*p = (struct path_dests){ .first = hd_alloc(g->n + 1u, sizeof(*p->first)) };
 	each_dest(p, s, NULL);
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		fill[sw] = p->first[sw];
@@ -54,16 +51,15 @@ void path_dests_fini(struct path_dests *p)
 	*p = (struct path_dests){ .n = 0 };
 }
 
-void path_column(const struct subnet *s, const struct sw_graph *g,
-		 const struct path_view *v, edge_id *next)
+void path_column(const struct subnet *s, const struct sw_graph *g, const struct path_view *v,
+		 edge_id *next)
 {
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		uint8_t port = v->ports[sw];
 		edge_id e = edge_of(g, sw, port);
 
 		if (port == LFT_NO_PORT ||
-		    (s->n_subnets > 1 &&
-		     subnet_of_switch(s, sw) != v->dest->subnet))
+		    (s->n_subnets > 1 && subnet_of_switch(s, sw) != v->dest->subnet))
 			e = PATH_NO_ENTRY;
 		else if (sw == v->target && port == v->dest->port)
 			e = PATH_ARRIVED;
@@ -73,8 +69,8 @@ void path_column(const struct subnet *s, const struct sw_graph *g,
 	}
 }
 
-void path_column_of(const struct subnet *s, const struct sw_graph *g,
-		    switch_id target, const struct path_dest *d, edge_id *next)
+void path_column_of(const struct subnet *s, const struct sw_graph *g, switch_id target,
+		    const struct path_dest *d, edge_id *next)
 {
 	uint8_t *ports = hd_alloc(g->n, 1);
 
@@ -86,9 +82,8 @@ void path_column_of(const struct subnet *s, const struct sw_graph *g,
 
 /* ---- all columns ------------------------------------------------------- */
 
-#define COLUMNS_BYTES \
-	((size_t)8 << 20) /* of columns at once, or one switch's */
-#define TILE 64           /* switches whose entries are moved */
+#define COLUMNS_BYTES ((size_t)8 << 20) /* of columns at once, or one switch's */
+#define TILE          64                /* switches whose entries are moved */
 
 /* Columns of the destinations [first, end), which are those of switches. */
 struct columns {
@@ -159,13 +154,10 @@ static switch_id columns_take(struct columns *c, switch_id sw)
 	return sw;
 }
 
-void path_visit(const struct subnet *s, const struct sw_graph *g,
-		const struct path_dests *p, struct team *team,
-		path_visit_fn *visit, void *context)
+void path_visit(const struct subnet *s, const struct sw_graph *g, const struct path_dests *p,
+		struct team *team, path_visit_fn *visit, void *context)
 {
-	struct columns c = {
-		.s = s, .g = g, .p = p, .visit = visit, .context = context
-	};
+	struct columns c = { .s = s, .g = g, .p = p, .visit = visit, .context = context };
 
 	for (switch_id sw = 0; sw < g->n;) {
 		switch_id end = columns_take(&c, sw);
@@ -200,8 +192,8 @@ static uint16_t hops_of_end(edge_id next)
 }
 
 /* Follows the column from `sw`; all switches passed learn their hops. */
-static void walk(const struct sw_graph *g, const edge_id *next, uint16_t *hops,
-		 switch_id *stack, switch_id sw)
+static void walk(const struct sw_graph *g, const edge_id *next, uint16_t *hops, switch_id *stack,
+		 switch_id sw)
 {
 	uint32_t depth = 0;
 
@@ -223,8 +215,7 @@ static void walk(const struct sw_graph *g, const edge_id *next, uint16_t *hops,
 	}
 }
 
-void path_hops(const struct sw_graph *g, const edge_id *next, uint16_t *hops,
-	       switch_id *stack)
+void path_hops(const struct sw_graph *g, const edge_id *next, uint16_t *hops, switch_id *stack)
 {
 	memset(hops, 0xFF, g->n * sizeof(*hops));
 	for (switch_id sw = 0; sw < g->n; sw++)

@@ -25,8 +25,7 @@ struct path_dests {
 	uint32_t n;
 };
 
-void path_dests_init(struct path_dests *p, const struct subnet *s,
-		     const struct sw_graph *g);
+void path_dests_init(struct path_dests *p, const struct subnet *s, const struct sw_graph *g);
 void path_dests_fini(struct path_dests *p);
 
 /*
@@ -50,22 +49,20 @@ struct path_view {
 };
 
 /* next[sw] for every switch of the destination's subnet; others NO_ENTRY. */
-void path_column(const struct subnet *s, const struct sw_graph *g,
-		 const struct path_view *v, edge_id *next);
+void path_column(const struct subnet *s, const struct sw_graph *g, const struct path_view *v,
+		 edge_id *next);
 /* The same for one destination alone. */
-void path_column_of(const struct subnet *s, const struct sw_graph *g,
-		    switch_id target, const struct path_dest *d, edge_id *next);
+void path_column_of(const struct subnet *s, const struct sw_graph *g, switch_id target,
+		    const struct path_dest *d, edge_id *next);
 
 /* What is done with a column; `member` as of a team. */
-typedef void path_visit_fn(void *context, unsigned member,
-			   const struct path_view *v);
+typedef void path_visit_fn(void *context, unsigned member, const struct path_view *v);
 /*
  * Calls for every destination; a member gets them in rising order, and those
  * of one switch together.
  */
-void path_visit(const struct subnet *s, const struct sw_graph *g,
-		const struct path_dests *p, struct team *team,
-		path_visit_fn *visit, void *context);
+void path_visit(const struct subnet *s, const struct sw_graph *g, const struct path_dests *p,
+		struct team *team, path_visit_fn *visit, void *context);
 /* A team for that, as it is worth. */
 struct team *path_team(const struct sw_graph *g, const struct path_dests *p);
 
@@ -84,7 +81,6 @@ static inline bool path_goes_on(edge_id next)
  * From every switch, along a column: how many cables to the destination, or how
  * the path ends instead. `stack` has room for all switches.
  */
-void path_hops(const struct sw_graph *g, const edge_id *next, uint16_t *hops,
-	       switch_id *stack);
+void path_hops(const struct sw_graph *g, const edge_id *next, uint16_t *hops, switch_id *stack);
 
 #endif

@@ -61,8 +61,7 @@ static void plain_fini(struct plain *p)
 }
 
 /* The one switch other than `at` next to both a and b, or TOPO_NONE. */
-static switch_id fourth_corner(const struct plain *p, switch_id at, switch_id a,
-			       switch_id b)
+static switch_id fourth_corner(const struct plain *p, switch_id at, switch_id a, switch_id b)
 {
 	switch_id found = TOPO_NONE;
 
@@ -125,8 +124,7 @@ static void flood_slice(struct plain *p, struct slices *s, switch_id start)
 		switch_id sw = s->queue[head++];
 
 		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++) {
-			if (sets_find(p->joined, i) == s->class ||
-			    s->of[p->to[i]] != TOPO_NONE)
+			if (sets_find(p->joined, i) == s->class || s->of[p->to[i]] != TOPO_NONE)
 				continue;
 			s->of[p->to[i]] = s->n;
 			s->queue[tail++] = p->to[i];
@@ -210,8 +208,7 @@ static bool walk_line(const struct line *l, uint32_t *place, bool *wraps)
 	else if (*wraps)
 		from = l->next[at][0];
 	while (at != TOPO_NONE && place[at] == TOPO_NONE) {
-		uint32_t to = l->next[at][0] == from ? l->next[at][1]
-						     : l->next[at][0];
+		uint32_t to = l->next[at][0] == from ? l->next[at][1] : l->next[at][0];
 
 		place[at] = n++;
 		from = at;
@@ -236,8 +233,7 @@ static bool add_dimension(struct grid *grid, struct plain *p, uint32_t class)
 		grid->size[k] = s.n;
 		grid->n_dims++;
 		for (switch_id sw = 0; sw < p->g->n; sw++)
-			grid->coord[(size_t)sw * TOPO_MAX_DIMS + k] =
-				(uint16_t)place[s.of[sw]];
+			grid->coord[(size_t)sw * TOPO_MAX_DIMS + k] = (uint16_t)place[s.of[sw]];
 	}
 	slices_fini(&s);
 	free(l.next);
@@ -263,8 +259,7 @@ bool grid_recognise(struct grid *grid, const struct sw_graph *g)
 		bool seen = false;
 
 		for (uint32_t k = 0; k < i; k++)
-			seen |= sets_find(p.joined, k) ==
-				sets_find(p.joined, i);
+			seen |= sets_find(p.joined, k) == sets_find(p.joined, i);
 		if (seen)
 			continue;
 		fits = add_dimension(grid, &p, sets_find(p.joined, i));

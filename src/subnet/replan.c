@@ -69,8 +69,7 @@ static void discover(struct planner *p, unsigned subnet)
 		for (unsigned k = 0; k <= v->n_ports; k++) {
 			port_id a = v->first_port + k, b = t->ports[a].peer;
 
-			if (b == TOPO_NONE || (!passes && a != start) ||
-			    p->seen[t->ports[b].node])
+			if (b == TOPO_NONE || (!passes && a != start) || p->seen[t->ports[b].node])
 				continue;
 			p->seen[t->ports[b].node] = true;
 			p->queue[tail++] = t->ports[b].node;
@@ -109,8 +108,7 @@ static bool is_lost(const struct planner *p, port_id a)
 	const struct topo *t = &p->out->topo;
 
 	return !p->seen[t->ports[a].node] ||
-	       (!topo_is_switch(t, t->ports[a].node) &&
-		t->ports[a].peer == TOPO_NONE);
+	       (!topo_is_switch(t, t->ports[a].node) && t->ports[a].peer == TOPO_NONE);
 }
 
 /*
@@ -121,8 +119,7 @@ static void keep_lanes(struct planner *p)
 {
 	struct subnet *s = &p->out->subnet;
 	const struct subnet *whole = p->whole;
-	uint32_t *id =
-		hd_alloc(whole->n_vlarb_tables, sizeof(*whole->vlarb_of_port));
+	uint32_t *id = hd_alloc(whole->n_vlarb_tables, sizeof(*whole->vlarb_of_port));
 
 	memcpy(s->vls_of_port, whole->vls_of_port, s->topo->n_ports);
 	if (whole->lanes_by_engine || whole->split.n_classes)
@@ -167,9 +164,8 @@ static void address(struct planner *p)
 static enum hd_status route(struct planner *p, struct diag *d)
 {
 	struct route_options o = { .n_roots = 0 };
-	bool keep =
-		p->o->mode == REPLAN_KEEP ||
-		(p->o->mode == REPLAN_AS_OPENSM && p->out->n_new_cables == 0);
+	bool keep = p->o->mode == REPLAN_KEEP ||
+		    (p->o->mode == REPLAN_AS_OPENSM && p->out->n_new_cables == 0);
 
 	if (p->o->route)
 		o = *p->o->route;
@@ -179,24 +175,21 @@ static enum hd_status route(struct planner *p, struct diag *d)
 }
 
 /* Classes keep their blocks, which must have room for the new routes. */
-static enum hd_status split_as_before(const struct subnet *whole,
-				      struct subnet *plan, struct diag *d)
+static enum hd_status split_as_before(const struct subnet *whole, struct subnet *plan,
+				      struct diag *d)
 {
 	const struct lane_split *split = &whole->split;
 
 	if (split->n_classes == 0)
 		return HD_OK;
-	struct lane_split needed =
-		subnet_split_for(plan, split->class_of_sl, split->n_classes);
+	struct lane_split needed = subnet_split_for(plan, split->class_of_sl, split->n_classes);
 
 	if (needed.vls > split->vls || needed.sls > split->sls)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"%s needs %u SL%s and %u lane%s for each class, "
-			"which have %u and %u",
-			plan->engine, needed.sls, needed.sls == 1 ? "" : "s",
-			needed.vls, needed.vls == 1 ? "" : "s", split->sls,
-			split->vls);
+			"%s needs %u SL%s and %u lane%s for each class, which have %u and %u",
+			plan->engine, needed.sls, needed.sls == 1 ? "" : "s", needed.vls,
+			needed.vls == 1 ? "" : "s", split->sls, split->vls);
 	return subnet_split_lanes(plan, split, d);
 }
 
@@ -228,35 +221,30 @@ struct list {
 };
 
 /* Adds a write if the block is to be sent. */
-static void plan_block(struct planner *p, struct list *l, switch_id sw,
-		       unsigned block)
+static void plan_block(struct planner *p, struct list *l, switch_id sw, unsigned block)
 {
 	struct replan *r = p->out;
 	bool known = is_known(p, sw);
-	struct lft_write w = { .sw = sw,
-			       .block = (uint16_t)block,
-			       .first = r->n_changes };
+	struct lft_write w = { .sw = sw, .block = (uint16_t)block, .first = r->n_changes };
 
 	for (uint32_t i = 0; i < LFT_BLOCK_LIDS; i++) {
 		lid_t lid = (lid_t)(block * LFT_BLOCK_LIDS + i);
 		struct lft_change c = {
 			.lid = lid,
-			.before = known ? lft_get(p->present, sw, lid)
-					: LFT_NO_PORT,
+			.before = known ? lft_get(p->present, sw, lid) : LFT_NO_PORT,
 			.after = lft_get(&r->subnet, sw, lid),
 		};
 
 		if (c.before == c.after)
 			continue;
-		r->changes = hd_grow(r->changes, &l->changes_cap,
-				     r->n_changes + 1u, sizeof(*r->changes));
+		r->changes = hd_grow(r->changes, &l->changes_cap, r->n_changes + 1u,
+				     sizeof(*r->changes));
 		r->changes[r->n_changes++] = c;
 		w.n++;
 	}
 	if (w.n == 0 && known && !is_touched(p, sw))
 		return;
-	r->writes = hd_grow(r->writes, &l->writes_cap, r->n_writes + 1u,
-			    sizeof(*r->writes));
+	r->writes = hd_grow(r->writes, &l->writes_cap, r->n_writes + 1u, sizeof(*r->writes));
 	r->writes[r->n_writes++] = w;
 }
 
@@ -267,8 +255,7 @@ static void plan_writes(struct planner *p)
 	uint32_t n = order_ports_by_guid(s, ports);
 	struct list l = { 0, 0 };
 
-	for (unsigned block = 0; block < s->lft_stride / LFT_BLOCK_LIDS;
-	     block++) {
+	for (unsigned block = 0; block < s->lft_stride / LFT_BLOCK_LIDS; block++) {
 		for (uint32_t i = 0; i < n; i++) {
 			const struct topo_port *q = &s->topo->ports[ports[i]];
 			switch_id sw = s->switch_of_node[q->node];
@@ -281,9 +268,8 @@ static void plan_writes(struct planner *p)
 	free(ports);
 }
 
-enum hd_status replan(const struct subnet *whole, const struct subnet *present,
-		      const bool *down, const struct replan_options *o,
-		      struct diag *d, struct replan *out)
+enum hd_status replan(const struct subnet *whole, const struct subnet *present, const bool *down,
+		      const struct replan_options *o, struct diag *d, struct replan *out)
 {
 	const struct topo *t = whole->topo;
 	struct planner p = {

@@ -81,10 +81,8 @@ struct replan {
  * A cable is down if either of its ports is marked. HD_ERR_UNFIT and why if
  * the engine does not take the fabric as it is now.
  */
-HD_MUST_CHECK enum hd_status replan(const struct subnet *whole,
-				    const struct subnet *present,
-				    const bool *down,
-				    const struct replan_options *o,
+HD_MUST_CHECK enum hd_status replan(const struct subnet *whole, const struct subnet *present,
+				    const bool *down, const struct replan_options *o,
 				    struct diag *d, struct replan *out);
 void replan_fini(struct replan *r);
 

@@ -52,8 +52,7 @@ static port_id manager(const struct world *w)
 }
 
 /* Sweeps; the plan before the last one is forgotten. */
-static struct replan *sweep(struct world *w, const char *engine,
-			    enum replan_mode mode)
+static struct replan *sweep(struct world *w, const char *engine, enum replan_mode mode)
 {
 	struct replan_options o = { engine, NULL, mode, manager(w) };
 	struct diag d = { .status = HD_OK };
@@ -94,8 +93,7 @@ static void set_cable(struct world *w, port_id p, bool is_down)
 }
 
 /* Applies the writes to a copy of the old tables: the new ones must result. */
-static void assert_writes_lead_there(const struct world *w,
-				     const struct subnet *before,
+static void assert_writes_lead_there(const struct world *w, const struct subnet *before,
 				     const struct replan *r)
 {
 	const struct subnet *s = &r->subnet;
@@ -106,22 +104,19 @@ static void assert_writes_lead_there(const struct world *w,
 	memcpy(lft, before->lft, size);
 	for (uint32_t i = 0; i < r->n_writes; i++) {
 		const struct lft_write *x = &r->writes[i];
-		const struct topo_node *v =
-			&w->t.nodes[s->node_of_switch[x->sw]];
+		const struct topo_node *v = &w->t.nodes[s->node_of_switch[x->sw]];
 		bool known = before->lid_of_port[v->first_port] != 0;
 		bool touched = false;
 
 		for (unsigned k = 1; k <= v->n_ports; k++)
-			touched |=
-				before->topo->ports[v->first_port + k].peer !=
-				r->topo.ports[v->first_port + k].peer;
+			touched |= before->topo->ports[v->first_port + k].peer !=
+				   r->topo.ports[v->first_port + k].peer;
 
 		assert_int_equal(x->first, n_changes);
 		assert_true(x->n > 0 || !known || touched);
 		for (uint32_t k = x->first; k < x->first + x->n; k++) {
 			const struct lft_change *c = &r->changes[k];
-			uint8_t *at =
-				&lft[(size_t)x->sw * s->lft_stride + c->lid];
+			uint8_t *at = &lft[(size_t)x->sw * s->lft_stride + c->lid];
 
 			assert_int_equal(c->lid / LFT_BLOCK_LIDS, x->block);
 			if (known)
@@ -134,11 +129,9 @@ static void assert_writes_lead_there(const struct world *w,
 	assert_int_equal(n_changes, r->n_changes);
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		/* Nothing can be written to what is out of reach. */
-		if (s->lid_of_port[w->t.nodes[s->node_of_switch[sw]]
-					   .first_port])
+		if (s->lid_of_port[w->t.nodes[s->node_of_switch[sw]].first_port])
 			assert_memory_equal(&lft[(size_t)sw * s->lft_stride],
-					    &s->lft[(size_t)sw * s->lft_stride],
-					    s->lft_stride);
+					    &s->lft[(size_t)sw * s->lft_stride], s->lft_stride);
 	}
 	free(lft);
 }
@@ -146,15 +139,11 @@ static void assert_writes_lead_there(const struct world *w,
 static void assert_sent_in_order(const struct replan *r)
 {
 	for (uint32_t i = 1; i < r->n_writes; i++) {
-		const struct lft_write *a = &r->writes[i - 1],
-				       *b = &r->writes[i];
-		uint64_t x = __builtin_bswap64(
-			r->topo.nodes[r->subnet.node_of_switch[a->sw]].guid);
-		uint64_t y = __builtin_bswap64(
-			r->topo.nodes[r->subnet.node_of_switch[b->sw]].guid);
+		const struct lft_write *a = &r->writes[i - 1], *b = &r->writes[i];
+		uint64_t x = __builtin_bswap64(r->topo.nodes[r->subnet.node_of_switch[a->sw]].guid);
+		uint64_t y = __builtin_bswap64(r->topo.nodes[r->subnet.node_of_switch[b->sw]].guid);
 
-		assert_true(a->block < b->block ||
-			    (a->block == b->block && x < y));
+		assert_true(a->block < b->block || (a->block == b->block && x < y));
 	}
 }
 
@@ -176,8 +165,7 @@ static void assert_routed(const struct subnet *s)
  * An entry changes only if it must: its cable is gone, or it is no longer on a
  * shortest path, or nobody is there any more.
  */
-static void assert_no_needless_change(const struct world *w,
-				      const struct subnet *before,
+static void assert_no_needless_change(const struct world *w, const struct subnet *before,
 				      const struct replan *r)
 {
 	const struct subnet *s = &r->subnet;
@@ -197,16 +185,13 @@ static void assert_no_needless_change(const struct world *w,
 			if (to == TOPO_NONE || c->before == LFT_NO_PORT)
 				continue;
 			assert_int_not_equal(c->before, 0);
-			port_id next =
-				t->ports[topo_port_of(t, v, c->before)].peer;
+			port_id next = t->ports[topo_port_of(t, v, c->before)].peer;
 			node_id goal = t->ports[to].node;
 
 			if (next == TOPO_NONE)
 				continue;
-			assert_true(
-				dist[t->ports[next].node * t->n_nodes + goal] +
-					1 >
-				dist[v * t->n_nodes + goal]);
+			assert_true(dist[t->ports[next].node * t->n_nodes + goal] + 1 >
+				    dist[v * t->n_nodes + goal]);
 		}
 	}
 	free(dist);
@@ -218,11 +203,9 @@ static void assert_fresh(const struct world *w, const struct replan *r)
 	struct diag d = { .status = HD_OK };
 	struct replan fresh;
 
-	assert_int_equal(replan(&w->whole, &w->whole, w->down, &o, &d, &fresh),
-			 HD_OK);
+	assert_int_equal(replan(&w->whole, &w->whole, w->down, &o, &d, &fresh), HD_OK);
 	assert_memory_equal(fresh.subnet.lft, r->subnet.lft,
-			    (size_t)fresh.subnet.n_switches *
-				    fresh.subnet.lft_stride);
+			    (size_t)fresh.subnet.n_switches * fresh.subnet.lft_stride);
 	replan_fini(&fresh);
 }
 
@@ -232,8 +215,7 @@ static void one_history(uint64_t seed, unsigned lmc)
 	struct rng r;
 
 	rng_init(&r, seed, 3);
-	build_random(&w.t, seed, 5 + (uint32_t)rng_below(&r, 12),
-		     (uint32_t)rng_below(&r, 20));
+	build_random(&w.t, seed, 5 + (uint32_t)rng_below(&r, 12), (uint32_t)rng_below(&r, 20));
 	world_init(&w, "minhop", lmc);
 	for (unsigned step = 0; step < 8; step++) {
 		const struct subnet *before = present(&w);
@@ -288,8 +270,7 @@ static void a_switch_that_comes_back_is_written_whole(void **state)
 	assert_true(plan->kept);
 	assert_int_equal(plan->n_lost_ports, 1);
 	for (uint32_t i = 0; i < plan->n_writes; i++)
-		assert_int_not_equal(plan->writes[i].sw,
-				     w.whole.switch_of_node[spine]);
+		assert_int_not_equal(plan->writes[i].sw, w.whole.switch_of_node[spine]);
 	memset(w.down, 0, w.t.n_ports * sizeof(*w.down));
 	plan = sweep(&w, "minhop", REPLAN_AS_OPENSM);
 	assert_false(plan->kept);
@@ -353,19 +334,16 @@ static void assert_same_lanes(const struct subnet *a, const struct subnet *b)
 {
 	for (port_id p = 0; p < a->topo->n_ports; p++) {
 		assert_int_equal(a->vls_of_port[p], b->vls_of_port[p]);
-		assert_memory_equal(vlarb_of(a, p), vlarb_of(b, p),
-				    sizeof(struct vlarb));
+		assert_memory_equal(vlarb_of(a, p), vlarb_of(b, p), sizeof(struct vlarb));
 		if (topo_is_end_port(a->topo, p))
-			assert_memory_equal(sl2vl_of(a, p), sl2vl_of(b, p),
-					    sizeof(struct sl2vl));
+			assert_memory_equal(sl2vl_of(a, p), sl2vl_of(b, p), sizeof(struct sl2vl));
 	}
 	for (switch_id sw = 0; sw < a->n_switches; sw++) {
 		unsigned n = a->topo->nodes[a->node_of_switch[sw]].n_ports + 1u;
 
 		for (unsigned i = 0; i < n * n; i++)
 			assert_memory_equal(sl2vl_at(a, sw, i / n, i % n),
-					    sl2vl_at(b, sw, i / n, i % n),
-					    sizeof(struct sl2vl));
+					    sl2vl_at(b, sw, i / n, i % n), sizeof(struct sl2vl));
 	}
 }
 
@@ -387,9 +365,7 @@ static void lanes_and_their_weights_stay(void **state)
 			subnet_share(&w.whole);
 		for (unsigned k = 0; k < 3; k++) {
 			set_cable(&w, draw_cable(&w, &r, false), true);
-			assert_same_lanes(
-				&sweep(&w, "minhop", REPLAN_AS_OPENSM)->subnet,
-				&w.whole);
+			assert_same_lanes(&sweep(&w, "minhop", REPLAN_AS_OPENSM)->subnet, &w.whole);
 		}
 		world_fini(&w);
 	}
@@ -397,8 +373,7 @@ static void lanes_and_their_weights_stay(void **state)
 
 static void an_engine_that_cannot_says_why(void **state)
 {
-	struct replan_options o = { "torus", NULL, REPLAN_AS_OPENSM,
-				    TOPO_NONE };
+	struct replan_options o = { "torus", NULL, REPLAN_AS_OPENSM, TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 	struct replan plan;
 	struct world w;
@@ -407,8 +382,7 @@ static void an_engine_that_cannot_says_why(void **state)
 	generate(&w.t, "torus --sizes=5x5");
 	world_init(&w, "torus", 0);
 	set_cable(&w, topo_port_of(&w.t, w.whole.node_of_switch[0], 1), true);
-	assert_int_equal(replan(&w.whole, &w.whole, w.down, &o, &d, &plan),
-			 HD_ERR_UNFIT);
+	assert_int_equal(replan(&w.whole, &w.whole, w.down, &o, &d, &plan), HD_ERR_UNFIT);
 	assert_non_null(strstr(d.message, "torus: "));
 	world_fini(&w);
 }

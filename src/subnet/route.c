@@ -32,14 +32,13 @@ enum hd_status route_engine_known(const char *name, struct diag *d)
 	const char *nearest = text_nearest(name, names, n_route_engines);
 
 	if (nearest)
-		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "unknown routing engine '%s'%s", name,
+		return diag_fail(d, HD_ERR_NOT_FOUND, "unknown routing engine '%s'%s", name,
 				 text_hint(nearest).text);
 	struct strbuf words = STRBUF_INIT;
 
 	route_engine_words(&words);
-	diag_fail(d, HD_ERR_NOT_FOUND, "unknown routing engine '%s' (%.*s)",
-		  name, (int)words.len - 1, words.text);
+	diag_fail(d, HD_ERR_NOT_FOUND, "unknown routing engine '%s' (%.*s)", name,
+		  (int)words.len - 1, words.text);
 	strbuf_fini(&words);
 	return d->status;
 }
@@ -55,8 +54,7 @@ static void forget_routes(struct subnet *s)
 	if (s->lft_at)
 		lft_clear(s);
 	else
-		memset(s->lft, LFT_NO_PORT,
-		       (size_t)s->n_switches * s->lft_stride);
+		memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
 	subnet_forget_sls(s);
 	adaptive_forget(s);
 	s->engine = NULL;
@@ -68,22 +66,20 @@ static void forget_routes(struct subnet *s)
 }
 
 /* Choices are there, if they were asked for, and cannot lock the fabric up. */
-static enum hd_status check_choices(const struct subnet *s, bool around,
-				    struct diag *d)
+static enum hd_status check_choices(const struct subnet *s, bool around, struct diag *d)
 {
 	struct strbuf circle = STRBUF_INIT, line = STRBUF_INIT;
 	struct deadlock_check c;
 	enum hd_status status = HD_OK;
 
 	if (!s->adaptive)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "leaves switches no choice of ports, which"
-				 " adaptive routing needs");
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"leaves switches no choice of ports, which adaptive routing needs");
 	if (around && !adaptive_goes_around(s->adaptive))
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "has no ways around by another group of a"
-				 " dragonfly, which needs a switch with cables"
-				 " to two others");
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"has no ways around by another group of a dragonfly, which needs a switch with cables to two others");
 	check_deadlock(s, DEADLOCK_PLAIN, &c);
 	if (c.n_cycle > 0) {
 		deadlock_print_cycle(s, &c, &circle);
@@ -91,11 +87,9 @@ static enum hd_status check_choices(const struct subnet *s, bool around,
 
 		for (char *from = strtok_r(circle.text, "\n", &rest); from;
 		     from = strtok_r(NULL, "\n", &rest))
-			strbuf_printf(&line, "%s%s", line.len ? "; " : "",
-				      from);
+			strbuf_printf(&line, "%s%s", line.len ? "; " : "", from);
 		status = diag_fail(d, HD_ERR_UNFIT,
-				   "choosing among its ports could lock the"
-				   " fabric up: %s",
+				   "choosing among its ports could lock the fabric up: %s",
 				   line.text);
 	}
 	deadlock_check_fini(&c);
@@ -104,8 +98,8 @@ static enum hd_status check_choices(const struct subnet *s, bool around,
 	return status;
 }
 
-enum hd_status subnet_route(struct subnet *s, const char *engine,
-			    const struct route_options *o, struct diag *d)
+enum hd_status subnet_route(struct subnet *s, const char *engine, const struct route_options *o,
+			    struct diag *d)
 {
 	static const struct route_options none = { .n_roots = 0 };
 	const struct route_engine *e = route_engine_find(engine);
@@ -116,8 +110,7 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 	if (!e)
 		return route_engine_known(engine, d);
 	if (!s->lft)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "%s: LIDs must be assigned before routing",
+		return diag_fail(d, HD_ERR_UNFIT, "%s: LIDs must be assigned before routing",
 				 engine);
 	forget_routes(s);
 	graph_init(&g, s);
@@ -133,8 +126,7 @@ enum hd_status subnet_route(struct subnet *s, const char *engine,
 	}
 	forget_routes(s);
 	if (why.line)
-		return diag_fail_at(d, status, why.line, why.column, "%s",
-				    why.message);
+		return diag_fail_at(d, status, why.line, why.column, "%s", why.message);
 	return diag_fail(d, status, "%s: %s", e->name, why.message);
 }
 
@@ -149,8 +141,7 @@ static enum hd_status route_file(struct subnet *s, const struct sw_graph *g,
 	enum hd_status status = tables_read_stream(s, o->tables, d, &found);
 
 	if (status == HD_OK && found.n_unicast == 0)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "the file has multicast tables only");
+		status = diag_fail(d, HD_ERR_INPUT, "the file has multicast tables only");
 	return status;
 }
 

@@ -42,8 +42,7 @@ extern const unsigned n_route_engines;
 /* NULL if there is none of that name. */
 const struct route_engine *route_engine_find(const char *name);
 /* The same; refused with the nearest one's name. */
-HD_MUST_CHECK enum hd_status route_engine_known(const char *name,
-						struct diag *d);
+HD_MUST_CHECK enum hd_status route_engine_known(const char *name, struct diag *d);
 /* Their names, each with a blank after it. */
 void route_engine_words(struct strbuf *out);
 
@@ -53,7 +52,6 @@ void route_engine_words(struct strbuf *out);
  * empty and s->engine is NULL; the diag names the engine.
  */
 HD_MUST_CHECK enum hd_status subnet_route(struct subnet *s, const char *engine,
-					  const struct route_options *o,
-					  struct diag *d);
+					  const struct route_options *o, struct diag *d);
 
 #endif

@@ -7,19 +7,16 @@
 
 static bool is_router_port(const struct topo *t, port_id p)
 {
-	return t->nodes[t->ports[p].node].kind == NODE_ROUTER &&
-	       topo_is_end_port(t, p);
+	return t->nodes[t->ports[p].node].kind == NODE_ROUTER && topo_is_end_port(t, p);
 }
 
-static struct router_hop *hop_at(const struct subnet *s, unsigned from,
-				 unsigned to)
+static struct router_hop *hop_at(const struct subnet *s, unsigned from, unsigned to)
 {
 	return &s->router_hops[(size_t)from * s->n_subnets + to];
 }
 
 /* True if the router of `p` has a port in a subnet that is nearer to `to`. */
-static bool leads_nearer(const struct subnet *s, port_id p, unsigned to,
-			 uint32_t distance)
+static bool leads_nearer(const struct subnet *s, port_id p, unsigned to, uint32_t distance)
 {
 	const struct topo_node *v = topo_node_of(s->topo, p);
 
@@ -48,8 +45,7 @@ static void measure(struct subnet *s, unsigned to)
 	for (uint32_t distance = 1; changed; distance++) {
 		changed = false;
 		for (port_id p = 0; p < t->n_ports; p++) {
-			struct router_hop *h =
-				hop_at(s, t->ports[p].subnet, to);
+			struct router_hop *h = hop_at(s, t->ports[p].subnet, to);
 
 			if (h->n_hops != UINT32_MAX || !is_router_port(t, p) ||
 			    !leads_nearer(s, p, to, distance))
@@ -60,8 +56,7 @@ static void measure(struct subnet *s, unsigned to)
 	}
 }
 
-static void collect(struct subnet *s, unsigned from, unsigned to, size_t *n,
-		    size_t *cap)
+static void collect(struct subnet *s, unsigned from, unsigned to, size_t *n, size_t *cap)
 {
 	const struct topo *t = s->topo;
 	struct router_hop *h = hop_at(s, from, to);
@@ -73,8 +68,8 @@ static void collect(struct subnet *s, unsigned from, unsigned to, size_t *n,
 		if (t->ports[p].subnet != from || !is_router_port(t, p) ||
 		    !leads_nearer(s, p, to, h->n_hops))
 			continue;
-		s->router_choices = hd_grow(s->router_choices, cap, *n + 1,
-					    sizeof(*s->router_choices));
+		s->router_choices =
+			hd_grow(s->router_choices, cap, *n + 1, sizeof(*s->router_choices));
 		s->router_choices[(*n)++] = p;
 		h->n++;
 	}
@@ -85,8 +80,7 @@ void router_tables_init(struct subnet *s)
 	size_t n = 0, cap = 0;
 
 	router_tables_free(s);
-	s->router_hops = hd_alloc((size_t)s->n_subnets * s->n_subnets,
-				  sizeof(*s->router_hops));
+	s->router_hops = hd_alloc((size_t)s->n_subnets * s->n_subnets, sizeof(*s->router_hops));
 	if (s->n_subnets == 1)
 		return;
 	for (unsigned to = 0; to < s->n_subnets; to++)
@@ -146,8 +140,7 @@ static port_id port_toward(const struct subnet *s, node_id router, unsigned to)
 	return chosen;
 }
 
-bool router_forward(const struct subnet *s, node_id router, port_id to,
-		    port_id *out, lid_t *dlid)
+bool router_forward(const struct subnet *s, node_id router, port_id to, port_id *out, lid_t *dlid)
 {
 	port_id chosen = port_toward(s, router, s->topo->ports[to].subnet);
 
@@ -173,8 +166,7 @@ static bool is_choice(const struct subnet *s, port_id p, unsigned to)
 bool router_turns(const struct subnet *s, port_id in, port_id out)
 {
 	for (unsigned to = 0; to < s->n_subnets; to++) {
-		if (is_choice(s, in, to) &&
-		    port_toward(s, s->topo->ports[in].node, to) == out)
+		if (is_choice(s, in, to) && port_toward(s, s->topo->ports[in].node, to) == out)
 			return true;
 	}
 	return false;
@@ -201,8 +193,7 @@ bool router_passes(const struct subnet *s, port_id out, port_id next)
 	unsigned here = s->topo->ports[out].subnet;
 
 	for (unsigned to = 0; to < s->n_subnets; to++) {
-		if (to != here && is_choice(s, next, to) &&
-		    forwards_by(s, out, to))
+		if (to != here && is_choice(s, next, to) && forwards_by(s, out, to))
 			return true;
 	}
 	return false;

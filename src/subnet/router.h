@@ -36,8 +36,7 @@ lid_t route_dlid(const struct subnet *s, port_id from, port_id to);
  * its port `out`, with DLID `dlid` in the subnet there. False if `router` has
  * no way.
  */
-bool router_forward(const struct subnet *s, node_id router, port_id to,
-		    port_id *out, lid_t *dlid);
+bool router_forward(const struct subnet *s, node_id router, port_id to, port_id *out, lid_t *dlid);
 
 /* Does its router pass packets on from port `in` by port `out`? */
 bool router_turns(const struct subnet *s, port_id in, port_id out);

@@ -37,19 +37,14 @@ static void fold_make_room(struct lft_fold *f)
 {
 	struct kept *k = &f->kept;
 
-	f->bytes = k->n < f->cap ? f->bytes
-				 : hd_grow(f->bytes, &f->cap, k->n + 1,
-					   LFT_BLOCK_LIDS);
+	f->bytes = k->n < f->cap ? f->bytes : hd_grow(f->bytes, &f->cap, k->n + 1, LFT_BLOCK_LIDS);
 	if (2 * k->n < k->n_slots)
 		return;
 	free(k->slots);
 	k->n_slots = k->n_slots ? 4 * k->n_slots : 1024;
 	k->slots = hd_alloc(k->n_slots, sizeof(*k->slots));
 	for (uint32_t i = 0; i < k->n; i++)
-		kept_put(k,
-			 hash_words(f->bytes + (size_t)i * LFT_BLOCK_LIDS,
-				    LFT_BLOCK_LIDS),
-			 i);
+		kept_put(k, hash_words(f->bytes + (size_t)i * LFT_BLOCK_LIDS, LFT_BLOCK_LIDS), i);
 }
 
 /* The number of this block among those kept. */
@@ -64,8 +59,7 @@ static uint32_t block_keep(struct lft_fold *f, const uint8_t *bytes)
 
 		if (!found)
 			break;
-		if (memcmp(f->bytes + (found - 1) * LFT_BLOCK_LIDS, bytes,
-			   LFT_BLOCK_LIDS) == 0)
+		if (memcmp(f->bytes + (found - 1) * LFT_BLOCK_LIDS, bytes, LFT_BLOCK_LIDS) == 0)
 			return (uint32_t)found - 1;
 	}
 	size_t number = k->n++;
@@ -97,8 +91,7 @@ void lft_fold_row(struct lft_fold *f, switch_id sw, const uint8_t *row)
 	int32_t *at = f->at + (size_t)sw * LFT_BLOCKS;
 
 	for (unsigned i = 0; i < f->in_row; i++)
-		at[i] = place_of(
-			block_keep(f, row + (size_t)i * LFT_BLOCK_LIDS), i);
+		at[i] = place_of(block_keep(f, row + (size_t)i * LFT_BLOCK_LIDS), i);
 }
 
 static void lft_fold_end(struct lft_fold *f, struct lft_blocks *out)
@@ -121,8 +114,7 @@ static void lft_fold_end(struct lft_fold *f, struct lft_blocks *out)
 	free(f->kept.slots);
 }
 
-void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride,
-	       struct lft_blocks *out)
+void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride, struct lft_blocks *out)
 {
 	struct lft_fold f;
 
@@ -173,8 +165,7 @@ static void share_blocks(struct subnet *s)
 
 uint8_t *lft_rows(const struct subnet *s)
 {
-	const size_t n =
-		(size_t)s->n_switches * (s->lft_stride / LFT_BLOCK_LIDS);
+	const size_t n = (size_t)s->n_switches * (s->lft_stride / LFT_BLOCK_LIDS);
 	uint8_t *rows = hd_alloc_dense(n, LFT_BLOCK_LIDS), *next = rows;
 
 	if (!s->lft_at && n)
@@ -184,9 +175,7 @@ uint8_t *lft_rows(const struct subnet *s)
 
 		for (uint32_t lid = 0; lid < s->lft_stride;
 		     lid += LFT_BLOCK_LIDS, next += LFT_BLOCK_LIDS)
-			memcpy(next,
-			       s->lft + at[lid / LFT_BLOCK_LIDS] +
-				       (ptrdiff_t)lid,
+			memcpy(next, s->lft + at[lid / LFT_BLOCK_LIDS] + (ptrdiff_t)lid,
 			       LFT_BLOCK_LIDS);
 	}
 	return rows;
@@ -202,8 +191,7 @@ static size_t pairs_size(const struct subnet *s, switch_id sw)
 }
 
 /* A switch before this one with the same lanes, or itself. */
-static switch_id pairs_keep(struct kept *k, const struct subnet *s,
-			    switch_id sw)
+static switch_id pairs_keep(struct kept *k, const struct subnet *s, switch_id sw)
 {
 	size_t size = pairs_size(s, sw);
 	uint64_t hash = hash_words(s->sl2vl_of_pair[sw], size);
@@ -214,8 +202,7 @@ static switch_id pairs_keep(struct kept *k, const struct subnet *s,
 		if (!found)
 			break;
 		if (pairs_size(s, found - 1) == size &&
-		    memcmp(s->sl2vl_of_pair[found - 1], s->sl2vl_of_pair[sw],
-			   size) == 0)
+		    memcmp(s->sl2vl_of_pair[found - 1], s->sl2vl_of_pair[sw], size) == 0)
 			return found - 1;
 	}
 	kept_put(k, hash, sw);

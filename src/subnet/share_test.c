@@ -24,8 +24,7 @@ static void make_with(struct world *f, const char *kind, const char *size,
 	struct diag d = { .status = HD_OK };
 	char *word = hd_strdup(size), *words[] = { word };
 
-	assert_int_equal(topo_generate_words(generator_find(kind, &d),
-					     *size ? 1 : 0, words, 1, &d,
+	assert_int_equal(topo_generate_words(generator_find(kind, &d), *size ? 1 : 0, words, 1, &d,
 					     &f->topo),
 			 HD_OK);
 	free(word);
@@ -36,8 +35,7 @@ static void make_with(struct world *f, const char *kind, const char *size,
 
 static void make(struct world *f, const char *kind, const char *size)
 {
-	const struct lid_options lids = { .order = LIDS_NODES,
-					  .sm_port = TOPO_NONE };
+	const struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 
 	make_with(f, kind, size, &lids);
@@ -63,15 +61,12 @@ static void assert_forwards(const struct subnet *s, const uint8_t *rows)
 {
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		for (uint32_t lid = 0; lid <= UINT16_MAX; lid++) {
-			uint8_t want = lid < s->lft_stride
-					       ? rows[sw * s->lft_stride + lid]
-					       : LFT_NO_PORT;
+			uint8_t want =
+				lid < s->lft_stride ? rows[sw * s->lft_stride + lid] : LFT_NO_PORT;
 
 			/* Without asking where the tables end, too. */
 			if (s->lft_at)
-				assert_int_equal(lft_row_get(lft_row_of(s, sw),
-							     (lid_t)lid),
-						 want);
+				assert_int_equal(lft_row_get(lft_row_of(s, sw), (lid_t)lid), want);
 			assert_int_equal(lft_get(s, sw, (lid_t)lid), want);
 		}
 	}
@@ -125,9 +120,8 @@ static size_t count_blocks(const uint8_t *rows, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		size_t k = 0;
 
-		while (k < i &&
-		       memcmp(rows + k * LFT_BLOCK_LIDS,
-			      rows + i * LFT_BLOCK_LIDS, LFT_BLOCK_LIDS) != 0)
+		while (k < i && memcmp(rows + k * LFT_BLOCK_LIDS, rows + i * LFT_BLOCK_LIDS,
+				       LFT_BLOCK_LIDS) != 0)
 			k++;
 		different += k == i;
 	}
@@ -147,8 +141,7 @@ static void equal_blocks_are_kept_once(void **state)
 	subnet_share(s);
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		for (size_t i = 0; i < per_row; i++) {
-			int32_t at = s->lft_at[sw * LFT_BLOCKS + i] +
-				     (int32_t)(i * LFT_BLOCK_LIDS);
+			int32_t at = s->lft_at[sw * LFT_BLOCKS + i] + (int32_t)(i * LFT_BLOCK_LIDS);
 
 			assert_true(at >= 0 && at % LFT_BLOCK_LIDS == 0);
 			most = (size_t)at > most ? (size_t)at : most;
@@ -160,12 +153,9 @@ static void equal_blocks_are_kept_once(void **state)
 }
 
 /* Of each engine, by some LIDs per port; returns whether in blocks at once. */
-static bool routes_are_the_same(const char *const *fabric, const char *engine,
-				unsigned lmc)
+static bool routes_are_the_same(const char *const *fabric, const char *engine, unsigned lmc)
 {
-	struct lid_options lids = { .order = LIDS_OPENSM,
-				    .lmc = lmc,
-				    .sm_port = TOPO_NONE };
+	struct lid_options lids = { .order = LIDS_OPENSM, .lmc = lmc, .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 	enum hd_status status = HD_OK;
 	struct world apart, shared;
@@ -179,14 +169,12 @@ static bool routes_are_the_same(const char *const *fabric, const char *engine,
 	/* Twice: what was there before is forgotten. */
 	for (unsigned i = 0; i < 2; i++) {
 		status = subnet_route(&apart.subnet, engine, NULL, &d);
-		assert_int_equal(subnet_route(&shared.subnet, engine, NULL, &d),
-				 status);
+		assert_int_equal(subnet_route(&shared.subnet, engine, NULL, &d), status);
 		assert_null(apart.subnet.lft_at);
 		uint8_t *rows = lft_rows(&shared.subnet);
 
 		assert_memory_equal(rows, apart.subnet.lft,
-				    (size_t)apart.subnet.n_switches *
-					    apart.subnet.lft_stride);
+				    (size_t)apart.subnet.n_switches * apart.subnet.lft_stride);
 		free(rows);
 	}
 	bool at_once = status == HD_OK && shared.subnet.lft_at;

@@ -46,8 +46,7 @@ struct vlarb vlarb_default(unsigned vls)
 static uint32_t intern_sl2vl(struct subnet *s, const struct sl2vl *table)
 {
 	void *tables = s->sl2vl_tables;
-	uint32_t id = intern(&s->sl2vl_index, &tables, &s->n_sl2vl_tables,
-			     table, sizeof(*table));
+	uint32_t id = intern(&s->sl2vl_index, &tables, &s->n_sl2vl_tables, table, sizeof(*table));
 
 	s->sl2vl_tables = tables;
 	return id;
@@ -66,8 +65,7 @@ void subnet_set_sl2vl(struct subnet *s, switch_id sw, unsigned in, unsigned out,
 	s->sl2vl_of_pair[sw][in * n + out] = (uint16_t)id;
 }
 
-void subnet_set_port_sl2vl(struct subnet *s, port_id end_port,
-			   const struct sl2vl *table)
+void subnet_set_port_sl2vl(struct subnet *s, port_id end_port, const struct sl2vl *table)
 {
 	s->sl2vl_of_port[end_port] = intern_sl2vl(s, table);
 }
@@ -84,8 +82,7 @@ uint32_t subnet_keep_vlarb(struct subnet *s, const struct vlarb *table)
 
 	memcpy(clean.high, table->high, table->n_high * sizeof(clean.high[0]));
 	memcpy(clean.low, table->low, table->n_low * sizeof(clean.low[0]));
-	uint32_t id = intern(&s->vlarb_index, &tables, &s->n_vlarb_tables,
-			     &clean, sizeof(clean));
+	uint32_t id = intern(&s->vlarb_index, &tables, &s->n_vlarb_tables, &clean, sizeof(clean));
 
 	s->vlarb_tables = tables;
 	return id;
@@ -96,8 +93,7 @@ void subnet_set_vlarb(struct subnet *s, port_id port, const struct vlarb *table)
 	s->vlarb_of_port[port] = subnet_keep_vlarb(s, table);
 }
 
-void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys,
-		      unsigned n)
+void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys, unsigned n)
 {
 	struct pkey_table *p = &s->pkeys[port];
 
@@ -160,8 +156,7 @@ void subnet_take_lanes(struct subnet *s, const struct subnet *from)
 		size_t n = s->topo->nodes[s->node_of_switch[sw]].n_ports + 1u;
 
 		for (size_t i = 0; i < n * n; i++)
-			s->sl2vl_of_pair[sw][i] =
-				(uint16_t)id[from->sl2vl_of_pair[sw][i]];
+			s->sl2vl_of_pair[sw][i] = (uint16_t)id[from->sl2vl_of_pair[sw][i]];
 	}
 	free(id);
 }
@@ -209,12 +204,9 @@ static void number_subnets(struct subnet *s)
 	s->mft = hd_alloc(s->n_subnets, sizeof(*s->mft));
 	for (unsigned i = 0; i < s->n_subnets; i++) {
 		/* A link-local prefix is not routed, so many need another. */
-		s->prefix[i] = s->n_subnets == 1 ? GID_LINK_LOCAL
-						 : PREFIX_SITE_LOCAL + i + 1;
-		s->port_of_lid[i] =
-			hd_alloc(LID_MAX_UNICAST + 1, sizeof(port_id));
-		memset(s->port_of_lid[i], 0xFF,
-		       (LID_MAX_UNICAST + 1) * sizeof(port_id));
+		s->prefix[i] = s->n_subnets == 1 ? GID_LINK_LOCAL : PREFIX_SITE_LOCAL + i + 1;
+		s->port_of_lid[i] = hd_alloc(LID_MAX_UNICAST + 1, sizeof(port_id));
+		memset(s->port_of_lid[i], 0xFF, (LID_MAX_UNICAST + 1) * sizeof(port_id));
 	}
 }
 
@@ -226,8 +218,7 @@ static void default_partition(struct subnet *s)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		bool of_switch = topo_is_switch(t, t->ports[p].node);
 
-		if (topo_is_end_port(t, p) ||
-		    (of_switch && t->ports[p].number == 0))
+		if (topo_is_end_port(t, p) || (of_switch && t->ports[p].number == 0))
 			subnet_set_pkeys(s, p, &key, 1);
 	}
 }
@@ -244,8 +235,7 @@ void subnet_init(struct subnet *s, const struct topo *t)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		struct topo_link_state link;
 
-		if (t->ports[p].peer != TOPO_NONE &&
-		    topo_link_state(t, p, &link) == HD_OK)
+		if (t->ports[p].peer != TOPO_NONE && topo_link_state(t, p, &link) == HD_OK)
 			s->rate_of_port[p] = link.rate;
 	}
 	s->pkeys = hd_alloc(t->n_ports, sizeof(*s->pkeys));
@@ -333,8 +323,7 @@ switch_id subnet_switch_at(const struct subnet *s, port_id port)
 	return s->switch_of_node[s->topo->ports[peer].node];
 }
 
-bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid,
-		   switch_id *sw, uint8_t *port)
+bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid, switch_id *sw, uint8_t *port)
 {
 	if (subnet >= s->n_subnets || lid > LID_MAX_UNICAST)
 		return false;
@@ -358,8 +347,7 @@ bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid,
 	return *port != LFT_NO_PORT;
 }
 
-uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
-		uint8_t wanted)
+uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid, uint8_t wanted)
 {
 	const struct lane_split *split = &s->split;
 	unsigned first = split->sls * split->class_of_sl[wanted];
@@ -368,9 +356,7 @@ uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
 		return wanted;
 	if (s->sl_row[source] == TOPO_NONE || dlid >= s->lft_stride)
 		return split->sls ? (uint8_t)first : wanted;
-	return (uint8_t)(first + s->sl_of_path[(size_t)s->sl_row[source] *
-						       s->lft_stride +
-					       dlid]);
+	return (uint8_t)(first + s->sl_of_path[(size_t)s->sl_row[source] * s->lft_stride + dlid]);
 }
 
 uint16_t path_sls(const struct subnet *s, port_id source, lid_t dlid)

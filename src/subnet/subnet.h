@@ -115,9 +115,9 @@ struct table_index {
  * engine that keeps paths apart by SLs and lanes does so within each block.
  */
 struct lane_split {
-	uint8_t n_classes; /* 0: no blocks, classes are not known here */
-	uint8_t sls;       /* of a block; 0: the application's SLs stay */
-	uint8_t vls;       /* of a block */
+	uint8_t n_classes;          /* 0: no blocks, classes are not known here */
+	uint8_t sls;                /* of a block; 0: the application's SLs stay */
+	uint8_t vls;                /* of a block */
 	uint8_t class_of_sl[N_SLS]; /* of the SLs that applications ask for */
 	/* SLs of packets for which switches choose ports, where the algorithm
 	 * has SLs of its own. */
@@ -176,7 +176,7 @@ struct subnet {
 	uint32_t n_sl2vl_tables;
 	uint32_t *sl2vl_of_port;  /* end ports: number of the table */
 	uint16_t **sl2vl_of_pair; /* [switch][in * (n_ports + 1) + out] */
-	bool *borrows_pairs; /* [switch]: they are another's; NULL: none does */
+	bool *borrows_pairs;      /* [switch]: they are another's; NULL: none does */
 	struct table_index sl2vl_index;
 
 	struct vlarb *vlarb_tables;
@@ -232,8 +232,7 @@ void subnet_own(struct subnet *s);
 /* A copy of the forwarding tables in rows, to be freed. */
 uint8_t *lft_rows(const struct subnet *s);
 /* Rows, which it frees, to blocks. */
-void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride,
-	       struct lft_blocks *out);
+void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride, struct lft_blocks *out);
 
 /* Sets every SL2VL table to its default. */
 void subnet_reset_lanes(struct subnet *s);
@@ -269,8 +268,7 @@ struct lid_options lid_options_for(const struct topo *t, unsigned lmc);
  * tables. HD_ERR_FULL if the 48K unicast LIDs do not suffice, HD_ERR_INPUT if
  * LIDs to keep are missing or clash, HD_ERR_UNFIT if the order does not apply.
  */
-HD_MUST_CHECK enum hd_status subnet_assign_lids(struct subnet *s,
-						const struct lid_options *o,
+HD_MUST_CHECK enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 						struct diag *d);
 
 /*
@@ -283,14 +281,11 @@ port_id subnet_manager_port(const struct topo *t, unsigned subnet);
 /* Tables are copied; equal ones are stored once. */
 void subnet_set_sl2vl(struct subnet *s, switch_id sw, unsigned in, unsigned out,
 		      const struct sl2vl *table);
-void subnet_set_port_sl2vl(struct subnet *s, port_id end_port,
-			   const struct sl2vl *table);
-void subnet_set_vlarb(struct subnet *s, port_id port,
-		      const struct vlarb *table);
+void subnet_set_port_sl2vl(struct subnet *s, port_id end_port, const struct sl2vl *table);
+void subnet_set_vlarb(struct subnet *s, port_id port, const struct vlarb *table);
 /* Only stores it, for later; returns its number in vlarb_tables. */
 uint32_t subnet_keep_vlarb(struct subnet *s, const struct vlarb *table);
-void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys,
-		      unsigned n);
+void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys, unsigned n);
 
 /* OpenSM's built-in SL2VL (0..14,7) for a link with `vls` data VLs. */
 struct sl2vl sl2vl_default(unsigned vls);
@@ -304,8 +299,8 @@ switch_id subnet_switch_at(const struct subnet *s, port_id port);
  * (0 for the switch itself). False if the LID is not assigned or its owner is
  * not attached to a switch.
  */
-bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid,
-		   switch_id *sw, uint8_t *port);
+bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid, switch_id *sw,
+		   uint8_t *port);
 
 /* The GID of a port is the prefix of its subnet and its GUID. */
 static inline uint64_t subnet_gid_prefix(const struct subnet *s, port_id port)
@@ -313,8 +308,7 @@ static inline uint64_t subnet_gid_prefix(const struct subnet *s, port_id port)
 	return s->prefix[s->topo->ports[port].subnet];
 }
 
-static inline const struct topo_node *switch_node(const struct subnet *s,
-						  switch_id sw)
+static inline const struct topo_node *switch_node(const struct subnet *s, switch_id sw)
 {
 	return &s->topo->nodes[s->node_of_switch[sw]];
 }
@@ -329,15 +323,13 @@ static inline unsigned subnet_of_switch(const struct subnet *s, switch_id sw)
  * The least split that has room for what the engine did, with `classes` (from
  * 0) of the SLs that applications ask for; `n_classes` of them.
  */
-struct lane_split subnet_split_for(const struct subnet *s,
-				   const uint8_t classes[N_SLS],
+struct lane_split subnet_split_for(const struct subnet *s, const uint8_t classes[N_SLS],
 				   unsigned n_classes);
 /*
  * Gives every class a block of the engine's SLs and lanes. HD_ERR_UNFIT, with
  * how many would be needed, if there are not enough of either.
  */
-HD_MUST_CHECK enum hd_status subnet_split_lanes(struct subnet *s,
-						const struct lane_split *split,
+HD_MUST_CHECK enum hd_status subnet_split_lanes(struct subnet *s, const struct lane_split *split,
 						struct diag *d);
 
 /*
@@ -345,8 +337,7 @@ HD_MUST_CHECK enum hd_status subnet_split_lanes(struct subnet *s,
  * asks for, in the block of the class of `wanted`; or `wanted` itself if it
  * leaves the choice open.
  */
-uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid,
-		uint8_t wanted);
+uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid, uint8_t wanted);
 /* The set of SLs that it can be, whoever sends; only where engines choose. */
 uint16_t path_sls(const struct subnet *s, port_id source, lid_t dlid);
 
@@ -359,26 +350,23 @@ struct lft_row {
 static inline struct lft_row lft_row_of(const struct subnet *s, switch_id sw)
 {
 	if (!s->lft_at)
-		return (struct lft_row){ s->lft + (size_t)sw * s->lft_stride,
-					 NULL };
+		return (struct lft_row){ s->lft + (size_t)sw * s->lft_stride, NULL };
 	return (struct lft_row){ s->lft, s->lft_at + (size_t)sw * LFT_BLOCKS };
 }
 
 /* `lid` is below lft_stride. */
 static inline uint8_t lft_row_get(struct lft_row row, lid_t lid)
 {
-	return row.bytes[(row.at ? row.at[lid / LFT_BLOCK_LIDS] : 0) +
-			 (ptrdiff_t)lid];
+	return row.bytes[(row.at ? row.at[lid / LFT_BLOCK_LIDS] : 0) + (ptrdiff_t)lid];
 }
 
 static inline uint8_t lft_get(const struct subnet *s, switch_id sw, lid_t lid)
 {
-	return lid < s->lft_stride ? lft_row_get(lft_row_of(s, sw), lid)
-				   : LFT_NO_PORT;
+	return lid < s->lft_stride ? lft_row_get(lft_row_of(s, sw), lid) : LFT_NO_PORT;
 }
 
-static inline const uint64_t *mft_get(const struct mft *m, switch_id sw,
-				      uint32_t n_switches, lid_t mlid)
+static inline const uint64_t *mft_get(const struct mft *m, switch_id sw, uint32_t n_switches,
+				      lid_t mlid)
 {
 	uint32_t group = (uint32_t)mlid - LID_FIRST_MCAST;
 
@@ -388,8 +376,8 @@ static inline const uint64_t *mft_get(const struct mft *m, switch_id sw,
 }
 
 /* The table for packets that enter switch `sw` by port `in`, leave by `out`. */
-static inline const struct sl2vl *sl2vl_at(const struct subnet *s, switch_id sw,
-					   unsigned in, unsigned out)
+static inline const struct sl2vl *sl2vl_at(const struct subnet *s, switch_id sw, unsigned in,
+					   unsigned out)
 {
 	unsigned n = switch_node(s, sw)->n_ports + 1u;
 

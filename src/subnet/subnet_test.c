@@ -15,8 +15,7 @@
 #include "subnet/subnet.h"
 
 static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };
-static const struct lid_options by_paper = { .order = LIDS_PAPER,
-					     .sm_port = TOPO_NONE };
+static const struct lid_options by_paper = { .order = LIDS_PAPER, .sm_port = TOPO_NONE };
 
 static void route(struct subnet *s, const char *engine)
 {
@@ -93,8 +92,7 @@ static void minhop_gives_the_tables_that_opensm_gave(void **state)
 
 static void lmc_aligns_base_lids_and_spreads_the_ways(void **state)
 {
-	static const struct lid_options four = { .lmc = 2,
-						 .sm_port = TOPO_NONE };
+	static const struct lid_options four = { .lmc = 2, .sm_port = TOPO_NONE };
 	struct topo t;
 	struct subnet s;
 	struct diag d = { .status = HD_OK };
@@ -136,8 +134,7 @@ static void the_papers_lids_count_by_columns(void **state)
 	for (node_id v = 0; v < t.n_nodes; v++) {
 		unsigned x = t.nodes[v].coord[0], y = t.nodes[v].coord[1];
 
-		assert_int_equal(s.lid_of_port[t.nodes[v].first_port],
-				 x * 6 + y + 1);
+		assert_int_equal(s.lid_of_port[t.nodes[v].first_port], x * 6 + y + 1);
 	}
 	subnet_fini(&s);
 	topo_fini(&t);
@@ -160,15 +157,13 @@ static void xy_goes_by_columns_first(void **state)
 			node_id at = own ? t.ports[t.ports[p].peer].node : v;
 			const uint16_t *here = t.nodes[sw].coord;
 			const uint16_t *there = t.nodes[at].coord;
-			unsigned port =
-				own ? t.ports[t.ports[p].peer].number : 0;
+			unsigned port = own ? t.ports[t.ports[p].peer].number : 0;
 
 			if (there[0] != here[0])
 				port = there[0] > here[0] ? 1 : 2;
 			else if (there[1] != here[1])
 				port = there[1] > here[1] ? 3 : 4;
-			assert_int_equal(lft_get(&s, sw, s.lid_of_port[p]),
-					 port);
+			assert_int_equal(lft_get(&s, sw, s.lid_of_port[p]), port);
 		}
 	}
 	subnet_fini(&s);
@@ -177,8 +172,7 @@ static void xy_goes_by_columns_first(void **state)
 
 static void engines_refuse_what_does_not_fit(void **state)
 {
-	static const char *const engines[] = { "xy", "dor", "negative-first",
-					       "ecube" };
+	static const char *const engines[] = { "xy", "dor", "negative-first", "ecube" };
 	struct topo t;
 	struct subnet s;
 
@@ -189,8 +183,7 @@ static void engines_refuse_what_does_not_fit(void **state)
 		struct diag d = { .status = HD_OK };
 
 		assert_int_equal(subnet_assign_lids(&s, &by_opensm, &d), HD_OK);
-		assert_int_equal(subnet_route(&s, engines[i], NULL, &d),
-				 HD_ERR_UNFIT);
+		assert_int_equal(subnet_route(&s, engines[i], NULL, &d), HD_ERR_UNFIT);
 		assert_non_null(strstr(d.message, engines[i]));
 		assert_null(s.engine);
 		assert_int_equal(lft_get(&s, 0, 1), LFT_NO_PORT);
@@ -243,8 +236,7 @@ static void equal_tables_are_stored_once(void **state)
 		/* out of use: must not matter */
 		table.low[1].weight = (uint8_t)(i % 251);
 		subnet_set_vlarb(&s, i % t.n_ports, &table);
-		assert_int_equal(vlarb_of(&s, i % t.n_ports)->low[0].weight,
-				 1 + i % 10);
+		assert_int_equal(vlarb_of(&s, i % t.n_ports)->low[0].weight, 1 + i % 10);
 	}
 	assert_int_equal(s.n_vlarb_tables, before + 10);
 	for (unsigned i = 0; i < 200; i++) {
@@ -252,8 +244,7 @@ static void equal_tables_are_stored_once(void **state)
 
 		lanes.vl[i % 16] = (uint8_t)(i / 16);
 		subnet_set_sl2vl(&s, 1, i % 9, i / 9 % 9, &lanes);
-		assert_memory_equal(sl2vl_at(&s, 1, i % 9, i / 9 % 9), &lanes,
-				    sizeof(lanes));
+		assert_memory_equal(sl2vl_at(&s, 1, i % 9, i / 9 % 9), &lanes, sizeof(lanes));
 	}
 	subnet_fini(&s);
 	topo_fini(&t);
@@ -313,8 +304,7 @@ static void packets_for_other_subnets_go_to_a_router(void **state)
 		port_id out;
 
 		assert_int_equal(topo_node_of(&t, at)->kind, NODE_ROUTER);
-		assert_true(router_forward(&s, t.ports[at].node, there[i], &out,
-					   &dlid));
+		assert_true(router_forward(&s, t.ports[at].node, there[i], &out, &dlid));
 		assert_int_equal(t.ports[out].number, 2);
 		assert_int_equal(dlid, s.lid_of_port[there[i]]);
 		/* The LIDs of the two subnets overlap: each has its own. */
@@ -329,8 +319,7 @@ static void packets_for_other_subnets_go_to_a_router(void **state)
 
 static void more_ports_than_lids_are_refused(void **state)
 {
-	static const struct lid_options many = { .lmc = 7,
-						 .sm_port = TOPO_NONE };
+	static const struct lid_options many = { .lmc = 7, .sm_port = TOPO_NONE };
 	struct topo t;
 	struct subnet s;
 	struct diag d = { .status = HD_OK };

@@ -40,8 +40,7 @@ const struct table_writer *table_writer_find(const char *name);
  * are, with all that belongs to them, are nobody's surprise and pass.
  */
 HD_MUST_CHECK enum hd_status tables_check_export(const struct subnet *s,
-						 const struct table_writer *w,
-						 struct diag *d);
+						 const struct table_writer *w, struct diag *d);
 
 /* LIDs, engine, all tables and SLs of paths as one JSON object. */
 void tables_write_json(const struct subnet *s, struct strbuf *out);
@@ -59,12 +58,10 @@ struct tables_found {
  * ports in its sets. Refuses with the line at fault; the tables are then
  * unspecified.
  */
-HD_MUST_CHECK enum hd_status tables_read(struct subnet *s, const char *text,
-					 size_t len, struct diag *d,
-					 struct tables_found *found);
+HD_MUST_CHECK enum hd_status tables_read(struct subnet *s, const char *text, size_t len,
+					 struct diag *d, struct tables_found *found);
 /* The same from a stream, line by line: the file may be of any length. */
-HD_MUST_CHECK enum hd_status tables_read_stream(struct subnet *s, FILE *in,
-						struct diag *d,
+HD_MUST_CHECK enum hd_status tables_read_stream(struct subnet *s, FILE *in, struct diag *d,
 						struct tables_found *found);
 
 #endif

@@ -108,9 +108,7 @@ static void json_path_sls(const struct subnet *s, struct json *w)
 	for (uint32_t i = 0; i < s->n_sl_rows; i++) {
 		json_begin_array(w);
 		for (uint32_t lid = 0; lid <= top[i]; lid++)
-			json_uint(
-				w,
-				s->sl_of_path[(size_t)i * s->lft_stride + lid]);
+			json_uint(w, s->sl_of_path[(size_t)i * s->lft_stride + lid]);
 		json_end(w);
 	}
 	json_end(w);

@@ -51,17 +51,16 @@ static void first_of_kind(struct tables_reader *t)
 		mcast_clear(s);
 	if (!is_multicast(t->block) && t->found.n_unicast++ == 0) {
 		subnet_own(s);
-		memset(s->lft, LFT_NO_PORT,
-		       (size_t)s->n_switches * s->lft_stride);
+		memset(s->lft, LFT_NO_PORT, (size_t)s->n_switches * s->lft_stride);
 	}
 }
 
 static enum hd_status refuse_unfinished(struct tables_reader *t)
 {
-	return diag_fail_at(t->r.d, HD_ERR_INPUT, t->r.line, 0,
-			    "the table of '%s', which begins at line %u, is cut"
-			    " short: its count is missing",
-			    node_at(t)->name, t->started);
+	return diag_fail_at(
+		t->r.d, HD_ERR_INPUT, t->r.line, 0,
+		"the table of '%s', which begins at line %u, is cut short: its count is missing",
+		node_at(t)->name, t->started);
 }
 
 static bool needs_count(const struct tables_reader *t)
@@ -69,25 +68,20 @@ static bool needs_count(const struct tables_reader *t)
 	return t->block == BLOCK_LIST || t->block == BLOCK_MASK;
 }
 
-static enum hd_status start_block(struct tables_reader *t, enum block_kind kind,
-				  uint64_t guid)
+static enum hd_status start_block(struct tables_reader *t, enum block_kind kind, uint64_t guid)
 {
 	switch_id sw = map_get(&t->switches, guid);
 
 	if (needs_count(t))
 		return refuse_unfinished(t);
 	if (sw == MAP_NONE)
-		return reader_refuse(&t->r,
-				     "no switch of the fabric has the GUID"
-				     " 0x%016" PRIx64,
+		return reader_refuse(&t->r, "no switch of the fabric has the GUID 0x%016" PRIx64,
 				     guid);
 	bool *has = is_multicast(kind) ? t->has_multicast : t->has_unicast;
 
 	t->sw = sw;
 	if (has[sw])
-		return reader_refuse(&t->r,
-				     "a second table for the switch '%s'",
-				     node_at(t)->name);
+		return reader_refuse(&t->r, "a second table for the switch '%s'", node_at(t)->name);
 	has[sw] = true;
 	t->block = kind;
 	t->started = t->r.line;
@@ -122,12 +116,10 @@ static enum hd_status read_header(struct tables_reader *t, enum block_kind kind)
 	hex = r->line_end - r->at > 1 && r->at[1] == 'x';
 	if (!reader_number(r, UINT16_MAX, &first) || !reader_skip(r, "-") ||
 	    !reader_number(r, UINT16_MAX, &last) || !reader_skip(r, "]"))
-		return reader_refuse(r, "expected a range of LIDs, as"
-					" [0x0-0x6]");
+		return reader_refuse(r, "expected a range of LIDs, as [0x0-0x6]");
 	t->is_opensm = !hex;
 	if (!find_guid(r, &guid))
-		return reader_refuse(r, "expected ' guid ' and the GUID of a"
-					" switch");
+		return reader_refuse(r, "expected ' guid ' and the GUID of a switch");
 	return start_block(t, kind, guid);
 }
 
@@ -135,8 +127,8 @@ static enum hd_status check_port(struct tables_reader *t, uint64_t port)
 {
 	if (port <= node_at(t)->n_ports)
 		return HD_OK;
-	return reader_refuse(&t->r, "port %" PRIu64 ", but '%s' has %u ports",
-			     port, node_at(t)->name, node_at(t)->n_ports);
+	return reader_refuse(&t->r, "port %" PRIu64 ", but '%s' has %u ports", port,
+			     node_at(t)->name, node_at(t)->n_ports);
 }
 
 /* If the line names the owner of the LID, it must be ours. */
@@ -147,49 +139,37 @@ static enum hd_status check_owner(struct tables_reader *t, uint64_t lid)
 	unsigned sub = subnet_of_switch(t->s, t->sw);
 	uint64_t guid;
 
-	while (r->at + sizeof(key) < r->line_end &&
-	       memcmp(r->at, key, sizeof(key) - 1) != 0)
+	while (r->at + sizeof(key) < r->line_end && memcmp(r->at, key, sizeof(key) - 1) != 0)
 		r->at++;
 	if (!reader_skip(r, key) || !reader_number(r, UINT64_MAX, &guid))
 		return HD_OK;
 	port_id owner = t->s->port_of_lid[sub][lid];
 
 	if (owner == TOPO_NONE)
-		return reader_refuse(r,
-				     "LID %" PRIu64 " belongs to nobody in the"
-				     " fabric",
-				     lid);
+		return reader_refuse(r, "LID %" PRIu64 " belongs to nobody in the fabric", lid);
 	if (port_guid(t->s->topo, owner) != guid)
-		return reader_refuse(
-			r,
-			"LID %" PRIu64 " is said to be that of port"
-			" 0x%016" PRIx64 ", in the fabric it is"
-			" '%s', port 0x%016" PRIx64,
-			lid, guid, topo_node_of(t->s->topo, owner)->name,
-			port_guid(t->s->topo, owner));
+		return reader_refuse(r,
+				     "LID %" PRIu64 " is said to be that of port 0x%016" PRIx64
+				     ", in the fabric it is '%s', port 0x%016" PRIx64,
+				     lid, guid, topo_node_of(t->s->topo, owner)->name,
+				     port_guid(t->s->topo, owner));
 	return HD_OK;
 }
 
-static enum hd_status set_entry(struct tables_reader *t, uint64_t lid,
-				uint64_t port)
+static enum hd_status set_entry(struct tables_reader *t, uint64_t lid, uint64_t port)
 {
 	struct subnet *s = t->s;
 
 	if (lid > LID_MAX_UNICAST)
-		return reader_refuse(
-			&t->r, "LID 0x%" PRIx64 " is no unicast LID", lid);
+		return reader_refuse(&t->r, "LID 0x%" PRIx64 " is no unicast LID", lid);
 	if (check_port(t, port) != HD_OK)
 		return t->r.d->status;
 	if (lid >= s->lft_stride)
-		return reader_refuse(&t->r,
-				     "LID %" PRIu64 " is above all LIDs of the"
-				     " fabric",
-				     lid);
+		return reader_refuse(&t->r, "LID %" PRIu64 " is above all LIDs of the fabric", lid);
 	uint8_t *entry = &s->lft[(size_t)t->sw * s->lft_stride + lid];
 
 	if (*entry != LFT_NO_PORT)
-		return reader_refuse(&t->r, "a second entry for LID %" PRIu64,
-				     lid);
+		return reader_refuse(&t->r, "a second entry for LID %" PRIu64, lid);
 	*entry = (uint8_t)port;
 	t->n_entries++;
 	return HD_OK;
@@ -218,8 +198,7 @@ static enum hd_status read_fdbs_entry(struct tables_reader *t)
 	uint64_t lid, port;
 
 	if (!reader_number(r, UINT16_MAX, &lid) || !reader_skip(r, " : "))
-		return reader_refuse(r, "expected a LID and a port, as"
-					" '0x0001 : 003'");
+		return reader_refuse(r, "expected a LID and a port, as '0x0001 : 003'");
 	if (reader_skip(r, "UNREACHABLE"))
 		return HD_OK;
 	if (!reader_decimal(r, UINT32_MAX, &port))
@@ -238,8 +217,7 @@ static uint64_t *mcast_row(struct tables_reader *t, uint64_t mlid)
 	return &m->ports[((size_t)group * s->n_switches + t->sw) * m->words];
 }
 
-static enum hd_status set_mcast(struct tables_reader *t, uint64_t mlid,
-				uint64_t port)
+static enum hd_status set_mcast(struct tables_reader *t, uint64_t mlid, uint64_t port)
 {
 	if (check_port(t, port) != HD_OK)
 		return t->r.d->status;
@@ -249,10 +227,9 @@ static enum hd_status set_mcast(struct tables_reader *t, uint64_t mlid,
 
 static enum hd_status read_mlid(struct tables_reader *t, uint64_t *mlid)
 {
-	if (!reader_number(&t->r, UINT16_MAX, mlid) ||
-	    *mlid < LID_FIRST_MCAST || *mlid > LID_LAST_MCAST)
-		return reader_refuse(&t->r,
-				     "expected an MLID, 0xc000 to 0xfffe");
+	if (!reader_number(&t->r, UINT16_MAX, mlid) || *mlid < LID_FIRST_MCAST ||
+	    *mlid > LID_LAST_MCAST)
+		return reader_refuse(&t->r, "expected an MLID, 0xc000 to 0xfffe");
 	return HD_OK;
 }
 
@@ -280,8 +257,7 @@ static enum hd_status read_hex_mask(struct tables_reader *t, uint64_t mlid)
 		for (unsigned bit = 0; bit < 4; bit++) {
 			unsigned port = first + 4 * (3 - digit) + bit;
 
-			if (value >> bit & 1 &&
-			    set_mcast(t, mlid, port) != HD_OK)
+			if (value >> bit & 1 && set_mcast(t, mlid, port) != HD_OK)
 				return r->d->status;
 		}
 		first += digit == 3 ? 16 : 0;
@@ -299,8 +275,7 @@ static enum hd_status read_mask_entry(struct tables_reader *t)
 	if (read_mlid(t, &mlid) != HD_OK)
 		return r->d->status;
 	t->n_entries++;
-	if (r->line_end - r->line_start > MASK_COLUMN &&
-	    hex_value(r->line_start[MASK_COLUMN]) < 16)
+	if (r->line_end - r->line_start > MASK_COLUMN && hex_value(r->line_start[MASK_COLUMN]) < 16)
 		return read_hex_mask(t, mlid);
 	for (; r->at < r->line_end; r->at++) {
 		size_t column = (size_t)(r->at - r->line_start);
@@ -341,16 +316,12 @@ static enum hd_status read_count(struct tables_reader *t)
 	uint64_t n;
 
 	if (!reader_decimal(r, UINT32_MAX, &n) ||
-	    !(reader_skip(r, " valid lids dumped") ||
-	      reader_skip(r, " lids dumped") ||
+	    !(reader_skip(r, " valid lids dumped") || reader_skip(r, " lids dumped") ||
 	      reader_skip(r, " valid mlids dumped")))
-		return reader_refuse(r, "expected an entry or the count of"
-					" entries");
+		return reader_refuse(r, "expected an entry or the count of entries");
 	if (!t->is_opensm && n != t->n_entries)
-		return reader_refuse(r,
-				     "%" PRIu64 " entries are said to be there,"
-				     " but %u are",
-				     n, t->n_entries);
+		return reader_refuse(r, "%" PRIu64 " entries are said to be there, but %u are", n,
+				     t->n_entries);
 	t->block = BLOCK_NONE;
 	return HD_OK;
 }
@@ -359,8 +330,7 @@ static bool starts_with(const struct reader *r, const char *text)
 {
 	size_t len = strlen(text);
 
-	return (size_t)(r->line_end - r->at) >= len &&
-	       memcmp(r->at, text, len) == 0;
+	return (size_t)(r->line_end - r->at) >= len && memcmp(r->at, text, len) == 0;
 }
 
 /* Headings that say nothing. */
@@ -387,14 +357,13 @@ static enum hd_status read_entry(struct tables_reader *t)
 		return read_mcfdbs_entry(t);
 	case BLOCK_NONE:
 	default:
-		return reader_refuse(&t->r, "expected a forwarding table: of"
-					    " dump_fts, opensm-lfts.dump,"
-					    " opensm.fdbs or opensm.mcfdbs");
+		return reader_refuse(
+			&t->r,
+			"expected a forwarding table: of dump_fts, opensm-lfts.dump, opensm.fdbs or opensm.mcfdbs");
 	}
 }
 
-static enum hd_status read_guid_header(struct tables_reader *t,
-				       enum block_kind kind)
+static enum hd_status read_guid_header(struct tables_reader *t, enum block_kind kind)
 {
 	uint64_t guid;
 
@@ -433,20 +402,17 @@ static enum hd_status read_all(struct tables_reader *t)
 	if (t->found.n_unicast + t->found.n_multicast == 0)
 		return diag_fail_at(t->r.d, HD_ERR_INPUT, t->r.line, 0,
 				    "no forwarding table in the file");
-	for (switch_id sw = 0; t->found.n_unicast && sw < t->s->n_switches;
-	     sw++) {
+	for (switch_id sw = 0; t->found.n_unicast && sw < t->s->n_switches; sw++) {
 		if (!t->has_unicast[sw])
-			return diag_fail(
-				t->r.d, HD_ERR_INPUT,
-				"the file has no table for the switch '%s'",
-				switch_node(t->s, sw)->name);
+			return diag_fail(t->r.d, HD_ERR_INPUT,
+					 "the file has no table for the switch '%s'",
+					 switch_node(t->s, sw)->name);
 	}
 	return HD_OK;
 }
 
 /* Reads what t->r gives, and ends it. */
-static enum hd_status read_tables(struct tables_reader *t,
-				  struct tables_found *found)
+static enum hd_status read_tables(struct tables_reader *t, struct tables_found *found)
 {
 	struct subnet *s = t->s;
 
@@ -468,8 +434,8 @@ static enum hd_status read_tables(struct tables_reader *t,
 	return status;
 }
 
-enum hd_status tables_read(struct subnet *s, const char *text, size_t len,
-			   struct diag *d, struct tables_found *found)
+enum hd_status tables_read(struct subnet *s, const char *text, size_t len, struct diag *d,
+			   struct tables_found *found)
 {
 	struct tables_reader t = { .s = s };
 

@@ -44,8 +44,7 @@ static void load_fabric(const char *folder, struct topo *t, uint64_t seed)
 
 static void keep_lids(struct subnet *s)
 {
-	static const struct lid_options keep = { .order = LIDS_KEEP,
-						 .sm_port = TOPO_NONE };
+	static const struct lid_options keep = { .order = LIDS_KEEP, .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 
 	if (subnet_assign_lids(s, &keep, &d) != HD_OK)
@@ -65,8 +64,8 @@ static void read_tables(struct subnet *s, const char *folder, const char *name)
 	strbuf_fini(&text);
 }
 
-static void assert_written(const struct subnet *s, const char *format,
-			   const char *folder, const char *name)
+static void assert_written(const struct subnet *s, const char *format, const char *folder,
+			   const char *name)
 {
 	struct strbuf text = STRBUF_INIT, expected = STRBUF_INIT;
 
@@ -80,20 +79,13 @@ static void assert_written(const struct subnet *s, const char *format,
 static const struct {
 	const char *folder, *name, *format;
 } files[] = {
-	{ "small", "dump_fts.txt", "fts" },
-	{ "small", "dump_lfts.txt", "lfts" },
-	{ "small", "dump_fts-M.txt", "mfts" },
-	{ "small", "opensm-lfts.dump", "opensm" },
-	{ "small", "opensm.fdbs", "fdbs" },
-	{ "torus", "dump_fts.txt", "fts" },
-	{ "torus", "dump_fts-M.txt", "mfts" },
-	{ "torus", "opensm-lfts.dump", "opensm" },
-	{ "torus", "opensm.fdbs", "fdbs" },
-	{ "torus", "opensm.mcfdbs", "mcfdbs" },
-	{ "lmc", "dump_fts.txt", "fts" },
-	{ "lmc", "opensm-lfts.dump", "opensm" },
-	{ "lmc", "opensm.fdbs", "fdbs" },
-	{ "irregular", "opensm-lfts.dump", "opensm" },
+	{ "small", "dump_fts.txt", "fts" },    { "small", "dump_lfts.txt", "lfts" },
+	{ "small", "dump_fts-M.txt", "mfts" }, { "small", "opensm-lfts.dump", "opensm" },
+	{ "small", "opensm.fdbs", "fdbs" },    { "torus", "dump_fts.txt", "fts" },
+	{ "torus", "dump_fts-M.txt", "mfts" }, { "torus", "opensm-lfts.dump", "opensm" },
+	{ "torus", "opensm.fdbs", "fdbs" },    { "torus", "opensm.mcfdbs", "mcfdbs" },
+	{ "lmc", "dump_fts.txt", "fts" },      { "lmc", "opensm-lfts.dump", "opensm" },
+	{ "lmc", "opensm.fdbs", "fdbs" },      { "irregular", "opensm-lfts.dump", "opensm" },
 };
 
 static void what_was_read_is_written_as_it_was(void **state)
@@ -107,8 +99,7 @@ static void what_was_read_is_written_as_it_was(void **state)
 		subnet_init(&s, &t);
 		keep_lids(&s);
 		read_tables(&s, files[i].folder, files[i].name);
-		assert_written(&s, files[i].format, files[i].folder,
-			       files[i].name);
+		assert_written(&s, files[i].format, files[i].folder, files[i].name);
 		subnet_fini(&s);
 		topo_fini(&t);
 	}
@@ -117,8 +108,7 @@ static void what_was_read_is_written_as_it_was(void **state)
 static port_id managers_port(const struct topo *t)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p) &&
-		    port_guid(t, p) == t->source.from_port)
+		if (topo_is_end_port(t, p) && port_guid(t, p) == t->source.from_port)
 			return p;
 	}
 	return TOPO_NONE;
@@ -129,9 +119,7 @@ static void our_lids_and_minhop_are_opensms(void **state)
 	static const struct {
 		const char *folder;
 		unsigned lmc;
-	} fabrics[] = {
-		{ "small", 0 }, { "torus", 0 }, { "lmc", 1 }, { "irregular", 0 }
-	};
+	} fabrics[] = { { "small", 0 }, { "torus", 0 }, { "lmc", 1 }, { "irregular", 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -142,18 +130,15 @@ static void our_lids_and_minhop_are_opensms(void **state)
 		load_fabric(fabrics[i].folder, &t, 7 + i);
 		subnet_init(&s, &t);
 		/* The manager ran on the host that ran ibnetdiscover. */
-		struct lid_options o = { .lmc = fabrics[i].lmc,
-					 .sm_port = managers_port(&t) };
+		struct lid_options o = { .lmc = fabrics[i].lmc, .sm_port = managers_port(&t) };
 
 		assert_int_equal(subnet_assign_lids(&s, &o, &d), HD_OK);
 		for (port_id p = 0; p < t.n_ports; p++) {
 			if (s.lid_of_port[p])
-				assert_int_equal(s.lid_of_port[p],
-						 t.ports[p].lid);
+				assert_int_equal(s.lid_of_port[p], t.ports[p].lid);
 		}
 		assert_int_equal(subnet_route(&s, "minhop", NULL, &d), HD_OK);
-		assert_written(&s, "opensm", fabrics[i].folder,
-			       "opensm-lfts.dump");
+		assert_written(&s, "opensm", fabrics[i].folder, "opensm-lfts.dump");
 		subnet_fini(&s);
 		topo_fini(&t);
 	}
@@ -251,12 +236,9 @@ static void malformed_lanes_are_refused_with_their_line(void **state)
 		{ "Switch x\n", 1, "expected a GUID" },
 		{ "Switch 0x77, base LID 2\n", 1, "no port of the fabric" },
 		{ "Switch 0x200000, base LID 2\n0 1\n", 2, "'in out :'" },
-		{ "Switch 0x200000, base LID 2\n0 9 : 0\n", 2,
-		  "'leaf1' has 8 ports" },
-		{ "Switch 0x200000, base LID 2\n0 1 : 0 1\n", 2,
-		  "the VL of SL 2" },
-		{ "Switch 0x200000, base LID 2\n0 1 : 16\n", 2,
-		  "the VL of SL 0" },
+		{ "Switch 0x200000, base LID 2\n0 9 : 0\n", 2, "'leaf1' has 8 ports" },
+		{ "Switch 0x200000, base LID 2\n0 1 : 0 1\n", 2, "the VL of SL 2" },
+		{ "Switch 0x200000, base LID 2\n0 1 : 16\n", 2, "the VL of SL 0" },
 		{ "Switch 0x200000, base LID 2\n"
 		  "0 1 : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0\n",
 		  2, "more than 16" },
@@ -271,10 +253,8 @@ static void malformed_lanes_are_refused_with_their_line(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct diag d = { .status = HD_OK };
 
-		if (sl2vl_read(&s, cases[i].text, strlen(cases[i].text), &d) !=
-			    HD_ERR_INPUT ||
-		    d.line != cases[i].line ||
-		    !strstr(d.message, cases[i].message))
+		if (sl2vl_read(&s, cases[i].text, strlen(cases[i].text), &d) != HD_ERR_INPUT ||
+		    d.line != cases[i].line || !strstr(d.message, cases[i].message))
 			fail_msg("case %zu: line %u: %s", i, d.line, d.message);
 	}
 	subnet_fini(&s);
@@ -295,19 +275,15 @@ static const struct {
 	{ "hello\n", 1, "expected a forwarding table" },
 	{ LIST_HEAD "0x0001 001 : (x)\n", 2, "cut short" },
 	{ LIST_HEAD "0x0001 001 : (x)\n" LIST_HEAD, 3, "cut short" },
-	{ LIST_HEAD "0x0001 001 : (x)\n2 valid lids dumped \n", 3,
-	  "2 entries are said" },
+	{ LIST_HEAD "0x0001 001 : (x)\n2 valid lids dumped \n", 3, "2 entries are said" },
 	{ LIST_HEAD "0x0001 300 : (x)\n", 2, "port 300, but 'leaf1' has 8" },
 	{ LIST_HEAD "0x0001 2147483648 : (x)\n", 2, "port 2147483648" },
-	{ LIST_HEAD "0x0001 99999999999999999999 : (x)\n", 2,
-	  "expected a port" },
+	{ LIST_HEAD "0x0001 99999999999999999999 : (x)\n", 2, "expected a port" },
 	{ LIST_HEAD "0xc000 001 : (x)\n", 2, "no unicast LID" },
 	{ LIST_HEAD "0xbfff 001 : (x)\n", 2, "above all LIDs" },
 	{ LIST_HEAD "0x0001 001\n0x0001 002\n", 3, "second entry" },
-	{ LIST_HEAD "0x0001 001 : (Switch portguid 0x77: 'x')\n", 2,
-	  "is said to be that of port" },
-	{ LIST_HEAD "0x0010 001 : (Switch portguid 0x77: 'x')\n", 2,
-	  "belongs to nobody" },
+	{ LIST_HEAD "0x0001 001 : (Switch portguid 0x77: 'x')\n", 2, "is said to be that of port" },
+	{ LIST_HEAD "0x0010 001 : (Switch portguid 0x77: 'x')\n", 2, "belongs to nobody" },
 	{ LIST_HEAD "0x0001 one\n", 2, "expected a port" },
 	{ LIST_HEAD "zzz\n", 2, "expected an entry or the count" },
 	{ LIST_HEAD "0 valid lids dumped \n" LIST_HEAD, 3, "second table" },
@@ -317,25 +293,19 @@ static const struct {
 	{ "Unicast lids [0x0-0x6] of switch DR path\n", 1, "GUID of a switch" },
 	{ "Unicast lids [0-6] of switch Lid 2 guid 0x99 ('x'):\n", 1,
 	  "no switch of the fabric has the GUID 0x0000000000000099" },
-	{ "dump_ucast_routes: Switch 0x200000\n0x0001 : 9 : 01 : yes\n", 2,
-	  "port 9, but" },
-	{ "dump_ucast_routes: Switch 0x200000\n0x0001 x\n", 2,
-	  "expected a LID and a port" },
-	{ "dump_ucast_routes: Switch 0x200000\n0x0001 : NEVER\n", 2,
-	  "port or UNREACHABLE" },
+	{ "dump_ucast_routes: Switch 0x200000\n0x0001 : 9 : 01 : yes\n", 2, "port 9, but" },
+	{ "dump_ucast_routes: Switch 0x200000\n0x0001 x\n", 2, "expected a LID and a port" },
+	{ "dump_ucast_routes: Switch 0x200000\n0x0001 : NEVER\n", 2, "port or UNREACHABLE" },
 	{ "dump_ucast_routes: Switch\n", 1, "expected" },
 	{ "Switch 0x200000\n0xC000 : 0x009\n", 2, "port 9, but" },
 	{ "Switch 0x200000\n0xBFFF : 0x001\n", 2, "expected an MLID" },
 	{ "Switch 0x200000\n0xFFFF : 0x001\n", 2, "expected an MLID" },
 	{ "Switch 0x200000\n0xC000 : 0x001 what\n", 2, "expected a port" },
-	{ "Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; dlid 0; "
-	  "0,1 guid 0x200000 (leaf1):\n0xc000      x x x x x x x x x x \n",
+	{ "Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; dlid 0; 0,1 guid 0x200000 (leaf1):\n0xc000      x x x x x x x x x x \n",
 	  2, "port 9, but" },
-	{ "Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; dlid 0; "
-	  "0,1 guid 0x200000 (leaf1):\n0xc000       x\n",
+	{ "Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; dlid 0; 0,1 guid 0x200000 (leaf1):\n0xc000       x\n",
 	  2, "under a port" },
-	{ "Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; dlid 0; "
-	  "0,1 guid 0x200000 (leaf1):\n0xc000      x \n",
+	{ "Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; dlid 0; 0,1 guid 0x200000 (leaf1):\n0xc000      x \n",
 	  2, "cut short" },
 };
 
@@ -352,11 +322,9 @@ static void malformed_files_are_refused_with_their_line(void **state)
 
 		subnet_init(&s, &t);
 		keep_lids(&s);
-		if (tables_read(&s, malformed[i].text,
-				strlen(malformed[i].text), &d,
-				&found) != HD_ERR_INPUT ||
-		    d.line != malformed[i].line ||
-		    !strstr(d.message, malformed[i].message))
+		if (tables_read(&s, malformed[i].text, strlen(malformed[i].text), &d, &found) !=
+			    HD_ERR_INPUT ||
+		    d.line != malformed[i].line || !strstr(d.message, malformed[i].message))
 			fail_msg("case %zu: line %u: %s", i, d.line, d.message);
 		subnet_fini(&s);
 	}
@@ -382,8 +350,7 @@ static void every_cut_of_a_list_is_noticed(void **state)
 		memcpy(copy, text.text, len);
 		subnet_init(&s, &t);
 		keep_lids(&s);
-		assert_int_equal(tables_read(&s, copy, len, &d, &found),
-				 HD_ERR_INPUT);
+		assert_int_equal(tables_read(&s, copy, len, &d, &found), HD_ERR_INPUT);
 		subnet_fini(&s);
 		free(copy);
 	}
@@ -398,8 +365,7 @@ static void masks_of_ports_read_like_crosses(void **state)
 	struct diag d = { .status = HD_OK };
 	struct tables_found found;
 	static const char head[] =
-		"Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; "
-		"dlid 0; 0 guid 0x200000 (switch0):\n";
+		"Multicast mlids [0xc000-0xc3ff] of switch DR path slid 0; dlid 0; 0 guid 0x200000 (switch0):\n";
 	char text[512];
 
 	(void)state;
@@ -413,13 +379,11 @@ static void masks_of_ports_read_like_crosses(void **state)
 
 	assert_int_equal(subnet_assign_lids(&s, &o, &d), HD_OK);
 	/* dump_fts -M -n: 16 ports per four digits, the first ones first */
-	snprintf(text, sizeof(text),
-		 "%s0xc002      000280000010\n1 valid mlids dumped \n", head);
+	snprintf(text, sizeof(text), "%s0xc002      000280000010\n1 valid mlids dumped \n", head);
 	if (tables_read(&s, text, strlen(text), &d, &found) != HD_OK)
 		fail_msg("%s", d.message);
 	assert_int_equal(*mft_get(&s.mft[0], 0, 1, 0xC002),
-			 UINT64_C(1) << 1 | UINT64_C(1) << 31 |
-				 UINT64_C(1) << 36);
+			 UINT64_C(1) << 1 | UINT64_C(1) << 31 | UINT64_C(1) << 36);
 	assert_int_equal(s.n_groups, 1);
 	assert_int_equal(s.groups[0].mlid, 0xC002);
 	assert_int_equal(s.groups[0].n_members, 3);
@@ -429,8 +393,7 @@ static void masks_of_ports_read_like_crosses(void **state)
 	table_writer_find("mfts")->write(&s, &out);
 	assert_non_null(strstr(
 		out.text,
-		"\n            0                   1                   2       "
-		"            3             \n     Ports: 0 1 2"));
+		"\n            0                   1                   2                   3             \n     Ports: 0 1 2"));
 	strbuf_fini(&out);
 	subnet_fini(&s);
 	topo_fini(&t);
@@ -438,8 +401,7 @@ static void masks_of_ports_read_like_crosses(void **state)
 
 static void tables_of_random_fabrics_survive_every_format(void **state)
 {
-	static const char *const formats[] = { "fts", "lfts", "opensm",
-					       "fdbs" };
+	static const char *const formats[] = { "fts", "lfts", "opensm", "fdbs" };
 
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
@@ -455,14 +417,11 @@ static void tables_of_random_fabrics_survive_every_format(void **state)
 		subnet_init(&b, &t);
 		assert_int_equal(subnet_assign_lids(&a, &o, &d), HD_OK);
 		assert_int_equal(subnet_assign_lids(&b, &o, &d), HD_OK);
-		assert_int_equal(
-			subnet_route(&a, i % 2 ? "updn" : "dfsssp", NULL, &d),
-			HD_OK);
+		assert_int_equal(subnet_route(&a, i % 2 ? "updn" : "dfsssp", NULL, &d), HD_OK);
 		table_writer_find(formats[i % 4])->write(&a, &text);
 		if (tables_read(&b, text.text, text.len, &d, &found) != HD_OK)
 			fail_msg("%u: %s", d.line, d.message);
-		assert_memory_equal(a.lft, b.lft,
-				    (size_t)a.n_switches * a.lft_stride);
+		assert_memory_equal(a.lft, b.lft, (size_t)a.n_switches * a.lft_stride);
 		strbuf_fini(&text);
 		subnet_fini(&a);
 		subnet_fini(&b);

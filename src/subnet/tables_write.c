@@ -72,8 +72,7 @@ static port_id discovery_port(const struct topo *t)
 			continue;
 		if (first == TOPO_NONE)
 			first = p;
-		if (t->source.from_port &&
-		    port_guid(t, p) == t->source.from_port)
+		if (t->source.from_port && port_guid(t, p) == t->source.from_port)
 			return p;
 	}
 	return first;
@@ -98,12 +97,10 @@ static void routes_init(struct routes *r, const struct topo *t)
 
 		/* Only the first adapter and switches pass requests on. */
 		for (unsigned n = 1; n <= node->n_ports; n++) {
-			port_id p = node->first_port + n,
-				peer = t->ports[p].peer;
+			port_id p = node->first_port + n, peer = t->ports[p].peer;
 			bool passes = node->kind == NODE_SWITCH || p == start;
 
-			if (!passes || peer == TOPO_NONE ||
-			    r->found[t->ports[peer].node])
+			if (!passes || peer == TOPO_NONE || r->found[t->ports[peer].node])
 				continue;
 			node_id to = t->ports[peer].node;
 
@@ -137,8 +134,7 @@ static void print_route(const struct routes *r, node_id v, struct strbuf *out)
 }
 
 /* What dump_fts tells of the owner of a LID. */
-static void print_owner(const struct subnet *s, unsigned sub, lid_t lid,
-			struct strbuf *out)
+static void print_owner(const struct subnet *s, unsigned sub, lid_t lid, struct strbuf *out)
 {
 	port_id p = s->port_of_lid[sub][lid];
 
@@ -150,10 +146,8 @@ static void print_owner(const struct subnet *s, unsigned sub, lid_t lid,
 	unsigned path = lid - s->lid_of_port[p];
 
 	if (path > 0) {
-		strbuf_printf(out,
-			      ": (path #%u out of %u: portguid 0x%016" PRIx64
-			      ")",
-			      path + 1, 1u << s->lmc_of_port[p], guid);
+		strbuf_printf(out, ": (path #%u out of %u: portguid 0x%016" PRIx64 ")", path + 1,
+			      1u << s->lmc_of_port[p], guid);
 		return;
 	}
 	strbuf_printf(out, ": (%s portguid 0x%016" PRIx64 ": '",
@@ -162,8 +156,7 @@ static void print_owner(const struct subnet *s, unsigned sub, lid_t lid,
 	strbuf_puts(out, "')");
 }
 
-static void write_fts_of(const struct subnet *s, switch_id sw,
-			 struct strbuf *out)
+static void write_fts_of(const struct subnet *s, switch_id sw, struct strbuf *out)
 {
 	unsigned sub = subnet_of_switch(s, sw), n = 0;
 
@@ -181,8 +174,8 @@ static void write_fts_of(const struct subnet *s, switch_id sw,
 }
 
 /* As dump_fts names a switch: by the way to it, GUID and description. */
-static void print_switch(const struct routes *r, const struct subnet *s,
-			 switch_id sw, struct strbuf *out)
+static void print_switch(const struct routes *r, const struct subnet *s, switch_id sw,
+			 struct strbuf *out)
 {
 	const struct topo_node *v = switch_node(s, sw);
 
@@ -215,19 +208,15 @@ static void write_fts(const struct subnet *s, struct strbuf *out)
 static void write_lfts(const struct subnet *s, struct strbuf *out)
 {
 	write_fts(s, out);
-	strbuf_puts(out, "\n*** WARNING ***: this command has been replaced by"
-			 " dump_fts\n\n\n");
+	strbuf_puts(out, "\n*** WARNING ***: this command has been replaced by dump_fts\n\n\n");
 }
 
-static void write_opensm_of(const struct subnet *s, switch_id sw,
-			    struct strbuf *out)
+static void write_opensm_of(const struct subnet *s, switch_id sw, struct strbuf *out)
 {
 	const struct topo_node *v = switch_node(s, sw);
 	unsigned sub = subnet_of_switch(s, sw);
 
-	strbuf_printf(out,
-		      "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64
-		      " ('",
+	strbuf_printf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64 " ('",
 		      s->top_lid[sub], s->lid_of_port[v->first_port], v->guid);
 	strbuf_puts(out, v->name);
 	strbuf_puts(out, "'):\n");
@@ -243,8 +232,7 @@ static void write_opensm_of(const struct subnet *s, switch_id sw,
 			continue;
 		}
 		strbuf_printf(out, "%s portguid 0x%016" PRIx64 ": '",
-			      kind_name(topo_node_of(s->topo, p)),
-			      port_guid(s->topo, p));
+			      kind_name(topo_node_of(s->topo, p)), port_guid(s->topo, p));
 		strbuf_puts(out, topo_node_of(s->topo, p)->name);
 		strbuf_puts(out, "'\n");
 	}
@@ -268,8 +256,8 @@ struct hop_counts {
 	switch_id *queue;
 };
 
-static unsigned least_hops(const struct subnet *s, const struct hop_counts *h,
-			   switch_id from, unsigned sub, lid_t lid)
+static unsigned least_hops(const struct subnet *s, const struct hop_counts *h, switch_id from,
+			   unsigned sub, lid_t lid)
 {
 	switch_id sw;
 	uint8_t port;
@@ -284,8 +272,8 @@ static unsigned least_hops(const struct subnet *s, const struct hop_counts *h,
 }
 
 /* Through one port: a hop, and what is left behind it. */
-static unsigned hops_by(const struct subnet *s, const struct hop_counts *h,
-			switch_id from, lid_t lid, uint8_t port)
+static unsigned hops_by(const struct subnet *s, const struct hop_counts *h, switch_id from,
+			lid_t lid, uint8_t port)
 {
 	unsigned sub = subnet_of_switch(s, from);
 	edge_id e = edge_of(&h->g, from, port);
@@ -295,15 +283,14 @@ static unsigned hops_by(const struct subnet *s, const struct hop_counts *h,
 	return 1 + least_hops(s, h, h->g.edges[e].to, sub, lid);
 }
 
-static void write_fdbs_of(const struct subnet *s, const struct hop_counts *h,
-			  switch_id sw, struct strbuf *out)
+static void write_fdbs_of(const struct subnet *s, const struct hop_counts *h, switch_id sw,
+			  struct strbuf *out)
 {
 	unsigned sub = subnet_of_switch(s, sw);
 
-	strbuf_printf(out,
-		      "dump_ucast_routes: Switch 0x%016" PRIx64
-		      "\nLID    : Port : Hops : Optimal\n",
-		      switch_node(s, sw)->guid);
+	strbuf_printf(
+		out, "dump_ucast_routes: Switch 0x%016" PRIx64 "\nLID    : Port : Hops : Optimal\n",
+		switch_node(s, sw)->guid);
 	for (uint32_t lid = 1; lid <= s->top_lid[sub]; lid++) {
 		uint8_t port = lft_get(s, sw, (lid_t)lid);
 		unsigned least = least_hops(s, h, sw, sub, (lid_t)lid);
@@ -343,8 +330,7 @@ static void write_fdbs(const struct subnet *s, struct strbuf *out)
 }
 
 /* The port set of a switch for an MLID, or NULL if it has none. */
-static const uint64_t *mcast_row(const struct subnet *s, switch_id sw,
-				 uint32_t mlid)
+static const uint64_t *mcast_row(const struct subnet *s, switch_id sw, uint32_t mlid)
 {
 	const struct mft *m = &s->mft[subnet_of_switch(s, sw)];
 	const uint64_t *row = mft_get(m, sw, s->n_switches, (lid_t)mlid);
@@ -379,22 +365,19 @@ static void write_ruler(unsigned n_ports, struct strbuf *out)
 	strbuf_puts(out, "\n MLid\n");
 }
 
-static void write_mfts_of(const struct subnet *s, switch_id sw,
-			  struct strbuf *out)
+static void write_mfts_of(const struct subnet *s, switch_id sw, struct strbuf *out)
 {
 	unsigned n_ports = switch_node(s, sw)->n_ports, n = 0;
 
 	write_ruler(n_ports, out);
-	for (uint32_t mlid = LID_FIRST_MCAST; mlid <= last_mlid(s, sw);
-	     mlid++) {
+	for (uint32_t mlid = LID_FIRST_MCAST; mlid <= last_mlid(s, sw); mlid++) {
 		const uint64_t *row = mcast_row(s, sw, mlid);
 
 		if (!row)
 			continue;
 		strbuf_printf(out, "0x%04x      ", mlid);
 		for (unsigned port = 0; port <= n_ports; port++)
-			strbuf_puts(out,
-				    mcast_has_port(row, port) ? "x " : "  ");
+			strbuf_puts(out, mcast_has_port(row, port) ? "x " : "  ");
 		strbuf_putc(out, '\n');
 		n++;
 	}
@@ -413,8 +396,7 @@ static void write_mfts(const struct subnet *s, struct strbuf *out)
 
 		if (last_mlid(s, order[i]) > end)
 			end = last_mlid(s, order[i]);
-		strbuf_printf(out, "Multicast mlids [0x%x-0x%x]",
-			      LID_FIRST_MCAST, end);
+		strbuf_printf(out, "Multicast mlids [0x%x-0x%x]", LID_FIRST_MCAST, end);
 		print_switch(&r, s, order[i], out);
 		write_mfts_of(s, order[i], out);
 	}
@@ -422,22 +404,18 @@ static void write_mfts(const struct subnet *s, struct strbuf *out)
 	free(order);
 }
 
-static void write_mcfdbs_of(const struct subnet *s, switch_id sw,
-			    struct strbuf *out)
+static void write_mcfdbs_of(const struct subnet *s, switch_id sw, struct strbuf *out)
 {
 	const struct topo_node *v = switch_node(s, sw);
 	bool any = false;
 
-	for (uint32_t mlid = LID_FIRST_MCAST; mlid <= last_mlid(s, sw);
-	     mlid++) {
+	for (uint32_t mlid = LID_FIRST_MCAST; mlid <= last_mlid(s, sw); mlid++) {
 		const uint64_t *row = mcast_row(s, sw, mlid);
 
 		if (!row)
 			continue;
 		if (!any)
-			strbuf_printf(out,
-				      "\nSwitch 0x%016" PRIx64
-				      "\nLID    : Out Port(s)\n",
+			strbuf_printf(out, "\nSwitch 0x%016" PRIx64 "\nLID    : Out Port(s)\n",
 				      v->guid);
 		any = true;
 		strbuf_printf(out, "0x%04X :", mlid);
@@ -460,22 +438,14 @@ static void write_mcfdbs(const struct subnet *s, struct strbuf *out)
 }
 
 const struct table_writer table_writers[] = {
-	{ "fts", "unicast tables as dump_fts prints them", false, false,
-	  write_fts },
-	{ "lfts", "unicast tables as dump_lfts prints them", false, false,
-	  write_lfts },
-	{ "opensm", "unicast tables as OpenSM dumps and takes them", false,
-	  true, write_opensm },
-	{ "fdbs", "unicast tables with hops, as OpenSM dumps them", false,
-	  false, write_fdbs },
-	{ "mfts", "multicast tables as dump_fts -M prints them", true, false,
-	  write_mfts },
-	{ "mcfdbs", "multicast tables as OpenSM dumps them", true, false,
-	  write_mcfdbs },
-	{ "sl2vl", "SL2VL tables as OpenSM dumps them", false, false,
-	  sl2vl_write },
-	{ "json", "LIDs, all tables and path SLs, for programs", false, false,
-	  tables_write_json },
+	{ "fts", "unicast tables as dump_fts prints them", false, false, write_fts },
+	{ "lfts", "unicast tables as dump_lfts prints them", false, false, write_lfts },
+	{ "opensm", "unicast tables as OpenSM dumps and takes them", false, true, write_opensm },
+	{ "fdbs", "unicast tables with hops, as OpenSM dumps them", false, false, write_fdbs },
+	{ "mfts", "multicast tables as dump_fts -M prints them", true, false, write_mfts },
+	{ "mcfdbs", "multicast tables as OpenSM dumps them", true, false, write_mcfdbs },
+	{ "sl2vl", "SL2VL tables as OpenSM dumps them", false, false, sl2vl_write },
+	{ "json", "LIDs, all tables and path SLs, for programs", false, false, tables_write_json },
 	{ NULL, NULL, false, false, NULL },
 };
 
@@ -488,11 +458,10 @@ const struct table_writer *table_writer_find(const char *name)
 	return NULL;
 }
 
-enum hd_status tables_check_export(const struct subnet *s,
-				   const struct table_writer *w, struct diag *d)
+enum hd_status tables_check_export(const struct subnet *s, const struct table_writer *w,
+				   struct diag *d)
 {
-	const struct route_engine *e =
-		s->engine ? route_engine_find(s->engine) : NULL;
+	const struct route_engine *e = s->engine ? route_engine_find(s->engine) : NULL;
 	struct deadlock_check c;
 
 	if (!w->for_manager || (!s->sl_of_path && !s->lanes_by_engine))
@@ -503,12 +472,11 @@ enum hd_status tables_check_export(const struct subnet *s,
 	deadlock_check_fini(&c);
 	if (n_cycle == 0)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "the tables of '%s' count on its lanes, which OpenSM"
-			 " cannot take from a file: with every path on SL 0, %u"
-			 " channels could wait for each other; %s%s%s",
-			 s->engine ? s->engine : "?", n_cycle,
-			 e && e->opensm ? "let OpenSM route (-R " : "export ",
-			 e && e->opensm ? e->opensm : "those of 'updn'",
-			 e && e->opensm ? "), or export those of 'updn'" : "");
+	return diag_fail(
+		d, HD_ERR_UNFIT,
+		"the tables of '%s' count on its lanes, which OpenSM cannot take from a file: with every path on SL 0, %u channels could wait for each other; %s%s%s",
+		s->engine ? s->engine : "?", n_cycle,
+		e && e->opensm ? "let OpenSM route (-R " : "export ",
+		e && e->opensm ? e->opensm : "those of 'updn'",
+		e && e->opensm ? "), or export those of 'updn'" : "");
 }

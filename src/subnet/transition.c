@@ -29,8 +29,7 @@ static bool is_counted(const struct states *s, uint32_t dest)
 	return topo_is_end_port(s->mixed.topo, s->dests.dests[dest].owner);
 }
 
-static void states_init(struct states *s, const struct subnet *before,
-			const struct replan *next)
+static void states_init(struct states *s, const struct subnet *before, const struct replan *next)
 {
 	const struct subnet *n = &next->subnet;
 
@@ -47,12 +46,10 @@ static void states_init(struct states *s, const struct subnet *before,
 	s->dest_of = hd_alloc(n->n_subnets, sizeof(*s->dest_of));
 	for (unsigned i = 0; i < n->n_subnets; i++) {
 		s->dest_of[i] = hd_alloc(n->lft_stride, sizeof(**s->dest_of));
-		memset(s->dest_of[i], 0xff,
-		       n->lft_stride * sizeof(**s->dest_of));
+		memset(s->dest_of[i], 0xff, n->lft_stride * sizeof(**s->dest_of));
 	}
 	for (switch_id sw = 0; sw < s->g.n; sw++) {
-		for (uint32_t i = s->dests.first[sw];
-		     i < s->dests.first[sw + 1]; i++) {
+		for (uint32_t i = s->dests.first[sw]; i < s->dests.first[sw + 1]; i++) {
 			const struct path_dest *d = &s->dests.dests[i];
 
 			s->target_of[i] = sw;
@@ -91,8 +88,7 @@ static void count_dest(struct states *s, uint32_t dest)
 		uint64_t n = s->g.n_ends[sw] - (sw == s->target_of[dest]);
 
 		if (s->hops[sw] < PATH_NOT_ARRIVED ||
-		    (s->mixed.n_subnets > 1 &&
-		     subnet_of_switch(&s->mixed, sw) != d->subnet))
+		    (s->mixed.n_subnets > 1 && subnet_of_switch(&s->mixed, sw) != d->subnet))
 			continue;
 		c->unreachable += n;
 		if (s->hops[sw] == PATH_HOPS_LOOP)
@@ -169,8 +165,7 @@ static void check_states(const struct subnet *before, const struct replan *next,
 		for (uint32_t k = 0; k < LFT_BLOCK_LIDS; k++) {
 			lid_t lid = (lid_t)(w->block * LFT_BLOCK_LIDS + k);
 
-			write_entry(&s, w->sw, lid,
-				    lft_get(&next->subnet, w->sw, lid));
+			write_entry(&s, w->sw, lid, lft_get(&next->subnet, w->sw, lid));
 		}
 		note_worst(&s);
 	}
@@ -201,13 +196,11 @@ struct united {
 	const struct path_dest *dest;
 };
 
-static uint8_t lane_of(const struct united *u, switch_id sw, unsigned in,
-		       unsigned out, unsigned sl)
+static uint8_t lane_of(const struct united *u, switch_id sw, unsigned in, unsigned out, unsigned sl)
 {
 	if (u->one_lane)
 		return 0;
-	port_id p =
-		topo_port_of(u->lanes->topo, u->lanes->node_of_switch[sw], out);
+	port_id p = topo_port_of(u->lanes->topo, u->lanes->node_of_switch[sw], out);
 	uint8_t vl = sl2vl_at(u->lanes, sw, in, out)->vl[sl];
 
 	return vl < u->lanes->vls_of_port[p] ? vl : VL_MANAGEMENT;
@@ -217,15 +210,13 @@ static uint8_t lane_of(const struct united *u, switch_id sw, unsigned in,
  * Nobody who was sent here by the new entry of the switch before meets the old
  * entry of this one if this one was written first.
  */
-static bool is_too_late(const struct united *u, const struct held *h,
-			switch_id sw, unsigned k)
+static bool is_too_late(const struct united *u, const struct held *h, switch_id sw, unsigned k)
 {
 	switch_id before = edge_from(&u->g, h->edge);
-	const uint32_t *written =
-		&u->written[(size_t)(u->dest->lid / LFT_BLOCK_LIDS) * u->g.n];
+	const uint32_t *written = &u->written[(size_t)(u->dest->lid / LFT_BLOCK_LIDS) * u->g.n];
 
-	return k == 0 && u->next[1][sw] != u->next[0][sw] &&
-	       u->next[0][before] != h->edge && written[sw] < written[before];
+	return k == 0 && u->next[1][sw] != u->next[0][sw] && u->next[0][before] != h->edge &&
+	       written[sw] < written[before];
 }
 
 /* A packet of `sl` goes on from input `in` of a switch, by either table. */
@@ -245,19 +236,15 @@ static void go_on(struct united *u, switch_id sw, unsigned in, unsigned sl,
 			continue;
 		if (holds)
 			depgraph_add(&u->deps,
-				     topo_port_of(u->lanes->topo,
-						  u->lanes->node_of_switch[sw],
-						  in),
+				     topo_port_of(u->lanes->topo, u->lanes->node_of_switch[sw], in),
 				     holds->vl, out, vl);
 		uint16_t *seen = &u->seen[(size_t)e * N_SLS + sl];
 
 		if (*seen >> vl & 1)
 			continue;
 		*seen |= (uint16_t)(1u << vl);
-		u->stack = hd_grow(u->stack, &u->cap, u->depth + 1,
-				   sizeof(*u->stack));
-		u->stack[u->depth++] =
-			(struct held){ e, (uint8_t)sl, (uint8_t)vl };
+		u->stack = hd_grow(u->stack, &u->cap, u->depth + 1, sizeof(*u->stack));
+		u->stack[u->depth++] = (struct held){ e, (uint8_t)sl, (uint8_t)vl };
 	}
 }
 
@@ -303,8 +290,7 @@ static void enter(struct united *u, switch_id sw)
 static void follow_dest(struct united *u, switch_id target)
 {
 	for (unsigned k = 0; k < 2; k++)
-		path_column_of(u->tables[k], &u->g, target, u->dest,
-			       u->next[k]);
+		path_column_of(u->tables[k], &u->g, target, u->dest, u->next[k]);
 	memset(u->seen, 0, (size_t)u->g.n_edges * N_SLS * sizeof(*u->seen));
 	for (switch_id sw = 0; sw < u->g.n; sw++) {
 		if (u->g.n_ends[sw])
@@ -348,8 +334,7 @@ static void check_cycle(const struct subnet *before, const struct replan *next,
 		u.next[k] = hd_alloc(u.g.n, sizeof(*u.next[k]));
 	u.seen = hd_alloc((size_t)u.g.n_edges * N_SLS, sizeof(*u.seen));
 	for (switch_id sw = 0; sw < u.g.n; sw++) {
-		for (uint32_t i = dests.first[sw]; i < dests.first[sw + 1];
-		     i++) {
+		for (uint32_t i = dests.first[sw]; i < dests.first[sw + 1]; i++) {
 			u.dest = &dests.dests[i];
 			if (topo_is_end_port(&next->topo, u.dest->owner))
 				follow_dest(&u, sw);

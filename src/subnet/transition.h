@@ -24,8 +24,8 @@
 #include "subnet/replan.h"
 
 struct transition {
-	uint64_t unreachable; /* pairs at once, loops included, at worst */
-	uint64_t loops;       /* pairs at once whose packets go in circles */
+	uint64_t unreachable;       /* pairs at once, loops included, at worst */
+	uint64_t loops;             /* pairs at once whose packets go in circles */
 	uint64_t unreachable_after; /* once all is written */
 	struct channel *cycle;      /* NULL if there is none */
 	uint32_t n_cycle;

@@ -91,8 +91,8 @@ static void brute_force(const struct world *w, struct brute *b)
 		const struct lft_write *x = &r->writes[i];
 
 		for (uint32_t k = x->first; k < x->first + x->n; k++)
-			mixed.lft[(size_t)x->sw * mixed.lft_stride +
-				  r->changes[k].lid] = r->changes[k].after;
+			mixed.lft[(size_t)x->sw * mixed.lft_stride + r->changes[k].lid] =
+				r->changes[k].after;
 		look_at(&mixed, b);
 	}
 	free(mixed.lft);
@@ -110,8 +110,7 @@ static void one_case(uint64_t seed, const char *engine, struct tally *tally)
 	struct transition t;
 
 	rng_init(&r, seed, 4);
-	build_random(&w.t, seed, 5 + (uint32_t)rng_below(&r, 10),
-		     (uint32_t)rng_below(&r, 15));
+	build_random(&w.t, seed, 5 + (uint32_t)rng_below(&r, 10), (uint32_t)rng_below(&r, 15));
 	world_init(&w, engine);
 	for (unsigned n = 1 + (unsigned)rng_below(&r, 3); n > 0;) {
 		port_id p = (port_id)rng_below(&r, w.t.n_ports);
@@ -191,10 +190,8 @@ static void a_ring_of_four_turns_back_for_a_while(void **state)
 	world_init(&w, "minhop");
 	switch_id s0 = 0, s1 = 1, s3 = 3;
 	lid_t to_1 =
-		w.whole.lid_of_port
-			[w.t.ports[topo_port_of(&w.t,
-						w.whole.node_of_switch[s1], 3)]
-				 .peer];
+		w.whole.lid_of_port[w.t.ports[topo_port_of(&w.t, w.whole.node_of_switch[s1], 3)]
+					    .peer];
 
 	/* Port 1 leads to the next switch of the ring. */
 	w.whole.lft[(size_t)s3 * w.whole.lft_stride + to_1] = 1;
@@ -212,8 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_state_is_counted_as_it_is),
-		cmocka_unit_test(
-			a_ring_of_three_loses_two_pairs_and_never_turns_back),
+		cmocka_unit_test(a_ring_of_three_loses_two_pairs_and_never_turns_back),
 		cmocka_unit_test(a_ring_of_four_turns_back_for_a_while),
 	};
 

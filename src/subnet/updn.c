@@ -29,8 +29,7 @@ static void go_up(const struct updn *u, struct updn_spot *spots)
 		switch_id sw = u->by_height[i];
 		struct updn_spot *here = &spots[sw];
 
-		for (edge_id e = g->first[sw];
-		     !here->down && e < g->first[sw + 1]; e++) {
+		for (edge_id e = g->first[sw]; !here->down && e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
 			if (goes_up(u, sw, to) && spots[to].dist != GRAPH_FAR &&
@@ -40,8 +39,8 @@ static void go_up(const struct updn *u, struct updn_spot *spots)
 	}
 }
 
-static uint16_t nearest_neighbour(const struct sw_graph *g,
-				  const struct updn_spot *spots, switch_id sw)
+static uint16_t nearest_neighbour(const struct sw_graph *g, const struct updn_spot *spots,
+				  switch_id sw)
 {
 	uint16_t best = GRAPH_FAR;
 
@@ -74,8 +73,8 @@ static void extend_illegally(const struct sw_graph *g, struct updn_spot *spots)
 }
 
 /* From the target against the way down: who reaches it so. */
-static void go_down(const struct updn *u, struct updn_spot *spots,
-		    switch_id target, switch_id *queue)
+static void go_down(const struct updn *u, struct updn_spot *spots, switch_id target,
+		    switch_id *queue)
 {
 	const struct sw_graph *g = u->g;
 	uint32_t head = 0, tail = 0;
@@ -117,8 +116,7 @@ void updn_aim(const void *rule, switch_id target, void *view, switch_id *queue)
 	extend_illegally(g, spots);
 }
 
-unsigned updn_ports(const void *rule, const void *view, switch_id at,
-		    uint8_t *out)
+unsigned updn_ports(const void *rule, const void *view, switch_id at, uint8_t *out)
 {
 	const struct updn *u = rule;
 	const struct sw_graph *g = u->g;
@@ -132,8 +130,7 @@ unsigned updn_ports(const void *rule, const void *view, switch_id at,
 
 		if (spots[to].dist + 1u != here->dist)
 			continue;
-		bool may = here->down ? spots[to].down && !goes_up(u, at, to)
-				      : goes_up(u, at, to);
+		bool may = here->down ? spots[to].down && !goes_up(u, at, to) : goes_up(u, at, to);
 
 		if (may || !here->legal)
 			out[n++] = g->edges[e].out;
@@ -226,20 +223,17 @@ static bool find_tops(const struct sw_graph *g, bool *is_root)
 	return memchr(is_root, 1, g->n);
 }
 
-static enum hd_status given_roots(const struct subnet *s,
-				  const struct route_options *o, bool *is_root,
-				  struct diag *d)
+static enum hd_status given_roots(const struct subnet *s, const struct route_options *o,
+				  bool *is_root, struct diag *d)
 {
 	for (unsigned i = 0; i < o->n_roots; i++) {
 		switch_id sw = 0;
 
-		while (sw < s->n_switches &&
-		       switch_node(s, sw)->guid != o->roots[i])
+		while (sw < s->n_switches && switch_node(s, sw)->guid != o->roots[i])
 			sw++;
 		if (sw == s->n_switches)
 			return diag_fail(d, HD_ERR_NOT_FOUND,
-					 "no switch has the GUID 0x%016" PRIx64
-					 " given as a root",
+					 "no switch has the GUID 0x%016" PRIx64 " given as a root",
 					 o->roots[i]);
 		is_root[sw] = true;
 	}
@@ -251,8 +245,7 @@ struct queue {
 	uint32_t head, tail;
 };
 
-static void spread_levels(const struct sw_graph *g, struct queue *q,
-			  uint16_t *level)
+static void spread_levels(const struct sw_graph *g, struct queue *q, uint16_t *level)
 {
 	while (q->head < q->tail) {
 		switch_id sw = q->items[q->head++];
@@ -269,8 +262,7 @@ static void spread_levels(const struct sw_graph *g, struct queue *q,
 }
 
 /* BFS levels from the roots; parts without a root get their first switch. */
-static void set_levels(const struct updn *u, const bool *is_root,
-		       uint16_t *level)
+static void set_levels(const struct updn *u, const bool *is_root, uint16_t *level)
 {
 	const struct sw_graph *g = u->g;
 	struct queue q = { .items = hd_alloc(g->n, sizeof(*q.items)) };
@@ -307,8 +299,7 @@ void updn_set_levels(struct updn *u, const uint16_t *level)
 	}
 }
 
-static void note_roots(struct subnet *s, const uint16_t *level,
-		       const char *origin)
+static void note_roots(struct subnet *s, const uint16_t *level, const char *origin)
 {
 	unsigned n = 0;
 	switch_id first = 0;
@@ -323,12 +314,12 @@ static void note_roots(struct subnet *s, const uint16_t *level,
 		return;
 	const char *name = switch_node(s, first)->name;
 
-	snprintf(s->note, sizeof(s->note), "%u root%s (%s), the first is '%s'",
-		 n, n == 1 ? "" : "s", origin, name);
+	snprintf(s->note, sizeof(s->note), "%u root%s (%s), the first is '%s'", n,
+		 n == 1 ? "" : "s", origin, name);
 }
 
-static enum hd_status find_roots(struct updn *u, struct subnet *s,
-				 const struct route_options *o, struct diag *d)
+static enum hd_status find_roots(struct updn *u, struct subnet *s, const struct route_options *o,
+				 struct diag *d)
 {
 	bool *is_root = hd_alloc(u->g->n, sizeof(*is_root));
 	uint16_t *level = hd_alloc(u->g->n, sizeof(*level));
@@ -338,8 +329,7 @@ static enum hd_status find_roots(struct updn *u, struct subnet *s,
 	if (o->n_roots == 0) {
 		bool found = find_tops(u->g, is_root);
 
-		origin = found ? "equally far from all hosts"
-			       : "the lowest number";
+		origin = found ? "equally far from all hosts" : "the lowest number";
 	}
 	if (status == HD_OK) {
 		set_levels(u, is_root, level);
@@ -351,8 +341,7 @@ static enum hd_status find_roots(struct updn *u, struct subnet *s,
 	return status;
 }
 
-static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
-				  struct diag *d)
+static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s, struct diag *d)
 {
 	switch_id to = 0;
 
@@ -360,11 +349,10 @@ static enum hd_status refuse_lost(const struct updn *u, const struct subnet *s,
 		to++;
 	if (to == u->g->n)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "with these roots the hosts on '%s' have no path to"
-			 " those on '%s' that does not go up after down",
-			 switch_node(s, u->lost[to])->name,
-			 switch_node(s, to)->name);
+	return diag_fail(
+		d, HD_ERR_UNFIT,
+		"with these roots the hosts on '%s' have no path to those on '%s' that does not go up after down",
+		switch_node(s, u->lost[to])->name, switch_node(s, to)->name);
 }
 
 static enum hd_status route_updn(struct subnet *s, const struct sw_graph *g,

@@ -41,7 +41,6 @@ void updn_fini(struct updn *u);
 
 /* Members of a struct route_rule whose state is a struct updn. */
 void updn_aim(const void *rule, switch_id target, void *view, switch_id *queue);
-unsigned updn_ports(const void *rule, const void *view, switch_id at,
-		    uint8_t *out);
+unsigned updn_ports(const void *rule, const void *view, switch_id at, uint8_t *out);
 
 #endif

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum hd_status build_check_size(const struct topo_params *p, uint64_t switches,
-				uint64_t hosts, struct diag *d)
+enum hd_status build_check_size(const struct topo_params *p, uint64_t switches, uint64_t hosts,
+				struct diag *d)
 {
 	uint64_t most = p->max_nodes ? p->max_nodes : BUILD_MAX_NODES;
 
 	if (switches > most || hosts > most || switches + hosts > most)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "that makes more than %llu nodes",
+		return diag_fail(d, HD_ERR_RANGE, "that makes more than %llu nodes",
 				 (unsigned long long)most);
 	return HD_OK;
 }
@@ -22,8 +21,7 @@ enum hd_status build_check_ports(uint64_t ports, struct diag *d)
 {
 	if (ports > TOPO_MAX_PORTS)
 		return diag_fail(d, HD_ERR_RANGE,
-				 "that needs nodes of %llu ports; there are "
-				 "at most %u",
+				 "that needs nodes of %llu ports; there are at most %u",
 				 (unsigned long long)ports, TOPO_MAX_PORTS);
 	return HD_OK;
 }
@@ -47,8 +45,8 @@ void build_cable(struct topo *t, node_id a, unsigned pa, node_id b, unsigned pb)
 	topo_link(t, topo_port_of(t, a, pa), topo_port_of(t, b, pb));
 }
 
-void build_hosts(struct topo *t, const struct topo_params *p, node_id sw,
-		 unsigned first, uint32_t *n_hosts)
+void build_hosts(struct topo *t, const struct topo_params *p, node_id sw, unsigned first,
+		 uint32_t *n_hosts)
 {
 	unsigned port = first;
 
@@ -56,19 +54,17 @@ void build_hosts(struct topo *t, const struct topo_params *p, node_id sw,
 		char name[32];
 
 		snprintf(name, sizeof(name), "h%u", (*n_hosts)++);
-		node_id host = topo_add_node(t, NODE_CA,
-					     (unsigned)p->host_ports, name);
+		node_id host = topo_add_node(t, NODE_CA, (unsigned)p->host_ports, name);
 
-		memcpy(t->nodes[host].coord, t->nodes[sw].coord,
-		       sizeof(t->nodes[host].coord));
+		memcpy(t->nodes[host].coord, t->nodes[sw].coord, sizeof(t->nodes[host].coord));
 		t->nodes[host].is_tca = i >= p->hosts - p->tcas;
 		for (unsigned n = 1; n <= p->host_ports; n++)
 			build_cable(t, host, n, sw, port++);
 	}
 }
 
-enum hd_status build_read_list(const char *text, const char *what, unsigned max,
-			       struct diag *d, uint32_t *out, unsigned *n)
+enum hd_status build_read_list(const char *text, const char *what, unsigned max, struct diag *d,
+			       uint32_t *out, unsigned *n)
 {
 	const char *at = text;
 	unsigned count = 0;
@@ -77,13 +73,11 @@ enum hd_status build_read_list(const char *text, const char *what, unsigned max,
 		char *end;
 		unsigned long value = strtoul(at, &end, 10);
 
-		if (end == at || *at < '0' || *at > '9' || value == 0 ||
-		    value > UINT16_MAX || count == max ||
-		    (*end && *end != ',' && *end != 'x'))
+		if (end == at || *at < '0' || *at > '9' || value == 0 || value > UINT16_MAX ||
+		    count == max || (*end && *end != ',' && *end != 'x'))
 			return diag_fail(
 				d, HD_ERR_INPUT,
-				"%s '%s': expected up to %u numbers of 1 to "
-				"%u, as in 4,4,8 or 4x4x8",
+				"%s '%s': expected up to %u numbers of 1 to %u, as in 4,4,8 or 4x4x8",
 				what, text, max, UINT16_MAX);
 		out[count++] = (uint32_t)value;
 		at = *end ? end + 1 : end;

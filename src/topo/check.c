@@ -34,12 +34,10 @@ static void check_isolated(const struct topo *t, struct problems *out)
 			continue;
 		if (size[p] == 1)
 			problems_add(out, PROBLEM_ISOLATED, v->line, 0,
-				     "no cable joins '%.*s' to anything",
-				     PROBLEM_NAME, v->name);
+				     "no cable joins '%.*s' to anything", PROBLEM_NAME, v->name);
 		else
 			problems_add(out, PROBLEM_ISOLATED, v->line, 0,
-				     "nothing joins '%.*s' and %u other nodes "
-				     "to the rest",
+				     "nothing joins '%.*s' and %u other nodes to the rest",
 				     PROBLEM_NAME, v->name, size[p] - 1);
 	}
 	free(part);
@@ -52,8 +50,7 @@ static void put_end(const struct topo *t, port_id port, char *out, size_t size)
 {
 	const struct topo_node *v = topo_node_of(t, port);
 
-	snprintf(out, size, "port %u of '%.*s'", t->ports[port].number,
-		 PROBLEM_NAME, v->name);
+	snprintf(out, size, "port %u of '%.*s'", t->ports[port].number, PROBLEM_NAME, v->name);
 }
 
 static void check_guids(const struct topo *t, struct problems *out)
@@ -73,10 +70,8 @@ static void check_guids(const struct topo *t, struct problems *out)
 		char a[120];
 
 		put_end(t, other, a, sizeof(a));
-		problems_add(out, PROBLEM_GUID_CLASH, p->line,
-			     t->ports[other].line,
-			     "port GUID 0x%016" PRIx64 " is that of %s too",
-			     p->guid, a);
+		problems_add(out, PROBLEM_GUID_CLASH, p->line, t->ports[other].line,
+			     "port GUID 0x%016" PRIx64 " is that of %s too", p->guid, a);
 	}
 	map_fini(&seen);
 }
@@ -97,8 +92,7 @@ static void check_lids(const struct topo *t, struct problems *out)
 			if (other == MAP_NONE || other == i)
 				continue;
 			put_end(t, other, a, sizeof(a));
-			problems_add(out, PROBLEM_LID_CLASH, p->line,
-				     t->ports[other].line,
+			problems_add(out, PROBLEM_LID_CLASH, p->line, t->ports[other].line,
 				     "LID %u is that of %s too", p->lid + k, a);
 			break;
 		}

@@ -39,14 +39,12 @@ static void good_fabrics_have_no_problems(void **state)
 	}
 }
 
-#define LINK(port, to, at, link) \
-	"[" port "]\t\"" to "\"[" at "]\t\t# \"x\" lid 0 " link "\n"
+#define LINK(port, to, at, link) "[" port "]\t\"" to "\"[" at "]\t\t# \"x\" lid 0 " link "\n"
 
-static const char broken[] =
-	"switchguid=0x20(20)\n"
-	"Switch\t4 \"a\"\t\t# \"a\" base port 0 lid 5 lmc 0\n" /* 2 */
-	LINK("1", "b", "1", "4xHDR")                           /* 3 */
-	LINK("2", "b", "2", "4xHDR")                           /* 4 */
+static const char broken[] = "switchguid=0x20(20)\n"
+			     "Switch\t4 \"a\"\t\t# \"a\" base port 0 lid 5 lmc 0\n" /* 2 */
+	LINK("1", "b", "1", "4xHDR")                                                /* 3 */
+	LINK("2", "b", "2", "4xHDR")                                                /* 4 */
 	"\n"
 	"switchguid=0x30(30)\n"
 	"Switch\t4 \"b\"\t\t# \"b\" base port 0 lid 6 lmc 0\n" /* 7 */
@@ -81,8 +79,7 @@ static void each_problem_is_found_at_its_line(void **state)
 	struct topo t;
 
 	(void)state;
-	assert_int_equal(topo_read(broken, sizeof(broken) - 1, &found, &d, &t),
-			 HD_OK);
+	assert_int_equal(topo_read(broken, sizeof(broken) - 1, &found, &d, &t), HD_OK);
 	assert_int_equal(found.n, 0);
 	topo_check(&t, &found);
 	assert_int_equal(found.n, 4);
@@ -102,14 +99,12 @@ static void speeds_that_differ_are_a_mismatch(void **state)
 	static const char text[] =
 		"# Topology file: generated on x\n"
 		"switchguid=0x20(20)\n"
-		"Switch\t4 \"S-0000000000000020\"\t\t# \"a\" base port 0 lid 1 "
-		"lmc 0\n"
+		"Switch\t4 \"S-0000000000000020\"\t\t# \"a\" base port 0 lid 1 lmc 0\n"
 		"[1]\t\"S-0000000000000030\"[2]\t\t# \"b\" lid 2 4xHDR\n"
 		"[2]\t\"S-0000000000000030\"[1]\t\t# \"b\" lid 2 4xHDR\n"
 		"\n"
 		"switchguid=0x30(30)\n"
-		"Switch\t4 \"S-0000000000000030\"\t\t# \"b\" base port 0 lid 2 "
-		"lmc 0\n"
+		"Switch\t4 \"S-0000000000000030\"\t\t# \"b\" base port 0 lid 2 lmc 0\n"
 		"[1]\t\"S-0000000000000020\"[2]\t\t# \"a\" lid 1 4xEDR\n"
 		"[2]\t\"S-0000000000000020\"[1]\t\t# \"a\" lid 1 1xHDR\n";
 	struct problems found = { 0 };
@@ -118,14 +113,12 @@ static void speeds_that_differ_are_a_mismatch(void **state)
 
 	(void)state;
 	/* Whoever wants the fabric is refused, whoever checks it told all. */
-	assert_int_equal(topo_read(text, sizeof(text) - 1, NULL, &d, &t),
-			 HD_ERR_INPUT);
+	assert_int_equal(topo_read(text, sizeof(text) - 1, NULL, &d, &t), HD_ERR_INPUT);
 	assert_int_equal(d.line, 4);
-	assert_non_null(strstr(d.message, "port 1 of 'a' has 4x HDR, port 2 of "
-					  "'b' (line 10) 1x HDR"));
+	assert_non_null(
+		strstr(d.message, "port 1 of 'a' has 4x HDR, port 2 of 'b' (line 10) 1x HDR"));
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(topo_read(text, sizeof(text) - 1, &found, &d, &t),
-			 HD_OK);
+	assert_int_equal(topo_read(text, sizeof(text) - 1, &found, &d, &t), HD_OK);
 	topo_check(&t, &found);
 	assert_int_equal(found.n, 2);
 	assert_int_equal(found.items[0].kind, PROBLEM_SPEED);
@@ -145,8 +138,7 @@ static void facts_of_a_fat_tree(void **state)
 	struct topo_facts f;
 
 	(void)state;
-	make(&t, "fat-tree --radix 8 --levels 3 --link=4xHDR "
-		 "--host-link=4xEDR");
+	make(&t, "fat-tree --radix 8 --levels 3 --link=4xHDR --host-link=4xEDR");
 	topo_facts_init(&f, &t);
 	/* k = 8: k^3/4 = 128 hosts, 5k^2/4 = 80 switches. */
 	assert_int_equal(f.adapters, 128);
@@ -230,10 +222,8 @@ static void walk(const struct topo *t, node_id from, uint32_t *cables)
 		if (at != from && t->nodes[at].kind == NODE_CA)
 			continue;
 		for (unsigned n = 1; n <= t->nodes[at].n_ports; n++) {
-			port_id peer =
-				t->ports[t->nodes[at].first_port + n].peer;
-			node_id to =
-				peer == TOPO_NONE ? at : t->ports[peer].node;
+			port_id peer = t->ports[t->nodes[at].first_port + n].peer;
+			node_id to = peer == TOPO_NONE ? at : t->ports[peer].node;
 
 			if (cables[to] != UINT32_MAX)
 				continue;
@@ -251,8 +241,7 @@ struct distances {
 };
 
 /* Both hosts' own cables do not count, a cable that joins the two does. */
-static void add_distances(const struct topo *t, node_id from,
-			  struct distances *d)
+static void add_distances(const struct topo *t, node_id from, struct distances *d)
 {
 	uint32_t *cables = hd_alloc(t->n_nodes, sizeof(*cables));
 
@@ -260,8 +249,7 @@ static void add_distances(const struct topo *t, node_id from,
 	for (node_id u = 0; u < t->n_nodes; u++) {
 		uint32_t links = cables[u] < 2 ? cables[u] : cables[u] - 2;
 
-		if (t->nodes[u].kind != NODE_CA || links == 0 ||
-		    cables[u] == UINT32_MAX)
+		if (t->nodes[u].kind != NODE_CA || links == 0 || cables[u] == UINT32_MAX)
 			continue;
 		d->longest = links > d->longest ? links : d->longest;
 		d->sum += links;

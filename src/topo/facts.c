@@ -25,8 +25,7 @@ const char *topo_family_name(enum topo_family family)
 		[FAMILY_RAIL] = "rail",
 	};
 
-	return family < sizeof(names) / sizeof(*names) ? names[family]
-						       : "unknown";
+	return family < sizeof(names) / sizeof(*names) ? names[family] : "unknown";
 }
 
 static void count_nodes(struct topo_facts *f, const struct topo *t)
@@ -50,17 +49,14 @@ static void count_nodes(struct topo_facts *f, const struct topo *t)
 		f->least_radix = 0;
 }
 
-static struct facts_links *links_like(struct topo_facts *f, unsigned lanes,
-				      enum link_speed speed)
+static struct facts_links *links_like(struct topo_facts *f, unsigned lanes, enum link_speed speed)
 {
 	for (size_t i = 0; i < f->n_links; i++) {
 		if (f->links[i].lanes == lanes && f->links[i].speed == speed)
 			return &f->links[i];
 	}
-	f->links = hd_grow(f->links, &f->links_cap, f->n_links + 1,
-			   sizeof(*f->links));
-	f->links[f->n_links] =
-		(struct facts_links){ .lanes = lanes, .speed = speed };
+	f->links = hd_grow(f->links, &f->links_cap, f->n_links + 1, sizeof(*f->links));
+	f->links[f->n_links] = (struct facts_links){ .lanes = lanes, .speed = speed };
 	return &f->links[f->n_links++];
 }
 
@@ -73,13 +69,12 @@ static void count_cables(struct topo_facts *f, const struct topo *t)
 		f->end_ports += topo_is_end_port(t, i);
 		if (p->peer == TOPO_NONE || p->peer < i)
 			continue;
-		bool trunk = topo_is_switch(t, p->node) &&
-			     topo_is_switch(t, t->ports[p->peer].node);
+		bool trunk =
+			topo_is_switch(t, p->node) && topo_is_switch(t, t->ports[p->peer].node);
 
 		if (topo_link_state(t, i, &state) != HD_OK)
 			state = (struct topo_link_state){ .lanes = 0 };
-		struct facts_links *links =
-			links_like(f, state.lanes, state.speed);
+		struct facts_links *links = links_like(f, state.lanes, state.speed);
 
 		f->cables++;
 		f->trunks += trunk;
@@ -105,8 +100,8 @@ static int by_rate(const void *a, const void *b)
  * Each end of each cable, by the tiers it joins; hosts are tier 0. One between
  * switches of a tier has both ends in it and counts by its first.
  */
-static void count_tier_cables(struct topo_facts *f, const struct topo *t,
-			      const struct shape *g, const uint32_t *tiers)
+static void count_tier_cables(struct topo_facts *f, const struct topo *t, const struct shape *g,
+			      const uint32_t *tiers)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
 		const struct topo_port *p = &t->ports[i];
@@ -130,8 +125,7 @@ static void count_tier_cables(struct topo_facts *f, const struct topo *t,
 	}
 }
 
-static void count_tiers(struct topo_facts *f, const struct topo *t,
-			const struct shape *g)
+static void count_tiers(struct topo_facts *f, const struct topo *t, const struct shape *g)
 {
 	uint32_t *tiers = hd_alloc(g->n, sizeof(*tiers));
 
@@ -173,8 +167,7 @@ void topo_facts_init(struct topo_facts *f, const struct topo *t)
 	shape_measure(&g, &f->distances);
 	topo_bisect(t, &g, 0, &f->bisection);
 	if (f->bisection.kind != BISECTION_NONE && g.total_weight > 1)
-		f->bisection_share = 2 * (double)f->bisection.cables /
-				     (double)g.total_weight;
+		f->bisection_share = 2 * (double)f->bisection.cables / (double)g.total_weight;
 	shape_fini(&g);
 }
 

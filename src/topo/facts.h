@@ -47,7 +47,6 @@ void topo_facts_fini(struct topo_facts *f);
 const char *topo_family_name(enum topo_family family);
 
 /* The fabric, its tiers and its links as tables (facts_tables.c). */
-void topo_facts_show(const struct topo_facts *f, const struct topo *t,
-		     struct results *r);
+void topo_facts_show(const struct topo_facts *f, const struct topo *t, struct results *r);
 
 #endif

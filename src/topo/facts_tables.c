@@ -28,16 +28,12 @@ static const struct column fabric_columns[] = {
 	{ "radix", "ports", FACT(most_radix) },
 	{ "diameter", "links", FACT(distances.longest), ORIGIN_COMPUTED },
 	{ "mean distance", "links", FACT(distances.mean), ORIGIN_COMPUTED, 3 },
-	{ "bisection", "links",
-	  CELL_UNLESS(fabric_row, facts.bisection.cables, NO_BISECTION),
+	{ "bisection", "links", CELL_UNLESS(fabric_row, facts.bisection.cables, NO_BISECTION),
 	  ORIGIN_COMPUTED },
-	{ "bisection is", NULL, CELL(fabric_row, bisection_is),
-	  ORIGIN_COMPUTED },
+	{ "bisection is", NULL, CELL(fabric_row, bisection_is), ORIGIN_COMPUTED },
 	{ "bisection at least", "links",
-	  CELL_UNLESS(fabric_row, facts.bisection.least, NO_BISECTION),
-	  ORIGIN_COMPUTED },
-	{ "share of full bisection", NULL, FACT(bisection_share),
-	  ORIGIN_COMPUTED, 3 },
+	  CELL_UNLESS(fabric_row, facts.bisection.least, NO_BISECTION), ORIGIN_COMPUTED },
+	{ "share of full bisection", NULL, FACT(bisection_share), ORIGIN_COMPUTED, 3 },
 	{ NULL },
 };
 
@@ -52,8 +48,7 @@ static const struct column tier_columns[] = {
 	{ "least ports", NULL, CELL(tier_row, of.least_ports) },
 	{ "ports", NULL, CELL(tier_row, of.most_ports) },
 	{ "links down", NULL, CELL(tier_row, of.cables_down), ORIGIN_COMPUTED },
-	{ "links across", NULL, CELL(tier_row, of.cables_across),
-	  ORIGIN_COMPUTED },
+	{ "links across", NULL, CELL(tier_row, of.cables_across), ORIGIN_COMPUTED },
 	{ "links up", NULL, CELL(tier_row, of.cables_up), ORIGIN_COMPUTED },
 	{ NULL },
 };
@@ -72,8 +67,7 @@ static const struct column link_columns[] = {
 	{ NULL },
 };
 
-static void show_fabric(struct results *r, const struct topo *topo,
-			const struct topo_facts *f)
+static void show_fabric(struct results *r, const struct topo *topo, const struct topo_facts *f)
 {
 	struct fabric_row row = {
 		.family = topo_family_name(topo->family),
@@ -88,15 +82,13 @@ static void show_fabric(struct results *r, const struct topo *topo,
 	} else {
 		row.bisection_is = bisection_kind_text(f->bisection.kind);
 	}
-	table_put_row(results_record(r, "fabric", "the fabric in numbers",
-				     fabric_columns),
-		      &row);
+	table_put_row(results_record(r, "fabric", "the fabric in numbers", fabric_columns), &row);
 }
 
 static void show_tiers(struct results *r, const struct topo_facts *f)
 {
-	struct table *t = results_table(
-		r, "tiers", "switches by distance from hosts", tier_columns);
+	struct table *t =
+		results_table(r, "tiers", "switches by distance from hosts", tier_columns);
 
 	for (unsigned i = 1; i < f->n_tiers; i++) {
 		const struct tier_row row = { .tier = i, .of = f->tier[i] };
@@ -107,26 +99,21 @@ static void show_tiers(struct results *r, const struct topo_facts *f)
 
 static void show_links(struct results *r, const struct topo_facts *f)
 {
-	struct table *t =
-		results_table(r, "links", "what links run at", link_columns);
+	struct table *t = results_table(r, "links", "what links run at", link_columns);
 
 	for (size_t i = 0; i < f->n_links; i++) {
 		const struct facts_links *l = &f->links[i];
 		struct link_row row = { "mismatch", NAN, *l };
 
 		if (l->lanes) {
-			row.link = table_text(t, "%ux %s", l->lanes,
-					      link_speed_name(l->speed));
-			row.rate = hd_rate_bps(hd_rate_of_link(l->lanes,
-							       l->speed)) /
-				   1e9;
+			row.link = table_text(t, "%ux %s", l->lanes, link_speed_name(l->speed));
+			row.rate = hd_rate_bps(hd_rate_of_link(l->lanes, l->speed)) / 1e9;
 		}
 		table_put_row(t, &row);
 	}
 }
 
-void topo_facts_show(const struct topo_facts *f, const struct topo *t,
-		     struct results *r)
+void topo_facts_show(const struct topo_facts *f, const struct topo *t, struct results *r)
 {
 	show_fabric(r, t, f);
 	show_tiers(r, f);

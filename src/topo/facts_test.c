@@ -32,9 +32,7 @@ static void a_mesh_is_told_in_numbers(void **state)
 	struct topo_facts f;
 	struct topo t;
 
-	assert_int_equal(topo_open("mesh --columns=4 --rows=4 --hosts=2", 0,
-				   NULL, &d, &t),
-			 HD_OK);
+	assert_int_equal(topo_open("mesh --columns=4 --rows=4 --hosts=2", 0, NULL, &d, &t), HD_OK);
 	topo_facts_init(&f, &t);
 	topo_facts_show(&f, &t, r);
 	const struct table *fabric = results_find(r, "fabric");
@@ -84,13 +82,11 @@ static void the_share_of_full_bisection_is_cables_per_pair(void **state)
 		struct topo_facts f;
 		struct topo t;
 
-		assert_int_equal(topo_open(rows[i].fabric, 0, NULL, &d, &t),
-				 HD_OK);
+		assert_int_equal(topo_open(rows[i].fabric, 0, NULL, &d, &t), HD_OK);
 		topo_facts_init(&f, &t);
 		topo_facts_show(&f, &t, r);
 		const struct table *fabric = results_find(r, "fabric");
-		const struct value *share =
-			cell(fabric, "share of full bisection");
+		const struct value *share = cell(fabric, "share of full bisection");
 
 		assert_int_equal(fabric->n_cells, fabric->n_columns);
 		if (rows[i].share > 0)
@@ -107,8 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mesh_is_told_in_numbers),
-		cmocka_unit_test(
-			the_share_of_full_bisection_is_cables_per_pair),
+		cmocka_unit_test(the_share_of_full_bisection_is_cables_per_pair),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,8 @@ struct groups {
 };
 
 /* Where port q of group i leads within a round, and which port that is. */
-static void other_end(const struct groups *s, uint32_t i, uint32_t q,
-		      uint32_t *group, uint32_t *port)
+static void other_end(const struct groups *s, uint32_t i, uint32_t q, uint32_t *group,
+		      uint32_t *port)
 {
 	if (s->arrangement == ARRANGE_PALMTREE) {
 		*group = (i + s->n - q - 1) % s->n;
@@ -39,8 +39,7 @@ static void other_end(const struct groups *s, uint32_t i, uint32_t q,
 	*port = i < *group ? i : i - 1;
 }
 
-static void global_cable(const struct groups *s, struct topo *t, uint32_t i,
-			 uint32_t k)
+static void global_cable(const struct groups *s, struct topo *t, uint32_t i, uint32_t k)
 {
 	uint32_t round = k / (s->n - 1), group, port;
 
@@ -67,19 +66,17 @@ static void global_cables(const struct groups *s, struct topo *t)
 }
 
 /* As many groups as there can be, unless the user said how many. */
-static enum hd_status count_groups(const struct topo_params *p,
-				   uint64_t globals, struct diag *d,
+static enum hd_status count_groups(const struct topo_params *p, uint64_t globals, struct diag *d,
 				   uint32_t *out)
 {
 	uint64_t groups = p->groups ? p->groups : globals + 1;
 
 	if (groups > globals + 1)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%llu groups: a group has %llu global ports "
-				 "and so reaches at most %llu others",
-				 (unsigned long long)groups,
-				 (unsigned long long)globals,
-				 (unsigned long long)globals);
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"%llu groups: a group has %llu global ports and so reaches at most %llu others",
+			(unsigned long long)groups, (unsigned long long)globals,
+			(unsigned long long)globals);
 	*out = (uint32_t)groups;
 	return HD_OK;
 }
@@ -88,8 +85,7 @@ static enum hd_status count_groups(const struct topo_params *p,
  * Ports of a switch: 1 .. a - 1 to the others of its group, in their order,
  * then h global ones, then hosts.
  */
-enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d,
-			       struct topo *t)
+enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint32_t a = (uint32_t)p->routers, h = (uint32_t)p->globals;
 	uint64_t ports = a - 1 + h + build_host_ports(p);
@@ -97,10 +93,8 @@ enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d,
 	uint32_t n_hosts = 0;
 
 	assert(a > 0 && h > 0);
-	if (count_groups(p, s.globals, d, &s.n) != HD_OK ||
-	    build_check_ports(ports, d) != HD_OK ||
-	    build_check_size(p, (uint64_t)s.n * a, (uint64_t)s.n * a * p->hosts,
-			     d) != HD_OK)
+	if (count_groups(p, s.globals, d, &s.n) != HD_OK || build_check_ports(ports, d) != HD_OK ||
+	    build_check_size(p, (uint64_t)s.n * a, (uint64_t)s.n * a * p->hosts, d) != HD_OK)
 		return d->status;
 	s.first_port = a;
 	s.arrangement = (enum dragonfly_arrangement)p->arrangement;
@@ -109,8 +103,7 @@ enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d,
 	t->dims[1] = a;
 	t->dims[2] = h;
 	for (uint32_t i = 0; i < s.n * a; i++) {
-		node_id sw = build_switch(t, (unsigned)ports, "s-%u-%u", i / a,
-					  i % a);
+		node_id sw = build_switch(t, (unsigned)ports, "s-%u-%u", i / a, i % a);
 
 		t->nodes[sw].tier = 1;
 		t->nodes[sw].coord[0] = (uint16_t)(i / a);
@@ -127,19 +120,17 @@ enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d,
 	return HD_OK;
 }
 
-static void plus_group(const struct topo_params *p, uint32_t group,
-		       struct topo *t)
+static void plus_group(const struct topo_params *p, uint32_t group, struct topo *t)
 {
 	uint32_t leaves = (uint32_t)p->leaves, spines = (uint32_t)p->spines;
 	node_id first = t->n_nodes;
 
 	for (uint32_t i = 0; i < leaves + spines; i++) {
 		bool leaf = i < leaves;
-		uint64_t ports = leaf ? spines + build_host_ports(p)
-				      : leaves + p->globals;
+		uint64_t ports = leaf ? spines + build_host_ports(p) : leaves + p->globals;
 		uint32_t at = leaf ? i : i - leaves;
-		node_id sw = build_switch(t, (unsigned)ports, "%s-%u-%u",
-					  leaf ? "leaf" : "spine", group, at);
+		node_id sw = build_switch(t, (unsigned)ports, "%s-%u-%u", leaf ? "leaf" : "spine",
+					  group, at);
 
 		t->nodes[sw].tier = leaf ? 1 : 2;
 		t->nodes[sw].coord[0] = (uint16_t)group;
@@ -147,8 +138,7 @@ static void plus_group(const struct topo_params *p, uint32_t group,
 	}
 	for (uint32_t i = 0; i < leaves; i++) {
 		for (uint32_t j = 0; j < spines; j++)
-			build_cable(t, first + i, j + 1, first + leaves + j,
-				    i + 1);
+			build_cable(t, first + i, j + 1, first + leaves + j, i + 1);
 	}
 }
 
@@ -156,8 +146,7 @@ static void plus_group(const struct topo_params *p, uint32_t group,
  * Ports of a leaf: 1 .. spines up, then hosts; of a spine: 1 .. leaves down,
  * then global ones.
  */
-enum hd_status build_dragonfly_plus(const struct topo_params *p, struct diag *d,
-				    struct topo *t)
+enum hd_status build_dragonfly_plus(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint32_t leaves = (uint32_t)p->leaves, spines = (uint32_t)p->spines;
 	struct groups s = {
@@ -173,8 +162,8 @@ enum hd_status build_dragonfly_plus(const struct topo_params *p, struct diag *d,
 	if (count_groups(p, s.globals, d, &s.n) != HD_OK ||
 	    build_check_ports(spines + build_host_ports(p), d) != HD_OK ||
 	    build_check_ports(leaves + p->globals, d) != HD_OK ||
-	    build_check_size(p, (uint64_t)s.n * s.stride,
-			     (uint64_t)s.n * leaves * p->hosts, d) != HD_OK)
+	    build_check_size(p, (uint64_t)s.n * s.stride, (uint64_t)s.n * leaves * p->hosts, d) !=
+		    HD_OK)
 		return d->status;
 	t->n_dims = 2;
 	t->dims[0] = s.n;
@@ -185,7 +174,6 @@ enum hd_status build_dragonfly_plus(const struct topo_params *p, struct diag *d,
 		plus_group(p, i, t);
 	global_cables(&s, t);
 	for (uint32_t i = 0; i < s.n * leaves; i++)
-		build_hosts(t, p, i / leaves * s.stride + i % leaves,
-			    spines + 1, &n_hosts);
+		build_hosts(t, p, i / leaves * s.stride + i % leaves, spines + 1, &n_hosts);
 	return HD_OK;
 }

@@ -17,8 +17,7 @@ static void set_coords(struct topo *t, node_id sw, const uint32_t *coord)
 }
 
 /* Node order is column by column: (x, y) is number x * rows + y. */
-static void mesh_switches(const struct topo_params *p, struct topo *t,
-			  unsigned n_ports)
+static void mesh_switches(const struct topo_params *p, struct topo *t, unsigned n_ports)
 {
 	uint32_t columns = (uint32_t)p->columns, rows = (uint32_t)p->rows;
 
@@ -45,8 +44,7 @@ static void mesh_switches(const struct topo_params *p, struct topo *t,
 	}
 }
 
-static void hosts_everywhere(const struct topo_params *p, struct topo *t,
-			     unsigned first_port)
+static void hosts_everywhere(const struct topo_params *p, struct topo *t, unsigned first_port)
 {
 	uint32_t n_switches = t->n_nodes, n_hosts = 0;
 
@@ -54,8 +52,7 @@ static void hosts_everywhere(const struct topo_params *p, struct topo *t,
 		build_hosts(t, p, sw, first_port, &n_hosts);
 }
 
-enum hd_status build_mesh(const struct topo_params *p, struct diag *d,
-			  struct topo *t)
+enum hd_status build_mesh(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint64_t n = p->columns * p->rows;
 
@@ -67,8 +64,7 @@ enum hd_status build_mesh(const struct topo_params *p, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status build_node_mesh(const struct topo_params *p, struct diag *d,
-			       struct topo *t)
+enum hd_status build_node_mesh(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	if (build_check_size(p, p->columns * p->rows, 0, d) != HD_OK)
 		return d->status;
@@ -90,16 +86,14 @@ static void torus_cables(struct topo *t, unsigned i, uint32_t stride)
 
 	for (node_id sw = 0; sw < n; sw++) {
 		uint32_t at = sw / stride % size;
-		uint32_t to =
-			at + 1 < size ? sw + stride : sw - (size - 1) * stride;
+		uint32_t to = at + 1 < size ? sw + stride : sw - (size - 1) * stride;
 
 		if (size > 2 || at + 1 < size)
 			build_cable(t, sw, 2 * i + 1, to, 2 * i + 2);
 	}
 }
 
-static void torus_name(const uint32_t *coord, unsigned n_dims, char *out,
-		       size_t size)
+static void torus_name(const uint32_t *coord, unsigned n_dims, char *out, size_t size)
 {
 	size_t len = 0;
 
@@ -108,8 +102,7 @@ static void torus_name(const uint32_t *coord, unsigned n_dims, char *out,
 }
 
 /* Node order has the last dimension running fastest. */
-static enum hd_status grid(const struct topo_params *p, struct diag *d,
-			   struct topo *t)
+static enum hd_status grid(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint64_t n = 1, ports = 2 * t->n_dims + build_host_ports(p);
 
@@ -129,8 +122,7 @@ static enum hd_status grid(const struct topo_params *p, struct diag *d,
 			rest /= t->dims[i];
 		}
 		torus_name(coord, t->n_dims, name, sizeof(name));
-		set_coords(t, build_switch(t, (unsigned)ports, "s%s", name),
-			   coord);
+		set_coords(t, build_switch(t, (unsigned)ports, "s%s", name), coord);
 	}
 	uint32_t stride = 1;
 
@@ -142,17 +134,14 @@ static enum hd_status grid(const struct topo_params *p, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status build_torus(const struct topo_params *p, struct diag *d,
-			   struct topo *t)
+enum hd_status build_torus(const struct topo_params *p, struct diag *d, struct topo *t)
 {
-	if (build_read_list(p->sizes, "sizes", TOPO_MAX_DIMS, d, t->dims,
-			    &t->n_dims) != HD_OK)
+	if (build_read_list(p->sizes, "sizes", TOPO_MAX_DIMS, d, t->dims, &t->n_dims) != HD_OK)
 		return d->status;
 	return grid(p, d, t);
 }
 
-enum hd_status build_ring(const struct topo_params *p, struct diag *d,
-			  struct topo *t)
+enum hd_status build_ring(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	t->n_dims = 1;
 	t->dims[0] = (uint32_t)p->switches;
@@ -160,8 +149,7 @@ enum hd_status build_ring(const struct topo_params *p, struct diag *d,
 }
 
 /* Port i + 1 leads along dimension i, that is to number ^ (1 << i). */
-enum hd_status build_hypercube(const struct topo_params *p, struct diag *d,
-			       struct topo *t)
+enum hd_status build_hypercube(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	unsigned n_dims = (unsigned)p->dimensions;
 	uint32_t n = 1u << n_dims;
@@ -177,17 +165,15 @@ enum hd_status build_hypercube(const struct topo_params *p, struct diag *d,
 
 		for (unsigned i = 0; i < n_dims; i++)
 			coord[i] = number >> i & 1;
-		set_coords(t,
-			   build_switch(
-				   t, (unsigned)(n_dims + build_host_ports(p)),
-				   "s-%u", number),
-			   coord);
+		set_coords(
+			t,
+			build_switch(t, (unsigned)(n_dims + build_host_ports(p)), "s-%u", number),
+			coord);
 	}
 	for (uint32_t number = 0; number < n; number++) {
 		for (unsigned i = 0; i < n_dims; i++) {
 			if (!(number >> i & 1))
-				build_cable(t, number, i + 1, number | 1u << i,
-					    i + 1);
+				build_cable(t, number, i + 1, number | 1u << i, i + 1);
 		}
 	}
 	hosts_everywhere(p, t, n_dims + 1);

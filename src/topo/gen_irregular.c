@@ -170,8 +170,7 @@ static bool draw(struct graph *g)
 static void cable(const struct graph *g, struct topo *t)
 {
 	for (uint32_t sw = 0; sw < g->n; sw++)
-		qsort(&g->near[(size_t)sw * g->degree], g->degree,
-		      sizeof(*g->near), order_u32);
+		qsort(&g->near[(size_t)sw * g->degree], g->degree, sizeof(*g->near), order_u32);
 	for (uint32_t sw = 0; sw < g->n; sw++) {
 		for (uint32_t k = 0; k < g->degree; k++) {
 			uint32_t to = g->near[(size_t)sw * g->degree + k];
@@ -179,12 +178,11 @@ static void cable(const struct graph *g, struct topo *t)
 
 			if (to < sw)
 				continue;
-			const uint32_t *back = bsearch(&sw, row, g->degree,
-						       sizeof(*row), order_u32);
+			const uint32_t *back =
+				bsearch(&sw, row, g->degree, sizeof(*row), order_u32);
 
 			assert(back);
-			build_cable(t, sw, k + 1, to,
-				    (unsigned)(back - row) + 1);
+			build_cable(t, sw, k + 1, to, (unsigned)(back - row) + 1);
 		}
 	}
 }
@@ -195,23 +193,18 @@ static enum hd_status check(const struct topo_params *p, struct diag *d)
 	    (p->degree < 2 && p->switches > 2))
 		return diag_fail(
 			d, HD_ERR_RANGE,
-			"no connected graph of %llu switches gives each %llu "
-			"neighbours: the degree must be below the number of "
-			"switches and one of the two even",
-			(unsigned long long)p->switches,
-			(unsigned long long)p->degree);
+			"no connected graph of %llu switches gives each %llu neighbours: the degree must be below the number of switches and one of the two even",
+			(unsigned long long)p->switches, (unsigned long long)p->degree);
 	if (build_check_ports(p->degree + build_host_ports(p), d) != HD_OK)
 		return d->status;
 	return build_check_size(p, p->switches, p->switches * p->hosts, d);
 }
 
-enum hd_status build_irregular(const struct topo_params *p, struct diag *d,
-			       struct topo *t)
+enum hd_status build_irregular(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	if (check(p, d) != HD_OK)
 		return d->status;
-	struct graph g = { .n = (uint32_t)p->switches,
-			   .degree = (uint32_t)p->degree };
+	struct graph g = { .n = (uint32_t)p->switches, .degree = (uint32_t)p->degree };
 	size_t ends = (size_t)g.n * g.degree;
 	uint32_t n_hosts = 0;
 
@@ -230,8 +223,7 @@ enum hd_status build_irregular(const struct topo_params *p, struct diag *d,
 		for (uint32_t i = 0; i < g.n; i++)
 			build_hosts(t, p, i, g.degree + 1, &n_hosts);
 	} else {
-		diag_fail(d, HD_ERR_UNFIT,
-			  "found no such graph in %u tries; try another seed",
+		diag_fail(d, HD_ERR_UNFIT, "found no such graph in %u tries; try another seed",
 			  MAX_TRIES);
 	}
 	free(g.near);

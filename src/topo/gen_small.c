@@ -5,8 +5,7 @@
 #include "topo/builder.h"
 
 /* Two hosts, port n to port n. */
-enum hd_status build_back_to_back(const struct topo_params *p, struct diag *d,
-				  struct topo *t)
+enum hd_status build_back_to_back(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	unsigned n = (unsigned)p->cables;
 
@@ -19,8 +18,7 @@ enum hd_status build_back_to_back(const struct topo_params *p, struct diag *d,
 }
 
 /* A host on the next free port of `sw`; *port is that port's number. */
-static void host_on(struct topo *t, node_id sw, const char *name,
-		    unsigned *port)
+static void host_on(struct topo *t, node_id sw, const char *name, unsigned *port)
 {
 	node_id host = topo_add_node(t, NODE_CA, 1, name);
 
@@ -29,8 +27,7 @@ static void host_on(struct topo *t, node_id sw, const char *name,
 }
 
 /* Hosts <prefix>1, <prefix>2, ...; just <prefix> if it is one of a kind. */
-static void hosts_on(struct topo *t, node_id sw, const char *prefix, uint64_t n,
-		     unsigned *port)
+static void hosts_on(struct topo *t, node_id sw, const char *prefix, uint64_t n, unsigned *port)
 {
 	for (uint64_t i = 1; i <= n; i++) {
 		char name[32];
@@ -38,8 +35,7 @@ static void hosts_on(struct topo *t, node_id sw, const char *prefix, uint64_t n,
 		if (n == 1 && prefix[1] == 'v')
 			snprintf(name, sizeof(name), "%s", prefix);
 		else
-			snprintf(name, sizeof(name), "%s%llu", prefix,
-				 (unsigned long long)i);
+			snprintf(name, sizeof(name), "%s%llu", prefix, (unsigned long long)i);
 		host_on(t, sw, name, port);
 	}
 }
@@ -48,15 +44,13 @@ static void hosts_on(struct topo *t, node_id sw, const char *prefix, uint64_t n,
  * The thesis' congestion scenario: remote flows A1.. -> Bc and victims Av ->
  * Bv share the one cable from A to B; local flows B1.. -> Bc do not.
  */
-enum hd_status build_two_switch(const struct topo_params *p, struct diag *d,
-				struct topo *t)
+enum hd_status build_two_switch(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint64_t ports_a = 1 + p->remote + p->victims;
 	uint64_t ports_b = 2 + p->local + p->victims;
 	unsigned port_a = 2, port_b = 2;
 
-	if (build_check_ports(ports_a, d) != HD_OK ||
-	    build_check_ports(ports_b, d) != HD_OK)
+	if (build_check_ports(ports_a, d) != HD_OK || build_check_ports(ports_b, d) != HD_OK)
 		return d->status;
 	node_id a = build_switch(t, (unsigned)ports_a, "A");
 	node_id b = build_switch(t, (unsigned)ports_b, "B");
@@ -75,8 +69,7 @@ enum hd_status build_two_switch(const struct topo_params *p, struct diag *d,
 }
 
 /* Paper 003's Figure 1: N1 and N2 on S1, N3 and N4 on S2. */
-enum hd_status build_blrm(const struct topo_params *p, struct diag *d,
-			  struct topo *t)
+enum hd_status build_blrm(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	unsigned port_1 = 2, port_2 = 2;
 	node_id s1 = build_switch(t, 3, "S1"), s2 = build_switch(t, 3, "S2");
@@ -100,8 +93,7 @@ enum hd_status build_blrm(const struct topo_params *p, struct diag *d,
  * of a switch: 1 to the router before it, 2 to the one after it, then hosts;
  * of a router: 1 to the lower subnet, 2 to the higher.
  */
-enum hd_status build_routed(const struct topo_params *p, struct diag *d,
-			    struct topo *t)
+enum hd_status build_routed(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint32_t n = (uint32_t)p->subnets, n_hosts = 0;
 	uint64_t ports = 2 + build_host_ports(p);

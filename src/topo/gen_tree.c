@@ -37,8 +37,7 @@ static uint64_t level_size(const struct xgft *x, unsigned level)
 	return n;
 }
 
-static void digits_of(const struct xgft *x, unsigned level, uint32_t number,
-		      uint32_t *digits)
+static void digits_of(const struct xgft *x, unsigned level, uint32_t number, uint32_t *digits)
 {
 	for (unsigned i = 0; i < x->h; i++) {
 		digits[i] = number % base_of(x, level, i);
@@ -46,8 +45,7 @@ static void digits_of(const struct xgft *x, unsigned level, uint32_t number,
 	}
 }
 
-static uint32_t number_of(const struct xgft *x, unsigned level,
-			  const uint32_t *digits)
+static uint32_t number_of(const struct xgft *x, unsigned level, const uint32_t *digits)
 {
 	uint32_t number = 0;
 
@@ -66,8 +64,7 @@ static unsigned ports_up(const struct xgft *x, unsigned level)
 	return level < x->h ? x->w[level] * x->p[level] : 0;
 }
 
-static enum hd_status check(const struct topo_params *p, const struct xgft *x,
-			    struct diag *d)
+static enum hd_status check(const struct topo_params *p, const struct xgft *x, struct diag *d)
 {
 	uint64_t switches = 0;
 
@@ -112,8 +109,8 @@ static node_id add_level(const struct xgft *x, unsigned level, struct topo *t)
 }
 
 /* Cables all children of level `level` + 1. */
-static void join(const struct xgft *x, unsigned level, node_id children,
-		 node_id parents, struct topo *t)
+static void join(const struct xgft *x, unsigned level, node_id children, node_id parents,
+		 struct topo *t)
 {
 	uint32_t n = (uint32_t)level_size(x, level), cables = x->p[level];
 	unsigned up = ports_down(x, level); /* ports up come after these */
@@ -133,8 +130,8 @@ static void join(const struct xgft *x, unsigned level, node_id children,
 	}
 }
 
-static enum hd_status make(const struct topo_params *p, const struct xgft *x,
-			   struct diag *d, struct topo *t)
+static enum hd_status make(const struct topo_params *p, const struct xgft *x, struct diag *d,
+			   struct topo *t)
 {
 	node_id first[MAX_LEVELS + 1];
 
@@ -155,36 +152,31 @@ static enum hd_status make(const struct topo_params *p, const struct xgft *x,
 	return HD_OK;
 }
 
-enum hd_status build_xgft(const struct topo_params *p, struct diag *d,
-			  struct topo *t)
+enum hd_status build_xgft(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	struct xgft x = { .p = { 1, 1, 1, 1, 1 } };
 	unsigned ups, parallels;
 
-	if (build_read_list(p->down, "down", MAX_LEVELS, d, x.m, &x.h) !=
-		    HD_OK ||
+	if (build_read_list(p->down, "down", MAX_LEVELS, d, x.m, &x.h) != HD_OK ||
 	    build_read_list(p->up, "up", MAX_LEVELS, d, x.w, &ups) != HD_OK)
 		return d->status;
 	if (ups != x.h)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "down has %u levels and up %u: both must "
-				 "have the same number",
+				 "down has %u levels and up %u: both must have the same number",
 				 x.h, ups);
 	if (!p->parallel)
 		return make(p, &x, d, t);
-	if (build_read_list(p->parallel, "parallel", MAX_LEVELS, d, x.p,
-			    &parallels) != HD_OK)
+	if (build_read_list(p->parallel, "parallel", MAX_LEVELS, d, x.p, &parallels) != HD_OK)
 		return d->status;
 	if (parallels != x.h)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "down has %u levels and parallel %u: both "
-				 "must have the same number",
-				 x.h, parallels);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"down has %u levels and parallel %u: both must have the same number", x.h,
+			parallels);
 	return make(p, &x, d, t);
 }
 
-enum hd_status build_tree(const struct topo_params *p, struct diag *d,
-			  struct topo *t)
+enum hd_status build_tree(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	struct xgft x = { .h = (unsigned)p->levels, .p = { 1, 1, 1, 1, 1 } };
 
@@ -196,8 +188,7 @@ enum hd_status build_tree(const struct topo_params *p, struct diag *d,
 }
 
 /* All ports of all switches in use; leaves have `taper` down for one up. */
-enum hd_status build_fat_tree(const struct topo_params *p, struct diag *d,
-			      struct topo *t)
+enum hd_status build_fat_tree(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	struct xgft x = { .h = (unsigned)p->levels, .p = { 1, 1, 1, 1, 1 } };
 	uint32_t radix = (uint32_t)p->radix;
@@ -209,16 +200,14 @@ enum hd_status build_fat_tree(const struct topo_params *p, struct diag *d,
 		return make(p, &x, d, t);
 	}
 	if (p->taper.num == 0 || parts > radix || radix % parts != 0)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "%u ports cannot be shared %llu:%llu between "
-				 "down and up",
-				 radix, (unsigned long long)p->taper.num,
-				 (unsigned long long)p->taper.den);
+		return diag_fail(
+			d, HD_ERR_RANGE, "%u ports cannot be shared %llu:%llu between down and up",
+			radix, (unsigned long long)p->taper.num, (unsigned long long)p->taper.den);
 	if (x.h > 2 && radix % 2 != 0)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "a radix of %u is odd: the middle levels "
-				 "need as many ports up as down",
-				 radix);
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"a radix of %u is odd: the middle levels need as many ports up as down",
+			radix);
 	for (unsigned i = 0; i < x.h; i++) {
 		x.m[i] = i + 1 < x.h ? radix / 2 : radix;
 		x.w[i] = radix / 2;
@@ -233,8 +222,7 @@ enum hd_status build_fat_tree(const struct topo_params *p, struct diag *d,
  * A hub. With switches = 0 the hosts are plugged into it; otherwise into that
  * many switches around it, whose port 1 leads to the hub.
  */
-enum hd_status build_star(const struct topo_params *p, struct diag *d,
-			  struct topo *t)
+enum hd_status build_star(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint32_t n = (uint32_t)p->switches, n_hosts = 0;
 	uint64_t of_hosts = build_host_ports(p);
@@ -251,8 +239,7 @@ enum hd_status build_star(const struct topo_params *p, struct diag *d,
 	t->n_dims = 1;
 	t->dims[0] = n;
 	for (uint32_t i = 0; i < n; i++) {
-		node_id sw =
-			build_switch(t, (unsigned)(1 + of_hosts), "s-%u", i);
+		node_id sw = build_switch(t, (unsigned)(1 + of_hosts), "s-%u", i);
 
 		t->nodes[sw].tier = 1;
 		t->nodes[sw].coord[0] = (uint16_t)i;
@@ -278,10 +265,8 @@ static enum hd_status check_rails(const struct topo_params *p, struct diag *d)
 
 	if (p->rails % p->planes || p->spines % p->planes)
 		return diag_fail(d, HD_ERR_RANGE,
-				 "%llu rails and %llu spines cannot be divided "
-				 "into %llu planes",
-				 (unsigned long long)p->rails,
-				 (unsigned long long)p->spines,
+				 "%llu rails and %llu spines cannot be divided into %llu planes",
+				 (unsigned long long)p->rails, (unsigned long long)p->spines,
 				 (unsigned long long)p->planes);
 	if (build_check_ports(p->hosts + p->spines / p->planes, d) != HD_OK ||
 	    (p->spines && build_check_ports(leaves / p->planes, d) != HD_OK))
@@ -292,9 +277,8 @@ static enum hd_status check_rails(const struct topo_params *p, struct diag *d)
 static void add_leaves(const struct rails *x, struct topo *t)
 {
 	for (uint32_t i = 0; i < x->units * x->rails; i++) {
-		node_id leaf =
-			build_switch(t, x->hosts + x->spines / x->planes,
-				     "leaf-%u-%u", i / x->rails, i % x->rails);
+		node_id leaf = build_switch(t, x->hosts + x->spines / x->planes, "leaf-%u-%u",
+					    i / x->rails, i % x->rails);
 
 		t->nodes[leaf].tier = 1;
 		t->nodes[leaf].coord[0] = (uint16_t)(i / x->rails);
@@ -308,24 +292,20 @@ static void add_spines(const struct rails *x, struct topo *t)
 	uint32_t rails = x->rails / x->planes;
 
 	for (uint32_t n = 0; n < x->spines; n++) {
-		node_id spine =
-			build_switch(t, x->units * rails, "spine-%u", n);
+		node_id spine = build_switch(t, x->units * rails, "spine-%u", n);
 
 		t->nodes[spine].tier = 2;
 		t->nodes[spine].coord[0] = (uint16_t)n;
 		for (uint32_t i = 0; i < x->units * rails; i++) {
 			uint32_t rail = i % rails * x->planes + n % x->planes;
-			node_id leaf =
-				x->first_leaf + i / rails * x->rails + rail;
+			node_id leaf = x->first_leaf + i / rails * x->rails + rail;
 
-			build_cable(t, spine, i + 1, leaf,
-				    x->hosts + n / x->planes + 1);
+			build_cable(t, spine, i + 1, leaf, x->hosts + n / x->planes + 1);
 		}
 	}
 }
 
-enum hd_status build_rail(const struct topo_params *p, struct diag *d,
-			  struct topo *t)
+enum hd_status build_rail(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	const struct rails x = {
 		.rails = (uint32_t)p->rails,
@@ -351,8 +331,7 @@ enum hd_status build_rail(const struct topo_params *p, struct diag *d,
 
 		t->nodes[host].coord[0] = (uint16_t)(n / x.hosts);
 		for (uint32_t r = 0; r < x.rails; r++)
-			build_cable(t, host, r + 1,
-				    x.first_leaf + n / x.hosts * x.rails + r,
+			build_cable(t, host, r + 1, x.first_leaf + n / x.hosts * x.rails + r,
 				    n % x.hosts + 1);
 	}
 	return HD_OK;

@@ -68,8 +68,7 @@ struct generator {
 	const struct option *params;
 	const char *example; /* words after "heddle topo gen" */
 	/* Adds nodes and cables; GUIDs and link speeds are set afterwards. */
-	enum hd_status (*build)(const struct topo_params *p, struct diag *d,
-				struct topo *t);
+	enum hd_status (*build)(const struct topo_params *p, struct diag *d, struct topo *t);
 };
 
 /* All of them, ended by one without a name. */
@@ -88,26 +87,21 @@ void generator_words(struct strbuf *out);
 void topo_params_init(const struct generator *g, struct topo_params *p);
 
 /* `out` is initialised on success only. */
-HD_MUST_CHECK enum hd_status topo_generate(const struct generator *g,
-					   const struct topo_params *p,
+HD_MUST_CHECK enum hd_status topo_generate(const struct generator *g, const struct topo_params *p,
 					   struct diag *d, struct topo *out);
 
 /*
  * The same from words as a command line has them: "--columns=4", "--rows=4",
  * and "--seed=2" instead of `seed`. Moves words in argv, as options_parse does.
  */
-HD_MUST_CHECK enum hd_status topo_generate_words(const struct generator *g,
-						 int argc, char **argv,
-						 uint64_t seed, struct diag *d,
-						 struct topo *out);
+HD_MUST_CHECK enum hd_status topo_generate_words(const struct generator *g, int argc, char **argv,
+						 uint64_t seed, struct diag *d, struct topo *out);
 
 /*
  * The same from one text: "mesh --columns=4 --rows=4". What would have more
  * nodes than `max_nodes` is refused; 0 is a million.
  */
-HD_MUST_CHECK enum hd_status topo_generate_text(const char *text, uint64_t seed,
-						uint64_t max_nodes,
-						struct diag *d,
-						struct topo *out);
+HD_MUST_CHECK enum hd_status topo_generate_text(const char *text, uint64_t seed, uint64_t max_nodes,
+						struct diag *d, struct topo *out);
 
 #endif

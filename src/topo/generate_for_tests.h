@@ -26,10 +26,8 @@ static inline void make(struct topo *t, const char *words, uint64_t seed)
 	int argc = 0;
 	struct diag d = { .status = HD_OK };
 
-	assert_true(snprintf(text, sizeof(text), "%s", words) <
-		    (int)sizeof(text));
-	const struct generator *g =
-		generator_find(strtok_r(text, " ", &save), &d);
+	assert_true(snprintf(text, sizeof(text), "%s", words) < (int)sizeof(text));
+	const struct generator *g = generator_find(strtok_r(text, " ", &save), &d);
 
 	assert_non_null(g);
 	while ((argv[argc] = strtok_r(NULL, " ", &save)))
@@ -48,14 +46,12 @@ static inline void refuse(const char *words, const char *reason)
 	struct topo t;
 
 	snprintf(text, sizeof(text), "%s", words);
-	const struct generator *g =
-		generator_find(strtok_r(text, " ", &save), &d);
+	const struct generator *g = generator_find(strtok_r(text, " ", &save), &d);
 
 	while (g && (argv[argc] = strtok_r(NULL, " ", &save)))
 		argc++;
 	if (g)
-		assert_int_not_equal(
-			topo_generate_words(g, argc, argv, 1, &d, &t), HD_OK);
+		assert_int_not_equal(topo_generate_words(g, argc, argv, 1, &d, &t), HD_OK);
 	if (!strstr(d.message, reason))
 		fail_msg("'%s' does not say '%s'", d.message, reason);
 }
@@ -87,8 +83,7 @@ static inline node_id peer_node(const struct topo *t, node_id v, unsigned port)
 }
 
 /* Hops to the farthest node; *reached counts nodes, `v` too. */
-static inline unsigned eccentricity(const struct topo *t, node_id v, bool hosts,
-				    uint32_t *reached)
+static inline unsigned eccentricity(const struct topo *t, node_id v, bool hosts, uint32_t *reached)
 {
 	uint32_t *hops = hd_alloc(t->n_nodes, sizeof(*hops));
 	node_id *queue = hd_alloc(t->n_nodes, sizeof(*queue));
@@ -167,9 +162,7 @@ static inline void check_guids_unique(const struct topo *t)
 
 		/* A switch's port 0 shares the node's; others have none. */
 		if (topo_is_switch(t, p->node))
-			assert_int_equal(p->guid,
-					 p->number ? 0
-						   : t->nodes[p->node].guid);
+			assert_int_equal(p->guid, p->number ? 0 : t->nodes[p->node].guid);
 		else if (p->number)
 			guids[n++] = p->guid;
 	}
@@ -180,9 +173,8 @@ static inline void check_guids_unique(const struct topo *t)
 	free(guids);
 }
 
-static inline void check_shape(const char *words, uint32_t switches,
-			       uint32_t hosts, uint32_t cables,
-			       unsigned longest)
+static inline void check_shape(const char *words, uint32_t switches, uint32_t hosts,
+			       uint32_t cables, unsigned longest)
 {
 	struct topo t;
 

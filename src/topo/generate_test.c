@@ -9,13 +9,10 @@ static void check_mesh(unsigned m, unsigned n)
 	char words[80];
 
 	for (unsigned h = 0; h <= 2; h++) {
-		snprintf(words, sizeof(words),
-			 "mesh --columns %u --rows %u --hosts %u", m, n, h);
-		check_shape(words, m * n, m * n * h, inner + m * n * h,
-			    m + n - 2);
+		snprintf(words, sizeof(words), "mesh --columns %u --rows %u --hosts %u", m, n, h);
+		check_shape(words, m * n, m * n * h, inner + m * n * h, m + n - 2);
 	}
-	snprintf(words, sizeof(words), "node-mesh --columns %u --rows %u", m,
-		 n);
+	snprintf(words, sizeof(words), "node-mesh --columns %u --rows %u", m, n);
 	check_shape(words, m * n, 0, inner, m + n - 2);
 }
 
@@ -40,14 +37,10 @@ static void mesh_ports_are_east_north_west_south_then_hosts(void **state)
 
 			assert_int_equal(t.nodes[v].coord[0], x);
 			assert_int_equal(t.nodes[v].coord[1], y);
-			assert_int_equal(peer_node(&t, v, 1),
-					 x < 3 ? v + 3 : TOPO_NONE);
-			assert_int_equal(peer_node(&t, v, 2),
-					 y < 2 ? v + 1 : TOPO_NONE);
-			assert_int_equal(peer_node(&t, v, 3),
-					 x > 0 ? v - 3 : TOPO_NONE);
-			assert_int_equal(peer_node(&t, v, 4),
-					 y > 0 ? v - 1 : TOPO_NONE);
+			assert_int_equal(peer_node(&t, v, 1), x < 3 ? v + 3 : TOPO_NONE);
+			assert_int_equal(peer_node(&t, v, 2), y < 2 ? v + 1 : TOPO_NONE);
+			assert_int_equal(peer_node(&t, v, 3), x > 0 ? v - 3 : TOPO_NONE);
+			assert_int_equal(peer_node(&t, v, 4), y > 0 ? v - 1 : TOPO_NONE);
 			assert_int_equal(peer_node(&t, v, 5), 12 + 2 * v);
 			assert_int_equal(peer_node(&t, v, 6), 13 + 2 * v);
 		}
@@ -77,8 +70,8 @@ static void tori_have_the_counts_and_diameters_of_theory(void **state)
 			cables += n / k[j] * (k[j] > 2 ? k[j] : k[j] - 1);
 			longest += k[j] / 2;
 		}
-		snprintf(words, sizeof(words),
-			 "torus --sizes %ux%ux%u --hosts 2", k[0], k[1], k[2]);
+		snprintf(words, sizeof(words), "torus --sizes %ux%ux%u --hosts 2", k[0], k[1],
+			 k[2]);
 		check_shape(words, n, 2 * n, cables + 2 * n, longest);
 	}
 	check_shape("ring --switches 9 --hosts 3", 9, 27, 36, 4);
@@ -97,14 +90,10 @@ static void torus_ports_lead_up_and_down_each_dimension(void **state)
 
 			assert_int_equal(t.nodes[v].coord[0], a);
 			assert_int_equal(t.nodes[v].coord[1], b);
-			assert_int_equal(peer_node(&t, v, 1),
-					 (a + 1) % 3 * 4 + b);
-			assert_int_equal(peer_node(&t, v, 2),
-					 (a + 2) % 3 * 4 + b);
-			assert_int_equal(peer_node(&t, v, 3),
-					 a * 4 + (b + 1) % 4);
-			assert_int_equal(peer_node(&t, v, 4),
-					 a * 4 + (b + 3) % 4);
+			assert_int_equal(peer_node(&t, v, 1), (a + 1) % 3 * 4 + b);
+			assert_int_equal(peer_node(&t, v, 2), (a + 2) % 3 * 4 + b);
+			assert_int_equal(peer_node(&t, v, 3), a * 4 + (b + 1) % 4);
+			assert_int_equal(peer_node(&t, v, 4), a * 4 + (b + 3) % 4);
 			assert_int_equal(peer_node(&t, v, 5), 12 + v);
 		}
 	}
@@ -117,8 +106,7 @@ static void check_hypercube(unsigned n)
 	char words[80];
 	struct topo t;
 
-	snprintf(words, sizeof(words), "hypercube --dimensions %u --hosts 4",
-		 n);
+	snprintf(words, sizeof(words), "hypercube --dimensions %u --hosts 4", n);
 	check_shape(words, size, 4 * size, size / 2 * n + 4 * size, n);
 	make(&t, words, 1);
 	for (node_id v = 0; v < size; v++) {
@@ -159,12 +147,9 @@ static void irregular_graphs_are_simple_regular_and_connected(void **state)
 
 	(void)state;
 	/* Dense ones too: all but a few cables. */
-	check_shape("irregular --switches 40 --degree 39 --hosts 0", 40, 0, 780,
-		    1);
-	check_shape("irregular --switches 40 --degree 38 --hosts 0", 40, 0, 760,
-		    2);
-	check_shape("irregular --switches 60 --degree 55 --hosts 0", 60, 0,
-		    1650, 2);
+	check_shape("irregular --switches 40 --degree 39 --hosts 0", 40, 0, 780, 1);
+	check_shape("irregular --switches 40 --degree 38 --hosts 0", 40, 0, 760, 2);
+	check_shape("irregular --switches 60 --degree 55 --hosts 0", 60, 0, 1650, 2);
 	rng_init(&rng, 7, 7);
 	for (unsigned i = 0; i < rounds; i++) {
 		unsigned n = 2 + (unsigned)rng_below(&rng, 40);
@@ -175,14 +160,13 @@ static void irregular_graphs_are_simple_regular_and_connected(void **state)
 
 		if (n * d % 2 || (d == 1 && n > 2))
 			continue;
-		snprintf(words, sizeof(words),
-			 "irregular --switches %u --degree %u --hosts 1", n, d);
+		snprintf(words, sizeof(words), "irregular --switches %u --degree %u --hosts 1", n,
+			 d);
 		make(&t, words, i);
 		check_sound(&t);
 		for (node_id v = 0; v < n; v++) {
 			for (unsigned p = 1; p < d; p++)
-				assert_true(peer_node(&t, v, p) <
-					    peer_node(&t, v, p + 1));
+				assert_true(peer_node(&t, v, p) < peer_node(&t, v, p + 1));
 			assert_true(peer_node(&t, v, d) < n);
 			assert_int_equal(peer_node(&t, v, d + 1), n + v);
 		}
@@ -213,9 +197,7 @@ static void small_fabrics_have_the_names_of_their_papers(void **state)
 {
 	static const char *const thesis[] = { "A",  "B",  "A1", "A2", "Av",
 					      "B1", "B2", "B3", "Bc", "Bv" };
-	static const char *const blrm[] = {
-		"S1", "S2", "N1", "N2", "N3", "N4"
-	};
+	static const char *const blrm[] = { "S1", "S2", "N1", "N2", "N3", "N4" };
 	struct topo t;
 
 	(void)state;
@@ -252,9 +234,8 @@ static void routers_part_subnets(void **state)
 
 		for (unsigned i = n->kind != NODE_SWITCH; i <= n->n_ports; i++)
 			assert_int_equal(t.ports[n->first_port + i].subnet,
-					 n->kind == NODE_ROUTER
-						 ? n->coord[0] + i - 1
-						 : n->coord[0]);
+					 n->kind == NODE_ROUTER ? n->coord[0] + i - 1
+								: n->coord[0]);
 	}
 	topo_fini(&t);
 	make(&t, "mesh", 1);
@@ -269,13 +250,10 @@ static void links_run_at_the_best_of_both_ends(void **state)
 
 	(void)state;
 	make(&t,
-	     "mesh --link=12xHDR --host-link=4xEDR --trunk-link=8xNDR "
-	     "--vls=8 --host-vls=4 --mtu=2048 --host-mtu=1024",
+	     "mesh --link=12xHDR --host-link=4xEDR --trunk-link=8xNDR --vls=8 --host-vls=4 --mtu=2048 --host-mtu=1024",
 	     1);
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 0, 5), &host),
-			 HD_OK);
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 0, 1), &trunk),
-			 HD_OK);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 0, 5), &host), HD_OK);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 0, 1), &trunk), HD_OK);
 	assert_int_equal(host.lanes, 4);
 	assert_int_equal(host.speed, SPEED_EDR);
 	assert_int_equal(host.vls, 4);
@@ -353,22 +331,18 @@ static void every_row_of_the_table_works(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			meshes_have_the_counts_and_diameters_of_theory),
-		cmocka_unit_test(
-			mesh_ports_are_east_north_west_south_then_hosts),
+		cmocka_unit_test(meshes_have_the_counts_and_diameters_of_theory),
+		cmocka_unit_test(mesh_ports_are_east_north_west_south_then_hosts),
 		cmocka_unit_test(tori_have_the_counts_and_diameters_of_theory),
 		cmocka_unit_test(torus_ports_lead_up_and_down_each_dimension),
 		cmocka_unit_test(hypercubes_are_hypercubes),
 		cmocka_unit_test(stars_and_cables_are_what_they_say),
-		cmocka_unit_test(
-			irregular_graphs_are_simple_regular_and_connected),
+		cmocka_unit_test(irregular_graphs_are_simple_regular_and_connected),
 		cmocka_unit_test(a_seed_gives_one_graph_and_seeds_differ),
 		cmocka_unit_test(small_fabrics_have_the_names_of_their_papers),
 		cmocka_unit_test(routers_part_subnets),
 		cmocka_unit_test(links_run_at_the_best_of_both_ends),
-		cmocka_unit_test(
-			impossible_fabrics_are_refused_with_the_reason),
+		cmocka_unit_test(impossible_fabrics_are_refused_with_the_reason),
 		cmocka_unit_test(a_filled_struct_is_checked_as_words_are),
 		cmocka_unit_test(every_row_of_the_table_works),
 	};

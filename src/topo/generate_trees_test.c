@@ -3,8 +3,7 @@
 #include "topo/generate_for_tests.h"
 
 /* Ancestors at all levels reach all hosts below, by the definition of XGFT. */
-static void check_xgft(const char *words, unsigned h, const unsigned *m,
-		       const unsigned *w)
+static void check_xgft(const char *words, unsigned h, const unsigned *m, const unsigned *w)
 {
 	struct topo t;
 	uint32_t per_tier[8] = { 0 };
@@ -46,24 +45,21 @@ static void check_xgft(const char *words, unsigned h, const unsigned *m,
 static void xgfts_follow_their_definition(void **state)
 {
 	(void)state;
-	check_xgft("xgft --down 3 --up 1", 1, (unsigned[]){ 3 },
-		   (unsigned[]){ 1 });
-	check_xgft("xgft --down 4,4 --up 1,2", 2, (unsigned[]){ 4, 4 },
-		   (unsigned[]){ 1, 2 });
+	check_xgft("xgft --down 3 --up 1", 1, (unsigned[]){ 3 }, (unsigned[]){ 1 });
+	check_xgft("xgft --down 4,4 --up 1,2", 2, (unsigned[]){ 4, 4 }, (unsigned[]){ 1, 2 });
 	check_xgft("xgft --down 2,3,4 --up 2,3,2", 3, (unsigned[]){ 2, 3, 4 },
 		   (unsigned[]){ 2, 3, 2 });
-	check_xgft("xgft --down 2x2x2x2 --up 1x2x2x2", 4,
-		   (unsigned[]){ 2, 2, 2, 2 }, (unsigned[]){ 1, 2, 2, 2 });
+	check_xgft("xgft --down 2x2x2x2 --up 1x2x2x2", 4, (unsigned[]){ 2, 2, 2, 2 },
+		   (unsigned[]){ 1, 2, 2, 2 });
 	check_xgft("tree --arity 3 --levels 3", 3, (unsigned[]){ 3, 3, 3 },
 		   (unsigned[]){ 1, 3, 3 });
 	check_xgft("fat-tree --radix 6 --levels 3", 3, (unsigned[]){ 3, 3, 6 },
 		   (unsigned[]){ 1, 3, 3 });
-	check_xgft("fat-tree --radix 6 --levels 2 --taper 2", 2,
-		   (unsigned[]){ 4, 6 }, (unsigned[]){ 1, 2 });
+	check_xgft("fat-tree --radix 6 --levels 2 --taper 2", 2, (unsigned[]){ 4, 6 },
+		   (unsigned[]){ 1, 2 });
 	/* k-ary n-tree: k^n hosts, n k^(n-1) switches. */
 	check_shape("tree --arity 4 --levels 3", 48, 64, 64 + 2 * 64, 4);
-	check_shape("xgft --down 4,4 --up 1,2 --parallel 1,3", 6, 16,
-		    16 + 4 * 2 * 3, 2);
+	check_shape("xgft --down 4,4 --up 1,2 --parallel 1,3", 6, 16, 16 + 4 * 2 * 3, 2);
 }
 
 static void the_fat_tree_of_11664_hosts_is_one_line(void **state)
@@ -104,8 +100,7 @@ static void check_groups(const char *words, unsigned groups, unsigned between)
 	for (unsigned i = 0; i < groups; i++) {
 		for (unsigned j = 0; j < groups; j++) {
 			if (i != j)
-				assert_int_equal(links[i * groups + j],
-						 between);
+				assert_int_equal(links[i * groups + j], between);
 		}
 	}
 	free(links);
@@ -118,12 +113,10 @@ static void check_dragonfly(unsigned a, unsigned h, const char *arrangement)
 	char words[120];
 
 	snprintf(words, sizeof(words),
-		 "dragonfly --routers %u --globals %u --arrangement %s "
-		 "--hosts 2",
-		 a, h, arrangement);
+		 "dragonfly --routers %u --globals %u --arrangement %s --hosts 2", a, h,
+		 arrangement);
 	/* The longest way is local, global, local. */
-	check_shape(words, n, 2 * n, local + g * (g - 1) / 2 + 2 * n,
-		    a > 1 ? 3 : 1);
+	check_shape(words, n, 2 * n, local + g * (g - 1) / 2 + 2 * n, a > 1 ? 3 : 1);
 	check_groups(words, g, 1);
 }
 
@@ -137,27 +130,23 @@ static void dragonflies_join_every_two_groups_alike(void **state)
 		}
 	}
 	check_groups("dragonfly --routers 4 --globals 2 --groups 3", 3, 4);
-	check_groups("dragonfly --routers 4 --globals 2 --groups 3 "
-		     "--arrangement absolute",
-		     3, 4);
+	check_groups("dragonfly --routers 4 --globals 2 --groups 3 --arrangement absolute", 3, 4);
 	check_groups("dragonfly --routers 4 --globals 2 --groups 4", 4, 2);
 	check_groups("dragonfly-plus --leaves 3 --spines 4 --globals 2", 9, 1);
-	check_groups("dragonfly-plus --leaves 3 --spines 4 --globals 2 "
-		     "--groups 5 --arrangement absolute",
-		     5, 2);
+	check_groups(
+		"dragonfly-plus --leaves 3 --spines 4 --globals 2 --groups 5 --arrangement absolute",
+		5, 2);
 	/* Leaf to leaf is 3; two spines without a cable lie around those. */
-	check_shape("dragonfly-plus --leaves 4 --spines 4 --globals 2", 72, 144,
-		    9 * 16 + 36 + 144, 5);
-	check_shape("dragonfly --routers 4 --globals 2 --groups 1", 4, 8, 14,
-		    1);
+	check_shape("dragonfly-plus --leaves 4 --spines 4 --globals 2", 72, 144, 9 * 16 + 36 + 144,
+		    5);
+	check_shape("dragonfly --routers 4 --globals 2 --groups 1", 4, 8, 14, 1);
 }
 
 /* Port n of a host to leaf n - 1 of its unit. */
 static void check_rail_host(const struct topo *t, node_id v, unsigned unit)
 {
 	for (unsigned n = 0; n < t->nodes[v].n_ports; n++) {
-		const struct topo_node *leaf =
-			&t->nodes[peer_node(t, v, n + 1)];
+		const struct topo_node *leaf = &t->nodes[peer_node(t, v, n + 1)];
 
 		assert_int_equal(leaf->tier, 1);
 		assert_int_equal(leaf->coord[0], unit);
@@ -174,31 +163,28 @@ static void check_rail_spine(const struct topo *t, node_id v, unsigned planes)
 		node_id to = peer_node(t, v, n);
 
 		assert_int_equal(t->nodes[to].tier, 1);
-		assert_int_equal(t->nodes[to].coord[1] % planes,
-				 number % planes);
+		assert_int_equal(t->nodes[to].coord[1] % planes, number % planes);
 		for (unsigned k = 1; k < n; k++)
 			assert_int_not_equal(peer_node(t, v, k), to);
 	}
 }
 
-static void check_rails(uint32_t rails, uint32_t units, uint32_t hosts,
-			uint32_t spines, uint32_t planes)
+static void check_rails(uint32_t rails, uint32_t units, uint32_t hosts, uint32_t spines,
+			uint32_t planes)
 {
 	uint32_t leaves = rails * units, switches = leaves + spines;
 	char words[128];
 	struct topo t;
 
 	snprintf(words, sizeof(words),
-		 "rail --rails %u --units %u --hosts %u --spines %u --planes "
-		 "%u",
-		 rails, units, hosts, spines, planes);
+		 "rail --rails %u --units %u --hosts %u --spines %u --planes %u", rails, units,
+		 hosts, spines, planes);
 	make(&t, words, 1);
 	check_sound(&t);
 	check_guids_unique(&t);
 	assert_int_equal(count(&t, NODE_SWITCH), switches);
 	assert_int_equal(count(&t, NODE_CA), units * hosts);
-	assert_int_equal(n_cables(&t),
-			 leaves * hosts + leaves * spines / planes);
+	assert_int_equal(n_cables(&t), leaves * hosts + leaves * spines / planes);
 	for (node_id v = leaves; v < switches; v++)
 		check_rail_spine(&t, v, planes);
 	for (node_id v = switches; v < t.n_nodes; v++)

@@ -44,9 +44,8 @@ static struct slot slot_of(const struct topo_node *v)
 	struct slot none = { .kind = SLOT_OTHER }, s = none;
 	const char *at = v->name, *type, *where;
 
-	if (v->kind != NODE_SWITCH || v->vendor != VENDOR_MELLANOX ||
-	    v->device != DEVICE_IS4 || strncmp(at, "MF0;", 4) != 0 ||
-	    !strchr(at, ':'))
+	if (v->kind != NODE_SWITCH || v->vendor != VENDOR_MELLANOX || v->device != DEVICE_IS4 ||
+	    strncmp(at, "MF0;", 4) != 0 || !strchr(at, ':'))
 		return none;
 	(void)part(&at, ':');
 	type = at;
@@ -61,9 +60,7 @@ static struct slot slot_of(const struct topo_node *v)
 		return none;
 	s.chip = (unsigned)strtoul(at + 1, NULL, 10) & 255;
 	s.number = (unsigned)strtoul(where + 1, NULL, 10) & 255;
-	s.kind = *where == 'L'   ? SLOT_LINE
-		 : *where == 'S' ? SLOT_SPINE
-				 : SLOT_OTHER;
+	s.kind = *where == 'L' ? SLOT_LINE : *where == 'S' ? SLOT_SPINE : SLOT_OTHER;
 	if (s.number > (s.kind == SLOT_LINE ? MAX_LINES : MAX_SPINES))
 		return none;
 	return s;
@@ -103,8 +100,8 @@ static int by_place(const void *a, const void *b)
 	return p->rank > q->rank ? -1 : p->rank < q->rank;
 }
 
-static void settle(struct grouping *g, const struct topo *t,
-		   const struct member *m, const struct slot *s)
+static void settle(struct grouping *g, const struct topo *t, const struct member *m,
+		   const struct slot *s)
 {
 	struct topo_place *p = &g->found_places[m->node];
 	struct strbuf text = STRBUF_INIT;
@@ -117,9 +114,8 @@ static void settle(struct grouping *g, const struct topo *t,
 	if (s->kind == SLOT_OTHER)
 		return;
 	p->slot = s->kind == SLOT_LINE ? SLOT_LINE : SLOT_SPINE;
-	strbuf_printf(&text, "%s %s %u Chip %u", s->type,
-		      s->kind == SLOT_LINE ? "Line" : "Spine", s->number,
-		      s->chip);
+	strbuf_printf(&text, "%s %s %u Chip %u", s->type, s->kind == SLOT_LINE ? "Line" : "Spine",
+		      s->number, s->chip);
 	p->slot_note = strbuf_detach(&text);
 	for (unsigned n = 1; n <= v->n_ports && n <= EXTERNAL_PORTS; n++) {
 		if (s->kind == SLOT_LINE)
@@ -139,8 +135,8 @@ static node_id *by_discovery(const struct topo *t, const uint32_t *rank)
 }
 
 /* Numbers the system GUIDs that several nodes have, in the order met. */
-static void number_chassis(struct grouping *g, const struct topo *t,
-			   const node_id *nodes, struct map *chassis)
+static void number_chassis(struct grouping *g, const struct topo *t, const node_id *nodes,
+			   struct map *chassis)
 {
 	struct map seen = { 0 };
 	uint32_t *count = hd_alloc(t->n_nodes, sizeof(*count));
@@ -184,8 +180,7 @@ static void find_out(struct grouping *g, const struct topo *t)
 
 		if (number == MAP_NONE)
 			continue;
-		members[n] =
-			(struct member){ number, s.kind, s.number, rank[v], v };
+		members[n] = (struct member){ number, s.kind, s.number, rank[v], v };
 		settle(g, t, &members[n++], &s);
 	}
 	qsort(members, n, sizeof(*members), by_place);
@@ -198,20 +193,16 @@ static void find_out(struct grouping *g, const struct topo *t)
 	map_fini(&chassis);
 }
 
-void grouping_init(struct grouping *g, const struct topo *t,
-		   const node_id *file_order)
+void grouping_init(struct grouping *g, const struct topo *t, const node_id *file_order)
 {
 	*g = (struct grouping){
-		.place =
-			hd_alloc(t->n_nodes, sizeof(const struct topo_place *)),
+		.place = hd_alloc(t->n_nodes, sizeof(const struct topo_place *)),
 		.external = hd_alloc(t->n_ports, sizeof(*g->external)),
 		.order = hd_alloc(t->n_nodes, sizeof(*g->order)),
 	};
 	if (!t->source.is_grouped) {
-		g->found_places =
-			hd_alloc(t->n_nodes, sizeof(*g->found_places));
-		g->found_chassis =
-			hd_alloc(t->n_nodes, sizeof(*g->found_chassis));
+		g->found_places = hd_alloc(t->n_nodes, sizeof(*g->found_places));
+		g->found_chassis = hd_alloc(t->n_nodes, sizeof(*g->found_chassis));
 		find_out(g, t);
 		g->chassis = g->found_chassis;
 		return;

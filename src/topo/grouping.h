@@ -26,8 +26,7 @@ struct grouping {
 };
 
 /* `file_order` are the nodes as a file has them; see topo_file_order. */
-void grouping_init(struct grouping *g, const struct topo *t,
-		   const node_id *file_order);
+void grouping_init(struct grouping *g, const struct topo *t, const node_id *file_order);
 void grouping_fini(struct grouping *g, const struct topo *t);
 
 #endif

@@ -23,8 +23,7 @@ static struct point on_circle(uint32_t i, uint32_t n, double spacing)
 /* ---- grids ---- */
 
 /* The first two dimensions span a plane; more are planes side by side. */
-static void place_grid(struct layout *l, const struct topo *t,
-		       const struct shape *s)
+static void place_grid(struct layout *l, const struct topo *t, const struct shape *s)
 {
 	double step[TOPO_MAX_DIMS], extent[2] = { 1, 1 };
 
@@ -63,8 +62,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The mean place of neighbours in the layer `below`, or its own. */
-static double barycentre(const struct layout *l, const struct shape *s,
-			 const uint32_t *height, uint32_t v, uint32_t below)
+static double barycentre(const struct layout *l, const struct shape *s, const uint32_t *height,
+			 uint32_t v, uint32_t below)
 {
 	double sum = 0, n = 0;
 
@@ -78,24 +77,21 @@ static double barycentre(const struct layout *l, const struct shape *s,
 }
 
 /* Spreads the vertices of one layer over `width`, ordered by their keys. */
-static void spread(struct layout *l, struct slot *slots, uint32_t n,
-		   double width)
+static void spread(struct layout *l, struct slot *slots, uint32_t n, double width)
 {
 	qsort(slots, n, sizeof(*slots), by_key);
 	for (uint32_t i = 0; i < n; i++)
 		l->at[slots[i].vertex].x = (i + 0.5) * width / n;
 }
 
-static void place_layers(struct layout *l, const struct shape *s,
-			 const uint32_t *height)
+static void place_layers(struct layout *l, const struct shape *s, const uint32_t *height)
 {
 	struct slot *slots = hd_alloc(s->n, sizeof(*slots));
 	uint32_t top = 0, widest = 1;
 
 	l->is_layered = true;
 	for (uint32_t v = 0; v < s->n; v++)
-		top = height[v] != UINT32_MAX && height[v] > top ? height[v]
-								 : top;
+		top = height[v] != UINT32_MAX && height[v] > top ? height[v] : top;
 	for (uint32_t tier = 0; tier <= top; tier++) {
 		uint32_t n = 0;
 
@@ -109,13 +105,10 @@ static void place_layers(struct layout *l, const struct shape *s,
 
 		for (uint32_t v = 0; v < s->n; v++) {
 			/* What no host reaches goes to the bottom. */
-			if (height[v] != tier &&
-			    !(tier == 0 && height[v] == UINT32_MAX))
+			if (height[v] != tier && !(tier == 0 && height[v] == UINT32_MAX))
 				continue;
 			l->at[v].y = tier * (1.5 + widest / 12.0);
-			slots[n].key =
-				tier ? barycentre(l, s, height, v, tier - 1)
-				     : v;
+			slots[n].key = tier ? barycentre(l, s, height, v, tier - 1) : v;
 			slots[n++].vertex = v;
 		}
 		spread(l, slots, n, widest);
@@ -125,8 +118,7 @@ static void place_layers(struct layout *l, const struct shape *s,
 
 /* ---- circles ---- */
 
-static void place_groups(struct layout *l, const struct topo *t,
-			 const struct shape *s)
+static void place_groups(struct layout *l, const struct topo *t, const struct shape *s)
 {
 	uint32_t groups = t->dims[0], size = t->dims[1];
 
@@ -141,8 +133,7 @@ static void place_groups(struct layout *l, const struct topo *t,
 
 		if (t->family == FAMILY_DRAGONFLY_PLUS && node->tier == 2)
 			i += t->dims[1];
-		struct point group =
-			on_circle(node->coord[0], groups, 2 * inner + 2);
+		struct point group = on_circle(node->coord[0], groups, 2 * inner + 2);
 		struct point own = on_circle(i, size, 1);
 
 		l->at[v] = (struct point){ group.x + own.x, group.y + own.y };
@@ -161,8 +152,7 @@ static void place_circle(struct layout *l, const struct shape *s)
  * Fruchterman and Reingold: all push each other away as 1/d, neighbours pull
  * as d^2; steps get shorter. From a circle, so nothing is random.
  */
-static void push_and_pull(const struct layout *l, const struct shape *s,
-			  struct point *force)
+static void push_and_pull(const struct layout *l, const struct shape *s, struct point *force)
 {
 	for (uint32_t v = 0; v < s->n; v++) {
 		force[v] = (struct point){ 0, 0 };

@@ -13,7 +13,7 @@
 /* Another node of the same name, or TOPO_NONE. */
 node_id topo_namesake(const struct topo *t, node_id node);
 /* HD_ERR_INPUT: a name means both. */
-HD_MUST_CHECK enum hd_status topo_refuse_name(const struct topo *t, node_id a,
-					      node_id b, struct diag *d);
+HD_MUST_CHECK enum hd_status topo_refuse_name(const struct topo *t, node_id a, node_id b,
+					      struct diag *d);
 
 #endif

@@ -47,8 +47,7 @@ struct slice net_rest(const struct reader *r);
 char *net_copy_rest(const struct reader *r);
 bool net_has(struct slice s, char c);
 /* <a><separator><b>, which `n` owns. */
-struct slice net_join(struct net *n, struct slice a, char separator,
-		      struct slice b);
+struct slice net_join(struct net *n, struct slice a, char separator, struct slice b);
 /* What a name in quotes stands for, given the module in force. */
 struct slice net_full_id(struct net *n, struct slice id);
 /* In ibnetdiscover's form nothing may follow. */

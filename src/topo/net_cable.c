@@ -8,21 +8,18 @@
 #include "topo/net.h"
 
 /* "[4]", and with -g "[4][ext 4]". */
-static bool read_bracket(struct reader *r, uint64_t max, uint64_t *number,
-			 uint64_t *external)
+static bool read_bracket(struct reader *r, uint64_t max, uint64_t *number, uint64_t *external)
 {
 	const char *start = r->at;
 
 	*external = 0;
-	if (!reader_skip(r, "[") || !reader_decimal(r, max, number) ||
-	    !reader_skip(r, "]")) {
+	if (!reader_skip(r, "[") || !reader_decimal(r, max, number) || !reader_skip(r, "]")) {
 		r->at = start;
 		return false;
 	}
 	const char *behind = r->at;
 
-	if (reader_skip(r, "[ext ") &&
-	    !(reader_decimal(r, 255, external) && reader_skip(r, "]")))
+	if (reader_skip(r, "[ext ") && !(reader_decimal(r, 255, external) && reader_skip(r, "]")))
 		r->at = behind;
 	return true;
 }
@@ -76,8 +73,7 @@ static enum hd_status read_settings(struct net *n, port_id port, bool active)
 {
 	struct reader *r = n->r;
 	struct topo_port *p = &r->t.ports[port];
-	uint64_t value, base = p->speeds & 7u,
-			extended = p->speeds >> SPEED_FDR;
+	uint64_t value, base = p->speeds & 7u, extended = p->speeds >> SPEED_FDR;
 
 	for (;;) {
 		const char *start = r->at;
@@ -86,17 +82,13 @@ static enum hd_status read_settings(struct net *n, port_id port, bool active)
 		if (reader_skip(r, "s=") && reader_number(r, 15, &value)) {
 			base = value ? value : 4;
 			if (active && value != code_of_speed(p->speeds))
-				n->as_read[r->n_claims - 1].speed_code =
-					(uint8_t)value;
+				n->as_read[r->n_claims - 1].speed_code = (uint8_t)value;
 			r->t.source.is_full |= active;
-		} else if (reader_skip(r, "w=") &&
-			   reader_number(r, 31, &value)) {
+		} else if (reader_skip(r, "w=") && reader_number(r, 31, &value)) {
 			p->widths = active ? p->widths : (uint8_t)value;
-		} else if (!active && reader_skip(r, "e=") &&
-			   reader_number(r, 15, &value)) {
+		} else if (!active && reader_skip(r, "e=") && reader_number(r, 15, &value)) {
 			extended = value;
-		} else if (reader_skip(r, "v=") &&
-			   reader_number(r, 5, &value)) {
+		} else if (reader_skip(r, "v=") && reader_number(r, 5, &value)) {
 			if (value)
 				p->vls = (uint8_t)vls_of_code(value);
 		} else {
@@ -122,8 +114,7 @@ static enum hd_status read_remark(struct net *n, port_id port)
 
 	reader_blanks(r);
 	if (!of_switch)
-		whole = net_tagged(r, "lid ", UINT16_MAX, &lid) &&
-			net_tagged(r, "lmc ", 7, &lmc);
+		whole = net_tagged(r, "lid ", UINT16_MAX, &lid) && net_tagged(r, "lmc ", 7, &lmc);
 	reader_blanks(r);
 	whole = whole && net_quoted_name(r, &name);
 	whole = net_tagged(r, "lid ", UINT16_MAX, &other) && whole;
@@ -132,11 +123,10 @@ static enum hd_status read_remark(struct net *n, port_id port)
 	if (!whole)
 		return n->strict
 			       ? reader_refuse(
-					 r, of_switch ? "expected '# \"NAME\" "
-							"lid L WIDTHxSPEED'"
-						      : "expected '# lid L lmc "
-							"M \"NAME\" lid L "
-							"WIDTHxSPEED'")
+					 r,
+					 of_switch
+						 ? "expected '# \"NAME\" lid L WIDTHxSPEED'"
+						 : "expected '# lid L lmc M \"NAME\" lid L WIDTHxSPEED'")
 			       : HD_OK;
 	p->lid = (uint16_t)lid;
 	p->lmc = (uint8_t)lmc;
@@ -153,8 +143,7 @@ static void note_external(struct net *n, uint64_t external)
 {
 	size_t i = n->r->n_claims - 1;
 
-	n->as_read = hd_grow(n->as_read, &n->as_read_cap, i + 1,
-			     sizeof(*n->as_read));
+	n->as_read = hd_grow(n->as_read, &n->as_read_cap, i + 1, sizeof(*n->as_read));
 	n->as_read[i] = (struct topo_as_read){ .external = (uint8_t)external };
 }
 
@@ -167,23 +156,18 @@ static enum hd_status read_other(struct net *n, struct claim *c)
 
 	reader_blanks(r);
 	if (!reader_skip(r, "\"") || !reader_until(r, '"', &id.text, &id.len))
-		return reader_refuse(r, "expected the other end's id in "
-					"quotes");
+		return reader_refuse(r, "expected the other end's id in quotes");
 	if (!n->strict && net_has(id, '@')) {
 		struct slice key = id;
 
 		if (*id.text == '@' && n->module.len)
-			key = net_join(
-				n, n->module, '@',
-				(struct slice){ id.text + 1, id.len - 1 });
+			key = net_join(n, n->module, '@',
+				       (struct slice){ id.text + 1, id.len - 1 });
 		uint32_t port = text_map_get(&n->aliases, key.text, key.len);
 
 		if (port == MAP_NONE)
-			return reader_refuse(r,
-					     "no port before this line has "
-					     "the alias '%.*s'",
-					     id.len > 100 ? 100 : (int)id.len,
-					     id.text);
+			return reader_refuse(r, "no port before this line has the alias '%.*s'",
+					     id.len > 100 ? 100 : (int)id.len, id.text);
 		c->node = r->t.ports[port].node;
 		c->number = r->t.ports[port].number;
 		c->one_sided = true;
@@ -197,9 +181,7 @@ static enum hd_status read_other(struct net *n, struct claim *c)
 	if (read_bracket(r, TOPO_MAX_PORTS, &number, &external))
 		c->number = (uint16_t)number;
 	else if (n->strict || (r->at < r->line_end && *r->at == '['))
-		return reader_refuse(r,
-				     "expected the other end's port in "
-				     "brackets, 1 to %u",
+		return reader_refuse(r, "expected the other end's port in brackets, 1 to %u",
 				     TOPO_MAX_PORTS);
 	(void)read_port_guid(r, &c->guid);
 	return HD_OK;
@@ -218,10 +200,8 @@ enum hd_status net_read_cable(struct net *n)
 	if (!read_bracket(r, UINT64_MAX, &number, &external))
 		return reader_refuse(r, "expected a port in brackets");
 	if (number < 1 || number > v->n_ports)
-		return reader_refuse(r,
-				     "port %" PRIu64 " of a node that has %u "
-				     "(line %u)",
-				     number, v->n_ports, v->line);
+		return reader_refuse(r, "port %" PRIu64 " of a node that has %u (line %u)", number,
+				     v->n_ports, v->line);
 	port_id port = v->first_port + (port_id)number;
 
 	if (read_port_guid(r, &guid) && v->kind != NODE_SWITCH)
@@ -238,8 +218,7 @@ enum hd_status net_read_cable(struct net *n)
 	if (reader_skip(r, "#"))
 		return read_remark(n, port);
 	if (n->strict || !reader_at_end(r))
-		return reader_refuse(r, "expected '#' and what the cable "
-					"runs at");
+		return reader_refuse(r, "expected '#' and what the cable runs at");
 	return HD_OK;
 }
 
@@ -254,20 +233,16 @@ enum hd_status net_read_alias(struct net *n)
 		return reader_refuse(r, "an alias, but no node before it");
 	const struct topo_node *v = &r->t.nodes[n->node];
 
-	if (!read_bracket(r, UINT64_MAX, &number, &external) || number < 1 ||
-	    number > v->n_ports)
-		return reader_refuse(r, "expected a port in brackets, 1 to %u",
-				     v->n_ports);
+	if (!read_bracket(r, UINT64_MAX, &number, &external) || number < 1 || number > v->n_ports)
+		return reader_refuse(r, "expected a port in brackets, 1 to %u", v->n_ports);
 	reader_blanks(r);
-	if (!reader_skip(r, "\"") ||
-	    !reader_until(r, '"', &alias.text, &alias.len))
+	if (!reader_skip(r, "\"") || !reader_until(r, '"', &alias.text, &alias.len))
 		return reader_refuse(r, "expected an alias in quotes");
 	struct slice key = net_join(n, n->module, '@', alias);
 
-	if (text_map_put(&n->aliases, key.text, key.len,
-			 v->first_port + (port_id)number) != MAP_NONE)
+	if (text_map_put(&n->aliases, key.text, key.len, v->first_port + (port_id)number) !=
+	    MAP_NONE)
 		return reader_refuse(r, "the alias '%.*s' is taken",
-				     alias.len > 100 ? 100 : (int)alias.len,
-				     alias.text);
+				     alias.len > 100 ? 100 : (int)alias.len, alias.text);
 	return HD_OK;
 }

@@ -39,12 +39,9 @@ enum hd_status net_read_chassis_note(struct net *n)
 		return net_expect_end(n);
 	const char *start = r->at;
 
-	if (!reader_skip(r, "Chassis ") ||
-	    !reader_decimal(r, UINT16_MAX, &number)) {
+	if (!reader_skip(r, "Chassis ") || !reader_decimal(r, UINT16_MAX, &number)) {
 		r->at = start;
-		return n->strict ? reader_refuse(r, "expected 'Chassis' and "
-						    "its number")
-				 : HD_OK;
+		return n->strict ? reader_refuse(r, "expected 'Chassis' and its number") : HD_OK;
 	}
 	n->place.chassis = (uint16_t)number;
 	r->at = start;
@@ -67,8 +64,7 @@ static enum hd_status read_guid(struct net *n, enum node_kind kind)
 	bool relative = reader_skip(r, "+");
 	uint64_t guid;
 
-	if ((!relative && !reader_skip(r, "=")) ||
-	    !reader_number(r, UINT64_MAX, &guid))
+	if ((!relative && !reader_skip(r, "=")) || !reader_number(r, UINT64_MAX, &guid))
 		return reader_refuse(r, "expected '=' and a GUID");
 	if (!relative)
 		n->base[kind] = guid;
@@ -121,8 +117,7 @@ bool net_quoted_name(struct reader *r, struct slice *name)
 /* A name without quotes ends where what is known to follow begins. */
 static struct slice plain_name(struct reader *r)
 {
-	static const char *const stops[] = { " enhanced port ", " base port ",
-					     " lid ", " lmc " };
+	static const char *const stops[] = { " enhanced port ", " base port ", " lid ", " lmc " };
 	struct slice rest = net_rest(r);
 	size_t len = rest.len;
 
@@ -169,14 +164,13 @@ static enum hd_status read_switch_tail(struct net *n, node_id node)
 	p->lid = (uint16_t)lid;
 	p->lmc = (uint8_t)lmc;
 	if ((n->strict && !whole) || !reader_at_end(r))
-		return reader_refuse(r, "expected 'base port 0 lid L lmc M' "
-					"or 'enhanced port 0 lid L lmc M'");
+		return reader_refuse(
+			r, "expected 'base port 0 lid L lmc M' or 'enhanced port 0 lid L lmc M'");
 	return HD_OK;
 }
 
 /* The remark behind a node's id: its name, and more for switches. */
-static enum hd_status read_name(struct net *n, struct slice id,
-				struct slice *name)
+static enum hd_status read_name(struct net *n, struct slice id, struct slice *name)
 {
 	struct reader *r = n->r;
 	struct slice quoted;
@@ -185,8 +179,7 @@ static enum hd_status read_name(struct net *n, struct slice id,
 	reader_blanks(r);
 	if (!reader_skip(r, "#"))
 		return n->strict || !reader_at_end(r)
-			       ? reader_refuse(r, "expected '#' and the name "
-						  "in quotes")
+			       ? reader_refuse(r, "expected '#' and the name in quotes")
 			       : HD_OK;
 	reader_blanks(r);
 	if (net_quoted_name(r, &quoted))
@@ -201,26 +194,19 @@ static enum hd_status read_name(struct net *n, struct slice id,
 }
 
 /* In ibnetdiscover's form the id repeats the GUID: "S-0000000000200001". */
-static enum hd_status check_id(struct net *n, enum node_kind kind,
-			       struct slice id)
+static enum hd_status check_id(struct net *n, enum node_kind kind, struct slice id)
 {
-	static const char letters[] = {
-		[NODE_CA] = 'H', [NODE_SWITCH] = 'S', [NODE_ROUTER] = 'R'
-	};
+	static const char letters[] = { [NODE_CA] = 'H', [NODE_SWITCH] = 'S', [NODE_ROUTER] = 'R' };
 	char expected[32];
 
 	if (!n->strict)
 		return HD_OK;
 	if (!n->has_guid)
-		return reader_refuse(n->r, "there is no line with its GUID "
-					   "before this node");
-	snprintf(expected, sizeof(expected), "%c-%016" PRIx64, letters[kind],
-		 n->guid[kind]);
-	if (id.len == strlen(expected) &&
-	    memcmp(id.text, expected, id.len) == 0)
+		return reader_refuse(n->r, "there is no line with its GUID before this node");
+	snprintf(expected, sizeof(expected), "%c-%016" PRIx64, letters[kind], n->guid[kind]);
+	if (id.len == strlen(expected) && memcmp(id.text, expected, id.len) == 0)
 		return HD_OK;
-	return reader_refuse(n->r, "the GUID before this node makes it '%s'",
-			     expected);
+	return reader_refuse(n->r, "the GUID before this node makes it '%s'", expected);
 }
 
 /* Moves what was said before the node into it. */
@@ -271,8 +257,7 @@ static enum hd_status read_node(struct net *n, enum node_kind kind)
 	if (!reader_decimal(r, UINT64_MAX, &ports))
 		return reader_refuse(r, "expected the number of ports");
 	reader_blanks(r);
-	if (!reader_skip(r, "\"") || !reader_until(r, '"', &id.text, &id.len) ||
-	    id.len == 0)
+	if (!reader_skip(r, "\"") || !reader_until(r, '"', &id.text, &id.len) || id.len == 0)
 		return reader_refuse(r, "expected an id in quotes");
 	if (check_id(n, kind, id) != HD_OK || read_name(n, id, &name) != HD_OK)
 		return r->d->status;
@@ -281,10 +266,9 @@ static enum hd_status read_node(struct net *n, enum node_kind kind)
 
 	if (first != MAP_NONE)
 		return reader_refuse(r, "'%.*s' is the node of line %u already",
-				     full.len > 100 ? 100 : (int)full.len,
-				     full.text, r->t.nodes[first].line);
-	if (reader_add_node(r, kind, ports, name.text, name.len, &node) !=
-	    HD_OK)
+				     full.len > 100 ? 100 : (int)full.len, full.text,
+				     r->t.nodes[first].line);
+	if (reader_add_node(r, kind, ports, name.text, name.len, &node) != HD_OK)
 		return r->d->status;
 	(void)text_map_put(&r->ids, full.text, full.len, node);
 	if (describe(n, node) != HD_OK)

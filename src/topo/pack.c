@@ -8,10 +8,9 @@
 #include "base/iba.h"
 
 static const struct pack_member node_members[] = {
-	PACK(topo_node, is_tca), PACK(topo_node, enhanced_port0),
-	PACK(topo_node, guid),   PACK(topo_node, system_guid),
-	PACK(topo_node, vendor), PACK(topo_node, device),
-	PACK(topo_node, tier),   PACK_EACH(topo_node, coord),
+	PACK(topo_node, is_tca),      PACK(topo_node, enhanced_port0), PACK(topo_node, guid),
+	PACK(topo_node, system_guid), PACK(topo_node, vendor),         PACK(topo_node, device),
+	PACK(topo_node, tier),        PACK_EACH(topo_node, coord),
 };
 PACK_KNOWS(topo_node, 96);
 
@@ -41,8 +40,7 @@ static void pack_node(struct pack *p, struct topo *t, node_id v)
 	pack_u8(p, &kind);
 	pack_u16(p, &ports);
 	name = pack_name(p, name);
-	if (p->reads &&
-	    pack_check(p, kind <= NODE_ROUTER && ports <= TOPO_MAX_PORTS))
+	if (p->reads && pack_check(p, kind <= NODE_ROUTER && ports <= TOPO_MAX_PORTS))
 		topo_add_node(t, (enum node_kind)kind, ports, name);
 	if (p->reads)
 		free(name);
@@ -63,8 +61,7 @@ static void pack_port(struct pack *p, struct topo *t, port_id i)
 	pack_u32(p, &peer);
 	if (!p->reads || peer == TOPO_NONE || p->refused)
 		return;
-	if (pack_check(p, peer < i && t->ports[i].number > 0 &&
-				  t->ports[peer].number > 0 &&
+	if (pack_check(p, peer < i && t->ports[i].number > 0 && t->ports[peer].number > 0 &&
 				  t->ports[peer].peer == TOPO_NONE))
 		topo_link(t, peer, i);
 }

@@ -121,8 +121,7 @@ static void anything_else_is_refused_or_a_fabric(void **state)
 		topo_pack(&p, &t);
 		for (port_id q = 0; q < t.n_ports; q++)
 			if (t.ports[q].peer != TOPO_NONE)
-				assert_int_equal(t.ports[t.ports[q].peer].peer,
-						 q);
+				assert_int_equal(t.ports[t.ports[q].peer].peer, q);
 		topo_fini(&t);
 		bytes.text[at] = old;
 	}

@@ -51,8 +51,7 @@ static void every_node_and_link_is_in_the_picture(void **state)
 }
 
 /* Every value of an attribute is between 0 and `most`; returns how many. */
-static unsigned check_range(const char *text, const char *attribute,
-			    double most)
+static unsigned check_range(const char *text, const char *attribute, double most)
 {
 	unsigned n = 0;
 
@@ -86,8 +85,8 @@ static void nothing_is_drawn_outside(void **state)
 		unsigned across = check_range(drawn, " x=\"", width) +
 				  check_range(drawn, " cx=\"", width) +
 				  check_range(drawn, "d=\"M", width);
-		unsigned down = check_range(drawn, " y=\"", height) +
-				check_range(drawn, " cy=\"", height);
+		unsigned down =
+			check_range(drawn, " y=\"", height) + check_range(drawn, " cy=\"", height);
 
 		assert_true(across > 0 && down > 0);
 		strbuf_fini(&out);
@@ -126,8 +125,7 @@ static void names_cannot_break_a_picture(void **state)
 	write_dot(&t, &dot);
 	assert_non_null(strstr(dot.text, "label=\"</title>&\\\"'\\\\ "));
 	assert_non_null(strstr(dot.text, "label=\"\\\"];x\""));
-	assert_non_null(
-		strstr(dot.text, "n0 -- n1 [taillabel=\"1\",headlabel=\"2\""));
+	assert_non_null(strstr(dot.text, "n0 -- n1 [taillabel=\"1\",headlabel=\"2\""));
 	topo_fini(&t);
 	strbuf_fini(&svg);
 	strbuf_fini(&dot);

@@ -9,14 +9,10 @@
 #include "base/strbuf.h"
 
 const char *const problem_names[N_PROBLEMS] = {
-	[PROBLEM_MISSING_END] = "missing end",
-	[PROBLEM_ASYMMETRIC] = "asymmetric link",
-	[PROBLEM_DUPLICATE] = "duplicate link",
-	[PROBLEM_PORT_CLASH] = "port clash",
-	[PROBLEM_LOOP] = "port loop",
-	[PROBLEM_GUID_CLASH] = "GUID clash",
-	[PROBLEM_LID_CLASH] = "LID clash",
-	[PROBLEM_SPEED] = "speed mismatch",
+	[PROBLEM_MISSING_END] = "missing end",  [PROBLEM_ASYMMETRIC] = "asymmetric link",
+	[PROBLEM_DUPLICATE] = "duplicate link", [PROBLEM_PORT_CLASH] = "port clash",
+	[PROBLEM_LOOP] = "port loop",           [PROBLEM_GUID_CLASH] = "GUID clash",
+	[PROBLEM_LID_CLASH] = "LID clash",      [PROBLEM_SPEED] = "speed mismatch",
 	[PROBLEM_ISOLATED] = "isolated part",
 };
 
@@ -28,8 +24,8 @@ void problems_fini(struct problems *list)
 	*list = (struct problems){ 0 };
 }
 
-void problems_add(struct problems *list, enum problem_kind kind, uint32_t line,
-		  uint32_t other, const char *format, ...)
+void problems_add(struct problems *list, enum problem_kind kind, uint32_t line, uint32_t other,
+		  const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
@@ -37,8 +33,7 @@ void problems_add(struct problems *list, enum problem_kind kind, uint32_t line,
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	list->items = hd_grow(list->items, &list->cap, list->n + 1,
-			      sizeof(*list->items));
+	list->items = hd_grow(list->items, &list->cap, list->n + 1, sizeof(*list->items));
 	list->items[list->n++] = (struct problem){
 		.kind = kind,
 		.line = line,

@@ -44,8 +44,8 @@ struct problems {
 
 void problems_fini(struct problems *list);
 HD_PRINTF(5, 6)
-void problems_add(struct problems *list, enum problem_kind kind, uint32_t line,
-		  uint32_t other, const char *format, ...);
+void problems_add(struct problems *list, enum problem_kind kind, uint32_t line, uint32_t other,
+		  const char *format, ...);
 /* By line, then by kind; those without a line last. */
 void problems_sort(struct problems *list);
 

@@ -68,8 +68,7 @@ static enum topo_format format_of_line(const struct reader *r)
 		if (!reader_skip(&at, signs[i].start))
 			continue;
 		reader_blanks(&at);
-		if (!signs[i].number ||
-		    reader_decimal(&at, UINT64_MAX, &number))
+		if (!signs[i].number || reader_decimal(&at, UINT64_MAX, &number))
 			return signs[i].format;
 	}
 	return format_of_guid(r);
@@ -85,8 +84,7 @@ enum topo_format topo_format_detect(const char *text, size_t len)
 	/* The first line that is no comment decides. */
 	while (found == FORMAT_UNKNOWN && reader_next_line(&r)) {
 		found = format_of_line(&r);
-		if (found == FORMAT_UNKNOWN && *r.line_start != '#' &&
-		    !reader_at_end(&r))
+		if (found == FORMAT_UNKNOWN && *r.line_start != '#' && !reader_at_end(&r))
 			break;
 	}
 	reader_fini(&r);
@@ -111,28 +109,25 @@ static enum hd_status read_as(struct reader *r, enum topo_format format)
 	case FORMAT_NEIGHBORS:
 		return read_neighbors(r);
 	case FORMAT_NODE_LIST:
-		return diag_fail(r->d, HD_ERR_INPUT,
-				 "a list of nodes (ibnetdiscover -l) has no "
-				 "cables: use ibnetdiscover without -l");
+		return diag_fail(
+			r->d, HD_ERR_INPUT,
+			"a list of nodes (ibnetdiscover -l) has no cables: use ibnetdiscover without -l");
 	case FORMAT_UNKNOWN:
 	case N_FORMATS:
 		break;
 	}
-	return diag_fail(r->d, HD_ERR_INPUT,
-			 "not a topology: expected the output of "
-			 "ibnetdiscover or iblinkinfo, an ibsim net, or "
-			 "opensm-subnet.lst");
+	return diag_fail(
+		r->d, HD_ERR_INPUT,
+		"not a topology: expected the output of ibnetdiscover or iblinkinfo, an ibsim net, or opensm-subnet.lst");
 }
 
-enum hd_status topo_read(const char *text, size_t len,
-			 struct problems *problems, struct diag *d,
+enum hd_status topo_read(const char *text, size_t len, struct problems *problems, struct diag *d,
 			 struct topo *out)
 {
 	struct reader r;
 
 	if (memchr(text, '\0', len))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "there are NUL bytes in it: not a text");
+		return diag_fail(d, HD_ERR_INPUT, "there are NUL bytes in it: not a text");
 	enum topo_format format = topo_format_detect(text, len);
 
 	reader_init(&r, text, len, problems, d);
@@ -140,12 +135,10 @@ enum hd_status topo_read(const char *text, size_t len,
 
 	/* Tools end their last line; people may forget to. */
 	if (status == HD_OK && format != FORMAT_IBSIM && text[len - 1] != '\n')
-		status = reader_refuse(&r, "the last line does not end: the "
-					   "file was cut short");
+		status = reader_refuse(&r, "the last line does not end: the file was cut short");
 
 	if (status == HD_OK && r.t.n_nodes == 0)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "there is no node in this file");
+		status = diag_fail(d, HD_ERR_INPUT, "there is no node in this file");
 	if (status == HD_OK)
 		status = reader_finish(&r, out);
 	if (status == HD_OK && out->recipe)
@@ -180,8 +173,7 @@ bool topo_is_words(const char *fabric)
 	return generator_find(first_of(fabric).text, &ignored) != NULL;
 }
 
-enum hd_status topo_read_named(const char *fabric, struct diag *d,
-			       struct strbuf *out)
+enum hd_status topo_read_named(const char *fabric, struct diag *d, struct strbuf *out)
 {
 	enum hd_status status = file_read(fabric, FILE_LIMIT, d, out);
 	const char *meant = generator_nearest(first_of(fabric).text);
@@ -193,17 +185,15 @@ enum hd_status topo_read_named(const char *fabric, struct diag *d,
 			 text_hint(meant).text);
 }
 
-enum hd_status topo_open(const char *fabric, uint64_t seed,
-			 struct problems *problems, struct diag *d,
-			 struct topo *out)
+enum hd_status topo_open(const char *fabric, uint64_t seed, struct problems *problems,
+			 struct diag *d, struct topo *out)
 {
-	return topo_is_words(fabric)
-		       ? topo_generate_text(fabric, seed, 0, d, out)
-		       : topo_read_file(fabric, problems, d, out);
+	return topo_is_words(fabric) ? topo_generate_text(fabric, seed, 0, d, out)
+				     : topo_read_file(fabric, problems, d, out);
 }
 
-enum hd_status topo_read_file(const char *path, struct problems *problems,
-			      struct diag *d, struct topo *out)
+enum hd_status topo_read_file(const char *path, struct problems *problems, struct diag *d,
+			      struct topo *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = topo_read_named(path, d, &text);

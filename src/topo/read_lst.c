@@ -69,16 +69,13 @@ static bool read_half(struct reader *r, struct half *h)
 {
 	*h = (struct half){ .name = "" };
 	if (!read_kind(r, &h->kind) || !read_field(r, " Ports:", &h->ports) ||
-	    !read_field(r, " SystemGUID:", &h->system_guid) ||
-	    !reader_skip(r, " NodeGUID:"))
+	    !read_field(r, " SystemGUID:", &h->system_guid) || !reader_skip(r, " NodeGUID:"))
 		return false;
 	h->guid_text = r->at;
 	return reader_hex(r, &h->node_guid) && r->at - h->guid_text == 16 &&
-	       read_field(r, " PortGUID:", &h->port_guid) &&
-	       read_field(r, " VenID:", &h->vendor) &&
-	       read_field(r, " DevID:", &h->device) &&
-	       read_field(r, " Rev:", &h->revision) && read_name(r, h) &&
-	       reader_hex(r, &h->lid) && read_field(r, " PN:", &h->number) &&
+	       read_field(r, " PortGUID:", &h->port_guid) && read_field(r, " VenID:", &h->vendor) &&
+	       read_field(r, " DevID:", &h->device) && read_field(r, " Rev:", &h->revision) &&
+	       read_name(r, h) && reader_hex(r, &h->lid) && read_field(r, " PN:", &h->number) &&
 	       reader_skip(r, " }");
 }
 
@@ -88,11 +85,9 @@ static bool read_speed(struct reader *r, uint16_t *speeds)
 		const char *text;
 		enum link_speed speed;
 	} known[] = {
-		{ "FDR10", SPEED_FDR10 }, { "2.5", SPEED_SDR },
-		{ "200", SPEED_XDR },     { "100", SPEED_NDR },
-		{ "10", SPEED_QDR },      { "14", SPEED_FDR },
-		{ "25", SPEED_EDR },      { "50", SPEED_HDR },
-		{ "5", SPEED_DDR },
+		{ "FDR10", SPEED_FDR10 }, { "2.5", SPEED_SDR }, { "200", SPEED_XDR },
+		{ "100", SPEED_NDR },     { "10", SPEED_QDR },  { "14", SPEED_FDR },
+		{ "25", SPEED_EDR },      { "50", SPEED_HDR },  { "5", SPEED_DDR },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -121,22 +116,20 @@ static bool read_state(struct reader *r, struct topo_port *p)
 		return false;
 	while (i < 6 && !reader_skip(r, widths[i].text))
 		i++;
-	if (i == 6 || !reader_skip(r, " LOG=") ||
-	    !reader_until(r, ' ', &state, &len) || !reader_skip(r, "SPD="))
+	if (i == 6 || !reader_skip(r, " LOG=") || !reader_until(r, ' ', &state, &len) ||
+	    !reader_skip(r, "SPD="))
 		return false;
 	p->widths = widths[i].set;
 	return read_speed(r, &p->speeds) && reader_at_end(r);
 }
 
 /* The node of the left half, made when it is met first. */
-static enum hd_status node_of(struct reader *r, const struct half *h,
-			      node_id *out)
+static enum hd_status node_of(struct reader *r, const struct half *h, node_id *out)
 {
 	node_id node = text_map_get(&r->ids, h->guid_text, 16);
 
 	if (node == MAP_NONE) {
-		if (reader_add_node(r, h->kind, h->ports, h->name, h->name_len,
-				    &node) != HD_OK ||
+		if (reader_add_node(r, h->kind, h->ports, h->name, h->name_len, &node) != HD_OK ||
 		    reader_set_guid(r, node, h->node_guid) != HD_OK)
 			return r->d->status;
 		struct topo_node *v = &r->t.nodes[node];
@@ -149,13 +142,10 @@ static enum hd_status node_of(struct reader *r, const struct half *h,
 	const struct topo_node *v = &r->t.nodes[node];
 
 	if (v->kind != h->kind || v->n_ports != h->ports)
-		return reader_refuse(r,
-				     "this node was another kind or size "
-				     "in line %u",
-				     v->line);
+		return reader_refuse(r, "this node was another kind or size in line %u", v->line);
 	if (h->number < 1 || h->number > v->n_ports)
-		return reader_refuse(r, "port %u of a node that has %u",
-				     (unsigned)h->number, v->n_ports);
+		return reader_refuse(r, "port %u of a node that has %u", (unsigned)h->number,
+				     v->n_ports);
 	*out = node;
 	return HD_OK;
 }
@@ -166,20 +156,17 @@ static enum hd_status read_line(struct reader *r)
 	struct topo_port link = { .node = 0 };
 	node_id node = TOPO_NONE;
 
-	if (!read_half(r, &left) || !reader_skip(r, " ") ||
-	    !read_half(r, &right) || !read_state(r, &link))
-		return reader_refuse(r, "expected '{ ... } { ... } PHY=.. "
-					"LOG=.. SPD=..'");
-	if (left.lid > UINT16_MAX || left.number > TOPO_MAX_PORTS ||
-	    right.number > TOPO_MAX_PORTS)
+	if (!read_half(r, &left) || !reader_skip(r, " ") || !read_half(r, &right) ||
+	    !read_state(r, &link))
+		return reader_refuse(r, "expected '{ ... } { ... } PHY=.. LOG=.. SPD=..'");
+	if (left.lid > UINT16_MAX || left.number > TOPO_MAX_PORTS || right.number > TOPO_MAX_PORTS)
 		return reader_refuse(r, "a LID or port that is too large");
 	if (node_of(r, &left, &node) != HD_OK)
 		return r->d->status;
 	const struct topo_node *v = &r->t.nodes[node];
 	port_id port = v->first_port + (port_id)left.number;
 	/* A switch has its addresses at port 0. */
-	struct topo_port *end =
-		&r->t.ports[v->kind == NODE_SWITCH ? v->first_port : port];
+	struct topo_port *end = &r->t.ports[v->kind == NODE_SWITCH ? v->first_port : port];
 
 	end->lid = (uint16_t)left.lid;
 	end->guid = left.port_guid;

@@ -25,8 +25,7 @@
 
 static const char *own(struct net *n, char *text)
 {
-	n->owned = hd_grow(n->owned, &n->owned_cap, n->n_owned + 1,
-			   sizeof(*n->owned));
+	n->owned = hd_grow(n->owned, &n->owned_cap, n->n_owned + 1, sizeof(*n->owned));
 	n->owned[n->n_owned++] = text;
 	return text;
 }
@@ -37,8 +36,7 @@ bool net_has(struct slice s, char c)
 }
 
 /* <a><separator><b>, owned. */
-struct slice net_join(struct net *n, struct slice a, char separator,
-		      struct slice b)
+struct slice net_join(struct net *n, struct slice a, char separator, struct slice b)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -85,8 +83,7 @@ enum hd_status net_expect_end(struct net *n)
 	struct slice rest = net_rest(n->r);
 
 	if (n->strict && !reader_at_end(n->r))
-		return reader_refuse(n->r, "unexpected '%.*s'",
-				     rest.len > 40 ? 40 : (int)rest.len,
+		return reader_refuse(n->r, "unexpected '%.*s'", rest.len > 40 ? 40 : (int)rest.len,
 				     rest.text);
 	return HD_OK;
 }
@@ -132,22 +129,20 @@ static enum hd_status read_module(struct net *n)
 	reader_blanks(r);
 	(void)reader_skip(r, "=");
 	reader_blanks(r);
-	if (!reader_skip(r, "\"") ||
-	    !reader_until(r, '"', &n->module.text, &n->module.len))
+	if (!reader_skip(r, "\"") || !reader_until(r, '"', &n->module.text, &n->module.len))
 		return reader_refuse(r, "expected a prefix in quotes");
 	return HD_OK;
 }
 
 static enum hd_status read_include(struct net *n)
 {
-	return reader_refuse(n->r, "included files are not followed: put "
-				   "them into one file first");
+	return reader_refuse(n->r, "included files are not followed: put them into one file first");
 }
 
 static enum hd_status read_do(struct net *n)
 {
-	return reader_refuse(n->r, "console commands are not carried out: "
-				   "take them out of the file first");
+	return reader_refuse(
+		n->r, "console commands are not carried out: take them out of the file first");
 }
 
 static enum hd_status read_nothing(struct net *n)
@@ -165,11 +160,10 @@ static enum hd_status read_chassis(struct net *n)
 
 	if (!reader_decimal(r, UINT16_MAX, &number) || number == 0)
 		return reader_refuse(r, "expected the number of a chassis");
-	if (reader_skip(r, " (guid 0x") &&
-	    (!reader_hex(r, &guid) || !reader_skip(r, ")")))
+	if (reader_skip(r, " (guid 0x") && (!reader_hex(r, &guid) || !reader_skip(r, ")")))
 		return reader_refuse(r, "expected a GUID and ')'");
-	t->chassis = hd_grow(t->chassis, &n->chassis_cap,
-			     (size_t)t->n_chassis + 1, sizeof(*t->chassis));
+	t->chassis =
+		hd_grow(t->chassis, &n->chassis_cap, (size_t)t->n_chassis + 1, sizeof(*t->chassis));
 	t->chassis[t->n_chassis++] = (struct topo_chassis){
 		.number = (uint16_t)number,
 		.guid = guid,
@@ -205,21 +199,19 @@ static enum hd_status read_comment(struct net *n)
 	    reader_skip(r, " A net for ibsim, by heddle topo gen ")) {
 		free(r->t.recipe);
 		r->t.recipe = net_copy_rest(r);
-	} else if (n->strict &&
-		   reader_skip(r, " Topology file: generated on ")) {
+	} else if (n->strict && reader_skip(r, " Topology file: generated on ")) {
 		free(s->date);
 		s->date = net_copy_rest(r);
 	} else if (n->strict && reader_skip(r, " Initiated from node ")) {
-		if (!reader_hex(r, &s->from_node) ||
-		    !reader_skip(r, " port ") || !reader_hex(r, &s->from_port))
+		if (!reader_hex(r, &s->from_node) || !reader_skip(r, " port ") ||
+		    !reader_hex(r, &s->from_port))
 			return reader_refuse(r, "expected two GUIDs");
 		r->origin_line = r->line;
 	} else if (reader_skip(r, " Spine Nodes")) {
 		n->place.slot = SLOT_SPINE;
 	} else if (reader_skip(r, " Line Nodes")) {
 		n->place.slot = SLOT_LINE;
-	} else if (reader_skip(r, " Chassis Switches") ||
-		   reader_skip(r, " Chassis CAs")) {
+	} else if (reader_skip(r, " Chassis Switches") || reader_skip(r, " Chassis CAs")) {
 		n->place.slot = SLOT_OTHER;
 	}
 	return HD_OK;
@@ -277,11 +269,8 @@ static enum hd_status read_line(struct net *n)
 			n->node = TOPO_NONE;
 		return keywords[i].read(n);
 	}
-	return reader_refuse(r,
-			     "expected a node, a cable or what belongs to "
-			     "a node, not '%.*s'",
-			     net_rest(r).len > 40 ? 40 : (int)net_rest(r).len,
-			     r->at);
+	return reader_refuse(r, "expected a node, a cable or what belongs to a node, not '%.*s'",
+			     net_rest(r).len > 40 ? 40 : (int)net_rest(r).len, r->at);
 }
 
 /* What was noted by claim, by port. */

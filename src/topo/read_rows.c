@@ -66,8 +66,7 @@ static bool read_pair(struct reader *r, struct row *row)
 	for (; r->at < r->line_end; r->at++) {
 		row->name_len = (size_t)(r->at - row->name);
 		if (reader_skip(r, between))
-			return r->line_end - r->at >= 3 &&
-			       memcmp(r->line_end - 3, "' )", 3) == 0;
+			return r->line_end - r->at >= 3 && memcmp(r->line_end - 3, "' )", 3) == 0;
 	}
 	return false;
 }
@@ -75,8 +74,7 @@ static bool read_pair(struct reader *r, struct row *row)
 static bool read_alone(struct reader *r, struct row *row)
 {
 	reader_blanks(r);
-	if (!reader_skip(r, "'") || r->line_end[-1] != '\'' ||
-	    r->line_end <= r->at)
+	if (!reader_skip(r, "'") || r->line_end[-1] != '\'' || r->line_end <= r->at)
 		return false;
 	row->name = r->at;
 	row->name_len = (size_t)(r->line_end - 1 - r->at);
@@ -112,8 +110,8 @@ static bool read_number(struct reader *r, uint64_t *number)
 	const char *inside;
 	size_t len;
 
-	return number_after_blanks(r, TOPO_MAX_PORTS, number) &&
-	       reader_skip(r, "[") && reader_until(r, ']', &inside, &len);
+	return number_after_blanks(r, TOPO_MAX_PORTS, number) && reader_skip(r, "[") &&
+	       reader_until(r, ']', &inside, &len);
 }
 
 static bool read_gbps(struct reader *r, struct row *row)
@@ -180,20 +178,16 @@ static bool read_line_of_link(struct reader *r, struct row *row)
 {
 	uint64_t peer_lid;
 
-	if (!guid_after_blanks(r, &row->guid) || !reader_skip(r, " ") ||
-	    !read_padded(r, row) ||
-	    !number_after_blanks(r, UINT16_MAX, &row->lid) ||
-	    !read_number(r, &row->number) || !reader_skip(r, " ==(") ||
-	    !read_gbps(r, row))
+	if (!guid_after_blanks(r, &row->guid) || !reader_skip(r, " ") || !read_padded(r, row) ||
+	    !number_after_blanks(r, UINT16_MAX, &row->lid) || !read_number(r, &row->number) ||
+	    !reader_skip(r, " ==(") || !read_gbps(r, row))
 		return false;
 	reader_blanks(r);
 	if (reader_skip(r, "[")) /* nothing is plugged in */
 		return true;
 	row->is_cabled = true;
-	return read_peer_guid(r, row) &&
-	       number_after_blanks(r, UINT16_MAX, &peer_lid) &&
-	       read_number(r, &row->peer_number) && reader_skip(r, " \"") &&
-	       r->line_end[-1] == ')';
+	return read_peer_guid(r, row) && number_after_blanks(r, UINT16_MAX, &peer_lid) &&
+	       read_number(r, &row->peer_number) && reader_skip(r, " \"") && r->line_end[-1] == ')';
 }
 
 /* ---- iblinkinfo ---- */
@@ -207,8 +201,7 @@ static bool read_heading(struct reader *r, struct row *node)
 	found.is_router = !found.is_switch && reader_skip(r, "Router: ");
 	if (!found.is_switch && !found.is_router && !reader_skip(r, "CA: "))
 		return false;
-	if (found.is_switch &&
-	    (!guid_after_blanks(r, &found.guid) || !reader_skip(r, " ")))
+	if (found.is_switch && (!guid_after_blanks(r, &found.guid) || !reader_skip(r, " ")))
 		return false;
 	if (r->at >= r->line_end || r->line_end[-1] != ':')
 		return false;
@@ -219,15 +212,13 @@ static bool read_heading(struct reader *r, struct row *node)
 }
 
 /* A port of the node at hand; its peer_guid is a LID for the time being. */
-static bool read_node_link(struct reader *r, const struct row *node,
-			   struct row *row)
+static bool read_node_link(struct reader *r, const struct row *node, struct row *row)
 {
 	*row = *node;
 	row->line = r->line;
 	if ((!node->is_switch && !guid_after_blanks(r, &row->guid)) ||
-	    !number_after_blanks(r, UINT16_MAX, &row->lid) ||
-	    !read_number(r, &row->number) || !reader_skip(r, " ==(") ||
-	    !read_gbps(r, row))
+	    !number_after_blanks(r, UINT16_MAX, &row->lid) || !read_number(r, &row->number) ||
+	    !reader_skip(r, " ==(") || !read_gbps(r, row))
 		return false;
 	reader_blanks(r);
 	if (reader_skip(r, "["))
@@ -237,8 +228,7 @@ static bool read_node_link(struct reader *r, const struct row *node,
 	if (!reader_decimal(r, UINT16_MAX, &row->peer_guid))
 		return false;
 	row->peer_len = (size_t)(r->at - row->peer_text);
-	return read_number(r, &row->peer_number) && reader_skip(r, " \"") &&
-	       r->line_end[-1] == ')';
+	return read_number(r, &row->peer_number) && reader_skip(r, " \"") && r->line_end[-1] == ')';
 }
 
 /* Finds whose LIDs the other ends are. */
@@ -253,14 +243,11 @@ static enum hd_status resolve_lids(struct reader *r, struct rows *rows)
 
 		if (!row->is_cabled)
 			continue;
-		uint32_t owner = row->peer_guid ? map_get(&lids, row->peer_guid)
-						: MAP_NONE;
+		uint32_t owner = row->peer_guid ? map_get(&lids, row->peer_guid) : MAP_NONE;
 
 		if (owner == MAP_NONE) {
-			(void)reader_problem(r, PROBLEM_MISSING_END, row->line,
-					     0,
-					     "no port in the file has the LID "
-					     "%u of the other end",
+			(void)reader_problem(r, PROBLEM_MISSING_END, row->line, 0,
+					     "no port in the file has the LID %u of the other end",
 					     (unsigned)row->peer_guid);
 			row->is_cabled = false;
 		} else {
@@ -281,10 +268,8 @@ enum hd_status read_linkinfo_nodes(struct reader *r)
 
 		if (reader_at_end(r) || read_heading(r, &node))
 			continue;
-		if (!node.name || !read_node_link(r, &node, &row) ||
-		    row.number == 0)
-			reader_refuse(r, "expected 'LID PORT ==(..)==>' and "
-					 "the other end");
+		if (!node.name || !read_node_link(r, &node, &row) || row.number == 0)
+			reader_refuse(r, "expected 'LID PORT ==(..)==>' and the other end");
 		else
 			rows_add(&rows, row);
 	}
@@ -297,16 +282,14 @@ enum hd_status read_linkinfo_nodes(struct reader *r)
 /* ---- OpenSM's neighbors ---- */
 
 /* "0x0000000000200001:4". */
-static bool read_end(struct reader *r, uint64_t *guid, uint64_t *number,
-		     size_t *len)
+static bool read_end(struct reader *r, uint64_t *guid, uint64_t *number, size_t *len)
 {
 	const char *start = r->at;
 
 	if (!reader_skip(r, "0x") || !reader_hex(r, guid))
 		return false;
 	*len = (size_t)(r->at - start);
-	return reader_skip(r, ":") &&
-	       reader_decimal(r, TOPO_MAX_PORTS, number) && *number > 0;
+	return reader_skip(r, ":") && reader_decimal(r, TOPO_MAX_PORTS, number) && *number > 0;
 }
 
 enum hd_status read_neighbors(struct reader *r)
@@ -314,21 +297,17 @@ enum hd_status read_neighbors(struct reader *r)
 	struct rows rows = { 0 };
 
 	while (r->d->status == HD_OK && reader_next_line(r)) {
-		struct row row = { .line = r->line,
-				   .is_cabled = true,
-				   .name = "" };
+		struct row row = { .line = r->line, .is_cabled = true, .name = "" };
 		size_t len;
 
 		if (reader_at_end(r))
 			continue;
-		if (!read_end(r, &row.guid, &row.number, &len) ||
-		    !reader_skip(r, " ")) {
+		if (!read_end(r, &row.guid, &row.number, &len) || !reader_skip(r, " ")) {
 			reader_refuse(r, "expected 'GUID:PORT GUID:PORT'");
 			break;
 		}
 		row.peer_text = r->at;
-		if (!read_end(r, &row.peer_guid, &row.peer_number,
-			      &row.peer_len) ||
+		if (!read_end(r, &row.peer_guid, &row.peer_number, &row.peer_len) ||
 		    !reader_at_end(r))
 			reader_refuse(r, "expected 'GUID:PORT GUID:PORT'");
 		rows_add(&rows, row);
@@ -353,8 +332,8 @@ enum hd_status read_ports(struct reader *r)
 		if (reader_at_end(r))
 			continue;
 		if (!read_port(r, &row) || row.number == 0)
-			reader_refuse(r, "expected 'TYPE LID PORT GUID WIDTH "
-					 "SPEED' and the other end");
+			reader_refuse(
+				r, "expected 'TYPE LID PORT GUID WIDTH SPEED' and the other end");
 		rows_add(&rows, row);
 	}
 	if (r->d->status == HD_OK)
@@ -373,8 +352,8 @@ enum hd_status read_linkinfo(struct reader *r)
 		if (reader_at_end(r))
 			continue;
 		if (!read_line_of_link(r, &row) || row.number == 0)
-			reader_refuse(r, "expected 'GUID \"NAME\" LID PORT "
-					 "==(..)==>' and the other end");
+			reader_refuse(
+				r, "expected 'GUID \"NAME\" LID PORT ==(..)==>' and the other end");
 		rows_add(&rows, row);
 	}
 	rows_find_switches(&rows);

@@ -23,17 +23,13 @@ static void check_same_links(const char *a, const char *b)
 /* Five reports of one fabric by three tools: all must give the same graph. */
 static void all_formats_give_the_same_graph(void **state)
 {
-	static const char *const small[] = { FIXTURE("small.ports"),
-					     FIXTURE("small.linkinfo"),
+	static const char *const small[] = { FIXTURE("small.ports"), FIXTURE("small.linkinfo"),
 					     FIXTURE("small.linkinfo-nodes"),
 					     FIXTURE("small.subnet.lst") };
 	static const char *const chassis[] = {
-		FIXTURE("chassis.ibnetdiscover-f"),
-		FIXTURE("chassis.ibnetdiscover-g"),
-		FIXTURE("chassis.ibnetdiscover-fg"),
-		FIXTURE("chassis.ports"),
-		FIXTURE("chassis.linkinfo"),
-		FIXTURE("chassis.linkinfo-nodes"),
+		FIXTURE("chassis.ibnetdiscover-f"),  FIXTURE("chassis.ibnetdiscover-g"),
+		FIXTURE("chassis.ibnetdiscover-fg"), FIXTURE("chassis.ports"),
+		FIXTURE("chassis.linkinfo"),         FIXTURE("chassis.linkinfo-nodes"),
 		FIXTURE("chassis.subnet.lst"),
 	};
 
@@ -49,8 +45,7 @@ static void neighbors_are_the_same_cables(void **state)
 {
 	static const char *const pairs[][2] = {
 		{ FIXTURE("small.neighbors"), FIXTURE("small.ibnetdiscover") },
-		{ FIXTURE("chassis.neighbors"),
-		  FIXTURE("chassis.ibnetdiscover") },
+		{ FIXTURE("chassis.neighbors"), FIXTURE("chassis.ibnetdiscover") },
 	};
 
 	(void)state;
@@ -110,8 +105,7 @@ static void a_real_file_says_what_it_says(void **state)
 	assert_int_equal(host->kind, NODE_CA);
 	assert_int_equal(t.ports[host->first_port + 1].guid, 0x100007);
 	assert_int_equal(t.ports[host->first_port + 1].lid, 6);
-	assert_int_equal(t.ports[host->first_port + 1].peer,
-			 topo_port_of(&t, sw, 2));
+	assert_int_equal(t.ports[host->first_port + 1].peer, topo_port_of(&t, sw, 2));
 	assert_int_equal(t.source.from_node, 0x100000);
 	assert_int_equal(t.source.from_port, 0x100001);
 	assert_string_equal(t.source.date, "Sun Nov 15 01:13:48 2026");
@@ -132,8 +126,7 @@ static void ibsim_nets_are_read_as_ibsim_reads_them(void **state)
 	struct topo net, seen;
 
 	(void)state;
-	check_same_links(FIXTURE("chassis.net"),
-			 FIXTURE("chassis.ibnetdiscover"));
+	check_same_links(FIXTURE("chassis.net"), FIXTURE("chassis.ibnetdiscover"));
 	read_path(FIXTURE("quotes.net"), &net);
 	read_path(FIXTURE("quotes.ibnetdiscover-f"), &seen);
 	assert_string_equal(net.nodes[0].name, seen.nodes[0].name);
@@ -174,8 +167,7 @@ static void ibsim_counts_guids_and_defaults(void **state)
 	assert_int_equal(t.ports[topo_port_of(&t, 1, 1)].guid, 0x100004);
 	assert_string_equal(t.nodes[1].name, "Hca2");
 	assert_string_equal(t.nodes[2].name, "Switch1");
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 2, 3), &link),
-			 HD_OK);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, 2, 3), &link), HD_OK);
 	assert_int_equal(link.lanes, 4);
 	assert_int_equal(link.speed, SPEED_SDR);
 	topo_fini(&t);
@@ -227,14 +219,11 @@ static void ibsim_modules_aliases_and_settings_are_understood(void **state)
 	node_id one = with_guid(&t, 0x300), two = with_guid(&t, 0x310);
 
 	assert_string_equal(t.nodes[two].name, "a free remark");
-	assert_int_equal(t.ports[topo_port_of(&t, one, 1)].peer,
-			 topo_port_of(&t, two, 4));
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, two, 4), &link),
-			 HD_OK);
+	assert_int_equal(t.ports[topo_port_of(&t, one, 1)].peer, topo_port_of(&t, two, 4));
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, two, 4), &link), HD_OK);
 	assert_int_equal(link.lanes, 4);
 	assert_int_equal(link.speed, SPEED_EDR);
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, one, 2), &link),
-			 HD_OK);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, one, 2), &link), HD_OK);
 	assert_int_equal(link.lanes, 1);
 	assert_int_equal(link.speed, SPEED_SDR);
 	/* A code of 0 says nothing: as many VLs as without. */
@@ -264,17 +253,12 @@ static void nodes_stand_by_guid(void **state)
 		topo_reorder(&other, place);
 		topo_sort(&other);
 		for (node_id v = 0; v < t.n_nodes; v++) {
-			assert_true(v == 0 ||
-				    t.nodes[v - 1].guid < t.nodes[v].guid);
-			assert_string_equal(t.nodes[v].name,
-					    other.nodes[v].name);
-			assert_int_equal(t.nodes[v].first_port,
-					 other.nodes[v].first_port);
+			assert_true(v == 0 || t.nodes[v - 1].guid < t.nodes[v].guid);
+			assert_string_equal(t.nodes[v].name, other.nodes[v].name);
+			assert_int_equal(t.nodes[v].first_port, other.nodes[v].first_port);
 		}
-		assert_memory_equal(t.ports, other.ports,
-				    t.n_ports * sizeof(*t.ports));
-		assert_memory_equal(t.as_read, other.as_read,
-				    t.n_ports * sizeof(*t.as_read));
+		assert_memory_equal(t.ports, other.ports, t.n_ports * sizeof(*t.ports));
+		assert_memory_equal(t.as_read, other.as_read, t.n_ports * sizeof(*t.as_read));
 	}
 	free(place);
 	topo_fini(&t);
@@ -292,8 +276,7 @@ static void formats_are_told_by_content(void **state)
 		{ "Switch: guid 0x0000000000200000\n", FORMAT_UNKNOWN },
 		{ "CA 'ibsim0'\n", FORMAT_UNKNOWN },
 		{ "hello\nSwitch 1 \"x\"\n", FORMAT_UNKNOWN },
-		{ "#\n# Topology file: generated on x\n",
-		  FORMAT_IBNETDISCOVER },
+		{ "#\n# Topology file: generated on x\n", FORMAT_IBNETDISCOVER },
 		{ "# net\n\nSwitch 8 \"x\"\n", FORMAT_IBSIM },
 		{ "vendid=0x0\n", FORMAT_IBSIM },
 		{ "{ CA-SM Ports:01", FORMAT_SUBNET_LST },
@@ -307,8 +290,7 @@ static void formats_are_told_by_content(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		assert_int_equal(topo_format_detect(cases[i].text,
-						    strlen(cases[i].text)),
+		assert_int_equal(topo_format_detect(cases[i].text, strlen(cases[i].text)),
 				 cases[i].format);
 }
 
@@ -320,8 +302,7 @@ static void refuse(const char *text, unsigned line, const char *reason)
 	if (topo_read(text, strlen(text), NULL, &d, &t) == HD_OK)
 		fail_msg("accepted: %s", text);
 	if (d.line != line || !strstr(d.message, reason))
-		fail_msg("line %u: %s; expected line %u: %s", d.line, d.message,
-			 line, reason);
+		fail_msg("line %u: %s; expected line %u: %s", d.line, d.message, line, reason);
 	assert_null(strchr(d.message, '\n'));
 }
 
@@ -355,47 +336,38 @@ static void malformed_files_are_refused_at_their_line(void **state)
 	refuse(HEAD SWITCH "[300]" TO_HOST HOST TO_SWITCH("36"), 8,
 	       "port 300 of a node that has 36 (line 7)");
 	refuse(HEAD SWITCH "[0]" TO_HOST, 8, "port 0 of a node");
-	refuse(HEAD SWITCH "[36]" TO_HOST, 8,
-	       "'H-0000000000000010', is not in the file");
+	refuse(HEAD SWITCH "[36]" TO_HOST, 8, "'H-0000000000000010', is not in the file");
 	refuse(HEAD SWITCH "[36]" TO_HOST HOST, 8, "is not cabled at all");
 	refuse(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("35"), 8,
 	       "port 1, is cabled elsewhere (line 12)");
 	refuse(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("37"), 12,
 	       "port 37 of a node that has 36 (line 7)");
-	refuse(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("300"), 12,
-	       "in brackets, 1 to 255");
-	refuse(HEAD SWITCH "[36]" TO_HOST "[36]" TO_HOST HOST TO_SWITCH("36"),
-	       9, "as line 8 said already");
+	refuse(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("300"), 12, "in brackets, 1 to 255");
+	refuse(HEAD SWITCH "[36]" TO_HOST "[36]" TO_HOST HOST TO_SWITCH("36"), 9,
+	       "as line 8 said already");
 	refuse(HEAD SWITCH
 	       "[36]" TO_HOST
-	       "[36]\t\"S-0000000000000020\"[1]\t\t# \"s\" lid 1 4xHDR\n" HOST
-		       TO_SWITCH("36"),
+	       "[36]\t\"S-0000000000000020\"[1]\t\t# \"s\" lid 1 4xHDR\n" HOST TO_SWITCH("36"),
 	       9, "port 36 is in use by the cable of line 8");
 	refuse(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("36") HOST, 15,
 	       "is the node of line 11 already");
 	refuse(HEAD SWITCH, 4,
-	       "the node where discovery began, "
-	       "0000000000000010, is not in the file");
+	       "the node where discovery began, 0000000000000010, is not in the file");
 	refuse(HEAD SWITCH "\nswitchguid=0x20(20)\n"
-			   "Switch\t36 \"S-0000000000000021\"\t\t# \"s\" base "
-			   "port 0 lid 1 lmc 0\n",
+			   "Switch\t36 \"S-0000000000000021\"\t\t# \"s\" base port 0 lid 1 lmc 0\n",
 	       10, "makes it 'S-0000000000000020'");
-	refuse(HEAD "Switch\t36 \"S-0000000000000020\"\t\t# \"s\" base port 0 "
-		    "lid 1 lmc 0\n",
-	       6, "no line with its GUID");
-	refuse(HEAD "switchguid=0x20(20)\nSwitch\t2147483648 "
-		    "\"S-0000000000000020\"\t\t# \"s\" base port 0 lid 1 "
-		    "lmc 0\n",
+	refuse(HEAD "Switch\t36 \"S-0000000000000020\"\t\t# \"s\" base port 0 lid 1 lmc 0\n", 6,
+	       "no line with its GUID");
+	refuse(HEAD
+	       "switchguid=0x20(20)\nSwitch\t2147483648 \"S-0000000000000020\"\t\t# \"s\" base port 0 lid 1 lmc 0\n",
 	       7, "2147483648 ports: a node has 1 to 255");
-	refuse(HEAD "switchguid=0x20(20)\nSwitch\t99999999999999999999999 "
-		    "\"S-0000000000000020\"\n",
+	refuse(HEAD "switchguid=0x20(20)\nSwitch\t99999999999999999999999 \"S-0000000000000020\"\n",
 	       7, "expected the number of ports");
-	refuse(HEAD "switchguid=0x20(20)\nSwitch\t0 \"S-0000000000000020\""
-		    "\t\t# \"s\" base port 0 lid 1 lmc 0\n",
+	refuse(HEAD
+	       "switchguid=0x20(20)\nSwitch\t0 \"S-0000000000000020\"\t\t# \"s\" base port 0 lid 1 lmc 0\n",
 	       7, "0 ports");
 	refuse(HEAD "switchguid=0x123456789012345678\n", 6, "a GUID");
-	refuse(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("36") "rubbish\n", 13,
-	       "not 'rubbish'");
+	refuse(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("36") "rubbish\n", 13, "not 'rubbish'");
 }
 
 static void misplaced_lines_are_refused(void **state)
@@ -403,8 +375,7 @@ static void misplaced_lines_are_refused(void **state)
 	(void)state;
 	refuse(HEAD "[1]" TO_HOST, 6, "no node before it");
 	refuse(HEAD SWITCH "\n[1]" TO_HOST, 9, "no node before it");
-	refuse("switchguid=0x20\nSwitch 8 \"s\"\n[1] \"s\"[1]\n", 3,
-	       "port 1 is cabled to itself");
+	refuse("switchguid=0x20\nSwitch 8 \"s\"\n[1] \"s\"[1]\n", 3, "port 1 is cabled to itself");
 	refuse("include \"other\"\n", 1, "not followed");
 	refuse("do Unlink \"x\"[1]\n", 1, "not carried out");
 	refuse("Switch 8 \"a\"\n[1] \"@b\"\n", 2, "the alias '@b'");
@@ -413,13 +384,11 @@ static void misplaced_lines_are_refused(void **state)
 	refuse("{ CA Ports:01\n", 1, "expected '{");
 	refuse("CA 1 1 0x1 4x HDR - SW\n", 1, "expected 'TYPE");
 	refuse("0x1 \"x\" 3\n", 1, "expected 'GUID");
-	refuse("CA: x:\n 0x1 2 1[  ] ==( 4X 2.5 Gbps Active/ LinkUp)==> 7 "
-	       "1[  ] \"y\" ( )\n",
-	       2, "the LID 7 of the other end");
+	refuse("CA: x:\n 0x1 2 1[  ] ==( 4X 2.5 Gbps Active/ LinkUp)==> 7 1[  ] \"y\" ( )\n", 2,
+	       "the LID 7 of the other end");
 	refuse("Switch: 0x1 x\n", 1, "expected 'LID PORT");
 	refuse("0x1:1 0x2\n", 1, "expected 'GUID:PORT");
-	refuse("Ca\t : 0x0000000000100006 ports 1 devid 0x0\n", 0,
-	       "use ibnetdiscover without -l");
+	refuse("Ca\t : 0x0000000000100006 ports 1 devid 0x0\n", 0, "use ibnetdiscover without -l");
 }
 
 static void nul_bytes_are_refused(void **state)
@@ -429,8 +398,7 @@ static void nul_bytes_are_refused(void **state)
 	struct topo t;
 
 	(void)state;
-	assert_int_equal(topo_read(text, sizeof(text) - 1, NULL, &d, &t),
-			 HD_ERR_INPUT);
+	assert_int_equal(topo_read(text, sizeof(text) - 1, NULL, &d, &t), HD_ERR_INPUT);
 }
 
 /*
@@ -484,11 +452,10 @@ static void files_cut_short_are_refused(void **state)
 static void problems_are_collected_with_their_lines(void **state)
 {
 	static const char text[] =
-		HEAD SWITCH "[1]" TO_HOST /* 8 */
-			    "[2]\t\"S-00000000000000ff\"[1]\t\t# \"x\" lid 1 "
-			    "4xHDR\n"     /* 9 */
-			    "[3]" TO_HOST /* 10 */
-			    "[1]" TO_HOST /* 11 */
+		HEAD SWITCH "[1]" TO_HOST                                             /* 8 */
+			    "[2]\t\"S-00000000000000ff\"[1]\t\t# \"x\" lid 1 4xHDR\n" /* 9 */
+			    "[3]" TO_HOST                                             /* 10 */
+			    "[1]" TO_HOST                                             /* 11 */
 				    HOST /* 12 to 14 */ TO_SWITCH("1");
 	static const struct {
 		enum problem_kind kind;
@@ -503,15 +470,13 @@ static void problems_are_collected_with_their_lines(void **state)
 	struct topo t;
 
 	(void)state;
-	assert_int_equal(topo_read(text, sizeof(text) - 1, &problems, &d, &t),
-			 HD_OK);
+	assert_int_equal(topo_read(text, sizeof(text) - 1, &problems, &d, &t), HD_OK);
 	assert_int_equal(problems.n, 3);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(problems.items[i].kind, expected[i].kind);
 		assert_int_equal(problems.items[i].line, expected[i].line);
 	}
-	assert_int_equal(t.ports[topo_port_of(&t, 0, 1)].peer,
-			 topo_port_of(&t, 1, 1));
+	assert_int_equal(t.ports[topo_port_of(&t, 0, 1)].peer, topo_port_of(&t, 1, 1));
 	topo_fini(&t);
 	problems_fini(&problems);
 }
@@ -525,8 +490,7 @@ int main(void)
 		cmocka_unit_test(ibsim_nets_are_read_as_ibsim_reads_them),
 		cmocka_unit_test(ibsim_counts_guids_and_defaults),
 		cmocka_unit_test(ibsim_counts_on_from_a_guid),
-		cmocka_unit_test(
-			ibsim_modules_aliases_and_settings_are_understood),
+		cmocka_unit_test(ibsim_modules_aliases_and_settings_are_understood),
 		cmocka_unit_test(nodes_stand_by_guid),
 		cmocka_unit_test(formats_are_told_by_content),
 		cmocka_unit_test(malformed_files_are_refused_at_their_line),

@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "topo/shape.h"
 
-void reader_init(struct reader *r, const char *text, size_t len,
-		 struct problems *problems, struct diag *d)
+void reader_init(struct reader *r, const char *text, size_t len, struct problems *problems,
+		 struct diag *d)
 {
 	*r = (struct reader){
 		.text = text,
@@ -65,8 +65,7 @@ static void read_on(struct reader *r)
 	r->end = r->buffer + rest + more;
 	r->buffer[rest + more] = '\0';
 	if (ferror(r->stream))
-		r->status = diag_fail(r->d, HD_ERR_IO, "cannot be read: %s",
-				      strerror(errno));
+		r->status = diag_fail(r->d, HD_ERR_IO, "cannot be read: %s", strerror(errno));
 }
 
 /* Sees to it that the next line is in memory; false if it cannot be. */
@@ -80,11 +79,9 @@ static bool have_line(struct reader *r)
 		rest = (size_t)(r->end - r->next_line);
 		newline = memchr(r->next_line, '\n', rest);
 	}
-	if (r->status == HD_OK &&
-	    (newline ? newline : r->end) - r->next_line > READER_MAX_LINE)
+	if (r->status == HD_OK && (newline ? newline : r->end) - r->next_line > READER_MAX_LINE)
 		r->status = diag_fail_at(r->d, HD_ERR_INPUT, r->line + 1, 0,
-					 "a line of more than %d bytes",
-					 READER_MAX_LINE);
+					 "a line of more than %d bytes", READER_MAX_LINE);
 	return r->status == HD_OK;
 }
 
@@ -108,9 +105,8 @@ bool reader_next_line(struct reader *r)
 	return true;
 }
 
-static enum hd_status refuse_at(struct reader *r, uint32_t line,
-				unsigned column, const char *format,
-				va_list args)
+static enum hd_status refuse_at(struct reader *r, uint32_t line, unsigned column,
+				const char *format, va_list args)
 {
 	char message[400];
 
@@ -124,16 +120,14 @@ enum hd_status reader_refuse(struct reader *r, const char *format, ...)
 
 	va_start(args, format);
 	enum hd_status status =
-		refuse_at(r, r->line, (unsigned)(r->at - r->line_start) + 1,
-			  format, args);
+		refuse_at(r, r->line, (unsigned)(r->at - r->line_start) + 1, format, args);
 
 	va_end(args);
 	return status;
 }
 
-enum hd_status reader_problem(struct reader *r, enum problem_kind kind,
-			      uint32_t line, uint32_t other, const char *format,
-			      ...)
+enum hd_status reader_problem(struct reader *r, enum problem_kind kind, uint32_t line,
+			      uint32_t other, const char *format, ...)
 {
 	enum hd_status status = HD_OK;
 	va_list args;
@@ -155,8 +149,7 @@ bool reader_skip(struct reader *r, const char *literal)
 {
 	size_t len = strlen(literal);
 
-	if ((size_t)(r->line_end - r->at) < len ||
-	    memcmp(r->at, literal, len) != 0)
+	if ((size_t)(r->line_end - r->at) < len || memcmp(r->at, literal, len) != 0)
 		return false;
 	r->at += len;
 	return true;
@@ -271,8 +264,7 @@ static bool read_width(struct reader *r, uint8_t *widths)
 	return false;
 }
 
-bool reader_link(struct reader *r, const char *gap, uint8_t *widths,
-		 uint16_t *speeds)
+bool reader_link(struct reader *r, const char *gap, uint8_t *widths, uint16_t *speeds)
 {
 	const char *start = r->at;
 
@@ -294,16 +286,14 @@ unknown:
 	return false;
 }
 
-enum hd_status reader_add_node(struct reader *r, enum node_kind kind,
-			       uint64_t n_ports, const char *name,
-			       size_t name_len, node_id *out)
+enum hd_status reader_add_node(struct reader *r, enum node_kind kind, uint64_t n_ports,
+			       const char *name, size_t name_len, node_id *out)
 {
 	if (n_ports < 1 || n_ports > TOPO_MAX_PORTS)
-		return reader_refuse(r, "%" PRIu64 " ports: a node has 1 to %u",
-				     n_ports, TOPO_MAX_PORTS);
+		return reader_refuse(r, "%" PRIu64 " ports: a node has 1 to %u", n_ports,
+				     TOPO_MAX_PORTS);
 	if (r->t.n_ports + n_ports + 1 > READER_MAX_PORTS)
-		return reader_refuse(r, "more than %u ports in all",
-				     READER_MAX_PORTS);
+		return reader_refuse(r, "more than %u ports in all", READER_MAX_PORTS);
 	char *copy = hd_strndup(name, name_len);
 
 	node_id id = topo_add_node(&r->t, kind, (unsigned)n_ports, copy);
@@ -330,29 +320,23 @@ enum hd_status reader_set_guid(struct reader *r, node_id node, uint64_t guid)
 		r->t.ports[v->first_port + n].guid = guid + n;
 	if (first == MAP_NONE)
 		return HD_OK;
-	return reader_problem(r, PROBLEM_GUID_CLASH, v->line,
-			      r->t.nodes[first].line,
-			      "GUID 0x%016" PRIx64 " is that of the node of "
-			      "line %u too",
-			      guid, r->t.nodes[first].line);
+	return reader_problem(r, PROBLEM_GUID_CLASH, v->line, r->t.nodes[first].line,
+			      "GUID 0x%016" PRIx64 " is that of the node of line %u too", guid,
+			      r->t.nodes[first].line);
 }
 
 struct claim *reader_claim(struct reader *r, port_id from)
 {
-	r->claims = hd_grow(r->claims, &r->claims_cap, r->n_claims + 1,
-			    sizeof(*r->claims));
+	r->claims = hd_grow(r->claims, &r->claims_cap, r->n_claims + 1, sizeof(*r->claims));
 	struct claim *c = &r->claims[r->n_claims++];
 
-	*c = (struct claim){
-		.from = from, .node = TOPO_NONE, .line = r->line, .number = 1
-	};
+	*c = (struct claim){ .from = from, .node = TOPO_NONE, .line = r->line, .number = 1 };
 	r->t.ports[from].line = r->line;
 	return c;
 }
 
 /* Turns the name or GUID of a claim's other end into a port. */
-static enum hd_status find_end(struct reader *r, const struct claim *c,
-			       port_id *out)
+static enum hd_status find_end(struct reader *r, const struct claim *c, port_id *out)
 {
 	node_id node = c->node;
 
@@ -361,24 +345,20 @@ static enum hd_status find_end(struct reader *r, const struct claim *c,
 		node = text_map_get(&r->ids, c->id, c->id_len);
 	if (node == TOPO_NONE)
 		return reader_problem(r, PROBLEM_MISSING_END, c->line, 0,
-				      "the other end, '%.*s', is not in the "
-				      "file",
-				      c->id_len > 100 ? 100 : (int)c->id_len,
-				      c->id);
+				      "the other end, '%.*s', is not in the file",
+				      c->id_len > 100 ? 100 : (int)c->id_len, c->id);
 	const struct topo_node *v = &r->t.nodes[node];
 
 	if (c->number < 1 || c->number > v->n_ports)
 		return reader_problem(r, PROBLEM_MISSING_END, c->line, v->line,
-				      "the other end is port %u of a node that "
-				      "has %u (line %u)",
+				      "the other end is port %u of a node that has %u (line %u)",
 				      c->number, v->n_ports, v->line);
 	*out = v->first_port + c->number;
 	return HD_OK;
 }
 
 /* For each port, the claim made from it first. */
-static enum hd_status collect(struct reader *r, const port_id *to,
-			      uint32_t *claim_of)
+static enum hd_status collect(struct reader *r, const port_id *to, uint32_t *claim_of)
 {
 	for (uint32_t i = 0; i < r->n_claims; i++) {
 		const struct claim *c = &r->claims[i];
@@ -391,8 +371,7 @@ static enum hd_status collect(struct reader *r, const port_id *to,
 		const struct claim *other = &r->claims[first];
 		bool same = to[i] == to[first];
 		enum hd_status status = reader_problem(
-			r, same ? PROBLEM_DUPLICATE : PROBLEM_PORT_CLASH,
-			c->line, other->line,
+			r, same ? PROBLEM_DUPLICATE : PROBLEM_PORT_CLASH, c->line, other->line,
 			same ? "port %u is cabled as line %u said already"
 			     : "port %u is in use by the cable of line %u",
 			r->t.ports[c->from].number, other->line);
@@ -428,13 +407,11 @@ static enum hd_status check_speed(struct reader *r, port_id port, uint32_t line)
 
 	return reader_problem(
 		r, PROBLEM_SPEED, line, q->line,
-		"the ends of a cable have no %s in common: port %u of '%.*s' "
-		"has %ux %s, port %u of '%.*s' (line %u) %ux %s",
-		width ? "width" : "speed", p->number, PROBLEM_NAME,
-		topo_node_of(&r->t, port)->name, topo_widest(p->widths),
-		name_of_speed(p->speeds), q->number, PROBLEM_NAME,
-		topo_node_of(&r->t, p->peer)->name, q->line,
-		topo_widest(q->widths), name_of_speed(q->speeds));
+		"the ends of a cable have no %s in common: port %u of '%.*s' has %ux %s, port %u of '%.*s' (line %u) %ux %s",
+		width ? "width" : "speed", p->number, PROBLEM_NAME, topo_node_of(&r->t, port)->name,
+		topo_widest(p->widths), name_of_speed(p->speeds), q->number, PROBLEM_NAME,
+		topo_node_of(&r->t, p->peer)->name, q->line, topo_widest(q->widths),
+		name_of_speed(q->speeds));
 }
 
 /* Plugs the cable of a claim if the other end agrees. */
@@ -446,33 +423,28 @@ static enum hd_status join(struct reader *r, const struct claim *c, port_id to,
 	if (p->peer == to)
 		return HD_OK; /* done from the other end */
 	if (c->from == to)
-		return reader_problem(r, PROBLEM_LOOP, c->line, 0,
-				      "port %u is cabled to itself", p->number);
+		return reader_problem(r, PROBLEM_LOOP, c->line, 0, "port %u is cabled to itself",
+				      p->number);
 	if (back ? back_to != c->from : !c->one_sided)
 		return reader_problem(
 			r, PROBLEM_ASYMMETRIC, c->line,
 			back ? back->line : r->t.nodes[q->node].line,
-			back ? "the other end, port %u, is cabled elsewhere "
-			       "(line %u)"
-			     : "the other end, port %u, is not cabled at all "
-			       "(node of line %u)",
-			q->number,
-			back ? back->line : r->t.nodes[q->node].line);
+			back ? "the other end, port %u, is cabled elsewhere (line %u)"
+			     : "the other end, port %u, is not cabled at all (node of line %u)",
+			q->number, back ? back->line : r->t.nodes[q->node].line);
 	if (p->peer != TOPO_NONE || q->peer != TOPO_NONE)
 		return reader_problem(r, PROBLEM_PORT_CLASH, c->line, q->line,
-				      "the other end, port %u, is in use",
-				      q->number);
+				      "the other end, port %u, is in use", q->number);
 	topo_link(&r->t, c->from, to);
 	if (c->guid && q->guid && c->guid != q->guid)
 		return reader_problem(r, PROBLEM_ASYMMETRIC, c->line, q->line,
-				      "the other end has GUID 0x%016" PRIx64
-				      ", not 0x%016" PRIx64 " (line %u)",
+				      "the other end has GUID 0x%016" PRIx64 ", not 0x%016" PRIx64
+				      " (line %u)",
 				      q->guid, c->guid, q->line);
 	return check_speed(r, c->from, c->line);
 }
 
-static enum hd_status join_all(struct reader *r, const port_id *to,
-			       const uint32_t *claim_of)
+static enum hd_status join_all(struct reader *r, const port_id *to, const uint32_t *claim_of)
 {
 	for (uint32_t i = 0; i < r->n_claims; i++) {
 		const struct claim *c = &r->claims[i], *back = NULL;
@@ -505,8 +477,7 @@ static enum hd_status check_origin(struct reader *r)
 	if (!r->origin_line || !guid || map_get(&r->guids, guid) != MAP_NONE)
 		return HD_OK;
 	return reader_problem(r, PROBLEM_MISSING_END, r->origin_line, 0,
-			      "the node where discovery began, %016" PRIx64
-			      ", is not in the file",
+			      "the node where discovery began, %016" PRIx64 ", is not in the file",
 			      guid);
 }
 
@@ -531,8 +502,7 @@ enum hd_status reader_finish(struct reader *r, struct topo *out)
 		return status;
 	topo_number_subnets(&r->t);
 	if (r->t.n_subnets > TOPO_MOST_SUBNETS)
-		return reader_refuse(r, "more than %d subnets",
-				     TOPO_MOST_SUBNETS);
+		return reader_refuse(r, "more than %d subnets", TOPO_MOST_SUBNETS);
 	topo_number_tiers(&r->t);
 	*out = r->t;
 	topo_init(&r->t);

@@ -58,8 +58,8 @@ struct reader {
 	size_t n_owned;
 };
 
-void reader_init(struct reader *r, const char *text, size_t len,
-		 struct problems *problems, struct diag *d);
+void reader_init(struct reader *r, const char *text, size_t len, struct problems *problems,
+		 struct diag *d);
 /*
  * For files that are too long to hold: the stream is read on as lines are
  * asked for, and nothing of a line is left when the next one comes.
@@ -75,9 +75,8 @@ HD_PRINTF(2, 3)
 enum hd_status reader_refuse(struct reader *r, const char *format, ...);
 /* A contradiction: refuses the file or takes note of it. */
 HD_PRINTF(5, 6)
-enum hd_status reader_problem(struct reader *r, enum problem_kind kind,
-			      uint32_t line, uint32_t other, const char *format,
-			      ...);
+enum hd_status reader_problem(struct reader *r, enum problem_kind kind, uint32_t line,
+			      uint32_t other, const char *format, ...);
 
 /* Each moves on only if what it looks for is there. */
 bool reader_skip(struct reader *r, const char *literal);
@@ -92,17 +91,14 @@ bool reader_number(struct reader *r, uint64_t max, uint64_t *out);
 /* What comes before `stop`, and moves on behind it; false: no such byte. */
 bool reader_until(struct reader *r, char stop, const char **start, size_t *len);
 /* "4xHDR", or with `gap` "4x HDR"; question marks are unknown (0). */
-bool reader_link(struct reader *r, const char *gap, uint8_t *widths,
-		 uint16_t *speeds);
+bool reader_link(struct reader *r, const char *gap, uint8_t *widths, uint16_t *speeds);
 
 /* Adds a node at the line at hand; its ports get the usual VLs and MTU. */
-HD_MUST_CHECK enum hd_status reader_add_node(struct reader *r,
-					     enum node_kind kind,
-					     uint64_t n_ports, const char *name,
-					     size_t name_len, node_id *out);
+HD_MUST_CHECK enum hd_status reader_add_node(struct reader *r, enum node_kind kind,
+					     uint64_t n_ports, const char *name, size_t name_len,
+					     node_id *out);
 /* Its GUIDs, and that they are its alone. */
-HD_MUST_CHECK enum hd_status reader_set_guid(struct reader *r, node_id node,
-					     uint64_t guid);
+HD_MUST_CHECK enum hd_status reader_set_guid(struct reader *r, node_id node, uint64_t guid);
 struct claim *reader_claim(struct reader *r, port_id from);
 
 /*

@@ -14,8 +14,7 @@
 #include "topo/write.h"
 
 /* Which node of `made` each node of `t` is; false if one is none. */
-static bool match_nodes(const struct topo *t, const struct topo *made,
-			node_id *twin)
+static bool match_nodes(const struct topo *t, const struct topo *made, node_id *twin)
 {
 	struct map guids = { 0 };
 	bool same = t->n_nodes == made->n_nodes;
@@ -38,14 +37,11 @@ static bool match_nodes(const struct topo *t, const struct topo *made,
 	return same;
 }
 
-static bool same_cables(const struct topo *t, const struct topo *made,
-			const node_id *twin)
+static bool same_cables(const struct topo *t, const struct topo *made, const node_id *twin)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
 		const struct topo_port *p = &t->ports[i];
-		port_id other = made->ports[topo_port_of(made, twin[p->node],
-							 p->number)]
-					.peer;
+		port_id other = made->ports[topo_port_of(made, twin[p->node], p->number)].peer;
 
 		if ((p->peer == TOPO_NONE) != (other == TOPO_NONE))
 			return false;
@@ -74,8 +70,8 @@ static void adopt(struct topo *t, const struct topo *made, const node_id *twin)
 	}
 	for (port_id i = 0; i < t->n_ports; i++) {
 		struct topo_port *p = &t->ports[i];
-		const struct topo_port *from = &made->ports[topo_port_of(
-			made, twin[p->node], p->number)];
+		const struct topo_port *from =
+			&made->ports[topo_port_of(made, twin[p->node], p->number)];
 
 		p->mtu = from->mtu;
 		if (!t->source.is_full)
@@ -102,12 +98,10 @@ void topo_follow_recipe(struct topo *t)
 	struct topo made;
 
 	/* Nothing larger than the file itself is made from a line of it. */
-	bool same = topo_generate_text(t->recipe, 1, t->n_nodes, &d, &made) ==
-		    HD_OK;
+	bool same = topo_generate_text(t->recipe, 1, t->n_nodes, &d, &made) == HD_OK;
 
 	if (same) {
-		same = match_nodes(t, &made, twin) &&
-		       same_cables(t, &made, twin);
+		same = match_nodes(t, &made, twin) && same_cables(t, &made, twin);
 		if (same) {
 			adopt(t, &made, twin);
 			/* Numbers of hosts and ties between routes are as if

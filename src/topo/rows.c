@@ -10,8 +10,7 @@
 
 void rows_add(struct rows *rows, struct row row)
 {
-	rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1,
-			      sizeof(*rows->items));
+	rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1, sizeof(*rows->items));
 	rows->items[rows->n++] = row;
 }
 
@@ -57,8 +56,7 @@ static bool same_node(const struct row *a, const struct row *b)
 	if (a->is_switch || b->is_switch)
 		return a->is_switch && b->is_switch && a->guid == b->guid;
 	return a->is_router == b->is_router && a->number != b->number &&
-	       a->guid - a->number == b->guid - b->number &&
-	       a->name_len == b->name_len &&
+	       a->guid - a->number == b->guid - b->number && a->name_len == b->name_len &&
 	       memcmp(a->name, b->name, a->name_len) == 0;
 }
 
@@ -66,14 +64,12 @@ static uint64_t guess_guid(const struct row *row, const struct map *taken)
 {
 	uint64_t guess = row->guid - row->number;
 
-	return row->is_switch || map_get(taken, guess) != MAP_NONE ? row->guid
-								   : guess;
+	return row->is_switch || map_get(taken, guess) != MAP_NONE ? row->guid : guess;
 }
 
 /* Adds the node of rows[0..n). */
-static enum hd_status add_node(struct reader *r, const struct row *rows,
-			       size_t n, const struct map *taken,
-			       struct map *ports)
+static enum hd_status add_node(struct reader *r, const struct row *rows, size_t n,
+			       const struct map *taken, struct map *ports)
 {
 	uint64_t most = 0;
 	node_id node;
@@ -93,8 +89,7 @@ static enum hd_status add_node(struct reader *r, const struct row *rows,
 
 	/* Some reports have no names. */
 	if (name_len == 0) {
-		name_len = (size_t)snprintf(called, sizeof(called),
-					    "0x%016" PRIx64, guid);
+		name_len = (size_t)snprintf(called, sizeof(called), "0x%016" PRIx64, guid);
 		name = called;
 	}
 	if (reader_add_node(r, kind, most, name, name_len, &node) != HD_OK ||
@@ -103,8 +98,7 @@ static enum hd_status add_node(struct reader *r, const struct row *rows,
 	struct topo_node *v = &r->t.nodes[node];
 
 	for (size_t i = 0; i < n; i++) {
-		struct topo_port *p =
-			&r->t.ports[v->first_port + rows[i].number];
+		struct topo_port *p = &r->t.ports[v->first_port + rows[i].number];
 
 		p->line = rows[i].line;
 		p->widths = rows[i].is_cabled ? rows[i].widths : 0;
@@ -116,8 +110,7 @@ static enum hd_status add_node(struct reader *r, const struct row *rows,
 	return HD_OK;
 }
 
-static void add_claims(struct reader *r, const struct rows *rows,
-		       const struct map *ports)
+static void add_claims(struct reader *r, const struct rows *rows, const struct map *ports)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct row *row = &rows->items[i];
@@ -127,8 +120,7 @@ static void add_claims(struct reader *r, const struct rows *rows,
 		node_id node = map_get(ports, row->guid);
 
 		r->line = row->line;
-		struct claim *c = reader_claim(
-			r, topo_port_of(&r->t, node, (unsigned)row->number));
+		struct claim *c = reader_claim(r, topo_port_of(&r->t, node, (unsigned)row->number));
 
 		c->node = map_get(ports, row->peer_guid);
 		c->id = row->peer_text;
@@ -148,8 +140,7 @@ enum hd_status rows_build(const struct rows *rows, struct reader *r)
 		(void)map_put(&taken, rows->items[i].guid, 0);
 	for (size_t i = 0; i < rows->n && status == HD_OK; i += n) {
 		n = 1;
-		while (i + n < rows->n &&
-		       same_node(&rows->items[i], &rows->items[i + n]))
+		while (i + n < rows->n && same_node(&rows->items[i], &rows->items[i + n]))
 			n++;
 		status = add_node(r, &rows->items[i], n, &taken, &ports);
 	}

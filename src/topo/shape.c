@@ -22,8 +22,7 @@ static node_id only_switch(const struct topo *t, node_id node)
 			continue;
 		node_id to = t->ports[peer].node;
 
-		if (!topo_is_switch(t, to) ||
-		    (found != TOPO_NONE && found != to))
+		if (!topo_is_switch(t, to) || (found != TOPO_NONE && found != to))
 			return TOPO_NONE;
 		found = to;
 	}
@@ -60,8 +59,7 @@ static void weigh(struct shape *g, const struct topo *t)
 	}
 	for (node_id v = 0; v < t->n_nodes && !g->total_weight; v++) {
 		if (topo_is_switch(t, v))
-			g->weight[g->vertex_of[v]] =
-				!port0 || t->nodes[v].enhanced_port0;
+			g->weight[g->vertex_of[v]] = !port0 || t->nodes[v].enhanced_port0;
 	}
 	if (g->total_weight)
 		return;
@@ -70,8 +68,7 @@ static void weigh(struct shape *g, const struct topo *t)
 }
 
 /* Neighbours of vertex `v`, one entry per cable, sorted; how many. */
-static uint32_t neighbours(const struct shape *g, const struct topo *t,
-			   uint32_t v, uint32_t *out)
+static uint32_t neighbours(const struct shape *g, const struct topo *t, uint32_t v, uint32_t *out)
 {
 	const struct topo_node *node = &t->nodes[g->node[v]];
 	uint32_t n = 0;
@@ -91,8 +88,7 @@ static uint32_t neighbours(const struct shape *g, const struct topo *t,
 }
 
 /* Appends the edges of one vertex; `near` has an entry for each cable. */
-static void add_edges(struct shape *g, const uint32_t *near, uint32_t n,
-		      uint32_t *m)
+static void add_edges(struct shape *g, const uint32_t *near, uint32_t n, uint32_t *m)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (i && near[i] == near[i - 1]) {
@@ -142,8 +138,8 @@ void shape_fini(struct shape *g)
 	*g = (struct shape){ .n = 0 };
 }
 
-static void flood(const struct shape *g, uint32_t from, uint32_t number,
-		  uint32_t *part, uint32_t *queue)
+static void flood(const struct shape *g, uint32_t from, uint32_t number, uint32_t *part,
+		  uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -219,8 +215,7 @@ static void sweep_step(const struct shape *g, uint32_t hops, struct sweep *s)
 	s->n_active = s->n_later;
 }
 
-static void sweep_start(struct sweep *s, const uint32_t *sources, uint32_t n,
-			uint32_t n_vertices)
+static void sweep_start(struct sweep *s, const uint32_t *sources, uint32_t n, uint32_t n_vertices)
 {
 	memset(s->seen, 0, n_vertices * sizeof(*s->seen));
 	s->n_active = 0;
@@ -232,8 +227,8 @@ static void sweep_start(struct sweep *s, const uint32_t *sources, uint32_t n,
 }
 
 /* Pairs of hosts that one step has joined, at vertices of one kind. */
-static double pairs_reached(const struct shape *g, const struct sweep *s,
-			    const uint32_t *sources, bool adapters)
+static double pairs_reached(const struct shape *g, const struct sweep *s, const uint32_t *sources,
+			    bool adapters)
 {
 	double pairs = 0;
 
@@ -243,8 +238,7 @@ static double pairs_reached(const struct shape *g, const struct sweep *s,
 		if (!g->weight[v] || g->adapter[v] != adapters)
 			continue;
 		for (uint64_t bits = s->now[v]; bits; bits &= bits - 1)
-			pairs += (double)g->weight[v] *
-				 g->weight[sources[__builtin_ctzll(bits)]];
+			pairs += (double)g->weight[v] * g->weight[sources[__builtin_ctzll(bits)]];
 	}
 	return pairs;
 }
@@ -263,15 +257,14 @@ struct distances {
 };
 
 /* From up to 64 vertices, either all of them adapters or none. */
-static void measure_from(const struct shape *g, const uint32_t *sources,
-			 uint32_t n, struct sweep *s, struct distances *d)
+static void measure_from(const struct shape *g, const uint32_t *sources, uint32_t n,
+			 struct sweep *s, struct distances *d)
 {
 	sweep_start(s, sources, n, g->n);
 	for (uint32_t hops = 1; s->n_active; hops++) {
 		sweep_step(g, hops, s);
 		for (unsigned to = 0; to < 2; to++) {
-			uint32_t links =
-				links_among(hops, g->adapter[sources[0]], to);
+			uint32_t links = links_among(hops, g->adapter[sources[0]], to);
 			double reached = pairs_reached(g, s, sources, to);
 
 			if (!links || reached <= 0)
@@ -305,8 +298,7 @@ void shape_measure(const struct shape *g, struct shape_distances *out)
 				sources[n++] = v;
 		}
 		for (uint32_t i = 0; i < n; i += 64)
-			measure_from(g, sources + i, n - i < 64 ? n - i : 64,
-				     &s, &d);
+			measure_from(g, sources + i, n - i < 64 ? n - i : 64, &s, &d);
 	}
 	out->mean = d.pairs > 0 ? d.sum / d.pairs : 0;
 	free(sources);
@@ -359,14 +351,10 @@ static bool has_hosts(const struct shape *g, uint32_t v)
 void shape_tiers(const struct shape *g, const struct topo *t, uint32_t *tier)
 {
 	for (uint32_t v = 0; v < g->n; v++)
-		tier[v] = topo_is_switch(t, g->node[v]) && has_hosts(g, v)
-				  ? 0
-				  : UINT32_MAX;
+		tier[v] = topo_is_switch(t, g->node[v]) && has_hosts(g, v) ? 0 : UINT32_MAX;
 	climb(g, tier);
 	for (uint32_t v = 0; v < g->n; v++)
-		tier[v] = topo_is_switch(t, g->node[v]) && tier[v] < UINT16_MAX
-				  ? tier[v] + 1
-				  : 0;
+		tier[v] = topo_is_switch(t, g->node[v]) && tier[v] < UINT16_MAX ? tier[v] + 1 : 0;
 }
 
 void topo_number_tiers(struct topo *t)
@@ -378,9 +366,7 @@ void topo_number_tiers(struct topo *t)
 
 	shape_tiers(&s, t, tier);
 	for (node_id v = 0; v < t->n_nodes; v++)
-		t->nodes[v].tier = topo_is_switch(t, v)
-					   ? (uint16_t)tier[s.vertex_of[v]]
-					   : 0;
+		t->nodes[v].tier = topo_is_switch(t, v) ? (uint16_t)tier[s.vertex_of[v]] : 0;
 	free(tier);
 	shape_fini(&s);
 }

@@ -43,8 +43,7 @@ static inline void read_path(const char *path, struct topo *t)
 		fail_msg("%s:%u: %s", path, d.line, d.message);
 }
 
-static inline void write_as(const struct topo *t, const char *format,
-			    struct strbuf *out)
+static inline void write_as(const struct topo *t, const char *format, struct strbuf *out)
 {
 	const struct topo_writer *w = topo_writer_find(format);
 

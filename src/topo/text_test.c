@@ -13,8 +13,7 @@ static struct topo_place *copy_place(const struct topo_place *p)
 	struct topo_place *copy = hd_alloc(1, sizeof(*copy));
 
 	*copy = *p;
-	copy->chassis_note =
-		p->chassis_note ? hd_strdup(p->chassis_note) : NULL;
+	copy->chassis_note = p->chassis_note ? hd_strdup(p->chassis_note) : NULL;
 	copy->slot_note = p->slot_note ? hd_strdup(p->slot_note) : NULL;
 	return copy;
 }
@@ -48,8 +47,7 @@ static void shuffle(const struct topo *t, uint64_t seed, struct topo *out)
 			out->ports[first + n] = t->ports[v->first_port + n];
 			out->ports[first + n].node = id;
 			if (t->as_read)
-				out->as_read[first + n] =
-					t->as_read[v->first_port + n];
+				out->as_read[first + n] = t->as_read[v->first_port + n];
 		}
 	}
 	for (port_id i = 0; i < out->n_ports; i++) {
@@ -64,8 +62,7 @@ static void shuffle(const struct topo *t, uint64_t seed, struct topo *out)
 	for (uint32_t i = 0; i < t->n_chassis; i++) {
 		out->chassis[i] = t->chassis[i];
 		if (t->chassis[i].hostname)
-			out->chassis[i].hostname =
-				hd_strdup(t->chassis[i].hostname);
+			out->chassis[i].hostname = hd_strdup(t->chassis[i].hostname);
 	}
 	free(order);
 	free(moved);
@@ -107,17 +104,12 @@ static void real_files_are_written_as_they_were_read(void **state)
 	(void)state;
 	check_stable(FIXTURE("small.ibnetdiscover"), "ibnetdiscover", true);
 	check_stable(FIXTURE("chassis.ibnetdiscover"), "ibnetdiscover", true);
-	check_stable(FIXTURE("chassis.ibnetdiscover-f"), "ibnetdiscover-f",
-		     true);
-	check_stable(FIXTURE("chassis.ibnetdiscover-g"), "ibnetdiscover-g",
-		     true);
-	check_stable(FIXTURE("chassis.ibnetdiscover-fg"), "ibnetdiscover-fg",
-		     true);
-	check_stable(FIXTURE("quotes.ibnetdiscover-f"), "ibnetdiscover-f",
-		     true);
+	check_stable(FIXTURE("chassis.ibnetdiscover-f"), "ibnetdiscover-f", true);
+	check_stable(FIXTURE("chassis.ibnetdiscover-g"), "ibnetdiscover-g", true);
+	check_stable(FIXTURE("chassis.ibnetdiscover-fg"), "ibnetdiscover-fg", true);
+	check_stable(FIXTURE("quotes.ibnetdiscover-f"), "ibnetdiscover-f", true);
 	check_stable(FIXTURE("systems.ibnetdiscover"), "ibnetdiscover", true);
-	check_stable(FIXTURE("systems.ibnetdiscover-g"), "ibnetdiscover-g",
-		     true);
+	check_stable(FIXTURE("systems.ibnetdiscover-g"), "ibnetdiscover-g", true);
 }
 
 /* Without the order of the file: ours must be the one of the real tool. */
@@ -127,15 +119,12 @@ static void nodes_come_in_the_order_of_discovery(void **state)
 	check_stable(FIXTURE("small.ibnetdiscover"), "ibnetdiscover", false);
 	check_stable(FIXTURE("chassis.ibnetdiscover"), "ibnetdiscover", false);
 	check_stable(FIXTURE("systems.ibnetdiscover"), "ibnetdiscover", false);
-	check_stable(FIXTURE("chassis.ibnetdiscover-f"), "ibnetdiscover-f",
-		     false);
-	check_stable(FIXTURE("quotes.ibnetdiscover-f"), "ibnetdiscover-f",
-		     false);
+	check_stable(FIXTURE("chassis.ibnetdiscover-f"), "ibnetdiscover-f", false);
+	check_stable(FIXTURE("quotes.ibnetdiscover-f"), "ibnetdiscover-f", false);
 }
 
 /* From a file that is not grouped, the real tool's groups. */
-static void check_groups_found(const char *plain, const char *format,
-			       const char *grouped)
+static void check_groups_found(const char *plain, const char *format, const char *grouped)
 {
 	struct strbuf wanted = STRBUF_INIT, out = STRBUF_INIT;
 	struct topo t, other;
@@ -145,8 +134,7 @@ static void check_groups_found(const char *plain, const char *format,
 	shuffle(&t, 5, &other);
 	write_as(&other, format, &out);
 	/* All but the date. */
-	assert_string_equal(strstr(out.text, "# Initiated"),
-			    strstr(wanted.text, "# Initiated"));
+	assert_string_equal(strstr(out.text, "# Initiated"), strstr(wanted.text, "# Initiated"));
 	topo_fini(&t);
 	topo_fini(&other);
 	strbuf_fini(&wanted);
@@ -158,8 +146,7 @@ static void chassis_are_found_as_ibnetdiscover_finds_them(void **state)
 	(void)state;
 	check_groups_found(FIXTURE("chassis.ibnetdiscover"), "ibnetdiscover-g",
 			   FIXTURE("chassis.ibnetdiscover-g"));
-	check_groups_found(FIXTURE("chassis.ibnetdiscover-f"),
-			   "ibnetdiscover-fg",
+	check_groups_found(FIXTURE("chassis.ibnetdiscover-f"), "ibnetdiscover-fg",
 			   FIXTURE("chassis.ibnetdiscover-fg"));
 	check_groups_found(FIXTURE("systems.ibnetdiscover"), "ibnetdiscover-g",
 			   FIXTURE("systems.ibnetdiscover-g"));
@@ -174,9 +161,8 @@ static void assert_same_subnets(const struct topo *a, const struct topo *b)
 		while (b->nodes[w].guid != a->nodes[v].guid)
 			assert_true(++w < b->n_nodes);
 		for (unsigned k = 0; k <= a->nodes[v].n_ports; k++)
-			assert_int_equal(
-				a->ports[topo_port_of(a, v, k)].subnet,
-				b->ports[topo_port_of(b, w, k)].subnet);
+			assert_int_equal(a->ports[topo_port_of(a, v, k)].subnet,
+					 b->ports[topo_port_of(b, w, k)].subnet);
 	}
 }
 
@@ -208,10 +194,8 @@ static void check_round_trip(const struct topo *t, const char *format)
 
 static void every_generated_fabric_survives_every_format(void **state)
 {
-	static const char *const formats[] = { "ibnetdiscover",
-					       "ibnetdiscover-f",
-					       "ibnetdiscover-g",
-					       "ibnetdiscover-fg", "ibsim" };
+	static const char *const formats[] = { "ibnetdiscover", "ibnetdiscover-f",
+					       "ibnetdiscover-g", "ibnetdiscover-fg", "ibsim" };
 
 	(void)state;
 	for (const struct generator *g = generators; g->name; g++) {
@@ -219,8 +203,7 @@ static void every_generated_fabric_survives_every_format(void **state)
 		struct topo t;
 		char *argv[] = { "--link=12xEDR", "--host-link=4xHDR" };
 
-		assert_int_equal(topo_generate_words(g, 2, argv, 1, &d, &t),
-				 HD_OK);
+		assert_int_equal(topo_generate_words(g, 2, argv, 1, &d, &t), HD_OK);
 		for (size_t i = 0; i < 5; i++)
 			check_round_trip(&t, formats[i]);
 		topo_fini(&t);
@@ -236,8 +219,7 @@ static void build_subnets(struct topo *t, struct rng *r)
 	topo_init(t);
 	for (unsigned i = 0; i < 3 * n; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
-		topo_add_node(t, i % 3 < 2 ? NODE_SWITCH : NODE_CA,
-			      i % 3 < 2 ? 6 : 2, name);
+		topo_add_node(t, i % 3 < 2 ? NODE_SWITCH : NODE_CA, i % 3 < 2 ? 6 : 2, name);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		node_id a = 3 * i, b = a + 1, host = a + 2;
@@ -250,8 +232,7 @@ static void build_subnets(struct topo *t, struct rng *r)
 		node_id v = topo_add_node(t, NODE_ROUTER, 2, name);
 
 		topo_link(t, topo_port_of(t, v, 1), topo_port_of(t, 3 * i, 3));
-		topo_link(t, topo_port_of(t, v, 2),
-			  topo_port_of(t, 3 * (i + 1) + 1, 4));
+		topo_link(t, topo_port_of(t, v, 2), topo_port_of(t, 3 * (i + 1) + 1, 4));
 	}
 	topo_link(t, topo_port_of(t, 2, 2), topo_port_of(t, 5, 2));
 	/* No two alike: the number of the node is in the low bits. */
@@ -259,8 +240,7 @@ static void build_subnets(struct topo *t, struct rng *r)
 		t->nodes[v].guid = (1 + rng_below(r, 1000)) << 20 | v << 8;
 		t->nodes[v].system_guid = t->nodes[v].guid;
 		for (unsigned k = 0; k <= t->nodes[v].n_ports; k++)
-			t->ports[topo_port_of(t, v, k)].guid =
-				t->nodes[v].guid + k;
+			t->ports[topo_port_of(t, v, k)].guid = t->nodes[v].guid + k;
 	}
 	topo_number_subnets(t);
 }
@@ -300,8 +280,7 @@ static void families_survive_files(void **state)
 		char *argv[] = { "--mtu=1024", "--host-vls=4" };
 		struct topo t, back;
 
-		assert_int_equal(topo_generate_words(g, 2, argv, 7, &d, &t),
-				 HD_OK);
+		assert_int_equal(topo_generate_words(g, 2, argv, 7, &d, &t), HD_OK);
 		for (size_t f = 0; f < 2; f++) {
 			struct strbuf text = STRBUF_INIT;
 
@@ -321,22 +300,18 @@ static void families_survive_files(void **state)
 
 static void a_recipe_that_no_longer_fits_is_dropped(void **state)
 {
-	static const char *const lies[] = {
-		"mesh --columns=3 --rows=2",
-		"mesh --columns=2 --rows=2",
-		"mesh --columns=60000 --rows=60000",
-		"mesh --columns",
-		"mehs",
-		"",
-		"irregular --switches=6 --degree=5 --hosts=0"
-	};
+	static const char *const lies[] = { "mesh --columns=3 --rows=2",
+					    "mesh --columns=2 --rows=2",
+					    "mesh --columns=60000 --rows=60000",
+					    "mesh --columns",
+					    "mehs",
+					    "",
+					    "irregular --switches=6 --degree=5 --hosts=0" };
 	struct diag d = { .status = HD_OK };
 	struct topo t, back;
 
 	(void)state;
-	assert_int_equal(
-		topo_generate_text("mesh --columns=2 --rows=3", 1, 0, &d, &t),
-		HD_OK);
+	assert_int_equal(topo_generate_text("mesh --columns=2 --rows=3", 1, 0, &d, &t), HD_OK);
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
 		struct strbuf text = STRBUF_INIT;
 
@@ -384,17 +359,14 @@ static void make_chain(struct topo *t)
 {
 	topo_init(t);
 	for (unsigned i = 0; i < N_NAMES; i++) {
-		node_id v = topo_add_node(t, i % 2 ? NODE_CA : NODE_SWITCH, 2,
-					  odd_names[i]);
+		node_id v = topo_add_node(t, i % 2 ? NODE_CA : NODE_SWITCH, 2, odd_names[i]);
 
 		t->nodes[v].guid = 0x1000 + 16 * i;
 		t->nodes[v].line = i + 1;
 		for (unsigned n = 0; n <= 2; n++)
-			t->ports[topo_port_of(t, v, n)].guid =
-				t->nodes[v].guid + n;
+			t->ports[topo_port_of(t, v, n)].guid = t->nodes[v].guid + n;
 		if (v)
-			topo_link(t, topo_port_of(t, v - 1, 1),
-				  topo_port_of(t, v, 2));
+			topo_link(t, topo_port_of(t, v - 1, 1), topo_port_of(t, v, 2));
 	}
 }
 
@@ -408,8 +380,7 @@ static void check_names(const char *format, bool has_empty)
 	read_text(text.text, &back);
 	assert_int_equal(back.n_nodes, N_NAMES);
 	for (node_id v = 0; v < back.n_nodes; v++) {
-		const char *name =
-			odd_names[(back.nodes[v].guid - 0x1000) / 16];
+		const char *name = odd_names[(back.nodes[v].guid - 0x1000) / 16];
 
 		if (*name || has_empty)
 			assert_string_equal(back.nodes[v].name, name);

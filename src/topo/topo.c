@@ -41,22 +41,20 @@ void topo_fini(struct topo *t)
 	topo_init(t);
 }
 
-node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
-		      const char *name)
+node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports, const char *name)
 {
 	assert(n_ports <= TOPO_MAX_PORTS);
 	node_id id = t->n_nodes++;
 
-	t->nodes =
-		hd_grow(t->nodes, &t->nodes_cap, t->n_nodes, sizeof(*t->nodes));
+	t->nodes = hd_grow(t->nodes, &t->nodes_cap, t->n_nodes, sizeof(*t->nodes));
 	t->nodes[id] = (struct topo_node){
 		.kind = kind,
 		.name = text_inert(name, strlen(name)),
 		.first_port = t->n_ports,
 		.n_ports = (uint16_t)n_ports,
 	};
-	t->ports = hd_grow(t->ports, &t->ports_cap,
-			   (size_t)t->n_ports + n_ports + 1, sizeof(*t->ports));
+	t->ports = hd_grow(t->ports, &t->ports_cap, (size_t)t->n_ports + n_ports + 1,
+			   sizeof(*t->ports));
 	for (unsigned n = 0; n <= n_ports; n++)
 		t->ports[t->n_ports++] = (struct topo_port){
 			.node = id,
@@ -112,8 +110,7 @@ void topo_link(struct topo *t, port_id a, port_id b)
 }
 
 /* Gives all ports of the switches that `from` reaches the same number. */
-static void flood_subnet(struct topo *t, node_id from, uint16_t number,
-			 bool *seen, node_id *queue)
+static void flood_subnet(struct topo *t, node_id from, uint16_t number, bool *seen, node_id *queue)
 {
 	size_t head = 0, tail = 0;
 
@@ -165,8 +162,7 @@ static struct named *nodes_by_guid(const struct topo *t)
 	struct named *order = hd_alloc(t->n_nodes, sizeof(*order));
 
 	for (node_id v = 0; v < t->n_nodes; v++)
-		order[v] =
-			(struct named){ t->nodes[v].guid, t->nodes[v].name, v };
+		order[v] = (struct named){ t->nodes[v].guid, t->nodes[v].name, v };
 	qsort(order, t->n_nodes, sizeof(*order), by_guid);
 	return order;
 }
@@ -179,8 +175,7 @@ static uint32_t number_bare_cables(struct topo *t, node_id node, uint32_t n)
 	for (unsigned k = 1; v->kind != NODE_SWITCH && k <= v->n_ports; k++) {
 		struct topo_port *p = &t->ports[v->first_port + k];
 
-		if (p->peer == TOPO_NONE ||
-		    topo_is_switch(t, t->ports[p->peer].node) ||
+		if (p->peer == TOPO_NONE || topo_is_switch(t, t->ports[p->peer].node) ||
 		    p->subnet != SUBNET_UNKNOWN || n >= SUBNET_UNKNOWN)
 			continue;
 		p->subnet = t->ports[p->peer].subnet = (uint16_t)n++;
@@ -236,8 +231,7 @@ void topo_reorder(struct topo *t, const node_id *place)
 {
 	struct topo_node *nodes = hd_alloc(t->n_nodes, sizeof(*nodes));
 	struct topo_port *ports = hd_alloc(t->n_ports, sizeof(*ports));
-	struct topo_as_read *as_read =
-		t->as_read ? hd_alloc(t->n_ports, sizeof(*as_read)) : NULL;
+	struct topo_as_read *as_read = t->as_read ? hd_alloc(t->n_ports, sizeof(*as_read)) : NULL;
 	port_id *first = first_ports(t, place);
 
 	for (port_id p = 0; p < t->n_ports; p++) {
@@ -307,8 +301,7 @@ unsigned topo_widest(unsigned widths)
 	return 0;
 }
 
-enum hd_status topo_link_state(const struct topo *t, port_id port,
-			       struct topo_link_state *out)
+enum hd_status topo_link_state(const struct topo *t, port_id port, struct topo_link_state *out)
 {
 	const struct topo_port *a = &t->ports[port];
 

@@ -79,8 +79,8 @@ struct topo_node {
 	uint32_t device;
 	char *name; /* NodeDescription; never NULL */
 	port_id first_port;
-	uint16_t n_ports; /* external ones: numbers 1..n_ports */
-	uint16_t tier;    /* 0 hosts, 1 switches with hosts, 2 next to those */
+	uint16_t n_ports;              /* external ones: numbers 1..n_ports */
+	uint16_t tier;                 /* 0 hosts, 1 switches with hosts, 2 next to those */
 	uint16_t coord[TOPO_MAX_DIMS]; /* in families with coordinates */
 	uint32_t line;
 	/* Where it sits in a chassis, as a grouped file said; else NULL. */
@@ -109,10 +109,10 @@ struct topo_as_read {
 
 /* What a file said of itself. */
 struct topo_source {
-	char *date; /* "generated on"; NULL if it did not say */
+	char *date;                    /* "generated on"; NULL if it did not say */
 	uint64_t from_node, from_port; /* GUIDs: where discovery began */
-	bool is_full;    /* with speed, width and VLCap: ibnetdiscover -f */
-	bool is_grouped; /* by chassis: ibnetdiscover -g */
+	bool is_full;                  /* with speed, width and VLCap: ibnetdiscover -f */
+	bool is_grouped;               /* by chassis: ibnetdiscover -g */
 };
 
 /* What a generator built; a fabric read from a file has FAMILY_NONE. */
@@ -169,8 +169,7 @@ void topo_fini(struct topo *t);
  * Adds a node with ports 0..n_ports, unplugged; copies `name`, with blanks for
  * control characters and their like (text_inert): no name has any.
  */
-node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports,
-		      const char *name);
+node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports, const char *name);
 /* Plugs a cable; both ports must be free. */
 void topo_link(struct topo *t, port_id a, port_id b);
 /* Unplugs the cable at `port`, if there is one. */
@@ -196,14 +195,12 @@ void topo_number_subnets(struct topo *t);
 void topo_reorder(struct topo *t, const node_id *place);
 void topo_sort(struct topo *t);
 
-static inline port_id topo_port_of(const struct topo *t, node_id node,
-				   unsigned number)
+static inline port_id topo_port_of(const struct topo *t, node_id node, unsigned number)
 {
 	return t->nodes[node].first_port + number;
 }
 
-static inline const struct topo_node *topo_node_of(const struct topo *t,
-						   port_id port)
+static inline const struct topo_node *topo_node_of(const struct topo *t, port_id port)
 {
 	return &t->nodes[t->ports[port].node];
 }

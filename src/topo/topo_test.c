@@ -55,8 +55,7 @@ static void a_link_runs_at_the_best_that_both_ends_support(void **state)
 
 	topo_link(&t, topo_port_of(&t, a, 1), topo_port_of(&t, b, 1));
 	/* Neither says: what the standard makes mandatory. */
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, a, 1), &got),
-			 HD_OK);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, a, 1), &got), HD_OK);
 	assert_int_equal(got.lanes, 1);
 	assert_int_equal(got.speed, SPEED_SDR);
 
@@ -68,8 +67,7 @@ static void a_link_runs_at_the_best_that_both_ends_support(void **state)
 	q->vls = 4;
 	p->mtu = 2048;
 	q->mtu = 4096;
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, b, 1), &got),
-			 HD_OK);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, b, 1), &got), HD_OK);
 	assert_int_equal(got.lanes, 4);
 	assert_int_equal(got.speed, SPEED_QDR);
 	assert_int_equal(got.vls, 4);
@@ -77,10 +75,8 @@ static void a_link_runs_at_the_best_that_both_ends_support(void **state)
 	assert_int_equal(got.rate.num, UINT64_C(32000000000));
 
 	q->speeds = 1 << SPEED_XDR;
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, b, 1), &got),
-			 HD_ERR_UNFIT);
-	assert_int_equal(topo_link_state(&t, topo_port_of(&t, a, 2), &got),
-			 HD_ERR_UNFIT);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, b, 1), &got), HD_ERR_UNFIT);
+	assert_int_equal(topo_link_state(&t, topo_port_of(&t, a, 2), &got), HD_ERR_UNFIT);
 	topo_fini(&t);
 }
 
@@ -110,13 +106,10 @@ static void end_ports_are_adapters_routers_and_enhanced_ports_0(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			ports_of_a_node_are_consecutive_and_start_at_0),
+		cmocka_unit_test(ports_of_a_node_are_consecutive_and_start_at_0),
 		cmocka_unit_test(a_switch_may_have_255_ports),
-		cmocka_unit_test(
-			a_link_runs_at_the_best_that_both_ends_support),
-		cmocka_unit_test(
-			end_ports_are_adapters_routers_and_enhanced_ports_0),
+		cmocka_unit_test(a_link_runs_at_the_best_that_both_ends_support),
+		cmocka_unit_test(end_ports_are_adapters_routers_and_enhanced_ports_0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,16 +7,13 @@
 #include "base/alloc.h"
 
 const struct topo_writer topo_writers[] = {
-	{ "ibnetdiscover", "ibnet", "ibnetdiscover's topology file",
-	  write_ibnetdiscover },
+	{ "ibnetdiscover", "ibnet", "ibnetdiscover's topology file", write_ibnetdiscover },
 	{ "ibnetdiscover-f", NULL, "the same with speed, width and VLs (-f)",
 	  write_ibnetdiscover_f },
-	{ "ibnetdiscover-g", NULL, "the same grouped by chassis (-g)",
-	  write_ibnetdiscover_g },
+	{ "ibnetdiscover-g", NULL, "the same grouped by chassis (-g)", write_ibnetdiscover_g },
 	{ "ibnetdiscover-fg", NULL, "both (-f -g)", write_ibnetdiscover_fg },
 	{ "ibsim", "net", "a net for ibsim", write_ibsim },
-	{ "links", "links", "a line for each cable, sorted by GUID",
-	  write_links },
+	{ "links", "links", "a line for each cable, sorted by GUID", write_links },
 	{ "dot", "dot", "a graph for Graphviz", write_dot },
 	{ "svg", "svg", "a picture", write_svg },
 	{ .name = NULL },
@@ -60,8 +57,7 @@ static bool is_better_origin(const struct topo *t, port_id a, port_id b)
 	bool a_switch = topo_is_switch(t, t->ports[a].node);
 	bool b_switch = topo_is_switch(t, t->ports[b].node);
 
-	return a_switch != b_switch ? b_switch
-				    : t->ports[a].guid < t->ports[b].guid;
+	return a_switch != b_switch ? b_switch : t->ports[a].guid < t->ports[b].guid;
 }
 
 port_id topo_origin(const struct topo *t)
@@ -74,8 +70,7 @@ port_id topo_origin(const struct topo *t)
 
 		if (of_switch ? p->number > 0 : p->peer == TOPO_NONE)
 			continue;
-		if (t->source.from_port &&
-		    t->nodes[p->node].guid == t->source.from_node &&
+		if (t->source.from_port && t->nodes[p->node].guid == t->source.from_node &&
 		    p->guid == t->source.from_port)
 			return i;
 		if (best == TOPO_NONE || is_better_origin(t, i, best))
@@ -137,8 +132,7 @@ uint32_t *topo_discovery_rank(const struct topo *t)
 		discover(&d, origin);
 	for (port_id i = 0; i < t->n_ports; i++) {
 		if (rank[t->ports[i].node] == TOPO_NONE &&
-		    (topo_is_switch(t, t->ports[i].node) ||
-		     t->ports[i].number > 0))
+		    (topo_is_switch(t, t->ports[i].node) || t->ports[i].number > 0))
 			discover(&d, i);
 	}
 	/* Nodes without a port, if somebody made such. */
@@ -158,9 +152,7 @@ struct place_in_file {
 
 static int by_place(const void *a, const void *b)
 {
-	static const int kinds[] = {
-		[NODE_SWITCH] = 0, [NODE_CA] = 1, [NODE_ROUTER] = 2
-	};
+	static const int kinds[] = { [NODE_SWITCH] = 0, [NODE_CA] = 1, [NODE_ROUTER] = 2 };
 	const struct place_in_file *p = a, *q = b;
 
 	if (p->kind != q->kind)
@@ -180,8 +172,7 @@ node_id *topo_file_order(const struct topo *t, bool as_made)
 	for (node_id v = 0; v < t->n_nodes && (from_file || as_made); v++)
 		rank[v] = from_file ? t->nodes[v].line : v;
 	for (node_id v = 0; v < t->n_nodes; v++)
-		places[v] =
-			(struct place_in_file){ t->nodes[v].kind, rank[v], v };
+		places[v] = (struct place_in_file){ t->nodes[v].kind, rank[v], v };
 	qsort(places, t->n_nodes, sizeof(*places), by_place);
 	for (node_id i = 0; i < t->n_nodes; i++)
 		order[i] = places[i].node;

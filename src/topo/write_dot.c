@@ -15,9 +15,9 @@ static void put_quoted(struct strbuf *out, const char *text)
 
 static void put_node(const struct topo *t, node_id node, struct strbuf *out)
 {
-	static const char *const shapes[] = { [NODE_CA] = "ellipse",
-					      [NODE_SWITCH] = "box",
-					      [NODE_ROUTER] = "diamond" };
+	static const char *const shapes[] = {
+		[NODE_CA] = "ellipse", [NODE_SWITCH] = "box", [NODE_ROUTER] = "diamond"
+	};
 	const struct topo_node *v = &t->nodes[node];
 
 	strbuf_printf(out, "  n%u [shape=%s,label=", node, shapes[v->kind]);
@@ -30,8 +30,8 @@ static void put_edge(const struct topo *t, port_id port, struct strbuf *out)
 	const struct topo_port *p = &t->ports[port], *q = &t->ports[p->peer];
 	struct topo_link_state state;
 
-	strbuf_printf(out, "  n%u -- n%u [taillabel=\"%u\",headlabel=\"%u\"",
-		      p->node, q->node, p->number, q->number);
+	strbuf_printf(out, "  n%u -- n%u [taillabel=\"%u\",headlabel=\"%u\"", p->node, q->node,
+		      p->number, q->number);
 	if (topo_link_state(t, port, &state) == HD_OK)
 		strbuf_printf(out, ",tooltip=\"%ux %s\"];\n", state.lanes,
 			      link_speed_name(state.speed));

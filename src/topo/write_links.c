@@ -37,16 +37,14 @@ static bool is_first_end(const struct topo *t, port_id port)
 	return a < b || (a == b && p->number < q->number);
 }
 
-static void put_cable(const struct topo *t, const struct cable *c,
-		      struct strbuf *out)
+static void put_cable(const struct topo *t, const struct cable *c, struct strbuf *out)
 {
 	struct topo_link_state state;
 
-	strbuf_printf(out, "0x%016" PRIx64 " %u 0x%016" PRIx64 " %u",
-		      c->guid[0], c->number[0], c->guid[1], c->number[1]);
+	strbuf_printf(out, "0x%016" PRIx64 " %u 0x%016" PRIx64 " %u", c->guid[0], c->number[0],
+		      c->guid[1], c->number[1]);
 	if (topo_link_state(t, c->port, &state) == HD_OK)
-		strbuf_printf(out, " %ux %s\n", state.lanes,
-			      link_speed_name(state.speed));
+		strbuf_printf(out, " %ux %s\n", state.lanes, link_speed_name(state.speed));
 	else
 		strbuf_puts(out, " mismatch\n");
 }
@@ -64,8 +62,7 @@ void write_links(const struct topo *t, struct strbuf *out)
 		const struct topo_port *q = &t->ports[p->peer];
 
 		cables[n++] = (struct cable){
-			.guid = { t->nodes[p->node].guid,
-				  t->nodes[q->node].guid },
+			.guid = { t->nodes[p->node].guid, t->nodes[q->node].guid },
 			.number = { p->number, q->number },
 			.port = i,
 		};

@@ -84,8 +84,7 @@ static struct running running_at(const struct net_writer *w, port_id port)
 	bool agreed = !w->ibsim && topo_link_state(w->t, port, &state) == HD_OK;
 
 	if (!is_single(at.width))
-		at.width = width_of_lanes(agreed ? state.lanes
-						 : lanes_of(at.width));
+		at.width = width_of_lanes(agreed ? state.lanes : lanes_of(at.width));
 	if (!is_single(at.speed))
 		at.speed = 1u << (agreed ? state.speed : highest(at.speed));
 	return at;
@@ -97,14 +96,11 @@ static void put_running(const struct net_writer *w, struct running at)
 		strbuf_printf(w->out, " %ux", lanes_of(at.width));
 	else
 		strbuf_puts(w->out, " ??");
-	strbuf_puts(w->out, at.speed ? link_speed_name((enum link_speed)highest(
-					       at.speed))
-				     : "???");
+	strbuf_puts(w->out, at.speed ? link_speed_name((enum link_speed)highest(at.speed)) : "???");
 }
 
 /* " s=4 w=2 v=4": PortInfo's LinkSpeedActive, LinkWidthActive, VLCap. */
-static void put_full(const struct net_writer *w, port_id port,
-		     struct running at)
+static void put_full(const struct net_writer *w, port_id port, struct running at)
 {
 	unsigned speed = at.speed > 4 ? 4 : at.speed;
 
@@ -118,9 +114,7 @@ static void put_full(const struct net_writer *w, port_id port,
 
 /* ---- nodes ---- */
 
-static const char kind_letters[] = {
-	[NODE_CA] = 'H', [NODE_SWITCH] = 'S', [NODE_ROUTER] = 'R'
-};
+static const char kind_letters[] = { [NODE_CA] = 'H', [NODE_SWITCH] = 'S', [NODE_ROUTER] = 'R' };
 
 static void put_id(const struct net_writer *w, node_id node)
 {
@@ -129,8 +123,7 @@ static void put_id(const struct net_writer *w, node_id node)
 	if (w->id_is_name && w->id_is_name[node])
 		strbuf_printf(w->out, "\"%s\"", v->name);
 	else
-		strbuf_printf(w->out, "\"%c-%016" PRIx64 "\"",
-			      kind_letters[v->kind], v->guid);
+		strbuf_printf(w->out, "\"%c-%016" PRIx64 "\"", kind_letters[v->kind], v->guid);
 }
 
 /* LIDs of a switch are those of its port 0. */
@@ -148,8 +141,7 @@ static bool is_xsigo(uint64_t guid, unsigned type)
 }
 
 /* Where it sits, or NULL. */
-static const struct topo_place *place_of(const struct net_writer *w,
-					 node_id node)
+static const struct topo_place *place_of(const struct net_writer *w, node_id node)
 {
 	return w->groups ? w->groups->place[node] : NULL;
 }
@@ -160,8 +152,7 @@ static void put_ids(const struct net_writer *w, node_id node)
 	const struct topo_place *place = place_of(w, node);
 	const char *note = place ? place->chassis_note : NULL;
 
-	strbuf_printf(w->out, "\nvendid=0x%x\ndevid=0x%x\n", v->vendor,
-		      v->device);
+	strbuf_printf(w->out, "\nvendid=0x%x\ndevid=0x%x\n", v->vendor, v->device);
 	/* ibsim takes a node's own GUID if nothing is said. */
 	bool said = v->system_guid && !(w->ibsim && v->system_guid == v->guid);
 
@@ -181,10 +172,9 @@ static bool must_be_bare(const char *name)
 {
 	size_t len = strlen(name);
 
-	return strchr(name, '"') && name[0] != '"' && name[0] != ' ' &&
-	       name[len - 1] != ' ' && !strstr(name, " enhanced port ") &&
-	       !strstr(name, " base port ") && !strstr(name, " lid ") &&
-	       !strstr(name, " lmc ");
+	return strchr(name, '"') && name[0] != '"' && name[0] != ' ' && name[len - 1] != ' ' &&
+	       !strstr(name, " enhanced port ") && !strstr(name, " base port ") &&
+	       !strstr(name, " lid ") && !strstr(name, " lmc ");
 }
 
 /* In ibsim a node without a name is called by its id. */
@@ -206,20 +196,17 @@ static void put_switch(const struct net_writer *w, node_id node)
 	const struct topo_port *p = &w->t->ports[v->first_port];
 
 	put_ids(w, node);
-	strbuf_printf(w->out, "switchguid=0x%" PRIx64 "(%" PRIx64 ")", v->guid,
-		      p->guid);
+	strbuf_printf(w->out, "switchguid=0x%" PRIx64 "(%" PRIx64 ")", v->guid, p->guid);
 	const struct topo_place *place = place_of(w, node);
 
 	if (w->groups)
-		strbuf_printf(w->out, "\t# %s",
-			      place && place->slot_note ? place->slot_note
-							: "");
+		strbuf_printf(w->out, "\t# %s", place && place->slot_note ? place->slot_note : "");
 	strbuf_printf(w->out, "\nSwitch\t%u ", v->n_ports);
 	put_id(w, node);
 	strbuf_puts(w->out, "\t\t# ");
 	put_name(w, node);
-	strbuf_printf(w->out, " %s port 0 lid %u lmc %u\n",
-		      v->enhanced_port0 ? "enhanced" : "base", p->lid, p->lmc);
+	strbuf_printf(w->out, " %s port 0 lid %u lmc %u\n", v->enhanced_port0 ? "enhanced" : "base",
+		      p->lid, p->lmc);
 }
 
 static void put_adapter(const struct net_writer *w, node_id node)
@@ -228,9 +215,8 @@ static void put_adapter(const struct net_writer *w, node_id node)
 	bool router = v->kind == NODE_ROUTER;
 
 	put_ids(w, node);
-	strbuf_printf(w->out, "%sguid=0x%" PRIx64 "\n%s\t%u ",
-		      router ? "rt" : "ca", v->guid, router ? "Rt" : "Ca",
-		      v->n_ports);
+	strbuf_printf(w->out, "%sguid=0x%" PRIx64 "\n%s\t%u ", router ? "rt" : "ca", v->guid,
+		      router ? "Rt" : "Ca", v->n_ports);
 	put_id(w, node);
 	strbuf_puts(w->out, "\t\t# ");
 	put_name(w, node);
@@ -279,8 +265,7 @@ static void put_switch_port(const struct net_writer *w, port_id port)
 	else if (is_xsigo(peer->guid, 3))
 		strbuf_printf(w->out, " slot %u\n", t->ports[port].number);
 	else
-		strbuf_puts(w->out,
-			    is_xsigo(peer->guid, 2) ? " (scp)\n" : "\n");
+		strbuf_puts(w->out, is_xsigo(peer->guid, 2) ? " (scp)\n" : "\n");
 }
 
 static void put_adapter_port(const struct net_writer *w, port_id port)
@@ -326,8 +311,7 @@ static void put_node(const struct net_writer *w, node_id node)
 /* ---- files ---- */
 
 /* From which the reader knows what family it is and where nodes are in it. */
-static void put_recipe(const struct net_writer *w, const char *before,
-		       const char *behind)
+static void put_recipe(const struct net_writer *w, const char *before, const char *behind)
 {
 	strbuf_puts(w->out, before);
 	if (w->t->recipe)
@@ -351,15 +335,13 @@ static void put_header(const struct net_writer *w)
 		strbuf_printf(w->out, "on %s\n#\n", s->date);
 	else
 		put_recipe(w, "by heddle", "\n#\n");
-	strbuf_printf(w->out,
-		      "# Initiated from node %016" PRIx64 " port %016" PRIx64
-		      "\n",
-		      node, port);
+	strbuf_printf(w->out, "# Initiated from node %016" PRIx64 " port %016" PRIx64 "\n", node,
+		      port);
 }
 
 /* Nodes of a chassis in one kind of slot, under a heading. */
-static void put_slots(const struct net_writer *w, const char *heading,
-		      uint16_t chassis, enum node_kind kind, int slot)
+static void put_slots(const struct net_writer *w, const char *heading, uint16_t chassis,
+		      enum node_kind kind, int slot)
 {
 	strbuf_printf(w->out, "\n# %s", heading);
 	for (node_id i = 0; i < w->groups->n_order; i++) {
@@ -374,8 +356,7 @@ static void put_slots(const struct net_writer *w, const char *heading,
 	}
 }
 
-static void put_chassis(const struct net_writer *w,
-			const struct topo_chassis *c)
+static void put_chassis(const struct net_writer *w, const struct topo_chassis *c)
 {
 	strbuf_printf(w->out, "\nChassis %u", c->number);
 	if (c->guid)
@@ -389,8 +370,7 @@ static void put_chassis(const struct net_writer *w,
 	put_slots(w, "Chassis CAs", c->number, NODE_CA, SLOT_OTHER);
 }
 
-static void put_ibnetdiscover(const struct topo *t, struct strbuf *out,
-			      bool full, bool grouped)
+static void put_ibnetdiscover(const struct topo *t, struct strbuf *out, bool full, bool grouped)
 {
 	node_id *order = topo_file_order(t, false);
 	bool *done = hd_alloc(t->n_nodes, sizeof(*done));

@@ -78,16 +78,14 @@ static port_id port_towards(const struct picture *p, uint32_t v, uint32_t u)
 	for (unsigned n = 1; n <= node->n_ports; n++) {
 		port_id peer = p->t->ports[node->first_port + n].peer;
 
-		if (peer != TOPO_NONE &&
-		    p->s->vertex_of[p->t->ports[peer].node] == u)
+		if (peer != TOPO_NONE && p->s->vertex_of[p->t->ports[peer].node] == u)
 			return node->first_port + n;
 	}
 	return TOPO_NONE;
 }
 
 /* A link between places that are not next to each other is bent. */
-static void put_link(const struct picture *p, uint32_t v, uint32_t u,
-		     unsigned cables)
+static void put_link(const struct picture *p, uint32_t v, uint32_t u, unsigned cables)
 {
 	struct point a = p->l->at[v], b = p->l->at[u];
 	double x1 = px(p, a.x), y1 = py(p, a.y);
@@ -96,8 +94,7 @@ static void put_link(const struct picture *p, uint32_t v, uint32_t u,
 	port_id port = port_towards(p, v, u);
 
 	strbuf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1f",
-		      port == TOPO_NONE ? "link" : class_of(p->t, port), x1,
-		      y1);
+		      port == TOPO_NONE ? "link" : class_of(p->t, port), x1, y1);
 	if (p->l->has_wraps && length > 1.5) {
 		/* Around by one side, by a tenth of the way. */
 		double bend = 0.12 * p->unit;
@@ -110,8 +107,7 @@ static void put_link(const struct picture *p, uint32_t v, uint32_t u,
 	}
 	strbuf_puts(p->out, "\"");
 	if (cables > 1)
-		strbuf_printf(p->out, " stroke-width=\"%.1f\"",
-			      1 + log2(cables));
+		strbuf_printf(p->out, " stroke-width=\"%.1f\"", 1 + log2(cables));
 	strbuf_puts(p->out, "/>\n");
 }
 
@@ -137,18 +133,15 @@ static void put_title(const struct picture *p, node_id node)
 
 	strbuf_puts(p->out, "<title>");
 	put_text(p->out, v->name);
-	strbuf_printf(p->out, ", 0x%016" PRIx64 ", %u ports</title>", v->guid,
-		      v->n_ports);
+	strbuf_printf(p->out, ", 0x%016" PRIx64 ", %u ports</title>", v->guid, v->n_ports);
 }
 
 /* The direction of host i of n: around in a grid, else away from neighbours. */
-static double direction(const struct picture *p, uint32_t vertex, uint32_t i,
-			uint32_t n)
+static double direction(const struct picture *p, uint32_t vertex, uint32_t i, uint32_t n)
 {
 	struct point away = { 0, 0 }, at = p->l->at[vertex];
 
-	for (uint32_t e = p->s->start[vertex];
-	     e < p->s->start[vertex + 1] && !p->l->is_grid; e++) {
+	for (uint32_t e = p->s->start[vertex]; e < p->s->start[vertex + 1] && !p->l->is_grid; e++) {
 		away.x += at.x - p->l->at[p->s->to[e]].x;
 		away.y += at.y - p->l->at[p->s->to[e]].y;
 	}
@@ -158,8 +151,7 @@ static double direction(const struct picture *p, uint32_t vertex, uint32_t i,
 }
 
 /* Host number i of n of a vertex: a dot below it, or beside it. */
-static void put_dot(const struct picture *p, uint32_t vertex, node_id host,
-		    uint32_t i, uint32_t n)
+static void put_dot(const struct picture *p, uint32_t vertex, node_id host, uint32_t i, uint32_t n)
 {
 	double x = px(p, p->l->at[vertex].x), y = py(p, p->l->at[vertex].y);
 	double cx, cy, r = fmin(4, fmax(1.5, p->unit / 14));
@@ -174,12 +166,10 @@ static void put_dot(const struct picture *p, uint32_t vertex, node_id host,
 		cx = x + far * cos(angle);
 		cy = y - far * sin(angle);
 	}
-	strbuf_printf(p->out,
-		      "<path class=\"cord\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
-		      "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" "
-		      "r=\"%.1f\">",
-		      x, y, cx, cy, p->t->nodes[host].is_tca ? "tca" : "host",
-		      cx, cy, r);
+	strbuf_printf(
+		p->out,
+		"<path class=\"cord\" d=\"M%.1f %.1fL%.1f %.1f\"/><circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\">",
+		x, y, cx, cy, p->t->nodes[host].is_tca ? "tca" : "host", cx, cy, r);
 	put_title(p, host);
 	strbuf_puts(p->out, "</circle>\n");
 }
@@ -204,37 +194,32 @@ static void put_label(const struct picture *p, uint32_t vertex)
 	double x = px(p, p->l->at[vertex].x), y = py(p, p->l->at[vertex].y);
 
 	if (p->labels) {
-		strbuf_printf(p->out, "<text x=\"%.1f\" y=\"%.1f\">", x,
-			      y + 3.5);
+		strbuf_printf(p->out, "<text x=\"%.1f\" y=\"%.1f\">", x, y + 3.5);
 		put_text(p->out, v->name);
 		strbuf_puts(p->out, "</text>\n");
 	}
-	if (!p->dots && p->s->weight[vertex] && v->kind == NODE_SWITCH &&
-	    p->unit >= 18)
-		strbuf_printf(p->out,
-			      "<text class=\"count\" x=\"%.1f\" y=\"%.1f\">"
-			      "%u</text>\n",
-			      x, y + p->box + 10, p->s->weight[vertex]);
+	if (!p->dots && p->s->weight[vertex] && v->kind == NODE_SWITCH && p->unit >= 18)
+		strbuf_printf(p->out, "<text class=\"count\" x=\"%.1f\" y=\"%.1f\">%u</text>\n", x,
+			      y + p->box + 10, p->s->weight[vertex]);
 }
 
 static void put_vertex(const struct picture *p, uint32_t vertex)
 {
-	static const char *const classes[] = { [NODE_CA] = "host",
-					       [NODE_SWITCH] = "switch",
-					       [NODE_ROUTER] = "router" };
+	static const char *const classes[] = {
+		[NODE_CA] = "host", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"
+	};
 	node_id node = p->s->node[vertex];
 	const struct topo_node *v = &p->t->nodes[node];
 	double x = px(p, p->l->at[vertex].x), y = py(p, p->l->at[vertex].y);
 	double wide = p->box;
 
 	if (p->labels)
-		wide = fmin(p->unit * 0.46,
-			    fmax(wide, 3.2 * (double)strlen(v->name) + 5));
-	strbuf_printf(p->out,
-		      "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" "
-		      "width=\"%.1f\" height=\"%.1f\" rx=\"%.1f\">",
-		      classes[v->kind], x - wide, y - p->box, 2 * wide,
-		      2 * p->box, v->kind == NODE_SWITCH ? 2 : p->box);
+		wide = fmin(p->unit * 0.46, fmax(wide, 3.2 * (double)strlen(v->name) + 5));
+	strbuf_printf(
+		p->out,
+		"<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%.1f\">",
+		classes[v->kind], x - wide, y - p->box, 2 * wide, 2 * p->box,
+		v->kind == NODE_SWITCH ? 2 : p->box);
 	put_title(p, node);
 	strbuf_puts(p->out, "</rect>\n");
 	put_label(p, vertex);
@@ -248,8 +233,7 @@ static void put_head(struct picture *p)
 
 	strbuf_printf(
 		p->out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
-		"height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
 		"<style>\n"
 		"text{font:%s sans-serif;text-anchor:middle;fill:#123}\n"
 		".count{font-size:9px;fill:#456}\n"
@@ -264,8 +248,7 @@ static void put_head(struct picture *p)
 		"</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		fmax(width, 320), p->height, fmax(width, 320), p->height,
-		p->unit > 60 ? "10px" : "8px",
-		p->s->n_cables > 2000 ? 0.25 : 0.8);
+		p->unit > 60 ? "10px" : "8px", p->s->n_cables > 2000 ? 0.25 : 0.8);
 }
 
 static void put_note(const struct picture *p)
@@ -276,11 +259,10 @@ static void put_note(const struct picture *p)
 		count[p->t->nodes[v].kind]++;
 	for (port_id i = 0; i < p->t->n_ports; i++)
 		cables += p->t->ports[i].peer != TOPO_NONE;
-	strbuf_printf(p->out,
-		      "<text class=\"note\" x=\"12\" y=\"20\">switches %u, "
-		      "hosts %u, routers %u, links %u</text>\n",
-		      count[NODE_SWITCH], count[NODE_CA], count[NODE_ROUTER],
-		      cables / 2);
+	strbuf_printf(
+		p->out,
+		"<text class=\"note\" x=\"12\" y=\"20\">switches %u, hosts %u, routers %u, links %u</text>\n",
+		count[NODE_SWITCH], count[NODE_CA], count[NODE_ROUTER], cables / 2);
 }
 
 void write_svg(const struct topo *t, struct strbuf *out)

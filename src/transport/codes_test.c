@@ -13,18 +13,16 @@ static void credit_codes_are_the_architectures(void **state)
 {
 	(void)state;
 	static const uint32_t counts[31] = {
-		0,    1,    2,    3,     4,     6,     8,     12,
-		16,   24,   32,   48,    64,    96,    128,   192,
-		256,  384,  512,  768,   1024,  1536,  2048,  3072,
-		4096, 6144, 8192, 12288, 16384, 24576, 32768,
+		0,    1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+		48,   64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+		2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
 	};
 
 	for (unsigned code = 0; code < 31; code++) {
 		assert_int_equal(credit_count(code), counts[code]);
 		assert_int_equal(credit_code(counts[code]), code);
 		if (code > 3)
-			assert_int_equal(credit_code(counts[code] - 1),
-					 code - 1);
+			assert_int_equal(credit_code(counts[code] - 1), code - 1);
 	}
 	assert_int_equal(credit_code(UINT32_MAX), 30);
 }
@@ -34,10 +32,9 @@ static void rnr_timers_are_the_architectures(void **state)
 {
 	(void)state;
 	static const uint64_t tens[32] = {
-		65536, 1,    2,    3,     4,     6,     8,     12,
-		16,    24,   32,   48,    64,    96,    128,   192,
-		256,   384,  512,  768,   1024,  1536,  2048,  3072,
-		4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152,
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 	};
 
 	for (unsigned code = 0; code < 32; code++)

@@ -30,8 +30,7 @@ static uint32_t places_for(uint32_t window)
 	return places;
 }
 
-static struct early **place_in(const struct qp *qp, struct early ***set,
-			       uint32_t psn)
+static struct early **place_in(const struct qp *qp, struct early ***set, uint32_t psn)
 {
 	uint32_t places = places_for(qp->params.window);
 
@@ -72,24 +71,19 @@ static bool put_in_place(struct qp *qp, const struct packet *p)
 	unsigned op = p->bth.opcode & OP_MASK;
 	unsigned flags = opcode_flags(p->bth.opcode);
 
-	if (r->kind != IN_WRITE || op < OP_WRITE_FIRST ||
-	    op > OP_WRITE_ONLY_IMM || packet_has(p, HEADER_IMMDT) ||
-	    !(flags & (OPCODE_MIDDLE | OPCODE_LAST)))
+	if (r->kind != IN_WRITE || op < OP_WRITE_FIRST || op > OP_WRITE_ONLY_IMM ||
+	    packet_has(p, HEADER_IMMDT) || !(flags & (OPCODE_MIDDLE | OPCODE_LAST)))
 		return false;
 	uint64_t ahead = (uint64_t)psn_diff(p->bth.psn, r->epsn);
 	uint64_t offset = r->received + ahead * qp->attr.mtu;
 	uint64_t end = offset + p->payload_len;
-	bool fits = flags & OPCODE_LAST
-			    ? p->payload_len &&
-				      p->payload_len <= qp->attr.mtu &&
-				      end == r->write.dma_len
-			    : p->payload_len == qp->attr.mtu &&
-				      end < r->write.dma_len;
+	bool fits = flags & OPCODE_LAST ? p->payload_len && p->payload_len <= qp->attr.mtu &&
+						  end == r->write.dma_len
+					: p->payload_len == qp->attr.mtu && end < r->write.dma_len;
 
 	if (fits)
-		qp->owner->write(qp->owner->context, r->write.rkey,
-				 r->write.va + offset, p->payload,
-				 p->payload_len);
+		qp->owner->write(qp->owner->context, r->write.rkey, r->write.va + offset,
+				 p->payload, p->payload_len);
 	return fits;
 }
 
@@ -140,8 +134,7 @@ const struct early *early_answer(const struct qp *qp, uint32_t psn)
 {
 	if (!qp->req.early)
 		return NULL;
-	const struct early *e =
-		qp->req.early[psn & (places_for(qp->params.window) - 1)];
+	const struct early *e = qp->req.early[psn & (places_for(qp->params.window) - 1)];
 
 	return e && e->packet.bth.psn == psn ? e : NULL;
 }
@@ -158,12 +151,10 @@ struct early *early_take_answer(struct qp *qp, uint32_t psn)
 
 static bool is_nak(const struct packet *p)
 {
-	return (p->bth.opcode & OP_MASK) == OP_ACK &&
-	       (p->aeth.syndrome & AETH_KIND) != AETH_ACK;
+	return (p->bth.opcode & OP_MASK) == OP_ACK && (p->aeth.syndrome & AETH_KIND) != AETH_ACK;
 }
 
-bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing,
-		       bool in_place)
+bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place)
 {
 	int32_t ahead = psn_diff(p->bth.psn, missing);
 
@@ -211,15 +202,12 @@ static struct early *read_one(const struct kept *k, struct pack *p)
 	if (!pack_check(p, size <= sizeof(bytes)))
 		return NULL;
 	pack_bytes(p, bytes, size);
-	if (!pack_check(p,
-			packet_decode(bytes, size, &ignored, &packet) == HD_OK))
+	if (!pack_check(p, packet_decode(bytes, size, &ignored, &packet) == HD_OK))
 		return NULL;
 	int32_t ahead = psn_diff(packet.bth.psn, k->from);
 	struct early **place = place_in(k->qp, k->set, packet.bth.psn);
 
-	if (!pack_check(p, ahead > 0 &&
-				   ahead <= (int32_t)k->qp->params.window &&
-				   !*place))
+	if (!pack_check(p, ahead > 0 && ahead <= (int32_t)k->qp->params.window && !*place))
 		return NULL;
 	return *place = copy_of(&packet);
 }

@@ -31,8 +31,7 @@ static void give(struct pair *p, unsigned n)
 {
 	p->n_flight = n;
 	for (unsigned i = 0; i < n; i++)
-		assert_true(qp_transmit(p->side[0].qp, p->now,
-					&p->flight[i].packet,
+		assert_true(qp_transmit(p->side[0].qp, p->now, &p->flight[i].packet,
 					p->flight[i].payload));
 }
 
@@ -153,8 +152,7 @@ static void a_write_is_placed_before_its_turn(void **state)
 	arrive(p, 0);
 	arrive(p, 2);
 	assert_memory_equal(there + 8192 + MTU, nothing, MTU);
-	assert_memory_equal(there + 8192 + 2 * MTU, p->side[0].memory + 2 * MTU,
-			    MTU);
+	assert_memory_equal(there + 8192 + 2 * MTU, p->side[0].memory + 2 * MTU, MTU);
 	pair_free(p);
 }
 
@@ -170,8 +168,7 @@ static void a_later_write_stays(void **state)
 	give(p, 4);
 	for (unsigned i = 4; i-- > 0;)
 		arrive(p, i);
-	assert_memory_equal(p->side[1].memory + 8192, p->side[0].memory + 1024,
-			    2 * MTU);
+	assert_memory_equal(p->side[1].memory + 8192, p->side[0].memory + 1024, 2 * MTU);
 	pair_free(p);
 }
 
@@ -208,8 +205,7 @@ static void answers(struct pair *p, unsigned requests, unsigned n)
 	for (unsigned i = 0; i < requests; i++)
 		arrive(p, i);
 	for (unsigned i = 0; i < n; i++)
-		assert_true(qp_transmit(p->side[1].qp, p->now,
-					&p->flight[i].packet,
+		assert_true(qp_transmit(p->side[1].qp, p->now, &p->flight[i].packet,
 					p->flight[i].payload));
 	assert_silent(p);
 }
@@ -258,10 +254,8 @@ static void answers_are_taken_in_any_order(void **state)
 			assert_int_equal(here->done[i].id, i);
 		assert_int_equal(qp_retries(here->qp), 0);
 		/* The later READ's bytes are on top of the first one's. */
-		assert_memory_equal(here->memory + 8192, there->memory + 100,
-				    10);
-		assert_memory_equal(here->memory + 8202, there->memory + 10,
-				    3 * MTU - 15);
+		assert_memory_equal(here->memory + 8192, there->memory + 100, 10);
+		assert_memory_equal(here->memory + 8202, there->memory + 10, 3 * MTU - 15);
 		pair_free(p);
 	}
 }
@@ -311,8 +305,7 @@ static void an_answer_beyond_the_window_asks_again(void **state)
 		assert_int_equal(qp_retries(p->side[0].qp), 1);
 		answer_arrives(p, 0); /* and those that were kept */
 		give(p, 1);
-		assert_int_equal(p->flight[0].packet.bth.psn,
-				 psn_add(FIRST, window + 1));
+		assert_int_equal(p->flight[0].packet.bth.psn, psn_add(FIRST, window + 1));
 		pair_free(p);
 	}
 }
@@ -351,8 +344,7 @@ struct shuffle {
 	unsigned naks;
 };
 
-static struct verdict overtake_some(void *context, unsigned n,
-				    struct packet *packet, unsigned to)
+static struct verdict overtake_some(void *context, unsigned n, struct packet *packet, unsigned to)
 {
 	struct shuffle *s = context;
 	bool is_request = to == 1;
@@ -360,8 +352,7 @@ static struct verdict overtake_some(void *context, unsigned n,
 	(void)n;
 	if (!is_request && (packet->aeth.syndrome & AETH_KIND) == AETH_NAK)
 		s->naks++;
-	return (struct verdict){ 1, (is_request || s->both) &&
-					    rng_below(&s->rng, 3) == 0 };
+	return (struct verdict){ 1, (is_request || s->both) && rng_below(&s->rng, 3) == 0 };
 }
 
 static void post_some(struct pair *p, struct rng *r)
@@ -374,18 +365,15 @@ static void post_some(struct pair *p, struct rng *r)
 		bool sends = rng_below(r, 2);
 
 		if (sends)
-			assert_int_equal(qp_post_recv(p->side[1].qp, &recv),
-					 HD_OK);
-		post(p, pair_wr(i, sends ? WR_SEND : WR_WRITE,
-				rng_below(r, 1024), len, to));
+			assert_int_equal(qp_post_recv(p->side[1].qp, &recv), HD_OK);
+		post(p, pair_wr(i, sends ? WR_SEND : WR_WRITE, rng_below(r, 1024), len, to));
 	}
 }
 
 /* Reads and atomics among writes, which leave alone what is read. */
 static void post_answered(struct pair *p, struct rng *r)
 {
-	static const enum wr_kind kinds[] = { WR_READ, WR_READ, WR_WRITE,
-					      WR_FETCH_ADD };
+	static const enum wr_kind kinds[] = { WR_READ, WR_READ, WR_WRITE, WR_FETCH_ADD };
 
 	fill(p->side[0].memory, 8192);
 	fill(p->side[1].memory, 8192);
@@ -407,8 +395,8 @@ static void post_answered(struct pair *p, struct rng *r)
 	}
 }
 
-static struct pair *run_shuffled_as(uint64_t seed, uint32_t window, bool both,
-				    unsigned steps, struct shuffle *s)
+static struct pair *run_shuffled_as(uint64_t seed, uint32_t window, bool both, unsigned steps,
+				    struct shuffle *s)
 {
 	struct pair *p = pair_with_window(QP_RC, NULL, window);
 	struct rng what;
@@ -423,8 +411,7 @@ static struct pair *run_shuffled_as(uint64_t seed, uint32_t window, bool both,
 	return p;
 }
 
-static struct pair *run_shuffled(uint64_t seed, uint32_t window, unsigned steps,
-				 struct shuffle *s)
+static struct pair *run_shuffled(uint64_t seed, uint32_t window, unsigned steps, struct shuffle *s)
 {
 	return run_shuffled_as(seed, window, false, steps, s);
 }
@@ -445,8 +432,7 @@ static void data_are_the_same_with_and_without(void **state)
 		assert_int_equal(kept->now, 0);
 		assert_int_equal(plain->side[0].n_done, 20);
 		assert_int_equal(kept->side[0].n_done, 20);
-		assert_memory_equal(kept->side[1].memory, plain->side[1].memory,
-				    MEMORY);
+		assert_memory_equal(kept->side[1].memory, plain->side[1].memory, MEMORY);
 		without += naks;
 		pair_free(plain);
 		pair_free(kept);
@@ -470,8 +456,7 @@ static void reads_are_the_same_with_and_without(void **state)
 		assert_int_equal(plain->side[0].n_done, 20);
 		assert_int_equal(kept->side[0].n_done, 20);
 		for (unsigned i = 0; i < 2; i++)
-			assert_memory_equal(kept->side[i].memory,
-					    plain->side[i].memory, MEMORY);
+			assert_memory_equal(kept->side[i].memory, plain->side[i].memory, MEMORY);
 		without += (unsigned)qp_retries(plain->side[0].qp);
 		pair_free(plain);
 		pair_free(kept);
@@ -493,10 +478,8 @@ static void answers_kept_are_saved(void **state)
 		p = pair_saved_and_restored(p, 32);
 		pair_run(p, STEPS);
 		assert_int_equal(qp_retries(p->side[0].qp), 0);
-		assert_int_equal(qp_early(p->side[0].qp),
-				 qp_early(whole->side[0].qp));
-		assert_memory_equal(p->side[0].memory, whole->side[0].memory,
-				    MEMORY);
+		assert_int_equal(qp_early(p->side[0].qp), qp_early(whole->side[0].qp));
+		assert_memory_equal(p->side[0].memory, whole->side[0].memory, MEMORY);
 		pair_free(p);
 	}
 	pair_free(whole);
@@ -515,10 +498,8 @@ static void those_kept_are_saved(void **state)
 		p = pair_saved_and_restored(p, 32);
 		pair_run(p, STEPS);
 		assert_int_equal(s.naks, 0);
-		assert_int_equal(qp_early(p->side[1].qp),
-				 qp_early(whole->side[1].qp));
-		assert_memory_equal(p->side[1].memory, whole->side[1].memory,
-				    MEMORY);
+		assert_int_equal(qp_early(p->side[1].qp), qp_early(whole->side[1].qp));
+		assert_memory_equal(p->side[1].memory, whole->side[1].memory, MEMORY);
 		pair_free(p);
 	}
 	pair_free(whole);

@@ -94,14 +94,13 @@ static const struct transition transitions[] = {
 	{ QPS_INIT, QPS_INIT, { 0, 0, 0 }, QPA_PKEY | QPA_ACCESS | QPA_QKEY },
 	{ QPS_INIT,
 	  QPS_RTR,
-	  { QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN | QPA_MAX_DEST_RD |
-		    QPA_MIN_RNR,
+	  { QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN | QPA_MAX_DEST_RD | QPA_MIN_RNR,
 	    QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, 0 },
 	  QPA_PKEY | QPA_ACCESS | QPA_QKEY | QPA_PATH | QPA_MTU },
 	{ QPS_RTR,
 	  QPS_RTS,
-	  { QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY | QPA_MAX_RD,
-	    QPA_SQ_PSN, QPA_SQ_PSN },
+	  { QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY | QPA_MAX_RD, QPA_SQ_PSN,
+	    QPA_SQ_PSN },
 	  QPA_ANY },
 	{ QPS_RTS, QPS_RTS, { 0, 0, 0 }, QPA_ANY },
 	{ QPS_RTS, QPS_SQD, { 0, 0, 0 }, 0 },
@@ -113,11 +112,9 @@ static const struct transition transitions[] = {
 	{ QPS_SQE, QPS_RTS, { 0, 0, 0 }, QPA_ANY },
 };
 
-static const struct transition *find_transition(enum qp_state from,
-						enum qp_state to)
+static const struct transition *find_transition(enum qp_state from, enum qp_state to)
 {
-	for (size_t i = 0; i < sizeof(transitions) / sizeof(*transitions);
-	     i++) {
+	for (size_t i = 0; i < sizeof(transitions) / sizeof(*transitions); i++) {
 		if (transitions[i].from == from && transitions[i].to == to)
 			return &transitions[i];
 	}
@@ -126,16 +123,13 @@ static const struct transition *find_transition(enum qp_state from,
 
 unsigned qp_step_mask(enum qp_kind kind, enum qp_state to)
 {
-	enum qp_state from = to == QPS_INIT  ? QPS_RESET
-			     : to == QPS_RTR ? QPS_INIT
-					     : QPS_RTR;
+	enum qp_state from = to == QPS_INIT ? QPS_RESET : to == QPS_RTR ? QPS_INIT : QPS_RTR;
 	const struct transition *step = find_transition(from, to);
 
 	assert(step);
 	unsigned mask = step->needs[kind] | QPA_STATE;
 
-	return kind == QP_UD && to == QPS_RTR ? mask | QPA_PATH | QPA_MTU
-					      : mask;
+	return kind == QP_UD && to == QPS_RTR ? mask | QPA_PATH | QPA_MTU : mask;
 }
 
 static bool values_fit(const struct qp_attr *a, unsigned mask)
@@ -170,8 +164,7 @@ static void take_path(struct qp_attr *to, const struct qp_attr *from)
 			to->field = from->field; \
 	} while (0)
 
-static void take_attributes(struct qp_attr *to, const struct qp_attr *from,
-			    unsigned mask)
+static void take_attributes(struct qp_attr *to, const struct qp_attr *from, unsigned mask)
 {
 	TAKE(QPA_ACCESS, access);
 	TAKE(QPA_PKEY, pkey);
@@ -219,8 +212,7 @@ static void reset(struct qp *qp)
 	responder_reset(&qp->resp);
 }
 
-enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr,
-			 unsigned mask)
+enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr, unsigned mask)
 {
 	enum qp_state from = qp->state;
 	enum qp_state to = mask & QPA_STATE ? attr->state : from;
@@ -243,8 +235,7 @@ enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr,
 		return HD_ERR_UNFIT;
 	unsigned needs = t->needs[qp->params.kind];
 
-	if ((given & needs) != needs || (given & ~(needs | t->may)) ||
-	    !values_fit(attr, mask))
+	if ((given & needs) != needs || (given & ~(needs | t->may)) || !values_fit(attr, mask))
 		return HD_ERR_INPUT;
 	take_attributes(&qp->attr, attr, mask);
 	enter(qp, from, to);
@@ -262,14 +253,12 @@ uint64_t sg_length(const struct sge *list, uint32_t n)
 	return sum;
 }
 
-bool sg_allows(const struct qp *qp, const struct sge *list, uint32_t n,
-	       unsigned access)
+bool sg_allows(const struct qp *qp, const struct sge *list, uint32_t n, unsigned access)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (list[i].length &&
-		    !qp->owner->allows(qp->owner->context, qp->params.pd,
-				       list[i].lkey, list[i].addr,
-				       list[i].length, access))
+		    !qp->owner->allows(qp->owner->context, qp->params.pd, list[i].lkey,
+				       list[i].addr, list[i].length, access))
 			return false;
 	}
 	return true;
@@ -285,8 +274,7 @@ static const struct sge *sg_at(const struct sge *list, uint64_t *offset)
 	return list;
 }
 
-void sg_read(const struct qp *qp, const struct sge *list, uint64_t offset,
-	     uint8_t *to, size_t len)
+void sg_read(const struct qp *qp, const struct sge *list, uint64_t offset, uint8_t *to, size_t len)
 {
 	while (len) {
 		list = sg_at(list, &offset);
@@ -294,16 +282,15 @@ void sg_read(const struct qp *qp, const struct sge *list, uint64_t offset,
 
 		if (part > len)
 			part = len;
-		qp->owner->read(qp->owner->context, list->lkey,
-				list->addr + offset, to, part);
+		qp->owner->read(qp->owner->context, list->lkey, list->addr + offset, to, part);
 		to += part;
 		len -= part;
 		offset += part;
 	}
 }
 
-void sg_write(const struct qp *qp, const struct sge *list, uint64_t offset,
-	      const uint8_t *from, size_t len)
+void sg_write(const struct qp *qp, const struct sge *list, uint64_t offset, const uint8_t *from,
+	      size_t len)
 {
 	while (len) {
 		list = sg_at(list, &offset);
@@ -311,8 +298,7 @@ void sg_write(const struct qp *qp, const struct sge *list, uint64_t offset,
 
 		if (part > len)
 			part = len;
-		qp->owner->write(qp->owner->context, list->lkey,
-				 list->addr + offset, from, part);
+		qp->owner->write(qp->owner->context, list->lkey, list->addr + offset, from, part);
 		from += part;
 		len -= part;
 		offset += part;
@@ -321,8 +307,7 @@ void sg_write(const struct qp *qp, const struct sge *list, uint64_t offset,
 
 /* ---- packets ----------------------------------------------------------- */
 
-void qp_address(const struct qp *qp, struct packet *p, uint8_t opcode,
-		uint32_t psn)
+void qp_address(const struct qp *qp, struct packet *p, uint8_t opcode, uint32_t psn)
 {
 	const struct qp_attr *a = &qp->attr;
 
@@ -371,8 +356,7 @@ static void on_fecn(struct qp *qp, const struct packet *p)
 		.kind = ANSWER_CNP,
 		.dlid = p->lrh.slid,
 		.sl = p->lrh.sl,
-		.qpn = qp->params.kind == QP_UD ? p->deth.src_qp
-						: qp->attr.dest_qpn,
+		.qpn = qp->params.kind == QP_UD ? p->deth.src_qp : qp->attr.dest_qpn,
 	};
 
 	responder_answer(qp, &cnp);
@@ -398,15 +382,14 @@ static void dispatch(struct qp *qp, const struct packet *p, hd_time now)
 
 void qp_receive(struct qp *qp, const struct packet *p, hd_time now)
 {
-	bool listening = qp->state == QPS_RTR || qp->state == QPS_RTS ||
-			 qp->state == QPS_SQD || qp->state == QPS_SQE;
+	bool listening = qp->state == QPS_RTR || qp->state == QPS_RTS || qp->state == QPS_SQD ||
+			 qp->state == QPS_SQE;
 
 	if (!listening || !packet_has(p, HEADER_BTH) || p->bth.tver != 0)
 		return;
 	if (p->bth.becn)
 		qp->becn_seen = true;
-	if (p->bth.opcode == OPCODE_CNP ||
-	    (p->bth.opcode & SERVICE_MASK) != service_of(qp))
+	if (p->bth.opcode == OPCODE_CNP || (p->bth.opcode & SERVICE_MASK) != service_of(qp))
 		return;
 	if (qp->params.kind != QP_UD && !is_from_peer(qp, p))
 		return;
@@ -437,16 +420,13 @@ uint16_t qp_dlid(const struct qp *qp)
 {
 	const struct requester *r = &qp->req;
 
-	return qp->params.kind == QP_UD && r->next != r->tail
-		       ? item_at(r, r->next)->wr.to.dlid
-		       : qp->attr.dlid;
+	return qp->params.kind == QP_UD && r->next != r->tail ? item_at(r, r->next)->wr.to.dlid
+							      : qp->attr.dlid;
 }
 
-bool qp_transmit(struct qp *qp, hd_time now, struct packet *out,
-		 uint8_t *buffer)
+bool qp_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t *buffer)
 {
-	return responder_transmit(qp, out, buffer) ||
-	       requester_transmit(qp, now, out, buffer);
+	return responder_transmit(qp, out, buffer) || requester_transmit(qp, now, out, buffer);
 }
 
 void qp_sent(struct qp *qp, const struct packet *packet)

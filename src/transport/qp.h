@@ -71,19 +71,15 @@ struct qp_owner {
 	 * May `len` bytes at `addr` be used so, under this key, by a queue
 	 * pair of protection domain `pd`? access 0 asks for local reading.
 	 */
-	bool (*allows)(void *context, uint32_t pd, uint32_t key, uint64_t addr,
-		       uint64_t len, unsigned access);
+	bool (*allows)(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+		       unsigned access);
 	/* Only after allows; by ascending address. */
-	void (*read)(void *context, uint32_t key, uint64_t addr, void *to,
-		     size_t len);
-	void (*write)(void *context, uint32_t key, uint64_t addr,
-		      const void *from, size_t len);
+	void (*read)(void *context, uint32_t key, uint64_t addr, void *to, size_t len);
+	void (*write)(void *context, uint32_t key, uint64_t addr, const void *from, size_t len);
 	/* Swaps or adds in host byte order, in one step; the old value. */
-	uint64_t (*atomic)(void *context, const struct atomiceth *what,
-			   bool compare);
+	uint64_t (*atomic)(void *context, const struct atomiceth *what, bool compare);
 	void (*invalidate)(void *context, uint32_t rkey);
-	void (*complete)(void *context, struct qp *qp,
-			 const struct completion *wc, bool receive);
+	void (*complete)(void *context, struct qp *qp, const struct completion *wc, bool receive);
 	void (*event)(void *context, struct qp *qp, enum qp_event event);
 	/* The next entry of the shared receive queue, if it has one. */
 	bool (*take_shared)(void *context, struct recv_wr *out);
@@ -162,8 +158,7 @@ void qp_free(struct qp *qp);
  * transition does not exist, HD_ERR_INPUT if it needs an attribute that is
  * not there or is given one that it does not take; nothing is changed then.
  */
-HD_MUST_CHECK enum hd_status
-qp_modify(struct qp *qp, const struct qp_attr *attr, unsigned mask);
+HD_MUST_CHECK enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr, unsigned mask);
 enum qp_state qp_state(const struct qp *qp);
 const struct qp_params *qp_params(const struct qp *qp);
 void qp_query(const struct qp *qp, struct qp_attr *out);
@@ -172,13 +167,10 @@ void qp_query(const struct qp *qp, struct qp_attr *out);
  * HD_ERR_FULL if the queue is; HD_ERR_UNFIT if the state or the kind of queue
  * pair does not take such a request; HD_ERR_RANGE for lengths and counts.
  */
-HD_MUST_CHECK enum hd_status qp_post_send(struct qp *qp,
-					  const struct send_wr *wr);
-HD_MUST_CHECK enum hd_status qp_post_recv(struct qp *qp,
-					  const struct recv_wr *wr);
+HD_MUST_CHECK enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr);
+HD_MUST_CHECK enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr);
 /* What qp_post_send would say. */
-HD_MUST_CHECK enum hd_status qp_check_send(const struct qp *qp,
-					   const struct send_wr *wr);
+HD_MUST_CHECK enum hd_status qp_check_send(const struct qp *qp, const struct send_wr *wr);
 /* Requests that are posted and not yet completed (receives: taken). */
 uint32_t qp_sends_left(const struct qp *qp);
 uint32_t qp_recvs_left(const struct qp *qp);
@@ -193,8 +185,7 @@ void qp_receive(struct qp *qp, const struct packet *packet, hd_time now);
  * The next packet to send now, its payload in `buffer` (4096 bytes); false if
  * there is none. LRH and GRH are filled but for the VL.
  */
-bool qp_transmit(struct qp *qp, hd_time now, struct packet *out,
-		 uint8_t *buffer);
+bool qp_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t *buffer);
 /*
  * A packet that qp_transmit gave has left the adapter, or was lost in it. UC
  * and UD requests complete by it, with their last packet and in their order:

@@ -42,8 +42,7 @@ static const struct completion *completion_of(const struct side *s, uint64_t id)
 	return found;
 }
 
-static void assert_done(const struct side *s, uint64_t id,
-			enum wc_status status)
+static void assert_done(const struct side *s, uint64_t id, enum wc_status status)
 {
 	const struct completion *wc = completion_of(s, id);
 
@@ -133,8 +132,7 @@ struct one_fault {
 };
 
 /* Packet number `at` is lost, doubled, or overtaken; 3: it and the next. */
-static struct verdict spoil_one(void *context, unsigned n,
-				struct packet *packet, unsigned to)
+static struct verdict spoil_one(void *context, unsigned n, struct packet *packet, unsigned to)
 {
 	const struct one_fault *f = context;
 	struct verdict v = { 1, false };
@@ -208,8 +206,7 @@ static void a_late_receive_request_is_waited_for(void **state)
 	pair_free(p);
 }
 
-static struct verdict lose_all(void *context, unsigned n, struct packet *packet,
-			       unsigned to)
+static struct verdict lose_all(void *context, unsigned n, struct packet *packet, unsigned to)
 {
 	(void)context;
 	(void)n;
@@ -265,8 +262,7 @@ static void the_timer_runs_while_an_answer_is_due(void **state)
 		bool asks = packet.bth.ack_req;
 
 		assert_true(asks == (++n % 8 == 0));
-		assert_true(qp_due(one) ==
-			    (asks ? now + 8192 * HD_NS : HD_TIME_NEVER));
+		assert_true(qp_due(one) == (asks ? now + 8192 * HD_NS : HD_TIME_NEVER));
 		qp_receive(other, &packet, now);
 		assert_true(qp_transmit(other, now, &packet, bytes) == asks);
 		if (asks)
@@ -324,34 +320,10 @@ static void each_violation_has_its_status(void **state)
 		  100,
 		  WC_REM_ACCESS_ERR,
 		  WC_WR_FLUSH_ERR },
-		{ { 0, 600, KEY },
-		  WR_READ,
-		  0,
-		  KEY + 1,
-		  100,
-		  WC_REM_ACCESS_ERR,
-		  WC_WR_FLUSH_ERR },
-		{ { 0, 8, KEY },
-		  WR_FETCH_ADD,
-		  4,
-		  KEY,
-		  100,
-		  WC_REM_INV_REQ_ERR,
-		  WC_WR_FLUSH_ERR },
-		{ { 0, 600, KEY },
-		  WR_SEND,
-		  0,
-		  KEY,
-		  500,
-		  WC_REM_INV_REQ_ERR,
-		  WC_LOC_LEN_ERR },
-		{ { 0, 600, KEY + 1 },
-		  WR_SEND,
-		  0,
-		  KEY,
-		  600,
-		  WC_LOC_PROT_ERR,
-		  WC_SUCCESS },
+		{ { 0, 600, KEY }, WR_READ, 0, KEY + 1, 100, WC_REM_ACCESS_ERR, WC_WR_FLUSH_ERR },
+		{ { 0, 8, KEY }, WR_FETCH_ADD, 4, KEY, 100, WC_REM_INV_REQ_ERR, WC_WR_FLUSH_ERR },
+		{ { 0, 600, KEY }, WR_SEND, 0, KEY, 500, WC_REM_INV_REQ_ERR, WC_LOC_LEN_ERR },
+		{ { 0, 600, KEY + 1 }, WR_SEND, 0, KEY, 600, WC_LOC_PROT_ERR, WC_SUCCESS },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
@@ -374,10 +346,8 @@ static void states_follow_the_table(void **state)
 	assert_int_equal(qp_post_send(qp, &wr), HD_ERR_UNFIT);
 	a.state = QPS_INIT;
 	assert_int_equal(qp_modify(qp, &a, QPA_STATE | QPA_PKEY), HD_ERR_INPUT);
-	assert_int_equal(
-		qp_modify(qp, &a,
-			  QPA_STATE | QPA_PKEY | QPA_ACCESS | QPA_SQ_PSN),
-		HD_ERR_INPUT);
+	assert_int_equal(qp_modify(qp, &a, QPA_STATE | QPA_PKEY | QPA_ACCESS | QPA_SQ_PSN),
+			 HD_ERR_INPUT);
 	assert_int_equal(qp_state(qp), QPS_RESET);
 	assert_int_equal(pair_raise(qp, a, QP_RC), HD_OK);
 	a.state = QPS_SQD;
@@ -432,8 +402,7 @@ static void datagrams_leave_room_for_the_grh(void **state)
 		assert_int_equal(wc->byte_len, 240);
 		assert_int_equal(!!(wc->flags & WC_GRH), global);
 		assert_int_equal(wc->src_qp, 100);
-		assert_memory_equal(p->side[1].memory + 1040, p->side[0].memory,
-				    200);
+		assert_memory_equal(p->side[1].memory + 1040, p->side[0].memory, 200);
 		/* A wrong Q_Key is dropped and counted. */
 		wr.to.qkey = 2;
 		wr.id = 2;
@@ -465,8 +434,7 @@ static void uc_forgets_a_broken_message_only(void **state)
 		assert_done(&p->side[0], id, WC_SUCCESS);
 	assert_int_equal(p->side[1].n_done, 2);
 	assert_int_equal(p->side[1].done[1].id, 102); /* rewound */
-	assert_memory_equal(p->side[1].memory + 2000, p->side[0].memory + 2400,
-			    700);
+	assert_memory_equal(p->side[1].memory + 2000, p->side[0].memory + 2400, 700);
 	pair_free(p);
 }
 
@@ -547,8 +515,7 @@ static void a_wrong_datagram_waits_for_those_before_it(void **state)
 	pair_free(p);
 }
 
-static struct verdict mark_requests(void *context, unsigned n,
-				    struct packet *packet, unsigned to)
+static struct verdict mark_requests(void *context, unsigned n, struct packet *packet, unsigned to)
 {
 	(void)context;
 	if (n == 0 && to == 1)
@@ -570,8 +537,8 @@ static void congestion_marks_are_echoed(void **state)
 	pair_free(p);
 }
 
-static struct verdict mark_and_measure(void *context, unsigned n,
-				       struct packet *packet, unsigned to)
+static struct verdict mark_and_measure(void *context, unsigned n, struct packet *packet,
+				       unsigned to)
 {
 	size_t *bytes = context;
 

@@ -24,10 +24,9 @@ void requester_fini(struct requester *r)
 
 void requester_reset(struct requester *r)
 {
-	*r = (struct requester){ .items = r->items,
-				 .places = r->places,
-				 .size = r->size,
-				 .timer = HD_TIME_NEVER };
+	*r = (struct requester){
+		.items = r->items, .places = r->places, .size = r->size, .timer = HD_TIME_NEVER
+	};
 }
 
 void requester_reload(struct qp *qp)
@@ -66,8 +65,7 @@ static enum wc_kind completion_kind(enum wr_kind kind)
 }
 
 /* Silent only if it succeeded and nobody asked. */
-static void complete_item(struct qp *qp, const struct send_item *item,
-			  enum wc_status status)
+static void complete_item(struct qp *qp, const struct send_item *item, enum wc_status status)
 {
 	struct completion wc = {
 		.id = item->wr.id,
@@ -137,8 +135,7 @@ static bool kind_is_allowed(const struct qp *qp, const struct send_wr *wr)
 	return false;
 }
 
-static enum hd_status check_request(const struct qp *qp,
-				    const struct send_wr *wr, uint64_t length)
+static enum hd_status check_request(const struct qp *qp, const struct send_wr *wr, uint64_t length)
 {
 	bool is_atomic = wr->kind == WR_CMP_SWAP || wr->kind == WR_FETCH_ADD;
 
@@ -146,19 +143,16 @@ static enum hd_status check_request(const struct qp *qp,
 		return HD_ERR_UNFIT;
 	if (length > WR_MAX_LENGTH || (is_atomic && length != 8))
 		return HD_ERR_RANGE;
-	if (wr->flags & WR_INLINE &&
-	    (length > WR_MAX_INLINE || wr->kind >= WR_READ))
+	if (wr->flags & WR_INLINE && (length > WR_MAX_INLINE || wr->kind >= WR_READ))
 		return HD_ERR_RANGE;
 	return HD_OK;
 }
 
-static void copy_inline(const struct send_wr *wr, uint8_t *to,
-			const struct qp *qp)
+static void copy_inline(const struct send_wr *wr, uint8_t *to, const struct qp *qp)
 {
 	for (uint32_t i = 0; i < wr->n_sge; i++) {
 		/* Inline data need no registration: key 0 is the program. */
-		qp->owner->read(qp->owner->context, 0, wr->sge[i].addr, to,
-				wr->sge[i].length);
+		qp->owner->read(qp->owner->context, 0, wr->sge[i].addr, to, wr->sge[i].length);
 		to += wr->sge[i].length;
 	}
 }
@@ -169,8 +163,7 @@ enum hd_status qp_check_send(const struct qp *qp, const struct send_wr *wr)
 		return HD_ERR_UNFIT;
 	if (wr->n_sge > WR_MAX_SGE)
 		return HD_ERR_RANGE;
-	enum hd_status status =
-		check_request(qp, wr, sg_length(wr->sge, wr->n_sge));
+	enum hd_status status = check_request(qp, wr, sg_length(wr->sge, wr->n_sge));
 
 	if (status == HD_OK && qp->req.tail - qp->req.head == qp->req.size)
 		return HD_ERR_FULL;
@@ -186,8 +179,7 @@ enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr)
 		return status;
 	uint64_t length = sg_length(wr->sge, wr->n_sge);
 
-	r->items = ring_grow(r->items, &r->places, r->head, r->tail,
-			     sizeof(*r->items));
+	r->items = ring_grow(r->items, &r->places, r->head, r->tail, sizeof(*r->items));
 	struct send_item *item = item_at(r, r->tail++);
 
 	send_wr_copy(&item->wr, wr);
@@ -213,8 +205,7 @@ static bool is_waiting(const struct requester *r, hd_time now)
 /* PSNs that an item takes. */
 static uint32_t psns_of(const struct qp *qp, const struct send_item *item)
 {
-	return item->wr.kind > WR_READ ? 1
-				       : packets_of(item->length, qp->attr.mtu);
+	return item->wr.kind > WR_READ ? 1 : packets_of(item->length, qp->attr.mtu);
 }
 
 /* PSNs sent since the oldest request that is not complete. */
@@ -229,8 +220,7 @@ static uint32_t under_way(const struct requester *r)
 static bool may_start(const struct qp *qp, const struct send_item *item)
 {
 	const struct requester *r = &qp->req;
-	bool uses_recv =
-		item->wr.kind <= WR_SEND_INV || item->wr.kind == WR_WRITE_IMM;
+	bool uses_recv = item->wr.kind <= WR_SEND_INV || item->wr.kind == WR_WRITE_IMM;
 
 	if (qp->state == QPS_SQD)
 		return false; /* only finishes what was started */
@@ -249,18 +239,16 @@ bool requester_has_packet(const struct qp *qp, hd_time now)
 {
 	const struct requester *r = &qp->req;
 
-	if ((qp->state != QPS_RTS && qp->state != QPS_SQD) ||
-	    r->next == r->tail || is_waiting(r, now))
+	if ((qp->state != QPS_RTS && qp->state != QPS_SQD) || r->next == r->tail ||
+	    is_waiting(r, now))
 		return false;
 	const struct send_item *item = item_at(r, r->next);
 
-	return item->started ||
-	       (may_start(qp, item) && !(item->wrong && r->next != r->head));
+	return item->started || (may_start(qp, item) && !(item->wrong && r->next != r->head));
 }
 
 /* What the request itself must answer for before anything is sent. */
-static enum wc_status check_item(const struct qp *qp,
-				 const struct send_item *item)
+static enum wc_status check_item(const struct qp *qp, const struct send_item *item)
 {
 	const struct send_wr *wr = &item->wr;
 	unsigned access = wr->kind >= WR_READ ? ACCESS_LOCAL_WRITE : 0;
@@ -269,8 +257,7 @@ static enum wc_status check_item(const struct qp *qp,
 		return WC_LOC_LEN_ERR;
 	if (qp->params.kind == QP_UD && wr->to.pd != qp->params.pd)
 		return WC_LOC_QP_OP_ERR;
-	if (!(wr->flags & WR_INLINE) &&
-	    !sg_allows(qp, wr->sge, wr->n_sge, access))
+	if (!(wr->flags & WR_INLINE) && !sg_allows(qp, wr->sge, wr->n_sge, access))
 		return WC_LOC_PROT_ERR;
 	return WC_SUCCESS;
 }
@@ -304,12 +291,11 @@ static uint8_t operation_of(const struct send_wr *wr, uint32_t k, uint32_t n)
 			 : last   ? OP_SEND_LAST
 				  : OP_SEND_MIDDLE;
 
-	return (uint8_t)(place + (last && imm) +
-			 (write ? OP_WRITE_FIRST - OP_SEND_FIRST : 0));
+	return (uint8_t)(place + (last && imm) + (write ? OP_WRITE_FIRST - OP_SEND_FIRST : 0));
 }
 
-static void fill_payload(const struct qp *qp, const struct send_item *item,
-			 uint32_t k, struct packet *out, uint8_t *buffer)
+static void fill_payload(const struct qp *qp, const struct send_item *item, uint32_t k,
+			 struct packet *out, uint8_t *buffer)
 {
 	uint64_t offset = (uint64_t)k * qp->attr.mtu;
 	uint64_t left = item->length - offset;
@@ -323,8 +309,8 @@ static void fill_payload(const struct qp *qp, const struct send_item *item,
 	out->payload_len = len;
 }
 
-static void fill_message(const struct qp *qp, const struct send_item *item,
-			 uint32_t k, struct packet *out, uint8_t *buffer)
+static void fill_message(const struct qp *qp, const struct send_item *item, uint32_t k,
+			 struct packet *out, uint8_t *buffer)
 {
 	const struct send_wr *wr = &item->wr;
 	uint8_t operation = operation_of(wr, k, item->n_psns);
@@ -340,8 +326,7 @@ static void fill_message(const struct qp *qp, const struct send_item *item,
 	out->ieth.rkey = wr->imm;
 }
 
-static void fill_datagram(const struct qp *qp, const struct send_wr *wr,
-			  struct packet *out)
+static void fill_datagram(const struct qp *qp, const struct send_wr *wr, struct packet *out)
 {
 	const struct wr_datagram *to = &wr->to;
 
@@ -364,15 +349,14 @@ static void fill_datagram(const struct qp *qp, const struct send_wr *wr,
 }
 
 /* A read from its k-th answer on, or an atomic. */
-static void fill_request(const struct qp *qp, const struct send_item *item,
-			 uint32_t k, struct packet *out)
+static void fill_request(const struct qp *qp, const struct send_item *item, uint32_t k,
+			 struct packet *out)
 {
 	const struct send_wr *wr = &item->wr;
 	uint64_t skip = (uint64_t)k * qp->attr.mtu;
 
 	if (wr->kind == WR_READ) {
-		qp_address(qp, out, opcode_of(qp, OP_READ_REQUEST),
-			   item->psn + k);
+		qp_address(qp, out, opcode_of(qp, OP_READ_REQUEST), item->psn + k);
 		out->reth = (struct reth){
 			.va = wr->remote_addr + skip,
 			.rkey = wr->rkey,
@@ -382,13 +366,11 @@ static void fill_request(const struct qp *qp, const struct send_item *item,
 	}
 	bool swap = wr->kind == WR_CMP_SWAP;
 
-	qp_address(qp, out, opcode_of(qp, swap ? OP_CMP_SWAP : OP_FETCH_ADD),
-		   item->psn);
-	out->atomiceth =
-		(struct atomiceth){ .va = wr->remote_addr,
-				    .rkey = wr->rkey,
-				    .swap_add = wr->swap_add,
-				    .compare = swap ? wr->compare : 0 };
+	qp_address(qp, out, opcode_of(qp, swap ? OP_CMP_SWAP : OP_FETCH_ADD), item->psn);
+	out->atomiceth = (struct atomiceth){ .va = wr->remote_addr,
+					     .rkey = wr->rkey,
+					     .swap_add = wr->swap_add,
+					     .compare = swap ? wr->compare : 0 };
 }
 
 static void advance(struct requester *r)
@@ -398,8 +380,8 @@ static void advance(struct requester *r)
 }
 
 /* Sends packet `offset` of the current item and moves on. */
-static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
-			struct packet *out, uint8_t *buffer)
+static void send_packet(struct qp *qp, hd_time now, struct send_item *item, struct packet *out,
+			uint8_t *buffer)
 {
 	struct requester *r = &qp->req;
 	uint32_t k = r->offset++;
@@ -428,8 +410,7 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item,
 		r->timer = now + ack_timeout(qp->attr.timeout);
 }
 
-bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
-			uint8_t *buffer)
+bool requester_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t *buffer)
 {
 	struct requester *r = &qp->req;
 
@@ -468,18 +449,15 @@ void requester_sent(struct qp *qp, const struct packet *p)
 	if (qp->params.kind == QP_RC || p->bth.opcode == OPCODE_CNP)
 		return;
 	/* Datagrams of another VL may overtake, but not complete earlier. */
-	for (uint32_t i = r->head; i != r->tail && item_at(r, i)->started;
-	     i++) {
+	for (uint32_t i = r->head; i != r->tail && item_at(r, i)->started; i++) {
 		struct send_item *item = item_at(r, i);
 
-		if (psn_add(p->bth.psn, PSN_MASK + 1 - item->psn) >=
-		    item->n_psns)
+		if (psn_add(p->bth.psn, PSN_MASK + 1 - item->psn) >= item->n_psns)
 			continue;
 		item->done++;
 		break;
 	}
-	while (is_outstanding(r) &&
-	       item_at(r, r->head)->done == item_at(r, r->head)->n_psns)
+	while (is_outstanding(r) && item_at(r, r->head)->done == item_at(r, r->head)->n_psns)
 		requester_complete(qp, WC_SUCCESS);
 	requester_drained(qp);
 }

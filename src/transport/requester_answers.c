@@ -33,8 +33,7 @@ static void progress(struct qp *qp, hd_time now)
 
 	requester_reload(qp);
 	r->implied = false;
-	bool expects =
-		is_outstanding(r) && psn_diff(r->asked, oldest_psn(r)) > 0;
+	bool expects = is_outstanding(r) && psn_diff(r->asked, oldest_psn(r)) > 0;
 
 	/* It does not run while an RNR NAK holds us. */
 	r->timer = expects && qp->attr.timeout && !r->rnr_until
@@ -209,8 +208,7 @@ static void on_ack(struct qp *qp, const struct packet *p, hd_time now)
 }
 
 /* Bytes of answer k of a read. */
-static uint64_t answer_bytes(const struct qp *qp, const struct send_item *item,
-			     uint32_t k)
+static uint64_t answer_bytes(const struct qp *qp, const struct send_item *item, uint32_t k)
 {
 	uint64_t left = item->length - (uint64_t)k * qp->attr.mtu;
 
@@ -218,8 +216,7 @@ static uint64_t answer_bytes(const struct qp *qp, const struct send_item *item,
 }
 
 /* The payload of answer number `done` of a read goes to its place. */
-static void on_read_response(struct qp *qp, const struct packet *p,
-			     bool in_place, hd_time now)
+static void on_read_response(struct qp *qp, const struct packet *p, bool in_place, hd_time now)
 {
 	struct send_item *item = item_at(&qp->req, qp->req.head);
 
@@ -232,8 +229,8 @@ static void on_read_response(struct qp *qp, const struct packet *p,
 		return;
 	}
 	if (!in_place)
-		sg_write(qp, item->wr.sge, (uint64_t)item->done * qp->attr.mtu,
-			 p->payload, p->payload_len);
+		sg_write(qp, item->wr.sge, (uint64_t)item->done * qp->attr.mtu, p->payload,
+			 p->payload_len);
 	item->done++;
 	if (packet_has(p, HEADER_AETH))
 		take_credits(&qp->req, &p->aeth);
@@ -261,8 +258,7 @@ static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
 }
 
 /* One that is not old: its turn has come, or it shows what is missing. */
-static void take_answer(struct qp *qp, const struct packet *p, bool in_place,
-			hd_time now)
+static void take_answer(struct qp *qp, const struct packet *p, bool in_place, hd_time now)
 {
 	struct requester *r = &qp->req;
 	uint32_t psn = p->bth.psn;
@@ -273,8 +269,8 @@ static void take_answer(struct qp *qp, const struct packet *p, bool in_place,
 		return;
 	}
 	/* An answer acknowledges the requests before its own. */
-	if (!acknowledge(qp, psn_add(psn, PSN_MASK), now) ||
-	    !is_outstanding(r) || oldest_psn(r) != psn)
+	if (!acknowledge(qp, psn_add(psn, PSN_MASK), now) || !is_outstanding(r) ||
+	    oldest_psn(r) != psn)
 		return;
 	if (operation == OP_ATOMIC_ACK)
 		on_atomic_ack(qp, p, now);
@@ -302,8 +298,8 @@ bool requester_misses(const struct requester *r, uint32_t *psn)
 /* Only an ACK speaks of its own number: the others of all before it. */
 static bool passes(const struct packet *p, uint32_t missing)
 {
-	bool is_ack = (p->bth.opcode & OP_MASK) == OP_ACK &&
-		      (p->aeth.syndrome & AETH_KIND) == AETH_ACK;
+	bool is_ack =
+		(p->bth.opcode & OP_MASK) == OP_ACK && (p->aeth.syndrome & AETH_KIND) == AETH_ACK;
 
 	return psn_diff(p->bth.psn, missing) >= (is_ack ? 0 : 1);
 }
@@ -315,12 +311,10 @@ static bool put_in_place(struct qp *qp, const struct packet *p)
 	unsigned operation = p->bth.opcode & OP_MASK;
 	uint32_t k = (uint32_t)psn_diff(p->bth.psn, item->psn);
 
-	if (item->wr.kind != WR_READ || operation == OP_ACK ||
-	    operation == OP_ATOMIC_ACK || k >= item->n_psns ||
-	    p->payload_len != answer_bytes(qp, item, k))
+	if (item->wr.kind != WR_READ || operation == OP_ACK || operation == OP_ATOMIC_ACK ||
+	    k >= item->n_psns || p->payload_len != answer_bytes(qp, item, k))
 		return false;
-	sg_write(qp, item->wr.sge, (uint64_t)k * qp->attr.mtu, p->payload,
-		 p->payload_len);
+	sg_write(qp, item->wr.sge, (uint64_t)k * qp->attr.mtu, p->payload, p->payload_len);
 	return true;
 }
 
@@ -362,8 +356,7 @@ static void take_kept(struct qp *qp, hd_time now)
 {
 	uint32_t psn;
 
-	while (qp->req.n_kept && is_outstanding(&qp->req) &&
-	       next_kept(qp, &psn)) {
+	while (qp->req.n_kept && is_outstanding(&qp->req) && next_kept(qp, &psn)) {
 		struct early *e = early_take_answer(qp, psn);
 
 		take_answer(qp, &e->packet, e->in_place, now);
@@ -380,8 +373,7 @@ void requester_receive(struct qp *qp, const struct packet *p, hd_time now)
 		return;
 	if (psn_diff(psn, oldest_psn(r)) < 0) {
 		/* Old news, but its credits may be new. */
-		if ((p->bth.opcode & OP_MASK) == OP_ACK &&
-		    psn_add(psn, 1) == oldest_psn(r))
+		if ((p->bth.opcode & OP_MASK) == OP_ACK && psn_add(psn, 1) == oldest_psn(r))
 			take_credits(r, &p->aeth);
 		return;
 	}

@@ -44,8 +44,7 @@ enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr)
 		return HD_ERR_RANGE;
 	if (r->tail - r->head == r->size)
 		return HD_ERR_FULL;
-	r->queue = ring_grow(r->queue, &r->places, r->head, r->tail,
-			     sizeof(*r->queue));
+	r->queue = ring_grow(r->queue, &r->places, r->head, r->tail, sizeof(*r->queue));
 	recv_wr_copy(&r->queue[r->tail++ % r->places], wr);
 	if (qp->state == QPS_ERR)
 		responder_flush(qp);
@@ -59,8 +58,7 @@ bool responder_take(struct qp *qp)
 	if (r->has_recv)
 		return true;
 	if (qp->params.shared_recv) {
-		r->has_recv =
-			qp->owner->take_shared(qp->owner->context, &r->recv);
+		r->has_recv = qp->owner->take_shared(qp->owner->context, &r->recv);
 		return r->has_recv;
 	}
 	if (r->head == r->tail)
@@ -70,8 +68,7 @@ bool responder_take(struct qp *qp)
 	return true;
 }
 
-void responder_complete(struct qp *qp, const struct completion *like,
-			enum wc_status status)
+void responder_complete(struct qp *qp, const struct completion *like, enum wc_status status)
 {
 	struct completion wc = *like;
 
@@ -118,8 +115,8 @@ void responder_answer(struct qp *qp, const struct answer *answer)
 	}
 	if (r->answer_tail - r->answer_head == MAX_ANSWERS)
 		return; /* as if lost; the peer will ask again */
-	r->answers = ring_grow(r->answers, &r->answer_places, r->answer_head,
-			       r->answer_tail, sizeof(*r->answers));
+	r->answers = ring_grow(r->answers, &r->answer_places, r->answer_head, r->answer_tail,
+			       sizeof(*r->answers));
 	*answer_at(r, r->answer_tail++) = *answer;
 	r->fresh += answer->fresh;
 }
@@ -145,10 +142,9 @@ static void send_ack(struct qp *qp, uint32_t psn)
 
 static void send_nak(struct qp *qp, uint8_t syndrome)
 {
-	struct answer a = { .kind = ANSWER_ACK,
-			    .syndrome = syndrome,
-			    .psn = qp->resp.epsn,
-			    .msn = qp->resp.msn };
+	struct answer a = {
+		.kind = ANSWER_ACK, .syndrome = syndrome, .psn = qp->resp.epsn, .msn = qp->resp.msn
+	};
 
 	responder_answer(qp, &a);
 	qp->resp.nak_sent = true;
@@ -162,14 +158,14 @@ struct fault {
 	enum qp_event event;
 };
 
-static const struct fault bad_request = { NAK_INVALID_REQUEST, WC_LOC_QP_OP_ERR,
-					  true, QP_EVENT_REQ_ERR };
-static const struct fault bad_length = { NAK_INVALID_REQUEST, WC_LOC_LEN_ERR,
-					 false, QP_EVENT_REQ_ERR };
-static const struct fault bad_access = { NAK_REMOTE_ACCESS, WC_LOC_ACCESS_ERR,
-					 true, QP_EVENT_ACCESS_ERR };
-static const struct fault bad_buffer = { NAK_REMOTE_OPERATION, WC_LOC_PROT_ERR,
-					 false, QP_EVENT_REQ_ERR };
+static const struct fault bad_request = { NAK_INVALID_REQUEST, WC_LOC_QP_OP_ERR, true,
+					  QP_EVENT_REQ_ERR };
+static const struct fault bad_length = { NAK_INVALID_REQUEST, WC_LOC_LEN_ERR, false,
+					 QP_EVENT_REQ_ERR };
+static const struct fault bad_access = { NAK_REMOTE_ACCESS, WC_LOC_ACCESS_ERR, true,
+					 QP_EVENT_ACCESS_ERR };
+static const struct fault bad_buffer = { NAK_REMOTE_OPERATION, WC_LOC_PROT_ERR, false,
+					 QP_EVENT_REQ_ERR };
 
 static bool refuse(struct qp *qp, const struct fault *fault)
 {
@@ -190,13 +186,11 @@ static uint8_t read_operation(const struct answer *a)
 		return OP_READ_RESPONSE_ONLY;
 	if (a->sent == 0)
 		return OP_READ_RESPONSE_FIRST;
-	return a->sent + 1 == a->n_psns ? OP_READ_RESPONSE_LAST
-					: OP_READ_RESPONSE_MIDDLE;
+	return a->sent + 1 == a->n_psns ? OP_READ_RESPONSE_LAST : OP_READ_RESPONSE_MIDDLE;
 }
 
 /* The next packet of a read's answer; its data are fetched only now. */
-static void fill_read(struct qp *qp, struct answer *a, struct packet *out,
-		      uint8_t *buffer)
+static void fill_read(struct qp *qp, struct answer *a, struct packet *out, uint8_t *buffer)
 {
 	uint32_t skip = a->sent * qp->attr.mtu;
 	uint32_t left = a->length - skip;
@@ -204,15 +198,14 @@ static void fill_read(struct qp *qp, struct answer *a, struct packet *out,
 
 	qp_address(qp, out, opcode_of(qp, read_operation(a)), a->psn + a->sent);
 	if (len)
-		qp->owner->read(qp->owner->context, a->rkey, a->va + skip,
-				buffer, len);
+		qp->owner->read(qp->owner->context, a->rkey, a->va + skip, buffer, len);
 	out->payload = buffer;
 	out->payload_len = len;
 	a->sent++;
 }
 
-static void fill_cnp(const struct qp *qp, const struct answer *a,
-		     struct packet *out, uint8_t *buffer)
+static void fill_cnp(const struct qp *qp, const struct answer *a, struct packet *out,
+		     uint8_t *buffer)
 {
 	qp_address(qp, out, OPCODE_CNP, 0);
 	memset(buffer, 0, CNP_RESERVED_BYTES);
@@ -268,8 +261,7 @@ bool responder_transmit(struct qp *qp, struct packet *out, uint8_t *buffer)
 
 static bool is_send(unsigned op)
 {
-	return op <= OP_SEND_ONLY_IMM || op == OP_SEND_LAST_INV ||
-	       op == OP_SEND_ONLY_INV;
+	return op <= OP_SEND_ONLY_IMM || op == OP_SEND_LAST_INV || op == OP_SEND_ONLY_INV;
 }
 
 static bool is_write(unsigned op)
@@ -301,14 +293,13 @@ static bool length_fits(const struct qp *qp, const struct packet *p)
 	return len <= mtu;
 }
 
-static bool remote_allows(const struct qp *qp, uint32_t rkey, uint64_t va,
-			  uint64_t len, unsigned access)
+static bool remote_allows(const struct qp *qp, uint32_t rkey, uint64_t va, uint64_t len,
+			  unsigned access)
 {
 	/* Nothing is touched, so neither key nor address counts. */
 	if (len == 0)
 		return true;
-	return qp->owner->allows(qp->owner->context, qp->params.pd, rkey, va,
-				 len, access);
+	return qp->owner->allows(qp->owner->context, qp->params.pd, rkey, va, len, access);
 }
 
 static bool ends_message(uint8_t opcode)
@@ -360,8 +351,7 @@ static bool execute_send(struct qp *qp, const struct packet *p)
 	}
 	if (!length_fits(qp, p))
 		return refuse(qp, &bad_request);
-	if (r->received + p->payload_len >
-	    sg_length(r->recv.sge, r->recv.n_sge))
+	if (r->received + p->payload_len > sg_length(r->recv.sge, r->recv.n_sge))
 		return refuse(qp, &bad_length);
 	if (begins_message(p->bth.opcode) &&
 	    !sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE))
@@ -387,8 +377,7 @@ static bool begin_write(struct qp *qp, const struct packet *p)
 
 	if (p->reth.dma_len > WR_MAX_LENGTH)
 		return refuse(qp, &bad_request);
-	if (!remote_allows(qp, p->reth.rkey, p->reth.va, p->reth.dma_len,
-			   ACCESS_REMOTE_WRITE))
+	if (!remote_allows(qp, p->reth.rkey, p->reth.va, p->reth.dma_len, ACCESS_REMOTE_WRITE))
 		return refuse(qp, &bad_access);
 	r->kind = IN_WRITE;
 	r->write = p->reth;
@@ -409,13 +398,11 @@ static bool execute_write(struct qp *qp, const struct packet *p)
 		return false;
 	uint64_t end = r->received + p->payload_len;
 
-	if (end > r->write.dma_len ||
-	    (ends_message(p->bth.opcode) && end != r->write.dma_len))
+	if (end > r->write.dma_len || (ends_message(p->bth.opcode) && end != r->write.dma_len))
 		return refuse(qp, &bad_request);
 	if (p->payload_len && !r->in_place)
-		qp->owner->write(qp->owner->context, r->write.rkey,
-				 r->write.va + r->received, p->payload,
-				 p->payload_len);
+		qp->owner->write(qp->owner->context, r->write.rkey, r->write.va + r->received,
+				 p->payload, p->payload_len);
 	r->received = end;
 	if (!ends_message(p->bth.opcode))
 		return true;
@@ -448,8 +435,7 @@ static bool execute_read(struct qp *qp, const struct packet *p)
 
 	if (r->fresh >= qp->attr.max_dest_rd || reth->dma_len > WR_MAX_LENGTH)
 		return refuse(qp, &bad_request);
-	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len,
-			   ACCESS_REMOTE_READ))
+	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len, ACCESS_REMOTE_READ))
 		return refuse(qp, &bad_access);
 	uint32_t n = packets_of(reth->dma_len, qp->attr.mtu);
 
@@ -490,11 +476,9 @@ static bool execute_atomic(struct qp *qp, const struct packet *p)
 	uint64_t old = qp->owner->atomic(qp->owner->context, what, compare);
 
 	r->msn = psn_add(r->msn, 1);
-	*remember(r, qp->attr.max_dest_rd) = (struct resource){ .used = true,
-								.atomic = true,
-								.psn = r->epsn,
-								.n_psns = 1,
-								.value = old };
+	*remember(r, qp->attr.max_dest_rd) = (struct resource){
+		.used = true, .atomic = true, .psn = r->epsn, .n_psns = 1, .value = old
+	};
 	struct answer a = { .kind = ANSWER_ATOMIC,
 			    .syndrome = ack_syndrome(qp),
 			    .psn = r->epsn,
@@ -533,15 +517,13 @@ static bool execute(struct qp *qp, const struct packet *p)
 
 /* ---- duplicates -------------------------------------------------------- */
 
-static const struct resource *recall(const struct responder *r, uint32_t psn,
-				     bool atomic)
+static const struct resource *recall(const struct responder *r, uint32_t psn, bool atomic)
 {
 	for (unsigned i = 0; r->resources && i < MAX_RD; i++) {
 		const struct resource *res = &r->resources[i];
 		int32_t into = psn_diff(psn, res->psn);
 
-		if (res->used && res->atomic == atomic && into >= 0 &&
-		    into < (int32_t)res->n_psns)
+		if (res->used && res->atomic == atomic && into >= 0 && into < (int32_t)res->n_psns)
 			return res;
 	}
 	return NULL;
@@ -554,8 +536,7 @@ static struct answer *under_way(struct responder *r, uint32_t psn)
 		struct answer *a = answer_at(r, i);
 		int32_t into = psn_diff(psn, a->psn);
 
-		if (a->kind == ANSWER_READ && into >= 0 &&
-		    into < (int32_t)a->n_psns)
+		if (a->kind == ANSWER_READ && into >= 0 && into < (int32_t)a->n_psns)
 			return a;
 	}
 	return NULL;
@@ -573,8 +554,7 @@ static void repeat_read(struct qp *qp, const struct packet *p)
 	if (!res || reth->rkey != res->rkey || reth->va < res->va ||
 	    reth->va + reth->dma_len != res->va + res->length)
 		return;
-	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len,
-			   ACCESS_REMOTE_READ))
+	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len, ACCESS_REMOTE_READ))
 		return;
 	struct answer a = { .kind = ANSWER_READ,
 			    .syndrome = ack_syndrome(qp),

@@ -18,15 +18,12 @@ static const struct pack_member sge_members[] = {
 };
 
 static const struct pack_member send_members[] = {
-	PACK(send_wr, id),           PACK(send_wr, kind),
-	PACK(send_wr, flags),        PACK(send_wr, n_sge),
-	PACK(send_wr, imm),          PACK(send_wr, remote_addr),
-	PACK(send_wr, rkey),         PACK(send_wr, swap_add),
-	PACK(send_wr, compare),      PACK(send_wr, to.qpn),
-	PACK(send_wr, to.qkey),      PACK(send_wr, to.dlid),
-	PACK(send_wr, to.sl),        PACK(send_wr, to.global),
-	PACK_EACH(send_wr, to.dgid), PACK(send_wr, to.tclass),
-	PACK(send_wr, to.hop_limit), PACK(send_wr, to.flow_label),
+	PACK(send_wr, id),        PACK(send_wr, kind),         PACK(send_wr, flags),
+	PACK(send_wr, n_sge),     PACK(send_wr, imm),          PACK(send_wr, remote_addr),
+	PACK(send_wr, rkey),      PACK(send_wr, swap_add),     PACK(send_wr, compare),
+	PACK(send_wr, to.qpn),    PACK(send_wr, to.qkey),      PACK(send_wr, to.dlid),
+	PACK(send_wr, to.sl),     PACK(send_wr, to.global),    PACK_EACH(send_wr, to.dgid),
+	PACK(send_wr, to.tclass), PACK(send_wr, to.hop_limit), PACK(send_wr, to.flow_label),
 	PACK(send_wr, to.pd),
 };
 
@@ -64,15 +61,12 @@ static void pack_item(struct pack *p, struct send_item *item)
 /* ---- our requests ------------------------------------------------------- */
 
 static const struct pack_member requester_members[] = {
-	PACK(requester, head),         PACK(requester, next),
-	PACK(requester, tail),         PACK(requester, next_psn),
-	PACK(requester, offset),       PACK(requester, ssn),
-	PACK(requester, lsn),          PACK(requester, unlimited),
-	PACK(requester, rd_out),       PACK(requester, since_ack),
-	PACK(requester, asked),        PACK(requester, retry_left),
-	PACK(requester, rnr_left),     PACK(requester, retries),
-	PACK(requester, timer),        PACK(requester, rnr_until),
-	PACK(requester, drained_told), PACK(requester, implied),
+	PACK(requester, head),      PACK(requester, next),         PACK(requester, tail),
+	PACK(requester, next_psn),  PACK(requester, offset),       PACK(requester, ssn),
+	PACK(requester, lsn),       PACK(requester, unlimited),    PACK(requester, rd_out),
+	PACK(requester, since_ack), PACK(requester, asked),        PACK(requester, retry_left),
+	PACK(requester, rnr_left),  PACK(requester, retries),      PACK(requester, timer),
+	PACK(requester, rnr_until), PACK(requester, drained_told), PACK(requester, implied),
 	PACK(requester, n_early),
 };
 
@@ -82,12 +76,10 @@ PACK_KNOWS(requester, 120);
 static void pack_requester(struct pack *p, struct requester *r)
 {
 	PACK_STRUCT(p, requester_members, r);
-	if (!pack_check(p, r->tail - r->head <= r->size &&
-				   r->next - r->head <= r->tail - r->head))
+	if (!pack_check(p, r->tail - r->head <= r->size && r->next - r->head <= r->tail - r->head))
 		r->head = r->next = r->tail = 0;
 	for (uint32_t i = r->head; i != r->tail; i++) {
-		r->items = ring_grow(r->items, &r->places, r->head, i,
-				     sizeof(*r->items));
+		r->items = ring_grow(r->items, &r->places, r->head, i, sizeof(*r->items));
 		pack_item(p, item_at(r, i));
 	}
 }
@@ -114,11 +106,10 @@ static const struct pack_member resource_members[] = {
 };
 
 static const struct pack_member answer_members[] = {
-	PACK(answer, kind),  PACK(answer, syndrome), PACK(answer, psn),
-	PACK(answer, msn),   PACK(answer, n_psns),   PACK(answer, sent),
-	PACK(answer, rkey),  PACK(answer, length),   PACK(answer, va),
-	PACK(answer, value), PACK(answer, fresh),    PACK(answer, dlid),
-	PACK(answer, sl),    PACK(answer, qpn),
+	PACK(answer, kind),   PACK(answer, syndrome), PACK(answer, psn),   PACK(answer, msn),
+	PACK(answer, n_psns), PACK(answer, sent),     PACK(answer, rkey),  PACK(answer, length),
+	PACK(answer, va),     PACK(answer, value),    PACK(answer, fresh), PACK(answer, dlid),
+	PACK(answer, sl),     PACK(answer, qpn),
 };
 
 PACK_KNOWS(resource, 40);
@@ -128,8 +119,7 @@ PACK_KNOWS(responder, 416);
 static bool responder_is_sound(const struct responder *r)
 {
 	return r->tail - r->head <= r->size && r->kind <= IN_WRITE &&
-	       r->answer_tail - r->answer_head <= MAX_ANSWERS &&
-	       r->next_resource < MAX_RD;
+	       r->answer_tail - r->answer_head <= MAX_ANSWERS && r->next_resource < MAX_RD;
 }
 
 static void pack_responder(struct pack *p, struct responder *r)
@@ -141,8 +131,7 @@ static void pack_responder(struct pack *p, struct responder *r)
 		return;
 	}
 	for (uint32_t i = r->head; i != r->tail; i++) {
-		r->queue = ring_grow(r->queue, &r->places, r->head, i,
-				     sizeof(*r->queue));
+		r->queue = ring_grow(r->queue, &r->places, r->head, i, sizeof(*r->queue));
 		pack_recv(p, &r->queue[i % r->places]);
 	}
 	bool remembers = r->resources != NULL;
@@ -153,8 +142,8 @@ static void pack_responder(struct pack *p, struct responder *r)
 	for (uint32_t i = 0; remembers && i < MAX_RD; i++)
 		PACK_STRUCT(p, resource_members, &r->resources[i]);
 	for (uint32_t i = r->answer_head; i != r->answer_tail; i++) {
-		r->answers = ring_grow(r->answers, &r->answer_places,
-				       r->answer_head, i, sizeof(*r->answers));
+		r->answers = ring_grow(r->answers, &r->answer_places, r->answer_head, i,
+				       sizeof(*r->answers));
 		struct answer *a = &r->answers[i % r->answer_places];
 
 		PACK_STRUCT(p, answer_members, a);

@@ -133,17 +133,14 @@ void qp_tell(struct qp *qp, enum qp_event event);
 /* ERR: every request left is flushed, in order. */
 void qp_enter_error(struct qp *qp);
 /* BTH, LRH and GRH of a packet to the connected peer. */
-void qp_address(const struct qp *qp, struct packet *p, uint8_t opcode,
-		uint32_t psn);
+void qp_address(const struct qp *qp, struct packet *p, uint8_t opcode, uint32_t psn);
 
 /* Memory described by a list, `offset` bytes from its start. */
-void sg_read(const struct qp *qp, const struct sge *list, uint64_t offset,
-	     uint8_t *to, size_t len);
-void sg_write(const struct qp *qp, const struct sge *list, uint64_t offset,
-	      const uint8_t *from, size_t len);
+void sg_read(const struct qp *qp, const struct sge *list, uint64_t offset, uint8_t *to, size_t len);
+void sg_write(const struct qp *qp, const struct sge *list, uint64_t offset, const uint8_t *from,
+	      size_t len);
 uint64_t sg_length(const struct sge *list, uint32_t n);
-bool sg_allows(const struct qp *qp, const struct sge *list, uint32_t n,
-	       unsigned access);
+bool sg_allows(const struct qp *qp, const struct sge *list, uint32_t n, unsigned access);
 
 static inline uint32_t packets_of(uint64_t length, uint32_t mtu)
 {
@@ -170,8 +167,7 @@ void requester_reset(struct requester *r);
 /* The attributes of RTS are in place. */
 void requester_start(struct qp *qp);
 bool requester_has_packet(const struct qp *qp, hd_time now);
-bool requester_transmit(struct qp *qp, hd_time now, struct packet *out,
-			uint8_t *buffer);
+bool requester_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t *buffer);
 void requester_sent(struct qp *qp, const struct packet *p);
 /* All retries are there again. */
 void requester_reload(struct qp *qp);
@@ -216,8 +212,7 @@ void responder_receive(struct qp *qp, const struct packet *p);
 void responder_flush(struct qp *qp);
 /* Takes the next receive request; false if there is none. */
 bool responder_take(struct qp *qp);
-void responder_complete(struct qp *qp, const struct completion *like,
-			enum wc_status status);
+void responder_complete(struct qp *qp, const struct completion *like, enum wc_status status);
 void responder_answer(struct qp *qp, const struct answer *answer);
 
 /* ---- early.c ----------------------------------------------------------- */
@@ -227,8 +222,7 @@ bool early_keep(struct qp *qp, const struct packet *p);
 /* The expected one if it is here, which is then the caller's to free. */
 struct early *early_take(struct qp *qp);
 /* The same of answers, ahead of `missing`; which are taken by number. */
-bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing,
-		       bool in_place);
+bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place);
 const struct early *early_answer(const struct qp *qp, uint32_t psn);
 struct early *early_take_answer(struct qp *qp, uint32_t psn);
 void early_fini(struct qp *qp);

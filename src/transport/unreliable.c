@@ -24,14 +24,12 @@ static bool uc_begin(struct qp *qp, const struct packet *p, bool write)
 	r->kind = write ? IN_WRITE : IN_SEND;
 	if (!write)
 		return responder_take(qp) &&
-		       sg_allows(qp, r->recv.sge, r->recv.n_sge,
-				 ACCESS_LOCAL_WRITE);
+		       sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE);
 	r->write = p->reth;
 	return qp->attr.access & ACCESS_REMOTE_WRITE &&
 	       (p->reth.dma_len == 0 ||
-		qp->owner->allows(qp->owner->context, qp->params.pd,
-				  p->reth.rkey, p->reth.va, p->reth.dma_len,
-				  ACCESS_REMOTE_WRITE));
+		qp->owner->allows(qp->owner->context, qp->params.pd, p->reth.rkey, p->reth.va,
+				  p->reth.dma_len, ACCESS_REMOTE_WRITE));
 }
 
 /* Puts one packet's payload in its place; false: the message is lost. */
@@ -45,13 +43,11 @@ static bool uc_store(struct qp *qp, const struct packet *p)
 			return false;
 		if (p->payload_len)
 			qp->owner->write(qp->owner->context, r->write.rkey,
-					 r->write.va + r->received, p->payload,
-					 p->payload_len);
+					 r->write.va + r->received, p->payload, p->payload_len);
 	} else {
 		if (end > sg_length(r->recv.sge, r->recv.n_sge))
 			return false;
-		sg_write(qp, r->recv.sge, r->received, p->payload,
-			 p->payload_len);
+		sg_write(qp, r->recv.sge, r->received, p->payload, p->payload_len);
 	}
 	r->received = end;
 	return true;
@@ -92,8 +88,7 @@ void uc_receive(struct qp *qp, const struct packet *p)
 	}
 	if (r->skipping || r->kind != (write ? IN_WRITE : IN_SEND))
 		return;
-	bool full = !(flags & (OPCODE_FIRST | OPCODE_MIDDLE)) ||
-		    p->payload_len == qp->attr.mtu;
+	bool full = !(flags & (OPCODE_FIRST | OPCODE_MIDDLE)) || p->payload_len == qp->attr.mtu;
 
 	if (!full || p->payload_len > qp->attr.mtu || !uc_store(qp, p)) {
 		forget_message(r);
@@ -126,8 +121,7 @@ void ud_receive(struct qp *qp, const struct packet *p)
 		.kind = WC_RECV,
 		.byte_len = (uint32_t)(GRH_SIZE + p->payload_len),
 		.solicited = p->bth.se,
-		.flags = (imm ? WC_WITH_IMM : 0u) |
-			 (packet_has(p, HEADER_GRH) ? WC_GRH : 0u),
+		.flags = (imm ? WC_WITH_IMM : 0u) | (packet_has(p, HEADER_GRH) ? WC_GRH : 0u),
 		.imm = imm ? p->immdt.data : 0,
 		.src_qp = p->deth.src_qp,
 		.slid = p->lrh.slid,

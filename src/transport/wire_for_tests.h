@@ -48,24 +48,22 @@ struct pair {
 	unsigned n_flight;
 	hd_time now;
 	/* May change the packet, as switches do with marks. */
-	struct verdict (*rule)(void *context, unsigned n, struct packet *p,
-			       unsigned to);
+	struct verdict (*rule)(void *context, unsigned n, struct packet *p, unsigned to);
 	void *context;
 	unsigned n_sent;
 	/* What was sent, for tests that look at headers. */
 	struct packet sent[MAX_SENT];
 };
 
-static inline bool side_allows(void *context, uint32_t pd, uint32_t key,
-			       uint64_t addr, uint64_t len, unsigned access)
+static inline bool side_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr,
+			       uint64_t len, unsigned access)
 {
 	(void)context;
 	(void)access;
 	return pd == PD && key == KEY && addr <= MEMORY && len <= MEMORY - addr;
 }
 
-static inline void side_read(void *context, uint32_t key, uint64_t addr,
-			     void *to, size_t len)
+static inline void side_read(void *context, uint32_t key, uint64_t addr, void *to, size_t len)
 {
 	struct side *s = context;
 
@@ -73,8 +71,8 @@ static inline void side_read(void *context, uint32_t key, uint64_t addr,
 	memcpy(to, s->memory + addr, len);
 }
 
-static inline void side_write(void *context, uint32_t key, uint64_t addr,
-			      const void *from, size_t len)
+static inline void side_write(void *context, uint32_t key, uint64_t addr, const void *from,
+			      size_t len)
 {
 	struct side *s = context;
 
@@ -82,15 +80,13 @@ static inline void side_write(void *context, uint32_t key, uint64_t addr,
 	memcpy(s->memory + addr, from, len);
 }
 
-static inline uint64_t side_atomic(void *context, const struct atomiceth *what,
-				   bool compare)
+static inline uint64_t side_atomic(void *context, const struct atomiceth *what, bool compare)
 {
 	struct side *s = context;
 	uint64_t old, value;
 
 	memcpy(&old, s->memory + what->va, sizeof(old));
-	value = compare ? (old == what->compare ? what->swap_add : old)
-			: old + what->swap_add;
+	value = compare ? (old == what->compare ? what->swap_add : old) : old + what->swap_add;
 	memcpy(s->memory + what->va, &value, sizeof(value));
 	s->atomics++;
 	return old;
@@ -102,8 +98,8 @@ static inline void side_invalidate(void *context, uint32_t rkey)
 	(void)rkey;
 }
 
-static inline void side_complete(void *context, struct qp *qp,
-				 const struct completion *wc, bool receive)
+static inline void side_complete(void *context, struct qp *qp, const struct completion *wc,
+				 bool receive)
 {
 	struct side *s = context;
 
@@ -133,8 +129,7 @@ static inline bool side_take(void *context, struct recv_wr *out)
 static inline struct qp_attr pair_attr(unsigned side)
 {
 	return (struct qp_attr){
-		.access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
-			  ACCESS_REMOTE_ATOMIC,
+		.access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
 		.pkey = 0xffff,
 		.qkey = 0x11111111,
 		.slid = (uint16_t)(1 + side),
@@ -152,13 +147,11 @@ static inline struct qp_attr pair_attr(unsigned side)
 	};
 }
 
-static inline enum hd_status pair_raise(struct qp *qp, struct qp_attr a,
-					enum qp_kind kind)
+static inline enum hd_status pair_raise(struct qp *qp, struct qp_attr a, enum qp_kind kind)
 {
 	for (unsigned step = 0; step < 3; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
-		enum hd_status status =
-			qp_modify(qp, &a, qp_step_mask(kind, a.state));
+		enum hd_status status = qp_modify(qp, &a, qp_step_mask(kind, a.state));
 
 		if (status != HD_OK)
 			return status;
@@ -167,8 +160,8 @@ static inline enum hd_status pair_raise(struct qp *qp, struct qp_attr a,
 }
 
 /* With as wide a window for requests that come early. */
-static inline struct pair *
-pair_with_window(enum qp_kind kind, const struct qp_attr *a, uint32_t window)
+static inline struct pair *pair_with_window(enum qp_kind kind, const struct qp_attr *a,
+					    uint32_t window)
 {
 	struct pair *p = calloc(1, sizeof(*p));
 
@@ -183,11 +176,10 @@ pair_with_window(enum qp_kind kind, const struct qp_attr *a, uint32_t window)
 					    .max_recv = 64,
 					    .window = window };
 
-		s->owner = (struct qp_owner){
-			s,           side_allows,     side_read,     side_write,
-			side_atomic, side_invalidate, side_complete, side_event,
-			side_take
-		};
+		s->owner =
+			(struct qp_owner){ s,           side_allows,     side_read,     side_write,
+					   side_atomic, side_invalidate, side_complete, side_event,
+					   side_take };
 		s->qp = qp_new(&params, &s->owner);
 		if (pair_raise(s->qp, a ? a[i] : pair_attr(i), kind) != HD_OK)
 			abort();
@@ -208,8 +200,7 @@ static inline void pair_free(struct pair *p)
 }
 
 /* A pair of other queue pairs with all that the bytes of these say. */
-static inline struct pair *pair_saved_and_restored(struct pair *p,
-						   uint32_t window)
+static inline struct pair *pair_saved_and_restored(struct pair *p, uint32_t window)
 {
 	struct pair *again = pair_with_window(QP_RC, NULL, window);
 	struct side fresh[2] = { again->side[0], again->side[1] };
@@ -234,8 +225,8 @@ static inline struct pair *pair_saved_and_restored(struct pair *p,
 }
 
 /* Puts a packet on its way; a late one changes places with the last. */
-static inline void pair_launch(struct pair *p, const struct packet *packet,
-			       const uint8_t *payload, unsigned to, bool late)
+static inline void pair_launch(struct pair *p, const struct packet *packet, const uint8_t *payload,
+			       unsigned to, bool late)
 {
 	if (p->n_flight == MAX_FLY)
 		return;
@@ -294,8 +285,7 @@ static inline void pair_run(struct pair *p, unsigned steps)
 			pair_deliver(p);
 			continue;
 		}
-		hd_time due[2] = { qp_due(p->side[0].qp),
-				   qp_due(p->side[1].qp) };
+		hd_time due[2] = { qp_due(p->side[0].qp), qp_due(p->side[1].qp) };
 		hd_time next = due[0] < due[1] ? due[0] : due[1];
 
 		if (next == HD_TIME_NEVER)
@@ -309,19 +299,16 @@ static inline void pair_run(struct pair *p, unsigned steps)
 	}
 }
 
-static inline struct send_wr pair_wr(uint64_t id, enum wr_kind kind,
-				     uint64_t local, uint32_t len,
+static inline struct send_wr pair_wr(uint64_t id, enum wr_kind kind, uint64_t local, uint32_t len,
 				     uint64_t remote)
 {
-	struct send_wr wr = {
-		.id = id,
-		.kind = kind,
-		.flags = WR_SIGNALED,
-		.n_sge = len ? 1 : 0,
-		.remote_addr = remote,
-		.rkey = KEY,
-		.to = { .qpn = 101, .qkey = 0x11111111, .dlid = 2, .pd = PD }
-	};
+	struct send_wr wr = { .id = id,
+			      .kind = kind,
+			      .flags = WR_SIGNALED,
+			      .n_sge = len ? 1 : 0,
+			      .remote_addr = remote,
+			      .rkey = KEY,
+			      .to = { .qpn = 101, .qkey = 0x11111111, .dlid = 2, .pd = PD } };
 
 	wr.sge[0] = (struct sge){ local, len, KEY };
 	return wr;

@@ -75,16 +75,12 @@ struct recv_wr {
 /* Of requests: what is used of them, not the room for all segments. */
 static inline void send_wr_copy(struct send_wr *to, const struct send_wr *from)
 {
-	memcpy(to, from,
-	       offsetof(struct send_wr, sge) +
-		       from->n_sge * sizeof(*from->sge));
+	memcpy(to, from, offsetof(struct send_wr, sge) + from->n_sge * sizeof(*from->sge));
 }
 
 static inline void recv_wr_copy(struct recv_wr *to, const struct recv_wr *from)
 {
-	memcpy(to, from,
-	       offsetof(struct recv_wr, sge) +
-		       from->n_sge * sizeof(*from->sge));
+	memcpy(to, from, offsetof(struct recv_wr, sge) + from->n_sge * sizeof(*from->sge));
 }
 
 /* The numbers of enum ibv_wc_status. */

@@ -2,8 +2,7 @@
 /* The bus between an adapter and its host's memory. */
 #include "verbs/device.h"
 
-hd_time bus_use(struct v_device *dev, bool write, hd_time when,
-		const struct dma *dma)
+hd_time bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma)
 {
 	const struct profile *p = dev->lab->profile;
 	hd_time *free_at = &dev->bus_free[p->duplex == DUPLEX_FULL && write];
@@ -12,8 +11,7 @@ hd_time bus_use(struct v_device *dev, bool write, hd_time when,
 		return when;
 	hd_time start = later(when, *free_at);
 
-	*free_at = start + dma->transactions * p->bus_overhead +
-		   dma->misses * p->miss;
+	*free_at = start + dma->transactions * p->bus_overhead + dma->misses * p->miss;
 	if (p->bus.num)
 		*free_at += hd_rate_duration(p->bus, dma->bytes);
 	return *free_at + (write ? 0 : p->bus_latency);

@@ -158,10 +158,8 @@ struct coroutine *coroutine_new(size_t stack, coroutine_fn *fn, void *argument)
 	struct coroutine *c = hd_alloc(1, sizeof(*c));
 
 	c->size = (stack + page - 1) / page * page + page;
-	c->memory = mmap(NULL, c->size, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (c->memory == MAP_FAILED ||
-	    mprotect(c->memory, page, PROT_NONE) != 0)
+	c->memory = mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (c->memory == MAP_FAILED || mprotect(c->memory, page, PROT_NONE) != 0)
 		memory_refused(c->size);
 	c->fn = fn;
 	c->argument = argument;
@@ -184,8 +182,7 @@ static void enter_begin(struct coroutine *c)
 #ifdef HAS_ASAN
 	size_t page = page_size();
 
-	__sanitizer_start_switch_fiber(&c->caller_fake, c->memory + page,
-				       c->size - page);
+	__sanitizer_start_switch_fiber(&c->caller_fake, c->memory + page, c->size - page);
 #else
 	(void)c;
 #endif
@@ -195,8 +192,7 @@ static void enter_begin(struct coroutine *c)
 static void entered(struct coroutine *c)
 {
 #ifdef HAS_ASAN
-	__sanitizer_finish_switch_fiber(c->fake, &c->caller_bottom,
-					&c->caller_size);
+	__sanitizer_finish_switch_fiber(c->fake, &c->caller_bottom, &c->caller_size);
 #else
 	(void)c;
 #endif
@@ -205,8 +201,7 @@ static void entered(struct coroutine *c)
 static void leave_begin(struct coroutine *c)
 {
 #ifdef HAS_ASAN
-	__sanitizer_start_switch_fiber(c->done ? NULL : &c->fake,
-				       c->caller_bottom, c->caller_size);
+	__sanitizer_start_switch_fiber(c->done ? NULL : &c->fake, c->caller_bottom, c->caller_size);
 #else
 	(void)c;
 #endif

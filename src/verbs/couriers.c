@@ -49,17 +49,14 @@ uint32_t courier_pieces(uint64_t bytes)
 
 static void queue_put(struct courier *c, struct queued one)
 {
-	c->queue = ring_grow(c->queue, &c->size, c->head, c->tail,
-			     sizeof(*c->queue));
+	c->queue = ring_grow(c->queue, &c->size, c->head, c->tail, sizeof(*c->queue));
 	c->queue[c->tail++ % c->size] = one;
 }
 
 static void post_piece(struct courier *c, struct queued *q)
 {
 	uint64_t bytes = q->rest < PIECE ? q->rest : PIECE;
-	struct send_wr wr = { .id = q->message,
-			      .kind = WR_SEND_IMM,
-			      .imm = q->message };
+	struct send_wr wr = { .id = q->message, .kind = WR_SEND_IMM, .imm = q->message };
 
 	q->rest -= bytes;
 	if (!q->rest) {
@@ -81,8 +78,8 @@ static void post_all(struct courier *c)
 		connection_go(&c->link);
 }
 
-void courier_send(struct couriers *all, uint32_t courier, hd_time now,
-		  uint32_t message, uint64_t bytes)
+void courier_send(struct couriers *all, uint32_t courier, hd_time now, uint32_t message,
+		  uint64_t bytes)
 {
 	struct courier *c = &all->items[courier];
 
@@ -101,8 +98,8 @@ static void take_done(struct courier *c, const struct cq_entry *e)
 	c->under_way--;
 	c->is_broken |= !is_acknowledged;
 	if (!is_acknowledged || e->wc.id & LAST_PIECE)
-		c->listener->done(c->context, lab->number, lab->now,
-				  (uint32_t)e->wc.id, is_acknowledged);
+		c->listener->done(c->context, lab->number, lab->now, (uint32_t)e->wc.id,
+				  is_acknowledged);
 }
 
 static void take_received(const struct courier *c, const struct cq_entry *e)
@@ -110,8 +107,7 @@ static void take_received(const struct courier *c, const struct cq_entry *e)
 	const struct lab *lab = c->link.to->dev->lab;
 
 	if (e->wc.status == WC_SUCCESS)
-		c->listener->arrived(c->context, lab->number, lab->now,
-				     e->wc.imm);
+		c->listener->arrived(c->context, lab->number, lab->now, e->wc.imm);
 }
 
 static struct courier *courier_of(struct side *side)
@@ -159,8 +155,7 @@ void courier_passes(const struct couriers *all, const struct sim_passage *x)
 
 /* ---- all of them --------------------------------------------------------- */
 
-enum hd_status couriers_new(struct fabric *f, uint32_t most, struct diag *d,
-			    struct couriers **out)
+enum hd_status couriers_new(struct fabric *f, uint32_t most, struct diag *d, struct couriers **out)
 {
 	struct couriers *all = hd_alloc(1, sizeof(*all));
 	enum hd_status status = profile_open("ideal", d, &all->profile);
@@ -190,8 +185,7 @@ void couriers_free(struct couriers *all)
 	free(all);
 }
 
-enum hd_status courier_open(struct couriers *all,
-			    const struct courier_want *want)
+enum hd_status courier_open(struct couriers *all, const struct courier_want *want)
 {
 	const struct connecting how = {
 		.from = { SEND_DEPTH, 1 },
@@ -210,9 +204,8 @@ enum hd_status courier_open(struct couriers *all,
 		.listener = want->listener,
 		.context = want->context,
 	};
-	return connection_open(
-		&c->link, &lab->devices[lab->device_of_node[want->from]],
-		&lab->devices[lab->device_of_node[want->to]], &how);
+	return connection_open(&c->link, &lab->devices[lab->device_of_node[want->from]],
+			       &lab->devices[lab->device_of_node[want->to]], &how);
 }
 
 void couriers_attach(struct couriers *all, struct sim *s)
@@ -228,18 +221,14 @@ static bool is_elsewhere(const struct v_qp *qp)
 	return lab->pools[lab->number].is_elsewhere;
 }
 
-struct courier_counts courier_counts(const struct couriers *all,
-				     uint32_t courier)
+struct courier_counts courier_counts(const struct couriers *all, uint32_t courier)
 {
 	const struct courier *c = &all->items[courier];
 
 	return (struct courier_counts){
 		.sends = c->sends,
-		.retries = is_elsewhere(c->link.from)
-				   ? c->retries
-				   : qp_retries(c->link.from->qp),
-		.early = is_elsewhere(c->link.to) ? c->early
-						  : qp_early(c->link.to->qp),
+		.retries = is_elsewhere(c->link.from) ? c->retries : qp_retries(c->link.from->qp),
+		.early = is_elsewhere(c->link.to) ? c->early : qp_early(c->link.to->qp),
 		.is_broken = c->is_broken,
 	};
 }
@@ -298,11 +287,9 @@ static void pack_source(struct courier *c, struct pack *k)
 	cq_pack(c->link.sends.cq, k);
 }
 
-void couriers_pack(struct couriers *all, struct pack *k,
-		   const struct sim_section *section)
+void couriers_pack(struct couriers *all, struct pack *k, const struct sim_section *section)
 {
-	const struct connections of = { all->items, sizeof(*all->items),
-					all->n };
+	const struct connections of = { all->items, sizeof(*all->items), all->n };
 
 	pack_same(k, all->n);
 	for (uint32_t i = 0; i < all->n && !k->refused; i++) {

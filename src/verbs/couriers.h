@@ -28,11 +28,10 @@ struct couriers;
 
 struct courier_listener {
 	/* At the destination: one more of the message's SENDs is here. */
-	void (*arrived)(void *context, uint32_t part, hd_time now,
-			uint32_t message);
+	void (*arrived)(void *context, uint32_t part, hd_time now, uint32_t message);
 	/* At the source: all of it is acknowledged; or never will be. */
-	void (*done)(void *context, uint32_t part, hd_time now,
-		     uint32_t message, bool is_acknowledged);
+	void (*done)(void *context, uint32_t part, hd_time now, uint32_t message,
+		     bool is_acknowledged);
 	/* A packet of a courier, request or answer, starts on some link. */
 	void (*passes)(void *context, const struct sim_passage *x);
 };
@@ -53,14 +52,12 @@ struct courier_counts {
 };
 
 /* Room for `most`. The fabric outlives them. */
-HD_MUST_CHECK enum hd_status couriers_new(struct fabric *f, uint32_t most,
-					  struct diag *d,
+HD_MUST_CHECK enum hd_status couriers_new(struct fabric *f, uint32_t most, struct diag *d,
 					  struct couriers **out);
 void couriers_free(struct couriers *all);
 /* The next one; they are numbered from 0. HD_ERR_UNFIT if no packet fits on
  * the way and back. */
-HD_MUST_CHECK enum hd_status courier_open(struct couriers *all,
-					  const struct courier_want *want);
+HD_MUST_CHECK enum hd_status courier_open(struct couriers *all, const struct courier_want *want);
 /* Before the first sim_run; once. */
 void couriers_attach(struct couriers *all, struct sim *s);
 
@@ -68,10 +65,9 @@ void couriers_attach(struct couriers *all, struct sim *s);
 uint32_t courier_pieces(uint64_t bytes);
 /* Called in the part of the source. After a loss that is not repaired it does
  * nothing. */
-void courier_send(struct couriers *all, uint32_t courier, hd_time now,
-		  uint32_t message, uint64_t bytes);
+void courier_send(struct couriers *all, uint32_t courier, hd_time now, uint32_t message,
+		  uint64_t bytes);
 /* While nothing happens. */
-struct courier_counts courier_counts(const struct couriers *all,
-				     uint32_t courier);
+struct courier_counts courier_counts(const struct couriers *all, uint32_t courier);
 
 #endif

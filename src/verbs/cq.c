@@ -28,8 +28,7 @@ void v_channel_free(struct v_channel *c)
 	free(c);
 }
 
-struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries,
-		      struct v_channel *channel)
+struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries, struct v_channel *channel)
 {
 	const struct profile *p = dev->lab->profile;
 
@@ -40,8 +39,7 @@ struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries,
 	cq->dev = dev;
 	cq->channel = channel;
 	cq->size = entries;
-	spend(dev->lab,
-	      p->command + pages_cost(p, (uint64_t)entries * CQE_BYTES));
+	spend(dev->lab, p->command + pages_cost(p, (uint64_t)entries * CQE_BYTES));
 	return cq;
 }
 
@@ -56,8 +54,7 @@ void v_cq_free(struct v_cq *cq)
 
 static void channel_push(struct v_channel *c, struct v_cq *cq, hd_time when)
 {
-	c->events = ring_grow(c->events, &c->size, c->head, c->tail,
-			      sizeof(*c->events));
+	c->events = ring_grow(c->events, &c->size, c->head, c->tail, sizeof(*c->events));
 	c->events[c->tail++ % c->size] = (struct channel_event){ cq, when };
 	struct v_thread *t = list_take(&c->waiters);
 
@@ -70,15 +67,13 @@ static void make_event(struct v_cq *cq, hd_time when)
 	cq->armed = false;
 	cq->tail_at_event = cq->tail;
 	if (cq->channel)
-		channel_push(cq->channel, cq,
-			     when + cq->dev->lab->profile->event);
+		channel_push(cq->channel, cq, when + cq->dev->lab->profile->event);
 }
 
 void v_arm(struct v_cq *cq, bool solicited_only)
 {
 	hd_time now = caller_time(cq->dev->lab);
-	uint64_t seen =
-		cq->tail_at_event > cq->head ? cq->tail_at_event : cq->head;
+	uint64_t seen = cq->tail_at_event > cq->head ? cq->tail_at_event : cq->head;
 
 	cq->armed = true;
 	cq->solicited_only = solicited_only;
@@ -86,8 +81,7 @@ void v_arm(struct v_cq *cq, bool solicited_only)
 	for (; seen < cq->tail; seen++) {
 		const struct cq_entry *e = cq_at(cq, seen);
 
-		if (solicited_only && !e->wc.solicited &&
-		    e->wc.status == WC_SUCCESS)
+		if (solicited_only && !e->wc.solicited && e->wc.status == WC_SUCCESS)
 			continue;
 		make_event(cq, later(now, e->when));
 		return;
@@ -114,8 +108,7 @@ struct v_cq *v_event_try(struct v_channel *c)
 	struct lab *lab = c->dev->lab;
 
 	lab_settle(lab);
-	if (c->head == c->tail ||
-	    c->events[c->head % c->size].when > caller_time(lab))
+	if (c->head == c->tail || c->events[c->head % c->size].when > caller_time(lab))
 		return NULL;
 	return c->events[c->head++ % c->size].cq;
 }
@@ -125,19 +118,17 @@ struct v_cq *v_event_try(struct v_channel *c)
 void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 {
 	if (cq->tail - cq->head == cq->size) {
-		const struct v_async_event e = { .kind = V_ASYNC_CQ_ERR,
-						 .qpn = wc->qpn };
+		const struct v_async_event e = { .kind = V_ASYNC_CQ_ERR, .qpn = wc->qpn };
 
 		async_push(cq->dev, &e);
 		return;
 	}
 	if (cq->tail != cq->head)
 		when = later(when, cq_at(cq, cq->tail - 1)->when);
-	cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head,
-			     (uint32_t)cq->tail, sizeof(*cq->ring));
+	cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head, (uint32_t)cq->tail,
+			     sizeof(*cq->ring));
 	*cq_at(cq, cq->tail++) = (struct cq_entry){ *wc, when };
-	if (cq->armed &&
-	    (!cq->solicited_only || wc->solicited || wc->status != WC_SUCCESS))
+	if (cq->armed && (!cq->solicited_only || wc->solicited || wc->status != WC_SUCCESS))
 		make_event(cq, later(when, cq->armed_at));
 	struct v_thread *t = list_take(&cq->waiters);
 
@@ -156,8 +147,7 @@ unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n)
 	lab_settle(lab);
 	hd_time now = caller_time(lab);
 
-	while (taken < n && cq->head != cq->tail &&
-	       cq_at(cq, cq->head)->when <= now) {
+	while (taken < n && cq->head != cq->tail && cq_at(cq, cq->head)->when <= now) {
 		out[taken++] = cq_at(cq, cq->head++)->wc;
 		spend(lab, p->poll);
 	}
@@ -187,8 +177,6 @@ bool v_poll_wait(struct v_cq *cq, struct completion *out)
 	const struct cq_entry *e = cq_at(cq, cq->head++);
 
 	*out = e->wc;
-	lab->current->clock =
-		poll_start(lab->current->clock, e->when, p->poll_empty) +
-		p->poll;
+	lab->current->clock = poll_start(lab->current->clock, e->when, p->poll_empty) + p->poll;
 	return true;
 }

@@ -10,12 +10,10 @@
 
 #define MIN_STAGED 64 /* what a packet without payload takes */
 
-void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
-		 uint32_t node)
+void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t node)
 {
 	const struct fabric *b = lab->build;
-	const struct sim_port *port =
-		&b->setup.ports[b->setup.nodes[node].first_port + 1];
+	const struct sim_port *port = &b->setup.ports[b->setup.nodes[node].first_port + 1];
 	const struct sl2vl *lanes = sl2vl_of(&b->subnet, port->origin);
 
 	*dev = (struct v_device){
@@ -90,8 +88,7 @@ static bool may_send(struct v_device *dev, struct v_qp *qp)
 
 static bool has_room(const struct v_device *dev, unsigned vl, uint32_t bytes)
 {
-	return dev->staged[vl] == 0 ||
-	       dev->staged[vl] + bytes <= dev->lab->profile->staging;
+	return dev->staged[vl] == 0 || dev->staged[vl] + bytes <= dev->lab->profile->staging;
 }
 
 void device_rest(struct v_device *dev, struct v_qp *qp)
@@ -155,8 +152,7 @@ static void put_back(struct v_device *dev, struct v_qp *qp)
 	unsigned vl = device_lane(dev, qp->sl);
 	struct qp_list *l = &dev->active[vl][qp->rank];
 
-	if (dev->lab->profile->schedule == SCHEDULE_WEIGHTED && qp->burst > 1 &&
-	    l->first) {
+	if (dev->lab->profile->schedule == SCHEDULE_WEIGHTED && qp->burst > 1 && l->first) {
 		qp->burst--;
 		qp->next = l->first;
 		l->first = qp;
@@ -205,8 +201,7 @@ static bool begins_request(uint8_t opcode)
 {
 	unsigned flags = opcode_flags(opcode);
 
-	return !(flags & (OPCODE_RESPONSE | OPCODE_MIDDLE | OPCODE_LAST)) &&
-	       opcode != OPCODE_CNP;
+	return !(flags & (OPCODE_RESPONSE | OPCODE_MIDDLE | OPCODE_LAST)) && opcode != OPCODE_CNP;
 }
 
 /* ---- leaving: what UC and UD complete by --------------------------------- */
@@ -218,8 +213,7 @@ static void leave(struct v_device *dev, uint32_t id, hd_time when)
 	struct slot *s = slot_at(lab, id);
 	uint32_t *link = &dev->leaving.first;
 
-	if (dev->leaving.first != QP_NONE &&
-	    slot_at(lab, dev->leaving.last)->when <= when)
+	if (dev->leaving.first != QP_NONE && slot_at(lab, dev->leaving.last)->when <= when)
 		link = &slot_at(lab, dev->leaving.last)->behind;
 	while (*link != QP_NONE && slot_at(lab, *link)->when <= when)
 		link = &slot_at(lab, *link)->behind;
@@ -275,8 +269,7 @@ static void tell_all_sent(struct v_device *dev)
 	struct lab *lab = dev->lab;
 	uint32_t id;
 
-	while ((id = dev->leaving.first) != QP_NONE &&
-	       slot_at(lab, id)->when <= lab->now) {
+	while ((id = dev->leaving.first) != QP_NONE && slot_at(lab, id)->when <= lab->now) {
 		struct slot *s = slot_at(lab, id);
 
 		dev->leaving.first = s->behind;
@@ -317,15 +310,13 @@ static enum sim_packet_kind kind_of(uint8_t opcode)
 {
 	if (opcode == OPCODE_CNP)
 		return SIM_CNP;
-	bool is_ack = (opcode & OP_MASK) == OP_ACK ||
-		      (opcode & OP_MASK) == OP_ATOMIC_ACK;
+	bool is_ack = (opcode & OP_MASK) == OP_ACK || (opcode & OP_MASK) == OP_ATOMIC_ACK;
 
 	return is_ack ? SIM_ACK : SIM_DATA;
 }
 
 /* Gives a packet to the fabric at `when`. */
-static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
-		   hd_time when)
+static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
 	struct slot *s = slot_at(lab, id);
@@ -353,8 +344,7 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
 	}
 	s->copies += s->tells;
 	s->vl = device_lane(dev, p->lrh.sl);
-	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len
-						: MIN_STAGED;
+	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len : MIN_STAGED;
 	dev->staged[s->vl] += s->staged;
 	pace_launched(qp, s);
 	const struct sim_arrival a = {
@@ -365,8 +355,7 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id,
 		.bytes = (uint32_t)packet_size(p),
 		.sl = p->lrh.sl,
 		.kind = kind_of(p->bth.opcode),
-		.number =
-			lab->couriers ? courier_of_pair(lab->couriers, qp) : 0,
+		.number = lab->couriers ? courier_of_pair(lab->couriers, qp) : 0,
 	};
 
 	slot_announce(lab, id);
@@ -392,8 +381,7 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	hd_time busy = cost->packet, extra = 0;
 
 	if (begins_request(s->packet.bth.opcode)) {
-		busy += qp_params(qp->qp)->kind == QP_UD ? cost->wqe_datagram
-							 : cost->wqe;
+		busy += qp_params(qp->qp)->kind == QP_UD ? cost->wqe_datagram : cost->wqe;
 		/* The request must be here before its data are asked for. */
 		if (dev->dma.transactions)
 			extra = cost->bus_latency;
@@ -404,15 +392,13 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	hd_time done = bus_use(dev, false, lab->now, &dev->dma) + extra;
 
 	dev->dma = (struct dma){ 0 };
-	done = later(later(done, dev->tx_free),
-		     later(earliest, qp->last_inject));
+	done = later(later(done, dev->tx_free), later(earliest, qp->last_inject));
 	qp->last_inject = done;
 	s->qp = qp->number;
 	s->birth = qp->birth;
 	s->tells = qp_params(qp->qp)->kind != QP_RC;
 	launch(dev, qp, id, done);
-	if (qp_has_packet(qp->qp, lab->now) && !qp->is_queued &&
-	    may_send(dev, qp))
+	if (qp_has_packet(qp->qp, lab->now) && !qp->is_queued && may_send(dev, qp))
 		put_back(dev, qp);
 	watch_timer(dev, qp);
 }
@@ -421,8 +407,7 @@ static void pump(struct v_device *dev, hd_time earliest)
 {
 	struct v_qp *qp;
 
-	while (dev->active_vls && dev->tx_free <= dev->lab->now &&
-	       (qp = pick(dev))) {
+	while (dev->active_vls && dev->tx_free <= dev->lab->now && (qp = pick(dev))) {
 		if (may_send(dev, qp))
 			send_one(dev, qp, earliest);
 	}
@@ -452,8 +437,7 @@ hd_time device_visible(struct v_device *dev)
 	return dev->visible;
 }
 
-static void hand_to(struct v_device *dev, struct v_qp *qp,
-		    const struct packet *p, uint32_t slot)
+static void hand_to(struct v_device *dev, struct v_qp *qp, const struct packet *p, uint32_t slot)
 {
 	struct lab *lab = dev->lab;
 	unsigned flags = opcode_flags(p->bth.opcode);
@@ -477,13 +461,10 @@ static void hand_to(struct v_device *dev, struct v_qp *qp,
 	device_activate(dev, qp);
 }
 
-static void hand_to_members(struct v_device *dev, const struct packet *p,
-			    uint32_t slot)
+static void hand_to_members(struct v_device *dev, const struct packet *p, uint32_t slot)
 {
 	const struct v_qp *own =
-		dev->lab->guests
-			? slot_sender(dev->lab, slot_at(dev->lab, slot))
-			: NULL;
+		dev->lab->guests ? slot_sender(dev->lab, slot_at(dev->lab, slot)) : NULL;
 
 	/* Programs elsewhere do not get back what they send. */
 	for (size_t i = 0; i < dev->n_members; i++) {
@@ -494,8 +475,7 @@ static void hand_to_members(struct v_device *dev, const struct packet *p,
 
 static void arrivals_put(struct arrivals *a, uint32_t slot, bool is_marked)
 {
-	a->ring = ring_grow(a->ring, &a->size, a->head, a->tail,
-			    sizeof(*a->ring));
+	a->ring = ring_grow(a->ring, &a->size, a->head, a->tail, sizeof(*a->ring));
 	a->ring[a->tail++ % a->size] = (struct arrival){ slot, is_marked };
 }
 
@@ -509,9 +489,8 @@ static void accept(struct v_device *dev, struct arrival what)
 	static const struct packet unknown = { .payload = NULL };
 	struct lab *lab = dev->lab;
 	/* One that strays here from another process is not for us. */
-	const struct packet *p = slot_is_here(lab, what.slot)
-					 ? &slot_at(lab, what.slot)->packet
-					 : &unknown;
+	const struct packet *p =
+		slot_is_here(lab, what.slot) ? &slot_at(lab, what.slot)->packet : &unknown;
 	uint32_t number = p->bth.dest_qp - FIRST_QPN;
 	struct packet marked;
 
@@ -527,8 +506,7 @@ static void accept(struct v_device *dev, struct arrival what)
 	if (p->bth.dest_qp == V_MULTICAST)
 		hand_to_members(dev, p, what.slot);
 	/* A wrong table may bring what is for another port (Q5). */
-	else if (is_own(dev, p->lrh.dlid) && number < dev->n_qps &&
-		 dev->qps[number])
+	else if (is_own(dev, p->lrh.dlid) && number < dev->n_qps && dev->qps[number])
 		hand_to(dev, dev->qps[number], p, what.slot);
 	bus_wait(dev);
 	slot_release(lab, what.slot);
@@ -548,8 +526,7 @@ static void take_looped(struct v_device *dev)
 {
 	struct lab *lab = dev->lab;
 
-	while (dev->loop.first != QP_NONE &&
-	       slot_at(lab, dev->loop.first)->when <= lab->now) {
+	while (dev->loop.first != QP_NONE && slot_at(lab, dev->loop.first)->when <= lab->now) {
 		uint32_t id = slot_first(lab, &dev->loop);
 
 		if (slot_at(lab, id)->tells)
@@ -589,11 +566,9 @@ static void arm(struct v_device *dev)
 		next = dev->tx_free;
 	if (arrivals_any(&dev->arrived) && dev->rx_free < next)
 		next = dev->rx_free;
-	if (dev->loop.first != QP_NONE &&
-	    slot_at(lab, dev->loop.first)->when < next)
+	if (dev->loop.first != QP_NONE && slot_at(lab, dev->loop.first)->when < next)
 		next = slot_at(lab, dev->loop.first)->when;
-	if (dev->leaving.first != QP_NONE &&
-	    slot_at(lab, dev->leaving.first)->when < next)
+	if (dev->leaving.first != QP_NONE && slot_at(lab, dev->leaving.first)->when < next)
 		next = slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);

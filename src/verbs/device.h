@@ -227,7 +227,7 @@ struct v_qp {
 	bool is_held;        /* has a packet that its rate holds back */
 	uint64_t turn;       /* in the line of its rate; 0: it is not there */
 	struct v_qp *behind; /* there */
-	struct v_qp *next; /* in a list of those that have something to send */
+	struct v_qp *next;   /* in a list of those that have something to send */
 	bool connected;
 };
 
@@ -336,7 +336,7 @@ struct lab {
 	uint32_t n_pools;
 	uint32_t *device_of_node;
 
-	struct slot_pool *pools; /* of all labs that this one was cut into */
+	struct slot_pool *pools;     /* of all labs that this one was cut into */
 	struct lab_distant *distant; /* distant.c; NULL: one process has all */
 	struct letters *letters;     /* per lab, for those elsewhere */
 	struct slots_saved *saved;   /* saved.c; NULL: it never was */
@@ -421,8 +421,7 @@ static inline void device_wake(struct v_device *dev, hd_time when)
 		dev->timer = when;
 }
 
-void device_init(struct v_device *dev, struct lab *lab, uint32_t host,
-		 uint32_t node);
+void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t node);
 void device_fini(struct v_device *dev);
 /* A packet has arrived at the adapter's port. */
 void device_receive(struct v_device *dev, uint32_t id, bool is_marked);
@@ -491,8 +490,7 @@ bool pace_rest(struct v_qp *qp);
 /* All of a rate are looked at when that lets them, not before `earliest`. */
 void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest);
 /* The same, if others than one queue pair have it; p may be NULL. */
-void pace_wake_sharers(struct v_device *dev, const struct v_pace *p,
-		       hd_time earliest);
+void pace_wake_sharers(struct v_device *dev, const struct v_pace *p, hd_time earliest);
 void pace_launched(struct v_qp *qp, struct slot *s);
 /*
  * A packet has started on the link, or its port has dropped it; of `qp`, or
@@ -523,8 +521,7 @@ uint32_t traffic_postings(const struct traffic *t);
 void traffic_collect(struct traffic *t, struct pack *k, uint32_t part);
 
 /* As bytes and back; of all labs that it was cut into. */
-void traffic_pack(struct traffic *t, struct pack *p,
-		  const struct sim_section *section);
+void traffic_pack(struct traffic *t, struct pack *p, const struct sim_section *section);
 
 /* ---- couriers.c: messages of others over queue pairs ------------------- */
 
@@ -535,8 +532,7 @@ void courier_passes(const struct couriers *all, const struct sim_passage *x);
 /* What was counted in a part. */
 void couriers_collect(struct couriers *all, struct pack *k, uint32_t part);
 /* What they remember of a section, as bytes and back. */
-void couriers_pack(struct couriers *all, struct pack *k,
-		   const struct sim_section *section);
+void couriers_pack(struct couriers *all, struct pack *k, const struct sim_section *section);
 
 /* ---- guests.c: queue pairs of programs elsewhere ----------------------- */
 
@@ -554,8 +550,8 @@ void slot_announce(struct lab *lab, uint32_t id);
 /* Of another process: nobody here looks at it any more. */
 void slot_return(struct lab *lab, uint32_t id);
 /* When a message of this posting was made, if that is for another process. */
-bool born_is_told(const struct v_device *from, const struct v_device *to,
-		  uint32_t posting, hd_time born);
+bool born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
+		  hd_time born);
 /* See struct sim_endpoint. */
 void lab_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
 void lab_collect(void *context, struct pack *k, uint32_t part);
@@ -587,8 +583,7 @@ hd_time requests_next(const struct v_device *dev);
 /* ---- bus.c --------------------------------------------------------------- */
 
 /* The bus does what `dma` says from `when` on; when that is done. */
-hd_time bus_use(struct v_device *dev, bool write, hd_time when,
-		const struct dma *dma);
+hd_time bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma);
 /*
  * What was received and is not yet in memory stands in the adapter, and there
  * is no more room for that than for what is sent: the receive engine waits, and

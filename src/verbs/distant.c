@@ -52,8 +52,7 @@ void lab_distant_cut(struct lab *lab, const struct sim_cut *how)
 	for (uint32_t i = 0; i < how->n; i++) {
 		lab->pools[i].is_elsewhere = !part_is_here(how, i);
 		lab->parts[i]->distant = x;
-		lab->parts[i]->letters =
-			hd_alloc(how->n, sizeof(struct letters));
+		lab->parts[i]->letters = hd_alloc(how->n, sizeof(struct letters));
 	}
 }
 
@@ -75,21 +74,18 @@ void lab_distant_fini(struct lab *lab)
 
 /* ---- writing ------------------------------------------------------------ */
 
-static void tell(struct lab *lab, uint32_t part, uint8_t what, uint32_t id,
-		 hd_time when)
+static void tell(struct lab *lab, uint32_t part, uint8_t what, uint32_t id, hd_time when)
 {
 	if (lab->pools[part].is_elsewhere)
 		letters_add(&lab->letters[part], what, id, when);
 }
 
 /* Those with LID masks have their first one there. */
-static const struct v_device *device_at(const struct lab *lab, uint32_t i,
-					lid_t dlid)
+static const struct v_device *device_at(const struct lab *lab, uint32_t i, lid_t dlid)
 {
 	const struct v_device *dev = &lab->devices[i];
 
-	return dlid >= dev->lid && (dlid - dev->lid) >> dev->lmc == 0 ? dev
-								      : NULL;
+	return dlid >= dev->lid && (dlid - dev->lid) >> dev->lmc == 0 ? dev : NULL;
 }
 
 void slot_announce(struct lab *lab, uint32_t id)
@@ -106,8 +102,7 @@ void slot_announce(struct lab *lab, uint32_t id)
 		const struct v_device *dev = device_at(lab, i, dlid);
 
 		if (dev)
-			tell(lab, x->part_of_node[dev->node], LETTER_PACKET, id,
-			     0);
+			tell(lab, x->part_of_node[dev->node], LETTER_PACKET, id, 0);
 	}
 }
 
@@ -118,16 +113,14 @@ void slot_return(struct lab *lab, uint32_t id)
 	tell(lab, id >> SLOT_BITS, LETTER_RETURNED, id, 0);
 }
 
-bool born_is_told(const struct v_device *from, const struct v_device *to,
-		  uint32_t posting, hd_time born)
+bool born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
+		  hd_time born)
 {
 	struct lab *lab = from->lab;
 
-	if (!lab->distant ||
-	    !lab->pools[lab->distant->part_of_node[to->node]].is_elsewhere)
+	if (!lab->distant || !lab->pools[lab->distant->part_of_node[to->node]].is_elsewhere)
 		return false;
-	tell(lab, lab->distant->part_of_node[to->node], LETTER_BORN, posting,
-	     born);
+	tell(lab, lab->distant->part_of_node[to->node], LETTER_BORN, posting, born);
 	return true;
 }
 
@@ -155,18 +148,15 @@ static void pack_letter(void *context, struct pack *k, const struct letter *x)
 
 	if (x->what == LETTER_BORN) {
 		if (k->reads &&
-		    pack_check(k, r->lab->traffic &&
-					  x->id < traffic_postings(
-							  r->lab->traffic)))
+		    pack_check(k, r->lab->traffic && x->id < traffic_postings(r->lab->traffic)))
 			traffic_born(r->lab->traffic, x->id, x->when);
 		return;
 	}
-	if (k->reads &&
-	    !pack_check(k, x->what <= LETTER_RETURNED && slot_is_sound(r, x)))
+	if (k->reads && !pack_check(k, x->what <= LETTER_RETURNED && slot_is_sound(r, x)))
 		return;
 	if (x->what == LETTER_PACKET)
-		slot_pack_headers(k, k->reads ? slot_mirror(r->lab, x->id)
-					      : slot_at(r->lab, x->id));
+		slot_pack_headers(k,
+				  k->reads ? slot_mirror(r->lab, x->id) : slot_at(r->lab, x->id));
 	else if (k->reads)
 		slot_release(r->lab->parts[r->to], x->id);
 }

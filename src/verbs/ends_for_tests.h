@@ -44,8 +44,7 @@ struct fixture {
 	uint32_t n;
 };
 
-static inline void open_end(struct fixture *f, uint32_t i, enum qp_kind kind,
-			    bool shared)
+static inline void open_end(struct fixture *f, uint32_t i, enum qp_kind kind, bool shared)
 {
 	struct end *e = &f->end[i];
 
@@ -54,8 +53,8 @@ static inline void open_end(struct fixture *f, uint32_t i, enum qp_kind kind,
 	e->memory = hd_alloc(BUFFER, 1);
 	e->pd = v_pd_new(e->dev);
 	e->mr = v_mr_new(e->pd, e->memory, BUFFER,
-			 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
-				 ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
+			 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+				 ACCESS_REMOTE_ATOMIC,
 			 0);
 	e->channel = v_channel_new(e->dev);
 	e->cq = v_cq_new(e->dev, 64, e->channel);
@@ -72,11 +71,9 @@ static inline void open_end(struct fixture *f, uint32_t i, enum qp_kind kind,
 	assert_non_null(e->qp);
 }
 
-static inline void raise_end(struct end *e, enum qp_kind kind,
-			     const struct end *to)
+static inline void raise_end(struct end *e, enum qp_kind kind, const struct end *to)
 {
-	struct qp_attr a = { .access = ACCESS_REMOTE_WRITE |
-				       ACCESS_REMOTE_READ |
+	struct qp_attr a = { .access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
 				       ACCESS_REMOTE_ATOMIC,
 			     .pkey = 0xffff,
 			     .qkey = 0x1234,
@@ -93,14 +90,12 @@ static inline void raise_end(struct end *e, enum qp_kind kind,
 
 	for (unsigned step = 0; step < 3; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
-		assert_int_equal(
-			v_modify(e->qp, &a, qp_step_mask(kind, a.state)),
-			HD_OK);
+		assert_int_equal(v_modify(e->qp, &a, qp_step_mask(kind, a.state)), HD_OK);
 	}
 }
 
-static inline struct fixture *open_lab(const char *profile, enum qp_kind kind,
-				       uint32_t n, bool shared)
+static inline struct fixture *open_lab(const char *profile, enum qp_kind kind, uint32_t n,
+				       bool shared)
 {
 	struct fixture *f = hd_alloc(1, sizeof(*f));
 	struct diag d = { .status = HD_OK };
@@ -136,25 +131,20 @@ static inline void close_lab(struct fixture *f)
 	free(f);
 }
 
-static inline struct sge piece(const struct end *e, uint64_t offset,
-			       uint32_t len)
+static inline struct sge piece(const struct end *e, uint64_t offset, uint32_t len)
 {
 	return (struct sge){ v_mr_addr(e->mr) + offset, len, v_mr_key(e->mr) };
 }
 
-static inline void post_recv(struct end *e, uint64_t id, uint64_t offset,
-			     uint32_t len)
+static inline void post_recv(struct end *e, uint64_t id, uint64_t offset, uint32_t len)
 {
-	const struct recv_wr wr = { .id = id,
-				    .n_sge = 1,
-				    .sge = { piece(e, offset, len) } };
+	const struct recv_wr wr = { .id = id, .n_sge = 1, .sge = { piece(e, offset, len) } };
 
 	assert_int_equal(v_post_recv(e->qp, &wr), HD_OK);
 }
 
-static inline struct send_wr request(const struct end *e, enum wr_kind kind,
-				     uint64_t offset, uint32_t len,
-				     uint64_t remote)
+static inline struct send_wr request(const struct end *e, enum wr_kind kind, uint64_t offset,
+				     uint32_t len, uint64_t remote)
 {
 	return (struct send_wr){
 		.id = 7,

@@ -34,16 +34,14 @@ static void follow_lanes(struct v_device *dev)
 	port_id origin = s->ports[dev->port].origin;
 	bool changed = false;
 
-	for (; dev->relaned < s->n_paths &&
-	       s->paths[dev->relaned].time <= dev->lab->now;
+	for (; dev->relaned < s->n_paths && s->paths[dev->relaned].time <= dev->lab->now;
 	     dev->relaned++) {
 		const struct sim_path_change *to = &s->paths[dev->relaned];
 
 		if (!to->lanes)
 			continue;
 		changed = true;
-		memcpy(dev->vl_of_sl, sl2vl_of(to->subnet, origin)->vl,
-		       sizeof(dev->vl_of_sl));
+		memcpy(dev->vl_of_sl, sl2vl_of(to->subnet, origin)->vl, sizeof(dev->vl_of_sl));
 	}
 	if (changed)
 		line_up_anew(dev);
@@ -57,8 +55,7 @@ hd_time device_follow(struct v_device *dev)
 	follow_lanes(dev);
 	for (uint32_t i = dev->relaned; i < s->n_paths; i++)
 		if (s->paths[i].lanes)
-			return s->paths[i].time < control ? s->paths[i].time
-							  : control;
+			return s->paths[i].time < control ? s->paths[i].time : control;
 	return control;
 }
 

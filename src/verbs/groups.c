@@ -11,15 +11,13 @@ static bool is_cut(const struct sim_setup *s, uint32_t port)
 {
 	for (uint32_t i = 0; i < s->n_faults; i++)
 		if (s->faults[i].kind == SIM_LINK_DOWN &&
-		    (s->faults[i].port == port ||
-		     s->faults[i].port == s->ports[port].peer))
+		    (s->faults[i].port == port || s->faults[i].port == s->ports[port].peer))
 			return true;
 	return false;
 }
 
 /* Ends of what leaves by this port: where it arrives, or is lost. */
-static uint32_t ends_behind(const struct lab *lab, uint32_t port, lid_t mlid,
-			    unsigned hops)
+static uint32_t ends_behind(const struct lab *lab, uint32_t port, lid_t mlid, unsigned hops)
 {
 	const struct sim_setup *s = &lab->build->setup;
 	const struct subnet *sub = s->subnet;
@@ -31,12 +29,10 @@ static uint32_t ends_behind(const struct lab *lab, uint32_t port, lid_t mlid,
 	const struct mft *mft = &sub->mft[subnet_of_switch(sub, node->sw)];
 	const uint64_t *outs = mft_get(mft, node->sw, sub->n_switches, mlid);
 
-	for (unsigned i = 0; outs && i <= node->n_ports && i < 64 * mft->words;
-	     i++) {
+	for (unsigned i = 0; outs && i <= node->n_ports && i < 64 * mft->words; i++) {
 		uint32_t out = node->first_port + i;
 
-		if ((outs[i / 64] >> (i % 64) & 1) && out != in &&
-		    s->ports[out].peer != SIM_NONE)
+		if ((outs[i / 64] >> (i % 64) & 1) && out != in && s->ports[out].peer != SIM_NONE)
 			n += ends_behind(lab, out, mlid, hops + 1);
 	}
 	return n || hops == 0 ? n : 1;
@@ -51,8 +47,7 @@ uint32_t group_ends(const struct v_device *dev, lid_t mlid)
 
 bool group_has(const struct member *m, const struct packet *p)
 {
-	return m->mlid == p->lrh.dlid &&
-	       memcmp(m->mgid, p->grh.dgid, sizeof(m->mgid)) == 0;
+	return m->mlid == p->lrh.dlid && memcmp(m->mgid, p->grh.dgid, sizeof(m->mgid)) == 0;
 }
 
 bool group_is_here(const struct v_device *dev, const struct packet *p)

@@ -24,11 +24,11 @@ static uint8_t *map_nothing(void)
 	uint8_t *all = MAP_FAILED;
 
 	if (file >= 0 && ftruncate(file, (off_t)NOTHING) == 0)
-		all = mmap(NULL, REGION, PROT_NONE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		all = mmap(NULL, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			   0);
 	for (uint64_t at = 0; all != MAP_FAILED && at < REGION; at += NOTHING)
-		if (mmap(all + at, NOTHING, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) {
+		if (mmap(all + at, NOTHING, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+			 0) == MAP_FAILED) {
 			munmap(all, REGION);
 			all = MAP_FAILED;
 		}
@@ -50,8 +50,8 @@ static void host_need(struct guests *all, struct v_device *dev)
 		return;
 	h->pd = v_pd_new(dev);
 	h->mr = v_mr_new(h->pd, all->nothing, REGION,
-			 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
-				 ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
+			 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+				 ACCESS_REMOTE_ATOMIC,
 			 0);
 }
 
@@ -129,14 +129,12 @@ static void note_receive(void *context)
 	struct end *e = context;
 	struct guest *g = e->of;
 
-	g->landings = ring_grow(g->landings, &g->size, g->first, g->last,
-				sizeof(*g->landings));
+	g->landings = ring_grow(g->landings, &g->size, g->first, g->last, sizeof(*g->landings));
 	g->landings[g->last++ % g->size] = (struct landing){ NULL, 0 };
 	note(context);
 }
 
-static void end_init(struct end *e, struct guest *g, struct v_device *dev,
-		     uint32_t entries)
+static void end_init(struct end *e, struct guest *g, struct v_device *dev, uint32_t entries)
 {
 	e->of = g;
 	e->cq = v_cq_new(dev, entries, NULL);
@@ -160,14 +158,12 @@ static struct v_device *device_at(struct guests *all, port_id port)
 	const struct lab *lab = all->lab;
 
 	for (uint32_t i = 0; i < lab->n_devices; i++)
-		if (lab->build->setup.ports[lab->devices[i].port].origin ==
-		    port)
+		if (lab->build->setup.ports[lab->devices[i].port].origin == port)
 			return &lab->devices[i];
 	return NULL;
 }
 
-struct guest *guest_new(struct guests *all, const struct guest_place *place,
-			void *owner)
+struct guest *guest_new(struct guests *all, const struct guest_place *place, void *owner)
 {
 	struct v_device *dev = device_at(all, place->port);
 
@@ -247,8 +243,7 @@ void guest_leave(struct guest *g)
 
 /* ---- shared receives */
 
-struct guest_queue *guest_queue_new(struct guests *all, port_id port,
-				    uint32_t max)
+struct guest_queue *guest_queue_new(struct guests *all, port_id port, uint32_t max)
 {
 	struct v_device *dev = device_at(all, port);
 
@@ -313,18 +308,15 @@ static enum qp_kind kind_of(const struct guest *g)
 	return qp_params(g->qp->qp)->kind;
 }
 
-enum hd_status guest_connect(struct guest *g, struct guest *peer,
-			     const struct qp_attr *a)
+enum hd_status guest_connect(struct guest *g, struct guest *peer, const struct qp_attr *a)
 {
 	struct qp_attr attr = *a;
 	enum qp_kind kind = kind_of(g);
 	uint32_t most = kind == QP_UD ? 0 : v_path_mtu(g->qp->dev, a->dlid);
 
 	attr.state = QPS_INIT;
-	attr.access =
-		ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
-	enum hd_status status =
-		v_modify(g->qp, &attr, qp_step_mask(kind, attr.state));
+	attr.access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
+	enum hd_status status = v_modify(g->qp, &attr, qp_step_mask(kind, attr.state));
 
 	if (status != HD_OK)
 		return status;
@@ -350,8 +342,7 @@ static struct recv_wr receive_into(const struct v_mr *mr)
 {
 	return (struct recv_wr){
 		.n_sge = 1,
-		.sge[0] = { v_mr_addr(mr), (uint32_t)WR_MAX_LENGTH,
-			    v_mr_key(mr) },
+		.sge[0] = { v_mr_addr(mr), (uint32_t)WR_MAX_LENGTH, v_mr_key(mr) },
 	};
 }
 
@@ -369,8 +360,7 @@ bool guest_queue_receive(struct guest_queue *q)
 	return v_post_srq(q->srq, &wr) == HD_OK;
 }
 
-static struct wr_datagram datagram(const struct guest *g,
-				   const struct guest_address *a)
+static struct wr_datagram datagram(const struct guest *g, const struct guest_address *a)
 {
 	struct wr_datagram to = v_ah(host_of(g)->pd, a->dlid, a->sl);
 
@@ -389,11 +379,9 @@ static void take_off(struct guest *g, const struct guest_message *m)
 {
 	uint64_t n = m->length ? (m->length - 1) / g->qp->mtu + 1 : 1;
 
-	g->flights = ring_grow(g->flights, &g->places, g->head, g->tail,
-			       sizeof(*g->flights));
+	g->flights = ring_grow(g->flights, &g->places, g->head, g->tail, sizeof(*g->flights));
 	g->flights[g->tail++ % g->places] =
-		(struct flight){ m->number, g->psn, (uint32_t)n, m->kind,
-				 false };
+		(struct flight){ m->number, g->psn, (uint32_t)n, m->kind, false };
 	g->psn = psn_add(g->psn, (uint32_t)n);
 }
 
@@ -416,8 +404,7 @@ bool guest_send(struct guest *g, const struct guest_message *m)
 		.kind = m->kind,
 		.flags = WR_SIGNALED,
 		.n_sge = m->length > 0,
-		.sge[0] = { v_mr_addr(here), (uint32_t)m->length,
-			    v_mr_key(here) },
+		.sge[0] = { v_mr_addr(here), (uint32_t)m->length, v_mr_key(here) },
 		.remote_addr = v_mr_addr(there),
 		.rkey = v_mr_key(there),
 	};
@@ -444,8 +431,7 @@ uint32_t guest_psn(const struct guest *g, uint64_t number)
 
 /* ---- on the way */
 
-struct flight *flight_with(const struct guest *g, uint32_t psn,
-			   uint32_t *before)
+struct flight *flight_with(const struct guest *g, uint32_t psn, uint32_t *before)
 {
 	for (uint32_t i = g->head; i != g->tail; i++) {
 		struct flight *f = &g->flights[i % g->places];
@@ -458,8 +444,7 @@ struct flight *flight_with(const struct guest *g, uint32_t psn,
 }
 
 /* The guest that sent this request, and the message that it is of; or NULL. */
-static struct flight *flight_of(const struct lab *lab, const struct slot *s,
-				struct guest **from)
+static struct flight *flight_of(const struct lab *lab, const struct slot *s, struct guest **from)
 {
 	const struct v_qp *qp = slot_sender(lab, s);
 	uint32_t before;
@@ -495,8 +480,7 @@ void guests_arrived(struct v_qp *to, const struct slot *last)
 
 		cq_push(to->recv_cq, &written, to->dev->visible);
 	}
-	g->landings[(g->last - 1) % g->size] =
-		(struct landing){ from, f->number };
+	g->landings[(g->last - 1) % g->size] = (struct landing){ from, f->number };
 	if (last->packet.lrh.dlid >= LID_FIRST_MCAST)
 		f->untold++;
 	else if (kind_of(from) != QP_RC)
@@ -507,10 +491,8 @@ static void put_lost(struct guest *from, struct flight *f)
 {
 	struct guests *all = from->all;
 
-	all->lost = ring_grow(all->lost, &all->places, all->head, all->tail,
-			      sizeof(*all->lost));
-	all->lost[all->tail++ % all->places] =
-		(struct landing){ from, f->number };
+	all->lost = ring_grow(all->lost, &all->places, all->head, all->tail, sizeof(*all->lost));
+	all->lost[all->tail++ % all->places] = (struct landing){ from, f->number };
 	land(from, f);
 	sim_pause(all->sim);
 }
@@ -518,8 +500,7 @@ static void put_lost(struct guest *from, struct flight *f)
 /* Of one to a group somebody was told where it has arrived. */
 static void group_told(const struct landing *l)
 {
-	for (uint32_t i = l->from ? l->from->head : 0;
-	     l->from && i != l->from->tail; i++) {
+	for (uint32_t i = l->from ? l->from->head : 0; l->from && i != l->from->tail; i++) {
 		struct flight *f = &l->from->flights[i % l->from->places];
 
 		if (f->number != l->number || f->untold == 0)
@@ -554,8 +535,8 @@ static struct end *earliest(const struct guests *all)
 	struct end *first = NULL;
 
 	for (struct end *e = all->waiting; e; e = e->next)
-		if (!first || cq_at(e->cq, e->cq->head)->when <
-				      cq_at(first->cq, first->cq->head)->when)
+		if (!first ||
+		    cq_at(e->cq, e->cq->head)->when < cq_at(first->cq, first->cq->head)->when)
 			first = e;
 	return first;
 }
@@ -579,8 +560,7 @@ static struct completion take_first(struct end *e)
 static void give_back(struct guest *g, const struct completion *wc)
 {
 	if (wc->status == WC_SUCCESS && wc->kind != WC_WRITE)
-		(void)!(g->queue ? guest_queue_receive(g->queue)
-				 : guest_receive(g));
+		(void)!(g->queue ? guest_queue_receive(g->queue) : guest_receive(g));
 }
 
 /* False if it is about nobody. */
@@ -619,10 +599,9 @@ static bool tell(struct end *e, struct guest_news *out)
 	while (kind_of(g) == QP_RC && g->head != g->tail &&
 	       g->flights[g->head % g->places].number <= wc.id)
 		g->head++;
-	*out = (struct guest_news){ .kind = GUEST_DONE,
-				    .owner = g->owner,
-				    .number = wc.id,
-				    .status = wc.status };
+	*out = (struct guest_news){
+		.kind = GUEST_DONE, .owner = g->owner, .number = wc.id, .status = wc.status
+	};
 	return true;
 }
 

@@ -57,11 +57,9 @@ struct guests *guests_new(struct fabric *f, const struct profile *profile);
 void guests_free(struct guests *all);
 
 /* NULL if there is no adapter at that port, or the queues are too large. */
-struct guest *guest_new(struct guests *all, const struct guest_place *place,
-			void *owner);
+struct guest *guest_new(struct guests *all, const struct guest_place *place, void *owner);
 /* Receives that several of a host share; it stays until all of them left. */
-struct guest_queue *guest_queue_new(struct guests *all, port_id port,
-				    uint32_t max);
+struct guest_queue *guest_queue_new(struct guests *all, port_id port, uint32_t max);
 void guest_queue_leave(struct guest_queue *q);
 /* It sends no more but what it owes: an answer to what has arrived. */
 void guest_leave(struct guest *g);
@@ -71,8 +69,7 @@ void guest_leave(struct guest *g);
  */
 HD_MUST_CHECK enum hd_status guest_connect(struct guest *g, struct guest *peer,
 					   const struct qp_attr *a);
-HD_MUST_CHECK enum hd_status guest_start(struct guest *g,
-					 const struct qp_attr *a);
+HD_MUST_CHECK enum hd_status guest_start(struct guest *g, const struct qp_attr *a);
 
 /* False if there is no room. */
 bool guest_receive(struct guest *g);
@@ -87,8 +84,7 @@ struct guest_address {
 	uint8_t dgid[16]; /* of a group */
 };
 /* UD: it gets what is sent to a group, or no more. */
-HD_MUST_CHECK enum hd_status guest_attach(struct guest *g, lid_t mlid,
-					  const uint8_t mgid[16]);
+HD_MUST_CHECK enum hd_status guest_attach(struct guest *g, lid_t mlid, const uint8_t mgid[16]);
 void guest_detach(struct guest *g, lid_t mlid, const uint8_t mgid[16]);
 struct guest_message {
 	enum wr_kind kind;
@@ -122,8 +118,7 @@ struct guest_passage {
  * From now on somebody is told of each, at the end of its instant; NULL: nobody
  * any more. It changes nothing.
  */
-void guests_watch(struct guests *all,
-		  void (*seen)(void *context, const struct guest_passage *p),
+void guests_watch(struct guests *all, void (*seen)(void *context, const struct guest_passage *p),
 		  void *context);
 
 /*

@@ -80,7 +80,6 @@ struct guests {
 };
 
 /* A packet of a message, and how many came before it; NULL: of none. */
-struct flight *flight_with(const struct guest *g, uint32_t psn,
-			   uint32_t *before);
+struct flight *flight_with(const struct guest *g, uint32_t psn, uint32_t *before);
 
 #endif

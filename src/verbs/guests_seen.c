@@ -8,8 +8,7 @@ static void name_message(const struct guest *from, const struct packet *p,
 	bool answers = opcode_flags(p->bth.opcode) & OPCODE_RESPONSE;
 	const struct guest *of = answers ? from->peer : from;
 	uint32_t before;
-	const struct flight *f =
-		of ? flight_with(of, p->bth.psn, &before) : NULL;
+	const struct flight *f = of ? flight_with(of, p->bth.psn, &before) : NULL;
 
 	if (!f)
 		return;
@@ -18,8 +17,7 @@ static void name_message(const struct guest *from, const struct packet *p,
 	out->offset = (uint64_t)before * of->qp->mtu;
 }
 
-static void on_granted(void *context, hd_time now, uint32_t port,
-		       const struct sim_packet *p)
+static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct guests *all = context;
 	const struct lab *lab = all->lab;
@@ -30,8 +28,7 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 		return;
 	const struct slot *s = slot_at(lab, p->cookie);
 	const struct v_qp *qp = slot_sender(lab, s);
-	const struct guest *g =
-		qp ? ((struct end *)qp->send_cq->context)->of : NULL;
+	const struct guest *g = qp ? ((struct end *)qp->send_cq->context)->of : NULL;
 	struct guest_passage passage = {
 		.now = now,
 		.there = now + from->propagation,
@@ -52,12 +49,10 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 	all->seen(all->context, &passage);
 }
 
-void guests_watch(struct guests *all,
-		  void (*seen)(void *context, const struct guest_passage *p),
+void guests_watch(struct guests *all, void (*seen)(void *context, const struct guest_passage *p),
 		  void *context)
 {
-	const struct sim_observer observer = { .context = all,
-					       .granted = on_granted };
+	const struct sim_observer observer = { .context = all, .granted = on_granted };
 
 	all->seen = seen;
 	all->context = context;

@@ -37,18 +37,15 @@ struct fixture {
 	int mine, yours;           /* owners */
 };
 
-static struct qp_attr attributes(const struct fixture *f, uint32_t from,
-				 uint32_t to)
+static struct qp_attr attributes(const struct fixture *f, uint32_t from, uint32_t to)
 {
 	const struct sim_setup *s = &f->bed.build->setup;
 	const struct subnet *n = &f->bed.build->subnet;
 
 	return (struct qp_attr){
 		.pkey = 0xffff,
-		.slid = n->lid_of_port[s->ports[s->nodes[from].first_port + 1]
-					       .origin],
-		.dlid = n->lid_of_port[s->ports[s->nodes[to].first_port + 1]
-					       .origin],
+		.slid = n->lid_of_port[s->ports[s->nodes[from].first_port + 1].origin],
+		.dlid = n->lid_of_port[s->ports[s->nodes[to].first_port + 1].origin],
 		.mtu = MTU,
 		.max_rd = 4,
 		.max_dest_rd = 4,
@@ -96,10 +93,8 @@ static void open_both(struct fixture *f, bool is_down)
 	find_ends(f, ends);
 	if (is_down) {
 		const struct sim_setup *s = &f->bed.build->setup;
-		const struct sim_fault down = {
-			.kind = SIM_LINK_DOWN,
-			.port = s->nodes[ends[1]].first_port + 1
-		};
+		const struct sim_fault down = { .kind = SIM_LINK_DOWN,
+						.port = s->nodes[ends[1]].first_port + 1 };
 
 		fabric_add_fault(f->bed.build, down);
 	}
@@ -138,8 +133,7 @@ static void test_writes_fill_the_link(void **state)
 	(void)state;
 	open_both(&f, false);
 	for (uint64_t i = 0; i < N; i++)
-		assert_true(guest_send(
-			f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
+		assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
 	for (uint64_t i = 0; i < N; i++) {
 		assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 		assert_int_equal(n.kind, GUEST_DONE);
@@ -164,8 +158,7 @@ static void test_sends_need_receives(void **state)
 	open_both(&f, false);
 	assert_true(guest_receive(f.b));
 	for (uint64_t i = 0; i < 2; i++)
-		assert_true(guest_send(
-			f.a, &(struct guest_message){ WR_SEND, i, 1 }));
+		assert_true(guest_send(f.a, &(struct guest_message){ WR_SEND, i, 1 }));
 	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_ARRIVED);
 	assert_ptr_equal(n.receiver, &f.yours);
@@ -223,9 +216,8 @@ static void test_nothing_without_receives(void **state)
  * write it is told that it has arrived. */
 static void test_operations_in_order(void **state)
 {
-	static const enum wr_kind kinds[] = { WR_WRITE,     WR_READ,
-					      WR_FETCH_ADD, WR_SEND_IMM,
-					      WR_CMP_SWAP,  WR_WRITE_IMM };
+	static const enum wr_kind kinds[] = { WR_WRITE,    WR_READ,     WR_FETCH_ADD,
+					      WR_SEND_IMM, WR_CMP_SWAP, WR_WRITE_IMM };
 	enum { N = sizeof(kinds) / sizeof(kinds[0]) };
 	struct fixture f = { 0 };
 	struct guest_news n;
@@ -234,19 +226,16 @@ static void test_operations_in_order(void **state)
 	(void)state;
 	open_both(&f, false);
 	for (uint64_t i = 0; i < N; i++) {
-		bool atomic =
-			kinds[i] == WR_FETCH_ADD || kinds[i] == WR_CMP_SWAP;
+		bool atomic = kinds[i] == WR_FETCH_ADD || kinds[i] == WR_CMP_SWAP;
 
 		assert_true(guest_receive(f.b));
-		assert_true(guest_send(
-			f.a, &(struct guest_message){ kinds[i], i,
-						      atomic ? 8 : 10000 }));
+		assert_true(guest_send(f.a,
+				       &(struct guest_message){ kinds[i], i, atomic ? 8 : 10000 }));
 	}
 	while (guests_next(f.all, HD_TIME_NEVER, &n)) {
 		if (n.kind == GUEST_ARRIVED) {
 			assert_int_equal(n.number, ++arrived);
-			assert_int_equal(n.took_receive,
-					 n.number == 3 || n.number == 5);
+			assert_int_equal(n.took_receive, n.number == 3 || n.number == 5);
 			continue;
 		}
 		assert_int_equal(n.status, WC_SUCCESS);
@@ -295,16 +284,12 @@ static void test_watching_changes_nothing(void **state)
 		struct guest_news n;
 
 		open_both(&f, false);
-		assert_true(guest_send(
-			f.a, &(struct guest_message){ WR_WRITE, 7, MTU }));
+		assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, 7, MTU }));
 		if (i == 1)
 			guests_watch(f.all, watch, &w);
 		do
-			assert_true(
-				guests_next(f.all,
-					    i < 2 ? HD_TIME_NEVER
-						  : guests_now(f.all) + HD_NS,
-					    &n));
+			assert_true(guests_next(
+				f.all, i < 2 ? HD_TIME_NEVER : guests_now(f.all) + HD_NS, &n));
 		while (n.kind == GUEST_NOTHING);
 		assert_int_equal(n.kind, GUEST_DONE);
 		ends[i] = guests_now(f.all);
@@ -325,8 +310,7 @@ static void test_retries_end(void **state)
 
 	(void)state;
 	open_both(&f, true);
-	assert_true(
-		guest_send(f.a, &(struct guest_message){ WR_WRITE, 7, 100 }));
+	assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, 7, 100 }));
 	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_DONE);
 	assert_int_equal(n.number, 7);
@@ -345,8 +329,7 @@ static void test_leaving(void **state)
 
 	(void)state;
 	open_both(&f, false);
-	assert_true(
-		guest_send(f.a, &(struct guest_message){ WR_WRITE, 0, 65536 }));
+	assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, 0, 65536 }));
 	guest_leave(f.b);
 	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_DONE);
@@ -397,16 +380,14 @@ static void test_unreliable_writes_fill_the_link(void **state)
 	(void)state;
 	open_both(&f, false);
 	for (uint64_t i = 0; i < N; i++)
-		assert_true(guest_send(
-			f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
+		assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
 	assert_int_equal(c.n_landed, N);
 	for (unsigned i = 0; i < N; i++) {
 		assert_false(c.is_lost[i]);
 		/* A switch and two cables. */
-		assert_in_range(c.landed[i] - c.left[i], 100 * HD_NS,
-				300 * HD_NS);
+		assert_in_range(c.landed[i] - c.left[i], 100 * HD_NS, 300 * HD_NS);
 	}
 	assert_int_equal(c.left[N - 1] - c.left[0],
 			 (N - 1) * wire_time(PACKETS * (MTU + HEADERS) + RETH));
@@ -425,8 +406,7 @@ static void test_unreliable_over_a_dead_link(void **state)
 	open_both(&f, true);
 	for (uint64_t i = 0; i < N; i++) {
 		assert_true(guest_receive(f.b));
-		assert_true(guest_send(f.a, &(struct guest_message){
-						    kinds[i % 2], i, 10000 }));
+		assert_true(guest_send(f.a, &(struct guest_message){ kinds[i % 2], i, 10000 }));
 	}
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
@@ -469,8 +449,7 @@ static void test_datagrams(void **state)
 	assert_int_equal(c.n_landed, N);
 	/* 0, 3 and 4 take the three receives. */
 	for (unsigned i = 0; i < N; i++)
-		assert_int_equal(c.is_lost[i],
-				 i == NOWHERE || i == WRONG || i == N - 1);
+		assert_int_equal(c.is_lost[i], i == NOWHERE || i == WRONG || i == N - 1);
 	close_both(&f);
 }
 
@@ -491,14 +470,12 @@ static void test_shared_receives(void **state)
 	const struct qp_attr back = attributes(&f, ends[1], ends[0]);
 	const struct sim_setup *s = &f.bed.build->setup;
 
-	struct guest_queue *queue = guest_queue_new(
-		f.all, s->ports[s->nodes[ends[1]].first_port + 1].origin,
-		DEPTH);
+	struct guest_queue *queue =
+		guest_queue_new(f.all, s->ports[s->nodes[ends[1]].first_port + 1].origin, DEPTH);
 
 	assert_non_null(queue);
 	f.queue = queue;
-	struct guest *to[2] = { make(&f, ends[1], &f.yours),
-				make(&f, ends[1], &others) };
+	struct guest *to[2] = { make(&f, ends[1], &f.yours), make(&f, ends[1], &others) };
 
 	f.queue = NULL;
 	for (unsigned i = 0; i < 2; i++) {
@@ -509,8 +486,7 @@ static void test_shared_receives(void **state)
 		assert_int_equal(guest_start(from, &there), HD_OK);
 		if (i == 0)
 			assert_true(guest_queue_receive(queue));
-		assert_true(guest_send(
-			from, &(struct guest_message){ WR_SEND, i, 100 }));
+		assert_true(guest_send(from, &(struct guest_message){ WR_SEND, i, 100 }));
 	}
 	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, GUEST_ARRIVED);

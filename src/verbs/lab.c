@@ -53,11 +53,11 @@ void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg)
 				.clock = caller_time(lab),
 				.wake_at = NEVER };
 	t->coroutine = coroutine_new(STACK, thread_main, t);
-	lab->threads = hd_grow(lab->threads, &lab->threads_cap,
-			       lab->n_threads + 1, sizeof(struct v_thread *));
+	lab->threads = hd_grow(lab->threads, &lab->threads_cap, lab->n_threads + 1,
+			       sizeof(struct v_thread *));
 	lab->threads[lab->n_threads++] = t;
-	dev->threads = hd_grow(dev->threads, &dev->threads_cap,
-			       dev->n_threads + 1, sizeof(struct v_thread *));
+	dev->threads = hd_grow(dev->threads, &dev->threads_cap, dev->n_threads + 1,
+			       sizeof(struct v_thread *));
 	dev->threads[dev->n_threads++] = t;
 	lab->n_live++;
 	list_put(&lab->ready, t);
@@ -127,8 +127,7 @@ void lab_settle(struct lab *lab)
 	if (!t || t->clock <= lab->now || lab->cancelled)
 		return;
 	t->wake_at = t->clock;
-	sim_timer(lab->sim, lab->endpoint, t->dev->node, t->clock,
-		  TIMER_THREADS | t->id);
+	sim_timer(lab->sim, lab->endpoint, t->dev->node, t->clock, TIMER_THREADS | t->id);
 	while (t->clock > lab->now && thread_wait(lab))
 		;
 	t->wake_at = NEVER;
@@ -210,14 +209,12 @@ static void on_made(void *context, hd_time now, uint32_t flow)
 	run_ready(lab);
 }
 
-static void on_delivered(void *context, hd_time now, uint32_t node,
-			 const struct sim_packet *p)
+static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct lab *lab = context;
 
 	lab->now = now;
-	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie,
-		       p->marked);
+	device_receive(&lab->devices[lab->device_of_node[node]], p->cookie, p->marked);
 	go_on(lab);
 }
 
@@ -239,8 +236,7 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 	go_on(lab);
 }
 
-static void on_sent(void *context, hd_time now, hd_time end, uint32_t node,
-		    uint32_t cookie)
+static void on_sent(void *context, hd_time now, hd_time end, uint32_t node, uint32_t cookie)
 {
 	struct lab *lab = context;
 
@@ -258,14 +254,11 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 	if (was_sent)
 		slot_release(lab, cookie);
 	else
-		device_lost(
-			&lab->devices[lab->device_of_node[slot_at(lab, cookie)
-								  ->node]],
-			cookie, when);
+		device_lost(&lab->devices[lab->device_of_node[slot_at(lab, cookie)->node]], cookie,
+			    when);
 }
 
-static void on_granted(void *context, hd_time now, uint32_t port,
-		       const struct sim_packet *p)
+static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct lab *lab = context;
 	const struct sim_setup *setup = &lab->build->setup;
@@ -281,8 +274,8 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 
 	copy.lrh.vl = p->vl;
 	if (packet_encode(&copy, bytes, sizeof(bytes), &size) == HD_OK)
-		capture_write_packet(lab->capture, lab->capture_start + now,
-				     from_end ? 0 : 1, bytes, size);
+		capture_write_packet(lab->capture, lab->capture_start + now, from_end ? 0 : 1,
+				     bytes, size);
 }
 
 static void on_passage(void *context, const struct sim_passage *x)
@@ -306,8 +299,7 @@ void lab_timer(struct lab *lab, struct v_device *dev)
 	if (dev->timer >= dev->timer_at || !lab->sim)
 		return;
 	dev->timer_at = later(dev->timer, lab->now);
-	sim_timer(lab->sim, lab->endpoint, dev->node, dev->timer_at,
-		  TIMER_DEVICES | dev->host);
+	sim_timer(lab->sim, lab->endpoint, dev->node, dev->timer_at, TIMER_DEVICES | dev->host);
 }
 
 /* ---- the lab ------------------------------------------------------------- */
@@ -321,17 +313,14 @@ struct lab *lab_new(struct fabric *build, const struct profile *profile)
 	lab->profile = profile;
 	lab->pools = pools_new(NULL, 0, 1);
 	lab->n_pools = 1;
-	lab->device_of_node =
-		hd_alloc(setup->n_nodes, sizeof(*lab->device_of_node));
+	lab->device_of_node = hd_alloc(setup->n_nodes, sizeof(*lab->device_of_node));
 	lab->devices = hd_alloc(setup->n_nodes, sizeof(*lab->devices));
 	for (uint32_t i = 0; i < setup->n_nodes; i++) {
 		if (setup->nodes[i].kind != SIM_END ||
-		    setup->ports[setup->nodes[i].first_port + 1].peer ==
-			    SIM_NONE)
+		    setup->ports[setup->nodes[i].first_port + 1].peer == SIM_NONE)
 			continue;
 		lab->device_of_node[i] = lab->n_devices;
-		device_init(&lab->devices[lab->n_devices], lab, lab->n_devices,
-			    i);
+		device_init(&lab->devices[lab->n_devices], lab, lab->n_devices, i);
 		lab->n_devices++;
 	}
 	pace_init(lab);
@@ -403,16 +392,14 @@ uint64_t lab_lost(const struct lab *lab)
 	return lost;
 }
 
-enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
-			     struct diag *d, lid_t *out)
+enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n, struct diag *d,
+			     lid_t *out)
 {
 	struct subnet *subnet = &lab->build->subnet;
 	port_id *members = hd_alloc(n, sizeof(*members));
 
 	for (uint32_t i = 0; i < n; i++)
-		members[i] =
-			lab->build->setup.ports[lab->devices[hosts[i]].port]
-				.origin;
+		members[i] = lab->build->setup.ports[lab->devices[hosts[i]].port].origin;
 	const struct mcast_group group = {
 		.method = MCAST_SHARED,
 		.source = TOPO_NONE,
@@ -488,8 +475,7 @@ static void attach(struct lab *lab, struct sim *s)
 		.mail = lab->borrows_sim ? lab_mail : NULL,
 		.collect = lab_collect,
 	};
-	const struct sim_observer observer = { .context = lab,
-					       .granted = on_granted };
+	const struct sim_observer observer = { .context = lab, .granted = on_granted };
 
 	lab->sim = s;
 	lab->endpoint = sim_attach(s, &adapters);
@@ -518,8 +504,7 @@ static void make_sim(struct lab *lab)
 	sim_rules_init(&rules);
 	lab_rules(&rules);
 	rules.flow_metrics = rules.check_order = false;
-	attach(lab, sim_new(&b->setup, b->flows,
-			    lab->use_flows ? b->n_flows : 0, &rules));
+	attach(lab, sim_new(&b->setup, b->flows, lab->use_flows ? b->n_flows : 0, &rules));
 }
 
 struct watching {
@@ -535,14 +520,11 @@ static bool on_progress(void *context, const struct sim_progress *p)
 	const struct lab *lab = w->lab;
 
 	/* Traffic goes on for ever, and may leave nothing to programs. */
-	w->in_vain = lab->use_flows &&
-		     p->now - lab->went_on > lab->build->scenario->run.horizon;
-	return lab->n_live > 0 && !w->in_vain &&
-	       (!w->progress || w->progress(w->context, p));
+	w->in_vain = lab->use_flows && p->now - lab->went_on > lab->build->scenario->run.horizon;
+	return lab->n_live > 0 && !w->in_vain && (!w->progress || w->progress(w->context, p));
 }
 
-enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
-			 void *context)
+enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress, void *context)
 {
 	struct watching w = { lab, progress, context, false };
 

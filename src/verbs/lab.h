@@ -60,8 +60,7 @@ void lab_rules(struct sim_rules *rules);
  * time 0 is `start` there, so that several labs may follow each other in a
  * capture. Begun and finished by the caller.
  */
-void lab_capture(struct lab *lab, struct capture_writer *capture,
-		 hd_time start);
+void lab_capture(struct lab *lab, struct capture_writer *capture, hd_time start);
 
 /* How often queue pairs that programs have freed sent something again. */
 uint64_t lab_retries(const struct lab *lab);
@@ -72,8 +71,7 @@ const struct profile *lab_profile(const struct lab *lab);
 
 /* Before lab_run, or from a program. */
 void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg);
-enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
-			 void *context);
+enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress, void *context);
 /*
  * Nothing will come any more: every wait that programs are in, or begin,
  * returns at once and says so. After lab_run has ended early this lets them
@@ -83,8 +81,7 @@ enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress,
 void lab_cancel(struct lab *lab);
 
 /* A multicast tree of these hosts, for UD; before lab_run. */
-HD_MUST_CHECK enum hd_status lab_multicast(struct lab *lab,
-					   const uint32_t *hosts, uint32_t n,
+HD_MUST_CHECK enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
 					   struct diag *d, lid_t *out);
 
 /* Packets that switches and links lost, of those that adapters sent. */

@@ -8,24 +8,22 @@
  * come 2k packets later and, the host sending one after the other, never when
  * one of the first spine does.
  */
-static void run_two_ways(unsigned k, unsigned packets, unsigned window,
-			 struct outcome *out)
+static void run_two_ways(unsigned k, unsigned packets, unsigned window, struct outcome *out)
 {
 	const hd_time longer = 5000 + k * on_link(MTU);
 	char fabric[400], row[200];
 
 	snprintf(fabric, sizeof(fabric),
 		 "fabric:\n"
-		 "  topology: {kind: xgft, down: '2,2', up: '1,2', link: 4x "
-		 "HDR}\n"
+		 "  topology: {kind: xgft, down: '2,2', up: '1,2', link: 4x HDR}\n"
 		 "  links: [{ports: s2-1, propagation: %llups}]\n"
 		 "  routing: {engine: ftree, adaptive: turns}\n"
 		 "  host: {out_of_order: %u}\n",
 		 (unsigned long long)longer, window);
-	snprintf(row, sizeof(row),
-		 "kind: messages, transport: rc, source: h0, destination: h2, "
-		 "start: 1us, payload: %u",
-		 packets * MTU);
+	snprintf(
+		row, sizeof(row),
+		"kind: messages, transport: rc, source: h0, destination: h2, start: 1us, payload: %u",
+		packets * MTU);
 	run_on(fabric, row, "run: {warmup: 0s, measure: 1ms}", out);
 }
 
@@ -58,8 +56,7 @@ static void those_that_are_kept_arrive_as_if_in_order(void **state)
 	for (unsigned k = 1; k <= 2; k++) {
 		for (unsigned n = 2; n <= 15; n++) {
 			unsigned last = (n - 2) / 2 * 2 + 1;
-			hd_time there =
-				(last + 2 * k + 1) * on_link(MTU) + WAY_UP;
+			hd_time there = (last + 2 * k + 1) * on_link(MTU) + WAY_UP;
 			hd_time all = there + 30 * BYTE + WAY_UP;
 			struct outcome o;
 

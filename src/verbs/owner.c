@@ -17,20 +17,18 @@ static const struct v_mr *find_mr(const struct v_device *dev, uint32_t key)
 	return dev->mrs[i];
 }
 
-static bool owner_allows(void *context, uint32_t pd, uint32_t key,
-			 uint64_t addr, uint64_t len, unsigned access)
+static bool owner_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+			 unsigned access)
 {
 	const struct v_qp *qp = context;
 	const struct v_mr *mr = find_mr(qp->dev, key);
 
-	return mr && mr->pd->number == pd && (mr->access & access) == access &&
-	       addr >= mr->addr && len <= mr->len &&
-	       addr - mr->addr <= mr->len - len;
+	return mr && mr->pd->number == pd && (mr->access & access) == access && addr >= mr->addr &&
+	       len <= mr->len && addr - mr->addr <= mr->len - len;
 }
 
 /* What the bus has to do for this piece, page by page. */
-static void count_dma(struct v_device *dev, uint32_t key, uint64_t addr,
-		      size_t len)
+static void count_dma(struct v_device *dev, uint32_t key, uint64_t addr, size_t len)
 {
 	const struct v_mr *mr = find_mr(dev, key);
 	unsigned shift = mr ? mr->page_shift : 12;
@@ -54,26 +52,22 @@ static const void *pointer_at(uint64_t addr)
  * NULL if the region went away or shrank since it was checked, under a message
  * that is still being moved: what is read there is zero, and nothing written.
  */
-static uint8_t *memory_at(const struct v_device *dev, uint32_t key,
-			  uint64_t addr, size_t len)
+static uint8_t *memory_at(const struct v_device *dev, uint32_t key, uint64_t addr, size_t len)
 {
 	const struct v_mr *mr = find_mr(dev, key);
 
-	if (!mr || addr < mr->addr || len > mr->len ||
-	    addr - mr->addr > mr->len - len)
+	if (!mr || addr < mr->addr || len > mr->len || addr - mr->addr > mr->len - len)
 		return NULL;
 	return mr->memory + (addr - mr->addr);
 }
 
-static void owner_read(void *context, uint32_t key, uint64_t addr, void *to,
-		       size_t len)
+static void owner_read(void *context, uint32_t key, uint64_t addr, void *to, size_t len)
 {
 	struct v_qp *qp = context;
 
 	if (len == 0)
 		return;
-	const void *from =
-		key ? memory_at(qp->dev, key, addr, len) : pointer_at(addr);
+	const void *from = key ? memory_at(qp->dev, key, addr, len) : pointer_at(addr);
 
 	if (from)
 		memcpy(to, from, len);
@@ -91,8 +85,7 @@ static void note_watches(struct v_device *dev, const uint8_t *from, size_t len)
 	}
 }
 
-static void owner_write(void *context, uint32_t key, uint64_t addr,
-			const void *from, size_t len)
+static void owner_write(void *context, uint32_t key, uint64_t addr, const void *from, size_t len)
 {
 	struct v_qp *qp = context;
 
@@ -106,8 +99,7 @@ static void owner_write(void *context, uint32_t key, uint64_t addr,
 		note_watches(qp->dev, to, len);
 }
 
-static uint64_t owner_atomic(void *context, const struct atomiceth *what,
-			     bool compare)
+static uint64_t owner_atomic(void *context, const struct atomiceth *what, bool compare)
 {
 	struct v_qp *qp = context;
 	uint8_t *at = memory_at(qp->dev, what->rkey, what->va, 8);
@@ -116,8 +108,7 @@ static uint64_t owner_atomic(void *context, const struct atomiceth *what,
 	if (!at)
 		return 0;
 	memcpy(&old, at, sizeof(old));
-	value = compare ? (old == what->compare ? what->swap_add : old)
-			: old + what->swap_add;
+	value = compare ? (old == what->compare ? what->swap_add : old) : old + what->swap_add;
 	memcpy(at, &value, sizeof(value));
 	/* Read and written back. */
 	count_dma(qp->dev, what->rkey, what->va, 8);
@@ -132,15 +123,14 @@ static void owner_invalidate(void *context, uint32_t rkey)
 	struct v_qp *qp = context;
 
 	if (find_mr(qp->dev, rkey))
-		qp->dev->mrs[rkey >> 8]->access &=
-			~(unsigned)(ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
-				    ACCESS_REMOTE_ATOMIC);
+		qp->dev->mrs[rkey >> 8]->access &= ~(
+			unsigned)(ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC);
 }
 
 /* ---- completions and events ------------------------------------------- */
 
-static void owner_complete(void *context, struct qp *transport,
-			   const struct completion *wc, bool receive)
+static void owner_complete(void *context, struct qp *transport, const struct completion *wc,
+			   bool receive)
 {
 	struct v_qp *qp = context;
 	struct v_device *dev = qp->dev;
@@ -148,12 +138,10 @@ static void owner_complete(void *context, struct qp *transport,
 	hd_time data = device_visible(dev);
 
 	(void)transport;
-	cq_push(receive ? qp->recv_cq : qp->send_cq, wc,
-		bus_use(dev, true, data, &write));
+	cq_push(receive ? qp->recv_cq : qp->send_cq, wc, bus_use(dev, true, data, &write));
 }
 
-static void owner_event(void *context, struct qp *transport,
-			enum qp_event event)
+static void owner_event(void *context, struct qp *transport, enum qp_event event)
 {
 	struct v_qp *qp = context;
 	const struct v_async_event e = { V_ASYNC_QP, event, v_qpn(qp) };
@@ -237,8 +225,7 @@ void requests_take(struct v_device *dev)
 	for (size_t i = 0; i < dev->n_threads; i++) {
 		struct v_thread *t = dev->threads[i];
 
-		while (t->head != t->tail &&
-		       t->requests[t->head % t->size].when <= now)
+		while (t->head != t->tail && t->requests[t->head % t->size].when <= now)
 			request_apply(&t->requests[t->head++ % t->size]);
 	}
 }

@@ -30,20 +30,17 @@ hd_time pace_next_change(const struct lab *lab)
 	return n < s->n_settings ? s->settings[n].time : NEVER;
 }
 
-static const struct cc_config *response_of(const struct v_device *dev,
-					   unsigned sl)
+static const struct cc_config *response_of(const struct v_device *dev, unsigned sl)
 {
 	const struct lab *lab = dev->lab;
 
-	return lab->algorithm
-		       ? fabric_response_of(lab->build, dev->node, sl,
-					    changes_of(lab), lab->response)
-		       : NULL;
+	return lab->algorithm ? fabric_response_of(lab->build, dev->node, sl, changes_of(lab),
+						   lab->response)
+			      : NULL;
 }
 
 /* As it is to be from now on; what was set anew meanwhile is taken over. */
-static struct v_pace *current(const struct v_device *dev, unsigned sl,
-			      struct v_pace *p)
+static struct v_pace *current(const struct v_device *dev, unsigned sl, struct v_pace *p)
 {
 	const struct lab *lab = dev->lab;
 
@@ -85,8 +82,7 @@ void pace_init(struct lab *lab)
 		device_wake(&lab->devices[i], pace_next_change(lab));
 	if (c->per != SCN_PER_SL)
 		return;
-	lab->paces =
-		hd_alloc((size_t)lab->n_devices * N_SLS, sizeof(*lab->paces));
+	lab->paces = hd_alloc((size_t)lab->n_devices * N_SLS, sizeof(*lab->paces));
 	for (uint32_t i = 0; i < lab->n_devices; i++) {
 		struct v_device *dev = &lab->devices[i];
 
@@ -152,8 +148,7 @@ struct v_pace *qp_pace(struct v_qp *qp)
 static hd_time pace_free(const struct lab *lab, const struct v_pace *p)
 {
 	/* Counted from the request that was given last. */
-	hd_time gap =
-		cc_gap_of_share(lab->algorithm, p->how, &p->state, p->took);
+	hd_time gap = cc_gap_of_share(lab->algorithm, p->how, &p->state, p->took);
 
 	/* At full rate the link alone holds it back. */
 	if (gap <= p->took)
@@ -217,8 +212,7 @@ static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 }
 
 /* The one that a packet counts for; its queue pair may be gone. */
-static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp,
-				const struct slot *s)
+static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp, const struct slot *s)
 {
 	unsigned sl = s->packet.lrh.sl;
 
@@ -241,8 +235,7 @@ void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest)
 	}
 }
 
-void pace_wake_sharers(struct v_device *dev, const struct v_pace *p,
-		       hd_time earliest)
+void pace_wake_sharers(struct v_device *dev, const struct v_pace *p, hd_time earliest)
 {
 	if (dev->paces && p)
 		pace_wake(dev, p, earliest);
@@ -253,8 +246,7 @@ void pace_launched(struct v_qp *qp, struct slot *s)
 	unsigned flags = opcode_flags(s->packet.bth.opcode);
 	struct v_pace *p = slot_pace(qp->dev, qp, s);
 
-	s->paced = p->how && !(flags & OPCODE_RESPONSE) &&
-		   s->packet.bth.opcode != OPCODE_CNP;
+	s->paced = p->how && !(flags & OPCODE_RESPONSE) && s->packet.bth.opcode != OPCODE_CNP;
 	if (!s->paced)
 		return;
 	pace_rest(qp);

@@ -20,8 +20,7 @@ static void shares_add(struct pairs *pairs, uint32_t n)
 		};
 }
 
-void pairs_open(struct lab *lab, void (*settle)(struct side *side),
-		uint64_t longest)
+void pairs_open(struct lab *lab, void (*settle)(struct side *side), uint64_t longest)
 {
 	struct pairs *pairs = hd_alloc(1, sizeof(*pairs));
 
@@ -54,8 +53,7 @@ void pairs_cut(struct pairs *pairs, uint32_t n)
 	shares_add(pairs, n);
 	for (uint32_t i = 0; i < pairs->lab->n_devices; i++) {
 		if (pairs->hosts[i].mr)
-			pairs->hosts[i].mr->memory =
-				share_of(&pairs->lab->devices[i])->memory;
+			pairs->hosts[i].mr->memory = share_of(&pairs->lab->devices[i])->memory;
 	}
 }
 
@@ -112,12 +110,10 @@ static void host_need(struct v_device *dev)
 	if (h->pd)
 		return;
 	h->pd = v_pd_new(dev);
-	h->mr = v_mr_new(h->pd, share_of(dev)->memory, pairs->memory_len,
-			 ACCESS_LOCAL_WRITE, 0);
+	h->mr = v_mr_new(h->pd, share_of(dev)->memory, pairs->memory_len, ACCESS_LOCAL_WRITE, 0);
 }
 
-static struct v_qp *make_pair(const struct connection *c, struct v_device *dev,
-			      struct depths room)
+static struct v_qp *make_pair(const struct connection *c, struct v_device *dev, struct depths room)
 {
 	const struct v_qp_init init = {
 		.kind = c->kind,
@@ -144,8 +140,7 @@ static enum hd_status connect(struct v_qp *qp, const struct v_qp *peer,
 	a.dest_qpn = v_qpn(peer);
 	for (unsigned i = 0; i < 3 && status == HD_OK; i++) {
 		a.state = QPS_INIT + i;
-		status = v_modify(
-			qp, &a, qp_step_mask(qp_params(qp->qp)->kind, a.state));
+		status = v_modify(qp, &a, qp_step_mask(qp_params(qp->qp)->kind, a.state));
 	}
 	return status;
 }
@@ -155,8 +150,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static enum hd_status connect_both(const struct connection *c,
-				   const struct connecting *how)
+static enum hd_status connect_both(const struct connection *c, const struct connecting *how)
 {
 	const struct scenario *s = c->from->dev->lab->build->scenario;
 	uint32_t there = v_path_mtu(c->from->dev, v_lid(c->to->dev));
@@ -173,8 +167,7 @@ static enum hd_status connect_both(const struct connection *c,
 		.retry = 7,
 		.rnr_retry = 7,
 	};
-	enum hd_status status =
-		common.mtu ? connect(c->from, c->to, &common) : HD_ERR_UNFIT;
+	enum hd_status status = common.mtu ? connect(c->from, c->to, &common) : HD_ERR_UNFIT;
 
 	/* Who takes what a limited member sends is a full one. */
 	common.pkey |= PKEY_FULL;
@@ -191,8 +184,8 @@ static void note(void *context)
 	side_wait(context);
 }
 
-static void make_side(struct side *side, struct connection *c,
-		      struct v_device *dev, uint32_t entries)
+static void make_side(struct side *side, struct connection *c, struct v_device *dev,
+		      uint32_t entries)
 {
 	side->of = c;
 	side->cq = v_cq_new(dev, entries, NULL);
@@ -200,8 +193,7 @@ static void make_side(struct side *side, struct connection *c,
 	side->cq->context = side;
 }
 
-enum hd_status connection_open(struct connection *c, struct v_device *from,
-			       struct v_device *to,
+enum hd_status connection_open(struct connection *c, struct v_device *from, struct v_device *to,
 			       const struct connecting *how)
 {
 	struct depths at_end = how->to;
@@ -237,15 +229,13 @@ void connection_stock(const struct connection *c)
 		;
 }
 
-void connection_post(const struct connection *c, struct send_wr *wr,
-		     uint32_t length)
+void connection_post(const struct connection *c, struct send_wr *wr, uint32_t length)
 {
 	const struct pairs_host *host = host_of(c->from->dev);
 
 	wr->flags = WR_SIGNALED;
 	wr->n_sge = 1;
-	wr->sge[0] =
-		(struct sge){ v_mr_addr(host->mr), length, v_mr_key(host->mr) };
+	wr->sge[0] = (struct sge){ v_mr_addr(host->mr), length, v_mr_key(host->mr) };
 	if (c->kind == QP_UD) {
 		wr->to = v_ah(host->pd, v_lid(c->to->dev), c->from->sl);
 		wr->to.qpn = v_qpn(c->to);
@@ -282,14 +272,10 @@ static struct side **waiting_of(const struct pairs *pairs, size_t *n)
 	return all;
 }
 
-static void pack_side(struct pack *k, const struct connections *of,
-		      struct side **x)
+static void pack_side(struct pack *k, const struct connections *of, struct side **x)
 {
 	char *first = of->first;
-	uint32_t number =
-		k->reads ? 0
-			 : (uint32_t)((size_t)((char *)(*x)->of - first) /
-				      of->size);
+	uint32_t number = k->reads ? 0 : (uint32_t)((size_t)((char *)(*x)->of - first) / of->size);
 	bool receives = !k->reads && *x == &(*x)->of->receives;
 
 	pack_u32(k, &number);
@@ -301,8 +287,7 @@ static void pack_side(struct pack *k, const struct connections *of,
 	*x = receives ? &c->receives : &c->sends;
 }
 
-void pairs_pack_waiting(struct pairs *pairs, struct pack *k,
-			const struct connections *of)
+void pairs_pack_waiting(struct pairs *pairs, struct pack *k, const struct connections *of)
 {
 	size_t n = 0;
 	struct side **all = waiting_of(pairs, &n);

@@ -71,8 +71,7 @@ struct pairs {
 };
 
 /* Of a lab that has none; `longest`: of all messages. */
-void pairs_open(struct lab *lab, void (*settle)(struct side *side),
-		uint64_t longest);
+void pairs_open(struct lab *lab, void (*settle)(struct side *side), uint64_t longest);
 /* Its connections are finished. */
 void pairs_close(struct pairs *pairs);
 /* The lab is cut into so many. */
@@ -85,16 +84,13 @@ void pairs_settle(struct lab *lab);
  * c->length say what they are for. HD_ERR_UNFIT if no packet fits on the way
  * and back. Finish it in any case.
  */
-HD_MUST_CHECK enum hd_status connection_open(struct connection *c,
-					     struct v_device *from,
-					     struct v_device *to,
-					     const struct connecting *how);
+HD_MUST_CHECK enum hd_status connection_open(struct connection *c, struct v_device *from,
+					     struct v_device *to, const struct connecting *how);
 void connection_fini(struct connection *c);
 /* Gives the destination's queue pair all the requests that it takes. */
 void connection_stock(const struct connection *c);
 /* Posts a SEND of the source's, of length bytes; the adapter is not told. */
-void connection_post(const struct connection *c, struct send_wr *wr,
-		     uint32_t length);
+void connection_post(const struct connection *c, struct send_wr *wr, uint32_t length);
 /* Requests were posted: the adapter goes to work. */
 void connection_go(const struct connection *c);
 
@@ -105,7 +101,6 @@ struct connections {
 	uint32_t n;
 };
 /* Who has such completions, as bytes and back. */
-void pairs_pack_waiting(struct pairs *pairs, struct pack *k,
-			const struct connections *of);
+void pairs_pack_waiting(struct pairs *pairs, struct pack *k, const struct connections *of);
 
 #endif

@@ -28,8 +28,8 @@ struct drawn {
 	struct row rows[ROWS];
 };
 
-static void write_members(const struct drawn *d, unsigned partition,
-			  enum membership m, struct strbuf *out)
+static void write_members(const struct drawn *d, unsigned partition, enum membership m,
+			  struct strbuf *out)
 {
 	const char *between = m == FULL ? ", full: '" : ", limited: '";
 	bool any = false;
@@ -66,8 +66,7 @@ static void draw(struct rng *r, struct drawn *d, struct strbuf *out)
 		unsigned from = (unsigned)rng_below(r, HOSTS);
 		const struct row row = {
 			.from = from,
-			.to = (from + 1 + (unsigned)rng_below(r, HOSTS - 1)) %
-			      HOSTS,
+			.to = (from + 1 + (unsigned)rng_below(r, HOSTS - 1)) % HOSTS,
 			.partition = (unsigned)rng_below(r, PARTITIONS),
 		};
 		const char *transport = transports[rng_below(r, 4)];
@@ -75,9 +74,7 @@ static void draw(struct rng *r, struct drawn *d, struct strbuf *out)
 		d->rows[i] = row;
 		strbuf_printf(
 			out,
-			"- {name: r%u, kind: cbr, rate: 1Gb/s, count: %u, "
-			"payload: 256, pattern: pairs, source: h%u, "
-			"destination: h%u, partition: p%u%s%s}\n",
+			"- {name: r%u, kind: cbr, rate: 1Gb/s, count: %u, payload: 256, pattern: pairs, source: h%u, destination: h%u, partition: p%u%s%s}\n",
 			i, MESSAGES, row.from, row.to, row.partition,
 			*transport ? ", transport: " : "", transport);
 	}
@@ -106,12 +103,10 @@ static void check_counters(const struct drawn *d, const struct fabric *f,
 
 	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
 		struct sim_counters c;
-		bool is_end =
-			f->setup.nodes[f->setup.ports[i].node].kind == SIM_END;
+		bool is_end = f->setup.nodes[f->setup.ports[i].node].kind == SIM_END;
 
 		sim_port_counters(m, i, &c);
-		uint64_t of_port =
-			c.rcv_constraint_errors + c.xmit_constraint_errors;
+		uint64_t of_port = c.rcv_constraint_errors + c.xmit_constraint_errors;
 
 		refused += of_port;
 		if (is_end == d->enforced)
@@ -125,8 +120,7 @@ static void check_counters(const struct drawn *d, const struct fabric *f,
 }
 
 /* Returns how many rows talk. */
-static unsigned check_rows(const struct drawn *d, const char *text,
-			   const struct sim_metrics *m)
+static unsigned check_rows(const struct drawn *d, const char *text, const struct sim_metrics *m)
 {
 	unsigned talk = 0;
 
@@ -134,8 +128,8 @@ static unsigned check_rows(const struct drawn *d, const char *text,
 		bool may = may_talk(d, &d->rows[i]);
 
 		if (m->flows[i].delivered != (may ? MESSAGES : 0))
-			fail_msg("row %u: %u messages\n%s", i,
-				 (unsigned)m->flows[i].delivered, text);
+			fail_msg("row %u: %u messages\n%s", i, (unsigned)m->flows[i].delivered,
+				 text);
 		talk += may;
 	}
 	return talk;

@@ -67,12 +67,11 @@ extern const char *const profile_names[];
  * A built-in profile by its name, or a file if `name` has a '/' or ends in
  * ".yaml"; refusals name the line.
  */
-HD_MUST_CHECK enum hd_status profile_open(const char *name, struct diag *d,
-					  struct profile *out);
+HD_MUST_CHECK enum hd_status profile_open(const char *name, struct diag *d, struct profile *out);
 /* Whether `name` may be opened: that of a file, or of one built in. */
 HD_MUST_CHECK enum hd_status profile_check(const char *name, struct diag *d);
-HD_MUST_CHECK enum hd_status profile_parse(const char *text, size_t len,
-					   struct diag *d, struct profile *out);
+HD_MUST_CHECK enum hd_status profile_parse(const char *text, size_t len, struct diag *d,
+					   struct profile *out);
 void profile_fini(struct profile *p);
 
 /* As a file, with every field and its meaning. */

@@ -24,8 +24,7 @@ static void the_built_in_profiles_can_be_read(void **state)
 		assert_string_equal(p.name, profile_names[n]);
 		/* What is printed reads back as the same. */
 		profile_print(&p, &text);
-		assert_int_equal(profile_parse(text.text, text.len, &d, &again),
-				 HD_OK);
+		assert_int_equal(profile_parse(text.text, text.len, &d, &again), HD_OK);
 		assert_int_equal(p.bus_overhead, again.bus_overhead);
 		assert_int_equal(p.page, again.page);
 		assert_int_equal(p.staging, again.staging);
@@ -48,12 +47,10 @@ static void a_profile_has_twenty_numbers(void **state)
 	(void)state;
 	assert_int_equal(profile_open("mt23108", &d, &p), HD_OK);
 	profile_print(&p, &text);
-	for (char *line = strtok(text.text, "\n"); line;
-	     line = strtok(NULL, "\n")) {
+	for (char *line = strtok(text.text, "\n"); line; line = strtok(NULL, "\n")) {
 		if (line[0] != ' ')
 			counts = strncmp(line, "host", 4) == 0 ||
-				 strncmp(line, "adapter", 7) == 0 ||
-				 strncmp(line, "bus", 3) == 0 ||
+				 strncmp(line, "adapter", 7) == 0 || strncmp(line, "bus", 3) == 0 ||
 				 strncmp(line, "translation", 11) == 0;
 		else
 			n += counts;
@@ -70,8 +67,7 @@ static void refusals_name_the_line(void **state)
 	struct profile p;
 
 	(void)state;
-	assert_int_not_equal(profile_parse(bad, sizeof(bad) - 1, &d, &p),
-			     HD_OK);
+	assert_int_not_equal(profile_parse(bad, sizeof(bad) - 1, &d, &p), HD_OK);
 	assert_int_equal(d.line, 3);
 	assert_non_null(strstr(d.message, "poll"));
 	d = (struct diag){ .status = HD_OK };

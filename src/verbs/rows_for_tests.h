@@ -35,8 +35,8 @@ static inline double cell(const struct table *t, const char *name)
 	return NAN;
 }
 
-static inline void read_table(const struct qp_rows *rows,
-			      const struct sim_metrics *m, struct outcome *out)
+static inline void read_table(const struct qp_rows *rows, const struct sim_metrics *m,
+			      struct outcome *out)
 {
 	struct results *r = results_new("sim");
 
@@ -65,16 +65,15 @@ static inline void read_table(const struct qp_rows *rows,
 }
 
 /* Runs a row `what` on that fabric, among whatever else is in `rest`. */
-static inline void run_on(const char *fabric, const char *what,
-			  const char *rest, struct outcome *out)
+static inline void run_on(const char *fabric, const char *what, const char *rest,
+			  struct outcome *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 	struct qp_rows *rows = NULL;
 	struct fabric *f;
 
-	strbuf_printf(&text, "%straffic:\n- {name: a, %s}\n%s\n", fabric, what,
-		      rest);
+	strbuf_printf(&text, "%straffic:\n- {name: a, %s}\n%s\n", fabric, what, rest);
 	must_build(text.text, &f);
 	struct sim_rules rules = f->rules;
 

@@ -37,9 +37,8 @@ void lab_saved_free(struct lab *lab)
 /* ---- packets ------------------------------------------------------------ */
 
 static const struct pack_member slot_members[] = {
-	PACK(slot, copies), PACK(slot, vl),    PACK(slot, staged),
-	PACK(slot, tells),  PACK(slot, paced), PACK(slot, qp),
-	PACK(slot, birth),  PACK(slot, when),
+	PACK(slot, copies), PACK(slot, vl), PACK(slot, staged), PACK(slot, tells),
+	PACK(slot, paced),  PACK(slot, qp), PACK(slot, birth),  PACK(slot, when),
 };
 
 PACK_KNOWS(slot, 256);
@@ -51,8 +50,7 @@ void slot_pack_headers(struct pack *p, struct slot *s)
 	size_t size = 0, len = s->packet.payload_len;
 
 	bare.payload_len = 0;
-	if (!p->reads &&
-	    packet_encode(&bare, bytes, sizeof(bytes), &size) != HD_OK)
+	if (!p->reads && packet_encode(&bare, bytes, sizeof(bytes), &size) != HD_OK)
 		assert(false && "it was sent");
 	size = pack_count(p, size);
 	pack_size(p, &len);
@@ -61,8 +59,7 @@ void slot_pack_headers(struct pack *p, struct slot *s)
 	pack_bytes(p, bytes, size);
 	struct diag ignored = { .status = HD_OK };
 
-	if (!p->reads || !pack_check(p, packet_decode(bytes, size, &ignored,
-						      &bare) == HD_OK))
+	if (!p->reads || !pack_check(p, packet_decode(bytes, size, &ignored, &bare) == HD_OK))
 		return;
 	s->packet = bare;
 	s->packet.payload = s->data;
@@ -75,9 +72,8 @@ static uint32_t read_slot(struct lab *lab, struct pack *p)
 	uint32_t node = 0;
 
 	pack_u32(p, &node);
-	if (!pack_check(p,
-			node < lab->build->setup.n_nodes &&
-				lab->build->setup.nodes[node].kind == SIM_END))
+	if (!pack_check(p, node < lab->build->setup.n_nodes &&
+				   lab->build->setup.nodes[node].kind == SIM_END))
 		return QP_NONE;
 	uint32_t id = slot_new(lab->devices[lab->device_of_node[node]].lab);
 	struct slot *s = slot_at(lab, id);
@@ -149,8 +145,7 @@ static void pack_arrived(struct lab *lab, struct pack *p, struct arrivals *a)
 	for (size_t i = 0; i < n && !p->refused; i++) {
 		uint32_t number = a->head + (uint32_t)i;
 
-		a->ring = ring_grow(a->ring, &a->size, a->head, number,
-				    sizeof(*a->ring));
+		a->ring = ring_grow(a->ring, &a->size, a->head, number, sizeof(*a->ring));
 		struct arrival *at = &a->ring[number % a->size];
 
 		pack_slot(lab, p, &at->slot);
@@ -165,14 +160,12 @@ static uint32_t *link_of(struct slot *s, bool leaves)
 	return leaves ? &s->behind : &s->next;
 }
 
-static void pack_list(struct lab *lab, struct pack *p, struct slot_list *l,
-		      bool leaves)
+static void pack_list(struct lab *lab, struct pack *p, struct slot_list *l, bool leaves)
 {
 	size_t n = 0;
 	uint32_t id = p->reads ? QP_NONE : l->first;
 
-	for (uint32_t i = id; i != QP_NONE;
-	     i = *link_of(slot_at(lab, i), leaves))
+	for (uint32_t i = id; i != QP_NONE; i = *link_of(slot_at(lab, i), leaves))
 		n++;
 	n = pack_count(p, n);
 	if (p->reads)
@@ -208,9 +201,8 @@ static void pack_active(struct v_device *dev, struct pack *p, struct qp_list *l)
 
 		qp = qp ? qp->next : NULL;
 		pack_u32(p, &number);
-		if (!p->reads ||
-		    !pack_check(p, number < dev->n_qps && dev->qps[number] &&
-					   !dev->qps[number]->is_queued))
+		if (!p->reads || !pack_check(p, number < dev->n_qps && dev->qps[number] &&
+							!dev->qps[number]->is_queued))
 			continue;
 		struct v_qp *next = dev->qps[number];
 
@@ -240,11 +232,9 @@ static const struct pack_member qp_members[] = {
 };
 
 static const struct pack_member device_members[] = {
-	PACK(v_device, alarm),       PACK(v_device, tx_free),
-	PACK(v_device, rx_free),     PACK_EACH(v_device, bus_free),
-	PACK(v_device, active_vls),  PACK(v_device, next_vl),
-	PACK_EACH(v_device, staged), PACK(v_device, timer),
-	PACK(v_device, timer_at),
+	PACK(v_device, alarm),         PACK(v_device, tx_free),    PACK(v_device, rx_free),
+	PACK_EACH(v_device, bus_free), PACK(v_device, active_vls), PACK(v_device, next_vl),
+	PACK_EACH(v_device, staged),   PACK(v_device, timer),      PACK(v_device, timer_at),
 };
 
 PACK_KNOWS(v_pace, 80);
@@ -262,8 +252,7 @@ static void pack_pace(const struct lab *lab, struct pack *p, struct v_pace *x)
 /* Its place in the line of its rate follows from its turn. */
 static void pack_turn(struct pack *p, struct v_qp *qp)
 {
-	pack_check(p, !qp->turn || (qp->sl < N_SLS && qp->dev->paces &&
-				    qp_pace(qp)));
+	pack_check(p, !qp->turn || (qp->sl < N_SLS && qp->dev->paces && qp_pace(qp)));
 	if (p->reads && !p->refused && qp->turn)
 		pace_line_up(qp);
 }
@@ -293,12 +282,10 @@ static void pack_device(struct lab *lab, struct pack *p, struct v_device *dev)
 }
 
 static const struct pack_member entry_members[] = {
-	PACK(cq_entry, wc.id),        PACK(cq_entry, wc.status),
-	PACK(cq_entry, wc.kind),      PACK(cq_entry, wc.flags),
-	PACK(cq_entry, wc.solicited), PACK(cq_entry, wc.qpn),
-	PACK(cq_entry, wc.byte_len),  PACK(cq_entry, wc.imm),
-	PACK(cq_entry, wc.src_qp),    PACK(cq_entry, wc.slid),
-	PACK(cq_entry, wc.sl),        PACK(cq_entry, when),
+	PACK(cq_entry, wc.id),       PACK(cq_entry, wc.status),    PACK(cq_entry, wc.kind),
+	PACK(cq_entry, wc.flags),    PACK(cq_entry, wc.solicited), PACK(cq_entry, wc.qpn),
+	PACK(cq_entry, wc.byte_len), PACK(cq_entry, wc.imm),       PACK(cq_entry, wc.src_qp),
+	PACK(cq_entry, wc.slid),     PACK(cq_entry, wc.sl),        PACK(cq_entry, when),
 };
 
 void cq_pack(struct v_cq *cq, struct pack *p)
@@ -308,8 +295,8 @@ void cq_pack(struct v_cq *cq, struct pack *p)
 	if (!pack_check(p, cq->tail - cq->head <= cq->size))
 		cq->head = cq->tail = 0;
 	for (uint64_t i = cq->head; i != cq->tail; i++) {
-		cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head,
-				     (uint32_t)i, sizeof(*cq->ring));
+		cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head, (uint32_t)i,
+				     sizeof(*cq->ring));
 		struct cq_entry *e = cq_at(cq, i);
 
 		PACK_STRUCT(p, entry_members, e);
@@ -333,8 +320,7 @@ static uint32_t slot_next(const struct lab *lab, uint32_t id)
 {
 	for (uint32_t i = id >> SLOT_BITS; i < lab->n_pools; i++) {
 		const struct slot_pool *pool = &lab->pools[i];
-		uint32_t place =
-			i == id >> SLOT_BITS ? id & ((1u << SLOT_BITS) - 1) : 0;
+		uint32_t place = i == id >> SLOT_BITS ? id & ((1u << SLOT_BITS) - 1) : 0;
 
 		for (; !pool->is_elsewhere && place < pool->n; place++) {
 			if (slot_at(lab, i << SLOT_BITS | place)->copies)
@@ -348,8 +334,7 @@ static size_t slots_count(const struct lab *lab)
 {
 	size_t n = 0;
 
-	for (uint32_t id = slot_next(lab, 0); id != QP_NONE;
-	     id = slot_next(lab, id + 1))
+	for (uint32_t id = slot_next(lab, 0); id != QP_NONE; id = slot_next(lab, id + 1))
 		n++;
 	return n;
 }
@@ -381,8 +366,7 @@ static void pack_listed(struct lab *lab, struct pack *p, bool has_list)
 
 	for (; n > 0 && !p->refused; n--) {
 		if (p->reads) {
-			v->ids = hd_grow(v->ids, &v->cap, (size_t)v->n + 1,
-					 sizeof(*v->ids));
+			v->ids = hd_grow(v->ids, &v->cap, (size_t)v->n + 1, sizeof(*v->ids));
 			v->ids[v->n++] = read_slot(lab, p);
 			continue;
 		}

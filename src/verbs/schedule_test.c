@@ -55,8 +55,7 @@ static void open_side(struct rig *r, unsigned i)
 
 	s->memory = hd_alloc(LENGTH, 1);
 	s->pd = v_pd_new(lab_device(r->lab, i));
-	s->mr = v_mr_new(s->pd, s->memory, LENGTH,
-			 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE, 0);
+	s->mr = v_mr_new(s->pd, s->memory, LENGTH, ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE, 0);
 	s->cq = v_cq_new(lab_device(r->lab, i), 64, NULL);
 	const struct v_qp_init init = { .kind = QP_RC,
 					.send_cq = s->cq,
@@ -88,9 +87,9 @@ static void raise_side(struct rig *r, unsigned i)
 
 		for (unsigned step = 0; step < 3; step++) {
 			a.state = (enum qp_state)(QPS_INIT + step);
-			assert_int_equal(v_modify(r->side[i].qp[k], &a,
-						  qp_step_mask(QP_RC, a.state)),
-					 HD_OK);
+			assert_int_equal(
+				v_modify(r->side[i].qp[k], &a, qp_step_mask(QP_RC, a.state)),
+				HD_OK);
 		}
 	}
 }
@@ -161,8 +160,7 @@ static void run_plan(const struct plan *plan, hd_time all, struct rig *r)
 		raise_side(r, i);
 	for (unsigned k = 0; k < N; k++) {
 		if (plan->weight[k])
-			v_qp_weigh(r->side[0].qp[k], plan->weight[k],
-				   plan->priority[k]);
+			v_qp_weigh(r->side[0].qp[k], plan->weight[k], plan->priority[k]);
 	}
 	lab_spawn(r->lab, 0, writer, r);
 	assert_int_equal(lab_run(r->lab, NULL, NULL), LAB_DONE);
@@ -232,8 +230,7 @@ static void judge(const struct rig *r, hd_time all)
 		double share = (double)r->done[k] / (double)all;
 
 		if (fabs(share - p->done[k]) > 0.01)
-			fail_msg("%s: %u done at %.4f, not at %.4f", p->name, k,
-				 share, p->done[k]);
+			fail_msg("%s: %u done at %.4f, not at %.4f", p->name, k, share, p->done[k]);
 	}
 }
 
@@ -247,8 +244,7 @@ static void times_follow_from_weights_and_priorities(void **state)
 
 	/* At the link's 200 Gb/s, beside headers and the way: nothing is lost
 	 * to turns. */
-	assert_in_range(all, N * LENGTH * UINT64_C(40),
-			N * LENGTH * UINT64_C(40) * 105 / 100);
+	assert_in_range(all, N * LENGTH * UINT64_C(40), N * LENGTH * UINT64_C(40) * 105 / 100);
 	for (unsigned i = 0; i < sizeof(plans) / sizeof(*plans); i++) {
 		run_plan(&plans[i], all, &r);
 		judge(&r, all);

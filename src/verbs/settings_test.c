@@ -32,8 +32,7 @@ static void run_rows(struct fabric *f, struct sim **out, struct qp_rows **rows)
 	sim_run(*out, HD_TIME_NEVER, NULL, NULL);
 }
 
-static struct sim_counters counters_of(const struct fabric *f, struct sim *s,
-				       const char *host)
+static struct sim_counters counters_of(const struct fabric *f, struct sim *s, const char *host)
 {
 	struct sim_counters c = { 0 };
 
@@ -48,8 +47,7 @@ static struct sim_counters counters_of(const struct fabric *f, struct sim *s,
 }
 
 /* A manager by whose table each packet is followed by a delay of so many. */
-static enum hd_status same_control(void *context, struct scn_congestion *c,
-				   struct diag *d)
+static enum hd_status same_control(void *context, struct scn_congestion *c, struct diag *d)
 {
 	(void)context;
 	(void)c;
@@ -57,8 +55,7 @@ static enum hd_status same_control(void *context, struct scn_congestion *c,
 	return HD_OK;
 }
 
-static bool delay(void *context, port_id source, unsigned sl,
-		  struct cc_config *c)
+static bool delay(void *context, port_id source, unsigned sl, struct cc_config *c)
 {
 	(void)source;
 	memset(c->cct, 0, sizeof(c->cct));
@@ -85,8 +82,7 @@ static void set_delays(struct fabric *f)
 		const struct fabric_tables was = { &f->subnet, down, NULL };
 		const struct fabric_tables is = { &f->subnet, down, &by[i] };
 
-		assert_int_equal(fabric_reprogram(f, &was, &is, i * PHASE, &d),
-				 HD_OK);
+		assert_int_equal(fabric_reprogram(f, &was, &is, i * PHASE, &d), HD_OK);
 	}
 	free(down);
 }
@@ -103,24 +99,22 @@ static void check_delays(unsigned pairs, const char *per)
 
 	strbuf_printf(&text, STAR "traffic:\n");
 	for (unsigned i = 0; i < pairs; i++)
-		strbuf_printf(&text,
-			      "- {name: r%u, kind: saturating, transport: rc, "
-			      "source: h0, destination: h%u, sl: 1, payload: "
-			      "4KiB}\n",
-			      i, i + 1);
-	strbuf_printf(&text,
-		      "congestion: {algorithm: cct, marking: {rule: iba, "
-		      "threshold: 0}, cct: {per: %s}}\n"
-		      "run: {warmup: 0s, measure: 600us}\n",
-		      per);
+		strbuf_printf(
+			&text,
+			"- {name: r%u, kind: saturating, transport: rc, source: h0, destination: h%u, sl: 1, payload: 4KiB}\n",
+			i, i + 1);
+	strbuf_printf(
+		&text,
+		"congestion: {algorithm: cct, marking: {rule: iba, threshold: 0}, cct: {per: %s}}\n"
+		"run: {warmup: 0s, measure: 600us}\n",
+		per);
 	must_build(text.text, &f);
 	set_delays(f);
 	run_rows(f, &s, &rows);
 	double sent = (double)counters_of(f, s, "h0").xmit_packets;
 
 	if (fabs(sent - wanted) > 2 * AHEAD)
-		fail_msg("%u pairs, per %s: %.0f packets, not %.0f", pairs, per,
-			 sent, wanted);
+		fail_msg("%u pairs, per %s: %.0f packets, not %.0f", pairs, per, sent, wanted);
 	qp_rows_free(rows);
 	sim_free(s);
 	fabric_free(f);
@@ -158,10 +152,8 @@ static void a_lane_of_its_own_frees_who_waited(void **state)
 {
 	static const char text[] = STAR
 		"traffic:\n"
-		"- {name: stuck, kind: saturating, transport: rc, source: h0, "
-		"destination: h2, sl: 0, payload: 4KiB, ack_timeout: 4s}\n"
-		"- {name: freed, kind: saturating, transport: rc, source: h0, "
-		"destination: h1, sl: 1, payload: 4KiB, ack_timeout: 4s}\n"
+		"- {name: stuck, kind: saturating, transport: rc, source: h0, destination: h2, sl: 0, payload: 4KiB, ack_timeout: 4s}\n"
+		"- {name: freed, kind: saturating, transport: rc, source: h0, destination: h1, sl: 1, payload: 4KiB, ack_timeout: 4s}\n"
 		"faults: {events: [{at: 0s, kind: sink-stuck, port: h2}]}\n"
 		"run: {warmup: 0s, measure: 400us}\n";
 	struct diag d = { .status = HD_OK };
@@ -182,8 +174,7 @@ static void a_lane_of_its_own_frees_who_waited(void **state)
 	run_rows(f, &s, &rows);
 	struct sim_counters c = counters_of(f, s, "h0");
 
-	assert_true(fabs((double)c.xmit_packets_vl[1] - packets_in(PHASE)) <
-		    2 * AHEAD);
+	assert_true(fabs((double)c.xmit_packets_vl[1] - packets_in(PHASE)) < 2 * AHEAD);
 	assert_true((double)c.xmit_packets_vl[0] < packets_in(PHASE) / 2);
 	qp_rows_free(rows);
 	sim_free(s);

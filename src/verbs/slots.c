@@ -21,8 +21,7 @@ struct slot *slot_at(const struct lab *lab, uint32_t id)
 	uint32_t place = id & ((1u << SLOT_BITS) - 1);
 	unsigned chunk = chunk_of(place);
 
-	return &lab->pools[id >> SLOT_BITS]
-			.chunks[chunk][place - chunk_start(chunk)];
+	return &lab->pools[id >> SLOT_BITS].chunks[chunk][place - chunk_start(chunk)];
 }
 
 bool slot_is_here(const struct lab *lab, uint32_t id)
@@ -65,8 +64,7 @@ uint32_t slot_new(struct lab *lab)
 	struct slot_pool *pool = &lab->pools[lab->number];
 
 	if (pool->free == QP_NONE)
-		pool->free = __atomic_exchange_n(&pool->returned, QP_NONE,
-						 __ATOMIC_ACQUIRE);
+		pool->free = __atomic_exchange_n(&pool->returned, QP_NONE, __ATOMIC_ACQUIRE);
 	uint32_t id = pool->free;
 
 	if (id == QP_NONE)
@@ -101,8 +99,8 @@ void slot_release(struct lab *lab, uint32_t id)
 		return;
 	}
 	s->next = __atomic_load_n(&pool->returned, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&pool->returned, &s->next, id, true,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&pool->returned, &s->next, id, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
 		;
 }
 
@@ -111,8 +109,7 @@ struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n)
 	struct slot_pool *pools = hd_realloc(old, n, sizeof(*pools));
 
 	for (uint32_t i = n_old; i < n; i++)
-		pools[i] = (struct slot_pool){ .free = QP_NONE,
-					       .returned = QP_NONE };
+		pools[i] = (struct slot_pool){ .free = QP_NONE, .returned = QP_NONE };
 	return pools;
 }
 

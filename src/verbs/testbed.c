@@ -15,14 +15,12 @@ static const char bare_fabric[] =
 	"  switch: {arbitration: 0ps, input_buffer: 16KiB}\n"
 	"  host: {input_buffer: 16KiB}\n"
 	"traffic:\n"
-	"  - {name: none, kind: messages, source: h0, destination: h1, "
-	"count: 1, payload: 256}\n";
+	"  - {name: none, kind: messages, source: h0, destination: h1, count: 1, payload: 256}\n";
 
-static void put_number(struct overrides *o, const char *label, const char *path,
-		       uint64_t value, const char *unit)
+static void put_number(struct overrides *o, const char *label, const char *path, uint64_t value,
+		       const char *unit)
 {
-	overrides_put(o, label, path, "%llu%s", (unsigned long long)value,
-		      unit);
+	overrides_put(o, label, path, "%llu%s", (unsigned long long)value, unit);
 }
 
 static void put_profile(struct testbed *bed, const char *name)
@@ -36,27 +34,22 @@ static void put_profile(struct testbed *bed, const char *name)
 	overrides_put(o, label.text, "fabric.topology.link", "%s", p->link);
 	put_number(o, label.text, "fabric.topology.hosts", p->hosts, "");
 	put_number(o, label.text, "fabric.topology.vls", p->lanes, "");
-	put_number(o, label.text, "fabric.link.propagation", p->propagation,
-		   "ps");
-	put_number(o, label.text, "fabric.switch.routing", p->switch_delay,
-		   "ps");
+	put_number(o, label.text, "fabric.link.propagation", p->propagation, "ps");
+	put_number(o, label.text, "fabric.switch.routing", p->switch_delay, "ps");
 	put_number(o, label.text, "qos.lanes", p->lanes, "");
 	strbuf_fini(&label);
 }
 
 static enum hd_status load_own(struct testbed *bed, const char *name,
-			       const struct overrides *overrides,
-			       struct diag *d)
+			       const struct overrides *overrides, struct diag *d)
 {
 	put_profile(bed, name);
 	overrides_copy(overrides, &bed->overrides);
-	return fabric_load(bare_fabric, strlen(bare_fabric), name,
-			   &bed->overrides, d, &bed->build);
+	return fabric_load(bare_fabric, strlen(bare_fabric), name, &bed->overrides, d, &bed->build);
 }
 
 static enum hd_status read_users(struct testbed *bed, const char *path,
-				 const struct overrides *overrides,
-				 struct diag *d)
+				 const struct overrides *overrides, struct diag *d)
 {
 	enum hd_status status = fabric_read(path, overrides, d, &bed->build);
 
@@ -64,24 +57,21 @@ static enum hd_status read_users(struct testbed *bed, const char *path,
 		return status;
 	status = scenario_lacks_jobs(bed->build->scenario, "heddle bench", d);
 	if (status == HD_OK)
-		status = scenario_lends_nothing(bed->build->scenario,
-						"adapters", d);
+		status = scenario_lends_nothing(bed->build->scenario, "adapters", d);
 	if (status != HD_OK)
 		fabric_free(bed->build);
 	return status;
 }
 
 enum hd_status testbed_open(const char *profile, const char *path,
-			    const struct overrides *overrides, struct diag *d,
-			    struct testbed *out)
+			    const struct overrides *overrides, struct diag *d, struct testbed *out)
 {
 	*out = (struct testbed){ .has_flows = path != NULL };
 	enum hd_status status = profile_open(profile, d, &out->profile);
 
 	if (status != HD_OK)
 		return status;
-	status = path ? read_users(out, path, overrides, d)
-		      : load_own(out, profile, overrides, d);
+	status = path ? read_users(out, path, overrides, d) : load_own(out, profile, overrides, d);
 	if (status == HD_OK) {
 		d->file = NULL; /* it was right: nothing later is its fault */
 		return HD_OK;

@@ -26,8 +26,8 @@ struct testbed {
  * outlive it.
  */
 HD_MUST_CHECK enum hd_status testbed_open(const char *profile, const char *path,
-					  const struct overrides *overrides,
-					  struct diag *d, struct testbed *out);
+					  const struct overrides *overrides, struct diag *d,
+					  struct testbed *out);
 void testbed_close(struct testbed *bed);
 /* The largest MTU whose packets all ports and buffers can take; 0: none. */
 uint32_t testbed_mtu(const struct testbed *bed);

@@ -24,8 +24,7 @@ static uint32_t count_postings(const struct fabric *b, uint64_t *longest)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct scn_traffic *row =
-			&b->scenario->traffic[b->flows[i].row];
+		const struct scn_traffic *row = &b->scenario->traffic[b->flows[i].row];
 
 		if (!b->flows[i].posted)
 			continue;
@@ -53,8 +52,7 @@ void traffic_cut(struct traffic *t, uint32_t n)
 }
 
 /* The next posting: the queue pairs of this flow. */
-static enum hd_status posting_open(struct traffic *t, uint32_t flow,
-				   struct diag *d)
+static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag *d)
 {
 	struct lab *lab = t->lab;
 	const struct fabric *b = lab->build;
@@ -80,13 +78,11 @@ static enum hd_status posting_open(struct traffic *t, uint32_t flow,
 	p->first_noted = p->last_noted = hd_alloc(1, sizeof(*p->last_noted));
 	t->of_flow[flow] = t->n_postings++;
 	t->shares->rows[f->row].pairs++;
-	if (connection_open(
-		    &p->link, &lab->devices[lab->device_of_node[f->source]],
-		    &lab->devices[lab->device_of_node[target]], &how) == HD_OK)
+	if (connection_open(&p->link, &lab->devices[lab->device_of_node[f->source]],
+			    &lab->devices[lab->device_of_node[target]], &how) == HD_OK)
 		return HD_OK;
 	return scenario_refuse(b->scenario, d, &row->transport,
-			       "traffic '%s': no packet of a queue pair fits "
-			       "on the way and back",
+			       "traffic '%s': no packet of a queue pair fits on the way and back",
 			       row->name);
 }
 
@@ -173,8 +169,7 @@ static uint32_t posting_number(const struct posting *p)
 static void note_born(struct posting *p, hd_time now)
 {
 	if (p->made && p->made % NOTES == 0)
-		p->last_noted = p->last_noted->next =
-			hd_alloc(1, sizeof(*p->last_noted));
+		p->last_noted = p->last_noted->next = hd_alloc(1, sizeof(*p->last_noted));
 	p->last_noted->born[p->made++ % NOTES] = now;
 }
 
@@ -190,8 +185,7 @@ static void remember(struct posting *p, hd_time now)
 		free(old.born);
 	}
 	*born_at(p, p->made) = now;
-	if (born_is_told(p->link.from->dev, p->link.to->dev, posting_number(p),
-			 now))
+	if (born_is_told(p->link.from->dev, p->link.to->dev, posting_number(p), now))
 		p->made++;
 	else
 		note_born(p, now);
@@ -262,8 +256,7 @@ static void post_all(struct posting *p)
 {
 	uint64_t before = p->sent;
 
-	while (!p->is_broken && p->sent - p->done < SEND_DEPTH &&
-	       has_message(p))
+	while (!p->is_broken && p->sent - p->done < SEND_DEPTH && has_message(p))
 		post(p);
 	if (p->sent > before)
 		connection_go(&p->link);
@@ -271,8 +264,7 @@ static void post_all(struct posting *p)
 
 void traffic_made(struct lab *lab, uint32_t flow)
 {
-	struct posting *p =
-		&lab->traffic->postings[lab->traffic->of_flow[flow]];
+	struct posting *p = &lab->traffic->postings[lab->traffic->of_flow[flow]];
 
 	take_message(p);
 	post_all(p);
@@ -290,8 +282,7 @@ static void take_done(struct posting *p, const struct cq_entry *e)
 	if (e->wc.status == WC_SUCCESS) {
 		row->done += counts;
 		if (counts)
-			histogram_record(&row->times,
-					 e->when - *born_at(p, number));
+			histogram_record(&row->times, e->when - *born_at(p, number));
 		return;
 	}
 	row->failed += counts;
@@ -309,8 +300,7 @@ static void take_received(struct posting *p, const struct cq_entry *e)
 	if (e->wc.status != WC_SUCCESS)
 		return;
 	/* A datagram that a later one has overtaken counts as lost already. */
-	if (p->link.kind != QP_RC &&
-	    (int32_t)(e->wc.imm - (uint32_t)p->received) < 0)
+	if (p->link.kind != QP_RC && (int32_t)(e->wc.imm - (uint32_t)p->received) < 0)
 		return;
 	while (p->link.kind != QP_RC && e->wc.imm != (uint32_t)p->received) {
 		sim_message_lost(sim, p->flow);
@@ -369,9 +359,7 @@ static enum hd_status refuse_endless(const struct fabric *b, struct diag *d)
 		if (is_endless(b, f))
 			return scenario_refuse(
 				b->scenario, d, &t->transport,
-				"traffic '%s': SL %u has no lane where it is "
-				"sent, and a saturating row of what nobody "
-				"acknowledges would never stop posting",
+				"traffic '%s': SL %u has no lane where it is sent, and a saturating row of what nobody acknowledges would never stop posting",
 				t->name, f->sl);
 	}
 	return HD_OK;
@@ -462,8 +450,7 @@ struct pair_counts {
 };
 
 /* Of those that are in that part. */
-static struct pair_counts counts_of(const struct traffic *t, size_t row,
-				    uint32_t part)
+static struct pair_counts counts_of(const struct traffic *t, size_t row, uint32_t part)
 {
 	struct pair_counts sum = { 0 };
 
@@ -497,9 +484,8 @@ static struct pair_counts row_counts(const struct traffic *t, size_t row)
 }
 
 static const struct pack_member counted_members[] = {
-	PACK(posting_row, posted),  PACK(posting_row, done),
-	PACK(posting_row, failed),  PACK(posting_row, received),
-	PACK(posting_row, retries), PACK(posting_row, early),
+	PACK(posting_row, posted),   PACK(posting_row, done),    PACK(posting_row, failed),
+	PACK(posting_row, received), PACK(posting_row, retries), PACK(posting_row, early),
 };
 
 void traffic_collect(struct traffic *t, struct pack *k, uint32_t part)
@@ -525,12 +511,9 @@ static hd_time time_within(const struct histogram *h, double percent)
 	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
 }
 
-void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
-		   struct results *r)
+void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m, struct results *r)
 {
-	static const char *const names[] = {
-		[QP_RC] = "rc", [QP_UC] = "uc", [QP_UD] = "ud"
-	};
+	static const char *const names[] = { [QP_RC] = "rc", [QP_UC] = "uc", [QP_UD] = "ud" };
 	const struct traffic *all = rows->lab->traffic;
 	const struct scenario *s = rows->lab->build->scenario;
 
@@ -538,23 +521,20 @@ void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
 		return; /* none of their connections has come */
 	struct posting_row *sums = rows_sum(all);
 	double ps = (double)(m->to - m->from);
-	struct table *t = results_table(
-		r, "queue pairs",
-		"messages, and times from posting to completion", columns);
+	struct table *t = results_table(r, "queue pairs",
+					"messages, and times from posting to completion", columns);
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct posting_row *row = &sums[i];
 		const struct histogram *h = &row->times;
-		double bits = 8.0 * (double)row->received *
-			      (double)s->traffic[i].payload;
+		double bits = 8.0 * (double)row->received * (double)s->traffic[i].payload;
 
 		if (!row->pairs)
 			continue;
 		const struct pair_counts counts = row_counts(all, i);
 		const struct messages_row shown = {
 			.traffic = s->traffic[i].name,
-			.transport = names
-				[kind_of_transport[s->traffic[i].transport]],
+			.transport = names[kind_of_transport[s->traffic[i].transport]],
 			.pairs = row->pairs,
 			.posted = row->posted,
 			.completed = row->done,

@@ -29,11 +29,10 @@ struct qp_rows;
 /* Whether a row of the scenario is one. */
 bool qp_rows_any(const struct fabric *build);
 /* Before the first sim_run; build and simulator outlive them. */
-HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *build, struct sim *s,
-					 struct diag *d, struct qp_rows **out);
+HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *build, struct sim *s, struct diag *d,
+					 struct qp_rows **out);
 void qp_rows_free(struct qp_rows *rows);
 /* A line for each row: messages, retries, times of completion, goodput. */
-void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m,
-		   struct results *r);
+void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m, struct results *r);
 
 #endif

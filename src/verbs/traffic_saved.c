@@ -69,8 +69,8 @@ PACK_KNOWS(posting, 168);
 static void pack_source(struct posting *p, struct pack *k)
 {
 	PACK_STRUCT(k, source_members, p);
-	if (!pack_check(k, p->done <= p->sent && p->sent <= p->made &&
-				   p->made - p->done <= k->left))
+	if (!pack_check(k,
+			p->done <= p->sent && p->sent <= p->made && p->made - p->done <= k->left))
 		p->made = p->sent = p->done = 0;
 	pack_born(p, k);
 	cq_pack(p->link.sends.cq, k);
@@ -81,8 +81,7 @@ static void pack_target(struct posting *p, struct pack *k)
 	uint64_t made = p->made;
 
 	PACK_STRUCT(k, target_members, p);
-	if (!pack_check(k, p->received <= p->made &&
-				   p->made - p->received <= k->left))
+	if (!pack_check(k, p->received <= p->made && p->made - p->received <= k->left))
 		p->made = p->received = 0;
 	pack_noted(p, k);
 	cq_pack(p->link.receives.cq, k);
@@ -111,8 +110,7 @@ static void pack_rows(struct traffic *t, struct pack *k)
 		rows_free(sums, n);
 }
 
-void traffic_pack(struct traffic *t, struct pack *p,
-		  const struct sim_section *section)
+void traffic_pack(struct traffic *t, struct pack *p, const struct sim_section *section)
 {
 	pack_same(p, t->n_postings);
 	for (uint32_t i = 0; i < t->n_postings && !p->refused; i++) {
@@ -123,8 +121,7 @@ void traffic_pack(struct traffic *t, struct pack *p,
 		if (section_has(section, x->link.to->dev->node))
 			pack_target(x, p);
 	}
-	const struct connections all = { t->postings, sizeof(*t->postings),
-					 t->n_postings };
+	const struct connections all = { t->postings, sizeof(*t->postings), t->n_postings };
 
 	pairs_pack_waiting(t->lab->pairs, p, &all);
 	if (section->number == 0)

@@ -14,8 +14,7 @@ static void run(const char *what, const char *rest, struct outcome *out)
 
 static void a_message_takes_its_packets_and_an_ack(void **state)
 {
-	static const unsigned payloads[] = { 4,         64,    4096,    4100,
-					     12 * 1024, 65536, 1u << 20 };
+	static const unsigned payloads[] = { 4, 64, 4096, 4100, 12 * 1024, 65536, 1u << 20 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(payloads) / sizeof(*payloads); i++) {
@@ -24,15 +23,14 @@ static void a_message_takes_its_packets_and_an_ack(void **state)
 		char row[200];
 		struct outcome o;
 
-		snprintf(row, sizeof(row),
-			 "kind: messages, transport: rc, source: h0, "
-			 "destination: h1, start: 1us, payload: %u",
-			 payloads[i]);
+		snprintf(
+			row, sizeof(row),
+			"kind: messages, transport: rc, source: h0, destination: h1, start: 1us, payload: %u",
+			payloads[i]);
 		run(row, "run: {warmup: 0s, measure: 1ms}", &o);
 		assert_int_equal(o.arrived_after, there);
 		assert_true(fabs(o.max * 1e6 - (double)all) < 1);
-		assert_true(o.posted == 1 && o.completed == 1 &&
-			    o.retries == 0);
+		assert_true(o.posted == 1 && o.completed == 1 && o.retries == 0);
 	}
 }
 
@@ -42,18 +40,14 @@ static void unreliable_ones_are_done_when_they_have_left(void **state)
 
 	(void)state;
 	/* The last packet has 4 bytes of immediate data more. */
-	run("kind: messages, transport: uc, source: h0, destination: h1, "
-	    "start: 1us, payload: 64KiB",
+	run("kind: messages, transport: uc, source: h0, destination: h1, start: 1us, payload: 64KiB",
 	    "run: {warmup: 0s, measure: 1ms}", &o);
-	assert_true(fabs(o.max * 1e6 - (double)(on_link(65536) + 4 * BYTE)) <
-		    1);
+	assert_true(fabs(o.max * 1e6 - (double)(on_link(65536) + 4 * BYTE)) < 1);
 	assert_int_equal(o.arrived_after, on_link(65536) + 4 * BYTE + WAY);
 	/* And a datagram 8 of its own header. */
-	run("kind: messages, transport: ud, source: h0, destination: h1, "
-	    "start: 1us, payload: 1KiB",
+	run("kind: messages, transport: ud, source: h0, destination: h1, start: 1us, payload: 1KiB",
 	    "run: {warmup: 0s, measure: 1ms}", &o);
-	assert_true(fabs(o.max * 1e6 - (double)(on_link(1024) + 12 * BYTE)) <
-		    1);
+	assert_true(fabs(o.max * 1e6 - (double)(on_link(1024) + 12 * BYTE)) < 1);
 }
 
 static void a_saturating_pair_fills_its_link(void **state)
@@ -61,8 +55,7 @@ static void a_saturating_pair_fills_its_link(void **state)
 	struct outcome o;
 
 	(void)state;
-	run("kind: saturating, transport: rc, source: h0, destination: h1, "
-	    "payload: 8KiB",
+	run("kind: saturating, transport: rc, source: h0, destination: h1, payload: 8KiB",
 	    "run: {warmup: 50us, measure: 2ms}", &o);
 	assert_true(fabs(o.goodput - 200.0 * MTU / (MTU + 26)) < 0.2);
 	assert_true(o.retries == 0 && o.lost == 0);
@@ -74,8 +67,7 @@ static void messages_are_posted_as_the_row_makes_them(void **state)
 	struct outcome o;
 
 	(void)state;
-	run("kind: cbr, aligned: true, rate: 20Gb/s, transport: rc, source: "
-	    "h0, destination: h1, payload: 64KiB",
+	run("kind: cbr, aligned: true, rate: 20Gb/s, transport: rc, source: h0, destination: h1, payload: 64KiB",
 	    "run: {warmup: 0s, measure: 10ms}", &o);
 	assert_true(o.posted == 382); /* floor(10000 / 26.2144) + 1 */
 	assert_true(o.completed == 382);
@@ -87,17 +79,14 @@ static void what_is_lost_is_sent_again(void **state)
 	struct outcome o;
 
 	(void)state;
-	run("kind: messages, count: 400, transport: rc, ack_timeout: 20us, "
-	    "source: h0, destination: h1, payload: 16KiB",
+	run("kind: messages, count: 400, transport: rc, ack_timeout: 20us, source: h0, destination: h1, payload: 16KiB",
 	    "faults: {ber: 1e-6}\nrun: {warmup: 0s, measure: 100ms}", &o);
 	assert_true(o.lost > 50); /* of some 1700: e^(-0.066) arrive */
 	assert_true(o.retries > 50);
-	assert_true(o.posted == 400 && o.completed == 400 && o.failed == 0 &&
-		    o.received == 400);
+	assert_true(o.posted == 400 && o.completed == 400 && o.failed == 0 && o.received == 400);
 	assert_int_equal(o.arrived, 1600);
 	/* A datagram is one packet, and nobody sends it again. */
-	run("kind: messages, count: 4000, transport: ud, source: h0, "
-	    "destination: h1, payload: 2KiB",
+	run("kind: messages, count: 4000, transport: ud, source: h0, destination: h1, payload: 2KiB",
 	    "faults: {ber: 1e-6}\nrun: {warmup: 0s, measure: 100ms}", &o);
 	assert_true(o.lost > 50);
 	assert_true(o.received + (double)o.lost == 4000);
@@ -111,8 +100,7 @@ static void a_pair_that_nobody_answers_breaks(void **state)
 	struct outcome o;
 
 	(void)state;
-	run("kind: cbr, rate: 10Gb/s, transport: rc, ack_timeout: 8us, "
-	    "source: h0, destination: h1, payload: 16KiB",
+	run("kind: cbr, rate: 10Gb/s, transport: rc, ack_timeout: 8us, source: h0, destination: h1, payload: 16KiB",
 	    "faults: {events: [{at: 100us, kind: link-down, port: h1}]}\n"
 	    "run: {warmup: 0s, measure: 1ms}",
 	    &o);
@@ -121,10 +109,8 @@ static void a_pair_that_nobody_answers_breaks(void **state)
 	assert_true(o.completed > 0 && o.failed > 0);
 	assert_true(o.posted == o.completed + o.failed);
 	/* If it is back in time, nothing fails. */
-	run("kind: cbr, rate: 10Gb/s, transport: rc, ack_timeout: 8us, "
-	    "source: h0, destination: h1, payload: 16KiB, stop: 800us",
-	    "faults: {events: [{at: 100us, kind: link-down, port: h1}, "
-	    "{at: 120us, kind: link-up, port: h1}]}\n"
+	run("kind: cbr, rate: 10Gb/s, transport: rc, ack_timeout: 8us, source: h0, destination: h1, payload: 16KiB, stop: 800us",
+	    "faults: {events: [{at: 100us, kind: link-down, port: h1}, {at: 120us, kind: link-up, port: h1}]}\n"
 	    "run: {warmup: 0s, measure: 1ms}",
 	    &o);
 	assert_true(o.retries > 0 && o.failed == 0 && o.lost > 0);
@@ -134,12 +120,10 @@ static void a_pair_that_nobody_answers_breaks(void **state)
 static void a_run_is_its_input(void **state)
 {
 	static const char row[] =
-		"kind: poisson, load: 60%, transport: rc, ack_timeout: 30us, "
-		"pattern: permutation, payload: 10KiB";
-	static const char rest[] =
-		"- {name: b, kind: poisson, load: 30%}\n"
-		"congestion: {algorithm: cct, marking: {rule: threshold}}\n"
-		"faults: {ber: 1e-7}\nrun: {warmup: 50us, measure: 1ms}";
+		"kind: poisson, load: 60%, transport: rc, ack_timeout: 30us, pattern: permutation, payload: 10KiB";
+	static const char rest[] = "- {name: b, kind: poisson, load: 30%}\n"
+				   "congestion: {algorithm: cct, marking: {rule: threshold}}\n"
+				   "faults: {ber: 1e-7}\nrun: {warmup: 50us, measure: 1ms}";
 	struct outcome first, second;
 
 	(void)state;
@@ -165,8 +149,7 @@ static void all_arrived(const struct outcome *o)
 	assert_true(o->posted > 100 && o->failed == 0);
 	assert_true(o->completed == o->posted && o->received == o->posted);
 	/* They all went through one cable, within the time that there was. */
-	assert_true(o->received * (double)on_link(65536) <=
-		    (double)(100 * HD_MS));
+	assert_true(o->received * (double)on_link(65536) <= (double)(100 * HD_MS));
 }
 
 /* While nothing has asked for an answer, none is waited for. */
@@ -179,8 +162,8 @@ static void held_back_for_long_is_not_late(void **state)
 	/* A cable that is down holds packets, and the first that asks is sent
 	 * long after it is back. Nothing is lost: nothing is repeated. */
 	run(HELD_BACK,
-	    FIMD "faults: {events: [{at: 300us, kind: link-down, port: h1}, "
-		 "{at: 400us, kind: link-up, port: h1}]}",
+	    FIMD
+	    "faults: {events: [{at: 300us, kind: link-down, port: h1}, {at: 400us, kind: link-up, port: h1}]}",
 	    &o);
 	all_arrived(&o);
 	assert_true(o.retries == 0 && o.lost == 0);
@@ -197,8 +180,8 @@ static void held_back_and_acknowledged_waits_for_nothing(void **state)
 	 * first of these that gets through, after 800 us, is known already: the
 	 * answer says so while those after it are still held back. */
 	run(HELD_BACK,
-	    FIMD "faults: {events: [{at: 600us, kind: link-down, port: h0}, "
-		 "{at: 800us, kind: link-up, port: h0}]}",
+	    FIMD
+	    "faults: {events: [{at: 600us, kind: link-down, port: h0}, {at: 800us, kind: link-up, port: h0}]}",
 	    &o);
 	all_arrived(&o);
 	assert_true(o.retries == 5 && o.lost > 0);
@@ -213,13 +196,11 @@ static void the_first_packets_are_held_back_too(void **state)
 	struct outcome o;
 
 	(void)state;
-	run("kind: messages, transport: uc, source: h0, destination: h1, "
-	    "start: 1us, payload: 16KiB",
-	    "congestion: {algorithm: fimd, marking: {rule: threshold}, "
-	    "rate_steps: 256}\nrun: {warmup: 0s, measure: 1ms}",
+	run("kind: messages, transport: uc, source: h0, destination: h1, start: 1us, payload: 16KiB",
+	    "congestion: {algorithm: fimd, marking: {rule: threshold}, rate_steps: 256}\nrun: {warmup: 0s, measure: 1ms}",
 	    &o);
-	assert_int_equal(o.arrived_after, 3 * 256 * (MTU + 26) * BYTE +
-						  (MTU + 26 + 4) * BYTE + WAY);
+	assert_int_equal(o.arrived_after,
+			 3 * 256 * (MTU + 26) * BYTE + (MTU + 26 + 4) * BYTE + WAY);
 }
 
 /*
@@ -241,15 +222,15 @@ static void other_sls_are_left_alone(void **state)
 		char row[200], rest[200];
 		struct outcome o;
 
-		snprintf(row, sizeof(row),
-			 "kind: saturating, pattern: incast, destination: h0, "
-			 "transport: %s, payload: 4KiB, sl: %u",
-			 transports[i / 16], sl);
-		snprintf(rest, sizeof(rest),
-			 "congestion: {algorithm: %s, marking: {rule: iba, "
-			 "threshold: 12, rate: 0}, cct: {sls: '%s'}}\n"
-			 "run: {warmup: 0s, measure: 100us}",
-			 i % 4 ? "cct" : "none", control[i % 4]);
+		snprintf(
+			row, sizeof(row),
+			"kind: saturating, pattern: incast, destination: h0, transport: %s, payload: 4KiB, sl: %u",
+			transports[i / 16], sl);
+		snprintf(
+			rest, sizeof(rest),
+			"congestion: {algorithm: %s, marking: {rule: iba, threshold: 12, rate: 0}, cct: {sls: '%s'}}\n"
+			"run: {warmup: 0s, measure: 100us}",
+			i % 4 ? "cct" : "none", control[i % 4]);
 		run(row, rest, &o);
 		assert_true(o.received > 100);
 		if (i % 4 == 0)
@@ -280,16 +261,15 @@ static void other_sls_are_left_alone(void **state)
 /* With losses, so that there are timers, gaps and repeated packets. */
 static const char *const in_parts[] = {
 	MESH_OF_6 ROWS SHORT,
-	MESH_OF_6 "  host: {out_of_order: 12}\n" ROWS
-		  "faults: {ber: 3e-8, events: ["
-		  "{at: 30us, kind: link-down, port: 's-0-0:1'}, "
-		  "{at: 45us, kind: link-up, port: 's-0-0:1'}]}\n" SHORT,
-	MESH_OF_6 "  credits: exact\n" ROWS
-		  "congestion: {algorithm: cct, cct: {per: sl}, "
-		  "marking: {rule: iba, threshold: 12, rate: 1}}\n" SHORT,
-	MESH_OF_6 ROWS "congestion: {algorithm: aimd, marking: two-counter, "
-		       "ack: {delay: 300ns}, window: 2}\n"
-		       "run: {warmup: 20us, measure: 60us, precision: 1%}\n",
+	MESH_OF_6
+	"  host: {out_of_order: 12}\n" ROWS
+	"faults: {ber: 3e-8, events: [{at: 30us, kind: link-down, port: 's-0-0:1'}, {at: 45us, kind: link-up, port: 's-0-0:1'}]}\n" SHORT,
+	MESH_OF_6
+	"  credits: exact\n" ROWS
+	"congestion: {algorithm: cct, cct: {per: sl}, marking: {rule: iba, threshold: 12, rate: 1}}\n" SHORT,
+	MESH_OF_6 ROWS
+	"congestion: {algorithm: aimd, marking: two-counter, ack: {delay: 300ns}, window: 2}\n"
+	"run: {warmup: 20us, measure: 60us, precision: 1%}\n",
 };
 
 struct course {
@@ -313,8 +293,7 @@ static struct course course_new(struct fabric *f, const struct sim_rules *how)
 	return c;
 }
 
-static struct course course_begin(struct fabric *f, unsigned parts,
-				  unsigned threads)
+static struct course course_begin(struct fabric *f, unsigned parts, unsigned threads)
 {
 	const struct sim_rules how = { .parts = parts, .threads = threads };
 
@@ -337,12 +316,10 @@ static char *what_came(struct course *c)
 	const struct sim_metrics *m = sim_metrics(s);
 
 	strbuf_printf(&out, "%u %llu %016llx %a %a %a", (unsigned)state,
-		      (unsigned long long)sim_now(s),
-		      (unsigned long long)m->checksum, m->mean_latency.mean,
-		      m->mean_latency.half_width, m->jain);
+		      (unsigned long long)sim_now(s), (unsigned long long)m->checksum,
+		      m->mean_latency.mean, m->mean_latency.half_width, m->jain);
 	for (uint32_t i = 0; i < m->n_flows; i++)
-		strbuf_printf(&out, " %llu/%llu/%llu",
-			      (unsigned long long)m->flows[i].delivered,
+		strbuf_printf(&out, " %llu/%llu/%llu", (unsigned long long)m->flows[i].delivered,
 			      (unsigned long long)m->flows[i].latency_sum,
 			      (unsigned long long)m->flows[i].lost);
 	qp_rows_table(c->rows, m, r);
@@ -441,8 +418,7 @@ static void ranks_carry_the_same_messages(void **state)
 /* ---- checkpoints ------------------------------------------------------- */
 
 /* One that has the state of *c, and ends it. */
-static struct course change_over(struct fabric *f, struct course *c,
-				 unsigned parts)
+static struct course change_over(struct fabric *f, struct course *c, unsigned parts)
 {
 	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
 	struct course next = course_begin(f, parts, 1 + parts % 2);
@@ -550,8 +526,7 @@ static void ranks_go_on_with_what_others_saved(void **state)
 
 		w.one = one;
 		for (unsigned k = 0; k < 4; k++) {
-			w.until = k < 3 ? (1 + 9 * k) * HD_US + 400123
-					: HD_TIME_NEVER;
+			w.until = k < 3 ? (1 + 9 * k) * HD_US + 400123 : HD_TIME_NEVER;
 			play_ranks(ranks[k], pass_on, &w);
 		}
 		strbuf_fini(&w.state);

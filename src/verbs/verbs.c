@@ -26,8 +26,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 static uint32_t v_port_mtu(const struct v_device *dev)
 {
 	const struct fabric *b = dev->lab->build;
-	uint32_t mtu = least((uint32_t)dev->lab->profile->mtu,
-			     (uint32_t)b->scenario->fabric.mtu);
+	uint32_t mtu = least((uint32_t)dev->lab->profile->mtu, (uint32_t)b->scenario->fabric.mtu);
 
 	return least(mtu, port_mtu(b, dev->port));
 }
@@ -37,8 +36,7 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 	const struct fabric *b = dev->lab->build;
 	const struct sim_setup *s = &b->setup;
 	uint32_t at = s->ports[dev->port].peer;
-	uint32_t mtu = least((uint32_t)b->scenario->fabric.mtu,
-			     port_mtu(b, dev->port));
+	uint32_t mtu = least((uint32_t)b->scenario->fabric.mtu, port_mtu(b, dev->port));
 
 	/* No way is longer than all switches together. */
 	for (uint32_t hops = 0; hops <= s->n_nodes && at != SIM_NONE; hops++) {
@@ -47,9 +45,8 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 		mtu = least(mtu, port_mtu(b, at));
 		if (node->kind == SIM_END)
 			return mtu;
-		uint8_t out = node->kind == SIM_SWITCH
-				      ? lft_get(&b->subnet, node->sw, to)
-				      : LFT_NO_PORT;
+		uint8_t out =
+			node->kind == SIM_SWITCH ? lft_get(&b->subnet, node->sw, to) : LFT_NO_PORT;
 
 		if (out == LFT_NO_PORT || out > node->n_ports)
 			return 0;
@@ -77,8 +74,7 @@ uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted)
 {
 	const struct fabric *b = dev->lab->build;
 
-	return path_sl(&b->subnet, b->setup.ports[dev->port].origin, to,
-		       wanted);
+	return path_sl(&b->subnet, b->setup.ports[dev->port].origin, to, wanted);
 }
 
 void v_gid(const struct v_device *dev, uint8_t gid[16])
@@ -119,8 +115,7 @@ static uint32_t free_mr_number(struct v_device *dev)
 	}
 	size_t n = dev->n_mrs ? dev->n_mrs : 1;
 
-	dev->mrs =
-		hd_grow(dev->mrs, &dev->mrs_cap, n + 1, sizeof(struct v_mr *));
+	dev->mrs = hd_grow(dev->mrs, &dev->mrs_cap, n + 1, sizeof(struct v_mr *));
 	if (dev->n_mrs == 0)
 		dev->mrs[0] = NULL;
 	dev->n_mrs = (uint32_t)n + 1;
@@ -128,8 +123,7 @@ static uint32_t free_mr_number(struct v_device *dev)
 }
 
 /* Pages of one size; what was given once is not given again. */
-static uint64_t take_addresses(struct v_device *dev, uint64_t len,
-			       uint64_t page)
+static uint64_t take_addresses(struct v_device *dev, uint64_t len, uint64_t page)
 {
 	uint64_t start = (dev->next_addr + page - 1) / page * page;
 
@@ -137,8 +131,7 @@ static uint64_t take_addresses(struct v_device *dev, uint64_t len,
 	return start;
 }
 
-struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len,
-		      unsigned access, uint64_t pages)
+struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len, unsigned access, uint64_t pages)
 {
 	struct v_device *dev = pd->dev;
 	const struct profile *p = dev->lab->profile;
@@ -207,8 +200,7 @@ uint32_t v_window(const struct v_device *dev, enum qp_kind kind)
 
 static hd_time queue_cost(const struct profile *p, const struct v_qp_init *init)
 {
-	uint64_t entries =
-		(uint64_t)init->max_send + (init->srq ? 0 : init->max_recv);
+	uint64_t entries = (uint64_t)init->max_send + (init->srq ? 0 : init->max_recv);
 	uint64_t bytes = entries * wqe_size(init->max_sge);
 
 	return p->command + (bytes + p->page_size - 1) / p->page_size * p->page;
@@ -220,8 +212,7 @@ static uint32_t free_qp_number(struct v_device *dev)
 		if (!dev->qps[i])
 			return i;
 	}
-	dev->qps = hd_grow(dev->qps, &dev->qps_cap, (size_t)dev->n_qps + 1,
-			   sizeof(struct v_qp *));
+	dev->qps = hd_grow(dev->qps, &dev->qps_cap, (size_t)dev->n_qps + 1, sizeof(struct v_qp *));
 	return dev->n_qps++;
 }
 
@@ -229,9 +220,8 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 {
 	struct v_device *dev = pd->dev;
 
-	if (init->max_send == 0 || init->max_send > V_MAX_QP_WR ||
-	    init->max_recv > V_MAX_QP_WR || init->max_sge == 0 ||
-	    init->max_sge > WR_MAX_SGE)
+	if (init->max_send == 0 || init->max_send > V_MAX_QP_WR || init->max_recv > V_MAX_QP_WR ||
+	    init->max_sge == 0 || init->max_sge > WR_MAX_SGE)
 		return NULL;
 	struct v_qp *qp = hd_alloc(1, sizeof(*qp));
 
@@ -317,8 +307,7 @@ uint32_t v_qpn(const struct v_qp *qp)
 	return FIRST_QPN + qp->number;
 }
 
-enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr,
-			unsigned mask)
+enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned mask)
 {
 	struct lab *lab = qp->dev->lab;
 
@@ -362,8 +351,7 @@ void v_qp_weigh(struct v_qp *qp, uint32_t weight, uint32_t priority)
 
 static struct deferred *request_new(struct v_thread *t)
 {
-	t->requests = ring_grow(t->requests, &t->size, t->head, t->tail,
-				sizeof(*t->requests));
+	t->requests = ring_grow(t->requests, &t->size, t->head, t->tail, sizeof(*t->requests));
 	return &t->requests[t->tail++ % t->size];
 }
 
@@ -374,8 +362,7 @@ static void keep_inline(struct deferred *d)
 	uint8_t *to = d->data;
 
 	for (uint32_t i = 0; i < wr->n_sge; i++) {
-		const void *from =
-			(const void *)(uintptr_t)wr->sge[i].addr; /* NOLINT */
+		const void *from = (const void *)(uintptr_t)wr->sge[i].addr; /* NOLINT */
 
 		memcpy(to, from, wr->sge[i].length);
 		to += wr->sge[i].length;
@@ -416,8 +403,7 @@ enum hd_status v_post_send(struct v_qp *qp, const struct send_wr *wr)
 	return qp_post_send(qp->qp, wr);
 }
 
-static enum hd_status check_recv(const struct v_qp *qp,
-				 const struct recv_wr *wr)
+static enum hd_status check_recv(const struct v_qp *qp, const struct recv_wr *wr)
 {
 	if (qp->srq || qp_state(qp->qp) == QPS_RESET)
 		return HD_ERR_UNFIT;
@@ -494,8 +480,7 @@ enum hd_status v_post_srq(struct v_srq *srq, const struct recv_wr *wr)
 
 	copy_recv(&d->recv, wr);
 	/* Of a guest it is there at once, as it is in a queue of its own. */
-	d->when = lab->current ? lab->current->clock + lab->profile->doorbell
-			       : lab->now;
+	d->when = lab->current ? lab->current->clock + lab->profile->doorbell : lab->now;
 	return HD_OK;
 }
 
@@ -535,8 +520,8 @@ enum hd_status v_attach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid)
 		return HD_ERR_UNFIT;
 	spend(dev->lab, dev->lab->profile->command);
 	lab_settle(dev->lab);
-	dev->members = hd_grow(dev->members, &dev->members_cap,
-			       dev->n_members + 1, sizeof(*dev->members));
+	dev->members =
+		hd_grow(dev->members, &dev->members_cap, dev->n_members + 1, sizeof(*dev->members));
 	if (mgid)
 		memcpy(m.mgid, mgid, sizeof(m.mgid));
 	else
@@ -552,8 +537,7 @@ void v_detach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid)
 	for (size_t i = dev->n_members; i-- > 0;) {
 		const struct member *m = &dev->members[i];
 
-		if (m->qp == qp && m->mlid == mlid &&
-		    memcmp(m->mgid, mgid, sizeof(m->mgid)) == 0)
+		if (m->qp == qp && m->mlid == mlid && memcmp(m->mgid, mgid, sizeof(m->mgid)) == 0)
 			dev->members[i] = dev->members[--dev->n_members];
 	}
 }
@@ -602,8 +586,8 @@ bool v_watch_wait(struct v_watch *w, uint64_t times)
 
 void async_push(struct v_device *dev, const struct v_async_event *e)
 {
-	dev->events = hd_grow(dev->events, &dev->events_cap, dev->n_events + 1,
-			      sizeof(*dev->events));
+	dev->events =
+		hd_grow(dev->events, &dev->events_cap, dev->n_events + 1, sizeof(*dev->events));
 	dev->events[dev->n_events++] = *e;
 }
 

@@ -54,8 +54,7 @@ struct v_pd *v_pd_new(struct v_device *dev);
 HD_MUST_CHECK enum hd_status v_pd_free(struct v_pd *pd);
 
 /* `pages`: how large the pages are that the memory is on; 0 = the profile's. */
-struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len,
-		      unsigned access, uint64_t pages);
+struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len, unsigned access, uint64_t pages);
 void v_mr_free(struct v_mr *mr);
 uint32_t v_mr_key(const struct v_mr *mr); /* both L_Key and R_Key */
 /* Of its first byte, the beginning of a page; nobody else's, ever. */
@@ -65,8 +64,7 @@ struct v_channel *v_channel_new(struct v_device *dev);
 void v_channel_free(struct v_channel *c);
 
 /* `channel` may be NULL. NULL if `entries` is 0 or too many. */
-struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries,
-		      struct v_channel *channel);
+struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries, struct v_channel *channel);
 void v_cq_free(struct v_cq *cq);
 /*
  * Takes up to n completions. One that is written while this looks on is taken
@@ -90,8 +88,7 @@ struct v_cq *v_event_try(struct v_channel *c);
 
 struct v_srq *v_srq_new(struct v_pd *pd, uint32_t max_wr);
 void v_srq_free(struct v_srq *srq);
-HD_MUST_CHECK enum hd_status v_post_srq(struct v_srq *srq,
-					const struct recv_wr *wr);
+HD_MUST_CHECK enum hd_status v_post_srq(struct v_srq *srq, const struct recv_wr *wr);
 
 struct v_qp_init {
 	enum qp_kind kind;
@@ -109,8 +106,7 @@ uint32_t v_window(const struct v_device *dev, enum qp_kind kind);
 struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init);
 void v_qp_free(struct v_qp *qp);
 uint32_t v_qpn(const struct v_qp *qp);
-HD_MUST_CHECK enum hd_status
-v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned mask);
+HD_MUST_CHECK enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned mask);
 /*
  * With weighted scheduling (in turn, they have no meaning): `weight` packets
  * in a turn, at least 1, and among the queue pairs of a VL the higher priority
@@ -118,19 +114,15 @@ v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned mask);
  */
 void v_qp_weigh(struct v_qp *qp, uint32_t weight, uint32_t priority);
 
-HD_MUST_CHECK enum hd_status v_post_send(struct v_qp *qp,
-					 const struct send_wr *wr);
-HD_MUST_CHECK enum hd_status v_post_recv(struct v_qp *qp,
-					 const struct recv_wr *wr);
+HD_MUST_CHECK enum hd_status v_post_send(struct v_qp *qp, const struct send_wr *wr);
+HD_MUST_CHECK enum hd_status v_post_recv(struct v_qp *qp, const struct recv_wr *wr);
 
 /* Where datagrams go, for send_wr.to; `pd` is set. */
 struct wr_datagram v_ah(const struct v_pd *pd, lid_t dlid, uint8_t sl);
 /* ... and to a multicast group. */
-struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid,
-				  uint8_t sl);
+struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid, uint8_t sl);
 /* mgid NULL: that of v_ah_multicast. */
-HD_MUST_CHECK enum hd_status v_attach(struct v_qp *qp, lid_t mlid,
-				      const uint8_t *mgid);
+HD_MUST_CHECK enum hd_status v_attach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid);
 void v_detach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid);
 
 /* Counts how often the adapter wrote the byte at `at`, for programs that spin

@@ -93,9 +93,8 @@ static void a_read_from_the_host_waits_for_the_bus(void **state)
 		assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
 		/* As above, but no ACK is in the pong's way any more. */
 		for (unsigned i = 0; i < 4; i++)
-			assert_int_equal(
-				f->end[0].times[i + 1] - f->end[0].times[i],
-				2 * (123600 + (is_inline ? 1 : 2) * bus));
+			assert_int_equal(f->end[0].times[i + 1] - f->end[0].times[i],
+					 2 * (123600 + (is_inline ? 1 : 2) * bus));
 		close_lab(f);
 	}
 }
@@ -114,8 +113,8 @@ static void polls_of_an_empty_queue_are_one_wait(void **state)
 	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
 	for (unsigned i = 1; i < 4; i++) {
 		/* post_recv .6, post_send .9, then polls. */
-		hd_time spent = f->end[0].times[i] - f->end[0].times[i - 1] -
-				1500 * HD_NS - 2 * 1000 * HD_NS;
+		hd_time spent = f->end[0].times[i] - f->end[0].times[i - 1] - 1500 * HD_NS -
+				2 * 1000 * HD_NS;
 
 		assert_int_equal(spent % (300 * HD_NS), 0);
 	}
@@ -156,8 +155,7 @@ static void take_one(void *argument)
 	struct end *e = argument;
 	const struct recv_wr wr = { .id = 3,
 				    .n_sge = 2,
-				    .sge = { piece(e, 0, 50),
-					     piece(e, 100, 50) } };
+				    .sge = { piece(e, 0, 50), piece(e, 100, 50) } };
 
 	if (e->srq)
 		assert_int_equal(v_post_srq(e->srq, &wr), HD_OK);
@@ -291,11 +289,8 @@ static void a_paths_mtu_is_the_least_along_it(void **state)
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		const struct sim_port *p = &s->ports[i];
 
-		if (p->peer != SIM_NONE &&
-		    s->nodes[s->ports[p->peer].node].kind == SIM_END &&
-		    f->bed.build->subnet
-				    .lid_of_port[s->ports[p->peer].origin] ==
-			    lid)
+		if (p->peer != SIM_NONE && s->nodes[s->ports[p->peer].node].kind == SIM_END &&
+		    f->bed.build->subnet.lid_of_port[s->ports[p->peer].origin] == lid)
 			t->ports[p->origin].mtu = 512;
 	}
 	assert_int_equal(v_path_mtu(f->end[0].dev, lid), 512);

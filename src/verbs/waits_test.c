@@ -227,8 +227,7 @@ static void a_program_may_spin_on_memory(void **state)
 	lab_spawn(f->lab, 1, spin_on_memory, &f->end[1]);
 	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
 	/* Seen before the sender knows of it. */
-	assert_true(f->end[1].times[0] > 0 &&
-		    f->end[1].times[0] < f->end[0].times[0]);
+	assert_true(f->end[1].times[0] > 0 && f->end[1].times[0] < f->end[0].times[0]);
 	close_lab(f);
 }
 

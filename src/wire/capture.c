@@ -39,8 +39,7 @@ struct capture {
 /* pcap in either byte order, in microseconds or nanoseconds. */
 static bool is_pcap(const uint8_t *magic)
 {
-	static const uint32_t known[] = { 0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D,
-					  0x4D3CB2A1 };
+	static const uint32_t known[] = { 0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D, 0x4D3CB2A1 };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (load_be32(magic) == known[i])
@@ -54,13 +53,11 @@ static bool is_pcapng(const uint8_t *magic)
 }
 
 /* Puts back what was read, for libpcap to read again. */
-static enum hd_status unread(FILE *stream, const uint8_t *bytes, size_t n,
-			     struct diag *d)
+static enum hd_status unread(FILE *stream, const uint8_t *bytes, size_t n, struct diag *d)
 {
 	while (n > 0)
 		if (ungetc(bytes[--n], stream) == EOF)
-			return diag_fail(d, HD_ERR_IO,
-					 "cannot rewind the input");
+			return diag_fail(d, HD_ERR_IO, "cannot rewind the input");
 	return HD_OK;
 }
 
@@ -90,13 +87,12 @@ static enum capture_kind kind_of_link(unsigned link_type)
 	}
 }
 
-static enum hd_status refuse_link(const char *of, unsigned link_type,
-				  struct diag *d)
+static enum hd_status refuse_link(const char *of, unsigned link_type, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_INPUT,
-			 "%slink type %u (%s) carries no InfiniBand, expected "
-			 "Ethernet, Linux cooked, ERF or InfiniBand",
-			 of, link_type, capture_link_name(link_type));
+	return diag_fail(
+		d, HD_ERR_INPUT,
+		"%slink type %u (%s) carries no InfiniBand, expected Ethernet, Linux cooked, ERF or InfiniBand",
+		of, link_type, capture_link_name(link_type));
 }
 
 static enum hd_status open_pcap(struct capture *c, struct diag *d)
@@ -106,17 +102,15 @@ static enum hd_status open_pcap(struct capture *c, struct diag *d)
 	if (unread(c->stream, c->record, c->peeked, d) != HD_OK)
 		return d->status;
 	errno = 0;
-	c->pcap = pcap_fopen_offline_with_tstamp_precision(
-		c->stream, PCAP_TSTAMP_PRECISION_NANO, reason);
+	c->pcap = pcap_fopen_offline_with_tstamp_precision(c->stream, PCAP_TSTAMP_PRECISION_NANO,
+							   reason);
 	if (!c->pcap && errno == ENOMEM)
 		memory_refused(0);
 	if (!c->pcap)
 		return diag_fail(d, HD_ERR_INPUT, "%s", reason);
 	unsigned link_type = (unsigned)pcap_datalink(c->pcap);
 
-	return kind_of_link(link_type) == CAPTURE_OTHER
-		       ? refuse_link("", link_type, d)
-		       : HD_OK;
+	return kind_of_link(link_type) == CAPTURE_OTHER ? refuse_link("", link_type, d) : HD_OK;
 }
 
 /*
@@ -133,13 +127,10 @@ static enum hd_status open_pcapng(struct capture *c, struct diag *d)
 	size_t n = pcapng_interfaces(c->pcapng);
 
 	for (size_t i = 0; i < n; i++)
-		if (kind_of_link(pcapng_link_type(c->pcapng, i)) !=
-		    CAPTURE_OTHER)
+		if (kind_of_link(pcapng_link_type(c->pcapng, i)) != CAPTURE_OTHER)
 			return HD_OK;
 	if (n == 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "no interface is described in this pcapng "
-				 "file");
+		return diag_fail(d, HD_ERR_INPUT, "no interface is described in this pcapng file");
 	return refuse_link("interface 0: ", pcapng_link_type(c->pcapng, 0), d);
 }
 
@@ -147,8 +138,7 @@ static enum hd_status open_pcapng(struct capture *c, struct diag *d)
 static bool fill(struct capture *c, size_t size)
 {
 	if (c->peeked < size)
-		c->peeked += fread(c->record + c->peeked, 1, size - c->peeked,
-				   c->stream);
+		c->peeked += fread(c->record + c->peeked, 1, size - c->peeked, c->stream);
 	return c->peeked >= size;
 }
 
@@ -165,8 +155,8 @@ static bool begins_erf(struct capture *c)
 	size_t size = erf_record_size(c->record);
 
 	return size > 0 &&
-	       (type == ERF_ETHERNET || type == ERF_INFINIBAND ||
-		type == ERF_INFINIBAND_LINK || type == ERF_META) &&
+	       (type == ERF_ETHERNET || type == ERF_INFINIBAND || type == ERF_INFINIBAND_LINK ||
+		type == ERF_META) &&
 	       fill(c, size);
 }
 
@@ -190,13 +180,10 @@ static enum hd_status open_any(struct capture *c, struct diag *d)
 	if (decompress(c, d) != HD_OK)
 		return d->status;
 	if (ferror(c->stream))
-		return diag_fail(d,
-				 errno == EISDIR ? HD_ERR_NOT_FOUND : HD_ERR_IO,
+		return diag_fail(d, errno == EISDIR ? HD_ERR_NOT_FOUND : HD_ERR_IO,
 				 "cannot be read: %s", strerror(errno));
 	if (c->peeked < 4)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "%zu bytes are too few for a capture",
-				 c->peeked);
+		return diag_fail(d, HD_ERR_INPUT, "%zu bytes are too few for a capture", c->peeked);
 	if (is_pcap(c->record)) {
 		c->format = "pcap";
 		return open_pcap(c, d);
@@ -206,8 +193,7 @@ static enum hd_status open_any(struct capture *c, struct diag *d)
 		return open_pcapng(c, d);
 	}
 	if (!begins_erf(c))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "not a capture, expected pcap, pcapng or ERF");
+		return diag_fail(d, HD_ERR_INPUT, "not a capture, expected pcap, pcapng or ERF");
 	c->format = "ERF";
 	return HD_OK;
 }
@@ -222,8 +208,8 @@ static enum hd_status explain(const struct capture *c, struct diag *d)
 	d->status = HD_OK; /* the first reason would stay */
 	if (c->number == 0)
 		return diag_fail(d, HD_ERR_INPUT, "%s", problem);
-	return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s",
-			 (unsigned long long)c->number, problem);
+	return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s", (unsigned long long)c->number,
+			 problem);
 }
 
 enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out)
@@ -275,15 +261,15 @@ static enum capture_kind kind_of_erf(unsigned type)
 	}
 }
 
-static enum hd_status take_erf(const uint8_t *bytes, size_t size,
-			       struct diag *d, struct capture_record *out)
+static enum hd_status take_erf(const uint8_t *bytes, size_t size, struct diag *d,
+			       struct capture_record *out)
 {
 	struct diag why = { .status = HD_OK };
 	struct erf erf;
 
 	if (erf_read(bytes, size, &why, &erf) != HD_OK)
-		return diag_fail(d, why.status, "record %llu: %s",
-				 (unsigned long long)out->number, why.message);
+		return diag_fail(d, why.status, "record %llu: %s", (unsigned long long)out->number,
+				 why.message);
 	out->seconds = erf.seconds;
 	out->ps = erf.ps;
 	out->type = erf.type;
@@ -308,15 +294,12 @@ static const struct cooked {
 };
 
 /* Makes it the Ethernet frame that it was. */
-static void take_cooked(struct capture *c, const struct cooked *how,
-			struct capture_record *out)
+static void take_cooked(struct capture *c, const struct cooked *how, struct capture_record *out)
 {
 	enum { ADDRESS = 6, ETHERNET = 14 };
 	const uint8_t *header = out->bytes;
 
-	out->wire_size = out->wire_size > how->size
-				 ? out->wire_size - how->size + ETHERNET
-				 : 0;
+	out->wire_size = out->wire_size > how->size ? out->wire_size - how->size + ETHERNET : 0;
 	if (out->size < how->size) {
 		out->size = 0;
 		return;
@@ -334,24 +317,23 @@ static void take_cooked(struct capture *c, const struct cooked *how,
 }
 
 /* A record of pcap or pcapng, whose `out` is filled but for its kind. */
-static enum hd_status take_linked(struct capture *c, unsigned link_type,
-				  struct diag *d, struct capture_record *out)
+static enum hd_status take_linked(struct capture *c, unsigned link_type, struct diag *d,
+				  struct capture_record *out)
 {
 	out->type = 0;
 	out->link_type = link_type;
 	if (link_type == DLT_ERF)
 		return take_erf(out->bytes, out->size, d, out);
 	out->kind = kind_of_link(link_type);
-	for (size_t i = 0; i < sizeof(cooked_links) / sizeof(*cooked_links);
-	     i++) {
+	for (size_t i = 0; i < sizeof(cooked_links) / sizeof(*cooked_links); i++) {
 		if (cooked_links[i].link_type == link_type)
 			take_cooked(c, &cooked_links[i], out);
 	}
 	return HD_OK;
 }
 
-static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
-				   struct capture_record *out, bool *found)
+static enum hd_status next_of_pcap(struct capture *c, struct diag *d, struct capture_record *out,
+				   bool *found)
 {
 	struct pcap_pkthdr *header;
 	const u_char *bytes;
@@ -366,8 +348,7 @@ static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
 		return HD_OK;
 	if (got != 1)
 		return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s",
-				 (unsigned long long)c->number,
-				 pcap_geterr(c->pcap));
+				 (unsigned long long)c->number, pcap_geterr(c->pcap));
 	/* libpcap hands on what a damaged file says of its fraction. */
 	uint64_t ns = (uint64_t)header->ts.tv_usec;
 
@@ -376,13 +357,12 @@ static enum hd_status next_of_pcap(struct capture *c, struct diag *d,
 	out->ps = ns < NS_PER_S ? ns * HD_NS : 0;
 	out->bytes = bytes;
 	out->size = header->caplen;
-	out->wire_size =
-		header->len > header->caplen ? header->len : header->caplen;
+	out->wire_size = header->len > header->caplen ? header->len : header->caplen;
 	return take_linked(c, (unsigned)pcap_datalink(c->pcap), d, out);
 }
 
-static enum hd_status next_of_pcapng(struct capture *c, struct diag *d,
-				     struct capture_record *out, bool *found)
+static enum hd_status next_of_pcapng(struct capture *c, struct diag *d, struct capture_record *out,
+				     bool *found)
 {
 	struct pcapng_packet packet;
 
@@ -397,8 +377,8 @@ static enum hd_status next_of_pcapng(struct capture *c, struct diag *d,
 	return take_linked(c, packet.link_type, d, out);
 }
 
-static enum hd_status next_of_erf(struct capture *c, struct diag *d,
-				  struct capture_record *out, bool *found)
+static enum hd_status next_of_erf(struct capture *c, struct diag *d, struct capture_record *out,
+				  bool *found)
 {
 	unsigned long long at = c->offset;
 
@@ -408,14 +388,11 @@ static enum hd_status next_of_erf(struct capture *c, struct diag *d,
 	size_t size = *found ? erf_record_size(c->record) : ERF_HEADER_SIZE;
 
 	if (size == 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "byte %llu: no ERF record: type %u, length %u",
+		return diag_fail(d, HD_ERR_INPUT, "byte %llu: no ERF record: type %u, length %u",
 				 at, c->record[8], load_be16(c->record + 10));
 	if (!fill(c, size))
-		return diag_fail(
-			d, ferror(c->stream) ? HD_ERR_IO : HD_ERR_INPUT,
-			"byte %llu: the file ends inside a record of %zu bytes",
-			at, size);
+		return diag_fail(d, ferror(c->stream) ? HD_ERR_IO : HD_ERR_INPUT,
+				 "byte %llu: the file ends inside a record of %zu bytes", at, size);
 	c->peeked = 0;
 	c->offset += size;
 	out->number = ++c->number;
@@ -423,8 +400,8 @@ static enum hd_status next_of_erf(struct capture *c, struct diag *d,
 	return take_erf(c->record, size, d, out);
 }
 
-enum hd_status capture_next(struct capture *c, struct diag *d,
-			    struct capture_record *out, bool *found)
+enum hd_status capture_next(struct capture *c, struct diag *d, struct capture_record *out,
+			    bool *found)
 {
 	enum hd_status status = c->pcap     ? next_of_pcap(c, d, out, found)
 				: c->pcapng ? next_of_pcapng(c, d, out, found)

@@ -50,8 +50,7 @@ struct capture;
  * Takes over `stream`: capture_close, or a refusal here (no capture, or of a
  * link type that carries no InfiniBand), closes it unless it is stdin.
  */
-HD_MUST_CHECK enum hd_status capture_open(FILE *stream, struct diag *d,
-					  struct capture **out);
+HD_MUST_CHECK enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out);
 void capture_close(struct capture *c);
 
 /* "EN10MB", as libpcap calls it, or "unknown". */
@@ -65,8 +64,7 @@ const char *capture_format(const struct capture *c);
  * HD_ERR_INPUT (HD_ERR_IO) if the file is cut or makes no sense from here.
  */
 HD_MUST_CHECK enum hd_status capture_next(struct capture *c, struct diag *d,
-					  struct capture_record *out,
-					  bool *found);
+					  struct capture_record *out, bool *found);
 
 /*
  * Writing. Times are since the beginning of the run. A stream that failed is
@@ -87,11 +85,10 @@ enum { CAPTURE_FLOW_PADDED = 48 };
 
 void capture_begin(struct capture_writer *w, FILE *stream, bool pad_flow);
 /* `interface` is 0 to 3, Wireshark's "capture interface". */
-void capture_write_packet(struct capture_writer *w, hd_time at,
-			  unsigned interface, const uint8_t *bytes,
-			  size_t size);
-void capture_write_flow(struct capture_writer *w, hd_time at,
-			unsigned interface, const struct flow_packet *flow);
+void capture_write_packet(struct capture_writer *w, hd_time at, unsigned interface,
+			  const uint8_t *bytes, size_t size);
+void capture_write_flow(struct capture_writer *w, hd_time at, unsigned interface,
+			const struct flow_packet *flow);
 HD_MUST_CHECK enum hd_status capture_finish(struct capture_writer *w);
 
 #endif

@@ -4,8 +4,7 @@
 #include "wire/capture_for_tests.h"
 #include "wire/erf.h"
 
-static const uint8_t sample[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E,
-				  0x17, 0xD2, 1,    2,    3,    4 };
+static const uint8_t sample[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17, 0xD2, 1, 2, 3, 4 };
 
 /* A pcap file with two records at 5.25 s, the second cut. */
 static void make_pcap(struct file *f, bool big, bool nano, uint32_t link)
@@ -27,8 +26,7 @@ static void make_pcap(struct file *f, bool big, bool nano, uint32_t link)
 	}
 }
 
-static void check_two_records(const struct file *f, const char *format,
-			      uint64_t ps)
+static void check_two_records(const struct file *f, const char *format, uint64_t ps)
 {
 	struct diag d;
 	struct capture *c = open_bytes(f, &d);
@@ -62,8 +60,7 @@ static void reads_pcap_of_either_order_and_precision(void **state)
 		bool nano = i & 2;
 
 		make_pcap(&f, i & 1, nano, 247);
-		check_two_records(&f, "pcap",
-				  UINT64_C(250000000000) + (nano ? 1000 : 0));
+		check_two_records(&f, "pcap", UINT64_C(250000000000) + (nano ? 1000 : 0));
 	}
 }
 
@@ -111,11 +108,10 @@ static void reads_pcapng_of_either_order(void **state)
 }
 
 /* One ERF record; `extensions` of 8 bytes, then `lead`, packet and padding. */
-static void put_erf(struct file *f, uint8_t type, unsigned extensions,
-		    size_t lead, size_t padding, uint16_t wlen)
+static void put_erf(struct file *f, uint8_t type, unsigned extensions, size_t lead, size_t padding,
+		    uint16_t wlen)
 {
-	size_t rlen =
-		16 + 8 * (size_t)extensions + lead + sizeof(sample) + padding;
+	size_t rlen = 16 + 8 * (size_t)extensions + lead + sizeof(sample) + padding;
 	uint8_t head[16] = { 0 };
 	static const uint8_t zeros[16];
 
@@ -183,8 +179,8 @@ static void writes_the_layout_that_wireshark_reads(void **state)
 	(void)state;
 	static const uint8_t expected[] = {
 		/* pcap, nanoseconds, little-endian, link type 197 */
-		0x4D, 0x3C, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-		0xFF, 0xFF, 0, 0, 197, 0, 0, 0,
+		0x4D, 0x3C, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 197,
+		0, 0, 0,
 		/* at 3.5 s, 16 + 12 bytes */
 		3, 0, 0, 0, 0x00, 0x65, 0xCD, 0x1D, 28, 0, 0, 0, 28, 0, 0, 0,
 		/* ERF: fraction one half, seconds 3, type 21, flags, rlen */
@@ -192,9 +188,8 @@ static void writes_the_layout_that_wireshark_reads(void **state)
 		/* the packet */
 		0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17, 0xD2, 1, 2, 3, 4,
 		/* at 3.5 s, a flow-control packet of 6 bytes, type 25 */
-		3, 0, 0, 0, 0x00, 0x65, 0xCD, 0x1D, 22, 0, 0, 0, 22, 0, 0, 0, 0,
-		0, 0, 0x80, 3, 0, 0, 0, 25, 0x04, 0, 22, 0, 0, 0, 6, 0x01, 0x23,
-		0x34, 0x56, 0xD1, 0x9F
+		3, 0, 0, 0, 0x00, 0x65, 0xCD, 0x1D, 22, 0, 0, 0, 22, 0, 0, 0, 0, 0, 0, 0x80, 3, 0,
+		0, 0, 25, 0x04, 0, 22, 0, 0, 0, 6, 0x01, 0x23, 0x34, 0x56, 0xD1, 0x9F
 	};
 	const struct flow_packet flow = { FLOW_NORMAL, 0x123, 3, 0x456, 0 };
 	struct capture_writer w;
@@ -203,8 +198,7 @@ static void writes_the_layout_that_wireshark_reads(void **state)
 
 	assert_non_null(stream);
 	capture_begin(&w, stream, false);
-	capture_write_packet(&w, 3 * HD_S + 500 * HD_MS, 2, sample,
-			     sizeof(sample));
+	capture_write_packet(&w, 3 * HD_S + 500 * HD_MS, 2, sample, sizeof(sample));
 	capture_write_flow(&w, 3 * HD_S + 500 * HD_MS, 0, &flow);
 	assert_int_equal(capture_finish(&w), HD_OK);
 	assert_int_equal(ftell(stream), sizeof(expected));
@@ -243,10 +237,8 @@ static void padded_flow_packets_are_48_bytes_of_which_42_are_ones(void **state)
 static void nanoseconds_survive_the_binary_fraction(void **state)
 {
 	(void)state;
-	static const uint64_t times[] = { 0,         1,         2,
-					  3,         999,       1000,
-					  123456789, 500000000, 999999998,
-					  999999999 };
+	static const uint64_t times[] = { 0,    1,         2,         3,         999,
+					  1000, 123456789, 500000000, 999999998, 999999999 };
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		struct erf h = { .seconds = 7,
@@ -260,8 +252,7 @@ static void nanoseconds_survive_the_binary_fraction(void **state)
 
 		writer_init(&w, bytes, sizeof(bytes));
 		erf_write_header(&w, &h);
-		assert_int_equal(erf_read(bytes, sizeof(bytes), &d, &got),
-				 HD_OK);
+		assert_int_equal(erf_read(bytes, sizeof(bytes), &d, &got), HD_OK);
 		assert_int_equal(got.seconds, 7);
 		assert_true(got.ps / HD_NS == times[i]);
 		assert_true(got.ps >= h.ps && got.ps - h.ps < 233);
@@ -327,14 +318,12 @@ static void what_is_no_capture_is_refused_with_what_was_expected(void **state)
 	put_bytes(&f, "#!/bin/sh\necho not a capture\n", 29);
 	assert_null(open_bytes(&f, &d));
 	assert_int_equal(d.status, HD_ERR_INPUT);
-	assert_string_equal(d.message,
-			    "not a capture, expected pcap, pcapng or ERF");
+	assert_string_equal(d.message, "not a capture, expected pcap, pcapng or ERF");
 	make_pcap(&f, false, false, 105);
 	assert_null(open_bytes(&f, &d));
 	assert_string_equal(
 		d.message,
-		"link type 105 (IEEE802_11) carries no InfiniBand, "
-		"expected Ethernet, Linux cooked, ERF or InfiniBand");
+		"link type 105 (IEEE802_11) carries no InfiniBand, expected Ethernet, Linux cooked, ERF or InfiniBand");
 }
 
 /* Read, refused or compressed: the descriptor is closed in the end. */
@@ -370,13 +359,11 @@ int main(void)
 		cmocka_unit_test(reads_native_erf),
 		cmocka_unit_test(erf_types_tell_what_a_record_is),
 		cmocka_unit_test(writes_the_layout_that_wireshark_reads),
-		cmocka_unit_test(
-			padded_flow_packets_are_48_bytes_of_which_42_are_ones),
+		cmocka_unit_test(padded_flow_packets_are_48_bytes_of_which_42_are_ones),
 		cmocka_unit_test(nanoseconds_survive_the_binary_fraction),
 		cmocka_unit_test(a_cut_anywhere_but_between_records_is_told),
 		cmocka_unit_test(no_file_stays_open),
-		cmocka_unit_test(
-			what_is_no_capture_is_refused_with_what_was_expected),
+		cmocka_unit_test(what_is_no_capture_is_refused_with_what_was_expected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,8 +30,7 @@ void capture_begin(struct capture_writer *w, FILE *stream, bool pad_flow)
 	put(w, header, sizeof(header));
 }
 
-static void put_record(struct capture_writer *w, hd_time at, struct erf *h,
-		       size_t size)
+static void put_record(struct capture_writer *w, hd_time at, struct erf *h, size_t size)
 {
 	uint8_t head[RECORD_HEADER + ERF_HEADER_SIZE];
 	uint32_t length = (uint32_t)(ERF_HEADER_SIZE + size);
@@ -51,24 +50,22 @@ static void put_record(struct capture_writer *w, hd_time at, struct erf *h,
 	put(w, head, sizeof(head));
 }
 
-void capture_write_packet(struct capture_writer *w, hd_time at,
-			  unsigned interface, const uint8_t *bytes, size_t size)
+void capture_write_packet(struct capture_writer *w, hd_time at, unsigned interface,
+			  const uint8_t *bytes, size_t size)
 {
-	struct erf h = { .type = ERF_INFINIBAND,
-			 .interface = (uint8_t)interface };
+	struct erf h = { .type = ERF_INFINIBAND, .interface = (uint8_t)interface };
 
 	assert(size <= SNAPLEN - ERF_HEADER_SIZE);
 	put_record(w, at, &h, size);
 	put(w, bytes, size);
 }
 
-void capture_write_flow(struct capture_writer *w, hd_time at,
-			unsigned interface, const struct flow_packet *flow)
+void capture_write_flow(struct capture_writer *w, hd_time at, unsigned interface,
+			const struct flow_packet *flow)
 {
 	uint8_t bytes[CAPTURE_FLOW_PADDED];
 	size_t size = w->pad_flow ? CAPTURE_FLOW_PADDED : FLOW_SIZE;
-	struct erf h = { .type = ERF_INFINIBAND_LINK,
-			 .interface = (uint8_t)interface };
+	struct erf h = { .type = ERF_INFINIBAND_LINK, .interface = (uint8_t)interface };
 	struct byte_writer out;
 
 	memset(bytes, 0xFF, sizeof(bytes));

@@ -40,7 +40,6 @@ uint16_t crc16(const void *bytes, size_t size)
 		p += CRC16_SLICES;
 	}
 	for (; size > 0; size--)
-		crc = (uint16_t)(crc >> 8 ^
-				 crc16_slices[0][(crc ^ *p++) & 0xFF]);
+		crc = (uint16_t)(crc >> 8 ^ crc16_slices[0][(crc ^ *p++) & 0xFF]);
 	return crc ^ 0xFFFF;
 }

@@ -78,8 +78,7 @@ static void crc32_continues_where_it_stopped(void **state)
 	size_t size = strlen(text);
 
 	for (size_t cut = 0; cut <= size; cut++)
-		assert_int_equal(crc32_add(crc32_add(0, text, cut), text + cut,
-					   size - cut),
+		assert_int_equal(crc32_add(crc32_add(0, text, cut), text + cut, size - cut),
 				 crc32_add(0, text, size));
 }
 
@@ -105,11 +104,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(crc32_is_that_of_ethernet),
-		cmocka_unit_test(
-			both_agree_with_their_definition_at_any_length),
+		cmocka_unit_test(both_agree_with_their_definition_at_any_length),
 		cmocka_unit_test(crc32_continues_where_it_stopped),
-		cmocka_unit_test(
-			a_packet_with_its_vcrc_leaves_the_fixed_remainder),
+		cmocka_unit_test(a_packet_with_its_vcrc_leaves_the_fixed_remainder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

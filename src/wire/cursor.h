@@ -26,8 +26,7 @@ struct byte_reader {
 	bool failed;
 };
 
-static inline void reader_init(struct byte_reader *r, const void *bytes,
-			       size_t size)
+static inline void reader_init(struct byte_reader *r, const void *bytes, size_t size)
 {
 	r->at = bytes;
 	r->end = bytes ? r->at + size : NULL;
@@ -237,8 +236,7 @@ static inline void write_be64(struct byte_writer *w, uint64_t v)
 }
 
 /* `bytes` NULL writes zeros. */
-static inline void write_bytes(struct byte_writer *w, const void *bytes,
-			       size_t n)
+static inline void write_bytes(struct byte_writer *w, const void *bytes, size_t n)
 {
 	uint8_t *p = write_room(w, n);
 
@@ -256,8 +254,7 @@ static inline void write_bytes(struct byte_writer *w, const void *bytes,
  * tables count. It may begin and end anywhere. The caller knows that the
  * bytes are there.
  */
-static inline uint64_t bits_get(const uint8_t *bytes, size_t offset,
-				unsigned width)
+static inline uint64_t bits_get(const uint8_t *bytes, size_t offset, unsigned width)
 {
 	uint64_t v = 0;
 
@@ -275,8 +272,7 @@ static inline uint64_t bits_get(const uint8_t *bytes, size_t offset,
 }
 
 /* Bits of `v` above `width` are ignored; bits beside the field are kept. */
-static inline void bits_put(uint8_t *bytes, size_t offset, unsigned width,
-			    uint64_t v)
+static inline void bits_put(uint8_t *bytes, size_t offset, unsigned width, uint64_t v)
 {
 	assert(width >= 1 && width <= 64);
 	while (width > 0) {

@@ -69,8 +69,7 @@ static void copies_zeros_when_there_is_nothing(void **state)
 }
 
 /* The slow way: one bit at a time. */
-static uint64_t bits_by_hand(const uint8_t *bytes, size_t offset,
-			     unsigned width)
+static uint64_t bits_by_hand(const uint8_t *bytes, size_t offset, unsigned width)
 {
 	uint64_t v = 0;
 
@@ -97,11 +96,9 @@ static void fields_may_start_and_end_anywhere(void **state)
 			assert_true(bits_get(bytes, offset, width) ==
 				    bits_by_hand(bytes, offset, width));
 			bits_put(bytes, offset, width, value);
-			assert_true(bits_by_hand(bytes, offset, width) ==
-				    (value & mask));
+			assert_true(bits_by_hand(bytes, offset, width) == (value & mask));
 			/* Putting the old value back restores every bit. */
-			bits_put(bytes, offset, width,
-				 bits_by_hand(before, offset, width));
+			bits_put(bytes, offset, width, bits_by_hand(before, offset, width));
 			assert_memory_equal(bytes, before, sizeof(bytes));
 		}
 	}

@@ -8,8 +8,7 @@
 #include "wire/hex.h"
 
 const char *const decode_form_names[] = { "text", "json", "csv", NULL };
-const char *const decode_kind_names[] = { "auto",     "packet", "flow",
-					  "ethernet", "mad",    NULL };
+const char *const decode_kind_names[] = { "auto", "packet", "flow", "ethernet", "mad", NULL };
 
 void decoder_begin(struct decoder *x, struct strbuf *out)
 {
@@ -87,13 +86,10 @@ enum hd_status decoder_file(struct decoder *x, const char *path, struct diag *d)
 	return d->status;
 }
 
-enum hd_status decoder_hex(struct decoder *x, const char *text, unsigned kind,
-			   struct diag *d)
+enum hd_status decoder_hex(struct decoder *x, const char *text, unsigned kind, struct diag *d)
 {
-	static const enum capture_kind kinds[] = { CAPTURE_PACKET,
-						   CAPTURE_PACKET, CAPTURE_FLOW,
-						   CAPTURE_ETHERNET,
-						   CAPTURE_MAD };
+	static const enum capture_kind kinds[] = { CAPTURE_PACKET, CAPTURE_PACKET, CAPTURE_FLOW,
+						   CAPTURE_ETHERNET, CAPTURE_MAD };
 	struct strbuf bytes = STRBUF_INIT;
 	enum hd_status status = hex_parse(text, d, &bytes);
 

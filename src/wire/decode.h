@@ -43,10 +43,9 @@ void decoder_end(struct decoder *x);
 void decoder_fini(struct decoder *x);
 
 /* Records are shown up to where a file breaks off. "-": standard input. */
-HD_MUST_CHECK enum hd_status decoder_file(struct decoder *x, const char *path,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status decoder_file(struct decoder *x, const char *path, struct diag *d);
 /* The bytes that `text` spells; `kind` is an index into decode_kind_names. */
-HD_MUST_CHECK enum hd_status decoder_hex(struct decoder *x, const char *text,
-					 unsigned kind, struct diag *d);
+HD_MUST_CHECK enum hd_status decoder_hex(struct decoder *x, const char *text, unsigned kind,
+					 struct diag *d);
 
 #endif

@@ -19,8 +19,7 @@ struct shown {
 	enum hd_status status;
 };
 
-static void show(struct shown *s, struct decoder how, const char *hex,
-		 unsigned kind)
+static void show(struct shown *s, struct decoder how, const char *hex, unsigned kind)
 {
 	*s = (struct shown){ .decoder = how, .out = STRBUF_INIT };
 	decoder_begin(&s->decoder, &s->out);
@@ -54,8 +53,7 @@ static void six_bytes_are_flow_control(void **state)
 	assert_int_equal(s.decoder.counts.flows, 1);
 	assert_int_equal(s.decoder.counts.vcrc_bad, 0);
 	fini(&s);
-	show(&s, (struct decoder){ .form = DECODE_TEXT }, FLOW,
-	     kind_of("packet"));
+	show(&s, (struct decoder){ .form = DECODE_TEXT }, FLOW, kind_of("packet"));
 	assert_int_equal(s.decoder.counts.flows, 0);
 	assert_int_equal(s.decoder.counts.malformed, 1);
 	fini(&s);
@@ -80,8 +78,7 @@ static void forms_begin_and_end(void **state)
 		lines += *c == '\n';
 	assert_int_equal(lines, 2); /* the head, and one row */
 	fini(&s);
-	show(&s, (struct decoder){ .form = DECODE_TEXT, .summary = true }, FLOW,
-	     0);
+	show(&s, (struct decoder){ .form = DECODE_TEXT, .summary = true }, FLOW, 0);
 	assert_true(s.out.text[0] == '#');
 	fini(&s);
 }
@@ -94,11 +91,9 @@ static void what_is_no_capture_is_refused(void **state)
 
 	(void)state;
 	decoder_begin(&x, &out);
-	assert_int_equal(decoder_file(&x, "/nowhere/at/all", &d),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(decoder_file(&x, "/nowhere/at/all", &d), HD_ERR_NOT_FOUND);
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(decoder_file(&x, HD_SOURCE_DIR "/README.md", &d),
-			 HD_ERR_INPUT);
+	assert_int_equal(decoder_file(&x, HD_SOURCE_DIR "/README.md", &d), HD_ERR_INPUT);
 	d = (struct diag){ .status = HD_OK };
 	assert_int_not_equal(decoder_hex(&x, "0x", 0, &d), HD_OK);
 	assert_int_equal(x.counts.records, 0);

@@ -9,11 +9,9 @@ static void find_mad(struct dissection *d)
 	const struct packet *p = d->packet;
 	struct diag ignored = { .status = HD_OK };
 
-	if (!packet_has(p, HEADER_DETH) || p->bth.dest_qp > 1 ||
-	    p->deth.src_qp > 1)
+	if (!packet_has(p, HEADER_DETH) || p->bth.dest_qp > 1 || p->deth.src_qp > 1)
 		return;
-	d->has_mad = mad_decode(p->payload, p->payload_len, &ignored,
-				&d->mad) == HD_OK;
+	d->has_mad = mad_decode(p->payload, p->payload_len, &ignored, &d->mad) == HD_OK;
 }
 
 static void set_state(struct dissection *d, enum hd_status status)
@@ -61,20 +59,16 @@ static enum hd_status flow_decode(struct dissection *d)
 	reader_init(&r, rec->bytes, rec->size);
 	flow_packet_read(&r, &d->flow);
 	if (r.failed)
-		return diag_fail(
-			&d->why, HD_ERR_INPUT,
-			"%zu bytes are too few for a flow-control packet (%d)",
-			rec->size, FLOW_SIZE);
+		return diag_fail(&d->why, HD_ERR_INPUT,
+				 "%zu bytes are too few for a flow-control packet (%d)", rec->size,
+				 FLOW_SIZE);
 	for (const uint8_t *p = r.at; p < r.end; p++)
 		if (*p != 0xFF)
-			return diag_fail(
-				&d->why, HD_ERR_INPUT,
-				"%zu bytes after a flow-control packet",
-				reader_left(&r));
+			return diag_fail(&d->why, HD_ERR_INPUT,
+					 "%zu bytes after a flow-control packet", reader_left(&r));
 	if (d->flow.op > FLOW_INIT)
 		return diag_fail(&d->why, HD_ERR_INPUT,
-				 "flow-control operation %u, expected 0 or 1",
-				 d->flow.op);
+				 "flow-control operation %u, expected 0 or 1", d->flow.op);
 	return HD_OK;
 }
 
@@ -84,8 +78,7 @@ static void dissect_flow(struct dissection *d)
 
 	set_state(d, flow_decode(d));
 	if (rec->size >= FLOW_SIZE)
-		d->crc.vcrc =
-			flow_packet_crc_ok(rec->bytes) ? CRC_GOOD : CRC_BAD;
+		d->crc.vcrc = flow_packet_crc_ok(rec->bytes) ? CRC_GOOD : CRC_BAD;
 }
 
 void dissect(const struct capture_record *rec, struct dissection *d)
@@ -107,20 +100,16 @@ void dissect(const struct capture_record *rec, struct dissection *d)
 		dissect_flow(d);
 		break;
 	case CAPTURE_MAD:
-		set_state(d,
-			  mad_decode(rec->bytes, rec->size, &d->why, &d->mad));
+		set_state(d, mad_decode(rec->bytes, rec->size, &d->why, &d->mad));
 		d->has_mad = d->state == DISSECT_WHOLE;
 		break;
 	case CAPTURE_OTHER:
 		d->state = DISSECT_FOREIGN;
 		if (rec->type)
-			diag_fail(&d->why, HD_ERR_UNFIT,
-				  "ERF record of type %u", rec->type);
+			diag_fail(&d->why, HD_ERR_UNFIT, "ERF record of type %u", rec->type);
 		else
-			diag_fail(&d->why, HD_ERR_UNFIT,
-				  "link type %u (%s) carries no InfiniBand",
-				  rec->link_type,
-				  capture_link_name(rec->link_type));
+			diag_fail(&d->why, HD_ERR_UNFIT, "link type %u (%s) carries no InfiniBand",
+				  rec->link_type, capture_link_name(rec->link_type));
 		break;
 	}
 	if (d->packet)
@@ -194,23 +183,23 @@ void dissect_count(struct dissect_counts *c, const struct dissection *d)
 }
 
 /* ", 3 other frames": nothing if there is none. */
-static void print_count(struct strbuf *out, const char **separator, uint64_t n,
-			const char *what, const char *plural)
+static void print_count(struct strbuf *out, const char **separator, uint64_t n, const char *what,
+			const char *plural)
 {
 	if (n == 0)
 		return;
-	strbuf_printf(out, "%s%llu %s%s", *separator, (unsigned long long)n,
-		      what, n == 1 ? "" : plural);
+	strbuf_printf(out, "%s%llu %s%s", *separator, (unsigned long long)n, what,
+		      n == 1 ? "" : plural);
 	*separator = ", ";
 }
 
-static void print_checked(struct strbuf *out, const char **separator,
-			  const char *name, uint64_t good, uint64_t bad)
+static void print_checked(struct strbuf *out, const char **separator, const char *name,
+			  uint64_t good, uint64_t bad)
 {
 	if (good + bad == 0)
 		return;
-	strbuf_printf(out, "%s%s %llu good, %llu bad", *separator, name,
-		      (unsigned long long)good, (unsigned long long)bad);
+	strbuf_printf(out, "%s%s %llu good, %llu bad", *separator, name, (unsigned long long)good,
+		      (unsigned long long)bad);
 	*separator = "; ";
 }
 
@@ -237,8 +226,7 @@ void dissect_counts_print(const struct dissect_counts *c, struct strbuf *out)
 	strbuf_putc(out, '\n');
 	if (c->fecn + c->becn)
 		strbuf_printf(out, "# %llu with FECN, %llu with BECN\n",
-			      (unsigned long long)c->fecn,
-			      (unsigned long long)c->becn);
+			      (unsigned long long)c->fecn, (unsigned long long)c->becn);
 	for (unsigned op = 0; op < 256; op++)
 		if (c->opcode[op])
 			strbuf_printf(out, "# %8llu 0x%02x %s %s\n",
@@ -279,8 +267,7 @@ void dissect_counts_json(const struct dissect_counts *c, struct json *w)
 
 		if (!c->opcode[op])
 			continue;
-		snprintf(name, sizeof(name), "%s %s",
-			 opcode_service_name((uint8_t)op),
+		snprintf(name, sizeof(name), "%s %s", opcode_service_name((uint8_t)op),
 			 opcode_operation_name((uint8_t)op));
 		json_put_uint(w, name, c->opcode[op]);
 	}

@@ -12,8 +12,7 @@ static const char *const crc_names[] = {
 };
 
 /* An address of IPv4 in its own form, all others as IPv6. */
-static void print_address(const uint8_t *address, bool is_v4,
-			  struct strbuf *out)
+static void print_address(const uint8_t *address, bool is_v4, struct strbuf *out)
 {
 	char text[INET_ADDRSTRLEN];
 
@@ -40,8 +39,8 @@ static void print_route(const struct dissection *d, struct strbuf *out)
 			strbuf_puts(out, " CE");
 		return;
 	}
-	strbuf_printf(out, "lid %u > %u sl %u vl %u", p->lrh.slid, p->lrh.dlid,
-		      p->lrh.sl, p->lrh.vl);
+	strbuf_printf(out, "lid %u > %u sl %u vl %u", p->lrh.slid, p->lrh.dlid, p->lrh.sl,
+		      p->lrh.vl);
 	if (packet_has(p, HEADER_GRH)) {
 		strbuf_puts(out, " gid ");
 		gid_print(p->grh.sgid, out);
@@ -53,8 +52,7 @@ static void print_route(const struct dissection *d, struct strbuf *out)
 static void print_aeth(const struct aeth *h, struct strbuf *out)
 {
 	static const char *const naks[] = { "sequence error", "invalid request",
-					    "remote access error",
-					    "remote operation error",
+					    "remote access error", "remote operation error",
 					    "invalid RD request" };
 	unsigned value = h->syndrome & AETH_VALUE;
 
@@ -63,16 +61,13 @@ static void print_aeth(const struct aeth *h, struct strbuf *out)
 		strbuf_printf(out, " ack msn %" PRIu32, h->msn);
 		return;
 	case AETH_RNR_NAK:
-		strbuf_printf(out, " RNR-NAK timer %u msn %" PRIu32, value,
-			      h->msn);
+		strbuf_printf(out, " RNR-NAK timer %u msn %" PRIu32, value, h->msn);
 		return;
 	case AETH_NAK:
-		strbuf_printf(out, " NAK %s msn %" PRIu32,
-			      value < 5 ? naks[value] : "?", h->msn);
+		strbuf_printf(out, " NAK %s msn %" PRIu32, value < 5 ? naks[value] : "?", h->msn);
 		return;
 	default:
-		strbuf_printf(out, " syndrome 0x%02x msn %" PRIu32, h->syndrome,
-			      h->msn);
+		strbuf_printf(out, " syndrome 0x%02x msn %" PRIu32, h->syndrome, h->msn);
 	}
 }
 
@@ -82,21 +77,18 @@ static void print_extended(const struct packet *p, struct strbuf *out)
 	if (packet_has(p, HEADER_RDETH))
 		strbuf_printf(out, " ee 0x%" PRIx32, p->rdeth.ee_context);
 	if (packet_has(p, HEADER_DETH))
-		strbuf_printf(out, " from qp 0x%" PRIx32 " q_key 0x%" PRIx32,
-			      p->deth.src_qp, p->deth.qkey);
+		strbuf_printf(out, " from qp 0x%" PRIx32 " q_key 0x%" PRIx32, p->deth.src_qp,
+			      p->deth.qkey);
 	if (packet_has(p, HEADER_XRCETH))
 		strbuf_printf(out, " srq 0x%" PRIx32, p->xrceth.srqn);
 	if (packet_has(p, HEADER_FETH))
-		strbuf_printf(out, " flush %u/%u", p->feth.placement,
-			      p->feth.selectivity);
+		strbuf_printf(out, " flush %u/%u", p->feth.placement, p->feth.selectivity);
 	if (packet_has(p, HEADER_RETH))
-		strbuf_printf(out,
-			      " va 0x%" PRIx64 " r_key 0x%" PRIx32
-			      " dmalen %" PRIu32 " B",
+		strbuf_printf(out, " va 0x%" PRIx64 " r_key 0x%" PRIx32 " dmalen %" PRIu32 " B",
 			      p->reth.va, p->reth.rkey, p->reth.dma_len);
 	if (packet_has(p, HEADER_ATOMICETH))
-		strbuf_printf(out, " va 0x%" PRIx64 " r_key 0x%" PRIx32,
-			      p->atomiceth.va, p->atomiceth.rkey);
+		strbuf_printf(out, " va 0x%" PRIx64 " r_key 0x%" PRIx32, p->atomiceth.va,
+			      p->atomiceth.rkey);
 	if (packet_has(p, HEADER_AETH))
 		print_aeth(&p->aeth, out);
 	if (packet_has(p, HEADER_ATOMICACKETH))
@@ -112,8 +104,7 @@ static void print_transport(const struct dissection *d, struct strbuf *out)
 	const struct packet *p = d->packet;
 	const struct bth *b = &p->bth;
 
-	strbuf_printf(out, " %s %s qp 0x%" PRIx32 " psn %" PRIu32,
-		      opcode_service_name(b->opcode),
+	strbuf_printf(out, " %s %s qp 0x%" PRIx32 " psn %" PRIu32, opcode_service_name(b->opcode),
 		      opcode_operation_name(b->opcode), b->dest_qp, b->psn);
 	if (b->fecn)
 		strbuf_puts(out, " FECN");
@@ -137,8 +128,7 @@ static void print_crcs(const struct dissection *d, struct strbuf *out)
 	if (d->crc.icrc != CRC_ABSENT)
 		strbuf_printf(out, " ICRC %s", crc_names[d->crc.icrc]);
 	if (d->crc.vcrc != CRC_ABSENT)
-		strbuf_printf(out, " %s %s", is_flow ? "LPCRC" : "VCRC",
-			      crc_names[d->crc.vcrc]);
+		strbuf_printf(out, " %s %s", is_flow ? "LPCRC" : "VCRC", crc_names[d->crc.vcrc]);
 }
 
 static void print_packet(const struct dissection *d, struct strbuf *out)
@@ -151,8 +141,7 @@ static void print_packet(const struct dissection *d, struct strbuf *out)
 	else if (packet_has(p, HEADER_RWH))
 		strbuf_printf(out, " raw type 0x%04x", p->rwh.ether_type);
 	else
-		strbuf_printf(out, " raw IPv6 next header %u",
-			      p->grh.next_header);
+		strbuf_printf(out, " raw IPv6 next header %u", p->grh.next_header);
 	strbuf_printf(out, " payload %zu B", p->payload_len);
 }
 
@@ -160,12 +149,10 @@ void dissection_line(const struct dissection *d, struct strbuf *out)
 {
 	const struct capture_record *rec = d->record;
 
-	strbuf_printf(out, "%6" PRIu64 " %" PRIu64 ".%09" PRIu64 " %-6s ",
-		      rec->number, rec->seconds, rec->ps / HD_NS,
-		      dissection_protocol(d));
+	strbuf_printf(out, "%6" PRIu64 " %" PRIu64 ".%09" PRIu64 " %-6s ", rec->number,
+		      rec->seconds, rec->ps / HD_NS, dissection_protocol(d));
 	if (d->state == DISSECT_CUT)
-		strbuf_printf(out, "cut: %zu of %zu bytes captured", rec->size,
-			      rec->wire_size);
+		strbuf_printf(out, "cut: %zu of %zu bytes captured", rec->size, rec->wire_size);
 	else if (d->state == DISSECT_MALFORMED)
 		strbuf_printf(out, "malformed: %s", d->why.message);
 	else if (d->state == DISSECT_FOREIGN)
@@ -175,9 +162,8 @@ void dissection_line(const struct dissection *d, struct strbuf *out)
 	else if (d->has_mad)
 		mad_summary(&d->mad, out);
 	else
-		strbuf_printf(out, "vl %u fctbs %u fccl %u%s", d->flow.vl,
-			      d->flow.fctbs, d->flow.fccl,
-			      d->flow.op == FLOW_INIT ? " init" : "");
+		strbuf_printf(out, "vl %u fctbs %u fccl %u%s", d->flow.vl, d->flow.fctbs,
+			      d->flow.fccl, d->flow.op == FLOW_INIT ? " init" : "");
 	print_crcs(d, out);
 }
 
@@ -219,8 +205,7 @@ static void print_headers(const struct dissection *d, struct strbuf *out)
 
 static void print_mad(const struct dissection *d, struct strbuf *out)
 {
-	strbuf_printf(out, "  MAD, %s\n",
-		      d->mad.class ? d->mad.class->name : "unknown class");
+	strbuf_printf(out, "  MAD, %s\n", d->mad.class ? d->mad.class->name : "unknown class");
 	mad_print(&d->mad, "    ", out);
 }
 
@@ -245,11 +230,10 @@ static void print_parts(const struct dissection *d, struct strbuf *out)
 		dump(p->payload, p->payload_len, out);
 	}
 	if (d->crc.icrc != CRC_ABSENT)
-		strbuf_printf(out, "  ICRC 0x%08" PRIx32 " %s\n",
-			      wire_order(p->icrc), crc_names[d->crc.icrc]);
+		strbuf_printf(out, "  ICRC 0x%08" PRIx32 " %s\n", wire_order(p->icrc),
+			      crc_names[d->crc.icrc]);
 	if (d->crc.vcrc != CRC_ABSENT)
-		strbuf_printf(out, "  VCRC 0x%04" PRIx32 " %s\n",
-			      wire_order(p->vcrc) >> 16,
+		strbuf_printf(out, "  VCRC 0x%04" PRIx32 " %s\n", wire_order(p->vcrc) >> 16,
 			      crc_names[d->crc.vcrc]);
 }
 
@@ -322,8 +306,7 @@ static void json_packet(const struct dissection *d, bool full, struct json *w)
 		json_addresses(&d->roce, w);
 	if (packet_has(p, HEADER_BTH)) {
 		json_put_text(w, "service", opcode_service_name(p->bth.opcode));
-		json_put_text(w, "operation",
-			      opcode_operation_name(p->bth.opcode));
+		json_put_text(w, "operation", opcode_operation_name(p->bth.opcode));
 	}
 	json_headers(d, w);
 	json_put_uint(w, "payload_bytes", p->payload_len);
@@ -367,9 +350,9 @@ void dissection_json(const struct dissection *d, bool full, struct json *w)
 
 void dissection_csv_head(struct strbuf *out)
 {
-	strbuf_puts(out, "number,time_s,protocol,bytes,source,destination,sl,"
-			 "vl,operation,qp,psn,fecn,becn,payload_bytes,icrc,"
-			 "vcrc,reason\n");
+	strbuf_puts(
+		out,
+		"number,time_s,protocol,bytes,source,destination,sl,vl,operation,qp,psn,fecn,becn,payload_bytes,icrc,vcrc,reason\n");
 }
 
 /* source to vl: LIDs or IP addresses; RoCEv2 has no lanes. */
@@ -389,8 +372,7 @@ static void csv_route(const struct dissection *d, struct strbuf *out)
 		print_address(d->roce.dst, is_v4, out);
 		strbuf_puts(out, ",,");
 	} else {
-		strbuf_printf(out, "%u,%u,%u,%u", p->lrh.slid, p->lrh.dlid,
-			      p->lrh.sl, p->lrh.vl);
+		strbuf_printf(out, "%u,%u,%u,%u", p->lrh.slid, p->lrh.dlid, p->lrh.sl, p->lrh.vl);
 	}
 }
 
@@ -400,20 +382,17 @@ void dissection_csv(const struct dissection *d, struct strbuf *out)
 	const struct packet *p = d->packet;
 	static const char *const verdicts[] = { "good", "bad", "" };
 
-	strbuf_printf(out, "%" PRIu64 ",%" PRIu64 ".%012" PRIu64 ",%s,%zu,",
-		      rec->number, rec->seconds, rec->ps,
-		      dissection_protocol(d), rec->wire_size);
+	strbuf_printf(out, "%" PRIu64 ",%" PRIu64 ".%012" PRIu64 ",%s,%zu,", rec->number,
+		      rec->seconds, rec->ps, dissection_protocol(d), rec->wire_size);
 	csv_route(d, out);
 	if (p && packet_has(p, HEADER_BTH))
 		strbuf_printf(out, ",%s %s,0x%" PRIx32 ",%" PRIu32 ",%d,%d,%zu",
 			      opcode_service_name(p->bth.opcode),
-			      opcode_operation_name(p->bth.opcode),
-			      p->bth.dest_qp, p->bth.psn, p->bth.fecn,
-			      p->bth.becn, p->payload_len);
+			      opcode_operation_name(p->bth.opcode), p->bth.dest_qp, p->bth.psn,
+			      p->bth.fecn, p->bth.becn, p->payload_len);
 	else
 		strbuf_puts(out, ",,,,,,");
-	strbuf_printf(out, ",%s,%s,", verdicts[d->crc.icrc],
-		      verdicts[d->crc.vcrc]);
+	strbuf_printf(out, ",%s,%s,", verdicts[d->crc.icrc], verdicts[d->crc.vcrc]);
 	/* Reasons are ours and hold no quotes. */
 	if (d->state != DISSECT_WHOLE)
 		strbuf_printf(out, "\"%s\"", d->why.message);

@@ -12,8 +12,7 @@
 #include "wire/dissect.h"
 #include "wire/hex.h"
 
-static struct capture_record record_of(enum capture_kind kind,
-				       const uint8_t *bytes, size_t size)
+static struct capture_record record_of(enum capture_kind kind, const uint8_t *bytes, size_t size)
 {
 	return (struct capture_record){ .number = 7,
 					.seconds = 3,
@@ -25,8 +24,7 @@ static struct capture_record record_of(enum capture_kind kind,
 }
 
 /* The line of a record, with its verdict; the caller's to free. */
-static char *line_of(const struct capture_record *rec,
-		     enum dissect_state expected)
+static char *line_of(const struct capture_record *rec, enum dissect_state expected)
 {
 	struct strbuf out = STRBUF_INIT;
 	struct dissection d;
@@ -61,15 +59,13 @@ static void lines_say_what_each_header_adds(void **state)
 	p.bth.psn = 9;
 	p.bth.becn = true;
 	p.aeth = (struct aeth){ AETH_NAK | NAK_REMOTE_ACCESS, 8 };
-	check_line(&p,
-		   "     7 3.500000000 IB     lid 4 > 5 sl 3 vl 2 RC ACK qp "
-		   "0xabc psn 9 BECN NAK remote access error msn 8 payload "
-		   "0 B ICRC ok VCRC ok");
+	check_line(
+		&p,
+		"     7 3.500000000 IB     lid 4 > 5 sl 3 vl 2 RC ACK qp 0xabc psn 9 BECN NAK remote access error msn 8 payload 0 B ICRC ok VCRC ok");
 	p.aeth.syndrome = AETH_RNR_NAK | 14;
-	check_line(&p,
-		   "     7 3.500000000 IB     lid 4 > 5 sl 3 vl 2 RC ACK qp "
-		   "0xabc psn 9 BECN RNR-NAK timer 14 msn 8 payload 0 B "
-		   "ICRC ok VCRC ok");
+	check_line(
+		&p,
+		"     7 3.500000000 IB     lid 4 > 5 sl 3 vl 2 RC ACK qp 0xabc psn 9 BECN RNR-NAK timer 14 msn 8 payload 0 B ICRC ok VCRC ok");
 
 	packet_init(&p, SERVICE_RD | OP_SEND_ONLY_IMM);
 	p.headers |= HEADER_BIT(HEADER_GRH);
@@ -80,11 +76,9 @@ static void lines_say_what_each_header_adds(void **state)
 	p.deth = (struct deth){ 0x11, 0x22 };
 	p.immdt.data = 0x33;
 	p.bth.fecn = p.bth.ack_req = p.bth.se = true;
-	check_line(&p,
-		   "     7 3.500000000 IB     lid 0 > 0 sl 0 vl 0 gid ::1 > "
-		   "fe80:: RD SEND_ONLY_IMM qp 0x0 psn 0 FECN SE A ee 0x6 "
-		   "from qp 0x22 q_key 0x11 imm 0x00000033 payload 0 B "
-		   "ICRC ok VCRC ok");
+	check_line(
+		&p,
+		"     7 3.500000000 IB     lid 0 > 0 sl 0 vl 0 gid ::1 > fe80:: RD SEND_ONLY_IMM qp 0x0 psn 0 FECN SE A ee 0x6 from qp 0x22 q_key 0x11 imm 0x00000033 payload 0 B ICRC ok VCRC ok");
 }
 
 static void datagrams_to_queue_pair_0_are_shown(void **state)
@@ -138,15 +132,13 @@ static void what_the_capture_cut_is_neither_good_nor_bad(void **state)
 	rec.wire_size = size;
 	char *line = line_of(&rec, DISSECT_CUT);
 
-	assert_string_equal(line, "     7 3.500000000 IB     cut: 100 of 1026 "
-				  "bytes captured");
+	assert_string_equal(line, "     7 3.500000000 IB     cut: 100 of 1026 bytes captured");
 	free(line);
 	dissect(&rec, &d);
 	dissect_count(&counts, &d);
 	assert_false(dissection_is_bad(&d));
 	assert_int_equal(counts.cut, 1);
-	assert_int_equal(counts.malformed + counts.icrc_bad + counts.vcrc_bad,
-			 0);
+	assert_int_equal(counts.malformed + counts.icrc_bad + counts.vcrc_bad, 0);
 }
 
 static void flow_packets_may_be_padded_with_ones_only(void **state)
@@ -158,15 +150,13 @@ static void flow_packets_may_be_padded_with_ones_only(void **state)
 	struct capture_record rec = record_of(CAPTURE_FLOW, bytes, 48);
 	char *line = line_of(&rec, DISSECT_WHOLE);
 
-	assert_string_equal(line,
-			    "     7 3.500000000 FC     vl 3 fctbs 291 fccl "
-			    "1110 LPCRC ok");
+	assert_string_equal(line, "     7 3.500000000 FC     vl 3 fctbs 291 fccl 1110 LPCRC ok");
 	free(line);
 	memset(bytes + 20, 0, 1);
 	line = line_of(&rec, DISSECT_MALFORMED);
-	assert_string_equal(line,
-			    "     7 3.500000000 FC     malformed: 42 bytes "
-			    "after a flow-control packet LPCRC ok");
+	assert_string_equal(
+		line,
+		"     7 3.500000000 FC     malformed: 42 bytes after a flow-control packet LPCRC ok");
 	free(line);
 	rec.size = rec.wire_size = 5;
 	free(line_of(&rec, DISSECT_MALFORMED));
@@ -190,10 +180,8 @@ static void hexadecimal_is_read_as_people_paste_it(void **state)
 		{ "0aFF", "\x0a\xff", NULL },
 		{ " 0a:Ff\n0b-0c.0D ", "\x0a\xff\x0b\x0c\x0d", NULL },
 		{ "", "", NULL },
-		{ "0a f", NULL,
-		  "half a byte at the end: 'f' has no second digit" },
-		{ "0a 0x12", NULL,
-		  "'x' at character 5 is no hexadecimal digit" },
+		{ "0a f", NULL, "half a byte at the end: 'f' has no second digit" },
+		{ "0a 0x12", NULL, "'x' at character 5 is no hexadecimal digit" },
 		{ "g0", NULL, "'g' at character 1 is no hexadecimal digit" },
 		{ "0 a", NULL, "' ' at character 2 is no hexadecimal digit" },
 	};

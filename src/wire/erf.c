@@ -34,18 +34,15 @@ static void skip_extensions(struct byte_reader *r, uint8_t type)
 	}
 }
 
-enum hd_status erf_read(const uint8_t *bytes, size_t size, struct diag *d,
-			struct erf *out)
+enum hd_status erf_read(const uint8_t *bytes, size_t size, struct diag *d, struct erf *out)
 {
 	struct byte_reader r;
 
 	if (size < ERF_HEADER_SIZE)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "%zu bytes are too few for an ERF header (%d)",
+		return diag_fail(d, HD_ERR_INPUT, "%zu bytes are too few for an ERF header (%d)",
 				 size, ERF_HEADER_SIZE);
 	if (erf_record_size(bytes) == 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "no ERF record: type %u, length %u", bytes[8],
+		return diag_fail(d, HD_ERR_INPUT, "no ERF record: type %u, length %u", bytes[8],
 				 load_be16(bytes + 10));
 	read_time(bytes, out);
 	out->type = bytes[8] & 0x7F;
@@ -58,8 +55,7 @@ enum hd_status erf_read(const uint8_t *bytes, size_t size, struct diag *d,
 	if (out->type == ERF_ETHERNET)
 		read_bytes(&r, 2);
 	if (r.failed)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "ERF record ends inside its headers");
+		return diag_fail(d, HD_ERR_INPUT, "ERF record ends inside its headers");
 	out->payload = r.at;
 	out->payload_len = reader_left(&r);
 	if (out->payload_len > out->wlen)

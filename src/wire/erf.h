@@ -40,8 +40,8 @@ struct erf {
 size_t erf_record_size(const uint8_t *header);
 
 /* One record of `size` bytes; `size` may be less than it says (a cut). */
-HD_MUST_CHECK enum hd_status erf_read(const uint8_t *bytes, size_t size,
-				      struct diag *d, struct erf *out);
+HD_MUST_CHECK enum hd_status erf_read(const uint8_t *bytes, size_t size, struct diag *d,
+				      struct erf *out);
 
 /*
  * Writes the header. The time stands for `ps` picoseconds, rounded up to the

@@ -56,8 +56,7 @@ void field_set(const struct field *f, uint8_t *bytes, uint64_t value)
 	bits_put(bytes, f->offset, f->width, value);
 }
 
-uint64_t record_get(const struct record *r, const uint8_t *bytes,
-		    const char *name)
+uint64_t record_get(const struct record *r, const uint8_t *bytes, const char *name)
 {
 	struct field f = known(r, name);
 
@@ -65,8 +64,7 @@ uint64_t record_get(const struct record *r, const uint8_t *bytes,
 }
 
 /* Field `name` of entry `i`, with its offset in the record. */
-static struct field entry_field(const struct field_group *g, unsigned i,
-				const char *name)
+static struct field entry_field(const struct field_group *g, unsigned i, const char *name)
 {
 	const struct field *f = find(g->fields, name);
 
@@ -77,16 +75,16 @@ static struct field entry_field(const struct field_group *g, unsigned i,
 	return shifted;
 }
 
-uint64_t record_get_entry(const struct record *r, const uint8_t *bytes,
-			  unsigned i, const char *name)
+uint64_t record_get_entry(const struct record *r, const uint8_t *bytes, unsigned i,
+			  const char *name)
 {
 	struct field f = entry_field(r->group, i, name);
 
 	return field_get(&f, bytes);
 }
 
-void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i,
-		      const char *name, uint64_t value)
+void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const char *name,
+		      uint64_t value)
 {
 	struct field f = entry_field(r->group, i, name);
 
@@ -101,8 +99,7 @@ void gid_print(const uint8_t *gid, struct strbuf *out)
 		strbuf_puts(out, text);
 }
 
-static void print_mask(const struct field *f, uint64_t value,
-		       struct strbuf *out)
+static void print_mask(const struct field *f, uint64_t value, struct strbuf *out)
 {
 	strbuf_printf(out, "0x%" PRIx64, value);
 	for (const struct field_name *n = f->names; n && n->name; n++)
@@ -110,8 +107,7 @@ static void print_mask(const struct field *f, uint64_t value,
 			strbuf_printf(out, "\n\t\t\t\t%s", n->name);
 }
 
-static void print_enum(const struct field *f, uint64_t value,
-		       struct strbuf *out)
+static void print_enum(const struct field *f, uint64_t value, struct strbuf *out)
 {
 	for (const struct field_name *n = f->names; n->name; n++) {
 		if (n->value == value) {
@@ -144,8 +140,7 @@ static void print_set(const struct field *f, uint64_t value, struct strbuf *out)
 		unknown &= ~n->value;
 	}
 	if (unknown || value == 0)
-		strbuf_printf(out, "%sundefined (%" PRIu64 ")", separator,
-			      unknown);
+		strbuf_printf(out, "%sundefined (%" PRIu64 ")", separator, unknown);
 }
 
 /* Text from the wire; what a terminal might obey is written as a number. */
@@ -165,13 +160,11 @@ static void print_bytes(const uint8_t *bytes, size_t size, struct strbuf *out)
 		strbuf_printf(out, "%02x", bytes[i]);
 }
 
-static void print_number(const struct field *f, uint64_t value,
-			 struct strbuf *out)
+static void print_number(const struct field *f, uint64_t value, struct strbuf *out)
 {
 	switch (f->kind) {
 	case FIELD_HEX:
-		strbuf_printf(out, "0x%0*" PRIx64, (f->width + 7) / 8 * 2,
-			      value);
+		strbuf_printf(out, "0x%0*" PRIx64, (f->width + 7) / 8 * 2, value);
 		return;
 	case FIELD_MASK:
 		print_mask(f, value, out);
@@ -187,8 +180,7 @@ static void print_number(const struct field *f, uint64_t value,
 	}
 }
 
-void field_print(const struct field *f, const uint8_t *bytes,
-		 struct strbuf *out)
+void field_print(const struct field *f, const uint8_t *bytes, struct strbuf *out)
 {
 	switch (f->kind) {
 	case FIELD_BYTES:
@@ -207,8 +199,8 @@ void field_print(const struct field *f, const uint8_t *bytes,
 	}
 }
 
-static void print_line(const struct field *f, const uint8_t *bytes,
-		       const char *indent, struct strbuf *out)
+static void print_line(const struct field *f, const uint8_t *bytes, const char *indent,
+		       struct strbuf *out)
 {
 	size_t len = strlen(f->name);
 
@@ -219,9 +211,8 @@ static void print_line(const struct field *f, const uint8_t *bytes,
 }
 
 /* Name and number, then each field with its name. */
-static void print_entry(const struct field_group *g, unsigned i,
-			const uint8_t *bytes, const char *indent,
-			struct strbuf *out)
+static void print_entry(const struct field_group *g, unsigned i, const uint8_t *bytes,
+			const char *indent, struct strbuf *out)
 {
 	size_t start = out->len + strlen(indent);
 
@@ -233,22 +224,21 @@ static void print_entry(const struct field_group *g, unsigned i,
 		struct field at = entry_field(g, i, f->name);
 
 		if (g->fields[1].name)
-			strbuf_printf(out, "%s%s ", f == g->fields ? "" : " ",
-				      f->name);
+			strbuf_printf(out, "%s%s ", f == g->fields ? "" : " ", f->name);
 		field_print(&at, bytes, out);
 	}
 	strbuf_putc(out, '\n');
 }
 
-static void print_entries(const struct field_group *g, const uint8_t *bytes,
-			  const char *indent, struct strbuf *out)
+static void print_entries(const struct field_group *g, const uint8_t *bytes, const char *indent,
+			  struct strbuf *out)
 {
 	for (unsigned i = 0; i < g->count; i++)
 		print_entry(g, i, bytes, indent, out);
 }
 
-static void print_wrapped(const struct field_group *g, const uint8_t *bytes,
-			  const char *indent, struct strbuf *out)
+static void print_wrapped(const struct field_group *g, const uint8_t *bytes, const char *indent,
+			  struct strbuf *out)
 {
 	unsigned per_line = g->stride > 32 ? 2 : 8;
 
@@ -264,8 +254,8 @@ static void print_wrapped(const struct field_group *g, const uint8_t *bytes,
 	}
 }
 
-static void print_cells(const struct field_group *g, const uint8_t *bytes,
-			const char *indent, struct strbuf *out)
+static void print_cells(const struct field_group *g, const uint8_t *bytes, const char *indent,
+			struct strbuf *out)
 {
 	strbuf_printf(out, "%s%s: |", indent, g->name);
 	for (unsigned i = 0; i < g->count; i++) {
@@ -276,23 +266,22 @@ static void print_cells(const struct field_group *g, const uint8_t *bytes,
 	strbuf_putc(out, '\n');
 }
 
-static void print_rows(const struct field_group *g, const uint8_t *bytes,
-		       const char *indent, struct strbuf *out)
+static void print_rows(const struct field_group *g, const uint8_t *bytes, const char *indent,
+		       struct strbuf *out)
 {
 	for (const struct field *f = g->fields; f->name; f++) {
 		strbuf_printf(out, "%s%-6s: |", indent, f->name);
 		for (unsigned i = 0; i < g->count; i++) {
 			struct field at = entry_field(g, i, f->name);
 
-			strbuf_printf(out, "0x%-2" PRIX64 "|",
-				      field_get(&at, bytes));
+			strbuf_printf(out, "0x%-2" PRIX64 "|", field_get(&at, bytes));
 		}
 		strbuf_putc(out, '\n');
 	}
 }
 
-static void print_group(const struct field_group *g, const uint8_t *bytes,
-			const char *indent, struct strbuf *out)
+static void print_group(const struct field_group *g, const uint8_t *bytes, const char *indent,
+			struct strbuf *out)
 {
 	switch (g->style) {
 	case GROUP_WRAPPED:
@@ -309,8 +298,8 @@ static void print_group(const struct field_group *g, const uint8_t *bytes,
 	}
 }
 
-void record_print(const struct record *r, const uint8_t *bytes,
-		  const char *indent, struct strbuf *out)
+void record_print(const struct record *r, const uint8_t *bytes, const char *indent,
+		  struct strbuf *out)
 {
 	for (const struct field *f = r->fields; f && f->name; f++)
 		print_line(f, bytes, indent, out);
@@ -320,8 +309,7 @@ void record_print(const struct record *r, const uint8_t *bytes,
 		record_print(p->record, bytes + p->offset, indent, out);
 }
 
-static void json_value(const struct field *f, const uint8_t *bytes,
-		       struct json *w)
+static void json_value(const struct field *f, const uint8_t *bytes, struct json *w)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -340,16 +328,15 @@ static void json_value(const struct field *f, const uint8_t *bytes,
 	strbuf_fini(&text);
 }
 
-static void json_field(const struct field *f, const uint8_t *bytes,
-		       struct json *w)
+static void json_field(const struct field *f, const uint8_t *bytes, struct json *w)
 {
 	json_key(w, f->name);
 	json_value(f, bytes, w);
 }
 
 /* An entry of one field is that field's value, not an object. */
-static void json_entry(const struct field_group *g, unsigned i,
-		       const uint8_t *bytes, struct json *w)
+static void json_entry(const struct field_group *g, unsigned i, const uint8_t *bytes,
+		       struct json *w)
 {
 	if (!g->fields[1].name) {
 		struct field at = entry_field(g, i, g->fields->name);
@@ -366,8 +353,7 @@ static void json_entry(const struct field_group *g, unsigned i,
 	json_end(w);
 }
 
-static void json_fields(const struct record *r, const uint8_t *bytes,
-			struct json *w)
+static void json_fields(const struct record *r, const uint8_t *bytes, struct json *w)
 {
 	const struct field_group *g = r->group;
 

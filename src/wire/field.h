@@ -52,20 +52,15 @@ struct field {
 	{                                          \
 		name, offset, width, kind, (names) \
 	}
-#define F_UINT(name, offset, width) F_ROW(name, offset, width, FIELD_UINT, NULL)
-#define F_HEX(name, offset, width)  F_ROW(name, offset, width, FIELD_HEX, NULL)
-#define F_MASK(name, offset, width, names) \
-	F_ROW(name, offset, width, FIELD_MASK, names)
-#define F_ENUM(name, offset, width, names) \
-	F_ROW(name, offset, width, FIELD_ENUM, names)
-#define F_SET(name, offset, width, names) \
-	F_ROW(name, offset, width, FIELD_SET, names)
-#define F_BYTES(name, offset, width) \
-	F_ROW(name, offset, width, FIELD_BYTES, NULL)
-#define F_GID(name, offset) F_ROW(name, offset, 128, FIELD_GID, NULL)
-#define F_STRING(name, offset, width) \
-	F_ROW(name, offset, width, FIELD_STRING, NULL)
-#define F_END F_ROW(NULL, 0, 0, FIELD_UINT, NULL)
+#define F_UINT(name, offset, width)        F_ROW(name, offset, width, FIELD_UINT, NULL)
+#define F_HEX(name, offset, width)         F_ROW(name, offset, width, FIELD_HEX, NULL)
+#define F_MASK(name, offset, width, names) F_ROW(name, offset, width, FIELD_MASK, names)
+#define F_ENUM(name, offset, width, names) F_ROW(name, offset, width, FIELD_ENUM, names)
+#define F_SET(name, offset, width, names)  F_ROW(name, offset, width, FIELD_SET, names)
+#define F_BYTES(name, offset, width)       F_ROW(name, offset, width, FIELD_BYTES, NULL)
+#define F_GID(name, offset)                F_ROW(name, offset, 128, FIELD_GID, NULL)
+#define F_STRING(name, offset, width)      F_ROW(name, offset, width, FIELD_STRING, NULL)
+#define F_END                              F_ROW(NULL, 0, 0, FIELD_UINT, NULL)
 
 /* How the entries of a group are printed: as the field's own tools do. */
 enum group_style {
@@ -111,23 +106,21 @@ uint64_t field_get(const struct field *f, const uint8_t *bytes);
 void field_set(const struct field *f, uint8_t *bytes, uint64_t value);
 
 /* By name, for code that looks at records now and then; asserts the name. */
-uint64_t record_get(const struct record *r, const uint8_t *bytes,
-		    const char *name);
+uint64_t record_get(const struct record *r, const uint8_t *bytes, const char *name);
 /* Field `name` of entry `i` of the group. */
-uint64_t record_get_entry(const struct record *r, const uint8_t *bytes,
-			  unsigned i, const char *name);
-void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i,
-		      const char *name, uint64_t value);
+uint64_t record_get_entry(const struct record *r, const uint8_t *bytes, unsigned i,
+			  const char *name);
+void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const char *name,
+		      uint64_t value);
 
 /* The value alone, as the field's kind prints it. */
-void field_print(const struct field *f, const uint8_t *bytes,
-		 struct strbuf *out);
+void field_print(const struct field *f, const uint8_t *bytes, struct strbuf *out);
 /*
  * All fields, one per line, in the shape of smpquery and perfquery: the name,
  * a colon, dots up to column 33, the value. Lines begin with `indent`.
  */
-void record_print(const struct record *r, const uint8_t *bytes,
-		  const char *indent, struct strbuf *out);
+void record_print(const struct record *r, const uint8_t *bytes, const char *indent,
+		  struct strbuf *out);
 /* All fields as one object; numbers as numbers, other kinds as text. */
 void record_json(const struct record *r, const uint8_t *bytes, struct json *w);
 

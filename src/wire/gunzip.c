@@ -49,8 +49,7 @@ static bool next_member(struct gunzip *g)
 {
 	while (g->z.avail_in < HEADER_SIZE && read_on(g))
 		;
-	if (g->problem || g->z.avail_in < HEADER_SIZE ||
-	    !gunzip_begins(g->z.next_in))
+	if (g->problem || g->z.avail_in < HEADER_SIZE || !gunzip_begins(g->z.next_in))
 		return false;
 	g->inside = inflateReset(&g->z) == Z_OK;
 	return g->inside;
@@ -102,11 +101,9 @@ static int cookie_close(void *cookie)
 	return 0;
 }
 
-FILE *gunzip_open(FILE *in, const uint8_t *ahead, size_t n,
-		  struct gunzip **state)
+FILE *gunzip_open(FILE *in, const uint8_t *ahead, size_t n, struct gunzip **state)
 {
-	const cookie_io_functions_t functions = { .read = cookie_read,
-						  .close = cookie_close };
+	const cookie_io_functions_t functions = { .read = cookie_read, .close = cookie_close };
 	struct gunzip *g = hd_alloc(1, sizeof(*g));
 
 	assert(n <= CHUNK);
@@ -114,9 +111,8 @@ FILE *gunzip_open(FILE *in, const uint8_t *ahead, size_t n,
 	memcpy(g->chunk, ahead, n);
 	g->z.next_in = g->chunk;
 	g->z.avail_in = (unsigned)n;
-	FILE *stream = inflateInit2(&g->z, GZIP_ONLY) == Z_OK
-			       ? fopencookie(g, "rb", functions)
-			       : NULL;
+	FILE *stream =
+		inflateInit2(&g->z, GZIP_ONLY) == Z_OK ? fopencookie(g, "rb", functions) : NULL;
 
 	if (!stream) {
 		inflateEnd(&g->z);

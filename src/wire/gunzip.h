@@ -22,8 +22,7 @@ bool gunzip_begins(const uint8_t *magic);
  * `in` and closes it, unless it is stdin, when it is closed itself. `*state`
  * lives until gunzip_free, after that.
  */
-FILE *gunzip_open(FILE *in, const uint8_t *ahead, size_t n,
-		  struct gunzip **state);
+FILE *gunzip_open(FILE *in, const uint8_t *ahead, size_t n, struct gunzip **state);
 /* Why reading ended, if not at the end of a whole file; else NULL. */
 const char *gunzip_problem(const struct gunzip *g);
 void gunzip_free(struct gunzip *g);

@@ -86,11 +86,9 @@ void bth_read(struct byte_reader *r, struct bth *out)
 void bth_write(struct byte_writer *w, const struct bth *h)
 {
 	write_u8(w, h->opcode);
-	write_u8(w, (uint8_t)(h->se << 7 | h->mig << 6 | (h->pad & 3) << 4 |
-			      (h->tver & 0xF)));
+	write_u8(w, (uint8_t)(h->se << 7 | h->mig << 6 | (h->pad & 3) << 4 | (h->tver & 0xF)));
 	write_be16(w, h->pkey);
-	write_be32(w, (uint32_t)h->fecn << 31 | (uint32_t)h->becn << 30 |
-			      (h->dest_qp & 0xFFFFFF));
+	write_be32(w, (uint32_t)h->fecn << 31 | (uint32_t)h->becn << 30 | (h->dest_qp & 0xFFFFFF));
 	write_be32(w, (uint32_t)h->ack_req << 31 | (h->psn & 0xFFFFFF));
 }
 
@@ -136,8 +134,7 @@ void feth_read(struct byte_reader *r, struct feth *out)
 
 void feth_write(struct byte_writer *w, const struct feth *h)
 {
-	write_be32(w, (uint32_t)(h->selectivity & 0x3) << 4 |
-			      (h->placement & 0xF));
+	write_be32(w, (uint32_t)(h->selectivity & 0x3) << 4 | (h->placement & 0xF));
 }
 
 void reth_read(struct byte_reader *r, struct reth *out)

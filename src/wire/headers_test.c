@@ -26,22 +26,19 @@ static void sizes_add_up(void **state)
 {
 	(void)state;
 	assert_int_equal(header_set_size(0), 0);
-	assert_int_equal(header_set_size(HEADER_BIT(HEADER_LRH) |
-					 HEADER_BIT(HEADER_GRH) |
+	assert_int_equal(header_set_size(HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH) |
 					 HEADER_BIT(HEADER_BTH)),
 			 60);
 	assert_int_equal(header_set_size((1U << HEADER_COUNT) - 1),
-			 8 + 40 + 4 + 12 + 4 + 8 + 4 + 4 + 16 + 28 + 4 + 8 + 4 +
-				 4);
+			 8 + 40 + 4 + 12 + 4 + 8 + 4 + 4 + 16 + 28 + 4 + 8 + 4 + 4);
 }
 
 /* Bytes from the CRC test vector of the standard. */
 static void route_headers_read_as_published(void **state)
 {
 	(void)state;
-	const uint8_t bytes[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17,
-				  0xD2, 0x0A, 0x20, 0x24, 0x87, 0x00, 0x87,
-				  0xB1, 0xB3, 0x00, 0x0D, 0xEC, 0x2A };
+	const uint8_t bytes[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17, 0xD2, 0x0A, 0x20,
+				  0x24, 0x87, 0x00, 0x87, 0xB1, 0xB3, 0x00, 0x0D, 0xEC, 0x2A };
 	struct lrh lrh;
 	struct bth bth;
 	struct byte_reader r;
@@ -73,12 +70,10 @@ static void bth_flags_stand_at_their_bits(void **state)
 		size_t byte;
 		struct bth bth;
 		uint8_t value;
-	} rows[] = {
-		{ 1, { .se = true }, 0x80 },     { 1, { .mig = true }, 0x40 },
-		{ 1, { .pad = 3 }, 0x30 },       { 1, { .tver = 0xF }, 0x0F },
-		{ 4, { .fecn = true }, 0x80 },   { 4, { .becn = true }, 0x40 },
-		{ 8, { .ack_req = true }, 0x80 }
-	};
+	} rows[] = { { 1, { .se = true }, 0x80 },     { 1, { .mig = true }, 0x40 },
+		     { 1, { .pad = 3 }, 0x30 },       { 1, { .tver = 0xF }, 0x0F },
+		     { 4, { .fecn = true }, 0x80 },   { 4, { .becn = true }, 0x40 },
+		     { 8, { .ack_req = true }, 0x80 } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		uint8_t bytes[BTH_SIZE], expected[BTH_SIZE] = { 0 };
@@ -179,24 +174,20 @@ static void codec_and_table_agree_on_extended_headers(void **state)
 {
 	(void)state;
 	CHECK_EXTENDED(rdeth, HEADER_RDETH, VALUE({ 0x654321 }));
-	assert_int_equal(shown(HEADER_RDETH, bytes_rdeth, "EEContext"),
-			 0x654321);
+	assert_int_equal(shown(HEADER_RDETH, bytes_rdeth, "EEContext"), 0x654321);
 	CHECK_EXTENDED(deth, HEADER_DETH, VALUE({ 0x80010000, 0x123456 }));
 	assert_int_equal(shown(HEADER_DETH, bytes_deth, "Q_Key"), 0x80010000);
 	assert_int_equal(shown(HEADER_DETH, bytes_deth, "SrcQP"), 0x123456);
 	CHECK_EXTENDED(xrceth, HEADER_XRCETH, VALUE({ 0xABCDEF }));
-	assert_int_equal(shown(HEADER_XRCETH, bytes_xrceth, "XRCSRQ"),
-			 0xABCDEF);
-	CHECK_EXTENDED(feth, HEADER_FETH,
-		       VALUE({ .placement = 0xA, .selectivity = 1 }));
+	assert_int_equal(shown(HEADER_XRCETH, bytes_xrceth, "XRCSRQ"), 0xABCDEF);
+	CHECK_EXTENDED(feth, HEADER_FETH, VALUE({ .placement = 0xA, .selectivity = 1 }));
 	assert_int_equal(shown(HEADER_FETH, bytes_feth, "Placement"), 0xA);
 	assert_int_equal(shown(HEADER_FETH, bytes_feth, "Selectivity"), 1);
 	CHECK_EXTENDED(aeth, HEADER_AETH, VALUE({ 0x63, 0x010203 }));
 	assert_int_equal(shown(HEADER_AETH, bytes_aeth, "Syndrome"), 0x63);
 	assert_int_equal(shown(HEADER_AETH, bytes_aeth, "MSN"), 0x010203);
 	CHECK_EXTENDED(immdt, HEADER_IMMDT, VALUE({ 0xDEADBEEF }));
-	assert_int_equal(shown(HEADER_IMMDT, bytes_immdt, "ImmData"),
-			 0xDEADBEEF);
+	assert_int_equal(shown(HEADER_IMMDT, bytes_immdt, "ImmData"), 0xDEADBEEF);
 	CHECK_EXTENDED(ieth, HEADER_IETH, VALUE({ 0xCAFEF00D }));
 	assert_int_equal(shown(HEADER_IETH, bytes_ieth, "R_Key"), 0xCAFEF00D);
 	CHECK_EXTENDED(rwh, HEADER_RWH, VALUE({ 0x88B5 }));
@@ -213,18 +204,13 @@ static void codec_and_table_agree_on_memory_headers(void **state)
 	assert_true(shown(HEADER_RETH, bytes_reth, "VA") == va);
 	assert_int_equal(shown(HEADER_RETH, bytes_reth, "R_Key"), 0x11223344);
 	assert_int_equal(shown(HEADER_RETH, bytes_reth, "DMALen"), 4096);
-	CHECK_EXTENDED(atomiceth, HEADER_ATOMICETH,
-		       VALUE({ va, 0x11223344, other, 7 }));
+	CHECK_EXTENDED(atomiceth, HEADER_ATOMICETH, VALUE({ va, 0x11223344, other, 7 }));
 	assert_true(shown(HEADER_ATOMICETH, bytes_atomiceth, "VA") == va);
-	assert_int_equal(shown(HEADER_ATOMICETH, bytes_atomiceth, "R_Key"),
-			 0x11223344);
-	assert_true(shown(HEADER_ATOMICETH, bytes_atomiceth, "SwapOrAdd") ==
-		    other);
-	assert_int_equal(shown(HEADER_ATOMICETH, bytes_atomiceth, "Compare"),
-			 7);
+	assert_int_equal(shown(HEADER_ATOMICETH, bytes_atomiceth, "R_Key"), 0x11223344);
+	assert_true(shown(HEADER_ATOMICETH, bytes_atomiceth, "SwapOrAdd") == other);
+	assert_int_equal(shown(HEADER_ATOMICETH, bytes_atomiceth, "Compare"), 7);
 	CHECK_EXTENDED(atomicacketh, HEADER_ATOMICACKETH, VALUE({ other }));
-	assert_true(shown(HEADER_ATOMICACKETH, bytes_atomicacketh,
-			  "OrigRemData") == other);
+	assert_true(shown(HEADER_ATOMICACKETH, bytes_atomicacketh, "OrigRemData") == other);
 }
 
 /* Published bytes: op 0, FCTBS 0x123, VL 3, FCCL 0x456; and initialisation of
@@ -234,9 +220,7 @@ static void flow_packets_match_the_published_bytes(void **state)
 	(void)state;
 	static const uint8_t normal[] = { 0x01, 0x23, 0x34, 0x56, 0xD1, 0x9F };
 	static const uint8_t init[] = { 0x10, 0x00, 0x00, 0x80, 0x50, 0xD5 };
-	struct flow_packet flow = {
-		.op = FLOW_NORMAL, .fctbs = 0x123, .vl = 3, .fccl = 0x456
-	};
+	struct flow_packet flow = { .op = FLOW_NORMAL, .fctbs = 0x123, .vl = 3, .fccl = 0x456 };
 	uint8_t bytes[FLOW_SIZE];
 	struct byte_writer w;
 	struct byte_reader r;

@@ -27,17 +27,13 @@ enum hd_status hex_parse(const char *text, struct diag *d, struct strbuf *out)
 
 		if (high >= 0 && !at[1])
 			return diag_fail(d, HD_ERR_INPUT,
-					 "half a byte at the end: '%c' has no "
-					 "second digit",
-					 at[0]);
+					 "half a byte at the end: '%c' has no second digit", at[0]);
 		if (low < 0) {
 			const char *wrong = high < 0 ? at : at + 1;
 
 			return diag_fail(d, HD_ERR_INPUT,
-					 "'%c' at character %zu is no "
-					 "hexadecimal digit",
-					 isprint((unsigned char)*wrong) ? *wrong
-									: '?',
+					 "'%c' at character %zu is no hexadecimal digit",
+					 isprint((unsigned char)*wrong) ? *wrong : '?',
 					 (size_t)(wrong - text) + 1);
 		}
 		strbuf_putc(out, (char)(high << 4 | low));

@@ -11,7 +11,6 @@
  * Appends the bytes that `text` spells, two digits each, to `out`. Between
  * bytes there may be spaces, line breaks, colons, dots or dashes.
  */
-HD_MUST_CHECK enum hd_status hex_parse(const char *text, struct diag *d,
-				       struct strbuf *out);
+HD_MUST_CHECK enum hd_status hex_parse(const char *text, struct diag *d, struct strbuf *out);
 
 #endif

@@ -107,18 +107,14 @@ static const struct record cc_header = {
 /* clang-format on */
 
 static const struct mad_class classes[] = {
-	{ "Subnet management", "Subn", &smp_header, mad_smp_attributes, 64,
-	  MAD_SMP, 1 },
-	{ "Subnet management, directed route", "Subn", &directed_header,
-	  mad_smp_attributes, 64, MAD_SMP_DIRECT, 1 },
-	{ "Subnet administration", "SubnAdm", &sa_header, mad_sa_attributes, 56,
-	  MAD_SA, 2 },
-	{ "Performance management", "Performance", &common_header,
-	  mad_perf_attributes, 64, MAD_PERF, 1 },
-	{ "Congestion control", "CC", &cc_header, mad_cc_attributes, 64, MAD_CC,
-	  2 },
-	{ "Communication management", "ComMgt", &common_header,
-	  mad_cm_attributes, 24, MAD_CM, 2 },
+	{ "Subnet management", "Subn", &smp_header, mad_smp_attributes, 64, MAD_SMP, 1 },
+	{ "Subnet management, directed route", "Subn", &directed_header, mad_smp_attributes, 64,
+	  MAD_SMP_DIRECT, 1 },
+	{ "Subnet administration", "SubnAdm", &sa_header, mad_sa_attributes, 56, MAD_SA, 2 },
+	{ "Performance management", "Performance", &common_header, mad_perf_attributes, 64,
+	  MAD_PERF, 1 },
+	{ "Congestion control", "CC", &cc_header, mad_cc_attributes, 64, MAD_CC, 2 },
+	{ "Communication management", "ComMgt", &common_header, mad_cm_attributes, 24, MAD_CM, 2 },
 };
 
 const struct mad_class *mad_class_at(size_t i)
@@ -134,8 +130,7 @@ const struct mad_class *mad_class(uint8_t id)
 	return NULL;
 }
 
-const struct mad_attribute *mad_attribute(const struct mad_class *class,
-					  uint16_t id)
+const struct mad_attribute *mad_attribute(const struct mad_class *class, uint16_t id)
 {
 	for (const struct mad_attribute *a = class->attributes; a->record; a++)
 		if (a->id == id)
@@ -199,8 +194,7 @@ static void find_attribute(struct mad *m)
 		return;
 	if (m->attribute->offset)
 		m->data = m->bytes + m->attribute->offset;
-	m->record = m->attribute->choose ? m->attribute->choose(m->data)
-					 : m->attribute->record;
+	m->record = m->attribute->choose ? m->attribute->choose(m->data) : m->attribute->record;
 }
 
 /*
@@ -218,8 +212,7 @@ static void rmpp_read(const uint8_t *bytes, struct rmpp *out)
 	out->type = bytes[RMPP_TYPE];
 	out->segment = load_be32(bytes + RMPP_SEGMENT);
 	out->bytes = SA_DATA_SIZE;
-	if (out->last && length >= BEFORE_DATA &&
-	    length <= BEFORE_DATA + SA_DATA_SIZE)
+	if (out->last && length >= BEFORE_DATA && length <= BEFORE_DATA + SA_DATA_SIZE)
 		out->bytes = length - BEFORE_DATA;
 }
 
@@ -230,8 +223,8 @@ size_t mad_table_stride(const struct mad *m)
 	return stride < m->record->size ? 0 : stride;
 }
 
-struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n,
-				size_t size, size_t stride)
+struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n, size_t size,
+				size_t stride)
 {
 	uint64_t first = (offset + stride - 1) / stride;
 	size_t skip = (size_t)(first * stride - offset);
@@ -248,21 +241,18 @@ struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n,
 static void find_table(struct mad *m)
 {
 	const struct rmpp *r = &m->rmpp;
-	size_t stride =
-		m->header.mgmt_class == MAD_SA ? mad_table_stride(m) : 0;
+	size_t stride = m->header.mgmt_class == MAD_SA ? mad_table_stride(m) : 0;
 
 	m->table = (struct mad_table){ .at = m->data, .n = 1 };
 	if (r->active && r->type != RMPP_DATA)
 		m->table.n = 0;
 	else if (r->active && stride && r->segment)
-		m->table = mad_table_find(
-			(uint64_t)(r->segment - 1) * SA_DATA_SIZE, m->data,
-			r->bytes, m->record->size, stride);
+		m->table = mad_table_find((uint64_t)(r->segment - 1) * SA_DATA_SIZE, m->data,
+					  r->bytes, m->record->size, stride);
 	else if (r->active)
 		m->table.n = r->segment == 1 && r->bytes >= m->record->size;
 	else if (m->header.method == MAD_GET_TABLE_RESP && stride)
-		m->table = mad_table_find(0, m->data, SA_DATA_SIZE,
-					  m->record->size, stride);
+		m->table = mad_table_find(0, m->data, SA_DATA_SIZE, m->record->size, stride);
 }
 
 static void take_apart(const uint8_t *bytes, struct mad *out)
@@ -278,16 +268,12 @@ static void take_apart(const uint8_t *bytes, struct mad *out)
 		find_table(out);
 }
 
-enum hd_status mad_decode(const uint8_t *bytes, size_t size, struct diag *d,
-			  struct mad *out)
+enum hd_status mad_decode(const uint8_t *bytes, size_t size, struct diag *d, struct mad *out)
 {
 	if (size != MAD_SIZE)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "MAD of %zu bytes, expected %d", size,
-				 MAD_SIZE);
+		return diag_fail(d, HD_ERR_INPUT, "MAD of %zu bytes, expected %d", size, MAD_SIZE);
 	if (bytes[0] != MAD_BASE_VERSION)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "MAD base version %u, expected %d", bytes[0],
+		return diag_fail(d, HD_ERR_INPUT, "MAD base version %u, expected %d", bytes[0],
 				 MAD_BASE_VERSION);
 	take_apart(bytes, out);
 	return HD_OK;
@@ -301,8 +287,7 @@ void mad_write(const struct mad_header *h, uint8_t *bytes)
 	memset(bytes, 0, MAD_SIZE);
 	bytes[0] = MAD_BASE_VERSION;
 	bytes[MAD_CLASS] = h->mgmt_class;
-	bytes[MAD_CLASS_VERSION] =
-		version == 0 && class ? class->version : version;
+	bytes[MAD_CLASS_VERSION] = version == 0 && class ? class->version : version;
 	bytes[MAD_METHOD] = h->method;
 	store_be16(bytes + MAD_STATUS, h->status);
 	bytes[DR_HOP_POINTER] = h->hop_pointer;
@@ -344,8 +329,7 @@ uint64_t mad_get(const uint8_t *bytes, const char *name)
 	return field_get(&f, bytes);
 }
 
-void mad_set_bytes(uint8_t *bytes, const char *name, const void *from,
-		   size_t size)
+void mad_set_bytes(uint8_t *bytes, const char *name, const void *from, size_t size)
 {
 	struct field f = locate(bytes, name);
 
@@ -371,8 +355,7 @@ static void print_segment(const struct rmpp *r, struct strbuf *out)
 			type = n->name;
 	if (r->type != RMPP_DATA)
 		strbuf_printf(out, " %s", type);
-	strbuf_printf(out, " segment %" PRIu32 "%s", r->segment,
-		      r->last ? " (last)" : "");
+	strbuf_printf(out, " segment %" PRIu32 "%s", r->segment, r->last ? " (last)" : "");
 }
 
 void mad_summary(const struct mad *m, struct strbuf *out)
@@ -406,8 +389,7 @@ static bool is_numbered(const struct mad *m)
 
 void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
 {
-	const struct record *header =
-		m->class ? m->class->header : &common_header;
+	const struct record *header = m->class ? m->class->header : &common_header;
 
 	record_print(header, m->bytes, indent, out);
 	if (!m->record)
@@ -417,8 +399,7 @@ void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
 		if (is_numbered(m))
 			strbuf_printf(out, " %" PRIu64, m->table.first + i);
 		strbuf_putc(out, '\n');
-		record_print(m->record, m->table.at + i * m->table.stride,
-			     indent, out);
+		record_print(m->record, m->table.at + i * m->table.stride, indent, out);
 	}
 }
 
@@ -437,8 +418,7 @@ static void json_records(const struct mad *m, struct json *w)
 
 void mad_json(const struct mad *m, struct json *w)
 {
-	const struct record *header =
-		m->class ? m->class->header : &common_header;
+	const struct record *header = m->class ? m->class->header : &common_header;
 	struct strbuf summary = STRBUF_INIT;
 
 	mad_summary(m, &summary);

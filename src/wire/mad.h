@@ -206,9 +206,9 @@ struct mad_attribute {
 };
 
 struct mad_class {
-	const char *name;            /* "Subnet management" */
-	const char *prefix;          /* "Subn" of "SubnGet(NodeInfo)" */
-	const struct record *header; /* all fields that are no attribute's */
+	const char *name;                       /* "Subnet management" */
+	const char *prefix;                     /* "Subn" of "SubnGet(NodeInfo)" */
+	const struct record *header;            /* all fields that are no attribute's */
 	const struct mad_attribute *attributes; /* ends with a NULL record */
 	uint16_t data;                          /* where attributes stand */
 	uint8_t id;
@@ -217,8 +217,7 @@ struct mad_class {
 
 /* NULL if we do not know the class, or the class not the attribute. */
 const struct mad_class *mad_class(uint8_t id);
-const struct mad_attribute *mad_attribute(const struct mad_class *class,
-					  uint16_t id);
+const struct mad_attribute *mad_attribute(const struct mad_class *class, uint16_t id);
 /* The classes we know; NULL after the last. */
 const struct mad_class *mad_class_at(size_t i);
 
@@ -228,15 +227,13 @@ const struct mad_class *mad_class_at(size_t i);
  */
 static inline bool mad_is_response(const uint8_t *bytes)
 {
-	return bytes[MAD_METHOD] & MAD_RESPONSE ||
-	       bytes[MAD_METHOD] == MAD_TRAP_REPRESS;
+	return bytes[MAD_METHOD] & MAD_RESPONSE || bytes[MAD_METHOD] == MAD_TRAP_REPRESS;
 }
 
 /* Of subnet management, by whichever route: on VL15, to queue pair 0. */
 static inline bool mad_is_smp(const uint8_t *bytes)
 {
-	return bytes[MAD_CLASS] == MAD_SMP ||
-	       bytes[MAD_CLASS] == MAD_SMP_DIRECT;
+	return bytes[MAD_CLASS] == MAD_SMP || bytes[MAD_CLASS] == MAD_SMP_DIRECT;
 }
 
 /* A queue pair at a LID: whom a MAD is for, or whom it is from. */
@@ -290,7 +287,7 @@ struct mad {
 	struct mad_header header;
 	const struct mad_class *class;         /* NULL: unknown */
 	const struct mad_attribute *attribute; /* NULL: unknown */
-	const struct record *record; /* of the attribute; NULL: unknown */
+	const struct record *record;           /* of the attribute; NULL: unknown */
 	const uint8_t *bytes;
 	const uint8_t *data; /* of the attribute, record->size bytes or more */
 	struct rmpp rmpp;
@@ -302,8 +299,8 @@ struct mad {
  * HD_ERR_INPUT with a reason if `size` is not MAD_SIZE or the base version is
  * not 1. A class or attribute that we do not know is no error.
  */
-HD_MUST_CHECK enum hd_status mad_decode(const uint8_t *bytes, size_t size,
-					struct diag *d, struct mad *out);
+HD_MUST_CHECK enum hd_status mad_decode(const uint8_t *bytes, size_t size, struct diag *d,
+					struct mad *out);
 
 /* Writes all MAD_SIZE bytes: the header, then zeros. */
 void mad_write(const struct mad_header *h, uint8_t *bytes);
@@ -312,10 +309,8 @@ void mad_write(const struct mad_header *h, uint8_t *bytes);
  * must be there. Asserts that there is such a field.
  */
 void mad_set(uint8_t *bytes, const char *name, uint64_t value);
-void mad_set_bytes(uint8_t *bytes, const char *name, const void *from,
-		   size_t size);
-void mad_set_entry(uint8_t *bytes, unsigned i, const char *name,
-		   uint64_t value);
+void mad_set_bytes(uint8_t *bytes, const char *name, const void *from, size_t size);
+void mad_set_entry(uint8_t *bytes, unsigned i, const char *name, uint64_t value);
 uint64_t mad_get(const uint8_t *bytes, const char *name);
 
 /* "SubnGet(NodeInfo)", with status and modifier where they say something. */

@@ -242,8 +242,7 @@ static const struct record *record_of(const struct range *r, uint8_t *data)
 }
 
 /* Our field of that name; offsets of a group's fields are in the entry. */
-static struct field our_field(const struct record *rec, bool in_group,
-			      const char *name)
+static struct field our_field(const struct record *rec, bool in_group, const char *name)
 {
 	struct field f = { .name = NULL };
 
@@ -268,9 +267,8 @@ static void same_bits(const struct field *f, int theirs, uint8_t *data)
 		assert_true(field_get(f, data) ==
 			    mad_get_field64(data, 0, (enum MAD_FIELDS)theirs));
 	} else if (f->width < 64) {
-		assert_int_equal(
-			field_get(f, data),
-			mad_get_field(data, 0, (enum MAD_FIELDS)theirs));
+		assert_int_equal(field_get(f, data),
+				 mad_get_field(data, 0, (enum MAD_FIELDS)theirs));
 	} else {
 		mad_get_array(data, 0, (enum MAD_FIELDS)theirs, array);
 		assert_memory_equal(array, data + f->offset / 8, f->width / 8);
@@ -282,8 +280,7 @@ static void compare_bits(const struct range *r, int f, struct rng *rng)
 {
 	uint8_t data[256] = { 0 };
 	const struct record *rec = record_of(r, data);
-	struct field ours =
-		our_field(rec, r->in_group, mad_field_name((enum MAD_FIELDS)f));
+	struct field ours = our_field(rec, r->in_group, mad_field_name((enum MAD_FIELDS)f));
 
 	for (int round = 0; round < 20; round++) {
 		for (size_t k = 0; k < sizeof(data); k++)
@@ -334,25 +331,22 @@ static void print_both(const struct field *f, int theirs, uint8_t *data)
 	mad_dump_val((enum MAD_FIELDS)theirs, text, sizeof(text), value);
 	field_print(f, data, &ours);
 	if (strcmp(ours.text, text) != 0)
-		fail_msg("%s: ours '%s', libibmad's '%s'", f->name, ours.text,
-			 text);
+		fail_msg("%s: ours '%s', libibmad's '%s'", f->name, ours.text, text);
 	strbuf_fini(&ours);
 }
 
 /* GIDs and texts we print better than as hex, a mask than in decimal. */
 static bool is_printed_alike(const struct field *ours, int theirs)
 {
-	return theirs != IB_NOTICE_DATA_144_CAPMASK_F &&
-	       ours->kind != FIELD_GID && ours->kind != FIELD_STRING &&
-	       ours->kind != FIELD_BYTES;
+	return theirs != IB_NOTICE_DATA_144_CAPMASK_F && ours->kind != FIELD_GID &&
+	       ours->kind != FIELD_STRING && ours->kind != FIELD_BYTES;
 }
 
 static void compare_text(const struct range *r, int f, struct rng *rng)
 {
 	uint8_t data[256] = { 0 };
 	const struct record *rec = record_of(r, data);
-	struct field ours =
-		our_field(rec, r->in_group, mad_field_name((enum MAD_FIELDS)f));
+	struct field ours = our_field(rec, r->in_group, mad_field_name((enum MAD_FIELDS)f));
 
 	for (int i = 0; is_printed_alike(&ours, f) && i < 20; i++) {
 		field_set(&ours, data, draw_legal(rng, &ours));
@@ -416,17 +410,15 @@ static void headers_are_where_libibmad_has_them(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct field f;
 
-		assert_true(record_find(mad_class(rows[i].class)->header,
-					rows[i].name, &f));
+		assert_true(record_find(mad_class(rows[i].class)->header, rows[i].name, &f));
 		same_bits(&f, rows[i].theirs, bytes);
 	}
 	assert_int_equal(mad_class(MAD_SMP)->data, IB_SMP_DATA_OFFS);
 	assert_int_equal(mad_class(MAD_PERF)->data, IB_PC_DATA_OFFS);
 	assert_int_equal(mad_class(MAD_SA)->data, IB_SA_DATA_OFFS);
 	assert_int_equal(mad_class(MAD_CC)->data, IB_CC_DATA_OFFS);
-	assert_int_equal(
-		mad_attribute(mad_class(MAD_CC), ATTR_CONGESTION_LOG)->offset,
-		IB_CC_LOG_DATA_OFFS);
+	assert_int_equal(mad_attribute(mad_class(MAD_CC), ATTR_CONGESTION_LOG)->offset,
+			 IB_CC_LOG_DATA_OFFS);
 }
 
 int main(void)

@@ -23,19 +23,16 @@ struct row {
 	size_t shift;
 };
 
-#define PATH(field, member, shift)                               \
-	{                                                        \
-		MAD_SA, ATTR_PATH_RECORD, field,                 \
-			offsetof(ib_path_rec_t, member), (shift) \
+#define PATH(field, member, shift)                                                        \
+	{                                                                                 \
+		MAD_SA, ATTR_PATH_RECORD, field, offsetof(ib_path_rec_t, member), (shift) \
 	}
-#define MEMBER(field, member, shift)                               \
-	{                                                          \
-		MAD_SA, ATTR_MC_MEMBER_RECORD, field,              \
-			offsetof(ib_member_rec_t, member), (shift) \
+#define MEMBER(field, member, shift)                                                             \
+	{                                                                                        \
+		MAD_SA, ATTR_MC_MEMBER_RECORD, field, offsetof(ib_member_rec_t, member), (shift) \
 	}
-#define NOTICE(details, member)                         \
-	(offsetof(ib_mad_notice_attr_t, data_details) + \
-	 offsetof(struct details, member))
+#define NOTICE(details, member) \
+	(offsetof(ib_mad_notice_attr_t, data_details) + offsetof(struct details, member))
 
 static const struct row rows[] = {
 	PATH("ServiceID", service_id, 0),
@@ -80,26 +77,20 @@ static const struct row rows[] = {
 	/* ProxyJoin is a bit-field of theirs, after scope and state. */
 	MEMBER("ProxyJoin", scope_state, 8),
 	{ MAD_SA, ATTR_NODE_RECORD, "Guid",
-	  offsetof(ib_node_record_t, node_info) +
-		  offsetof(ib_node_info_t, node_guid),
-	  0 },
-	{ MAD_SA, ATTR_NODE_RECORD, "NodeDesc",
-	  offsetof(ib_node_record_t, node_desc), 0 },
-	{ MAD_SA, ATTR_PORT_INFO_RECORD, "EndPortLid",
-	  offsetof(ib_portinfo_record_t, lid), 0 },
-	{ MAD_SA, ATTR_PORT_INFO_RECORD, "PortNum",
-	  offsetof(ib_portinfo_record_t, port_num), 0 },
-	{ MAD_SA, ATTR_PORT_INFO_RECORD, "Mkey",
-	  offsetof(ib_portinfo_record_t, port_info), 0 },
+	  offsetof(ib_node_record_t, node_info) + offsetof(ib_node_info_t, node_guid), 0 },
+	{ MAD_SA, ATTR_NODE_RECORD, "NodeDesc", offsetof(ib_node_record_t, node_desc), 0 },
+	{ MAD_SA, ATTR_PORT_INFO_RECORD, "EndPortLid", offsetof(ib_portinfo_record_t, lid), 0 },
+	{ MAD_SA, ATTR_PORT_INFO_RECORD, "PortNum", offsetof(ib_portinfo_record_t, port_num), 0 },
+	{ MAD_SA, ATTR_PORT_INFO_RECORD, "Mkey", offsetof(ib_portinfo_record_t, port_info), 0 },
 	/* libibmad has this field in the place of VL15Dropped. */
-	{ MAD_PERF, ATTR_PORT_COUNTERS, "QP1Dropped",
-	  offsetof(ib_port_counters_t, qp1_dropped), 0 },
-	{ MAD_PERF, ATTR_PORT_COUNTERS, "VL15Dropped",
-	  offsetof(ib_port_counters_t, vl15_dropped), 0 },
-	{ MAD_PERF, ATTR_PORT_COUNTERS, "PortXmitWait",
-	  offsetof(ib_port_counters_t, xmit_wait), 0 },
-	{ MAD_CC, ATTR_CA_CONGESTION, "Control_Map",
-	  offsetof(ib_ca_cong_setting_t, control_map), 0 },
+	{ MAD_PERF, ATTR_PORT_COUNTERS, "QP1Dropped", offsetof(ib_port_counters_t, qp1_dropped),
+	  0 },
+	{ MAD_PERF, ATTR_PORT_COUNTERS, "VL15Dropped", offsetof(ib_port_counters_t, vl15_dropped),
+	  0 },
+	{ MAD_PERF, ATTR_PORT_COUNTERS, "PortXmitWait", offsetof(ib_port_counters_t, xmit_wait),
+	  0 },
+	{ MAD_CC, ATTR_CA_CONGESTION, "Control_Map", offsetof(ib_ca_cong_setting_t, control_map),
+	  0 },
 	{ MAD_CC, ATTR_SWITCH_CONGESTION, "Marking_Rate",
 	  offsetof(ib_sw_cong_setting_t, marking_rate), 0 },
 };
@@ -108,16 +99,15 @@ static void fields_are_where_opensm_has_them(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const struct mad_attribute *a = mad_attribute(
-			mad_class(rows[i].class), rows[i].attribute);
+		const struct mad_attribute *a =
+			mad_attribute(mad_class(rows[i].class), rows[i].attribute);
 		struct field f;
 
 		assert_non_null(a);
 		assert_true(record_find(a->record, rows[i].field, &f));
 		if (f.offset != 8 * rows[i].byte + rows[i].shift)
-			fail_msg("%s.%s is at bit %u, OpenSM's at %zu",
-				 a->record->name, rows[i].field, f.offset,
-				 8 * rows[i].byte + rows[i].shift);
+			fail_msg("%s.%s is at bit %u, OpenSM's at %zu", a->record->name,
+				 rows[i].field, f.offset, 8 * rows[i].byte + rows[i].shift);
 	}
 }
 
@@ -135,10 +125,8 @@ static void notices_are_as_opensm_has_them(void **state)
 		{ 67, "NoticeGID", NOTICE(_ntc_64_67, gid), 0 },
 		{ 128, "NoticeDataLID", NOTICE(_ntc_128, sw_lid), 0 },
 		{ 144, "NoticeDataTrap144LID", NOTICE(_ntc_144, lid), 0 },
-		{ 144, "OtherLocalChanges", NOTICE(_ntc_144, local_changes),
-		  7 },
-		{ 144, "NoticeDataTrap144CapMask",
-		  NOTICE(_ntc_144, new_cap_mask), 0 },
+		{ 144, "OtherLocalChanges", NOTICE(_ntc_144, local_changes), 7 },
+		{ 144, "NoticeDataTrap144CapMask", NOTICE(_ntc_144, new_cap_mask), 0 },
 		{ 144, "ChangeFlags", NOTICE(_ntc_144, change_flgs), 0 },
 		{ 144, "CapabilityMask2", NOTICE(_ntc_144, cap_mask2), 0 },
 		{ 257, "LIDADDR1", NOTICE(_ntc_257_258, lid1), 0 },
@@ -151,8 +139,7 @@ static void notices_are_as_opensm_has_them(void **state)
 		{ 257, "GIDADDR2", NOTICE(_ntc_257_258, gid2), 0 },
 		{ 999, "NoticeDataDetails", NOTICE(_raw_data, details), 0 },
 	};
-	const struct mad_attribute *a =
-		mad_attribute(mad_class(MAD_SMP), ATTR_NOTICE);
+	const struct mad_attribute *a = mad_attribute(mad_class(MAD_SMP), ATTR_NOTICE);
 
 	for (size_t i = 0; i < sizeof(traps) / sizeof(*traps); i++) {
 		uint8_t data[64] = { 0x80 };
@@ -171,8 +158,7 @@ static void sizes_are_opensms(void **state)
 	const struct mad_class *sa = mad_class(MAD_SA);
 	const struct mad_class *cc = mad_class(MAD_CC);
 
-	assert_int_equal(mad_attribute(sa, ATTR_PATH_RECORD)->record->size,
-			 sizeof(ib_path_rec_t));
+	assert_int_equal(mad_attribute(sa, ATTR_PATH_RECORD)->record->size, sizeof(ib_path_rec_t));
 	/* Theirs are padded to the unit of AttributeOffset, 8 bytes. */
 	assert_int_equal(mad_attribute(sa, ATTR_MC_MEMBER_RECORD)->record->size,
 			 sizeof(ib_member_rec_t) - 4);
@@ -182,12 +168,10 @@ static void sizes_are_opensms(void **state)
 			 sizeof(ib_portinfo_record_t) - 4);
 	assert_int_equal(mad_attribute(cc, ATTR_CA_CONGESTION)->record->size,
 			 sizeof(ib_ca_cong_setting_t));
-	assert_int_equal(
-		mad_attribute(cc, ATTR_SWITCH_PORT_CONGESTION)->record->size,
-		sizeof(ib_sw_port_cong_setting_t));
-	assert_int_equal(
-		mad_attribute(cc, ATTR_CONGESTION_CONTROL_TABLE)->record->size,
-		sizeof(ib_cc_tbl_t));
+	assert_int_equal(mad_attribute(cc, ATTR_SWITCH_PORT_CONGESTION)->record->size,
+			 sizeof(ib_sw_port_cong_setting_t));
+	assert_int_equal(mad_attribute(cc, ATTR_CONGESTION_CONTROL_TABLE)->record->size,
+			 sizeof(ib_cc_tbl_t));
 	assert_int_equal(sa->data, offsetof(ib_sa_mad_t, data));
 	assert_int_equal(cc->data, offsetof(ib_cc_mad_t, mgt_data));
 }

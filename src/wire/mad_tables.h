@@ -32,8 +32,8 @@ const struct record *mad_notice_choose(const uint8_t *data);
  * before them, where one record is `size` bytes and the next begins `stride`
  * bytes after it.
  */
-struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n,
-				size_t size, size_t stride);
+struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n, size_t size,
+				size_t stride);
 /* How far apart the MAD says records are; 0 if that makes no sense. */
 size_t mad_table_stride(const struct mad *m);
 

@@ -16,8 +16,7 @@
 
 #define FIXTURES HD_SOURCE_DIR "/tests/fixtures/"
 
-static size_t data_room(const struct mad_class *c,
-			const struct mad_attribute *a)
+static size_t data_room(const struct mad_class *c, const struct mad_attribute *a)
 {
 	size_t at = a->offset ? a->offset : c->data;
 	bool smp = c->id == MAD_SMP || c->id == MAD_SMP_DIRECT;
@@ -34,8 +33,7 @@ static void tables_are_sound_and_fit_their_mad(void **state)
 		const struct mad_class *c = mad_class_at(i);
 
 		check_record(c->header);
-		for (const struct mad_attribute *a = c->attributes; a->record;
-		     a++) {
+		for (const struct mad_attribute *a = c->attributes; a->record; a++) {
 			check_record(a->record);
 			assert_true(a->record->size <= data_room(c, a));
 			/* Ids are unique, so the first is the only one. */
@@ -50,10 +48,8 @@ static void tables_are_sound_and_fit_their_mad(void **state)
 static void chosen_records_are_sound_too(void **state)
 {
 	(void)state;
-	const struct mad_attribute *log =
-		mad_attribute(mad_class(MAD_CC), ATTR_CONGESTION_LOG);
-	const struct mad_attribute *notice =
-		mad_attribute(mad_class(MAD_SMP), ATTR_NOTICE);
+	const struct mad_attribute *log = mad_attribute(mad_class(MAD_CC), ATTR_CONGESTION_LOG);
+	const struct mad_attribute *notice = mad_attribute(mad_class(MAD_SMP), ATTR_NOTICE);
 
 	for (unsigned i = 0; i < 256; i++) {
 		uint8_t data[224] = { (uint8_t)i };
@@ -75,8 +71,8 @@ struct pair {
 	uint64_t value;
 };
 
-static void fill(uint8_t *bytes, uint8_t class, uint16_t attribute,
-		 const struct pair *pairs, size_t n)
+static void fill(uint8_t *bytes, uint8_t class, uint16_t attribute, const struct pair *pairs,
+		 size_t n)
 {
 	const struct mad_header h = { .mgmt_class = class,
 				      .method = MAD_GET_RESP,
@@ -113,8 +109,7 @@ static bool is_skipped(const char *line, const char *except)
 }
 
 /* Every line of the tool's output, in its order, is a line of ours. */
-static void check_against(const char *fixture, const struct strbuf *ours,
-			  const char *except)
+static void check_against(const char *fixture, const struct strbuf *ours, const char *except)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf theirs = STRBUF_INIT;
@@ -122,8 +117,7 @@ static void check_against(const char *fixture, const struct strbuf *ours,
 	unsigned n = 0;
 
 	assert_int_equal(file_read(fixture, 1 << 20, &d, &theirs), HD_OK);
-	for (char *line = strtok(theirs.text, "\n"); line;
-	     line = strtok(NULL, "\n")) {
+	for (char *line = strtok(theirs.text, "\n"); line; line = strtok(NULL, "\n")) {
 		if (is_skipped(line, except))
 			continue;
 		at = find_line(at, line);
@@ -137,17 +131,15 @@ static void node_info_prints_as_smpquery_did(void **state)
 {
 	(void)state;
 	static const struct pair pairs[] = {
-		{ "BaseVers", 1 },          { "ClassVers", 1 },
-		{ "NodeType", 1 },          { "NumPorts", 1 },
-		{ "SystemGuid", 0x100000 }, { "Guid", 0x100000 },
-		{ "PortGuid", 0x100001 },   { "PartCap", 64 },
-		{ "Revision", 0xA1 },       { "LocalPort", 1 },
+		{ "BaseVers", 1 },        { "ClassVers", 1 },         { "NodeType", 1 },
+		{ "NumPorts", 1 },        { "SystemGuid", 0x100000 }, { "Guid", 0x100000 },
+		{ "PortGuid", 0x100001 }, { "PartCap", 64 },          { "Revision", 0xA1 },
+		{ "LocalPort", 1 },
 	};
 	struct strbuf out = STRBUF_INIT;
 	uint8_t bytes[MAD_SIZE];
 
-	fill(bytes, MAD_SMP, ATTR_NODE_INFO, pairs,
-	     sizeof(pairs) / sizeof(*pairs));
+	fill(bytes, MAD_SMP, ATTR_NODE_INFO, pairs, sizeof(pairs) / sizeof(*pairs));
 	print_attribute(bytes, &out);
 	check_against(FIXTURES "smpquery-nodeinfo.txt", &out, NULL);
 	strbuf_fini(&out);
@@ -157,16 +149,14 @@ static void switch_info_prints_as_smpquery_did(void **state)
 {
 	(void)state;
 	static const struct pair pairs[] = {
-		{ "LinearFdbCap", 30720 },  { "McastFdbCap", 1024 },
-		{ "LinearFdbTop", 6 },      { "LifeTime", 18 },
-		{ "PartEnforceCap", 64 },   { "FilterRawInbound", 1 },
+		{ "LinearFdbCap", 30720 },  { "McastFdbCap", 1024 },  { "LinearFdbTop", 6 },
+		{ "LifeTime", 18 },         { "PartEnforceCap", 64 }, { "FilterRawInbound", 1 },
 		{ "FilterRawOutbound", 1 }, { "EnhancedPort0", 1 },
 	};
 	struct strbuf out = STRBUF_INIT;
 	uint8_t bytes[MAD_SIZE];
 
-	fill(bytes, MAD_SMP, ATTR_SWITCH_INFO, pairs,
-	     sizeof(pairs) / sizeof(*pairs));
+	fill(bytes, MAD_SMP, ATTR_SWITCH_INFO, pairs, sizeof(pairs) / sizeof(*pairs));
 	print_attribute(bytes, &out);
 	check_against(FIXTURES "smpquery-switchinfo.txt", &out, NULL);
 	strbuf_fini(&out);
@@ -200,8 +190,7 @@ static void port_info_prints_as_smpquery_did(void **state)
 	struct strbuf out = STRBUF_INIT;
 	uint8_t bytes[MAD_SIZE];
 
-	fill(bytes, MAD_SMP_DIRECT, ATTR_PORT_INFO, pairs,
-	     sizeof(pairs) / sizeof(*pairs));
+	fill(bytes, MAD_SMP_DIRECT, ATTR_PORT_INFO, pairs, sizeof(pairs) / sizeof(*pairs));
 	print_attribute(bytes, &out);
 	/* smpquery hides keys. */
 	check_against(FIXTURES "smpquery-portinfo.txt", &out, "Mkey:");
@@ -212,9 +201,8 @@ static void counters_print_as_perfquery_did(void **state)
 {
 	(void)state;
 	static const struct pair pairs[] = {
-		{ "PortSelect", 3 },      { "PortXmitData", 31176 },
-		{ "PortRcvData", 31176 }, { "PortXmitPkts", 433 },
-		{ "PortRcvPkts", 433 },
+		{ "PortSelect", 3 },     { "PortXmitData", 31176 }, { "PortRcvData", 31176 },
+		{ "PortXmitPkts", 433 }, { "PortRcvPkts", 433 },
 	};
 	struct strbuf out = STRBUF_INIT;
 	uint8_t bytes[MAD_SIZE];
@@ -257,9 +245,7 @@ static void arbitration_prints_as_smpquery_did(void **state)
 				      .method = MAD_SET,
 				      .attribute = ATTR_VL_ARBITRATION,
 				      .modifier = 1U << 16 | 3 };
-	static const uint8_t low[][2] = { { 1, 0x40 },
-					  { 2, 0x80 },
-					  { 3, 0xC0 } };
+	static const uint8_t low[][2] = { { 1, 0x40 }, { 2, 0x80 }, { 3, 0xC0 } };
 	struct strbuf out = STRBUF_INIT;
 	uint8_t bytes[MAD_SIZE];
 
@@ -299,8 +285,7 @@ static void sl_to_vl_prints_as_smpquery_did(void **state)
 	char *bars = strchr(out.text, '|');
 
 	assert_non_null(bars);
-	check_rows(FIXTURES "smpquery-sl2vl.txt",
-		   "ports: in  0, out  3: ", bars);
+	check_rows(FIXTURES "smpquery-sl2vl.txt", "ports: in  0, out  3: ", bars);
 	strbuf_fini(&out);
 }
 
@@ -317,12 +302,11 @@ static void tables_of_values_wrap_with_an_index(void **state)
 	mad_set_entry(bytes, 0, "P_Key", 0xFFFF);
 	mad_set_entry(bytes, 9, "P_Key", 0x8001);
 	print_attribute(bytes, &out);
-	assert_string_equal(
-		out.text,
-		"   0: 0xffff 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n"
-		"   8: 0x0000 0x8001 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n"
-		"  16: 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n"
-		"  24: 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n");
+	assert_string_equal(out.text,
+			    "   0: 0xffff 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n"
+			    "   8: 0x0000 0x8001 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n"
+			    "  16: 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n"
+			    "  24: 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n");
 	strbuf_fini(&out);
 }
 
@@ -337,14 +321,12 @@ static void headers_are_written_as_the_standard_lays_them_out(void **state)
 				      .tid = UINT64_C(0x1122334455667788),
 				      .attribute = ATTR_PORT_INFO,
 				      .modifier = 7 };
-	static const uint8_t
-		expected[] = {
-			1,    0x81, 1,    2,    0,    0,    1,    2, 0x11,
-			0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0, 0x15,
-			0,    0,    0,    0,    0,    7,    0,    0, 0,
-			0,    0,    0,    0xAB, 0xCD, /* M_Key */
-			0xFF, 0xFF, 0xFF, 0xFF,       /* permissive LIDs */
-		};
+	static const uint8_t expected[] = {
+		1,    0x81, 1,    2,    0,    0, 1,    2, 0x11, 0x22, 0x33,
+		0x44, 0x55, 0x66, 0x77, 0x88, 0, 0x15, 0, 0,    0,    0,
+		0,    7,    0,    0,    0,    0, 0,    0, 0xAB, 0xCD, /* M_Key */
+		0xFF, 0xFF, 0xFF, 0xFF,                               /* permissive LIDs */
+	};
 	static const uint8_t path[64] = { 0, 1, 3 };
 	uint8_t bytes[MAD_SIZE];
 	struct diag d = { .status = HD_OK };
@@ -404,8 +386,7 @@ static void summaries_say_what_is_asked_of_whom(void **state)
 		struct mad_header h;
 		const char *text;
 	} rows[] = {
-		{ { .mgmt_class = 0x01, .method = 1, .attribute = 0x11 },
-		  "SubnGet(NodeInfo)" },
+		{ { .mgmt_class = 0x01, .method = 1, .attribute = 0x11 }, "SubnGet(NodeInfo)" },
 		{ { .mgmt_class = 0x81,
 		    .method = 0x81,
 		    .attribute = 0x15,
@@ -417,19 +398,12 @@ static void summaries_say_what_is_asked_of_whom(void **state)
 		  "SubnAdmGetTable(PathRecord)" },
 		{ { .mgmt_class = 0x04, .method = 2, .attribute = 0x36 },
 		  "PerformanceSet(PortXmitDataSL)" },
-		{ { .mgmt_class = 0x21,
-		    .method = 0x81,
-		    .attribute = 0x17,
-		    .status = 0x1C },
+		{ { .mgmt_class = 0x21, .method = 0x81, .attribute = 0x17, .status = 0x1C },
 		  "CCGetResp(CongestionControlTable) status 0x1c" },
-		{ { .mgmt_class = 0x01, .method = 5, .attribute = 2 },
-		  "SubnTrap(Notice)" },
+		{ { .mgmt_class = 0x01, .method = 5, .attribute = 2 }, "SubnTrap(Notice)" },
 		{ { .mgmt_class = 0x07, .method = 3, .attribute = 0x10 },
 		  "ComMgtSend(ConnectRequest)" },
-		{ { .mgmt_class = 0x08,
-		    .method = 3,
-		    .attribute = 0x10,
-		    .class_version = 2 },
+		{ { .mgmt_class = 0x08, .method = 3, .attribute = 0x10, .class_version = 2 },
 		  "Class0x08Send(0x0010)" },
 		{ { .mgmt_class = 0x01, .method = 0x44, .attribute = 0xFF90 },
 		  "SubnMethod0x44(0xff90)" },
@@ -442,8 +416,7 @@ static void summaries_say_what_is_asked_of_whom(void **state)
 		struct mad m;
 
 		mad_write(&rows[i].h, bytes);
-		assert_int_equal(mad_decode(bytes, sizeof(bytes), &d, &m),
-				 HD_OK);
+		assert_int_equal(mad_decode(bytes, sizeof(bytes), &d, &m), HD_OK);
 		mad_summary(&m, &out);
 		assert_string_equal(out.text, rows[i].text);
 		strbuf_fini(&out);
@@ -479,13 +452,10 @@ static void tables_of_subnet_administration_show_every_record(void **state)
 
 		mad_write(&h, bytes);
 		mad_set(bytes, "AttributeOffset", rows[i].offset);
-		assert_int_equal(mad_decode(bytes, sizeof(bytes), &d, &m),
-				 HD_OK);
+		assert_int_equal(mad_decode(bytes, sizeof(bytes), &d, &m), HD_OK);
 		mad_print(&m, "", &out);
-		assert_int_equal(count(out.text, "# PathRecord"),
-				 rows[i].records);
-		assert_int_equal(count(out.text, "ServiceID:"),
-				 rows[i].records);
+		assert_int_equal(count(out.text, "# PathRecord"), rows[i].records);
+		assert_int_equal(count(out.text, "ServiceID:"), rows[i].records);
 		strbuf_fini(&out);
 	}
 }
@@ -525,8 +495,7 @@ static void offsets_of_headers_are_those_of_their_tables(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		assert_true(record_find(mad_class(rows[i].class)->header,
-					rows[i].field, &f));
+		assert_true(record_find(mad_class(rows[i].class)->header, rows[i].field, &f));
 		assert_int_equal(f.offset, 8 * rows[i].at);
 	}
 	assert_int_equal(mad_class(MAD_SA)->data, SA_DATA);
@@ -546,8 +515,7 @@ static void texts_from_the_wire_cannot_command_a_terminal(void **state)
 	mad_write(&h, bytes);
 	mad_set_bytes(bytes, "NodeDesc", name, sizeof(name));
 	print_attribute(bytes, &out);
-	assert_string_equal(out.text, "NodeDesc:........................"
-				      "'spine\\x1b[31m 1'\n");
+	assert_string_equal(out.text, "NodeDesc:........................'spine\\x1b[31m 1'\n");
 	strbuf_fini(&out);
 }
 
@@ -619,13 +587,10 @@ int main(void)
 		cmocka_unit_test(arbitration_prints_as_smpquery_did),
 		cmocka_unit_test(sl_to_vl_prints_as_smpquery_did),
 		cmocka_unit_test(tables_of_values_wrap_with_an_index),
-		cmocka_unit_test(
-			headers_are_written_as_the_standard_lays_them_out),
-		cmocka_unit_test(
-			congestion_logs_stand_before_the_other_attributes),
+		cmocka_unit_test(headers_are_written_as_the_standard_lays_them_out),
+		cmocka_unit_test(congestion_logs_stand_before_the_other_attributes),
 		cmocka_unit_test(summaries_say_what_is_asked_of_whom),
-		cmocka_unit_test(
-			tables_of_subnet_administration_show_every_record),
+		cmocka_unit_test(tables_of_subnet_administration_show_every_record),
 		cmocka_unit_test(offsets_of_headers_are_those_of_their_tables),
 		cmocka_unit_test(texts_from_the_wire_cannot_command_a_terminal),
 		cmocka_unit_test(other_sizes_and_versions_are_refused),

@@ -23,31 +23,22 @@ static const struct operation_row operations[OP_MASK + 1] = {
 	[OP_SEND_FIRST] = { "SEND_FIRST", 0, REQ | PAY | OPCODE_FIRST },
 	[OP_SEND_MIDDLE] = { "SEND_MIDDLE", 0, REQ | PAY | OPCODE_MIDDLE },
 	[OP_SEND_LAST] = { "SEND_LAST", 0, REQ | PAY | OPCODE_LAST },
-	[OP_SEND_LAST_IMM] = { "SEND_LAST_IMM", IMMDT,
-			       REQ | PAY | OPCODE_LAST },
+	[OP_SEND_LAST_IMM] = { "SEND_LAST_IMM", IMMDT, REQ | PAY | OPCODE_LAST },
 	[OP_SEND_ONLY] = { "SEND_ONLY", 0, REQ | PAY | OPCODE_ONLY },
-	[OP_SEND_ONLY_IMM] = { "SEND_ONLY_IMM", IMMDT,
-			       REQ | PAY | OPCODE_ONLY },
+	[OP_SEND_ONLY_IMM] = { "SEND_ONLY_IMM", IMMDT, REQ | PAY | OPCODE_ONLY },
 	[OP_WRITE_FIRST] = { "WRITE_FIRST", RETH, REQ | PAY | OPCODE_FIRST },
 	[OP_WRITE_MIDDLE] = { "WRITE_MIDDLE", 0, REQ | PAY | OPCODE_MIDDLE },
 	[OP_WRITE_LAST] = { "WRITE_LAST", 0, REQ | PAY | OPCODE_LAST },
-	[OP_WRITE_LAST_IMM] = { "WRITE_LAST_IMM", IMMDT,
-				REQ | PAY | OPCODE_LAST },
+	[OP_WRITE_LAST_IMM] = { "WRITE_LAST_IMM", IMMDT, REQ | PAY | OPCODE_LAST },
 	[OP_WRITE_ONLY] = { "WRITE_ONLY", RETH, REQ | PAY | OPCODE_ONLY },
-	[OP_WRITE_ONLY_IMM] = { "WRITE_ONLY_IMM", RETH | IMMDT,
-				REQ | PAY | OPCODE_ONLY },
+	[OP_WRITE_ONLY_IMM] = { "WRITE_ONLY_IMM", RETH | IMMDT, REQ | PAY | OPCODE_ONLY },
 	[OP_READ_REQUEST] = { "READ_REQUEST", RETH, REQ | OPCODE_ONLY },
-	[OP_READ_RESPONSE_FIRST] = { "READ_RESPONSE_FIRST", AETH,
-				     RSP | PAY | OPCODE_FIRST },
-	[OP_READ_RESPONSE_MIDDLE] = { "READ_RESPONSE_MIDDLE", 0,
-				      RSP | PAY | OPCODE_MIDDLE },
-	[OP_READ_RESPONSE_LAST] = { "READ_RESPONSE_LAST", AETH,
-				    RSP | PAY | OPCODE_LAST },
-	[OP_READ_RESPONSE_ONLY] = { "READ_RESPONSE_ONLY", AETH,
-				    RSP | PAY | OPCODE_ONLY },
+	[OP_READ_RESPONSE_FIRST] = { "READ_RESPONSE_FIRST", AETH, RSP | PAY | OPCODE_FIRST },
+	[OP_READ_RESPONSE_MIDDLE] = { "READ_RESPONSE_MIDDLE", 0, RSP | PAY | OPCODE_MIDDLE },
+	[OP_READ_RESPONSE_LAST] = { "READ_RESPONSE_LAST", AETH, RSP | PAY | OPCODE_LAST },
+	[OP_READ_RESPONSE_ONLY] = { "READ_RESPONSE_ONLY", AETH, RSP | PAY | OPCODE_ONLY },
 	[OP_ACK] = { "ACK", AETH, RSP | OPCODE_ONLY },
-	[OP_ATOMIC_ACK] = { "ATOMIC_ACK", AETH | ATOMICACKETH,
-			    RSP | OPCODE_ONLY },
+	[OP_ATOMIC_ACK] = { "ATOMIC_ACK", AETH | ATOMICACKETH, RSP | OPCODE_ONLY },
 	[OP_CMP_SWAP] = { "CMP_SWAP", ATOMICETH, REQ | OPCODE_ONLY },
 	[OP_FETCH_ADD] = { "FETCH_ADD", ATOMICETH, REQ | OPCODE_ONLY },
 	[OP_RESYNC] = { "RESYNC", 0, REQ | OPCODE_ONLY },
@@ -83,13 +74,11 @@ struct service_row {
 static const struct service_row services[8] = {
 	[SERVICE_RC >> 5] = { "RC", RELIABLE | INVALIDATES | MEMORY, 0, 0 },
 	[SERVICE_UC >> 5] = { "UC", SENDS_AND_WRITES, 0, 0 },
-	[SERVICE_RD >> 5] = { "RD", RELIABLE | OP(OP_RESYNC),
-			      HEADER_BIT(HEADER_RDETH),
+	[SERVICE_RD >> 5] = { "RD", RELIABLE | OP(OP_RESYNC), HEADER_BIT(HEADER_RDETH),
 			      HEADER_BIT(HEADER_DETH) },
 	[SERVICE_UD >> 5] = { "UD", OPS(OP_SEND_ONLY, OP_SEND_ONLY_IMM), 0,
 			      HEADER_BIT(HEADER_DETH) },
-	[SERVICE_XRC >> 5] = { "XRC", RELIABLE | INVALIDATES, 0,
-			       HEADER_BIT(HEADER_XRCETH) },
+	[SERVICE_XRC >> 5] = { "XRC", RELIABLE | INVALIDATES, 0, HEADER_BIT(HEADER_XRCETH) },
 };
 
 static bool is_cnp(uint8_t opcode)
@@ -99,8 +88,7 @@ static bool is_cnp(uint8_t opcode)
 
 bool opcode_is_known(uint8_t opcode)
 {
-	return is_cnp(opcode) ||
-	       services[opcode >> 5].permitted >> (opcode & OP_MASK) & 1;
+	return is_cnp(opcode) || services[opcode >> 5].permitted >> (opcode & OP_MASK) & 1;
 }
 
 header_set opcode_headers(uint8_t opcode)
@@ -140,6 +128,5 @@ const char *opcode_operation_name(uint8_t opcode)
 {
 	if (is_cnp(opcode))
 		return "CNP";
-	return opcode_is_known(opcode) ? operations[opcode & OP_MASK].name
-				       : "?";
+	return opcode_is_known(opcode) ? operations[opcode & OP_MASK].name : "?";
 }

@@ -26,13 +26,10 @@ static void operations_have_the_numbers_of_libibverbs(void **state)
 	assert_int_equal(OP_SEND_ONLY_IMM, IBV_OPCODE_SEND_ONLY_WITH_IMMEDIATE);
 	assert_int_equal(OP_WRITE_FIRST, IBV_OPCODE_RDMA_WRITE_FIRST);
 	assert_int_equal(OP_WRITE_ONLY, IBV_OPCODE_RDMA_WRITE_ONLY);
-	assert_int_equal(OP_WRITE_ONLY_IMM,
-			 IBV_OPCODE_RDMA_WRITE_ONLY_WITH_IMMEDIATE);
+	assert_int_equal(OP_WRITE_ONLY_IMM, IBV_OPCODE_RDMA_WRITE_ONLY_WITH_IMMEDIATE);
 	assert_int_equal(OP_READ_REQUEST, IBV_OPCODE_RDMA_READ_REQUEST);
-	assert_int_equal(OP_READ_RESPONSE_FIRST,
-			 IBV_OPCODE_RDMA_READ_RESPONSE_FIRST);
-	assert_int_equal(OP_READ_RESPONSE_ONLY,
-			 IBV_OPCODE_RDMA_READ_RESPONSE_ONLY);
+	assert_int_equal(OP_READ_RESPONSE_FIRST, IBV_OPCODE_RDMA_READ_RESPONSE_FIRST);
+	assert_int_equal(OP_READ_RESPONSE_ONLY, IBV_OPCODE_RDMA_READ_RESPONSE_ONLY);
 	assert_int_equal(OP_ACK, IBV_OPCODE_ACKNOWLEDGE);
 	assert_int_equal(OP_ATOMIC_ACK, IBV_OPCODE_ATOMIC_ACKNOWLEDGE);
 	assert_int_equal(OP_CMP_SWAP, IBV_OPCODE_COMPARE_SWAP);
@@ -80,9 +77,7 @@ static void lengths_are_the_sums_of_the_standards_headers(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_int_equal(
-			header_set_size(opcode_headers(rows[i].opcode)),
-			rows[i].size);
+		assert_int_equal(header_set_size(opcode_headers(rows[i].opcode)), rows[i].size);
 }
 
 static bool is_known(unsigned opcode)
@@ -91,8 +86,7 @@ static bool is_known(unsigned opcode)
 
 	switch (opcode >> 5) {
 	case 0: /* RC: 0 to 0x14, invalidates, FLUSH, ATOMIC_WRITE */
-		return op <= 0x14 || op == 0x16 || op == 0x17 || op == 0x1C ||
-		       op == 0x1D;
+		return op <= 0x14 || op == 0x16 || op == 0x17 || op == 0x1C || op == 0x1D;
 	case 1: /* UC: sends and writes */
 		return op <= 0x0B;
 	case 2: /* RD: no invalidates, but RESYNC */
@@ -138,8 +132,7 @@ static bool has(uint8_t opcode, enum header h)
 static void check_row(uint8_t op)
 {
 	unsigned flags = opcode_flags(op);
-	unsigned place = flags & (OPCODE_FIRST | OPCODE_MIDDLE | OPCODE_LAST |
-				  OPCODE_ONLY);
+	unsigned place = flags & (OPCODE_FIRST | OPCODE_MIDDLE | OPCODE_LAST | OPCODE_ONLY);
 	bool request = flags & OPCODE_REQUEST;
 	unsigned service = op & SERVICE_MASK;
 	const char *name = opcode_operation_name(op);
@@ -158,13 +151,10 @@ static void check_row(uint8_t op)
 	/* Services: RDETH always in RD; DETH and XRCETH in requests. */
 	assert_int_equal(has(op, HEADER_RDETH), service == SERVICE_RD);
 	assert_int_equal(has(op, HEADER_DETH),
-			 service == SERVICE_UD ||
-				 (service == SERVICE_RD && request));
-	assert_int_equal(has(op, HEADER_XRCETH),
-			 service == SERVICE_XRC && request);
+			 service == SERVICE_UD || (service == SERVICE_RD && request));
+	assert_int_equal(has(op, HEADER_XRCETH), service == SERVICE_XRC && request);
 	/* Every response acknowledges, but for those in the middle. */
-	assert_int_equal(has(op, HEADER_AETH),
-			 !request && !(flags & OPCODE_MIDDLE));
+	assert_int_equal(has(op, HEADER_AETH), !request && !(flags & OPCODE_MIDDLE));
 }
 
 static bool begins_with(const char *text, const char *begin)
@@ -177,25 +167,20 @@ static void check_memory(uint8_t op)
 {
 	const char *name = opcode_operation_name(op);
 	bool begins = opcode_flags(op) & (OPCODE_FIRST | OPCODE_ONLY);
-	bool atomic =
-		strcmp(name, "CMP_SWAP") == 0 || strcmp(name, "FETCH_ADD") == 0;
+	bool atomic = strcmp(name, "CMP_SWAP") == 0 || strcmp(name, "FETCH_ADD") == 0;
 	bool flush = strcmp(name, "FLUSH") == 0;
 
-	assert_int_equal(has(op, HEADER_RETH),
-			 flush || strcmp(name, "ATOMIC_WRITE") == 0 ||
-				 strcmp(name, "READ_REQUEST") == 0 ||
-				 (begins_with(name, "WRITE_") && begins));
+	assert_int_equal(has(op, HEADER_RETH), flush || strcmp(name, "ATOMIC_WRITE") == 0 ||
+						       strcmp(name, "READ_REQUEST") == 0 ||
+						       (begins_with(name, "WRITE_") && begins));
 	assert_int_equal(has(op, HEADER_FETH), flush);
 	assert_int_equal(has(op, HEADER_ATOMICETH), atomic);
-	assert_int_equal(has(op, HEADER_ATOMICACKETH),
-			 strcmp(name, "ATOMIC_ACK") == 0);
+	assert_int_equal(has(op, HEADER_ATOMICACKETH), strcmp(name, "ATOMIC_ACK") == 0);
 	/* Only data that is sent, written or read back is payload. */
 	assert_int_equal((opcode_flags(op) & OPCODE_PAYLOAD) != 0,
-			 begins_with(name, "SEND_") ||
-				 begins_with(name, "WRITE_") ||
+			 begins_with(name, "SEND_") || begins_with(name, "WRITE_") ||
 				 begins_with(name, "READ_RESPONSE_") ||
-				 strcmp(name, "ATOMIC_WRITE") == 0 ||
-				 strcmp(name, "CNP") == 0);
+				 strcmp(name, "ATOMIC_WRITE") == 0 || strcmp(name, "CNP") == 0);
 }
 
 static void rows_obey_the_rules_of_the_transport(void **state)
@@ -213,11 +198,9 @@ static void rows_obey_the_rules_of_the_transport(void **state)
 static void services_share_their_operations(void **state)
 {
 	(void)state;
-	const header_set added = HEADER_BIT(HEADER_RDETH) |
-				 HEADER_BIT(HEADER_DETH) |
-				 HEADER_BIT(HEADER_XRCETH);
-	static const uint8_t others[] = { SERVICE_UC, SERVICE_RD, SERVICE_UD,
-					  SERVICE_XRC };
+	const header_set added =
+		HEADER_BIT(HEADER_RDETH) | HEADER_BIT(HEADER_DETH) | HEADER_BIT(HEADER_XRCETH);
+	static const uint8_t others[] = { SERVICE_UC, SERVICE_RD, SERVICE_UD, SERVICE_XRC };
 
 	for (size_t i = 0; i < sizeof(others); i++) {
 		for (unsigned op = 0; op <= OP_MASK; op++) {
@@ -226,11 +209,9 @@ static void services_share_their_operations(void **state)
 
 			if (!is_known(mine) || !is_known(rc))
 				continue;
-			assert_int_equal(opcode_headers(mine) & ~added,
-					 opcode_headers(rc));
+			assert_int_equal(opcode_headers(mine) & ~added, opcode_headers(rc));
 			assert_int_equal(opcode_flags(mine), opcode_flags(rc));
-			assert_string_equal(opcode_operation_name(mine),
-					    opcode_operation_name(rc));
+			assert_string_equal(opcode_operation_name(mine), opcode_operation_name(rc));
 		}
 	}
 }
@@ -242,11 +223,10 @@ static void names_are_unique(void **state)
 		for (unsigned b = 0; b < a; b++) {
 			if (!is_known(a) || !is_known(b) || (a | b) == 0x81)
 				continue;
-			bool same =
-				strcmp(opcode_service_name((uint8_t)a),
-				       opcode_service_name((uint8_t)b)) == 0 &&
-				strcmp(opcode_operation_name((uint8_t)a),
-				       opcode_operation_name((uint8_t)b)) == 0;
+			bool same = strcmp(opcode_service_name((uint8_t)a),
+					   opcode_service_name((uint8_t)b)) == 0 &&
+				    strcmp(opcode_operation_name((uint8_t)a),
+					   opcode_operation_name((uint8_t)b)) == 0;
 
 			assert_false(same);
 		}

@@ -3,9 +3,7 @@
 
 #include "wire/crc.h"
 
-#define ROUTE_HEADERS                                      \
-	(HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH) | \
-	 HEADER_BIT(HEADER_RWH))
+#define ROUTE_HEADERS (HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH) | HEADER_BIT(HEADER_RWH))
 
 header_set transport_headers(const struct packet *p)
 {
@@ -13,8 +11,7 @@ header_set transport_headers(const struct packet *p)
 }
 
 /* The extended headers of `set`, in their order on the wire. */
-static void read_extended(struct byte_reader *r, header_set set,
-			  struct packet *out)
+static void read_extended(struct byte_reader *r, header_set set, struct packet *out)
 {
 	if (set & HEADER_BIT(HEADER_RDETH))
 		rdeth_read(r, &out->rdeth);
@@ -65,55 +62,47 @@ static void write_extended(struct byte_writer *w, const struct packet *p)
 }
 
 /* What is left is payload and padding. */
-static enum hd_status take_payload(const struct byte_reader *r, struct diag *d,
-				   struct packet *out)
+static enum hd_status take_payload(const struct byte_reader *r, struct diag *d, struct packet *out)
 {
 	size_t left = reader_left(r);
 	size_t pad = out->bth.pad;
 
 	if (pad > left)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "pad count %zu, but only %zu bytes of payload",
+		return diag_fail(d, HD_ERR_INPUT, "pad count %zu, but only %zu bytes of payload",
 				 pad, left);
 	if (left > 0 && !(opcode_flags(out->bth.opcode) & OPCODE_PAYLOAD))
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"%zu bytes after the headers of %s %s, which has no payload",
-			left, opcode_service_name(out->bth.opcode),
-			opcode_operation_name(out->bth.opcode));
+		return diag_fail(d, HD_ERR_INPUT,
+				 "%zu bytes after the headers of %s %s, which has no payload", left,
+				 opcode_service_name(out->bth.opcode),
+				 opcode_operation_name(out->bth.opcode));
 	out->payload = r->at;
 	out->payload_len = left - pad;
 	return HD_OK;
 }
 
-enum hd_status transport_decode(const uint8_t *bytes, size_t size,
-				struct diag *d, struct packet *out)
+enum hd_status transport_decode(const uint8_t *bytes, size_t size, struct diag *d,
+				struct packet *out)
 {
 	struct byte_reader r;
 
 	reader_init(&r, bytes, size);
 	bth_read(&r, &out->bth);
 	if (r.failed)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "%zu bytes are too few for a BTH (%d)", size,
+		return diag_fail(d, HD_ERR_INPUT, "%zu bytes are too few for a BTH (%d)", size,
 				 BTH_SIZE);
 	if (out->bth.tver != 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "transport version %u, expected 0",
+		return diag_fail(d, HD_ERR_INPUT, "transport version %u, expected 0",
 				 out->bth.tver);
 	header_set set = opcode_headers(out->bth.opcode);
 
 	if (!set)
-		return diag_fail(d, HD_ERR_INPUT, "unknown opcode 0x%02x",
-				 out->bth.opcode);
+		return diag_fail(d, HD_ERR_INPUT, "unknown opcode 0x%02x", out->bth.opcode);
 	read_extended(&r, set, out);
 	if (r.failed)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"%zu bytes are too few for the headers of %s %s (%zu)",
-			size, opcode_service_name(out->bth.opcode),
-			opcode_operation_name(out->bth.opcode),
-			header_set_size(set));
+		return diag_fail(d, HD_ERR_INPUT,
+				 "%zu bytes are too few for the headers of %s %s (%zu)", size,
+				 opcode_service_name(out->bth.opcode),
+				 opcode_operation_name(out->bth.opcode), header_set_size(set));
 	out->headers |= set;
 	return take_payload(&r, d, out);
 }
@@ -125,8 +114,7 @@ static size_t padding(const struct packet *p)
 
 size_t transport_size(const struct packet *p)
 {
-	return header_set_size(transport_headers(p)) + p->payload_len +
-	       padding(p);
+	return header_set_size(transport_headers(p)) + p->payload_len + padding(p);
 }
 
 void transport_write(struct byte_writer *w, const struct packet *p)
@@ -155,62 +143,51 @@ static enum hd_status raw_decode(struct byte_reader *r, struct packet *out)
 	return r->failed ? HD_ERR_INPUT : HD_OK;
 }
 
-static enum hd_status grh_decode(struct byte_reader *r, struct diag *d,
-				 struct packet *out)
+static enum hd_status grh_decode(struct byte_reader *r, struct diag *d, struct packet *out)
 {
 	struct grh *g = &out->grh;
 
 	grh_read(r, g);
 	if (r->failed)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "packet ends inside its GRH (%d bytes)",
+		return diag_fail(d, HD_ERR_INPUT, "packet ends inside its GRH (%d bytes)",
 				 GRH_SIZE);
 	if (g->ip_ver != GRH_IP_VERSION)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "GRH with IP version %u, expected 6",
-				 g->ip_ver);
+		return diag_fail(d, HD_ERR_INPUT, "GRH with IP version %u, expected 6", g->ip_ver);
 	if (g->next_header != GRH_NEXT_IBA)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "GRH with next header 0x%02x, expected 0x1b",
+		return diag_fail(d, HD_ERR_INPUT, "GRH with next header 0x%02x, expected 0x1b",
 				 g->next_header);
 	if (g->pay_len != reader_left(r) + ICRC_SIZE)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "GRH says %u bytes follow, but %zu do",
+		return diag_fail(d, HD_ERR_INPUT, "GRH says %u bytes follow, but %zu do",
 				 g->pay_len, reader_left(r) + ICRC_SIZE);
 	out->headers |= HEADER_BIT(HEADER_GRH);
 	return HD_OK;
 }
 
-static enum hd_status lrh_decode(struct byte_reader *r, size_t size,
-				 struct diag *d, struct packet *out)
+static enum hd_status lrh_decode(struct byte_reader *r, size_t size, struct diag *d,
+				 struct packet *out)
 {
 	lrh_read(r, &out->lrh);
 	if (r->failed || size < LRH_SIZE + VCRC_SIZE)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"%zu bytes are too few for an LRH and a VCRC (%d)",
-			size, LRH_SIZE + VCRC_SIZE);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "%zu bytes are too few for an LRH and a VCRC (%d)", size,
+				 LRH_SIZE + VCRC_SIZE);
 	if (out->lrh.lver != 0)
-		return diag_fail(d, HD_ERR_INPUT, "link version %u, expected 0",
-				 out->lrh.lver);
+		return diag_fail(d, HD_ERR_INPUT, "link version %u, expected 0", out->lrh.lver);
 	size_t said = (size_t)out->lrh.pkt_len * 4 + VCRC_SIZE;
 
 	if (said != size)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"packet is cut or padded: PktLen %u means %zu bytes, here are %zu",
-			out->lrh.pkt_len, said, size);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "packet is cut or padded: PktLen %u means %zu bytes, here are %zu",
+				 out->lrh.pkt_len, said, size);
 	out->headers = HEADER_BIT(HEADER_LRH);
 	return HD_OK;
 }
 
 /* From what follows the LRH to the VCRC, which is off `r` already. */
-static enum hd_status iba_decode(struct byte_reader *r, struct diag *d,
-				 struct packet *out)
+static enum hd_status iba_decode(struct byte_reader *r, struct diag *d, struct packet *out)
 {
 	if (reader_left(r) < ICRC_SIZE)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "packet is too short for an ICRC");
+		return diag_fail(d, HD_ERR_INPUT, "packet is too short for an ICRC");
 	r->end -= ICRC_SIZE;
 	out->icrc = load_le32(r->end);
 	if (out->lrh.lnh == LNH_GLOBAL && grh_decode(r, d, out) != HD_OK)
@@ -218,8 +195,7 @@ static enum hd_status iba_decode(struct byte_reader *r, struct diag *d,
 	return transport_decode(r->at, reader_left(r), d, out);
 }
 
-enum hd_status packet_decode(const uint8_t *bytes, size_t size, struct diag *d,
-			     struct packet *out)
+enum hd_status packet_decode(const uint8_t *bytes, size_t size, struct diag *d, struct packet *out)
 {
 	struct byte_reader r;
 
@@ -231,8 +207,7 @@ enum hd_status packet_decode(const uint8_t *bytes, size_t size, struct diag *d,
 	if (out->lrh.lnh == LNH_LOCAL || out->lrh.lnh == LNH_GLOBAL)
 		return iba_decode(&r, d, out);
 	if (raw_decode(&r, out) != HD_OK)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "raw packet of %zu bytes ends in its header",
+		return diag_fail(d, HD_ERR_INPUT, "raw packet of %zu bytes ends in its header",
 				 size);
 	return HD_OK;
 }
@@ -242,8 +217,7 @@ void packet_init(struct packet *p, uint8_t opcode)
 	*p = (struct packet){
 		.headers = HEADER_BIT(HEADER_LRH) | opcode_headers(opcode),
 		.bth = { .opcode = opcode, .pkey = 0xFFFF },
-		.grh = { .ip_ver = GRH_IP_VERSION,
-			 .next_header = GRH_NEXT_IBA },
+		.grh = { .ip_ver = GRH_IP_VERSION, .next_header = GRH_NEXT_IBA },
 	};
 }
 
@@ -305,14 +279,12 @@ static bool headers_fit(const struct packet *p)
 	if (!packet_has(p, HEADER_LRH))
 		return false;
 	if (rest)
-		return rest == opcode_headers(p->bth.opcode) &&
-		       !(route & HEADER_BIT(HEADER_RWH));
+		return rest == opcode_headers(p->bth.opcode) && !(route & HEADER_BIT(HEADER_RWH));
 	return route == (HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_RWH)) ||
 	       route == (HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH));
 }
 
-enum hd_status packet_encode(const struct packet *p, uint8_t *bytes,
-			     size_t room, size_t *size)
+enum hd_status packet_encode(const struct packet *p, uint8_t *bytes, size_t room, size_t *size)
 {
 	struct byte_writer w;
 
@@ -381,8 +353,7 @@ struct crc_verdicts packet_check(const uint8_t *bytes, size_t size)
 	size -= VCRC_SIZE;
 	v.vcrc = verdict(crc16(bytes, size) == load_le16(bytes + size));
 	unsigned lnh = bytes[1] & 3;
-	size_t least = LRH_SIZE + (lnh == LNH_GLOBAL ? GRH_SIZE : 0) +
-		       BTH_SIZE + ICRC_SIZE;
+	size_t least = LRH_SIZE + (lnh == LNH_GLOBAL ? GRH_SIZE : 0) + BTH_SIZE + ICRC_SIZE;
 
 	if (lnh == LNH_RAW || lnh == LNH_IPV6 || size < least)
 		return v;

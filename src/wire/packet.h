@@ -56,8 +56,8 @@ static inline bool packet_has(const struct packet *p, enum header h)
  * Takes a packet apart. HD_ERR_INPUT with a reason if it is too short, longer
  * or shorter than it says, or says what the standard does not know.
  */
-HD_MUST_CHECK enum hd_status packet_decode(const uint8_t *bytes, size_t size,
-					   struct diag *d, struct packet *out);
+HD_MUST_CHECK enum hd_status packet_decode(const uint8_t *bytes, size_t size, struct diag *d,
+					   struct packet *out);
 
 /* An empty packet with the headers that `opcode` wants, and an LRH. */
 void packet_init(struct packet *p, uint8_t opcode);
@@ -71,8 +71,7 @@ size_t packet_size(const struct packet *p);
  * HD_ERR_RANGE if the packet is longer than PktLen can say, HD_ERR_FULL if
  * `room` is too small, HD_ERR_UNFIT if the headers are not the opcode's.
  */
-HD_MUST_CHECK enum hd_status packet_encode(const struct packet *p,
-					   uint8_t *bytes, size_t room,
+HD_MUST_CHECK enum hd_status packet_encode(const struct packet *p, uint8_t *bytes, size_t room,
 					   size_t *size);
 
 enum crc_verdict {
@@ -99,8 +98,7 @@ uint32_t packet_icrc(const uint8_t *bytes, size_t size);
  * BTH, extended headers, payload, padding: what InfiniBand and RoCEv2 have in
  * common, up to but without the ICRC. Sets bits in out->headers.
  */
-HD_MUST_CHECK enum hd_status transport_decode(const uint8_t *bytes, size_t size,
-					      struct diag *d,
+HD_MUST_CHECK enum hd_status transport_decode(const uint8_t *bytes, size_t size, struct diag *d,
 					      struct packet *out);
 /* BTH with the right PadCnt, extended headers, payload and padding. */
 void transport_write(struct byte_writer *w, const struct packet *p);

@@ -14,20 +14,17 @@
 #include "wire/packet.h"
 
 /* The published vector: RC WRITE_ONLY, 14 bytes, ICRC 9625B75A, VCRC 45FA. */
-static const uint8_t vector[] = {
-	0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17, 0xD2, 0x0A, 0x20, 0x24, 0x87,
-	0x00, 0x87, 0xB1, 0xB3, 0x00, 0x0D, 0xEC, 0x2A, 0x01, 0x71, 0x0A, 0x1C,
-	0x01, 0x5D, 0x40, 0x02, 0x38, 0xF2, 0x7A, 0x05, 0x00, 0x00, 0x00, 0x0E,
-	0xBB, 0x88, 0x4D, 0x85, 0xFD, 0x5C, 0xFB, 0xA4, 0x72, 0x8B, 0xC0, 0x69,
-	0x0E, 0xD4, 0x00, 0x00, 0x96, 0x25, 0xB7, 0x5A, 0x45, 0xFA
-};
+static const uint8_t vector[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17, 0xD2, 0x0A, 0x20,
+				  0x24, 0x87, 0x00, 0x87, 0xB1, 0xB3, 0x00, 0x0D, 0xEC, 0x2A,
+				  0x01, 0x71, 0x0A, 0x1C, 0x01, 0x5D, 0x40, 0x02, 0x38, 0xF2,
+				  0x7A, 0x05, 0x00, 0x00, 0x00, 0x0E, 0xBB, 0x88, 0x4D, 0x85,
+				  0xFD, 0x5C, 0xFB, 0xA4, 0x72, 0x8B, 0xC0, 0x69, 0x0E, 0xD4,
+				  0x00, 0x00, 0x96, 0x25, 0xB7, 0x5A, 0x45, 0xFA };
 
 /* The same with a GRH; `word1` is its second word. */
-static size_t global_vector(uint32_t word1, uint32_t icrc, uint16_t vcrc,
-			    uint8_t *out)
+static size_t global_vector(uint32_t word1, uint32_t icrc, uint16_t vcrc, uint8_t *out)
 {
-	static const uint8_t lrh[] = { 0x70, 0x13, 0x37, 0x5C,
-				       0x00, 0x18, 0x17, 0xD2 };
+	static const uint8_t lrh[] = { 0x70, 0x13, 0x37, 0x5C, 0x00, 0x18, 0x17, 0xD2 };
 	size_t rest = sizeof(vector) - LRH_SIZE - ICRC_SIZE - VCRC_SIZE;
 	uint8_t *p = out;
 
@@ -74,9 +71,8 @@ static void decodes_the_published_packet(void **state)
 	struct packet p;
 
 	assert_int_equal(packet_decode(vector, sizeof(vector), &d, &p), HD_OK);
-	assert_int_equal(p.headers, HEADER_BIT(HEADER_LRH) |
-					    HEADER_BIT(HEADER_BTH) |
-					    HEADER_BIT(HEADER_RETH));
+	assert_int_equal(p.headers,
+			 HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_BTH) | HEADER_BIT(HEADER_RETH));
 	assert_int_equal(p.lrh.slid, 0x17D2);
 	assert_int_equal(p.bth.psn, 0x0DEC2A);
 	assert_true(p.reth.va == UINT64_C(0x01710A1C015D4002));
@@ -96,9 +92,7 @@ static void encodes_the_published_packet(void **state)
 	size_t size;
 
 	packet_init(&p, 0x0A);
-	p.lrh = (struct lrh){
-		.vl = 7, .sl = 1, .dlid = 0x375C, .slid = 0x17D2
-	};
+	p.lrh = (struct lrh){ .vl = 7, .sl = 1, .dlid = 0x375C, .slid = 0x17D2 };
 	p.bth.pkey = 0x2487;
 	p.bth.dest_qp = 0x87B1B3;
 	p.bth.psn = 0x0DEC2A;
@@ -117,8 +111,7 @@ static void encodes_the_published_packet(void **state)
 	store_be32(p.grh.dgid + 4, 0x0117);
 	store_be32(p.grh.dgid + 12, 0x0096);
 	uint8_t expected[128];
-	size_t expected_size =
-		global_vector(0x00301B10, 0xADBF9E56, 0xE971, expected);
+	size_t expected_size = global_vector(0x00301B10, 0xADBF9E56, 0xE971, expected);
 
 	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size), HD_OK);
 	assert_int_equal(size, expected_size);
@@ -146,15 +139,12 @@ static void draw_extended(struct rng *rng, struct packet *p)
 	if (packet_has(p, HEADER_XRCETH))
 		p->xrceth.srqn = draw(rng, 24);
 	if (packet_has(p, HEADER_FETH))
-		p->feth = (struct feth){ (uint8_t)draw(rng, 4),
-					 (uint8_t)draw(rng, 2) };
+		p->feth = (struct feth){ (uint8_t)draw(rng, 4), (uint8_t)draw(rng, 2) };
 	if (packet_has(p, HEADER_RETH))
-		p->reth = (struct reth){ rng_next(rng), draw(rng, 32),
-					 draw(rng, 32) };
+		p->reth = (struct reth){ rng_next(rng), draw(rng, 32), draw(rng, 32) };
 	if (packet_has(p, HEADER_ATOMICETH))
-		p->atomiceth =
-			(struct atomiceth){ rng_next(rng), draw(rng, 32),
-					    rng_next(rng), rng_next(rng) };
+		p->atomiceth = (struct atomiceth){ rng_next(rng), draw(rng, 32), rng_next(rng),
+						   rng_next(rng) };
 	if (packet_has(p, HEADER_AETH))
 		p->aeth = (struct aeth){ (uint8_t)draw(rng, 8), draw(rng, 24) };
 	if (packet_has(p, HEADER_ATOMICACKETH))
@@ -165,8 +155,7 @@ static void draw_extended(struct rng *rng, struct packet *p)
 		p->ieth.rkey = draw(rng, 32);
 }
 
-static void draw_packet(struct rng *rng, uint8_t opcode, const uint8_t *payload,
-			struct packet *p)
+static void draw_packet(struct rng *rng, uint8_t opcode, const uint8_t *payload, struct packet *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->headers = HEADER_BIT(HEADER_LRH) | opcode_headers(opcode);
@@ -231,16 +220,14 @@ static void decoding_undoes_encoding_for_every_opcode(void **state)
 		if (!opcode_is_known(opcode))
 			continue;
 		draw_packet(&rng, opcode, payload, &p);
-		assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size),
-				 HD_OK);
+		assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size), HD_OK);
 		assert_int_equal(size, packet_size(&p));
 		assert_int_equal(packet_check(bytes, size).icrc, CRC_GOOD);
 		assert_int_equal(packet_check(bytes, size).vcrc, CRC_GOOD);
 		memset(&got, 0, sizeof(got));
 		assert_int_equal(packet_decode(bytes, size, &d, &got), HD_OK);
 		if (p.payload_len)
-			assert_memory_equal(got.payload, payload,
-					    p.payload_len);
+			assert_memory_equal(got.payload, payload, p.payload_len);
 		expect_computed(&p, &got);
 		assert_memory_equal(&p, &got, sizeof(p));
 	}
@@ -252,8 +239,7 @@ static void raw_packets_have_no_icrc(void **state)
 	const uint8_t payload[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	struct diag d = { .status = HD_OK };
 	uint8_t bytes[64];
-	struct packet p = { .headers = HEADER_BIT(HEADER_LRH) |
-				       HEADER_BIT(HEADER_RWH),
+	struct packet p = { .headers = HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_RWH),
 			    .lrh = { .vl = 2, .dlid = 3, .slid = 4 },
 			    .rwh = { 0x88B5 },
 			    .payload = payload,
@@ -280,24 +266,19 @@ static void says_why_it_will_not_encode(void **state)
 
 	packet_init(&p, OP_SEND_ONLY);
 	p.payload_len = 8188;
-	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size),
-			 HD_ERR_RANGE);
+	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size), HD_ERR_RANGE);
 	p.payload_len = 8188 - 8 - 12 - 4;
 	assert_int_equal(packet_size(&p), PACKET_MAX);
-	assert_int_equal(packet_encode(&p, bytes, PACKET_MAX - 1, &size),
-			 HD_ERR_FULL);
+	assert_int_equal(packet_encode(&p, bytes, PACKET_MAX - 1, &size), HD_ERR_FULL);
 	p.headers |= HEADER_BIT(HEADER_RETH);
-	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size),
-			 HD_ERR_UNFIT);
+	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size), HD_ERR_UNFIT);
 	p.bth.opcode = 0xFF;
-	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size),
-			 HD_ERR_UNFIT);
+	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size), HD_ERR_UNFIT);
 	assert_int_equal(size, 77);
 }
 
 /* In memory of exactly that size, so that a sanitizer sees a read too far. */
-static enum hd_status decode_exactly(const uint8_t *bytes, size_t size,
-				     struct diag *d)
+static enum hd_status decode_exactly(const uint8_t *bytes, size_t size, struct diag *d)
 {
 	uint8_t *copy = malloc(size ? size : 1);
 	struct packet p;
@@ -322,8 +303,7 @@ static void every_short_and_long_packet_is_refused_with_a_reason(void **state)
 	for (size_t size = 0; size <= sizeof(longer); size++) {
 		enum hd_status status = decode_exactly(longer, size, &d);
 
-		assert_int_equal(status,
-				 size == sizeof(vector) ? HD_OK : HD_ERR_INPUT);
+		assert_int_equal(status, size == sizeof(vector) ? HD_OK : HD_ERR_INPUT);
 		assert_int_equal(d.message[0] != 0, size != sizeof(vector));
 	}
 }
@@ -356,8 +336,7 @@ static void refusals_name_what_is_wrong(void **state)
 		{ 0, 0x71, "link version 1, expected 0" },
 		{ 8, 0x1F, "unknown opcode 0x1f" },
 		{ 9, 0x21, "transport version 1, expected 0" },
-		{ 8, 0x11,
-		  "28 bytes after the headers of RC ACK, which has no payload" },
+		{ 8, 0x11, "28 bytes after the headers of RC ACK, which has no payload" },
 	};
 	uint8_t bytes[sizeof(vector)];
 	struct diag d;
@@ -367,8 +346,7 @@ static void refusals_name_what_is_wrong(void **state)
 		bytes[rows[i].byte] = rows[i].value;
 		if (rows[i].value == 0x11)
 			bytes[9] = 0;
-		assert_int_equal(decode_exactly(bytes, sizeof(bytes), &d),
-				 HD_ERR_INPUT);
+		assert_int_equal(decode_exactly(bytes, sizeof(bytes), &d), HD_ERR_INPUT);
 		assert_string_equal(d.message, rows[i].reason);
 	}
 }
@@ -425,8 +403,7 @@ static void every_flipped_bit_shows(void **state)
 		memcpy(bytes, vector, sizeof(bytes));
 		bytes[i] ^= mask;
 		struct crc_verdicts v = packet_check(bytes, sizeof(bytes));
-		bool under_icrc = i < sizeof(vector) - VCRC_SIZE &&
-				  (covered_local(i) & mask);
+		bool under_icrc = i < sizeof(vector) - VCRC_SIZE && (covered_local(i) & mask);
 
 		assert_int_equal(v.vcrc, CRC_BAD);
 		assert_int_equal(v.icrc, under_icrc ? CRC_BAD : CRC_GOOD);
@@ -472,15 +449,12 @@ int main(void)
 		cmocka_unit_test(decoding_undoes_encoding_for_every_opcode),
 		cmocka_unit_test(raw_packets_have_no_icrc),
 		cmocka_unit_test(says_why_it_will_not_encode),
-		cmocka_unit_test(
-			every_short_and_long_packet_is_refused_with_a_reason),
+		cmocka_unit_test(every_short_and_long_packet_is_refused_with_a_reason),
 		cmocka_unit_test(consistent_but_short_packets_are_refused),
 		cmocka_unit_test(refusals_name_what_is_wrong),
-		cmocka_unit_test(
-			random_bytes_are_decoded_or_refused_never_more),
+		cmocka_unit_test(random_bytes_are_decoded_or_refused_never_more),
 		cmocka_unit_test(every_flipped_bit_shows),
-		cmocka_unit_test(
-			a_router_may_change_what_the_icrc_does_not_cover),
+		cmocka_unit_test(a_router_may_change_what_the_icrc_does_not_cover),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

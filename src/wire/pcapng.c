@@ -70,8 +70,7 @@ static uint32_t get32(const struct pcapng *p, const uint8_t *at)
 }
 
 HD_PRINTF(3, 4)
-static enum hd_status refuse(const struct pcapng *p, struct diag *d,
-			     const char *format, ...)
+static enum hd_status refuse(const struct pcapng *p, struct diag *d, const char *format, ...)
 {
 	char text[sizeof(d->message)];
 	va_list args;
@@ -79,8 +78,7 @@ static enum hd_status refuse(const struct pcapng *p, struct diag *d,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return diag_fail(d, HD_ERR_INPUT, "byte %llu: %s",
-			 (unsigned long long)p->offset, text);
+	return diag_fail(d, HD_ERR_INPUT, "byte %llu: %s", (unsigned long long)p->offset, text);
 }
 
 static enum hd_status refuse_cut(const struct pcapng *p, struct diag *d)
@@ -104,8 +102,7 @@ static enum hd_status read_order(struct pcapng *p, struct diag *d)
 		return refuse_cut(p, d);
 	p->big = load_be32(p->body) == BYTE_ORDER_MAGIC;
 	if (!p->big && load_le32(p->body) != BYTE_ORDER_MAGIC)
-		return refuse(p, d, "no pcapng section: byte order 0x%08x",
-			      load_be32(p->body));
+		return refuse(p, d, "no pcapng section: byte order 0x%08x", load_be32(p->body));
 	return HD_OK;
 }
 
@@ -134,9 +131,8 @@ static enum hd_status read_block(struct pcapng *p, struct diag *d, bool *found)
 	    fread(tail, 1, sizeof(tail), p->stream) != sizeof(tail))
 		return refuse_cut(p, d);
 	if (get32(p, tail) != length)
-		return refuse(p, d,
-			      "a block of %u bytes says %u bytes at its end",
-			      length, get32(p, tail));
+		return refuse(p, d, "a block of %u bytes says %u bytes at its end", length,
+			      get32(p, tail));
 	return HD_OK;
 }
 
@@ -155,24 +151,20 @@ static uint64_t resolution_of(uint8_t code)
 	return units;
 }
 
-static enum hd_status read_option(struct pcapng *p, struct diag *d,
-				  unsigned code, const uint8_t *value,
-				  size_t size, struct interface *out)
+static enum hd_status read_option(struct pcapng *p, struct diag *d, unsigned code,
+				  const uint8_t *value, size_t size, struct interface *out)
 {
 	if (code == OPTION_RESOLUTION && size == 1) {
 		out->resolution = resolution_of(value[0]);
 		if (out->resolution == 0)
 			return refuse(p, d,
-				      "interface %zu: resolution %d^-%u of its "
-				      "clock is too fine",
-				      p->n_interfaces, value[0] & 0x80 ? 2 : 10,
-				      value[0] & 0x7Fu);
+				      "interface %zu: resolution %d^-%u of its clock is too fine",
+				      p->n_interfaces, value[0] & 0x80 ? 2 : 10, value[0] & 0x7Fu);
 	}
 	if (code == OPTION_OFFSET && size == 8) {
 		uint64_t high = get32(p, value + (p->big ? 0 : 4));
 
-		out->offset = (int64_t)(high << 32 |
-					get32(p, value + (p->big ? 4 : 0)));
+		out->offset = (int64_t)(high << 32 | get32(p, value + (p->big ? 4 : 0)));
 	}
 	return HD_OK;
 }
@@ -187,8 +179,7 @@ static enum hd_status read_interface(struct pcapng *p, struct diag *d)
 	const uint8_t *fixed = read_bytes(&r, 8);
 
 	if (!fixed)
-		return refuse(p, d, "an interface description of %zu bytes",
-			      p->size);
+		return refuse(p, d, "an interface description of %zu bytes", p->size);
 	new.link_type = get16(p, fixed);
 	new.snap_length = get32(p, fixed + 4);
 	while (reader_left(&r) > 0) {
@@ -200,24 +191,22 @@ static enum hd_status read_interface(struct pcapng *p, struct diag *d)
 		const uint8_t *value = read_bytes(&r, (size + 3) / 4 * 4);
 
 		if (!value)
-			return refuse(p, d,
-				      "interface %zu: an option of %zu bytes "
-				      "reaches past its block",
-				      p->n_interfaces, size);
-		if (read_option(p, d, get16(p, head), value, size, &new) !=
-		    HD_OK)
+			return refuse(
+				p, d,
+				"interface %zu: an option of %zu bytes reaches past its block",
+				p->n_interfaces, size);
+		if (read_option(p, d, get16(p, head), value, size, &new) != HD_OK)
 			return d->status;
 	}
-	p->interfaces = hd_grow(p->interfaces, &p->interfaces_cap,
-				p->n_interfaces + 1, sizeof(new));
+	p->interfaces =
+		hd_grow(p->interfaces, &p->interfaces_cap, p->n_interfaces + 1, sizeof(new));
 	p->interfaces[p->n_interfaces++] = new;
 	return HD_OK;
 }
 
 static bool is_packet(uint32_t type)
 {
-	return type == BLOCK_ENHANCED || type == BLOCK_SIMPLE ||
-	       type == BLOCK_OBSOLETE;
+	return type == BLOCK_ENHANCED || type == BLOCK_SIMPLE || type == BLOCK_OBSOLETE;
 }
 
 enum hd_status pcapng_begin(struct pcapng *p, struct diag *d)
@@ -229,8 +218,7 @@ enum hd_status pcapng_begin(struct pcapng *p, struct diag *d)
 			return d->status;
 		if (found && p->type == BLOCK_SECTION)
 			p->n_interfaces = 0;
-		else if (found && p->type == BLOCK_INTERFACE &&
-			 read_interface(p, d) != HD_OK)
+		else if (found && p->type == BLOCK_INTERFACE && read_interface(p, d) != HD_OK)
 			return d->status;
 		p->pending = found && is_packet(p->type);
 	}
@@ -247,8 +235,7 @@ unsigned pcapng_link_type(const struct pcapng *p, size_t interface)
 	return p->interfaces[interface].link_type;
 }
 
-static void set_time(const struct interface *from, uint64_t units,
-		     struct pcapng_packet *out)
+static void set_time(const struct interface *from, uint64_t units, struct pcapng_packet *out)
 {
 	__extension__ typedef unsigned __int128 u128;
 	uint64_t rest = units % from->resolution;
@@ -273,25 +260,21 @@ static bool read_head(const struct pcapng *p, struct packet_head *out)
 	const uint8_t *at = p->body;
 
 	if (p->type == BLOCK_SIMPLE) {
-		uint32_t limit =
-			p->n_interfaces ? p->interfaces[0].snap_length : 0;
+		uint32_t limit = p->n_interfaces ? p->interfaces[0].snap_length : 0;
 
 		if (p->size < 4)
 			return false;
 		uint32_t original = get32(p, at);
 		uint32_t stored = limit && limit < original ? limit : original;
 
-		*out = (struct packet_head){ .size = 4,
-					     .stored = stored,
-					     .original = original };
+		*out = (struct packet_head){ .size = 4, .stored = stored, .original = original };
 		return true;
 	}
 	if (p->size < 20)
 		return false;
 	*out = (struct packet_head){
 		.size = 20,
-		.interface =
-			p->type == BLOCK_OBSOLETE ? get16(p, at) : get32(p, at),
+		.interface = p->type == BLOCK_OBSOLETE ? get16(p, at) : get32(p, at),
 		.time = (uint64_t)get32(p, at + 4) << 32 | get32(p, at + 8),
 		.stored = get32(p, at + 12),
 		.original = get32(p, at + 16),
@@ -299,8 +282,7 @@ static bool read_head(const struct pcapng *p, struct packet_head *out)
 	return true;
 }
 
-enum hd_status pcapng_next(struct pcapng *p, struct diag *d,
-			   struct pcapng_packet *out, bool *found)
+enum hd_status pcapng_next(struct pcapng *p, struct diag *d, struct pcapng_packet *out, bool *found)
 {
 	struct packet_head h;
 
@@ -311,14 +293,11 @@ enum hd_status pcapng_next(struct pcapng *p, struct diag *d,
 		return HD_OK;
 	p->pending = false;
 	if (!read_head(p, &h) || h.stored > p->size - h.size)
-		return refuse(p, d,
-			      "a packet reaches past its block of %zu bytes",
+		return refuse(p, d, "a packet reaches past its block of %zu bytes",
 			      p->size + BLOCK_FRAME);
 	if (h.interface >= p->n_interfaces)
-		return refuse(p, d,
-			      "a packet of interface %u, but %zu %s described",
-			      h.interface, p->n_interfaces,
-			      p->n_interfaces == 1 ? "is" : "are");
+		return refuse(p, d, "a packet of interface %u, but %zu %s described", h.interface,
+			      p->n_interfaces, p->n_interfaces == 1 ? "is" : "are");
 	out->interface = h.interface;
 	out->link_type = p->interfaces[h.interface].link_type;
 	set_time(&p->interfaces[h.interface], h.time, out);

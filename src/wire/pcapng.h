@@ -44,8 +44,7 @@ void pcapng_free(struct pcapng *p);
  * HD_ERR_INPUT (HD_ERR_IO) with the byte at which the file makes no sense.
  */
 HD_MUST_CHECK enum hd_status pcapng_next(struct pcapng *p, struct diag *d,
-					 struct pcapng_packet *out,
-					 bool *found);
+					 struct pcapng_packet *out, bool *found);
 
 /*
  * Goes on to the first packet, which pcapng_next will then return, and says

@@ -29,8 +29,7 @@ static void put_section(struct file *f)
 }
 
 /* With a clock's resolution and offset, if they are not 0. */
-static void put_interface(struct file *f, uint16_t link, uint8_t resolution,
-			  int64_t offset)
+static void put_interface(struct file *f, uint16_t link, uint8_t resolution, int64_t offset)
 {
 	struct file body = { .big = f->big };
 
@@ -76,8 +75,7 @@ static void put_packet(struct file *f, uint32_t interface, uint64_t time)
 /* An ERF record of type 25: a flow-control packet of six bytes. */
 static void put_erf_packet(struct file *f, uint32_t interface)
 {
-	static const uint8_t erf[] = { 0,  0,    0, 0x40, 7, 0, 0, 0,
-				       25, 0x04, 0, 22,   0, 0, 0, 6 };
+	static const uint8_t erf[] = { 0, 0, 0, 0x40, 7, 0, 0, 0, 25, 0x04, 0, 22, 0, 0, 0, 6 };
 	struct file body = { .big = f->big };
 
 	put32(&body, interface);
@@ -179,12 +177,9 @@ static void every_interface_has_its_own_clock(void **state)
 		{ 3, 0, 5250, 5, UINT64_C(250000000000) },
 		{ 12, 0, UINT64_C(5000000000007), 5, 7 },
 		{ 0x80 | 10, 0, 5 * 1024 + 256, 5, UINT64_C(250000000000) },
-		{ 0x80 | 32, 0, UINT64_C(0x540000000), 5,
-		  UINT64_C(250000000000) },
-		{ 19, 0, UINT64_C(12500000000000000000), 1,
-		  UINT64_C(250000000000) },
-		{ 0x80 | 63, 0, UINT64_C(0xA000000000000000), 1,
-		  UINT64_C(250000000000) },
+		{ 0x80 | 32, 0, UINT64_C(0x540000000), 5, UINT64_C(250000000000) },
+		{ 19, 0, UINT64_C(12500000000000000000), 1, UINT64_C(250000000000) },
+		{ 0x80 | 63, 0, UINT64_C(0xA000000000000000), 1, UINT64_C(250000000000) },
 	};
 	const size_t n = sizeof(rows) / sizeof(*rows);
 
@@ -193,8 +188,7 @@ static void every_interface_has_its_own_clock(void **state)
 
 		put_section(&f);
 		for (size_t i = 0; i < n; i++)
-			put_interface(&f, 247, rows[i].resolution,
-				      rows[i].offset);
+			put_interface(&f, 247, rows[i].resolution, rows[i].offset);
 		for (size_t i = 0; i < n; i++)
 			put_packet(&f, (uint32_t)i, rows[i].time);
 		struct capture *c = open_file(&f);
@@ -236,16 +230,15 @@ static void a_section_has_its_own_order_and_interfaces(void **state)
 	assert_int_equal(rec.kind, CAPTURE_ETHERNET);
 	assert_int_equal(rec.seconds, 2);
 	assert_int_equal(capture_next(c, &d, &rec, &found), HD_ERR_INPUT);
-	assert_string_equal(d.message, "byte 252: a packet of interface 1, but "
-				       "1 is described");
+	assert_string_equal(d.message, "byte 252: a packet of interface 1, but 1 is described");
 	capture_close(c);
 }
 
 static void simple_and_obsolete_packets_are_read_too(void **state)
 {
 	(void)state;
-	struct file f = { .big = true }, simple = { .big = true },
-		    old = { .big = true }, other = { .big = true };
+	struct file f = { .big = true }, simple = { .big = true }, old = { .big = true },
+		    other = { .big = true };
 
 	put_section(&f);
 	put_interface(&f, 247, 0, 0);
@@ -287,17 +280,15 @@ static void a_file_without_infiniband_is_refused_by_its_interface(void **state)
 
 	put_section(&f);
 	assert_null(open_bytes(&f, &d));
-	assert_string_equal(d.message,
-			    "no interface is described in this pcapng file");
+	assert_string_equal(d.message, "no interface is described in this pcapng file");
 	put_interface(&f, 105, 0, 0);
 	put_interface(&f, 101, 0, 0);
 	put_packet(&f, 1, 0);
 	assert_null(open_bytes(&f, &d));
 	assert_int_equal(d.status, HD_ERR_INPUT);
 	assert_string_equal(
-		d.message, "interface 0: link type 105 (IEEE802_11) carries no "
-			   "InfiniBand, expected Ethernet, Linux cooked, "
-			   "ERF or InfiniBand");
+		d.message,
+		"interface 0: link type 105 (IEEE802_11) carries no InfiniBand, expected Ethernet, Linux cooked, ERF or InfiniBand");
 	assert_string_equal(capture_link_name(101), "RAW");
 	assert_string_equal(capture_link_name(65535), "unknown");
 }
@@ -319,30 +310,21 @@ static void what_makes_no_sense_is_told_with_its_place(void **state)
 		uint32_t value;
 		const char *why;
 	} rows[] = {
-		{ 8, 0x12345678,
-		  "byte 0: no pcapng section: byte order 0x12345678" },
+		{ 8, 0x12345678, "byte 0: no pcapng section: byte order 0x12345678" },
 		{ 4, 12, "byte 0: no pcapng block: length 12" },
 		{ INTERFACE_AT + 4, 14, "byte 28: no pcapng block: length 14" },
 		{ INTERFACE_AT + 4, 8, "byte 28: no pcapng block: length 8" },
-		{ INTERFACE_AT + 4, 1 << 30,
-		  "byte 28: no pcapng block: length 1073741824" },
-		{ INTERFACE_END, 52,
-		  "byte 28: a block of 44 bytes says 52 bytes at its end" },
+		{ INTERFACE_AT + 4, 1 << 30, "byte 28: no pcapng block: length 1073741824" },
+		{ INTERFACE_END, 52, "byte 28: a block of 44 bytes says 52 bytes at its end" },
 		{ OPTION_AT, 2 << 16 | 500,
-		  "byte 28: interface 0: an option of 500 bytes reaches past "
-		  "its block" },
+		  "byte 28: interface 0: an option of 500 bytes reaches past its block" },
 		{ RESOLUTION_AT + 4, UINT32_C(20) << 24,
-		  "byte 28: interface 0: resolution 10^-20 of its clock is too "
-		  "fine" },
+		  "byte 28: interface 0: resolution 10^-20 of its clock is too fine" },
 		{ RESOLUTION_AT + 4, UINT32_C(0xC0) << 24,
-		  "byte 28: interface 0: resolution 2^-64 of its clock is too "
-		  "fine" },
-		{ PACKET_AT + 4, 1 << 20,
-		  "byte 72: truncated: the file ends inside a block" },
-		{ PACKET_AT + 8, 1,
-		  "byte 72: a packet of interface 1, but 1 is described" },
-		{ PACKET_AT + 20, 9,
-		  "byte 72: a packet reaches past its block of 40 bytes" },
+		  "byte 28: interface 0: resolution 2^-64 of its clock is too fine" },
+		{ PACKET_AT + 4, 1 << 20, "byte 72: truncated: the file ends inside a block" },
+		{ PACKET_AT + 8, 1, "byte 72: a packet of interface 1, but 1 is described" },
+		{ PACKET_AT + 20, 9, "byte 72: a packet reaches past its block of 40 bytes" },
 	};
 	struct file whole = { .big = true };
 
@@ -363,8 +345,7 @@ static void what_makes_no_sense_is_told_with_its_place(void **state)
 		struct capture *c = open_bytes(&f, &d);
 
 		if (c)
-			assert_int_equal(capture_next(c, &d, &rec, &found),
-					 HD_ERR_INPUT);
+			assert_int_equal(capture_next(c, &d, &rec, &found), HD_ERR_INPUT);
 		assert_string_equal(d.message, rows[i].why);
 		capture_close(c);
 	}
@@ -377,8 +358,7 @@ int main(void)
 		cmocka_unit_test(every_interface_has_its_own_clock),
 		cmocka_unit_test(a_section_has_its_own_order_and_interfaces),
 		cmocka_unit_test(simple_and_obsolete_packets_are_read_too),
-		cmocka_unit_test(
-			a_file_without_infiniband_is_refused_by_its_interface),
+		cmocka_unit_test(a_file_without_infiniband_is_refused_by_its_interface),
 		cmocka_unit_test(what_makes_no_sense_is_told_with_its_place),
 	};
 

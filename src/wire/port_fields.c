@@ -72,11 +72,9 @@ static const char *const switch_names[N_SWITCH_FIELDS] = {
 	[SWITCH_MCAST_TOP] = "MulticastFDBTop",
 };
 
-static void find_all(uint16_t attribute, const char *const *names, size_t n,
-		     struct field *out)
+static void find_all(uint16_t attribute, const char *const *names, size_t n, struct field *out)
 {
-	const struct record *r =
-		mad_attribute(mad_class(MAD_SMP), attribute)->record;
+	const struct record *r = mad_attribute(mad_class(MAD_SMP), attribute)->record;
 
 	for (size_t i = 0; i < n; i++) {
 		bool found = record_find(r, names[i], &out[i]);

@@ -20,8 +20,7 @@
 #include "wire/field.h"
 
 /* Marks the bits of `f`; no two fields may share one. */
-static inline void check_field(const struct field *f, size_t base, size_t bits,
-			       uint8_t *used)
+static inline void check_field(const struct field *f, size_t base, size_t bits, uint8_t *used)
 {
 	if (f->width == 0 || base + f->offset + f->width > bits)
 		fail_msg("%s reaches past the end", f->name);
@@ -32,8 +31,7 @@ static inline void check_field(const struct field *f, size_t base, size_t bits,
 		fail_msg("%s has no names", f->name);
 	if (f->kind == FIELD_GID && f->width != 128)
 		fail_msg("%s is no GID", f->name);
-	bool wide = f->kind == FIELD_BYTES || f->kind == FIELD_GID ||
-		    f->kind == FIELD_STRING;
+	bool wide = f->kind == FIELD_BYTES || f->kind == FIELD_GID || f->kind == FIELD_STRING;
 
 	if (wide ? f->offset % 8 || f->width % 8 : f->width > 64)
 		fail_msg("%s has an odd width or offset", f->name);
@@ -47,8 +45,7 @@ static inline void check_names(const struct field *fields)
 				fail_msg("two fields called %s", a->name);
 }
 
-static inline void check_bits(const struct record *r, size_t base, size_t bits,
-			      uint8_t *used)
+static inline void check_bits(const struct record *r, size_t base, size_t bits, uint8_t *used)
 {
 	const struct field_group *g = r->group;
 
@@ -57,8 +54,7 @@ static inline void check_bits(const struct record *r, size_t base, size_t bits,
 		check_field(f, base, bits, used);
 	for (unsigned i = 0; g && i < g->count; i++)
 		for (const struct field *f = g->fields; f->name; f++)
-			check_field(f, base + g->offset + (size_t)i * g->stride,
-				    bits, used);
+			check_field(f, base + g->offset + (size_t)i * g->stride, bits, used);
 	if (g)
 		check_names(g->fields);
 	for (const struct record_part *p = r->parts; p && p->record; p++)

@@ -14,8 +14,7 @@ void rmpp_fini(struct rmpp_joiner *j)
 }
 
 /* The answer of `key`, or the place for it. */
-static struct rmpp_answer *find(struct rmpp_joiner *j,
-				const struct rmpp_key *key)
+static struct rmpp_answer *find(struct rmpp_joiner *j, const struct rmpp_key *key)
 {
 	struct rmpp_answer *oldest = &j->answers[0];
 
@@ -32,8 +31,7 @@ static struct rmpp_answer *find(struct rmpp_joiner *j,
 }
 
 /* Keeps what the last segment left unfinished, if this one goes on with it. */
-static void go_on(struct rmpp_answer *a, const struct rmpp_key *key,
-		  uint32_t segment)
+static void go_on(struct rmpp_answer *a, const struct rmpp_key *key, uint32_t segment)
 {
 	bool follows = a->used && segment == a->segment + 1 && segment > 1;
 
@@ -65,8 +63,7 @@ void rmpp_join(struct rmpp_joiner *j, const struct rmpp_key *key, struct mad *m)
 	a->bytes = hd_grow(a->bytes, &a->cap, a->size + r->bytes + 1, 1);
 	memcpy(a->bytes + a->size, m->data, r->bytes);
 	a->size += r->bytes;
-	m->table = mad_table_find(offset, a->bytes, a->size, m->record->size,
-				  stride);
+	m->table = mad_table_find(offset, a->bytes, a->size, m->record->size, stride);
 	uint64_t next = (m->table.first + m->table.n) * stride - offset;
 
 	a->done = next < a->size ? (size_t)next : a->size;

@@ -46,7 +46,6 @@ void rmpp_fini(struct rmpp_joiner *j);
  * Lets m->table begin with the record that this segment completes, if it is a
  * segment of a table; its bytes are the joiner's, and stay until the next call.
  */
-void rmpp_join(struct rmpp_joiner *j, const struct rmpp_key *key,
-	       struct mad *m);
+void rmpp_join(struct rmpp_joiner *j, const struct rmpp_key *key, struct mad *m);
 
 #endif

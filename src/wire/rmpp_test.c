@@ -35,8 +35,7 @@ static void make_answer(struct answer *a, unsigned records, size_t stride)
 	a->records = records;
 	for (unsigned i = 0; i < records; i++)
 		for (size_t k = 0; k < PATH_SIZE; k += 2)
-			store_be16(a->bytes + i * stride + k,
-				   (uint16_t)(0x4000 + i));
+			store_be16(a->bytes + i * stride + k, (uint16_t)(0x4000 + i));
 	/* The last record is not filled up to the next. */
 	a->size = records ? (records - 1) * stride + PATH_SIZE : 0;
 	a->segments = (unsigned)((a->size + 199) / 200);
@@ -87,8 +86,8 @@ static void note(const struct answer *a, const struct mad *m, struct shown *out)
 	}
 }
 
-static void receive(struct rmpp_joiner *j, const struct answer *a, unsigned s,
-		    uint64_t tid, struct shown *out)
+static void receive(struct rmpp_joiner *j, const struct answer *a, unsigned s, uint64_t tid,
+		    struct shown *out)
 {
 	const struct rmpp_key key = { .tid = tid, .qp = 1 };
 	struct diag d = { .status = HD_OK };
@@ -149,8 +148,7 @@ static bool touches(const struct answer *a, unsigned record, unsigned segment)
 {
 	size_t begin = record * a->stride, end = begin + PATH_SIZE;
 
-	return begin < 200 * (size_t)segment &&
-	       end > 200 * (size_t)(segment - 1);
+	return begin < 200 * (size_t)segment && end > 200 * (size_t)(segment - 1);
 }
 
 static void a_lost_segment_costs_its_own_records_only(void **state)
@@ -241,19 +239,15 @@ static void segments_say_what_they_are(void **state)
 	make_answer(a, 4, 64);
 	make_segment(a, 1, bytes);
 	summary_of(bytes, &out, &n);
-	assert_string_equal(out.text,
-			    "SubnAdmGetTableResp(PathRecord) segment 1");
+	assert_string_equal(out.text, "SubnAdmGetTableResp(PathRecord) segment 1");
 	assert_int_equal(n, 3);
 	make_segment(a, 2, bytes);
 	summary_of(bytes, &out, &n);
-	assert_string_equal(out.text,
-			    "SubnAdmGetTableResp(PathRecord) segment 2 (last)");
+	assert_string_equal(out.text, "SubnAdmGetTableResp(PathRecord) segment 2 (last)");
 	assert_int_equal(n, 0); /* 56 bytes: the end of the fourth */
 	bytes[25] = RMPP_ACK;
 	summary_of(bytes, &out, &n);
-	assert_string_equal(
-		out.text,
-		"SubnAdmGetTableResp(PathRecord) ACK segment 2 (last)");
+	assert_string_equal(out.text, "SubnAdmGetTableResp(PathRecord) ACK segment 2 (last)");
 	assert_int_equal(n, 0);
 	/* No record was found: an answer with nothing in it. */
 	make_answer(a, 0, 64);

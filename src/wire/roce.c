@@ -13,21 +13,17 @@ struct layout {
 
 static enum hd_status too_short(struct diag *d, size_t size)
 {
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "not RoCEv2: %zu bytes are too few for its headers",
+	return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: %zu bytes are too few for its headers",
 			 size);
 }
 
 /* The EtherType behind up to two tags. */
-static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d,
-			      struct layout *l)
+static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d, struct layout *l)
 {
 	size_t at = ETHER_SIZE - 2;
 	unsigned type = size >= ETHER_SIZE ? load_be16(frame + at) : 0;
 
-	for (int tags = 0;
-	     tags < 2 && (type == ETHER_VLAN || type == ETHER_SERVICE_VLAN);
-	     tags++) {
+	for (int tags = 0; tags < 2 && (type == ETHER_VLAN || type == ETHER_SERVICE_VLAN); tags++) {
 		at += ETHER_TAG_SIZE;
 		type = size >= at + 2 ? load_be16(frame + at) : 0;
 	}
@@ -35,14 +31,12 @@ static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d,
 		return too_short(d, size);
 	l->ip = at + 2;
 	if (type != ETHER_IPV4 && type != ETHER_IPV6)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "not RoCEv2: EtherType 0x%04x", type);
+		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: EtherType 0x%04x", type);
 	l->version = type == ETHER_IPV4 ? 4 : 6;
 	return HD_OK;
 }
 
-static enum hd_status find_udp(const uint8_t *frame, size_t size,
-			       struct diag *d, struct layout *l)
+static enum hd_status find_udp(const uint8_t *frame, size_t size, struct diag *d, struct layout *l)
 {
 	const uint8_t *ip = frame + l->ip;
 	bool is_v4 = l->version == 4;
@@ -53,17 +47,14 @@ static enum hd_status find_udp(const uint8_t *frame, size_t size,
 	if (size < l->bth)
 		return too_short(d, size);
 	if (is_v4 ? ip[0] != 0x45 : ip[0] >> 4 != 6)
-		return diag_fail(
-			d, HD_ERR_UNFIT, "not RoCEv2: IPv%u header of %u bytes",
-			ip[0] >> 4, is_v4 ? 4 * (ip[0] & 0xFU) : IPV6_SIZE);
+		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: IPv%u header of %u bytes",
+				 ip[0] >> 4, is_v4 ? 4 * (ip[0] & 0xFU) : IPV6_SIZE);
 	unsigned protocol = is_v4 ? ip[9] : ip[6];
 
 	if (protocol != ROCE_PROTOCOL)
-		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: IP protocol %u",
-				 protocol);
+		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: IP protocol %u", protocol);
 	if (is_v4 && (load_be16(ip + 6) & 0x3FFF))
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "not RoCEv2: a fragment of a datagram");
+		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: a fragment of a datagram");
 	if (load_be16(frame + l->udp + 2) != ROCE_PORT)
 		return diag_fail(d, HD_ERR_UNFIT, "not RoCEv2: UDP port %u",
 				 load_be16(frame + l->udp + 2));
@@ -73,23 +64,18 @@ static enum hd_status find_udp(const uint8_t *frame, size_t size,
 }
 
 /* Whether there is a whole datagram to take a CRC of. */
-static enum hd_status locate(const uint8_t *frame, size_t size, struct diag *d,
-			     struct layout *l)
+static enum hd_status locate(const uint8_t *frame, size_t size, struct diag *d, struct layout *l)
 {
 	*l = (struct layout){ 0 };
-	if (find_ip(frame, size, d, l) != HD_OK ||
-	    find_udp(frame, size, d, l) != HD_OK)
+	if (find_ip(frame, size, d, l) != HD_OK || find_udp(frame, size, d, l) != HD_OK)
 		return d->status;
 	if (l->end > size)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"packet is cut: IP says %zu bytes, here are %zu",
-			l->end - l->ip, size - l->ip);
+		return diag_fail(d, HD_ERR_INPUT, "packet is cut: IP says %zu bytes, here are %zu",
+				 l->end - l->ip, size - l->ip);
 	if (l->end < l->bth + BTH_SIZE + ICRC_SIZE)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"IP says %zu bytes, too few for UDP, BTH and ICRC",
-			l->end < l->ip ? 0 : l->end - l->ip);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "IP says %zu bytes, too few for UDP, BTH and ICRC",
+				 l->end < l->ip ? 0 : l->end - l->ip);
 	return HD_OK;
 }
 
@@ -119,18 +105,16 @@ static void read_ip(const uint8_t *ip, struct roce *out)
 	memcpy(out->dst, ip + 24, 16);
 }
 
-enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d,
-			   struct roce *out)
+enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d, struct roce *out)
 {
 	struct layout l;
 
 	if (locate(frame, size, d, &l) != HD_OK)
 		return d->status;
 	if (l.udp_end != l.end)
-		return diag_fail(
-			d, HD_ERR_INPUT,
-			"UDP length %u does not fit the IP length, %zu left",
-			load_be16(frame + l.udp + 4), l.end - l.udp);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "UDP length %u does not fit the IP length, %zu left",
+				 load_be16(frame + l.udp + 4), l.end - l.udp);
 	memcpy(out->dst_mac, frame, 6);
 	memcpy(out->src_mac, frame + 6, 6);
 	out->has_vlan = l.ip > ETHER_SIZE;
@@ -141,8 +125,7 @@ enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d,
 	out->packet.headers = 0;
 	out->packet.icrc = load_le32(frame + l.end - ICRC_SIZE);
 	out->packet.vcrc = 0;
-	return transport_decode(frame + l.bth, l.end - ICRC_SIZE - l.bth, d,
-				&out->packet);
+	return transport_decode(frame + l.bth, l.end - ICRC_SIZE - l.bth, d, &out->packet);
 }
 
 /*
@@ -172,8 +155,7 @@ static uint32_t icrc_of(const uint8_t *frame, const struct layout *l)
 	udp[UDP_SIZE + 4] = 0xFF;
 	uint32_t crc = crc32_add(0, head, LRH_SIZE + covered);
 
-	return crc32_add(crc, frame + l->ip + covered,
-			 l->end - ICRC_SIZE - (l->ip + covered));
+	return crc32_add(crc, frame + l->ip + covered, l->end - ICRC_SIZE - (l->ip + covered));
 }
 
 enum crc_verdict roce_check(const uint8_t *frame, size_t size)
@@ -200,8 +182,7 @@ static uint16_t ipv4_checksum(const uint8_t *ip)
 	return (uint16_t)~sum;
 }
 
-static void write_ipv4(struct byte_writer *w, const struct roce *r,
-		       size_t payload)
+static void write_ipv4(struct byte_writer *w, const struct roce *r, size_t payload)
 {
 	uint8_t *ip = write_room(w, IPV4_SIZE);
 
@@ -219,11 +200,9 @@ static void write_ipv4(struct byte_writer *w, const struct roce *r,
 	store_be16(ip + 10, ipv4_checksum(ip));
 }
 
-static void write_ipv6(struct byte_writer *w, const struct roce *r,
-		       size_t payload)
+static void write_ipv6(struct byte_writer *w, const struct roce *r, size_t payload)
 {
-	write_be32(w, UINT32_C(6) << 28 | (uint32_t)r->tclass << 20 |
-			      (r->flow_label & 0xFFFFF));
+	write_be32(w, UINT32_C(6) << 28 | (uint32_t)r->tclass << 20 | (r->flow_label & 0xFFFFF));
 	write_be16(w, (uint16_t)payload);
 	write_u8(w, ROCE_PROTOCOL);
 	write_u8(w, r->hop_limit);
@@ -242,16 +221,14 @@ static void write_ethernet(struct byte_writer *w, const struct roce *r)
 	write_be16(w, r->ip_version == 4 ? ETHER_IPV4 : ETHER_IPV6);
 }
 
-enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room,
-			   size_t *size)
+enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room, size_t *size)
 {
 	size_t payload = UDP_SIZE + transport_size(&r->packet) + ICRC_SIZE;
 	bool is_v4 = r->ip_version == 4;
 	struct layout l = { .version = r->ip_version };
 	struct byte_writer w;
 
-	if (transport_headers(&r->packet) !=
-		    opcode_headers(r->packet.bth.opcode) ||
+	if (transport_headers(&r->packet) != opcode_headers(r->packet.bth.opcode) ||
 	    !(is_v4 || r->ip_version == 6))
 		return HD_ERR_UNFIT;
 	if (payload > PACKET_MAX)

@@ -42,10 +42,9 @@ static void the_kernels_packets_all_check(void **state)
 {
 	(void)state;
 	static const unsigned expected[256] = {
-		[0x00] = 26, [0x01] = 26, [0x02] = 26, [0x04] = 25, [0x0A] = 27,
-		[0x0C] = 5,  [0x0D] = 5,  [0x0E] = 10, [0x0F] = 5,  [0x11] = 90,
-		[0x12] = 10, [0x13] = 5,  [0x14] = 5,  [0x20] = 10, [0x21] = 20,
-		[0x22] = 10, [0x64] = 10
+		[0x00] = 26, [0x01] = 26, [0x02] = 26, [0x04] = 25, [0x0A] = 27, [0x0C] = 5,
+		[0x0D] = 5,  [0x0E] = 10, [0x0F] = 5,  [0x11] = 90, [0x12] = 10, [0x13] = 5,
+		[0x14] = 5,  [0x20] = 10, [0x21] = 20, [0x22] = 10, [0x64] = 10
 	};
 	struct capture *c = open_fixture();
 	unsigned counts[256] = { 0 }, n = 0, others = 0;
@@ -54,8 +53,7 @@ static void the_kernels_packets_all_check(void **state)
 	while (next(c, &rec)) {
 		struct diag d = { .status = HD_OK };
 		struct roce r;
-		enum hd_status status =
-			roce_decode(rec.bytes, rec.size, &d, &r);
+		enum hd_status status = roce_decode(rec.bytes, rec.size, &d, &r);
 
 		if (status == HD_ERR_UNFIT) {
 			others++;
@@ -127,8 +125,7 @@ static void check_change(const uint8_t *frame, size_t size, size_t i)
 
 static void change_every_byte(uint8_t *frame, size_t size)
 {
-	static const uint8_t changes[] = { 0xFF, 1,  2,  4,   8,
-					   16,   32, 64, 128, 0x5A };
+	static const uint8_t changes[] = { 0xFF, 1, 2, 4, 8, 16, 32, 64, 128, 0x5A };
 
 	for (size_t i = 0; i < size; i++) {
 		for (size_t k = 0; k < sizeof(changes); k++) {
@@ -153,8 +150,7 @@ static void every_changed_byte_has_the_effect_it_must(void **state)
 	while (next(c, &rec)) {
 		uint8_t opcode = rec.size > BTH ? rec.bytes[BTH] : 0;
 
-		if (roce_check(rec.bytes, rec.size) != CRC_GOOD ||
-		    (seen[opcode] && !all))
+		if (roce_check(rec.bytes, rec.size) != CRC_GOOD || (seen[opcode] && !all))
 			continue;
 		uint8_t *copy = malloc(rec.size);
 
@@ -184,17 +180,14 @@ static void the_right_flips_make_it_another_protocol(void **state)
 		{ IP + 9, 0x17, "not RoCEv2: IP protocol 6" },
 		{ IP + 6, 0x20, "not RoCEv2: a fragment of a datagram" },
 		{ UDP + 3, 0x01, "not RoCEv2: UDP port 4790" },
-		{ IP + 2, 0x80,
-		  "packet is cut: IP says 33836 bytes, here are "
-		  "1068" },
+		{ IP + 2, 0x80, "packet is cut: IP says 33836 bytes, here are 1068" },
 	};
 	struct capture *c = open_fixture();
 	struct capture_record rec;
 
 	/* A SEND of 1024 bytes: 1082 with all headers. */
 	while (next(c, &rec))
-		if (rec.size == 1082 &&
-		    roce_check(rec.bytes, rec.size) == CRC_GOOD)
+		if (rec.size == 1082 && roce_check(rec.bytes, rec.size) == CRC_GOOD)
 			break;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct diag d = { .status = HD_OK };
@@ -203,8 +196,7 @@ static void the_right_flips_make_it_another_protocol(void **state)
 
 		memcpy(frame, rec.bytes, sizeof(frame));
 		frame[rows[i].byte] ^= rows[i].change;
-		assert_int_not_equal(roce_decode(frame, sizeof(frame), &d, &r),
-				     HD_OK);
+		assert_int_not_equal(roce_decode(frame, sizeof(frame), &d, &r), HD_OK);
 		assert_string_equal(d.message, rows[i].reason);
 		assert_int_equal(roce_check(frame, sizeof(frame)), CRC_ABSENT);
 	}
@@ -227,8 +219,7 @@ static void encoding_gives_the_kernels_own_bytes(void **state)
 
 		if (roce_decode(rec.bytes, rec.size, &d, &r) != HD_OK)
 			continue;
-		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size),
-				 HD_OK);
+		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
 		assert_int_equal(size, rec.size);
 		/* We never number datagrams or sum up UDP. */
 		frame[IP + 4] = rec.bytes[IP + 4];
@@ -266,11 +257,9 @@ static void vlan_and_ipv6_frames_come_back(void **state)
 		packet_init(&r.packet, SERVICE_UD | OP_SEND_ONLY_IMM);
 		r.packet.bth.dest_qp = 0x123;
 		r.packet.payload_len = 5;
-		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size),
-				 HD_OK);
-		assert_int_equal(size, 14 + (i & 1 ? 4 : 0) +
-					       (i & 2 ? 40 : 20) + 8 + 12 + 8 +
-					       4 + 8 + 4);
+		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
+		assert_int_equal(size,
+				 14 + (i & 1 ? 4 : 0) + (i & 2 ? 40 : 20) + 8 + 12 + 8 + 4 + 8 + 4);
 		assert_int_equal(roce_check(frame, size), CRC_GOOD);
 		assert_int_equal(roce_decode(frame, size, &d, &got), HD_OK);
 		assert_memory_equal(&got, &r, offsetof(struct roce, packet));
@@ -280,8 +269,7 @@ static void vlan_and_ipv6_frames_come_back(void **state)
 		for (size_t less = 0; less < size; less++) {
 			struct diag why = { .status = HD_OK };
 
-			assert_int_not_equal(
-				roce_decode(frame, less, &why, &got), HD_OK);
+			assert_int_not_equal(roce_decode(frame, less, &why, &got), HD_OK);
 			assert_true(why.message[0]);
 			assert_int_equal(roce_check(frame, less), CRC_ABSENT);
 		}
@@ -302,10 +290,8 @@ static void check_tags(const struct capture_record *rec, size_t n_tags)
 	memcpy(frame, rec->bytes, 12);
 	memcpy(frame + 12, tags, more);
 	memcpy(frame + 12 + more, rec->bytes + 12, rec->size - 12);
-	assert_int_equal(roce_check(frame, size),
-			 known ? CRC_GOOD : CRC_ABSENT);
-	assert_int_equal(roce_decode(frame, size, &d, &r),
-			 known ? HD_OK : HD_ERR_UNFIT);
+	assert_int_equal(roce_check(frame, size), known ? CRC_GOOD : CRC_ABSENT);
+	assert_int_equal(roce_decode(frame, size, &d, &r), known ? HD_OK : HD_ERR_UNFIT);
 	assert_true(!known || (r.has_vlan && r.vlan == 0x2007));
 }
 

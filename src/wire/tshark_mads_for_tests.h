@@ -37,9 +37,7 @@ static inline void send_mad(struct capture_test *t, const uint8_t *bytes)
 	struct packet p;
 
 	packet_init(&p, SERVICE_UD | OP_SEND_ONLY);
-	p.lrh = (struct lrh){ .vl = smp ? 15 : 0,
-			      .slid = (uint16_t)t->frame,
-			      .dlid = 1 };
+	p.lrh = (struct lrh){ .vl = smp ? 15 : 0, .slid = (uint16_t)t->frame, .dlid = 1 };
 	p.bth.dest_qp = smp ? 0 : 1;
 	p.deth = (struct deth){ smp ? 0 : MAD_QKEY, smp ? 0 : 1 };
 	p.payload = bytes;
@@ -56,8 +54,8 @@ static inline void send_mad(struct capture_test *t, const uint8_t *bytes)
 }
 
 /* An answer with a random attribute, of which `pairs` are claimed. */
-static inline void add_mad(struct capture_test *t, uint8_t class,
-			   uint16_t attribute, const struct pair *pairs)
+static inline void add_mad(struct capture_test *t, uint8_t class, uint16_t attribute,
+			   const struct pair *pairs)
 {
 	const struct mad_header h = { .mgmt_class = class,
 				      .method = MAD_GET_RESP,
@@ -84,8 +82,8 @@ static inline void add_mad(struct capture_test *t, uint8_t class,
 }
 
 /* All entries of a table, with commas between, as tshark joins them. */
-static inline void claim_entries(struct capture_test *t, const uint8_t *bytes,
-				 const char *ours, const char *theirs)
+static inline void claim_entries(struct capture_test *t, const uint8_t *bytes, const char *ours,
+				 const char *theirs)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
@@ -104,8 +102,7 @@ static inline void claim_entries(struct capture_test *t, const uint8_t *bytes,
 	strbuf_fini(&text);
 }
 
-static inline void add_table(struct capture_test *t, uint16_t attribute,
-			     const struct pair *pairs)
+static inline void add_table(struct capture_test *t, uint16_t attribute, const struct pair *pairs)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SMP,
 				      .method = MAD_SET,
@@ -163,8 +160,8 @@ static inline void add_mads(struct capture_test *t)
 }
 
 /* Joins `n` values with commas and claims them. */
-static inline void claim_list(struct capture_test *t, const char *field,
-			      const unsigned *values, size_t n)
+static inline void claim_list(struct capture_test *t, const char *field, const unsigned *values,
+			      size_t n)
 {
 	struct strbuf text = STRBUF_INIT;
 

@@ -42,8 +42,7 @@ struct capture_test {
 	size_t n, cap;
 };
 
-static inline void claim_text(struct capture_test *t, const char *field,
-			      const char *value)
+static inline void claim_text(struct capture_test *t, const char *field, const char *value)
 {
 	t->claims = hd_grow(t->claims, &t->cap, t->n + 1, sizeof(*t->claims));
 	t->claims[t->n++] = (struct claim){ .frame = t->frame,
@@ -58,8 +57,7 @@ static inline void drop_claim(struct capture_test *t)
 	free(t->claims[t->n].value);
 }
 
-static inline void claim(struct capture_test *t, const char *field,
-			 uint64_t value)
+static inline void claim(struct capture_test *t, const char *field, uint64_t value)
 {
 	char text[24];
 
@@ -67,8 +65,7 @@ static inline void claim(struct capture_test *t, const char *field,
 	claim_text(t, field, text);
 }
 
-static inline void claim_gid(struct capture_test *t, const char *field,
-			     const uint8_t *gid)
+static inline void claim_gid(struct capture_test *t, const char *field, const uint8_t *gid)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -77,8 +74,8 @@ static inline void claim_gid(struct capture_test *t, const char *field,
 	strbuf_fini(&text);
 }
 
-static inline void claim_bytes(struct capture_test *t, const char *field,
-			       const uint8_t *bytes, size_t n)
+static inline void claim_bytes(struct capture_test *t, const char *field, const uint8_t *bytes,
+			       size_t n)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -107,8 +104,7 @@ static inline void draw_lrh(struct capture_test *t, struct lrh *h)
 	h->dlid = (uint16_t)draw(t, 16);
 }
 
-static inline void claim_lrh(struct capture_test *t, const struct packet *p,
-			     unsigned lnh)
+static inline void claim_lrh(struct capture_test *t, const struct packet *p, unsigned lnh)
 {
 	claim(t, "infiniband.lrh.vl", p->lrh.vl);
 	claim(t, "infiniband.lrh.lver", 0);
@@ -173,16 +169,15 @@ static inline void claim_grh(struct capture_test *t, const struct packet *p)
 static inline void fill_memory(struct capture_test *t, struct packet *p)
 {
 	if (packet_has(p, HEADER_RETH)) {
-		p->reth = (struct reth){ draw(t, 64), (uint32_t)draw(t, 32),
-					 (uint32_t)draw(t, 31) };
+		p->reth =
+			(struct reth){ draw(t, 64), (uint32_t)draw(t, 32), (uint32_t)draw(t, 31) };
 		claim(t, "infiniband.reth.va", p->reth.va);
 		claim(t, "infiniband.reth.r_key", p->reth.rkey);
 		claim(t, "infiniband.reth.dmalen", p->reth.dma_len);
 	}
 	if (packet_has(p, HEADER_ATOMICETH)) {
-		p->atomiceth =
-			(struct atomiceth){ draw(t, 64), (uint32_t)draw(t, 32),
-					    draw(t, 64), draw(t, 64) };
+		p->atomiceth = (struct atomiceth){ draw(t, 64), (uint32_t)draw(t, 32), draw(t, 64),
+						   draw(t, 64) };
 		/* Address and key have the names of RETH's. */
 		claim(t, "infiniband.reth.va", p->atomiceth.va);
 		claim(t, "infiniband.reth.r_key", p->atomiceth.rkey);
@@ -191,15 +186,13 @@ static inline void fill_memory(struct capture_test *t, struct packet *p)
 	}
 	if (packet_has(p, HEADER_ATOMICACKETH)) {
 		p->atomicacketh.original = draw(t, 64);
-		claim(t, "infiniband.atomicacketh.origremdt",
-		      p->atomicacketh.original);
+		claim(t, "infiniband.atomicacketh.origremdt", p->atomicacketh.original);
 	}
 }
 
 static inline void fill_aeth(struct capture_test *t, struct packet *p)
 {
-	static const uint8_t syndromes[] = { 0x00, 0x1F, 0x0A, 0x2E,
-					     0x60, 0x62, 0x64 };
+	static const uint8_t syndromes[] = { 0x00, 0x1F, 0x0A, 0x2E, 0x60, 0x62, 0x64 };
 	uint8_t s = syndromes[draw(t, 16) % sizeof(syndromes)];
 
 	p->aeth = (struct aeth){ s, (uint32_t)draw(t, 24) };
@@ -219,8 +212,7 @@ static inline void fill_rest(struct capture_test *t, struct packet *p)
 	uint8_t word[4];
 
 	if (packet_has(p, HEADER_DETH)) {
-		p->deth = (struct deth){ (uint32_t)draw(t, 32),
-					 (uint32_t)draw(t, 24) | 0x10 };
+		p->deth = (struct deth){ (uint32_t)draw(t, 32), (uint32_t)draw(t, 24) | 0x10 };
 		claim(t, "infiniband.deth.q_key", p->deth.qkey);
 		claim(t, "infiniband.deth.srcqp", p->deth.src_qp);
 	}
@@ -243,8 +235,7 @@ static inline void fill_rest(struct capture_test *t, struct packet *p)
 /* Services and operations that tshark 4.0 takes for unknown or for others. */
 static inline bool is_strange_to_tshark(uint8_t opcode)
 {
-	return opcode >= 0x80 || opcode == OP_FLUSH ||
-	       opcode == OP_ATOMIC_WRITE;
+	return opcode >= 0x80 || opcode == OP_FLUSH || opcode == OP_ATOMIC_WRITE;
 }
 
 /* It stops before them in MADs to queue pair 1, and shows a raw packet's VCRC
@@ -261,11 +252,9 @@ static inline void write_packet(struct capture_test *t, const struct packet *p)
 	size_t size;
 
 	assert_int_equal(packet_encode(p, bytes, sizeof(bytes), &size), HD_OK);
-	capture_write_packet(&t->writer, t->frame * HD_US, t->frame % 4, bytes,
-			     size);
+	capture_write_packet(&t->writer, t->frame * HD_US, t->frame % 4, bytes, size);
 	if (packet_has(p, HEADER_BTH) && has_crcs_in_tshark(p)) {
-		claim(t, "infiniband.invariant.crc",
-		      load_be32(bytes + size - 6));
+		claim(t, "infiniband.invariant.crc", load_be32(bytes + size - 6));
 		claim(t, "infiniband.variant.crc", load_be16(bytes + size - 2));
 	}
 	t->frame++;
@@ -305,8 +294,7 @@ static inline void add_opcode(struct capture_test *t, uint8_t opcode)
 static inline void add_raw(struct capture_test *t)
 {
 	static const uint8_t payload[20] = { 1, 2, 3 };
-	struct packet p = { .headers = HEADER_BIT(HEADER_LRH) |
-				       HEADER_BIT(HEADER_RWH),
+	struct packet p = { .headers = HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_RWH),
 			    .rwh = { 0x88B5 },
 			    .payload = payload,
 			    .payload_len = sizeof(payload) };

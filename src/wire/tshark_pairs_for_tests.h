@@ -101,12 +101,9 @@ static const struct pair port_info[] = {
 };
 
 static const struct pair sm_info[] = {
-	{ "SmInfoGuid", "sminfo.guid" },
-	{ "SmInfoKey", "sminfo.sm_key" },
-	{ "SmActivity", "sminfo.actcount" },
-	{ "SmPriority", "sminfo.priority" },
-	{ "SmState", "sminfo.smstate" },
-	{ NULL, NULL },
+	{ "SmInfoGuid", "sminfo.guid" },     { "SmInfoKey", "sminfo.sm_key" },
+	{ "SmActivity", "sminfo.actcount" }, { "SmPriority", "sminfo.priority" },
+	{ "SmState", "sminfo.smstate" },     { NULL, NULL },
 };
 
 static const struct pair vendor_diag[] = {
@@ -197,15 +194,13 @@ static const struct pair port_counters[] = {
 	{ "LinkErrorRecoveryCounter", "portcounters.linkerrorrecoverycounter" },
 	{ "LinkDownedCounter", "portcounters.linkdownedcounter" },
 	{ "PortRcvErrors", "portcounters.portrcverrors" },
-	{ "PortRcvRemotePhysicalErrors",
-	  "portcounters.portrcvremotephysicalerrors" },
+	{ "PortRcvRemotePhysicalErrors", "portcounters.portrcvremotephysicalerrors" },
 	{ "PortRcvSwitchRelayErrors", "portcounters.portrcvswitchrelayerrors" },
 	{ "PortXmitDiscards", "portcounters.portxmitdiscards" },
 	{ "PortXmitConstraintErrors", "portcounters.portxmitconstrainterrors" },
 	{ "PortRcvConstraintErrors", "portcounters.portrcvconstrainterrors" },
 	{ "LocalLinkIntegrityErrors", "portcounters.locallinkintegrityerrors" },
-	{ "ExcessiveBufferOverrunErrors",
-	  "portcounters.excessivebufferoverrunerrors" },
+	{ "ExcessiveBufferOverrunErrors", "portcounters.excessivebufferoverrunerrors" },
 	{ "VL15Dropped", "portcounters.vl15dropped" },
 	{ "PortXmitData", "portcounters.portxmitdata" },
 	{ "PortRcvData", "portcounters.portrcvdata" },

@@ -29,8 +29,7 @@ static void write_capture(struct capture_test *t)
 	capture_begin(&t->writer, t->stream, true);
 	for (int round = 0; round < 4; round++)
 		for (unsigned op = 0; op < 256; op++)
-			if (opcode_is_known((uint8_t)op) &&
-			    (op & SERVICE_MASK) != SERVICE_RD)
+			if (opcode_is_known((uint8_t)op) && (op & SERVICE_MASK) != SERVICE_RD)
 				add_opcode(t, (uint8_t)op);
 	add_raw(t);
 	add_flow(t, FLOW_NORMAL);
@@ -66,8 +65,8 @@ static int setup(void **state)
 	static struct capture_test test;
 
 	if (system("command -v tshark >/dev/null") != 0) { /* NOLINT */
-		print_error("this test needs tshark (Debian package tshark), "
-			    "which ci/deps.sh installs\n");
+		print_error(
+			"this test needs tshark (Debian package tshark), which ci/deps.sh installs\n");
 		return -1;
 	}
 	write_capture(&test);
@@ -93,15 +92,13 @@ static void no_packet_is_malformed_to_wireshark(void **state)
 	char command[512];
 
 	snprintf(command, sizeof(command),
-		 TSHARK "-r %s -Y '_ws.malformed || _ws.expert.severity >= "
-			"0x800000' 2>/dev/null",
+		 TSHARK "-r %s -Y '_ws.malformed || _ws.expert.severity >= 0x800000' 2>/dev/null",
 		 t->path);
 	char *text = output_of(command);
 
 	assert_string_equal(text, "");
 	free(text);
-	snprintf(command, sizeof(command), TSHARK "-r %s 2>/dev/null | wc -l",
-		 t->path);
+	snprintf(command, sizeof(command), TSHARK "-r %s 2>/dev/null | wc -l", t->path);
 	text = output_of(command);
 	assert_int_equal(strtoul(text, NULL, 10), t->frame - 1);
 	free(text);
@@ -203,8 +200,8 @@ static void wireshark_reads_every_field_as_it_was_encoded(void **state)
 
 		if (is_same(said, claimed->value))
 			continue;
-		print_error("frame %u %s: tshark says '%s', encoded was '%s'\n",
-			    frame, claimed->field, said, claimed->value);
+		print_error("frame %u %s: tshark says '%s', encoded was '%s'\n", frame,
+			    claimed->field, said, claimed->value);
 		wrong++;
 	}
 	assert_int_equal(wrong, 0);

@@ -23,8 +23,8 @@ static uint64_t block_bytes(uint64_t m, uint32_t n, uint32_t a, uint32_t b)
 }
 
 /* Place 0 of a round receives, place 1 sends. */
-static bool op_exchange(uint32_t index, const struct op *receive,
-			const struct op *send, struct op *out)
+static bool op_exchange(uint32_t index, const struct op *receive, const struct op *send,
+			struct op *out)
 {
 	if (index > 1)
 		return false;
@@ -40,11 +40,10 @@ static uint32_t around(struct member m, uint64_t by)
 }
 
 /* Receives from so far behind, sends to as far ahead. */
-static bool pass_on(struct member m, uint32_t index, uint64_t distance,
-		    uint64_t receives, uint64_t sends, struct op *out)
+static bool pass_on(struct member m, uint32_t index, uint64_t distance, uint64_t receives,
+		    uint64_t sends, struct op *out)
 {
-	const struct op receive = { .peer = around(m, m.p - distance % m.p),
-				    .size = receives };
+	const struct op receive = { .peer = around(m, m.p - distance % m.p), .size = receives };
 	const struct op send = { .peer = around(m, distance), .size = sends };
 
 	return op_exchange(index, &receive, &send, out);
@@ -52,30 +51,26 @@ static bool pass_on(struct member m, uint32_t index, uint64_t distance,
 
 /* ---- computing, barriers ------------------------------------------------ */
 
-static uint32_t one_round(const struct step *s, struct member m,
-			  uint32_t strand)
+static uint32_t one_round(const struct step *s, struct member m, uint32_t strand)
 {
 	(void)s, (void)m, (void)strand;
 	return 1;
 }
 
-static bool compute_op(const struct step *s, struct member m, struct spot at,
-		       struct op *out)
+static bool compute_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	(void)m;
 	*out = (struct op){ .kind = OP_COMPUTE, .size = s->size };
 	return at.index == 0;
 }
 
-static uint32_t log_rounds(const struct step *s, struct member m,
-			   uint32_t strand)
+static uint32_t log_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	(void)s, (void)strand;
 	return log2_ceil(m.p);
 }
 
-static bool barrier_op(const struct step *s, struct member m, struct spot at,
-		       struct op *out)
+static bool barrier_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	(void)s;
 	return pass_on(m, at.index, (uint64_t)1 << at.round, 0, 0, out);
@@ -88,12 +83,10 @@ static uint32_t from_root(const struct step *s, struct member m)
 	return (m.r + m.p - s->root) % m.p;
 }
 
-static bool one_op(const struct step *s, struct member m, enum op_kind kind,
-		   uint32_t v, struct op *out)
+static bool one_op(const struct step *s, struct member m, enum op_kind kind, uint32_t v,
+		   struct op *out)
 {
-	*out = (struct op){ .kind = (uint8_t)kind,
-			    .size = s->size,
-			    .peer = (v + s->root) % m.p };
+	*out = (struct op){ .kind = (uint8_t)kind, .size = s->size, .peer = (v + s->root) % m.p };
 	return true;
 }
 
@@ -103,8 +96,7 @@ static uint32_t first_level(uint32_t v)
 	return v ? log2_floor(v) + 1 : 0;
 }
 
-static uint32_t broadcast_rounds(const struct step *s, struct member m,
-				 uint32_t strand)
+static uint32_t broadcast_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	uint32_t v = from_root(s, m);
 
@@ -112,8 +104,7 @@ static uint32_t broadcast_rounds(const struct step *s, struct member m,
 	return (v > 0) + log2_ceil(m.p) - first_level(v);
 }
 
-static bool broadcast_op(const struct step *s, struct member m, struct spot at,
-			 struct op *out)
+static bool broadcast_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	uint32_t v = from_root(s, m);
 	uint32_t level = first_level(v) + at.round - (v > 0);
@@ -121,15 +112,13 @@ static bool broadcast_op(const struct step *s, struct member m, struct spot at,
 	if (at.index)
 		return false;
 	if (v && at.round == 0)
-		return one_op(s, m, OP_RECV, v - ((uint32_t)1 << log2_floor(v)),
-			      out);
+		return one_op(s, m, OP_RECV, v - ((uint32_t)1 << log2_floor(v)), out);
 	if (v + ((uint64_t)1 << level) >= m.p)
 		return false;
 	return one_op(s, m, OP_SEND, v + ((uint32_t)1 << level), out);
 }
 
-static bool multicast_op(const struct step *s, struct member m, struct spot at,
-			 struct op *out)
+static bool multicast_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	uint32_t v = from_root(s, m);
 
@@ -139,8 +128,7 @@ static bool multicast_op(const struct step *s, struct member m, struct spot at,
 	return at.index == 0 && m.p > 1;
 }
 
-static uint32_t reduce_rounds(const struct step *s, struct member m,
-			      uint32_t strand)
+static uint32_t reduce_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	uint32_t v = from_root(s, m);
 
@@ -148,8 +136,7 @@ static uint32_t reduce_rounds(const struct step *s, struct member m,
 	return v ? (uint32_t)__builtin_ctz(v) + 1 : log2_ceil(m.p);
 }
 
-static bool reduce_op(const struct step *s, struct member m, struct spot at,
-		      struct op *out)
+static bool reduce_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	uint32_t v = from_root(s, m), bit = (uint32_t)1 << at.round;
 
@@ -163,8 +150,7 @@ static bool reduce_op(const struct step *s, struct member m, struct spot at,
 }
 
 /* All give, switches reduce, all get the result. */
-static bool in_network_op(const struct step *s, struct member m, struct spot at,
-			  struct op *out)
+static bool in_network_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	*out = (struct op){ .kind = OP_REDUCE,
 			    .size = s->algorithm->moved ? s->size : 0,
@@ -174,8 +160,7 @@ static bool in_network_op(const struct step *s, struct member m, struct spot at,
 
 /* ---- rings --------------------------------------------------------------- */
 
-static uint32_t ring_rounds(const struct step *s, struct member m,
-			    uint32_t strand)
+static uint32_t ring_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	(void)s, (void)strand;
 	return m.p - 1;
@@ -188,45 +173,39 @@ static uint64_t ring_block(const struct step *s, struct member m, uint64_t back)
 	return block_bytes(s->size, m.p, i, i + 1);
 }
 
-static bool allgather_ring_op(const struct step *s, struct member m,
-			      struct spot at, struct op *out)
+static bool allgather_ring_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	return pass_on(m, at.index, 1, s->size, s->size, out);
 }
 
-static bool scatter_ring_op(const struct step *s, struct member m,
-			    struct spot at, struct op *out)
+static bool scatter_ring_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	return pass_on(m, at.index, 1, ring_block(s, m, at.round + 2),
 		       ring_block(s, m, at.round + 1), out);
 }
 
-static uint32_t allreduce_ring_rounds(const struct step *s, struct member m,
-				      uint32_t strand)
+static uint32_t allreduce_ring_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	(void)s, (void)strand;
 	return 2 * (m.p - 1);
 }
 
-static bool allreduce_ring_op(const struct step *s, struct member m,
-			      struct spot at, struct op *out)
+static bool allreduce_ring_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	uint64_t k = at.round;
 
 	if (k < m.p - 1)
-		return pass_on(m, at.index, 1, ring_block(s, m, k + 1),
-			       ring_block(s, m, k), out);
+		return pass_on(m, at.index, 1, ring_block(s, m, k + 1), ring_block(s, m, k), out);
 	k -= m.p - 1;
 	/* One ahead is p - 1 back. */
-	return pass_on(m, at.index, 1, ring_block(s, m, k),
-		       ring_block(s, m, k + m.p - 1), out);
+	return pass_on(m, at.index, 1, ring_block(s, m, k), ring_block(s, m, k + m.p - 1), out);
 }
 
 /* ---- powers of two ------------------------------------------------------- */
 
 /* Both ways with `peer`. */
-static bool swap_with(uint32_t index, uint32_t peer, uint64_t receives,
-		      uint64_t sends, struct op *out)
+static bool swap_with(uint32_t index, uint32_t peer, uint64_t receives, uint64_t sends,
+		      struct op *out)
 {
 	const struct op receive = { .peer = peer, .size = receives };
 	const struct op send = { .peer = peer, .size = sends };
@@ -234,13 +213,12 @@ static bool swap_with(uint32_t index, uint32_t peer, uint64_t receives,
 	return op_exchange(index, &receive, &send, out);
 }
 
-static bool allgather_doubling_op(const struct step *s, struct member m,
-				  struct spot at, struct op *out)
+static bool allgather_doubling_op(const struct step *s, struct member m, struct spot at,
+				  struct op *out)
 {
 	uint64_t bytes = s->size << at.round;
 
-	return swap_with(at.index, m.r ^ (uint32_t)1 << at.round, bytes, bytes,
-			 out);
+	return swap_with(at.index, m.r ^ (uint32_t)1 << at.round, bytes, bytes, out);
 }
 
 /* Blocks that agree with n in all but the lowest `low` of k bits. */
@@ -248,12 +226,11 @@ static uint64_t half_bytes(uint64_t m, unsigned k, uint32_t n, unsigned low)
 {
 	uint32_t first = n >> low << low;
 
-	return block_bytes(m, (uint32_t)1 << k, first,
-			   first + ((uint32_t)1 << low));
+	return block_bytes(m, (uint32_t)1 << k, first, first + ((uint32_t)1 << low));
 }
 
-static bool scatter_halving_op(const struct step *s, struct member m,
-			       struct spot at, struct op *out)
+static bool scatter_halving_op(const struct step *s, struct member m, struct spot at,
+			       struct op *out)
 {
 	unsigned k = log2_floor(m.p), low = k - 1 - at.round;
 	uint32_t peer = m.r ^ (uint32_t)1 << low;
@@ -292,8 +269,8 @@ static bool is_folding(const struct fold *f, uint32_t round, uint32_t inner)
 	return f->is_out || (f->is_in && (round == 0 || round == inner + 1));
 }
 
-static bool fold_op(const struct step *s, struct member m, const struct fold *f,
-		    struct spot at, struct op *out)
+static bool fold_op(const struct step *s, struct member m, const struct fold *f, struct spot at,
+		    struct op *out)
 {
 	bool first = at.round == 0;
 
@@ -312,15 +289,13 @@ static uint32_t folded_rounds(struct member m, uint32_t inner)
 	return f.is_out ? 2 : inner + 2 * f.is_in;
 }
 
-static uint32_t doubling_rounds(const struct step *s, struct member m,
-				uint32_t strand)
+static uint32_t doubling_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	(void)s, (void)strand;
 	return folded_rounds(m, log2_floor(m.p));
 }
 
-static bool doubling_op(const struct step *s, struct member m, struct spot at,
-			struct op *out)
+static bool doubling_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	struct fold f = fold_of(m);
 
@@ -328,19 +303,16 @@ static bool doubling_op(const struct step *s, struct member m, struct spot at,
 		return fold_op(s, m, &f, at, out);
 	uint32_t round = at.round - f.is_in;
 
-	return swap_with(at.index, unfolded(&f, f.n ^ (uint32_t)1 << round),
-			 s->size, s->size, out);
+	return swap_with(at.index, unfolded(&f, f.n ^ (uint32_t)1 << round), s->size, s->size, out);
 }
 
-static uint32_t rabenseifner_rounds(const struct step *s, struct member m,
-				    uint32_t strand)
+static uint32_t rabenseifner_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	(void)s, (void)strand;
 	return folded_rounds(m, 2 * log2_floor(m.p));
 }
 
-static bool rabenseifner_op(const struct step *s, struct member m,
-			    struct spot at, struct op *out)
+static bool rabenseifner_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	struct fold f = fold_of(m);
 
@@ -353,35 +325,29 @@ static bool rabenseifner_op(const struct step *s, struct member m,
 	uint64_t mine = half_bytes(s->size, f.k, f.n, low);
 	uint64_t theirs = half_bytes(s->size, f.k, other, low);
 
-	return swap_with(at.index, unfolded(&f, other), back ? theirs : mine,
-			 back ? mine : theirs, out);
+	return swap_with(at.index, unfolded(&f, other), back ? theirs : mine, back ? mine : theirs,
+			 out);
 }
 
 /* ---- all to all ---------------------------------------------------------- */
 
-static bool pairwise_op(const struct step *s, struct member m, struct spot at,
-			struct op *out)
+static bool pairwise_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
-	return pass_on(m, at.index, (uint64_t)at.round + 1, s->size, s->size,
-		       out);
+	return pass_on(m, at.index, (uint64_t)at.round + 1, s->size, s->size, out);
 }
 
-static bool linear_op(const struct step *s, struct member m, struct spot at,
-		      struct op *out)
+static bool linear_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	bool sends = at.index >= m.p - 1;
 	uint32_t distance = at.index % (m.p > 1 ? m.p - 1 : 1) + 1;
 
-	return at.index < 2 * (m.p - 1) &&
-	       pass_on(m, sends, distance, s->size, s->size, out);
+	return at.index < 2 * (m.p - 1) && pass_on(m, sends, distance, s->size, s->size, out);
 }
 
-static bool bruck_op(const struct step *s, struct member m, struct spot at,
-		     struct op *out)
+static bool bruck_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	uint32_t bit = (uint32_t)1 << at.round, rest = m.p % (2 * bit);
-	uint64_t n = (uint64_t)(m.p / (2 * bit)) * bit +
-		     (rest > bit ? rest - bit : 0);
+	uint64_t n = (uint64_t)(m.p / (2 * bit)) * bit + (rest > bit ? rest - bit : 0);
 
 	return pass_on(m, at.index, bit, n * s->size, n * s->size, out);
 }
@@ -401,8 +367,7 @@ static uint32_t neighbour(const struct step *s, uint32_t r, unsigned d, bool up)
 	return r - at * stride + to * stride;
 }
 
-static bool halo_op(const struct step *s, struct member m, struct spot at,
-		    struct op *out)
+static bool halo_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	unsigned dims[STEP_DIMENSIONS], n = 0;
 
@@ -424,8 +389,7 @@ static bool halo_op(const struct step *s, struct member m, struct spot at,
 	return true;
 }
 
-static bool shift_op(const struct step *s, struct member m, struct spot at,
-		     struct op *out)
+static bool shift_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	bool receives = at.index == 0 && m.r > 0;
 	bool sends = at.index == (m.r > 0) && m.r + 1 < m.p;
@@ -450,18 +414,15 @@ static uint32_t storage_strands(const struct step *s)
 	return s->outstanding;
 }
 
-static uint32_t storage_rounds(const struct step *s, struct member m,
-			       uint32_t strand)
+static uint32_t storage_rounds(const struct step *s, struct member m, uint32_t strand)
 {
 	uint64_t n = n_requests(s);
 
 	(void)m;
-	return n > strand ? (uint32_t)((n - strand - 1) / s->outstanding + 1)
-			  : 0;
+	return n > strand ? (uint32_t)((n - strand - 1) / s->outstanding + 1) : 0;
 }
 
-static bool storage_op(const struct step *s, struct member m, struct spot at,
-		       struct op *out)
+static bool storage_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	uint64_t number = at.strand + (uint64_t)at.round * s->outstanding;
 	uint64_t rest = s->size - number * s->request;
@@ -505,51 +466,42 @@ static double bus_each(double p, double m)
 
 const struct algorithm algorithms[] = {
 	{ "compute", "cpu", NULL, one_round, compute_op },
-	{ "barrier", "dissemination", NULL, log_rounds, barrier_op,
-	  .uses = STEP_GROUPS },
-	{ "barrier", "in-network", NULL, one_round, in_network_op,
-	  .uses = STEP_GROUPS },
+	{ "barrier", "dissemination", NULL, log_rounds, barrier_op, .uses = STEP_GROUPS },
+	{ "barrier", "in-network", NULL, one_round, in_network_op, .uses = STEP_GROUPS },
 	{ "broadcast", "binomial", NULL, broadcast_rounds, broadcast_op,
 	  .uses = STEP_ROOT | STEP_GROUPS, .moved = whole, .bus = whole },
-	{ "broadcast", "multicast", NULL, one_round, multicast_op,
-	  .uses = STEP_ROOT | STEP_GROUPS, .moved = whole, .bus = whole },
-	{ "reduce", "binomial", NULL, reduce_rounds, reduce_op,
-	  .uses = STEP_ROOT | STEP_GROUPS, .moved = whole, .bus = whole },
-	{ "allreduce", "ring", NULL, allreduce_ring_rounds, allreduce_ring_op,
+	{ "broadcast", "multicast", NULL, one_round, multicast_op, .uses = STEP_ROOT | STEP_GROUPS,
+	  .moved = whole, .bus = whole },
+	{ "reduce", "binomial", NULL, reduce_rounds, reduce_op, .uses = STEP_ROOT | STEP_GROUPS,
+	  .moved = whole, .bus = whole },
+	{ "allreduce", "ring", NULL, allreduce_ring_rounds, allreduce_ring_op, .uses = STEP_GROUPS,
+	  .moved = whole, .bus = bus_twice },
+	{ "allreduce", "doubling", NULL, doubling_rounds, doubling_op, .uses = STEP_GROUPS,
+	  .moved = whole, .bus = bus_twice },
+	{ "allreduce", "rabenseifner", NULL, rabenseifner_rounds, rabenseifner_op,
 	  .uses = STEP_GROUPS, .moved = whole, .bus = bus_twice },
-	{ "allreduce", "doubling", NULL, doubling_rounds, doubling_op,
-	  .uses = STEP_GROUPS, .moved = whole, .bus = bus_twice },
-	{ "allreduce", "rabenseifner", NULL, rabenseifner_rounds,
-	  rabenseifner_op, .uses = STEP_GROUPS, .moved = whole,
-	  .bus = bus_twice },
 	{ "allreduce", "tree", tree_strands, tree_rounds, tree_op,
-	  .uses = STEP_GROUPS | STEP_SEGMENT, .moved = whole,
-	  .bus = bus_twice },
-	{ "allreduce", "in-network", NULL, one_round, in_network_op,
-	  .uses = STEP_GROUPS, .moved = whole, .bus = bus_twice },
-	{ "allgather", "ring", NULL, ring_rounds, allgather_ring_op,
-	  .uses = STEP_GROUPS, .moved = each, .bus = bus_each },
-	{ "allgather", "doubling", NULL, log_rounds, allgather_doubling_op,
-	  .uses = STEP_GROUPS, .of_powers = true, .moved = each,
+	  .uses = STEP_GROUPS | STEP_SEGMENT, .moved = whole, .bus = bus_twice },
+	{ "allreduce", "in-network", NULL, one_round, in_network_op, .uses = STEP_GROUPS,
+	  .moved = whole, .bus = bus_twice },
+	{ "allgather", "ring", NULL, ring_rounds, allgather_ring_op, .uses = STEP_GROUPS,
+	  .moved = each, .bus = bus_each },
+	{ "allgather", "doubling", NULL, log_rounds, allgather_doubling_op, .uses = STEP_GROUPS,
+	  .of_powers = true, .moved = each, .bus = bus_each },
+	{ "reduce_scatter", "ring", NULL, ring_rounds, scatter_ring_op, .uses = STEP_GROUPS,
+	  .moved = whole, .bus = bus_once },
+	{ "reduce_scatter", "halving", NULL, log_rounds, scatter_halving_op, .uses = STEP_GROUPS,
+	  .of_powers = true, .moved = whole, .bus = bus_once },
+	{ "alltoall", "pairwise", NULL, ring_rounds, pairwise_op, .uses = STEP_GROUPS,
+	  .moved = each, .bus = bus_each },
+	{ "alltoall", "bruck", NULL, log_rounds, bruck_op, .uses = STEP_GROUPS, .moved = each,
 	  .bus = bus_each },
-	{ "reduce_scatter", "ring", NULL, ring_rounds, scatter_ring_op,
-	  .uses = STEP_GROUPS, .moved = whole, .bus = bus_once },
-	{ "reduce_scatter", "halving", NULL, log_rounds, scatter_halving_op,
-	  .uses = STEP_GROUPS, .of_powers = true, .moved = whole,
-	  .bus = bus_once },
-	{ "alltoall", "pairwise", NULL, ring_rounds, pairwise_op,
-	  .uses = STEP_GROUPS, .moved = each, .bus = bus_each },
-	{ "alltoall", "bruck", NULL, log_rounds, bruck_op, .uses = STEP_GROUPS,
-	  .moved = each, .bus = bus_each },
-	{ "alltoall", "linear", NULL, one_round, linear_op, .uses = STEP_GROUPS,
-	  .moved = each, .bus = bus_each },
-	{ "halo", "grid", NULL, one_round, halo_op,
-	  .uses = STEP_GROUPS | STEP_GRID },
+	{ "alltoall", "linear", NULL, one_round, linear_op, .uses = STEP_GROUPS, .moved = each,
+	  .bus = bus_each },
+	{ "halo", "grid", NULL, one_round, halo_op, .uses = STEP_GROUPS | STEP_GRID },
 	{ "shift", "chain", NULL, one_round, shift_op, .uses = STEP_GROUPS },
-	{ "read", "storage", storage_strands, storage_rounds, storage_op,
-	  .uses = STEP_REQUESTS },
-	{ "write", "storage", storage_strands, storage_rounds, storage_op,
-	  .uses = STEP_REQUESTS },
+	{ "read", "storage", storage_strands, storage_rounds, storage_op, .uses = STEP_REQUESTS },
+	{ "write", "storage", storage_strands, storage_rounds, storage_op, .uses = STEP_REQUESTS },
 };
 const size_t n_algorithms = sizeof(algorithms) / sizeof(*algorithms);
 
@@ -570,20 +522,16 @@ uint32_t step_members(const struct step *s, uint32_t ranks)
 	return ranks / s->groups;
 }
 
-uint32_t step_member(const struct step *s, uint32_t ranks, uint32_t group,
-		     uint32_t m)
+uint32_t step_member(const struct step *s, uint32_t ranks, uint32_t group, uint32_t m)
 {
-	return s->strides ? m * s->groups + group
-			  : group * step_members(s, ranks) + m;
+	return s->strides ? m * s->groups + group : group * step_members(s, ranks) + m;
 }
 
-static struct member member_of(const struct step *s, uint32_t ranks,
-			       uint32_t rank)
+static struct member member_of(const struct step *s, uint32_t ranks, uint32_t rank)
 {
 	uint32_t p = step_members(s, ranks);
 
-	return s->strides ? (struct member){ p, rank / s->groups,
-					     rank % s->groups }
+	return s->strides ? (struct member){ p, rank / s->groups, rank % s->groups }
 			  : (struct member){ p, rank % p, rank / p };
 }
 
@@ -616,27 +564,20 @@ enum hd_status step_check(const struct step *s, uint32_t ranks, struct diag *d)
 	uint32_t p = ranks / s->groups;
 
 	if (ranks % s->groups)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "%u ranks do not make %u groups of one size",
+		return diag_fail(d, HD_ERR_INPUT, "%u ranks do not make %u groups of one size",
 				 ranks, s->groups);
 	if (s->root >= p)
-		return diag_fail(d, HD_ERR_INPUT, "no rank %u in a group of %u",
-				 s->root, p);
+		return diag_fail(d, HD_ERR_INPUT, "no rank %u in a group of %u", s->root, p);
 	if (s->algorithm->of_powers && (p & (p - 1)))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' needs a power of two, not %u ranks",
+		return diag_fail(d, HD_ERR_INPUT, "'%s' needs a power of two, not %u ranks",
 				 s->algorithm->name, p);
 	if (strcmp(what, "halo") == 0 && !is_grid(s, p))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the grid does not have %u places", p);
+		return diag_fail(d, HD_ERR_INPUT, "the grid does not have %u places", p);
 	if (s->algorithm->op != compute_op &&
 	    s->size > OP_MOST_SIZE / (s->algorithm->moved == each ? p : 1))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "messages of more than 2^40 bytes");
-	if (s->algorithm->op != compute_op &&
-	    s->size / smallest_piece(s) >= most_pieces)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "more than 2^30 pieces of %" PRIu64 " bytes",
+		return diag_fail(d, HD_ERR_INPUT, "messages of more than 2^40 bytes");
+	if (s->algorithm->op != compute_op && s->size / smallest_piece(s) >= most_pieces)
+		return diag_fail(d, HD_ERR_INPUT, "more than 2^30 pieces of %" PRIu64 " bytes",
 				 smallest_piece(s));
 	return HD_OK;
 }
@@ -646,14 +587,12 @@ uint32_t step_strands(const struct step *s)
 	return s->algorithm->strands ? s->algorithm->strands(s) : 1;
 }
 
-uint32_t step_rounds(const struct step *s, uint32_t ranks, uint32_t rank,
-		     uint32_t strand)
+uint32_t step_rounds(const struct step *s, uint32_t ranks, uint32_t rank, uint32_t strand)
 {
 	return s->algorithm->rounds(s, member_of(s, ranks, rank), strand);
 }
 
-bool step_op(const struct step *s, uint32_t ranks, uint32_t rank,
-	     struct spot at, struct op *out)
+bool step_op(const struct step *s, uint32_t ranks, uint32_t rank, struct spot at, struct op *out)
 {
 	struct member m = member_of(s, ranks, rank);
 

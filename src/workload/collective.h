@@ -34,10 +34,8 @@ enum step_use {
 struct algorithm {
 	const char *operation, *name;
 	uint32_t (*strands)(const struct step *s); /* NULL: one */
-	uint32_t (*rounds)(const struct step *s, struct member m,
-			   uint32_t strand);
-	bool (*op)(const struct step *s, struct member m, struct spot at,
-		   struct op *out);
+	uint32_t (*rounds)(const struct step *s, struct member m, uint32_t strand);
+	bool (*op)(const struct step *s, struct member m, struct spot at, struct op *out);
 	unsigned uses;  /* STEP_...; nothing else may be asked of it */
 	bool of_powers; /* of two only */
 	/* Bytes that bandwidths count, as nccl-tests do; NULL: none. */
@@ -53,10 +51,10 @@ const struct algorithm *algorithm_find(const char *operation, const char *name);
 
 struct step {
 	const struct algorithm *algorithm;
-	uint64_t size;   /* bytes; of a computation picoseconds */
-	uint32_t root;   /* within its group */
-	uint32_t groups; /* at least 1 */
-	bool strides;    /* ranks of a group are `groups` apart */
+	uint64_t size;                  /* bytes; of a computation picoseconds */
+	uint32_t root;                  /* within its group */
+	uint32_t groups;                /* at least 1 */
+	bool strides;                   /* ranks of a group are `groups` apart */
 	uint32_t grid[STEP_DIMENSIONS]; /* of a halo; 1 where there is none */
 	uint64_t segment;               /* of a tree; 0: all at once */
 	uint64_t request;               /* of storage, */
@@ -64,19 +62,15 @@ struct step {
 };
 
 /* Whether `ranks` of them can do it; the refusal names no place. */
-HD_MUST_CHECK enum hd_status step_check(const struct step *s, uint32_t ranks,
-					struct diag *d);
+HD_MUST_CHECK enum hd_status step_check(const struct step *s, uint32_t ranks, struct diag *d);
 /* How many there are in a group, and which rank is member `m` of one. */
 uint32_t step_members(const struct step *s, uint32_t ranks);
-uint32_t step_member(const struct step *s, uint32_t ranks, uint32_t group,
-		     uint32_t m);
+uint32_t step_member(const struct step *s, uint32_t ranks, uint32_t group, uint32_t m);
 
 uint32_t step_strands(const struct step *s);
-uint32_t step_rounds(const struct step *s, uint32_t ranks, uint32_t rank,
-		     uint32_t strand);
+uint32_t step_rounds(const struct step *s, uint32_t ranks, uint32_t rank, uint32_t strand);
 /* False if the round has no operation of that index. */
-bool step_op(const struct step *s, uint32_t ranks, uint32_t rank,
-	     struct spot at, struct op *out);
+bool step_op(const struct step *s, uint32_t ranks, uint32_t rank, struct spot at, struct op *out);
 
 /* ---- for algorithms ---------------------------------------------------- */
 
@@ -94,7 +88,6 @@ unsigned log2_ceil(uint32_t n);
 /* Of trees.c. */
 uint32_t tree_strands(const struct step *s);
 uint32_t tree_rounds(const struct step *s, struct member m, uint32_t strand);
-bool tree_op(const struct step *s, struct member m, struct spot at,
-	     struct op *out);
+bool tree_op(const struct step *s, struct member m, struct spot at, struct op *out);
 
 #endif

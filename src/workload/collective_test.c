@@ -15,12 +15,10 @@
 
 #define MOST_RANKS 64
 
-static const uint32_t counts[] = { 1,  2,  3,  4,  5,  6,  7,  8,  9,
-				   10, 11, 12, 13, 14, 15, 16, 17, 64 };
+static const uint32_t counts[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64 };
 #define N_COUNTS (sizeof(counts) / sizeof(*counts))
 
-static struct step step_of(const char *operation, const char *name,
-			   uint64_t size)
+static struct step step_of(const char *operation, const char *name, uint64_t size)
 {
 	struct step s = { .algorithm = algorithm_find(operation, name),
 			  .size = size,
@@ -41,18 +39,15 @@ static bool is_power(uint32_t p)
 
 /* Every algorithm that p ranks can do, messages in hardware and to servers
  * left out. */
-static bool plain_step(size_t algorithm, uint32_t p, uint64_t size,
-		       struct step *out)
+static bool plain_step(size_t algorithm, uint32_t p, uint64_t size, struct step *out)
 {
 	const struct algorithm *a = &algorithms[algorithm];
 	struct diag d = { .status = HD_OK };
 
 	*out = step_of(a->operation, a->name, size);
 	out->grid[0] = p;
-	return strcmp(a->name, "multicast") != 0 &&
-	       strcmp(a->name, "in-network") != 0 &&
-	       strcmp(a->name, "storage") != 0 &&
-	       step_check(out, p, &d) == HD_OK;
+	return strcmp(a->name, "multicast") != 0 && strcmp(a->name, "in-network") != 0 &&
+	       strcmp(a->name, "storage") != 0 && step_check(out, p, &d) == HD_OK;
 }
 
 /* ---- who sends is received ---------------------------------------------- */
@@ -68,8 +63,7 @@ static void enter(uint64_t *sum, uint64_t size)
 	*sum = *sum * UINT64_C(6364136223846793005) + size + 1;
 }
 
-static void tally_op(struct tally *t, uint32_t p, uint32_t rank,
-		     const struct op *op)
+static void tally_op(struct tally *t, uint32_t p, uint32_t rank, const struct op *op)
 {
 	if (op->kind == OP_COMPUTE)
 		return;
@@ -81,8 +75,7 @@ static void tally_op(struct tally *t, uint32_t p, uint32_t rank,
 		enter(&t->received[op->peer][rank][op->tag], op->size);
 }
 
-static void tally_rank(const struct step *s, uint32_t p, uint32_t rank,
-		       struct tally *t)
+static void tally_rank(const struct step *s, uint32_t p, uint32_t rank, struct tally *t)
 {
 	for (uint32_t strand = 0; strand < step_strands(s); strand++) {
 		uint32_t n = step_rounds(s, p, rank, strand);
@@ -153,13 +146,11 @@ static void rings_and_halves_send_no_more_than_they_must(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		for (uint32_t p = 2; p <= 64; p *= 2) {
-			struct step s = step_of(rows[i].operation, rows[i].name,
-						1000 * p);
+			struct step s = step_of(rows[i].operation, rows[i].name, 1000 * p);
 
 			for (uint32_t r = 0; r < p; r++)
 				assert_int_equal(bytes_sent(&s, p, r),
-						 rows[i].times * 1000 *
-							 (p - 1));
+						 rows[i].times * 1000 * (p - 1));
 		}
 	}
 }
@@ -197,9 +188,7 @@ static hd_time message(uint64_t bytes)
 static hd_time time_of(const struct step *s, uint32_t p)
 {
 	const struct ideal_net net = { LATENCY, RATE };
-	const struct job j = {
-		.n_ranks = p, .steps = s, .n_steps = 1, .repeat = 1, .n_cpus = 1
-	};
+	const struct job j = { .n_ranks = p, .steps = s, .n_steps = 1, .repeat = 1, .n_cpus = 1 };
 	struct diag d = { .status = HD_OK };
 	struct ideal_result found;
 
@@ -208,8 +197,7 @@ static hd_time time_of(const struct step *s, uint32_t p)
 	return found.completion;
 }
 
-static hd_time expected(const char *operation, const char *name, uint32_t p,
-			uint64_t m)
+static hd_time expected(const char *operation, const char *name, uint32_t p, uint64_t m)
 {
 	unsigned k = log2_ceil(p);
 	hd_time sum = 0;
@@ -217,11 +205,9 @@ static hd_time expected(const char *operation, const char *name, uint32_t p,
 	if (strcmp(operation, "barrier") == 0)
 		return k * message(0);
 	if (strcmp(name, "ring") == 0)
-		return strcmp(operation, "allreduce") == 0
-			       ? 2 * (p - 1) * message(m / p)
-		       : strcmp(operation, "allgather") == 0
-			       ? (p - 1) * message(m)
-			       : (p - 1) * message(m / p);
+		return strcmp(operation, "allreduce") == 0   ? 2 * (p - 1) * message(m / p)
+		       : strcmp(operation, "allgather") == 0 ? (p - 1) * message(m)
+							     : (p - 1) * message(m / p);
 	if (strcmp(name, "pairwise") == 0)
 		return (p - 1) * message(m);
 	for (unsigned i = 0; i < k; i++) {
@@ -249,18 +235,12 @@ static void times_are_those_of_closed_forms(void **state)
 		const char *operation, *name;
 		bool powers;
 	} rows[] = {
-		{ "barrier", "dissemination", false },
-		{ "broadcast", "binomial", true },
-		{ "reduce", "binomial", true },
-		{ "allreduce", "ring", false },
-		{ "allreduce", "doubling", true },
-		{ "allreduce", "rabenseifner", true },
-		{ "allgather", "ring", false },
-		{ "allgather", "doubling", true },
-		{ "reduce_scatter", "ring", false },
-		{ "reduce_scatter", "halving", true },
-		{ "alltoall", "pairwise", false },
-		{ "alltoall", "bruck", false },
+		{ "barrier", "dissemination", false }, { "broadcast", "binomial", true },
+		{ "reduce", "binomial", true },        { "allreduce", "ring", false },
+		{ "allreduce", "doubling", true },     { "allreduce", "rabenseifner", true },
+		{ "allgather", "ring", false },        { "allgather", "doubling", true },
+		{ "reduce_scatter", "ring", false },   { "reduce_scatter", "halving", true },
+		{ "alltoall", "pairwise", false },     { "alltoall", "bruck", false },
 	};
 
 	(void)state;
@@ -268,14 +248,12 @@ static void times_are_those_of_closed_forms(void **state)
 		for (size_t c = 0; c < N_COUNTS; c++) {
 			uint32_t p = counts[c];
 			uint64_t m = i == 0 ? 0 : 64 * (uint64_t)p;
-			struct step s =
-				step_of(rows[i].operation, rows[i].name, m);
+			struct step s = step_of(rows[i].operation, rows[i].name, m);
 
 			if (rows[i].powers && !is_power(p))
 				continue;
 			assert_int_equal(time_of(&s, p),
-					 expected(rows[i].operation,
-						  rows[i].name, p, m));
+					 expected(rows[i].operation, rows[i].name, p, m));
 		}
 	}
 }
@@ -390,17 +368,15 @@ static void what_cannot_be_done_is_refused(void **state)
 
 /* ---- what of a step counts ---------------------------------------------- */
 
-static void print_strand(const struct step *s, uint32_t rank, uint32_t strand,
-			 struct strbuf *out)
+static void print_strand(const struct step *s, uint32_t rank, uint32_t strand, struct strbuf *out)
 {
 	struct spot at = { .strand = strand };
 	struct op op;
 
 	for (; at.round < step_rounds(s, 8, rank, strand); at.round++) {
 		for (at.index = 0; step_op(s, 8, rank, at, &op); at.index++)
-			strbuf_printf(out, "%u.%u.%u:%d %u %u %llu ", rank,
-				      strand, at.round, op.kind, op.peer,
-				      op.tag, (unsigned long long)op.size);
+			strbuf_printf(out, "%u.%u.%u:%d %u %u %llu ", rank, strand, at.round,
+				      op.kind, op.peer, op.tag, (unsigned long long)op.size);
 	}
 }
 
@@ -459,11 +435,9 @@ static bool changes_operations(const struct algorithm *a, size_t other)
  * some rank does; but each rank stores by itself, and groups are refused. */
 static void check_use(const struct algorithm *a, size_t other)
 {
-	bool stores =
-		a->uses & STEP_REQUESTS && others[other].use == STEP_GROUPS;
+	bool stores = a->uses & STEP_REQUESTS && others[other].use == STEP_GROUPS;
 
-	if (changes_operations(a, other) !=
-	    (stores || a->uses & others[other].use))
+	if (changes_operations(a, other) != (stores || a->uses & others[other].use))
 		fail_msg("%s by %s: field %zu", a->operation, a->name, other);
 }
 

@@ -52,15 +52,13 @@ void ranks_free(struct rank *ranks, const struct job *j)
 	free(ranks);
 }
 
-void gang_init(struct gang *t, const struct job *j, const struct carrier *c,
-	       struct rank *ranks, uint32_t *needs)
+void gang_init(struct gang *t, const struct job *j, const struct carrier *c, struct rank *ranks,
+	       uint32_t *needs)
 {
 	size_t n = (size_t)j->repeat * j->n_steps;
 	bool has_any = j->graph && j->graph->has_any;
 
-	*t = (struct gang){
-		.job = j, .carrier = *c, .ranks = ranks, .last_rank = GANG_NONE
-	};
+	*t = (struct gang){ .job = j, .carrier = *c, .ranks = ranks, .last_rank = GANG_NONE };
 	t->needs = needs;
 	match_init(&t->posted, has_any);
 	match_init(&t->waiting, has_any);
@@ -84,8 +82,7 @@ static void ready_put(struct gang *t, uint32_t number)
 {
 	size_t at = t->n_ready++;
 
-	t->ready =
-		hd_grow(t->ready, &t->ready_cap, t->n_ready, sizeof(*t->ready));
+	t->ready = hd_grow(t->ready, &t->ready_cap, t->n_ready, sizeof(*t->ready));
 	while (at && t->ready[(at - 1) / 2] > number) {
 		t->ready[at] = t->ready[(at - 1) / 2];
 		at = (at - 1) / 2;
@@ -99,8 +96,7 @@ static uint32_t ready_take(struct gang *t)
 	size_t at = 0, child;
 
 	while ((child = 2 * at + 1) < t->n_ready) {
-		if (child + 1 < t->n_ready &&
-		    t->ready[child + 1] < t->ready[child])
+		if (child + 1 < t->n_ready && t->ready[child + 1] < t->ready[child])
 			child++;
 		if (t->ready[child] >= last)
 			break;
@@ -139,8 +135,7 @@ static void step_begin(struct gang *t, uint32_t rank)
 
 	l->begin = t->now < l->begin ? t->now : l->begin;
 	if (t->job->graph) {
-		r->active = t->job->graph->first[rank + 1] -
-			    t->job->graph->first[rank];
+		r->active = t->job->graph->first[rank + 1] - t->job->graph->first[rank];
 		graph_needs(t, rank);
 		return;
 	}
@@ -199,8 +194,7 @@ static void release(struct gang *t, uint32_t ref, uint32_t flag)
 	for (uint32_t k = g->edge_of[ref]; k < g->edge_of[ref + 1]; k++) {
 		uint32_t to = g->edges[k] & ~OPGRAPH_STARTED;
 
-		if ((g->edges[k] & OPGRAPH_STARTED) == flag &&
-		    --t->needs[to] == 0)
+		if ((g->edges[k] & OPGRAPH_STARTED) == flag && --t->needs[to] == 0)
 			ready_put(t, to);
 	}
 }
@@ -239,8 +233,7 @@ static struct cpu *cpu_of(struct gang *t, uint32_t rank, uint8_t number)
 	return &r->cpus[number];
 }
 
-static void task_begin(struct gang *t, uint32_t rank, struct cpu *c,
-		       const struct task *task)
+static void task_begin(struct gang *t, uint32_t rank, struct cpu *c, const struct task *task)
 {
 	c->now = *task;
 	c->until = t->now + task->time;
@@ -249,8 +242,8 @@ static void task_begin(struct gang *t, uint32_t rank, struct cpu *c,
 		op_started(t, task->ref);
 }
 
-static void task_queue(struct gang *t, uint32_t rank, const struct op *op,
-		       uint32_t ref, hd_time time)
+static void task_queue(struct gang *t, uint32_t rank, const struct op *op, uint32_t ref,
+		       hd_time time)
 {
 	struct cpu *c = cpu_of(t, rank, op->cpu);
 	const struct task task = { *op, ref, time, t->path };
@@ -282,11 +275,10 @@ static void receive_here(struct gang *t, const struct landed *l)
 	uint32_t ref = r->ref;
 
 	if (l->size > op.size) {
-		t->misfits = hd_grow(t->misfits, &t->misfits_cap,
-				     t->n_misfits + 1, sizeof(*t->misfits));
+		t->misfits =
+			hd_grow(t->misfits, &t->misfits_cap, t->n_misfits + 1, sizeof(*t->misfits));
 		t->misfits[t->n_misfits++] =
-			(struct misfit){ t->now, l->rank, l->source, op,
-					 l->size };
+			(struct misfit){ t->now, l->rank, l->source, op, l->size };
 	}
 	receive_free(rank, l->receive);
 	if (time)
@@ -301,18 +293,16 @@ static uint32_t receive_new(struct rank *r, const struct op *op, uint32_t ref)
 
 	if (number == GANG_NONE) {
 		number = r->n_receives++;
-		r->receives = hd_grow(r->receives, &r->receives_cap,
-				      r->n_receives, sizeof(*r->receives));
+		r->receives =
+			hd_grow(r->receives, &r->receives_cap, r->n_receives, sizeof(*r->receives));
 	} else {
 		r->free_receive = r->receives[number].next;
 	}
-	r->receives[number] =
-		(struct receive){ .op = *op, .ref = ref, .is_used = true };
+	r->receives[number] = (struct receive){ .op = *op, .ref = ref, .is_used = true };
 	return number;
 }
 
-static void receive_start(struct gang *t, uint32_t rank, const struct op *op,
-			  uint32_t ref)
+static void receive_start(struct gang *t, uint32_t rank, const struct op *op, uint32_t ref)
 {
 	const struct match_key key = { rank, op->peer, op->tag };
 	uint32_t number = receive_new(&t->ranks[rank], op, ref);
@@ -325,13 +315,11 @@ static void receive_start(struct gang *t, uint32_t rank, const struct op *op,
 		return;
 	}
 	t->ranks[rank].receives[number].is_matched = true;
-	if (t->carrier.matched(t->carrier.context, rank, message, number,
-			       &l.size))
+	if (t->carrier.matched(t->carrier.context, rank, message, number, &l.size))
 		receive_here(t, &l);
 }
 
-static void op_start(struct gang *t, uint32_t rank, const struct op *op,
-		     uint32_t ref)
+static void op_start(struct gang *t, uint32_t rank, const struct op *op, uint32_t ref)
 {
 	hd_time time = op->kind == OP_COMPUTE ? op->size : cost_of(t, op->size);
 
@@ -344,8 +332,7 @@ static void op_start(struct gang *t, uint32_t rank, const struct op *op,
 		if (op->kind == OP_COMPUTE)
 			op_done(t, rank, ref);
 		else
-			t->carrier.post(t->carrier.context, rank, op, ref,
-					&t->path);
+			t->carrier.post(t->carrier.context, rank, op, ref, &t->path);
 	}
 }
 
@@ -384,8 +371,7 @@ static void settle(struct gang *t, uint32_t rank)
 			uint32_t number = ready_take(t);
 
 			if (t->job->graph)
-				op_start(t, rank, &t->job->graph->ops[number],
-					 number);
+				op_start(t, rank, &t->job->graph->ops[number], number);
 			else
 				strand_go_on(t, rank, number);
 		}
@@ -437,12 +423,10 @@ static void task_end(struct gang *t, uint32_t rank, struct cpu *c)
 	if (task.op.kind == OP_COMPUTE || task.op.kind == OP_RECV)
 		op_done(t, rank, task.ref);
 	else
-		t->carrier.post(t->carrier.context, rank, &task.op, task.ref,
-				&t->path);
+		t->carrier.post(t->carrier.context, rank, &task.op, task.ref, &t->path);
 }
 
-void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
-	       const struct path *path)
+void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left, const struct path *path)
 {
 	struct rank *r = &t->ranks[rank];
 
@@ -469,8 +453,7 @@ uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message)
 	return number;
 }
 
-void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
-		  const struct path *path)
+void gang_arrived(struct gang *t, hd_time now, const struct landed *what, const struct path *path)
 {
 	tell(t, now, path);
 	receive_here(t, what);
@@ -488,10 +471,8 @@ void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
 /* ---- as bytes ------------------------------------------------------------ */
 
 static const struct pack_member rank_members[] = {
-	PACK(rank, began),        PACK(rank, ended),
-	PACK(rank, busy),         PACK(rank, iteration),
-	PACK(rank, step),         PACK(rank, active),
-	PACK(rank, strand.round), PACK(rank, strand.pending),
+	PACK(rank, began), PACK(rank, ended),  PACK(rank, busy),         PACK(rank, iteration),
+	PACK(rank, step),  PACK(rank, active), PACK(rank, strand.round), PACK(rank, strand.pending),
 };
 
 static const struct pack_member strand_members[] = {
@@ -526,8 +507,7 @@ static bool is_at_work(const struct rank *r)
 }
 
 /* Can the rank do it now? */
-static bool op_is_sound(const struct job *j, const struct rank *r,
-			const struct op *op)
+static bool op_is_sound(const struct job *j, const struct rank *r, const struct op *op)
 {
 	bool is_any = op->kind == OP_RECV && op->peer == OP_ANY;
 	uint32_t peers = j->n_ranks;
@@ -539,42 +519,35 @@ static bool op_is_sound(const struct job *j, const struct rank *r,
 	if (op->kind != OP_SEND && op->kind != OP_RECV) {
 		if (j->graph)
 			return false;
-		peers = op->kind == OP_READ || op->kind == OP_WRITE
-				? j->steps[r->step].servers
-				: j->steps[r->step].groups;
+		peers = op->kind == OP_READ || op->kind == OP_WRITE ? j->steps[r->step].servers
+								    : j->steps[r->step].groups;
 	}
 	return op->peer < peers && op->size <= OP_MOST_SIZE &&
 	       (j->graph || op->tag >> 8 < j->n_steps);
 }
 
-static bool ref_is_sound(const struct job *j, uint32_t rank,
-			 const struct rank *r, uint32_t ref)
+static bool ref_is_sound(const struct job *j, uint32_t rank, const struct rank *r, uint32_t ref)
 {
-	return j->graph ? ref >= j->graph->first[rank] &&
-				  ref < j->graph->first[rank + 1]
+	return j->graph ? ref >= j->graph->first[rank] && ref < j->graph->first[rank + 1]
 			: ref < step_strands(&j->steps[r->step]);
 }
 
 /* The operation of this ref. */
-static void pack_op(struct gang *t, struct pack *k, uint32_t rank,
-		    struct op *op, uint32_t ref)
+static void pack_op(struct gang *t, struct pack *k, uint32_t rank, struct op *op, uint32_t ref)
 {
 	const struct rank *r = &t->ranks[rank];
 
 	PACK_STRUCT(k, op_members, op);
-	pack_check(k, op_is_sound(t->job, r, op) &&
-			      ref_is_sound(t->job, rank, r, ref));
+	pack_check(k, op_is_sound(t->job, r, op) && ref_is_sound(t->job, rank, r, ref));
 }
 
-static void pack_task(struct gang *t, struct pack *k, uint32_t rank,
-		      struct task *task)
+static void pack_task(struct gang *t, struct pack *k, uint32_t rank, struct task *task)
 {
 	PACK_STRUCT(k, task_members, task);
 	pack_op(t, k, rank, &task->op, task->ref);
 }
 
-static void pack_cpu(struct gang *t, struct pack *k, uint32_t rank,
-		     struct cpu *c)
+static void pack_cpu(struct gang *t, struct pack *k, uint32_t rank, struct cpu *c)
 {
 	size_t n = c->n - c->head;
 
@@ -606,8 +579,8 @@ static void pack_receives(struct gang *t, struct pack *k, uint32_t rank)
 
 	r->n_receives = (uint32_t)pack_count(k, r->n_receives);
 	if (k->reads)
-		r->receives = hd_grow(r->receives, &r->receives_cap,
-				      r->n_receives, sizeof(*r->receives));
+		r->receives =
+			hd_grow(r->receives, &r->receives_cap, r->n_receives, sizeof(*r->receives));
 	for (uint32_t i = 0; i < r->n_receives; i++) {
 		struct receive *x = &r->receives[i];
 
@@ -639,9 +612,8 @@ static void pack_strands(struct gang *t, struct pack *k, uint32_t rank)
 		struct strand *x = strand_of(r, i);
 
 		PACK_STRUCT(k, strand_members, x);
-		pack_check(k,
-			   x->round <= step_rounds(&t->job->steps[r->step],
-						   t->job->n_ranks, rank, i));
+		pack_check(k, x->round <= step_rounds(&t->job->steps[r->step], t->job->n_ranks,
+						      rank, i));
 	}
 }
 
@@ -659,9 +631,8 @@ void gang_pack_rank(struct gang *t, struct pack *k, uint32_t rank)
 	const struct job *j = t->job;
 
 	PACK_STRUCT(k, rank_members, r);
-	if (!pack_check(k, r->step < j->n_steps &&
-				   (is_at_work(r) ? r->iteration < j->repeat
-						  : r->iteration <= j->repeat)))
+	if (!pack_check(k, r->step < j->n_steps && (is_at_work(r) ? r->iteration < j->repeat
+								  : r->iteration <= j->repeat)))
 		*r = (struct rank){ .free_receive = GANG_NONE };
 	if (k->refused || !is_at_work(r))
 		return;

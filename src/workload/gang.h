@@ -40,9 +40,9 @@ struct job {
 
 /* The last message of a chain of causes, for whoever carries messages. */
 struct path_message {
-	hd_time until; /* it arrived, or had left */
-	hd_time held;  /* its packets waited so long at their first link */
-	uint64_t wait; /* the longest at one that follows (chain.c) */
+	hd_time until;         /* it arrived, or had left */
+	hd_time held;          /* its packets waited so long at their first link */
+	uint64_t wait;         /* the longest at one that follows (chain.c) */
 	uint32_t from, number; /* from 1; 0: there is none */
 	bool has_left;         /* that is why it is in the chain */
 };
@@ -58,12 +58,11 @@ struct path {
 
 /* Its members, in a table of another struct's (base/pack.h). */
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of members */
-#define PACK_PATH(type, member)                                              \
-	PACK(type, member.compute), PACK(type, member.messages),             \
-		PACK(type, member.sending), PACK(type, member.n_messages),   \
-		PACK(type, member.last.until), PACK(type, member.last.held), \
-		PACK(type, member.last.wait), PACK(type, member.last.from),  \
-		PACK(type, member.last.number),                              \
+#define PACK_PATH(type, member)                                                              \
+	PACK(type, member.compute), PACK(type, member.messages), PACK(type, member.sending), \
+		PACK(type, member.n_messages), PACK(type, member.last.until),                \
+		PACK(type, member.last.held), PACK(type, member.last.wait),                  \
+		PACK(type, member.last.from), PACK(type, member.last.number),                \
 		PACK(type, member.last.has_left)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -72,12 +71,12 @@ struct carrier {
 	void *context;
 	/* A SEND, MULTICAST, READ or WRITE; done when gang_wake or
 	 * gang_answered says so. */
-	void (*post)(void *context, uint32_t rank, const struct op *op,
-		     uint32_t ref, const struct path *path);
+	void (*post)(void *context, uint32_t rank, const struct op *op, uint32_t ref,
+		     const struct path *path);
 	/* A message that waited has its receive: true if it is here whole,
 	 * with its size. */
-	bool (*matched)(void *context, uint32_t rank, uint32_t message,
-			uint32_t receive, uint64_t *size);
+	bool (*matched)(void *context, uint32_t rank, uint32_t message, uint32_t receive,
+			uint64_t *size);
 	/* Calls gang_wake then. */
 	void (*wake)(void *context, uint32_t rank, hd_time when);
 };
@@ -145,16 +144,15 @@ struct gang {
 /* Ranks, and needs if there is a graph, for the gangs of a job. */
 struct rank *ranks_new(const struct job *j);
 void ranks_free(struct rank *ranks, const struct job *j);
-void gang_init(struct gang *t, const struct job *j, const struct carrier *c,
-	       struct rank *ranks, uint32_t *needs);
+void gang_init(struct gang *t, const struct job *j, const struct carrier *c, struct rank *ranks,
+	       uint32_t *needs);
 void gang_fini(struct gang *t);
 
 void gang_begin(struct gang *t, uint32_t rank, hd_time now);
 /* What the first busy CPU of the rank does; NULL: all are idle. */
 const struct op *gang_work(const struct gang *t, uint32_t rank);
 /* CPUs may have ended, and if `left` is not GANG_NONE a send of that ref. */
-void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
-	       const struct path *path);
+void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left, const struct path *path);
 /* The receive of its rank that the message gets; GANG_NONE: it waits, and
  * carrier.matched will say. */
 uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message);
@@ -164,8 +162,7 @@ struct landed {
 	uint32_t source;
 	uint64_t size;
 };
-void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
-		  const struct path *path);
+void gang_arrived(struct gang *t, hd_time now, const struct landed *what, const struct path *path);
 /* What was asked of a server is done. */
 void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
 		   const struct path *path);

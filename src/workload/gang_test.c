@@ -63,59 +63,50 @@ static void dependencies_are_kept(void **state)
 {
 	(void)state;
 	/* Both at once on one CPU: one after the other. */
-	assert_int_equal(time_of("num_ranks 1 rank 0 { calc 10 calc 20 }"),
-			 30 * HD_NS);
-	assert_int_equal(
-		time_of("num_ranks 1 rank 0 { calc 10 calc 20 cpu 1 }"),
-		20 * HD_NS);
-	assert_int_equal(time_of("num_ranks 1 rank 0 { a: calc 10 b: calc 20 "
-				 "cpu 1 b requires a }"),
+	assert_int_equal(time_of("num_ranks 1 rank 0 { calc 10 calc 20 }"), 30 * HD_NS);
+	assert_int_equal(time_of("num_ranks 1 rank 0 { calc 10 calc 20 cpu 1 }"), 20 * HD_NS);
+	assert_int_equal(time_of("num_ranks 1 rank 0 { a: calc 10 b: calc 20 cpu 1 b requires a }"),
 			 30 * HD_NS);
 	/* The start of the other is enough. */
-	assert_int_equal(time_of("num_ranks 1 rank 0 { a: calc 10 b: calc 20 "
-				 "cpu 1 b irequires a }"),
-			 20 * HD_NS);
+	assert_int_equal(
+		time_of("num_ranks 1 rank 0 { a: calc 10 b: calc 20 cpu 1 b irequires a }"),
+		20 * HD_NS);
 	/* a starts when the CPU takes it, at 5. */
-	assert_int_equal(time_of("num_ranks 1 rank 0 { z: calc 5 a: calc 10 "
-				 "b: calc 20 cpu 1 b irequires a }"),
-			 25 * HD_NS);
+	assert_int_equal(
+		time_of("num_ranks 1 rank 0 { z: calc 5 a: calc 10 b: calc 20 cpu 1 b irequires a }"),
+		25 * HD_NS);
 }
 
 static void messages_take_their_time(void **state)
 {
 	(void)state;
-	assert_int_equal(time_of("num_ranks 2 rank 0 { send 50b to 1 } "
-				 "rank 1 { recv 50b from 0 }"),
+	assert_int_equal(time_of("num_ranks 2 rank 0 { send 50b to 1 } rank 1 { recv 50b from 0 }"),
 			 150 * HD_NS);
 	/* A send is done when its last byte has left. */
-	assert_int_equal(time_of("num_ranks 2 rank 0 { a: send 50b to 1 b: "
-				 "calc 500 b requires a } "
-				 "rank 1 { recv 50b from 0 }"),
-			 550 * HD_NS);
+	assert_int_equal(
+		time_of("num_ranks 2 rank 0 { a: send 50b to 1 b: calc 500 b requires a } rank 1 { recv 50b from 0 }"),
+		550 * HD_NS);
 	/* Size 0 is a message. */
-	assert_int_equal(time_of("num_ranks 2 rank 0 { send 0b to 1 } "
-				 "rank 1 { recv 0b from 0 }"),
+	assert_int_equal(time_of("num_ranks 2 rank 0 { send 0b to 1 } rank 1 { recv 0b from 0 }"),
 			 100 * HD_NS);
 }
 
 static void hosts_cost_what_they_say(void **state)
 {
-	const struct job costly = { .overhead = 7 * HD_NS,
-				    .per_byte = 2 * HD_NS };
+	const struct job costly = { .overhead = 7 * HD_NS, .per_byte = 2 * HD_NS };
 
 	(void)state;
 	/* 7 + 2 * 10 on each side. */
-	assert_int_equal(run("num_ranks 2 rank 0 { send 10b to 1 } "
-			     "rank 1 { recv 10b from 0 }",
-			     &costly)
-				 .completion,
-			 (27 + 110 + 27) * HD_NS);
+	assert_int_equal(
+		run("num_ranks 2 rank 0 { send 10b to 1 } rank 1 { recv 10b from 0 }", &costly)
+			.completion,
+		(27 + 110 + 27) * HD_NS);
 	/* The receiver's CPU is at work until 500. */
-	assert_int_equal(run("num_ranks 2 rank 0 { send 10b to 1 } "
-			     "rank 1 { recv 10b from 0 calc 500 }",
-			     &costly)
-				 .completion,
-			 527 * HD_NS);
+	assert_int_equal(
+		run("num_ranks 2 rank 0 { send 10b to 1 } rank 1 { recv 10b from 0 calc 500 }",
+		    &costly)
+			.completion,
+		527 * HD_NS);
 }
 
 /* Rank 1 computes long enough for both messages to wait, the one of 30 bytes
@@ -126,26 +117,20 @@ static void receives_take_messages_in_order(void **state)
 	/* The first receive gets the first message, whatever its size. */
 	assert_int_equal(
 		time_of("num_ranks 2\n"
-			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag "
-			"5 b requires a }\n"
-			"rank 1 { r: recv 99b from 0 tag 5 s: recv 99b from 0 "
-			"tag 5 c: calc 1000 c requires r }\n"),
+			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag 5 b requires a }\n"
+			"rank 1 { r: recv 99b from 0 tag 5 s: recv 99b from 0 tag 5 c: calc 1000 c requires r }\n"),
 		1130 * HD_NS);
 	/* A tag picks the second one. */
 	assert_int_equal(
 		time_of("num_ranks 2\n"
-			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag "
-			"6 b requires a }\n"
-			"rank 1 { r: recv 99b from 0 tag 6 s: recv 99b from 0 "
-			"tag 5 c: calc 1000 c requires r }\n"),
+			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag 6 b requires a }\n"
+			"rank 1 { r: recv 99b from 0 tag 6 s: recv 99b from 0 tag 5 c: calc 1000 c requires r }\n"),
 		1140 * HD_NS);
 	/* Any takes what comes first. */
 	assert_int_equal(
 		time_of("num_ranks 2\n"
-			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag "
-			"6 b requires a }\n"
-			"rank 1 { r: recv 99b from -1 tag -1 s: recv 99b from "
-			"0 tag -1 c: calc 1000 c requires r }\n"),
+			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag 6 b requires a }\n"
+			"rank 1 { r: recv 99b from -1 tag -1 s: recv 99b from 0 tag -1 c: calc 1000 c requires r }\n"),
 		1130 * HD_NS);
 }
 
@@ -164,11 +149,9 @@ static void a_ring_with_one_tag_ends(void **state)
 			strbuf_printf(&text,
 				      "s%u: send %ub to %u tag 1\n"
 				      "r%u: recv %ub from %u tag 1\n",
-				      k, 10 + k, (r + 1) % p, k, 10 + k,
-				      (r + p - 1) % p);
+				      k, 10 + k, (r + 1) % p, k, 10 + k, (r + p - 1) % p);
 			if (k)
-				strbuf_printf(&text, "s%u requires r%u\n", k,
-					      k - 1);
+				strbuf_printf(&text, "s%u requires r%u\n", k, k - 1);
 		}
 		strbuf_puts(&text, "}\n");
 	}
@@ -214,8 +197,7 @@ __extension__ typedef unsigned __int128 u128;
 
 /* Rank 0 computes and sends, each after the one before, and rank 1 receives the
  * last; how long that takes. */
-static u128 draw_chain(struct rng *draws, const struct ideal_net *net,
-		       struct strbuf *text)
+static u128 draw_chain(struct rng *draws, const struct ideal_net *net, struct strbuf *text)
 {
 	unsigned n = 1 + (unsigned)rng_below(draws, 20);
 	u128 sum = net->latency;
@@ -224,8 +206,7 @@ static u128 draw_chain(struct rng *draws, const struct ideal_net *net,
 	for (unsigned i = 0; i < n; i++) {
 		bool is_last = i + 1 == n;
 		bool sends = is_last || rng_below(draws, 2);
-		uint64_t size = rng_next(draws) >> (sends ? 24 : 14) >>
-				rng_below(draws, 20);
+		uint64_t size = rng_next(draws) >> (sends ? 24 : 14) >> rng_below(draws, 20);
 
 		strbuf_printf(text, "l%u: %s %llu", i, sends ? "send" : "calc",
 			      (unsigned long long)size);
@@ -234,8 +215,7 @@ static u128 draw_chain(struct rng *draws, const struct ideal_net *net,
 		if (i)
 			strbuf_printf(text, " l%u requires l%u", i, i - 1);
 		strbuf_putc(text, '\n');
-		sum += sends ? hd_rate_duration(net->rate, size)
-			     : (u128)size * 1000;
+		sum += sends ? hd_rate_duration(net->rate, size) : (u128)size * 1000;
 	}
 	strbuf_printf(text, "} rank 1 { recv %llu from 0 tag 1 }\n",
 		      (unsigned long long)OP_MOST_SIZE);
@@ -247,11 +227,7 @@ static u128 draw_chain(struct rng *draws, const struct ideal_net *net,
 static bool is_refused(const char *text, const struct ideal_net *net, u128 sum)
 {
 	struct opgraph g = parse(text);
-	const struct job j = { .n_ranks = 2,
-			       .graph = &g,
-			       .n_steps = 1,
-			       .repeat = 1,
-			       .n_cpus = 1 };
+	const struct job j = { .n_ranks = 2, .graph = &g, .n_steps = 1, .repeat = 1, .n_cpus = 1 };
 	struct diag d = { .status = HD_OK };
 	struct ideal_result found = { 0 };
 	enum hd_status status = ideal_run(&j, net, &d, &found);
@@ -276,10 +252,8 @@ static void times_never_wrap(void **state)
 	(void)state;
 	rng_init(&draws, 63, 1);
 	for (unsigned n = 0; n < 400; n++) {
-		const struct ideal_net net = {
-			rng_below(&draws, 8) ? LATENCY : rng_next(&draws),
-			{ UINT64_C(1) << rng_below(&draws, 36), 1 }
-		};
+		const struct ideal_net net = { rng_below(&draws, 8) ? LATENCY : rng_next(&draws),
+					       { UINT64_C(1) << rng_below(&draws, 36), 1 } };
 		struct strbuf text = STRBUF_INIT;
 		u128 sum = draw_chain(&draws, &net, &text);
 
@@ -295,23 +269,21 @@ static void iterations_wait_for_nobody(void **state)
 
 	(void)state;
 	/* The sender is three messages ahead. */
-	assert_int_equal(run("num_ranks 2 rank 0 { send 50b to 1 } "
-			     "rank 1 { recv 50b from 0 }",
-			     &thrice)
-				 .completion,
-			 250 * HD_NS);
+	assert_int_equal(
+		run("num_ranks 2 rank 0 { send 50b to 1 } rank 1 { recv 50b from 0 }", &thrice)
+			.completion,
+		250 * HD_NS);
 }
 
 /* The parts of the path add up, and only what was waited for is in it. */
 static void a_path_has_its_causes(void **state)
 {
 	const struct job plain = { 0 };
-	struct ideal_result r =
-		run("num_ranks 2\n"
-		    "rank 0 { a: calc 40 b: send 50b to 1 b requires a }\n"
-		    "rank 1 { z: calc 10 r: recv 50b from 0 c: calc 7 c "
-		    "requires r c requires z }\n",
-		    &plain);
+	struct ideal_result r = run(
+		"num_ranks 2\n"
+		"rank 0 { a: calc 40 b: send 50b to 1 b requires a }\n"
+		"rank 1 { z: calc 10 r: recv 50b from 0 c: calc 7 c requires r c requires z }\n",
+		&plain);
 
 	(void)state;
 	assert_int_equal(r.completion, (40 + 150 + 7) * HD_NS);

@@ -31,14 +31,12 @@ struct goal {
 
 /* ---- labels ------------------------------------------------------------ */
 
-static struct label *label_at(struct labels *l, const struct token *t,
-			      uint32_t hash)
+static struct label *label_at(struct labels *l, const struct token *t, uint32_t hash)
 {
 	size_t i = hash & (l->cap - 1);
 
-	while (l->slots[i].op &&
-	       (l->slots[i].hash != hash || l->slots[i].len != t->len ||
-		memcmp(&l->names.text[l->slots[i].name], t->text, t->len) != 0))
+	while (l->slots[i].op && (l->slots[i].hash != hash || l->slots[i].len != t->len ||
+				  memcmp(&l->names.text[l->slots[i].name], t->text, t->len) != 0))
 		i = (i + 1) & (l->cap - 1);
 	return &l->slots[i];
 }
@@ -71,8 +69,7 @@ static void labels_clear(struct labels *l)
 
 /* ---- statements -------------------------------------------------------- */
 
-static enum hd_status add_label(struct goal *p, const struct token *t,
-				uint32_t op)
+static enum hd_status add_label(struct goal *p, const struct token *t, uint32_t op)
 {
 	uint32_t hash = text_hash(t->text, t->len);
 
@@ -81,8 +78,7 @@ static enum hd_status add_label(struct goal *p, const struct token *t,
 	struct label *l = label_at(&p->labels, t, hash);
 
 	if (l->op)
-		return words_fail(&p->in, t,
-				  "a second operation with the label '%.*s'",
+		return words_fail(&p->in, t, "a second operation with the label '%.*s'",
 				  token_show(t), t->text);
 	*l = (struct label){ hash, op + 1, p->labels.names.len, t->len };
 	strbuf_add(&p->labels.names, t->text, t->len);
@@ -90,17 +86,14 @@ static enum hd_status add_label(struct goal *p, const struct token *t,
 	return HD_OK;
 }
 
-static enum hd_status find_label(struct goal *p, const struct token *t,
-				 uint32_t *out)
+static enum hd_status find_label(struct goal *p, const struct token *t, uint32_t *out)
 {
 	const struct label *l = NULL;
 
 	if (p->labels.cap)
 		l = label_at(&p->labels, t, text_hash(t->text, t->len));
 	if (!l || !l->op)
-		return words_fail(&p->in, t,
-				  "no operation of rank %u has the label "
-				  "'%.*s' so far",
+		return words_fail(&p->in, t, "no operation of rank %u has the label '%.*s' so far",
 				  p->rank, token_show(t), t->text);
 	*out = l->op - 1;
 	return HD_OK;
@@ -121,27 +114,23 @@ static enum hd_status read_link(struct goal *p, const struct token *t)
 		flag = OPGRAPH_STARTED;
 	else if (!token_is(&how, "requires"))
 		return words_fail(&p->in, &how,
-				  "'%.*s' where ':', 'requires' or "
-				  "'irequires' was expected",
+				  "'%.*s' where ':', 'requires' or 'irequires' was expected",
 				  token_show(&how), how.text);
 	words_next(&p->in, &how);
 	status = find_label(p, &how, &link.from);
 	if (status != HD_OK)
 		return status;
 	if (link.from == link.to)
-		return words_fail(&p->in, t,
-				  "an operation that waits for itself");
+		return words_fail(&p->in, t, "an operation that waits for itself");
 	link.from |= flag;
-	p->links = hd_grow(p->links, &p->links_cap, p->n_links + 1,
-			   sizeof(*p->links));
+	p->links = hd_grow(p->links, &p->links_cap, p->n_links + 1, sizeof(*p->links));
 	p->links[p->n_links++] = link;
 	return HD_OK;
 }
 
 /* What may stand behind an operation; the token behind all that is left in
  * `next`. */
-static enum hd_status read_extras(struct goal *p, struct op *op,
-				  struct token *next)
+static enum hd_status read_extras(struct goal *p, struct op *op, struct token *next)
 {
 	enum hd_status status = HD_OK;
 
@@ -149,17 +138,14 @@ static enum hd_status read_extras(struct goal *p, struct op *op,
 		uint64_t value;
 
 		if (token_is(next, "tag") && op->kind != OP_COMPUTE) {
-			status = words_number(&p->in, "a tag", UINT32_MAX - 1,
-					      op->kind == OP_RECV, &value);
-			op->tag =
-				value == UINT64_MAX ? OP_ANY : (uint32_t)value;
-		} else if (token_is(next, "cpu")) {
-			status = words_number(&p->in, "a CPU", 255, false,
+			status = words_number(&p->in, "a tag", UINT32_MAX - 1, op->kind == OP_RECV,
 					      &value);
+			op->tag = value == UINT64_MAX ? OP_ANY : (uint32_t)value;
+		} else if (token_is(next, "cpu")) {
+			status = words_number(&p->in, "a CPU", 255, false, &value);
 			op->cpu = (uint8_t)value;
 		} else if (token_is(next, "nic") && op->kind != OP_COMPUTE) {
-			status = words_number(&p->in, "a NIC", 255, false,
-					      &value);
+			status = words_number(&p->in, "a NIC", 255, false, &value);
 		} else {
 			return HD_OK;
 		}
@@ -178,18 +164,16 @@ static enum hd_status read_peer(struct goal *p, struct op *op)
 
 	words_next(&p->in, &t);
 	if (!token_is(&t, word))
-		return words_fail(&p->in, &t, "'%.*s' where '%s' was expected",
-				  token_show(&t), t.text, word);
-	enum hd_status status = words_number(
-		&p->in, "a rank", p->g->n_ranks - 1, receives, &value);
+		return words_fail(&p->in, &t, "'%.*s' where '%s' was expected", token_show(&t),
+				  t.text, word);
+	enum hd_status status = words_number(&p->in, "a rank", p->g->n_ranks - 1, receives, &value);
 
 	if (status != HD_OK)
 		return status;
 	op->peer = value == UINT64_MAX ? OP_ANY : (uint32_t)value;
 	if (op->peer == p->rank)
-		return diag_fail_at(p->in.d, HD_ERR_INPUT, op->line, 0,
-				    "rank %u %s itself", p->rank,
-				    receives ? "receives from" : "sends to");
+		return diag_fail_at(p->in.d, HD_ERR_INPUT, op->line, 0, "rank %u %s itself",
+				    p->rank, receives ? "receives from" : "sends to");
 	return HD_OK;
 }
 
@@ -217,33 +201,27 @@ static bool is_label(const struct token *t)
 	for (uint32_t i = 0; i < t->len; i++) {
 		char c = t->text[i];
 
-		if (!is_letter(c) &&
-		    (i == 0 || (c != '_' && (c < '0' || c > '9'))))
+		if (!is_letter(c) && (i == 0 || (c != '_' && (c < '0' || c > '9'))))
 			return false;
 	}
 	return t->len > 0;
 }
 
 /* `t` is its first word; `next` becomes what stands behind it. */
-static enum hd_status read_op(struct goal *p, const struct token *t,
-			      struct token *next)
+static enum hd_status read_op(struct goal *p, const struct token *t, struct token *next)
 {
 	struct op op = { .line = t->line };
 	uint64_t most = OP_MOST_SIZE;
 	enum hd_status status;
 
 	if (!kind_of(t, &op.kind))
-		return words_fail(&p->in, t,
-				  "'%.*s' where calc, send or recv was "
-				  "expected",
+		return words_fail(&p->in, t, "'%.*s' where calc, send or recv was expected",
 				  token_show(t), t->text);
 	if (p->g->n_ops >= OPGRAPH_MOST)
-		return words_fail(&p->in, t, "more than %u operations",
-				  OPGRAPH_MOST);
+		return words_fail(&p->in, t, "more than %u operations", OPGRAPH_MOST);
 	if (op.kind == OP_COMPUTE)
 		most = OP_MOST_TIME / 1000;
-	status = op.kind == OP_COMPUTE ? words_number(&p->in, "a time in ns",
-						      most, false, &op.size)
+	status = op.kind == OP_COMPUTE ? words_number(&p->in, "a time in ns", most, false, &op.size)
 				       : words_size(&p->in, &op.size);
 	if (op.kind == OP_COMPUTE)
 		op.size *= 1000;
@@ -271,19 +249,17 @@ static enum hd_status read_block(struct goal *p)
 		uint8_t kind;
 
 		if (t.len == 0)
-			return words_fail(&p->in, &t, "rank %u has no '}'",
-					  p->rank);
+			return words_fail(&p->in, &t, "rank %u has no '}'", p->rank);
 		if (kind_of(&t, &kind)) {
 			status = read_op(p, &t, &next);
 		} else if (words_peek(&p->in) == ':') {
 			struct token label = t;
 
 			if (!is_label(&t))
-				return words_fail(&p->in, &t,
-						  "'%.*s' is no label (a "
-						  "letter, then letters, "
-						  "digits and _)",
-						  token_show(&t), t.text);
+				return words_fail(
+					&p->in, &t,
+					"'%.*s' is no label (a letter, then letters, digits and _)",
+					token_show(&t), t.text);
 			memcpy(name, t.text, t.len);
 			label.text = name;
 			words_next(&p->in, &next);
@@ -305,24 +281,22 @@ static enum hd_status read_rank(struct goal *p, uint32_t least)
 {
 	struct token t;
 	uint64_t rank;
-	enum hd_status status =
-		words_number(&p->in, "a rank", p->g->n_ranks - 1, false, &rank);
+	enum hd_status status = words_number(&p->in, "a rank", p->g->n_ranks - 1, false, &rank);
 
 	if (status != HD_OK)
 		return status;
 	words_next(&p->in, &t);
 	if (rank < least)
-		return words_fail(&p->in, &t, "rank %u comes after rank %u",
-				  (unsigned)rank, least - 1);
+		return words_fail(&p->in, &t, "rank %u comes after rank %u", (unsigned)rank,
+				  least - 1);
 	if (!token_is(&t, "{"))
-		return words_fail(&p->in, &t, "'%.*s' where '{' was expected",
-				  token_show(&t), t.text);
+		return words_fail(&p->in, &t, "'%.*s' where '{' was expected", token_show(&t),
+				  t.text);
 	p->rank = (uint32_t)rank;
 	labels_clear(&p->labels);
 	p->n_links = 0;
 	status = read_block(p);
-	return status == HD_OK ? opgraph_end_rank(p->g, p->rank, p->links,
-						  p->n_links, p->in.d)
+	return status == HD_OK ? opgraph_end_rank(p->g, p->rank, p->links, p->n_links, p->in.d)
 			       : status;
 }
 
@@ -335,8 +309,7 @@ static enum hd_status read_ranks(struct goal *p)
 	words_next(&p->in, &t);
 	while (status == HD_OK && t.len) {
 		if (!token_is(&t, "rank"))
-			return words_fail(&p->in, &t,
-					  "'%.*s' where 'rank' was expected",
+			return words_fail(&p->in, &t, "'%.*s' where 'rank' was expected",
 					  token_show(&t), t.text);
 		status = read_rank(p, least);
 		least = p->rank + 1;
@@ -349,8 +322,7 @@ static enum hd_status read_ranks(struct goal *p)
 static enum hd_status read_goal(struct goal *p)
 {
 	uint64_t n;
-	enum hd_status status = words_number(&p->in, "a number of ranks",
-					     OPGRAPH_MOST, false, &n);
+	enum hd_status status = words_number(&p->in, "a number of ranks", OPGRAPH_MOST, false, &n);
 
 	if (status != HD_OK)
 		return status;
@@ -378,11 +350,10 @@ enum hd_status opgraph_read(FILE *in, struct diag *d, struct opgraph *out)
 	else if (token_is(&t, "Nodes"))
 		status = matrix_read(&p.in, out);
 	else
-		status = words_fail(&p.in, &t,
-				    "'%.*s' where 'num_ranks N' (GOAL) or "
-				    "'Nodes N' (a connection matrix) was "
-				    "expected",
-				    token_show(&t), t.text);
+		status = words_fail(
+			&p.in, &t,
+			"'%.*s' where 'num_ranks N' (GOAL) or 'Nodes N' (a connection matrix) was expected",
+			token_show(&t), t.text);
 	words_fini(&p.in);
 	free(p.labels.slots);
 	strbuf_fini(&p.labels.names);
@@ -390,8 +361,7 @@ enum hd_status opgraph_read(FILE *in, struct diag *d, struct opgraph *out)
 	return status;
 }
 
-enum hd_status opgraph_read_file(const char *path, struct diag *d,
-				 struct opgraph *out)
+enum hd_status opgraph_read_file(const char *path, struct diag *d, struct opgraph *out)
 {
 	FILE *in;
 	enum hd_status status = file_open(path, d, &in);

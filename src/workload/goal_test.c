@@ -75,8 +75,7 @@ static void words_stand_anywhere(void **state)
 		for (uint32_t i = 0; i < 13000; i++) {
 			assert_int_equal(g.ops[i].size, i);
 			assert_int_equal(g.ops[i].tag, i);
-			assert_int_equal(g.edge_of[i + 1] - g.edge_of[i],
-					 i < 12999);
+			assert_int_equal(g.edge_of[i + 1] - g.edge_of[i], i < 12999);
 		}
 		opgraph_fini(&g);
 		strbuf_fini(&text);
@@ -166,8 +165,7 @@ static const struct {
 	{ 3, "Nodes 2\nConnections 1\n0->1 id 1 sized 5\n", "sized" },
 	{ 3, "Nodes 2\nConnections 1\n0->1 trigger 1 size 5\n", "describes" },
 	{ 2, "Nodes 2\n0->1 start 0 size 5\n", "Connections" },
-	{ 4, "Nodes 2\nConnections 2\n0->1 start 0 size 5\n",
-	  "1 of the 2 connections" },
+	{ 4, "Nodes 2\nConnections 2\n0->1 start 0 size 5\n", "1 of the 2 connections" },
 	{ 4,
 	  "Nodes 2\nConnections 1\n0->1 start 0 size 5\n"
 	  "1->0 start 0 size 5\n",
@@ -185,8 +183,7 @@ static const struct {
 	  "count" },
 	{ 3, "num_ranks 2\nrank 0 {\n1a: calc 1\n}", "'1a' is no label" },
 	{ 4,
-	  "Nodes 3\nConnections 2\n0->1 id 1 start 0 size 5 "
-	  "send_done_trigger 1\n"
+	  "Nodes 3\nConnections 2\n0->1 id 1 start 0 size 5 send_done_trigger 1\n"
 	  "1->2 id 2 trigger 1 size 5\ntrigger id 1 oneshot\n",
 	  "cannot know" },
 };
@@ -198,13 +195,10 @@ static void refusals_name_the_line(void **state)
 		struct diag d;
 		struct opgraph g;
 
-		if (parse(refusals[i].text[0] ? refusals[i].text : " ", &d,
-			  &g) == HD_OK)
+		if (parse(refusals[i].text[0] ? refusals[i].text : " ", &d, &g) == HD_OK)
 			fail_msg("accepted: %s", refusals[i].text);
-		if (d.line != refusals[i].line ||
-		    !strstr(d.message, refusals[i].says))
-			fail_msg("%s\n%u: %s", refusals[i].text, d.line,
-				 d.message);
+		if (d.line != refusals[i].line || !strstr(d.message, refusals[i].says))
+			fail_msg("%s\n%u: %s", refusals[i].text, d.line, d.message);
 	}
 }
 
@@ -217,9 +211,7 @@ static void labels_are_those_of_the_grammar(void **state)
 	regex_t grammar;
 
 	(void)state;
-	assert_int_equal(regcomp(&grammar, "^[A-Za-z][A-Za-z0-9_]*$",
-				 REG_EXTENDED | REG_NOSUB),
-			 0);
+	assert_int_equal(regcomp(&grammar, "^[A-Za-z][A-Za-z0-9_]*$", REG_EXTENDED | REG_NOSUB), 0);
 	rng_init(&draws, 7, 1);
 	for (unsigned n = 0; n < 3000; n++) {
 		size_t len = 1 + rng_below(&draws, 5);
@@ -228,12 +220,10 @@ static void labels_are_those_of_the_grammar(void **state)
 		struct diag d;
 
 		for (size_t i = 0; i < len; i++)
-			label[i] =
-				letters[rng_below(&draws, sizeof(letters) - 1)];
+			label[i] = letters[rng_below(&draws, sizeof(letters) - 1)];
 		bool is_one = regexec(&grammar, label, 0, NULL, 0) == 0;
 
-		snprintf(text, sizeof(text),
-			 "num_ranks 1\nrank 0 {\n%s: calc 1\n}\n", label);
+		snprintf(text, sizeof(text), "num_ranks 1\nrank 0 {\n%s: calc 1\n}\n", label);
 		if ((parse(text, &d, &g) == HD_OK) != is_one)
 			fail_msg("'%s': %s", label, d.message);
 		if (is_one)
@@ -264,17 +254,14 @@ static void draw_matrix(struct rng *draws, struct strbuf *out)
 		else
 			strbuf_printf(&lines, "start %u ", 1000 * i);
 		if (pulls)
-			strbuf_printf(&lines, "recv_done_trigger %u ",
-				      ++n_triggers);
-		strbuf_printf(&lines, "size %u\n",
-			      1 + (unsigned)rng_below(draws, 90000));
+			strbuf_printf(&lines, "recv_done_trigger %u ", ++n_triggers);
+		strbuf_printf(&lines, "size %u\n", 1 + (unsigned)rng_below(draws, 90000));
 		waits = pulls;
 		node = to;
 	}
 	for (unsigned i = 1; i <= n_triggers; i++)
 		strbuf_printf(&lines, "trigger id %u %s\n", i,
-			      rng_below(draws, 2) ? "oneshot"
-						  : "barrier count 1");
+			      rng_below(draws, 2) ? "oneshot" : "barrier count 1");
 	strbuf_printf(out, "Nodes %u\nConnections %u\n", nodes, n);
 	if (n_triggers || rng_below(draws, 2))
 		strbuf_printf(out, "Triggers %u\n", n_triggers);
@@ -318,8 +305,7 @@ static void a_matrix_that_is_cut_short_is_refused(void **state)
 static void a_matrix_becomes_operations(void **state)
 {
 	struct opgraph g = good("Nodes 3\nConnections 3\nTriggers 1\n"
-				"0->1 id 1 start 5000 size 100 "
-				"recv_done_trigger 9\n"
+				"0->1 id 1 start 5000 size 100 recv_done_trigger 9\n"
 				"0->2 id 2 start 2000 size 200\n"
 				"1->2 id 3 trigger 9 size 300\n"
 				"trigger id 9 oneshot\n");
@@ -351,11 +337,9 @@ static void long_files_are_read_whole(void **state)
 	(void)state;
 	strbuf_puts(&text, "num_ranks 2\nrank 0 {\n");
 	for (unsigned i = 0; i < n; i++) {
-		strbuf_printf(&text, "label%u: send %ub to 1 tag %u /* %u */\n",
-			      i, i, i % 7, i);
+		strbuf_printf(&text, "label%u: send %ub to 1 tag %u /* %u */\n", i, i, i % 7, i);
 		if (i)
-			strbuf_printf(&text, "label%u requires label%u\n", i,
-				      i - 1);
+			strbuf_printf(&text, "label%u requires label%u\n", i, i - 1);
 	}
 	strbuf_puts(&text, "}\n");
 	struct opgraph g = good(text.text);

@@ -48,15 +48,14 @@ static uint64_t key_of(unsigned kind, uint32_t what)
 }
 
 /* `delay` from `when` on; what is too late never comes, and is refused. */
-static void push(struct ideal *i, hd_time when, hd_time delay, uint64_t key,
-		 uint32_t line)
+static void push(struct ideal *i, hd_time when, hd_time delay, uint64_t key, uint32_t line)
 {
 	if (when <= LAST_TIME && delay <= LAST_TIME - when)
 		eventq_push(&i->q, when + delay, key);
 	else
-		diag_fail_at(i->d, HD_ERR_RANGE, line, 0,
-			     "the job goes on for more than 106 days, which "
-			     "is beyond what is counted in picoseconds");
+		diag_fail_at(
+			i->d, HD_ERR_RANGE, line, 0,
+			"the job goes on for more than 106 days, which is beyond what is counted in picoseconds");
 }
 
 static uint32_t letter_new(struct ideal *i)
@@ -65,8 +64,7 @@ static uint32_t letter_new(struct ideal *i)
 
 	if (id == GANG_NONE) {
 		id = i->n++;
-		i->letters =
-			hd_grow(i->letters, &i->cap, i->n, sizeof(*i->letters));
+		i->letters = hd_grow(i->letters, &i->cap, i->n, sizeof(*i->letters));
 	} else {
 		i->free = i->letters[id].next;
 	}
@@ -97,8 +95,8 @@ static uint32_t line_take(const struct ideal *i, struct line *l)
 	return id;
 }
 
-static void post(void *context, uint32_t rank, const struct op *op,
-		 uint32_t ref, const struct path *path)
+static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref,
+		 const struct path *path)
 {
 	struct ideal *i = context;
 	uint32_t id = letter_new(i);
@@ -125,8 +123,8 @@ static void post(void *context, uint32_t rank, const struct op *op,
 	push(i, left, 0, key_of(EV_WAKES, rank), op->line);
 }
 
-static bool matched(void *context, uint32_t rank, uint32_t message,
-		    uint32_t receive, uint64_t *size)
+static bool matched(void *context, uint32_t rank, uint32_t message, uint32_t receive,
+		    uint64_t *size)
 {
 	struct ideal *i = context;
 
@@ -140,8 +138,7 @@ static void wake(void *context, uint32_t rank, hd_time when)
 {
 	struct ideal *i = context;
 	/* Of several CPUs it may be another's. */
-	const struct op *op =
-		i->gang.job->n_cpus == 1 ? gang_work(&i->gang, rank) : NULL;
+	const struct op *op = i->gang.job->n_cpus == 1 ? gang_work(&i->gang, rank) : NULL;
 
 	push(i, when, 0, key_of(EV_WAKES, rank), op ? op->line : 0);
 }
@@ -196,30 +193,26 @@ static size_t count_receives(const struct gang *t)
 	return n;
 }
 
-static struct ideal_problem *add_receives(const struct gang *t,
-					  struct ideal_problem *to)
+static struct ideal_problem *add_receives(const struct gang *t, struct ideal_problem *to)
 {
 	for (uint32_t r = 0; r < t->job->n_ranks; r++) {
 		const struct rank *rank = &t->ranks[r];
 
 		for (uint32_t k = 0; k < rank->n_receives; k++) {
 			if (rank->receives[k].is_used)
-				*to++ = (struct ideal_problem){
-					.rank = r, .op = rank->receives[k].op
-				};
+				*to++ = (struct ideal_problem){ .rank = r,
+								.op = rank->receives[k].op };
 		}
 	}
 	return to;
 }
 
-static struct ideal_problem *add_misfits(const struct gang *t,
-					 struct ideal_problem *to)
+static struct ideal_problem *add_misfits(const struct gang *t, struct ideal_problem *to)
 {
 	for (size_t i = 0; i < t->n_misfits; i++) {
 		const struct misfit *m = &t->misfits[i];
 
-		*to++ = (struct ideal_problem){ m->rank, m->op, m->source,
-						m->size };
+		*to++ = (struct ideal_problem){ m->rank, m->op, m->source, m->size };
 	}
 	return to;
 }
@@ -294,15 +287,14 @@ static void run(struct ideal *i)
 	}
 }
 
-static void ideal_init(struct ideal *i, const struct job *j,
-		       const struct ideal_net *net, struct diag *d)
+static void ideal_init(struct ideal *i, const struct job *j, const struct ideal_net *net,
+		       struct diag *d)
 {
 	*i = (struct ideal){ .net = net, .d = d, .free = GANG_NONE };
 	eventq_init(&i->q);
 	i->senders = hd_alloc(j->n_ranks, sizeof(*i->senders));
 	for (uint32_t r = 0; r < j->n_ranks; r++)
-		i->senders[r].leaving.first = i->senders[r].under_way.first =
-			GANG_NONE;
+		i->senders[r].leaving.first = i->senders[r].under_way.first = GANG_NONE;
 }
 
 static void ideal_fini(struct ideal *i)
@@ -313,13 +305,12 @@ static void ideal_fini(struct ideal *i)
 	free(i->senders);
 }
 
-enum hd_status ideal_run(const struct job *j, const struct ideal_net *net,
-			 struct diag *d, struct ideal_result *out)
+enum hd_status ideal_run(const struct job *j, const struct ideal_net *net, struct diag *d,
+			 struct ideal_result *out)
 {
 	struct ideal i;
 	const struct carrier c = { &i, post, matched, wake };
-	uint32_t *needs =
-		hd_alloc(j->graph ? j->graph->n_ops : 0, sizeof(*needs));
+	uint32_t *needs = hd_alloc(j->graph ? j->graph->n_ops : 0, sizeof(*needs));
 	struct rank *ranks = ranks_new(j);
 
 	ideal_init(&i, j, net, d);

@@ -36,10 +36,8 @@ struct ideal_result {
 /* Of a job without servers and multicasts. Refuses one that takes longer than
  * a clock of picoseconds counts, at the line that goes beyond if that is
  * clear. */
-HD_MUST_CHECK enum hd_status ideal_run(const struct job *j,
-				       const struct ideal_net *net,
-				       struct diag *d,
-				       struct ideal_result *out);
+HD_MUST_CHECK enum hd_status ideal_run(const struct job *j, const struct ideal_net *net,
+				       struct diag *d, struct ideal_result *out);
 void ideal_result_fini(struct ideal_result *r);
 
 #endif

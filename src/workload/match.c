@@ -18,8 +18,7 @@ void match_fini(struct match_line *l)
 	free(l->buckets);
 }
 
-static struct match_bucket *bucket_of(const struct match_line *l,
-				      struct match_key k)
+static struct match_bucket *bucket_of(const struct match_line *l, struct match_key k)
 {
 	uint64_t h = (uint64_t)k.rank * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -55,8 +54,7 @@ static void grow(struct match_line *l)
 	for (size_t i = 0; i < l->n_buckets; i++)
 		l->buckets[i].first = MATCH_NONE;
 	for (size_t i = 0; i < n_old; i++) {
-		for (uint32_t at = old[i].first, next; at != MATCH_NONE;
-		     at = next) {
+		for (uint32_t at = old[i].first, next; at != MATCH_NONE; at = next) {
 			next = l->items[at].next;
 			append(l, at);
 		}
@@ -72,8 +70,7 @@ void match_put(struct match_line *l, struct match_key key, uint32_t value)
 		grow(l);
 	if (item == MATCH_NONE) {
 		item = l->n_items++;
-		l->items = hd_grow(l->items, &l->items_cap, l->n_items,
-				   sizeof(*l->items));
+		l->items = hd_grow(l->items, &l->items_cap, l->n_items, sizeof(*l->items));
 	} else {
 		l->free = l->items[item].next;
 	}
@@ -95,12 +92,10 @@ uint32_t match_take(struct match_line *l, struct match_key key)
 		return MATCH_NONE;
 	struct match_bucket *b = bucket_of(l, key);
 
-	for (uint32_t at = b->first; at != MATCH_NONE;
-	     before = at, at = l->items[at].next) {
+	for (uint32_t at = b->first; at != MATCH_NONE; before = at, at = l->items[at].next) {
 		struct match_item *i = &l->items[at];
 
-		if (i->key.rank != key.rank ||
-		    !fits(i->key.source, key.source) ||
+		if (i->key.rank != key.rank || !fits(i->key.source, key.source) ||
 		    !fits(i->key.tag, key.tag))
 			continue;
 		if (before == MATCH_NONE)
@@ -123,8 +118,7 @@ uint32_t match_count(const struct match_line *l)
 }
 
 /* `next` is the place where it was found. */
-static int compare_places(const struct match_item *a,
-			  const struct match_item *b)
+static int compare_places(const struct match_item *a, const struct match_item *b)
 {
 	return a->next < b->next ? -1 : a->next > b->next;
 }
@@ -156,14 +150,12 @@ void match_list(const struct match_line *l, struct match_item *out)
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < l->n_buckets; i++) {
-		for (uint32_t at = l->buckets[i].first; at != MATCH_NONE;
-		     at = l->items[at].next) {
+		for (uint32_t at = l->buckets[i].first; at != MATCH_NONE; at = l->items[at].next) {
 			out[n] = l->items[at];
 			out[n].next = n;
 			n++;
 		}
 	}
 	if (n)
-		qsort(out, n, sizeof(*out),
-		      l->by_rank ? compare_ranks : compare_keys);
+		qsort(out, n, sizeof(*out), l->by_rank ? compare_ranks : compare_keys);
 }

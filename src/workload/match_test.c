@@ -31,15 +31,12 @@ static uint32_t plain_take(struct plain *p, struct match_key key)
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t value = p->values[i];
 
-		if (p->keys[i].rank != key.rank ||
-		    !fits(p->keys[i].source, key.source) ||
+		if (p->keys[i].rank != key.rank || !fits(p->keys[i].source, key.source) ||
 		    !fits(p->keys[i].tag, key.tag))
 			continue;
 		p->n--;
-		memmove(&p->keys[i], &p->keys[i + 1],
-			(p->n - i) * sizeof(*p->keys));
-		memmove(&p->values[i], &p->values[i + 1],
-			(p->n - i) * sizeof(*p->values));
+		memmove(&p->keys[i], &p->keys[i + 1], (p->n - i) * sizeof(*p->keys));
+		memmove(&p->values[i], &p->values[i + 1], (p->n - i) * sizeof(*p->values));
 		return value;
 	}
 	return MATCH_NONE;
@@ -47,9 +44,7 @@ static uint32_t plain_take(struct plain *p, struct match_key key)
 
 static uint32_t draw(struct rng *rng, uint32_t n, bool may_be_any)
 {
-	return may_be_any && rng_below(rng, 4) == 0
-		       ? OP_ANY
-		       : (uint32_t)rng_below(rng, n);
+	return may_be_any && rng_below(rng, 4) == 0 ? OP_ANY : (uint32_t)rng_below(rng, n);
 }
 
 static void compare(bool any, uint64_t seed)
@@ -72,8 +67,7 @@ static void compare(bool any, uint64_t seed)
 			p.keys[p.n] = key;
 			p.values[p.n++] = i;
 		} else {
-			assert_int_equal(match_take(&l, key),
-					 plain_take(&p, key));
+			assert_int_equal(match_take(&l, key), plain_take(&p, key));
 		}
 		assert_int_equal(l.n, p.n);
 	}

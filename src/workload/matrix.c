@@ -16,7 +16,7 @@ struct connection {
 	uint64_t start, size;
 	uint32_t line;
 	uint32_t trigger, pulls_sent, pulls_received; /* ids, or MAP_NONE */
-	uint32_t send, receive; /* operations, in the end */
+	uint32_t send, receive;                       /* operations, in the end */
 };
 
 struct trigger {
@@ -48,34 +48,32 @@ static uint32_t trigger_of(struct matrix *m, uint64_t id)
 
 	if (at != MAP_NONE)
 		return at;
-	m->triggers = hd_grow(m->triggers, &m->triggers_cap, m->n_triggers + 1,
-			      sizeof(*m->triggers));
+	m->triggers =
+		hd_grow(m->triggers, &m->triggers_cap, m->n_triggers + 1, sizeof(*m->triggers));
 	m->triggers[m->n_triggers] = (struct trigger){ .line = m->in->line };
 	map_put(&m->ids, id, (uint32_t)m->n_triggers);
 	return (uint32_t)m->n_triggers++;
 }
 
 /* "0->13" */
-static enum hd_status read_ends(struct matrix *m, const struct token *t,
-				struct connection *c)
+static enum hd_status read_ends(struct matrix *m, const struct token *t, struct connection *c)
 {
 	char text[WORDS_LONGEST], *end;
 
 	memcpy(text, t->text, t->len);
 	text[t->len] = '\0';
 	unsigned long from = strtoul(text, &end, 10), to;
-	bool is_pair = end > text && strncmp(end, "->", 2) == 0 &&
-		       end[2] >= '0' && end[2] <= '9' && text[0] != '-';
+	bool is_pair = end > text && strncmp(end, "->", 2) == 0 && end[2] >= '0' && end[2] <= '9' &&
+		       text[0] != '-';
 
 	to = is_pair ? strtoul(end + 2, &end, 10) : 0;
 	if (!is_pair || *end)
 		return words_fail(m->in, t,
-				  "'%.*s' where a connection 'A->B' or "
-				  "'trigger' was expected",
+				  "'%.*s' where a connection 'A->B' or 'trigger' was expected",
 				  token_show(t), t->text);
 	if (from >= m->n_nodes || to >= m->n_nodes)
-		return words_fail(m->in, t, "'%.*s': there are %u nodes",
-				  token_show(t), t->text, (unsigned)m->n_nodes);
+		return words_fail(m->in, t, "'%.*s': there are %u nodes", token_show(t), t->text,
+				  (unsigned)m->n_nodes);
 	if (from == to)
 		return words_fail(m->in, t, "node %lu sends to itself", from);
 	c->from = (uint32_t)from;
@@ -87,9 +85,8 @@ enum { FIELD_ID, FIELD_PRIO, FIELD_START, FIELD_SIZE, FIELD_TRIGGER };
 
 /* One "word value" of a connection, noted in `given`; false if the word is none
  * of its. */
-static bool read_field(struct matrix *m, const struct token *t,
-		       struct connection *c, unsigned *given,
-		       enum hd_status *status)
+static bool read_field(struct matrix *m, const struct token *t, struct connection *c,
+		       unsigned *given, enum hd_status *status)
 {
 	/* The first as FIELD_ has them. */
 	const struct {
@@ -103,10 +100,8 @@ static bool read_field(struct matrix *m, const struct token *t,
 		{ "start", "a time in ps", OP_MOST_TIME, NULL, &c->start },
 		{ "size", "a size in bytes", OP_MOST_SIZE, NULL, &c->size },
 		{ "trigger", "a trigger", UINT32_MAX, &c->trigger, NULL },
-		{ "send_done_trigger", "a trigger", UINT32_MAX, &c->pulls_sent,
-		  NULL },
-		{ "recv_done_trigger", "a trigger", UINT32_MAX,
-		  &c->pulls_received, NULL },
+		{ "send_done_trigger", "a trigger", UINT32_MAX, &c->pulls_sent, NULL },
+		{ "recv_done_trigger", "a trigger", UINT32_MAX, &c->pulls_received, NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
@@ -115,13 +110,11 @@ static bool read_field(struct matrix *m, const struct token *t,
 		if (!token_is(t, fields[i].word))
 			continue;
 		if (*given & 1u << i) {
-			*status = words_fail(m->in, t, "'%s' is given twice",
-					     fields[i].word);
+			*status = words_fail(m->in, t, "'%s' is given twice", fields[i].word);
 			return true;
 		}
 		*given |= 1u << i;
-		*status = words_number(m->in, fields[i].what, fields[i].most,
-				       false, &value);
+		*status = words_number(m->in, fields[i].what, fields[i].most, false, &value);
 		if (*status == HD_OK && fields[i].trigger)
 			*fields[i].trigger = trigger_of(m, value);
 		if (fields[i].value)
@@ -131,20 +124,16 @@ static bool read_field(struct matrix *m, const struct token *t,
 	return false;
 }
 
-static enum hd_status check_given(struct matrix *m, unsigned line,
-				  unsigned given)
+static enum hd_status check_given(struct matrix *m, unsigned line, unsigned given)
 {
 	const struct token at = { "", 1, line };
 
 	if (!(given & 1u << FIELD_SIZE))
 		return words_fail(m->in, &at, "a connection without a size");
 	if (!(given & (1u << FIELD_START | 1u << FIELD_TRIGGER)))
-		return words_fail(m->in, &at,
-				  "a connection without 'start' or 'trigger'");
+		return words_fail(m->in, &at, "a connection without 'start' or 'trigger'");
 	if (m->n == m->n_connections)
-		return words_fail(m->in, &at,
-				  "a connection more than the %llu of "
-				  "'Connections'",
+		return words_fail(m->in, &at, "a connection more than the %llu of 'Connections'",
 				  (unsigned long long)m->n_connections);
 	return HD_OK;
 }
@@ -169,12 +158,10 @@ static enum hd_status read_connection(struct matrix *m, struct token *t)
 	if (status != HD_OK)
 		return status;
 	if (m->n >= OPGRAPH_MOST)
-		return words_fail(m->in, t, "more than %u connections",
-				  OPGRAPH_MOST);
+		return words_fail(m->in, t, "more than %u connections", OPGRAPH_MOST);
 	if (t->len && t->line == c.line)
-		return words_fail(m->in, t,
-				  "'%.*s' is no field of a connection",
-				  token_show(t), t->text);
+		return words_fail(m->in, t, "'%.*s' is no field of a connection", token_show(t),
+				  t->text);
 	status = check_given(m, c.line, given);
 	if (status != HD_OK)
 		return status;
@@ -193,8 +180,7 @@ static enum hd_status read_trigger(struct matrix *m, struct token *t)
 	words_next(m->in, t);
 	if (!token_is(t, "id"))
 		return words_fail(m->in, t, "a trigger without an id");
-	enum hd_status status =
-		words_number(m->in, "a trigger", UINT32_MAX, false, &id);
+	enum hd_status status = words_number(m->in, "a trigger", UINT32_MAX, false, &id);
 
 	if (status != HD_OK)
 		return status;
@@ -208,14 +194,11 @@ static enum hd_status read_trigger(struct matrix *m, struct token *t)
 	g->is_multishot = token_is(t, "multishot");
 	if (!g->is_barrier && !g->is_multishot && !token_is(t, "oneshot"))
 		return words_fail(m->in, t,
-				  "'%.*s' where oneshot, multishot or barrier "
-				  "was expected",
+				  "'%.*s' where oneshot, multishot or barrier was expected",
 				  token_show(t), t->text);
 	words_next(m->in, t);
 	if (!token_is(t, "count"))
-		return g->is_barrier ? words_fail(m->in, t,
-						  "a barrier without a count")
-				     : HD_OK;
+		return g->is_barrier ? words_fail(m->in, t, "a barrier without a count") : HD_OK;
 	status = words_number(m->in, "a count", UINT32_MAX, false, &g->count);
 	if (status == HD_OK)
 		words_next(m->in, t);
@@ -230,14 +213,10 @@ static enum hd_status check_counts(struct matrix *m, const struct token *end)
 	for (size_t i = 0; i < m->n_triggers; i++)
 		n_triggers += m->triggers[i].is_there;
 	if (m->n != m->n_connections)
-		return words_fail(m->in, end,
-				  "%zu of the %llu connections that "
-				  "'Connections' says",
+		return words_fail(m->in, end, "%zu of the %llu connections that 'Connections' says",
 				  m->n, (unsigned long long)m->n_connections);
-	if (m->n_triggers_said != UINT64_MAX &&
-	    n_triggers != m->n_triggers_said)
-		return words_fail(m->in, end,
-				  "%llu triggers, but 'Triggers' says %llu",
+	if (m->n_triggers_said != UINT64_MAX && n_triggers != m->n_triggers_said)
+		return words_fail(m->in, end, "%llu triggers, but 'Triggers' says %llu",
 				  (unsigned long long)n_triggers,
 				  (unsigned long long)m->n_triggers_said);
 	return HD_OK;
@@ -248,8 +227,7 @@ static enum hd_status read_items(struct matrix *m, struct token *t)
 	enum hd_status status = HD_OK;
 
 	while (status == HD_OK && t->len)
-		status = token_is(t, "trigger") ? read_trigger(m, t)
-						: read_connection(m, t);
+		status = token_is(t, "trigger") ? read_trigger(m, t) : read_connection(m, t);
 	if (status == HD_OK)
 		status = words_end(m->in);
 	return status == HD_OK ? check_counts(m, t) : status;
@@ -286,8 +264,7 @@ static void pull(struct matrix *m, uint32_t trigger, uint32_t by)
 	if (trigger == MAP_NONE)
 		return;
 	g = &m->triggers[trigger];
-	g->pulls = hd_grow(g->pulls, &g->pulls_cap, (size_t)g->n_pulled + 1,
-			   sizeof(*g->pulls));
+	g->pulls = hd_grow(g->pulls, &g->pulls_cap, (size_t)g->n_pulled + 1, sizeof(*g->pulls));
 	g->pulls[g->n_pulled++] = by;
 }
 
@@ -310,27 +287,22 @@ static enum hd_status check_triggers(struct matrix *m)
 		const struct token at = { "", 1, g->line };
 
 		if (!g->is_there)
-			return words_fail(m->in, &at,
-					  "a trigger that no line describes");
+			return words_fail(m->in, &at, "a trigger that no line describes");
 		if (g->n_waiting && g->n_pulled < g->count)
 			return words_fail(m->in, &at,
-					  "a trigger that is never pulled, "
-					  "or not %llu times",
+					  "a trigger that is never pulled, or not %llu times",
 					  (unsigned long long)g->count);
-		if (g->n_pulled > g->count ||
-		    (g->is_multishot && g->n_waiting > 1))
-			return words_fail(m->in, &at,
-					  "a trigger whose effect depends on "
-					  "which pull comes first");
+		if (g->n_pulled > g->count || (g->is_multishot && g->n_waiting > 1))
+			return words_fail(
+				m->in, &at,
+				"a trigger whose effect depends on which pull comes first");
 	}
 	return HD_OK;
 }
 
-static void add_link(struct matrix *m, uint32_t from, uint32_t to,
-		     uint32_t line)
+static void add_link(struct matrix *m, uint32_t from, uint32_t to, uint32_t line)
 {
-	m->links = hd_grow(m->links, &m->links_cap, m->n_links + 1,
-			   sizeof(*m->links));
+	m->links = hd_grow(m->links, &m->links_cap, m->n_links + 1, sizeof(*m->links));
 	m->links[m->n_links++] = (struct opgraph_link){ from, to, line };
 }
 
@@ -346,18 +318,16 @@ static enum hd_status add_pulls(struct matrix *m, const struct connection *w)
 		uint32_t node = received ? c->to : c->from;
 
 		if (node != w->from)
-			return words_fail(m->in, &at,
-					  "node %u waits for a trigger that "
-					  "node %u pulls (line %u), which it "
-					  "cannot know",
-					  w->from, node, c->line);
+			return words_fail(
+				m->in, &at,
+				"node %u waits for a trigger that node %u pulls (line %u), which it cannot know",
+				w->from, node, c->line);
 		add_link(m, received ? c->receive : c->send, w->send, w->line);
 	}
 	return HD_OK;
 }
 
-static void add_ops(struct matrix *m, struct opgraph *g, struct connection *c,
-		    uint32_t rank)
+static void add_ops(struct matrix *m, struct opgraph *g, struct connection *c, uint32_t rank)
 {
 	struct op op = { .size = c->size,
 			 .kind = c->to == rank ? OP_RECV : OP_SEND,
@@ -382,8 +352,7 @@ static int compare_starts(const void *a, const void *b)
 }
 
 /* A clock of the node: from one start to the next, on a CPU of its own. */
-static void add_starts(struct matrix *m, struct opgraph *g,
-		       struct connection **late, size_t n)
+static void add_starts(struct matrix *m, struct opgraph *g, struct connection **late, size_t n)
 {
 	struct op op = { .kind = OP_COMPUTE, .cpu = 1 };
 	uint64_t now = 0;
@@ -405,8 +374,8 @@ static void add_starts(struct matrix *m, struct opgraph *g,
 	}
 }
 
-static enum hd_status add_node(struct matrix *m, struct opgraph *g,
-			       uint32_t node, const uint32_t *of, size_t n)
+static enum hd_status add_node(struct matrix *m, struct opgraph *g, uint32_t node,
+			       const uint32_t *of, size_t n)
 {
 	struct connection **late = hd_alloc(n, sizeof(struct connection *));
 	enum hd_status status = HD_OK;
@@ -427,9 +396,7 @@ static enum hd_status add_node(struct matrix *m, struct opgraph *g,
 	}
 	add_starts(m, g, late, n_late);
 	free(late);
-	return status == HD_OK ? opgraph_end_rank(g, node, m->links, m->n_links,
-						  m->in->d)
-			       : status;
+	return status == HD_OK ? opgraph_end_rank(g, node, m->links, m->n_links, m->in->d) : status;
 }
 
 static enum hd_status make_graph(struct matrix *m, struct opgraph *g)
@@ -444,8 +411,7 @@ static enum hd_status make_graph(struct matrix *m, struct opgraph *g)
 	by_node_init(m, &b);
 	opgraph_begin(g, (uint32_t)m->n_nodes);
 	for (uint32_t v = 0; v < m->n_nodes && status == HD_OK; v++)
-		status = add_node(m, g, v, &b.of[b.at[v]],
-				  b.at[v + 1] - b.at[v]);
+		status = add_node(m, g, v, &b.of[b.at[v]], b.at[v + 1] - b.at[v]);
 	free(b.at);
 	free(b.of);
 	if (status == HD_OK)
@@ -457,8 +423,8 @@ static enum hd_status make_graph(struct matrix *m, struct opgraph *g)
 
 static enum hd_status read_head(struct matrix *m, struct token *t)
 {
-	enum hd_status status = words_number(m->in, "a number of nodes",
-					     OPGRAPH_MOST, false, &m->n_nodes);
+	enum hd_status status =
+		words_number(m->in, "a number of nodes", OPGRAPH_MOST, false, &m->n_nodes);
 
 	if (status == HD_OK && m->n_nodes == 0)
 		return words_fail(m->in, NULL, "Nodes is 0");
@@ -467,22 +433,18 @@ static enum hd_status read_head(struct matrix *m, struct token *t)
 		if (!token_is(t, "Connections") && !token_is(t, "Triggers"))
 			break;
 		status = words_number(m->in, "a number", UINT32_MAX, false,
-				      token_is(t, "Connections")
-					      ? &m->n_connections
-					      : &m->n_triggers_said);
+				      token_is(t, "Connections") ? &m->n_connections
+								 : &m->n_triggers_said);
 	}
 	if (status == HD_OK && m->n_connections == UINT64_MAX)
-		return words_fail(m->in, t,
-				  "'%.*s' where 'Connections N' was expected",
+		return words_fail(m->in, t, "'%.*s' where 'Connections N' was expected",
 				  token_show(t), t->text);
 	return status;
 }
 
 enum hd_status matrix_read(struct words *r, struct opgraph *out)
 {
-	struct matrix m = { .in = r,
-			    .n_connections = UINT64_MAX,
-			    .n_triggers_said = UINT64_MAX };
+	struct matrix m = { .in = r, .n_connections = UINT64_MAX, .n_triggers_said = UINT64_MAX };
 	struct token t = { .text = "" };
 	enum hd_status status = read_head(&m, &t);
 

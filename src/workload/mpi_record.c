@@ -64,8 +64,8 @@ void record_enter(void)
 	if (depth++ || !file)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	long long ns = (long long)(now.tv_sec - left.tv_sec) * 1000000000 +
-		       now.tv_nsec - left.tv_nsec;
+	long long ns =
+		(long long)(now.tv_sec - left.tv_sec) * 1000000000 + now.tv_nsec - left.tv_nsec;
 
 	if (ns > 0)
 		fprintf(file, "calc %lld\n", ns);
@@ -183,15 +183,15 @@ long long record_bytes(int count, MPI_Datatype type)
 	return (long long)count * size;
 }
 
-static void note_message(const char *word, MPI_Comm comm, int peer, int tag,
-			 long long bytes, unsigned long request)
+static void note_message(const char *word, MPI_Comm comm, int peer, int tag, long long bytes,
+			 unsigned long request)
 {
 	const struct record_group *g = record_group(comm);
 
 	if (g && peer != MPI_PROC_NULL)
 		fprintf(file, "%s %llu %d %d %lld %lu\n", word, g->id,
-			peer == MPI_ANY_SOURCE ? -1 : peer,
-			tag == MPI_ANY_TAG ? -1 : tag, bytes, request);
+			peer == MPI_ANY_SOURCE ? -1 : peer, tag == MPI_ANY_TAG ? -1 : tag, bytes,
+			request);
 }
 
 static struct pending *pending_add(MPI_Request handle)
@@ -228,8 +228,8 @@ static void pending_drop(struct pending *p)
 }
 
 /* A message that a request stands for. */
-static void begun(const char *word, const MPI_Request *handle, MPI_Comm comm,
-		  int peer, int tag, long long bytes)
+static void begun(const char *word, const MPI_Request *handle, MPI_Comm comm, int peer, int tag,
+		  long long bytes)
 {
 	if (!record_notes())
 		return;
@@ -241,15 +241,13 @@ static void begun(const char *word, const MPI_Request *handle, MPI_Comm comm,
 
 static void completed(MPI_Request handle, const MPI_Status *status)
 {
-	struct pending *p = record_notes() && handle != MPI_REQUEST_NULL
-				    ? pending_find(handle)
-				    : NULL;
+	struct pending *p =
+		record_notes() && handle != MPI_REQUEST_NULL ? pending_find(handle) : NULL;
 
 	if (!p || !p->id)
 		return;
 	if (p->receives && status->MPI_SOURCE >= 0)
-		fprintf(file, "match %lu %d %d\n", p->id, status->MPI_SOURCE,
-			status->MPI_TAG);
+		fprintf(file, "match %lu %d %d\n", p->id, status->MPI_SOURCE, status->MPI_TAG);
 	fprintf(file, "wait %lu\n", p->id);
 	p->id = 0;
 	if (!p->persists)
@@ -298,8 +296,7 @@ static void begin(void)
 		give_up();
 	}
 	fprintf(file, "record 1 %d %d\n", rank, n);
-	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_group, &keyval,
-				NULL);
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_group, &keyval, NULL);
 	group_add(MPI_COMM_WORLD, true);
 	clock_gettime(CLOCK_MONOTONIC, &left);
 }
@@ -314,8 +311,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	int most = required < MPI_THREAD_SERIALIZED ? required
-						    : MPI_THREAD_SERIALIZED;
+	int most = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
 	int result = PMPI_Init_thread(argc, argv, most, provided);
 
 	begin();
@@ -346,27 +342,21 @@ int MPI_Finalize(void)
 
 MAKES(Comm_dup, (MPI_Comm c, MPI_Comm *out), (c, out))
 MAKES(Comm_dup_with_info, (MPI_Comm c, MPI_Info i, MPI_Comm *out), (c, i, out))
-MAKES(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *out),
-      (c, color, key, out))
-MAKES(Comm_split_type,
-      (MPI_Comm c, int type, int key, MPI_Info i, MPI_Comm *out),
+MAKES(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *out), (c, color, key, out))
+MAKES(Comm_split_type, (MPI_Comm c, int type, int key, MPI_Info i, MPI_Comm *out),
       (c, type, key, i, out))
 MAKES(Comm_create, (MPI_Comm c, MPI_Group g, MPI_Comm *out), (c, g, out))
-MAKES(Comm_create_group, (MPI_Comm c, MPI_Group g, int tag, MPI_Comm *out),
-      (c, g, tag, out))
+MAKES(Comm_create_group, (MPI_Comm c, MPI_Group g, int tag, MPI_Comm *out), (c, g, tag, out))
 MAKES(Cart_create,
-      (MPI_Comm c, int n, const int dims[], const int periods[], int reorder,
-       MPI_Comm *out),
+      (MPI_Comm c, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out),
       (c, n, dims, periods, reorder, out))
 MAKES(Cart_sub, (MPI_Comm c, const int keep[], MPI_Comm *out), (c, keep, out))
 
-int MPI_Intercomm_create(MPI_Comm c, int leader, MPI_Comm peer, int remote,
-			 int tag, MPI_Comm *out)
+int MPI_Intercomm_create(MPI_Comm c, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *out)
 {
 	record_enter();
 	cannot("MPI_Intercomm_create");
-	return record_leave(
-		PMPI_Intercomm_create(c, leader, peer, remote, tag, out));
+	return record_leave(PMPI_Intercomm_create(c, leader, peer, remote, tag, out));
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message *m, MPI_Status *s)
@@ -376,8 +366,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message *m, MPI_Status *s)
 	return record_leave(PMPI_Mprobe(source, tag, c, m, s));
 }
 
-int MPI_Improbe(int source, int tag, MPI_Comm c, int *flag, MPI_Message *m,
-		MPI_Status *s)
+int MPI_Improbe(int source, int tag, MPI_Comm c, int *flag, MPI_Message *m, MPI_Status *s)
 {
 	record_enter();
 	cannot("MPI_Improbe");
@@ -386,51 +375,46 @@ int MPI_Improbe(int source, int tag, MPI_Comm c, int *flag, MPI_Message *m,
 
 /* ---- point to point ----------------------------------------------------- */
 
-#define SENDS(name)                                                           \
-	int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, \
-		       MPI_Comm c)                                            \
-	{                                                                     \
-		record_enter();                                               \
-		note_message("send", c, to, tag, record_bytes(n, t), 0);      \
-		return record_leave(PMPI_##name(b, n, t, to, tag, c));        \
+#define SENDS(name)                                                                       \
+	int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) \
+	{                                                                                 \
+		record_enter();                                                           \
+		note_message("send", c, to, tag, record_bytes(n, t), 0);                  \
+		return record_leave(PMPI_##name(b, n, t, to, tag, c));                    \
 	}
 SENDS(Send)
 SENDS(Ssend)
 SENDS(Rsend)
 SENDS(Bsend)
 
-#define BEGINS_SEND(name)                                                     \
-	int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, \
-		       MPI_Comm c, MPI_Request *r)                            \
-	{                                                                     \
-		record_enter();                                               \
-		int result = PMPI_##name(b, n, t, to, tag, c, r);             \
-                                                                              \
-		begun("send", r, c, to, tag, record_bytes(n, t));             \
-		return record_leave(result);                                  \
+#define BEGINS_SEND(name)                                                                 \
+	int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, \
+		       MPI_Request *r)                                                    \
+	{                                                                                 \
+		record_enter();                                                           \
+		int result = PMPI_##name(b, n, t, to, tag, c, r);                         \
+                                                                                          \
+		begun("send", r, c, to, tag, record_bytes(n, t));                         \
+		return record_leave(result);                                              \
 	}
 BEGINS_SEND(Isend)
 BEGINS_SEND(Issend)
 BEGINS_SEND(Irsend)
 BEGINS_SEND(Ibsend)
 
-int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c,
-	     MPI_Status *status)
+int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *status)
 {
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
+	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
 	record_enter();
 	int result = PMPI_Recv(b, n, t, from, tag, c, s);
 
 	if (from != MPI_PROC_NULL)
-		note_message("recv", c, s->MPI_SOURCE, s->MPI_TAG,
-			     record_bytes(n, t), 0);
+		note_message("recv", c, s->MPI_SOURCE, s->MPI_TAG, record_bytes(n, t), 0);
 	return record_leave(result);
 }
 
-int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c,
-	      MPI_Request *r)
+int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r)
 {
 	record_enter();
 	int result = PMPI_Irecv(b, n, t, from, tag, c, r);
@@ -440,53 +424,46 @@ int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c,
 }
 
 /* Both at once, and then both are waited for. */
-static void note_both(MPI_Comm c, const int to[2], long long sent,
-		      const MPI_Status *got, long long received)
+static void note_both(MPI_Comm c, const int to[2], long long sent, const MPI_Status *got,
+		      long long received)
 {
 	if (!record_notes())
 		return;
 	unsigned long first = ++requests, second = ++requests;
 
 	if (got->MPI_SOURCE >= 0)
-		note_message("recv", c, got->MPI_SOURCE, got->MPI_TAG, received,
-			     first);
+		note_message("recv", c, got->MPI_SOURCE, got->MPI_TAG, received, first);
 	note_message("send", c, to[0], to[1], sent, second);
 	fprintf(file, "wait %lu\nwait %lu\n", first, second);
 }
 
-int MPI_Sendrecv(const void *b, int n, MPI_Datatype t, int to, int tag,
-		 void *rb, int rn, MPI_Datatype rt, int from, int rtag,
-		 MPI_Comm c, MPI_Status *status)
+int MPI_Sendrecv(const void *b, int n, MPI_Datatype t, int to, int tag, void *rb, int rn,
+		 MPI_Datatype rt, int from, int rtag, MPI_Comm c, MPI_Status *status)
 {
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
+	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
 	record_enter();
-	int result =
-		PMPI_Sendrecv(b, n, t, to, tag, rb, rn, rt, from, rtag, c, s);
+	int result = PMPI_Sendrecv(b, n, t, to, tag, rb, rn, rt, from, rtag, c, s);
 
-	note_both(c, (int[]){ to, tag }, record_bytes(n, t), s,
-		  record_bytes(rn, rt));
+	note_both(c, (int[]){ to, tag }, record_bytes(n, t), s, record_bytes(rn, rt));
 	return record_leave(result);
 }
 
-int MPI_Sendrecv_replace(void *b, int n, MPI_Datatype t, int to, int tag,
-			 int from, int rtag, MPI_Comm c, MPI_Status *status)
+int MPI_Sendrecv_replace(void *b, int n, MPI_Datatype t, int to, int tag, int from, int rtag,
+			 MPI_Comm c, MPI_Status *status)
 {
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
+	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
 	record_enter();
 	int result = PMPI_Sendrecv_replace(b, n, t, to, tag, from, rtag, c, s);
 
-	note_both(c, (int[]){ to, tag }, record_bytes(n, t), s,
-		  record_bytes(n, t));
+	note_both(c, (int[]){ to, tag }, record_bytes(n, t), s, record_bytes(n, t));
 	return record_leave(result);
 }
 
 /* Those that are begun again and again. */
-static void prepared(const MPI_Request *r, MPI_Comm c, bool receives, int peer,
-		     int tag, long long bytes)
+static void prepared(const MPI_Request *r, MPI_Comm c, bool receives, int peer, int tag,
+		     long long bytes)
 {
 	if (!record_notes())
 		return;
@@ -501,8 +478,7 @@ static void prepared(const MPI_Request *r, MPI_Comm c, bool receives, int peer,
 	p->bytes = bytes;
 }
 
-int MPI_Send_init(const void *b, int n, MPI_Datatype t, int to, int tag,
-		  MPI_Comm c, MPI_Request *r)
+int MPI_Send_init(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r)
 {
 	record_enter();
 	int result = PMPI_Send_init(b, n, t, to, tag, c, r);
@@ -511,8 +487,7 @@ int MPI_Send_init(const void *b, int n, MPI_Datatype t, int to, int tag,
 	return record_leave(result);
 }
 
-int MPI_Recv_init(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c,
-		  MPI_Request *r)
+int MPI_Recv_init(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r)
 {
 	record_enter();
 	int result = PMPI_Recv_init(b, n, t, from, tag, c, r);
@@ -528,8 +503,7 @@ static void started(MPI_Request handle)
 	if (!p)
 		return;
 	p->id = ++requests;
-	note_message(p->receives ? "recv" : "send", p->comm, p->peer, p->tag,
-		     p->bytes, p->id);
+	note_message(p->receives ? "recv" : "send", p->comm, p->peer, p->tag, p->bytes, p->id);
 }
 
 int MPI_Start(MPI_Request *r)
@@ -566,8 +540,7 @@ int MPI_Request_free(MPI_Request *r)
 int MPI_Wait(MPI_Request *r, MPI_Status *status)
 {
 	MPI_Request handle = *r;
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
+	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
 	record_enter();
 	int result = PMPI_Wait(r, s);
@@ -579,8 +552,7 @@ int MPI_Wait(MPI_Request *r, MPI_Status *status)
 int MPI_Test(MPI_Request *r, int *flag, MPI_Status *status)
 {
 	MPI_Request handle = *r;
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
+	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
 	record_enter();
 	int result = PMPI_Test(r, flag, s);
@@ -591,8 +563,7 @@ int MPI_Test(MPI_Request *r, int *flag, MPI_Status *status)
 }
 
 /* PMPI_Testall, or PMPI_Waitall if there is no flag. */
-static int complete_all(int n, MPI_Request r[], int *flag,
-			MPI_Status statuses[])
+static int complete_all(int n, MPI_Request r[], int *flag, MPI_Status statuses[])
 {
 	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
 	MPI_Request *handles = handles_copy(n, r);
@@ -617,16 +588,13 @@ int MPI_Testall(int n, MPI_Request r[], int *flag, MPI_Status statuses[])
 	return complete_all(n, r, flag, statuses);
 }
 
-static int complete_any(int n, MPI_Request r[], int *which, int *flag,
-			MPI_Status *status)
+static int complete_any(int n, MPI_Request r[], int *which, int *flag, MPI_Status *status)
 {
-	MPI_Status mine = { 0 },
-		   *s = status == MPI_STATUS_IGNORE ? &mine : status;
+	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 	MPI_Request *handles = handles_copy(n, r);
 
 	record_enter();
-	int result = flag ? PMPI_Testany(n, r, which, flag, s)
-			  : PMPI_Waitany(n, r, which, s);
+	int result = flag ? PMPI_Testany(n, r, which, flag, s) : PMPI_Waitany(n, r, which, s);
 
 	if ((!flag || *flag) && *which != MPI_UNDEFINED)
 		completed(handles[*which], s);
@@ -639,17 +607,15 @@ int MPI_Waitany(int n, MPI_Request r[], int *which, MPI_Status *status)
 	return complete_any(n, r, which, NULL, status);
 }
 
-int MPI_Testany(int n, MPI_Request r[], int *which, int *flag,
-		MPI_Status *status)
+int MPI_Testany(int n, MPI_Request r[], int *which, int *flag, MPI_Status *status)
 {
 	return complete_any(n, r, which, flag, status);
 }
 
-typedef int some_fn(int n, MPI_Request r[], int *done, int which[],
-		    MPI_Status statuses[]);
+typedef int some_fn(int n, MPI_Request r[], int *done, int which[], MPI_Status statuses[]);
 
-static int complete_some(some_fn *call, int n, MPI_Request r[], int *done,
-			 int which[], MPI_Status statuses[])
+static int complete_some(some_fn *call, int n, MPI_Request r[], int *done, int which[],
+			 MPI_Status statuses[])
 {
 	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
 	MPI_Request *handles = handles_copy(n, r);
@@ -664,14 +630,12 @@ static int complete_some(some_fn *call, int n, MPI_Request r[], int *done,
 	return record_leave(result);
 }
 
-int MPI_Waitsome(int n, MPI_Request r[], int *done, int which[],
-		 MPI_Status statuses[])
+int MPI_Waitsome(int n, MPI_Request r[], int *done, int which[], MPI_Status statuses[])
 {
 	return complete_some(PMPI_Waitsome, n, r, done, which, statuses);
 }
 
-int MPI_Testsome(int n, MPI_Request r[], int *done, int which[],
-		 MPI_Status statuses[])
+int MPI_Testsome(int n, MPI_Request r[], int *done, int which[], MPI_Status statuses[])
 {
 	return complete_some(PMPI_Testsome, n, r, done, which, statuses);
 }

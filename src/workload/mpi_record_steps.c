@@ -17,14 +17,13 @@ static void note_step(const char *what, MPI_Comm c, long long bytes, int root,
 	const struct record_group *g = record_group(c);
 
 	if (g)
-		fprintf(record_file(), "step %s %llu %lld %d %lu\n", what,
-			g->id, bytes, root, request);
+		fprintf(record_file(), "step %s %llu %lld %d %lu\n", what, g->id, bytes, root,
+			request);
 }
 
 static const char *allreduce(long long bytes)
 {
-	return bytes > LARGE_ALLREDUCE ? "allreduce ring"
-				       : "allreduce doubling";
+	return bytes > LARGE_ALLREDUCE ? "allreduce ring" : "allreduce doubling";
 }
 
 /* NAME, what is noted of it, bytes, root, parameters, arguments. */
@@ -48,45 +47,38 @@ static const char *allreduce(long long bytes)
 	}
 
 STEP(Barrier, "barrier dissemination", 0, 0, (MPI_Comm c), (c))
-BEGINS_STEP(Ibarrier, "barrier dissemination", 0, 0,
-	    (MPI_Comm c, MPI_Request *r), (c, r))
+BEGINS_STEP(Ibarrier, "barrier dissemination", 0, 0, (MPI_Comm c, MPI_Request *r), (c, r))
 STEP(Bcast, "broadcast binomial", record_bytes(n, t), root,
      (void *b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
 BEGINS_STEP(Ibcast, "broadcast binomial", record_bytes(n, t), root,
-	    (void *b, int n, MPI_Datatype t, int root, MPI_Comm c,
-	     MPI_Request *r),
+	    (void *b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request *r),
 	    (b, n, t, root, c, r))
 STEP(Reduce, "reduce binomial", record_bytes(n, t), root,
-     (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root,
-      MPI_Comm c),
+     (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c),
      (b, o, n, t, op, root, c))
 BEGINS_STEP(Ireduce, "reduce binomial", record_bytes(n, t), root,
-	    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root,
-	     MPI_Comm c, MPI_Request *r),
+	    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c,
+	     MPI_Request *r),
 	    (b, o, n, t, op, root, c, r))
 STEP(Allreduce, allreduce(record_bytes(n, t)), record_bytes(n, t), 0,
-     (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
-     (b, o, n, t, op, c))
+     (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c))
 BEGINS_STEP(Iallreduce, allreduce(record_bytes(n, t)), record_bytes(n, t), 0,
-	    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op,
-	     MPI_Comm c, MPI_Request *r),
+	    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Request *r),
 	    (b, o, n, t, op, c, r))
 /* What stands in the receive buffer counts: the other may be MPI_IN_PLACE. */
 STEP(Allgather, "allgather ring", record_bytes(rn, rt), 0,
-     (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt,
-      MPI_Comm c),
+     (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c),
      (b, n, t, o, rn, rt, c))
 BEGINS_STEP(Iallgather, "allgather ring", record_bytes(rn, rt), 0,
-	    (const void *b, int n, MPI_Datatype t, void *o, int rn,
-	     MPI_Datatype rt, MPI_Comm c, MPI_Request *r),
+	    (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c,
+	     MPI_Request *r),
 	    (b, n, t, o, rn, rt, c, r))
 STEP(Alltoall, "alltoall pairwise", record_bytes(rn, rt), 0,
-     (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt,
-      MPI_Comm c),
+     (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c),
      (b, n, t, o, rn, rt, c))
 BEGINS_STEP(Ialltoall, "alltoall pairwise", record_bytes(rn, rt), 0,
-	    (const void *b, int n, MPI_Datatype t, void *o, int rn,
-	     MPI_Datatype rt, MPI_Comm c, MPI_Request *r),
+	    (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c,
+	     MPI_Request *r),
 	    (b, n, t, o, rn, rt, c, r))
 
 static int size_of(MPI_Comm c)
@@ -97,10 +89,8 @@ static int size_of(MPI_Comm c)
 	return n;
 }
 
-STEP(Reduce_scatter_block, "reduce_scatter ring",
-     record_bytes(n, t) * size_of(c), 0,
-     (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c),
-     (b, o, n, t, op, c))
+STEP(Reduce_scatter_block, "reduce_scatter ring", record_bytes(n, t) * size_of(c), 0,
+     (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c))
 
 static long long sum(const int counts[], int n)
 {
@@ -112,10 +102,8 @@ static long long sum(const int counts[], int n)
 }
 
 /* In blocks of about the same size. */
-STEP(Reduce_scatter, "reduce_scatter ring",
-     sum(counts, size_of(c)) * record_bytes(1, t), 0,
-     (const void *b, void *o, const int counts[], MPI_Datatype t, MPI_Op op,
-      MPI_Comm c),
+STEP(Reduce_scatter, "reduce_scatter ring", sum(counts, size_of(c)) * record_bytes(1, t), 0,
+     (const void *b, void *o, const int counts[], MPI_Datatype t, MPI_Op op, MPI_Comm c),
      (b, o, counts, t, op, c))
 
 /* Bytes of the i-th: one of many, or all the same, or none. */
@@ -132,8 +120,7 @@ static void note_counts(const struct counts *a, int n)
 		bool counts = a->only < 0 || a->only == i;
 		int count = !counts ? 0 : a->each ? a->each[i] : a->same;
 
-		fprintf(record_file(), " %lld",
-			count ? record_bytes(count, a->type) : -1LL);
+		fprintf(record_file(), " %lld", count ? record_bytes(count, a->type) : -1LL);
 	}
 }
 
@@ -159,8 +146,8 @@ static bool is_root(MPI_Comm c, int root)
 	return me == root;
 }
 
-int MPI_Gather(const void *b, int n, MPI_Datatype t, void *o, int rn,
-	       MPI_Datatype rt, int root, MPI_Comm c)
+int MPI_Gather(const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, int root,
+	       MPI_Comm c)
 {
 	record_enter();
 	if (is_root(c, root))
@@ -170,8 +157,8 @@ int MPI_Gather(const void *b, int n, MPI_Datatype t, void *o, int rn,
 	return record_leave(PMPI_Gather(b, n, t, o, rn, rt, root, c));
 }
 
-int MPI_Gatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[],
-		const int at[], MPI_Datatype rt, int root, MPI_Comm c)
+int MPI_Gatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[], const int at[],
+		MPI_Datatype rt, int root, MPI_Comm c)
 {
 	record_enter();
 	if (is_root(c, root))
@@ -181,8 +168,8 @@ int MPI_Gatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[],
 	return record_leave(PMPI_Gatherv(b, n, t, o, rn, at, rt, root, c));
 }
 
-int MPI_Scatter(const void *b, int n, MPI_Datatype t, void *o, int rn,
-		MPI_Datatype rt, int root, MPI_Comm c)
+int MPI_Scatter(const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, int root,
+		MPI_Comm c)
 {
 	record_enter();
 	if (is_root(c, root))
@@ -192,8 +179,8 @@ int MPI_Scatter(const void *b, int n, MPI_Datatype t, void *o, int rn,
 	return record_leave(PMPI_Scatter(b, n, t, o, rn, rt, root, c));
 }
 
-int MPI_Scatterv(const void *b, const int n[], const int at[], MPI_Datatype t,
-		 void *o, int rn, MPI_Datatype rt, int root, MPI_Comm c)
+int MPI_Scatterv(const void *b, const int n[], const int at[], MPI_Datatype t, void *o, int rn,
+		 MPI_Datatype rt, int root, MPI_Comm c)
 {
 	record_enter();
 	if (is_root(c, root))
@@ -203,8 +190,8 @@ int MPI_Scatterv(const void *b, const int n[], const int at[], MPI_Datatype t,
 	return record_leave(PMPI_Scatterv(b, n, at, t, o, rn, rt, root, c));
 }
 
-int MPI_Allgatherv(const void *b, int n, MPI_Datatype t, void *o,
-		   const int rn[], const int at[], MPI_Datatype rt, MPI_Comm c)
+int MPI_Allgatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[], const int at[],
+		   MPI_Datatype rt, MPI_Comm c)
 {
 	record_enter();
 	const struct record_group *g = record_group(c);
@@ -215,17 +202,14 @@ int MPI_Allgatherv(const void *b, int n, MPI_Datatype t, void *o,
 	return record_leave(PMPI_Allgatherv(b, n, t, o, rn, at, rt, c));
 }
 
-int MPI_Alltoallv(const void *b, const int n[], const int at[], MPI_Datatype t,
-		  void *o, const int rn[], const int rat[], MPI_Datatype rt,
-		  MPI_Comm c)
+int MPI_Alltoallv(const void *b, const int n[], const int at[], MPI_Datatype t, void *o,
+		  const int rn[], const int rat[], MPI_Datatype rt, MPI_Comm c)
 {
 	record_enter();
 	if (b == MPI_IN_PLACE)
-		note_lists(c, (struct counts){ rn, 0, rt, -1 },
-			   (struct counts){ rn, 0, rt, -1 });
+		note_lists(c, (struct counts){ rn, 0, rt, -1 }, (struct counts){ rn, 0, rt, -1 });
 	else
-		note_lists(c, (struct counts){ n, 0, t, -1 },
-			   (struct counts){ rn, 0, rt, -1 });
+		note_lists(c, (struct counts){ n, 0, t, -1 }, (struct counts){ rn, 0, rt, -1 });
 	return record_leave(PMPI_Alltoallv(b, n, at, t, o, rn, rat, rt, c));
 }
 
@@ -235,20 +219,18 @@ static void note_chain(MPI_Comm c, long long bytes)
 	const struct record_group *g = record_group(c);
 
 	if (g)
-		fprintf(record_file(), "chain %llu %lld %d %d\n", g->id, bytes,
-			g->me > 0, g->me + 1 < g->n);
+		fprintf(record_file(), "chain %llu %lld %d %d\n", g->id, bytes, g->me > 0,
+			g->me + 1 < g->n);
 }
 
-int MPI_Scan(const void *b, void *o, int n, MPI_Datatype t, MPI_Op op,
-	     MPI_Comm c)
+int MPI_Scan(const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
 {
 	record_enter();
 	note_chain(c, record_bytes(n, t));
 	return record_leave(PMPI_Scan(b, o, n, t, op, c));
 }
 
-int MPI_Exscan(const void *b, void *o, int n, MPI_Datatype t, MPI_Op op,
-	       MPI_Comm c)
+int MPI_Exscan(const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
 {
 	record_enter();
 	note_chain(c, record_bytes(n, t));

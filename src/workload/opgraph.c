@@ -6,9 +6,8 @@
 
 #include "base/alloc.h"
 
-const char *const op_kind_names[] = { "compute",   "send", "receive",
-				      "multicast", "read", "write",
-				      "reduce" };
+const char *const op_kind_names[] = { "compute", "send",  "receive", "multicast",
+				      "read",    "write", "reduce" };
 
 void opgraph_fini(struct opgraph *g)
 {
@@ -29,8 +28,7 @@ void opgraph_begin(struct opgraph *g, uint32_t n_ranks)
 
 uint32_t opgraph_add(struct opgraph *g, const struct op *op)
 {
-	g->ops = hd_grow(g->ops, &g->ops_cap, (size_t)g->n_ops + 1,
-			 sizeof(*g->ops));
+	g->ops = hd_grow(g->ops, &g->ops_cap, (size_t)g->n_ops + 1, sizeof(*g->ops));
 	g->ops[g->n_ops] = *op;
 	if (op->kind == OP_RECV && (op->peer == OP_ANY || op->tag == OP_ANY))
 		g->has_any = true;
@@ -43,15 +41,13 @@ static uint32_t source_of(const struct opgraph_link *l)
 }
 
 /* The links of operations from `low` on, by operation, as edges. */
-static void add_edges(struct opgraph *g, uint32_t low,
-		      const struct opgraph_link *links, size_t n)
+static void add_edges(struct opgraph *g, uint32_t low, const struct opgraph_link *links, size_t n)
 {
 	uint32_t *at;
 
-	g->edge_of = hd_grow(g->edge_of, &g->edge_of_cap, (size_t)g->n_ops + 1,
-			     sizeof(*g->edge_of));
-	g->edges = hd_grow(g->edges, &g->edges_cap, (size_t)g->n_edges + n,
-			   sizeof(*g->edges));
+	g->edge_of =
+		hd_grow(g->edge_of, &g->edge_of_cap, (size_t)g->n_ops + 1, sizeof(*g->edge_of));
+	g->edges = hd_grow(g->edges, &g->edges_cap, (size_t)g->n_edges + n, sizeof(*g->edges));
 	at = &g->edge_of[low];
 	for (uint32_t i = 1; i <= g->n_ops - low; i++)
 		at[i] = 0;
@@ -71,8 +67,7 @@ static void add_edges(struct opgraph *g, uint32_t low,
 
 /* Takes away what waits for nothing until nothing is left but circles. */
 static enum hd_status check_circles(const struct opgraph *g, uint32_t low,
-				    const struct opgraph_link *links, size_t n,
-				    struct diag *d)
+				    const struct opgraph_link *links, size_t n, struct diag *d)
 {
 	uint32_t n_mine = g->n_ops - low, n_free = 0;
 	uint32_t *needs = hd_alloc((size_t)n_mine, sizeof(*needs));
@@ -95,20 +90,18 @@ static enum hd_status check_circles(const struct opgraph *g, uint32_t low,
 		}
 	}
 	for (size_t i = 0; i < n && n_free < n_mine; i++) {
-		if (needs[links[i].to - low] &&
-		    needs[source_of(&links[i]) - low])
-			diag_fail_at(d, HD_ERR_INPUT, links[i].line, 0,
-				     "operations that wait for each other in a "
-				     "circle, this one among them");
+		if (needs[links[i].to - low] && needs[source_of(&links[i]) - low])
+			diag_fail_at(
+				d, HD_ERR_INPUT, links[i].line, 0,
+				"operations that wait for each other in a circle, this one among them");
 	}
 	free(needs);
 	free(freed);
 	return n_free < n_mine ? d->status : HD_OK;
 }
 
-enum hd_status opgraph_end_rank(struct opgraph *g, uint32_t rank,
-				const struct opgraph_link *links, size_t n,
-				struct diag *d)
+enum hd_status opgraph_end_rank(struct opgraph *g, uint32_t rank, const struct opgraph_link *links,
+				size_t n, struct diag *d)
 {
 	uint32_t low = g->begun;
 
@@ -132,13 +125,10 @@ static void write_op(const struct op *op, uint32_t number, struct strbuf *out)
 {
 	strbuf_printf(out, "l%u: ", number);
 	if (op->kind == OP_COMPUTE) {
-		strbuf_printf(out, "calc %llu",
-			      (unsigned long long)((op->size + 999) / 1000));
+		strbuf_printf(out, "calc %llu", (unsigned long long)((op->size + 999) / 1000));
 	} else {
-		strbuf_printf(out, "%s %llub %s ",
-			      op->kind == OP_SEND ? "send" : "recv",
-			      (unsigned long long)op->size,
-			      op->kind == OP_SEND ? "to" : "from");
+		strbuf_printf(out, "%s %llub %s ", op->kind == OP_SEND ? "send" : "recv",
+			      (unsigned long long)op->size, op->kind == OP_SEND ? "to" : "from");
 		strbuf_printf(out, op->peer == OP_ANY ? "-1" : "%u", op->peer);
 		if (op->tag == OP_ANY)
 			strbuf_puts(out, " tag -1");
@@ -160,15 +150,11 @@ void opgraph_write(const struct opgraph *g, struct strbuf *out)
 		for (uint32_t i = low; i < g->first[r + 1]; i++)
 			write_op(&g->ops[i], i - low, out);
 		for (uint32_t i = low; i < g->first[r + 1]; i++) {
-			for (uint32_t k = g->edge_of[i]; k < g->edge_of[i + 1];
-			     k++)
-				strbuf_printf(out, "l%u %s l%u\n",
-					      (g->edges[k] & ~OPGRAPH_STARTED) -
-						      low,
-					      g->edges[k] & OPGRAPH_STARTED
-						      ? "irequires"
-						      : "requires",
-					      i - low);
+			for (uint32_t k = g->edge_of[i]; k < g->edge_of[i + 1]; k++)
+				strbuf_printf(
+					out, "l%u %s l%u\n", (g->edges[k] & ~OPGRAPH_STARTED) - low,
+					g->edges[k] & OPGRAPH_STARTED ? "irequires" : "requires",
+					i - low);
 		}
 		strbuf_puts(out, "}\n");
 	}

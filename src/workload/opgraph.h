@@ -43,8 +43,7 @@ void opgraph_fini(struct opgraph *g);
  * GOAL text, or a connection matrix of htsim, whichever it is. Refusals name
  * the line; the caller says the file in d->file.
  */
-HD_MUST_CHECK enum hd_status opgraph_read(FILE *in, struct diag *d,
-					  struct opgraph *out);
+HD_MUST_CHECK enum hd_status opgraph_read(FILE *in, struct diag *d, struct opgraph *out);
 HD_MUST_CHECK enum hd_status opgraph_read_file(const char *path, struct diag *d,
 					       struct opgraph *out);
 /* GOAL text that reads back as the same; times in whole ns, rounded up. */
@@ -65,8 +64,8 @@ uint32_t opgraph_add(struct opgraph *g, const struct op *op);
  * its own. Refuses links in a circle, at the line of one of them.
  */
 HD_MUST_CHECK enum hd_status opgraph_end_rank(struct opgraph *g, uint32_t rank,
-					      const struct opgraph_link *links,
-					      size_t n, struct diag *d);
+					      const struct opgraph_link *links, size_t n,
+					      struct diag *d);
 void opgraph_end(struct opgraph *g);
 
 #endif

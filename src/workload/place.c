@@ -30,8 +30,7 @@ static int by_turn(const void *a, const void *b)
 	return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
 }
 
-static void sort_hosts(const uint32_t *leaf, uint32_t n, bool in_turn,
-		       uint32_t *order)
+static void sort_hosts(const uint32_t *leaf, uint32_t n, bool in_turn, uint32_t *order)
 {
 	struct spot_of_host *spots = hd_alloc(n, sizeof(*spots));
 	uint32_t *n_on = hd_alloc(n, sizeof(*n_on));
@@ -54,8 +53,8 @@ static void sort_hosts(const uint32_t *leaf, uint32_t n, bool in_turn,
 	free(spots);
 }
 
-void place_ranks(enum placement how, const uint32_t *leaf, uint32_t n,
-		 struct rng *rng, uint32_t ranks, uint32_t *hosts)
+void place_ranks(enum placement how, const uint32_t *leaf, uint32_t n, struct rng *rng,
+		 uint32_t ranks, uint32_t *hosts)
 {
 	uint32_t *order = hd_alloc(n, sizeof(*order));
 

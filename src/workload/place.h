@@ -20,7 +20,7 @@ enum placement {
  * hosts[r] becomes the place of rank r among n hosts, leaf[h] being the switch
  * of host h; ranks <= n. Draws only for PLACE_RANDOM.
  */
-void place_ranks(enum placement how, const uint32_t *leaf, uint32_t n,
-		 struct rng *rng, uint32_t ranks, uint32_t *hosts);
+void place_ranks(enum placement how, const uint32_t *leaf, uint32_t n, struct rng *rng,
+		 uint32_t ranks, uint32_t *hosts);
 
 #endif

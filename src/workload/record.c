@@ -104,8 +104,8 @@ static struct request *request_at(struct recorder *r, int64_t id)
 
 	if (at != MAP_NONE)
 		return &r->requests[at];
-	r->requests = hd_grow(r->requests, &r->requests_cap, r->n_requests + 1,
-			      sizeof(*r->requests));
+	r->requests =
+		hd_grow(r->requests, &r->requests_cap, r->n_requests + 1, sizeof(*r->requests));
 	r->requests[next] = (struct request){ .peer = ANYBODY, .op = NO_OP };
 	r->n_requests++;
 	return &r->requests[next];
@@ -120,8 +120,7 @@ static int64_t request_id(struct recorder *r)
 
 static void link_add(struct recorder *r, uint32_t from, uint32_t to)
 {
-	r->links = hd_grow(r->links, &r->links_cap, r->n_links + 1,
-			   sizeof(*r->links));
+	r->links = hd_grow(r->links, &r->links_cap, r->n_links + 1, sizeof(*r->links));
 	r->links[r->n_links++] = (struct opgraph_link){ from, to, 0 };
 }
 
@@ -134,13 +133,11 @@ static void front_set(struct recorder *r, uint32_t op)
 
 static void front_add(struct recorder *r, uint32_t op)
 {
-	r->front = hd_grow(r->front, &r->front_cap, r->n_front + 1,
-			   sizeof(*r->front));
+	r->front = hd_grow(r->front, &r->front_cap, r->n_front + 1, sizeof(*r->front));
 	r->front[r->n_front++] = op;
 }
 
-static uint32_t op_after(struct recorder *r, uint32_t before,
-			 const struct op *op)
+static uint32_t op_after(struct recorder *r, uint32_t before, const struct op *op)
 {
 	uint32_t id = opgraph_add(r->g, op);
 
@@ -200,19 +197,16 @@ static uint64_t comm_key(const struct recorder *r, const struct comm *c)
 	return (uint64_t)(c - r->comms) << 40;
 }
 
-static uint32_t message_tag(struct recorder *r, const struct comm *c,
-			    int64_t tag)
+static uint32_t message_tag(struct recorder *r, const struct comm *c, int64_t tag)
 {
 	return tag_of(r, comm_key(r, c) | (uint64_t)tag);
 }
 
 /* Of a strand of the collective that is the next one of the communicator. */
-static uint32_t step_tag(struct recorder *r, const struct comm *c,
-			 uint32_t strand)
+static uint32_t step_tag(struct recorder *r, const struct comm *c, uint32_t strand)
 {
 	return tag_of(r, comm_key(r, c) | (uint64_t)1 << 39 |
-				 (uint64_t)(c->steps & 0x7fffffff) << 4 |
-				 (strand & 15));
+				 (uint64_t)(c->steps & 0x7fffffff) << 4 | (strand & 15));
 }
 
 /* ---- lines ------------------------------------------------------------- */
@@ -245,8 +239,7 @@ static void read_comm(struct recorder *r)
 	if (!is_new)
 		return;
 	map_put(&r->comm_of, id, (uint32_t)r->n_comms);
-	r->comms = hd_grow(r->comms, &r->comms_cap, r->n_comms + 1,
-			   sizeof(*r->comms));
+	r->comms = hd_grow(r->comms, &r->comms_cap, r->n_comms + 1, sizeof(*r->comms));
 	r->comms[r->n_comms++] = c;
 }
 
@@ -260,8 +253,7 @@ static void read_calc(struct recorder *r)
 }
 
 /* The world's rank of a peer; itself if it must not be looked at. */
-static uint32_t world_rank(struct recorder *r, const struct comm *c,
-			   int64_t peer)
+static uint32_t world_rank(struct recorder *r, const struct comm *c, int64_t peer)
 {
 	if (c && peer >= 0 && peer < c->n)
 		return c->ranks[peer];
@@ -326,8 +318,8 @@ static uint32_t index_in(const struct recorder *r, const struct comm *c)
 }
 
 /* Adds the operations of a round after `before`; what the next one needs. */
-static uint32_t add_round(struct recorder *r, const struct comm *c,
-			  const struct step *s, struct spot at, uint32_t before)
+static uint32_t add_round(struct recorder *r, const struct comm *c, const struct step *s,
+			  struct spot at, uint32_t before)
 {
 	uint32_t me = index_in(r, c), *ops = NULL;
 	uint32_t tag = step_tag(r, c, at.strand);
@@ -375,8 +367,7 @@ static void read_step(struct recorder *r)
 		uint32_t last = before;
 
 		for (uint32_t k = 0; k < rounds; k++)
-			last = add_round(r, c, &s, (struct spot){ i, k, 0 },
-					 last);
+			last = add_round(r, c, &s, (struct spot){ i, k, 0 }, last);
 		if (last != NO_OP)
 			ends[n++] = last;
 	}
@@ -449,8 +440,7 @@ static void read_chain(struct recorder *r)
 static void read_not(struct recorder *r)
 {
 	r->at[strcspn(r->at, "\n")] = '\0';
-	diag_fail(r->d, HD_ERR_UNFIT,
-		  "rank %u uses %s, which cannot be recorded", r->rank, r->at);
+	diag_fail(r->d, HD_ERR_UNFIT, "rank %u uses %s, which cannot be recorded", r->rank, r->at);
 }
 
 static void read_end(struct recorder *r)
@@ -477,12 +467,10 @@ static const struct {
 	const char *word;
 	void (*read)(struct recorder *r);
 } lines[] = {
-	{ "calc", read_calc },     { "send", read_send },
-	{ "recv", read_recv },     { "wait", read_wait },
-	{ "step", read_step },     { "lists", read_lists },
-	{ "chain", read_chain },   { "comm", read_comm },
-	{ "not", read_not },       { "end", read_end },
-	{ "match", read_nothing },
+	{ "calc", read_calc },   { "send", read_send },     { "recv", read_recv },
+	{ "wait", read_wait },   { "step", read_step },     { "lists", read_lists },
+	{ "chain", read_chain }, { "comm", read_comm },     { "not", read_not },
+	{ "end", read_end },     { "match", read_nothing },
 };
 
 static void read_line(struct recorder *r, bool matches)
@@ -552,23 +540,19 @@ static enum hd_status read_rank(struct recorder *r, FILE *in, uint32_t rank)
 		refuse(r, "an empty record");
 	read_pass(r, in, rank, false);
 	if (r->d->status == HD_OK && !r->is_over)
-		diag_fail(r->d, HD_ERR_INPUT,
-			  "rank %u has not come to MPI_Finalize", rank);
-	return r->d->status == HD_OK ? opgraph_end_rank(r->g, rank, r->links,
-							r->n_links, r->d)
+		diag_fail(r->d, HD_ERR_INPUT, "rank %u has not come to MPI_Finalize", rank);
+	return r->d->status == HD_OK ? opgraph_end_rank(r->g, rank, r->links, r->n_links, r->d)
 				     : r->d->status;
 }
 
-static enum hd_status read_next(struct recorder *r,
-				const struct record_source *from, uint32_t rank)
+static enum hd_status read_next(struct recorder *r, const struct record_source *from, uint32_t rank)
 {
 	FILE *in = from->open(from->context, rank);
 	enum hd_status status =
 		in ? read_rank(r, in, rank)
 		   : diag_fail(r->d, HD_ERR_INPUT,
 			       rank ? "rank %u left no record"
-				    : "no rank left a record: rank %u was not "
-				      "of an MPI program",
+				    : "no rank left a record: rank %u was not of an MPI program",
 			       rank);
 
 	if (in)
@@ -576,13 +560,10 @@ static enum hd_status read_next(struct recorder *r,
 	return status;
 }
 
-enum hd_status record_read_from(const struct record_source *from,
-				bool has_compute, struct diag *d,
+enum hd_status record_read_from(const struct record_source *from, bool has_compute, struct diag *d,
 				struct opgraph *out)
 {
-	struct recorder r = {
-		.g = out, .d = d, .has_compute = has_compute, .n_ranks = 1
-	};
+	struct recorder r = { .g = out, .d = d, .has_compute = has_compute, .n_ranks = 1 };
 	enum hd_status status = HD_OK;
 
 	*out = (struct opgraph){ 0 };

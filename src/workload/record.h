@@ -18,12 +18,11 @@ struct record_source {
 	FILE *(*open)(void *context, uint32_t rank); /* NULL: there is none */
 	void *context;
 };
-HD_MUST_CHECK enum hd_status record_read_from(const struct record_source *from,
-					      bool has_compute, struct diag *d,
-					      struct opgraph *out);
+HD_MUST_CHECK enum hd_status record_read_from(const struct record_source *from, bool has_compute,
+					      struct diag *d, struct opgraph *out);
 /* Files "rank.0", "rank.1", ... of a folder. */
-HD_MUST_CHECK enum hd_status record_read(const char *folder, bool has_compute,
-					 struct diag *d, struct opgraph *out);
+HD_MUST_CHECK enum hd_status record_read(const char *folder, bool has_compute, struct diag *d,
+					 struct opgraph *out);
 
 struct record_how {
 	bool has_compute; /* times between calls are kept */
@@ -34,8 +33,7 @@ struct record_how {
  * Runs the program of these words, ended by NULL, with the recorder preloaded.
  * HD_ERR_ENV if it cannot be started, HD_ERR_INPUT if it ends badly.
  */
-HD_MUST_CHECK enum hd_status record_run(char **words,
-					const struct record_how *how,
-					struct diag *d, struct opgraph *out);
+HD_MUST_CHECK enum hd_status record_run(char **words, const struct record_how *how, struct diag *d,
+					struct opgraph *out);
 
 #endif

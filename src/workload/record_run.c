@@ -27,8 +27,7 @@ static void put_before(const char *name, const char *first)
 }
 
 /* Blanks and colons end a path in LD_PRELOAD: the loader gets a folder. */
-_Noreturn static void become(char **words, const char *folder, char *library,
-			     bool aside)
+_Noreturn static void become(char **words, const char *folder, char *library, bool aside)
 {
 	char *name = strrchr(library, '/');
 
@@ -41,8 +40,8 @@ _Noreturn static void become(char **words, const char *folder, char *library,
 	_exit(127);
 }
 
-static enum hd_status launch(char **words, const char *folder, char *library,
-			     bool aside, struct diag *d)
+static enum hd_status launch(char **words, const char *folder, char *library, bool aside,
+			     struct diag *d)
 {
 	int status = 0;
 	pid_t child = unfinished_fork();
@@ -52,42 +51,37 @@ static enum hd_status launch(char **words, const char *folder, char *library,
 	while (child > 0 && unfinished_wait(&status) != child && errno == EINTR)
 		;
 	if (child < 0)
-		return diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s",
-				 words[0], strerror(errno));
+		return diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0], strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return diag_fail(d, HD_ERR_ENV, "cannot start '%s'", words[0]);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return HD_OK;
 	return diag_fail(d, HD_ERR_INPUT, "'%s' ended with %s %d", words[0],
 			 WIFEXITED(status) ? "status" : "signal",
-			 WIFEXITED(status) ? WEXITSTATUS(status)
-					   : WTERMSIG(status));
+			 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-enum hd_status record_run(char **words, const struct record_how *how,
-			  struct diag *d, struct opgraph *out)
+enum hd_status record_run(char **words, const struct record_how *how, struct diag *d,
+			  struct opgraph *out)
 {
 	const char *place = getenv("TMPDIR");
 	char *library = library_find(LIBRARY);
 	struct strbuf folder = STRBUF_INIT;
 	enum hd_status status;
 
-	strbuf_printf(&folder, "%s/heddle-record-XXXXXX",
-		      place ? place : "/tmp");
+	strbuf_printf(&folder, "%s/heddle-record-XXXXXX", place ? place : "/tmp");
 	unfinished_hold();
 	if (!library) {
-		status = diag_fail(
-			d, HD_ERR_ENV,
-			"heddle is built without MPI: there is no " LIBRARY);
+		status = diag_fail(d, HD_ERR_ENV,
+				   "heddle is built without MPI: there is no " LIBRARY);
 	} else if (!mkdtemp(folder.text)) {
-		status = diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s",
-				   folder.text, strerror(errno));
+		status = diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s", folder.text,
+				   strerror(errno));
 	} else {
 		/* A signal ends the program; us, once the folder has gone. */
 		status = launch(words, folder.text, library, how->aside, d);
 		if (status == HD_OK && !unfinished_is_due())
-			status = record_read(folder.text, how->has_compute, d,
-					     out);
+			status = record_read(folder.text, how->has_compute, d, out);
 		folder_remove(folder.text);
 	}
 	unfinished_let_go();

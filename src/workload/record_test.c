@@ -31,8 +31,8 @@ static void put(const char *folder, unsigned rank, const char *text)
 	fclose(out);
 }
 
-static enum hd_status read_two(const char *first, const char *second,
-			       struct diag *d, struct opgraph *g)
+static enum hd_status read_two(const char *first, const char *second, struct diag *d,
+			       struct opgraph *g)
 {
 	char folder[] = "/tmp/record-test-XXXXXX", path[64];
 
@@ -75,8 +75,7 @@ static void expect(const char *first, const char *second, const char *goal)
 static void calls_follow_each_other(void **state)
 {
 	(void)state;
-	expect(HEAD0 "calc 5\nsend 0 1 9 100 0\ncalc 7\nend\n",
-	       HEAD1 "recv 0 0 9 200 0\nend\n",
+	expect(HEAD0 "calc 5\nsend 0 1 9 100 0\ncalc 7\nend\n", HEAD1 "recv 0 0 9 200 0\nend\n",
 	       "num_ranks 2\nrank 0 {\na: calc 5\nb: send 100b to 1 tag 0\n"
 	       "c: calc 7\nb requires a\nc requires b\n}\n"
 	       "rank 1 {\nrecv 200b from 0 tag 0\n}\n");
@@ -104,8 +103,7 @@ static void collectives_become_their_rounds(void **state)
 	       "b: send 4b to 1 tag 1\nb requires a\n}\n"
 	       "rank 1 {\na: send 64b to 0 tag 0\nb: recv 4b from 0 tag 1\n"
 	       "b requires a\n}\n");
-	expect(HEAD0 "lists 0 0 2 -1 5 -1 6\nend\n",
-	       HEAD1 "lists 0 0 2 6 -1 5 -1\nend\n",
+	expect(HEAD0 "lists 0 0 2 -1 5 -1 6\nend\n", HEAD1 "lists 0 0 2 6 -1 5 -1\nend\n",
 	       "num_ranks 2\nrank 0 {\na: send 5b to 1 tag 0\n"
 	       "b: recv 6b from 1 tag 0\nc: calc 0\nc requires a\n"
 	       "c requires b\n}\n"
@@ -165,12 +163,11 @@ static void what_makes_no_sense_is_refused(void **state)
 /* Nothing but the sanitizers need notice. */
 static void any_record_is_answered(void **state)
 {
-	static const char good[] =
-		HEAD0 "comm 4294967297 1 0\ncalc 5\nsend 0 1 9 100 3\n"
-		      "recv 0 -1 -1 5 4\nmatch 4 1 2\nwait 3\nwait 4\n"
-		      "step allreduce ring 0 5000 0 0\n"
-		      "step barrier dissemination 0 0 0 5\nwait 5\n"
-		      "lists 0 0 2 -1 7 -1 8\nchain 0 9 0 1\nend\n";
+	static const char good[] = HEAD0 "comm 4294967297 1 0\ncalc 5\nsend 0 1 9 100 3\n"
+					 "recv 0 -1 -1 5 4\nmatch 4 1 2\nwait 3\nwait 4\n"
+					 "step allreduce ring 0 5000 0 0\n"
+					 "step barrier dissemination 0 0 0 5\nwait 5\n"
+					 "lists 0 0 2 -1 7 -1 8\nchain 0 9 0 1\nend\n";
 	unsigned n = cases_of_run(300, 100000);
 	struct rng rng;
 

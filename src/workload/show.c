@@ -24,8 +24,7 @@ static const struct column sum_columns[] = {
 	{ "computations", NULL, CELL(sum_row, computations) },
 	{ "dependencies", NULL, CELL(sum_row, links) },
 	{ "bytes", NULL, CELL(sum_row, bytes), ORIGIN_COMPUTED },
-	{ "computing", "us", CELL_TIME(sum_row, computing), ORIGIN_COMPUTED,
-	  3 },
+	{ "computing", "us", CELL_TIME(sum_row, computing), ORIGIN_COMPUTED, 3 },
 	{ NULL },
 };
 
@@ -37,9 +36,7 @@ static uint64_t whole(u128 sum)
 
 static void put_sums(const struct opgraph *g, struct results *r)
 {
-	struct sum_row row = { .ranks = g->n_ranks,
-			       .operations = g->n_ops,
-			       .links = g->n_edges };
+	struct sum_row row = { .ranks = g->n_ranks, .operations = g->n_ops, .links = g->n_edges };
 	u128 bytes = 0, computing = 0;
 
 	for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -53,9 +50,7 @@ static void put_sums(const struct opgraph *g, struct results *r)
 	}
 	row.bytes = whole(bytes);
 	row.computing = (double)computing;
-	table_put_row(results_record(r, "job", "what all ranks do together",
-				     sum_columns),
-		      &row);
+	table_put_row(results_record(r, "job", "what all ranks do together", sum_columns), &row);
 }
 
 /* ---- pairs -------------------------------------------------------------- */
@@ -102,8 +97,7 @@ static struct pair *pairs_of(const struct opgraph *g, size_t *n)
 			const struct op *op = &g->ops[i];
 
 			if (op->kind == OP_SEND)
-				pairs[n_sends++] = (struct pair){ r, op->peer,
-								  1, op->size };
+				pairs[n_sends++] = (struct pair){ r, op->peer, 1, op->size };
 		}
 	}
 	qsort(pairs, n_sends, sizeof(*pairs), by_ranks);
@@ -125,12 +119,10 @@ static void put_pairs(const struct opgraph *g, bool all, struct results *r)
 {
 	size_t n;
 	struct pair *pairs = pairs_of(g, &n);
-	struct table *t =
-		results_table(r, "pairs",
-			      n > FEW && !all ? "who sends most to whom; "
-						"--all shows all"
-					      : "who sends how much to whom",
-			      pair_columns);
+	struct table *t = results_table(r, "pairs",
+					n > FEW && !all ? "who sends most to whom; --all shows all"
+							: "who sends how much to whom",
+					pair_columns);
 
 	qsort(pairs, n, sizeof(*pairs), by_bytes);
 	for (size_t i = 0; i < n && (all || i < FEW); i++)
@@ -152,8 +144,7 @@ struct time_row {
 static const struct column time_columns[] = {
 	{ "latency", "us", CELL_TIME(time_row, latency), ORIGIN_GIVEN, 3 },
 	{ "rate", "Gb/s", CELL(time_row, rate), ORIGIN_GIVEN, 3 },
-	{ "completion", "us", CELL_TIME(time_row, completion), ORIGIN_COMPUTED,
-	  6 },
+	{ "completion", "us", CELL_TIME(time_row, completion), ORIGIN_COMPUTED, 6 },
 	{ "last rank", NULL, CELL(time_row, last_rank), ORIGIN_COMPUTED },
 	{ "compute", "us", CELL_TIME(time_row, compute), ORIGIN_COMPUTED, 6 },
 	{ "messages", "us", CELL_TIME(time_row, messages), ORIGIN_COMPUTED, 6 },
@@ -162,8 +153,8 @@ static const struct column time_columns[] = {
 	{ NULL },
 };
 
-static void put_time(const struct ideal_net *net,
-		     const struct ideal_result *found, struct results *r)
+static void put_time(const struct ideal_net *net, const struct ideal_result *found,
+		     struct results *r)
 {
 	const struct time_row row = {
 		.latency = net->latency,
@@ -176,11 +167,12 @@ static void put_time(const struct ideal_net *net,
 		.n_messages = found->path.n_messages,
 	};
 
-	table_put_row(results_record(r, "critical path",
-				     "on a network where nobody is in "
-				     "anybody's way, and what led to the end",
-				     time_columns),
-		      &row);
+	table_put_row(
+		results_record(
+			r, "critical path",
+			"on a network where nobody is in anybody's way, and what led to the end",
+			time_columns),
+		&row);
 }
 
 /* ---- what fails --------------------------------------------------------- */
@@ -202,8 +194,7 @@ static const struct column problem_columns[] = {
 	{ NULL },
 };
 
-static void put_problem(struct table *t, const struct job_view *view,
-			const struct ideal_problem *x)
+static void put_problem(struct table *t, const struct job_view *view, const struct ideal_problem *x)
 {
 	uint32_t peer = x->came ? x->source : x->op.peer;
 	const struct problem_row row = {
@@ -212,8 +203,8 @@ static void put_problem(struct table *t, const struct job_view *view,
 		.where = table_text(t, "%s:%u", view->file, x->op.line),
 		.peer = peer == OP_ANY ? "any" : table_text(t, "rank %u", peer),
 		.bytes = x->op.size,
-		.problem = x->came ? table_text(t, "its message has %llu bytes",
-						(unsigned long long)x->came)
+		.problem = x->came                 ? table_text(t, "its message has %llu bytes",
+								(unsigned long long)x->came)
 			   : x->op.kind == OP_SEND ? "nobody receives it"
 						   : "nobody sends to it",
 	};
@@ -221,18 +212,16 @@ static void put_problem(struct table *t, const struct job_view *view,
 	table_put_row(t, &row);
 }
 
-static void put_problems(const struct job_view *view,
-			 const struct ideal_result *found, struct results *r)
+static void put_problems(const struct job_view *view, const struct ideal_result *found,
+			 struct results *r)
 {
-	size_t n =
-		view->all || found->n_problems < FEW ? found->n_problems : FEW;
+	size_t n = view->all || found->n_problems < FEW ? found->n_problems : FEW;
 
 	if (n == 0)
 		return;
-	struct table *t = results_table(
-		r, "failed operations",
-		"what never ends, and receives that are too small",
-		problem_columns);
+	struct table *t =
+		results_table(r, "failed operations",
+			      "what never ends, and receives that are too small", problem_columns);
 
 	for (size_t i = 0; i < n; i++)
 		put_problem(t, view, &found->problems[i]);
@@ -252,15 +241,12 @@ static uint32_t cpus_of(const struct opgraph *g)
 	return n;
 }
 
-enum hd_status opgraph_show(const struct opgraph *g,
-			    const struct job_view *view, struct diag *d,
+enum hd_status opgraph_show(const struct opgraph *g, const struct job_view *view, struct diag *d,
 			    struct results *r, bool *well)
 {
-	const struct job j = { .n_ranks = g->n_ranks,
-			       .graph = g,
-			       .n_steps = 1,
-			       .repeat = 1,
-			       .n_cpus = cpus_of(g) };
+	const struct job j = {
+		.n_ranks = g->n_ranks, .graph = g, .n_steps = 1, .repeat = 1, .n_cpus = cpus_of(g)
+	};
 	struct ideal_result found;
 
 	if (ideal_run(&j, &view->net, d, &found) != HD_OK)
@@ -269,9 +255,7 @@ enum hd_status opgraph_show(const struct opgraph *g,
 	if (found.completion != HD_TIME_NEVER)
 		put_time(&view->net, &found, r);
 	else
-		results_remark(r,
-			       "the job does not come to its end: %u of %u "
-			       "ranks are done",
+		results_remark(r, "the job does not come to its end: %u of %u ranks are done",
 			       found.n_done, g->n_ranks);
 	put_problems(view, &found, r);
 	put_pairs(g, view->all, r);

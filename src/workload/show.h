@@ -16,9 +16,7 @@ struct job_view {
 
 /* *well is false if something fails, which is said: the job never ends, or
  * nobody receives what is sent, or it is larger than its receive. */
-HD_MUST_CHECK enum hd_status opgraph_show(const struct opgraph *g,
-					  const struct job_view *view,
-					  struct diag *d, struct results *r,
-					  bool *well);
+HD_MUST_CHECK enum hd_status opgraph_show(const struct opgraph *g, const struct job_view *view,
+					  struct diag *d, struct results *r, bool *well);
 
 #endif

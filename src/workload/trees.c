@@ -72,8 +72,7 @@ static uint32_t n_segments(const struct step *s, unsigned tree)
 
 	if (!bytes)
 		return 0;
-	return s->segment ? (uint32_t)((bytes + s->segment - 1) / s->segment)
-			  : 1;
+	return s->segment ? (uint32_t)((bytes + s->segment - 1) / s->segment) : 1;
 }
 
 static uint64_t segment_bytes(const struct step *s, unsigned tree, uint32_t i)
@@ -110,8 +109,7 @@ static bool to_child(const struct tree_node *n, uint32_t index, struct op *out)
 	return true;
 }
 
-bool tree_op(const struct step *s, struct member m, struct spot at,
-	     struct op *out)
+bool tree_op(const struct step *s, struct member m, struct spot at, struct op *out)
 {
 	unsigned tree = at.strand / 2;
 	bool down = at.strand % 2, second = at.round % 2;

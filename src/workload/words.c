@@ -22,8 +22,7 @@ void words_fini(struct words *r)
 	free(r->before);
 }
 
-enum hd_status words_fail(struct words *r, const struct token *t,
-			  const char *format, ...)
+enum hd_status words_fail(struct words *r, const struct token *t, const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
@@ -33,8 +32,8 @@ enum hd_status words_fail(struct words *r, const struct token *t,
 	va_end(args);
 	if (t && t->len == 0)
 		strbuf_puts(&text, " (the file ends)");
-	enum hd_status status = diag_fail_at(
-		r->d, HD_ERR_INPUT, t ? t->line : r->line, 0, "%s", text.text);
+	enum hd_status status =
+		diag_fail_at(r->d, HD_ERR_INPUT, t ? t->line : r->line, 0, "%s", text.text);
 
 	strbuf_fini(&text);
 	r->ended = true;
@@ -133,20 +132,16 @@ int words_peek(struct words *r)
 static inline bool is_word(int c)
 {
 	static const bool yes[256] = {
-		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1,
-		['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1,
-		['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1,
-		['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1,
-		['K'] = 1, ['L'] = 1, ['M'] = 1, ['N'] = 1, ['O'] = 1,
-		['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1,
-		['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1,
-		['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1,
-		['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1,
-		['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1,
-		['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1,
-		['t'] = 1, ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1,
-		['y'] = 1, ['z'] = 1, ['_'] = 1, ['-'] = 1, ['>'] = 1,
-		['.'] = 1,
+		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,
+		['7'] = 1, ['8'] = 1, ['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1,
+		['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1,
+		['L'] = 1, ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1,
+		['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1,
+		['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1,
+		['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1,
+		['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1,
+		['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['_'] = 1,
+		['-'] = 1, ['>'] = 1, ['.'] = 1,
 	};
 
 	return c != -1 && yes[c];
@@ -189,8 +184,7 @@ void words_next(struct words *r, struct token *out)
 	out->len = n;
 	if (n == WORDS_LONGEST) {
 		out->len = 1;
-		words_fail(r, out, "a word of more than %u letters",
-			   WORDS_LONGEST - 1);
+		words_fail(r, out, "a word of more than %u letters", WORDS_LONGEST - 1);
 		r->at = r->len;
 		out->len = 0;
 	}
@@ -216,16 +210,15 @@ static bool number_of(const struct token *t, uint64_t most, uint64_t *out)
 	return t->len > 0 && value <= most;
 }
 
-static enum hd_status refuse_number(struct words *r, const struct token *t,
-				    const char *what, uint64_t most)
+static enum hd_status refuse_number(struct words *r, const struct token *t, const char *what,
+				    uint64_t most)
 {
-	return words_fail(r, t, "'%.*s' is not %s (a whole number up to %llu)",
-			  token_show(t), t->text, what,
-			  (unsigned long long)most);
+	return words_fail(r, t, "'%.*s' is not %s (a whole number up to %llu)", token_show(t),
+			  t->text, what, (unsigned long long)most);
 }
 
-enum hd_status words_number(struct words *r, const char *what, uint64_t most,
-			    bool may_be_any, uint64_t *out)
+enum hd_status words_number(struct words *r, const char *what, uint64_t most, bool may_be_any,
+			    uint64_t *out)
 {
 	struct token t;
 

@@ -41,14 +41,12 @@ HD_MUST_CHECK enum hd_status words_end(struct words *r);
 
 /* Refuses at the token's line (NULL: the current one). */
 HD_PRINTF(3, 4)
-enum hd_status words_fail(struct words *r, const struct token *t,
-			  const char *format, ...);
+enum hd_status words_fail(struct words *r, const struct token *t, const char *format, ...);
 
 /* The next word as a number, at most `most`; -1, if it `may_be_any`, is
  * UINT64_MAX. */
-HD_MUST_CHECK enum hd_status words_number(struct words *r, const char *what,
-					  uint64_t most, bool may_be_any,
-					  uint64_t *out);
+HD_MUST_CHECK enum hd_status words_number(struct words *r, const char *what, uint64_t most,
+					  bool may_be_any, uint64_t *out);
 /* The same with a "b" behind it, which may be missing. */
 HD_MUST_CHECK enum hd_status words_size(struct words *r, uint64_t *out);
 

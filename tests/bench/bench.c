@@ -45,15 +45,13 @@ double bench_seconds(void)
 
 void bench_begin(struct bench *b, const char *name)
 {
-	*b = (struct bench){ .results = results_new("bench"),
-			     .tiny = bench_is_tiny() };
-	b->table = results_table(b->results, name,
-				 "ratio is how far the goal is met; 1 is just",
+	*b = (struct bench){ .results = results_new("bench"), .tiny = bench_is_tiny() };
+	b->table = results_table(b->results, name, "ratio is how far the goal is met; 1 is just",
 				 columns);
 }
 
-static void add_row(struct bench *b, const char *what, const char *unit,
-		    const char *goal, double value, double ratio)
+static void add_row(struct bench *b, const char *what, const char *unit, const char *goal,
+		    double value, double ratio)
 {
 	bool has_goal = *goal != '-';
 	const struct goal_row row = {
@@ -72,8 +70,7 @@ static void add_row(struct bench *b, const char *what, const char *unit,
 		b->missed = true;
 }
 
-void bench_at_least(struct bench *b, const char *what, const char *unit,
-		    double goal, double value)
+void bench_at_least(struct bench *b, const char *what, const char *unit, double goal, double value)
 {
 	char text[32] = "-";
 
@@ -82,8 +79,7 @@ void bench_at_least(struct bench *b, const char *what, const char *unit,
 	add_row(b, what, unit, text, value, value / goal);
 }
 
-void bench_at_most(struct bench *b, const char *what, const char *unit,
-		   double goal, double value)
+void bench_at_most(struct bench *b, const char *what, const char *unit, double goal, double value)
 {
 	char text[32] = "-";
 

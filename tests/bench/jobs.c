@@ -40,8 +40,7 @@ static void run_job(const char *tree, const char *step)
 
 	snprintf(text, sizeof(text),
 		 "fabric: {topology: {kind: xgft, %s}, link: {rate: 4x HDR}}\n"
-		 "jobs: [{name: a, program: [{allreduce: 1MiB, algorithm: "
-		 "%s}]}]\n",
+		 "jobs: [{name: a, program: [{allreduce: 1MiB, algorithm: %s}]}]\n",
 		 tree, step);
 	if (fabric_load(text, strlen(text), "bench", NULL, &d, &f) != HD_OK ||
 	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK) {
@@ -64,8 +63,8 @@ static void run_job(const char *tree, const char *step)
 	fabric_free(f);
 }
 
-static void bench_job(struct bench *b, const char *what, const char *tree,
-		      const char *step, double goal_s, double goal_mb)
+static void bench_job(struct bench *b, const char *what, const char *tree, const char *step,
+		      double goal_s, double goal_mb)
 {
 	double start = cpu_seconds();
 	char memory[96];
@@ -101,14 +100,13 @@ static void write_goal(struct strbuf *out, unsigned ranks, unsigned rounds)
 			strbuf_printf(out,
 				      "l%u: send 1024b to %u tag %u\n"
 				      "l%u: recv 1024b from %u tag %u\n",
-				      2 * k, (i + 1) % ranks, k, 2 * k + 1,
-				      (i + ranks - 1) % ranks, k);
+				      2 * k, (i + 1) % ranks, k, 2 * k + 1, (i + ranks - 1) % ranks,
+				      k);
 			if (k > 1)
 				strbuf_printf(out,
 					      "l%u requires l%u\n"
 					      "l%u requires l%u\n",
-					      2 * k, 2 * k - 1, 2 * k + 1,
-					      2 * k - 1);
+					      2 * k, 2 * k - 1, 2 * k + 1, 2 * k - 1);
 		}
 		strbuf_puts(out, "}\n");
 	}
@@ -125,12 +123,10 @@ int main(void)
 		       bench_rate(read_goal, &text, (double)text.len) / 1e6);
 	strbuf_fini(&text);
 	bench_job(&b, "1,024 ranks, ring allreduce of 1 MiB",
-		  b.tiny ? "down: \"4,4\", up: \"1,4\""
-			 : "down: \"32,32\", up: \"1,32\"",
-		  "ring", 5, 512);
+		  b.tiny ? "down: \"4,4\", up: \"1,4\"" : "down: \"32,32\", up: \"1,32\"", "ring",
+		  5, 512);
 	bench_job(&b, "16,384 ranks, Rabenseifner's allreduce of 1 MiB",
-		  b.tiny ? "down: \"4,4,2\", up: \"1,4,4\""
-			 : "down: \"32,32,16\", up: \"1,32,32\"",
+		  b.tiny ? "down: \"4,4,2\", up: \"1,4,4\"" : "down: \"32,32,16\", up: \"1,32,32\"",
 		  "rabenseifner", 60, 2000);
 	return bench_end(&b);
 }

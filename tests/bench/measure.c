@@ -58,14 +58,11 @@ int main(void)
 	for (unsigned i = 0; i < SAMPLES; i++)
 		w.samples[i] = (uint64_t)rng_exponential(&w.rng, 5e6);
 	bench_begin(&b, "measure");
-	bench_at_most(&b, "histogram record", "ns", 10,
-		      1e9 / bench_rate(record_all, &w, SAMPLES));
+	bench_at_most(&b, "histogram record", "ns", 10, 1e9 / bench_rate(record_all, &w, SAMPLES));
 	bench_at_most(&b, "batch mean sample", "ns", 10,
 		      1e9 / bench_rate(average_all, &w, SAMPLES));
-	bench_at_most(&b, "random word", "ns", 5,
-		      1e9 / bench_rate(draw_words, &w, SAMPLES));
-	bench_at_most(&b, "exponential gap", "ns", 50,
-		      1e9 / bench_rate(draw_gaps, &w, SAMPLES));
+	bench_at_most(&b, "random word", "ns", 5, 1e9 / bench_rate(draw_words, &w, SAMPLES));
+	bench_at_most(&b, "exponential gap", "ns", 50, 1e9 / bench_rate(draw_gaps, &w, SAMPLES));
 	histogram_fini(&w.histogram);
 	return bench_end(&b);
 }

@@ -42,8 +42,7 @@ static struct rusage measure(int (*work)(void))
 
 	if (child == 0)
 		_exit(work());
-	if (child < 0 || wait4(child, &status, 0, &used) != child ||
-	    status != 0) {
+	if (child < 0 || wait4(child, &status, 0, &used) != child || status != 0) {
 		fprintf(stderr, "model: a benchmark failed\n");
 		exit(1);
 	}
@@ -56,10 +55,9 @@ static struct rusage measure(int (*work)(void))
  */
 static double sweep_library(unsigned steps)
 {
-	struct ge_queue q = { .capacity = 24,
-			      .n_regions = 3,
-			      .mu = { 8, 16, 24 },
-			      .threshold = { 8, 16 } };
+	struct ge_queue q = {
+		.capacity = 24, .n_regions = 3, .mu = { 8, 16, 24 }, .threshold = { 8, 16 }
+	};
 	double p[25], sum = 0;
 	double begun = cpu_seconds();
 
@@ -92,8 +90,8 @@ static int sweep_program(void)
 	snprintf(lambda, sizeof(lambda), "0.1..%s:0.1", end);
 	snprintf(scv, sizeof(scv), "1..%s:0.1", high);
 	dup2(null, STDOUT_FILENO);
-	execl(HD_PROGRAM, HD_PROGRAM, "model", "ajt", "--csv", "--lambda",
-	      lambda, "--ca2", scv, "--cs2", scv, (char *)NULL);
+	execl(HD_PROGRAM, HD_PROGRAM, "model", "ajt", "--csv", "--lambda", lambda, "--ca2", scv,
+	      "--cs2", scv, (char *)NULL);
 	return 1;
 }
 
@@ -101,11 +99,9 @@ static int sweep_program(void)
 static int large_chain(void)
 {
 	size_t size = bench_is_tiny() ? 100 : 1000;
-	struct credit_link link = { .lambda = 6,
-				    .mu1 = 6,
-				    .mu2 = 6.1,
-				    .upstream = size,
-				    .downstream = size };
+	struct credit_link link = {
+		.lambda = 6, .mu1 = 6, .mu2 = 6.1, .upstream = size, .downstream = size
+	};
 	struct diag d = { .status = HD_OK };
 	struct credit_result r;
 
@@ -124,9 +120,7 @@ static double twin_seconds(uint64_t packets)
 			      .mu = { 8, 16 },
 			      .threshold = { 8 } };
 	struct batch_queue b = batch_queue_of(&q);
-	struct twin_options o = { .packets = packets,
-				  .seed = 1,
-				  .level = 0.999 };
+	struct twin_options o = { .packets = packets, .seed = 1, .level = 0.999 };
 	struct ge_twin_result r;
 	double begun = cpu_seconds();
 
@@ -144,14 +138,11 @@ int main(void)
 	bench_at_most(&b, "GE sweep of 1,000,000 points, solver", "CPU s", 10,
 		      sweep_library(bench_is_tiny() ? 10 : 100));
 	used = measure(sweep_program);
-	bench_at_most(&b, "the same by 'heddle model ajt --csv'", "CPU s", 10,
-		      cpu_of(&used));
+	bench_at_most(&b, "the same by 'heddle model ajt --csv'", "CPU s", 10, cpu_of(&used));
 	/* Also fails if the residual is not below 1e-9. */
 	used = measure(large_chain);
-	bench_at_most(&b, "credit chain of 1,000 x 1,000", "CPU s", 40,
-		      cpu_of(&used));
-	bench_at_most(&b, "its memory", "GiB", 4,
-		      (double)used.ru_maxrss / 1048576);
+	bench_at_most(&b, "credit chain of 1,000 x 1,000", "CPU s", 40, cpu_of(&used));
+	bench_at_most(&b, "its memory", "GiB", 4, (double)used.ru_maxrss / 1048576);
 	bench_at_least(&b, "twin of a threshold queue", "packets/CPU s", 0,
 		       (double)packets / twin_seconds(packets));
 	return bench_end(&b);

@@ -17,8 +17,7 @@ int main(int argc, char **argv)
 
 		if (rank == 0)
 			MPI_Send(text, 8, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
-		MPI_Recv(text, 8, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD,
-			 MPI_STATUS_IGNORE);
+		MPI_Recv(text, 8, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (rank == 1)
 			MPI_Send(text, 8, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
 		double took = (MPI_Wtime() - begin) * 1e6 / 2;

@@ -16,15 +16,15 @@ static double cpu_seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-static double run(struct fabric *f, const struct coll_op *op,
-		  enum coll_scheme scheme, uint64_t *hops)
+static double run(struct fabric *f, const struct coll_op *op, enum coll_scheme scheme,
+		  uint64_t *hops)
 {
 	struct diag d = { .status = HD_OK };
 	struct coll_result r;
 	double start = cpu_seconds();
 
-	if (coll_run(&f->setup, &f->subnet, op, scheme, &d, &r) != HD_OK ||
-	    r.n_lacking || r.duplicates || r.strays) {
+	if (coll_run(&f->setup, &f->subnet, op, scheme, &d, &r) != HD_OK || r.n_lacking ||
+	    r.duplicates || r.strays) {
 		fprintf(stderr, "%s\n", d.message);
 		abort();
 	}
@@ -70,15 +70,12 @@ int main(void)
 	double built = cpu_seconds() - start;
 	double tree = run(f, &op, COLL_MULTICAST, &hops);
 
-	bench_at_most(&b,
-		      "all to all by 256 trees: fabric, trees, 65,280 "
-		      "deliveries",
-		      "s", 1, built + tree);
+	bench_at_most(&b, "all to all by 256 trees: fabric, trees, 65,280 deliveries", "s", 1,
+		      built + tree);
 	double unicast = run(f, &op, COLL_UNICAST, &hops);
 
 	bench_at_most(&b, "the same as unicast", "s", 0, unicast);
-	bench_at_least(&b, "hops of unicast", "1e6/s", 0,
-		       (double)hops / unicast / 1e6);
+	bench_at_least(&b, "hops of unicast", "1e6/s", 0, (double)hops / unicast / 1e6);
 	fabric_free(f);
 	return bench_end(&b);
 }

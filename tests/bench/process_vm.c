@@ -44,8 +44,7 @@ static double median(pid_t child, size_t size)
 	for (unsigned i = 0; i < TIMES; i++) {
 		double begin = now();
 
-		if (process_vm_writev(child, &from, 1, &to, 1, 0) !=
-		    (ssize_t)size) {
+		if (process_vm_writev(child, &from, 1, &to, 1, 0) != (ssize_t)size) {
 			perror("process_vm_writev");
 			exit(1);
 		}
@@ -59,8 +58,7 @@ int main(int argc, char **argv)
 {
 	cpu_set_t core;
 
-	there = mmap(NULL, LARGE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	there = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (argc != 2 || there == MAP_FAILED)
 		return 2;
 	memset(here, 1, sizeof(here));

@@ -43,13 +43,11 @@ static void work_init(struct work *w, const char *recipe)
 	must(topo_generate_text(recipe, 1, 0, &d, &w->topo));
 	subnet_init(&w->subnet, &w->topo);
 	must(subnet_assign_lids(&w->subnet, &lids, &d));
-	must(subnet_route(&w->subnet, "minhop", &(struct route_options){ 0 },
-			  &d));
+	must(subnet_route(&w->subnet, "minhop", &(struct route_options){ 0 }, &d));
 	must(broker_init(&w->broker, &w->subnet, &params, &d));
 	w->hosts = hd_alloc(w->topo.n_ports, sizeof(*w->hosts));
 	for (port_id p = 0; p < w->topo.n_ports; p++) {
-		if (topo_is_end_port(&w->topo, p) &&
-		    topo_node_of(&w->topo, p)->kind == NODE_CA)
+		if (topo_is_end_port(&w->topo, p) && topo_node_of(&w->topo, p)->kind == NODE_CA)
 			w->hosts[w->n_hosts++] = p;
 	}
 	rng_init(&w->rng, 1, 0);
@@ -66,13 +64,11 @@ static void work_fini(struct work *w)
 static void admit(struct work *w)
 {
 	uint32_t from = (uint32_t)rng_below(&w->rng, w->n_hosts);
-	uint32_t to =
-		(from + 1 + (uint32_t)rng_below(&w->rng, w->n_hosts - 1)) %
-		w->n_hosts;
+	uint32_t to = (from + 1 + (uint32_t)rng_below(&w->rng, w->n_hosts - 1)) % w->n_hosts;
 	uint8_t sl = (uint8_t)rng_below(&w->rng, 8);
-	const struct broker_request r = broker_request_of(
-		w->hosts[from], w->subnet.lid_of_port[w->hosts[to]], sl,
-		hd_rate_make(1000000 + rng_below(&w->rng, 1000000000), 1));
+	const struct broker_request r =
+		broker_request_of(w->hosts[from], w->subnet.lid_of_port[w->hosts[to]], sl,
+				  hd_rate_make(1000000 + rng_below(&w->rng, 1000000000), 1));
 	struct broker_refusal why;
 
 	if (broker_admit(&w->broker, &r, &w->ids[w->n_live], &why) == HD_OK)
@@ -117,8 +113,7 @@ int main(void)
 	struct diag d = { .status = HD_OK };
 
 	bench_begin(&b, "qos");
-	work_init(&w, b.tiny ? "fat-tree --radix=8 --levels=2"
-			     : "fat-tree --radix=36 --levels=2");
+	work_init(&w, b.tiny ? "fat-tree --radix=8 --levels=2" : "fat-tree --radix=36 --levels=2");
 	for (unsigned i = 0; i < (b.tiny ? 100 : LIVE); i++)
 		admit(&w);
 	bench_at_least(&b, "648 hosts: admit and release", "1/CPU s", 200000,

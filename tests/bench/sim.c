@@ -66,8 +66,7 @@ static uint64_t stride_hops(struct stride *r, uint64_t hops)
 	return r->hops - before;
 }
 
-static void stride_begin(struct stride *r, const struct workload *w,
-			 bool metrics)
+static void stride_begin(struct stride *r, const struct workload *w, bool metrics)
 {
 	struct sim_rules rules;
 
@@ -76,8 +75,7 @@ static void stride_begin(struct stride *r, const struct workload *w,
 	/* What a release build of the program does. */
 	rules.check_order = false;
 	rules.threads = 1;
-	*r = (struct stride){ .sim = sim_new(&w->fabric.setup, w->flows,
-					     w->n_flows, &rules) };
+	*r = (struct stride){ .sim = sim_new(&w->fabric.setup, w->flows, w->n_flows, &rules) };
 	/* Fill the fabric first. */
 	stride_on(r, WORKLOAD_WARM);
 }
@@ -106,9 +104,8 @@ static struct outcome run(const struct workload *w, bool metrics, uint64_t hops)
 	const struct sim_metrics *m = sim_metrics(r.sim);
 
 	out.events = (double)m->events / (double)m->hops;
-	out.load =
-		(double)m->delivered_bytes * 8e12 / (double)(m->to - m->from) /
-		hd_rate_bps(w->fabric.setup.ports[1].rate) / w->fabric.n_ends;
+	out.load = (double)m->delivered_bytes * 8e12 / (double)(m->to - m->from) /
+		   hd_rate_bps(w->fabric.setup.ports[1].rate) / w->fabric.n_ends;
 	sim_free(r.sim);
 	return out;
 }
@@ -168,10 +165,10 @@ static double instructions(const char *name, const char *how)
 	char command[512], line[256];
 	double hops = 0, sum = 0;
 
-	snprintf(command, sizeof(command),
-		 "valgrind --tool=callgrind --instr-atstart=no "
-		 "--callgrind-out-file=/dev/null '%s' --count '%s' %s 2>&1",
-		 program_invocation_name, name, how);
+	snprintf(
+		command, sizeof(command),
+		"valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file=/dev/null '%s' --count '%s' %s 2>&1",
+		program_invocation_name, name, how);
 	/* The program itself, by the name it was started by. */
 	FILE *out = popen(command, "r"); /* NOLINT(cert-env33-c) */
 
@@ -190,8 +187,8 @@ static double instructions(const char *name, const char *how)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static void report(struct bench *b, const struct workload_spec *spec,
-		   const char *of, const char *unit, double value)
+static void report(struct bench *b, const struct workload_spec *spec, const char *of,
+		   const char *unit, double value)
 {
 	char what[96];
 
@@ -199,24 +196,21 @@ static void report(struct bench *b, const struct workload_spec *spec,
 	bench_at_most(b, what, unit, 0, value);
 }
 
-static void report_instructions(struct bench *b,
-				const struct workload_spec *spec)
+static void report_instructions(struct bench *b, const struct workload_spec *spec)
 {
 	double on = instructions(spec->name, "on");
 	double off = on > 0 ? instructions(spec->name, "off") : 0;
-	double controlled =
-		off > 0 ? instructions(spec->name, "controlled") : 0;
+	double controlled = off > 0 ? instructions(spec->name, "controlled") : 0;
 	char what[96];
 
 	if (controlled <= 0)
 		return; /* no valgrind here */
 	report(b, spec, "instructions", "per packet-hop", on);
 	report(b, spec, "instructions, metrics off", "per packet-hop", off);
-	report(b, spec, "instructions, congestion control", "per packet-hop",
-	       controlled);
+	report(b, spec, "instructions, congestion control", "per packet-hop", controlled);
 	snprintf(what, sizeof(what), "%s, congestion control", spec->name);
-	bench_at_most(b, what, "times the instructions",
-		      spec->goal > 0 ? CONTROL_MOST : 0, controlled / on);
+	bench_at_most(b, what, "times the instructions", spec->goal > 0 ? CONTROL_MOST : 0,
+		      controlled / on);
 }
 
 /* Returns nanoseconds per packet-hop, 0 if the run was a wrong one. */
@@ -229,11 +223,9 @@ static double measure(struct bench *b, const struct workload_spec *spec)
 	struct outcome on = run(&w, true, hops), off = run(&w, false, hops);
 
 	workload_fini(&w);
-	bench_at_least(b, spec->name, "million packet-hops/s", spec->goal,
-		       on.rate / 1e6);
+	bench_at_least(b, spec->name, "million packet-hops/s", spec->goal, on.rate / 1e6);
 	report(b, spec, "metrics off", "million packet-hops/s", off.rate / 1e6);
-	report(b, spec, "cost of metrics", "% of the time",
-	       100 * (1 - on.rate / off.rate));
+	report(b, spec, "cost of metrics", "% of the time", 100 * (1 - on.rate / off.rate));
 	if (!b->tiny)
 		report_instructions(b, spec);
 	report(b, spec, "events", "per packet-hop", on.events);
@@ -241,11 +233,9 @@ static double measure(struct bench *b, const struct workload_spec *spec)
 	report(b, spec, "memory so far", "GiB", peak_gib());
 	/* A goal of 1 that only equality meets. */
 	char what[96];
-	bool same =
-		on.checksum == spec->checksum && off.checksum == spec->checksum;
+	bool same = on.checksum == spec->checksum && off.checksum == spec->checksum;
 
-	snprintf(what, sizeof(what), "%s, checksum %016" PRIx64, spec->name,
-		 on.checksum);
+	snprintf(what, sizeof(what), "%s, checksum %016" PRIx64, spec->name, on.checksum);
 	bench_at_least(b, what, "as in the tests", 1, same);
 	return 1e9 / on.rate;
 }
@@ -269,11 +259,10 @@ int main(int argc, char **argv)
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (cost[i] > 0)
-			report(&b, &workload_specs[i], "cost",
-			       "ns per packet-hop", cost[i]);
+			report(&b, &workload_specs[i], "cost", "ns per packet-hop", cost[i]);
 		if (cost[i] > 0 && i > 0 && cost[0] > 0)
-			report(&b, &workload_specs[i], "cost",
-			       "times that of 16 hosts", cost[i] / cost[0]);
+			report(&b, &workload_specs[i], "cost", "times that of 16 hosts",
+			       cost[i] / cost[0]);
 	}
 	if (argc < 2)
 		bench_at_most(&b, "peak memory", "GiB", 2, peak_gib());

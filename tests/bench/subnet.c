@@ -42,8 +42,7 @@ static void build(struct topo *t, const char *radix)
 	char *argv[] = { word, levels };
 
 	snprintf(word, sizeof(word), "--radix=%s", radix);
-	if (topo_generate_words(generator_find("fat-tree", &d), 2, argv, 1, &d,
-				t) != HD_OK)
+	if (topo_generate_words(generator_find("fat-tree", &d), 2, argv, 1, &d, t) != HD_OK)
 		abort();
 }
 
@@ -52,8 +51,7 @@ static void route(struct subnet *s, const char *engine, unsigned lmc)
 	struct lid_options o = { .lmc = lmc, .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 
-	if (subnet_assign_lids(s, &o, &d) != HD_OK ||
-	    subnet_route(s, engine, NULL, &d) != HD_OK) {
+	if (subnet_assign_lids(s, &o, &d) != HD_OK || subnet_route(s, engine, NULL, &d) != HD_OK) {
 		fprintf(stderr, "%s\n", d.message);
 		abort();
 	}
@@ -75,13 +73,11 @@ static void fat_tree(struct bench *b)
 	check_routes(&s, &c);
 	double checked = cpu_seconds();
 
-	bench_at_most(b, "11,664 hosts: generate, LIDs, minhop", "s", 0,
-		      routed - start);
-	bench_at_most(b, "11,664 hosts: the same + reachability of all pairs",
-		      "s", 6, checked - start);
+	bench_at_most(b, "11,664 hosts: generate, LIDs, minhop", "s", 0, routed - start);
+	bench_at_most(b, "11,664 hosts: the same + reachability of all pairs", "s", 6,
+		      checked - start);
 	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
-	bench_at_most(b, "11,664 hosts: deadlock check", "s", 10,
-		      cpu_seconds() - checked);
+	bench_at_most(b, "11,664 hosts: deadlock check", "s", 10, cpu_seconds() - checked);
 	if (!check_is_clean(&c) || lock.n_cycle)
 		abort();
 	bench_at_most(b, "11,664 hosts: peak memory", "GiB", 1, peak_gib());
@@ -143,16 +139,13 @@ static void growth(struct bench *b)
 
 	for (unsigned i = 0; i < (b->tiny ? 1u : 5u); i++) {
 		for (unsigned k = 0; k < 3; k++)
-			small = fmin(small,
-				     cost_per_entry(b->tiny ? "4" : "24"));
+			small = fmin(small, cost_per_entry(b->tiny ? "4" : "24"));
 		large = fmin(large, cost_per_entry(b->tiny ? "8" : "36"));
 	}
-	bench_at_most(b, "cost per (switch, LID): 3,456 hosts", "ns", 0,
-		      1e9 * small);
-	bench_at_most(b, "cost per (switch, LID): 11,664 hosts", "ns", 0,
-		      1e9 * large);
-	bench_at_most(b, "cost per (switch, LID): 11,664 against 3,456 hosts",
-		      "times", 2, small > 0 ? large / small : 1);
+	bench_at_most(b, "cost per (switch, LID): 3,456 hosts", "ns", 0, 1e9 * small);
+	bench_at_most(b, "cost per (switch, LID): 11,664 hosts", "ns", 0, 1e9 * large);
+	bench_at_most(b, "cost per (switch, LID): 11,664 against 3,456 hosts", "times", 2,
+		      small > 0 ? large / small : 1);
 }
 
 /* All that fits into 48K LIDs: 11,664 hosts with LMC 2 and 1,620 switches. */
@@ -169,8 +162,8 @@ static void all_lids(struct bench *b)
 	check_routes(&s, &c);
 	if (!check_is_clean(&c))
 		abort();
-	bench_at_most(b, "48K LIDs: generate, LIDs, minhop, reachability", "s",
-		      0, cpu_seconds() - start);
+	bench_at_most(b, "48K LIDs: generate, LIDs, minhop, reachability", "s", 0,
+		      cpu_seconds() - start);
 	bench_at_most(b, "48K LIDs: peak memory", "GiB", 8, peak_gib());
 	subnet_fini(&s);
 	topo_fini(&t);

@@ -54,8 +54,7 @@ static double arithmetic_ratio(void)
 {
 	uint64_t out[16];
 
-	return 2 * crew_seconds(1, compute, out) /
-	       crew_seconds(2, compute, out);
+	return 2 * crew_seconds(1, compute, out) / crew_seconds(2, compute, out);
 }
 
 /* ---- event queues alone -------------------------------------------------- */
@@ -80,10 +79,8 @@ static void kernel_window(void *context, unsigned member)
 	const struct event *next;
 	struct event e;
 
-	while ((next = eventq_first(q)) && next->when < k->end &&
-	       eventq_pop(q, &e)) {
-		eventq_push(q, e.when + 1 + rng_below(&k->rngs[member], HD_US),
-			    e.key);
+	while ((next = eventq_first(q)) && next->when < k->end && eventq_pop(q, &e)) {
+		eventq_push(q, e.when + 1 + rng_below(&k->rngs[member], HD_US), e.key);
 		k->events[8 * (size_t)member]++;
 	}
 }
@@ -99,8 +96,7 @@ static double kernel_rate(unsigned n)
 		eventq_init(&k.queues[i]);
 		rng_init(&k.rngs[i], 1, i);
 		for (uint64_t e = 0; e < QUEUED / n; e++)
-			eventq_push(&k.queues[i], rng_below(&k.rngs[i], HD_US),
-				    e);
+			eventq_push(&k.queues[i], rng_below(&k.rngs[i], HD_US), e);
 	}
 	double begun = bench_seconds();
 
@@ -145,8 +141,7 @@ static uint64_t hops_of(const struct sim *s)
 	return p.hops;
 }
 
-static struct outcome run(const struct workload *w, uint32_t parts,
-			  uint32_t threads, uint64_t hops)
+static struct outcome run(const struct workload *w, uint32_t parts, uint32_t threads, uint64_t hops)
 {
 	struct outcome out = { 0 };
 	struct sim_rules rules;
@@ -166,8 +161,7 @@ static struct outcome run(const struct workload *w, uint32_t parts,
 
 		while (hops_of(s) - before < hops / TRIES)
 			sim_run(s, until += HD_US, NULL, NULL);
-		double rate = (double)(hops_of(s) - before) /
-			      (bench_seconds() - begun);
+		double rate = (double)(hops_of(s) - before) / (bench_seconds() - begun);
 
 		out.rate = rate > out.rate ? rate : out.rate;
 	}
@@ -176,8 +170,8 @@ static struct outcome run(const struct workload *w, uint32_t parts,
 	return out;
 }
 
-static void report(struct bench *b, const struct workload_spec *spec,
-		   const char *of, const char *unit, double goal, double value)
+static void report(struct bench *b, const struct workload_spec *spec, const char *of,
+		   const char *unit, double goal, double value)
 {
 	char what[96];
 
@@ -190,17 +184,14 @@ static void report_mail(struct bench *b, const struct workload_spec *spec,
 {
 	double windows = (double)use->windows;
 
-	report(b, spec, "16 parts, events", "per window", 0,
-	       (double)use->events / windows);
+	report(b, spec, "16 parts, events", "per window", 0, (double)use->events / windows);
 	report(b, spec, "16 parts, packets to others", "% of the hops", 0,
 	       100 * (double)use->packets / (double)hops);
-	report(b, spec, "16 parts, mail", "KiB per window", 0,
-	       (double)use->bytes / windows / 1024);
+	report(b, spec, "16 parts, mail", "KiB per window", 0, (double)use->bytes / windows / 1024);
 }
 
 /* As many parts as a larger machine would have threads; on one here. */
-static void measure_balance(struct bench *b, const struct workload *w,
-			    double goal)
+static void measure_balance(struct bench *b, const struct workload *w, double goal)
 {
 	const uint64_t hops = bench_count(w->spec->hops) / 8;
 	struct sim_rules rules;
@@ -215,8 +206,7 @@ static void measure_balance(struct bench *b, const struct workload *w,
 	for (hd_time t = HD_US; hops_of(s) < hops; t += HD_US)
 		sim_run(s, t, NULL, NULL);
 	sim_cut_use(s, &use);
-	report(b, w->spec, "16 parts, most by balance of events",
-	       "times one thread", goal,
+	report(b, w->spec, "16 parts, most by balance of events", "times one thread", goal,
 	       (double)use.events / (double)use.busiest);
 	report_mail(b, w->spec, &use, hops_of(s));
 	sim_free(s);
@@ -244,27 +234,22 @@ static void measure(struct bench *b, const struct expected *e, double share)
 	struct outcome four = run(&w, 4, 2, hops);
 
 	report(b, spec, "1 thread", "million packet-hops/s", 0, one.rate / 1e6);
-	report(b, spec, "2 threads", "million packet-hops/s", 0,
-	       two.rate / 1e6);
-	report(b, spec, "2 threads", "times 1 thread", e->ratio * share,
-	       two.rate / one.rate);
-	report(b, spec, "2 parts, most by balance of events",
-	       "times one thread", 0,
+	report(b, spec, "2 threads", "million packet-hops/s", 0, two.rate / 1e6);
+	report(b, spec, "2 threads", "times 1 thread", e->ratio * share, two.rate / one.rate);
+	report(b, spec, "2 parts, most by balance of events", "times one thread", 0,
 	       (double)two.use.events / (double)two.use.busiest);
 	report(b, spec, "2 parts, events", "per window", 0,
 	       (double)two.use.events / (double)two.use.windows);
-	report(b, spec, "2 threads, 4 parts", "times 1 thread", 0,
-	       four.rate / one.rate);
+	report(b, spec, "2 threads, 4 parts", "times 1 thread", 0, four.rate / one.rate);
 	report(b, spec, "1, 2 and 4 parts", "the same checksum", 1,
-	       one.checksum == spec->checksum &&
-		       two.checksum == spec->checksum &&
+	       one.checksum == spec->checksum && two.checksum == spec->checksum &&
 		       four.checksum == spec->checksum);
 	measure_balance(b, &w, e->balance);
 	workload_control(&w);
 	struct outcome controlled = run(&w, 2, 2, hops);
 
-	report(b, spec, "2 threads, congestion control",
-	       "times the speed without", 0, controlled.rate / two.rate);
+	report(b, spec, "2 threads, congestion control", "times the speed without", 0,
+	       controlled.rate / two.rate);
 	workload_fini(&w);
 }
 
@@ -276,10 +261,8 @@ int main(void)
 	double arithmetic = arithmetic_ratio();
 	double share = arithmetic < 2 ? arithmetic / 2 : 1;
 
-	bench_at_least(&b, "arithmetic, 2 threads", "times 1 thread", 0,
-		       arithmetic);
-	bench_at_least(&b, "event queues alone, 2 threads", "times 1 thread", 0,
-		       kernel_ratio());
+	bench_at_least(&b, "arithmetic, 2 threads", "times 1 thread", 0, arithmetic);
+	bench_at_least(&b, "event queues alone, 2 threads", "times 1 thread", 0, kernel_ratio());
 	/* A tiny run only shows that it works: the smallest will do. */
 	for (unsigned i = 0; i < (b.tiny ? 1 : 3); i++)
 		measure(&b, &fabrics[i], share);

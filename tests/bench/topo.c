@@ -64,15 +64,13 @@ int main(void)
 	struct diag d = { .status = HD_OK };
 
 	bench_begin(&b, "topo");
-	w.recipe = b.tiny ? "fat-tree --radix=8 --levels=3"
-			  : "fat-tree --radix=36 --levels=3";
+	w.recipe = b.tiny ? "fat-tree --radix=8 --levels=3" : "fat-tree --radix=36 --levels=3";
 	if (topo_generate_text(w.recipe, 1, 0, &d, &w.t) != HD_OK)
 		return 1;
 	/* As a real tool's file: without the line that says how it was made. */
 	free(w.t.recipe);
 	w.t.recipe = NULL;
-	bench_at_most(&b, "11,664 hosts: generate", "ms", 200,
-		      1e3 / bench_rate(make, &w, 1));
+	bench_at_most(&b, "11,664 hosts: generate", "ms", 200, 1e3 / bench_rate(make, &w, 1));
 	bench_at_most(&b, "11,664 hosts: write ibnetdiscover's text", "ms", 500,
 		      1e3 / bench_rate(write_out, &w, 1));
 	bench_at_most(&b, "11,664 hosts: read ibnetdiscover's text", "ms", 500,

@@ -17,8 +17,7 @@ static void make(struct sample *s, size_t payload)
 {
 	packet_init(&s->packet, OP_WRITE_ONLY);
 	s->packet.payload_len = payload;
-	if (packet_encode(&s->packet, s->bytes, sizeof(s->bytes), &s->size) !=
-	    HD_OK)
+	if (packet_encode(&s->packet, s->bytes, sizeof(s->bytes), &s->size) != HD_OK)
 		abort();
 }
 
@@ -40,8 +39,7 @@ static void encode_once(void *arg)
 {
 	struct sample *s = arg;
 
-	if (packet_encode(&s->packet, s->bytes, sizeof(s->bytes), &s->size) !=
-	    HD_OK)
+	if (packet_encode(&s->packet, s->bytes, sizeof(s->bytes), &s->size) != HD_OK)
 		abort();
 }
 
@@ -93,19 +91,15 @@ int main(void)
 	make(&s, 256);
 	double size = 64.0 * (double)s.size;
 
-	bench_at_least(&b, "ICRC, 256 B payload", "GB/s", 1,
-		       bench_rate(icrc, &s, size) / 1e9);
-	bench_at_least(&b, "VCRC, 256 B payload", "GB/s", 1,
-		       bench_rate(vcrc, &s, size) / 1e9);
+	bench_at_least(&b, "ICRC, 256 B payload", "GB/s", 1, bench_rate(icrc, &s, size) / 1e9);
+	bench_at_least(&b, "VCRC, 256 B payload", "GB/s", 1, bench_rate(vcrc, &s, size) / 1e9);
 	bench_at_least(&b, "encode, 256 B payload", "M packets/s", 1,
 		       bench_rate(encode, &s, 64) / 1e6);
 	bench_at_least(&b, "decode, 256 B payload", "M packets/s", 10,
 		       bench_rate(decode, &s, 64) / 1e6);
 	make(&s, 4096);
 	size = 64.0 * (double)s.size;
-	bench_at_least(&b, "ICRC, 4 KiB payload", "GB/s", 1,
-		       bench_rate(icrc, &s, size) / 1e9);
-	bench_at_least(&b, "VCRC, 4 KiB payload", "GB/s", 1,
-		       bench_rate(vcrc, &s, size) / 1e9);
+	bench_at_least(&b, "ICRC, 4 KiB payload", "GB/s", 1, bench_rate(icrc, &s, size) / 1e9);
+	bench_at_least(&b, "VCRC, 4 KiB payload", "GB/s", 1, bench_rate(vcrc, &s, size) / 1e9);
 	return bench_end(&b);
 }

@@ -80,15 +80,13 @@ static void pass(void)
 
 WRAP(ssize_t, write, (int fd, const void *b, size_t n), (fd, b, n))
 WRAP(ssize_t, pwrite, (int fd, const void *b, size_t n, off_t o), (fd, b, n, o))
-WRAP(ssize_t, pwrite64, (int fd, const void *b, size_t n, off64_t o),
-     (fd, b, n, o))
+WRAP(ssize_t, pwrite64, (int fd, const void *b, size_t n, off64_t o), (fd, b, n, o))
 WRAP(int, ftruncate, (int fd, off_t n), (fd, n))
 WRAP(int, ftruncate64, (int fd, off64_t n), (fd, n))
 WRAP(int, fdatasync, (int fd), (fd))
 WRAP(int, fsync, (int fd), (fd))
 WRAP(int, rename, (const char *from, const char *to), (from, to))
-WRAP(int, linkat,
-     (int at, const char *from, int to_at, const char *to, int flags),
+WRAP(int, linkat, (int at, const char *from, int to_at, const char *to, int flags),
      (at, from, to_at, to, flags))
 WRAP(int, unlink, (const char *path), (path))
 WRAP(int, mkstemp, (char *path), (path))

@@ -17,18 +17,14 @@ static char *buffer(size_t n)
 
 static void lockstep(int p)
 {
-	char *a = buffer((size_t)p * 64 * KIB),
-	     *b = buffer((size_t)p * 64 * KIB);
+	char *a = buffer((size_t)p * 64 * KIB), *b = buffer((size_t)p * 64 * KIB);
 
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Allreduce(a, b, 1 * KIB, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
 	MPI_Allreduce(a, b, 64 * KIB, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
-	MPI_Allgather(a, 8 * KIB, MPI_BYTE, b, 8 * KIB, MPI_BYTE,
-		      MPI_COMM_WORLD);
-	MPI_Alltoall(a, 2 * KIB, MPI_BYTE, b, 2 * KIB, MPI_BYTE,
-		     MPI_COMM_WORLD);
-	MPI_Reduce_scatter_block(a, b, 4 * KIB, MPI_BYTE, MPI_BOR,
-				 MPI_COMM_WORLD);
+	MPI_Allgather(a, 8 * KIB, MPI_BYTE, b, 8 * KIB, MPI_BYTE, MPI_COMM_WORLD);
+	MPI_Alltoall(a, 2 * KIB, MPI_BYTE, b, 2 * KIB, MPI_BYTE, MPI_COMM_WORLD);
+	MPI_Reduce_scatter_block(a, b, 4 * KIB, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
 	free(a);
 	free(b);
 }
@@ -48,8 +44,7 @@ static void gather_any(int me, int p, MPI_Comm c)
 		return;
 	}
 	for (int i = 1; i < p; i++)
-		MPI_Irecv(b + (size_t)i * 100, 100, MPI_BYTE, MPI_ANY_SOURCE, 7,
-			  c, &r[i - 1]);
+		MPI_Irecv(b + (size_t)i * 100, 100, MPI_BYTE, MPI_ANY_SOURCE, 7, c, &r[i - 1]);
 	MPI_Waitall(p - 1, r, MPI_STATUSES_IGNORE);
 	for (int i = 1; i < p; i++) {
 		MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, c, &s);
@@ -64,10 +59,8 @@ static void around(int me, int p, MPI_Comm c)
 	int next = (me + 1) % p, last = (me + p - 1) % p, done = 0, which;
 	MPI_Request r[2], again;
 
-	MPI_Sendrecv(a, 1000, MPI_BYTE, next, 1, b, 1000, MPI_BYTE, last, 1, c,
-		     MPI_STATUS_IGNORE);
-	MPI_Sendrecv_replace(a, 500, MPI_BYTE, last, 2, next, 2, c,
-			     MPI_STATUS_IGNORE);
+	MPI_Sendrecv(a, 1000, MPI_BYTE, next, 1, b, 1000, MPI_BYTE, last, 1, c, MPI_STATUS_IGNORE);
+	MPI_Sendrecv_replace(a, 500, MPI_BYTE, last, 2, next, 2, c, MPI_STATUS_IGNORE);
 	MPI_Irecv(b, 1000, MPI_BYTE, last, MPI_ANY_TAG, c, &r[0]);
 	MPI_Isend(a, 1000, MPI_BYTE, next, me, c, &r[1]);
 	MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
@@ -140,8 +133,7 @@ static void all(int me, int p)
 		MPI_Comm_size(others, &n);
 		gather_any(row, n, others);
 	}
-	MPI_Sendrecv_replace(&self, 1, MPI_INT, 0, 0, 0, 0, MPI_COMM_SELF,
-			     MPI_STATUS_IGNORE);
+	MPI_Sendrecv_replace(&self, 1, MPI_INT, 0, 0, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv)

@@ -40,8 +40,7 @@ static void demand(bool holds, const char *what)
 static void open_all(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context =
-		list && list[0] ? ibv_open_device(list[0]) : NULL;
+	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
 	struct ibv_port_attr port;
 
 	demand(context && !ibv_query_port(context, 1, &port), "no adapter");
@@ -52,8 +51,7 @@ static void open_all(void)
 	struct ibv_qp_init_attr init = { .send_cq = rig.cq,
 					 .recv_cq = rig.cq,
 					 .qp_type = IBV_QPT_RC,
-					 .cap = { MESSAGES, MESSAGES, 1, 1,
-						  0 } };
+					 .cap = { MESSAGES, MESSAGES, 1, 1, 0 } };
 
 	rig.qp = ibv_create_qp(pd, &init);
 	demand(rig.mr && rig.qp, "no queue pair");
@@ -123,13 +121,11 @@ int main(int argc, char **argv)
 	struct end other;
 
 	demand(argc == 3 || argc == 4, "verbs_cut PORT PROCESS [HOST]");
-	int peer = listens ? meet_listen(argv[1])
-			   : meet_connect(argv[3], argv[1], 120);
+	int peer = listens ? meet_listen(argv[1]) : meet_connect(argv[3], argv[1], 120);
 
 	demand(peer >= 0, "nobody is there");
 	open_all();
-	demand(meet_swap(peer, &rig.own, &other, sizeof(rig.own)),
-	       "the other has gone");
+	demand(meet_swap(peer, &rig.own, &other, sizeof(rig.own)), "the other has gone");
 	const struct ibv_qp to = { .qp_num = other.qpn };
 	const struct pair_rules rules = {
 		.lid = other.lid, .timeout = 14, .retries = 7, .rnr_retries = 7

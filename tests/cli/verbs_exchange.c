@@ -62,8 +62,7 @@ static void demand(bool holds, const char *what)
 {
 	if (holds)
 		return;
-	printf("%s, %s: %s\n", rig.listens ? "listener" : "connector",
-	       rig.current, what);
+	printf("%s, %s: %s\n", rig.listens ? "listener" : "connector", rig.current, what);
 	exit(1);
 }
 
@@ -108,10 +107,8 @@ static void open_adapter(void)
 	rig.cq = ibv_create_cq(rig.context, 64, NULL, NULL, 0);
 	rig.mr = ibv_reg_mr(rig.pd, memory, sizeof(memory),
 			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				    IBV_ACCESS_REMOTE_READ |
-				    IBV_ACCESS_REMOTE_ATOMIC);
-	rig.readable = ibv_reg_mr(rig.pd, memory, sizeof(memory),
-				  IBV_ACCESS_REMOTE_READ);
+				    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	rig.readable = ibv_reg_mr(rig.pd, memory, sizeof(memory), IBV_ACCESS_REMOTE_READ);
 	demand(rig.pd && rig.cq && rig.mr && rig.readable, "no memory");
 	ibv_free_device_list(list);
 }
@@ -128,17 +125,14 @@ static void describe(void)
 				.readable = rig.readable->rkey,
 				.mtu = rig.mtu };
 	psn = (psn + 0x1000) & 0xFFFFFF;
-	demand(ibv_query_gid(rig.context, 1, rig.gid_index, &rig.own.gid) == 0,
-	       "no such GID");
+	demand(ibv_query_gid(rig.context, 1, rig.gid_index, &rig.own.gid) == 0, "no such GID");
 	trade(&rig.own, &rig.other, sizeof(rig.own));
 }
 
 static struct ibv_ah_attr way(void)
 {
 	return (struct ibv_ah_attr){
-		.grh = { .dgid = rig.other.gid,
-			 .sgid_index = rig.gid_index,
-			 .hop_limit = 64 },
+		.grh = { .dgid = rig.other.gid, .sgid_index = rig.gid_index, .hop_limit = 64 },
 		.is_global = 1,
 		.port_num = 1,
 	};
@@ -160,27 +154,23 @@ static int raise_connected(bool reliable)
 		.max_dest_rd_atomic = READS,
 		.min_rnr_timer = 12, /* 0.64 ms */
 	};
-	int common = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-		     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	int common = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 
 	if (ibv_modify_qp(rig.qp, &a,
-			  reliable ? common | IBV_QP_MAX_DEST_RD_ATOMIC |
-					     IBV_QP_MIN_RNR_TIMER
+			  reliable ? common | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
 				   : common) != 0)
 		return -1;
 	a = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
 				  .sq_psn = rig.own.psn,
-				  .timeout =
-					  17, /* 0.5 s: one may be emulated */
+				  .timeout = 17, /* 0.5 s: one may be emulated */
 				  .retry_cnt = 7,
 				  .rnr_retry = 7,
 				  .max_rd_atomic = READS };
-	return ibv_modify_qp(
-		rig.qp, &a,
-		reliable ? IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-				   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				   IBV_QP_MAX_QP_RD_ATOMIC
-			 : IBV_QP_STATE | IBV_QP_SQ_PSN);
+	return ibv_modify_qp(rig.qp, &a,
+			     reliable ? IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+						IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+						IBV_QP_MAX_QP_RD_ATOMIC
+				      : IBV_QP_STATE | IBV_QP_SQ_PSN);
 }
 
 static int raise_datagram(void)
@@ -200,10 +190,7 @@ static void create_pair(enum ibv_qp_type type)
 	struct ibv_qp_init_attr init = {
 		.send_cq = rig.cq,
 		.recv_cq = rig.cq,
-		.cap = { .max_send_wr = 8,
-			 .max_recv_wr = 8,
-			 .max_send_sge = 2,
-			 .max_recv_sge = 2 },
+		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 2, .max_recv_sge = 2 },
 		.qp_type = type,
 	};
 	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT,
@@ -219,9 +206,7 @@ static void create_pair(enum ibv_qp_type type)
 		a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	demand(ibv_modify_qp(rig.qp, &a,
 			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				     (type == IBV_QPT_UD
-					      ? IBV_QP_QKEY
-					      : IBV_QP_ACCESS_FLAGS)) == 0,
+				     (type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)) == 0,
 	       "no INIT");
 }
 
@@ -230,8 +215,7 @@ static void make_pair(enum ibv_qp_type type)
 {
 	create_pair(type);
 	describe();
-	demand((type == IBV_QPT_UD ? raise_datagram()
-				   : raise_connected(type == IBV_QPT_RC)) == 0,
+	demand((type == IBV_QPT_UD ? raise_datagram() : raise_connected(type == IBV_QPT_RC)) == 0,
 	       "no RTS");
 	meet();
 }
@@ -265,8 +249,7 @@ static void compare(unsigned salt, size_t skip, size_t size)
 		if (in[i] != byte_of(i, salt)) {
 			char text[96];
 
-			snprintf(text, sizeof(text),
-				 "byte %zu is 0x%02x, not 0x%02x", i, in[i],
+			snprintf(text, sizeof(text), "byte %zu is 0x%02x, not 0x%02x", i, in[i],
 				 byte_of(i, salt));
 			demand(false, text);
 		}
@@ -293,8 +276,7 @@ static const struct operation operations[5] = {
 
 static void post_receive(size_t size)
 {
-	struct ibv_sge sge = { (uintptr_t)memory[IN], (uint32_t)size,
-			       rig.mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)memory[IN], (uint32_t)size, rig.mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = IN, .sg_list = &sge, .num_sge = 1 };
 	struct ibv_recv_wr *bad;
 
@@ -304,8 +286,7 @@ static void post_receive(size_t size)
 static void post(const struct ibv_send_wr *like, unsigned from, size_t size)
 {
 	struct ibv_send_wr wr = *like;
-	struct ibv_sge sge = { (uintptr_t)memory[from], (uint32_t)size,
-			       rig.mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)memory[from], (uint32_t)size, rig.mr->lkey };
 	struct ibv_send_wr *bad;
 
 	wr.wr_id = OUT;
@@ -325,8 +306,7 @@ static struct ibv_wc next_completion(void)
 	alarm(PATIENCE);
 	for (unsigned i = 1; (n = ibv_poll_cq(rig.cq, 1, &wc)) == 0; i++)
 		demand(i % 4096 != 0 || rig.peer < 0 ||
-			       recv(rig.peer, &one, 1,
-				    MSG_PEEK | MSG_DONTWAIT) != 0,
+			       recv(rig.peer, &one, 1, MSG_PEEK | MSG_DONTWAIT) != 0,
 		       "the other one is gone");
 	alarm(0);
 	demand(n == 1, "the completion queue is broken");
@@ -338,9 +318,8 @@ static void expect(uint64_t id, enum ibv_wc_status status, struct ibv_wc *out)
 	struct ibv_wc wc = next_completion();
 	char text[160];
 
-	snprintf(text, sizeof(text), "completion %d is '%s', not '%s'",
-		 (int)wc.wr_id, ibv_wc_status_str(wc.status),
-		 ibv_wc_status_str(status));
+	snprintf(text, sizeof(text), "completion %d is '%s', not '%s'", (int)wc.wr_id,
+		 ibv_wc_status_str(wc.status), ibv_wc_status_str(status));
 	demand(wc.wr_id == id && wc.status == status, text);
 	if (out)
 		*out = wc;
@@ -351,8 +330,8 @@ static bool begin(const char *what, size_t size, int turn)
 {
 	bool asks = rig.listens == (turn == 0);
 
-	snprintf(rig.current, sizeof(rig.current), "%s of %zu bytes, %s", what,
-		 size, asks ? "sent here" : "sent there");
+	snprintf(rig.current, sizeof(rig.current), "%s of %zu bytes, %s", what, size,
+		 asks ? "sent here" : "sent there");
 	return asks;
 }
 
@@ -371,8 +350,7 @@ static void exchange(const struct operation *o, size_t size, int turn)
 		struct ibv_send_wr wr = {
 			.opcode = o->opcode,
 			.imm_data = htonl(IMM),
-			.wr.rdma = { reads ? rig.other.out : rig.other.in,
-				     rig.other.rkey },
+			.wr.rdma = { reads ? rig.other.out : rig.other.in, rig.other.rkey },
 		};
 
 		post(&wr, reads ? IN : OUT, size);
@@ -380,8 +358,7 @@ static void exchange(const struct operation *o, size_t size, int turn)
 	} else if (o->takes) {
 		expect(IN, IBV_WC_SUCCESS, &wc);
 		demand(wc.byte_len == size, "another length");
-		demand(!o->has_imm || (wc.wc_flags & IBV_WC_WITH_IMM &&
-				       ntohl(wc.imm_data) == IMM),
+		demand(!o->has_imm || (wc.wc_flags & IBV_WC_WITH_IMM && ntohl(wc.imm_data) == IMM),
 		       "another immediate");
 	}
 	meet();
@@ -389,14 +366,12 @@ static void exchange(const struct operation *o, size_t size, int turn)
 		compare(salt, 0, size);
 }
 
-static void atomically(enum ibv_wr_opcode opcode, uint64_t compare_add,
-		       uint64_t then, int turn)
+static void atomically(enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t then, int turn)
 {
 	const uint64_t before = 1000, swap = 0x1122334455667788;
-	bool asks = begin(opcode == IBV_WR_ATOMIC_FETCH_AND_ADD
-				  ? "fetch and add"
-				  : "compare and swap",
-			  sizeof(before), turn);
+	bool asks =
+		begin(opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? "fetch and add" : "compare and swap",
+		      sizeof(before), turn);
 	uint64_t value;
 
 	rig.n++;
@@ -406,8 +381,7 @@ static void atomically(enum ibv_wr_opcode opcode, uint64_t compare_add,
 	if (asks) {
 		struct ibv_send_wr wr = {
 			.opcode = opcode,
-			.wr.atomic = { rig.other.out, compare_add, swap,
-				       rig.other.rkey },
+			.wr.atomic = { rig.other.out, compare_add, swap, rig.other.rkey },
 		};
 
 		post(&wr, IN, sizeof(before));
@@ -456,16 +430,12 @@ struct offence {
 };
 
 static const struct offence offences[] = {
-	{ "write with a wrong R_Key", 0, IBV_WR_RDMA_WRITE, 0x5500,
-	  IBV_WC_REM_ACCESS_ERR, false },
-	{ "read with a wrong R_Key", 0, IBV_WR_RDMA_READ, 0x5500,
-	  IBV_WC_REM_ACCESS_ERR, false },
-	{ "write beyond the region", sizeof(memory), IBV_WR_RDMA_WRITE, 0,
-	  IBV_WC_REM_ACCESS_ERR, false },
-	{ "write to what may be read", 0, IBV_WR_RDMA_WRITE, 0,
-	  IBV_WC_REM_ACCESS_ERR, true },
-	{ "send longer than the receive", 0, IBV_WR_SEND, 0,
-	  IBV_WC_REM_INV_REQ_ERR, false },
+	{ "write with a wrong R_Key", 0, IBV_WR_RDMA_WRITE, 0x5500, IBV_WC_REM_ACCESS_ERR, false },
+	{ "read with a wrong R_Key", 0, IBV_WR_RDMA_READ, 0x5500, IBV_WC_REM_ACCESS_ERR, false },
+	{ "write beyond the region", sizeof(memory), IBV_WR_RDMA_WRITE, 0, IBV_WC_REM_ACCESS_ERR,
+	  false },
+	{ "write to what may be read", 0, IBV_WR_RDMA_WRITE, 0, IBV_WC_REM_ACCESS_ERR, true },
+	{ "send longer than the receive", 0, IBV_WR_SEND, 0, IBV_WC_REM_INV_REQ_ERR, false },
 };
 
 /* Linux' rxe says of a send that is too long what it says of a bad receive. */
@@ -489,12 +459,10 @@ static void offend(const struct offence *o, int turn)
 		post_receive(SIZE - 1);
 	meet();
 	if (asks) {
-		uint32_t key = o->key_is_readable ? rig.other.readable
-						  : rig.other.rkey;
+		uint32_t key = o->key_is_readable ? rig.other.readable : rig.other.rkey;
 		struct ibv_send_wr wr = {
 			.opcode = o->opcode,
-			.wr.rdma = { rig.other.in + o->behind,
-				     key ^ o->key_change },
+			.wr.rdma = { rig.other.in + o->behind, key ^ o->key_change },
 		};
 
 		post(&wr, OUT, SIZE);
@@ -519,14 +487,11 @@ static void check_grh(void)
 	const uint8_t *in = memory[IN];
 
 	if (memcmp(rig.own.gid.raw, mapped, sizeof(mapped)) == 0)
-		demand(in[20] == 0x45 &&
-			       memcmp(in + 32, rig.other.gid.raw + 12, 4) ==
-				       0 &&
+		demand(in[20] == 0x45 && memcmp(in + 32, rig.other.gid.raw + 12, 4) == 0 &&
 			       memcmp(in + 36, rig.own.gid.raw + 12, 4) == 0,
 		       "no IPv4 header before the datagram");
 	else
-		demand(in[0] >> 4 == 6 &&
-			       memcmp(in + 8, rig.other.gid.raw, 16) == 0 &&
+		demand(in[0] >> 4 == 6 && memcmp(in + 8, rig.other.gid.raw, 16) == 0 &&
 			       memcmp(in + 24, rig.own.gid.raw, 16) == 0,
 		       "no IPv6 header before the datagram");
 }
@@ -559,8 +524,7 @@ static void datagram(const struct operation *o, size_t size, int turn)
 		demand(wc.byte_len == GRH + size && wc.wc_flags & IBV_WC_GRH &&
 			       wc.src_qp == rig.other.qpn,
 		       "another length or sender");
-		demand(!o->has_imm || (wc.wc_flags & IBV_WC_WITH_IMM &&
-				       ntohl(wc.imm_data) == IMM),
+		demand(!o->has_imm || (wc.wc_flags & IBV_WC_WITH_IMM && ntohl(wc.imm_data) == IMM),
 		       "another immediate");
 		check_grh();
 		compare(salt, GRH, size);
@@ -579,8 +543,7 @@ static void try_reliable(void)
 		for (int o = 0; o < 10; o++)
 			exchange(&operations[o / 2], sizes[i], o % 2);
 	for (int turn = 0; turn < 2; turn++) {
-		atomically(IBV_WR_ATOMIC_CMP_AND_SWP, 1000, 0x1122334455667788,
-			   turn);
+		atomically(IBV_WR_ATOMIC_CMP_AND_SWP, 1000, 0x1122334455667788, turn);
 		atomically(IBV_WR_ATOMIC_CMP_AND_SWP, 1001, 1000, turn);
 		atomically(IBV_WR_ATOMIC_FETCH_AND_ADD, 77, 1077, turn);
 		not_ready(1, turn);
@@ -643,8 +606,7 @@ int main(int n, char **words)
 	open_adapter();
 	if (strcmp(words[1], "alone") == 0)
 		try_alone();
-	rig.peer = rig.listens ? meet_listen(words[3])
-			       : meet_connect(words[4], words[3], PATIENCE);
+	rig.peer = rig.listens ? meet_listen(words[3]) : meet_connect(words[4], words[3], PATIENCE);
 	demand(rig.peer >= 0, "nobody is to be met");
 	try_reliable();
 	if (strcmp(words[1], "all") == 0) {

@@ -33,8 +33,7 @@ static void demand(bool holds, const char *what)
 {
 	if (holds)
 		return;
-	printf("%s 0x%llx: %s (errno %d)\n", word, (unsigned long long)bits,
-	       what, errno);
+	printf("%s 0x%llx: %s (errno %d)\n", word, (unsigned long long)bits, what, errno);
 	exit(1);
 }
 
@@ -70,14 +69,12 @@ static void try_flags(const struct word *w, uint64_t flags)
 
 	errno = error;
 	demand((flags & ~w->accepted) ? error == w->refusal : error == 0,
-	       (flags & ~w->accepted) ? "is not refused as it should be"
-				      : "is refused");
+	       (flags & ~w->accepted) ? "is not refused as it should be" : "is refused");
 }
 
 static void try_word(const struct word *w)
 {
-	uint64_t all =
-		w->width == 64 ? UINT64_MAX : (UINT64_C(1) << w->width) - 1;
+	uint64_t all = w->width == 64 ? UINT64_MAX : (UINT64_C(1) << w->width) - 1;
 
 	try_flags(w, 0);
 	try_flags(w, w->accepted);
@@ -89,8 +86,7 @@ static void try_word(const struct word *w)
 
 		try_flags(w, few & all);
 		try_flags(w, few & w->accepted);
-		try_flags(w, (few & w->accepted) |
-				     (UINT64_C(1) << draw() % w->width));
+		try_flags(w, (few & w->accepted) | (UINT64_C(1) << draw() % w->width));
 	}
 }
 
@@ -129,8 +125,7 @@ static int make_qp(struct ibv_qp_init_attr_ex *init)
 
 	if (x)
 		DEMAND_FUNCTIONS(x, wr_atomic_cmp_swp, wr_atomic_write);
-	demand((x != NULL) ==
-		       !!(init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS),
+	demand((x != NULL) == !!(init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS),
 	       "it is extended though not asked for, or not though asked for");
 	demand(ibv_destroy_qp(qp) == 0, "destroy");
 	return 0;
@@ -187,9 +182,8 @@ static int qp_access(uint64_t flags)
 				 .qp_access_flags = (unsigned)flags };
 
 	demand(qp != NULL, "no queue pair");
-	int error = ibv_modify_qp(qp, &a,
-				  IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-					  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	int error = ibv_modify_qp(
+		qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 
 	ibv_destroy_qp(qp);
 	return error;
@@ -203,10 +197,9 @@ static int modify_mask(uint64_t flags)
 	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 
 	demand(qp != NULL, "no queue pair");
-	int error =
-		ibv_modify_qp(qp, &a,
-			      (int)flags | IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				      IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	int error = ibv_modify_qp(qp, &a,
+				  (int)flags | IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					  IBV_QP_ACCESS_FLAGS);
 
 	ibv_destroy_qp(qp);
 	return error;
@@ -227,22 +220,18 @@ static int make_cq(struct ibv_cq_init_attr_ex *init)
 
 static int cq_comp_mask(uint64_t flags)
 {
-	return make_cq(&(struct ibv_cq_init_attr_ex){
-		.cqe = 4, .comp_mask = (uint32_t)flags });
+	return make_cq(&(struct ibv_cq_init_attr_ex){ .cqe = 4, .comp_mask = (uint32_t)flags });
 }
 
 static int cq_flags(uint64_t flags)
 {
 	return make_cq(&(struct ibv_cq_init_attr_ex){
-		.cqe = 4,
-		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
-		.flags = (uint32_t)flags });
+		.cqe = 4, .comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS, .flags = (uint32_t)flags });
 }
 
 static int cq_wc_flags(uint64_t flags)
 {
-	return make_cq(
-		&(struct ibv_cq_init_attr_ex){ .cqe = 4, .wc_flags = flags });
+	return make_cq(&(struct ibv_cq_init_attr_ex){ .cqe = 4, .wc_flags = flags });
 }
 
 static int poll_comp_mask(uint64_t flags)
@@ -292,8 +281,7 @@ static int srq_mask(uint64_t flags)
 /* Local write comes along, since rights to write remotely need it. */
 static int region_access(uint64_t flags)
 {
-	struct ibv_mr *mr = ibv_reg_mr(rig.pd, rig.here, SIZE,
-				       (int)flags | IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *mr = ibv_reg_mr(rig.pd, rig.here, SIZE, (int)flags | IBV_ACCESS_LOCAL_WRITE);
 
 	if (!mr)
 		return errno;
@@ -303,12 +291,10 @@ static int region_access(uint64_t flags)
 
 static int rereg(uint64_t flags)
 {
-	struct ibv_mr *mr =
-		ibv_reg_mr(rig.pd, rig.here, SIZE, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *mr = ibv_reg_mr(rig.pd, rig.here, SIZE, IBV_ACCESS_LOCAL_WRITE);
 
 	demand(mr != NULL, "register");
-	int failed = ibv_rereg_mr(mr, (int)flags, rig.pd, rig.there, SIZE,
-				  IBV_ACCESS_LOCAL_WRITE);
+	int failed = ibv_rereg_mr(mr, (int)flags, rig.pd, rig.there, SIZE, IBV_ACCESS_LOCAL_WRITE);
 	int error = failed ? errno : 0;
 
 	ibv_dereg_mr(mr);
@@ -338,8 +324,8 @@ static void make_pair(uint64_t ops)
 {
 	const struct pair_rules rules = {
 		.lid = rig.lid,
-		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			  IBV_ACCESS_REMOTE_ATOMIC,
+		.access =
+			IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 		.timeout = 14,
 		.retries = 7,
 		.rnr_retries = 7,
@@ -357,8 +343,7 @@ static void make_pair(uint64_t ops)
 
 static void drop_pair(void)
 {
-	demand(ibv_destroy_qp(pair[0]) == 0 && ibv_destroy_qp(pair[1]) == 0,
-	       "destroy");
+	demand(ibv_destroy_qp(pair[0]) == 0 && ibv_destroy_qp(pair[1]) == 0, "destroy");
 }
 
 static void receive(void)
@@ -468,13 +453,11 @@ static bool begin(struct ibv_qp_ex *x, unsigned op)
 	}
 }
 
-static const unsigned with_receive = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-				     IBV_QP_EX_WITH_SEND |
-				     IBV_QP_EX_WITH_SEND_WITH_IMM;
+static const unsigned with_receive =
+	IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 /* Those that write 8 bytes of `here` to `there`. */
-static const unsigned copies =
-	IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-	IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+static const unsigned copies = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+			       IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 
 static void try_operations(uint64_t ops)
 {
@@ -494,18 +477,15 @@ static void try_operations(uint64_t ops)
 			receive();
 		ibv_wr_start(x);
 		if (begin(x, op))
-			ibv_wr_set_sge(x, rig.mr->lkey, (uintptr_t)rig.here,
-				       BYTES);
+			ibv_wr_set_sge(x, rig.mr->lkey, (uintptr_t)rig.here, BYTES);
 		int error = ibv_wr_complete(x);
 
 		errno = error;
-		demand(error == (is_there ? 0 : EOPNOTSUPP),
-		       is_there ? "fails" : "is not refused");
+		demand(error == (is_there ? 0 : EOPNOTSUPP), is_there ? "fails" : "is not refused");
 		if (is_there)
 			finish((bits & with_receive) ? 2 : 1);
 		if (is_there && bits & (copies | IBV_QP_EX_WITH_RDMA_READ))
-			demand(memcmp(rig.here, rig.there, BYTES) == 0,
-			       "copies other bytes");
+			demand(memcmp(rig.here, rig.there, BYTES) == 0, "copies other bytes");
 	}
 	drop_pair();
 }
@@ -525,10 +505,9 @@ static void try_inline_read(void)
 static void try_creation(void)
 {
 	const uint64_t rc = 0x7F, uc = 0xF, ud = 0xC;
-	const uint64_t granted =
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-		IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE;
+	const uint64_t granted = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+				 IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE;
 	const struct word words[] = {
 		{ "qp comp_mask", 32,
 		  IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -540,26 +519,21 @@ static void try_creation(void)
 		{ "send_ops_flags of UD", 64, ud, EOPNOTSUPP, send_ops_ud },
 		{ "qp_access_flags", 32, granted, EOPNOTSUPP, qp_access },
 		{ "attr_mask", 31,
-		  IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_PKEY_INDEX |
-			  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+		  IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			  IBV_QP_ACCESS_FLAGS,
 		  EINVAL, modify_mask },
-		{ "cq comp_mask", 32, IBV_CQ_INIT_ATTR_MASK_FLAGS, EOPNOTSUPP,
-		  cq_comp_mask },
-		{ "cq flags", 32, IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
-		  EOPNOTSUPP, cq_flags },
+		{ "cq comp_mask", 32, IBV_CQ_INIT_ATTR_MASK_FLAGS, EOPNOTSUPP, cq_comp_mask },
+		{ "cq flags", 32, IBV_CREATE_CQ_ATTR_SINGLE_THREADED, EOPNOTSUPP, cq_flags },
 		{ "wc_flags", 64,
 		  IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			  IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
 		  EOPNOTSUPP, cq_wc_flags },
 		{ "poll comp_mask", 32, 0, EINVAL, poll_comp_mask },
-		{ "srq comp_mask", 32,
-		  IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD, EOPNOTSUPP,
+		{ "srq comp_mask", 32, IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD, EOPNOTSUPP,
 		  srq_comp_mask },
 		{ "srq_attr_mask", 31, IBV_SRQ_LIMIT, EOPNOTSUPP, srq_mask },
-		{ "access of a region", 31, granted, EOPNOTSUPP,
-		  region_access },
-		{ "rereg flags", 31, IBV_REREG_MR_FLAGS_SUPPORTED, EOPNOTSUPP,
-		  rereg },
+		{ "access of a region", 31, granted, EOPNOTSUPP, region_access },
+		{ "rereg flags", 31, IBV_REREG_MR_FLAGS_SUPPORTED, EOPNOTSUPP, rereg },
 		{ "device comp_mask", 32, 0, EINVAL, device_comp_mask },
 		{ "gid flags", 32, 0, EOPNOTSUPP, gid_flags },
 	};
@@ -588,8 +562,7 @@ static int cq_resized(int cqe)
 
 static int srq_of(int wr, int sge)
 {
-	struct ibv_srq_init_attr init = { .attr = { (uint32_t)wr, (uint32_t)sge,
-						    0 } };
+	struct ibv_srq_init_attr init = { .attr = { (uint32_t)wr, (uint32_t)sge, 0 } };
 	struct ibv_srq *srq = ibv_create_srq(rig.pd, &init);
 
 	return srq ? ibv_destroy_srq(srq) : errno;
@@ -616,34 +589,26 @@ static void try_limits(void)
 
 		bits = (uint64_t)more;
 		demand(cq_of(a.max_cqe + more) == expected, "max_cqe");
-		demand(cq_resized(a.max_cqe + more) == expected,
-		       "max_cqe, resized");
-		demand(srq_of(a.max_srq_wr + more, 1) == expected,
-		       "max_srq_wr");
-		demand(srq_of(1, a.max_srq_sge + more) == expected,
-		       "max_srq_sge");
-		demand(qp_of_cap((struct ibv_qp_cap){ wr, 1, 1, 1, 0 }) ==
-			       expected,
+		demand(cq_resized(a.max_cqe + more) == expected, "max_cqe, resized");
+		demand(srq_of(a.max_srq_wr + more, 1) == expected, "max_srq_wr");
+		demand(srq_of(1, a.max_srq_sge + more) == expected, "max_srq_sge");
+		demand(qp_of_cap((struct ibv_qp_cap){ wr, 1, 1, 1, 0 }) == expected,
 		       "max_qp_wr of sends");
-		demand(qp_of_cap((struct ibv_qp_cap){ 1, wr, 1, 1, 0 }) ==
-			       expected,
+		demand(qp_of_cap((struct ibv_qp_cap){ 1, wr, 1, 1, 0 }) == expected,
 		       "max_qp_wr of receives");
-		demand(qp_of_cap((struct ibv_qp_cap){ 1, 1, sge, 1, 0 }) ==
-			       expected,
+		demand(qp_of_cap((struct ibv_qp_cap){ 1, 1, sge, 1, 0 }) == expected,
 		       "max_sge of sends");
-		demand(qp_of_cap((struct ibv_qp_cap){ 1, 1, 1, sge, 0 }) ==
-			       expected,
+		demand(qp_of_cap((struct ibv_qp_cap){ 1, 1, 1, sge, 0 }) == expected,
 		       "max_sge of receives");
 	}
-	demand(cq_of(0) == EINVAL && cq_resized(0) == EINVAL,
-	       "a completion queue without entries");
+	demand(cq_of(0) == EINVAL && cq_resized(0) == EINVAL, "a completion queue without entries");
 	demand(srq_of(0, 1) == EINVAL, "a shared queue without entries");
 }
 
 static void try_sending(void)
 {
-	const uint64_t all = IBV_SEND_FENCE | IBV_SEND_SIGNALED |
-			     IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+	const uint64_t all =
+		IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
 	const struct word words[] = {
 		{ "send_flags", 32, all, EINVAL, send_flags },
 		{ "wr_flags", 32, all, EINVAL, built_flags },
@@ -668,8 +633,7 @@ int main(void)
 	demand(rig.context != NULL, "no adapter");
 	rig.pd = ibv_alloc_pd(rig.context);
 	rig.cq = ibv_create_cq(rig.context, 64, NULL, NULL, 0);
-	demand(rig.pd && rig.cq && !ibv_query_port(rig.context, 1, &port),
-	       "no adapter");
+	demand(rig.pd && rig.cq && !ibv_query_port(rig.context, 1, &port), "no adapter");
 	rig.lid = port.lid;
 	rig.mr = ibv_reg_mr(rig.pd, &rig, sizeof(rig), 0xF);
 	demand(rig.mr != NULL, "no region");

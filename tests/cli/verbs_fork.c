@@ -57,15 +57,13 @@ static void rig_open(struct rig *r)
 	demand(list && list[0], "no device");
 	r->context = ibv_open_device(list[0]);
 	ibv_free_device_list(list);
-	demand(r->context && !ibv_query_port(r->context, 1, &port),
-	       "the device cannot be opened");
+	demand(r->context && !ibv_query_port(r->context, 1, &port), "the device cannot be opened");
 	r->lid = port.lid;
 	r->pd = ibv_alloc_pd(r->context);
 	r->channel = ibv_create_comp_channel(r->context);
 	r->cq = ibv_create_cq(r->context, 64, NULL, r->channel, 0);
 	demand(r->pd && r->channel && r->cq, "no completion queue");
-	r->mr = ibv_reg_mr(r->pd, r, sizeof(*r),
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	r->mr = ibv_reg_mr(r->pd, r, sizeof(*r), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	struct ibv_srq_init_attr shared = { .attr = { 4, 1, 0 } };
 	struct ibv_ah_attr to = { .dlid = r->lid, .port_num = 1 };
 
@@ -77,8 +75,7 @@ static void rig_open(struct rig *r)
 		.cap = { 16, 16, 1, 1, 0 },
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
-		.comp_mask =
-			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = r->pd,
 		.send_ops_flags = IBV_QP_EX_WITH_SEND,
 	};
@@ -90,11 +87,9 @@ static void rig_open(struct rig *r)
 static void rig_close(struct rig *r)
 {
 	demand(ibv_destroy_qp(r->qp) == 0 && ibv_destroy_ah(r->ah) == 0 &&
-		       ibv_destroy_srq(r->srq) == 0 &&
-		       ibv_dereg_mr(r->mr) == 0 && ibv_destroy_cq(r->cq) == 0 &&
-		       ibv_destroy_comp_channel(r->channel) == 0 &&
-		       ibv_dealloc_pd(r->pd) == 0 &&
-		       ibv_close_device(r->context) == 0,
+		       ibv_destroy_srq(r->srq) == 0 && ibv_dereg_mr(r->mr) == 0 &&
+		       ibv_destroy_cq(r->cq) == 0 && ibv_destroy_comp_channel(r->channel) == 0 &&
+		       ibv_dealloc_pd(r->pd) == 0 && ibv_close_device(r->context) == 0,
 	       "a handle cannot be released");
 }
 
@@ -122,17 +117,13 @@ static void post_receive(struct rig *r)
 
 /* A write to the upper half of the other's memory, and a message to its lower
  * half; then what the other sends. */
-static void exchange(struct rig *r, const struct end *other, uint8_t own_byte,
-		     uint8_t other_byte)
+static void exchange(struct rig *r, const struct end *other, uint8_t own_byte, uint8_t other_byte)
 {
 	struct ibv_sge s = { (uintptr_t)r->out, SIZE / 2, r->mr->lkey };
-	struct ibv_send_wr *bad, message = { .sg_list = &s,
-					     .num_sge = 1,
-					     .opcode = IBV_WR_SEND };
-	struct ibv_send_wr write = { .sg_list = &s,
-				     .num_sge = 1,
-				     .opcode = IBV_WR_RDMA_WRITE,
-				     .next = &message };
+	struct ibv_send_wr *bad, message = { .sg_list = &s, .num_sge = 1, .opcode = IBV_WR_SEND };
+	struct ibv_send_wr write = {
+		.sg_list = &s, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .next = &message
+	};
 	struct ibv_wc wc;
 
 	memset(r->out, own_byte, SIZE);
@@ -144,8 +135,7 @@ static void exchange(struct rig *r, const struct end *other, uint8_t own_byte,
 
 		demand(got >= 0, "poll");
 		if (got)
-			demand(wc.status == IBV_WC_SUCCESS,
-			       ibv_wc_status_str(wc.status));
+			demand(wc.status == IBV_WC_SUCCESS, ibv_wc_status_str(wc.status));
 		n += got;
 	}
 	for (int i = 0; i < SIZE; i++)
@@ -177,8 +167,7 @@ static void talk(int fd, uint8_t own_byte, uint8_t other_byte)
 	for (int i = 0; i < MESSAGES; i++) {
 		post_receive(r);
 		swap(fd, &word, &word, 1);
-		exchange(r, &other, (uint8_t)(own_byte + i),
-			 (uint8_t)(other_byte + i));
+		exchange(r, &other, (uint8_t)(own_byte + i), (uint8_t)(other_byte + i));
 		swap(fd, &word, &word, 1);
 	}
 	rig_close(r);
@@ -197,8 +186,7 @@ static bool child_start(struct child *c)
 {
 	int ends[2];
 
-	demand(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
-	       "socketpair");
+	demand(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
 	c->pid = fork();
 	demand(c->pid >= 0, "fork");
 	c->fd = ends[c->pid == 0];
@@ -237,8 +225,7 @@ static void both_ask(void)
 	for (int i = 0; i < QUERIES; i++) {
 		struct ibv_device **list = ibv_get_device_list(NULL);
 
-		demand(list && list[0] && ibv_get_device_guid(list[0]),
-		       "no device");
+		demand(list && list[0] && ibv_get_device_guid(list[0]), "no device");
 		ibv_free_device_list(list);
 	}
 	if (is_child)
@@ -307,10 +294,9 @@ static void try_objects(struct rig *r)
 	struct ibv_async_event event;
 	struct ibv_cq_init_attr_ex cq = { .cqe = 4 };
 	struct ibv_srq_init_attr srq = { .attr = { 4, 1, 0 } };
-	struct ibv_qp_init_attr qp = { .send_cq = r->cq,
-				       .recv_cq = r->cq,
-				       .cap = { 1, 1, 1, 1, 0 },
-				       .qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr qp = {
+		.send_cq = r->cq, .recv_cq = r->cq, .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
 	struct ibv_ah_attr to = { .dlid = r->lid, .port_num = 1 };
 
 	REFUSED_NUMBER(ibv_query_device(r->context, &device));
@@ -341,8 +327,7 @@ static void try_queues(struct rig *r)
 	struct ibv_wc wc;
 	void *any;
 
-	REFUSED_MINUS(ibv_rereg_mr(r->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL,
-				   NULL, 0, 0));
+	REFUSED_MINUS(ibv_rereg_mr(r->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
 	REFUSED_MINUS(ibv_poll_cq(r->cq, 1, &wc));
 	REFUSED_NUMBER(ibv_req_notify_cq(r->cq, 0));
 	REFUSED_NUMBER(ibv_resize_cq(r->cq, 8));
@@ -379,8 +364,7 @@ static void try_mixture(struct rig *theirs)
 	REFUSED_POINTER(ibv_create_qp(r->pd, &init));
 	REFUSED_POINTER(ibv_create_cq(r->context, 4, NULL, theirs->channel, 0));
 	REFUSED_POINTER(ibv_create_qp(theirs->pd, &init));
-	REFUSED_MINUS(ibv_rereg_mr(r->mr, IBV_REREG_MR_CHANGE_PD, theirs->pd,
-				   NULL, 0, 0));
+	REFUSED_MINUS(ibv_rereg_mr(r->mr, IBV_REREG_MR_CHANGE_PD, theirs->pd, NULL, 0, 0));
 	rig_close(r);
 	free(r);
 }
@@ -522,8 +506,7 @@ int main(void)
 		}
 		waitpid(pid, &status, 0);
 		if (status) {
-			printf("%s: failed, status 0x%x\n", scene,
-			       (unsigned)status);
+			printf("%s: failed, status 0x%x\n", scene, (unsigned)status);
 			failed = 1;
 		}
 	}

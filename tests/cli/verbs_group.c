@@ -11,9 +11,8 @@
 
 enum { MLID = 0xC000, SIZE = 600, GRH = 40, QKEY = 0x11223344, DEPTH = 64 };
 
-static const uint8_t broadcast[16] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
-				       0,    0,    0,    0,    0,    0,
-				       0xff, 0xff, 0xff, 0xff };
+static const uint8_t broadcast[16] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0,    0,
+				       0,    0,    0,    0,    0xff, 0xff, 0xff, 0xff };
 static uint8_t memory[DEPTH][GRH + SIZE];
 static struct ibv_pd *pd;
 static struct ibv_cq *cq;
@@ -36,11 +35,8 @@ static uint8_t byte_of(unsigned datagram, unsigned i)
 static void make(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context =
-		list && list[0] ? ibv_open_device(list[0]) : NULL;
-	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT,
-				 .port_num = 1,
-				 .qkey = QKEY };
+	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY };
 
 	demand(context, "no adapter");
 	pd = ibv_alloc_pd(context);
@@ -53,9 +49,7 @@ static void make(void)
 
 	qp = ibv_create_qp(pd, &init);
 	demand(mr && qp, "no queue pair");
-	demand(!ibv_modify_qp(qp, &a,
-			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				      IBV_QP_QKEY),
+	demand(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY),
 	       "INIT");
 	a.qp_state = IBV_QPS_RTR;
 	demand(!ibv_modify_qp(qp, &a, IBV_QP_STATE), "RTR");
@@ -81,12 +75,8 @@ static void receive(unsigned n, const char *file)
 
 	memcpy(gid.raw, broadcast, sizeof(broadcast));
 	for (unsigned i = 0; i < n; i++) {
-		struct ibv_sge into = { (uintptr_t)memory[i], GRH + SIZE,
-					mr->lkey };
-		struct ibv_recv_wr wr = { .wr_id = i,
-					  .sg_list = &into,
-					  .num_sge = 1 },
-				   *bad;
+		struct ibv_sge into = { (uintptr_t)memory[i], GRH + SIZE, mr->lkey };
+		struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &into, .num_sge = 1 }, *bad;
 
 		demand(!ibv_post_recv(qp, &wr, &bad), "receive");
 	}
@@ -96,23 +86,20 @@ static void receive(unsigned n, const char *file)
 	for (unsigned i = 0; i < n; i++) {
 		const struct ibv_wc wc = next();
 
-		demand(wc.wr_id == i && wc.byte_len == GRH + SIZE &&
-			       wc.wc_flags & IBV_WC_GRH,
+		demand(wc.wr_id == i && wc.byte_len == GRH + SIZE && wc.wc_flags & IBV_WC_GRH,
 		       "a datagram");
 		demand(memcmp(memory[i] + 24, broadcast, 16) == 0, "its GRH");
 		for (unsigned k = 0; k < SIZE; k++)
-			demand(memory[i][GRH + k] == byte_of(i, k),
-			       "its bytes");
+			demand(memory[i][GRH + k] == byte_of(i, k), "its bytes");
 	}
 	demand(!ibv_detach_mcast(qp, &gid, MLID), "detach");
 }
 
 static void send_all(unsigned n)
 {
-	struct ibv_ah_attr to = { .dlid = MLID,
-				  .port_num = 1,
-				  .is_global = 1,
-				  .grh = { .hop_limit = 1 } };
+	struct ibv_ah_attr to = {
+		.dlid = MLID, .port_num = 1, .is_global = 1, .grh = { .hop_limit = 1 }
+	};
 
 	memcpy(to.grh.dgid.raw, broadcast, sizeof(broadcast));
 	struct ibv_ah *ah = ibv_create_ah(pd, &to);
@@ -141,8 +128,7 @@ int main(int argc, char **argv)
 	bool sends = argc == 3 && strcmp(argv[1], "send") == 0;
 	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 
-	demand((sends || argc == 4) && n > 0 && n <= DEPTH,
-	       "verbs_group send N | receive N FILE");
+	demand((sends || argc == 4) && n > 0 && n <= DEPTH, "verbs_group send N | receive N FILE");
 	make();
 	if (sends)
 		send_all((unsigned)n);

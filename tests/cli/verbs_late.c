@@ -106,8 +106,7 @@ static void open_all(void)
 	demand(context && !ibv_query_port(context, 1, &port), "no adapter");
 	struct ibv_pd *pd = ibv_alloc_pd(context);
 	struct ibv_srq_init_attr shared = { .attr = { 1, 1, 0 } };
-	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC,
-					 .cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
 
 	rig.mr = ibv_reg_mr(pd, &rig.byte, 1, IBV_ACCESS_LOCAL_WRITE);
 	rig.channel = ibv_create_comp_channel(context);
@@ -206,13 +205,11 @@ int main(int argc, char **argv)
 	rig.by_event = strcmp(argv[3], "event") == 0;
 	rig.sleeps = strcmp(argv[3], "sleep") == 0;
 	pid_t attendant = listens && !rig.sleeps ? attend() : -1;
-	int peer = listens ? meet_listen(argv[1])
-			   : meet_connect(argv[4], argv[1], 120);
+	int peer = listens ? meet_listen(argv[1]) : meet_connect(argv[4], argv[1], 120);
 
 	demand(peer >= 0, "nobody is there");
 	open_all();
-	demand(meet_swap(peer, &rig.own, &other, sizeof(rig.own)),
-	       "the other has gone");
+	demand(meet_swap(peer, &rig.own, &other, sizeof(rig.own)), "the other has gone");
 	const struct ibv_qp to = { .qp_num = other.qpn };
 	const struct pair_rules rules = {
 		.lid = other.lid, .timeout = 14, .retries = 7, .rnr_retries = 7

@@ -25,8 +25,7 @@ static inline bool meet_hear(int fd, void *bytes, size_t size)
 /* Each says so many bytes, and hears the other's. */
 static inline bool meet_swap(int fd, const void *own, void *other, size_t size)
 {
-	return send(fd, own, size, MSG_NOSIGNAL) == (ssize_t)size &&
-	       meet_hear(fd, other, size);
+	return send(fd, own, size, MSG_NOSIGNAL) == (ssize_t)size && meet_hear(fd, other, size);
 }
 
 /*
@@ -41,16 +40,13 @@ static inline bool meet_greet(int fd, bool listens)
 	const char word = 1, heard = 2;
 	char said = 0, confirmed = heard;
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &long_enough,
-		   sizeof(long_enough));
-	if (send(fd, &word, 1, MSG_NOSIGNAL) != 1 || !meet_hear(fd, &said, 1) ||
-	    said != word)
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &long_enough, sizeof(long_enough));
+	if (send(fd, &word, 1, MSG_NOSIGNAL) != 1 || !meet_hear(fd, &said, 1) || said != word)
 		return false;
 	if (listens && !meet_hear(fd, &confirmed, 1))
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &for_ever, sizeof(for_ever));
-	return listens ? confirmed == heard
-		       : send(fd, &heard, 1, MSG_NOSIGNAL) == 1;
+	return listens ? confirmed == heard : send(fd, &heard, 1, MSG_NOSIGNAL) == 1;
 }
 
 static inline struct sockaddr_in meet_at(const char *port)
@@ -68,8 +64,7 @@ static inline int meet_listen(const char *port)
 	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1, peer = -1;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 &&
-	    listen(fd, 8) == 0)
+	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 && listen(fd, 8) == 0)
 		peer = accept(fd, NULL, NULL);
 	while (peer >= 0 && !meet_greet(peer, true)) {
 		close(peer);
@@ -90,8 +85,7 @@ static inline int meet_connect(const char *host, const char *port, int seconds)
 	for (int i = 0; i < 5 * seconds; i++) {
 		int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
-		    meet_greet(fd, false))
+		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && meet_greet(fd, false))
 			return fd;
 		close(fd);
 		nanosleep(&again, NULL);

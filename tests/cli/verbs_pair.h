@@ -16,8 +16,7 @@ struct pair_rules {
 };
 
 /* To RTS, or as far as it goes: what could not be, or NULL. */
-static inline const char *pair_raise(struct ibv_qp *qp,
-				     const struct ibv_qp *peer,
+static inline const char *pair_raise(struct ibv_qp *qp, const struct ibv_qp *peer,
 				     const struct pair_rules *r)
 {
 	bool ud = qp->qp_type == IBV_QPT_UD;
@@ -35,13 +34,11 @@ static inline const char *pair_raise(struct ibv_qp *qp,
 				  .dest_qp_num = peer->qp_num,
 				  .max_dest_rd_atomic = 1,
 				  .min_rnr_timer = 1,
-				  .ah_attr = { .dlid = r->lid,
-					       .port_num = 1 } };
+				  .ah_attr = { .dlid = r->lid, .port_num = 1 } };
 	if (ibv_modify_qp(qp, &a,
 			  ud ? IBV_QP_STATE
-			     : IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-					  IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-					  IBV_QP_MAX_DEST_RD_ATOMIC |
+			     : IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 					  IBV_QP_MIN_RNR_TIMER))
 		return "RTR";
 	a = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
@@ -51,8 +48,7 @@ static inline const char *pair_raise(struct ibv_qp *qp,
 				  .max_rd_atomic = 1 };
 	return ibv_modify_qp(qp, &a,
 			     ud ? IBV_QP_STATE | IBV_QP_SQ_PSN
-				: IBV_QP_STATE | IBV_QP_TIMEOUT |
-					     IBV_QP_RETRY_CNT |
+				: IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 					     IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
 					     IBV_QP_MAX_QP_RD_ATOMIC)
 		       ? "RTS"

@@ -8,8 +8,7 @@ static int rank, ranks;
 
 static unsigned word(int from, int to, size_t i)
 {
-	return (unsigned)from * 2654435761U ^ (unsigned)to * 40503U ^
-	       (unsigned)i * 97U;
+	return (unsigned)from * 2654435761U ^ (unsigned)to * 40503U ^ (unsigned)i * 97U;
 }
 
 static void demand(int holds, const char *what)
@@ -29,8 +28,8 @@ static void pass(size_t n)
 	demand(out && in, "memory");
 	for (size_t i = 0; i < n; i++)
 		out[i] = word(rank, next, i);
-	MPI_Sendrecv(out, (int)n, MPI_UNSIGNED, next, 1, in, (int)n,
-		     MPI_UNSIGNED, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(out, (int)n, MPI_UNSIGNED, next, 1, in, (int)n, MPI_UNSIGNED, last, 1,
+		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	for (size_t i = 0; i < n; i++)
 		demand(in[i] == word(last, rank, i), "a word of a message");
 	free(out);
@@ -47,11 +46,9 @@ static void exchange(size_t n)
 	demand(out && in, "memory");
 	for (size_t i = 0; i < all; i++)
 		out[i] = word(rank, (int)(i / n), i % n);
-	MPI_Alltoall(out, (int)n, MPI_UNSIGNED, in, (int)n, MPI_UNSIGNED,
-		     MPI_COMM_WORLD);
+	MPI_Alltoall(out, (int)n, MPI_UNSIGNED, in, (int)n, MPI_UNSIGNED, MPI_COMM_WORLD);
 	for (size_t i = 0; i < all; i++)
-		demand(in[i] == word((int)(i / n), rank, i % n),
-		       "a word of an alltoall");
+		demand(in[i] == word((int)(i / n), rank, i % n), "a word of an alltoall");
 	MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
 	demand(sum == (long)ranks * (ranks + 1) / 2, "a sum");
 	free(out);

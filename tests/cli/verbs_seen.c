@@ -62,8 +62,7 @@ static void open_all(bool listens)
 	struct ibv_device **list = ibv_get_device_list(&n);
 	struct ibv_context *context = n > 0 ? ibv_open_device(list[0]) : NULL;
 	struct ibv_port_attr port;
-	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC,
-						  IBV_QPT_UD };
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
 
 	demand(context && !ibv_query_port(context, 1, &port), "no adapter");
 	demand(!ibv_query_gid(context, 1, 0, &rig.own.gid), "no GID");
@@ -73,8 +72,7 @@ static void open_all(bool listens)
 		memory[i] = byte_of(i, listens);
 	rig.mr = ibv_reg_mr(rig.pd, memory, sizeof(memory),
 			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
-				    IBV_ACCESS_REMOTE_WRITE |
-				    IBV_ACCESS_REMOTE_ATOMIC);
+				    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
 	demand(rig.mr, "no memory");
 	for (int i = 0; i < KINDS; i++) {
 		struct ibv_qp_init_attr init = {
@@ -109,8 +107,7 @@ static void connect_one(int kind)
 	if (kind == UC)
 		a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	demand(!ibv_modify_qp(rig.qp[kind], &a,
-			      common | (kind == UD ? IBV_QP_QKEY
-						   : IBV_QP_ACCESS_FLAGS)),
+			      common | (kind == UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)),
 	       "INIT");
 	a = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTR,
@@ -121,14 +118,12 @@ static void connect_one(int kind)
 		.min_rnr_timer = 1,
 		.ah_attr = { .dlid = rig.other.lid, .port_num = 1 },
 	};
-	common = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-		 IBV_QP_RQ_PSN;
+	common = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	demand(!ibv_modify_qp(rig.qp[kind], &a,
 			      kind == UD ? IBV_QP_STATE
 			      : kind == UC
 				      ? common
-				      : common | IBV_QP_MAX_DEST_RD_ATOMIC |
-						IBV_QP_MIN_RNR_TIMER),
+				      : common | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
 	       "RTR");
 	a = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
 				  .sq_psn = rig.own.psn[kind],
@@ -138,10 +133,8 @@ static void connect_one(int kind)
 				  .max_rd_atomic = 4 };
 	demand(!ibv_modify_qp(rig.qp[kind], &a,
 			      kind != RC ? IBV_QP_STATE | IBV_QP_SQ_PSN
-					 : IBV_QP_STATE | IBV_QP_SQ_PSN |
-						   IBV_QP_TIMEOUT |
-						   IBV_QP_RETRY_CNT |
-						   IBV_QP_RNR_RETRY |
+					 : IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+						   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 						   IBV_QP_MAX_QP_RD_ATOMIC),
 	       "RTS");
 }
@@ -161,8 +154,7 @@ static void complete(int n)
 	while (n > 0) {
 		int got = ibv_poll_cq(rig.cq, 1, &wc);
 
-		demand(got >= 0 && (!got || wc.status == IBV_WC_SUCCESS),
-		       "it does not complete");
+		demand(got >= 0 && (!got || wc.status == IBV_WC_SUCCESS), "it does not complete");
 		n -= got;
 	}
 }
@@ -180,13 +172,12 @@ struct row {
 
 static void say(const struct row *r, const uint8_t *bytes, size_t n)
 {
-	uint32_t to =
-		r->answers ? rig.own.qpn[r->kind] : rig.other.qpn[r->kind];
+	uint32_t to = r->answers ? rig.own.qpn[r->kind] : rig.other.qpn[r->kind];
 
 	printf("%d %u 0x%06x ", r->opcode, r->psn, to);
 	if (r->has_reth)
-		printf("0x%016llx 0x%08x %u ", (unsigned long long)r->address,
-		       rig.other.rkey, r->length);
+		printf("0x%016llx 0x%08x %u ", (unsigned long long)r->address, rig.other.rkey,
+		       r->length);
 	else
 		printf("- - - ");
 	printf(r->has_imm ? "01020304 " : "- ");
@@ -197,8 +188,7 @@ static void say(const struct row *r, const uint8_t *bytes, size_t n)
 }
 
 /* Packets of a message; `first`, middle, last and only are its op codes. */
-static void say_message(struct row r, const int codes[4], const uint8_t *bytes,
-			size_t n)
+static void say_message(struct row r, const int codes[4], const uint8_t *bytes, size_t n)
 {
 	size_t packets = n ? (n + MTU - 1) / MTU : 1;
 	bool solicited = r.is_solicited, reth = r.has_reth, imm = r.has_imm;
@@ -223,8 +213,7 @@ static void advance(int kind, size_t bytes)
 	rig.psn[kind] = (rig.psn[kind] + packets) & 0xffffff;
 }
 
-static struct ibv_send_wr request(enum ibv_wr_opcode opcode,
-				  struct ibv_sge *piece, uint64_t there)
+static struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *piece, uint64_t there)
 {
 	struct ibv_send_wr wr = { .opcode = opcode,
 				  .send_flags = IBV_SEND_SIGNALED,
@@ -281,11 +270,9 @@ static void writes(void)
 	struct ibv_sge piece = { (uintptr_t)memory + 9, 1500, rig.mr->lkey };
 	uint64_t there = rig.other.at + WRITTEN;
 	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &piece, there);
-	struct row r = { .kind = RC,
-			 .psn = rig.psn[RC],
-			 .has_reth = true,
-			 .address = there,
-			 .length = 1500 };
+	struct row r = {
+		.kind = RC, .psn = rig.psn[RC], .has_reth = true, .address = there, .length = 1500
+	};
 
 	post(RC, &wr);
 	say_message(r, write_codes, memory + 9, 1500);
@@ -298,8 +285,8 @@ static void writes(void)
 	r.opcode = 12;
 	post(RC, &back);
 	say(&r, NULL, 0);
-	say_message((struct row){ .kind = RC, .psn = r.psn, .answers = true },
-		    answer_codes, memory + 9, 1500);
+	say_message((struct row){ .kind = RC, .psn = r.psn, .answers = true }, answer_codes,
+		    memory + 9, 1500);
 	advance(RC, 1500);
 	complete(2);
 	demand(memcmp(memory + IN, memory + 9, 1500) == 0, "what was read");
@@ -328,8 +315,7 @@ static void reads(void)
 	post(RC, &wr);
 	complete(1);
 	for (size_t i = 0; i < 3000; i++)
-		demand(memory[IN + i] == byte_of(READ + 17 + i, true),
-		       "what was read");
+		demand(memory[IN + i] == byte_of(READ + 17 + i, true), "what was read");
 	say(&r, NULL, 0);
 	r = (struct row){ .kind = RC, .psn = r.psn, .answers = true };
 	say_message(r, answer_codes, memory + IN, 3000);
@@ -345,11 +331,9 @@ static void atomics(void)
 	for (size_t i = 0; i < sizeof(value); i++)
 		((uint8_t *)&value)[i] = byte_of(READ + i, true);
 	for (int i = 0; i < 3; i++) {
-		into[i] = (struct ibv_sge){ (uintptr_t)memory + IN + 8 * i, 8,
-					    rig.mr->lkey };
+		into[i] = (struct ibv_sge){ (uintptr_t)memory + IN + 8 * i, 8, rig.mr->lkey };
 		struct ibv_send_wr wr =
-			request(i < 2 ? IBV_WR_ATOMIC_FETCH_AND_ADD
-				      : IBV_WR_ATOMIC_CMP_AND_SWP,
+			request(i < 2 ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP,
 				&into[i], 0);
 
 		wr.wr.atomic.remote_addr = there;
@@ -357,18 +341,17 @@ static void atomics(void)
 		wr.wr.atomic.compare_add = i < 2 ? 5 : value + 10;
 		wr.wr.atomic.swap = 0x1122334455667788;
 		post(RC, &wr);
-		printf("%d %u 0x%06x 0x%016llx 0x%08x %llu %llu 0 -\n",
-		       i < 2 ? 20 : 19, rig.psn[RC] + i, rig.other.qpn[RC],
-		       (unsigned long long)there, rig.other.rkey,
-		       i < 2 ? 5ULL : 0x1122334455667788ULL,
+		printf("%d %u 0x%06x 0x%016llx 0x%08x %llu %llu 0 -\n", i < 2 ? 20 : 19,
+		       rig.psn[RC] + i, rig.other.qpn[RC], (unsigned long long)there,
+		       rig.other.rkey, i < 2 ? 5ULL : 0x1122334455667788ULL,
 		       i < 2 ? 0ULL : (unsigned long long)value + 10);
 	}
 	complete(3);
 	memcpy(was, memory + IN, sizeof(was));
 	for (int i = 0; i < 3; i++) {
 		demand(was[i] == value + 5 * (uint64_t)i, "an atomic's answer");
-		printf("18 %u 0x%06x - - - - 0 %llu\n", rig.psn[RC],
-		       rig.own.qpn[RC], (unsigned long long)was[i]);
+		printf("18 %u 0x%06x - - - - 0 %llu\n", rig.psn[RC], rig.own.qpn[RC],
+		       (unsigned long long)was[i]);
 		advance(RC, 8);
 	}
 }
@@ -380,11 +363,9 @@ static void unreliable(void)
 	uint64_t there = rig.other.at + WRITTEN;
 	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &piece, there);
 	struct ibv_ah_attr to = { .dlid = rig.other.lid, .port_num = 1 };
-	struct row r = { .kind = UC,
-			 .psn = rig.psn[UC],
-			 .has_reth = true,
-			 .address = there,
-			 .length = 2050 };
+	struct row r = {
+		.kind = UC, .psn = rig.psn[UC], .has_reth = true, .address = there, .length = 2050
+	};
 
 	post(UC, &wr);
 	complete(1);
@@ -398,10 +379,7 @@ static void unreliable(void)
 		wr.wr.ud.ah = ibv_create_ah(rig.pd, &to);
 		wr.wr.ud.remote_qpn = rig.other.qpn[UD];
 		wr.wr.ud.remote_qkey = QKEY;
-		r = (struct row){ .opcode = 101,
-				  .kind = UD,
-				  .psn = rig.psn[UD],
-				  .has_imm = true };
+		r = (struct row){ .opcode = 101, .kind = UD, .psn = rig.psn[UD], .has_imm = true };
 		post(UD, &wr);
 		complete(1);
 		say(&r, memory + 77, 200);
@@ -413,8 +391,7 @@ static void unreliable(void)
 
 static void send_all(bool in_steps)
 {
-	static void (*const parts[])(void) = { sends, writes, reads, atomics,
-					       unreliable };
+	static void (*const parts[])(void) = { sends, writes, reads, atomics, unreliable };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		char line[8];
@@ -433,13 +410,11 @@ int main(int argc, char **argv)
 	char word = 0;
 
 	demand(argc >= 2 && argc <= 4, "verbs_seen PORT [HOST [steps]]");
-	int peer = listens ? meet_listen(argv[1])
-			   : meet_connect(argv[2], argv[1], 120);
+	int peer = listens ? meet_listen(argv[1]) : meet_connect(argv[2], argv[1], 120);
 
 	demand(peer >= 0, "nobody is there");
 	open_all(listens);
-	demand(meet_swap(peer, &rig.own, &rig.other, sizeof(rig.own)),
-	       "the other has gone");
+	demand(meet_swap(peer, &rig.own, &rig.other, sizeof(rig.own)), "the other has gone");
 	for (int i = 0; i < KINDS; i++)
 		connect_one(i);
 	/* Two sends and a write with immediate data; two datagrams. */

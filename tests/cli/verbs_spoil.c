@@ -15,24 +15,20 @@ static long copy(long call, pid_t pid, void *here, void *there)
 	return syscall(call, pid, &mine, 1UL, &theirs, 1UL, 0UL);
 }
 
-ssize_t process_vm_readv(pid_t pid, const struct iovec *lvec,
-			 unsigned long liovcnt, const struct iovec *rvec,
-			 unsigned long riovcnt, unsigned long flags)
+ssize_t process_vm_readv(pid_t pid, const struct iovec *lvec, unsigned long liovcnt,
+			 const struct iovec *rvec, unsigned long riovcnt, unsigned long flags)
 {
-	ssize_t got = syscall(SYS_process_vm_readv, pid, lvec, liovcnt, rvec,
-			      riovcnt, flags);
+	ssize_t got = syscall(SYS_process_vm_readv, pid, lvec, liovcnt, rvec, riovcnt, flags);
 
 	if (got > 0)
 		*(char *)lvec[0].iov_base ^= 1;
 	return got;
 }
 
-ssize_t process_vm_writev(pid_t pid, const struct iovec *lvec,
-			  unsigned long liovcnt, const struct iovec *rvec,
-			  unsigned long riovcnt, unsigned long flags)
+ssize_t process_vm_writev(pid_t pid, const struct iovec *lvec, unsigned long liovcnt,
+			  const struct iovec *rvec, unsigned long riovcnt, unsigned long flags)
 {
-	ssize_t put = syscall(SYS_process_vm_writev, pid, lvec, liovcnt, rvec,
-			      riovcnt, flags);
+	ssize_t put = syscall(SYS_process_vm_writev, pid, lvec, liovcnt, rvec, riovcnt, flags);
 	void *first = rvec[0].iov_base;
 	char byte;
 

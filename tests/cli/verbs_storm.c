@@ -107,8 +107,8 @@ static void fill(char *to, uint64_t session, uint32_t n, unsigned size)
 		to[i] = letter(session, self, n, i);
 }
 
-static void check(const char *at, uint64_t session, unsigned from, uint32_t n,
-		  unsigned size, const char *what)
+static void check(const char *at, uint64_t session, unsigned from, uint32_t n, unsigned size,
+		  const char *what)
 {
 	for (unsigned i = 0; i < size; i++)
 		demand(at[i] == letter(session, from, n, i), what);
@@ -121,12 +121,9 @@ static unsigned size_of(uint32_t n)
 
 static void post_receive(unsigned k, unsigned place)
 {
-	struct ibv_sge sge = { (uintptr_t)me.memory.in[k][place], LARGE,
-			       me.mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)me.memory.in[k][place], LARGE, me.mr->lkey };
 	struct ibv_recv_wr *bad,
-		wr = { .wr_id = RECEIVE | (k * RECEIVES + place),
-		       .sg_list = &sge,
-		       .num_sge = 1 };
+		wr = { .wr_id = RECEIVE | (k * RECEIVES + place), .sg_list = &sge, .num_sge = 1 };
 
 	demand(ibv_post_recv(me.pairs[k].qp, &wr, &bad) == 0, "post a receive");
 }
@@ -153,18 +150,16 @@ static void connect_pair(unsigned k, uint64_t session)
 	       (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT,
 				     .port_num = 1,
 				     .qp_access_flags =
-					     IBV_ACCESS_REMOTE_WRITE |
-					     IBV_ACCESS_REMOTE_READ },
+					     IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ },
 	       IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	modify(p->qp,
-	       (struct ibv_qp_attr){
-		       .qp_state = IBV_QPS_RTR,
-		       .path_mtu = IBV_MTU_1024,
-		       .dest_qp_num = there->qpns[p->mate],
-		       .rq_psn = psn_of(session),
-		       .max_dest_rd_atomic = 1,
-		       .min_rnr_timer = 1,
-		       .ah_attr = { .dlid = there->lid, .port_num = 1 } },
+	       (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR,
+				     .path_mtu = IBV_MTU_1024,
+				     .dest_qp_num = there->qpns[p->mate],
+				     .rq_psn = psn_of(session),
+				     .max_dest_rd_atomic = 1,
+				     .min_rnr_timer = 1,
+				     .ah_attr = { .dlid = there->lid, .port_num = 1 } },
 	       IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	modify(p->qp,
@@ -174,8 +169,8 @@ static void connect_pair(unsigned k, uint64_t session)
 				     .retry_cnt = 7,
 				     .rnr_retry = 7,
 				     .max_rd_atomic = 1 },
-	       IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-		       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	       IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		       IBV_QP_MAX_QP_RD_ATOMIC);
 	p->session = session;
 	p->is_busy = p->has_failed = p->was_taken_up = false;
 	p->sent = p->received = 0;
@@ -218,15 +213,13 @@ static bool follow(unsigned k, unsigned generation)
 
 static void send_one(unsigned k)
 {
-	static const enum ibv_wr_opcode operations[OPERATIONS] = {
-		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ
-	};
+	static const enum ibv_wr_opcode operations[OPERATIONS] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
+								   IBV_WR_RDMA_READ };
 	struct pair *p = &me.pairs[k];
 	const struct row *there = &board->rows[p->peer];
 	uint32_t kind = p->sent % OPERATIONS, n = p->sent / OPERATIONS;
 	bool reads = operations[kind] == IBV_WR_RDMA_READ;
-	struct ibv_sge sge = { (uintptr_t)(reads ? me.memory.back[k]
-						 : me.memory.out[k]),
+	struct ibv_sge sge = { (uintptr_t)(reads ? me.memory.back[k] : me.memory.out[k]),
 			       size_of(n), me.mr->lkey };
 	struct ibv_send_wr *bad, wr = {
 		.wr_id = k,
@@ -234,8 +227,7 @@ static void send_one(unsigned k)
 		.num_sge = 1,
 		.opcode = operations[kind],
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { there->landing + (uint64_t)p->mate * LARGE,
-			     there->rkey },
+		.wr.rdma = { there->landing + (uint64_t)p->mate * LARGE, there->rkey },
 	};
 
 	if (kind == 0)
@@ -252,8 +244,7 @@ static void on_completion(const struct ibv_wc *wc, bool is_receive)
 	struct pair *p = &me.pairs[k];
 
 	if (wc->status != IBV_WC_SUCCESS) {
-		demand(wc->status == IBV_WC_RETRY_EXC_ERR ||
-			       wc->status == IBV_WC_WR_FLUSH_ERR ||
+		demand(wc->status == IBV_WC_RETRY_EXC_ERR || wc->status == IBV_WC_WR_FLUSH_ERR ||
 			       wc->status == IBV_WC_REM_ACCESS_ERR ||
 			       wc->status == IBV_WC_REM_OP_ERR,
 		       ibv_wc_status_str(wc->status));
@@ -264,8 +255,8 @@ static void on_completion(const struct ibv_wc *wc, bool is_receive)
 		uint32_t n = p->received++;
 
 		demand(wc->byte_len == size_of(n), "a message's length");
-		check(me.memory.in[k][wc->wr_id % RECEIVES], p->session,
-		      p->peer, n, wc->byte_len, "a message's bytes");
+		check(me.memory.in[k][wc->wr_id % RECEIVES], p->session, p->peer, n, wc->byte_len,
+		      "a message's bytes");
 		post_receive(k, (unsigned)wc->wr_id % RECEIVES);
 		return;
 	}
@@ -307,9 +298,7 @@ static void make(void)
 	demand(me.context, "open");
 	ibv_free_device_list(list);
 	me.pd = ibv_alloc_pd(me.context);
-	me.cq = ibv_create_cq(me.context,
-			      (int)n_pairs * (RECEIVES + 1) + QP_ROOM, NULL,
-			      NULL, 0);
+	me.cq = ibv_create_cq(me.context, (int)n_pairs * (RECEIVES + 1) + QP_ROOM, NULL, NULL, 0);
 	me.mr = ibv_reg_mr(me.pd, &me.memory, sizeof(me.memory),
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				   IBV_ACCESS_REMOTE_READ);
@@ -380,8 +369,7 @@ static bool step(void)
 	for (unsigned k = 0; k < n_pairs; k++) {
 		struct pair *p = &me.pairs[k];
 		unsigned now = atomic_load(&board->rows[p->peer].generation);
-		bool ready = now != 0 &&
-			     (self < p->peer ? lead(k, now) : follow(k, now));
+		bool ready = now != 0 && (self < p->peer ? lead(k, now) : follow(k, now));
 
 		if (ready && !p->is_busy) {
 			send_one(k);
@@ -408,10 +396,8 @@ static void work(unsigned generation)
 		}
 	}
 	/* Somebody may have been dead then; bells open when first rung. */
-	demand(held == 0 || descriptors() <= held + n_processes,
-	       "descriptors of the dead");
-	demand(mapped == 0 || mappings() <= mapped + n_processes,
-	       "memory of the dead");
+	demand(held == 0 || descriptors() <= held + n_processes, "descriptors of the dead");
+	demand(mapped == 0 || mappings() <= mapped + n_processes, "memory of the dead");
 	_exit(0);
 }
 
@@ -486,11 +472,11 @@ int main(int argc, char **argv)
 	demand(argc == 5, "PROCESSES PAIRS KILLS PAUSE");
 	n_processes = (unsigned)strtoul(argv[1], NULL, 10);
 	n_pairs = (unsigned)strtoul(argv[2], NULL, 10);
-	demand(n_processes > 1 && n_processes <= PROCESSES && n_pairs > 0 &&
-		       n_pairs <= PAIRS && n_pairs % (n_processes - 1) == 0,
+	demand(n_processes > 1 && n_processes <= PROCESSES && n_pairs > 0 && n_pairs <= PAIRS &&
+		       n_pairs % (n_processes - 1) == 0,
 	       "as many queue pairs to each of the others");
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	demand(board != MAP_FAILED, "memory");
 	for (unsigned i = 0; i < n_processes; i++)
 		children[i] = start(i, 1);
@@ -508,11 +494,9 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < n_processes; i++) {
 		int status;
 
-		demand(waitpid(children[i], &status, 0) == children[i] &&
-			       status == 0,
+		demand(waitpid(children[i], &status, 0) == children[i] && status == 0,
 		       "a survivor fails");
 	}
-	printf("%s deaths, %llu messages\n", argv[3],
-	       (unsigned long long)all_done());
+	printf("%s deaths, %llu messages\n", argv[3], (unsigned long long)all_done());
 	return 0;
 }

@@ -43,8 +43,8 @@ static void move(struct ibv_qp *qp, const struct ibv_qp *peer)
 	const struct pair_rules rules = {
 		.lid = rig.lid,
 		.qkey = QKEY,
-		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			  IBV_ACCESS_REMOTE_ATOMIC,
+		.access =
+			IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 		.timeout = 14,
 		.retries = 7,
 		.rnr_retries = 7,
@@ -54,8 +54,7 @@ static void move(struct ibv_qp *qp, const struct ibv_qp *peer)
 	demand(!failed, failed);
 }
 
-static struct ibv_qp *make(enum ibv_qp_type type, struct ibv_cq *cq,
-			   struct ibv_srq *srq)
+static struct ibv_qp *make(enum ibv_qp_type type, struct ibv_cq *cq, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr_ex init = {
 		.send_cq = cq,
@@ -64,16 +63,13 @@ static struct ibv_qp *make(enum ibv_qp_type type, struct ibv_cq *cq,
 		.cap = { 16, 16, 2, 2, 64 },
 		.qp_type = type,
 		.sq_sig_all = 1,
-		.comp_mask =
-			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = rig.pd,
-		.send_ops_flags =
-			IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM,
 	};
 
 	if (type == IBV_QPT_RC)
-		init.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
-				       IBV_QP_EX_WITH_RDMA_READ |
+		init.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ |
 				       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
 				       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
 	struct ibv_qp *qp = ibv_create_qp_ex(rig.context, &init);
@@ -85,11 +81,9 @@ static struct ibv_qp *make(enum ibv_qp_type type, struct ibv_cq *cq,
 static void receive(struct ibv_qp *qp, struct ibv_srq *srq, uint64_t id)
 {
 	struct ibv_sge sge = { (uintptr_t)rig.there, SIZE, rig.mr->lkey };
-	struct ibv_recv_wr *bad,
-		wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad, wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 };
 
-	demand((srq ? ibv_post_srq_recv(srq, &wr, &bad)
-		    : ibv_post_recv(qp, &wr, &bad)) == 0,
+	demand((srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp, &wr, &bad)) == 0,
 	       "post a receive");
 }
 
@@ -115,8 +109,7 @@ static struct ibv_wc next(struct ibv_cq *cq)
 
 static void drop(struct ibv_qp *a, struct ibv_qp *b, struct ibv_cq *cq)
 {
-	demand(ibv_destroy_qp(a) == 0 && ibv_destroy_qp(b) == 0 &&
-		       ibv_destroy_cq(cq) == 0,
+	demand(ibv_destroy_qp(a) == 0 && ibv_destroy_qp(b) == 0 && ibv_destroy_cq(cq) == 0,
 	       "destroy");
 }
 
@@ -144,8 +137,7 @@ static void send_built(struct ibv_qp *qp)
 	ibv_wr_rdma_read(x, rig.mr->rkey, (uintptr_t)rig.there + 200);
 	ibv_wr_set_sge(x, rig.mr->lkey, (uintptr_t)rig.here + 3000, 300);
 	x->wr_id = 4;
-	ibv_wr_atomic_fetch_add(x, rig.mr->rkey, (uintptr_t)rig.there + 2048,
-				5);
+	ibv_wr_atomic_fetch_add(x, rig.mr->rkey, (uintptr_t)rig.there + 2048, 5);
 	ibv_wr_set_sge(x, rig.mr->lkey, (uintptr_t)rig.here + 3600, 8);
 	demand(ibv_wr_complete(x) == 0, "ibv_wr_complete");
 }
@@ -171,9 +163,8 @@ static void extended(void)
 	};
 	struct ibv_cq_init_attr_ex init = {
 		.cqe = 32,
-		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM |
-			    IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_SRC_QP |
-			    IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL,
+		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM |
+			    IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL,
 	};
 	struct ibv_poll_cq_attr none = { 0 };
 	struct ibv_cq_ex *cq = ibv_create_cq_ex(rig.context, &init);
@@ -199,16 +190,14 @@ static void extended(void)
 		if (cq->wr_id == 7) {
 			demand(ibv_wc_read_opcode(cq) == IBV_WC_RECV &&
 				       ibv_wc_read_byte_len(cq) == 50 &&
-				       ibv_wc_read_wc_flags(cq) &
-					       IBV_WC_WITH_IMM &&
+				       ibv_wc_read_wc_flags(cq) & IBV_WC_WITH_IMM &&
 				       ibv_wc_read_imm_data(cq) == htonl(IMM) &&
 				       ibv_wc_read_qp_num(cq) == b->qp_num &&
 				       ibv_wc_read_slid(cq) == rig.lid,
 			       "a receive");
 			received = true;
 		} else {
-			demand(cq->wr_id == id &&
-				       ibv_wc_read_opcode(cq) == opcodes[id] &&
+			demand(cq->wr_id == id && ibv_wc_read_opcode(cq) == opcodes[id] &&
 				       ibv_wc_read_qp_num(cq) == a->qp_num,
 			       "sends in another order");
 			id++;
@@ -218,8 +207,7 @@ static void extended(void)
 	demand(ibv_start_poll(cq, &none) == ENOENT, "one more");
 	demand(memcmp(rig.there + 100, rig.here, 1000) == 0, "what is written");
 	demand(memcmp(rig.there, rig.here + 2000, 50) == 0, "what is sent");
-	demand(memcmp(rig.here + 3000, rig.there + 200, 300) == 0,
-	       "what is read");
+	demand(memcmp(rig.here + 3000, rig.there + 200, 300) == 0, "what is read");
 	memcpy(&value, rig.here + 3600, sizeof(value));
 	demand(value == old, "what was there before");
 	memcpy(&value, rig.there + 2048, sizeof(value));
@@ -260,11 +248,8 @@ static void sizes(void)
 		move(b, a);
 		write_some(a, N);
 		for (struct ibv_qp *q = a; q; q = q == a ? b : NULL)
-			demand(ibv_modify_qp(
-				       q,
-				       &(struct ibv_qp_attr){
-					       .qp_state = IBV_QPS_RESET },
-				       IBV_QP_STATE) == 0,
+			demand(ibv_modify_qp(q, &(struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET },
+					     IBV_QP_STATE) == 0,
 			       "RESET");
 	}
 	move(a, b);
@@ -315,31 +300,25 @@ static void events(void)
 	/* Three, and then two: not below the limit; and one. */
 	for (unsigned i = 0; i < 2; i++) {
 		struct ibv_sge sge = { (uintptr_t)rig.here, 8, rig.mr->lkey };
-		struct ibv_send_wr *bad, wr = { .wr_id = 1,
-						.sg_list = &sge,
-						.num_sge = 1,
-						.opcode = IBV_WR_SEND };
+		struct ibv_send_wr *bad,
+			wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
 
 		demand(ibv_post_send(a, &wr, &bad) == 0, "post");
 		next(cq);
 		next(cq);
 		if (i == 0)
-			demand((int)event(50).event_type == -1,
-			       "an event before its time");
+			demand((int)event(50).event_type == -1, "an event before its time");
 	}
 	struct ibv_async_event e = event(PATIENCE);
 
-	demand(e.event_type == IBV_EVENT_SRQ_LIMIT_REACHED &&
-		       e.element.srq == srq,
+	demand(e.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && e.element.srq == srq,
 	       "the limit is not told");
 	ibv_ack_async_event(&e);
-	demand(ibv_modify_qp(b,
-			     &(struct ibv_qp_attr){ .qp_state = IBV_QPS_ERR },
-			     IBV_QP_STATE) == 0,
+	demand(ibv_modify_qp(b, &(struct ibv_qp_attr){ .qp_state = IBV_QPS_ERR }, IBV_QP_STATE) ==
+		       0,
 	       "ERR");
 	e = event(PATIENCE);
-	demand(e.event_type == IBV_EVENT_QP_LAST_WQE_REACHED &&
-		       e.element.qp == b,
+	demand(e.event_type == IBV_EVENT_QP_LAST_WQE_REACHED && e.element.qp == b,
 	       "the last receive is not told");
 	ibv_ack_async_event(&e);
 	drop(a, b, cq);
@@ -350,10 +329,8 @@ static void events(void)
 
 static void groups(void)
 {
-	static const uint8_t broadcast[16] = { 0xff, 0x12, 0x40, 0x1b,
-					       0xff, 0xff, 0,    0,
-					       0,    0,    0,    0,
-					       0xff, 0xff, 0xff, 0xff };
+	static const uint8_t broadcast[16] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0,    0,
+					       0,    0,    0,    0,    0xff, 0xff, 0xff, 0xff };
 	struct ibv_cq *cq = ibv_create_cq(rig.context, 64, NULL, NULL, 0);
 	struct ibv_qp *a = make(IBV_QPT_UD, cq, NULL);
 	struct ibv_qp *b = make(IBV_QPT_UD, cq, NULL);
@@ -365,10 +342,9 @@ static void groups(void)
 	move(a, b);
 	move(b, a);
 	fill();
-	struct ibv_ah_attr to = { .dlid = MLID,
-				  .port_num = 1,
-				  .is_global = 1,
-				  .grh = { .dgid = gid, .hop_limit = 1 } };
+	struct ibv_ah_attr to = {
+		.dlid = MLID, .port_num = 1, .is_global = 1, .grh = { .dgid = gid, .hop_limit = 1 }
+	};
 	struct ibv_ah *ah = ibv_create_ah(rig.pd, &to);
 	struct ibv_sge sge = { (uintptr_t)rig.here, 200, rig.mr->lkey };
 	struct ibv_send_wr *bad, wr = { .wr_id = 1,
@@ -381,10 +357,8 @@ static void groups(void)
 	/* Before it is attached, while it is, and not any more. */
 	for (unsigned i = 0; i < 3; i++) {
 		receive(b, NULL, 7);
-		demand(i != 1 || ibv_attach_mcast(b, &gid, MLID) == 0,
-		       "attach");
-		demand(i != 2 || ibv_detach_mcast(b, &gid, MLID) == 0,
-		       "detach");
+		demand(i != 1 || ibv_attach_mcast(b, &gid, MLID) == 0, "attach");
+		demand(i != 2 || ibv_detach_mcast(b, &gid, MLID) == 0, "detach");
 		demand(ibv_post_send(a, &wr, &bad) == 0, "post");
 		wc = next(cq);
 		if (i == 1 && wc.wr_id != 7)
@@ -393,12 +367,10 @@ static void groups(void)
 			demand(next(cq).wr_id == 1, "its send");
 		if (i == 1)
 			demand(wc.wr_id == 7 && wc.byte_len == 200 + GRH &&
-				       wc.wc_flags & IBV_WC_GRH &&
-				       wc.src_qp == a->qp_num,
+				       wc.wc_flags & IBV_WC_GRH && wc.src_qp == a->qp_num,
 			       "what a member gets");
 		else
-			demand(wc.wr_id == 1 && ibv_poll_cq(cq, 1, &wc) == 0,
-			       "no member gets it");
+			demand(wc.wr_id == 1 && ibv_poll_cq(cq, 1, &wc) == 0, "no member gets it");
 	}
 	demand(memcmp(rig.there + GRH, rig.here, 200) == 0 &&
 		       memcmp(rig.there + 24, broadcast, 16) == 0,
@@ -415,14 +387,12 @@ int main(int argc, char **argv)
 
 	demand(list && list[0], "no device");
 	rig.context = ibv_open_device(list[0]);
-	demand(rig.context && ibv_query_port(rig.context, 1, &port) == 0,
-	       "it does not open");
+	demand(rig.context && ibv_query_port(rig.context, 1, &port) == 0, "it does not open");
 	rig.lid = port.lid;
 	rig.pd = ibv_alloc_pd(rig.context);
 	rig.mr = ibv_reg_mr(rig.pd, rig.here, sizeof(rig.here) * 2,
 			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				    IBV_ACCESS_REMOTE_READ |
-				    IBV_ACCESS_REMOTE_ATOMIC);
+				    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
 	demand(rig.pd && rig.mr, "no objects");
 	extended();
 	sizes();

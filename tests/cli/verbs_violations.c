@@ -149,73 +149,59 @@ static const struct violation {
 	const char *name;
 	enum ibv_wr_opcode op;
 	enum trick trick;
-	int region;  /* access of the remote region */
-	int queue;   /* and of the responder's queue pair */
-	int local;   /* access of the local region */
-	int receive; /* bytes of a receive; NOTHING: none is posted */
+	int region;                 /* access of the remote region */
+	int queue;                  /* and of the responder's queue pair */
+	int local;                  /* access of the local region */
+	int receive;                /* bytes of a receive; NOTHING: none is posted */
 	int status, receive_status; /* or NOTHING */
 	int state, peer_state;
 	int event;
 } rows[] = {
-	{ "a write", IBV_WR_RDMA_WRITE, NONE, 15, 15, 1, NOTHING,
-	  IBV_WC_SUCCESS, NOTHING, IBV_QPS_RTS, IBV_QPS_RTS, NOTHING },
-	{ "a wrong R_Key", IBV_WR_RDMA_WRITE, WRONG_RKEY, 15, 15, 1, NOTHING,
-	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
-	{ "beyond the end", IBV_WR_RDMA_WRITE, BEYOND, 15, 15, 1, NOTHING,
-	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
+	{ "a write", IBV_WR_RDMA_WRITE, NONE, 15, 15, 1, NOTHING, IBV_WC_SUCCESS, NOTHING,
+	  IBV_QPS_RTS, IBV_QPS_RTS, NOTHING },
+	{ "a wrong R_Key", IBV_WR_RDMA_WRITE, WRONG_RKEY, 15, 15, 1, NOTHING, IBV_WC_REM_ACCESS_ERR,
+	  NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
+	{ "beyond the end", IBV_WR_RDMA_WRITE, BEYOND, 15, 15, 1, NOTHING, IBV_WC_REM_ACCESS_ERR,
+	  NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
 	{ "before the beginning", IBV_WR_RDMA_WRITE, BEFORE, 15, 15, 1, NOTHING,
-	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
-	{ "a region that is gone", IBV_WR_RDMA_WRITE, DEREGISTERED, 15, 15, 1,
-	  NOTHING, IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
-	{ "another domain's region", IBV_WR_RDMA_WRITE, OTHER_DOMAIN, 15, 15, 1,
-	  NOTHING, IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
+	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
+	{ "a region that is gone", IBV_WR_RDMA_WRITE, DEREGISTERED, 15, 15, 1, NOTHING,
+	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
+	{ "another domain's region", IBV_WR_RDMA_WRITE, OTHER_DOMAIN, 15, 15, 1, NOTHING,
+	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
 	{ "a region not to be written", IBV_WR_RDMA_WRITE, NONE,
-	  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, 15, 1, NOTHING,
-	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
+	  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, 15, 1, NOTHING, IBV_WC_REM_ACCESS_ERR,
+	  NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
 	{ "a region not to be read", IBV_WR_RDMA_READ, NONE,
-	  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, 15, 1, NOTHING,
-	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
-	{ "a region without atomics", IBV_WR_ATOMIC_FETCH_AND_ADD, NONE, 7, 15,
-	  1, NOTHING, IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
-	  IBV_EVENT_QP_ACCESS_ERR },
-	{ "an atomic between words", IBV_WR_ATOMIC_FETCH_AND_ADD, UNALIGNED, 15,
-	  15, 1, NOTHING, IBV_WC_REM_INV_REQ_ERR, NOTHING, IBV_QPS_ERR,
-	  IBV_QPS_ERR, IBV_EVENT_QP_REQ_ERR },
-	{ "a queue pair that takes no writes", IBV_WR_RDMA_WRITE, NONE, 15,
-	  IBV_ACCESS_REMOTE_READ, 1, NOTHING, IBV_WC_REM_INV_REQ_ERR, NOTHING,
-	  IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_REQ_ERR },
-	{ "a queue pair that takes no reads", IBV_WR_RDMA_READ, NONE, 15,
-	  IBV_ACCESS_REMOTE_WRITE, 1, NOTHING, IBV_WC_REM_INV_REQ_ERR, NOTHING,
-	  IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_REQ_ERR },
-	{ "a wrong L_Key", IBV_WR_SEND, WRONG_LKEY, 15, 15, 1, 64,
+	  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, 15, 1, NOTHING, IBV_WC_REM_ACCESS_ERR,
+	  NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
+	{ "a region without atomics", IBV_WR_ATOMIC_FETCH_AND_ADD, NONE, 7, 15, 1, NOTHING,
+	  IBV_WC_REM_ACCESS_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_ACCESS_ERR },
+	{ "an atomic between words", IBV_WR_ATOMIC_FETCH_AND_ADD, UNALIGNED, 15, 15, 1, NOTHING,
+	  IBV_WC_REM_INV_REQ_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR, IBV_EVENT_QP_REQ_ERR },
+	{ "a queue pair that takes no writes", IBV_WR_RDMA_WRITE, NONE, 15, IBV_ACCESS_REMOTE_READ,
+	  1, NOTHING, IBV_WC_REM_INV_REQ_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
+	  IBV_EVENT_QP_REQ_ERR },
+	{ "a queue pair that takes no reads", IBV_WR_RDMA_READ, NONE, 15, IBV_ACCESS_REMOTE_WRITE,
+	  1, NOTHING, IBV_WC_REM_INV_REQ_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_ERR,
+	  IBV_EVENT_QP_REQ_ERR },
+	{ "a wrong L_Key", IBV_WR_SEND, WRONG_LKEY, 15, 15, 1, 64, IBV_WC_LOC_PROT_ERR, NOTHING,
+	  IBV_QPS_ERR, IBV_QPS_RTS, NOTHING },
+	{ "reading into what is not to be written", IBV_WR_RDMA_READ, NONE, 15, 15, 0, NOTHING,
 	  IBV_WC_LOC_PROT_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_RTS, NOTHING },
-	{ "reading into what is not to be written", IBV_WR_RDMA_READ, NONE, 15,
-	  15, 0, NOTHING, IBV_WC_LOC_PROT_ERR, NOTHING, IBV_QPS_ERR,
-	  IBV_QPS_RTS, NOTHING },
-	{ "a receive that is too short", IBV_WR_SEND, NONE, 15, 15, 1, 63,
-	  IBV_WC_REM_INV_REQ_ERR, IBV_WC_LOC_LEN_ERR, IBV_QPS_ERR, IBV_QPS_ERR,
-	  NOTHING },
-	{ "a receive with a wrong L_Key", IBV_WR_SEND, WRONG_RECEIVE_LKEY, 15,
-	  15, 1, 64, IBV_WC_REM_OP_ERR, IBV_WC_LOC_PROT_ERR, IBV_QPS_ERR,
-	  IBV_QPS_ERR, NOTHING },
-	{ "no receive", IBV_WR_SEND, NONE, 15, 15, 1, NOTHING,
-	  IBV_WC_RNR_RETRY_EXC_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_RTS,
-	  NOTHING },
-	{ "nobody there", IBV_WR_SEND, NO_SUCH_QP, 15, 15, 1, NOTHING,
-	  IBV_WC_RETRY_EXC_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_RESET, NOTHING },
+	{ "a receive that is too short", IBV_WR_SEND, NONE, 15, 15, 1, 63, IBV_WC_REM_INV_REQ_ERR,
+	  IBV_WC_LOC_LEN_ERR, IBV_QPS_ERR, IBV_QPS_ERR, NOTHING },
+	{ "a receive with a wrong L_Key", IBV_WR_SEND, WRONG_RECEIVE_LKEY, 15, 15, 1, 64,
+	  IBV_WC_REM_OP_ERR, IBV_WC_LOC_PROT_ERR, IBV_QPS_ERR, IBV_QPS_ERR, NOTHING },
+	{ "no receive", IBV_WR_SEND, NONE, 15, 15, 1, NOTHING, IBV_WC_RNR_RETRY_EXC_ERR, NOTHING,
+	  IBV_QPS_ERR, IBV_QPS_RTS, NOTHING },
+	{ "nobody there", IBV_WR_SEND, NO_SUCH_QP, 15, 15, 1, NOTHING, IBV_WC_RETRY_EXC_ERR,
+	  NOTHING, IBV_QPS_ERR, IBV_QPS_RESET, NOTHING },
 };
 
 static void post_receive(const struct violation *v)
 {
-	struct ibv_sge sge = { (uintptr_t)rig.there, (uint32_t)v->receive,
-			       rig.there_mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)rig.there, (uint32_t)v->receive, rig.there_mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = 9, .sg_list = &sge, .num_sge = 1 };
 	struct ibv_recv_wr *bad;
 
@@ -229,13 +215,10 @@ static void post_receive(const struct violation *v)
 static void post(const struct violation *v)
 {
 	bool atomic = v->op == IBV_WR_ATOMIC_FETCH_AND_ADD;
-	struct ibv_sge sge = { (uintptr_t)rig.here, atomic ? 8 : 64,
-			       rig.here_mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)rig.here, atomic ? 8 : 64, rig.here_mr->lkey };
 	uint64_t addr = (uintptr_t)rig.there;
 	uint32_t rkey = rig.there_mr->rkey;
-	struct ibv_send_wr wr = { .sg_list = &sge,
-				  .num_sge = 1,
-				  .opcode = v->op };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = v->op };
 	struct ibv_send_wr *bad;
 
 	if (v->trick == WRONG_RKEY)
@@ -288,8 +271,7 @@ static void judge(const struct violation *v)
 		post(v);
 	}
 	demand(status_of(rig.cq[0], 5000) == v->status, "its status");
-	demand(status_of(rig.cq[1], 5) == v->receive_status,
-	       "the receive's status");
+	demand(status_of(rig.cq[1], 5) == v->receive_status, "the receive's status");
 	demand(state_of(rig.qp[0]) == v->state, "its state");
 	demand(state_of(rig.qp[1]) == v->peer_state, "the peer's state");
 	demand(has_event(v->event), "its event");
@@ -305,15 +287,11 @@ static void judge(const struct violation *v)
 
 static void judge_datagrams(uint32_t qkey, bool arrives)
 {
-	struct ibv_ah_attr to = { .dlid = rig.lid,
-				  .is_global = 1,
-				  .port_num = 1 };
+	struct ibv_ah_attr to = { .dlid = rig.lid, .is_global = 1, .port_num = 1 };
 	struct ibv_sge from = { (uintptr_t)rig.here, 64, 0 };
 	struct ibv_sge into = { (uintptr_t)rig.there, SIZE, 0 };
 	struct ibv_recv_wr receive = { .sg_list = &into, .num_sge = 1 };
-	struct ibv_send_wr wr = { .sg_list = &from,
-				  .num_sge = 1,
-				  .opcode = IBV_WR_SEND };
+	struct ibv_send_wr wr = { .sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND };
 	struct ibv_recv_wr *bad_receive;
 	struct ibv_send_wr *bad;
 
@@ -333,12 +311,10 @@ static void judge_datagrams(uint32_t qkey, bool arrives)
 	demand(status_of(rig.cq[0], 1000) == IBV_WC_SUCCESS, "its status");
 	demand(status_of(rig.cq[1], 5) == (arrives ? IBV_WC_SUCCESS : NOTHING),
 	       "whether it arrives");
-	demand((memcmp(rig.there + 40, rig.here, 64) == 0) == arrives,
-	       "the memory");
+	demand((memcmp(rig.there + 40, rig.here, 64) == 0) == arrives, "the memory");
 	/* From the adapter to itself: both GIDs of the header are its own. */
 	for (int at = 8; arrives && at <= 24; at += 16)
-		demand(memcmp(rig.there + at, &to.grh.dgid, 16) == 0,
-		       "the global header");
+		demand(memcmp(rig.there + at, &to.grh.dgid, 16) == 0, "the global header");
 	ibv_destroy_ah(ah);
 	drop_pair();
 	ibv_dereg_mr(mr);
@@ -378,30 +354,25 @@ static void judge_addresses(void)
 	current = "a global address";
 	demand(ibv_query_gid(rig.context, 1, 0, &gid) == 0, "no GID");
 	for (uint8_t index = 0; index < 2; index++) {
-		struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT,
-					 .port_num = 1 };
+		struct ibv_qp_attr a = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 		struct ibv_qp *qp = ibv_create_qp(rig.pd, &init);
 
 		demand(qp && ibv_modify_qp(qp, &a,
-					   IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-						   IBV_QP_PORT |
+					   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 						   IBV_QP_ACCESS_FLAGS) == 0,
 		       "INIT");
 		a = (struct ibv_qp_attr){
 			.qp_state = IBV_QPS_RTR,
 			.path_mtu = IBV_MTU_1024,
 			.dest_qp_num = 1,
-			.ah_attr = { .grh = { .dgid = gid,
-					      .sgid_index = index },
+			.ah_attr = { .grh = { .dgid = gid, .sgid_index = index },
 				     .dlid = rig.lid,
 				     .is_global = 1,
 				     .port_num = 1 },
 		};
 		demand(ibv_modify_qp(qp, &a,
-				     IBV_QP_STATE | IBV_QP_AV |
-					     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-					     IBV_QP_RQ_PSN) ==
-			       (index == 0 ? 0 : EINVAL),
+				     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					     IBV_QP_RQ_PSN) == (index == 0 ? 0 : EINVAL),
 		       index == 0 ? "of its own GID" : "of no GID");
 		demand(ibv_destroy_qp(qp) == 0, "destroy");
 	}
@@ -416,14 +387,11 @@ static void judge_refusals(void)
 
 	current = "what the adapter has not";
 	demand(!ibv_create_qp(rig.pd, &init) && errno == EOPNOTSUPP, "XRC");
-	demand(!ibv_open_xrcd(rig.context, &xrcd) && errno == EOPNOTSUPP,
-	       "XRC domains");
-	demand(!ibv_alloc_mw(rig.pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP,
-	       "memory windows");
+	demand(!ibv_open_xrcd(rig.context, &xrcd) && errno == EOPNOTSUPP, "XRC domains");
+	demand(!ibv_alloc_mw(rig.pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP, "memory windows");
 	demand(!ibv_reg_mr(rig.pd, (void *)4096, 4096, 1) && errno == EFAULT,
 	       "memory that is not there");
-	demand(!ibv_reg_mr(rig.pd, rig.here, SIZE, IBV_ACCESS_REMOTE_WRITE) &&
-		       errno == EINVAL,
+	demand(!ibv_reg_mr(rig.pd, rig.here, SIZE, IBV_ACCESS_REMOTE_WRITE) && errno == EINVAL,
 	       "writing from afar only");
 	demand(ibv_dealloc_pd(rig.pd) == 0, "a domain that nobody uses");
 }
@@ -435,8 +403,7 @@ int main(void)
 
 	demand(list && list[0], "no device");
 	rig.context = ibv_open_device(list[0]);
-	demand(rig.context && ibv_query_port(rig.context, 1, &port) == 0,
-	       "it does not open");
+	demand(rig.context && ibv_query_port(rig.context, 1, &port) == 0, "it does not open");
 	rig.lid = port.lid;
 	rig.pd = ibv_alloc_pd(rig.context);
 	rig.other_pd = ibv_alloc_pd(rig.context);

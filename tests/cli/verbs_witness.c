@@ -167,8 +167,7 @@ static uint64_t hash_pieces(const struct op *o, size_t skip, size_t length)
 static bool hash_there(const struct queue *q, const struct op *o, uint64_t *out)
 {
 	uint8_t *bytes = malloc(o->length + 1);
-	bool is_there = reach(q->peer, SYS_process_vm_readv, o->there, bytes,
-			      o->length);
+	bool is_there = reach(q->peer, SYS_process_vm_readv, o->there, bytes, o->length);
 
 	if (is_there)
 		*out = hash_of(bytes, o->length);
@@ -188,8 +187,8 @@ static void poison(const struct op *o)
 static void wrong(const struct queue *q, const char *what, uint32_t length)
 {
 	if (tally.wrong++ == 0)
-		fprintf(stderr, "witness: %s of %u bytes is wrong (QP 0x%x)\n",
-			what, length, q->qpn);
+		fprintf(stderr, "witness: %s of %u bytes is wrong (QP 0x%x)\n", what, length,
+			q->qpn);
 }
 
 static void refill(const struct queue *q, const struct op *o)
@@ -206,32 +205,26 @@ static void refill_there(const struct queue *q, const struct op *o)
 	if (q->sends.tail - q->sends.head == 1 &&
 	    reach(q->peer, SYS_process_vm_readv, o->there, bytes, o->length) &&
 	    fill(bytes, o->length, q->qpn))
-		(void)!reach(q->peer, SYS_process_vm_writev, o->there, bytes,
-			     o->length);
+		(void)!reach(q->peer, SYS_process_vm_writev, o->there, bytes, o->length);
 	free(bytes);
 }
 
 /* What an atomic finds is what those before it leave. */
-static void foresee(const struct queue *q, struct op *o,
-		    const struct ibv_send_wr *wr)
+static void foresee(const struct queue *q, struct op *o, const struct ibv_send_wr *wr)
 {
 	const struct op *last = NULL;
 
 	for (size_t i = q->sends.head; i != q->sends.tail; i++)
-		if (list_at(&q->sends, i) != o &&
-		    list_at(&q->sends, i)->there == o->there)
+		if (list_at(&q->sends, i) != o && list_at(&q->sends, i)->there == o->there)
 			last = list_at(&q->sends, i);
 	if (last)
 		o->before = last->after;
-	else if (!reach(q->peer, SYS_process_vm_readv, o->there, &o->before,
-			sizeof(o->before)))
+	else if (!reach(q->peer, SYS_process_vm_readv, o->there, &o->before, sizeof(o->before)))
 		wrong(q, "an atomic without a peer", o->length);
 	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		o->after = o->before + wr->wr.atomic.compare_add;
 	else
-		o->after = o->before == wr->wr.atomic.compare_add
-				   ? wr->wr.atomic.swap
-				   : o->before;
+		o->after = o->before == wr->wr.atomic.compare_add ? wr->wr.atomic.swap : o->before;
 }
 
 static void note_sent(const struct queue *q, const struct op *o, uint32_t to)
@@ -247,8 +240,7 @@ static void take_send(struct queue *q, const struct ibv_send_wr *wr)
 	struct op *o = list_add(&q->sends);
 
 	*o = (struct op){ .opcode = wr->opcode,
-			  .is_signaled = q->signals_all ||
-					 wr->send_flags & IBV_SEND_SIGNALED };
+			  .is_signaled = q->signals_all || wr->send_flags & IBV_SEND_SIGNALED };
 	pieces_of(o, wr->sg_list, wr->num_sge);
 	switch (wr->opcode) {
 	case IBV_WR_SEND:
@@ -256,9 +248,7 @@ static void take_send(struct queue *q, const struct ibv_send_wr *wr)
 		o->opcode = IBV_WR_SEND;
 		refill(q, o);
 		o->hash = hash_pieces(o, 0, o->length);
-		note_sent(q, o,
-			  q->type == IBV_QPT_UD ? wr->wr.ud.remote_qpn
-						: q->peer);
+		note_sent(q, o, q->type == IBV_QPT_UD ? wr->wr.ud.remote_qpn : q->peer);
 		break;
 	case IBV_WR_RDMA_WRITE:
 		o->there = wr->wr.rdma.remote_addr;
@@ -284,8 +274,8 @@ static void take_send(struct queue *q, const struct ibv_send_wr *wr)
  * are for the same few bytes; UCX's say that they have more than they do, so
  * nothing is done to those.
  */
-static void take_receive(struct list *l, struct ibv_recv_wr *wr,
-			 struct ibv_pd *pd, struct ibv_sge *sge)
+static void take_receive(struct list *l, struct ibv_recv_wr *wr, struct ibv_pd *pd,
+			 struct ibv_sge *sge)
 {
 	struct op *o = list_add(l);
 
@@ -326,15 +316,11 @@ static bool is_last_there(const struct queue *q, const struct op *o, size_t i)
 {
 	while (++i < q->sends.tail) {
 		const struct op *later = list_at(&q->sends, i);
-		bool is_same = later->opcode == IBV_WR_RDMA_WRITE &&
-			       later->there == o->there &&
-			       later->length == o->length &&
-			       later->hash == o->hash;
+		bool is_same = later->opcode == IBV_WR_RDMA_WRITE && later->there == o->there &&
+			       later->length == o->length && later->hash == o->hash;
 
-		if (later->opcode != IBV_WR_SEND &&
-		    later->opcode != IBV_WR_RDMA_READ && !is_same &&
-		    later->there < o->there + o->length &&
-		    o->there < later->there + later->length)
+		if (later->opcode != IBV_WR_SEND && later->opcode != IBV_WR_RDMA_READ && !is_same &&
+		    later->there < o->there + o->length && o->there < later->there + later->length)
 			return false;
 	}
 	return true;
@@ -346,9 +332,8 @@ static bool is_last_here(const struct queue *q, const struct op *o, size_t i)
 	while (++i < q->sends.tail) {
 		const struct op *later = list_at(&q->sends, i);
 
-		if (overlaps(later, o) &&
-		    (later->opcode != IBV_WR_RDMA_READ ||
-		     later->there != o->there || later->length != o->length))
+		if (overlaps(later, o) && (later->opcode != IBV_WR_RDMA_READ ||
+					   later->there != o->there || later->length != o->length))
 			return false;
 	}
 	return true;
@@ -358,12 +343,10 @@ static void compare_atomic(const struct queue *q, const struct op *o, size_t i)
 {
 	uint64_t now;
 
-	if (is_last_here(q, o, i) &&
-	    memcmp(o->pieces[0].at, &o->before, sizeof(o->before)) != 0)
+	if (is_last_here(q, o, i) && memcmp(o->pieces[0].at, &o->before, sizeof(o->before)) != 0)
 		wrong(q, "what an atomic found", o->length);
-	if (is_last_there(q, o, i) && (!reach(q->peer, SYS_process_vm_readv,
-					      o->there, &now, sizeof(now)) ||
-				       now != o->after))
+	if (is_last_there(q, o, i) &&
+	    (!reach(q->peer, SYS_process_vm_readv, o->there, &now, sizeof(now)) || now != o->after))
 		wrong(q, "what an atomic left", o->length);
 	tally.atomics++; /* also in what the next finds, or leaves */
 }
@@ -412,8 +395,7 @@ static void has_left(struct queue *q)
 }
 
 /* The next of its sender's to us; without acknowledgements some may be lost. */
-static bool is_sent(struct queue *q, const struct ibv_wc *wc, uint32_t length,
-		    uint64_t hash)
+static bool is_sent(struct queue *q, const struct ibv_wc *wc, uint32_t length, uint64_t hash)
 {
 	uint32_t from = q->type == IBV_QPT_UD ? wc->src_qp : q->peer;
 	const struct line *l = line_of(from, false);
@@ -457,8 +439,7 @@ static void has_come(struct queue *q, const struct ibv_wc *wc)
 
 static struct ibv_context_ops real;
 
-static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		     struct ibv_send_wr **bad)
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	int error = 0;
 
@@ -480,9 +461,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 }
 
 /* To a shared queue, or if that is NULL to a queue pair. */
-static int post_receives(struct ibv_qp *qp, struct ibv_srq *srq,
-			 struct ibv_pd *pd, struct ibv_recv_wr *wr,
-			 struct ibv_recv_wr **bad)
+static int post_receives(struct ibv_qp *qp, struct ibv_srq *srq, struct ibv_pd *pd,
+			 struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	int error = 0;
 
@@ -505,14 +485,12 @@ static int post_receives(struct ibv_qp *qp, struct ibv_srq *srq,
 	return error;
 }
 
-static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-		     struct ibv_recv_wr **bad)
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	return post_receives(qp, NULL, qp->pd, wr, bad);
 }
 
-static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
-			 struct ibv_recv_wr **bad)
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	return post_receives(NULL, srq, srq->pd, wr, bad);
 }
@@ -622,11 +600,8 @@ __attribute__((destructor)) static void end(void)
 {
 	if (!real.poll_cq)
 		return;
-	fprintf(stderr,
-		"\nwitness: received %lu written %lu read %lu atomics %lu "
-		"wrong %lu\n",
-		tally.received, tally.written, tally.read, tally.atomics,
-		tally.wrong);
+	fprintf(stderr, "\nwitness: received %lu written %lu read %lu atomics %lu wrong %lu\n",
+		tally.received, tally.written, tally.read, tally.atomics, tally.wrong);
 	fflush(NULL);
 	if (tally.wrong > 0)
 		_exit(9);

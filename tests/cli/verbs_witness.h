@@ -42,8 +42,7 @@ static inline struct line *line_of(uint32_t qpn, bool makes)
 
 		if (atomic_load(&l->qpn) == qpn)
 			return l;
-		if (makes &&
-		    atomic_compare_exchange_strong(&l->qpn, &none, qpn)) {
+		if (makes && atomic_compare_exchange_strong(&l->qpn, &none, qpn)) {
 			l->pid = getpid();
 			return l;
 		}
@@ -58,8 +57,7 @@ static inline void ledger_open(const char *name)
 
 	if (file < 0 || ftruncate(file, (off_t)size) != 0)
 		return;
-	void *at =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
 	close(file);
 	lines = at == MAP_FAILED ? NULL : at;
@@ -75,15 +73,13 @@ static inline void ledger_add(struct line *l, const struct note *n)
 
 /* Of or to the memory of whose queue pair that is; false if he is gone. An
  * adapter's own calls may be spoilt (verbs_spoil.c), this one is not. */
-static inline bool reach(uint32_t qpn, long call, uint64_t there, void *here,
-			 size_t length)
+static inline bool reach(uint32_t qpn, long call, uint64_t there, void *here, size_t length)
 {
 	const struct line *l = line_of(qpn, false);
 	struct iovec mine = { here, length };
 	struct iovec theirs = { (void *)(uintptr_t)there, length };
 
-	return l && syscall(call, l->pid, &mine, 1UL, &theirs, 1UL, 0UL) ==
-			    (long)length;
+	return l && syscall(call, l->pid, &mine, 1UL, &theirs, 1UL, 0UL) == (long)length;
 }
 
 /* ---- bytes */
@@ -126,8 +122,7 @@ static inline bool fill(uint8_t *at, size_t length, uint32_t qpn)
 	static const char mark[8] = "witness";
 	static uint64_t number;
 
-	if (length < 2 * EDGE + sizeof(mark) ||
-	    (!is_perftest() && length < DATA))
+	if (length < 2 * EDGE + sizeof(mark) || (!is_perftest() && length < DATA))
 		return false;
 	at += EDGE;
 	length -= 2 * EDGE;

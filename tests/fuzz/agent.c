@@ -16,8 +16,8 @@ struct seen {
 	unsigned n;
 };
 
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
+static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		    size_t size)
 {
 	struct seen *s = context;
 
@@ -29,8 +29,7 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 }
 
 /* Steps: what it is, a port, and for a MAD its address and first bytes. */
-static size_t step(struct agents *a, struct seen *s, const uint8_t *data,
-		   size_t size)
+static size_t step(struct agents *a, struct seen *s, const uint8_t *data, size_t size)
 {
 	port_id port = data[1] % s->topo->n_ports;
 	uint8_t mad[MAD_SIZE] = { 0 };
@@ -65,8 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct seen s = { .topo = &t };
 	const struct agents_events events = { arrived, &s };
 
-	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) !=
-	    HD_OK)
+	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) != HD_OK)
 		abort();
 	struct agents *a = agents_new(&t, &options, &events);
 

@@ -23,26 +23,17 @@ static const char *const texts[] = {
 	STAR("  switch: {order: fifo}") "traffic:\n"
 					"- {name: a, kind: poisson, load: 60%, payload: 512}\n" RUN,
 	STAR("  credits: exact") "traffic:\n"
-				 "- {name: a, kind: saturating, pattern: incast, destination: h0, "
-				 "payload: 1KiB}\n"
-				 "congestion: {algorithm: cct, marking: {rule: iba, threshold: 15, "
-				 "rate: 1}}\n"
+				 "- {name: a, kind: saturating, pattern: incast, destination: h0, payload: 1KiB}\n"
+				 "congestion: {algorithm: cct, marking: {rule: iba, threshold: 15, rate: 1}}\n"
 				 "faults: {ber: 1e-6, hoq_life: 2us}\n" RUN,
 	STAR("") "traffic:\n"
-		 "- {name: a, kind: saturating, transport: rc, pattern: incast, "
-		 "destination: h0, payload: 5000}\n"
-		 "- {name: b, kind: poisson, transport: ud, pattern: permutation, "
-		 "load: 10%, payload: 64}\n" RUN,
-	STAR("  switch: {queueing: cioq}") "qos: {lanes: 4, high: none, "
-					   "low: '0:1,1:1,2:1,3:1', thresholds: {mechanism: et, at: 4, "
-					   "capacity: 10}}\n"
-					   "traffic:\n- {name: a, kind: ge, scv: 5, sl: 0, load: 90%, payload: "
-					   "128}\n" RUN,
+		 "- {name: a, kind: saturating, transport: rc, pattern: incast, destination: h0, payload: 5000}\n"
+		 "- {name: b, kind: poisson, transport: ud, pattern: permutation, load: 10%, payload: 64}\n" RUN,
+	STAR("  switch: {queueing: cioq}") "qos: {lanes: 4, high: none, low: '0:1,1:1,2:1,3:1', thresholds: {mechanism: et, at: 4, capacity: 10}}\n"
+					   "traffic:\n- {name: a, kind: ge, scv: 5, sl: 0, load: 90%, payload: 128}\n" RUN,
 	STAR("") "jobs:\n"
-		 "- {name: a, overhead: 50ns, eager: 2KiB, program: [{alltoall: 9000, "
-		 "algorithm: linear}, {write: 9000, to: h1, request: 2000}]}\n"
-		 "- {name: b, transport: rc, ack_timeout: 8us, program: [{allreduce: "
-		 "30000, algorithm: ring}]}\n",
+		 "- {name: a, overhead: 50ns, eager: 2KiB, program: [{alltoall: 9000, algorithm: linear}, {write: 9000, to: h1, request: 2000}]}\n"
+		 "- {name: b, transport: rc, ack_timeout: 8us, program: [{allreduce: 30000, algorithm: ring}]}\n",
 };
 #define TEXTS (sizeof(texts) / sizeof(*texts))
 
@@ -51,8 +42,8 @@ static struct fabric *fabric_at(unsigned i)
 	static struct fabric *made[TEXTS];
 	struct diag d = { .status = HD_OK };
 
-	if (!made[i] && fabric_load(texts[i], strlen(texts[i]), "fuzz.yaml",
-				    NULL, &d, &made[i]) != HD_OK)
+	if (!made[i] &&
+	    fabric_load(texts[i], strlen(texts[i]), "fuzz.yaml", NULL, &d, &made[i]) != HD_OK)
 		abort();
 	return made[i];
 }
@@ -116,8 +107,7 @@ static void load_changed(unsigned i, const uint8_t *data, size_t size)
 
 	strbuf_add(&state, from->text, from->len);
 	for (; size >= 4; data += 4, size -= 4) {
-		size_t at =
-			data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16;
+		size_t at = data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16;
 
 		state.text[at % state.len] = (char)data[3];
 	}

@@ -25,8 +25,8 @@ struct bench {
 	struct input in;
 };
 
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
+static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		    size_t size)
 {
 	struct bench *b = context;
 
@@ -71,8 +71,7 @@ static void say_address(struct bench *b, uint8_t *at)
 	const struct sockaddr_in a = {
 		.sin_family = AF_INET,
 		.sin_port = (in_port_t)(how & 0xF0),
-		.sin_addr.s_addr = __builtin_bswap32(
-			how % 4 ? cm_address(b->cm, how % HOSTS) : 0),
+		.sin_addr.s_addr = __builtin_bswap32(how % 4 ? cm_address(b->cm, how % HOSTS) : 0),
 	};
 
 	memcpy(at, &a, sizeof(a));
@@ -91,9 +90,7 @@ static void command(struct bench *b)
 	take_bytes(&b->in, in, n < MOST_COMMAND ? n / 4 : 0);
 	if (h.cmd == RDMA_USER_CM_CMD_CREATE_ID) {
 		struct rdma_ucm_create_id c = { .uid = channel + 1U,
-						.ps = how & 0x20
-							      ? RDMA_PS_UDP
-							      : RDMA_PS_TCP };
+						.ps = how & 0x20 ? RDMA_PS_UDP : RDMA_PS_TCP };
 
 		memcpy(in, &c, sizeof(c));
 	} else if (!(how & 0x40)) {
@@ -102,10 +99,8 @@ static void command(struct bench *b)
 	if (h.cmd == RDMA_USER_CM_CMD_BIND_IP)
 		say_address(b, in + offsetof(struct rdma_ucm_bind_ip, addr));
 	if (h.cmd == RDMA_USER_CM_CMD_RESOLVE_IP)
-		say_address(
-			b, in + offsetof(struct rdma_ucm_resolve_ip, dst_addr));
-	if (h.cmd == RDMA_USER_CM_CMD_CONNECT ||
-	    h.cmd == RDMA_USER_CM_CMD_ACCEPT)
+		say_address(b, in + offsetof(struct rdma_ucm_resolve_ip, dst_addr));
+	if (h.cmd == RDMA_USER_CM_CMD_CONNECT || h.cmd == RDMA_USER_CM_CMD_ACCEPT)
 		in[(h.cmd == RDMA_USER_CM_CMD_ACCEPT ? 8U : 0U) +
 		   offsetof(struct rdma_ucm_conn_param, valid)] = 1;
 	memcpy(bytes, &h, sizeof(h));
@@ -117,8 +112,7 @@ static void command(struct bench *b)
 		memcpy(in + 12, &from, sizeof(from));
 	}
 	const struct cm_caller who = { channel % HOSTS, channel };
-	int error = cm_command(b->cm, &who, bytes, sizeof(h) + MOST_COMMAND,
-			       b->now, &a);
+	int error = cm_command(b->cm, &who, bytes, sizeof(h) + MOST_COMMAND, b->now, &a);
 
 	demand(a.taken <= b->announced[from]);
 	b->announced[from] -= a.taken;
@@ -139,10 +133,9 @@ static void send_mad(struct bench *b)
 {
 	uint8_t how = take(&b->in);
 	uint8_t mad[MAD_SIZE] = { 1, MAD_CM, 2, MAD_SEND };
-	const struct mad_address to = { .lid = how & 1 ? 1 : 2,
-					.pkey = 0xFFFF,
-					.qp = 1,
-					.qkey = MAD_QKEY };
+	const struct mad_address to = {
+		.lid = how & 1 ? 1 : 2, .pkey = 0xFFFF, .qp = 1, .qkey = MAD_QKEY
+	};
 
 	mad[17] = (uint8_t)(0x10 + (how >> 1) % 10);
 	take_bytes(&b->in, mad + 24, take(&b->in) % 233);
@@ -157,8 +150,7 @@ static void send_mad(struct bench *b)
 
 		memcpy(mad + 12, &id, sizeof(id));
 	}
-	agents_send(b->agents, topo_port_of(&b->topo, how & 1, 1), &to, mad,
-		    MAD_SIZE, b->now);
+	agents_send(b->agents, topo_port_of(&b->topo, how & 1, 1), &to, mad, MAD_SIZE, b->now);
 }
 
 static void step(struct bench *b)

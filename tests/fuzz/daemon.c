@@ -117,15 +117,13 @@ static void leave(struct program *p)
 /* A connection, and its greeting: right, or with some bytes of the input. */
 static void arrive(struct bench *b, struct program *p)
 {
-	static const char *const hosts[] = { "h0", "h1", "s-0-0", "",
-					     "nobody" };
+	static const char *const hosts[] = { "h0", "h1", "s-0-0", "", "nobody" };
 	struct live_greeting g = { .magic = LIVE_MAGIC };
 	int ends[2];
 	uint8_t how = take(&b->in), more = take(&b->in);
 
 	leave(p);
-	demand(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) ==
-	       0);
+	demand(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
 	daemon_adopt(&b->live, ends[0]);
 	*p = (struct program){ .fd = ends[1] };
 	g.kind = how % 4;
@@ -140,8 +138,7 @@ static void arrive(struct bench *b, struct program *p)
 	hear(p);
 }
 
-static void ask(struct program *p, uint32_t question, const void *text,
-		size_t n)
+static void ask(struct program *p, uint32_t question, const void *text, size_t n)
 {
 	struct live_call c = { .question = question };
 	uint8_t message[sizeof(c) + MOST_MESSAGE];
@@ -153,8 +150,7 @@ static void ask(struct program *p, uint32_t question, const void *text,
 
 static void ask_for_mads(struct bench *b, struct program *p)
 {
-	static const uint8_t classes[] = { 0x01, 0x81, 0x03, 0x04,
-					   0x21, 0x32, 0x07, 0x00 };
+	static const uint8_t classes[] = { 0x01, 0x81, 0x03, 0x04, 0x21, 0x32, 0x07, 0x00 };
 	uint8_t how = take(&b->in), whose = take(&b->in);
 	struct live_agent a = {
 		.connection = b->programs[whose % PROGRAMS].number,
@@ -208,8 +204,7 @@ static void command(struct bench *b, struct program *p)
 	size_t at = 0, n = take(&b->in) % 6;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *w = words[take(&b->in) %
-				      (sizeof(words) / sizeof(words[0]))];
+		const char *w = words[take(&b->in) % (sizeof(words) / sizeof(words[0]))];
 
 		strcpy(text + at, w);
 		at += strlen(w) + 1;
@@ -308,8 +303,7 @@ static int open_files(void)
 
 static char dir[] = "/tmp/heddle-fuzz-XXXXXX";
 
-static int remove_one(const char *path, const struct stat *s, int kind,
-		      struct FTW *where)
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *where)
 {
 	(void)s;
 	(void)kind;
@@ -329,8 +323,7 @@ static const struct topo *fabric(void)
 	struct diag d = { .status = HD_OK };
 
 	if (t.n_nodes == 0) {
-		demand(topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d,
-					  &t) == HD_OK);
+		demand(topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) == HD_OK);
 		demand(mkdtemp(dir) && atexit(remove_dir) == 0);
 	}
 	return &t;

@@ -61,8 +61,7 @@ static void read_runs(const char *path)
 /* SQLite reads files; one in memory if there is such a place. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char path[] = "/dev/shm/heddle-fuzz-XXXXXX",
-	     other[] = "/tmp/heddle-fuzz-XXXXXX";
+	char path[] = "/dev/shm/heddle-fuzz-XXXXXX", other[] = "/tmp/heddle-fuzz-XXXXXX";
 	char *place = path;
 	int fd = mkstemp(path);
 

@@ -22,8 +22,7 @@ static bool take_shared(void *context, struct recv_wr *out)
 	return true;
 }
 
-static void complete(void *context, struct qp *qp, const struct completion *wc,
-		     bool receive)
+static void complete(void *context, struct qp *qp, const struct completion *wc, bool receive)
 {
 	(void)context;
 	(void)qp;
@@ -31,8 +30,7 @@ static void complete(void *context, struct qp *qp, const struct completion *wc,
 	(void)receive;
 }
 
-static void connect_side(struct side *s, struct roce_port *port,
-			 enum qp_kind kind)
+static void connect_side(struct side *s, struct roce_port *port, enum qp_kind kind)
 {
 	const struct qp_params params = { .kind = kind,
 					  .qpn = 0x4000 + (uint32_t)kind,
@@ -68,8 +66,7 @@ static size_t mend(uint8_t *frame, size_t size)
 	size_t made;
 
 	if (roce_decode(frame, size, &d, &r) != HD_OK ||
-	    roce_encode(&r, again, sizeof(again), &made) != HD_OK ||
-	    made > ROCE_MAX)
+	    roce_encode(&r, again, sizeof(again), &made) != HD_OK || made > ROCE_MAX)
 		return size;
 	memcpy(frame, again, made);
 	return made;
@@ -80,8 +77,7 @@ static void drain(struct roce_port *port, hd_time now)
 	static uint8_t frame[ROCE_MAX];
 	size_t size;
 
-	for (int i = 0; i < 100 && roce_port_next(port, now, frame, &size);
-	     i++) {
+	for (int i = 0; i < 100 && roce_port_next(port, now, frame, &size); i++) {
 		struct diag d = { .status = HD_OK };
 		struct roce r;
 
@@ -116,9 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(frame, data, length);
 		data += length;
 		size -= length;
-		roce_port_receive(port, frame,
-				  is_mended ? mend(frame, length) : length,
-				  now);
+		roce_port_receive(port, frame, is_mended ? mend(frame, length) : length, now);
 		drain(port, now);
 		now += HD_MS;
 		roce_port_timer(port, now);

@@ -13,8 +13,7 @@ static void check(int condition)
 		abort();
 }
 
-static enum hd_status parse(const void *text, size_t size, struct diag *d,
-			    struct opgraph *g)
+static enum hd_status parse(const void *text, size_t size, struct diag *d, struct opgraph *g)
 {
 	char *copy = malloc(size);
 

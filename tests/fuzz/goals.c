@@ -48,15 +48,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct diag d = { .status = HD_OK }, again = { .status = HD_OK };
 	struct goals g, other;
-	enum hd_status status =
-		goals_read((const char *)data, size, MTU, &d, &g);
+	enum hd_status status = goals_read((const char *)data, size, MTU, &d, &g);
 
 	if (status == HD_OK)
 		check_goals(&g);
 	else
 		check(d.status == status && *d.message);
-	check(goals_read((const char *)data, size, MTU, &again, &other) ==
-		      status &&
+	check(goals_read((const char *)data, size, MTU, &again, &other) == status &&
 	      other.n == g.n && strcmp(d.message, again.message) == 0);
 	goals_fini(&g);
 	goals_fini(&other);

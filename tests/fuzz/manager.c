@@ -32,8 +32,7 @@ struct world {
 	hd_time now;
 };
 
-static void put(struct world *w, bool outgoing, const struct mad_address *peer,
-		const uint8_t *mad)
+static void put(struct world *w, bool outgoing, const struct mad_address *peer, const uint8_t *mad)
 {
 	struct letter *l = &w->letters[(w->first + w->n) % ROOM];
 
@@ -44,8 +43,8 @@ static void put(struct world *w, bool outgoing, const struct mad_address *peer,
 	w->n++;
 }
 
-static void send_mad(void *context, const struct mad_address *to,
-		     const uint8_t *mad, size_t size, bool is_request)
+static void send_mad(void *context, const struct mad_address *to, const uint8_t *mad, size_t size,
+		     bool is_request)
 {
 	struct world *w = context;
 
@@ -62,8 +61,8 @@ static void say(void *context, const char *line)
 		abort();
 }
 
-static void arrived(void *context, port_id port, const struct mad_address *from,
-		    const uint8_t *mad, size_t size)
+static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		    size_t size)
 {
 	struct world *w = context;
 
@@ -76,24 +75,19 @@ static void carry(struct world *w, unsigned most)
 {
 	while (w->n > 0 && most-- > 0) {
 		struct letter l = w->letters[w->first];
-		struct mad_address to = { .lid = l.peer.lid,
-					  .sl = l.peer.sl,
-					  .pkey = 0xFFFF };
+		struct mad_address to = { .lid = l.peer.lid, .sl = l.peer.sl, .pkey = 0xFFFF };
 
 		w->first = (w->first + 1) % ROOM;
 		w->n--;
 		if (l.outgoing)
-			agents_send(w->agents, w->port, &to, l.mad, MAD_SIZE,
-				    w->now);
+			agents_send(w->agents, w->port, &to, l.mad, MAD_SIZE, w->now);
 		else
-			manager_take(w->manager, &l.peer, l.mad, MAD_SIZE,
-				     w->now);
+			manager_take(w->manager, &l.peer, l.mad, MAD_SIZE, w->now);
 	}
 }
 
 /* Steps: what it is, how much is carried, and for a MAD its bytes. */
-static size_t step(struct world *w, const struct topo *t, const uint8_t *data,
-		   size_t size)
+static size_t step(struct world *w, const struct topo *t, const uint8_t *data, size_t size)
 {
 	struct mad_address from = { .lid = (uint16_t)(data[2] | data[3] << 8) };
 	size_t used = size - HEAD < data[5] ? size - HEAD : data[5];
@@ -103,8 +97,7 @@ static size_t step(struct world *w, const struct topo *t, const uint8_t *data,
 	w->now += (hd_time)data[4] << 36;
 	switch (data[0] % 8) {
 	case 0:
-		agents_set_cable(w->agents, data[2] % t->n_ports, data[3] & 1,
-				 w->now);
+		agents_set_cable(w->agents, data[2] % t->n_ports, data[3] & 1, w->now);
 		return HEAD;
 	case 1:
 		manager_run(w->manager, w->now);
@@ -134,8 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct manager_events told = { send_mad, say, &w };
 	struct diag d = { .status = HD_OK };
 
-	if (t.n_nodes == 0 && topo_generate_text("mesh --rows=1 --columns=2", 1,
-						 0, &d, &t) != HD_OK)
+	if (t.n_nodes == 0 &&
+	    topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) != HD_OK)
 		abort();
 	w = (struct world){ 0 };
 	w.agents = agents_new(&t, &options, &events);

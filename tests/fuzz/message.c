@@ -7,8 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(enum hd_status status, const struct diag *why,
-		  const uint8_t *data, const uint8_t *again, size_t size)
+static void check(enum hd_status status, const struct diag *why, const uint8_t *data,
+		  const uint8_t *again, size_t size)
 {
 	if (status != HD_OK ? !why->message[0] : memcmp(data, again, size) != 0)
 		abort();

@@ -12,13 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool is_same(const struct opensm_cc *a, const struct opensm_cc *b)
 {
 	return a->enabled == b->enabled && a->victims == b->victims &&
-	       a->threshold == b->threshold &&
-	       a->packet_size == b->packet_size &&
-	       a->marking_rate == b->marking_rate && a->per_sl == b->per_sl &&
-	       a->sls == b->sls && a->ccti_timer == b->ccti_timer &&
-	       a->ccti_increase == b->ccti_increase &&
-	       a->trigger == b->trigger && a->ccti_min == b->ccti_min &&
-	       a->n_cct == b->n_cct &&
+	       a->threshold == b->threshold && a->packet_size == b->packet_size &&
+	       a->marking_rate == b->marking_rate && a->per_sl == b->per_sl && a->sls == b->sls &&
+	       a->ccti_timer == b->ccti_timer && a->ccti_increase == b->ccti_increase &&
+	       a->trigger == b->trigger && a->ccti_min == b->ccti_min && a->n_cct == b->n_cct &&
 	       memcmp(a->cct, b->cct, a->n_cct * sizeof(*a->cct)) == 0;
 }
 

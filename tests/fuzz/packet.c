@@ -31,8 +31,7 @@ static void round_trip(const struct packet *p)
 	check(memcmp(&again.lrh, &p->lrh, sizeof(p->lrh)) == 0);
 	if (packet_has(p, HEADER_BTH)) {
 		check(packet_check(bytes, size).icrc == CRC_GOOD);
-		check(again.bth.psn == p->bth.psn &&
-		      again.bth.dest_qp == p->bth.dest_qp);
+		check(again.bth.psn == p->bth.psn && again.bth.dest_qp == p->bth.dest_qp);
 	}
 	/* A raw packet's padding is payload to those who read it. */
 	check(again.payload_len >= p->payload_len &&
@@ -55,8 +54,7 @@ static void show(const struct dissection *d)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum capture_kind kinds[] = { CAPTURE_PACKET, CAPTURE_FLOW,
-						   CAPTURE_ETHERNET,
+	static const enum capture_kind kinds[] = { CAPTURE_PACKET, CAPTURE_FLOW, CAPTURE_ETHERNET,
 						   CAPTURE_OTHER };
 	static struct dissection d;
 

@@ -37,8 +37,7 @@ static void check_points(const struct paper_experiment *e, bool quick)
 }
 
 /* Without the first line, which says what it was taken from. */
-static void extract(const struct paper *p, const struct paper_experiment *e,
-		    struct strbuf *out)
+static void extract(const struct paper *p, const struct paper_experiment *e, struct strbuf *out)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -47,8 +46,7 @@ static void extract(const struct paper *p, const struct paper_experiment *e,
 	strbuf_fini(&text);
 }
 
-static void check_extract(const struct paper *p,
-			  const struct paper_experiment *e)
+static void check_extract(const struct paper *p, const struct paper_experiment *e)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf once = STRBUF_INIT, twice = STRBUF_INIT;
@@ -68,13 +66,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct diag d = { .status = HD_OK };
 	struct paper p;
-	enum hd_status status =
-		paper_parse((const char *)data, size, "f", &d, &p);
+	enum hd_status status = paper_parse((const char *)data, size, "f", &d, &p);
 
 	check(status == HD_OK || d.message[0]);
 	for (size_t i = 0; status == HD_OK && i < p.n_experiments; i++) {
-		for (int quick = 0; p.experiments[i].study && quick < 2;
-		     quick++)
+		for (int quick = 0; p.experiments[i].study && quick < 2; quick++)
 			check_points(&p.experiments[i], quick);
 		check_extract(&p, &p.experiments[i]);
 	}

@@ -29,13 +29,11 @@ static FILE *open_record(void *context, uint32_t rank)
 		if (begin >= in->size)
 			return NULL;
 		for (end = begin; end < in->size; end++) {
-			if (in->data[end] == '%' && end + 1 < in->size &&
-			    in->data[end + 1] == '\n')
+			if (in->data[end] == '%' && end + 1 < in->size && in->data[end + 1] == '\n')
 				break;
 		}
 	}
-	return end > begin ? fmemopen(in->data + begin, end - begin, "r")
-			   : NULL;
+	return end > begin ? fmemopen(in->data + begin, end - begin, "r") : NULL;
 }
 
 /* Ranks and members of communicators take memory before they are there. */

@@ -17,9 +17,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void hear_nothing(void *context, port_id port,
-			 const struct mad_address *from, const uint8_t *mad,
-			 size_t size)
+static void hear_nothing(void *context, port_id port, const struct mad_address *from,
+			 const uint8_t *mad, size_t size)
 {
 	(void)context;
 	(void)from;
@@ -38,20 +37,16 @@ static void begin(struct strbuf *out, bool timed)
 	uint8_t length[4];
 
 	/* MADs of links that are said, and that train. */
-	struct mad_times times = { .switch_delay = 100 * HD_NS,
-				   .vl15_blocks = 64 };
+	struct mad_times times = { .switch_delay = 100 * HD_NS, .vl15_blocks = 64 };
 
-	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) !=
-	    HD_OK)
+	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) != HD_OK)
 		abort();
 	pack_to(&p, &block);
 	pack_bool(&p, &timed);
 	topo_pack(&p, &t);
 	times.cables = hd_alloc(t.n_ports, sizeof(*times.cables));
 	for (port_id i = 0; i < t.n_ports; i++)
-		times.cables[i] =
-			(struct mad_cable){ 5 * HD_NS,
-					    { i % 2 ? 1000000000 : 0, 1 } };
+		times.cables[i] = (struct mad_cable){ 5 * HD_NS, { i % 2 ? 1000000000 : 0, 1 } };
 	if (timed)
 		mad_times_pack(&p, &t, &times);
 	free(times.cables);
@@ -72,8 +67,7 @@ static void replay(FILE *in)
 	if (recording_open(in, &d, &r) == HD_OK) {
 		const struct topo *t = recording_topo(r);
 		const struct agents_options o = { .times = recording_times(r) };
-		const struct agents_events e = { hear_nothing, (void *)t, NULL,
-						 NULL };
+		const struct agents_events e = { hear_nothing, (void *)t, NULL, NULL };
 		struct agents *a = agents_new(t, &o, &e);
 
 		(void)!recording_replay(r, a, HD_TIME_NEVER, &d, &last);

@@ -25,8 +25,7 @@ static const char *value(void *context, const char *name)
 	size_t len = strlen(name);
 
 	for (size_t i = 2; i < a->n; i++) {
-		if (strncmp(a->words[i], name, len) == 0 &&
-		    a->words[i][len] == '=')
+		if (strncmp(a->words[i], name, len) == 0 && a->words[i][len] == '=')
 			return a->words[i] + len + 1;
 	}
 	return NULL;
@@ -40,8 +39,7 @@ static void check(int condition)
 
 static void check_text(const char *text, const char *letters)
 {
-	check(strlen(text) < CHANGE_TEXT &&
-	      strspn(text, letters) == strlen(text));
+	check(strlen(text) < CHANGE_TEXT && strspn(text, letters) == strlen(text));
 }
 
 static void check_request(const struct request *r)
@@ -71,8 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		rest = end;
 	}
 	if (a.n >= 2) {
-		if (request_parse(a.words[0], a.words[1], value, &a, &d, &r) ==
-		    HD_OK)
+		if (request_parse(a.words[0], a.words[1], value, &a, &d, &r) == HD_OK)
 			check_request(&r);
 		else
 			check(d.status != HD_OK && !strchr(d.message, '\n'));

@@ -19,8 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct scenario s;
 	struct strbuf once = STRBUF_INIT, twice = STRBUF_INIT;
 
-	if (scenario_parse((const char *)data, size, "f", NULL, &d, &s) !=
-	    HD_OK) {
+	if (scenario_parse((const char *)data, size, "f", NULL, &d, &s) != HD_OK) {
 		check(d.status != HD_OK && d.message[0]);
 		scenario_fini(&s);
 		return 0;

@@ -25,8 +25,7 @@ static void build(struct topo *t)
 	for (unsigned i = 0; i < 5; i++) {
 		node_id h = topo_add_node(t, NODE_CA, 1, names[i]);
 
-		topo_link(t, topo_port_of(t, h, 1),
-			  topo_port_of(t, sw[i % 2], 1 + i / 2));
+		topo_link(t, topo_port_of(t, h, 1), topo_port_of(t, sw[i % 2], 1 + i / 2));
 	}
 	topo_link(t, topo_port_of(t, sw[0], 4), topo_port_of(t, sw[1], 4));
 }

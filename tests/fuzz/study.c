@@ -11,10 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char scenario[] =
-	"fabric: {topology: {kind: star, hosts: 4}}\n"
-	"traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
-	"run: {seed: 7, measure: 10us}\n";
+static const char scenario[] = "fabric: {topology: {kind: star, hosts: 4}}\n"
+			       "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
+			       "run: {seed: 7, measure: 10us}\n";
 
 static void check(int condition)
 {
@@ -60,8 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct diag d = { .status = HD_OK };
 	struct study s;
-	enum hd_status status =
-		study_parse((const char *)data, size, "f", &d, &s);
+	enum hd_status status = study_parse((const char *)data, size, "f", &d, &s);
 
 	if (status == HD_OK && is_small(&s)) {
 		if (!s.base) {

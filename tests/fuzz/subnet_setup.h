@@ -19,8 +19,7 @@ struct fuzz_subnet {
 };
 
 /* Whose topology is built: addressed, and routed unless `engine` is NULL. */
-static inline void fuzz_subnet_program(struct fuzz_subnet *f,
-				       const char *engine)
+static inline void fuzz_subnet_program(struct fuzz_subnet *f, const char *engine)
 {
 	static const struct lid_options o = { .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };

@@ -52,8 +52,7 @@ static void require_stable(const struct topo *t, const char *format)
 	links->write(t, &before);
 	links->write(&back, &after);
 	/* ibsim takes speeds for more than they say, and none for SDR. */
-	require(strcmp(format, "ibsim") == 0 ||
-		strcmp(before.text, after.text) == 0);
+	require(strcmp(format, "ibsim") == 0 || strcmp(before.text, after.text) == 0);
 	topo_fini(&back);
 	strbuf_fini(&first);
 	strbuf_fini(&second);

@@ -43,19 +43,17 @@ static unsigned next_byte(struct rig *r)
 	return *r->data++;
 }
 
-static bool rig_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr,
-		       uint64_t len, unsigned access)
+static bool rig_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+		       unsigned access)
 {
 	unsigned rights = key == KEY ? 15u : ACCESS_REMOTE_READ;
 
 	(void)context;
-	return pd == PD && (key == KEY || key == READABLE) &&
-	       (access & ~rights) == 0 && addr >= BASE && addr - BASE <= SIZE &&
-	       len <= SIZE - (addr - BASE);
+	return pd == PD && (key == KEY || key == READABLE) && (access & ~rights) == 0 &&
+	       addr >= BASE && addr - BASE <= SIZE && len <= SIZE - (addr - BASE);
 }
 
-static void rig_read(void *context, uint32_t key, uint64_t addr, void *to,
-		     size_t len)
+static void rig_read(void *context, uint32_t key, uint64_t addr, void *to, size_t len)
 {
 	struct rig *r = context;
 
@@ -64,8 +62,7 @@ static void rig_read(void *context, uint32_t key, uint64_t addr, void *to,
 	memcpy(to, r->memory + (addr - BASE), len);
 }
 
-static void rig_write(void *context, uint32_t key, uint64_t addr,
-		      const void *from, size_t len)
+static void rig_write(void *context, uint32_t key, uint64_t addr, const void *from, size_t len)
 {
 	struct rig *r = context;
 
@@ -73,8 +70,7 @@ static void rig_write(void *context, uint32_t key, uint64_t addr,
 	memcpy(r->memory + (addr - BASE), from, len);
 }
 
-static uint64_t rig_atomic(void *context, const struct atomiceth *what,
-			   bool compare)
+static uint64_t rig_atomic(void *context, const struct atomiceth *what, bool compare)
 {
 	struct rig *r = context;
 
@@ -90,8 +86,7 @@ static void rig_invalidate(void *context, uint32_t rkey)
 	(void)rkey;
 }
 
-static void rig_complete(void *context, struct qp *qp,
-			 const struct completion *wc, bool receive)
+static void rig_complete(void *context, struct qp *qp, const struct completion *wc, bool receive)
 {
 	struct rig *r = context;
 
@@ -123,8 +118,7 @@ static bool rig_take(void *context, struct recv_wr *out)
 /* A length near what the rules look at. */
 static uint32_t length(struct rig *r)
 {
-	static const uint32_t near[] = { 0,   1,   3,    8,    255, 256,
-					 257, 512, 1024, 2048, 600, 4096 };
+	static const uint32_t near[] = { 0, 1, 3, 8, 255, 256, 257, 512, 1024, 2048, 600, 4096 };
 
 	return near[next_byte(r) % 12];
 }
@@ -133,8 +127,7 @@ static struct sge place(struct rig *r, uint32_t len)
 {
 	static const uint32_t keys[] = { KEY, KEY, READABLE, 99 };
 
-	return (struct sge){ BASE + 8 * next_byte(r), len,
-			     keys[next_byte(r) % 4] };
+	return (struct sge){ BASE + 8 * next_byte(r), len, keys[next_byte(r) % 4] };
 }
 
 static void post_send(struct rig *r)
@@ -171,8 +164,7 @@ static void receive(struct rig *r)
 {
 	static const uint8_t payload[4096];
 	static const uint32_t keys[] = { KEY, KEY, READABLE, 99 };
-	static const unsigned services[] = { SERVICE_RC, SERVICE_UC,
-					     SERVICE_UD };
+	static const unsigned services[] = { SERVICE_RC, SERVICE_UC, SERVICE_UD };
 	unsigned how = next_byte(r), op = next_byte(r), psn = next_byte(r);
 	unsigned service = services[qp_params(r->qp)->kind];
 	struct qp_attr now;
@@ -196,10 +188,8 @@ static void receive(struct rig *r)
 		p.bth.psn = psn_add(p.bth.psn, PSN_MASK + 1 - psn);
 	if (how & 16)
 		p.headers |= HEADER_BIT(HEADER_GRH);
-	p.reth = (struct reth){ BASE + 8 * next_byte(r), keys[next_byte(r) % 4],
-				length(r) };
-	p.atomiceth = (struct atomiceth){ p.reth.va + next_byte(r) % 16 / 15,
-					  p.reth.rkey, 1, 2 };
+	p.reth = (struct reth){ BASE + 8 * next_byte(r), keys[next_byte(r) % 4], length(r) };
+	p.atomiceth = (struct atomiceth){ p.reth.va + next_byte(r) % 16 / 15, p.reth.rkey, 1, 2 };
 	p.aeth = (struct aeth){ (uint8_t)next_byte(r), next_byte(r) };
 	p.payload = payload;
 	if (opcode_flags(p.bth.opcode) & OPCODE_PAYLOAD)
@@ -237,8 +227,7 @@ static void move(struct rig *r)
 		check(qp_state(r->qp) == from);
 	/* What was posted is forgotten, not completed. */
 	if (qp_state(r->qp) == QPS_RESET)
-		r->completed[0] = r->completed[1] = r->posted[0] =
-			r->posted[1] = 0;
+		r->completed[0] = r->completed[1] = r->posted[0] = r->posted[1] = 0;
 }
 
 static void pass_time(struct rig *r)

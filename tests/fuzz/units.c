@@ -24,8 +24,7 @@ static void try_rate(const char *text, struct strbuf *out)
 		return;
 	}
 	hd_rate_print(rate, out);
-	check(hd_rate_parse(out->text, NULL, &again) == HD_OK &&
-	      hd_rate_compare(rate, again) == 0);
+	check(hd_rate_parse(out->text, NULL, &again) == HD_OK && hd_rate_compare(rate, again) == 0);
 }
 
 static void try_whole(const char *text, struct strbuf *out)
@@ -34,14 +33,12 @@ static void try_whole(const char *text, struct strbuf *out)
 
 	if (hd_time_parse(text, NULL, &value) == HD_OK) {
 		hd_time_print(value, out);
-		check(hd_time_parse(out->text, NULL, &again) == HD_OK &&
-		      value == again);
+		check(hd_time_parse(out->text, NULL, &again) == HD_OK && value == again);
 	}
 	strbuf_clear(out);
 	if (hd_size_parse(text, NULL, &value) == HD_OK) {
 		hd_size_print(value, out);
-		check(hd_size_parse(out->text, NULL, &again) == HD_OK &&
-		      value == again);
+		check(hd_size_parse(out->text, NULL, &again) == HD_OK && value == again);
 	}
 }
 
@@ -52,8 +49,8 @@ static void try_ratio(const char *text, struct strbuf *out)
 	if (hd_ratio_parse(text, NULL, &ratio) != HD_OK)
 		return;
 	hd_ratio_print(ratio, out);
-	check(hd_ratio_parse(out->text, NULL, &again) == HD_OK &&
-	      ratio.num == again.num && ratio.den == again.den);
+	check(hd_ratio_parse(out->text, NULL, &again) == HD_OK && ratio.num == again.num &&
+	      ratio.den == again.den);
 }
 
 static void try_rest(const char *text)

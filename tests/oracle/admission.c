@@ -46,13 +46,11 @@ static uint64_t asks_for(const struct oracle *o, uint32_t flow)
 static bool is_below(const struct oracle *o, uint64_t sum, double limit)
 {
 	return (double)sum < limit ||
-	       (o->mutation == MUT_SHARE_MAY_BE_REACHED &&
-		(double)sum <= limit);
+	       (o->mutation == MUT_SHARE_MAY_BE_REACHED && (double)sum <= limit);
 }
 
 /* Whether the link of `port` has room for it. */
-static bool has_room(const struct oracle *o, uint32_t port,
-		     const struct asker *a)
+static bool has_room(const struct oracle *o, uint32_t port, const struct asker *a)
 {
 	struct hd_rate r = o->setup->ports[port].rate;
 	double rate = (double)r.num / (double)r.den;
@@ -65,12 +63,10 @@ static bool has_room(const struct oracle *o, uint32_t port,
 		own = all;
 	if (o->mutation == MUT_RATE_NOT_ASKED)
 		all = own;
-	return is_below(o, own, share > 0 ? share * rate : rate) &&
-	       is_below(o, all, rate);
+	return is_below(o, own, share > 0 ? share * rate : rate) && is_below(o, all, rate);
 }
 
-static void promise_take_back(struct oracle *o, uint32_t port, uint32_t flow,
-			      uint8_t sl)
+static void promise_take_back(struct oracle *o, uint32_t port, uint32_t flow, uint8_t sl)
 {
 	o->admission->promised[port][sl] -= asks_for(o, flow);
 }
@@ -78,8 +74,8 @@ static void promise_take_back(struct oracle *o, uint32_t port, uint32_t flow,
 /* ---- datagrams ---- */
 
 /* From one device to another. */
-static void datagram_send(struct oracle *o, const struct asker *a,
-			  enum sim_packet_kind kind, uint32_t from, uint32_t to)
+static void datagram_send(struct oracle *o, const struct asker *a, enum sim_packet_kind kind,
+			  uint32_t from, uint32_t to)
 {
 	const struct sim_setup *s = o->setup;
 	struct packet made = { .as = a->packet, .kind = kind, .device = to };
@@ -108,11 +104,9 @@ static void ask(struct oracle *o, struct asker *a, uint32_t device)
 {
 	if (device + 1 == a->n) {
 		datagram_send(o, a, SIM_ACCEPT, device,
-			      o->mutation == MUT_ACCEPT_GOES_BACK ? device - 1
-								  : 0);
+			      o->mutation == MUT_ACCEPT_GOES_BACK ? device - 1 : 0);
 	} else if (has_room(o, a->out[device], a)) {
-		o->admission->promised[a->out[device]][a->packet.sl] +=
-			asks_for(o, a->is->flow);
+		o->admission->promised[a->out[device]][a->packet.sl] += asks_for(o, a->is->flow);
 		datagram_send(o, a, SIM_PROBE, device, device + 1);
 	} else {
 		reject(o, a, device);
@@ -125,8 +119,7 @@ static bool is_later(const struct sim_arrival *a, const struct sim_arrival *b)
 {
 	if (a->time != b->time)
 		return a->time > b->time;
-	return a->flow > b->flow ||
-	       (a->flow == b->flow && a->sequence > b->sequence);
+	return a->flow > b->flow || (a->flow == b->flow && a->sequence > b->sequence);
 }
 
 static void arrival_insert(struct oracle *o, const struct sim_arrival *a)
@@ -134,8 +127,7 @@ static void arrival_insert(struct oracle *o, const struct sim_arrival *a)
 	struct admission *m = o->admission;
 	size_t at = o->n_arrivals++;
 
-	m->arrivals =
-		hd_realloc(m->arrivals, o->n_arrivals, sizeof(*m->arrivals));
+	m->arrivals = hd_realloc(m->arrivals, o->n_arrivals, sizeof(*m->arrivals));
 	for (; at > o->next_arrival && is_later(&m->arrivals[at - 1], a); at--)
 		m->arrivals[at] = m->arrivals[at - 1];
 	m->arrivals[at] = *a;
@@ -171,8 +163,7 @@ bool ends_reservation(const struct oracle *o, const struct sim_arrival *p)
 
 	if (!a)
 		return false;
-	return p->sequence + 1 == a->count ||
-	       (a->is->stop && p->time >= a->is->stop);
+	return p->sequence + 1 == a->count || (a->is->stop && p->time >= a->is->stop);
 }
 
 void reservation_pass(struct oracle *o, uint32_t port, const struct packet *p)
@@ -204,8 +195,7 @@ void admission_heard(struct oracle *o, uint32_t port, const struct packet *p)
 	}
 	if (p->kind == SIM_REJECT) {
 		if (o->mutation != MUT_REJECT_KEEPS_PROMISES)
-			promise_take_back(o, a->out[p->device], p->as.flow,
-					  p->as.sl);
+			promise_take_back(o, a->out[p->device], p->as.flow, p->as.sl);
 		reject(o, a, p->device);
 		return;
 	}

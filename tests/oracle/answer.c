@@ -14,8 +14,8 @@ static void rate_answers(struct oracle *o, uint32_t flow, bool marked)
 
 	o->stats->echoes += marked;
 	if (is->algorithm)
-		cc_on_ack(is->algorithm, &o->throttles[i].config,
-			  &o->throttles[i].state, marked, o->now);
+		cc_on_ack(is->algorithm, &o->throttles[i].config, &o->throttles[i].state, marked,
+			  o->now);
 }
 
 /* How many of the flow's packets have been granted that come after q. */
@@ -44,8 +44,7 @@ static void acknowledge(struct oracle *o, uint32_t flow, uint32_t sequence)
 		f->outstanding = granted_after(f, sequence);
 }
 
-static void acknowledgement(struct oracle *o, uint32_t flow, uint32_t sequence,
-			    bool marked)
+static void acknowledgement(struct oracle *o, uint32_t flow, uint32_t sequence, bool marked)
 {
 	if (!marked || o->mutation != MUT_MARKED_ACK_IGNORED)
 		acknowledge(o, flow, sequence);
@@ -53,14 +52,12 @@ static void acknowledgement(struct oracle *o, uint32_t flow, uint32_t sequence,
 }
 
 /* An answer has reached a port; who is not meant does not care. */
-static void answer_heard(struct oracle *o, uint32_t port,
-			 const struct packet *answer)
+static void answer_heard(struct oracle *o, uint32_t port, const struct packet *answer)
 {
 	const struct sim_control *c = o->setup->control;
 	uint32_t flow = answer->as.flow;
 
-	if (c->throttles[throttle_of(o, flow)].node !=
-		    o->setup->ports[port].node &&
+	if (c->throttles[throttle_of(o, flow)].node != o->setup->ports[port].node &&
 	    o->mutation != MUT_WRONG_HOST_HEARS)
 		return;
 	if (answer->kind == SIM_ACK) {
@@ -74,9 +71,8 @@ static void answer_heard(struct oracle *o, uint32_t port,
 
 /* ---- destinations (C5) ---- */
 
-static void answer_send(struct oracle *o, uint32_t port,
-			const struct packet *data, enum sim_packet_kind kind,
-			bool marked)
+static void answer_send(struct oracle *o, uint32_t port, const struct packet *data,
+			enum sim_packet_kind kind, bool marked)
 {
 	const struct sim_setup *s = o->setup;
 	uint32_t back = port_of_end(o, data->as.source);
@@ -98,8 +94,7 @@ static void answer_send(struct oracle *o, uint32_t port,
 	end_enter(o, port, p);
 }
 
-static void hearsay_add(struct oracle *o, const struct packet *data,
-			bool marked)
+static void hearsay_add(struct oracle *o, const struct packet *data, bool marked)
 {
 	struct hearsay h = {
 		.time = o->now + o->setup->control->ack_delay,
@@ -110,13 +105,11 @@ static void hearsay_add(struct oracle *o, const struct packet *data,
 
 	if (o->mutation == MUT_HEARD_ON_DELIVERY)
 		h.time = o->now;
-	o->hearsay = hd_grow(o->hearsay, &o->hearsay_cap, o->n_hearsay + 1,
-			     sizeof(*o->hearsay));
+	o->hearsay = hd_grow(o->hearsay, &o->hearsay_cap, o->n_hearsay + 1, sizeof(*o->hearsay));
 	o->hearsay[o->n_hearsay++] = h;
 }
 
-void answer_delivery(struct oracle *o, uint32_t port,
-		     const struct packet *packet)
+void answer_delivery(struct oracle *o, uint32_t port, const struct packet *packet)
 {
 	const struct sim_control *c = o->setup->control;
 	bool cnp, becn;
@@ -133,8 +126,7 @@ void answer_delivery(struct oracle *o, uint32_t port,
 		pair_delivered(o, port, packet);
 		return;
 	}
-	if (packet->kind == SIM_PROBE || packet->kind == SIM_ACCEPT ||
-	    packet->kind == SIM_REJECT) {
+	if (packet->kind == SIM_PROBE || packet->kind == SIM_ACCEPT || packet->kind == SIM_REJECT) {
 		admission_heard(o, port, packet);
 		return;
 	}
@@ -180,13 +172,11 @@ static size_t hearsay_next(const struct oracle *o)
 
 static void hearsay_hear(struct oracle *o)
 {
-	for (size_t i = hearsay_next(o); i < o->n_hearsay;
-	     i = hearsay_next(o)) {
+	for (size_t i = hearsay_next(o); i < o->n_hearsay; i = hearsay_next(o)) {
 		struct hearsay h = o->hearsay[i];
 
 		o->n_hearsay--;
-		memmove(o->hearsay + i, o->hearsay + i + 1,
-			(o->n_hearsay - i) * sizeof(h));
+		memmove(o->hearsay + i, o->hearsay + i + 1, (o->n_hearsay - i) * sizeof(h));
 		acknowledgement(o, h.flow, h.sequence, h.marked);
 	}
 }

@@ -10,8 +10,7 @@
 
 void slot_add(struct port *p, struct slot *slot)
 {
-	p->slots = hd_grow(p->slots, &p->slots_cap, p->n_slots + 1,
-			   sizeof(struct slot *));
+	p->slots = hd_grow(p->slots, &p->slots_cap, p->n_slots + 1, sizeof(struct slot *));
 	p->slots[p->n_slots++] = slot;
 }
 
@@ -32,8 +31,7 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 	struct slot *slot;
 
 	if (f->vl == VL_MANAGEMENT &&
-	    p->occupied[VL_MANAGEMENT] + blk >
-		    o->setup->ports[f->to].vl15_blocks) {
+	    p->occupied[VL_MANAGEMENT] + blk > o->setup->ports[f->to].vl15_blocks) {
 		counters->vl15_dropped++; /* A4 */
 		record_end(o, f->packet, f->to, SIM_LOST_VL15);
 		return;
@@ -49,8 +47,8 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 	if (o->mutation != MUT_FILL_FROM_GRANT)
 		p->fill[f->vl] += blk;
 	p->received[f->vl] += blk; /* T5: of every packet that arrives */
-	if (o->mutation == MUT_END_ASKS_BEFORE_ERRORS &&
-	    !is_switch_port(o, f->to) && is_foreign(o, f->to, f->packet))
+	if (o->mutation == MUT_END_ASKS_BEFORE_ERRORS && !is_switch_port(o, f->to) &&
+	    is_foreign(o, f->to, f->packet))
 		slot_refuse(o, f->to, slot);
 	if (f->corrupted) { /* F1 */
 		slot->dropped = true;
@@ -98,9 +96,8 @@ static hd_time slot_leaves(const struct oracle *o, const struct slot *slot)
 	hd_time leaves = 0;
 
 	if (slot->dropped)
-		return o->mutation == MUT_DROPPED_FREED_AT_HEAD
-			       ? slot->head
-			       : slot->head + slot->d_in;
+		return o->mutation == MUT_DROPPED_FREED_AT_HEAD ? slot->head
+								: slot->head + slot->d_in;
 	for (uint32_t i = 0; i < slot->n_copies; i++)
 		leaves = later(leaves, slot->copies[i].left);
 	return leaves;
@@ -109,8 +106,7 @@ static hd_time slot_leaves(const struct oracle *o, const struct slot *slot)
 static void slot_free_space(struct oracle *o, uint32_t port, struct slot *slot)
 {
 	if (!slot->freed)
-		link_space_freed(o, port, slot->vl,
-				 packet_blocks(slot->packet));
+		link_space_freed(o, port, slot->vl, packet_blocks(slot->packet));
 	if (!slot->freed)
 		o->ports[port].leaving[slot->vl] += packet_blocks(slot->packet);
 	slot->freed = true;
@@ -137,8 +133,7 @@ static void buffer_clear(struct oracle *o, uint32_t port)
 		if (o->mutation == MUT_SLOT_FREED_BY_FIRST_COPY)
 			first_copy_frees(o, port, slot);
 		if (delivers || slot_leaves(o, slot) > o->now ||
-		    (slot->refused && p->stuck &&
-		     o->mutation == MUT_STUCK_HOLDS_REFUSED)) {
+		    (slot->refused && p->stuck && o->mutation == MUT_STUCK_HOLDS_REFUSED)) {
 			p->slots[kept++] = slot;
 			continue;
 		}
@@ -171,8 +166,7 @@ void space_comes_free(struct oracle *o)
 /* ---- T2, phase 1: discards (F4, F5, F6) ---- */
 
 /* Whether a copy that is first of its queue must go now. */
-static bool is_due(const struct oracle *o, uint32_t out, uint8_t vl,
-		   hd_time ready, hd_time first)
+static bool is_due(const struct oracle *o, uint32_t out, uint8_t vl, hd_time ready, hd_time first)
 {
 	hd_time life = o->setup->ports[out].hoq_life;
 
@@ -187,8 +181,7 @@ static bool is_due(const struct oracle *o, uint32_t out, uint8_t vl,
 	return o->now >= later(ready, first) + life;
 }
 
-static void discard_count(struct oracle *o, const struct packet *packet,
-			  uint32_t out)
+static void discard_count(struct oracle *o, const struct packet *packet, uint32_t out)
 {
 	o->out->counters[out].xmit_discards++;
 	record_end(o, packet, out, SIM_LOST_DISCARD);
@@ -225,8 +218,7 @@ static bool queue_discards(struct oracle *o, uint32_t out, uint8_t vl)
 	struct queue *q = &o->ports[out].queues[vl];
 	bool any = false;
 
-	while (q->n > 0 &&
-	       is_due(o, out, vl, q->items[0].ready, q->items[0].first)) {
+	while (q->n > 0 && is_due(o, out, vl, q->items[0].ready, q->items[0].first)) {
 		struct outgoing gone = q->items[0];
 		bool at_once = o->mutation == MUT_DISCARD_FREES_AT_ONCE;
 
@@ -234,8 +226,7 @@ static bool queue_discards(struct oracle *o, uint32_t out, uint8_t vl)
 				       .port = out,
 				       .vl = vl,
 				       .blocks = packet_blocks(gone.packet),
-				       .time = at_once ? o->now
-						       : later(o->now, gone.x1),
+				       .time = at_once ? o->now : later(o->now, gone.x1),
 			       });
 		if (gone.waiter)
 			gone.waiter->left_link = o->now;
@@ -293,8 +284,7 @@ static void sink_deliver(struct oracle *o, uint32_t port)
 			p->slots[kept++] = slot;
 			continue;
 		}
-		if (o->mutation == MUT_REFUSED_AT_TAIL &&
-		    is_foreign(o, port, slot->packet)) {
+		if (o->mutation == MUT_REFUSED_AT_TAIL && is_foreign(o, port, slot->packet)) {
 			slot_refuse(o, port, slot);
 			p->slots[kept++] = slot;
 			continue;

@@ -56,8 +56,7 @@ void choosers_fini(struct oracle *o)
 
 		if (s->nodes[i].kind != SIM_SWITCH)
 			continue;
-		for (uint32_t g = 0;
-		     g < s->subnet->adaptive->n_groups[s->nodes[i].sw]; g++)
+		for (uint32_t g = 0; g < s->subnet->adaptive->n_groups[s->nodes[i].sw]; g++)
 			free(c->busy[g]);
 		free(c->busy);
 		free(c->last);
@@ -101,33 +100,27 @@ static switch_id switch_of_lid(const struct oracle *o, uint32_t in, lid_t lid)
 	owner = n->port_of_lid[subnet][lid];
 	if (owner == TOPO_NONE)
 		return TOPO_NONE;
-	at = topo_node_of(n->topo, owner)->kind == NODE_SWITCH
-		     ? owner
-		     : n->topo->ports[owner].peer;
-	return at == TOPO_NONE ? TOPO_NONE
-			       : n->switch_of_node[n->topo->ports[at].node];
+	at = topo_node_of(n->topo, owner)->kind == NODE_SWITCH ? owner : n->topo->ports[owner].peer;
+	return at == TOPO_NONE ? TOPO_NONE : n->switch_of_node[n->topo->ports[at].node];
 }
 
 /* D1, of the packet alone; and toward which switch. */
-static bool may_choose(const struct oracle *o, uint32_t in,
-		       const struct slot *slot, switch_id *target)
+static bool may_choose(const struct oracle *o, uint32_t in, const struct slot *slot,
+		       switch_id *target)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_arrival *as = &slot->packet->as;
 
-	if (!s->adaptive || as->dlid >= LID_FIRST_MCAST ||
-	    slot->vl == VL_MANAGEMENT)
+	if (!s->adaptive || as->dlid >= LID_FIRST_MCAST || slot->vl == VL_MANAGEMENT)
 		return false;
-	if (!(s->subnet->adaptive->sls >> as->sl & 1) &&
-	    o->mutation != MUT_EVERY_SL_CHOOSES)
+	if (!(s->subnet->adaptive->sls >> as->sl & 1) && o->mutation != MUT_EVERY_SL_CHOOSES)
 		return false;
 	*target = switch_of_lid(o, in, as->dlid);
 	return *target != TOPO_NONE;
 }
 
 /* D7: what there is for an input of its kind. */
-static struct adaptive_ways ways_of(const struct oracle *o, uint32_t in,
-				    switch_id target)
+static struct adaptive_ways ways_of(const struct oracle *o, uint32_t in, switch_id target)
 {
 	const struct sim_setup *s = o->setup;
 	const struct adaptive *a = s->subnet->adaptive;
@@ -139,12 +132,9 @@ static struct adaptive_ways ways_of(const struct oracle *o, uint32_t in,
 		w = adaptive_ways(a, at, target, TOPO_NONE);
 	if (o->mutation == MUT_AROUND_FROM_ENDS && a->detours &&
 	    a->detours->way_in[from] != FROM_END)
-		w = (struct adaptive_ways){
-			adaptive_ways(a, at, target, TOPO_NONE).minimal,
-			ADAPTIVE_NO_GROUP
-		};
-	if (o->mutation == MUT_AROUND_NEEDS_MINIMAL &&
-	    w.minimal == ADAPTIVE_NO_GROUP)
+		w = (struct adaptive_ways){ adaptive_ways(a, at, target, TOPO_NONE).minimal,
+					    ADAPTIVE_NO_GROUP };
+	if (o->mutation == MUT_AROUND_NEEDS_MINIMAL && w.minimal == ADAPTIVE_NO_GROUP)
 		w.around = ADAPTIVE_NO_GROUP;
 	return w;
 }
@@ -158,8 +148,7 @@ static uint8_t lane_of(const struct oracle *o, uint32_t in, unsigned out,
 
 	if (o->mutation == MUT_LANE_CHOSEN_LATE)
 		head = o->now;
-	return sl2vl_at(lanes_at(o, head), n->sw, in - n->first_port, out)
-		->vl[packet->as.sl];
+	return sl2vl_at(lanes_at(o, head), n->sw, in - n->first_port, out)->vl[packet->as.sl];
 }
 
 static bool is_candidate(const struct oracle *o, uint32_t in, unsigned number,
@@ -171,35 +160,28 @@ static bool is_candidate(const struct oracle *o, uint32_t in, unsigned number,
 
 	if (number > n->n_ports || s->ports[out].peer == SIM_NONE)
 		return false;
-	if (!leaves_partition(o, out, packet) &&
-	    o->mutation != MUT_CANDIDATES_WITHOUT_KEYS)
+	if (!leaves_partition(o, out, packet) && o->mutation != MUT_CANDIDATES_WITHOUT_KEYS)
 		return false;
 	return lane_of(o, in, number, packet, o->now) < vls_at(o, out, o->now);
 }
 
 /* By the forwarding table, as it is now. */
-static unsigned first_of(const struct oracle *o, uint32_t in,
-			 const struct slot *slot)
+static unsigned first_of(const struct oracle *o, uint32_t in, const struct slot *slot)
 {
 	const struct port_set *among = &slot->choice.candidates;
 
-	if (o->mutation == MUT_AROUND_NOT_FIRST &&
-	    port_set_size(&slot->choice.of[MINIMAL]) > 0)
+	if (o->mutation == MUT_AROUND_NOT_FIRST && port_set_size(&slot->choice.of[MINIMAL]) > 0)
 		among = &slot->choice.of[MINIMAL];
-	uint8_t port =
-		lft_now(o, o->setup->ports[in].node, slot->packet->as.dlid);
+	uint8_t port = lft_now(o, o->setup->ports[in].node, slot->packet->as.dlid);
 
 	if (port == LFT_NO_PORT || o->mutation == MUT_FIRST_AFTER_0)
-		return port != LFT_NO_PORT && has(among, port)
-			       ? port
-			       : next_in(among, 0);
+		return port != LFT_NO_PORT && has(among, port) ? port : next_in(among, 0);
 	return has(among, port) ? port : next_in(among, port);
 }
 
 /* The candidates of one set, if it is there. */
-static void candidates_add(const struct oracle *o, uint32_t in,
-			   const struct packet *packet, enum ways set,
-			   struct choice *c)
+static void candidates_add(const struct oracle *o, uint32_t in, const struct packet *packet,
+			   enum ways set, struct choice *c)
 {
 	const struct sim_setup *s = o->setup;
 	switch_id at = s->nodes[s->ports[in].node].sw;
@@ -225,8 +207,7 @@ bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot)
 	if (!may_choose(o, in, slot, &target))
 		return false;
 	ways = ways_of(o, in, target);
-	*choice = (struct choice){ .group = { ways.minimal, ways.around },
-				   .target = target };
+	*choice = (struct choice){ .group = { ways.minimal, ways.around }, .target = target };
 	for (int set = 0; set < ALL_WAYS; set++)
 		candidates_add(o, in, slot->packet, (enum ways)set, choice);
 	n = port_set_size(&choice->candidates);
@@ -246,16 +227,13 @@ bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot)
 /* ---- at h + r ---- */
 
 /* D2: whether a copy that stands in an input buffer counts for its output. */
-static bool is_load(const struct oracle *o, const struct slot *slot,
-		    const struct copy *c)
+static bool is_load(const struct oracle *o, const struct slot *slot, const struct copy *c)
 {
 	if (!c->routed && o->mutation != MUT_LOAD_FROM_HEAD)
 		return false;
-	if (o->mutation == MUT_LOAD_OF_CHOOSERS &&
-	    port_set_size(&slot->choice.candidates) == 0)
+	if (o->mutation == MUT_LOAD_OF_CHOOSERS && port_set_size(&slot->choice.candidates) == 0)
 		return false;
-	if (o->mutation == MUT_LOAD_UNTIL_TAIL && c->granted &&
-	    o->setup->sw.queueing != SIM_CIOQ)
+	if (o->mutation == MUT_LOAD_UNTIL_TAIL && c->granted && o->setup->sw.queueing != SIM_CIOQ)
 		return c->left > o->now;
 	return !c->taken;
 }
@@ -272,16 +250,13 @@ static uint64_t load_of(const struct oracle *o, uint32_t out)
 		for (size_t i = 0; i < p->n_slots; i++)
 			for (uint32_t c = 0; c < p->slots[i]->n_copies; c++)
 				if (p->slots[i]->copies[c].out == out &&
-				    is_load(o, p->slots[i],
-					    &p->slots[i]->copies[c]))
-					blocks += packet_blocks(
-						p->slots[i]->packet);
+				    is_load(o, p->slots[i], &p->slots[i]->copies[c]))
+					blocks += packet_blocks(p->slots[i]->packet);
 	}
 	for (int vl = 0; vl < ALL_VLS; vl++) {
 		const struct queue *q = &o->ports[out].queues[vl];
 
-		for (size_t i = 0;
-		     i < q->n && o->mutation != MUT_LOAD_UNTIL_CROSSBAR; i++)
+		for (size_t i = 0; i < q->n && o->mutation != MUT_LOAD_UNTIL_CROSSBAR; i++)
 			blocks += packet_blocks(q->items[i].packet);
 	}
 	return blocks;
@@ -319,16 +294,15 @@ struct options {
 };
 
 /* D3: of a set, or of both. */
-static struct port_set counting(const struct oracle *o, uint32_t first_port,
-				const struct choice *c, struct port_set set)
+static struct port_set counting(const struct oracle *o, uint32_t first_port, const struct choice *c,
+				struct port_set set)
 {
 	struct port_set found = { { 0 } };
 
 	for (unsigned i = 0; i < 256; i++) {
 		if (!has(&set, i))
 			continue;
-		if (o->mutation == MUT_AROUND_UNNOTICED &&
-				    has(&c->of[AROUND], i)
+		if (o->mutation == MUT_AROUND_UNNOTICED && has(&c->of[AROUND], i)
 			    ? is_up(o, first_port + i)
 			    : counts(o, first_port + i, c->target))
 			add(&found, i);
@@ -350,8 +324,7 @@ static struct port_set both(struct port_set a, const struct port_set *b)
 }
 
 /* UINT64_MAX of none. */
-static uint64_t least_load(const struct oracle *o, uint32_t first_port,
-			   const struct port_set *set)
+static uint64_t least_load(const struct oracle *o, uint32_t first_port, const struct port_set *set)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -368,8 +341,7 @@ static uint64_t least_load(const struct oracle *o, uint32_t first_port,
 }
 
 /* D7: whether the set around is less loaded, by more than the margin. */
-static bool is_lighter(const struct oracle *o, uint32_t first_port,
-		       const struct port_set *minimal,
+static bool is_lighter(const struct oracle *o, uint32_t first_port, const struct port_set *minimal,
 		       const struct port_set *around)
 {
 	const struct sim_adaptive *a = o->setup->adaptive;
@@ -377,8 +349,7 @@ static bool is_lighter(const struct oracle *o, uint32_t first_port,
 	uint64_t detour = least_load(o, first_port, around);
 
 	if (o->mutation == MUT_AROUND_NEVER ||
-	    (o->mutation == MUT_AROUND_BY_LOAD_ONLY &&
-	     a->choice != SIM_AR_LOAD))
+	    (o->mutation == MUT_AROUND_BY_LOAD_ONLY && a->choice != SIM_AR_LOAD))
 		return false;
 	if (o->mutation == MUT_AROUND_WITHOUT_MARGIN)
 		return straight > detour;
@@ -388,8 +359,7 @@ static bool is_lighter(const struct oracle *o, uint32_t first_port,
 }
 
 /* D7: the set that a choice is made from. */
-static enum ways set_take(const struct oracle *o, struct options *p,
-			  const struct choice *c)
+static enum ways set_take(const struct oracle *o, struct options *p, const struct choice *c)
 {
 	struct port_set of[ALL_WAYS];
 
@@ -408,20 +378,17 @@ static enum ways set_take(const struct oracle *o, struct options *p,
 	return p->lighter ? AROUND : MINIMAL;
 }
 
-static unsigned home_of(const struct oracle *o, const struct options *p,
-			const struct choice *c)
+static unsigned home_of(const struct oracle *o, const struct options *p, const struct choice *c)
 {
 	bool first = has(&p->ports, c->first);
 
 	if (!first && (o->mutation == MUT_HOME_IS_LOWEST ||
-		       (o->mutation == MUT_AROUND_HOME_IS_LOWEST &&
-			has(&p->either, c->first))))
+		       (o->mutation == MUT_AROUND_HOME_IS_LOWEST && has(&p->either, c->first))))
 		return next_in(&p->ports, 0);
 	return first ? c->first : next_in(&p->ports, c->first);
 }
 
-static struct options options_of(const struct oracle *o, uint32_t node,
-				 const struct choice *c)
+static struct options options_of(const struct oracle *o, uint32_t node, const struct choice *c)
 {
 	struct options p = { .node = node };
 	uint32_t first;
@@ -430,9 +397,8 @@ static struct options options_of(const struct oracle *o, uint32_t node,
 	p.first_port = o->setup->nodes[node].first_port;
 	first = p.first_port + c->first;
 	p.either = counting(o, p.first_port, c, c->candidates);
-	o->stats->noticed +=
-		counts(o, p.first_port + next_in(&p.either, 0), c->target) &&
-		is_up(o, first) && is_told_of(o, first, c->target);
+	o->stats->noticed += counts(o, p.first_port + next_in(&p.either, 0), c->target) &&
+			     is_up(o, first) && is_told_of(o, first, c->target);
 	set = set_take(o, &p, c);
 	p.ports = both(c->of[set], &p.either);
 	if (o->mutation == MUT_AROUND_MIXED)
@@ -442,8 +408,7 @@ static struct options options_of(const struct oracle *o, uint32_t node,
 	p.n = port_set_size(&p.ports);
 	p.home = home_of(o, &p, c);
 	p.group = p.remembered = c->group[set];
-	if (o->mutation == MUT_AROUND_SHARES_LAST &&
-	    c->group[MINIMAL] != ADAPTIVE_NO_GROUP)
+	if (o->mutation == MUT_AROUND_SHARES_LAST && c->group[MINIMAL] != ADAPTIVE_NO_GROUP)
 		p.remembered = c->group[MINIMAL];
 	if (o->mutation == MUT_LAST_OF_SWITCH)
 		p.remembered = 0;
@@ -452,8 +417,7 @@ static struct options options_of(const struct oracle *o, uint32_t node,
 }
 
 /* Of those with the least load, the first after the one chosen last. */
-static unsigned least_of(const struct oracle *o, const struct options *p,
-			 uint64_t *load)
+static unsigned least_of(const struct oracle *o, const struct options *p, uint64_t *load)
 {
 	unsigned from = o->mutation == MUT_EQUALS_FROM_0 ? 0 : p->last;
 	unsigned port = from, best = 0;
@@ -538,20 +502,16 @@ static lid_t slid_of(const struct oracle *o, const struct packet *p)
 
 	if (p->slid)
 		return p->slid;
-	return s->subnet
-		->lid_of_port[s->ports[port_of_end(o, p->as.source)].origin];
+	return s->subnet->lid_of_port[s->ports[port_of_end(o, p->as.source)].origin];
 }
 
-static bool is_one_flow(const struct oracle *o, const struct packet *a,
-			const struct packet *b)
+static bool is_one_flow(const struct oracle *o, const struct packet *a, const struct packet *b)
 {
 	if (o->mutation == MUT_FLOWS_OF_ANY_SOURCE)
 		return a->as.dlid == b->as.dlid && a->as.sl == b->as.sl;
 	if (o->mutation == MUT_FLOWS_OF_ANY_SL)
-		return a->as.dlid == b->as.dlid &&
-		       slid_of(o, a) == slid_of(o, b);
-	return a->as.dlid == b->as.dlid && a->as.sl == b->as.sl &&
-	       slid_of(o, a) == slid_of(o, b);
+		return a->as.dlid == b->as.dlid && slid_of(o, a) == slid_of(o, b);
+	return a->as.dlid == b->as.dlid && a->as.sl == b->as.sl && slid_of(o, a) == slid_of(o, b);
 }
 
 static struct routed *routed_last(const struct oracle *o, uint32_t node,
@@ -565,8 +525,8 @@ static struct routed *routed_last(const struct oracle *o, uint32_t node,
 	return NULL;
 }
 
-static bool is_kept(const struct oracle *o, const struct routed *before,
-		    const struct options *p, const struct choice *c)
+static bool is_kept(const struct oracle *o, const struct routed *before, const struct options *p,
+		    const struct choice *c)
 {
 	const struct sim_adaptive *a = o->setup->adaptive;
 	const struct port_set *among = &p->either;
@@ -590,15 +550,14 @@ static bool is_kept(const struct oracle *o, const struct routed *before,
 	return since <= a->gap;
 }
 
-static void remember(struct oracle *o, uint32_t node,
-		     const struct packet *packet, unsigned port, bool chosen)
+static void remember(struct oracle *o, uint32_t node, const struct packet *packet, unsigned port,
+		     bool chosen)
 {
 	struct chooser *c = &o->choosers[node];
 	struct routed *r = routed_last(o, node, packet);
 
 	if (!r) {
-		c->flows = hd_grow(c->flows, &c->flows_cap, c->n_flows + 1,
-				   sizeof(*c->flows));
+		c->flows = hd_grow(c->flows, &c->flows_cap, c->n_flows + 1, sizeof(*c->flows));
 		r = &c->flows[c->n_flows++];
 	}
 	r->packet = packet;
@@ -610,8 +569,7 @@ static void remember(struct oracle *o, uint32_t node,
 
 /* ---- D2 ---- */
 
-static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot,
-			struct copy *c)
+static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot, struct copy *c)
 {
 	uint32_t node = o->setup->ports[in].node;
 	struct options p;
@@ -633,8 +591,7 @@ static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot,
 	c->out = p.first_port + port;
 	c->vl = lane_of(o, in, port, slot->packet, slot->head);
 	lane = lane_of(o, in, slot->choice.first, slot->packet, slot->head);
-	if (o->mutation == MUT_LANE_OF_FIRST &&
-	    lane < vls_at(o, c->out, slot->head))
+	if (o->mutation == MUT_LANE_OF_FIRST && lane < vls_at(o, c->out, slot->head))
 		c->vl = lane;
 	c->d_out = duration_on(o, c->out, slot->packet->as.bytes);
 	c->waiter = waiter_add(o, in, slot, c);
@@ -667,8 +624,7 @@ void copies_route(struct oracle *o)
 	uint32_t n = o->setup->n_ports + o->setup->n_nodes;
 
 	for (uint32_t k = 0; o->setup->adaptive && k < n; k++) {
-		uint32_t in =
-			o->mutation == MUT_INPUTS_BACKWARDS ? n - 1 - k : k;
+		uint32_t in = o->mutation == MUT_INPUTS_BACKWARDS ? n - 1 - k : k;
 		struct port *p = &o->ports[in];
 		bool any = false;
 

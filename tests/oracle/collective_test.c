@@ -37,8 +37,9 @@
 #define MANY_SIZES 9
 #endif
 
-static const uint32_t group_sizes[] = { 2,  3,  4,  5,  6,  7,  8,  9, 10,
-					11, 12, 13, 14, 15, 16, 17, 64 };
+static const uint32_t group_sizes[] = {
+	2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64
+};
 #define GROUP_SIZES (sizeof(group_sizes) / sizeof(*group_sizes))
 
 /* ---- closed forms ---- */
@@ -193,8 +194,7 @@ static void star_init(struct star *s, uint32_t hosts)
 }
 
 /* The first p hosts do one step; the last one is a server. */
-static void star_job(struct star *s, enum oracle_step_kind kind, uint32_t p,
-		     uint64_t m)
+static void star_job(struct star *s, enum oracle_step_kind kind, uint32_t p, uint64_t m)
 {
 	bool is_barrier = kind == STEP_BARRIER || kind == STEP_BARRIER_NETWORK;
 
@@ -270,8 +270,7 @@ static hd_time star_time(enum oracle_step_kind kind, uint32_t p, uint64_t m)
 
 	star_init(&s, p + 1);
 	star_job(&s, kind, p, m);
-	completion = star_run(&s, name->algorithm ? name->algorithm
-						  : name->operation);
+	completion = star_run(&s, name->algorithm ? name->algorithm : name->operation);
 	if (completion == HD_TIME_NEVER)
 		fail_msg("%s by %u ranks does not end", name->operation, p);
 	free(s.job.trees);
@@ -290,17 +289,13 @@ static void all_agree(uint32_t p, uint64_t m)
 
 		if (name->of_powers && !is_power(p))
 			continue;
-		if (p > MOST_IN_SET &&
-		    step_has_tree(&(struct oracle_step){ .kind = kind }))
+		if (p > MOST_IN_SET && step_has_tree(&(struct oracle_step){ .kind = kind }))
 			continue;
 		got = star_time(kind, p, m);
 		if (formula != 0 && got != formula)
-			fail_msg("%s %s of %llu bytes by %u ranks takes %llu "
-				 "ps instead of %llu",
-				 name->operation,
-				 name->algorithm ? name->algorithm : "",
-				 (unsigned long long)m, p,
-				 (unsigned long long)got,
+			fail_msg("%s %s of %llu bytes by %u ranks takes %llu ps instead of %llu",
+				 name->operation, name->algorithm ? name->algorithm : "",
+				 (unsigned long long)m, p, (unsigned long long)got,
 				 (unsigned long long)formula);
 	}
 }
@@ -328,10 +323,8 @@ static void every_collective_on_a_star(void **state)
 static void the_worked_values(void **state)
 {
 	(void)state;
-	assert_int_equal(star_time(STEP_ALLREDUCE_RING, 8, 512 * 1024),
-			 38473120);
-	assert_int_equal(star_time(STEP_ALLREDUCE_DOUBLING, 8, 64 * 1024),
-			 8244240);
+	assert_int_equal(star_time(STEP_ALLREDUCE_RING, 8, 512 * 1024), 38473120);
+	assert_int_equal(star_time(STEP_ALLREDUCE_DOUBLING, 8, 64 * 1024), 8244240);
 	assert_int_equal(star_time(STEP_BARRIER, 8, 0), 333120);
 }
 

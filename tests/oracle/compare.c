@@ -55,8 +55,7 @@ static void pairs_keep(struct scenario *s)
 
 /* The operations of a graph that are left; `first` is the number of its first
  * one in the plan. */
-static void graph_keep(const struct plan *p, size_t first,
-		       struct oracle_graph *g)
+static void graph_keep(const struct plan *p, size_t first, struct oracle_graph *g)
 {
 	uint32_t to[PLAN_MAX_OPS], kept = 0;
 	size_t edges = 0;
@@ -71,8 +70,7 @@ static void graph_keep(const struct plan *p, size_t first,
 
 		if (p->no_op[first + e.op] || p->no_op[first + e.on])
 			continue;
-		g->edges[edges++] =
-			(struct oracle_edge){ to[e.op], to[e.on], e.started };
+		g->edges[edges++] = (struct oracle_edge){ to[e.op], to[e.on], e.started };
 	}
 	g->n_ops = kept;
 	g->n_edges = edges;
@@ -170,8 +168,7 @@ void plan_apply(const struct plan *p, struct scenario *s)
 			scenario_unplug(s, e);
 }
 
-static void left_out_print(const char *option, const bool *left_out, size_t n,
-			   FILE *to)
+static void left_out_print(const char *option, const bool *left_out, size_t n, FILE *to)
 {
 	bool any = false;
 
@@ -200,13 +197,10 @@ void plan_print(const struct plan *p, FILE *to)
 		fprintf(to, " --plain 0x%" PRIx64, p->plain);
 	if (p->unplugged)
 		fprintf(to, " --unplug 0x%x", p->unplugged);
-	left_out_print(" --without-arrivals ", p->no_arrival, PLAN_MAX_ARRIVALS,
-		       to);
+	left_out_print(" --without-arrivals ", p->no_arrival, PLAN_MAX_ARRIVALS, to);
 	left_out_print(" --without-faults ", p->no_fault, PLAN_MAX_FAULTS, to);
-	left_out_print(" --without-changes ", p->no_change, PLAN_MAX_CHANGES,
-		       to);
-	left_out_print(" --without-reroutes ", p->no_reroute, PLAN_MAX_REROUTES,
-		       to);
+	left_out_print(" --without-changes ", p->no_change, PLAN_MAX_CHANGES, to);
+	left_out_print(" --without-reroutes ", p->no_reroute, PLAN_MAX_REROUTES, to);
 	left_out_print(" --without-operations ", p->no_op, PLAN_MAX_OPS, to);
 	fputc('\n', to);
 }
@@ -301,8 +295,7 @@ static void record_sort(struct sim_record *r)
 		qsort(r->events, r->n_events, sizeof(*r->events), by_time);
 }
 
-static void event_print(const char *who, const struct sim_record *r, size_t i,
-			struct strbuf *to)
+static void event_print(const char *who, const struct sim_record *r, size_t i, struct strbuf *to)
 {
 	const struct sim_event_record *e;
 
@@ -311,15 +304,13 @@ static void event_print(const char *who, const struct sim_record *r, size_t i,
 		return;
 	}
 	e = &r->events[i];
-	strbuf_printf(to,
-		      "  %s: at %" PRIu64 " ps %s%s of flow %u sequence %u %s"
-		      " at port %u\n",
-		      who, e->time, e->marked ? "marked " : "", kinds[e->kind],
-		      e->flow, e->sequence, fates[e->fate], e->where);
+	strbuf_printf(to, "  %s: at %" PRIu64 " ps %s%s of flow %u sequence %u %s at port %u\n",
+		      who, e->time, e->marked ? "marked " : "", kinds[e->kind], e->flow,
+		      e->sequence, fates[e->fate], e->where);
 }
 
-static bool events_differ(const struct sim_record *want,
-			  const struct sim_record *got, struct strbuf *why)
+static bool events_differ(const struct sim_record *want, const struct sim_record *got,
+			  struct strbuf *why)
 {
 	for (size_t i = 0; i < want->n_events || i < got->n_events; i++) {
 		if (i < want->n_events && i < got->n_events &&
@@ -335,21 +326,17 @@ static bool events_differ(const struct sim_record *want,
 	return false;
 }
 
-static uint64_t counter_get(const struct sim_counters *c, size_t which,
-			    unsigned k)
+static uint64_t counter_get(const struct sim_counters *c, size_t which, unsigned k)
 {
 	uint64_t value;
 
-	memcpy(&value,
-	       (const char *)c + counter_table[which].offset +
-		       k * sizeof(value),
+	memcpy(&value, (const char *)c + counter_table[which].offset + k * sizeof(value),
 	       sizeof(value));
 	return value;
 }
 
 /* The first counter of a port that differs; false if none does. */
-static bool port_differs(const struct sim_record *want,
-			 const struct sim_record *got, uint32_t port,
+static bool port_differs(const struct sim_record *want, const struct sim_record *got, uint32_t port,
 			 struct strbuf *why)
 {
 	size_t n = sizeof(counter_table) / sizeof(counter_table[0]);
@@ -363,18 +350,17 @@ static bool port_differs(const struct sim_record *want,
 				continue;
 			if (why)
 				strbuf_printf(why,
-					      "port %u %s[%u]: oracle %" PRIu64
-					      ", subject %" PRIu64 "\n",
-					      port, counter_table[i].name, k, w,
-					      g);
+					      "port %u %s[%u]: oracle %" PRIu64 ", subject %" PRIu64
+					      "\n",
+					      port, counter_table[i].name, k, w, g);
 			return true;
 		}
 	}
 	return false;
 }
 
-bool records_differ(struct sim_record *want, struct sim_record *got,
-		    uint32_t n_ports, struct strbuf *why)
+bool records_differ(struct sim_record *want, struct sim_record *got, uint32_t n_ports,
+		    struct strbuf *why)
 {
 	bool differ;
 
@@ -387,8 +373,8 @@ bool records_differ(struct sim_record *want, struct sim_record *got,
 	return differ;
 }
 
-bool compare_differs(const struct scenario *s, const struct subject *subject,
-		     struct strbuf *why, struct oracle_stats *stats)
+bool compare_differs(const struct scenario *s, const struct subject *subject, struct strbuf *why,
+		     struct oracle_stats *stats)
 {
 	struct oracle_case c = scenario_case(s);
 	struct oracle_stats seen;
@@ -417,8 +403,7 @@ static bool plan_differs(const struct plan *p, const struct subject *subject)
 }
 
 /* Leaves out what the caller has marked in `trial`, if it is not needed. */
-static bool try(struct plan *p, const struct plan *trial,
-		const struct subject *subject)
+static bool try(struct plan *p, const struct plan *trial, const struct subject *subject)
 {
 	if (!plan_differs(trial, subject))
 		return false;
@@ -427,8 +412,7 @@ static bool try(struct plan *p, const struct plan *trial,
 }
 
 /* Arrivals [from, to), if any is left of them. */
-static bool shrink_range(struct plan *p, size_t from, size_t to,
-			 const struct subject *subject)
+static bool shrink_range(struct plan *p, size_t from, size_t to, const struct subject *subject)
 {
 	struct plan trial = *p;
 	bool marked = false;
@@ -441,22 +425,18 @@ static bool shrink_range(struct plan *p, size_t from, size_t to,
 }
 
 /* Blocks of arrivals, from half of them down to single ones. */
-static bool shrink_arrivals(struct plan *p, size_t n,
-			    const struct subject *subject)
+static bool shrink_arrivals(struct plan *p, size_t n, const struct subject *subject)
 {
 	bool any = false;
 
 	for (size_t size = n / 2 + 1; size > 0; size /= 2)
 		for (size_t from = 0; from < n; from += size)
-			any |= shrink_range(p, from,
-					    from + size < n ? from + size : n,
-					    subject);
+			any |= shrink_range(p, from, from + size < n ? from + size : n, subject);
 	return any;
 }
 
 /* One after the other of the first n of a list in the plan. */
-static bool shrink_list(struct plan *p, bool *list, size_t n,
-			const struct subject *subject)
+static bool shrink_list(struct plan *p, bool *list, size_t n, const struct subject *subject)
 {
 	bool any = false;
 
@@ -475,8 +455,7 @@ static bool shrink_list(struct plan *p, bool *list, size_t n,
 	return any;
 }
 
-static bool shrink_bits(struct plan *p, uint32_t n_ends,
-			const struct subject *subject)
+static bool shrink_bits(struct plan *p, uint32_t n_ends, const struct subject *subject)
 {
 	bool any = false;
 
@@ -490,8 +469,7 @@ static bool shrink_bits(struct plan *p, uint32_t n_ends,
 		struct plan trial = *p;
 
 		trial.unplugged |= UINT32_C(1) << e;
-		any |= trial.unplugged != p->unplugged &&
-		       try(p, &trial, subject);
+		any |= trial.unplugged != p->unplugged && try(p, &trial, subject);
 	}
 	return any;
 }
@@ -536,8 +514,7 @@ void compare_shrink(struct plan *p, const struct subject *subject)
 	scenario_clear(&s);
 }
 
-void compare_report(const struct plan *p, const struct subject *subject,
-		    FILE *to)
+void compare_report(const struct plan *p, const struct subject *subject, FILE *to)
 {
 	struct strbuf why = STRBUF_INIT;
 	struct scenario s;

@@ -14,8 +14,7 @@
 /* The simulator under test; `context` is the caller's. */
 struct subject {
 	/* Returns where it ended: at the horizon, or before. */
-	hd_time (*replay)(const struct oracle_case *c, void *context,
-			  struct sim_record *out);
+	hd_time (*replay)(const struct oracle_case *c, void *context, struct sim_record *out);
 	void *context;
 };
 
@@ -47,20 +46,19 @@ void plan_apply(const struct plan *p, struct scenario *s);
  * Whether two records of a setup with n_ports ports differ; sorts their
  * events.
  */
-bool records_differ(struct sim_record *want, struct sim_record *got,
-		    uint32_t n_ports, struct strbuf *why);
+bool records_differ(struct sim_record *want, struct sim_record *got, uint32_t n_ports,
+		    struct strbuf *why);
 /*
  * Whether the subject differs from the oracle; `why` (may be NULL) gets the
  * first differing event, in order of time, and the first differing counter,
  * `stats` (may be NULL) what the oracle has seen.
  */
-bool compare_differs(const struct scenario *s, const struct subject *subject,
-		     struct strbuf *why, struct oracle_stats *stats);
+bool compare_differs(const struct scenario *s, const struct subject *subject, struct strbuf *why,
+		     struct oracle_stats *stats);
 /* Leaves out of the plan all that is not needed for a difference. */
 void compare_shrink(struct plan *p, const struct subject *subject);
 /* What a user must see of a difference. */
-void compare_report(const struct plan *p, const struct subject *subject,
-		    FILE *to);
+void compare_report(const struct plan *p, const struct subject *subject, FILE *to);
 
 /* The plan as options of compare_test. */
 void plan_print(const struct plan *p, FILE *to);

@@ -57,11 +57,9 @@ static struct {
 /* Scenarios in which switches choose, beside links that fail, in which a notice
  * changes what they choose, in which they have ways around, packets take one,
  * and the loads of both ways are why; and those that have control and jobs. */
-static uint64_t adaptive, failing, noticed, with_ways, around, overloaded,
-	controlled, jobbed;
+static uint64_t adaptive, failing, noticed, with_ways, around, overloaded, controlled, jobbed;
 
-static hd_time subject_replay(const struct oracle_case *c, void *context,
-			      struct sim_record *out)
+static hd_time subject_replay(const struct oracle_case *c, void *context, struct sim_record *out)
 {
 	hd_time end;
 	uint32_t parts = engine_replay(c, cutting.how, out, &end);
@@ -91,8 +89,8 @@ static void on_crash(int number)
 
 static void current_set(uint64_t seed)
 {
-	snprintf(current, sizeof(current),
-		 "died in: compare_test --scenario 0x%" PRIx64 "\n", seed);
+	snprintf(current, sizeof(current), "died in: compare_test --scenario 0x%" PRIx64 "\n",
+		 seed);
 }
 
 static bool number_parse(const char *text, uint64_t *out)
@@ -225,15 +223,13 @@ static void tally(const struct scenario *s, const struct oracle_stats *stats)
 
 static void sum_up(void)
 {
-	printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64
-	       " were not; in %" PRIu64 " switches choose, in %" PRIu64
-	       " of them beside links that fail and in %" PRIu64
+	printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64 " were not; in %" PRIu64
+	       " switches choose, in %" PRIu64 " of them beside links that fail and in %" PRIu64
 	       " by what neighbours told, in %" PRIu64
-	       " with ways around, which packets take in %" PRIu64
-	       " and for the load in %" PRIu64 "; %" PRIu64
-	       " have control, %" PRIu64 " have jobs\n",
-	       cutting.cut, cutting.uncut, adaptive, failing, noticed,
-	       with_ways, around, overloaded, controlled, jobbed);
+	       " with ways around, which packets take in %" PRIu64 " and for the load in %" PRIu64
+	       "; %" PRIu64 " have control, %" PRIu64 " have jobs\n",
+	       cutting.cut, cutting.uncut, adaptive, failing, noticed, with_ways, around,
+	       overloaded, controlled, jobbed);
 }
 
 static bool is_passed_over(const struct options *o, uint64_t seed)
@@ -244,17 +240,13 @@ static bool is_passed_over(const struct options *o, uint64_t seed)
 }
 
 /* Scenario i of those drawn; the first are some that few seeds come upon. */
-static uint64_t known_or(uint64_t drawn, const struct options *o, uint64_t i,
-			 bool spread)
+static uint64_t known_or(uint64_t drawn, const struct options *o, uint64_t i, bool spread)
 {
 	if (spread)
 		return i == 0 ? MUTUAL : drawn;
 	if (o->jobbed || o->adaptive || o->around)
 		return drawn;
-	return i == 1   ? UP_ALREADY
-	       : i == 2 ? CLOSED_GAP
-	       : i == 3 ? IDLE_ADAPTER
-			: drawn;
+	return i == 1 ? UP_ALREADY : i == 2 ? CLOSED_GAP : i == 3 ? IDLE_ADAPTER : drawn;
 }
 
 static int compare_many(const struct options *o)
@@ -262,8 +254,7 @@ static int compare_many(const struct options *o)
 	unsigned failures = 0, most = o->brief ? 1 : MAX_FAILURES;
 	struct rng seeds;
 
-	printf("seed 0x%" PRIx64 ", %" PRIu64 " scenarios\n", o->seed,
-	       o->count);
+	printf("seed 0x%" PRIx64 ", %" PRIu64 " scenarios\n", o->seed, o->count);
 	fflush(stdout);
 	rng_init(&seeds, o->seed, 0);
 	for (uint64_t i = 0; i < o->count && failures < most; i++) {
@@ -276,13 +267,11 @@ static int compare_many(const struct options *o)
 			i--;
 			continue;
 		}
-		bool spread =
-			o->plan.spread || (!o->jobbed && !o->adaptive &&
-					   !o->around && i % SPREAD_EVERY == 0);
+		bool spread = o->plan.spread ||
+			      (!o->jobbed && !o->adaptive && !o->around && i % SPREAD_EVERY == 0);
 		static struct plan p;
 
-		p = (struct plan){ .seed = known_or(seed, o, i, spread),
-				   .spread = spread };
+		p = (struct plan){ .seed = known_or(seed, o, i, spread), .spread = spread };
 		cutting.how.parts = o->parts ? o->parts : cuts[i % CUTS];
 		cutting.how.seed = (uint32_t)p.seed;
 		current_set(p.seed);
@@ -296,8 +285,7 @@ static int compare_many(const struct options *o)
 		failure_report(&p, o->brief);
 	}
 	if (failures > 0)
-		fprintf(stderr, "compare_test --seed 0x%" PRIx64 " failed\n",
-			o->seed);
+		fprintf(stderr, "compare_test --seed 0x%" PRIx64 " failed\n", o->seed);
 	else
 		sum_up();
 	return failures > 0;

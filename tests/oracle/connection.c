@@ -14,8 +14,7 @@ static uint32_t node_of_member(const struct oracle_job *j, uint32_t i)
 	return i < j->n_ranks ? j->nodes[i] : j->servers[i - j->n_ranks];
 }
 
-static void connection_add(struct oracle *o, uint32_t job, uint32_t sender,
-			   uint32_t receiver)
+static void connection_add(struct oracle *o, uint32_t job, uint32_t sender, uint32_t receiver)
 {
 	const struct sim_setup *s = o->setup;
 	const struct oracle_job *j = &o->jobs->list[job];
@@ -24,8 +23,7 @@ static void connection_add(struct oracle *o, uint32_t job, uint32_t sender,
 		.is = { .transport = ORACLE_RC,
 			.from = node_of_member(j, sender),
 			.to = to,
-			.dlid = s->subnet->lid_of_port
-					[s->ports[port_of_end(o, to)].origin],
+			.dlid = s->subnet->lid_of_port[s->ports[port_of_end(o, to)].origin],
 			.sl = j->sl,
 			.pkey = 0xffff,
 			.timeout = j->timeout },
@@ -68,34 +66,30 @@ void connections_init(struct oracle *o)
 	}
 }
 
-static uint32_t connection_of(const struct oracle *o, uint32_t job,
-			      uint32_t sender, uint32_t receiver)
+static uint32_t connection_of(const struct oracle *o, uint32_t job, uint32_t sender,
+			      uint32_t receiver)
 {
 	uint32_t i = o->pairs->n;
 
-	while (o->queue_pairs[i].job != job ||
-	       o->queue_pairs[i].sender != sender ||
+	while (o->queue_pairs[i].job != job || o->queue_pairs[i].sender != sender ||
 	       o->queue_pairs[i].receiver != receiver)
 		i++;
 	return i;
 }
 
-void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver,
-		    const struct letter *m)
+void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver, const struct letter *m)
 {
 	if (o->mutation == MUT_HANDED_OVER_IS_HEARD)
 		pace_hear(o, connection_of(o, m->job, sender, receiver), false);
 }
 
-void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver,
-		      struct letter *m)
+void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver, struct letter *m)
 {
 	uint32_t i = connection_of(o, m->job, sender, receiver);
 	uint64_t rest = m->size;
 
 	do {
-		uint32_t length =
-			(uint32_t)(rest < MOST_SENT ? rest : MOST_SENT);
+		uint32_t length = (uint32_t)(rest < MOST_SENT ? rest : MOST_SENT);
 
 		send_add(o, i, length, m);
 		rest -= length;

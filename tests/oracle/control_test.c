@@ -90,16 +90,15 @@ static struct sim_throttle *throttle(struct rig *r, uint32_t flow, uint32_t end)
 }
 
 /* Rates are 1/`fast` ps and 1/`slow` ps, the algorithm starts slowly. */
-static void respond(struct sim_throttle *t, const char *algorithm, double fast,
-		    double slow)
+static void respond(struct sim_throttle *t, const char *algorithm, double fast, double slow)
 {
 	t->algorithm = cc_find(algorithm);
 	t->config = cc_config_default((double)HD_S / slow, (double)HD_S / fast);
 	t->config.m = 2;
 }
 
-static struct sim_arrival *send(struct rig *r, hd_time time, uint32_t flow,
-				uint32_t end, lid_t dlid, uint32_t bytes)
+static struct sim_arrival *send(struct rig *r, hd_time time, uint32_t flow, uint32_t end,
+				lid_t dlid, uint32_t bytes)
 {
 	struct sim_arrival *a = &r->arrivals[r->n_arrivals++];
 	uint32_t sequence = 0;
@@ -120,8 +119,7 @@ static struct sim_arrival *send(struct rig *r, hd_time time, uint32_t flow,
 
 static void run(struct rig *r)
 {
-	struct oracle_case c = { &r->f.setup, r->arrivals, r->n_arrivals,
-				 HORIZON,     0,           true };
+	struct oracle_case c = { &r->f.setup, r->arrivals, r->n_arrivals, HORIZON, 0, true };
 
 	oracle_run(&c, ORACLE_TRUE, &r->record, &r->stats);
 }
@@ -132,15 +130,13 @@ static void rig_fini(struct rig *r)
 	fabric_fini(&r->f);
 }
 
-static const struct sim_event_record *end_of(const struct rig *r, uint32_t flow,
-					     uint32_t sequence,
+static const struct sim_event_record *end_of(const struct rig *r, uint32_t flow, uint32_t sequence,
 					     enum sim_packet_kind kind)
 {
 	for (size_t i = 0; i < r->record.n_events; i++) {
 		const struct sim_event_record *e = &r->record.events[i];
 
-		if (e->flow == flow && e->sequence == sequence &&
-		    e->kind == kind)
+		if (e->flow == flow && e->sequence == sequence && e->kind == kind)
 			return e;
 	}
 	return NULL;
@@ -162,8 +158,7 @@ static bool marked(const struct rig *r, uint32_t flow, uint32_t sequence)
 }
 
 /* The packet must have been granted at its source then, all links free. */
-static void assert_granted(const struct rig *r, uint32_t flow,
-			   uint32_t sequence, hd_time granted)
+static void assert_granted(const struct rig *r, uint32_t flow, uint32_t sequence, hd_time granted)
 {
 	hd_time d = 0;
 
@@ -237,8 +232,7 @@ static void a_gap_counts_from_the_grant(void **state)
 	assert_granted(&r, 0, 1, 1064);
 	assert_granted(&r, 0, 2, 1064 + 500);
 	assert_int_equal(end_of(&r, 0, 0, SIM_ACK)->time, 64 + 74 + 40);
-	assert_int_equal(r.record.counters[fabric_end_port(&r.f, 0)].xmit_wait,
-			 0);
+	assert_int_equal(r.record.counters[fabric_end_port(&r.f, 0)].xmit_wait, 0);
 	rig_fini(&r);
 }
 
@@ -455,9 +449,7 @@ static void a_root_has_credits_for_two(void **state)
 	static const struct {
 		uint32_t blocks;
 		bool victims, marked;
-	} cases[3] = { { 2, false, true },
-		       { 1, false, false },
-		       { 1, true, true } };
+	} cases[3] = { { 2, false, true }, { 1, false, false }, { 1, true, true } };
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -476,8 +468,7 @@ static void a_root_has_credits_for_two(void **state)
 		r.f.setup.ports[fabric_port(&r.f, 0, 2)].ber = 1;
 		send(&r, 0, 0, 0, 2, 64);
 		run(&r);
-		assert_int_equal(end_of(&r, 0, 0, SIM_DATA)->fate,
-				 SIM_LOST_CORRUPT);
+		assert_int_equal(end_of(&r, 0, 0, SIM_DATA)->fate, SIM_LOST_CORRUPT);
 		assert_int_equal(marked(&r, 0, 0), cases[i].marked);
 		rig_fini(&r);
 	}

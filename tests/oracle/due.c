@@ -30,8 +30,8 @@ static void script_due(const struct oracle *o, struct least *l)
 }
 
 /* F5: and its life at the head of its queue. */
-static void head_due(const struct oracle *o, struct least *l, uint32_t out,
-		     hd_time ready, hd_time first)
+static void head_due(const struct oracle *o, struct least *l, uint32_t out, hd_time ready,
+		     hd_time first)
 {
 	hd_time life = o->setup->ports[out].hoq_life;
 
@@ -42,8 +42,7 @@ static void head_due(const struct oracle *o, struct least *l, uint32_t out,
 	at(l, ready + life);
 }
 
-static void slot_due(const struct oracle *o, struct least *l,
-		     const struct slot *slot)
+static void slot_due(const struct oracle *o, struct least *l, const struct slot *slot)
 {
 	bool fifo = o->setup->sw.order == SIM_FIFO;
 
@@ -55,8 +54,7 @@ static void slot_due(const struct oracle *o, struct least *l,
 		if (!c->routed)
 			at(l, slot->head + o->setup->sw.routing);
 		if (!c->taken && c->out != SIM_NONE)
-			head_due(o, l, c->out, ready_at(o, slot, c),
-				 fifo ? slot->first : c->first);
+			head_due(o, l, c->out, ready_at(o, slot, c), fifo ? slot->first : c->first);
 	}
 }
 

@@ -39,8 +39,8 @@ static const char *const transports[] = {
 
 /* ---- jobs, as a scenario says them ---- */
 
-static void hosts_write(const struct oracle_case *c, const uint32_t *nodes,
-			uint32_t n, struct strbuf *to)
+static void hosts_write(const struct oracle_case *c, const uint32_t *nodes, uint32_t n,
+			struct strbuf *to)
 {
 	for (uint32_t i = 0; i < n; i++)
 		strbuf_printf(to, "%shost-%u", i > 0 ? ", " : "",
@@ -68,8 +68,7 @@ static char *goal_save(const struct oracle_job *j)
 	return name;
 }
 
-static void job_write(const struct oracle_case *c, uint32_t i, const char *goal,
-		      struct strbuf *to)
+static void job_write(const struct oracle_case *c, uint32_t i, const char *goal, struct strbuf *to)
 {
 	const struct oracle_job *j = &c->jobs->list[i];
 	struct strbuf servers = STRBUF_INIT;
@@ -77,11 +76,9 @@ static void job_write(const struct oracle_case *c, uint32_t i, const char *goal,
 	strbuf_printf(to, "- {name: j%u, ranks: %u, on: \"", i, j->n_ranks);
 	hosts_write(c, j->nodes, j->n_ranks, to);
 	strbuf_printf(to,
-		      "\", sl: %u, start: %" PRIu64 "ps, repeat: %u,"
-		      " overhead: %" PRIu64 "ps, per_byte: %" PRIu64
-		      "ps, gap: %" PRIu64 "ps, alone: false",
-		      j->sl, j->start, j->repeat, j->overhead, j->per_byte,
-		      j->gap);
+		      "\", sl: %u, start: %" PRIu64 "ps, repeat: %u, overhead: %" PRIu64
+		      "ps, per_byte: %" PRIu64 "ps, gap: %" PRIu64 "ps, alone: false",
+		      j->sl, j->start, j->repeat, j->overhead, j->per_byte, j->gap);
 	if (j->rc)
 		strbuf_printf(to, ", transport: rc, ack_timeout: %" PRIu64 "ns",
 			      UINT64_C(4096) << j->timeout);
@@ -114,25 +111,23 @@ static uint32_t n_pairs(const struct oracle_case *c)
 }
 
 /* Row 0 is for what goes without queue pairs, row k for pair k - 1. */
-static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu,
-		       uint32_t payload, struct strbuf *to)
+static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu, uint32_t payload,
+		       struct strbuf *to)
 {
 	strbuf_printf(to,
 		      "fabric:\n  topology: {kind: star, hosts: 2}\n"
 		      "  host: {out_of_order: %u}\n"
 		      "  packet: {mtu: %u}\n"
 		      "  reduction: {payload: %u}\ntraffic:\n"
-		      "- {name: plain, kind: messages, payload: 64, source: h0,"
-		      " destination: h1}\n",
-		      pairs ? pairs->out_of_order : 0, mtu,
-		      payload ? payload : mtu);
+		      "- {name: plain, kind: messages, payload: 64, source: h0, destination: h1}\n",
+		      pairs ? pairs->out_of_order : 0, mtu, payload ? payload : mtu);
 	for (uint32_t i = 0; pairs && i < pairs->n; i++) {
 		const struct oracle_pair *p = &pairs->list[i];
 
-		strbuf_printf(to,
-			      "- {name: p%u, kind: messages, payload: %u,"
-			      " source: h0, destination: h1, transport: %s",
-			      i, p->length, transports[p->transport]);
+		strbuf_printf(
+			to,
+			"- {name: p%u, kind: messages, payload: %u, source: h0, destination: h1, transport: %s",
+			i, p->length, transports[p->transport]);
 		if (p->transport == ORACLE_RC)
 			strbuf_printf(to, ", ack_timeout: %" PRIu64 "ns",
 				      UINT64_C(4096) << p->timeout);
@@ -160,15 +155,12 @@ static uint32_t flows_of(const struct oracle_case *c)
 }
 
 /* All arrivals of a flow as a trace; some flow may have none. */
-static void flow_fill(const struct oracle_case *c, struct guest *g,
-		      uint32_t flow, size_t *used)
+static void flow_fill(const struct oracle_case *c, struct guest *g, uint32_t flow, size_t *used)
 {
 	struct sim_flow *f = &g->in->flows[flow];
 	struct sim_arrival *first = g->traces + *used;
 
-	*f = (struct sim_flow){ .kind = SIM_TRACE,
-				.packets = 1,
-				.trace = first };
+	*f = (struct sim_flow){ .kind = SIM_TRACE, .packets = 1, .trace = first };
 	for (size_t i = 0; i < c->n_arrivals; i++) {
 		if (c->arrivals[i].flow != flow)
 			continue;
@@ -176,10 +168,9 @@ static void flow_fill(const struct oracle_case *c, struct guest *g,
 		f->n_trace++;
 	}
 	g->addresses[flow] = (struct sim_address){ first->dlid, TOPO_NONE };
-	f->to = (struct sim_destinations){ .choice = SIM_TO_FIXED,
-					   .list = &g->addresses[flow],
-					   .n = 1,
-					   .self = SIM_NONE };
+	f->to = (struct sim_destinations){
+		.choice = SIM_TO_FIXED, .list = &g->addresses[flow], .n = 1, .self = SIM_NONE
+	};
 	g->in->flow_target[flow] = TOPO_NONE;
 	if (f->n_trace == 0) { /* never comes */
 		f->source = c->arrivals[0].source;
@@ -215,8 +206,7 @@ static void pair_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
 {
 	const struct oracle_pair *p = &c->pairs->list[i];
 	struct sim_flow *f = &g->in->flows[p->flow];
-	const struct sim_port *to =
-		&c->setup->ports[c->setup->nodes[p->to].first_port + 1];
+	const struct sim_port *to = &c->setup->ports[c->setup->nodes[p->to].first_port + 1];
 
 	f->kind = p->gap == 0 ? SIM_BURST : SIM_CBR;
 	f->start = p->start;
@@ -229,15 +219,13 @@ static void pair_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
 	f->sl = p->sl;
 	f->pkey = p->pkey;
 	f->bytes = c->pairs->mtu + 26;
-	f->packets = p->length > c->pairs->mtu
-			     ? (p->length + c->pairs->mtu - 1) / c->pairs->mtu
-			     : 1;
+	f->packets =
+		p->length > c->pairs->mtu ? (p->length + c->pairs->mtu - 1) / c->pairs->mtu : 1;
 	g->in->flow_target[p->flow] = to->origin;
 }
 
 /* What the scenario would have to say for pairs to answer as the case's. */
-static void congestion_fill(const struct oracle_pairs *p,
-			    struct scn_congestion *c)
+static void congestion_fill(const struct oracle_pairs *p, struct scn_congestion *c)
 {
 	for (unsigned i = 0; scn_algorithm_words[i]; i++)
 		if (fabric_algorithm(i) == p->algorithm)
@@ -256,11 +244,9 @@ static void congestion_fill(const struct oracle_pairs *p,
 
 static bool answers_alike(const struct cc_config *a, const struct cc_config *b)
 {
-	return a->rmin == b->rmin && a->rmax == b->rmax && a->m == b->m &&
-	       a->add == b->add && a->unit == b->unit &&
-	       a->cap_first_increase == b->cap_first_increase &&
-	       a->ccti_limit == b->ccti_limit &&
-	       a->ccti_increase == b->ccti_increase &&
+	return a->rmin == b->rmin && a->rmax == b->rmax && a->m == b->m && a->add == b->add &&
+	       a->unit == b->unit && a->cap_first_increase == b->cap_first_increase &&
+	       a->ccti_limit == b->ccti_limit && a->ccti_increase == b->ccti_increase &&
 	       a->ccti_min == b->ccti_min && a->ccti_timer == b->ccti_timer &&
 	       memcmp(a->cct, b->cct, sizeof(a->cct)) == 0;
 }
@@ -285,8 +271,7 @@ static void answers_fill(const struct oracle_case *c, struct guest *g)
 
 static void origins_fill(struct fabric *f)
 {
-	f->port_of_origin =
-		hd_alloc(f->topo.n_ports, sizeof(*f->port_of_origin));
+	f->port_of_origin = hd_alloc(f->topo.n_ports, sizeof(*f->port_of_origin));
 	f->end_of_origin = hd_alloc(f->topo.n_ports, sizeof(*f->end_of_origin));
 	for (port_id p = 0; p < f->topo.n_ports; p++)
 		f->port_of_origin[p] = f->end_of_origin[p] = SIM_NONE;
@@ -325,9 +310,7 @@ static void scenario_load(const struct oracle_case *c, struct guest *g)
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 
-	uint32_t mtu = n_pairs(c) > 0  ? c->pairs->mtu
-		       : n_jobs(c) > 0 ? c->jobs->mtu
-				       : 4096;
+	uint32_t mtu = n_pairs(c) > 0 ? c->pairs->mtu : n_jobs(c) > 0 ? c->jobs->mtu : 4096;
 
 	rows_write(c->pairs, mtu, n_jobs(c) > 0 ? c->jobs->payload : 0, &text);
 	g->goals = hd_alloc(n_jobs(c) + (size_t)1, sizeof(char *));
@@ -337,9 +320,7 @@ static void scenario_load(const struct oracle_case *c, struct guest *g)
 		strbuf_puts(&text, i == 0 ? "jobs:\n" : "");
 		job_write(c, i, g->goals[i], &text);
 	}
-	must(fabric_load(text.text, strlen(text.text), "case.yaml", NULL, &d,
-			 &g->in),
-	     &d);
+	must(fabric_load(text.text, strlen(text.text), "case.yaml", NULL, &d, &g->in), &d);
 	strbuf_fini(&text);
 	g->own = *g->in;
 }
@@ -353,11 +334,9 @@ static void groups_copy(const struct oracle_case *c, struct guest *g)
 	g->forwarding = s->mft[0];
 	g->forwarding.n_mlids -= s->n_groups;
 	g->forwarding.cap = g->forwarding.n_mlids;
-	size = (size_t)g->forwarding.n_mlids * s->n_switches *
-	       g->forwarding.words;
+	size = (size_t)g->forwarding.n_mlids * s->n_switches * g->forwarding.words;
 	g->forwarding.ports = hd_alloc(size + 1, sizeof(uint64_t));
-	memcpy(g->forwarding.ports, c->setup->subnet->mft[0].ports,
-	       size * sizeof(uint64_t));
+	memcpy(g->forwarding.ports, c->setup->subnet->mft[0].ports, size * sizeof(uint64_t));
 	s->mft = &g->forwarding;
 	s->groups = NULL;
 	s->n_groups = 0;
@@ -378,8 +357,7 @@ static void guest_enter(const struct oracle_case *c, struct guest *g)
 		groups_copy(c, g);
 	g->in->n_flows = n;
 	g->in->flows = hd_alloc(n + (size_t)1, sizeof(*g->in->flows));
-	g->in->flow_target =
-		hd_alloc(n + (size_t)1, sizeof(*g->in->flow_target));
+	g->in->flow_target = hd_alloc(n + (size_t)1, sizeof(*g->in->flow_target));
 	g->addresses = hd_alloc(n + (size_t)1, sizeof(*g->addresses));
 	g->traces = hd_alloc(c->n_arrivals + 1, sizeof(*g->traces));
 	for (uint32_t i = 0; i < n; i++)
@@ -423,8 +401,7 @@ static void guest_leave(const struct oracle_case *c, struct guest *g)
 /* ---- what is seen of it ---- */
 
 /* A queue pair's packet has no flow: who sent it, to whom, how long. */
-static void ended(void *context, const struct sim_event_record *e,
-		  const struct sim_packet *p)
+static void ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct sim_record *r = context;
 	struct sim_event_record kept = *e;
@@ -436,22 +413,20 @@ static void ended(void *context, const struct sim_event_record *e,
 		kept.flow = oracle_pair_flow(p->source, p->dlid);
 		kept.sequence = p->bytes;
 	}
-	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
-			    sizeof(*r->events));
+	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1, sizeof(*r->events));
 	r->events[r->n_events++] = kept;
 }
 
 /* The end of a job, as if it were a packet's. */
-static void completions_record(const struct oracle_case *c,
-			       const struct jobs *jobs, struct sim_record *r)
+static void completions_record(const struct oracle_case *c, const struct jobs *jobs,
+			       struct sim_record *r)
 {
 	for (uint32_t i = 0; i < n_jobs(c); i++) {
 		hd_time took = jobs_completion(jobs, i);
 
 		if (took == HD_TIME_NEVER)
 			continue;
-		r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
-				    sizeof(*r->events));
+		r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1, sizeof(*r->events));
 		r->events[r->n_events++] = (struct sim_event_record){
 			.flow = oracle_job_flow(i),
 			.fate = SIM_DELIVERED,
@@ -460,9 +435,8 @@ static void completions_record(const struct oracle_case *c,
 	}
 }
 
-static uint32_t guest_replay(const struct oracle_case *c,
-			     struct sim_replay_cut cut, struct sim_record *out,
-			     hd_time *end)
+static uint32_t guest_replay(const struct oracle_case *c, struct sim_replay_cut cut,
+			     struct sim_record *out, hd_time *end)
 {
 	struct diag d = { .status = HD_OK };
 	struct qp_rows *rows = NULL;
@@ -486,8 +460,7 @@ static uint32_t guest_replay(const struct oracle_case *c,
 	rules.threads = 1;
 	rules.parts = cut.parts;
 	rules.cut_seed = cut.seed;
-	struct sim *s =
-		sim_new(&g.in->setup, g.in->flows, g.in->n_flows, &rules);
+	struct sim *s = sim_new(&g.in->setup, g.in->flows, g.in->n_flows, &rules);
 	struct sim_observer o = { .context = out, .ended = ended };
 
 	sim_observe(s, &o);
@@ -518,10 +491,8 @@ uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,
 	if (c->generates)
 		return guest_replay(c, cut, out, end);
 	if (cut.parts == 1) {
-		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon,
-			   out);
+		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon, out);
 		return 1;
 	}
-	return sim_replay_parts(c->setup, c->arrivals, c->n_arrivals,
-				c->horizon, cut, out);
+	return sim_replay_parts(c->setup, c->arrivals, c->n_arrivals, c->horizon, cut, out);
 }

@@ -43,11 +43,9 @@ node_id fabric_host(struct fabric *f)
 	return topo_add_node(&f->topo, NODE_CA, 1, name);
 }
 
-void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b,
-		  unsigned bn)
+void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b, unsigned bn)
 {
-	topo_link(&f->topo, topo_port_of(&f->topo, a, an),
-		  topo_port_of(&f->topo, b, bn));
+	topo_link(&f->topo, topo_port_of(&f->topo, a, an), topo_port_of(&f->topo, b, bn));
 }
 
 /* ---- the setup: sim nodes and ports ---- */
@@ -89,12 +87,10 @@ static void own_host_add(struct fabric *f, node_id v)
 		.sw = TOPO_NONE,
 		.node = v,
 	};
-	s->ports[first] = (struct sim_port){ .node = s->n_nodes,
-					     .peer = SIM_NONE,
-					     .origin = origin };
-	s->ports[first + 1] = (struct sim_port){ .node = s->n_nodes,
-						 .peer = origin,
-						 .origin = origin };
+	s->ports[first] =
+		(struct sim_port){ .node = s->n_nodes, .peer = SIM_NONE, .origin = origin };
+	s->ports[first + 1] =
+		(struct sim_port){ .node = s->n_nodes, .peer = origin, .origin = origin };
 	s->ports[origin].peer = first + 1;
 	s->n_ports += 2;
 	f->ends[f->n_ends++] = s->n_nodes++;
@@ -154,8 +150,7 @@ static void switches_number(struct fabric *f)
 			continue;
 		s->switch_of_node[v] = s->n_switches;
 		s->node_of_switch[s->n_switches] = v;
-		s->sl2vl_of_pair[s->n_switches++] =
-			hd_alloc(side * side, sizeof(uint16_t));
+		s->sl2vl_of_pair[s->n_switches++] = hd_alloc(side * side, sizeof(uint16_t));
 	}
 }
 
@@ -193,8 +188,7 @@ static void forwarding_build(struct fabric *f)
 	s->mft->cap = FABRIC_GROUPS;
 	s->mft->words = MFT_WORDS;
 	s->mft->ports =
-		hd_alloc((size_t)FABRIC_GROUPS * s->n_switches * MFT_WORDS,
-			 sizeof(uint64_t));
+		hd_alloc((size_t)FABRIC_GROUPS * s->n_switches * MFT_WORDS, sizeof(uint64_t));
 	/* Rows are of switches, so all subnets can share them. */
 	for (uint32_t i = 1; i < s->n_subnets; i++)
 		s->mft[i] = s->mft[0];
@@ -228,11 +222,9 @@ static void lids_assign(struct fabric *f)
 			s->port_of_lid[i][lid] = TOPO_NONE;
 	}
 	for (uint32_t i = 0; i < f->n_ends; i++)
-		lid_give(f, f->setup.ports[fabric_end_port(f, i)].origin,
-			 next++);
+		lid_give(f, f->setup.ports[fabric_end_port(f, i)].origin, next++);
 	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (topo_node_of(&f->topo, p)->kind == NODE_ROUTER &&
-		    topo_is_end_port(&f->topo, p))
+		if (topo_node_of(&f->topo, p)->kind == NODE_ROUTER && topo_is_end_port(&f->topo, p))
 			lid_give(f, p, next++);
 	}
 	router_tables_init(s);
@@ -280,8 +272,7 @@ void fabric_route(struct fabric *f, node_id sw, lid_t lid, unsigned port)
 void fabric_group_add(struct fabric *f, lid_t mlid, node_id sw, unsigned port)
 {
 	size_t group = mlid - LID_FIRST_MCAST;
-	size_t row =
-		group * f->subnet.n_switches + f->subnet.switch_of_node[sw];
+	size_t row = group * f->subnet.n_switches + f->subnet.switch_of_node[sw];
 
 	f->subnet.mft->ports[row * MFT_WORDS] |= UINT64_C(1) << port;
 }

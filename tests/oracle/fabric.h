@@ -42,8 +42,7 @@ node_id fabric_switch(struct fabric *f, unsigned n_ports);
 /* After all switches. */
 node_id fabric_router(struct fabric *f, unsigned n_ports);
 node_id fabric_host(struct fabric *f);
-void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b,
-		  unsigned bn);
+void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b, unsigned bn);
 void fabric_finish(struct fabric *f);
 
 /* What every cabled port is unless changed later. */
@@ -55,8 +54,7 @@ struct fabric_link {
 };
 void fabric_links_set(struct fabric *f, const struct fabric_link *link);
 
-static inline uint32_t fabric_port(const struct fabric *f, uint32_t node,
-				   unsigned number)
+static inline uint32_t fabric_port(const struct fabric *f, uint32_t node, unsigned number)
 {
 	return f->setup.nodes[node].first_port + number;
 }

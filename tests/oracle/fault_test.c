@@ -15,8 +15,7 @@ static const struct sim_counters *counters(const struct rig *r, uint32_t port)
 	return &r->record.counters[port];
 }
 
-static void fault_add(struct rig *r, hd_time time, enum sim_fault_kind kind,
-		      uint32_t port)
+static void fault_add(struct rig *r, hd_time time, enum sim_fault_kind kind, uint32_t port)
 {
 	struct sim_setup *s = &r->f.setup;
 
@@ -41,14 +40,11 @@ static void a_link_that_goes_down_loses_what_has_not_arrived(void **state)
 		 * the buffer is known to be empty.
 		 */
 		if (down == 5)
-			assert_int_equal(
-				rig_when(&r, 0, SIM_LOST_LINK, SIM_NONE), 5);
+			assert_int_equal(rig_when(&r, 0, SIM_LOST_LINK, SIM_NONE), 5);
 		else
 			assert_int_equal(rig_delivered(&r, 0), 69);
 		assert_int_equal(rig_delivered(&r, 1), 169);
-		assert_int_equal(
-			counters(&r, fabric_end_port(&r.f, 1))->link_lost,
-			down == 5);
+		assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->link_lost, down == 5);
 		rig_fini(&r);
 	}
 }
@@ -69,8 +65,7 @@ static void a_switch_discards_towards_a_dead_link(void **state)
 	 */
 	assert_int_equal(rig_when(&r, 0, SIM_LOST_DISCARD, SIM_NONE), 5);
 	assert_int_equal(rig_when(&r, 1, SIM_LOST_DISCARD, SIM_NONE), 85);
-	assert_int_equal(counters(&r, fabric_port(&r.f, 0, 2))->xmit_discards,
-			 2);
+	assert_int_equal(counters(&r, fabric_port(&r.f, 0, 2))->xmit_discards, 2);
 	rig_fini(&r);
 }
 
@@ -109,8 +104,7 @@ static void a_corrupted_packet_is_dropped_and_gives_its_space_back(void **state)
 	assert_int_equal(rig_when(&r, 0, SIM_LOST_CORRUPT, SIM_NONE), 5);
 	assert_int_equal(rig_when(&r, 1, SIM_LOST_CORRUPT, SIM_NONE), 85);
 	assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->rcv_errors, 2);
-	assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->rcv_packets,
-			 0);
+	assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->rcv_packets, 0);
 	rig_fini(&r);
 }
 
@@ -185,8 +179,7 @@ static void what_has_no_route_lane_or_key_is_dropped_at_its_head(void **state)
 	r.f.subnet.sl2vl_tables[1] = r.f.subnet.sl2vl_tables[0];
 	r.f.subnet.sl2vl_tables[1].vl[1] = 15;
 	r.f.subnet.sl2vl_of_pair[0][1 * 3 + 2] = 1;
-	keys = &r.f.subnet
-			.pkeys[r.f.setup.ports[fabric_port(&r.f, 0, 1)].origin];
+	keys = &r.f.subnet.pkeys[r.f.setup.ports[fabric_port(&r.f, 0, 1)].origin];
 	keys->enforce_in = true;
 	keys->keys[0] = 0x7fff; /* of a limited member, who sends so */
 	keys->n = 1;
@@ -237,22 +230,15 @@ static void an_end_port_refuses_foreign_partitions_stuck_or_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_link_that_goes_down_loses_what_has_not_arrived),
+		cmocka_unit_test(a_link_that_goes_down_loses_what_has_not_arrived),
 		cmocka_unit_test(a_switch_discards_towards_a_dead_link),
-		cmocka_unit_test(
-			a_packet_lives_so_long_at_the_head_of_its_queue),
-		cmocka_unit_test(
-			a_corrupted_packet_is_dropped_and_gives_its_space_back),
+		cmocka_unit_test(a_packet_lives_so_long_at_the_head_of_its_queue),
+		cmocka_unit_test(a_corrupted_packet_is_dropped_and_gives_its_space_back),
 		cmocka_unit_test(a_stuck_sink_holds_packet_and_space),
-		cmocka_unit_test(
-			a_sink_that_sticks_again_delivers_what_it_held),
-		cmocka_unit_test(
-			a_crossbar_feeds_a_dead_link_and_all_is_discarded),
-		cmocka_unit_test(
-			what_has_no_route_lane_or_key_is_dropped_at_its_head),
-		cmocka_unit_test(
-			an_end_port_refuses_foreign_partitions_stuck_or_not),
+		cmocka_unit_test(a_sink_that_sticks_again_delivers_what_it_held),
+		cmocka_unit_test(a_crossbar_feeds_a_dead_link_and_all_is_discarded),
+		cmocka_unit_test(what_has_no_route_lane_or_key_is_dropped_at_its_head),
+		cmocka_unit_test(an_end_port_refuses_foreign_partitions_stuck_or_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,8 +51,7 @@ struct oracle_graph {
 };
 
 void ops_add(struct oracle_graph *g, struct oracle_op op);
-void ops_require(struct oracle_graph *g, uint32_t op, uint32_t on,
-		 bool started);
+void ops_require(struct oracle_graph *g, uint32_t op, uint32_t on, bool started);
 void ops_fini(struct oracle_graph *g);
 
 /* What the steps of programs are (J8, J9). */
@@ -133,11 +132,9 @@ struct oracle_jobs {
 
 void job_fini(struct oracle_job *j);
 /* The group that a rank is in, in a step like that. */
-uint32_t group_of_rank(const struct oracle_job *j, const struct oracle_step *s,
-		       uint32_t rank);
+uint32_t group_of_rank(const struct oracle_job *j, const struct oracle_step *s, uint32_t rank);
 /* The tree of the rank's group in step `place`, or NULL. */
-const struct oracle_tree *tree_of_rank(const struct oracle_job *j,
-				       uint32_t place, uint32_t rank);
+const struct oracle_tree *tree_of_rank(const struct oracle_job *j, uint32_t place, uint32_t rank);
 bool step_has_tree(const struct oracle_step *s);
 uint32_t tree_place_of(const struct oracle_step *s, uint32_t place);
 /* What a rank does in step `place` of the program. */
@@ -147,7 +144,6 @@ void rounds_expand(const struct oracle_job *j, uint32_t place, uint32_t rank,
 /* The file of operations that a job's graphs are, as GOAL; and its program,
  * as a list in a scenario that calls the servers so. */
 void job_write_goal(const struct oracle_job *j, struct strbuf *to);
-void job_write_program(const struct oracle_job *j, const char *servers,
-		       struct strbuf *to);
+void job_write_program(const struct oracle_job *j, const char *servers, struct strbuf *to);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include "job.h"
 
-static void op_write(const struct oracle_op *op, uint32_t number,
-		     struct strbuf *to)
+static void op_write(const struct oracle_op *op, uint32_t number, struct strbuf *to)
 {
 	bool sends = op->kind == ORACLE_SEND;
 
@@ -13,10 +12,8 @@ static void op_write(const struct oracle_op *op, uint32_t number,
 	if (op->kind == ORACLE_COMPUTE)
 		strbuf_printf(to, "calc %" PRIu64, op->size / HD_NS);
 	else
-		strbuf_printf(to, "%s %" PRIu64 "b %s %d tag %d",
-			      sends ? "send" : "recv", op->size,
-			      sends ? "to" : "from", (int)op->peer,
-			      (int)op->tag);
+		strbuf_printf(to, "%s %" PRIu64 "b %s %d tag %d", sends ? "send" : "recv", op->size,
+			      sends ? "to" : "from", (int)op->peer, (int)op->tag);
 	if (op->cpu > 0)
 		strbuf_printf(to, " cpu %u", op->cpu);
 	strbuf_puts(to, "\n");
@@ -33,15 +30,13 @@ void job_write_goal(const struct oracle_job *j, struct strbuf *to)
 			op_write(&g->ops[i], i, to);
 		for (uint32_t i = 0; i < g->n_edges; i++)
 			strbuf_printf(to, "  l%u %s l%u\n", g->edges[i].op,
-				      g->edges[i].started ? "irequires"
-							  : "requires",
+				      g->edges[i].started ? "irequires" : "requires",
 				      g->edges[i].on);
 		strbuf_puts(to, "}\n");
 	}
 }
 
-static void step_write(const struct oracle_step *s, const char *servers,
-		       struct strbuf *to)
+static void step_write(const struct oracle_step *s, const char *servers, struct strbuf *to)
 {
 	const struct oracle_step_name *name = &oracle_step_names[s->kind];
 
@@ -53,23 +48,19 @@ static void step_write(const struct oracle_step *s, const char *servers,
 	    s->kind == STEP_BROADCAST_MULTICAST)
 		strbuf_printf(to, ", root: %u", s->root);
 	if (s->kind == STEP_HALO)
-		strbuf_printf(to, ", grid: %ux%ux%u", s->grid[0], s->grid[1],
-			      s->grid[2]);
+		strbuf_printf(to, ", grid: %ux%ux%u", s->grid[0], s->grid[1], s->grid[2]);
 	if (s->kind == STEP_ALLREDUCE_TREE && s->segment)
 		strbuf_printf(to, ", segment: %" PRIu64, s->segment);
 	if (s->kind == STEP_READ || s->kind == STEP_WRITE)
-		strbuf_printf(to,
-			      ", to: \"%s\", request: %" PRIu64
-			      ", outstanding: %u",
-			      servers, s->request, s->outstanding);
+		strbuf_printf(to, ", to: \"%s\", request: %" PRIu64 ", outstanding: %u", servers,
+			      s->request, s->outstanding);
 	if (s->groups > 1)
 		strbuf_printf(to, ", groups: %u, layout: %s", s->groups,
 			      s->strides ? "strides" : "blocks");
 	strbuf_puts(to, "}");
 }
 
-void job_write_program(const struct oracle_job *j, const char *servers,
-		       struct strbuf *to)
+void job_write_program(const struct oracle_job *j, const char *servers, struct strbuf *to)
 {
 	strbuf_puts(to, "[");
 	for (uint32_t i = 0; i < j->n_steps; i++) {

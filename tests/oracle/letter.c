@@ -37,8 +37,7 @@ static uint64_t packets_of(const struct oracle *o, const struct letter *m)
 }
 
 /* From when on the first message of a line may enter. */
-static hd_time line_free_from(const struct oracle *o, uint32_t job,
-			      const struct job_line *l)
+static hd_time line_free_from(const struct oracle *o, uint32_t job, const struct job_line *l)
 {
 	if (!l->any || o->mutation == MUT_NO_GAP)
 		return 0;
@@ -49,15 +48,12 @@ static lid_t address_of(const struct oracle *o, const struct letter *m)
 {
 	const struct sim_setup *s = o->setup;
 
-	return m->mlid ? m->mlid
-		       : s->subnet->lid_of_port[s->ports[port_of_end(o, m->to)]
-							.origin];
+	return m->mlid ? m->mlid : s->subnet->lid_of_port[s->ports[port_of_end(o, m->to)].origin];
 }
 
 static uint32_t headers_of(const struct oracle *o, const struct letter *m)
 {
-	return OVERHEAD +
-	       (m->mlid && o->mutation != MUT_SPREAD_WITHOUT_GRH ? GRH : 0);
+	return OVERHEAD + (m->mlid && o->mutation != MUT_SPREAD_WITHOUT_GRH ? GRH : 0);
 }
 
 static void packet_give(struct oracle *o, struct job_line *l, struct letter *m)
@@ -70,8 +66,7 @@ static void packet_give(struct oracle *o, struct job_line *l, struct letter *m)
 			.source = l->node,
 			.dlid = address_of(o, m),
 			.pkey = PKEY,
-			.bytes = headers_of(o, m) +
-				 (uint32_t)(rest < mtu ? rest : mtu),
+			.bytes = headers_of(o, m) + (uint32_t)(rest < mtu ? rest : mtu),
 			.sl = drawn(o, m->job)->sl,
 			.sender = o->work->jobs[m->job].senders[l->node],
 			.number = m->first_transaction + (uint32_t)m->given },
@@ -119,8 +114,7 @@ static void letter_give(struct oracle *o, struct job_line *l, struct letter *m)
 	pair_hand_over(o, from, to, m);
 	/* At one port: at once, but one thing after the other. */
 	telling_begins(o);
-	w->handed = hd_grow(w->handed, &w->handed_cap, w->n_handed + 1,
-			    sizeof(struct letter *));
+	w->handed = hd_grow(w->handed, &w->handed_cap, w->n_handed + 1, sizeof(struct letter *));
 	w->handed[w->n_handed++] = m;
 	telling_ends(o);
 }
@@ -140,8 +134,7 @@ void telling_ends(struct oracle *o)
 		struct letter *m = w->handed[0];
 
 		w->n_handed--;
-		memmove(w->handed, w->handed + 1,
-			w->n_handed * sizeof(struct letter *));
+		memmove(w->handed, w->handed + 1, w->n_handed * sizeof(struct letter *));
 		m->delivered = m->n_packets - 1;
 		job_send_came(o, m);
 	}
@@ -174,8 +167,7 @@ static bool goes_first(const struct oracle *o, const struct letter *m)
 	       (o->mutation == MUT_CLEARS_FIRST && m->kind == LETTER_CLEARS);
 }
 
-static struct letter *letter_new(struct oracle *o, const struct letter *model,
-				 uint32_t line)
+static struct letter *letter_new(struct oracle *o, const struct letter *model, uint32_t line)
 {
 	struct work *w = o->work;
 	struct letter *made = hd_alloc(1, sizeof(*made));
@@ -183,8 +175,8 @@ static struct letter *letter_new(struct oracle *o, const struct letter *model,
 	*made = *model;
 	made->n_packets = packets_of(o, made);
 	made->line = line;
-	w->letters = hd_grow(w->letters, &w->letters_cap, w->n_letters + 1,
-			     sizeof(struct letter *));
+	w->letters =
+		hd_grow(w->letters, &w->letters_cap, w->n_letters + 1, sizeof(struct letter *));
 	w->letters[w->n_letters++] = made;
 	return made;
 }
@@ -193,16 +185,14 @@ static struct letter *letter_new(struct oracle *o, const struct letter *model,
 static void parts_make(struct oracle *o, struct letter *m)
 {
 	const struct oracle_job *j = drawn(o, m->job);
-	const struct oracle_step *s =
-		&j->steps[o->work->jobs[m->job].ranks[m->source].step];
+	const struct oracle_step *s = &j->steps[o->work->jobs[m->job].ranks[m->source].step];
 
 	o->stats->spreads++;
 	m->parts = hd_alloc(j->n_ranks, sizeof(struct letter *));
 	for (uint32_t i = 0; i < j->n_ranks; i++) {
 		struct letter part = *m;
 
-		if (i == m->source ||
-		    group_of_rank(j, s, i) != group_of_rank(j, s, m->source))
+		if (i == m->source || group_of_rank(j, s, i) != group_of_rank(j, s, m->source))
 			continue;
 		part.kind = LETTER_SPREAD;
 		part.parts = NULL;
@@ -219,16 +209,14 @@ static void letter_post(struct oracle *o, struct letter model, uint32_t line)
 
 	if (made->kind == LETTER_SPREADS)
 		parts_make(o, made);
-	l->letters =
-		hd_grow(l->letters, &l->cap, l->n + 1, sizeof(struct letter *));
+	l->letters = hd_grow(l->letters, &l->cap, l->n + 1, sizeof(struct letter *));
 	l->letters[l->n++] = made;
 	o->stats->letters++;
 	line_give(o, model.job, l); /* at once, if nothing is before it */
 	if (!goes_first(o, made) || l->n < 3)
 		return;
 	/* Behind the one that is under way. */
-	memmove(l->letters + 2, l->letters + 1,
-		(l->n - 2) * sizeof(struct letter *));
+	memmove(l->letters + 2, l->letters + 1, (l->n - 2) * sizeof(struct letter *));
 	l->letters[1] = made;
 }
 
@@ -269,12 +257,10 @@ void job_lost_unsent(struct oracle *o, const struct packet *p)
 /* The op of a send whose last byte has left is done; a request's is not. */
 static void letter_left(struct oracle *o, const struct letter *m)
 {
-	enum letter_kind last = o->mutation == MUT_DONE_WHEN_ANNOUNCED
-					? LETTER_ANNOUNCES
-					: LETTER_BODY;
+	enum letter_kind last =
+		o->mutation == MUT_DONE_WHEN_ANNOUNCED ? LETTER_ANNOUNCES : LETTER_BODY;
 
-	if (m->kind == LETTER_PLAIN || m->kind == LETTER_SPREADS ||
-	    m->kind == last)
+	if (m->kind == LETTER_PLAIN || m->kind == LETTER_SPREADS || m->kind == last)
 		op_done(o, m->job, m->source, m->op);
 }
 
@@ -302,22 +288,18 @@ static uint32_t server_line(const struct oracle *o, const struct letter *m)
 	const struct oracle_job *j = drawn(o, m->job);
 	uint32_t server = m->target;
 
-	for (uint32_t i = 0;
-	     o->mutation == MUT_SERVER_HAS_NO_LINE && i < j->n_ranks; i++)
+	for (uint32_t i = 0; o->mutation == MUT_SERVER_HAS_NO_LINE && i < j->n_ranks; i++)
 		if (j->nodes[i] == j->servers[server])
 			return i;
 	return j->n_ranks + server;
 }
 
 /* S2: how many this rank has given along that tree. */
-static uint32_t transactions_before(const struct oracle *o,
-				    const struct letter *m)
+static uint32_t transactions_before(const struct oracle *o, const struct letter *m)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0;
-	     i < o->work->n_letters && o->mutation != MUT_TRANSACTIONS_FROM_0;
-	     i++) {
+	for (size_t i = 0; i < o->work->n_letters && o->mutation != MUT_TRANSACTIONS_FROM_0; i++) {
 		const struct letter *other = o->work->letters[i];
 
 		if (other->kind == LETTER_GIVES && other->job == m->job &&
@@ -330,14 +312,12 @@ static uint32_t transactions_before(const struct oracle *o,
 void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 {
 	const struct oracle_job *j = drawn(o, job);
-	const struct oracle_op *is =
-		&o->work->jobs[job].ranks[rank].does->ops[op];
+	const struct oracle_op *is = &o->work->jobs[job].ranks[rank].does->ops[op];
 	bool gives = is->kind == ORACLE_GIVE;
 	bool asks = is->kind != ORACLE_SEND && !gives;
 	bool announces =
 		!asks && !is->mlid &&
-		(is->size > j->eager ||
-		 (o->mutation == MUT_EAGER_BELOW && is->size == j->eager));
+		(is->size > j->eager || (o->mutation == MUT_EAGER_BELOW && is->size == j->eager));
 	struct letter m = {
 		.kind = asks        ? LETTER_ASKS
 			: gives     ? LETTER_GIVES
@@ -405,19 +385,16 @@ static void request_answer(struct oracle *o, const struct letter *request)
 
 /* ---- matching (J4) ---- */
 
-static bool fits(const struct oracle *o, const struct letter *m,
-		 const struct oracle_op *r)
+static bool fits(const struct oracle *o, const struct letter *m, const struct oracle_op *r)
 {
 	if (o->mutation == MUT_LARGER_DOES_NOT_FIT && m->means > r->size)
 		return false;
 	if (m->channel != r->channel && o->mutation != MUT_CHANNELS_MIX)
 		return false;
-	if (o->mutation == MUT_ANY_IS_NONE &&
-	    (r->peer == ORACLE_ANY || r->tag == ORACLE_ANY))
+	if (o->mutation == MUT_ANY_IS_NONE && (r->peer == ORACLE_ANY || r->tag == ORACLE_ANY))
 		return m->source == r->peer && m->tag == r->tag;
 	return (r->peer == ORACLE_ANY || r->peer == m->source) &&
-	       (r->tag == ORACLE_ANY || r->tag == m->tag ||
-		o->mutation == MUT_TAGS_IGNORED);
+	       (r->tag == ORACLE_ANY || r->tag == m->tag || o->mutation == MUT_TAGS_IGNORED);
 }
 
 static bool is_whole(const struct letter *m)
@@ -438,8 +415,7 @@ static void match(struct oracle *o, struct letter *m, uint32_t receive)
 static void *removed(void *list, size_t *n, size_t i, size_t size)
 {
 	(*n)--;
-	memmove((char *)list + i * size, (char *)list + (i + 1) * size,
-		(*n - i) * size);
+	memmove((char *)list + i * size, (char *)list + (i + 1) * size, (*n - i) * size);
 	return list;
 }
 
@@ -450,9 +426,7 @@ static void announce(struct oracle *o, struct letter *m)
 
 	m->announced = true;
 	for (size_t k = 0; k < r->n_receives; k++) {
-		size_t i = o->mutation == MUT_LAST_RECEIVE_FIRST
-				   ? r->n_receives - 1 - k
-				   : k;
+		size_t i = o->mutation == MUT_LAST_RECEIVE_FIRST ? r->n_receives - 1 - k : k;
 		uint32_t op = r->receives[i];
 
 		if (!fits(o, m, &r->does->ops[op]))
@@ -462,8 +436,8 @@ static void announce(struct oracle *o, struct letter *m)
 		return;
 	}
 	o->stats->unexpected++;
-	r->waiting = hd_grow(r->waiting, &r->waiting_cap, r->n_waiting + 1,
-			     sizeof(struct letter *));
+	r->waiting =
+		hd_grow(r->waiting, &r->waiting_cap, r->n_waiting + 1, sizeof(struct letter *));
 	r->waiting[r->n_waiting++] = m;
 }
 
@@ -472,9 +446,7 @@ void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 	struct rank *r = &o->work->jobs[job].ranks[rank];
 
 	for (size_t k = 0; k < r->n_waiting; k++) {
-		size_t i = o->mutation == MUT_LAST_MESSAGE_FIRST
-				   ? r->n_waiting - 1 - k
-				   : k;
+		size_t i = o->mutation == MUT_LAST_MESSAGE_FIRST ? r->n_waiting - 1 - k : k;
 		struct letter *m = r->waiting[i];
 
 		if (!fits(o, m, &r->does->ops[op]))
@@ -483,8 +455,8 @@ void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 		match(o, m, op);
 		return;
 	}
-	r->receives = hd_grow(r->receives, &r->receives_cap, r->n_receives + 1,
-			      sizeof(*r->receives));
+	r->receives =
+		hd_grow(r->receives, &r->receives_cap, r->n_receives + 1, sizeof(*r->receives));
 	r->receives[r->n_receives++] = op;
 }
 
@@ -519,8 +491,7 @@ static void letter_delivered(struct oracle *o, struct letter *m)
 		}
 		break;
 	case LETTER_ASKS:
-		if (o->mutation == MUT_ANSWERED_AT_ONCE ? m->delivered == 1
-							: is_whole(m))
+		if (o->mutation == MUT_ANSWERED_AT_ONCE ? m->delivered == 1 : is_whole(m))
 			request_answer(o, m);
 		break;
 	case LETTER_ANSWERS:
@@ -573,8 +544,7 @@ void job_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 		m = part_for(m, o->setup->ports[port].node);
 	if (!m)
 		return;
-	if (o->setup->ports[port].node != m->to &&
-	    o->mutation != MUT_ANY_HOST_TAKES)
+	if (o->setup->ports[port].node != m->to && o->mutation != MUT_ANY_HOST_TAKES)
 		return;
 	m->delivered++;
 	letter_delivered(o, m);

@@ -61,8 +61,7 @@ static void direction_lose(struct oracle *o, uint32_t to)
 
 	for (size_t i = 0; i < o->n_flights; i++) {
 		struct flight f = o->flights[i];
-		bool spared = o->mutation == MUT_DOWN_SPARES_THE_HEAD &&
-			      f.head == o->now;
+		bool spared = o->mutation == MUT_DOWN_SPARES_THE_HEAD && f.head == o->now;
 
 		if (f.to != to || spared) {
 			o->flights[kept++] = f;
@@ -120,8 +119,7 @@ uint64_t link_credits(const struct oracle *o, uint32_t port, uint8_t vl)
 }
 
 /* T5; VL15 takes no credits (A4). */
-bool link_fits(const struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct packet *packet)
+bool link_fits(const struct oracle *o, uint32_t port, uint8_t vl, const struct packet *packet)
 {
 	const struct port *p = &o->ports[port];
 	uint32_t blk = packet_blocks(packet);
@@ -140,13 +138,11 @@ static bool is_corrupted(struct oracle *o, uint32_t port, uint32_t bytes)
 
 	if (ber == 0)
 		return false;
-	return rng_uniform(&o->ports[port].errors) <
-	       -expm1(8.0 * bytes * log1p(-ber));
+	return rng_uniform(&o->ports[port].errors) < -expm1(8.0 * bytes * log1p(-ber));
 }
 
 /* T3 */
-void link_send(struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct packet *packet)
+void link_send(struct oracle *o, uint32_t port, uint8_t vl, const struct packet *packet)
 {
 	const struct sim_port *s = &o->setup->ports[port];
 	struct sim_counters *c = &o->out->counters[port];
@@ -175,8 +171,7 @@ void link_send(struct oracle *o, uint32_t port, uint8_t vl,
 	c->xmit_bytes_vl[vl] += packet->as.bytes;
 	c->xmit_bytes_sl[packet->as.sl] += packet->as.bytes;
 	c->xmit_packets_sl[packet->as.sl]++;
-	o->flights = hd_grow(o->flights, &o->flights_cap, o->n_flights + 1,
-			     sizeof(*o->flights));
+	o->flights = hd_grow(o->flights, &o->flights_cap, o->n_flights + 1, sizeof(*o->flights));
 	o->flights[o->n_flights++] = f;
 }
 
@@ -184,16 +179,15 @@ static void message_add(struct oracle *o, struct message m)
 {
 	if (o->mutation == MUT_CREDIT_EARLY)
 		m.time -= o->tick ? o->tick : 1;
-	o->messages = hd_grow(o->messages, &o->messages_cap, o->n_messages + 1,
-			      sizeof(*o->messages));
+	o->messages =
+		hd_grow(o->messages, &o->messages_cap, o->n_messages + 1, sizeof(*o->messages));
 	o->messages[o->n_messages++] = m;
 }
 
 /* Flow control that leaves `port` now acts at the far end then (T5). */
 static hd_time update_effect(const struct oracle *o, uint32_t port)
 {
-	return o->now + o->setup->ports[port].propagation +
-	       o->ports[port].d_update;
+	return o->now + o->setup->ports[port].propagation + o->ports[port].d_update;
 }
 
 /* The contents of an update, taken now; counted, and lost or not (F2). */
@@ -248,8 +242,7 @@ void link_send_update(struct oracle *o, uint32_t port, uint8_t vl)
 }
 
 /* T4: the last copy's tail has left an input buffer; then credit is sent. */
-void link_space_freed(struct oracle *o, uint32_t port, uint8_t vl,
-		      uint32_t blocks)
+void link_space_freed(struct oracle *o, uint32_t port, uint8_t vl, uint32_t blocks)
 {
 	struct port *p = &o->ports[port];
 
@@ -326,8 +319,7 @@ void timers_strike(struct oracle *o)
 	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
 		const struct sim_port *s = &o->setup->ports[i];
 		struct port *p = &o->ports[i];
-		hd_time when =
-			o->mutation == MUT_TIMER_OF_OLD_LANES ? 0 : o->now;
+		hd_time when = o->mutation == MUT_TIMER_OF_OLD_LANES ? 0 : o->now;
 
 		if (!p->up || o->mutation == MUT_NO_TIMER)
 			continue;

@@ -66,11 +66,9 @@ hd_time lanes_next_due(const struct oracle *o)
 
 /* ---- congestion control (C9) ---- */
 
-static void throttle_change(struct oracle *o, uint32_t i,
-			    const struct cc_config *config)
+static void throttle_change(struct oracle *o, uint32_t i, const struct cc_config *config)
 {
-	const struct cc_algorithm *a =
-		o->setup->control->throttles[i].algorithm;
+	const struct cc_algorithm *a = o->setup->control->throttles[i].algorithm;
 	struct throttle *t = &o->throttles[i];
 
 	if (!a || o->mutation == MUT_SETTINGS_KEEP_RATES)
@@ -90,10 +88,8 @@ void settings_change(struct oracle *o)
 {
 	const struct sim_setup *s = o->setup;
 
-	for (; s->control && o->next_setting < s->n_settings;
-	     o->next_setting++) {
-		const struct sim_control_change *c =
-			&s->settings[o->next_setting];
+	for (; s->control && o->next_setting < s->n_settings; o->next_setting++) {
+		const struct sim_control_change *c = &s->settings[o->next_setting];
 
 		if (c->time > o->now)
 			return;

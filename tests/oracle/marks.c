@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "state.h"
 
-struct waiter *waiter_add(struct oracle *o, uint32_t in,
-			  const struct slot *slot, const struct copy *copy)
+struct waiter *waiter_add(struct oracle *o, uint32_t in, const struct slot *slot,
+			  const struct copy *copy)
 {
 	struct waiter *w;
 
@@ -26,8 +26,8 @@ struct waiter *waiter_add(struct oracle *o, uint32_t in,
 	};
 	if (o->mutation == MUT_WAITS_FROM_HEAD)
 		w->begins = slot->head;
-	o->waiters = hd_grow(o->waiters, &o->waiters_cap, o->n_waiters + 1,
-			     sizeof(struct waiter *));
+	o->waiters =
+		hd_grow(o->waiters, &o->waiters_cap, o->n_waiters + 1, sizeof(struct waiter *));
 	o->waiters[o->n_waiters++] = w;
 	return w;
 }
@@ -49,8 +49,8 @@ static void buffer_look(struct oracle *o, const struct waiter *came)
 	o->stats->full_inputs++;
 	for (size_t i = 0; i < o->n_waiters; i++) {
 		const struct waiter *w = o->waiters[i];
-		bool wants = w->in == came->in && w->in_vl == came->in_vl &&
-			     w->begins <= o->now && w->left_buffer >= o->now;
+		bool wants = w->in == came->in && w->in_vl == came->in_vl && w->begins <= o->now &&
+			     w->left_buffer >= o->now;
 
 		if (o->mutation == MUT_FULL_FOR_ITSELF)
 			wants = wants && w->begins == o->now;
@@ -99,19 +99,16 @@ void marks_leave(struct oracle *o)
 }
 
 /* C4: end ports take whatever comes, in the end. */
-static bool has_credits(const struct oracle *o, uint32_t out, uint8_t vl,
-			uint32_t blk)
+static bool has_credits(const struct oracle *o, uint32_t out, uint8_t vl, uint32_t blk)
 {
-	const struct sim_port *far =
-		&o->setup->ports[o->setup->ports[out].peer];
+	const struct sim_port *far = &o->setup->ports[o->setup->ports[out].peer];
 	uint64_t needed = 2 * (uint64_t)blk;
 
 	if (o->mutation == MUT_CREDITS_WITHOUT_ITS_OWN)
 		needed = 3 * (uint64_t)blk;
 	if (o->mutation == MUT_CREDITS_FOR_ONE)
 		needed = blk;
-	if (o->setup->nodes[far->node].kind == SIM_END &&
-	    o->mutation != MUT_SINK_NEEDS_CREDITS)
+	if (o->setup->nodes[far->node].kind == SIM_END && o->mutation != MUT_SINK_NEEDS_CREDITS)
 		return true;
 	return link_credits(o, out, vl) >= needed;
 }
@@ -123,14 +120,11 @@ static bool is_marked(struct oracle *o, const struct waiter *w)
 	struct mark_departure d = {
 		.bytes = w->packet->as.bytes,
 		.fill = counted->blocks,
-		.capacity = is_results_input(o, w->in)
-				    ? 0
-				    : o->setup->ports[w->in].in_blocks,
+		.capacity = is_results_input(o, w->in) ? 0 : o->setup->ports[w->in].in_blocks,
 		.has_credits = has_credits(o, w->out, w->vl, w->blocks),
 	};
 
-	if (w->packet->kind != SIM_DATA &&
-	    o->mutation != MUT_ANSWERS_ARE_MARKED)
+	if (w->packet->kind != SIM_DATA && o->mutation != MUT_ANSWERS_ARE_MARKED)
 		return false;
 	if (w->packet->marked && o->mutation == MUT_MARKED_NOT_ASKED)
 		return false;
@@ -166,11 +160,9 @@ void marks_count(struct oracle *o)
 	marks_leave(o);
 }
 
-const struct packet *marks_decide(struct oracle *o, struct waiter *w,
-				  hd_time left)
+const struct packet *marks_decide(struct oracle *o, struct waiter *w, hd_time left)
 {
-	bool mark = o->mutation == MUT_MARK_AT_ARRIVAL ? w->marked
-						       : is_marked(o, w);
+	bool mark = o->mutation == MUT_MARK_AT_ARRIVAL ? w->marked : is_marked(o, w);
 	struct packet *marked;
 
 	w->left_link = o->mutation == MUT_WAITS_UNTIL_GRANT ? o->now : left;

@@ -37,14 +37,12 @@ bool is_told_of(const struct oracle *o, uint32_t port, switch_id target)
 	uint32_t peer = s->ports[port].peer;
 	switch_id beyond;
 
-	if (!are_sent(o) || o->mutation == MUT_NOTICE_NEVER ||
-	    peer == SIM_NONE ||
+	if (!are_sent(o) || o->mutation == MUT_NOTICE_NEVER || peer == SIM_NONE ||
 	    s->nodes[s->ports[peer].node].kind != SIM_SWITCH)
 		return false;
 	beyond = s->nodes[s->ports[peer].node].sw;
-	for (switch_id t = 0; o->mutation == MUT_NOTICE_FOR_ALL_TARGETS &&
-			      t < s->subnet->n_switches;
-	     t++)
+	for (switch_id t = 0;
+	     o->mutation == MUT_NOTICE_FOR_ALL_TARGETS && t < s->subnet->n_switches; t++)
 		if (o->notices->told[place_of(o, beyond, t)])
 			return true;
 	return o->notices->told[place_of(o, beyond, target)];
@@ -62,8 +60,7 @@ static bool is_taken(const struct oracle *o, uint32_t port, switch_id target)
 		heal = 0;
 	if (!p->up && o->now - p->down_since >= heal)
 		return false;
-	return o->mutation == MUT_NOTICE_NEXT_ONLY ||
-	       !is_told_of(o, port, target);
+	return o->mutation == MUT_NOTICE_NEXT_ONLY || !is_told_of(o, port, target);
 }
 
 /* D7: of the minimal ways of an end. */
@@ -77,9 +74,8 @@ static bool is_wayless(const struct oracle *o, uint32_t node, switch_id target)
 
 	if (group == ADAPTIVE_NO_GROUP)
 		return false;
-	set = o->mutation == MUT_AROUND_IS_A_WAY
-		      ? adaptive_ports(a, n->sw, target, TOPO_NONE)
-		      : a->groups[n->sw][group];
+	set = o->mutation == MUT_AROUND_IS_A_WAY ? adaptive_ports(a, n->sw, target, TOPO_NONE)
+						 : a->groups[n->sw][group];
 	for (unsigned port = 0; port_set_next(&set, &port);)
 		if (is_taken(o, n->first_port + port, target) ==
 		    (o->mutation != MUT_NOTICE_OF_ANY_PORT))
@@ -151,8 +147,7 @@ hd_time notices_next_due(const struct oracle *o)
 		const struct port *p = &o->ports[i];
 		hd_time known = p->down_since + o->setup->adaptive->heal;
 
-		if (o->setup->ports[i].peer != SIM_NONE && !p->up &&
-		    known > o->now && known < next)
+		if (o->setup->ports[i].peer != SIM_NONE && !p->up && known > o->now && known < next)
 			next = known;
 	}
 	return next;

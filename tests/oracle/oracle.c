@@ -18,8 +18,8 @@ struct packet *packet_new(struct oracle *o, const struct packet *model)
 	struct packet *p = hd_alloc(1, sizeof(*p));
 
 	*p = *model;
-	o->packets = hd_grow(o->packets, &o->packets_cap, o->n_packets + 1,
-			     sizeof(struct packet *));
+	o->packets =
+		hd_grow(o->packets, &o->packets_cap, o->n_packets + 1, sizeof(struct packet *));
 	o->packets[o->n_packets++] = p;
 	return p;
 }
@@ -29,18 +29,14 @@ hd_time duration_on(const struct oracle *o, uint32_t port, uint64_t bytes)
 	return hd_rate_duration(o->setup->ports[port].rate, bytes);
 }
 
-void record_end(struct oracle *o, const struct packet *packet, uint32_t where,
-		enum sim_fate fate)
+void record_end(struct oracle *o, const struct packet *packet, uint32_t where, enum sim_fate fate)
 {
 	struct sim_record *r = o->out;
-	bool reduces =
-		packet->kind == SIM_CONTRIBUTION || packet->kind == SIM_RESULT;
+	bool reduces = packet->kind == SIM_CONTRIBUTION || packet->kind == SIM_RESULT;
 
-	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1,
-			    sizeof(*r->events));
+	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1, sizeof(*r->events));
 	r->events[r->n_events++] = (struct sim_event_record){
-		.flow = reduces ? oracle_reduction_flow(packet->as.dlid)
-				: packet->as.flow,
+		.flow = reduces ? oracle_reduction_flow(packet->as.dlid) : packet->as.flow,
 		.sequence = packet->as.sequence,
 		.where = where,
 		.fate = fate,
@@ -79,13 +75,11 @@ static void faults(struct oracle *o)
 static void tables_change(struct oracle *o)
 {
 	for (; o->next_change < o->setup->n_changes; o->next_change++) {
-		const struct sim_table_change *c =
-			&o->setup->changes[o->next_change];
+		const struct sim_table_change *c = &o->setup->changes[o->next_change];
 
 		if (c->time > o->now)
 			return;
-		vlarb_change(o, c->port,
-			     &o->setup->subnet->vlarb_tables[c->table]);
+		vlarb_change(o, c->port, &o->setup->subnet->vlarb_tables[c->table]);
 		o->stats->table_changes++;
 	}
 }
@@ -102,16 +96,13 @@ static bool is_saturating(const struct oracle *o, uint32_t flow)
 }
 
 /* T13: the packet has been granted, in phase 5; the next one of its flow. */
-void source_goes_on(struct oracle *o, uint32_t port,
-		    const struct packet *packet)
+void source_goes_on(struct oracle *o, uint32_t port, const struct packet *packet)
 {
 	for (size_t i = 0; i < o->n_arrivals; i++) {
 		struct packet made = { .as = o->arrivals[i] };
 
-		if (!is_saturating(o, packet->as.flow) ||
-		    packet->kind != SIM_DATA ||
-		    made.as.flow != packet->as.flow ||
-		    made.as.sequence != packet->as.sequence + 1)
+		if (!is_saturating(o, packet->as.flow) || packet->kind != SIM_DATA ||
+		    made.as.flow != packet->as.flow || made.as.sequence != packet->as.sequence + 1)
 			continue;
 		made.as.time = o->now;
 		made.as.pkey = own_key_now(o, port, made.as.pkey);
@@ -295,8 +286,8 @@ static void oracle_fini(struct oracle *o)
 	free(o->releases);
 }
 
-void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
-		struct sim_record *out, struct oracle_stats *stats)
+void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation, struct sim_record *out,
+		struct oracle_stats *stats)
 {
 	static const struct oracle_pairs none = { 0 };
 	struct oracle o = {
@@ -331,9 +322,8 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
 	oracle_fini(&o);
 }
 
-void oracle_replay(const struct sim_setup *setup,
-		   const struct sim_arrival *arrivals, size_t n_arrivals,
-		   hd_time horizon, hd_time tick, struct sim_record *out)
+void oracle_replay(const struct sim_setup *setup, const struct sim_arrival *arrivals,
+		   size_t n_arrivals, hd_time horizon, hd_time tick, struct sim_record *out)
 {
 	struct oracle_case c = { setup, arrivals, n_arrivals, horizon, tick,
 				 false, NULL,     NULL,       NULL,    false };

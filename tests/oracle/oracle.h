@@ -244,52 +244,52 @@ enum oracle_mutation {
 	MUT_AROUND_HOME_IS_LOWEST,       /* D7: not the next in the set */
 	MUT_AROUND_SHARES_LAST,          /* D7: one port chosen last for both */
 	MUT_AROUND_ALONE,                /* D3, D7: each set for itself */
-	MUT_AROUND_ENDS_FLOWS,      /* D5, D7: kept in the set taken only */
-	MUT_AROUND_IS_A_WAY,        /* D6, D7: nobody is wayless with it */
-	MUT_AROUND_UNNOTICED,       /* D6, D7: notices are of minimal ones */
-	MUT_JOBS_SHARE_SENDER,      /* J1 */
-	MUT_START_AT_ONCE,          /* J1 */
-	MUT_IREQUIRES_DONE,         /* J2: as requires */
-	MUT_REQUIRES_STARTED,       /* J2: as irequires */
-	MUT_ONE_CPU,                /* J3 */
-	MUT_RECEIVES_COST_NOTHING,  /* J3 */
-	MUT_COST_OF_ROOM,           /* J3: the receive's s, not its message's */
-	MUT_NOTHING_WAITS_FOR_CPU,  /* J3: what takes 0 waits too */
-	MUT_CPU_LAST_FIRST,         /* J3: not in line */
-	MUT_STARTED_IN_LINE,        /* J3: not when the CPU takes it */
-	MUT_HIGHEST_NUMBER_FIRST,   /* J3 */
-	MUT_ENDS_BEFORE_DELIVERIES, /* J3 */
-	MUT_ANNOUNCED_WHEN_WHOLE,   /* J4 */
-	MUT_LAST_RECEIVE_FIRST,     /* J4 */
-	MUT_LAST_MESSAGE_FIRST,     /* J4 */
-	MUT_TAGS_IGNORED,           /* J4 */
-	MUT_ANY_IS_NONE,            /* J4 */
-	MUT_LARGER_DOES_NOT_FIT,    /* J4 */
-	MUT_ANY_HOST_TAKES,         /* J4 */
-	MUT_LEFT_AT_GRANT,          /* J5: not when its last byte has left */
-	MUT_NO_GAP,                 /* J5 */
-	MUT_GAP_OF_PACKETS,         /* J5: not of messages */
-	MUT_EAGER_BELOW,            /* J6: >= instead of > */
-	MUT_CLEARS_FIRST,           /* J6: before others in line */
-	MUT_BODY_FIRST,             /* J6: likewise */
-	MUT_DONE_WHEN_ANNOUNCED,    /* J6 */
-	MUT_CHANNELS_MIX,           /* J7: messages of any step */
-	MUT_ITERATIONS_WAIT,        /* J7: for all ranks */
-	MUT_SPREAD_WITHOUT_GRH,     /* J8 */
-	MUT_READS_COST_NO_BYTES,    /* J9: only o */
-	MUT_ANSWERED_AT_ONCE,       /* J9: not when all has come */
-	MUT_SERVER_HAS_NO_LINE,     /* J9: of its own */
-	MUT_SENDS_WITHOUT_IMMEDIATE, /* J14 */
-	MUT_PACE_OF_ADAPTER,         /* J14, Q7: jobs have rates of their own */
-	MUT_HANDED_OVER_IS_HEARD,    /* J14, Q7: as if acknowledged */
-	MUT_ROOT_HAS_LOWEST_NUMBER,  /* S1 */
-	MUT_TRANSACTIONS_FROM_0,     /* S2: in each step */
-	MUT_GIVES_WITHOUT_CPU,       /* S2 */
-	MUT_TAKEN_AT_HEAD,           /* S4: not with the tail */
-	MUT_ONE_CHILD_MISSING,       /* S4 */
-	MUT_RESULT_AT_ONCE,          /* S4: no delay */
-	MUT_RESULTS_BY_PORT_1,       /* S4: their lanes */
-	MUT_SOURCE_KEEPS_KEY,        /* T11l: its flows do */
+	MUT_AROUND_ENDS_FLOWS,           /* D5, D7: kept in the set taken only */
+	MUT_AROUND_IS_A_WAY,             /* D6, D7: nobody is wayless with it */
+	MUT_AROUND_UNNOTICED,            /* D6, D7: notices are of minimal ones */
+	MUT_JOBS_SHARE_SENDER,           /* J1 */
+	MUT_START_AT_ONCE,               /* J1 */
+	MUT_IREQUIRES_DONE,              /* J2: as requires */
+	MUT_REQUIRES_STARTED,            /* J2: as irequires */
+	MUT_ONE_CPU,                     /* J3 */
+	MUT_RECEIVES_COST_NOTHING,       /* J3 */
+	MUT_COST_OF_ROOM,                /* J3: the receive's s, not its message's */
+	MUT_NOTHING_WAITS_FOR_CPU,       /* J3: what takes 0 waits too */
+	MUT_CPU_LAST_FIRST,              /* J3: not in line */
+	MUT_STARTED_IN_LINE,             /* J3: not when the CPU takes it */
+	MUT_HIGHEST_NUMBER_FIRST,        /* J3 */
+	MUT_ENDS_BEFORE_DELIVERIES,      /* J3 */
+	MUT_ANNOUNCED_WHEN_WHOLE,        /* J4 */
+	MUT_LAST_RECEIVE_FIRST,          /* J4 */
+	MUT_LAST_MESSAGE_FIRST,          /* J4 */
+	MUT_TAGS_IGNORED,                /* J4 */
+	MUT_ANY_IS_NONE,                 /* J4 */
+	MUT_LARGER_DOES_NOT_FIT,         /* J4 */
+	MUT_ANY_HOST_TAKES,              /* J4 */
+	MUT_LEFT_AT_GRANT,               /* J5: not when its last byte has left */
+	MUT_NO_GAP,                      /* J5 */
+	MUT_GAP_OF_PACKETS,              /* J5: not of messages */
+	MUT_EAGER_BELOW,                 /* J6: >= instead of > */
+	MUT_CLEARS_FIRST,                /* J6: before others in line */
+	MUT_BODY_FIRST,                  /* J6: likewise */
+	MUT_DONE_WHEN_ANNOUNCED,         /* J6 */
+	MUT_CHANNELS_MIX,                /* J7: messages of any step */
+	MUT_ITERATIONS_WAIT,             /* J7: for all ranks */
+	MUT_SPREAD_WITHOUT_GRH,          /* J8 */
+	MUT_READS_COST_NO_BYTES,         /* J9: only o */
+	MUT_ANSWERED_AT_ONCE,            /* J9: not when all has come */
+	MUT_SERVER_HAS_NO_LINE,          /* J9: of its own */
+	MUT_SENDS_WITHOUT_IMMEDIATE,     /* J14 */
+	MUT_PACE_OF_ADAPTER,             /* J14, Q7: jobs have rates of their own */
+	MUT_HANDED_OVER_IS_HEARD,        /* J14, Q7: as if acknowledged */
+	MUT_ROOT_HAS_LOWEST_NUMBER,      /* S1 */
+	MUT_TRANSACTIONS_FROM_0,         /* S2: in each step */
+	MUT_GIVES_WITHOUT_CPU,           /* S2 */
+	MUT_TAKEN_AT_HEAD,               /* S4: not with the tail */
+	MUT_ONE_CHILD_MISSING,           /* S4 */
+	MUT_RESULT_AT_ONCE,              /* S4: no delay */
+	MUT_RESULTS_BY_PORT_1,           /* S4: their lanes */
+	MUT_SOURCE_KEEPS_KEY,            /* T11l: its flows do */
 	ORACLE_MUTATIONS
 };
 /* Where those about routers, about end ports and control, about queue pairs and
@@ -431,8 +431,8 @@ struct oracle_case {
 	const struct sim_arrival *arrivals;
 	size_t n_arrivals;
 	hd_time horizon;
-	hd_time tick; /* 0: none, jumps only */
-	bool jumps;   /* looks at whatever is due between the ticks too */
+	hd_time tick;                     /* 0: none, jumps only */
+	bool jumps;                       /* looks at whatever is due between the ticks too */
 	const struct oracle_pairs *pairs; /* NULL: none */
 	const struct oracle_jobs *jobs;   /* NULL: none */
 	const struct oracle_asks *asks;   /* NULL: none */
@@ -447,13 +447,12 @@ struct oracle_case {
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */
-void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation,
-		struct sim_record *out, struct oracle_stats *stats);
+void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation, struct sim_record *out,
+		struct oracle_stats *stats);
 
 /* The engine's sim_replay, with the length of a tick. */
-void oracle_replay(const struct sim_setup *setup,
-		   const struct sim_arrival *arrivals, size_t n_arrivals,
-		   hd_time horizon, hd_time tick, struct sim_record *out);
+void oracle_replay(const struct sim_setup *setup, const struct sim_arrival *arrivals,
+		   size_t n_arrivals, hd_time horizon, hd_time tick, struct sim_record *out);
 
 void oracle_record_fini(struct sim_record *record);
 

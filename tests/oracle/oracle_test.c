@@ -26,11 +26,9 @@ static const struct sim_counters *counters(const struct rig *r, uint32_t port)
 }
 
 /* Packet flow must be the n-th (from 0) of equal ones back to back. */
-static void assert_nth(const struct rig *r, uint32_t flow, unsigned n,
-		       uint32_t bytes)
+static void assert_nth(const struct rig *r, uint32_t flow, unsigned n, uint32_t bytes)
 {
-	assert_int_equal(rig_delivered(r, flow),
-			 (hd_time)n * bytes + 5 + bytes);
+	assert_int_equal(rig_delivered(r, flow), (hd_time)n * bytes + 5 + bytes);
 }
 
 static void zero_load_latency_is_the_closed_form(void **state)
@@ -46,8 +44,7 @@ static void zero_load_latency_is_the_closed_form(void **state)
 	/* 7 + P + (r + a) + P + D = 7 + 5 + 5 + 5 + 100 */
 	assert_int_equal(rig_delivered(&r, 0), 122);
 	assert_int_equal(r.record.n_events, 1);
-	assert_int_equal(counters(&r, fabric_port(&r.f, 0, 2))->xmit_bytes,
-			 100);
+	assert_int_equal(counters(&r, fabric_port(&r.f, 0, 2))->xmit_bytes, 100);
 	assert_int_equal(counters(&r, fabric_port(&r.f, 0, 1))->rcv_packets, 1);
 	assert_int_equal(counters(&r, fabric_port(&r.f, 0, 2))->xmit_wait, 0);
 	rig_fini(&r);
@@ -75,8 +72,7 @@ static void a_buffer_of_one_packet_stalls_its_link(void **state)
 		struct rig r;
 
 		rig_pair(&r, 1, 1);
-		r.f.setup.credits =
-			exact ? SIM_CREDITS_EXACT : SIM_CREDITS_DELAY;
+		r.f.setup.credits = exact ? SIM_CREDITS_EXACT : SIM_CREDITS_DELAY;
 		rig_send_on(&r, 0, 3, 64);
 		rig_run(&r);
 		/* g = 0; tail at 69; credit at 80; so g = 80 and 160. */
@@ -84,11 +80,9 @@ static void a_buffer_of_one_packet_stalls_its_link(void **state)
 		assert_int_equal(rig_delivered(&r, 1), 149);
 		assert_int_equal(rig_delivered(&r, 2), 229);
 		/* Waiting from 64 to 80 and from 144 to 160. */
-		assert_int_equal(
-			counters(&r, fabric_end_port(&r.f, 0))->xmit_wait, 32);
-		assert_int_equal(
-			counters(&r, fabric_end_port(&r.f, 1))->updates_sent,
-			exact ? 3 : 0);
+		assert_int_equal(counters(&r, fabric_end_port(&r.f, 0))->xmit_wait, 32);
+		assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->updates_sent,
+				 exact ? 3 : 0);
 		rig_fini(&r);
 	}
 }
@@ -126,8 +120,7 @@ static void a_lost_update_is_never_usable_until_the_timer(void **state)
 	assert_int_equal(rig_delivered(&r, 0), 69);
 	assert_int_equal(rig_delivered(&r, 1), LOST);
 	/* Waits from 64 to the horizon. */
-	assert_int_equal(counters(&r, fabric_end_port(&r.f, 0))->xmit_wait,
-			 HORIZON - 64);
+	assert_int_equal(counters(&r, fabric_end_port(&r.f, 0))->xmit_wait, HORIZON - 64);
 	assert_int_equal(r.stats.updates_lost, 1);
 	rig_fini(&r);
 }
@@ -206,8 +199,7 @@ static void the_high_limit_lets_low_in(void **state)
 		t->high_limit = cases[i].limit;
 		rig_send_on(&r, 0, 4, 2048);
 		rig_send_on(&r, 1, 2, 2048);
-		struct oracle_case c = { &r.f.setup, r.arrivals, r.n_arrivals,
-					 20000, 1 };
+		struct oracle_case c = { &r.f.setup, r.arrivals, r.n_arrivals, 20000, 1 };
 		oracle_run(&c, ORACLE_TRUE, &r.record, &r.stats);
 		assert_nth(&r, 4, cases[i].low[0], 2048);
 		assert_nth(&r, 5, cases[i].low[1], 2048);
@@ -229,8 +221,7 @@ static void an_expired_limit_starts_anew_if_low_has_nothing(void **state)
 	t->high_limit = 1;
 	rig_send_on(&r, 0, 6, 2048);
 	rig_send(&r, 4100, 0, 2, 2048)->sl = 1;
-	struct oracle_case c = { &r.f.setup, r.arrivals, r.n_arrivals, 20000,
-				 1 };
+	struct oracle_case c = { &r.f.setup, r.arrivals, r.n_arrivals, 20000, 1 };
 	oracle_run(&c, ORACLE_TRUE, &r.record, &r.stats);
 	/*
 	 * hi is 32 and 64 after the packets of 0 and 2048: expired. At 4096
@@ -311,8 +302,7 @@ static void a_multicast_slot_is_freed_by_its_last_copy(void **state)
 	assert_int_equal(rig_when(&r, 1, SIM_DELIVERED, fast), 218);
 	assert_int_equal(rig_when(&r, 1, SIM_DELIVERED, slow), 155 + 133);
 	assert_int_equal(r.record.n_events, 4);
-	assert_int_equal(counters(&r, fabric_end_port(&r.f, 0))->xmit_wait,
-			 144 - 64);
+	assert_int_equal(counters(&r, fabric_end_port(&r.f, 0))->xmit_wait, 144 - 64);
 	rig_fini(&r);
 }
 
@@ -424,10 +414,8 @@ static void vl15_needs_space_but_no_credit(void **state)
 	assert_int_equal(rig_delivered(&r, 0), 69);
 	assert_int_equal(rig_when(&r, 1, SIM_LOST_VL15, SIM_NONE), 69);
 	assert_int_equal(rig_delivered(&r, 2), 197);
-	assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->vl15_dropped,
-			 1);
-	assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->rcv_packets,
-			 2);
+	assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->vl15_dropped, 1);
+	assert_int_equal(counters(&r, fabric_end_port(&r.f, 1))->rcv_packets, 2);
 	rig_fini(&r);
 }
 
@@ -437,24 +425,20 @@ int main(void)
 		cmocka_unit_test(zero_load_latency_is_the_closed_form),
 		cmocka_unit_test(a_fast_link_waits_for_a_slow_one_before_it),
 		cmocka_unit_test(a_buffer_of_one_packet_stalls_its_link),
-		cmocka_unit_test(
-			an_update_waits_for_the_packet_on_the_reverse_link),
+		cmocka_unit_test(an_update_waits_for_the_packet_on_the_reverse_link),
 		cmocka_unit_test(a_lost_update_is_never_usable_until_the_timer),
 		cmocka_unit_test(weights_give_their_sequence),
-		cmocka_unit_test(
-			a_weight_is_rounded_up_to_packets_and_not_carried),
+		cmocka_unit_test(a_weight_is_rounded_up_to_packets_and_not_carried),
 		cmocka_unit_test(the_high_limit_lets_low_in),
 		cmocka_unit_test(strict_priority_serves_the_lowest_number),
 		cmocka_unit_test(inputs_take_turns_from_port_0),
 		cmocka_unit_test(a_multicast_slot_is_freed_by_its_last_copy),
 		cmocka_unit_test(fifo_is_first_when_the_tail_before_has_left),
 		cmocka_unit_test(one_reader_reads_one_packet_at_a_time),
-		cmocka_unit_test(
-			a_crossbar_is_twice_as_fast_but_not_faster_than_its_input),
+		cmocka_unit_test(a_crossbar_is_twice_as_fast_but_not_faster_than_its_input),
 		cmocka_unit_test(a_full_output_buffer_holds_the_crossbar),
 		cmocka_unit_test(vl15_needs_space_but_no_credit),
-		cmocka_unit_test(
-			an_expired_limit_starts_anew_if_low_has_nothing),
+		cmocka_unit_test(an_expired_limit_starts_anew_if_low_has_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

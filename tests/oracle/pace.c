@@ -23,8 +23,7 @@ bool is_echoed(const struct oracle *o, uint32_t i)
 /* Q7: whether it has a rate. */
 static bool is_paced(const struct oracle *o, uint32_t i)
 {
-	return o->pairs->algorithm &&
-	       (!is_free(o, i) || o->mutation == MUT_FREE_SLS_PACED);
+	return o->pairs->algorithm && (!is_free(o, i) || o->mutation == MUT_FREE_SLS_PACED);
 }
 
 struct pace *pace_of(const struct oracle *o, uint32_t i)
@@ -44,18 +43,15 @@ void pace_hear(struct oracle *o, uint32_t i, bool marked)
 	if (!is_paced(o, i))
 		return;
 	o->stats->echoes += marked;
-	cc_on_ack(o->pairs->algorithm, &o->pairs->config, &pace_of(o, i)->state,
-		  marked, o->now);
+	cc_on_ack(o->pairs->algorithm, &o->pairs->config, &pace_of(o, i)->state, marked, o->now);
 }
 
 /* What gaps are multiples of: the time of the request taken last. */
-static hd_time gap_unit(const struct oracle *o, uint32_t i,
-			const struct pace *p)
+static hd_time gap_unit(const struct oracle *o, uint32_t i, const struct pace *p)
 {
 	if (o->mutation != MUT_PACE_OF_FULL_PACKETS || p->d == 0)
 		return p->d;
-	return duration_on(o, port_of_end(o, drawn(o, i)->from),
-			   o->pair_mtu + SEND_BYTES);
+	return duration_on(o, port_of_end(o, drawn(o, i)->from), o->pair_mtu + SEND_BYTES);
 }
 
 /* Whether another stands before it in the line for their rate. */
@@ -63,8 +59,7 @@ static bool stands_behind(const struct oracle *o, uint32_t i)
 {
 	const struct line *l = &pace_of(o, i)->held;
 
-	return l->n > 0 && l->items[0] != i &&
-	       o->mutation != MUT_PACE_BY_NUMBER;
+	return l->n > 0 && l->items[0] != i && o->mutation != MUT_PACE_BY_NUMBER;
 }
 
 /*
@@ -78,8 +73,7 @@ hd_time pace_from(const struct oracle *o, uint32_t i)
 
 	if (!is_paced(o, i))
 		return 0;
-	gap = cc_gap_of_share(o->pairs->algorithm, &o->pairs->config, &p->state,
-			      gap_unit(o, i, p));
+	gap = cc_gap_of_share(o->pairs->algorithm, &o->pairs->config, &p->state, gap_unit(o, i, p));
 	if (gap <= p->d && /* the link alone holds it back */
 	    o->mutation != MUT_PACE_HOLDS_AT_FULL_RATE)
 		return 0;

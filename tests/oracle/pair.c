@@ -55,8 +55,7 @@ bool is_last(const struct oracle *o, uint32_t i, uint64_t psn)
 /* Where the packets of the first so many SENDs end. */
 static uint64_t packets_of(const struct queue_pair *q, uint64_t sends)
 {
-	return sends == 0 ? 0
-			  : q->sends[sends - 1].first + q->sends[sends - 1].n;
+	return sends == 0 ? 0 : q->sends[sends - 1].first + q->sends[sends - 1].n;
 }
 
 static uint32_t node_of_end(const struct oracle *o, uint32_t i, bool source)
@@ -68,8 +67,7 @@ struct adapter *adapter_of(const struct oracle *o, uint32_t i, bool source)
 {
 	uint32_t node = node_of_end(o, i, source);
 
-	return &o->adapters[node +
-			    (o->queue_pairs[i].of_job ? o->setup->n_nodes : 0)];
+	return &o->adapters[node + (o->queue_pairs[i].of_job ? o->setup->n_nodes : 0)];
 }
 
 /* ---- what an end has to send ---- */
@@ -86,8 +84,7 @@ static bool has_packet(const struct oracle *o, uint32_t i, bool source)
 	return source ? has_request(o, i) : o->queue_pairs[i].n_answers > 0;
 }
 
-static uint32_t request_bytes(const struct oracle *o, uint32_t i, uint64_t psn,
-			      uint32_t *payload)
+static uint32_t request_bytes(const struct oracle *o, uint32_t i, uint64_t psn, uint32_t *payload)
 {
 	const struct oracle_pair *p = drawn(o, i);
 	const struct send *s = send_of(o, i, psn);
@@ -115,9 +112,7 @@ static struct packet *packet_make(struct oracle *o, uint32_t i, bool source,
 	struct packet made = {
 		.as = { .time = o->now,
 			.source = from,
-			.dlid = source ? p->dlid
-				       : s->subnet->lid_of_port
-						 [s->ports[back].origin],
+			.dlid = source ? p->dlid : s->subnet->lid_of_port[s->ports[back].origin],
 			.pkey = p->pkey,
 			.bytes = bytes,
 			.sl = p->sl,
@@ -148,11 +143,10 @@ static struct packet *request_take(struct oracle *o, uint32_t i)
 	p->psn = q->next++;
 	p->payload = payload;
 	q->since_asked++;
-	p->asks = is_rc(o, i) && (is_last(o, i, p->psn) ||
-				  (q->since_asked >= ACK_EVERY &&
-				   o->mutation != MUT_ASKS_AT_THE_END_ONLY));
-	if (o->mutation == MUT_TIMER_FROM_FIRST_PACKET && is_rc(o, i) &&
-	    q->timer == NEVER)
+	p->asks = is_rc(o, i) &&
+		  (is_last(o, i, p->psn) ||
+		   (q->since_asked >= ACK_EVERY && o->mutation != MUT_ASKS_AT_THE_END_ONLY));
+	if (o->mutation == MUT_TIMER_FROM_FIRST_PACKET && is_rc(o, i) && q->timer == NEVER)
 		timer_start(o, i);
 	if (p->asks) {
 		q->since_asked = 0;
@@ -165,8 +159,7 @@ static struct packet *request_take(struct oracle *o, uint32_t i)
 		q->top = q->next;
 	pace_let_go(o, i);
 	pace_of(o, i)->waiting++;
-	pace_of(o, i)->d =
-		duration_on(o, port_of_end(o, drawn(o, i)->from), bytes);
+	pace_of(o, i)->d = duration_on(o, port_of_end(o, drawn(o, i)->from), bytes);
 	if (o->mutation == MUT_PACE_FROM_TAKING)
 		pace_of(o, i)->last = o->now;
 	return p;
@@ -182,9 +175,8 @@ static struct packet *answer_take(struct oracle *o, uint32_t i)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
 	struct answer a = q->answers[0];
-	struct packet *p = packet_make(
-		o, i, false, a.kind == ANSWER_CNP ? SIM_CNP : SIM_ACK,
-		a.kind == ANSWER_CNP ? cnp_bytes(o) : SIM_ACK_BYTES);
+	struct packet *p = packet_make(o, i, false, a.kind == ANSWER_CNP ? SIM_CNP : SIM_ACK,
+				       a.kind == ANSWER_CNP ? cnp_bytes(o) : SIM_ACK_BYTES);
 
 	q->n_answers--;
 	memmove(q->answers, q->answers + 1, q->n_answers * sizeof(a));
@@ -213,8 +205,7 @@ void pair_line_up(struct oracle *o, uint32_t i, bool source)
 		return;
 	}
 	vl = sl2vl_of(lanes_at(o, o->now),
-		      o->setup->ports[port_of_end(o, node_of_end(o, i, source))]
-			      .origin)
+		      o->setup->ports[port_of_end(o, node_of_end(o, i, source))].origin)
 		     ->vl[drawn(o, i)->sl];
 	l = &a->lines[vl];
 	l->items = hd_grow(l->items, &l->cap, l->n + 1, sizeof(*l->items));
@@ -223,16 +214,14 @@ void pair_line_up(struct oracle *o, uint32_t i, bool source)
 	q->in_line[source] = true;
 }
 
-static void packet_give(struct oracle *o, uint32_t node, struct packet *p,
-			hd_time when)
+static void packet_give(struct oracle *o, uint32_t node, struct packet *p, hd_time when)
 {
 	p->as.time = when;
 	if (when == o->now) {
 		end_enter(o, port_of_end(o, node), p);
 		return;
 	}
-	o->coming = hd_grow(o->coming, &o->coming_cap, o->n_coming + 1,
-			    sizeof(struct packet *));
+	o->coming = hd_grow(o->coming, &o->coming_cap, o->n_coming + 1, sizeof(struct packet *));
 	o->coming[o->n_coming++] = p;
 }
 
@@ -260,13 +249,12 @@ static void line_first(struct line *l)
 	l->items[0] = last;
 }
 
-static void line_send(struct oracle *o, struct adapter *a, unsigned vl,
-		      hd_time when)
+static void line_send(struct oracle *o, struct adapter *a, unsigned vl, hd_time when)
 {
 	struct line *l = &a->lines[vl];
 
-	while (l->n > 0 && (a->staged[vl] + o->pair_mtu <= STAGING ||
-			    o->mutation == MUT_STAGING_ENDLESS)) {
+	while (l->n > 0 &&
+	       (a->staged[vl] + o->pair_mtu <= STAGING || o->mutation == MUT_STAGING_ENDLESS)) {
 		uint32_t i = l->items[0] / 2;
 		bool source = l->items[0] % 2;
 		struct packet *p;
@@ -283,8 +271,7 @@ static void line_send(struct oracle *o, struct adapter *a, unsigned vl,
 		}
 		p = source ? request_take(o, i) : answer_take(o, i);
 		pair_line_up(o, i, source);
-		if (o->mutation == MUT_LINE_NOT_IN_TURN &&
-		    o->queue_pairs[i].in_line[source])
+		if (o->mutation == MUT_LINE_NOT_IN_TURN && o->queue_pairs[i].in_line[source])
 			line_first(l);
 		if (p->payload < LEAST_STAGED)
 			p->payload = LEAST_STAGED;
@@ -308,8 +295,7 @@ void messages_post(struct oracle *o, uint32_t i)
 	struct queue_pair *q = &o->queue_pairs[i];
 
 	while (q->posted < q->made &&
-	       q->posted - q->done <
-		       MESSAGES + (o->mutation == MUT_ONE_MESSAGE_MORE))
+	       q->posted - q->done < MESSAGES + (o->mutation == MUT_ONE_MESSAGE_MORE))
 		q->posted++;
 	pair_line_up(o, i, true);
 }
@@ -319,8 +305,7 @@ static void timer_restart(struct oracle *o, uint32_t i)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
 
-	if (o->mutation == MUT_TIMER_NOT_RESTARTED && q->timer != NEVER &&
-	    q->asked > q->acked)
+	if (o->mutation == MUT_TIMER_NOT_RESTARTED && q->timer != NEVER && q->asked > q->acked)
 		return;
 	q->timer = NEVER;
 	if (q->asked > q->acked)
@@ -378,8 +363,7 @@ static void answer_heard(struct oracle *o, const struct packet *p)
 	uint32_t i = p->pair;
 	struct queue_pair *q = &o->queue_pairs[i];
 
-	if (o->mutation != MUT_PACE_BY_PROGRESS || p->becn ||
-	    p->psn >= q->acked)
+	if (o->mutation != MUT_PACE_BY_PROGRESS || p->becn || p->psn >= q->acked)
 		pace_hear(o, i, p->becn);
 	if (q->broken)
 		return;
@@ -387,8 +371,7 @@ static void answer_heard(struct oracle *o, const struct packet *p)
 	if (p->answers == ANSWER_CNP || p->psn >= q->top || p->psn < q->acked)
 		return;
 	acknowledge(o, i, p->answers == ANSWER_NAK ? p->psn : p->psn + 1);
-	if (p->answers == ANSWER_NAK &&
-	    o->mutation != MUT_NAK_ONLY_ACKNOWLEDGES)
+	if (p->answers == ANSWER_NAK && o->mutation != MUT_NAK_ONLY_ACKNOWLEDGES)
 		go_back(o, i);
 }
 
@@ -401,8 +384,7 @@ void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	bool source = p->kind != SIM_DATA; /* an answer is for the source */
 	uint64_t done = q->done, taken = q->expected;
 
-	if (node != node_of_end(o, p->pair, source) &&
-	    o->mutation != MUT_WRONG_HOST_TAKES)
+	if (node != node_of_end(o, p->pair, source) && o->mutation != MUT_WRONG_HOST_TAKES)
 		return;
 	if (source)
 		answer_heard(o, p);
@@ -416,8 +398,7 @@ void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 		job_send_done(o, q->sends[done].letter);
 }
 
-void send_add(struct oracle *o, uint32_t i, uint32_t length,
-	      struct letter *letter)
+void send_add(struct oracle *o, uint32_t i, uint32_t length, struct letter *letter)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
 	uint32_t mtu = o->pair_mtu;
@@ -426,8 +407,7 @@ void send_add(struct oracle *o, uint32_t i, uint32_t length,
 			     .length = length,
 			     .letter = letter };
 
-	q->sends = hd_grow(q->sends, &q->sends_cap, q->made + 1,
-			   sizeof(*q->sends));
+	q->sends = hd_grow(q->sends, &q->sends_cap, q->made + 1, sizeof(*q->sends));
 	q->sends[q->made++] = made;
 }
 
@@ -440,8 +420,7 @@ void pair_post(struct oracle *o, uint32_t i)
 
 static void unstage(struct oracle *o, const struct packet *p)
 {
-	adapter_of(o, p->pair, p->kind == SIM_DATA)->staged[p->staged_on] -=
-		p->payload;
+	adapter_of(o, p->pair, p->kind == SIM_DATA)->staged[p->staged_on] -= p->payload;
 }
 
 /* UC and UD: a message is done when its last packet has left. */
@@ -449,11 +428,9 @@ static void leave_at(struct oracle *o, const struct packet *p, hd_time when)
 {
 	struct queue_pair *q = &o->queue_pairs[p->pair];
 
-	if (p->kind != SIM_DATA || is_rc(o, p->pair) ||
-	    !is_last(o, p->pair, p->psn))
+	if (p->kind != SIM_DATA || is_rc(o, p->pair) || !is_last(o, p->pair, p->psn))
 		return;
-	q->leaves = hd_grow(q->leaves, &q->leaves_cap, q->n_leaves + 1,
-			    sizeof(*q->leaves));
+	q->leaves = hd_grow(q->leaves, &q->leaves_cap, q->n_leaves + 1, sizeof(*q->leaves));
 	q->leaves[q->n_leaves++] = when;
 }
 
@@ -468,8 +445,7 @@ void pair_granted(struct oracle *o, uint32_t port, const struct packet *p)
 		pair_line_up(o, p->pair, true);
 	}
 	/* Grants of this instant are made. */
-	adapter_send(o, adapter_of(o, p->pair, p->kind == SIM_DATA),
-		     o->now + 1);
+	adapter_send(o, adapter_of(o, p->pair, p->kind == SIM_DATA), o->now + 1);
 }
 
 void pair_lost_unsent(struct oracle *o, const struct packet *p)
@@ -494,8 +470,7 @@ static void drops_come(struct oracle *o)
 		}
 		unstage(o, p);
 		leave_at(o, p, o->now);
-		if (p->kind == SIM_DATA &&
-		    o->mutation != MUT_PACE_WAITS_FOR_DROPPED)
+		if (p->kind == SIM_DATA && o->mutation != MUT_PACE_WAITS_FOR_DROPPED)
 			pace_leave(o, p);
 	}
 	o->n_dropped = kept;
@@ -511,8 +486,7 @@ static void leaves_come(struct oracle *o, uint32_t i)
 		return;
 	while (q->n_leaves > 0 && q->leaves[0] <= o->now) {
 		q->n_leaves--;
-		memmove(q->leaves, q->leaves + 1,
-			q->n_leaves * sizeof(*q->leaves));
+		memmove(q->leaves, q->leaves + 1, q->n_leaves * sizeof(*q->leaves));
 		q->done++;
 	}
 	messages_post(o, i);
@@ -549,8 +523,7 @@ void pairs_listen(struct oracle *o)
 		for (unsigned sl = 0; o->pairs->per_sl && sl < N_SLS; sl++)
 			pace_strike(o, &o->adapters[n].paces[sl]);
 	adapters_listen(o, 0, o->pairs->n, o->adapters);
-	adapters_listen(o, o->pairs->n, o->n_queue_pairs,
-			o->adapters + o->setup->n_nodes);
+	adapters_listen(o, o->pairs->n, o->n_queue_pairs, o->adapters + o->setup->n_nodes);
 }
 
 hd_time pairs_next_due(const struct oracle *o)
@@ -562,12 +535,10 @@ hd_time pairs_next_due(const struct oracle *o)
 			next = o->coming[i]->as.time;
 	for (uint32_t i = 0; i < o->n_queue_pairs; i++) {
 		/* Another's grant has set it free. */
-		if (has_request(o, i) && !o->queue_pairs[i].in_line[1] &&
-		    !is_held(o, i, true))
+		if (has_request(o, i) && !o->queue_pairs[i].in_line[1] && !is_held(o, i, true))
 			return o->now + 1;
 		const struct queue_pair *q = &o->queue_pairs[i];
-		hd_time times[4] = { q->timer, pace_of(o, i)->state.due,
-				     pace_from(o, i),
+		hd_time times[4] = { q->timer, pace_of(o, i)->state.due, pace_from(o, i),
 				     q->n_leaves > 0 ? q->leaves[0] : NEVER };
 
 		for (int k = 0; k < 4; k++)
@@ -596,11 +567,9 @@ void queue_pairs_init(struct oracle *o)
 	o->pair_mtu = has_job_pairs(o) ? o->jobs->mtu : o->pairs->mtu;
 	n = o->pairs->n + connections_count(o);
 	o->queue_pairs = hd_alloc(n + 1, sizeof(*o->queue_pairs));
-	o->adapters =
-		hd_alloc(2 * (size_t)o->setup->n_nodes, sizeof(*o->adapters));
+	o->adapters = hd_alloc(2 * (size_t)o->setup->n_nodes, sizeof(*o->adapters));
 	for (uint32_t i = 0; i < o->pairs->n; i++)
-		queue_pair_add(o,
-			       &(struct queue_pair){ .is = o->pairs->list[i] });
+		queue_pair_add(o, &(struct queue_pair){ .is = o->pairs->list[i] });
 	connections_init(o);
 	for (uint32_t i = 0; i < 2 * o->setup->n_nodes; i++)
 		for (unsigned sl = 0; sl < N_SLS; sl++)

@@ -5,8 +5,7 @@
 #include "random.h"
 #include "subnet/adaptive.h"
 
-static const char *const fault_names[] = { "link down", "link up", "sink stuck",
-					   "sink free" };
+static const char *const fault_names[] = { "link down", "link up", "sink stuck", "sink free" };
 
 static const char *const node_names[] = {
 	[SIM_END] = "end", [SIM_SWITCH] = "switch", [SIM_ROUTER] = "router"
@@ -16,16 +15,14 @@ static void model_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 
-	fprintf(to, "tick %" PRIu64 " ps, horizon %" PRIu64 " ps\n", s->tick,
-		s->horizon);
+	fprintf(to, "tick %" PRIu64 " ps, horizon %" PRIu64 " ps\n", s->tick, s->horizon);
 	fprintf(to,
-		"switches: %s, %s, pick %s, readers %u, speedup %" PRIu64
-		"/%" PRIu64 ", r %" PRIu64 " ps, a %" PRIu64 " ps\n",
+		"switches: %s, %s, pick %s, readers %u, speedup %" PRIu64 "/%" PRIu64 ", r %" PRIu64
+		" ps, a %" PRIu64 " ps\n",
 		t->sw.queueing == SIM_CIOQ ? "cioq" : "input-queued",
 		t->sw.order == SIM_FIFO ? "fifo" : "voq",
-		t->sw.pick == SIM_OLDEST ? "oldest" : "round robin",
-		t->sw.readers, t->sw.speedup.num, t->sw.speedup.den,
-		t->sw.routing, t->sw.arbitration);
+		t->sw.pick == SIM_OLDEST ? "oldest" : "round robin", t->sw.readers,
+		t->sw.speedup.num, t->sw.speedup.den, t->sw.routing, t->sw.arbitration);
 	fprintf(to, "arbiter %s, credits %s, seed 0x%" PRIx64 "\n",
 		t->arbiter == SIM_STRICT ? "strict" : "by tables",
 		t->credits == SIM_CREDITS_EXACT ? "exact" : "delay", t->seed);
@@ -35,8 +32,7 @@ static void keys_print(const struct pkey_table *t, FILE *to)
 {
 	if (!t->enforce_in && !t->enforce_out)
 		return;
-	fprintf(to, " P_Keys %s%s", t->enforce_in ? "in" : "",
-		t->enforce_out ? "out" : "");
+	fprintf(to, " P_Keys %s%s", t->enforce_in ? "in" : "", t->enforce_out ? "out" : "");
 	for (unsigned i = 0; i < t->n; i++)
 		fprintf(to, " 0x%04x", t->keys[i]);
 }
@@ -50,18 +46,15 @@ static void port_print(const struct scenario *s, uint32_t port, FILE *to)
 	if (p->peer == SIM_NONE)
 		return;
 	fprintf(to,
-		"port %u (%s %u number %u) to port %u: D(%u B) %" PRIu64
-		" ps, D(6 B) %" PRIu64 " ps, D(64 KiB) %" PRIu64
-		" ps, P %" PRIu64 " ps, blocks in %u out %u VL15 %u, %u VLs,"
-		" VLArb %u",
-		port, node_names[n->kind], p->node, port - n->first_port,
-		p->peer, s->sizes[0], hd_rate_duration(p->rate, s->sizes[0]),
-		hd_rate_duration(p->rate, 6), hd_rate_duration(p->rate, 65536),
-		p->propagation, p->in_blocks, p->out_blocks, p->vl15_blocks,
-		p->vls, s->fabric.subnet.vlarb_of_port[p->origin]);
+		"port %u (%s %u number %u) to port %u: D(%u B) %" PRIu64 " ps, D(6 B) %" PRIu64
+		" ps, D(64 KiB) %" PRIu64 " ps, P %" PRIu64
+		" ps, blocks in %u out %u VL15 %u, %u VLs, VLArb %u",
+		port, node_names[n->kind], p->node, port - n->first_port, p->peer, s->sizes[0],
+		hd_rate_duration(p->rate, s->sizes[0]), hd_rate_duration(p->rate, 6),
+		hd_rate_duration(p->rate, 65536), p->propagation, p->in_blocks, p->out_blocks,
+		p->vl15_blocks, p->vls, s->fabric.subnet.vlarb_of_port[p->origin]);
 	if (n->kind != SIM_SWITCH)
-		fprintf(to, ", subnet %u, LID %u, SL2VL %u",
-			s->fabric.topo.ports[p->origin].subnet,
+		fprintf(to, ", subnet %u, LID %u, SL2VL %u", s->fabric.topo.ports[p->origin].subnet,
 			s->fabric.subnet.lid_of_port[p->origin],
 			s->fabric.subnet.sl2vl_of_port[p->origin]);
 	if (p->ber > 0)
@@ -82,8 +75,7 @@ static void pairs_of_ports_print(const struct subnet *n, switch_id w, FILE *to)
 	fprintf(to, "  SL2VL (in>out:table)");
 	for (unsigned i = 0; i < side * side; i++)
 		if (n->sl2vl_of_pair[w][i] > 0)
-			fprintf(to, " %u>%u:%u", i / side, i % side,
-				n->sl2vl_of_pair[w][i]);
+			fprintf(to, " %u>%u:%u", i / side, i % side, n->sl2vl_of_pair[w][i]);
 	fprintf(to, " others:0\n");
 }
 
@@ -97,14 +89,12 @@ static void forwarding_print(const struct scenario *s, switch_id w, FILE *to)
 			fprintf(to, " %u:%u", lid, lft_get(n, w, lid));
 	for (uint32_t g = 0; g < s->n_groups; g++)
 		fprintf(to, " 0x%x:{0x%" PRIx64 "}", LID_FIRST_MCAST + g,
-			*mft_get(n->mft, w, n->n_switches,
-				 (lid_t)(LID_FIRST_MCAST + g)));
+			*mft_get(n->mft, w, n->n_switches, (lid_t)(LID_FIRST_MCAST + g)));
 	fputc('\n', to);
 	pairs_of_ports_print(n, w, to);
 }
 
-static void entries_print(const char *name, const struct vlarb_entry *e,
-			  unsigned n, FILE *to)
+static void entries_print(const char *name, const struct vlarb_entry *e, unsigned n, FILE *to)
 {
 	fprintf(to, " %s", name);
 	for (unsigned i = 0; i < n; i++)
@@ -129,8 +119,7 @@ static void relanes_print(const struct scenario *s, FILE *to)
 	for (uint32_t i = 0; i < t->n_paths; i++) {
 		const struct subnet *n = t->paths[i].subnet;
 
-		fprintf(to, "change at %" PRIu64 " ps: lanes, partitions\n",
-			t->paths[i].time);
+		fprintf(to, "change at %" PRIu64 " ps: lanes, partitions\n", t->paths[i].time);
 		sl2vl_print(n, to);
 		for (switch_id w = 0; w < n->n_switches; w++) {
 			fprintf(to, "switch %u", n->node_of_switch[w]);
@@ -141,8 +130,8 @@ static void relanes_print(const struct scenario *s, FILE *to)
 
 			if (t->ports[p].peer == SIM_NONE)
 				continue;
-			fprintf(to, "port %u: %u VLs, SL2VL %u", p,
-				n->vls_of_port[at], n->sl2vl_of_port[at]);
+			fprintf(to, "port %u: %u VLs, SL2VL %u", p, n->vls_of_port[at],
+				n->sl2vl_of_port[at]);
 			keys_print(&n->pkeys[at], to);
 			fputc('\n', to);
 		}
@@ -171,8 +160,8 @@ static void reroutes_print(const struct scenario *s, FILE *to)
 	for (uint32_t i = 0; i < t->n_routes; i++) {
 		const struct sim_route_change *c = &t->routes[i];
 
-		fprintf(to, "change at %" PRIu64 " ps: switch %u, LID 0x%x ",
-			c->time, c->node, c->lid);
+		fprintf(to, "change at %" PRIu64 " ps: switch %u, LID 0x%x ", c->time, c->node,
+			c->lid);
 		if (c->ports)
 			fprintf(to, "to {0x%" PRIx64 "}\n", *c->ports);
 		else
@@ -187,19 +176,18 @@ static void changes_print(const struct scenario *s, FILE *to)
 	for (uint32_t i = 0; i < t->n_changes; i++) {
 		const struct sim_table_change *c = &t->changes[i];
 
-		fprintf(to, "change at %" PRIu64 " ps: port %u, VLArb %u\n",
-			c->time, c->port, c->table);
+		fprintf(to, "change at %" PRIu64 " ps: port %u, VLArb %u\n", c->time, c->port,
+			c->table);
 	}
 }
 
 /* Where a packet to another subnet goes, and what SL each makes of it. */
-static void global_print(const struct scenario *s, const struct sim_arrival *a,
-			 FILE *to)
+static void global_print(const struct scenario *s, const struct sim_arrival *a, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 
-	fprintf(to, ", to port %u of the topology, TClass %u, hop limit %u",
-		a->target, a->tclass, a->hop_limit);
+	fprintf(to, ", to port %u of the topology, TClass %u, hop limit %u", a->target, a->tclass,
+		a->hop_limit);
 	if (t->tclass_of_sl) {
 		fprintf(to, ", mark by subnet");
 		for (uint32_t i = 0; i < s->fabric.subnet.n_subnets; i++)
@@ -215,19 +203,16 @@ static void global_print(const struct scenario *s, const struct sim_arrival *a,
 static void config_print(const struct cc_config *k, FILE *to)
 {
 	fprintf(to,
-		" rmin %.17g rmax %.17g m %g add %.17g cap %d, CCTI min %u"
-		" limit %u increase %u timer %u, CCT 0x%x 0x%x 0x%x ...\n",
-		k->rmin, k->rmax, k->m, k->add, k->cap_first_increase,
-		k->ccti_min, k->ccti_limit, k->ccti_increase, k->ccti_timer,
-		k->cct[0], k->cct[1], k->cct[2]);
+		" rmin %.17g rmax %.17g m %g add %.17g cap %d, CCTI min %u limit %u increase %u timer %u, CCT 0x%x 0x%x 0x%x ...\n",
+		k->rmin, k->rmax, k->m, k->add, k->cap_first_increase, k->ccti_min, k->ccti_limit,
+		k->ccti_increase, k->ccti_timer, k->cct[0], k->cct[1], k->cct[2]);
 }
 
 static void throttle_print(const struct sim_control *c, uint32_t i, FILE *to)
 {
 	const struct sim_throttle *t = &c->throttles[i];
 
-	fprintf(to, "throttle %u: sender %u of end node %u, flows", i,
-		t->sender, t->node);
+	fprintf(to, "throttle %u: sender %u of end node %u, flows", i, t->sender, t->node);
 	for (uint32_t f = 0; f < c->n_flows; f++)
 		if (c->throttle_of_flow[f] == i)
 			fprintf(to, " %u", f);
@@ -249,10 +234,9 @@ static void marking_print(const struct mark_config *m, FILE *to)
 	};
 
 	fprintf(to,
-		"marking %s, guard %d, depth %u, threshold %u, victims %d, at"
-		" least %u B, every %u",
-		rules[m->rule], m->guard, m->depth, m->threshold,
-		m->mark_victims, m->min_bytes, m->mark_every);
+		"marking %s, guard %d, depth %u, threshold %u, victims %d, at least %u B, every %u",
+		rules[m->rule], m->guard, m->depth, m->threshold, m->mark_victims, m->min_bytes,
+		m->mark_every);
 }
 
 /* C9 */
@@ -278,17 +262,15 @@ static void control_print(const struct sim_control *c, FILE *to)
 	fprintf(to, "control: ");
 	marking_print(&c->marking, to);
 	fprintf(to,
-		"; echo in %s, gap %s, window %u, ack delay %" PRIu64
-		" ps, timeout %" PRIu64 " ps\n",
-		c->echo == SIM_ECHO_CNP ? "CNPs" : "ACKs",
-		c->fixed_gap ? "fixed" : "by the rate", c->window, c->ack_delay,
-		c->timeout);
+		"; echo in %s, gap %s, window %u, ack delay %" PRIu64 " ps, timeout %" PRIu64
+		" ps\n",
+		c->echo == SIM_ECHO_CNP ? "CNPs" : "ACKs", c->fixed_gap ? "fixed" : "by the rate",
+		c->window, c->ack_delay, c->timeout);
 	for (uint32_t i = 0; i < c->n_throttles; i++)
 		throttle_print(c, i, to);
 }
 
-static void set_print(const struct adaptive *a, switch_id at, uint16_t group,
-		      FILE *to)
+static void set_print(const struct adaptive *a, switch_id at, uint16_t group, FILE *to)
 {
 	if (group == ADAPTIVE_NO_GROUP)
 		fputs("{}", to);
@@ -306,8 +288,7 @@ static void ways_print(const struct sim_setup *t, switch_id at, FILE *to)
 	fprintf(to, "inputs of switch %u:", at);
 	for (uint32_t i = 0; i <= n->n_ports; i++)
 		fprintf(to, " %u %s", i,
-			kinds[a->detours->way_in[t->ports[n->first_port + i]
-							 .origin]]);
+			kinds[a->detours->way_in[t->ports[n->first_port + i].origin]]);
 	fprintf(to, "; around:");
 	for (switch_id target = 0; target < a->n; target++) {
 		size_t i = (size_t)at * a->n + target;
@@ -327,31 +308,28 @@ static void groups_print(const struct adaptive *a, switch_id at, FILE *to)
 		const struct port_set *set = adaptive_group(a, at, target);
 
 		if (set)
-			fprintf(to, " %u:{0x%" PRIx64 "}", target,
-				set->bits[0]);
+			fprintf(to, " %u:{0x%" PRIx64 "}", target, set->bits[0]);
 	}
 	fputc('\n', to);
 }
 
 static void choices_print(const struct sim_setup *t, FILE *to)
 {
-	static const char *const choices[] = { [SIM_AR_LOAD] = "load",
-					       [SIM_AR_RANDOM] = "random",
-					       [SIM_AR_TURNS] = "turns" };
-	static const char *const units[] = { [SIM_AR_PACKET] = "packet",
-					     [SIM_AR_FLOW] = "flow",
-					     [SIM_AR_FLOWLET] = "flowlet" };
+	static const char *const choices[] = {
+		[SIM_AR_LOAD] = "load", [SIM_AR_RANDOM] = "random", [SIM_AR_TURNS] = "turns"
+	};
+	static const char *const units[] = {
+		[SIM_AR_PACKET] = "packet", [SIM_AR_FLOW] = "flow", [SIM_AR_FLOWLET] = "flowlet"
+	};
 	const struct sim_adaptive *a = t->adaptive;
 
 	if (!a)
 		return;
 	fprintf(to,
-		"switches choose by %s per %s, threshold %u, hysteresis %u, gap"
-		" %" PRIu64 " ps, heal %" PRIu64 " ps, notify %" PRIu64
-		" ps, around %u, SLs 0x%x\n",
-		choices[a->choice], units[a->per], a->threshold, a->hysteresis,
-		a->gap, a->heal, a->notify, a->around,
-		t->subnet->adaptive->sls);
+		"switches choose by %s per %s, threshold %u, hysteresis %u, gap %" PRIu64
+		" ps, heal %" PRIu64 " ps, notify %" PRIu64 " ps, around %u, SLs 0x%x\n",
+		choices[a->choice], units[a->per], a->threshold, a->hysteresis, a->gap, a->heal,
+		a->notify, a->around, t->subnet->adaptive->sls);
 	for (switch_id w = 0; w < t->subnet->n_switches; w++) {
 		groups_print(t->subnet->adaptive, w, to);
 		if (t->subnet->adaptive->detours)
@@ -366,15 +344,12 @@ static void asks_print(const struct scenario *s, FILE *to)
 
 		fprintf(to,
 			"flow %u asks for %" PRIu64 " bit/s at %" PRIu64
-			" ps, packets each %" PRIu64 " ps, stops at %" PRIu64
-			" ps\n",
-			a->flow, s->reserve[a->flow], a->start, a->gap,
-			a->stop);
+			" ps, packets each %" PRIu64 " ps, stops at %" PRIu64 " ps\n",
+			a->flow, s->reserve[a->flow], a->start, a->gap, a->stop);
 	}
 	for (unsigned sl = 0; s->asks.n > 0 && sl < N_SLS; sl++)
 		if (s->control->sl_share[sl] > 0)
-			fprintf(to, "SL %u may be promised %g\n", sl,
-				s->control->sl_share[sl]);
+			fprintf(to, "SL %u may be promised %g\n", sl, s->control->sl_share[sl]);
 }
 
 static void pairs_print(const struct scenario *s, FILE *to)
@@ -389,10 +364,9 @@ static void pairs_print(const struct scenario *s, FILE *to)
 		const struct oracle_pair *p = &s->pairs.list[i];
 
 		fprintf(to,
-			"queue pair of flow %u: %s, end node %u to %u (LID %u),"
-			" SL %u, messages of %u B, MTU %u, timeout %u\n",
-			p->flow, names[p->transport], p->from, p->to, p->dlid,
-			p->sl, p->length, s->pairs.mtu, p->timeout);
+			"queue pair of flow %u: %s, end node %u to %u (LID %u), SL %u, messages of %u B, MTU %u, timeout %u\n",
+			p->flow, names[p->transport], p->from, p->to, p->dlid, p->sl, p->length,
+			s->pairs.mtu, p->timeout);
 	}
 }
 
@@ -410,14 +384,11 @@ static void paces_print(const struct scenario *s, FILE *to)
 	if (p->n == 0 || !p->algorithm)
 		return;
 	fprintf(to,
-		"queue pairs answer: %s%s, rmin %.17g rmax %.17g m %g cap %d,"
-		" CCTI min %u limit %u increase %u timer %u, CCT 0x%x 0x%x"
-		" ..., not on SLs 0x%x\n",
-		p->algorithm->name, p->per_sl ? " per SL" : "", p->config.rmin,
-		p->config.rmax, p->config.m, p->config.cap_first_increase,
-		p->config.ccti_min, p->config.ccti_limit,
-		p->config.ccti_increase, p->config.ccti_timer, p->config.cct[0],
-		p->config.cct[1], p->free_sls);
+		"queue pairs answer: %s%s, rmin %.17g rmax %.17g m %g cap %d, CCTI min %u limit %u increase %u timer %u, CCT 0x%x 0x%x ..., not on SLs 0x%x\n",
+		p->algorithm->name, p->per_sl ? " per SL" : "", p->config.rmin, p->config.rmax,
+		p->config.m, p->config.cap_first_increase, p->config.ccti_min, p->config.ccti_limit,
+		p->config.ccti_increase, p->config.ccti_timer, p->config.cct[0], p->config.cct[1],
+		p->free_sls);
 }
 
 static bool is_posted(const struct scenario *s, uint32_t flow)
@@ -428,8 +399,7 @@ static bool is_posted(const struct scenario *s, uint32_t flow)
 	return false;
 }
 
-static void nodes_print(const char *what, const uint32_t *nodes, uint32_t n,
-			FILE *to)
+static void nodes_print(const char *what, const uint32_t *nodes, uint32_t n, FILE *to)
 {
 	fprintf(to, " %s", what);
 	for (uint32_t i = 0; i < n; i++)
@@ -444,12 +414,10 @@ static void jobs_print(const struct scenario *s, FILE *to)
 
 		fprintf(to,
 			"job %u%s: MTU %u, payload %u, SL %u, start %" PRIu64
-			" ps, repeat %u, overhead %" PRIu64
-			", per byte %" PRIu64 ", gap %" PRIu64
+			" ps, repeat %u, overhead %" PRIu64 ", per byte %" PRIu64 ", gap %" PRIu64
 			", eager %" PRIu64 ",",
-			i, j->rc ? " (rc)" : "", s->jobs.mtu, s->jobs.payload,
-			j->sl, j->start, j->repeat, j->overhead, j->per_byte,
-			j->gap, j->eager);
+			i, j->rc ? " (rc)" : "", s->jobs.mtu, s->jobs.payload, j->sl, j->start,
+			j->repeat, j->overhead, j->per_byte, j->gap, j->eager);
 		nodes_print("ranks at nodes", j->nodes, j->n_ranks, to);
 		nodes_print("servers at", j->servers, j->n_servers, to);
 		if (j->graphs)
@@ -473,9 +441,8 @@ void scenario_print(const struct scenario *s, FILE *to)
 		forwarding_print(s, w, to);
 	tables_print(s, to);
 	for (uint32_t i = 0; i < t->n_faults; i++)
-		fprintf(to, "fault at %" PRIu64 " ps: %s, port %u\n",
-			t->faults[i].time, fault_names[t->faults[i].kind],
-			t->faults[i].port);
+		fprintf(to, "fault at %" PRIu64 " ps: %s, port %u\n", t->faults[i].time,
+			fault_names[t->faults[i].kind], t->faults[i].port);
 	changes_print(s, to);
 	reroutes_print(s, to);
 	relanes_print(s, to);
@@ -491,10 +458,9 @@ void scenario_print(const struct scenario *s, FILE *to)
 		const struct sim_arrival *a = &s->arrivals[i];
 
 		fprintf(to,
-			"arrival at %" PRIu64 " ps: flow %u sequence %u, end"
-			" node %u to LID 0x%x, %u B, SL %u, P_Key 0x%04x%s",
-			a->time, a->flow, a->sequence, a->source, a->dlid,
-			a->bytes, a->sl, a->pkey,
+			"arrival at %" PRIu64
+			" ps: flow %u sequence %u, end node %u to LID 0x%x, %u B, SL %u, P_Key 0x%04x%s",
+			a->time, a->flow, a->sequence, a->source, a->dlid, a->bytes, a->sl, a->pkey,
 			a->management ? ", VL15" : "");
 		if (is_posted(s, a->flow))
 			fprintf(to, ", a message");

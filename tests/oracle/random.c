@@ -80,8 +80,8 @@ static void horizon_set(struct scenario *s)
 
 	if (s->controlled)
 		work *= 2;
-	s->horizon = last + 200 + (work < most ? work : most) +
-		     patience(s, timer * s->tick) / s->tick;
+	s->horizon =
+		last + 200 + (work < most ? work : most) + patience(s, timer * s->tick) / s->tick;
 	/* Let the timer of T5 strike if it is not far. */
 	if (timer < 3000 && s->horizon < 2 * timer + timer / 2)
 		s->horizon = 2 * timer + timer / 2;
@@ -117,8 +117,7 @@ struct features {
 
 static bool are_around(const struct features *f)
 {
-	return f->around && f->adaptive && !f->forewarned &&
-	       f->routers == NO_ROUTERS;
+	return f->around && f->adaptive && !f->forewarned && f->routers == NO_ROUTERS;
 }
 
 /* Things happen that keep to no tick. */
@@ -128,8 +127,7 @@ static bool is_timed(const struct scenario *s)
 }
 
 /* To one in which switches have something to choose, if they are to. */
-static void shape_change(const struct scenario *s, struct shape *h,
-			 struct rng *r)
+static void shape_change(const struct scenario *s, struct shape *h, struct rng *r)
 {
 	if (s->forewarned)
 		shape_fan(h, r);
@@ -147,18 +145,16 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 
 	*s = (struct scenario){ .seed = seed,
 				.routed = kind != NO_ROUTERS,
-				.plain = kind == PLAIN_ROUTERS ||
-					 kind == ROUTERS_AS_SWITCHES,
+				.plain = kind == PLAIN_ROUTERS || kind == ROUTERS_AS_SWITCHES,
 				.paired = has.paired,
 				.jobbed = has.jobbed,
 				.controlled = has.controlled,
 				.adaptive = has.adaptive,
 				.spread = has.spread,
 				.settled = has.settled,
-				.forewarned = has.forewarned && has.adaptive &&
-					      kind == NO_ROUTERS,
-				.asking = has.asking && has.controlled &&
-					  !has.adaptive && kind == NO_ROUTERS };
+				.forewarned = has.forewarned && has.adaptive && kind == NO_ROUTERS,
+				.asking = has.asking && has.controlled && !has.adaptive &&
+					  kind == NO_ROUTERS };
 	s->around = are_around(&has);
 	stream(&routers, seed, DRAW_ROUTERS);
 	stream(&choices, seed, DRAW_CHOICES);
@@ -190,8 +186,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	changes_draw(s, stream(&r, seed, DRAW_CHANGES));
 	reroutes_draw(s, stream(&r, seed, DRAW_REROUTES));
 	choices_draw(s, &shape, &choices);
-	jobs_draw(s, stream(&r, seed, DRAW_JOBS),
-		  stream(&reductions, seed, DRAW_REDUCTIONS));
+	jobs_draw(s, stream(&r, seed, DRAW_JOBS), stream(&reductions, seed, DRAW_REDUCTIONS));
 	asks_draw(s, stream(&r, seed, DRAW_ASKS));
 	early_draw(s, stream(&r, seed, DRAW_EARLY));
 	relanes_draw(s, stream(&r, seed, DRAW_RELANES));
@@ -346,8 +341,7 @@ static void router_lanes(struct fabric *f, uint32_t v)
 
 	for (unsigned i = 0; i < side * side; i++)
 		n->sl2vl_of_pair[v][i] =
-			(uint16_t)n->sl2vl_of_port[f->topo.nodes[v].first_port +
-						   i % side];
+			(uint16_t)n->sl2vl_of_port[f->topo.nodes[v].first_port + i % side];
 }
 
 /* The tables of `routed` in `f`, which has switches for its routers. */
@@ -356,12 +350,10 @@ static void tables_translate(const struct fabric *routed, struct fabric *f)
 	const struct subnet *from = &routed->subnet;
 	struct subnet *to = &f->subnet;
 
-	memset(to->mft->ports, 0,
-	       (size_t)FABRIC_GROUPS * to->n_switches * sizeof(uint64_t));
+	memset(to->mft->ports, 0, (size_t)FABRIC_GROUPS * to->n_switches * sizeof(uint64_t));
 	for (uint32_t v = 0; v < to->n_switches; v++) {
 		for (uint32_t e = 0; e < f->n_ends; e++)
-			fabric_route(f, v, (lid_t)(e + 1),
-				     output_of(routed, v, e));
+			fabric_route(f, v, (lid_t)(e + 1), output_of(routed, v, e));
 		if (v >= from->n_switches) {
 			router_lanes(f, v);
 			continue;
@@ -372,25 +364,22 @@ static void tables_translate(const struct fabric *routed, struct fabric *f)
 	}
 }
 
-void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
-			 uint64_t seed)
+void scenario_draw_twins(struct scenario *routed, struct scenario *switched, uint64_t seed)
 {
 	draw(routed, seed, (struct features){ .routers = PLAIN_ROUTERS });
-	draw(switched, seed,
-	     (struct features){ .routers = ROUTERS_AS_SWITCHES });
+	draw(switched, seed, (struct features){ .routers = ROUTERS_AS_SWITCHES });
 	const struct sim_setup *from = &routed->fabric.setup;
 	struct sim_setup *to = &switched->fabric.setup;
 
 	tables_translate(&routed->fabric, &switched->fabric);
 	memcpy(to->ports, from->ports, from->n_ports * sizeof(*to->ports));
 	to->n_faults = from->n_faults;
-	to->faults = hd_realloc(to->faults, from->n_faults + 1u,
-				sizeof(*to->faults));
+	to->faults = hd_realloc(to->faults, from->n_faults + 1u, sizeof(*to->faults));
 	for (uint32_t i = 0; i < from->n_faults; i++)
 		to->faults[i] = from->faults[i];
 	switched->n_arrivals = routed->n_arrivals;
-	switched->arrivals = hd_realloc(switched->arrivals, routed->n_arrivals,
-					sizeof(*switched->arrivals));
+	switched->arrivals =
+		hd_realloc(switched->arrivals, routed->n_arrivals, sizeof(*switched->arrivals));
 	for (size_t i = 0; i < routed->n_arrivals; i++) {
 		struct sim_arrival *a = &switched->arrivals[i];
 
@@ -443,8 +432,7 @@ struct oracle_case scenario_case(const struct scenario *s)
 		&s->pairs,
 		&s->jobs,
 		&s->asks,
-		s->pairs.n > 0 || s->jobs.n > 0 || s->asks.n > 0 ||
-			s->saturating,
+		s->pairs.n > 0 || s->jobs.n > 0 || s->asks.n > 0 || s->saturating,
 		s->saturating,
 	};
 }

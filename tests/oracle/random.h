@@ -24,18 +24,18 @@ struct scenario {
 	uint32_t sizes[4]; /* bytes; the largest first */
 	uint32_t n_sizes;
 	uint32_t n_groups;
-	bool lengthy;    /* many large packets: 12-bit counters wrap */
-	bool routed;     /* there may be routers */
-	bool plain;      /* they could be switches */
-	bool paired;     /* there may be queue pairs; time jumps */
-	bool jobbed;     /* there may be jobs; time jumps */
-	bool controlled; /* congestion control; time jumps */
-	bool adaptive;   /* switches choose */
-	bool spread;     /* what comes before its turn is kept (Q8) */
-	bool settled;    /* it never is; lanes and settings stay (T11l, C9) */
-	bool forewarned; /* they tell each other of ways that are lost (D6) */
-	bool around;     /* in a dragonfly, with ways around (D7) */
-	bool asking;     /* flows may ask for leave to start (C8) */
+	bool lengthy;        /* many large packets: 12-bit counters wrap */
+	bool routed;         /* there may be routers */
+	bool plain;          /* they could be switches */
+	bool paired;         /* there may be queue pairs; time jumps */
+	bool jobbed;         /* there may be jobs; time jumps */
+	bool controlled;     /* congestion control; time jumps */
+	bool adaptive;       /* switches choose */
+	bool spread;         /* what comes before its turn is kept (Q8) */
+	bool settled;        /* it never is; lanes and settings stay (T11l, C9) */
+	bool forewarned;     /* they tell each other of ways that are lost (D6) */
+	bool around;         /* in a dragonfly, with ways around (D7) */
+	bool asking;         /* flows may ask for leave to start (C8) */
 	uint64_t saturating; /* flows (T13), a bit each */
 	hd_time d_max;       /* of the largest packet on the slowest link */
 	uint64_t **sets;     /* of groups that change (T11r) */
@@ -89,8 +89,7 @@ void scenario_draw_controlled(struct scenario *s, uint64_t seed);
  * there a host's LID is known everywhere and leads the same way. The rules
  * make no difference between the two.
  */
-void scenario_draw_twins(struct scenario *routed, struct scenario *switched,
-			 uint64_t seed);
+void scenario_draw_twins(struct scenario *routed, struct scenario *switched, uint64_t seed);
 /* Arrivals by time, flow and sequence, after times were changed. */
 void scenario_sort(struct scenario *s);
 /* Who asks, of those that still send; nobody. */

@@ -19,8 +19,8 @@ static bool is_askable(const struct scenario *s, const struct sim_arrival *a)
 	const struct sim_setup *t = &f->setup;
 	uint32_t from = a->source, to, port = t->nodes[from].first_port + 1;
 
-	if (!is_controllable(s, a) || a->dlid > f->n_ends ||
-	    from >= f->topo.n_nodes || f->ends[a->dlid - 1u] >= f->topo.n_nodes)
+	if (!is_controllable(s, a) || a->dlid > f->n_ends || from >= f->topo.n_nodes ||
+	    f->ends[a->dlid - 1u] >= f->topo.n_nodes)
 		return false;
 	to = f->ends[a->dlid - 1u];
 	if (!is_way(f, from, to) || !is_way(f, to, from))
@@ -51,8 +51,8 @@ static uint64_t reserve_draw(const struct sim_port *p, struct rng *r)
 	return eighth * n - 1 - rng_below(r, eighth / 2 + 1);
 }
 
-static void ask_draw(struct scenario *s, uint32_t flow,
-		     const struct sim_arrival *first, struct rng *r)
+static void ask_draw(struct scenario *s, uint32_t flow, const struct sim_arrival *first,
+		     struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 	const struct sim_arrival like = *first;
@@ -86,8 +86,7 @@ void asks_draw(struct scenario *s, struct rng *r)
 	s->asks.list = hd_alloc(MAX_FLOWS, sizeof(*s->asks.list));
 	s->reserve = hd_alloc(MAX_FLOWS, sizeof(*s->reserve));
 	for (uint32_t i = 0; i < n_flows; i++)
-		if (of[i] && !is_pairs_flow(s, i) && is_askable(s, of[i]) &&
-		    chance(r, 70))
+		if (of[i] && !is_pairs_flow(s, i) && is_askable(s, of[i]) && chance(r, 70))
 			ask_draw(s, i, of[i], r);
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		if (chance(r, 40))

@@ -35,8 +35,7 @@ static unsigned ports_list(const struct port_set *set, uint8_t *out)
 	return n;
 }
 
-static unsigned groups_ports(const void *rule, const void *view, switch_id at,
-			     uint8_t *out)
+static unsigned groups_ports(const void *rule, const void *view, switch_id at, uint8_t *out)
 {
 	const struct drawn_groups *g = rule;
 
@@ -46,36 +45,32 @@ static unsigned groups_ports(const void *rule, const void *view, switch_id at,
 static enum way_in groups_way_in(const void *rule, switch_id at, unsigned port)
 {
 	const struct drawn_groups *g = rule;
-	uint32_t far =
-		switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
+	uint32_t far = switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
 
 	if (far == TOPO_NONE)
 		return FROM_END;
-	return g->shape->group[far] == g->shape->group[at] ? FROM_GROUP
-							   : FROM_BEYOND;
+	return g->shape->group[far] == g->shape->group[at] ? FROM_GROUP : FROM_BEYOND;
 }
 
-static unsigned groups_detours(const void *rule, const void *view, switch_id at,
-			       enum way_in from, bool around, uint8_t *out)
+static unsigned groups_detours(const void *rule, const void *view, switch_id at, enum way_in from,
+			       bool around, uint8_t *out)
 {
 	const struct drawn_groups *g = rule;
 	switch_id to = *(const switch_id *)view;
 
-	return ports_list(
-		around ? &g->around[from][at][to] : &g->straight[at][to], out);
+	return ports_list(around ? &g->around[from][at][to] : &g->straight[at][to], out);
 }
 
 /* A minimal way in a dragonfly crosses between groups once. */
-static bool is_step(const struct shape *h, uint32_t near, uint32_t far,
-		    uint32_t target)
+static bool is_step(const struct shape *h, uint32_t near, uint32_t far, uint32_t target)
 {
 	return !h->dragonfly || h->group[far] == h->group[near] ||
 	       h->group[far] == h->group[target];
 }
 
 /* Hops from every switch to one; switches are the first nodes. */
-static void hops_find(const struct sim_setup *t, const struct shape *h,
-		      uint32_t target, uint32_t *hops)
+static void hops_find(const struct sim_setup *t, const struct shape *h, uint32_t target,
+		      uint32_t *hops)
 {
 	uint32_t n = t->subnet->n_switches;
 
@@ -84,11 +79,10 @@ static void hops_find(const struct sim_setup *t, const struct shape *h,
 	for (uint32_t round = 0; round < n; round++)
 		for (uint32_t p = 0; p < t->n_ports; p++) {
 			uint32_t near = t->ports[p].node;
-			uint32_t far =
-				near < n ? switch_beyond(t, p) : TOPO_NONE;
+			uint32_t far = near < n ? switch_beyond(t, p) : TOPO_NONE;
 
-			if (far != TOPO_NONE && hops[far] == round &&
-			    hops[near] == FAR && is_step(h, near, far, target))
+			if (far != TOPO_NONE && hops[far] == round && hops[near] == FAR &&
+			    is_step(h, near, far, target))
 				hops[near] = round + 1;
 		}
 }
@@ -104,8 +98,8 @@ static bool set_has(const struct port_set *set, uint32_t port)
 }
 
 /* The ways that lead nearer; with `others`, now and then any to a switch. */
-static void group_draw(struct drawn_groups *g, uint32_t at, uint32_t to,
-		       const uint32_t *hops, bool others, struct rng *r)
+static void group_draw(struct drawn_groups *g, uint32_t at, uint32_t to, const uint32_t *hops,
+		       bool others, struct rng *r)
 {
 	const struct sim_setup *t = g->setup;
 	const struct sim_node *n = &t->nodes[at];
@@ -113,8 +107,8 @@ static void group_draw(struct drawn_groups *g, uint32_t at, uint32_t to,
 	for (uint32_t i = 1; i <= n->n_ports; i++) {
 		uint32_t port = n->first_port + i;
 		uint32_t far = switch_beyond(t, port);
-		bool in = far != TOPO_NONE && hops[far] < hops[at] &&
-			  is_step(g->shape, at, far, to);
+		bool in =
+			far != TOPO_NONE && hops[far] < hops[at] && is_step(g->shape, at, far, to);
 
 		if (far != TOPO_NONE && others)
 			in = chance(r, in ? 90 : 30);
@@ -128,18 +122,15 @@ static void group_draw(struct drawn_groups *g, uint32_t at, uint32_t to,
 /* ---- ways around (D7) ---- */
 
 /* The group of the dragonfly at the far end of a port, or FAR. */
-static uint32_t group_beyond(const struct drawn_groups *g, uint32_t at,
-			     uint32_t port)
+static uint32_t group_beyond(const struct drawn_groups *g, uint32_t at, uint32_t port)
 {
-	uint32_t far =
-		switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
+	uint32_t far = switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
 
 	return far == TOPO_NONE ? FAR : g->shape->group[far];
 }
 
 /* Whether a switch has minimal ports, all with cables to the target's group. */
-static bool goes_straight(const struct drawn_groups *g, uint32_t at,
-			  uint32_t to)
+static bool goes_straight(const struct drawn_groups *g, uint32_t at, uint32_t to)
 {
 	const struct port_set *set = &g->of[at][to];
 
@@ -150,26 +141,18 @@ static bool goes_straight(const struct drawn_groups *g, uint32_t at,
 }
 
 /* A cable to such a switch of a third group. */
-static bool crosses(const struct drawn_groups *g, uint32_t at, uint32_t port,
-		    uint32_t to)
+static bool crosses(const struct drawn_groups *g, uint32_t at, uint32_t port, uint32_t to)
 {
 	uint32_t group = group_beyond(g, at, port);
 
-	return group != FAR && group != g->shape->group[at] &&
-	       group != g->shape->group[to] &&
-	       goes_straight(
-		       g,
-		       switch_beyond(g->setup,
-				     g->setup->nodes[at].first_port + port),
-		       to);
+	return group != FAR && group != g->shape->group[at] && group != g->shape->group[to] &&
+	       goes_straight(g, switch_beyond(g->setup, g->setup->nodes[at].first_port + port), to);
 }
 
 /* Whether the far switch of a port is of the group and has such a cable. */
-static bool approaches(const struct drawn_groups *g, uint32_t at, uint32_t port,
-		       uint32_t to)
+static bool approaches(const struct drawn_groups *g, uint32_t at, uint32_t port, uint32_t to)
 {
-	uint32_t near =
-		switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
+	uint32_t near = switch_beyond(g->setup, g->setup->nodes[at].first_port + port);
 
 	if (group_beyond(g, at, port) != g->shape->group[at])
 		return false;
@@ -181,13 +164,11 @@ static bool approaches(const struct drawn_groups *g, uint32_t at, uint32_t port,
 
 /* Outside the target's group; with `others`, now and then any cable that is not
  * minimal. */
-static void ways_draw(struct drawn_groups *g, uint32_t at, uint32_t to,
-		      bool others, struct rng *r)
+static void ways_draw(struct drawn_groups *g, uint32_t at, uint32_t to, bool others, struct rng *r)
 {
 	for (uint32_t i = 1; i <= g->setup->nodes[at].n_ports; i++) {
 		bool minimal = set_has(&g->of[at][to], i);
-		bool straight = minimal &&
-				group_beyond(g, at, i) != g->shape->group[at];
+		bool straight = minimal && group_beyond(g, at, i) != g->shape->group[at];
 		bool way = crosses(g, at, i, to);
 		bool end = way || approaches(g, at, i, to);
 
@@ -224,14 +205,12 @@ static uint32_t margin_draw(const struct scenario *s, struct rng *r)
 		return 0;
 	if (chance(r, 5))
 		return UINT32_MAX;
-	return chance(r, 40) ? packet
-			     : below(r, packet * (chance(r, 70) ? 2 : 6) + 1);
+	return chance(r, 40) ? packet : below(r, packet * (chance(r, 70) ? 2 : 6) + 1);
 }
 
 /* ---- all of it ---- */
 
-static void groups_draw(struct scenario *s, const struct shape *h,
-			struct rng *r)
+static void groups_draw(struct scenario *s, const struct shape *h, struct rng *r)
 {
 	struct subnet *n = &s->fabric.subnet;
 	struct drawn_groups groups = { .setup = &s->fabric.setup, .shape = h };
@@ -250,15 +229,13 @@ static void groups_draw(struct scenario *s, const struct shape *h,
 	for (uint32_t to = 0; to < n->n_switches; to++) {
 		hops_find(&s->fabric.setup, h, to, hops);
 		for (uint32_t at = 0; at < n->n_switches; at++)
-			if (at != to && hops[at] != FAR &&
-			    (chance(r, 90) || s->forewarned))
+			if (at != to && hops[at] != FAR && (chance(r, 90) || s->forewarned))
 				group_draw(&groups, at, to, hops, others, r);
 	}
 	if (s->around)
 		around_draw(&groups, others, r);
 	graph_init(&graph, n);
-	adaptive_gather(n, &graph, &rule,
-			chance(r, 60) ? UINT16_MAX : (uint16_t)rng_next(r));
+	adaptive_gather(n, &graph, &rule, chance(r, 60) ? UINT16_MAX : (uint16_t)rng_next(r));
 	graph_fini(&graph);
 }
 
@@ -316,12 +293,8 @@ void choices_draw(struct scenario *s, const struct shape *h, struct rng *r)
 		return;
 	groups_draw(s, h, r);
 	a = s->choice = hd_alloc(1, sizeof(*a));
-	a->choice = chance(r, 60)   ? SIM_AR_LOAD
-		    : chance(r, 50) ? SIM_AR_RANDOM
-				    : SIM_AR_TURNS;
-	a->per = chance(r, 40)   ? SIM_AR_PACKET
-		 : chance(r, 40) ? SIM_AR_FLOW
-				 : SIM_AR_FLOWLET;
+	a->choice = chance(r, 60) ? SIM_AR_LOAD : chance(r, 50) ? SIM_AR_RANDOM : SIM_AR_TURNS;
+	a->per = chance(r, 40) ? SIM_AR_PACKET : chance(r, 40) ? SIM_AR_FLOW : SIM_AR_FLOWLET;
 	a->threshold = threshold_draw(s, r);
 	a->hysteresis = chance(r, 30) ? 0 : below(r, a->threshold + 1);
 	if (chance(r, 15))

@@ -31,8 +31,7 @@ void senders_draw(struct scenario *s, struct rng *r)
 	uint16_t of[MAX_FLOWS];
 	uint32_t n = 2 + below(r, 4);
 
-	if (!chance(r, SENDERS_PERCENT) || s->plain || s->paired || s->jobbed ||
-	    s->asking)
+	if (!chance(r, SENDERS_PERCENT) || s->plain || s->paired || s->jobbed || s->asking)
 		return;
 	for (int i = 0; i < MAX_FLOWS; i++)
 		of[i] = (uint16_t)below(r, n);
@@ -54,8 +53,7 @@ bool is_controllable(const struct scenario *s, const struct sim_arrival *a)
 	if (a->dlid > f->n_ends)
 		return false;
 	return f->topo.ports[t->ports[from].origin].subnet ==
-	       f->topo.ports[t->ports[fabric_end_port(f, a->dlid - 1u)].origin]
-		       .subnet;
+	       f->topo.ports[t->ports[fabric_end_port(f, a->dlid - 1u)].origin].subnet;
 }
 
 void free_sls_draw(struct scenario *s, struct rng *r)
@@ -72,17 +70,14 @@ static bool is_free_sl(const struct scenario *s, uint8_t sl)
 	return s->pairs.free_sls >> sl & 1;
 }
 
-static void marking_draw(const struct scenario *s, struct mark_config *m,
-			 struct rng *r)
+static void marking_draw(const struct scenario *s, struct mark_config *m, struct rng *r)
 {
 	static const enum mark_rule rules[20] = {
-		MARK_NONE,        MARK_TWO_COUNTER, MARK_TWO_COUNTER,
-		MARK_TWO_COUNTER, MARK_TWO_COUNTER, MARK_TWO_COUNTER,
-		MARK_TWO_COUNTER, MARK_TWO_COUNTER, MARK_THRESHOLD,
-		MARK_THRESHOLD,   MARK_THRESHOLD,   MARK_THRESHOLD,
-		MARK_IBA,         MARK_IBA,         MARK_IBA,
-		MARK_IBA,         MARK_IBA,         MARK_IBA,
-		MARK_IBA,         MARK_IBA
+		MARK_NONE,        MARK_TWO_COUNTER, MARK_TWO_COUNTER, MARK_TWO_COUNTER,
+		MARK_TWO_COUNTER, MARK_TWO_COUNTER, MARK_TWO_COUNTER, MARK_TWO_COUNTER,
+		MARK_THRESHOLD,   MARK_THRESHOLD,   MARK_THRESHOLD,   MARK_THRESHOLD,
+		MARK_IBA,         MARK_IBA,         MARK_IBA,         MARK_IBA,
+		MARK_IBA,         MARK_IBA,         MARK_IBA,         MARK_IBA
 	};
 	uint32_t packet = (s->sizes[0] + 63) / 64;
 
@@ -112,8 +107,7 @@ static void table_fill(struct cc_config *c, struct rng *r)
  * Rates are about those of the largest packet, and the lowest one is not so
  * low that nothing happens before the end.
  */
-void response_draw(const struct scenario *s, struct sim_throttle *t,
-		   struct rng *r)
+void response_draw(const struct scenario *s, struct sim_throttle *t, struct rng *r)
 {
 	static const double spreads[5] = { 1.5, 2, 4, 9, 20 };
 	static const double roots[4] = { 1.3, 2, 3, 4 };
@@ -121,37 +115,32 @@ void response_draw(const struct scenario *s, struct sim_throttle *t,
 
 	t->algorithm = chance(r, 10) ? NULL : cc_algorithms[below(r, 5)];
 	do {
-		double rmax = (1 + below(r, 2)) * (double)HD_S /
-			      (double)s->d_max * (1 + below(r, 100) / 300.0);
+		double rmax = (1 + below(r, 2)) * (double)HD_S / (double)s->d_max *
+			      (1 + below(r, 100) / 300.0);
 
-		t->config =
-			cc_config_default(rmax / spreads[below(r, 5)], rmax);
+		t->config = cc_config_default(rmax / spreads[below(r, 5)], rmax);
 		t->config.m = roots[below(r, 4)];
 		t->config.add = t->config.rmin * (1 + below(r, 20)) / 10.0;
 		t->config.cap_first_increase = chance(r, 50);
 		table_fill(&t->config, r);
-	} while (t->algorithm &&
-		 cc_check(t->algorithm, &t->config, &d) != HD_OK);
+	} while (t->algorithm && cc_check(t->algorithm, &t->config, &d) != HD_OK);
 }
 
 /* The throttle of a flow: an old one if flows share, or a new one. */
 static uint32_t throttle_find(const struct scenario *s, uint32_t n,
-			      const struct sim_arrival *const *of,
-			      uint32_t flow)
+			      const struct sim_arrival *const *of, uint32_t flow)
 {
 	for (uint32_t i = 0; i < flow; i++) {
 		uint32_t t = s->throttle_of_flow[i];
 
-		if (t != SIM_NONE && of[i]->source == of[flow]->source &&
-		    of[i]->sl == of[flow]->sl)
+		if (t != SIM_NONE && of[i]->source == of[flow]->source && of[i]->sl == of[flow]->sl)
 			return t;
 	}
 	return n;
 }
 
 /* Numbers that no plain sender of the port has: all odd, or beyond them. */
-static uint32_t sender_number(const struct scenario *s, uint32_t n,
-			      uint32_t node, bool between)
+static uint32_t sender_number(const struct scenario *s, uint32_t n, uint32_t node, bool between)
 {
 	uint32_t number = between ? 1 : 6, step = between ? 2 : 1;
 
@@ -175,12 +164,10 @@ static void throttles_draw(struct scenario *s, struct rng *r)
 		struct sim_throttle *t;
 
 		s->throttle_of_flow[i] = SIM_NONE;
-		if (!of[i] || is_pairs_flow(s, i) ||
-		    !is_controllable(s, of[i]) || is_free_sl(s, of[i]->sl) ||
-		    chance(r, plain))
+		if (!of[i] || is_pairs_flow(s, i) || !is_controllable(s, of[i]) ||
+		    is_free_sl(s, of[i]->sl) || chance(r, plain))
 			continue;
-		s->throttle_of_flow[i] =
-			shared ? throttle_find(s, n, of, i) : n;
+		s->throttle_of_flow[i] = shared ? throttle_find(s, n, of, i) : n;
 		if (s->throttle_of_flow[i] < n)
 			continue;
 		t = &s->throttles[n];
@@ -239,8 +226,7 @@ static void table_clear(struct cc_config *c)
 /* What every throttle has from then on, by the algorithm that it has. */
 static const struct cc_config *configs_draw(struct scenario *s, struct rng *r)
 {
-	struct cc_config *made =
-		hd_alloc(s->control->n_throttles + (size_t)1, sizeof(*made));
+	struct cc_config *made = hd_alloc(s->control->n_throttles + (size_t)1, sizeof(*made));
 
 	for (uint32_t i = 0; i < s->control->n_throttles; i++) {
 		struct sim_throttle t;
@@ -249,14 +235,13 @@ static const struct cc_config *configs_draw(struct scenario *s, struct rng *r)
 		do
 			response_draw(s, &t, r);
 		while (s->throttles[i].algorithm &&
-		       cc_check(s->throttles[i].algorithm, &t.config, &d) !=
-			       HD_OK);
+		       cc_check(s->throttles[i].algorithm, &t.config, &d) != HD_OK);
 		made[i] = chance(r, 30) ? s->throttles[i].config : t.config;
 		if (chance(r, 15))
 			table_clear(&made[i]);
 	}
-	s->configs = hd_grow(s->configs, &s->configs_cap, s->n_configs + 1,
-			     sizeof(struct cc_config *));
+	s->configs =
+		hd_grow(s->configs, &s->configs_cap, s->n_configs + 1, sizeof(struct cc_config *));
 	return s->configs[s->n_configs++] = made;
 }
 

@@ -32,8 +32,7 @@ static hd_time gap_draw(const struct scenario *s, uint32_t bytes, struct rng *r)
 
 #define CHATTER 150 /* packets, about one per tick */
 
-static void flow_packets(struct scenario *s, struct sim_arrival a,
-			 uint32_t count, struct rng *r)
+static void flow_packets(struct scenario *s, struct sim_arrival a, uint32_t count, struct rng *r)
 {
 	hd_time gap = count == CHATTER ? 1 : gap_draw(s, a.bytes, r);
 	bool periodic = chance(r, 50);
@@ -45,8 +44,7 @@ static void flow_packets(struct scenario *s, struct sim_arrival a,
 		a.sequence = i;
 		if (sizes_vary)
 			a.bytes = s->sizes[below(r, s->n_sizes)];
-		s->arrivals = hd_grow(s->arrivals, &s->arrivals_cap,
-				      s->n_arrivals + 1, sizeof(a));
+		s->arrivals = hd_grow(s->arrivals, &s->arrivals_cap, s->n_arrivals + 1, sizeof(a));
 		s->arrivals[s->n_arrivals++] = a;
 		time += periodic ? gap : below(r, 2 * (uint32_t)gap + 1);
 	}
@@ -107,21 +105,18 @@ void marks_draw(struct scenario *s, struct rng *r)
 		uint32_t percent = chance(r, 50) ? 80 : 0;
 
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			f->tclass_of_sl[i][sl] =
-				chance(r, percent) ? (uint8_t)below(r, 256) : 0;
+			f->tclass_of_sl[i][sl] = chance(r, percent) ? (uint8_t)below(r, 256) : 0;
 	}
 	f->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])f->tclass_of_sl;
 }
 
-static void flow_draw(struct scenario *s, const struct traffic *t,
-		      uint32_t flow, struct rng *r)
+static void flow_draw(struct scenario *s, const struct traffic *t, uint32_t flow, struct rng *r)
 {
 	const struct fabric *f = &s->fabric;
 	/* So that something is generated when a packet is answered (C5). */
 	bool chatter = s->controlled && chance(r, 8);
 	uint32_t from = chatter ? t->hot : below(r, f->n_ends);
-	uint32_t to = chance(r, s->controlled ? 75 : 50) ? t->hot
-							 : below(r, f->n_ends);
+	uint32_t to = chance(r, s->controlled ? 75 : 50) ? t->hot : below(r, f->n_ends);
 	struct sim_arrival a = {
 		.flow = flow,
 		.source = f->ends[from],
@@ -158,8 +153,7 @@ static int by_time_flow_sequence(const void *x, const void *y)
 
 void scenario_sort(struct scenario *s)
 {
-	qsort(s->arrivals, s->n_arrivals, sizeof(*s->arrivals),
-	      by_time_flow_sequence);
+	qsort(s->arrivals, s->n_arrivals, sizeof(*s->arrivals), by_time_flow_sequence);
 }
 
 void flows_draw(struct scenario *s, struct rng *r)
@@ -181,8 +175,7 @@ void flows_draw(struct scenario *s, struct rng *r)
 
 /* ---- faults ---- */
 
-void fault_add(struct scenario *s, hd_time ticks, enum sim_fault_kind kind,
-	       uint32_t port)
+void fault_add(struct scenario *s, hd_time ticks, enum sim_fault_kind kind, uint32_t port)
 {
 	struct sim_setup *t = &s->fabric.setup;
 	uint32_t at = t->n_faults++;
@@ -197,8 +190,8 @@ void fault_add(struct scenario *s, hd_time ticks, enum sim_fault_kind kind,
 static hd_time outage_time(const struct scenario *s, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
-	const struct sim_arrival *a = &s->arrivals[below(
-		r, (uint32_t)(s->n_arrivals < 60 ? s->n_arrivals : 60))];
+	const struct sim_arrival *a =
+		&s->arrivals[below(r, (uint32_t)(s->n_arrivals < 60 ? s->n_arrivals : 60))];
 	uint32_t port = t->nodes[a->source].first_port + 1;
 
 	if (chance(r, 50))
@@ -207,9 +200,8 @@ static hd_time outage_time(const struct scenario *s, struct rng *r)
 }
 
 /* Some cable or sink fails, and mostly recovers, once or twice. */
-static void outage_draw(struct scenario *s, uint32_t port,
-			enum sim_fault_kind fails, enum sim_fault_kind recovers,
-			struct rng *r)
+static void outage_draw(struct scenario *s, uint32_t port, enum sim_fault_kind fails,
+			enum sim_fault_kind recovers, struct rng *r)
 {
 	hd_time t = outage_time(s, r);
 
@@ -231,12 +223,12 @@ void outages_draw(struct scenario *s, struct rng *r)
 
 	for (uint32_t i = 0; links && i < t->n_ports; i++)
 		if (is_cable(t, i) && chance(r, 40))
-			outage_draw(s, chance(r, 50) ? i : t->ports[i].peer,
-				    SIM_LINK_DOWN, SIM_LINK_UP, r);
+			outage_draw(s, chance(r, 50) ? i : t->ports[i].peer, SIM_LINK_DOWN,
+				    SIM_LINK_UP, r);
 	for (uint32_t e = 0; sinks && e < s->fabric.n_ends; e++)
 		if (chance(r, 40))
-			outage_draw(s, fabric_end_port(&s->fabric, e),
-				    SIM_SINK_STUCK, SIM_SINK_FREE, r);
+			outage_draw(s, fabric_end_port(&s->fabric, e), SIM_SINK_STUCK,
+				    SIM_SINK_FREE, r);
 }
 
 void port_faults_draw(struct scenario *s, struct rng *r)
@@ -254,11 +246,9 @@ void port_faults_draw(struct scenario *s, struct rng *r)
 		if (p->peer == SIM_NONE)
 			continue;
 		if (errors && chance(r, 60))
-			p->ber = (1 + below(r, 30)) / 100.0 /
-				 (8.0 * s->sizes[0]);
+			p->ber = (1 + below(r, 30)) / 100.0 / (8.0 * s->sizes[0]);
 		if (losses && chance(r, 60))
-			p->update_loss =
-				chance(r, 5) ? 1 : (1 + below(r, 60)) / 100.0;
+			p->update_loss = chance(r, 5) ? 1 : (1 + below(r, 60)) / 100.0;
 		if (lives && chance(r, 70) && t->nodes[p->node].kind != SIM_END)
 			p->hoq_life = life;
 	}
@@ -281,8 +271,7 @@ static void change_add(struct scenario *s, const struct sim_table_change *c)
  * Weights that a few packets do not use up, so that there is something left to
  * cut; some places fall off the end.
  */
-static void weights_redraw(const struct scenario *s, struct vlarb *t,
-			   struct rng *r)
+static void weights_redraw(const struct scenario *s, struct vlarb *t, struct rng *r)
 {
 	uint32_t most = 6 * ((s->sizes[0] + 63) / 64);
 
@@ -314,8 +303,7 @@ static uint32_t change_draw(struct scenario *s, uint32_t n_first, struct rng *r)
 }
 
 /* Of one port, one or many; now and then two at one instant. */
-static void port_changes_draw(struct scenario *s, uint32_t port,
-			      uint32_t n_first, struct rng *r)
+static void port_changes_draw(struct scenario *s, uint32_t port, uint32_t n_first, struct rng *r)
 {
 	struct sim_table_change c = { .port = port };
 	hd_time ticks = outage_time(s, r);
@@ -356,8 +344,7 @@ static bool may_saturate(const struct scenario *s, uint32_t flow)
 	return flow < 64 && !is_pairs_flow(s, flow);
 }
 
-static void flow_saturates(struct scenario *s, const struct sim_arrival *first,
-			   hd_time start)
+static void flow_saturates(struct scenario *s, const struct sim_arrival *first, hd_time start)
 {
 	const struct sim_arrival like = *first;
 
@@ -394,8 +381,7 @@ void saturating_draw(struct scenario *s, struct rng *r)
 
 		if (!of[i] || !may_saturate(s, i) || !chance(r, here ? 85 : 15))
 			continue;
-		flow_saturates(s, &first[i],
-			       chance(r, 70) ? together : first[i].time);
+		flow_saturates(s, &first[i], chance(r, 70) ? together : first[i].time);
 	}
 	scenario_sort(s);
 }

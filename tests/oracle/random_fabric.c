@@ -51,18 +51,15 @@ void shape_draw(struct shape *h, struct rng *r)
 	}
 	if (h->kind == RING)
 		edge_add(h, h->n_switches - 1, 0);
-	for (uint32_t i = 1 + below(r, 4);
-	     i > 0 && h->kind == IRREGULAR && h->n_switches > 1; i--) {
+	for (uint32_t i = 1 + below(r, 4); i > 0 && h->kind == IRREGULAR && h->n_switches > 1;
+	     i--) {
 		uint32_t a = below(r, h->n_switches);
 
-		edge_add(h, a,
-			 (a + 1 + below(r, h->n_switches - 1)) % h->n_switches);
+		edge_add(h, a, (a + 1 + below(r, h->n_switches - 1)) % h->n_switches);
 	}
 	h->n_hosts = 2 + below(r, MAX_HOSTS - 1);
 	for (uint32_t i = 0; i < h->n_hosts; i++)
-		h->host_at[i] = i < h->n_switches && chance(r, 60)
-					? i
-					: below(r, h->n_switches);
+		h->host_at[i] = i < h->n_switches && chance(r, 60) ? i : below(r, h->n_switches);
 }
 
 void shape_widen(struct shape *h, struct rng *r)
@@ -97,15 +94,12 @@ void shape_fan(struct shape *h, struct rng *r)
 			edge_add(h, i, behind);
 	}
 	for (uint32_t i = 0; i < h->n_hosts; i++)
-		h->host_at[i] = chance(r, 15) ? below(r, h->n_switches)
-				: i % 2       ? last
-					      : 0;
+		h->host_at[i] = chance(r, 15) ? below(r, h->n_switches) : i % 2 ? last : 0;
 }
 
 /* Of one group of a dragonfly, [first, end); returns where its cables to others
  * may be: at `spines` and after. */
-static uint32_t group_wire(struct shape *h, uint32_t first, uint32_t end,
-			   bool plus, struct rng *r)
+static uint32_t group_wire(struct shape *h, uint32_t first, uint32_t end, bool plus, struct rng *r)
 {
 	uint32_t spines = plus ? first + 1 + below(r, end - first - 1) : first;
 
@@ -123,8 +117,8 @@ struct groups {
 };
 
 /* Some pairs have two cables or none, but all groups hang together. */
-static void groups_join(struct shape *h, const struct groups *g, uint32_t a,
-			uint32_t b, struct rng *r)
+static void groups_join(struct shape *h, const struct groups *g, uint32_t a, uint32_t b,
+			struct rng *r)
 {
 	uint32_t n = chance(r, 25) ? 2 : 1;
 
@@ -174,8 +168,7 @@ static uint32_t degree(const struct shape *h, uint32_t sw)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < h->n_edges; i++)
-		n += (uint32_t)(h->edges[i][0] == sw) +
-		     (uint32_t)(h->edges[i][1] == sw);
+		n += (uint32_t)(h->edges[i][0] == sw) + (uint32_t)(h->edges[i][1] == sw);
 	for (uint32_t i = 0; i < h->n_hosts; i++)
 		n += h->host_at[i] == sw;
 	return n;
@@ -217,8 +210,7 @@ void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r)
 			fabric_cable(f, a, next[a]++, h->n_switches + host, 1);
 		}
 	}
-	for (uint32_t i = 0, own = chance(r, 20);
-	     own && i + h->n_routers < h->n_switches; i++)
+	for (uint32_t i = 0, own = chance(r, 20); own && i + h->n_routers < h->n_switches; i++)
 		f->own_host[i] = chance(r, 40);
 	for (uint32_t i = 0; s->asking && i < h->n_switches; i++)
 		f->own_host[i] = true; /* who is asked */
@@ -233,8 +225,7 @@ bool is_cable(const struct sim_setup *s, uint32_t port)
 	return s->ports[port].peer != SIM_NONE && s->ports[port].peer > port;
 }
 
-static void cable_set(struct sim_setup *s, uint32_t port, struct hd_rate rate,
-		      hd_time propagation)
+static void cable_set(struct sim_setup *s, uint32_t port, struct hd_rate rate, hd_time propagation)
 {
 	struct sim_port *a = &s->ports[port], *b = &s->ports[a->peer];
 
@@ -245,14 +236,9 @@ static void cable_set(struct sim_setup *s, uint32_t port, struct hd_rate rate,
 /* A tick of 1 ps: rates are anything, since durations are whole ps anyway. */
 static void sizes_draw_fine(struct scenario *s, struct rng *r)
 {
-	static const uint32_t top[3][2] = { { 30, 300 },
-					    { 256, 1100 },
-					    { 2000, 4200 } };
+	static const uint32_t top[3][2] = { { 30, 300 }, { 256, 1100 }, { 2000, 4200 } };
 	uint32_t kind = s->lengthy ? 2 : below(r, 3);
-	uint32_t reach = s->lengthy      ? 10
-			 : chance(r, 30) ? 12
-			 : chance(r, 60) ? 60
-					 : MAX_DURATION;
+	uint32_t reach = s->lengthy ? 10 : chance(r, 30) ? 12 : chance(r, 60) ? 60 : MAX_DURATION;
 
 	s->tick = 1;
 	s->sizes[0] = top[kind][0] + below(r, top[kind][1] - top[kind][0]);
@@ -264,16 +250,12 @@ static void sizes_draw_fine(struct scenario *s, struct rng *r)
 	s->d_max = 1 + below(r, reach);
 }
 
-static struct hd_rate rate_draw_fine(const struct scenario *s, struct rng *r,
-				     bool mixed)
+static struct hd_rate rate_draw_fine(const struct scenario *s, struct rng *r, bool mixed)
 {
-	static const uint32_t faster[5][2] = {
-		{ 1, 1 }, { 3, 2 }, { 2, 1 }, { 3, 1 }, { 4, 1 }
-	};
+	static const uint32_t faster[5][2] = { { 1, 1 }, { 3, 2 }, { 2, 1 }, { 3, 1 }, { 4, 1 } };
 	uint32_t i = mixed ? below(r, 5) : 0;
 
-	return hd_rate_make(BITS_PER_PS * s->sizes[0] * faster[i][0],
-			    s->d_max * faster[i][1]);
+	return hd_rate_make(BITS_PER_PS * s->sizes[0] * faster[i][0], s->d_max * faster[i][1]);
 }
 
 /* A longer tick: two bytes take one tick, or two on slow links. */
@@ -290,11 +272,9 @@ static void sizes_draw_coarse(struct scenario *s, struct rng *r)
 	s->d_max = s->sizes[0] * s->tick;
 }
 
-static struct hd_rate rate_draw_coarse(const struct scenario *s, struct rng *r,
-				       bool mixed)
+static struct hd_rate rate_draw_coarse(const struct scenario *s, struct rng *r, bool mixed)
 {
-	return hd_rate_make(2 * BITS_PER_PS,
-			    s->tick * (mixed && chance(r, 50) ? 1 : 2));
+	return hd_rate_make(2 * BITS_PER_PS, s->tick * (mixed && chance(r, 50) ? 1 : 2));
 }
 
 /*
@@ -319,8 +299,7 @@ static hd_time delay_draw(struct rng *r)
 
 void timing_draw(struct scenario *s, struct rng *r)
 {
-	bool coarse = !s->lengthy && chance(r, 15) && !s->controlled &&
-		      !s->paired && !s->jobbed;
+	bool coarse = !s->lengthy && chance(r, 15) && !s->controlled && !s->paired && !s->jobbed;
 	bool mixed = chance(r, 60);
 	struct sim_setup *t = &s->fabric.setup;
 
@@ -338,8 +317,7 @@ void timing_draw(struct scenario *s, struct rng *r)
 		if (!is_cable(t, i))
 			continue;
 		cable_set(t, i,
-			  coarse ? rate_draw_coarse(s, r, mixed)
-				 : rate_draw_fine(s, r, mixed),
+			  coarse ? rate_draw_coarse(s, r, mixed) : rate_draw_fine(s, r, mixed),
 			  p * s->tick);
 	}
 	t->sw.routing = delay_draw(r) * s->tick;
@@ -419,8 +397,7 @@ void buffers_draw(struct scenario *s, struct rng *r)
 		p->out_blocks = alike ? out : buffer_draw(packet, r);
 		p->vl15_blocks = buffer_draw(packet, r);
 		if (is_cable(t, i))
-			p->vls = t->ports[p->peer].vls =
-				mixed ? vls_draw(r) : common;
+			p->vls = t->ports[p->peer].vls = mixed ? vls_draw(r) : common;
 		s->fabric.subnet.vls_of_port[p->origin] = p->vls;
 	}
 }

@@ -29,20 +29,17 @@ static uint32_t hosts_find(const struct scenario *s, uint32_t *hosts)
 	return n;
 }
 
-static bool is_reached(const struct scenario *s, uint32_t node,
-		       const uint32_t *others, uint32_t n)
+static bool is_reached(const struct scenario *s, uint32_t node, const uint32_t *others, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!is_way(&s->fabric, node, others[i]) ||
-		    !is_way(&s->fabric, others[i], node))
+		if (!is_way(&s->fabric, node, others[i]) || !is_way(&s->fabric, others[i], node))
 			return false;
 	return true;
 }
 
 /* Ranks, and servers where they can be, that reach each other for the most
  * part. */
-static bool places_draw(const struct scenario *s, struct oracle_job *j,
-			struct rng *r)
+static bool places_draw(const struct scenario *s, struct oracle_job *j, struct rng *r)
 {
 	uint32_t hosts[MAX_HOSTS], n = hosts_find(s, hosts), servers;
 
@@ -52,8 +49,7 @@ static bool places_draw(const struct scenario *s, struct oracle_job *j,
 	j->nodes = hd_alloc(MAX_HOSTS, sizeof(*j->nodes));
 	j->servers = hd_alloc(MAX_HOSTS, sizeof(*j->servers));
 	for (uint32_t i = 0; i < n; i++)
-		if (chance(r, 5) ||
-		    is_reached(s, hosts[i], j->nodes, j->n_ranks))
+		if (chance(r, 5) || is_reached(s, hosts[i], j->nodes, j->n_ranks))
 			j->nodes[j->n_ranks++] = hosts[i];
 	if (j->n_ranks < 2)
 		return false;
@@ -74,8 +70,7 @@ static bool has_lane(const struct scenario *s, const struct oracle_job *j)
 	const struct sim_setup *t = &s->fabric.setup;
 
 	for (uint32_t i = 0; i < j->n_ranks; i++) {
-		const struct sim_port *p =
-			&t->ports[t->nodes[j->nodes[i]].first_port + 1];
+		const struct sim_port *p = &t->ports[t->nodes[j->nodes[i]].first_port + 1];
 
 		if (sl2vl_of(&s->fabric.subnet, p->origin)->vl[j->sl] >= p->vls)
 			return false;
@@ -83,8 +78,7 @@ static bool has_lane(const struct scenario *s, const struct oracle_job *j)
 	return true;
 }
 
-static uint64_t bytes_draw(const struct scenario *s, uint32_t most,
-			   struct rng *r)
+static uint64_t bytes_draw(const struct scenario *s, uint32_t most, struct rng *r)
 {
 	uint32_t mtu = s->jobs.mtu;
 
@@ -121,14 +115,13 @@ static void op_add(struct oracle_graph *g, struct oracle_op op, struct rng *r)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t near = number < 6 ? number : 6;
 
-		ops_require(g, number, number - 1 - below(r, near),
-			    chance(r, 25));
+		ops_require(g, number, number - 1 - below(r, near), chance(r, 25));
 	}
 }
 
 /* Of `lost` percent one half is forgotten. */
-static void message_draw(const struct scenario *s, struct oracle_job *j,
-			 unsigned lost, struct rng *r)
+static void message_draw(const struct scenario *s, struct oracle_job *j, unsigned lost,
+			 struct rng *r)
 {
 	uint32_t from = below(r, j->n_ranks);
 	uint32_t to = (from + 1 + below(r, j->n_ranks - 1)) % j->n_ranks;
@@ -139,8 +132,7 @@ static void message_draw(const struct scenario *s, struct oracle_job *j,
 	struct oracle_op receive = { .kind = ORACLE_RECV,
 				     .size = send.size,
 				     .peer = chance(r, 80) ? from : ORACLE_ANY,
-				     .tag = chance(r, 80) ? send.tag
-							  : ORACLE_ANY };
+				     .tag = chance(r, 80) ? send.tag : ORACLE_ANY };
 
 	if (chance(r, 10))
 		receive.size = bytes_draw(s, 5, r);
@@ -169,8 +161,7 @@ static void graph_shuffle(struct oracle_graph *g, struct rng *r)
 	}
 }
 
-static void graphs_draw(const struct scenario *s, struct oracle_job *j,
-			struct rng *r)
+static void graphs_draw(const struct scenario *s, struct oracle_job *j, struct rng *r)
 {
 	uint32_t n = 2 + below(r, MAX_OPS / 2 - 2);
 	unsigned lost = chance(r, 25) ? 4 : 0;
@@ -228,8 +219,7 @@ static bool step_draw(const struct scenario *s, const struct oracle_job *j,
 
 	*step = (struct oracle_step){
 		.kind = chance(r, 25) ? STEP_READ + below(r, 2)
-				      : (enum oracle_step_kind)below(
-						r, STEP_BARRIER_NETWORK),
+				      : (enum oracle_step_kind)below(r, STEP_BARRIER_NETWORK),
 		.amount = bytes_draw(s, 6, r),
 		.groups = chance(r, 70) ? 1 : divisor_draw(j->n_ranks, r),
 		.strides = chance(r, 50),
@@ -258,8 +248,7 @@ static bool step_draw(const struct scenario *s, const struct oracle_job *j,
 	       (!stores || j->n_servers > 0);
 }
 
-static void program_draw(const struct scenario *s, struct oracle_job *j,
-			 struct rng *r)
+static void program_draw(const struct scenario *s, struct oracle_job *j, struct rng *r)
 {
 	uint32_t n = 1 + below(r, 4);
 
@@ -270,8 +259,8 @@ static void program_draw(const struct scenario *s, struct oracle_job *j,
 
 /* ---- jobs ---- */
 
-static uint64_t graph_packets(const struct scenario *s,
-			      const struct oracle_graph *g, hd_time *computes)
+static uint64_t graph_packets(const struct scenario *s, const struct oracle_graph *g,
+			      hd_time *computes)
 {
 	uint64_t n = 0;
 
@@ -287,8 +276,7 @@ static uint64_t graph_packets(const struct scenario *s,
 }
 
 /* Packets of an iteration, and what all ranks compute in it. */
-static uint64_t job_packets(const struct scenario *s,
-			    const struct oracle_job *j, hd_time *computes)
+static uint64_t job_packets(const struct scenario *s, const struct oracle_job *j, hd_time *computes)
 {
 	uint64_t n = 0;
 
@@ -315,10 +303,8 @@ hd_time jobs_time(const struct scenario *s)
 		const struct oracle_job *j = &s->jobs.list[i];
 		uint64_t n = job_packets(s, j, &computes);
 
-		sum += j->start +
-		       j->repeat *
-			       (n * (s->d_max + j->gap + 2 * j->overhead) +
-				n * s->jobs.mtu * j->per_byte / 2 + computes);
+		sum += j->start + j->repeat * (n * (s->d_max + j->gap + 2 * j->overhead) +
+					       n * s->jobs.mtu * j->per_byte / 2 + computes);
 	}
 	return sum;
 }
@@ -333,8 +319,7 @@ static bool is_reducible(const struct scenario *s)
 }
 
 /* Some of the steps that switches can do, they do. */
-static void reductions_draw(const struct scenario *s, struct oracle_job *j,
-			    struct rng *r)
+static void reductions_draw(const struct scenario *s, struct oracle_job *j, struct rng *r)
 {
 	for (uint32_t i = 0; i < j->n_steps; i++) {
 		struct oracle_step *step = &j->steps[i];
@@ -343,8 +328,7 @@ static void reductions_draw(const struct scenario *s, struct oracle_job *j,
 			continue;
 		if (step->kind == STEP_BARRIER)
 			step->kind = STEP_BARRIER_NETWORK;
-		if (step->kind >= STEP_REDUCE &&
-		    step->kind <= STEP_ALLREDUCE_TREE)
+		if (step->kind >= STEP_REDUCE && step->kind <= STEP_ALLREDUCE_TREE)
 			step->kind = STEP_ALLREDUCE_NETWORK;
 	}
 }
@@ -354,8 +338,7 @@ static void reductions_draw(const struct scenario *s, struct oracle_job *j,
 static bool is_connected(const struct scenario *s, const struct oracle_job *j)
 {
 	for (uint32_t i = 0; i < j->n_ranks + j->n_servers; i++) {
-		uint32_t node = i < j->n_ranks ? j->nodes[i]
-					       : j->servers[i - j->n_ranks];
+		uint32_t node = i < j->n_ranks ? j->nodes[i] : j->servers[i - j->n_ranks];
 
 		if (!is_reached(s, node, j->nodes, j->n_ranks))
 			return false;
@@ -405,8 +388,7 @@ void jobs_draw(struct scenario *s, struct rng *r, struct rng *reductions)
 		return;
 	s->jobs.mtu = s->paired ? s->pairs.mtu : mtu_draw(s, r);
 	s->jobs.payload = 1 + below(reductions, s->jobs.mtu);
-	s->fabric.setup.reduction_delay =
-		chance(reductions, 20) ? 0 : little_draw(s, reductions);
+	s->fabric.setup.reduction_delay = chance(reductions, 20) ? 0 : little_draw(s, reductions);
 	s->jobs.list = hd_alloc(MAX_JOBS, sizeof(*s->jobs.list));
 	for (int tries = 0; tries < 40 && s->jobs.n < n; tries++) {
 		struct oracle_job *j = &s->jobs.list[s->jobs.n];

@@ -21,8 +21,7 @@ static struct subnet *plan_new(struct scenario *s)
 	n->sl2vl_of_port = hd_alloc(t->n_ports, sizeof(*n->sl2vl_of_port));
 	n->sl2vl_of_pair = hd_alloc(n->n_switches, sizeof(uint16_t *));
 	for (switch_id w = 0; w < n->n_switches; w++) {
-		size_t side =
-			t->nodes[n->node_of_switch[w]].n_ports + (size_t)1;
+		size_t side = t->nodes[n->node_of_switch[w]].n_ports + (size_t)1;
 
 		n->sl2vl_of_pair[w] = hd_alloc(side * side, sizeof(uint16_t));
 	}
@@ -32,8 +31,7 @@ static struct subnet *plan_new(struct scenario *s)
 		n->vls_of_port[p] = s->fabric.subnet.vls_of_port[p];
 		n->pkeys[p].keys = hd_alloc(FABRIC_PKEYS, sizeof(uint16_t));
 	}
-	s->plans = hd_grow(s->plans, &s->plans_cap, s->n_plans + 1,
-			   sizeof(struct subnet *));
+	s->plans = hd_grow(s->plans, &s->plans_cap, s->n_plans + 1, sizeof(struct subnet *));
 	s->plans[s->n_plans++] = n;
 	return n;
 }
@@ -61,8 +59,7 @@ void plans_free(struct scenario *s)
 
 /* Some cables get fewer lanes or more; one lane stays one, as T10 says nothing
  * of tables that are ignored for a while. */
-static void operation_draw(const struct scenario *s, struct subnet *n,
-			   struct rng *r)
+static void operation_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 	unsigned share = chance(r, 50) ? 0 : 60;
@@ -71,12 +68,11 @@ static void operation_draw(const struct scenario *s, struct subnet *n,
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		const struct sim_port *p = &t->ports[i];
 
-		if (p->peer == SIM_NONE || p->peer < i || p->vls < 2 ||
-		    t->ports[p->peer].vls < 2 || !chance(r, share))
+		if (p->peer == SIM_NONE || p->peer < i || p->vls < 2 || t->ports[p->peer].vls < 2 ||
+		    !chance(r, share))
 			continue;
 		n->vls_of_port[p->origin] = (uint8_t)(2 + below(r, most - 1u));
-		n->vls_of_port[t->ports[p->peer].origin] =
-			n->vls_of_port[p->origin];
+		n->vls_of_port[t->ports[p->peer].origin] = n->vls_of_port[p->origin];
 	}
 }
 
@@ -100,8 +96,7 @@ static void end_lanes_keep(const struct scenario *s, struct subnet *n)
 		uint32_t port = fabric_end_port(&s->fabric, e);
 		port_id at = s->fabric.setup.ports[port].origin;
 
-		n->sl2vl_of_port[at] =
-			n->n_sl2vl_tables + first->sl2vl_of_port[at];
+		n->sl2vl_of_port[at] = n->n_sl2vl_tables + first->sl2vl_of_port[at];
 		n->vls_of_port[at] = first->vls_of_port[at];
 	}
 	n->n_sl2vl_tables += first->n_sl2vl_tables;
@@ -111,8 +106,7 @@ static void end_lanes_keep(const struct scenario *s, struct subnet *n)
 static hd_time time_draw(const struct scenario *s, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
-	const struct sim_arrival *a =
-		&s->arrivals[below(r, (uint32_t)s->n_arrivals)];
+	const struct sim_arrival *a = &s->arrivals[below(r, (uint32_t)s->n_arrivals)];
 	uint32_t port = t->nodes[a->source].first_port + 1;
 
 	if (t->ports[port].peer == SIM_NONE || chance(r, 30))
@@ -126,8 +120,7 @@ static void path_add(struct scenario *s, struct sim_path_change c)
 	struct sim_setup *t = &s->fabric.setup;
 	uint32_t at = t->n_paths;
 
-	t->paths =
-		hd_realloc(t->paths, t->n_paths + (size_t)1, sizeof(*t->paths));
+	t->paths = hd_realloc(t->paths, t->n_paths + (size_t)1, sizeof(*t->paths));
 	for (; at > 0 && t->paths[at - 1].time > c.time; at--)
 		t->paths[at] = t->paths[at - 1];
 	t->paths[at] = c;
@@ -146,11 +139,9 @@ static uint16_t own_key(const struct scenario *s, uint32_t node, uint16_t key)
 static void own_keys_give(struct scenario *s)
 {
 	for (size_t i = 0; i < s->n_arrivals; i++)
-		s->arrivals[i].pkey =
-			own_key(s, s->arrivals[i].source, s->arrivals[i].pkey);
+		s->arrivals[i].pkey = own_key(s, s->arrivals[i].source, s->arrivals[i].pkey);
 	for (uint32_t i = 0; i < s->pairs.n; i++)
-		s->pairs.list[i].pkey = own_key(s, s->pairs.list[i].from,
-						s->pairs.list[i].pkey);
+		s->pairs.list[i].pkey = own_key(s, s->pairs.list[i].from, s->pairs.list[i].pkey);
 }
 
 void relanes_draw(struct scenario *s, struct rng *r)
@@ -169,8 +160,7 @@ void relanes_draw(struct scenario *s, struct rng *r)
 			end_lanes_keep(s, plan);
 		keys_draw(s, plan, r);
 		end_keys_draw(s, plan, r);
-		path_add(s, (struct sim_path_change){ .time = time_draw(s, r),
-						      .subnet = plan,
-						      .lanes = true });
+		path_add(s, (struct sim_path_change){
+				    .time = time_draw(s, r), .subnet = plan, .lanes = true });
 	}
 }

@@ -18,8 +18,7 @@ uint32_t mtu_draw(const struct scenario *s, struct rng *r)
 {
 	uint32_t mtu = 256;
 
-	while (mtu < 4096 && 2 * mtu + PAIR_HEADERS <= s->sizes[0] &&
-	       !chance(r, 20))
+	while (mtu < 4096 && 2 * mtu + PAIR_HEADERS <= s->sizes[0] && !chance(r, 20))
 		mtu *= 2;
 	return mtu;
 }
@@ -28,8 +27,7 @@ bool is_way(const struct fabric *f, uint32_t from, uint32_t to)
 {
 	const struct sim_setup *t = &f->setup;
 	uint32_t at = t->ports[t->nodes[from].first_port + 1].peer;
-	lid_t lid = f->subnet.lid_of_port[t->ports[t->nodes[to].first_port + 1]
-						  .origin];
+	lid_t lid = f->subnet.lid_of_port[t->ports[t->nodes[to].first_port + 1].origin];
 
 	for (uint32_t hops = 0; hops < 2 * MAX_SWITCHES; hops++) {
 		const struct sim_node *n;
@@ -57,8 +55,7 @@ static bool is_pairable(const struct scenario *s, const struct sim_arrival *a)
 	       is_way(f, f->ends[a->dlid - 1], a->source);
 }
 
-static uint32_t length_draw(const struct oracle_pair *p, uint32_t mtu,
-			    struct rng *r)
+static uint32_t length_draw(const struct oracle_pair *p, uint32_t mtu, struct rng *r)
 {
 	static const uint32_t packets[8] = { 1, 1, 1, 2, 3, 4, 17, 40 };
 
@@ -82,8 +79,7 @@ static void posts_draw(struct scenario *s, struct oracle_pair *p, struct rng *r)
 	p->gap = chance(r, 20) ? 0 : rng_below(r, chance(r, 50) ? d : 4 * d);
 	for (size_t i = 0; i < s->n_arrivals; i++)
 		if (s->arrivals[i].flow == p->flow)
-			s->arrivals[i].time =
-				pair_time(p, s->arrivals[i].sequence);
+			s->arrivals[i].time = pair_time(p, s->arrivals[i].sequence);
 }
 
 /* How they answer to marks, all in the same way; rates are shares of links. */

@@ -67,8 +67,7 @@ void keys_draw(const struct scenario *s, struct subnet *n, struct rng *r);
 void end_keys_draw(const struct scenario *s, struct subnet *n, struct rng *r);
 extern const uint16_t keys_known[4]; /* partition keys */
 uint8_t most_vls(const struct scenario *s);
-void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls,
-		struct rng *r);
+void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls, struct rng *r);
 
 /* random_events.c */
 void tclasses_draw(struct scenario *s, struct rng *r);
@@ -76,8 +75,7 @@ void marks_draw(struct scenario *s, struct rng *r);
 void flows_draw(struct scenario *s, struct rng *r);
 void port_faults_draw(struct scenario *s, struct rng *r);
 void outages_draw(struct scenario *s, struct rng *r);
-void fault_add(struct scenario *s, hd_time ticks, enum sim_fault_kind kind,
-	       uint32_t port);
+void fault_add(struct scenario *s, hd_time ticks, enum sim_fault_kind kind, uint32_t port);
 void changes_draw(struct scenario *s, struct rng *r);
 
 /* random_routes.c */
@@ -118,8 +116,7 @@ void saturating_draw(struct scenario *s, struct rng *r);
 
 /* random_control.c */
 uint32_t flows_find(const struct scenario *s, const struct sim_arrival **of);
-void response_draw(const struct scenario *s, struct sim_throttle *t,
-		   struct rng *r);
+void response_draw(const struct scenario *s, struct sim_throttle *t, struct rng *r);
 bool is_controllable(const struct scenario *s, const struct sim_arrival *a);
 /* SLs that control does not hold for: none, or some. */
 void free_sls_draw(struct scenario *s, struct rng *r);

@@ -18,8 +18,7 @@ static void route_add(struct scenario *s, const struct sim_route_change *c)
 }
 
 /* Any port, or none; or back to what the table began with. */
-static uint8_t output_draw(const struct fabric *f, uint32_t sw, lid_t lid,
-			   struct rng *r)
+static uint8_t output_draw(const struct fabric *f, uint32_t sw, lid_t lid, struct rng *r)
 {
 	if (chance(r, 30))
 		return lft_get(&f->subnet, sw, lid);
@@ -32,8 +31,7 @@ static uint8_t output_draw(const struct fabric *f, uint32_t sw, lid_t lid,
  * Some of the ports that the set began with: then copies still go along a
  * tree, and do not multiply.
  */
-static const uint64_t *set_draw(struct scenario *s, uint32_t sw, lid_t mlid,
-				struct rng *r)
+static const uint64_t *set_draw(struct scenario *s, uint32_t sw, lid_t mlid, struct rng *r)
 {
 	const struct fabric *f = &s->fabric;
 	uint64_t *set = hd_alloc(1, sizeof(*set));
@@ -41,8 +39,7 @@ static const uint64_t *set_draw(struct scenario *s, uint32_t sw, lid_t mlid,
 	*set = *mft_get(f->subnet.mft, sw, f->subnet.n_switches, mlid);
 	if (chance(r, 70))
 		*set &= rng_next(r);
-	s->sets = hd_grow(s->sets, &s->sets_cap, s->n_sets + 1,
-			  sizeof(uint64_t *));
+	s->sets = hd_grow(s->sets, &s->sets_cap, s->n_sets + 1, sizeof(uint64_t *));
 	s->sets[s->n_sets++] = set;
 	return set;
 }
@@ -54,8 +51,7 @@ static const uint64_t *set_draw(struct scenario *s, uint32_t sw, lid_t mlid,
 static hd_time time_draw(const struct scenario *s, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
-	const struct sim_arrival *a =
-		&s->arrivals[below(r, (uint32_t)s->n_arrivals)];
+	const struct sim_arrival *a = &s->arrivals[below(r, (uint32_t)s->n_arrivals)];
 	uint32_t port = t->nodes[a->source].first_port + 1;
 
 	if (t->ports[port].peer == SIM_NONE || chance(r, 30))
@@ -79,8 +75,7 @@ void reroutes_draw(struct scenario *s, struct rng *r)
 
 		c.time = time_draw(s, r);
 		if (s->n_groups > 0 && chance(r, 30)) {
-			c.lid = (lid_t)(LID_FIRST_MCAST +
-					below(r, s->n_groups));
+			c.lid = (lid_t)(LID_FIRST_MCAST + below(r, s->n_groups));
 			c.ports = set_draw(s, sw, c.lid, r);
 		} else {
 			c.lid = (lid_t)(1 + below(r, f->n_ends + s->routed));

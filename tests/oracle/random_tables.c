@@ -7,8 +7,7 @@ uint32_t switch_beyond(const struct sim_setup *t, uint32_t port)
 {
 	uint32_t peer = t->ports[port].peer;
 
-	if (peer == SIM_NONE ||
-	    t->nodes[t->ports[peer].node].kind != SIM_SWITCH)
+	if (peer == SIM_NONE || t->nodes[t->ports[peer].node].kind != SIM_SWITCH)
 		return TOPO_NONE;
 	return t->ports[peer].node;
 }
@@ -23,8 +22,8 @@ struct tree {
  * A port by which some switch may join, any with the same probability; of
  * those that make the shortest way if `shortest`.
  */
-static uint32_t joint_draw(const struct sim_setup *t, const struct tree *tree,
-			   bool shortest, struct rng *r)
+static uint32_t joint_draw(const struct sim_setup *t, const struct tree *tree, bool shortest,
+			   struct rng *r)
 {
 	uint32_t found = 0, best = UINT32_MAX, joint = SIM_NONE;
 
@@ -32,8 +31,8 @@ static uint32_t joint_draw(const struct sim_setup *t, const struct tree *tree,
 		uint32_t near = t->ports[p].node, far = switch_beyond(t, p);
 		uint32_t depth;
 
-		if (near >= t->subnet->n_switches || far == TOPO_NONE ||
-		    tree->joined[near] || !tree->joined[far])
+		if (near >= t->subnet->n_switches || far == TOPO_NONE || tree->joined[near] ||
+		    !tree->joined[far])
 			continue;
 		depth = shortest ? tree->depth[far] : 0;
 		if (depth > best)
@@ -53,9 +52,8 @@ static uint32_t joint_draw(const struct sim_setup *t, const struct tree *tree,
  * root (0 at the root, none in other subnets), order[] is how they joined.
  * Returns how many did.
  */
-static uint32_t tree_draw(const struct sim_setup *t, uint32_t root,
-			  bool shortest, struct rng *r, uint32_t *up,
-			  uint32_t *order)
+static uint32_t tree_draw(const struct sim_setup *t, uint32_t root, bool shortest, struct rng *r,
+			  uint32_t *up, uint32_t *order)
 {
 	struct tree tree = { 0 };
 
@@ -93,8 +91,8 @@ static void ring_ports(const struct sim_setup *t, uint32_t *up)
 }
 
 /* The routes to a LID whose owner hangs at port `last`, if at a switch's. */
-static void lid_route(struct scenario *s, lid_t lid, uint32_t last,
-		      bool shortest, bool ring, struct rng *r)
+static void lid_route(struct scenario *s, lid_t lid, uint32_t last, bool shortest, bool ring,
+		      struct rng *r)
 {
 	struct fabric *f = &s->fabric;
 	const struct sim_setup *t = &f->setup;
@@ -111,8 +109,7 @@ static void lid_route(struct scenario *s, lid_t lid, uint32_t last,
 		fabric_route(f, w, lid, up[w]);
 }
 
-static void unicast_draw(struct scenario *s, const struct shape *h,
-			 struct rng *r)
+static void unicast_draw(struct scenario *s, const struct shape *h, struct rng *r)
 {
 	struct fabric *f = &s->fabric;
 	const struct sim_setup *t = &f->setup;
@@ -120,14 +117,12 @@ static void unicast_draw(struct scenario *s, const struct shape *h,
 	bool ring = h->kind == RING && chance(r, 60) && h->n_routers == 0;
 
 	for (uint32_t e = 0; e < f->n_ends; e++)
-		lid_route(s, (lid_t)(e + 1),
-			  t->ports[fabric_end_port(f, e)].peer, shortest, ring,
+		lid_route(s, (lid_t)(e + 1), t->ports[fabric_end_port(f, e)].peer, shortest, ring,
 			  r);
 	for (uint32_t p = 0; p < t->n_ports; p++) {
-		if (t->nodes[t->ports[p].node].kind == SIM_ROUTER &&
-		    t->ports[p].peer != SIM_NONE)
-			lid_route(s, f->subnet.lid_of_port[t->ports[p].origin],
-				  t->ports[p].peer, shortest, false, r);
+		if (t->nodes[t->ports[p].node].kind == SIM_ROUTER && t->ports[p].peer != SIM_NONE)
+			lid_route(s, f->subnet.lid_of_port[t->ports[p].origin], t->ports[p].peer,
+				  shortest, false, r);
 	}
 }
 
@@ -204,8 +199,7 @@ static void sl2vl_fill(struct sl2vl *t, uint8_t vls, bool holes, struct rng *r)
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		t->vl[sl] = (uint8_t)(plain ? sl % vls : below(r, vls));
 		if (holes && chance(r, 8))
-			t->vl[sl] = chance(r, 50) ? VL_MANAGEMENT
-						  : (uint8_t)below(r, 15);
+			t->vl[sl] = chance(r, 50) ? VL_MANAGEMENT : (uint8_t)below(r, 15);
 	}
 }
 
@@ -216,8 +210,7 @@ void lanes_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 	bool holes = chance(r, 8), by_pair = chance(r, 50);
 
 	for (uint32_t i = 0; i < t->n_ports; i++)
-		if (t->ports[i].peer != SIM_NONE &&
-		    n->vls_of_port[t->ports[i].origin] < fewest)
+		if (t->ports[i].peer != SIM_NONE && n->vls_of_port[t->ports[i].origin] < fewest)
 			fewest = n->vls_of_port[t->ports[i].origin];
 	n->n_sl2vl_tables = 1 + below(r, 4);
 	for (uint32_t i = 0; i < n->n_sl2vl_tables; i++)
@@ -228,8 +221,7 @@ void lanes_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 		size_t side = t->nodes[n->node_of_switch[w]].n_ports + 1u;
 
 		for (size_t i = 0; i < side * side; i++)
-			n->sl2vl_of_pair[w][i] =
-				(uint16_t)below(r, n->n_sl2vl_tables);
+			n->sl2vl_of_pair[w][i] = (uint16_t)below(r, n->n_sl2vl_tables);
 	}
 }
 
@@ -247,10 +239,8 @@ static uint8_t entries_draw(struct vlarb_entry *e, uint8_t vls, struct rng *r)
 	uint32_t n = chance(r, 5) ? VLARB_MAX : 1 + below(r, 8);
 
 	for (uint32_t i = 0; i < n; i++)
-		e[i] = (struct vlarb_entry){
-			(uint8_t)below(r, chance(r, 5) ? 15 : vls),
-			weight_draw(r)
-		};
+		e[i] = (struct vlarb_entry){ (uint8_t)below(r, chance(r, 5) ? 15 : vls),
+					     weight_draw(r) };
 	return (uint8_t)n;
 }
 
@@ -287,9 +277,7 @@ static void vlarb_draw(struct vlarb *t, uint8_t vls, struct rng *r)
 	/* Mostly no lane is left out; VLs repeat all the same. */
 	if (chance(r, 90) && t->n_low + vls <= VLARB_MAX)
 		for (uint8_t vl = 0; vl < vls; vl++)
-			t->low[t->n_low++] = (struct vlarb_entry){
-				vl, (uint8_t)(1 + below(r, 4))
-			};
+			t->low[t->n_low++] = (struct vlarb_entry){ vl, (uint8_t)(1 + below(r, 4)) };
 }
 
 uint8_t most_vls(const struct scenario *s)
@@ -303,8 +291,7 @@ uint8_t most_vls(const struct scenario *s)
 	return most;
 }
 
-void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls,
-		struct rng *r)
+void table_draw(const struct scenario *s, struct vlarb *t, uint8_t vls, struct rng *r)
 {
 	*t = (struct vlarb){ 0 };
 	if (s->lengthy && chance(r, 70)) { /* limits that expire */
@@ -339,8 +326,7 @@ void end_keys_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 
 	for (uint32_t e = 0; e < s->fabric.n_ends; e++) {
 		uint32_t port = fabric_end_port(&s->fabric, e);
-		struct pkey_table *t =
-			&n->pkeys[s->fabric.setup.ports[port].origin];
+		struct pkey_table *t = &n->pkeys[s->fabric.setup.ports[port].origin];
 
 		t->enforce_in = chance(r, share);
 		t->n = 0;

@@ -61,8 +61,8 @@ static void assert_port_whole(const struct scenario *s, uint32_t i)
 
 		assert_whole(s, d);
 		assert_in_range(d / s->tick, 1, 200);
-		assert_whole(s, (d * t->sw.speedup.den + t->sw.speedup.num -
-				 1) / t->sw.speedup.num);
+		assert_whole(s,
+			     (d * t->sw.speedup.den + t->sw.speedup.num - 1) / t->sw.speedup.num);
 		assert_true((s->sizes[k] + 63) / 64 <= p->in_blocks);
 		assert_true((s->sizes[k] + 63) / 64 <= p->out_blocks);
 	}
@@ -82,9 +82,7 @@ static void every_duration_is_a_whole_number_of_ticks(void **state)
 		const struct sim_setup *t = &s.fabric.setup;
 
 		scenario_draw(&s, FIRST_SEED + seed);
-		for (uint32_t i = 0;
-		     i < t->n_ports && !s.controlled && !s.paired && !s.jobbed;
-		     i++)
+		for (uint32_t i = 0; i < t->n_ports && !s.controlled && !s.paired && !s.jobbed; i++)
 			if (t->ports[i].peer != SIM_NONE)
 				assert_port_whole(&s, i);
 		assert_whole(&s, t->sw.routing);
@@ -94,9 +92,7 @@ static void every_duration_is_a_whole_number_of_ticks(void **state)
 			assert_whole(&s, t->faults[i].time);
 		for (uint32_t i = 0; i < t->n_changes; i++)
 			assert_whole(&s, t->changes[i].time);
-		for (size_t i = 0; i < s.n_arrivals && !s.paired && !s.jobbed &&
-				   s.asks.n == 0;
-		     i++)
+		for (size_t i = 0; i < s.n_arrivals && !s.paired && !s.jobbed && s.asks.n == 0; i++)
 			assert_whole(&s, s.arrivals[i].time);
 		scenario_clear(&s);
 	}
@@ -108,8 +104,7 @@ static void half_a_tick_changes_nothing(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	for (uint64_t seed = FIRST_SEED; n < (run_is_long() ? 300 : 20);
-	     seed++) {
+	for (uint64_t seed = FIRST_SEED; n < (run_is_long() ? 300 : 20); seed++) {
 		struct scenario s;
 		struct oracle_case c;
 		struct oracle_stats stats;
@@ -117,13 +112,11 @@ static void half_a_tick_changes_nothing(void **state)
 
 		scenario_draw(&s, seed);
 		c = scenario_case(&s);
-		if (s.tick % 2 == 0 && !s.controlled && !s.paired &&
-		    !s.jobbed) {
+		if (s.tick % 2 == 0 && !s.controlled && !s.paired && !s.jobbed) {
 			oracle_run(&c, ORACLE_TRUE, &whole, &stats);
 			c.tick /= 2;
 			oracle_run(&c, ORACLE_TRUE, &half, &stats);
-			assert_false(records_differ(&whole, &half,
-						    c.setup->n_ports, NULL));
+			assert_false(records_differ(&whole, &half, c.setup->n_ports, NULL));
 			oracle_record_fini(&whole);
 			oracle_record_fini(&half);
 			n++;
@@ -145,8 +138,7 @@ static void assert_same(const struct scenario *s, hd_time tick, bool jumps)
 	c.jumps = jumps;
 	oracle_run(&c, ORACLE_TRUE, &other, &stats);
 	if (records_differ(&one, &other, c.setup->n_ports, &why))
-		fail_msg("seed 0x%llx: %s", (unsigned long long)s->seed,
-			 why.text);
+		fail_msg("seed 0x%llx: %s", (unsigned long long)s->seed, why.text);
 	strbuf_fini(&why);
 	oracle_record_fini(&one);
 	oracle_record_fini(&other);
@@ -284,8 +276,7 @@ static void control_tally_add(void *tally, const struct seen *x)
 		t->exact += setup->credits == SIM_CREDITS_EXACT;
 	}
 	for (size_t i = 0; i < r->n_events; i++)
-		lost |= r->events[i].kind != SIM_DATA &&
-			r->events[i].fate != SIM_DELIVERED;
+		lost |= r->events[i].kind != SIM_DATA && r->events[i].fate != SIM_DELIVERED;
 	t->lost += lost;
 }
 
@@ -296,17 +287,16 @@ static void marks_are_made_heard_and_lost(void **state)
 
 	(void)state;
 	tally(scenario_draw_controlled, n, control_tally_add, &t);
-	print_message(
-		"%u scenarios: senders take turns in %u, throttles hold"
-		" back in %u, windows in %u, inputs fill in %u, switches"
-		" mark in %u, destinations send answers in %u and lose"
-		" some in %u, sources hear marks in %u (%u cioq, %u fifo,"
-		" %u exact), timers strike in %u, timeouts in %u; flows ask in"
-		" %u, are admitted in %u, rejected in %u; settings change in"
-		" %u\n",
-		n, t.turns, t.held, t.windows, t.full, t.marks, t.answers,
-		t.lost, t.echoes, t.cioq, t.fifo, t.exact, t.timers, t.timeouts,
-		t.asked, t.admitted, t.rejected, t.managed);
+	print_message("%u scenarios: senders take turns in %u, throttles hold"
+		      " back in %u, windows in %u, inputs fill in %u, switches"
+		      " mark in %u, destinations send answers in %u and lose"
+		      " some in %u, sources hear marks in %u (%u cioq, %u fifo,"
+		      " %u exact), timers strike in %u, timeouts in %u; flows ask in"
+		      " %u, are admitted in %u, rejected in %u; settings change in"
+		      " %u\n",
+		      n, t.turns, t.held, t.windows, t.full, t.marks, t.answers, t.lost, t.echoes,
+		      t.cioq, t.fifo, t.exact, t.timers, t.timeouts, t.asked, t.admitted,
+		      t.rejected, t.managed);
 	assert_true(2 * t.held >= n && 2 * t.windows >= n);
 	assert_true(2 * t.marks >= n && 2 * t.echoes >= n);
 	assert_true(3 * t.turns >= n && 3 * t.full >= n);
@@ -359,11 +349,10 @@ static void switches_choose_other_ports(void **state)
 		      " faults, %u cioq, %u exact), find it busy in %u, flows"
 		      " keep to theirs in %u, neighbours are told in"
 		      " %u and go another way in %u\n",
-		      n, t.choices, t.detours, t.by[SIM_AR_LOAD],
-		      t.by[SIM_AR_RANDOM], t.by[SIM_AR_TURNS],
-		      t.per[SIM_AR_PACKET], t.per[SIM_AR_FLOW],
-		      t.per[SIM_AR_FLOWLET], t.down, t.cioq, t.exact, t.avoided,
-		      t.kept, t.told, t.noticed);
+		      n, t.choices, t.detours, t.by[SIM_AR_LOAD], t.by[SIM_AR_RANDOM],
+		      t.by[SIM_AR_TURNS], t.per[SIM_AR_PACKET], t.per[SIM_AR_FLOW],
+		      t.per[SIM_AR_FLOWLET], t.down, t.cioq, t.exact, t.avoided, t.kept, t.told,
+		      t.noticed);
 	assert_true(2 * t.choices >= n && 3 * t.detours >= n);
 	assert_true(10 * t.avoided >= n && 8 * t.kept >= n);
 	assert_true(t.told > 0 && t.noticed > 0);
@@ -379,9 +368,9 @@ static void packets_go_around(void **state)
 
 	(void)state;
 	tally(scenario_draw_around, n, choice_tally_add, &t);
-	print_message("%u dragonflies: ways around are taken in %u, for the"
-		      " load in %u; neighbours are told in %u\n",
-		      n, t.around, t.overloaded, t.told);
+	print_message(
+		"%u dragonflies: ways around are taken in %u, for the load in %u; neighbours are told in %u\n",
+		n, t.around, t.overloaded, t.told);
 	assert_true(3 * t.around >= n && 8 * t.overloaded >= n);
 	assert_true(10 * t.told >= n);
 }
@@ -416,8 +405,7 @@ static void job_tally_add(void *tally, const struct seen *x)
 		unsigned stores = 0;
 
 		for (uint32_t k = 0; k < j->n_steps; k++)
-			stores += j->steps[k].kind == STEP_READ ||
-				  j->steps[k].kind == STEP_WRITE;
+			stores += j->steps[k].kind == STEP_READ || j->steps[k].kind == STEP_WRITE;
 		t->storage += stores;
 		t->stores += stores > 1;
 	}
@@ -438,9 +426,8 @@ static void jobs_compute_wait_and_come_to_an_end(void **state)
 		      " in %u, go to many in %u and over queue pairs in %u;"
 		      " switches reduce in %u; %u steps store, %u jobs have"
 		      " several\n",
-		      n, t.jobs, t.graphs, t.repeated, t.done, t.lines,
-		      t.waiting, t.gaps, t.announced, t.spread, t.paired,
-		      t.reduced, t.storage, t.stores);
+		      n, t.jobs, t.graphs, t.repeated, t.done, t.lines, t.waiting, t.gaps,
+		      t.announced, t.spread, t.paired, t.reduced, t.storage, t.stores);
 	assert_true(t.jobs >= n && 5 * t.done >= t.jobs);
 	assert_true(4 * t.graphs >= t.jobs && 4 * t.repeated >= t.jobs);
 	assert_true(4 * t.lines >= n && 4 * t.waiting >= n);
@@ -457,17 +444,15 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 
 	(void)state;
 	tally(scenario_draw, n, tally_add, &t);
-	print_message(
-		"%u scenarios: %u queue, %u stall, %u wrap a table, %u"
-		" expire a limit, %u miss a reader, %u lose updates, %u"
-		" wrap a counter, %u copy, %u fill an output, %u cross"
-		" routers, %u change tables, %u reroute, %u send again, %u"
-		" refuse foreign partitions at end ports, %u keep requests"
-		" before their turn, %u saturate\n",
-		n, t.queued, t.stalled, t.wrapped, t.expired, t.unread,
-		t.lost_updates, t.counters, t.copies, t.full, t.routed,
-		t.changed, t.rerouted, t.retried, t.refused, t.early,
-		t.saturated);
+	print_message("%u scenarios: %u queue, %u stall, %u wrap a table, %u"
+		      " expire a limit, %u miss a reader, %u lose updates, %u"
+		      " wrap a counter, %u copy, %u fill an output, %u cross"
+		      " routers, %u change tables, %u reroute, %u send again, %u"
+		      " refuse foreign partitions at end ports, %u keep requests"
+		      " before their turn, %u saturate\n",
+		      n, t.queued, t.stalled, t.wrapped, t.expired, t.unread, t.lost_updates,
+		      t.counters, t.copies, t.full, t.routed, t.changed, t.rerouted, t.retried,
+		      t.refused, t.early, t.saturated);
 	assert_true(2 * t.queued >= n);
 	assert_true(2 * t.stalled >= n);
 	assert_true(2 * t.wrapped >= n);
@@ -492,8 +477,7 @@ int main(void)
 		cmocka_unit_test(half_a_tick_changes_nothing),
 		cmocka_unit_test(jumps_miss_nothing),
 		cmocka_unit_test(throttles_do_not_care_how_often_one_looks),
-		cmocka_unit_test(
-			queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
+		cmocka_unit_test(queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
 		cmocka_unit_test(marks_are_made_heard_and_lost),
 		cmocka_unit_test(switches_choose_other_ports),
 		cmocka_unit_test(packets_go_around),

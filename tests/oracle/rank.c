@@ -19,8 +19,7 @@ static struct rank *rank_at(struct oracle *o, uint32_t job, uint32_t rank)
 /* ---- what waits for what (J2) ---- */
 
 /* `op` has started, or is done: who waits for that? */
-static void requirements_meet(struct oracle *o, struct rank *r, uint32_t op,
-			      bool started)
+static void requirements_meet(struct oracle *o, struct rank *r, uint32_t op, bool started)
 {
 	for (size_t i = 0; i < r->does->n_edges; i++) {
 		const struct oracle_edge *e = &r->does->edges[i];
@@ -30,8 +29,7 @@ static void requirements_meet(struct oracle *o, struct rank *r, uint32_t op,
 			at_start = false;
 		if (o->mutation == MUT_REQUIRES_STARTED)
 			at_start = true;
-		if (e->on == op && at_start == started &&
-		    --r->work[e->op].needs == 0)
+		if (e->on == op && at_start == started && --r->work[e->op].needs == 0)
 			r->work[e->op].state = OP_READY;
 	}
 }
@@ -63,8 +61,7 @@ static hd_time cost_of(const struct oracle *o, uint32_t job, uint64_t size)
 }
 
 /* What an operation takes of its CPU. */
-static hd_time cpu_time(const struct oracle *o, uint32_t job,
-			const struct rank *r, uint32_t op)
+static hd_time cpu_time(const struct oracle *o, uint32_t job, const struct rank *r, uint32_t op)
 {
 	const struct oracle_op *is = &r->does->ops[op];
 
@@ -98,8 +95,7 @@ static struct cpu *cpu_of(const struct oracle *o, struct rank *r, uint32_t op)
 }
 
 /* An operation has had its time. */
-static void op_served(struct oracle *o, uint32_t job, uint32_t rank,
-		      uint32_t op)
+static void op_served(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 {
 	enum oracle_op_kind kind = rank_at(o, job, rank)->does->ops[op].kind;
 
@@ -109,8 +105,7 @@ static void op_served(struct oracle *o, uint32_t job, uint32_t rank,
 		letters_post(o, job, rank, op);
 }
 
-static void cpu_take(struct oracle *o, uint32_t job, uint32_t rank,
-		     struct cpu *c)
+static void cpu_take(struct oracle *o, uint32_t job, uint32_t rank, struct cpu *c)
 {
 	struct rank *r = rank_at(o, job, rank);
 	uint32_t op;
@@ -141,19 +136,16 @@ static void cpu_need(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 		return;
 	}
 	o->stats->cpu_lines += c->busy;
-	c->line =
-		hd_grow(c->line, &c->line_cap, c->n_line + 1, sizeof(*c->line));
+	c->line = hd_grow(c->line, &c->line_cap, c->n_line + 1, sizeof(*c->line));
 	c->line[c->n_line++] = op;
 	if (o->mutation == MUT_CPU_LAST_FIRST && c->n_line > 1) {
-		memmove(c->line + 1, c->line,
-			(c->n_line - 1) * sizeof(*c->line));
+		memmove(c->line + 1, c->line, (c->n_line - 1) * sizeof(*c->line));
 		c->line[0] = op;
 	}
 	cpu_take(o, job, rank, c);
 }
 
-void rank_arrived(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op,
-		  uint64_t size)
+void rank_arrived(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op, uint64_t size)
 {
 	rank_at(o, job, rank)->sizes[op] = size;
 	cpu_need(o, job, rank, op);
@@ -204,8 +196,7 @@ static bool are_all_here(struct oracle *o, uint32_t job, uint32_t iteration)
 	for (uint32_t i = 0; i < drawn(o, job)->n_ranks; i++) {
 		const struct rank *r = rank_at(o, job, i);
 
-		if (r->iteration < iteration &&
-		    (r->iteration + 1 < iteration || r->left_over > 0))
+		if (r->iteration < iteration && (r->iteration + 1 < iteration || r->left_over > 0))
 			return false;
 	}
 	return true;
@@ -229,8 +220,7 @@ static bool step_next(struct oracle *o, uint32_t job, uint32_t rank)
 	if (r->left_over > 0 || r->ended != NEVER)
 		return false;
 	if (r->step + 1 == n_steps && o->mutation == MUT_ITERATIONS_WAIT &&
-	    r->iteration + 1 < j->repeat &&
-	    !are_all_here(o, job, r->iteration + 1))
+	    r->iteration + 1 < j->repeat && !are_all_here(o, job, r->iteration + 1))
 		return false;
 	if (++r->step == n_steps) {
 		r->step = 0;
@@ -331,8 +321,7 @@ void jobs_listen(struct oracle *o)
 	} while (lines_give(o));
 }
 
-static hd_time line_next_due(const struct oracle *o, uint32_t job,
-			     const struct job_line *l)
+static hd_time line_next_due(const struct oracle *o, uint32_t job, const struct job_line *l)
 {
 	if (l->holds)
 		return l->leaves;
@@ -354,8 +343,7 @@ hd_time jobs_next_due(const struct oracle *o)
 			for (int c = 0; c < CPUS; c++) {
 				const struct cpu *cpu = &w->ranks[i].cpus[c];
 
-				if (cpu->busy && cpu->until > o->now &&
-				    cpu->until < next)
+				if (cpu->busy && cpu->until > o->now && cpu->until < next)
 					next = cpu->until;
 			}
 		for (uint32_t i = 0; i < w->n_lines; i++) {
@@ -384,8 +372,7 @@ static void job_init(struct oracle *o, uint32_t job)
 
 		w->lines[i].leaves = NEVER;
 		w->lines[i].rank = is_rank ? i : SIM_NONE;
-		w->lines[i].node =
-			is_rank ? j->nodes[i] : j->servers[i - j->n_ranks];
+		w->lines[i].node = is_rank ? j->nodes[i] : j->servers[i - j->n_ranks];
 	}
 	for (uint32_t i = 0; i < j->n_ranks; i++)
 		w->ranks[i].ended = NEVER;
@@ -401,8 +388,7 @@ void jobs_init(struct oracle *o)
 		job_init(o, i);
 }
 
-void job_sender_set(struct oracle *o, uint32_t job, uint32_t node,
-		    uint16_t number)
+void job_sender_set(struct oracle *o, uint32_t job, uint32_t node, uint16_t number)
 {
 	o->work->jobs[job].senders[node] = number;
 }

@@ -47,13 +47,11 @@ struct reductions {
 
 /* ---- trees (S1) ---- */
 
-static const uint64_t *set_at_first(const struct oracle *o, uint32_t node,
-				    uint16_t mlid)
+static const uint64_t *set_at_first(const struct oracle *o, uint32_t node, uint16_t mlid)
 {
 	const struct subnet *s = o->setup->subnet;
 
-	return mft_get(&s->mft[0], o->setup->nodes[node].sw, s->n_switches,
-		       mlid);
+	return mft_get(&s->mft[0], o->setup->nodes[node].sw, s->n_switches, mlid);
 }
 
 /* The node beyond a port of the tree, if that is a switch. */
@@ -62,15 +60,13 @@ static uint32_t beyond(const struct oracle *o, uint32_t node, unsigned port)
 	const struct sim_setup *s = o->setup;
 	uint32_t peer = s->ports[s->nodes[node].first_port + port].peer;
 
-	if (peer == SIM_NONE ||
-	    s->nodes[s->ports[peer].node].kind != SIM_SWITCH)
+	if (peer == SIM_NONE || s->nodes[s->ports[peer].node].kind != SIM_SWITCH)
 		return SIM_NONE;
 	return s->ports[peer].node;
 }
 
 /* The switches of the tree next to one at `hops`; whether any is new. */
-static bool reach_from(const struct oracle *o, uint16_t mlid, uint32_t node,
-		       uint32_t *hops)
+static bool reach_from(const struct oracle *o, uint16_t mlid, uint32_t node, uint32_t *hops)
 {
 	const uint64_t *set = set_at_first(o, node, mlid);
 	bool any = false;
@@ -78,8 +74,7 @@ static bool reach_from(const struct oracle *o, uint16_t mlid, uint32_t node,
 	for (unsigned p = 1; p <= o->setup->nodes[node].n_ports; p++) {
 		uint32_t to = beyond(o, node, p);
 
-		if (!mcast_has_port(set, p) || to == SIM_NONE ||
-		    hops[to] != FAR)
+		if (!mcast_has_port(set, p) || to == SIM_NONE || hops[to] != FAR)
 			continue;
 		hops[to] = hops[node] + 1;
 		any = true;
@@ -88,8 +83,7 @@ static bool reach_from(const struct oracle *o, uint16_t mlid, uint32_t node,
 }
 
 /* Hops from a switch to all others of the tree; the most of them. */
-static uint32_t hops_from(const struct oracle *o, uint16_t mlid, uint32_t root,
-			  uint32_t *hops)
+static uint32_t hops_from(const struct oracle *o, uint16_t mlid, uint32_t root, uint32_t *hops)
 {
 	const struct sim_setup *s = o->setup;
 	uint32_t farthest = 0;
@@ -142,12 +136,11 @@ static void reduction_init(struct oracle *o, struct reduction *r)
 	}
 	hops_from(o, r->is.mlid, r->root, hops);
 	for (uint32_t i = 0; i < s->n_nodes; i++)
-		for (unsigned p = 1;
-		     r->n_ports[i] > 0 && p <= s->nodes[i].n_ports; p++) {
+		for (unsigned p = 1; r->n_ports[i] > 0 && p <= s->nodes[i].n_ports; p++) {
 			uint32_t to = beyond(o, i, p);
 
-			if (mcast_has_port(set_at_first(o, i, r->is.mlid), p) &&
-			    to != SIM_NONE && hops[to] < hops[i])
+			if (mcast_has_port(set_at_first(o, i, r->is.mlid), p) && to != SIM_NONE &&
+			    hops[to] < hops[i])
 				r->parents[i] = (uint8_t)p;
 		}
 	free(hops);
@@ -168,11 +161,8 @@ void aggregators_init(struct oracle *o)
 		for (size_t t = 0; t < job->n_trees; t++) {
 			if (job->trees[t].place != ORACLE_ANY)
 				continue;
-			r->trees = hd_grow(r->trees, &cap, r->n_trees + 1u,
-					   sizeof(*r->trees));
-			r->trees[r->n_trees] =
-				(struct reduction){ .is = job->trees[t],
-						    .job = j };
+			r->trees = hd_grow(r->trees, &cap, r->n_trees + 1u, sizeof(*r->trees));
+			r->trees[r->n_trees] = (struct reduction){ .is = job->trees[t], .job = j };
 			reduction_init(o, &r->trees[r->n_trees++]);
 		}
 	}
@@ -214,12 +204,10 @@ bool contribution_take(struct oracle *o, uint32_t in, struct slot *slot)
 
 	if (tree == SIM_NONE || r->trees[tree].n_ports[node] == 0)
 		return false;
-	r->contributions =
-		hd_grow(r->contributions, &r->contributions_cap,
-			r->n_contributions + 1, sizeof(*r->contributions));
+	r->contributions = hd_grow(r->contributions, &r->contributions_cap, r->n_contributions + 1,
+				   sizeof(*r->contributions));
 	r->contributions[r->n_contributions++] = (struct coming){
-		.time = slot->head +
-			(o->mutation == MUT_TAKEN_AT_HEAD ? 0 : slot->d_in),
+		.time = slot->head + (o->mutation == MUT_TAKEN_AT_HEAD ? 0 : slot->d_in),
 		.tree = tree,
 		.node = node,
 		.port = in - s->nodes[node].first_port,
@@ -228,8 +216,7 @@ bool contribution_take(struct oracle *o, uint32_t in, struct slot *slot)
 	return true;
 }
 
-static struct transaction *transaction_of(struct oracle *o,
-					  const struct coming *c)
+static struct transaction *transaction_of(struct oracle *o, const struct coming *c)
 {
 	struct reductions *r = o->reductions;
 	uint32_t number = c->packet->as.number;
@@ -238,12 +225,10 @@ static struct transaction *transaction_of(struct oracle *o,
 		if (r->open[i].tree == c->tree && r->open[i].node == c->node &&
 		    r->open[i].number == number)
 			return &r->open[i];
-	r->open =
-		hd_grow(r->open, &r->open_cap, r->n_open + 1, sizeof(*r->open));
-	r->open[r->n_open] = (struct transaction){ .tree = c->tree,
-						   .node = c->node,
-						   .number = number,
-						   .model = *c->packet };
+	r->open = hd_grow(r->open, &r->open_cap, r->n_open + 1, sizeof(*r->open));
+	r->open[r->n_open] = (struct transaction){
+		.tree = c->tree, .node = c->node, .number = number, .model = *c->packet
+	};
 	return &r->open[r->n_open++];
 }
 
@@ -262,13 +247,11 @@ static void result_make(struct oracle *o, struct transaction *t)
 	made.marked = false;
 	if (o->mutation == MUT_RESULT_AT_ONCE)
 		delay = 0;
-	r->results = hd_grow(r->results, &r->results_cap, r->n_results + 1,
-			     sizeof(*r->results));
-	r->results[r->n_results++] =
-		(struct coming){ .time = o->now + delay,
-				 .tree = t->tree,
-				 .node = t->node,
-				 .packet = packet_new(o, &made) };
+	r->results = hd_grow(r->results, &r->results_cap, r->n_results + 1, sizeof(*r->results));
+	r->results[r->n_results++] = (struct coming){ .time = o->now + delay,
+						      .tree = t->tree,
+						      .node = t->node,
+						      .packet = packet_new(o, &made) };
 	o->stats->results++;
 	*t = r->open[--r->n_open];
 }
@@ -390,9 +373,8 @@ void result_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	for (size_t i = 0; i < w->n_letters; i++) {
 		struct letter *m = w->letters[i];
 
-		if (m->kind != LETTER_GIVES || m->job != job ||
-		    j->nodes[m->source] != node || m->mlid != p->as.dlid ||
-		    p->as.number < m->first_transaction ||
+		if (m->kind != LETTER_GIVES || m->job != job || j->nodes[m->source] != node ||
+		    m->mlid != p->as.dlid || p->as.number < m->first_transaction ||
 		    p->as.number >= m->first_transaction + m->n_packets)
 			continue;
 		if (++m->delivered < m->n_packets)

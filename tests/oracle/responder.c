@@ -3,12 +3,10 @@
 #include "base/alloc.h"
 #include "pair.h"
 
-static void answer_add(struct oracle *o, uint32_t i, enum pair_answer kind,
-		       uint64_t psn)
+static void answer_add(struct oracle *o, uint32_t i, enum pair_answer kind, uint64_t psn)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
-	struct answer *last =
-		q->n_answers > 0 ? &q->answers[q->n_answers - 1] : NULL;
+	struct answer *last = q->n_answers > 0 ? &q->answers[q->n_answers - 1] : NULL;
 
 	if (last && kind == ANSWER_ACK && last->kind == ANSWER_ACK) {
 		o->stats->merged += last->psn != psn;
@@ -16,8 +14,7 @@ static void answer_add(struct oracle *o, uint32_t i, enum pair_answer kind,
 			last->psn = psn;
 		return;
 	}
-	q->answers = hd_grow(q->answers, &q->answers_cap, q->n_answers + 1,
-			     sizeof(*q->answers));
+	q->answers = hd_grow(q->answers, &q->answers_cap, q->n_answers + 1, sizeof(*q->answers));
 	q->answers[q->n_answers++] = (struct answer){ kind, psn };
 	pair_line_up(o, i, false);
 }
@@ -51,8 +48,7 @@ static void early_keep(struct oracle *o, const struct packet *p)
 		had->asks |= p->asks && o->mutation != MUT_KEPT_ASKS_AS_FIRST;
 		return;
 	}
-	q->kept =
-		hd_grow(q->kept, &q->kept_cap, q->n_kept + 1, sizeof(*q->kept));
+	q->kept = hd_grow(q->kept, &q->kept_cap, q->n_kept + 1, sizeof(*q->kept));
 	q->kept[q->n_kept++] = (struct early){ p->psn, p->asks };
 	o->stats->early++;
 }
@@ -105,8 +101,7 @@ static void rc_receive(struct oracle *o, const struct packet *p, bool marked)
 	uint32_t i = p->pair;
 	struct queue_pair *q = &o->queue_pairs[i];
 
-	q->becn_due |= marked && (p->psn == q->expected ||
-				  o->mutation != MUT_BECN_OF_TAKEN_ONLY);
+	q->becn_due |= marked && (p->psn == q->expected || o->mutation != MUT_BECN_OF_TAKEN_ONLY);
 	if (marked && o->mutation == MUT_CNP_FOR_RC)
 		answer_add(o, i, ANSWER_CNP, 0);
 	if (p->psn > q->expected) {

@@ -35,25 +35,21 @@ static bool restart_differs(uint64_t seed, struct rng *r)
 
 	scenario_draw_unpaired(&s, seed);
 	struct oracle_case c = scenario_case(&s);
-	const struct sim_replay what = { c.setup, c.arrivals, c.n_arrivals,
-					 c.horizon };
+	const struct sim_replay what = { c.setup, c.arrivals, c.n_arrivals, c.horizon };
 	const struct sim_restart how = draw_restart(r, c.horizon);
 
 	sim_replay(c.setup, c.arrivals, c.n_arrivals, c.horizon, &want);
 	bool same_bytes = sim_replay_restart(&what, &how, &got);
 
 	if (!same_bytes)
-		strbuf_puts(&why, "the state is not taken, or saved again "
-				  "otherwise");
-	bool differs = !same_bytes ||
-		       records_differ(&want, &got, c.setup->n_ports, &why);
+		strbuf_puts(&why, "the state is not taken, or saved again otherwise");
+	bool differs = !same_bytes || records_differ(&want, &got, c.setup->n_ports, &why);
 
 	if (differs)
 		fprintf(stderr,
 			"scenario 0x%" PRIx64 ", saved at %" PRIu64
 			" in %u parts, read in %u: %s\n",
-			seed, how.at, how.before.parts, how.after.parts,
-			why.text);
+			seed, how.at, how.before.parts, how.after.parts, why.text);
 	sim_record_fini(&want);
 	sim_record_fini(&got);
 	strbuf_fini(&why);
@@ -70,7 +66,6 @@ int main(void)
 	rng_init(&r, seed, 0);
 	for (uint64_t i = 0; i < count; i++)
 		failures += restart_differs(rng_next(&r), &r);
-	printf("%" PRIu64 " of %" PRIu64 " runs differ after a restart\n",
-	       failures, count);
+	printf("%" PRIu64 " of %" PRIu64 " runs differ after a restart\n", failures, count);
 	return failures > 0;
 }

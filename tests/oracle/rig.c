@@ -38,8 +38,7 @@ void rig_star(struct rig *r, unsigned n, uint32_t in_blocks, uint8_t vls)
 	rig_links(r, in_blocks, vls);
 }
 
-struct sim_arrival *rig_send(struct rig *r, hd_time time, uint32_t end,
-			     lid_t dlid, uint32_t bytes)
+struct sim_arrival *rig_send(struct rig *r, hd_time time, uint32_t end, lid_t dlid, uint32_t bytes)
 {
 	struct sim_arrival *a = &r->arrivals[r->n_arrivals];
 
@@ -63,8 +62,7 @@ void rig_send_on(struct rig *r, uint8_t sl, unsigned times, uint32_t bytes)
 
 void rig_run(struct rig *r)
 {
-	struct oracle_case c = { &r->f.setup, r->arrivals, r->n_arrivals,
-				 HORIZON, 1 };
+	struct oracle_case c = { &r->f.setup, r->arrivals, r->n_arrivals, HORIZON, 1 };
 
 	oracle_run(&c, ORACLE_TRUE, &r->record, &r->stats);
 }
@@ -75,14 +73,12 @@ void rig_fini(struct rig *r)
 	fabric_fini(&r->f);
 }
 
-hd_time rig_when(const struct rig *r, uint32_t flow, enum sim_fate fate,
-		 uint32_t where)
+hd_time rig_when(const struct rig *r, uint32_t flow, enum sim_fate fate, uint32_t where)
 {
 	for (size_t i = 0; i < r->record.n_events; i++) {
 		const struct sim_event_record *e = &r->record.events[i];
 
-		if (e->flow == flow && e->fate == fate &&
-		    (where == SIM_NONE || e->where == where))
+		if (e->flow == flow && e->fate == fate && (where == SIM_NONE || e->where == where))
 			return e->time;
 	}
 	return LOST;

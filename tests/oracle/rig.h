@@ -33,15 +33,13 @@ void rig_pair(struct rig *r, uint32_t in_blocks, uint8_t vls);
 /* Switch 0 with host k (LID k, end k - 1) on port k = 1 .. n. */
 void rig_star(struct rig *r, unsigned n, uint32_t in_blocks, uint8_t vls);
 /* A packet; the caller may change it. */
-struct sim_arrival *rig_send(struct rig *r, hd_time time, uint32_t end,
-			     lid_t dlid, uint32_t bytes);
+struct sim_arrival *rig_send(struct rig *r, hd_time time, uint32_t end, lid_t dlid, uint32_t bytes);
 /* So many at once from the first host to the second. */
 void rig_send_on(struct rig *r, uint8_t sl, unsigned times, uint32_t bytes);
 void rig_run(struct rig *r);
 void rig_fini(struct rig *r);
 /* When packet `flow` met `fate`, anywhere or at one port. */
-hd_time rig_when(const struct rig *r, uint32_t flow, enum sim_fate fate,
-		 uint32_t where);
+hd_time rig_when(const struct rig *r, uint32_t flow, enum sim_fate fate, uint32_t where);
 hd_time rig_delivered(const struct rig *r, uint32_t flow);
 
 #endif

@@ -43,8 +43,7 @@ void ops_add(struct oracle_graph *g, struct oracle_op op)
 
 void ops_require(struct oracle_graph *g, uint32_t op, uint32_t on, bool started)
 {
-	g->edges = hd_grow(g->edges, &g->edges_cap, g->n_edges + 1,
-			   sizeof(*g->edges));
+	g->edges = hd_grow(g->edges, &g->edges_cap, g->n_edges + 1, sizeof(*g->edges));
 	g->edges[g->n_edges++] = (struct oracle_edge){ op, on, started };
 }
 
@@ -68,16 +67,14 @@ void job_fini(struct oracle_job *j)
 
 /* ---- groups ---- */
 
-uint32_t group_of_rank(const struct oracle_job *j, const struct oracle_step *s,
-		       uint32_t rank)
+uint32_t group_of_rank(const struct oracle_job *j, const struct oracle_step *s, uint32_t rank)
 {
 	return s->strides ? rank % s->groups : rank / (j->n_ranks / s->groups);
 }
 
 bool step_has_tree(const struct oracle_step *s)
 {
-	return s->kind == STEP_BROADCAST_MULTICAST ||
-	       s->kind == STEP_BARRIER_NETWORK ||
+	return s->kind == STEP_BROADCAST_MULTICAST || s->kind == STEP_BARRIER_NETWORK ||
 	       s->kind == STEP_ALLREDUCE_NETWORK;
 }
 
@@ -87,17 +84,15 @@ uint32_t tree_place_of(const struct oracle_step *s, uint32_t place)
 	return s->kind == STEP_BROADCAST_MULTICAST ? place : ORACLE_ANY;
 }
 
-const struct oracle_tree *tree_of_rank(const struct oracle_job *j,
-				       uint32_t place, uint32_t rank)
+const struct oracle_tree *tree_of_rank(const struct oracle_job *j, uint32_t place, uint32_t rank)
 {
 	const struct oracle_step *s = &j->steps[place];
 
 	for (size_t i = 0; i < j->n_trees; i++) {
 		const struct oracle_tree *t = &j->trees[i];
 
-		if (t->place == tree_place_of(s, place) &&
-		    t->groups == s->groups && t->strides == s->strides &&
-		    t->group == group_of_rank(j, s, rank))
+		if (t->place == tree_place_of(s, place) && t->groups == s->groups &&
+		    t->strides == s->strides && t->group == group_of_rank(j, s, rank))
 			return t;
 	}
 	return NULL;
@@ -146,14 +141,12 @@ static void put(struct rounds *a, struct oracle_op op)
 		ops_require(a->g, number, (uint32_t)i, false);
 }
 
-static struct oracle_op message(const struct rounds *a,
-				enum oracle_op_kind kind, uint32_t member,
+static struct oracle_op message(const struct rounds *a, enum oracle_op_kind kind, uint32_t member,
 				uint64_t bytes)
 {
 	return (struct oracle_op){ .kind = kind,
 				   .size = bytes,
-				   .peer = rank_of(a, a->p > 1 ? member % a->p
-							       : 0),
+				   .peer = rank_of(a, a->p > 1 ? member % a->p : 0),
 				   .channel = a->place * STRANDS + a->strand };
 }
 
@@ -274,8 +267,7 @@ static void reduce_scatter_ring(struct rounds *a)
 	uint32_t p = a->p, r = a->r;
 
 	for (uint32_t k = 0; k + 1 < p; k++)
-		ring_round(a, block(a->m, p, 2 * p + r - k - 1),
-			   block(a->m, p, 2 * p + r - k - 2));
+		ring_round(a, block(a->m, p, 2 * p + r - k - 1), block(a->m, p, 2 * p + r - k - 2));
 }
 
 static void allreduce_ring(struct rounds *a)
@@ -283,11 +275,9 @@ static void allreduce_ring(struct rounds *a)
 	uint32_t p = a->p, r = a->r;
 
 	for (uint32_t k = 0; k + 1 < p; k++)
-		ring_round(a, block(a->m, p, 2 * p + r - k),
-			   block(a->m, p, 2 * p + r - k - 1));
+		ring_round(a, block(a->m, p, 2 * p + r - k), block(a->m, p, 2 * p + r - k - 1));
 	for (uint32_t k = 0; k + 1 < p; k++)
-		ring_round(a, block(a->m, p, 2 * p + r + 1 - k),
-			   block(a->m, p, 2 * p + r - k));
+		ring_round(a, block(a->m, p, 2 * p + r + 1 - k), block(a->m, p, 2 * p + r - k));
 }
 
 /* The blocks, of q, that have all bits but the lowest `low` of `like`. */
@@ -308,8 +298,7 @@ static uint32_t folded(uint32_t n, uint32_t e)
 }
 
 /* Round i of halving over q, with the ranks' numbers n; `back`: once more. */
-static void halving_round(struct rounds *a, uint32_t q, uint32_t n, uint32_t i,
-			  bool back)
+static void halving_round(struct rounds *a, uint32_t q, uint32_t n, uint32_t i, bool back)
 {
 	uint32_t low = log2_up(q) - i, other = n ^ UINT32_C(1) << low;
 	uint64_t own = blocks_like(a->m, q, n, low);
@@ -347,8 +336,7 @@ static void halving_and_back(struct rounds *a, uint32_t q, uint32_t n)
 
 /* Of those beyond a power of two, pairs go on as one. */
 static void allreduce_folded(struct rounds *a,
-			     void (*middle)(struct rounds *a, uint32_t q,
-					    uint32_t n))
+			     void (*middle)(struct rounds *a, uint32_t q, uint32_t n))
 {
 	uint32_t q = 1, e, r = a->r;
 
@@ -431,14 +419,13 @@ static uint32_t tree_rank(uint32_t tree, uint32_t place, uint32_t p)
 	return p % 2 ? (place + 1) % p : p - 1 - place;
 }
 
-static void with_children(struct rounds *a, uint32_t tree,
-			  const struct tree_node *t, enum oracle_op_kind kind,
-			  uint64_t bytes)
+static void with_children(struct rounds *a, uint32_t tree, const struct tree_node *t,
+			  enum oracle_op_kind kind, uint64_t bytes)
 {
 	next_round(a);
 	for (uint32_t i = 0; i < t->n_children; i++) {
-		struct oracle_op op = message(
-			a, kind, tree_rank(tree, t->children[i], a->p), bytes);
+		struct oracle_op op =
+			message(a, kind, tree_rank(tree, t->children[i], a->p), bytes);
 
 		if (kind == ORACLE_SEND) /* as those who go down have it */
 			op.channel = a->place * STRANDS + 2 * tree + 1;
@@ -522,8 +509,8 @@ static uint32_t neighbour(const struct rounds *a, unsigned d, uint32_t by)
 	return a->r - at * below + (at + by) % length * below;
 }
 
-static void halo_one(struct rounds *a, enum oracle_op_kind kind, unsigned d,
-		     uint32_t by, uint32_t tag)
+static void halo_one(struct rounds *a, enum oracle_op_kind kind, unsigned d, uint32_t by,
+		     uint32_t tag)
 {
 	struct oracle_op op = message(a, kind, neighbour(a, d, by), a->m);
 
@@ -561,9 +548,7 @@ static void shift(struct rounds *a)
 static void in_network(struct rounds *a)
 {
 	if (a->p > 1)
-		put(a, (struct oracle_op){ .kind = ORACLE_GIVE,
-					   .size = a->m,
-					   .mlid = a->mlid });
+		put(a, (struct oracle_op){ .kind = ORACLE_GIVE, .size = a->m, .mlid = a->mlid });
 }
 
 static void (*const steps[STEP_KINDS])(struct rounds *a) = {
@@ -600,10 +585,8 @@ static void storage(struct rounds *a, const struct oracle_job *j, uint32_t rank)
 		strand(a, i);
 		for (uint64_t k = i; k < n; k += s->outstanding) {
 			struct oracle_op op = {
-				.kind = s->kind == STEP_READ ? ORACLE_READ
-							     : ORACLE_WRITE,
-				.size = k + 1 < n ? s->request
-						  : a->m - k * s->request,
+				.kind = s->kind == STEP_READ ? ORACLE_READ : ORACLE_WRITE,
+				.size = k + 1 < n ? s->request : a->m - k * s->request,
 				.peer = (uint32_t)((rank + k) % j->n_servers),
 			};
 

@@ -27,8 +27,7 @@ static bool key_is_named(const struct pkey_table *t, uint16_t key)
 	return i < t->n;
 }
 
-bool is_foreign(const struct oracle *o, uint32_t port,
-		const struct packet *packet)
+bool is_foreign(const struct oracle *o, uint32_t port, const struct packet *packet)
 {
 	const struct pkey_table *keys = keys_now(o, port);
 
@@ -43,20 +42,16 @@ bool is_foreign(const struct oracle *o, uint32_t port,
 	return !key_is_let_pass(keys, packet->as.pkey);
 }
 
-bool enters_partition(const struct oracle *o, uint32_t in,
-		      const struct packet *packet)
+bool enters_partition(const struct oracle *o, uint32_t in, const struct packet *packet)
 {
 	const struct pkey_table *keys = keys_now(o, in);
 
-	if (o->mutation == MUT_ROUTER_TAKES_AS_OUTPUT &&
-	    node_of(o, in)->kind == SIM_ROUTER)
-		return !keys->enforce_in ||
-		       key_is_let_pass(keys, packet->as.pkey);
+	if (o->mutation == MUT_ROUTER_TAKES_AS_OUTPUT && node_of(o, in)->kind == SIM_ROUTER)
+		return !keys->enforce_in || key_is_let_pass(keys, packet->as.pkey);
 	return !keys->enforce_in || key_is_named(keys, packet->as.pkey);
 }
 
-bool leaves_partition(const struct oracle *o, uint32_t out,
-		      const struct packet *packet)
+bool leaves_partition(const struct oracle *o, uint32_t out, const struct packet *packet)
 {
 	const struct pkey_table *keys = keys_now(o, out);
 
@@ -76,8 +71,8 @@ void refuse_exit(struct oracle *o, const struct packet *packet, uint32_t out)
 }
 
 /* T11r: the last change of this entry that is in force at `when`, or NULL. */
-static const struct sim_route_change *
-change_of(const struct oracle *o, uint32_t node, lid_t lid, hd_time when)
+static const struct sim_route_change *change_of(const struct oracle *o, uint32_t node, lid_t lid,
+						hd_time when)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_route_change *last = NULL;
@@ -92,8 +87,7 @@ change_of(const struct oracle *o, uint32_t node, lid_t lid, hd_time when)
 	return last;
 }
 
-static uint8_t output_of(const struct oracle *o, uint32_t node, lid_t lid,
-			 hd_time when)
+static uint8_t output_of(const struct oracle *o, uint32_t node, lid_t lid, hd_time when)
 {
 	const struct sim_route_change *c = change_of(o, node, lid, when);
 
@@ -107,29 +101,25 @@ uint8_t lft_now(const struct oracle *o, uint32_t node, lid_t lid)
 	return output_of(o, node, lid, o->now);
 }
 
-static const uint64_t *set_of(const struct oracle *o, uint32_t in, lid_t lid,
-			      hd_time when)
+static const uint64_t *set_of(const struct oracle *o, uint32_t in, lid_t lid, hd_time when)
 {
 	const struct sim_setup *s = o->setup;
 	uint32_t node = (uint32_t)(node_of(o, in) - s->nodes);
 	const struct sim_route_change *c = change_of(o, node, lid, when);
 	uint16_t subnet_no =
-		is_results_input(o, in)
-			? 0
-			: s->subnet->topo->ports[s->ports[in].origin].subnet;
+		is_results_input(o, in) ? 0 : s->subnet->topo->ports[s->ports[in].origin].subnet;
 
 	if (c && o->mutation != MUT_GROUPS_STAY)
 		return c->ports;
-	return mft_get(&s->subnet->mft[subnet_no], s->nodes[node].sw,
-		       s->subnet->n_switches, lid);
+	return mft_get(&s->subnet->mft[subnet_no], s->nodes[node].sw, s->subnet->n_switches, lid);
 }
 
 /*
  * The outputs that the forwarding tables name for what arrives now, as port
  * numbers; how many.
  */
-static uint32_t outputs_of(const struct oracle *o, uint32_t in,
-			   const struct packet *packet, uint32_t *outs)
+static uint32_t outputs_of(const struct oracle *o, uint32_t in, const struct packet *packet,
+			   uint32_t *outs)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = node_of(o, in);
@@ -138,12 +128,10 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 	hd_time when = o->now;
 
 	/* Where the packet is sent, the time of arrival is not known yet. */
-	if (o->mutation == MUT_ROUTED_BEFORE_ARRIVAL &&
-	    !is_results_input(o, in))
+	if (o->mutation == MUT_ROUTED_BEFORE_ARRIVAL && !is_results_input(o, in))
 		when -= s->ports[in].propagation;
 	if (packet->as.dlid < LID_FIRST_MCAST) {
-		uint8_t out =
-			output_of(o, s->ports[in].node, packet->as.dlid, when);
+		uint8_t out = output_of(o, s->ports[in].node, packet->as.dlid, when);
 
 		if (out == LFT_NO_PORT || out > n->n_ports ||
 		    s->ports[n->first_port + out].peer == SIM_NONE)
@@ -153,8 +141,7 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in,
 	}
 	set = set_of(o, in, packet->as.dlid, when);
 	for (uint32_t out = 0; set && out <= n->n_ports; out++) {
-		bool back = n->first_port + out == in &&
-			    o->mutation != MUT_MULTICAST_GOES_BACK;
+		bool back = n->first_port + out == in && o->mutation != MUT_MULTICAST_GOES_BACK;
 
 		if (!(set[out / 64] >> (out % 64) & 1) || back ||
 		    s->ports[n->first_port + out].peer == SIM_NONE)
@@ -181,8 +168,7 @@ static hd_time lanes_asked(const struct oracle *o, uint32_t in)
 	return o->now;
 }
 
-static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
-		      uint32_t out_number)
+static void copy_make(struct oracle *o, uint32_t in, struct slot *slot, uint32_t out_number)
 {
 	const struct sim_node *n = node_of(o, in);
 	uint32_t out = n->first_port + out_number;
@@ -195,8 +181,7 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot,
 			refuse_exit(o, packet, out);
 			return;
 		}
-		vl = sl2vl_at(lanes_at(o, when), n->sw, lane_input(o, in),
-			      out_number)
+		vl = sl2vl_at(lanes_at(o, when), n->sw, lane_input(o, in), out_number)
 			     ->vl[packet->as.sl];
 		if (vl >= vls_at(o, out, when)) {
 			o->out->counters[out].xmit_discards++;
@@ -240,8 +225,7 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 	uint32_t n_outs;
 
 	slot->dropped = true; /* unless a copy is made */
-	if (slot->vl != VL_MANAGEMENT &&
-	    !enters_partition(o, in, slot->packet)) {
+	if (slot->vl != VL_MANAGEMENT && !enters_partition(o, in, slot->packet)) {
 		refuse_entry(o, slot->packet, in);
 		return;
 	}
@@ -252,8 +236,8 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot)
 		record_end(o, slot->packet, in, SIM_LOST_NO_ROUTE);
 		return;
 	}
-	o->stats->rerouted += change_of(o, s->ports[in].node,
-					slot->packet->as.dlid, o->now) != NULL;
+	o->stats->rerouted +=
+		change_of(o, s->ports[in].node, slot->packet->as.dlid, o->now) != NULL;
 	if (choice_is_open(o, in, slot)) {
 		slot->dropped = false;
 		return;

@@ -46,8 +46,7 @@ static const struct sim_arrival *arrival_of(const struct scenario *s,
 	return NULL;
 }
 
-static void event_check(const struct scenario *s,
-			const struct sim_event_record *e)
+static void event_check(const struct scenario *s, const struct sim_event_record *e)
 {
 	const struct sim_arrival *a = arrival_of(s, e);
 	const struct sim_setup *t = &s->fabric.setup;
@@ -56,8 +55,7 @@ static void event_check(const struct scenario *s,
 	assert_int_equal(e->time % s->tick, 0);
 	assert_true(e->time >= a->time);
 	if (e->fate == SIM_LOST_HOPS) {
-		assert_int_equal(t->nodes[t->ports[e->where].node].kind,
-				 SIM_ROUTER);
+		assert_int_equal(t->nodes[t->ports[e->where].node].kind, SIM_ROUTER);
 		assert_true(a->global && a->hop_limit < 4);
 	}
 }
@@ -77,8 +75,7 @@ static void ends_check(const struct scenario *s, struct sim_record *r)
 	qsort(r->events, r->n_events, sizeof(*r->events), by_packet);
 	for (size_t i = 1; i < r->n_events; i++) {
 		if (by_packet(&r->events[i - 1], &r->events[i]) == 0)
-			assert_true(arrival_of(s, &r->events[i])->dlid >=
-				    LID_FIRST_MCAST);
+			assert_true(arrival_of(s, &r->events[i])->dlid >= LID_FIRST_MCAST);
 	}
 }
 
@@ -97,21 +94,18 @@ static void counters_check(const struct scenario *s, const struct sim_record *r)
 
 		assert_true(c->rcv_packets <= far->xmit_packets);
 		for (unsigned sl = 0; sl < N_SLS; sl++) {
-			assert_true(c->rcv_packets_sl[sl] <=
-				    far->xmit_packets_sl[sl]);
+			assert_true(c->rcv_packets_sl[sl] <= far->xmit_packets_sl[sl]);
 			xmit += c->xmit_bytes_sl[sl];
 			rcv += c->rcv_bytes_sl[sl];
 		}
 		assert_int_equal(xmit, c->xmit_bytes);
 		assert_int_equal(rcv, c->rcv_bytes);
 		if (c->hop_limit_exceeded)
-			assert_int_equal(t->nodes[t->ports[i].node].kind,
-					 SIM_ROUTER);
+			assert_int_equal(t->nodes[t->ports[i].node].kind, SIM_ROUTER);
 	}
 }
 
-static void tally_add(struct tally *t, const struct scenario *s,
-		      const struct sim_record *r)
+static void tally_add(struct tally *t, const struct scenario *s, const struct sim_record *r)
 {
 	bool seen[SIM_FATES] = { false }, crossed = false;
 
@@ -120,8 +114,7 @@ static void tally_add(struct tally *t, const struct scenario *s,
 		const struct sim_arrival *a = arrival_of(s, e);
 
 		seen[e->fate] = true;
-		if (e->fate != SIM_DELIVERED || !a->global ||
-		    a->dlid >= LID_FIRST_MCAST)
+		if (e->fate != SIM_DELIVERED || !a->global || a->dlid >= LID_FIRST_MCAST)
 			continue;
 		crossed = true;
 		if (s->fabric.setup.ports[e->where].origin == a->target)
@@ -146,8 +139,7 @@ static void runs_with_routers_lose_and_invent_nothing(void **state)
 		struct sim_record r;
 
 		scenario_draw_routed(&s, FIRST_SEED + i);
-		sim_replay(&s.fabric.setup, s.arrivals, s.n_arrivals, s.horizon,
-			   &r);
+		sim_replay(&s.fabric.setup, s.arrivals, s.n_arrivals, s.horizon, &r);
 		for (size_t k = 0; k < r.n_events; k++)
 			event_check(&s, &r.events[k]);
 		tally_add(&tally, &s, &r);
@@ -156,11 +148,10 @@ static void runs_with_routers_lose_and_invent_nothing(void **state)
 		sim_record_fini(&r);
 		scenario_clear(&s);
 	}
-	print_message("%u scenarios: %u packets cross routers in %u, %u to the"
-		      " wrong host; %u with hop limits, %u without routes, %u"
-		      " with discards\n",
-		      n, tally.right, tally.crossed, tally.wrong, tally.hops,
-		      tally.no_route, tally.discards);
+	print_message(
+		"%u scenarios: %u packets cross routers in %u, %u to the wrong host; %u with hop limits, %u without routes, %u with discards\n",
+		n, tally.right, tally.crossed, tally.wrong, tally.hops, tally.no_route,
+		tally.discards);
 	assert_true(2 * tally.crossed >= n);
 	assert_true(tally.wrong <= tally.right / 50);
 	assert_true(5 * tally.hops >= n);
@@ -187,12 +178,11 @@ static void routers_are_timed_as_switches(void **state)
 		const struct oracle_case c = scenario_case(&switched);
 
 		oracle_run(&c, ORACLE_TRUE, &want, &stats);
-		sim_replay(&routed.fabric.setup, routed.arrivals,
-			   routed.n_arrivals, routed.horizon, &got);
+		sim_replay(&routed.fabric.setup, routed.arrivals, routed.n_arrivals, routed.horizon,
+			   &got);
 		tally_add(&tally, &routed, &got);
 		crossed += tally.crossed;
-		if (records_differ(&want, &got, routed.fabric.setup.n_ports,
-				   &why))
+		if (records_differ(&want, &got, routed.fabric.setup.n_ports, &why))
 			fail_msg("seed %u: %s", i, why.text);
 		oracle_record_fini(&want);
 		sim_record_fini(&got);

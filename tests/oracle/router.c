@@ -50,20 +50,17 @@ static uint32_t *routers_to(const struct topo *t, uint32_t to)
 }
 
 /* R4: the port with the fewest routers, the lowest among equals; 0 = none. */
-static uint32_t output_of(const struct oracle *o, const struct sim_node *n,
-			  port_id target)
+static uint32_t output_of(const struct oracle *o, const struct sim_node *n, port_id target)
 {
 	const struct topo *t = o->setup->subnet->topo;
 	uint32_t *routers = routers_to(t, t->ports[target].subnet);
 	uint32_t best = 0, fewest = TOO_FAR;
 
 	for (uint32_t i = 1; i <= n->n_ports; i++) {
-		const struct topo_port *p =
-			&t->ports[o->setup->ports[n->first_port + i].origin];
-		uint32_t here =
-			p->peer == TOPO_NONE ? TOO_FAR : routers[p->subnet];
-		bool last = o->mutation == MUT_ROUTER_LAST_OF_EQUALS &&
-			    here == fewest && here != TOO_FAR;
+		const struct topo_port *p = &t->ports[o->setup->ports[n->first_port + i].origin];
+		uint32_t here = p->peer == TOPO_NONE ? TOO_FAR : routers[p->subnet];
+		bool last = o->mutation == MUT_ROUTER_LAST_OF_EQUALS && here == fewest &&
+			    here != TOO_FAR;
 
 		if (here < fewest || last) {
 			fewest = here;
@@ -85,8 +82,7 @@ static lid_t next_dlid(const struct oracle *o, port_id out, port_id target)
 }
 
 /* R4 */
-static uint8_t next_sl(const struct oracle *o, const struct packet *packet,
-		       port_id out, lid_t dlid)
+static uint8_t next_sl(const struct oracle *o, const struct packet *packet, port_id out, lid_t dlid)
 {
 	const struct sim_setup *s = o->setup;
 	uint8_t sl = packet->as.tclass % N_SLS;
@@ -94,8 +90,7 @@ static uint8_t next_sl(const struct oracle *o, const struct packet *packet,
 	if (o->mutation == MUT_ROUTER_KEEPS_SL)
 		return packet->as.sl;
 	if (s->sl_of_tclass)
-		sl = s->sl_of_tclass[s->subnet->topo->ports[out].subnet]
-				    [packet->as.tclass];
+		sl = s->sl_of_tclass[s->subnet->topo->ports[out].subnet][packet->as.tclass];
 	return path_sl(s->subnet, out, dlid, sl);
 }
 
@@ -108,41 +103,36 @@ static uint32_t subnet_of(const struct oracle *o, uint32_t port)
 }
 
 /* R4m: the TClass with which a packet leaves a router that it entered here. */
-static uint8_t marked(const struct oracle *o, const struct packet *packet,
-		      uint32_t in)
+static uint8_t marked(const struct oracle *o, const struct packet *packet, uint32_t in)
 {
 	const struct sim_setup *s = o->setup;
 	uint32_t here = subnet_of(o, in);
 	uint32_t home = subnet_of(o, port_of_end(o, packet->as.source));
-	bool unmarked = packet->as.tclass == 0 ||
-			o->mutation == MUT_MARKS_WHAT_IS_MARKED;
+	bool unmarked = packet->as.tclass == 0 || o->mutation == MUT_MARKS_WHAT_IS_MARKED;
 	bool first = here == home || o->mutation == MUT_EVERY_ROUTER_MARKS;
 
-	if (!s->tclass_of_sl || !unmarked || !first ||
-	    s->tclass_of_sl[here][packet->as.sl] == 0)
+	if (!s->tclass_of_sl || !unmarked || !first || s->tclass_of_sl[here][packet->as.sl] == 0)
 		return packet->as.tclass;
 	return s->tclass_of_sl[here][packet->as.sl];
 }
 
 /* R5: the packet with its new LRH and hop limit, which lives as long as o. */
-static const struct packet *
-rewrite(struct oracle *o, const struct packet *packet, uint32_t in, port_id out)
+static const struct packet *rewrite(struct oracle *o, const struct packet *packet, uint32_t in,
+				    port_id out)
 {
 	struct packet *p = packet_new(o, packet);
 
 	p->slid = o->setup->subnet->lid_of_port[out];
 	p->as.dlid = next_dlid(o, out, packet->as.target);
 	p->as.tclass = marked(o, packet, in);
-	p->as.sl = next_sl(o, o->mutation == MUT_MARKED_TOO_LATE ? packet : p,
-			   out, p->as.dlid);
+	p->as.sl = next_sl(o, o->mutation == MUT_MARKED_TOO_LATE ? packet : p, out, p->as.dlid);
 	if (o->mutation != MUT_HOPS_NOT_COUNTED)
 		p->as.hop_limit--;
 	return p;
 }
 
 /* R3: false, and why, if the packet goes no farther; its output otherwise. */
-static bool is_let_through(struct oracle *o, uint32_t in,
-			   const struct slot *slot, uint32_t *out)
+static bool is_let_through(struct oracle *o, uint32_t in, const struct slot *slot, uint32_t *out)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
@@ -150,8 +140,7 @@ static bool is_let_through(struct oracle *o, uint32_t in,
 	uint8_t least = o->mutation == MUT_HOPS_DOWN_TO_ZERO ? 1 : 2;
 	uint32_t number = 0;
 
-	if (slot->vl != VL_MANAGEMENT && packet->as.dlid < LID_FIRST_MCAST &&
-	    packet->as.global)
+	if (slot->vl != VL_MANAGEMENT && packet->as.dlid < LID_FIRST_MCAST && packet->as.global)
 		number = output_of(o, n, packet->as.target);
 	*out = n->first_port + number;
 	if (number == 0 || s->ports[*out].peer == SIM_NONE) {
@@ -170,8 +159,8 @@ static bool is_let_through(struct oracle *o, uint32_t in,
 /* R2: A2 at its input. */
 static bool is_let_in(struct oracle *o, uint32_t in, const struct slot *slot)
 {
-	bool enters = o->mutation == MUT_ROUTER_TAKES_ANY_KEY ||
-		      enters_partition(o, in, slot->packet);
+	bool enters =
+		o->mutation == MUT_ROUTER_TAKES_ANY_KEY || enters_partition(o, in, slot->packet);
 
 	if (slot->vl == VL_MANAGEMENT || enters)
 		return true;
@@ -180,22 +169,18 @@ static bool is_let_in(struct oracle *o, uint32_t in, const struct slot *slot)
 }
 
 /* R2: A2 at its output; VL15 comes to none. */
-static bool is_let_out(struct oracle *o, uint32_t out,
-		       const struct packet *packet)
+static bool is_let_out(struct oracle *o, uint32_t out, const struct packet *packet)
 {
-	if (o->mutation == MUT_ROUTER_GIVES_ANY_KEY ||
-	    leaves_partition(o, out, packet))
+	if (o->mutation == MUT_ROUTER_GIVES_ANY_KEY || leaves_partition(o, out, packet))
 		return true;
 	refuse_exit(o, packet, out);
 	return false;
 }
 
 /* R4 */
-static bool has_lane(struct oracle *o, uint32_t out,
-		     const struct packet *packet, uint8_t *vl)
+static bool has_lane(struct oracle *o, uint32_t out, const struct packet *packet, uint8_t *vl)
 {
-	*vl = sl2vl_of(lanes_at(o, o->now), o->setup->ports[out].origin)
-		      ->vl[packet->as.sl];
+	*vl = sl2vl_of(lanes_at(o, o->now), o->setup->ports[out].origin)->vl[packet->as.sl];
 	if (*vl < vls_at(o, out, o->now))
 		return true;
 	o->out->counters[out].xmit_discards++;

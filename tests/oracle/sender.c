@@ -25,11 +25,9 @@ static void senders_need(struct oracle *o, uint32_t port, uint32_t number)
 
 	if (number < p->n_senders)
 		return;
-	p->senders =
-		hd_realloc(p->senders, number + (size_t)1, sizeof(*p->senders));
+	p->senders = hd_realloc(p->senders, number + (size_t)1, sizeof(*p->senders));
 	for (; p->n_senders <= number; p->n_senders++)
-		p->senders[p->n_senders] =
-			(struct sender){ .throttle = SIM_NONE };
+		p->senders[p->n_senders] = (struct sender){ .throttle = SIM_NONE };
 }
 
 static void throttle_init(struct oracle *o, uint32_t i)
@@ -53,8 +51,7 @@ static void adapters_init(struct oracle *o, struct adapter *adapters)
 	for (uint32_t n = 0; n < o->setup->n_nodes; n++) {
 		if (o->setup->nodes[n].kind != SIM_END)
 			continue;
-		adapters[n].sender =
-			(uint16_t)o->ports[port_of_end(o, n)].n_senders;
+		adapters[n].sender = (uint16_t)o->ports[port_of_end(o, n)].n_senders;
 		senders_need(o, port_of_end(o, n), adapters[n].sender);
 	}
 }
@@ -70,9 +67,7 @@ static void job_senders_init(struct oracle *o)
 		for (uint32_t j = 0; j < o->jobs->n; j++) {
 			if (j == 0 || o->mutation != MUT_JOBS_SHARE_SENDER)
 				senders_need(o, port, o->ports[port].n_senders);
-			job_sender_set(
-				o, j, n,
-				(uint16_t)(o->ports[port].n_senders - 1));
+			job_sender_set(o, j, n, (uint16_t)(o->ports[port].n_senders - 1));
 		}
 	}
 }
@@ -85,11 +80,9 @@ void ends_init(struct oracle *o)
 		if (is_end(o, i))
 			senders_need(o, i, 0);
 	for (size_t i = 0; i < o->n_arrivals; i++)
-		senders_need(o, port_of_end(o, o->arrivals[i].source),
-			     o->arrivals[i].sender);
+		senders_need(o, port_of_end(o, o->arrivals[i].source), o->arrivals[i].sender);
 	if (c) {
-		o->throttles = hd_alloc(c->n_throttles + (size_t)1,
-					sizeof(*o->throttles));
+		o->throttles = hd_alloc(c->n_throttles + (size_t)1, sizeof(*o->throttles));
 		o->flows = hd_alloc(c->n_flows + (size_t)1, sizeof(*o->flows));
 	}
 	if (c)
@@ -168,8 +161,7 @@ static void answers_order(struct oracle *o, struct queue *q)
 void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 {
 	struct outgoing item = { .packet = packet, .ready = o->now };
-	bool held = packet->kind == SIM_DATA &&
-		    throttle_of(o, packet->as.flow) != SIM_NONE;
+	bool held = packet->kind == SIM_DATA && throttle_of(o, packet->as.flow) != SIM_NONE;
 	int vl = end_vl(o, port, packet);
 	struct queue *q;
 
@@ -184,10 +176,8 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 	}
 	q = &o->ports[port].senders[packet->as.sender].queues[vl];
 	queue_push(o, q, item);
-	o->ports[port].senders[packet->as.sender].waiting |=
-		(uint16_t)(1u << vl);
-	if (packet->kind != SIM_DATA && !packet->is_pairs &&
-	    o->mutation != MUT_ANSWERS_BY_TAIL)
+	o->ports[port].senders[packet->as.sender].waiting |= (uint16_t)(1u << vl);
+	if (packet->kind != SIM_DATA && !packet->is_pairs && o->mutation != MUT_ANSWERS_BY_TAIL)
 		answers_order(o, q);
 	if (packet->kind == SIM_DATA && packet->as.sequence > 0 &&
 	    o->mutation == MUT_SATURATED_BY_FLOW)
@@ -198,8 +188,7 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet)
 
 static hd_time gap_now(const struct oracle *o, uint32_t i, hd_time d)
 {
-	const struct cc_algorithm *a =
-		o->setup->control->throttles[i].algorithm;
+	const struct cc_algorithm *a = o->setup->control->throttles[i].algorithm;
 	const struct throttle *t = &o->throttles[i];
 
 	return a ? cc_gap(a, &t->config, &t->state, d) : d;
@@ -209,8 +198,7 @@ static bool is_fixed(const struct oracle *o)
 {
 	if (o->mutation == MUT_GAP_ALWAYS_FIXED)
 		return true;
-	return o->setup->control->fixed_gap &&
-	       o->mutation != MUT_GAP_NEVER_FIXED;
+	return o->setup->control->fixed_gap && o->mutation != MUT_GAP_NEVER_FIXED;
 }
 
 /* From when on what throttle i offers, `next`, is eligible. */
@@ -229,8 +217,7 @@ static hd_time eligible_from(const struct oracle *o, uint32_t i, uint32_t port,
 	return from + (is_fixed(o) || t->spared ? t->gap : gap_now(o, i, d));
 }
 
-static bool window_is_open(const struct oracle *o, const struct flow *f,
-			   uint32_t throttle)
+static bool window_is_open(const struct oracle *o, const struct flow *f, uint32_t throttle)
 {
 	const struct sim_control *c = o->setup->control;
 	uint32_t outstanding = f->outstanding, window = c->window;
@@ -268,8 +255,7 @@ static struct flow *throttle_flow(const struct oracle *o, uint32_t i)
 	return NULL;
 }
 
-static void throttle_take(struct oracle *o, uint32_t i, uint32_t port,
-			  struct flow *f)
+static void throttle_take(struct oracle *o, uint32_t i, uint32_t port, struct flow *f)
 {
 	struct throttle *t = &o->throttles[i];
 	const struct packet *packet = f->waiting.items[0].packet;
@@ -281,8 +267,7 @@ static void throttle_take(struct oracle *o, uint32_t i, uint32_t port,
 	t->gap = gap_now(o, i, t->d);
 	t->spared = false;
 	t->last_flow = packet->as.flow;
-	f->granted = hd_grow(f->granted, &f->granted_cap, f->n_granted + 1,
-			     sizeof(*f->granted));
+	f->granted = hd_grow(f->granted, &f->granted_cap, f->n_granted + 1, sizeof(*f->granted));
 	f->granted[f->n_granted++] = packet->as.sequence;
 	if (o->mutation != MUT_TIMEOUT_FROM_FIRST || f->outstanding == 0)
 		f->last = o->now;
@@ -293,8 +278,8 @@ static void throttle_take(struct oracle *o, uint32_t i, uint32_t port,
 /* ---- what a sender offers (T13p) ---- */
 
 /* Sender s's packet on this VL, if it has one; *held if it may not go yet. */
-static bool offer_find(const struct oracle *o, uint32_t port, uint32_t s,
-		       uint8_t vl, struct pull *pull, bool *held)
+static bool offer_find(const struct oracle *o, uint32_t port, uint32_t s, uint8_t vl,
+		       struct pull *pull, bool *held)
 {
 	const struct sender *sender = &o->ports[port].senders[s];
 	const struct queue *q = &sender->queues[vl];
@@ -325,8 +310,8 @@ static int *pointer_of(struct oracle *o, uint32_t port, uint8_t vl)
 }
 
 /* The first sender after `last` that has something which may go. */
-static bool candidate_after(struct oracle *o, uint32_t port, uint8_t vl,
-			    int last, struct pull *pull)
+static bool candidate_after(struct oracle *o, uint32_t port, uint8_t vl, int last,
+			    struct pull *pull)
 {
 	uint32_t n = o->ports[port].n_senders;
 
@@ -345,8 +330,7 @@ static bool candidate_after(struct oracle *o, uint32_t port, uint8_t vl,
 	return false;
 }
 
-bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl,
-		   struct pull *pull)
+bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl, struct pull *pull)
 {
 	int *pointer = pointer_of(o, port, vl);
 	int last = o->mutation == MUT_SENDER_0_FIRST ? -1 : *pointer;
@@ -358,14 +342,12 @@ bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl,
 	return link_fits(o, port, vl, pull->packet);
 }
 
-void end_take(struct oracle *o, uint32_t port, uint8_t vl,
-	      const struct pull *pull)
+void end_take(struct oracle *o, uint32_t port, uint8_t vl, const struct pull *pull)
 {
 	struct sender *s = &o->ports[port].senders[pull->sender];
 	struct pull other;
 
-	if (candidate_after(o, port, vl, (int)pull->sender, &other) &&
-	    other.sender != pull->sender)
+	if (candidate_after(o, port, vl, (int)pull->sender, &other) && other.sender != pull->sender)
 		o->stats->sender_turns++;
 	*pointer_of(o, port, vl) = (int)pull->sender;
 	if (pull->flow) {
@@ -423,8 +405,7 @@ size_t end_packets(const struct oracle *o, uint32_t port)
 	for (uint32_t s = 0; s < p->n_senders; s++) {
 		for (int vl = 0; vl < ALL_VLS; vl++)
 			n += p->senders[s].queues[vl].n;
-		for (uint32_t f = 0;
-		     p->senders[s].throttle != SIM_NONE && f < n_flows; f++)
+		for (uint32_t f = 0; p->senders[s].throttle != SIM_NONE && f < n_flows; f++)
 			if (throttle_of(o, f) == p->senders[s].throttle)
 				n += o->flows[f].waiting.n;
 	}
@@ -439,8 +420,7 @@ hd_time end_next_due(const struct oracle *o, uint32_t port)
 
 	for (uint32_t s = 0; s < p->n_senders; s++) {
 		uint32_t i = p->senders[s].throttle;
-		const struct flow *f =
-			i == SIM_NONE ? NULL : throttle_flow(o, i);
+		const struct flow *f = i == SIM_NONE ? NULL : throttle_flow(o, i);
 		hd_time from;
 
 		if (!f)

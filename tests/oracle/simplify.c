@@ -7,29 +7,25 @@
 
 #define NAME(x) [x] = #x
 static const char *const names[PLAIN_COUNT] = {
-	NAME(PLAIN_CREDITS),  NAME(PLAIN_QUEUEING), NAME(PLAIN_ORDER),
-	NAME(PLAIN_PICK),     NAME(PLAIN_READERS),  NAME(PLAIN_SPEEDUP),
-	NAME(PLAIN_ARBITER),  NAME(PLAIN_DELAYS),   NAME(PLAIN_LINKS),
-	NAME(PLAIN_RATES),    NAME(PLAIN_BUFFERS),  NAME(PLAIN_TIGHT),
-	NAME(PLAIN_VL15),     NAME(PLAIN_LANES),    NAME(PLAIN_TABLES),
-	NAME(PLAIN_LIMITS),   NAME(PLAIN_PKEYS),    NAME(PLAIN_ERRORS),
-	NAME(PLAIN_LOSSES),   NAME(PLAIN_LIVES),    NAME(PLAIN_TCLASSES),
-	NAME(PLAIN_MARKS),    NAME(PLAIN_SENDERS),  NAME(PLAIN_CONTROL),
-	NAME(PLAIN_MARKING),  NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),
-	NAME(PLAIN_ANSWERS),  NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),
-	NAME(PLAIN_TIMEOUT),  NAME(PLAIN_ASKS),     NAME(PLAIN_PACES),
-	NAME(PLAIN_CHOICE),   NAME(PLAIN_HEAL),     NAME(PLAIN_JOBS),
-	NAME(PLAIN_HOSTS),    NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),
-	NAME(PLAIN_REPEAT),   NAME(PLAIN_START),    NAME(PLAIN_LETTERS),
-	NAME(PLAIN_NOTICES),  NAME(PLAIN_PLACES),   NAME(PLAIN_RELANES),
-	NAME(PLAIN_SETTINGS), NAME(PLAIN_AROUND),
+	NAME(PLAIN_CREDITS),  NAME(PLAIN_QUEUEING), NAME(PLAIN_ORDER),   NAME(PLAIN_PICK),
+	NAME(PLAIN_READERS),  NAME(PLAIN_SPEEDUP),  NAME(PLAIN_ARBITER), NAME(PLAIN_DELAYS),
+	NAME(PLAIN_LINKS),    NAME(PLAIN_RATES),    NAME(PLAIN_BUFFERS), NAME(PLAIN_TIGHT),
+	NAME(PLAIN_VL15),     NAME(PLAIN_LANES),    NAME(PLAIN_TABLES),  NAME(PLAIN_LIMITS),
+	NAME(PLAIN_PKEYS),    NAME(PLAIN_ERRORS),   NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),
+	NAME(PLAIN_TCLASSES), NAME(PLAIN_MARKS),    NAME(PLAIN_SENDERS), NAME(PLAIN_CONTROL),
+	NAME(PLAIN_MARKING),  NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),  NAME(PLAIN_ANSWERS),
+	NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),      NAME(PLAIN_TIMEOUT), NAME(PLAIN_ASKS),
+	NAME(PLAIN_PACES),    NAME(PLAIN_CHOICE),   NAME(PLAIN_HEAL),    NAME(PLAIN_JOBS),
+	NAME(PLAIN_HOSTS),    NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),   NAME(PLAIN_REPEAT),
+	NAME(PLAIN_START),    NAME(PLAIN_LETTERS),  NAME(PLAIN_NOTICES), NAME(PLAIN_PLACES),
+	NAME(PLAIN_RELANES),  NAME(PLAIN_SETTINGS), NAME(PLAIN_AROUND),
 };
 
 static void ways_around_forget(const struct adaptive *a)
 {
 	for (size_t i = 0; a && a->detours && i < (size_t)a->n * a->n; i++)
-		a->detours->around[FROM_END][i] =
-			a->detours->around[FROM_GROUP][i] = ADAPTIVE_NO_GROUP;
+		a->detours->around[FROM_END][i] = a->detours->around[FROM_GROUP][i] =
+			ADAPTIVE_NO_GROUP;
 }
 
 const char *simplification_name(enum simplification how)
@@ -101,17 +97,14 @@ static void subnet_simplify(struct scenario *s, enum simplification how)
 
 	for (port_id p = 0; p < s->fabric.topo.n_ports; p++) {
 		if (how == PLAIN_PKEYS)
-			n->pkeys[p].enforce_in = n->pkeys[p].enforce_out =
-				false;
+			n->pkeys[p].enforce_in = n->pkeys[p].enforce_out = false;
 		if (how == PLAIN_TABLES)
 			n->vlarb_of_port[p] = 0;
 		if (how == PLAIN_LANES)
 			n->sl2vl_of_port[p] = 0;
 	}
 	for (switch_id w = 0; how == PLAIN_LANES && w < n->n_switches; w++) {
-		size_t side =
-			s->fabric.topo.nodes[n->node_of_switch[w]].n_ports +
-			(size_t)1;
+		size_t side = s->fabric.topo.nodes[n->node_of_switch[w]].n_ports + (size_t)1;
 
 		memset(n->sl2vl_of_pair[w], 0, side * side * sizeof(uint16_t));
 	}
@@ -289,12 +282,10 @@ bool scenario_unplug(struct scenario *s, uint32_t end)
 	if (has_rank(s, s->fabric.ends[end]) || s->asks.n > 0)
 		return false;
 	for (uint32_t i = 0; i < t->n_faults; i++)
-		if (t->faults[i].port == port ||
-		    t->faults[i].port == t->ports[port].peer)
+		if (t->faults[i].port == port || t->faults[i].port == t->ports[port].peer)
 			return false;
 	for (uint32_t i = 0; i < t->n_changes; i++)
-		if (t->changes[i].port == port ||
-		    t->changes[i].port == t->ports[port].peer)
+		if (t->changes[i].port == port || t->changes[i].port == t->ports[port].peer)
 			return false;
 	cable_unplug(t, port);
 	return true;

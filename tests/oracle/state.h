@@ -63,11 +63,11 @@ struct copy {
 	uint32_t out;                /* sim port */
 	uint8_t vl;                  /* on the output */
 	hd_time d_out;
-	bool taken;    /* granted or discarded: waits no longer */
-	bool routed;   /* D2; before that `out` may be SIM_NONE */
-	bool granted;  /* taken by a grant */
-	hd_time first; /* voq: since when first of its queue, or NEVER */
-	hd_time left;  /* its tail leaves the buffer, or NEVER */
+	bool taken;            /* granted or discarded: waits no longer */
+	bool routed;           /* D2; before that `out` may be SIM_NONE */
+	bool granted;          /* taken by a grant */
+	hd_time first;         /* voq: since when first of its queue, or NEVER */
+	hd_time left;          /* its tail leaves the buffer, or NEVER */
 	struct waiter *waiter; /* NULL where nobody marks */
 };
 
@@ -87,14 +87,14 @@ struct choice {
 /* A packet that occupies an input buffer. */
 struct slot {
 	const struct packet *packet;
-	uint8_t vl;    /* on the input */
-	hd_time head;  /* h */
-	hd_time d_in;  /* so the tail arrives at head + d_in */
-	hd_time first; /* fifo: since when first of its buffer, or NEVER */
-	bool dropped;  /* at its arrival (A3): stands in no queue */
-	bool refused;  /* by an end port, which is why (A2) */
-	bool released; /* held by a sink that is free now (F7) */
-	bool freed;    /* its space is free already (mutations only) */
+	uint8_t vl;           /* on the input */
+	hd_time head;         /* h */
+	hd_time d_in;         /* so the tail arrives at head + d_in */
+	hd_time first;        /* fifo: since when first of its buffer, or NEVER */
+	bool dropped;         /* at its arrival (A3): stands in no queue */
+	bool refused;         /* by an end port, which is why (A2) */
+	bool released;        /* held by a sink that is free now (F7) */
+	bool freed;           /* its space is free already (mutations only) */
 	struct choice choice; /* without candidates if there is none */
 	uint32_t n_copies;
 	struct copy copies[MAX_COPIES];
@@ -195,7 +195,7 @@ struct queue_pair {
 	struct oracle_pair is;
 	bool of_job;
 	uint32_t job, sender, receiver; /* J14: ranks, then servers */
-	bool in_line[2]; /* of its adapter: destination, source */
+	bool in_line[2];                /* of its adapter: destination, source */
 	/* The source's. All that were made; how many of them were posted, and
 	 * are done: */
 	struct send *sends;
@@ -349,8 +349,7 @@ uint32_t packet_blocks(const struct packet *packet);
 /* A copy of `model` that can be changed and lives as long as o. */
 struct packet *packet_new(struct oracle *o, const struct packet *model);
 hd_time duration_on(const struct oracle *o, uint32_t port, uint64_t bytes);
-void record_end(struct oracle *o, const struct packet *packet, uint32_t where,
-		enum sim_fate fate);
+void record_end(struct oracle *o, const struct packet *packet, uint32_t where, enum sim_fate fate);
 static inline hd_time later(hd_time a, hd_time b)
 {
 	return a > b ? a : b;
@@ -363,14 +362,11 @@ void link_go_down(struct oracle *o, uint32_t port);
 void link_come_up(struct oracle *o, uint32_t port);
 /* What the sender knows it may send, in blocks. */
 uint64_t link_credits(const struct oracle *o, uint32_t port, uint8_t vl);
-bool link_fits(const struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct packet *packet);
-void link_send(struct oracle *o, uint32_t port, uint8_t vl,
-	       const struct packet *packet);
+bool link_fits(const struct oracle *o, uint32_t port, uint8_t vl, const struct packet *packet);
+void link_send(struct oracle *o, uint32_t port, uint8_t vl, const struct packet *packet);
 int link_next_update(const struct oracle *o, uint32_t port);
 void link_send_update(struct oracle *o, uint32_t port, uint8_t vl);
-void link_space_freed(struct oracle *o, uint32_t port, uint8_t vl,
-		      uint32_t blocks);
+void link_space_freed(struct oracle *o, uint32_t port, uint8_t vl, uint32_t blocks);
 void messages_arrive(struct oracle *o);
 void timers_strike(struct oracle *o);
 void freed_updates_leave(struct oracle *o);
@@ -389,8 +385,7 @@ static inline bool is_results_input(const struct oracle *o, uint32_t port)
 	return port >= o->setup->n_ports;
 }
 
-static inline const struct sim_node *node_of(const struct oracle *o,
-					     uint32_t port)
+static inline const struct sim_node *node_of(const struct oracle *o, uint32_t port)
 {
 	if (is_results_input(o, port))
 		return &o->setup->nodes[port - o->setup->n_ports];
@@ -398,8 +393,7 @@ static inline const struct sim_node *node_of(const struct oracle *o,
 }
 
 /* The k-th input of a node, from 0 to n_ports + 1. */
-static inline uint32_t input_at(const struct oracle *o,
-				const struct sim_node *n, uint32_t k)
+static inline uint32_t input_at(const struct oracle *o, const struct sim_node *n, uint32_t k)
 {
 	if (k <= n->n_ports)
 		return n->first_port + k;
@@ -444,8 +438,7 @@ void crossbar_grants(struct oracle *o);
 void link_grants(struct oracle *o);
 void waits_count(struct oracle *o, hd_time step);
 /* T6; NEVER if what stands before it keeps it. */
-hd_time ready_at(const struct oracle *o, const struct slot *slot,
-		 const struct copy *copy);
+hd_time ready_at(const struct oracle *o, const struct slot *slot, const struct copy *copy);
 
 /* buffer.c */
 void slot_add(struct port *p, struct slot *slot);
@@ -470,27 +463,23 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet);
 /* Generation (phase 3). */
 void end_enter(struct oracle *o, uint32_t port, const struct packet *packet);
 unsigned end_vls_wanted(const struct oracle *o, uint32_t port);
-bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl,
-		   struct pull *pull);
-void end_take(struct oracle *o, uint32_t port, uint8_t vl,
-	      const struct pull *pull);
+bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl, struct pull *pull);
+void end_take(struct oracle *o, uint32_t port, uint8_t vl, const struct pull *pull);
 /* T14: somebody may go on this VL, credits aside. */
 bool end_waits(struct oracle *o, uint32_t port, uint8_t vl, bool *fits);
 size_t end_packets(const struct oracle *o, uint32_t port);
 hd_time end_next_due(const struct oracle *o, uint32_t port);
 
 /* marks.c: switches that mark (C3, C4). */
-struct waiter *waiter_add(struct oracle *o, uint32_t in,
-			  const struct slot *slot, const struct copy *copy);
+struct waiter *waiter_add(struct oracle *o, uint32_t in, const struct slot *slot,
+			  const struct copy *copy);
 void marks_count(struct oracle *o);
 void marks_leave(struct oracle *o);
 /* C4: the packet as it goes on the link now, whose tail leaves then. */
-const struct packet *marks_decide(struct oracle *o, struct waiter *w,
-				  hd_time left);
+const struct packet *marks_decide(struct oracle *o, struct waiter *w, hd_time left);
 
 /* answer.c: destinations and sources (C5, C6). */
-void answer_delivery(struct oracle *o, uint32_t port,
-		     const struct packet *packet);
+void answer_delivery(struct oracle *o, uint32_t port, const struct packet *packet);
 void sources_listen(struct oracle *o);
 
 /* admission.c: flows that ask before they start (C8). */
@@ -510,11 +499,9 @@ void queue_pairs_fini(struct oracle *o);
 /* J14: whether some job has queue pairs. */
 bool has_job_pairs(const struct oracle *o);
 /* A message of a job is given to its queue pair. */
-void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver,
-		      struct letter *m);
+void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver, struct letter *m);
 /* Or to its destination, which is at the same port: no rate knows of it. */
-void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver,
-		    const struct letter *m);
+void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver, const struct letter *m);
 /* The flow's queue pair, or SIM_NONE. */
 uint32_t pair_of_flow(const struct oracle *o, uint32_t flow);
 void pair_post(struct oracle *o, uint32_t i);
@@ -530,8 +517,7 @@ hd_time pairs_next_due(const struct oracle *o);
 void jobs_init(struct oracle *o);
 void jobs_fini(struct oracle *o);
 /* What number a job has among the senders of an end node. */
-void job_sender_set(struct oracle *o, uint32_t job, uint32_t node,
-		    uint16_t number);
+void job_sender_set(struct oracle *o, uint32_t job, uint32_t node, uint16_t number);
 void jobs_listen(struct oracle *o);
 void job_granted(struct oracle *o, uint32_t port, const struct packet *p);
 void job_delivered(struct oracle *o, uint32_t port, const struct packet *p);
@@ -572,8 +558,7 @@ const struct subnet *lanes_at(const struct oracle *o, hd_time when);
 uint8_t vls_at(const struct oracle *o, uint32_t port, hd_time when);
 const struct pkey_table *keys_now(const struct oracle *o, uint32_t port);
 /* T13: makes the next packet of a flow that saturates. */
-void source_goes_on(struct oracle *o, uint32_t port,
-		    const struct packet *packet);
+void source_goes_on(struct oracle *o, uint32_t port, const struct packet *packet);
 /* As a source has it that generates now. */
 uint16_t own_key_now(const struct oracle *o, uint32_t port, uint16_t key);
 hd_time lanes_next_due(const struct oracle *o);
@@ -591,13 +576,10 @@ void route_packet(struct oracle *o, uint32_t in, struct slot *slot);
 void route_by(struct oracle *o, uint32_t in, struct slot *slot, unsigned out);
 void route_group(struct oracle *o, uint32_t in, struct slot *slot);
 /* A2, at an end port. */
-bool is_foreign(const struct oracle *o, uint32_t port,
-		const struct packet *packet);
+bool is_foreign(const struct oracle *o, uint32_t port, const struct packet *packet);
 /* A2, at an input and an output of a switch or router (R2). */
-bool enters_partition(const struct oracle *o, uint32_t in,
-		      const struct packet *packet);
-bool leaves_partition(const struct oracle *o, uint32_t out,
-		      const struct packet *packet);
+bool enters_partition(const struct oracle *o, uint32_t in, const struct packet *packet);
+bool leaves_partition(const struct oracle *o, uint32_t out, const struct packet *packet);
 /* What they do not let pass ends there, and is counted. */
 void refuse_entry(struct oracle *o, const struct packet *packet, uint32_t in);
 void refuse_exit(struct oracle *o, const struct packet *packet, uint32_t out);

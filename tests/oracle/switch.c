@@ -36,8 +36,8 @@ void queue_pop(struct oracle *o, struct queue *q)
 
 void release_add(struct oracle *o, struct release r)
 {
-	o->releases = hd_grow(o->releases, &o->releases_cap, o->n_releases + 1,
-			      sizeof(*o->releases));
+	o->releases =
+		hd_grow(o->releases, &o->releases_cap, o->n_releases + 1, sizeof(*o->releases));
 	o->releases[o->n_releases++] = r;
 }
 
@@ -81,8 +81,7 @@ void firsts_note(struct oracle *o, uint32_t in)
 			uint16_t *seen;
 
 			/* One before it may still choose the same output. */
-			if (copy->taken ||
-			    (o->setup->adaptive && !copy->routed))
+			if (copy->taken || (o->setup->adaptive && !copy->routed))
 				continue;
 			seen = &seen_output[copy->out - first_port];
 			if (!(*seen >> copy->vl & 1) && copy->first == NEVER)
@@ -104,8 +103,8 @@ static struct copy *copy_waiting(struct slot *slot, uint32_t out, uint8_t vl)
 }
 
 /* T7: the one packet that input `in` offers to (out, vl), ready or not. */
-static bool offer_find(const struct oracle *o, uint32_t in, uint32_t out,
-		       uint8_t vl, struct offer *offer)
+static bool offer_find(const struct oracle *o, uint32_t in, uint32_t out, uint8_t vl,
+		       struct offer *offer)
 {
 	const struct port *p = &o->ports[in];
 	bool seen_vl[ALL_VLS] = { false };
@@ -128,8 +127,7 @@ static bool offer_find(const struct oracle *o, uint32_t in, uint32_t out,
 }
 
 /* T6 */
-hd_time ready_at(const struct oracle *o, const struct slot *slot,
-		 const struct copy *copy)
+hd_time ready_at(const struct oracle *o, const struct slot *slot, const struct copy *copy)
 {
 	const struct sim_switch_model *sw = &o->setup->sw;
 	hd_time through = slot->head + sw->routing + sw->arbitration;
@@ -138,11 +136,9 @@ hd_time ready_at(const struct oracle *o, const struct slot *slot,
 	if (is_fifo(o)) {
 		if (slot->first == NEVER)
 			return NEVER;
-		ready = later(slot->head + sw->routing, slot->first) +
-			sw->arbitration;
+		ready = later(slot->head + sw->routing, slot->first) + sw->arbitration;
 	}
-	if (!is_cioq(o) && slot->d_in > copy->d_out &&
-	    o->mutation != MUT_NO_UNDERRUN_RULE)
+	if (!is_cioq(o) && slot->d_in > copy->d_out && o->mutation != MUT_NO_UNDERRUN_RULE)
 		ready = later(ready, through + slot->d_in - copy->d_out);
 	return ready;
 }
@@ -156,8 +152,7 @@ static bool is_moving(const struct oracle *o, const struct slot *slot)
 }
 
 /* T8 */
-static bool is_readable(const struct oracle *o, uint32_t in,
-			const struct slot *slot)
+static bool is_readable(const struct oracle *o, uint32_t in, const struct slot *slot)
 {
 	const struct port *p = &o->ports[in];
 	uint32_t held = 0;
@@ -180,8 +175,7 @@ static bool offer_fits(const struct oracle *o, const struct offer *offer)
 
 	if (!is_cioq(o))
 		return link_fits(o, c->out, c->vl, offer->slot->packet);
-	return o->ports[c->out].out_occupied[c->vl] + blk <=
-	       o->setup->ports[c->out].out_blocks;
+	return o->ports[c->out].out_occupied[c->vl] + blk <= o->setup->ports[c->out].out_blocks;
 }
 
 static bool is_grantable(const struct oracle *o, const struct offer *offer)
@@ -209,8 +203,7 @@ static int *pointer_of(struct oracle *o, uint32_t out, uint8_t vl)
 }
 
 /* T7, oldest: the least (ready, input port number). */
-static bool is_older(const struct oracle *o, const struct offer *a,
-		     const struct offer *b)
+static bool is_older(const struct oracle *o, const struct offer *a, const struct offer *b)
 {
 	hd_time ra = ready_at(o, a->slot, a->copy);
 	hd_time rb = ready_at(o, b->slot, b->copy);
@@ -223,8 +216,7 @@ static bool is_older(const struct oracle *o, const struct offer *a,
 }
 
 /* T7: the candidate for (out, vl): all conditions first, then the choice. */
-static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl,
-			   struct offer *best)
+static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl, struct offer *best)
 {
 	const struct sim_node *n = node_of(o, out);
 	int *pointer = pointer_of(o, out, vl);
@@ -232,12 +224,10 @@ static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl,
 	bool found = false;
 
 	for (int k = 1; k <= n_inputs; k++) {
-		uint32_t in =
-			input_at(o, n, (uint32_t)((*pointer + k) % n_inputs));
+		uint32_t in = input_at(o, n, (uint32_t)((*pointer + k) % n_inputs));
 		struct offer offer;
 
-		if (!offer_find(o, in, out, vl, &offer) ||
-		    !is_grantable(o, &offer))
+		if (!offer_find(o, in, out, vl, &offer) || !is_grantable(o, &offer))
 			continue;
 		if (!found || is_older(o, &offer, best))
 			*best = offer;
@@ -263,8 +253,7 @@ static unsigned vls_wanted(const struct oracle *o, uint32_t out)
 			const struct slot *s = p->slots[i];
 
 			for (uint32_t c = 0; c < s->n_copies; c++)
-				if (s->copies[c].out == out &&
-				    !s->copies[c].taken)
+				if (s->copies[c].out == out && !s->copies[c].taken)
 					wanted |= 1u << s->copies[c].vl;
 		}
 	}
@@ -272,8 +261,7 @@ static unsigned vls_wanted(const struct oracle *o, uint32_t out)
 }
 
 /* A grant by a switch, of link or crossbar: what they have in common. */
-static void offer_take(struct oracle *o, const struct offer *offer,
-		       hd_time left)
+static void offer_take(struct oracle *o, const struct offer *offer, hd_time left)
 {
 	struct copy *c = offer->copy;
 	struct port *p = &o->ports[c->out];
@@ -303,19 +291,15 @@ static bool comes_before(const struct oracle *o, uint32_t a, uint32_t b)
 	return a < b;
 }
 
-static uint32_t outputs_in_order(const struct oracle *o,
-				 const struct sim_node *n, uint32_t *order)
+static uint32_t outputs_in_order(const struct oracle *o, const struct sim_node *n, uint32_t *order)
 {
-	bool by_number = o->setup->sw.readers == 0 ||
-			 o->mutation == MUT_OUTPUTS_BY_NUMBER;
+	bool by_number = o->setup->sw.readers == 0 || o->mutation == MUT_OUTPUTS_BY_NUMBER;
 	uint32_t count = 0;
 
 	for (uint32_t i = n->first_port; i <= n->first_port + n->n_ports; i++) {
 		uint32_t at = count++;
 
-		for (;
-		     at > 0 && !by_number && comes_before(o, i, order[at - 1]);
-		     at--)
+		for (; at > 0 && !by_number && comes_before(o, i, order[at - 1]); at--)
 			order[at] = order[at - 1];
 		order[at] = i;
 	}
@@ -331,14 +315,12 @@ static void crossbar_take(struct oracle *o, const struct offer *offer)
 	const struct copy *c = offer->copy;
 	struct port *p = &o->ports[c->out];
 	uint32_t blk = packet_blocks(slot->packet);
-	uint64_t quick = (c->d_out * sw->speedup.den + sw->speedup.num - 1) /
-			 sw->speedup.num;
+	uint64_t quick = (c->d_out * sw->speedup.den + sw->speedup.num - 1) / sw->speedup.num;
 	hd_time x1 = o->now + quick;
 	hd_time ready;
 
 	if (o->mutation != MUT_X1_WITHOUT_MAX)
-		x1 = later(x1, slot->head + sw->routing + sw->arbitration +
-				       slot->d_in);
+		x1 = later(x1, slot->head + sw->routing + sw->arbitration + slot->d_in);
 	ready = x1 > c->d_out ? later(o->now, x1 - c->d_out) : o->now;
 	if (o->mutation == MUT_LINK_READY_AT_X1)
 		ready = x1;
@@ -347,10 +329,8 @@ static void crossbar_take(struct oracle *o, const struct offer *offer)
 		p->last_crossbar_vl = c->vl;
 	p->out_occupied[c->vl] += blk;
 	queue_push(o, &p->queues[c->vl],
-		   (struct outgoing){ .packet = c->packet,
-				      .ready = ready,
-				      .x1 = x1,
-				      .waiter = c->waiter });
+		   (struct outgoing){
+			   .packet = c->packet, .ready = ready, .x1 = x1, .waiter = c->waiter });
 	offer_take(o, offer, x1);
 }
 
@@ -374,8 +354,7 @@ static void crossbar_grant(struct oracle *o, uint32_t out)
 
 		if (o->mutation == MUT_CROSSBAR_FROM_VL0)
 			vl = k - 1;
-		if ((wanted >> vl & 1) &&
-		    candidate_find(o, out, (uint8_t)vl, &offer)) {
+		if ((wanted >> vl & 1) && candidate_find(o, out, (uint8_t)vl, &offer)) {
 			crossbar_take(o, &offer);
 			return;
 		}
@@ -425,21 +404,16 @@ struct source {
 	struct pull pull;   /* end ports */
 };
 
-static const struct packet *link_candidate(struct oracle *o, uint32_t port,
-					   uint8_t vl, struct source *from)
+static const struct packet *link_candidate(struct oracle *o, uint32_t port, uint8_t vl,
+					   struct source *from)
 {
 	const struct queue *q = &o->ports[port].queues[vl];
 
 	if (sends_from_inputs(o, port))
-		return candidate_find(o, port, vl, &from->offer)
-			       ? from->offer.copy->packet
-			       : NULL;
+		return candidate_find(o, port, vl, &from->offer) ? from->offer.copy->packet : NULL;
 	if (!is_switch_port(o, port))
-		return end_candidate(o, port, vl, &from->pull)
-			       ? from->pull.packet
-			       : NULL;
-	if (q->n > 0 && q->items[0].ready <= o->now &&
-	    link_fits(o, port, vl, q->items[0].packet))
+		return end_candidate(o, port, vl, &from->pull) ? from->pull.packet : NULL;
+	if (q->n > 0 && q->items[0].ready <= o->now && link_fits(o, port, vl, q->items[0].packet))
 		return q->items[0].packet;
 	return NULL;
 }
@@ -465,8 +439,8 @@ static struct waiter *queue_take(struct oracle *o, uint32_t port, uint8_t vl)
 	return waiter;
 }
 
-static void link_take(struct oracle *o, uint32_t port, uint8_t vl,
-		      const struct source *from, const struct packet *packet)
+static void link_take(struct oracle *o, uint32_t port, uint8_t vl, const struct source *from,
+		      const struct packet *packet)
 {
 	hd_time left = o->now + duration_on(o, port, packet->as.bytes);
 	struct waiter *waiter = NULL;
@@ -529,8 +503,7 @@ void link_grants(struct oracle *o)
 	uint32_t order[MAX_NODE_PORTS];
 
 	for (uint32_t i = 0; i < o->setup->n_nodes; i++) {
-		uint32_t count =
-			outputs_in_order(o, &o->setup->nodes[i], order);
+		uint32_t count = outputs_in_order(o, &o->setup->nodes[i], order);
 
 		for (uint32_t k = 0; k < count; k++)
 			link_grant(o, order[k]);
@@ -540,8 +513,7 @@ void link_grants(struct oracle *o)
 /* ---- T14: XmitWait ---- */
 
 /* Whether something is first of its queue for (port, vl), and ready. */
-static bool someone_waits(struct oracle *o, uint32_t port, uint8_t vl,
-			  bool *fits)
+static bool someone_waits(struct oracle *o, uint32_t port, uint8_t vl, bool *fits)
 {
 	const struct sim_node *n = node_of(o, port);
 	const struct queue *q = &o->ports[port].queues[vl];
@@ -579,8 +551,7 @@ void waits_count(struct oracle *o, hd_time step)
 		for (uint8_t vl = 0; vl < ALL_VLS; vl++) {
 			bool fits;
 
-			if (!(wanted >> vl & 1) ||
-			    !someone_waits(o, i, vl, &fits))
+			if (!(wanted >> vl & 1) || !someone_waits(o, i, vl, &fits))
 				continue;
 			stalls |= !fits;
 			waits |= fits || o->mutation != MUT_WAIT_NEEDS_CREDITS;

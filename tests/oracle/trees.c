@@ -7,14 +7,11 @@
 #include "subnet/mcast.h"
 
 /* The tree of the group that a rank is in; false: there can be none. */
-static bool tree_make(struct fabric *f, const struct oracle_job *j,
-		      const struct oracle_step *step, uint32_t group,
-		      uint16_t *mlid)
+static bool tree_make(struct fabric *f, const struct oracle_job *j, const struct oracle_step *step,
+		      uint32_t group, uint16_t *mlid)
 {
 	const struct sim_setup *t = &f->setup;
-	struct mcast_group want = { .method = MCAST_SHARED,
-				    .sl = j->sl,
-				    .source = TOPO_NONE };
+	struct mcast_group want = { .method = MCAST_SHARED, .sl = j->sl, .source = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 	bool made;
 
@@ -22,8 +19,7 @@ static bool tree_make(struct fabric *f, const struct oracle_job *j,
 	for (uint32_t i = 0; i < j->n_ranks; i++)
 		if (group_of_rank(j, step, i) == group)
 			want.members[want.n_members++] =
-				t->ports[t->nodes[j->nodes[i]].first_port + 1]
-					.origin;
+				t->ports[t->nodes[j->nodes[i]].first_port + 1].origin;
 	made = mcast_add(&f->subnet, &want, &d) == HD_OK;
 	if (made)
 		*mlid = f->subnet.groups[f->subnet.n_groups - 1].mlid;
@@ -39,20 +35,17 @@ bool job_trees_make(struct fabric *f, struct oracle_job *j)
 
 		bool alone = s->groups == j->n_ranks; /* with nothing to do */
 
-		for (uint32_t g = 0;
-		     step_has_tree(s) && !alone && g < s->groups; g++) {
-			struct oracle_tree made = { tree_place_of(s, i),
-						    s->groups, g, s->strides,
+		for (uint32_t g = 0; step_has_tree(s) && !alone && g < s->groups; g++) {
+			struct oracle_tree made = { tree_place_of(s, i), s->groups, g, s->strides,
 						    0 };
-			uint32_t first =
-				s->strides ? g : g * (j->n_ranks / s->groups);
+			uint32_t first = s->strides ? g : g * (j->n_ranks / s->groups);
 
 			if (tree_of_rank(j, i, first))
 				continue;
 			if (!tree_make(f, j, s, g, &made.mlid))
 				return false;
-			j->trees = hd_grow(j->trees, &j->trees_cap,
-					   j->n_trees + 1, sizeof(*j->trees));
+			j->trees =
+				hd_grow(j->trees, &j->trees_cap, j->n_trees + 1, sizeof(*j->trees));
 			j->trees[j->n_trees++] = made;
 		}
 	}

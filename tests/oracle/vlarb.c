@@ -7,8 +7,7 @@
 
 void vlarb_init(struct oracle *o, uint32_t port)
 {
-	const struct vlarb *t =
-		vlarb_of(o->setup->subnet, o->setup->ports[port].origin);
+	const struct vlarb *t = vlarb_of(o->setup->subnet, o->setup->ports[port].origin);
 	struct vlarb_state *s = &o->ports[port].vlarb;
 
 	o->ports[port].table = t;
@@ -18,14 +17,12 @@ void vlarb_init(struct oracle *o, uint32_t port)
 }
 
 /* T11c: 0 beyond the end. */
-static int64_t weight_at(const struct vlarb_entry *entries, unsigned n,
-			 unsigned position)
+static int64_t weight_at(const struct vlarb_entry *entries, unsigned n, unsigned position)
 {
 	return position < n ? entries[position].weight : 0;
 }
 
-static void left_cut(const struct oracle *o, struct table_state *s,
-		     int64_t weight)
+static void left_cut(const struct oracle *o, struct table_state *s, int64_t weight)
 {
 	if (s->left > weight && o->mutation != MUT_CHANGE_KEEPS_LEFT)
 		s->left = weight;
@@ -43,10 +40,8 @@ void vlarb_change(struct oracle *o, uint32_t port, const struct vlarb *table)
 		s->high.position = s->low.position = 0;
 	if (o->mutation == MUT_CHANGE_FORGETS_HI)
 		s->hi = 0;
-	left_cut(o, &s->high,
-		 weight_at(table->high, table->n_high, s->high.position));
-	left_cut(o, &s->low,
-		 weight_at(table->low, table->n_low, s->low.position));
+	left_cut(o, &s->high, weight_at(table->high, table->n_high, s->high.position));
+	left_cut(o, &s->low, weight_at(table->low, table->n_low, s->low.position));
 }
 
 static bool is_usable(struct vlarb_entry e, const uint32_t *blocks)
@@ -59,9 +54,8 @@ static bool is_usable(struct vlarb_entry e, const uint32_t *blocks)
  * position may lie beyond the end (T11c), on a place that is not usable: what
  * comes after it cyclically is the first entry.
  */
-static int table_look(const struct oracle *o, const struct vlarb_entry *entries,
-		      unsigned n, const struct table_state *s,
-		      const uint32_t *blocks, bool *fresh)
+static int table_look(const struct oracle *o, const struct vlarb_entry *entries, unsigned n,
+		      const struct table_state *s, const uint32_t *blocks, bool *fresh)
 {
 	bool left = s->left > 0 || o->mutation == MUT_LEFT_NOT_NEEDED;
 
@@ -81,8 +75,7 @@ static int table_look(const struct oracle *o, const struct vlarb_entry *entries,
 }
 
 static uint8_t table_take(struct oracle *o, const struct vlarb_entry *entries,
-			  struct table_state *s, int entry, bool fresh,
-			  const uint32_t *blocks)
+			  struct table_state *s, int entry, bool fresh, const uint32_t *blocks)
 {
 	struct vlarb_entry e = entries[entry];
 
@@ -114,16 +107,13 @@ static int tables_take(struct oracle *o, uint32_t port, const uint32_t *blocks)
 	const struct vlarb *t = o->ports[port].table;
 	struct vlarb_state *s = &o->ports[port].vlarb;
 	bool fresh_high, fresh_low;
-	int high = table_look(o, t->high, t->n_high, &s->high, blocks,
-			      &fresh_high);
+	int high = table_look(o, t->high, t->n_high, &s->high, blocks, &fresh_high);
 	int low = table_look(o, t->low, t->n_low, &s->low, blocks, &fresh_low);
 	bool expired = is_expired(o, s->hi, t->high_limit);
 
 	if (high != NO_ENTRY && !(expired && low != NO_ENTRY)) {
-		uint8_t vl = table_take(o, t->high, &s->high, high, fresh_high,
-					blocks);
-		bool restart =
-			expired && o->mutation != MUT_HI_GROWS_WHEN_EXPIRED;
+		uint8_t vl = table_take(o, t->high, &s->high, high, fresh_high, blocks);
+		bool restart = expired && o->mutation != MUT_HI_GROWS_WHEN_EXPIRED;
 
 		s->hi = restart ? blocks[vl] : s->hi + blocks[vl];
 		return vl;
@@ -147,14 +137,11 @@ static int lowest(const uint32_t *blocks)
 
 int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks)
 {
-	bool one_vl = o->setup->ports[port].vls == 1 &&
-		      o->mutation != MUT_ONE_VL_USES_TABLES;
+	bool one_vl = o->setup->ports[port].vls == 1 && o->mutation != MUT_ONE_VL_USES_TABLES;
 
-	if (o->mutation == MUT_LOST_LANE_WAITS &&
-	    lowest(blocks) >= vls_at(o, port, o->now))
+	if (o->mutation == MUT_LOST_LANE_WAITS && lowest(blocks) >= vls_at(o, port, o->now))
 		return NO_VL;
-	if (o->setup->arbiter == SIM_STRICT || one_vl ||
-	    lowest(blocks) == NO_VL)
+	if (o->setup->arbiter == SIM_STRICT || one_vl || lowest(blocks) == NO_VL)
 		return lowest(blocks);
 	return tables_take(o, port, blocks);
 }

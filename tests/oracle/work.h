@@ -63,12 +63,12 @@ struct letter {
 	uint32_t op;                  /* that sends it, or asks */
 	uint32_t line;                /* that it leaves by */
 	uint32_t tag, channel;
-	uint64_t size;  /* of payload that this one carries */
-	uint64_t means; /* bytes that are sent in the end, or asked for */
-	bool reads;     /* J9 */
+	uint64_t size;                        /* of payload that this one carries */
+	uint64_t means;                       /* bytes that are sent in the end, or asked for */
+	bool reads;                           /* J9 */
 	uint64_t n_packets, given, delivered; /* J14: SENDs */
 	uint64_t acknowledged;                /* of these */
-	struct letter **parts; /* LETTER_SPREADS: each receiver's */
+	struct letter **parts;                /* LETTER_SPREADS: each receiver's */
 	uint32_t n_parts;
 	uint16_t mlid; /* 0: to one */
 	uint32_t first_transaction;
@@ -106,8 +106,7 @@ struct work {
 
 /* rank.c */
 /* The message of a receive is here whole. */
-void rank_arrived(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op,
-		  uint64_t size);
+void rank_arrived(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op, uint64_t size);
 void op_done(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
 /* What its CPUs have done by now. */
 void cpus_end(struct oracle *o, uint32_t job, uint32_t rank);
@@ -117,8 +116,7 @@ void rank_told(struct oracle *o, uint32_t job, uint32_t rank);
 /* letter.c */
 void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
 /* J4: a receive starts. */
-void letters_receive(struct oracle *o, uint32_t job, uint32_t rank,
-		     uint32_t op);
+void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
 /* Whether a message of this line has left whole now; then it is told. */
 void line_leaves(struct oracle *o, uint32_t job, uint32_t line);
 /* What a rank is told begins, and has ended. */

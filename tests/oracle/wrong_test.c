@@ -18,8 +18,7 @@
 #define MOST       800 /* scenarios; some rules matter in one of two hundred */
 
 /* A simulator with one rule wrong, as a subject. */
-static hd_time mutant_replay(const struct oracle_case *c, void *context,
-			     struct sim_record *out)
+static hd_time mutant_replay(const struct oracle_case *c, void *context, struct sim_record *out)
 {
 	const enum oracle_mutation *m = context;
 	struct oracle_stats stats;
@@ -34,15 +33,11 @@ static const struct kind {
 	int first, end;
 } kinds[] = {
 	{ scenario_draw_unpaired, ORACLE_TRUE + 1, ORACLE_FIRST_OF_ROUTERS },
-	{ scenario_draw_routed, ORACLE_FIRST_OF_ROUTERS,
-	  ORACLE_FIRST_OF_CONTROL },
-	{ scenario_draw_controlled, ORACLE_FIRST_OF_CONTROL,
-	  ORACLE_FIRST_OF_PAIRS },
+	{ scenario_draw_routed, ORACLE_FIRST_OF_ROUTERS, ORACLE_FIRST_OF_CONTROL },
+	{ scenario_draw_controlled, ORACLE_FIRST_OF_CONTROL, ORACLE_FIRST_OF_PAIRS },
 	{ scenario_draw_paired, ORACLE_FIRST_OF_PAIRS, ORACLE_FIRST_OF_EARLY },
-	{ scenario_draw_spread, ORACLE_FIRST_OF_EARLY,
-	  ORACLE_FIRST_OF_CHOICES },
-	{ scenario_draw_adaptive, ORACLE_FIRST_OF_CHOICES,
-	  ORACLE_FIRST_OF_AROUND },
+	{ scenario_draw_spread, ORACLE_FIRST_OF_EARLY, ORACLE_FIRST_OF_CHOICES },
+	{ scenario_draw_adaptive, ORACLE_FIRST_OF_CHOICES, ORACLE_FIRST_OF_AROUND },
 	{ scenario_draw_around, ORACLE_FIRST_OF_AROUND, ORACLE_FIRST_OF_JOBS },
 	{ scenario_draw_jobbed, ORACLE_FIRST_OF_JOBS, ORACLE_MUTATIONS },
 };
@@ -320,8 +315,7 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
  * of them, or of those that `is_asked` of.
  */
 static void notice(uint64_t seed, const struct kind *kind,
-		   bool (*is_asked)(int m, uint64_t seed, const unsigned *hits),
-		   unsigned *hits)
+		   bool (*is_asked)(int m, uint64_t seed, const unsigned *hits), unsigned *hits)
 {
 	struct scenario s;
 	struct oracle_case c;
@@ -390,19 +384,15 @@ static void each_rule_told_wrong_is_noticed(void **state)
 
 		if (!run_is_long())
 			notice_known(kind, hits);
-		for (uint64_t i = 0;
-		     i < n || (n && i < MOST && !are_noticed(kind, hits)); i++)
-			notice(FIRST_SEED + i, kind,
-			       i < n ? NULL : is_unnoticed, hits);
+		for (uint64_t i = 0; i < n || (n && i < MOST && !are_noticed(kind, hits)); i++)
+			notice(FIRST_SEED + i, kind, i < n ? NULL : is_unnoticed, hits);
 		all &= are_noticed(kind, hits);
 	}
 	for (int m = ORACLE_TRUE + 1; m < ORACLE_MUTATIONS; m++) {
-		const char *name =
-			oracle_mutation_name((enum oracle_mutation)m);
+		const char *name = oracle_mutation_name((enum oracle_mutation)m);
 
 		if (run_is_long())
-			print_message("%4u of %u notice %s\n", hits[m], n,
-				      name);
+			print_message("%4u of %u notice %s\n", hits[m], n, name);
 		if (hits[m] == 0)
 			print_error("nobody notices %s\n", name);
 	}

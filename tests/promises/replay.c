@@ -21,8 +21,7 @@ struct arrivals {
 	size_t n, cap;
 };
 
-static void arrivals_add(struct arrivals *a, const struct sim_flow *f,
-			 uint32_t flow, uint64_t k)
+static void arrivals_add(struct arrivals *a, const struct sim_flow *f, uint32_t flow, uint64_t k)
 {
 	const struct sim_address *to = &f->to.list[0];
 	bool global = to->target != TOPO_NONE;
@@ -54,8 +53,7 @@ static bool flow_is_plain(const struct sim_flow *f)
 }
 
 /* The packets of all flows up to the horizon, in no order. */
-static bool arrivals_make(const struct fabric *f, hd_time horizon,
-			  struct arrivals *a)
+static bool arrivals_make(const struct fabric *f, hd_time horizon, struct arrivals *a)
 {
 	for (uint32_t i = 0; i < f->n_flows; i++) {
 		const struct sim_flow *w = &f->flows[i];
@@ -63,8 +61,7 @@ static bool arrivals_make(const struct fabric *f, hd_time horizon,
 		if (!flow_is_plain(w))
 			return false;
 		for (uint64_t k = 0;; k++) {
-			hd_time t = w->start +
-				    k * w->interval.num / w->interval.den;
+			hd_time t = w->start + k * w->interval.num / w->interval.den;
 
 			if (t > horizon || (w->stop > 0 && t >= w->stop))
 				break;
@@ -107,11 +104,9 @@ static int compare(const char *path, hd_time horizon)
 
 		qsort(a.list, a.n, sizeof(*a.list), by_time);
 		status = replay_differs(&r, &why, &delivered);
-		printf("%s: %s: %zu of %zu packets delivered, %" PRIu32
-		       " table changes%s%s\n",
-		       path, status ? "differs" : "equal", delivered, a.n,
-		       f->setup.n_changes, status ? ": " : "",
-		       status ? why.text : "");
+		printf("%s: %s: %zu of %zu packets delivered, %" PRIu32 " table changes%s%s\n",
+		       path, status ? "differs" : "equal", delivered, a.n, f->setup.n_changes,
+		       status ? ": " : "", status ? why.text : "");
 	}
 	strbuf_fini(&why);
 	free(a.list);
@@ -125,8 +120,7 @@ int main(int argc, char **argv)
 	int worst = 0;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: %s MICROSECONDS SCENARIO...\n",
-			argv[0]);
+		fprintf(stderr, "usage: %s MICROSECONDS SCENARIO...\n", argv[0]);
 		return 2;
 	}
 	horizon = strtoull(argv[1], NULL, 10) * UINT64_C(1000000);

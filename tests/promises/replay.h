@@ -19,7 +19,6 @@ struct replay {
 
 /* Whether the records differ; `why` gets the first difference, *delivered the
  * number of packets that arrived. */
-bool replay_differs(const struct replay *r, struct strbuf *why,
-		    size_t *delivered);
+bool replay_differs(const struct replay *r, struct strbuf *why, size_t *delivered);
 
 #endif

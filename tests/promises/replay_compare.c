@@ -2,8 +2,7 @@
 #include "../oracle/compare.h"
 #include "replay.h"
 
-bool replay_differs(const struct replay *r, struct strbuf *why,
-		    size_t *delivered)
+bool replay_differs(const struct replay *r, struct strbuf *why, size_t *delivered)
 {
 	/* Times keep to no tick: the oracle looks at all that are due. */
 	const struct oracle_case c = { .setup = r->setup,

@@ -91,8 +91,7 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		o->cuts.harm = (uint32_t)number;
 	else if (strcmp(name, "--harms") == 0)
 		o->cuts.max_harms = (uint32_t)number;
-	else if (strcmp(name, "--schedule") == 0 ||
-		 strcmp(name, "--shrink") == 0)
+	else if (strcmp(name, "--schedule") == 0 || strcmp(name, "--shrink") == 0)
 		o->schedule = number;
 	else
 		return false;
@@ -118,8 +117,8 @@ static bool run_one(uint64_t seed, struct sum *sum, char *why, size_t room)
 	struct world *w;
 	bool good;
 
-	snprintf(current, sizeof(current),
-		 "died in: adversary_test --schedule 0x%" PRIx64 "\n", seed);
+	snprintf(current, sizeof(current), "died in: adversary_test --schedule 0x%" PRIx64 "\n",
+		 seed);
 	plan_draw(&p, seed);
 	w = world_new(&p);
 	good = world_run(w);
@@ -139,8 +138,7 @@ static int run_many(const struct options *o)
 	struct rng seeds;
 	uint64_t i = 0;
 
-	printf("seed 0x%" PRIx64 ", %" PRIu64 " schedules\n", o->seed,
-	       o->count);
+	printf("seed 0x%" PRIx64 ", %" PRIu64 " schedules\n", o->seed, o->count);
 	fflush(stdout);
 	rng_init(&seeds, o->seed, 0);
 	for (; i < o->count && failures < limit; i++) {
@@ -157,13 +155,11 @@ static int run_many(const struct options *o)
 		schedule_shrink(seed, &c);
 		schedule_report(seed, &c, stderr);
 	}
-	printf("%" PRIu64 " schedules: %" PRIu64 " packets sent, %" PRIu64
-	       " harmed, %" PRIu64 " delivered; %" PRIu64
-	       " completions as they must be\n",
+	printf("%" PRIu64 " schedules: %" PRIu64 " packets sent, %" PRIu64 " harmed, %" PRIu64
+	       " delivered; %" PRIu64 " completions as they must be\n",
 	       i, sum.packets, sum.harms, sum.delivered, sum.completions);
 	if (failures > 0)
-		fprintf(stderr, "adversary_test --seed 0x%" PRIx64 " failed\n",
-			o->seed);
+		fprintf(stderr, "adversary_test --seed 0x%" PRIx64 " failed\n", o->seed);
 	return failures > 0 || sum.completions == 0;
 }
 

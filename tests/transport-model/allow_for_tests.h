@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* For owners of queue pairs all of whose memory may be used (qp_owner). */
-static inline bool allow_all(void *context, uint32_t pd, uint32_t key,
-			     uint64_t addr, uint64_t len, unsigned access)
+static inline bool allow_all(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+			     unsigned access)
 {
 	(void)context;
 	(void)pd;

@@ -21,8 +21,7 @@ static struct effect *add(struct half *h, enum effect_kind kind)
 	return e;
 }
 
-static void add_bytes(struct half *h, struct effect like, const uint8_t *from,
-		      size_t len)
+static void add_bytes(struct half *h, struct effect like, const uint8_t *from, size_t len)
 {
 	struct effect *e;
 	uint8_t *bytes;
@@ -59,9 +58,7 @@ static uint64_t recv_room(const struct half *h)
 
 static struct completion arrived(const struct half *h, const struct packet *p)
 {
-	struct completion wc = { .kind = WC_RECV,
-				 .solicited = p->bth.se,
-				 .qpn = h->qpn };
+	struct completion wc = { .kind = WC_RECV, .solicited = p->bth.se, .qpn = h->qpn };
 
 	if (packet_has(p, HEADER_IMMDT)) {
 		wc.flags = WC_WITH_IMM;

@@ -6,8 +6,7 @@
 
 static uint64_t bytes_landed;
 
-static void count_landed(void *context, uint32_t key, uint64_t addr,
-			 const void *from, size_t len)
+static void count_landed(void *context, uint32_t key, uint64_t addr, const void *from, size_t len)
 {
 	(void)context;
 	(void)key;
@@ -43,23 +42,19 @@ static void the_longest_read_takes_the_whole_window(void **state)
 	assert_int_equal(raw_drain(&q), 0);
 	if (run_is_long()) {
 		for (int i = 1; i + 1 < n; i++)
-			raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_MIDDLE,
-					      1 + i, 0, RAW_MTU));
-		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_LAST, n, ACK_31,
-				      RAW_MTU));
+			raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_MIDDLE, 1 + i, 0, RAW_MTU));
+		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_LAST, n, ACK_31, RAW_MTU));
 		completed(2, WC_SUCCESS);
 		assert_true(bytes_landed == UINT64_C(1) << 31);
 		assert_int_equal(raw_drain(&q), 1);
-		assert_int_equal(q.out[0].bth.psn,
-				 psn_add(q.attr.sq_psn, 1 + (uint32_t)n));
+		assert_int_equal(q.out[0].bth.psn, psn_add(q.attr.sq_psn, 1 + (uint32_t)n));
 	}
 	raw_fini(&q);
 }
 
 static uint64_t bytes_written;
 
-static void count_write(void *context, uint32_t key, uint64_t addr,
-			const void *from, size_t len)
+static void count_write(void *context, uint32_t key, uint64_t addr, const void *from, size_t len)
 {
 	(void)context;
 	(void)key;

@@ -43,8 +43,7 @@ bool fault_is_nak(enum fault f)
 {
 	enum wc_status s = fault_status(f);
 
-	return s == WC_REM_ACCESS_ERR || s == WC_REM_INV_REQ_ERR ||
-	       s == WC_REM_OP_ERR;
+	return s == WC_REM_ACCESS_ERR || s == WC_REM_INV_REQ_ERR || s == WC_REM_OP_ERR;
 }
 
 bool fault_is_local(enum fault f)
@@ -67,8 +66,7 @@ static struct effect *add(struct half *to, enum effect_kind kind)
 }
 
 /* Byte at `addr` of the memory that h sends from, when it is read. */
-static uint8_t source_byte(const struct half *h, uint32_t at,
-			   const struct sge *where)
+static uint8_t source_byte(const struct half *h, uint32_t at, const struct sge *where)
 {
 	const struct plan_wr *w = h->wr[at];
 	const struct region *r = region_find(h, where->lkey);
@@ -99,16 +97,13 @@ void request_data(const struct half *h, uint32_t at, uint8_t *to)
 	}
 }
 
-static void expect_recv(struct half *to, const struct half *h, uint32_t at,
-			enum wc_status status)
+static void expect_recv(struct half *to, const struct half *h, uint32_t at, enum wc_status status)
 {
 	const struct plan_wr *w = h->wr[at];
 	struct effect *e = add(to, EFFECT_RECV);
 
 	e->wc = (struct completion){ .status = status,
-				     .kind = w->kind == WR_WRITE_IMM
-						     ? WC_RECV_WRITE_IMM
-						     : WC_RECV,
+				     .kind = w->kind == WR_WRITE_IMM ? WC_RECV_WRITE_IMM : WC_RECV,
 				     .solicited = w->flags & WR_SOLICITED,
 				     .qpn = to->qpn,
 				     .byte_len = w->length };
@@ -137,8 +132,7 @@ static void expect_data(struct half *to, const struct half *h, uint32_t at)
 		remote_of(h, at, &e->addr, &e->key);
 }
 
-static void expect_atomic(struct half *to, struct half *h, uint32_t at,
-			  uint8_t *memory)
+static void expect_atomic(struct half *to, struct half *h, uint32_t at, uint8_t *memory)
 {
 	const struct plan_wr *w = h->wr[at];
 	struct effect *e = add(to, EFFECT_ATOMIC);
@@ -181,13 +175,12 @@ static void expect_fault(struct half *to, const struct half *h, uint32_t at)
 			break;
 		expect_data(to, h, at);
 		to->effect[to->n_effect - 1].optional = true;
-		to->effect[to->n_effect - 1].len =
-			(packets_in(h, at) - 1) * h->plan->mtu;
+		to->effect[to->n_effect - 1].len = (packets_in(h, at) - 1) * h->plan->mtu;
 		break;
 	default:
 		/* An immediate may have taken its receive request before. */
-		if (w->kind == WR_WRITE_IMM && fault_is_nak(w->fault) &&
-		    w->fault != FAULT_FLAG && packets_in(h, at) == 1) {
+		if (w->kind == WR_WRITE_IMM && fault_is_nak(w->fault) && w->fault != FAULT_FLAG &&
+		    packets_in(h, at) == 1) {
 			expect_recv(to, h, at, WC_LOC_ACCESS_ERR);
 			to->effect[to->n_effect - 1].or_flushed = true;
 		}
@@ -195,8 +188,7 @@ static void expect_fault(struct half *to, const struct half *h, uint32_t at)
 	}
 }
 
-static void expect_request(struct half *to, struct half *h, uint32_t at,
-			   uint8_t *memory)
+static void expect_request(struct half *to, struct half *h, uint32_t at, uint8_t *memory)
 {
 	const struct plan_wr *w = h->wr[at];
 
@@ -205,8 +197,7 @@ static void expect_request(struct half *to, struct half *h, uint32_t at,
 		return;
 	}
 	if (w->kind == WR_READ) {
-		const uint8_t *from =
-			w->fixed ? to->region[ROLE_FIXED].bytes : memory;
+		const uint8_t *from = w->fixed ? to->region[ROLE_FIXED].bytes : memory;
 
 		h->landing[at] = arena_take(h->w, w->length + 1);
 		memcpy(h->landing[at], from + w->target, w->length);
@@ -214,8 +205,7 @@ static void expect_request(struct half *to, struct half *h, uint32_t at,
 	}
 	expect_data(to, h, at);
 	if (wr_is_write(w) && w->length)
-		memcpy(memory + w->target, to->effect[to->n_effect - 1].bytes,
-		       w->length);
+		memcpy(memory + w->target, to->effect[to->n_effect - 1].bytes, w->length);
 	if (w->kind == WR_SEND_INV) {
 		struct effect *e = add(to, EFFECT_INVALIDATE);
 

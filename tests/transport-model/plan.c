@@ -37,10 +37,9 @@ static uint32_t below(struct rng *r, uint32_t n)
 /* Lengths where mistakes are: nothing, one byte, around the MTU. */
 static uint32_t draw_length(struct rng *r, uint32_t mtu, uint32_t most)
 {
-	uint32_t around[] = { 0,           1,       3,           mtu - 1,
-			      mtu,         mtu + 1, 2 * mtu - 1, 2 * mtu,
-			      2 * mtu + 1, 3 * mtu, 3 * mtu + 5, 4 * mtu + 1,
-			      64 };
+	uint32_t around[] = { 0,           1,           3,       mtu - 1,     mtu,
+			      mtu + 1,     2 * mtu - 1, 2 * mtu, 2 * mtu + 1, 3 * mtu,
+			      3 * mtu + 5, 4 * mtu + 1, 64 };
 	uint32_t n = below(r, 3) ? around[below(r, 13)] : below(r, most + 1);
 
 	return n < most ? n : most;
@@ -48,13 +47,11 @@ static uint32_t draw_length(struct rng *r, uint32_t mtu, uint32_t most)
 
 static enum wr_kind draw_kind(struct rng *r, enum qp_kind kind)
 {
-	static const enum wr_kind reliable[] = {
-		WR_SEND,      WR_SEND_IMM, WR_SEND_INV, WR_WRITE,
-		WR_WRITE_IMM, WR_READ,     WR_READ,     WR_CMP_SWAP,
-		WR_FETCH_ADD, WR_SEND,     WR_WRITE
-	};
-	static const enum wr_kind unreliable[] = { WR_SEND, WR_SEND_IMM,
-						   WR_WRITE, WR_WRITE_IMM };
+	static const enum wr_kind reliable[] = { WR_SEND,  WR_SEND_IMM,  WR_SEND_INV,
+						 WR_WRITE, WR_WRITE_IMM, WR_READ,
+						 WR_READ,  WR_CMP_SWAP,  WR_FETCH_ADD,
+						 WR_SEND,  WR_WRITE };
+	static const enum wr_kind unreliable[] = { WR_SEND, WR_SEND_IMM, WR_WRITE, WR_WRITE_IMM };
 
 	if (kind == QP_RC)
 		return reliable[below(r, 11)];
@@ -63,8 +60,7 @@ static enum wr_kind draw_kind(struct rng *r, enum qp_kind kind)
 
 static void draw_flags(struct rng *r, struct plan_wr *w)
 {
-	w->flags = (chance(r, 70) ? WR_SIGNALED : 0u) |
-		   (chance(r, 25) ? WR_SOLICITED : 0u) |
+	w->flags = (chance(r, 70) ? WR_SIGNALED : 0u) | (chance(r, 25) ? WR_SOLICITED : 0u) |
 		   (chance(r, 20) ? WR_FENCE : 0u);
 	if (!wr_lands(w) && w->length <= WR_MAX_INLINE && chance(r, 25))
 		w->flags |= WR_INLINE;
@@ -106,16 +102,14 @@ static void draw_wr(struct rng *r, const struct plan_conn *c, struct plan_wr *w)
 }
 
 /* A request behind a fence may send what an earlier read has brought. */
-static void draw_forward(struct rng *r, struct plan_conn *c, unsigned s,
-			 uint32_t at)
+static void draw_forward(struct rng *r, struct plan_conn *c, unsigned s, uint32_t at)
 {
 	struct plan_wr *w = &c->wr[s][at];
 
 	for (uint32_t i = 0; i < at; i++) {
 		const struct plan_wr *from = &c->wr[s][i];
 
-		if (from->kind != WR_READ || !from->fixed || from->n_sge > 1 ||
-		    chance(r, 40))
+		if (from->kind != WR_READ || !from->fixed || from->n_sge > 1 || chance(r, 40))
 			continue;
 		w->forward = (int)i;
 		w->length = from->length;
@@ -129,8 +123,8 @@ static void draw_forward(struct rng *r, struct plan_conn *c, unsigned s,
 	}
 }
 
-static bool fault_fits(const struct plan_conn *c, const struct plan_wr *w,
-		       enum fault f, bool shared)
+static bool fault_fits(const struct plan_conn *c, const struct plan_wr *w, enum fault f,
+		       bool shared)
 {
 	bool remote = !wr_is_send(w) && w->length > 0;
 
@@ -150,14 +144,12 @@ static bool fault_fits(const struct plan_conn *c, const struct plan_wr *w,
 		return wr_is_send(w) && w->length > 0;
 	case FAULT_RECV_KEY:
 	case FAULT_RECV_RIGHT:
-		return wr_is_send(w) && w->length > 0 && !shared &&
-		       c->kind == QP_RC;
+		return wr_is_send(w) && w->length > 0 && !shared && c->kind == QP_RC;
 	case FAULT_NO_RECV:
 		return wr_takes_recv(w) && !shared && c->kind == QP_RC;
 	case FAULT_SGE_KEY:
 	case FAULT_SGE_RANGE:
-		return !wr_lands(w) && w->length > 0 &&
-		       !(w->flags & WR_INLINE) && w->forward < 0;
+		return !wr_lands(w) && w->length > 0 && !(w->flags & WR_INLINE) && w->forward < 0;
 	case FAULT_LANDING:
 		return wr_lands(w) && w->length > 0;
 	case FAULT_MTU:
@@ -177,8 +169,7 @@ static unsigned right_needed(const struct plan_wr *w)
 	return wr_is_write(w) ? ACCESS_REMOTE_WRITE : 0;
 }
 
-static void fault_apply(struct rng *r, struct plan_conn *c, unsigned s,
-			struct plan_wr *w)
+static void fault_apply(struct rng *r, struct plan_conn *c, unsigned s, struct plan_wr *w)
 {
 	switch (w->fault) {
 	case FAULT_FLAG:
@@ -194,8 +185,7 @@ static void fault_apply(struct rng *r, struct plan_conn *c, unsigned s,
 			w->fault = FAULT_NONE;
 			break;
 		}
-		w->recv_length = below(r, w->length) +
-				 (c->kind == QP_UD ? GRH_ROOM : 0u);
+		w->recv_length = below(r, w->length) + (c->kind == QP_UD ? GRH_ROOM : 0u);
 		break;
 	case FAULT_NO_RECV:
 		c->rnr_retry = (uint8_t)below(r, 4);
@@ -245,14 +235,13 @@ static void flags_mark(struct plan_conn *c, unsigned s)
 
 static void draw_attributes(struct rng *r, struct plan_conn *c)
 {
-	const unsigned all =
-		ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
+	const unsigned all = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
 
 	c->kind = chance(r, 76) ? QP_RC : chance(r, 50) ? QP_UC : QP_UD;
 	c->mtu = 256u << below(r, chance(r, 50) ? 2 : 5);
 	for (unsigned s = 0; s < 2; s++) {
-		c->psn[s] = chance(r, 50) ? 0xffffff - below(r, 12)
-					  : (uint32_t)rng_next(r) & PSN_MASK;
+		c->psn[s] =
+			chance(r, 50) ? 0xffffff - below(r, 12) : (uint32_t)rng_next(r) & PSN_MASK;
 		c->access[s] = all;
 		c->shared[s] = chance(r, 25);
 	}
@@ -297,8 +286,7 @@ static void draw_conn(struct rng *r, struct plan_conn *c)
 		c->n_wr[s] = below(r, chance(r, 50) ? 5 : MAX_WR + 1);
 		for (uint32_t i = 0; i < c->n_wr[s]; i++) {
 			draw_wr(r, c, &c->wr[s][i]);
-			if (!wr_lands(&c->wr[s][i]) && c->kind == QP_RC &&
-			    chance(r, 15))
+			if (!wr_lands(&c->wr[s][i]) && c->kind == QP_RC && chance(r, 15))
 				draw_forward(r, c, s, i);
 		}
 		if (c->n_wr[s] && chance(r, c->kind == QP_RC ? 25 : 60))
@@ -337,13 +325,9 @@ void plan_draw(struct plan *p, uint64_t seed)
 
 void plan_plain(struct plan *p, uint32_t mtu)
 {
-	const unsigned all =
-		ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
+	const unsigned all = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
 
-	*p = (struct plan){ .seed = 14,
-			    .n_conn = 1,
-			    .latency = 300 * HD_NS,
-			    .scripted = true };
+	*p = (struct plan){ .seed = 14, .n_conn = 1, .latency = 300 * HD_NS, .scripted = true };
 	p->conn[0] = (struct plan_conn){ .kind = QP_RC,
 					 .mtu = mtu,
 					 .psn = { 0xfffffe, 0x123456 },
@@ -375,8 +359,7 @@ struct plan_wr *plan_add(struct plan *p, enum wr_kind kind, uint32_t length)
 			       .forward = -1,
 			       .imm = 0xabc0 + at,
 			       .swap_add = 3,
-			       .recv_length =
-				       kind == WR_WRITE_IMM ? 0 : length };
+			       .recv_length = kind == WR_WRITE_IMM ? 0 : length };
 	return w;
 }
 
@@ -399,46 +382,39 @@ void plan_cut(struct plan *p, const struct cuts *c)
 
 const char *fault_name(enum fault f)
 {
-	static const char *const names[FAULT_COUNT] = {
-		"none",       "unknown R_Key",
-		"other PD",   "right",
-		"bound high", "bound low",
-		"wrap",       "access flag",
-		"alignment",  "too long for the buffer",
-		"recv L_Key", "recv right",
-		"no receive", "own L_Key",
-		"own range",  "landing",
-		"over MTU",   "Q_Key"
-	};
+	static const char *const names[FAULT_COUNT] = { "none",       "unknown R_Key",
+							"other PD",   "right",
+							"bound high", "bound low",
+							"wrap",       "access flag",
+							"alignment",  "too long for the buffer",
+							"recv L_Key", "recv right",
+							"no receive", "own L_Key",
+							"own range",  "landing",
+							"over MTU",   "Q_Key" };
 
 	return names[f];
 }
 
 const char *wr_name(enum wr_kind k)
 {
-	static const char *const names[] = { "SEND",      "SEND_IMM",
-					     "SEND_INV",  "WRITE",
-					     "WRITE_IMM", "READ",
-					     "CMP_SWAP",  "FETCH_ADD" };
+	static const char *const names[] = { "SEND",      "SEND_IMM", "SEND_INV", "WRITE",
+					     "WRITE_IMM", "READ",     "CMP_SWAP", "FETCH_ADD" };
 
 	return names[k];
 }
 
 static void wr_print(const struct plan_wr *w, uint32_t at, FILE *to)
 {
-	fprintf(to, "    %" PRIu32 ": %s %" PRIu32 " B, %" PRIu32 " pieces", at,
-		wr_name(w->kind), w->length, w->n_sge);
+	fprintf(to, "    %" PRIu32 ": %s %" PRIu32 " B, %" PRIu32 " pieces", at, wr_name(w->kind),
+		w->length, w->n_sge);
 	if (!wr_is_send(w))
-		fprintf(to, ", at +%" PRIu32 "%s", w->target,
-			w->fixed ? " (fixed)" : "");
+		fprintf(to, ", at +%" PRIu32 "%s", w->target, w->fixed ? " (fixed)" : "");
 	if (wr_takes_recv(w))
-		fprintf(to, ", receive %" PRIu32 " B in %" PRIu32,
-			w->recv_length, w->recv_sge);
+		fprintf(to, ", receive %" PRIu32 " B in %" PRIu32, w->recv_length, w->recv_sge);
 	if (w->forward >= 0)
 		fprintf(to, ", what read %d brought", w->forward);
 	fprintf(to, "%s%s%s%s", w->flags & WR_SIGNALED ? ", signalled" : "",
-		w->flags & WR_SOLICITED ? ", solicited" : "",
-		w->flags & WR_FENCE ? ", fence" : "",
+		w->flags & WR_SOLICITED ? ", solicited" : "", w->flags & WR_FENCE ? ", fence" : "",
 		w->flags & WR_INLINE ? ", inline" : "");
 	if (w->fault)
 		fprintf(to, ", FAULT: %s", fault_name(w->fault));
@@ -448,24 +424,21 @@ static void wr_print(const struct plan_wr *w, uint32_t at, FILE *to)
 static void conn_print(const struct plan_conn *c, FILE *to)
 {
 	static const char *const kinds[] = { "RC", "UC", "UD" };
-	static const char *const gone[] = { "no", "P_Key", "QPN", "INIT",
-					    "LID" };
+	static const char *const gone[] = { "no", "P_Key", "QPN", "INIT", "LID" };
 	static const char *const acts[] = { "none", "SQD", "ERR" };
 
 	fprintf(to,
 		"  %s mtu %" PRIu32 " psn %06" PRIx32 " %06" PRIx32
 		" timeout %u retry %u rnr_retry %u min_rnr %u rd %u/%u%s%s%s\n",
-		kinds[c->kind], c->mtu, c->psn[0], c->psn[1], c->timeout,
-		c->retry, c->rnr_retry, c->min_rnr, c->max_rd, c->max_dest_rd,
-		c->credits ? " credits" : "",
+		kinds[c->kind], c->mtu, c->psn[0], c->psn[1], c->timeout, c->retry, c->rnr_retry,
+		c->min_rnr, c->max_rd, c->max_dest_rd, c->credits ? " credits" : "",
 		c->signal_all ? " signal all" : "", c->calm ? " calm" : "");
 	fprintf(to,
-		"  shared %d %d, access %x %x, queues %" PRIu32 " %" PRIu32
-		", ack every %" PRIu32 ", windows %" PRIu32 " %" PRIu32
-		", gone: %s, act: %s side %u at %" PRIu64 " ps%s\n",
-		c->shared[0], c->shared[1], c->access[0], c->access[1],
-		c->max_send, c->max_recv, c->ack_every, c->window[0],
-		c->window[1], gone[c->gone], acts[c->act], c->act_side,
+		"  shared %d %d, access %x %x, queues %" PRIu32 " %" PRIu32 ", ack every %" PRIu32
+		", windows %" PRIu32 " %" PRIu32 ", gone: %s, act: %s side %u at %" PRIu64
+		" ps%s\n",
+		c->shared[0], c->shared[1], c->access[0], c->access[1], c->max_send, c->max_recv,
+		c->ack_every, c->window[0], c->window[1], gone[c->gone], acts[c->act], c->act_side,
 		c->act_at, c->late_recv ? ", late receives" : "");
 	for (unsigned s = 0; s < 2; s++) {
 		fprintf(to, "   side %u posts:\n", s);
@@ -480,8 +453,7 @@ void plan_print(const struct plan *p, FILE *to)
 {
 	fprintf(to,
 		"schedule 0x%" PRIx64 ": latency %" PRIu64
-		" ps; of 1000 packets lost %u, doubled %u, corrupted %u, "
-		"late %u\n",
+		" ps; of 1000 packets lost %u, doubled %u, corrupted %u, late %u\n",
 		p->seed, p->latency, p->harm[HARM_LOSS], p->harm[HARM_DOUBLE],
 		p->harm[HARM_CORRUPT], p->harm[HARM_LATE]);
 	for (uint32_t i = 0; i < p->n_conn; i++) {

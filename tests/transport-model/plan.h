@@ -136,14 +136,13 @@ void split(uint32_t seed, uint32_t total, uint32_t n, uint32_t *sizes);
 
 static inline bool wr_takes_recv(const struct plan_wr *w)
 {
-	return w->kind == WR_SEND || w->kind == WR_SEND_IMM ||
-	       w->kind == WR_SEND_INV || w->kind == WR_WRITE_IMM;
+	return w->kind == WR_SEND || w->kind == WR_SEND_IMM || w->kind == WR_SEND_INV ||
+	       w->kind == WR_WRITE_IMM;
 }
 
 static inline bool wr_is_send(const struct plan_wr *w)
 {
-	return w->kind == WR_SEND || w->kind == WR_SEND_IMM ||
-	       w->kind == WR_SEND_INV;
+	return w->kind == WR_SEND || w->kind == WR_SEND_IMM || w->kind == WR_SEND_INV;
 }
 
 static inline bool wr_is_atomic(const struct plan_wr *w)

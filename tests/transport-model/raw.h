@@ -43,22 +43,20 @@ struct raw {
 	unsigned n_out;
 };
 
-static inline bool raw_allows(void *context, uint32_t pd, uint32_t key,
-			      uint64_t addr, uint64_t len, unsigned access)
+static inline bool raw_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+			      unsigned access)
 {
 	unsigned rights = key == RAW_FIXED ? ACCESS_REMOTE_READ : 15u;
 
 	(void)context;
 	if (key != RAW_KEY && key != RAW_FIXED && key != RAW_ALIEN)
 		return false;
-	return pd == (key == RAW_ALIEN ? 1 : RAW_PD) &&
-	       (access & ~rights) == 0 && addr >= RAW_BASE &&
-	       addr - RAW_BASE <= RAW_SIZE &&
+	return pd == (key == RAW_ALIEN ? 1 : RAW_PD) && (access & ~rights) == 0 &&
+	       addr >= RAW_BASE && addr - RAW_BASE <= RAW_SIZE &&
 	       len <= RAW_SIZE - (addr - RAW_BASE);
 }
 
-static inline void raw_read(void *context, uint32_t key, uint64_t addr,
-			    void *to, size_t len)
+static inline void raw_read(void *context, uint32_t key, uint64_t addr, void *to, size_t len)
 {
 	struct raw *r = context;
 
@@ -67,8 +65,8 @@ static inline void raw_read(void *context, uint32_t key, uint64_t addr,
 	memcpy(to, r->memory + (addr - RAW_BASE), len);
 }
 
-static inline void raw_write(void *context, uint32_t key, uint64_t addr,
-			     const void *from, size_t len)
+static inline void raw_write(void *context, uint32_t key, uint64_t addr, const void *from,
+			     size_t len)
 {
 	struct raw *r = context;
 
@@ -77,8 +75,7 @@ static inline void raw_write(void *context, uint32_t key, uint64_t addr,
 	memcpy(r->memory + (addr - RAW_BASE), from, len);
 }
 
-static inline uint64_t raw_atomic(void *context, const struct atomiceth *what,
-				  bool compare)
+static inline uint64_t raw_atomic(void *context, const struct atomiceth *what, bool compare)
 {
 	struct raw *r = context;
 	uint64_t old, value;
@@ -98,8 +95,8 @@ static inline void raw_invalidate(void *context, uint32_t rkey)
 	(void)rkey;
 }
 
-static inline void raw_complete(void *context, struct qp *qp,
-				const struct completion *wc, bool receive)
+static inline void raw_complete(void *context, struct qp *qp, const struct completion *wc,
+				bool receive)
 {
 	struct raw *r = context;
 
@@ -141,11 +138,9 @@ static inline void raw_open(struct raw *r, enum qp_kind kind, bool shared)
 	*r = (struct raw){ 0 };
 	for (unsigned i = 0; i < RAW_SIZE; i++)
 		r->memory[i] = (uint8_t)(i * 31 + i / 256);
-	r->owner = (struct qp_owner){
-		r,          raw_allows,     raw_read,     raw_write,
-		raw_atomic, raw_invalidate, raw_complete, raw_event,
-		raw_take
-	};
+	r->owner = (struct qp_owner){ r,          raw_allows,     raw_read,     raw_write,
+				      raw_atomic, raw_invalidate, raw_complete, raw_event,
+				      raw_take };
 	r->qp = qp_new(&params, &r->owner);
 	r->attr = (struct qp_attr){ .access = 14,
 				    .pkey = 0x8001,
@@ -176,8 +171,7 @@ static inline bool raw_raise(struct raw *r, enum qp_state to)
 
 	for (unsigned s = QPS_INIT; s <= (unsigned)to; s++) {
 		r->attr.state = (enum qp_state)s;
-		if (qp_modify(r->qp, &r->attr,
-			      qp_step_mask(kind, r->attr.state)) != HD_OK)
+		if (qp_modify(r->qp, &r->attr, qp_step_mask(kind, r->attr.state)) != HD_OK)
 			return false;
 	}
 	return true;
@@ -191,8 +185,7 @@ static inline bool raw_move(struct raw *r, enum qp_state to)
 }
 
 /* A packet from the peer, `psn` counted from what is expected first. */
-static inline struct packet raw_packet(const struct raw *r, unsigned opcode,
-				       int psn)
+static inline struct packet raw_packet(const struct raw *r, unsigned opcode, int psn)
 {
 	static const uint8_t data[8192] = { 0xd1, 0xd2, 0xd3, 0xd4 };
 	struct packet p;
@@ -216,8 +209,8 @@ static inline struct packet raw_packet(const struct raw *r, unsigned opcode,
 }
 
 /* The same with a payload; RETH.DMALen is `dma`. */
-static inline struct packet raw_data(const struct raw *r, unsigned opcode,
-				     int psn, size_t len, uint32_t dma)
+static inline struct packet raw_data(const struct raw *r, unsigned opcode, int psn, size_t len,
+				     uint32_t dma)
 {
 	struct packet p = raw_packet(r, opcode, psn);
 
@@ -227,8 +220,8 @@ static inline struct packet raw_data(const struct raw *r, unsigned opcode,
 }
 
 /* An answer to our request number `psn`, counted from our first. */
-static inline struct packet raw_answer(const struct raw *r, unsigned opcode,
-				       int psn, unsigned syndrome, size_t len)
+static inline struct packet raw_answer(const struct raw *r, unsigned opcode, int psn,
+				       unsigned syndrome, size_t len)
 {
 	struct packet p = raw_packet(r, opcode, 0);
 
@@ -250,8 +243,7 @@ static inline unsigned raw_drain(struct raw *r)
 	uint8_t payload[4096];
 
 	r->n_out = 0;
-	while (r->n_out < RAW_MAX &&
-	       qp_transmit(r->qp, r->now, &r->out[r->n_out], payload)) {
+	while (r->n_out < RAW_MAX && qp_transmit(r->qp, r->now, &r->out[r->n_out], payload)) {
 		qp_sent(r->qp, &r->out[r->n_out]);
 		memcpy(r->payload[r->n_out], payload, 64);
 		r->n_out++;
@@ -272,8 +264,7 @@ static inline void raw_wait(struct raw *r, hd_time until)
 	r->now = until;
 }
 
-static inline struct send_wr raw_wr(uint64_t id, enum wr_kind kind,
-				    uint32_t length)
+static inline struct send_wr raw_wr(uint64_t id, enum wr_kind kind, uint32_t length)
 {
 	struct send_wr wr = { .id = id,
 			      .kind = kind,
@@ -281,17 +272,13 @@ static inline struct send_wr raw_wr(uint64_t id, enum wr_kind kind,
 			      .n_sge = length > 0,
 			      .remote_addr = 0xabc000,
 			      .rkey = 0x99,
-			      .to = { .qpn = RAW_PEER,
-				      .qkey = 0x1234,
-				      .dlid = 5,
-				      .pd = RAW_PD } };
+			      .to = { .qpn = RAW_PEER, .qkey = 0x1234, .dlid = 5, .pd = RAW_PD } };
 
 	wr.sge[0] = (struct sge){ RAW_BASE + 2048, length, RAW_KEY };
 	return wr;
 }
 
-static inline bool raw_post(struct raw *r, uint64_t id, enum wr_kind kind,
-			    uint32_t length)
+static inline bool raw_post(struct raw *r, uint64_t id, enum wr_kind kind, uint32_t length)
 {
 	struct send_wr wr = raw_wr(id, kind, length);
 

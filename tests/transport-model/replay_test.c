@@ -48,8 +48,7 @@ struct side {
 static struct side sides[MAX_SIDES];
 static unsigned n_sides;
 
-static void on_read(void *context, uint32_t key, uint64_t addr, void *to,
-		    size_t len)
+static void on_read(void *context, uint32_t key, uint64_t addr, void *to, size_t len)
 {
 	struct side *s = context;
 
@@ -58,8 +57,7 @@ static void on_read(void *context, uint32_t key, uint64_t addr, void *to,
 		((uint8_t *)to)[i] = s->memory[(addr + i) % MEMORY];
 }
 
-static void on_write(void *context, uint32_t key, uint64_t addr,
-		     const void *from, size_t len)
+static void on_write(void *context, uint32_t key, uint64_t addr, const void *from, size_t len)
 {
 	struct side *s = context;
 
@@ -68,8 +66,7 @@ static void on_write(void *context, uint32_t key, uint64_t addr,
 		s->memory[(addr + i) % MEMORY] = ((const uint8_t *)from)[i];
 }
 
-static uint64_t on_atomic(void *context, const struct atomiceth *what,
-			  bool compare)
+static uint64_t on_atomic(void *context, const struct atomiceth *what, bool compare)
 {
 	uint64_t old, value;
 
@@ -87,8 +84,7 @@ static void on_invalidate(void *context, uint32_t rkey)
 	(void)rkey;
 }
 
-static void on_complete(void *context, struct qp *qp,
-			const struct completion *wc, bool receive)
+static void on_complete(void *context, struct qp *qp, const struct completion *wc, bool receive)
 {
 	struct side *s = context;
 
@@ -130,12 +126,10 @@ static void side_start(struct side *s, const struct packet *first)
 				      on_complete, on_event,  on_take };
 	s->qp = qp_new(&params, &s->owner);
 	a.state = QPS_INIT;
-	assert_int_equal(
-		qp_modify(s->qp, &a, QPA_STATE | QPA_PKEY | QPA_ACCESS), HD_OK);
+	assert_int_equal(qp_modify(s->qp, &a, QPA_STATE | QPA_PKEY | QPA_ACCESS), HD_OK);
 	a.state = QPS_RTR;
 	assert_int_equal(qp_modify(s->qp, &a,
-				   QPA_STATE | QPA_PATH | QPA_MTU |
-					   QPA_DEST_QP | QPA_RQ_PSN |
+				   QPA_STATE | QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN |
 					   QPA_MAX_DEST_RD | QPA_MIN_RNR),
 			 HD_OK);
 	wr.sge[0] = (struct sge){ 0, MEMORY / 2, 1 };
@@ -147,8 +141,7 @@ static struct side *side_find(const uint8_t *ip, uint32_t qpn)
 {
 	struct side *s = sides;
 
-	while (s < sides + n_sides &&
-	       (s->qpn != qpn || memcmp(s->ip, ip, 16) != 0))
+	while (s < sides + n_sides && (s->qpn != qpn || memcmp(s->ip, ip, 16) != 0))
 		s++;
 	if (s == sides + n_sides) {
 		assert_true(n_sides < MAX_SIDES);
@@ -209,8 +202,7 @@ static void answer(const struct roce *r, struct sum *sum)
 	}
 	/* What was there before the first atomic only their memory knew. */
 	if (packet_has(theirs, HEADER_ATOMICACKETH) && s->seeded)
-		assert_int_equal(ours->atomicacketh.original,
-				 theirs->atomicacketh.original);
+		assert_int_equal(ours->atomicacketh.original, theirs->atomicacketh.original);
 	s->last_psn = theirs->bth.psn;
 	s->last_msn = theirs->aeth.msn;
 }
@@ -305,8 +297,7 @@ static void the_kernels_answers(void **state)
 		if (sides[i].qp)
 			qp_free(sides[i].qp);
 	}
-	printf("%u requests: %u answers as the kernel's, %u of the kernel's "
-	       "that nobody asked for\n",
+	printf("%u requests: %u answers as the kernel's, %u of the kernel's that nobody asked for\n",
 	       sum.requests, sum.answers, sum.unasked);
 	/* tshark counts 145 requests and 120 answers; 12 of those follow a
 	 * repeated packet without A. */

@@ -92,11 +92,9 @@ static void a_read_response_acknowledges_what_was_before(void **state)
 static void a_read_goes_on_from_the_first_missing(void **state)
 {
 	static const unsigned ways[2][3] = {
-		{ OP_READ_RESPONSE_FIRST, OP_READ_RESPONSE_MIDDLE,
-		  OP_READ_RESPONSE_LAST },
+		{ OP_READ_RESPONSE_FIRST, OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_LAST },
 		/* Some go on as if nothing had happened. */
-		{ OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_MIDDLE,
-		  OP_READ_RESPONSE_LAST },
+		{ OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_LAST },
 	};
 
 	(void)state;
@@ -104,10 +102,8 @@ static void a_read_goes_on_from_the_first_missing(void **state)
 		start();
 		assert_true(raw_post(&q, 1, WR_READ, 3 * RAW_MTU + 9));
 		leaves(1, OP_READ_REQUEST, 0);
-		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_FIRST, 0, ACK_31,
-				      RAW_MTU));
-		raw_in(&q,
-		       raw_answer(&q, OP_READ_RESPONSE_MIDDLE, 2, 0, RAW_MTU));
+		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_FIRST, 0, ACK_31, RAW_MTU));
+		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_MIDDLE, 2, 0, RAW_MTU));
 		leaves(1, OP_READ_REQUEST, 1);
 		assert_int_equal(q.out[0].reth.va, 0xabc000 + RAW_MTU);
 		assert_int_equal(q.out[0].reth.dma_len, 2 * RAW_MTU + 9);
@@ -116,8 +112,8 @@ static void a_read_goes_on_from_the_first_missing(void **state)
 		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_LAST, 3, ACK_31, 9));
 		assert_int_equal(raw_drain(&q), 0);
 		for (int k = 0; k < 3; k++)
-			raw_in(&q, raw_answer(&q, ways[way][k], 1 + k, ACK_31,
-					      k == 2 ? 9 : RAW_MTU));
+			raw_in(&q,
+			       raw_answer(&q, ways[way][k], 1 + k, ACK_31, k == 2 ? 9 : RAW_MTU));
 		completed(1, WC_SUCCESS);
 		raw_fini(&q);
 	}
@@ -134,8 +130,7 @@ static void a_hole_in_a_read_costs_one_retry(void **state)
 	leaves(1, OP_READ_REQUEST, 0);
 	raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_FIRST, 0, ACK_31, RAW_MTU));
 	for (int i = 2; i < 19; i++) {
-		raw_in(&q,
-		       raw_answer(&q, OP_READ_RESPONSE_MIDDLE, i, 0, RAW_MTU));
+		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_MIDDLE, i, 0, RAW_MTU));
 		raw_drain(&q);
 		assert_int_equal(q.n_out, i == 2);
 	}
@@ -373,8 +368,7 @@ static void timeout_0_is_never(void **state)
 
 static void refusals_name_their_request(void **state)
 {
-	static const enum wc_status says[] = { WC_SUCCESS, WC_REM_INV_REQ_ERR,
-					       WC_REM_ACCESS_ERR,
+	static const enum wc_status says[] = { WC_SUCCESS, WC_REM_INV_REQ_ERR, WC_REM_ACCESS_ERR,
 					       WC_REM_OP_ERR };
 
 	(void)state;
@@ -455,8 +449,7 @@ static void answers_of_the_wrong_length(void **state)
 		start();
 		assert_true(raw_post(&q, 1, WR_READ, 10));
 		leaves(1, OP_READ_REQUEST, 0);
-		raw_in(&q,
-		       raw_answer(&q, OP_READ_RESPONSE_ONLY, 0, ACK_31, len));
+		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_ONLY, 0, ACK_31, len));
 		completed(1, WC_LOC_LEN_ERR);
 		assert_int_equal(q.writes, 0);
 		raw_fini(&q);
@@ -660,8 +653,7 @@ int main(void)
 		cmocka_unit_test(long_messages_ask_in_between),
 		cmocka_unit_test(credits_hold_sends_back),
 		cmocka_unit_test(reads_and_writes_use_no_credit),
-		cmocka_unit_test(
-			credits_come_with_repeated_acks_and_end_with_31),
+		cmocka_unit_test(credits_come_with_repeated_acks_and_end_with_31),
 		cmocka_unit_test(what_may_not_be_posted),
 	};
 

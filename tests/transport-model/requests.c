@@ -13,8 +13,7 @@ uint32_t packets_in(const struct half *h, uint32_t at)
 	return (len + mtu - 1) / mtu;
 }
 
-void remote_of(const struct half *h, uint32_t at, uint64_t *addr,
-	       uint32_t *rkey)
+void remote_of(const struct half *h, uint32_t at, uint64_t *addr, uint32_t *rkey)
 {
 	const struct plan_wr *w = h->wr[at];
 	const struct region *target = &h->peer->region[ROLE_TARGET];
@@ -24,18 +23,15 @@ void remote_of(const struct half *h, uint32_t at, uint64_t *addr,
 	if (w->fault == FAULT_PD)
 		target = &h->peer->region[ROLE_ALIEN];
 	if (w->fault == FAULT_RIGHT)
-		target = &h->peer->region[wr_lands(w) ? ROLE_SOURCE
-						      : ROLE_FIXED];
+		target = &h->peer->region[wr_lands(w) ? ROLE_SOURCE : ROLE_FIXED];
 	*addr = target->base + w->target;
 	*rkey = target->key;
 	if (w->fault == FAULT_HIGH)
-		*addr = target->base + target->size - w->length +
-			(wr_is_atomic(w) ? 8 : 1);
+		*addr = target->base + target->size - w->length + (wr_is_atomic(w) ? 8 : 1);
 	if (w->fault == FAULT_LOW)
 		*addr = target->base - (wr_is_atomic(w) ? 8 : 1);
 	if (w->fault == FAULT_WRAP)
-		*addr = wr_is_atomic(w) ? UINT64_MAX - 7
-					: UINT64_MAX - w->length / 2;
+		*addr = wr_is_atomic(w) ? UINT64_MAX - 7 : UINT64_MAX - w->length / 2;
 	if (w->fault == FAULT_RKEY)
 		*rkey = UNKNOWN_KEY;
 	if (w->length == 0) { /* neither is looked at */
@@ -45,8 +41,8 @@ void remote_of(const struct half *h, uint32_t at, uint64_t *addr,
 }
 
 /* The first piece of the message lies last in memory. */
-static void pieces(const struct region *r, uint64_t at, uint32_t n,
-		   const uint32_t *sizes, struct sge *out)
+static void pieces(const struct region *r, uint64_t at, uint32_t n, const uint32_t *sizes,
+		   struct sge *out)
 {
 	for (uint32_t i = n; i-- > 0;) {
 		out[i] = (struct sge){ r->base + at, sizes[i], r->key };
@@ -54,8 +50,7 @@ static void pieces(const struct region *r, uint64_t at, uint32_t n,
 	}
 }
 
-bool sge_find(const struct sge *list, uint32_t n, uint64_t offset,
-	      struct sge *out)
+bool sge_find(const struct sge *list, uint32_t n, uint64_t offset, struct sge *out)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (offset < list[i].length) {
@@ -88,8 +83,7 @@ void request_make(const struct half *h, uint32_t at, struct send_wr *out)
 		from = (uint64_t)plan_index(h, at) * WR_MAX_INLINE;
 	}
 	if (wr_lands(w) || w->forward >= 0) {
-		uint32_t slot =
-			wr_lands(w) ? plan_index(h, at) : (uint32_t)w->forward;
+		uint32_t slot = wr_lands(w) ? plan_index(h, at) : (uint32_t)w->forward;
 
 		r = &h->region[ROLE_LANDING];
 		from = (uint64_t)slot * SLOT;
@@ -107,10 +101,8 @@ void request_make(const struct half *h, uint32_t at, struct send_wr *out)
 		if (w->fault == FAULT_SGE_RANGE)
 			out->sge[i].addr = r->base + r->size - sizes[i] + 1;
 		if (w->fault == FAULT_LANDING)
-			out->sge[i] =
-				(struct sge){ h->region[ROLE_SOURCE].base,
-					      sizes[i],
-					      h->region[ROLE_SOURCE].key };
+			out->sge[i] = (struct sge){ h->region[ROLE_SOURCE].base, sizes[i],
+						    h->region[ROLE_SOURCE].key };
 	}
 	out->to = (struct wr_datagram){
 		.qpn = h->peer->qpn,

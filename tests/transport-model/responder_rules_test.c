@@ -139,26 +139,16 @@ static void a_gap_gives_one_nak(void **state)
 static void operations_out_of_order(void **state)
 {
 	static const unsigned cases[][2] = {
-		{ OP_MASK, OP_SEND_MIDDLE },
-		{ OP_MASK, OP_SEND_LAST },
-		{ OP_MASK, OP_SEND_LAST_IMM },
-		{ OP_MASK, OP_SEND_LAST_INV },
-		{ OP_MASK, OP_WRITE_MIDDLE },
-		{ OP_MASK, OP_WRITE_LAST },
-		{ OP_MASK, OP_WRITE_LAST_IMM },
-		{ OP_SEND_FIRST, OP_SEND_FIRST },
-		{ OP_SEND_FIRST, OP_SEND_ONLY },
-		{ OP_SEND_FIRST, OP_WRITE_FIRST },
-		{ OP_SEND_FIRST, OP_WRITE_MIDDLE },
-		{ OP_SEND_FIRST, OP_WRITE_LAST },
-		{ OP_SEND_FIRST, OP_READ_REQUEST },
-		{ OP_SEND_FIRST, OP_FETCH_ADD },
-		{ OP_WRITE_FIRST, OP_WRITE_FIRST },
-		{ OP_WRITE_FIRST, OP_WRITE_ONLY },
-		{ OP_WRITE_FIRST, OP_SEND_MIDDLE },
-		{ OP_WRITE_FIRST, OP_SEND_LAST },
-		{ OP_WRITE_FIRST, OP_SEND_ONLY },
-		{ OP_WRITE_FIRST, OP_READ_REQUEST },
+		{ OP_MASK, OP_SEND_MIDDLE },        { OP_MASK, OP_SEND_LAST },
+		{ OP_MASK, OP_SEND_LAST_IMM },      { OP_MASK, OP_SEND_LAST_INV },
+		{ OP_MASK, OP_WRITE_MIDDLE },       { OP_MASK, OP_WRITE_LAST },
+		{ OP_MASK, OP_WRITE_LAST_IMM },     { OP_SEND_FIRST, OP_SEND_FIRST },
+		{ OP_SEND_FIRST, OP_SEND_ONLY },    { OP_SEND_FIRST, OP_WRITE_FIRST },
+		{ OP_SEND_FIRST, OP_WRITE_MIDDLE }, { OP_SEND_FIRST, OP_WRITE_LAST },
+		{ OP_SEND_FIRST, OP_READ_REQUEST }, { OP_SEND_FIRST, OP_FETCH_ADD },
+		{ OP_WRITE_FIRST, OP_WRITE_FIRST }, { OP_WRITE_FIRST, OP_WRITE_ONLY },
+		{ OP_WRITE_FIRST, OP_SEND_MIDDLE }, { OP_WRITE_FIRST, OP_SEND_LAST },
+		{ OP_WRITE_FIRST, OP_SEND_ONLY },   { OP_WRITE_FIRST, OP_READ_REQUEST },
 		{ OP_WRITE_FIRST, OP_CMP_SWAP },
 	};
 
@@ -170,8 +160,7 @@ static void operations_out_of_order(void **state)
 		assert_true(raw_recv(&q, 1, 2000));
 		assert_true(raw_recv(&q, 2, 2000));
 		if (inside) {
-			struct packet p = raw_data(&q, cases[i][0], 0, RAW_MTU,
-						   3 * RAW_MTU);
+			struct packet p = raw_data(&q, cases[i][0], 0, RAW_MTU, 3 * RAW_MTU);
 
 			p.bth.ack_req = false;
 			raw_in(&q, p);
@@ -179,15 +168,12 @@ static void operations_out_of_order(void **state)
 		}
 		q.writes = 0;
 		raw_in(&q, raw_data(&q, cases[i][1], inside,
-				    cases[i][1] < OP_READ_REQUEST ? RAW_MTU : 0,
-				    RAW_MTU));
+				    cases[i][1] < OP_READ_REQUEST ? RAW_MTU : 0, RAW_MTU));
 		assert_int_equal(q.events[QP_EVENT_REQ_ERR], 1);
 		/* The request under way says why; the other is flushed. */
 		assert_int_equal(q.n_received, 2);
 		assert_int_equal(q.received[0].status,
-				 cases[i][0] == OP_SEND_FIRST
-					 ? WC_LOC_QP_OP_ERR
-					 : WC_WR_FLUSH_ERR);
+				 cases[i][0] == OP_SEND_FIRST ? WC_LOC_QP_OP_ERR : WC_WR_FLUSH_ERR);
 		assert_int_equal(q.received[1].status, WC_WR_FLUSH_ERR);
 		refused(NAK_INV, inside, 0);
 	}
@@ -195,9 +181,7 @@ static void operations_out_of_order(void **state)
 
 static void operations_unknown(void **state)
 {
-	static const unsigned unknown[] = {
-		0x15, 0x18, 0x19, 0x1b, 0x1e, 0x1f
-	};
+	static const unsigned unknown[] = { 0x15, 0x18, 0x19, 0x1b, 0x1e, 0x1f };
 
 	(void)state;
 	for (unsigned i = 0; i < 6; i++) {
@@ -215,12 +199,9 @@ static void operations_unknown(void **state)
 static void flags_of_the_queue_pair(void **state)
 {
 	static const unsigned cases[][2] = {
-		{ OP_WRITE_ONLY, ACCESS_REMOTE_WRITE },
-		{ OP_WRITE_FIRST, ACCESS_REMOTE_WRITE },
-		{ OP_WRITE_ONLY_IMM, ACCESS_REMOTE_WRITE },
-		{ OP_READ_REQUEST, ACCESS_REMOTE_READ },
-		{ OP_CMP_SWAP, ACCESS_REMOTE_ATOMIC },
-		{ OP_FETCH_ADD, ACCESS_REMOTE_ATOMIC },
+		{ OP_WRITE_ONLY, ACCESS_REMOTE_WRITE },     { OP_WRITE_FIRST, ACCESS_REMOTE_WRITE },
+		{ OP_WRITE_ONLY_IMM, ACCESS_REMOTE_WRITE }, { OP_READ_REQUEST, ACCESS_REMOTE_READ },
+		{ OP_CMP_SWAP, ACCESS_REMOTE_ATOMIC },      { OP_FETCH_ADD, ACCESS_REMOTE_ATOMIC },
 	};
 
 	(void)state;
@@ -235,8 +216,7 @@ static void flags_of_the_queue_pair(void **state)
 		q.attr.access &= ~cases[i % 6][1];
 		assert_true(raw_raise(&q, QPS_RTS));
 		assert_true(raw_recv(&q, 1, 100));
-		raw_in(&q, raw_data(&q, op, 0, op < OP_READ_REQUEST ? len : 0,
-				    len));
+		raw_in(&q, raw_data(&q, op, 0, op < OP_READ_REQUEST ? len : 0, len));
 		assert_int_equal(q.events[QP_EVENT_REQ_ERR], 1);
 		refused(NAK_INV, 0, 0);
 	}
@@ -315,8 +295,7 @@ static void lengths_that_do_not_fit(void **state)
 		{ OP_WRITE_FIRST, RAW_MTU, 2 * RAW_MTU, OP_WRITE_LAST, 7 },
 		{ OP_WRITE_FIRST, RAW_MTU, RAW_MTU + 6, OP_WRITE_LAST, 7 },
 		{ OP_WRITE_FIRST, RAW_MTU, RAW_MTU + 6, OP_WRITE_LAST, 0 },
-		{ OP_WRITE_FIRST, RAW_MTU, RAW_MTU + 6, OP_WRITE_MIDDLE,
-		  RAW_MTU },
+		{ OP_WRITE_FIRST, RAW_MTU, RAW_MTU + 6, OP_WRITE_MIDDLE, RAW_MTU },
 	};
 
 	(void)state;
@@ -378,8 +357,8 @@ static void receive_buffers_own_key(void **state)
 
 static void remote_keys(void **state)
 {
-	static const unsigned ops[] = { OP_WRITE_ONLY, OP_WRITE_FIRST,
-					OP_READ_REQUEST, OP_FETCH_ADD };
+	static const unsigned ops[] = { OP_WRITE_ONLY, OP_WRITE_FIRST, OP_READ_REQUEST,
+					OP_FETCH_ADD };
 
 	(void)state;
 	for (unsigned i = 0; i < 4 * 5; i++) {
@@ -402,8 +381,7 @@ static void remote_keys(void **state)
 			p.reth.va = RAW_BASE - 8;
 		if (why == 3) /* the whole range, not the packet's part */
 			p.reth.va = p.atomiceth.va =
-				RAW_BASE + RAW_SIZE -
-				(op == OP_WRITE_FIRST ? RAW_MTU + 7 : 0);
+				RAW_BASE + RAW_SIZE - (op == OP_WRITE_FIRST ? RAW_MTU + 7 : 0);
 		if (why == 4)
 			p.reth.va = p.atomiceth.va = UINT64_MAX - 7;
 		raw_in(&q, p);
@@ -546,8 +524,7 @@ static void shared_receives_in_the_error_state(void **state)
 	q.n_shared = 2;
 	for (unsigned i = 0; i < 2; i++) {
 		q.shared[i] = (struct recv_wr){ .id = 70 + i, .n_sge = 1 };
-		q.shared[i].sge[0] =
-			(struct sge){ RAW_BASE + 4096, 2000, RAW_KEY };
+		q.shared[i].sge[0] = (struct sge){ RAW_BASE + 4096, 2000, RAW_KEY };
 	}
 	q.attr.credits = true; /* which a shared queue does not tell */
 	assert_true(raw_raise(&q, QPS_RTS));
@@ -591,8 +568,7 @@ static void repeated_atomics_answer_from_memory_of_the_first(void **state)
 		assert_int_equal(raw_drain(&q), 1);
 		assert_int_equal(q.out[0].bth.opcode, OP_ATOMIC_ACK);
 		assert_int_equal(raw_rq_psn(&q, 0), i);
-		assert_int_equal(q.out[0].atomicacketh.original,
-				 old + (unsigned)i);
+		assert_int_equal(q.out[0].atomicacketh.original, old + (unsigned)i);
 	}
 	assert_int_equal(q.atomics, 2);
 	assert_int_equal(host_value(1024), old + 2);
@@ -628,11 +604,9 @@ static void acknowledgements_merge_up_to_a_read(void **state)
 /* A receive queue with n requests gives the largest code up to n. */
 static void credits_are_told_when_asked(void **state)
 {
-	static const unsigned codes[][2] = { { 0, 0 },   { 1, 1 },  { 2, 2 },
-					     { 3, 3 },   { 4, 4 },  { 5, 4 },
-					     { 6, 5 },   { 7, 5 },  { 8, 6 },
-					     { 15, 7 },  { 16, 8 }, { 24, 9 },
-					     { 40, 10 }, { 48, 11 } };
+	static const unsigned codes[][2] = { { 0, 0 },  { 1, 1 },  { 2, 2 },   { 3, 3 },  { 4, 4 },
+					     { 5, 4 },  { 6, 5 },  { 7, 5 },   { 8, 6 },  { 15, 7 },
+					     { 16, 8 }, { 24, 9 }, { 40, 10 }, { 48, 11 } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
@@ -702,8 +676,7 @@ int main(void)
 		cmocka_unit_test(repeated_reads_are_executed_again),
 		cmocka_unit_test(a_repeated_read_stands_for_what_is_left_of_it),
 		cmocka_unit_test(shared_receives_in_the_error_state),
-		cmocka_unit_test(
-			repeated_atomics_answer_from_memory_of_the_first),
+		cmocka_unit_test(repeated_atomics_answer_from_memory_of_the_first),
 		cmocka_unit_test(acknowledgements_merge_up_to_a_read),
 		cmocka_unit_test(credits_are_told_when_asked),
 		cmocka_unit_test(marks_come_back),

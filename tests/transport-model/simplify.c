@@ -41,8 +41,7 @@ static bool try(uint64_t seed, struct cuts *c, const struct cuts *changed)
 {
 	char was[400], is[400];
 
-	if (memcmp(c, changed, sizeof(*c)) == 0 ||
-	    !schedule_fails(seed, c, was, sizeof(was)) ||
+	if (memcmp(c, changed, sizeof(*c)) == 0 || !schedule_fails(seed, c, was, sizeof(was)) ||
 	    !schedule_fails(seed, changed, is, sizeof(is)) || !alike(was, is))
 		return false;
 	*c = *changed;

@@ -22,8 +22,8 @@ static uint32_t run(const struct plan *p)
 
 	if (!world_run(w)) {
 		plan_print(p, stderr);
-		fprintf(stderr, "harm %d to packet %u, %u of them: %s\n",
-			(int)p->script, p->script_at, p->script_n, w->why);
+		fprintf(stderr, "harm %d to packet %u, %u of them: %s\n", (int)p->script,
+			p->script_at, p->script_n, w->why);
 		fail_msg("%s", w->why);
 	}
 	packets = w->n_packets;
@@ -40,8 +40,7 @@ static void harm_each(struct plan *p)
 	for (unsigned h = 0; h < HARM_COUNT; h++) {
 		p->script = (enum harm)h;
 		for (p->script_n = 1; p->script_n <= 2; p->script_n++) {
-			for (p->script_at = 0; p->script_at < packets;
-			     p->script_at++)
+			for (p->script_at = 0; p->script_at < packets; p->script_at++)
 				run(p);
 		}
 	}
@@ -111,9 +110,8 @@ static void all_kinds_in_a_row(void **state)
 
 static void nothing_of_everything(void **state)
 {
-	static const enum wr_kind kinds[] = { WR_SEND,  WR_SEND_IMM,
-					      WR_WRITE, WR_WRITE_IMM,
-					      WR_READ,  WR_SEND_INV };
+	static const enum wr_kind kinds[] = { WR_SEND,      WR_SEND_IMM, WR_WRITE,
+					      WR_WRITE_IMM, WR_READ,     WR_SEND_INV };
 	struct plan p;
 
 	(void)state;
@@ -145,8 +143,7 @@ static void lengths_around_every_mtu(void **state)
 /* Receives that come late: at a first, an only, a last with immediate. */
 static void not_ready_anywhere(void **state)
 {
-	static const enum wr_kind kinds[] = { WR_SEND, WR_SEND, WR_WRITE_IMM,
-					      WR_WRITE_IMM };
+	static const enum wr_kind kinds[] = { WR_SEND, WR_SEND, WR_WRITE_IMM, WR_WRITE_IMM };
 	static const uint32_t lengths[] = { 3 * MTU, 5, 3 * MTU, 5 };
 
 	(void)state;

@@ -30,11 +30,9 @@ static void enter(enum qp_kind kind, enum qp_state state)
 /* What a step up to INIT, RTR or RTS must be given. */
 static const unsigned step_needs[3][4] = {
 	{ 0, QPA_PKEY | QPA_ACCESS,
-	  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN | QPA_MAX_DEST_RD |
-		  QPA_MIN_RNR,
+	  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN | QPA_MAX_DEST_RD | QPA_MIN_RNR,
 	  QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY | QPA_RNR_RETRY | QPA_MAX_RD },
-	{ 0, QPA_PKEY | QPA_ACCESS,
-	  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
+	{ 0, QPA_PKEY | QPA_ACCESS, QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN, QPA_SQ_PSN },
 	{ 0, QPA_PKEY | QPA_QKEY, QPA_PATH | QPA_MTU, QPA_SQ_PSN },
 };
 
@@ -66,8 +64,7 @@ static void every_transition(void **state)
 		q.attr.state = (enum qp_state)to;
 		status = qp_modify(q.qp, &q.attr, QPA_STATE | mask);
 		if ((status == HD_OK) != ok)
-			fail_msg("kind %d: %u -> %u gives %d", (int)kind, from,
-				 to, (int)status);
+			fail_msg("kind %d: %u -> %u gives %d", (int)kind, from, to, (int)status);
 		assert_int_equal(qp_state(q.qp), ok ? to : from);
 		raw_fini(&q);
 	}
@@ -86,9 +83,8 @@ static void every_attribute_that_a_step_needs_is_needed(void **state)
 			continue;
 		enter(kind, (enum qp_state)(to - 1));
 		q.attr.state = (enum qp_state)to;
-		assert_int_equal(
-			qp_modify(q.qp, &q.attr, QPA_STATE | (needs & ~bit)),
-			HD_ERR_INPUT);
+		assert_int_equal(qp_modify(q.qp, &q.attr, QPA_STATE | (needs & ~bit)),
+				 HD_ERR_INPUT);
 		assert_int_equal(qp_state(q.qp), to - 1);
 		raw_fini(&q);
 	}

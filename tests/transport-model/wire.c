@@ -50,8 +50,7 @@ static int draw_harm(struct half *h, const struct packet *p)
 		return now ? (int)w->p.script : -1;
 	}
 
-	if (h->plan->calm || r->harms >= mercy(r) ||
-	    w->n_harms >= w->p.max_harms)
+	if (h->plan->calm || r->harms >= mercy(r) || w->n_harms >= w->p.max_harms)
 		return -1;
 	for (unsigned i = 0; i < HARM_COUNT; i++) {
 		if (x < w->p.harm[i]) {
@@ -65,8 +64,7 @@ static int draw_harm(struct half *h, const struct packet *p)
 	return -1;
 }
 
-static void put(struct world *w, const uint8_t *bytes, size_t size, unsigned to,
-		hd_time arrives)
+static void put(struct world *w, const uint8_t *bytes, size_t size, unsigned to, hd_time arrives)
 {
 	struct flight *f = &w->flight[w->n_flight];
 
@@ -75,8 +73,7 @@ static void put(struct world *w, const uint8_t *bytes, size_t size, unsigned to,
 		return;
 	}
 	w->n_flight++;
-	*f = (struct flight){ hd_alloc_dense(size, 1), size, arrives,
-			      w->order++, to };
+	*f = (struct flight){ hd_alloc_dense(size, 1), size, arrives, w->order++, to };
 	memcpy(f->bytes, bytes, size);
 }
 
@@ -85,27 +82,21 @@ static void corrupt(struct world *w, uint8_t *bytes, size_t size)
 	uint64_t n = 1 + rng_below(&w->wire, 3);
 
 	for (uint64_t i = 0; i < n; i++)
-		bytes[rng_below(&w->wire, size)] ^=
-			(uint8_t)(1u << rng_below(&w->wire, 8));
+		bytes[rng_below(&w->wire, size)] ^= (uint8_t)(1u << rng_below(&w->wire, 8));
 }
 
 static void trace(const struct half *h, const struct packet *p, int harm)
 {
-	static const char *const names[] = { "", " LOST", " DOUBLED",
-					     " CORRUPTED", " LATE" };
+	static const char *const names[] = { "", " LOST", " DOUBLED", " CORRUPTED", " LATE" };
 
 	if (!h->w->trace)
 		return;
-	fprintf(h->w->trace,
-		"%12" PRIu64 " c%u %u>%u %-20s psn %06" PRIx32 " len %zu",
-		h->w->now, h->conn, h->side, !h->side,
-		opcode_operation_name(p->bth.opcode), p->bth.psn,
+	fprintf(h->w->trace, "%12" PRIu64 " c%u %u>%u %-20s psn %06" PRIx32 " len %zu", h->w->now,
+		h->conn, h->side, !h->side, opcode_operation_name(p->bth.opcode), p->bth.psn,
 		p->payload_len);
 	if (packet_has(p, HEADER_AETH))
-		fprintf(h->w->trace, " aeth %02x msn %" PRIu32,
-			p->aeth.syndrome, p->aeth.msn);
-	fprintf(h->w->trace, "%s%s\n", p->bth.ack_req ? " A" : "",
-		names[harm + 1]);
+		fprintf(h->w->trace, " aeth %02x msn %" PRIu32, p->aeth.syndrome, p->aeth.msn);
+	fprintf(h->w->trace, "%s%s\n", p->bth.ack_req ? " A" : "", names[harm + 1]);
 }
 
 void wire_launch(struct half *h, const struct packet *p)
@@ -154,8 +145,7 @@ hd_time wire_due(const struct world *w)
 	return due;
 }
 
-static struct half *destination(struct world *w, const struct packet *p,
-				unsigned host)
+static struct half *destination(struct world *w, const struct packet *p, unsigned host)
 {
 	for (uint32_t c = 0; c < w->p.n_conn; c++) {
 		struct half *h = &w->half[c][host];
@@ -181,10 +171,9 @@ static void note_answer(struct half *h, const struct packet *p)
 		h->has_newest = true;
 		wire_progress(h);
 	}
-	if ((p->aeth.syndrome & AETH_KIND) == AETH_RNR_NAK &&
-	    packet_has(p, HEADER_AETH) && h->plan->calm)
-		h->hold_until =
-			h->w->now + rnr_delay(p->aeth.syndrome & AETH_VALUE);
+	if ((p->aeth.syndrome & AETH_KIND) == AETH_RNR_NAK && packet_has(p, HEADER_AETH) &&
+	    h->plan->calm)
+		h->hold_until = h->w->now + rnr_delay(p->aeth.syndrome & AETH_VALUE);
 }
 
 static void arrive(struct world *w, const struct flight *f)
@@ -223,8 +212,7 @@ void wire_deliver(struct world *w)
 
 			if (x->arrives > w->now)
 				continue;
-			if (best == UINT32_MAX ||
-			    x->arrives < w->flight[best].arrives ||
+			if (best == UINT32_MAX || x->arrives < w->flight[best].arrives ||
 			    (x->arrives == w->flight[best].arrives &&
 			     x->order < w->flight[best].order))
 				best = i;

@@ -25,8 +25,7 @@ void complain(struct world *w, const char *format, ...)
 
 uint8_t *arena_take(struct world *w, size_t len)
 {
-	w->arena = hd_grow(w->arena, &w->arena_cap, w->n_arena + 1,
-			   sizeof(*w->arena));
+	w->arena = hd_grow(w->arena, &w->arena_cap, w->n_arena + 1, sizeof(*w->arena));
 	w->arena[w->n_arena] = hd_alloc(len + 1, 1);
 	return w->arena[w->n_arena++];
 }
@@ -50,22 +49,19 @@ const struct region *region_find(const struct half *h, uint32_t key)
 
 bool region_holds(const struct region *r, uint64_t addr, uint64_t len)
 {
-	return addr >= r->base && addr - r->base <= r->size &&
-	       len <= r->size - (addr - r->base);
+	return addr >= r->base && addr - r->base <= r->size && len <= r->size - (addr - r->base);
 }
 
-static bool on_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr,
-		      uint64_t len, unsigned access)
+static bool on_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
+		      unsigned access)
 {
 	const struct half *h = context;
 	const struct region *r = region_find(h, key);
 
-	return r && r->pd == pd && (r->access & access) == access &&
-	       region_holds(r, addr, len);
+	return r && r->pd == pd && (r->access & access) == access && region_holds(r, addr, len);
 }
 
-static void on_read(void *context, uint32_t key, uint64_t addr, void *to,
-		    size_t len)
+static void on_read(void *context, uint32_t key, uint64_t addr, void *to, size_t len)
 {
 	struct half *h = context;
 	/* Inline data is read without a key, as programs' memory. */
@@ -76,8 +72,7 @@ static void on_read(void *context, uint32_t key, uint64_t addr, void *to,
 		return;
 	if (!r || r->pd != h->pd || !region_holds(r, addr, len)) {
 		complain(h->w,
-			 "memory read that may not be: key %#" PRIx32
-			 " at %#" PRIx64 ", %zu bytes",
+			 "memory read that may not be: key %#" PRIx32 " at %#" PRIx64 ", %zu bytes",
 			 key, addr, len);
 		memset(to, 0, len);
 		return;
@@ -85,8 +80,7 @@ static void on_read(void *context, uint32_t key, uint64_t addr, void *to,
 	memcpy(to, r->bytes + (addr - r->base), len);
 }
 
-static void on_write(void *context, uint32_t key, uint64_t addr,
-		     const void *from, size_t len)
+static void on_write(void *context, uint32_t key, uint64_t addr, const void *from, size_t len)
 {
 	struct half *h = context;
 	const struct region *r = region_find(h, key);
@@ -96,8 +90,7 @@ static void on_write(void *context, uint32_t key, uint64_t addr,
 		memcpy(r->bytes + (addr - r->base), from, len);
 }
 
-static uint64_t on_atomic(void *context, const struct atomiceth *what,
-			  bool compare)
+static uint64_t on_atomic(void *context, const struct atomiceth *what, bool compare)
 {
 	struct half *h = context;
 	const struct region *r = region_find(h, what->rkey);
@@ -119,17 +112,15 @@ static void on_invalidate(void *context, uint32_t rkey)
 	judge_invalidate(context, rkey);
 }
 
-static void on_complete(void *context, struct qp *qp,
-			const struct completion *wc, bool receive)
+static void on_complete(void *context, struct qp *qp, const struct completion *wc, bool receive)
 {
 	struct half *h = context;
 
 	(void)qp;
 	if (h->w->trace)
-		fprintf(h->w->trace,
-			"%12" PRIu64 " c%u side %u: %s %" PRIu64 " status %d\n",
-			h->w->now, h->conn, h->side,
-			receive ? "receive" : "send", wc->id, (int)wc->status);
+		fprintf(h->w->trace, "%12" PRIu64 " c%u side %u: %s %" PRIu64 " status %d\n",
+			h->w->now, h->conn, h->side, receive ? "receive" : "send", wc->id,
+			(int)wc->status);
 	if (receive)
 		judge_recv(h, wc);
 	else
@@ -170,11 +161,11 @@ static void region_init(struct half *h, enum role role, uint32_t size)
 	static const unsigned rights[ROLE_COUNT] = {
 		[ROLE_LANDING] = ACCESS_LOCAL_WRITE,
 		[ROLE_RECV] = ACCESS_LOCAL_WRITE,
-		[ROLE_TARGET] = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
-				ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
+		[ROLE_TARGET] = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+				ACCESS_REMOTE_ATOMIC,
 		[ROLE_FIXED] = ACCESS_REMOTE_READ,
-		[ROLE_ALIEN] = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
-			       ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC,
+		[ROLE_ALIEN] = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+			       ACCESS_REMOTE_ATOMIC,
 	};
 	struct region *r = &h->region[role];
 
@@ -242,8 +233,7 @@ static void raise_qp(struct half *h)
 
 	for (unsigned step = 0; step < steps; step++) {
 		a.state = (enum qp_state)(QPS_INIT + step);
-		if (qp_modify(h->qp, &a,
-			      qp_step_mask(h->plan->kind, a.state)) != HD_OK)
+		if (qp_modify(h->qp, &a, qp_step_mask(h->plan->kind, a.state)) != HD_OK)
 			complain(h->w, "cannot enter state %d", (int)a.state);
 	}
 }
@@ -426,16 +416,13 @@ static void post_send(struct half *h)
 		h->post_at = h->w->now + HD_US;
 		return;
 	default:
-		complain(h->w, "request %" PRIu32 " (%s) is refused", at,
-			 wr_name(pw->kind));
+		complain(h->w, "request %" PRIu32 " (%s) is refused", at, wr_name(pw->kind));
 		return;
 	}
 	if (pw->flags & WR_INLINE) /* ours again at once */
-		memset(h->region[ROLE_INLINE].bytes +
-			       (size_t)plan_index(h, at) * WR_MAX_INLINE,
+		memset(h->region[ROLE_INLINE].bytes + (size_t)plan_index(h, at) * WR_MAX_INLINE,
 		       0xee, WR_MAX_INLINE);
-	h->post_at = at + 1 < h->n_wr ? h->w->now + h->wr[at + 1]->gap
-				      : HD_TIME_NEVER;
+	h->post_at = at + 1 < h->n_wr ? h->w->now + h->wr[at + 1]->gap : HD_TIME_NEVER;
 }
 
 static void act(struct half *h)
@@ -451,8 +438,7 @@ static void act(struct half *h)
 		h->in_sqd++;
 	h->forced = c->act == ACT_ERR;
 	if (qp_modify(h->qp, &a, QPA_STATE) != HD_OK)
-		complain(h->w, "cannot enter %s",
-			 c->act == ACT_SQD ? "SQD" : "ERR");
+		complain(h->w, "cannot enter %s", c->act == ACT_SQD ? "SQD" : "ERR");
 }
 
 static void resume(struct half *h)
@@ -460,8 +446,7 @@ static void resume(struct half *h)
 	struct qp_attr a = { .state = QPS_RTS };
 
 	h->resume_at = HD_TIME_NEVER;
-	if (qp_state(h->qp) == QPS_SQD &&
-	    qp_modify(h->qp, &a, QPA_STATE) != HD_OK)
+	if (qp_state(h->qp) == QPS_SQD && qp_modify(h->qp, &a, QPA_STATE) != HD_OK)
 		complain(h->w, "cannot leave SQD");
 }
 
@@ -478,8 +463,7 @@ static void half_program(struct half *h)
 	bool late = h->plan->late_recv;
 
 	if (h->plan->shared[h->side]) {
-		while (s->posted < s->n &&
-		       (!late || rng_below(&w->rng, 8) == 0))
+		while (s->posted < s->n && (!late || rng_below(&w->rng, 8) == 0))
 			s->posted++;
 	} else {
 		for (uint32_t n = 0; n < (late ? 1u : MAX_WR); n++) {
@@ -491,8 +475,7 @@ static void half_program(struct half *h)
 		act(h);
 	if (h->drained && h->resume_at <= w->now)
 		resume(h);
-	if (h->posted < h->n_wr && h->post_at <= w->now &&
-	    !(h->plan->gone == GONE_INIT && h->side))
+	if (h->posted < h->n_wr && h->post_at <= w->now && !(h->plan->gone == GONE_INIT && h->side))
 		post_send(h);
 }
 
@@ -515,9 +498,8 @@ static hd_time half_due(const struct half *h)
 		due = least(due, h->plan->act_at);
 	if (h->drained && qp_state(h->qp) == QPS_SQD)
 		due = least(due, h->resume_at);
-	if (h->plan->shared[h->side]
-		    ? s->posted < s->n
-		    : recv_left(h) && h->n_wqe - h->wqe_at < h->plan->max_recv)
+	if (h->plan->shared[h->side] ? s->posted < s->n
+				     : recv_left(h) && h->n_wqe - h->wqe_at < h->plan->max_recv)
 		due = least(due, w->now + HD_US);
 	return due;
 }
@@ -530,10 +512,9 @@ static void half_send(struct half *h)
 	bool gave = qp_transmit(h->qp, h->w->now, &p, payload);
 
 	/* Instead of a packet there may be a local fault, now or later. */
-	if (has != gave && failed == h->failed &&
-	    (!has || qp_has_packet(h->qp, h->w->now)))
-		complain(h->w, "says it has %s packet, gives %s",
-			 has ? "a" : "no", gave ? "one" : "none");
+	if (has != gave && failed == h->failed && (!has || qp_has_packet(h->qp, h->w->now)))
+		complain(h->w, "says it has %s packet, gives %s", has ? "a" : "no",
+			 gave ? "one" : "none");
 	if (!gave)
 		return;
 	police(h, &p);
@@ -579,8 +560,7 @@ bool world_run(struct world *w)
 
 	while (!w->failed && world_step(w)) {
 		if (++steps == MAX_STEPS)
-			complain(w, "no end after %u steps, %" PRIu64 " ps",
-				 steps, w->now);
+			complain(w, "no end after %u steps, %" PRIu64 " ps", steps, w->now);
 	}
 	if (!w->failed)
 		judge_end(w);

@@ -185,11 +185,9 @@ void request_make(const struct half *h, uint32_t at, struct send_wr *out);
 void receive_make(const struct half *h, uint32_t at, struct recv_wr *out);
 void shared_make(const struct half *h, uint32_t at, struct recv_wr *out);
 /* Where byte `offset` of a message is, and how far it goes on there. */
-bool sge_find(const struct sge *list, uint32_t n, uint64_t offset,
-	      struct sge *out);
+bool sge_find(const struct sge *list, uint32_t n, uint64_t offset, struct sge *out);
 /* Remote address and key of it. */
-void remote_of(const struct half *h, uint32_t at, uint64_t *addr,
-	       uint32_t *rkey);
+void remote_of(const struct half *h, uint32_t at, uint64_t *addr, uint32_t *rkey);
 uint32_t packets_in(const struct half *h, uint32_t at);
 
 /* The place that h's request number `at` has in the plan. */
@@ -224,8 +222,7 @@ void datagram_expect(struct half *h, const struct packet *p);
 
 /* ---- judge.c ----------------------------------------------------------- */
 
-void judge_write(struct half *h, uint32_t key, uint64_t addr,
-		 const uint8_t *from, size_t len);
+void judge_write(struct half *h, uint32_t key, uint64_t addr, const uint8_t *from, size_t len);
 void judge_atomic(struct half *h, const struct atomiceth *what, bool compare);
 void judge_invalidate(struct half *h, uint32_t rkey);
 void judge_recv(struct half *h, const struct completion *wc);

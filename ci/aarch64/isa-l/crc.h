@@ -6,8 +6,7 @@
 
 #include <stdint.h>
 
-static inline uint32_t crc32_gzip_refl(uint32_t crc, const unsigned char *bytes,
-				       uint64_t size)
+static inline uint32_t crc32_gzip_refl(uint32_t crc, const unsigned char *bytes, uint64_t size)
 {
 	crc = ~crc;
 	for (uint64_t i = 0; i < size; i++) {

@@ -16,8 +16,8 @@ static enum hd_status write_profile(const struct session *s, struct diag *d)
 	return status;
 }
 
-static enum hd_status fit_all(struct session *s, struct fit_points *points,
-			      struct fit *fit, struct diag *d)
+static enum hd_status fit_all(struct session *s, struct fit_points *points, struct fit *fit,
+			      struct diag *d)
 {
 	const struct bench_watch watch = { session_show, s };
 
@@ -28,8 +28,7 @@ static enum hd_status fit_all(struct session *s, struct fit_points *points,
 		return status;
 	/* How many profiles will be tried cannot be known; some are. */
 	progress_begin(&s->progress, &s->common, "points", 0);
-	status =
-		fit_run(&s->backend, &s->suite.options, points, &watch, d, fit);
+	status = fit_run(&s->backend, &s->suite.options, points, &watch, d, fit);
 	progress_end(&s->progress);
 	if (status == HD_OK && s->into)
 		status = write_profile(s, d);
@@ -37,8 +36,7 @@ static enum hd_status fit_all(struct session *s, struct fit_points *points,
 	return status;
 }
 
-int session_fit(struct session *s, const struct command *self, int n,
-		char **files)
+int session_fit(struct session *s, const struct command *self, int n, char **files)
 {
 	struct diag d = { .status = HD_OK };
 	struct fit_points points = { 0 };
@@ -49,8 +47,8 @@ int session_fit(struct session *s, const struct command *self, int n,
 		return command_usage(self, "fit to which files?");
 	if (s->device.name || s->simulated.scenario || s->pcap)
 		return command_usage(
-			self, "a profile is fitted on its own fabric: without "
-			      "--device, --fabric and --pcap");
+			self,
+			"a profile is fitted on its own fabric: without --device, --fabric and --pcap");
 	for (int i = 0; i < n && status == HD_OK; i++)
 		status = fit_points_load(&points, files[i], &d);
 	if (status == HD_OK)

@@ -23,8 +23,7 @@ static void profile_words(struct strbuf *out)
 	"be saved"
 
 const struct option session_options[] = {
-	{ "profile", 0, OPT_INPUT, FIELD(simulated.profile), "NAME|FILE",
-	  "mt23108",
+	{ "profile", 0, OPT_INPUT, FIELD(simulated.profile), "NAME|FILE", "mt23108",
 	  "what hosts and adapters cost: mt23108, connectx-7-like, ideal or a file",
 	  .words = profile_words },
 	{ "fabric", 0, OPT_INPUT, FIELD(simulated.scenario), "SCENARIO", NULL,
@@ -33,8 +32,8 @@ const struct option session_options[] = {
 	OPTION_SET(struct session, scenario),
 	{ "device", 'd', OPT_TEXT, FIELD(device.name), "NAME", NULL,
 	  "a device of libibverbs instead of the simulated adapter" },
-	{ "gid", 'x', OPT_UINT, FIELD(device.gid), "N", "1",
-	  "the device's GID index, on Ethernet", .high = 255 },
+	{ "gid", 'x', OPT_UINT, FIELD(device.gid), "N", "1", "the device's GID index, on Ethernet",
+	  .high = 255 },
 	{ "listen", 0, OPT_TEXT, FIELD(device.listen), "ADDRESS:PORT", NULL,
 	  "wait there for one who connects, and do as told" },
 	{ "connect", 0, OPT_TEXT, FIELD(device.connect), "HOST:PORT,...", NULL,
@@ -42,31 +41,25 @@ const struct option session_options[] = {
 	{ "size", 0, OPT_TEXT, FIELD(sizes), "SIZE[..SIZE]", NULL,
 	  "message sizes, powers of two between these" },
 	{ "step", 0, OPT_UINT, FIELD(suite.options.step), "N", "2",
-	  "how much a size exceeds the one before", .low = 2,
-	  .high = 1u << 20 },
+	  "how much a size exceeds the one before", .low = 2, .high = 1u << 20 },
 	{ "values", 0, OPT_TEXT, FIELD(values), "N,...", NULL,
 	  "what the test varies (its axis), instead of its own list" },
-	{ "iterations", 'n', OPT_UINT, FIELD(suite.options.iterations), "N",
-	  "0",
+	{ "iterations", 'n', OPT_UINT, FIELD(suite.options.iterations), "N", "0",
 	  "iterations of each point; 0: by its size, and on a device fewer if a point takes longer than about a second" },
-	{ "duration", 'D', OPT_TIME, FIELD(suite.options.duration), "TIME",
-	  "0ns",
+	{ "duration", 'D', OPT_TIME, FIELD(suite.options.duration), "TIME", "0ns",
 	  "as many iterations as fill this time, instead of a number; not for costs and multicast" },
 	{ "window", 0, OPT_UINT, FIELD(suite.options.window), "N", "0",
-	  "messages under way: W, then W/2 after each W/2 (0: 64)",
-	  .high = 1u << 24 },
-	{ "qps", 0, OPT_UINT, FIELD(suite.options.qps), "N", "1",
-	  "connections used in turn", .low = 1, .high = BENCH_MAX_QPS },
+	  "messages under way: W, then W/2 after each W/2 (0: 64)", .high = 1u << 24 },
+	{ "qps", 0, OPT_UINT, FIELD(suite.options.qps), "N", "1", "connections used in turn",
+	  .low = 1, .high = BENCH_MAX_QPS },
 	{ "segments", 0, OPT_UINT, FIELD(suite.options.segments), "N", "1",
-	  "segments that each message is gathered from and scattered to",
-	  .low = 1, .high = WR_MAX_SGE },
+	  "segments that each message is gathered from and scattered to", .low = 1,
+	  .high = WR_MAX_SGE },
 	{ "mtu", 'm', OPT_UINT, FIELD(suite.options.mtu), "SIZE", "0",
 	  "path MTU: 256, 512, 1024, 2048 or 4096 (0: the profile's)" },
 	{ "max-sge", 0, OPT_UINT, FIELD(suite.options.sge), "N", "1",
-	  "segments that queue pairs are made for", .low = 1,
-	  .high = WR_MAX_SGE },
-	{ "sl", 'S', OPT_UINT, FIELD(suite.options.sl), "SL", "0",
-	  "service level", .high = 14 },
+	  "segments that queue pairs are made for", .low = 1, .high = WR_MAX_SGE },
+	{ "sl", 'S', OPT_UINT, FIELD(suite.options.sl), "SL", "0", "service level", .high = 14 },
 	{ "events", 'e', OPT_FLAG, FIELD(suite.options.events), NULL, NULL,
 	  "sleep until an event instead of polling" },
 	{ "expect", 0, OPT_LIST, FIELD(expect), "CONDITION", NULL,
@@ -118,8 +111,7 @@ static int report(struct session *s, enum hd_status status, struct diag *d)
 
 	if (!unfinished_is_due())
 		return output_results(&s->common, r, met);
-	results_remark(r, "interrupted after %zu of %zu points",
-		       s->suite.rows.n, s->total);
+	results_remark(r, "interrupted after %zu of %zu points", s->suite.rows.n, s->total);
 	(void)output_results(&s->common, r, met);
 	return EXIT_ENVIRONMENT;
 }
@@ -135,8 +127,7 @@ static enum hd_status open_backend(struct session *s, struct diag *d)
 static enum hd_status measure(struct session *s, struct diag *d)
 {
 	const struct bench_watch watch = { session_show, s };
-	enum hd_status status =
-		choice_overrides(&s->scenario, SEED_OF_SCENARIO, d);
+	enum hd_status status = choice_overrides(&s->scenario, SEED_OF_SCENARIO, d);
 
 	if (status == HD_OK)
 		status = open_backend(s, d);
@@ -181,39 +172,32 @@ static int serve(struct session *s)
 
 	if (open_backend(s, &d) != HD_OK)
 		return command_refuse(&d);
-	enum hd_status status =
-		device_serve(&s->backend, LETTER_SIZE, bench_serve_point, &d);
+	enum hd_status status = device_serve(&s->backend, LETTER_SIZE, bench_serve_point, &d);
 
 	s->backend.close(&s->backend);
 	return status == HD_OK ? EXIT_DONE : command_refuse(&d);
 }
 
-int session_run(struct session *s, const struct command *self, int n,
-		char **words)
+int session_run(struct session *s, const struct command *self, int n, char **words)
 {
 	struct diag d = { .status = HD_OK };
 	enum hd_status ok = take_options(s, &d);
 
 	if ((s->device.listen || s->device.connect) && !s->device.name)
-		return command_usage(self,
-				     "--listen and --connect need a --device");
+		return command_usage(self, "--listen and --connect need a --device");
 	if (s->device.name && (s->pcap || s->simulated.scenario))
-		return command_usage(
-			self,
-			"--pcap and --fabric are for the simulated adapter");
+		return command_usage(self, "--pcap and --fabric are for the simulated adapter");
 	/* To the end: what is measured by then is shown, whoever ends us. */
 	unfinished_hold();
 	if (s->device.listen)
 		return serve(s);
 	if (n == 0)
-		return command_usage(
-			self, "which test? 'heddle bench list' shows all");
+		return command_usage(self, "which test? 'heddle bench list' shows all");
 	for (int i = 0; i < n && ok == HD_OK; i++)
 		ok = suite_add(&s->suite, words[i], &d);
 	if (ok == HD_OK && !s->device.name)
 		ok = profile_check(s->simulated.profile, &d);
-	return ok == HD_OK ? measure_and_report(s)
-			   : command_usage(self, "%s", d.message);
+	return ok == HD_OK ? measure_and_report(s) : command_usage(self, "%s", d.message);
 }
 
 void session_fini(struct session *s)

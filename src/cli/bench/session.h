@@ -30,11 +30,9 @@ struct session {
 extern const struct option session_options[]; /* of struct session */
 
 /* The tests that the words name; what to return. */
-int session_run(struct session *s, const struct command *self, int n,
-		char **words);
+int session_run(struct session *s, const struct command *self, int n, char **words);
 /* Fits the profile to what the files have. */
-int session_fit(struct session *s, const struct command *self, int n,
-		char **files);
+int session_fit(struct session *s, const struct command *self, int n, char **files);
 void session_fini(struct session *s);
 /* For a bench_watch: the next point begins. */
 bool session_show(void *session, const struct bench_row *row);

@@ -18,17 +18,13 @@ static const struct column row_columns[] = {
 	{ "algorithm", NULL, CELL(traffic, algorithm) },
 	{ "row", NULL, CELL(traffic, row) },
 	{ "flows", NULL, CELL(traffic, r.flows) },
-	{ "goodput", "Mb/s", CELL_BITS(traffic, r.goodput), ORIGIN_SIMULATED,
-	  1 },
+	{ "goodput", "Mb/s", CELL_BITS(traffic, r.goodput), ORIGIN_SIMULATED, 1 },
 	{ "of possible", "%", CELL(traffic, of_possible), ORIGIN_SIMULATED, 2 },
-	{ "rate variable", "Mb/s", CELL_BITS(traffic, r.rate), ORIGIN_SIMULATED,
-	  1 },
-	{ "marks per flow", "1/s", CELL(traffic, r.marks), ORIGIN_SIMULATED,
-	  1 },
+	{ "rate variable", "Mb/s", CELL_BITS(traffic, r.rate), ORIGIN_SIMULATED, 1 },
+	{ "marks per flow", "1/s", CELL(traffic, r.marks), ORIGIN_SIMULATED, 1 },
 	{ "balance", "1/s", CELL(traffic, r.balance), ORIGIN_SIMULATED, 1 },
 	{ "settled", "ms", CELL(traffic, r.settled), ORIGIN_SIMULATED, 2 },
-	{ "oscillation", "%", CELL_SHARE(traffic, r.oscillation),
-	  ORIGIN_SIMULATED, 1 },
+	{ "oscillation", "%", CELL_SHARE(traffic, r.oscillation), ORIGIN_SIMULATED, 1 },
 	{ "fairness", NULL, CELL(traffic, r.fairness), ORIGIN_SIMULATED, 4 },
 	{ NULL },
 };
@@ -42,8 +38,7 @@ struct total {
 static const struct column total_columns[] = {
 	{ "algorithm", NULL, CELL(total, algorithm) },
 	{ "goodput", "Mb/s", CELL_BITS(total, goodput), ORIGIN_SIMULATED, 1 },
-	{ "busiest link", "%", CELL_SHARE(total, busiest), ORIGIN_SIMULATED,
-	  2 },
+	{ "busiest link", "%", CELL_SHARE(total, busiest), ORIGIN_SIMULATED, 2 },
 	{ "fairness", NULL, CELL(total, fairness), ORIGIN_SIMULATED, 4 },
 	{ "FECN", NULL, CELL(total, marked), ORIGIN_SIMULATED },
 	{ "BECN", NULL, CELL(total, echoed), ORIGIN_SIMULATED },
@@ -106,8 +101,7 @@ static const struct column probe_columns[] = {
 	{ "probes", NULL, CELL(probes, probes), ORIGIN_SIMULATED },
 	{ "accepts", NULL, CELL(probes, accepts), ORIGIN_SIMULATED },
 	{ "rejects", NULL, CELL(probes, rejects), ORIGIN_SIMULATED },
-	{ "most reserved", "Mb/s", CELL_BITS(probes, most), ORIGIN_SIMULATED,
-	  1 },
+	{ "most reserved", "Mb/s", CELL_BITS(probes, most), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
@@ -138,30 +132,25 @@ void cc_compare_begin(struct cc_comparison *c)
 
 	c->results = r;
 	results_set_scenario(r, c->session->build->scenario->text);
-	c->rows = results_table(r, "rows", "what each row of traffic received",
-				row_columns);
-	c->totals = results_table(r, "totals", "all of them together",
-				  total_columns);
+	c->rows = results_table(r, "rows", "what each row of traffic received", row_columns);
+	c->totals = results_table(r, "totals", "all of them together", total_columns);
 	c->links = results_table(r, "links",
 				 c->all ? "the links that were used"
 					: "the busiest links; --all shows all",
 				 link_columns);
 	if (c->all)
-		c->flows = results_table(r, "flows", "what each flow received",
-					 flow_columns);
+		c->flows = results_table(r, "flows", "what each flow received", flow_columns);
 	if (asks(c->session)) {
-		c->answers = results_table(
-			r, "admission", "who asked for how much, and was told",
-			admission_columns);
+		c->answers = results_table(r, "admission", "who asked for how much, and was told",
+					   admission_columns);
 		c->probes = results_table(
 			r, "probes",
 			"packets of admission sent by devices, and what the most promised link holds at the end",
 			probe_columns);
 	}
 	if (c->sample)
-		c->samples = results_series(r, "rates",
-					    "the rate variables over time",
-					    sample_columns);
+		c->samples =
+			results_series(r, "rates", "the rate variables over time", sample_columns);
 }
 
 struct results *cc_compare_shown(const struct cc_comparison *c)
@@ -179,14 +168,12 @@ struct results *cc_compare_shown(const struct cc_comparison *c)
 	for (size_t i = 0; i < all->n_remarks; i++)
 		results_remark(r, "%s", all->remarks[i]);
 	results_remark(r,
-		       "rates over time: %zu rows, left to --all, --csv, "
-		       "--json, --html and --db",
+		       "rates over time: %zu rows, left to --all, --csv, --json, --html and --db",
 		       table_rows(c->samples));
 	return r;
 }
 
-static void show_rows(struct cc_comparison *c, const char *name,
-		      const struct congestion_params *p,
+static void show_rows(struct cc_comparison *c, const char *name, const struct congestion_params *p,
 		      const struct congestion_result *r)
 {
 	const struct cc_session *s = c->session;
@@ -207,8 +194,7 @@ static void show_rows(struct cc_comparison *c, const char *name,
 	free(rows);
 }
 
-static void show_total(struct cc_comparison *c, const char *name,
-		       const struct congestion_params *p,
+static void show_total(struct cc_comparison *c, const char *name, const struct congestion_params *p,
 		       const struct congestion_result *r)
 {
 	double *goodput = hd_alloc(r->n_flows, sizeof(*goodput));
@@ -221,8 +207,7 @@ static void show_total(struct cc_comparison *c, const char *name,
 	};
 
 	for (uint32_t i = 0; i < r->n_flows; i++) {
-		goodput[i] =
-			r->flows[i].goodput * 8 * c->session->flows[i].bytes;
+		goodput[i] = r->flows[i].goodput * 8 * c->session->flows[i].bytes;
 		total.goodput += goodput[i];
 	}
 	for (uint32_t i = 0; i < r->n_ports; i++) {
@@ -235,25 +220,21 @@ static void show_total(struct cc_comparison *c, const char *name,
 }
 
 /* The goodput over each port: of the flows that pass it. */
-static double *link_goodput(const struct cc_session *s,
-			    const struct congestion_result *r)
+static double *link_goodput(const struct cc_session *s, const struct congestion_result *r)
 {
 	double *bits = hd_alloc(r->n_ports, sizeof(*bits));
 	uint32_t path[CONGESTION_LONGEST];
 
 	for (uint32_t f = 0; f < r->n_flows; f++) {
-		uint32_t n =
-			congestion_path(&s->build->setup, &s->flows[f], path);
+		uint32_t n = congestion_path(&s->build->setup, &s->flows[f], path);
 
 		for (uint32_t k = 0; k < n; k++)
-			bits[path[k]] +=
-				r->flows[f].goodput * 8 * s->flows[f].bytes;
+			bits[path[k]] += r->flows[f].goodput * 8 * s->flows[f].bytes;
 	}
 	return bits;
 }
 
-static const char *port_name(const struct cc_comparison *c, struct table *t,
-			     uint32_t port)
+static const char *port_name(const struct cc_comparison *c, struct table *t, uint32_t port)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -261,8 +242,7 @@ static const char *port_name(const struct cc_comparison *c, struct table *t,
 	return table_take(t, &text);
 }
 
-static void show_links(struct cc_comparison *c, const char *name,
-		       const struct congestion_result *r)
+static void show_links(struct cc_comparison *c, const char *name, const struct congestion_result *r)
 {
 	const struct sim_port *ports = c->session->build->setup.ports;
 	double *bits = link_goodput(c->session, r);
@@ -275,29 +255,25 @@ static void show_links(struct cc_comparison *c, const char *name,
 		for (uint32_t i = 0; i < r->n_ports; i++) {
 			if (shown[i] || bits[i] <= 0)
 				continue;
-			if (best == SIM_NONE ||
-			    r->utilisation[i] > r->utilisation[best])
+			if (best == SIM_NONE || r->utilisation[i] > r->utilisation[best])
 				best = i;
 		}
 		if (best == SIM_NONE)
 			break;
 		shown[best] = true;
-		table_put_row(
-			c->links,
-			&(struct link){
-				.algorithm = name,
-				.port = port_name(c, c->links, best),
-				.to = port_name(c, c->links, ports[best].peer),
-				.used = r->utilisation[best],
-				.goodput = bits[best],
-			});
+		table_put_row(c->links, &(struct link){
+						.algorithm = name,
+						.port = port_name(c, c->links, best),
+						.to = port_name(c, c->links, ports[best].peer),
+						.used = r->utilisation[best],
+						.goodput = bits[best],
+					});
 	}
 	free(shown);
 	free(bits);
 }
 
-static void show_flows(struct cc_comparison *c, const char *name,
-		       const struct congestion_result *r)
+static void show_flows(struct cc_comparison *c, const char *name, const struct congestion_result *r)
 {
 	const struct cc_session *s = c->session;
 
@@ -306,8 +282,7 @@ static void show_flows(struct cc_comparison *c, const char *name,
 		double megabits = 8e-6 * s->flows[i].bytes;
 		struct flow row = {
 			.algorithm = name,
-			.row = s->build->scenario->traffic[s->flows[i].row]
-				       .name,
+			.row = s->build->scenario->traffic[s->flows[i].row].name,
 			.answer = sim_answer_name(f->answer),
 			.flow = i,
 			.goodput = f->goodput * megabits,
@@ -323,8 +298,7 @@ static void show_flows(struct cc_comparison *c, const char *name,
 		if (!c->answers || f->answer == SIM_NOT_ASKED)
 			continue;
 		if (f->rejected_by != SIM_NONE)
-			row.rejected_by =
-				port_name(c, c->answers, f->rejected_by);
+			row.rejected_by = port_name(c, c->answers, f->rejected_by);
 		table_put_row(c->answers, &row);
 	}
 }
@@ -338,20 +312,18 @@ static void show_probes(struct cc_comparison *c, const char *name,
 		if (r->reserved[i] > most)
 			most = r->reserved[i];
 	}
-	table_put_row(c->probes, &(struct probes){ name, r->probes, r->accepts,
-						   r->rejects, (double)most });
+	table_put_row(c->probes,
+		      &(struct probes){ name, r->probes, r->accepts, r->rejects, (double)most });
 }
 
 static void show_samples(struct cc_comparison *c, const char *name,
 			 const struct congestion_result *r)
 {
 	for (size_t i = 0; i < r->n_samples; i++)
-		table_put_row(c->samples,
-			      &(struct sample){ name, r->samples[i] });
+		table_put_row(c->samples, &(struct sample){ name, r->samples[i] });
 }
 
-enum hd_status cc_compare_run(struct cc_comparison *c,
-			      const struct cc_algorithm *algorithm,
+enum hd_status cc_compare_run(struct cc_comparison *c, const struct cc_algorithm *algorithm,
 			      struct diag *d)
 {
 	const struct cc_session *s = c->session;
@@ -366,17 +338,14 @@ enum hd_status cc_compare_run(struct cc_comparison *c,
 		p.echo = SIM_ECHO_ACK; /* CNPs and SLs are CCT's */
 		p.per_sl = false;
 	}
-	p.sample = c->sample ? c->sample
-			     : (p.stop + CONGESTION_SAMPLES - 1) /
-				       CONGESTION_SAMPLES;
-	enum hd_status status = congestion_run(&s->build->setup, s->flows,
-					       s->build->n_flows, &p, d, &r);
+	p.sample = c->sample ? c->sample : (p.stop + CONGESTION_SAMPLES - 1) / CONGESTION_SAMPLES;
+	enum hd_status status =
+		congestion_run(&s->build->setup, s->flows, s->build->n_flows, &p, d, &r);
 
 	if (status != HD_OK)
 		return status;
 	if (algorithm && cc_warning(algorithm, &p.response))
-		results_remark(c->results, "%s: %s", name,
-			       cc_warning(algorithm, &p.response));
+		results_remark(c->results, "%s: %s", name, cc_warning(algorithm, &p.response));
 	show_rows(c, name, &p, &r);
 	show_total(c, name, &p, &r);
 	show_links(c, name, &r);

@@ -21,8 +21,7 @@ void cc_compare_begin(struct cc_comparison *c);
 /* What of its results has room on a screen; they themselves, if all has. */
 struct results *cc_compare_shown(const struct cc_comparison *c);
 /* NULL: without control. */
-HD_MUST_CHECK enum hd_status
-cc_compare_run(struct cc_comparison *c, const struct cc_algorithm *algorithm,
-	       struct diag *d);
+HD_MUST_CHECK enum hd_status cc_compare_run(struct cc_comparison *c,
+					    const struct cc_algorithm *algorithm, struct diag *d);
 
 #endif

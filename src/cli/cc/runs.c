@@ -25,8 +25,7 @@ static int refuse(const struct command *self, const char *name)
 	for (size_t i = 0; cc_algorithms[i]; i++)
 		strbuf_printf(&names, ", %s", cc_algorithms[i]->name);
 	int status = command_usage(self,
-				   "option --algorithm: there is no '%s' "
-				   "(expected one of: none%s)",
+				   "option --algorithm: there is no '%s' (expected one of: none%s)",
 				   name, names.text);
 
 	strbuf_fini(&names);
@@ -42,15 +41,13 @@ int cc_runs_check(const struct command *self, const struct cc_runs *r)
 			return refuse(self, name);
 	}
 	if (r->pcap && r->algorithms.n != 1)
-		return command_usage(
-			self, "--pcap is of one run: name one --algorithm");
+		return command_usage(self, "--pcap is of one run: name one --algorithm");
 	return EXIT_DONE;
 }
 
 /* One of them; the last if it was interrupted. */
 static enum hd_status compare_one(struct cc_comparison *c, const char *name,
-				  const struct cc_algorithm *with,
-				  struct diag *d)
+				  const struct cc_algorithm *with, struct diag *d)
 {
 	enum hd_status status = cc_compare_run(c, with, d);
 
@@ -63,8 +60,7 @@ static enum hd_status compare_one(struct cc_comparison *c, const char *name,
 }
 
 static enum hd_status compare(struct cc_comparison *c, const struct cc_runs *r,
-			      const struct common_options *common,
-			      struct diag *d)
+			      const struct common_options *common, struct diag *d)
 {
 	struct progress progress;
 	enum hd_status status = HD_OK;
@@ -75,8 +71,7 @@ static enum hd_status compare(struct cc_comparison *c, const struct cc_runs *r,
 	c->session->params.progress_context = &progress;
 	if (is_wanted(r, "none"))
 		status = compare_one(c, "none", NULL, d);
-	for (size_t i = 0;
-	     status == HD_OK && !unfinished_is_due() && cc_algorithms[i]; i++) {
+	for (size_t i = 0; status == HD_OK && !unfinished_is_due() && cc_algorithms[i]; i++) {
 		const char *name = cc_algorithms[i]->name;
 
 		if (is_wanted(r, name))
@@ -87,8 +82,7 @@ static enum hd_status compare(struct cc_comparison *c, const struct cc_runs *r,
 }
 
 static enum hd_status capture(struct cc_comparison *c, const struct cc_runs *r,
-			      const struct common_options *common,
-			      struct diag *d)
+			      const struct common_options *common, struct diag *d)
 {
 	struct cc_session *s = c->session;
 	struct file_writer file;
@@ -102,8 +96,8 @@ static enum hd_status capture(struct cc_comparison *c, const struct cc_runs *r,
 		free(ports);
 		return status;
 	}
-	status = sim_capture_new(s->build, file.stream, ports, SIM_FLOW_NONE, d,
-				 &s->params.capture);
+	status =
+		sim_capture_new(s->build, file.stream, ports, SIM_FLOW_NONE, d, &s->params.capture);
 	if (status == HD_OK)
 		status = compare(c, r, common, d);
 	if (status == HD_OK) {

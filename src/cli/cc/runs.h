@@ -17,9 +17,7 @@ struct cc_runs {
  * EXIT_DONE, or a usage error of `self`. */
 int cc_runs_check(const struct command *self, const struct cc_runs *r);
 /* Into the tables of `c`, which has begun. */
-HD_MUST_CHECK enum hd_status cc_runs(struct cc_comparison *c,
-				     const struct cc_runs *r,
-				     const struct common_options *common,
-				     struct diag *d);
+HD_MUST_CHECK enum hd_status cc_runs(struct cc_comparison *c, const struct cc_runs *r,
+				     const struct common_options *common, struct diag *d);
 
 #endif

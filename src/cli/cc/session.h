@@ -21,30 +21,28 @@ struct cc_session {
 };
 
 /* --warmup and --measure: how long a run takes. */
-#define OPTION_CC_WINDOWS(set)                                       \
-	{ "warmup",                                                  \
-	  0,                                                         \
-	  OPT_SET,                                                   \
-	  set,                                                       \
-	  "TIME",                                                    \
-	  NULL,                                                      \
-	  "simulated time before measuring",                         \
-	  .path = "congestion.warmup",                               \
-	  .as = OPT_TIME },                                          \
-	{                                                            \
-		"measure", 0, OPT_SET, set, "TIME", NULL,            \
-			"simulated time measured",                   \
-			.path = "congestion.measure", .as = OPT_TIME \
+#define OPTION_CC_WINDOWS(set)                                                       \
+	{ "warmup",                                                                  \
+	  0,                                                                         \
+	  OPT_SET,                                                                   \
+	  set,                                                                       \
+	  "TIME",                                                                    \
+	  NULL,                                                                      \
+	  "simulated time before measuring",                                         \
+	  .path = "congestion.warmup",                                               \
+	  .as = OPT_TIME },                                                          \
+	{                                                                            \
+		"measure", 0, OPT_SET, set, "TIME", NULL, "simulated time measured", \
+			.path = "congestion.measure", .as = OPT_TIME                 \
 	}
 
 /*
  * Reads `path` and builds it, as scenario_choose does. Call cc_session_fini in
  * any case.
  */
-HD_MUST_CHECK enum hd_status cc_session_open(struct cc_session *s,
-					     const char *path,
-					     struct fabric_choice *choice,
-					     uint64_t *seed, struct diag *d);
+HD_MUST_CHECK enum hd_status cc_session_open(struct cc_session *s, const char *path,
+					     struct fabric_choice *choice, uint64_t *seed,
+					     struct diag *d);
 void cc_session_fini(struct cc_session *s);
 
 /* What is tuned, and the same with seeds that the search does not see. */
@@ -54,7 +52,7 @@ struct cc_held_out {
 	struct cc_session current; /* zero at first; freed by the caller */
 };
 /* For tune_options.reseed; the context is a struct cc_held_out. */
-HD_MUST_CHECK enum hd_status cc_reseed(void *held_out, uint64_t seed,
-				       struct diag *d, struct tune_case *out);
+HD_MUST_CHECK enum hd_status cc_reseed(void *held_out, uint64_t seed, struct diag *d,
+				       struct tune_case *out);
 
 #endif

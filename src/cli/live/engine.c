@@ -9,16 +9,13 @@ struct engine_origin {
 	struct live_tables *tables;
 };
 
-static enum hd_status open_fabric(void *context, struct diag *d,
-				  struct fabric **out)
+static enum hd_status open_fabric(void *context, struct diag *d, struct fabric **out)
 {
 	struct engine_origin *o = context;
-	enum hd_status status =
-		live_tables_open(o->wish->name, false, d, &o->tables);
+	enum hd_status status = live_tables_open(o->wish->name, false, d, &o->tables);
 
 	if (status == HD_OK)
-		status = live_fabric_read(o->tables, o->wish->path,
-					  o->wish->overrides, d, out);
+		status = live_fabric_read(o->tables, o->wish->path, o->wish->overrides, d, out);
 	if (status != HD_OK) {
 		live_tables_free(o->tables);
 		o->tables = NULL;
@@ -42,12 +39,11 @@ static bool is_old(void *context)
 	return live_tables_are_old(o->tables);
 }
 
-static enum hd_status run(const char *dir, void *context,
-			  void (*ready)(void *who), void *who, struct diag *d)
+static enum hd_status run(const char *dir, void *context, void (*ready)(void *who), void *who,
+			  struct diag *d)
 {
 	const struct engine_origin *o = context;
-	const struct timed_source from = { open_fabric, close_fabric, is_old,
-					   context };
+	const struct timed_source from = { open_fabric, close_fabric, is_old, context };
 
 	return timed_run(dir, o->wish->profile, &from, ready, who, d);
 }

@@ -12,8 +12,7 @@
 
 bool live_are_hosts(const char *hosts)
 {
-	return strpbrk(hosts, ",*?%") || strstr(hosts, "..") ||
-	       strcmp(hosts, "all") == 0;
+	return strpbrk(hosts, ",*?%") || strstr(hosts, "..") || strcmp(hosts, "all") == 0;
 }
 
 static void add_name(const char *name, struct strbuf *out)
@@ -21,18 +20,16 @@ static void add_name(const char *name, struct strbuf *out)
 	size_t size = strlen(name);
 
 	/* A host with several ports is one. */
-	if (out->len >= size &&
-	    strcmp(out->text + out->len - size, name) == 0 &&
-	    (out->len == size ||
-	     out->text[out->len - size - 1] == PLACE_BETWEEN))
+	if (out->len >= size && strcmp(out->text + out->len - size, name) == 0 &&
+	    (out->len == size || out->text[out->len - size - 1] == PLACE_BETWEEN))
 		return;
 	if (out->len > 0)
 		strbuf_putc(out, PLACE_BETWEEN);
 	strbuf_puts(out, name);
 }
 
-enum hd_status live_find_hosts(const char *name, const char *hosts,
-			       struct diag *d, struct strbuf *out)
+enum hd_status live_find_hosts(const char *name, const char *hosts, struct diag *d,
+			       struct strbuf *out)
 {
 	char *dir = live_folder(name);
 	struct selection chosen = { 0 };

@@ -12,8 +12,7 @@ static void put_in_front(const char *variable, const char *text)
 	const char *old = getenv(variable);
 	struct strbuf all = STRBUF_INIT;
 
-	strbuf_printf(&all, "%s%s%s", text, old && old[0] ? ":" : "",
-		      old ? old : "");
+	strbuf_printf(&all, "%s%s%s", text, old && old[0] ? ":" : "", old ? old : "");
 	setenv(variable, all.text, 1);
 	strbuf_fini(&all);
 }
@@ -22,29 +21,25 @@ static void put_in_front(const char *variable, const char *text)
  * Its path; or, as the loader ends a path at a blank or a colon, its name, and
  * the folder to look in, where a blank is nothing special.
  */
-static bool add_library(const char *name, struct strbuf *all,
-			struct strbuf *folder, struct diag *d)
+static bool add_library(const char *name, struct strbuf *all, struct strbuf *folder, struct diag *d)
 {
 	char *path = library_find(name);
 
 	if (!path) {
-		diag_fail(d, HD_ERR_ENV, "%s is not where it was installed",
-			  name);
+		diag_fail(d, HD_ERR_ENV, "%s is not where it was installed", name);
 		return false;
 	}
 	bool is_loadable = !strpbrk(path, " \t\n:");
 
-	strbuf_printf(all, "%s%s", all->len ? ":" : "",
-		      is_loadable ? path : name);
+	strbuf_printf(all, "%s%s", all->len ? ":" : "", is_loadable ? path : name);
 	strbuf_clear(folder);
 	if (!is_loadable)
-		strbuf_printf(folder, "%.*s", (int)(strrchr(path, '/') - path),
-			      path);
+		strbuf_printf(folder, "%.*s", (int)(strrchr(path, '/') - path), path);
 	if (folder->len && strpbrk(folder->text, ":;"))
-		diag_fail(d, HD_ERR_ENV,
-			  "the loader cannot look for %s in '%s': a colon or a "
-			  "semicolon ends a folder",
-			  name, folder->text);
+		diag_fail(
+			d, HD_ERR_ENV,
+			"the loader cannot look for %s in '%s': a colon or a semicolon ends a folder",
+			name, folder->text);
 	free(path);
 	return d->status == HD_OK;
 }
@@ -73,7 +68,6 @@ void live_become(char **words, int n, struct diag *d)
 		memcpy(program, words, (size_t)n * sizeof(*program));
 		execvp(program[0], program);
 	}
-	diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0],
-		  strerror(errno));
+	diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0], strerror(errno));
 	free(program);
 }

@@ -17,8 +17,7 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 	} rows[] = {
 		{ &sw->queueing, "fabric.switch.queueing", "input",
 		  sw->queueing == SIM_INPUT_QUEUED },
-		{ &sw->order, "fabric.switch.order", "voq",
-		  sw->order == SIM_VOQ },
+		{ &sw->order, "fabric.switch.order", "voq", sw->order == SIM_VOQ },
 		{ &sw->readers, "fabric.switch.readers", "0",
 		  sw->readers == SCN_READERS_AUTO || sw->readers == 0 },
 		{ &s->fabric.credits, "fabric.credits", "delay",
@@ -27,15 +26,14 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!rows[i].is_there)
-			return scenario_refuse(s, d, rows[i].field,
-					       "%s: MADs take their time "
-					       "(--in-band) with '%s' only",
-					       rows[i].path, rows[i].wanted);
+			return scenario_refuse(
+				s, d, rows[i].field,
+				"%s: MADs take their time (--in-band) with '%s' only", rows[i].path,
+				rows[i].wanted);
 	return HD_OK;
 }
 
-enum hd_status live_times(const struct fabric *f, struct diag *d,
-			  struct mad_times *out)
+enum hd_status live_times(const struct fabric *f, struct diag *d, struct mad_times *out)
 {
 	const struct scn_switch *sw = &f->scenario->fabric.sw;
 	struct fabric_cable *cables = NULL;
@@ -52,13 +50,11 @@ enum hd_status live_times(const struct fabric *f, struct diag *d,
 		.cables = hd_alloc(f->topo.n_ports, sizeof(*out->cables)),
 	};
 	for (port_id p = 0; p < f->topo.n_ports; p++)
-		out->cables[p] = (struct mad_cable){ cables[p].propagation,
-						     cables[p].rate };
+		out->cables[p] = (struct mad_cable){ cables[p].propagation, cables[p].rate };
 	free(cables);
 	if (mad_times_fit(out, &f->topo))
 		return HD_OK;
 	free(out->cables);
 	return diag_fail(d, HD_ERR_INPUT,
-			 "MADs take their time (--in-band) on links of 1 kb/s "
-			 "or more only");
+			 "MADs take their time (--in-band) on links of 1 kb/s or more only");
 }

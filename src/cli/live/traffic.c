@@ -48,8 +48,8 @@ struct programmed {
 	bool is_old; /* something else was programmed meanwhile */
 };
 
-static enum hd_status load(const struct topo *t, const struct strbuf *image,
-			   struct diag *d, struct agents **out)
+static enum hd_status load(const struct topo *t, const struct strbuf *image, struct diag *d,
+			   struct agents **out)
 {
 	const struct agents_options options = { 0 };
 	const struct agents_events deaf = { 0 };
@@ -77,16 +77,14 @@ static void note_arrival(void *context, port_id end)
 }
 
 /* A host whose questions reach its manager, and the manager's LID; or NULL. */
-static const char *managed_host(const struct agents *a, const struct topo *t,
-				uint16_t *sm_lid)
+static const char *managed_host(const struct agents *a, const struct topo *t, uint16_t *sm_lid)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
 		bool reaches = false;
 		const struct agents_way way = { NULL, note_arrival, &reaches };
 
 		*sm_lid = (uint16_t)agents_port_get(a, i, PORT_SM_LID);
-		if (!topo_is_end_port(t, i) || *sm_lid == 0 ||
-		    t->ports[i].number != 1 ||
+		if (!topo_is_end_port(t, i) || *sm_lid == 0 || t->ports[i].number != 1 ||
 		    agents_port_get(a, i, PORT_STATE) != LINK_ACTIVE)
 			continue;
 		agents_follow(a, i, *sm_lid, 0, &way);
@@ -98,8 +96,7 @@ static const char *managed_host(const struct agents *a, const struct topo *t,
 
 /* ---- SLs of paths: asked for once at each moment, and kept with it */
 
-static enum hd_status ask_version(const struct live_tables *l, struct diag *d,
-				  uint64_t *out)
+static enum hd_status ask_version(const struct live_tables *l, struct diag *d, uint64_t *out)
 {
 	const char *const words[] = { "version" };
 	struct strbuf text = STRBUF_INIT;
@@ -111,8 +108,8 @@ static enum hd_status ask_version(const struct live_tables *l, struct diag *d,
 }
 
 /* What is there now, and its version, which is asked for before. */
-static enum hd_status fetch(const struct live_tables *l, struct strbuf *image,
-			    uint64_t *version, struct diag *d)
+static enum hd_status fetch(const struct live_tables *l, struct strbuf *image, uint64_t *version,
+			    struct diag *d)
 {
 	const char *const all[] = { "image" };
 	uint64_t before = *version;
@@ -132,9 +129,8 @@ static bool is_same(const struct strbuf *a, const struct strbuf *b)
  * Whether they differ by now from what `image` of that version has: managers
  * set many things again as they are.
  */
-static enum hd_status compare(const struct live_tables *l,
-			      const struct strbuf *image, uint64_t *version,
-			      struct diag *d, bool *differ)
+static enum hd_status compare(const struct live_tables *l, const struct strbuf *image,
+			      uint64_t *version, struct diag *d, bool *differ)
 {
 	struct strbuf now = STRBUF_INIT;
 	enum hd_status status = fetch(l, &now, version, d);
@@ -165,17 +161,15 @@ static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
  * What the manager says now of these tables. If they are others by now, it may
  * have spoken of those: then nothing is noted.
  */
-static enum hd_status ask_sls(struct live_tables *l, const struct agents *a,
-			      const struct subnet *s, const struct found *x,
-			      struct diag *d)
+static enum hd_status ask_sls(struct live_tables *l, const struct agents *a, const struct subnet *s,
+			      const struct found *x, struct diag *d)
 {
 	uint16_t sm_lid;
 	const char *host = managed_host(a, s->topo, &sm_lid);
 	uint8_t **rows = NULL;
 	uint64_t version = x->version;
 	bool differ = false;
-	enum hd_status status =
-		host ? live_path_sls(l->dir, host, sm_lid, s, d, &rows) : HD_OK;
+	enum hd_status status = host ? live_path_sls(l->dir, host, sm_lid, s, d, &rows) : HD_OK;
 
 	if (status == HD_OK && rows)
 		status = compare(l, x->image, &version, d, &differ);
@@ -186,8 +180,7 @@ static enum hd_status ask_sls(struct live_tables *l, const struct agents *a,
 	return status;
 }
 
-static void program_by(const struct agents *a, const struct told *sls,
-		       struct subnet *s)
+static void program_by(const struct agents *a, const struct told *sls, struct subnet *s)
 {
 	agents_program(a, s);
 	if (sls->rows)
@@ -222,23 +215,20 @@ static bool is_down(void *context, port_id port)
 }
 
 /* Who is controlled at any time has a throttle from the beginning. */
-static enum hd_status control(void *context, struct scn_congestion *c,
-			      struct diag *d)
+static enum hd_status control(void *context, struct scn_congestion *c, struct diag *d)
 {
 	const struct programmed *p = context;
 	enum hd_status status = live_control(p->agents, c, d);
 
 	for (const struct moment *m = p->tables->first;
-	     m && status == HD_OK && c->algorithm == SCN_CONTROL_SAME;
-	     m = m->next) {
+	     m && status == HD_OK && c->algorithm == SCN_CONTROL_SAME; m = m->next) {
 		status = live_control(m->agents, c, d);
 		c->threshold = 0;
 	}
 	return status;
 }
 
-static bool throttle(void *context, port_id source, unsigned sl,
-		     struct cc_config *c)
+static bool throttle(void *context, port_id source, unsigned sl, struct cc_config *c)
 {
 	const struct programmed *p = context;
 
@@ -253,16 +243,14 @@ static bool throttle(void *context, port_id source, unsigned sl,
 	return false;
 }
 
-static enum hd_status control_then(void *context, struct scn_congestion *c,
-				   struct diag *d)
+static enum hd_status control_then(void *context, struct scn_congestion *c, struct diag *d)
 {
 	const struct moment *m = context;
 
 	return live_control_then(m->agents, c, d);
 }
 
-static bool throttle_then(void *context, port_id source, unsigned sl,
-			  struct cc_config *c)
+static bool throttle_then(void *context, port_id source, unsigned sl, struct cc_config *c)
 {
 	const struct moment *m = context;
 
@@ -297,8 +285,8 @@ static enum hd_status ask_again(struct live_tables *l, const struct moment *m,
 }
 
 /* These tables, on a fabric of the same nodes. */
-static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
-				 const struct found *x, struct diag *d)
+static enum hd_status add_moment(struct live_tables *l, const struct topo *t, const struct found *x,
+				 struct diag *d)
 {
 	const struct lid_options lids = { .order = LIDS_KEEP };
 	struct moment *m = hd_alloc(1, sizeof(*m));
@@ -323,8 +311,7 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t,
 	}
 	program_by(m->agents, l->first ? l->told : l->told_first, &m->subnet);
 	for (port_id p = 0; p < t->n_ports; p++)
-		m->down[p] = agents_port_get(m->agents, p, PORT_STATE) !=
-			     LINK_ACTIVE;
+		m->down[p] = agents_port_get(m->agents, p, PORT_STATE) != LINK_ACTIVE;
 	if (l->last)
 		l->last->next = m;
 	else
@@ -341,8 +328,8 @@ static enum hd_status begin(struct live_tables *l, struct diag *d)
 	return fetch(l, &l->image, &l->version, d);
 }
 
-enum hd_status live_tables_open(const char *name, bool needs_manager,
-				struct diag *d, struct live_tables **out)
+enum hd_status live_tables_open(const char *name, bool needs_manager, struct diag *d,
+				struct live_tables **out)
 {
 	struct live_tables *l = hd_alloc(1, sizeof(*l));
 
@@ -397,8 +384,8 @@ bool live_tables_are_old(struct live_tables *l)
 	return false;
 }
 
-enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
-				hd_time at, struct diag *d, bool *changed)
+enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f, hd_time at,
+				struct diag *d, bool *changed)
 {
 	struct strbuf image = STRBUF_INIT;
 	uint64_t version = l->version;
@@ -426,35 +413,30 @@ enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
 }
 
 /* What has been found since, at its time. */
-static enum hd_status follow(const struct live_tables *l, struct fabric *f,
-			     struct diag *d)
+static enum hd_status follow(const struct live_tables *l, struct fabric *f, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
-	for (const struct moment *was = l->first;
-	     was && was->next && status == HD_OK; was = was->next) {
+	for (const struct moment *was = l->first; was && was->next && status == HD_OK;
+	     was = was->next) {
 		struct moment *is = was->next;
 		const struct fabric_programmer by = { .control = control_then,
 						      .throttle = throttle_then,
 						      .context = is };
-		const struct fabric_tables before = { &was->subnet, was->down,
-						      NULL };
-		const struct fabric_tables then = { &is->subnet, is->down,
-						    &by };
+		const struct fabric_tables before = { &was->subnet, was->down, NULL };
+		const struct fabric_tables then = { &is->subnet, is->down, &by };
 
 		status = fabric_reprogram(f, &before, &then, is->at, d);
 	}
 	return status;
 }
 
-enum hd_status live_fabric_read(struct live_tables *l, const char *path,
-				const struct overrides *o, struct diag *d,
-				struct fabric **out)
+enum hd_status live_fabric_read(struct live_tables *l, const char *path, const struct overrides *o,
+				struct diag *d, struct fabric **out)
 {
 	enum { MOST = 100 };
 	struct programmed p;
-	const struct fabric_programmer by = { address, program,  is_down,
-					      control, throttle, &p };
+	const struct fabric_programmer by = { address, program, is_down, control, throttle, &p };
 	enum hd_status status = HD_OK;
 
 	for (unsigned tries = 0; status == HD_OK; tries++) {
@@ -466,10 +448,10 @@ enum hd_status live_fabric_read(struct live_tables *l, const char *path,
 		if (!p.is_old)
 			break;
 		fabric_free(*out);
-		status = tries < MOST ? begin(l, d)
-				      : diag_fail(d, HD_ERR_ENV,
-						  "the subnet manager programs"
-						  " the fabric all the time");
+		status = tries < MOST
+				 ? begin(l, d)
+				 : diag_fail(d, HD_ERR_ENV,
+					     "the subnet manager programs the fabric all the time");
 	}
 	if (status != HD_OK)
 		return status;
@@ -507,13 +489,12 @@ static void put(void *context, const char *name, uint64_t value)
 	int counter = agents_counter_named(name);
 
 	if (value > 0 && counter >= 0)
-		strbuf_printf(&c->text, "%s%u %d %" PRIu64,
-			      c->text.len ? " " : "", (unsigned)c->port,
-			      counter, value);
+		strbuf_printf(&c->text, "%s%u %d %" PRIu64, c->text.len ? " " : "",
+			      (unsigned)c->port, counter, value);
 }
 
-enum hd_status live_count(const char *name, const struct fabric *f,
-			  const struct sim_metrics *m, struct diag *d)
+enum hd_status live_count(const char *name, const struct fabric *f, const struct sim_metrics *m,
+			  struct diag *d)
 {
 	enum { OF_A_PORT = 80 * 48 }; /* bytes, at most */
 	char *dir = live_folder(name);

@@ -24,16 +24,16 @@ static int in_ms(hd_time t)
 }
 
 /* What runs beside the fabric: an engine, a manager. */
-static enum hd_status start_others(const struct live_wish *w, const char *host,
-				   struct diag *d, bool *is_late)
+static enum hd_status start_others(const struct live_wish *w, const char *host, struct diag *d,
+				   bool *is_late)
 {
 	enum hd_status status = HD_OK;
 
 	if (w->profile)
 		status = live_start_engine(w, d);
 	if (status == HD_OK && w->engine)
-		status = live_start_manager(w->name, host, w->engine,
-					    in_ms(w->patience), d, is_late);
+		status = live_start_manager(w->name, host, w->engine, in_ms(w->patience), d,
+					    is_late);
 	return status;
 }
 
@@ -43,14 +43,12 @@ static void say_late(const struct live_wish *w, const char *host)
 	char *dir = live_folder(w->name);
 
 	fprintf(stderr,
-		"heddle live up: the subnet is not up after %g s; its manager "
-		"goes on, see %s/manager-%s.log\n",
+		"heddle live up: the subnet is not up after %g s; its manager goes on, see %s/manager-%s.log\n",
 		(double)w->patience / (double)HD_S, dir, host);
 	free(dir);
 }
 
-bool live_bring_up(const struct live_wish *w, const struct topo *t,
-		   struct diag *d)
+bool live_bring_up(const struct live_wish *w, const struct topo *t, struct diag *d)
 {
 	const char *const down[] = { "down" };
 	struct strbuf out = STRBUF_INIT;
@@ -62,8 +60,7 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t,
 		unfinished_hold();
 	if (w->engine && !host)
 		diag_fail(d, HD_ERR_UNFIT, "no host for a subnet manager");
-	if (d->status == HD_OK &&
-	    live_start(t, w->name, &w->options, !w->stays, d) == HD_OK &&
+	if (d->status == HD_OK && live_start(t, w->name, &w->options, !w->stays, d) == HD_OK &&
 	    start_others(w, host, d, &is_late) != HD_OK) {
 		struct diag quiet = { .status = HD_OK };
 		char *dir = live_folder(w->name);
@@ -109,16 +106,16 @@ void live_print_next(const struct live_wish *w, const struct topo *t)
 
 	for (node_id n = 0; n < t->n_nodes; n++)
 		switches += t->nodes[n].kind == NODE_SWITCH;
-	printf("'%s' is up: %u hosts, %u switches, ", w->name,
-	       (unsigned)t->n_nodes - switches, switches);
+	printf("'%s' is up: %u hosts, %u switches, ", w->name, (unsigned)t->n_nodes - switches,
+	       switches);
 	if (w->engine)
 		printf("routed by %s\n", w->engine);
 	else
 		puts("not managed yet");
 	if (!host)
 		return;
-	printf("heddle live exec %s%s%s", is_named ? "--name " : "",
-	       is_named ? w->name : "", is_named ? " " : "");
+	printf("heddle live exec %s%s%s", is_named ? "--name " : "", is_named ? w->name : "",
+	       is_named ? " " : "");
 	print_word(host);
 	printf(" -- %s\n", w->engine ? "ibnetdiscover" : "opensm");
 }

@@ -20,8 +20,7 @@ struct live_watch {
 	struct refusal *ports; /* per sim port */
 };
 
-static void note(void *context, const struct sim_event_record *e,
-		 const struct sim_packet *p)
+static void note(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct live_watch *w = context;
 	const struct sim_setup *u = &w->fabric->setup;
@@ -57,13 +56,13 @@ void live_watch_free(struct live_watch *w)
 }
 
 /* "refuse PORT N SLID DLID SL P_KEY" */
-static enum hd_status tell_one(const char *dir, port_id port,
-			       const struct refusal *r, struct diag *d)
+static enum hd_status tell_one(const char *dir, port_id port, const struct refusal *r,
+			       struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT, out = STRBUF_INIT;
 
-	strbuf_printf(&text, "%u %" PRIu64 " %u %u %u %u", (unsigned)port, r->n,
-		      r->slid, r->dlid, r->sl, r->pkey);
+	strbuf_printf(&text, "%u %" PRIu64 " %u %u %u %u", (unsigned)port, r->n, r->slid, r->dlid,
+		      r->sl, r->pkey);
 	const char *const words[] = { "refuse", text.text };
 	enum hd_status status = live_call(dir, words, 2, d, &out);
 
@@ -72,8 +71,7 @@ static enum hd_status tell_one(const char *dir, port_id port,
 	return status;
 }
 
-enum hd_status live_watch_tell(const struct live_watch *w, const char *name,
-			       struct diag *d)
+enum hd_status live_watch_tell(const struct live_watch *w, const char *name, struct diag *d)
 {
 	const struct sim_setup *u = &w->fabric->setup;
 	char *dir = live_folder(name);
@@ -81,8 +79,7 @@ enum hd_status live_watch_tell(const struct live_watch *w, const char *name,
 
 	for (uint32_t i = 0; i < u->n_ports && status == HD_OK; i++)
 		if (w->ports[i].n > 0)
-			status = tell_one(dir, u->ports[i].origin, &w->ports[i],
-					  d);
+			status = tell_one(dir, u->ports[i].origin, &w->ports[i], d);
 	free(dir);
 	return status;
 }

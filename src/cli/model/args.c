@@ -15,8 +15,8 @@ bool model_refused(const struct diag *d, int *status)
 	return true;
 }
 
-bool model_read_series(const struct command *self, const char *option,
-		       const char *text, struct series *out, int *status)
+bool model_read_series(const struct command *self, const char *option, const char *text,
+		       struct series *out, int *status)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -26,8 +26,8 @@ bool model_read_series(const struct command *self, const char *option,
 	return false;
 }
 
-bool model_read_wholes(const struct command *self, const char *option,
-		       const char *text, struct series *out, int *status)
+bool model_read_wholes(const struct command *self, const char *option, const char *text,
+		       struct series *out, int *status)
 {
 	struct series s;
 
@@ -40,8 +40,7 @@ bool model_read_wholes(const struct command *self, const char *option,
 			continue;
 		struct diag d = { .status = HD_OK };
 
-		diag_fail(&d, HD_ERR_RANGE,
-			  "%s %g: must be a whole number, not negative", option,
+		diag_fail(&d, HD_ERR_RANGE, "%s %g: must be a whole number, not negative", option,
 			  v);
 		*status = command_refuse(&d);
 		series_fini(&s);
@@ -68,8 +67,8 @@ static size_t read_fields(char *text, size_t high, double *out)
 	return n;
 }
 
-bool model_read_fields(const struct command *self, const char *text, size_t low,
-		       size_t high, double *out, int *status)
+bool model_read_fields(const struct command *self, const char *text, size_t low, size_t high,
+		       double *out, int *status)
 {
 	char *copy = hd_strdup(text);
 	size_t n = read_fields(copy, high, out);
@@ -77,32 +76,26 @@ bool model_read_fields(const struct command *self, const char *text, size_t low,
 	free(copy);
 	if (n >= low)
 		return true;
-	*status = command_usage(
-		self, "option --class: '%s' is not %zu numbers joined by ':'",
-		text, low);
+	*status = command_usage(self, "option --class: '%s' is not %zu numbers joined by ':'", text,
+				low);
 	return false;
 }
 
-void model_progress_begin(struct model_progress *p,
-			  const struct common_options *common, size_t points,
-			  uint64_t packets)
+void model_progress_begin(struct model_progress *p, const struct common_options *common,
+			  size_t points, uint64_t packets)
 {
 	/* Packets of the warm-up count too. */
 	struct twin_options o = { .packets = packets };
 	double each = packets ? (double)(packets + twin_warmup(&o)) : 1;
 
-	*p = (struct model_progress){ .packets = packets,
-				      .each = each,
-				      .points = points };
-	progress_begin(&p->line, common, packets ? "packets" : "points",
-		       (double)points * each);
+	*p = (struct model_progress){ .packets = packets, .each = each, .points = points };
+	progress_begin(&p->line, common, packets ? "packets" : "points", (double)points * each);
 }
 
 bool model_progress_point(struct model_progress *p, size_t index)
 {
 	p->index = index;
-	if (index < p->points &&
-	    !progress_show(&p->line, (double)index * p->each))
+	if (index < p->points && !progress_show(&p->line, (double)index * p->each))
 		p->stopped = true;
 	return index < p->points && !p->stopped;
 }
@@ -111,8 +104,7 @@ static bool tick(void *arg, uint64_t arrivals)
 {
 	struct model_progress *p = arg;
 
-	if (!progress_show(&p->line, (double)p->index * (double)p->packets +
-					     (double)arrivals))
+	if (!progress_show(&p->line, (double)p->index * (double)p->packets + (double)arrivals))
 		p->stopped = true;
 	return !p->stopped;
 }
@@ -121,12 +113,10 @@ void model_progress_end(struct model_progress *p, struct results *r)
 {
 	progress_end(&p->line);
 	if (p->stopped)
-		results_remark(r, "interrupted after %zu of %zu points",
-			       p->index, p->points);
+		results_remark(r, "interrupted after %zu of %zu points", p->index, p->points);
 }
 
-struct twin_options model_twin(const struct common_options *common,
-			       struct model_progress *p)
+struct twin_options model_twin(const struct common_options *common, struct model_progress *p)
 {
 	return (struct twin_options){
 		.packets = p->packets,
@@ -155,9 +145,8 @@ struct input_order input_order_of(const size_t *n_values, size_t n)
 	return order;
 }
 
-struct table *model_table(struct results *r, const char *name,
-			  const char *title, const struct column *columns,
-			  const struct input_order *order)
+struct table *model_table(struct results *r, const char *name, const char *title,
+			  const struct column *columns, const struct input_order *order)
 {
 	struct column shown[32];
 	size_t n = 0;
@@ -208,17 +197,12 @@ struct table *comparison_table(struct results *r, bool thesis)
 		{ "point", NULL, CELL(comparison_row, compared.point) },
 		{ "measure", NULL, CELL(comparison_row, compared.measure) },
 		{ "unit", NULL, CELL(comparison_row, compared.unit) },
-		{ "computed", NULL, CELL(comparison_row, compared.computed),
-		  ORIGIN_COMPUTED },
-		{ "simulated", NULL, CELL(comparison_row, in.mean),
-		  ORIGIN_SIMULATED },
-		{ "half_width", NULL, CELL(comparison_row, in.half_width),
-		  ORIGIN_SIMULATED },
+		{ "computed", NULL, CELL(comparison_row, compared.computed), ORIGIN_COMPUTED },
+		{ "simulated", NULL, CELL(comparison_row, in.mean), ORIGIN_SIMULATED },
+		{ "half_width", NULL, CELL(comparison_row, in.half_width), ORIGIN_SIMULATED },
 		{ "inside", NULL, CELL(comparison_row, inside) },
-		{ "EM", "%", CELL_SHARE(comparison_row, error), ORIGIN_COMPUTED,
-		  3 },
-		{ "EM_thesis", "%", CELL_SHARE(comparison_row, error_thesis),
-		  ORIGIN_COMPUTED, 3 },
+		{ "EM", "%", CELL_SHARE(comparison_row, error), ORIGIN_COMPUTED, 3 },
+		{ "EM_thesis", "%", CELL_SHARE(comparison_row, error_thesis), ORIGIN_COMPUTED, 3 },
 		{ NULL },
 	};
 
@@ -227,10 +211,8 @@ struct table *comparison_table(struct results *r, bool thesis)
 	memcpy(shown, columns, sizeof(columns));
 	if (!thesis)
 		shown[8].name = NULL;
-	return results_table(
-		r, "simulated",
-		"computed values beside the twin's, with its 99.9 % interval",
-		shown);
+	return results_table(r, "simulated",
+			     "computed values beside the twin's, with its 99.9 % interval", shown);
 }
 
 void comparison_put(struct table *t, const struct comparison *c)

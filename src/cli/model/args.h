@@ -20,27 +20,26 @@
 #define MODEL_MAX_POINTS 10000000
 
 /* The twin of each model, asked for in the same words. */
-#define MODEL_SIMULATE_OPTION(at)                                           \
-	{                                                                   \
-		.name = "simulate", .kind = OPT_UINT, .offset = (at),       \
-		.value = "PACKETS", .low = TWIN_MIN_PACKETS,                \
-		.high = TWIN_MAX_PACKETS,                                   \
-		.help = "play so many packets per point and compare; exit " \
-			"1 outside the 99.9 % interval"                     \
+#define MODEL_SIMULATE_OPTION(at)                                                         \
+	{                                                                                 \
+		.name = "simulate", .kind = OPT_UINT, .offset = (at), .value = "PACKETS", \
+		.low = TWIN_MIN_PACKETS, .high = TWIN_MAX_PACKETS,                        \
+		.help = "play so many packets per point and compare; exit "               \
+			"1 outside the 99.9 % interval"                                   \
 	}
 
 /* Prints what was refused, if anything was; *status is what to return then. */
 bool model_refused(const struct diag *d, int *status);
 
 /* True, or false with what was wrong printed and its status in *status. */
-bool model_read_series(const struct command *self, const char *option,
-		       const char *text, struct series *out, int *status);
+bool model_read_series(const struct command *self, const char *option, const char *text,
+		       struct series *out, int *status);
 /* The same for whole numbers; names what they are in a refusal. */
-bool model_read_wholes(const struct command *self, const char *option,
-		       const char *text, struct series *out, int *status);
+bool model_read_wholes(const struct command *self, const char *option, const char *text,
+		       struct series *out, int *status);
 /* The numbers of "2:5:64": `low` to `high` of them, else a refusal. */
-bool model_read_fields(const struct command *self, const char *text, size_t low,
-		       size_t high, double *out, int *status);
+bool model_read_fields(const struct command *self, const char *text, size_t low, size_t high,
+		       double *out, int *status);
 
 /* How far a sweep has come: in points or, when simulating, in packets. */
 struct model_progress {
@@ -52,17 +51,15 @@ struct model_progress {
 	bool stopped;     /* by a signal, before all of them were done */
 };
 
-void model_progress_begin(struct model_progress *p,
-			  const struct common_options *common, size_t points,
-			  uint64_t packets);
+void model_progress_begin(struct model_progress *p, const struct common_options *common,
+			  size_t points, uint64_t packets);
 /* The next point; false if there is none, or a signal wants an end. */
 bool model_progress_point(struct model_progress *p, size_t index);
 /* All points are done, or, as it remarks, those before the one under way. */
 void model_progress_end(struct model_progress *p, struct results *r);
 
 /* Twin options of the point under way. */
-struct twin_options model_twin(const struct common_options *common,
-			       struct model_progress *p);
+struct twin_options model_twin(const struct common_options *common, struct model_progress *p);
 
 /*
  * In which order the first columns of a table, its inputs, are shown: those
@@ -81,9 +78,8 @@ struct input_order input_order_of(const size_t *n_values, size_t n);
  * A table whose first order->n columns are inputs: a series if one of them is
  * swept, else rows.
  */
-struct table *model_table(struct results *r, const char *name,
-			  const char *title, const struct column *columns,
-			  const struct input_order *order);
+struct table *model_table(struct results *r, const char *name, const char *title,
+			  const struct column *columns, const struct input_order *order);
 
 /* One computed value and what the twin says of it. */
 struct comparison {

@@ -7,13 +7,11 @@
 #include "base/alloc.h"
 
 static const char *const option_names[CREDIT_PARAMETERS] = {
-	[CREDIT_LAMBDA] = "lambda", [CREDIT_MU1] = "mu1",
-	[CREDIT_MU2] = "mu2",       [CREDIT_DELAY] = "credit-delay",
-	[CREDIT_N] = "upstream",    [CREDIT_M] = "downstream",
+	[CREDIT_LAMBDA] = "lambda",      [CREDIT_MU1] = "mu1",    [CREDIT_MU2] = "mu2",
+	[CREDIT_DELAY] = "credit-delay", [CREDIT_N] = "upstream", [CREDIT_M] = "downstream",
 };
 
-static bool read_phases(struct credit_sweep *s, const struct command *self,
-			int *status)
+static bool read_phases(struct credit_sweep *s, const struct command *self, int *status)
 {
 	const char *text = s->values->phases;
 	uint64_t phases;
@@ -22,8 +20,7 @@ static bool read_phases(struct credit_sweep *s, const struct command *self,
 		if (s->values->simulate)
 			return true;
 		*status = command_usage(
-			self,
-			"--phases fixed has no computed answer: give --simulate too");
+			self, "--phases fixed has no computed answer: give --simulate too");
 		return false;
 	}
 	if (hd_uint_parse(text, NULL, &phases) == HD_OK && phases > 0 &&
@@ -31,15 +28,12 @@ static bool read_phases(struct credit_sweep *s, const struct command *self,
 		s->phases = (unsigned)phases;
 		return true;
 	}
-	*status = command_usage(self,
-				"option --phases: '%s' is neither 1 to %d nor "
-				"'fixed'",
-				text, CREDIT_MAX_PHASES);
+	*status = command_usage(self, "option --phases: '%s' is neither 1 to %d nor 'fixed'", text,
+				CREDIT_MAX_PHASES);
 	return false;
 }
 
-static bool read_lists(struct credit_sweep *s, const struct command *self,
-		       int *status)
+static bool read_lists(struct credit_sweep *s, const struct command *self, int *status)
 {
 	for (int k = 0; k < CREDIT_PARAMETERS; k++) {
 		const char *text = s->values->text[k];
@@ -69,8 +63,7 @@ static bool count_points(struct credit_sweep *s, int *status)
 		points /= (double)s->series[CREDIT_M].n;
 	}
 	if (points > MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE,
-			  "a sweep of %.0f points: at most %d", points,
+		diag_fail(&d, HD_ERR_RANGE, "a sweep of %.0f points: at most %d", points,
 			  MODEL_MAX_POINTS);
 	s->n = (size_t)points;
 	if (d.status == HD_OK)
@@ -79,8 +72,7 @@ static bool count_points(struct credit_sweep *s, int *status)
 	return false;
 }
 
-bool credit_sweep_read(struct credit_sweep *s, const struct command *self,
-		       int *status)
+bool credit_sweep_read(struct credit_sweep *s, const struct command *self, int *status)
 {
 	return read_phases(s, self, status) && read_lists(s, self, status) &&
 	       count_points(s, status);
@@ -113,8 +105,7 @@ static struct credit_link link_at(const struct credit_sweep *s, size_t index)
 				     .phases = s->phases };
 }
 
-static enum hd_status solve(struct credit_point *point, bool levels,
-			    struct diag *d)
+static enum hd_status solve(struct credit_point *point, bool levels, struct diag *d)
 {
 	struct credit_link *link = &point->link;
 	/* A constant delay obeys the rules of an exponential one. */
@@ -128,8 +119,7 @@ static enum hd_status solve(struct credit_point *point, bool levels,
 		return HD_OK;
 	if (levels)
 		point->p =
-			hd_alloc((link->upstream + 1) * (link->downstream + 1),
-				 sizeof(*point->p));
+			hd_alloc((link->upstream + 1) * (link->downstream + 1), sizeof(*point->p));
 	return credit_solve(&checked, d, point->p, &point->result);
 }
 
@@ -142,8 +132,7 @@ int credit_sweep_run(const struct credit_sweep *s)
 
 	credit_output_begin(&out, s);
 	model_progress_begin(&progress, &v->common, s->n, v->simulate);
-	for (size_t k = 0;
-	     d.status == HD_OK && model_progress_point(&progress, k); k++) {
+	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct credit_point point = { .link = link_at(s, k) };
 		struct twin_options o = model_twin(&v->common, &progress);
 

@@ -34,8 +34,7 @@ struct credit_sweep {
 };
 
 /* False with the status to return if the values were refused. */
-bool credit_sweep_read(struct credit_sweep *s, const struct command *self,
-		       int *status);
+bool credit_sweep_read(struct credit_sweep *s, const struct command *self, int *status);
 void credit_sweep_fini(struct credit_sweep *s);
 int credit_sweep_run(const struct credit_sweep *s);
 
@@ -57,10 +56,8 @@ struct credit_output {
 	struct table *points, *levels, *simulated;
 };
 
-void credit_output_begin(struct credit_output *o,
-			 const struct credit_sweep *sweep);
-void credit_output_point(struct credit_output *o,
-			 const struct credit_point *point);
+void credit_output_begin(struct credit_output *o, const struct credit_sweep *sweep);
+void credit_output_point(struct credit_output *o, const struct credit_point *point);
 int credit_output_end(struct credit_output *o);
 void credit_output_abandon(struct credit_output *o);
 

@@ -43,8 +43,7 @@ static double value_of(const struct credit_point *point, size_t k)
 	return *(const double *)(const void *)(r + measures[k].result);
 }
 
-static struct comparison compare(const struct credit_point *point, size_t k,
-				 const char *label)
+static struct comparison compare(const struct credit_point *point, size_t k, const char *label)
 {
 	const char *t = (const char *)&point->twin;
 
@@ -54,8 +53,7 @@ static struct comparison compare(const struct credit_point *point, size_t k,
 		.unit = measures[k].unit,
 		.computed = value_of(point, k),
 		.thesis = NAN,
-		.in = (const struct interval *)(const void *)(t +
-							      measures[k].twin),
+		.in = (const struct interval *)(const void *)(t + measures[k].twin),
 	};
 }
 
@@ -78,8 +76,7 @@ static const struct column point_columns[] = {
 	{ "T", "packets/t", RESULT(throughput), 6 },
 	{ "loss", "share", RESULT(loss) },
 	{ "in_flight", "credits", RESULT(in_flight), 6 },
-	{ "states", NULL, CELL_UNLESS(credit_point, result.states, 0),
-	  ORIGIN_COMPUTED },
+	{ "states", NULL, CELL_UNLESS(credit_point, result.states, 0), ORIGIN_COMPUTED },
 	{ "method", NULL, CELL(credit_point, result.method) },
 	{ "residual", NULL, RESULT(residual) },
 	{ NULL },
@@ -99,8 +96,7 @@ static const struct column level_columns[] = {
 	{ NULL },
 };
 
-static void begin_tables(struct credit_output *o,
-			 const struct credit_sweep *sweep)
+static void begin_tables(struct credit_output *o, const struct credit_sweep *sweep)
 {
 	struct results *r = results_new("model");
 	size_t n[CREDIT_PARAMETERS];
@@ -113,29 +109,22 @@ static void begin_tables(struct credit_output *o,
 	o->results = r;
 	results_remark(r, "t is the unit of time that the rates are per");
 	if (sweep->phases == 0)
-		results_remark(r, "credits take a constant time: simulated "
-				  "only");
+		results_remark(r, "credits take a constant time: simulated only");
 	else if (sweep->phases > 1)
-		results_remark(r, "delay is the sum of %u exponential phases",
-			       sweep->phases);
-	o->points = model_table(
-		r, "points",
-		"stationary distribution; residual is its distance from balance",
-		point_columns, &o->order);
+		results_remark(r, "delay is the sum of %u exponential phases", sweep->phases);
+	o->points = model_table(r, "points",
+				"stationary distribution; residual is its distance from balance",
+				point_columns, &o->order);
 	if (o->values->levels)
 		o->levels = results_table(
-			r, "levels",
-			"probability of i and j packets at the nodes",
-			level_columns);
+			r, "levels", "probability of i and j packets at the nodes", level_columns);
 	if (o->values->simulate)
 		o->simulated = comparison_table(r, false);
 }
 
-void credit_output_begin(struct credit_output *o,
-			 const struct credit_sweep *sweep)
+void credit_output_begin(struct credit_output *o, const struct credit_sweep *sweep)
 {
-	*o = (struct credit_output){ .values = sweep->values,
-				     .goals_met = true };
+	*o = (struct credit_output){ .values = sweep->values, .goals_met = true };
 	begin_tables(o, sweep);
 }
 
@@ -176,8 +165,7 @@ static void put_simulated(struct table *t, const struct credit_point *point)
 	const struct credit_link *l = &point->link;
 	struct strbuf label = STRBUF_INIT;
 
-	strbuf_printf(&label, "n=%zu m=%zu lambda=%g", l->upstream,
-		      l->downstream, l->lambda);
+	strbuf_printf(&label, "n=%zu m=%zu lambda=%g", l->upstream, l->downstream, l->lambda);
 	if (l->delay > 0)
 		strbuf_printf(&label, " delay=%g", l->delay);
 	for (size_t k = 0; k < n_measures(l); k++) {
@@ -188,11 +176,9 @@ static void put_simulated(struct table *t, const struct credit_point *point)
 	strbuf_fini(&label);
 }
 
-void credit_output_point(struct credit_output *o,
-			 const struct credit_point *point)
+void credit_output_point(struct credit_output *o, const struct credit_point *point)
 {
-	for (size_t k = 0; o->values->simulate && k < n_measures(&point->link);
-	     k++) {
+	for (size_t k = 0; o->values->simulate && k < n_measures(&point->link); k++) {
 		struct comparison c = compare(point, k, "");
 
 		o->goals_met &= comparison_holds(&c);

@@ -28,12 +28,10 @@ static const struct assumption *assumed(const struct command *self)
 	return a;
 }
 
-static bool read_thresholds(struct ge_sweep *s, const struct command *self,
-			    int *status)
+static bool read_thresholds(struct ge_sweep *s, const struct command *self, int *status)
 {
 	const struct assumption *a = assumed(self);
-	const char *text =
-		s->values->threshold ? s->values->threshold : a->threshold;
+	const char *text = s->values->threshold ? s->values->threshold : a->threshold;
 	struct ge_queue *q = &s->queue.service;
 	struct series list = { 0 };
 	struct diag d = { .status = HD_OK };
@@ -41,8 +39,7 @@ static bool read_thresholds(struct ge_sweep *s, const struct command *self,
 	if (text && !model_read_wholes(self, "threshold", text, &list, status))
 		return false;
 	if (list.n < a->least || list.n > a->most)
-		diag_fail(&d, HD_ERR_RANGE,
-			  "%zu thresholds: '%s' takes %zu to %zu", list.n,
+		diag_fail(&d, HD_ERR_RANGE, "%zu thresholds: '%s' takes %zu to %zu", list.n,
 			  self->name, a->least, a->most);
 	else if (list.n + 1 != q->n_regions)
 		diag_fail(
@@ -55,8 +52,7 @@ static bool read_thresholds(struct ge_sweep *s, const struct command *self,
 	return !model_refused(&d, status);
 }
 
-static bool read_rates(struct ge_sweep *s, const struct command *self,
-		       int *status)
+static bool read_rates(struct ge_sweep *s, const struct command *self, int *status)
 {
 	const char *text = s->values->mu ? s->values->mu : assumed(self)->mu;
 	struct ge_queue *q = &s->queue.service;
@@ -66,8 +62,7 @@ static bool read_rates(struct ge_sweep *s, const struct command *self,
 	if (!model_read_series(self, "mu", text, &list, status))
 		return false;
 	if (list.n > GE_MAX_REGIONS)
-		diag_fail(&d, HD_ERR_RANGE,
-			  "%zu service rates: must be 1 to %d", list.n,
+		diag_fail(&d, HD_ERR_RANGE, "%zu service rates: must be 1 to %d", list.n,
 			  GE_MAX_REGIONS);
 	q->n_regions = list.n;
 	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
@@ -76,27 +71,23 @@ static bool read_rates(struct ge_sweep *s, const struct command *self,
 	return !model_refused(&d, status);
 }
 
-static bool read_capacity(struct ge_sweep *s, const struct command *self,
-			  int *status)
+static bool read_capacity(struct ge_sweep *s, const struct command *self, int *status)
 {
-	const char *text = s->values->capacity ? s->values->capacity
-					       : assumed(self)->capacity;
+	const char *text = s->values->capacity ? s->values->capacity : assumed(self)->capacity;
 	struct series list;
 	struct diag d = { .status = HD_OK };
 
 	if (!model_read_wholes(self, "capacity", text, &list, status))
 		return false;
 	if (list.n != 1)
-		diag_fail(&d, HD_ERR_RANGE, "%zu capacities: there is one",
-			  list.n);
+		diag_fail(&d, HD_ERR_RANGE, "%zu capacities: there is one", list.n);
 	s->queue.service.capacity = (size_t)list.values[0];
 	series_fini(&list);
 	return !model_refused(&d, status);
 }
 
 /* Semantics s2: as given, or equal steps. */
-static bool read_rooms(struct ge_sweep *s, const struct command *self,
-		       int *status)
+static bool read_rooms(struct ge_sweep *s, const struct command *self, int *status)
 {
 	const struct ge_queue *q = &s->queue.service;
 	struct series list = { 0 };
@@ -107,28 +98,23 @@ static bool read_rooms(struct ge_sweep *s, const struct command *self,
 		s->queue.room[i] = q->capacity;
 	if (!s->values->rooms && s->values->semantics == 0)
 		return true;
-	if (s->values->rooms &&
-	    !model_read_wholes(self, "rooms", s->values->rooms, &list, status))
+	if (s->values->rooms && !model_read_wholes(self, "rooms", s->values->rooms, &list, status))
 		return false;
 	if (s->values->rooms && list.n != q->n_regions)
-		diag_fail(&d, HD_ERR_RANGE,
-			  "%zu rooms for %zu regions: there is one of each",
+		diag_fail(&d, HD_ERR_RANGE, "%zu rooms for %zu regions: there is one of each",
 			  list.n, q->n_regions);
 	if (!s->values->rooms && q->capacity % q->n_regions)
-		diag_fail(
-			&d, HD_ERR_RANGE,
-			"capacity %zu does not divide into %zu equal rooms: give --rooms",
-			q->capacity, q->n_regions);
+		diag_fail(&d, HD_ERR_RANGE,
+			  "capacity %zu does not divide into %zu equal rooms: give --rooms",
+			  q->capacity, q->n_regions);
 	for (size_t i = 0; d.status == HD_OK && i < q->n_regions; i++)
 		s->queue.room[i] =
-			list.n ? (size_t)list.values[i]
-			       : q->capacity / q->n_regions * (i + 1);
+			list.n ? (size_t)list.values[i] : q->capacity / q->n_regions * (i + 1);
 	series_fini(&list);
 	return !model_refused(&d, status);
 }
 
-static bool read_classes(struct ge_sweep *s, const struct command *self,
-			 int *status)
+static bool read_classes(struct ge_sweep *s, const struct command *self, int *status)
 {
 	const struct option_list *list = &s->values->classes;
 
@@ -137,33 +123,29 @@ static bool read_classes(struct ge_sweep *s, const struct command *self,
 		return true;
 	if (s->values->lambda || s->values->ca2) {
 		*status = command_usage(
-			self,
-			"--class stands for --lambda and --ca2: give one or the other");
+			self, "--class stands for --lambda and --ca2: give one or the other");
 		return false;
 	}
 	if (list->n > BATCH_MAX_CLASSES) {
 		struct diag d = { .status = HD_OK };
 
-		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d",
-			  list->n, BATCH_MAX_CLASSES);
+		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", list->n,
+			  BATCH_MAX_CLASSES);
 		return !model_refused(&d, status);
 	}
 	s->queue.n_classes = list->n;
 	for (size_t k = 0; k < list->n; k++) {
 		double fields[2];
 
-		if (!model_read_fields(self, list->items[k], 2, 2, fields,
-				       status))
+		if (!model_read_fields(self, list->items[k], 2, 2, fields, status))
 			return false;
-		s->queue.classes[k] =
-			(struct batch_class){ fields[0], fields[1] };
+		s->queue.classes[k] = (struct batch_class){ fields[0], fields[1] };
 	}
 	return true;
 }
 
 /* Classes bring their own rates: one point, or one per cs2. */
-static bool read_sweeps(struct ge_sweep *s, const struct command *self,
-			int *status)
+static bool read_sweeps(struct ge_sweep *s, const struct command *self, int *status)
 {
 	const struct ge_values *v = s->values;
 	const char *lambda = v->lambda ? v->lambda : "1..8";
@@ -174,30 +156,25 @@ static bool read_sweeps(struct ge_sweep *s, const struct command *self,
 		lambda = ca2 = "1";
 	if (!model_read_series(self, "lambda", lambda, &s->lambda, status) ||
 	    !model_read_series(self, "ca2", ca2, &s->ca2, status) ||
-	    !model_read_series(self, "cs2", v->cs2 ? v->cs2 : "7", &s->cs2,
-			       status))
+	    !model_read_series(self, "cs2", v->cs2 ? v->cs2 : "7", &s->cs2, status))
 		return false;
-	double points =
-		(double)s->lambda.n * (double)s->ca2.n * (double)s->cs2.n;
+	double points = (double)s->lambda.n * (double)s->ca2.n * (double)s->cs2.n;
 
 	double levels = points * ((double)s->queue.service.capacity + 1);
 
 	if (points > MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE,
-			  "a sweep of %.0f points: at most %d", points,
+		diag_fail(&d, HD_ERR_RANGE, "a sweep of %.0f points: at most %d", points,
 			  MODEL_MAX_POINTS);
 	else if (levels > 1e9)
-		diag_fail(
-			&d, HD_ERR_RANGE,
-			"a sweep of %.0f points with %zu levels each: at most 1e9 levels in all",
-			points, s->queue.service.capacity + 1);
+		diag_fail(&d, HD_ERR_RANGE,
+			  "a sweep of %.0f points with %zu levels each: at most 1e9 levels in all",
+			  points, s->queue.service.capacity + 1);
 	return !model_refused(&d, status);
 }
 
 bool ge_sweep_read(struct ge_sweep *s, const struct command *self, int *status)
 {
-	return read_rates(s, self, status) &&
-	       read_thresholds(s, self, status) &&
+	return read_rates(s, self, status) && read_thresholds(s, self, status) &&
 	       read_capacity(s, self, status) && read_rooms(s, self, status) &&
 	       read_classes(s, self, status) && read_sweeps(s, self, status);
 }
@@ -219,8 +196,7 @@ static struct batch_queue queue_at(const struct ge_sweep *s, size_t index)
 	q.service.cs2 = s->cs2.values[index % s->cs2.n];
 	index /= s->cs2.n;
 	if (s->values->classes.n == 0)
-		q.classes[0] =
-			(struct batch_class){ lambda, s->ca2.values[index] };
+		q.classes[0] = (struct batch_class){ lambda, s->ca2.values[index] };
 	return q;
 }
 
@@ -234,8 +210,7 @@ int ge_sweep_run(const struct ge_sweep *s)
 
 	ge_output_begin(&out, s);
 	model_progress_begin(&progress, &v->common, points, v->simulate);
-	for (size_t k = 0;
-	     d.status == HD_OK && model_progress_point(&progress, k); k++) {
+	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct ge_study study = { .queue = queue_at(s, k),
 					  .thesis = v->thesis,
 					  .without = v->compare };

@@ -14,22 +14,20 @@ double ge_total_lambda(const struct batch_queue *q)
 	return sum;
 }
 
-struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m,
-				const char *label)
+struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m, const char *label)
 {
 	return (struct comparison){
 		.point = label,
 		.measure = ge_measure_names[m],
 		.unit = ge_measure_units[m],
 		.computed = ge_result_get(&point->exact, m),
-		.thesis = point->has_thesis ? ge_result_get(&point->thesis, m)
-					    : NAN,
+		.thesis = point->has_thesis ? ge_result_get(&point->thesis, m) : NAN,
 		.in = ge_twin_get(&point->twin, m),
 	};
 }
 
-struct comparison ge_class_comparison(const struct ge_point *point, size_t k,
-				      enum ge_measure m, const char *label)
+struct comparison ge_class_comparison(const struct ge_point *point, size_t k, enum ge_measure m,
+				      const char *label)
 {
 	return (struct comparison){
 		.point = label,
@@ -67,27 +65,22 @@ static void judge(struct ge_output *o, const struct ge_point *point)
 	struct ge_errors *e = &o->errors;
 
 	for (int m = 0; m < GE_MEASURES; m++) {
-		struct comparison c =
-			ge_comparison(point, (enum ge_measure)m, "");
+		struct comparison c = ge_comparison(point, (enum ge_measure)m, "");
 
 		o->goals_met &= comparison_holds(&c);
-		add_error(comparison_error(&c, c.computed), &e->exact[m],
-			  &e->n[m]);
-		add_error(comparison_error(&c, c.thesis), &e->thesis[m],
-			  &e->n_thesis[m]);
+		add_error(comparison_error(&c, c.computed), &e->exact[m], &e->n[m]);
+		add_error(comparison_error(&c, c.thesis), &e->thesis[m], &e->n_thesis[m]);
 	}
 	for (size_t k = 0; k < point->n_classes; k++) {
 		for (int m = 0; m < GE_MEASURES; m++) {
-			struct comparison c = ge_class_comparison(
-				point, k, (enum ge_measure)m, "");
+			struct comparison c = ge_class_comparison(point, k, (enum ge_measure)m, "");
 
 			o->goals_met &= comparison_holds(&c);
 		}
 	}
 }
 
-void ge_output_point(struct ge_output *o, const struct batch_queue *q,
-		     const struct ge_point *point)
+void ge_output_point(struct ge_output *o, const struct batch_queue *q, const struct ge_point *point)
 {
 	if (o->values->simulate)
 		judge(o, point);
@@ -108,13 +101,12 @@ static void remark_errors(struct ge_output *o)
 		double thesis = 100 * mean_error(e->thesis[m], e->n_thesis[m]);
 
 		if (e->n_thesis[m])
-			results_remark(
-				o->results,
-				"mean EM of %s: exact %.3g %%, thesis-style %.3g %%",
-				ge_measure_names[m], exact, thesis);
+			results_remark(o->results,
+				       "mean EM of %s: exact %.3g %%, thesis-style %.3g %%",
+				       ge_measure_names[m], exact, thesis);
 		else if (e->n[m])
-			results_remark(o->results, "mean EM of %s: %.3g %%",
-				       ge_measure_names[m], exact);
+			results_remark(o->results, "mean EM of %s: %.3g %%", ge_measure_names[m],
+				       exact);
 	}
 }
 

@@ -37,10 +37,9 @@ void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
 
 double ge_total_lambda(const struct batch_queue *q);
 /* The comparison of measure m of the whole queue. */
-struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m,
-				const char *label);
+struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m, const char *label);
 /* The same of class k. */
-struct comparison ge_class_comparison(const struct ge_point *point, size_t k,
-				      enum ge_measure m, const char *label);
+struct comparison ge_class_comparison(const struct ge_point *point, size_t k, enum ge_measure m,
+				      const char *label);
 
 #endif

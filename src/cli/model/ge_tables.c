@@ -12,11 +12,10 @@ struct ge_row {
 	double mu, g, x, y, difference, p;
 };
 
-#define INPUTS                                           \
-	{ "lambda", "packets/t", CELL(ge_row, lambda) }, \
-		{ "ca2", NULL, CELL(ge_row, ca2) },      \
-	{                                                \
-		"cs2", NULL, CELL(ge_row, cs2)           \
+#define INPUTS                                                                               \
+	{ "lambda", "packets/t", CELL(ge_row, lambda) }, { "ca2", NULL, CELL(ge_row, ca2) }, \
+	{                                                                                    \
+		"cs2", NULL, CELL(ge_row, cs2)                                               \
 	}
 #define COMPUTED(member) CELL(ge_row, member), ORIGIN_COMPUTED
 #define MEASURES                                                               \
@@ -83,8 +82,7 @@ void ge_tables_begin(struct ge_output *o)
 
 	o->results = r;
 	results_remark(r, "t is the unit of time that the rates are per");
-	o->points = model_table(r, "points", "exact solution", point_columns,
-				&o->order);
+	o->points = model_table(r, "points", "exact solution", point_columns, &o->order);
 	if (v->coefficients)
 		o->coefficients = model_table(
 			r, "coefficients",
@@ -96,22 +94,19 @@ void ge_tables_begin(struct ge_output *o)
 			"the thesis' approximation and its error against the exact solution",
 			thesis_columns, &o->order);
 	if (v->compare)
-		o->without = model_table(
-			r, "without",
-			"the first rate alone, with one lane's room and with all of it",
-			without_columns, &o->order);
+		o->without =
+			model_table(r, "without",
+				    "the first rate alone, with one lane's room and with all of it",
+				    without_columns, &o->order);
 	if (v->classes.n > 1)
-		o->classes = results_table(r, "classes", "each class",
-					   class_columns);
+		o->classes = results_table(r, "classes", "each class", class_columns);
 	if (v->levels)
-		o->levels = results_series(
-			r, "levels", "probability of n packets", level_columns);
+		o->levels = results_series(r, "levels", "probability of n packets", level_columns);
 	if (v->simulate)
 		o->simulated = comparison_table(r, v->thesis);
 }
 
-static struct ge_row row_of(const struct batch_queue *q,
-			    const struct ge_result *r)
+static struct ge_row row_of(const struct batch_queue *q, const struct ge_result *r)
 {
 	return (struct ge_row){
 		.lambda = ge_total_lambda(q),
@@ -126,8 +121,7 @@ static double error_of(double value, double exact)
 	return fabs(value / exact - 1);
 }
 
-static void put_thesis(struct table *t, const struct batch_queue *q,
-		       const struct ge_point *point)
+static void put_thesis(struct table *t, const struct batch_queue *q, const struct ge_point *point)
 {
 	static const struct ge_result none = { NAN, NAN, NAN, NAN, NAN };
 	const struct ge_result *r = point->has_thesis ? &point->thesis : &none;
@@ -140,8 +134,7 @@ static void put_thesis(struct table *t, const struct batch_queue *q,
 	table_put_row(t, &row);
 }
 
-static void put_without(struct table *t, const struct batch_queue *q,
-			const struct ge_point *point)
+static void put_without(struct table *t, const struct batch_queue *q, const struct ge_point *point)
 {
 	struct ge_row lane = row_of(q, &point->lane);
 	struct ge_row whole = row_of(q, &point->whole);
@@ -163,14 +156,12 @@ static void put_coefficients(struct table *t, const struct batch_queue *q,
 		row.mu = q->service.mu[i];
 		row.g = maxent_g(&point->form, i);
 		row.x = point->form.x[i];
-		row.y = row.region == point->form.n_regions ? point->form.y
-							    : NAN;
+		row.y = row.region == point->form.n_regions ? point->form.y : NAN;
 		table_put_row(t, &row);
 	}
 }
 
-static void put_classes(struct table *t, const struct batch_queue *q,
-			const struct ge_point *point)
+static void put_classes(struct table *t, const struct batch_queue *q, const struct ge_point *point)
 {
 	for (size_t k = 0; k < point->n_classes; k++) {
 		struct ge_row row = row_of(q, &point->classes[k]);
@@ -182,8 +173,7 @@ static void put_classes(struct table *t, const struct batch_queue *q,
 	}
 }
 
-static void put_levels(struct table *t, const struct batch_queue *q,
-		       const struct ge_point *point)
+static void put_levels(struct table *t, const struct batch_queue *q, const struct ge_point *point)
 {
 	struct ge_row row = row_of(q, &point->exact);
 
@@ -203,8 +193,7 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 		strbuf_printf(&label, " ca2=%g", q->classes[0].ca2);
 	strbuf_printf(&label, " cs2=%g", q->service.cs2);
 	for (int m = 0; m < GE_MEASURES; m++) {
-		struct comparison c =
-			ge_comparison(point, (enum ge_measure)m, label.text);
+		struct comparison c = ge_comparison(point, (enum ge_measure)m, label.text);
 
 		comparison_put(t, &c);
 	}
@@ -212,8 +201,8 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 		strbuf_clear(&label);
 		strbuf_printf(&label, "class %zu", k + 1);
 		for (int m = 0; m < GE_MEASURES; m++) {
-			struct comparison c = ge_class_comparison(
-				point, k, (enum ge_measure)m, label.text);
+			struct comparison c =
+				ge_class_comparison(point, k, (enum ge_measure)m, label.text);
 
 			comparison_put(t, &c);
 		}
@@ -221,8 +210,7 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 	strbuf_fini(&label);
 }
 
-void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
-		     const struct ge_point *point)
+void ge_tables_point(struct ge_output *o, const struct batch_queue *q, const struct ge_point *point)
 {
 	const struct ge_row row = row_of(q, &point->exact);
 

@@ -35,8 +35,8 @@ struct loss_sweep {
 	uint32_t n_classes;
 };
 
-static bool read_class(struct loss_sweep *s, const struct command *self,
-		       const char *text, int *status)
+static bool read_class(struct loss_sweep *s, const struct command *self, const char *text,
+		       int *status)
 {
 	struct diag d = { .status = HD_OK };
 	double f[2];
@@ -44,19 +44,15 @@ static bool read_class(struct loss_sweep *s, const struct command *self,
 	if (!model_read_fields(self, text, 2, 2, f, status))
 		return false;
 	if (!(f[0] >= 1 && f[0] <= MOST_PLACES) || f[0] != floor(f[0]))
-		diag_fail(&d, HD_ERR_RANGE,
-			  "size %g: must be a whole number in 1..%.0f", f[0],
+		diag_fail(&d, HD_ERR_RANGE, "size %g: must be a whole number in 1..%.0f", f[0],
 			  MOST_PLACES);
 	else if (!(f[1] >= 0 && f[1] <= MOST_LOAD))
-		diag_fail(&d, HD_ERR_RANGE, "load %g: must be in 0..%.0f", f[1],
-			  MOST_LOAD);
-	s->classes[s->n_classes++] =
-		(struct loss_class){ (uint32_t)f[0], f[1] };
+		diag_fail(&d, HD_ERR_RANGE, "load %g: must be in 0..%.0f", f[1], MOST_LOAD);
+	s->classes[s->n_classes++] = (struct loss_class){ (uint32_t)f[0], f[1] };
 	return !model_refused(&d, status);
 }
 
-static bool read_values(struct loss_sweep *s, const struct command *self,
-			int *status)
+static bool read_values(struct loss_sweep *s, const struct command *self, int *status)
 {
 	const struct loss_values *v = s->values;
 	struct diag d = { .status = HD_OK };
@@ -74,33 +70,27 @@ static bool read_values(struct loss_sweep *s, const struct command *self,
 		return false;
 	for (size_t i = 0; i < s->places.n; i++) {
 		if (!(s->places.values[i] <= MOST_PLACES))
-			diag_fail(&d, HD_ERR_RANGE,
-				  "%g places: must be at most %.0f",
+			diag_fail(&d, HD_ERR_RANGE, "%g places: must be at most %.0f",
 				  s->places.values[i], MOST_PLACES);
 	}
 	for (size_t i = 0; i < s->load.n; i++) {
 		if (!(s->load.values[i] >= 0 && s->load.values[i] <= MOST_LOAD))
-			diag_fail(&d, HD_ERR_RANGE,
-				  "load %g: must be in 0..%.0f",
+			diag_fail(&d, HD_ERR_RANGE, "load %g: must be in 0..%.0f",
 				  s->load.values[i], MOST_LOAD);
 	}
-	if (d.status == HD_OK &&
-	    (double)s->places.n * (double)s->load.n > MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points",
-			  MODEL_MAX_POINTS);
+	if (d.status == HD_OK && (double)s->places.n * (double)s->load.n > MODEL_MAX_POINTS)
+		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points", MODEL_MAX_POINTS);
 	return !model_refused(&d, status);
 }
 
 /* All classes at one number of places and one load. */
-static void put_point(const struct loss_sweep *s, uint32_t places, double load,
-		      struct table *t)
+static void put_point(const struct loss_sweep *s, uint32_t places, double load, struct table *t)
 {
 	struct loss_class *c = hd_alloc(s->n_classes, sizeof(*c));
 	double *lost = hd_alloc(s->n_classes, sizeof(*lost));
 
 	for (uint32_t i = 0; i < s->n_classes; i++)
-		c[i] = (struct loss_class){ s->classes[i].size,
-					    s->classes[i].load * load };
+		c[i] = (struct loss_class){ s->classes[i].size, s->classes[i].load * load };
 	loss_shared(places, c, s->n_classes, lost);
 	for (uint32_t i = 0; i < s->n_classes; i++) {
 		struct loss_row row = { .places = places,
@@ -121,15 +111,12 @@ static int sweep_run(const struct loss_sweep *s)
 	const size_t n_values[] = { s->places.n, 1, 1, s->load.n };
 	const struct input_order order = input_order_of(n_values, 4);
 	struct results *r = results_new("model");
-	struct table *t =
-		model_table(r, "points",
-			    "who finds no room, by Erlang, Kaufman and Roberts",
-			    columns, &order);
+	struct table *t = model_table(
+		r, "points", "who finds no room, by Erlang, Kaufman and Roberts", columns, &order);
 
 	for (size_t i = 0; i < s->places.n; i++) {
 		for (size_t k = 0; k < s->load.n; k++)
-			put_point(s, (uint32_t)s->places.values[i],
-				  s->load.values[k], t);
+			put_point(s, (uint32_t)s->places.values[i], s->load.values[k], t);
 	}
 	return output_results(&s->values->common, r, true);
 }

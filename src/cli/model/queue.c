@@ -20,8 +20,8 @@ static bool has_classes(const struct queue_sweep *s)
 	return s->kind == QUEUE_KIND_PRIORITY || s->kind == QUEUE_KIND_SHARING;
 }
 
-static bool read_kind(struct queue_sweep *s, const struct command *self,
-		      const char *word, int *status)
+static bool read_kind(struct queue_sweep *s, const struct command *self, const char *word,
+		      int *status)
 {
 	for (unsigned k = 0; k < QUEUE_KINDS; k++) {
 		if (strcmp(kind_names[k], word) == 0) {
@@ -31,25 +31,23 @@ static bool read_kind(struct queue_sweep *s, const struct command *self,
 	}
 	const char *nearest = text_nearest(word, kind_names, QUEUE_KINDS);
 
-	*status = command_usage(self, "'%s' is none of %s%s", word,
-				self->arguments, text_hint(nearest).text);
+	*status = command_usage(self, "'%s' is none of %s%s", word, self->arguments,
+				text_hint(nearest).text);
 	return false;
 }
 
 /* Whole numbers that are left out become: cs2 1, bytes 64. */
-static bool read_classes(struct queue_sweep *s, const struct command *self,
-			 int *status)
+static bool read_classes(struct queue_sweep *s, const struct command *self, int *status)
 {
 	const struct option_list *list = &s->values->classes;
 	bool sharing = s->kind == QUEUE_KIND_SHARING;
 	struct diag d = { .status = HD_OK };
 
 	if (has_classes(s) && (list->n < 1 || list->n > QUEUE_MAX_CLASSES))
-		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d",
-			  list->n, QUEUE_MAX_CLASSES);
+		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", list->n,
+			  QUEUE_MAX_CLASSES);
 	if (!has_classes(s) && list->n)
-		*status = command_usage(self, "--class is for priority and "
-					      "sharing");
+		*status = command_usage(self, "--class is for priority and sharing");
 	if (model_refused(&d, status) || (!has_classes(s) && list->n))
 		return false;
 	s->n_classes = list->n;
@@ -59,23 +57,17 @@ static bool read_classes(struct queue_sweep *s, const struct command *self,
 		f[2] = sharing ? 64 : 1;
 		if (!model_read_fields(self, list->items[k], 2, 3, f, status))
 			return false;
-		if (sharing &&
-		    (!(f[1] >= 1 && f[1] <= 255) || f[1] != floor(f[1])))
-			diag_fail(&d, HD_ERR_RANGE,
-				  "weight %g: must be a whole number in 1..255",
+		if (sharing && (!(f[1] >= 1 && f[1] <= 255) || f[1] != floor(f[1])))
+			diag_fail(&d, HD_ERR_RANGE, "weight %g: must be a whole number in 1..255",
 				  f[1]);
-		if (sharing &&
-		    (!(f[2] >= 1 && f[2] <= 65536) || f[2] != floor(f[2])))
-			diag_fail(
-				&d, HD_ERR_RANGE,
-				"packet of %g bytes: must be a whole number in 1..65536",
-				f[2]);
+		if (sharing && (!(f[2] >= 1 && f[2] <= 65536) || f[2] != floor(f[2])))
+			diag_fail(&d, HD_ERR_RANGE,
+				  "packet of %g bytes: must be a whole number in 1..65536", f[2]);
 	}
 	return !model_refused(&d, status);
 }
 
-static bool read_lists(struct queue_sweep *s, const struct command *self,
-		       int *status)
+static bool read_lists(struct queue_sweep *s, const struct command *self, int *status)
 {
 	const struct queue_values *v = s->values;
 	struct diag d = { .status = HD_OK };
@@ -86,21 +78,18 @@ static bool read_lists(struct queue_sweep *s, const struct command *self,
 	}
 	if (!model_read_series(self, "lambda", v->lambda, &s->lambda, status) ||
 	    !model_read_series(self, "cs2", v->cs2, &s->cs2, status) ||
-	    !model_read_wholes(self, "capacity", v->capacity, &s->capacity,
-			       status))
+	    !model_read_wholes(self, "capacity", v->capacity, &s->capacity, status))
 		return false;
-	if ((double)s->lambda.n * (double)s->cs2.n * (double)s->capacity.n >
-	    MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points",
-			  MODEL_MAX_POINTS);
+	if ((double)s->lambda.n * (double)s->cs2.n * (double)s->capacity.n > MODEL_MAX_POINTS)
+		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points", MODEL_MAX_POINTS);
 	return !model_refused(&d, status);
 }
 
-bool queue_sweep_read(struct queue_sweep *s, const struct command *self,
-		      const char *kind, int *status)
+bool queue_sweep_read(struct queue_sweep *s, const struct command *self, const char *kind,
+		      int *status)
 {
-	return read_kind(s, self, kind, status) &&
-	       read_classes(s, self, status) && read_lists(s, self, status);
+	return read_kind(s, self, kind, status) && read_classes(s, self, status) &&
+	       read_lists(s, self, status);
 }
 
 void queue_sweep_fini(struct queue_sweep *s)
@@ -110,16 +99,15 @@ void queue_sweep_fini(struct queue_sweep *s)
 	series_fini(&s->capacity);
 }
 
-static enum hd_status solve_priority(const struct queue_sweep *s,
-				     struct queue_point *point, struct diag *d)
+static enum hd_status solve_priority(const struct queue_sweep *s, struct queue_point *point,
+				     struct diag *d)
 {
 	struct queue_twin *q = &point->twin;
 
 	q->n_classes = s->n_classes;
 	for (size_t k = 0; k < s->n_classes; k++)
 		q->classes[k] =
-			(struct queue_class){ s->fields[k][0], s->fields[k][1],
-					      s->fields[k][2] };
+			(struct queue_class){ s->fields[k][0], s->fields[k][1], s->fields[k][2] };
 	if (queue_priority(q->classes, q->n_classes, d, point->result) != HD_OK)
 		return d->status;
 	point->conserved = queue_conserved(q->classes, q->n_classes);
@@ -127,8 +115,8 @@ static enum hd_status solve_priority(const struct queue_sweep *s,
 }
 
 /* Loads and rates in the user's unit, packets of their own size. */
-static enum hd_status solve_sharing(const struct queue_sweep *s,
-				    struct queue_point *point, struct diag *d)
+static enum hd_status solve_sharing(const struct queue_sweep *s, struct queue_point *point,
+				    struct diag *d)
 {
 	struct queue_twin *q = &point->twin;
 	struct share_class lanes[QUEUE_MAX_CLASSES];
@@ -140,12 +128,9 @@ static enum hd_status solve_sharing(const struct queue_sweep *s,
 		const double *f = s->fields[k];
 		unsigned bytes = (unsigned)f[2];
 
-		lanes[k] = (struct share_class){
-			f[0], share_quantum((unsigned)f[1], bytes)
-		};
+		lanes[k] = (struct share_class){ f[0], share_quantum((unsigned)f[1], bytes) };
 		q->turn[k] = (unsigned)(lanes[k].quantum / bytes);
-		q->classes[k] =
-			(struct queue_class){ f[0] / bytes, s->mu / bytes, 0 };
+		q->classes[k] = (struct queue_class){ f[0] / bytes, s->mu / bytes, 0 };
 	}
 	if (queue_share(lanes, s->n_classes, s->mu, d, got) != HD_OK)
 		return d->status;
@@ -164,9 +149,7 @@ static enum hd_status solve_sharing(const struct queue_sweep *s,
 static enum hd_status solve_single(const struct queue_sweep *s, size_t index,
 				   struct queue_point *point, struct diag *d)
 {
-	static const double cs2[] = {
-		[QUEUE_MM1] = 1, [QUEUE_MM1N] = 1, [QUEUE_MD1] = 0
-	};
+	static const double cs2[] = { [QUEUE_MM1] = 1, [QUEUE_MM1N] = 1, [QUEUE_MD1] = 0 };
 	struct queue_twin *q = &point->twin;
 	struct queue_class *c = &q->classes[0];
 
@@ -193,8 +176,7 @@ static size_t n_points(const struct queue_sweep *s)
 	return s->lambda.n;
 }
 
-static enum hd_status solve(const struct queue_sweep *s,
-			    struct model_progress *progress,
+static enum hd_status solve(const struct queue_sweep *s, struct model_progress *progress,
 			    struct queue_point *point, struct diag *d)
 {
 	const struct queue_values *v = s->values;
@@ -210,8 +192,7 @@ static enum hd_status solve(const struct queue_sweep *s,
 		return status;
 	struct twin_options o = model_twin(&v->common, progress);
 
-	queue_twin_run(&point->twin, &o, point->simulated,
-		       &point->simulated_conserved);
+	queue_twin_run(&point->twin, &o, point->simulated, &point->simulated_conserved);
 	return HD_OK;
 }
 
@@ -225,12 +206,10 @@ int queue_sweep_run(const struct queue_sweep *s)
 
 	queue_output_begin(&out, s);
 	model_progress_begin(&progress, &v->common, points, v->simulate);
-	for (size_t k = 0;
-	     d.status == HD_OK && model_progress_point(&progress, k); k++) {
+	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct queue_point point = { 0 };
 
-		if (solve(s, &progress, &point, &d) == HD_OK &&
-		    !progress.stopped)
+		if (solve(s, &progress, &point, &d) == HD_OK && !progress.stopped)
 			queue_output_point(&out, &point);
 	}
 	model_progress_end(&progress, out.results);

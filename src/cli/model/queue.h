@@ -35,8 +35,8 @@ struct queue_sweep {
 };
 
 /* False with the status to return if the values were refused. */
-bool queue_sweep_read(struct queue_sweep *s, const struct command *self,
-		      const char *kind, int *status);
+bool queue_sweep_read(struct queue_sweep *s, const struct command *self, const char *kind,
+		      int *status);
 void queue_sweep_fini(struct queue_sweep *s);
 int queue_sweep_run(const struct queue_sweep *s);
 
@@ -56,10 +56,8 @@ struct queue_output {
 	struct table *points, *simulated;
 };
 
-void queue_output_begin(struct queue_output *o,
-			const struct queue_sweep *sweep);
-void queue_output_point(struct queue_output *o,
-			const struct queue_point *point);
+void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep);
+void queue_output_point(struct queue_output *o, const struct queue_point *point);
 int queue_output_end(struct queue_output *o);
 void queue_output_abandon(struct queue_output *o);
 

@@ -44,8 +44,8 @@ static bool is_comparable(const struct queue_output *o, size_t k)
 	       measures[k].result == offsetof(struct queue_result, utilisation);
 }
 
-static struct comparison compare(const struct queue_point *point, size_t k,
-				 size_t m, const char *label)
+static struct comparison compare(const struct queue_point *point, size_t k, size_t m,
+				 const char *label)
 {
 	const char *base = (const char *)&point->simulated[k];
 	double computed = value_of(&point->result[k], m);
@@ -56,8 +56,7 @@ static struct comparison compare(const struct queue_point *point, size_t k,
 		.unit = measures[m].unit,
 		.computed = isfinite(computed) ? computed : NAN,
 		.thesis = NAN,
-		.in = (const struct interval *)(const void *)(base +
-							      measures[m].twin),
+		.in = (const struct interval *)(const void *)(base + measures[m].twin),
 	};
 }
 
@@ -115,22 +114,18 @@ void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep)
 		.goals_met = true,
 	};
 	o->results = results_new("model");
-	results_remark(o->results,
-		       "t is the unit of time that the rates are per");
+	results_remark(o->results, "t is the unit of time that the rates are per");
 	if (sharing)
-		o->points = results_table(
-			o->results, "points",
-			"what each lane gets; load is in the unit of --mu",
-			share_columns);
+		o->points = results_table(o->results, "points",
+					  "what each lane gets; load is in the unit of --mu",
+					  share_columns);
 	else
-		o->points = results_series(o->results, "points",
-					   "exact solution", columns);
+		o->points = results_series(o->results, "points", "exact solution", columns);
 	if (sweep->values->simulate)
 		o->simulated = comparison_table(o->results, false);
 }
 
-static void put_row(struct queue_output *o, const struct queue_point *point,
-		    size_t k)
+static void put_row(struct queue_output *o, const struct queue_point *point, size_t k)
 {
 	const double *f = o->sweep->fields[k];
 	const struct queue_row row = {
@@ -145,16 +140,14 @@ static void put_row(struct queue_output *o, const struct queue_point *point,
 	table_put_row(o->points, &row);
 }
 
-static void put_comparisons(struct queue_output *o,
-			    const struct queue_point *point, size_t k)
+static void put_comparisons(struct queue_output *o, const struct queue_point *point, size_t k)
 {
 	struct strbuf label = STRBUF_INIT;
 
 	if (point->twin.n_classes > 1)
 		strbuf_printf(&label, "class %zu", k + 1);
 	else
-		strbuf_printf(&label, "lambda=%g cs2=%g",
-			      point->twin.classes[k].lambda,
+		strbuf_printf(&label, "lambda=%g cs2=%g", point->twin.classes[k].lambda,
 			      point->twin.classes[k].cs2);
 	for (size_t m = 0; m < N_MEASURES; m++) {
 		struct comparison c = compare(point, k, m, label.text);
@@ -200,8 +193,7 @@ void queue_output_point(struct queue_output *o, const struct queue_point *point)
 
 int queue_output_end(struct queue_output *o)
 {
-	return output_results(&o->sweep->values->common, o->results,
-			      o->goals_met);
+	return output_results(&o->sweep->values->common, o->results, o->goals_met);
 }
 
 void queue_output_abandon(struct queue_output *o)

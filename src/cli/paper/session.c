@@ -24,8 +24,7 @@ static bool is_file(const char *name)
 	return len > 5 && strcmp(name + len - 5, ".yaml") == 0;
 }
 
-static enum hd_status add_file(struct paper_catalogue *c, const char *path,
-			       struct diag *d)
+static enum hd_status add_file(struct paper_catalogue *c, const char *path, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(path, MOST_BYTES, d, &text);
@@ -38,8 +37,7 @@ static enum hd_status add_file(struct paper_catalogue *c, const char *path,
 }
 
 /* The experiments that the words name; all of them without any. */
-static enum hd_status choose(struct paper_session *s, int n, char **names,
-			     struct diag *d)
+static enum hd_status choose(struct paper_session *s, int n, char **names, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -52,18 +50,14 @@ static enum hd_status choose(struct paper_session *s, int n, char **names,
 		if (file)
 			status = add_file(&s->catalogue, names[i], d);
 		if (status == HD_OK)
-			status = review_add(
-				&s->review,
-				file ? s->catalogue.papers[before]->id
-				     : names[i],
-				d);
+			status = review_add(&s->review,
+					    file ? s->catalogue.papers[before]->id : names[i], d);
 	}
 	return status;
 }
 
 /* "axis=values", for every study that has such an axis. */
-static enum hd_status vary(struct paper_catalogue *c, const char *text,
-			   struct diag *d)
+static enum hd_status vary(struct paper_catalogue *c, const char *text, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 	bool known = false;
@@ -71,8 +65,7 @@ static enum hd_status vary(struct paper_catalogue *c, const char *text,
 	for (size_t i = 0; i < c->n && status == HD_OK; i++)
 		status = paper_vary(c->papers[i], text, d, &known);
 	if (status == HD_OK && !known)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "--vary %s: no study has such an axis", text);
+		return diag_fail(d, HD_ERR_INPUT, "--vary %s: no study has such an axis", text);
 	return status;
 }
 
@@ -107,8 +100,7 @@ static char *find_folder(void)
 	return NULL;
 }
 
-static enum hd_status open_all(struct paper_session *s, int n, char **names,
-			       struct diag *d)
+static enum hd_status open_all(struct paper_session *s, int n, char **names, struct diag *d)
 {
 	enum hd_status status = catalogue_init(&s->catalogue, d);
 
@@ -122,11 +114,9 @@ static enum hd_status open_all(struct paper_session *s, int n, char **names,
 	return status;
 }
 
-int paper_session(const struct command *self, int argc, char **argv,
-		  const struct paper_wish *wish)
+int paper_session(const struct command *self, int argc, char **argv, const struct paper_wish *wish)
 {
-	struct paper_session s = { .v.common.db = wish->runs ? DATABASE_DEFAULT
-							     : NULL };
+	struct paper_session s = { .v.common.db = wish->runs ? DATABASE_DEFAULT : NULL };
 	struct diag d = { .status = HD_OK };
 	int n, status;
 
@@ -166,8 +156,7 @@ static bool keep(struct keeper *k, size_t job)
 	review_annotate(k->review, job);
 	if (k->review->jobs[job].known)
 		return true;
-	return database_append(k->db, k->review->jobs[job].end.results,
-			       &k->d) == HD_OK;
+	return database_append(k->db, k->review->jobs[job].end.results, &k->d) == HD_OK;
 }
 
 static bool tick(void *context, const struct paper_job *job)
@@ -177,9 +166,7 @@ static bool tick(void *context, const struct paper_job *job)
 
 	(void)job;
 	progress_show(&k->progress, ++k->done);
-	for (; good && k->kept < k->review->n_jobs &&
-	       review_is_done(k->review, k->kept);
-	     k->kept++)
+	for (; good && k->kept < k->review->n_jobs && review_is_done(k->review, k->kept); k->kept++)
 		good = keep(k, k->kept);
 	return good;
 }
@@ -193,8 +180,7 @@ static enum hd_status keep_rest(struct keeper *k)
 }
 
 /* What earlier calls have left of these jobs in the database. */
-static enum hd_status recall(struct paper_review *v, const char *db,
-			     struct diag *d)
+static enum hd_status recall(struct paper_review *v, const char *db, struct diag *d)
 {
 	struct strbuf key = STRBUF_INIT;
 	struct store store;
@@ -221,8 +207,7 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 
 	if (!program_path(program, sizeof(program)))
 		return diag_fail(d, HD_ERR_ENV,
-				 "/proc is not there: cannot find "
-				 "this program to run it");
+				 "/proc is not there: cannot find this program to run it");
 	const struct paper_runner runner = {
 		.program = program,
 		.at_once = processes_at_once(s->v.jobs),
@@ -235,8 +220,7 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 	if (status != HD_OK)
 		return status;
 	k.done = (double)paper_session_done(s);
-	progress_begin(&k.progress, &s->v.common, "runs",
-		       (double)s->review.n_jobs);
+	progress_begin(&k.progress, &s->v.common, "runs", (double)s->review.n_jobs);
 	status = review_run(&s->review, &runner, d);
 
 	progress_end(&k.progress);
@@ -248,19 +232,16 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 }
 
 /* Writes the text and empties it; nowhere if there is no path. */
-static enum hd_status write_text(const char *path, struct strbuf *text,
-				 struct diag *d)
+static enum hd_status write_text(const char *path, struct strbuf *text, struct diag *d)
 {
-	enum hd_status status =
-		path ? file_write(path, text->text, text->len, d) : HD_OK;
+	enum hd_status status = path ? file_write(path, text->text, text->len, d) : HD_OK;
 
 	strbuf_fini(text);
 	return status;
 }
 
 enum hd_status paper_session_write(const struct paper_session *s,
-				   const struct paper_outcomes *found,
-				   struct diag *d)
+				   const struct paper_outcomes *found, struct diag *d)
 {
 	struct paper_outcomes before, all;
 	struct strbuf text = STRBUF_INIT;
@@ -300,10 +281,9 @@ int paper_session_tell(struct paper_session *s, struct results *r, bool same)
 	size_t n = 0, done = paper_session_done(s);
 
 	if (done < v->n_jobs)
-		results_remark(r,
-			       "interrupted after %zu of %zu runs; called "
-			       "again it goes on from there",
-			       done, v->n_jobs);
+		results_remark(
+			r, "interrupted after %zu of %zu runs; called again it goes on from there",
+			done, v->n_jobs);
 
 	for (size_t i = 0; i < v->n_jobs; i++) {
 		if (v->jobs[i].end.results)
@@ -328,8 +308,7 @@ void paper_words(struct strbuf *out)
 
 			strbuf_printf(out, "%s ", p->id);
 			for (size_t k = 0; k < p->n_experiments; k++)
-				strbuf_printf(out, "%s/%s ", p->id,
-					      p->experiments[k].id);
+				strbuf_printf(out, "%s/%s ", p->id, p->experiments[k].id);
 		}
 	}
 	catalogue_fini(&c);

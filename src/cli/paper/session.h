@@ -19,35 +19,33 @@ struct paper_values {
 
 #define PAPER_FIELD(m) offsetof(struct paper_values, m)
 
-#define PAPER_OPTION_QUICK                                                  \
-	{                                                                   \
-		.name = "quick", .kind = OPT_FLAG,                          \
-		.offset = PAPER_FIELD(quick),                               \
-		.help = "smaller fabrics and shorter runs where there are " \
-			"such: minutes for all of it instead of hours"      \
+#define PAPER_OPTION_QUICK                                                       \
+	{                                                                        \
+		.name = "quick", .kind = OPT_FLAG, .offset = PAPER_FIELD(quick), \
+		.help = "smaller fabrics and shorter runs where there are "      \
+			"such: minutes for all of it instead of hours"           \
 	}
-#define PAPER_OPTION_JOBS                                                  \
-	{                                                                  \
-		.name = "jobs", .letter = 'j', .kind = OPT_UINT,           \
-		.offset = PAPER_FIELD(jobs), .value = "N", .initial = "0", \
-		.high = 1024,                                              \
-		.help = "runs at once; 0 is one per core. Results do not " \
-			"depend on it"                                     \
+#define PAPER_OPTION_JOBS                                                                     \
+	{                                                                                     \
+		.name = "jobs", .letter = 'j', .kind = OPT_UINT, .offset = PAPER_FIELD(jobs), \
+		.value = "N", .initial = "0", .high = 1024,                                   \
+		.help = "runs at once; 0 is one per core. Results do not "                    \
+			"depend on it"                                                        \
 	}
-#define PAPER_OPTION_DOCUMENT                                                   \
-	{                                                                       \
-		.name = "document", .kind = OPT_OUTPUT,                         \
-		.offset = PAPER_FIELD(document), .value = "FILE",               \
-		.help = "write what became of the papers to FILE, as Markdown " \
-			"(docs/papers.md)"                                      \
+#define PAPER_OPTION_DOCUMENT                                                            \
+	{                                                                                \
+		.name = "document", .kind = OPT_OUTPUT, .offset = PAPER_FIELD(document), \
+		.value = "FILE",                                                         \
+		.help = "write what became of the papers to FILE, as Markdown "          \
+			"(docs/papers.md)"                                               \
 	}
 
-#define PAPER_OPTION_RECORD                                               \
-	{                                                                 \
-		.name = "record", .kind = OPT_OUTPUT,                     \
-		.offset = PAPER_FIELD(record), .value = "FILE",           \
-		.help = "write what was found, and what was recorded of " \
-			"all else, to FILE, as papers/record.yaml has it" \
+#define PAPER_OPTION_RECORD                                                          \
+	{                                                                            \
+		.name = "record", .kind = OPT_OUTPUT, .offset = PAPER_FIELD(record), \
+		.value = "FILE",                                                     \
+		.help = "write what was found, and what was recorded of "            \
+			"all else, to FILE, as papers/record.yaml has it"            \
 	}
 
 struct paper_session {
@@ -66,17 +64,15 @@ struct paper_wish {
 };
 
 /* Reads the words, opens the papers and acts; EXIT_* of it all. */
-int paper_session(const struct command *self, int argc, char **argv,
-		  const struct paper_wish *wish);
+int paper_session(const struct command *self, int argc, char **argv, const struct paper_wish *wish);
 
 /* Runs all of them; HD_OK also if some failed or were not begun. */
-HD_MUST_CHECK enum hd_status paper_session_run(struct paper_session *s,
-					       struct diag *d);
+HD_MUST_CHECK enum hd_status paper_session_run(struct paper_session *s, struct diag *d);
 /* The files that --document and --record ask for: what was found now, and what
  * was recorded of all else. */
-HD_MUST_CHECK enum hd_status
-paper_session_write(const struct paper_session *s,
-		    const struct paper_outcomes *found, struct diag *d);
+HD_MUST_CHECK enum hd_status paper_session_write(const struct paper_session *s,
+						 const struct paper_outcomes *found,
+						 struct diag *d);
 /* All papers and experiments that are built in, for completion. */
 void paper_words(struct strbuf *out);
 /* How many runs came to their end. */

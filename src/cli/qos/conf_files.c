@@ -7,8 +7,7 @@ void conf_files_fini(struct conf_files *f)
 		opensm_conf_fini(&f->conf[--f->n]);
 }
 
-bool conf_files_read(const char *first, const char *second, struct diag *d,
-		     struct conf_files *out)
+bool conf_files_read(const char *first, const char *second, struct diag *d, struct conf_files *out)
 {
 	const char *const names[] = { first, second };
 

@@ -12,8 +12,7 @@ struct conf_files {
 };
 
 /* `second` may be NULL. False, with nothing to free, if one is refused. */
-bool conf_files_read(const char *first, const char *second, struct diag *d,
-		     struct conf_files *out);
+bool conf_files_read(const char *first, const char *second, struct diag *d, struct conf_files *out);
 void conf_files_fini(struct conf_files *f);
 
 #endif

@@ -5,8 +5,7 @@
 #include "cli/threads.h"
 #include "scenario/words.h"
 
-static const char *const topologies[] = { "irregular", "hypercube", "mesh",
-					  "all", NULL };
+static const char *const topologies[] = { "irregular", "hypercube", "mesh", "all", NULL };
 static const char *const sizes[] = { "256", "4096", "all", NULL };
 static const char *const rates[] = { "1x", "4x", "12x", NULL };
 static const char *const counts[] = { "8", "16", "32", "64", "all", NULL };
@@ -18,22 +17,17 @@ const struct option evaluate_options[] = {
 	{ "rule", 0, OPT_CHOICE, V(rule), NULL, "quick",
 	  "when a run ends: 2,000 packets of every SL; 20,000 of every SL and 5 of every connection; 100 of the slowest connection",
 	  eval_rule_names },
-	{ "rate", 0, OPT_CHOICE, V(rate), NULL, "1x",
-	  "links of 2.5, 10 or 30 Gb/s", rates },
-	{ "topology", 0, OPT_CHOICE, V(topology), NULL, "all", "which fabric",
-	  topologies },
-	{ "size", 0, OPT_CHOICE, V(size), NULL, "all", "bytes of a packet",
-	  sizes },
+	{ "rate", 0, OPT_CHOICE, V(rate), NULL, "1x", "links of 2.5, 10 or 30 Gb/s", rates },
+	{ "topology", 0, OPT_CHOICE, V(topology), NULL, "all", "which fabric", topologies },
+	{ "size", 0, OPT_CHOICE, V(size), NULL, "all", "bytes of a packet", sizes },
 	{ "switches", 0, OPT_CHOICE, V(switches), NULL, "16",
 	  "switches of the fabric, with 4 hosts on each", counts },
-	{ "tried", 0, OPT_UINT, V(tried), "N", "0",
-	  "ask for N connections; 0: until no more fit",
+	{ "tried", 0, OPT_UINT, V(tried), "N", "0", "ask for N connections; 0: until no more fit",
 	  .high = UINT32_MAX - 1 },
 	{ "establish", 0, OPT_FLAG, V(establish), NULL, NULL,
 	  "only establish connections, and simulate nothing" },
 	{ "seeds", 0, OPT_UINT, V(seeds), "N", "1",
-	  "draws of the fabric and the connections, from --seed on", .low = 1,
-	  .high = 1000 },
+	  "draws of the fabric and the connections, from --seed on", .low = 1, .high = 1000 },
 	{ "minutes", 0, OPT_UINT, V(minutes), "N", "0",
 	  "end each run after N minutes and show what it has by then; 0: when its rule is met",
 	  .high = 100000 },
@@ -48,8 +42,8 @@ const struct option evaluate_options[] = {
 	  "what a connection is given slots for: all that it sends, or without the 8 bytes beside each packet's payload",
 	  reserves },
 	{ "retries", 0, OPT_UINT, V(retries), "N", "3000",
-	  "a fabric is full when N draws of an SL in a row were refused",
-	  .low = 1, .high = 10000000 },
+	  "a fabric is full when N draws of an SL in a row were refused", .low = 1,
+	  .high = 10000000 },
 	{ "lead", 0, OPT_RATIO, V(lead), "SHARE", "10%",
 	  "how many more connections an SL may have than the SL with the fewest; and 8 more" },
 	OPTION_VERBOSE,

@@ -5,8 +5,7 @@
 #include "qos/partitions.h"
 #include "subnet/ends.h"
 
-static enum hd_status find(const struct topo *t, const char *name,
-			   struct diag *d, port_id *out)
+static enum hd_status find(const struct topo *t, const char *name, struct diag *d, port_id *out)
 {
 	*out = TOPO_NONE;
 	return name ? end_named(t, name, d, out) : HD_OK;
@@ -18,8 +17,8 @@ static bool has_ends(const struct policy_query *q)
 }
 
 /* By a policy, or the partitions of the query, or both. */
-static int answer(const struct label_values *v, const struct policy *p,
-		  const struct subnet *s, const struct policy_query *q)
+static int answer(const struct label_values *v, const struct policy *p, const struct subnet *s,
+		  const struct policy_query *q)
 {
 	struct results *r = results_new("qos label");
 
@@ -29,16 +28,15 @@ static int answer(const struct label_values *v, const struct policy *p,
 		policy_answer_show(&a, r);
 	}
 	if (q->partitions && has_ends(q))
-		partitions_show_path(q->partitions, s, q->source,
-				     q->destination, r);
+		partitions_show_path(q->partitions, s, q->source, q->destination, r);
 	else if (q->partitions)
 		partitions_show_keys(s, r);
 	return output_results(&v->common, r, true);
 }
 
 /* With the ends looked up in a fabric, if one is given. */
-static int label(struct label_values *v, const struct policy *p,
-		 struct policy_query *q, struct diag *d)
+static int label(struct label_values *v, const struct policy *p, struct policy_query *q,
+		 struct diag *d)
 {
 	struct fabric *f;
 	int status;
@@ -53,8 +51,7 @@ static int label(struct label_values *v, const struct policy *p,
 		status = command_refuse(d);
 	} else {
 		if (q->partitions)
-			partitions_program(q->partitions, q->manager,
-					   &f->subnet);
+			partitions_program(q->partitions, q->manager, &f->subnet);
 		status = answer(v, p, &f->subnet, q);
 	}
 	fabric_free(f);
@@ -69,8 +66,7 @@ int label_path(struct label_values *v, const char *path, struct policy_query *q)
 	int status;
 
 	if ((path && policy_load(path, &d, &policy) != HD_OK) ||
-	    (v->partitions &&
-	     partitions_load(v->partitions, &d, &partitions) != HD_OK)) {
+	    (v->partitions && partitions_load(v->partitions, &d, &partitions) != HD_OK)) {
 		status = command_refuse(&d);
 	} else {
 		q->partitions = v->partitions ? &partitions : NULL;

@@ -20,7 +20,6 @@ struct label_values {
  * Shows the label of a path by the policy in `path` (NULL: none) and the
  * partitions; ends that are named are looked up, into `q`. An exit status.
  */
-int label_path(struct label_values *v, const char *path,
-	       struct policy_query *q);
+int label_path(struct label_values *v, const char *path, struct policy_query *q);
 
 #endif

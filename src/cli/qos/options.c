@@ -3,28 +3,24 @@
 
 #include "qos/lanes.h"
 
-bool best_effort_fits(const struct command *self, struct hd_ratio share,
-		      struct hd_ratio preferred, int *status)
+bool best_effort_fits(const struct command *self, struct hd_ratio share, struct hd_ratio preferred,
+		      int *status)
 {
 	double both = (double)share.num / (double)share.den +
 		      (double)preferred.num / (double)preferred.den;
 
 	if (both <= 1)
 		return true;
-	*status = command_usage(self,
-				"best effort cannot have more than the link");
+	*status = command_usage(self, "best effort cannot have more than the link");
 	return false;
 }
 
-bool shares_fit(const struct command *self, const struct given_shares *shares,
-		int *status)
+bool shares_fit(const struct command *self, const struct given_shares *shares, int *status)
 {
 	const struct hd_ratio best_effort = { 1, 5 }, preferred = { 0, 1 };
 
-	return best_effort_fits(
-		self,
-		shares->best_effort.den ? shares->best_effort : best_effort,
-		shares->preferred.den ? shares->preferred : preferred, status);
+	return best_effort_fits(self, shares->best_effort.den ? shares->best_effort : best_effort,
+				shares->preferred.den ? shares->preferred : preferred, status);
 }
 
 bool payload_possible(const struct command *self, uint64_t payload, int *status)
@@ -42,13 +38,12 @@ bool lanes_possible(const struct command *self, uint64_t lanes, int *status)
 	return false;
 }
 
-bool packets_possible(const struct command *self, uint64_t payload,
-		      uint64_t overhead, struct qos_packets *out, int *status)
+bool packets_possible(const struct command *self, uint64_t payload, uint64_t overhead,
+		      struct qos_packets *out, int *status)
 {
 	if (payload == 0 || payload > 4096 || overhead > 1024) {
 		*status = command_usage(
-			self,
-			"packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
+			self, "packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
 		return false;
 	}
 	*out = (struct qos_packets){ (uint32_t)payload, (uint32_t)overhead };
@@ -58,8 +53,7 @@ bool packets_possible(const struct command *self, uint64_t payload,
 unsigned least_lanes(const struct fabric *f, unsigned most)
 {
 	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (f->topo.ports[p].peer != TOPO_NONE &&
-		    f->subnet.vls_of_port[p] < most)
+		if (f->topo.ports[p].peer != TOPO_NONE && f->subnet.vls_of_port[p] < most)
 			most = f->subnet.vls_of_port[p];
 	}
 	return most;
@@ -84,11 +78,9 @@ static enum hd_status map_classes(struct fabric *f, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status fabric_and_requests(const char *file,
-				   struct fabric_choice *choice,
+enum hd_status fabric_and_requests(const char *file, struct fabric_choice *choice,
 				   const char *fabric, struct diag *d,
-				   struct qos_requests *requests,
-				   struct fabric **out)
+				   struct qos_requests *requests, struct fabric **out)
 {
 	if (fabric_choose(choice, fabric, d, out) != HD_OK)
 		return d->status;
@@ -105,9 +97,8 @@ enum hd_status fabric_and_requests(const char *file,
 }
 
 enum hd_status fabric_admission(struct fabric *f, uint32_t payload,
-				const struct given_shares *shares,
-				struct diag *d, struct broker_params *broker,
-				struct qos_terms *terms)
+				const struct given_shares *shares, struct diag *d,
+				struct broker_params *broker, struct qos_terms *terms)
 {
 	const struct scenario *s = f->scenario;
 
@@ -115,18 +106,15 @@ enum hd_status fabric_admission(struct fabric *f, uint32_t payload,
 	*terms = fabric_terms(f, payload);
 	if (payload > s->fabric.mtu)
 		return diag_fail(d, HD_ERR_RANGE,
-				 "packets of %u bytes of payload are larger "
-				 "than the MTU of %llu",
+				 "packets of %u bytes of payload are larger than the MTU of %llu",
 				 payload, (unsigned long long)s->fabric.mtu);
 	/* Nothing else says how large the packets of others are. */
 	if (s->n_traffic == 0 && s->n_jobs == 0)
 		broker->latency.largest = payload + terms->packets.overhead;
-	if ((shares->best_effort.den || shares->preferred.den) &&
-	    scenario_admits(s))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the scenario's classes have weights; "
-				 "--best-effort and --preferred are for "
-				 "fabrics without classes");
+	if ((shares->best_effort.den || shares->preferred.den) && scenario_admits(s))
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"the scenario's classes have weights; --best-effort and --preferred are for fabrics without classes");
 	if (shares->best_effort.den)
 		broker->best_effort = shares->best_effort;
 	if (shares->preferred.den)
@@ -148,19 +136,15 @@ void remark_classes(const struct fabric *f, struct results *r)
 			"the scenario's classes have no kinds: requests use the default classes, and reservations make the tables");
 	if (q->sl2vl.given || q->opensm)
 		return;
-	unsigned vls = split->n_classes ? split->n_classes
-					: least_lanes(f, N_DATA_VLS);
+	unsigned vls = split->n_classes ? split->n_classes : least_lanes(f, N_DATA_VLS);
 
 	(void)class_fold(vls, &lost);
 	if (lost.len && split->n_classes)
 		results_remark(r,
-			       "%s needs %u VL%s for itself, which leaves "
-			       "classes %u block%s: %s",
-			       f->subnet.engine, split->vls,
-			       split->vls == 1 ? "" : "s", vls,
+			       "%s needs %u VL%s for itself, which leaves classes %u block%s: %s",
+			       f->subnet.engine, split->vls, split->vls == 1 ? "" : "s", vls,
 			       vls == 1 ? "" : "s", lost.text);
 	else if (lost.len)
-		results_remark(r, "%u VL%s: %s", vls, vls == 1 ? "" : "s",
-			       lost.text);
+		results_remark(r, "%u VL%s: %s", vls, vls == 1 ? "" : "s", lost.text);
 	strbuf_fini(&lost);
 }

@@ -10,23 +10,22 @@
 #include "cli/scenario.h"
 #include "fabric/admission.h"
 
-#define OPTION_REQUESTS(offset, what)                                            \
-	{                                                                        \
-		"requests", 0, OPT_INPUT, offset, "FILE", NULL,                  \
-			what                                                     \
-			" to ask for, one a line: source destination "           \
-			"class rate [burst [latency]]; ends are names or GUIDs " \
-			"(0x...), rate and burst are of payload"                 \
+#define OPTION_REQUESTS(offset, what)                                                 \
+	{                                                                             \
+		"requests", 0, OPT_INPUT, offset, "FILE", NULL,                       \
+			what " to ask for, one a line: source destination "           \
+			     "class rate [burst [latency]]; ends are names or GUIDs " \
+			     "(0x...), rate and burst are of payload"                 \
 	}
 
 /*
  * The fabric, its classes mapped to VLs, and the requests of a file (NULL:
  * none) that are about it.
  */
-HD_MUST_CHECK enum hd_status
-fabric_and_requests(const char *file, struct fabric_choice *choice,
-		    const char *fabric, struct diag *d,
-		    struct qos_requests *requests, struct fabric **out);
+HD_MUST_CHECK enum hd_status fabric_and_requests(const char *file, struct fabric_choice *choice,
+						 const char *fabric, struct diag *d,
+						 struct qos_requests *requests,
+						 struct fabric **out);
 /*
  * The same fabric's admission, for packets of `payload`; shares of best effort
  * and preferential best effort that are given (den above 0) are for the classes
@@ -35,10 +34,10 @@ fabric_and_requests(const char *file, struct fabric_choice *choice,
 struct given_shares {
 	struct hd_ratio best_effort, preferred;
 };
-HD_MUST_CHECK enum hd_status
-fabric_admission(struct fabric *f, uint32_t payload,
-		 const struct given_shares *shares, struct diag *d,
-		 struct broker_params *broker, struct qos_terms *terms);
+HD_MUST_CHECK enum hd_status fabric_admission(struct fabric *f, uint32_t payload,
+					      const struct given_shares *shares, struct diag *d,
+					      struct broker_params *broker,
+					      struct qos_terms *terms);
 
 /* The lanes that all links of a fabric have, of `most`. */
 unsigned least_lanes(const struct fabric *f, unsigned most);
@@ -64,11 +63,10 @@ void remark_classes(const struct fabric *f, struct results *r);
 			"entries",                                  \
 			fill_mode_names                             \
 	}
-#define OPTION_FILL_PLACE(offset)                               \
-	{                                                       \
-		"place", 0, OPT_CHOICE, offset, NULL, "first",  \
-			"where a lane's next table entry goes", \
-			fill_place_names                        \
+#define OPTION_FILL_PLACE(offset)                                                \
+	{                                                                        \
+		"place", 0, OPT_CHOICE, offset, NULL, "first",                   \
+			"where a lane's next table entry goes", fill_place_names \
 	}
 /* How admission of a scenario fills tables; OPT_SET. */
 #define OPTIONS_ADMISSION(offset)                                                            \
@@ -136,11 +134,10 @@ void remark_classes(const struct fabric *f, struct results *r);
 			"(default: 0%); its requests are counted "         \
 			"against it"                                       \
 	}
-bool shares_fit(const struct command *self, const struct given_shares *shares,
-		int *status);
+bool shares_fit(const struct command *self, const struct given_shares *shares, int *status);
 /* Whether the shares are at most a whole link; else what to return. */
-bool best_effort_fits(const struct command *self, struct hd_ratio share,
-		      struct hd_ratio preferred, int *status);
+bool best_effort_fits(const struct command *self, struct hd_ratio share, struct hd_ratio preferred,
+		      int *status);
 
 /* Whether links can have so many data lanes; else what to return. */
 bool lanes_possible(const struct command *self, uint64_t lanes, int *status);
@@ -155,10 +152,9 @@ bool lanes_possible(const struct command *self, uint64_t lanes, int *status);
 		"overhead", 0, OPT_SIZE, offset, "SIZE", "26", what \
 	}
 /* Whether packets can have that payload; else what to return. */
-bool payload_possible(const struct command *self, uint64_t payload,
-		      int *status);
+bool payload_possible(const struct command *self, uint64_t payload, int *status);
 /* The two as packets, if there are such; else what to return. */
-bool packets_possible(const struct command *self, uint64_t payload,
-		      uint64_t overhead, struct qos_packets *out, int *status);
+bool packets_possible(const struct command *self, uint64_t payload, uint64_t overhead,
+		      struct qos_packets *out, int *status);
 
 #endif

@@ -6,8 +6,7 @@
 #include "cli/qos/options.h"
 #include "sim/evaluation/goals.h"
 
-static int emit_conf(const struct plan_values *v, const struct plan *plan,
-		     bool met)
+static int emit_conf(const struct plan_values *v, const struct plan *plan, bool met)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -15,8 +14,8 @@ static int emit_conf(const struct plan_values *v, const struct plan *plan,
 	return output_text(&v->common, &text, met);
 }
 
-static int emit(const struct plan_values *v, const struct plan_class *classes,
-		unsigned n, const struct plan *plan)
+static int emit(const struct plan_values *v, const struct plan_class *classes, unsigned n,
+		const struct plan *plan)
 {
 	if (v->conf)
 		return emit_conf(v, plan, true);
@@ -33,8 +32,7 @@ int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
 	struct diag d = { .status = HD_OK };
 	struct plan plan;
 
-	if (plan_classes_read(words, n, (uint32_t)v->mtu, &d, classes) !=
-		    HD_OK ||
+	if (plan_classes_read(words, n, (uint32_t)v->mtu, &d, classes) != HD_OK ||
 	    plan_make(classes, n, link, &d, &plan) != HD_OK)
 		return command_refuse(&d);
 	int status = emit(v, classes, n, &plan);
@@ -43,9 +41,8 @@ int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
 	return status;
 }
 
-static enum hd_status verify(const struct plan_values *v,
-			     const struct goals_case *what, struct diag *d,
-			     struct goal_verdict *out, unsigned *done)
+static enum hd_status verify(const struct plan_values *v, const struct goals_case *what,
+			     struct diag *d, struct goal_verdict *out, unsigned *done)
 {
 	struct goals_case c = *what;
 	struct progress progress;
@@ -59,8 +56,7 @@ static enum hd_status verify(const struct plan_values *v,
 	return status;
 }
 
-static int emit_goals(const struct plan_values *v, const struct goals *g,
-		      const struct plan *plan,
+static int emit_goals(const struct plan_values *v, const struct goals *g, const struct plan *plan,
 		      const struct goal_verdict *verdicts, unsigned done)
 {
 	bool whole = !v->verify || done == goals_mixes(g), met = true;
@@ -75,8 +71,7 @@ static int emit_goals(const struct plan_values *v, const struct goals *g,
 	plan_show(plan, g->classes, g->n, r);
 	goals_show(g, verdicts, done, r);
 	if (!whole)
-		results_remark(r, "interrupted after %u of %u mixes", done,
-			       goals_mixes(g));
+		results_remark(r, "interrupted after %u of %u mixes", done, goals_mixes(g));
 	return output_results(&v->common, r, met);
 }
 
@@ -94,18 +89,15 @@ static bool bound_misses(const struct goals *g, const struct goal_verdict *v)
  * The lowest high limit, of 0, 1, 3, 7 and so forth, with which the bounds of
  * the latency classes meet their goals; without one, the lowest at all.
  */
-static enum hd_status plan_latencies(struct goals_case *c,
-				     struct plan_link *link, struct diag *d,
-				     struct plan *plan,
-				     struct goal_verdict *verdicts)
+static enum hd_status plan_latencies(struct goals_case *c, struct plan_link *link, struct diag *d,
+				     struct plan *plan, struct goal_verdict *verdicts)
 {
 	const struct goals *g = c->goals;
 	const unsigned most = 254;
 	bool last = false;
 
 	for (;;) {
-		enum hd_status status =
-			plan_make(g->classes, g->n, link, d, plan);
+		enum hd_status status = plan_make(g->classes, g->n, link, d, plan);
 
 		if (status != HD_OK)
 			return status;
@@ -124,8 +116,8 @@ static enum hd_status plan_latencies(struct goals_case *c,
 	}
 }
 
-static int plan_goals(struct plan_values *v, const struct goals *g,
-		      struct plan_link link, const char *fabric)
+static int plan_goals(struct plan_values *v, const struct goals *g, struct plan_link link,
+		      const char *fabric)
 {
 	struct goal_verdict verdicts[N_SLS];
 	struct diag d = { .status = HD_OK };
@@ -137,9 +129,7 @@ static int plan_goals(struct plan_values *v, const struct goals *g,
 		return command_refuse(&d);
 	link.vls = least_lanes(f, link.vls);
 	d.file = v->goals; /* whose fault is what does not fit */
-	struct goals_case c = {
-		g, &plan, &link, f, fabric, &v->fabric.overrides
-	};
+	struct goals_case c = { g, &plan, &link, f, fabric, &v->fabric.overrides };
 	enum hd_status status = plan_latencies(&c, &link, &d, &plan, verdicts);
 
 	if (status != HD_OK) {
@@ -149,16 +139,14 @@ static int plan_goals(struct plan_values *v, const struct goals *g,
 	d.file = NULL;
 	if (v->verify)
 		status = verify(v, &c, &d, verdicts, &done);
-	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts, done)
-				     : command_refuse(&d);
+	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts, done) : command_refuse(&d);
 
 	plan_fini(&plan);
 	fabric_free(f);
 	return result;
 }
 
-int plan_for_goals(struct plan_values *v, const char *fabric,
-		   const struct plan_link *link)
+int plan_for_goals(struct plan_values *v, const char *fabric, const struct plan_link *link)
 {
 	struct diag d = { .status = HD_OK };
 	struct goals g;

@@ -20,7 +20,6 @@ struct plan_values {
 int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
 		     const struct plan_link *link);
 /* For the goals of a file, on a fabric. */
-int plan_for_goals(struct plan_values *v, const char *fabric,
-		   const struct plan_link *link);
+int plan_for_goals(struct plan_values *v, const char *fabric, const struct plan_link *link);
 
 #endif

@@ -12,8 +12,7 @@
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct reading *)a)->path,
-		      ((const struct reading *)b)->path);
+	return strcmp(((const struct reading *)a)->path, ((const struct reading *)b)->path);
 }
 
 /* Adds a file; what is none, or holds zeros, is passed over. */
@@ -38,18 +37,15 @@ static enum hd_status add(struct readings *r, const char *path, struct diag *d)
 	return status;
 }
 
-enum hd_status readings_load(const char *folder, struct diag *d,
-			     struct readings *out)
+enum hd_status readings_load(const char *folder, struct diag *d, struct readings *out)
 {
 	DIR *open = opendir(folder);
 	enum hd_status status = HD_OK;
 
 	*out = (struct readings){ 0 };
 	if (!open)
-		return diag_fail(d, HD_ERR_INPUT, "%s: %s", folder,
-				 strerror(errno));
-	for (const struct dirent *e;
-	     status == HD_OK && (e = readdir(open)) != NULL;) {
+		return diag_fail(d, HD_ERR_INPUT, "%s: %s", folder, strerror(errno));
+	for (const struct dirent *e; status == HD_OK && (e = readdir(open)) != NULL;) {
 		struct strbuf path = STRBUF_INIT;
 
 		strbuf_printf(&path, "%s/%s", folder, e->d_name);

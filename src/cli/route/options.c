@@ -33,14 +33,12 @@ const struct option route_options_table[] = {
 	{ "lids", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "how LIDs are assigned; auto keeps those of the file, or else assigns as OpenSM does",
 	  scn_lid_words, .path = "fabric.routing.lids", .as = OPT_CHOICE },
-	{ "lmc", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
-	  "2^N LIDs per end port", .low = 0, .high = 7,
-	  .path = "fabric.routing.lmc", .as = OPT_UINT },
-	{ "root", 0, OPT_LIST, FIELD(roots), "SWITCH", NULL,
-	  "a root for updn, by name or GUID" },
+	{ "lmc", 0, OPT_SET, FIELD(fabric.set), "N", NULL, "2^N LIDs per end port", .low = 0,
+	  .high = 7, .path = "fabric.routing.lmc", .as = OPT_UINT },
+	{ "root", 0, OPT_LIST, FIELD(roots), "SWITCH", NULL, "a root for updn, by name or GUID" },
 	{ "lanes", 0, OPT_SET, FIELD(fabric.set), "N", NULL,
-	  "data VLs that links may use: 1, 2, 4, 8 or 15 (default: the scenario's, or 8)",
-	  .low = 1, .high = 15, .path = "qos.lanes", .as = OPT_UINT },
+	  "data VLs that links may use: 1, 2, 4, 8 or 15 (default: the scenario's, or 8)", .low = 1,
+	  .high = 15, .path = "qos.lanes", .as = OPT_UINT },
 	{ "mcast", 0, OPT_LIST, FIELD(look.groups), "GROUP", NULL,
 	  "a multicast group: METHOD[@SOURCE]=MEMBER,... with METHOD xy, union, shortest, shared, or auto for the one that loads the busiest cable least" },
 	{ "mcast-routes", 0, OPT_INPUT, FIELD(look.mcast_routes), "FILE", NULL,
@@ -54,8 +52,8 @@ const struct option route_options_table[] = {
 	{ "replan", 0, OPT_CHOICE, FIELD(replan), NULL, "opensm",
 	  "how sweeps route: opensm keeps what still works unless a cable is new (minhop, updn); keep does so always, fresh never. Routes of --engine file are taken as minhop's",
 	  replan_mode_names },
-	{ "mcast-sl", 0, OPT_UINT, FIELD(look.mcast_sl), "SL", "0",
-	  "the SL of multicast groups", .low = 0, .high = 15 },
+	{ "mcast-sl", 0, OPT_UINT, FIELD(look.mcast_sl), "SL", "0", "the SL of multicast groups",
+	  .low = 0, .high = 15 },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
@@ -69,8 +67,7 @@ static void put_overrides(struct route_values *v, const char *name)
 	for (size_t i = 0; i < v->roots.n; i++)
 		strbuf_printf(&roots, "%s%s", i ? "," : "", v->roots.items[i]);
 	if (v->roots.n)
-		overrides_put(o, "--root", "fabric.routing.roots", "%s",
-			      roots.text);
+		overrides_put(o, "--root", "fabric.routing.roots", "%s", roots.text);
 	if (topo_is_words(name))
 		overrides_put(o, "--seed", "fabric.topology.seed", "%llu",
 			      (unsigned long long)v->common.seed);
@@ -92,11 +89,10 @@ static const char *find_wrong(const struct route_values *v)
 	return NULL;
 }
 
-bool route_options_take(const struct command *self, struct route_values *v,
-			const char *name, int *status)
+bool route_options_take(const struct command *self, struct route_values *v, const char *name,
+			int *status)
 {
-	const struct own_format own[] = { { "--dump", v->dump != NULL },
-					  { NULL, false } };
+	const struct own_format own[] = { { "--dump", v->dump != NULL }, { NULL, false } };
 	const char *wrong = find_wrong(v);
 
 	if (!engine_known(self, &v->fabric, "engine", status))

@@ -22,7 +22,7 @@ extern const struct option route_options_table[];
  * Whether they make sense together, and then all that is asked of the fabric
  * `name` in place; else what to return.
  */
-bool route_options_take(const struct command *self, struct route_values *v,
-			const char *name, int *status);
+bool route_options_take(const struct command *self, struct route_values *v, const char *name,
+			int *status);
 
 #endif

@@ -23,8 +23,7 @@ void route_traffic_init(struct load_traffic *t, const struct fabric *f)
 		};
 
 		if (flow.to == TOPO_NONE ||
-		    f->topo.ports[flow.from].subnet !=
-			    f->topo.ports[flow.to].subnet) {
+		    f->topo.ports[flow.from].subnet != f->topo.ports[flow.to].subnet) {
 			t->n_left++;
 			continue;
 		}

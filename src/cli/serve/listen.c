@@ -26,8 +26,8 @@ static void print_url(const struct server *server)
 	strbuf_fini(&url);
 }
 
-int listen_with(const struct listen_options *o, bool has_page,
-		listen_serve_fn *serve, void *context)
+int listen_with(const struct listen_options *o, bool has_page, listen_serve_fn *serve,
+		void *context)
 {
 	struct diag d = { .status = HD_OK };
 	struct asks asks;
@@ -39,8 +39,7 @@ int listen_with(const struct listen_options *o, bool has_page,
 		return command_refuse(&d);
 	asks_init(&asks);
 	where.address = address;
-	enum hd_status begun =
-		server_choose_token(address, o->token, &d, &token);
+	enum hd_status begun = server_choose_token(address, o->token, &d, &token);
 
 	where.token = token;
 	if (begun == HD_OK)

@@ -21,7 +21,7 @@ typedef void listen_serve_fn(void *context, struct asks *asks);
  * Listens, prints where, and calls `serve`; the exit status. `has_page`: '/' is
  * the page that follows a run or a live fabric.
  */
-int listen_with(const struct listen_options *o, bool has_page,
-		listen_serve_fn *serve, void *context);
+int listen_with(const struct listen_options *o, bool has_page, listen_serve_fn *serve,
+		void *context);
 
 #endif

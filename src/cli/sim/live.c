@@ -37,8 +37,8 @@ static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 {
 	struct simulation *next;
 	struct fabric *f;
-	enum hd_status status = live_fabric_read(
-		r->v->tables, r->file, &r->v->scenario.overrides, d, &f);
+	enum hd_status status =
+		live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &f);
 
 	if (status == HD_OK)
 		status = simulation_new(f, &r->v->run, d, &next);
@@ -57,8 +57,8 @@ static enum hd_status look(struct live_run *r, struct diag *d)
 	/* What happens now has happened: from the next nanosecond on. */
 	hd_time at = (now / HD_NS + 1) * HD_NS;
 	bool changed;
-	enum hd_status status = live_tables_look(
-		r->v->tables, simulation_fabric(*r->s), at, d, &changed);
+	enum hd_status status =
+		live_tables_look(r->v->tables, simulation_fabric(*r->s), at, d, &changed);
 
 	return status == HD_OK && changed ? remake(r, now, d) : status;
 }
@@ -74,8 +74,7 @@ static hd_time next_stop(struct live_run *r, hd_time took)
 	if (r->v->pace > 0) {
 		if (took < LOOK)
 			sleep_for(LOOK - took);
-		hd_time due = (hd_time)((double)(clock_time() - r->begun) *
-					r->v->pace);
+		hd_time due = (hd_time)((double)(clock_time() - r->begun) * r->v->pace);
 
 		return due > now ? due : now;
 	}
@@ -99,31 +98,29 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 
 		status = simulation_advance(*r->s, next_stop(r, took), d);
 		took = clock_time() - before;
-		if (status != HD_OK || simulation_is_stopped(*r->s) ||
-		    simulation_is_over(*r->s))
+		if (status != HD_OK || simulation_is_stopped(*r->s) || simulation_is_over(*r->s))
 			break;
 		status = look(r, d);
 	} while (status == HD_OK);
 	return status == HD_OK ? simulation_stop(*r->s, d) : status;
 }
 
-enum hd_status live_session(struct sim_values *v, const char *file,
-			    struct simulation **s, struct diag *d)
+enum hd_status live_session(struct sim_values *v, const char *file, struct simulation **s,
+			    struct diag *d)
 {
 	struct live_run r = {
 		.v = v,
 		.file = file,
 		.s = s,
-		.watch = live_watch_new(simulation_fabric(*s),
-					simulation_sim(*s)),
+		.watch = live_watch_new(simulation_fabric(*s), simulation_sim(*s)),
 		.begun = clock_time(),
 		.slice = HD_US,
 	};
 	enum hd_status status = go_on(&r, d);
 
 	if (status == HD_OK)
-		status = live_count(v->live, simulation_fabric(*s),
-				    sim_metrics(simulation_sim(*s)), d);
+		status = live_count(v->live, simulation_fabric(*s), sim_metrics(simulation_sim(*s)),
+				    d);
 	if (status == HD_OK)
 		status = live_watch_tell(r.watch, v->live, d);
 	live_watch_free(r.watch);

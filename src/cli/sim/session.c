@@ -12,17 +12,16 @@
 #include "cli/threads.h"
 
 /* What a reader of an interrupted run must know. */
-static void put_interruption(const struct sim_values *v,
-			     const struct simulation *s, struct strbuf *out)
+static void put_interruption(const struct sim_values *v, const struct simulation *s,
+			     struct strbuf *out)
 {
 	hd_time saved;
 
 	strbuf_puts(out, "interrupted at ");
 	hd_time_print(sim_now(simulation_sim(s)), out);
 	strbuf_puts(out, " of simulated time: ");
-	strbuf_puts(out, v->checksum || v->counters
-				 ? "there are no results"
-				 : "these are the results until then");
+	strbuf_puts(out, v->checksum || v->counters ? "there are no results"
+						    : "these are the results until then");
 	if (!simulation_is_saved(s, &saved))
 		return;
 	strbuf_printf(out, "; --restart %s goes on from ", v->run.checkpoint);
@@ -40,8 +39,7 @@ static void say_unsaved(void *context, const char *line)
 }
 
 /* As one number or as perfquery does; nothing of a run that was stopped. */
-static int show_shaped(const struct sim_values *v, const struct simulation *s,
-		       bool met)
+static int show_shaped(const struct sim_values *v, const struct simulation *s, bool met)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -84,8 +82,7 @@ static int refuse(const struct sim_values *v, const struct diag *d)
 }
 
 /* Do all processes mean the same run? */
-static enum hd_status compare(const struct sim_values *v,
-			      const struct fabric *f, struct diag *d)
+static enum hd_status compare(const struct sim_values *v, const struct fabric *f, struct diag *d)
 {
 	struct strbuf mine = STRBUF_INIT;
 
@@ -93,15 +90,14 @@ static enum hd_status compare(const struct sim_values *v,
 		return HD_OK;
 	strbuf_puts(&mine, HD_VERSION " ");
 	simulation_identity(f, &v->run, &mine);
-	enum hd_status status =
-		world_same(&v->world, "scenario, option or version", &mine, d);
+	enum hd_status status = world_same(&v->world, "scenario, option or version", &mine, d);
 
 	strbuf_fini(&mine);
 	return status;
 }
 
-static enum hd_status begin(struct sim_values *v, struct fabric *f,
-			    struct diag *d, struct simulation **out)
+static enum hd_status begin(struct sim_values *v, struct fabric *f, struct diag *d,
+			    struct simulation **out)
 {
 	enum hd_status status = compare(v, f, d);
 
@@ -120,8 +116,7 @@ static enum hd_status begin(struct sim_values *v, struct fabric *f,
 }
 
 /* The first process shows what all have computed. */
-static int finish(struct sim_values *v, struct simulation *s,
-		  enum hd_status done, struct diag *d)
+static int finish(struct sim_values *v, struct simulation *s, enum hd_status done, struct diag *d)
 {
 	int status = EXIT_DONE;
 
@@ -153,8 +148,7 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 	/* Several processes would end at different instants: none waits. */
 	if (is_first && v->world.n > 1)
 		unfinished_let_go();
-	enum hd_status done =
-		v->live ? live_session(v, file, &s, &d) : simulation_run(s, &d);
+	enum hd_status done = v->live ? live_session(v, file, &s, &d) : simulation_run(s, &d);
 
 	if (is_first)
 		progress_end(&progress);
@@ -167,31 +161,27 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 }
 
 /* What several processes cannot share, or NULL. */
-static const char *needs_one_process(const struct sim_values *v,
-				     const char *file)
+static const char *needs_one_process(const struct sim_values *v, const char *file)
 {
 	if (v->live)
 		return "a live fabric";
 	return strcmp(file, "-") == 0 ? "standard input" : NULL;
 }
 
-static enum hd_status choose(struct sim_values *v, const char *file,
-			     struct diag *d, struct fabric **out)
+static enum hd_status choose(struct sim_values *v, const char *file, struct diag *d,
+			     struct fabric **out)
 {
 	const char *alone = needs_one_process(v, file);
 	enum hd_status status;
 
 	if (v->world.n == 1)
-		return scenario_choose(&v->scenario, v->tables, file,
-				       &v->common.seed, d, out);
+		return scenario_choose(&v->scenario, v->tables, file, &v->common.seed, d, out);
 	if (alone)
 		status = diag_fail(d, HD_ERR_USAGE,
-				   "%s is there for one process only, and %u "
-				   "were started together",
+				   "%s is there for one process only, and %u were started together",
 				   alone, v->world.n);
 	else
-		status = scenario_choose(&v->scenario, NULL, file,
-					 &v->common.seed, d, out);
+		status = scenario_choose(&v->scenario, NULL, file, &v->common.seed, d, out);
 	enum hd_status all = world_agree(&v->world, status, d);
 
 	if (all != HD_OK && status == HD_OK)

@@ -28,9 +28,7 @@ int sim_session(struct sim_values *v, const char *file);
  * Runs it on v->tables, which change meanwhile, and tells the live fabric what
  * came of it. In the place of *s there may be another run.
  */
-HD_MUST_CHECK enum hd_status live_session(struct sim_values *v,
-					  const char *file,
-					  struct simulation **s,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status live_session(struct sim_values *v, const char *file,
+					  struct simulation **s, struct diag *d);
 
 #endif

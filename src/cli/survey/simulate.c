@@ -60,17 +60,16 @@ bool survey_kinds(const struct command *self, const struct option_list *fail,
 	for (size_t i = 0; i < fail->n; i++) {
 		if (survey_fail(o, fail->items[i]))
 			continue;
-		*status = command_usage(
-			self,
-			"'%s' is nothing that fails: switches, links or hosts",
-			fail->items[i]);
+		*status =
+			command_usage(self, "'%s' is nothing that fails: switches, links or hosts",
+				      fail->items[i]);
 		return false;
 	}
 	return true;
 }
 
-enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d,
-			       struct results *r, bool *is_well)
+enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d, struct results *r,
+			       bool *is_well)
 {
 	const struct survey *s = what->found;
 	size_t most = what->most < s->n ? what->most : s->n;
@@ -98,8 +97,7 @@ enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d,
 				continue;
 			survey_name(s, &s->cases[i], &name);
 			items[f.n++] =
-				(struct failure){ strbuf_detach(&name),
-						  without(s, &s->cases[i]) };
+				(struct failure){ strbuf_detach(&name), without(s, &s->cases[i]) };
 		}
 	}
 	progress_begin(&progress, what->common, "runs", 0);

@@ -23,9 +23,8 @@ bool survey_kinds(const struct command *self, const struct option_list *fail,
  * Cases by verdict, the worst first, and then in the survey's order. *is_well
  * becomes false if a run is not.
  */
-HD_MUST_CHECK enum hd_status survey_simulate(const struct survey_runs *what,
-					     struct diag *d, struct results *r,
-					     bool *is_well);
+HD_MUST_CHECK enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d,
+					     struct results *r, bool *is_well);
 
 /* Shows progress, whose context it is; false if a signal wants an end. */
 bool survey_tick(void *context, size_t done, size_t all);

@@ -44,9 +44,8 @@ static void ranks_fini(struct ranks *all)
 	free(all->lock);
 }
 
-static enum hd_status run_shard(const struct sweep_values *v,
-				const struct study *study, const char *db,
-				struct sweep *w, struct diag *d)
+static enum hd_status run_shard(const struct sweep_values *v, const struct study *study,
+				const char *db, struct sweep *w, struct diag *d)
 {
 	/* What earlier calls have joined already need not be run again. */
 	bool seen = access(v->common.db, R_OK) == 0;
@@ -80,8 +79,8 @@ static bool all_are_done(const struct ranks *all, const struct study *study)
 		done &= access(all->paths[i], R_OK) == 0;
 	if (!done)
 		return false;
-	done = merge_open((const char *const *)all->paths, all->n,
-			  sweep_options_of, &ignored, &of_files) == HD_OK;
+	done = merge_open((const char *const *)all->paths, all->n, sweep_options_of, &ignored,
+			  &of_files) == HD_OK;
 	if (done) {
 		study_describe(study, &ours);
 		study_describe(&of_files, &theirs);
@@ -93,8 +92,7 @@ static bool all_are_done(const struct ranks *all, const struct study *study)
 	return done;
 }
 
-static int join(struct sweep_values *v, const struct study *study,
-		const struct ranks *all)
+static int join(struct sweep_values *v, const struct study *study, const struct ranks *all)
 {
 	struct sweep w;
 
@@ -118,8 +116,7 @@ static bool lock(const char *path, int *file)
 	return *file >= 0 && fcntl(*file, F_SETLKW, &whole) == 0;
 }
 
-static int join_if_last(struct sweep_values *v, const struct study *study,
-			const struct ranks *all)
+static int join_if_last(struct sweep_values *v, const struct study *study, const struct ranks *all)
 {
 	struct diag d = { .status = HD_OK };
 	int file, code = EXIT_DONE;
@@ -137,8 +134,7 @@ static int join_if_last(struct sweep_values *v, const struct study *study,
 	return code;
 }
 
-int ranks_run(struct sweep_values *v, struct study *study, size_t rank,
-	      size_t n)
+int ranks_run(struct sweep_values *v, struct study *study, size_t rank, size_t n)
 {
 	struct diag d = { .status = HD_OK };
 	struct ranks all;

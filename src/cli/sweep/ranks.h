@@ -13,7 +13,6 @@
 #include "cli/sweep/session.h"
 
 /* `rank` counts from 0; the exit status. */
-int ranks_run(struct sweep_values *v, struct study *study, size_t rank,
-	      size_t n);
+int ranks_run(struct sweep_values *v, struct study *study, size_t rank, size_t n);
 
 #endif

@@ -49,15 +49,13 @@ struct sweep_words {
 const struct option *const *sweep_options_of(const char *name)
 {
 	static const struct command *const groups[] = {
-		&command_cc,    &command_mcast, &command_qos,
-		&command_bench, &command_model, NULL,
+		&command_cc, &command_mcast, &command_qos, &command_bench, &command_model, NULL,
 	};
 	static const struct option *tables[2];
 	struct pieces words = { 0 };
 
 	pieces_words(&words, name);
-	const struct command *c =
-		command_find(groups, (int)words.n, words.items);
+	const struct command *c = command_find(groups, (int)words.n, words.items);
 
 	pieces_fini(&words);
 	tables[0] = c ? c->options : NULL;
@@ -82,17 +80,14 @@ static void name_command(struct study *s, const struct sweep_words *w)
 	s->options_of = sweep_options_of;
 }
 
-static enum hd_status read_study(struct sweep_values *v,
-				 const struct sweep_words *words,
+static enum hd_status read_study(struct sweep_values *v, const struct sweep_words *words,
 				 struct diag *d, struct study *out)
 {
-	enum hd_status status =
-		choice_overrides(&v->scenario, v->common.seed, d);
+	enum hd_status status = choice_overrides(&v->scenario, v->common.seed, d);
 
 	*out = (struct study){ 0 };
 	if (status == HD_OK && words->path)
-		status =
-			study_read(words->path, &v->scenario.overrides, d, out);
+		status = study_read(words->path, &v->scenario.overrides, d, out);
 	else if (status == HD_OK)
 		study_init(out, &v->scenario.overrides);
 	if (status == HD_OK)
@@ -127,8 +122,7 @@ static void forget_lost(const char *db, const struct study *study)
 		return;
 	study_describe(study, &ours);
 	for (size_t i = 0; i < n; i++) {
-		if (infos[i].state == RUN_LOST &&
-		    strcmp(infos[i].command, "sweep") == 0 &&
+		if (infos[i].state == RUN_LOST && strcmp(infos[i].command, "sweep") == 0 &&
 		    strcmp(infos[i].content, ours.text) == 0)
 			database_forget(db, infos[i].id);
 	}
@@ -151,8 +145,7 @@ static int record(const struct sweep_values *v, const struct sweep *w)
 
 	if (status == EXIT_DONE && where.db) {
 		forget_lost(where.db, w->study);
-		if (database_view(where.db, "sweep", "points", "sweep", &d) !=
-		    HD_OK)
+		if (database_view(where.db, "sweep", "points", "sweep", &d) != HD_OK)
 			status = command_refuse(&d);
 	}
 	results_free(all);
@@ -173,10 +166,9 @@ static int show(const struct sweep_values *v, const struct sweep *w)
 	struct common_options plain = v->common;
 	struct results *r = results_new("sweep");
 	bool good = sweep_tables(w,
-				 v->wide ? SWEEP_WIDE
-				 : v->curves || !is_for_programs(&v->common)
-					 ? SWEEP_CURVES
-					 : SWEEP_TIDY,
+				 v->wide                                     ? SWEEP_WIDE
+				 : v->curves || !is_for_programs(&v->common) ? SWEEP_CURVES
+									     : SWEEP_TIDY,
 				 r);
 	int recorded = record(v, w);
 
@@ -201,8 +193,7 @@ int sweep_run_and_show(struct sweep_values *v, struct sweep *w)
 	w->db = v->common.db;
 	w->version = HD_VERSION;
 	w->at_once = processes_at_once(v->jobs);
-	if (v->shard &&
-	    shard_parse(v->shard, &d, &w->shard, &w->n_shards) != HD_OK)
+	if (v->shard && shard_parse(v->shard, &d, &w->shard, &w->n_shards) != HD_OK)
 		return command_refuse(&d);
 	w->tick = tick;
 	/* For as long as sweep_run has it. */
@@ -231,12 +222,10 @@ static bool read_words(int n, char **words, struct sweep_words *out)
 	}
 	out->arguments = words;
 	out->n_arguments = (size_t)n;
-	return out->path ? out->command || n == 0
-			 : out->command && !out->command->has_scenario;
+	return out->path ? out->command || n == 0 : out->command && !out->command->has_scenario;
 }
 
-static int run_sources(struct sweep_values *v, struct study *study, int n,
-		       char **sources)
+static int run_sources(struct sweep_values *v, struct study *study, int n, char **sources)
 {
 	struct sweep w;
 
@@ -252,17 +241,16 @@ static int run_sources(struct sweep_values *v, struct study *study, int n,
 /* What is merged is the study that was swept: nothing adds to it. */
 static bool adds_to_study(const struct sweep_values *v)
 {
-	return v->vary.n || v->skip.n || v->keep.n || v->scenario.set.n ||
-	       v->seeds || v->stop || v->find || v->shard ||
-	       v->common.seed != SEED_OF_SCENARIO;
+	return v->vary.n || v->skip.n || v->keep.n || v->scenario.set.n || v->seeds || v->stop ||
+	       v->find || v->shard || v->common.seed != SEED_OF_SCENARIO;
 }
 
 static int run_merge(struct sweep_values *v, int n, char **paths)
 {
 	struct diag d = { .status = HD_OK };
 	struct study study;
-	int code = merge_open((const char *const *)paths, (size_t)n,
-			      sweep_options_of, &d, &study) == HD_OK
+	int code = merge_open((const char *const *)paths, (size_t)n, sweep_options_of, &d,
+			      &study) == HD_OK
 			   ? run_sources(v, &study, n, paths)
 			   : command_refuse(&d);
 
@@ -288,8 +276,7 @@ static int run_own(struct sweep_values *v, const struct sweep_words *words)
 	return code;
 }
 
-int sweep_run_words(const struct command *self, struct sweep_values *v, int n,
-		    char **words)
+int sweep_run_words(const struct command *self, struct sweep_values *v, int n, char **words)
 {
 	struct sweep_words say;
 
@@ -297,14 +284,12 @@ int sweep_run_words(const struct command *self, struct sweep_values *v, int n,
 		return command_usage(self, "--shard needs a --db of its own");
 	if (n > 0 && strcmp(words[0], "merge") == 0)
 		return n < 2 || adds_to_study(v)
-			       ? command_usage(self,
-					       "merge takes databases that "
-					       "shards left, and no more of "
-					       "what to run")
+			       ? command_usage(
+					 self,
+					 "merge takes databases that shards left, and no more of what to run")
 			       : run_merge(v, n - 1, words + 1);
 	if (!read_words(n, words, &say))
-		return command_usage(self,
-				     "expected one scenario or study, or a "
-				     "command with what it takes");
+		return command_usage(
+			self, "expected one scenario or study, or a command with what it takes");
 	return run_own(v, &say);
 }

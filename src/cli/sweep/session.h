@@ -26,7 +26,6 @@ const struct option *const *sweep_options_of(const char *name);
 int sweep_run_and_show(struct sweep_values *v, struct sweep *w);
 
 /* What the words after the options ask for; the exit status. */
-int sweep_run_words(const struct command *self, struct sweep_values *v, int n,
-		    char **words);
+int sweep_run_words(const struct command *self, struct sweep_values *v, int n, char **words);
 
 #endif

@@ -77,20 +77,16 @@ static void put_link(struct table *out, const struct topo *t, port_id port)
 	table_put_row(out, &row);
 }
 
-static struct results *make_tables(const struct command *self,
-				   const struct topo *t)
+static struct results *make_tables(const struct command *self, const struct topo *t)
 {
 	struct results *r = results_new(self->name);
-	struct table *nodes =
-		results_table(r, "nodes", "switches and hosts", node_columns);
+	struct table *nodes = results_table(r, "nodes", "switches and hosts", node_columns);
 	struct table *links = results_table(r, "links", "cables", link_columns);
 
 	for (node_id i = 0; i < t->n_nodes; i++) {
 		const struct topo_node *v = &t->nodes[i];
 
-		table_put_row(nodes,
-			      &(struct node_row){ kind_name(v),
-						  guid_of(nodes, v), *v });
+		table_put_row(nodes, &(struct node_row){ kind_name(v), guid_of(nodes, v), *v });
 	}
 	for (port_id i = 0; i < t->n_ports; i++) {
 		if (t->ports[i].peer != TOPO_NONE && t->ports[i].peer > i)
@@ -104,26 +100,23 @@ static int refuse(const struct command *self, const char *to)
 	struct strbuf names = STRBUF_INIT;
 
 	for (const struct topo_writer *w = topo_writers; w->name; w++)
-		strbuf_printf(&names, "%s%s", w == topo_writers ? "" : ", ",
-			      w->name);
-	int status = command_usage(self, "format '%s' is none of %s", to,
-				   names.text);
+		strbuf_printf(&names, "%s%s", w == topo_writers ? "" : ", ", w->name);
+	int status = command_usage(self, "format '%s' is none of %s", to, names.text);
 
 	strbuf_fini(&names);
 	return status;
 }
 
-int topo_output_check(const struct command *self,
-		      const struct common_options *common, const char *to)
+int topo_output_check(const struct command *self, const struct common_options *common,
+		      const char *to)
 {
 	if (!to)
 		return EXIT_DONE;
-	return topo_writer_find(to) ? output_check_format(self, common, "--to")
-				    : refuse(self, to);
+	return topo_writer_find(to) ? output_check_format(self, common, "--to") : refuse(self, to);
 }
 
-int topo_output(const struct command *self, const struct common_options *common,
-		const char *to, const struct topo *t)
+int topo_output(const struct command *self, const struct common_options *common, const char *to,
+		const struct topo *t)
 {
 	const struct topo_writer *w = to ? topo_writer_find(to) : NULL;
 	struct strbuf out = STRBUF_INIT;
@@ -136,8 +129,7 @@ int topo_output(const struct command *self, const struct common_options *common,
 		w = topo_writer_as_read(t);
 	w->write(t, &out);
 	int status = common->db || common->html
-			     ? output_shaped(common, make_tables(self, t), &out,
-					     true)
+			     ? output_shaped(common, make_tables(self, t), &out, true)
 			     : output_bytes(common, out.text, out.len, true);
 
 	strbuf_fini(&out);

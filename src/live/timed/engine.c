@@ -20,8 +20,7 @@
 
 /* ---- the daemon */
 
-int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size,
-	       int *file)
+int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size, int *file)
 {
 	struct live_call c = { .question = a->question };
 	struct live_reply r = { .error = ENODEV };
@@ -29,8 +28,7 @@ int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size,
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	struct iovec question[] = { { &c, sizeof(c) },
-				    { (void *)a->text, a->size } };
+	struct iovec question[] = { { &c, sizeof(c) }, { (void *)a->text, a->size } };
 	struct iovec answer[] = { { &r, sizeof(r) }, { out, *size } };
 	struct msghdr to = { .msg_iov = question, .msg_iovlen = 2 };
 	struct msghdr from = { .msg_iov = answer,
@@ -64,15 +62,12 @@ static enum hd_status attach(struct engine *e, struct diag *d)
 	if (e->calls < 0)
 		return d->status;
 	if (engine_ask(e, &a, NULL, &size, &file) != 0 || file < 0)
-		return diag_fail(d, HD_ERR_ENV,
-				 "the fabric has an engine, or needs none");
-	void *page =
-		mmap(NULL, sizeof(*e->page), PROT_READ, MAP_SHARED, file, 0);
+		return diag_fail(d, HD_ERR_ENV, "the fabric has an engine, or needs none");
+	void *page = mmap(NULL, sizeof(*e->page), PROT_READ, MAP_SHARED, file, 0);
 
 	close(file);
 	if (page == MAP_FAILED)
-		return diag_fail(d, HD_ERR_ENV, "no memory: %s",
-				 strerror(errno));
+		return diag_fail(d, HD_ERR_ENV, "no memory: %s", strerror(errno));
 	e->page = page;
 	return HD_OK;
 }
@@ -213,8 +208,7 @@ static bool turn(struct engine *e)
 	return goes_on;
 }
 
-enum hd_status timed_run(const char *dir, const char *profile,
-			 const struct timed_source *from,
+enum hd_status timed_run(const char *dir, const char *profile, const struct timed_source *from,
 			 void (*ready)(void *who), void *who, struct diag *d)
 {
 	struct engine *e = hd_alloc(1, sizeof(*e));

@@ -47,9 +47,9 @@ struct pair {
 		uint32_t send, receive;
 	} psn; /* with which it entered that */
 	bool is_connected, has_started;
-	bool is_alone;            /* connected to one that was not there yet */
-	uint64_t receives;        /* posted, and not taken */
-	struct message *messages; /* ring; these count: */
+	bool is_alone;                /* connected to one that was not there yet */
+	uint64_t receives;            /* posted, and not taken */
+	struct message *messages;     /* ring; these count: */
 	uint64_t head, tail, entered; /* up to there in the simulation */
 	uint32_t size;
 	struct membership *groups;
@@ -102,16 +102,14 @@ struct asked {
 	const void *text;
 	size_t size;
 };
-int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size,
-	       int *file);
+int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size, int *file);
 
 /* ---- programs.c */
 
 /* Those that there are now. */
 void programs_look(struct engine *e);
 void programs_free(struct engine *e);
-void program_tell(struct engine *e, struct program *p,
-		  const struct live_note *n);
+void program_tell(struct engine *e, struct program *p, const struct live_note *n);
 /* What they were told, however long they have slept. */
 bool programs_have_heard(struct engine *e);
 /* Whether time may go on. */

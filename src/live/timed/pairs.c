@@ -15,8 +15,7 @@ enum { SHARED_MOST = 1 << 16 };
 
 static struct pair **place_of(struct engine *e, uint32_t qpn)
 {
-	struct program *p =
-		e->programs[qpn >> INDEX_BITS & (LIVE_PROGRAMS - 1)];
+	struct program *p = e->programs[qpn >> INDEX_BITS & (LIVE_PROGRAMS - 1)];
 
 	if (!p)
 		return NULL;
@@ -34,8 +33,7 @@ struct pair *pair_find(struct engine *e, uint32_t qpn)
 
 /* ---- messages */
 
-static void message_put(struct engine *e, struct pair *q,
-			const struct message *m)
+static void message_put(struct engine *e, struct pair *q, const struct message *m)
 {
 	if (q->tail - q->head == q->size) {
 		uint32_t size = q->size ? 2 * q->size : 64;
@@ -60,8 +58,7 @@ static void messages_clear(struct engine *e, struct pair *q)
 	}
 }
 
-static void tell(struct engine *e, const struct pair *q,
-		 enum live_note_kind kind, uint64_t number,
+static void tell(struct engine *e, const struct pair *q, enum live_note_kind kind, uint64_t number,
 		 enum wc_status status)
 {
 	const struct live_note n = { kind, q->qpn, number, status, 0 };
@@ -96,8 +93,7 @@ static void pair_end(struct engine *e, struct pair *q)
 
 static struct shared *shared_of(const struct program *p, int64_t index)
 {
-	return index >= 0 && (size_t)index < p->n_shared &&
-			       p->shared[index].max > 0
+	return index >= 0 && (size_t)index < p->n_shared && p->shared[index].max > 0
 		       ? &p->shared[index]
 		       : NULL;
 }
@@ -151,15 +147,13 @@ static void enter(struct engine *e, struct pair *q)
 	static const enum qp_kind of_type[] = {
 		[TYPE_RC] = QP_RC, [TYPE_UC] = QP_UC, [TYPE_UD] = QP_UD
 	};
-	bool is_new = !q->guest && q->asked.state >= STATE_INIT &&
-		      q->asked.type >= TYPE_RC && q->asked.type <= TYPE_UD;
+	bool is_new = !q->guest && q->asked.state >= STATE_INIT && q->asked.type >= TYPE_RC &&
+		      q->asked.type <= TYPE_UD;
 
 	if (!is_new)
 		return;
-	const struct guest_place place = { of_type[q->asked.type],
-					   q->asked.port, q->asked.max_send,
-					   q->asked.max_recv,
-					   shared_enter(e, q) };
+	const struct guest_place place = { of_type[q->asked.type], q->asked.port, q->asked.max_send,
+					   q->asked.max_recv, shared_enter(e, q) };
 
 	q->guest = guest_new(e->guests, &place, q);
 }
@@ -175,14 +169,11 @@ static void follow(struct engine *e, struct pair *q)
 
 		q->psn.receive = a.rq_psn;
 		q->is_alone = !is_datagram(q) && (!peer || !peer->guest);
-		q->is_connected =
-			guest_connect(q->guest, peer ? peer->guest : NULL,
-				      &a) == HD_OK;
+		q->is_connected = guest_connect(q->guest, peer ? peer->guest : NULL, &a) == HD_OK;
 		for (uint64_t i = 0; q->is_connected && i < q->receives; i++)
 			(void)!guest_receive(q->guest);
 		for (size_t i = 0; q->is_connected && i < q->n_groups; i++)
-			(void)!guest_attach(q->guest, q->groups[i].mlid,
-					    q->groups[i].mgid);
+			(void)!guest_attach(q->guest, q->groups[i].mlid, q->groups[i].mgid);
 	}
 	if (q->is_connected && !q->has_started && q->asked.state >= STATE_RTS) {
 		q->psn.send = a.sq_psn;
@@ -190,8 +181,7 @@ static void follow(struct engine *e, struct pair *q)
 	}
 }
 
-static void tell_done(struct engine *e, struct pair *q, uint64_t number,
-		      enum wc_status status)
+static void tell_done(struct engine *e, struct pair *q, uint64_t number, enum wc_status status)
 {
 	for (uint64_t i = q->head; i != q->tail; i++) {
 		struct message *m = &q->messages[i % q->size];
@@ -199,8 +189,7 @@ static void tell_done(struct engine *e, struct pair *q, uint64_t number,
 		if (m->what.number > number)
 			break;
 		m->is_done = true;
-		m->is_over |=
-			is_reliable(q) || m->has_landed || status != WC_SUCCESS;
+		m->is_over |= is_reliable(q) || m->has_landed || status != WC_SUCCESS;
 	}
 	tell(e, q, LIVE_DONE, number, status);
 	messages_clear(e, q);
@@ -299,8 +288,7 @@ static void keep_psn(struct engine *e, struct pair *q)
 
 	q->asked.sq_psn = psn;
 	if (peer && peer->is_connected && !is_datagram(q))
-		peer->asked.rq_psn =
-			psn_add(peer->psn.receive, psn - q->psn.send);
+		peer->asked.rq_psn = psn_add(peer->psn.receive, psn - q->psn.send);
 }
 
 static void leave(struct engine *e, struct pair *q)
@@ -328,8 +316,7 @@ static void renew(struct engine *e, struct pair *q)
 static void leave_shared(struct engine *e)
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
-		for (size_t k = 0;
-		     e->programs[i] && k < e->programs[i]->n_shared; k++)
+		for (size_t k = 0; e->programs[i] && k < e->programs[i]->n_shared; k++)
 			e->programs[i]->shared[k].queue = NULL;
 }
 
@@ -349,8 +336,7 @@ void pairs_enter(struct engine *e)
 
 /* ---- what programs ask for */
 
-static void take_pair(struct engine *e, struct program *p,
-		      const struct live_request *r)
+static void take_pair(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct pair **at = place_of(e, r->qpn);
 
@@ -372,8 +358,7 @@ static void take_pair(struct engine *e, struct program *p,
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_gone(struct engine *e, struct program *p,
-		      const struct live_request *r)
+static void take_gone(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct pair *q = pair_find(e, r->qpn);
 
@@ -391,13 +376,11 @@ static const enum wr_kind kinds[LIVE_OPERATIONS] = {
 };
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_send(struct engine *e, struct program *p,
-		      const struct live_request *r)
+static void take_send(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct pair *q = pair_find(e, r->qpn);
 
-	if (!q || q->of != p || r->operation >= LIVE_OPERATIONS ||
-	    r->length > WR_MAX_LENGTH)
+	if (!q || q->of != p || r->operation >= LIVE_OPERATIONS || r->length > WR_MAX_LENGTH)
 		return;
 	const struct live_pair *to = &r->pair;
 	struct message m = {
@@ -412,28 +395,24 @@ static void take_send(struct engine *e, struct program *p,
 
 	memcpy(m.what.address.dgid, r->content.dgid, sizeof(r->content.dgid));
 	message_put(e, q, &m);
-	e->fresh = hd_grow(e->fresh, &e->fresh_cap, e->n_fresh + 1,
-			   sizeof(*e->fresh));
+	e->fresh = hd_grow(e->fresh, &e->fresh_cap, e->n_fresh + 1, sizeof(*e->fresh));
 	e->fresh[e->n_fresh++] = q->qpn;
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_detach(struct engine *e, struct program *p,
-			const struct live_request *r)
+static void take_detach(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct pair *q = pair_find(e, r->qpn);
 
 	for (size_t i = q && q->of == p ? q->n_groups : 0; i-- > 0;)
 		if (q->groups[i].mlid == r->pair.dlid &&
-		    memcmp(q->groups[i].mgid, r->content.dgid,
-			   sizeof(q->groups[i].mgid)) == 0)
+		    memcmp(q->groups[i].mgid, r->content.dgid, sizeof(q->groups[i].mgid)) == 0)
 			q->groups[i] = q->groups[--q->n_groups];
 	if (q && q->of == p && q->is_connected)
 		guest_detach(q->guest, r->pair.dlid, r->content.dgid);
 }
 
-static void take_attach(struct engine *e, struct program *p,
-			const struct live_request *r)
+static void take_attach(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct pair *q = pair_find(e, r->qpn);
 	struct membership m = { .mlid = r->pair.dlid };
@@ -442,16 +421,14 @@ static void take_attach(struct engine *e, struct program *p,
 		return;
 	take_detach(e, p, r);
 	memcpy(m.mgid, r->content.dgid, sizeof(m.mgid));
-	q->groups = hd_grow(q->groups, &q->groups_cap, q->n_groups + 1,
-			    sizeof(*q->groups));
+	q->groups = hd_grow(q->groups, &q->groups_cap, q->n_groups + 1, sizeof(*q->groups));
 	q->groups[q->n_groups++] = m;
 	if (q->is_connected)
 		(void)!guest_attach(q->guest, m.mlid, m.mgid);
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_receive(struct engine *e, struct program *p,
-			 const struct live_request *r)
+static void take_receive(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct pair *q = pair_find(e, r->qpn);
 
@@ -463,8 +440,7 @@ static void take_receive(struct engine *e, struct program *p,
 			break;
 }
 
-static void take_shared(struct engine *e, struct program *p,
-			const struct live_request *r)
+static void take_shared(struct engine *e, struct program *p, const struct live_request *r)
 {
 	(void)e;
 	if (r->qpn >= SHARED_MOST || r->number == 0 || r->number > UINT32_MAX)
@@ -473,16 +449,14 @@ static void take_shared(struct engine *e, struct program *p,
 		size_t n = (size_t)r->qpn + 1;
 
 		p->shared = hd_realloc(p->shared, n, sizeof(*p->shared));
-		memset(p->shared + p->n_shared, 0,
-		       (n - p->n_shared) * sizeof(*p->shared));
+		memset(p->shared + p->n_shared, 0, (n - p->n_shared) * sizeof(*p->shared));
 		p->n_shared = n;
 	}
 	p->shared[r->qpn] = (struct shared){ .max = (uint32_t)r->number };
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_shared_gone(struct engine *e, struct program *p,
-			     const struct live_request *r)
+static void take_shared_gone(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct shared *s = shared_of(p, r->qpn);
 
@@ -495,8 +469,7 @@ static void take_shared_gone(struct engine *e, struct program *p,
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_shared_receive(struct engine *e, struct program *p,
-				const struct live_request *r)
+static void take_shared_receive(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct shared *s = shared_of(p, r->qpn);
 
@@ -534,11 +507,9 @@ bool pairs_take(struct engine *e)
 		uint64_t at = atomic_load(&c->taken);
 
 		for (; at != atomic_load(&c->posted); any = true) {
-			const struct live_request r =
-				c->requests[at % LIVE_REQUESTS];
+			const struct live_request r = c->requests[at % LIVE_REQUESTS];
 
-			if (r.kind < sizeof(takers) / sizeof(takers[0]) &&
-			    takers[r.kind])
+			if (r.kind < sizeof(takers) / sizeof(takers[0]) && takers[r.kind])
 				takers[r.kind](e, p, &r);
 			atomic_store(&c->taken, ++at);
 		}
@@ -572,8 +543,8 @@ static void receive_taken(struct pair *q)
 static void tell_arrived(struct engine *e, struct pair *q, struct message *m,
 			 const struct pair *receiver)
 {
-	const struct live_note n = { LIVE_ARRIVED, q->qpn, m->what.number,
-				     WC_SUCCESS, receiver->qpn };
+	const struct live_note n = { LIVE_ARRIVED, q->qpn, m->what.number, WC_SUCCESS,
+				     receiver->qpn };
 
 	m->is_spread = is_to_group(m);
 	if (!m->is_spread) {

@@ -25,8 +25,8 @@ static struct program *program_map(struct engine *e, uint32_t number)
 
 	if (engine_ask(e, &a, NULL, &size, &file) != 0 || file < 0)
 		return NULL;
-	void *memory = mmap(NULL, sizeof(struct live_memory),
-			    PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	void *memory =
+		mmap(NULL, sizeof(struct live_memory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
 	close(file);
 	if (memory == MAP_FAILED)
@@ -64,8 +64,7 @@ void programs_look(struct engine *e)
 		size = 0;
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
 		if (e->programs[i])
-			e->programs[i]->seen =
-				!atomic_load(&e->programs[i]->memory->gone);
+			e->programs[i]->seen = !atomic_load(&e->programs[i]->memory->gone);
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
 		if (e->programs[i] && !e->programs[i]->seen)
 			program_end(e, i);
@@ -89,8 +88,8 @@ static int bell_of(struct program *p)
 	if (p->bell < 0) {
 		char path[64];
 
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d",
-			 (int)p->memory->pid, (int)p->memory->clock.bell);
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)p->memory->pid,
+			 (int)p->memory->clock.bell);
 		p->bell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	}
 	return p->bell;
@@ -105,14 +104,12 @@ static void ring(struct program *p)
 		(void)!write(bell, &nothing, sizeof(nothing));
 }
 
-void program_tell(struct engine *e, struct program *p,
-		  const struct live_note *n)
+void program_tell(struct engine *e, struct program *p, const struct live_note *n)
 {
 	struct live_clock *c = &p->memory->clock;
 	uint64_t at = atomic_load(&c->told);
 
-	while (at - atomic_load(&c->heard) >= LIVE_NOTES &&
-	       !atomic_load(&p->memory->gone)) {
+	while (at - atomic_load(&c->heard) >= LIVE_NOTES && !atomic_load(&p->memory->gone)) {
 		ring(p);
 		(void)!pairs_take(e);
 		sched_yield();
@@ -128,8 +125,7 @@ void programs_time(struct engine *e)
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
 		if (e->programs[i])
-			atomic_store(&e->programs[i]->memory->clock.now,
-				     engine_now(e));
+			atomic_store(&e->programs[i]->memory->clock.now, engine_now(e));
 }
 
 /* ---- whether they wait */
@@ -228,8 +224,7 @@ static bool has_heard(struct program *p)
 {
 	const struct live_clock *c = &p->memory->clock;
 
-	if (atomic_load(&c->heard) == atomic_load(&c->told) ||
-	    atomic_load(&p->memory->gone))
+	if (atomic_load(&c->heard) == atomic_load(&c->told) || atomic_load(&p->memory->gone))
 		return true;
 	remind(p);
 	return false;
@@ -241,9 +236,8 @@ static bool has_answered(struct program *p)
 	int unread = 0;
 
 	/* In this order: it says so before it reads. */
-	return bell_of(p) < 0 ||
-	       (ioctl(p->bell, FIONREAD, &unread) == 0 && unread == 0 &&
-		!atomic_load(&p->memory->clock.is_answering));
+	return bell_of(p) < 0 || (ioctl(p->bell, FIONREAD, &unread) == 0 && unread == 0 &&
+				  !atomic_load(&p->memory->clock.is_answering));
 }
 
 static bool program_waits(struct program *p)

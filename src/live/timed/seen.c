@@ -72,8 +72,8 @@ static void *address_of(uint64_t address)
 }
 
 /* The bytes of a program from `offset` on; zeros where there are none. */
-static void fetch(const struct pair *of, const struct message *m,
-		  uint64_t offset, void *out, size_t size)
+static void fetch(const struct pair *of, const struct message *m, uint64_t offset, void *out,
+		  size_t size)
 {
 	const struct live_content *c = &m->content;
 	struct live_piece list[MOST_PIECES];
@@ -89,31 +89,26 @@ static void fetch(const struct pair *of, const struct message *m,
 		return;
 	}
 	struct iovec lists[] = { { list, c->n_pieces * sizeof(list[0]) },
-				 { address_of(c->at),
-				   c->n_pieces * sizeof(list[0]) } };
+				 { address_of(c->at), c->n_pieces * sizeof(list[0]) } };
 
 	if (c->n_pieces > MOST_PIECES ||
-	    process_vm_readv(pid, &lists[0], 1, &lists[1], 1, 0) !=
-		    (ssize_t)lists[0].iov_len)
+	    process_vm_readv(pid, &lists[0], 1, &lists[1], 1, 0) != (ssize_t)lists[0].iov_len)
 		return;
 	for (uint32_t i = 0; i < c->n_pieces && left > 0; i++) {
-		uint64_t skip =
-			offset < list[i].length ? offset : list[i].length;
+		uint64_t skip = offset < list[i].length ? offset : list[i].length;
 		uint64_t some = list[i].length - skip;
 
 		offset -= skip;
 		some = some < left ? some : left;
 		if (some == 0)
 			continue;
-		there[n++] = (struct iovec){ address_of(list[i].where + skip),
-					     some };
+		there[n++] = (struct iovec){ address_of(list[i].where + skip), some };
 		left -= some;
 	}
 	(void)!process_vm_readv(pid, &here, 1, there, n, 0);
 }
 
-static void image_fetch(struct image *i, const struct pair *of,
-			const struct message *m)
+static void image_fetch(struct image *i, const struct pair *of, const struct message *m)
 {
 	if (packet_has(&i->packet, HEADER_ATOMICACKETH))
 		fetch(of, m, 0, &i->packet.atomicacketh.original,
@@ -169,8 +164,7 @@ static void say(struct packet *p, const struct message *m, uint64_t offset)
 	p->bth.se = is_solicited(p, m);
 }
 
-static void address(struct packet *p, const struct pair *from,
-		    const struct message *m)
+static void address(struct packet *p, const struct pair *from, const struct message *m)
 {
 	if (packet_has(p, HEADER_DETH))
 		p->deth.src_qp = from->qpn;
@@ -185,8 +179,7 @@ static struct image *image_new(struct seen *s, const struct guest_passage *p)
 	const struct pair *of = p->owner;
 	const struct message *m = of ? pair_message(of, p->number) : NULL;
 	bool answers = opcode_flags(p->packet->bth.opcode) & OPCODE_RESPONSE;
-	bool brings = packet_has(p->packet, HEADER_ATOMICACKETH) ||
-		      p->packet->payload_len > 0;
+	bool brings = packet_has(p->packet, HEADER_ATOMICACKETH) || p->packet->payload_len > 0;
 	struct image *i = hd_alloc(1, sizeof(*i));
 
 	i->packet = *p->packet;
@@ -246,14 +239,11 @@ static void flush(struct seen *s, hd_time until)
 
 static void sighting_put(struct seen *s, const struct sighting *r)
 {
-	s->sightings = ring_grow(s->sightings, &s->places, s->head, s->tail,
-				 sizeof(*s->sightings));
+	s->sightings = ring_grow(s->sightings, &s->places, s->head, s->tail, sizeof(*s->sightings));
 	uint32_t at = s->tail++;
 
-	for (; at != s->head && s->sightings[(at - 1) % s->places].at > r->at;
-	     at--)
-		s->sightings[at % s->places] =
-			s->sightings[(at - 1) % s->places];
+	for (; at != s->head && s->sightings[(at - 1) % s->places].at > r->at; at--)
+		s->sightings[at % s->places] = s->sightings[(at - 1) % s->places];
 	s->sightings[at % s->places] = *r;
 	r->image->users++;
 }
@@ -261,8 +251,8 @@ static void sighting_put(struct seen *s, const struct sighting *r)
 static struct image *image_of(struct seen *s, const struct guest_passage *p)
 {
 	while (p->id >= s->n_images) {
-		s->images = hd_grow(s->images, &s->images_cap, s->n_images + 1,
-				    sizeof(struct image *));
+		s->images =
+			hd_grow(s->images, &s->images_cap, s->n_images + 1, sizeof(struct image *));
 		s->images[s->n_images++] = NULL;
 	}
 	struct image **at = &s->images[p->id];
@@ -281,10 +271,9 @@ static void on_passage(void *context, const struct guest_passage *p)
 	struct seen *s = e->seen;
 	struct image *i = image_of(s, p);
 	bool is_all = s->only == TOPO_NONE;
-	struct sighting r = { .at = e->base + p->now,
-			      .image = i,
-			      .vl = p->vl,
-			      .is_marked = p->is_marked };
+	struct sighting r = {
+		.at = e->base + p->now, .image = i, .vl = p->vl, .is_marked = p->is_marked
+	};
 
 	/* It was on its way before anybody looked. */
 	if (!i)
@@ -307,8 +296,7 @@ void seen_settle(struct engine *e)
 		return;
 	for (struct image **at = &s->unknown, *i; (i = *at);) {
 		const struct pair *of = pair_find(e, i->qpn);
-		const struct message *m =
-			of ? pair_message(of, i->number) : NULL;
+		const struct message *m = of ? pair_message(of, i->number) : NULL;
 
 		if (m && !m->has_landed) {
 			at = &i->next;
@@ -361,9 +349,7 @@ static void begin(struct engine *e, uint32_t serial, uint32_t only, int file)
 		return;
 	}
 	e->seen = hd_alloc(1, sizeof(*e->seen));
-	*e->seen = (struct seen){ .stream = stream,
-				  .serial = serial,
-				  .only = only };
+	*e->seen = (struct seen){ .stream = stream, .serial = serial, .only = only };
 	capture_begin(&e->seen->writer, stream, false);
 	seen_enter(e);
 }

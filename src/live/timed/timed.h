@@ -29,8 +29,7 @@
 
 /* Where the fabric comes from, as it is programmed at that moment. */
 struct timed_source {
-	enum hd_status (*open)(void *context, struct diag *d,
-			       struct fabric **out);
+	enum hd_status (*open)(void *context, struct diag *d, struct fabric **out);
 	void (*close)(void *context, struct fabric *f);
 	/* Whether it is programmed otherwise than the one that is open. */
 	bool (*is_old)(void *context);
@@ -39,8 +38,7 @@ struct timed_source {
 
 /* Until the fabric in `dir` is gone; says when it is ready. */
 HD_MUST_CHECK enum hd_status timed_run(const char *dir, const char *profile,
-				       const struct timed_source *from,
-				       void (*ready)(void *who), void *who,
-				       struct diag *d);
+				       const struct timed_source *from, void (*ready)(void *who),
+				       void *who, struct diag *d);
 
 #endif

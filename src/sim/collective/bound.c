@@ -26,8 +26,7 @@ static void at_least(struct limits *x, uint64_t messages, uint32_t hops)
 }
 
 /* One member, as far away as the load has it; false if it is nowhere. */
-static bool add_member(struct limits *x, const struct mcast_load *l,
-		       port_id member)
+static bool add_member(struct limits *x, const struct mcast_load *l, port_id member)
 {
 	if (l->hops[member] == GRAPH_FAR)
 		return false;
@@ -49,8 +48,7 @@ static bool add_groups(struct limits *x, struct mcast_load *l, uint32_t i)
 		if (!mcast_load_tree(l, source, g->mlid))
 			return false;
 		for (uint32_t m = 0; m < g->n_members; m++) {
-			if (g->members[m] != source &&
-			    !add_member(x, l, g->members[m]))
+			if (g->members[m] != source && !add_member(x, l, g->members[m]))
 				return false;
 		}
 	}
@@ -68,8 +66,7 @@ static bool add_source(struct limits *x, struct mcast_load *l, uint32_t i)
 		port_id member = op->members[k];
 
 		if (member != op->sources[i] &&
-		    (!mcast_load_unicast(l, op->sources[i], member) ||
-		     !add_member(x, l, member)))
+		    (!mcast_load_unicast(l, op->sources[i], member) || !add_member(x, l, member)))
 			return false;
 	}
 	return true;

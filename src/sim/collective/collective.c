@@ -45,8 +45,7 @@ static uint32_t packet_bytes(const struct run *r, uint32_t packet)
 	const struct coll_op *op = r->op;
 	uint64_t left = op->bytes - (uint64_t)packet * op->mtu;
 
-	return (uint32_t)(left < op->mtu ? left : op->mtu) +
-	       extra_bytes(op, r->scheme);
+	return (uint32_t)(left < op->mtu ? left : op->mtu) + extra_bytes(op, r->scheme);
 }
 
 /* ---- who is who --------------------------------------------------------- */
@@ -84,10 +83,7 @@ static void run_init(struct run *r, const struct sim_setup *setup)
 	for (uint32_t i = 0; i < op->n_sources; i++) {
 		uint32_t v = r->end_of[op->sources[i]];
 
-		r->own[i] =
-			v == SIM_NONE
-				? SIM_NONE
-				: r->member_of[setup->nodes[v].first_port + 1];
+		r->own[i] = v == SIM_NONE ? SIM_NONE : r->member_of[setup->nodes[v].first_port + 1];
 	}
 }
 
@@ -115,8 +111,7 @@ static void mute(struct subnet *s, const struct mcast_group *g, port_id p)
 	switch_id sw = s->switch_of_node[t->ports[at].node];
 	unsigned number = t->ports[at].number;
 
-	m->ports[((size_t)(g->mlid - LID_FIRST_MCAST) * s->n_switches + sw) *
-			 m->words +
+	m->ports[((size_t)(g->mlid - LID_FIRST_MCAST) * s->n_switches + sw) * m->words +
 		 number / 64] &= ~(UINT64_C(1) << number % 64);
 }
 
@@ -124,8 +119,7 @@ static void mute(struct subnet *s, const struct mcast_group *g, port_id p)
 static enum hd_status plant_shared(struct subnet *s, const struct coll_op *op,
 				   struct mcast_group *want, struct diag *d)
 {
-	port_id *all =
-		hd_alloc((size_t)op->n_members + op->n_sources, sizeof(*all));
+	port_id *all = hd_alloc((size_t)op->n_members + op->n_sources, sizeof(*all));
 	uint32_t n = op->n_members;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -150,8 +144,7 @@ static enum hd_status plant_shared(struct subnet *s, const struct coll_op *op,
 	return status;
 }
 
-enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op,
-			  struct diag *d)
+enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op, struct diag *d)
 {
 	struct mcast_group want = {
 		.method = op->tree,
@@ -166,10 +159,8 @@ enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op,
 		return plant_shared(subnet, op, &want, d);
 	if (op->n_sources > mcast_mlids_left(subnet, want.subnet))
 		return diag_fail(d, HD_ERR_FULL,
-				 "multicast: a tree per source needs %u MLIDs,"
-				 " the subnet has %u",
-				 op->n_sources,
-				 mcast_mlids_left(subnet, want.subnet));
+				 "multicast: a tree per source needs %u MLIDs, the subnet has %u",
+				 op->n_sources, mcast_mlids_left(subnet, want.subnet));
 	for (uint32_t i = 0; i < op->n_sources && status == HD_OK; i++) {
 		want.source = op->sources[i];
 		status = mcast_add_parts(subnet, &want, d);
@@ -177,19 +168,17 @@ enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op,
 	return status;
 }
 
-uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op,
-		     uint32_t i, uint32_t *first)
+uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op, uint32_t i,
+		     uint32_t *first)
 {
 	uint32_t n = 0;
 
 	*first = mcast_has_parts(op->tree) || i >= subnet->n_groups ? 0 : i;
 	if (!mcast_has_parts(op->tree))
 		return subnet->n_groups ? 1 : 0;
-	while (*first < subnet->n_groups &&
-	       subnet->groups[*first].source != op->sources[i])
+	while (*first < subnet->n_groups && subnet->groups[*first].source != op->sources[i])
 		(*first)++;
-	while (*first + n < subnet->n_groups &&
-	       subnet->groups[*first + n].source == op->sources[i])
+	while (*first + n < subnet->n_groups && subnet->groups[*first + n].source == op->sources[i])
 		n++;
 	return n;
 }
@@ -208,16 +197,14 @@ static uint32_t member_at(const struct run *r, uint32_t i, uint32_t k)
 }
 
 /* *first: of the groups that they go to, with multicast. */
-static uint32_t copies_of(const struct run *r, const struct subnet *s,
-			  uint32_t i, uint32_t *first)
+static uint32_t copies_of(const struct run *r, const struct subnet *s, uint32_t i, uint32_t *first)
 {
 	if (r->scheme == COLL_MULTICAST)
 		return coll_groups(s, r->op, i, first);
 	return r->op->n_members - (r->own[i] != SIM_NONE);
 }
 
-static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
-		      struct sim_arrival *at)
+static void fill_flow(struct run *r, const struct subnet *s, uint32_t i, struct sim_arrival *at)
 {
 	const struct coll_op *op = r->op;
 	uint32_t first, n = 0, n_copies = copies_of(r, s, i, &first);
@@ -232,9 +219,8 @@ static void fill_flow(struct run *r, const struct subnet *s, uint32_t i,
 	};
 	for (uint32_t k = 0; k < n_copies; k++) {
 		bool many = r->scheme == COLL_MULTICAST;
-		lid_t dlid =
-			many ? s->groups[first + k].mlid
-			     : s->lid_of_port[op->members[member_at(r, i, k)]];
+		lid_t dlid = many ? s->groups[first + k].mlid
+				  : s->lid_of_port[op->members[member_at(r, i, k)]];
 
 		for (uint32_t q = 0; q < r->packets; q++) {
 			uint32_t turn = op->per_packet ? i + n : i + k;
@@ -276,8 +262,7 @@ static void fill_flows(struct run *r, const struct subnet *s)
 
 /* ---- what arrives ------------------------------------------------------- */
 
-static void count_delivery(struct run *r, const struct sim_event_record *e,
-			   uint32_t member)
+static void count_delivery(struct run *r, const struct sim_event_record *e, uint32_t member)
 {
 	uint32_t packet = e->sequence % r->packets;
 	size_t pair = (size_t)e->flow * r->op->n_members + member;
@@ -296,8 +281,7 @@ static void count_delivery(struct run *r, const struct sim_event_record *e,
 		r->last[member] = e->time;
 }
 
-static void on_end(void *context, const struct sim_event_record *e,
-		   const struct sim_packet *p)
+static void on_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct run *r = context;
 	uint32_t member;
@@ -327,10 +311,9 @@ static void note_pair(struct run *r, uint32_t i, uint32_t member)
 	if (lacks == 0)
 		return;
 	out->member_lacks[member] += lacks;
-	out->lacking = hd_grow(out->lacking, &out->lacking_cap,
-			       out->n_lacking + 1, sizeof(*out->lacking));
-	out->lacking[out->n_lacking++] =
-		(struct coll_pair){ .source = i, .member = member };
+	out->lacking =
+		hd_grow(out->lacking, &out->lacking_cap, out->n_lacking + 1, sizeof(*out->lacking));
+	out->lacking[out->n_lacking++] = (struct coll_pair){ .source = i, .member = member };
 }
 
 static void conclude(struct run *r)
@@ -373,12 +356,10 @@ static enum hd_status check_op(const struct run *r, struct diag *d)
 		bad |= r->end_of[op->members[i]] == SIM_NONE;
 	if (bad)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "multicast: a source or member is no host of"
-				 " the fabric");
+				 "multicast: a source or member is no host of the fabric");
 	if (op->n_members == 1 && op->n_sources == 1 && r->own[0] == 0)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "multicast: the group has no member but the"
-				 " source itself");
+				 "multicast: the group has no member but the source itself");
 	return HD_OK;
 }
 
@@ -389,13 +370,12 @@ static bool show_share(void *context, const struct sim_progress *p)
 	double all = (double)op->n_sources * op->n_members * r->packets;
 
 	(void)p;
-	return !op->progress ||
-	       op->progress(op->context, (double)r->out->delivered / all);
+	return !op->progress || op->progress(op->context, (double)r->out->delivered / all);
 }
 
 enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
-			const struct coll_op *op, enum coll_scheme scheme,
-			struct diag *d, struct coll_result *out)
+			const struct coll_op *op, enum coll_scheme scheme, struct diag *d,
+			struct coll_result *out)
 {
 	struct run r = { .op = op, .scheme = scheme, .out = out };
 	struct sim_rules rules;

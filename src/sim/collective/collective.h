@@ -71,26 +71,24 @@ struct coll_result {
  * replaced by those of the operation. HD_ERR_FULL if it needs more MLIDs than
  * there are, HD_ERR_UNFIT if the trees cannot be had. Free after HD_OK.
  */
-HD_MUST_CHECK enum hd_status coll_run(const struct sim_setup *setup,
-				      struct subnet *subnet,
-				      const struct coll_op *op,
-				      enum coll_scheme scheme, struct diag *d,
-				      struct coll_result *out);
+HD_MUST_CHECK enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
+				      const struct coll_op *op, enum coll_scheme scheme,
+				      struct diag *d, struct coll_result *out);
 void coll_result_fini(struct coll_result *r);
 
 /*
  * Programs the operation's trees, in coll_run and for those who look at the
  * tables only: one for all with a shared tree, else one or more per source.
  */
-HD_MUST_CHECK enum hd_status
-coll_plant(struct subnet *subnet, const struct coll_op *op, struct diag *d);
+HD_MUST_CHECK enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op,
+					struct diag *d);
 
 /*
  * The groups that carry the messages of source i, once they are planted: how
  * many, from *first on.
  */
-uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op,
-		     uint32_t i, uint32_t *first);
+uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op, uint32_t i,
+		     uint32_t *first);
 
 /*
  * A time that no run can beat: the busiest injection, ejection and cable each

@@ -47,8 +47,7 @@ static void set_up(struct bed *b, const struct wish *w)
 		 (unsigned)(w->bytes < 4096 ? w->bytes : 4096));
 	if (w->faults)
 		overrides_put(&overrides, "faults", "faults", "%s", w->faults);
-	if (fabric_load(text, strlen(text), "test", &overrides, &d, &b->f) !=
-	    HD_OK)
+	if (fabric_load(text, strlen(text), "test", &overrides, &d, &b->f) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	overrides_fini(&overrides);
 	const struct selection *hosts = selector_hosts(b->f->selector);
@@ -80,8 +79,7 @@ static void run(struct bed *b, enum coll_scheme scheme, struct coll_result *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (coll_run(&b->f->setup, &b->f->subnet, &b->op, scheme, &d, r) !=
-	    HD_OK)
+	if (coll_run(&b->f->setup, &b->f->subnet, &b->op, scheme, &d, r) != HD_OK)
 		fail_msg("%s", d.message);
 }
 
@@ -101,8 +99,8 @@ static hd_time run_well(struct bed *b, enum coll_scheme scheme)
 	assert_true(r.mean <= (double)done);
 	if (done < bound)
 		fail_msg("%s: %llu ps is below the bound of %llu ps",
-			 scheme ? "multicast" : "unicast",
-			 (unsigned long long)done, (unsigned long long)bound);
+			 scheme ? "multicast" : "unicast", (unsigned long long)done,
+			 (unsigned long long)bound);
 	coll_result_fini(&r);
 	return done;
 }
@@ -139,11 +137,9 @@ static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
 		b.sources[0] = port_at(&b, 0, 0);
 		/* 32 cables and 31 switches to N(15,15), and the message. */
 		assert_int_equal(run_well(&b, COLL_MULTICAST),
-				 32 * 5 * HD_NS + 31 * 95 * HD_NS +
-					 sizes[i] * 4 * HD_NS);
+				 32 * 5 * HD_NS + 31 * 95 * HD_NS + sizes[i] * 4 * HD_NS);
 		/* 255 copies through one injection link. */
-		assert_true(run_well(&b, COLL_UNICAST) >=
-			    255 * sizes[i] * 4 * HD_NS);
+		assert_true(run_well(&b, COLL_UNICAST) >= 255 * sizes[i] * 4 * HD_NS);
 		fabric_free(b.f);
 	}
 }
@@ -177,8 +173,7 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 	static const char *const switches[] = {
 		", input_buffer: 1 packets",
 		", order: fifo, input_buffer: 1 packets",
-		", order: fifo, queueing: cioq, speedup: 1, "
-		"input_buffer: 1 packets, output_buffer: 1 packets",
+		", order: fifo, queueing: cioq, speedup: 1, input_buffer: 1 packets, output_buffer: 1 packets",
 	};
 
 	(void)state;
@@ -186,8 +181,7 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 		struct bed b;
 		unsigned lanes = 1u << i % 3;
 
-		set_up(&b, &(struct wish){ 5, 4, lanes, switches[i / 3 % 3],
-					   8192 });
+		set_up(&b, &(struct wish){ 5, 4, lanes, switches[i / 3 % 3], 8192 });
 		b.op.per_packet = i / 9 == 1;
 		b.op.n_sources = i / 9 == 2 ? 7 : 20;
 		b.op.n_members = i / 9 == 2 ? 9 : 20;
@@ -199,8 +193,7 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 }
 
 /* Two packets a message; on one lane they stay in order. */
-static void
-packets_on_different_lanes_overtake_and_are_put_together(void **state)
+static void packets_on_different_lanes_overtake_and_are_put_together(void **state)
 {
 	struct bed b;
 	struct coll_result r;
@@ -229,9 +222,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 	struct coll_result r;
 	struct diag d = { .status = HD_OK };
 
-	set_up(&b, &(struct wish){ 6, 5, lanes,
-				   ", order: fifo, input_buffer: 2 packets",
-				   8192 });
+	set_up(&b, &(struct wish){ 6, 5, lanes, ", order: fifo, input_buffer: 2 packets", 8192 });
 	if (direction_set_lanes(&b.f->subnet, l, &d) != HD_OK)
 		fail_msg("%s", d.message);
 	run(&b, scheme, &r);
@@ -270,9 +261,7 @@ static void crossing_multicasts_complete(void **state)
 	struct bed b;
 
 	(void)state;
-	set_up(&b, &(struct wish){ 4, 4, 1,
-				   ", order: fifo, input_buffer: 1 packets",
-				   4096 });
+	set_up(&b, &(struct wish){ 4, 4, 1, ", order: fifo, input_buffer: 1 packets", 4096 });
 	for (unsigned x = 0; x < 2; x++) {
 		b.op.n_sources = 2;
 		b.sources[0] = port_at(&b, 0, 1);
@@ -325,10 +314,8 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 	(void)state;
 	/* N(0,0) sends to a row of four; N(2,0) fails before it is reached. */
 	set_up(&b, &(struct wish){ 4, 2, 1, NULL, 4096,
-				   "{events: [{at: 150ns, kind: switch-down, "
-				   "port: s-2-0}]}" });
-	assert_string_equal(topo_node_of(&b.f->topo, port_at(&b, 2, 0))->name,
-			    "s-2-0");
+				   "{events: [{at: 150ns, kind: switch-down, port: s-2-0}]}" });
+	assert_string_equal(topo_node_of(&b.f->topo, port_at(&b, 2, 0))->name, "s-2-0");
 	b.op.n_sources = 1;
 	b.sources[0] = port_at(&b, 0, 0);
 	b.op.n_members = 3;
@@ -369,8 +356,7 @@ static void more_trees_than_mlids_are_refused_with_the_count(void **state)
 	assert_int_equal(coll_plant(&b.f->subnet, &b.op, &d), HD_ERR_FULL);
 	assert_non_null(strstr(d.message, "16384 MLIDs"));
 	assert_non_null(strstr(d.message, "has 16383"));
-	assert_int_equal(coll_run(&b.f->setup, &b.f->subnet, &b.op,
-				  COLL_MULTICAST, &d, &r),
+	assert_int_equal(coll_run(&b.f->setup, &b.f->subnet, &b.op, COLL_MULTICAST, &d, &r),
 			 HD_ERR_FULL);
 	fabric_free(b.f);
 }
@@ -394,20 +380,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_to_all_delivers_255_copies_to_each_of_256),
-		cmocka_unit_test(
-			a_lone_multicast_takes_the_longest_way_and_no_more),
+		cmocka_unit_test(a_lone_multicast_takes_the_longest_way_and_no_more),
 		cmocka_unit_test(long_messages_are_sent_in_packets),
-		cmocka_unit_test(
-			nothing_is_lost_or_doubled_however_lanes_are_used),
-		cmocka_unit_test(
-			packets_on_different_lanes_overtake_and_are_put_together),
+		cmocka_unit_test(nothing_is_lost_or_doubled_however_lanes_are_used),
+		cmocka_unit_test(packets_on_different_lanes_overtake_and_are_put_together),
 		cmocka_unit_test(both_namings_of_four_lanes_give_the_same),
 		cmocka_unit_test(crossing_multicasts_complete),
 		cmocka_unit_test(bit_errors_are_counted_at_each_member),
-		cmocka_unit_test(
-			a_failing_switch_ends_in_a_list_of_who_lacks_what),
-		cmocka_unit_test(
-			more_trees_than_mlids_are_refused_with_the_count),
+		cmocka_unit_test(a_failing_switch_ends_in_a_list_of_who_lacks_what),
+		cmocka_unit_test(more_trees_than_mlids_are_refused_with_the_count),
 		cmocka_unit_test(senders_that_are_no_members_hear_nothing),
 	};
 

@@ -71,8 +71,7 @@ struct drawn {
 static const struct column draw_columns[] = {
 	{ "seed", NULL, CELL(drawn, seed) },
 	{ "sent", NULL, CELL(drawn, sent) },
-	{ "completion", "us", CELL_TIME(drawn, completion), ORIGIN_SIMULATED,
-	  3 },
+	{ "completion", "us", CELL_TIME(drawn, completion), ORIGIN_SIMULATED, 3 },
 	{ "mean", "us", CELL_TIME(drawn, mean), ORIGIN_SIMULATED, 3 },
 	{ "bound", "us", CELL_TIME(drawn, bound), ORIGIN_COMPUTED, 3 },
 	{ "amiss", "copies", CELL(drawn, amiss), ORIGIN_SIMULATED },
@@ -98,25 +97,22 @@ static const char *host_name(const struct session *s, port_id p)
 
 /* ---- one operation ------------------------------------------------------ */
 
-static enum hd_status draw(const struct session *s, struct rng *rng,
-			   const char *text, struct selection *out,
-			   struct diag *d)
+static enum hd_status draw(const struct session *s, struct rng *rng, const char *text,
+			   struct selection *out, struct diag *d)
 {
 	const struct selector *hosts = s->f->selector;
 	char one[32];
 
 	if (strcmp(text, "one") == 0) {
 		snprintf(one, sizeof(one), "%llu",
-			 (unsigned long long)rng_below(
-				 rng, selector_hosts(hosts)->n));
+			 (unsigned long long)rng_below(rng, selector_hosts(hosts)->n));
 		text = one;
 	}
 	return select_hosts(hosts, text, rng, d, out);
 }
 
 /* What the tables say of the first draw. */
-static void look_at_tables(struct session *s, struct way *row,
-			   const struct coll_op *op)
+static void look_at_tables(struct session *s, struct way *row, const struct coll_op *op)
 {
 	const struct subnet *subnet = &s->f->subnet;
 	struct deadlock_check lock;
@@ -129,13 +125,10 @@ static void look_at_tables(struct session *s, struct way *row,
 		if (row->scheme == COLL_MULTICAST)
 			n = coll_groups(subnet, op, i, &first);
 		for (uint32_t k = first; k < first + n; k++)
-			mcast_load_tree(&l, op->sources[i],
-					subnet->groups[k].mlid);
-		for (uint32_t k = 0;
-		     row->scheme == COLL_UNICAST && k < op->n_members; k++) {
+			mcast_load_tree(&l, op->sources[i], subnet->groups[k].mlid);
+		for (uint32_t k = 0; row->scheme == COLL_UNICAST && k < op->n_members; k++) {
 			if (op->members[k] != op->sources[i])
-				mcast_load_unicast(&l, op->sources[i],
-						   op->members[k]);
+				mcast_load_unicast(&l, op->sources[i], op->members[k]);
 		}
 	}
 	row->peak = mcast_load_peak(&l);
@@ -147,8 +140,8 @@ static void look_at_tables(struct session *s, struct way *row,
 	deadlock_check_fini(&lock);
 }
 
-static void note_result(struct session *s, struct way *row, uint32_t seed,
-			const struct coll_op *op, const struct coll_result *r)
+static void note_result(struct session *s, struct way *row, uint32_t seed, const struct coll_op *op,
+			const struct coll_result *r)
 {
 	row->completions[seed] = r->n_lacking ? -1 : (double)r->completion;
 	row->n_draws++;
@@ -157,20 +150,16 @@ static void note_result(struct session *s, struct way *row, uint32_t seed,
 	row->lacking += r->n_lacking;
 	s->all_well &= r->n_lacking + r->duplicates + r->strays == 0;
 	if (r->n_lacking && !s->lacking)
-		s->lacking = results_table(s->r, "lacking",
-					   "who did not get a message whole",
+		s->lacking = results_table(s->r, "lacking", "who did not get a message whole",
 					   lacking_columns);
 	for (size_t i = 0; i < r->n_lacking; i++)
-		table_put_row(
-			s->lacking,
-			&(struct lacking_row){
-				.sent = row->name,
-				.seed = s->o->seed + seed,
-				.source = host_name(
-					s, op->sources[r->lacking[i].source]),
-				.member = host_name(
-					s, op->members[r->lacking[i].member]),
-			});
+		table_put_row(s->lacking,
+			      &(struct lacking_row){
+				      .sent = row->name,
+				      .seed = s->o->seed + seed,
+				      .source = host_name(s, op->sources[r->lacking[i].source]),
+				      .member = host_name(s, op->members[r->lacking[i].member]),
+			      });
 }
 
 static void put_draw(struct session *s, const struct way *row, uint32_t seed,
@@ -182,15 +171,14 @@ static void put_draw(struct session *s, const struct way *row, uint32_t seed,
 		.completion = r->n_lacking ? HD_TIME_NEVER : r->completion,
 		.mean = r->mean,
 		.bound = bound,
-		.amiss = r->n_lacking + r->duplicates + r->strays +
-			 r->out_of_order,
+		.amiss = r->n_lacking + r->duplicates + r->strays + r->out_of_order,
 	};
 
 	table_put_row(s->draws, &drawn);
 }
 
-static void note_run(struct session *s, struct way *row, uint32_t seed,
-		     const struct coll_op *op, const struct coll_result *r)
+static void note_run(struct session *s, struct way *row, uint32_t seed, const struct coll_op *op,
+		     const struct coll_result *r)
 {
 	const struct fabric *b = s->f;
 	hd_time bound = coll_bound(&b->setup, &b->subnet, op, row->scheme);
@@ -206,12 +194,11 @@ static bool show_share(void *context, double share)
 {
 	const struct session *s = context;
 
-	return !s->o->progress ||
-	       s->o->progress(s->o->context, s->done + share);
+	return !s->o->progress || s->o->progress(s->o->context, s->done + share);
 }
 
-static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed,
-			      struct coll_op *op, struct diag *d)
+static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed, struct coll_op *op,
+			      struct diag *d)
 {
 	struct fabric *b = s->f;
 	struct coll_result r;
@@ -221,8 +208,7 @@ static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed,
 		return HD_OK;
 	op->tree = row->tree;
 	mcast_clear(&b->subnet);
-	enum hd_status status =
-		coll_run(&b->setup, &b->subnet, op, row->scheme, d, &r);
+	enum hd_status status = coll_run(&b->setup, &b->subnet, op, row->scheme, d, &r);
 
 	if (status != HD_OK)
 		return status;
@@ -283,17 +269,14 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 
 /* A scenario without a topology, for those who have but that. */
 static const char bare_fabric[] =
-	"fabric: {switch: {routing: 95ns, arbitration: 0ns}, "
-	"packet: {overhead: 0}}\n"
+	"fabric: {switch: {routing: 95ns, arbitration: 0ns}, packet: {overhead: 0}}\n"
 	"traffic: [{name: op, kind: messages, payload: 1}]\n";
 
 static void put_topology(const struct compare_options *o, struct overrides *out)
 {
-	overrides_put(out, "--topology", "fabric.topology", "{%s}",
-		      o->topology);
+	overrides_put(out, "--topology", "fabric.topology", "{%s}", o->topology);
 	if (o->headers)
-		overrides_put(out, "--headers", "fabric.packet.overhead", "%u",
-			      GRH_OVERHEAD);
+		overrides_put(out, "--headers", "fabric.packet.overhead", "%u", GRH_OVERHEAD);
 	if (o->routing && strcmp(o->routing, "xy") == 0)
 		overrides_put(out, "--engine", "fabric.routing.lids", "paper");
 	overrides_put(out, "--lanes", "qos.lanes", "%u", o->lanes > 8 ? 15 : 8);
@@ -302,14 +285,12 @@ static void put_topology(const struct compare_options *o, struct overrides *out)
 /* Input buffers that hold so many packets of the message and no more. */
 static void put_buffers(const struct compare_options *o, struct overrides *out)
 {
-	uint32_t packet = (uint32_t)(o->size < MTU ? o->size : MTU) +
-			  (o->headers ? GRH_OVERHEAD : 0);
+	uint32_t packet =
+		(uint32_t)(o->size < MTU ? o->size : MTU) + (o->headers ? GRH_OVERHEAD : 0);
 	unsigned bytes = (unsigned)o->buffer * blocks_of(packet) * BLOCK_BYTES;
 
-	overrides_put(out, "--buffer", "fabric.switch.input_buffer", "%uB",
-		      bytes);
-	overrides_put(out, "--buffer", "fabric.host.input_buffer", "%uB",
-		      bytes);
+	overrides_put(out, "--buffer", "fabric.switch.input_buffer", "%uB", bytes);
+	overrides_put(out, "--buffer", "fabric.host.input_buffer", "%uB", bytes);
 }
 
 /* Somebody sends a message, and somebody else gets it. */
@@ -319,14 +300,12 @@ static enum hd_status check_hosts(const struct session *s, struct diag *d)
 
 	return n >= 2 ? HD_OK
 		      : diag_fail(d, HD_ERR_UNFIT,
-				  "a message needs 2 hosts with a cable, and "
-				  "the fabric has %u",
-				  n);
+				  "a message needs 2 hosts with a cable, and the fabric has %u", n);
 }
 
 /* The fabric of one seed, with what options ask of it. */
-static enum hd_status open_fabric(struct session *s, uint32_t seed,
-				  struct overrides *overrides, struct diag *d)
+static enum hd_status open_fabric(struct session *s, uint32_t seed, struct overrides *overrides,
+				  struct diag *d)
 {
 	const struct compare_options *o = s->o;
 
@@ -335,10 +314,9 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 	if (o->buffer)
 		put_buffers(o, overrides);
 	overrides_copy(o->overrides, overrides);
-	overrides_put(overrides, "--seed", "run.seed", "%llu",
-		      (unsigned long long)o->seed + seed);
-	enum hd_status status = fabric_load(s->text.text, s->text.len, o->file,
-					    overrides, d, &s->f);
+	overrides_put(overrides, "--seed", "run.seed", "%llu", (unsigned long long)o->seed + seed);
+	enum hd_status status =
+		fabric_load(s->text.text, s->text.len, o->file, overrides, d, &s->f);
 
 	if (status != HD_OK)
 		return status;
@@ -349,11 +327,10 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 		fabric_free(s->f);
 		return status;
 	}
-	d->file = NULL; /* it was right: nothing later is its fault */
+	d->file = NULL;                   /* it was right: nothing later is its fault */
 	if (o->dedicated && o->lanes > 1) /* else all directions share it */
-		status = direction_set_lanes(
-			&s->f->subnet,
-			o->lanes < 4 ? &lanes_ne_sw : &lanes_n_e_s_w, d);
+		status = direction_set_lanes(&s->f->subnet,
+					     o->lanes < 4 ? &lanes_ne_sw : &lanes_n_e_s_w, d);
 	if (status != HD_OK)
 		fabric_free(s->f);
 	return status;
@@ -362,15 +339,13 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed,
 /* ---- output ------------------------------------------------------------- */
 
 /* NULL if no cable is used. */
-static const char *cable_name(const struct session *s, struct table *t,
-			      port_id p)
+static const char *cable_name(const struct session *s, struct table *t, port_id p)
 {
 	const struct topo *topo = &s->f->topo;
 
 	if (p == TOPO_NONE)
 		return NULL;
-	return table_text(t, "%s:%u -> %s", topo_node_of(topo, p)->name,
-			  topo->ports[p].number,
+	return table_text(t, "%s:%u -> %s", topo_node_of(topo, p)->name, topo->ports[p].number,
 			  topo_node_of(topo, topo->ports[p].peer)->name);
 }
 
@@ -402,10 +377,10 @@ static void put_rows(struct session *s, struct table *t)
 			continue;
 		put_row(s, row, t);
 		if (row->cycle)
-			results_remark(s->r,
-				       "%s: a cycle of %u channels; with small "
-				       "buffers packets can lock up",
-				       row->name, row->cycle);
+			results_remark(
+				s->r,
+				"%s: a cycle of %u channels; with small buffers packets can lock up",
+				row->name, row->cycle);
 	}
 }
 
@@ -418,15 +393,12 @@ static bool is_asked_for(const struct option_list *trees, const char *name)
 	return trees->n == 0;
 }
 
-static enum hd_status check_options(const struct compare_options *o,
-				    struct diag *d)
+static enum hd_status check_options(const struct compare_options *o, struct diag *d)
 {
 	if (o->size == 0 || o->size > MAX_SIZE)
-		return diag_fail(d, HD_ERR_USAGE,
-				 "a message has 1 byte to 1 GiB");
+		return diag_fail(d, HD_ERR_USAGE, "a message has 1 byte to 1 GiB");
 	if (o->dedicated && o->lanes != 1 && o->lanes != 2 && o->lanes != 4)
-		return diag_fail(d, HD_ERR_USAGE,
-				 "--dedicated needs --lanes 1, 2 or 4");
+		return diag_fail(d, HD_ERR_USAGE, "--dedicated needs --lanes 1, 2 or 4");
 	return HD_OK;
 }
 
@@ -440,27 +412,23 @@ static enum hd_status list_rows(struct session *s, struct diag *d)
 {
 	const struct option_list *trees = &s->o->trees;
 
-	s->rows[s->n_rows++] =
-		(struct way){ .scheme = COLL_UNICAST, .name = "unicast" };
+	s->rows[s->n_rows++] = (struct way){ .scheme = COLL_UNICAST, .name = "unicast" };
 	for (unsigned m = 0; m < COMPARE_TREES; m++) {
 		if (is_asked_for(trees, mcast_method_names[m]))
-			s->rows[s->n_rows++] =
-				(struct way){ .scheme = COLL_MULTICAST,
-					      .tree = m,
-					      .name = mcast_method_names[m] };
+			s->rows[s->n_rows++] = (struct way){ .scheme = COLL_MULTICAST,
+							     .tree = m,
+							     .name = mcast_method_names[m] };
 	}
 	for (size_t i = 0; i < trees->n; i++) {
 		bool known = false;
 
 		for (unsigned m = 0; m < COMPARE_TREES; m++)
-			known |= strcmp(trees->items[i],
-					mcast_method_names[m]) == 0;
+			known |= strcmp(trees->items[i], mcast_method_names[m]) == 0;
 		if (!known)
-			return diag_fail(d, HD_ERR_USAGE,
-					 "no tree '%s'; there are xy, union, "
-					 "shortest, shared, dual-path, "
-					 "multi-path, double-xy",
-					 trees->items[i]);
+			return diag_fail(
+				d, HD_ERR_USAGE,
+				"no tree '%s'; there are xy, union, shortest, shared, dual-path, multi-path, double-xy",
+				trees->items[i]);
 	}
 	return HD_OK;
 }
@@ -469,13 +437,10 @@ static enum hd_status run_seeds(struct session *s, struct diag *d)
 {
 	uint64_t n = s->o->seeds;
 	enum hd_status status = HD_OK;
-	struct table *t = results_table(
-		s->r, "ways", "the same messages, sent in different ways",
-		way_columns);
+	struct table *t = results_table(s->r, "ways", "the same messages, sent in different ways",
+					way_columns);
 
-	s->draws =
-		results_table(s->r, "draws", "each draw of sources and members",
-			      draw_columns);
+	s->draws = results_table(s->r, "draws", "each draw of sources and members", draw_columns);
 	results_set_scenario(s->r, s->text.text);
 	for (uint32_t i = 0; i < n && status == HD_OK && !s->stopped; i++) {
 		struct overrides overrides = { 0 };
@@ -502,12 +467,10 @@ unsigned compare_count(const struct compare_options *o)
 	return (unsigned)((1 + trees) * o->seeds);
 }
 
-enum hd_status compare_run(const struct compare_options *o, struct results *r,
-			   struct diag *d, bool *all_well)
+enum hd_status compare_run(const struct compare_options *o, struct results *r, struct diag *d,
+			   bool *all_well)
 {
-	struct session s = {
-		.o = o, .text = STRBUF_INIT, .r = r, .all_well = true
-	};
+	struct session s = { .o = o, .text = STRBUF_INIT, .r = r, .all_well = true };
 	enum hd_status status = check_options(o, d);
 
 	if (status == HD_OK)

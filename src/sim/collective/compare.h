@@ -17,7 +17,7 @@
 #define COMPARE_TREES     (MCAST_DOUBLE + 1) /* kinds that can be built */
 
 struct compare_options {
-	const char *file; /* a scenario, whose traffic is not run; or NULL: */
+	const char *file;     /* a scenario, whose traffic is not run; or NULL: */
 	const char *topology; /* as after "topology:" in a scenario */
 	const struct overrides *overrides;
 	const char *routing; /* the engine among the overrides, or NULL */
@@ -45,8 +45,7 @@ unsigned compare_count(const struct compare_options *o);
  * Adds tables to `r`: of what was run to its end, and a remark on the rest if
  * progress ended it. *all_well: nobody lacks anything.
  */
-HD_MUST_CHECK enum hd_status compare_run(const struct compare_options *o,
-					 struct results *r, struct diag *d,
-					 bool *all_well);
+HD_MUST_CHECK enum hd_status compare_run(const struct compare_options *o, struct results *r,
+					 struct diag *d, bool *all_well);
 
 #endif

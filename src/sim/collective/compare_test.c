@@ -9,8 +9,8 @@
 
 #include "sim/collective/compare.h"
 
-static enum hd_status run(const char *topology, const char *fail, bool *well,
-			  struct results *r, struct diag *d)
+static enum hd_status run(const char *topology, const char *fail, bool *well, struct results *r,
+			  struct diag *d)
 {
 	struct overrides o = { 0 };
 	const struct compare_options options = { .topology = topology,
@@ -23,8 +23,7 @@ static enum hd_status run(const char *topology, const char *fail, bool *well,
 						 .seeds = 2 };
 
 	if (fail) {
-		overrides_put(&o, "--fail", "faults.events.+.kind",
-			      "switch-down");
+		overrides_put(&o, "--fail", "faults.events.+.kind", "switch-down");
 		overrides_put(&o, "--fail", "faults.events.-.port", "%s", fail);
 		overrides_put(&o, "--fail", "faults.events.-.at", "0s");
 	}
@@ -41,15 +40,11 @@ static void all_get_everything_unless_a_switch_fails(void **state)
 	bool well = false;
 
 	(void)state;
-	assert_int_equal(
-		run("kind: ring, switches: 4, hosts: 1", NULL, &well, r, &d),
-		HD_OK);
+	assert_int_equal(run("kind: ring, switches: 4, hosts: 1", NULL, &well, r, &d), HD_OK);
 	assert_true(well);
 	results_free(r);
 	r = results_new("test");
-	assert_int_equal(
-		run("kind: ring, switches: 4, hosts: 1", "s-2", &well, r, &d),
-		HD_OK);
+	assert_int_equal(run("kind: ring, switches: 4, hosts: 1", "s-2", &well, r, &d), HD_OK);
 	assert_false(well);
 	results_free(r);
 }
@@ -61,15 +56,12 @@ static void refusals_name_the_option(void **state)
 	bool well;
 
 	(void)state;
-	assert_int_not_equal(run("kind: ring", "x, at: 1s", &well, r, &d),
-			     HD_OK);
+	assert_int_not_equal(run("kind: ring", "x, at: 1s", &well, r, &d), HD_OK);
 	assert_string_equal(d.message, "--fail: no switch 'x, at: 1s'");
 	results_free(r);
 	r = results_new("test");
 	d = (struct diag){ .status = HD_OK };
-	assert_int_not_equal(
-		run("kind: ring}, link: {rate: 1b/s", NULL, &well, r, &d),
-		HD_OK);
+	assert_int_not_equal(run("kind: ring}, link: {rate: 1b/s", NULL, &well, r, &d), HD_OK);
 	assert_memory_equal(d.message, "--topology: not YAML", 20);
 	results_free(r);
 }
@@ -90,16 +82,14 @@ static void rivals_reach_everybody(void **state)
 	struct diag d = { .status = HD_OK };
 	struct results *r = results_new("test");
 	struct overrides o = { 0 };
-	const struct compare_options options = {
-		.topology = "kind: node-mesh, columns: 5, rows: 4",
-		.overrides = &o,
-		.sources = "40%",
-		.members = "all",
-		.size = 300,
-		.lanes = 2,
-		.seed = 1,
-		.seeds = 3
-	};
+	const struct compare_options options = { .topology = "kind: node-mesh, columns: 5, rows: 4",
+						 .overrides = &o,
+						 .sources = "40%",
+						 .members = "all",
+						 .size = 300,
+						 .lanes = 2,
+						 .seed = 1,
+						 .seeds = 3 };
 	bool well = false;
 
 	(void)state;
@@ -114,8 +104,7 @@ static void rivals_reach_everybody(void **state)
 	assert_int_equal(table_rows(draws), 3 * (1 + COMPARE_TREES));
 	for (size_t i = 0; i < table_rows(draws); i++) {
 		assert_true(cell(draws, i, "amiss") == 0);
-		assert_true(cell(draws, i, "completion") >=
-			    cell(draws, i, "bound") - 1e-9);
+		assert_true(cell(draws, i, "completion") >= cell(draws, i, "bound") - 1e-9);
 	}
 	/* Two paths of 8 sources each, up to four parts. */
 	for (size_t i = 0; i < table_rows(ways); i++) {
@@ -124,8 +113,7 @@ static void rivals_reach_everybody(void **state)
 
 		if (strcmp(sent, "dual-path") == 0)
 			assert_true(mlids > 8 && mlids <= 16);
-		if (strcmp(sent, "multi-path") == 0 ||
-		    strcmp(sent, "double-xy") == 0)
+		if (strcmp(sent, "multi-path") == 0 || strcmp(sent, "double-xy") == 0)
 			assert_true(mlids > 16 && mlids <= 32);
 	}
 	overrides_fini(&o);

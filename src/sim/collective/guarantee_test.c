@@ -23,8 +23,7 @@ static const char scenario_text[] =
 	"fabric:\n"
 	"  topology: {kind: mesh, columns: 4, rows: 2, hosts: 2}\n"
 	"  link: {rate: 8Gb/s, propagation: 5ns}\n"
-	"  switch: {order: voq, pick: oldest, routing: 90ns,"
-	" arbitration: 5ns, input_buffer: 16 packets}\n"
+	"  switch: {order: voq, pick: oldest, routing: 90ns, arbitration: 5ns, input_buffer: 16 packets}\n"
 	"  packet: {overhead: 66}\n"
 	"  routing: xy\n"
 	"  groups: [{name: g, members: all, tree: xy}]\n"
@@ -35,12 +34,9 @@ static const char scenario_text[] =
 	"  - {name: rest, sl: 0, lane: 0, weight: 64}\n"
 	"  high_limit: 255\n"
 	"traffic:\n"
-	"- {name: m, kind: cbr, pattern: group, group: g, source: h0,"
-	" class: reserved, payload: 1000, rate: 400Mb/s}\n"
-	"- {name: n, kind: cbr, pattern: group, group: g, source: h9,"
-	" class: reserved, payload: 1000, rate: 500Mb/s}\n"
-	"- {name: u, kind: cbr, pattern: permutation, class: reserved,"
-	" payload: 1000, rate: 600Mb/s}\n"
+	"- {name: m, kind: cbr, pattern: group, group: g, source: h0, class: reserved, payload: 1000, rate: 400Mb/s}\n"
+	"- {name: n, kind: cbr, pattern: group, group: g, source: h9, class: reserved, payload: 1000, rate: 500Mb/s}\n"
+	"- {name: u, kind: cbr, pattern: permutation, class: reserved, payload: 1000, rate: 600Mb/s}\n"
 	"- {name: b, kind: saturating, class: rest, payload: 2000}\n"
 	"run: {warmup: 0s, measure: 2ms}\n";
 
@@ -60,8 +56,7 @@ static uint32_t host_number(const struct fabric *b, uint32_t node)
 	return i;
 }
 
-static void on_delivery(void *context, hd_time now, uint32_t node,
-			const struct sim_packet *p)
+static void on_delivery(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct watch *w = context;
 	hd_time *most = &w->most[p->flow][host_number(w->b, node)];
@@ -83,8 +78,7 @@ static void add_group(struct bounds *x, const struct fabric *b, uint32_t i,
 {
 	const struct selection *hosts = selector_hosts(b->selector);
 	const struct sim_flow *f = &b->flows[i];
-	port_id source =
-		b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
+	port_id source = b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
 	port_id members[HOSTS];
 	uint32_t n = 0;
 	struct tree_path tree;
@@ -96,9 +90,7 @@ static void add_group(struct bounds *x, const struct fabric *b, uint32_t i,
 		x->sim_flow[x->n + n] = i;
 		members[n++] = hosts->ports[k];
 	}
-	assert_int_equal(
-		tree_walk(&b->subnet, source, f->to.list[0].dlid, f->sl, &tree),
-		HD_OK);
+	assert_int_equal(tree_walk(&b->subnet, source, f->to.list[0].dlid, f->sl, &tree), HD_OK);
 	struct tree_flow group = { .tree = &tree,
 				   .subnet = &b->subnet,
 				   .like = *like,
@@ -106,8 +98,7 @@ static void add_group(struct bounds *x, const struct fabric *b, uint32_t i,
 				   .n_members = n,
 				   .first = x->n };
 
-	assert_int_equal(tree_flows(&group, &x->paths[x->n], &x->flows[x->n]),
-			 HD_OK);
+	assert_int_equal(tree_flows(&group, &x->paths[x->n], &x->flows[x->n]), HD_OK);
 	tree_path_fini(&tree);
 	x->n += n;
 }
@@ -117,14 +108,12 @@ static void add_unicast(struct bounds *x, const struct fabric *b, uint32_t i,
 {
 	const struct selection *hosts = selector_hosts(b->selector);
 	const struct sim_flow *f = &b->flows[i];
-	port_id source =
-		b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
+	port_id source = b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
 	uint32_t k = 0;
 
 	while (hosts->ports[k] != b->flow_target[i])
 		k++;
-	assert_int_equal(path_walk(&b->subnet, source, f->to.list[0].dlid,
-				   f->sl, &x->paths[x->n]),
+	assert_int_equal(path_walk(&b->subnet, source, f->to.list[0].dlid, f->sl, &x->paths[x->n]),
 			 HD_OK);
 	x->flows[x->n] = *like;
 	x->flows[x->n].path = x->paths[x->n].port;
@@ -140,8 +129,7 @@ static void list_flows(struct bounds *x, const struct fabric *b)
 		struct bound_flow like = {
 			.class = CLASS_DBTS,
 			.burst = f->bytes,
-			.period = (double)f->interval.num /
-				  (double)f->interval.den * PS,
+			.period = (double)f->interval.num / (double)f->interval.den * PS,
 		};
 
 		if (f->kind != SIM_CBR)
@@ -181,13 +169,11 @@ static void no_member_waits_longer_than_its_bound(void **state)
 	double closest = 0;
 
 	(void)state;
-	if (fabric_load(scenario_text, strlen(scenario_text), "test", NULL, &d,
-			&f) != HD_OK)
+	if (fabric_load(scenario_text, strlen(scenario_text), "test", NULL, &d, &f) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	w.b = f;
 	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
-	struct sim_observer observer = { .context = &w,
-					 .delivered = on_delivery };
+	struct sim_observer observer = { .context = &w, .delivered = on_delivery };
 
 	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
@@ -195,8 +181,7 @@ static void no_member_waits_longer_than_its_bound(void **state)
 	list_flows(&x, f);
 	assert_int_equal(x.n, 15 + 15 + 16);
 	struct bound_port *ports = list_ports(f);
-	struct bound_network network = { ports, f->topo.n_ports, x.flows, x.n,
-					 false };
+	struct bound_network network = { ports, f->topo.n_ports, x.flows, x.n, false };
 
 	if (bound_delays(BOUND_GROUPED, &network, &d, delay) != HD_OK)
 		fail_msg("%s", d.message);
@@ -210,9 +195,8 @@ static void no_member_waits_longer_than_its_bound(void **state)
 		if ((double)most * PS / bound > closest)
 			closest = (double)most * PS / bound;
 		if ((double)most * PS > bound)
-			fail_msg("flow %u to host %u: %g s, bound %g s",
-				 x.sim_flow[i], x.host[i], (double)most * PS,
-				 bound);
+			fail_msg("flow %u to host %u: %g s, bound %g s", x.sim_flow[i], x.host[i],
+				 (double)most * PS, bound);
 	}
 	assert_int_equal(seen, x.n); /* all of them were served */
 	assert_true(closest > 0.5);  /* and the bound means something */

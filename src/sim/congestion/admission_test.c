@@ -27,29 +27,25 @@ static void world_init(struct world *w, const char *traffic, const char *more)
 	struct strbuf text = STRBUF_INIT;
 
 	memset(w, 0, sizeof(*w));
-	strbuf_printf(
-		&text,
-		"fabric:\n"
-		"  topology: {kind: two-switch, remote: 3, local: 3, victims: 1}\n"
-		"  link: {rate: 8Gb/s}\n"
-		"qos: {lanes: 2}\n"
-		"traffic:\n%s"
-		"congestion: {%s}\n"
-		"run: {warmup: 100us, measure: 2ms}\n",
-		traffic, more);
-	if (fabric_load(text.text, text.len, "x.yaml", NULL, &d, &w->build) !=
-		    HD_OK ||
+	strbuf_printf(&text,
+		      "fabric:\n"
+		      "  topology: {kind: two-switch, remote: 3, local: 3, victims: 1}\n"
+		      "  link: {rate: 8Gb/s}\n"
+		      "qos: {lanes: 2}\n"
+		      "traffic:\n%scongestion: {%s}\n"
+		      "run: {warmup: 100us, measure: 2ms}\n",
+		      traffic, more);
+	if (fabric_load(text.text, text.len, "x.yaml", NULL, &d, &w->build) != HD_OK ||
 	    congestion_flows(w->build, &d, &w->flows) != HD_OK ||
 	    congestion_params_init(w->build, &d, &w->params) != HD_OK)
 		fail_msg("refused: %u: %s", d.line, d.message);
 	/* One after the other. */
 	for (uint32_t i = 0; i < w->build->n_flows; i++)
 		w->flows[i].start =
-			w->build->scenario->traffic[w->flows[i].row].start +
-			i * 20 * HD_US;
+			w->build->scenario->traffic[w->flows[i].row].start + i * 20 * HD_US;
 	strbuf_fini(&text);
-	if (congestion_run(&w->build->setup, w->flows, w->build->n_flows,
-			   &w->params, &d, &w->result) != HD_OK)
+	if (congestion_run(&w->build->setup, w->flows, w->build->n_flows, &w->params, &d,
+			   &w->result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 }
 
@@ -60,13 +56,11 @@ static void world_fini(struct world *w)
 	fabric_free(w->build);
 }
 
-static void assert_answer(const struct world *w, uint32_t flow,
-			  enum sim_answer answer)
+static void assert_answer(const struct world *w, uint32_t flow, enum sim_answer answer)
 {
 	if (w->result.flows[flow].answer != answer)
 		fail_msg("flow %u was %s, not %s", flow,
-			 sim_answer_name(w->result.flows[flow].answer),
-			 sim_answer_name(answer));
+			 sim_answer_name(w->result.flows[flow].answer), sim_answer_name(answer));
 }
 
 static uint64_t all_reserved(const struct world *w)
@@ -117,12 +111,11 @@ static void a_late_no_leaves_no_trace(void **state)
 	(void)state;
 	struct world w;
 
-	world_init(&w,
-		   LOCAL
-		   "  - {name: too-late, kind: saturating, pattern: pairs, "
-		   "reserve: 3Gb/s, source: A1, destination: Bc, "
-		   "start: 500us}\n",
-		   "window: 4");
+	world_init(
+		&w,
+		LOCAL
+		"  - {name: too-late, kind: saturating, pattern: pairs, reserve: 3Gb/s, source: A1, destination: Bc, start: 500us}\n",
+		"window: 4");
 	assert_answer(&w, 0, SIM_ADMITTED);
 	assert_answer(&w, 1, SIM_ADMITTED);
 	assert_answer(&w, 2, SIM_REJECTED);
@@ -131,8 +124,7 @@ static void a_late_no_leaves_no_trace(void **state)
 	assert_true(all_reserved(&w) == 2 * 2 * UINT64_C(3000000000));
 	/* B3 hears from B; A1 from B by way of A. */
 	assert_int_equal(w.result.rejects, 1 + 2);
-	assert_true(w.result.flows[3].rejected_by ==
-		    w.result.flows[2].rejected_by);
+	assert_true(w.result.flows[3].rejected_by == w.result.flows[2].rejected_by);
 	world_fini(&w);
 }
 
@@ -142,18 +134,18 @@ static void equal_is_too_much(void **state)
 	(void)state;
 	struct world w;
 
-	world_init(&w,
-		   "  - {name: a, kind: saturating, pattern: incast, "
-		   "reserve: 4Gb/s, source: B1..B2, destination: Bc}\n",
-		   "window: 4");
+	world_init(
+		&w,
+		"  - {name: a, kind: saturating, pattern: incast, reserve: 4Gb/s, source: B1..B2, destination: Bc}\n",
+		"window: 4");
 	assert_answer(&w, 0, SIM_ADMITTED);
 	assert_answer(&w, 1, SIM_REJECTED);
 	world_fini(&w);
 	/* And the adapter itself refuses what no link has. */
-	world_init(&w,
-		   "  - {name: a, kind: saturating, pattern: pairs, "
-		   "reserve: 8Gb/s, source: B1, destination: Bc}\n",
-		   "window: 4");
+	world_init(
+		&w,
+		"  - {name: a, kind: saturating, pattern: pairs, reserve: 8Gb/s, source: B1, destination: Bc}\n",
+		"window: 4");
 	assert_answer(&w, 0, SIM_REJECTED);
 	assert_int_equal(w.result.probes + w.result.rejects, 0);
 	assert_true(w.result.flows[0].answered == 0);
@@ -166,12 +158,11 @@ static void each_sl_has_its_share(void **state)
 	(void)state;
 	struct world w;
 
-	world_init(&w,
-		   "  - {name: a, kind: saturating, pattern: incast, sl: 1, "
-		   "reserve: 3Gb/s, source: B1..B2, destination: Bc}\n"
-		   "  - {name: b, kind: saturating, pattern: pairs, sl: 0, "
-		   "reserve: 3Gb/s, source: B3, destination: Bc}\n",
-		   "window: 4, limits: [{sl: 1, share: 40%}]");
+	world_init(
+		&w,
+		"  - {name: a, kind: saturating, pattern: incast, sl: 1, reserve: 3Gb/s, source: B1..B2, destination: Bc}\n"
+		"  - {name: b, kind: saturating, pattern: pairs, sl: 0, reserve: 3Gb/s, source: B3, destination: Bc}\n",
+		"window: 4, limits: [{sl: 1, share: 40%}]");
 	assert_answer(&w, 0, SIM_ADMITTED);
 	assert_answer(&w, 1, SIM_REJECTED);
 	assert_answer(&w, 2, SIM_ADMITTED);
@@ -184,14 +175,11 @@ static void the_last_packet_frees_the_links(void **state)
 	(void)state;
 	struct world w;
 
-	world_init(&w,
-		   "  - {name: first, kind: saturating, pattern: incast, "
-		   "reserve: 3Gb/s, source: A1..A2, destination: Bc, "
-		   "count: 10}\n"
-		   "  - {name: then, kind: saturating, pattern: pairs, "
-		   "reserve: 3Gb/s, source: A3, destination: Bc, start: 1ms, "
-		   "stop: 1500us}\n",
-		   "window: 4");
+	world_init(
+		&w,
+		"  - {name: first, kind: saturating, pattern: incast, reserve: 3Gb/s, source: A1..A2, destination: Bc, count: 10}\n"
+		"  - {name: then, kind: saturating, pattern: pairs, reserve: 3Gb/s, source: A3, destination: Bc, start: 1ms, stop: 1500us}\n",
+		"window: 4");
 	assert_answer(&w, 0, SIM_RELEASED);
 	assert_answer(&w, 1, SIM_RELEASED);
 	assert_answer(&w, 2, SIM_RELEASED);
@@ -199,12 +187,11 @@ static void the_last_packet_frees_the_links(void **state)
 	assert_true(all_reserved(&w) == 0);
 	world_fini(&w);
 	/* Without the end of the first two, the third is refused. */
-	world_init(&w,
-		   "  - {name: first, kind: saturating, pattern: incast, "
-		   "reserve: 3Gb/s, source: A1..A2, destination: Bc}\n"
-		   "  - {name: then, kind: saturating, pattern: pairs, "
-		   "reserve: 3Gb/s, source: A3, destination: Bc, start: 1ms}\n",
-		   "window: 4");
+	world_init(
+		&w,
+		"  - {name: first, kind: saturating, pattern: incast, reserve: 3Gb/s, source: A1..A2, destination: Bc}\n"
+		"  - {name: then, kind: saturating, pattern: pairs, reserve: 3Gb/s, source: A3, destination: Bc, start: 1ms}\n",
+		"window: 4");
 	assert_answer(&w, 2, SIM_REJECTED);
 	world_fini(&w);
 }
@@ -218,13 +205,11 @@ static void a_fabric_without_agents_is_refused(void **state)
 	struct diag d = { .status = HD_OK };
 
 	world_init(&w,
-		   "  - {name: a, kind: saturating, pattern: pairs, "
-		   "source: B1, destination: Bc}\n",
+		   "  - {name: a, kind: saturating, pattern: pairs, source: B1, destination: Bc}\n",
 		   "window: 4");
 	assert_answer(&w, 0, SIM_NOT_ASKED);
 	w.flows[0].reserve = 1000;
-	assert_int_equal(congestion_run(&w.build->setup, w.flows, 1, &w.params,
-					&d, &again),
+	assert_int_equal(congestion_run(&w.build->setup, w.flows, 1, &w.params, &d, &again),
 			 HD_ERR_UNFIT);
 	world_fini(&w);
 }

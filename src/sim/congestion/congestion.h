@@ -47,7 +47,7 @@ struct congestion_params {
 	struct cc_config response;
 	struct mark_config marking;
 	enum sim_echo echo; /* CNPs: CCT only */
-	bool per_sl; /* flows of a port and SL share one index and pace */
+	bool per_sl;        /* flows of a port and SL share one index and pace */
 	/*
 	 * The gap after a packet is that of the rate at its start, even if the
 	 * rate rises meanwhile; else the next start follows the rate.
@@ -110,11 +110,10 @@ struct congestion_result {
  * marking rule refuses, HD_ERR_UNFIT for algorithms that cannot do with the way
  * of the marks; `out` is then untouched.
  */
-HD_MUST_CHECK enum hd_status
-congestion_run(const struct sim_setup *setup,
-	       const struct congestion_flow *flows, uint32_t n_flows,
-	       const struct congestion_params *params, struct diag *d,
-	       struct congestion_result *out);
+HD_MUST_CHECK enum hd_status congestion_run(const struct sim_setup *setup,
+					    const struct congestion_flow *flows, uint32_t n_flows,
+					    const struct congestion_params *params, struct diag *d,
+					    struct congestion_result *out);
 void congestion_result_fini(struct congestion_result *result);
 
 #endif

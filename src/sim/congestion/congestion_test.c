@@ -31,8 +31,7 @@ static uint32_t end_called(const struct fabric *b, const char *name)
 	for (uint32_t v = 0; v < b->setup.n_nodes; v++) {
 		const struct sim_node *node = &b->setup.nodes[v];
 
-		if (node->kind == SIM_END &&
-		    strcmp(b->topo.nodes[node->node].name, name) == 0)
+		if (node->kind == SIM_END && strcmp(b->topo.nodes[node->node].name, name) == 0)
 			return v;
 	}
 	fail_msg("no host '%s'", name);
@@ -43,8 +42,7 @@ static lid_t lid_of(const struct fabric *b, uint32_t node)
 {
 	const struct sim_setup *s = &b->setup;
 
-	return b->subnet
-		.lid_of_port[s->ports[s->nodes[node].first_port + 1].origin];
+	return b->subnet.lid_of_port[s->ports[s->nodes[node].first_port + 1].origin];
 }
 
 static void add_flow(struct world *w, const char *from, const char *to)
@@ -64,26 +62,23 @@ static void add_flow(struct world *w, const char *from, const char *to)
 	};
 }
 
-static void world_init(struct world *w, unsigned remote, unsigned local,
-		       const char *sw)
+static void world_init(struct world *w, unsigned remote, unsigned local, const char *sw)
 {
 	struct diag d = { .status = HD_OK };
 	char text[512], name[16];
 
-	snprintf(
-		text, sizeof(text),
-		"fabric:\n"
-		"  topology: {kind: two-switch, remote: %u, local: %u, victims: 1}\n"
-		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
-		"  switch: {%s, order: fifo, input_buffer: 4 packets, arbitration: 0ns}\n"
-		"  packet: {mtu: 2048, overhead: 20}\n"
-		"qos: {lanes: 1}\n"
-		"traffic: [{name: a, kind: saturating, payload: 2048}]\n"
-		"run: {measure: 1ms}\n",
-		remote, local, sw);
+	snprintf(text, sizeof(text),
+		 "fabric:\n"
+		 "  topology: {kind: two-switch, remote: %u, local: %u, victims: 1}\n"
+		 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
+		 "  switch: {%s, order: fifo, input_buffer: 4 packets, arbitration: 0ns}\n"
+		 "  packet: {mtu: 2048, overhead: 20}\n"
+		 "qos: {lanes: 1}\n"
+		 "traffic: [{name: a, kind: saturating, payload: 2048}]\n"
+		 "run: {measure: 1ms}\n",
+		 remote, local, sw);
 	*w = (struct world){ .n_remote = remote, .n_local = local };
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &w->build) !=
-	    HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &w->build) != HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 	for (unsigned i = 1; i <= remote; i++) {
 		snprintf(name, sizeof(name), "A%u", i);
@@ -124,15 +119,13 @@ static struct congestion_params params(const char *algorithm)
 	return p;
 }
 
-static struct shares run(const struct world *w,
-			 const struct congestion_params *p)
+static struct shares run(const struct world *w, const struct congestion_params *p)
 {
 	struct congestion_result result;
 	struct diag d = { .status = HD_OK };
 	struct shares s = { .least = INFINITY };
 
-	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d,
-			   &result) != HD_OK)
+	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d, &result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 	for (uint32_t f = 0; f < w->n_flows; f++) {
 		double share = result.flows[f].goodput / RMAX;
@@ -161,8 +154,7 @@ static struct shares run(const struct world *w,
 static void assert_near(double value, double expected, double tolerance)
 {
 	if (fabs(value - expected) > tolerance * expected)
-		fail_msg("%g is not within %g %% of %g", value, 100 * tolerance,
-			 expected);
+		fail_msg("%g is not within %g %% of %g", value, 100 * tolerance, expected);
 }
 
 /* Everybody sends as fast as windows allow: the tree spreads to the victim. */
@@ -222,8 +214,7 @@ static const struct expectation reference[] = {
  * PIPD's rates jump, and the few packets of its victim depend on which flow
  * began first: the mean of three runs.
  */
-static struct shares run_some(struct world *w,
-			      const struct congestion_params *p)
+static struct shares run_some(struct world *w, const struct congestion_params *p)
 {
 	static const hd_time gaps[] = { 97 * HD_NS, 173 * HD_NS, 250 * HD_NS };
 	const unsigned n = p->algorithm == cc_find("pipd") ? 3 : 1;
@@ -254,8 +245,8 @@ static void check_expectation(struct world *w, const struct expectation *e)
 	struct shares s = run_some(w, &p);
 
 	print_message("%s %s, window %u: %.3f %.3f %.3f %.3f\n", e->algorithm,
-		      e->guard ? "with the guard" : "published", e->window,
-		      s.remote + s.local, s.remote, s.local, s.victim);
+		      e->guard ? "with the guard" : "published", e->window, s.remote + s.local,
+		      s.remote, s.local, s.victim);
 	assert_near(s.remote + s.local, e->root, 0.15);
 	assert_near(s.remote, e->remote, 0.15);
 	assert_near(s.local, e->local, 0.15);
@@ -336,14 +327,12 @@ static struct congestion_params cct_params(void)
 	return p;
 }
 
-static struct congestion_result run_whole(const struct world *w,
-					  const struct congestion_params *p)
+static struct congestion_result run_whole(const struct world *w, const struct congestion_params *p)
 {
 	struct congestion_result result;
 	struct diag d = { .status = HD_OK };
 
-	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d,
-			   &result) != HD_OK)
+	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d, &result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 	return result;
 }
@@ -394,9 +383,8 @@ static void cnps_carry_marks(void **state)
 	congestion_result_fini(&r);
 	/* Rate functions live by acknowledgements, marked or not. */
 	p.algorithm = cc_find("fimd");
-	assert_int_equal(
-		congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &r),
-		HD_ERR_UNFIT);
+	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &r),
+			 HD_ERR_UNFIT);
 	world_fini(&w);
 }
 
@@ -466,14 +454,12 @@ static void nonsense_is_refused(void **state)
 
 	world_init(&w, 1, 1, "queueing: input, routing: 0ns");
 	p.window = 0;
-	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p,
-					&d, &result),
+	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &result),
 			 HD_ERR_RANGE);
 	p.window = 1;
 	p.response.m = 1;
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p,
-					&d, &result),
+	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &result),
 			 HD_ERR_RANGE);
 	world_fini(&w);
 }

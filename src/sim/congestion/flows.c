@@ -9,8 +9,7 @@
 
 #define STREAM_STARTS 0x46000000
 
-static void take_flow(const struct fabric *b, uint32_t i,
-		      struct congestion_flow *out)
+static void take_flow(const struct fabric *b, uint32_t i, struct congestion_flow *out)
 {
 	const struct sim_flow *f = &b->flows[i];
 	const struct scn_traffic *row = &b->scenario->traffic[f->row];
@@ -28,8 +27,7 @@ static void take_flow(const struct fabric *b, uint32_t i,
 		.stop = f->stop,
 		.count = f->count * f->packets,
 		.algorithm = fabric_algorithm(row->control),
-		.is_spared =
-			!(scenario_controlled_sls(b->scenario) >> f->sl & 1),
+		.is_spared = !(scenario_controlled_sls(b->scenario) >> f->sl & 1),
 		.row = f->row,
 		.reserve = fabric_reservation(b, i),
 	};
@@ -44,9 +42,7 @@ enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
 				struct congestion_flow **out)
 {
 	if (b->n_flows == 0)
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"there is no traffic that could be controlled");
+		return diag_fail(d, HD_ERR_UNFIT, "there is no traffic that could be controlled");
 	struct congestion_flow *flows = hd_alloc(b->n_flows, sizeof(*flows));
 
 	for (uint32_t i = 0; i < b->n_flows; i++) {

@@ -20,8 +20,7 @@
  * One congestion_flow per flow of the build; the caller frees *out.
  * HD_ERR_UNFIT if one has no single destination to acknowledge.
  */
-HD_MUST_CHECK enum hd_status congestion_flows(const struct fabric *b,
-					      struct diag *d,
+HD_MUST_CHECK enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
 					      struct congestion_flow **out);
 
 /*
@@ -29,8 +28,7 @@ HD_MUST_CHECK enum hd_status congestion_flows(const struct fabric *b,
  * link. The algorithm stays open. HD_ERR_UNFIT if the run's length is not told
  * in time.
  */
-HD_MUST_CHECK enum hd_status
-congestion_params_init(const struct fabric *b, struct diag *d,
-		       struct congestion_params *out);
+HD_MUST_CHECK enum hd_status congestion_params_init(const struct fabric *b, struct diag *d,
+						    struct congestion_params *out);
 
 #endif

@@ -25,8 +25,7 @@ struct run {
 
 /* ---- what the parameters mean ---------------------------------------- */
 
-static const struct cc_algorithm *algorithm_of(const struct run *r,
-					       uint32_t flow)
+static const struct cc_algorithm *algorithm_of(const struct run *r, uint32_t flow)
 {
 	const struct cc_algorithm *own = r->flows[flow].algorithm;
 
@@ -49,8 +48,7 @@ static struct cc_config config_of(const struct run *r, uint32_t flow)
 	return config;
 }
 
-static enum hd_status check_algorithm(const struct run *r, uint32_t flow,
-				      struct diag *d)
+static enum hd_status check_algorithm(const struct run *r, uint32_t flow, struct diag *d)
 {
 	const struct congestion_params *p = r->params;
 	const struct cc_algorithm *a = algorithm_of(r, flow);
@@ -64,10 +62,8 @@ static enum hd_status check_algorithm(const struct run *r, uint32_t flow,
 			"'%s' answers to acknowledgements, marked or not; only CCT can do with CNPs",
 			a->name);
 	if (p->per_sl && a->increase)
-		return diag_fail(
-			d, HD_ERR_UNFIT,
-			"'%s' has a rate per flow; only CCT has one per SL",
-			a->name);
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "'%s' has a rate per flow; only CCT has one per SL", a->name);
 	return cc_check(a, &config, d);
 }
 
@@ -82,9 +78,8 @@ static enum hd_status check_agents(const struct run *r, struct diag *d)
 	for (uint32_t v = 0; asks && v < s->n_nodes; v++) {
 		if (s->nodes[v].kind == SIM_SWITCH &&
 		    s->ports[s->nodes[v].first_port].peer == SIM_NONE)
-			return diag_fail(
-				d, HD_ERR_UNFIT,
-				"a switch has no agent on port 0 whom a probe could ask");
+			return diag_fail(d, HD_ERR_UNFIT,
+					 "a switch has no agent on port 0 whom a probe could ask");
 	}
 	return HD_OK;
 }
@@ -95,15 +90,12 @@ static enum hd_status check(const struct run *r, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	if (p->window == 0)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "a window has at least one packet");
+		return diag_fail(d, HD_ERR_RANGE, "a window has at least one packet");
 	if (p->warmup >= p->stop)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "the warm-up must end before the run does");
+		return diag_fail(d, HD_ERR_RANGE, "the warm-up must end before the run does");
 	if (mark_check(&p->marking, d) != HD_OK)
 		return d->status;
-	for (uint32_t i = 0; p->algorithm && i < r->n_flows && status == HD_OK;
-	     i++)
+	for (uint32_t i = 0; p->algorithm && i < r->n_flows && status == HD_OK; i++)
 		status = check_algorithm(r, i, d);
 	return status == HD_OK ? check_agents(r, d) : status;
 }
@@ -126,8 +118,7 @@ static void make_throttles(struct run *r)
 	uint32_t *senders = hd_alloc(r->setup->n_nodes, sizeof(*senders));
 
 	r->throttles = hd_alloc(r->n_flows, sizeof(*r->throttles));
-	r->throttle_of_flow =
-		hd_alloc(r->n_flows, sizeof(*r->throttle_of_flow));
+	r->throttle_of_flow = hd_alloc(r->n_flows, sizeof(*r->throttle_of_flow));
 	for (uint32_t f = 0; f < r->n_flows; f++) {
 		uint32_t node = r->flows[f].source;
 		uint32_t other = same_port_and_sl(r, f);
@@ -182,8 +173,7 @@ static void make_flows(struct run *r)
 	for (uint32_t i = 0; i < r->n_flows; i++) {
 		const struct congestion_flow *f = &r->flows[i];
 
-		r->to[i] = (struct sim_address){ .dlid = f->dlid,
-						 .target = TOPO_NONE };
+		r->to[i] = (struct sim_address){ .dlid = f->dlid, .target = TOPO_NONE };
 		r->sim_flows[i] = (struct sim_flow){
 			.kind = SIM_SATURATING,
 			.source = f->source,
@@ -205,8 +195,7 @@ static void make_flows(struct run *r)
 
 /* ---- what is seen ---------------------------------------------------- */
 
-static void on_end(void *context, const struct sim_event_record *e,
-		   const struct sim_packet *p)
+static void on_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct run *r = context;
 
@@ -215,8 +204,7 @@ static void on_end(void *context, const struct sim_event_record *e,
 		r->delivered[e->flow]++;
 }
 
-static void on_grant(void *context, hd_time now, uint32_t port,
-		     const struct sim_packet *p)
+static void on_grant(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct run *r = context;
 
@@ -231,12 +219,10 @@ static void take_sample(struct run *r, hd_time now)
 		struct sim_flow_control c = { 0 };
 
 		(void)sim_flow_control(r->sim, f, &c);
-		out->samples =
-			hd_grow(out->samples, &out->samples_cap,
-				out->n_samples + 1, sizeof(*out->samples));
+		out->samples = hd_grow(out->samples, &out->samples_cap, out->n_samples + 1,
+				       sizeof(*out->samples));
 		out->samples[out->n_samples++] =
-			(struct congestion_sample){ now, f, c.rate,
-						    r->delivered[f] };
+			(struct congestion_sample){ now, f, c.rate, r->delivered[f] };
 	}
 }
 
@@ -273,8 +259,7 @@ static void go(struct run *r)
 	(void)sim_run(r->sim, p->stop, p->progress, p->progress_context);
 }
 
-static void conclude_flow(const struct run *r, uint32_t flow,
-			  const struct sim_metrics *m)
+static void conclude_flow(const struct run *r, uint32_t flow, const struct sim_metrics *m)
 {
 	const struct congestion_params *p = r->params;
 	double seconds = (double)(p->stop - p->warmup) / (double)HD_S;
@@ -328,17 +313,13 @@ static void conclude(struct run *r)
 	out->rejects = counts.rejects;
 }
 
-enum hd_status congestion_run(const struct sim_setup *setup,
-			      const struct congestion_flow *flows,
-			      uint32_t n_flows,
-			      const struct congestion_params *params,
+enum hd_status congestion_run(const struct sim_setup *setup, const struct congestion_flow *flows,
+			      uint32_t n_flows, const struct congestion_params *params,
 			      struct diag *d, struct congestion_result *out)
 {
-	struct run r = { .setup = setup,
-			 .flows = flows,
-			 .n_flows = n_flows,
-			 .params = params,
-			 .result = out };
+	struct run r = {
+		.setup = setup, .flows = flows, .n_flows = n_flows, .params = params, .result = out
+	};
 	enum hd_status status = check(&r, d);
 
 	if (status != HD_OK)

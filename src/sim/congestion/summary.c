@@ -12,23 +12,20 @@
 #define SMOOTH     (CONGESTION_SAMPLES / 10)
 #define N_INTERVAL (CONGESTION_SAMPLES)
 
-uint32_t congestion_path(const struct sim_setup *s,
-			 const struct congestion_flow *flow,
+uint32_t congestion_path(const struct sim_setup *s, const struct congestion_flow *flow,
 			 uint32_t ports[CONGESTION_LONGEST])
 {
 	uint32_t port = s->nodes[flow->source].first_port + 1, n = 0;
 
 	while (n < CONGESTION_LONGEST) {
 		ports[n++] = port;
-		const struct sim_node *node =
-			&s->nodes[s->ports[s->ports[port].peer].node];
+		const struct sim_node *node = &s->nodes[s->ports[s->ports[port].peer].node];
 
 		if (node->kind != SIM_SWITCH)
 			break;
 		unsigned out = lft_get(s->subnet, node->sw, flow->dlid);
 
-		if (out > node->n_ports ||
-		    s->ports[node->first_port + out].peer == SIM_NONE)
+		if (out > node->n_ports || s->ports[node->first_port + out].peer == SIM_NONE)
 			break;
 		port = node->first_port + out;
 	}
@@ -46,10 +43,8 @@ struct loads {
 	uint32_t *own;
 };
 
-static void load_ports(const struct fabric *b,
-		       const struct congestion_flow *flows,
-		       const struct congestion_result *r, uint32_t row,
-		       struct loads *l)
+static void load_ports(const struct fabric *b, const struct congestion_flow *flows,
+		       const struct congestion_result *r, uint32_t row, struct loads *l)
 {
 	uint32_t path[CONGESTION_LONGEST];
 
@@ -64,14 +59,12 @@ static void load_ports(const struct fabric *b,
 			if (flows[f].row == row)
 				l->own[path[k]]++;
 			else
-				l->others[path[k]] +=
-					bits_of(&flows[f], r->flows[f].goodput);
+				l->others[path[k]] += bits_of(&flows[f], r->flows[f].goodput);
 		}
 	}
 }
 
-static double possible_of(const struct fabric *b,
-			  const struct congestion_flow *flow,
+static double possible_of(const struct fabric *b, const struct congestion_flow *flow,
 			  const struct loads *l)
 {
 	uint32_t path[CONGESTION_LONGEST];
@@ -80,18 +73,15 @@ static double possible_of(const struct fabric *b,
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t port = path[k];
-		double left = hd_rate_bps(b->setup.ports[port].rate) -
-			      l->others[port];
+		double left = hd_rate_bps(b->setup.ports[port].rate) - l->others[port];
 
 		least = fmin(least, fmax(left, 0) / l->own[port]);
 	}
 	return least;
 }
 
-static void sum_flows(const struct fabric *b,
-		      const struct congestion_flow *flows,
-		      const struct congestion_result *r, uint32_t row,
-		      struct congestion_row *out)
+static void sum_flows(const struct fabric *b, const struct congestion_flow *flows,
+		      const struct congestion_result *r, uint32_t row, struct congestion_row *out)
 {
 	struct loads l = {
 		.others = hd_alloc(b->setup.n_ports, sizeof(double)),
@@ -109,9 +99,7 @@ static void sum_flows(const struct fabric *b,
 		out->goodput += bits_of(&flows[f], o->goodput);
 		out->rate += bits_of(&flows[f], o->rate);
 		out->marks += o->marks;
-		out->balance += o->marked_time < 0.5
-					? o->marks / (1 - o->marked_time)
-					: NAN;
+		out->balance += o->marked_time < 0.5 ? o->marks / (1 - o->marked_time) : NAN;
 		out->possible += possible_of(b, &flows[f], &l);
 	}
 	out->marks /= out->flows;
@@ -125,9 +113,8 @@ static void sum_flows(const struct fabric *b,
 /* ---- over time --------------------------------------------------------- */
 
 /* Bits that a row had received by each sample. */
-static uint32_t row_series(const struct congestion_flow *flows,
-			   const struct congestion_result *r, uint32_t row,
-			   hd_time *times, double *bits)
+static uint32_t row_series(const struct congestion_flow *flows, const struct congestion_result *r,
+			   uint32_t row, hd_time *times, double *bits)
 {
 	uint32_t n = 0;
 
@@ -141,23 +128,18 @@ static uint32_t row_series(const struct congestion_flow *flows,
 			bits[n++] = 0;
 		}
 		if (n > 0 && flows[s->flow].row == row)
-			bits[n - 1] +=
-				bits_of(&flows[s->flow], (double)s->delivered);
+			bits[n - 1] += bits_of(&flows[s->flow], (double)s->delivered);
 	}
 	return n;
 }
 
-static double slope(const hd_time *times, const double *bits, uint32_t from,
-		    uint32_t to)
+static double slope(const hd_time *times, const double *bits, uint32_t from, uint32_t to)
 {
-	return (bits[to] - bits[from]) /
-	       ((double)(times[to] - times[from]) / (double)HD_S);
+	return (bits[to] - bits[from]) / ((double)(times[to] - times[from]) / (double)HD_S);
 }
 
-static void over_time(const struct congestion_flow *flows,
-		      const struct congestion_params *params,
-		      const struct congestion_result *r, uint32_t row,
-		      struct congestion_row *out)
+static void over_time(const struct congestion_flow *flows, const struct congestion_params *params,
+		      const struct congestion_result *r, uint32_t row, struct congestion_row *out)
 {
 	hd_time times[N_INTERVAL + 1];
 	double bits[N_INTERVAL + 1] = { 0 };
@@ -170,9 +152,7 @@ static void over_time(const struct congestion_flow *flows,
 		if (fabs(off) > NEAR * out->goodput)
 			settled = i + 1;
 	}
-	out->settled = settled + SMOOTH < n
-			       ? (double)times[settled] / (double)HD_S
-			       : NAN;
+	out->settled = settled + SMOOTH < n ? (double)times[settled] / (double)HD_S : NAN;
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		if (times[i] < params->warmup)
 			continue;
@@ -181,15 +161,12 @@ static void over_time(const struct congestion_flow *flows,
 		squares += off * off;
 		parts++;
 	}
-	out->oscillation = parts > 0 && out->goodput > 0
-				   ? sqrt(squares / parts) / out->goodput
-				   : NAN;
+	out->oscillation =
+		parts > 0 && out->goodput > 0 ? sqrt(squares / parts) / out->goodput : NAN;
 }
 
-void congestion_summarise(const struct fabric *b,
-			  const struct congestion_flow *flows,
-			  const struct congestion_params *params,
-			  const struct congestion_result *r,
+void congestion_summarise(const struct fabric *b, const struct congestion_flow *flows,
+			  const struct congestion_params *params, const struct congestion_result *r,
 			  struct congestion_row **out)
 {
 	size_t n = b->scenario->n_traffic;

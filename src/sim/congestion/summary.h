@@ -39,16 +39,13 @@ struct congestion_row {
  * One per traffic row of the scenario. The run must have been sampled every
  * stop/CONGESTION_SAMPLES. The caller frees *out.
  */
-void congestion_summarise(const struct fabric *b,
-			  const struct congestion_flow *flows,
-			  const struct congestion_params *params,
-			  const struct congestion_result *r,
+void congestion_summarise(const struct fabric *b, const struct congestion_flow *flows,
+			  const struct congestion_params *params, const struct congestion_result *r,
 			  struct congestion_row **out);
 
 /* The sim ports that send on the way of a flow, in order; returns how many. */
 #define CONGESTION_LONGEST 64
-uint32_t congestion_path(const struct sim_setup *s,
-			 const struct congestion_flow *flow,
+uint32_t congestion_path(const struct sim_setup *s, const struct congestion_flow *flow,
 			 uint32_t ports[CONGESTION_LONGEST]);
 
 #endif

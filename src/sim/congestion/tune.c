@@ -37,8 +37,7 @@ static const struct point starts[] = {
 
 const char *tune_shape_name(enum tune_shape shape)
 {
-	static const char *const names[] = { "linear", "quadratic",
-					     "geometric" };
+	static const char *const names[] = { "linear", "quadratic", "geometric" };
 
 	return shape < TUNE_SHAPES ? names[shape] : "none";
 }
@@ -65,8 +64,7 @@ void tune_table(enum tune_shape shape, uint32_t senders, struct opensm_cc *out)
  * many of its packets, and what a mark adds to an index a timer takes away
  * from each of them.
  */
-static double reach_of(double packets, uint32_t increase, uint32_t timer,
-		       uint32_t marking_rate)
+static double reach_of(double packets, uint32_t increase, uint32_t timer, uint32_t marking_rate)
 {
 	return packets * increase * timer * 1.024e-6 / (marking_rate + 1.0);
 }
@@ -74,8 +72,7 @@ static double reach_of(double packets, uint32_t increase, uint32_t timer,
 static struct tune_trial trial_at(const struct point *p, double packets)
 {
 	return (struct tune_trial){
-		.reach = reach_of(packets, increases[p->at[DIM_INCREASE]],
-				  timers[p->at[DIM_TIMER]],
+		.reach = reach_of(packets, increases[p->at[DIM_INCREASE]], timers[p->at[DIM_TIMER]],
 				  rates[p->at[DIM_RATE]]),
 		.threshold = thresholds[p->at[DIM_THRESHOLD]],
 		.marking_rate = rates[p->at[DIM_RATE]],
@@ -97,8 +94,7 @@ struct search {
 	struct tune_result *out;
 };
 
-static void conf_of(const struct search *s, const struct tune_trial *t,
-		    struct opensm_cc *out)
+static void conf_of(const struct search *s, const struct tune_trial *t, struct opensm_cc *out)
 {
 	const struct tune_case *c = &s->stage.given;
 
@@ -116,10 +112,8 @@ static void conf_of(const struct search *s, const struct tune_trial *t,
 
 static bool is_same(const struct tune_trial *a, const struct tune_trial *b)
 {
-	return a->threshold == b->threshold &&
-	       a->marking_rate == b->marking_rate &&
-	       a->increase == b->increase && a->timer == b->timer &&
-	       a->shape == b->shape;
+	return a->threshold == b->threshold && a->marking_rate == b->marking_rate &&
+	       a->increase == b->increase && a->timer == b->timer && a->shape == b->shape;
 }
 
 static bool is_better(const struct search *s, const struct tune_trial *a,
@@ -141,8 +135,7 @@ static bool is_better(const struct search *s, const struct tune_trial *a,
 }
 
 /* The trial of a point, made or remembered; false if no more are allowed. */
-static bool visit(struct search *s, const struct point *p,
-		  struct tune_trial *out)
+static bool visit(struct search *s, const struct point *p, struct tune_trial *out)
 {
 	struct tune_result *r = s->out;
 	struct opensm_cc conf;
@@ -159,11 +152,9 @@ static bool visit(struct search *s, const struct point *p,
 	if (r->n_trials == s->options->budget)
 		return false;
 	conf_of(s, out, &conf);
-	if (stage_try(&s->stage, &conf, s->d, out) != HD_OK ||
-	    s->watch->stopped)
+	if (stage_try(&s->stage, &conf, s->d, out) != HD_OK || s->watch->stopped)
 		return false;
-	r->trials = hd_grow(r->trials, &r->trials_cap, r->n_trials + 1u,
-			    sizeof(*r->trials));
+	r->trials = hd_grow(r->trials, &r->trials_cap, r->n_trials + 1u, sizeof(*r->trials));
 	r->trials[r->n_trials++] = *out;
 	s->watch->n_trials = r->n_trials;
 	return true;
@@ -202,8 +193,7 @@ static void descend(struct search *s, const struct point *start)
 	while (moved) {
 		moved = false;
 		for (unsigned dim = 0; dim < DIMS; dim++) {
-			if (walk(s, dim, 1, &here, &best) ||
-			    walk(s, dim, -1, &here, &best))
+			if (walk(s, dim, 1, &here, &best) || walk(s, dim, -1, &here, &best))
 				moved = true;
 		}
 	}
@@ -252,8 +242,7 @@ static enum hd_status search(struct search *s)
 	struct tune_result *out = s->out;
 	enum hd_status status = measure_baselines(s);
 
-	for (size_t i = 0;
-	     i < LENGTH(starts) && status == HD_OK && !s->watch->stopped; i++) {
+	for (size_t i = 0; i < LENGTH(starts) && status == HD_OK && !s->watch->stopped; i++) {
 		descend(s, &starts[i]);
 		status = s->d->status;
 	}
@@ -262,22 +251,19 @@ static enum hd_status search(struct search *s)
 			out->best = out->trials[i];
 	}
 	if (status == HD_OK && !out->n_trials)
-		return diag_fail(s->d, HD_ERR_ENV,
-				 "interrupted before the end of the first "
-				 "trial: there is nothing to show");
+		return diag_fail(
+			s->d, HD_ERR_ENV,
+			"interrupted before the end of the first trial: there is nothing to show");
 	out->found = tune_hot(&out->best) >= s->options->floor;
 	conf_of(s, &out->best, &out->conf);
 	return status;
 }
 
-enum hd_status congestion_tune(const struct tune_case *given,
-			       const struct tune_options *options,
+enum hd_status congestion_tune(const struct tune_case *given, const struct tune_options *options,
 			       struct diag *d, struct tune_result *out)
 {
 	struct tune_watch watch = { .options = options };
-	struct search s = { .stage = { .given = *given,
-				       .options = options,
-				       .watch = &watch },
+	struct search s = { .stage = { .given = *given, .options = options, .watch = &watch },
 			    .options = options,
 			    .watch = &watch,
 			    .d = d,

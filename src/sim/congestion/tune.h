@@ -63,8 +63,8 @@ struct tune_case {
 	struct congestion_params params;
 };
 /* The same scenario with another seed; *out is good until the next call. */
-typedef enum hd_status tune_reseed_fn(void *cases, uint64_t seed,
-				      struct diag *d, struct tune_case *out);
+typedef enum hd_status tune_reseed_fn(void *cases, uint64_t seed, struct diag *d,
+				      struct tune_case *out);
 
 struct tune_options {
 	double floor;      /* of the hot link's use, 0 .. 1 */
@@ -115,8 +115,7 @@ struct tune_result {
 
 /* HD_ERR_UNFIT if there is no victim. */
 HD_MUST_CHECK enum hd_status congestion_tune(const struct tune_case *given,
-					     const struct tune_options *options,
-					     struct diag *d,
+					     const struct tune_options *options, struct diag *d,
 					     struct tune_result *out);
 /* Whether the floor is kept on other seeds, too. */
 bool tune_is_kept(const struct tune_result *result);
@@ -126,8 +125,7 @@ void tune_result_fini(struct tune_result *result);
 void tune_table(enum tune_shape shape, uint32_t senders, struct opensm_cc *out);
 
 /* Tables: gain, parameters, held out, opensm.conf, trials. */
-void congestion_tune_tables(const struct fabric *b,
-			    const struct tune_options *options,
+void congestion_tune_tables(const struct fabric *b, const struct tune_options *options,
 			    const struct tune_result *t, struct results *r);
 
 #endif

@@ -30,9 +30,8 @@ static enum tune_verdict judge(const struct tune_held *hot, double floor)
 }
 
 /* The scenario with one other seed, over windows `factor` times as long. */
-static enum hd_status sample(struct tune_watch *watch, uint64_t seed,
-			     uint32_t factor, const struct opensm_cc *conf,
-			     struct diag *d, struct held_sample *out)
+static enum hd_status sample(struct tune_watch *watch, uint64_t seed, uint32_t factor,
+			     const struct opensm_cc *conf, struct diag *d, struct held_sample *out)
 {
 	const struct tune_options *o = watch->options;
 	struct tune_stage stage = { .options = o, .watch = watch };
@@ -56,22 +55,20 @@ static enum hd_status sample(struct tune_watch *watch, uint64_t seed,
 	return status;
 }
 
-static enum hd_status run_round(const struct tune_case *given,
-				struct tune_watch *watch,
-				const struct opensm_cc *conf, uint32_t factor,
-				struct diag *d, struct tune_round *out)
+static enum hd_status run_round(const struct tune_case *given, struct tune_watch *watch,
+				const struct opensm_cc *conf, uint32_t factor, struct diag *d,
+				struct tune_round *out)
 {
 	const struct tune_options *o = watch->options;
 	double *hot = hd_alloc(o->held_out, sizeof(*hot));
 	double *gain = hd_alloc(o->held_out, sizeof(*gain));
 	enum hd_status status = HD_OK;
 
-	for (uint32_t i = 0;
-	     i < o->held_out && status == HD_OK && !watch->stopped; i++) {
+	for (uint32_t i = 0; i < o->held_out && status == HD_OK && !watch->stopped; i++) {
 		struct held_sample s = { 0 };
 
-		status = sample(watch, given->build->scenario->run.seed + 1 + i,
-				factor, conf, d, &s);
+		status = sample(watch, given->build->scenario->run.seed + 1 + i, factor, conf, d,
+				&s);
 		hot[i] = s.hot;
 		gain[i] = s.gain;
 	}
@@ -103,13 +100,11 @@ static bool goes_on(const struct tune_case *c)
 
 bool tune_is_kept(const struct tune_result *result)
 {
-	return result->n_rounds &&
-	       result->rounds[result->n_rounds - 1].verdict == TUNE_KEPT;
+	return result->n_rounds && result->rounds[result->n_rounds - 1].verdict == TUNE_KEPT;
 }
 
-enum hd_status tune_validate(const struct tune_case *given,
-			     struct tune_watch *watch, struct diag *d,
-			     struct tune_result *out)
+enum hd_status tune_validate(const struct tune_case *given, struct tune_watch *watch,
+			     struct diag *d, struct tune_result *out)
 {
 	uint32_t most = goes_on(given) ? TUNE_ROUNDS : 1;
 	enum hd_status status = HD_OK;
@@ -118,8 +113,7 @@ enum hd_status tune_validate(const struct tune_case *given,
 	while (out->n_rounds < most && status == HD_OK) {
 		struct tune_round *round = &out->rounds[out->n_rounds];
 
-		status = run_round(given, watch, &out->conf,
-				   1u << out->n_rounds, d, round);
+		status = run_round(given, watch, &out->conf, 1u << out->n_rounds, d, round);
 		if (watch->stopped)
 			break;
 		out->n_rounds++;

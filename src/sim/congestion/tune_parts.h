@@ -35,8 +35,7 @@ struct tune_stage {
 HD_MUST_CHECK enum hd_status stage_begin(struct tune_stage *s, struct diag *d);
 void stage_fini(struct tune_stage *s);
 /* What comes of these settings; NULL: nobody marks, nobody slows down. */
-HD_MUST_CHECK enum hd_status stage_try(const struct tune_stage *s,
-				       const struct opensm_cc *conf,
+HD_MUST_CHECK enum hd_status stage_try(const struct tune_stage *s, const struct opensm_cc *conf,
 				       struct diag *d, struct tune_trial *t);
 
 /* The use of the hot link that counts: the worse of both runs. */
@@ -46,9 +45,7 @@ static inline double tune_hot(const struct tune_trial *t)
 }
 
 /* Tries out->conf on seeds that the search did not see: out->rounds. */
-HD_MUST_CHECK enum hd_status tune_validate(const struct tune_case *given,
-					   struct tune_watch *watch,
-					   struct diag *d,
-					   struct tune_result *out);
+HD_MUST_CHECK enum hd_status tune_validate(const struct tune_case *given, struct tune_watch *watch,
+					   struct diag *d, struct tune_result *out);
 
 #endif

@@ -7,8 +7,8 @@
 #include "measure/fairness.h"
 #include "sim/congestion/tune_parts.h"
 
-static void rate_run(const struct tune_stage *s,
-		     const struct congestion_result *r, struct tune_outcome *t)
+static void rate_run(const struct tune_stage *s, const struct congestion_result *r,
+		     struct tune_outcome *t)
 {
 	double *goodput = hd_alloc(r->n_flows, sizeof(*goodput));
 
@@ -43,8 +43,7 @@ static bool goes_on(void *context, const struct sim_progress *p)
 	return !w->stopped;
 }
 
-static enum hd_status run_once(const struct tune_stage *s,
-			       const struct sim_setup *setup,
+static enum hd_status run_once(const struct tune_stage *s, const struct sim_setup *setup,
 			       const struct opensm_cc *conf, struct diag *d,
 			       struct congestion_result *result)
 {
@@ -59,17 +58,14 @@ static enum hd_status run_once(const struct tune_stage *s,
 	/* Zero steps up, OpenSM's default, are no algorithm. */
 	if (conf && conf->ccti_increase)
 		p.algorithm = cc_find("cct");
-	return congestion_run(setup, s->given.flows, s->given.build->n_flows,
-			      &p, d, result);
+	return congestion_run(setup, s->given.flows, s->given.build->n_flows, &p, d, result);
 }
 
-enum hd_status stage_try(const struct tune_stage *s,
-			 const struct opensm_cc *conf, struct diag *d,
+enum hd_status stage_try(const struct tune_stage *s, const struct opensm_cc *conf, struct diag *d,
 			 struct tune_trial *t)
 {
 	struct congestion_result r;
-	enum hd_status status =
-		run_once(s, &s->given.build->setup, conf, d, &r);
+	enum hd_status status = run_once(s, &s->given.build->setup, conf, d, &r);
 
 	if (status != HD_OK)
 		return status;
@@ -87,8 +83,7 @@ enum hd_status stage_try(const struct tune_stage *s,
 }
 
 /* The fullest link; of equals the one that leads to a host. */
-static uint32_t hottest(const struct sim_setup *setup,
-			const struct congestion_result *r)
+static uint32_t hottest(const struct sim_setup *setup, const struct congestion_result *r)
 {
 	uint32_t best = 0;
 	double most = -1;
@@ -98,8 +93,7 @@ static uint32_t hottest(const struct sim_setup *setup,
 
 		if (p->peer == SIM_NONE)
 			continue;
-		bool last = setup->nodes[setup->ports[p->peer].node].kind ==
-			    SIM_END;
+		bool last = setup->nodes[setup->ports[p->peer].node].kind == SIM_END;
 		/* A percent is worth less than being the end of the tree. */
 		double rank = r->utilisation[i] + (last ? 0.01 : 0);
 
@@ -119,9 +113,8 @@ static void name_victims(struct tune_stage *s)
 	for (uint32_t i = 0; i < s->given.build->n_flows; i++) {
 		const struct congestion_flow *f = &s->given.flows[i];
 
-		s->is_victim[i] = s->options->victims == SIM_NONE
-					  ? f->destination != target
-					  : f->row == s->options->victims;
+		s->is_victim[i] = s->options->victims == SIM_NONE ? f->destination != target
+								  : f->row == s->options->victims;
 		s->n_victims += s->is_victim[i];
 	}
 }
@@ -136,8 +129,7 @@ static void slow_down(struct tune_stage *s)
 	s->stressed.ports = hd_alloc(setup->n_ports, sizeof(*setup->ports));
 	memcpy(s->stressed.ports, setup->ports, size);
 	s->stressed.ports[s->hot].rate.den *= s->options->stress;
-	s->stressed.ports[setup->ports[s->hot].peer].rate =
-		s->stressed.ports[s->hot].rate;
+	s->stressed.ports[setup->ports[s->hot].peer].rate = s->stressed.ports[s->hot].rate;
 }
 
 enum hd_status stage_begin(struct tune_stage *s, struct diag *d)

@@ -16,11 +16,9 @@ static const struct column gain_columns[] = {
 	{ "hot link's rate", NULL, CELL(gain_row, rate) },
 	{ "victims", "Mb/s", CELL(gain_row, victims), ORIGIN_SIMULATED, 1 },
 	{ "gain", NULL, CELL(gain_row, gain), ORIGIN_SIMULATED, 2 },
-	{ "hot link", "%", CELL_SHARE(gain_row, outcome.hot), ORIGIN_SIMULATED,
-	  2 },
+	{ "hot link", "%", CELL_SHARE(gain_row, outcome.hot), ORIGIN_SIMULATED, 2 },
 	{ "goodput", "Mb/s", CELL(gain_row, goodput), ORIGIN_SIMULATED, 1 },
-	{ "fairness", NULL, CELL(gain_row, outcome.fairness), ORIGIN_SIMULATED,
-	  4 },
+	{ "fairness", NULL, CELL(gain_row, outcome.fairness), ORIGIN_SIMULATED, 4 },
 	{ NULL },
 };
 
@@ -40,8 +38,7 @@ static const struct column parameter_columns[] = {
 	{ "floor kept", NULL, CELL(trial_row, kept), ORIGIN_SIMULATED },
 	{ "victim flows", NULL, CELL(trial_row, n_victims), ORIGIN_COMPUTED },
 	{ "threshold", NULL, CELL(trial_row, of.threshold), ORIGIN_COMPUTED },
-	{ "marking rate", NULL, CELL(trial_row, of.marking_rate),
-	  ORIGIN_COMPUTED },
+	{ "marking rate", NULL, CELL(trial_row, of.marking_rate), ORIGIN_COMPUTED },
 	{ "increase", NULL, CELL(trial_row, of.increase), ORIGIN_COMPUTED },
 	{ "timer", "us", CELL(trial_row, timer), ORIGIN_COMPUTED, 3 },
 	{ "table", NULL, CELL(trial_row, shape), ORIGIN_COMPUTED },
@@ -58,19 +55,13 @@ struct held_row {
 
 static const struct column held_columns[] = {
 	{ "warm-up", "ms", CELL_TIME(held_row, round.warmup), ORIGIN_GIVEN, 3 },
-	{ "measured", "ms", CELL_TIME(held_row, round.measure), ORIGIN_GIVEN,
-	  3 },
-	{ "promised", "%", CELL_SHARE(held_row, promised), ORIGIN_SIMULATED,
-	  2 },
-	{ "hot link", "%", CELL_SHARE(held_row, round.hot.mean),
-	  ORIGIN_SIMULATED, 2 },
-	{ "hot link +-", "%", CELL_SHARE(held_row, round.hot.half_width),
-	  ORIGIN_SIMULATED, 2 },
-	{ "lowest", "%", CELL_SHARE(held_row, round.hot.lowest),
-	  ORIGIN_SIMULATED, 2 },
+	{ "measured", "ms", CELL_TIME(held_row, round.measure), ORIGIN_GIVEN, 3 },
+	{ "promised", "%", CELL_SHARE(held_row, promised), ORIGIN_SIMULATED, 2 },
+	{ "hot link", "%", CELL_SHARE(held_row, round.hot.mean), ORIGIN_SIMULATED, 2 },
+	{ "hot link +-", "%", CELL_SHARE(held_row, round.hot.half_width), ORIGIN_SIMULATED, 2 },
+	{ "lowest", "%", CELL_SHARE(held_row, round.hot.lowest), ORIGIN_SIMULATED, 2 },
 	{ "gain", NULL, CELL(held_row, round.gain.mean), ORIGIN_SIMULATED, 2 },
-	{ "gain +-", NULL, CELL(held_row, round.gain.half_width),
-	  ORIGIN_SIMULATED, 2 },
+	{ "gain +-", NULL, CELL(held_row, round.gain.half_width), ORIGIN_SIMULATED, 2 },
 	{ "floor", NULL, CELL(held_row, floor), ORIGIN_SIMULATED },
 	{ NULL },
 };
@@ -82,14 +73,10 @@ static const struct column trial_columns[] = {
 	{ "increase", NULL, CELL(trial_row, of.increase) },
 	{ "timer", "us", CELL(trial_row, timer), ORIGIN_GIVEN, 3 },
 	{ "table", NULL, CELL(trial_row, shape) },
-	{ "victims", "Mb/s", CELL(trial_row, plain_victims), ORIGIN_SIMULATED,
-	  1 },
-	{ "hot link", "%", CELL_SHARE(trial_row, of.plain.hot),
-	  ORIGIN_SIMULATED, 2 },
-	{ "stressed victims", "Mb/s", CELL(trial_row, stressed_victims),
-	  ORIGIN_SIMULATED, 1 },
-	{ "stressed hot link", "%", CELL_SHARE(trial_row, of.stressed.hot),
-	  ORIGIN_SIMULATED, 2 },
+	{ "victims", "Mb/s", CELL(trial_row, plain_victims), ORIGIN_SIMULATED, 1 },
+	{ "hot link", "%", CELL_SHARE(trial_row, of.plain.hot), ORIGIN_SIMULATED, 2 },
+	{ "stressed victims", "Mb/s", CELL(trial_row, stressed_victims), ORIGIN_SIMULATED, 1 },
+	{ "stressed hot link", "%", CELL_SHARE(trial_row, of.stressed.hot), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
 
@@ -114,8 +101,7 @@ static struct trial_row row_of(const struct tune_trial *trial)
 }
 
 static void put_gain(struct table *t, const char *name, const char *rate,
-		     const struct tune_outcome *trial,
-		     const struct tune_outcome *none)
+		     const struct tune_outcome *trial, const struct tune_outcome *none)
 {
 	const struct gain_row row = {
 		.control = name,
@@ -129,22 +115,19 @@ static void put_gain(struct table *t, const char *name, const char *rate,
 	table_put_row(t, &row);
 }
 
-static void put_gains(struct table *t, const char *rate,
-		      const struct tune_outcome *none,
-		      const struct tune_outcome *opensm,
-		      const struct tune_outcome *best)
+static void put_gains(struct table *t, const char *rate, const struct tune_outcome *none,
+		      const struct tune_outcome *opensm, const struct tune_outcome *best)
 {
 	put_gain(t, "none", rate, none, none);
 	put_gain(t, "OpenSM's defaults", rate, opensm, none);
 	put_gain(t, "tuned", rate, best, none);
 }
 
-static void put_found(const struct fabric *b,
-		      const struct tune_options *options,
+static void put_found(const struct fabric *b, const struct tune_options *options,
 		      const struct tune_result *t, struct results *r)
 {
-	struct table *found = results_record(
-		r, "parameters", "the best that was found", parameter_columns);
+	struct table *found =
+		results_record(r, "parameters", "the best that was found", parameter_columns);
 	struct trial_row row = row_of(&t->best);
 	struct strbuf name = STRBUF_INIT;
 
@@ -159,8 +142,8 @@ static void put_found(const struct fabric *b,
 
 static void put_trials(const struct tune_result *t, struct results *r)
 {
-	struct table *trials = results_series(
-		r, "trials", "what was tried, in order", trial_columns);
+	struct table *trials =
+		results_series(r, "trials", "what was tried, in order", trial_columns);
 
 	for (uint32_t i = 0; i < t->n_trials; i++) {
 		struct trial_row row = row_of(&t->trials[i]);
@@ -172,9 +155,8 @@ static void put_trials(const struct tune_result *t, struct results *r)
 
 static void put_conf(const struct opensm_cc *conf, struct results *r)
 {
-	struct table *t = results_table(
-		r, "opensm.conf", "lines for OpenSM, none above 1023 bytes",
-		conf_columns);
+	struct table *t = results_table(r, "opensm.conf", "lines for OpenSM, none above 1023 bytes",
+					conf_columns);
 	struct strbuf text = STRBUF_INIT;
 	char *rest, *line;
 
@@ -185,23 +167,21 @@ static void put_conf(const struct opensm_cc *conf, struct results *r)
 	strbuf_fini(&text);
 }
 
-static void put_held_out(const struct tune_options *o,
-			 const struct tune_result *t, struct results *r)
+static void put_held_out(const struct tune_options *o, const struct tune_result *t,
+			 struct results *r)
 {
-	static const char *const verdicts[] = { [TUNE_OPEN] = "cannot tell",
-						[TUNE_KEPT] = "kept",
-						[TUNE_MISSED] = "missed" };
+	static const char *const verdicts[] = {
+		[TUNE_OPEN] = "cannot tell", [TUNE_KEPT] = "kept", [TUNE_MISSED] = "missed"
+	};
 	char title[80];
 
-	snprintf(title, sizeof(title),
-		 "on %u seeds that the search did not see, 95 %% intervals",
+	snprintf(title, sizeof(title), "on %u seeds that the search did not see, 95 %% intervals",
 		 o->held_out);
 	struct table *held = results_table(r, "held out", title, held_columns);
 
 	for (uint32_t i = 0; i < t->n_rounds; i++) {
 		const struct held_row row = {
-			.promised =
-				fmin(t->best.plain.hot, t->best.stressed.hot),
+			.promised = fmin(t->best.plain.hot, t->best.stressed.hot),
 			.floor = verdicts[t->rounds[i].verdict],
 			.round = t->rounds[i],
 		};
@@ -211,8 +191,8 @@ static void put_held_out(const struct tune_options *o,
 }
 
 /* What the user is to know before he believes it. */
-static void remark_held_out(const struct tune_options *o,
-			    const struct tune_result *t, struct results *r)
+static void remark_held_out(const struct tune_options *o, const struct tune_result *t,
+			    struct results *r)
 {
 	const struct tune_round *last = &t->rounds[t->n_rounds - 1];
 	struct strbuf warmup = STRBUF_INIT, measure = STRBUF_INIT;
@@ -228,29 +208,24 @@ static void remark_held_out(const struct tune_options *o,
 		results_remark(
 			r,
 			"The promise does not hold: on %u seeds that the search did not see the hot link is used to %.1f +- %.1f %%, and the floor is %g %%. The windows of the search are too short for these dice; search again with --warmup %s --measure %s, or with a lower --floor.",
-			o->held_out, 100 * last->hot.mean,
-			100 * last->hot.half_width, 100 * o->floor, warmup.text,
-			measure.text);
+			o->held_out, 100 * last->hot.mean, 100 * last->hot.half_width,
+			100 * o->floor, warmup.text, measure.text);
 	strbuf_fini(&warmup);
 	strbuf_fini(&measure);
 }
 
-void congestion_tune_tables(const struct fabric *b,
-			    const struct tune_options *options,
+void congestion_tune_tables(const struct fabric *b, const struct tune_options *options,
 			    const struct tune_result *t, struct results *r)
 {
-	struct table *gain = results_table(
-		r, "gain", "what the victims receive, and what it costs",
-		gain_columns);
+	struct table *gain = results_table(r, "gain", "what the victims receive, and what it costs",
+					   gain_columns);
 
-	put_gains(gain, "whole", &t->none.plain, &t->opensm.plain,
-		  &t->best.plain);
+	put_gains(gain, "whole", &t->none.plain, &t->opensm.plain, &t->best.plain);
 	if (options->stress > 1) {
 		char rate[32];
 
 		snprintf(rate, sizeof(rate), "1/%u", options->stress);
-		put_gains(gain, rate, &t->none.stressed, &t->opensm.stressed,
-			  &t->best.stressed);
+		put_gains(gain, rate, &t->none.stressed, &t->opensm.stressed, &t->best.stressed);
 	}
 	put_found(b, options, t, r);
 	if (t->n_rounds)

@@ -15,18 +15,17 @@
 #include "sim/congestion/tune.h"
 
 /* Three senders and their receiver, and one whose packets stand in the way. */
-static const char text[] =
-	"fabric:\n"
-	"  topology: {kind: two-switch, remote: 3, local: 1, victims: 1}\n"
-	"  link: {rate: 100Gb/s, propagation: 500ns}\n"
-	"  switch: {input_buffer: 16 packets}\n"
-	"qos: {lanes: 1}\n"
-	"traffic:\n"
-	"  - {name: incast, kind: saturating, pattern: incast,\n"
-	"     source: A1..A3, destination: Bc}\n"
-	"  - {name: victim, kind: saturating, pattern: pairs, source: Av,\n"
-	"     destination: Bv}\n"
-	"congestion: {marking: iba, window: 16, warmup: 1ms, measure: 1ms}\n";
+static const char text[] = "fabric:\n"
+			   "  topology: {kind: two-switch, remote: 3, local: 1, victims: 1}\n"
+			   "  link: {rate: 100Gb/s, propagation: 500ns}\n"
+			   "  switch: {input_buffer: 16 packets}\n"
+			   "qos: {lanes: 1}\n"
+			   "traffic:\n"
+			   "  - {name: incast, kind: saturating, pattern: incast,\n"
+			   "     source: A1..A3, destination: Bc}\n"
+			   "  - {name: victim, kind: saturating, pattern: pairs, source: Av,\n"
+			   "     destination: Bv}\n"
+			   "congestion: {marking: iba, window: 16, warmup: 1ms, measure: 1ms}\n";
 
 /* What the seeds after the first are like. */
 struct world {
@@ -43,8 +42,7 @@ static void world_init(struct world *w)
 	struct diag d = { .status = HD_OK };
 
 	*w = (struct world){ .window = 16 };
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &w->build) !=
-		    HD_OK ||
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &w->build) != HD_OK ||
 	    congestion_flows(w->build, &d, &w->flows) != HD_OK ||
 	    congestion_params_init(w->build, &d, &w->given.params) != HD_OK)
 		fail_msg("%s", d.message);
@@ -58,8 +56,7 @@ static void world_fini(struct world *w)
 	fabric_free(w->build);
 }
 
-static enum hd_status reseed(void *cases, uint64_t seed, struct diag *d,
-			     struct tune_case *out)
+static enum hd_status reseed(void *cases, uint64_t seed, struct diag *d, struct tune_case *out)
 {
 	struct world *w = cases;
 
@@ -76,8 +73,7 @@ static void assert_near(double a, double b)
 	assert_true(fabs(a - b) < 1e-12);
 }
 
-static void tune_under(struct world *w, uint32_t stress,
-		       struct tune_result *out)
+static void tune_under(struct world *w, uint32_t stress, struct tune_result *out)
 {
 	struct diag d = { .status = HD_OK };
 	const struct tune_options o = { .floor = 0.8,
@@ -131,13 +127,11 @@ static void keeps_a_promise_that_holds_elsewhere(void **state)
 	assert_near(r.rounds[0].hot.mean, r.best.plain.hot);
 	assert_near(r.rounds[0].hot.lowest, r.best.plain.hot);
 	assert_near(r.rounds[0].hot.half_width, 0);
-	assert_near(r.rounds[0].gain.mean,
-		    r.best.plain.victims / r.none.plain.victims);
+	assert_near(r.rounds[0].gain.mean, r.best.plain.victims / r.none.plain.victims);
 	/* Seeds after the scenario's, never its own. */
 	assert_int_equal(w.n, 3);
 	for (uint32_t i = 0; i < w.n; i++)
-		assert_int_equal(w.seeds[i],
-				 w.build->scenario->run.seed + 1 + i);
+		assert_int_equal(w.seeds[i], w.build->scenario->run.seed + 1 + i);
 	tune_result_fini(&r);
 	world_fini(&w);
 }
@@ -161,9 +155,7 @@ static void breaks_no_promise_in_silence(void **state)
 		assert_int_equal(r.rounds[i].warmup, HD_MS << i);
 	}
 	struct results *out = results_new("cc tune");
-	const struct tune_options o = { .floor = 0.8,
-					.stress = 1,
-					.held_out = 3 };
+	const struct tune_options o = { .floor = 0.8, .stress = 1, .held_out = 3 };
 	bool told = false;
 
 	congestion_tune_tables(w.build, &o, &r, out);
@@ -207,8 +199,8 @@ static bool until_then(void *context, uint32_t trials)
 	return trials < p->trials || --p->more > 0;
 }
 
-static enum hd_status tune_until(struct world *w, uint32_t trials, int more,
-				 struct diag *d, struct tune_result *out)
+static enum hd_status tune_until(struct world *w, uint32_t trials, int more, struct diag *d,
+				 struct tune_result *out)
 {
 	struct patience p = { trials, more };
 	const struct tune_options o = { .floor = 0.8,
@@ -247,8 +239,7 @@ static void one_that_is_stopped_keeps_its_trials(void **state)
 			const struct tune_trial *a = &part.trials[i];
 			const struct tune_trial *b = &whole.trials[i];
 
-			assert_memory_equal(&a->plain, &b->plain,
-					    sizeof(a->plain));
+			assert_memory_equal(&a->plain, &b->plain, sizeof(a->plain));
 			assert_int_equal(a->timer, b->timer);
 			assert_int_equal(a->shape, b->shape);
 			best = fmax(best, a->plain.victims);
@@ -267,9 +258,7 @@ static void one_that_is_stopped_keeps_its_trials(void **state)
 /* Stopped among the other seeds: the trials are there, and a remark. */
 static void one_that_is_stopped_says_so(void **state)
 {
-	const struct tune_options o = {
-		.floor = 0.8, .stress = 1, .budget = 4, .held_out = 3
-	};
+	const struct tune_options o = { .floor = 0.8, .stress = 1, .budget = 4, .held_out = 3 };
 	struct results *out = results_new("cc tune");
 	struct diag d = { .status = HD_OK };
 	struct tune_result r;
@@ -283,9 +272,8 @@ static void one_that_is_stopped_says_so(void **state)
 	bool told = false;
 
 	for (size_t i = 0; i < out->n_remarks; i++)
-		told |= strncmp(out->remarks[i],
-				"interrupted after 4 of at most 4 trials",
-				39) == 0;
+		told |= strncmp(out->remarks[i], "interrupted after 4 of at most 4 trials", 39) ==
+			0;
 	assert_true(told);
 	results_free(out);
 	tune_result_fini(&r);
@@ -298,8 +286,7 @@ int main(void)
 		cmocka_unit_test(stress_is_a_slower_hot_link),
 		cmocka_unit_test(keeps_a_promise_that_holds_elsewhere),
 		cmocka_unit_test(breaks_no_promise_in_silence),
-		cmocka_unit_test(
-			traffic_that_ends_is_judged_by_its_own_windows),
+		cmocka_unit_test(traffic_that_ends_is_judged_by_its_own_windows),
 		cmocka_unit_test(one_that_is_stopped_keeps_its_trials),
 		cmocka_unit_test(one_that_is_stopped_says_so),
 	};

@@ -48,10 +48,9 @@ static uint32_t draw(struct rng *rng, uint32_t low, uint32_t high)
 
 static void print_fabric(struct rng *rng, struct strbuf *out)
 {
-	static const char *const kinds[] = {
-		"star, hosts: 9", "mesh, columns: 3, rows: 1, hosts: 3",
-		"xgft, down: '3,3', up: '1,2'"
-	};
+	static const char *const kinds[] = { "star, hosts: 9",
+					     "mesh, columns: 3, rows: 1, hosts: 3",
+					     "xgft, down: '3,3', up: '1,2'" };
 	static const char *const lanes[] = { "4", "8", "15" };
 	static const char *const margins[] = { "0%", "5%", "20%" };
 
@@ -65,21 +64,17 @@ static void print_fabric(struct rng *rng, struct strbuf *out)
 		"  lanes: %s\n"
 		"  high_limit: %s\n"
 		"  admission: {margin: %s, place: %s}\n"
-		"  classes: [{name: call, sl: 4, kind: DBTS},"
-		" {name: film, sl: 2, kind: DB}, {name: news, sl: 3, kind: DB},"
-		" {name: be, sl: 8, kind: BE%s}]\n"
+		"  classes: [{name: call, sl: 4, kind: DBTS}, {name: film, sl: 2, kind: DB}, {name: news, sl: 3, kind: DB}, {name: be, sl: 8, kind: BE%s}]\n"
 		"traffic:\n",
 		kinds[draw(rng, 0, 2)], draw(rng, 1, 50),
 		draw(rng, 0, 1) ? "oldest" : "round-robin", draw(rng, 0, 200),
-		draw(rng, 0, 3) ? ", input_buffer: 512KiB" : "",
-		lanes[draw(rng, 0, 2)], draw(rng, 0, 3) ? "255" : "1",
-		margins[draw(rng, 0, 2)], draw(rng, 0, 1) ? "spread" : "first",
-		draw(rng, 0, 1) ? ", weight: 8000" : "");
+		draw(rng, 0, 3) ? ", input_buffer: 512KiB" : "", lanes[draw(rng, 0, 2)],
+		draw(rng, 0, 3) ? "255" : "1", margins[draw(rng, 0, 2)],
+		draw(rng, 0, 1) ? "spread" : "first", draw(rng, 0, 1) ? ", weight: 8000" : "");
 }
 
 /* The same flow as a row and as a line of a file; most go to one host. */
-static void print_flow(struct rng *rng, unsigned row, bool aligned,
-		       struct drawn *out)
+static void print_flow(struct rng *rng, unsigned row, bool aligned, struct drawn *out)
 {
 	static const uint32_t payloads[] = { 39, 64, 103, 256, 1000, 2048 };
 	uint32_t payload = payloads[draw(rng, 0, 5)];
@@ -89,17 +84,14 @@ static void print_flow(struct rng *rng, unsigned row, bool aligned,
 	const char *class = classes[draw(rng, 0, 2)];
 	uint32_t deadline = draw(rng, 0, 1) ? draw(rng, 5, 3000) : 0;
 
-	strbuf_printf(&out->scenario,
-		      "- {name: f%u, class: %s, kind: cbr, pattern: pairs,"
-		      " source: '%u', destination: '%u', payload: %u,"
-		      " rate: %uMb/s, aligned: %s",
-		      row, class, from, to, payload, rate,
-		      aligned ? "true" : "false");
+	strbuf_printf(
+		&out->scenario,
+		"- {name: f%u, class: %s, kind: cbr, pattern: pairs, source: '%u', destination: '%u', payload: %u, rate: %uMb/s, aligned: %s",
+		row, class, from, to, payload, rate, aligned ? "true" : "false");
 	if (deadline)
 		strbuf_printf(&out->scenario, ", deadline: %uus", deadline);
 	strbuf_puts(&out->scenario, "}\n");
-	strbuf_printf(&out->requests, "@%u @%u %s %uMb/s %u", from, to, class,
-		      rate, payload);
+	strbuf_printf(&out->requests, "@%u @%u %s %uMb/s %u", from, to, class, rate, payload);
 	if (deadline)
 		strbuf_printf(&out->requests, " %uus", deadline);
 	strbuf_puts(&out->requests, "\n");
@@ -116,17 +108,15 @@ static void name_hosts(const struct fabric *f, struct strbuf *text)
 			strbuf_printf(&out, "%c", *at);
 			continue;
 		}
-		strbuf_puts(&out,
-			    topo_node_of(&f->topo, hosts->ports[at[1] - '0'])
-				    ->name);
+		strbuf_puts(&out, topo_node_of(&f->topo, hosts->ports[at[1] - '0'])->name);
 		at++;
 	}
 	strbuf_fini(text);
 	*text = out;
 }
 
-static void admit(struct fabric *f, const struct drawn *drawn,
-		  struct qos_requests *requests, struct admission *a)
+static void admit(struct fabric *f, const struct drawn *drawn, struct qos_requests *requests,
+		  struct admission *a)
 {
 	const struct qos_classes of_scenario = fabric_classes(f);
 	struct diag d = { .status = HD_OK };
@@ -135,8 +125,7 @@ static void admit(struct fabric *f, const struct drawn *drawn,
 		.terms = fabric_terms(f, LARGEST),
 	};
 
-	if (qos_requests_read(drawn->requests.text, &of_scenario, &d,
-			      requests) != HD_OK ||
+	if (qos_requests_read(drawn->requests.text, &of_scenario, &d, requests) != HD_OK ||
 	    admission_run(a, &f->subnet, &p, requests, &d) != HD_OK)
 		fail_msg("%s", d.message);
 }
@@ -148,24 +137,21 @@ static void note_ratio(struct ratios *r, double ratio)
 }
 
 /* One flow: the answers, the bounds, and what the run saw of it. */
-static void compare(const struct test_run *run, const struct admission *a,
-		    const struct latency *l, unsigned i, const char *text,
-		    struct ratios *r)
+static void compare(const struct test_run *run, const struct admission *a, const struct latency *l,
+		    unsigned i, const char *text, struct ratios *r)
 {
 	const struct fabric_request *q = &run->build->requests[i];
 	const struct admission_answer *answer = &a->answers[i];
 	bool admitted = q->flow != SIM_NONE;
 
 	if (admitted != answer->admitted)
-		fail_msg("row %u: sim %d, request %d (%s)\n%s", i, admitted,
-			 answer->admitted, admitted ? answer->reason : q->why,
-			 text);
+		fail_msg("row %u: sim %d, request %d (%s)\n%s", i, admitted, answer->admitted,
+			 admitted ? answer->reason : q->why, text);
 	r->admitted += admitted;
 	r->refused += !admitted;
 	if (!admitted) {
 		if (strcmp(q->why, answer->reason) != 0)
-			fail_msg("row %u: '%s', '%s'\n%s", i, q->why,
-				 answer->reason, text);
+			fail_msg("row %u: '%s', '%s'\n%s", i, q->why, answer->reason, text);
 		r->late_refused += strstr(q->why, "deadline") != NULL;
 		return;
 	}
@@ -173,23 +159,20 @@ static void compare(const struct test_run *run, const struct admission *a,
 	double deadline = (double)answer->request->latency * 1e-12;
 
 	if (deadline > 0 && bound > deadline * (1 + 1e-6))
-		fail_msg("row %u: bound %.3f us, deadline %.3f us\n%s", i,
-			 bound * 1e6, deadline * 1e6, text);
+		fail_msg("row %u: bound %.3f us, deadline %.3f us\n%s", i, bound * 1e6,
+			 deadline * 1e6, text);
 	double worst = (double)run->metrics->flows[q->flow].latency_max * 1e-12;
 
 	if (q->bound > 0 && (q->bound < HUGE_VAL) != (bound < HUGE_VAL))
-		fail_msg("row %u: bounds %g and %g\n%s", i, q->bound, bound,
+		fail_msg("row %u: bounds %g and %g\n%s", i, q->bound, bound, text);
+	if (q->bound > 0 && bound < HUGE_VAL && fabs(q->bound - bound) > 1e-9 * bound)
+		fail_msg("row %u: bounds %.3f us and %.3f us\n%s", i, q->bound * 1e6, bound * 1e6,
 			 text);
-	if (q->bound > 0 && bound < HUGE_VAL &&
-	    fabs(q->bound - bound) > 1e-9 * bound)
-		fail_msg("row %u: bounds %.3f us and %.3f us\n%s", i,
-			 q->bound * 1e6, bound * 1e6, text);
 	if (bound == HUGE_VAL)
 		return;
 	r->bounded++;
 	if (worst > bound)
-		fail_msg("row %u: %.3f us, bound %.3f us\n%s", i, worst * 1e6,
-			 bound * 1e6, text);
+		fail_msg("row %u: %.3f us, bound %.3f us\n%s", i, worst * 1e6, bound * 1e6, text);
 	if (worst > 0)
 		note_ratio(r, bound / worst);
 }
@@ -210,8 +193,7 @@ static void run_case(uint64_t seed, struct ratios *ratios)
 	for (unsigned i = 0; i < ROWS; i++)
 		print_flow(&rng, i, aligned, &drawn);
 	strbuf_printf(&drawn.scenario,
-		      "- {name: be, class: be, kind: saturating, pattern:"
-		      " uniform, payload: %u}\n"
+		      "- {name: be, class: be, kind: saturating, pattern: uniform, payload: %u}\n"
 		      "run: {seed: %u, warmup: 0s, measure: 1ms}\n",
 		      draw(&rng, 0, 1) ? 2048 : 4096, draw(&rng, 1, 1000));
 	test_run_init(&run, drawn.scenario.text);
@@ -247,11 +229,9 @@ static void a_run_and_a_request_file_have_one_admission(void **state)
 	qsort(r.items, r.n, sizeof(*r.items), by_value);
 	double median = r.items[r.n / 2];
 
-	print_message("%u scenarios: %u flows admitted, %u refused (%u for a "
-		      "deadline); %u bounds, %.2f of the simulated maximum in "
-		      "the median, %.3f at least\n",
-		      cases, r.admitted, r.refused, r.late_refused, r.bounded,
-		      median, r.items[0]);
+	print_message(
+		"%u scenarios: %u flows admitted, %u refused (%u for a deadline); %u bounds, %.2f of the simulated maximum in the median, %.3f at least\n",
+		cases, r.admitted, r.refused, r.late_refused, r.bounded, median, r.items[0]);
 	assert_true(r.late_refused > cases / 10 && r.refused > cases / 10);
 	assert_true(r.bounded > 2 * cases);
 	assert_true(median < WAIT_MAX);

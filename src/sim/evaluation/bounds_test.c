@@ -101,10 +101,8 @@ static void make_topology(struct world *w, char *engine, size_t size)
 {
 	struct diag d = { .status = HD_OK };
 	struct topo_params p;
-	static const char *const kinds[] = { "mesh", "hypercube", "irregular",
-					     "irregular" };
-	static const char *const engines[] = { "xy", "ecube", "updn",
-					       "minhop" };
+	static const char *const kinds[] = { "mesh", "hypercube", "irregular", "irregular" };
+	static const char *const engines[] = { "xy", "ecube", "updn", "minhop" };
 	uint32_t kind = draw(w, 0, 3);
 	const struct generator *g = generator_find(kinds[kind], &d);
 
@@ -138,14 +136,13 @@ static void set_lanes(struct world *w)
 		}
 		switch_id sw = s->switch_of_node[t->ports[p].node];
 
-		for (unsigned in = 1; in <= t->nodes[t->ports[p].node].n_ports;
-		     in++)
+		for (unsigned in = 1; in <= t->nodes[t->ports[p].node].n_ports; in++)
 			subnet_set_sl2vl(s, sw, in, t->ports[p].number, &map);
 	}
 }
 
-static uint8_t draw_entries(struct world *w, struct vlarb_entry *out,
-			    const uint8_t *from, unsigned n, uint32_t most)
+static uint8_t draw_entries(struct world *w, struct vlarb_entry *out, const uint8_t *from,
+			    unsigned n, uint32_t most)
 {
 	uint8_t used = 0;
 
@@ -180,8 +177,7 @@ static void set_tables(struct world *w)
 		if (w->f.topo.ports[p].peer == TOPO_NONE)
 			continue;
 		table.n_high = draw_entries(w, table.high, numbers, n_high, 4);
-		table.n_low = draw_entries(w, table.low, numbers + n_high,
-					   n - n_high, 8);
+		table.n_low = draw_entries(w, table.low, numbers + n_high, n - n_high, 8);
 		subnet_set_vlarb(s, p, &table);
 	}
 }
@@ -203,13 +199,9 @@ static void make_fabric(struct world *w)
 	subnet_init(&w->f.subnet, &w->f.topo);
 	test_must(subnet_assign_lids(
 			  &w->f.subnet,
-			  &(struct lid_options){ .order = LIDS_NODES,
-						 .sm_port = TOPO_NONE },
-			  &d),
+			  &(struct lid_options){ .order = LIDS_NODES, .sm_port = TOPO_NONE }, &d),
 		  &d);
-	test_must(subnet_route(&w->f.subnet, engine,
-			       &(struct route_options){ 0 }, &d),
-		  &d);
+	test_must(subnet_route(&w->f.subnet, engine, &(struct route_options){ 0 }, &d), &d);
 	set_lanes(w);
 	if (!w->strict)
 		set_tables(w);
@@ -239,8 +231,7 @@ static double slowest_rate(const struct world *w)
 
 	for (port_id p = 0; p < w->f.topo.n_ports; p++) {
 		if (w->f.topo.ports[p].peer != TOPO_NONE)
-			least = fmin(least,
-				     hd_rate_bps(w->f.setup.ports[p].rate));
+			least = fmin(least, hd_rate_bps(w->f.setup.ports[p].rate));
 	}
 	return least / 8;
 }
@@ -258,12 +249,10 @@ static void admit(struct world *w)
 	double rate = slowest_rate(w);
 	uint32_t wanted = draw(w, 2, 40);
 
-	for (uint32_t i = 0; i < wanted && w->network.n_flows < MOST_FLOWS;
-	     i++) {
+	for (uint32_t i = 0; i < wanted && w->network.n_flows < MOST_FLOWS; i++) {
 		uint32_t from = draw(w, 0, w->f.n_ends - 1), to = hot;
 		uint8_t sl = (uint8_t)draw(w, SL_TS_A, SL_DB_C);
-		uint32_t bytes =
-			draw(w, w->params.min_packet, w->params.max_packet);
+		uint32_t bytes = draw(w, w->params.min_packet, w->params.max_packet);
 		uint32_t burst = bytes * draw(w, 1, draw(w, 0, 1) ? 1 : 6);
 		double share = (double)draw(w, 1, 30) / 100;
 		uint32_t id = w->network.n_flows;
@@ -279,8 +268,8 @@ static void admit(struct world *w)
 			.smallest = bytes,
 		};
 
-		if (network_add(&w->network, end_port(w, from),
-				w->f.ends[to].dlid, sl, like) != HD_OK)
+		if (network_add(&w->network, end_port(w, from), w->f.ends[to].dlid, sl, like) !=
+		    HD_OK)
 			continue;
 		w->to[id] = w->f.ends[to];
 		w->flows[id] = (struct sim_flow){
@@ -349,8 +338,7 @@ static void bounds_init(struct bounds *b, const struct world *w)
 		struct diag d = { .status = HD_OK };
 
 		b->hop[m] = hd_alloc(n, sizeof(double));
-		if (network_delays(&w->network, (enum bound_mode)m, &d,
-				   b->hop[m]) == HD_OK)
+		if (network_delays(&w->network, (enum bound_mode)m, &d, b->hop[m]) == HD_OK)
 			continue;
 		for (uint32_t i = 0; i < n; i++)
 			b->hop[m][i] = (double)NAN;
@@ -359,8 +347,7 @@ static void bounds_init(struct bounds *b, const struct world *w)
 		const double *at = b->hop[m];
 
 		for (uint32_t f = 0; f < w->n_admitted; f++) {
-			for (uint32_t h = 0; h < w->network.flows[f].n_hops;
-			     h++)
+			for (uint32_t h = 0; h < w->network.flows[f].n_hops; h++)
 				b->whole[m][f] += *at++;
 			if (m != BOUND_PUBLISHED && b->whole[m][f] > b->most)
 				b->most = b->whole[m][f];
@@ -386,8 +373,7 @@ static bool buffers_suffice(const struct world *w, const struct bounds *b)
 	bool fits = true;
 
 	for (int side = BOUND_INPUT; side <= BOUND_OUTPUT; side++) {
-		bound_buffers(&n, (enum bound_side)side, b->hop[w->params.mode],
-			      need);
+		bound_buffers(&n, (enum bound_side)side, b->hop[w->params.mode], need);
 		for (size_t i = 0; i < all; i++)
 			fits = fits && need[i] <= 2048 * 64;
 	}
@@ -395,9 +381,8 @@ static bool buffers_suffice(const struct world *w, const struct bounds *b)
 	return fits;
 }
 
-static void check_flow(const struct world *w, const struct bounds *b,
-		       uint32_t f, const struct sim_flow_counts *seen,
-		       uint64_t seed, struct tally *tally)
+static void check_flow(const struct world *w, const struct bounds *b, uint32_t f,
+		       const struct sim_flow_counts *seen, uint64_t seed, struct tally *tally)
 {
 	double late = (double)seen->latency_max / (double)HD_S;
 
@@ -408,14 +393,12 @@ static void check_flow(const struct world *w, const struct bounds *b,
 			continue; /* that mode would not have admitted it */
 		if (late > bound * (1 + 1e-9))
 			fail_msg(
-				"HD_LONG=1 HD_SEED=%llu: flow %u (SL %u): %.3f us, "
-				"%s bound %.3f us",
-				(unsigned long long)seed, f, w->flows[f].sl,
-				late * 1e6, bound_mode_names[m], bound * 1e6);
+				"HD_LONG=1 HD_SEED=%llu: flow %u (SL %u): %.3f us, %s bound %.3f us",
+				(unsigned long long)seed, f, w->flows[f].sl, late * 1e6,
+				bound_mode_names[m], bound * 1e6);
 		tally->closest[m] = fmax(tally->closest[m], late / bound);
 		if (w->params.speedup.den)
-			tally->closest_crossed =
-				fmax(tally->closest_crossed, late / bound);
+			tally->closest_crossed = fmax(tally->closest_crossed, late / bound);
 	}
 	/* The published rule leaves the own burst's transmission out. */
 	double own = 0;
@@ -427,15 +410,12 @@ static void check_flow(const struct world *w, const struct bounds *b,
 	if (late > b->whole[BOUND_PUBLISHED][f] + own)
 		tally->packets_late_published++;
 	if (seen->made == 0 || seen->delivered != seen->made)
-		fail_msg(
-			"HD_LONG=1 HD_SEED=%llu: flow %u: %llu of %llu packets arrived",
-			(unsigned long long)seed, f,
-			(unsigned long long)seen->delivered,
-			(unsigned long long)seen->made);
+		fail_msg("HD_LONG=1 HD_SEED=%llu: flow %u: %llu of %llu packets arrived",
+			 (unsigned long long)seed, f, (unsigned long long)seen->delivered,
+			 (unsigned long long)seen->made);
 }
 
-static void simulate(struct world *w, const struct bounds *b, uint64_t seed,
-		     struct tally *tally)
+static void simulate(struct world *w, const struct bounds *b, uint64_t seed, struct tally *tally)
 {
 	struct sim_rules rules;
 	hd_time longest = 0, end;
@@ -445,8 +425,8 @@ static void simulate(struct world *w, const struct bounds *b, uint64_t seed,
 		hd_time period = w->flows[f].interval.num;
 
 		longest = period > longest ? period : longest;
-		w->flows[f].start = aligned ? rng_below(&w->rng, 2 * HD_US)
-					    : rng_below(&w->rng, period);
+		w->flows[f].start =
+			aligned ? rng_below(&w->rng, 2 * HD_US) : rng_below(&w->rng, period);
 	}
 	end = 4 * longest < 3 * HD_MS ? 4 * longest : 3 * HD_MS;
 	/* Everyone sends, however late it starts. */
@@ -482,8 +462,7 @@ static void draw_params(struct world *w)
 		.routing = 1000 * draw(w, 0, 150),
 		.arbitration = 1000 * draw(w, 0, 30),
 	};
-	w->params.min_packet =
-		draw(w, 0, 1) ? w->params.max_packet : draw(w, 64, 300);
+	w->params.min_packet = draw(w, 0, 1) ? w->params.max_packet : draw(w, 64, 300);
 	/* A third has queues at outputs; speed-ups 1, 3/2, 2, .. 4. */
 	if (draw(w, 0, 2) == 0)
 		w->params.speedup = (struct hd_ratio){ draw(w, 2, 8), 2 };
@@ -535,9 +514,8 @@ static void no_packet_is_later_than_a_bound(void **state)
 		      "flows; nearest to the bound: bucket %.3f, grouped %.3f, "
 		      "periodic %.3f, behind a crossbar %.3f; %u flows later "
 		      "than published\n",
-		      t.scenarios, t.tables, t.in_turn, t.crossed, t.flows,
-		      t.closest[BOUND_BUCKET], t.closest[BOUND_GROUPED],
-		      t.closest[BOUND_PERIODIC], t.closest_crossed,
+		      t.scenarios, t.tables, t.in_turn, t.crossed, t.flows, t.closest[BOUND_BUCKET],
+		      t.closest[BOUND_GROUPED], t.closest[BOUND_PERIODIC], t.closest_crossed,
 		      t.packets_late_published);
 	if (run_is_long())
 		return; /* a fresh sample may be weaker */

@@ -50,18 +50,12 @@ static const struct sim_metrics *run(const struct fabric *f, struct sim **sim)
 static const char crowd_text[] = MESH_OF_8G
 	"qos:\n"
 	"  lanes: 15\n"
-	"  classes: [{name: a, sl: 0, kind: DB}, {name: b, sl: 1, kind: DB},"
-	" {name: stays, sl: 2, kind: DB}, {name: c, sl: 3, kind: DB},"
-	" {name: rest, sl: 8, kind: BE}]\n"
+	"  classes: [{name: a, sl: 0, kind: DB}, {name: b, sl: 1, kind: DB}, {name: stays, sl: 2, kind: DB}, {name: c, sl: 3, kind: DB}, {name: rest, sl: 8, kind: BE}]\n"
 	"traffic:\n"
-	"- {name: 0-stays, class: stays, kind: cbr, rate: 188750kb/s,"
-	" payload: 302, connections: 8, aligned: true}\n"
-	"- {name: a, class: a, kind: saturating, payload: 302,"
-	" reserve: 200Mb/s, arrivals: 60us, holding: 800us}\n"
-	"- {name: b, class: b, kind: saturating, payload: 302,"
-	" reserve: 700Mb/s, arrivals: 60us, holding: 800us}\n"
-	"- {name: c, class: c, kind: saturating, payload: 302,"
-	" reserve: 1400Mb/s, arrivals: 60us, holding: 800us}\n"
+	"- {name: 0-stays, class: stays, kind: cbr, rate: 188750kb/s, payload: 302, connections: 8, aligned: true}\n"
+	"- {name: a, class: a, kind: saturating, payload: 302, reserve: 200Mb/s, arrivals: 60us, holding: 800us}\n"
+	"- {name: b, class: b, kind: saturating, payload: 302, reserve: 700Mb/s, arrivals: 60us, holding: 800us}\n"
+	"- {name: c, class: c, kind: saturating, payload: 302, reserve: 1400Mb/s, arrivals: 60us, holding: 800us}\n"
 	"- {name: rest, class: rest, kind: saturating, payload: 302}\n"
 	"run: {seed: 5, warmup: 0s, measure: 8ms}\n";
 
@@ -76,11 +70,9 @@ static void fill_up(const struct vlarb *own, struct vlarb *full)
 {
 	*full = (struct vlarb){ .n_low = VLARB_MAX, .high_limit = 255 };
 	for (unsigned i = 0; i < VLARB_MAX; i++) {
-		bool mine = i < own->n_low && own->low[i].weight &&
-			    own->low[i].vl == 2;
+		bool mine = i < own->n_low && own->low[i].weight && own->low[i].vl == 2;
 
-		full->low[i] =
-			mine ? own->low[i] : (struct vlarb_entry){ 3, 62 };
+		full->low[i] = mine ? own->low[i] : (struct vlarb_entry){ 3, 62 };
 	}
 }
 
@@ -90,8 +82,8 @@ static struct path path_of(const struct fabric *f, uint32_t flow)
 	uint32_t port = f->setup.nodes[w->source].first_port + 1;
 	struct path path;
 
-	assert_int_equal(path_walk(&f->subnet, f->setup.ports[port].origin,
-				   w->to.list[0].dlid, w->sl, &path),
+	assert_int_equal(path_walk(&f->subnet, f->setup.ports[port].origin, w->to.list[0].dlid,
+				   w->sl, &path),
 			 HD_OK);
 	return path;
 }
@@ -112,8 +104,7 @@ static void bounds_of(const struct fabric *f, double bound[PERMANENT])
 		ports[p] = (struct bound_port){
 			.rate = 1e9,
 			.max_packet = PACKET,
-			.fixed = topo_is_switch(t, t->ports[p].node) ? 30e-9
-								     : 5e-9,
+			.fixed = topo_is_switch(t, t->ports[p].node) ? 30e-9 : 5e-9,
 			.min_fill = 1,
 			.table = &tables[p],
 		};
@@ -162,21 +153,19 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 		assert_int_equal(f->flows[i].sl, 2);
 		/* Nor is what is still under way older than the bound. */
 		assert_true(m->flows[i].delivered > 500);
-		assert_true((double)(m->flows[i].made - m->flows[i].delivered) *
-				    PACKET * 8 / SENT <=
+		assert_true((double)(m->flows[i].made - m->flows[i].delivered) * PACKET * 8 /
+				    SENT <=
 			    bound[i]);
 		assert_true(late <= bound[i]);
 		nearest = fmax(nearest, late / bound[i]);
 	}
 	for (uint32_t i = 0; i < f->n_requests; i++) {
 		refused += f->requests[i].flow == SIM_NONE;
-		gone += f->requests[i].flow != SIM_NONE &&
-			f->requests[i].until < f->rules.stop;
+		gone += f->requests[i].flow != SIM_NONE && f->requests[i].until < f->rules.stop;
 	}
-	print_message("%u asked, %u refused, %u gone, %u tables changed; "
-		      "nearest to a bound: %.2f\n",
-		      f->n_requests, refused, gone, f->setup.n_changes,
-		      nearest);
+	print_message(
+		"%u asked, %u refused, %u gone, %u tables changed; nearest to a bound: %.2f\n",
+		f->n_requests, refused, gone, f->setup.n_changes, nearest);
 	assert_true(gone > 100 && refused > 20 && f->setup.n_changes > 1000);
 	sim_free(sim);
 	fabric_free(f);
@@ -196,18 +185,12 @@ static const char churn_text[] =
 	"  routing: %s\n"
 	"qos:\n"
 	"  lanes: 15\n"
-	"  classes: [{name: ts, sl: 4, kind: DBTS}, {name: a, sl: 1, kind: DB},"
-	" {name: b, sl: 2, kind: DB}, {name: pbe, sl: 10, kind: PBE},"
-	" {name: be, sl: 8, kind: BE}]\n"
+	"  classes: [{name: ts, sl: 4, kind: DBTS}, {name: a, sl: 1, kind: DB}, {name: b, sl: 2, kind: DB}, {name: pbe, sl: 10, kind: PBE}, {name: be, sl: 8, kind: BE}]\n"
 	"traffic:\n"
-	"- {name: ts, class: ts, kind: cbr, rate: 90Mb/s, payload: 200,"
-	" arrivals: 40us, holding: 600us}\n"
-	"- {name: a, class: a, kind: cbr, rate: 300Mb/s, payload: 1000,"
-	" arrivals: 40us, holding: 600us}\n"
-	"- {name: b, class: b, kind: cbr, rate: 800Mb/s, payload: 4096,"
-	" arrivals: 40us, holding: {mean: 600us, distribution: constant}}\n"
-	"- {name: pbe, class: pbe, kind: saturating, payload: 2048,"
-	" reserve: 300Mb/s, arrivals: 100us, holding: 600us}\n"
+	"- {name: ts, class: ts, kind: cbr, rate: 90Mb/s, payload: 200, arrivals: 40us, holding: 600us}\n"
+	"- {name: a, class: a, kind: cbr, rate: 300Mb/s, payload: 1000, arrivals: 40us, holding: 600us}\n"
+	"- {name: b, class: b, kind: cbr, rate: 800Mb/s, payload: 4096, arrivals: 40us, holding: {mean: 600us, distribution: constant}}\n"
+	"- {name: pbe, class: pbe, kind: saturating, payload: 2048, reserve: 300Mb/s, arrivals: 100us, holding: 600us}\n"
 	"- {name: be, class: be, kind: saturating, payload: 4096}\n"
 	"run: {seed: %u, warmup: 0s, measure: 4ms}\n";
 
@@ -215,8 +198,7 @@ static const char churn_text[] =
  * A packet of a reserved lane waits for at most two frames at every port: the
  * one in which its lane's turn has passed, and the one that has slots for all.
  */
-static void assert_promises(const struct fabric *f, const struct sim_metrics *m,
-			    uint64_t *kept)
+static void assert_promises(const struct fabric *f, const struct sim_metrics *m, uint64_t *kept)
 {
 	hd_time frame = slots_frame_time(hd_rate_make(8000000000, 1));
 
@@ -286,37 +268,28 @@ static void preferred_traffic_gets_its_weight_under_contention(void **state)
 		struct fabric *f;
 		struct sim *sim;
 
-		snprintf(text, sizeof(text),
-			 "fabric: {topology: {kind: star, hosts: 4}, link: "
-			 "8Gb/s}\n"
-			 "qos: {lanes: 15, classes: [{name: p, sl: 10, kind: "
-			 "PBE, weight: %u}, {name: b, sl: 8, kind: BE, weight: "
-			 "%u}, {name: d, sl: 3, kind: DB}]}\n"
-			 "traffic:\n"
-			 "- {name: 1-p, class: p, kind: saturating, reserve: "
-			 "10Mb/s, pattern: incast, source: h0, destination: "
-			 "h3}\n"
-			 "- {name: 2-b, class: b, kind: saturating, pattern: "
-			 "incast, source: h1, destination: h3}\n"
-			 "- {name: 3-d, class: d, kind: cbr, rate: 2Gb/s, "
-			 "pattern: incast, source: h2, destination: h3}\n"
-			 "run: {warmup: 1ms, measure: 20ms}\n",
-			 weight[k][0], weight[k][1]);
+		snprintf(
+			text, sizeof(text),
+			"fabric: {topology: {kind: star, hosts: 4}, link: 8Gb/s}\n"
+			"qos: {lanes: 15, classes: [{name: p, sl: 10, kind: PBE, weight: %u}, {name: b, sl: 8, kind: BE, weight: %u}, {name: d, sl: 3, kind: DB}]}\n"
+			"traffic:\n"
+			"- {name: 1-p, class: p, kind: saturating, reserve: 10Mb/s, pattern: incast, source: h0, destination: h3}\n"
+			"- {name: 2-b, class: b, kind: saturating, pattern: incast, source: h1, destination: h3}\n"
+			"- {name: 3-d, class: d, kind: cbr, rate: 2Gb/s, pattern: incast, source: h2, destination: h3}\n"
+			"run: {warmup: 1ms, measure: 20ms}\n",
+			weight[k][0], weight[k][1]);
 		must_build(text, &f);
 		const struct sim_metrics *m = run(f, &sim);
 		double p = turns(weight[k][0]), b = turns(weight[k][1]);
-		double share =
-			(double)m->flows[0].delivered /
-			(double)(m->flows[0].delivered + m->flows[1].delivered);
+		double share = (double)m->flows[0].delivered /
+			       (double)(m->flows[0].delivered + m->flows[1].delivered);
 		double db = (double)m->flows[2].delivered * 2048 * 8 / 0.02;
 
-		print_message("weights %u and %u: %.4f, by the entries %.4f\n",
-			      weight[k][0], weight[k][1], share, p / (p + b));
+		print_message("weights %u and %u: %.4f, by the entries %.4f\n", weight[k][0],
+			      weight[k][1], share, p / (p + b));
 		/* A turn may be cut off at either end of the measurement. */
 		assert_true(fabs(share - p / (p + b)) <
-			    2 * (p + b) /
-				    (double)(m->flows[0].delivered +
-					     m->flows[1].delivered));
+			    2 * (p + b) / (double)(m->flows[0].delivered + m->flows[1].delivered));
 		assert_true(fabs(db / 2e9 - 1) < 0.002);
 		sim_free(sim);
 		fabric_free(f);
@@ -328,8 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobodys_guarantee_breaks_while_tables_change),
 		cmocka_unit_test(who_is_let_in_gets_what_was_promised),
-		cmocka_unit_test(
-			preferred_traffic_gets_its_weight_under_contention),
+		cmocka_unit_test(preferred_traffic_gets_its_weight_under_contention),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

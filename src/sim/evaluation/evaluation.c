@@ -15,12 +15,9 @@
 #define HOSTS         4
 #define STREAM_PHASES 0x60000000
 
-const char *const eval_shape_names[N_EVAL_SHAPES + 1] = { "irregular",
-							  "hypercube", "mesh" };
-const char *const eval_rule_names[N_EVAL_RULES + 1] = { "quick", "default",
-							"paper" };
-const char *const eval_mix_names[N_EVAL_MIXES + 1] = { "paper", "deadlines",
-						       "low", "high" };
+const char *const eval_shape_names[N_EVAL_SHAPES + 1] = { "irregular", "hypercube", "mesh" };
+const char *const eval_rule_names[N_EVAL_RULES + 1] = { "quick", "default", "paper" };
+const char *const eval_mix_names[N_EVAL_MIXES + 1] = { "paper", "deadlines", "low", "high" };
 
 struct eval_plan eval_plan_default(void)
 {
@@ -73,50 +70,40 @@ static unsigned log2_of(uint32_t n)
 static const char bare_fabric[] =
 	"fabric:\n"
 	"  link: {propagation: 5ns}\n"
-	"  switch: {queueing: cioq, speedup: 2, routing: 0ns,"
-	" arbitration: 20ns, input_buffer: 4 packets,"
-	" output_buffer: 4 packets}\n"
+	"  switch: {queueing: cioq, speedup: 2, routing: 0ns, arbitration: 20ns, input_buffer: 4 packets, output_buffer: 4 packets}\n"
 	"  host: {input_buffer: 4 packets}\n"
 	"  routing: {lids: nodes}\n"
 	"traffic: [{name: db, kind: saturating}]\n";
 
-static void put_number(struct evaluation *e, const char *label,
-		       const char *path, uint64_t value)
+static void put_number(struct evaluation *e, const char *label, const char *path, uint64_t value)
 {
-	overrides_put(&e->overrides, label, path, "%llu",
-		      (unsigned long long)value);
+	overrides_put(&e->overrides, label, path, "%llu", (unsigned long long)value);
 }
 
 static void put_topology(struct evaluation *e)
 {
 	static const char label[] = "--topology";
-	static const char *const engines[N_EVAL_SHAPES] = { "updn", "ecube",
-							    "xy" };
+	static const char *const engines[N_EVAL_SHAPES] = { "updn", "ecube", "xy" };
 	const struct eval_plan *p = e->plan;
 	unsigned k = log2_of(p->switches);
 
 	overrides_put(&e->overrides, label, "fabric.topology.kind", "%s",
 		      eval_shape_names[p->shape]);
 	put_number(e, label, "fabric.topology.hosts", HOSTS);
-	overrides_put(&e->overrides, label, "fabric.routing.engine", "%s",
-		      engines[p->shape]);
+	overrides_put(&e->overrides, label, "fabric.routing.engine", "%s", engines[p->shape]);
 	switch (p->shape) {
 	case EVAL_HYPERCUBE:
 		put_number(e, "--switches", "fabric.topology.dimensions", k);
 		break;
 	case EVAL_MESH:
-		put_number(e, "--switches", "fabric.topology.columns",
-			   UINT64_C(1) << (k - k / 2));
-		put_number(e, "--switches", "fabric.topology.rows",
-			   UINT64_C(1) << (k / 2));
+		put_number(e, "--switches", "fabric.topology.columns", UINT64_C(1) << (k - k / 2));
+		put_number(e, "--switches", "fabric.topology.rows", UINT64_C(1) << (k / 2));
 		break;
 	default:
-		put_number(e, "--switches", "fabric.topology.switches",
-			   p->switches);
+		put_number(e, "--switches", "fabric.topology.switches", p->switches);
 		put_number(e, label, "fabric.topology.degree", 4);
 		put_number(e, "--seed", "fabric.topology.seed", p->seed);
-		overrides_put(&e->overrides, label, "fabric.routing.roots",
-			      "s-0");
+		overrides_put(&e->overrides, label, "fabric.routing.roots", "s-0");
 	}
 }
 
@@ -125,15 +112,13 @@ static enum hd_status fabric_init(struct evaluation *e, struct diag *d)
 	const struct eval_plan *p = e->plan;
 
 	put_topology(e);
-	overrides_put(&e->overrides, "--rate", "fabric.link.rate", "%lluMb/s",
-		      2500ull * p->width);
+	overrides_put(&e->overrides, "--rate", "fabric.link.rate", "%lluMb/s", 2500ull * p->width);
 	put_number(e, "--size", "fabric.packet.overhead", p->overhead);
 	put_number(e, "--size", "traffic.db.payload", p->payload);
 	put_number(e, "--lanes", "qos.lanes", p->lanes);
 	put_number(e, "--seed", "run.seed", p->seed);
-	return fabric_load(bare_fabric, strlen(bare_fabric),
-			   "the evaluation's fabric", &e->overrides, d,
-			   &e->fabric);
+	return fabric_load(bare_fabric, strlen(bare_fabric), "the evaluation's fabric",
+			   &e->overrides, d, &e->fabric);
 }
 
 /* ---- connections --------------------------------------------------------- */
@@ -146,8 +131,7 @@ static void mix_classes(enum eval_mix mix, struct establish_params *p)
 	case EVAL_MIX_DEADLINES:
 		for (uint8_t i = 0; i < CLASS_BANDS; i++)
 			p->classes[p->n_classes++] =
-				(struct establish_class){ (uint8_t)(4 + i),
-							  slow };
+				(struct establish_class){ (uint8_t)(4 + i), slow };
 		break;
 	case EVAL_MIX_LOW:
 		p->n_classes = 3;
@@ -162,8 +146,7 @@ static void mix_classes(enum eval_mix mix, struct establish_params *p)
 	}
 }
 
-static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
-				  struct eval_result *out)
+static enum hd_status fill_fabric(struct evaluation *e, struct diag *d, struct eval_result *out)
 {
 	const struct eval_plan *plan = e->plan;
 	struct broker_params params = broker_params_default();
@@ -180,8 +163,7 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d,
 	asked.retries = plan->retries;
 	asked.lead = plan->lead;
 	mix_classes(plan->mix, &asked);
-	enum hd_status status =
-		broker_init(&e->broker, &e->fabric->subnet, &params, d);
+	enum hd_status status = broker_init(&e->broker, &e->fabric->subnet, &params, d);
 
 	if (status == HD_OK)
 		status = establish(&e->broker, &asked, d, &out->established);
@@ -206,8 +188,7 @@ static void program_tables(struct evaluation *e)
 /* The deadline of a DBTS connection: uniform in the range of its SL. */
 static hd_time draw_deadline(struct rng *rng, uint8_t sl)
 {
-	static const hd_time ends[CLASS_BANDS + 1] = { 20 * HD_US, 100 * HD_US,
-						       HD_MS, 10 * HD_MS,
+	static const hd_time ends[CLASS_BANDS + 1] = { 20 * HD_US, 100 * HD_US, HD_MS, 10 * HD_MS,
 						       100 * HD_MS };
 	hd_time low = ends[sl - 4], high = ends[sl - 3];
 
@@ -221,8 +202,7 @@ static uint64_t payload_rate(const struct eval_plan *p, struct hd_rate wire)
 	return wire.num * p->payload / (wire.den * (p->payload + p->counted));
 }
 
-static struct sim_flow make_flow(const struct evaluation *e,
-				 const struct broker_request *r,
+static struct sim_flow make_flow(const struct evaluation *e, const struct broker_request *r,
 				 const struct sim_address *to, struct rng *rng)
 {
 	const struct eval_plan *p = e->plan;
@@ -241,9 +221,7 @@ static struct sim_flow make_flow(const struct evaluation *e,
 		.packets = 1,
 		.start = rng_below(rng, iat),
 		.interval = gap,
-		.period = class_of_sl(g->sl) == TC_DBTS
-				  ? draw_deadline(rng, g->sl)
-				  : iat,
+		.period = class_of_sl(g->sl) == TC_DBTS ? draw_deadline(rng, g->sl) : iat,
 	};
 }
 
@@ -255,14 +233,12 @@ static void make_flows(struct evaluation *e)
 	e->flows = hd_alloc(e->broker.n_connections, sizeof(*e->flows));
 	e->to = hd_alloc(e->broker.n_connections, sizeof(*e->to));
 	for (uint32_t c = 0; c < e->broker.n_connections; c++) {
-		const struct broker_connection *made =
-			&e->broker.connections[c];
+		const struct broker_connection *made = &e->broker.connections[c];
 		struct sim_address *to = &e->to[e->n_flows];
 
 		if (!made->live)
 			continue;
-		*to = (struct sim_address){ made->request.way.segment[0].dlid,
-					    TOPO_NONE };
+		*to = (struct sim_address){ made->request.way.segment[0].dlid, TOPO_NONE };
 		e->flows[e->n_flows++] = make_flow(e, &made->request, to, &rng);
 	}
 }
@@ -274,8 +250,7 @@ double eval_within(const struct eval_shares *s, unsigned i)
 	return s->packets ? (double)s->within[i] / (double)s->packets : 0;
 }
 
-static void add_shares(struct eval_shares *sum, const uint32_t *within,
-		       uint64_t packets)
+static void add_shares(struct eval_shares *sum, const uint32_t *within, uint64_t packets)
 {
 	sum->packets += packets;
 	for (unsigned i = 0; i < SIM_DEADLINES; i++)
@@ -297,8 +272,7 @@ static void count_connection(struct eval_sl *sl, const struct sim_flow *f,
 {
 	struct eval_shares own = { 0 };
 	double latest = (double)c->latency_max / (double)f->period;
-	double rate = 8e12 * f->bytes * (double)f->interval.den /
-		      (double)f->interval.num;
+	double rate = 8e12 * f->bytes * (double)f->interval.den / (double)f->interval.num;
 
 	sl->connections++;
 	sl->latest = latest > sl->latest ? latest : sl->latest;
@@ -324,8 +298,7 @@ static void gather_sls(const struct evaluation *e, const struct sim_metrics *m,
 	uint64_t enough = e->plan->rule == EVAL_QUICK ? 1 : 5;
 
 	for (uint32_t f = 0; f < e->n_flows; f++)
-		count_connection(&out->sl[e->flows[f].sl], &e->flows[f],
-				 &m->flows[f], enough);
+		count_connection(&out->sl[e->flows[f].sl], &e->flows[f], &m->flows[f], enough);
 	for (uint32_t g = 0; g < m->n_groups; g++) {
 		struct eval_sl *sl = &out->sl[m->groups[g].sl];
 
@@ -335,13 +308,12 @@ static void gather_sls(const struct evaluation *e, const struct sim_metrics *m,
 	}
 	for (unsigned i = 0; i < N_SLS; i++) {
 		if (out->sl[i].all.packets)
-			out->sl[i].mean_latency /=
-				(double)out->sl[i].all.packets;
+			out->sl[i].mean_latency /= (double)out->sl[i].all.packets;
 	}
 }
 
-static void add_ports(const struct evaluation *e, const struct sim_metrics *m,
-		      bool hosts, struct eval_result *out)
+static void add_ports(const struct evaluation *e, const struct sim_metrics *m, bool hosts,
+		      struct eval_result *out)
 {
 	const struct fabric *b = e->fabric;
 	double sum = 0;
@@ -370,12 +342,10 @@ static void add_ports(const struct evaluation *e, const struct sim_metrics *m,
 		out->n_host_ports = n;
 }
 
-static void gather(const struct evaluation *e, const struct sim_metrics *m,
-		   struct eval_result *out)
+static void gather(const struct evaluation *e, const struct sim_metrics *m, struct eval_result *out)
 {
 	double seconds = (double)(m->to - m->from) / (double)HD_S;
-	double capacity =
-		hd_rate_bps(link_rate(e->plan)) / 8 * out->n_hosts * seconds;
+	double capacity = hd_rate_bps(link_rate(e->plan)) / 8 * out->n_hosts * seconds;
 
 	gather_sls(e, m, out);
 	out->ports = hd_alloc(e->fabric->setup.n_ports, sizeof(*out->ports));
@@ -409,29 +379,25 @@ static void stop_by(enum eval_rule rule, struct sim_rules *r)
 	r->check_order = false;
 }
 
-static void measure(struct evaluation *e, sim_progress_fn *progress,
-		    void *context, struct eval_result *out)
+static void measure(struct evaluation *e, sim_progress_fn *progress, void *context,
+		    struct eval_result *out)
 {
 	struct sim_rules rules;
 
 	stop_by(e->plan->rule, &rules);
-	struct sim *s =
-		sim_new(&e->fabric->setup, e->flows, e->n_flows, &rules);
+	struct sim *s = sim_new(&e->fabric->setup, e->flows, e->n_flows, &rules);
 
-	out->complete =
-		sim_run(s, HD_TIME_NEVER, progress, context) == SIM_ENDED;
+	out->complete = sim_run(s, HD_TIME_NEVER, progress, context) == SIM_ENDED;
 	gather(e, sim_metrics(s), out);
 	sim_free(s);
 }
 
-static enum hd_status simulate(struct evaluation *e, sim_progress_fn *progress,
-			       void *context, struct diag *d,
-			       struct eval_result *out)
+static enum hd_status simulate(struct evaluation *e, sim_progress_fn *progress, void *context,
+			       struct diag *d, struct eval_result *out)
 {
 	make_flows(e);
 	/* Every port has tables of its own by now. */
-	enum hd_status status =
-		sim_limits_check(&e->fabric->setup, e->flows, e->n_flows, d);
+	enum hd_status status = sim_limits_check(&e->fabric->setup, e->flows, e->n_flows, d);
 
 	if (status == HD_OK)
 		measure(e, progress, context, out);
@@ -440,8 +406,8 @@ static enum hd_status simulate(struct evaluation *e, sim_progress_fn *progress,
 	return status;
 }
 
-enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
-			void *context, struct diag *d, struct eval_result *out)
+enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress, void *context,
+			struct diag *d, struct eval_result *out)
 {
 	struct evaluation e = { .plan = plan };
 

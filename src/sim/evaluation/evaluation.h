@@ -113,9 +113,8 @@ struct eval_result {
 };
 
 /* Refuses fabrics that cannot be built or filled at all. */
-HD_MUST_CHECK enum hd_status eval_run(const struct eval_plan *plan,
-				      sim_progress_fn *progress, void *context,
-				      struct diag *d, struct eval_result *out);
+HD_MUST_CHECK enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
+				      void *context, struct diag *d, struct eval_result *out);
 void eval_result_fini(struct eval_result *r);
 
 /* The share of an SL's packets within sim_deadlines[i]/32 of their IAT. */

@@ -51,10 +51,8 @@ static void what_is_reserved_is_delivered(void **state)
 
 			sum += s->all.packets;
 			for (unsigned i = 1; i < SIM_DEADLINES; i++)
-				assert_true(s->all.within[i] >=
-					    s->all.within[i - 1]);
-			assert_true(s->latest <= 1 ||
-				    s->all.within[6] < s->all.packets);
+				assert_true(s->all.within[i] >= s->all.within[i - 1]);
+			assert_true(s->latest <= 1 || s->all.within[6] < s->all.packets);
 		}
 		assert_int_equal(sum, r.delivered_packets);
 		/* 8 switches have 4 hosts; a mesh of 4 x 2 has 10 cables. */
@@ -130,8 +128,7 @@ static void deadlines_are_kept_beside_db(void **state)
 	eval_result_fini(&r);
 }
 
-static const struct value *cell(const struct table *t, size_t row,
-				const char *column)
+static const struct value *cell(const struct table *t, size_t row, const char *column)
 {
 	for (size_t i = 0; i < t->n_columns; i++) {
 		if (strcmp(t->columns[i].name, column) == 0)
@@ -207,8 +204,7 @@ static void extremes_are_in_order(void **state)
 	assert_true(table_rows(t) > 0);
 	for (size_t i = 0; i < table_rows(t); i++) {
 		if (fabs(cell(t, i, "within")->real - 0.5) < 1e-9)
-			assert_true(cell(t, i, "best")->real >=
-				    cell(t, i, "worst")->real);
+			assert_true(cell(t, i, "best")->real >= cell(t, i, "worst")->real);
 	}
 	results_free(r);
 	eval_result_fini(&x);

@@ -25,28 +25,23 @@ static const char *behind(const char *phrase, const char *word)
 
 static enum hd_status refuse_again(const char *phrase, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_INPUT,
-			 "'%.40s' says again what is said before it", phrase);
+	return diag_fail(d, HD_ERR_INPUT, "'%.40s' says again what is said before it", phrase);
 }
 
-static enum hd_status read_senders(const char *number, struct diag *d,
-				   struct goal *g)
+static enum hd_status read_senders(const char *number, struct diag *d, struct goal *g)
 {
 	char *end;
 	unsigned long n = strtoul(number, &end, 10);
 
 	if (*end || n == 0 || n > 1000000 || *number == '-')
-		return diag_fail(
-			d, HD_ERR_RANGE,
-			"a class has 1 to 1000000 senders, not '%.20s'",
-			number);
+		return diag_fail(d, HD_ERR_RANGE, "a class has 1 to 1000000 senders, not '%.20s'",
+				 number);
 	g->senders = (uint32_t)n;
 	return HD_OK;
 }
 
 /* One phrase of a goal; blanks around it are gone. */
-static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
-				  struct diag *d, struct goal *g)
+static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag *d, struct goal *g)
 {
 	const char *latency = behind(phrase, "latency");
 	const char *packets = behind(phrase, "packets");
@@ -64,9 +59,7 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 			return refuse_again(phrase, d);
 		if (hd_time_parse(latency, d, &g->latency) != HD_OK)
 			return d->status;
-		return g->latency ? HD_OK
-				  : diag_fail(d, HD_ERR_RANGE,
-					      "a latency is above 0");
+		return g->latency ? HD_OK : diag_fail(d, HD_ERR_RANGE, "a latency is above 0");
 	}
 	if (*packets) {
 		if (g->payload)
@@ -75,17 +68,14 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 			return d->status;
 		if (bytes == 0 || bytes > mtu)
 			return diag_fail(d, HD_ERR_RANGE,
-					 "packets have 1 to %u bytes of "
-					 "payload, not '%.20s'",
-					 mtu, packets);
+					 "packets have 1 to %u bytes of payload, not '%.20s'", mtu,
+					 packets);
 		g->payload = (uint32_t)bytes;
 		return HD_OK;
 	}
 	if (*senders)
-		return g->senders ? refuse_again(phrase, d)
-				  : read_senders(senders, d, g);
-	if (!strchr(phrase, '%') ||
-	    hd_ratio_parse(share, d, &g->share) != HD_OK)
+		return g->senders ? refuse_again(phrase, d) : read_senders(senders, d, g);
+	if (!strchr(phrase, '%') || hd_ratio_parse(share, d, &g->share) != HD_OK)
 		return diag_fail(
 			d, HD_ERR_INPUT,
 			"'%.40s' is no goal (expected 'at least 70%%', 'latency 20us', 'senders 8', 'leftovers' or 'packets 2KiB')",
@@ -97,8 +87,7 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu,
 }
 
 /* "at least 70 %, packets 2KiB": the blank before a percent sign goes. */
-static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d,
-				struct goal *g)
+static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d, struct goal *g)
 {
 	char *copy = hd_strdup(text), *rest = copy, *phrase;
 	enum hd_status status = HD_OK;
@@ -117,18 +106,15 @@ static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d,
 	if (!g->payload)
 		g->payload = mtu;
 	if (status == HD_OK && g->leftovers && (g->has_share || g->latency))
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "leftovers are neither a share nor soon");
+		status = diag_fail(d, HD_ERR_INPUT, "leftovers are neither a share nor soon");
 	if (status == HD_OK && !g->leftovers && !g->has_share && !g->latency)
 		status = diag_fail(d, HD_ERR_INPUT, "no goal is said");
 	if (status == HD_OK && g->senders && !g->latency)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "senders are of a class with a latency");
+		status = diag_fail(d, HD_ERR_INPUT, "senders are of a class with a latency");
 	return status;
 }
 
-static enum hd_status add_goal(struct document *doc,
-			       const yaml_node_pair_t *pair, uint32_t mtu,
+static enum hd_status add_goal(struct document *doc, const yaml_node_pair_t *pair, uint32_t mtu,
 			       struct diag *d, struct goals *out)
 {
 	const yaml_node_t *key = document_node(doc, pair->key);
@@ -137,27 +123,23 @@ static enum hd_status add_goal(struct document *doc,
 	struct diag inner = { .status = HD_OK };
 
 	if (key->type != YAML_SCALAR_NODE || value->type != YAML_SCALAR_NODE)
-		return diag_fail_at(d, HD_ERR_INPUT, line, 0,
-				    "expected 'CLASS: GOAL, ...', not %s",
+		return diag_fail_at(d, HD_ERR_INPUT, line, 0, "expected 'CLASS: GOAL, ...', not %s",
 				    document_kind(value));
 	const char *name = (const char *)key->data.scalar.value;
 
 	if (out->n == N_SLS - 1)
-		return diag_fail_at(d, HD_ERR_RANGE, line, 0,
-				    "more than %d classes", N_SLS - 1);
+		return diag_fail_at(d, HD_ERR_RANGE, line, 0, "more than %d classes", N_SLS - 1);
 	for (unsigned i = 0; i < out->n; i++) {
 		if (strcmp(out->items[i].name, name) == 0)
 			return diag_fail_at(d, HD_ERR_INPUT, line, 0,
-					    "class '%.40s' is there twice",
-					    name);
+					    "class '%.40s' is there twice", name);
 	}
 	struct goal *g = &out->items[out->n++];
 
 	*g = (struct goal){ .name = hd_strdup(name) };
-	if (read_goal((const char *)value->data.scalar.value, mtu, &inner, g) !=
-	    HD_OK)
-		return diag_fail_at(d, inner.status, line, 0,
-				    "class '%.40s': %s", name, inner.message);
+	if (read_goal((const char *)value->data.scalar.value, mtu, &inner, g) != HD_OK)
+		return diag_fail_at(d, inner.status, line, 0, "class '%.40s': %s", name,
+				    inner.message);
 	return HD_OK;
 }
 
@@ -169,9 +151,7 @@ static void choose_shares(struct goals *g)
 		struct hd_ratio share = goal->share;
 
 		if (!goal->has_share)
-			share = (struct hd_ratio){ goal->latency ? GOALS_SOON
-								 : GOALS_LEFT,
-						   100 };
+			share = (struct hd_ratio){ goal->latency ? GOALS_SOON : GOALS_LEFT, 100 };
 		g->classes[i] = (struct plan_class){
 			.name = goal->name,
 			.share = share,
@@ -182,25 +162,21 @@ static void choose_shares(struct goals *g)
 }
 
 /* The same shares in proportion, so that they are a whole link. */
-static enum hd_status refuse_sum(const struct goals *g, double said,
-				 double added, struct diag *d)
+static enum hd_status refuse_sum(const struct goals *g, double said, double added, struct diag *d)
 {
 	struct strbuf near = STRBUF_INIT, sum = STRBUF_INIT;
 
 	for (unsigned i = 0; i < g->n; i++) {
 		double part = 100 * part_of(g->classes[i].share);
 
-		strbuf_printf(&sum, "%s%s %.4g%%", i ? " + " : "",
-			      g->items[i].name, part);
+		strbuf_printf(&sum, "%s%s %.4g%%", i ? " + " : "", g->items[i].name, part);
 		if (g->items[i].has_share)
 			/* Down to a tenth, to be sure. */
-			strbuf_printf(&near, "%s%s %.1f%%",
-				      near.len ? ", " : "", g->items[i].name,
+			strbuf_printf(&near, "%s%s %.1f%%", near.len ? ", " : "", g->items[i].name,
 				      part * (100 - added) / said - 0.05);
 	}
-	enum hd_status status = diag_fail(
-		d, HD_ERR_RANGE, "%s is %.4g%% of the link; nearest: %s",
-		sum.text, said + added, near.text);
+	enum hd_status status = diag_fail(d, HD_ERR_RANGE, "%s is %.4g%% of the link; nearest: %s",
+					  sum.text, said + added, near.text);
 
 	strbuf_fini(&near);
 	strbuf_fini(&sum);
@@ -223,13 +199,12 @@ static enum hd_status check_sum(const struct goals *g, struct diag *d)
 {
 	double said = sum_of(g, true), added = sum_of(g, false);
 
-	return said + added > 100 + 1e-9 ? refuse_sum(g, said, added, d)
-					 : HD_OK;
+	return said + added > 100 + 1e-9 ? refuse_sum(g, said, added, d) : HD_OK;
 }
 
 /* All lines of the file. */
-static enum hd_status add_goals(struct document *doc, uint32_t mtu,
-				struct diag *d, struct goals *out)
+static enum hd_status add_goals(struct document *doc, uint32_t mtu, struct diag *d,
+				struct goals *out)
 {
 	const yaml_node_t *root = document_root(doc);
 	enum hd_status status = HD_OK;
@@ -244,14 +219,13 @@ static enum hd_status add_goals(struct document *doc, uint32_t mtu,
 	return status;
 }
 
-enum hd_status goals_read(const char *text, size_t len, uint32_t mtu,
-			  struct diag *d, struct goals *out)
+enum hd_status goals_read(const char *text, size_t len, uint32_t mtu, struct diag *d,
+			  struct goals *out)
 {
 	struct document doc;
 
 	*out = (struct goals){ .n = 0 };
-	enum hd_status status =
-		document_load(text, len, "the list of goals", d, &doc);
+	enum hd_status status = document_load(text, len, "the list of goals", d, &doc);
 
 	if (status != HD_OK)
 		return status;
@@ -266,8 +240,7 @@ enum hd_status goals_read(const char *text, size_t len, uint32_t mtu,
 	return status;
 }
 
-enum hd_status goals_load(const char *path, uint32_t mtu, struct diag *d,
-			  struct goals *out)
+enum hd_status goals_load(const char *path, uint32_t mtu, struct diag *d, struct goals *out)
 {
 	struct strbuf text = STRBUF_INIT;
 

@@ -45,11 +45,10 @@ struct goals {
  * nearest shares that fit, if there is more wanted than a link has. Free with
  * goals_fini even after a refusal.
  */
-HD_MUST_CHECK enum hd_status goals_read(const char *text, size_t len,
-					uint32_t mtu, struct diag *d,
+HD_MUST_CHECK enum hd_status goals_read(const char *text, size_t len, uint32_t mtu, struct diag *d,
 					struct goals *out);
-HD_MUST_CHECK enum hd_status goals_load(const char *path, uint32_t mtu,
-					struct diag *d, struct goals *out);
+HD_MUST_CHECK enum hd_status goals_load(const char *path, uint32_t mtu, struct diag *d,
+					struct goals *out);
 void goals_fini(struct goals *g);
 
 /* How a fabric judges a class. */
@@ -58,7 +57,7 @@ struct goal_verdict {
 	/* Seconds, if its senders together send its share; HUGE_VAL: none. */
 	double bound;
 	uint32_t senders;
-	double share; /* the least that it had when it wanted more; HUGE_VAL */
+	double share;     /* the least that it had when it wanted more; HUGE_VAL */
 	double latency;   /* seconds, the longest of any packet */
 	bool met, missed; /* neither: that takes mixes which are not done */
 };
@@ -69,7 +68,7 @@ struct goals_case {
 	const struct plan *plan;
 	const struct plan_link *link;
 	const struct fabric *fabric;
-	const char *name; /* of the fabric, as fabric_open takes it */
+	const char *name;                  /* of the fabric, as fabric_open takes it */
 	const struct overrides *overrides; /* of the user; or NULL */
 	/*
 	 * While it is simulated: how many mixes are done; false ends it. NULL:
@@ -86,8 +85,7 @@ struct goals_case {
  * class wants less than its packets take on an idle fabric, or more senders
  * than there are other hosts.
  */
-HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c,
-					  struct diag *d,
+HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c, struct diag *d,
 					  struct goal_verdict *out);
 
 /*
@@ -96,16 +94,14 @@ HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c,
  * share in aligned bursts. The same with each class silent. *done is how many
  * were simulated to their ends: goals_mixes, unless progress ended it.
  */
-HD_MUST_CHECK enum hd_status goals_verify(const struct goals_case *c,
-					  struct diag *d,
-					  struct goal_verdict *out,
-					  unsigned *done);
+HD_MUST_CHECK enum hd_status goals_verify(const struct goals_case *c, struct diag *d,
+					  struct goal_verdict *out, unsigned *done);
 unsigned goals_mixes(const struct goals *g);
 
 /*
  * A table of verdicts after so many mixes; what was not simulated is left out.
  */
-void goals_show(const struct goals *g, const struct goal_verdict *v,
-		unsigned done, struct results *r);
+void goals_show(const struct goals *g, const struct goal_verdict *v, unsigned done,
+		struct results *r);
 
 #endif

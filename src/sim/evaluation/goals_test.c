@@ -53,8 +53,7 @@ static const struct refusal refusals[] = {
 	{ "a: [1, 2]\n", "not a list", 1 },
 	/* 80 + 40 in 94: 62.6 and 31.3. */
 	{ "a: 80%\nb: 40%\nc: latency 9us\nd: leftovers\n",
-	  "a 80% + b 40% + c 5% + d 1% is 126% of the link; nearest: a 62.6%, b 31.3%",
-	  0 },
+	  "a 80% + b 40% + c 5% + d 1% is 126% of the link; nearest: a 62.6%, b 31.3%", 0 },
 };
 
 static void nonsense_is_refused_with_its_line(void **state)
@@ -65,9 +64,7 @@ static void nonsense_is_refused_with_its_line(void **state)
 		struct diag d = { .status = HD_OK };
 		struct goals g;
 
-		assert_int_not_equal(
-			goals_read(r->text, strlen(r->text), 2048, &d, &g),
-			HD_OK);
+		assert_int_not_equal(goals_read(r->text, strlen(r->text), 2048, &d, &g), HD_OK);
 		goals_fini(&g);
 		if (!strstr(d.message, r->says) || d.line != r->line)
 			fail_msg("%u: %s", d.line, d.message);
@@ -104,9 +101,7 @@ static void draw(struct rng *rng, struct strbuf *out)
  */
 static void check_set(struct rng *rng, const struct fabric *f)
 {
-	const struct plan_link link = { .vls = 8,
-					.entries = 64,
-					.overhead = 26 };
+	const struct plan_link link = { .vls = 8, .entries = 64, .overhead = 26 };
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 	struct goal_verdict v[N_SLS];
@@ -119,22 +114,18 @@ static void check_set(struct rng *rng, const struct fabric *f)
 	assert_int_equal(plan_make(g.classes, g.n, &link, &d, &p), HD_OK);
 	const struct goals_case c = { &g, &p, &link, f, fabric_name };
 
-	if (goals_bounds(&c, &d, v) != HD_OK ||
-	    goals_verify(&c, &d, v, &done) != HD_OK)
+	if (goals_bounds(&c, &d, v) != HD_OK || goals_verify(&c, &d, v, &done) != HD_OK)
 		fail_msg("%s", d.message);
 	assert_int_equal(done, goals_mixes(&g));
 	for (unsigned i = 0; i < g.n; i++) {
-		bool kept = v[i].met &&
-			    fabs(v[i].share - p.outcome[i].achieved) < 0.02;
+		bool kept = v[i].met && fabs(v[i].share - p.outcome[i].achieved) < 0.02;
 
 		/* A latency class sends its share, and not more. */
 		if (g.items[i].latency)
 			kept &= v[i].latency <= v[i].bound;
 		if (!kept)
-			fail_msg("%s%s: promised %.4f, has %.4f, %.3f us of "
-				 "%.3f",
-				 text.text, g.items[i].name,
-				 p.outcome[i].achieved, v[i].share,
+			fail_msg("%s%s: promised %.4f, has %.4f, %.3f us of %.3f", text.text,
+				 g.items[i].name, p.outcome[i].achieved, v[i].share,
 				 v[i].latency * 1e6, v[i].bound * 1e6);
 	}
 	plan_fini(&p);

@@ -27,11 +27,10 @@ static struct way longest_way(const struct fabric *f)
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct path path;
 		port_id to = hosts->ports[i ? 0 : hosts->n - 1];
-		double rate =
-			hd_rate_bps(f->subnet.rate_of_port[hosts->ports[i]]);
+		double rate = hd_rate_bps(f->subnet.rate_of_port[hosts->ports[i]]);
 
-		if (path_walk(&f->subnet, hosts->ports[i],
-			      f->subnet.lid_of_port[to], 0, &path) == HD_OK &&
+		if (path_walk(&f->subnet, hosts->ports[i], f->subnet.lid_of_port[to], 0, &path) ==
+			    HD_OK &&
 		    path.n_hops > way.links)
 			way.links = path.n_hops;
 		if (rate > 0)
@@ -65,18 +64,14 @@ static struct senders all_senders(const struct fabric *f)
 	s.host = hd_alloc(hosts->n, sizeof(*s.host));
 	s.path = hd_alloc(hosts->n, sizeof(*s.path));
 	for (uint32_t i = 1; i < hosts->n; i++) {
-		if (path_walk(&f->subnet, hosts->ports[i], dlid, 0,
-			      &s.path[0]) == HD_OK)
+		if (path_walk(&f->subnet, hosts->ports[i], dlid, 0, &s.path[0]) == HD_OK)
 			key[s.n++] =
-				(uint64_t)(PATH_MAX_HOPS - s.path[0].n_hops)
-					<< 32 |
-				(hosts->n - i);
+				(uint64_t)(PATH_MAX_HOPS - s.path[0].n_hops) << 32 | (hosts->n - i);
 	}
 	qsort(key, s.n, sizeof(*key), by_distance);
 	for (uint32_t i = 0; i < s.n; i++) {
 		s.host[i] = hosts->n - (uint32_t)key[i];
-		(void)!path_walk(&f->subnet, hosts->ports[s.host[i]], dlid, 0,
-				 &s.path[i]);
+		(void)!path_walk(&f->subnet, hosts->ports[s.host[i]], dlid, 0, &s.path[i]);
 	}
 	free(key);
 	return s;
@@ -107,9 +102,7 @@ struct crowd {
 static struct bound_port port_like(const struct goals_case *v)
 {
 	struct bound_port p = { .min_fill = 1,
-				.table = v->link->vls > 1
-						 ? &v->plan->tables.vlarb
-						 : NULL };
+				.table = v->link->vls > 1 ? &v->plan->tables.vlarb : NULL };
 
 	for (unsigned i = 0; i < v->goals->n; i++) {
 		double bytes = v->goals->items[i].payload + v->link->overhead;
@@ -148,8 +141,8 @@ static void crowd_ports(struct crowd *c, const struct goals_case *v)
 	};
 }
 
-static void crowd_init(struct crowd *c, const struct goals_case *v,
-		       const struct senders *all, double link)
+static void crowd_init(struct crowd *c, const struct goals_case *v, const struct senders *all,
+		       double link)
 {
 	const struct goals *g = v->goals;
 	uint32_t n = 0;
@@ -173,8 +166,7 @@ static void crowd_init(struct crowd *c, const struct goals_case *v,
 				.burst = bytes,
 				.largest = bytes,
 				.smallest = bytes,
-				.period = bytes * senders /
-					  (v->plan->outcome[i].wanted * link),
+				.period = bytes * senders / (v->plan->outcome[i].wanted * link),
 				.path = all->path[k].port,
 				.lanes = lanes,
 				.n_hops = all->path[k].n_hops,
@@ -194,8 +186,8 @@ static void crowd_fini(struct crowd *c)
 }
 
 /* The bound of each latency class: the longest of its senders' packets. */
-static void bound_classes(const struct goals_case *v, const struct senders *all,
-			  double link, struct goal_verdict *out)
+static void bound_classes(const struct goals_case *v, const struct senders *all, double link,
+			  struct goal_verdict *out)
 {
 	const bool fifo = v->fabric->scenario->fabric.sw.order == SIM_FIFO;
 	const bool mixed = v->link->vls == 1 && v->goals->n > 1;
@@ -219,8 +211,7 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
 
 			for (uint32_t h = 0; h < c.flows[f].n_hops; h++)
 				sum += delay[at++];
-			out[c.class[f]].bound =
-				fmax(out[c.class[f]].bound, sum);
+			out[c.class[f]].bound = fmax(out[c.class[f]].bound, sum);
 		}
 	}
 	free(delay);
@@ -231,8 +222,7 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
  * A class that was silent in all mixes that are done had no chance yet. A
  * latency is met only if its bound meets it, too.
  */
-static void judge(const struct goals_case *v, bool whole,
-		  struct goal_verdict *out)
+static void judge(const struct goals_case *v, bool whole, struct goal_verdict *out)
 {
 	for (unsigned i = 0; i < v->goals->n; i++) {
 		const struct goal *goal = &v->goals->items[i];
@@ -240,16 +230,15 @@ static void judge(const struct goals_case *v, bool whole,
 		double longest = fmax(out[i].latency, out[i].bound);
 
 		out[i].missed = out[i].share < wanted - NEAR ||
-				(goal->latency &&
-				 longest > (double)goal->latency * 1e-12);
+				(goal->latency && longest > (double)goal->latency * 1e-12);
 		out[i].met = whole && !out[i].missed;
 	}
 }
 
 /* Whether a goal can be at all: its packets' time, and its senders. */
-static enum hd_status check_goal(const struct goal *goal, struct way way,
-				 uint32_t bytes, const struct senders *all,
-				 const struct goal_verdict *v, struct diag *d)
+static enum hd_status check_goal(const struct goal *goal, struct way way, uint32_t bytes,
+				 const struct senders *all, const struct goal_verdict *v,
+				 struct diag *d)
 {
 	double wanted = (double)goal->latency * 1e-12;
 
@@ -262,13 +251,12 @@ static enum hd_status check_goal(const struct goal *goal, struct way way,
 		return diag_fail(
 			d, HD_ERR_RANGE,
 			"class '%s' wants %.3f us; over %u links at %.4g Gb/s a packet of %u bytes takes %.3f us on an idle fabric, which is the nearest",
-			goal->name, wanted * 1e6, way.links, way.rate / 1e9,
-			bytes, v->floor_latency * 1e6);
+			goal->name, wanted * 1e6, way.links, way.rate / 1e9, bytes,
+			v->floor_latency * 1e6);
 	return HD_OK;
 }
 
-enum hd_status goals_bounds(const struct goals_case *v, struct diag *d,
-			    struct goal_verdict *out)
+enum hd_status goals_bounds(const struct goals_case *v, struct diag *d, struct goal_verdict *out)
 {
 	const struct goals *g = v->goals;
 	const struct scn_fabric *model = &v->fabric->scenario->fabric;
@@ -279,11 +267,9 @@ enum hd_status goals_bounds(const struct goals_case *v, struct diag *d,
 	for (unsigned i = 0; i < g->n && status == HD_OK; i++) {
 		uint32_t bytes = g->items[i].payload + v->link->overhead;
 		/* Heads pass switches while their tails still come. */
-		double fixed =
-			way.links * (double)model->link.propagation * 1e-12 +
-			(way.links - 1) * 1e-12 *
-				(double)(model->sw.routing +
-					 model->sw.arbitration);
+		double fixed = way.links * (double)model->link.propagation * 1e-12 +
+			       (way.links - 1) * 1e-12 *
+				       (double)(model->sw.routing + model->sw.arbitration);
 
 		out[i] = (struct goal_verdict){
 			.floor_latency = fixed + 8.0 * bytes / way.rate,
@@ -302,14 +288,13 @@ enum hd_status goals_bounds(const struct goals_case *v, struct diag *d,
 
 /* ---- what is ------------------------------------------------------------- */
 
-static void put_entries(struct overrides *o, const char *path,
-			const struct vlarb_entry *entry, unsigned n)
+static void put_entries(struct overrides *o, const char *path, const struct vlarb_entry *entry,
+			unsigned n)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	for (unsigned i = 0; i < n; i++)
-		strbuf_printf(&text, "%s%u:%u", i ? "," : "", entry[i].vl,
-			      entry[i].weight);
+		strbuf_printf(&text, "%s%u:%u", i ? "," : "", entry[i].vl, entry[i].weight);
 	overrides_put(o, "--verify", path, "%s", n ? text.text : "none");
 	strbuf_fini(&text);
 }
@@ -324,43 +309,38 @@ static void put_tables(struct overrides *o, const struct opensm_tables *t)
 	overrides_put(o, "--verify", "qos.sl2vl", "%s", map.text);
 	put_entries(o, "qos.high", t->vlarb.high, t->vlarb.n_high);
 	put_entries(o, "qos.low", t->vlarb.low, t->vlarb.n_low);
-	overrides_put(o, "--verify", "qos.high_limit", "%u",
-		      t->vlarb.high_limit);
+	overrides_put(o, "--verify", "qos.high_limit", "%u", t->vlarb.high_limit);
 	strbuf_fini(&map);
 }
 
 /* The senders of a class by their numbers; of a latency class, all of them. */
-static void put_sources(struct overrides *o, const struct goals_case *v,
-			const struct senders *all, unsigned class)
+static void put_sources(struct overrides *o, const struct goals_case *v, const struct senders *all,
+			unsigned class)
 {
 	uint32_t hosts = selector_hosts(v->fabric->selector)->n;
 	struct strbuf text = STRBUF_INIT;
 
 	/* Other classes come from hosts that are far apart. */
 	if (!v->goals->classes[class].latency)
-		strbuf_printf(&text, "%u",
-			      hosts - 1 - class * (hosts - 1) / v->goals->n);
-	for (uint32_t i = 0; v->goals->classes[class].latency &&
-			     i < senders_of(&v->goals->items[class], all);
-	     i++)
+		strbuf_printf(&text, "%u", hosts - 1 - class * (hosts - 1) / v->goals->n);
+	for (uint32_t i = 0;
+	     v->goals->classes[class].latency && i < senders_of(&v->goals->items[class], all); i++)
 		strbuf_printf(&text, "%s%u", i ? "," : "", all->host[i]);
 	overrides_put(o, "--verify", "traffic.-.source", "%s", text.text);
 	strbuf_fini(&text);
 }
 
-static void put_row(struct overrides *o, const struct goals_case *v,
-		    const struct senders *all, unsigned class)
+static void put_row(struct overrides *o, const struct goals_case *v, const struct senders *all,
+		    unsigned class)
 {
 	const struct plan_class *c = &v->goals->classes[class];
 
 	overrides_put(o, "--verify", "traffic.+.name", "%u", class);
-	overrides_put(o, "--verify", "traffic.-.kind", "%s",
-		      c->latency ? "cbr" : "saturating");
+	overrides_put(o, "--verify", "traffic.-.kind", "%s", c->latency ? "cbr" : "saturating");
 	overrides_put(o, "--verify", "traffic.-.pattern", "incast");
 	put_sources(o, v, all, class);
 	overrides_put(o, "--verify", "traffic.-.destination", "0");
-	overrides_put(o, "--verify", "traffic.-.sl", "%u",
-		      v->plan->outcome[class].sl);
+	overrides_put(o, "--verify", "traffic.-.sl", "%u", v->plan->outcome[class].sl);
 	overrides_put(o, "--verify", "traffic.-.payload", "%u", c->payload);
 	if (!c->latency)
 		return;
@@ -372,8 +352,7 @@ static void put_row(struct overrides *o, const struct goals_case *v,
 
 /* All classes go to the first host; the first class of those with a share from
  * the last host, which is farthest in most fabrics. */
-static void put_traffic(struct overrides *o, const struct goals_case *v,
-			unsigned silent)
+static void put_traffic(struct overrides *o, const struct goals_case *v, unsigned silent)
 {
 	struct senders all = all_senders(v->fabric);
 
@@ -397,16 +376,13 @@ static void put_run(struct overrides *o, const struct goals_case *v)
 	double seconds = 100 * 8 * (2 * round + 65536) / way.rate;
 
 	overrides_put(o, "--verify", "run", "%s", "");
-	overrides_put(o, "--verify", "run.warmup", "%.0fns",
-		      seconds * 1e9 / 10 + 1);
-	overrides_put(o, "--verify", "run.measure", "%.0fns",
-		      seconds * 1e9 + 1);
+	overrides_put(o, "--verify", "run.warmup", "%.0fns", seconds * 1e9 / 10 + 1);
+	overrides_put(o, "--verify", "run.measure", "%.0fns", seconds * 1e9 + 1);
 	overrides_put(o, "--verify", "run.seed", "1");
 }
 
-static void judge_rows(const struct goals_case *v, unsigned silent,
-		       const struct fabric *f, const struct sim_metrics *m,
-		       struct goal_verdict *out)
+static void judge_rows(const struct goals_case *v, unsigned silent, const struct fabric *f,
+		       const struct sim_metrics *m, struct goal_verdict *out)
 {
 	struct sim_row *rows = sim_rows(f, m);
 	double seconds = (double)(m->to - m->from) * 1e-12;
@@ -420,14 +396,12 @@ static void judge_rows(const struct goals_case *v, unsigned silent,
 		if (i == silent)
 			continue;
 		double share = (double)rows[row].delivered_payload *
-			       (c->payload + v->link->overhead) / c->payload *
-			       8 / seconds / link;
+			       (c->payload + v->link->overhead) / c->payload * 8 / seconds / link;
 
 		out[i].share = fmin(out[i].share, share);
 		if (rows[row].delivered)
 			out[i].latency =
-				fmax(out[i].latency,
-				     (double)rows[row].latency.max * 1e-12);
+				fmax(out[i].latency, (double)rows[row].latency.max * 1e-12);
 		row++;
 	}
 	sim_rows_free(rows, f->scenario->n_traffic);
@@ -441,8 +415,7 @@ struct watch {
 
 static bool goes_on(const struct watch *w, double share)
 {
-	return !w->c->progress ||
-	       w->c->progress(w->c->context, w->done + share);
+	return !w->c->progress || w->c->progress(w->c->context, w->done + share);
 }
 
 static bool show_mix(void *context, const struct sim_progress *p)
@@ -451,8 +424,8 @@ static bool show_mix(void *context, const struct sim_progress *p)
 }
 
 /* False if it was ended before its time: it says nothing then. */
-static bool simulate_mix(const struct fabric *f, struct watch *w,
-			 unsigned silent, struct goal_verdict *out)
+static bool simulate_mix(const struct fabric *f, struct watch *w, unsigned silent,
+			 struct goal_verdict *out)
 {
 	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
 	bool whole = sim_run(s, HD_TIME_NEVER, show_mix, w) != SIM_PAUSED;
@@ -494,8 +467,8 @@ unsigned goals_mixes(const struct goals *g)
 	return g->n > 1 ? g->n + 1 : 1;
 }
 
-enum hd_status goals_verify(const struct goals_case *v, struct diag *d,
-			    struct goal_verdict *out, unsigned *done)
+enum hd_status goals_verify(const struct goals_case *v, struct diag *d, struct goal_verdict *out,
+			    unsigned *done)
 {
 	const struct goals *g = v->goals;
 	uint32_t hosts = selector_hosts(v->fabric->selector)->n;
@@ -513,8 +486,7 @@ enum hd_status goals_verify(const struct goals_case *v, struct diag *d,
 		out[i].latency = 0;
 	}
 	/* All of them; then without each. */
-	for (unsigned i = 0;
-	     i < goals_mixes(g) && status == HD_OK && goes_on(&w, 0); i++)
+	for (unsigned i = 0; i < goals_mixes(g) && status == HD_OK && goes_on(&w, 0); i++)
 		status = run_mix(&w, i ? i - 1 : g->n, d, out);
 	judge(v, w.done == goals_mixes(g), out);
 	*done = w.done;
@@ -535,8 +507,7 @@ static const struct column columns[] = {
 	{ "latency alone", "us", CELL(verdict_row, floor), ORIGIN_COMPUTED, 3 },
 	{ "bound", "us", CELL(verdict_row, bound), ORIGIN_COMPUTED, 3 },
 	{ "least share", "%", CELL(verdict_row, share), ORIGIN_SIMULATED, 2 },
-	{ "most latency", "us", CELL(verdict_row, latency), ORIGIN_SIMULATED,
-	  3 },
+	{ "most latency", "us", CELL(verdict_row, latency), ORIGIN_SIMULATED, 3 },
 	{ "verdict", NULL, CELL(verdict_row, verdict), ORIGIN_SIMULATED },
 	{ NULL },
 };
@@ -549,8 +520,7 @@ static const char *print_goal(struct table *t, const struct goal *g)
 		return "leftovers";
 	if (g->has_share)
 		strbuf_printf(&text, "at least %.4g%%",
-			      100.0 * (double)g->share.num /
-				      (double)g->share.den);
+			      100.0 * (double)g->share.num / (double)g->share.den);
 	if (g->latency)
 		strbuf_printf(&text, "%slatency %.4g us", text.len ? ", " : "",
 			      (double)g->latency * 1e-6);
@@ -567,28 +537,25 @@ static double print_bound(const struct goal *g, const struct goal_verdict *v)
 	return g->latency && v->bound < HUGE_VAL ? v->bound * 1e6 : NAN;
 }
 
-void goals_show(const struct goals *g, const struct goal_verdict *v,
-		unsigned done, struct results *r)
+void goals_show(const struct goals *g, const struct goal_verdict *v, unsigned done,
+		struct results *r)
 {
-	struct table *t = results_table(
-		r, "goals", "what each class asked for and has", columns);
+	struct table *t = results_table(r, "goals", "what each class asked for and has", columns);
 
 	for (unsigned i = 0; i < g->n; i++) {
 		bool seen = v[i].share < HUGE_VAL;
 
-		table_put_row(
-			t, &(struct verdict_row){
-				   .class = g->items[i].name,
-				   .goal = print_goal(t, &g->items[i]),
-				   .floor = v[i].floor_latency * 1e6,
-				   .senders = g->items[i].latency
-						      ? (double)v[i].senders
-						      : (double)NAN,
-				   .bound = print_bound(&g->items[i], &v[i]),
-				   .share = seen ? 100 * v[i].share : NAN,
-				   .latency = seen ? v[i].latency * 1e6 : NAN,
-				   .verdict = print_verdict(&v[i]),
-			   });
+		table_put_row(t, &(struct verdict_row){
+					 .class = g->items[i].name,
+					 .goal = print_goal(t, &g->items[i]),
+					 .floor = v[i].floor_latency * 1e6,
+					 .senders = g->items[i].latency ? (double)v[i].senders
+									: (double)NAN,
+					 .bound = print_bound(&g->items[i], &v[i]),
+					 .share = seen ? 100 * v[i].share : NAN,
+					 .latency = seen ? v[i].latency * 1e6 : NAN,
+					 .verdict = print_verdict(&v[i]),
+				 });
 	}
 	results_remark(
 		r,

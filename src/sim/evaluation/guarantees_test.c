@@ -73,12 +73,10 @@ static int by_time(const void *a, const void *b)
 
 static void the_published_rule_is_broken_in_simulation(void **state)
 {
-	static const char *const words[] = { "star", "--switches=4",
-					     "--hosts=4", NULL };
-	struct test_links links = { .rate = hd_rate_make(8000000000, 1),
-				    .propagation = 1,
-				    .in_blocks = 2048,
-				    .vls = 2 };
+	static const char *const words[] = { "star", "--switches=4", "--hosts=4", NULL };
+	struct test_links links = {
+		.rate = hd_rate_make(8000000000, 1), .propagation = 1, .in_blocks = 2048, .vls = 2
+	};
 	static struct test_fabric f;
 	struct sim_arrival arrivals[N_SHOTS];
 	struct sim_record record = { 0 };
@@ -172,15 +170,12 @@ static void the_high_limit_protects_the_low_table(void **state)
 {
 	static const char greedy_high[] =
 		"traffic:\n"
-		"- {name: a-ts, kind: saturating, class: ts, pattern: pairs, source: h0,"
-		" destination: h3, payload: 2048}\n"
-		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2,"
-		" destination: h3, payload: 2048}\n"
+		"- {name: a-ts, kind: saturating, class: ts, pattern: pairs, source: h0, destination: h3, payload: 2048}\n"
+		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2, destination: h3, payload: 2048}\n"
 		"run: {warmup: 100us, measure: 4ms}\n";
-	static const char limited[] =
-		"qos:\n  lanes: 4\n  high_limit: 1\n  classes:\n"
-		"  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n"
-		"  - {name: be, sl: 2, lane: 2, weight: 33}\n";
+	static const char limited[] = "qos:\n  lanes: 4\n  high_limit: 1\n  classes:\n"
+				      "  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n"
+				      "  - {name: be, sl: 2, lane: 2, weight: 33}\n";
 	struct test_run r;
 	char head[2048];
 
@@ -205,15 +200,12 @@ static void latest(const char *rogue, hd_time late[2])
 {
 	static const char flows[] =
 		"traffic:\n"
-		"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
-		" destination: h3, payload: 1024, rate: 800Mb/s}\n"
-		"- {name: b-db, kind: cbr, class: db, pattern: pairs, source: h1,"
-		" destination: h3, payload: 1024, rate: 800Mb/s}\n";
+		"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0, destination: h3, payload: 1024, rate: 800Mb/s}\n"
+		"- {name: b-db, kind: cbr, class: db, pattern: pairs, source: h1, destination: h3, payload: 1024, rate: 800Mb/s}\n";
 	struct test_run r;
 	char tail[1024];
 
-	snprintf(tail, sizeof(tail), "%s%srun: {warmup: 0s, measure: 4ms}\n",
-		 flows, rogue);
+	snprintf(tail, sizeof(tail), "%s%srun: {warmup: 0s, measure: 4ms}\n", flows, rogue);
 	run_with(&r, STAR THREE_CLASSES, tail);
 	for (uint32_t i = 0; i < 2; i++)
 		late[i] = r.metrics->flows[i].latency_max;
@@ -266,12 +258,9 @@ static void star_bounds(double bound[2])
 static void a_rogue_in_another_lane_hurts_nobody(void **state)
 {
 	static const char *const rogues[] = {
-		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2,"
-		" destination: h3, payload: 2048}\n",
-		"- {name: c-be, kind: saturating, class: be, pattern: incast, source: all,"
-		" destination: h3, payload: 2048}\n",
-		"- {name: c-ch, kind: saturating, class: ch, pattern: incast, source: all,"
-		" destination: h3, payload: 2048}\n",
+		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2, destination: h3, payload: 2048}\n",
+		"- {name: c-be, kind: saturating, class: be, pattern: incast, source: all, destination: h3, payload: 2048}\n",
+		"- {name: c-ch, kind: saturating, class: ch, pattern: incast, source: all, destination: h3, payload: 2048}\n",
 	};
 	double bound[2];
 
@@ -294,10 +283,8 @@ static void a_rogue_in_another_lane_hurts_nobody(void **state)
 static void a_rogue_in_the_lane_hurts_that_lane_only(void **state)
 {
 	static const char rogue[] =
-		"- {name: x, kind: saturating, class: db, pattern: pairs, source: h2,"
-		" destination: h3, payload: 2048}\n"
-		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h0,"
-		" destination: h3, payload: 2048}\n";
+		"- {name: x, kind: saturating, class: db, pattern: pairs, source: h2, destination: h3, payload: 2048}\n"
+		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h0, destination: h3, payload: 2048}\n";
 	double bound[2];
 	hd_time late[2];
 
@@ -320,11 +307,9 @@ struct line {
 
 static const char line_text[] =
 	"fabric:\n"
-	"  topology: {kind: mesh, columns: 3, rows: 1, hosts: 2,"
-	" link: 4x SDR}\n"
+	"  topology: {kind: mesh, columns: 3, rows: 1, hosts: 2, link: 4x SDR}\n"
 	"  link: {rate: 8Gb/s, propagation: 5ns}\n"
-	"  switch: {order: voq, pick: oldest, routing: 20ns,"
-	" arbitration: 5ns, input_buffer: 64KiB}\n"
+	"  switch: {order: voq, pick: oldest, routing: 20ns, arbitration: 5ns, input_buffer: 64KiB}\n"
 	"  packet: {overhead: 26}\n"
 	"  routing: xy\n"
 	"qos:\n  lanes: 4\n  high_limit: 255\n  classes:\n"
@@ -332,12 +317,9 @@ static const char line_text[] =
 	"  - {name: db, sl: 1, lane: 1, weight: 200}\n"
 	"  - {name: be, sl: 2, lane: 2, weight: 33}\n"
 	"traffic:\n"
-	"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0,"
-	" destination: h4, payload: 512, rate: 400Mb/s}\n"
-	"- {name: b-db, kind: cbr, class: db, pattern: incast, aligned: true,"
-	" source: h1..h3, destination: h4, payload: 2048, rate: 800Mb/s}\n"
-	"- {name: c-be, kind: saturating, class: be, pattern: incast,"
-	" source: all, destination: h4, payload: 2048}\n"
+	"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0, destination: h4, payload: 512, rate: 400Mb/s}\n"
+	"- {name: b-db, kind: cbr, class: db, pattern: incast, aligned: true, source: h1..h3, destination: h4, payload: 2048, rate: 800Mb/s}\n"
+	"- {name: c-be, kind: saturating, class: be, pattern: incast, source: all, destination: h4, payload: 2048}\n"
 	"run: {warmup: 0s, measure: 8ms}\n";
 
 /* The middle switch's cables: DBTS and DB share a lane there. */
@@ -365,8 +347,7 @@ static void narrow_middle(struct line *l)
 		u->ports[l->fabric->port_of_origin[p]].vls = 2;
 		subnet_set_vlarb(s, p, &table);
 		for (unsigned in = 1; in <= t->nodes[node].n_ports; in++)
-			subnet_set_sl2vl(s, s->switch_of_node[node], in,
-					 t->ports[p].number, &map);
+			subnet_set_sl2vl(s, s->switch_of_node[node], in, t->ports[p].number, &map);
 	}
 }
 
@@ -374,8 +355,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (fabric_load(line_text, strlen(line_text), "test", NULL, &d,
-			&l->fabric) != HD_OK)
+	if (fabric_load(line_text, strlen(line_text), "test", NULL, &d, &l->fabric) != HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
 	struct fabric *b = l->fabric;
 
@@ -393,8 +373,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 }
 
 /* Lanes of the last link and the bounds of DBTS and DB. */
-static void line_bounds(const struct line *l, uint8_t lane[RESERVED],
-			double bound[RESERVED])
+static void line_bounds(const struct line *l, uint8_t lane[RESERVED], double bound[RESERVED])
 {
 	const struct fabric *b = l->fabric;
 	const struct test_model model = { .mode = BOUND_GROUPED,
@@ -415,17 +394,14 @@ static void line_bounds(const struct line *l, uint8_t lane[RESERVED],
 		const struct bound_flow like = {
 			.class = i ? CLASS_DB : CLASS_DBTS,
 			.burst = f->bytes * f->packets,
-			.period = (double)(f->interval.num / f->interval.den) /
-				  (double)HD_S,
+			.period = (double)(f->interval.num / f->interval.den) / (double)HD_S,
 			.largest = f->bytes,
 			.smallest = f->bytes,
 		};
 
-		assert_int_equal(
-			network_add(&n,
-				    b->setup.ports[node->first_port + 1].origin,
-				    f->to.list[0].dlid, f->sl, like),
-			HD_OK);
+		assert_int_equal(network_add(&n, b->setup.ports[node->first_port + 1].origin,
+					     f->to.list[0].dlid, f->sl, like),
+				 HD_OK);
 	}
 	double *delay = calloc(n.n_hops, sizeof(*delay)), *at = delay;
 
@@ -469,18 +445,16 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 		assert_int_equal(c.xmit_packets_vl[0], m->flows[0].delivered);
 		assert_true(c.xmit_packets_vl[1] > 1000);
 		for (unsigned i = 0; i < RESERVED; i++)
-			assert_true((double)m->flows[i].latency_max * 1e-12 <=
-				    bound[i]);
+			assert_true((double)m->flows[i].latency_max * 1e-12 <= bound[i]);
 		late[k] = (double)m->flows[0].latency_max * 1e-6;
-		mean[k] = (double)m->flows[0].latency_sum * 1e-6 /
-			  (double)m->flows[0].delivered;
+		mean[k] = (double)m->flows[0].latency_sum * 1e-6 / (double)m->flows[0].delivered;
 		bounds[k] = bound[0] * 1e6;
 		sim_free(l.sim);
 		fabric_free(l.fabric);
 	}
-	print_message("DBTS over 4-4-4 lanes: mean %.2f us, latest %.2f, bound "
-		      "%.2f; over 4-2-4: %.2f, %.2f, %.2f\n",
-		      mean[0], late[0], bounds[0], mean[1], late[1], bounds[1]);
+	print_message(
+		"DBTS over 4-4-4 lanes: mean %.2f us, latest %.2f, bound %.2f; over 4-2-4: %.2f, %.2f, %.2f\n",
+		mean[0], late[0], bounds[0], mean[1], late[1], bounds[1]);
 	/* It does cost: DB's bursts stand in the way once. */
 	assert_true(late[1] > late[0] && bounds[1] > bounds[0]);
 }
@@ -504,20 +478,19 @@ static void violations_are_as_rare_as_was_asked(void **state)
 
 	(void)state;
 	assert_true(n > capacity / peak); /* more than their peaks allow */
-	snprintf(text, sizeof(text),
-		 "fabric:\n"
-		 "  topology: {kind: star, hosts: %u}\n"
-		 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
-		 "traffic:\n"
-		 "- {name: x, kind: on-off, pattern: incast, destination: h0,"
-		 " payload: 1024, rate: 80Mb/s, on: 1ms, off: 4ms}\n"
-		 "run: {warmup: 0s, measure: 400ms, horizon: 1s}\n",
-		 n + 1);
+	snprintf(
+		text, sizeof(text),
+		"fabric:\n"
+		"  topology: {kind: star, hosts: %u}\n"
+		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+		"traffic:\n"
+		"- {name: x, kind: on-off, pattern: incast, destination: h0, payload: 1024, rate: 80Mb/s, on: 1ms, off: 4ms}\n"
+		"run: {warmup: 0s, measure: 400ms, horizon: 1s}\n",
+		n + 1);
 	if (fabric_load(text, strlen(text), "t", NULL, &d, &build) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	assert_int_equal(build->n_flows, n);
-	struct sim *s = sim_new(&build->setup, build->flows, build->n_flows,
-				&build->rules);
+	struct sim *s = sim_new(&build->setup, build->flows, build->n_flows, &build->rules);
 
 	for (hd_time t = 10 * HD_MS; t < 400 * HD_MS; t += 200 * HD_US) {
 		(void)sim_run(s, t, NULL, NULL);
@@ -526,19 +499,14 @@ static void violations_are_as_rare_as_was_asked(void **state)
 		if (before) {
 			windows++;
 			/* Payload bits in 200 us. */
-			over += (double)(made - before) * 1024 / 1050 * 8 /
-					200e-6 >
-				capacity;
+			over += (double)(made - before) * 1024 / 1050 * 8 / 200e-6 > capacity;
 		}
 		before = made;
 	}
 	double seen = (double)over / windows;
 
-	print_message("%u sources: asked for %.3f, bound %.4f, seen %.4f\n", n,
-		      allowed,
-		      stat_overflow(&(struct stat_class){ peak, on * peak, n },
-				    1, capacity),
-		      seen);
+	print_message("%u sources: asked for %.3f, bound %.4f, seen %.4f\n", n, allowed,
+		      stat_overflow(&(struct stat_class){ peak, on * peak, n }, 1, capacity), seen);
 	assert_true(seen <= allowed);
 	assert_true(seen > 0); /* it is not that nothing ever happens */
 	sim_free(s);
@@ -549,8 +517,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_published_rule_is_broken_in_simulation),
-		cmocka_unit_test(
-			best_effort_keeps_its_minimum_under_two_tables),
+		cmocka_unit_test(best_effort_keeps_its_minimum_under_two_tables),
 		cmocka_unit_test(strict_priority_starves_best_effort),
 		cmocka_unit_test(the_high_limit_protects_the_low_table),
 		cmocka_unit_test(a_rogue_in_another_lane_hurts_nobody),

@@ -31,26 +31,22 @@ struct booth {
 
 static void booth_init(struct booth *b)
 {
-	static const char text[] =
-		STAR "qos: {lanes: 15}\n"
-		     "traffic:\n"
-		     "- {name: x, kind: saturating, sl: 8, payload: 4096}\n"
-		     "run: {seed: 5}\n";
+	static const char text[] = STAR "qos: {lanes: 15}\n"
+					"traffic:\n"
+					"- {name: x, kind: saturating, sl: 8, payload: 4096}\n"
+					"run: {seed: 5}\n";
 	struct broker_params params = broker_params_default();
 	struct diag d = { .status = HD_OK };
 
 	memset(b, 0, sizeof(*b));
 	params.floor_sls = 0; /* SLs 1 to 3, 8 and 9 are all that is sent */
-	if (fabric_load(text, strlen(text), "test", NULL, &d, &b->fabric) !=
-	    HD_OK)
+	if (fabric_load(text, strlen(text), "test", NULL, &d, &b->fabric) != HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
 	const struct selection *hosts = selector_hosts(b->fabric->selector);
 
 	for (uint32_t i = 0; i < 4; i++)
 		b->host[i] = hosts->ports[i];
-	assert_int_equal(
-		broker_init(&b->broker, &b->fabric->subnet, &params, &d),
-		HD_OK);
+	assert_int_equal(broker_init(&b->broker, &b->fabric->subnet, &params, &d), HD_OK);
 	b->to.dlid = b->fabric->subnet.lid_of_port[b->host[3]];
 	b->to.target = TOPO_NONE;
 }
@@ -68,11 +64,10 @@ static void booth_send(struct booth *b, uint32_t from, uint8_t sl)
 	};
 }
 
-static bool booth_reserve(struct booth *b, uint32_t from, uint8_t sl,
-			  uint64_t mbps)
+static bool booth_reserve(struct booth *b, uint32_t from, uint8_t sl, uint64_t mbps)
 {
-	const struct broker_request r = broker_request_of(
-		b->host[from], b->to.dlid, sl, hd_rate_make(mbps * 1000000, 1));
+	const struct broker_request r =
+		broker_request_of(b->host[from], b->to.dlid, sl, hd_rate_make(mbps * 1000000, 1));
 	struct broker_refusal why;
 	uint32_t id;
 
@@ -165,8 +160,7 @@ static void ch_sends_one_packet_per_frame(void **state)
 	double frames = db * 1e9 * 39e-3 / 4122 / packets;
 	double ch = (double)b.m->flows[4].delivered;
 
-	print_message("%u slots, %.1f frames, CH %.0f packets\n", slots, frames,
-		      ch);
+	print_message("%u slots, %.1f frames, CH %.0f packets\n", slots, frames, ch);
 	assert_true(fabs(ch - frames) <= 2);
 	booth_fini(&b);
 }
@@ -174,16 +168,15 @@ static void ch_sends_one_packet_per_frame(void **state)
 /* All send what they can: each has more than it asked, unless all is taken. */
 static void a_connection_gets_more_than_it_asked_for(void **state)
 {
-	static const uint64_t asked[2][3] = { { 800, 800, 400 },
-					      { 2900, 1900, 1300 } };
+	static const uint64_t asked[2][3] = { { 800, 800, 400 }, { 2900, 1900, 1300 } };
 	static struct booth b;
 
 	(void)state;
 	for (int full = 0; full < 2; full++) {
 		booth_init(&b);
 		for (uint32_t i = 0; i < 3; i++)
-			assert_true(booth_reserve(&b, i, (uint8_t)(i + 1),
-						  asked[full][i] * 99 / 100));
+			assert_true(
+				booth_reserve(&b, i, (uint8_t)(i + 1), asked[full][i] * 99 / 100));
 		for (uint32_t i = 0; i < 3; i++)
 			booth_send(&b, i, (uint8_t)(i + 1));
 		booth_send(&b, 0, 8);

@@ -57,65 +57,58 @@ static struct goals draw(struct rng *rng)
 
 enum sending { SILENT, ITS_SHARE, WITHOUT_END };
 
-static void print_table(struct strbuf *out, const char *key,
-			const struct vlarb_entry *entry, unsigned n)
+static void print_table(struct strbuf *out, const char *key, const struct vlarb_entry *entry,
+			unsigned n)
 {
 	if (n == 0)
 		return;
 	strbuf_printf(out, "  %s: \"", key);
 	for (unsigned i = 0; i < n; i++)
-		strbuf_printf(out, "%s%u:%u", i ? "," : "", entry[i].vl,
-			      entry[i].weight);
+		strbuf_printf(out, "%s%u:%u", i ? "," : "", entry[i].vl, entry[i].weight);
 	strbuf_puts(out, "\"\n");
 }
 
-static void print_scenario(struct strbuf *out, const struct goals *g,
-			   const struct plan *p, const enum sending *sending)
+static void print_scenario(struct strbuf *out, const struct goals *g, const struct plan *p,
+			   const enum sending *sending)
 {
 	const struct vlarb *arb = &p->tables.vlarb;
 
-	strbuf_printf(out,
-		      "fabric:\n"
-		      "  topology: {kind: star, hosts: %u}\n"
-		      "  link: {rate: 8Gb/s, propagation: 5ns}\n"
-		      "  switch: {order: voq, routing: 20ns, arbitration: 5ns,"
-		      " input_buffer: 64KiB}\n"
-		      "  packet: {overhead: %u}\n"
-		      "qos:\n  lanes: 8\n  high_limit: %u\n",
-		      g->n + 1, OVERHEAD, arb->high_limit);
+	strbuf_printf(
+		out,
+		"fabric:\n"
+		"  topology: {kind: star, hosts: %u}\n"
+		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
+		"  switch: {order: voq, routing: 20ns, arbitration: 5ns, input_buffer: 64KiB}\n"
+		"  packet: {overhead: %u}\n"
+		"qos:\n  lanes: 8\n  high_limit: %u\n",
+		g->n + 1, OVERHEAD, arb->high_limit);
 	/* An empty table in the file would mean one from the classes. */
-	print_table(out, "high",
-		    arb->n_high ? arb->high : &(struct vlarb_entry){ 7, 0 },
+	print_table(out, "high", arb->n_high ? arb->high : &(struct vlarb_entry){ 7, 0 },
 		    arb->n_high ? arb->n_high : 1);
-	print_table(out, "low",
-		    arb->n_low ? arb->low : &(struct vlarb_entry){ 7, 0 },
+	print_table(out, "low", arb->n_low ? arb->low : &(struct vlarb_entry){ 7, 0 },
 		    arb->n_low ? arb->n_low : 1);
 	strbuf_puts(out, "  sl2vl: \"");
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		strbuf_printf(out, "%s%u", sl ? "," : "",
-			      p->tables.sl2vl.vl[sl]);
+		strbuf_printf(out, "%s%u", sl ? "," : "", p->tables.sl2vl.vl[sl]);
 	strbuf_puts(out, "\"\ntraffic:\n");
 	for (unsigned i = 0; i < g->n; i++) {
 		if (sending[i] == SILENT)
 			continue;
 		strbuf_printf(
 			out,
-			"- {name: %s, kind: %s, pattern: pairs, source: h%u,"
-			" destination: h%u, sl: %u, payload: %u",
-			names[i],
-			sending[i] == ITS_SHARE ? "cbr" : "saturating", i, g->n,
+			"- {name: %s, kind: %s, pattern: pairs, source: h%u, destination: h%u, sl: %u, payload: %u",
+			names[i], sending[i] == ITS_SHARE ? "cbr" : "saturating", i, g->n,
 			p->outcome[i].sl, g->classes[i].payload);
 		if (sending[i] == ITS_SHARE)
-			strbuf_printf(out, ", load: %u%%",
-				      (unsigned)g->classes[i].share.num);
+			strbuf_printf(out, ", load: %u%%", (unsigned)g->classes[i].share.num);
 		strbuf_puts(out, "}\n");
 	}
 	strbuf_puts(out, "run: {warmup: 1ms, measure: 12ms}\n");
 }
 
 /* The share of the link that each class gets, on the wire. */
-static void simulate(const struct goals *g, const struct plan *p,
-		     const enum sending *sending, double *share)
+static void simulate(const struct goals *g, const struct plan *p, const enum sending *sending,
+		     double *share)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct test_run r;
@@ -130,8 +123,7 @@ static void simulate(const struct goals *g, const struct plan *p,
 		if (sending[i] == SILENT)
 			continue;
 		double bytes = (double)r.rows[row++].delivered_payload *
-			       (g->classes[i].payload + OVERHEAD) /
-			       g->classes[i].payload;
+			       (g->classes[i].payload + OVERHEAD) / g->classes[i].payload;
 
 		share[i] = bytes * 8 / seconds / 8e9;
 	}
@@ -140,15 +132,13 @@ static void simulate(const struct goals *g, const struct plan *p,
 }
 
 /* Of a kind, only the class with the largest packets. */
-static void leave_largest(const struct goals *g, bool latency,
-			  enum sending *sending)
+static void leave_largest(const struct goals *g, bool latency, enum sending *sending)
 {
 	unsigned largest = MOST;
 
 	for (unsigned i = 0; i < g->n; i++) {
 		if (g->classes[i].latency == latency &&
-		    (largest == MOST ||
-		     g->classes[i].payload > g->classes[largest].payload))
+		    (largest == MOST || g->classes[i].payload > g->classes[largest].payload))
 			largest = i;
 	}
 	for (unsigned i = 0; i < g->n; i++) {
@@ -161,17 +151,15 @@ static void leave_largest(const struct goals *g, bool latency,
  * Everybody without end; then who keeps low classes, and high ones, from most;
  * then some drawn at random. Nobody who sends may get less than its floor.
  */
-static void check_floors(const struct goals *g, const struct plan *p,
-			 struct rng *rng, double least[MOST])
+static void check_floors(const struct goals *g, const struct plan *p, struct rng *rng,
+			 double least[MOST])
 {
 	for (unsigned mix = 0; mix < 4; mix++) {
 		enum sending sending[MOST];
 		double share[MOST];
 
 		for (unsigned i = 0; i < g->n; i++)
-			sending[i] = mix == 3 && rng_below(rng, 2)
-					     ? SILENT
-					     : WITHOUT_END;
+			sending[i] = mix == 3 && rng_below(rng, 2) ? SILENT : WITHOUT_END;
 		if (mix == 1 || mix == 2)
 			leave_largest(g, mix == 1, sending);
 		sending[rng_below(rng, g->n)] = WITHOUT_END;
@@ -179,8 +167,7 @@ static void check_floors(const struct goals *g, const struct plan *p,
 		for (unsigned i = 0; i < g->n; i++) {
 			if (sending[i] == SILENT)
 				continue;
-			assert_true(share[i] >=
-				    p->outcome[i].floor - SHARES_NEAR);
+			assert_true(share[i] >= p->outcome[i].floor - SHARES_NEAR);
 			least[i] = fmin(least[i], share[i]);
 		}
 	}
@@ -197,9 +184,8 @@ static void check_promises(const struct goals *g, const struct plan *p)
 	for (unsigned i = 0; i < g->n; i++) {
 		if (fabs(share[i] - p->outcome[i].achieved) < 0.02)
 			continue;
-		fail_msg("class %s, %u bytes: promised %.4f, simulated %.4f",
-			 names[i], g->classes[i].payload,
-			 p->outcome[i].achieved, share[i]);
+		fail_msg("class %s, %u bytes: promised %.4f, simulated %.4f", names[i],
+			 g->classes[i].payload, p->outcome[i].achieved, share[i]);
 	}
 }
 
@@ -232,8 +218,8 @@ static void plans_keep_their_promises(void **state)
 			near += least[i] < 1.1 * p.outcome[i].floor + 0.005;
 		plan_fini(&p);
 	}
-	print_message("%u goal sets, %u refused; %u of %u floors reached\n",
-		      sets, refused, near, floors);
+	print_message("%u goal sets, %u refused; %u of %u floors reached\n", sets, refused, near,
+		      floors);
 	assert_true(2 * refused < sets);
 	/* A floor that nobody ever comes near would say nothing. */
 	assert_true(4 * near > 3 * floors);

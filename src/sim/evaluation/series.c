@@ -18,12 +18,10 @@ static bool show(void *context, const struct sim_progress *p)
 	struct runs *r = context;
 	const struct eval_series *s = r->series;
 
-	return !s->progress ||
-	       s->progress(s->context, r->n, r->packets + (double)p->delivered);
+	return !s->progress || s->progress(s->context, r->n, r->packets + (double)p->delivered);
 }
 
-static enum hd_status simulate(struct runs *r, const struct eval_plan *plan,
-			       struct diag *d)
+static enum hd_status simulate(struct runs *r, const struct eval_plan *plan, struct diag *d)
 {
 	r->items = hd_grow(r->items, &r->cap, r->n + 1, sizeof(*r->items));
 	enum hd_status status = eval_run(plan, show, r, d, &r->items[r->n]);
@@ -33,8 +31,7 @@ static enum hd_status simulate(struct runs *r, const struct eval_plan *plan,
 	return status;
 }
 
-static enum hd_status all_draws(struct runs *r, struct eval_plan plan,
-				struct diag *d)
+static enum hd_status all_draws(struct runs *r, struct eval_plan plan, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -47,19 +44,16 @@ static enum hd_status all_draws(struct runs *r, struct eval_plan plan,
 	return status;
 }
 
-static enum hd_status all_shapes(struct runs *r, struct eval_plan plan,
-				 struct diag *d)
+static enum hd_status all_shapes(struct runs *r, struct eval_plan plan, struct diag *d)
 {
 	static const uint32_t payloads[N_EVAL_PAYLOADS] = { 256, 4096 };
 	enum hd_status status = HD_OK;
 
-	for (unsigned i = 0;
-	     i < N_EVAL_SHAPES * N_EVAL_PAYLOADS && status == HD_OK; i++) {
+	for (unsigned i = 0; i < N_EVAL_SHAPES * N_EVAL_PAYLOADS && status == HD_OK; i++) {
 		unsigned shape = i / N_EVAL_PAYLOADS;
 		unsigned payload = i % N_EVAL_PAYLOADS;
 
-		if (!(r->series->shapes & 1u << shape) ||
-		    !(r->series->payloads & 1u << payload))
+		if (!(r->series->shapes & 1u << shape) || !(r->series->payloads & 1u << payload))
 			continue;
 		plan.shape = (enum eval_shape)shape;
 		plan.payload = payloads[payload];
@@ -84,30 +78,24 @@ static enum hd_status all_sizes(struct runs *r, struct diag *d)
 static void remark(const struct eval_plan *plan, struct results *out)
 {
 	static const char *const rules[N_EVAL_RULES] = {
-		"quick: until every SL has delivered 2,000 packets; a share "
-		"of 100 % is then known to be above 99.85 %",
-		"default: until every SL has delivered 20,000 packets and "
-		"every connection 5; a share of 100 % is then known to be "
-		"above 99.985 %",
-		"paper: until the slowest connection has delivered 100 "
-		"packets; a connection's share of 100 % is then known to be "
-		"above 97 %",
+		"quick: until every SL has delivered 2,000 packets; a share of 100 % is then known to be above 99.85 %",
+		"default: until every SL has delivered 20,000 packets and every connection 5; a share of 100 % is then known to be above 99.985 %",
+		"paper: until the slowest connection has delivered 100 packets; a connection's share of 100 % is then known to be above 97 %",
 	};
 
 	if (plan->establish_only)
 		return;
-	results_remark(out,
-		       "stop rule %s (at 95 %%, as if packets were "
-		       "independent); 10,000 packets of warm-up",
-		       rules[plan->rule]);
+	results_remark(
+		out,
+		"stop rule %s (at 95 %%, as if packets were independent); 10,000 packets of warm-up",
+		rules[plan->rule]);
 	if (plan->mix == EVAL_MIX_DEADLINES)
-		results_remark(out,
-			       "SL 4 to 7 are DBTS: what is relative to the "
-			       "IAT is relative to their deadline");
+		results_remark(
+			out,
+			"SL 4 to 7 are DBTS: what is relative to the IAT is relative to their deadline");
 }
 
-enum hd_status eval_series_run(const struct eval_series *s, struct diag *d,
-			       struct results *out)
+enum hd_status eval_series_run(const struct eval_series *s, struct diag *d, struct results *out)
 {
 	struct runs r = { .series = s };
 	enum hd_status status = all_sizes(&r, d);

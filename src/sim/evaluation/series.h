@@ -17,18 +17,17 @@
 typedef bool eval_progress_fn(void *context, uint32_t run, double packets);
 
 struct eval_series {
-	struct eval_plan plan; /* what they share, and the first seed */
-	unsigned sizes;        /* set of 1 << i: 8 << i switches */
-	unsigned shapes;       /* set of 1 << enum eval_shape */
-	unsigned payloads;     /* set of 1 << i: the i-th of the payloads */
-	uint32_t seeds;        /* draws of each */
+	struct eval_plan plan;      /* what they share, and the first seed */
+	unsigned sizes;             /* set of 1 << i: 8 << i switches */
+	unsigned shapes;            /* set of 1 << enum eval_shape */
+	unsigned payloads;          /* set of 1 << i: the i-th of the payloads */
+	uint32_t seeds;             /* draws of each */
 	eval_progress_fn *progress; /* or NULL */
-	bool (*goes_on)(void); /* asked before each run; NULL: to the end */
+	bool (*goes_on)(void);      /* asked before each run; NULL: to the end */
 	void *context;
 };
 
-HD_MUST_CHECK enum hd_status eval_series_run(const struct eval_series *s,
-					     struct diag *d,
+HD_MUST_CHECK enum hd_status eval_series_run(const struct eval_series *s, struct diag *d,
 					     struct results *out);
 
 #endif

@@ -12,14 +12,13 @@ struct run_key {
 	char width[16];
 	struct eval_plan plan;
 };
-#define RUN_COLUMNS(row)                                              \
-	{ "width", NULL, CELL(row, run.width) },                      \
-		{ "topology", NULL,                                   \
-		  CELL_NAME(row, run.plan.shape, eval_shape_names) }, \
-		{ "switches", NULL, CELL(row, run.plan.switches) },   \
-		{ "size", "B", CELL(row, run.plan.payload) },         \
-	{                                                             \
-		"seed", NULL, CELL(row, run.plan.seed)                \
+#define RUN_COLUMNS(row)                                                                \
+	{ "width", NULL, CELL(row, run.width) },                                        \
+		{ "topology", NULL, CELL_NAME(row, run.plan.shape, eval_shape_names) }, \
+		{ "switches", NULL, CELL(row, run.plan.switches) },                     \
+		{ "size", "B", CELL(row, run.plan.payload) },                           \
+	{                                                                               \
+		"seed", NULL, CELL(row, run.plan.seed)                                  \
 	}
 
 static struct run_key key_of(const struct eval_result *r)
@@ -39,19 +38,16 @@ struct run {
 static const struct column run_columns[] = {
 	RUN_COLUMNS(run),
 	{ "tried", NULL, CELL_UNLESS(run, run.plan.tried, UINT32_MAX) },
-	{ "established", NULL, CELL(run, r.established.established),
-	  ORIGIN_COMPUTED },
+	{ "established", NULL, CELL(run, r.established.established), ORIGIN_COMPUTED },
 	{ "frame", "ms", CELL_TIME(run, frame), ORIGIN_COMPUTED, 6 },
 	{ "reserved", NULL, CELL(run, r.reserved), ORIGIN_COMPUTED, 4 },
 	{ "offered", NULL, CELL(run, r.offered), ORIGIN_SIMULATED, 4 },
 	{ "delivered", NULL, CELL(run, r.delivered), ORIGIN_SIMULATED, 4 },
 	{ "hosts use", "%", CELL_SHARE(run, r.host_use), ORIGIN_SIMULATED, 2 },
-	{ "switches use", "%", CELL_SHARE(run, r.switch_use), ORIGIN_SIMULATED,
-	  2 },
+	{ "switches use", "%", CELL_SHARE(run, r.switch_use), ORIGIN_SIMULATED, 2 },
 	{ "most", "%", CELL_SHARE(run, r.most_use), ORIGIN_SIMULATED, 2 },
 	{ "latency", "us", CELL(run, r.latency.mean), ORIGIN_SIMULATED, 3 },
-	{ "latency +-", "us", CELL(run, r.latency.half_width), ORIGIN_SIMULATED,
-	  3 },
+	{ "latency +-", "us", CELL(run, r.latency.half_width), ORIGIN_SIMULATED, 3 },
 	{ "measured", "ms", CELL_TIME(run, r.measured), ORIGIN_SIMULATED, 1 },
 	{ "packets", NULL, CELL(run, r.delivered_packets), ORIGIN_SIMULATED },
 	{ "hops", NULL, CELL(run, r.hops), ORIGIN_SIMULATED },
@@ -63,13 +59,11 @@ static const struct column run_columns[] = {
 static void put_runs(struct results *r, const struct eval_runs *runs)
 {
 	struct table *t = results_table(
-		r, "runs", "loads in shares of a host link, headers included",
-		run_columns);
+		r, "runs", "loads in shares of a host link, headers included", run_columns);
 
 	for (uint32_t i = 0; i < runs->n; i++) {
 		const struct eval_result *x = &runs->items[i];
-		struct hd_rate rate =
-			hd_rate_make(UINT64_C(2500000000) * x->plan.width, 1);
+		struct hd_rate rate = hd_rate_make(UINT64_C(2500000000) * x->plan.width, 1);
 		struct run row = { key_of(x), slots_frame_time(rate), *x };
 
 		row.r.latency.mean *= 1e6; /* microseconds */
@@ -95,8 +89,7 @@ static const struct column port_columns[] = {
 	{ "kind", NULL, CELL(port_use, kind) },
 	{ "node", NULL, CELL(port_use, port.node) },
 	{ "port", NULL, CELL(port_use, port.number) },
-	{ "use", "%", CELL_SHARE(port_use, port.utilisation), ORIGIN_SIMULATED,
-	  2 },
+	{ "use", "%", CELL_SHARE(port_use, port.utilisation), ORIGIN_SIMULATED, 2 },
 	{ "rank", NULL, CELL(port_use, rank), ORIGIN_COMPUTED },
 	{ NULL },
 };
@@ -132,9 +125,8 @@ static uint32_t *ranks_of(const struct eval_result *x)
 
 static void put_ports(struct results *r, const struct eval_runs *runs)
 {
-	struct table *t = results_series(r, "ports",
-					 "use of adapters' and switches' ports",
-					 port_columns);
+	struct table *t =
+		results_series(r, "ports", "use of adapters' and switches' ports", port_columns);
 
 	for (uint32_t k = 0; k < runs->n; k++) {
 		const struct eval_result *x = &runs->items[k];
@@ -147,9 +139,7 @@ static void put_ports(struct results *r, const struct eval_runs *runs)
 			const struct eval_port *port = &x->ports[i];
 			const char *kind = port->host ? "host" : "switch";
 
-			table_put_row(t,
-				      &(struct port_use){ key_of(x), i, rank[i],
-							  kind, *port });
+			table_put_row(t, &(struct port_use){ key_of(x), i, rank[i], kind, *port });
 		}
 		free(rank);
 	}
@@ -193,8 +183,7 @@ static const struct column extreme_columns[] = {
 	{ "best", "%", CELL_SHARE(level, best), ORIGIN_SIMULATED, 2 },
 	{ "worst", "%", CELL_SHARE(level, worst), ORIGIN_SIMULATED, 2 },
 	{ "best rate", "Mb/s", CELL_BITS(level, s.best_rate), ORIGIN_GIVEN, 4 },
-	{ "worst rate", "Mb/s", CELL_BITS(level, s.worst_rate), ORIGIN_GIVEN,
-	  4 },
+	{ "worst rate", "Mb/s", CELL_BITS(level, s.worst_rate), ORIGIN_GIVEN, 4 },
 	{ NULL },
 };
 static const struct column jitter_columns[] = {
@@ -217,8 +206,7 @@ static double uncertainty(double share, uint64_t n)
 	return 1.96 * sqrt(share * (1 - share) / (double)n);
 }
 
-static void put_deadline(const struct level_tables *t, struct level *row,
-			 unsigned at)
+static void put_deadline(const struct level_tables *t, struct level *row, unsigned at)
 {
 	const struct eval_sl *s = &row->s;
 
@@ -232,8 +220,7 @@ static void put_deadline(const struct level_tables *t, struct level *row,
 		table_put_row(t->extremes, row);
 }
 
-static void put_level(const struct level_tables *t, const struct eval_result *x,
-		      unsigned sl)
+static void put_level(const struct level_tables *t, const struct eval_result *x, unsigned sl)
 {
 	struct level row = { key_of(x), sl, .s = x->sl[sl] };
 	unsigned bins = row.s.jitter_n ? SIM_JITTER_BINS : 0;
@@ -245,8 +232,7 @@ static void put_level(const struct level_tables *t, const struct eval_result *x,
 	for (unsigned bin = 0; bin < bins; bin++) {
 		row.from = bin > 0 ? ((double)bin - 9) / 8 : NAN;
 		row.to = bin < bins - 1 ? ((double)bin - 8) / 8 : NAN;
-		row.jitter = 100 * (double)row.s.jitter[bin] /
-			     (double)row.s.jitter_n;
+		row.jitter = 100 * (double)row.s.jitter[bin] / (double)row.s.jitter_n;
 		table_put_row(t->jitter, &row);
 	}
 }
@@ -254,20 +240,16 @@ static void put_level(const struct level_tables *t, const struct eval_result *x,
 static void put_levels(struct results *r, const struct eval_runs *runs)
 {
 	const struct level_tables t = {
-		.levels = results_table(
-			r, "levels",
-			"what each SL got; its latest packet, over its IAT",
-			level_columns),
-		.delay = results_series(r, "delay",
-					"packets within a part of their IAT",
+		.levels = results_table(r, "levels",
+					"what each SL got; its latest packet, over its IAT",
+					level_columns),
+		.delay = results_series(r, "delay", "packets within a part of their IAT",
 					delay_columns),
-		.extremes = results_series(r, "extremes",
-					   "the connections with the most and "
-					   "the least within IAT/2",
-					   extreme_columns),
-		.jitter = results_series(r, "jitter",
-					 "jitter in eighths of the IAT",
-					 jitter_columns),
+		.extremes = results_series(
+			r, "extremes", "the connections with the most and the least within IAT/2",
+			extreme_columns),
+		.jitter =
+			results_series(r, "jitter", "jitter in eighths of the IAT", jitter_columns),
 	};
 
 	for (uint32_t k = 0; k < runs->n; k++) {

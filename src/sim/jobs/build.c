@@ -27,11 +27,10 @@ static enum hd_status read_goal(struct placed *p, struct diag *d)
 	if (status == HD_OK)
 		p->job.graph = &p->graph;
 	else if (inner.line)
-		scenario_refuse(s, d, &p->scn->goal, "jobs[].goal: %s:%u: %s",
-				path, inner.line, inner.message);
+		scenario_refuse(s, d, &p->scn->goal, "jobs[].goal: %s:%u: %s", path, inner.line,
+				inner.message);
 	else
-		scenario_refuse(s, d, &p->scn->goal, "jobs[].goal: %s: %s",
-				path, inner.message);
+		scenario_refuse(s, d, &p->scn->goal, "jobs[].goal: %s: %s", path, inner.message);
 	free(path);
 	p->job.n_steps = 1;
 	p->job.n_cpus = 1;
@@ -72,13 +71,10 @@ static void make_grid(uint32_t p, uint32_t *grid)
 	grid[0] = p / grid[1];
 }
 
-static const struct algorithm *find_algorithm(const struct scenario *s,
-					      const struct scn_step *scn,
-					      const char *operation,
-					      struct diag *d)
+static const struct algorithm *find_algorithm(const struct scenario *s, const struct scn_step *scn,
+					      const char *operation, struct diag *d)
 {
-	const struct algorithm *found =
-		algorithm_find(operation, scn->algorithm);
+	const struct algorithm *found = algorithm_find(operation, scn->algorithm);
 	const char *names[8];
 	size_t n = 0;
 
@@ -92,8 +88,7 @@ static const struct algorithm *find_algorithm(const struct scenario *s,
 
 	for (size_t i = 0; i < n; i++)
 		strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-	scenario_refuse(s, d, &scn->algorithm,
-			"%s has no algorithm '%s' (expected one of: %s)%s",
+	scenario_refuse(s, d, &scn->algorithm, "%s has no algorithm '%s' (expected one of: %s)%s",
 			operation, scn->algorithm, all.text,
 			text_hint(text_nearest(scn->algorithm, names, n)).text);
 	strbuf_fini(&all);
@@ -104,8 +99,7 @@ static const struct algorithm *find_algorithm(const struct scenario *s,
  * What has no meaning for the algorithm is not what its writer thinks; a
  * default may stand there all the same, as in scenarios that show all fields.
  */
-static enum hd_status check_uses(const struct placed *p,
-				 const struct scn_step *scn,
+static enum hd_status check_uses(const struct placed *p, const struct scn_step *scn,
 				 const struct algorithm *a, struct diag *d)
 {
 	const struct {
@@ -116,24 +110,19 @@ static enum hd_status check_uses(const struct placed *p,
 	} fields[] = {
 		{ "root", &scn->root, STEP_ROOT, scn->root != 0 },
 		{ "groups", &scn->groups, STEP_GROUPS, scn->groups != 1 },
-		{ "layout", &scn->layout, STEP_GROUPS,
-		  scn->layout != SCN_BLOCKS },
+		{ "layout", &scn->layout, STEP_GROUPS, scn->layout != SCN_BLOCKS },
 		{ "grid", &scn->grid, STEP_GRID, scn->grid != NULL },
 		{ "segment", &scn->segment, STEP_SEGMENT, scn->segment != 0 },
-		{ "request", &scn->request, STEP_REQUESTS,
-		  scn->request != SCN_REQUEST },
+		{ "request", &scn->request, STEP_REQUESTS, scn->request != SCN_REQUEST },
 		{ "outstanding", &scn->outstanding, STEP_REQUESTS,
 		  scn->outstanding != SCN_OUTSTANDING },
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		if (fields[i].is_asked && !(a->uses & fields[i].use))
-			return scenario_refuse(
-				p->fabric->scenario, d, fields[i].field,
-				"job '%s': '%s' has no meaning for %s by "
-				"'%s'",
-				p->scn->name, fields[i].name, a->operation,
-				a->name);
+			return scenario_refuse(p->fabric->scenario, d, fields[i].field,
+					       "job '%s': '%s' has no meaning for %s by '%s'",
+					       p->scn->name, fields[i].name, a->operation, a->name);
 	}
 	return HD_OK;
 }
@@ -147,8 +136,7 @@ static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
 	struct step *step = &p->steps[number];
 
 	*step = (struct step){
-		.algorithm =
-			find_algorithm(s, scn, scn_operation_names[what], d),
+		.algorithm = find_algorithm(s, scn, scn_operation_names[what], d),
 		.size = scn->amount[what],
 		.root = (uint32_t)scn->root,
 		.groups = (uint32_t)scn->groups,
@@ -161,16 +149,13 @@ static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
 	if (!step->algorithm || check_uses(p, scn, step->algorithm, d) != HD_OK)
 		return d->status;
 	if (scn->grid && !read_grid(scn->grid, step->grid))
-		return scenario_refuse(s, d, &scn->grid,
-				       "'%s' is no grid (expected 8x8 or "
-				       "4x4x4)",
+		return scenario_refuse(s, d, &scn->grid, "'%s' is no grid (expected 8x8 or 4x4x4)",
 				       scn->grid);
 	if (what == SCN_HALO && !scn->grid)
 		make_grid(p->job.n_ranks / step->groups, step->grid);
 	if (step_check(step, p->job.n_ranks, &inner) != HD_OK)
-		return scenario_refuse(s, d, scn, "job '%s', %s: %s",
-				       p->scn->name, scn_operation_names[what],
-				       inner.message);
+		return scenario_refuse(s, d, scn, "job '%s', %s: %s", p->scn->name,
+				       scn_operation_names[what], inner.message);
 	return HD_OK;
 }
 
@@ -207,10 +192,8 @@ static void place(struct placed *p, const struct selection *hosts)
 
 	for (uint32_t i = 0; i < hosts->n; i++)
 		leaf[i] = leaf_of(f, hosts->ports[i]);
-	rng_init(&rng, f->scenario->run.seed,
-		 fabric_stream(STREAM_PLACES, p->scn->name));
-	place_ranks((enum placement)p->scn->place, leaf, hosts->n, &rng,
-		    p->job.n_ranks, host);
+	rng_init(&rng, f->scenario->run.seed, fabric_stream(STREAM_PLACES, p->scn->name));
+	place_ranks((enum placement)p->scn->place, leaf, hosts->n, &rng, p->job.n_ranks, host);
 	p->actors = hd_alloc(p->job.n_ranks, sizeof(*p->actors));
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
 		actor_add(p, hosts->ports[host[i]]);
@@ -218,27 +201,22 @@ static void place(struct placed *p, const struct selection *hosts)
 	free(host);
 }
 
-static enum hd_status count_ranks(struct placed *p,
-				  const struct selection *hosts, struct diag *d)
+static enum hd_status count_ranks(struct placed *p, const struct selection *hosts, struct diag *d)
 {
 	const struct scenario *s = p->fabric->scenario;
 	const struct scn_job *scn = p->scn;
 	uint64_t n = scn->ranks;
 
 	if (scn->goal && n && n != p->graph.n_ranks)
-		return scenario_refuse(s, d, &scn->ranks,
-				       "job '%s' has %u ranks by its file",
+		return scenario_refuse(s, d, &scn->ranks, "job '%s' has %u ranks by its file",
 				       scn->name, p->graph.n_ranks);
 	if (!n)
 		n = scn->goal ? p->graph.n_ranks : hosts->n;
 	if (n > hosts->n)
 		return scenario_refuse(s, d,
-				       scn->ranks ? (const void *)&scn->ranks
-						  : (const void *)scn,
-				       "job '%s' has %llu ranks, but there are "
-				       "%u hosts for it",
-				       scn->name, (unsigned long long)n,
-				       hosts->n);
+				       scn->ranks ? (const void *)&scn->ranks : (const void *)scn,
+				       "job '%s' has %llu ranks, but there are %u hosts for it",
+				       scn->name, (unsigned long long)n, hosts->n);
 	p->job.n_ranks = (uint32_t)n;
 	return HD_OK;
 }
@@ -247,25 +225,23 @@ static enum hd_status count_ranks(struct placed *p,
  * The hosts that a job's words mean, each once: who names one twice means two
  * of something there, which there is not (J1).
  */
-static enum hd_status hosts_of(struct placed *p, char *const *words,
-			       const char *field, struct rng *rng,
-			       struct diag *d, struct selection *out)
+static enum hd_status hosts_of(struct placed *p, char *const *words, const char *field,
+			       struct rng *rng, struct diag *d, struct selection *out)
 {
 	const struct fabric *f = p->fabric;
 	struct diag inner = { .status = HD_OK };
 
 	if (select_hosts(f->selector, *words, rng, &inner, out) != HD_OK)
-		return scenario_refuse(f->scenario, d, words, "%s: %s", field,
-				       inner.message);
+		return scenario_refuse(f->scenario, d, words, "%s: %s", field, inner.message);
 	if (out->again == TOPO_NONE)
 		return HD_OK;
 	const struct topo_node *twice = topo_node_of(&f->topo, out->again);
 
 	selection_fini(out);
-	return scenario_refuse(f->scenario, d, words,
-			       "%s: '%s' is named twice, but a port has one "
-			       "rank or server of a job",
-			       field, twice->name);
+	return scenario_refuse(
+		f->scenario, d, words,
+		"%s: '%s' is named twice, but a port has one rank or server of a job", field,
+		twice->name);
 }
 
 static enum hd_status place_job(struct placed *p, struct diag *d)
@@ -274,10 +250,8 @@ static enum hd_status place_job(struct placed *p, struct diag *d)
 	struct selection hosts;
 	struct rng rng;
 
-	rng_init(&rng, f->scenario->run.seed,
-		 fabric_stream(STREAM_HOSTS, p->scn->name));
-	enum hd_status status =
-		hosts_of(p, &p->scn->on, "jobs[].on", &rng, d, &hosts);
+	rng_init(&rng, f->scenario->run.seed, fabric_stream(STREAM_HOSTS, p->scn->name));
+	enum hd_status status = hosts_of(p, &p->scn->on, "jobs[].on", &rng, d, &hosts);
 
 	if (status != HD_OK)
 		return status;
@@ -300,8 +274,7 @@ static uint32_t server_at(struct placed *p, port_id port)
 	return p->n_actors - 1;
 }
 
-static enum hd_status add_servers(struct placed *p, size_t number,
-				  struct diag *d)
+static enum hd_status add_servers(struct placed *p, size_t number, struct diag *d)
 {
 	const struct fabric *f = p->fabric;
 	const struct scn_step *scn = &p->scn->program[number];
@@ -310,15 +283,12 @@ static enum hd_status add_servers(struct placed *p, size_t number,
 
 	if (!scn->to)
 		return HD_OK;
-	rng_init(&rng, f->scenario->run.seed,
-		 fabric_stream(STREAM_SERVERS, p->scn->name) + number);
-	enum hd_status status =
-		hosts_of(p, &scn->to, "jobs[].program[].to", &rng, d, &hosts);
+	rng_init(&rng, f->scenario->run.seed, fabric_stream(STREAM_SERVERS, p->scn->name) + number);
+	enum hd_status status = hosts_of(p, &scn->to, "jobs[].program[].to", &rng, d, &hosts);
 
 	if (status != HD_OK)
 		return status;
-	p->actors = hd_realloc(p->actors, (size_t)p->n_actors + hosts.n,
-			       sizeof(*p->actors));
+	p->actors = hd_realloc(p->actors, (size_t)p->n_actors + hosts.n, sizeof(*p->actors));
 	p->servers[number] = hd_alloc(hosts.n, sizeof(**p->servers));
 	for (uint32_t i = 0; i < hosts.n; i++)
 		p->servers[number][i] = server_at(p, hosts.ports[i]);
@@ -344,21 +314,15 @@ enum hd_status placed_trees(struct placed *p, size_t number, struct diag *d)
 	struct diag inner = { .status = HD_OK };
 
 	p->mlids[number] = hd_alloc(step->groups, sizeof(**p->mlids));
-	for (uint32_t g = 0; g < step->groups && status == HD_OK && n > 1;
-	     g++) {
+	for (uint32_t g = 0; g < step->groups && status == HD_OK && n > 1; g++) {
 		for (uint32_t i = 0; i < n; i++)
-			members[i] = p->actors[step_member(step, p->job.n_ranks,
-							   g, i)]
-					     .port;
+			members[i] = p->actors[step_member(step, p->job.n_ranks, g, i)].port;
 		status = mcast_add(subnet, &want, &inner);
 		if (status == HD_OK)
-			p->mlids[number][g] =
-				subnet->groups[subnet->n_groups - 1].mlid;
+			p->mlids[number][g] = subnet->groups[subnet->n_groups - 1].mlid;
 		else
-			scenario_refuse(p->fabric->scenario, d,
-					&p->scn->program[number].algorithm,
-					"job '%s': %s", p->scn->name,
-					inner.message);
+			scenario_refuse(p->fabric->scenario, d, &p->scn->program[number].algorithm,
+					"job '%s': %s", p->scn->name, inner.message);
 	}
 	free(members);
 	return status == HD_OK ? HD_OK : d->status;
@@ -384,8 +348,7 @@ static enum hd_status make_program(struct placed *p, struct diag *d)
 		status = make_step(p, i, d);
 		if (status == HD_OK)
 			status = add_servers(p, i, d);
-		if (status == HD_OK &&
-		    strcmp(p->steps[i].algorithm->name, "multicast") == 0)
+		if (status == HD_OK && strcmp(p->steps[i].algorithm->name, "multicast") == 0)
 			status = placed_trees(p, i, d);
 		if (status == HD_OK && step_reduces(&p->steps[i]))
 			status = reduction_trees(p, i, d);
@@ -397,10 +360,8 @@ static bool have_ways(const struct placed *p, uint32_t a, uint32_t b)
 {
 	struct sim_address to;
 
-	return fabric_address(p->fabric, p->actors[a].port, p->actors[b].port,
-			      &to) &&
-	       fabric_address(p->fabric, p->actors[b].port, p->actors[a].port,
-			      &to);
+	return fabric_address(p->fabric, p->actors[a].port, p->actors[b].port, &to) &&
+	       fabric_address(p->fabric, p->actors[b].port, p->actors[a].port, &to);
 }
 
 /*
@@ -413,8 +374,7 @@ static enum hd_status check_ways(const struct placed *p, struct diag *d)
 		if (!(p->inner.num && are_of_one_host(p, 0, i)) &&
 		    !have_ways(p, sender_of(p, 0, i), i))
 			return scenario_refuse(p->fabric->scenario, d, p->scn,
-					       "job '%s': no way between hosts "
-					       "of two subnets",
+					       "job '%s': no way between hosts of two subnets",
 					       p->scn->name);
 	}
 	return HD_OK;
@@ -426,8 +386,7 @@ static void notes_init(struct placed *p)
 	uint32_t each = MOST_NOTES / p->n_actors;
 
 	p->log_most = each > LEAST_NOTES ? each : LEAST_NOTES;
-	p->link_bytes =
-		hd_alloc(p->fabric->setup.n_ports, sizeof(*p->link_bytes));
+	p->link_bytes = hd_alloc(p->fabric->setup.n_ports, sizeof(*p->link_bytes));
 	timelines_init(p, (uint32_t)p->fabric->scenario->n_jobs);
 	pairs_init(p);
 }
@@ -524,8 +483,7 @@ static void placed_fini(struct placed *p)
 
 /* ---- all of them -------------------------------------------------------- */
 
-enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
-			struct jobs **out)
+enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d, struct jobs **out)
 {
 	const struct scenario *s = f->scenario;
 	struct jobs *jobs = hd_alloc(1, sizeof(*jobs));
@@ -536,8 +494,7 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
 	jobs->placed = hd_alloc(s->n_jobs, sizeof(*jobs->placed));
 	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
 		if (which == JOBS_ALL || which == i)
-			status = placed_init(&jobs->placed[jobs->n++], jobs,
-					     &s->jobs[i], d);
+			status = placed_init(&jobs->placed[jobs->n++], jobs, &s->jobs[i], d);
 	}
 	if (status == HD_OK)
 		status = jobs_connect(jobs, d);

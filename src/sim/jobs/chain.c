@@ -26,8 +26,7 @@ struct posting {
 
 /* ---- while it runs ------------------------------------------------------ */
 
-static struct posting *posting_of(const struct placed *p, uint32_t actor,
-				  uint32_t number)
+static struct posting *posting_of(const struct placed *p, uint32_t actor, uint32_t number)
 {
 	const struct actor *a = &p->actors[actor];
 
@@ -43,8 +42,7 @@ void chain_post(struct placed *p, struct message *m)
 
 	m->number = a->n_posted;
 	m->held = 0;
-	a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1,
-			 sizeof(*a->log));
+	a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1, sizeof(*a->log));
 	a->log[place] = (struct posting){ .posted = m->posted,
 					  .begun = m->posted,
 					  .size = m->size,
@@ -76,8 +74,8 @@ struct path_message chain_left(const struct message *m, hd_time now)
 	};
 }
 
-struct path_message chain_arrived(const struct message *m,
-				  const struct sim_waits *waits, hd_time now)
+struct path_message chain_arrived(const struct message *m, const struct sim_waits *waits,
+				  hd_time now)
 {
 	return (struct path_message){
 		.until = now,
@@ -92,11 +90,10 @@ struct path_message chain_arrived(const struct message *m,
 /* ---- of several processes ----------------------------------------------- */
 
 static const struct pack_member posting_members[] = {
-	PACK(posting, posted),       PACK(posting, begun),
-	PACK(posting, size),         PACK(posting, target),
-	PACK(posting, cause.until),  PACK(posting, cause.held),
-	PACK(posting, cause.wait),   PACK(posting, cause.from),
-	PACK(posting, cause.number), PACK(posting, cause.has_left),
+	PACK(posting, posted),         PACK(posting, begun),       PACK(posting, size),
+	PACK(posting, target),         PACK(posting, cause.until), PACK(posting, cause.held),
+	PACK(posting, cause.wait),     PACK(posting, cause.from),  PACK(posting, cause.number),
+	PACK(posting, cause.has_left),
 };
 
 bool cause_is_sound(const struct placed *p, const struct path_message *x)
@@ -120,8 +117,7 @@ void chain_collect(struct placed *p, struct pack *k, uint32_t actor)
 		uint32_t place = i % p->log_most;
 
 		if (k->reads)
-			a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1,
-					 sizeof(*a->log));
+			a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1, sizeof(*a->log));
 		PACK_STRUCT(k, posting_members, &a->log[place]);
 		pack_check(k, cause_is_sound(p, &a->log[place].cause));
 	}
@@ -167,8 +163,7 @@ static void chain_follow(const struct placed *p, struct chain *c)
 	const struct posting *x;
 
 	while ((x = posting_of(p, at.from, at.number))) {
-		c->steps =
-			hd_grow(c->steps, &c->cap, c->n + 1, sizeof(*c->steps));
+		c->steps = hd_grow(c->steps, &c->cap, c->n + 1, sizeof(*c->steps));
 		c->steps[c->n++] = (struct path_step){ *x, at };
 		at = x->cause;
 	}
@@ -205,13 +200,10 @@ static const char *until_name(const struct placed *p, const struct path_step *s)
 {
 	if (!s->end.has_left)
 		return "arrives";
-	return p->couriers && s->posting.target < p->n_actors
-		       ? "is acknowledged"
-		       : "has left";
+	return p->couriers && s->posting.target < p->n_actors ? "is acknowledged" : "has left";
 }
 
-static void put_steps(struct table *t, const struct placed *p,
-		      const struct chain *c)
+static void put_steps(struct table *t, const struct placed *p, const struct chain *c)
 {
 	size_t first = c->n > MOST_STEPS ? c->n - MOST_STEPS : 0;
 
@@ -222,17 +214,15 @@ static void put_steps(struct table *t, const struct placed *p,
 			.job = p->scn->name,
 			.number = i,
 			.from = actor_name(t, p, s->end.from),
-			.to = s->posting.target < p->n_actors
-				      ? actor_name(t, p, s->posting.target)
-				      : "all",
+			.to = s->posting.target < p->n_actors ? actor_name(t, p, s->posting.target)
+							      : "all",
 			.bytes = s->posting.size,
 			.posted = s->posting.posted,
 			.line = s->posting.begun - s->posting.posted,
 			.held = s->end.held,
 			.end = s->end.until,
 			.until = until_name(p, s),
-			.link = wait ? port_name(t, p, sim_wait_port(wait))
-				     : NULL,
+			.link = wait ? port_name(t, p, sim_wait_port(wait)) : NULL,
 			.waited = wait ? sim_wait_time(wait) : 0,
 		};
 
@@ -282,18 +272,15 @@ static int by_wait(const void *a, const void *b)
 }
 
 /* Packets that a host must hold back wait for whoever does not go on. */
-static uint32_t blamed_port(const struct placed *p,
-			    const struct path_message *end)
+static uint32_t blamed_port(const struct placed *p, const struct path_message *end)
 {
 	uint32_t node = p->actors[end->from].node;
 
-	return end->wait ? sim_wait_port(end->wait)
-			 : p->fabric->setup.nodes[node].first_port + 1;
+	return end->wait ? sim_wait_port(end->wait) : p->fabric->setup.nodes[node].first_port + 1;
 }
 
 /* Waits of the path, summed by link; how many links. */
-static size_t sum_waits(const struct placed *p, const struct chain *c,
-			struct waited_link *links)
+static size_t sum_waits(const struct placed *p, const struct chain *c, struct waited_link *links)
 {
 	size_t n = 0, sums = 0;
 
@@ -302,8 +289,7 @@ static size_t sum_waits(const struct placed *p, const struct chain *c,
 		hd_time waited = end->held + sim_wait_time(end->wait);
 
 		if (waited)
-			links[n++] = (struct waited_link){ blamed_port(p, end),
-							   waited, 1 };
+			links[n++] = (struct waited_link){ blamed_port(p, end), waited, 1 };
 	}
 	if (n)
 		qsort(links, n, sizeof(*links), by_port);
@@ -320,8 +306,7 @@ static size_t sum_waits(const struct placed *p, const struct chain *c,
 	return sums;
 }
 
-static void put_waits(struct table *t, const struct placed *p,
-		      const struct chain *c, bool all)
+static void put_waits(struct table *t, const struct placed *p, const struct chain *c, bool all)
 {
 	struct waited_link *links = hd_alloc(c->n + 1, sizeof(*links));
 	size_t n = sum_waits(p, c, links);
@@ -343,28 +328,26 @@ static void put_waits(struct table *t, const struct placed *p,
 	free(links);
 }
 
-static void say_what_is_left_out(const struct placed *p, const struct chain *c,
-				 struct results *r)
+static void say_what_is_left_out(const struct placed *p, const struct chain *c, struct results *r)
 {
 	if (c->n > MOST_STEPS)
-		results_remark(r,
-			       "of the %zu messages of the critical path of "
-			       "job '%s' the last %d are shown",
-			       c->n, p->scn->name, MOST_STEPS);
+		results_remark(
+			r,
+			"of the %zu messages of the critical path of job '%s' the last %d are shown",
+			c->n, p->scn->name, MOST_STEPS);
 }
 
-static void say_where_it_begins(const struct placed *p, const struct chain *c,
-				struct results *r)
+static void say_where_it_begins(const struct placed *p, const struct chain *c, struct results *r)
 {
 	struct strbuf from = STRBUF_INIT;
 
 	if (c->is_whole || !c->n)
 		return;
 	hd_time_print(c->steps[c->n - 1].posting.posted, &from);
-	results_remark(r,
-		       "the messages of the critical path of job '%s' are "
-		       "known from %s on: the last %u of each rank are kept",
-		       p->scn->name, from.text, p->log_most);
+	results_remark(
+		r,
+		"the messages of the critical path of job '%s' are known from %s on: the last %u of each rank are kept",
+		p->scn->name, from.text, p->log_most);
 	strbuf_fini(&from);
 }
 
@@ -372,8 +355,7 @@ void chain_tables(const struct jobs *jobs, bool all, struct results *r)
 {
 	struct table *waits = results_table(
 		r, "path links",
-		"how long the messages of critical paths waited, by the link "
-		"that each waited for longest",
+		"how long the messages of critical paths waited, by the link that each waited for longest",
 		waited_columns);
 	struct table *steps = NULL;
 
@@ -390,10 +372,7 @@ void chain_tables(const struct jobs *jobs, bool all, struct results *r)
 			if (!steps)
 				steps = results_table(
 					r, "path messages",
-					"what led to the end of the last rank: "
-					"in line behind others of its rank, "
-					"held back by the host, and the link "
-					"that a packet waited for longest",
+					"what led to the end of the last rank: in line behind others of its rank, held back by the host, and the link that a packet waited for longest",
 					step_columns);
 			put_steps(steps, p, &c);
 			say_what_is_left_out(p, &c, r);

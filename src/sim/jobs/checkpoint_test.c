@@ -14,8 +14,7 @@
 
 #define MANY 4 /* jobs of a scenario */
 
-static struct course begin(const char *text, uint32_t parts,
-			   const struct world *world)
+static struct course begin(const char *text, uint32_t parts, const struct world *world)
 {
 	const struct sim_rules how = { .world = world,
 				       .parts = world ? 0 : parts,
@@ -28,17 +27,15 @@ static struct course begin(const char *text, uint32_t parts,
 /* To 150 us, and all that is shown then. */
 static char *what_came(struct course *c)
 {
-	const hd_time alone[MANY] = { HD_TIME_NEVER, HD_TIME_NEVER,
-				      HD_TIME_NEVER, HD_TIME_NEVER };
+	const hd_time alone[MANY] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER };
 	struct results *r = results_new("test");
 	struct strbuf out = STRBUF_INIT;
 	enum sim_state state = sim_run(c->sim, 150 * HD_US, NULL, NULL);
 
-	strbuf_printf(
-		&out, "%d %016llx %llu %d\n", (int)state,
-		(unsigned long long)sim_metrics(c->sim)->checksum,
-		(unsigned long long)sim_metrics(c->sim)->hops,
-		jobs_tables(c->jobs, alone, sim_metrics(c->sim), true, r));
+	strbuf_printf(&out, "%d %016llx %llu %d\n", (int)state,
+		      (unsigned long long)sim_metrics(c->sim)->checksum,
+		      (unsigned long long)sim_metrics(c->sim)->hops,
+		      jobs_tables(c->jobs, alone, sim_metrics(c->sim), true, r));
 	print_tables(r, &out);
 	results_free(r);
 	course_end(c);
@@ -46,8 +43,7 @@ static char *what_came(struct course *c)
 }
 
 /* One that has the state of *c, and ends it. */
-static struct course change_over(const char *text, struct course *c,
-				 uint32_t parts)
+static struct course change_over(const char *text, struct course *c, uint32_t parts)
 {
 	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
 	struct course next = begin(text, parts, NULL);
@@ -73,21 +69,18 @@ static void same(const char *text, const char *one, char *other)
 	while (one[at] && one[at] == other[at])
 		at++;
 	if (one[at] != other[at])
-		fail_msg("%s\nnot: %.99s\nbut: %.99s", text,
-			 one + (at < 30 ? 0 : at - 30),
+		fail_msg("%s\nnot: %.99s\nbut: %.99s", text, one + (at < 30 ? 0 : at - 30),
 			 other + (at < 30 ? 0 : at - 30));
 	free(other);
 }
 
 /* What comes of it when it changes over every `step`, and some time more. */
-static void check_turns(const char *text, char *one, unsigned turn,
-			hd_time step)
+static void check_turns(const char *text, char *one, unsigned turn, hd_time step)
 {
 	static const uint32_t cuts[] = { 1, 2, 1, 3, 6 };
 	struct course c = begin(text, cuts[turn % 5], NULL);
 
-	for (hd_time at = step;
-	     sim_run(c.sim, at, NULL, NULL) == SIM_PAUSED && at < 60 * HD_US;
+	for (hd_time at = step; sim_run(c.sim, at, NULL, NULL) == SIM_PAUSED && at < 60 * HD_US;
 	     at += step + (run_is_long() ? 3 : 6) * HD_US)
 		c = change_over(text, &c, cuts[++turn % 5]);
 	same(text, one, what_came(&c));
@@ -106,8 +99,7 @@ static void pass_on(const struct world *world, void *context)
 {
 	struct passed_on *w = context;
 	struct strbuf state = STRBUF_INIT;
-	struct course c =
-		begin(w->text, 1 + world->n % 2, world->n > 1 ? world : NULL);
+	struct course c = begin(w->text, 1 + world->n % 2, world->n > 1 ? world : NULL);
 
 	if (w->state.len)
 		if (!sim_load(c.sim, w->state.text, w->state.len))
@@ -155,28 +147,26 @@ static void check_ranks(const char *text, const char *one, hd_time step)
 
 static const char *const scenarios[] = {
 	/* Messages large and small, multicasts, servers, CPUs. */
-	TREE "jobs:\n"
-	     "- {name: a, place: random, repeat: 2, overhead: 100ns, eager: "
-	     "8KiB, program: [{compute: 1us}, {allreduce: 40000, algorithm: "
-	     "rabenseifner}, {alltoall: 2000, algorithm: linear}, {broadcast: "
-	     "20000, algorithm: multicast}], ranks: 16}\n"
-	     "- {name: b, place: random, ranks: 9, program: [{allreduce: "
-	     "77777, algorithm: tree, segment: 5000}, {write: 30000, to: h15, "
-	     "request: 7000, outstanding: 3}, {read: 30000, to: h2}]}\n",
+	TREE
+	"jobs:\n"
+	"- {name: a, place: random, repeat: 2, overhead: 100ns, eager: "
+	"8KiB, program: [{compute: 1us}, {allreduce: 40000, algorithm: "
+	"rabenseifner}, {alltoall: 2000, algorithm: linear}, {broadcast: "
+	"20000, algorithm: multicast}], ranks: 16}\n"
+	"- {name: b, place: random, ranks: 9, program: [{allreduce: 77777, algorithm: tree, segment: 5000}, {write: 30000, to: h15, request: 7000, outstanding: 3}, {read: 30000, to: h2}]}\n",
 	/* Over queue pairs that lose packets. */
-	TREE "faults: {ber: 3e-7}\njobs:\n"
-	     "- {name: a, transport: rc, ack_timeout: 8us, place: random, "
-	     "ranks: 16, eager: 8KiB, program: [{allreduce: 40000, algorithm: "
-	     "rabenseifner}, {alltoall: 2000, algorithm: linear}, {write: "
-	     "30000, to: h3}]}\n"
-	     "- {name: b, transport: rc, ack_timeout: 8us, ranks: 9, program: "
-	     "[{allgather: 9000, algorithm: ring}]}\n",
+	TREE
+	"faults: {ber: 3e-7}\njobs:\n"
+	"- {name: a, transport: rc, ack_timeout: 8us, place: random, "
+	"ranks: 16, eager: 8KiB, program: [{allreduce: 40000, algorithm: "
+	"rabenseifner}, {alltoall: 2000, algorithm: linear}, {write: "
+	"30000, to: h3}]}\n"
+	"- {name: b, transport: rc, ack_timeout: 8us, ranks: 9, program: [{allgather: 9000, algorithm: ring}]}\n",
 	/* By switches that reduce. */
-	TREE "jobs:\n"
-	     "- {name: a, repeat: 2, program: [{allreduce: 20000, groups: 3, "
-	     "layout: strides, algorithm: in-network}, {barrier: 0, algorithm: "
-	     "in-network}]}\n"
-	     "- {name: b, sl: 1, program: [{alltoall: 4096}]}\n",
+	TREE
+	"jobs:\n"
+	"- {name: a, repeat: 2, program: [{allreduce: 20000, groups: 3, layout: strides, algorithm: in-network}, {barrier: 0, algorithm: in-network}]}\n"
+	"- {name: b, sl: 1, program: [{alltoall: 4096}]}\n",
 	/* Inside hosts, and by their peers. */
 	"fabric:\n"
 	"  topology: {kind: rail, rails: 3, units: 3, hosts: 2, spines: 4}\n"
@@ -184,19 +174,16 @@ static const char *const scenarios[] = {
 	"  inner: {rate: 800Gb/s, latency: 300ns}\n"
 	"jobs:\n"
 	"- {name: a, rails: peer, eager: 2KiB, program: [{alltoall: 9000}]}\n"
-	"- {name: b, rails: peer, transport: rc, ack_timeout: 8us, place: "
-	"random, ranks: 11, program: [{allreduce: 30000, algorithm: ring}]}\n",
+	"- {name: b, rails: peer, transport: rc, ack_timeout: 8us, place: random, ranks: 11, program: [{allreduce: 30000, algorithm: ring}]}\n",
 	/* Beside other traffic, by switches that choose; links fail. */
 	"fabric:\n"
 	"  topology: {kind: xgft, down: '4,4', up: '1,4'}\n"
 	"  link: {rate: 4x HDR}\n"
 	"  routing: {engine: ftree, adaptive: load}\n"
 	"jobs:\n"
-	"- {name: a, place: random, repeat: 2, program: [{alltoall: 9000, "
-	"algorithm: linear}]}\n"
+	"- {name: a, place: random, repeat: 2, program: [{alltoall: 9000, algorithm: linear}]}\n"
 	"traffic:\n- {name: noise, kind: poisson, load: 20%}\n"
-	"faults: {events: [{at: 4us, kind: link-down, port: 'h3:1'}, {at: "
-	"5us, kind: link-up, port: 'h3:1'}]}\n"
+	"faults: {events: [{at: 4us, kind: link-down, port: 'h3:1'}, {at: 5us, kind: link-up, port: 'h3:1'}]}\n"
 	"run: {warmup: 0s, measure: 60us, seed: 5}\n",
 };
 
@@ -236,25 +223,20 @@ static const char *const programs[] = {
 
 static void some_jobs(struct rng *g, struct strbuf *out)
 {
-	static const char *const has[] = { "",
-					   "transport: rc, ack_timeout: 8us, ",
-					   "overhead: 200ns, per_byte: 1ps, ",
-					   "gap: 300ns, " };
+	static const char *const has[] = { "", "transport: rc, ack_timeout: 8us, ",
+					   "overhead: 200ns, per_byte: 1ps, ", "gap: 300ns, " };
 
-	strbuf_printf(out,
-		      "fabric: {topology: {kind: xgft, down: '2,%llu', up: "
-		      "'1,2'}, link: {rate: 4x HDR}}\nrun: {seed: %llu}\n%s",
-		      (unsigned long long)rng_below(g, 3) + 6,
-		      (unsigned long long)rng_below(g, 1000),
-		      rng_below(g, 2) ? "faults: {ber: 1e-7}\n" : "");
+	strbuf_printf(
+		out,
+		"fabric: {topology: {kind: xgft, down: '2,%llu', up: '1,2'}, link: {rate: 4x HDR}}\nrun: {seed: %llu}\n%s",
+		(unsigned long long)rng_below(g, 3) + 6, (unsigned long long)rng_below(g, 1000),
+		rng_below(g, 2) ? "faults: {ber: 1e-7}\n" : "");
 	strbuf_puts(out, "jobs:\n");
 	for (unsigned i = 0; i < 2; i++)
 		strbuf_printf(
 			out,
-			"- {name: j%u, place: random, %seager: %s, ranks: "
-			"%llu, repeat: %llu, start: %lluns, program: [%s]}\n",
-			i, has[rng_below(g, 4)],
-			rng_below(g, 2) ? "2KiB" : "1MiB",
+			"- {name: j%u, place: random, %seager: %s, ranks: %llu, repeat: %llu, start: %lluns, program: [%s]}\n",
+			i, has[rng_below(g, 4)], rng_below(g, 2) ? "2KiB" : "1MiB",
 			(unsigned long long)rng_below(g, 7) + 4,
 			(unsigned long long)rng_below(g, 3) + 1,
 			(unsigned long long)rng_below(g, 3) * 700,
@@ -281,24 +263,21 @@ static void operations_of_files_go_on(void **state)
 {
 	static const char goal[] =
 		"num_ranks 6\n"
-		"rank 0 {\na: calc 900\nb: send 90000b to 1 tag 1\nb requires "
-		"a\nsend 10b to 3 tag 1\n}\n"
+		"rank 0 {\na: calc 900\nb: send 90000b to 1 tag 1\nb requires a\nsend 10b to 3 tag 1\n}\n"
 		"rank 1 {\nrecv 90000b from 0 tag 1\nc: recv 70000b from 5\n"
 		"d: send 9000b to 4\nd requires c\n}\n"
 		"rank 2 {\nsend 9000b to 4\nsend 8000b to 4\n}\n"
 		"rank 3 {\nrecv 10b from 0 tag 2\n}\n"
-		"rank 4 {\nrecv 9000b from 2\nrecv 9000b from 1\nrecv 7000b "
-		"from 2\n}\n"
+		"rank 4 {\nrecv 9000b from 2\nrecv 9000b from 1\nrecv 7000b from 2\n}\n"
 		"rank 5 {\nsend 70000b to 1\n}\n";
 	char *path = goal_file(goal), text[512];
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		snprintf(text, sizeof(text),
-			 "fabric: {topology: {kind: ring, switches: 6, hosts: "
-			 "1}, link: {rate: 4x HDR}}\njobs: [{name: a, %sgoal: "
-			 "%s}]\n",
-			 i ? "eager: 16KiB, overhead: 50ns, " : "", path);
+		snprintf(
+			text, sizeof(text),
+			"fabric: {topology: {kind: ring, switches: 6, hosts: 1}, link: {rate: 4x HDR}}\njobs: [{name: a, %sgoal: %s}]\n",
+			i ? "eager: 16KiB, overhead: 50ns, " : "", path);
 		check(text, i);
 	}
 	unlink(path);
@@ -343,8 +322,7 @@ static void altered_states_do_no_harm(void **state)
 			course_end(&c);
 			*byte = was;
 		}
-		for (size_t len = 0; len < bytes.len;
-		     len += 1 + bytes.len / 8) {
+		for (size_t len = 0; len < bytes.len; len += 1 + bytes.len / 8) {
 			c = begin(scenarios[k], 1 + (uint32_t)(len % 3), NULL);
 			assert_false(sim_load(c.sim, bytes.text, len));
 			course_end(&c);

@@ -20,8 +20,7 @@ enum {
 void shares_init_distant(struct placed *p, const struct sim_cut *how)
 {
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
-		p->shares[how->part_of_node[p->actors[i].node]].has_ranks =
-			true;
+		p->shares[how->part_of_node[p->actors[i].node]].has_ranks = true;
 	for (uint32_t i = 0; i < how->n; i++) {
 		struct share *s = &p->shares[i];
 
@@ -92,12 +91,10 @@ void message_tell_lost(struct share *s, uint32_t id)
 /* ---- messages as bytes -------------------------------------------------- */
 
 static const struct pack_member message_members[] = {
-	PACK(message, posted),       PACK(message, size),
-	PACK_PATH(message, path),    PACK(message, source),
-	PACK(message, target),       PACK(message, tag),
-	PACK(message, ref),          PACK(message, n_packets),
-	PACK(message, kind),         PACK(message, dlid),
-	PACK(message, here.receive), PACK(message, number),
+	PACK(message, posted), PACK(message, size),         PACK_PATH(message, path),
+	PACK(message, source), PACK(message, target),       PACK(message, tag),
+	PACK(message, ref),    PACK(message, n_packets),    PACK(message, kind),
+	PACK(message, dlid),   PACK(message, here.receive), PACK(message, number),
 };
 
 static bool ref_is_sound(const struct placed *p, const struct message *m)
@@ -116,30 +113,25 @@ static bool receive_is_sound(const struct placed *p, const struct message *m)
 
 	if (m->kind != MSG_DATA || receive == GANG_NONE)
 		return true;
-	return m->target < p->job.n_ranks &&
-	       receive < p->ranks[m->target].n_receives &&
+	return m->target < p->job.n_ranks && receive < p->ranks[m->target].n_receives &&
 	       p->ranks[m->target].receives[receive].is_used;
 }
 
 /* Can such a message come to this share? */
-static bool message_is_sound(const struct share *s, const struct message *m,
-			     uint32_t from)
+static bool message_is_sound(const struct share *s, const struct message *m, uint32_t from)
 {
 	const struct placed *p = s->of;
 
-	if (m->kind > MSG_ANSWER || m->n_packets == 0 ||
-	    m->source >= p->n_actors || actor_part(p, m->source) != from ||
-	    !cause_is_sound(p, &m->path.last))
+	if (m->kind > MSG_ANSWER || m->n_packets == 0 || m->source >= p->n_actors ||
+	    actor_part(p, m->source) != from || !cause_is_sound(p, &m->path.last))
 		return false;
-	if (!m->dlid &&
-	    (m->target >= p->n_actors || actor_part(p, m->target) != s->number))
+	if (!m->dlid && (m->target >= p->n_actors || actor_part(p, m->target) != s->number))
 		return false;
 	return receive_is_sound(p, m) && ref_is_sound(p, m);
 }
 
 /* A message comes to this share. */
-static void pack_message(struct share *s, struct pack *k, uint32_t id,
-			 uint32_t from)
+static void pack_message(struct share *s, struct pack *k, uint32_t id, uint32_t from)
 {
 	struct message read = { 0 }, *m = &read;
 
@@ -150,8 +142,7 @@ static void pack_message(struct share *s, struct pack *k, uint32_t id,
 		return;
 	m = message_mirror(s->of, id);
 	/* Several parts of this process may have been told of it. */
-	if (read.dlid && m->landings && m->posted == read.posted &&
-	    m->source == read.source)
+	if (read.dlid && m->landings && m->posted == read.posted && m->source == read.source)
 		return;
 	free(m->landings);
 	*m = read;
@@ -183,8 +174,7 @@ static void pack_letter(void *context, struct pack *k, const struct letter *x)
 	struct placed *p = r->of;
 	bool comes = x->what == LETTER_MESSAGE;
 
-	if (k->reads &&
-	    !pack_check(k, x->what <= LETTER_LOST && x->id != GANG_NONE))
+	if (k->reads && !pack_check(k, x->what <= LETTER_LOST && x->id != GANG_NONE))
 		return;
 	if (comes) {
 		pack_message(&p->shares[r->to], k, x->id, r->from);
@@ -192,8 +182,7 @@ static void pack_letter(void *context, struct pack *k, const struct letter *x)
 	}
 	if (!k->reads)
 		return;
-	bool ours =
-		message_is_ours(p, x->id) && message_part(p, x->id) == r->to;
+	bool ours = message_is_ours(p, x->id) && message_part(p, x->id) == r->to;
 
 	/* Whose packet is lost is not known where it is. */
 	if (x->what == LETTER_LOST && ours)
@@ -207,8 +196,7 @@ void placed_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 	struct placed *p = ((struct share *)context)->of;
 	struct reading r = { p, from, to };
 
-	letters_pack(k->reads ? NULL : &p->shares[from].letters[to], k,
-		     pack_letter, &r);
+	letters_pack(k->reads ? NULL : &p->shares[from].letters[to], k, pack_letter, &r);
 }
 
 /* ---- what the first process shows --------------------------------------- */
@@ -226,15 +214,13 @@ static const struct pack_member rank_members[] = {
 };
 
 static const struct pack_member misfit_members[] = {
-	PACK(misfit, at),      PACK(misfit, rank),    PACK(misfit, source),
-	PACK(misfit, op.size), PACK(misfit, op.peer), PACK(misfit, op.tag),
-	PACK(misfit, op.line), PACK(misfit, size),
+	PACK(misfit, at),      PACK(misfit, rank),   PACK(misfit, source),  PACK(misfit, op.size),
+	PACK(misfit, op.peer), PACK(misfit, op.tag), PACK(misfit, op.line), PACK(misfit, size),
 };
 
 static const struct pack_member receive_members[] = {
-	PACK(receive, op.size),    PACK(receive, op.peer),
-	PACK(receive, op.tag),     PACK(receive, op.line),
-	PACK(receive, is_matched), PACK(receive, is_used),
+	PACK(receive, op.size), PACK(receive, op.peer),    PACK(receive, op.tag),
+	PACK(receive, op.line), PACK(receive, is_matched), PACK(receive, is_used),
 };
 
 static const struct pack_member share_members[] = {
@@ -260,16 +246,15 @@ static void pack_gang(struct pack *k, const struct placed *p, struct gang *t)
 	PACK_STRUCT(k, gang_members, t);
 	pack_check(k, cause_is_sound(p, &t->last_path.last));
 	pack_check(k, t->n_done <= p->job.n_ranks &&
-			      (t->last_rank < p->job.n_ranks ||
-			       t->last_rank == GANG_NONE));
+			      (t->last_rank < p->job.n_ranks || t->last_rank == GANG_NONE));
 	for (size_t i = 0; i < (size_t)p->job.repeat * p->job.n_steps; i++) {
 		pack_u64(k, &t->steps[i].begin);
 		pack_u64(k, &t->steps[i].end);
 	}
 	t->n_misfits = pack_count(k, t->n_misfits);
 	if (k->reads)
-		t->misfits = hd_grow(t->misfits, &t->misfits_cap, t->n_misfits,
-				     sizeof(*t->misfits));
+		t->misfits =
+			hd_grow(t->misfits, &t->misfits_cap, t->n_misfits, sizeof(*t->misfits));
 	for (size_t i = 0; i < t->n_misfits; i++) {
 		PACK_STRUCT(k, misfit_members, &t->misfits[i]);
 		pack_check(k, t->misfits[i].rank < p->job.n_ranks &&
@@ -277,13 +262,12 @@ static void pack_gang(struct pack *k, const struct placed *p, struct gang *t)
 	}
 }
 
-static void pack_receives(struct pack *k, const struct placed *p,
-			  struct rank *r)
+static void pack_receives(struct pack *k, const struct placed *p, struct rank *r)
 {
 	r->n_receives = (uint32_t)pack_count(k, r->n_receives);
 	if (k->reads)
-		r->receives = hd_grow(r->receives, &r->receives_cap,
-				      r->n_receives, sizeof(*r->receives));
+		r->receives =
+			hd_grow(r->receives, &r->receives_cap, r->n_receives, sizeof(*r->receives));
 	for (uint32_t i = 0; i < r->n_receives; i++) {
 		PACK_STRUCT(k, receive_members, &r->receives[i]);
 		pack_check(k, op_is_sound(p, &r->receives[i].op));
@@ -328,11 +312,9 @@ static bool place_is_sound(const struct placed *p, const struct message *m)
 {
 	if (!p->job.graph)
 		return m->kind == MSG_REDUCE || m->tag >> 8 < p->job.n_steps;
-	return m->kind == MSG_GO
-		       ? m->source < p->job.n_ranks &&
-				 m->here.receive <
-					 p->ranks[m->source].n_receives
-		       : m->ref < p->graph.n_ops;
+	return m->kind == MSG_GO ? m->source < p->job.n_ranks &&
+					   m->here.receive < p->ranks[m->source].n_receives
+				 : m->ref < p->graph.n_ops;
 }
 
 /* The next message of a share from `id` on that is not done with. */
@@ -344,8 +326,7 @@ static uint32_t next_of(const struct share *s, uint32_t id)
 	return id;
 }
 
-static void pack_one_seen(struct pack *k, const struct share *s,
-			  struct message *m)
+static void pack_one_seen(struct pack *k, const struct share *s, struct message *m)
 {
 	PACK_STRUCT(k, message_members, m);
 	PACK_STRUCT(k, fate_members, m);
@@ -357,12 +338,10 @@ static void write_seen(struct pack *k, const struct share *s)
 {
 	size_t n = 0;
 
-	for (uint32_t id = next_of(s, 0); id != GANG_NONE;
-	     id = next_of(s, id + 1))
+	for (uint32_t id = next_of(s, 0); id != GANG_NONE; id = next_of(s, id + 1))
 		n++;
 	pack_count(k, n);
-	for (uint32_t id = next_of(s, 0); id != GANG_NONE;
-	     id = next_of(s, id + 1))
+	for (uint32_t id = next_of(s, 0); id != GANG_NONE; id = next_of(s, id + 1))
 		pack_one_seen(k, s, message_at(s->of, id));
 }
 

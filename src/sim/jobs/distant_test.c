@@ -20,8 +20,7 @@ struct shared {
 	uint32_t seed; /* of where it is cut */
 };
 
-static struct course begin(const char *text, const struct world *world,
-			   uint32_t seed)
+static struct course begin(const char *text, const struct world *world, uint32_t seed)
 {
 	const struct sim_rules how = { .world = world,
 				       .threads = world ? 1 + world->n % 2 : 1,
@@ -35,21 +34,18 @@ static struct course begin(const char *text, const struct world *world,
 /* Pauses, to look at what came so far, and then goes to its end. */
 static char *play_one(struct course *c)
 {
-	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER,
-				   HD_TIME_NEVER };
+	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER };
 	struct strbuf out = STRBUF_INIT;
 
 	for (unsigned i = 1; i <= LOOKS + 1; i++) {
 		struct results *r = results_new("test");
 		hd_time until = i <= LOOKS ? i * 700 * HD_NS : 150 * HD_US;
 		enum sim_state state = sim_run(c->sim, until, NULL, NULL);
-		bool well = jobs_tables(c->jobs, alone, sim_metrics(c->sim),
-					true, r);
+		bool well = jobs_tables(c->jobs, alone, sim_metrics(c->sim), true, r);
 
 		strbuf_printf(&out, "%d %llu %016llx %d\n", (int)state,
 			      (unsigned long long)sim_now(c->sim),
-			      (unsigned long long)sim_metrics(c->sim)->checksum,
-			      well);
+			      (unsigned long long)sim_metrics(c->sim)->checksum, well);
 		print_tables(r, &out);
 		results_free(r);
 	}
@@ -63,12 +59,10 @@ static void play(const struct world *world, void *context)
 	const char *why;
 	char *mine = play_one(&c);
 
-	assert_int_equal(sim_is_cut(c.sim, &why),
-			 world->n * (1 + world->n % 2));
+	assert_int_equal(sim_is_cut(c.sim, &why), world->n * (1 + world->n % 2));
 	if (world->rank == 0) {
 		if (strcmp(w->one, mine) != 0)
-			print_error("one process:\n%s\nranks:\n%s\n", w->one,
-				    mine);
+			print_error("one process:\n%s\nranks:\n%s\n", w->one, mine);
 		assert_string_equal(w->one, mine);
 	}
 	free(mine);
@@ -97,36 +91,30 @@ static void check(const char *text, bool ends)
 
 static const char *const scenarios[] = {
 	/* Messages large and small, multicasts, servers. */
-	TREE "jobs:\n"
-	     "- {name: a, place: random, repeat: 2, overhead: 100ns, eager: "
-	     "8KiB, program: [{compute: 1us}, {allreduce: 40000, algorithm: "
-	     "rabenseifner}, {alltoall: 2000, algorithm: linear}, {broadcast: "
-	     "20000, algorithm: multicast}]}\n"
-	     "- {name: b, place: random, ranks: 9, program: [{allreduce: "
-	     "77777, algorithm: tree, segment: 5000}, {write: 30000, to: h15, "
-	     "request: 7000, outstanding: 3}, {read: 30000, to: h2}]}\n",
+	TREE
+	"jobs:\n"
+	"- {name: a, place: random, repeat: 2, overhead: 100ns, eager: "
+	"8KiB, program: [{compute: 1us}, {allreduce: 40000, algorithm: "
+	"rabenseifner}, {alltoall: 2000, algorithm: linear}, {broadcast: "
+	"20000, algorithm: multicast}]}\n"
+	"- {name: b, place: random, ranks: 9, program: [{allreduce: 77777, algorithm: tree, segment: 5000}, {write: 30000, to: h15, request: 7000, outstanding: 3}, {read: 30000, to: h2}]}\n",
 	/* Over queue pairs that lose packets. */
-	TREE "faults: {ber: 3e-7}\njobs:\n"
-	     "- {name: a, transport: rc, ack_timeout: 8us, place: random, "
-	     "eager: 8KiB, program: [{allreduce: 40000, algorithm: "
-	     "rabenseifner}, {alltoall: 2000, algorithm: linear}, {write: "
-	     "30000, to: h3}]}\n"
-	     "- {name: b, transport: rc, ack_timeout: 8us, ranks: 9, program: "
-	     "[{allgather: 9000, algorithm: ring}]}\n",
+	TREE
+	"faults: {ber: 3e-7}\njobs:\n"
+	"- {name: a, transport: rc, ack_timeout: 8us, place: random, eager: 8KiB, program: [{allreduce: 40000, algorithm: rabenseifner}, {alltoall: 2000, algorithm: linear}, {write: 30000, to: h3}]}\n"
+	"- {name: b, transport: rc, ack_timeout: 8us, ranks: 9, program: [{allgather: 9000, algorithm: ring}]}\n",
 	/* By switches that reduce, for groups over all of the tree. */
-	TREE "jobs:\n"
-	     "- {name: a, repeat: 2, program: [{allreduce: 20000, groups: 4, "
-	     "layout: strides, algorithm: in-network}, {barrier: 0, algorithm: "
-	     "in-network}]}\n"
-	     "- {name: b, sl: 1, program: [{alltoall: 4096}]}\n",
+	TREE
+	"jobs:\n"
+	"- {name: a, repeat: 2, program: [{allreduce: 20000, groups: 4, layout: strides, algorithm: in-network}, {barrier: 0, algorithm: in-network}]}\n"
+	"- {name: b, sl: 1, program: [{alltoall: 4096}]}\n",
 	/* Beside other traffic, by switches that choose. */
 	"fabric:\n"
 	"  topology: {kind: xgft, down: '4,4', up: '1,4'}\n"
 	"  link: {rate: 4x HDR}\n"
 	"  routing: {engine: ftree, adaptive: load}\n"
 	"jobs:\n"
-	"- {name: a, place: random, repeat: 2, program: [{alltoall: 9000, "
-	"algorithm: linear}]}\n"
+	"- {name: a, place: random, repeat: 2, program: [{alltoall: 9000, algorithm: linear}]}\n"
 	"traffic:\n- {name: noise, kind: poisson, load: 20%}\n"
 	"run: {warmup: 0s, measure: 60us, seed: 5}\n",
 };
@@ -152,30 +140,24 @@ static const char *const rail_programs[] = {
 /* Some ports of some hosts, whose ranks a link inside joins. */
 static void some_rails(struct rng *g, struct strbuf *out)
 {
-	static const char *const has[] = {
-		"rails: peer", "rails: own",
-		"rails: peer, transport: rc, ack_timeout: 8us"
-	};
+	static const char *const has[] = { "rails: peer", "rails: own",
+					   "rails: peer, transport: rc, ack_timeout: 8us" };
 	uint64_t rails = 2 + rng_below(g, 2);
 
-	strbuf_printf(out,
-		      "fabric:\n  topology: {kind: rail, rails: %llu, units: "
-		      "%llu, hosts: 2, spines: %llu}\n  link: {rate: 4x HDR}\n"
-		      "  inner: {rate: 1.6Tb/s, latency: %lluns}\n"
-		      "run: {seed: %llu}\njobs:\n",
-		      (unsigned long long)rails,
-		      (unsigned long long)rng_below(g, 2) + 2,
-		      (unsigned long long)rng_below(g, 2) + 4,
-		      (unsigned long long)rng_below(g, 2) * 300,
-		      (unsigned long long)rng_below(g, 1000));
+	strbuf_printf(
+		out,
+		"fabric:\n  topology: {kind: rail, rails: %llu, units: %llu, hosts: 2, spines: %llu}\n  link: {rate: 4x HDR}\n"
+		"  inner: {rate: 1.6Tb/s, latency: %lluns}\n"
+		"run: {seed: %llu}\njobs:\n",
+		(unsigned long long)rails, (unsigned long long)rng_below(g, 2) + 2,
+		(unsigned long long)rng_below(g, 2) + 4, (unsigned long long)rng_below(g, 2) * 300,
+		(unsigned long long)rng_below(g, 1000));
 	for (unsigned i = 0; i < 2; i++)
-		strbuf_printf(out,
-			      "- {name: j%u, place: random, %s, eager: %s, "
-			      "ranks: %llu, program: [%s]}\n",
-			      i, has[rng_below(g, 3)],
-			      rng_below(g, 2) ? "4KiB" : "1MiB",
-			      (unsigned long long)rng_below(g, 5) + 4,
-			      rail_programs[rng_below(g, 6)]);
+		strbuf_printf(
+			out,
+			"- {name: j%u, place: random, %s, eager: %s, ranks: %llu, program: [%s]}\n",
+			i, has[rng_below(g, 3)], rng_below(g, 2) ? "4KiB" : "1MiB",
+			(unsigned long long)rng_below(g, 5) + 4, rail_programs[rng_below(g, 6)]);
 }
 
 static void rails_are_carried_by_any_number_of_ranks(void **state)
@@ -198,10 +180,10 @@ static void check_goal(const char *goal, const char *with)
 {
 	char *path = goal_file(goal), text[1024];
 
-	snprintf(text, sizeof(text),
-		 "fabric: {topology: {kind: ring, switches: 6, hosts: 1}, "
-		 "link: {rate: 4x HDR}}\njobs: [{name: a, goal: %s}]\n%s\n",
-		 path, with);
+	snprintf(
+		text, sizeof(text),
+		"fabric: {topology: {kind: ring, switches: 6, hosts: 1}, link: {rate: 4x HDR}}\njobs: [{name: a, goal: %s}]\n%s\n",
+		path, with);
 	check(text, false);
 	unlink(path);
 	free(path);
@@ -227,19 +209,14 @@ static void problems_are_those_of_one_process(void **state)
 		"rank 3 {\nrecv 409600b from 0\n}\n"
 		"rank 4 {\nrecv 409600b from 1\n}\n"
 		"rank 5 {\n}\n",
-		"faults: {events: [{at: 4us, kind: link-down, port: 'h3:1'}, "
-		"{at: 5us, kind: link-up, port: 'h3:1'}, "
-		"{at: 5us, kind: link-down, port: 's-2:1'}, "
-		"{at: 6us, kind: link-up, port: 's-2:1'}]}");
+		"faults: {events: [{at: 4us, kind: link-down, port: 'h3:1'}, {at: 5us, kind: link-up, port: 'h3:1'}, {at: 5us, kind: link-down, port: 's-2:1'}, {at: 6us, kind: link-up, port: 's-2:1'}]}");
 }
 
 /* ---- what others send --------------------------------------------------- */
 
 static uint64_t some_number(struct rng *g)
 {
-	return rng_below(g, 8) == 0
-		       ? UINT32_MAX
-		       : rng_below(g, (uint64_t)1 << rng_below(g, 16));
+	return rng_below(g, 8) == 0 ? UINT32_MAX : rng_below(g, (uint64_t)1 << rng_below(g, 16));
 }
 
 /* As they are written, but for what they say. */
@@ -252,8 +229,7 @@ static void some_letters(struct rng *g, struct strbuf *out)
 	pack_count(&k, n);
 	for (; n > 0; n--) {
 		uint64_t when = some_number(g);
-		uint64_t id =
-			rng_below(g, 4) * MESSAGES_IN_BLOCK + rng_below(g, 300);
+		uint64_t id = rng_below(g, 4) * MESSAGES_IN_BLOCK + rng_below(g, 300);
 		uint64_t what = rng_below(g, 5);
 
 		pack_u64(&k, &when);
@@ -285,9 +261,7 @@ static void suffer(const struct world *world, void *context)
 		struct pack k;
 
 		some_letters(&g, &bytes);
-		pack_from(&k, bytes.text,
-			  rng_below(&g, 3) ? bytes.len
-					   : rng_below(&g, bytes.len));
+		pack_from(&k, bytes.text, rng_below(&g, 3) ? bytes.len : rng_below(&g, bytes.len));
 		placed_mail(&p->alone, &k, p->n_shares - 1 - me, me);
 		strbuf_fini(&bytes);
 	}

@@ -10,8 +10,7 @@ bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b)
 {
 	const struct topo *t = &p->fabric->topo;
 
-	return t->ports[p->actors[a].port].node ==
-	       t->ports[p->actors[b].port].node;
+	return t->ports[p->actors[a].port].node == t->ports[p->actors[b].port].node;
 }
 
 void inner_join(struct placed *p)
@@ -47,12 +46,10 @@ uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target)
 	if (p->scn->rails == SCN_RAILS_OWN || source >= n || target >= n ||
 	    are_of_one_host(p, source, target))
 		return source;
-	const struct topo_node *host =
-		&t->nodes[t->ports[p->actors[source].port].node];
+	const struct topo_node *host = &t->nodes[t->ports[p->actors[source].port].node];
 	unsigned rail = t->ports[p->actors[target].port].number;
-	uint32_t node = rail <= host->n_ports
-				? f->end_of_origin[host->first_port + rail]
-				: SIM_NONE;
+	uint32_t node =
+		rail <= host->n_ports ? f->end_of_origin[host->first_port + rail] : SIM_NONE;
 	uint32_t peer = node == SIM_NONE ? GANG_NONE : p->rank_of_node[node];
 
 	return peer == GANG_NONE ? source : peer;
@@ -83,10 +80,8 @@ static void inner_put(struct share *s, uint32_t id, uint32_t to, hd_time now)
 	if (a->inner_leaves == GANG_NONE)
 		a->inner_leaves = id;
 	a->inner_last = id;
-	sim_timer(s->sim, p->endpoint, a->node, a->inner_free,
-		  p->n_actors + m->source);
-	sim_timer(s->sim, p->endpoint, p->actors[to].node,
-		  a->inner_free + p->inner_latency,
+	sim_timer(s->sim, p->endpoint, a->node, a->inner_free, p->n_actors + m->source);
+	sim_timer(s->sim, p->endpoint, p->actors[to].node, a->inner_free + p->inner_latency,
 		  p->n_actors + p->job.n_ranks + m->source);
 }
 
@@ -98,9 +93,8 @@ bool inner_takes(struct share *s, uint32_t id, hd_time now)
 
 	if (!p->inner.num || m->dlid || m->source >= n || m->target >= n)
 		return false;
-	uint32_t to = are_of_one_host(p, m->source, m->target)
-			      ? m->target
-			      : sender_of(p, m->source, m->target);
+	uint32_t to = are_of_one_host(p, m->source, m->target) ? m->target
+							       : sender_of(p, m->source, m->target);
 
 	if (to == m->source)
 		return false;

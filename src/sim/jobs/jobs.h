@@ -33,8 +33,8 @@ struct jobs;
  * All jobs of the scenario, or the one of that number. Files are read and
  * multicast trees are made; the fabric outlives them.
  */
-HD_MUST_CHECK enum hd_status jobs_new(struct fabric *f, uint32_t which,
-				      struct diag *d, struct jobs **out);
+HD_MUST_CHECK enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
+				      struct jobs **out);
 void jobs_free(struct jobs *jobs);
 /* Room for the packets of messages. */
 void jobs_rules(const struct fabric *f, struct sim_rules *rules);
@@ -53,7 +53,7 @@ hd_time jobs_completion(const struct jobs *jobs, uint32_t job);
  * alone[i] is the completion of job i by itself, HD_TIME_NEVER if that is not
  * known. True if all jobs came to their end and met their goals.
  */
-bool jobs_tables(const struct jobs *jobs, const hd_time *alone,
-		 const struct sim_metrics *m, bool all, struct results *r);
+bool jobs_tables(const struct jobs *jobs, const hd_time *alone, const struct sim_metrics *m,
+		 bool all, struct results *r);
 
 #endif

@@ -30,10 +30,10 @@ static hd_time star_time(uint32_t p, const char *step)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text),
-		 "fabric: {topology: {kind: star, hosts: %u}, link: {rate: 4x "
-		 "HDR}}\njobs:\n- {name: a, ranks: %u, program: [{%s}]}\n",
-		 p, p, step);
+	snprintf(
+		text, sizeof(text),
+		"fabric: {topology: {kind: star, hosts: %u}, link: {rate: 4x HDR}}\njobs:\n- {name: a, ranks: %u, program: [{%s}]}\n",
+		p, p, step);
 	return time_of(text);
 }
 
@@ -56,15 +56,12 @@ static hd_time message(uint64_t bytes)
 static void worked_values_come_out(void **state)
 {
 	(void)state;
-	assert_int_equal(star_time(8, "allreduce: 512KiB, algorithm: ring"),
-			 38473120);
-	assert_int_equal(star_time(8, "allreduce: 64KiB, algorithm: doubling"),
-			 8244240);
+	assert_int_equal(star_time(8, "allreduce: 512KiB, algorithm: ring"), 38473120);
+	assert_int_equal(star_time(8, "allreduce: 64KiB, algorithm: doubling"), 8244240);
 	assert_int_equal(star_time(8, "barrier: 0"), 333120);
 }
 
-static const uint32_t counts[] = { 2,  3,  4,  5,  6,  7,  8,  9, 10,
-				   11, 12, 13, 14, 15, 16, 17, 64 };
+static const uint32_t counts[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64 };
 
 static hd_time sum_of(uint32_t p, uint64_t m, bool halves)
 {
@@ -104,23 +101,15 @@ static void collectives_take_what_closed_forms_say(void **state)
 		uint32_t p = counts[i];
 		uint64_t each = 3000, m = each * p;
 
-		assert_int_equal(of_step(p, "barrier: %llu", 0),
-				 levels(p) * message(0));
-		assert_int_equal(of_step(p, "allreduce: %llu", m),
-				 2 * (p - 1) * message(each));
-		assert_int_equal(of_step(p, "reduce_scatter: %llu", m),
-				 (p - 1) * message(each));
-		assert_int_equal(of_step(p, "allgather: %llu", each),
-				 (p - 1) * message(each));
-		assert_int_equal(of_step(p, "alltoall: %llu", 9000),
-				 (p - 1) * message(9000));
-		assert_int_equal(
-			of_step(p, "alltoall: %llu, algorithm: bruck", each),
-			bruck_time(p, each));
-		assert_int_equal(
-			of_step(p, "broadcast: %llu, algorithm: multicast",
-				9000),
-			crossing(9000, 66));
+		assert_int_equal(of_step(p, "barrier: %llu", 0), levels(p) * message(0));
+		assert_int_equal(of_step(p, "allreduce: %llu", m), 2 * (p - 1) * message(each));
+		assert_int_equal(of_step(p, "reduce_scatter: %llu", m), (p - 1) * message(each));
+		assert_int_equal(of_step(p, "allgather: %llu", each), (p - 1) * message(each));
+		assert_int_equal(of_step(p, "alltoall: %llu", 9000), (p - 1) * message(9000));
+		assert_int_equal(of_step(p, "alltoall: %llu, algorithm: bruck", each),
+				 bruck_time(p, each));
+		assert_int_equal(of_step(p, "broadcast: %llu, algorithm: multicast", 9000),
+				 crossing(9000, 66));
 	}
 }
 
@@ -130,25 +119,16 @@ static void collectives_of_powers_of_two_do_too(void **state)
 	for (uint32_t p = 2; p <= 64; p *= 2) {
 		uint64_t each = 3000, m = each * p;
 
-		assert_int_equal(of_step(p, "broadcast: %llu", m),
+		assert_int_equal(of_step(p, "broadcast: %llu", m), levels(p) * message(m));
+		assert_int_equal(of_step(p, "reduce: %llu", m), levels(p) * message(m));
+		assert_int_equal(of_step(p, "allreduce: %llu, algorithm: doubling", m),
 				 levels(p) * message(m));
-		assert_int_equal(of_step(p, "reduce: %llu", m),
-				 levels(p) * message(m));
-		assert_int_equal(
-			of_step(p, "allreduce: %llu, algorithm: doubling", m),
-			levels(p) * message(m));
-		assert_int_equal(
-			of_step(p, "allreduce: %llu, algorithm: rabenseifner",
-				m),
-			2 * sum_of(p, m, true));
-		assert_int_equal(of_step(p,
-					 "allgather: %llu, algorithm: doubling",
-					 each),
+		assert_int_equal(of_step(p, "allreduce: %llu, algorithm: rabenseifner", m),
+				 2 * sum_of(p, m, true));
+		assert_int_equal(of_step(p, "allgather: %llu, algorithm: doubling", each),
 				 sum_of(p, each, false));
-		assert_int_equal(
-			of_step(p, "reduce_scatter: %llu, algorithm: halving",
-				m),
-			sum_of(p, m, true));
+		assert_int_equal(of_step(p, "reduce_scatter: %llu, algorithm: halving", m),
+				 sum_of(p, m, true));
 	}
 }
 
@@ -185,17 +165,14 @@ static void two_trees_keep_their_bounds(void **state)
 {
 	(void)state;
 	for (uint32_t p = 4; p <= 64; p *= 2) {
-		hd_time whole =
-			of_step(p, "allreduce: %llu, algorithm: tree", 1 << 20);
-		hd_time pipelined = of_step(
-			p, "allreduce: %llu, algorithm: tree, segment: 32KiB",
-			1 << 20);
+		hd_time whole = of_step(p, "allreduce: %llu, algorithm: tree", 1 << 20);
+		hd_time pipelined =
+			of_step(p, "allreduce: %llu, algorithm: tree, segment: 32KiB", 1 << 20);
 
 		/* 2 (p - 1)/p S/B, and the depth of a tree of halves. */
 		assert_true(pipelined >= 2 * (p - 1) * 40 * (1 << 20) / p);
 		assert_true(pipelined <= whole);
-		assert_true(whole <=
-			    2 * (levels(p) + 1) * 2 * message(1 << 19));
+		assert_true(whole <= 2 * (levels(p) + 1) * 2 * message(1 << 19));
 	}
 }
 
@@ -204,20 +181,15 @@ static void two_trees_keep_their_bounds(void **state)
 static void requests_follow_each_other(void **state)
 {
 	static const char write[] =
-		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x "
-		"HDR}}\njobs:\n- {name: a, ranks: 1, on: h0, program: "
-		"[{write: 40960, to: h2, request: 4096, outstanding: 1}]}\n";
+		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}\njobs:\n- {name: a, ranks: 1, on: h0, program: [{write: 40960, to: h2, request: 4096, outstanding: 1}]}\n";
 	static const char read[] =
-		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x "
-		"HDR}}\njobs:\n- {name: a, ranks: 1, on: h0, program: "
-		"[{read: 40960, to: h2, request: 4096, outstanding: 10}]}\n";
+		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}\njobs:\n- {name: a, ranks: 1, on: h0, program: [{read: 40960, to: h2, request: 4096, outstanding: 10}]}\n";
 
 	(void)state;
 	/* Ten times there with bytes and back without. */
 	assert_int_equal(time_of(write), 10 * (message(4096) + message(0)));
 	/* All asked for at once: the answers come one after the other. */
-	assert_int_equal(time_of(read),
-			 message(0) + message(0) + 10 * 40 * 4122 - 40 * 26);
+	assert_int_equal(time_of(read), message(0) + message(0) + 10 * 40 * 4122 - 40 * 26);
 }
 
 /*
@@ -231,10 +203,8 @@ static void a_server_has_one_line_for_all_steps(void **state)
 
 	(void)state;
 	assert_int_equal(
-		time_of("fabric: {topology: {kind: star, hosts: 3}, link: "
-			"{rate: 4x HDR}}\njobs:\n"
-			"- {name: a, ranks: 2, gap: 1us, program: [{write: 100,"
-			" to: h2}, {write: 100, to: h2}]}\n"),
+		time_of("fabric: {topology: {kind: star, hosts: 3}, link: {rate: 4x HDR}}\njobs:\n"
+			"- {name: a, ranks: 2, gap: 1us, program: [{write: 100, to: h2}, {write: 100, to: h2}]}\n"),
 		asked + 3 * HD_US + message(0));
 }
 
@@ -242,28 +212,23 @@ static void neighbours_and_shifts_are_one_round(void **state)
 {
 	(void)state;
 	/* Four messages one after the other, into four different ports. */
-	assert_int_equal(star_time(9, "halo: 4096, grid: 3x3"),
-			 message(4 * 4096));
+	assert_int_equal(star_time(9, "halo: 4096, grid: 3x3"), message(4 * 4096));
 	assert_int_equal(star_time(9, "shift: 4096"), message(4096));
-	assert_int_equal(star_time(12, "allgather: 4096, groups: 3"),
-			 3 * message(4096));
-	assert_int_equal(star_time(12, "allgather: 4096, groups: 3, layout: "
-				       "strides"),
+	assert_int_equal(star_time(12, "allgather: 4096, groups: 3"), 3 * message(4096));
+	assert_int_equal(star_time(12, "allgather: 4096, groups: 3, layout: strides"),
 			 3 * message(4096));
 }
 
 static void hosts_and_rendezvous_cost(void **state)
 {
 	static const char job[] =
-		"fabric: {topology: {kind: star, hosts: 2}, link: {rate: 4x "
-		"HDR}}\njobs:\n- {name: a, program: [{shift: 4096}], %s}\n";
+		"fabric: {topology: {kind: star, hosts: 2}, link: {rate: 4x HDR}}\njobs:\n- {name: a, program: [{shift: 4096}], %s}\n";
 	static const struct {
 		const char *with;
 		hd_time more;
 	} rows[] = {
 		{ "overhead: 1us", 2 * HD_US },
-		{ "overhead: 1us, per_byte: 1ns",
-		  2 * HD_US + 2 * 4096 * HD_NS },
+		{ "overhead: 1us, per_byte: 1ns", 2 * HD_US + 2 * 4096 * HD_NS },
 		/* Asked for, and told to come. */
 		{ "eager: 4095", 2 * (110 * HD_NS + 40 * 26) },
 		{ "eager: 4096", 0 },
@@ -285,8 +250,7 @@ static void hosts_and_rendezvous_cost(void **state)
 static void apart_they_do_not_meet(void **state)
 {
 	static const char text[] =
-		"fabric: {topology: {kind: xgft, down: '4,2', up: '1,4'}, "
-		"link: {rate: 4x HDR}}\njobs:\n"
+		"fabric: {topology: {kind: xgft, down: '4,2', up: '1,4'}, link: {rate: 4x HDR}}\njobs:\n"
 		"- {name: a, on: h0..h3, program: [{allreduce: 64KiB}]}\n"
 		"- {name: b, on: h4..h7, program: [{allreduce: 64KiB}]}\n";
 	struct outcome o = run_on(text, 1);
@@ -303,12 +267,10 @@ static void apart_they_do_not_meet(void **state)
 static void over_one_uplink_they_get_half(void **state)
 {
 	static const char one[] =
-		"fabric: {topology: {kind: xgft, down: '2,2', up: '1,1'}, "
-		"link: {rate: 4x HDR}}\njobs:\n"
+		"fabric: {topology: {kind: xgft, down: '2,2', up: '1,1'}, link: {rate: 4x HDR}}\njobs:\n"
 		"- {name: a, on: 'h0,h2', program: [{allreduce: 8MiB}]}\n";
 	static const char both[] =
-		"fabric: {topology: {kind: xgft, down: '2,2', up: '1,1'}, "
-		"link: {rate: 4x HDR}}\njobs:\n"
+		"fabric: {topology: {kind: xgft, down: '2,2', up: '1,1'}, link: {rate: 4x HDR}}\njobs:\n"
 		"- {name: a, on: 'h0,h2', program: [{allreduce: 8MiB}]}\n"
 		"- {name: b, on: 'h1,h3', program: [{allreduce: 8MiB}]}\n";
 	hd_time alone = time_of(one);
@@ -329,8 +291,7 @@ static void over_one_uplink_they_get_half(void **state)
 static void packed_is_not_slower_than_random_on_a_tapered_tree(void **state)
 {
 	static const char text[] =
-		"fabric: {topology: {kind: xgft, down: '8,4', up: '1,2'}, "
-		"link: {rate: 4x HDR}}\njobs:\n"
+		"fabric: {topology: {kind: xgft, down: '8,4', up: '1,2'}, link: {rate: 4x HDR}}\njobs:\n"
 		"- {name: a, place: %s, program: [{allreduce: 1MiB}]}\n";
 	char packed[512], random[512];
 
@@ -343,15 +304,12 @@ static void packed_is_not_slower_than_random_on_a_tapered_tree(void **state)
 /* ---- parts -------------------------------------------------------------- */
 
 static const char busy[] =
-	"fabric: {topology: {kind: xgft, down: '4,4', up: '1,2'}, link: "
-	"{rate: 4x HDR}}\njobs:\n"
+	"fabric: {topology: {kind: xgft, down: '4,4', up: '1,2'}, link: {rate: 4x HDR}}\njobs:\n"
 	"- {name: a, place: random, repeat: 3, overhead: 100ns, eager: 8KiB, "
 	"program: [{compute: 1us}, {allreduce: 100000, algorithm: "
 	"rabenseifner}, {alltoall: 5000, algorithm: linear}, {broadcast: "
 	"20000, algorithm: multicast}]}\n"
-	"- {name: b, place: random, ranks: 9, program: [{allreduce: 77777, "
-	"algorithm: tree, segment: 5000}, {write: 100000, to: h15, request: "
-	"7000, outstanding: 3}]}\n";
+	"- {name: b, place: random, ranks: 9, program: [{allreduce: 77777, algorithm: tree, segment: 5000}, {write: 100000, to: h15, request: 7000, outstanding: 3}]}\n";
 
 static void parts_make_no_difference(void **state)
 {
@@ -373,8 +331,7 @@ static void parts_make_no_difference(void **state)
 
 /* ---- what hangs --------------------------------------------------------- */
 
-static const char *cell_of(const struct outcome *o, size_t row,
-			   const char *column)
+static const char *cell_of(const struct outcome *o, size_t row, const char *column)
 {
 	return outcome_cell(o, "failed operations", row, column)->text;
 }
@@ -404,13 +361,12 @@ static void what_hangs_is_named(void **state)
 /* Asked for, done, and the answer is lost. */
 static void lost_answers_of_servers_are_named(void **state)
 {
-	struct outcome o = run_on(
-		"fabric: {topology: {kind: star, hosts: 3}, link: {rate: 4x "
-		"HDR}}\njobs:\n"
-		"- {name: a, ranks: 2, on: 'h0, h1', program: [{barrier: 0},\n"
-		"   {write: 4KiB, to: h2}]}\n"
-		"faults: {events: [{at: 450ns, kind: link-down, port: 'h0:1'}]}\n",
-		1);
+	struct outcome o =
+		run_on("fabric: {topology: {kind: star, hosts: 3}, link: {rate: 4x HDR}}\njobs:\n"
+		       "- {name: a, ranks: 2, on: 'h0, h1', program: [{barrier: 0},\n"
+		       "   {write: 4KiB, to: h2}]}\n"
+		       "faults: {events: [{at: 450ns, kind: link-down, port: 'h0:1'}]}\n",
+		       1);
 
 	(void)state;
 	assert_false(o.well);
@@ -418,8 +374,7 @@ static void lost_answers_of_servers_are_named(void **state)
 	assert_non_null(strstr(cell_of(&o, 0, "where"), "x.yaml:4 write"));
 	assert_string_equal(cell_of(&o, 0, "host"), "h0");
 	assert_string_equal(cell_of(&o, 0, "peer"), "h2");
-	assert_string_equal(cell_of(&o, 0, "problem"),
-			    "packets of it are lost");
+	assert_string_equal(cell_of(&o, 0, "problem"), "packets of it are lost");
 	results_free(o.results);
 }
 
@@ -435,8 +390,7 @@ static void messages_that_do_not_fit_are_named(void **state)
 	(void)state;
 	assert_false(o.well);
 	assert_int_equal(o.completion[0], message(11));
-	assert_string_equal(cell_of(&o, 0, "problem"),
-			    "its message has 11 bytes");
+	assert_string_equal(cell_of(&o, 0, "problem"), "its message has 11 bytes");
 	results_free(o.results);
 }
 
@@ -447,16 +401,13 @@ static void losses_are_named(void **state)
 		"num_ranks 2\n"
 		"rank 0 {\nsend 40960b to 1\n}\n"
 		"rank 1 {\nrecv 40960b from 0\n}\n",
-		"faults: {events: [{at: 500ns, kind: link-down, port: 'h1:1'}, "
-		"{at: 600ns, kind: link-up, port: 'h1:1'}]}");
+		"faults: {events: [{at: 500ns, kind: link-down, port: 'h1:1'}, {at: 600ns, kind: link-up, port: 'h1:1'}]}");
 
 	(void)state;
 	assert_false(o.well);
-	assert_string_equal(cell_of(&o, 0, "problem"),
-			    "packets of it are lost");
+	assert_string_equal(cell_of(&o, 0, "problem"), "packets of it are lost");
 	assert_non_null(strstr(cell_of(&o, 0, "where"), ":3"));
-	assert_string_equal(cell_of(&o, 1, "problem"),
-			    "its message does not arrive");
+	assert_string_equal(cell_of(&o, 1, "problem"), "its message does not arrive");
 	results_free(o.results);
 }
 
@@ -474,8 +425,7 @@ int main(void)
 		cmocka_unit_test(hosts_and_rendezvous_cost),
 		cmocka_unit_test(apart_they_do_not_meet),
 		cmocka_unit_test(over_one_uplink_they_get_half),
-		cmocka_unit_test(
-			packed_is_not_slower_than_random_on_a_tapered_tree),
+		cmocka_unit_test(packed_is_not_slower_than_random_on_a_tapered_tree),
 		cmocka_unit_test(parts_make_no_difference),
 		cmocka_unit_test(what_hangs_is_named),
 		cmocka_unit_test(lost_answers_of_servers_are_named),

@@ -70,21 +70,17 @@ static void put_link(struct table *t, const struct placed *p, uint32_t port,
 	table_put_row(t, &row);
 }
 
-void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all,
-		struct results *r)
+void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all, struct results *r)
 {
 	struct table *t = results_table(
 		r, "job links",
-		all ? "what jobs sent over links, of all that these carried, "
-		      "and of the time"
-		    : "what jobs sent over links, of all that these carried, "
-		      "and of the time: the most; --all shows all",
+		all ? "what jobs sent over links, of all that these carried, and of the time"
+		    : "what jobs sent over links, of all that these carried, and of the time: the most; --all shows all",
 		link_columns);
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct placed *p = &jobs->placed[i];
-		struct link_use *links =
-			hd_alloc(p->fabric->setup.n_ports, sizeof(*links));
+		struct link_use *links = hd_alloc(p->fabric->setup.n_ports, sizeof(*links));
 		uint32_t n = order_links(p, links);
 
 		for (uint32_t k = 0; k < n && (all || k < FEW_LINKS); k++)

@@ -19,8 +19,8 @@ void landings_make(const struct placed *p, struct message *m)
 
 static bool carries_bytes(const struct message *m)
 {
-	return m->kind == MSG_DATA || m->kind == MSG_WRITE ||
-	       m->kind == MSG_ANSWER || m->kind == MSG_REDUCE;
+	return m->kind == MSG_DATA || m->kind == MSG_WRITE || m->kind == MSG_ANSWER ||
+	       m->kind == MSG_REDUCE;
 }
 
 uint64_t message_bytes(const struct message *m)
@@ -36,9 +36,7 @@ static uint32_t most_payload(const struct placed *p, const struct message *m)
 
 static uint32_t packet_payload(const struct placed *p, const struct message *m)
 {
-	return carries_bytes(m)
-		       ? message_payload(m->size, most_payload(p, m), m->sent)
-		       : 0;
+	return carries_bytes(m) ? message_payload(m->size, most_payload(p, m), m->sent) : 0;
 }
 
 static void multicast_packet(const struct placed *p, const struct message *m,
@@ -49,8 +47,7 @@ static void multicast_packet(const struct placed *p, const struct message *m,
 
 	*out = (struct sim_arrival){
 		.source = from->node,
-		.pkey = fabric_key(p->fabric, p->scn->partition, from->port,
-				   TOPO_NONE),
+		.pkey = fabric_key(p->fabric, p->scn->partition, from->port, TOPO_NONE),
 		.bytes = bytes < SIM_LEAST_BYTES ? SIM_LEAST_BYTES : bytes,
 		.kind = m->kind == MSG_REDUCE ? SIM_CONTRIBUTION : SIM_DATA,
 		.number = m->tag + m->sent,
@@ -66,8 +63,7 @@ static void multicast_packet(const struct placed *p, const struct message *m,
  */
 enum turn { TURN_DELIVERY, TURN_RANK, TURN_SERVER };
 
-static uint8_t turn_of(const struct share *s, const struct message *m,
-		       hd_time when)
+static uint8_t turn_of(const struct share *s, const struct message *m, hd_time when)
 {
 	if (s->told_at == when)
 		return TURN_DELIVERY;
@@ -86,9 +82,8 @@ static void packet_offer(struct share *s, uint32_t id, hd_time when)
 	if (m->dlid)
 		multicast_packet(p, m, &a);
 	else
-		message_packet(p->fabric, p->actors[m->sender].port,
-			       p->actors[m->target].port, label,
-			       packet_payload(p, m), &a);
+		message_packet(p->fabric, p->actors[m->sender].port, p->actors[m->target].port,
+			       label, packet_payload(p, m), &a);
 	a.time = when;
 	a.turn = turn_of(s, m, when);
 	sim_inject(s->sim, p->endpoint, &a, id);
@@ -109,8 +104,7 @@ static bool line_gives(struct share *s, struct actor *a, hd_time now)
 		if (!goes_over_rc(p, m))
 			return false;
 		if (a->next_at > now) {
-			sim_timer(s->sim, p->endpoint, a->node, a->next_at,
-				  m->sender);
+			sim_timer(s->sim, p->endpoint, a->node, a->next_at, m->sender);
 			return true;
 		}
 		a->first = m->next;
@@ -136,8 +130,7 @@ static void line_go_on(struct share *s, struct actor *a, hd_time now)
 }
 
 /* Its first message is for a queue pair, and need not wait any longer. */
-static bool line_may_give(const struct placed *p, const struct actor *a,
-			  hd_time now)
+static bool line_may_give(const struct placed *p, const struct actor *a, hd_time now)
 {
 	return a->first != GANG_NONE && a->next_at <= now &&
 	       goes_over_rc(p, message_at(p, a->first));
@@ -148,9 +141,7 @@ static uint32_t count_packets(const struct placed *p, const struct message *m)
 {
 	if (goes_over_rc(p, m))
 		return rc_pieces(message_bytes(m));
-	return carries_bytes(m)
-		       ? (uint32_t)message_packets(m->size, most_payload(p, m))
-		       : 1;
+	return carries_bytes(m) ? (uint32_t)message_packets(m->size, most_payload(p, m)) : 1;
 }
 
 /* The message of a rank to another takes its way; its posting is noted. */
@@ -203,8 +194,7 @@ const struct message *actor_sends(const struct placed *p, uint32_t actor)
 
 /* ---- what ranks do ------------------------------------------------------ */
 
-static void post_multicast(struct share *s, struct message *m, uint32_t rank,
-			   uint32_t group)
+static void post_multicast(struct share *s, struct message *m, uint32_t rank, uint32_t group)
 {
 	const struct placed *p = s->of;
 	uint32_t step = p->ranks[rank].step;
@@ -213,8 +203,8 @@ static void post_multicast(struct share *s, struct message *m, uint32_t rank,
 	landings_make(p, m);
 }
 
-static void post(void *context, uint32_t rank, const struct op *op,
-		 uint32_t ref, const struct path *path)
+static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref,
+		 const struct path *path)
 {
 	static const uint8_t kinds[] = { [OP_SEND] = MSG_DATA,
 					 [OP_MULTICAST] = MSG_DATA,
@@ -244,9 +234,7 @@ static void post(void *context, uint32_t rank, const struct op *op,
 		m->target = p->servers[p->ranks[rank].step][op->peer];
 	line_put(s, id, s->gang.now);
 	if (op->kind == OP_MULTICAST)
-		m->copies = step_members(&p->steps[p->ranks[rank].step],
-					 p->job.n_ranks) -
-			    1;
+		m->copies = step_members(&p->steps[p->ranks[rank].step], p->job.n_ranks) - 1;
 }
 
 /* Why something is posted now. */
@@ -256,9 +244,8 @@ struct cause {
 };
 
 /* An answer to `m`, the other way. */
-static void reply(struct share *s, const struct message *m,
-		  enum message_kind kind, uint64_t size, uint32_t receive,
-		  const struct cause *cause)
+static void reply(struct share *s, const struct message *m, enum message_kind kind, uint64_t size,
+		  uint32_t receive, const struct cause *cause)
 {
 	uint32_t id = message_new(s);
 	struct message *r = message_at(s->of, id);
@@ -274,8 +261,8 @@ static void reply(struct share *s, const struct message *m,
 	line_put(s, id, cause->now);
 }
 
-static bool matched(void *context, uint32_t rank, uint32_t message,
-		    uint32_t receive, uint64_t *size)
+static bool matched(void *context, uint32_t rank, uint32_t message, uint32_t receive,
+		    uint64_t *size)
 {
 	struct share *s = context;
 	struct message *m = message_at(s->of, message);
@@ -299,14 +286,12 @@ static void wake(void *context, uint32_t rank, hd_time when)
 {
 	struct share *s = context;
 
-	sim_timer(s->sim, s->of->endpoint, s->of->actors[rank].node, when,
-		  rank);
+	sim_timer(s->sim, s->of->endpoint, s->of->actors[rank].node, when, rank);
 }
 
 /* ---- what the simulator tells ------------------------------------------- */
 
-struct path path_until(const struct message *m, const struct sim_waits *waits,
-		       hd_time now)
+struct path path_until(const struct message *m, const struct sim_waits *waits, hd_time now)
 {
 	struct path path = m->path;
 
@@ -374,8 +359,7 @@ static void other_lands(struct share *s, uint32_t id, hd_time now)
 	else if (m.kind == MSG_GO)
 		reply(s, &m, MSG_DATA, m.size, m.here.receive, &cause);
 	else
-		reply(s, &m, MSG_ANSWER, m.kind == MSG_READ ? m.size : 0,
-		      GANG_NONE, &cause);
+		reply(s, &m, MSG_ANSWER, m.kind == MSG_READ ? m.size : 0, GANG_NONE, &cause);
 }
 
 void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now)
@@ -416,8 +400,7 @@ static void packet_lands(struct share *s, hd_time now, uint32_t node,
 	timeline_look(s, target, now);
 }
 
-static void on_delivered(void *context, hd_time now, uint32_t node,
-			 const struct sim_packet *packet)
+static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *packet)
 {
 	struct share *s = context;
 
@@ -436,8 +419,7 @@ static void on_passage(void *context, const struct sim_passage *x)
 		message_at(s->of, x->cookie)->held += x->waited;
 }
 
-static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
-		       uint32_t cookie)
+static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, uint32_t cookie)
 {
 	struct share *s = context;
 	struct message *m = message_at(s->of, cookie);
@@ -454,8 +436,7 @@ static void on_granted(void *context, hd_time now, hd_time end, uint32_t node,
 /* Whether the send is done when its message has left. */
 static bool ends_send(const struct placed *p, const struct message *m)
 {
-	return m->kind == MSG_DATA && m->source < p->job.n_ranks &&
-	       m->sender == m->source;
+	return m->kind == MSG_DATA && m->source < p->job.n_ranks && m->sender == m->source;
 }
 
 /* Whoever waits for the send of this message goes on. */
@@ -498,8 +479,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 		inner_timer(s, number - p->n_actors, now);
 		return;
 	}
-	if (number < p->job.n_ranks &&
-	    p->ranks[number].began == HD_TIME_NEVER) {
+	if (number < p->job.n_ranks && p->ranks[number].began == HD_TIME_NEVER) {
 		gang_begin(&s->gang, number, now);
 		timeline_look(s, number, now);
 		return;
@@ -540,14 +520,12 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 	 * over. */
 	m->sent = m->n_packets;
 	s->of->actors[m->sender].left_at = when;
-	sim_timer(s->sim, s->of->endpoint, s->of->actors[m->sender].node, when,
-		  m->sender);
+	sim_timer(s->sim, s->of->endpoint, s->of->actors[m->sender].node, when, m->sender);
 }
 
 /* ---- parts -------------------------------------------------------------- */
 
-static void share_init(struct placed *p, struct share *s, uint32_t number,
-		       struct sim *sim)
+static void share_init(struct placed *p, struct share *s, uint32_t number, struct sim *sim)
 {
 	const struct carrier carrier = { s, post, matched, wake };
 

@@ -7,9 +7,7 @@
 #include "base/alloc.h"
 #include "base/seeds_for_tests.h"
 
-#define HDR_STAR(hosts)                                 \
-	"fabric: {topology: {kind: star, hosts: " hosts \
-	"}, link: {rate: 4x HDR}}\n"
+#define HDR_STAR(hosts) "fabric: {topology: {kind: star, hosts: " hosts "}, link: {rate: 4x HDR}}\n"
 /* Two leaves of 4 hosts and one spine: a cable up from each. */
 #define ONE_UPLINK                                                            \
 	"fabric: {topology: {kind: xgft, down: \"4,2\", up: \"1,1\"}, link: " \
@@ -23,14 +21,14 @@ static size_t rows(const struct outcome *o, const char *table)
 	return table_rows(outcome_table(o, table));
 }
 
-static const char *text_at(const struct outcome *o, const char *table,
-			   size_t row, const char *column)
+static const char *text_at(const struct outcome *o, const char *table, size_t row,
+			   const char *column)
 {
 	return outcome_cell(o, table, row, column)->text;
 }
 
-static uint64_t number_at(const struct outcome *o, const char *table,
-			  size_t row, const char *column)
+static uint64_t number_at(const struct outcome *o, const char *table, size_t row,
+			  const char *column)
 {
 	return outcome_cell(o, table, row, column)->u;
 }
@@ -41,8 +39,8 @@ static uint64_t number_at(const struct outcome *o, const char *table,
 static void a_path_has_no_gaps(void **state)
 {
 	struct outcome o = run_on(
-		HDR_STAR("8") "jobs: [{name: a, program: [{allreduce: 64KiB, "
-			      "algorithm: ring}, {barrier: 0}]}]\n",
+		HDR_STAR(
+			"8") "jobs: [{name: a, program: [{allreduce: 64KiB, algorithm: ring}, {barrier: 0}]}]\n",
 		1);
 	size_t n = rows(&o, "path messages");
 	hd_time at = 0;
@@ -50,11 +48,9 @@ static void a_path_has_no_gaps(void **state)
 	(void)state;
 	assert_int_equal(n, 2 * 7 + 3);
 	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(outcome_time(&o, "path messages", i, "posted"),
-				 at);
+		assert_int_equal(outcome_time(&o, "path messages", i, "posted"), at);
 		at = outcome_time(&o, "path messages", i, "end");
-		assert_string_equal(text_at(&o, "path messages", i, "until it"),
-				    "arrives");
+		assert_string_equal(text_at(&o, "path messages", i, "until it"), "arrives");
 		/* Nobody is in anybody's way. */
 		assert_null(text_at(&o, "path messages", i, "link"));
 	}
@@ -68,10 +64,8 @@ static void the_link_that_it_waits_for_is_named(void **state)
 {
 	struct outcome o = run_on(
 		HDR_STAR("3") "jobs:\n"
-			      "- {name: a, ranks: 2, on: 'h0, h2', program: "
-			      "[{shift: 4096}]}\n"
-			      "- {name: b, ranks: 2, on: 'h1, h2', program: "
-			      "[{shift: 4096}]}\n",
+			      "- {name: a, ranks: 2, on: 'h0, h2', program: [{shift: 4096}]}\n"
+			      "- {name: b, ranks: 2, on: 'h1, h2', program: [{shift: 4096}]}\n",
 		1);
 
 	(void)state;
@@ -92,20 +86,16 @@ static void the_link_that_it_waits_for_is_named(void **state)
 static void what_has_left_waits_for_no_link(void **state)
 {
 	struct outcome o = run_on(
-		"fabric: {topology: {kind: xgft, down: \"8,2\", up: \"1,1\"},"
-		" link: {rate: 4x HDR}}\n"
-		"jobs: [{name: a, on: '0..3, 8..11', program: [{alltoall: "
-		"64KiB}]}]\n"
-		"traffic: [{name: storm, kind: saturating, pattern: incast, "
-		"source: '4..7, 12, 13', destination: h15, payload: 4KiB}]\n"
+		"fabric: {topology: {kind: xgft, down: \"8,2\", up: \"1,1\"}, link: {rate: 4x HDR}}\n"
+		"jobs: [{name: a, on: '0..3, 8..11', program: [{alltoall: 64KiB}]}]\n"
+		"traffic: [{name: storm, kind: saturating, pattern: incast, source: '4..7, 12, 13', destination: h15, payload: 4KiB}]\n"
 		"run: {warmup: 0us, horizon: 5ms}\n",
 		1);
 	size_t left = 0;
 
 	(void)state;
 	for (size_t i = 0; i < rows(&o, "path messages"); i++) {
-		if (strcmp(text_at(&o, "path messages", i, "until it"),
-			   "has left") != 0)
+		if (strcmp(text_at(&o, "path messages", i, "until it"), "has left") != 0)
 			continue;
 		assert_null(text_at(&o, "path messages", i, "link"));
 		left++;
@@ -121,14 +111,12 @@ static void what_has_left_waits_for_no_link(void **state)
 static void a_line_is_no_wait_for_links(void **state)
 {
 	struct outcome o = run_on(
-		HDR_STAR("5") "jobs: [{name: a, program: [{alltoall: 8KiB, "
-			      "algorithm: linear}]}]\n",
+		HDR_STAR("5") "jobs: [{name: a, program: [{alltoall: 8KiB, algorithm: linear}]}]\n",
 		1);
 	size_t last = rows(&o, "path messages") - 1;
 
 	(void)state;
-	assert_int_equal(outcome_time(&o, "path messages", last, "in line"),
-			 3 * 2 * PACKET);
+	assert_int_equal(outcome_time(&o, "path messages", last, "in line"), 3 * 2 * PACKET);
 	results_free(o.results);
 }
 
@@ -140,8 +128,7 @@ static void long_paths_say_where_they_begin(void **state)
 	char text[256];
 
 	snprintf(text, sizeof(text),
-		 HDR_STAR("4") "jobs: [{name: a, ranks: 2, repeat: %u, "
-			       "program: [{shift: 1}]}]\n",
+		 HDR_STAR("4") "jobs: [{name: a, ranks: 2, repeat: %u, program: [{shift: 1}]}]\n",
 		 n);
 	struct outcome o = run_on(text, 1);
 
@@ -160,12 +147,10 @@ static void long_paths_say_where_they_begin(void **state)
 /* A job of each half of two leaves, all over one cable; shares of it. */
 static void links_know_what_they_carried_for_whom(void **state)
 {
-	struct outcome o =
-		run_on(ONE_UPLINK
-		       "jobs:\n"
-		       "- {name: a, on: '0, 4', program: [{shift: 1MiB}]}\n"
-		       "- {name: b, on: '1, 5', program: [{shift: 3MiB}]}\n",
-		       1);
+	struct outcome o = run_on(ONE_UPLINK "jobs:\n"
+					     "- {name: a, on: '0, 4', program: [{shift: 1MiB}]}\n"
+					     "- {name: b, on: '1, 5', program: [{shift: 3MiB}]}\n",
+				  1);
 	uint64_t bytes[2] = { 0 };
 	double share[2] = { 0 };
 
@@ -175,8 +160,7 @@ static void links_know_what_they_carried_for_whom(void **state)
 		uint64_t mib = is_b ? 3 : 1;
 
 		/* 256 packets a MiB, with 26 bytes each. */
-		assert_int_equal(number_at(&o, "job links", i, "bytes"),
-				 mib * 256 * 4122);
+		assert_int_equal(number_at(&o, "job links", i, "bytes"), mib * 256 * 4122);
 		if (strcmp(text_at(&o, "job links", i, "link"), "s1-0:5") != 0)
 			continue;
 		bytes[is_b] = mib;
@@ -194,8 +178,7 @@ static void links_know_what_they_carried_for_whom(void **state)
 /* Spans follow each other; what a rank did is all of its time. */
 static void check_timeline(const struct outcome *o, uint64_t ranks)
 {
-	static const char *const doing[] = { "compute", "send", "receive",
-					     "wait" };
+	static const char *const doing[] = { "compute", "send", "receive", "wait" };
 	hd_time *at = hd_alloc(ranks, sizeof(*at));
 	hd_time *busy = hd_alloc(ranks, sizeof(*busy));
 
@@ -203,8 +186,7 @@ static void check_timeline(const struct outcome *o, uint64_t ranks)
 		uint64_t rank = number_at(o, "rank timeline", i, "rank");
 		hd_time sum = at[rank];
 
-		assert_int_equal(outcome_time(o, "rank timeline", i, "begin"),
-				 at[rank]);
+		assert_int_equal(outcome_time(o, "rank timeline", i, "begin"), at[rank]);
 		for (unsigned k = 0; k < 4; k++)
 			sum += outcome_time(o, "rank timeline", i, doing[k]);
 		at[rank] = outcome_time(o, "rank timeline", i, "end");
@@ -212,8 +194,7 @@ static void check_timeline(const struct outcome *o, uint64_t ranks)
 		busy[rank] += outcome_time(o, "rank timeline", i, "compute");
 	}
 	for (uint64_t i = 0; i < ranks; i++) {
-		assert_int_equal(at[i] / 1000,
-				 outcome_time(o, "ranks", i, "end") / 1000);
+		assert_int_equal(at[i] / 1000, outcome_time(o, "ranks", i, "end") / 1000);
 		assert_int_equal(busy[i], outcome_time(o, "ranks", i, "busy"));
 	}
 	free(at);
@@ -223,29 +204,25 @@ static void check_timeline(const struct outcome *o, uint64_t ranks)
 static void a_timeline_has_all_of_the_time(void **state)
 {
 	struct outcome o = run_on(
-		HDR_STAR("4") "jobs: [{name: a, program: [{compute: 1us}, "
-			      "{alltoall: 64KiB}]}]\n",
+		HDR_STAR("4") "jobs: [{name: a, program: [{compute: 1us}, {alltoall: 64KiB}]}]\n",
 		1);
 
 	(void)state;
 	check_timeline(&o, 4);
 	/* 1 us of computing; then 3 rounds, each sends until its last byte has
 	 * left, and waits for the way: some of it with packets arriving. */
-	assert_int_equal(outcome_time(&o, "rank timeline", 0, "compute"),
-			 HD_US);
-	assert_int_equal(outcome_time(&o, "rank timeline", 1, "send"),
-			 16 * PACKET);
-	assert_int_equal(outcome_time(&o, "rank timeline", 2, "receive"),
-			 110 * HD_NS);
+	assert_int_equal(outcome_time(&o, "rank timeline", 0, "compute"), HD_US);
+	assert_int_equal(outcome_time(&o, "rank timeline", 1, "send"), 16 * PACKET);
+	assert_int_equal(outcome_time(&o, "rank timeline", 2, "receive"), 110 * HD_NS);
 	results_free(o.results);
 }
 
 static void a_long_timeline_has_all_of_the_time(void **state)
 {
-	struct outcome o =
-		run_on(HDR_STAR("4") "jobs: [{name: a, repeat: 1000, program: "
-				     "[{compute: 100ns}, {alltoall: 64}]}]\n",
-		       1);
+	struct outcome o = run_on(
+		HDR_STAR(
+			"4") "jobs: [{name: a, repeat: 1000, program: [{compute: 100ns}, {alltoall: 64}]}]\n",
+		1);
 
 	(void)state;
 	assert_true(rows(&o, "rank timeline") <= 4 * 512);
@@ -258,15 +235,13 @@ static void a_long_timeline_has_all_of_the_time(void **state)
 static void pairs_have_all_bytes(void **state)
 {
 	struct outcome o = run_on(
-		HDR_STAR("8") "jobs: [{name: a, program: [{allreduce: 64KiB, "
-			      "algorithm: ring}]}]\n",
+		HDR_STAR("8") "jobs: [{name: a, program: [{allreduce: 64KiB, algorithm: ring}]}]\n",
 		1);
 
 	(void)state;
 	assert_int_equal(rows(&o, "job pairs"), 8);
 	for (size_t i = 0; i < 8; i++)
-		assert_int_equal(number_at(&o, "job pairs", i, "bytes"),
-				 2 * 7 * 8192);
+		assert_int_equal(number_at(&o, "job pairs", i, "bytes"), 2 * 7 * 8192);
 	assert_string_equal(text_at(&o, "job pairs", 7, "from"), "rank 7");
 	assert_string_equal(text_at(&o, "job pairs", 7, "to"), "rank 0");
 	results_free(o.results);
@@ -276,8 +251,7 @@ static void pairs_have_all_bytes(void **state)
 static void few_are_told_one_by_one(void **state)
 {
 	struct outcome o = run_on(
-		"fabric: {topology: {kind: xgft, down: \"4,16\", up: \"1,4\"}, "
-		"link: {rate: 4x HDR}}\n"
+		"fabric: {topology: {kind: xgft, down: \"4,16\", up: \"1,4\"}, link: {rate: 4x HDR}}\n"
 		"jobs: [{name: a, program: [{shift: 1000}]}]\n",
 		1);
 
@@ -292,8 +266,7 @@ static void few_are_told_one_by_one(void **state)
 static void many_are_sorted_by_leaf(void **state)
 {
 	struct outcome o = run_on(
-		"fabric: {topology: {kind: xgft, down: \"4,18\", up: \"1,4\"}, "
-		"link: {rate: 4x HDR}}\n"
+		"fabric: {topology: {kind: xgft, down: \"4,18\", up: \"1,4\"}, link: {rate: 4x HDR}}\n"
 		"jobs: [{name: a, program: [{shift: 1000}]}]\n",
 		1);
 
@@ -303,8 +276,7 @@ static void many_are_sorted_by_leaf(void **state)
 		bool within = strcmp(text_at(&o, "job pairs", i, "from"),
 				     text_at(&o, "job pairs", i, "to")) == 0;
 
-		assert_int_equal(number_at(&o, "job pairs", i, "bytes"),
-				 within ? 3000 : 1000);
+		assert_int_equal(number_at(&o, "job pairs", i, "bytes"), within ? 3000 : 1000);
 	}
 	assert_string_equal(text_at(&o, "job pairs", 0, "from"), "s1-0");
 	results_free(o.results);
@@ -313,8 +285,8 @@ static void many_are_sorted_by_leaf(void **state)
 static void a_multicast_goes_to_each(void **state)
 {
 	struct outcome o = run_on(
-		HDR_STAR("6") "jobs: [{name: a, program: [{broadcast: 1KiB, "
-			      "algorithm: multicast}]}]\n",
+		HDR_STAR(
+			"6") "jobs: [{name: a, program: [{broadcast: 1KiB, algorithm: multicast}]}]\n",
 		1);
 
 	(void)state;

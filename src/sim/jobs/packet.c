@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/jobs/packet.h"
 
-void message_packet(const struct fabric *f, port_id from, port_id to,
-		    struct packet_label label, uint32_t payload,
-		    struct sim_arrival *out)
+void message_packet(const struct fabric *f, port_id from, port_id to, struct packet_label label,
+		    uint32_t payload, struct sim_arrival *out)
 {
 	struct sim_address way = { .target = TOPO_NONE };
 

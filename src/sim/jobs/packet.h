@@ -16,8 +16,7 @@ static inline uint64_t message_packets(uint64_t bytes, uint64_t mtu)
 }
 
 /* Payload of a packet, by its number from 0. */
-static inline uint32_t message_payload(uint64_t bytes, uint64_t mtu,
-				       uint64_t number)
+static inline uint32_t message_payload(uint64_t bytes, uint64_t mtu, uint64_t number)
 {
 	uint64_t rest = bytes - number * mtu;
 
@@ -30,8 +29,7 @@ struct packet_label {
 };
 
 /* From one end port to another, between which there is a way: all but time. */
-void message_packet(const struct fabric *f, port_id from, port_id to,
-		    struct packet_label label, uint32_t payload,
-		    struct sim_arrival *out);
+void message_packet(const struct fabric *f, port_id from, port_id to, struct packet_label label,
+		    uint32_t payload, struct sim_arrival *out);
 
 #endif

@@ -70,8 +70,7 @@ void pairs_init(struct placed *p)
 static void count(struct share *s, uint32_t from, uint32_t to, uint64_t bytes)
 {
 	const struct placed *p = s->of;
-	struct pair_count *c =
-		&s->pairs[(size_t)p->bins[from] * p->n_bins + p->bins[to]];
+	struct pair_count *c = &s->pairs[(size_t)p->bins[from] * p->n_bins + p->bins[to]];
 
 	c->messages++;
 	c->bytes += bytes;
@@ -82,8 +81,7 @@ void pairs_count(struct share *s, const struct message *m, uint64_t bytes)
 	const struct placed *p = s->of;
 
 	if (!s->pairs)
-		s->pairs = hd_alloc((size_t)p->n_bins * p->n_bins,
-				    sizeof(*s->pairs));
+		s->pairs = hd_alloc((size_t)p->n_bins * p->n_bins, sizeof(*s->pairs));
 	if (m->kind == MSG_REDUCE)
 		return; /* to nobody in particular */
 	if (!m->dlid) {
@@ -169,8 +167,8 @@ static struct leaves *leaves_of_bins(const struct placed *p)
 }
 
 /* "rank 3", "s1-0" or "s1-0 to s1-3". */
-static const char *bin_name(struct table *t, const struct placed *p,
-			    const struct leaves *leaves, uint32_t bin)
+static const char *bin_name(struct table *t, const struct placed *p, const struct leaves *leaves,
+			    uint32_t bin)
 {
 	if (!leaves)
 		return actor_name(t, p, bin);
@@ -178,8 +176,7 @@ static const char *bin_name(struct table *t, const struct placed *p,
 
 	return l->first == l->last
 		       ? leaf_name(p, l->first)
-		       : table_text(t, "%s to %s", leaf_name(p, l->first),
-				    leaf_name(p, l->last));
+		       : table_text(t, "%s to %s", leaf_name(p, l->first), leaf_name(p, l->last));
 }
 
 static struct pair_count sum_of(const struct placed *p, size_t place)
@@ -235,8 +232,7 @@ static void put_pairs(struct table *t, const struct placed *p)
 			continue;
 		const struct pair_row row = {
 			.job = p->scn->name,
-			.from = bin_name(t, p, leaves,
-					 (uint32_t)(i / p->n_bins)),
+			.from = bin_name(t, p, leaves, (uint32_t)(i / p->n_bins)),
 			.to = bin_name(t, p, leaves, (uint32_t)(i % p->n_bins)),
 			.messages = sum.messages,
 			.bytes = sum.bytes,
@@ -259,8 +255,7 @@ void pairs_table(const struct jobs *jobs, bool all, struct results *r)
 		if (!t)
 			t = results_table(
 				r, "job pairs",
-				"who sends to whom: ranks, or leaf switches "
-				"with ranks of jobs that have many",
+				"who sends to whom: ranks, or leaf switches with ranks of jobs that have many",
 				columns);
 		put_pairs(t, p);
 	}

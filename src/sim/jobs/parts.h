@@ -112,7 +112,7 @@ struct share {
 	uint32_t fresh, free, returned;
 	uint64_t n_messages, bytes; /* posted by ranks */
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
-	hd_time told_at; /* of a delivery, while that is; else HD_TIME_NEVER */
+	hd_time told_at;            /* of a delivery, while that is; else HD_TIME_NEVER */
 	bool has_ranks;
 	bool is_elsewhere;       /* another process computes it */
 	struct letters *letters; /* per share; NULL: all are here */
@@ -231,8 +231,7 @@ static inline struct landing *landing_of(struct message *m, uint32_t rank)
 	return m->landings ? &m->landings[rank] : &m->here;
 }
 
-struct path path_until(const struct message *m, const struct sim_waits *waits,
-		       hd_time now);
+struct path path_until(const struct message *m, const struct sim_waits *waits, hd_time now);
 /* It joins the line of its sender. */
 void line_join(struct share *s, uint32_t id, hd_time now);
 /* A packet of it, or all of it, is at an actor. */
@@ -251,8 +250,8 @@ void chain_post(struct placed *p, struct message *m);
 void chain_begin(struct placed *p, const struct message *m, hd_time now);
 /* It has left, or its packets that waited so are there. */
 struct path_message chain_left(const struct message *m, hd_time now);
-struct path_message chain_arrived(const struct message *m,
-				  const struct sim_waits *waits, hd_time now);
+struct path_message chain_arrived(const struct message *m, const struct sim_waits *waits,
+				  hd_time now);
 /* Can this have come from another process? */
 bool cause_is_sound(const struct placed *p, const struct path_message *x);
 /* Of the postings of an actor those that the first process has not seen as
@@ -265,8 +264,7 @@ void chain_tables(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- links.c ------------------------------------------------------------- */
 
-void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all,
-		struct results *r);
+void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all, struct results *r);
 
 /* ---- timeline.c ---------------------------------------------------------- */
 
@@ -308,8 +306,7 @@ const char *port_name(struct table *t, const struct placed *p, uint32_t port);
 /* ---- build.c ------------------------------------------------------------- */
 
 /* A multicast tree for each group of a step. */
-HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step, struct diag *d);
 
 /* ---- inner.c ------------------------------------------------------------- */
 
@@ -327,15 +324,12 @@ void inner_timer(struct share *s, uint32_t number, hd_time now);
 
 bool step_reduces(const struct step *s);
 /* Aggregation trees for each group of a step. */
-HD_MUST_CHECK enum hd_status reduction_trees(struct placed *p, size_t step,
-					     struct diag *d);
+HD_MUST_CHECK enum hd_status reduction_trees(struct placed *p, size_t step, struct diag *d);
 /* A rank's part in a reduction of its group is posted. */
-void reduction_post(struct share *s, uint32_t rank, uint32_t group,
-		    uint32_t message);
+void reduction_post(struct share *s, uint32_t rank, uint32_t group, uint32_t message);
 void reduction_table(const struct jobs *jobs, struct results *r);
 /* A packet of its result has come to a rank. */
-void result_lands(struct share *s, uint32_t rank,
-		  const struct sim_packet *packet, hd_time now);
+void result_lands(struct share *s, uint32_t rank, const struct sim_packet *packet, hd_time now);
 
 /* ---- rc.c ---------------------------------------------------------------- */
 
@@ -356,8 +350,7 @@ static inline bool goes_over_rc(const struct placed *p, const struct message *m)
 
 /* See struct sim_endpoint. */
 void placed_list(void *context, struct pack *k);
-void placed_pack(void *context, struct pack *k,
-		 const struct sim_section *section);
+void placed_pack(void *context, struct pack *k, const struct sim_section *section);
 void placed_pack_cookie(void *context, struct pack *k, uint32_t *cookie);
 
 /* ---- stuck.c ------------------------------------------------------------- */

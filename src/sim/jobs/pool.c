@@ -25,8 +25,7 @@ static uint32_t block_of(uint32_t id)
 /* NULL: there is none here. */
 static struct message *block_at(const struct placed *p, uint32_t block)
 {
-	struct message **table = __atomic_load_n(
-		&p->tables[block >> TABLE_BITS], __ATOMIC_ACQUIRE);
+	struct message **table = __atomic_load_n(&p->tables[block >> TABLE_BITS], __ATOMIC_ACQUIRE);
 
 	return table ? table[block & (TABLE_LEN - 1)] : NULL;
 }
@@ -42,8 +41,8 @@ static struct message **table_need(struct placed *p, uint32_t block)
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	struct message **mine = hd_alloc(TABLE_LEN, sizeof(*mine));
 
-	if (__atomic_compare_exchange_n(at, &table, mine, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(at, &table, mine, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
 		return mine;
 	free(mine);
 	return table;
@@ -82,8 +81,8 @@ static uint32_t message_fresh(struct share *s)
 	struct placed *p = s->of;
 
 	if (s->fresh % MESSAGES_IN_BLOCK == 0) {
-		uint32_t block = __atomic_fetch_add(
-			&p->next_block, p->block_stride, __ATOMIC_RELAXED);
+		uint32_t block =
+			__atomic_fetch_add(&p->next_block, p->block_stride, __ATOMIC_RELAXED);
 
 		assert(block < UINT32_MAX / MESSAGES_IN_BLOCK);
 		block_need(p, block);
@@ -95,8 +94,7 @@ static uint32_t message_fresh(struct share *s)
 uint32_t message_new(struct share *s)
 {
 	if (s->free == GANG_NONE)
-		s->free = __atomic_exchange_n(&s->returned, GANG_NONE,
-					      __ATOMIC_ACQUIRE);
+		s->free = __atomic_exchange_n(&s->returned, GANG_NONE, __ATOMIC_ACQUIRE);
 	uint32_t id = s->free;
 
 	if (id == GANG_NONE)
@@ -120,8 +118,7 @@ static void message_free(struct share *s, uint32_t id)
 		return;
 	}
 	m->next = __atomic_load_n(&owner->returned, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&owner->returned, &m->next, id,
-					    true, __ATOMIC_RELEASE,
+	while (!__atomic_compare_exchange_n(&owner->returned, &m->next, id, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
 		;
 }
@@ -199,8 +196,7 @@ void blocks_fini(struct placed *p)
 		for (uint32_t k = 0; p->tables[i] && k < TABLE_LEN; k++) {
 			struct message *block = p->tables[i][k];
 
-			for (uint32_t j = 0; block && j < MESSAGES_IN_BLOCK;
-			     j++)
+			for (uint32_t j = 0; block && j < MESSAGES_IN_BLOCK; j++)
 				free(block[j].landings);
 			free(block);
 		}

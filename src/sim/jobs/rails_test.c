@@ -26,24 +26,19 @@ struct counts {
 };
 
 /* Of a packet delivered: did it change rails? */
-static void delivered(void *context, hd_time now, uint32_t node,
-		      const struct sim_packet *p)
+static void delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct counts *c = context;
 	const struct fabric *f = c->f;
-	const struct sim_port *from =
-		&f->setup.ports[f->setup.nodes[p->source].first_port + 1];
-	const struct sim_port *to =
-		&f->setup.ports[f->setup.nodes[node].first_port + 1];
+	const struct sim_port *from = &f->setup.ports[f->setup.nodes[p->source].first_port + 1];
+	const struct sim_port *to = &f->setup.ports[f->setup.nodes[node].first_port + 1];
 
 	(void)now;
-	if (f->topo.ports[from->origin].number !=
-	    f->topo.ports[to->origin].number)
+	if (f->topo.ports[from->origin].number != f->topo.ports[to->origin].number)
 		c->other += p->bytes;
 }
 
-static void count_ports(const struct fabric *f, const struct sim_metrics *m,
-			struct outcome *out)
+static void count_ports(const struct fabric *f, const struct sim_metrics *m, struct outcome *out)
 {
 	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
 		const struct sim_port *p = &f->setup.ports[i];
@@ -54,14 +49,12 @@ static void count_ports(const struct fabric *f, const struct sim_metrics *m,
 		sim_port_counters(m, i, &c);
 		if (f->setup.nodes[p->node].kind == SIM_END)
 			out->host_bytes += c.xmit_bytes;
-		else if (f->setup.nodes[f->setup.ports[p->peer].node].kind ==
-			 SIM_SWITCH)
+		else if (f->setup.nodes[f->setup.ports[p->peer].node].kind == SIM_SWITCH)
 			out->spine_bytes += c.xmit_bytes;
 	}
 }
 
-static struct outcome run_with(const char *topology, const char *job,
-			       const char *latency)
+static struct outcome run_with(const char *topology, const char *job, const char *latency)
 {
 	const hd_time alone[1] = { HD_TIME_NEVER };
 	struct diag d = { .status = HD_OK };
@@ -73,8 +66,7 @@ static struct outcome run_with(const char *topology, const char *job,
 
 	snprintf(text, sizeof(text),
 		 "fabric:\n  topology: {%s}\n  link: {rate: 4x HDR}\n"
-		 "  inner: {rate: 3.6Tb/s, latency: %s}\njobs:\n- {name: a, "
-		 "%s}\n",
+		 "  inner: {rate: 3.6Tb/s, latency: %s}\njobs:\n- {name: a, %s}\n",
 		 topology, latency, job);
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
 	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
@@ -86,8 +78,7 @@ static struct outcome run_with(const char *topology, const char *job,
 	struct counts c = { .f = f };
 
 	jobs_attach(jobs, s);
-	sim_observe(s, &(struct sim_observer){ .context = &c,
-					       .delivered = delivered });
+	sim_observe(s, &(struct sim_observer){ .context = &c, .delivered = delivered });
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	out.completion = jobs_completion(jobs, 0);
 	out.well = jobs_tables(jobs, alone, sim_metrics(s), true, r);
@@ -112,8 +103,7 @@ static struct outcome run_on(const char *topology, const char *job)
 static void an_alltoall_inside_a_rail_keeps_off_the_spine(void **state)
 {
 	struct outcome o =
-		run_on(ONE_UNIT, "program: [{alltoall: 4096, groups: 8, "
-				 "layout: strides}]");
+		run_on(ONE_UNIT, "program: [{alltoall: 4096, groups: 8, layout: strides}]");
 
 	(void)state;
 	assert_true(o.well);
@@ -127,8 +117,7 @@ static void an_alltoall_inside_a_rail_keeps_off_the_spine(void **state)
 static void peers_keep_all_of_it_off_the_spine(void **state)
 {
 	struct outcome own = run_on(ONE_UNIT, "program: [{alltoall: 4096}]");
-	struct outcome peer =
-		run_on(ONE_UNIT, "rails: peer, program: [{alltoall: 4096}]");
+	struct outcome peer = run_on(ONE_UNIT, "rails: peer, program: [{alltoall: 4096}]");
 
 	(void)state;
 	assert_true(own.well && peer.well);
@@ -145,10 +134,8 @@ static void peers_keep_all_of_it_off_the_spine(void **state)
 static void planes_are_joined_inside_hosts(void **state)
 {
 	struct outcome o = run_on(
-		"kind: rail, rails: 4, units: 2, hosts: 2, spines: 4, planes: "
-		"4",
-		"rails: peer, program: [{alltoall: 4096}, {allreduce: 100000, "
-		"algorithm: ring}]");
+		"kind: rail, rails: 4, units: 2, hosts: 2, spines: 4, planes: 4",
+		"rails: peer, program: [{alltoall: 4096}, {allreduce: 100000, algorithm: ring}]");
 
 	(void)state;
 	assert_true(o.well);
@@ -158,16 +145,13 @@ static void planes_are_joined_inside_hosts(void **state)
 static void planes_without_peers_are_refused(void **state)
 {
 	static const char text[] =
-		"fabric: {topology: {kind: rail, rails: 2, units: 1, hosts: 2, "
-		"spines: 2, planes: 2}, inner: 1Tb/s}\njobs:\n- {name: a, "
-		"program: [{alltoall: 64}]}\n";
+		"fabric: {topology: {kind: rail, rails: 2, units: 1, hosts: 2, spines: 2, planes: 2}, inner: 1Tb/s}\njobs:\n- {name: a, program: [{alltoall: 64}]}\n";
 	struct diag d = { .status = HD_OK };
 	struct fabric *f = NULL;
 	struct jobs *jobs = NULL;
 
 	(void)state;
-	assert_int_equal(
-		fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_OK);
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_OK);
 	assert_int_equal(jobs_new(f, JOBS_ALL, &d, &jobs), HD_ERR_INPUT);
 	assert_non_null(strstr(d.message, "no way between"));
 	fabric_free(f);
@@ -196,9 +180,9 @@ static void messages_inside_take_their_time(void **state)
 	assert_int_equal(o.completion, fabric);
 	/* and h0:1 to h1:2 by h0:2, where a rank is that does nothing else:
 	 * pairs of ranks (0, 3) and (1, 2). */
-	o = run_on("kind: rail, rails: 2, units: 1, hosts: 2, spines: 1",
-		   "on: 'h0:1, h1:2, h0:2, h1:1', rails: peer, program: "
-		   "[{shift: 45000, groups: 2}]");
+	o = run_on(
+		"kind: rail, rails: 2, units: 1, hosts: 2, spines: 1",
+		"on: 'h0:1, h1:2, h0:2, h1:1', rails: peer, program: [{shift: 45000, groups: 2}]");
 	assert_int_equal(o.completion, inside + fabric);
 	assert_int_equal(o.spine_bytes, 0);
 }
@@ -206,10 +190,8 @@ static void messages_inside_take_their_time(void **state)
 /* One after the other: all leave by the one link of the rank. */
 static void messages_inside_leave_one_after_the_other(void **state)
 {
-	struct outcome o = run_on(
-		"kind: rail, rails: 8, units: 1, hosts: 1, spines: 0, planes: "
-		"8",
-		"rails: peer, program: [{alltoall: 45000, algorithm: linear}]");
+	struct outcome o = run_on("kind: rail, rails: 8, units: 1, hosts: 1, spines: 0, planes: 8",
+				  "rails: peer, program: [{alltoall: 45000, algorithm: linear}]");
 
 	(void)state;
 	assert_int_equal(o.completion, 7 * 100 * HD_NS + 500 * HD_NS);
@@ -219,11 +201,8 @@ static void messages_inside_leave_one_after_the_other(void **state)
 static void messages_inside_may_arrive_as_they_leave(void **state)
 {
 	struct outcome o = run_with(
-		"kind: rail, rails: 8, units: 1, hosts: 1, spines: 0, planes: "
-		"8",
-		"rails: peer, repeat: 20, program: [{alltoall: 45000, "
-		"algorithm: linear}]",
-		"0ns");
+		"kind: rail, rails: 8, units: 1, hosts: 1, spines: 0, planes: 8",
+		"rails: peer, repeat: 20, program: [{alltoall: 45000, algorithm: linear}]", "0ns");
 
 	(void)state;
 	assert_true(o.well);

@@ -27,8 +27,7 @@ struct sent {
 	uint16_t dlid[MOST];
 };
 
-static void granted(void *context, hd_time now, uint32_t port,
-		    const struct sim_packet *p)
+static void granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct sent *s = context;
 
@@ -58,11 +57,11 @@ static struct sent run(const char *control, const char *rest)
 	struct qp_rows *rows = NULL;
 	static struct sent sent;
 
-	snprintf(text, sizeof(text),
-		 "fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x "
-		 "HDR}}\nrun: {warmup: 0s, measure: 60us, horizon: 60us}\n"
-		 "congestion: {%s}\n%s",
-		 control, rest);
+	snprintf(
+		text, sizeof(text),
+		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}\nrun: {warmup: 0s, measure: 60us, horizon: 60us}\n"
+		"congestion: {%s}\n%s",
+		control, rest);
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
 	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
 		fail_msg("%s\n%s", text, d.message);
@@ -96,9 +95,8 @@ static size_t to_lid(const struct sent *s, uint16_t dlid)
 	return n;
 }
 
-#define ROW(to)                                                       \
-	"- {name: to-" to ", kind: cbr, source: h0, destination: " to \
-	", transport: rc, rate: "                                     \
+#define ROW(to)                                                                                 \
+	"- {name: to-" to ", kind: cbr, source: h0, destination: " to ", transport: rc, rate: " \
 	"80Gb/s, payload: 4096}\n"
 #define JOB(name, to)                                                    \
 	"- {name: " name ", transport: rc, ranks: 2, on: [h0, " to "], " \
@@ -117,15 +115,12 @@ static void port_and_sl_have_one_rate(void **state)
 
 	(void)state;
 	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
-		struct sent s = run("algorithm: cct, cct: {per: sl, min: 12}",
-				    cases[c]);
+		struct sent s = run("algorithm: cct, cct: {per: sl, min: 12}", cases[c]);
 		const hd_time gap = 4 * (hd_time)BYTE * (4096 + 26);
 
-		assert_in_range(s.n, 60 * HD_US / (gap + 4 * BYTE * 8),
-				60 * HD_US / gap + 1);
+		assert_in_range(s.n, 60 * HD_US / (gap + 4 * BYTE * 8), 60 * HD_US / gap + 1);
 		for (size_t i = 1; i < s.n; i++)
-			assert_true(s.at[i] - s.at[i - 1] >=
-				    4 * (hd_time)BYTE * s.bytes[i - 1]);
+			assert_true(s.at[i] - s.at[i - 1] >= 4 * (hd_time)BYTE * s.bytes[i - 1]);
 		/* In turns: nobody is more than one behind, but for those that
 		 * begin later. */
 		size_t seen = 0;
@@ -135,8 +130,7 @@ static void port_and_sl_have_one_rate(void **state)
 
 			seen += n > 0;
 			if (n)
-				assert_in_range(n, s.n / sharers[c] - 2,
-						s.n / sharers[c] + 2);
+				assert_in_range(n, s.n / sharers[c] - 2, s.n / sharers[c] + 2);
 		}
 		assert_int_equal(seen, sharers[c]);
 	}
@@ -154,22 +148,17 @@ static void what_stays_inside_has_no_part(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		snprintf(control, sizeof(control),
-			 "algorithm: fimd, rate_steps: 6, cct: {per: %s}",
+		snprintf(control, sizeof(control), "algorithm: fimd, rate_steps: 6, cct: {per: %s}",
 			 pers[i]);
 		struct sent s = run(
 			control,
 			"jobs:\n"
-			"- {name: a, transport: rc, ranks: 1, on: h0, "
-			"program: [{write: 3000, request: 100, "
-			"to: h0}, {write: 300, request: 100, outstanding: 3, "
-			"to: h1}]}\n");
+			"- {name: a, transport: rc, ranks: 1, on: h0, program: [{write: 3000, request: 100, to: h0}, {write: 300, request: 100, outstanding: 3, to: h1}]}\n");
 
 		assert_int_equal(s.n, 3);
 		assert_int_equal(s.at[0], 0);
 		for (size_t k = 1; k < 3; k++)
-			assert_int_equal(s.at[k] - s.at[k - 1],
-					 6 * BYTE * s.bytes[k - 1]);
+			assert_int_equal(s.at[k] - s.at[k - 1], 6 * BYTE * s.bytes[k - 1]);
 	}
 }
 

@@ -41,11 +41,10 @@ static uint64_t way_of(const struct placed *p, uint32_t source, uint32_t target)
 	return (uint64_t)sender_of(p, source, target) << 32 | target;
 }
 
-static void way_add(const struct placed *p, struct ways *w, uint32_t source,
-		    uint32_t target)
+static void way_add(const struct placed *p, struct ways *w, uint32_t source, uint32_t target)
 {
-	if (p->inner.num && source < p->job.n_ranks &&
-	    target < p->job.n_ranks && are_of_one_host(p, source, target))
+	if (p->inner.num && source < p->job.n_ranks && target < p->job.n_ranks &&
+	    are_of_one_host(p, source, target))
 		return; /* J12 */
 	uint64_t way = way_of(p, source, target);
 
@@ -54,15 +53,14 @@ static void way_add(const struct placed *p, struct ways *w, uint32_t source,
 	if (w->n == w->cap) {
 		/* Only where most are new does it grow. */
 		ways_sort(w);
-		w->items = hd_grow(w->items, &w->cap, 2 * w->n + 64,
-				   sizeof(*w->items));
+		w->items = hd_grow(w->items, &w->cap, 2 * w->n + 64, sizeof(*w->items));
 	}
 	w->items[w->n++] = way;
 }
 
 /* Of an operation of this rank, in this step. */
-static void ways_of_op(const struct placed *p, struct ways *w, uint32_t rank,
-		       uint32_t step, const struct op *op)
+static void ways_of_op(const struct placed *p, struct ways *w, uint32_t rank, uint32_t step,
+		       const struct op *op)
 {
 	uint32_t peer = op->peer;
 
@@ -76,8 +74,7 @@ static void ways_of_op(const struct placed *p, struct ways *w, uint32_t rank,
 		way_add(p, w, peer, rank);
 }
 
-static void ways_of_step(const struct placed *p, struct ways *w, uint32_t rank,
-			 uint32_t step)
+static void ways_of_step(const struct placed *p, struct ways *w, uint32_t rank, uint32_t step)
 {
 	const struct step *s = &p->steps[step];
 	uint32_t n = p->job.n_ranks;
@@ -88,8 +85,7 @@ static void ways_of_step(const struct placed *p, struct ways *w, uint32_t rank,
 		uint32_t rounds = step_rounds(s, n, rank, at.strand);
 
 		for (at.round = 0; at.round < rounds; at.round++) {
-			for (at.index = 0; step_op(s, n, rank, at, &op);
-			     at.index++)
+			for (at.index = 0; step_op(s, n, rank, at, &op); at.index++)
 				ways_of_op(p, w, rank, step, &op);
 		}
 	}
@@ -109,8 +105,7 @@ static void ways_find(const struct placed *p, struct ways *w)
 
 /* ---- what queue pairs tell ----------------------------------------------- */
 
-static void on_arrived(void *context, uint32_t part, hd_time now,
-		       uint32_t message)
+static void on_arrived(void *context, uint32_t part, hd_time now, uint32_t message)
 {
 	const struct placed *p = context;
 	struct share *s = &p->shares[part];
@@ -121,8 +116,7 @@ static void on_arrived(void *context, uint32_t part, hd_time now,
 	uint32_t target = message_at(p, message)->target;
 
 	if (target >= p->n_actors ||
-	    (p->part_of_node &&
-	     p->part_of_node[p->actors[target].node] != part))
+	    (p->part_of_node && p->part_of_node[p->actors[target].node] != part))
 		return;
 	message_lands(s, message, target, now);
 	timeline_look(s, target, now);
@@ -147,8 +141,7 @@ static void on_passage(void *context, const struct sim_passage *x)
 		p->link_bytes[x->port] += x->bytes;
 }
 
-static const struct courier_listener listener = { on_arrived, on_done,
-						  on_passage };
+static const struct courier_listener listener = { on_arrived, on_done, on_passage };
 
 /* ---- connecting ---------------------------------------------------------- */
 
@@ -157,16 +150,14 @@ static bool is_rc(const struct placed *p)
 	return p->scn->transport == SCN_JOB_RC;
 }
 
-static enum hd_status refuse(const struct placed *p, uint64_t way,
-			     const char *why, struct diag *d)
+static enum hd_status refuse(const struct placed *p, uint64_t way, const char *why, struct diag *d)
 {
 	const struct fabric *f = p->fabric;
 	const struct actor *from = &p->actors[way >> 32];
 	const struct actor *to = &p->actors[(uint32_t)way];
 
 	return scenario_refuse(f->scenario, d, &p->scn->transport,
-			       "job '%s': %s between '%s' and '%s'",
-			       p->scn->name, why,
+			       "job '%s': %s between '%s' and '%s'", p->scn->name, why,
 			       topo_node_of(&f->topo, from->port)->name,
 			       topo_node_of(&f->topo, to->port)->name);
 }
@@ -179,8 +170,7 @@ static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
 		.from = from->node,
 		.to = to->node,
 		.sl = p->sl,
-		.pkey = fabric_key(p->fabric, p->scn->partition, from->port,
-				   to->port),
+		.pkey = fabric_key(p->fabric, p->scn->partition, from->port, to->port),
 		.ack_timeout = p->scn->ack_timeout,
 		.listener = &listener,
 		.context = p,
@@ -189,8 +179,7 @@ static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
 
 	if (!fabric_address(p->fabric, from->port, to->port, &address) ||
 	    address.target != TOPO_NONE)
-		return refuse(p, way,
-			      "queue pairs cross no router, as there is", d);
+		return refuse(p, way, "queue pairs cross no router, as there is", d);
 	if (courier_open(p->couriers, &want) != HD_OK)
 		return refuse(p, way, "no packet of a queue pair fits", d);
 	return HD_OK;
@@ -226,8 +215,7 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 	if (!any)
 		return HD_OK;
 	memory_for("queue pairs of jobs");
-	enum hd_status status =
-		couriers_new(jobs->fabric, (uint32_t)n, d, &jobs->couriers);
+	enum hd_status status = couriers_new(jobs->fabric, (uint32_t)n, d, &jobs->couriers);
 
 	for (uint32_t i = 0; i < jobs->n && status == HD_OK; i++) {
 		struct placed *p = &jobs->placed[i];
@@ -250,14 +238,13 @@ void rc_send(struct share *s, uint32_t id, hd_time now)
 	const struct placed *p = s->of;
 	struct message *m = message_at(p, id);
 	const uint64_t way = (uint64_t)m->sender << 32 | m->target;
-	const uint64_t *at =
-		bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), order_u64);
+	const uint64_t *at = bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), order_u64);
 
 	assert(at);
 	/* Its source waits for it, too. */
 	m->copies = 2;
-	courier_send(p->couriers, p->first_courier + (uint32_t)(at - p->ways),
-		     now, id, message_bytes(m));
+	courier_send(p->couriers, p->first_courier + (uint32_t)(at - p->ways), now, id,
+		     message_bytes(m));
 }
 
 /* ---- what came of it ----------------------------------------------------- */
@@ -282,8 +269,7 @@ static void put(struct table *t, const struct placed *p)
 	struct rc_row row = { .job = p->scn->name, .pairs = p->n_ways };
 
 	for (uint32_t i = 0; i < p->n_ways; i++) {
-		const struct courier_counts c =
-			courier_counts(p->couriers, p->first_courier + i);
+		const struct courier_counts c = courier_counts(p->couriers, p->first_courier + i);
 
 		row.sends += c.sends;
 		row.retries += c.retries;
@@ -303,9 +289,7 @@ void rc_table(const struct jobs *jobs, struct results *r)
 		if (!t)
 			t = results_table(
 				r, "job queue pairs",
-				"connections of ranks, what was sent, how "
-				"often some of it again, packets that came "
-				"before their turn, and those that gave up",
+				"connections of ranks, what was sent, how often some of it again, packets that came before their turn, and those that gave up",
 				columns);
 		put(t, &jobs->placed[i]);
 	}

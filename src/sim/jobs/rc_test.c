@@ -38,8 +38,7 @@ static hd_time link_time(uint64_t bytes)
 	do {
 		uint64_t piece = bytes < PIECE ? bytes : PIECE;
 
-		sum += BYTE *
-		       ((piece + 3) / 4 * 4 + 26 * packets_of(piece) + 4);
+		sum += BYTE * ((piece + 3) / 4 * 4 + 26 * packets_of(piece) + 4);
 		bytes -= piece;
 	} while (bytes);
 	return sum;
@@ -64,8 +63,7 @@ static struct outcome star(uint32_t hosts, const char *job)
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text), STAR "- {name: a, transport: rc, %s}\n",
-		 hosts, job);
+	snprintf(text, sizeof(text), STAR "- {name: a, transport: rc, %s}\n", hosts, job);
 	return run_on(text, 1);
 }
 
@@ -90,15 +88,12 @@ static hd_time of_step(uint32_t p, const char *format, uint64_t m)
 /* A send is done when its last packet is acknowledged. */
 static void a_message_takes_its_packets_and_an_ack(void **state)
 {
-	static const uint64_t sizes[] = {
-		0,         1,     5,     4096,      4097,         9000,
-		16 * 4096, 70001, PIECE, PIECE + 1, 3 * PIECE + 5
-	};
+	static const uint64_t sizes[] = { 0,         1,     5,     4096,      4097,         9000,
+					  16 * 4096, 70001, PIECE, PIECE + 1, 3 * PIECE + 5 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		assert_int_equal(of_step(2, "shift: %llu", sizes[i]),
-				 message(sizes[i]) + ack);
+		assert_int_equal(of_step(2, "shift: %llu", sizes[i]), message(sizes[i]) + ack);
 }
 
 /* Every round ends with the acknowledgement of what was sent in it, which
@@ -118,8 +113,7 @@ static void rounds_take_an_ack_more(void **state)
 				 (p - 1) * (message(9000) + ack));
 		assert_int_equal(of_step(p, "alltoall: %llu", 9000),
 				 (p - 1) * (message(9000) + ack));
-		assert_int_equal(of_step(p, "barrier: %llu", 0),
-				 levels(p) * (message(0) + ack));
+		assert_int_equal(of_step(p, "barrier: %llu", 0), levels(p) * (message(0) + ack));
 	}
 }
 
@@ -143,8 +137,7 @@ static void hosts_and_rendezvous_cost(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		snprintf(job, sizeof(job), "program: [{shift: 4096}], %s",
-			 rows[i].with);
+		snprintf(job, sizeof(job), "program: [{shift: 4096}], %s", rows[i].with);
 		assert_int_equal(star_time(2, job), rows[i].time);
 	}
 }
@@ -153,11 +146,9 @@ static void hosts_and_rendezvous_cost(void **state)
 static void requests_of_servers_go_over_queue_pairs(void **state)
 {
 	(void)state;
-	assert_int_equal(star_time(2, "ranks: 1, program: [{write: 9000, to: "
-				      "h1}]"),
+	assert_int_equal(star_time(2, "ranks: 1, program: [{write: 9000, to: h1}]"),
 			 message(9000) + ack_link + message(0));
-	assert_int_equal(star_time(2, "ranks: 1, program: [{read: 9000, to: "
-				      "h1}]"),
+	assert_int_equal(star_time(2, "ranks: 1, program: [{read: 9000, to: h1}]"),
 			 message(0) + ack_link + message(9000));
 }
 
@@ -165,9 +156,8 @@ static void requests_of_servers_go_over_queue_pairs(void **state)
 static void multicasts_stay_plain(void **state)
 {
 	(void)state;
-	assert_int_equal(
-		of_step(4, "broadcast: %llu, algorithm: multicast", 9000),
-		WAY + BYTE * (9000 + 3 * 66));
+	assert_int_equal(of_step(4, "broadcast: %llu, algorithm: multicast", 9000),
+			 WAY + BYTE * (9000 + 3 * 66));
 }
 
 static uint64_t counted(const struct outcome *o, const char *column)
@@ -177,8 +167,7 @@ static uint64_t counted(const struct outcome *o, const char *column)
 
 static void what_is_sent_is_counted(void **state)
 {
-	struct outcome o =
-		star(4, "program: [{allreduce: 12000}, {shift: 3MiB}]");
+	struct outcome o = star(4, "program: [{allreduce: 12000}, {shift: 3MiB}]");
 
 	(void)state;
 	/* Around the ring, three of which the shift uses too. */
@@ -193,14 +182,12 @@ static void what_is_sent_is_counted(void **state)
 static void links_carry_acknowledgements_too(void **state)
 {
 	struct outcome o = star(2, "program: [{shift: 9000}]");
-	const uint64_t bytes[] = { 9000 + 3 * 26 + 4, 9000 + 3 * 26 + 4, 30,
-				   30 };
+	const uint64_t bytes[] = { 9000 + 3 * 26 + 4, 9000 + 3 * 26 + 4, 30, 30 };
 
 	(void)state;
 	assert_int_equal(table_rows(outcome_table(&o, "job links")), 4);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(outcome_cell(&o, "job links", i, "bytes")->u,
-				 bytes[i]);
+		assert_int_equal(outcome_cell(&o, "job links", i, "bytes")->u, bytes[i]);
 	results_free(o.results);
 }
 
@@ -276,23 +263,17 @@ static void draw_goal(struct rng *rng, struct strbuf *out)
 		ops[r] = (struct strbuf)STRBUF_INIT;
 	for (unsigned i = 0; i < MESSAGES; i++) {
 		unsigned from = (unsigned)rng_below(rng, RANKS);
-		unsigned to = (from + 1 + (unsigned)rng_below(rng, RANKS - 1)) %
-			      RANKS;
-		unsigned size = (unsigned)rng_below(rng, 3) *
-				(unsigned)rng_below(rng, 40000);
+		unsigned to = (from + 1 + (unsigned)rng_below(rng, RANKS - 1)) % RANKS;
+		unsigned size = (unsigned)rng_below(rng, 3) * (unsigned)rng_below(rng, 40000);
 
-		strbuf_printf(&ops[from], "l%u: send %ub to %u tag %u\n",
-			      n[from]++, size, to, i);
-		strbuf_printf(&ops[to], "l%u: recv %ub from %u tag %u\n",
-			      n[to]++, size, from, i);
+		strbuf_printf(&ops[from], "l%u: send %ub to %u tag %u\n", n[from]++, size, to, i);
+		strbuf_printf(&ops[to], "l%u: recv %ub from %u tag %u\n", n[to]++, size, from, i);
 		if (n[to] > 1 && rng_below(rng, 2))
-			strbuf_printf(&ops[to], "l%u requires l%u\n", n[to] - 1,
-				      n[to] - 2);
+			strbuf_printf(&ops[to], "l%u requires l%u\n", n[to] - 1, n[to] - 2);
 	}
 	strbuf_printf(out, "num_ranks %u\n", RANKS);
 	for (unsigned r = 0; r < RANKS; r++) {
-		strbuf_printf(out, "rank %u {\n%s}\n", r,
-			      ops[r].text ? ops[r].text : "");
+		strbuf_printf(out, "rank %u {\n%s}\n", r, ops[r].text ? ops[r].text : "");
 		strbuf_fini(&ops[r]);
 	}
 }
@@ -306,8 +287,7 @@ static uint64_t of_job(const struct outcome *o, const char *column)
 /* Over queue pairs with losses as much is said as without either. */
 static void any_graph_comes_to_its_end(void **state)
 {
-	static const char rc[] = "transport: rc, ack_timeout: 33us, eager: "
-				 "16KiB, ";
+	static const char rc[] = "transport: rc, ack_timeout: 33us, eager: 16KiB, ";
 	uint64_t retries = 0;
 
 	(void)state;
@@ -317,15 +297,12 @@ static void any_graph_comes_to_its_end(void **state)
 
 		rng_init(&rng, 19, i);
 		draw_goal(&rng, &goal);
-		struct outcome plain =
-			run_goal("eager: 16KiB, ", goal.text, "");
-		struct outcome o =
-			run_goal(rc, goal.text, "faults: {ber: 3e-7}");
+		struct outcome plain = run_goal("eager: 16KiB, ", goal.text, "");
+		struct outcome o = run_goal(rc, goal.text, "faults: {ber: 3e-7}");
 
 		assert_true(plain.well);
 		assert_true(o.well);
-		assert_int_equal(of_job(&o, "messages"),
-				 of_job(&plain, "messages"));
+		assert_int_equal(of_job(&o, "messages"), of_job(&plain, "messages"));
 		assert_int_equal(of_job(&o, "bytes"), of_job(&plain, "bytes"));
 		retries += counted(&o, "retries");
 		results_free(plain.results);
@@ -343,8 +320,7 @@ static void any_graph_comes_to_its_end(void **state)
 static void ways_are_those_of_messages(void **state)
 {
 	enum { EAGER = 4096 };
-	static const unsigned sizes[] = { 0, EAGER - 1, EAGER, EAGER + 1,
-					  3 * EAGER };
+	static const unsigned sizes[] = { 0, EAGER - 1, EAGER, EAGER + 1, 3 * EAGER };
 	unsigned n_cases = cases_of_run(40, 1000);
 
 	(void)state;
@@ -358,35 +334,27 @@ static void ways_are_those_of_messages(void **state)
 		rng_init(&rng, 23, i);
 		for (unsigned r = 0; r < RANKS; r++)
 			ops[r] = (struct strbuf)STRBUF_INIT;
-		for (unsigned k = 1 + (unsigned)rng_below(&rng, 6); k > 0;
-		     k--) {
+		for (unsigned k = 1 + (unsigned)rng_below(&rng, 6); k > 0; k--) {
 			unsigned from = (unsigned)rng_below(&rng, RANKS - 1);
-			unsigned to =
-				from + 1 +
-				(unsigned)rng_below(&rng, RANKS - 1 - from);
+			unsigned to = from + 1 + (unsigned)rng_below(&rng, RANKS - 1 - from);
 			unsigned size = sizes[rng_below(&rng, 5)];
 
-			strbuf_printf(&ops[from], "send %ub to %u tag %u\n",
-				      size, to, k);
-			strbuf_printf(&ops[to], "recv %ub from %u tag %u\n",
-				      size, from, k);
+			strbuf_printf(&ops[from], "send %ub to %u tag %u\n", size, to, k);
+			strbuf_printf(&ops[to], "recv %ub from %u tag %u\n", size, from, k);
 			expected[from][to] = true;
 			expected[to][from] |= size > EAGER;
 		}
 		strbuf_printf(&goal, "num_ranks %u\n", RANKS);
 		for (unsigned r = 0; r < RANKS; r++) {
-			strbuf_printf(&goal, "rank %u {\n%s}\n", r,
-				      ops[r].text ? ops[r].text : "");
+			strbuf_printf(&goal, "rank %u {\n%s}\n", r, ops[r].text ? ops[r].text : "");
 			strbuf_fini(&ops[r]);
 		}
 		char *path = goal_file(goal.text);
 
 		snprintf(text, sizeof(text),
-			 STAR
-			 "- {name: a, transport: rc, eager: %u, goal: %s}\n",
-			 RANKS, EAGER, path);
-		struct course c =
-			course_new(text, &(struct sim_rules){ .parts = 1 });
+			 STAR "- {name: a, transport: rc, eager: %u, goal: %s}\n", RANKS, EAGER,
+			 path);
+		struct course c = course_new(text, &(struct sim_rules){ .parts = 1 });
 		const struct placed *p = &c.jobs->placed[0];
 
 		for (uint64_t s = 0; s < RANKS; s++)
@@ -396,8 +364,7 @@ static void ways_are_those_of_messages(void **state)
 		for (uint64_t s = 0; s < RANKS; s++)
 			for (uint64_t t = 0; t < RANKS; t++)
 				if (expected[s][t])
-					assert_int_equal(p->ways[at++],
-							 s << 32 | t);
+					assert_int_equal(p->ways[at++], s << 32 | t);
 		course_end(&c);
 		struct outcome o = run_on(text, 1);
 
@@ -453,8 +420,7 @@ static void a_link_that_stays_away_is_named(void **state)
 	assert_int_equal(counted(&o, "broken"), 1);
 	assert_int_equal(counted(&o, "retries"), 7);
 	assert_string_equal(problem(&o, 0), "its queue pair gave up");
-	assert_int_equal(outcome_cell(&o, "failed operations", 0, "rank")->u,
-			 0);
+	assert_int_equal(outcome_cell(&o, "failed operations", 0, "rank")->u, 0);
 	results_free(o.results);
 }
 
@@ -463,13 +429,10 @@ static void a_link_that_stays_away_is_named(void **state)
 static void jobs_apart_do_not_meet(void **state)
 {
 	static const char text[] =
-		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x "
-		"HDR}}\njobs:\n"
-		"- {name: a, transport: rc, on: \"h0,h1\", program: [{shift: "
-		"9000}]}\n"
+		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}\njobs:\n"
+		"- {name: a, transport: rc, on: \"h0,h1\", program: [{shift: 9000}]}\n"
 		"- {name: b, on: \"h2,h3\", program: [{shift: 9000}]}\n"
-		"- {name: c, transport: rc, on: \"h2,h3\", start: 1ms, "
-		"program: [{shift: 9000}]}\n";
+		"- {name: c, transport: rc, on: \"h2,h3\", start: 1ms, program: [{shift: 9000}]}\n";
 	struct outcome o = run_on(text, 1);
 
 	(void)state;
@@ -503,10 +466,8 @@ static void messages_share_a_port(void **state)
 	assert_true(o.well);
 	/* The 16 from the 17th on of the first, each but the last with one of
 	 * the second behind it. */
-	assert_int_equal(outcome_time(&o, "ranks", 1, "end"),
-			 WAY + (16 + 31) * packet + BYTE * 4);
-	assert_int_equal(outcome_time(&o, "ranks", 2, "end"),
-			 WAY + 64 * packet + BYTE * 8);
+	assert_int_equal(outcome_time(&o, "ranks", 1, "end"), WAY + (16 + 31) * packet + BYTE * 4);
+	assert_int_equal(outcome_time(&o, "ranks", 2, "end"), WAY + 64 * packet + BYTE * 8);
 	assert_int_equal(o.completion[0], WAY + 64 * packet + BYTE * 8 + ack);
 	results_free(o.results);
 }
@@ -531,8 +492,7 @@ static void many_wait_for_acknowledgements(void **state)
 	struct outcome o = run_goal("transport: rc, ", goal.text, "");
 
 	assert_true(o.well);
-	assert_int_equal(o.completion[0],
-			 3 * around + (300 - 1 - 2 * 128) * ack_link);
+	assert_int_equal(o.completion[0], 3 * around + (300 - 1 - 2 * 128) * ack_link);
 	results_free(o.results);
 	strbuf_fini(&goal);
 }
@@ -569,9 +529,7 @@ static void rails_have_queue_pairs_of_their_own(void **state)
 static void servers_at_home_take_no_time(void **state)
 {
 	(void)state;
-	assert_int_equal(star_time(2, "ranks: 1, program: [{write: 9000, to: "
-				      "h0}]"),
-			 0);
+	assert_int_equal(star_time(2, "ranks: 1, program: [{write: 9000, to: h0}]"), 0);
 }
 
 /*
@@ -602,15 +560,11 @@ static void partitions_keep_jobs_apart(void **state)
 		snprintf(
 			text, sizeof(text),
 			"fabric: {topology: {kind: star, hosts: 4}}\nqos:\n"
-			"  enforce: %s\n  partitions: [{name: p, key: 5, full: "
-			"h0, limited: [h1, h2]}]\njobs:\n- {name: a, "
-			"transport: %s, ranks: 2, on: [%s]%s, program: "
-			"[{shift: 100}]}\nrun: {horizon: 20ms}\n",
-			enforced ? "true" : "false", is_rc ? "rc" : "plain",
-			cases[i / 4].on, cases[i / 4].partition);
+			"  enforce: %s\n  partitions: [{name: p, key: 5, full: h0, limited: [h1, h2]}]\njobs:\n- {name: a, transport: %s, ranks: 2, on: [%s]%s, program: [{shift: 100}]}\nrun: {horizon: 20ms}\n",
+			enforced ? "true" : "false", is_rc ? "rc" : "plain", cases[i / 4].on,
+			cases[i / 4].partition);
 		struct outcome o = run_on(text, 1);
-		bool passes = enforced ? cases[i / 4].passes_enforced
-				       : cases[i / 4].passes;
+		bool passes = enforced ? cases[i / 4].passes_enforced : cases[i / 4].passes;
 
 		/* Answers come with a full member's key, and h3 is none. */
 		if (is_rc && strcmp(cases[i / 4].on, "h3, h0") == 0)

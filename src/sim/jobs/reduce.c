@@ -19,31 +19,25 @@ static uint32_t trees_of(const struct placed *p, size_t number)
 	const struct step *step = &p->steps[number];
 	uint32_t i = 0;
 
-	while (i < number && !(step_reduces(&p->steps[i]) &&
-			       p->steps[i].groups == step->groups &&
+	while (i < number && !(step_reduces(&p->steps[i]) && p->steps[i].groups == step->groups &&
 			       p->steps[i].strides == step->strides))
 		i++;
 	return i;
 }
 
-static enum hd_status can_reduce(const struct placed *p, size_t number,
-				 struct diag *d)
+static enum hd_status can_reduce(const struct placed *p, size_t number, struct diag *d)
 {
 	const struct fabric *f = p->fabric;
 	const char **where = (const char **)&p->scn->program[number].algorithm;
 
 	if (f->setup.sw.order == SIM_FIFO)
+		return scenario_refuse(
+			f->scenario, d, where,
+			"job '%s': a switch with queueing in the order of arrival (fabric.switch.order: fifo) cannot reduce",
+			p->scn->name);
+	if (f->setup.control && f->setup.control->marking.rule == MARK_TWO_COUNTER)
 		return scenario_refuse(f->scenario, d, where,
-				       "job '%s': a switch with queueing in "
-				       "the order of arrival "
-				       "(fabric.switch.order: fifo) cannot "
-				       "reduce",
-				       p->scn->name);
-	if (f->setup.control &&
-	    f->setup.control->marking.rule == MARK_TWO_COUNTER)
-		return scenario_refuse(f->scenario, d, where,
-				       "job '%s': switches that mark by two "
-				       "counters cannot reduce",
+				       "job '%s': switches that mark by two counters cannot reduce",
 				       p->scn->name);
 	return HD_OK;
 }
@@ -55,11 +49,9 @@ enum hd_status reduction_trees(struct placed *p, size_t number, struct diag *d)
 	struct subnet *subnet = &p->fabric->subnet;
 	uint32_t group = subnet->n_groups;
 	struct diag inner = { .status = HD_OK };
-	const struct aggregation_limit limit = { (uint32_t)how->trees,
-						 p->first_tree };
+	const struct aggregation_limit limit = { (uint32_t)how->trees, p->first_tree };
 
-	p->transaction =
-		how->payload < p->mtu ? (uint32_t)how->payload : p->mtu;
+	p->transaction = how->payload < p->mtu ? (uint32_t)how->payload : p->mtu;
 	p->trees_of[number] = trees_of(p, number);
 	if (can_reduce(p, number, d) != HD_OK)
 		return d->status;
@@ -70,9 +62,8 @@ enum hd_status reduction_trees(struct placed *p, size_t number, struct diag *d)
 		return d->status;
 	for (; group < subnet->n_groups; group++) {
 		if (aggregation_add(subnet, group, limit, &inner) != HD_OK)
-			return scenario_refuse(
-				s, d, &p->scn->program[number].algorithm,
-				"job '%s': %s", p->scn->name, inner.message);
+			return scenario_refuse(s, d, &p->scn->program[number].algorithm,
+					       "job '%s': %s", p->scn->name, inner.message);
 	}
 	return HD_OK;
 }
@@ -93,8 +84,7 @@ static const struct column tree_columns[] = {
 	{ "ranks", NULL, CELL(tree_row, ranks) },
 	{ "switches", NULL, CELL(tree_row, switches) },
 	{ "levels", NULL, CELL(tree_row, levels) },
-	{ "transactions", NULL, CELL(tree_row, transactions),
-	  ORIGIN_SIMULATED },
+	{ "transactions", NULL, CELL(tree_row, transactions), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -145,11 +135,10 @@ void reduction_table(const struct jobs *jobs, struct results *r)
 			if (!step_reduces(&p->steps[k]) || p->trees_of[k] != k)
 				continue;
 			if (!t)
-				t = results_table(r, "aggregation trees",
-						  "along which switches "
-						  "reduce; of the first step "
-						  "with these groups",
-						  tree_columns);
+				t = results_table(
+					r, "aggregation trees",
+					"along which switches reduce; of the first step with these groups",
+					tree_columns);
 			put_trees(t, p, k);
 		}
 	}
@@ -157,8 +146,7 @@ void reduction_table(const struct jobs *jobs, struct results *r)
 
 /* ---- at work ------------------------------------------------------------- */
 
-void reduction_post(struct share *s, uint32_t rank, uint32_t group,
-		    uint32_t message)
+void reduction_post(struct share *s, uint32_t rank, uint32_t group, uint32_t message)
 {
 	const struct placed *p = s->of;
 	struct message *m = message_at(p, message);
@@ -173,8 +161,7 @@ void reduction_post(struct share *s, uint32_t rank, uint32_t group,
 	p->actors[rank].reduces = message;
 }
 
-void result_lands(struct share *s, uint32_t rank,
-		  const struct sim_packet *packet, hd_time now)
+void result_lands(struct share *s, uint32_t rank, const struct sim_packet *packet, hd_time now)
 {
 	const struct placed *p = s->of;
 
@@ -183,8 +170,7 @@ void result_lands(struct share *s, uint32_t rank,
 	uint32_t id = p->actors[rank].reduces;
 	struct message *m = message_at(p, id);
 
-	if (m->dlid != packet->dlid ||
-	    packet->cookie - m->tag >= m->n_packets ||
+	if (m->dlid != packet->dlid || packet->cookie - m->tag >= m->n_packets ||
 	    ++m->here.arrived < m->n_packets)
 		return;
 	const struct sim_waits waits = { .held = m->held };

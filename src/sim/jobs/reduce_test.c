@@ -33,8 +33,7 @@ static enum hd_status refusal_of(const char *text, struct diag *d)
 {
 	struct fabric *f = NULL;
 	struct jobs *jobs = NULL;
-	enum hd_status status =
-		fabric_load(text, strlen(text), "x.yaml", NULL, d, &f);
+	enum hd_status status = fabric_load(text, strlen(text), "x.yaml", NULL, d, &f);
 
 	assert_int_equal(status, HD_OK);
 	status = jobs_new(f, JOBS_ALL, d, &jobs);
@@ -73,12 +72,11 @@ static hd_time closed_form(const struct shape *x)
 	hd_time turn = x->routing + x->arbitration;
 	unsigned l = x->levels;
 
-	return l * (x->propagation + d + x->delay + turn) + (n - 1) * d +
-	       l * x->propagation + (l - 1) * turn + d_last;
+	return l * (x->propagation + d + x->delay + turn) + (n - 1) * d + l * x->propagation +
+	       (l - 1) * turn + d_last;
 }
 
-static void scenario_of(const struct shape *x, const char *step, char *text,
-			size_t room)
+static void scenario_of(const struct shape *x, const char *step, char *text, size_t room)
 {
 	uint32_t hosts = 1;
 
@@ -88,19 +86,15 @@ static void scenario_of(const struct shape *x, const char *step, char *text,
 		 "fabric:\n"
 		 "  topology: {kind: xgft, down: '%u%s%s', up: '1%s%s'}\n"
 		 "  link: {rate: 4x HDR, propagation: %lluns}\n"
-		 "  switch: {routing: %lluns, arbitration: %lluns, "
-		 "input_buffer: 64KiB}\n"
+		 "  switch: {routing: %lluns, arbitration: %lluns, input_buffer: 64KiB}\n"
 		 "  packet: {mtu: %llu}\n"
 		 "  reduction: {payload: %llu, delay: %lluns}\n"
-		 "jobs:\n- {name: a, ranks: %u, program: [{%s, algorithm: "
-		 "in-network}]}\n",
+		 "jobs:\n- {name: a, ranks: %u, program: [{%s, algorithm: in-network}]}\n",
 		 x->radix, x->levels > 1 ? ",R" : "", x->levels > 2 ? ",R" : "",
 		 x->levels > 1 ? ",1" : "", x->levels > 2 ? ",1" : "",
-		 (unsigned long long)x->propagation / HD_NS,
-		 (unsigned long long)x->routing / HD_NS,
-		 (unsigned long long)x->arbitration / HD_NS,
-		 (unsigned long long)x->mtu, (unsigned long long)x->payload,
-		 (unsigned long long)x->delay / HD_NS, hosts, step);
+		 (unsigned long long)x->propagation / HD_NS, (unsigned long long)x->routing / HD_NS,
+		 (unsigned long long)x->arbitration / HD_NS, (unsigned long long)x->mtu,
+		 (unsigned long long)x->payload, (unsigned long long)x->delay / HD_NS, hosts, step);
 	for (char *c = text; (c = strstr(c, ",R")) != NULL; c++)
 		c[1] = (char)('0' + x->radix);
 }
@@ -112,8 +106,7 @@ static void draw_shape(struct rng *r, struct shape *x)
 	*x = (struct shape){
 		.radix = 2 + (unsigned)rng_below(r, 5),
 		.levels = 1 + (unsigned)rng_below(r, 3),
-		.size = rng_below(r, 4) ? rng_below(r, 40000)
-					: rng_below(r, 300),
+		.size = rng_below(r, 4) ? rng_below(r, 40000) : rng_below(r, 300),
 		.payload = 1 + rng_below(r, 4096),
 		.mtu = mtus[rng_below(r, 5)],
 		.propagation = (1 + rng_below(r, 20)) * HD_NS,
@@ -142,16 +135,14 @@ static void allreduces_take_what_the_closed_form_says(void **state)
 		struct shape x;
 
 		draw_shape(&r, &x);
-		snprintf(step, sizeof(step), "allreduce: %llu",
-			 (unsigned long long)x.size);
+		snprintf(step, sizeof(step), "allreduce: %llu", (unsigned long long)x.size);
 		scenario_of(&x, step, text, sizeof(text));
 		struct outcome o = run_on(text, 1);
 
 		if (!o.well || o.completion[0] != closed_form(&x))
 			fail_msg("%s%llu instead of %llu ps\n%s", text,
 				 (unsigned long long)o.completion[0],
-				 (unsigned long long)closed_form(&x),
-				 text_of(&o));
+				 (unsigned long long)closed_form(&x), text_of(&o));
 		results_free(o.results);
 	}
 }
@@ -229,13 +220,10 @@ static void all_kinds_of_switches_reduce(void **state)
 		char text[1024];
 
 		snprintf(text, sizeof(text), "%s",
-			 "fabric:\n  topology: {kind: fat-tree, radix: 8, "
-			 "levels: 3}\n  ");
+			 "fabric:\n  topology: {kind: fat-tree, radix: 8, levels: 3}\n  ");
 		strncat(text, kinds[i], sizeof(text) - strlen(text) - 1);
 		strncat(text,
-			"\njobs:\n- {name: a, program: [{allreduce: 30000, "
-			"algorithm: in-network}, {allreduce: 3000, groups: "
-			"16, layout: strides, algorithm: in-network}]}\n",
+			"\njobs:\n- {name: a, program: [{allreduce: 30000, algorithm: in-network}, {allreduce: 3000, groups: 16, layout: strides, algorithm: in-network}]}\n",
 			sizeof(text) - strlen(text) - 1);
 		o[0] = run_on(text, 1);
 		o[1] = run_on(text, 3);
@@ -275,9 +263,7 @@ static void a_switch_of_64_ports_reduces(void **state)
 static void every_rank_gives_and_gets_each_transaction_once(void **state)
 {
 	struct outcome o = run_on(
-		"fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x "
-		"HDR}, reduction: {payload: 1KiB}}\njobs:\n- {name: a, ranks: "
-		"8, program: [{allreduce: 5000, algorithm: in-network}]}\n",
+		"fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}, reduction: {payload: 1KiB}}\njobs:\n- {name: a, ranks: 8, program: [{allreduce: 5000, algorithm: in-network}]}\n",
 		1);
 
 	(void)state;
@@ -291,10 +277,8 @@ static void a_lost_contribution_is_named_and_never_made_good(void **state)
 {
 	struct outcome o = run_on(
 		FAT_TREE
-		"faults: {events: [{at: 300ns, kind: link-down, port: 's1-0:5'}, "
-		"{at: 400ns, kind: link-up, port: 's1-0:5'}]}\n"
-		"jobs:\n- {name: a, ranks: 128, program: [{allreduce: 100000, "
-		"algorithm: in-network}]}\n",
+		"faults: {events: [{at: 300ns, kind: link-down, port: 's1-0:5'}, {at: 400ns, kind: link-up, port: 's1-0:5'}]}\n"
+		"jobs:\n- {name: a, ranks: 128, program: [{allreduce: 100000, algorithm: in-network}]}\n",
 		1);
 
 	char *text = text_of(&o);
@@ -323,11 +307,10 @@ static void switches_that_cannot_reduce_are_refused(void **state)
 		struct diag d = { .status = HD_OK };
 		char text[512];
 
-		snprintf(text, sizeof(text),
-			 "fabric:\n  topology: {kind: star, hosts: 16}\n  "
-			 "%s\njobs:\n- {name: a, program: [{allreduce: 64, "
-			 "groups: 4, algorithm: in-network}]}\n",
-			 cases[i].fabric);
+		snprintf(
+			text, sizeof(text),
+			"fabric:\n  topology: {kind: star, hosts: 16}\n  %s\njobs:\n- {name: a, program: [{allreduce: 64, groups: 4, algorithm: in-network}]}\n",
+			cases[i].fabric);
 		assert_int_not_equal(refusal_of(text, &d), HD_OK);
 		if (!strstr(d.message, cases[i].says))
 			fail_msg("%s", d.message);
@@ -340,15 +323,14 @@ static void steps_share_their_trees(void **state)
 	struct diag d = { .status = HD_OK };
 
 	(void)state;
-	assert_int_equal(
-		refusal_of("fabric: {topology: {kind: star, hosts: 16}, "
-			   "reduction: {trees: 4}}\njobs:\n- {name: a, "
-			   "program: [{allreduce: 64, groups: 4, algorithm: "
-			   "in-network}, {allreduce: 128, groups: 4, "
-			   "algorithm: in-network}, {barrier: 0, groups: 4, "
-			   "algorithm: in-network}]}\n",
-			   &d),
-		HD_OK);
+	assert_int_equal(refusal_of("fabric: {topology: {kind: star, hosts: 16}, "
+				    "reduction: {trees: 4}}\njobs:\n- {name: a, "
+				    "program: [{allreduce: 64, groups: 4, algorithm: "
+				    "in-network}, {allreduce: 128, groups: 4, "
+				    "algorithm: in-network}, {barrier: 0, groups: 4, "
+				    "algorithm: in-network}]}\n",
+				    &d),
+			 HD_OK);
 }
 
 int main(void)
@@ -359,10 +341,8 @@ int main(void)
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(all_kinds_of_switches_reduce),
 		cmocka_unit_test(a_switch_of_64_ports_reduces),
-		cmocka_unit_test(
-			every_rank_gives_and_gets_each_transaction_once),
-		cmocka_unit_test(
-			a_lost_contribution_is_named_and_never_made_good),
+		cmocka_unit_test(every_rank_gives_and_gets_each_transaction_once),
+		cmocka_unit_test(a_lost_contribution_is_named_and_never_made_good),
 		cmocka_unit_test(switches_that_cannot_reduce_are_refused),
 		cmocka_unit_test(steps_share_their_trees),
 	};

@@ -37,14 +37,12 @@ struct course {
 };
 
 /* How it is computed: parts, threads, cut_seed and world of `how`. */
-static inline struct course course_new(const char *text,
-				       const struct sim_rules *how)
+static inline struct course course_new(const char *text, const struct sim_rules *how)
 {
 	struct diag d = { .status = HD_OK };
 	struct course c = { .fabric = NULL };
 
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &c.fabric) !=
-		    HD_OK ||
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &c.fabric) != HD_OK ||
 	    jobs_new(c.fabric, JOBS_ALL, &d, &c.jobs) != HD_OK)
 		fail_msg("%s\n%s", text, d.message);
 	struct sim_rules rules = c.fabric->rules;
@@ -54,8 +52,7 @@ static inline struct course course_new(const char *text,
 	rules.cut_seed = how->cut_seed;
 	rules.world = how->world;
 	jobs_rules(c.fabric, &rules);
-	c.sim = sim_new(&c.fabric->setup, c.fabric->flows, c.fabric->n_flows,
-			&rules);
+	c.sim = sim_new(&c.fabric->setup, c.fabric->flows, c.fabric->n_flows, &rules);
 	jobs_attach(c.jobs, c.sim);
 	return c;
 }
@@ -77,18 +74,15 @@ struct outcome {
 
 static inline struct outcome run_on(const char *text, uint32_t parts)
 {
-	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER,
-				   HD_TIME_NEVER };
+	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER };
 	struct outcome out = { .results = results_new("test") };
-	struct course c =
-		course_new(text, &(struct sim_rules){ .parts = parts });
+	struct course c = course_new(text, &(struct sim_rules){ .parts = parts });
 	const char *why_not;
 
 	sim_run(c.sim, HD_TIME_NEVER, NULL, NULL);
 	for (uint32_t i = 0; i < c.fabric->scenario->n_jobs && i < 4; i++)
 		out.completion[i] = jobs_completion(c.jobs, i);
-	out.well = jobs_tables(c.jobs, alone, sim_metrics(c.sim), true,
-			       out.results);
+	out.well = jobs_tables(c.jobs, alone, sim_metrics(c.sim), true, out.results);
 	out.checksum = sim_metrics(c.sim)->checksum;
 	out.hops = sim_metrics(c.sim)->hops;
 	out.parts = sim_is_cut(c.sim, &why_not);
@@ -108,15 +102,14 @@ static inline char *goal_file(const char *text)
 }
 
 /* Four hosts on a star; what else the job has, and the scenario. */
-static inline struct outcome run_goal(const char *has, const char *goal,
-				      const char *with)
+static inline struct outcome run_goal(const char *has, const char *goal, const char *with)
 {
 	char *path = goal_file(goal), text[512];
 
-	snprintf(text, sizeof(text),
-		 "fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x "
-		 "HDR}}\njobs: [{name: a, %sgoal: %s}]\n%s\n",
-		 has, path, with);
+	snprintf(
+		text, sizeof(text),
+		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}\njobs: [{name: a, %sgoal: %s}]\n%s\n",
+		has, path, with);
 	struct outcome o = run_on(text, 1);
 
 	unlink(path);
@@ -124,8 +117,7 @@ static inline struct outcome run_goal(const char *has, const char *goal,
 	return o;
 }
 
-static inline const struct table *outcome_table(const struct outcome *o,
-						const char *name)
+static inline const struct table *outcome_table(const struct outcome *o, const char *name)
 {
 	const struct table *t = results_find(o->results, name);
 
@@ -134,9 +126,8 @@ static inline const struct table *outcome_table(const struct outcome *o,
 	return t;
 }
 
-static inline const struct value *outcome_cell(const struct outcome *o,
-					       const char *table, size_t row,
-					       const char *column)
+static inline const struct value *outcome_cell(const struct outcome *o, const char *table,
+					       size_t row, const char *column)
 {
 	const struct table *t = outcome_table(o, table);
 
@@ -150,8 +141,8 @@ static inline const struct value *outcome_cell(const struct outcome *o,
 }
 
 /* In picoseconds, of a column in us. */
-static inline hd_time outcome_time(const struct outcome *o, const char *table,
-				   size_t row, const char *column)
+static inline hd_time outcome_time(const struct outcome *o, const char *table, size_t row,
+				   const char *column)
 {
 	return (hd_time)(outcome_cell(o, table, row, column)->real * 1e6 + 0.5);
 }
@@ -183,8 +174,7 @@ static inline void table_same(const struct table *a, const struct table *b)
 }
 
 /* All tables, cell by cell. */
-static inline void outcome_same(const struct outcome *a,
-				const struct outcome *b)
+static inline void outcome_same(const struct outcome *a, const struct outcome *b)
 {
 	assert_int_equal(a->results->n_tables, b->results->n_tables);
 	for (size_t i = 0; i < a->results->n_tables; i++)

@@ -25,8 +25,7 @@ static bool is_here(const struct placed *p, uint32_t actor)
 	return !share_of(p, actor)->is_elsewhere;
 }
 
-static bool has_actor(const struct placed *p, const struct sim_section *section,
-		      uint32_t actor)
+static bool has_actor(const struct placed *p, const struct sim_section *section, uint32_t actor)
 {
 	return section_has(section, p->actors[actor].node);
 }
@@ -34,15 +33,12 @@ static bool has_actor(const struct placed *p, const struct sim_section *section,
 /* ---- messages, as their sources know them ------------------------------- */
 
 static const struct pack_member sent_members[] = {
-	PACK(message, posted),       PACK(message, size),
-	PACK_PATH(message, path),    PACK(message, source),
-	PACK(message, target),       PACK(message, sender),
-	PACK(message, tag),          PACK(message, ref),
-	PACK(message, n_packets),    PACK(message, sent),
-	PACK(message, number),       PACK(message, held),
-	PACK(message, lost),         PACK(message, copies),
-	PACK(message, kind),         PACK(message, dlid),
-	PACK(message, here.is_over),
+	PACK(message, posted), PACK(message, size),         PACK_PATH(message, path),
+	PACK(message, source), PACK(message, target),       PACK(message, sender),
+	PACK(message, tag),    PACK(message, ref),          PACK(message, n_packets),
+	PACK(message, sent),   PACK(message, number),       PACK(message, held),
+	PACK(message, lost),   PACK(message, copies),       PACK(message, kind),
+	PACK(message, dlid),   PACK(message, here.is_over),
 };
 
 PACK_KNOWS(landing, 32);
@@ -64,9 +60,8 @@ static bool place_is_sound(const struct placed *p, const struct message *m)
 
 static bool sent_is_sound(const struct placed *p, const struct message *m)
 {
-	if (m->kind > MSG_REDUCE || m->source >= p->n_actors ||
-	    m->sender >= p->n_actors || m->number == 0 || m->copies == 0 ||
-	    m->sent > m->n_packets || m->n_packets == 0 ||
+	if (m->kind > MSG_REDUCE || m->source >= p->n_actors || m->sender >= p->n_actors ||
+	    m->number == 0 || m->copies == 0 || m->sent > m->n_packets || m->n_packets == 0 ||
 	    m->size > OP_MOST_SIZE)
 		return false;
 	if (!m->dlid && m->target >= p->n_actors)
@@ -90,9 +85,8 @@ static void message_restore(struct placed *p, struct pack *k, uint32_t id,
 {
 	struct message *m = message_mirror(p, id);
 
-	if (!pack_check(k, !m->copies && (!m->number ||
-					  (m->number == read->number &&
-					   m->source == read->source))) ||
+	if (!pack_check(k, !m->copies && (!m->number || (m->number == read->number &&
+							 m->source == read->source))) ||
 	    !pack_check(k, !m->landings || is_multicast(read)))
 		return;
 	struct landing here = m->here;
@@ -126,9 +120,7 @@ static void pack_sent(struct placed *p, struct pack *k, uint32_t id)
 	pack_u32(k, &receive);
 	if (one.kind == MSG_REDUCE)
 		pack_u32(k, &one.here.arrived);
-	if (!k->reads ||
-	    !pack_check(k, id != GANG_NONE && sent_is_sound(p, &one)) ||
-	    k->refused)
+	if (!k->reads || !pack_check(k, id != GANG_NONE && sent_is_sound(p, &one)) || k->refused)
 		return;
 	blocks_skip(p, id);
 	if (!is_wanted(p, &one))
@@ -151,13 +143,12 @@ static void ids_add(struct ids *l, uint32_t id)
 	l->items[l->n++] = id;
 }
 
-static void pack_all_sent(struct placed *p, struct pack *k,
-			  const struct sim_section *section)
+static void pack_all_sent(struct placed *p, struct pack *k, const struct sim_section *section)
 {
 	struct ids l = { NULL };
 
-	for (uint32_t id = k->reads ? GANG_NONE : message_next(p, 0, true);
-	     id != GANG_NONE; id = message_next(p, id + 1, true)) {
+	for (uint32_t id = k->reads ? GANG_NONE : message_next(p, 0, true); id != GANG_NONE;
+	     id = message_next(p, id + 1, true)) {
 		if (has_actor(p, section, message_at(p, id)->source))
 			ids_add(&l, id);
 	}
@@ -191,21 +182,16 @@ struct landing_name {
 };
 
 static const struct pack_member name_members[] = {
-	PACK(landing_name, id),     PACK(landing_name, source),
-	PACK(landing_name, number), PACK(landing_name, actor),
-	PACK(landing_name, kind),   PACK(landing_name, is_multicast),
+	PACK(landing_name, id),    PACK(landing_name, source), PACK(landing_name, number),
+	PACK(landing_name, actor), PACK(landing_name, kind),   PACK(landing_name, is_multicast),
 };
 
-static bool landing_is_sound(const struct placed *p,
-			     const struct landing_name *x,
+static bool landing_is_sound(const struct placed *p, const struct landing_name *x,
 			     const struct landing *l)
 {
-	uint32_t actors = x->is_multicast || x->kind == MSG_DATA
-				  ? p->job.n_ranks
-				  : p->n_actors;
+	uint32_t actors = x->is_multicast || x->kind == MSG_DATA ? p->job.n_ranks : p->n_actors;
 
-	if (x->id == GANG_NONE || x->number == 0 || x->actor >= actors ||
-	    x->source >= p->n_actors)
+	if (x->id == GANG_NONE || x->number == 0 || x->actor >= actors || x->source >= p->n_actors)
 		return false;
 	/* Ranks of this section are read already. */
 	return x->kind != MSG_DATA || l->receive == GANG_NONE ||
@@ -213,8 +199,7 @@ static bool landing_is_sound(const struct placed *p,
 		p->ranks[x->actor].receives[l->receive].is_used);
 }
 
-static void landing_restore(struct placed *p, struct pack *k,
-			    const struct landing_name *x,
+static void landing_restore(struct placed *p, struct pack *k, const struct landing_name *x,
 			    const struct landing *read)
 {
 	if (!pack_check(k, landing_is_sound(p, x, read)) ||
@@ -222,8 +207,7 @@ static void landing_restore(struct placed *p, struct pack *k,
 		return;
 	struct message *m = message_mirror(p, x->id);
 
-	if (!pack_check(k, !m->number || (m->number == x->number &&
-					  m->source == x->source)) ||
+	if (!pack_check(k, !m->number || (m->number == x->number && m->source == x->source)) ||
 	    !pack_check(k, !m->copies || is_multicast(m) == x->is_multicast))
 		return;
 	m->number = x->number;
@@ -233,8 +217,7 @@ static void landing_restore(struct placed *p, struct pack *k,
 	*landing_of(m, x->actor) = *read;
 }
 
-static void pack_landing(struct placed *p, struct pack *k,
-			 struct landing_name x)
+static void pack_landing(struct placed *p, struct pack *k, struct landing_name x)
 {
 	struct landing one = { .receive = GANG_NONE };
 
@@ -265,8 +248,7 @@ static void landings_add(struct landing_list *l, uint32_t id, uint32_t actor)
 }
 
 /* Where a message lands in this section. */
-static void landings_find(const struct placed *p,
-			  const struct sim_section *section, uint32_t id,
+static void landings_find(const struct placed *p, const struct sim_section *section, uint32_t id,
 			  struct landing_list *l)
 {
 	struct message *m = message_at(p, id);
@@ -284,13 +266,12 @@ static void landings_find(const struct placed *p,
 	}
 }
 
-static void pack_landings(struct placed *p, struct pack *k,
-			  const struct sim_section *section)
+static void pack_landings(struct placed *p, struct pack *k, const struct sim_section *section)
 {
 	struct landing_list l = { NULL };
 
-	for (uint32_t id = k->reads ? GANG_NONE : message_next(p, 0, false);
-	     id != GANG_NONE; id = message_next(p, id + 1, false))
+	for (uint32_t id = k->reads ? GANG_NONE : message_next(p, 0, false); id != GANG_NONE;
+	     id = message_next(p, id + 1, false))
 		landings_find(p, section, id, &l);
 	size_t n = pack_count(k, l.n);
 
@@ -307,14 +288,13 @@ static void pack_landings(struct placed *p, struct pack *k,
 /* ---- lines of messages -------------------------------------------------- */
 
 /* Those of a line from `first` on; of another process they are not wanted. */
-static void pack_line(struct placed *p, struct pack *k, uint32_t actor,
-		      uint32_t *first, uint32_t *last)
+static void pack_line(struct placed *p, struct pack *k, uint32_t actor, uint32_t *first,
+		      uint32_t *last)
 {
 	size_t n = 0;
 	uint32_t id = *first;
 
-	for (uint32_t i = id; !k->reads && i != GANG_NONE;
-	     i = message_at(p, i)->next)
+	for (uint32_t i = id; !k->reads && i != GANG_NONE; i = message_at(p, i)->next)
 		n++;
 	n = pack_count(k, n);
 	for (; n > 0 && !k->refused; n--) {
@@ -325,10 +305,8 @@ static void pack_line(struct placed *p, struct pack *k, uint32_t actor,
 		}
 		if (!is_here(p, actor))
 			continue;
-		if (!pack_check(k,
-				message_is_ours(p, id) &&
-					message_at(p, id)->next == GANG_NONE &&
-					id != *last))
+		if (!pack_check(k, message_is_ours(p, id) && message_at(p, id)->next == GANG_NONE &&
+					   id != *last))
 			return;
 		if (*first == GANG_NONE)
 			*first = id;
@@ -366,8 +344,8 @@ static void pack_actor(struct placed *p, struct pack *k, uint32_t actor)
 	if (k->reads)
 		a->last = a->inner_last = GANG_NONE;
 	PACK_STRUCT(k, actor_members, a);
-	pack_check(k, a->reduces == GANG_NONE || !is_here(p, actor) ||
-			      message_is_ours(p, a->reduces));
+	pack_check(k,
+		   a->reduces == GANG_NONE || !is_here(p, actor) || message_is_ours(p, a->reduces));
 	pack_line(p, k, actor, &a->first, &a->last);
 	pack_line(p, k, actor, &a->inner_first, &a->inner_last);
 	pack_left(p, k, a);
@@ -382,8 +360,7 @@ static struct match_line *line_of(struct gang *t, bool posted)
 }
 
 /* Of all shares, those of a rank one after the other; the caller frees them. */
-static struct match_item *waiting_find(const struct placed *p,
-				       const struct sim_section *section,
+static struct match_item *waiting_find(const struct placed *p, const struct sim_section *section,
 				       bool posted, size_t *n)
 {
 	struct match_item *all = NULL;
@@ -421,8 +398,7 @@ static const struct pack_member item_members[] = {
 	PACK(match_item, value),
 };
 
-static bool item_is_sound(const struct placed *p, const struct match_item *x,
-			  bool posted)
+static bool item_is_sound(const struct placed *p, const struct match_item *x, bool posted)
 {
 	if (x->key.rank >= p->job.n_ranks)
 		return false;
@@ -430,17 +406,15 @@ static bool item_is_sound(const struct placed *p, const struct match_item *x,
 		return true;
 	const struct rank *r = &p->ranks[x->key.rank];
 
-	return posted ? x->value < r->n_receives &&
-				r->receives[x->value].is_used
+	return posted ? x->value < r->n_receives && r->receives[x->value].is_used
 		      : message_is_known(p, x->value);
 }
 
-static void pack_waiting(struct placed *p, struct pack *k,
-			 const struct sim_section *section, bool posted)
+static void pack_waiting(struct placed *p, struct pack *k, const struct sim_section *section,
+			 bool posted)
 {
 	size_t n = 0;
-	struct match_item *all =
-		k->reads ? NULL : waiting_find(p, section, posted, &n);
+	struct match_item *all = k->reads ? NULL : waiting_find(p, section, posted, &n);
 
 	/* A rank's have the order in which its share has listed them. */
 	for (size_t i = 0; i < n; i++)
@@ -456,9 +430,8 @@ static void pack_waiting(struct placed *p, struct pack *k,
 		PACK_STRUCT(k, item_members, &one);
 		if (k->reads && pack_check(k, item_is_sound(p, &one, posted)) &&
 		    is_here(p, one.key.rank))
-			match_put(line_of(&share_of(p, one.key.rank)->gang,
-					  posted),
-				  one.key, one.value);
+			match_put(line_of(&share_of(p, one.key.rank)->gang, posted), one.key,
+				  one.value);
 	}
 	free(all);
 }
@@ -466,9 +439,8 @@ static void pack_waiting(struct placed *p, struct pack *k,
 /* ---- what is of all ----------------------------------------------------- */
 
 static const struct pack_member misfit_members[] = {
-	PACK(misfit, at),      PACK(misfit, rank),    PACK(misfit, source),
-	PACK(misfit, op.size), PACK(misfit, op.peer), PACK(misfit, op.tag),
-	PACK(misfit, op.line), PACK(misfit, size),
+	PACK(misfit, at),      PACK(misfit, rank),   PACK(misfit, source),  PACK(misfit, op.size),
+	PACK(misfit, op.peer), PACK(misfit, op.tag), PACK(misfit, op.line), PACK(misfit, size),
 };
 
 static void pack_misfits(struct placed *p, struct pack *k)
@@ -480,8 +452,8 @@ static void pack_misfits(struct placed *p, struct pack *k)
 		n += p->shares[i].gang.n_misfits;
 	n = pack_count(k, n);
 	if (k->reads) {
-		first->misfits = hd_grow(first->misfits, &first->misfits_cap, n,
-					 sizeof(*first->misfits));
+		first->misfits =
+			hd_grow(first->misfits, &first->misfits_cap, n, sizeof(*first->misfits));
 		first->n_misfits = n;
 	}
 	for (uint32_t i = 0; i < (k->reads ? 1 : p->n_shares); i++) {
@@ -491,8 +463,7 @@ static void pack_misfits(struct placed *p, struct pack *k)
 			PACK_STRUCT(k, misfit_members, &t->misfits[j]);
 			pack_check(k, t->misfits[j].rank < p->job.n_ranks &&
 					      (p->job.graph ||
-					       t->misfits[j].op.tag >> 8 <
-						       p->job.n_steps));
+					       t->misfits[j].op.tag >> 8 < p->job.n_steps));
 		}
 	}
 }
@@ -513,8 +484,8 @@ static void pack_last(struct placed *p, struct pack *k)
 		one = *last;
 	PACK_STRUCT(k, last_members, &one);
 	if (!k->reads || one.last_rank == GANG_NONE ||
-	    !pack_check(k, one.last_rank < p->job.n_ranks &&
-				   cause_is_sound(p, &one.last_path.last)))
+	    !pack_check(k,
+			one.last_rank < p->job.n_ranks && cause_is_sound(p, &one.last_path.last)))
 		return;
 	struct gang *t = &share_of(p, one.last_rank)->gang;
 
@@ -568,8 +539,7 @@ static void pack_rank(struct placed *p, struct pack *k, uint32_t rank)
 		t->n_done += p->ranks[rank].ended != HD_TIME_NEVER;
 }
 
-static void pack_links(struct placed *p, struct pack *k,
-		       const struct sim_section *section)
+static void pack_links(struct placed *p, struct pack *k, const struct sim_section *section)
 {
 	const struct sim_setup *setup = &p->fabric->setup;
 
@@ -579,8 +549,7 @@ static void pack_links(struct placed *p, struct pack *k,
 	}
 }
 
-void placed_pack(void *context, struct pack *k,
-		 const struct sim_section *section)
+void placed_pack(void *context, struct pack *k, const struct sim_section *section)
 {
 	struct placed *p = ((struct share *)context)->of;
 

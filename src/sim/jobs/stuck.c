@@ -48,15 +48,13 @@ static const struct column columns[] = {
 
 static void add(struct problems *all, const struct problem *one)
 {
-	all->items =
-		hd_grow(all->items, &all->cap, all->n + 1, sizeof(*all->items));
+	all->items = hd_grow(all->items, &all->cap, all->n + 1, sizeof(*all->items));
 	all->items[all->n++] = *one;
 }
 
 /* ---- finding them ------------------------------------------------------- */
 
-static void add_receives(struct problems *all, const struct placed *p,
-			 uint32_t rank)
+static void add_receives(struct problems *all, const struct placed *p, uint32_t rank)
 {
 	for (uint32_t i = 0; i < p->ranks[rank].n_receives; i++) {
 		const struct receive *r = &p->ranks[rank].receives[i];
@@ -71,15 +69,13 @@ static void add_receives(struct problems *all, const struct placed *p,
 				 .line = r->op.line,
 				 .operation = "receive",
 				 .bytes = r->op.size,
-				 .what = r->is_matched
-						 ? "its message does not arrive"
-						 : "nobody sends to it",
+				 .what = r->is_matched ? "its message does not arrive"
+						       : "nobody sends to it",
 			 });
 	}
 }
 
-static void add_misfits(struct problems *all, const struct placed *p,
-			const struct gang *t)
+static void add_misfits(struct problems *all, const struct placed *p, const struct gang *t)
 {
 	for (size_t i = 0; i < t->n_misfits; i++) {
 		const struct misfit *m = &t->misfits[i];
@@ -103,9 +99,8 @@ static uint32_t line_of(const struct placed *p, const struct message *m)
 {
 	if (!p->job.graph)
 		return 0;
-	return m->kind == MSG_GO
-		       ? p->ranks[m->source].receives[m->here.receive].op.line
-		       : p->graph.ops[m->ref].line;
+	return m->kind == MSG_GO ? p->ranks[m->source].receives[m->here.receive].op.line
+				 : p->graph.ops[m->ref].line;
 }
 
 /* Of a program: its step is in it. A reduction has its transactions there. */
@@ -119,27 +114,23 @@ static const char *fate_of(const struct placed *p, const struct message *m)
 	bool is_rc = goes_over_rc(p, m);
 
 	if (m->lost)
-		return is_rc ? "its queue pair gave up"
-			     : "packets of it are lost";
+		return is_rc ? "its queue pair gave up" : "packets of it are lost";
 	if (m->sent < m->n_packets)
 		return is_rc ? "it is not acknowledged" : "it is not sent";
 	if (m->kind == MSG_ASK)
 		return "nobody receives it";
 	if (m->kind == MSG_REDUCE)
 		return "its result does not come";
-	return m->here.arrived == m->n_packets && !m->dlid &&
-			       m->target < p->job.n_ranks
+	return m->here.arrived == m->n_packets && !m->dlid && m->target < p->job.n_ranks
 		       ? "nobody receives it"
 		       : "it does not arrive";
 }
 
-static void add_message(struct problems *all, const struct placed *p,
-			const struct message *m)
+static void add_message(struct problems *all, const struct placed *p, const struct message *m)
 {
 	static const char *const names[] = {
-		[MSG_DATA] = "send",     [MSG_ASK] = "send",
-		[MSG_GO] = "receive",    [MSG_READ] = "read",
-		[MSG_WRITE] = "write",   [MSG_ANSWER] = "read or write",
+		[MSG_DATA] = "send",     [MSG_ASK] = "send",    [MSG_GO] = "receive",
+		[MSG_READ] = "read",     [MSG_WRITE] = "write", [MSG_ANSWER] = "read or write",
 		[MSG_REDUCE] = "reduce",
 	};
 
@@ -208,8 +199,7 @@ static const char *peer_name(struct table *t, const struct problem *x)
 		return "any";
 	if (x->peer >= p->job.n_ranks)
 		return x->peer < p->n_actors ? actor_host(t, p, x->peer) : NULL;
-	return table_text(t, "rank %u (%s)", x->peer,
-			  actor_host(t, p, x->peer));
+	return table_text(t, "rank %u (%s)", x->peer, actor_host(t, p, x->peer));
 }
 
 /* File and line, or the step of the program, which is in the tag (gang.c). */
@@ -220,12 +210,11 @@ static const char *place_name(struct table *t, const struct problem *x)
 	if (p->job.graph)
 		return table_text(t, "%s:%u", p->scn->goal, x->line);
 	uint32_t step = x->tag >> 8;
-	const struct schema_place *place = schema_place_of(
-		&p->fabric->scenario->places, &p->scn->program[step]);
+	const struct schema_place *place =
+		schema_place_of(&p->fabric->scenario->places, &p->scn->program[step]);
 	const char *file = p->fabric->scenario->file;
 
-	return table_text(t, "%s:%u %s", file ? file : "scenario",
-			  place ? place->line : 0,
+	return table_text(t, "%s:%u %s", file ? file : "scenario", place ? place->line : 0,
 			  p->steps[step].algorithm->operation);
 }
 
@@ -249,38 +238,31 @@ static void put(struct table *t, const struct problem *x)
 
 static void show(struct problems *all, struct results *r)
 {
-	struct table *t =
-		results_table(r, "failed operations",
-			      "of jobs: what never ends, and receives that "
-			      "were too small",
-			      columns);
+	struct table *t = results_table(
+		r, "failed operations",
+		"of jobs: what never ends, and receives that were too small", columns);
 
 	if (all->n)
 		qsort(all->items, all->n, sizeof(*all->items), compare);
 	for (size_t i = 0; i < all->n && i < MOST; i++)
 		put(t, &all->items[i]);
 	if (all->n > MOST)
-		results_remark(r, "%zu more operations of jobs have failed",
-			       all->n - MOST);
+		results_remark(r, "%zu more operations of jobs have failed", all->n - MOST);
 }
 
-static void remark_unfinished(const struct placed *p, uint32_t done,
-			      struct results *r)
+static void remark_unfinished(const struct placed *p, uint32_t done, struct results *r)
 {
 	struct strbuf times = STRBUF_INIT;
 
 	if (p->job.start < p->fabric->scenario->run.horizon) {
-		results_remark(r,
-			       "job '%s' does not come to its end: %u of %u "
-			       "ranks are done",
+		results_remark(r, "job '%s' does not come to its end: %u of %u ranks are done",
 			       p->scn->name, done, p->job.n_ranks);
 		return;
 	}
 	hd_time_print(p->job.start, &times);
 	strbuf_puts(&times, ", and run.horizon ends the run at ");
 	hd_time_print(p->fabric->scenario->run.horizon, &times);
-	results_remark(r, "job '%s' never begins: its start is at %s",
-		       p->scn->name, times.text);
+	results_remark(r, "job '%s' never begins: its start is at %s", p->scn->name, times.text);
 	strbuf_fini(&times);
 }
 

@@ -66,8 +66,7 @@ const char *actor_host(struct table *t, const struct placed *p, uint32_t actor)
 
 const char *actor_name(struct table *t, const struct placed *p, uint32_t actor)
 {
-	return actor < p->job.n_ranks ? table_text(t, "rank %u", actor)
-				      : actor_host(t, p, actor);
+	return actor < p->job.n_ranks ? table_text(t, "rank %u", actor) : actor_host(t, p, actor);
 }
 
 struct lasting lasting_of(const struct placed *p, size_t step)
@@ -120,8 +119,7 @@ static const struct column job_columns[] = {
 	{ "ranks", NULL, CELL(job_row, ranks) },
 	{ "iterations", NULL, CELL(job_row, iterations) },
 	{ "start", "us", CELL_TIME(job_row, start), ORIGIN_GIVEN, 3 },
-	{ "completion", "us", CELL_TIME(job_row, completion), ORIGIN_SIMULATED,
-	  6 },
+	{ "completion", "us", CELL_TIME(job_row, completion), ORIGIN_SIMULATED, 6 },
 	{ "alone", "us", CELL_TIME(job_row, alone), ORIGIN_SIMULATED, 6 },
 	{ "slowdown", NULL, CELL(job_row, slowdown), ORIGIN_SIMULATED, 4 },
 	{ "messages", NULL, CELL(job_row, messages), ORIGIN_SIMULATED },
@@ -201,8 +199,7 @@ static const struct column step_columns[] = {
 	{ NULL },
 };
 
-static double bandwidth(double (*bytes)(double p, double m), double p, double m,
-			double ps)
+static double bandwidth(double (*bytes)(double p, double m), double p, double m, double ps)
 {
 	return bytes && ps > 0 ? 1000 * bytes(p, m) / ps : NAN;
 }
@@ -223,8 +220,7 @@ static void put_step(struct table *t, const struct placed *p, uint32_t number)
 	};
 
 	for (uint32_t i = 0; i < p->job.repeat; i++) {
-		struct lasting l =
-			lasting_of(p, (size_t)i * p->job.n_steps + number);
+		struct lasting l = lasting_of(p, (size_t)i * p->job.n_steps + number);
 		hd_time time = l.end - l.begin;
 
 		sum += (double)time;
@@ -247,11 +243,10 @@ static void step_table(const struct jobs *jobs, struct results *r)
 		if (!p->steps || !is_done(p))
 			continue;
 		if (!t)
-			t = results_table(r, "steps",
-					  "from the first rank's beginning to "
-					  "the last one's end; bandwidths as "
-					  "nccl-tests have them",
-					  step_columns);
+			t = results_table(
+				r, "steps",
+				"from the first rank's beginning to the last one's end; bandwidths as nccl-tests have them",
+				step_columns);
 		for (uint32_t k = 0; k < p->job.n_steps; k++)
 			put_step(t, p, k);
 	}
@@ -274,8 +269,7 @@ static const struct column iteration_columns[] = {
 	{ NULL },
 };
 
-static void iteration_table(const struct jobs *jobs, bool all,
-			    struct results *r)
+static void iteration_table(const struct jobs *jobs, bool all, struct results *r)
 {
 	struct table *t = NULL;
 
@@ -286,13 +280,11 @@ static void iteration_table(const struct jobs *jobs, bool all,
 		if (n == 1 || (n > FEW && !all))
 			continue;
 		if (!t)
-			t = results_table(r, "iterations",
-					  "of jobs, all ranks together",
+			t = results_table(r, "iterations", "of jobs, all ranks together",
 					  iteration_columns);
 		for (uint32_t k = 0; k < n; k++) {
 			struct lasting first = lasting_of(p, (size_t)k * steps);
-			struct lasting last =
-				lasting_of(p, (size_t)k * steps + steps - 1);
+			struct lasting last = lasting_of(p, (size_t)k * steps + steps - 1);
 
 			if (first.begin == HD_TIME_NEVER || !last.end)
 				break;
@@ -356,8 +348,7 @@ static void rank_table(const struct jobs *jobs, bool all, struct results *r)
 			continue;
 		if (!t)
 			t = results_table(r, "ranks",
-					  "where they are, and how long they "
-					  "compute and wait",
+					  "where they are, and how long they compute and wait",
 					  rank_columns);
 		for (uint32_t k = 0; k < p->job.n_ranks; k++)
 			put_rank(t, p, k);
@@ -378,8 +369,7 @@ static const struct column path_columns[] = {
 	{ "last rank", NULL, CELL(path_row, last_rank), ORIGIN_SIMULATED },
 	{ "end", "us", CELL_TIME(path_row, end), ORIGIN_SIMULATED, 6 },
 	{ "compute", "us", CELL_TIME(path_row, compute), ORIGIN_SIMULATED, 6 },
-	{ "messages", "us", CELL_TIME(path_row, messages), ORIGIN_SIMULATED,
-	  6 },
+	{ "messages", "us", CELL_TIME(path_row, messages), ORIGIN_SIMULATED, 6 },
 	{ "sending", "us", CELL_TIME(path_row, sending), ORIGIN_SIMULATED, 6 },
 	{ "other", "us", CELL_TIME(path_row, other), ORIGIN_SIMULATED, 6 },
 	{ "number", NULL, CELL(path_row, n_messages), ORIGIN_SIMULATED },
@@ -390,9 +380,7 @@ static void path_table(const struct jobs *jobs, struct results *r)
 {
 	struct table *t = results_table(
 		r, "critical paths",
-		"of what the time to the end of the last rank is made: "
-		"computing, messages on their way, sends until they have left, "
-		"and waiting for CPUs",
+		"of what the time to the end of the last rank is made: computing, messages on their way, sends until they have left, and waiting for CPUs",
 		path_columns);
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
@@ -410,8 +398,7 @@ static void path_table(const struct jobs *jobs, struct results *r)
 			.compute = path->compute,
 			.messages = path->messages,
 			.sending = path->sending,
-			.other = time - path->compute - path->messages -
-				 path->sending,
+			.other = time - path->compute - path->messages - path->sending,
 			.n_messages = path->n_messages,
 		};
 
@@ -435,8 +422,7 @@ static const struct column goal_columns[] = {
 	{ NULL },
 };
 
-static bool judge_completion(struct table *t, const struct placed *p,
-			     hd_time asked)
+static bool judge_completion(struct table *t, const struct placed *p, hd_time asked)
 {
 	hd_time found = completion_of(p);
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -459,8 +445,8 @@ static bool judge_completion(struct table *t, const struct placed *p,
 	return row.met;
 }
 
-static bool judge_slowdown(struct table *t, const struct placed *p,
-			   struct hd_ratio asked, hd_time alone)
+static bool judge_slowdown(struct table *t, const struct placed *p, struct hd_ratio asked,
+			   hd_time alone)
 {
 	double found = slowdown_of(completion_of(p), alone);
 	double want = (double)asked.num / (double)asked.den;
@@ -468,8 +454,7 @@ static bool judge_slowdown(struct table *t, const struct placed *p,
 		.job = p->scn->name,
 		.goal = "slowdown",
 		.asked = table_text(t, "<= %g", want),
-		.found =
-			isnan(found) ? "unknown" : table_text(t, "%.6g", found),
+		.found = isnan(found) ? "unknown" : table_text(t, "%.6g", found),
 		.met = found <= want,
 	};
 
@@ -477,8 +462,7 @@ static bool judge_slowdown(struct table *t, const struct placed *p,
 	return row.met;
 }
 
-static bool goal_table(const struct jobs *jobs, const hd_time *alone,
-		       struct results *r)
+static bool goal_table(const struct jobs *jobs, const hd_time *alone, struct results *r)
 {
 	const struct scenario *s = jobs->fabric->scenario;
 	struct table *t = NULL;
@@ -494,27 +478,23 @@ static bool goal_table(const struct jobs *jobs, const hd_time *alone,
 			    (g->job && strcmp(g->job, p->scn->name) != 0))
 				continue;
 			if (!t)
-				t = results_table(r, "job goals",
-						  "what the scenario asks of "
-						  "jobs",
+				t = results_table(r, "job goals", "what the scenario asks of jobs",
 						  goal_columns);
 			if (g->completion)
 				met &= judge_completion(t, p, g->completion);
 			if (g->slowdown.num)
-				met &= judge_slowdown(t, p, g->slowdown,
-						      alone[k]);
+				met &= judge_slowdown(t, p, g->slowdown, alone[k]);
 		}
 	}
 	return met;
 }
 
-bool jobs_tables(const struct jobs *jobs, const hd_time *alone,
-		 const struct sim_metrics *m, bool all, struct results *r)
+bool jobs_tables(const struct jobs *jobs, const hd_time *alone, const struct sim_metrics *m,
+		 bool all, struct results *r)
 {
 	struct table *t = results_table(
 		r, "jobs",
-		"from the start to the end of the last rank, beside the same "
-		"without other traffic",
+		"from the start to the end of the last rank, beside the same without other traffic",
 		job_columns);
 
 	for (uint32_t i = 0; i < jobs->n; i++)

@@ -46,8 +46,7 @@ void timelines_init(struct placed *p, uint32_t n_jobs)
 	p->n_timelines = (p->job.n_ranks + p->spacing - 1) / p->spacing;
 	p->timelines = hd_alloc(p->n_timelines, sizeof(*p->timelines));
 	for (uint32_t i = 0; i < p->n_timelines; i++)
-		p->timelines[i].spans =
-			hd_alloc(MOST_SPANS, sizeof(struct span));
+		p->timelines[i].spans = hd_alloc(MOST_SPANS, sizeof(struct span));
 }
 
 void timelines_fini(struct placed *p)
@@ -59,9 +58,8 @@ void timelines_fini(struct placed *p)
 
 static struct timeline *timeline_of(const struct placed *p, uint32_t rank)
 {
-	return rank < p->job.n_ranks && rank % p->spacing == 0
-		       ? &p->timelines[rank / p->spacing]
-		       : NULL;
+	return rank < p->job.n_ranks && rank % p->spacing == 0 ? &p->timelines[rank / p->spacing]
+							       : NULL;
 }
 
 /* ---- while it runs ------------------------------------------------------ */
@@ -89,14 +87,12 @@ static void span_add(struct timeline *t, hd_time until)
 		spans_join(t);
 	struct span *s = &t->spans[t->n++];
 
-	*s = (struct span){ .begin = t->since,
-			    .end = until,
-			    .purpose = t->purpose };
+	*s = (struct span){ .begin = t->since, .end = until, .purpose = t->purpose };
 	s->times[t->doing] = until - t->since;
 }
 
-static enum doing doing_of(const struct share *s, uint32_t rank,
-			   const struct timeline *t, uint32_t *line)
+static enum doing doing_of(const struct share *s, uint32_t rank, const struct timeline *t,
+			   uint32_t *line)
 {
 	const struct placed *p = s->of;
 	const struct op *op = gang_work(&s->gang, rank);
@@ -110,9 +106,7 @@ static enum doing doing_of(const struct share *s, uint32_t rank,
 	m = actor_sends(p, rank);
 	if (m && p->job.graph && (m->kind == MSG_DATA || m->kind == MSG_ASK))
 		*line = p->graph.ops[m->ref].line;
-	return m || p->actors[rank].under_way ? DOES_SEND
-	       : t->receiving                 ? DOES_RECEIVE
-					      : DOES_WAIT;
+	return m || p->actors[rank].under_way ? DOES_SEND : t->receiving ? DOES_RECEIVE : DOES_WAIT;
 }
 
 void timeline_look(struct share *s, uint32_t rank, hd_time now)
@@ -128,10 +122,8 @@ void timeline_look(struct share *s, uint32_t rank, hd_time now)
 
 	purpose.iteration = r->iteration;
 	purpose.step = r->step;
-	if (t->has_begun && !is_over && doing == t->doing &&
-	    purpose.step == t->purpose.step &&
-	    purpose.iteration == t->purpose.iteration &&
-	    purpose.line == t->purpose.line)
+	if (t->has_begun && !is_over && doing == t->doing && purpose.step == t->purpose.step &&
+	    purpose.iteration == t->purpose.iteration && purpose.line == t->purpose.line)
 		return;
 	if (t->has_begun && now > t->since)
 		span_add(t, now);
@@ -218,8 +210,7 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-static const char *purpose_name(struct table *t, const struct placed *p,
-				const struct purpose *x)
+static const char *purpose_name(struct table *t, const struct placed *p, const struct purpose *x)
 {
 	if (p->job.graph)
 		return x->line ? table_text(t, "line %u", x->line) : NULL;
@@ -255,12 +246,9 @@ void timeline_table(const struct jobs *jobs, struct results *r)
 
 	strbuf_printf(
 		&title,
-		"what ranks did when: computed, else sent, else received, "
-		"else waited; %d ranks at most, with %d spans of time "
-		"each",
+		"what ranks did when: computed, else sent, else received, else waited; %d ranks at most, with %d spans of time each",
 		MOST_RANKS, MOST_SPANS);
-	struct table *t =
-		results_table(r, "rank timeline", title.text, columns);
+	struct table *t = results_table(r, "rank timeline", title.text, columns);
 
 	strbuf_fini(&title);
 	for (uint32_t i = 0; i < jobs->n; i++) {

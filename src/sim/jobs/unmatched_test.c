@@ -21,14 +21,12 @@ struct draft {
 	bool in_order; /* each operation requires the one before */
 };
 
-static void put(struct draft *f, uint32_t rank, struct rng *draws,
-		const struct op *op)
+static void put(struct draft *f, uint32_t rank, struct rng *draws, const struct op *op)
 {
 	unsigned at = f->n[rank]++;
 
 	/* In the middle, so that receives and sends of pairs mix. */
-	for (unsigned low = at - (unsigned)rng_below(draws, at + 1); at > low;
-	     at--)
+	for (unsigned low = at - (unsigned)rng_below(draws, at + 1); at > low; at--)
 		f->ops[rank][at] = f->ops[rank][at - 1];
 	f->ops[rank][at] = *op;
 }
@@ -37,8 +35,7 @@ static void put(struct draft *f, uint32_t rank, struct rng *draws,
 static void draw_message(struct draft *f, struct rng *draws, uint32_t number)
 {
 	uint32_t from = (uint32_t)rng_below(draws, RANKS);
-	uint32_t to =
-		(from + 1 + (uint32_t)rng_below(draws, RANKS - 1)) % RANKS;
+	uint32_t to = (from + 1 + (uint32_t)rng_below(draws, RANKS - 1)) % RANKS;
 	uint32_t tag = f->in_order ? (uint32_t)rng_below(draws, 3) : number;
 	uint64_t size = rng_below(draws, 3) * rng_below(draws, 9000);
 	uint64_t fate = rng_below(draws, 12);
@@ -46,26 +43,17 @@ static void draw_message(struct draft *f, struct rng *draws, uint32_t number)
 
 	if (fate != 0)
 		put(f, from, draws,
-		    &(struct op){ .kind = OP_SEND,
-				  .size = size,
-				  .peer = to,
-				  .tag = tag });
+		    &(struct op){ .kind = OP_SEND, .size = size, .peer = to, .tag = tag });
 	if (fate != 1)
 		put(f, to, draws,
-		    &(struct op){ .kind = OP_RECV,
-				  .size = room,
-				  .peer = from,
-				  .tag = tag });
+		    &(struct op){ .kind = OP_RECV, .size = room, .peer = from, .tag = tag });
 	if (fate == 3)
-		put(f, to, draws,
-		    &(struct op){ .kind = OP_COMPUTE, .size = 3000 * size });
+		put(f, to, draws, &(struct op){ .kind = OP_COMPUTE, .size = 3000 * size });
 }
 
-static void write_draft(const struct draft *f, struct rng *draws,
-			struct strbuf *out)
+static void write_draft(const struct draft *f, struct rng *draws, struct strbuf *out)
 {
-	static const char *const words[] = { "calc %llu", "send %llub",
-					     "recv %llub" };
+	static const char *const words[] = { "calc %llu", "send %llub", "recv %llub" };
 
 	strbuf_printf(out, "num_ranks %u\n", RANKS);
 	for (uint32_t r = 0; r < RANKS; r++) {
@@ -74,19 +62,15 @@ static void write_draft(const struct draft *f, struct rng *draws,
 			const struct op *op = &f->ops[r][i];
 
 			strbuf_printf(out, "l%u: ", i);
-			strbuf_printf(out, words[op->kind],
-				      (unsigned long long)op->size);
+			strbuf_printf(out, words[op->kind], (unsigned long long)op->size);
 			if (op->kind != OP_COMPUTE)
 				strbuf_printf(out, " %s %u tag %u",
-					      op->kind == OP_SEND ? "to"
-								  : "from",
-					      op->peer, op->tag);
+					      op->kind == OP_SEND ? "to" : "from", op->peer,
+					      op->tag);
 			strbuf_putc(out, '\n');
 			if (i && (f->in_order || rng_below(draws, 3) == 0))
 				strbuf_printf(out, "l%u requires l%u\n", i,
-					      f->in_order ? i - 1
-							  : (unsigned)rng_below(
-								    draws, i));
+					      f->in_order ? i - 1 : (unsigned)rng_below(draws, i));
 		}
 		strbuf_puts(out, "}\n");
 	}
@@ -94,8 +78,7 @@ static void write_draft(const struct draft *f, struct rng *draws,
 
 /* ---- both tables, in the same words ------------------------------------- */
 
-static const char *text_at(const struct table *t, size_t row,
-			   const char *column)
+static const char *text_at(const struct table *t, size_t row, const char *column)
 {
 	for (size_t i = 0; i < t->n_columns; i++) {
 		if (strcmp(t->columns[i].name, column) == 0)
@@ -127,20 +110,16 @@ static size_t print_failed(const struct results *r, struct strbuf *out)
 
 		strbuf_printf(
 			out, "rank %llu %s %s %.*s %llu: %s\n",
-			(unsigned long long)number_at(t, i, "rank"),
-			text_at(t, i, "operation"), line,
-			(int)(host ? (size_t)(host - peer) : strlen(peer)),
-			peer, (unsigned long long)number_at(t, i, "bytes"),
-			text_at(t, i, "problem"));
+			(unsigned long long)number_at(t, i, "rank"), text_at(t, i, "operation"),
+			line, (int)(host ? (size_t)(host - peer) : strlen(peer)), peer,
+			(unsigned long long)number_at(t, i, "bytes"), text_at(t, i, "problem"));
 	}
 	return t ? table_rows(t) : 0;
 }
 
 static size_t ideal_failed(const char *goal, struct strbuf *out)
 {
-	const struct job_view view = { "x.goal",
-				       { HD_US, { UINT64_C(200000000000), 1 } },
-				       true };
+	const struct job_view view = { "x.goal", { HD_US, { UINT64_C(200000000000), 1 } }, true };
 	struct results *r = results_new("test");
 	struct diag d = { .status = HD_OK };
 	char *path = goal_file(goal);
@@ -179,10 +158,9 @@ static void a_fabric_and_the_ideal_network_agree(void **state)
 
 		n_failed += ideal_failed(goal.text, &ideal) > 0;
 		print_failed(o.results, &simulated);
-		if (strcmp(ideal.text ? ideal.text : "",
-			   simulated.text ? simulated.text : "") != 0)
-			fail_msg("%sideal:\n%ssimulated:\n%s", goal.text,
-				 ideal.text, simulated.text);
+		if (strcmp(ideal.text ? ideal.text : "", simulated.text ? simulated.text : "") != 0)
+			fail_msg("%sideal:\n%ssimulated:\n%s", goal.text, ideal.text,
+				 simulated.text);
 		results_free(o.results);
 		strbuf_fini(&goal);
 		strbuf_fini(&ideal);

@@ -24,15 +24,13 @@ struct rig {
 };
 
 /* The parts of a scenario that differ are given; "" keeps the default. */
-static void rig_init(struct rig *r, const char *fabric, const char *qos,
-		     const char *rest)
+static void rig_init(struct rig *r, const char *fabric, const char *qos, const char *rest)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 
 	strbuf_printf(&text, "fabric: %s\nqos: %s\n%s\n", fabric, qos, rest);
-	if (fabric_load(text.text, text.len, NULL, NULL, &d, &r->build) !=
-	    HD_OK)
+	if (fabric_load(text.text, text.len, NULL, NULL, &d, &r->build) != HD_OK)
 		fail_msg("%s", d.message);
 	strbuf_fini(&text);
 }
@@ -53,9 +51,8 @@ static void rig_fini(struct rig *r)
 	"propagation: 1ps}, packet: {overhead: 0}, switch: {routing: 0ns, " \
 	"arbitration: 0ns, input_buffer: 64 packets}, "                     \
 	"host: {input_buffer: 64 packets}}"
-#define HAND_TRAFFIC \
-	"traffic: [{name: any, kind: cbr, payload: 64, rate: 1Mb/s}]"
-#define TABLE "high: none, low: '0:1,1:1,2:1,3:1'"
+#define HAND_TRAFFIC "traffic: [{name: any, kind: cbr, payload: 64, rate: 1Mb/s}]"
+#define TABLE        "high: none, low: '0:1,1:1,2:1,3:1'"
 
 struct hand {
 	struct sim_arrival arrivals[16];
@@ -87,8 +84,7 @@ static void hand_run(struct hand *h, const char *thresholds)
 	struct rig r;
 	struct strbuf qos = STRBUF_INIT;
 
-	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}",
-		      thresholds);
+	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}", thresholds);
 	rig_init(&r, HAND_FABRIC, qos.text, HAND_TRAFFIC);
 	const struct sim_setup *s = &r.build->setup;
 	uint32_t ends[2] = { 0, 0 }, n = 0;
@@ -101,9 +97,8 @@ static void hand_run(struct hand *h, const char *thresholds)
 	for (size_t i = 0; i < h->n; i++) {
 		h->arrivals[i].source = ends[0];
 		h->arrivals[i].dlid =
-			r.build->subnet.lid_of_port
-				[s->ports[s->nodes[ends[1]].first_port + 1]
-					 .origin];
+			r.build->subnet
+				.lid_of_port[s->ports[s->nodes[ends[1]].first_port + 1].origin];
 	}
 	sim_replay(s, h->arrivals, h->n, HD_MS, &h->record);
 	rig_fini(&r);
@@ -127,8 +122,7 @@ static unsigned left_at(const struct hand *h, unsigned sl, unsigned sequence)
 	return 0;
 }
 
-static void check_times(const struct hand *h, unsigned sl,
-			const unsigned *expected, unsigned n)
+static void check_times(const struct hand *h, unsigned sl, const unsigned *expected, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(left_at(h, sl, i), expected[i]);
@@ -205,8 +199,7 @@ static void who_finds_no_free_lane_waits_in_line(void **state)
 	(void)state;
 	hand_add(&h, 0, 0, 3);
 	hand_add(&h, 0, 1, 4);
-	hand_run(&h, "{mechanism: ajt, at: 3, capacity: 10, high: '0,1', "
-		     "high_shared: 2}");
+	hand_run(&h, "{mechanism: ajt, at: 3, capacity: 10, high: '0,1', high_shared: 2}");
 	check_times(&h, 0, (const unsigned[]){ 1, 3, 4 }, 3);
 	check_times(&h, 1, (const unsigned[]){ 2, 5, 6, 7 }, 4);
 	assert_int_equal(on_lane(&h, 2), 2);
@@ -225,8 +218,7 @@ static void a_lane_that_waits_to_be_given_back_takes_nothing(void **state)
 
 	(void)state;
 	hand_add(&h, 0, 0, 4);
-	hand_run(&h, "{mechanism: ajt, at: '3,4', capacity: 10, high: 0, "
-		     "high_shared: '1,2'}");
+	hand_run(&h, "{mechanism: ajt, at: '3,4', capacity: 10, high: 0, high_shared: '1,2'}");
 	check_times(&h, 0, (const unsigned[]){ 1, 2, 3, 4 }, 4);
 	assert_int_equal(on_lane(&h, 0), 2);
 	assert_int_equal(on_lane(&h, 1), 1);
@@ -234,12 +226,11 @@ static void a_lane_that_waits_to_be_given_back_takes_nothing(void **state)
 	sim_record_fini(&h.record);
 }
 
-static void
-job_thresholds_open_shared_lanes_of_their_priority_only(void **state)
+static void job_thresholds_open_shared_lanes_of_their_priority_only(void **state)
 {
 	struct hand high = { .n = 0 }, low = { .n = 0 };
-	const char *rule = "{mechanism: ajt, at: 2, capacity: 10, high: 0, "
-			   "high_shared: 3, low: 1, low_shared: 2}";
+	const char *rule =
+		"{mechanism: ajt, at: 2, capacity: 10, high: 0, high_shared: 3, low: 1, low_shared: 2}";
 
 	(void)state;
 	hand_add(&high, 0, 0, 4);
@@ -260,8 +251,7 @@ job_thresholds_open_shared_lanes_of_their_priority_only(void **state)
 /* The chain of Fig. 5.7: each threshold one shared lane more. */
 static void each_job_threshold_opens_one_lane_more(void **state)
 {
-	const char *rule = "{mechanism: ajt, at: '3,5', capacity: 3, high: 0, "
-			   "high_shared: '1,2'}";
+	const char *rule = "{mechanism: ajt, at: '3,5', capacity: 3, high: 0, high_shared: '1,2'}";
 
 	(void)state;
 	for (unsigned n = 1; n <= 10; n++) {
@@ -271,9 +261,7 @@ static void each_job_threshold_opens_one_lane_more(void **state)
 		hand_add(&h, 0, 0, n);
 		hand_run(&h, rule);
 		/* Room for 3, 6 and 9. */
-		assert_int_equal(on_lane(&h, 0) + on_lane(&h, 1) +
-					 on_lane(&h, 2),
-				 n < 9 ? n : 9);
+		assert_int_equal(on_lane(&h, 0) + on_lane(&h, 1) + on_lane(&h, 2), n < 9 ? n : 9);
 		assert_int_equal(on_lane(&h, 1) > 0, lanes > 1);
 		assert_int_equal(on_lane(&h, 2) > 0, lanes > 2);
 		sim_record_fini(&h.record);
@@ -319,22 +307,19 @@ static void a_lane_with_packets_of_its_own_is_not_borrowed(void **state)
 	"10 packets}}"
 
 /* Packets of 1 byte at `lambda` per us, for about `count` of them. */
-static void chain_rig(struct rig *r, double lambda, double ca2,
-		      const char *thresholds, double count)
+static void chain_rig(struct rig *r, double lambda, double ca2, const char *thresholds,
+		      double count)
 {
 	struct strbuf qos = STRBUF_INIT, rest = STRBUF_INIT;
 
-	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}",
-		      thresholds);
-	strbuf_printf(&rest,
-		      "traffic:\n"
-		      "- {name: jobs, kind: ge, scv: %g, payload: 1, "
-		      "source: h0, destination: h1, rate: %.0fkb/s}\n"
-		      "- {name: rival, kind: saturating, sl: 3, payload: 256, "
-		      "payload_scv: 1, source: h0, destination: h1}\n"
-		      "run: {seed: 3, warmup: 100us, measure: %.0fus, "
-		      "horizon: 100s}\n",
-		      ca2, lambda * 8000, count / lambda);
+	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}", thresholds);
+	strbuf_printf(
+		&rest,
+		"traffic:\n"
+		"- {name: jobs, kind: ge, scv: %g, payload: 1, source: h0, destination: h1, rate: %.0fkb/s}\n"
+		"- {name: rival, kind: saturating, sl: 3, payload: 256, payload_scv: 1, source: h0, destination: h1}\n"
+		"run: {seed: 3, warmup: 100us, measure: %.0fus, horizon: 100s}\n",
+		ca2, lambda * 8000, count / lambda);
 	rig_init(r, CHAIN_FABRIC, qos.text, rest.text);
 	strbuf_fini(&qos);
 	strbuf_fini(&rest);
@@ -402,8 +387,7 @@ static void assert_within(const struct interval *in, double value)
 {
 	assert_true(in->sound);
 	if (fabs(in->mean - value) > in->half_width)
-		fail_msg("%g is not within %g +- %g", value, in->mean,
-			 in->half_width);
+		fail_msg("%g is not within %g +- %g", value, in->mean, in->half_width);
 }
 
 static double packets_to_play(void)
@@ -430,12 +414,9 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 		struct rig r;
 		size_t n;
 
-		chain_rig(&r, lambda, ca2[i], "{capacity: 8}",
-			  packets_to_play());
+		chain_rig(&r, lambda, ca2[i], "{capacity: 8}", packets_to_play());
 		chain_run(&r, &use);
-		struct chain chain = { .lambda = lambda,
-				       .ca2 = ca2[i],
-				       .nu = rate_of_turns() };
+		struct chain chain = { .lambda = lambda, .ca2 = ca2[i], .nu = rate_of_turns() };
 
 		chain_solve(&chain, &mean, &blocking);
 		assert_within(&use.jobs, mean);
@@ -443,17 +424,14 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 		/* The model is this chain: it is valid here. */
 		assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
 		assert_int_equal(n, 1);
-		assert_true(fabs(f.without_result.mean_queue - mean) <
-			    0.001 * mean);
-		assert_true(fabs(f.without_result.blocking - blocking) <
-			    0.001 * blocking);
+		assert_true(fabs(f.without_result.mean_queue - mean) < 0.001 * mean);
+		assert_true(fabs(f.without_result.blocking - blocking) < 0.001 * blocking);
 		assert_within(&use.jobs, f.without_result.mean_queue);
 		rig_fini(&r);
 	}
 }
 
-static void check_thresholds(const char *text, const unsigned *at,
-			     unsigned n_at, double most_error)
+static void check_thresholds(const char *text, const unsigned *at, unsigned n_at, double most_error)
 {
 	double lambda = 0.85, ca2 = 5, mean, blocking;
 	struct sim_lane_use use;
@@ -482,18 +460,16 @@ static void check_thresholds(const char *text, const unsigned *at,
 static void entry_thresholds_are_the_chain_of_their_turns(void **state)
 {
 	(void)state;
-	check_thresholds("{mechanism: et, at: 4, capacity: 8}",
-			 (const unsigned[]){ 4 }, 1, 0.1);
-	check_thresholds("{mechanism: et, at: 8, capacity: 8}",
-			 (const unsigned[]){ 8 }, 1, 0.1);
+	check_thresholds("{mechanism: et, at: 4, capacity: 8}", (const unsigned[]){ 4 }, 1, 0.1);
+	check_thresholds("{mechanism: et, at: 8, capacity: 8}", (const unsigned[]){ 8 }, 1, 0.1);
 }
 
 static void job_thresholds_are_the_chain_of_their_turns(void **state)
 {
 	(void)state;
-	check_thresholds("{mechanism: ajt, at: '4,12', capacity: 8, high: 0, "
-			 "high_shared: '1,2', low: 3}",
-			 (const unsigned[]){ 4, 12 }, 2, 0.1);
+	check_thresholds(
+		"{mechanism: ajt, at: '4,12', capacity: 8, high: 0, high_shared: '1,2', low: 3}",
+		(const unsigned[]){ 4, 12 }, 2, 0.1);
 }
 
 /* Nobody competes: a second lane has room, but the link is no faster. */
@@ -505,10 +481,9 @@ static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 	size_t n;
 
 	(void)state;
-	rig_init(&r, CHAIN_FABRIC,
-		 "{lanes: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
-		 "traffic: [{name: jobs, kind: poisson, payload: 256, source: "
-		 "h0, destination: h1, load: 90%}]\nrun: {measure: 10us}");
+	rig_init(
+		&r, CHAIN_FABRIC, "{lanes: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
+		"traffic: [{name: jobs, kind: poisson, payload: 256, source: h0, destination: h1, load: 90%}]\nrun: {measure: 10us}");
 	assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(n, 1);
 	assert_true(fabs(f.with.mu[1] / f.with.mu[0] - 1) < 1e-9);
@@ -525,8 +500,7 @@ static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
  * a grant of h0 to the same place being offered again (two ways over the
  * cable and an update of 6 bytes), may stand anywhere in it.
  */
-static void credit_rig(struct rig *r, const struct credit_link *link,
-		       hd_time propagation)
+static void credit_rig(struct rig *r, const struct credit_link *link, hd_time propagation)
 {
 	struct strbuf fabric = STRBUF_INIT, rest = STRBUF_INIT;
 	struct strbuf qos = STRBUF_INIT;
@@ -538,19 +512,15 @@ static void credit_rig(struct rig *r, const struct credit_link *link,
 		      "{routing: 0ns, arbitration: 0ns, input_buffer: 64KiB}, "
 		      "host: {input_buffer: 64KiB}}",
 		      (unsigned long long)propagation);
-	strbuf_printf(&qos,
-		      "{lanes: 2, high: none, low: '0:1,1:1', thresholds: "
-		      "{capacity: %zu}}",
+	strbuf_printf(&qos, "{lanes: 2, high: none, low: '0:1,1:1', thresholds: {capacity: %zu}}",
 		      link->upstream);
-	strbuf_printf(&rest,
-		      "traffic:\n"
-		      "- {name: jobs, kind: poisson, payload: 1, source: h0, "
-		      "destination: h1, rate: %.0fkb/s}\n"
-		      "- {name: rival, kind: saturating, sl: 1, payload: 256, "
-		      "payload_scv: 1, source: h2, destination: h1}\n"
-		      "run: {seed: 5, warmup: 100us, measure: %.0fus, "
-		      "horizon: 100s}\n",
-		      link->lambda * 8000, packets_to_play() / link->lambda);
+	strbuf_printf(
+		&rest,
+		"traffic:\n"
+		"- {name: jobs, kind: poisson, payload: 1, source: h0, destination: h1, rate: %.0fkb/s}\n"
+		"- {name: rival, kind: saturating, sl: 1, payload: 256, payload_scv: 1, source: h2, destination: h1}\n"
+		"run: {seed: 5, warmup: 100us, measure: %.0fus, horizon: 100s}\n",
+		link->lambda * 8000, packets_to_play() / link->lambda);
 	rig_init(r, fabric.text, qos.text, rest.text);
 	strbuf_fini(&fabric);
 	strbuf_fini(&qos);
@@ -635,19 +605,14 @@ static void without_delay_the_fabric_is_one_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_full_lane_refuses_and_a_borrowed_one_adds_its_room),
-		cmocka_unit_test(
-			a_borrowed_lane_takes_turns_until_it_is_given_back),
+		cmocka_unit_test(a_full_lane_refuses_and_a_borrowed_one_adds_its_room),
+		cmocka_unit_test(a_borrowed_lane_takes_turns_until_it_is_given_back),
 		cmocka_unit_test(a_lane_on_loan_serves_its_borrower_first),
 		cmocka_unit_test(who_finds_no_free_lane_waits_in_line),
-		cmocka_unit_test(
-			a_lane_that_waits_to_be_given_back_takes_nothing),
-		cmocka_unit_test(
-			job_thresholds_open_shared_lanes_of_their_priority_only),
+		cmocka_unit_test(a_lane_that_waits_to_be_given_back_takes_nothing),
+		cmocka_unit_test(job_thresholds_open_shared_lanes_of_their_priority_only),
 		cmocka_unit_test(each_job_threshold_opens_one_lane_more),
-		cmocka_unit_test(
-			a_lane_with_packets_of_its_own_is_not_borrowed),
+		cmocka_unit_test(a_lane_with_packets_of_its_own_is_not_borrowed),
 		cmocka_unit_test(bounded_lanes_are_the_exact_queue),
 		cmocka_unit_test(entry_thresholds_are_the_chain_of_their_turns),
 		cmocka_unit_test(job_thresholds_are_the_chain_of_their_turns),

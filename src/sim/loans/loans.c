@@ -36,11 +36,9 @@ static double gap_variation(const struct sim_flow *f)
 	}
 }
 
-static void add_flow(const struct fabric *b, const struct sim_flow *f,
-		     struct demand *lanes)
+static void add_flow(const struct fabric *b, const struct sim_flow *f, struct demand *lanes)
 {
-	const struct sim_port *port =
-		&b->setup.ports[b->setup.nodes[f->source].first_port + 1];
+	const struct sim_port *port = &b->setup.ports[b->setup.nodes[f->source].first_port + 1];
 	unsigned vl = sl2vl_of(&b->subnet, port->origin)->vl[f->sl];
 
 	if (f->management || vl >= port->vls)
@@ -53,10 +51,8 @@ static void add_flow(const struct fabric *b, const struct sim_flow *f,
 	} else if (f->interval.num > 0) {
 		double share = 1;
 		if (f->kind == SIM_ON_OFF || f->kind == SIM_PARETO)
-			share = (double)f->mean_on /
-				(double)(f->mean_on + f->mean_off);
-		double rate = share * (double)f->interval.den * 1e6 /
-			      (double)f->interval.num *
+			share = (double)f->mean_on / (double)(f->mean_on + f->mean_off);
+		double rate = share * (double)f->interval.den * 1e6 / (double)f->interval.num *
 			      (f->packets > 1 ? f->packets : 1);
 
 		d->n_paced++;
@@ -82,9 +78,8 @@ struct turns {
  */
 static double even_point(unsigned vl, uint32_t i)
 {
-	static const uint8_t primes[N_DATA_VLS] = { 2,  3,  5,  7,  11,
-						    13, 17, 19, 23, 29,
-						    31, 37, 41, 43, 47 };
+	static const uint8_t primes[N_DATA_VLS] = { 2,  3,  5,  7,  11, 13, 17, 19,
+						    23, 29, 31, 37, 41, 43, 47 };
 	double point = 0, digit = 1;
 
 	for (i++; i; i /= primes[vl]) {
@@ -104,8 +99,7 @@ static double even_payload(const struct sim_flow *f, double u)
 
 static uint32_t size_of(struct turns *t, unsigned vl)
 {
-	const struct demand *d =
-		t->own >> vl & 1 ? &t->lanes[t->home] : &t->lanes[vl];
+	const struct demand *d = t->own >> vl & 1 ? &t->lanes[t->home] : &t->lanes[vl];
 	const struct sim_flow *f = t->own >> vl & 1 ? d->paced : d->saturating;
 
 	if (f->size_scv <= 0)
@@ -118,8 +112,8 @@ static uint32_t size_of(struct turns *t, unsigned vl)
 }
 
 /* Packets of the home lane per us, and C2 of the time from one to the next. */
-static double speed_of(struct turns *t, const struct arbiter_table *table,
-		       bool strict, double *variation)
+static double speed_of(struct turns *t, const struct arbiter_table *table, bool strict,
+		       double *variation)
 {
 	struct arbiter a;
 	double sum = 0, squares = 0, since = 0, total = 0;
@@ -128,9 +122,8 @@ static double speed_of(struct turns *t, const struct arbiter_table *table,
 	arbiter_init(&a, table);
 	for (unsigned i = 0; i < TURNS; i++) {
 		bool is_high;
-		unsigned vl =
-			strict ? (unsigned)__builtin_ctz(t->all)
-			       : arbiter_choose(&a, table, t->all, &is_high);
+		unsigned vl = strict ? (unsigned)__builtin_ctz(t->all)
+				     : arbiter_choose(&a, table, t->all, &is_high);
 		if (vl == 16)
 			break;
 		uint32_t bytes = size_of(t, vl);
@@ -153,8 +146,7 @@ static double speed_of(struct turns *t, const struct arbiter_table *table,
 	return total > 0 ? (double)n / total : 0;
 }
 
-static enum hd_status solve(const struct ge_queue *q, struct diag *d,
-			    struct ge_result *out)
+static enum hd_status solve(const struct ge_queue *q, struct diag *d, struct ge_result *out)
 {
 	enum hd_status status = ge_check(q, d);
 
@@ -169,15 +161,14 @@ static enum hd_status solve(const struct ge_queue *q, struct diag *d,
 }
 
 /* The k-th lane that the home lane would borrow: of those without traffic. */
-static uint32_t lenders_of(const struct sim_borrowing *r,
-			   const struct demand *lanes, unsigned vls,
+static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *lanes, unsigned vls,
 			   unsigned home, unsigned k)
 {
 	uint32_t chosen = 0;
 
 	for (unsigned vl = 0; vl < vls && k > 0; vl++) {
-		if ((r->lenders[home] >> vl & 1) && vl != home &&
-		    !lanes[vl].n_paced && !lanes[vl].n_saturating) {
+		if ((r->lenders[home] >> vl & 1) && vl != home && !lanes[vl].n_paced &&
+		    !lanes[vl].n_saturating) {
 			chosen |= 1u << vl;
 			k--;
 		}
@@ -185,9 +176,8 @@ static uint32_t lenders_of(const struct sim_borrowing *r,
 	return chosen;
 }
 
-static enum hd_status forecast(const struct fabric *b, uint32_t port,
-			       const struct demand *lanes, struct diag *d,
-			       struct loan_forecast *f)
+static enum hd_status forecast(const struct fabric *b, uint32_t port, const struct demand *lanes,
+			       struct diag *d, struct loan_forecast *f)
 {
 	const struct sim_borrowing *r = &b->setup.borrowing;
 	const struct sim_port *p = &b->setup.ports[port];
@@ -196,9 +186,7 @@ static enum hd_status forecast(const struct fabric *b, uint32_t port,
 	struct turns t = { .port = p, .lanes = lanes, .home = f->vl };
 	struct arbiter_table table;
 
-	arbiter_table_init(
-		&table,
-		&b->subnet.vlarb_tables[b->subnet.vlarb_of_port[p->origin]]);
+	arbiter_table_init(&table, &b->subnet.vlarb_tables[b->subnet.vlarb_of_port[p->origin]]);
 	for (unsigned vl = 0; vl < p->vls; vl++) {
 		f->rivals += vl != f->vl && lanes[vl].n_saturating > 0;
 		f->ignored += vl != f->vl && lanes[vl].n_paced > 0;
@@ -233,21 +221,18 @@ static enum hd_status forecast(const struct fabric *b, uint32_t port,
 	f->without.capacity = r->capacity;
 	enum hd_status status = solve(&f->with, d, &f->with_result);
 
-	return status == HD_OK ? solve(&f->without, d, &f->without_result)
-			       : status;
+	return status == HD_OK ? solve(&f->without, d, &f->without_result) : status;
 }
 
-enum hd_status loans_forecast(const struct fabric *b, size_t most,
-			      struct diag *d, struct loan_forecast *out,
-			      size_t *n)
+enum hd_status loans_forecast(const struct fabric *b, size_t most, struct diag *d,
+			      struct loan_forecast *out, size_t *n)
 {
 	struct demand *lanes = hd_alloc(N_DATA_VLS, sizeof(*lanes));
 	enum hd_status status = HD_OK;
 
 	*n = 0;
 	for (uint32_t node = 0; node < b->setup.n_nodes; node++) {
-		if (b->setup.nodes[node].kind != SIM_END ||
-		    !b->setup.borrowing.capacity)
+		if (b->setup.nodes[node].kind != SIM_END || !b->setup.borrowing.capacity)
 			continue;
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 			lanes[vl] = (struct demand){ 0 };
@@ -257,13 +242,10 @@ enum hd_status loans_forecast(const struct fabric *b, size_t most,
 		}
 		uint32_t port = b->setup.nodes[node].first_port + 1;
 
-		for (unsigned vl = 0; vl < N_DATA_VLS && status == HD_OK;
-		     vl++) {
-			if (!lanes[vl].n_paced || lanes[vl].n_saturating ||
-			    *n == most)
+		for (unsigned vl = 0; vl < N_DATA_VLS && status == HD_OK; vl++) {
+			if (!lanes[vl].n_paced || lanes[vl].n_saturating || *n == most)
 				continue;
-			out[*n] = (struct loan_forecast){ .port = port,
-							  .vl = vl };
+			out[*n] = (struct loan_forecast){ .port = port, .vl = vl };
 			status = forecast(b, port, lanes, d, &out[(*n)++]);
 		}
 	}

@@ -35,9 +35,7 @@ struct loan_forecast {
  * how many were filled in. HD_ERR_RANGE in *d if a lane's queue is none that
  * the model takes.
  */
-HD_MUST_CHECK enum hd_status loans_forecast(const struct fabric *b, size_t most,
-					    struct diag *d,
-					    struct loan_forecast *out,
-					    size_t *n);
+HD_MUST_CHECK enum hd_status loans_forecast(const struct fabric *b, size_t most, struct diag *d,
+					    struct loan_forecast *out, size_t *n);
 
 #endif

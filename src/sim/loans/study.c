@@ -32,9 +32,8 @@ struct loan_study {
 };
 
 /* The scenario as it is, or without its thresholds. */
-static enum hd_status trial_build(struct loan_study *s, unsigned i,
-				  const struct strbuf *text, const char *path,
-				  const struct overrides *overrides,
+static enum hd_status trial_build(struct loan_study *s, unsigned i, const struct strbuf *text,
+				  const char *path, const struct overrides *overrides,
 				  struct diag *d)
 {
 	struct trial *t = &s->trials[i];
@@ -47,26 +46,23 @@ static enum hd_status trial_build(struct loan_study *s, unsigned i,
 		overrides_put(&t->overrides, label, "qos.thresholds", "%s", "");
 		overrides_put(
 			&t->overrides, label, "qos.thresholds.capacity", "%llu",
-			(unsigned long long)s->trials[1]
-				.build->scenario->qos.thresholds.capacity);
+			(unsigned long long)s->trials[1].build->scenario->qos.thresholds.capacity);
 	}
-	enum hd_status status = fabric_load(text->text, text->len, path,
-					    &t->overrides, d, &t->build);
+	enum hd_status status =
+		fabric_load(text->text, text->len, path, &t->overrides, d, &t->build);
 
 	if (status != HD_OK)
 		return status;
 	const struct scenario *scenario = t->build->scenario;
 
 	if (scenario->qos.thresholds.capacity == 0)
-		return scenario_refuse(scenario, d,
-				       &scenario->qos.thresholds.capacity,
-				       "the model needs "
-				       "qos.thresholds.capacity");
+		return scenario_refuse(scenario, d, &scenario->qos.thresholds.capacity,
+				       "the model needs qos.thresholds.capacity");
 	return scenario_needs_traffic(scenario, d);
 }
 
-static void trial_run(struct loan_study *s, struct trial *t,
-		      sim_progress_fn *progress, void *context)
+static void trial_run(struct loan_study *s, struct trial *t, sim_progress_fn *progress,
+		      void *context)
 {
 	const struct fabric *b = t->build;
 
@@ -83,8 +79,7 @@ static void trial_run(struct loan_study *s, struct trial *t,
 	}
 }
 
-enum hd_status loan_study_new(const char *path,
-			      const struct overrides *overrides, struct diag *d,
+enum hd_status loan_study_new(const char *path, const struct overrides *overrides, struct diag *d,
 			      struct loan_study **out)
 {
 	struct loan_study *s = hd_alloc(1, sizeof(*s));
@@ -95,14 +90,12 @@ enum hd_status loan_study_new(const char *path,
 		status = trial_build(s, i, &text, path, overrides, d);
 	strbuf_fini(&text);
 	if (status == HD_OK)
-		status = loans_forecast(s->trials[1].build, MOST_LANES, d,
-					s->lanes, &s->n_lanes);
+		status = loans_forecast(s->trials[1].build, MOST_LANES, d, s->lanes, &s->n_lanes);
 	if (status == HD_OK && s->n_lanes == 0) {
 		const struct scenario *scenario = s->trials[1].build->scenario;
 
 		status = scenario_refuse(scenario, d, scenario->traffic,
-					 "no lane has paced traffic and none "
-					 "that saturates it");
+					 "no lane has paced traffic and none that saturates it");
 	}
 	if (status == HD_OK)
 		*out = s;
@@ -111,8 +104,7 @@ enum hd_status loan_study_new(const char *path,
 	return status;
 }
 
-void loan_study_run(struct loan_study *s, sim_progress_fn *progress,
-		    void *context)
+void loan_study_run(struct loan_study *s, sim_progress_fn *progress, void *context)
 {
 	for (unsigned i = 0; i < 2; i++)
 		trial_run(s, &s->trials[i], progress, context);
@@ -176,8 +168,7 @@ static void lane_table(const struct loan_study *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "lanes",
-		"the model of each lane: arrivals as its traffic has them, "
-		"speeds as its arbiter gives them",
+		"the model of each lane: arrivals as its traffic has them, speeds as its arbiter gives them",
 		lane_columns);
 
 	for (size_t k = 0; k < s->n_lanes; k++) {
@@ -185,8 +176,7 @@ static void lane_table(const struct loan_study *s, struct results *r)
 		struct strbuf mu = STRBUF_INIT, at = STRBUF_INIT;
 
 		for (size_t i = 0; i < f->with.n_regions; i++) {
-			strbuf_printf(&mu, "%s%.4f", i ? "," : "",
-				      f->with.mu[i]);
+			strbuf_printf(&mu, "%s%.4f", i ? "," : "", f->with.mu[i]);
 			if (i)
 				strbuf_printf(&at, "%s%zu", i > 1 ? "," : "",
 					      f->with.threshold[i - 1]);
@@ -231,13 +221,10 @@ static void compare_measure(struct comparison_row *row)
 	double off = fabs(row->in.mean - row->model);
 
 	row->error = row->in.mean > 0 ? 100 * off / row->in.mean : NAN;
-	row->within = !row->in.sound              ? "unsure"
-		      : off <= row->in.half_width ? "yes"
-						  : "no";
+	row->within = !row->in.sound ? "unsure" : off <= row->in.half_width ? "yes" : "no";
 }
 
-static void comparison_lane(const struct loan_study *s, struct table *t,
-			    size_t k, unsigned i)
+static void comparison_lane(const struct loan_study *s, struct table *t, size_t k, unsigned i)
 {
 	const struct loan_forecast *f = &s->lanes[k];
 	const struct sim_lane_use *u = &s->trials[i].use[k];
@@ -249,9 +236,7 @@ static void comparison_lane(const struct loan_study *s, struct table *t,
 	stay.mean /= (double)HD_US;
 	stay.half_width /= (double)HD_US;
 	struct comparison_row rows[] = {
-		{ .measure = "L [packets]",
-		  .in = u->jobs,
-		  .model = g->mean_queue },
+		{ .measure = "L [packets]", .in = u->jobs, .model = g->mean_queue },
 		{ .measure = "blocking", .in = blocking, .model = g->blocking },
 		{ .measure = "W [us]", .in = stay, .model = g->response },
 	};
@@ -269,9 +254,7 @@ static void comparison(const struct loan_study *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "comparison",
-		"queue length, blocking and delay at the host, in the fabric "
-		"and in the model (+-: 99.9 %; EM = |simulated - model| / "
-		"simulated)",
+		"queue length, blocking and delay at the host, in the fabric and in the model (+-: 99.9 %; EM = |simulated - model| / simulated)",
 		comparison_columns);
 
 	for (size_t k = 0; k < s->n_lanes; k++) {
@@ -301,9 +284,7 @@ static const struct column effect_columns[] = {
 static void effect_table(const struct loan_study *s, struct results *r)
 {
 	struct table *t = results_table(
-		r, "effect",
-		"each traffic row from end to end, without and with "
-		"thresholds",
+		r, "effect", "each traffic row from end to end, without and with thresholds",
 		effect_columns);
 	const struct scenario *scenario = s->trials[1].build->scenario;
 
@@ -345,8 +326,8 @@ static const struct column validity_columns[] = {
 
 /* One row more: what is assumed, whether it holds, and how it is here. */
 HD_PRINTF(5, 6)
-static void assume(struct table *t, struct validity_row *row,
-		   const char *assumed, bool holds, const char *format, ...)
+static void assume(struct table *t, struct validity_row *row, const char *assumed, bool holds,
+		   const char *format, ...)
 {
 	struct strbuf here = STRBUF_INIT;
 	va_list args;
@@ -373,21 +354,18 @@ static void validity_lane(const struct loan_study *s, struct table *t, size_t k)
 	struct validity_row row = { .port = name.text, .vl = f->vl };
 
 	assume(t, &row, "gaps between arrivals have one GE law", f->exact_gaps,
-	       "%u flow%s, Ca2 %.3g", f->n_flows, f->n_flows == 1 ? "" : "s",
-	       f->ca2);
-	assume(t, &row, "service times are GE: Cs2 of 1 or more", f->cs2 > 0.97,
-	       "Cs2 %.3f", f->cs2);
-	assume(t, &row, "a borrowed lane serves faster",
-	       faster || f->with.n_regions == 1,
+	       "%u flow%s, Ca2 %.3g", f->n_flows, f->n_flows == 1 ? "" : "s", f->ca2);
+	assume(t, &row, "service times are GE: Cs2 of 1 or more", f->cs2 > 0.97, "Cs2 %.3f",
+	       f->cs2);
+	assume(t, &row, "a borrowed lane serves faster", faster || f->with.n_regions == 1,
 	       "%.2f times as fast with all lanes", ratio);
-	assume(t, &row, "a lane is free whenever one is asked for",
-	       u->in_vain == 0, "%llu acquired, %llu times in vain",
-	       (unsigned long long)u->acquired, (unsigned long long)u->in_vain);
+	assume(t, &row, "a lane is free whenever one is asked for", u->in_vain == 0,
+	       "%llu acquired, %llu times in vain", (unsigned long long)u->acquired,
+	       (unsigned long long)u->in_vain);
 	assume(t, &row, "other lanes never change their load", f->ignored == 0,
 	       "%u always busy, %u that come and go", f->rivals, f->ignored);
 	assume(t, &row, "credits never stop the lane", wait < 0.001,
-	       "link idle with packets waiting %.2f %% of the time",
-	       100 * wait);
+	       "link idle with packets waiting %.2f %% of the time", 100 * wait);
 	assume(t, &row, "a packet under way gains speed at once", !faster,
 	       "lanes take turns: one packet each per round");
 	strbuf_fini(&name);
@@ -397,15 +375,14 @@ static void validity(const struct loan_study *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "validity",
-		"where the model stops being valid: what it assumes, and what "
-		"the fabric has",
+		"where the model stops being valid: what it assumes, and what the fabric has",
 		validity_columns);
 
 	for (size_t k = 0; k < s->n_lanes; k++)
 		validity_lane(s, t, k);
-	results_remark(r,
-		       "the model is exact where every assumption holds; "
-		       "docs/models.md says what to expect where one does not");
+	results_remark(
+		r,
+		"the model is exact where every assumption holds; docs/models.md says what to expect where one does not");
 }
 
 void loan_study_tables(const struct loan_study *s, struct results *r)

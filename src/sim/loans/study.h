@@ -16,13 +16,10 @@
 struct loan_study;
 
 /* Reads and builds it. `path` and `overrides` outlive the study. */
-HD_MUST_CHECK enum hd_status loan_study_new(const char *path,
-					    const struct overrides *overrides,
-					    struct diag *d,
-					    struct loan_study **out);
+HD_MUST_CHECK enum hd_status loan_study_new(const char *path, const struct overrides *overrides,
+					    struct diag *d, struct loan_study **out);
 /* Both runs, once; progress() may cut them. */
-void loan_study_run(struct loan_study *s, sim_progress_fn *progress,
-		    void *context);
+void loan_study_run(struct loan_study *s, sim_progress_fn *progress, void *context);
 void loan_study_free(struct loan_study *s);
 
 uint64_t loan_study_seed(const struct loan_study *s);

@@ -58,31 +58,28 @@ static uint64_t overhead_of(const struct fabric *b, uint32_t flow)
 }
 
 /* Bytes of a packet that are not its payload, without the GRH of R1. */
-static uint64_t overhead_on_wire(const struct fabric *b,
-				 const struct sim_packet *p)
+static uint64_t overhead_on_wire(const struct fabric *b, const struct sim_packet *p)
 {
 	const struct scenario *s = b->scenario;
 
 	if (p->dlid < LID_FIRST_MCAST)
 		return s->fabric.overhead;
-	return p->flow < b->n_flows
-		       ? overhead_of(b, p->flow)
-		       : s->fabric.overhead + scenario_group_grh(s);
+	return p->flow < b->n_flows ? overhead_of(b, p->flow)
+				    : s->fabric.overhead + scenario_group_grh(s);
 }
 
 /* A GRH does not matter here: it has 40 bytes. */
-static enum hd_status check_payload(const struct fabric *b, uint32_t bytes,
-				    const char *row, struct diag *d)
+static enum hd_status check_payload(const struct fabric *b, uint32_t bytes, const char *row,
+				    struct diag *d)
 {
 	uint64_t payload = bytes - b->scenario->fabric.overhead;
 
 	if (payload % 4 == 0)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_UNFIT,
-			 "traffic '%s' has packets of %llu bytes of payload; "
-			 "a capture needs multiples of 4, as packets on the "
-			 "wire have them",
-			 row, (unsigned long long)payload);
+	return diag_fail(
+		d, HD_ERR_UNFIT,
+		"traffic '%s' has packets of %llu bytes of payload; a capture needs multiples of 4, as packets on the wire have them",
+		row, (unsigned long long)payload);
 }
 
 static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
@@ -90,34 +87,30 @@ static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
 	uint64_t overhead = b->scenario->fabric.overhead;
 
 	if (overhead != PLAIN_OVERHEAD && overhead != GRH_OVERHEAD)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "packets with an overhead of %llu bytes have "
-				 "no format; a capture needs "
-				 "fabric.packet.overhead 26 or 66",
-				 (unsigned long long)overhead);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"packets with an overhead of %llu bytes have no format; a capture needs fabric.packet.overhead 26 or 66",
+			(unsigned long long)overhead);
 	if (overhead + scenario_group_grh(b->scenario) > GRH_OVERHEAD &&
 	    scenario_jobs_multicast(b->scenario))
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "what jobs send to groups has two GRHs: with "
-				 "fabric.packet.overhead 66, multicast_grh "
-				 "must be 'no'");
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"what jobs send to groups has two GRHs: with fabric.packet.overhead 66, multicast_grh must be 'no'");
 	for (uint32_t i = 0; i < b->n_flows; i++) {
 		const struct sim_flow *f = &b->flows[i];
 		const char *row = b->scenario->traffic[f->row].name;
 		enum hd_status status = HD_OK;
 
 		if (overhead_of(b, i) > GRH_OVERHEAD)
-			status = diag_fail(d, HD_ERR_UNFIT,
-					   "traffic '%s' has two GRHs: with "
-					   "fabric.packet.overhead 66, "
-					   "multicast_grh must be 'no'",
-					   row);
+			status = diag_fail(
+				d, HD_ERR_UNFIT,
+				"traffic '%s' has two GRHs: with fabric.packet.overhead 66, multicast_grh must be 'no'",
+				row);
 		else if (f->size_scv > 0)
-			status = diag_fail(d, HD_ERR_UNFIT,
-					   "traffic '%s' has packets of any "
-					   "size; a capture needs multiples of "
-					   "4",
-					   row);
+			status = diag_fail(
+				d, HD_ERR_UNFIT,
+				"traffic '%s' has packets of any size; a capture needs multiples of 4",
+				row);
 		else if (f->kind != SIM_TRACE)
 			status = check_payload(b, f->bytes, row, d);
 		if (status == HD_OK && f->last_bytes)
@@ -130,9 +123,8 @@ static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status sim_capture_new(const struct fabric *b, FILE *stream,
-			       const bool *ports, enum sim_capture_flow flow,
-			       struct diag *d, struct sim_capture **out)
+enum hd_status sim_capture_new(const struct fabric *b, FILE *stream, const bool *ports,
+			       enum sim_capture_flow flow, struct diag *d, struct sim_capture **out)
 {
 	enum hd_status status = check_sizes(b, d);
 	uint8_t next = 0;
@@ -140,9 +132,9 @@ enum hd_status sim_capture_new(const struct fabric *b, FILE *stream,
 	if (status != HD_OK)
 		return status;
 	if (flow != SIM_FLOW_NONE && b->setup.credits != SIM_CREDITS_EXACT)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "flow-control packets are on the links only "
-				 "with 'fabric.credits: exact'");
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"flow-control packets are on the links only with 'fabric.credits: exact'");
 	struct sim_capture *c = hd_alloc(1, sizeof(*c));
 
 	c->b = b;
@@ -189,8 +181,7 @@ static struct pending pop(struct sim_capture *c)
 	for (;;) {
 		size_t child = 2 * i + 1;
 
-		if (child + 1 < c->n &&
-		    is_before(&c->heap[child + 1], &c->heap[child]))
+		if (child + 1 < c->n && is_before(&c->heap[child + 1], &c->heap[child]))
 			child++;
 		if (child >= c->n || is_before(&last, &c->heap[child]))
 			break;
@@ -207,8 +198,8 @@ static void put_gid(const struct fabric *b, port_id port, uint8_t *gid)
 	store_be64(gid + 8, b->topo.ports[port].guid);
 }
 
-static void set_grh(const struct fabric *b, const struct sim_packet *p,
-		    port_id source, struct packet *out)
+static void set_grh(const struct fabric *b, const struct sim_packet *p, port_id source,
+		    struct packet *out)
 {
 	unsigned subnet = b->topo.ports[source].subnet;
 
@@ -226,20 +217,16 @@ static void set_grh(const struct fabric *b, const struct sim_packet *p,
 		store_be64(out->grh.dgid, MCAST_MGID_PREFIX);
 		store_be64(out->grh.dgid + 8, p->dlid);
 	} else if (b->subnet.port_of_lid[subnet][p->dlid] != TOPO_NONE) {
-		put_gid(b, b->subnet.port_of_lid[subnet][p->dlid],
-			out->grh.dgid);
+		put_gid(b, b->subnet.port_of_lid[subnet][p->dlid], out->grh.dgid);
 	}
 }
 
 /* What goes over the wire; the payload is zeros, or a MAD on VL15. */
-static size_t encode(const struct fabric *b, const struct sim_packet *p,
-		     uint8_t *bytes)
+static size_t encode(const struct fabric *b, const struct sim_packet *p, uint8_t *bytes)
 {
 	const struct sim_node *node = &b->setup.nodes[p->source];
 	/* A switch that reduces is known by its port 0. */
-	port_id source =
-		b->setup.ports[node->first_port + (node->kind == SIM_END)]
-			.origin;
+	port_id source = b->setup.ports[node->first_port + (node->kind == SIM_END)].origin;
 	bool smp = p->vl == VL_MANAGEMENT && p->bytes == SIM_MAD_BYTES;
 	struct packet out;
 	uint8_t mad[MAD_SIZE];
@@ -256,8 +243,8 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p,
 	out.bth.dest_qp = smp ? 0 : (FIRST_QP + p->flow) & 0xffffff;
 	uint64_t overhead = overhead_on_wire(b, p);
 
-	out.payload_len = p->bytes - (uint32_t)overhead -
-			  (p->target != TOPO_NONE ? b->grh_bytes : 0);
+	out.payload_len =
+		p->bytes - (uint32_t)overhead - (p->target != TOPO_NONE ? b->grh_bytes : 0);
 	if (smp) {
 		const struct mad_header h = { .mgmt_class = MAD_SMP,
 					      .method = MAD_GET,
@@ -281,8 +268,7 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p,
 /* ---- packets of congestion control ----------------------------------- */
 
 /* A datagram of admission (C8): flow, kb/s, SL, device. */
-static void fill_mad(const struct sim_packet *p, struct packet *out,
-		     uint8_t *mad)
+static void fill_mad(const struct sim_packet *p, struct packet *out, uint8_t *mad)
 {
 	static const uint16_t attributes[] = {
 		[SIM_PROBE] = ATTR_PROBE,
@@ -298,8 +284,7 @@ static void fill_mad(const struct sim_packet *p, struct packet *out,
 
 	mad_write(&h, mad);
 	store_be64(mad + MAD_HEADER_SIZE,
-		   (uint64_t)p->flow << 32 |
-			   ((p->reserve / 1000) & UINT32_MAX));
+		   (uint64_t)p->flow << 32 | ((p->reserve / 1000) & UINT32_MAX));
 	mad[MAD_HEADER_SIZE + 8] = p->sl;
 	mad[MAD_HEADER_SIZE + 9] = p->cookie & 255;
 	out->bth.dest_qp = 1;
@@ -310,8 +295,7 @@ static void fill_mad(const struct sim_packet *p, struct packet *out,
 }
 
 /* Data fills what its headers leave. */
-static void fill_payload(const struct sim_packet *p, struct packet *out,
-			 uint8_t *mad)
+static void fill_payload(const struct sim_packet *p, struct packet *out, uint8_t *mad)
 {
 	switch (p->kind) {
 	case SIM_DATA:
@@ -337,8 +321,7 @@ static void fill_payload(const struct sim_packet *p, struct packet *out,
  * What answers and is answered goes between two queue pairs per flow, FECN
  * forwards and BECN backwards.
  */
-static size_t encode_controlled(const struct fabric *b,
-				const struct sim_packet *p, uint8_t *bytes)
+static size_t encode_controlled(const struct fabric *b, const struct sim_packet *p, uint8_t *bytes)
 {
 	static const uint8_t opcodes[] = {
 		[SIM_DATA] = RC_SEND_ONLY,
@@ -364,8 +347,7 @@ static size_t encode_controlled(const struct fabric *b,
 	out.lrh.slid = b->subnet.lid_of_port[source];
 	out.bth.pkey = p->pkey;
 	out.bth.psn = p->sequence & 0xffffff;
-	out.bth.dest_qp =
-		((is_data ? FIRST_QP : FIRST_SENDER_QP) + p->flow) & 0xffffff;
+	out.bth.dest_qp = ((is_data ? FIRST_QP : FIRST_SENDER_QP) + p->flow) & 0xffffff;
 	out.bth.fecn = p->marked && is_data;
 	out.bth.becn = p->marked && !is_data;
 	out.immdt.data = (uint32_t)(p->reserve / 1000);
@@ -421,8 +403,7 @@ static void flush(struct sim_capture *c, hd_time until)
 }
 
 /* What starts at `port` now: seen there, and at the far end unless lost. */
-static void see(struct sim_capture *c, hd_time now, uint32_t port,
-		struct pending *p, bool arrives)
+static void see(struct sim_capture *c, hd_time now, uint32_t port, struct pending *p, bool arrives)
 {
 	const struct sim_port *sender = &c->b->setup.ports[port];
 
@@ -474,9 +455,8 @@ static int pending_order(const void *x, const void *y)
 }
 
 static const struct pack_member pending_members[] = {
-	PACK(pending, at),        PACK(pending, order),
-	PACK(pending, interface), PACK(pending, is_update),
-	PACK(pending, arrived),
+	PACK(pending, at),        PACK(pending, order),   PACK(pending, interface),
+	PACK(pending, is_update), PACK(pending, arrived),
 };
 
 static const struct pack_member update_members[] = {
@@ -489,20 +469,17 @@ static const struct pack_member update_members[] = {
 /* Of a flow, or injected by an endpoint. */
 static bool is_possible(const struct sim_capture *c, const struct sim_packet *x)
 {
-	return x->source < c->b->setup.n_nodes &&
-	       (x->flow == SIM_NONE || x->flow < c->b->n_flows);
+	return x->source < c->b->setup.n_nodes && (x->flow == SIM_NONE || x->flow < c->b->n_flows);
 }
 
-static void pack_pending(struct sim_capture *c, struct pack *p,
-			 struct pending *x)
+static void pack_pending(struct sim_capture *c, struct pack *p, struct pending *x)
 {
 	PACK_STRUCT(p, pending_members, x);
 	if (x->is_update)
 		PACK_STRUCT(p, update_members, &x->update);
 	else
 		told_pack(p, &x->packet);
-	pack_check(p, x->interface < 4 &&
-			      (x->is_update || is_possible(c, &x->packet)));
+	pack_check(p, x->interface < 4 && (x->is_update || is_possible(c, &x->packet)));
 }
 
 void sim_capture_pack(struct sim_capture *c, struct pack *p)

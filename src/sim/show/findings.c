@@ -27,8 +27,8 @@ struct judging {
 	bool all_met;
 };
 
-static void judge(struct judging *j, const char *goal, struct strbuf *asked,
-		  struct strbuf *found, bool met)
+static void judge(struct judging *j, const char *goal, struct strbuf *asked, struct strbuf *found,
+		  bool met)
 {
 	const struct goal_row shown = {
 		.traffic = j->row,
@@ -45,8 +45,7 @@ static void judge(struct judging *j, const char *goal, struct strbuf *asked,
 }
 
 /* Latencies are at most what was asked for; -1: the mean. */
-static void judge_latency(struct judging *j, const char *goal, hd_time asked,
-			  double percent)
+static void judge_latency(struct judging *j, const char *goal, hd_time asked, double percent)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	const struct histogram *h = &j->r->latency;
@@ -60,8 +59,7 @@ static void judge_latency(struct judging *j, const char *goal, hd_time asked,
 		strbuf_puts(&got, "no packet");
 	} else {
 		double found =
-			percent < 0 ? histogram_mean(h)
-				    : (double)histogram_percentile(h, percent);
+			percent < 0 ? histogram_mean(h) : (double)histogram_percentile(h, percent);
 
 		met = found <= (double)asked;
 		strbuf_printf(&got, "%.3f us", found / (double)HD_US);
@@ -73,8 +71,8 @@ static void judge_latency(struct judging *j, const char *goal, hd_time asked,
  * What is asked of packets that nobody offered is not met: a promise about
  * nothing is usually a mistake in the file.
  */
-static bool judge_nothing(struct judging *j, const char *goal,
-			  struct strbuf *want, struct strbuf *got)
+static bool judge_nothing(struct judging *j, const char *goal, struct strbuf *want,
+			  struct strbuf *got)
 {
 	if (j->r->expected)
 		return false;
@@ -84,8 +82,7 @@ static bool judge_nothing(struct judging *j, const char *goal,
 	return true;
 }
 
-static void judge_share(struct judging *j, const char *goal,
-			struct hd_ratio asked, double found)
+static void judge_share(struct judging *j, const char *goal, struct hd_ratio asked, double found)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 
@@ -99,8 +96,7 @@ static void judge_share(struct judging *j, const char *goal,
 		strbuf_puts(&got, "nothing delivered");
 	else
 		strbuf_printf(&got, "%.2f%%", found * 100);
-	judge(j, goal, &want, &got,
-	      found * (double)asked.den >= (double)asked.num);
+	judge(j, goal, &want, &got, found * (double)asked.den >= (double)asked.num);
 }
 
 /* A run may end before anything is measured. */
@@ -125,8 +121,7 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 {
 	const struct sim_row *r = j->r;
 
-	judge_share(j, "delivered", g->delivered,
-		    (double)r->delivered / (double)r->expected);
+	judge_share(j, "delivered", g->delivered, (double)r->delivered / (double)r->expected);
 	judge_share(j, "fairness", g->fairness, r->jain);
 	judge_throughput(j, g->throughput);
 	if (g->lost != SCN_UNLIMITED) {
@@ -141,14 +136,13 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 }
 
 /* Whose flows never ask has no goal to miss, unless it is named. */
-static void judge_blocking(struct judging *j, const struct sim_findings *f,
-			   uint32_t row, const struct scn_goal *g)
+static void judge_blocking(struct judging *j, const struct sim_findings *f, uint32_t row,
+			   const struct scn_goal *g)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	struct row_connections c;
 
-	if (g->blocking.num == SCN_ANY ||
-	    (!findings_row_connections(f, row, &c) && !g->row))
+	if (g->blocking.num == SCN_ANY || (!findings_row_connections(f, row, &c) && !g->row))
 		return;
 	strbuf_puts(&want, "<= ");
 	hd_ratio_print(g->blocking, &want);
@@ -157,31 +151,27 @@ static void judge_blocking(struct judging *j, const struct sim_findings *f,
 	else
 		strbuf_puts(&got, "nobody asked");
 	judge(j, "blocking", &want, &got,
-	      c.asked && c.blocking.mean * (double)g->blocking.den <=
-				 (double)g->blocking.num);
+	      c.asked && c.blocking.mean * (double)g->blocking.den <= (double)g->blocking.num);
 }
 
-static void judge_broken(struct judging *j, const struct sim_findings *f,
-			 uint32_t row, const struct scn_goal *g)
+static void judge_broken(struct judging *j, const struct sim_findings *f, uint32_t row,
+			 const struct scn_goal *g)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	struct row_connections c;
 
-	if (g->broken == SCN_UNLIMITED ||
-	    (!findings_row_connections(f, row, &c) && !g->row))
+	if (g->broken == SCN_UNLIMITED || (!findings_row_connections(f, row, &c) && !g->row))
 		return;
 	strbuf_printf(&want, "<= %llu", (unsigned long long)g->broken);
 	if (c.asked > c.blocked)
 		strbuf_printf(&got, "%llu", (unsigned long long)c.broken);
 	else
 		strbuf_puts(&got, "none admitted");
-	judge(j, "broken", &want, &got,
-	      c.asked > c.blocked && c.broken <= g->broken);
+	judge(j, "broken", &want, &got, c.asked > c.blocked && c.broken <= g->broken);
 }
 
 /* Each admitted connection keeps the deadline of its row. */
-static void judge_deadline(struct judging *j, const struct sim_findings *f,
-			   uint32_t row)
+static void judge_deadline(struct judging *j, const struct sim_findings *f, uint32_t row)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	struct row_connections c;
@@ -204,8 +194,7 @@ static bool has_deadlines(const struct scenario *s)
 	return any;
 }
 
-bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
-		    struct results *r)
+bool findings_goals(const struct sim_findings *f, const struct sim_row *rows, struct results *r)
 {
 	const struct scenario *s = f->build->scenario;
 	struct judging j = {
@@ -215,8 +204,7 @@ bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
 
 	if (!s->n_traffic || (!s->n_goals && !has_deadlines(s)))
 		return true;
-	j.t = results_table(r, "goals", "what the scenario asks for",
-			    goal_columns);
+	j.t = results_table(r, "goals", "what the scenario asks for", goal_columns);
 	for (size_t i = 0; i < s->n_goals; i++) {
 		const struct scn_goal *g = &s->goals[i];
 
@@ -254,8 +242,7 @@ static const struct column wait_columns[] = {
 	{ "node", NULL, CELL(wait_row, node) },
 	{ "in port", NULL, CELL(wait_row, in_port), ORIGIN_SIMULATED },
 	{ "VL", NULL, CELL(wait_row, vl), ORIGIN_SIMULATED },
-	{ "waits for port", NULL, CELL(wait_row, waits_for_port),
-	  ORIGIN_SIMULATED },
+	{ "waits for port", NULL, CELL(wait_row, waits_for_port), ORIGIN_SIMULATED },
 	{ "of VL", NULL, CELL(wait_row, of_vl), ORIGIN_SIMULATED },
 	{ "towards", NULL, CELL(wait_row, towards) },
 	{ "packet of", NULL, CELL(wait_row, packet_of), ORIGIN_SIMULATED },
@@ -272,8 +259,7 @@ static const char *node_name(const struct fabric *b, uint32_t port)
 	return topo_node_of(&b->topo, b->setup.ports[port].origin)->name;
 }
 
-static const char *packet_name(const struct fabric *b, const struct sim_wait *w,
-			       struct table *t)
+static const char *packet_name(const struct fabric *b, const struct sim_wait *w, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -290,18 +276,17 @@ void findings_deadlock(const struct sim_findings *f, struct results *r)
 	uint32_t n = sim_deadlock(f->sim, &waits);
 
 	if (n == 0) {
-		results_remark(r,
-			       "the fabric stands still at %.3f us with "
-			       "packets left that nothing can move",
-			       (double)sim_now(f->sim) / (double)HD_US);
+		results_remark(
+			r,
+			"the fabric stands still at %.3f us with packets left that nothing can move",
+			(double)sim_now(f->sim) / (double)HD_US);
 		free(waits);
 		return;
 	}
 	struct strbuf ring = STRBUF_INIT;
 	struct table *t = results_table(
 		r, "deadlock",
-		"packets that wait for each other in a circle: each for space "
-		"in the next one's buffer",
+		"packets that wait for each other in a circle: each for space in the next one's buffer",
 		wait_columns);
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -314,17 +299,14 @@ void findings_deadlock(const struct sim_findings *f, struct results *r)
 			.vl = w->vl,
 			.waits_for_port = number_of(b, w->out_port),
 			.of_vl = w->out_vl,
-			.towards =
-				node_name(b, b->setup.ports[w->out_port].peer),
+			.towards = node_name(b, b->setup.ports[w->out_port].peer),
 			.packet_of = packet_name(b, w, t),
 		};
 
 		table_put_row(t, &row);
 		strbuf_printf(&ring, "%s -> ", node_name(b, w->out_port));
 	}
-	results_remark(r,
-		       "deadlock at %.3f us: %s%s; no packet of this circle "
-		       "can ever move",
+	results_remark(r, "deadlock at %.3f us: %s%s; no packet of this circle can ever move",
 		       (double)sim_now(f->sim) / (double)HD_US, ring.text,
 		       node_name(b, waits[0].out_port));
 	free(waits);

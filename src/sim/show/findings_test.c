@@ -33,8 +33,7 @@ static void begin(const char *text, struct run *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &r->build) !=
-	    HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &r->build) != HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
@@ -43,15 +42,13 @@ static void begin(const char *text, struct run *r)
 
 static void finish(struct run *r)
 {
-	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows,
-			 &r->build->rules);
+	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows, &r->build->rules);
 	sim_watch_attach(&r->watch, r->sim);
 	enum sim_state state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 
-	r->found = (struct sim_findings){ .build = r->build,
-					  .sim = r->sim,
-					  .metrics = sim_metrics(r->sim),
-					  .state = state };
+	r->found = (struct sim_findings){
+		.build = r->build, .sim = r->sim, .metrics = sim_metrics(r->sim), .state = state
+	};
 }
 
 static void end(struct run *r)
@@ -72,9 +69,9 @@ static void latency_without_load_is_the_closed_form(void **state)
 	struct run r;
 
 	(void)state;
-	go(STAR "traffic: [{name: a, kind: cbr, rate: 1Mb/s, pattern: pairs, "
-		"source: h0, destination: h1}]\n"
-		"run: {warmup: 0s, measure: 100ms}\n",
+	go(STAR
+	   "traffic: [{name: a, kind: cbr, rate: 1Mb/s, pattern: pairs, source: h0, destination: h1}]\n"
+	   "run: {warmup: 0s, measure: 100ms}\n",
 	   &r);
 	struct sim_row *rows = sim_rows(r.build, r.found.metrics);
 
@@ -94,14 +91,15 @@ static bool goals_met(const char *goal)
 	char text[600];
 	struct results *res = results_new("sim");
 
-	snprintf(text, sizeof(text),
-		 STAR "traffic:\n"
-		      "- {name: a, kind: cbr, rate: 1Gb/s, pattern: pairs, "
-		      "source: h0, destination: h1}\n"
-		      "- {name: never, kind: cbr, rate: 1Gb/s, start: 1s}\n"
-		      "run: {warmup: 0s, measure: 10ms}\n"
-		      "goals: [{%s}]\n",
-		 goal);
+	snprintf(
+		text, sizeof(text),
+		STAR
+		"traffic:\n"
+		"- {name: a, kind: cbr, rate: 1Gb/s, pattern: pairs, source: h0, destination: h1}\n"
+		"- {name: never, kind: cbr, rate: 1Gb/s, start: 1s}\n"
+		"run: {warmup: 0s, measure: 10ms}\n"
+		"goals: [{%s}]\n",
+		goal);
 	go(text, &r);
 	bool met = sim_tables(&r.found, res);
 	const struct table *t = results_find(res, "goals");
@@ -131,9 +129,9 @@ static void the_most_that_waits_fills_the_buffer(void **state)
 	struct run r;
 
 	(void)state;
-	go(STAR "traffic: [{name: a, kind: saturating, pattern: incast, "
-		"source: h0..h2, destination: h3}]\n"
-		"run: {measure: 1ms}\n",
+	go(STAR
+	   "traffic: [{name: a, kind: saturating, pattern: incast, source: h0..h2, destination: h3}]\n"
+	   "run: {measure: 1ms}\n",
 	   &r);
 	sim_tables(&r.found, res);
 	const struct sim_setup *s = &r.build->setup;
@@ -144,8 +142,8 @@ static void the_most_that_waits_fills_the_buffer(void **state)
 
 	assert_non_null(t);
 	for (size_t i = 0; i < table_rows(t); i++) {
-		bool sends = table_cell(t, i, 0)->text[0] == 'h' &&
-			     table_cell(t, i, 0)->text[1] != 'u';
+		bool sends =
+			table_cell(t, i, 0)->text[0] == 'h' && table_cell(t, i, 0)->text[1] != 'u';
 		double most = real_at(t, i, "most");
 
 		assert_true(sends ? most == room : most <= room);
@@ -186,11 +184,12 @@ static size_t remarks_at(const char *load)
 	char text[400];
 	struct results *res = results_new("sim");
 
-	snprintf(text, sizeof(text),
-		 STAR "traffic: [{name: a, kind: poisson, load: %s, pattern: "
-		      "incast, source: 0..1, destination: 3}]\n"
-		      "run: {warmup: 1ms, measure: 10ms}\n",
-		 load);
+	snprintf(
+		text, sizeof(text),
+		STAR
+		"traffic: [{name: a, kind: poisson, load: %s, pattern: incast, source: 0..1, destination: 3}]\n"
+		"run: {warmup: 1ms, measure: 10ms}\n",
+		load);
 	go(text, &r);
 	sim_tables(&r.found, res);
 	size_t n = res->n_remarks;
@@ -215,12 +214,12 @@ static void losses_are_counted_by_reason(void **state)
 	struct results *res = results_new("sim");
 
 	(void)state;
-	go(STAR "qos:\n"
-		"  partitions: [{name: p, key: 5, full: h0}]\n"
-		"  enforce: true\n"
-		"traffic: [{name: a, kind: messages, pattern: pairs, source: "
-		"h0, destination: h1, partition: p, count: 7}]\n"
-		"run: {warmup: 0s}\ngoals: [{row: a, lost: 6}]\n",
+	go(STAR
+	   "qos:\n"
+	   "  partitions: [{name: p, key: 5, full: h0}]\n"
+	   "  enforce: true\n"
+	   "traffic: [{name: a, kind: messages, pattern: pairs, source: h0, destination: h1, partition: p, count: 7}]\n"
+	   "run: {warmup: 0s}\ngoals: [{row: a, lost: 6}]\n",
 	   &r);
 	assert_false(sim_tables(&r.found, res));
 	const struct table *t = results_find(res, "losses");
@@ -238,9 +237,9 @@ static void every_copy_of_a_multicast_is_expected(void **state)
 	struct run r;
 
 	(void)state;
-	go(STAR "  groups: [{name: g}]\n"
-		"traffic: [{name: a, kind: messages, pattern: group, group: g, "
-		"source: h0, count: 10}]\nrun: {warmup: 0s}\n",
+	go(STAR
+	   "  groups: [{name: g}]\n"
+	   "traffic: [{name: a, kind: messages, pattern: group, group: g, source: h0, count: 10}]\nrun: {warmup: 0s}\n",
 	   &r);
 	struct sim_row *rows = sim_rows(r.build, r.found.metrics);
 
@@ -261,25 +260,22 @@ static void counters_have_the_shape_of_perfquery(void **state)
 	unsigned lines = 0;
 
 	(void)state;
-	go(STAR "traffic: [{name: a, kind: messages, pattern: pairs, source: "
-		"h0, destination: h1, count: 10, sl: 3}]\n"
-		"run: {warmup: 0s}\n",
+	go(STAR
+	   "traffic: [{name: a, kind: messages, pattern: pairs, source: h0, destination: h1, count: 10, sl: 3}]\n"
+	   "run: {warmup: 0s}\n",
 	   &r);
-	ports[r.build->port_of_origin[selector_hosts(r.build->selector)
-					      ->ports[0]]] = true;
+	ports[r.build->port_of_origin[selector_hosts(r.build->selector)->ports[0]]] = true;
 	perfquery_print(r.build, r.found.metrics, ports, &ours);
-	assert_int_equal(file_read(HD_SOURCE_DIR
-				   "/tests/fixtures/perfquery.txt",
-				   65536, &d, &theirs),
-			 HD_OK);
+	assert_int_equal(
+		file_read(HD_SOURCE_DIR "/tests/fixtures/perfquery.txt", 65536, &d, &theirs),
+		HD_OK);
 	const char *a = strchr(ours.text, '\n') + 1;
 	const char *b = strchr(theirs.text, '\n') + 1;
 
 	assert_memory_equal(ours.text, "# Port counters: Lid ", 21);
 	while (*a != '#' && *b) {
-		size_t name = strspn(b, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					"abcdefghijklmnopqrstuvwxyz"
-					"0123456789:.");
+		size_t name = strspn(
+			b, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:.");
 
 		/* The value may differ; it starts after the last dot. */
 		while (name && b[name - 1] != '.')
@@ -297,19 +293,15 @@ static void counters_have_the_shape_of_perfquery(void **state)
 	assert_non_null(strstr(a, "XmtDataSL0:......................0\n"));
 	assert_non_null(strstr(a, "RcvDataSL3:......................0\n"));
 	/* A packet of 2074 bytes is 518 words without its VCRC. */
-	assert_non_null(strstr(ours.text, "PortXmitData:...................."
-					  "5180\n"));
-	assert_non_null(strstr(ours.text, "PortXmitPkts:...................."
-					  "10\n"));
-	assert_non_null(strstr(ours.text, "PortRcvPkts:....................."
-					  "0\n"));
+	assert_non_null(strstr(ours.text, "PortXmitData:....................5180\n"));
+	assert_non_null(strstr(ours.text, "PortXmitPkts:....................10\n"));
+	assert_non_null(strstr(ours.text, "PortRcvPkts:.....................0\n"));
 	strbuf_fini(&ours);
 	strbuf_fini(&theirs);
 	end(&r);
 }
 
-static void check_record(const struct capture_record *rec, unsigned i,
-			 const struct run *r)
+static void check_record(const struct capture_record *rec, unsigned i, const struct run *r)
 {
 	const struct selection *hosts = selector_hosts(r->build->selector);
 	struct packet p;
@@ -324,18 +316,15 @@ static void check_record(const struct capture_record *rec, unsigned i,
 	assert_int_equal(crc.icrc, CRC_GOOD);
 	assert_int_equal(crc.vcrc, CRC_GOOD);
 	assert_int_equal(packet_decode(rec->bytes, rec->size, &d, &p), HD_OK);
-	assert_int_equal(p.lrh.slid,
-			 r->build->subnet.lid_of_port[hosts->ports[0]]);
-	assert_int_equal(p.lrh.dlid,
-			 r->build->subnet.lid_of_port[hosts->ports[1]]);
+	assert_int_equal(p.lrh.slid, r->build->subnet.lid_of_port[hosts->ports[0]]);
+	assert_int_equal(p.lrh.dlid, r->build->subnet.lid_of_port[hosts->ports[1]]);
 	assert_int_equal(p.lrh.sl, 3);
 	assert_int_equal(p.lrh.vl, 3);
 	assert_int_equal(p.bth.psn, i / 2);
 	assert_int_equal(p.payload_len, 2048);
 	/* ERF's fractions of a second are 233 ps fine. */
 	assert_true(rec->seconds == 0);
-	assert_in_range(rec->ps, expected > 500 ? expected - 500 : 0,
-			expected + 500);
+	assert_in_range(rec->ps, expected > 500 ? expected - 500 : 0, expected + 500);
 }
 
 static void captures_hold_what_the_cables_carried(void **state)
@@ -351,16 +340,13 @@ static void captures_hold_what_the_cables_carried(void **state)
 
 	(void)state;
 	assert_non_null(file);
-	begin(STAR "traffic: [{name: a, kind: messages, sl: 3, pattern: pairs, "
-		   "source: h0, destination: h1, count: 5}]\n"
-		   "run: {warmup: 0s}\n",
+	begin(STAR
+	      "traffic: [{name: a, kind: messages, sl: 3, pattern: pairs, source: h0, destination: h1, count: 5}]\n"
+	      "run: {warmup: 0s}\n",
 	      &r);
 	for (unsigned i = 0; i < 2; i++)
-		ports[r.build->port_of_origin[selector_hosts(r.build->selector)
-						      ->ports[i]]] = true;
-	assert_int_equal(
-		sim_watch_capture(&r.watch, file, ports, SIM_FLOW_NONE, &d),
-		HD_OK);
+		ports[r.build->port_of_origin[selector_hosts(r.build->selector)->ports[i]]] = true;
+	assert_int_equal(sim_watch_capture(&r.watch, file, ports, SIM_FLOW_NONE, &d), HD_OK);
 	finish(&r);
 	sim_watch_finish(&r.watch);
 	rewind(file);
@@ -379,14 +365,11 @@ static void captures_need_packets_that_have_a_format(void **state)
 	} cases[] = {
 		{ STAR "  packet: {overhead: 8}\n"
 		       "traffic: [{name: a, kind: saturating}]\n",
-		  "packets with an overhead of 8 bytes have no format; a "
-		  "capture needs fabric.packet.overhead 26 or 66" },
+		  "packets with an overhead of 8 bytes have no format; a capture needs fabric.packet.overhead 26 or 66" },
 		{ STAR "traffic: [{name: a, kind: saturating, payload: 33}]\n",
-		  "traffic 'a' has packets of 33 bytes of payload; a capture "
-		  "needs multiples of 4, as packets on the wire have them" },
+		  "traffic 'a' has packets of 33 bytes of payload; a capture needs multiples of 4, as packets on the wire have them" },
 		{ STAR "traffic: [{name: a, kind: messages, payload: 5001}]\n",
-		  "traffic 'a' has packets of 905 bytes of payload; a capture "
-		  "needs multiples of 4, as packets on the wire have them" },
+		  "traffic 'a' has packets of 905 bytes of payload; a capture needs multiples of 4, as packets on the wire have them" },
 	};
 
 	(void)state;
@@ -395,8 +378,7 @@ static void captures_need_packets_that_have_a_format(void **state)
 		struct diag d = { .status = HD_OK };
 
 		begin(cases[i].text, &r);
-		assert_int_equal(sim_watch_capture(&r.watch, NULL, NULL,
-						   SIM_FLOW_NONE, &d),
+		assert_int_equal(sim_watch_capture(&r.watch, NULL, NULL, SIM_FLOW_NONE, &d),
 				 HD_ERR_UNFIT);
 		assert_string_equal(d.message, cases[i].message);
 		finish(&r);
@@ -406,20 +388,19 @@ static void captures_need_packets_that_have_a_format(void **state)
 
 static void traces_tell_of_every_step(void **state)
 {
-	static const char expected[] =
-		"# time[us] event port packet bytes[B] SL VL\n"
-		"0.000000 sends h0 'a h0 -> h1' #0 126 0 0\n"
-		"0.105000 sends hub:2 'a h0 -> h1' #0 126 0 0\n"
-		"0.236000 receives h1 'a h0 -> h1' #0 126 0 0\n";
+	static const char expected[] = "# time[us] event port packet bytes[B] SL VL\n"
+				       "0.000000 sends h0 'a h0 -> h1' #0 126 0 0\n"
+				       "0.105000 sends hub:2 'a h0 -> h1' #0 126 0 0\n"
+				       "0.236000 receives h1 'a h0 -> h1' #0 126 0 0\n";
 	struct run r;
 	FILE *file = tmpfile();
 	char text[sizeof(expected) + 100] = "";
 
 	(void)state;
 	assert_non_null(file);
-	begin(STAR "traffic: [{name: a, kind: messages, payload: 100, pattern: "
-		   "pairs, source: h0, destination: h1}]\n"
-		   "run: {warmup: 0s}\n",
+	begin(STAR
+	      "traffic: [{name: a, kind: messages, payload: 100, pattern: pairs, source: h0, destination: h1}]\n"
+	      "run: {warmup: 0s}\n",
 	      &r);
 	sim_watch_trace(&r.watch, file, NULL);
 	finish(&r);
@@ -438,13 +419,12 @@ static double exponent_of(const char *shape)
 	char text[600];
 	struct results *res = results_new("sim");
 
-	snprintf(text, sizeof(text),
-		 "fabric: {topology: {kind: star, hosts: 16}}\n"
-		 "traffic: [{name: a, kind: pareto, shape: %s, load: 5%%, "
-		 "payload: 256, on: 100ns, off: 300ns, pattern: pairs, source: "
-		 "0..7, destination: 8..15}]\n"
-		 "run: {warmup: 0s, measure: 4ms}\n",
-		 shape);
+	snprintf(
+		text, sizeof(text),
+		"fabric: {topology: {kind: star, hosts: 16}}\n"
+		"traffic: [{name: a, kind: pareto, shape: %s, load: 5%%, payload: 256, on: 100ns, off: 300ns, pattern: pairs, source: 0..7, destination: 8..15}]\n"
+		"run: {warmup: 0s, measure: 4ms}\n",
+		shape);
 	go(text, &r);
 	sim_watch_similarity(&r.watch, r.found.metrics, res);
 	const struct table *t = results_find(res, "self-similarity");
@@ -466,8 +446,7 @@ static double exponent_of(const char *shape)
 static void heavier_tails_give_longer_memory(void **state)
 {
 	(void)state;
-	double heavy = exponent_of("1.2"), middle = exponent_of("1.5"),
-	       light = exponent_of("1.8");
+	double heavy = exponent_of("1.2"), middle = exponent_of("1.5"), light = exponent_of("1.8");
 
 	assert_true(heavy > middle && middle > light);
 	assert_true(fabs(heavy - 0.93) < 0.08);

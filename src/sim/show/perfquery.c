@@ -31,8 +31,7 @@ static uint64_t words_of(uint64_t bytes, uint64_t packets)
 /* The same for each of 16, so that they add up to those of all: sizes that no
  * padding rounds leave parts of words, and those below a VCRC take from others
  * what they lack. */
-static void share_words(const uint64_t *bytes, const uint64_t *packets,
-			uint64_t *out)
+static void share_words(const uint64_t *bytes, const uint64_t *packets, uint64_t *out)
 {
 	uint64_t all_bytes = 0, all_packets = 0, given = 0;
 
@@ -91,8 +90,7 @@ static unsigned lid_of(const struct fabric *b, port_id port)
 enum { N_PLAIN = 12 };
 
 static void plain_counters(const struct fabric *b, const struct sim_port *p,
-			   const struct sim_counters *c,
-			   struct counter out[N_PLAIN])
+			   const struct sim_counters *c, struct counter out[N_PLAIN])
 {
 	bool is_end = b->setup.nodes[p->node].kind == SIM_END;
 	const struct counter counters[N_PLAIN] = {
@@ -102,11 +100,9 @@ static void plain_counters(const struct fabric *b, const struct sim_port *p,
 		{ "PortXmitDiscards", c->xmit_discards, 16 },
 		{ "PortXmitConstraintErrors", c->xmit_constraint_errors, 8 },
 		/* What an end port refuses is in its PortInfo. */
-		{ "PortRcvConstraintErrors",
-		  is_end ? 0 : c->rcv_constraint_errors, 8 },
+		{ "PortRcvConstraintErrors", is_end ? 0 : c->rcv_constraint_errors, 8 },
 		{ "VL15Dropped", c->vl15_dropped, 16 },
-		{ "PortXmitData", words_of(c->xmit_bytes, c->xmit_packets),
-		  32 },
+		{ "PortXmitData", words_of(c->xmit_bytes, c->xmit_packets), 32 },
 		{ "PortRcvData", words_of(c->rcv_bytes, c->rcv_packets), 32 },
 		{ "PortXmitPkts", c->xmit_packets, 32 },
 		{ "PortRcvPkts", c->rcv_packets, 32 },
@@ -116,8 +112,8 @@ static void plain_counters(const struct fabric *b, const struct sim_port *p,
 	memcpy(out, counters, sizeof(counters));
 }
 
-static void print_port(const struct fabric *b, uint32_t port,
-		       const struct sim_counters *c, struct strbuf *out)
+static void print_port(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+		       struct strbuf *out)
 {
 	const struct sim_port *p = &b->setup.ports[port];
 	unsigned number = b->topo.ports[p->origin].number;
@@ -141,9 +137,8 @@ struct family {
 };
 
 /* `values` are 16; they stop at the most that their fields hold. */
-static void print_family(const struct fabric *b, uint32_t port,
-			 const struct family *f, const uint64_t *values,
-			 struct strbuf *out)
+static void print_family(const struct fabric *b, uint32_t port, const struct family *f,
+			 const uint64_t *values, struct strbuf *out)
 {
 	port_id origin = b->setup.ports[port].origin;
 	unsigned number = b->topo.ports[origin].number;
@@ -154,14 +149,12 @@ static void print_family(const struct fabric *b, uint32_t port,
 		struct strbuf name = STRBUF_INIT;
 
 		strbuf_printf(&name, "%s%u", f->name, i);
-		const struct counter counter = { name.text, values[i],
-						 f->bits };
+		const struct counter counter = { name.text, values[i], f->bits };
 
 		set(mad, &counter);
 		strbuf_fini(&name);
 	}
-	strbuf_printf(out, "# %s counters: Lid %u port %u\n", f->title,
-		      lid_of(b, origin), number);
+	strbuf_printf(out, "# %s counters: Lid %u port %u\n", f->title, lid_of(b, origin), number);
 	print(mad, out);
 }
 
@@ -174,8 +167,7 @@ static const struct family families[N_FAMILIES] = {
 	{ "PortVLOpData", "PortVLOpData", 32, ATTR_PORT_VL_OP_DATA },
 };
 
-static void family_values(const struct sim_counters *c,
-			  uint64_t out[N_FAMILIES][16])
+static void family_values(const struct sim_counters *c, uint64_t out[N_FAMILIES][16])
 {
 	share_words(c->xmit_bytes_sl, c->xmit_packets_sl, out[0]);
 	share_words(c->rcv_bytes_sl, c->rcv_packets_sl, out[1]);
@@ -183,8 +175,8 @@ static void family_values(const struct sim_counters *c,
 	share_words(c->rcv_bytes_vl, c->rcv_packets_vl, out[3]);
 }
 
-static void print_families(const struct fabric *b, uint32_t port,
-			   const struct sim_counters *c, struct strbuf *out)
+static void print_families(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+			   struct strbuf *out)
 {
 	uint64_t values[N_FAMILIES][16];
 
@@ -194,12 +186,11 @@ static void print_families(const struct fabric *b, uint32_t port,
 }
 
 /* Updates are packets on the link in exact mode only. */
-static void print_flow_control(const struct fabric *b, uint32_t port,
-			       const struct sim_counters *c, struct strbuf *out)
+static void print_flow_control(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+			       struct strbuf *out)
 {
 	const struct counter sent = { "PortXmitFlowPkts", c->updates_sent, 32 };
-	const struct counter received = { "PortRcvFlowPkts",
-					  c->updates_received, 32 };
+	const struct counter received = { "PortRcvFlowPkts", c->updates_received, 32 };
 	port_id origin = b->setup.ports[port].origin;
 	unsigned number = b->topo.ports[origin].number;
 	uint8_t mad[MAD_SIZE];
@@ -207,13 +198,13 @@ static void print_flow_control(const struct fabric *b, uint32_t port,
 	begin(mad, ATTR_PORT_FLOW_CONTROL, number);
 	set(mad, &sent);
 	set(mad, &received);
-	strbuf_printf(out, "# PortFlowCtlCounters counters: Lid %u port %u\n",
-		      lid_of(b, origin), number);
+	strbuf_printf(out, "# PortFlowCtlCounters counters: Lid %u port %u\n", lid_of(b, origin),
+		      number);
 	print(mad, out);
 }
 
-void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
-		     const bool *ports, struct strbuf *out)
+void perfquery_print(const struct fabric *b, const struct sim_metrics *m, const bool *ports,
+		     struct strbuf *out)
 {
 	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
 		if (b->setup.ports[i].peer == SIM_NONE || (ports && !ports[i]))
@@ -228,11 +219,8 @@ void perfquery_print(const struct fabric *b, const struct sim_metrics *m,
 	}
 }
 
-void perfquery_plain(const struct fabric *b, uint32_t port,
-		     const struct sim_counters *c,
-		     void (*take)(void *context, const char *name,
-				  uint64_t value),
-		     void *context)
+void perfquery_plain(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+		     void (*take)(void *context, const char *name, uint64_t value), void *context)
 {
 	struct counter plain[N_PLAIN];
 
@@ -243,12 +231,10 @@ void perfquery_plain(const struct fabric *b, uint32_t port,
 
 /* Those that PortCounters do not have, one by one. */
 static void take_further(const struct sim_counters *c,
-			 void (*take)(void *context, const char *name,
-				      uint64_t value),
+			 void (*take)(void *context, const char *name, uint64_t value),
 			 void *context)
 {
-	take(context, "PortUnicastXmitPkts",
-	     c->xmit_packets - c->xmit_multicast);
+	take(context, "PortUnicastXmitPkts", c->xmit_packets - c->xmit_multicast);
 	take(context, "PortUnicastRcvPkts", c->rcv_packets - c->rcv_multicast);
 	take(context, "PortMulticastXmitPkts", c->xmit_multicast);
 	take(context, "PortMulticastRcvPkts", c->rcv_multicast);
@@ -256,11 +242,8 @@ static void take_further(const struct sim_counters *c,
 	take(context, "PortLocalPhysicalErrors", c->rcv_errors);
 }
 
-void perfquery_each(const struct fabric *b, uint32_t port,
-		    const struct sim_counters *c,
-		    void (*take)(void *context, const char *name,
-				 uint64_t value),
-		    void *context)
+void perfquery_each(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+		    void (*take)(void *context, const char *name, uint64_t value), void *context)
 {
 	uint64_t values[N_FAMILIES][16];
 	struct strbuf name = STRBUF_INIT;

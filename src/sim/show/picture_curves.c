@@ -17,34 +17,28 @@ struct percentile_row {
 };
 
 static const struct column percentile_columns[] = {
-	{ "percentile", "%", CELL(percentile_row, percentile), ORIGIN_GIVEN,
-	  3 },
+	{ "percentile", "%", CELL(percentile_row, percentile), ORIGIN_GIVEN, 3 },
 	{ "traffic", NULL, CELL(percentile_row, traffic) },
-	{ "latency", "us", CELL_TIME(percentile_row, latency), ORIGIN_SIMULATED,
-	  3 },
+	{ "latency", "us", CELL_TIME(percentile_row, latency), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
 /* A row whose packets are too few for a percentile ends before it. */
 static void percentiles(const struct sim_findings *f, struct results *r)
 {
-	static const double at[] = { 0,     1,     5,      10,   20,   30,
-				     40,    50,    60,     70,   80,   90,
-				     95,    98,    99,     99.5, 99.8, 99.9,
-				     99.95, 99.99, 99.999, 100 };
+	static const double at[] = { 0,  1,  5,  10, 20,   30,   40,   50,    60,    70,     80,
+				     90, 95, 98, 99, 99.5, 99.8, 99.9, 99.95, 99.99, 99.999, 100 };
 	const struct scenario *s = f->build->scenario;
 	struct sim_row *rows = sim_rows(f->build, f->metrics);
-	struct table *t = results_series(
-		r, "latency percentiles",
-		"share of packets that are delivered within a latency",
-		percentile_columns);
+	struct table *t = results_series(r, "latency percentiles",
+					 "share of packets that are delivered within a latency",
+					 percentile_columns);
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct histogram *h = &rows[i].latency;
 
 		for (size_t k = 0; k < sizeof(at) / sizeof(at[0]); k++) {
-			if (h->n == 0 ||
-			    (at[k] < 100 && (double)h->n * (100 - at[k]) < 100))
+			if (h->n == 0 || (at[k] < 100 && (double)h->n * (100 - at[k]) < 100))
 				continue;
 			const struct percentile_row shown = {
 				.percentile = at[k],
@@ -75,8 +69,8 @@ static const struct column delay_columns[] = {
 };
 
 /* Bins that grow by the same factor, common to all SLs. */
-static void put_delays(struct table *t, unsigned sl, const struct histogram *h,
-		       double low, double factor)
+static void put_delays(struct table *t, unsigned sl, const struct histogram *h, double low,
+		       double factor)
 {
 	uint64_t counts[BINS] = { 0 };
 	struct histogram_bucket b;
@@ -111,8 +105,7 @@ static void delays(const struct sim_findings *f, struct results *r)
 		return;
 	double low = fmax((double)all->min, 1);
 	double factor = pow(fmax((double)all->max / low, 1.01), 1.0 / BINS);
-	struct table *t = results_table(r, "delay histogram",
-					"latencies of the packets of each SL",
+	struct table *t = results_table(r, "delay histogram", "latencies of the packets of each SL",
 					delay_columns);
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
@@ -128,8 +121,7 @@ struct share_row {
 static const struct column share_columns[] = {
 	{ "port", NULL, CELL(share_row, port) },
 	{ "VL", NULL, CELL(share_row, vl) },
-	{ "throughput", "Gb/s", CELL(share_row, throughput), ORIGIN_SIMULATED,
-	  3 },
+	{ "throughput", "Gb/s", CELL(share_row, throughput), ORIGIN_SIMULATED, 3 },
 	{ "promised", "%", CELL(share_row, promised), ORIGIN_COMPUTED, 1 },
 	{ "share", "%", CELL(share_row, share), ORIGIN_SIMULATED, 1 },
 	{ NULL },
@@ -161,40 +153,34 @@ static void promise(const struct vlarb *arb, const struct sim_counters *c,
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		uint64_t packets = c->xmit_packets_vl[vl];
 
-		lanes[vl] = shares_lane_of(
-			packets ? (uint32_t)(c->xmit_bytes_vl[vl] / packets)
-				: 64);
+		lanes[vl] =
+			shares_lane_of(packets ? (uint32_t)(c->xmit_bytes_vl[vl] / packets) : 64);
 		if (is_high[vl])
-			left -= (double)c->xmit_bytes_vl[vl] /
-				(double)c->xmit_bytes;
+			left -= (double)c->xmit_bytes_vl[vl] / (double)c->xmit_bytes;
 	}
 	shares_achieved(low, n, lanes, promised);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 		promised[vl] = is_high[vl] ? NAN : left * promised[vl];
 }
 
-static void put_shares(const struct sim_findings *f, uint32_t port,
-		       struct table *t)
+static void put_shares(const struct sim_findings *f, uint32_t port, struct table *t)
 {
 	const struct fabric *b = f->build;
 	double promised[N_DATA_VLS];
 	struct sim_counters c;
 
 	sim_port_counters(f->metrics, port, &c);
-	promise(vlarb_of(&b->subnet, b->setup.ports[port].origin), &c,
-		promised);
+	promise(vlarb_of(&b->subnet, b->setup.ports[port].origin), &c, promised);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		if (!c.xmit_packets_vl[vl])
 			continue;
 		const struct share_row row = {
 			.port = findings_port_name(b, port, t),
 			.vl = vl,
-			.throughput =
-				findings_gbps((double)c.xmit_bytes_vl[vl],
-					      findings_seconds(f->metrics)),
+			.throughput = findings_gbps((double)c.xmit_bytes_vl[vl],
+						    findings_seconds(f->metrics)),
 			.promised = 100 * promised[vl],
-			.share = 100 * (double)c.xmit_bytes_vl[vl] /
-				 (double)c.xmit_bytes,
+			.share = 100 * (double)c.xmit_bytes_vl[vl] / (double)c.xmit_bytes,
 		};
 
 		table_put_row(t, &row);
@@ -226,8 +212,7 @@ static void lane_shares(const struct sim_findings *f, struct results *r)
 	bool *shown = hd_alloc(s->n_ports + 1, sizeof(*shown));
 	struct table *t = results_table(
 		r, "lane shares",
-		"the busiest links: what each VL in use is promised under "
-		"full load, and what it got",
+		"the busiest links: what each VL in use is promised under full load, and what it got",
 		share_columns);
 
 	for (unsigned k = 0; k < SHARE_LINKS; k++) {
@@ -238,10 +223,8 @@ static void lane_shares(const struct sim_findings *f, struct results *r)
 			struct sim_counters c;
 
 			sim_port_counters(f->metrics, i, &c);
-			if (s->ports[i].peer != SIM_NONE && !shown[i] &&
-			    c.xmit_bytes &&
-			    (best == SIM_NONE ||
-			     use[i].utilisation > use[best].utilisation))
+			if (s->ports[i].peer != SIM_NONE && !shown[i] && c.xmit_bytes &&
+			    (best == SIM_NONE || use[i].utilisation > use[best].utilisation))
 				best = i;
 		}
 		if (best == SIM_NONE)

@@ -46,8 +46,8 @@ static const struct column event_columns[] = {
 	{ NULL },
 };
 
-static void put_event(const struct sim_findings *f, hd_time time,
-		      const char *event, uint32_t port, struct table *t)
+static void put_event(const struct sim_findings *f, hd_time time, const char *event, uint32_t port,
+		      struct table *t)
 {
 	const struct happening_row row = {
 		.time = time,
@@ -65,18 +65,15 @@ static void put_events(const struct sim_findings *f, struct results *r)
 
 	if (!s->n_faults && !s->n_changes)
 		return;
-	struct table *t = results_table(
-		r, "events",
-		"links and tables that change, from the start of the run",
-		event_columns);
+	struct table *t = results_table(r, "events",
+					"links and tables that change, from the start of the run",
+					event_columns);
 
 	for (uint32_t i = 0; i < s->n_faults; i++)
-		put_event(f, s->faults[i].time,
-			  scn_event_words[s->faults[i].kind], s->faults[i].port,
-			  t);
+		put_event(f, s->faults[i].time, scn_event_words[s->faults[i].kind],
+			  s->faults[i].port, t);
 	for (uint32_t i = 0; i < s->n_changes; i++)
-		put_event(f, s->changes[i].time, "tables", s->changes[i].port,
-			  t);
+		put_event(f, s->changes[i].time, "tables", s->changes[i].port, t);
 }
 
 /* ---- the way of a packet ------------------------------------------------- */
@@ -109,8 +106,7 @@ struct walk {
 };
 
 /* The last node of a path has no way out, and so no lane. */
-static void put_hop(struct walk *w, node_id node, unsigned in, unsigned out,
-		    unsigned vl)
+static void put_hop(struct walk *w, node_id node, unsigned in, unsigned out, unsigned vl)
 {
 	const struct path_row row = {
 		.path = w->name,
@@ -152,8 +148,7 @@ static void walk_path(struct walk *w, port_id from, lid_t dlid)
 			put_hop(w, in->node, in->number, NO_PORT, 0);
 			return;
 		}
-		put_hop(w, in->node, in->number, out,
-			sl2vl_at(s, sw, in->number, out)->vl[w->sl]);
+		put_hop(w, in->node, in->number, out, sl2vl_at(s, sw, in->number, out)->vl[w->sl]);
 		at = t->ports[v->first_port + out].peer;
 	}
 }
@@ -178,13 +173,11 @@ static void put_path(const struct fabric *b, uint32_t flow, struct table *t)
 
 	if (!to || to->dlid >= LID_FIRST_MCAST || f->management)
 		return;
-	port_id owner =
-		b->subnet.port_of_lid[b->topo.ports[from].subnet][to->dlid];
+	port_id owner = b->subnet.port_of_lid[b->topo.ports[from].subnet][to->dlid];
 
 	findings_flow_name(b, flow, &name);
 	if (b->flow_target[flow] == TOPO_NONE && owner != TOPO_NONE)
-		strbuf_printf(&name, " -> %s",
-			      topo_node_of(&b->topo, owner)->name);
+		strbuf_printf(&name, " -> %s", topo_node_of(&b->topo, owner)->name);
 	struct walk w = { .b = b, .t = t, .name = name.text, .sl = f->sl };
 
 	walk_path(&w, from, to->dlid);
@@ -195,9 +188,8 @@ static void put_path(const struct fabric *b, uint32_t flow, struct table *t)
 static void put_paths(const struct fabric *b, struct results *r)
 {
 	uint32_t step = b->n_flows / MAX_PATHS + 1;
-	struct table *t = results_table(
-		r, "paths", "the way of a packet of some flows, hop by hop",
-		path_columns);
+	struct table *t = results_table(r, "paths", "the way of a packet of some flows, hop by hop",
+					path_columns);
 
 	for (uint32_t i = 0; i < b->n_flows; i += step)
 		put_path(b, i, t);

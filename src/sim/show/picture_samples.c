@@ -15,8 +15,7 @@
 static uint32_t tier_of(const struct fabric *b, uint32_t port)
 {
 	const struct sim_setup *s = &b->setup;
-	const struct topo_node *v =
-		&b->topo.nodes[s->nodes[s->ports[port].node].node];
+	const struct topo_node *v = &b->topo.nodes[s->nodes[s->ports[port].node].node];
 
 	return v->tier < TIERS ? v->tier : TIERS - 1;
 }
@@ -38,10 +37,9 @@ static void classes_init(struct sim_samples *x)
 		x->class_of[i] = SIM_NONE;
 		if (s->ports[i].peer == SIM_NONE)
 			continue;
-		x->class_of[i] =
-			x->by_tier ? tier_of(x->build, i) * TIERS +
-					     tier_of(x->build, s->ports[i].peer)
-				   : plugged;
+		x->class_of[i] = x->by_tier ? tier_of(x->build, i) * TIERS +
+						      tier_of(x->build, s->ports[i].peer)
+					    : plugged;
 		x->members[x->class_of[i]]++;
 		plugged++;
 	}
@@ -85,15 +83,13 @@ static hd_time width_guess(const struct fabric *b)
 }
 
 /* What arrives before measuring begins is not counted. */
-static void note_ended(void *context, const struct sim_event_record *e,
-		       const struct sim_packet *p)
+static void note_ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct sim_samples *x = context;
 	const struct fabric *b = x->build;
 	struct sim_progress now;
 
-	if (e->fate != SIM_DELIVERED || e->kind != SIM_DATA ||
-	    e->flow >= b->n_flows)
+	if (e->fate != SIM_DELIVERED || e->kind != SIM_DATA || e->flow >= b->n_flows)
 		return;
 	sim_progress(x->sim, &now);
 	if (e->time < now.from)
@@ -106,8 +102,7 @@ static void note_ended(void *context, const struct sim_event_record *e,
 	sum->packets++;
 }
 
-void sim_samples_init(struct sim_samples *x, const struct fabric *b,
-		      struct sim *s, hd_time every)
+void sim_samples_init(struct sim_samples *x, const struct fabric *b, struct sim *s, hd_time every)
 {
 	size_t rows = b->scenario->n_traffic, n = SIM_MAX_SAMPLES;
 
@@ -122,8 +117,7 @@ void sim_samples_init(struct sim_samples *x, const struct fabric *b,
 	x->used = hd_alloc(n * x->n_classes + 1, sizeof(*x->used));
 	x->waited = hd_alloc(n * x->n_classes + 1, sizeof(*x->waited));
 	x->rows = hd_alloc(n * rows, sizeof(*x->rows));
-	sim_observe(
-		s, &(struct sim_observer){ .context = x, .ended = note_ended });
+	sim_observe(s, &(struct sim_observer){ .context = x, .ended = note_ended });
 }
 
 void sim_samples_fini(struct sim_samples *x)
@@ -179,8 +173,7 @@ static void take_rows(struct sim_samples *x, const struct sim_metrics *m)
 	memcpy(at, x->sums, rows * sizeof(*at));
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
 		at[b->flows[i].row].made +=
-			(double)(findings_made(b, &m->flows[i], i) *
-				 b->flows[i].copies);
+			(double)(findings_made(b, &m->flows[i], i) * b->flows[i].copies);
 }
 
 /* Keeps the second of every two samples: the sums go on from there. */
@@ -301,15 +294,13 @@ static double since(const double *sums, size_t sample, size_t stride, size_t k)
 }
 
 /* What a row gained since the sample before. */
-static struct sim_row_sums gained(const struct sim_samples *x, size_t sample,
-				  size_t row)
+static struct sim_row_sums gained(const struct sim_samples *x, size_t sample, size_t row)
 {
 	size_t rows = x->build->scenario->n_traffic;
 	struct sim_row_sums a = x->rows[sample * rows + row];
 
 	if (sample) {
-		const struct sim_row_sums *before =
-			&x->rows[(sample - 1) * rows + row];
+		const struct sim_row_sums *before = &x->rows[(sample - 1) * rows + row];
 
 		a.made -= before->made;
 		a.got -= before->got;
@@ -347,13 +338,8 @@ static void put_classes(const struct sim_samples *x, struct table *t)
 				.link = k,
 				.from_tier = k / TIERS,
 				.to_tier = k % TIERS,
-				.used = 100 *
-					since(x->used, i, x->n_classes, k) /
-					time,
-				.waiting =
-					100 *
-					since(x->waited, i, x->n_classes, k) /
-					time,
+				.used = 100 * since(x->used, i, x->n_classes, k) / time,
+				.waiting = 100 * since(x->waited, i, x->n_classes, k) / time,
 			};
 
 			table_put_row(t, &row);
@@ -371,10 +357,8 @@ static const struct column traffic_columns[] = {
 	{ "time", "us", CELL_TIME(traffic_row, time), ORIGIN_SIMULATED, 3 },
 	{ "traffic", NULL, CELL(traffic_row, traffic) },
 	{ "offered", "Gb/s", CELL(traffic_row, offered), ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED,
-	  3 },
-	{ "mean latency", "us", CELL(traffic_row, mean_latency),
-	  ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED, 3 },
+	{ "mean latency", "us", CELL(traffic_row, mean_latency), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -395,10 +379,8 @@ static void put_traffic(const struct sim_samples *x, struct table *t)
 				.traffic = s->traffic[k].name,
 				.offered = findings_gbps(g.made, seconds),
 				.delivered = findings_gbps(g.got, seconds),
-				.mean_latency = g.packets > 0
-							? g.delay / g.packets /
-								  (double)HD_US
-							: NAN,
+				.mean_latency =
+					g.packets > 0 ? g.delay / g.packets / (double)HD_US : NAN,
 			};
 
 			table_put_row(t, &row);
@@ -412,15 +394,12 @@ void sim_samples_tables(const struct sim_samples *x, struct results *r)
 		return;
 	if (x->by_tier)
 		put_classes(x, results_series(r, "tiers over time",
-					      "mean use of the links from one "
-					      "tier to another",
+					      "mean use of the links from one tier to another",
 					      tier_columns));
 	else
 		put_classes(x, results_series(r, "links over time",
-					      "use of every link, numbered as "
-					      "in 'links'",
+					      "use of every link, numbered as in 'links'",
 					      link_columns));
 	put_traffic(x, results_series(r, "traffic over time",
-				      "what each traffic row offered and got",
-				      traffic_columns));
+				      "what each traffic row offered and got", traffic_columns));
 }

@@ -42,20 +42,16 @@ static void go(const char *text, hd_time every, struct run *x)
 	enum sim_state state;
 
 	*x = (struct run){ .r = results_new("sim") };
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) !=
-	    HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) != HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
-	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows,
-			 &x->build->rules);
+	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows, &x->build->rules);
 	if (every)
 		sim_samples_init(&x->samples, x->build, x->sim, every);
 	do {
-		state = sim_run(x->sim,
-				every ? sim_samples_next(&x->samples)
-				      : HD_TIME_NEVER,
-				NULL, NULL);
+		state = sim_run(x->sim, every ? sim_samples_next(&x->samples) : HD_TIME_NEVER, NULL,
+				NULL);
 		if (every)
 			sim_samples_take(&x->samples);
 	} while (state == SIM_PAUSED);
@@ -89,8 +85,7 @@ static size_t column(const struct table *t, const char *name)
 	return 0;
 }
 
-static const struct value *cell(const struct table *t, size_t row,
-				const char *name)
+static const struct value *cell(const struct table *t, size_t row, const char *name)
 {
 	return table_cell(t, row, column(t, name));
 }
@@ -124,12 +119,10 @@ static void lanes_are_promised_what_their_weights_say(void **state)
 	for (size_t i = 0; i < table_rows(t); i++) {
 		uint64_t vl = cell(t, i, "VL")->u;
 
-		assert_true(fabs(cell(t, i, "promised")->real - thirds[vl]) <
-			    1e-9);
+		assert_true(fabs(cell(t, i, "promised")->real - thirds[vl]) < 1e-9);
 		/* The link to the destination is full: promises are kept. */
 		if (i < 3)
-			assert_true(fabs(cell(t, i, "share")->real -
-					 thirds[vl]) < 0.5);
+			assert_true(fabs(cell(t, i, "share")->real - thirds[vl]) < 0.5);
 		seen |= 1u << vl;
 	}
 	assert_int_equal(seen, 7);
@@ -143,8 +136,7 @@ static void pauses_to_sample_change_nothing(void **state)
 	(void)state;
 	go(SHARED, 0, &x);
 	go(SHARED, 7 * HD_US, &y);
-	assert_true(sim_metrics(x.sim)->checksum ==
-		    sim_metrics(y.sim)->checksum);
+	assert_true(sim_metrics(x.sim)->checksum == sim_metrics(y.sim)->checksum);
 	assert_int_equal(sim_metrics(x.sim)->hops, sim_metrics(y.sim)->hops);
 	end(&x);
 	end(&y);
@@ -171,13 +163,11 @@ static void samples_add_up_to_the_run(void **state)
 			size_t row = i * n + link;
 
 			assert_int_equal(cell(t, row, "link")->u, link);
-			sum += cell(t, row, "used")->real *
-			       (cell(t, row, "time")->real - before);
+			sum += cell(t, row, "used")->real * (cell(t, row, "time")->real - before);
 			before = cell(t, row, "time")->real;
 		}
 		assert_true(fabs(before - 1100) < 1e-6);
-		assert_true(fabs(sum / 1000 - cell(links, link, "used")->real) <
-			    1e-6);
+		assert_true(fabs(sum / 1000 - cell(links, link, "used")->real) < 1e-6);
 	}
 	end(&x);
 }
@@ -185,8 +175,7 @@ static void samples_add_up_to_the_run(void **state)
 /* XY: east first, then north; h0 at the south-west, h3 at the north-east. */
 static void a_path_is_the_way_that_packets_take(void **state)
 {
-	static const char *const way[] = { "h0", "s-0-0", "s-1-0", "s-1-1",
-					   "h3" };
+	static const char *const way[] = { "h0", "s-0-0", "s-1-0", "s-1-1", "h3" };
 	struct run x;
 	size_t hop = 0;
 
@@ -199,9 +188,7 @@ static void a_path_is_the_way_that_packets_take(void **state)
 		if (strcmp(cell(t, i, "path")->text, "b h0 -> h3") != 0)
 			continue;
 		assert_int_equal(cell(t, i, "hop")->u, hop);
-		assert_string_equal(
-			cell(nodes, cell(t, i, "node")->u, "name")->text,
-			way[hop]);
+		assert_string_equal(cell(nodes, cell(t, i, "node")->u, "name")->text, way[hop]);
 		assert_int_equal(cell(t, i, "SL")->u, 1);
 		if (hop < 4)
 			assert_int_equal(cell(t, i, "VL")->u, 1);
@@ -264,14 +251,11 @@ static void tables_are_those_of_the_subnet(void **state)
 			unsigned long port = strtoul(next + 1, &next, 10);
 
 			for (; low <= high; low++, covered++)
-				assert_int_equal(lft_get(&x.build->subnet, sw,
-							 (lid_t)low),
-						 port);
+				assert_int_equal(lft_get(&x.build->subnet, sw, (lid_t)low), port);
 			at = *next ? next + 1 : next;
 		}
 		for (unsigned lid = 1; lid < x.build->subnet.lft_stride; lid++)
-			lids += lft_get(&x.build->subnet, sw, (lid_t)lid) !=
-				LFT_NO_PORT;
+			lids += lft_get(&x.build->subnet, sw, (lid_t)lid) != LFT_NO_PORT;
 		assert_int_equal(covered, lids);
 	}
 	end(&x);

@@ -25,13 +25,11 @@ static inline void test_run_init(struct test_run *r, const char *text)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (fabric_load(text, strlen(text), "test.yaml", NULL, &d, &r->build) !=
-	    HD_OK) {
+	if (fabric_load(text, strlen(text), "test.yaml", NULL, &d, &r->build) != HD_OK) {
 		fprintf(stderr, "%u:%u: %s\n", d.line, d.column, d.message);
 		abort();
 	}
-	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows,
-			 &r->build->rules);
+	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows, &r->build->rules);
 	r->state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 	r->metrics = sim_metrics(r->sim);
 	r->rows = sim_rows(r->build, r->metrics);

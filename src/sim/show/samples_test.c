@@ -47,8 +47,7 @@ static const char *const kinds[] = { "kind: saturating",
 				     "kind: cbr, load: 90%",
 				     "kind: messages, count: 40, start: 2us",
 				     NULL };
-static const char *const patterns[] = { "uniform", "all-to-all", "permutation",
-					NULL };
+static const char *const patterns[] = { "uniform", "all-to-all", "permutation", NULL };
 static const char *const sizes[] = { "1", "64", "999", "2048", "4096", NULL };
 /* Both times, or both packets. */
 static const char *const spans[] = {
@@ -65,19 +64,14 @@ static const char *const credits[] = { "delay", "exact", NULL };
 static void draw(struct rng *r, struct strbuf *out)
 {
 	strbuf_printf(out, "fabric:\n  topology: %s\n", pick(r, topologies));
-	strbuf_printf(out, "  link: {rate: %s, propagation: %uns}\n",
-		      pick(r, rates),
+	strbuf_printf(out, "  link: {rate: %s, propagation: %uns}\n", pick(r, rates),
 		      (unsigned)(rng_below(r, 4) ? 5 : rng_below(r, 3000)));
-	strbuf_printf(out, "  credits: %s\nqos: {lanes: 2}\ntraffic:\n",
-		      pick(r, credits));
+	strbuf_printf(out, "  credits: %s\nqos: {lanes: 2}\ntraffic:\n", pick(r, credits));
 	for (unsigned i = 0, n = 1 + (unsigned)rng_below(r, 3); i < n; i++)
-		strbuf_printf(out,
-			      "  - {name: t%u, sl: %u, %s, pattern: %s, "
-			      "payload: %s}\n",
-			      i, i % 2, pick(r, kinds), pick(r, patterns),
-			      pick(r, sizes));
-	strbuf_printf(out, "run: {%s, horizon: 2ms, seed: %u}\n",
-		      pick(r, spans), (unsigned)rng_below(r, 1000));
+		strbuf_printf(out, "  - {name: t%u, sl: %u, %s, pattern: %s, payload: %s}\n", i,
+			      i % 2, pick(r, kinds), pick(r, patterns), pick(r, sizes));
+	strbuf_printf(out, "run: {%s, horizon: 2ms, seed: %u}\n", pick(r, spans),
+		      (unsigned)rng_below(r, 1000));
 }
 
 /* ---- a run and what was seen of it --------------------------------------- */
@@ -108,30 +102,24 @@ static void note(struct log *l, struct seen item)
 	l->items[l->n++] = item;
 }
 
-static void on_granted(void *context, hd_time now, uint32_t port,
-		       const struct sim_packet *p)
+static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct run *x = context;
-	hd_time d =
-		hd_rate_duration(x->build->setup.ports[port].rate, p->bytes);
+	hd_time d = hd_rate_duration(x->build->setup.ports[port].rate, p->bytes);
 
-	note(&x->sent,
-	     (struct seen){ .from = now, .to = now + d, .what = port });
+	note(&x->sent, (struct seen){ .from = now, .to = now + d, .what = port });
 }
 
-static void on_updated(void *context, hd_time now, uint32_t port,
-		       const struct sim_update *u)
+static void on_updated(void *context, hd_time now, uint32_t port, const struct sim_update *u)
 {
 	struct run *x = context;
 	hd_time d = hd_rate_duration(x->build->setup.ports[port].rate, 6);
 
 	(void)u;
-	note(&x->sent,
-	     (struct seen){ .from = now, .to = now + d, .what = port });
+	note(&x->sent, (struct seen){ .from = now, .to = now + d, .what = port });
 }
 
-static void on_delivered(void *context, hd_time now, uint32_t node,
-			 const struct sim_packet *p)
+static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct run *x = context;
 	uint64_t headers = findings_overhead(x->build, p->flow);
@@ -150,23 +138,19 @@ static void go(const char *text, hd_time every, bool watch, struct run *x)
 	enum sim_state state;
 
 	*x = (struct run){ .text = text };
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) !=
-	    HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) != HD_OK) {
 		fail_msg("%u:%u: %s\n%s", d.line, d.column, d.message, text);
 		abort();
 	}
-	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows,
-			 &x->build->rules);
+	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows, &x->build->rules);
 	if (watch)
-		sim_observe(x->sim,
-			    &(struct sim_observer){ .context = x,
-						    .delivered = on_delivered,
-						    .granted = on_granted,
-						    .updated = on_updated });
+		sim_observe(x->sim, &(struct sim_observer){ .context = x,
+							    .delivered = on_delivered,
+							    .granted = on_granted,
+							    .updated = on_updated });
 	sim_samples_init(&x->samples, x->build, x->sim, every);
 	do {
-		state = sim_run(x->sim, sim_samples_next(&x->samples), NULL,
-				NULL);
+		state = sim_run(x->sim, sim_samples_next(&x->samples), NULL, NULL);
 		sim_samples_take(&x->samples);
 	} while (state == SIM_PAUSED);
 	x->m = sim_metrics(x->sim);
@@ -184,8 +168,7 @@ static void end(struct run *x)
 /* ---- claims -------------------------------------------------------------- */
 
 /* Seconds that a port sent within [from, to], as grants were seen. */
-static double seen_sending(const struct run *x, uint32_t port, hd_time from,
-			   hd_time to)
+static double seen_sending(const struct run *x, uint32_t port, hd_time from, hd_time to)
 {
 	double sum = 0;
 
@@ -200,8 +183,7 @@ static double seen_sending(const struct run *x, uint32_t port, hd_time from,
 	return sum;
 }
 
-static double seen_arriving(const struct run *x, uint32_t row, hd_time from,
-			    hd_time to)
+static double seen_arriving(const struct run *x, uint32_t row, hd_time from, hd_time to)
 {
 	double sum = 0;
 
@@ -224,17 +206,14 @@ static struct seen sample_at(const struct run *x, size_t i)
 }
 
 /* The two differ by the rounding of each packet's time, below 1 ps. */
-static void check_use(const struct run *x, uint32_t port, struct seen when,
-		      double used)
+static void check_use(const struct run *x, uint32_t port, struct seen when, double used)
 {
 	double want = seen_sending(x, port, when.from, when.to);
 	double width = (double)(when.to - when.from);
 
-	if (used > width * (1 + 1e-9) + 1e-3 ||
-	    fabs(used - want) > (double)x->sent.n)
+	if (used > width * (1 + 1e-9) + 1e-3 || fabs(used - want) > (double)x->sent.n)
 		fail_msg("port %u, %f us: %f of %f ps, not %f\n%s", port,
-			 (double)when.to / (double)HD_US, used, width, want,
-			 x->text);
+			 (double)when.to / (double)HD_US, used, width, want, x->text);
 }
 
 static void check_ports(const struct run *x)
@@ -247,8 +226,7 @@ static void check_ports(const struct run *x)
 		double before = 0;
 
 		check_use(x, port, all,
-			  x->m->ports[port].utilisation *
-				  (double)(all.to - all.from));
+			  x->m->ports[port].utilisation * (double)(all.to - all.from));
 		for (size_t i = 0; k != SIM_NONE && i < s->n; i++) {
 			double used = s->used[i * s->n_classes + k];
 
@@ -258,16 +236,15 @@ static void check_ports(const struct run *x)
 	}
 }
 
-static void check_got(const struct run *x, uint32_t row, struct seen when,
-		      double got)
+static void check_got(const struct run *x, uint32_t row, struct seen when, double got)
 {
 	/* An arrival at the very start is measured. */
 	bool first = when.from == x->m->from && when.from > 0;
 	double want = seen_arriving(x, row, when.from - first, when.to);
 
 	if (got != want)
-		fail_msg("row %u, %f us: %f, not %f\n%s", row,
-			 (double)when.to / (double)HD_US, got, want, x->text);
+		fail_msg("row %u, %f us: %f, not %f\n%s", row, (double)when.to / (double)HD_US, got,
+			 want, x->text);
 }
 
 static void check_rows(const struct run *x)
@@ -302,16 +279,13 @@ static void check_sum(const struct run *x)
 		for (uint32_t i = 0; i < x->m->n_flows; i++) {
 			if (x->build->flows[i].row != row)
 				continue;
-			total += (double)findings_delivered(x->build,
-							    &x->m->flows[i], i);
+			total += (double)findings_delivered(x->build, &x->m->flows[i], i);
 			latency += (double)x->m->flows[i].latency_sum;
 		}
-		const struct sim_row_sums *sum =
-			&s->rows[(s->n - 1) * rows + row];
+		const struct sim_row_sums *sum = &s->rows[(s->n - 1) * rows + row];
 
 		if (sum->got != total || sum->delay != latency)
-			fail_msg("row %u: %f of %f bytes\n%s", row, sum->got,
-				 total, x->text);
+			fail_msg("row %u: %f of %f bytes\n%s", row, sum->got, total, x->text);
 	}
 }
 
@@ -342,9 +316,7 @@ static void samples_are_what_passed_in_them(void **state)
 
 		rng_init(&r, seed, i);
 		draw(&r, &text);
-		hd_time every = rng_below(&r, 2)
-					? (1 + rng_below(&r, 5000)) * HD_NS
-					: 0;
+		hd_time every = rng_below(&r, 2) ? (1 + rng_below(&r, 5000)) * HD_NS : 0;
 
 		go(text.text, every, true, &watched);
 		check_ports(&watched);
@@ -375,8 +347,7 @@ static void check_full(const struct run *x, double carries)
 
 		/* The first packet's way here is no traffic yet. */
 		if (rate > carries || (i && rate < carries * 0.85))
-			fail_msg("sample %zu: %g of %g\n%s", i, rate, carries,
-				 x->text);
+			fail_msg("sample %zu: %g of %g\n%s", i, rate, carries, x->text);
 		before = s->rows[i].got;
 	}
 }
@@ -392,13 +363,12 @@ static void no_guessed_sample_exceeds_a_full_link(void **state)
 		struct strbuf text = STRBUF_INIT;
 		struct run x;
 
-		strbuf_printf(
-			&text,
-			"fabric:\n  topology: {kind: back-to-back}\n"
-			"  link: 4x EDR\n"
-			"traffic:\n  - {name: full, kind: saturating, payload: %s}\n"
-			"run: {warmup: %s, measure: 20us}\n",
-			bytes[i % 3], warm[i / 3]);
+		strbuf_printf(&text,
+			      "fabric:\n  topology: {kind: back-to-back}\n"
+			      "  link: 4x EDR\n"
+			      "traffic:\n  - {name: full, kind: saturating, payload: %s}\n"
+			      "run: {warmup: %s, measure: 20us}\n",
+			      bytes[i % 3], warm[i / 3]);
 		go(text.text, 0, false, &x);
 		assert_true(x.samples.n > 2);
 		check_full(&x, 2 * 12.5e9); /* bytes a second, two hosts */

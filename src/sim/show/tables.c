@@ -23,8 +23,7 @@
 #include "subnet/subnet.h"
 #include "topo/topo.h"
 
-void findings_flow_name(const struct fabric *b, uint32_t flow,
-			struct strbuf *out)
+void findings_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out)
 {
 	const struct sim_flow *f = &b->flows[flow];
 	uint32_t port = b->setup.nodes[f->source].first_port + 1;
@@ -37,13 +36,11 @@ void findings_flow_name(const struct fabric *b, uint32_t flow,
 		strbuf_puts(out, " -> ");
 		fabric_port_name(b, b->setup.nodes[to].first_port + 1, out);
 	} else if (f->to.list && f->to.list[0].dlid >= LID_FIRST_MCAST) {
-		strbuf_printf(out, " -> %s",
-			      b->scenario->traffic[f->row].group);
+		strbuf_printf(out, " -> %s", b->scenario->traffic[f->row].group);
 	}
 }
 
-static void count_flows(const struct fabric *b, const struct sim_metrics *m,
-			struct sim_row *rows)
+static void count_flows(const struct fabric *b, const struct sim_metrics *m, struct sim_row *rows)
 {
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
 		const struct sim_flow_counts *c = &m->flows[i];
@@ -61,8 +58,7 @@ static void count_flows(const struct fabric *b, const struct sim_metrics *m,
 }
 
 /* Jain's index over the bytes that the flows of each row delivered. */
-static void rate_fairness(const struct fabric *b, const struct sim_metrics *m,
-			  struct sim_row *rows)
+static void rate_fairness(const struct fabric *b, const struct sim_metrics *m, struct sim_row *rows)
 {
 	double *shares = hd_alloc(b->n_flows, sizeof(*shares));
 	uint32_t most = m->n_flows < b->n_flows ? m->n_flows : b->n_flows;
@@ -75,8 +71,7 @@ static void rate_fairness(const struct fabric *b, const struct sim_metrics *m,
 		size_t n = 0;
 
 		for (; i < most && b->flows[i].row == r; i++)
-			shares[n++] = (double)m->flows[i].delivered_bytes /
-				      b->flows[i].copies;
+			shares[n++] = (double)m->flows[i].delivered_bytes / b->flows[i].copies;
 		rows[r].jain = jain_index(shares, n);
 	}
 	free(shares);
@@ -91,8 +86,7 @@ struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m)
 		histogram_init(&rows[i].latency);
 	for (uint32_t i = 0; i < m->n_groups; i++) {
 		if (m->groups[i].row < n)
-			histogram_merge(&rows[m->groups[i].row].latency,
-					&m->groups[i].latency);
+			histogram_merge(&rows[m->groups[i].row].latency, &m->groups[i].latency);
 	}
 	count_flows(b, m, rows);
 	rate_fairness(b, m, rows);
@@ -140,8 +134,7 @@ static void put_buffers(const struct fabric *b, struct fabric_row *row)
 		*(end ? &row->host_buffer : &row->switch_buffer) =
 			(uint64_t)p->in_blocks * BLOCK_BYTES;
 		if (!end)
-			row->output_buffer =
-				(uint64_t)p->out_blocks * BLOCK_BYTES;
+			row->output_buffer = (uint64_t)p->out_blocks * BLOCK_BYTES;
 	}
 }
 
@@ -156,8 +149,7 @@ static void fabric_table(const struct sim_findings *f, struct results *r)
 	}
 	for (port_id p = 0; p < b->topo.n_ports; p++)
 		plugged += b->topo.ports[p].peer != TOPO_NONE;
-	struct table *t = results_record(r, "fabric", "what was simulated",
-					 fabric_columns);
+	struct table *t = results_record(r, "fabric", "what was simulated", fabric_columns);
 
 	struct fabric_row row = {
 		.hosts = ends,
@@ -185,29 +177,19 @@ struct summary_row {
 };
 
 static const struct column summary_columns[] = {
-	{ "measured", "us", CELL_TIME(summary_row, measured), ORIGIN_SIMULATED,
-	  1 },
+	{ "measured", "us", CELL_TIME(summary_row, measured), ORIGIN_SIMULATED, 1 },
 	{ "offered", "Gb/s", CELL(summary_row, offered), ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", CELL(summary_row, delivered), ORIGIN_SIMULATED,
-	  3 },
+	{ "delivered", "Gb/s", CELL(summary_row, delivered), ORIGIN_SIMULATED, 3 },
 	{ "packets", NULL, CELL(summary_row, packets), ORIGIN_SIMULATED },
 	{ "lost", NULL, CELL(summary_row, lost), ORIGIN_SIMULATED },
-	{ "latency mean", "us", CELL_TIME(summary_row, latency_mean),
-	  ORIGIN_SIMULATED, 3 },
-	{ "latency +-", "us", CELL_TIME(summary_row, latency_half_width),
-	  ORIGIN_SIMULATED, 3 },
-	{ "latency p99", "us", CELL_TIME(summary_row, latency_p99),
-	  ORIGIN_SIMULATED, 3 },
-	{ "latency max", "us", CELL_TIME(summary_row, latency_max),
-	  ORIGIN_SIMULATED, 3 },
-	{ "host links used", "%", CELL(summary_row, host_links_used),
-	  ORIGIN_SIMULATED, 1 },
-	{ "switch links used", "%", CELL(summary_row, switch_links_used),
-	  ORIGIN_SIMULATED, 1 },
-	{ "busiest link used", "%", CELL(summary_row, busiest_link_used),
-	  ORIGIN_SIMULATED, 1 },
-	{ "packet-hops", NULL, CELL(summary_row, packet_hops),
-	  ORIGIN_SIMULATED },
+	{ "latency mean", "us", CELL_TIME(summary_row, latency_mean), ORIGIN_SIMULATED, 3 },
+	{ "latency +-", "us", CELL_TIME(summary_row, latency_half_width), ORIGIN_SIMULATED, 3 },
+	{ "latency p99", "us", CELL_TIME(summary_row, latency_p99), ORIGIN_SIMULATED, 3 },
+	{ "latency max", "us", CELL_TIME(summary_row, latency_max), ORIGIN_SIMULATED, 3 },
+	{ "host links used", "%", CELL(summary_row, host_links_used), ORIGIN_SIMULATED, 1 },
+	{ "switch links used", "%", CELL(summary_row, switch_links_used), ORIGIN_SIMULATED, 1 },
+	{ "busiest link used", "%", CELL(summary_row, busiest_link_used), ORIGIN_SIMULATED, 1 },
+	{ "packet-hops", NULL, CELL(summary_row, packet_hops), ORIGIN_SIMULATED },
 	{ "checksum", NULL, CELL(summary_row, checksum), ORIGIN_SIMULATED },
 	{ NULL },
 };
@@ -253,14 +235,13 @@ static uint64_t all_lost(const struct sim_metrics *m)
 	return lost;
 }
 
-static void summary_table(const struct sim_findings *f,
-			  const struct sim_row *rows, struct results *r)
+static void summary_table(const struct sim_findings *f, const struct sim_row *rows,
+			  struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	const char *title = f->build->scenario->title;
-	struct table *t = results_record(r, "summary",
-					 title ? title : "the run as a whole",
-					 summary_columns);
+	struct table *t =
+		results_record(r, "summary", title ? title : "the run as a whole", summary_columns);
 	struct link_use use = measure_links(f);
 	/* Of the rows of traffic: without any, there is nothing to say. */
 	double offered = f->build->scenario->n_traffic ? 0 : NAN;
@@ -277,18 +258,16 @@ static void summary_table(const struct sim_findings *f,
 		.packets = m->delivered,
 		.lost = all_lost(m),
 		.latency_mean = findings_mean(&m->latency),
-		.latency_half_width =
-			m->latency.n && isfinite(m->mean_latency.half_width)
-				? m->mean_latency.half_width
-				: NAN,
+		.latency_half_width = m->latency.n && isfinite(m->mean_latency.half_width)
+					      ? m->mean_latency.half_width
+					      : NAN,
 		.latency_p99 = findings_percentile(&m->latency, 99),
 		.latency_max = findings_percentile(&m->latency, 100),
 		.host_links_used = use.host * 100,
 		.switch_links_used = use.trunk * 100,
 		.busiest_link_used = use.most * 100,
 		.packet_hops = m->hops,
-		.checksum = table_text(t, "%016llx",
-				       (unsigned long long)sim_checksum(m)),
+		.checksum = table_text(t, "%016llx", (unsigned long long)sim_checksum(m)),
 	};
 
 	table_put_row(t, &row);
@@ -309,8 +288,7 @@ static const struct column traffic_columns[] = {
 	{ "SL", NULL, CELL(traffic_row, sl) },
 	{ "flows", NULL, CELL(traffic_row, flows) },
 	{ "offered", "Gb/s", CELL(traffic_row, offered), ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED,
-	  3 },
+	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED, 3 },
 	{ "packets", NULL, CELL(traffic_row, packets), ORIGIN_SIMULATED },
 	{ "lost", NULL, CELL(traffic_row, lost), ORIGIN_SIMULATED },
 	{ "mean", "us", CELL_TIME(traffic_row, mean), ORIGIN_SIMULATED, 3 },
@@ -322,15 +300,14 @@ static const struct column traffic_columns[] = {
 	{ NULL },
 };
 
-static void traffic_table(const struct sim_findings *f,
-			  const struct sim_row *rows, struct results *r)
+static void traffic_table(const struct sim_findings *f, const struct sim_row *rows,
+			  struct results *r)
 {
 	const struct scenario *s = f->build->scenario;
 	double time = findings_seconds(f->metrics);
-	struct table *t = results_table(
-		r, "traffic",
-		"payload rates and latencies of the scenario's traffic",
-		traffic_columns);
+	struct table *t =
+		results_table(r, "traffic", "payload rates and latencies of the scenario's traffic",
+			      traffic_columns);
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct sim_row *row = &rows[i];
@@ -339,10 +316,8 @@ static void traffic_table(const struct sim_findings *f,
 			.traffic = s->traffic[i].name,
 			.sl = scenario_sl(s, &s->traffic[i]),
 			.flows = row->n_flows,
-			.offered =
-				findings_gbps((double)row->made_payload, time),
-			.delivered = findings_gbps(
-				(double)row->delivered_payload, time),
+			.offered = findings_gbps((double)row->made_payload, time),
+			.delivered = findings_gbps((double)row->delivered_payload, time),
 			.packets = row->delivered,
 			.lost = row->lost,
 			.mean = findings_mean(&row->latency),
@@ -383,8 +358,7 @@ static void sl_table(const struct sim_findings *f, struct results *r)
 		used += m->latency_sl[sl].n > 0;
 	if (used == f->build->scenario->n_traffic && !f->all)
 		return; /* it would say what the traffic table says */
-	struct table *t = results_table(r, "service levels",
-					"latencies of each SL", sl_columns);
+	struct table *t = results_table(r, "service levels", "latencies of each SL", sl_columns);
 
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		const struct histogram *h = &m->latency_sl[sl];
@@ -446,8 +420,7 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 }
 
 /* What a newcomer would otherwise have to guess. */
-static void add_remarks(const struct sim_findings *f,
-			const struct sim_row *rows, struct results *r)
+static void add_remarks(const struct sim_findings *f, const struct sim_row *rows, struct results *r)
 {
 	const struct scenario *s = f->build->scenario;
 	const struct sim_checks *c = &f->metrics->checks;
@@ -455,50 +428,43 @@ static void add_remarks(const struct sim_findings *f,
 	if (f->build->circle)
 		results_remark(
 			r,
-			"multicast may lock the fabric up, which unicast "
-			"alone never does: %s wait for each other",
+			"multicast may lock the fabric up, which unicast alone never does: %s wait for each other",
 			f->build->circle);
 	if (f->metrics->to == f->metrics->from)
-		results_remark(r, "nothing was measured: the run ended in its "
-				  "warm-up (run.warmup)");
+		results_remark(r,
+			       "nothing was measured: the run ended in its warm-up (run.warmup)");
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		bool open = s->traffic[i].kind <= SIM_PARETO &&
 			    s->traffic[i].stop == HD_TIME_NEVER &&
 			    s->traffic[i].count == SCN_UNLIMITED;
 		uint64_t missing = rows[i].expected - rows[i].lost;
 
-		if (open && f->state != SIM_DEADLOCK &&
-		    rows[i].delivered < missing / 100 * 97)
+		if (open && f->state != SIM_DEADLOCK && rows[i].delivered < missing / 100 * 97)
 			results_remark(
 				r,
-				"'%s' is offered more than it gets: its queues, "
-				"and with them its latencies, grow for as long "
-				"as the run goes on",
+				"'%s' is offered more than it gets: its queues, and with them its latencies, grow for as long as the run goes on",
 				s->traffic[i].name);
 	}
 	if (c->out_of_order && f->build->setup.borrowing.n_thresholds)
-		results_remark(r,
-			       "%llu packets arrived before an older one of "
-			       "theirs: lanes on loan overtake each other",
-			       (unsigned long long)c->out_of_order);
+		results_remark(
+			r,
+			"%llu packets arrived before an older one of theirs: lanes on loan overtake each other",
+			(unsigned long long)c->out_of_order);
 	else if (c->out_of_order && f->build->n_sweeps)
-		results_remark(r,
-			       "%llu packets arrived before an older one of "
-			       "theirs, which had gone another way: routes "
-			       "changed",
-			       (unsigned long long)c->out_of_order);
+		results_remark(
+			r,
+			"%llu packets arrived before an older one of theirs, which had gone another way: routes changed",
+			(unsigned long long)c->out_of_order);
 	else if (c->out_of_order && f->build->setup.adaptive)
-		results_remark(r,
-			       "%llu packets arrived before an older one of "
-			       "theirs, for which a switch had chosen another "
-			       "way",
-			       (unsigned long long)c->out_of_order);
+		results_remark(
+			r,
+			"%llu packets arrived before an older one of theirs, for which a switch had chosen another way",
+			(unsigned long long)c->out_of_order);
 	else if (c->out_of_order || c->duplicates)
-		results_remark(r,
-			       "%llu packets out of order and %llu duplicates: "
-			       "the simulator or the routes are at fault",
-			       (unsigned long long)c->out_of_order,
-			       (unsigned long long)c->duplicates);
+		results_remark(
+			r,
+			"%llu packets out of order and %llu duplicates: the simulator or the routes are at fault",
+			(unsigned long long)c->out_of_order, (unsigned long long)c->duplicates);
 }
 
 bool sim_tables(const struct sim_findings *f, struct results *r)

@@ -27,8 +27,8 @@ struct sim_findings {
 struct sim_row {
 	struct histogram latency;
 	uint32_t n_flows;
-	uint64_t made, delivered, lost; /* packets; copies for delivered */
-	uint64_t expected;              /* copies that should arrive */
+	uint64_t made, delivered, lost;           /* packets; copies for delivered */
+	uint64_t expected;                        /* copies that should arrive */
 	uint64_t made_payload, delivered_payload; /* bytes */
 	double jain;
 };

@@ -23,16 +23,12 @@ static const struct column columns[] = {
 	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
 	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
 	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
-	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED,
-	  2 },
-	{ "blocking +-", "%", CELL_SHARE(asked, c.blocking.half_width),
-	  ORIGIN_SIMULATED, 2 },
-	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED,
-	  2 },
+	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED, 2 },
+	{ "blocking +-", "%", CELL_SHARE(asked, c.blocking.half_width), ORIGIN_SIMULATED, 2 },
+	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED, 2 },
 	{ "formula", NULL, CELL(asked, loss.form), ORIGIN_COMPUTED },
 	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
-	{ "reserved", "Gb/s", CELL_BITS(asked, c.reserved), ORIGIN_SIMULATED,
-	  3 },
+	{ "reserved", "Gb/s", CELL_BITS(asked, c.reserved), ORIGIN_SIMULATED, 3 },
 	{ "deadline", "us", CELL(asked, deadline), ORIGIN_GIVEN, 3 },
 	{ "bound", "us", CELL(asked, bound), ORIGIN_COMPUTED, 3 },
 	{ "worst", "us", CELL(asked, worst), ORIGIN_SIMULATED, 3 },
@@ -48,10 +44,8 @@ static const struct column step_columns[] = {
 	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
 	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
 	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
-	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED,
-	  2 },
-	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED,
-	  2 },
+	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED, 2 },
+	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED, 2 },
 	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
@@ -89,8 +83,7 @@ static void count(const struct fabric_request *q, hd_time from, hd_time to,
 	if (q->flow != SIM_NONE && to > from) {
 		out->held += there / (double)(to - from);
 		if (q->rate.num)
-			out->reserved += there / (double)(to - from) *
-					 hd_rate_bps(q->rate);
+			out->reserved += there / (double)(to - from) * hd_rate_bps(q->rate);
 	}
 	if (q->at < from || q->at >= to)
 		return;
@@ -98,8 +91,7 @@ static void count(const struct fabric_request *q, hd_time from, hd_time to,
 	out->blocked += q->flow == SIM_NONE;
 }
 
-static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from,
-			    hd_time to)
+static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from, hd_time to)
 {
 	uint32_t *refused = hd_alloc(b->topo.n_ports, sizeof(*refused));
 	port_id most = TOPO_NONE;
@@ -107,13 +99,11 @@ static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from,
 	for (uint32_t i = 0; i < b->n_requests; i++) {
 		const struct fabric_request *q = &b->requests[i];
 
-		if (q->row == row && q->link != TOPO_NONE && q->at >= from &&
-		    q->at < to)
+		if (q->row == row && q->link != TOPO_NONE && q->at >= from && q->at < to)
 			refused[q->link]++;
 	}
 	for (port_id p = 0; p < b->topo.n_ports; p++) {
-		if (refused[p] &&
-		    (most == TOPO_NONE || refused[p] > refused[most]))
+		if (refused[p] && (most == TOPO_NONE || refused[p] > refused[most]))
 			most = p;
 	}
 	free(refused);
@@ -121,20 +111,18 @@ static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from,
 }
 
 /* What broken promises take from the time in which slots were reserved. */
-static void count_breaks(const struct fabric *b, uint32_t row, hd_time from,
-			 hd_time to, struct row_connections *out)
+static void count_breaks(const struct fabric *b, uint32_t row, hd_time from, hd_time to,
+			 struct row_connections *out)
 {
 	for (uint32_t i = 0; i < b->n_breaks; i++) {
 		const struct fabric_break *k = &b->breaks[i];
 		const struct fabric_request *q = &b->requests[k->request];
-		const struct fabric_request gap = { .at = k->lost,
-						    .until = k->until };
+		const struct fabric_request gap = { .at = k->lost, .until = k->until };
 
 		if (q->row != row)
 			continue;
 		if (k->lost != HD_TIME_NEVER && to > from)
-			out->reserved -= overlap(&gap, from, to) /
-					 (double)(to - from) *
+			out->reserved -= overlap(&gap, from, to) / (double)(to - from) *
 					 hd_rate_bps(q->rate);
 		if (k->from >= to)
 			continue;
@@ -143,8 +131,8 @@ static void count_breaks(const struct fabric *b, uint32_t row, hd_time from,
 	}
 }
 
-static void count_all(const struct fabric *b, uint32_t row, hd_time from,
-		      hd_time to, struct row_connections *out)
+static void count_all(const struct fabric *b, uint32_t row, hd_time from, hd_time to,
+		      struct row_connections *out)
 {
 	struct batch_means batches;
 
@@ -173,8 +161,7 @@ static hd_time asked_from(const struct sim_findings *f, uint32_t row)
 }
 
 /* Deadlines, bounds and latencies of a row's admitted connections. */
-static void count_latencies(const struct sim_findings *f, uint32_t row,
-			    struct row_connections *out)
+static void count_latencies(const struct sim_findings *f, uint32_t row, struct row_connections *out)
 {
 	const struct fabric *b = f->build;
 
@@ -212,23 +199,20 @@ bool findings_row_connections(const struct sim_findings *f, uint32_t row,
 static const char *kind_of(const struct scenario *s, unsigned sl)
 {
 	for (size_t i = 0; i < s->qos.n_classes; i++) {
-		if (s->qos.classes[i].sl == sl &&
-		    s->qos.classes[i].kind != SCN_NO_KIND)
+		if (s->qos.classes[i].sl == sl && s->qos.classes[i].kind != SCN_NO_KIND)
 			return traffic_class_name(s->qos.classes[i].kind);
 	}
 	return "";
 }
 
 /* Without anybody who asked there is nobody who was refused, or was not. */
-static struct asked row_of(const struct fabric *b, uint32_t row,
-			   const struct row_connections *c)
+static struct asked row_of(const struct fabric *b, uint32_t row, const struct row_connections *c)
 {
 	struct asked made = {
 		.traffic = b->scenario->traffic[row].name,
 		.admitted = c->asked - c->blocked,
 		.c = *c,
-		.loss = b->losses ? b->losses[row]
-				  : (struct fabric_loss){ NAN, "" },
+		.loss = b->losses ? b->losses[row] : (struct fabric_loss){ NAN, "" },
 	};
 
 	if (!c->asked)
@@ -236,8 +220,8 @@ static struct asked row_of(const struct fabric *b, uint32_t row,
 	return made;
 }
 
-static void put_row(const struct sim_findings *f, uint32_t row,
-		    const struct row_connections *c, struct table *t)
+static void put_row(const struct sim_findings *f, uint32_t row, const struct row_connections *c,
+		    struct table *t)
 {
 	const struct fabric *b = f->build;
 	const struct scenario *s = b->scenario;
@@ -252,8 +236,7 @@ static void put_row(const struct sim_findings *f, uint32_t row,
 	made.cause = c->cause ? c->cause : "";
 	made.refusal = c->why ? c->why : "";
 	made.deadline = c->deadline ? (double)c->deadline * 1e-6 : (double)NAN;
-	made.bound = c->bound > 0 && c->bound < HUGE_VAL ? c->bound * 1e6
-							 : (double)NAN;
+	made.bound = c->bound > 0 && c->bound < HUGE_VAL ? c->bound * 1e6 : (double)NAN;
 	made.worst = c->worst ? (double)c->worst * 1e-6 : (double)NAN;
 	table_put_row(t, &made);
 }
@@ -263,11 +246,9 @@ static void series(const struct sim_findings *f, struct results *r)
 {
 	const struct fabric *b = f->build;
 	const struct scenario *s = b->scenario;
-	hd_time end = f->metrics->to,
-		step = (end + MOST_STEPS - 1) / MOST_STEPS;
-	struct table *t = results_series(
-		r, "connections over time",
-		"who came and was let in, step by step", step_columns);
+	hd_time end = f->metrics->to, step = (end + MOST_STEPS - 1) / MOST_STEPS;
+	struct table *t = results_series(r, "connections over time",
+					 "who came and was let in, step by step", step_columns);
 
 	for (hd_time from = 0; from < end; from += step) {
 		hd_time to = from + step < end ? from + step : end;
@@ -287,8 +268,7 @@ static void series(const struct sim_findings *f, struct results *r)
 }
 
 /* The name of a port as hosts and links are called, for a row of `t`. */
-static const char *name_of(const struct fabric *b, port_id port,
-			   struct table *t)
+static const char *name_of(const struct fabric *b, port_id port, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -296,8 +276,7 @@ static const char *name_of(const struct fabric *b, port_id port,
 	return table_take(t, &name);
 }
 
-static const char *destination_of(const struct fabric *b,
-				  const struct fabric_request *q,
+static const char *destination_of(const struct fabric *b, const struct fabric_request *q,
 				  struct table *t)
 {
 	const struct scn_traffic *row = &b->scenario->traffic[q->row];
@@ -309,8 +288,7 @@ static const char *destination_of(const struct fabric *b,
 }
 
 /* A job has no one source and destination. */
-static struct broken_row broken_row_of(const struct fabric *b,
-				       const struct fabric_break *k,
+static struct broken_row broken_row_of(const struct fabric *b, const struct fabric_break *k,
 				       struct table *t)
 {
 	const struct fabric_request *q = &b->requests[k->request];
@@ -346,21 +324,19 @@ static void findings_broken(const struct sim_findings *f, struct results *r)
 		n++;
 	if (n == 0)
 		return;
-	struct table *t = results_table(
-		r, "broken promises",
-		"admitted connections that lost their path or their slots",
-		broken_columns);
+	struct table *t = results_table(r, "broken promises",
+					"admitted connections that lost their path or their slots",
+					broken_columns);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct broken_row row =
-			broken_row_of(b, &b->breaks[i], t);
+		const struct broken_row row = broken_row_of(b, &b->breaks[i], t);
 
 		table_put_row(t, &row);
 	}
-	results_remark(r,
-		       "%u promises were broken: table 'broken promises' has "
-		       "the link, the cause and the time of each",
-		       n);
+	results_remark(
+		r,
+		"%u promises were broken: table 'broken promises' has the link, the cause and the time of each",
+		n);
 }
 
 void findings_connections(const struct sim_findings *f, struct results *r)
@@ -375,10 +351,10 @@ void findings_connections(const struct sim_findings *f, struct results *r)
 		if (!findings_row_connections(f, row, &c))
 			continue;
 		if (!t)
-			t = results_table(r, "connections",
-					  "those that came, or asked for "
-					  "bandwidth, and who was let in",
-					  columns);
+			t = results_table(
+				r, "connections",
+				"those that came, or asked for bandwidth, and who was let in",
+				columns);
 		put_row(f, row, &c, t);
 		any |= b->scenario->traffic[row].arrivals.gap > 0;
 	}

@@ -23,8 +23,7 @@ static const struct column row_columns[] = {
 	{ "allowed", "Gb/s", CELL(row_row, allowed), ORIGIN_SIMULATED, 3 },
 	{ "lowest", "Gb/s", CELL(row_row, lowest), ORIGIN_SIMULATED, 3 },
 	{ "highest", "Gb/s", CELL(row_row, highest), ORIGIN_SIMULATED, 3 },
-	{ "marks heard", "1/s", CELL(row_row, marks_heard), ORIGIN_SIMULATED,
-	  1 },
+	{ "marks heard", "1/s", CELL(row_row, marks_heard), ORIGIN_SIMULATED, 1 },
 	{ "timeouts", NULL, CELL(row_row, timeouts), ORIGIN_SIMULATED },
 	{ "waiting", NULL, CELL(row_row, waiting), ORIGIN_SIMULATED },
 	{ NULL },
@@ -80,20 +79,17 @@ struct row_rates {
 	uint64_t stopped_packets, stopped_flows;
 };
 
-static void add_flow(const struct sim_findings *f, uint32_t flow,
-		     struct row_rates *rows)
+static void add_flow(const struct sim_findings *f, uint32_t flow, struct row_rates *rows)
 {
 	const struct sim_flow *is = &f->build->flows[flow];
 	struct row_rates *row = &rows[is->row];
-	double bits =
-		8.0 * (double)(is->bytes - findings_overhead(f->build, flow));
+	double bits = 8.0 * (double)(is->bytes - findings_overhead(f->build, flow));
 	struct sim_flow_control c;
 
 	/* Queue pairs pace themselves. */
 	if (is->posted || !sim_flow_control(f->sim, flow, &c))
 		return;
-	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits)
-				 : c.lowest * bits;
+	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits) : c.lowest * bits;
 	row->highest = fmax(row->highest, c.highest * bits);
 	row->allowed += c.mean * bits;
 	row->marks += c.marks;
@@ -105,8 +101,8 @@ static void add_flow(const struct sim_findings *f, uint32_t flow,
 }
 
 /* C6: unacknowledged packets that are lost stop a flow until the timeout. */
-static void remark_timeouts(const struct sim_findings *f,
-			    const struct row_rates *rows, struct results *r)
+static void remark_timeouts(const struct sim_findings *f, const struct row_rates *rows,
+			    struct results *r)
 {
 	const struct scenario *s = f->build->scenario;
 	struct row_rates all = { 0 };
@@ -125,8 +121,7 @@ static void remark_timeouts(const struct sim_findings *f,
 	results_remark(
 		r,
 		"congestion control: flows whose unacknowledged packets were lost or held up sent nothing until congestion.timeout (%s), %llu times; %llu flows with %llu packets wait for it at the end; a smaller congestion.timeout lets them go on sooner",
-		timeout, (unsigned long long)all.timeouts,
-		(unsigned long long)all.stopped_flows,
+		timeout, (unsigned long long)all.timeouts, (unsigned long long)all.stopped_flows,
 		(unsigned long long)all.stopped_packets);
 }
 
@@ -143,19 +138,17 @@ static void rates_table(const struct sim_findings *f, struct results *r)
 		if (!rows[i].flows)
 			continue;
 		if (!t)
-			t = results_table(r, "control",
-					  "what congestion control allowed: "
-					  "mean rates of payload, per flow",
-					  row_columns);
+			t = results_table(
+				r, "control",
+				"what congestion control allowed: mean rates of payload, per flow",
+				row_columns);
 		const struct row_row row = {
 			.traffic = scenario->traffic[i].name,
 			.flows = rows[i].flows,
 			.allowed = rows[i].allowed / rows[i].flows / 1e9,
 			.lowest = rows[i].lowest / 1e9,
 			.highest = rows[i].highest / 1e9,
-			.marks_heard = seconds > 0
-					       ? (double)rows[i].marks / seconds
-					       : 0,
+			.marks_heard = seconds > 0 ? (double)rows[i].marks / seconds : 0,
 			.timeouts = rows[i].timeouts,
 			.waiting = rows[i].waiting,
 		};
@@ -171,9 +164,8 @@ static void rates_table(const struct sim_findings *f, struct results *r)
 static void packets_table(struct sim *s, struct results *r)
 {
 	struct sim_control_counts c;
-	struct table *t = results_table(
-		r, "marks", "packets of congestion control, all run",
-		packet_columns);
+	struct table *t =
+		results_table(r, "marks", "packets of congestion control, all run", packet_columns);
 
 	sim_control_counts(s, &c);
 	const struct {
@@ -203,8 +195,8 @@ static void packets_table(struct sim *s, struct results *r)
 
 /* ---- admission ------------------------------------------------------- */
 
-static void put_answer(const struct sim_findings *f, uint32_t flow,
-		       const struct sim_admission *a, struct table *t)
+static void put_answer(const struct sim_findings *f, uint32_t flow, const struct sim_admission *a,
+		       struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -213,12 +205,10 @@ static void put_answer(const struct sim_findings *f, uint32_t flow,
 		.flow = table_take(t, &name),
 		.asked = a->asked,
 		.answer = sim_answer_name(a->answer),
-		.after = a->answer == SIM_OPEN ? HD_TIME_NEVER
-					       : a->answered - a->asked,
+		.after = a->answer == SIM_OPEN ? HD_TIME_NEVER : a->answered - a->asked,
 		.refused_by = a->rejected_by == SIM_NONE
 				      ? ""
-				      : findings_port_name(f->build,
-							   a->rejected_by, t),
+				      : findings_port_name(f->build, a->rejected_by, t),
 	};
 
 	table_put_row(t, &row);
@@ -232,12 +222,10 @@ static void answers_table(const struct sim_findings *f, struct results *r)
 	for (uint32_t i = 0; i < f->build->n_flows; i++) {
 		struct sim_admission a;
 
-		if (!sim_admission(f->sim, i, &a) ||
-		    (rows++ >= MOST_ROWS && !f->all))
+		if (!sim_admission(f->sim, i, &a) || (rows++ >= MOST_ROWS && !f->all))
 			continue;
 		if (!t)
-			t = results_table(r, "admission",
-					  "flows that asked before they sent",
+			t = results_table(r, "admission", "flows that asked before they sent",
 					  answer_columns);
 		put_answer(f, i, &a, t);
 	}

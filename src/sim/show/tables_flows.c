@@ -43,10 +43,10 @@ void findings_deadlines(const struct sim_findings *f, struct results *r)
 		if (!timed)
 			continue;
 		if (!t)
-			t = results_table(r, "deadlines",
-					  "packets within a share of the gap "
-					  "between a flow's packets",
-					  deadline_columns);
+			t = results_table(
+				r, "deadlines",
+				"packets within a share of the gap between a flow's packets",
+				deadline_columns);
 		struct deadline_row shown = {
 			.traffic = s->traffic[row].name,
 			.sl = scenario_sl(s, &s->traffic[row]),
@@ -54,8 +54,7 @@ void findings_deadlines(const struct sim_findings *f, struct results *r)
 		};
 
 		for (unsigned k = 0; k < SIM_DEADLINES; k++)
-			shown.within[k] =
-				100 * (double)within[k] / (double)timed;
+			shown.within[k] = 100 * (double)within[k] / (double)timed;
 		table_put_row(t, &shown);
 	}
 }
@@ -77,8 +76,7 @@ static const struct column jitter_columns[] = {
 };
 
 /* Jitter bins are 1/8 of the gap wide, the outer ones have no end. */
-static void put_jitter_bin(struct table *t, const char *row, unsigned bin,
-			   uint64_t n, uint64_t all)
+static void put_jitter_bin(struct table *t, const char *row, unsigned bin, uint64_t n, uint64_t all)
 {
 	bool first = bin == 0, last = bin == SIM_JITTER_BINS - 1;
 
@@ -112,13 +110,12 @@ void findings_jitter(const struct sim_findings *f, struct results *r)
 		if (!all)
 			continue;
 		if (!t)
-			t = results_table(r, "jitter",
-					  "how far gaps between deliveries are "
-					  "from those between packets (IAT)",
-					  jitter_columns);
+			t = results_table(
+				r, "jitter",
+				"how far gaps between deliveries are from those between packets (IAT)",
+				jitter_columns);
 		for (unsigned k = 0; k < SIM_JITTER_BINS; k++)
-			put_jitter_bin(t, s->traffic[row].name, k, bins[k],
-				       all);
+			put_jitter_bin(t, s->traffic[row].name, k, bins[k], all);
 	}
 }
 
@@ -148,8 +145,7 @@ static const struct column flow_columns[] = {
 	{ NULL },
 };
 
-static const char *host_name(const struct fabric *b, uint32_t node,
-			     struct table *t)
+static const char *host_name(const struct fabric *b, uint32_t node, struct table *t)
 {
 	return findings_port_name(b, b->setup.nodes[node].first_port + 1, t);
 }
@@ -168,22 +164,14 @@ static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
 		.flow = i,
 		.traffic = b->scenario->traffic[is->row].name,
 		.source = host_name(b, is->source, t),
-		.destination = to == TOPO_NONE
-				       ? NULL
-				       : host_name(b, b->end_of_origin[to], t),
+		.destination = to == TOPO_NONE ? NULL : host_name(b, b->end_of_origin[to], t),
 		.sl = is->sl,
-		.offered = findings_gbps((double)findings_made(b, c, i) *
-						 b->flows[i].copies,
-					 time),
-		.delivered = findings_gbps((double)findings_delivered(b, c, i),
-					   time),
+		.offered = findings_gbps((double)findings_made(b, c, i) * b->flows[i].copies, time),
+		.delivered = findings_gbps((double)findings_delivered(b, c, i), time),
 		.packets = c->delivered,
 		.lost = c->lost,
-		.mean = c->delivered
-				? (double)c->latency_sum / (double)c->delivered
-				: NAN,
-		.p99 = g->flow == i ? findings_percentile(&g->latency, 99)
-				    : HD_TIME_NEVER,
+		.mean = c->delivered ? (double)c->latency_sum / (double)c->delivered : NAN,
+		.p99 = g->flow == i ? findings_percentile(&g->latency, 99) : HD_TIME_NEVER,
 		.max = c->delivered ? c->latency_max : HD_TIME_NEVER,
 	};
 
@@ -194,8 +182,7 @@ void findings_flows(const struct sim_findings *f, struct results *r)
 {
 	const struct fabric *b = f->build;
 	const struct sim_metrics *m = f->metrics;
-	struct table *t = results_table(r, "flows", "what became of each flow",
-					flow_columns);
+	struct table *t = results_table(r, "flows", "what became of each flow", flow_columns);
 
 	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
 		put_flow(f, i, t);

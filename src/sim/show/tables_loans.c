@@ -15,20 +15,15 @@ static const struct column columns[] = {
 	{ "port", NULL, CELL(loan_row, port) },
 	{ "VL", NULL, CELL(loan_row, vl) },
 	{ "offered", NULL, CELL(loan_row, use.offered), ORIGIN_SIMULATED },
-	{ "blocked", "%", CELL_SHARE(loan_row, use.blocking.mean),
-	  ORIGIN_SIMULATED, 3 },
+	{ "blocked", "%", CELL_SHARE(loan_row, use.blocking.mean), ORIGIN_SIMULATED, 3 },
 	{ "jobs", NULL, CELL(loan_row, use.jobs.mean), ORIGIN_SIMULATED, 3 },
-	{ "+-", NULL, CELL(loan_row, use.jobs.half_width), ORIGIN_SIMULATED,
-	  3 },
+	{ "+-", NULL, CELL(loan_row, use.jobs.half_width), ORIGIN_SIMULATED, 3 },
 	{ "most", NULL, CELL(loan_row, use.most), ORIGIN_SIMULATED },
-	{ "stay", "us", CELL_TIME(loan_row, use.stay.mean), ORIGIN_SIMULATED,
-	  3 },
-	{ "borrowing", "%", CELL_SHARE(loan_row, borrowing), ORIGIN_SIMULATED,
-	  2 },
+	{ "stay", "us", CELL_TIME(loan_row, use.stay.mean), ORIGIN_SIMULATED, 3 },
+	{ "borrowing", "%", CELL_SHARE(loan_row, borrowing), ORIGIN_SIMULATED, 2 },
 	{ "acquired", NULL, CELL(loan_row, use.acquired), ORIGIN_SIMULATED },
 	{ "in vain", NULL, CELL(loan_row, use.in_vain), ORIGIN_SIMULATED },
-	{ "in line", "%", CELL_SHARE(loan_row, use.in_line), ORIGIN_SIMULATED,
-	  2 },
+	{ "in line", "%", CELL_SHARE(loan_row, use.in_line), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
 
@@ -50,8 +45,7 @@ void findings_loans(const struct sim_findings *f, struct results *r)
 		return;
 	struct table *t = results_table(
 		r, "loans",
-		"packets waiting or being sent at hosts, per lane (+-: 99.9 %), "
-		"and lanes on loan",
+		"packets waiting or being sent at hosts, per lane (+-: 99.9 %), and lanes on loan",
 		columns);
 
 	for (uint32_t port = 0; port < setup->n_ports; port++) {

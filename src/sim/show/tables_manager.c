@@ -5,25 +5,19 @@
 static const struct column columns[] = {
 	{ "event", "us", CELL_TIME(fabric_sweep, event), ORIGIN_GIVEN, 3 },
 	{ "cables", NULL, CELL(fabric_sweep, n_events) },
-	{ "noticed", "us", CELL_TIME(fabric_sweep, noticed), ORIGIN_COMPUTED,
-	  3 },
-	{ "computed", "us", CELL_TIME(fabric_sweep, computed), ORIGIN_COMPUTED,
-	  3 },
-	{ "first written", "us", CELL_TIME(fabric_sweep, first),
-	  ORIGIN_COMPUTED, 3 },
-	{ "last written", "us", CELL_TIME(fabric_sweep, last), ORIGIN_COMPUTED,
-	  3 },
+	{ "noticed", "us", CELL_TIME(fabric_sweep, noticed), ORIGIN_COMPUTED, 3 },
+	{ "computed", "us", CELL_TIME(fabric_sweep, computed), ORIGIN_COMPUTED, 3 },
+	{ "first written", "us", CELL_TIME(fabric_sweep, first), ORIGIN_COMPUTED, 3 },
+	{ "last written", "us", CELL_TIME(fabric_sweep, last), ORIGIN_COMPUTED, 3 },
 	{ "switches", NULL, CELL(fabric_sweep, n_switches), ORIGIN_COMPUTED },
 	{ "blocks", NULL, CELL(fabric_sweep, n_writes), ORIGIN_COMPUTED },
 	{ "entries", NULL, CELL(fabric_sweep, n_entries), ORIGIN_COMPUTED },
-	{ "ports lost", NULL, CELL(fabric_sweep, plan.n_lost_ports),
+	{ "ports lost", NULL, CELL(fabric_sweep, plan.n_lost_ports), ORIGIN_COMPUTED },
+	{ "unreachable meanwhile", "pairs", CELL(fabric_sweep, meanwhile.unreachable),
 	  ORIGIN_COMPUTED },
-	{ "unreachable meanwhile", "pairs",
-	  CELL(fabric_sweep, meanwhile.unreachable), ORIGIN_COMPUTED },
-	{ "in loops meanwhile", "pairs", CELL(fabric_sweep, meanwhile.loops),
+	{ "in loops meanwhile", "pairs", CELL(fabric_sweep, meanwhile.loops), ORIGIN_COMPUTED },
+	{ "in a circle meanwhile", "channels", CELL(fabric_sweep, meanwhile.n_cycle),
 	  ORIGIN_COMPUTED },
-	{ "in a circle meanwhile", "channels",
-	  CELL(fabric_sweep, meanwhile.n_cycle), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -34,17 +28,15 @@ static void remark_loops(const struct fabric_sweep *w, struct results *r)
 	hd_time_print(w->computed, &from);
 	hd_time_print(w->last, &to);
 	if (w->meanwhile.loops)
-		results_remark(r,
-			       "while tables were written (%s to %s), packets "
-			       "of up to %llu pairs of ports went in circles",
-			       from.text, to.text,
-			       (unsigned long long)w->meanwhile.loops);
+		results_remark(
+			r,
+			"while tables were written (%s to %s), packets of up to %llu pairs of ports went in circles",
+			from.text, to.text, (unsigned long long)w->meanwhile.loops);
 	if (w->meanwhile.cycle)
-		results_remark(r,
-			       "while tables were written (%s to %s), packets "
-			       "of old and new routes could wait for each "
-			       "other in a circle of %u channels",
-			       from.text, to.text, w->meanwhile.n_cycle);
+		results_remark(
+			r,
+			"while tables were written (%s to %s), packets of old and new routes could wait for each other in a circle of %u channels",
+			from.text, to.text, w->meanwhile.n_cycle);
 	strbuf_fini(&from);
 	strbuf_fini(&to);
 }
@@ -58,11 +50,9 @@ struct chosen {
 };
 static const struct column chosen_columns[] = {
 	{ "choices", NULL, CELL(chosen, taken), ORIGIN_SIMULATED },
-	{ "other than the table's", NULL, CELL(chosen, away),
-	  ORIGIN_SIMULATED },
+	{ "other than the table's", NULL, CELL(chosen, away), ORIGIN_SIMULATED },
 	{ "their share", "%", CELL(chosen, share), ORIGIN_SIMULATED, 1 },
-	{ "packets out of order", NULL, CELL(chosen, out_of_order),
-	  ORIGIN_SIMULATED },
+	{ "packets out of order", NULL, CELL(chosen, out_of_order), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -82,22 +72,17 @@ void findings_choices(const struct sim_findings *f, struct results *r)
 		return;
 	sim_choices(f->metrics->sim, &c);
 	struct table *t = results_record(
-		r, "adaptive", "what switches chose, where they had a choice",
-		chosen_columns);
+		r, "adaptive", "what switches chose, where they had a choice", chosen_columns);
 
-	table_put_row(t,
-		      &(struct chosen){
-			      .taken = c.taken,
-			      .away = c.away,
-			      .share = c.taken ? 100.0 * (double)c.away /
-							 (double)c.taken
-					       : 0,
-			      .out_of_order = f->metrics->checks.out_of_order,
-		      });
+	table_put_row(t, &(struct chosen){
+				 .taken = c.taken,
+				 .away = c.away,
+				 .share = c.taken ? 100.0 * (double)c.away / (double)c.taken : 0,
+				 .out_of_order = f->metrics->checks.out_of_order,
+			 });
 	if (!f->build->subnet.adaptive->detours)
 		return;
-	t = results_record(r, "around", "what went by a third group",
-			   around_columns);
+	t = results_record(r, "around", "what went by a third group", around_columns);
 	table_put_row(t, &(struct went_around){ .packets = c.around });
 }
 
@@ -109,8 +94,7 @@ void findings_manager(const struct sim_findings *f, struct results *r)
 	if (b->n_sweeps == 0)
 		return;
 	t = results_table(r, "sm",
-			  "what the subnet manager did about links that went "
-			  "down or came back",
+			  "what the subnet manager did about links that went down or came back",
 			  columns);
 	for (uint32_t i = 0; i < b->n_sweeps; i++) {
 		const struct fabric_sweep *w = &b->sweeps[i];

@@ -21,21 +21,18 @@ static inline double findings_gbps(double bytes, double time)
 /* Bytes of a packet of flow `i` that are no payload. */
 static inline uint64_t findings_overhead(const struct fabric *b, uint32_t i)
 {
-	return scenario_overhead(b->scenario,
-				 &b->scenario->traffic[b->flows[i].row]);
+	return scenario_overhead(b->scenario, &b->scenario->traffic[b->flows[i].row]);
 }
 
 /* Bytes of payload that flow `i` made, and of it delivered. */
-static inline uint64_t findings_made(const struct fabric *b,
-				     const struct sim_flow_counts *c,
+static inline uint64_t findings_made(const struct fabric *b, const struct sim_flow_counts *c,
 				     uint32_t i)
 {
 	return c->made_bytes - c->made * findings_overhead(b, i) -
 	       c->made_global * b->flows[i].grh_bytes;
 }
 
-static inline uint64_t findings_delivered(const struct fabric *b,
-					  const struct sim_flow_counts *c,
+static inline uint64_t findings_delivered(const struct fabric *b, const struct sim_flow_counts *c,
 					  uint32_t i)
 {
 	return c->delivered_bytes - c->delivered * findings_overhead(b, i) -
@@ -43,8 +40,7 @@ static inline uint64_t findings_delivered(const struct fabric *b,
 }
 
 /* A percentile, or no time if there was no packet. */
-static inline hd_time findings_percentile(const struct histogram *h,
-					  double percent)
+static inline hd_time findings_percentile(const struct histogram *h, double percent)
 {
 	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
 }
@@ -56,16 +52,14 @@ static inline double findings_mean(const struct histogram *h)
 }
 
 /* tables.c: "video h3 -> h7", "bulk h3" for flows that choose. */
-void findings_flow_name(const struct fabric *b, uint32_t flow,
-			struct strbuf *out);
+void findings_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out);
 
 /* findings.c */
 /*
  * Adds the goals, each with what was found; true if all were met. A row
  * without a packet meets no latency goal.
  */
-bool findings_goals(const struct sim_findings *f, const struct sim_row *rows,
-		    struct results *r);
+bool findings_goals(const struct sim_findings *f, const struct sim_row *rows, struct results *r);
 /* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
 void findings_deadlock(const struct sim_findings *f, struct results *r);
 
@@ -82,8 +76,7 @@ void findings_downed(const struct sim_findings *f, struct results *r);
 void findings_lanes(const struct sim_findings *f, struct results *r);
 void findings_port_lanes(const struct sim_findings *f, struct results *r);
 /* The port's name, for the next row of `t`. */
-const char *findings_port_name(const struct fabric *b, uint32_t port,
-			       struct table *t);
+const char *findings_port_name(const struct fabric *b, uint32_t port, struct table *t);
 
 /* tables_manager.c: what a subnet manager did; nothing if there is none. */
 void findings_choices(const struct sim_findings *f, struct results *r);

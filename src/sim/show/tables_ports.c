@@ -28,8 +28,7 @@ static const struct column port_columns[] = {
 	{ NULL },
 };
 
-const char *findings_port_name(const struct fabric *b, uint32_t port,
-			       struct table *t)
+const char *findings_port_name(const struct fabric *b, uint32_t port, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -48,8 +47,7 @@ static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
 		struct sim_counters c;
 
 		sim_port_counters(f->metrics, i, &c);
-		if (s->ports[i].peer == SIM_NONE ||
-		    (!f->all && !c.xmit_packets))
+		if (s->ports[i].peer == SIM_NONE || (!f->all && !c.xmit_packets))
 			continue;
 		uint32_t k = n < most ? n++ : n;
 
@@ -58,9 +56,7 @@ static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
 			order[k] = i;
 			continue;
 		}
-		for (; k > 0 &&
-		       use[order[k - 1]].utilisation < use[i].utilisation;
-		     k--) {
+		for (; k > 0 && use[order[k - 1]].utilisation < use[i].utilisation; k--) {
 			if (k < most)
 				order[k] = order[k - 1];
 		}
@@ -76,10 +72,9 @@ void findings_ports(const struct sim_findings *f, struct results *r)
 	const struct sim_metrics *m = f->metrics;
 	uint32_t *order = hd_alloc(b->setup.n_ports + 1, sizeof(*order));
 	uint32_t n = sort_ports(f, order);
-	struct table *t = results_table(
-		r, "ports",
-		f->all ? "all ports" : "the busiest ports; --all shows all",
-		port_columns);
+	struct table *t = results_table(r, "ports",
+					f->all ? "all ports" : "the busiest ports; --all shows all",
+					port_columns);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sim_port *p = &b->setup.ports[order[i]];
@@ -114,8 +109,7 @@ static const struct column downed_columns[] = {
 	{ "port", NULL, CELL(downed_row, port) },
 	{ "to", NULL, CELL(downed_row, to) },
 	{ "LinkDowned", NULL, CELL(downed_row, linkdowned), ORIGIN_SIMULATED },
-	{ "lost on the way", "packets", CELL(downed_row, lost_on_the_way),
-	  ORIGIN_SIMULATED },
+	{ "lost on the way", "packets", CELL(downed_row, lost_on_the_way), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -131,8 +125,7 @@ void findings_downed(const struct sim_findings *f, struct results *r)
 		if (c.link_downed == 0)
 			continue;
 		if (!t)
-			t = results_table(r, "links-down",
-					  "ports whose link went down",
+			t = results_table(r, "links-down", "ports whose link went down",
 					  downed_columns);
 		const struct downed_row row = {
 			.port = findings_port_name(f->build, i, t),
@@ -179,8 +172,7 @@ void findings_lanes(const struct sim_findings *f, struct results *r)
 		used += packets[vl] > 0;
 	if (used < 2 && !f->all)
 		return;
-	struct table *t = results_table(
-		r, "lanes", "what links carried on each VL", lane_columns);
+	struct table *t = results_table(r, "lanes", "what links carried on each VL", lane_columns);
 
 	for (unsigned vl = 0; vl < 16; vl++) {
 		if (!packets[vl])
@@ -213,8 +205,7 @@ void findings_port_lanes(const struct sim_findings *f, struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	struct table *t =
-		results_table(r, "port lanes", "what each port sent on each VL",
-			      port_lane_columns);
+		results_table(r, "port lanes", "what each port sent on each VL", port_lane_columns);
 
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		struct sim_counters c;

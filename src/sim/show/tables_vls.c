@@ -28,8 +28,7 @@ static const struct column arbitration_columns[] = {
 	{ "port", NULL, CELL(arbitration_row, port) },
 	{ "high", NULL, CELL(arbitration_row, high), ORIGIN_COMPUTED },
 	{ "low", NULL, CELL(arbitration_row, low), ORIGIN_COMPUTED },
-	{ "high limit", NULL, CELL(arbitration_row, high_limit),
-	  ORIGIN_COMPUTED },
+	{ "high limit", NULL, CELL(arbitration_row, high_limit), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -43,21 +42,20 @@ static const char *print_map(struct table *t, const struct sl2vl *map)
 }
 
 /* Entries in order; those without a weight send nothing. */
-static const char *print_entries(struct table *t,
-				 const struct vlarb_entry *entries, unsigned n)
+static const char *print_entries(struct table *t, const struct vlarb_entry *entries, unsigned n)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (entries[i].weight)
-			strbuf_printf(&text, "%s%u:%u", text.len ? "," : "",
-				      entries[i].vl, entries[i].weight);
+			strbuf_printf(&text, "%s%u:%u", text.len ? "," : "", entries[i].vl,
+				      entries[i].weight);
 	}
 	return table_take(t, &text);
 }
 
-static void put_map(const struct fabric *b, struct table *t, uint32_t port,
-		    const char *from, const struct sl2vl *map)
+static void put_map(const struct fabric *b, struct table *t, uint32_t port, const char *from,
+		    const struct sl2vl *map)
 {
 	const struct map_row row = {
 		.port = findings_port_name(b, port, t),
@@ -78,12 +76,10 @@ static void put_maps(const struct fabric *b, struct table *t, uint32_t port)
 	unsigned n = b->topo.nodes[p->node].n_ports, same = 1;
 
 	if (sw == TOPO_NONE) {
-		put_map(b, t, port, "",
-			sl2vl_of(s, b->setup.ports[port].origin));
+		put_map(b, t, port, "", sl2vl_of(s, b->setup.ports[port].origin));
 		return;
 	}
-	while (same <= n && memcmp(sl2vl_at(s, sw, 0, p->number),
-				   sl2vl_at(s, sw, same, p->number),
+	while (same <= n && memcmp(sl2vl_at(s, sw, 0, p->number), sl2vl_at(s, sw, same, p->number),
 				   sizeof(struct sl2vl)) == 0)
 		same++;
 	if (same > n) {
@@ -94,13 +90,12 @@ static void put_maps(const struct fabric *b, struct table *t, uint32_t port)
 		struct strbuf from = STRBUF_INIT;
 
 		strbuf_printf(&from, "%u", in);
-		put_map(b, t, port, table_take(t, &from),
-			sl2vl_at(s, sw, in, p->number));
+		put_map(b, t, port, table_take(t, &from), sl2vl_at(s, sw, in, p->number));
 	}
 }
 
-static void put_tables(const struct fabric *b, struct table *t, hd_time time,
-		       uint32_t port, const struct vlarb *tables)
+static void put_tables(const struct fabric *b, struct table *t, hd_time time, uint32_t port,
+		       const struct vlarb *tables)
 {
 	const struct arbitration_row row = {
 		.time = time,
@@ -118,9 +113,7 @@ void findings_vls(const struct sim_findings *f, struct results *r)
 	const struct fabric *b = f->build;
 	const struct sim_setup *s = &b->setup;
 	struct table *maps = results_table(
-		r, "sl2vl",
-		"the VL of SL 0 to 15, by output port and input port",
-		map_columns);
+		r, "sl2vl", "the VL of SL 0 to 15, by output port and input port", map_columns);
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].peer != SIM_NONE)
@@ -128,14 +121,12 @@ void findings_vls(const struct sim_findings *f, struct results *r)
 	}
 	struct table *t = results_table(
 		r, "vl arbitration",
-		"VL:weight in the order of the tables, from the start and as "
-		"they change",
+		"VL:weight in the order of the tables, from the start and as they change",
 		arbitration_columns);
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].peer != SIM_NONE)
-			put_tables(b, t, 0, i,
-				   vlarb_of(&b->subnet, s->ports[i].origin));
+			put_tables(b, t, 0, i, vlarb_of(&b->subnet, s->ports[i].origin));
 	}
 	for (uint32_t i = 0; i < s->n_changes; i++)
 		put_tables(b, t, s->changes[i].time, s->changes[i].port,

@@ -37,9 +37,8 @@ void sim_watch_fini(struct sim_watch *w)
 	sim_capture_free(w->capture);
 }
 
-enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream,
-				 const bool *ports, enum sim_capture_flow flow,
-				 struct diag *d)
+enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream, const bool *ports,
+				 enum sim_capture_flow flow, struct diag *d)
 {
 	const struct scenario *s = w->build->scenario;
 
@@ -47,16 +46,14 @@ enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream,
 		if (s->traffic[i].transport)
 			return scenario_refuse(
 				s, d, &s->traffic[i].transport,
-				"traffic '%s' goes over queue pairs, which "
-				"--pcap does not have; heddle bench --pcap has",
+				"traffic '%s' goes over queue pairs, which --pcap does not have; heddle bench --pcap has",
 				s->traffic[i].name);
 	}
 	for (size_t i = 0; i < s->n_jobs; i++) {
 		if (s->jobs[i].transport == SCN_JOB_RC)
 			return scenario_refuse(
 				s, d, &s->jobs[i].transport,
-				"job '%s' goes over queue pairs, which --pcap "
-				"does not have; heddle bench --pcap has",
+				"job '%s' goes over queue pairs, which --pcap does not have; heddle bench --pcap has",
 				s->jobs[i].name);
 	}
 	w->capture_flow = flow != SIM_FLOW_NONE;
@@ -76,15 +73,13 @@ static bool is_watched(const struct sim_watch *w, uint32_t port)
 }
 
 /* "12.345678 sends s-0-0:1 'bulk h0 -> h3' #17": exact to the picosecond. */
-static void print_event(const struct sim_watch *w, hd_time time,
-			const char *event, uint32_t port,
+static void print_event(const struct sim_watch *w, hd_time time, const char *event, uint32_t port,
 			const struct sim_packet *p)
 {
 	struct strbuf line = STRBUF_INIT;
 	const char *sender = sim_sender_name(w->sim, p);
 
-	strbuf_printf(&line, "%llu.%06llu %s ",
-		      (unsigned long long)(time / HD_US),
+	strbuf_printf(&line, "%llu.%06llu %s ", (unsigned long long)(time / HD_US),
 		      (unsigned long long)(time % HD_US), event);
 	fabric_port_name(w->build, port, &line);
 	strbuf_puts(&line, " '");
@@ -97,8 +92,7 @@ static void print_event(const struct sim_watch *w, hd_time time,
 	strbuf_fini(&line);
 }
 
-static void on_granted(void *context, hd_time now, uint32_t port,
-		       const struct sim_packet *p)
+static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct sim_watch *w = context;
 
@@ -110,8 +104,7 @@ static void on_granted(void *context, hd_time now, uint32_t port,
 	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
 }
 
-static void on_updated(void *context, hd_time now, uint32_t port,
-		       const struct sim_update *u)
+static void on_updated(void *context, hd_time now, uint32_t port, const struct sim_update *u)
 {
 	struct sim_watch *w = context;
 
@@ -125,16 +118,14 @@ static void count_packet(struct sim_bins *bins, hd_time born)
 	if (bin >= MOST_BINS)
 		return;
 	if (bin >= bins->n) {
-		bins->counts = hd_grow(bins->counts, &bins->cap, bin + 1,
-				       sizeof(*bins->counts));
+		bins->counts = hd_grow(bins->counts, &bins->cap, bin + 1, sizeof(*bins->counts));
 		while (bins->n <= bin)
 			bins->counts[bins->n++] = 0;
 	}
 	bins->counts[bin]++;
 }
 
-static void on_delivered(void *context, hd_time now, uint32_t node,
-			 const struct sim_packet *p)
+static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct sim_watch *w = context;
 	const struct fabric *b = w->build;
@@ -152,8 +143,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node,
 	fprintf(w->trace, " %u %u %u\n", p->bytes, p->sl, p->vl);
 }
 
-static void on_ended(void *context, const struct sim_event_record *e,
-		     const struct sim_packet *p)
+static void on_ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	static const char *const words[] = {
 		[SIM_LOST_CORRUPT] = "corrupt",
@@ -229,10 +219,8 @@ struct similarity_row {
 static const struct column similarity_columns[] = {
 	{ "traffic", NULL, CELL(similarity_row, traffic) },
 	{ "shape", NULL, CELL(similarity_row, shape), ORIGIN_GIVEN, 2 },
-	{ "Hurst expected", NULL, CELL(similarity_row, hurst_expected),
-	  ORIGIN_COMPUTED, 3 },
-	{ "Hurst found", NULL, CELL(similarity_row, hurst_found),
-	  ORIGIN_SIMULATED, 3 },
+	{ "Hurst expected", NULL, CELL(similarity_row, hurst_expected), ORIGIN_COMPUTED, 3 },
+	{ "Hurst found", NULL, CELL(similarity_row, hurst_found), ORIGIN_SIMULATED, 3 },
 	{ "+-", NULL, CELL(similarity_row, half_width), ORIGIN_SIMULATED, 3 },
 	{ "from", "us", CELL(similarity_row, from), ORIGIN_SIMULATED, 1 },
 	{ "to", "us", CELL(similarity_row, to), ORIGIN_SIMULATED, 1 },
@@ -243,8 +231,8 @@ static const struct column similarity_columns[] = {
  * The exponent is that of long times. Over few cycles of on and off a source
  * looks burstier, as a switch does, so those scales are left out.
  */
-static void find_exponent(const struct sim_bins *bins,
-			  const struct sim_metrics *m, struct hurst *out)
+static void find_exponent(const struct sim_bins *bins, const struct sim_metrics *m,
+			  struct hurst *out)
 {
 	size_t from = (size_t)(m->from / bins->width) + 1;
 	size_t to = (size_t)(m->to / bins->width);
@@ -253,12 +241,10 @@ static void find_exponent(const struct sim_bins *bins,
 		to = bins->n;
 	*out = (struct hurst){ .h = NAN, .error = NAN };
 	if (to > from)
-		hurst_estimate(bins->counts + from, to - from, FIRST_CYCLES,
-			       out);
+		hurst_estimate(bins->counts + from, to - from, FIRST_CYCLES, out);
 }
 
-void sim_watch_similarity(const struct sim_watch *w,
-			  const struct sim_metrics *m, struct results *r)
+void sim_watch_similarity(const struct sim_watch *w, const struct sim_metrics *m, struct results *r)
 {
 	const struct scenario *s = w->build->scenario;
 	struct table *t = NULL;
@@ -290,9 +276,7 @@ void sim_watch_similarity(const struct sim_watch *w,
 		if (!h.n_scales)
 			results_remark(
 				r,
-				"'%s' was measured for too short a time to "
-				"tell its Hurst exponent: 4096 times on + off "
-				"would do",
+				"'%s' was measured for too short a time to tell its Hurst exponent: 4096 times on + off would do",
 				row->name);
 	}
 }

@@ -61,10 +61,8 @@ void sim_watch_fini(struct sim_watch *w);
  * payloads that are no multiple of 4; or if flow-control packets are asked for
  * where credits cost only delay.
  */
-HD_MUST_CHECK enum hd_status sim_watch_capture(struct sim_watch *w,
-					       FILE *stream, const bool *ports,
-					       enum sim_capture_flow flow,
-					       struct diag *d);
+HD_MUST_CHECK enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream, const bool *ports,
+					       enum sim_capture_flow flow, struct diag *d);
 /* A line for each packet sent, delivered and lost at these ports. */
 void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports);
 
@@ -76,13 +74,13 @@ void sim_watch_attach(struct sim_watch *w, struct sim *s);
 void sim_watch_finish(struct sim_watch *w);
 
 /* The Hurst exponent of every Pareto row, estimated and expected. */
-void sim_watch_similarity(const struct sim_watch *w,
-			  const struct sim_metrics *m, struct results *r);
+void sim_watch_similarity(const struct sim_watch *w, const struct sim_metrics *m,
+			  struct results *r);
 
 /* capture.c */
-enum hd_status sim_capture_new(const struct fabric *b, FILE *stream,
-			       const bool *ports, enum sim_capture_flow flow,
-			       struct diag *d, struct sim_capture **out);
+enum hd_status sim_capture_new(const struct fabric *b, FILE *stream, const bool *ports,
+			       enum sim_capture_flow flow, struct diag *d,
+			       struct sim_capture **out);
 void sim_capture_free(struct sim_capture *c);
 void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
 		       const struct sim_packet *p);

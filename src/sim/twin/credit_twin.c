@@ -29,14 +29,12 @@ struct credit_twin {
 	struct batch_means lost, response;
 };
 
-static void after(struct credit_twin *t, hd_time now, unsigned kind,
-		  double units)
+static void after(struct credit_twin *t, hd_time now, unsigned kind, double units)
 {
 	eventq_push(&t->events, now + twin_time(t->scale, units), kind);
 }
 
-static void after_exponential(struct credit_twin *t, hd_time now, unsigned kind,
-			      double rate)
+static void after_exponential(struct credit_twin *t, hd_time now, unsigned kind, double rate)
 {
 	after(t, now, kind, rng_exponential(&t->rng[kind], 1 / rate));
 }
@@ -123,8 +121,7 @@ static void served(struct credit_twin *t, hd_time now)
 		after_exponential(t, now, SERVED, t->link->mu2);
 	window_hit(&t->passed, now, t->scale);
 	if (t->passed.end)
-		batch_means_add(&t->response,
-				(double)(now - arrived) / t->scale);
+		batch_means_add(&t->response, (double)(now - arrived) / t->scale);
 	if (t->link->delay > 0) {
 		t->in_flight++;
 		after(t, now, CREDIT, credit_delay(t));
@@ -177,8 +174,7 @@ static void init(struct credit_twin *t, const struct credit_link *link,
 	after_exponential(t, 0, ARRIVAL, link->lambda);
 }
 
-static void report(const struct credit_twin *t, double level,
-		   struct credit_twin_result *out)
+static void report(const struct credit_twin *t, double level, struct credit_twin_result *out)
 {
 	out->mean_upstream = window_interval(&t->at_1, level);
 	out->mean_downstream = window_interval(&t->at_2, level);
@@ -192,8 +188,7 @@ static void report(const struct credit_twin *t, double level,
 		out->loss.sound = false;
 }
 
-void credit_twin_run(const struct credit_link *link,
-		     const struct twin_options *o,
+void credit_twin_run(const struct credit_link *link, const struct twin_options *o,
 		     struct credit_twin_result *out)
 {
 	struct credit_twin *t = hd_alloc(1, sizeof(*t));

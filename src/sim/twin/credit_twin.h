@@ -23,8 +23,7 @@ struct credit_twin_result {
 };
 
 /* link->phases = 0: every credit takes exactly `delay`. */
-void credit_twin_run(const struct credit_link *link,
-		     const struct twin_options *o,
+void credit_twin_run(const struct credit_link *link, const struct twin_options *o,
 		     struct credit_twin_result *out);
 
 #endif

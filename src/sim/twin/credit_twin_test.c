@@ -7,16 +7,12 @@
 
 static struct credit_link thesis_link(size_t n, size_t m)
 {
-	return (struct credit_link){ .lambda = 5,
-				     .mu1 = 6,
-				     .mu2 = 8,
-				     .upstream = n,
-				     .downstream = m,
-				     .phases = 1 };
+	return (struct credit_link){
+		.lambda = 5, .mu1 = 6, .mu2 = 8, .upstream = n, .downstream = m, .phases = 1
+	};
 }
 
-static struct credit_twin_result run(const struct credit_link *link,
-				     uint64_t packets)
+static struct credit_twin_result run(const struct credit_link *link, uint64_t packets)
 {
 	struct twin_options o = options(packets, 1);
 	struct credit_twin_result t;
@@ -44,9 +40,7 @@ static void check(const struct credit_link *link)
 
 static void links_without_delay_agree(void **state)
 {
-	static const size_t sizes[][2] = {
-		{ 12, 2 }, { 12, 5 }, { 12, 11 }, { 2, 2 }, { 1, 1 }
-	};
+	static const size_t sizes[][2] = { { 12, 2 }, { 12, 5 }, { 12, 11 }, { 2, 2 }, { 1, 1 } };
 
 	(void)state;
 	for (int k = 0; k < 5; k++) {

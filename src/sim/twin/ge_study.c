@@ -7,10 +7,7 @@
 #include "base/alloc.h"
 
 const char *const ge_measure_names[GE_MEASURES] = {
-	[GE_L] = "L",
-	[GE_U] = "U",
-	[GE_BLOCKING] = "blocking",
-	[GE_THROUGHPUT] = "throughput",
+	[GE_L] = "L", [GE_U] = "U", [GE_BLOCKING] = "blocking", [GE_THROUGHPUT] = "throughput",
 	[GE_W] = "W",
 };
 
@@ -33,8 +30,7 @@ double ge_result_get(const struct ge_result *r, enum ge_measure m)
 	return values[m];
 }
 
-const struct interval *ge_twin_get(const struct ge_twin_result *r,
-				   enum ge_measure m)
+const struct interval *ge_twin_get(const struct ge_twin_result *r, enum ge_measure m)
 {
 	const struct interval *const values[GE_MEASURES] = {
 		[GE_L] = &r->mean_queue,      [GE_U] = &r->utilisation,
@@ -72,8 +68,7 @@ static void add_form(struct ge_point *point, const struct ge_queue *q)
 	maxent_exact(q, &point->form);
 	maxent_evaluate(q, &point->form, p);
 	for (size_t n = 0; n <= q->capacity; n++)
-		point->form_error =
-			fmax(point->form_error, fabs(p[n] - point->p[n]));
+		point->form_error = fmax(point->form_error, fabs(p[n] - point->p[n]));
 	free(p);
 }
 
@@ -93,9 +88,8 @@ static void add_thesis(struct ge_point *point, const struct ge_queue *q)
 }
 
 /* The queue with its first rate alone and `capacity` places. */
-static enum hd_status without_thresholds(const struct batch_queue *q,
-					 size_t capacity, struct diag *d,
-					 struct ge_result *out)
+static enum hd_status without_thresholds(const struct batch_queue *q, size_t capacity,
+					 struct diag *d, struct ge_result *out)
 {
 	struct batch_queue plain = *q;
 	double *p = hd_alloc(capacity + 1, sizeof(*p));
@@ -117,22 +111,20 @@ static enum hd_status without_thresholds(const struct batch_queue *q,
 	return status;
 }
 
-static enum hd_status add_without(struct ge_point *point,
-				  const struct batch_queue *q, struct diag *d)
+static enum hd_status add_without(struct ge_point *point, const struct batch_queue *q,
+				  struct diag *d)
 {
 	size_t lane = q->service.capacity / q->service.n_regions;
 
 	point->lane_capacity = lane ? lane : 1;
-	enum hd_status status =
-		without_thresholds(q, point->lane_capacity, d, &point->lane);
+	enum hd_status status = without_thresholds(q, point->lane_capacity, d, &point->lane);
 
-	return status == HD_OK ? without_thresholds(q, q->service.capacity, d,
-						    &point->whole)
+	return status == HD_OK ? without_thresholds(q, q->service.capacity, d, &point->whole)
 			       : status;
 }
 
-static enum hd_status solve_whole(struct ge_point *point,
-				  const struct batch_queue *q, struct diag *d)
+static enum hd_status solve_whole(struct ge_point *point, const struct batch_queue *q,
+				  struct diag *d)
 {
 	enum hd_status status = batch_solve(q, d, point->p);
 
@@ -158,14 +150,12 @@ static void solve_simple(struct ge_point *point, const struct ge_study *study)
 		add_thesis(point, &q);
 }
 
-enum hd_status ge_point_init(struct ge_point *point,
-			     const struct ge_study *study, struct diag *d)
+enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *study, struct diag *d)
 {
 	const struct batch_queue *q = &study->queue;
 	bool simple = is_simple(q);
 	struct ge_queue alone = simple_queue(q);
-	enum hd_status status =
-		simple ? ge_check(&alone, d) : batch_check(q, d);
+	enum hd_status status = simple ? ge_check(&alone, d) : batch_check(q, d);
 
 	if (status != HD_OK)
 		return status;

@@ -13,8 +13,8 @@
 
 struct ge_study {
 	struct batch_queue queue;
-	bool thesis;  /* the approximation too; one class, no fixed rooms */
-	bool without; /* and the queue without thresholds */
+	bool thesis;              /* the approximation too; one class, no fixed rooms */
+	bool without;             /* and the queue without thresholds */
 	struct twin_options twin; /* packets = 0: no simulation */
 };
 
@@ -45,8 +45,7 @@ struct ge_point {
 	struct ge_twin_result class_twins[BATCH_MAX_CLASSES];
 };
 
-HD_MUST_CHECK enum hd_status ge_point_init(struct ge_point *point,
-					   const struct ge_study *study,
+HD_MUST_CHECK enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *study,
 					   struct diag *d);
 void ge_point_fini(struct ge_point *point);
 
@@ -56,7 +55,6 @@ extern const char *const ge_measure_names[GE_MEASURES]; /* "L" */
 extern const char *const ge_measure_units[GE_MEASURES]; /* "packets" */
 
 double ge_result_get(const struct ge_result *r, enum ge_measure m);
-const struct interval *ge_twin_get(const struct ge_twin_result *r,
-				   enum ge_measure m);
+const struct interval *ge_twin_get(const struct ge_twin_result *r, enum ge_measure m);
 
 #endif

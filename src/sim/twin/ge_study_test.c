@@ -16,9 +16,7 @@ static struct ge_point study(const struct ge_study *s)
 static void every_side_of_an_entry_threshold_is_shown(void **state)
 {
 	struct ge_queue q = et_queue(4, 8);
-	struct ge_study s = { .queue = batch_queue_of(&q),
-			      .thesis = true,
-			      .without = true };
+	struct ge_study s = { .queue = batch_queue_of(&q), .thesis = true, .without = true };
 	struct ge_point point = study(&s);
 
 	(void)state;
@@ -70,8 +68,7 @@ static void refusals_come_through(void **state)
 
 	(void)state;
 	assert_int_equal(ge_point_init(&point, &s, &d), HD_ERR_RANGE);
-	assert_string_equal(d.message,
-			    "threshold 20 lies beyond the capacity 16");
+	assert_string_equal(d.message, "threshold 20 lies beyond the capacity 16");
 }
 
 int main(void)

@@ -93,15 +93,13 @@ static void probe_count(struct probe *p, hd_time now, int change)
 	window_set(&p->present, now, (double)p->n);
 }
 
-static void count(struct ge_twin *t, unsigned class_index, hd_time now,
-		  int change)
+static void count(struct ge_twin *t, unsigned class_index, hd_time now, int change)
 {
 	probe_count(&t->all, now, change);
 	probe_count(&t->source[class_index].probe, now, change);
 }
 
-static void probe_depart(struct probe *p, hd_time now, double scale,
-			 double time)
+static void probe_depart(struct probe *p, hd_time now, double scale, double time)
 {
 	window_hit(&p->passed, now, scale);
 	if (p->passed.end)
@@ -213,8 +211,7 @@ static void arrive(struct ge_twin *t, unsigned k, hd_time now)
 			start_recording(t, now);
 		gap = rng_ge(&s->rng, 1 / c->lambda, c->ca2);
 	} while (gap == 0);
-	eventq_push(&t->events, now + twin_time(t->scale, gap),
-		    key_of(ARRIVAL, k));
+	eventq_push(&t->events, now + twin_time(t->scale, gap), key_of(ARRIVAL, k));
 }
 
 static void run(struct ge_twin *t, const struct twin_options *o)
@@ -236,8 +233,7 @@ static void run(struct ge_twin *t, const struct twin_options *o)
 	}
 }
 
-static void init(struct ge_twin *t, const struct batch_queue *q,
-		 const struct twin_options *o)
+static void init(struct ge_twin *t, const struct batch_queue *q, const struct twin_options *o)
 {
 	double arrival_rate = 0, fastest = 0;
 
@@ -259,16 +255,13 @@ static void init(struct ge_twin *t, const struct batch_queue *q,
 		struct rng *r = &t->source[k].rng;
 
 		rng_init(r, o->seed, k + 1);
-		eventq_push(
-			&t->events,
-			twin_time(t->scale,
-				  rng_exponential(r, 1 / q->classes[k].lambda)),
-			key_of(ARRIVAL, k));
+		eventq_push(&t->events,
+			    twin_time(t->scale, rng_exponential(r, 1 / q->classes[k].lambda)),
+			    key_of(ARRIVAL, k));
 	}
 }
 
-static void report(const struct probe *p, double level,
-		   struct ge_twin_result *out)
+static void report(const struct probe *p, double level, struct ge_twin_result *out)
 {
 	out->mean_queue = window_interval(&p->present, level);
 	out->utilisation = window_interval(&p->served, level);

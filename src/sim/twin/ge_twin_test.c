@@ -6,8 +6,7 @@
 #include "model/reference_for_tests.h"
 #include "sim/twin/ge_twin.h"
 
-static void agrees_with(const struct ge_twin_result *t,
-			const struct ge_result *r)
+static void agrees_with(const struct ge_twin_result *t, const struct ge_result *r)
 {
 	agrees(&t->mean_queue, r->mean_queue, "L");
 	agrees(&t->utilisation, r->utilisation, "U");
@@ -159,8 +158,7 @@ static void intervals_hold_as_often_as_they_say(void **state)
 		struct ge_twin_result t;
 
 		ge_twin_run(&b, &o, &t, NULL);
-		held += fabs(t.mean_queue.mean - r.mean_queue) <=
-			t.mean_queue.half_width;
+		held += fabs(t.mean_queue.mean - r.mean_queue) <= t.mean_queue.half_width;
 	}
 	assert_in_range(held, runs * 82 / 100, runs * 97 / 100);
 }

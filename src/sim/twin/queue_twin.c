@@ -150,12 +150,10 @@ static void serve(struct server *s, hd_time now)
 	s->busy = true;
 	s->arrived = line_pop(&l->line);
 	if (l->passed.end)
-		batch_means_add(&l->wait,
-				(double)(now - s->arrived) / s->scale);
+		batch_means_add(&l->wait, (double)(now - s->arrived) / s->scale);
 	double time = service_time(&l->service, &s->q->classes[k]);
 
-	eventq_push(&s->events, now + twin_time(s->scale, time),
-		    key_of(COMPLETION, 0));
+	eventq_push(&s->events, now + twin_time(s->scale, time), key_of(COMPLETION, 0));
 	show(s, k, now);
 }
 
@@ -167,8 +165,7 @@ static void complete(struct server *s, hd_time now)
 	s->present--;
 	window_hit(&l->passed, now, s->scale);
 	if (l->passed.end)
-		batch_means_add(&l->response,
-				(double)(now - s->arrived) / s->scale);
+		batch_means_add(&l->response, (double)(now - s->arrived) / s->scale);
 	show(s, s->serving, now);
 	serve(s, now);
 }
@@ -196,11 +193,9 @@ static void start_recording(struct server *s, hd_time now)
 
 static void next_arrival(struct server *s, size_t k, hd_time now)
 {
-	double gap = rng_exponential(&s->lane[k].arrivals,
-				     1 / s->q->classes[k].lambda);
+	double gap = rng_exponential(&s->lane[k].arrivals, 1 / s->q->classes[k].lambda);
 
-	eventq_push(&s->events, now + twin_time(s->scale, gap),
-		    key_of(ARRIVAL, k));
+	eventq_push(&s->events, now + twin_time(s->scale, gap), key_of(ARRIVAL, k));
 }
 
 static void arrive(struct server *s, size_t k, hd_time now)
@@ -237,8 +232,7 @@ static void run(struct server *s, const struct twin_options *o)
 	}
 }
 
-static void init(struct server *s, const struct queue_twin *q,
-		 const struct twin_options *o)
+static void init(struct server *s, const struct queue_twin *q, const struct twin_options *o)
 {
 	double rate = 0, fastest = 0;
 
@@ -260,8 +254,7 @@ static void init(struct server *s, const struct queue_twin *q,
 	}
 }
 
-static void report(const struct lane *l, double level,
-		   struct queue_twin_result *out)
+static void report(const struct lane *l, double level, struct queue_twin_result *out)
 {
 	out->mean_queue = window_interval(&l->present, level);
 	out->utilisation = window_interval(&l->served, level);

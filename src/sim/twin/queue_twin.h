@@ -24,7 +24,7 @@ struct queue_twin {
 	size_t n_classes;
 	struct queue_class classes[QUEUE_MAX_CLASSES];
 	unsigned turn[QUEUE_MAX_CLASSES]; /* QUEUE_TURNS only */
-	size_t capacity; /* of all queues and the server; 0 = no limit */
+	size_t capacity;                  /* of all queues and the server; 0 = no limit */
 };
 
 struct queue_twin_result {

@@ -5,16 +5,14 @@
 
 #include "sim/twin/queue_twin.h"
 
-static void run(const struct queue_twin *q, struct queue_twin_result *t,
-		struct interval *conserved)
+static void run(const struct queue_twin *q, struct queue_twin_result *t, struct interval *conserved)
 {
 	struct twin_options o = options(400000, 1);
 
 	queue_twin_run(q, &o, t, conserved);
 }
 
-static void agrees_with(const struct queue_twin_result *t,
-			const struct queue_result *r)
+static void agrees_with(const struct queue_twin_result *t, const struct queue_result *r)
 {
 	agrees(&t->mean_queue, r->mean_queue, "L");
 	agrees(&t->response, r->response, "W");
@@ -30,8 +28,7 @@ static void unlimited_queues_agree_at_any_variability(void **state)
 
 	(void)state;
 	for (int k = 0; k < 4; k++) {
-		struct queue_twin q = { .n_classes = 1,
-					.classes = { { 3, 5, cs2[k] } } };
+		struct queue_twin q = { .n_classes = 1, .classes = { { 3, 5, cs2[k] } } };
 		struct diag d = { .status = HD_OK };
 		struct queue_twin_result t;
 		struct queue_result r;
@@ -85,8 +82,7 @@ static void priorities_agree_class_by_class(void **state)
 
 static void a_high_class_agrees_beside_an_overloaded_one(void **state)
 {
-	struct queue_twin q = { .n_classes = 2,
-				.classes = { { 2, 5, 1 }, { 9, 3, 0 } } };
+	struct queue_twin q = { .n_classes = 2, .classes = { { 2, 5, 1 }, { 9, 3, 0 } } };
 	struct diag d = { .status = HD_OK };
 	struct queue_twin_result t[2];
 	struct queue_result r[2];
@@ -150,8 +146,7 @@ static bool enough(void *arg, uint64_t arrivals)
 /* Of years of packets those until then: this test ends. */
 static void one_that_is_stopped_stops(void **state)
 {
-	const struct queue_twin q = { .n_classes = 1,
-				      .classes = { { 0.5, 1, 1 } } };
+	const struct queue_twin q = { .n_classes = 1, .classes = { { 0.5, 1, 1 } } };
 	uint64_t arrivals = 0;
 	struct twin_options o = { .packets = TWIN_MAX_PACKETS,
 				  .seed = 1,

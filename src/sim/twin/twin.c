@@ -8,8 +8,7 @@ uint64_t twin_warmup(const struct twin_options *o)
 	return o->packets / 10;
 }
 
-double twin_scale(const struct twin_options *o, double fastest_rate,
-		  double arrival_rate)
+double twin_scale(const struct twin_options *o, double fastest_rate, double arrival_rate)
 {
 	double arrivals = (double)(o->packets + twin_warmup(o));
 

@@ -37,16 +37,14 @@ struct twin_options {
 uint64_t twin_warmup(const struct twin_options *o);
 
 /* Whether to go on. */
-static inline bool twin_tick(const struct twin_options *o,
-			     const struct eventq *events, uint64_t arrivals)
+static inline bool twin_tick(const struct twin_options *o, const struct eventq *events,
+			     uint64_t arrivals)
 {
-	return !o->tick || events->pops % (1 << 18) != 0 ||
-	       o->tick(o->arg, arrivals);
+	return !o->tick || events->pops % (1 << 18) != 0 || o->tick(o->arg, arrivals);
 }
 
 /* Picoseconds per unit of time; rates are per unit of time. */
-double twin_scale(const struct twin_options *o, double fastest_rate,
-		  double arrival_rate);
+double twin_scale(const struct twin_options *o, double fastest_rate, double arrival_rate);
 /* A duration in units of time as whole picoseconds. */
 hd_time twin_time(double scale, double units);
 

@@ -17,13 +17,12 @@ static inline struct twin_options options(uint64_t packets, uint64_t seed)
 	};
 }
 
-static inline void agrees(const struct interval *in, double value,
-			  const char *what)
+static inline void agrees(const struct interval *in, double value, const char *what)
 {
 	assert_true(isfinite(in->half_width));
 	if (!twin_agrees(in, value))
-		fail_msg("%s: simulated %.6g +- %.2g, computed %.6g", what,
-			 in->mean, in->half_width, value);
+		fail_msg("%s: simulated %.6g +- %.2g, computed %.6g", what, in->mean,
+			 in->half_width, value);
 }
 
 #endif

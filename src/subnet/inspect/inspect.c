@@ -42,8 +42,7 @@ static enum hd_status load_lanes(struct inspection *x, struct diag *d)
 
 	if (!x->options->sl2vl)
 		return HD_OK;
-	enum hd_status status =
-		file_read(x->options->sl2vl, FILE_LIMIT, d, &text);
+	enum hd_status status = file_read(x->options->sl2vl, FILE_LIMIT, d, &text);
 
 	if (status == HD_OK)
 		status = sl2vl_read(x->subnet, text.text, text.len, d);
@@ -79,8 +78,7 @@ static enum hd_status load_mcast(struct inspection *x, struct diag *d)
 		return status;
 	status = tables_read_stream(x->subnet, in, d, &found);
 	if (status == HD_OK && found.n_unicast > 0)
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "the file has unicast tables too");
+		status = diag_fail(d, HD_ERR_INPUT, "the file has unicast tables too");
 	file_close(in);
 	return status;
 }
@@ -93,21 +91,17 @@ static enum hd_status add_groups(struct inspection *x, struct diag *d)
 
 	d->file = NULL;
 	for (size_t i = 0; i < o->groups.n && status == HD_OK; i++)
-		status = group_add(x->subnet, o->groups.items[i],
-				   (uint8_t)o->mcast_sl, &open, d);
+		status = group_add(x->subnet, o->groups.items[i], (uint8_t)o->mcast_sl, &open, d);
 	if (status == HD_OK && open.n > 0)
-		status = mcast_choose(x->subnet, open.groups, open.n, d,
-				      &x->choice);
+		status = mcast_choose(x->subnet, open.groups, open.n, d, &x->choice);
 	group_list_fini(&open);
 	return status;
 }
 
 enum hd_status inspection_begin(struct inspection *x, struct subnet *s,
-				const struct inspection_options *o,
-				struct diag *d)
+				const struct inspection_options *o, struct diag *d)
 {
-	static enum hd_status (*const steps[])(struct inspection *,
-					       struct diag *) = {
+	static enum hd_status (*const steps[])(struct inspection *, struct diag *) = {
 		sweep, load_lanes, load_path_sls, load_mcast, add_groups,
 	};
 	enum hd_status status = HD_OK;
@@ -127,16 +121,14 @@ void inspection_end(struct inspection *x)
 	mcast_choice_fini(&x->choice);
 }
 
-static enum hd_status add_path(const struct inspection *x, struct results *r,
-			       struct diag *d)
+static enum hd_status add_path(const struct inspection *x, struct results *r, struct diag *d)
 {
 	const char *text = x->options->path, *to = strchr(text, ':');
 	port_id a, b;
 
 	d->file = NULL;
 	if (!to)
-		return diag_fail(d, HD_ERR_USAGE,
-				 "'%s' is no path: write FROM:TO", text);
+		return diag_fail(d, HD_ERR_USAGE, "'%s' is no path: write FROM:TO", text);
 	char *from = hd_strndup(text, (size_t)(to - text));
 	enum hd_status status = end_find(x->subnet, from, d, &a);
 
@@ -148,8 +140,8 @@ static enum hd_status add_path(const struct inspection *x, struct results *r,
 	return status;
 }
 
-enum hd_status inspection_show(const struct inspection *x, struct results *r,
-			       struct diag *d, bool *met)
+enum hd_status inspection_show(const struct inspection *x, struct results *r, struct diag *d,
+			       bool *met)
 {
 	const struct inspection_options *o = x->options;
 	const struct subnet *s = x->subnet;
@@ -167,17 +159,14 @@ enum hd_status inspection_show(const struct inspection *x, struct results *r,
 		*met &= show_deadlock(r, s, o->with_switches);
 	}
 	if (x->sls.n_missing)
-		results_remark(r,
-			       "%" PRIu64 " pairs have no record in '%s': SL 0"
-			       " was assumed",
+		results_remark(r, "%" PRIu64 " pairs have no record in '%s': SL 0 was assumed",
 			       x->sls.n_missing, o->path_sls);
 	if (s->n_groups > 0)
 		*met &= show_groups(r, s);
 	if (x->choice.n > 0)
 		show_choice(r, s, &x->choice);
 	if (o->load > 0)
-		show_load(r, s, (unsigned)o->load, o->seed, &o->traffic,
-			  o->all);
+		show_load(r, s, (unsigned)o->load, o->seed, &o->traffic, o->all);
 	return o->path ? add_path(x, r, d) : HD_OK;
 }
 
@@ -185,8 +174,7 @@ void inspection_picture(const struct inspection *x, struct results *r)
 {
 	if (x->options->load == 0)
 		return;
-	picture_loads(x->subnet, (unsigned)x->options->load,
-		      &x->options->traffic, r);
+	picture_loads(x->subnet, (unsigned)x->options->load, &x->options->traffic, r);
 	picture_tables(x->subnet, NULL, 0, r);
 }
 
@@ -201,11 +189,9 @@ bool inspection_is_clean(const struct inspection *x)
 		return mcast_check_is_clean(&m);
 	check_routes(x->subnet, &c);
 	check_deadlock(x->subnet,
-		       x->options->with_switches ? DEADLOCK_WITH_SWITCHES
-						 : DEADLOCK_PLAIN,
-		       &lock);
-	bool clean = check_is_clean(&c) && lock.n_cycle == 0 &&
-		     lock.n_dropped == 0 && mcast_check_is_clean(&m);
+		       x->options->with_switches ? DEADLOCK_WITH_SWITCHES : DEADLOCK_PLAIN, &lock);
+	bool clean = check_is_clean(&c) && lock.n_cycle == 0 && lock.n_dropped == 0 &&
+		     mcast_check_is_clean(&m);
 
 	deadlock_check_fini(&lock);
 	return clean;

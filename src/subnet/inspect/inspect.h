@@ -32,7 +32,7 @@ struct inspection_options {
 	bool check, with_switches;   /* and whether their traffic is data */
 	uint64_t load;               /* patterns to draw; 0: none */
 	struct load_traffic traffic; /* loads, too */
-	bool all; /* channels, not only those with most flows */
+	bool all;                    /* channels, not only those with most flows */
 	uint64_t seed;
 	const char *path; /* "FROM:TO", or NULL */
 };
@@ -46,16 +46,14 @@ struct inspection {
 };
 
 /* Changes lanes and groups of `s`, which outlives it; options are borrowed. */
-HD_MUST_CHECK enum hd_status
-inspection_begin(struct inspection *x, struct subnet *s,
-		 const struct inspection_options *o, struct diag *d);
+HD_MUST_CHECK enum hd_status inspection_begin(struct inspection *x, struct subnet *s,
+					      const struct inspection_options *o, struct diag *d);
 /* In any case. */
 void inspection_end(struct inspection *x);
 
 /* *met: all that was checked is well. */
-HD_MUST_CHECK enum hd_status inspection_show(const struct inspection *x,
-					     struct results *r, struct diag *d,
-					     bool *met);
+HD_MUST_CHECK enum hd_status inspection_show(const struct inspection *x, struct results *r,
+					     struct diag *d, bool *met);
 /* With `load`: the fabric as a page draws it (subnet/inspect/picture.h). */
 void inspection_picture(const struct inspection *x, struct results *r);
 /* The same as one word: whether all is well, if a check is asked for. */

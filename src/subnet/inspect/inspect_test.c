@@ -22,8 +22,7 @@ struct scene {
 };
 
 /* A generator's fabric, routed and inspected; what inspection_show says. */
-static enum hd_status look(struct scene *s, const char *words,
-			   const char *engine,
+static enum hd_status look(struct scene *s, const char *words, const char *engine,
 			   const struct inspection_options *o)
 {
 	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
@@ -33,12 +32,10 @@ static enum hd_status look(struct scene *s, const char *words,
 	generate(&s->topo, words);
 	subnet_init(&s->subnet, &s->topo);
 	assert_int_equal(subnet_assign_lids(&s->subnet, &lids, &s->d), HD_OK);
-	assert_int_equal(subnet_route(&s->subnet, engine, &route, &s->d),
-			 HD_OK);
+	assert_int_equal(subnet_route(&s->subnet, engine, &route, &s->d), HD_OK);
 	enum hd_status status = inspection_begin(&s->x, &s->subnet, o, &s->d);
 
-	return status == HD_OK ? inspection_show(&s->x, s->r, &s->d, &s->met)
-			       : status;
+	return status == HD_OK ? inspection_show(&s->x, s->r, &s->d, &s->met) : status;
 }
 
 static void leave(struct scene *s)
@@ -49,8 +46,8 @@ static void leave(struct scene *s)
 	topo_fini(&s->topo);
 }
 
-static const struct value *cell(const struct scene *s, const char *table,
-				size_t row, const char *column)
+static const struct value *cell(const struct scene *s, const char *table, size_t row,
+				const char *column)
 {
 	const struct table *t = results_find(s->r, table);
 
@@ -74,13 +71,10 @@ static void a_mesh_has_the_hops_that_arithmetic_says(void **state)
 	struct scene s;
 
 	(void)state;
-	assert_int_equal(
-		look(&s, "mesh --columns=4 --rows=4 --hosts=1", "xy", &o),
-		HD_OK);
+	assert_int_equal(look(&s, "mesh --columns=4 --rows=4 --hosts=1", "xy", &o), HD_OK);
 	assert_true(s.met);
 	assert_int_equal(cell(&s, "check", 0, "pairs")->u, 240);
-	assert_true(fabs(cell(&s, "check", 0, "mean hops")->real - 8.0 / 3) <
-		    1e-12);
+	assert_true(fabs(cell(&s, "check", 0, "mean hops")->real - 8.0 / 3) < 1e-12);
 	assert_int_equal(cell(&s, "check", 0, "most hops")->u, 6);
 	const struct table *hops = results_find(s.r, "hops");
 	uint64_t pairs = 0;
@@ -102,8 +96,7 @@ static void a_ring_can_lock_up_and_the_circle_is_named(void **state)
 	struct scene s;
 
 	(void)state;
-	assert_int_equal(look(&s, "ring --switches=6 --hosts=1", "minhop", &o),
-			 HD_OK);
+	assert_int_equal(look(&s, "ring --switches=6 --hosts=1", "minhop", &o), HD_OK);
 	assert_false(s.met);
 	assert_false(inspection_is_clean(&s.x));
 	assert_string_equal(cell(&s, "deadlock", 0, "VLs seen")->text, "0");
@@ -112,9 +105,8 @@ static void a_ring_can_lock_up_and_the_circle_is_named(void **state)
 		assert_null(strstr(s.r->remarks[i], "--path-sls"));
 	assert_int_equal(table_rows(results_find(s.r, "cycle")), 6);
 	for (size_t i = 0; i < 6; i++)
-		assert_string_equal(
-			cell(&s, "cycle", i, "next node")->text,
-			cell(&s, "cycle", (i + 1) % 6, "node")->text);
+		assert_string_equal(cell(&s, "cycle", i, "next node")->text,
+				    cell(&s, "cycle", (i + 1) % 6, "node")->text);
 	leave(&s);
 }
 
@@ -127,19 +119,15 @@ static void a_path_is_walked_node_by_node(void **state)
 	struct scene s;
 
 	(void)state;
-	assert_int_equal(
-		look(&s, "mesh --columns=4 --rows=4 --hosts=1", "xy", &o),
-		HD_OK);
+	assert_int_equal(look(&s, "mesh --columns=4 --rows=4 --hosts=1", "xy", &o), HD_OK);
 	const struct table *t = results_find(s.r, "path");
 
 	assert_int_equal(table_rows(t), 1 + 7);
 	assert_string_equal(cell(&s, "path", 0, "node")->text, "h0");
 	leave(&s);
-	assert_int_equal(look(&s, "star --hosts=4", "minhop", &none),
-			 HD_ERR_USAGE);
+	assert_int_equal(look(&s, "star --hosts=4", "minhop", &none), HD_ERR_USAGE);
 	leave(&s);
-	assert_int_equal(look(&s, "star --hosts=4", "minhop", &nobody),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(look(&s, "star --hosts=4", "minhop", &nobody), HD_ERR_NOT_FOUND);
 	leave(&s);
 }
 
@@ -175,16 +163,13 @@ static void groups_are_added_and_checked(void **state)
 	struct scene s;
 
 	(void)state;
-	assert_int_equal(
-		look(&s, "mesh --columns=3 --rows=3 --hosts=1", "xy", &o),
-		HD_OK);
+	assert_int_equal(look(&s, "mesh --columns=3 --rows=3 --hosts=1", "xy", &o), HD_OK);
 	assert_true(s.met);
 	/* Each of nine members to eight others. */
 	assert_int_equal(cell(&s, "multicast", 0, "deliveries")->u, 9 * 8);
 	assert_int_equal(cell(&s, "groups", 0, "members")->u, 9);
 	leave(&s);
-	assert_int_equal(look(&s, "star --hosts=4", "minhop", &missing),
-			 HD_ERR_NOT_FOUND);
+	assert_int_equal(look(&s, "star --hosts=4", "minhop", &missing), HD_ERR_NOT_FOUND);
 	leave(&s);
 }
 

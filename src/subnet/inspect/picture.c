@@ -61,12 +61,11 @@ static lid_t lid_of(const struct subnet *s, node_id node)
 	return 0;
 }
 
-static void put_node(const struct subnet *s, node_id node,
-		     const struct point *at, struct table *t)
+static void put_node(const struct subnet *s, node_id node, const struct point *at, struct table *t)
 {
-	static const char *const kinds[] = { [NODE_CA] = "host",
-					     [NODE_SWITCH] = "switch",
-					     [NODE_ROUTER] = "router" };
+	static const char *const kinds[] = {
+		[NODE_CA] = "host", [NODE_SWITCH] = "switch", [NODE_ROUTER] = "router"
+	};
 	const struct topo_node *v = &s->topo->nodes[node];
 
 	const struct node_row row = {
@@ -91,8 +90,7 @@ void picture_nodes(const struct subnet *s, struct results *r)
 
 	shape_init(&shape, topo);
 	layout_init(&l, topo, &shape);
-	struct table *t = results_record(r, "layout", "how to draw the fabric",
-					 layout_columns);
+	struct table *t = results_record(r, "layout", "how to draw the fabric", layout_columns);
 
 	const struct layout_row row = {
 		.kind = l.is_layered ? "layers"
@@ -103,8 +101,7 @@ void picture_nodes(const struct subnet *s, struct results *r)
 	};
 
 	table_put_row(t, &row);
-	t = results_table(r, "nodes", "switches, hosts and routers",
-			  node_columns);
+	t = results_table(r, "nodes", "switches, hosts and routers", node_columns);
 	for (node_id v = 0; v < topo->n_nodes; v++) {
 		uint32_t vertex = shape.vertex_of[v];
 		bool own = vertex < shape.n && shape.node[vertex] == v;
@@ -145,8 +142,7 @@ void picture_port_name(const struct topo *t, port_id port, struct strbuf *out)
 		strbuf_printf(out, ":%u", t->ports[port].number);
 }
 
-static const char *port_name(const struct topo *topo, port_id port,
-			     struct table *t)
+static const char *port_name(const struct topo *topo, port_id port, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -154,11 +150,10 @@ static const char *port_name(const struct topo *topo, port_id port,
 	return table_take(t, &name);
 }
 
-void picture_links(const struct topo *topo, const struct picture_link *links,
-		   size_t n, struct results *r)
+void picture_links(const struct topo *topo, const struct picture_link *links, size_t n,
+		   struct results *r)
 {
-	struct table *t = results_table(
-		r, "links", "each direction of each cable", link_columns);
+	struct table *t = results_table(r, "links", "each direction of each cable", link_columns);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct topo_port *from = &topo->ports[links[i].from];
@@ -190,21 +185,16 @@ struct load_row {
 	double all_pairs, shifts, traffic;
 };
 
-#define LOAD_COLUMNS                                                       \
-	{ "link", NULL, CELL(load_row, link) },                            \
-		{ "port", NULL, CELL(load_row, port) },                    \
-		{ "from", "node", CELL(load_row, from) },                  \
-		{ "out", "port", CELL(load_row, out) },                    \
-		{ "to", "node", CELL(load_row, to) },                      \
-		{ "in", "port", CELL(load_row, in) },                      \
-		{ "rate", "Gb/s", CELL(load_row, rate), ORIGIN_GIVEN, 1 }, \
-		{ "flows", NULL, CELL(load_row, flows), ORIGIN_COMPUTED }, \
-		{ "flows of a shift", NULL, CELL(load_row, shifted),       \
-		  ORIGIN_COMPUTED },                                       \
-		{ "all pairs", "%", CELL(load_row, all_pairs),             \
-		  ORIGIN_COMPUTED, 1 },                                    \
-	{                                                                  \
-		"shifts", "%", CELL(load_row, shifts), ORIGIN_COMPUTED, 1  \
+#define LOAD_COLUMNS                                                                              \
+	{ "link", NULL, CELL(load_row, link) }, { "port", NULL, CELL(load_row, port) },           \
+		{ "from", "node", CELL(load_row, from) }, { "out", "port", CELL(load_row, out) }, \
+		{ "to", "node", CELL(load_row, to) }, { "in", "port", CELL(load_row, in) },       \
+		{ "rate", "Gb/s", CELL(load_row, rate), ORIGIN_GIVEN, 1 },                        \
+		{ "flows", NULL, CELL(load_row, flows), ORIGIN_COMPUTED },                        \
+		{ "flows of a shift", NULL, CELL(load_row, shifted), ORIGIN_COMPUTED },           \
+		{ "all pairs", "%", CELL(load_row, all_pairs), ORIGIN_COMPUTED, 1 },              \
+	{                                                                                         \
+		"shifts", "%", CELL(load_row, shifts), ORIGIN_COMPUTED, 1                         \
 	}
 static const struct column load_columns[] = { LOAD_COLUMNS, { NULL } };
 static const struct column traffic_columns[] = {
@@ -236,8 +226,7 @@ static double of_longest(double time, double most)
 	return most > 0 ? 100 * time / most : 0;
 }
 
-static void put_loads(const struct subnet *s, const struct load_map *m,
-		      struct table *t)
+static void put_loads(const struct subnet *s, const struct load_map *m, struct table *t)
 {
 	const struct topo *topo = s->topo;
 	const double pairs = longest(s, m->all_pairs);
@@ -260,10 +249,8 @@ static void put_loads(const struct subnet *s, const struct load_map *m,
 			.rate = s->rate_of_port[p],
 			.flows = m->all_pairs[p],
 			.shifted = m->shifts[p],
-			.all_pairs = of_longest(time_of(s, p, m->all_pairs[p]),
-						pairs),
-			.shifts =
-				of_longest(time_of(s, p, m->shifts[p]), shifts),
+			.all_pairs = of_longest(time_of(s, p, m->all_pairs[p]), pairs),
+			.shifts = of_longest(time_of(s, p, m->shifts[p]), shifts),
 			.sent = m->traffic ? m->traffic[p] : 0,
 		};
 
@@ -272,17 +259,15 @@ static void put_loads(const struct subnet *s, const struct load_map *m,
 	}
 }
 
-void picture_loads(const struct subnet *s, unsigned n,
-		   const struct load_traffic *traffic, struct results *r)
+void picture_loads(const struct subnet *s, unsigned n, const struct load_traffic *traffic,
+		   struct results *r)
 {
 	struct load_map m;
 
 	picture_nodes(s, r);
 	struct table *t = results_table(
 		r, "links",
-		"each direction of each cable: flows if every pair sends, and "
-		"the most of any shift; and how long they take it, of the "
-		"busiest",
+		"each direction of each cable: flows if every pair sends, and the most of any shift; and how long they take it, of the busiest",
 		traffic->list ? traffic_columns : load_columns);
 
 	load_map_init(&m, s, n, traffic);
@@ -333,15 +318,13 @@ static void put_lft(const struct subnet *s, switch_id sw, struct table *t)
 static void put_forwarding(const struct subnet *s, struct results *r)
 {
 	if ((uint64_t)s->n_switches * s->lft_stride > PICTURE_ENTRIES) {
-		results_remark(r,
-			       "the forwarding tables (%u switches, LIDs up to "
-			       "%u) are too many for a record: 'heddle route' "
-			       "shows them",
-			       s->n_switches, s->lft_stride - 1);
+		results_remark(
+			r,
+			"the forwarding tables (%u switches, LIDs up to %u) are too many for a record: 'heddle route' shows them",
+			s->n_switches, s->lft_stride - 1);
 		return;
 	}
-	struct table *t = results_table(r, "forwarding",
-					"where each switch sends each LID",
+	struct table *t = results_table(r, "forwarding", "where each switch sends each LID",
 					forwarding_columns);
 
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
@@ -356,13 +339,12 @@ static const struct column mapping_columns[] = {
 	{ "node", NULL, CELL(mapping_row, node) },
 	{ "in", "port", CELL(mapping_row, in) },
 	{ "out", "port", CELL(mapping_row, out) },
-	{ "SL2VL", "VL of SL 0, 1, ...", CELL(mapping_row, sl2vl),
-	  ORIGIN_COMPUTED },
+	{ "SL2VL", "VL of SL 0, 1, ...", CELL(mapping_row, sl2vl), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void put_mapping(struct table *t, const char *node, const char *in,
-			const char *out, const struct sl2vl *map)
+static void put_mapping(struct table *t, const char *node, const char *in, const char *out,
+			const struct sl2vl *map)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -381,8 +363,7 @@ static void put_mapping(struct table *t, const char *node, const char *in,
 
 static bool is_cabled(const struct topo *t, node_id node, unsigned number)
 {
-	return number == 0 ||
-	       t->ports[t->nodes[node].first_port + number].peer != TOPO_NONE;
+	return number == 0 || t->ports[t->nodes[node].first_port + number].peer != TOPO_NONE;
 }
 
 /* The one table of all of a switch's pairs of cabled ports; NULL if several. */
@@ -421,8 +402,7 @@ static void put_pairs(const struct subnet *s, switch_id sw, struct table *t)
 				continue;
 			snprintf(a, sizeof(a), "%u", in);
 			snprintf(b, sizeof(b), "%u", out);
-			put_mapping(t, s->topo->nodes[node].name, a, b,
-				    sl2vl_at(s, sw, in, out));
+			put_mapping(t, s->topo->nodes[node].name, a, b, sl2vl_at(s, sw, in, out));
 		}
 	}
 }
@@ -433,8 +413,7 @@ static void put_mappings(const struct subnet *s, struct results *r)
 	const struct topo *topo = s->topo;
 	struct table *t = results_table(
 		r, "lane mapping",
-		"the VL of each SL; 'any' stands for those without a row of "
-		"their own",
+		"the VL of each SL; 'any' stands for those without a row of their own",
 		mapping_columns);
 	const struct sl2vl *first = s->n_switches ? only_mapping(s, 0) : NULL;
 	struct sl2vl common = first ? *first : sl2vl_default(N_DATA_VLS);
@@ -444,8 +423,7 @@ static void put_mappings(const struct subnet *s, struct results *r)
 		if (topo_is_end_port(topo, p) &&
 		    memcmp(sl2vl_of(s, p), &common, sizeof(common)) != 0 &&
 		    table_rows(t) < MAX_MAPPINGS)
-			put_mapping(t, topo_node_of(topo, p)->name, ANY, ANY,
-				    sl2vl_of(s, p));
+			put_mapping(t, topo_node_of(topo, p)->name, ANY, ANY, sl2vl_of(s, p));
 	}
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		const struct sl2vl *only = only_mapping(s, sw);
@@ -455,8 +433,7 @@ static void put_mappings(const struct subnet *s, struct results *r)
 		if (!only)
 			put_pairs(s, sw, t);
 		else if (memcmp(only, &common, sizeof(common)) != 0)
-			put_mapping(t, switch_node(s, sw)->name, ANY, ANY,
-				    only);
+			put_mapping(t, switch_node(s, sw)->name, ANY, ANY, only);
 	}
 }
 
@@ -473,31 +450,28 @@ static const struct column arbitration_columns[] = {
 	{ NULL },
 };
 
-static const char *entries_text(struct table *t,
-				const struct vlarb_entry *entries, unsigned n)
+static const char *entries_text(struct table *t, const struct vlarb_entry *entries, unsigned n)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (entries[i].weight)
-			strbuf_printf(&text, "%s%u:%u", text.len ? "," : "",
-				      entries[i].vl, entries[i].weight);
+			strbuf_printf(&text, "%s%u:%u", text.len ? "," : "", entries[i].vl,
+				      entries[i].weight);
 	}
 	return text.len ? table_take(t, &text) : "empty";
 }
 
 /* The table that most ports have stands in one row, for "any". */
-static void put_arbitration(const struct subnet *s,
-			    const struct picture_link *links, size_t n,
+static void put_arbitration(const struct subnet *s, const struct picture_link *links, size_t n,
 			    struct results *r)
 {
 	uint32_t *uses = hd_alloc(s->n_vlarb_tables + 1, sizeof(*uses));
 	uint32_t most = 0;
-	struct table *t = results_table(
-		r, "arbitration",
-		"VL arbitration; 'any' stands for ports without a row of "
-		"their own",
-		arbitration_columns);
+	struct table *t =
+		results_table(r, "arbitration",
+			      "VL arbitration; 'any' stands for ports without a row of their own",
+			      arbitration_columns);
 
 	for (size_t i = 0; i < n; i++)
 		uses[s->vlarb_of_port[links[i].from]]++;
@@ -508,8 +482,7 @@ static void put_arbitration(const struct subnet *s,
 
 		if (l && s->vlarb_of_port[l->from] == most)
 			continue;
-		const struct vlarb *a =
-			l ? vlarb_of(s, l->from) : &s->vlarb_tables[most];
+		const struct vlarb *a = l ? vlarb_of(s, l->from) : &s->vlarb_tables[most];
 
 		const struct arbitration_row shown = {
 			.port = l ? port_name(s->topo, l->from, t) : ANY,
@@ -523,8 +496,8 @@ static void put_arbitration(const struct subnet *s,
 	free(uses);
 }
 
-void picture_tables(const struct subnet *s, const struct picture_link *links,
-		    size_t n, struct results *r)
+void picture_tables(const struct subnet *s, const struct picture_link *links, size_t n,
+		    struct results *r)
 {
 	put_forwarding(s, r);
 	put_mappings(s, r);

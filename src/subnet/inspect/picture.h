@@ -26,17 +26,17 @@ void picture_nodes(const struct subnet *s, struct results *r);
  * link's load each has if every pair sends, in the worst of `n` shifts, and by
  * the traffic, if there is some.
  */
-void picture_loads(const struct subnet *s, unsigned n,
-		   const struct load_traffic *traffic, struct results *r);
+void picture_loads(const struct subnet *s, unsigned n, const struct load_traffic *traffic,
+		   struct results *r);
 /* "links", numbered as they are given. */
-void picture_links(const struct topo *topo, const struct picture_link *links,
-		   size_t n, struct results *r);
+void picture_links(const struct topo *topo, const struct picture_link *links, size_t n,
+		   struct results *r);
 /*
  * "forwarding", "lane mapping", and the "arbitration" of where links leave.
  * Forwarding tables that would be huge are left out with a remark.
  */
-void picture_tables(const struct subnet *s, const struct picture_link *links,
-		    size_t n, struct results *r);
+void picture_tables(const struct subnet *s, const struct picture_link *links, size_t n,
+		    struct results *r);
 
 /* "leaf1:4", or "h7" where there is only one port. */
 void picture_port_name(const struct topo *t, port_id port, struct strbuf *out);

@@ -43,8 +43,7 @@ static const char *source_name(const struct topo *topo, struct table *t,
 {
 	if (m->source != TOPO_NONE)
 		return topo_node_of(topo, m->source)->name;
-	return m->n_senders ? table_text(t, "any member, %u more", m->n_senders)
-			    : "any member";
+	return m->n_senders ? table_text(t, "any member, %u more", m->n_senders) : "any member";
 }
 
 static unsigned mgid_word(unsigned shift)
@@ -55,17 +54,15 @@ static unsigned mgid_word(unsigned shift)
 static void list_groups(struct results *r, const struct subnet *s)
 {
 	const struct topo *topo = s->topo;
-	struct table *t =
-		results_table(r, "groups", "multicast groups", group_columns);
+	struct table *t = results_table(r, "groups", "multicast groups", group_columns);
 
 	for (uint32_t i = 0; i < s->n_groups; i++) {
 		const struct mcast_group *m = &s->groups[i];
 
 		struct group_row row = {
 			.mlid = table_text(t, "0x%04x", m->mlid),
-			.mgid = table_text(t, "%x:%x:%x::%x", mgid_word(48),
-					   mgid_word(32), mgid_word(16),
-					   m->mlid),
+			.mgid = table_text(t, "%x:%x:%x::%x", mgid_word(48), mgid_word(32),
+					   mgid_word(16), m->mlid),
 			.tree = mcast_method_names[m->method],
 			.source = source_name(topo, t, m),
 			.members = m->n_members,
@@ -99,38 +96,33 @@ struct choice {
 static const struct column choice_columns[] = {
 	{ "trees", NULL, CELL(choice, trees), ORIGIN_COMPUTED },
 	{ "MLIDs", NULL, CELL(choice, mlids), ORIGIN_COMPUTED },
-	{ "busiest cable", "messages", CELL(choice, peak.link),
-	  ORIGIN_COMPUTED },
+	{ "busiest cable", "messages", CELL(choice, peak.link), ORIGIN_COMPUTED },
 	{ "which", NULL, CELL(choice, which), ORIGIN_COMPUTED },
 	{ "all cables", "messages", CELL(choice, peak.total), ORIGIN_COMPUTED },
 	{ "cycle", "channels", CELL(choice, cycle), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void put_choice(struct table *t, const struct topo *topo,
-		       struct choice row)
+static void put_choice(struct table *t, const struct topo *topo, struct choice row)
 {
 	port_id p = row.peak.link_at;
 
 	if (p != TOPO_NONE)
-		row.which = table_text(t, "%s[%u]", topo_node_of(topo, p)->name,
-				       topo->ports[p].number);
+		row.which =
+			table_text(t, "%s[%u]", topo_node_of(topo, p)->name, topo->ports[p].number);
 	table_put_row(t, &row);
 }
 
-void show_choice(struct results *r, const struct subnet *s,
-		 const struct mcast_choice *c)
+void show_choice(struct results *r, const struct subnet *s, const struct mcast_choice *c)
 {
-	struct table *t = results_table(
-		r, "choice", "one message of every sender, by these trees",
-		choice_columns);
+	struct table *t = results_table(r, "choice", "one message of every sender, by these trees",
+					choice_columns);
 	uint32_t n[N_MCAST_METHODS] = { 0 };
 
 	for (uint32_t i = 0; i < c->n; i++)
 		n[c->methods[i]]++;
-	const char *trees =
-		table_text(t, "chosen: %u shared, %u union, %u shortest",
-			   n[MCAST_SHARED], n[MCAST_UNION], n[MCAST_SHORTEST]);
+	const char *trees = table_text(t, "chosen: %u shared, %u union, %u shortest",
+				       n[MCAST_SHARED], n[MCAST_UNION], n[MCAST_SHORTEST]);
 
 	put_choice(t, s->topo,
 		   (struct choice){ .trees = trees,
@@ -145,14 +137,10 @@ void show_choice(struct results *r, const struct subnet *s,
 				    .cycle = c->shared_cycle,
 				    .peak = c->shared });
 	if (c->chosen.link < c->shared.link)
-		results_remark(r,
-			       "the choice takes %.0f %% off the busiest cable",
-			       100.0 - 100.0 * (double)c->chosen.link /
-					       (double)c->shared.link);
+		results_remark(r, "the choice takes %.0f %% off the busiest cable",
+			       100.0 - 100.0 * (double)c->chosen.link / (double)c->shared.link);
 	else if (c->chosen.link > c->shared.link)
-		results_remark(r,
-			       "shared trees would load less, but close a "
-			       "circle of %u channels",
+		results_remark(r, "shared trees would load less, but close a circle of %u channels",
 			       c->shared_cycle);
 }
 
@@ -163,8 +151,8 @@ bool show_groups(struct results *r, const struct subnet *s)
 	list_groups(r, s);
 	check_mcast(s, &row.c);
 	measure_tables(s, &row);
-	struct table *t = results_record(
-		r, "multicast", "one packet from every sender", mcast_columns);
+	struct table *t =
+		results_record(r, "multicast", "one packet from every sender", mcast_columns);
 
 	const struct mcast_check *c = &row.c;
 
@@ -172,14 +160,12 @@ bool show_groups(struct results *r, const struct subnet *s)
 	if (!mcast_check_is_clean(c))
 		results_remark(
 			r,
-			"the first fault is of MLID 0x%04x, sent by '%s': "
-			"'%s' receives %llu copies",
+			"the first fault is of MLID 0x%04x, sent by '%s': '%s' receives %llu copies",
 			s->groups[c->fault_group].mlid,
 			topo_node_of(s->topo, c->fault_sender)->name,
 			c->fault_receiver == TOPO_NONE
 				? "nobody"
-				: topo_node_of(s->topo, c->fault_receiver)
-					  ->name,
+				: topo_node_of(s->topo, c->fault_receiver)->name,
 			(unsigned long long)c->fault_copies);
 	return mcast_check_is_clean(c);
 }

@@ -39,26 +39,20 @@ struct share {
 static const struct column share_columns[] = {
 	{ "pattern", NULL, CELL(share, pattern) },
 	{ "patterns", NULL, CELL(share, l.n_patterns) },
-	{ "mean share", "%", CELL_SHARE(share, l.mean_share), ORIGIN_COMPUTED,
-	  2 },
-	{ "interval 95 %", "%", CELL_SHARE(share, l.half_width),
-	  ORIGIN_COMPUTED, 2 },
-	{ "worst pattern", "%", CELL_SHARE(share, l.worst_mean),
-	  ORIGIN_COMPUTED, 2 },
-	{ "worst flow", "%", CELL_SHARE(share, l.least_share), ORIGIN_COMPUTED,
-	  2 },
-	{ "mean of most per channel", "flows", CELL(share, l.mean_max),
-	  ORIGIN_COMPUTED, 2 },
+	{ "mean share", "%", CELL_SHARE(share, l.mean_share), ORIGIN_COMPUTED, 2 },
+	{ "interval 95 %", "%", CELL_SHARE(share, l.half_width), ORIGIN_COMPUTED, 2 },
+	{ "worst pattern", "%", CELL_SHARE(share, l.worst_mean), ORIGIN_COMPUTED, 2 },
+	{ "worst flow", "%", CELL_SHARE(share, l.least_share), ORIGIN_COMPUTED, 2 },
+	{ "mean of most per channel", "flows", CELL(share, l.mean_max), ORIGIN_COMPUTED, 2 },
 	{ "most per channel", "flows", CELL(share, l.worst), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
 static void show_spread(struct results *r, const struct subnet *s)
 {
-	struct table *t = results_record(
-		r, "all-to-all",
-		"flows on channels between switches, every pair sending",
-		spread_columns);
+	struct table *t = results_record(r, "all-to-all",
+					 "flows on channels between switches, every pair sending",
+					 spread_columns);
 	struct spread row = { .port = 0 };
 	const struct load_spread *l = &row.l;
 
@@ -84,25 +78,20 @@ static const struct column channel_columns[] = {
 	{ "port", NULL, CELL(channel_row, port) },
 	{ "to", NULL, CELL(channel_row, to) },
 	{ "flows", NULL, CELL(channel_row, flows), ORIGIN_COMPUTED },
-	{ "of the mean", "%", CELL_SHARE(channel_row, of_mean), ORIGIN_COMPUTED,
-	  2 },
-	{ "most of a shift", "flows", CELL(channel_row, shifts),
+	{ "of the mean", "%", CELL_SHARE(channel_row, of_mean), ORIGIN_COMPUTED, 2 },
+	{ "most of a shift", "flows", CELL(channel_row, shifts), ORIGIN_COMPUTED },
+	{ "of the traffic", "flows", CELL_UNLESS(channel_row, traffic, NO_TRAFFIC),
 	  ORIGIN_COMPUTED },
-	{ "of the traffic", "flows",
-	  CELL_UNLESS(channel_row, traffic, NO_TRAFFIC), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void show_channels(struct results *r, const struct subnet *s,
-			  const struct load_map *m, bool all)
+static void show_channels(struct results *r, const struct subnet *s, const struct load_map *m,
+			  bool all)
 {
 	struct table *t = results_table(
 		r, "channel loads",
-		all ? "flows on each channel between switches: every pair "
-		      "sending, the most of any shift, and of the traffic"
-		    : "channels between switches with the most flows: every "
-		      "pair sending, the most of any shift, and of the "
-		      "traffic; --all shows all",
+		all ? "flows on each channel between switches: every pair sending, the most of any shift, and of the traffic"
+		    : "channels between switches with the most flows: every pair sending, the most of any shift, and of the traffic; --all shows all",
 		channel_columns);
 	uint32_t n;
 	uint64_t total = 0;
@@ -120,8 +109,7 @@ static void show_channels(struct results *r, const struct subnet *s,
 			.flows = flows,
 			.of_mean = ratio(flows * n, total),
 			.shifts = m->shifts[order[i]],
-			.traffic =
-				m->traffic ? m->traffic[order[i]] : NO_TRAFFIC,
+			.traffic = m->traffic ? m->traffic[order[i]] : NO_TRAFFIC,
 		};
 
 		table_put_row(t, &row);
@@ -129,14 +117,12 @@ static void show_channels(struct results *r, const struct subnet *s,
 	free(order);
 }
 
-static void show_shares(struct results *r, const struct subnet *s,
-			const struct load_map *m, unsigned n_patterns,
-			uint64_t seed)
+static void show_shares(struct results *r, const struct subnet *s, const struct load_map *m,
+			unsigned n_patterns, uint64_t seed)
 {
 	struct table *t = results_table(
 		r, "shares",
-		"what flows get of their link; the mean share of random"
-		" bisections is the effective bisection bandwidth",
+		"what flows get of their link; the mean share of random bisections is the effective bisection bandwidth",
 		share_columns);
 	struct share bisections = { .pattern = "random bisection" };
 	struct share permutations = { .pattern = "random permutation" };
@@ -150,8 +136,8 @@ static void show_shares(struct results *r, const struct subnet *s,
 		table_put_row(t, &(struct share){ "traffic", m->of_traffic });
 }
 
-void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
-	       uint64_t seed, const struct load_traffic *traffic, bool all)
+void show_load(struct results *r, const struct subnet *s, unsigned n_patterns, uint64_t seed,
+	       const struct load_traffic *traffic, bool all)
 {
 	struct load_map m;
 
@@ -160,10 +146,10 @@ void show_load(struct results *r, const struct subnet *s, unsigned n_patterns,
 	show_channels(r, s, &m, all);
 	show_shares(r, s, &m, n_patterns, seed);
 	if (traffic->n_left)
-		results_remark(r,
-			       "%zu flows of the traffic go to no single end "
-			       "port of their subnet and are not counted",
-			       traffic->n_left);
+		results_remark(
+			r,
+			"%zu flows of the traffic go to no single end port of their subnet and are not counted",
+			traffic->n_left);
 	load_map_fini(&m);
 }
 
@@ -187,31 +173,27 @@ static const char *prefix_text(struct table *t, uint64_t prefix)
 	return table_text(t, "0x%016" PRIx64, prefix);
 }
 
-static void put_choices(struct table *t, const struct subnet *s, unsigned from,
-			unsigned to)
+static void put_choices(struct table *t, const struct subnet *s, unsigned from, unsigned to)
 {
 	const struct router_hop *h = &s->router_hops[from * s->n_subnets + to];
 
 	for (uint32_t i = 0; i < h->n; i++) {
 		port_id p = s->router_choices[h->first + i];
 
-		table_put_row(t,
-			      &(struct router_row){
-				      .from = prefix_text(t, s->prefix[from]),
-				      .to = prefix_text(t, s->prefix[to]),
-				      .router = topo_node_of(s->topo, p)->name,
-				      .hops = h->n_hops,
-				      .port = s->topo->ports[p].number,
-				      .dlid = s->lid_of_port[p] });
+		table_put_row(t, &(struct router_row){ .from = prefix_text(t, s->prefix[from]),
+						       .to = prefix_text(t, s->prefix[to]),
+						       .router = topo_node_of(s->topo, p)->name,
+						       .hops = h->n_hops,
+						       .port = s->topo->ports[p].number,
+						       .dlid = s->lid_of_port[p] });
 	}
 }
 
 void show_routers(struct results *r, const struct subnet *s)
 {
-	struct table *t = results_table(
-		r, "routers",
-		"the router to address for a packet to another prefix",
-		router_columns);
+	struct table *t =
+		results_table(r, "routers", "the router to address for a packet to another prefix",
+			      router_columns);
 
 	for (unsigned from = 0; from < s->n_subnets; from++) {
 		for (unsigned to = 0; to < s->n_subnets; to++)
@@ -242,8 +224,7 @@ struct walker {
 	uint8_t sl;
 };
 
-static void put_step(struct walker *w, const char *name, unsigned in,
-		     unsigned out, unsigned vl)
+static void put_step(struct walker *w, const char *name, unsigned in, unsigned out, unsigned vl)
 {
 	table_put_row(w->t, &(struct path_row){ name, in, out, w->dlid, vl });
 }
@@ -281,8 +262,7 @@ static bool step(struct walker *w)
 	return w->at != TOPO_NONE;
 }
 
-void show_path(struct results *r, const struct subnet *s, port_id from,
-	       port_id to)
+void show_path(struct results *r, const struct subnet *s, port_id from, port_id to)
 {
 	const struct topo *t = s->topo;
 	struct walker w = { .s = s, .at = from, .to = to };
@@ -290,11 +270,10 @@ void show_path(struct results *r, const struct subnet *s, port_id from,
 
 	w.dlid = route_dlid(s, from, to);
 	w.sl = path_sl(s, from, w.dlid, 0);
-	w.t = results_table(r, "path", "the way of a packet, node by node",
-			    path_columns);
+	w.t = results_table(r, "path", "the way of a packet, node by node", path_columns);
 	if (t->ports[from].number > 0) {
-		put_step(&w, topo_node_of(t, from)->name, 0,
-			 t->ports[from].number, sl2vl_of(s, from)->vl[w.sl]);
+		put_step(&w, topo_node_of(t, from)->name, 0, t->ports[from].number,
+			 sl2vl_of(s, from)->vl[w.sl]);
 		w.at = t->ports[from].peer;
 	}
 	while (steps++ <= t->n_nodes && step(&w))

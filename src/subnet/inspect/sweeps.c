@@ -12,12 +12,10 @@
 static node_id find_node(const struct topo *t, const char *name, size_t len)
 {
 	char *end = NULL;
-	uint64_t guid =
-		strncmp(name, "0x", 2) == 0 ? strtoull(name, &end, 16) : 0;
+	uint64_t guid = strncmp(name, "0x", 2) == 0 ? strtoull(name, &end, 16) : 0;
 
 	for (node_id v = 0; v < t->n_nodes; v++) {
-		if (strlen(t->nodes[v].name) == len &&
-		    memcmp(t->nodes[v].name, name, len) == 0)
+		if (strlen(t->nodes[v].name) == len && memcmp(t->nodes[v].name, name, len) == 0)
 			return v;
 		if (end == name + len && t->nodes[v].guid == guid)
 			return v;
@@ -30,13 +28,12 @@ static bool is_called(const struct topo_node *n, const char *word)
 {
 	size_t len = strlen(n->name);
 
-	return strncmp(n->name, word, len) == 0 &&
-	       (word[len] == '\0' || word[len] == '/');
+	return strncmp(n->name, word, len) == 0 && (word[len] == '\0' || word[len] == '/');
 }
 
 /* "leaf3/20", or "leaf3" for all cables of it. */
-static enum hd_status mark(const struct topo *t, const char *word, bool is_down,
-			   bool *down, struct diag *d)
+static enum hd_status mark(const struct topo *t, const char *word, bool is_down, bool *down,
+			   struct diag *d)
 {
 	node_id v = find_node(t, word, strlen(word));
 	const char *slash = strrchr(word, '/');
@@ -49,17 +46,14 @@ static enum hd_status mark(const struct topo *t, const char *word, bool is_down,
 		v = find_node(t, word, (size_t)(slash - word));
 		if (v != TOPO_NONE && end > slash + 1 && !*end && number > 0 &&
 		    number <= t->nodes[v].n_ports &&
-		    t->ports[topo_port_of(t, v, (unsigned)number)].peer !=
-			    TOPO_NONE)
+		    t->ports[topo_port_of(t, v, (unsigned)number)].peer != TOPO_NONE)
 			first = last = (unsigned)number;
 	}
 	if (v == TOPO_NONE || last == 0)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "no cable '%s': give NODE/PORT, or NODE for"
-				 " all of its cables",
+				 "no cable '%s': give NODE/PORT, or NODE for all of its cables",
 				 word);
-	node_id other =
-		is_called(&t->nodes[v], word) ? topo_namesake(t, v) : TOPO_NONE;
+	node_id other = is_called(&t->nodes[v], word) ? topo_namesake(t, v) : TOPO_NONE;
 
 	if (other != TOPO_NONE)
 		return topo_refuse_name(t, v, other, d);
@@ -74,27 +68,23 @@ static enum hd_status mark(const struct topo *t, const char *word, bool is_down,
 }
 
 /* "down=a/1,b": changes `text`. */
-static enum hd_status mark_all(const struct topo *t, char *text, bool *down,
-			       struct diag *d)
+static enum hd_status mark_all(const struct topo *t, char *text, bool *down, struct diag *d)
 {
 	char *list = strchr(text, '='), *save = NULL;
 	bool is_down = strncmp(text, "down=", 5) == 0;
 
 	if (!list || (!is_down && strncmp(text, "up=", 3) != 0))
 		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is no sweep: write down=NODE/PORT,... or"
-				 " up=NODE/PORT,...",
+				 "'%s' is no sweep: write down=NODE/PORT,... or up=NODE/PORT,...",
 				 text);
-	for (char *word = strtok_r(list + 1, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save)) {
+	for (char *word = strtok_r(list + 1, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		if (mark(t, word, is_down, down, d) != HD_OK)
 			return d->status;
 	}
 	return HD_OK;
 }
 
-static enum hd_status mark_sweep(const struct topo *t, const char *text,
-				 bool *down, struct diag *d)
+static enum hd_status mark_sweep(const struct topo *t, const char *text, bool *down, struct diag *d)
 {
 	char *copy = hd_strdup(text), *save = NULL;
 	enum hd_status status = HD_OK;
@@ -106,23 +96,19 @@ static enum hd_status mark_sweep(const struct topo *t, const char *text,
 	return status;
 }
 
-enum hd_status sweeps_plan(const struct subnet *whole,
-			   const struct option_list *list,
-			   const struct replan_options *o, struct diag *d,
-			   struct sweeps *out)
+enum hd_status sweeps_plan(const struct subnet *whole, const struct option_list *list,
+			   const struct replan_options *o, struct diag *d, struct sweeps *out)
 {
 	bool *down = hd_alloc(whole->topo->n_ports, sizeof(*down));
 	enum hd_status status = HD_OK;
 
 	*out = (struct sweeps){ .done = hd_alloc(list->n, sizeof(*out->done)) };
 	for (size_t i = 0; i < list->n && status == HD_OK; i++) {
-		const struct subnet *present =
-			i > 0 ? &out->done[i - 1].subnet : whole;
+		const struct subnet *present = i > 0 ? &out->done[i - 1].subnet : whole;
 
 		status = mark_sweep(whole->topo, list->items[i], down, d);
 		if (status == HD_OK)
-			status = replan(whole, present, down, o, d,
-					&out->done[i]);
+			status = replan(whole, present, down, o, d, &out->done[i]);
 		out->n += status == HD_OK;
 	}
 	free(down);
@@ -182,11 +168,9 @@ static uint32_t count_switches(const struct replan *r)
 	return n;
 }
 
-void sweeps_show(struct results *r, const struct sweeps *s,
-		 const struct option_list *list)
+void sweeps_show(struct results *r, const struct sweeps *s, const struct option_list *list)
 {
-	struct table *t = results_table(r, "sweeps", "what the manager does",
-					sweep_columns);
+	struct table *t = results_table(r, "sweeps", "what the manager does", sweep_columns);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct replan *x = &s->done[i];
@@ -199,23 +183,18 @@ void sweeps_show(struct results *r, const struct sweeps *s,
 						  .blocks = x->n_writes,
 						  .entries = x->n_changes });
 	}
-	t = results_table(r, "writes",
-			  "blocks of 64 LIDs, in the order in which they are "
-			  "sent",
+	t = results_table(r, "writes", "blocks of 64 LIDs, in the order in which they are sent",
 			  write_columns);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct replan *x = &s->done[i];
 
 		for (uint32_t k = 0; k < x->n_writes; k++) {
 			const struct lft_write *w = &x->writes[k];
-			const struct topo_node *v =
-				&x->topo.nodes[x->subnet.node_of_switch[w->sw]];
+			const struct topo_node *v = &x->topo.nodes[x->subnet.node_of_switch[w->sw]];
 
-			const char *guid =
-				table_text(t, "0x%016" PRIx64, v->guid);
+			const char *guid = table_text(t, "0x%016" PRIx64, v->guid);
 
-			table_put_row(
-				t, &(struct write){ i + 1, v->name, guid, *w });
+			table_put_row(t, &(struct write){ i + 1, v->name, guid, *w });
 		}
 	}
 }

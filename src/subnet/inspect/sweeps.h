@@ -18,14 +18,12 @@ struct sweeps {
 };
 
 /* Plans the sweeps of `list` from the tables of `whole`. */
-HD_MUST_CHECK enum hd_status sweeps_plan(const struct subnet *whole,
-					 const struct option_list *list,
-					 const struct replan_options *o,
-					 struct diag *d, struct sweeps *out);
+HD_MUST_CHECK enum hd_status sweeps_plan(const struct subnet *whole, const struct option_list *list,
+					 const struct replan_options *o, struct diag *d,
+					 struct sweeps *out);
 void sweeps_fini(struct sweeps *s);
 
 /* What each sweep changed, and which blocks it writes where. */
-void sweeps_show(struct results *r, const struct sweeps *s,
-		 const struct option_list *list);
+void sweeps_show(struct results *r, const struct sweeps *s, const struct option_list *list);
 
 #endif

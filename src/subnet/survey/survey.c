@@ -15,9 +15,8 @@
 #include "subnet/survey/survey_cases.h"
 
 const char *const survey_kind_names[] = {
-	[SURVEY_SWITCHES] = "switches", [SURVEY_LINKS] = "links",
-	[SURVEY_HOSTS] = "hosts",       [SURVEY_PAIRS] = "pairs",
-	[N_SURVEY_KINDS] = NULL,
+	[SURVEY_SWITCHES] = "switches", [SURVEY_LINKS] = "links", [SURVEY_HOSTS] = "hosts",
+	[SURVEY_PAIRS] = "pairs",       [N_SURVEY_KINDS] = NULL,
 };
 
 const char *const survey_verdict_names[] = {
@@ -68,8 +67,8 @@ static bool can_lock(const struct subnet *s)
 }
 
 /* `is_free`: it is known that nothing can lock up. */
-static struct survey_figures
-look_at(const struct subnet *s, const struct survey_options *o, bool is_free)
+static struct survey_figures look_at(const struct subnet *s, const struct survey_options *o,
+				     bool is_free)
 {
 	struct load_spread spread;
 	struct load_shares shares = { .mean_share = NAN };
@@ -78,8 +77,7 @@ look_at(const struct subnet *s, const struct survey_options *o, bool is_free)
 	check_routes(s, &c);
 	load_all_to_all(s, &spread);
 	if (o->n_permutations)
-		load_patterns(s, LOAD_PERMUTATION, (unsigned)o->n_permutations,
-			      o->seed, &shares);
+		load_patterns(s, LOAD_PERMUTATION, (unsigned)o->n_permutations, o->seed, &shares);
 	return (struct survey_figures){
 		.n_ends = count_ends(s),
 		.n_reached = c.n_pairs - c.n_unreachable,
@@ -90,8 +88,7 @@ look_at(const struct subnet *s, const struct survey_options *o, bool is_free)
 	};
 }
 
-static enum survey_verdict judge(const struct survey_figures *before,
-				 const struct survey_case *c)
+static enum survey_verdict judge(const struct survey_figures *before, const struct survey_case *c)
 {
 	const struct survey_figures *now = &c->figures;
 
@@ -114,8 +111,7 @@ static bool only_lost_entries(const struct replan *r)
 	return true;
 }
 
-static void try_case(const struct surveyor *y, struct survey_case *c,
-		     const bool *down)
+static void try_case(const struct surveyor *y, struct survey_case *c, const bool *down)
 {
 	const struct survey_figures *before = &y->out->before;
 	const struct subnet *whole = y->out->whole;
@@ -132,8 +128,8 @@ static void try_case(const struct surveyor *y, struct survey_case *c,
 	 * Fewer paths on the same lanes make no new cycle, and whoever does not
 	 * choose lanes by path leaves them as they were.
 	 */
-	bool is_free = !before->can_lock && !now.subnet.sl_of_path &&
-		       !now.subnet.lanes_by_engine && only_lost_entries(&now);
+	bool is_free = !before->can_lock && !now.subnet.sl_of_path && !now.subnet.lanes_by_engine &&
+		       only_lost_entries(&now);
 
 	c->figures = look_at(&now.subnet, y->o, is_free);
 	c->n_lost = before->n_ends - c->figures.n_ends;
@@ -233,8 +229,7 @@ static bool *find_shared_names(const struct topo *t)
 	return shared;
 }
 
-void survey_run(const struct subnet *whole, const struct survey_options *o,
-		struct survey *out)
+void survey_run(const struct subnet *whole, const struct survey_options *o, struct survey *out)
 {
 	struct surveyor y = { .o = o, .out = out };
 	uint64_t entries = (uint64_t)whole->n_switches * whole->lft_stride;

@@ -46,7 +46,7 @@ struct survey_figures {
 	uint64_t n_reached;  /* paths between them that arrive, by LID */
 	uint64_t n_broken;   /* and those that do not */
 	uint64_t most_flows; /* on one link between switches, all to all */
-	double share; /* mean of permutations (subnet/load.h); NAN: none */
+	double share;        /* mean of permutations (subnet/load.h); NAN: none */
 	bool can_lock;
 };
 
@@ -93,8 +93,7 @@ struct survey {
 };
 
 /* On all threads of the process; their number changes nothing. */
-void survey_run(const struct subnet *whole, const struct survey_options *o,
-		struct survey *out);
+void survey_run(const struct subnet *whole, const struct survey_options *o, struct survey *out);
 void survey_fini(struct survey *s);
 
 /* No case is worse than that end ports are cut off. */
@@ -102,8 +101,7 @@ bool survey_is_well(const struct survey *s);
 
 /* What fails in a case: "leaf3/20 - spine1/3"; with GUIDs where names are not
  * enough. */
-void survey_name(const struct survey *s, const struct survey_case *c,
-		 struct strbuf *out);
+void survey_name(const struct survey *s, const struct survey_case *c, struct strbuf *out);
 
 /* The fabric, how the cases ended, and the `worst` of each kind; 0: all. */
 void survey_show(struct results *r, const struct survey *s, uint64_t worst);

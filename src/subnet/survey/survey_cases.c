@@ -13,8 +13,7 @@ struct list {
 
 static void add(struct list *l, enum survey_kind kind, uint32_t a, uint32_t b)
 {
-	l->out->cases = hd_grow(l->out->cases, &l->cap, l->out->n + 1,
-				sizeof(*l->out->cases));
+	l->out->cases = hd_grow(l->out->cases, &l->cap, l->out->n + 1, sizeof(*l->out->cases));
 	l->out->cases[l->out->n++] = (struct survey_case){
 		.kind = kind,
 		.what = { a, b },
@@ -36,9 +35,7 @@ static bool is_cable(const struct topo *t, port_id p)
 
 static enum survey_kind kind_of_cable(const struct topo *t, port_id p)
 {
-	return is_adapter(t, p) || is_adapter(t, t->ports[p].peer)
-		       ? SURVEY_HOSTS
-		       : SURVEY_LINKS;
+	return is_adapter(t, p) || is_adapter(t, t->ports[p].peer) ? SURVEY_HOSTS : SURVEY_LINKS;
 }
 
 static void list_switches(const struct topo *t, struct list *l)
@@ -49,8 +46,7 @@ static void list_switches(const struct topo *t, struct list *l)
 	}
 }
 
-static void list_cables(const struct topo *t, enum survey_kind kind,
-			struct list *l)
+static void list_cables(const struct topo *t, enum survey_kind kind, struct list *l)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (is_cable(t, p) && kind_of_cable(t, p) == kind)
@@ -59,8 +55,7 @@ static void list_cables(const struct topo *t, enum survey_kind kind,
 }
 
 /* The k-th pair (i, j), i < j, of n: row i has n - 1 - i of them. */
-static void add_pair(const port_id *links, uint64_t n, uint64_t k,
-		     struct list *l)
+static void add_pair(const port_id *links, uint64_t n, uint64_t k, struct list *l)
 {
 	uint64_t i = 0;
 
@@ -70,8 +65,7 @@ static void add_pair(const port_id *links, uint64_t n, uint64_t k,
 }
 
 /* Each pair at most once, in their order: Knuth's selection sampling. */
-static void list_pairs(const struct topo *t, const struct survey_options *o,
-		       struct list *l)
+static void list_pairs(const struct topo *t, const struct survey_options *o, struct list *l)
 {
 	port_id *links = hd_alloc(t->n_ports, sizeof(*links));
 	uint64_t n = 0;
@@ -94,8 +88,7 @@ static void list_pairs(const struct topo *t, const struct survey_options *o,
 	free(links);
 }
 
-void survey_list(const struct topo *t, const struct survey_options *o,
-		 struct survey *out)
+void survey_list(const struct topo *t, const struct survey_options *o, struct survey *out)
 {
 	struct list l = { .out = out };
 
@@ -109,16 +102,14 @@ void survey_list(const struct topo *t, const struct survey_options *o,
 		list_pairs(t, o, &l);
 }
 
-static void mark_cable(const struct topo *t, port_id p, bool is_down,
-		       bool *down)
+static void mark_cable(const struct topo *t, port_id p, bool is_down, bool *down)
 {
 	down[p] = is_down;
 	if (t->ports[p].peer != TOPO_NONE)
 		down[t->ports[p].peer] = is_down;
 }
 
-void survey_mark(const struct topo *t, const struct survey_case *c,
-		 bool is_down, bool *down)
+void survey_mark(const struct topo *t, const struct survey_case *c, bool is_down, bool *down)
 {
 	if (c->kind == SURVEY_SWITCHES) {
 		const struct topo_node *v = &t->nodes[c->what[0]];
@@ -178,12 +169,9 @@ static uint32_t walk_piece(struct pieces *p, port_id start)
 	return n;
 }
 
-port_id survey_manager(const struct topo *t, const struct survey_case *c,
-		       const bool *down)
+port_id survey_manager(const struct topo *t, const struct survey_case *c, const bool *down)
 {
-	port_id fails = c->kind == SURVEY_SWITCHES
-				? t->nodes[c->what[0]].first_port
-				: c->what[0];
+	port_id fails = c->kind == SURVEY_SWITCHES ? t->nodes[c->what[0]].first_port : c->what[0];
 	struct pieces p = {
 		.t = t,
 		.down = down,

@@ -13,14 +13,10 @@ static const struct column whole_columns[] = {
 	{ "end ports", NULL, CELL(whole_row, n_ends), ORIGIN_COMPUTED },
 	{ "switches", NULL, CELL(whole_row, n_switches), ORIGIN_COMPUTED },
 	{ "paths", NULL, CELL(whole_row, figures.n_reached), ORIGIN_COMPUTED },
-	{ "paths broken", NULL, CELL(whole_row, figures.n_broken),
-	  ORIGIN_COMPUTED },
-	{ "can lock up", NULL, CELL(whole_row, figures.can_lock),
-	  ORIGIN_COMPUTED },
-	{ "most flows", NULL, CELL(whole_row, figures.most_flows),
-	  ORIGIN_COMPUTED },
-	{ "share", "%", CELL_SHARE(whole_row, figures.share), ORIGIN_COMPUTED,
-	  2 },
+	{ "paths broken", NULL, CELL(whole_row, figures.n_broken), ORIGIN_COMPUTED },
+	{ "can lock up", NULL, CELL(whole_row, figures.can_lock), ORIGIN_COMPUTED },
+	{ "most flows", NULL, CELL(whole_row, figures.most_flows), ORIGIN_COMPUTED },
+	{ "share", "%", CELL_SHARE(whole_row, figures.share), ORIGIN_COMPUTED, 2 },
 	{ NULL },
 };
 
@@ -52,17 +48,12 @@ static const struct column case_columns[] = {
 	{ "what fails", NULL, CELL(case_row, name) },
 	{ "verdict", NULL, CELL(case_row, verdict), ORIGIN_COMPUTED },
 	{ "end ports lost", NULL, CELL(case_row, of.n_lost), ORIGIN_COMPUTED },
-	{ "paths broken", NULL, CELL(case_row, of.figures.n_broken),
-	  ORIGIN_COMPUTED },
-	{ "most flows", NULL, CELL(case_row, of.figures.most_flows),
-	  ORIGIN_COMPUTED },
+	{ "paths broken", NULL, CELL(case_row, of.figures.n_broken), ORIGIN_COMPUTED },
+	{ "most flows", NULL, CELL(case_row, of.figures.most_flows), ORIGIN_COMPUTED },
 	{ "of before", NULL, CELL(case_row, load), ORIGIN_COMPUTED, 3 },
-	{ "share", "%", CELL_SHARE(case_row, of.figures.share), ORIGIN_COMPUTED,
-	  2 },
-	{ "blocks written", NULL, CELL(case_row, of.n_writes),
-	  ORIGIN_COMPUTED },
-	{ "entries changed", NULL, CELL(case_row, of.n_changes),
-	  ORIGIN_COMPUTED },
+	{ "share", "%", CELL_SHARE(case_row, of.figures.share), ORIGIN_COMPUTED, 2 },
+	{ "blocks written", NULL, CELL(case_row, of.n_writes), ORIGIN_COMPUTED },
+	{ "entries changed", NULL, CELL(case_row, of.n_changes), ORIGIN_COMPUTED },
 	{ "why refused", NULL, CELL(case_row, why), ORIGIN_COMPUTED },
 	{ NULL },
 };
@@ -87,8 +78,7 @@ static void name_cable(const struct survey *s, port_id p, struct strbuf *out)
 	strbuf_printf(out, "/%u", t->ports[q].number);
 }
 
-void survey_name(const struct survey *s, const struct survey_case *c,
-		 struct strbuf *out)
+void survey_name(const struct survey *s, const struct survey_case *c, struct strbuf *out)
 {
 	if (c->kind == SURVEY_SWITCHES) {
 		name_node(s, c->what[0], out);
@@ -103,8 +93,7 @@ void survey_name(const struct survey *s, const struct survey_case *c,
 
 static void show_ends(struct results *r, const struct survey *s)
 {
-	struct table *t =
-		results_table(r, "survey", "how the cases ended", ends_columns);
+	struct table *t = results_table(r, "survey", "how the cases ended", ends_columns);
 
 	for (unsigned k = 0; k < N_SURVEY_KINDS; k++) {
 		const size_t *of = s->n_of[k];
@@ -113,30 +102,27 @@ static void show_ends(struct results *r, const struct survey *s)
 		for (unsigned v = 0; v < N_SURVEY_VERDICTS; v++)
 			n += of[v];
 		if (n)
-			table_put_row(t,
-				      &(struct ends_row){
-					      .kind = survey_kind_names[k],
-					      .n = n,
-					      .refused = of[SURVEY_REFUSED],
-					      .locks = of[SURVEY_LOCKS],
-					      .broken = of[SURVEY_BROKEN],
-					      .lost = of[SURVEY_LOST],
-					      .slower = of[SURVEY_SLOWER],
-					      .harmless = of[SURVEY_HARMLESS],
-				      });
+			table_put_row(t, &(struct ends_row){
+						 .kind = survey_kind_names[k],
+						 .n = n,
+						 .refused = of[SURVEY_REFUSED],
+						 .locks = of[SURVEY_LOCKS],
+						 .broken = of[SURVEY_BROKEN],
+						 .lost = of[SURVEY_LOST],
+						 .slower = of[SURVEY_SLOWER],
+						 .harmless = of[SURVEY_HARMLESS],
+					 });
 	}
 }
 
-static void show_case(struct table *t, const struct survey *s,
-		      const struct survey_case *c)
+static void show_case(struct table *t, const struct survey *s, const struct survey_case *c)
 {
 	struct strbuf name = STRBUF_INIT;
 	struct case_row row = {
 		.kind = survey_kind_names[c->kind],
 		.verdict = survey_verdict_names[c->verdict],
 		.why = c->refusal,
-		.load = (double)c->figures.most_flows /
-			(double)s->before.most_flows,
+		.load = (double)c->figures.most_flows / (double)s->before.most_flows,
 		.of = *c,
 	};
 
@@ -149,8 +135,7 @@ static void show_case(struct table *t, const struct survey *s,
 
 void survey_show(struct results *r, const struct survey *s, uint64_t worst)
 {
-	struct table *t = results_record(r, "fabric", "before anything failed",
-					 whole_columns);
+	struct table *t = results_record(r, "fabric", "before anything failed", whole_columns);
 
 	table_put_row(t, &(struct whole_row){
 				 .n_ends = s->before.n_ends,
@@ -158,8 +143,7 @@ void survey_show(struct results *r, const struct survey *s, uint64_t worst)
 				 .figures = s->before,
 			 });
 	show_ends(r, s);
-	t = results_table(r, "failures", "the worst of each kind first",
-			  case_columns);
+	t = results_table(r, "failures", "the worst of each kind first", case_columns);
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
@@ -168,10 +152,10 @@ void survey_show(struct results *r, const struct survey *s, uint64_t worst)
 			show_case(t, s, &s->cases[i]);
 	}
 	results_remark(
-		r, "most flows: on one link between switches when every end "
-		   "port sends to every other");
+		r,
+		"most flows: on one link between switches when every end port sends to every other");
 	if (s->permuted)
 		results_remark(
-			r, "share: what a sender gets of its link on the mean "
-			   "of random permutations");
+			r,
+			"share: what a sender gets of its link on the mean of random permutations");
 }

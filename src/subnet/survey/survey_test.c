@@ -82,8 +82,7 @@ static void a_bridge_cuts_the_lesser_side_off(void **state)
 
 		assert_int_equal(x->n_lost, n - left);
 		assert_int_equal(x->figures.n_ends, left);
-		assert_int_equal(x->figures.most_flows,
-				 (left / 2) * (left - left / 2));
+		assert_int_equal(x->figures.most_flows, (left / 2) * (left - left / 2));
 	}
 	assert_true(survey_is_well(&c.s));
 	leave(&c);
@@ -113,8 +112,7 @@ static void a_switch_takes_its_own_port_with_it(void **state)
 			continue;
 		assert_int_equal(x->verdict, SURVEY_LOST);
 		assert_int_equal(x->n_lost, 2);
-		assert_int_equal(x->figures.n_reached,
-				 (2 * n - 2) * (2 * n - 3));
+		assert_int_equal(x->figures.n_reached, (2 * n - 2) * (2 * n - 3));
 	}
 	assert_true(survey_is_well(&c.s));
 	leave(&c);
@@ -174,8 +172,7 @@ static bool enough(void *context, size_t done, size_t all)
 	return done < *(const size_t *)context;
 }
 
-static const struct survey_case *same_case(const struct survey *s,
-					   const struct survey_case *c)
+static const struct survey_case *same_case(const struct survey *s, const struct survey_case *c)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct survey_case *x = &s->cases[i];
@@ -213,10 +210,8 @@ static void one_that_is_stopped_keeps_what_it_tried(void **state)
 			const struct survey_case *y = same_case(&c.s, x);
 
 			assert_int_equal(x->verdict, y->verdict);
-			assert_int_equal(x->figures.n_reached,
-					 y->figures.n_reached);
-			assert_int_equal(x->figures.most_flows,
-					 y->figures.most_flows);
+			assert_int_equal(x->figures.n_reached, y->figures.n_reached);
+			assert_int_equal(x->figures.most_flows, y->figures.most_flows);
 			assert_true(x->figures.share == y->figures.share);
 		}
 		for (unsigned k = 0; k < N_SURVEY_KINDS; k++) {
@@ -242,10 +237,8 @@ static bool is_cut(const struct topo *t, const struct survey_case *c, port_id p)
 	port_id q = t->ports[p].peer;
 
 	if (c->kind == SURVEY_SWITCHES)
-		return t->ports[p].node == c->what[0] ||
-		       t->ports[q].node == c->what[0];
-	return p == c->what[0] || q == c->what[0] || p == c->what[1] ||
-	       q == c->what[1];
+		return t->ports[p].node == c->what[0] || t->ports[q].node == c->what[0];
+	return p == c->what[0] || q == c->what[0] || p == c->what[1] || q == c->what[1];
 }
 
 /* Hosts in the largest piece that is left; a host that has no cable is none. */
@@ -258,8 +251,8 @@ static uint32_t largest_piece(const struct topo *t, const struct survey_case *c)
 		parent[v] = v;
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (t->ports[p].peer != TOPO_NONE && !is_cut(t, c, p))
-			parent[root_of(parent, t->ports[p].node)] = root_of(
-				parent, t->ports[t->ports[p].peer].node);
+			parent[root_of(parent, t->ports[p].node)] =
+				root_of(parent, t->ports[t->ports[p].peer].node);
 	}
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (topo_is_end_port(t, p) && !is_cut(t, c, p))
@@ -295,8 +288,7 @@ static void random_fabrics_lose_what_graphs_say(void **state)
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct scene c;
 
-		build_random(&c.topo, seed, 3 + (uint32_t)(seed % 9),
-			     (uint32_t)(seed % 5));
+		build_random(&c.topo, seed, 3 + (uint32_t)(seed % 9), (uint32_t)(seed % 5));
 		prepare(&c, seed % 2 ? "minhop" : "updn");
 		c.o.kinds[SURVEY_PAIRS] = true;
 		c.o.n_pairs = 10;
@@ -347,8 +339,7 @@ static void pairs_are_drawn_once(void **state)
 	(void)state;
 	generate(&c.topo, "fat-tree --radix=4 --levels=2"); /* 8 links */
 	prepare(&c, "updn");
-	c.o.kinds[SURVEY_SWITCHES] = c.o.kinds[SURVEY_LINKS] =
-		c.o.kinds[SURVEY_HOSTS] = false;
+	c.o.kinds[SURVEY_SWITCHES] = c.o.kinds[SURVEY_LINKS] = c.o.kinds[SURVEY_HOSTS] = false;
 	c.o.kinds[SURVEY_PAIRS] = true;
 	for (uint64_t n = 1; n <= 30; n++) {
 		c.o.n_pairs = n;
@@ -359,8 +350,7 @@ static void pairs_are_drawn_once(void **state)
 
 			assert_true(a[0] < a[1]);
 			for (size_t k = 0; k < i; k++)
-				assert_memory_not_equal(a, c.s.cases[k].what,
-							2 * sizeof(*a));
+				assert_memory_not_equal(a, c.s.cases[k].what, 2 * sizeof(*a));
 		}
 		survey_fini(&c.s);
 	}

@@ -171,8 +171,7 @@ struct search {
 };
 
 /* Puts the neighbours of `v` that are not in the order yet at its end. */
-static uint32_t append_near(struct search *s, uint32_t v, bool *seen,
-			    uint32_t tail)
+static uint32_t append_near(struct search *s, uint32_t v, bool *seen, uint32_t tail)
 {
 	const struct shape *g = s->g;
 
@@ -217,8 +216,7 @@ static uint64_t least_to_come(struct search *s, uint32_t at)
 		for (uint32_t i = at; i < s->g->n; i++) {
 			uint32_t v = s->order[i];
 
-			sum += s->cost[0][v] < s->cost[1][v] ? s->cost[0][v]
-							     : s->cost[1][v];
+			sum += s->cost[0][v] < s->cost[1][v] ? s->cost[0][v] : s->cost[1][v];
 		}
 		return sum;
 	}
@@ -288,8 +286,7 @@ bool bisect_by_search(const struct shape *g, uint64_t budget, uint64_t *cables)
 	struct search s = {
 		.g = g,
 		.order = hd_alloc(g->n, sizeof(*s.order)),
-		.cost = { hd_alloc(g->n, sizeof(*s.cost[0])),
-			  hd_alloc(g->n, sizeof(*s.cost[1])) },
+		.cost = { hd_alloc(g->n, sizeof(*s.cost[0])), hd_alloc(g->n, sizeof(*s.cost[1])) },
 		.side = hd_alloc(g->n, sizeof(*s.side)),
 		.most = bisect_most(g),
 		.best = *cables,
@@ -329,8 +326,7 @@ static int64_t price(const struct shape *g, const idx_t *part, uint32_t v)
 	int64_t sum = 0;
 
 	for (uint32_t e = g->start[v]; e < g->start[v + 1]; e++)
-		sum += part[g->to[e]] == part[v] ? (int64_t)g->cables[e]
-						 : -(int64_t)g->cables[e];
+		sum += part[g->to[e]] == part[v] ? (int64_t)g->cables[e] : -(int64_t)g->cables[e];
 	return sum;
 }
 
@@ -347,8 +343,7 @@ static void make_fair(const struct shape *g, idx_t *part)
 		idx_t heavy = weight[1] > weight[0];
 
 		for (uint32_t v = 0; v < g->n; v++) {
-			if (part[v] != heavy || !g->weight[v] ||
-			    price(g, part, v) >= least)
+			if (part[v] != heavy || !g->weight[v] || price(g, part, v) >= least)
 				continue;
 			least = price(g, part, v);
 			chosen = v;
@@ -394,9 +389,8 @@ bool bisect_by_metis(const struct shape *g, uint64_t *cables)
 	options[METIS_OPTION_UFACTOR] = 1;
 	options[METIS_OPTION_NCUTS] = 8;
 	options[METIS_OPTION_SEED] = 1;
-	if (METIS_PartGraphRecursive(&n, &one, start, to, weight, NULL, width,
-				     &two, NULL, NULL, options, &cut,
-				     part) == METIS_OK) {
+	if (METIS_PartGraphRecursive(&n, &one, start, to, weight, NULL, width, &two, NULL, NULL,
+				     options, &cut, part) == METIS_OK) {
 		make_fair(g, part);
 		found = is_fair(g, part);
 		*cables = refined(g, part);
@@ -416,8 +410,7 @@ bool bisect_by_metis(const struct shape *g, uint64_t *cables)
 #define MAX_SEARCH   64
 
 /* The best split at hand; false if there is none. */
-static bool found_above(const struct topo *t, const struct shape *g,
-			uint64_t *cables)
+static bool found_above(const struct topo *t, const struct shape *g, uint64_t *cables)
 {
 	uint64_t other;
 	bool found = bisect_by_metis(g, cables);
@@ -454,8 +447,7 @@ void topo_bisect(const struct topo *t, const struct shape *g, uint64_t budget,
 	out->least = bisect_at_least(t, g, cables);
 	if (bounded && out->least == cables)
 		out->kind = BISECTION_MET;
-	else if (g->n <= MAX_SEARCH &&
-		 bisect_by_search(g, budget ? budget : USUAL_BUDGET, &cables))
+	else if (g->n <= MAX_SEARCH && bisect_by_search(g, budget ? budget : USUAL_BUDGET, &cables))
 		out->kind = BISECTION_SEARCH;
 	else if (bounded)
 		out->kind = BISECTION_BOUND;

@@ -21,7 +21,7 @@
 #include "topo/topo.h"
 
 enum bisection_kind {
-	BISECTION_NONE, /* nothing to part: fewer than two places for hosts */
+	BISECTION_NONE,    /* nothing to part: fewer than two places for hosts */
 	BISECTION_FORMULA, /* exact */
 	BISECTION_SEARCH,  /* exact */
 	BISECTION_MET,     /* exact: bounds from both sides are the same */

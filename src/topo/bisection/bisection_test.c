@@ -22,8 +22,7 @@ static void make(struct topo *t, const char *words, uint64_t seed)
 	struct diag d = { .status = HD_OK };
 
 	snprintf(text, sizeof(text), "%s", words);
-	const struct generator *g =
-		generator_find(strtok_r(text, " ", &save), &d);
+	const struct generator *g = generator_find(strtok_r(text, " ", &save), &d);
 
 	assert_non_null(g);
 	while ((argv[argc] = strtok_r(NULL, " ", &save)))
@@ -75,27 +74,23 @@ static void check(const char *words, uint64_t seed, bool has_formula)
 	uint64_t truth = by_brute_force(&g);
 
 	if (bisect_by_formula(&t, &formula) != has_formula)
-		fail_msg("%s: closed form %s", words,
-			 has_formula ? "missing" : "unexpected");
+		fail_msg("%s: closed form %s", words, has_formula ? "missing" : "unexpected");
 	if (has_formula && formula != truth)
-		fail_msg("%s: closed form %u, truth %u", words,
-			 (unsigned)formula, (unsigned)truth);
+		fail_msg("%s: closed form %u, truth %u", words, (unsigned)formula, (unsigned)truth);
 	search = g.n_cables;
 	assert_true(bisect_by_search(&g, UINT64_MAX, &search));
 	if (search != truth)
-		fail_msg("%s: search %u, truth %u", words, (unsigned)search,
-			 (unsigned)truth);
+		fail_msg("%s: search %u, truth %u", words, (unsigned)search, (unsigned)truth);
 	assert_true(bisect_by_metis(&g, &metis));
 	assert_true(metis >= truth);
 	/* No bound from below may be above, none from above below. */
 	const uint64_t below[] = { bisect_by_flow(&g), bisect_by_spectrum(&g),
-				   bisect_by_groups(&t, &g),
-				   bisect_by_layers(&t) };
+				   bisect_by_groups(&t, &g), bisect_by_layers(&t) };
 
 	for (unsigned i = 0; i < 4; i++) {
 		if (below[i] > truth)
-			fail_msg("%s: bound %u is %u, truth %u", words, i,
-				 (unsigned)below[i], (unsigned)truth);
+			fail_msg("%s: bound %u is %u, truth %u", words, i, (unsigned)below[i],
+				 (unsigned)truth);
 	}
 	if (bisect_by_family(&t, &g, &metis))
 		assert_true(metis >= truth);
@@ -103,8 +98,7 @@ static void check(const char *words, uint64_t seed, bool has_formula)
 	if (has_formula)
 		assert_int_equal(b.kind, BISECTION_FORMULA);
 	else
-		assert_true(b.kind == BISECTION_SEARCH ||
-			    b.kind == BISECTION_MET);
+		assert_true(b.kind == BISECTION_SEARCH || b.kind == BISECTION_MET);
 	assert_int_equal(b.cables, truth);
 	assert_int_equal(b.least, truth);
 	shape_fini(&g);
@@ -120,17 +114,15 @@ static void grids_follow_the_closed_form(void **state)
 		for (unsigned n = 1; n <= 5 && m * n <= 16; n++) {
 			if (m * n < 2)
 				continue;
-			snprintf(words, sizeof(words),
-				 "mesh --columns %u --rows %u --hosts 3", m, n);
+			snprintf(words, sizeof(words), "mesh --columns %u --rows %u --hosts 3", m,
+				 n);
 			check(words, 1, true);
-			snprintf(words, sizeof(words),
-				 "node-mesh --columns %u --rows %u", m, n);
+			snprintf(words, sizeof(words), "node-mesh --columns %u --rows %u", m, n);
 			check(words, 1, true);
 		}
 	}
 	for (unsigned n = 2; n <= 14; n++) {
-		snprintf(words, sizeof(words), "ring --switches %u --hosts 1",
-			 n);
+		snprintf(words, sizeof(words), "ring --switches %u --hosts 1", n);
 		check(words, 1, true);
 	}
 	check("hypercube --dimensions 3 --hosts 2", 1, true);
@@ -206,8 +198,7 @@ static void small_fabrics_of_any_kind_are_searched(void **state)
 		{ "dragonfly --routers 2 --globals 1 --hosts 1", false },
 		{ "dragonfly --routers 2 --globals 2 --hosts 2", false },
 		{ "dragonfly --routers 4 --globals 1 --hosts 2", false },
-		{ "dragonfly --routers 4 --globals 2 --hosts 2 --groups 4",
-		  false },
+		{ "dragonfly --routers 4 --globals 2 --hosts 2 --groups 4", false },
 		{ "dragonfly-plus --leaves 2 --spines 2 --globals 1", false },
 		{ "two-switch --remote 5 --local 5", false },
 		{ "blrm", false },
@@ -218,10 +209,8 @@ static void small_fabrics_of_any_kind_are_searched(void **state)
 	(void)state;
 	check_all(list, sizeof(list) / sizeof(list[0]));
 	for (uint64_t seed = 0; seed < 5; seed++) {
-		check("irregular --switches 14 --degree 4 --hosts 4", seed,
-		      false);
-		check("irregular --switches 9 --degree 4 --hosts 4", seed,
-		      false);
+		check("irregular --switches 14 --degree 4 --hosts 4", seed, false);
+		check("irregular --switches 9 --degree 4 --hosts 4", seed, false);
 	}
 }
 
@@ -239,10 +228,10 @@ static void small_dragonflies_are_as_brute_force_says(void **state)
 
 		if (a * groups > most || groups > a * h + 1)
 			continue;
-		snprintf(words, sizeof(words),
-			 "dragonfly --routers %u --globals %u --groups %u "
-			 "--hosts 2 --arrangement %s",
-			 a, h, groups, arrangements[i / 160]);
+		snprintf(
+			words, sizeof(words),
+			"dragonfly --routers %u --globals %u --groups %u --hosts 2 --arrangement %s",
+			a, h, groups, arrangements[i / 160]);
 		check(words, 1, false);
 	}
 	for (unsigned i = 0; i < 4 * 3 * 3 * 5; i++) {
@@ -251,10 +240,10 @@ static void small_dragonflies_are_as_brute_force_says(void **state)
 
 		if ((l + s) * groups > most || groups > s * h + 1)
 			continue;
-		snprintf(words, sizeof(words),
-			 "dragonfly-plus --leaves %u --spines %u --globals %u "
-			 "--groups %u --hosts 2",
-			 l, s, h, groups);
+		snprintf(
+			words, sizeof(words),
+			"dragonfly-plus --leaves %u --spines %u --globals %u --groups %u --hosts 2",
+			l, s, h, groups);
 		check(words, 1, false);
 	}
 }
@@ -273,14 +262,10 @@ static void large_fabrics_are_exact_where_bounds_meet(void **state)
 		/* (g^2 - 1) / 4 for g = 2h^2 + 1 groups, a = 2h. */
 		{ "dragonfly --routers 6 --globals 3 --hosts 3", 90 },
 		{ "dragonfly --routers 8 --globals 4 --hosts 4", 272 },
-		{ "dragonfly --routers 8 --globals 4 --hosts 4 --arrangement "
-		  "palmtree",
-		  272 },
+		{ "dragonfly --routers 8 --globals 4 --hosts 4 --arrangement palmtree", 272 },
 		/* g^2 / 4 times the cables between two groups. */
-		{ "dragonfly --routers 8 --globals 4 --hosts 4 --groups 20",
-		  100 },
-		{ "dragonfly --routers 8 --globals 4 --hosts 4 --groups 12",
-		  72 },
+		{ "dragonfly --routers 8 --globals 4 --hosts 4 --groups 20", 100 },
+		{ "dragonfly --routers 8 --globals 4 --hosts 4 --groups 12", 72 },
 		/* (a/2)^2 - ha/2 more for the parted group. */
 		{ "dragonfly --routers 16 --globals 4 --hosts 4 --groups 33",
 		  2 * 16 * 17 + 8 * 8 - 4 * 8 },
@@ -305,8 +290,8 @@ static void large_fabrics_are_exact_where_bounds_meet(void **state)
 		shape_init(&g, &t);
 		topo_bisect(&t, &g, 0, &b);
 		if (b.kind == BISECTION_BOUND || b.cables != known[i].cables)
-			fail_msg("%s: %u to %u", known[i].words,
-				 (unsigned)b.least, (unsigned)b.cables);
+			fail_msg("%s: %u to %u", known[i].words, (unsigned)b.least,
+				 (unsigned)b.cables);
 		shape_fini(&g);
 		topo_fini(&t);
 	}
@@ -442,8 +427,7 @@ static void check_distances(const char *words, uint64_t seed)
 	}
 	shape_measure(&g, &got);
 	assert_int_equal(got.longest, longest);
-	assert_true(got.mean > sum / pairs - 1e-9 &&
-		    got.mean < sum / pairs + 1e-9);
+	assert_true(got.mean > sum / pairs - 1e-9 && got.mean < sum / pairs + 1e-9);
 	shape_fini(&g);
 	topo_fini(&t);
 }

@@ -187,8 +187,7 @@ static void solve(const double *a, uint32_t n, double *x)
 }
 
 /* L - mu diag(w) + c w w', of the vertices from `from` on. */
-static void fill(const struct shape *g, double *a, uint32_t from, double mu,
-		 double c)
+static void fill(const struct shape *g, double *a, uint32_t from, double mu, double c)
 {
 	uint32_t n = g->n - from;
 
@@ -307,11 +306,9 @@ static double group_cost(const struct groups *s, uint32_t x, double others)
 	for (uint32_t y = 0; 2 * y <= s->spines; y++) {
 		if (2 * y == s->spines && 2 * x > s->size)
 			break;
-		double inside =
-			(double)x * (s->spines - y) + (double)(s->size - x) * y;
+		double inside = (double)x * (s->spines - y) + (double)(s->size - x) * y;
 
-		least = fmin(least,
-			     inside - fmin((double)s->h * y, s->r * others));
+		least = fmin(least, inside - fmin((double)s->h * y, s->r * others));
 	}
 	return least;
 }
@@ -325,13 +322,11 @@ static void make_convex(double *y, uint32_t n)
 		uint32_t next = at + 1;
 
 		for (uint32_t i = at + 2; i < n; i++) {
-			if ((y[i] - y[at]) * (next - at) <
-			    (y[next] - y[at]) * (i - at))
+			if ((y[i] - y[at]) * (next - at) < (y[next] - y[at]) * (i - at))
 				next = i;
 		}
 		for (uint32_t i = at + 1; i < next; i++)
-			y[i] = y[at] +
-			       (y[next] - y[at]) * (i - at) / (next - at);
+			y[i] = y[at] + (y[next] - y[at]) * (i - at) / (next - at);
 		at = next;
 	}
 }
@@ -413,8 +408,7 @@ static void fold(const double *a, const double *b, uint32_t most, double *out)
 }
 
 /* The least cost of k groups alike for each number of strays in all. */
-static double *fold_all(const struct parting *t, int which, uint32_t k,
-			uint32_t most)
+static double *fold_all(const struct parting *t, int which, uint32_t k, uint32_t most)
 {
 	size_t size = (size_t)most + 1;
 	double *power = hd_alloc(size, sizeof(*power));
@@ -449,8 +443,7 @@ static double parting_exact(const struct parting *t)
 	uint32_t first = (uint32_t)(t->surplus + low);
 	double best = hulls_at(t, (double)low + few + 1);
 
-	if (t->hull[0][0] < 0 || t->hull[1][0] < 0 || first > 16 * few ||
-	    low > 16 * few)
+	if (t->hull[0][0] < 0 || t->hull[1][0] < 0 || first > 16 * few || low > 16 * few)
 		return parting_hull(t);
 	double *a = fold_all(t, 0, t->p, first + few);
 	double *b = fold_all(t, 1, t->q, low + few);
@@ -561,8 +554,8 @@ struct profile {
 };
 
 /* Parts of sizes low .. high in each layer: `best` by their sum. */
-static void stack(const struct profile *layer, uint32_t k, uint32_t low,
-		  uint32_t high, double *best)
+static void stack(const struct profile *layer, uint32_t k, uint32_t low, uint32_t high,
+		  double *best)
 {
 	uint32_t n = layer->n * k + 1;
 	double *now = &best[n], *next = &best[2 * n];
@@ -579,8 +572,7 @@ static void stack(const struct profile *layer, uint32_t k, uint32_t low,
 			next[a] = INFINITY;
 		for (uint32_t a = i * low; a <= i * high; a++) {
 			for (uint32_t x = low; x <= high; x++)
-				next[a + x] = fmin(next[a + x],
-						   now[a] + layer->cut[x]);
+				next[a + x] = fmin(next[a + x], now[a] + layer->cut[x]);
 		}
 		now = next;
 		next = swap;
@@ -658,8 +650,7 @@ static uint64_t bisect_by_levels(const struct topo *t, const struct shape *g)
 
 /* ---- all together ---- */
 
-uint64_t bisect_at_least(const struct topo *t, const struct shape *g,
-			 uint64_t enough)
+uint64_t bisect_at_least(const struct topo *t, const struct shape *g, uint64_t enough)
 {
 	uint64_t best = bisect_by_groups(t, g), bound = bisect_by_layers(t);
 

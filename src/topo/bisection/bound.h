@@ -29,8 +29,7 @@ uint64_t bisect_most(const struct shape *g);
 bool bisect_by_forest(const struct shape *g, uint64_t *cables);
 
 /* The best of those that apply, or one that is `enough`; 0 says nothing. */
-uint64_t bisect_at_least(const struct topo *t, const struct shape *g,
-			 uint64_t enough);
+uint64_t bisect_at_least(const struct topo *t, const struct shape *g, uint64_t enough);
 /* One by one; 0 if it does not apply, or is too dear for the size. */
 uint64_t bisect_by_flow(const struct shape *g);
 uint64_t bisect_by_spectrum(const struct shape *g);
@@ -40,8 +39,7 @@ uint64_t bisect_by_layers(const struct topo *t);
 /*
  * Splits that the family suggests, refined; false if there are none.
  */
-bool bisect_by_family(const struct topo *t, const struct shape *g,
-		      uint64_t *cables);
+bool bisect_by_family(const struct topo *t, const struct shape *g, uint64_t *cables);
 /* Improves a split (0 or 1 per vertex) that is fair; returns its cut. */
 uint64_t bisect_refine(const struct shape *g, int8_t *side);
 

@@ -21,8 +21,7 @@ struct forest {
 };
 
 /* Takes in what hangs on v; false if something is there already: a circle. */
-static bool forest_reach(struct forest *f, uint32_t v, bool *seen,
-			 uint32_t *tail)
+static bool forest_reach(struct forest *f, uint32_t v, bool *seen, uint32_t *tail)
 {
 	const struct shape *g = f->g;
 
@@ -63,8 +62,7 @@ static bool forest_grow(struct forest *f)
 }
 
 /* Hangs what is known of `v` on `*table`, which has n + 1 entries. */
-static void join(const struct forest *f, uint32_t v, uint64_t **table,
-		 uint32_t *n)
+static void join(const struct forest *f, uint32_t v, uint64_t **table, uint32_t *n)
 {
 	uint32_t more = f->hosts[v], all = *n + more;
 	uint64_t *sum = hd_alloc((size_t)all + 1, sizeof(*sum));
@@ -72,17 +70,14 @@ static void join(const struct forest *f, uint32_t v, uint64_t **table,
 	for (uint32_t i = 0; i <= all; i++)
 		sum[i] = UINT64_MAX;
 	for (uint32_t i = 0; i <= *n; i++) {
-		for (uint32_t j = 0; j <= more && (*table)[i] != UINT64_MAX;
-		     j++) {
+		for (uint32_t j = 0; j <= more && (*table)[i] != UINT64_MAX; j++) {
 			/* With its parent, or on the other side of it. */
 			uint64_t with = f->least[v][j];
 			uint64_t across = f->least[v][more - j];
 
-			if (across != UINT64_MAX &&
-			    across + f->cables[v] < with)
+			if (across != UINT64_MAX && across + f->cables[v] < with)
 				with = across + f->cables[v];
-			if (with != UINT64_MAX &&
-			    (*table)[i] + with < sum[i + j])
+			if (with != UINT64_MAX && (*table)[i] + with < sum[i + j])
 				sum[i + j] = (*table)[i] + with;
 		}
 	}
@@ -112,8 +107,7 @@ static uint64_t forest_cut(struct forest *f)
 			join(f, v, &f->least[up], &f->hosts[up]);
 	}
 	for (uint32_t i = 0; i <= n; i++) {
-		if (i <= bisect_most(g) && n - i <= bisect_most(g) &&
-		    whole[i] < best)
+		if (i <= bisect_most(g) && n - i <= bisect_most(g) && whole[i] < best)
 			best = whole[i];
 	}
 	free(whole);

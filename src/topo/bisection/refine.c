@@ -61,9 +61,8 @@ static void refine_begin(struct refine *r)
 		r->moved[v] = false;
 		r->gain[v] = 0;
 		for (uint32_t e = g->start[v]; e < g->start[v + 1]; e++)
-			r->gain[v] += r->side[g->to[e]] == r->side[v]
-					      ? -(int64_t)g->cables[e]
-					      : (int64_t)g->cables[e];
+			r->gain[v] += r->side[g->to[e]] == r->side[v] ? -(int64_t)g->cables[e]
+								      : (int64_t)g->cables[e];
 	}
 }
 
@@ -161,19 +160,16 @@ static uint64_t reach(const struct split *s, uint32_t x, uint32_t y, uint32_t j)
 	uint64_t sum = 0;
 
 	for (uint32_t v = 0; v < s->g->n; v++) {
-		if (group_of(s, v) != 0 ||
-		    place_of(s, v) >= (is_spine(s, v) ? y : x))
+		if (group_of(s, v) != 0 || place_of(s, v) >= (is_spine(s, v) ? y : x))
 			continue;
 		for (uint32_t e = s->g->start[v]; e < s->g->start[v + 1]; e++)
-			sum += group_of(s, s->g->to[e]) == j ? s->g->cables[e]
-							     : 0;
+			sum += group_of(s, s->g->to[e]) == j ? s->g->cables[e] : 0;
 	}
 	return sum;
 }
 
 /* Puts half of the other groups on side 1, those that strays reach first. */
-static void choose_groups(const struct split *s, uint32_t x, uint32_t y,
-			  bool *chosen)
+static void choose_groups(const struct split *s, uint32_t x, uint32_t y, bool *chosen)
 {
 	uint64_t *near = hd_alloc(s->groups, sizeof(*near));
 
@@ -237,8 +233,8 @@ static uint64_t part_dragonfly(const struct topo *t, const struct shape *g)
 /* ---- splits by level ---- */
 
 /* Whether all that hangs below `v` is on side 1. */
-static bool is_covered(const struct shape *g, const uint32_t *height,
-		       const int8_t *side, uint32_t v)
+static bool is_covered(const struct shape *g, const uint32_t *height, const int8_t *side,
+		       uint32_t v)
 {
 	bool any = false;
 
@@ -256,8 +252,8 @@ static bool is_covered(const struct shape *g, const uint32_t *height,
  * The first half of the hosts' switches on side 1, with those switches up to
  * a height of `top` that have nothing else below them.
  */
-static uint64_t part_levels(const struct shape *g, const uint32_t *height,
-			    uint32_t top, int8_t *side)
+static uint64_t part_levels(const struct shape *g, const uint32_t *height, uint32_t top,
+			    int8_t *side)
 {
 	uint64_t weight = 0;
 
@@ -298,8 +294,7 @@ static uint64_t part_tree(const struct shape *g)
 	return best;
 }
 
-bool bisect_by_family(const struct topo *t, const struct shape *g,
-		      uint64_t *cables)
+bool bisect_by_family(const struct topo *t, const struct shape *g, uint64_t *cables)
 {
 	switch (t->family) {
 	case FAMILY_DRAGONFLY:
