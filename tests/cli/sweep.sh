@@ -141,7 +141,7 @@ cmp file.csv line.csv || fail "a study's file gives another CSV than options"
 # What the host was to blame for is tried again.
 tree="$SRC/examples/fat-tree-70.yaml"
 short='--set run.warmup=1us --set run.measure=5us'
-status 1 "$HEDDLE" sweep "$tree" $short --db small.db --memory 1MB
+status 1 "$HEDDLE" sweep "$tree" $short --db small.db --memory 6MB
 has out "1 point failed; the first: heddle: out of memory"
 # So short a run misses its goals.
 status 1 "$HEDDLE" sweep "$tree" $short --db small.db
