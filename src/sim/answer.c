@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What destinations send back (docs/model.md, C5). */
+#include "sim/answer.h"
 #include "sim/control.h"
+#include "sim/probe.h"
+#include "sim/source.h"
 
 static void answer_send(struct sim *s, uint32_t port, const struct arrived *data,
 			enum sim_packet_kind kind, bool marked)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/arbiters.h"
 #include "sim/saved.h"
 
 /* A place of sim.arb.tables. */

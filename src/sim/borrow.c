@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/borrow.h"
+#include "sim/metrics.h"
+#include "sim/routes.h"
 #include "sim/saved.h"
 
 /*

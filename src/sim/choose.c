@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/engine.h"
 #include "sim/saved.h"
 
 #define STREAM 0x30000000u /* of the generators: after those of faults */

@@ -12,8 +12,8 @@
  */
 
 #include "base/map.h"
-#include "sim/engine.h"
 #include "sim/notice.h"
+#include "sim/state.h"
 #include "subnet/adaptive.h"
 
 /* What a switch remembers of a flow: packets of one SLID, DLID and SL. */
@@ -52,6 +52,14 @@ struct choices {
 	struct notices *notices; /* NULL: no switch is told anything (D6) */
 };
 
+struct pack;
+
+void choices_init(struct sim *s);
+void choices_fini(struct sim *s);
+/* Resets the counters at the end of the warm-up. */
+void choices_restart(struct sim *s);
+/* Results of one domain. */
+void choices_pack(struct pack *k, struct sim *part);
 /* Which port at h + r: D2 to D5; then it goes on as any other copy. */
 void choice_make(struct sim *s, struct packet *p);
 /* D1: at h. False if its forwarding table says where it goes. */

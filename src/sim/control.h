@@ -15,7 +15,7 @@
 
 #include "cc/marking.h"
 #include "cc/response.h"
-#include "sim/engine.h"
+#include "sim/state.h"
 
 /* ---- throttles ------------------------------------------------------- */
 
@@ -90,6 +90,10 @@ void control_part_init(struct sim *part, const struct sim *whole);
 void control_part_fini(struct sim *part);
 /* Forgets what was counted: the warm-up is over. */
 void control_restart(struct sim *s);
+
+/* Results of one domain. */
+struct pack;
+void control_pack(struct pack *k, struct sim *part);
 
 /* Where the throttle of a controlled flow is. */
 static inline uint32_t flow_port(const struct control *c, uint32_t flow)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/crossbar.h"
 #include "sim/engine.h"
+#include "sim/fault.h"
 
 #include <assert.h>
 

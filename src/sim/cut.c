@@ -4,7 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/team.h"
+#include "sim/control.h"
 #include "sim/distant.h"
+#include "sim/mark.h"
 #include "sim/members.h"
 #include "sim/tell.h"
 

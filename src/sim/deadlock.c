@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/deadlock.h"
 #include "sim/distant.h"
 
 /*

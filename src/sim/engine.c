@@ -3,10 +3,23 @@
 
 #include <assert.h>
 
+#include "sim/arbiters.h"
+#include "sim/borrow.h"
+#include "sim/choose.h"
 #include "sim/control.h"
+#include "sim/crossbar.h"
+#include "sim/fault.h"
 #include "sim/hop.h"
+#include "sim/mark.h"
+#include "sim/metrics.h"
+#include "sim/probe.h"
+#include "sim/pull.h"
 #include "sim/reduce.h"
+#include "sim/run.h"
+#include "sim/source.h"
+#include "sim/switch.h"
 #include "sim/tell.h"
+#include "sim/update.h"
 
 /* ---- for others ---------------------------------------------------------- */
 

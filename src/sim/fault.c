@@ -5,7 +5,13 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "sim/engine.h"
+#include "sim/fault.h"
+#include "sim/mark.h"
+#include "sim/metrics.h"
+#include "sim/routes.h"
 #include "sim/tell.h"
+#include "sim/update.h"
 
 /* ---- what is known in advance ------------------------------------------ */
 

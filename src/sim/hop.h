@@ -18,8 +18,17 @@
 #include <assert.h>
 
 #include "sim/choose.h"
+#include "sim/crossbar.h"
+#include "sim/engine.h"
+#include "sim/fault.h"
 #include "sim/mark.h"
+#include "sim/metrics.h"
 #include "sim/parts.h"
+#include "sim/probe.h"
+#include "sim/pull.h"
+#include "sim/source.h"
+#include "sim/switch.h"
+#include "sim/update.h"
 
 /* Can a run that is not simple have this? */
 #define MAYBE(x)   (!IS_SIMPLE && unlikely(x))

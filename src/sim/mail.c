@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/control.h"
+#include "sim/engine.h"
 #include "sim/hop.h"
 
 /* ---- sending ----------------------------------------------------------- */

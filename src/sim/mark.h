@@ -18,7 +18,7 @@
  */
 
 #include "cc/marking.h"
-#include "sim/engine.h"
+#include "sim/state.h"
 
 /* A copy that will be routed to an output of the port. */
 struct mark_copy {
@@ -58,7 +58,24 @@ struct marks {
 	size_t n_came, came_cap;
 };
 
-/* C9: switches mark like this from now on. */
+void marks_init(struct sim *s);
+void marks_fini(struct sim *s);
+/* A domain shares the counters of the whole run, by port, and counts its own marks. */
+void marks_part_init(struct sim *part, const struct sim *whole);
+void marks_part_fini(struct sim *part);
+uint64_t marks_made(const struct sim *s);
+/* A copy that waits at its output is discarded. */
+void mark_discard(struct sim *s, uint32_t port, const struct packet *p);
+/* With sim.fills: packets that enter and leave an input buffer, */
+void mark_sent(struct sim *s, const struct output *l, const struct packet *p);
+void mark_freed(struct sim *s, const struct packet *p, hd_time when);
+void mark_left_buffer(struct sim *s, const struct packet *p, hd_time when);
+/* and the instants at which they do. */
+void mark_fills(struct sim *s, uint32_t port, unsigned vl, uint32_t blk);
+void mark_frees(struct sim *s, uint32_t port, unsigned vl, uint32_t blk);
+void mark_comes(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
+void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
+/* C9: switches mark by this rule from now on. */
 void marks_change(struct sim *s, const struct mark_config *to);
 /* What mark_expect does when it is not simple. */
 void mark_expect_apart(struct sim *s, const struct packet *p);

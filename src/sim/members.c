@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "sim/metrics.h"
+#include "sim/routes.h"
 #include "sim/state.h"
 #include "sim/tally.h"
 

@@ -4,7 +4,7 @@
 
 /* Group members that copies go to (docs/model.md, M5). Private to src/sim. */
 
-#include "sim/engine.h"
+#include "sim/state.h"
 
 /* Does nothing unless a flow sends to a group. */
 void members_init(struct sim *s);

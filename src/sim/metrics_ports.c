@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/metrics.h"
 #include "sim/tally.h"
 
 static void count_sent(const struct sim *s, uint32_t port, struct sim_counters *out)

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/nodes.h"
 #include "sim/parts.h"
+#include "sim/routes.h"
 #include "sim/voq.h"
 
 /*

@@ -2,7 +2,9 @@
 /* Packets that no flow makes: of a list given in advance, and of endpoints. */
 #include <assert.h>
 
-#include "sim/engine.h"
+#include "sim/pull.h"
+#include "sim/source.h"
+#include "sim/state.h"
 
 /* Makes the packet, not yet in any queue. */
 static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)

@@ -6,6 +6,7 @@
 #include "base/order.h"
 #include "base/sets.h"
 #include "sim/parts.h"
+#include "sim/update.h"
 
 /* ---- what stays together ----------------------------------------------- */
 

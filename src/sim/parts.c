@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/deadlock.h"
 #include "sim/distant.h"
+#include "sim/engine.h"
+#include "sim/metrics.h"
 #include "sim/tell.h"
 
 #define LOOK_EVERY 65536 /* events between looks at progress */

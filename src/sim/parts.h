@@ -33,6 +33,7 @@
 
 #include "base/crew.h"
 #include "sim/control.h"
+#include "sim/engine.h"
 #include "sim/flow_tally.h"
 
 #define PARTS_MOST 1024

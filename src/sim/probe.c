@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/probe.h"
 #include "sim/saved.h"
+#include "sim/source.h"
 
 struct reservation {
 	uint32_t *path; /* sim ports that send on its way */

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/control.h"
+#include "sim/engine.h"
 #include "sim/numset.h"
+#include "sim/pull.h"
 #include "sim/saved.h"
+#include "sim/source.h"
 
 static struct pull *pull_at(struct sim *s, uint32_t port)
 {

@@ -7,7 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "sim/engine.h"
 #include "sim/saved.h"
+#include "sim/switch.h"
 #include "subnet/adaptive.h"
 #include "subnet/aggregate.h"
 

@@ -11,7 +11,7 @@
  * share the array and touch what is theirs.
  */
 
-#include "sim/engine.h"
+#include "sim/state.h"
 
 static inline bool is_contribution(const struct sim *s, const struct packet *p)
 {

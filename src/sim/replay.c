@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/engine.h"
+#include "sim/metrics.h"
 #include "sim/parts.h"
+#include "sim/pull.h"
 #include "sim/saved.h"
 #include "sim/tell.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "subnet/router.h"
 #include "sim/engine.h"
+#include "sim/router.h"
+#include "sim/routes.h"
+#include "sim/switch.h"
 
 /* R4: the SL in the subnet that router port `out` (topology) leads to. */
 static unsigned new_sl(const struct sim *s, const struct packet_extra *x, port_id out, lid_t dlid)

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/engine.h"
+#include "sim/routes.h"
+#include "sim/state.h"
 
 /* The changes of one switch: first .. end - 1, those before `next` done. */
 struct rerouted {

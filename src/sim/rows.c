@@ -10,7 +10,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/arbiters.h"
+#include "sim/fault.h"
 #include "sim/parts.h"
+#include "sim/pull.h"
+#include "sim/routes.h"
+#include "sim/update.h"
 
 void *rows_alloc(const struct sim *s, size_t n, size_t size)
 {

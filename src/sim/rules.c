@@ -3,6 +3,7 @@
  * When a run ends, and its warm-up, if packets are counted (docs/model.md, M2).
  */
 #include "base/alloc.h"
+#include "sim/metrics.h"
 #include "sim/parts.h"
 #include "sim/tally.h"
 

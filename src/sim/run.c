@@ -3,6 +3,11 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
+#include "sim/deadlock.h"
+#include "sim/engine.h"
+#include "sim/metrics.h"
+#include "sim/pull.h"
+#include "sim/run.h"
 #include "sim/saved.h"
 #include "sim/tell.h"
 

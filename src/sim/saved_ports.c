@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of links, lanes and buffers, port by port. */
+#include "sim/metrics.h"
 #include "sim/saved.h"
 
 /* ---- credits on their way ----------------------------------------------- */

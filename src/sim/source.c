@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/source.h"
+#include "sim/borrow.h"
+#include "sim/control.h"
+#include "sim/engine.h"
+#include "sim/metrics.h"
+#include "sim/probe.h"
+#include "sim/routes.h"
 #include "sim/saved.h"
 
 #include <math.h>

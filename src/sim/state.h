@@ -701,4 +701,9 @@ static inline void port_list_add(struct port_list *l, uint32_t port)
 	l->ports[l->n++] = port;
 }
 
+struct sim *state_new(const struct sim_setup *setup, const struct sim_flow *flows, uint32_t n_flows,
+		      const struct sim_rules *rules);
+/* With several processes: collects the state that sim_crowd() needs. All processes call it. */
+void crowd_note(struct sim *s);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "sim/distant.h"
+#include "sim/metrics.h"
 #include "sim/saved.h"
 
 /* ---- noted: the earliest on top of a heap -------------------------------- */

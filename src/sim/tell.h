@@ -11,7 +11,8 @@
  * the run is one, else after a window.
  */
 
-#include "sim/engine.h"
+#include "sim/metrics.h"
+#include "sim/state.h"
 
 /* At one port and instant, in this order. */
 enum telling_kind {

@@ -2,8 +2,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/control.h"
 #include "sim/mark.h"
 #include "sim/numset.h"
+#include "sim/pull.h"
 #include "sim/saved.h"
 
 static struct controlled *flow_at(struct sim *s, uint32_t flow)

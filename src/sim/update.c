@@ -3,7 +3,11 @@
 
 #include <assert.h>
 
+#include "sim/engine.h"
+#include "sim/metrics.h"
+#include "sim/routes.h"
 #include "sim/tell.h"
+#include "sim/update.h"
 
 #define UPDATE_BYTES  6
 #define REFRESH_BYTES 65536
