@@ -14,8 +14,7 @@ void senders_init(struct sim *s);
 void senders_fini(struct sim *s);
 /* True if this port has senders other than sender 0. */
 bool port_pulls(const struct sim *s, uint32_t port);
-/* T13p: the sender that the lane of an end port serves next, or NONE. Sender 0 is the lane's queue.
- */
+/* T13p: the sender that the lane serves next, or NONE. Sender 0 is the queue of the lane. */
 uint32_t pull_pick(struct sim *s, uint32_t port, const struct lane *zero);
 struct packet *pull_take(struct sim *s, uint32_t port, struct lane *zero, unsigned vl);
 /* Call after the grant of the packet that pull_take() returned. */
