@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qos/latency.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,7 +260,8 @@ static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf, s
 	v->network.n_flows = l->n_flows;
 }
 
-static void add_way(struct view *v, uint32_t id, bool reverse, uint32_t after)
+/* Returns 1 + the number of the first flow that it added; 0 if it added none. */
+static uint32_t add_way(struct view *v, uint32_t id, bool reverse, uint32_t after)
 {
 	const struct broker *b = v->l->broker;
 	const struct broker_request *r = &connection_of(v->l, id)->request;
@@ -276,6 +278,7 @@ static void add_way(struct view *v, uint32_t id, bool reverse, uint32_t after)
 		}
 	}
 	tree_path_fini(&t);
+	return v->network.n_flows > first ? first + 1 : 0;
 }
 
 /* A part of a way that another connection continues: that one starts there. */
@@ -317,13 +320,13 @@ static void view_init(struct view *v, struct latency *l)
 	memset(v->number, 0xff, n * sizeof(*v->number));
 	for (uint32_t i = 0; i < count_of(l); i++) {
 		const struct broker_connection *c = connection_of(l, i);
-		uint32_t first = l->n_flows;
 
 		if (c != l->asking && !sends(b, c))
 			continue;
-		add_way(v, i, false, 0);
-		if (c->request.reverse.n && l->n_flows > first)
-			add_way(v, i, true, first + 1);
+		uint32_t forward = add_way(v, i, false, 0);
+
+		if (c->request.reverse.n && forward)
+			(void)add_way(v, i, true, forward);
 	}
 	chain_parts(v);
 	for (uint32_t f = 0; f < l->n_flows; f++) {
@@ -487,7 +490,7 @@ static void decide(struct view *v)
 	struct latency *l = v->l;
 	enum bound_mode mode = model_of(v)->mode;
 	double *delay = hd_alloc(l->n_hops, sizeof(*delay));
-	bool settled = false;
+	bool settled = l->n_flows == 0;
 
 	while (!settled) {
 		struct diag why = { .status = HD_OK };
@@ -591,6 +594,8 @@ static void explain_none(const struct latency *l, uint32_t connection, struct br
 /* The link on which it waits longest. */
 static port_id slowest_link(const struct latency *l, uint32_t connection)
 {
+	/* Its bound is above 0, so there is a flow, and a flow has a hop. */
+	assert(l->hops);
 	port_id link = l->hops[0].port;
 	double most = -1;
 
