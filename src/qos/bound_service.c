@@ -27,8 +27,11 @@ double bound_fill(struct bound_sizes s)
 	double fill = 1;
 
 	/* It is worst at the smallest, or just above a whole block. */
-	for (double l = s.smallest; l <= s.largest && l <= s.smallest + 64; l++)
-		fill = fmin(fill, l / (64 * blocks(l)));
+	for (unsigned more = 0; more <= 64 && s.smallest + more <= s.largest; more++) {
+		double size = s.smallest + more;
+
+		fill = fmin(fill, size / (64 * blocks(size)));
+	}
 	return fill;
 }
 

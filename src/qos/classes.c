@@ -74,9 +74,9 @@ enum traffic_class class_of_sl(uint8_t sl)
 	return sl == SL_PBE ? TC_PBE : TC_BE;
 }
 
-#define BAND(first, n, of)                                        \
-	{                                                         \
-		.sl = (first) + (n), .kind = of, .lane = LANE_ANY \
+#define BAND(first, n, of)                                          \
+	{                                                           \
+		.sl = (first) + (n), .kind = (of), .lane = LANE_ANY \
 	}
 
 const struct lane_plan *class_plan(void)

@@ -176,11 +176,11 @@ struct sl2vl lanes_map(const struct lane_plan *p, unsigned vls)
 	const struct sl2vl wanted = wanted_map(p, vls);
 	const struct class_order order = order_classes(p, &wanted);
 	struct sl2vl map = wanted;
-	unsigned group[N_SLS];
 
 	if (!has_kinds(p))
 		return map;
 	if (!keeps_kinds_apart(&order, &wanted)) {
+		unsigned group[N_SLS];
 		unsigned n = group_classes(&order, vls, group);
 
 		while (map = wanted, !place_groups(p, &order, group, vls, &map))
