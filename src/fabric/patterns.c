@@ -471,11 +471,15 @@ static enum hd_status build_flows_of(struct fabric *b, uint32_t row, struct diag
 	return status;
 }
 
+struct named_row {
+	const char *name;
+	uint32_t row; /* of the scenario's traffic */
+};
+
 /* Numbers in names count as numbers: "row2" is before "row10". */
 static int compare_names(const void *a, const void *b)
 {
-	const struct scn_traffic *x = *(const struct scn_traffic *const *)a;
-	const struct scn_traffic *y = *(const struct scn_traffic *const *)b;
+	const struct named_row *x = a, *y = b;
 
 	return strverscmp(x->name, y->name);
 }
@@ -487,15 +491,15 @@ static int compare_names(const void *a, const void *b)
 enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
 {
 	const struct scenario *s = b->scenario;
-	const struct scn_traffic **rows = hd_alloc(s->n_traffic, sizeof(*rows));
+	struct named_row *rows = hd_alloc(s->n_traffic, sizeof(*rows));
 	enum hd_status status = HD_OK;
 
-	for (size_t i = 0; i < s->n_traffic; i++)
-		rows[i] = &s->traffic[i];
+	for (uint32_t i = 0; i < s->n_traffic; i++)
+		rows[i] = (struct named_row){ s->traffic[i].name, i };
 	if (s->n_traffic)
 		qsort(rows, s->n_traffic, sizeof(*rows), compare_names);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
-		status = build_flows_of(b, (uint32_t)(rows[i] - s->traffic), d);
+		status = build_flows_of(b, rows[i].row, d);
 	free(rows);
 	return status;
 }

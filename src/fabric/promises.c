@@ -533,7 +533,8 @@ enum hd_status fabric_walk_connections(struct fabric *b, struct broker *broker, 
 	expect(&t, asks, b->n_flows);
 	if (status == HD_OK)
 		walk(&t);
-	for (uint32_t i = 0; i < t.n_promises; i++)
+	/* Only a broker makes promises. */
+	for (uint32_t i = 0; broker && i < t.n_promises; i++)
 		b->requests[t.promises[i].request].bound =
 			broker->connections[t.promises[i].id].bound;
 	eventq_fini(&t.q);

@@ -80,24 +80,24 @@ enum sim_packet_kind {
 /* One packet offered to the fabric. */
 struct sim_arrival {
 	hd_time time;
-	uint32_t flow;     /* orders arrivals of one instant, with sequence */
-	uint32_t sequence; /* within the flow, from 0 */
-	uint32_t source;   /* end node */
-	lid_t dlid;        /* unicast or multicast */
+	uint32_t flow;             /* orders arrivals of one instant, with sequence */
+	uint32_t sequence;         /* within the flow, from 0 */
+	uint32_t source;           /* end node */
+	uint32_t bytes;            /* T1: all of it, LRH to VCRC */
+	port_id target;            /* the end port that is meant */
+	enum sim_packet_kind kind; /* SIM_DATA, unless an endpoint says */
+	/* Of a contribution: its transaction (S2); of others for those who hear
+	 * of passages. */
+	uint32_t number;
+	lid_t dlid; /* unicast or multicast */
 	uint16_t pkey;
-	uint32_t bytes; /* T1: all of it, LRH to VCRC */
+	/* T13p: which of the source's; 0 for flows of throttles (C1). */
+	uint16_t sender;
 	uint8_t sl;
 	bool management; /* on VL15 */
 	/* To another subnet (R1): `dlid` is a router's, the rest in the GRH. */
 	bool global;
 	uint8_t tclass, hop_limit;
-	port_id target; /* the end port that is meant */
-	/* T13p: which of the source's; 0 for flows of throttles (C1). */
-	uint16_t sender;
-	enum sim_packet_kind kind; /* SIM_DATA, unless an endpoint says */
-	/* Of a contribution: its transaction (S2); of others for those who hear
-	 * of passages. */
-	uint32_t number;
 	/* Of those that an endpoint offers at an end port for one instant: the
 	 * lowest first, and of equal ones as they were offered. */
 	uint8_t turn;
