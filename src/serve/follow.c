@@ -376,10 +376,10 @@ static void compute(struct follow *s)
 	hd_time now = sim_now(simulation_sim(s->run));
 	hd_time until = goal_of(s, now);
 	struct diag d = { .status = HD_OK };
-	struct ask *a;
 
 	if (until <= now) {
-		a = asks_take(s->asks, is_paced(s) ? TICK : HUGE_VAL);
+		struct ask *a = asks_take(s->asks, is_paced(s) ? TICK : HUGE_VAL);
+
 		if (a)
 			answer(s, a);
 		return;
@@ -391,11 +391,9 @@ static void compute(struct follow *s)
 
 void follow_run(struct follow *s, struct asks *asks)
 {
-	struct ask *a;
-
 	s->asks = asks;
 	while (!asks_are_closed(asks)) {
-		while ((a = asks_take(asks, 0)))
+		for (struct ask *a = asks_take(asks, 0); a; a = asks_take(asks, 0))
 			answer(s, a);
 		changes_go_on(s);
 		compute(s);
@@ -405,7 +403,7 @@ void follow_run(struct follow *s, struct asks *asks)
 		__atomic_store_n(&s->change->is_given_up, true, __ATOMIC_RELAXED);
 		change_end(s);
 	}
-	for (a = s->later; a; a = s->later) {
+	for (struct ask *a = s->later; a; a = s->later) {
 		s->later = a->next;
 		asks_put(asks, a);
 	}

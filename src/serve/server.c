@@ -196,13 +196,17 @@ static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c, 
 		say(&reply, no, why);
 	else if (*state == &has_body)
 		say(&reply, 413, "a request has no body");
-	else if (request_parse(strcmp(method, "HEAD") == 0 ? "GET" : method, path, argument, c, &d,
-			       &request) != HD_OK)
-		reply_refuse(&reply, &d);
-	else if (request.kind != REQUEST_PAGE || !s->options.has_page)
-		return call_begin(s, c, &request, state);
-	else if (put_page(&reply, &d) != HD_OK)
-		reply_refuse(&reply, &d);
+	else {
+		enum hd_status status = request_parse(strcmp(method, "HEAD") == 0 ? "GET" : method,
+						      path, argument, c, &d, &request);
+
+		if (status == HD_OK && (request.kind != REQUEST_PAGE || !s->options.has_page))
+			return call_begin(s, c, &request, state);
+		if (status == HD_OK)
+			status = put_page(&reply, &d);
+		if (status != HD_OK)
+			reply_refuse(&reply, &d);
+	}
 	enum MHD_Result result = send_reply(c, &reply);
 
 	strbuf_fini(&reply.body);
