@@ -56,9 +56,9 @@ struct goal_verdict {
 	double floor_latency; /* seconds: alone, and no sooner */
 	/* Seconds, if its senders together send its share; HUGE_VAL: none. */
 	double bound;
+	double share;   /* the least that it had when it wanted more; HUGE_VAL */
+	double latency; /* seconds, the longest of any packet */
 	uint32_t senders;
-	double share;     /* the least that it had when it wanted more; HUGE_VAL */
-	double latency;   /* seconds, the longest of any packet */
 	bool met, missed; /* neither: that takes mixes which are not done */
 };
 

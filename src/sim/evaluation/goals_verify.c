@@ -193,7 +193,6 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
 	const bool mixed = v->link->vls == 1 && v->goals->n > 1;
 	struct diag why = { .status = HD_OK };
 	struct crowd c;
-	uint32_t at = 0;
 
 	for (unsigned i = 0; i < v->goals->n; i++)
 		out[i].bound = fifo || mixed ? HUGE_VAL : 0;
@@ -206,6 +205,8 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
 		for (unsigned i = 0; i < v->goals->n; i++)
 			out[i].bound = HUGE_VAL;
 	} else {
+		uint32_t at = 0;
+
 		for (uint32_t f = 0; f < c.network.n_flows; f++) {
 			double sum = 0;
 
