@@ -60,18 +60,18 @@ static struct fabric *random_fabric(uint64_t seed)
 
 	rng_init(&rng, seed, 0);
 	unsigned shape = (unsigned)rng_below(&rng, 3);
+	const char *manager = managers[rng_below(&rng, 3)];
+	unsigned rate = 500 + (unsigned)rng_below(&rng, 2500);
 
 	snprintf(
 		text, sizeof(text),
 		"fabric:\n  topology: %s\n  link: 8Gb/s\n  routing: %s\n"
 		"  groups: [{name: g, members: \"4,5,6\"}]\n" CLASSES "traffic:\n"
-		"- {name: f, class: film, kind: cbr, rate: %lluMb/s, pattern: permutation}\n"
+		"- {name: f, class: film, kind: cbr, rate: %uMb/s, pattern: permutation}\n"
 		"- {name: c, class: call, kind: cbr, rate: 900Mb/s, payload: 256, arrivals: 300us, holding: 900us}\n"
 		"- {name: g, class: film, kind: cbr, rate: 500Mb/s, pattern: group, group: g, source: \"0\"}\n"
 		"%srun: {seed: %u, measure: 14ms}\n",
-		shapes[shape].topology, shapes[shape].engine,
-		(unsigned long long)(500 + rng_below(&rng, 2500)), managers[rng_below(&rng, 3)],
-		(unsigned)seed);
+		shapes[shape].topology, shapes[shape].engine, rate, manager, (unsigned)seed);
 	add_events(&rng, shapes[shape].trunks, text, sizeof(text));
 	must_build(text, &f);
 	return f;
