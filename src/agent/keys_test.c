@@ -230,6 +230,38 @@ static void test_notices_tell_of_the_packet(void **state)
 	finish(&w);
 }
 
+/* Errors of a switch port, `more` at once, and the traps that follow. */
+static void check_traps(unsigned counter, uint64_t more)
+{
+	const bool raises[3] = {
+		counter == COUNT_LINK_INTEGRITY,
+		counter == COUNT_BUFFER_OVERRUN,
+		counter >= COUNT_VL_FLOW_ERRORS && counter < COUNT_VL_FLOW_ERRORS + 16,
+	};
+	port_id sw_port;
+	struct world w;
+
+	start(&w);
+	sw_port = w.topo.ports[w.hosts[1]].peer;
+	uint64_t had = agents_counter(w.agents, sw_port, counter);
+
+	agents_error(w.agents, sw_port, counter, more, 0);
+	assert_int_equal(agents_counter(w.agents, sw_port, counter), had + more);
+	for (unsigned i = 0; i < 3; i++) {
+		bool is_sent = more > 0 && raises[i];
+
+		assert_int_equal(w.errors[i], is_sent);
+		if (!is_sent)
+			continue;
+		assert_int_equal(w.notice[0], 0x80 | 1);
+		assert_int_equal(load_be16(w.notice + 6), SWITCH_LID);
+		assert_int_equal(load_be16(w.notice + 12), SWITCH_LID);
+		assert_int_equal(load_be16(w.notice + 10), 0);
+		assert_int_equal(w.notice[14], 2);
+	}
+	finish(&w);
+}
+
 /*
  * Of all counters three have a trap: local link integrity 129, excessive buffer
  * overruns 130, and the flow control updates of each of 16 VLs 131. Details:
@@ -240,36 +272,8 @@ static void test_errors_raise_their_traps(void **state)
 {
 	(void)state;
 	for (unsigned counter = 0; counter < N_PORT_COUNTERS; counter++) {
-		for (uint64_t more = 0; more < 3; more++) {
-			port_id sw_port;
-			struct world w;
-
-			start(&w);
-			sw_port = w.topo.ports[w.hosts[1]].peer;
-			uint64_t had = agents_counter(w.agents, sw_port, counter);
-			bool raises[3] = {
-				counter == COUNT_LINK_INTEGRITY,
-				counter == COUNT_BUFFER_OVERRUN,
-				counter >= COUNT_VL_FLOW_ERRORS &&
-					counter < COUNT_VL_FLOW_ERRORS + 16,
-			};
-
-			agents_error(w.agents, sw_port, counter, more, 0);
-			assert_int_equal(agents_counter(w.agents, sw_port, counter), had + more);
-			for (unsigned i = 0; i < 3; i++) {
-				bool is_told = more > 0 && raises[i];
-
-				assert_int_equal(w.errors[i], is_told);
-				if (!is_told)
-					continue;
-				assert_int_equal(w.notice[0], 0x80 | 1);
-				assert_int_equal(load_be16(w.notice + 6), SWITCH_LID);
-				assert_int_equal(load_be16(w.notice + 12), SWITCH_LID);
-				assert_int_equal(load_be16(w.notice + 10), 0);
-				assert_int_equal(w.notice[14], 2);
-			}
-			finish(&w);
-		}
+		for (uint64_t more = 0; more < 3; more++)
+			check_traps(counter, more);
 	}
 }
 

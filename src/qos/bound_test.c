@@ -278,10 +278,11 @@ static void any_order_costs_the_others_rate(void **state)
 	assert_us(delay[1], (2048 + both) / (250 - 20.48));
 	assert_us(delay[3], (2048 + both) / (250 - 40.96));
 	/* Packets of 1024: the second flow's two wait for two of the first. */
+	struct bound_flow small[] = { flow(409600, 10000, paths[0], 2), flows[1] };
+
 	for (int i = 0; i < 2; i++)
-		flows[i].largest = flows[i].smallest = 1024;
-	flows[0].burst = 409600;
-	flows[0].period = 10e-3;
+		small[i].largest = small[i].smallest = 1024;
+	network.flows = small;
 	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay), HD_OK);
 	/* What its delay has added comes at the link's rate, and is served at
 	 * half of it. */

@@ -99,6 +99,15 @@ static void any_order_ends_in_the_same_table(void **state)
 	}
 }
 
+static void assert_every_vl_has_an_entry(const struct fill *f)
+{
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		uint8_t weights[VLARB_MAX] = { 0 };
+
+		assert_true(weights_of(f, vl, weights) > 0);
+	}
+}
+
 /*
  * VLs with floors: any order ends in the same sums and number of entries, every
  * VL has an entry all the time, and with all reservations gone the entries of
@@ -126,11 +135,7 @@ static void floors_are_there_while_nothing_is_reserved(void **state)
 		fresh = empty;
 		for (int i = 0; i < 300; i++) {
 			n = step(&f, &rng, list, n);
-			for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-				uint8_t weights[VLARB_MAX];
-
-				assert_true(weights_of(&f, vl, weights) > 0);
-			}
+			assert_every_vl_has_an_entry(&f);
 		}
 		if (mode == FILL_STRICT) {
 			rebuild(&fresh, list, n);

@@ -256,7 +256,6 @@ static void a_deadline_is_for_all_parts_together(void **state)
 	assert_true(fabs(sum - latency_of(&l, w.manager[0].sessions[0].connection)) < 1e-12);
 	latency_fini(&l);
 	for (int more = 0; more < 2; more++) {
-		m.session = 2 + (uint32_t)more;
 		m.request.deadline = (hd_time)(sum * (double)HD_S * (more ? 1.01 : 0.99));
 		w.errors = 0;
 		m.kind = RESERVE_TEAR;

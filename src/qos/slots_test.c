@@ -89,12 +89,11 @@ static void packets_are_charged_in_whole_blocks(void **state)
 	for (unsigned i = 0; i < 30; i++) {
 		uint32_t p = payloads[i % 10];
 		struct hd_ratio m = margins[i / 10];
-		double blocks = (p + 26) / 64 + ((p + 26) % 64 != 0);
+		uint32_t blocks = (p + 26) / 64 + ((p + 26) % 64 != 0);
 		double want = (double)bps / (8.0 * p) * blocks * 512.0 *
 			      (1 + (double)m.num / (double)m.den);
 		double got = hd_rate_bps(slots_charged_payload(hd_rate_make(bps, 1), p, 26, m));
-		double gap = hd_rate_bps(
-			slots_charged_rate((uint64_t)blocks, p * UINT64_C(8) * 5000, 1, m));
+		double gap = hd_rate_bps(slots_charged_rate(blocks, p * UINT64_C(8) * 5000, 1, m));
 
 		assert_true(got >= want - 1 && got <= want * (1 + 1e-9) + 2);
 		assert_true(gap >= want - 1 && gap <= want * (1 + 1e-9) + 2);

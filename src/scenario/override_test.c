@@ -243,7 +243,7 @@ static bool is_utf8(const char *text)
 	size_t left = strlen(text), room = sizeof(out);
 	iconv_t c = iconv_open("UTF-32LE", "UTF-8");
 
-	assert_true(c != (iconv_t)-1 && left * 4 <= room);
+	assert_true((intptr_t)c != -1 && left * 4 <= room);
 	bool converts = iconv(c, &from, &left, &to, &room) != (size_t)-1;
 
 	iconv_close(c);

@@ -391,10 +391,11 @@ static void line_bounds(const struct line *l, uint8_t lane[RESERVED], double bou
 	for (uint32_t i = 0; i < RESERVED; i++) {
 		const struct sim_flow *f = &b->flows[i];
 		const struct sim_node *node = &b->setup.nodes[f->source];
+		hd_time period = f->interval.num / f->interval.den;
 		const struct bound_flow like = {
 			.class = i ? CLASS_DB : CLASS_DBTS,
 			.burst = f->bytes * f->packets,
-			.period = (double)(f->interval.num / f->interval.den) / (double)HD_S,
+			.period = (double)period / (double)HD_S,
 			.largest = f->bytes,
 			.smallest = f->bytes,
 		};

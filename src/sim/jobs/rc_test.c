@@ -247,7 +247,7 @@ static void parts_compute_the_same(void **state)
 	results_free(one.results);
 }
 
-#define RANKS    4
+#define RANKS    4u
 #define MESSAGES 60
 
 /*
@@ -352,7 +352,7 @@ static void ways_are_those_of_messages(void **state)
 		char *path = goal_file(goal.text);
 
 		snprintf(text, sizeof(text),
-			 STAR "- {name: a, transport: rc, eager: %u, goal: %s}\n", RANKS, EAGER,
+			 STAR "- {name: a, transport: rc, eager: %d, goal: %s}\n", RANKS, EAGER,
 			 path);
 		struct course c = course_new(text, &(struct sim_rules){ .parts = 1 });
 		const struct placed *p = &c.jobs->placed[0];
