@@ -298,6 +298,56 @@ static void reverse_paths_are_all_or_nothing(void **state)
 	fabric_fini(&f);
 }
 
+/* The hops of a flow lead from one host to another, each from where the last one ends. */
+static void assert_leads(const struct fabric *f, const struct latency *l, uint32_t flow,
+			 const port_id ends[2])
+{
+	const struct topo_port *ports = f->topo.ports;
+	const struct latency_hop *hop = &l->hops[l->flows[flow].first];
+	uint32_t n = l->flows[flow].n_hops;
+
+	assert_int_equal(hop[0].port, ends[0]);
+	for (uint32_t h = 1; h < n; h++)
+		assert_int_equal(ports[ports[hop[h - 1].port].peer].node, ports[hop[h].port].node);
+	assert_int_equal(ports[hop[n - 1].port].peer, ends[1]);
+}
+
+/*
+ * Delay bounds count the reverse path as a flow of its own. Hosts 3 and 17 are
+ * at the switches (0, 1) and (2, 0): three links between switches and two to
+ * hosts.
+ */
+static void bounds_have_a_flow_for_the_reverse_path(void **state)
+{
+	(void)state;
+	struct fabric f;
+	struct broker b;
+	struct latency l;
+	uint32_t id;
+
+	fabric_init(&f);
+	open_broker(&b, &f);
+	struct broker_request r = request(&f, 3, 17, 2, 1000);
+	const struct broker_request back = request(&f, 17, 3, 2, 100);
+	const port_id ends[] = { f.host[3], f.host[17], f.host[3] };
+
+	assert_admitted(&b, r, &id);
+	r.reverse = back.way;
+	r.reverse_rate = back.rate;
+	assert_admitted(&b, r, &id);
+	latency_init(&l, &b, NULL, false);
+	assert_int_equal(l.n_flows, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(l.flows[i].connection, i > 0);
+		assert_int_equal(l.flows[i].reverse, i == 2);
+		assert_int_equal(l.flows[i].n_hops, 5);
+		assert_leads(&f, &l, i, &ends[i == 2]);
+	}
+	latency_fini(&l);
+	broker_fini(&b);
+	fabric_fini(&f);
+}
+
 /* ---- laws of the tables at the start ------------------------------------ */
 
 static uint32_t weight_in(const struct vlarb_entry *entries, unsigned n, unsigned vl)
@@ -426,6 +476,7 @@ int main(void)
 		cmocka_unit_test(an_sl_keeps_to_its_share),
 		cmocka_unit_test(release_gives_everything_back),
 		cmocka_unit_test(reverse_paths_are_all_or_nothing),
+		cmocka_unit_test(bounds_have_a_flow_for_the_reverse_path),
 		cmocka_unit_test(every_vl_of_a_class_has_an_entry),
 		cmocka_unit_test(unreserved_packets_refuse_promises_on_their_vl),
 	};
