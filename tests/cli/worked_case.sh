@@ -38,7 +38,7 @@ sys.exit(commands < 7 or lines < 20)
 END
 python3 check.py "$SRC/docs/worked-case.md" || fail "another outcome"
 # The goals file is the one that is shown.
-for line in 'mds: latency 2us, packets 256' 'train: at least 60 %' \
+for line in 'mds: latency 2us, packets 256, senders 2' 'train: at least 60 %' \
 	'storage: at least 30 %'; do
 	has "$SRC/docs/worked-case.md" "$line"
 	has goals.yaml "$line"
