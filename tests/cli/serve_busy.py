@@ -3,7 +3,9 @@
 
 Usage: serve_busy.py HEDDLE SCENARIO JOBS
 """
+import atexit
 import http.client
+import itertools
 import json
 import os
 import re
@@ -26,6 +28,7 @@ def fail(why):
 def serve(file, *arguments, listen="127.0.0.1:0"):
     p = subprocess.Popen([heddle, "serve", file, "--listen", listen, *arguments],
                          stdout=subprocess.PIPE, text=True)
+    atexit.register(p.kill)
     url = p.stdout.readline().strip()
     if not url:
         fail(f"no address of {file} at {listen}")
@@ -87,34 +90,45 @@ def slow_clients_and_long_changes():
     request(port, "POST", "/pause")
     before = state(port)
     clients = open_slow_clients(port, 30)
-    answers = []
-    threads = [threading.Thread(target=lambda: answers.append(request(port, "POST", f"/cut?link={9 + i}", 600)))
-               for i in range(3)]
-    for t in threads:
-        t.start()
+    made = []
+    stopping = threading.Event()
+
+    def change(link):
+        """A cable is cut and mended until there have been enough looks."""
+        for how in itertools.cycle(["cut", "mend"]):
+            status, text = request(port, "POST", f"/{how}?link={link}", 600)
+            if stopping.is_set():
+                return
+            made.append((status, text))
+
+    for i in range(3):
+        threading.Thread(target=change, args=(9 + i,), daemon=True).start()
     for i in range(8):  # clients that ask for a change and go away
         c = socket.create_connection(("127.0.0.1", port))
         c.sendall(b"POST /mend?link=9 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Heddle: 1\r\n\r\n")
         c.close()
-    looks = 0
-    while not answers:
+    looks, then = 0, before
+    # A look counts if one change is computed before and after it: all pages were answered meanwhile.
+    while looks < 2 or not made:
         for path in PAGES:
             look(port, path)
         now = state(port)
-        if not answers and (now["now"], now["changes"]) != (before["now"], []):
-            fail(f"a run that waits for a change is at {now['now']} us, with {now['changes']}")
-        looks += 1
-    if looks < 2:
-        fail(f"all pages were answered only {looks} times during a change")
+        if now["now"] != before["now"]:
+            fail(f"a paused run at {before['now']} us is at {now['now']} us after a change")
+        if len(now["changes"]) < len(then["changes"]):
+            fail(f"changes are lost: {then['changes']} became {now['changes']}")
+        looks += then["changing"] and now["changing"] and now["version"] == then["version"]
+        then = now
+        if len(made) > 30:
+            fail(f"all pages were answered only {looks} times while {len(made)} changes were computed")
+    stopping.set()
+    bad = [m for m in made if m[0] != 200]
+    if bad:
+        fail(f"a change was answered with {bad[0]}")
     stop(p)
-    for t in threads:
-        try:
-            t.join()
-        except OSError:
-            pass
     for c in clients:
         c.close()
-    print(f"serve_busy: all pages {looks} times during a change")
+    print(f"serve_busy: all pages {looks} times during a change, {len(made)} changes")
 
 
 def nothing_spins():
