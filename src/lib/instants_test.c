@@ -4,7 +4,8 @@
  * shares of its simulated time and of its calls of the progress function, on 1
  * to 3 threads. Looking changes nothing; a run that is stopped has results.
  */
-#include <glob.h>
+#include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,50 +17,15 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
-#include "base/seeds_for_tests.h"
 #include "base/team.h"
+#include "lib/examples_for_tests.h"
 #include "lib/heddle.h"
 #include "lib/simulation.h"
 
-#define INSTANTS 20
-#define EXAMPLES HD_SOURCE_DIR "/examples/"
-#define SITE     EXAMPLES "site/site.yaml"
+static uint64_t n_looks, n_stops, n_numbers;
+static const char *looked_at; /* the example */
 
-/* One example: its text, and what is made shorter in it. */
-struct one {
-	const char *path;
-	struct strbuf text;
-	struct overrides overrides;
-	size_t number;
-};
-
-static uint64_t n_looks, n_stops;
-
-/* Quick runs compute a first part of every example. */
-static void shorten(struct overrides *o)
-{
-	overrides_put(o, "test", "run.warmup", "3us");
-	overrides_put(o, "test", "run.measure", "20us");
-	overrides_put(o, "test", "run.horizon", "25us");
-}
-
-/* The site has a topology of a file that 'heddle topo gen' would write. */
-static void replace_topology(struct strbuf *text)
-{
-	static const char file[] = "{file: site.ibnet}";
-	char *at = strstr(text->text, file);
-	struct strbuf whole = STRBUF_INIT;
-
-	assert_non_null(at);
-	strbuf_add(&whole, text->text, (size_t)(at - text->text));
-	strbuf_puts(&whole, "{kind: fat-tree, radix: 36, levels: 2}");
-	strbuf_puts(&whole, at + strlen(file));
-	strbuf_fini(text);
-	*text = whole;
-}
-
-static struct fabric *load(const struct one *x)
+static struct fabric *load(const struct example *x)
 {
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
@@ -69,7 +35,7 @@ static struct fabric *load(const struct one *x)
 	return f;
 }
 
-static struct simulation *begin(const struct one *x, const struct simulation_options *o)
+static struct simulation *begin(const struct example *x, const struct simulation_options *o)
 {
 	struct diag d = { .status = HD_OK };
 	struct simulation *s;
@@ -77,6 +43,21 @@ static struct simulation *begin(const struct one *x, const struct simulation_opt
 	if (simulation_new(load(x), o, &d, &s) != HD_OK)
 		fail_msg("%s: %s", x->path, d.message);
 	return s;
+}
+
+/* A simulated number at any instant is finite, not negative and not wrapped; a share is 0 to 100 %.
+ */
+static void check_number(const struct table *t, const struct column *c, const struct value *v)
+{
+	double number = value_real(v);
+	bool is_share = c->unit && strcmp(c->unit, "%") == 0;
+
+	if (c->origin != ORIGIN_SIMULATED || (v->kind != VALUE_UINT && v->kind != VALUE_REAL))
+		return;
+	if (!isfinite(number) || number < 0 || number >= 0x1p62 ||
+	    (is_share && number > 100 * (1 + 1e-9)))
+		fail_msg("%s: table '%s', column '%s': %.17g", looked_at, t->name, c->name, number);
+	n_numbers++;
 }
 
 /* Every cell as text. */
@@ -91,6 +72,7 @@ static void print_results(const struct results *r, struct strbuf *out)
 		for (size_t i = 0; i < t->n_cells; i++) {
 			const struct value *v = &t->cells[i];
 
+			check_number(t, &t->columns[i % t->n_columns], v);
 			if (v->kind == VALUE_TEXT)
 				strbuf_printf(out, "%s,", v->text);
 			else if (v->kind == VALUE_BOOL)
@@ -123,7 +105,7 @@ static void look(const struct simulation *s, bool all, struct strbuf *out)
 }
 
 /* The run in one go; when it ended. */
-static hd_time reference(const struct one *x, const struct simulation_options *o,
+static hd_time reference(const struct example *x, const struct simulation_options *o,
 			 struct strbuf *out)
 {
 	struct simulation *s = begin(x, o);
@@ -139,12 +121,13 @@ static hd_time reference(const struct one *x, const struct simulation_options *o
 }
 
 /* Before the first event, at shares of its time, and at its end. */
-static void looks_change_nothing(const struct one *x)
+static void looks_change_nothing(const struct example *x)
 {
 	const struct simulation_options o = { .sampled = true };
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 
+	looked_at = x->path;
 	team_ask(1);
 	hd_time end = reference(x, &o, &want);
 
@@ -158,8 +141,6 @@ static void looks_change_nothing(const struct one *x)
 
 		if (until > end)
 			break;
-		if (k > 0 && !has_its_turn(k % 5, 5, x->number))
-			continue;
 		assert_int_equal(simulation_advance(s, until, &d), HD_OK);
 		look(s, k % 2, &got);
 	}
@@ -191,7 +172,7 @@ static int stop_at(void *context, double share, uint64_t now)
 	return s->closes != NULL;
 }
 
-static struct hd_run *open_run(const struct one *x, struct stopper *stopper)
+static struct hd_run *open_run(const struct example *x, struct stopper *stopper)
 {
 	struct hd_run_options o = HD_RUN_OPTIONS_INIT;
 	struct hd_error e = HD_ERROR_INIT;
@@ -213,21 +194,18 @@ static struct hd_run *open_run(const struct one *x, struct stopper *stopper)
 }
 
 /* By the progress function of the library, and closed from inside it. */
-static void a_stop_leaves_results(const struct one *x, bool closes)
+static void a_stop_leaves_results(const struct example *x, bool closes)
 {
-	unsigned stops = cases_of_run(1, INSTANTS);
 	struct stopper whole = { .stop_at = UINT64_MAX };
 	struct hd_run *run = open_run(x, &whole);
 
 	assert_int_equal(hd_run_go(run, NULL), HD_DONE);
 	hd_run_close(run);
-	for (unsigned k = 0; k < stops; k++) {
-		/* Those of a quick run differ from example to example. */
-		uint64_t turn = run_is_long() ? k : (x->number + 7 * k);
-		struct stopper s = { .stop_at = whole.called * (turn % INSTANTS) / INSTANTS };
+	uint64_t n = whole.called < INSTANTS ? whole.called : INSTANTS;
 
-		if (!whole.called)
-			break;
+	for (uint64_t k = 0; k < n; k++) {
+		struct stopper s = { .stop_at = whole.called * k / n };
+
 		run = open_run(x, &s);
 		s.closes = closes ? run : NULL;
 		assert_int_equal(hd_run_go(run, NULL), HD_STOPPED);
@@ -240,63 +218,50 @@ static void a_stop_leaves_results(const struct one *x, bool closes)
 	}
 }
 
-static void try_example(struct one *x, void (*test)(const struct one *x))
-{
-	struct diag d = { .status = HD_OK };
-
-	x->text = (struct strbuf)STRBUF_INIT;
-	x->overrides = (struct overrides){ .items = NULL };
-	assert_int_equal(file_read(x->path, 1 << 20, &d, &x->text), HD_OK);
-	if (strcmp(x->path, SITE) == 0)
-		replace_topology(&x->text);
-	/* A study is no scenario. */
-	if (!strstr(x->text.text, "\nscenario:")) {
-		if (!run_is_long())
-			shorten(&x->overrides);
-		test(x);
-	}
-	overrides_fini(&x->overrides);
-	strbuf_fini(&x->text);
-}
-
-static void each_example(void (*test)(const struct one *x))
-{
-	glob_t found;
-
-	assert_int_equal(glob(EXAMPLES "*.yaml", 0, NULL, &found), 0);
-	assert_int_equal(glob(SITE, GLOB_APPEND, NULL, &found), 0);
-	assert_true(found.gl_pathc > 30);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		struct one x = { .path = found.gl_pathv[i], .number = i };
-
-		/* With sanitizers every third, and those with jobs. */
-		if (cases_of_run(3, 3) == 3 || i % 3 == 0 || strstr(x.path, "job"))
-			try_example(&x, test);
-	}
-	globfree(&found);
-}
-
 static void every_run_can_be_looked_at(void **state)
 {
 	(void)state;
 	each_example(looks_change_nothing);
-	printf("%llu looks\n", (unsigned long long)n_looks);
+	printf("%" PRIu64 " looks at %" PRIu64 " numbers\n", n_looks, n_numbers);
 }
 
-static void stop(const struct one *x)
+/* By its owner, at shares of its time: short runs rarely call the progress function. */
+static void a_run_ends_at_any_instant(const struct example *x)
 {
+	const struct simulation_options o = { .sampled = true };
+	struct diag d = { .status = HD_OK };
+	struct strbuf got = STRBUF_INIT;
+	hd_time end = reference(x, &o, &got);
+
+	for (unsigned k = 0; k < INSTANTS; k++) {
+		struct simulation *s = begin(x, &o);
+
+		assert_int_equal(simulation_advance(s, end / INSTANTS * k + 1 + k, &d), HD_OK);
+		if (!simulation_is_over(s))
+			assert_int_equal(simulation_stop(s, &d), HD_OK);
+		look(s, k % 2, &got);
+		simulation_free(s);
+		n_stops++;
+	}
+	strbuf_fini(&got);
+}
+
+static void stop(const struct example *x)
+{
+	looked_at = x->path;
 	for (unsigned k = 0; k < 2; k++) {
 		hd_set_threads(1 + 2 * k);
-		if (has_its_turn(k, 2, x->number))
-			a_stop_leaves_results(x, k == 1);
+		a_stop_leaves_results(x, k == 1);
 	}
+	team_ask(1 + (unsigned)x->number % 3);
+	a_run_ends_at_any_instant(x);
 }
 
 static void every_run_can_be_stopped(void **state)
 {
 	(void)state;
 	each_example(stop);
-	printf("%llu stops\n", (unsigned long long)n_stops);
+	printf("%" PRIu64 " stops\n", n_stops);
 }
 
 int main(void)

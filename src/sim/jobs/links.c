@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which links carried how much for which job. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -64,7 +65,9 @@ static void put_link(struct table *t, const struct placed *p, uint32_t port,
 		.to = port_name(t, p, at->peer),
 		.bytes = bytes,
 		.share = (double)bytes / (double)c.xmit_bytes,
-		.used = 8e12 * (double)bytes / hd_rate_bps(at->rate) / ps,
+		/* The last packet may be on its way: its bytes count, its time only until now. */
+		.used = fmin(8e12 * (double)bytes / hd_rate_bps(at->rate) / ps,
+			     m->ports[port].utilisation),
 	};
 
 	table_put_row(t, &row);
