@@ -202,6 +202,17 @@ HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *f, const struct fab
 					      struct diag *d);
 
 /* How the scenario wants routes chosen; its file of tables is not opened. */
+/* Groups and aggregation trees that are added to the subnet of a fabric. */
+struct fabric_trees {
+	uint32_t first_group, first_aggregation;
+	uint32_t most; /* aggregators of a switch */
+	bool is_shown; /* the table of sweeps counts what they need */
+};
+
+/* T11r, S1: each sweep of the manager rebuilds them, after all else that it writes. */
+HD_MUST_CHECK enum hd_status fabric_follow_trees(struct fabric *b, const struct fabric_trees *trees,
+						 struct diag *d);
+
 HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b, struct diag *d,
 						  struct route_options *out);
 

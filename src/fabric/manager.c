@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "fabric/parts.h"
+#include "subnet/aggregate.h"
 #include "subnet/order.h"
 
 #define MLIDS_PER_BLOCK 32
@@ -20,6 +21,7 @@ struct manager {
 	bool *down, *known;    /* per port of the topology: now, when it looked */
 	uint8_t *lft;          /* what is in the switches */
 	const uint64_t **sets; /* the same for [group][switch] */
+	uint32_t first_group;  /* groups before it are not written */
 	struct subnet present; /* what it planned last, with that */
 	hd_time idle_from;
 	hd_time horizon;
@@ -120,9 +122,9 @@ static uint32_t write_sets(struct manager *m, const struct subnet *plan, switch_
 	const struct subnet *whole = &m->b->subnet;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < whole->n_groups; i++) {
+	for (uint32_t i = m->first_group; i < whole->n_groups; i++) {
 		const struct mcast_group *g = &whole->groups[i];
-		size_t size = plan->mft[g->subnet].words * sizeof(*plan->mft->ports);
+		size_t words = plan->mft[g->subnet].words, size = words * sizeof(uint64_t);
 
 		if ((g->mlid - LID_FIRST_MCAST) / MLIDS_PER_BLOCK != (int)block ||
 		    subnet_of_switch(plan, sw) != g->subnet)
@@ -133,10 +135,14 @@ static uint32_t write_sets(struct manager *m, const struct subnet *plan, switch_
 		if (memcmp(*at, after, size) == 0)
 			continue;
 		*at = after;
+		/* Tables of groups move when a group is added. */
+		uint64_t *ports = fabric_keep(m->b, words, sizeof(*ports));
+
+		memcpy(ports, after, size);
 		add_route(m, &(struct sim_route_change){ .time = when,
 							 .node = node_of_switch(m, sw),
 							 .lid = g->mlid,
-							 .ports = after });
+							 .ports = ports });
 		n++;
 	}
 	return n;
@@ -253,7 +259,7 @@ static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w, str
 
 	if (replan(whole, &m->present, m->down, &m->options, &inner, &w->plan) != HD_OK)
 		return refuse(m, d, w->noticed, inner.message);
-	if (mcast_replan(whole, &w->plan.subnet, &inner) != HD_OK) {
+	if (mcast_replan(whole, 0, &w->plan.subnet, &inner) != HD_OK) {
 		replan_fini(&w->plan);
 		return refuse(m, d, w->noticed, inner.message);
 	}
@@ -319,6 +325,17 @@ static enum hd_status follow_faults(struct manager *m, struct diag *d)
 	return status;
 }
 
+/* For each group and switch, as it is before any sweep. */
+static const uint64_t **sets_at_first(const struct subnet *s)
+{
+	size_t n = (size_t)s->n_groups * s->n_switches;
+	const uint64_t **sets = hd_alloc(n, sizeof(*sets));
+
+	for (size_t i = 0; i < n; i++)
+		sets[i] = set_of(s, (switch_id)(i % s->n_switches), &s->groups[i / s->n_switches]);
+	return sets;
+}
+
 enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 {
 	const struct scn_sm *sm = &b->scenario->sm;
@@ -343,10 +360,7 @@ enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 	};
 	/* Plans stay where they are: at most one for each fault. */
 	b->sweeps = hd_alloc(b->setup.n_faults, sizeof(*b->sweeps));
-	m.sets = hd_alloc((size_t)s->n_groups * s->n_switches, sizeof(*m.sets));
-	for (size_t i = 0; i < (size_t)s->n_groups * s->n_switches; i++)
-		m.sets[i] =
-			set_of(s, (switch_id)(i % s->n_switches), &s->groups[i / s->n_switches]);
+	m.sets = sets_at_first(s);
 	m.present.lft = m.lft;
 	m.present.lft_at = NULL;
 	enum hd_status status = fabric_route_options(b, d, &m.route);
@@ -370,4 +384,93 @@ void fabric_free_manager(struct fabric *b)
 	free(b->setup.routes);
 	free(b->setup.paths);
 	free(b->setup.settings);
+	free(b->setup.trees);
+}
+
+/* ---- trees of jobs ------------------------------------------------------- */
+
+/* Aggregation trees of the groups, where members are left. */
+static enum hd_status plan_aggregations(const struct fabric_trees *trees, struct subnet *plan,
+					const struct subnet *whole, struct diag *d)
+{
+	const struct aggregation_limit limit = { trees->most, 0 };
+	enum hd_status status = HD_OK;
+
+	/* Those of another run, which has read them. */
+	aggregations_drop(plan, 0);
+	for (uint32_t i = trees->first_aggregation; i < whole->n_aggregations && status == HD_OK;
+	     i++) {
+		const struct aggregation *a = &whole->aggregations[i];
+		const struct mcast_group *g = mcast_group_of(plan, a->subnet, a->mlid);
+
+		if (g)
+			status = aggregation_add(plan, (uint32_t)(g - plan->groups), limit, d);
+	}
+	return status;
+}
+
+static enum hd_status plan_trees(struct manager *m, const struct fabric_trees *trees,
+				 struct fabric_sweep *w, struct diag *d)
+{
+	const struct subnet *whole = &m->b->subnet;
+	struct diag inner = { .status = HD_OK };
+	enum hd_status status = mcast_replan(whole, trees->first_group, &w->plan.subnet, &inner);
+
+	if (status == HD_OK)
+		status = plan_aggregations(trees, &w->plan.subnet, whole, &inner);
+	return status == HD_OK ? HD_OK : refuse(m, d, w->noticed, inner.message);
+}
+
+/* After all else that the sweep writes. */
+static void write_trees(struct manager *m, const struct fabric_trees *trees, struct fabric_sweep *w)
+{
+	struct sim_setup *s = &m->b->setup;
+	bool *written = hd_alloc(w->plan.subnet.n_switches, sizeof(*written));
+	struct fabric_sweep unshown = *w, *to = trees->is_shown ? w : &unshown;
+
+	if (to->last < m->idle_from)
+		to->last = m->idle_from;
+	write_groups(m, to, written);
+	m->idle_from = to->last;
+	free(written);
+	s->trees = hd_realloc(s->trees, s->n_trees + 1u, sizeof(*s->trees));
+	s->trees[s->n_trees++] = (struct sim_tree_change){ to->last, &w->plan.subnet };
+}
+
+/* Changes by time, and those from `middle` on by time, as one list by time. */
+static void merge_routes(struct sim_setup *s, uint32_t middle)
+{
+	struct sim_route_change *all = hd_alloc(s->n_routes, sizeof(*all));
+	uint32_t old = 0, new = middle;
+
+	for (uint32_t i = 0; i < s->n_routes; i++) {
+		bool is_new = old == middle ||
+			      (new < s->n_routes && s->routes[new].time < s->routes[old].time);
+
+		all[i] = s->routes[is_new ? new ++ : old++];
+	}
+	free(s->routes);
+	s->routes = all;
+}
+
+enum hd_status fabric_follow_trees(struct fabric *b, const struct fabric_trees *trees,
+				   struct diag *d)
+{
+	struct sim_setup *s = &b->setup;
+	uint32_t n_before = s->n_routes;
+	struct manager m = { .b = b, .first_group = trees->first_group, .routes_cap = n_before };
+	enum hd_status status = HD_OK;
+
+	s->n_trees = 0;
+	if (b->n_sweeps == 0 || trees->first_group == b->subnet.n_groups)
+		return HD_OK;
+	m.sets = sets_at_first(&b->subnet);
+	for (uint32_t i = 0; i < b->n_sweeps && status == HD_OK; i++) {
+		status = plan_trees(&m, trees, &b->sweeps[i], d);
+		if (status == HD_OK)
+			write_trees(&m, trees, &b->sweeps[i]);
+	}
+	free(m.sets);
+	merge_routes(s, n_before);
+	return status;
 }

@@ -141,6 +141,12 @@ struct sim_path_change {
 	bool lanes;
 };
 
+/* S1: the aggregation trees that hold from then on. */
+struct sim_tree_change {
+	hd_time time;
+	const struct subnet *subnet;
+};
+
 /* C9: from `time` on, switches mark and throttles answer like this. */
 struct sim_control_change {
 	hd_time time;
@@ -237,6 +243,8 @@ struct sim_setup {
 	uint32_t n_routes;
 	struct sim_path_change *paths; /* by time */
 	uint32_t n_paths;
+	struct sim_tree_change *trees; /* by time */
+	uint32_t n_trees;
 	struct sim_borrowing borrowing;
 	const struct sim_control *control;   /* NULL: none */
 	struct sim_control_change *settings; /* of it, by time */

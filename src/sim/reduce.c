@@ -23,7 +23,7 @@ struct transaction {
 	hd_time due;    /* when the last one is there, and reduced */
 };
 
-/* One tree at one switch. */
+/* One tree at one switch, until it is rebuilt: then another one. */
 struct reducer {
 	uint32_t node; /* sim node */
 	lid_t mlid;
@@ -37,15 +37,17 @@ struct reducer {
 };
 
 struct reductions {
-	struct map index; /* of (switch, MLID) in reducers */
+	struct map index; /* of (version, switch, MLID) in reducers */
 	struct reducer *reducers;
 	uint32_t n;
+	hd_time *rebuilt; /* when version i + 1 of the trees begins */
+	uint32_t n_rebuilt;
 	hd_time *next_at; /* per sim node: when a result may come out again */
 };
 
-static uint64_t key_of(switch_id sw, lid_t mlid)
+static uint64_t key_of(uint32_t version, switch_id sw, lid_t mlid)
 {
-	return (uint64_t)sw << 16 | mlid;
+	return (uint64_t)version << 48 | (uint64_t)sw << 16 | mlid;
 }
 
 /* ---- beginning and end --------------------------------------------------- */
@@ -63,35 +65,62 @@ static void reducer_init(struct reducer *r, const struct aggregation *a, const s
 		r->parent.bits[x->parent / 64] = (uint64_t)1 << x->parent % 64;
 }
 
-void reductions_init(struct sim *s)
+/* The trees that hold from the beginning (0) or from a change on. */
+static const struct subnet *trees_of(const struct sim_setup *setup, uint32_t version)
 {
-	const struct subnet *sub = s->setup->subnet;
-	const struct sim_setup *setup = s->setup;
-	uint32_t *node_of = hd_alloc(sub->n_switches, sizeof(*node_of));
-	uint32_t n = 0;
+	return version ? setup->trees[version - 1].subnet : setup->subnet;
+}
 
-	for (uint32_t i = 0; i < sub->n_aggregations; i++)
-		n += sub->aggregations[i].n;
-	for (uint32_t v = 0; v < setup->n_nodes; v++) {
-		if (setup->nodes[v].kind == SIM_SWITCH)
-			node_of[setup->nodes[v].sw] = v;
-	}
-	if (n) {
-		s->reductions = hd_alloc(1, sizeof(*s->reductions));
-		s->reductions->reducers = hd_alloc(n, sizeof(struct reducer));
-		s->reductions->next_at = hd_alloc(setup->n_nodes, sizeof(hd_time));
-	}
+static void add_version(struct reductions *all, const struct subnet *sub, uint32_t version,
+			const uint32_t *node_of)
+{
 	for (uint32_t i = 0; i < sub->n_aggregations; i++) {
 		const struct aggregation *a = &sub->aggregations[i];
 
 		for (uint32_t k = 0; k < a->n; k++) {
-			struct reductions *all = s->reductions;
 			switch_id sw = a->nodes[k].sw;
 
-			map_put(&all->index, key_of(sw, a->mlid), all->n);
+			map_put(&all->index, key_of(version, sw, a->mlid), all->n);
 			reducer_init(&all->reducers[all->n++], a, &a->nodes[k], node_of[sw]);
 		}
 	}
+}
+
+static uint32_t count_reducers(const struct sim_setup *setup)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v <= setup->n_trees; v++) {
+		const struct subnet *sub = trees_of(setup, v);
+
+		for (uint32_t i = 0; i < sub->n_aggregations; i++)
+			n += sub->aggregations[i].n;
+	}
+	return n;
+}
+
+void reductions_init(struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+	uint32_t n = count_reducers(setup);
+
+	if (n == 0)
+		return;
+	struct reductions *all = s->reductions = hd_alloc(1, sizeof(*all));
+	uint32_t *node_of = hd_alloc(setup->subnet->n_switches, sizeof(*node_of));
+
+	for (uint32_t v = 0; v < setup->n_nodes; v++) {
+		if (setup->nodes[v].kind == SIM_SWITCH)
+			node_of[setup->nodes[v].sw] = v;
+	}
+	all->reducers = hd_alloc(n, sizeof(struct reducer));
+	all->next_at = hd_alloc(setup->n_nodes, sizeof(hd_time));
+	all->rebuilt = hd_alloc(setup->n_trees, sizeof(hd_time));
+	all->n_rebuilt = setup->n_trees;
+	for (uint32_t v = 0; v <= setup->n_trees; v++)
+		add_version(all, trees_of(setup, v), v, node_of);
+	for (uint32_t v = 0; v < setup->n_trees; v++)
+		all->rebuilt[v] = setup->trees[v].time;
 	free(node_of);
 }
 
@@ -106,6 +135,7 @@ void reductions_fini(struct sim *s)
 	map_fini(&all->index);
 	free(all->reducers);
 	free(all->next_at);
+	free(all->rebuilt);
 	free(all);
 }
 
@@ -138,10 +168,20 @@ static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 	return &r->open[i];
 }
 
+/* Of the trees that hold when its head arrives; MAP_NONE: it has none. */
+static uint32_t reducer_for(const struct reductions *all, switch_id sw, const struct packet *p)
+{
+	uint32_t version = all->n_rebuilt;
+
+	while (version > 0 && all->rebuilt[version - 1] > p->head)
+		version--;
+	return map_get(&all->index, key_of(version, sw, p->dlid));
+}
+
 void contribution_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
-	uint32_t id = map_get(&s->reductions->index, key_of(n->switch_id, p->dlid));
+	uint32_t id = reducer_for(s->reductions, n->switch_id, p);
 	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
 
 	if (id == MAP_NONE) {

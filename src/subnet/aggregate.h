@@ -8,7 +8,7 @@
  * one contribution from each of its children (ports of its set that do not lead
  * to its parent) and gives one to its parent; what the root makes of its
  * children's goes to all members as a packet of the group does. A subnet has
- * them in order of their making; they stay as they are when routes change.
+ * them in order of their making. A sweep of a manager makes those of its plan.
  */
 
 #include "subnet/mcast.h"

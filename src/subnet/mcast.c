@@ -490,13 +490,22 @@ static enum hd_status replan_group(const struct mcast_group *old, struct subnet 
 	return status;
 }
 
-enum hd_status mcast_replan(const struct subnet *whole, struct subnet *s, struct diag *d)
+enum hd_status mcast_replan(const struct subnet *whole, uint32_t first, struct subnet *s,
+			    struct diag *d)
 {
 	port_id *room = hd_alloc(s->topo->n_ports, sizeof(*room));
 	enum hd_status status = HD_OK;
 
-	for (uint32_t i = 0; i < whole->n_groups && status == HD_OK; i++)
+	for (uint32_t i = first; i < whole->n_groups && status == HD_OK; i++)
 		status = replan_group(&whole->groups[i], s, room, d);
 	free(room);
 	return status;
+}
+
+const struct mcast_group *mcast_group_of(const struct subnet *s, uint16_t subnet, lid_t mlid)
+{
+	for (uint32_t i = 0; i < s->n_groups; i++)
+		if (s->groups[i].mlid == mlid && s->groups[i].subnet == subnet)
+			return &s->groups[i];
+	return NULL;
 }

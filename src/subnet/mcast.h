@@ -85,12 +85,15 @@ HD_MUST_CHECK enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group
 						struct diag *d);
 
 /*
- * Builds the groups of `whole` once more over `s`, which has the same nodes
- * and LIDs but for ports that are lost: these take part no longer. MLIDs stay,
- * and so do those of groups that nobody is left to serve, without tables.
+ * Builds the groups of `whole`, from number `first` on, once more over `s`,
+ * which has the same nodes and LIDs but for ports that are lost: these take
+ * part no longer. MLIDs stay, and so do those of groups without members left,
+ * without tables.
  */
-HD_MUST_CHECK enum hd_status mcast_replan(const struct subnet *whole, struct subnet *s,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status mcast_replan(const struct subnet *whole, uint32_t first,
+					  struct subnet *s, struct diag *d);
+/* The group of an MLID; NULL: it has none. */
+const struct mcast_group *mcast_group_of(const struct subnet *s, uint16_t subnet, lid_t mlid);
 
 /* Forgets all groups and their tables. */
 void mcast_clear(struct subnet *s);

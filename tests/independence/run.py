@@ -7,6 +7,8 @@
 # order    The order of the traffic rows changes no result.
 # disjoint Rows that share no host and no link have the results that they have alone, under every algorithm of
 #          congestion control and in every order.
+# trees    A job whose multicast and aggregation trees a sweep has rebuilt takes as long as on a fabric that never had
+#          the cables that are down, on any number of threads.
 #
 #   run.py --heddle build/release/heddle --count 100 --seed 1
 #   run.py --case 17 --law idle --keep FOLDER
@@ -23,7 +25,7 @@ import sys
 RATE = 100  # Gb/s of every link
 ALGORITHMS = ['fimd', 'lipd', 'pipd', 'aimd', 'cct']
 IDLE = 'idle'
-LAWS = ['tables', 'idle', 'order', 'disjoint']
+LAWS = ['tables', 'idle', 'order', 'disjoint', 'trees']
 
 TOPOLOGIES = [
     ({'kind': 'star', 'hosts': 6}, 6, ['minhop', 'updn']),
@@ -210,9 +212,9 @@ class Broken(Exception):
     pass
 
 
-def run(args, what):
+def run(args, what, threads='1'):
     """The tables of a run."""
-    done = subprocess.run([args.heddle, 'sim', '-', '--json', '--all', '--threads', '1'], input=json.dumps(what),
+    done = subprocess.run([args.heddle, 'sim', '-', '--json', '--all', '--threads', threads], input=json.dumps(what),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
     if done.returncode == 3:
         raise Refused(done.stderr.strip().split('\n')[-1].split(': ', 2)[-1])
@@ -249,7 +251,7 @@ def check_tables(what, tables):
 
 def check_conservation(what, tables):
     held = {r['traffic']: r.get('waiting', 0) for r in tables.get('control', {'rows': []})['rows']}
-    if what['run']['warmup'] != '0us' or 'measured' not in tables['summary']['rows'][0]:
+    if what['run'].get('warmup') != '0us' or 'measured' not in tables['summary']['rows'][0]:
         return
     seconds = tables['summary']['rows'][0]['measured'] * 1e-6
     rows = {r['name']: r for r in what['traffic']}
@@ -333,6 +335,38 @@ def law_disjoint(args, draw, keep):
     for row in [] if finite else what['traffic']:
         alone = run(args, dict(what, traffic=[row]))
         check_same({t: alone[t] for t in ('traffic', 'control')}, both, [])
+
+
+# Topology, and cables of which any one may be down.
+TREES = [({'kind': 'xgft', 'down': '3,3', 'up': '1,2'}, 9, ['s1-%d:%d' % (i, 4 + k) for i in range(3) for k in range(2)]),
+         ({'kind': 'mesh', 'columns': 3, 'rows': 2, 'hosts': 1}, 6, ['s-%d-0:1' % i for i in range(2)]),
+         ({'kind': 'torus', 'sizes': '3x3', 'hosts': 1}, 9, ['s-%d-%d:1' % (i, k) for i in range(3) for k in range(3)])]
+
+
+def law_trees(args, draw, keep):
+    topology, hosts, cables = draw.choice(TREES)
+    down = draw.sample(cables, draw.randint(1, min(2, len(cables))))
+    members = draw.sample(range(hosts), draw.randint(2, hosts))
+    steps = [draw.choice([{'broadcast': draw.choice([100, 20000]), 'algorithm': 'multicast'},
+                          {'allreduce': draw.choice([3000, 40000]), 'algorithm': 'in-network'}])
+             for _ in range(draw.randint(1, 3))]
+    what = {'fabric': {'topology': topology, 'link': {'rate': '%dGb/s' % RATE}, 'routing': 'updn'},
+            'jobs': [{'name': 'j', 'on': ','.join('h%d' % h for h in members), 'repeat': draw.randint(1, 3),
+                      'start': '400us', 'program': steps}],
+            'run': {'horizon': '20ms'}}
+    without = dict(what, fabric=dict(what['fabric'], without=down))
+    events = [{'at': '%dus' % draw.randint(1, 90), 'kind': 'link-down', 'port': c} for c in down]
+    faulty = dict(what, faults={'events': events},
+                  sm={'trap': '5us', 'compute': '20us', 'program': '500ns', 'replan': 'fresh'})
+    keep(without, faulty)
+    # It may already send when the cables fail: then nothing is known of its end.
+    early = dict(faulty, jobs=[dict(what['jobs'][0], start='0us', repeat=20)])
+    check_tables(early, run(args, early))
+    want, got = run(args, without), run(args, faulty, draw.choice(['1', '3']))
+    for table in ('jobs', 'steps'):
+        check_same({table: want[table]}, got, [])
+    if not all(row['completion'] for row in got['jobs']['rows']):
+        raise Broken('the job does not end')
 
 
 def check(args, law, number):

@@ -487,6 +487,12 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d, struct
 {
 	const struct scenario *s = f->scenario;
 	struct jobs *jobs = hd_alloc(1, sizeof(*jobs));
+	const struct fabric_trees trees = {
+		.first_group = f->subnet.n_groups,
+		.first_aggregation = f->subnet.n_aggregations,
+		.most = (uint32_t)s->fabric.reduction.trees,
+		.is_shown = which == JOBS_ALL,
+	};
 	enum hd_status status = HD_OK;
 
 	jobs->fabric = f;
@@ -496,6 +502,8 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d, struct
 		if (which == JOBS_ALL || which == i)
 			status = placed_init(&jobs->placed[jobs->n++], jobs, &s->jobs[i], d);
 	}
+	if (status == HD_OK)
+		status = fabric_follow_trees(f, &trees, d);
 	if (status == HD_OK)
 		status = jobs_connect(jobs, d);
 	if (status == HD_OK)
