@@ -41,12 +41,21 @@ static uint32_t order_kind(const struct sim *s, const struct packet *p)
 	return p->vl == VL_MANAGEMENT ? s->n_sls : s->sl_index[p->sl];
 }
 
-/* May it and packets of other flows, or its own, be held against each other?
- * Behind a router an SL may come from several, of a trace even in one flow. */
-static bool keeps_order(const struct sim *s, const struct packet *p, bool same)
+static bool is_throttled(const struct sim *s, uint32_t flow)
 {
-	/* Senders take turns, so only a flow keeps its order (T13p). */
-	if (s->pull.n_ports)
+	const struct sim_control *c = s->setup->control;
+
+	return c && flow < c->n_flows && c->throttle_of_flow[flow] != SIM_NONE;
+}
+
+/* May it be held against a packet of that flow? Behind a router an SL may come
+ * from several, of a trace even in one flow. */
+static bool keeps_order(const struct sim *s, const struct packet *p, uint32_t flow)
+{
+	bool same = flow == p->flow;
+
+	/* Senders take turns, so only flows without a throttle share an order (T13p). */
+	if (is_throttled(s, p->flow) || is_throttled(s, flow))
 		return same;
 	if (!s->mode.routers)
 		return same || p->dlid < LID_FIRST_MCAST;
@@ -75,7 +84,7 @@ void order_check(struct sim *s, const struct packet *p, uint32_t node)
 	if (pair->key == key + 1) {
 		bool same = pair->flow == p->flow;
 		/* Another tree is another way, on which nothing waits here. */
-		bool comparable = keeps_order(s, p, same) && (same || !pair->multicast);
+		bool comparable = keeps_order(s, p, pair->flow) && (same || !pair->multicast);
 
 		if (same && pair->sequence == p->sequence)
 			t->m.checks.duplicates++;

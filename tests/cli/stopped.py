@@ -4,6 +4,7 @@
 Usage: stopped.py HEDDLE SHARE SCENARIO...
 Of 20 instants and 2 signals per scenario, every SHARE-th one is tried.
 """
+import collections
 import json
 import resource
 import signal
@@ -62,7 +63,8 @@ def stopped(file, number, after, words, free):
 
 
 def main():
-    turn = tried = kept = 0
+    turn = kept = 0
+    tried = collections.Counter()
     for file in files:
         if "\nscenario:" in open(file).read():
             continue  # a study, not a scenario
@@ -78,10 +80,13 @@ def main():
             after = took * (k // len(SIGNALS) + 0.5) / INSTANTS
             words = [[], ["--threads", "2"], ["--html", "run.html"]][turn % 3]
             kept += stopped(file, SIGNALS[k % 2], after, words, p.returncode)
-            tried += 1
-    print(f"stopped: {tried} runs, {kept} of them with results until then")
-    if kept * 20 < tried:
+            tried[SIGNALS[k % 2], k // len(SIGNALS)] += 1
+    runs = tried.total()
+    print(f"stopped: {runs} runs, {kept} of them with results until then")
+    if kept * 20 < runs:
         fail("hardly any run was stopped while it computed")
+    if len(tried) < min(runs, 2 * INSTANTS) / 2:
+        fail(f"signals and instants that were tried: {sorted(tried)}")
 
 
 main()

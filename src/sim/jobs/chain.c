@@ -279,6 +279,15 @@ static uint32_t blamed_port(const struct placed *p, const struct path_message *e
 	return end->wait ? sim_wait_port(end->wait) : p->fabric->setup.nodes[node].first_port + 1;
 }
 
+/* Packets at the host and behind it may wait at the same time. */
+static hd_time waited_of(const struct path_step *s)
+{
+	hd_time sum = s->end.held + sim_wait_time(s->end.wait);
+	hd_time most = s->end.until - s->posting.posted;
+
+	return sum < most ? sum : most;
+}
+
 /* Waits of the path, summed by link; how many links. */
 static size_t sum_waits(const struct placed *p, const struct chain *c, struct waited_link *links)
 {
@@ -286,7 +295,7 @@ static size_t sum_waits(const struct placed *p, const struct chain *c, struct wa
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct path_message *end = &c->steps[i].end;
-		hd_time waited = end->held + sim_wait_time(end->wait);
+		hd_time waited = waited_of(&c->steps[i]);
 
 		if (waited)
 			links[n++] = (struct waited_link){ blamed_port(p, end), waited, 1 };
