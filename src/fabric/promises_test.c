@@ -295,11 +295,139 @@ static void broken_connections_are_restored_with_the_link(void **state)
 	fabric_free(f);
 }
 
+#define TREE_OF(be)                                                                                       \
+	"fabric:\n  topology: {kind: xgft, down: \"4,2\", up: \"1,2\"}\n  link: 8Gb/s\n"                  \
+	"  routing: updn\n  switch: {input_buffer: 64KiB}\n"                                              \
+	"qos:\n  lanes: 15\n  classes: [{name: film, sl: 2, kind: DB}, {name: call, sl: 4, kind: DBTS}, " \
+	"{name: be, sl: 8, kind: BE, weight: " be "}]\n"
+#define BEST_EFFORT \
+	"- {name: be, class: be, kind: saturating, payload: 2KiB, source: \"1,2,3\", destination: \"5,6,7\", pattern: pairs}\n"
+#define DOWN_AND_UP                                                    \
+	"faults: {events: [{at: 2ms, kind: link-down, port: s1-0:5}, " \
+	"{at: 4ms, kind: link-up, port: s1-0:5}]}\n"                   \
+	"sm: {trap: 20us, compute: 50us, program: 2us}\n"
+
+/*
+ * Two films share a VL and have deadlines; a third one is refused. The slots of
+ * either are too few for both, whichever moves first.
+ */
+static void connections_with_deadlines_move_together(void **state)
+{
+	struct fabric *f;
+
+	(void)state;
+	must_build(
+		TREE_OF("9000") "traffic:\n"
+				"- {name: a, class: film, kind: cbr, rate: 1050Mb/s, payload: 2KiB, source: \"0\", destination: \"4\", pattern: pairs, deadline: 1ms}\n"
+				"- {name: b, class: film, kind: cbr, rate: 1050Mb/s, payload: 2KiB, source: \"1\", destination: \"4\", pattern: pairs, deadline: 1ms}\n" BEST_EFFORT
+					DOWN_AND_UP "run: {measure: 9ms}\n",
+		&f);
+	assert_int_equal(f->n_sweeps, 2);
+	assert_int_equal(f->n_flows, 5); /* of six: a, b and best effort */
+	assert_int_equal(f->n_breaks, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(f->breaks[i].from, 2 * HD_MS);
+		assert_int_equal(f->breaks[i].until, f->sweeps[0].last);
+		assert_int_equal(f->breaks[i].lost, HD_TIME_NEVER);
+		assert_string_equal(f->breaks[i].cause, "is down");
+	}
+	fabric_free(f);
+}
+
+/* The tree has two equal spines: a connection that comes when one is lost has
+ * the bound that it has when none is. */
+static void bounds_after_a_sweep_are_those_of_an_equal_path(void **state)
+{
+	double bound[2];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		char text[2048];
+		struct fabric *f;
+
+		snprintf(
+			text, sizeof(text), "%s%s%s",
+			TREE_OF("3264") "traffic:\n"
+					"- {name: a, class: film, kind: cbr, rate: 1Gb/s, payload: 2KiB, source: \"0\", destination: \"4\", pattern: pairs, start: 3ms, deadline: 1ms}\n" BEST_EFFORT,
+			i ? DOWN_AND_UP : "", "run: {measure: 3500us}\n");
+		must_build(text, &f);
+		assert_int_equal(f->n_sweeps, i);
+		assert_true(f->requests[0].flow != SIM_NONE);
+		bound[i] = f->requests[0].bound;
+		fabric_free(f);
+	}
+	assert_true(bound[0] > 0 && bound[0] < 1e-3);
+	assert_float_equal(bound[1], bound[0], 1e-12);
+}
+
+/*
+ * A film with a deadline relies on the weight of another one on its VL, which
+ * ends. Its slots are kept for the deadline; the next film gets them.
+ */
+static void slots_kept_for_a_deadline_go_to_the_next_connection(void **state)
+{
+	struct fabric *f;
+
+	(void)state;
+	must_build(
+		"fabric:\n  topology: {kind: star, hosts: 6}\n  link: 8Gb/s\n  groups: [{name: g, members: \"h0,h3,h4\"}]\n"
+		"qos: {lanes: 15, classes: [{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE, weight: 5100}]}\n"
+		"traffic:\n"
+		"- {name: a, class: film, kind: cbr, rate: 3600Mb/s, payload: 2KiB, source: h2, destination: h3, pattern: pairs, stop: 1ms}\n"
+		"- {name: b, class: film, kind: cbr, rate: 500Mb/s, payload: 2KiB, source: h1, pattern: group, group: g, deadline: 2ms}\n"
+		"- {name: c, class: film, kind: cbr, rate: 3600Mb/s, payload: 2KiB, source: h2, destination: h3, pattern: pairs, start: 4ms}\n"
+		"- {name: be, class: be, kind: saturating, payload: 2KiB, source: \"h0,h1,h4\", destination: h3, pattern: incast}\n"
+		"run: {measure: 9ms}\n",
+		&f);
+	assert_int_equal(f->n_requests, 3);
+	for (uint32_t i = 0; i < f->n_requests; i++)
+		assert_true(f->requests[i].flow != SIM_NONE);
+	fabric_free(f);
+}
+
+/*
+ * Where queues are at outputs, the crossbar serves one packet of each VL in
+ * turn. Of a film of 256 bytes (282 on the wire, 5 blocks) each packet waits
+ * for 65 blocks of best effort: it can have s slots with s + s * 65 / 5 at most
+ * 16320, which are 1165, or 1165 / 16320 * 8 Gb/s * 256 / 320 = 456.9 Mb/s.
+ */
+static void a_crossbar_serves_vls_in_turn(void **state)
+{
+	static const struct {
+		const char *rate;
+		bool fits;
+	} rates[] = { { "456Mb/s", true }, { "457Mb/s", false } };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		char text[1024];
+		struct fabric *f;
+
+		snprintf(
+			text, sizeof(text),
+			"fabric: {topology: {kind: star, hosts: 3}, link: 8Gb/s, switch: {queueing: cioq}}\n"
+			"qos: {lanes: 15, classes: [{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE}], admission: {margin: 0%%}}\n"
+			"traffic:\n"
+			"- {name: a, class: film, kind: cbr, rate: %s, payload: 256, source: h1, destination: h0, pattern: pairs}\n"
+			"- {name: be, class: be, kind: saturating, payload: 4KiB, source: h2, destination: h0, pattern: pairs}\n",
+			rates[i].rate);
+		must_build(text, &f);
+		assert_int_equal(f->requests[0].flow != SIM_NONE, rates[i].fits);
+		if (!rates[i].fits)
+			assert_non_null(strstr(f->requests[0].why, "its crossbar serves less"));
+		fabric_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reservations_follow_routes_at_every_instant),
 		cmocka_unit_test(broken_connections_are_restored_with_the_link),
+		cmocka_unit_test(connections_with_deadlines_move_together),
+		cmocka_unit_test(bounds_after_a_sweep_are_those_of_an_equal_path),
+		cmocka_unit_test(slots_kept_for_a_deadline_go_to_the_next_connection),
+		cmocka_unit_test(a_crossbar_serves_vls_in_turn),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -481,19 +481,31 @@ static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
 	return met ? HD_OK : HD_ERR_FULL;
 }
 
+/* What its ways need by the present routes. */
+static enum hd_status want(const struct broker *b, const struct broker_request *r, struct wanted *w,
+			   struct broker_refusal *why)
+{
+	enum hd_status status = r->hose ? want_hose(b, r, w, why) : want_way(b, r, false, w, why);
+
+	if (status == HD_OK && r->reverse.n > 0)
+		status = want_way(b, r, true, w, why);
+	return status;
+}
+
 /* Takes what its ways need by the present routes; the rest becomes stale. */
 static enum hd_status follow(struct broker *b, struct broker_connection *c, bool *moved,
 			     struct broker_refusal *why)
 {
-	const struct broker_request *r = &c->request;
 	struct wanted w = { .list = NULL };
 	uint32_t had = c->n_holds;
-	enum hd_status status = r->hose ? want_hose(b, r, &w, why) : want_way(b, r, false, &w, why);
+	bool was_moving = c->moving;
+	enum hd_status status = want(b, &c->request, &w, why);
 
-	if (status == HD_OK && r->reverse.n > 0)
-		status = want_way(b, r, true, &w, why);
+	c->moving = false;
 	if (status == HD_OK)
 		status = take_wanted(b, c, &w, why);
+	if (status != HD_OK)
+		c->moving = was_moving;
 	free(w.list);
 	*moved = status == HD_OK && c->n_holds > had;
 	for (uint32_t i = 0; i < c->n_holds && status == HD_OK; i++) {
@@ -503,6 +515,41 @@ static enum hd_status follow(struct broker *b, struct broker_connection *c, bool
 	return status;
 }
 
+/*
+ * Follows in place of what was kept of ended connections, all of which is given
+ * back: follow() checks the deadlines that it was kept for. On failure nothing
+ * changes.
+ */
+static enum hd_status replace_kept(struct broker *b, struct broker_connection *c, bool *moved,
+				   struct broker_refusal *why)
+{
+	struct broker_link *before = hd_alloc(b->n_kept + 1u, sizeof(*before));
+
+	for (uint32_t i = 0; i < b->n_kept; i++) {
+		before[i] = b->links[b->kept[i].port];
+		give_back(b, &b->kept[i]);
+	}
+	enum hd_status status = follow(b, c, moved, why);
+
+	for (uint32_t i = b->n_kept; status != HD_OK && i-- > 0;)
+		restore(b, &before[i], b->kept[i].port);
+	if (status == HD_OK)
+		b->n_kept = 0;
+	free(before);
+	return status;
+}
+
+static enum hd_status follow_or_replace(struct broker *b, struct broker_connection *c, bool *moved,
+					struct broker_refusal *why)
+{
+	struct broker_refusal second;
+	enum hd_status status = follow(b, c, moved, why);
+
+	if (status == HD_OK || b->n_kept == 0)
+		return status;
+	return replace_kept(b, c, moved, &second) == HD_OK ? HD_OK : status;
+}
+
 enum hd_status broker_admit(struct broker *b, const struct broker_request *request, uint32_t *id,
 			    struct broker_refusal *refusal)
 {
@@ -510,7 +557,7 @@ enum hd_status broker_admit(struct broker *b, const struct broker_request *reque
 	bool moved;
 
 	assert(request->rate.num > 0 && request->way.n > 0);
-	enum hd_status status = follow(b, &c, &moved, refusal);
+	enum hd_status status = follow_or_replace(b, &c, &moved, refusal);
 
 	if (status != HD_OK) {
 		free(c.holds);
@@ -528,7 +575,7 @@ enum hd_status broker_admit(struct broker *b, const struct broker_request *reque
 enum hd_status broker_follow(struct broker *b, uint32_t id, bool *moved,
 			     struct broker_refusal *refusal)
 {
-	return follow(b, &b->connections[id], moved, refusal);
+	return follow_or_replace(b, &b->connections[id], moved, refusal);
 }
 
 void broker_abandon(struct broker *b, uint32_t id)
@@ -612,10 +659,37 @@ port_id broker_cut(const struct broker *b, uint32_t id)
 	return TOPO_NONE;
 }
 
+/* Whether a connection holds all links of its path. */
+static bool holds_path(const struct broker *b, struct broker_connection *c)
+{
+	struct wanted w = { .list = NULL };
+	struct broker_refusal why;
+	bool holds = want(b, &c->request, &w, &why) == HD_OK;
+
+	for (uint32_t i = 0; i < c->n_holds; i++)
+		c->holds[i].used = c->holds[i].stale;
+	for (uint32_t i = 0; i < w.n && holds; i++) {
+		uint32_t at = find_hold(c, &w.list[i]);
+
+		holds = at < c->n_holds;
+		if (holds)
+			c->holds[at].used = true;
+	}
+	free(w.list);
+	return holds;
+}
+
 void broker_set_routes(struct broker *b, const struct subnet *s, const bool *down)
 {
+	bool changed = b->subnet != s;
+
 	b->subnet = s;
 	b->down = down;
+	for (uint32_t i = 0; changed && i < b->n_connections; i++) {
+		struct broker_connection *c = &b->connections[i];
+
+		c->moving = c->live && !holds_path(b, c);
+	}
 }
 
 enum hd_status broker_release(struct broker *b, uint32_t id)

@@ -156,6 +156,9 @@ struct broker_connection {
 	uint32_t n_holds;
 	double bound; /* seconds, the largest so far (latency_record) */
 	bool live;
+	/* Routes have changed, and it does not hold its new path yet: bounds do
+	 * not count with it until it does (broker_follow). */
+	bool moving;
 };
 
 /* Packets of the connections that hold entries of one VL of a link. */

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "qos/broker.h"
+#include "qos/service.h"
 
 #define ACK_BYTES 64.0 /* one block for each */
 
@@ -54,31 +55,22 @@ static const struct latency_model *model_of(const struct view *v)
 
 /* ---- ports --------------------------------------------------------------- */
 
-/*
- * How fast a packet is sure to cross to this output: at the speed-up, but not
- * before its tail has come, over the slowest link that leads here.
- */
-static double crossing_rate(const struct view *v, port_id port, double rate)
+/* VLs on which packets can come: those that an SL of a class can have. */
+static uint32_t vls_in_use(const struct broker *b, port_id port)
 {
-	const struct subnet *s = v->l->broker->subnet;
-	const struct topo_node *n = topo_node_of(s->topo, port);
-	struct hd_ratio speedup = model_of(v)->speedup;
-	double least = rate * (double)speedup.num / (double)speedup.den;
+	const struct broker_link *link = &b->links[port];
+	uint32_t n = 0;
 
-	for (unsigned i = 1; i <= n->n_ports; i++) {
-		struct hd_rate link = s->rate_of_port[n->first_port + i];
-
-		if (link.num)
-			least = fmin(least, hd_rate_bps(link) / 8);
-	}
-	return least;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
+		n += link->high.slots[vl] + link->low.slots[vl] > 0;
+	return n;
 }
 
 static struct bound_port describe(const struct view *v, port_id port)
 {
 	const struct subnet *s = v->l->broker->subnet;
 	const struct latency_model *m = model_of(v);
-	struct hd_rate link = s->rate_of_port[port];
+	struct hd_rate link = v->l->broker->links[port].rate; /* s is a sweep's after the first */
 	double propagation = m->propagation ? (double)m->propagation[port] : 0;
 	struct bound_port out = {
 		.rate = link.num ? hd_rate_bps(link) / 8 : 0,
@@ -92,8 +84,8 @@ static struct bound_port describe(const struct view *v, port_id port)
 	if (topo_node_of(s->topo, port)->kind != NODE_CA) {
 		out.fixed += (double)(m->routing + m->arbitration) / (double)HD_S;
 		if (m->speedup.den)
-			out.crossbar_rate = crossing_rate(v, port, out.rate);
-		out.crossbar_lanes = s->vls_of_port[port];
+			out.crossbar_rate = service_crossing(v->l->broker, port);
+		out.crossbar_lanes = vls_in_use(v->l->broker, port);
 	}
 	return out;
 }
@@ -299,7 +291,8 @@ static void chain_parts(struct view *v)
 
 /*
  * PBE is promised nothing, and travels on a share of its own. A connection
- * whose holds are all stale has been suspended.
+ * whose holds are all stale has been suspended; one that is moving is counted
+ * with when it holds its new path.
  */
 static bool sends(const struct broker *b, const struct broker_connection *c)
 {
@@ -307,7 +300,7 @@ static bool sends(const struct broker *b, const struct broker_connection *c)
 
 	for (uint32_t i = 0; i < c->n_holds && !holds; i++)
 		holds = !c->holds[i].stale;
-	return c->live && holds && c->request.way.segment[0].sl != b->params.pbe_sl;
+	return c->live && holds && !c->moving && c->request.way.segment[0].sl != b->params.pbe_sl;
 }
 
 static void view_init(struct view *v, struct latency *l)

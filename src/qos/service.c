@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qos/service.h"
 
+#include <math.h>
+
 #include "subnet/packet.h"
 
 static uint32_t largest(const struct broker *b)
@@ -68,6 +70,45 @@ struct round {
 	uint64_t reserved;           /* slots of all other VLs, both tables */
 };
 
+/* Whether a VL other than that always has packets for an entry. */
+static bool is_contender(const struct broker *b, port_id port, unsigned vl,
+			 const struct vlarb_entry *e)
+{
+	return e->weight && e->vl != vl && is_greedy(b, port, e->vl);
+}
+
+/*
+ * What the entries of a VL serve in one round, each no more than a visit.
+ * Where others send more at once than a buffer holds, the next switch finds the
+ * VL without packets after each such gap: entries with none of a contender
+ * between them are one visit then.
+ */
+static uint64_t served_of(const struct broker *b, port_id port, unsigned vl, uint32_t visit)
+{
+	const struct vlarb_entry *entry = b->links[port].low.entry;
+	uint64_t each = 0, served = 0, run = 0, gap = 0, longest = 0;
+	unsigned start = 0;
+
+	while (start < FRAME_ENTRIES && !is_contender(b, port, vl, &entry[start]))
+		start++;
+	for (unsigned i = 1; i <= FRAME_ENTRIES; i++) {
+		const struct vlarb_entry *e = &entry[(start + i) % FRAME_ENTRIES];
+		uint32_t weight = scaled(b, port, e);
+
+		if (is_contender(b, port, vl, e)) {
+			served += run < visit ? run : visit;
+			run = 0;
+			gap += most_sent(b, port, e->vl, weight);
+			longest = gap > longest ? gap : longest;
+		} else if (e->weight && e->vl == vl) {
+			each += weight < visit ? weight : visit;
+			run += weight;
+			gap = 0;
+		}
+	}
+	return longest <= 2 * (uint64_t)visit + largest(b) ? each : served;
+}
+
 static struct round round_of(const struct broker *b, port_id port, uint32_t visit)
 {
 	const struct broker_link *link = &b->links[port];
@@ -75,15 +116,12 @@ static struct round round_of(const struct broker *b, port_id port, uint32_t visi
 
 	for (unsigned i = 0; i < FRAME_ENTRIES; i++) {
 		const struct vlarb_entry *e = &link->low.entry[i];
-		uint32_t weight = scaled(b, port, e);
 
-		if (e->weight == 0)
-			continue;
-		r.served[e->vl] += weight < visit ? weight : visit;
-		if (is_greedy(b, port, e->vl))
-			r.sent[e->vl] += most_sent(b, port, e->vl, weight);
+		if (e->weight && is_greedy(b, port, e->vl))
+			r.sent[e->vl] += most_sent(b, port, e->vl, scaled(b, port, e));
 	}
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		r.served[vl] = served_of(b, port, vl, visit);
 		r.greedy += r.sent[vl];
 		if (!is_greedy(b, port, vl) && !(link->rest_vls >> vl & 1))
 			r.reserved += link->high.slots[vl] + link->low.slots[vl];
@@ -124,6 +162,50 @@ static uint32_t found_in(const struct broker *b, uint32_t bytes)
 	return whole < largest(b) ? 0 : (whole - largest(b)) / 2;
 }
 
+/* Queues at outputs, which a crossbar fills. */
+static bool has_crossbar(const struct broker *b, port_id port)
+{
+	return b->params.latency.speedup.den &&
+	       topo_node_of(b->subnet->topo, port)->kind != NODE_CA;
+}
+
+double service_crossing(const struct broker *b, port_id port)
+{
+	const struct topo_node *n = topo_node_of(b->subnet->topo, port);
+	struct hd_ratio speedup = b->params.latency.speedup;
+	double least =
+		hd_rate_bps(b->links[port].rate) / 8 * (double)speedup.num / (double)speedup.den;
+
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		struct hd_rate link = b->links[n->first_port + i].rate;
+
+		if (link.num)
+			least = fmin(least, hd_rate_bps(link) / 8);
+	}
+	return least;
+}
+
+/*
+ * Whether a VL with so many slots gets its share of the crossbar, where each
+ * of its packets waits for one packet of each VL that may always have one.
+ */
+static bool crosses(const struct broker *b, port_id port, unsigned vl, uint64_t slots)
+{
+	const struct broker_link *link = &b->links[port];
+	double blocks = FRAME_SLOTS * service_crossing(b, port) * 8 / hd_rate_bps(link->rate);
+	double packet = blocks_of(b->params.latency.largest), in_turn = 0, reserved = 0;
+
+	for (unsigned i = 0; i < N_DATA_VLS; i++) {
+		const struct broker_packets *p = &link->packets[i];
+
+		if (i != vl && is_greedy(b, port, i))
+			in_turn += is_open(b, port, i) ? packet : p->most;
+		else if (!(link->rest_vls >> i & 1))
+			reserved += link->high.slots[i] + link->low.slots[i];
+	}
+	return reserved + (double)slots * in_turn / link->packets[vl].least <= blocks;
+}
+
 /* Blocks that a VL has ready at a visit, whatever the tables of neighbours. */
 static uint32_t visit_of(const struct broker *b, port_id port)
 {
@@ -138,6 +220,8 @@ static uint32_t visit_of(const struct broker *b, port_id port)
 		least = far;
 	if (t->nodes[t->ports[port].node].kind != NODE_CA && near < least)
 		least = near;
+	if (has_crossbar(b, port) && whole_packets(b, m->out_bytes[port]) < least)
+		least = whole_packets(b, m->out_bytes[port]);
 	return least;
 }
 
@@ -203,6 +287,8 @@ const char *service_lacks(const struct broker *b, port_id port)
 			continue;
 		if (!credits_last(b, port, slots))
 			return "its buffers have too few credits for the rate";
+		if (has_crossbar(b, port) && !crosses(b, port, vl, slots))
+			return "its crossbar serves less than is asked";
 		if (comes_after_open(b, port, vl))
 			return "its order is strict, with unreserved packets before";
 		if (b->params.latency.strict || low == 0)

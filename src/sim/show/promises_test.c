@@ -188,7 +188,7 @@ static void admitted_films_get_their_rate_whatever_the_buffers(void **state)
 		unsigned payload = payloads[rng_below(&rng, 6)];
 		unsigned rate = 100 + (unsigned)rng_below(&rng, 5500);
 		const char *host_buffer = buffers[1 + rng_below(&rng, 5)];
-		const char *queueing = rng_below(&rng, 3) ? "input" : "cioq";
+		const char *queueing = rng_below(&rng, 4) ? "input" : "cioq";
 
 		snprintf(
 			text, sizeof(text),
