@@ -246,6 +246,25 @@ struct cc_config **fabric_ask_responses(struct fabric *b, const struct fabric_pr
 	return all;
 }
 
+uint16_t fabric_paced_sls(const struct fabric *b)
+{
+	const struct lane_split *split = &b->subnet.split;
+	uint16_t controlled = scenario_controlled_sls(b->scenario);
+	uint16_t promised = scenario_promised_sls(b->scenario);
+	uint16_t some = 0, not = 0;
+
+	if (!split->n_classes || !split->sls)
+		return controlled;
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		unsigned first = split->class_of_sl[sl] * split->sls;
+		uint16_t block = (uint16_t)(((1u << split->sls) - 1) << first);
+
+		some |= controlled >> sl & 1 ? block : 0;
+		not |= promised >> sl & 1 ? block : 0;
+	}
+	return some & (uint16_t) ~not ;
+}
+
 const struct cc_config *fabric_response_of(const struct fabric *b, uint32_t node, unsigned sl,
 					   uint32_t changes, const struct cc_config *common)
 {
@@ -255,7 +274,7 @@ const struct cc_config *fabric_response_of(const struct fabric *b, uint32_t node
 		return b->setup.settings[changes - 1].responses[i];
 	if (b->responses)
 		return b->responses[i];
-	return scenario_controlled_sls(b->scenario) >> sl & 1 ? common : NULL;
+	return fabric_paced_sls(b) >> sl & 1 ? common : NULL;
 }
 
 enum hd_status fabric_build_control(struct fabric *b, struct diag *d)

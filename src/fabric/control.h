@@ -15,6 +15,12 @@ struct cc_config fabric_response(const struct fabric *b, uint32_t flow);
 /* How queue pairs answer; rates are shares of their links. */
 struct cc_config fabric_response_in_shares(const struct fabric *b);
 /*
+ * SLs of the packets of queue pairs that are slowed down. Where the routing
+ * algorithm has SLs of its own these are blocks of SLs, one for each class, none
+ * of which has an SL whose rate is promised.
+ */
+uint16_t fabric_paced_sls(const struct fabric *b);
+/*
  * Those of an end node on an SL: as a manager has set it there, after so many
  * of its changes (C9), or like all others, which is `common`. NULL: nothing
  * holds them back, at any time.

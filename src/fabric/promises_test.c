@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
+#include "fabric/control.h"
 #include "qos/slots.h"
 #include "qos/tree.h"
 
@@ -419,6 +420,35 @@ static void a_crossbar_serves_vls_in_turn(void **state)
 	}
 }
 
+/*
+ * dfsssp gives each class a block of SLs. Queue pairs of films and calls, whose
+ * rates are promised, are not slowed down on the SLs of their blocks, those of
+ * best effort are.
+ */
+static void blocks_of_promised_sls_are_not_slowed_down(void **state)
+{
+	struct fabric *f;
+	uint16_t paced = 0;
+
+	(void)state;
+	must_build(
+		"fabric: {topology: {kind: hypercube, dimensions: 2, hosts: 2}, link: 8Gb/s, routing: dfsssp}\n" CLASSES
+		"traffic:\n"
+		"- {name: call, class: call, kind: cbr, rate: 50Mb/s, payload: 256, source: h0, destination: h1, pattern: pairs, transport: ud}\n"
+		"congestion: {algorithm: pipd}\n"
+		"run: {measure: 1ms}\n",
+		&f);
+	const struct lane_split *split = &f->subnet.split;
+
+	assert_true(split->sls > 0);
+	for (unsigned k = 0; k < split->sls; k++)
+		paced |= (uint16_t)(1u << (split->class_of_sl[8] * split->sls + k));
+	assert_true(split->class_of_sl[2] != split->class_of_sl[8] &&
+		    split->class_of_sl[4] != split->class_of_sl[8]);
+	assert_int_equal(fabric_paced_sls(f), paced);
+	fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +458,7 @@ int main(void)
 		cmocka_unit_test(bounds_after_a_sweep_are_those_of_an_equal_path),
 		cmocka_unit_test(slots_kept_for_a_deadline_go_to_the_next_connection),
 		cmocka_unit_test(a_crossbar_serves_vls_in_turn),
+		cmocka_unit_test(blocks_of_promised_sls_are_not_slowed_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

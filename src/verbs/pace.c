@@ -73,7 +73,7 @@ void pace_init(struct lab *lab)
 	if (!b->setup.control || lab->n_devices == 0)
 		return;
 	lab->algorithm = fabric_algorithm(c->algorithm);
-	lab->paced_sls = scenario_controlled_sls(b->scenario);
+	lab->paced_sls = fabric_paced_sls(b);
 	if (!lab->algorithm)
 		return;
 	lab->response = hd_alloc(1, sizeof(*lab->response));

@@ -12,7 +12,9 @@ import random
 LINK = 8e9
 FRAME = 16320 * 64 * 8 / LINK  # seconds of one full arbitration round at the usual link rate
 CLASSES = {'film': ('DB', 2), 'call': ('DBTS', 4), 'be': ('BE', 8)}
+WORK = {'name': 'work', 'sl': 6, 'kind': 'DB'}  # class of jobs with a reservation
 
+JOB_BYTES = 512 << 10        # of the allreduce of a job with a reservation, on four hosts
 SHORT = 40                   # times of the short form of a case are divided by this
 SHORT_TIME = 400e-6
 
@@ -24,12 +26,12 @@ FEATURES = {
     'adaptive': ['load', 'turns', 'random', 'load flow', 'turns flowlet', 'load heal', 'load be-only'],
     'failure': ['down', 'down-up', 'flap', 'sweep', 'switch', 'fresh', 'host'],
     'multicast': ['shared', 'shortest', 'union'],
-    'jobs': ['be', 'film', 'be rc', 'call'],
+    'jobs': ['reserve', 'be', 'reserve rc', 'be rc', 'reserve', 'film', 'reserve rc', 'call'],
     'transport': ['rc', 'uc', 'ud', 'rc be', 'rc 64KiB'],
     'congestion': [a + ' ' + k for a in ('cct', 'aimd', 'pipd', 'fimd', 'lipd', 'marks')
                    for k in ('packet', 'delay')] + ['cct cnp', 'cct iba'],
     'partitions': ['plain', 'enforce', 'limited'],
-    'changes': ['steps', 'steps high', 'steps', 'steps high', 'given'],
+    'changes': ['steps', 'steps high'] * 4 + ['given'],
     'order': ['fifo', 'cioq', 'cioq fifo', 'readers'],
     'buffers': ['1 packets', '2 packets', '64KiB', 'far', 'exact', 'host 1 packets'],
     'rates': ['slow host', 'fast trunk', 'slow trunk', 'slow source'],
@@ -107,6 +109,7 @@ class Case:
             self.values[name] = values[place % len(values)]
         self.bounds = bounds
         self.rows, self.besteffort, self.jobs, self.groups = [], [], [], {}
+        self.job_rate = None         # of a job with a reservation
         self.linger = 0.4e-3
         self.warmup, self.measure = 3e-3, 16e-3
         self.faults_end = 0.0
@@ -182,7 +185,8 @@ def choose_rows(case):
         row = Row('%s%d' % (kind, number), kind, source, destination, rate, payload)
         # Drawn in any case, so that a heddle without deadlines has the same cases otherwise.
         deadline = rng.choice([20e-6, 50e-6, 200e-6, 1e-3] if kind == 'call' else [200e-6, 500e-6, 2e-3, None])
-        if case.deadlines:
+        # Bursts of queue pairs have no limit: such rows with a deadline are refused.
+        if case.deadlines and case.has('transport') in (None, 'rc be'):
             row.deadline = deadline
         case.rows.append(row)
     if case.has('routers') == 'across':
@@ -247,6 +251,11 @@ def add_changes(case):
         case.rows.append(row)
 
 
+def ack_timeout(case):
+    """Above the round trip, so that nothing is sent again without a loss."""
+    return '4ms' if case.has('buffers') == 'far' else '200us'
+
+
 def traffic_row(case, row):
     kind, _ = CLASSES[row.kind]
     out = {'name': row.name, 'class': row.kind, 'kind': 'cbr', 'rate': rate_of(row.rate), 'payload': row.payload,
@@ -265,7 +274,7 @@ def traffic_row(case, row):
     if transport and not row.group and transport != 'rc be':
         out['transport'] = transport.split()[0]
         if out['transport'] == 'rc':
-            out['ack_timeout'] = '200us'
+            out['ack_timeout'] = ack_timeout(case)
         if transport == 'rc 64KiB':
             out['payload'] = 65536
     if case.has('partitions'):
@@ -287,7 +296,7 @@ def arrivals_rows(case):
         if case.has('transport') and case.has('transport') != 'rc be':
             text['transport'] = case.has('transport').split()[0]
             if text['transport'] == 'rc':
-                text['ack_timeout'] = '200us'
+                text['ack_timeout'] = ack_timeout(case)
         out.append(text)
     return out
 
@@ -458,6 +467,11 @@ def jobs_of(case, scenario):
     on = case.near[:4]
     job = {'name': 'job', 'class': name, 'on': ','.join('h%d' % h for h in on), 'repeat': 24,
            'program': [{'allreduce': '64KiB'}, {'compute': '700us'}], 'alone': False}
+    if name == 'reserve':
+        case.job_rate = case.rng.choice([500e6, 1e9, 1.5e9])
+        job.update({'class': WORK['name'], 'reserve': rate_of(case.job_rate), 'repeat': 1,
+                    'program': [{'allreduce': '%dKiB' % (JOB_BYTES >> 10), 'algorithm': 'ring'}]})
+        scenario['qos']['classes'].append(dict(WORK))
     if value.endswith('rc'):
         job['transport'] = 'rc'
     scenario['jobs'] = [job]
@@ -479,7 +493,7 @@ def build(case):
             row['transport'] = 'rc'
         traffic.append(row)
     if case.has('routers'):
-        across = {'name': 'across', 'class': 'be', 'kind': 'saturating', 'payload': 2048, 'source': 'h0',
+        across = {'name': 'across', 'class': 'be', 'kind': 'saturating', 'payload': 4096 if case.has('jobs') else 2048, 'source': 'h0',
                   'destination': 'h%d' % (case.hosts - 1), 'pattern': 'pairs'}
         traffic.append(across)
     scenario = {'fabric': fabric_of(case), 'qos': qos_of(case), 'traffic': traffic}
@@ -488,7 +502,7 @@ def build(case):
     failure_of(case, scenario)
     scenario['run'] = {'seed': case.seed * 1000003 + case.number, 'warmup': time_of(case.warmup), 'measure': time_of(case.measure)}
     if case.has('jobs'):
-        scenario['run']['horizon'] = time_of(50e-3)  # a run with jobs lasts until they end
+        scenario['run']['horizon'] = time_of(80e-3)  # a run with jobs lasts until they end
     case.scenario = scenario
 
 

@@ -5,12 +5,17 @@
 #           broken and why.
 # deadline  No packet of an admitted row with a deadline is later than it, or the promise is reported as broken.
 # bound     No packet of an admitted row is later than the network-calculus bound of bound.py.
-# qos-bound The same for the bound that `heddle qos bound` prints.
+# promised-bound
+#           The same for the bound in the table `connections` of the run, which follows connections that come and go.
+# qos-bound The same for the bound that `heddle qos bound` prints, if its requests are all connections of the run and routes stay.
 # admit, qos-bound-admit
 #           `heddle qos admit` and `heddle qos bound` admit the rows that `heddle sim` admits.
 # release   A row that asks when the slots of its predecessor are back is admitted; one that asks before is refused.
-# starved   Each unreserved row that offers packets delivers some.
-# job       Each job ends.
+# starved   Each unreserved row that offers packets delivers some, or a failed link loses them (adaptive groups keep their ports when
+#           the manager changes routes, rule D1). Nothing is promised to it, but no packet waits forever. Not where best effort
+#           has several packet sizes: on one VL small packets overtake large ones that do not fit the credits (T9, T13p).
+# job       A job with a reservation ends within the time of its bytes at the reserved rate and a round of the programmed tables
+#           per step and link, or the promise is reported as broken. A job without one ends, or `failed operations` says why not.
 # crash, message, timeout
 #           A refused scenario ends with status 3 and one line; nothing else ends with a status other than 0 or 1.
 #
@@ -98,7 +103,7 @@ def broken(tables, name):
     for line in tables.get(NAMES['promises'], []):
         if line.get(NAMES['row'], line.get('row')) == name and line.get(NAMES['cause']):
             causes.append(line[NAMES['cause']])
-    return count, causes
+    return max(count, len(causes)), causes  # jobs have no line in `connections`
 
 
 def check_rate(case, row, tables, traffic, bound, result):
@@ -140,6 +145,9 @@ def check_latency(row, tables, traffic, bounds, result):
     count, _ = broken(tables, row.name)
     if row.deadline and latest * 1e-6 > row.deadline and not count:
         result.violate('deadline', row, 'max %.3f us, deadline %.3f us' % (latest, row.deadline * 1e6))
+    promised = next(c['bound'] for c in tables['connections'] if c['traffic'] == row.name)
+    if promised and not count and latest > promised + 1e-6:
+        result.violate('promised-bound', row, 'max %.3f us, bound of the run %.3f us' % (latest, promised))
     bound = bounds.get(row.name)
     if bound is not None and not count:
         result.ratios.append((bound * 1e6 / latest, row.name))
@@ -149,7 +157,7 @@ def check_latency(row, tables, traffic, bounds, result):
 
 def request_line(row, latency):
     target = 'group:' + row.group if row.group else 'h%d' % row.destination
-    words = ['h%d' % row.source, target, generate.CLASSES[row.kind][0], generate.rate_of(row.rate), str(row.payload)]
+    words = ['h%d' % row.source, target, row.kind, generate.rate_of(row.rate), str(row.payload)]
     if latency and row.deadline:
         words.append(generate.time_of(row.deadline))
     return ' '.join(words) + '\n'
@@ -159,8 +167,8 @@ def says(admits):
     return 'admits' if admits else 'refuses'
 
 
-def ask(heddle, path, rows, groups, admitted, latest, result):
-    """Gives the same requests, all of one payload, to `qos admit` and `qos bound`."""
+def ask(heddle, path, rows, groups, admitted, latest, result, is_fixed=True):
+    """Gives the same requests, all of one payload, to `qos admit` and `qos bound`. is_fixed: no others come, and routes stay."""
     flows = path + '.requests'
     # A run asks in the order of names, numbers in them by value.
     rows = sorted(rows, key=lambda r: [int(w) if w.isdigit() else w for w in re.split(r'(\d+)', r.name)])
@@ -193,14 +201,15 @@ def ask(heddle, path, rows, groups, admitted, latest, result):
             result.violate('qos-bound-admit', row, "sim %s, 'qos bound' %s" % (says(admitted.get(row.name)), says(granted.get(number))))
             break
     for number, row in enumerate(rows, 1):
-        late = latest.get(row.name)
+        late = latest.get(row.name) if is_fixed else None
         if granted.get(number) and admitted.get(row.name) and late and bounds[number] and late > bounds[number] + 1e-6:
             result.violate('qos-bound', row, "max %.3f us, 'qos bound' %.3f us" % (late, bounds[number]))
 
 
 def check_agreement(case, heddle, path, admitted, traffic, result):
     rows = [r for r in case.rows if r.flows == 1 and r.start == 0]
-    if case.payload is None or case.has('transport') == 'rc 64KiB' or not rows:
+    # A request has no reverse path, and a job's reservation is none.
+    if case.payload is None or case.has('transport') in ('rc', 'rc 64KiB') or not rows or case.job_rate:
         return
     groups = []
     for name, members in case.groups.items():
@@ -208,7 +217,8 @@ def check_agreement(case, heddle, path, admitted, traffic, result):
         if tree != 'shared':
             tree += '@h%d' % next(r.source for r in rows if r.group == name)
         groups += ['--group', '%s:%s=%s' % (name, tree, ','.join('h%d' % h for h in members))]
-    ask(heddle, path, rows, groups, admitted, {r.name: traffic[r.name]['max'] for r in rows}, result)
+    is_fixed = len(rows) == len(case.rows) and not case.has('failure')
+    ask(heddle, path, rows, groups, admitted, {r.name: traffic[r.name]['max'] for r in rows}, result, is_fixed)
 
 
 def check_crowd(case, heddle, path, result):
@@ -268,12 +278,12 @@ def check(case, heddle, path, bounds_of=None):
         if row.flows == 1:
             check_latency(row, tables, traffic[row.name], bounds, result)
     check_release(case, admitted, result)
-    for row in case.besteffort:
+    for row in case.besteffort if not case.has('sizes') else []:
         line = traffic[row['name']]
-        if line['offered'] and not line['delivered']:
+        if line['offered'] and not line['delivered'] and not (line['lost'] and case.has('failure')):
             result.violate('starved', None, "best effort '%s' delivers nothing" % row['name'])
     if case.has('jobs'):
-        check_jobs(tables, status, result)
+        check_jobs(case, tables, result)
     check_agreement(case, heddle, path, admitted, traffic, result)
     if case.number % 2 == 0 and not case.bounds:
         check_crowd(case, heddle, path, result)
@@ -293,7 +303,18 @@ def check_release(case, admitted, result):
         result.violate('release', late, 'refused although its predecessor has gone')
 
 
-def check_jobs(tables, status, result):
+def check_jobs(case, tables, result):
+    reasons = [f['problem'] for f in tables.get('failed operations', [])]
     for row in tables.get('jobs', []):
-        if row.get('completion') is None:
-            result.violate('job', None, "job '%s' does not end" % row.get('job'))
+        if row['completion'] is None:
+            if case.job_rate is None and not reasons:
+                result.violate('job', None, "job '%s' does not end, and no operation says why" % row['job'])
+            elif case.job_rate and not broken(tables, row['job'])[0]:
+                result.violate('job', None, "job '%s' does not end: %s" % (row['job'], reasons[:1]))
+        elif case.job_rate and not broken(tables, row['job'])[0]:
+            steps = 2 * (row['ranks'] - 1)
+            round_time = 64 * 66 * 64 * 8 / slowest(case)
+            most = steps * (generate.JOB_BYTES / row['ranks'] * 8 / (SHARE * case.job_rate) + 4 * round_time)
+            if row['completion'] * 1e-6 > most:
+                result.violate('job', None, "job '%s' takes %.3f us, at most %.3f us by its reservation" % (
+                    row['job'], row['completion'], most * 1e6))
