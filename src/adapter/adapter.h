@@ -140,7 +140,7 @@ struct adapter {
 	pthread_mutex_t lock; /* lists and numbers below */
 	uint32_t forks;       /* between the first that attached and this process */
 	struct numbers qp_numbers, cq_numbers, srq_numbers, region_numbers;
-	struct pair *qps[MAX_QPS];
+	struct pair *qps[LIVE_QPS];
 	struct cq *cqs[MAX_CQS];
 	struct srq *srqs[MAX_SRQS];
 	uint32_t next_pd;

@@ -184,7 +184,7 @@ static void settle_all(int32_t index)
 {
 	struct memory *m = adapter.memory;
 
-	for (uint32_t i = 0; i < MAX_QPS; i++)
+	for (uint32_t i = 0; i < LIVE_QPS; i++)
 		if (atomic_load(&m->qps[i].qpn))
 			settle(&m->qps[i].ring, index);
 	for (uint32_t i = 0; i < MAX_SRQS; i++)

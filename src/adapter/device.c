@@ -141,7 +141,7 @@ static void describe_device(struct ibv_device_attr *a)
 		.page_size_cap = UINT64_C(0xFFFFFFFFFFFFF000),
 		/* Of no vendor: programs know the parts of those. */
 		.hw_ver = 1,
-		.max_qp = MAX_QPS,
+		.max_qp = LIVE_QPS,
 		.max_qp_wr = MAX_DEPTH,
 		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
 				    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
@@ -154,11 +154,11 @@ static void describe_device(struct ibv_device_attr *a)
 		.max_mr = MAX_REGIONS,
 		.max_pd = 1 << 24,
 		.max_qp_rd_atom = reads,
-		.max_res_rd_atom = 128 * MAX_QPS,
+		.max_res_rd_atom = 128 * LIVE_QPS,
 		.max_qp_init_rd_atom = reads,
 		.atomic_cap = IBV_ATOMIC_HCA,
 		.max_mcast_grp = 4096,
-		.max_mcast_qp_attach = MAX_QPS,
+		.max_mcast_qp_attach = LIVE_QPS,
 		.max_total_mcast_qp_attach = 1 << 16,
 		.max_ah = 1 << 24,
 		.max_srq = MAX_SRQS,

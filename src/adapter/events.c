@@ -27,7 +27,7 @@ static void raise_event(struct ibv_context *c, const struct news *n)
 /* Finds whom it is about; false if that is gone. With adapter.lock. */
 static bool resolve(const struct news *n, struct ibv_async_event *e)
 {
-	struct pair *q = n->kind == NEWS_QP && n->index < MAX_QPS ? adapter.qps[n->index] : NULL;
+	struct pair *q = n->kind == NEWS_QP && n->index < LIVE_QPS ? adapter.qps[n->index] : NULL;
 	struct cq *cq = n->kind == NEWS_CQ && n->index < MAX_CQS ? adapter.cqs[n->index] : NULL;
 	struct srq *srq =
 		n->kind == NEWS_SRQ && n->index < MAX_SRQS ? adapter.srqs[n->index] : NULL;
@@ -124,7 +124,7 @@ void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t
 static void look_after(uint32_t index, uint32_t qpn)
 {
 	pthread_mutex_lock(&adapter.lock);
-	struct pair *q = index < MAX_QPS ? adapter.qps[index] : NULL;
+	struct pair *q = index < LIVE_QPS ? adapter.qps[index] : NULL;
 
 	/* Who holds it flushes it, when it next looks at the state. */
 	if (q && q->ibv.qp_num == qpn && atomic_load(&q->shared->state) == IBV_QPS_ERR &&
@@ -139,7 +139,7 @@ static void look_after(uint32_t index, uint32_t qpn)
 
 static struct ibv_context *context_for(const struct news *n)
 {
-	if (n->kind == NEWS_QP && n->index < MAX_QPS && adapter.qps[n->index])
+	if (n->kind == NEWS_QP && n->index < LIVE_QPS && adapter.qps[n->index])
 		return adapter.qps[n->index]->ibv.context;
 	if (n->kind == NEWS_CQ && n->index < MAX_CQS && adapter.cqs[n->index])
 		return adapter.cqs[n->index]->ibv.context;
@@ -172,7 +172,7 @@ static void take_news(const struct news *n)
 static void mend_all(void)
 {
 	pthread_mutex_lock(&adapter.lock);
-	for (uint32_t i = 0; i < MAX_QPS; i++) {
+	for (uint32_t i = 0; i < LIVE_QPS; i++) {
 		struct pair *q = adapter.qps[i];
 
 		if (!q)
@@ -204,7 +204,7 @@ static void take_keys(uint32_t number)
 	if (fabric_port(number, &port) != 0)
 		return;
 	pthread_mutex_lock(&adapter.lock);
-	for (uint32_t i = 0; i < MAX_QPS; i++) {
+	for (uint32_t i = 0; i < LIVE_QPS; i++) {
 		struct pair *q = adapter.qps[i];
 
 		if (!q || q->attr.port_num != number)
@@ -245,7 +245,7 @@ static void take_event(const struct live_event *e)
 static void lose_all(void)
 {
 	adapter.is_lost = true;
-	for (uint32_t i = 0; i < MAX_QPS; i++) {
+	for (uint32_t i = 0; i < LIVE_QPS; i++) {
 		pthread_mutex_lock(&adapter.lock);
 		struct pair *q = adapter.qps[i];
 

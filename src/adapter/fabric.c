@@ -28,7 +28,7 @@ struct adapter adapter = {
 	.path_lock = PTHREAD_MUTEX_INITIALIZER,
 	.request_lock = PTHREAD_MUTEX_INITIALIZER,
 	.notes_lock = PTHREAD_MUTEX_INITIALIZER,
-	.qp_numbers = { .most = MAX_QPS },
+	.qp_numbers = { .most = LIVE_QPS },
 	.cq_numbers = { .most = MAX_CQS },
 	.srq_numbers = { .most = MAX_SRQS },
 	.region_numbers = { .most = MAX_REGIONS },

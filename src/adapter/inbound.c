@@ -10,7 +10,7 @@
 static void tell(const struct request *r, uint32_t event)
 {
 	uint32_t qpn = atomic_load(&r->to->qpn);
-	const struct news n = { NEWS_QP, qpn_index(qpn), event, qpn };
+	const struct news n = { NEWS_QP, live_qpn_index(qpn), event, qpn };
 
 	peer_tell(r->peer, &n);
 }

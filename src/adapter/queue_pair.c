@@ -101,7 +101,7 @@ static void present(struct pair *q, struct ibv_pd *pd)
 	q->ibv.recv_cq = q->init.recv_cq;
 	q->ibv.srq = q->init.srq;
 	q->ibv.handle = (uint32_t)q->index;
-	q->ibv.qp_num = adapter.number << QPN_INDEX_BITS | (uint32_t)q->index;
+	q->ibv.qp_num = live_qpn(adapter.number, (uint32_t)q->index);
 	q->ibv.state = IBV_QPS_RESET;
 	q->ibv.qp_type = q->init.qp_type;
 	pthread_mutex_init(&q->ibv.mutex, NULL);
@@ -180,7 +180,7 @@ void qp_flush_receives(struct peer *owner, struct shared_qp *s)
 	const struct shared_receive *r;
 
 	if (s->srq != NO_INDEX) {
-		const struct news last = { NEWS_QP, qpn_index(atomic_load(&s->qpn)),
+		const struct news last = { NEWS_QP, live_qpn_index(atomic_load(&s->qpn)),
 					   IBV_EVENT_QP_LAST_WQE_REACHED, atomic_load(&s->qpn) };
 
 		peer_tell(owner, &last);
@@ -218,7 +218,7 @@ void qp_flush_sends(struct pair *q)
 struct pair *qp_hold(uint32_t qpn)
 {
 	pthread_mutex_lock(&adapter.lock);
-	struct pair *q = adapter.qps[qpn_index(qpn)];
+	struct pair *q = adapter.qps[live_qpn_index(qpn)];
 
 	if (q && q->ibv.qp_num != qpn)
 		q = NULL;

@@ -14,8 +14,6 @@
 #include "adapter/roce_link.h"
 #include "roce/port.h"
 
-_Static_assert((unsigned)ROCE_QPN_BITS == QPN_INDEX_BITS,
-	       "a port finds queue pairs by their index");
 _Static_assert((unsigned)ROCE_TABLE == ROCE_GIDS && (unsigned)ROCE_SGE == WR_MAX_SGE,
 	       "what roce.h says without the headers of transport/");
 
@@ -28,7 +26,7 @@ static struct {
 	struct roce_address own;
 	uint8_t mtu; /* enum ibv_mtu */
 	struct roce_port *port;
-	struct link *links[MAX_QPS]; /* by a queue pair's index */
+	struct link *links[LIVE_QPS]; /* by a queue pair's index */
 	struct note *notes;
 	size_t n_notes, notes_cap;
 } roce = { .running = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -60,7 +58,7 @@ int roce_open(void)
 	if (!error)
 		error = cable_open(&roce.cable);
 	if (!error)
-		roce.port = roce_port_new(&roce.own);
+		roce.port = roce_port_new(&roce.own, LIVE_QPN_INDEX_BITS);
 	return error;
 }
 

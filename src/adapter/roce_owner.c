@@ -118,7 +118,7 @@ static void happened(void *context, struct qp *qp, enum qp_event event)
 		[QP_EVENT_ACCESS_ERR] = IBV_EVENT_QP_ACCESS_ERR,
 	};
 	const struct link *l = context;
-	struct news n = { NEWS_QP, qpn_index(l->qpn), NO_EVENT, l->qpn };
+	struct news n = { NEWS_QP, live_qpn_index(l->qpn), NO_EVENT, l->qpn };
 
 	(void)qp;
 	switch (event) {

@@ -23,7 +23,6 @@
 #include "live/adapter.h"
 
 enum {
-	MAX_QPS = 1 << 14,
 	MAX_CQS = 1 << 13,
 	MAX_SRQS = 1 << 12,
 	MAX_REGIONS = 1 << 20,
@@ -36,19 +35,6 @@ enum {
 };
 
 #define MEMORY_SIZE (UINT64_C(1) << 36) /* most of it never touched */
-
-/* A QPN is the program's number and an index; both ends can tell. */
-enum { QPN_INDEX_BITS = 14 };
-
-static inline uint32_t qpn_program(uint32_t qpn)
-{
-	return qpn >> QPN_INDEX_BITS & (LIVE_PROGRAMS - 1);
-}
-
-static inline uint32_t qpn_index(uint32_t qpn)
-{
-	return qpn & (MAX_QPS - 1);
-}
 
 /* An R_Key or L_Key: an index, and below it how often that was used. */
 enum { KEY_USE_BITS = 8 };
@@ -146,7 +132,7 @@ struct memory {
 	struct live_memory head;
 	int32_t bell;            /* where peers write a struct news */
 	pthread_mutex_t atomics; /* of peers, on all of this memory */
-	struct shared_qp qps[MAX_QPS];
+	struct shared_qp qps[LIVE_QPS];
 	struct shared_cq cqs[MAX_CQS];
 	struct shared_srq srqs[MAX_SRQS];
 	struct shared_region regions[MAX_REGIONS];

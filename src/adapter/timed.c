@@ -264,7 +264,7 @@ static void take_note(const struct live_note *n)
 
 void timed_mend(void)
 {
-	for (uint32_t i = 0; !timed_has_engine() && i < MAX_QPS; i++) {
+	for (uint32_t i = 0; !timed_has_engine() && i < LIVE_QPS; i++) {
 		pthread_mutex_lock(&adapter.lock);
 		struct pair *q = adapter.qps[i];
 

@@ -25,6 +25,24 @@ enum {
 	LIVE_NO_PORT = -1,
 };
 
+/* A queue pair number: the number of its program, and below it the index of the queue pair. */
+enum { LIVE_QPN_INDEX_BITS = 14, LIVE_QPS = 1 << LIVE_QPN_INDEX_BITS /* of a program */ };
+
+static inline uint32_t live_qpn(uint32_t program, uint32_t index)
+{
+	return program << LIVE_QPN_INDEX_BITS | index;
+}
+
+static inline uint32_t live_qpn_program(uint32_t qpn)
+{
+	return qpn >> LIVE_QPN_INDEX_BITS & (LIVE_PROGRAMS - 1);
+}
+
+static inline uint32_t live_qpn_index(uint32_t qpn)
+{
+	return qpn & (LIVE_QPS - 1);
+}
+
 /* Whether data cross the fabric at once, or as packets in their time. */
 enum live_pace { LIVE_FREE, LIVE_TIMED };
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-enum { PLACES = 1 << ROCE_QPN_BITS, MOST_PAYLOAD = 4096 };
+enum { MOST_PAYLOAD = 4096 };
 
 struct member {
 	struct qp *qp;
@@ -16,17 +16,20 @@ struct member {
 struct roce_port {
 	struct roce_address own;
 	struct neighbours *neighbours;
-	struct qp *by_number[PLACES];
+	struct qp **by_number; /* by the low bits of the number */
+	uint32_t qpn_mask;
 	struct member *members;
 	size_t n, cap;
 	size_t turn; /* whose it is to send */
 };
 
-struct roce_port *roce_port_new(const struct roce_address *own)
+struct roce_port *roce_port_new(const struct roce_address *own, unsigned qpn_bits)
 {
 	struct roce_port *p = hd_alloc(1, sizeof(*p));
 
 	p->own = *own;
+	p->qpn_mask = (1u << qpn_bits) - 1;
+	p->by_number = hd_alloc((size_t)p->qpn_mask + 1, sizeof(struct qp *));
 	p->neighbours = neighbours_new(own);
 	return p;
 }
@@ -34,6 +37,7 @@ struct roce_port *roce_port_new(const struct roce_address *own)
 void roce_port_free(struct roce_port *p)
 {
 	neighbours_free(p->neighbours);
+	free(p->by_number);
 	free(p->members);
 	free(p);
 }
@@ -42,7 +46,7 @@ void roce_port_free(struct roce_port *p)
 
 static struct qp **place_of(struct roce_port *p, uint32_t qpn)
 {
-	return &p->by_number[qpn % PLACES];
+	return &p->by_number[qpn & p->qpn_mask];
 }
 
 void roce_port_add(struct roce_port *p, struct qp *qp)

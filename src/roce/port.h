@@ -23,16 +23,15 @@
 
 struct roce_port;
 
-struct roce_port *roce_port_new(const struct roce_address *own);
+/* The numbers of its queue pairs differ in their lowest `qpn_bits` bits. */
+struct roce_port *roce_port_new(const struct roce_address *own, unsigned qpn_bits);
 /* The queue pairs are the caller's. */
 void roce_port_free(struct roce_port *p);
 
 /*
- * The numbers of a port's queue pairs differ in their lowest 14 bits. Their
- * path is global: it has the GIDs of both ends, and LIDs of 0. Datagrams go
- * out from the address of their destination's kind.
+ * The path of a queue pair is global: it has the GIDs of both ends, and LIDs
+ * of 0. Datagrams go out from the address of their destination's kind.
  */
-enum { ROCE_QPN_BITS = 14 };
 void roce_port_add(struct roce_port *p, struct qp *qp);
 void roce_port_remove(struct roce_port *p, const struct qp *qp);
 

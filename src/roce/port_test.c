@@ -72,7 +72,7 @@ static struct cable *cable_new(enum qp_kind kind, enum roce_gid gid, uint64_t se
 	rng_init(&c->rng, seed, 0);
 	for (unsigned i = 0; i < 2; i++) {
 		c->address[i] = roce_address_of((uint8_t[]){ 10, 0, 0, (uint8_t)(1 + i) });
-		c->port[i] = roce_port_new(&c->address[i]);
+		c->port[i] = roce_port_new(&c->address[i], 14);
 	}
 	for (unsigned wire = 0; wire < WIRES; wire++)
 		for (unsigned i = 0; i < 2; i++)

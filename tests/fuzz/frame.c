@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hd_time now = 0;
 
 	own = roce_address_of(address);
-	struct roce_port *port = roce_port_new(&own);
+	struct roce_port *port = roce_port_new(&own, 14);
 
 	memset(sides, 0, sizeof(sides));
 	for (unsigned k = 0; k < 3; k++)

@@ -6,22 +6,20 @@
 #include "live/timed/engine.h"
 #include "transport/psn.h"
 
-/* Numbers of a program's queue pairs, and the states of one, as verbs have
- * them. */
-enum { INDEX_BITS = 14, INDICES = 1 << INDEX_BITS };
+/* The states of a queue pair, as verbs have them. */
 enum { STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3 };
 enum { TYPE_RC = 2, TYPE_UC = 3, TYPE_UD = 4 };
 enum { SHARED_MOST = 1 << 16 };
 
 static struct pair **place_of(struct engine *e, uint32_t qpn)
 {
-	struct program *p = e->programs[qpn >> INDEX_BITS & (LIVE_PROGRAMS - 1)];
+	struct program *p = e->programs[live_qpn_program(qpn)];
 
 	if (!p)
 		return NULL;
 	if (!p->pairs)
-		p->pairs = hd_alloc(INDICES, sizeof(struct pair *));
-	return &p->pairs[qpn & (INDICES - 1)];
+		p->pairs = hd_alloc(LIVE_QPS, sizeof(struct pair *));
+	return &p->pairs[live_qpn_index(qpn)];
 }
 
 struct pair *pair_find(struct engine *e, uint32_t qpn)
@@ -258,7 +256,7 @@ static void each(struct engine *e, void (*f)(struct engine *e, struct pair *q))
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
 		const struct program *p = e->programs[i];
 
-		for (uint32_t k = 0; p && p->pairs && k < INDICES; k++)
+		for (uint32_t k = 0; p && p->pairs && k < LIVE_QPS; k++)
 			if (p->pairs[k])
 				f(e, p->pairs[k]);
 	}
@@ -340,7 +338,7 @@ static void take_pair(struct engine *e, struct program *p, const struct live_req
 {
 	struct pair **at = place_of(e, r->qpn);
 
-	if (!at || (r->qpn >> INDEX_BITS & (LIVE_PROGRAMS - 1)) != p->number)
+	if (!at || live_qpn_program(r->qpn) != p->number)
 		return;
 	if (!*at) {
 		*at = hd_alloc(1, sizeof(**at));
@@ -519,7 +517,7 @@ bool pairs_take(struct engine *e)
 
 void pairs_forget(struct engine *e, struct program *p)
 {
-	for (uint32_t k = 0; p->pairs && k < INDICES; k++)
+	for (uint32_t k = 0; p->pairs && k < LIVE_QPS; k++)
 		if (p->pairs[k])
 			pair_end(e, p->pairs[k]);
 	free(p->pairs);
