@@ -12,6 +12,7 @@
 
 #include "adapter/cable.h"
 #include "adapter/roce_link.h"
+#include "adapter/transport_names.h"
 #include "roce/port.h"
 
 _Static_assert((unsigned)ROCE_TABLE == ROCE_GIDS && (unsigned)ROCE_SGE == WR_MAX_SGE,
@@ -210,13 +211,6 @@ void roce_note(const struct note *n)
 
 /* ---- queue pairs */
 
-static enum qp_kind kind_of(const struct pair *q)
-{
-	return q->init.qp_type == IBV_QPT_RC   ? QP_RC
-	       : q->init.qp_type == IBV_QPT_UC ? QP_UC
-					       : QP_UD;
-}
-
 static struct link *link_make(const struct pair *q)
 {
 	struct link *l = calloc(1, sizeof(*l));
@@ -224,7 +218,7 @@ static struct link *link_make(const struct pair *q)
 	if (!l)
 		return NULL;
 	const struct qp_params params = {
-		.kind = kind_of(q),
+		.kind = transport_kind(q->init.qp_type),
 		.qpn = q->ibv.qp_num,
 		.pd = q->shared->pd,
 		.max_send = q->init.cap.max_send_wr,
@@ -328,12 +322,7 @@ static void climb(struct link *l, struct qp_attr *a, enum qp_state to)
 
 void roce_pair(struct pair *q)
 {
-	static const enum qp_state states[] = {
-		[IBV_QPS_RESET] = QPS_RESET, [IBV_QPS_INIT] = QPS_INIT, [IBV_QPS_RTR] = QPS_RTR,
-		[IBV_QPS_RTS] = QPS_RTS,     [IBV_QPS_SQD] = QPS_RTS,   [IBV_QPS_SQE] = QPS_RTS,
-		[IBV_QPS_ERR] = QPS_ERR,
-	};
-	enum qp_state to = states[atomic_load(&q->shared->state)];
+	enum qp_state to = transport_state(atomic_load(&q->shared->state));
 
 	pthread_mutex_lock(&roce.lock);
 	if (to == QPS_RESET)
@@ -367,16 +356,6 @@ void roce_fail(const struct pair *q)
 
 /* ---- sends */
 
-static const enum wr_kind kinds[] = {
-	[IBV_WR_RDMA_WRITE] = WR_WRITE,
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = WR_WRITE_IMM,
-	[IBV_WR_SEND] = WR_SEND,
-	[IBV_WR_SEND_WITH_IMM] = WR_SEND_IMM,
-	[IBV_WR_RDMA_READ] = WR_READ,
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = WR_CMP_SWAP,
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = WR_FETCH_ADD,
-};
-
 /* Its pieces; bytes that were posted with it stay in its place in the ring. */
 static void gather(const struct pair *q, struct send *s, struct send_wr *wr)
 {
@@ -398,7 +377,7 @@ static void translate(const struct pair *q, struct send *s, uint64_t number, str
 
 	*wr = (struct send_wr){
 		.id = number,
-		.kind = kinds[s->opcode],
+		.kind = transport_wr(s->opcode),
 		.flags = WR_SIGNALED | ((s->flags & IBV_SEND_SOLICITED) ? WR_SOLICITED : 0u) |
 			 ((s->flags & IBV_SEND_FENCE) ? WR_FENCE : 0u),
 		.imm = ntohl(s->imm),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapter/backend.h"
+#include "adapter/transport_names.h"
 
 _Static_assert(sizeof(struct live_ring) == sizeof(struct news),
 	       "the engine writes to the same bell as peers");
@@ -59,14 +60,12 @@ static void ask(const struct live_request *r)
 void timed_pair(const struct pair *q)
 {
 	const struct ibv_qp_attr *a = &q->attr;
-	uint32_t state = atomic_load(&q->shared->state);
+	enum qp_state state = transport_state(atomic_load(&q->shared->state));
 	struct live_request r = {
-		.kind = state == IBV_QPS_RESET || state == IBV_QPS_ERR
-				? LIVE_PAIR_GONE
-				: LIVE_PAIR,
+		.kind = state == QPS_RESET || state == QPS_ERR ? LIVE_PAIR_GONE : LIVE_PAIR,
 		.qpn = q->ibv.qp_num,
 		.pair = {
-			.type = (uint32_t)q->init.qp_type,
+			.kind = transport_kind(q->init.qp_type),
 			.state = state,
 			.port = q->port.id,
 			.max_send = q->init.cap.max_send_wr,
@@ -133,16 +132,6 @@ void timed_shared(const struct srq *srq, bool is_there)
 	ask(&r);
 }
 
-static const uint32_t operations[] = {
-	[IBV_WR_RDMA_WRITE] = LIVE_OP_WRITE,
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = LIVE_OP_WRITE_IMM,
-	[IBV_WR_SEND] = LIVE_OP_SEND,
-	[IBV_WR_SEND_WITH_IMM] = LIVE_OP_SEND_IMM,
-	[IBV_WR_RDMA_READ] = LIVE_OP_READ,
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = LIVE_OP_SWAP,
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = LIVE_OP_ADD,
-};
-
 /* One that is too long fails in its turn, and takes the time of a packet. */
 static void address(const struct pair *q, const struct send *s, struct live_request *r)
 {
@@ -188,7 +177,7 @@ void timed_give(struct pair *q, uint64_t limit)
 			.qpn = q->ibv.qp_num,
 			.number = q->given,
 			.length = s->length,
-			.operation = operations[s->opcode],
+			.operation = transport_wr(s->opcode),
 			.content = content(q, s),
 		};
 

@@ -93,21 +93,10 @@ enum live_request_kind {
 	LIVE_DETACH,
 };
 
-enum live_operation {
-	LIVE_OP_SEND,
-	LIVE_OP_SEND_IMM,
-	LIVE_OP_WRITE,
-	LIVE_OP_WRITE_IMM,
-	LIVE_OP_READ,
-	LIVE_OP_SWAP,
-	LIVE_OP_ADD,
-	LIVE_OPERATIONS,
-};
-
 /* A queue pair; of a send of UD: where it goes. */
 struct live_pair {
-	uint32_t type;  /* enum ibv_qp_type */
-	uint32_t state; /* enum ibv_qp_state */
+	uint32_t kind;  /* enum qp_kind (transport/qp.h) */
+	uint32_t state; /* enum qp_state: INIT, RTR or RTS */
 	uint32_t port;  /* the fabric's number of it */
 	uint32_t max_send, max_recv;
 	uint32_t dest_qpn, rq_psn, sq_psn, qkey;
@@ -144,7 +133,7 @@ struct live_request {
 	uint32_t qpn;
 	uint64_t number; /* of a send: which of its queue pair's */
 	uint64_t length;
-	uint32_t operation; /* enum live_operation */
+	uint32_t operation; /* enum wr_kind (transport/work.h) */
 	struct live_pair pair;
 	struct live_content content; /* of a send */
 };

@@ -16,11 +16,9 @@ struct seen;
 
 /* A message that is not done, or may still arrive. */
 struct message {
-	struct guest_message what;
-	struct live_content content;
-	uint32_t to;     /* UD: queue pair */
-	bool has_landed; /* it has arrived, or is lost for good, */
-	bool is_spread;  /* to a group: it has at one of its members */
+	struct live_request request; /* as the program posted it */
+	bool has_landed;             /* it has arrived, or is lost for good, */
+	bool is_spread;              /* to a group: it has at one of its members */
 	bool is_done;
 	bool is_over; /* nothing more is heard of it */
 };
@@ -47,11 +45,10 @@ struct pair {
 		uint32_t send, receive;
 	} psn; /* with which it entered that */
 	bool is_connected, has_started;
-	bool is_alone;                /* connected to one that was not there yet */
-	uint64_t receives;            /* posted, and not taken */
-	struct message *messages;     /* ring; these count: */
-	uint64_t head, tail, entered; /* up to there in the simulation */
-	uint32_t size;
+	bool is_alone;                      /* connected to one that was not there yet */
+	uint64_t receives;                  /* posted, and not taken */
+	struct message *messages;           /* ring; `head` and `tail` count */
+	uint32_t size, head, tail, entered; /* entered: up to there in the simulation */
 	struct membership *groups;
 	size_t n_groups, groups_cap;
 };
@@ -133,7 +130,11 @@ void pairs_enter(struct engine *e);
 /* and takes them out again, before it ends. */
 void pairs_leave(struct engine *e);
 struct pair *pair_find(struct engine *e, uint32_t qpn);
-bool is_datagram(const struct pair *q);
+static inline bool pair_is_ud(const struct pair *q)
+{
+	return q->asked.kind == QP_UD;
+}
+
 /* A message that is not over; or NULL. */
 struct message *pair_message(const struct pair *q, uint64_t number);
 /* One of them hears. */

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ring.h"
 #include "live/timed/engine.h"
 #include "transport/psn.h"
 
-/* The states of a queue pair, as verbs have them. */
-enum { STATE_INIT = 1, STATE_RTR = 2, STATE_RTS = 3 };
-enum { TYPE_RC = 2, TYPE_UC = 3, TYPE_UD = 4 };
 enum { SHARED_MOST = 1 << 16 };
 
 static struct pair **place_of(struct engine *e, uint32_t qpn)
@@ -33,16 +31,7 @@ struct pair *pair_find(struct engine *e, uint32_t qpn)
 
 static void message_put(struct engine *e, struct pair *q, const struct message *m)
 {
-	if (q->tail - q->head == q->size) {
-		uint32_t size = q->size ? 2 * q->size : 64;
-		struct message *more = hd_alloc(size, sizeof(*more));
-
-		for (uint64_t i = q->head; i != q->tail; i++)
-			more[i % size] = q->messages[i % q->size];
-		free(q->messages);
-		q->messages = more;
-		q->size = size;
-	}
+	q->messages = ring_grow(q->messages, &q->size, q->head, q->tail, sizeof(*q->messages));
 	q->messages[q->tail++ % q->size] = *m;
 	e->under_way++;
 }
@@ -66,13 +55,13 @@ static void tell(struct engine *e, const struct pair *q, enum live_note_kind kin
 
 static bool is_to_group(const struct message *m)
 {
-	return m->what.address.dlid >= LID_FIRST_MCAST;
+	return m->request.pair.dlid >= LID_FIRST_MCAST;
 }
 
 struct message *pair_message(const struct pair *q, uint64_t number)
 {
-	for (uint64_t i = q->head; i != q->tail; i++)
-		if (q->messages[i % q->size].what.number == number)
+	for (uint32_t i = q->head; i != q->tail; i++)
+		if (q->messages[i % q->size].request.number == number)
 			return &q->messages[i % q->size];
 	return NULL;
 }
@@ -112,12 +101,7 @@ static struct guest_queue *shared_enter(struct engine *e, const struct pair *q)
 
 static bool is_reliable(const struct pair *q)
 {
-	return q->asked.type == TYPE_RC;
-}
-
-bool is_datagram(const struct pair *q)
-{
-	return q->asked.type == TYPE_UD;
+	return q->asked.kind == QP_RC;
 }
 
 static void attributes(const struct live_pair *p, struct qp_attr *out)
@@ -142,15 +126,9 @@ static void attributes(const struct live_pair *p, struct qp_attr *out)
 
 static void enter(struct engine *e, struct pair *q)
 {
-	static const enum qp_kind of_type[] = {
-		[TYPE_RC] = QP_RC, [TYPE_UC] = QP_UC, [TYPE_UD] = QP_UD
-	};
-	bool is_new = !q->guest && q->asked.state >= STATE_INIT && q->asked.type >= TYPE_RC &&
-		      q->asked.type <= TYPE_UD;
-
-	if (!is_new)
+	if (q->guest || q->asked.state < QPS_INIT || q->asked.kind > QP_UD)
 		return;
-	const struct guest_place place = { of_type[q->asked.type], q->asked.port, q->asked.max_send,
+	const struct guest_place place = { q->asked.kind, q->asked.port, q->asked.max_send,
 					   q->asked.max_recv, shared_enter(e, q) };
 
 	q->guest = guest_new(e->guests, &place, q);
@@ -162,18 +140,18 @@ static void follow(struct engine *e, struct pair *q)
 	struct qp_attr a;
 
 	attributes(&q->asked, &a);
-	if (q->guest && !q->is_connected && q->asked.state >= STATE_RTR) {
+	if (q->guest && !q->is_connected && q->asked.state >= QPS_RTR) {
 		const struct pair *peer = pair_find(e, q->asked.dest_qpn);
 
 		q->psn.receive = a.rq_psn;
-		q->is_alone = !is_datagram(q) && (!peer || !peer->guest);
+		q->is_alone = !pair_is_ud(q) && (!peer || !peer->guest);
 		q->is_connected = guest_connect(q->guest, peer ? peer->guest : NULL, &a) == HD_OK;
 		for (uint64_t i = 0; q->is_connected && i < q->receives; i++)
 			(void)!guest_receive(q->guest);
 		for (size_t i = 0; q->is_connected && i < q->n_groups; i++)
 			(void)!guest_attach(q->guest, q->groups[i].mlid, q->groups[i].mgid);
 	}
-	if (q->is_connected && !q->has_started && q->asked.state >= STATE_RTS) {
+	if (q->is_connected && !q->has_started && q->asked.state >= QPS_RTS) {
 		q->psn.send = a.sq_psn;
 		q->has_started = guest_start(q->guest, &a) == HD_OK;
 	}
@@ -181,10 +159,10 @@ static void follow(struct engine *e, struct pair *q)
 
 static void tell_done(struct engine *e, struct pair *q, uint64_t number, enum wc_status status)
 {
-	for (uint64_t i = q->head; i != q->tail; i++) {
+	for (uint32_t i = q->head; i != q->tail; i++) {
 		struct message *m = &q->messages[i % q->size];
 
-		if (m->what.number > number)
+		if (m->request.number > number)
 			break;
 		m->is_done = true;
 		m->is_over |= is_reliable(q) || m->has_landed || status != WC_SUCCESS;
@@ -196,13 +174,19 @@ static void tell_done(struct engine *e, struct pair *q, uint64_t number, enum wc
 /* What the simulation does not take ends here, and is false. */
 static bool post(struct engine *e, struct pair *q, const struct message *m)
 {
-	struct guest_message what = m->what;
-	const struct pair *to = is_datagram(q) ? pair_find(e, m->to) : NULL;
+	const struct live_request *r = &m->request;
+	const struct pair *to = pair_is_ud(q) ? pair_find(e, r->pair.dest_qpn) : NULL;
+	struct guest_message what = { r->operation, r->number, r->length,
+				      .address = { .to = to ? to->guest : NULL,
+						   .qkey = r->pair.qkey,
+						   .dlid = r->pair.dlid,
+						   .sl = r->pair.sl & 15,
+						   .global = r->pair.global } };
 
-	what.address.to = to ? to->guest : NULL;
+	memcpy(what.address.dgid, r->content.dgid, sizeof(what.address.dgid));
 	if (q->has_started && guest_send(q->guest, &what))
 		return true;
-	tell_done(e, q, m->what.number, WC_LOC_QP_OP_ERR);
+	tell_done(e, q, m->request.number, WC_LOC_QP_OP_ERR);
 	return false;
 }
 
@@ -229,14 +213,14 @@ static void lose(struct engine *e, struct pair *q, struct message *m)
 {
 	m->has_landed = true;
 	m->is_over = m->is_done;
-	tell(e, q, LIVE_LOST, m->what.number, WC_SUCCESS);
+	tell(e, q, LIVE_LOST, m->request.number, WC_SUCCESS);
 }
 
 /* What was on its way when the tables changed is sent once more; unless some
  * of a group have it already. */
 static void resend(struct engine *e, struct pair *q)
 {
-	for (uint64_t i = q->head; i != q->tail; i++) {
+	for (uint32_t i = q->head; i != q->tail; i++) {
 		struct message *at = &q->messages[i % q->size];
 
 		if (at->is_spread && !at->has_landed)
@@ -244,7 +228,7 @@ static void resend(struct engine *e, struct pair *q)
 		const struct message m = *at;
 
 		if (m.has_landed && (i == q->head || !is_reliable(q)))
-			tell_done(e, q, m.what.number, WC_SUCCESS);
+			tell_done(e, q, m.request.number, WC_SUCCESS);
 		else if (!m.has_landed && !m.is_over)
 			(void)!post(e, q, &m);
 	}
@@ -265,7 +249,7 @@ static void each(struct engine *e, void (*f)(struct engine *e, struct pair *q))
 /* The first of those that resend() would send; or NULL. */
 static const struct message *first_to_resend(const struct pair *q)
 {
-	for (uint64_t i = q->head; i != q->tail; i++) {
+	for (uint32_t i = q->head; i != q->tail; i++) {
 		const struct message *m = &q->messages[i % q->size];
 
 		if (!m->has_landed && !m->is_spread && !m->is_over)
@@ -282,10 +266,10 @@ static void keep_psn(struct engine *e, struct pair *q)
 
 	if (!q->has_started)
 		return;
-	uint32_t psn = guest_psn(q->guest, m ? m->what.number : UINT64_MAX);
+	uint32_t psn = guest_psn(q->guest, m ? m->request.number : UINT64_MAX);
 
 	q->asked.sq_psn = psn;
-	if (peer && peer->is_connected && !is_datagram(q))
+	if (peer && peer->is_connected && !pair_is_ud(q))
 		peer->asked.rq_psn = psn_add(peer->psn.receive, psn - q->psn.send);
 }
 
@@ -366,32 +350,22 @@ static void take_gone(struct engine *e, struct program *p, const struct live_req
 	pair_end(e, q);
 }
 
-static const enum wr_kind kinds[LIVE_OPERATIONS] = {
-	[LIVE_OP_SEND] = WR_SEND,     [LIVE_OP_SEND_IMM] = WR_SEND_IMM,
-	[LIVE_OP_WRITE] = WR_WRITE,   [LIVE_OP_WRITE_IMM] = WR_WRITE_IMM,
-	[LIVE_OP_READ] = WR_READ,     [LIVE_OP_SWAP] = WR_CMP_SWAP,
-	[LIVE_OP_ADD] = WR_FETCH_ADD,
-};
+/* What a program may ask for; no adapter has SENDs that invalidate. */
+static bool is_sendable(const struct live_request *r)
+{
+	return r->operation <= WR_FETCH_ADD && r->operation != WR_SEND_INV &&
+	       r->length <= WR_MAX_LENGTH;
+}
 
 /* cppcheck-suppress constParameter ; a row of a table */
 static void take_send(struct engine *e, struct program *p, const struct live_request *r)
 {
 	struct pair *q = pair_find(e, r->qpn);
 
-	if (!q || q->of != p || r->operation >= LIVE_OPERATIONS || r->length > WR_MAX_LENGTH)
+	if (!q || q->of != p || !is_sendable(r))
 		return;
-	const struct live_pair *to = &r->pair;
-	struct message m = {
-		.what = { kinds[r->operation], r->number, r->length,
-			  .address = { .qkey = to->qkey,
-				       .dlid = to->dlid,
-				       .sl = to->sl & 15,
-				       .global = to->global } },
-		.content = r->content,
-		.to = to->dest_qpn,
-	};
+	const struct message m = { .request = *r };
 
-	memcpy(m.what.address.dgid, r->content.dgid, sizeof(r->content.dgid));
 	message_put(e, q, &m);
 	e->fresh = hd_grow(e->fresh, &e->fresh_cap, e->n_fresh + 1, sizeof(*e->fresh));
 	e->fresh[e->n_fresh++] = q->qpn;
@@ -415,7 +389,7 @@ static void take_attach(struct engine *e, struct program *p, const struct live_r
 	struct pair *q = pair_find(e, r->qpn);
 	struct membership m = { .mlid = r->pair.dlid };
 
-	if (!q || q->of != p || !is_datagram(q))
+	if (!q || q->of != p || !pair_is_ud(q))
 		return;
 	take_detach(e, p, r);
 	memcpy(m.mgid, r->content.dgid, sizeof(m.mgid));
@@ -541,7 +515,7 @@ static void receive_taken(struct pair *q)
 static void tell_arrived(struct engine *e, struct pair *q, struct message *m,
 			 const struct pair *receiver)
 {
-	const struct live_note n = { LIVE_ARRIVED, q->qpn, m->what.number, WC_SUCCESS,
+	const struct live_note n = { LIVE_ARRIVED, q->qpn, m->request.number, WC_SUCCESS,
 				     receiver->qpn };
 
 	m->is_spread = is_to_group(m);

@@ -75,7 +75,7 @@ static void *address_of(uint64_t address)
 static void fetch(const struct pair *of, const struct message *m, uint64_t offset, void *out,
 		  size_t size)
 {
-	const struct live_content *c = &m->content;
+	const struct live_content *c = &m->request.content;
 	struct live_piece list[MOST_PIECES];
 	struct iovec here = { out, size }, there[MOST_PIECES];
 	pid_t pid = of->of->memory->pid;
@@ -122,8 +122,8 @@ static void image_fetch(struct image *i, const struct pair *of, const struct mes
 
 static void set_atomic(struct packet *p, const struct message *m)
 {
-	bool swaps = m->what.kind == WR_CMP_SWAP;
-	const struct live_content *c = &m->content;
+	bool swaps = m->request.operation == WR_CMP_SWAP;
+	const struct live_content *c = &m->request.content;
 
 	p->atomiceth.va = c->remote_addr;
 	p->atomiceth.rkey = c->rkey;
@@ -143,13 +143,13 @@ static void set_grh(struct packet *p, const struct live_content *c)
 /* The last of a message that takes a receive may ask for an event. */
 static bool is_solicited(const struct packet *p, const struct message *m)
 {
-	return m->content.solicited && m->what.kind != WR_WRITE &&
+	return m->request.content.solicited && m->request.operation != WR_WRITE &&
 	       opcode_flags(p->bth.opcode) & (OPCODE_LAST | OPCODE_ONLY);
 }
 
 static void say(struct packet *p, const struct message *m, uint64_t offset)
 {
-	const struct live_content *c = &m->content;
+	const struct live_content *c = &m->request.content;
 
 	if (packet_has(p, HEADER_RETH)) {
 		p->reth.va = c->remote_addr + offset;
@@ -168,10 +168,10 @@ static void address(struct packet *p, const struct pair *from, const struct mess
 {
 	if (packet_has(p, HEADER_DETH))
 		p->deth.src_qp = from->qpn;
-	if (!is_datagram(from))
+	if (!pair_is_ud(from))
 		p->bth.dest_qp = from->asked.dest_qpn;
 	else if (m && p->bth.dest_qp != MULTICAST)
-		p->bth.dest_qp = m->to;
+		p->bth.dest_qp = m->request.pair.dest_qpn;
 }
 
 static struct image *image_new(struct seen *s, const struct guest_passage *p)
