@@ -237,6 +237,7 @@ static void guest_free(struct guest *g)
 void guest_leave(struct guest *g)
 {
 	g->leaves = true;
+	g->owner = NULL;
 	if (!qp_has_answer(g->qp->qp))
 		guest_free(g);
 }

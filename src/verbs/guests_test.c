@@ -339,6 +339,46 @@ static void test_leaving(void **state)
 	close_both(&f);
 }
 
+struct leaving {
+	bool has_left;
+	unsigned before, behind; /* packets of answers */
+};
+
+static void watch_leaving(void *context, const struct guest_passage *p)
+{
+	struct leaving *l = context;
+
+	if (!(opcode_flags(p->packet->bth.opcode) & OPCODE_RESPONSE))
+		return;
+	if (l->has_left)
+		assert_null(p->sender);
+	++*(l->has_left ? &l->behind : &l->before);
+}
+
+/* One that leaves sends what it owes; its owner is not named any more. */
+static void test_leaving_with_an_answer(void **state)
+{
+	struct fixture f = { 0 };
+	struct guest_news n;
+	struct leaving l = { false };
+
+	(void)state;
+	open_both(&f, false);
+	guests_watch(f.all, watch_leaving, &l);
+	assert_true(guest_send(f.a, &(struct guest_message){ WR_READ, 0, 1 << 20 }));
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, GUEST_ARRIVED);
+	guest_leave(f.b);
+	l.has_left = true;
+	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, GUEST_DONE);
+	assert_int_equal(n.status, WC_SUCCESS);
+	/* On two links each; few of them started with the request's arrival. */
+	assert_int_equal(l.before + l.behind, (2 << 20) / MTU);
+	assert_true(l.before <= 2);
+	close_both(&f);
+}
+
 /* ---- without acknowledgements */
 
 /* What a run says of n messages: when each has left, and what became of it. */
@@ -513,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_watching_changes_nothing),
 		cmocka_unit_test(test_retries_end),
 		cmocka_unit_test(test_leaving),
+		cmocka_unit_test(test_leaving_with_an_answer),
 		cmocka_unit_test(test_unreliable_writes_fill_the_link),
 		cmocka_unit_test(test_unreliable_over_a_dead_link),
 		cmocka_unit_test(test_datagrams),
