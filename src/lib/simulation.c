@@ -173,7 +173,7 @@ void simulation_free(struct simulation *s)
 	side_close(&s->pcap);
 	side_close(&s->trace);
 	if (s->queue_pairs)
-		qp_rows_free(s->queue_pairs);
+		lab_free(s->queue_pairs);
 	if (s->sim)
 		sim_free(s->sim);
 	if (s->jobs)

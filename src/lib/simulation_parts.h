@@ -28,8 +28,8 @@ struct simulation {
 	struct side_file pcap, trace;
 	struct sim_samples samples;
 	struct sim *sim;
-	struct qp_rows *queue_pairs; /* or NULL */
-	struct jobs *jobs;           /* or NULL */
+	struct lab *queue_pairs; /* or NULL */
+	struct jobs *jobs;       /* or NULL */
 	/* How long each job takes without others; computed after the run. */
 	struct {
 		hd_time *completion; /* per job; HD_TIME_NEVER: not known */

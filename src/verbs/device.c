@@ -355,7 +355,7 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time w
 		.bytes = (uint32_t)packet_size(p),
 		.sl = p->lrh.sl,
 		.kind = kind_of(p->bth.opcode),
-		.number = lab->couriers ? courier_of_pair(lab->couriers, qp) : 0,
+		.number = lab->names_channels ? channel_of_pair(qp) : 0,
 	};
 
 	slot_announce(lab, id);
@@ -572,7 +572,7 @@ static void arm(struct v_device *dev)
 		next = slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
-	if (lab->n_live || lab->pairs || lab->guests)
+	if (lab->n_live || lab->channels || lab->guests)
 		lab_timer(lab, dev);
 }
 

@@ -320,11 +320,12 @@ struct lab {
 	bool borrows_sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
-	hd_time went_on;           /* when a program last did */
-	struct pairs *pairs;       /* that no program uses (pairs.h), or NULL */
-	struct guests *guests;     /* programs elsewhere (guests.h), or NULL */
-	struct traffic *traffic;   /* over some of these, or NULL */
-	struct couriers *couriers; /* or these (couriers.h), or NULL */
+	hd_time went_on;                   /* when a program last did */
+	struct guests *guests;             /* programs elsewhere (guests.h), or NULL */
+	struct message_channels *channels; /* message_channel.h; or NULL */
+	bool names_channels;               /* packets have the number of their channel */
+	struct traffic *traffic;           /* rows over the channels, or NULL */
+	struct profile *own_profile;       /* or NULL */
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
 	struct cc_config *response; /* in shares of a link */
@@ -523,16 +524,21 @@ void traffic_collect(struct traffic *t, struct pack *k, uint32_t part);
 /* As bytes and back; of all labs that it was cut into. */
 void traffic_pack(struct traffic *t, struct pack *p, const struct sim_section *section);
 
-/* ---- couriers.c: messages of others over queue pairs ------------------- */
+/* ---- message_channel.c -------------------------------------------------- */
 
-/* The number of the one that a packet of this queue pair is of. */
-uint32_t courier_of_pair(const struct couriers *all, const struct v_qp *qp);
-/* A packet of one starts on a link. */
-void courier_passes(const struct couriers *all, const struct sim_passage *x);
+void channels_close(struct message_channels *all);
+/* The lab is cut into so many parts. */
+void channels_cut(struct message_channels *all, uint32_t n);
+/* Tells listeners what adapters of this lab have completed. */
+void channels_settle(struct lab *lab);
+/* The number of the channel that a packet of this queue pair is of. */
+uint32_t channel_of_pair(const struct v_qp *qp);
+/* A packet of a channel starts on a link. */
+void channel_passes(const struct lab *lab, const struct sim_passage *x);
 /* What was counted in a part. */
-void couriers_collect(struct couriers *all, struct pack *k, uint32_t part);
-/* What they remember of a section, as bytes and back. */
-void couriers_pack(struct couriers *all, struct pack *k, const struct sim_section *section);
+void channels_collect(struct message_channels *all, struct pack *k, uint32_t part);
+/* What channels remember of a section, as bytes and back. */
+void channels_pack(struct message_channels *all, struct pack *k, const struct sim_section *section);
 
 /* ---- guests.c: queue pairs of programs elsewhere ----------------------- */
 

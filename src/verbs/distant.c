@@ -174,8 +174,8 @@ void lab_collect(void *context, struct pack *k, uint32_t part)
 	struct lab *lab = context;
 
 	pack_u64(k, &lab->parts[part]->lost);
+	if (lab->channels)
+		channels_collect(lab->channels, k, part);
 	if (lab->traffic)
 		traffic_collect(lab->traffic, k, part);
-	if (lab->couriers)
-		couriers_collect(lab->couriers, k, part);
 }

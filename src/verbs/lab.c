@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "subnet/mcast.h"
-#include "verbs/pairs.h"
+#include "verbs/device.h"
 #include "wire/capture.h"
 
 #define STACK         (256 * 1024)
@@ -195,8 +195,8 @@ bool v_semaphore_wait(struct v_semaphore *s)
 /* What adapters have completed is looked at when they are done. */
 static void go_on(struct lab *lab)
 {
-	if (lab->pairs)
-		pairs_settle(lab);
+	if (lab->channels)
+		channels_settle(lab);
 	run_ready(lab);
 }
 
@@ -206,7 +206,7 @@ static void on_made(void *context, hd_time now, uint32_t flow)
 
 	lab->now = now;
 	traffic_made(lab, flow);
-	run_ready(lab);
+	go_on(lab);
 }
 
 static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
@@ -282,7 +282,7 @@ static void on_passage(void *context, const struct sim_passage *x)
 {
 	struct lab *lab = context;
 
-	courier_passes(lab->couriers, x);
+	channel_passes(lab, x);
 }
 
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when)
@@ -327,6 +327,20 @@ struct lab *lab_new(struct fabric *build, const struct profile *profile)
 	return lab;
 }
 
+enum hd_status lab_new_ideal(struct fabric *build, struct diag *d, struct lab **out)
+{
+	struct profile *profile = hd_alloc(1, sizeof(*profile));
+	enum hd_status status = profile_open("ideal", d, profile);
+
+	if (status != HD_OK) {
+		free(profile);
+		return status;
+	}
+	*out = lab_new(build, profile);
+	(*out)->own_profile = profile;
+	return HD_OK;
+}
+
 void lab_free(struct lab *lab)
 {
 	for (size_t i = 0; i < lab->n_threads; i++) {
@@ -342,8 +356,8 @@ void lab_free(struct lab *lab)
 	pools_free(lab->pools, lab->n_pools);
 	if (lab->traffic)
 		traffic_close(lab->traffic);
-	if (lab->pairs)
-		pairs_close(lab->pairs);
+	if (lab->channels)
+		channels_close(lab->channels);
 	if (lab->sim && !lab->borrows_sim)
 		sim_free(lab->sim);
 	/* Adapters look at them until the end. */
@@ -353,6 +367,9 @@ void lab_free(struct lab *lab)
 	free(lab->threads);
 	free(lab->devices);
 	free(lab->device_of_node);
+	if (lab->own_profile)
+		profile_fini(lab->own_profile);
+	free(lab->own_profile);
 	free(lab);
 }
 
@@ -452,8 +469,8 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 	lab_distant_cut(lab, how);
 	if (lab->traffic)
 		traffic_cut(lab->traffic, how->n);
-	if (lab->pairs)
-		pairs_cut(lab->pairs, how->n);
+	if (lab->channels)
+		channels_cut(lab->channels, how->n);
 }
 
 static void attach(struct lab *lab, struct sim *s)
@@ -463,7 +480,7 @@ static void attach(struct lab *lab, struct sim *s)
 		.delivered = on_delivered,
 		.timer = on_timer,
 		.granted = on_sent,
-		.passes = lab->couriers ? on_passage : NULL,
+		.passes = lab->names_channels ? on_passage : NULL,
 		.lost = on_lost,
 		.name = "queue pair",
 		.made = lab->traffic ? on_made : NULL,

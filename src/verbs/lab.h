@@ -41,6 +41,8 @@ enum lab_outcome {
 };
 
 struct lab *lab_new(struct fabric *build, const struct profile *profile);
+/* Adapters and hosts that cost no time. */
+HD_MUST_CHECK enum hd_status lab_new_ideal(struct fabric *build, struct diag *d, struct lab **out);
 void lab_free(struct lab *lab);
 
 /*

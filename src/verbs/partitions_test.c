@@ -139,7 +139,7 @@ static unsigned check_one(struct rng *r)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
-	struct qp_rows *rows = NULL;
+	struct lab *rows = NULL;
 	struct drawn drawn;
 	struct fabric *f;
 
@@ -157,7 +157,7 @@ static unsigned check_one(struct rng *r)
 	unsigned talk = check_rows(&drawn, text.text, sim_metrics(s));
 
 	check_counters(&drawn, f, sim_metrics(s));
-	qp_rows_free(rows);
+	lab_free(rows);
 	sim_free(s);
 	fabric_free(f);
 	strbuf_fini(&text);

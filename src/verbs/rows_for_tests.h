@@ -35,7 +35,7 @@ static inline double cell(const struct table *t, const char *name)
 	return NAN;
 }
 
-static inline void read_table(const struct qp_rows *rows, const struct sim_metrics *m,
+static inline void read_table(const struct lab *rows, const struct sim_metrics *m,
 			      struct outcome *out)
 {
 	struct results *r = results_new("sim");
@@ -70,7 +70,7 @@ static inline void run_on(const char *fabric, const char *what, const char *rest
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
-	struct qp_rows *rows = NULL;
+	struct lab *rows = NULL;
 	struct fabric *f;
 
 	strbuf_printf(&text, "%straffic:\n- {name: a, %s}\n%s\n", fabric, what, rest);
@@ -84,7 +84,7 @@ static inline void run_on(const char *fabric, const char *what, const char *rest
 	assert_int_equal(qp_rows_new(f, s, &d, &rows), HD_OK);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	read_table(rows, sim_metrics(s), out);
-	qp_rows_free(rows);
+	lab_free(rows);
 	sim_free(s);
 	fabric_free(f);
 	strbuf_fini(&text);

@@ -393,8 +393,8 @@ void lab_pack(void *context, struct pack *p, const struct sim_section *section)
 		if (section_has(section, lab->devices[i].node))
 			pack_device(lab, p, &lab->devices[i]);
 	}
+	if (lab->channels && !p->refused)
+		channels_pack(lab->channels, p, section);
 	if (lab->traffic && !p->refused)
 		traffic_pack(lab->traffic, p, section);
-	if (lab->couriers && !p->refused)
-		couriers_pack(lab->couriers, p, section);
 }

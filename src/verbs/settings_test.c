@@ -21,7 +21,7 @@ static double packets_in(hd_time time)
 	return (double)time / (double)on_link(MTU);
 }
 
-static void run_rows(struct fabric *f, struct sim **out, struct qp_rows **rows)
+static void run_rows(struct fabric *f, struct sim **out, struct lab **rows)
 {
 	struct diag d = { .status = HD_OK };
 	struct sim_rules rules = f->rules;
@@ -93,7 +93,7 @@ static void check_delays(unsigned pairs, const char *per)
 	double shares = strcmp(per, "sl") == 0 ? 1 : pairs;
 	double wanted = packets_in(2 * PHASE) + packets_in(PHASE) / 4 * shares;
 	struct strbuf text = STRBUF_INIT;
-	struct qp_rows *rows;
+	struct lab *rows;
 	struct fabric *f;
 	struct sim *s;
 
@@ -115,7 +115,7 @@ static void check_delays(unsigned pairs, const char *per)
 
 	if (fabs(sent - wanted) > 2 * AHEAD)
 		fail_msg("%u pairs, per %s: %.0f packets, not %.0f", pairs, per, sent, wanted);
-	qp_rows_free(rows);
+	lab_free(rows);
 	sim_free(s);
 	fabric_free(f);
 	strbuf_fini(&text);
@@ -158,7 +158,7 @@ static void a_lane_of_its_own_frees_who_waited(void **state)
 		"run: {warmup: 0s, measure: 400us}\n";
 	struct diag d = { .status = HD_OK };
 	struct fabric *f, *then;
-	struct qp_rows *rows;
+	struct lab *rows;
 	struct sim *s;
 
 	(void)state;
@@ -176,7 +176,7 @@ static void a_lane_of_its_own_frees_who_waited(void **state)
 
 	assert_true(fabs((double)c.xmit_packets_vl[1] - packets_in(PHASE)) < 2 * AHEAD);
 	assert_true((double)c.xmit_packets_vl[0] < packets_in(PHASE) / 2);
-	qp_rows_free(rows);
+	lab_free(rows);
 	sim_free(s);
 	free(down);
 	fabric_free(f);

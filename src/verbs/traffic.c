@@ -6,8 +6,69 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "verbs/objects.h"
-#include "verbs/traffic_parts.h"
+#include "measure/histogram.h"
+#include "verbs/device.h"
+#include "verbs/message_channel.h"
+
+/*
+ * Each flow of such a row is a channel (message_channel.h). The simulator says
+ * when a message is made; the channel says when it has arrived or is done.
+ *
+ * A run may be computed in parts (sim.h), so the two ends of a flow have
+ * nothing in common but when messages were made: the source writes that down,
+ * and the destination reads it when the message has come.
+ */
+
+#define RECV_DEPTH 64
+#define NOTES      62
+
+/* When messages were made, one after the other. */
+struct notes {
+	struct notes *next;
+	hd_time born[NOTES];
+};
+
+/* A flow. Its channel has the same number; messages are numbered from 0, in the
+ * order in which they are made, and each is one SEND. */
+struct posting {
+	uint32_t flow, row;
+	const struct v_device *from, *to;
+	/* The source's. */
+	uint64_t made, done;
+	hd_time *born; /* ring, of those not yet done */
+	size_t born_size;
+	bool is_broken; /* what comes now fails */
+	struct notes *last_noted;
+	/* The destination's. */
+	uint64_t received;
+	struct notes *first_noted;
+};
+
+/* While measuring. */
+struct posting_row {
+	uint64_t pairs, posted, done, failed, received;
+	struct histogram times;
+};
+
+/* What the adapters of one lab have in common (lab.number). */
+struct share {
+	struct posting_row *rows;
+};
+
+struct traffic {
+	struct lab *lab;
+	struct posting *postings;
+	uint32_t n_postings;
+	uint32_t *of_flow; /* its posting */
+	struct share *shares;
+	uint32_t n_shares;
+};
+
+static const enum qp_kind kind_of_transport[] = {
+	[SCN_RC] = QP_RC,
+	[SCN_UC] = QP_UC,
+	[SCN_UD] = QP_UD,
+};
 
 bool qp_rows_any(const struct fabric *build)
 {
@@ -51,6 +112,8 @@ void traffic_cut(struct traffic *t, uint32_t n)
 	}
 }
 
+static const struct channel_listener listener;
+
 /* The next posting: the queue pairs of this flow. */
 static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag *d)
 {
@@ -60,26 +123,33 @@ static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag
 	const struct scn_traffic *row = &b->scenario->traffic[f->row];
 	uint32_t target = b->end_of_origin[b->flow_target[flow]];
 	struct posting *p = &t->postings[t->n_postings];
-	const struct depths room = { SEND_DEPTH, RECV_DEPTH };
-	const struct connecting how = { .from = room,
-					.to = room,
-					.pkey = f->pkey,
-					.sl = f->sl,
-					.ack_timeout = row->ack_timeout };
+	const struct channel_params channel = {
+		.kind = kind_of_transport[row->transport],
+		.from = f->source,
+		.to = target,
+		.piece = (uint32_t)row->payload,
+		.receives = RECV_DEPTH,
+		.pkey = f->pkey,
+		.sl = f->sl,
+		/* Of RC nothing is missing. */
+		.has_number = row->transport != SCN_RC,
+		.ack_timeout = row->ack_timeout,
+		.listener = &listener,
+		.context = t,
+	};
 
 	*p = (struct posting){
-		.link = { .kind = kind_of_transport[row->transport],
-			  .length = (uint32_t)row->payload },
 		.flow = flow,
 		.row = f->row,
+		.from = &lab->devices[lab->device_of_node[f->source]],
+		.to = &lab->devices[lab->device_of_node[target]],
 		.born_size = 16,
 	};
 	p->born = hd_alloc(p->born_size, sizeof(*p->born));
 	p->first_noted = p->last_noted = hd_alloc(1, sizeof(*p->last_noted));
 	t->of_flow[flow] = t->n_postings++;
 	t->shares->rows[f->row].pairs++;
-	if (connection_open(&p->link, &lab->devices[lab->device_of_node[f->source]],
-			    &lab->devices[lab->device_of_node[target]], &how) == HD_OK)
+	if (channel_open(lab, &channel) == HD_OK)
 		return HD_OK;
 	return scenario_refuse(b->scenario, d, &row->transport,
 			       "traffic '%s': no packet of a queue pair fits on the way and back",
@@ -90,15 +160,12 @@ static void posting_fini(struct posting *p)
 {
 	struct notes *n;
 
-	connection_fini(&p->link);
 	free(p->born);
 	while ((n = p->first_noted)) {
 		p->first_noted = n->next;
 		free(n);
 	}
 }
-
-static void settle(struct side *side);
 
 enum hd_status traffic_open(struct lab *lab, struct diag *d)
 {
@@ -116,7 +183,7 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	t->postings = hd_alloc(n, sizeof(*t->postings));
 	t->of_flow = hd_alloc(b->n_flows, sizeof(*t->of_flow));
 	traffic_cut(t, 1);
-	pairs_open(lab, settle, longest);
+	channels_open(lab, n, longest);
 	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++) {
 		if (b->flows[i].posted)
 			status = posting_open(t, i, d);
@@ -124,7 +191,7 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	return status;
 }
 
-void rows_free(struct posting_row *rows, size_t n)
+static void rows_free(struct posting_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		histogram_fini(&rows[i].times);
@@ -160,9 +227,9 @@ static hd_time *born_at(const struct posting *p, uint64_t number)
 	return &p->born[number % p->born_size];
 }
 
-static uint32_t posting_number(const struct posting *p)
+static struct posting_row *row_of(const struct traffic *t, const struct posting *p, uint32_t part)
 {
-	return (uint32_t)(p - p->link.from->dev->lab->traffic->postings);
+	return &t->shares[part].rows[p->row];
 }
 
 /* For the destination. */
@@ -173,7 +240,7 @@ static void note_born(struct posting *p, hd_time now)
 	p->last_noted->born[p->made++ % NOTES] = now;
 }
 
-static void remember(struct posting *p, hd_time now)
+static void remember(const struct traffic *t, struct posting *p, hd_time now)
 {
 	if (p->made - p->done == p->born_size) {
 		struct posting old = *p;
@@ -185,7 +252,7 @@ static void remember(struct posting *p, hd_time now)
 		free(old.born);
 	}
 	*born_at(p, p->made) = now;
-	if (born_is_told(p->link.from->dev, p->link.to->dev, posting_number(p), now))
+	if (born_is_told(p->from, p->to, (uint32_t)(p - t->postings), now))
 		p->made++;
 	else
 		note_born(p, now);
@@ -213,73 +280,53 @@ static hd_time take_noted(struct posting *p)
 	return p->first_noted->born[p->received++ % NOTES];
 }
 
-static void take_message(struct posting *p)
+/* A flow has made a message. */
+static void take_message(const struct traffic *t, uint32_t number)
 {
-	struct lab *lab = p->link.from->dev->lab;
-	struct posting_row *row = &share_of(p->link.from->dev)->rows[p->row];
+	struct posting *p = &t->postings[number];
+	const struct lab *lab = p->from->lab;
+	struct posting_row *row = row_of(t, p, lab->number);
 	bool counts = is_measured(lab, lab->now);
 
 	row->posted += counts;
-	if (p->is_broken)
+	if (p->is_broken) {
 		row->failed += counts;
-	else
-		remember(p, lab->now);
+		return;
+	}
+	channel_queue(t->lab, number, (uint32_t)p->made,
+		      lab->build->scenario->traffic[p->row].payload);
+	remember(t, p, lab->now);
 }
 
-static void post(struct posting *p)
+/* A saturating flow makes a message when there is room for one. */
+static void on_refill(void *context, uint32_t channel)
 {
-	struct send_wr wr = {
-		.id = p->sent,
-		.kind = p->link.kind == QP_RC ? WR_SEND : WR_SEND_IMM,
-		.imm = (uint32_t)p->sent,
-	};
+	const struct traffic *t = context;
+	const struct posting *p = &t->postings[channel];
+	const struct lab *lab = p->from->lab;
 
-	connection_post(&p->link, &wr, p->link.length);
-	p->sent++;
-}
-
-/* Is there a message to post? A saturating flow makes one when asked. */
-static bool has_message(struct posting *p)
-{
-	const struct lab *lab = p->link.from->dev->lab;
-
-	if (p->sent < p->made)
-		return true;
-	if (lab->build->flows[p->flow].kind != SIM_SATURATING || !p->made ||
-	    !sim_message_make(lab->sim, p->flow))
-		return false;
-	take_message(p);
-	return true;
-}
-
-static void post_all(struct posting *p)
-{
-	uint64_t before = p->sent;
-
-	while (!p->is_broken && p->sent - p->done < SEND_DEPTH && has_message(p))
-		post(p);
-	if (p->sent > before)
-		connection_go(&p->link);
+	if (lab->build->flows[p->flow].kind == SIM_SATURATING && p->made &&
+	    sim_message_make(lab->sim, p->flow))
+		take_message(t, channel);
 }
 
 void traffic_made(struct lab *lab, uint32_t flow)
 {
-	struct posting *p = &lab->traffic->postings[lab->traffic->of_flow[flow]];
+	uint32_t number = lab->traffic->of_flow[flow];
 
-	take_message(p);
-	post_all(p);
-	pairs_settle(lab);
+	take_message(lab->traffic, number);
+	channel_post(lab, number);
 }
 
-/* ---- completions ------------------------------------------------------ */
-
-static void take_done(struct posting *p, const struct cq_entry *e)
+static void on_done(void *context, const struct message_event *e)
 {
-	struct posting_row *row = &share_of(p->link.from->dev)->rows[p->row];
+	const struct traffic *t = context;
+	struct posting *p = &t->postings[e->channel];
+	struct posting_row *row = row_of(t, p, e->part);
 	uint64_t number = p->done++;
-	bool counts = is_measured(p->link.from->dev->lab, e->when);
+	bool counts = is_measured(p->from->lab, e->when);
 
-	if (e->wc.status == WC_SUCCESS) {
+	if (e->is_acknowledged) {
 		row->done += counts;
 		if (counts)
 			histogram_record(&row->times, e->when - *born_at(p, number));
@@ -287,56 +334,32 @@ static void take_done(struct posting *p, const struct cq_entry *e)
 	}
 	row->failed += counts;
 	if (!p->is_broken && counts)
-		row->failed += p->made - p->sent;
+		row->failed += p->made - channel_counts(t->lab, e->channel).sends;
 	p->is_broken = true;
 }
 
 /* Of RC nothing is missing; of others the number is in the message. */
-static void take_received(struct posting *p, const struct cq_entry *e)
+static void on_arrived(void *context, const struct message_event *e)
 {
-	const struct v_device *dev = p->link.to->dev;
-	struct sim *sim = dev->lab->sim;
+	const struct traffic *t = context;
+	struct posting *p = &t->postings[e->channel];
+	const struct lab *lab = p->to->lab;
+	bool may_miss = lab->build->scenario->traffic[p->row].transport != SCN_RC;
 
-	if (e->wc.status != WC_SUCCESS)
-		return;
 	/* A datagram that a later one has overtaken counts as lost already. */
-	if (p->link.kind != QP_RC && (int32_t)(e->wc.imm - (uint32_t)p->received) < 0)
+	if (may_miss && (int32_t)(e->message - (uint32_t)p->received) < 0)
 		return;
-	while (p->link.kind != QP_RC && e->wc.imm != (uint32_t)p->received) {
-		sim_message_lost(sim, p->flow);
+	while (may_miss && e->message != (uint32_t)p->received) {
+		sim_message_lost(lab->sim, p->flow);
 		take_noted(p);
 	}
-	sim_message_arrived(sim, dev->node, p->flow, take_noted(p));
-	share_of(dev)->rows[p->row].received += is_measured(dev->lab, e->when);
+	sim_message_arrived(lab->sim, p->to->node, p->flow, take_noted(p));
+	row_of(t, p, e->part)->received += is_measured(lab, e->when);
 }
 
-/* Takes what adapters have completed. */
-static void settle(struct side *side)
-{
-	struct posting *p = posting_of(side);
-	struct v_cq *cq = side->cq;
-	bool receives = side == &p->link.receives;
-
-	for (; cq->head != cq->tail; cq->head++) {
-		const struct cq_entry *e = cq_at(cq, cq->head);
-
-		if (receives)
-			take_received(p, e);
-		else
-			take_done(p, e);
-	}
-	if (receives)
-		connection_stock(&p->link);
-	else
-		post_all(p);
-}
+static const struct channel_listener listener = { on_arrived, on_done, on_refill, NULL };
 
 /* ---- rows on adapters of their own ------------------------------------ */
-
-struct qp_rows {
-	struct profile profile;
-	struct lab *lab;
-};
 
 /* What its port drops has left 1 ps later (Q2), and nobody acknowledges it:
  * such a row would post as many messages as there are picoseconds. */
@@ -365,34 +388,23 @@ static enum hd_status refuse_endless(const struct fabric *b, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status qp_rows_new(struct fabric *build, struct sim *s, struct diag *d,
-			   struct qp_rows **out)
+enum hd_status qp_rows_new(struct fabric *build, struct sim *s, struct diag *d, struct lab **out)
 {
-	struct qp_rows *rows = hd_alloc(1, sizeof(*rows));
 	enum hd_status status = refuse_endless(build, d);
+	struct lab *lab = NULL;
 
 	if (status == HD_OK)
-		status = profile_open("ideal", d, &rows->profile);
+		status = lab_new_ideal(build, d, &lab);
+	if (status != HD_OK)
+		return status;
+	status = traffic_open(lab, d);
 	if (status != HD_OK) {
-		free(rows);
+		lab_free(lab);
 		return status;
 	}
-	rows->lab = lab_new(build, &rows->profile);
-	status = traffic_open(rows->lab, d);
-	if (status != HD_OK) {
-		qp_rows_free(rows);
-		return status;
-	}
-	lab_use_sim(rows->lab, s);
-	*out = rows;
+	lab_use_sim(lab, s);
+	*out = lab;
 	return HD_OK;
-}
-
-void qp_rows_free(struct qp_rows *rows)
-{
-	lab_free(rows->lab);
-	profile_fini(&rows->profile);
-	free(rows);
 }
 
 struct messages_row {
@@ -421,7 +433,7 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-struct posting_row *rows_sum(const struct traffic *t)
+static struct posting_row *rows_sum(const struct traffic *t)
 {
 	size_t n = t->lab->build->scenario->n_traffic;
 	struct posting_row *sums = hd_alloc(n, sizeof(*sums));
@@ -449,60 +461,38 @@ struct pair_counts {
 	uint64_t retries, early;
 };
 
-/* Of those that are in that part. */
-static struct pair_counts counts_of(const struct traffic *t, size_t row, uint32_t part)
-{
-	struct pair_counts sum = { 0 };
-
-	for (uint32_t i = 0; i < t->n_postings; i++) {
-		const struct posting *p = &t->postings[i];
-
-		if (p->row != row)
-			continue;
-		if (p->link.from->dev->lab->number == part)
-			sum.retries += qp_retries(p->link.from->qp);
-		if (p->link.to->dev->lab->number == part)
-			sum.early += qp_early(p->link.to->qp);
-	}
-	return sum;
-}
-
 static struct pair_counts row_counts(const struct traffic *t, size_t row)
 {
 	struct pair_counts sum = { 0 };
 
-	for (uint32_t i = 0; i < t->n_shares; i++) {
-		const struct posting_row *r = &t->shares[i].rows[row];
-		struct pair_counts of = { r->retries, r->early };
+	for (uint32_t i = 0; i < t->n_postings; i++) {
+		if (t->postings[i].row != row)
+			continue;
+		const struct channel_counts c = channel_counts(t->lab, i);
 
-		if (!t->lab->pools[i].is_elsewhere)
-			of = counts_of(t, row, i);
-		sum.retries += of.retries;
-		sum.early += of.early;
+		sum.retries += c.retries;
+		sum.early += c.early;
 	}
 	return sum;
 }
 
 static const struct pack_member counted_members[] = {
-	PACK(posting_row, posted),   PACK(posting_row, done),    PACK(posting_row, failed),
-	PACK(posting_row, received), PACK(posting_row, retries), PACK(posting_row, early),
+	PACK(posting_row, posted),
+	PACK(posting_row, done),
+	PACK(posting_row, failed),
+	PACK(posting_row, received),
 };
+
+static void pack_row(struct pack *k, struct posting_row *row)
+{
+	PACK_STRUCT(k, counted_members, row);
+	histogram_pack(k, &row->times);
+}
 
 void traffic_collect(struct traffic *t, struct pack *k, uint32_t part)
 {
-	struct posting_row *rows = t->shares[part].rows;
-	size_t n = t->lab->build->scenario->n_traffic;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!k->reads) {
-			const struct pair_counts of = counts_of(t, i, part);
-
-			rows[i].retries = of.retries;
-			rows[i].early = of.early;
-		}
-		PACK_STRUCT(k, counted_members, &rows[i]);
-		histogram_pack(k, &rows[i].times);
-	}
+	for (size_t i = 0; i < t->lab->build->scenario->n_traffic; i++)
+		pack_row(k, &t->shares[part].rows[i]);
 }
 
 /* HD_TIME_NEVER if nothing completed. */
@@ -511,11 +501,11 @@ static hd_time time_within(const struct histogram *h, double percent)
 	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
 }
 
-void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m, struct results *r)
+void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r)
 {
 	static const char *const names[] = { [QP_RC] = "rc", [QP_UC] = "uc", [QP_UD] = "ud" };
-	const struct traffic *all = rows->lab->traffic;
-	const struct scenario *s = rows->lab->build->scenario;
+	const struct traffic *all = lab->traffic;
+	const struct scenario *s = lab->build->scenario;
 
 	if (!all)
 		return; /* none of their connections has come */
@@ -552,4 +542,109 @@ void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m, stru
 		table_put_row(t, &shown);
 	}
 	rows_free(sums, s->n_traffic);
+}
+
+/* ---- as bytes ----------------------------------------------------------- */
+
+/* Of those that are not done yet. */
+static void pack_born(struct posting *p, struct pack *k)
+{
+	if (k->reads) {
+		while (p->born_size < p->made - p->done)
+			p->born_size *= 2;
+		p->born = hd_realloc(p->born, p->born_size, sizeof(*p->born));
+	}
+	for (uint64_t i = p->done; i < p->made; i++)
+		pack_u64(k, &p->born[i % p->born_size]);
+}
+
+/* A list that goes on from message `from`, and has room for `to`. */
+static void notes_make(struct posting *p, uint64_t from, uint64_t to)
+{
+	struct notes *n = p->first_noted;
+
+	for (; from < to; from++) {
+		n->next = hd_alloc(1, sizeof(*n));
+		n = n->next;
+	}
+	p->last_noted = n;
+}
+
+/* Of those that were not received yet. */
+static void pack_noted(struct posting *p, struct pack *k)
+{
+	/* The one before is let go when the next is taken. */
+	uint64_t first = p->received ? (p->received - 1) / NOTES : 0;
+	uint64_t last = p->made ? (p->made - 1) / NOTES : 0;
+
+	if (k->reads)
+		notes_make(p, first, last);
+	struct notes *n = p->first_noted;
+
+	for (uint64_t i = p->received; i < p->made; i++) {
+		for (; first < i / NOTES; first++)
+			n = n->next;
+		pack_u64(k, &n->born[i % NOTES]);
+	}
+}
+
+static const struct pack_member source_members[] = {
+	PACK(posting, made),
+	PACK(posting, done),
+	PACK(posting, is_broken),
+};
+
+static const struct pack_member target_members[] = {
+	PACK(posting, made),
+	PACK(posting, received),
+};
+
+PACK_KNOWS(posting, 88);
+
+/* Every message that is not done or received takes a byte. */
+static void pack_source(struct posting *p, struct pack *k)
+{
+	PACK_STRUCT(k, source_members, p);
+	if (!pack_check(k, p->done <= p->made && p->made - p->done <= k->left))
+		p->made = p->done = 0;
+	pack_born(p, k);
+}
+
+static void pack_target(struct posting *p, struct pack *k)
+{
+	uint64_t made = p->made;
+
+	PACK_STRUCT(k, target_members, p);
+	if (!pack_check(k, p->received <= p->made && p->made - p->received <= k->left))
+		p->made = p->received = 0;
+	pack_noted(p, k);
+	/* What the source says of it holds. */
+	if (k->reads && made)
+		pack_check(k, p->made == made);
+}
+
+static void pack_rows(struct traffic *t, struct pack *k)
+{
+	size_t n = t->lab->build->scenario->n_traffic;
+	struct posting_row *sums = k->reads ? t->shares[0].rows : rows_sum(t);
+
+	for (size_t i = 0; i < n; i++)
+		pack_row(k, &sums[i]);
+	if (!k->reads)
+		rows_free(sums, n);
+}
+
+void traffic_pack(struct traffic *t, struct pack *p, const struct sim_section *section)
+{
+	pack_same(p, t->n_postings);
+	for (uint32_t i = 0; i < t->n_postings && !p->refused; i++) {
+		struct posting *x = &t->postings[i];
+
+		if (section_has(section, x->from->node))
+			pack_source(x, p);
+		if (section_has(section, x->to->node))
+			pack_target(x, p);
+	}
+	if (section->number == 0)
+		pack_rows(t, p);
 }

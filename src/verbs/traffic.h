@@ -13,9 +13,10 @@
  *	struct sim_rules rules = build->rules;
  *	lab_rules(&rules);
  *	struct sim *s = sim_new(&build->setup, ..., &rules);
- *	if (qp_rows_new(build, s, &d, &rows) == HD_OK) {
+ *	if (qp_rows_new(build, s, &d, &lab) == HD_OK) {
  *		sim_run(s, ...);
- *		qp_rows_table(rows, sim_metrics(s), results);
+ *		qp_rows_table(lab, sim_metrics(s), results);
+ *		lab_free(lab);
  *
  * A lab that uses its scenario's flows (lab.h) has such rows too, on its own
  * adapters.
@@ -24,15 +25,12 @@
 #include "measure/results.h"
 #include "verbs/lab.h"
 
-struct qp_rows;
-
 /* Whether a row of the scenario is one. */
 bool qp_rows_any(const struct fabric *build);
 /* Before the first sim_run; build and simulator outlive them. */
 HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *build, struct sim *s, struct diag *d,
-					 struct qp_rows **out);
-void qp_rows_free(struct qp_rows *rows);
+					 struct lab **out);
 /* A line for each row: messages, retries, times of completion, goodput. */
-void qp_rows_table(const struct qp_rows *rows, const struct sim_metrics *m, struct results *r);
+void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r);
 
 #endif

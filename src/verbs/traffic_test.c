@@ -274,7 +274,7 @@ static const char *const in_parts[] = {
 
 struct course {
 	struct sim *s;
-	struct qp_rows *rows;
+	struct lab *rows;
 };
 
 static struct course course_new(struct fabric *f, const struct sim_rules *how)
@@ -302,7 +302,7 @@ static struct course course_begin(struct fabric *f, unsigned parts, unsigned thr
 
 static void course_end(struct course *c)
 {
-	qp_rows_free(c->rows);
+	lab_free(c->rows);
 	sim_free(c->s);
 }
 

@@ -50,7 +50,7 @@ static struct fabric *fabric_at(unsigned i)
 
 struct course {
 	struct sim *s;
-	struct qp_rows *rows;
+	struct lab *rows;
 	struct jobs *jobs;
 };
 
@@ -77,7 +77,7 @@ static struct course course_begin(struct fabric *f)
 static void course_end(struct course *c)
 {
 	if (c->rows)
-		qp_rows_free(c->rows);
+		lab_free(c->rows);
 	sim_free(c->s);
 	if (c->jobs)
 		jobs_free(c->jobs);

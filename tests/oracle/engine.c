@@ -439,7 +439,7 @@ static uint32_t guest_replay(const struct oracle_case *c, struct sim_replay_cut 
 			     struct sim_record *out, hd_time *end)
 {
 	struct diag d = { .status = HD_OK };
-	struct qp_rows *rows = NULL;
+	struct lab *rows = NULL;
 	struct jobs *jobs = NULL;
 	struct sim_rules rules;
 	struct guest g;
@@ -476,7 +476,7 @@ static uint32_t guest_replay(const struct oracle_case *c, struct sim_replay_cut 
 	if (jobs)
 		completions_record(c, jobs, out);
 	if (rows)
-		qp_rows_free(rows);
+		lab_free(rows);
 	sim_free(s);
 	if (jobs)
 		jobs_free(jobs);

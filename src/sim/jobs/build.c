@@ -8,7 +8,7 @@
 #include "sim/jobs/parts.h"
 #include "subnet/aggregate.h"
 #include "subnet/packet.h"
-#include "verbs/couriers.h"
+#include "verbs/lab.h"
 #include "workload/place.h"
 
 /* Messages that are kept for the critical path: of a job, and of a rank. */
@@ -515,8 +515,8 @@ enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d, struct
 
 void jobs_free(struct jobs *jobs)
 {
-	if (jobs->couriers)
-		couriers_free(jobs->couriers);
+	if (jobs->lab)
+		lab_free(jobs->lab);
 	for (uint32_t i = 0; i < jobs->n; i++)
 		placed_fini(&jobs->placed[i]);
 	aggregations_drop(&jobs->fabric->subnet, jobs->n_aggregations);
@@ -537,13 +537,13 @@ void jobs_rules(const struct fabric *f, struct sim_rules *rules)
 
 void jobs_attach(struct jobs *jobs, struct sim *s)
 {
-	if (jobs->couriers)
-		couriers_attach(jobs->couriers, s);
+	if (jobs->lab)
+		lab_use_sim(jobs->lab, s);
 	for (uint32_t i = 0; i < jobs->n; i++)
 		placed_attach(&jobs->placed[i], s);
 }
 
 bool jobs_leave_timers(const struct jobs *jobs)
 {
-	return jobs->couriers != NULL;
+	return jobs->lab != NULL;
 }

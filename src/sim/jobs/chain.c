@@ -200,7 +200,7 @@ static const char *until_name(const struct placed *p, const struct path_step *s)
 {
 	if (!s->end.has_left)
 		return "arrives";
-	return p->couriers && s->posting.target < p->n_actors ? "is acknowledged" : "has left";
+	return p->lab && s->posting.target < p->n_actors ? "is acknowledged" : "has left";
 }
 
 static void put_steps(struct table *t, const struct placed *p, const struct chain *c)

@@ -140,11 +140,11 @@ struct placed {
 	uint32_t endpoint;
 	char *sender; /* "job train" */
 	/* With queue pairs: who sends to whom, sorted, sender above target;
-	 * each has a courier. */
-	struct couriers *couriers; /* NULL: plain packets */
+	 * each has a channel of this lab. */
+	struct lab *lab; /* NULL: plain packets */
 	uint64_t *ways;
 	size_t n_ways;
-	uint32_t first_courier;
+	uint32_t first_channel;
 	uint8_t sl;
 	uint32_t mtu, overhead, grh;
 	uint32_t transaction; /* bytes of one, at most */
@@ -173,8 +173,8 @@ struct jobs {
 	struct fabric *fabric;
 	struct placed *placed;
 	uint32_t n;
-	uint32_t n_aggregations;   /* of the subnet, before them */
-	struct couriers *couriers; /* of those with queue pairs, or NULL */
+	uint32_t n_aggregations; /* of the subnet, before them */
+	struct lab *lab;         /* of those with queue pairs, or NULL */
 };
 
 /* ---- pool.c -------------------------------------------------------------- */
@@ -343,7 +343,7 @@ void rc_table(const struct jobs *jobs, struct results *r);
 
 static inline bool goes_over_rc(const struct placed *p, const struct message *m)
 {
-	return p->couriers && !m->dlid;
+	return p->lab && !m->dlid;
 }
 
 /* ---- saved.c ------------------------------------------------------------- */

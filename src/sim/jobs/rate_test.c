@@ -54,7 +54,7 @@ static struct sent run(const char *control, const char *rest)
 	struct diag d = { .status = HD_OK };
 	struct fabric *f = NULL;
 	struct jobs *jobs = NULL;
-	struct qp_rows *rows = NULL;
+	struct lab *rows = NULL;
 	static struct sent sent;
 
 	snprintf(
@@ -79,7 +79,7 @@ static struct sent run(const char *control, const char *rest)
 	jobs_attach(jobs, s);
 	sim_run(s, 60 * HD_US, NULL, NULL);
 	if (rows)
-		qp_rows_free(rows);
+		lab_free(rows);
 	sim_free(s);
 	jobs_free(jobs);
 	fabric_free(f);

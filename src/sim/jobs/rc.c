@@ -11,7 +11,9 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "sim/jobs/parts.h"
-#include "verbs/couriers.h"
+#include "verbs/message_channel.h"
+
+#define RECV_DEPTH 8 /* of a channel */
 
 /* ---- who sends to whom -------------------------------------------------- */
 
@@ -105,32 +107,31 @@ static void ways_find(const struct placed *p, struct ways *w)
 
 /* ---- what queue pairs tell ----------------------------------------------- */
 
-static void on_arrived(void *context, uint32_t part, hd_time now, uint32_t message)
+static void on_arrived(void *context, const struct message_event *e)
 {
 	const struct placed *p = context;
-	struct share *s = &p->shares[part];
+	struct share *s = &p->shares[e->part];
 
 	/* What another process sent may be any number. */
-	if (!message_is_known(p, message))
+	if (!message_is_known(p, e->message))
 		return;
-	uint32_t target = message_at(p, message)->target;
+	uint32_t target = message_at(p, e->message)->target;
 
 	if (target >= p->n_actors ||
-	    (p->part_of_node && p->part_of_node[p->actors[target].node] != part))
+	    (p->part_of_node && p->part_of_node[p->actors[target].node] != e->part))
 		return;
-	message_lands(s, message, target, now);
-	timeline_look(s, target, now);
+	message_lands(s, e->message, target, e->when);
+	timeline_look(s, target, e->when);
 }
 
-static void on_done(void *context, uint32_t part, hd_time now, uint32_t message,
-		    bool is_acknowledged)
+static void on_done(void *context, const struct message_event *e)
 {
 	const struct placed *p = context;
 
-	if (is_acknowledged)
-		message_acknowledged(&p->shares[part], message, now);
+	if (e->is_acknowledged)
+		message_acknowledged(&p->shares[e->part], e->message, e->when);
 	else
-		message_at(p, message)->lost = 1;
+		message_at(p, e->message)->lost = 1;
 }
 
 static void on_passage(void *context, const struct sim_passage *x)
@@ -141,7 +142,7 @@ static void on_passage(void *context, const struct sim_passage *x)
 		p->link_bytes[x->port] += x->bytes;
 }
 
-static const struct courier_listener listener = { on_arrived, on_done, on_passage };
+static const struct channel_listener listener = { on_arrived, on_done, NULL, on_passage };
 
 /* ---- connecting ---------------------------------------------------------- */
 
@@ -166,9 +167,13 @@ static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
 {
 	const struct actor *from = &p->actors[way >> 32];
 	const struct actor *to = &p->actors[(uint32_t)way];
-	const struct courier_want want = {
+	const struct channel_params channel = {
+		.kind = QP_RC,
 		.from = from->node,
 		.to = to->node,
+		.piece = CHANNEL_PIECE,
+		.receives = RECV_DEPTH,
+		.has_number = true,
 		.sl = p->sl,
 		.pkey = fabric_key(p->fabric, p->scn->partition, from->port, to->port),
 		.ack_timeout = p->scn->ack_timeout,
@@ -180,7 +185,7 @@ static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
 	if (!fabric_address(p->fabric, from->port, to->port, &address) ||
 	    address.target != TOPO_NONE)
 		return refuse(p, way, "queue pairs cross no router, as there is", d);
-	if (courier_open(p->couriers, &want) != HD_OK)
+	if (channel_open(p->lab, &channel) != HD_OK)
 		return refuse(p, way, "no packet of a queue pair fits", d);
 	return HD_OK;
 }
@@ -208,20 +213,22 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 		ways_find(p, &w);
 		p->ways = w.items;
 		p->n_ways = w.n;
-		p->first_courier = (uint32_t)n;
+		p->first_channel = (uint32_t)n;
 		n += w.n;
 		any = true;
 	}
 	if (!any)
 		return HD_OK;
 	memory_for("queue pairs of jobs");
-	enum hd_status status = couriers_new(jobs->fabric, (uint32_t)n, d, &jobs->couriers);
+	enum hd_status status = lab_new_ideal(jobs->fabric, d, &jobs->lab);
 
+	if (status == HD_OK)
+		channels_open(jobs->lab, (uint32_t)n, CHANNEL_PIECE);
 	for (uint32_t i = 0; i < jobs->n && status == HD_OK; i++) {
 		struct placed *p = &jobs->placed[i];
 
 		if (is_rc(p)) {
-			p->couriers = jobs->couriers;
+			p->lab = jobs->lab;
 			status = connect_all(p, d);
 		}
 	}
@@ -230,7 +237,7 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 
 uint32_t rc_pieces(uint64_t bytes)
 {
-	return courier_pieces(bytes);
+	return channel_pieces(bytes);
 }
 
 void rc_send(struct share *s, uint32_t id, hd_time now)
@@ -243,7 +250,7 @@ void rc_send(struct share *s, uint32_t id, hd_time now)
 	assert(at);
 	/* Its source waits for it, too. */
 	m->copies = 2;
-	courier_send(p->couriers, p->first_courier + (uint32_t)(at - p->ways), now, id,
+	channel_send(p->lab, p->first_channel + (uint32_t)(at - p->ways), now, id,
 		     message_bytes(m));
 }
 
@@ -269,7 +276,7 @@ static void put(struct table *t, const struct placed *p)
 	struct rc_row row = { .job = p->scn->name, .pairs = p->n_ways };
 
 	for (uint32_t i = 0; i < p->n_ways; i++) {
-		const struct courier_counts c = courier_counts(p->couriers, p->first_courier + i);
+		const struct channel_counts c = channel_counts(p->lab, p->first_channel + i);
 
 		row.sends += c.sends;
 		row.retries += c.retries;
@@ -284,7 +291,7 @@ void rc_table(const struct jobs *jobs, struct results *r)
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		if (!jobs->placed[i].couriers)
+		if (!jobs->placed[i].lab)
 			continue;
 		if (!t)
 			t = results_table(
