@@ -453,8 +453,8 @@ static void hand_to(struct v_device *dev, struct v_qp *qp, const struct packet *
 	pace_heard(qp, p);
 	pace_wake_sharers(dev, qp_pace(qp), lab->now);
 	device_visible(dev);
-	if (lab->guests && taken != qp_taken(qp->qp))
-		guests_arrived(qp, slot_at(lab, slot));
+	if (lab->external && taken != qp_taken(qp->qp))
+		external_qp_arrived(qp, slot_at(lab, slot));
 	if (dev->watches)
 		settle_watches(dev);
 	watch_timer(dev, qp);
@@ -464,7 +464,7 @@ static void hand_to(struct v_device *dev, struct v_qp *qp, const struct packet *
 static void hand_to_members(struct v_device *dev, const struct packet *p, uint32_t slot)
 {
 	const struct v_qp *own =
-		dev->lab->guests ? slot_sender(dev->lab, slot_at(dev->lab, slot)) : NULL;
+		dev->lab->external ? slot_sender(dev->lab, slot_at(dev->lab, slot)) : NULL;
 
 	/* Programs elsewhere do not get back what they send. */
 	for (size_t i = 0; i < dev->n_members; i++) {
@@ -572,7 +572,7 @@ static void arm(struct v_device *dev)
 		next = slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
-	if (lab->n_live || lab->channels || lab->guests)
+	if (lab->n_live || lab->channels || lab->external)
 		lab_timer(lab, dev);
 }
 

@@ -321,7 +321,7 @@ struct lab {
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
 	hd_time went_on;                   /* when a program last did */
-	struct guests *guests;             /* programs elsewhere (guests.h), or NULL */
+	struct external_qps *external;     /* external_qp.h; or NULL */
 	struct message_channels *channels; /* message_channel.h; or NULL */
 	bool names_channels;               /* packets have the number of their channel */
 	struct traffic *traffic;           /* rows over the channels, or NULL */
@@ -540,12 +540,12 @@ void channels_collect(struct message_channels *all, struct pack *k, uint32_t par
 /* What channels remember of a section, as bytes and back. */
 void channels_pack(struct message_channels *all, struct pack *k, const struct sim_section *section);
 
-/* ---- guests.c: queue pairs of programs elsewhere ----------------------- */
+/* ---- external_qp.c ------------------------------------------------------ */
 
-/* A whole message is here; `last` of its packets. */
-void guests_arrived(struct v_qp *to, const struct slot *last);
-/* Nobody has this packet any more: it was received, or lost. */
-void guests_over(struct lab *lab, const struct slot *s);
+/* A message has arrived as a whole; `last` is its last packet. */
+void external_qp_arrived(struct v_qp *to, const struct slot *last);
+/* All copies of this packet were received or lost. */
+void external_packet_over(struct lab *lab, const struct slot *s);
 
 /* ---- distant.c: labs of several processes ------------------------------ */
 

@@ -91,8 +91,8 @@ void slot_release(struct lab *lab, uint32_t id)
 
 	if (__atomic_sub_fetch(&s->copies, 1, __ATOMIC_ACQ_REL))
 		return;
-	if (lab->guests)
-		guests_over(lab, s);
+	if (lab->external)
+		external_packet_over(lab, s);
 	if (id >> SLOT_BITS == lab->number) {
 		s->next = pool->free;
 		pool->free = id;

@@ -479,7 +479,7 @@ enum hd_status v_post_srq(struct v_srq *srq, const struct recv_wr *wr)
 	struct srq_entry *d = &srq->ring[srq->tail++ % srq->size];
 
 	copy_recv(&d->recv, wr);
-	/* Of a guest it is there at once, as it is in a queue of its own. */
+	/* Without a program it is there at once, as in a queue of its own. */
 	d->when = lab->current ? lab->current->clock + lab->profile->doorbell : lab->now;
 	return HD_OK;
 }

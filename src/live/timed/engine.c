@@ -79,8 +79,8 @@ static void leave_fabric(struct engine *e)
 	seen_leave(e);
 	pairs_leave(e);
 	e->base = engine_now(e);
-	guests_free(e->guests);
-	e->guests = NULL;
+	external_qps_free(e->external);
+	e->external = NULL;
 	if (e->fabric)
 		e->from->close(e->from->context, e->fabric);
 	e->fabric = NULL;
@@ -111,8 +111,8 @@ static void enter_fabric(struct engine *e)
 		note_refusal(e, &d);
 		return;
 	}
-	e->guests = guests_new(e->fabric, &e->profile);
-	if (!e->guests)
+	e->external = external_qps_new(e->fabric, &e->profile);
+	if (!e->external)
 		return;
 	seen_enter(e);
 	pairs_enter(e);
@@ -179,7 +179,7 @@ static bool turn(struct engine *e)
 {
 	/* Programs are looked at that often, whatever else happens. */
 	const hd_time STEP = HD_MS;
-	struct guest_news n;
+	struct external_event n;
 
 	look(e);
 	/* The last of all is heard, too, with nothing under way any more. */
@@ -188,22 +188,22 @@ static bool turn(struct engine *e)
 	seen_settle(e);
 	if (e->under_way == 0)
 		return false;
-	if ((!e->guests && !e->is_fresh) || atomic_load(&e->page->is_held))
+	if ((!e->external && !e->is_fresh) || atomic_load(&e->page->is_held))
 		return false;
 	/* Who looks whether programs wait has waited a while: no dozing. */
 	if (!programs_wait(e) || pairs_take(e))
 		return true;
-	if (!e->guests) {
+	if (!e->external) {
 		e->is_fresh = false;
 		enter_fabric(e);
 		return true;
 	}
 	if (pairs_send(e))
 		return true;
-	bool goes_on = guests_next(e->guests, guests_now(e->guests) + STEP, &n);
+	bool goes_on = external_qps_next(e->external, external_qps_now(e->external) + STEP, &n);
 
 	programs_time(e);
-	if (goes_on && n.kind != GUEST_NOTHING)
+	if (goes_on && n.kind != EXTERNAL_NOTHING)
 		pairs_news(e, &n);
 	return goes_on;
 }

@@ -8,7 +8,7 @@
 
 #include "live/adapter.h"
 #include "live/timed/timed.h"
-#include "verbs/guests.h"
+#include "verbs/external_qp.h"
 
 struct engine;
 struct program;
@@ -25,9 +25,9 @@ struct message {
 
 /* A shared receive queue of a program. */
 struct shared {
-	struct guest_queue *queue; /* NULL: not in the simulation */
-	uint32_t max;              /* 0: there is none */
-	uint64_t receives;         /* posted, and not taken */
+	struct external_srq *queue; /* NULL: not in the simulation */
+	uint32_t max;               /* 0: there is none */
+	uint64_t receives;          /* posted, and not taken */
 };
 
 struct membership {
@@ -40,7 +40,7 @@ struct pair {
 	struct program *of;
 	uint32_t qpn;
 	struct live_pair asked;
-	struct guest *guest; /* NULL: not in the simulation */
+	struct external_qp *sim_qp; /* NULL: not in the simulation */
 	struct {
 		uint32_t send, receive;
 	} psn; /* with which it entered that */
@@ -78,8 +78,8 @@ struct engine {
 	const struct timed_source *from;
 	struct profile profile;
 	struct fabric *fabric; /* NULL: not yet */
-	struct guests *guests;
-	hd_time base; /* time of earlier guests */
+	struct external_qps *external;
+	hd_time base; /* time of earlier simulations */
 	struct program *programs[LIVE_PROGRAMS];
 	uint64_t under_way; /* messages */
 	uint32_t *fresh;    /* queue pairs, one for each that is to enter */
@@ -90,7 +90,7 @@ struct engine {
 
 static inline hd_time engine_now(const struct engine *e)
 {
-	return e->base + (e->guests ? guests_now(e->guests) : 0);
+	return e->base + (e->external ? external_qps_now(e->external) : 0);
 }
 
 /* ---- engine.c: the daemon. An errno; a file is the caller's. */
@@ -138,6 +138,6 @@ static inline bool pair_is_ud(const struct pair *q)
 /* A message that is not over; or NULL. */
 struct message *pair_message(const struct pair *q, uint64_t number);
 /* One of them hears. */
-void pairs_news(struct engine *e, const struct guest_news *n);
+void pairs_news(struct engine *e, const struct external_event *n);
 
 #endif

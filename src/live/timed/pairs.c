@@ -68,8 +68,8 @@ struct message *pair_message(const struct pair *q, uint64_t number)
 
 static void pair_end(struct engine *e, struct pair *q)
 {
-	if (q->guest)
-		guest_leave(q->guest);
+	if (q->sim_qp)
+		external_qp_release(q->sim_qp);
 	e->under_way -= q->tail - q->head;
 	free(q->messages);
 	free(q->groups);
@@ -85,15 +85,15 @@ static struct shared *shared_of(const struct program *p, int64_t index)
 		       : NULL;
 }
 
-static struct guest_queue *shared_enter(struct engine *e, const struct pair *q)
+static struct external_srq *shared_enter(struct engine *e, const struct pair *q)
 {
 	struct shared *s = shared_of(q->of, q->asked.shared);
 
 	if (!s || s->queue)
 		return s ? s->queue : NULL;
-	s->queue = guest_queue_new(e->guests, q->asked.port, s->max);
+	s->queue = external_srq_new(e->external, q->asked.port, s->max);
 	for (uint64_t i = 0; s->queue && i < s->receives; i++)
-		(void)!guest_queue_receive(s->queue);
+		(void)!external_srq_receive(s->queue);
 	return s->queue;
 }
 
@@ -126,12 +126,12 @@ static void attributes(const struct live_pair *p, struct qp_attr *out)
 
 static void enter(struct engine *e, struct pair *q)
 {
-	if (q->guest || q->asked.state < QPS_INIT || q->asked.kind > QP_UD)
+	if (q->sim_qp || q->asked.state < QPS_INIT || q->asked.kind > QP_UD)
 		return;
-	const struct guest_place place = { q->asked.kind, q->asked.port, q->asked.max_send,
-					   q->asked.max_recv, shared_enter(e, q) };
+	const struct external_qp_params place = { q->asked.kind, q->asked.port, q->asked.max_send,
+						  q->asked.max_recv, shared_enter(e, q) };
 
-	q->guest = guest_new(e->guests, &place, q);
+	q->sim_qp = external_qp_new(e->external, &place, q);
 }
 
 /* To the state that its program has brought it to. */
@@ -140,20 +140,21 @@ static void follow(struct engine *e, struct pair *q)
 	struct qp_attr a;
 
 	attributes(&q->asked, &a);
-	if (q->guest && !q->is_connected && q->asked.state >= QPS_RTR) {
+	if (q->sim_qp && !q->is_connected && q->asked.state >= QPS_RTR) {
 		const struct pair *peer = pair_find(e, q->asked.dest_qpn);
 
 		q->psn.receive = a.rq_psn;
-		q->is_alone = !pair_is_ud(q) && (!peer || !peer->guest);
-		q->is_connected = guest_connect(q->guest, peer ? peer->guest : NULL, &a) == HD_OK;
+		q->is_alone = !pair_is_ud(q) && (!peer || !peer->sim_qp);
+		q->is_connected =
+			external_qp_connect(q->sim_qp, peer ? peer->sim_qp : NULL, &a) == HD_OK;
 		for (uint64_t i = 0; q->is_connected && i < q->receives; i++)
-			(void)!guest_receive(q->guest);
+			(void)!external_qp_receive(q->sim_qp);
 		for (size_t i = 0; q->is_connected && i < q->n_groups; i++)
-			(void)!guest_attach(q->guest, q->groups[i].mlid, q->groups[i].mgid);
+			(void)!external_qp_join(q->sim_qp, q->groups[i].mlid, q->groups[i].mgid);
 	}
 	if (q->is_connected && !q->has_started && q->asked.state >= QPS_RTS) {
 		q->psn.send = a.sq_psn;
-		q->has_started = guest_start(q->guest, &a) == HD_OK;
+		q->has_started = external_qp_start(q->sim_qp, &a) == HD_OK;
 	}
 }
 
@@ -176,15 +177,15 @@ static bool post(struct engine *e, struct pair *q, const struct message *m)
 {
 	const struct live_request *r = &m->request;
 	const struct pair *to = pair_is_ud(q) ? pair_find(e, r->pair.dest_qpn) : NULL;
-	struct guest_message what = { r->operation, r->number, r->length,
-				      .address = { .to = to ? to->guest : NULL,
-						   .qkey = r->pair.qkey,
-						   .dlid = r->pair.dlid,
-						   .sl = r->pair.sl & 15,
-						   .global = r->pair.global } };
+	struct external_message what = { r->operation, r->number, r->length,
+					 .address = { .to = to ? to->sim_qp : NULL,
+						      .qkey = r->pair.qkey,
+						      .dlid = r->pair.dlid,
+						      .sl = r->pair.sl & 15,
+						      .global = r->pair.global } };
 
 	memcpy(what.address.dgid, r->content.dgid, sizeof(what.address.dgid));
-	if (q->has_started && guest_send(q->guest, &what))
+	if (q->has_started && external_qp_send(q->sim_qp, &what))
 		return true;
 	tell_done(e, q, m->request.number, WC_LOC_QP_OP_ERR);
 	return false;
@@ -266,7 +267,7 @@ static void keep_psn(struct engine *e, struct pair *q)
 
 	if (!q->has_started)
 		return;
-	uint32_t psn = guest_psn(q->guest, m ? m->request.number : UINT64_MAX);
+	uint32_t psn = external_qp_psn(q->sim_qp, m ? m->request.number : UINT64_MAX);
 
 	q->asked.sq_psn = psn;
 	if (peer && peer->is_connected && !pair_is_ud(q))
@@ -276,7 +277,7 @@ static void keep_psn(struct engine *e, struct pair *q)
 static void leave(struct engine *e, struct pair *q)
 {
 	(void)e;
-	q->guest = NULL;
+	q->sim_qp = NULL;
 	q->is_connected = q->has_started = q->is_alone = false;
 }
 
@@ -285,10 +286,10 @@ static void renew(struct engine *e, struct pair *q)
 {
 	const struct pair *peer = pair_find(e, q->asked.dest_qpn);
 
-	if (!q->is_alone || !peer || !peer->guest)
+	if (!q->is_alone || !peer || !peer->sim_qp)
 		return;
 	keep_psn(e, q);
-	guest_leave(q->guest);
+	external_qp_release(q->sim_qp);
 	leave(e, q);
 	enter(e, q);
 	follow(e, q);
@@ -329,13 +330,13 @@ static void take_pair(struct engine *e, struct program *p, const struct live_req
 		**at = (struct pair){ .of = p, .qpn = r->qpn };
 	}
 	(*at)->asked = r->pair;
-	if (!e->guests)
+	if (!e->external)
 		return;
-	bool is_new = !(*at)->guest;
+	bool is_new = !(*at)->sim_qp;
 
 	enter(e, *at);
 	follow(e, *at);
-	if (is_new && (*at)->guest)
+	if (is_new && (*at)->sim_qp)
 		each(e, renew);
 }
 
@@ -381,7 +382,7 @@ static void take_detach(struct engine *e, struct program *p, const struct live_r
 		    memcmp(q->groups[i].mgid, r->content.dgid, sizeof(q->groups[i].mgid)) == 0)
 			q->groups[i] = q->groups[--q->n_groups];
 	if (q && q->of == p && q->is_connected)
-		guest_detach(q->guest, r->pair.dlid, r->content.dgid);
+		external_qp_leave(q->sim_qp, r->pair.dlid, r->content.dgid);
 }
 
 static void take_attach(struct engine *e, struct program *p, const struct live_request *r)
@@ -396,7 +397,7 @@ static void take_attach(struct engine *e, struct program *p, const struct live_r
 	q->groups = hd_grow(q->groups, &q->groups_cap, q->n_groups + 1, sizeof(*q->groups));
 	q->groups[q->n_groups++] = m;
 	if (q->is_connected)
-		(void)!guest_attach(q->guest, m.mlid, m.mgid);
+		(void)!external_qp_join(q->sim_qp, m.mlid, m.mgid);
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
@@ -408,7 +409,7 @@ static void take_receive(struct engine *e, struct program *p, const struct live_
 		return;
 	q->receives += r->number;
 	for (uint64_t i = 0; q->is_connected && i < r->number; i++)
-		if (!guest_receive(q->guest))
+		if (!external_qp_receive(q->sim_qp))
 			break;
 }
 
@@ -436,7 +437,7 @@ static void take_shared_gone(struct engine *e, struct program *p, const struct l
 	if (!s)
 		return;
 	if (s->queue)
-		guest_queue_leave(s->queue);
+		external_srq_release(s->queue);
 	*s = (struct shared){ .max = 0 };
 }
 
@@ -450,7 +451,7 @@ static void take_shared_receive(struct engine *e, struct program *p, const struc
 		return;
 	s->receives += r->number;
 	for (uint64_t i = 0; s->queue && i < r->number; i++)
-		if (!guest_queue_receive(s->queue))
+		if (!external_srq_receive(s->queue))
 			break;
 }
 
@@ -497,7 +498,7 @@ void pairs_forget(struct engine *e, struct program *p)
 	free(p->pairs);
 	for (size_t i = 0; i < p->n_shared; i++)
 		if (p->shared[i].queue)
-			guest_queue_leave(p->shared[i].queue);
+			external_srq_release(p->shared[i].queue);
 	free(p->shared);
 }
 
@@ -526,21 +527,21 @@ static void tell_arrived(struct engine *e, struct pair *q, struct message *m,
 	program_tell(e, q->of, &n);
 }
 
-void pairs_news(struct engine *e, const struct guest_news *n)
+void pairs_news(struct engine *e, const struct external_event *n)
 {
 	struct pair *q = n->owner;
 	struct message *m = pair_message(q, n->number);
 
-	if (n->kind == GUEST_ARRIVED && n->took_receive)
+	if (n->kind == EXTERNAL_ARRIVED && n->took_receive)
 		receive_taken(n->receiver);
 	if (!m)
 		return;
-	if (n->kind == GUEST_DONE) {
+	if (n->kind == EXTERNAL_DONE) {
 		if (!m->is_done)
 			tell_done(e, q, n->number, n->status);
 		return;
 	}
-	if (n->kind == GUEST_ARRIVED)
+	if (n->kind == EXTERNAL_ARRIVED)
 		tell_arrived(e, q, m, n->receiver);
 	else
 		lose(e, q, m);

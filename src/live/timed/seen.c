@@ -174,7 +174,7 @@ static void address(struct packet *p, const struct pair *from, const struct mess
 		p->bth.dest_qp = m->request.pair.dest_qpn;
 }
 
-static struct image *image_new(struct seen *s, const struct guest_passage *p)
+static struct image *image_new(struct seen *s, const struct external_hop *p)
 {
 	const struct pair *of = p->owner;
 	const struct message *m = of ? pair_message(of, p->number) : NULL;
@@ -248,7 +248,7 @@ static void sighting_put(struct seen *s, const struct sighting *r)
 	r->image->users++;
 }
 
-static struct image *image_of(struct seen *s, const struct guest_passage *p)
+static struct image *image_of(struct seen *s, const struct external_hop *p)
 {
 	while (p->id >= s->n_images) {
 		s->images =
@@ -265,7 +265,7 @@ static struct image *image_of(struct seen *s, const struct guest_passage *p)
 	return *at;
 }
 
-static void on_passage(void *context, const struct guest_passage *p)
+static void on_passage(void *context, const struct external_hop *p)
 {
 	const struct engine *e = context;
 	struct seen *s = e->seen;
@@ -336,8 +336,8 @@ void seen_leave(struct engine *e)
 
 void seen_enter(struct engine *e)
 {
-	if (e->guests)
-		guests_watch(e->guests, e->seen ? on_passage : NULL, e);
+	if (e->external)
+		external_qps_observe(e->external, e->seen ? on_passage : NULL, e);
 }
 
 static void begin(struct engine *e, uint32_t serial, uint32_t only, int file)

@@ -4,7 +4,7 @@
 
 /*
  * The engine of a live fabric where data take time: what programs post becomes
- * packets of queue pairs (verbs/guests.h) on the fabric as it is programmed,
+ * packets of queue pairs (verbs/external_qp.h) on the fabric as it is programmed,
  * and programs hear when they arrive. Time goes on while all programs wait, as
  * fast as it can; while one is at work it stands.
  *

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "verbs/guests_parts.h"
+#include "verbs/external_qp_internal.h"
 
-/* Whose message a packet of `from` is of: its own, or its peer's. */
-static void name_message(const struct guest *from, const struct packet *p,
-			 struct guest_passage *out)
+/* The message of a packet of `from`: a request is of its own, an answer of its
+ * peer's. */
+static void name_message(const struct external_qp *from, const struct packet *p,
+			 struct external_hop *out)
 {
 	bool answers = opcode_flags(p->bth.opcode) & OPCODE_RESPONSE;
-	const struct guest *of = answers ? from->peer : from;
+	const struct external_qp *of = answers ? from->peer : from;
 	uint32_t before;
-	const struct flight *f = of ? flight_with(of, p->bth.psn, &before) : NULL;
+	const struct in_flight_message *f = of ? in_flight_with(of, p->bth.psn, &before) : NULL;
 
 	if (!f)
 		return;
@@ -19,7 +20,7 @@ static void name_message(const struct guest *from, const struct packet *p,
 
 static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
-	struct guests *all = context;
+	struct external_qps *all = context;
 	const struct lab *lab = all->lab;
 	const struct sim_setup *setup = &lab->build->setup;
 	const struct sim_port *from = &setup->ports[port];
@@ -28,8 +29,8 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 		return;
 	const struct slot *s = slot_at(lab, p->cookie);
 	const struct v_qp *qp = slot_sender(lab, s);
-	const struct guest *g = qp ? ((struct end *)qp->send_cq->context)->of : NULL;
-	struct guest_passage passage = {
+	const struct external_qp *q = qp ? external_of(qp->send_cq) : NULL;
+	struct external_hop hop = {
 		.now = now,
 		.there = now + from->propagation,
 		.is_lost = p->lost,
@@ -41,16 +42,16 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 		.is_first = setup->nodes[from->node].kind == SIM_END,
 		.id = p->cookie,
 		.packet = &s->packet,
-		.sender = g ? g->owner : NULL,
+		.sender = q ? q->owner : NULL,
 	};
 
-	if (g)
-		name_message(g, &s->packet, &passage);
-	all->seen(all->context, &passage);
+	if (q)
+		name_message(q, &s->packet, &hop);
+	all->seen(all->context, &hop);
 }
 
-void guests_watch(struct guests *all, void (*seen)(void *context, const struct guest_passage *p),
-		  void *context)
+void external_qps_observe(struct external_qps *all,
+			  void (*seen)(void *context, const struct external_hop *h), void *context)
 {
 	const struct sim_observer observer = { .context = all, .granted = on_granted };
 

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "fabric/parts.h"
 #include "transport/codes.h"
-#include "verbs/guests.h"
+#include "verbs/external_qp.h"
 #include "verbs/testbed.h"
 #include "verbs/verbs.h"
 
@@ -30,11 +30,11 @@ enum {
 
 struct fixture {
 	struct testbed bed;
-	struct guests *all;
-	struct guest *a, *b;
+	struct external_qps *all;
+	struct external_qp *a, *b;
 	enum qp_kind kind;
-	struct guest_queue *queue; /* of b's receives */
-	int mine, yours;           /* owners */
+	struct external_srq *srq; /* of b's receives */
+	int mine, yours;          /* owners */
 };
 
 static struct qp_attr attributes(const struct fixture *f, uint32_t from, uint32_t to)
@@ -68,17 +68,17 @@ static void find_ends(const struct fixture *f, uint32_t out[2])
 	assert_int_equal(n, 2);
 }
 
-static struct guest *make(struct fixture *f, uint32_t node, void *owner)
+static struct external_qp *make(struct fixture *f, uint32_t node, void *owner)
 {
 	const struct sim_setup *s = &f->bed.build->setup;
-	const struct guest_place place = {
+	const struct external_qp_params place = {
 		.kind = f->kind,
 		.port = s->ports[s->nodes[node].first_port + 1].origin,
 		.max_send = DEPTH,
 		.max_recv = DEPTH,
-		.queue = f->queue,
+		.srq = f->srq,
 	};
-	struct guest *g = guest_new(f->all, &place, owner);
+	struct external_qp *g = external_qp_new(f->all, &place, owner);
 
 	assert_non_null(g);
 	return g;
@@ -98,21 +98,21 @@ static void open_both(struct fixture *f, bool is_down)
 
 		fabric_add_fault(f->bed.build, down);
 	}
-	f->all = guests_new(f->bed.build, &f->bed.profile);
+	f->all = external_qps_new(f->bed.build, &f->bed.profile);
 	f->a = make(f, ends[0], &f->mine);
 	f->b = make(f, ends[1], &f->yours);
 	const struct qp_attr there = attributes(f, ends[0], ends[1]);
 	const struct qp_attr back = attributes(f, ends[1], ends[0]);
 
-	assert_int_equal(guest_connect(f->a, f->b, &there), HD_OK);
-	assert_int_equal(guest_connect(f->b, f->a, &back), HD_OK);
-	assert_int_equal(guest_start(f->a, &there), HD_OK);
-	assert_int_equal(guest_start(f->b, &back), HD_OK);
+	assert_int_equal(external_qp_connect(f->a, f->b, &there), HD_OK);
+	assert_int_equal(external_qp_connect(f->b, f->a, &back), HD_OK);
+	assert_int_equal(external_qp_start(f->a, &there), HD_OK);
+	assert_int_equal(external_qp_start(f->b, &back), HD_OK);
 }
 
 static void close_both(struct fixture *f)
 {
-	guests_free(f->all);
+	external_qps_free(f->all);
 	testbed_close(&f->bed);
 }
 
@@ -127,24 +127,24 @@ static void test_writes_fill_the_link(void **state)
 {
 	enum { N = 100, SIZE = 65536, PACKETS = SIZE / MTU };
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 	hd_time first = 0;
 
 	(void)state;
 	open_both(&f, false);
 	for (uint64_t i = 0; i < N; i++)
-		assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
+		assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, i, SIZE }));
 	for (uint64_t i = 0; i < N; i++) {
-		assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-		assert_int_equal(n.kind, GUEST_DONE);
+		assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+		assert_int_equal(n.kind, EXTERNAL_DONE);
 		assert_ptr_equal(n.owner, &f.mine);
 		assert_int_equal(n.number, i);
 		assert_int_equal(n.status, WC_SUCCESS);
-		first = i ? first : guests_now(f.all);
+		first = i ? first : external_qps_now(f.all);
 	}
-	assert_int_equal(guests_now(f.all) - first,
+	assert_int_equal(external_qps_now(f.all) - first,
 			 (N - 1) * wire_time(PACKETS * (MTU + HEADERS) + RETH));
-	assert_false(guests_next(f.all, HD_TIME_NEVER, &n));
+	assert_false(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	close_both(&f);
 }
 
@@ -152,32 +152,32 @@ static void test_writes_fill_the_link(void **state)
 static void test_sends_need_receives(void **state)
 {
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 
 	(void)state;
 	open_both(&f, false);
-	assert_true(guest_receive(f.b));
+	assert_true(external_qp_receive(f.b));
 	for (uint64_t i = 0; i < 2; i++)
-		assert_true(guest_send(f.a, &(struct guest_message){ WR_SEND, i, 1 }));
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_ARRIVED);
+		assert_true(external_qp_send(f.a, &(struct external_message){ WR_SEND, i, 1 }));
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	assert_ptr_equal(n.receiver, &f.yours);
 	assert_int_equal(n.number, 0);
-	hd_time arrived = guests_now(f.all);
+	hd_time arrived = external_qps_now(f.all);
 
 	/* 1 byte and its padding, through a switch that cuts through. */
 	assert_in_range(arrived, 100 * HD_NS, 200 * HD_NS);
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_DONE);
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.number, 0);
-	assert_true(guests_now(f.all) > arrived);
-	assert_true(guest_receive(f.b));
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_true(external_qps_now(f.all) > arrived);
+	assert_true(external_qp_receive(f.b));
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	assert_int_equal(n.number, 1);
-	assert_true(guests_now(f.all) >= rnr_delay(1));
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_DONE);
+	assert_true(external_qps_now(f.all) >= rnr_delay(1));
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.number, 1);
 	assert_int_equal(n.status, WC_SUCCESS);
 	close_both(&f);
@@ -187,27 +187,27 @@ static void test_sends_need_receives(void **state)
 static void go_on_in_vain(const struct fixture *f)
 {
 	for (unsigned i = 0; i < 10; i++) {
-		hd_time until = guests_now(f->all) + HD_MS;
-		struct guest_news n;
+		hd_time until = external_qps_now(f->all) + HD_MS;
+		struct external_event n;
 
-		assert_true(guests_next(f->all, until, &n));
-		assert_int_equal(n.kind, GUEST_NOTHING);
-		assert_int_equal(guests_now(f->all), until);
+		assert_true(external_qps_next(f->all, until, &n));
+		assert_int_equal(n.kind, EXTERNAL_NOTHING);
+		assert_int_equal(external_qps_now(f->all), until);
 	}
 }
 
 static void test_nothing_without_receives(void **state)
 {
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 
 	(void)state;
 	open_both(&f, false);
-	assert_true(guest_send(f.a, &(struct guest_message){ WR_SEND, 7, 1 }));
+	assert_true(external_qp_send(f.a, &(struct external_message){ WR_SEND, 7, 1 }));
 	go_on_in_vain(&f);
-	assert_true(guest_receive(f.b));
-	assert_true(guests_next(f.all, guests_now(f.all) + HD_MS, &n));
-	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_true(external_qp_receive(f.b));
+	assert_true(external_qps_next(f.all, external_qps_now(f.all) + HD_MS, &n));
+	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	assert_int_equal(n.number, 7);
 	close_both(&f);
 }
@@ -220,7 +220,7 @@ static void test_operations_in_order(void **state)
 					      WR_SEND_IMM, WR_CMP_SWAP, WR_WRITE_IMM };
 	enum { N = sizeof(kinds) / sizeof(kinds[0]) };
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 	uint64_t done = 0, arrived = 0;
 
 	(void)state;
@@ -228,12 +228,12 @@ static void test_operations_in_order(void **state)
 	for (uint64_t i = 0; i < N; i++) {
 		bool atomic = kinds[i] == WR_FETCH_ADD || kinds[i] == WR_CMP_SWAP;
 
-		assert_true(guest_receive(f.b));
-		assert_true(guest_send(f.a,
-				       &(struct guest_message){ kinds[i], i, atomic ? 8 : 10000 }));
+		assert_true(external_qp_receive(f.b));
+		assert_true(external_qp_send(
+			f.a, &(struct external_message){ kinds[i], i, atomic ? 8 : 10000 }));
 	}
-	while (guests_next(f.all, HD_TIME_NEVER, &n)) {
-		if (n.kind == GUEST_ARRIVED) {
+	while (external_qps_next(f.all, HD_TIME_NEVER, &n)) {
+		if (n.kind == EXTERNAL_ARRIVED) {
 			assert_int_equal(n.number, ++arrived);
 			assert_int_equal(n.took_receive, n.number == 3 || n.number == 5);
 			continue;
@@ -252,7 +252,7 @@ struct watched {
 	hd_time last;
 };
 
-static void watch(void *context, const struct guest_passage *p)
+static void watch(void *context, const struct external_hop *p)
 {
 	struct watched *w = context;
 	bool answers = opcode_flags(p->packet->bth.opcode) & OPCODE_RESPONSE;
@@ -281,18 +281,19 @@ static void test_watching_changes_nothing(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		struct fixture f = { 0 };
 		struct watched w = { .f = &f };
-		struct guest_news n;
+		struct external_event n;
 
 		open_both(&f, false);
-		assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, 7, MTU }));
+		assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, 7, MTU }));
 		if (i == 1)
-			guests_watch(f.all, watch, &w);
+			external_qps_observe(f.all, watch, &w);
 		do
-			assert_true(guests_next(
-				f.all, i < 2 ? HD_TIME_NEVER : guests_now(f.all) + HD_NS, &n));
-		while (n.kind == GUEST_NOTHING);
-		assert_int_equal(n.kind, GUEST_DONE);
-		ends[i] = guests_now(f.all);
+			assert_true(external_qps_next(
+				f.all, i < 2 ? HD_TIME_NEVER : external_qps_now(f.all) + HD_NS,
+				&n));
+		while (n.kind == EXTERNAL_NOTHING);
+		assert_int_equal(n.kind, EXTERNAL_DONE);
+		ends[i] = external_qps_now(f.all);
 		assert_int_equal(w.requests, i == 1 ? 2 : 0);
 		assert_int_equal(w.answers, i == 1 ? 2 : 0);
 		assert_int_equal(w.firsts, i == 1 ? 2 : 0);
@@ -306,17 +307,17 @@ static void test_watching_changes_nothing(void **state)
 static void test_retries_end(void **state)
 {
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 
 	(void)state;
 	open_both(&f, true);
-	assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, 7, 100 }));
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_DONE);
+	assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, 7, 100 }));
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.number, 7);
 	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
 	/* Timers run at least as long as they say, and at most four times. */
-	assert_in_range(guests_now(f.all), (RETRIES + 1) * ack_timeout(TIMEOUT),
+	assert_in_range(external_qps_now(f.all), (RETRIES + 1) * ack_timeout(TIMEOUT),
 			4 * (RETRIES + 1) * ack_timeout(TIMEOUT));
 	close_both(&f);
 }
@@ -325,17 +326,17 @@ static void test_retries_end(void **state)
 static void test_leaving(void **state)
 {
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 
 	(void)state;
 	open_both(&f, false);
-	assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, 0, 65536 }));
-	guest_leave(f.b);
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_DONE);
+	assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, 0, 65536 }));
+	external_qp_release(f.b);
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
-	guest_leave(f.a);
-	assert_false(guests_next(f.all, HD_TIME_NEVER, &n));
+	external_qp_release(f.a);
+	assert_false(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	close_both(&f);
 }
 
@@ -344,7 +345,7 @@ struct leaving {
 	unsigned before, behind; /* packets of answers */
 };
 
-static void watch_leaving(void *context, const struct guest_passage *p)
+static void watch_leaving(void *context, const struct external_hop *p)
 {
 	struct leaving *l = context;
 
@@ -359,19 +360,19 @@ static void watch_leaving(void *context, const struct guest_passage *p)
 static void test_leaving_with_an_answer(void **state)
 {
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 	struct leaving l = { false };
 
 	(void)state;
 	open_both(&f, false);
-	guests_watch(f.all, watch_leaving, &l);
-	assert_true(guest_send(f.a, &(struct guest_message){ WR_READ, 0, 1 << 20 }));
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_ARRIVED);
-	guest_leave(f.b);
+	external_qps_observe(f.all, watch_leaving, &l);
+	assert_true(external_qp_send(f.a, &(struct external_message){ WR_READ, 0, 1 << 20 }));
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
+	external_qp_release(f.b);
 	l.has_left = true;
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_DONE);
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.status, WC_SUCCESS);
 	/* On two links each; few of them started with the request's arrival. */
 	assert_int_equal(l.before + l.behind, (2 << 20) / MTU);
@@ -390,22 +391,22 @@ struct course {
 
 static void follow(struct fixture *f, struct course *c)
 {
-	struct guest_news n;
+	struct external_event n;
 
 	*c = (struct course){ .n_left = 0 };
-	while (guests_next(f->all, HD_TIME_NEVER, &n)) {
+	while (external_qps_next(f->all, HD_TIME_NEVER, &n)) {
 		assert_ptr_equal(n.owner, &f->mine);
 		assert_true(n.number < DEPTH);
-		if (n.kind == GUEST_DONE) {
+		if (n.kind == EXTERNAL_DONE) {
 			assert_int_equal(n.status, WC_SUCCESS);
 			assert_int_equal(n.number, c->n_left++);
-			c->left[n.number] = guests_now(f->all);
+			c->left[n.number] = external_qps_now(f->all);
 			continue;
 		}
 		c->n_landed++;
-		c->landed[n.number] = guests_now(f->all);
-		c->is_lost[n.number] = n.kind == GUEST_LOST;
-		if (n.kind == GUEST_ARRIVED)
+		c->landed[n.number] = external_qps_now(f->all);
+		c->is_lost[n.number] = n.kind == EXTERNAL_LOST;
+		if (n.kind == EXTERNAL_ARRIVED)
 			assert_ptr_equal(n.receiver, &f->yours);
 	}
 }
@@ -420,7 +421,7 @@ static void test_unreliable_writes_fill_the_link(void **state)
 	(void)state;
 	open_both(&f, false);
 	for (uint64_t i = 0; i < N; i++)
-		assert_true(guest_send(f.a, &(struct guest_message){ WR_WRITE, i, SIZE }));
+		assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, i, SIZE }));
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
 	assert_int_equal(c.n_landed, N);
@@ -445,8 +446,9 @@ static void test_unreliable_over_a_dead_link(void **state)
 	(void)state;
 	open_both(&f, true);
 	for (uint64_t i = 0; i < N; i++) {
-		assert_true(guest_receive(f.b));
-		assert_true(guest_send(f.a, &(struct guest_message){ kinds[i % 2], i, 10000 }));
+		assert_true(external_qp_receive(f.b));
+		assert_true(external_qp_send(f.a,
+					     &(struct external_message){ kinds[i % 2], i, 10000 }));
 	}
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
@@ -470,9 +472,9 @@ static void test_datagrams(void **state)
 	const struct qp_attr a = attributes(&f, ends[0], ends[1]);
 
 	for (unsigned i = 0; i < FIRST; i++)
-		assert_true(guest_receive(f.b));
+		assert_true(external_qp_receive(f.b));
 	for (uint64_t i = 0; i < N; i++) {
-		const struct guest_message m = {
+		const struct external_message m = {
 			.kind = i % 2 ? WR_SEND : WR_SEND_IMM,
 			.number = i,
 			.length = MTU,
@@ -482,7 +484,7 @@ static void test_datagrams(void **state)
 				     .global = i == 0 },
 		};
 
-		assert_true(guest_send(f.a, &m));
+		assert_true(external_qp_send(f.a, &m));
 	}
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
@@ -499,7 +501,7 @@ static void test_datagrams(void **state)
 static void test_shared_receives(void **state)
 {
 	struct fixture f = { 0 };
-	struct guest_news n;
+	struct external_event n;
 	uint32_t ends[2];
 	int others;
 
@@ -510,34 +512,34 @@ static void test_shared_receives(void **state)
 	const struct qp_attr back = attributes(&f, ends[1], ends[0]);
 	const struct sim_setup *s = &f.bed.build->setup;
 
-	struct guest_queue *queue =
-		guest_queue_new(f.all, s->ports[s->nodes[ends[1]].first_port + 1].origin, DEPTH);
+	struct external_srq *queue =
+		external_srq_new(f.all, s->ports[s->nodes[ends[1]].first_port + 1].origin, DEPTH);
 
 	assert_non_null(queue);
-	f.queue = queue;
-	struct guest *to[2] = { make(&f, ends[1], &f.yours), make(&f, ends[1], &others) };
+	f.srq = queue;
+	struct external_qp *to[2] = { make(&f, ends[1], &f.yours), make(&f, ends[1], &others) };
 
-	f.queue = NULL;
+	f.srq = NULL;
 	for (unsigned i = 0; i < 2; i++) {
-		struct guest *from = make(&f, ends[0], &f.mine);
+		struct external_qp *from = make(&f, ends[0], &f.mine);
 
-		assert_int_equal(guest_connect(from, to[i], &there), HD_OK);
-		assert_int_equal(guest_connect(to[i], from, &back), HD_OK);
-		assert_int_equal(guest_start(from, &there), HD_OK);
+		assert_int_equal(external_qp_connect(from, to[i], &there), HD_OK);
+		assert_int_equal(external_qp_connect(to[i], from, &back), HD_OK);
+		assert_int_equal(external_qp_start(from, &there), HD_OK);
 		if (i == 0)
-			assert_true(guest_queue_receive(queue));
-		assert_true(guest_send(from, &(struct guest_message){ WR_SEND, i, 100 }));
+			assert_true(external_srq_receive(queue));
+		assert_true(external_qp_send(from, &(struct external_message){ WR_SEND, i, 100 }));
 	}
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	assert_int_equal(n.number, 0);
 	assert_ptr_equal(n.receiver, &f.yours);
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_DONE);
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_DONE);
 	go_on_in_vain(&f);
-	assert_true(guest_queue_receive(queue));
-	assert_true(guests_next(f.all, HD_TIME_NEVER, &n));
-	assert_int_equal(n.kind, GUEST_ARRIVED);
+	assert_true(external_srq_receive(queue));
+	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	assert_int_equal(n.number, 1);
 	assert_ptr_equal(n.receiver, &others);
 	close_both(&f);
