@@ -485,7 +485,7 @@ static void end_ranks(struct virtual_run *run, struct virtual_nic *nics)
 	free(run->letter);
 	lab_free(run->lab);
 	for (unsigned i = 0; i < run->n_ranks; i++)
-		free(nics[i].pd);
+		v_pd_free(nics[i].pd);
 }
 
 static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks, nic_program *program,

@@ -117,12 +117,9 @@ struct v_cq *v_event_try(struct v_channel *c)
 
 void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 {
-	if (cq->tail - cq->head == cq->size) {
-		const struct v_async_event e = { .kind = V_ASYNC_CQ_ERR, .qpn = wc->qpn };
-
-		async_push(cq->dev, &e);
+	/* An overrun loses the completion. */
+	if (cq->tail - cq->head == cq->size)
 		return;
-	}
 	if (cq->tail != cq->head)
 		when = later(when, cq_at(cq, cq->tail - 1)->when);
 	cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head, (uint32_t)cq->tail,

@@ -53,7 +53,6 @@ void device_fini(struct v_device *dev)
 	free(dev->mrs);
 	free(dev->members);
 	free(dev->threads);
-	free(dev->events);
 }
 
 /* ---- who sends next --------------------------------------------------- */

@@ -145,7 +145,6 @@ struct v_semaphore {
 struct v_pd {
 	struct v_device *dev;
 	uint32_t number;
-	uint32_t users;
 };
 
 struct v_mr {
@@ -309,8 +308,6 @@ struct v_device {
 	size_t n_members, members_cap;
 	struct v_thread **threads;
 	size_t n_threads, threads_cap;
-	struct v_async_event *events;
-	size_t n_events, first_event, events_cap;
 };
 
 struct lab {

@@ -295,7 +295,7 @@ void channels_close(struct message_channels *all)
 		free(all->items[i].queue);
 	}
 	for (uint32_t i = 0; i < all->lab->n_devices; i++)
-		free(all->hosts[i].pd);
+		v_pd_free(all->hosts[i].pd);
 	for (uint32_t i = 0; i < all->n_shares; i++)
 		free(all->shares[i].memory);
 	free(all->shares);

@@ -8,6 +8,5 @@
 
 /* A completion that is in memory from `when` on. */
 void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when);
-void async_push(struct v_device *dev, const struct v_async_event *e);
 
 #endif

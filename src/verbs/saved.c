@@ -239,7 +239,7 @@ static const struct pack_member device_members[] = {
 
 PACK_KNOWS(v_pace, 80);
 PACK_KNOWS(v_qp, 304);
-PACK_KNOWS(v_device, 2576);
+PACK_KNOWS(v_device, 2544);
 
 static void pack_pace(const struct lab *lab, struct pack *p, struct v_pace *x)
 {

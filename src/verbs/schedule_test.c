@@ -100,7 +100,7 @@ static void close_side(struct side *s)
 		v_qp_free(s->qp[k]);
 	v_cq_free(s->cq);
 	v_mr_free(s->mr);
-	assert_int_equal(v_pd_free(s->pd), HD_OK);
+	v_pd_free(s->pd);
 	free(s->memory);
 }
 

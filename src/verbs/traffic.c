@@ -456,14 +456,10 @@ static struct posting_row *rows_sum(const struct traffic *t)
 	return sums;
 }
 
-/* What queue pairs count themselves. */
-struct pair_counts {
-	uint64_t retries, early;
-};
-
-static struct pair_counts row_counts(const struct traffic *t, size_t row)
+/* What the queue pairs of a row count themselves. */
+static struct channel_counts row_counts(const struct traffic *t, size_t row)
 {
-	struct pair_counts sum = { 0 };
+	struct channel_counts sum = { 0 };
 
 	for (uint32_t i = 0; i < t->n_postings; i++) {
 		if (t->postings[i].row != row)
@@ -521,7 +517,7 @@ void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct re
 
 		if (!row->pairs)
 			continue;
-		const struct pair_counts counts = row_counts(all, i);
+		const struct channel_counts counts = row_counts(all, i);
 		const struct messages_row shown = {
 			.traffic = s->traffic[i].name,
 			.transport = names[kind_of_transport[s->traffic[i].transport]],

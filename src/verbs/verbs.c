@@ -98,12 +98,9 @@ struct v_pd *v_pd_new(struct v_device *dev)
 	return pd;
 }
 
-enum hd_status v_pd_free(struct v_pd *pd)
+void v_pd_free(struct v_pd *pd)
 {
-	if (pd->users)
-		return HD_ERR_UNFIT;
 	free(pd);
-	return HD_OK;
 }
 
 static uint32_t free_mr_number(struct v_device *dev)
@@ -152,7 +149,6 @@ struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len, unsigned acce
 	    !(access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC)))
 		mr->access = access;
 	dev->mrs[i] = mr;
-	pd->users++;
 	spend(dev->lab, p->command + (len + size - 1) / size * p->page);
 	return mr;
 }
@@ -165,7 +161,6 @@ void v_mr_free(struct v_mr *mr)
 
 	/* Nothing is pinned any more: unpinning is a fraction of pinning. */
 	spend(dev->lab, p->command + pages * p->page / 4);
-	mr->pd->users--;
 	dev->mrs[mr->key >> 8] = NULL;
 	free(mr);
 }
@@ -255,7 +250,6 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 
 	qp->qp = qp_new(&params, &qp->owner);
 	dev->qps[qp->number] = qp;
-	pd->users++;
 	spend(dev->lab, queue_cost(dev->lab->profile, init));
 	return qp;
 }
@@ -291,7 +285,6 @@ void v_qp_free(struct v_qp *qp)
 	dev->qps[qp->number] = NULL;
 	if (qp->number < dev->qp_hint)
 		dev->qp_hint = qp->number;
-	qp->pd->users--;
 	dev->lab->retries += qp_retries(qp->qp);
 	qp_free(qp->qp);
 	free(qp);
@@ -455,14 +448,12 @@ struct v_srq *v_srq_new(struct v_pd *pd, uint32_t max_wr)
 	srq->pd = pd;
 	srq->size = max_wr;
 	srq->ring = hd_alloc(max_wr, sizeof(*srq->ring));
-	pd->users++;
 	spend(pd->dev->lab, pd->dev->lab->profile->command);
 	return srq;
 }
 
 void v_srq_free(struct v_srq *srq)
 {
-	srq->pd->users--;
 	free(srq->ring);
 	free(srq);
 }
@@ -579,23 +570,5 @@ bool v_watch_wait(struct v_watch *w, uint64_t times)
 			return false;
 	}
 	lab->current->clock = later(lab->current->clock, w->when);
-	return true;
-}
-
-/* ---- events ------------------------------------------------------ */
-
-void async_push(struct v_device *dev, const struct v_async_event *e)
-{
-	dev->events =
-		hd_grow(dev->events, &dev->events_cap, dev->n_events + 1, sizeof(*dev->events));
-	dev->events[dev->n_events++] = *e;
-}
-
-bool v_async_try(struct v_device *dev, struct v_async_event *out)
-{
-	lab_settle(dev->lab);
-	if (dev->first_event == dev->n_events)
-		return false;
-	*out = dev->events[dev->first_event++];
 	return true;
 }

@@ -51,7 +51,8 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to);
 uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted);
 
 struct v_pd *v_pd_new(struct v_device *dev);
-HD_MUST_CHECK enum hd_status v_pd_free(struct v_pd *pd);
+/* NULL is accepted and ignored. */
+void v_pd_free(struct v_pd *pd);
 
 /* `pages`: how large the pages are that the memory is on; 0 = the profile's. */
 struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len, unsigned access, uint64_t pages);
@@ -131,14 +132,5 @@ struct v_watch *v_watch_new(struct v_device *dev, const void *at);
 void v_watch_free(struct v_watch *w);
 /* Waits until it was written `times` in all. */
 bool v_watch_wait(struct v_watch *w, uint64_t times); /* false: cancelled */
-
-enum v_async { V_ASYNC_QP, V_ASYNC_CQ_ERR };
-struct v_async_event {
-	enum v_async kind;
-	enum qp_event event; /* of V_ASYNC_QP */
-	uint32_t qpn;
-};
-/* The oldest event that nobody has taken; false if there is none. */
-bool v_async_try(struct v_device *dev, struct v_async_event *out);
 
 #endif
