@@ -91,6 +91,7 @@ enum live_request_kind {
 	/* UD is in a group (pair.dlid, content.dgid), or no more. */
 	LIVE_ATTACH,
 	LIVE_DETACH,
+	LIVE_REQUEST_KINDS
 };
 
 /* A queue pair; of a send of UD: where it goes. */

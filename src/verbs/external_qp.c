@@ -92,7 +92,7 @@ void external_qps_free(struct external_qps *all)
 		srq_free_now(srq);
 	}
 	for (uint32_t i = 0; i < lab_hosts(all->lab); i++)
-		free(all->hosts[i].pd);
+		v_pd_free(all->hosts[i].pd);
 	lab_free(all->lab);
 	sim_free(all->sim);
 	munmap(all->zeros, REGION);
@@ -338,53 +338,46 @@ bool external_srq_receive(struct external_srq *srq)
 	return v_post_srq(srq->srq, &wr) == HD_OK;
 }
 
-static struct wr_datagram datagram(const struct external_qp *q, const struct external_address *a)
-{
-	struct wr_datagram to = v_ah(host_of(q)->pd, a->dlid, a->sl);
-
-	to.qpn = a->to ? v_qpn(a->to->qp) : NO_QP_QPN;
-	to.qkey = a->qkey;
-	to.global = a->global;
-	if (a->dlid >= LID_FIRST_MCAST) {
-		to.qpn = V_MULTICAST;
-		memcpy(to.dgid, a->dgid, sizeof(to.dgid));
-	}
-	return to;
-}
-
 /* A message takes one PSN per packet; a read, per packet of its answer. */
-static void in_flight_put(struct external_qp *q, const struct external_message *m)
+static void in_flight_put(struct external_qp *q, const struct send_wr *wr)
 {
-	uint64_t n = m->length ? (m->length - 1) / q->qp->mtu + 1 : 1;
+	uint32_t length = wr->n_sge ? wr->sge[0].length : 0;
+	uint32_t n = length ? (length - 1) / q->qp->mtu + 1 : 1;
 
 	q->in_flight = ring_grow(q->in_flight, &q->places, q->head, q->tail, sizeof(*q->in_flight));
 	q->in_flight[q->tail++ % q->places] = (struct in_flight_message){
-		.number = m->number, .psn = q->psn, .packets = (uint32_t)n, .kind = m->kind
+		.number = wr->id, .psn = q->psn, .packets = n, .kind = wr->kind
 	};
-	q->psn = psn_add(q->psn, (uint32_t)n);
+	q->psn = psn_add(q->psn, n);
 }
 
-bool external_qp_send(struct external_qp *q, const struct external_message *m)
+static void set_destination(const struct external_qp *q, const struct external_qp *to,
+			    struct wr_datagram *out)
+{
+	bool is_group = out->dlid >= LID_FIRST_MCAST;
+
+	out->qpn = is_group ? V_MULTICAST : to ? v_qpn(to->qp) : NO_QP_QPN;
+	out->pd = host_of(q)->pd->number;
+	q->qp->sl = out->sl;
+}
+
+bool external_qp_send(struct external_qp *q, const struct external_qp *to, const struct send_wr *wr)
 {
 	const struct v_mr *here = host_of(q)->mr;
 	const struct v_mr *there = q->peer ? host_of(q->peer)->mr : here;
-	struct send_wr wr = {
-		.id = m->number,
-		.kind = m->kind,
-		.flags = WR_SIGNALED,
-		.n_sge = m->length > 0,
-		.sge[0] = { v_mr_addr(here), (uint32_t)m->length, v_mr_key(here) },
-		.remote_addr = v_mr_addr(there),
-		.rkey = v_mr_key(there),
-	};
+	struct send_wr own;
 
-	if (kind_of(q) == QP_UD) {
-		wr.to = datagram(q, &m->address);
-		q->qp->sl = m->address.sl;
-	}
-	if (v_post_send(q->qp, &wr) != HD_OK)
+	send_wr_copy(&own, wr);
+	own.flags = WR_SIGNALED;
+	own.sge[0].addr = v_mr_addr(here);
+	own.sge[0].lkey = v_mr_key(here);
+	own.remote_addr = v_mr_addr(there);
+	own.rkey = v_mr_key(there);
+	if (kind_of(q) == QP_UD)
+		set_destination(q, to, &own.to);
+	if (v_post_send(q->qp, &own) != HD_OK)
 		return false;
-	in_flight_put(q, m);
+	in_flight_put(q, &own);
 	device_activate(q->qp->dev, q->qp);
 	device_send(q->qp->dev);
 	return true;

@@ -48,7 +48,7 @@ struct external_event {
 	void *owner;           /* of the sender */
 	void *receiver;        /* of EXTERNAL_ARRIVED: owner of the receiver, */
 	bool took_receive;     /* and whether a receive was used */
-	uint64_t number;       /* of the message, as posted */
+	uint64_t number;       /* of the message: id of its work request */
 	enum wc_status status; /* of EXTERNAL_DONE */
 };
 
@@ -75,25 +75,17 @@ HD_MUST_CHECK enum hd_status external_qp_start(struct external_qp *q, const stru
 /* False if the queue is full. */
 bool external_qp_receive(struct external_qp *q);
 bool external_srq_receive(struct external_srq *srq);
-/* The destination of a UD message; `to` NULL: no queue pair, or a group. */
-struct external_address {
-	const struct external_qp *to;
-	uint32_t qkey;
-	lid_t dlid;
-	uint8_t sl;
-	bool global;
-	uint8_t dgid[16]; /* of a group */
-};
 /* UD: joins a multicast group, leaves it. */
 HD_MUST_CHECK enum hd_status external_qp_join(struct external_qp *q, lid_t mlid,
 					      const uint8_t mgid[16]);
 void external_qp_leave(struct external_qp *q, lid_t mlid, const uint8_t mgid[16]);
-struct external_message {
-	enum wr_kind kind;
-	uint64_t number, length;
-	struct external_address address;
-};
-bool external_qp_send(struct external_qp *q, const struct external_message *m);
+/*
+ * Of the work request count id, kind, the length of its one segment, and for UD
+ * dlid, sl, qkey, global and, of a group, dgid. `to`: the destination of UD;
+ * NULL: no queue pair, or a group. False if it is refused.
+ */
+bool external_qp_send(struct external_qp *q, const struct external_qp *to,
+		      const struct send_wr *wr);
 /* The first PSN of a message that is in flight; of any other: the next PSN. */
 uint32_t external_qp_psn(const struct external_qp *q, uint64_t number);
 

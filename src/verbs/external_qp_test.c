@@ -116,6 +116,16 @@ static void close_both(struct fixture *f)
 	testbed_close(&f->bed);
 }
 
+/* Over RC and UC. */
+static bool send(struct external_qp *q, enum wr_kind kind, uint64_t number, uint32_t length)
+{
+	const struct send_wr wr = {
+		.id = number, .kind = kind, .n_sge = 1, .sge[0].length = length
+	};
+
+	return external_qp_send(q, NULL, &wr);
+}
+
 /* Bytes over 4x HDR: 200 Gb/s. */
 static hd_time wire_time(uint64_t bytes)
 {
@@ -133,7 +143,7 @@ static void test_writes_fill_the_link(void **state)
 	(void)state;
 	open_both(&f, false);
 	for (uint64_t i = 0; i < N; i++)
-		assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, i, SIZE }));
+		assert_true(send(f.a, WR_WRITE, i, SIZE));
 	for (uint64_t i = 0; i < N; i++) {
 		assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 		assert_int_equal(n.kind, EXTERNAL_DONE);
@@ -158,7 +168,7 @@ static void test_sends_need_receives(void **state)
 	open_both(&f, false);
 	assert_true(external_qp_receive(f.b));
 	for (uint64_t i = 0; i < 2; i++)
-		assert_true(external_qp_send(f.a, &(struct external_message){ WR_SEND, i, 1 }));
+		assert_true(send(f.a, WR_SEND, i, 1));
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	assert_ptr_equal(n.receiver, &f.yours);
@@ -203,7 +213,7 @@ static void test_nothing_without_receives(void **state)
 
 	(void)state;
 	open_both(&f, false);
-	assert_true(external_qp_send(f.a, &(struct external_message){ WR_SEND, 7, 1 }));
+	assert_true(send(f.a, WR_SEND, 7, 1));
 	go_on_in_vain(&f);
 	assert_true(external_qp_receive(f.b));
 	assert_true(external_qps_next(f.all, external_qps_now(f.all) + HD_MS, &n));
@@ -229,8 +239,7 @@ static void test_operations_in_order(void **state)
 		bool atomic = kinds[i] == WR_FETCH_ADD || kinds[i] == WR_CMP_SWAP;
 
 		assert_true(external_qp_receive(f.b));
-		assert_true(external_qp_send(
-			f.a, &(struct external_message){ kinds[i], i, atomic ? 8 : 10000 }));
+		assert_true(send(f.a, kinds[i], i, atomic ? 8 : 10000));
 	}
 	while (external_qps_next(f.all, HD_TIME_NEVER, &n)) {
 		if (n.kind == EXTERNAL_ARRIVED) {
@@ -284,7 +293,7 @@ static void test_watching_changes_nothing(void **state)
 		struct external_event n;
 
 		open_both(&f, false);
-		assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, 7, MTU }));
+		assert_true(send(f.a, WR_WRITE, 7, MTU));
 		if (i == 1)
 			external_qps_observe(f.all, watch, &w);
 		do
@@ -311,7 +320,7 @@ static void test_retries_end(void **state)
 
 	(void)state;
 	open_both(&f, true);
-	assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, 7, 100 }));
+	assert_true(send(f.a, WR_WRITE, 7, 100));
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.number, 7);
@@ -330,7 +339,7 @@ static void test_leaving(void **state)
 
 	(void)state;
 	open_both(&f, false);
-	assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, 0, 65536 }));
+	assert_true(send(f.a, WR_WRITE, 0, 65536));
 	external_qp_release(f.b);
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_DONE);
@@ -366,7 +375,7 @@ static void test_leaving_with_an_answer(void **state)
 	(void)state;
 	open_both(&f, false);
 	external_qps_observe(f.all, watch_leaving, &l);
-	assert_true(external_qp_send(f.a, &(struct external_message){ WR_READ, 0, 1 << 20 }));
+	assert_true(send(f.a, WR_READ, 0, 1 << 20));
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	external_qp_release(f.b);
@@ -421,7 +430,7 @@ static void test_unreliable_writes_fill_the_link(void **state)
 	(void)state;
 	open_both(&f, false);
 	for (uint64_t i = 0; i < N; i++)
-		assert_true(external_qp_send(f.a, &(struct external_message){ WR_WRITE, i, SIZE }));
+		assert_true(send(f.a, WR_WRITE, i, SIZE));
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
 	assert_int_equal(c.n_landed, N);
@@ -447,8 +456,7 @@ static void test_unreliable_over_a_dead_link(void **state)
 	open_both(&f, true);
 	for (uint64_t i = 0; i < N; i++) {
 		assert_true(external_qp_receive(f.b));
-		assert_true(external_qp_send(f.a,
-					     &(struct external_message){ kinds[i % 2], i, 10000 }));
+		assert_true(send(f.a, kinds[i % 2], i, 10000));
 	}
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
@@ -474,17 +482,15 @@ static void test_datagrams(void **state)
 	for (unsigned i = 0; i < FIRST; i++)
 		assert_true(external_qp_receive(f.b));
 	for (uint64_t i = 0; i < N; i++) {
-		const struct external_message m = {
+		const struct send_wr wr = {
 			.kind = i % 2 ? WR_SEND : WR_SEND_IMM,
-			.number = i,
-			.length = MTU,
-			.address = { .to = i == NOWHERE ? NULL : f.b,
-				     .qkey = i == WRONG ? QKEY : 0,
-				     .dlid = a.dlid,
-				     .global = i == 0 },
+			.id = i,
+			.n_sge = 1,
+			.sge[0].length = MTU,
+			.to = { .qkey = i == WRONG ? QKEY : 0, .dlid = a.dlid, .global = i == 0 },
 		};
 
-		assert_true(external_qp_send(f.a, &m));
+		assert_true(external_qp_send(f.a, i == NOWHERE ? NULL : f.b, &wr));
 	}
 	follow(&f, &c);
 	assert_int_equal(c.n_left, N);
@@ -528,7 +534,7 @@ static void test_shared_receives(void **state)
 		assert_int_equal(external_qp_start(from, &there), HD_OK);
 		if (i == 0)
 			assert_true(external_srq_receive(queue));
-		assert_true(external_qp_send(from, &(struct external_message){ WR_SEND, i, 100 }));
+		assert_true(send(from, WR_SEND, i, 100));
 	}
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_ARRIVED);

@@ -177,15 +177,19 @@ static bool post(struct engine *e, struct pair *q, const struct message *m)
 {
 	const struct live_request *r = &m->request;
 	const struct pair *to = pair_is_ud(q) ? pair_find(e, r->pair.dest_qpn) : NULL;
-	struct external_message what = { r->operation, r->number, r->length,
-					 .address = { .to = to ? to->sim_qp : NULL,
-						      .qkey = r->pair.qkey,
-						      .dlid = r->pair.dlid,
-						      .sl = r->pair.sl & 15,
-						      .global = r->pair.global } };
+	struct send_wr wr = {
+		.id = r->number,
+		.kind = r->operation,
+		.n_sge = r->length > 0,
+		.sge[0].length = (uint32_t)r->length,
+		.to = { .qkey = r->pair.qkey,
+			.dlid = r->pair.dlid,
+			.sl = r->pair.sl & 15,
+			.global = r->pair.global },
+	};
 
-	memcpy(what.address.dgid, r->content.dgid, sizeof(what.address.dgid));
-	if (q->has_started && external_qp_send(q->sim_qp, &what))
+	memcpy(wr.to.dgid, r->content.dgid, sizeof(wr.to.dgid));
+	if (q->has_started && external_qp_send(q->sim_qp, to ? to->sim_qp : NULL, &wr))
 		return true;
 	tell_done(e, q, m->request.number, WC_LOC_QP_OP_ERR);
 	return false;
@@ -340,13 +344,10 @@ static void take_pair(struct engine *e, struct program *p, const struct live_req
 		each(e, renew);
 }
 
-/* cppcheck-suppress constParameter ; a row of a table */
-static void take_gone(struct engine *e, struct program *p, const struct live_request *r)
-{
-	struct pair *q = pair_find(e, r->qpn);
+/* These are rows of the tables in take_request(). */
 
-	if (!q || q->of != p)
-		return;
+static void take_gone(struct engine *e, struct pair *q, const struct live_request *r)
+{
 	*place_of(e, r->qpn) = NULL;
 	pair_end(e, q);
 }
@@ -358,41 +359,36 @@ static bool is_sendable(const struct live_request *r)
 	       r->length <= WR_MAX_LENGTH;
 }
 
-/* cppcheck-suppress constParameter ; a row of a table */
-static void take_send(struct engine *e, struct program *p, const struct live_request *r)
+static void take_send(struct engine *e, struct pair *q, const struct live_request *r)
 {
-	struct pair *q = pair_find(e, r->qpn);
-
-	if (!q || q->of != p || !is_sendable(r))
-		return;
 	const struct message m = { .request = *r };
 
+	if (!is_sendable(r))
+		return;
 	message_put(e, q, &m);
 	e->fresh = hd_grow(e->fresh, &e->fresh_cap, e->n_fresh + 1, sizeof(*e->fresh));
 	e->fresh[e->n_fresh++] = q->qpn;
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_detach(struct engine *e, struct program *p, const struct live_request *r)
+static void take_detach(struct engine *e, struct pair *q, const struct live_request *r)
 {
-	struct pair *q = pair_find(e, r->qpn);
-
-	for (size_t i = q && q->of == p ? q->n_groups : 0; i-- > 0;)
+	(void)e;
+	for (size_t i = q->n_groups; i-- > 0;)
 		if (q->groups[i].mlid == r->pair.dlid &&
 		    memcmp(q->groups[i].mgid, r->content.dgid, sizeof(q->groups[i].mgid)) == 0)
 			q->groups[i] = q->groups[--q->n_groups];
-	if (q && q->of == p && q->is_connected)
+	if (q->is_connected)
 		external_qp_leave(q->sim_qp, r->pair.dlid, r->content.dgid);
 }
 
-static void take_attach(struct engine *e, struct program *p, const struct live_request *r)
+static void take_attach(struct engine *e, struct pair *q, const struct live_request *r)
 {
-	struct pair *q = pair_find(e, r->qpn);
 	struct membership m = { .mlid = r->pair.dlid };
 
-	if (!q || q->of != p || !pair_is_ud(q))
+	if (!pair_is_ud(q))
 		return;
-	take_detach(e, p, r);
+	take_detach(e, q, r);
 	memcpy(m.mgid, r->content.dgid, sizeof(m.mgid));
 	q->groups = hd_grow(q->groups, &q->groups_cap, q->n_groups + 1, sizeof(*q->groups));
 	q->groups[q->n_groups++] = m;
@@ -401,21 +397,17 @@ static void take_attach(struct engine *e, struct program *p, const struct live_r
 }
 
 /* cppcheck-suppress constParameter ; a row of a table */
-static void take_receive(struct engine *e, struct program *p, const struct live_request *r)
+static void take_receive(struct engine *e, struct pair *q, const struct live_request *r)
 {
-	struct pair *q = pair_find(e, r->qpn);
-
-	if (!q || q->of != p)
-		return;
+	(void)e;
 	q->receives += r->number;
 	for (uint64_t i = 0; q->is_connected && i < r->number; i++)
 		if (!external_qp_receive(q->sim_qp))
 			break;
 }
 
-static void take_shared(struct engine *e, struct program *p, const struct live_request *r)
+static void take_shared(struct program *p, const struct live_request *r)
 {
-	(void)e;
 	if (r->qpn >= SHARED_MOST || r->number == 0 || r->number > UINT32_MAX)
 		return;
 	if (r->qpn >= p->n_shared) {
@@ -428,47 +420,52 @@ static void take_shared(struct engine *e, struct program *p, const struct live_r
 	p->shared[r->qpn] = (struct shared){ .max = (uint32_t)r->number };
 }
 
-/* cppcheck-suppress constParameter ; a row of a table */
-static void take_shared_gone(struct engine *e, struct program *p, const struct live_request *r)
+static void take_shared_gone(struct shared *s, const struct live_request *r)
 {
-	struct shared *s = shared_of(p, r->qpn);
-
-	(void)e;
-	if (!s)
-		return;
+	(void)r;
 	if (s->queue)
 		external_srq_release(s->queue);
 	*s = (struct shared){ .max = 0 };
 }
 
-/* cppcheck-suppress constParameter ; a row of a table */
-static void take_shared_receive(struct engine *e, struct program *p, const struct live_request *r)
+static void take_shared_receive(struct shared *s, const struct live_request *r)
 {
-	struct shared *s = shared_of(p, r->qpn);
-
-	(void)e;
-	if (!s)
-		return;
 	s->receives += r->number;
 	for (uint64_t i = 0; s->queue && i < r->number; i++)
 		if (!external_srq_receive(s->queue))
 			break;
 }
 
-bool pairs_take(struct engine *e)
+static void take_request(struct engine *e, struct program *p, const struct live_request *r)
 {
-	static void (*const takers[])(struct engine * e, struct program * p,
-				      const struct live_request *r) = {
-		[LIVE_PAIR] = take_pair,
-		[LIVE_PAIR_GONE] = take_gone,
-		[LIVE_SEND] = take_send,
-		[LIVE_RECEIVE] = take_receive,
-		[LIVE_SHARED] = take_shared,
-		[LIVE_SHARED_GONE] = take_shared_gone,
-		[LIVE_SHARED_RECEIVE] = take_shared_receive,
-		[LIVE_ATTACH] = take_attach,
+	static void (*const of_pair[LIVE_REQUEST_KINDS])(struct engine * e, struct pair * q,
+							 const struct live_request *r) = {
+		[LIVE_PAIR_GONE] = take_gone,  [LIVE_SEND] = take_send,
+		[LIVE_RECEIVE] = take_receive, [LIVE_ATTACH] = take_attach,
 		[LIVE_DETACH] = take_detach,
 	};
+	static void (*const of_shared[LIVE_REQUEST_KINDS])(struct shared * s,
+							   const struct live_request *r) = {
+		[LIVE_SHARED_GONE] = take_shared_gone,
+		[LIVE_SHARED_RECEIVE] = take_shared_receive,
+	};
+	struct pair *q = pair_find(e, r->qpn);
+	struct shared *s = shared_of(p, r->qpn);
+
+	if (r->kind >= LIVE_REQUEST_KINDS)
+		return;
+	if (r->kind == LIVE_PAIR)
+		take_pair(e, p, r);
+	else if (r->kind == LIVE_SHARED)
+		take_shared(p, r);
+	else if (of_pair[r->kind] && q && q->of == p)
+		of_pair[r->kind](e, q, r);
+	else if (of_shared[r->kind] && s)
+		of_shared[r->kind](s, r);
+}
+
+bool pairs_take(struct engine *e)
+{
 	bool any = false;
 
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
@@ -482,8 +479,7 @@ bool pairs_take(struct engine *e)
 		for (; at != atomic_load(&c->posted); any = true) {
 			const struct live_request r = c->requests[at % LIVE_REQUESTS];
 
-			if (r.kind < sizeof(takers) / sizeof(takers[0]) && takers[r.kind])
-				takers[r.kind](e, p, &r);
+			take_request(e, p, &r);
 			atomic_store(&c->taken, ++at);
 		}
 	}
