@@ -324,3 +324,16 @@ jq -e '[.tables.jobs.rows[].alone] | length == 2 and all(. > 0)' out >/dev/null 
 	fail "jobs that reduce do not run alone"
 status 3 "$HEDDLE" sim trees.yaml --set fabric.reduction.trees=1
 has err "job 'b': switch 's2-0' has 1 aggregation trees already"
+
+# A sink that is stuck holds packets in the switch and, at the same time, those
+# behind them in the host: together they wait no longer than the message takes.
+cat >stuck.yaml <<'YAML'
+fabric: {topology: {kind: star, hosts: 2}, link: {rate: 100Gb/s}, switch: {input_buffer: 1 packets}}
+jobs: [{name: j, program: [{broadcast: 64KiB}]}]
+faults: {events: [{at: 1ns, kind: sink-stuck, port: h1}, {at: 50us, kind: sink-free, port: h1}]}
+YAML
+status 0 "$HEDDLE" sim stuck.yaml --json --all
+jq -e '.tables as $t | $t["path messages"].rows[0] as $m |
+	$m.held + $m.waited > $m.end and
+	$t["path links"].rows == [{job: "j", link: "hub:2", to: "h1", messages: 1,
+		waited: $m.end, share: 100}]' out >/dev/null || fail "path links: $(cat out)"

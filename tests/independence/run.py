@@ -9,6 +9,9 @@
 #          congestion control and in every order.
 # trees    A job whose multicast and aggregation trees a sweep has rebuilt takes as long as on a fabric that never had
 #          the cables that are down, on any number of threads.
+# waiting  Packets that a failed link takes from flows under congestion control: each packet that was offered is delivered,
+#          lost or waits at its source, and a note says how many wait for congestion.timeout.
+# mtu      Without fabric.packet.mtu the MTU is the least of the ports with a cable; what is larger is refused.
 #
 #   run.py --heddle build/release/heddle --count 100 --seed 1
 #   run.py --case 17 --law idle --keep FOLDER
@@ -25,7 +28,7 @@ import sys
 RATE = 100  # Gb/s of every link
 ALGORITHMS = ['fimd', 'lipd', 'pipd', 'aimd', 'cct']
 IDLE = 'idle'
-LAWS = ['tables', 'idle', 'order', 'disjoint', 'trees']
+LAWS = ['tables', 'idle', 'order', 'disjoint', 'trees', 'waiting', 'mtu']
 
 TOPOLOGIES = [
     ({'kind': 'star', 'hosts': 6}, 6, ['minhop', 'updn']),
@@ -214,13 +217,18 @@ class Broken(Exception):
 
 def run(args, what, threads='1'):
     """The tables of a run."""
+    return run_all(args, what, threads)['tables']
+
+
+def run_all(args, what, threads='1'):
+    """Tables and notes."""
     done = subprocess.run([args.heddle, 'sim', '-', '--json', '--all', '--threads', threads], input=json.dumps(what),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
     if done.returncode == 3:
         raise Refused(done.stderr.strip().split('\n')[-1].split(': ', 2)[-1])
     if done.returncode not in (0, 1):
         raise Broken('status %d: %s' % (done.returncode, done.stderr[-300:]))
-    return json.loads(done.stdout)['tables']
+    return json.loads(done.stdout)
 
 
 # ---- laws ---------------------------------------------------------------------------------------------------------
@@ -236,15 +244,20 @@ def numbers(tables):
 
 
 def check_tables(what, tables):
+    hosts = tables['fabric']['rows'][0]['hosts']
+    microseconds = tables['summary']['rows'][0].get('measured') or 0
+    # What was on its way when measuring began: a packet of 0.4 us per link and VL.
+    slack = RATE * 4 * 0.4 / microseconds if microseconds else math.inf
+    groups = {row['name'] for row in what.get('traffic', []) if row.get('pattern') == 'group'}
     for table, column, unit, value, row in numbers(tables):
         where = "table '%s', column '%s': %s in %s" % (table, column, value, row)
         if not math.isfinite(value) or value < 0 or value >= 2 ** 62:
             raise Broken(where)
         if unit == '%' and value > 100 * (1 + 1e-9):
             raise Broken(where)
-        # Copies to a group, destinations of a flow and flows of a row have a link each; any rate may be offered.
-        most = RATE * (1 if table == 'control' else 200)
-        if unit == 'Gb/s' and column != 'offered' and value > most * (1 + 1e-9):
+        # A flow has the link of its source, all flows together those of all hosts; any rate may be offered.
+        links = 1 if table == 'control' or table == 'flows' and row['traffic'] not in groups else hosts
+        if unit == 'Gb/s' and column != 'offered' and value > links * (RATE + slack) * (1 + 1e-9):
             raise Broken(where)
     check_conservation(what, tables)
 
@@ -367,6 +380,65 @@ def law_trees(args, draw, keep):
         check_same({table: want[table]}, got, [])
     if not all(row['completion'] for row in got['jobs']['rows']):
         raise Broken('the job does not end')
+
+
+def law_waiting(args, draw, keep):
+    rule = congestion(draw)
+    rule['timeout'] = draw.choice(['5us', '10ms', 'never'])
+    rows = []
+    for name in ['a', 'b'][:draw.randint(1, 2)]:
+        row = {'name': name, 'kind': draw.choice(['cbr', 'poisson']), 'load': '%d%%' % draw.randint(2, 20),
+               'payload': draw.choice([256, 2048]), 'stop': '80us'}
+        row.update(pattern(draw, 9, True))
+        rows.append(row)
+    what = {'fabric': {'topology': {'kind': 'xgft', 'down': '3,3', 'up': '1,2'}, 'link': {'rate': '%dGb/s' % RATE},
+                       'routing': 'updn'},
+            'congestion': rule, 'traffic': rows, 'run': {'seed': draw.randint(1, 1000), 'warmup': '0us', 'measure': '8ms'},
+            'faults': {'events': [{'at': '%dus' % draw.randint(5, 60), 'kind': 'link-down',
+                                   'port': 's1-%d:%d' % (draw.randrange(3), draw.randint(4, 5))}]}}
+    keep(what)
+    out = run_all(args, what)
+    tables = out['tables']
+    seconds = tables['summary']['rows'][0]['measured'] * 1e-6
+    held = sum(row['waiting'] for row in tables['control']['rows'])
+    for found in tables['traffic']['rows']:
+        waits = sum(row['waiting'] for row in tables['control']['rows'] if row['traffic'] == found['traffic'])
+        payload = next(row['payload'] for row in rows if row['name'] == found['traffic'])
+        offered = found['offered'] * 1e9 * seconds / 8 / payload
+        if abs(found['packets'] + found['lost'] + waits - offered) > 0.01:
+            raise Broken("row '%s': %d delivered, %d lost and %d wait of %g offered" % (
+                found['traffic'], found['packets'], found['lost'], waits, offered))
+    said = [n for n in out['notes'] if 'with %d packet' % held in n and 'congestion.timeout' in n]
+    if held and not said:
+        raise Broken('%d packets wait, and the notes are %s' % (held, out['notes']))
+
+
+def law_mtu(args, draw, keep):
+    sizes = [256, 512, 1024, 2048, 4096]
+    switch, host = draw.choice(sizes), draw.choice(sizes)
+    fabric = {'topology': {'kind': 'star', 'hosts': 4, 'mtu': switch, 'host_mtu': host}}
+    least = min(switch, host)
+    row = {'name': 'a', 'kind': 'cbr', 'load': '5%', 'pattern': 'pairs', 'source': 'h0', 'destination': 'h1'}
+
+    def with_payload(payload, **more):
+        return {'fabric': dict(fabric, **more), 'traffic': [dict(row, payload=payload)],
+                'run': {'warmup': '0us', 'measure': '20us'}}
+    keep(with_payload(least))
+    if run(args, with_payload(least))['fabric']['rows'][0]['mtu'] != least:
+        raise Broken('the MTU is not %d' % least)
+    refused = [with_payload(least + 1), with_payload(2 * least), with_payload(64, packet={'mtu': 2 * least})]
+    for what in refused:
+        try:
+            run(args, what)
+        except Refused as refusal:
+            if 'more than the MTU of' in str(refusal) or 'fabric.packet.mtu' in str(refusal):
+                continue
+        raise Broken('accepted: %s' % json.dumps(what))
+    messages = with_payload(5 * least)
+    messages['traffic'][0].update({'kind': 'messages', 'count': 1})
+    messages['traffic'][0].pop('load')
+    if run(args, messages)['traffic']['rows'][0]['packets'] != 5:
+        raise Broken('a message of %d bytes has another number of packets' % (5 * least))
 
 
 def check(args, law, number):
