@@ -18,9 +18,9 @@
 
 #include "base/file.h"
 #include "base/seeds_for_tests.h"
+#include "base/strbuf.h"
 #include "scenario/override.h"
 
-#define EXAMPLES HD_SOURCE_DIR "/examples/"
 #define INSTANTS 20 /* at which each example is looked at or stopped */
 
 struct example {
@@ -53,12 +53,18 @@ static inline void example_try(struct example *x, void (*test)(const struct exam
 	strbuf_fini(&x->text);
 }
 
-static inline void each_example(void (*test)(const struct example *x))
+/* `root`: HD_SOURCE_DIR. */
+static inline void each_example(const char *root, void (*test)(const struct example *x))
 {
+	struct strbuf pattern = STRBUF_INIT;
 	glob_t found;
 
-	assert_int_equal(glob(EXAMPLES "*.yaml", 0, NULL, &found), 0);
-	assert_int_equal(glob(EXAMPLES "*/site.yaml", GLOB_APPEND, NULL, &found), 0);
+	strbuf_printf(&pattern, "%s/examples/*.yaml", root);
+	assert_int_equal(glob(pattern.text, 0, NULL, &found), 0);
+	strbuf_clear(&pattern);
+	strbuf_printf(&pattern, "%s/examples/*/site.yaml", root);
+	assert_int_equal(glob(pattern.text, GLOB_APPEND, NULL, &found), 0);
+	strbuf_fini(&pattern);
 	assert_true(found.gl_pathc > 30);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct example x = { .path = found.gl_pathv[i], .number = i };

@@ -45,8 +45,7 @@ static struct simulation *begin(const struct example *x, const struct simulation
 	return s;
 }
 
-/* A simulated number at any instant is finite, not negative and not wrapped; a share is 0 to 100 %.
- */
+/* A simulated number is finite, not negative and not wrapped; a share is 0 to 100 %. */
 static void check_number(const struct table *t, const struct column *c, const struct value *v)
 {
 	double number = value_real(v);
@@ -221,7 +220,7 @@ static void a_stop_leaves_results(const struct example *x, bool closes)
 static void every_run_can_be_looked_at(void **state)
 {
 	(void)state;
-	each_example(looks_change_nothing);
+	each_example(HD_SOURCE_DIR, looks_change_nothing);
 	printf("%" PRIu64 " looks at %" PRIu64 " numbers\n", n_looks, n_numbers);
 }
 
@@ -260,7 +259,7 @@ static void stop(const struct example *x)
 static void every_run_can_be_stopped(void **state)
 {
 	(void)state;
-	each_example(stop);
+	each_example(HD_SOURCE_DIR, stop);
 	printf("%" PRIu64 " stops\n", n_stops);
 }
 

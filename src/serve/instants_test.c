@@ -60,7 +60,7 @@ static void follow_one(const struct example *e)
 static void every_example_can_be_followed(void **state)
 {
 	(void)state;
-	each_example(follow_one);
+	each_example(HD_SOURCE_DIR, follow_one);
 	printf("%llu requests\n", (unsigned long long)n_asked);
 }
 
