@@ -55,17 +55,6 @@ static const struct latency_model *model_of(const struct view *v)
 
 /* ---- ports --------------------------------------------------------------- */
 
-/* VLs on which packets can come: those that an SL of a class can have. */
-static uint32_t vls_in_use(const struct broker *b, port_id port)
-{
-	const struct broker_link *link = &b->links[port];
-	uint32_t n = 0;
-
-	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-		n += link->high.slots[vl] + link->low.slots[vl] > 0;
-	return n;
-}
-
 static struct bound_port describe(const struct view *v, port_id port)
 {
 	const struct subnet *s = v->l->broker->subnet;
@@ -85,7 +74,7 @@ static struct bound_port describe(const struct view *v, port_id port)
 		out.fixed += (double)(m->routing + m->arbitration) / (double)HD_S;
 		if (m->speedup.den)
 			out.crossbar_rate = service_crossing(v->l->broker, port);
-		out.crossbar_lanes = vls_in_use(v->l->broker, port);
+		out.crossbar_lanes = s->vls_of_port[port];
 	}
 	return out;
 }
