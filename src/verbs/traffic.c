@@ -20,12 +20,18 @@
  */
 
 #define RECV_DEPTH 64
-#define NOTES      62
+#define BLOCK      62 /* times */
 
-/* When messages were made, one after the other. */
-struct notes {
-	struct notes *next;
-	hd_time born[NOTES];
+struct time_block {
+	struct time_block *next;
+	hd_time times[BLOCK];
+};
+
+/* When messages were made, in their order. One end puts, one takes; they may be
+ * in different parts of the run. */
+struct time_list {
+	struct time_block *first, *last;
+	uint64_t n_put, n_taken;
 };
 
 /* A flow. Its channel has the same number; messages are numbered from 0, in the
@@ -33,15 +39,9 @@ struct notes {
 struct posting {
 	uint32_t flow, row;
 	const struct v_device *from, *to;
-	/* The source's. */
-	uint64_t made, done;
-	hd_time *born; /* ring, of those not yet done */
-	size_t born_size;
-	bool is_broken; /* what comes now fails */
-	struct notes *last_noted;
-	/* The destination's. */
-	uint64_t received;
-	struct notes *first_noted;
+	struct time_list made; /* the source's: taken when they are done */
+	struct time_list due;  /* the destination's: taken when received, or missed */
+	bool is_broken;        /* later messages fail */
 };
 
 /* While measuring. */
@@ -143,10 +143,9 @@ static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag
 		.row = f->row,
 		.from = &lab->devices[lab->device_of_node[f->source]],
 		.to = &lab->devices[lab->device_of_node[target]],
-		.born_size = 16,
 	};
-	p->born = hd_alloc(p->born_size, sizeof(*p->born));
-	p->first_noted = p->last_noted = hd_alloc(1, sizeof(*p->last_noted));
+	p->made.first = p->made.last = hd_alloc(1, sizeof(struct time_block));
+	p->due.first = p->due.last = hd_alloc(1, sizeof(struct time_block));
 	t->of_flow[flow] = t->n_postings++;
 	t->shares->rows[f->row].pairs++;
 	if (channel_open(lab, &channel) == HD_OK)
@@ -156,14 +155,13 @@ static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag
 			       row->name);
 }
 
-static void posting_fini(struct posting *p)
+static void times_fini(struct time_list *l)
 {
-	struct notes *n;
+	struct time_block *b;
 
-	free(p->born);
-	while ((n = p->first_noted)) {
-		p->first_noted = n->next;
-		free(n);
+	while ((b = l->first)) {
+		l->first = b->next;
+		free(b);
 	}
 }
 
@@ -202,8 +200,10 @@ void traffic_close(struct traffic *t)
 {
 	size_t rows = t->lab->build->scenario->n_traffic;
 
-	for (uint32_t i = 0; i < t->n_postings; i++)
-		posting_fini(&t->postings[i]);
+	for (uint32_t i = 0; i < t->n_postings; i++) {
+		times_fini(&t->postings[i].made);
+		times_fini(&t->postings[i].due);
+	}
 	for (uint32_t i = 0; i < t->n_shares; i++)
 		rows_free(t->shares[i].rows, rows);
 	free(t->shares);
@@ -222,62 +222,38 @@ static bool is_measured(const struct lab *lab, hd_time when)
 	return when >= now.from;
 }
 
-static hd_time *born_at(const struct posting *p, uint64_t number)
-{
-	return &p->born[number % p->born_size];
-}
-
 static struct posting_row *row_of(const struct traffic *t, const struct posting *p, uint32_t part)
 {
 	return &t->shares[part].rows[p->row];
 }
 
-/* For the destination. */
-static void note_born(struct posting *p, hd_time now)
+static void time_put(struct time_list *l, hd_time time)
 {
-	if (p->made && p->made % NOTES == 0)
-		p->last_noted = p->last_noted->next = hd_alloc(1, sizeof(*p->last_noted));
-	p->last_noted->born[p->made++ % NOTES] = now;
+	if (l->n_put && l->n_put % BLOCK == 0)
+		l->last = l->last->next = hd_alloc(1, sizeof(*l->last));
+	l->last->times[l->n_put++ % BLOCK] = time;
 }
 
-static void remember(const struct traffic *t, struct posting *p, hd_time now)
+/* The next one that was put. */
+static hd_time time_take(struct time_list *l)
 {
-	if (p->made - p->done == p->born_size) {
-		struct posting old = *p;
+	struct time_block *b = l->first;
 
-		p->born_size *= 2;
-		p->born = hd_alloc(p->born_size, sizeof(*p->born));
-		for (uint64_t i = p->done; i < p->made; i++)
-			*born_at(p, i) = *born_at(&old, i);
-		free(old.born);
+	if (l->n_taken && l->n_taken % BLOCK == 0) {
+		l->first = b->next;
+		free(b);
 	}
-	*born_at(p, p->made) = now;
-	if (born_is_told(p->from, p->to, (uint32_t)(p - t->postings), now))
-		p->made++;
-	else
-		note_born(p, now);
+	return l->first->times[l->n_taken++ % BLOCK];
 }
 
 void traffic_born(struct traffic *t, uint32_t posting, hd_time born)
 {
-	note_born(&t->postings[posting], born);
+	time_put(&t->postings[posting].due, born);
 }
 
 uint32_t traffic_postings(const struct traffic *t)
 {
 	return t->n_postings;
-}
-
-/* The next one that is received, or missing: it was made long ago. */
-static hd_time take_noted(struct posting *p)
-{
-	struct notes *n = p->first_noted;
-
-	if (p->received && p->received % NOTES == 0) {
-		p->first_noted = n->next;
-		free(n);
-	}
-	return p->first_noted->born[p->received++ % NOTES];
 }
 
 /* A flow has made a message. */
@@ -293,9 +269,11 @@ static void take_message(const struct traffic *t, uint32_t number)
 		row->failed += counts;
 		return;
 	}
-	channel_queue(t->lab, number, (uint32_t)p->made,
+	channel_queue(t->lab, number, (uint32_t)p->made.n_put,
 		      lab->build->scenario->traffic[p->row].payload);
-	remember(t, p, lab->now);
+	time_put(&p->made, lab->now);
+	if (!born_is_told(p->from, p->to, number, lab->now))
+		time_put(&p->due, lab->now);
 }
 
 /* A saturating flow makes a message when there is room for one. */
@@ -305,7 +283,7 @@ static void on_refill(void *context, uint32_t channel)
 	const struct posting *p = &t->postings[channel];
 	const struct lab *lab = p->from->lab;
 
-	if (lab->build->flows[p->flow].kind == SIM_SATURATING && p->made &&
+	if (lab->build->flows[p->flow].kind == SIM_SATURATING && p->made.n_put &&
 	    sim_message_make(lab->sim, p->flow))
 		take_message(t, channel);
 }
@@ -323,18 +301,18 @@ static void on_done(void *context, const struct message_event *e)
 	const struct traffic *t = context;
 	struct posting *p = &t->postings[e->channel];
 	struct posting_row *row = row_of(t, p, e->part);
-	uint64_t number = p->done++;
+	hd_time made = time_take(&p->made);
 	bool counts = is_measured(p->from->lab, e->when);
 
 	if (e->is_acknowledged) {
 		row->done += counts;
 		if (counts)
-			histogram_record(&row->times, e->when - *born_at(p, number));
+			histogram_record(&row->times, e->when - made);
 		return;
 	}
 	row->failed += counts;
 	if (!p->is_broken && counts)
-		row->failed += p->made - channel_counts(t->lab, e->channel).sends;
+		row->failed += p->made.n_put - channel_counts(t->lab, e->channel).sends;
 	p->is_broken = true;
 }
 
@@ -347,13 +325,13 @@ static void on_arrived(void *context, const struct message_event *e)
 	bool may_miss = lab->build->scenario->traffic[p->row].transport != SCN_RC;
 
 	/* A datagram that a later one has overtaken counts as lost already. */
-	if (may_miss && (int32_t)(e->message - (uint32_t)p->received) < 0)
+	if (may_miss && (int32_t)(e->message - (uint32_t)p->due.n_taken) < 0)
 		return;
-	while (may_miss && e->message != (uint32_t)p->received) {
+	while (may_miss && e->message != (uint32_t)p->due.n_taken) {
 		sim_message_lost(lab->sim, p->flow);
-		take_noted(p);
+		time_take(&p->due);
 	}
-	sim_message_arrived(lab->sim, p->to->node, p->flow, take_noted(p));
+	sim_message_arrived(lab->sim, p->to->node, p->flow, time_take(&p->due));
 	row_of(t, p, e->part)->received += is_measured(lab, e->when);
 }
 
@@ -542,81 +520,53 @@ void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct re
 
 /* ---- as bytes ----------------------------------------------------------- */
 
-/* Of those that are not done yet. */
-static void pack_born(struct posting *p, struct pack *k)
+static const struct pack_member list_members[] = {
+	PACK(time_list, n_put),
+	PACK(time_list, n_taken),
+};
+
+PACK_KNOWS(time_list, 32);
+PACK_KNOWS(posting, 96);
+
+/* Blocks `from` to `to`; the list has the first. */
+static void blocks_make(struct time_list *l, uint64_t from, uint64_t to)
 {
-	if (k->reads) {
-		while (p->born_size < p->made - p->done)
-			p->born_size *= 2;
-		p->born = hd_realloc(p->born, p->born_size, sizeof(*p->born));
-	}
-	for (uint64_t i = p->done; i < p->made; i++)
-		pack_u64(k, &p->born[i % p->born_size]);
+	for (; from < to; from++)
+		l->last = l->last->next = hd_alloc(1, sizeof(*l->last));
 }
 
-/* A list that goes on from message `from`, and has room for `to`. */
-static void notes_make(struct posting *p, uint64_t from, uint64_t to)
+/* Each time that was not taken takes a byte. */
+static void pack_times(struct pack *k, struct time_list *l)
 {
-	struct notes *n = p->first_noted;
-
-	for (; from < to; from++) {
-		n->next = hd_alloc(1, sizeof(*n));
-		n = n->next;
-	}
-	p->last_noted = n;
-}
-
-/* Of those that were not received yet. */
-static void pack_noted(struct posting *p, struct pack *k)
-{
-	/* The one before is let go when the next is taken. */
-	uint64_t first = p->received ? (p->received - 1) / NOTES : 0;
-	uint64_t last = p->made ? (p->made - 1) / NOTES : 0;
+	PACK_STRUCT(k, list_members, l);
+	if (!pack_check(k, l->n_taken <= l->n_put && l->n_put - l->n_taken <= k->left))
+		l->n_put = l->n_taken = 0;
+	/* A block is freed when a time of the next one is taken. */
+	uint64_t first = l->n_taken ? (l->n_taken - 1) / BLOCK : 0;
 
 	if (k->reads)
-		notes_make(p, first, last);
-	struct notes *n = p->first_noted;
+		blocks_make(l, first, l->n_put ? (l->n_put - 1) / BLOCK : 0);
+	struct time_block *b = l->first;
 
-	for (uint64_t i = p->received; i < p->made; i++) {
-		for (; first < i / NOTES; first++)
-			n = n->next;
-		pack_u64(k, &n->born[i % NOTES]);
+	for (uint64_t i = l->n_taken; i < l->n_put; i++) {
+		for (; first < i / BLOCK; first++)
+			b = b->next;
+		pack_u64(k, &b->times[i % BLOCK]);
 	}
 }
 
-static const struct pack_member source_members[] = {
-	PACK(posting, made),
-	PACK(posting, done),
-	PACK(posting, is_broken),
-};
-
-static const struct pack_member target_members[] = {
-	PACK(posting, made),
-	PACK(posting, received),
-};
-
-PACK_KNOWS(posting, 88);
-
-/* Every message that is not done or received takes a byte. */
 static void pack_source(struct posting *p, struct pack *k)
 {
-	PACK_STRUCT(k, source_members, p);
-	if (!pack_check(k, p->done <= p->made && p->made - p->done <= k->left))
-		p->made = p->done = 0;
-	pack_born(p, k);
+	pack_bool(k, &p->is_broken);
+	pack_times(k, &p->made);
 }
 
 static void pack_target(struct posting *p, struct pack *k)
 {
-	uint64_t made = p->made;
-
-	PACK_STRUCT(k, target_members, p);
-	if (!pack_check(k, p->received <= p->made && p->made - p->received <= k->left))
-		p->made = p->received = 0;
-	pack_noted(p, k);
-	/* What the source says of it holds. */
-	if (k->reads && made)
-		pack_check(k, p->made == made);
+	pack_times(k, &p->due);
+	/* A source in the same process has made as many. */
+	if (k->reads && p->made.n_put)
+		pack_check(k, p->made.n_put == p->due.n_put);
 }
 
 static void pack_rows(struct traffic *t, struct pack *k)
