@@ -17,7 +17,7 @@ target_compile_options(hd_flags INTERFACE
   -Wmissing-prototypes -Wvla -Wpointer-arith -Wundef
   -Wno-missing-field-initializers
   $<$<BOOL:${hd_werror}>:-Werror>)
-# The same objects make the program and the shared library (src/lib), of which
+# The same objects make the program and the shared library (src/api), of which
 # only what heddle.h names is seen.
 target_compile_options(hd_flags INTERFACE -fPIC -fvisibility=hidden)
 target_include_directories(hd_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/guard.h"
 #include "base/alloc.h"
 #include "base/claims.h"
 #include "base/file.h"
@@ -15,7 +16,6 @@
 #include "cli/record.h"
 #include "cli/shortage.h"
 #include "cli/threads.h"
-#include "lib/guard.h"
 #include "report/writer.h"
 #include "topo/read.h"
 

@@ -8,7 +8,7 @@
  */
 
 #include "cli/command.h"
-#include "lib/simulation.h"
+#include "run/run.h"
 
 /* Members of members cannot be in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */

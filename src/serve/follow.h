@@ -18,7 +18,7 @@
  * run to the bit.
  */
 
-#include "lib/simulation.h"
+#include "run/run.h"
 #include "serve/asks.h"
 
 struct follow_options {

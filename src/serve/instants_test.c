@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/examples_for_tests.h"
+#include "run/examples_for_tests.h"
 #include "serve/follow_for_tests.h"
 
 static uint64_t n_asked;

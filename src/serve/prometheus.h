@@ -10,7 +10,7 @@
  * simulation knows is called heddle_*.
  */
 
-#include "lib/simulation.h"
+#include "run/run.h"
 
 /* `down`: per sim port, whether its link is down now. */
 void prometheus_print(const struct simulation *s, const bool *down, struct strbuf *out);

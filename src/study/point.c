@@ -11,9 +11,9 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "fabric/fabric.h"
-#include "lib/content.h"
-#include "lib/simulation.h"
 #include "ranks/world.h"
+#include "run/content.h"
+#include "run/run.h"
 #include "study/processes.h"
 #include "study/study_parts.h"
 

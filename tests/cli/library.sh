@@ -8,7 +8,7 @@ top=$PWD/stage/opt/loom
 
 # Every function of the header is there, and nothing else.
 lib=$(dirname "$(find "$top" -name libheddle.so)")
-sed -n 's/^HD_API .*[ *]\(hd_[a-z_]*\)(.*/\1/p' "$SRC/src/lib/heddle.h" |
+sed -n 's/^HD_API .*[ *]\(hd_[a-z_]*\)(.*/\1/p' "$SRC/src/api/heddle.h" |
 	LC_ALL=C sort >wanted
 nm -D --defined-only "$lib/libheddle.so" | awk '$2 != "A" {
 	sub("@.*", "", $3); print $3 }' | LC_ALL=C sort >seen
@@ -16,7 +16,7 @@ nm -D --defined-only "$lib/libheddle.so" | awk '$2 != "A" {
 	diff wanted seen >&2 || true
 	fail "other symbols than those of heddle.h"
 }
-abi=$(sed -n 's/^#define HD_ABI //p' "$SRC/src/lib/heddle.h")
+abi=$(sed -n 's/^#define HD_ABI //p' "$SRC/src/api/heddle.h")
 readelf -d "$lib/libheddle.so" | grep -q "SONAME.*\[libheddle.so.$abi\]" ||
 	fail "its name has not the number of its interface"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
-#include "lib/checkpoint.h"
+#include "run/checkpoint.h"
 #include "sim/jobs/jobs.h"
 #include "verbs/traffic.h"
 

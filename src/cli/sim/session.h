@@ -8,8 +8,8 @@
  */
 
 #include "cli/scenario.h"
-#include "lib/simulation.h"
 #include "ranks/world.h"
+#include "run/run.h"
 
 struct sim_values {
 	struct common_options common;

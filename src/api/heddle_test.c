@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What programs see of heddle.h: runs, tables, and every kind of misuse. */
-#include "lib/heddle.h"
+#include "api/heddle.h"
 
 #include <math.h>
 #include <pthread.h>

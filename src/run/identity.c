@@ -9,8 +9,8 @@
 #include "base/digest.h"
 #include "base/pack.h"
 #include "base/team.h"
-#include "lib/content.h"
-#include "lib/simulation.h"
+#include "run/content.h"
+#include "run/run.h"
 
 static const struct pack_member node_members[] = {
 	PACK(sim_node, kind),

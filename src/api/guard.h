@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_LIB_GUARD_H
-#define HD_LIB_GUARD_H
+#ifndef HD_API_GUARD_H
+#define HD_API_GUARD_H
 
 /*
  * The line between heddle.h and the rooms behind it: what they refuse becomes a
@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
+#include "api/heddle.h"
 #include "base/diag.h"
-#include "lib/heddle.h"
 
 /* Nothing is wrong: HD_DONE. */
 int call_done(struct hd_error *error);

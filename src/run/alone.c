@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "lib/simulation_parts.h"
+#include "run/run_internal.h"
 
 /* Beside nothing else, a run ends with them. */
 hd_time jobs_next_look(const struct simulation *s)

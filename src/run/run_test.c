@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "lib/simulation.h"
+#include "run/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

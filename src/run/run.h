@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_LIB_SIMULATION_H
-#define HD_LIB_SIMULATION_H
+#ifndef HD_RUN_RUN_H
+#define HD_RUN_RUN_H
 
 /*
  * One run of a scenario, with all that its rows need (queue pairs, jobs) and

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
+#include "api/heddle.h"
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "base/strbuf.h"
-#include "lib/heddle.h"
 
 #define STAR "fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}\n"
 

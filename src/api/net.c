@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/guard.h"
+#include "api/opened.h"
 #include "base/alloc.h"
-#include "lib/guard.h"
-#include "lib/opened.h"
 #include "sim/jobs/packet.h"
 
 #define NOBODY    UINT32_MAX

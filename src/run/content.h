@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_LIB_CONTENT_H
-#define HD_LIB_CONTENT_H
+#ifndef HD_RUN_CONTENT_H
+#define HD_RUN_CONTENT_H
 
 /*
  * What decides what a run gives: the scenario with all overrides and defaults

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_LIB_CHECKPOINT_H
-#define HD_LIB_CHECKPOINT_H
+#ifndef HD_RUN_CHECKPOINT_H
+#define HD_RUN_CHECKPOINT_H
 
 /*
  * A file with the state of something that takes long, from which another

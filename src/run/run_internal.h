@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_LIB_SIMULATION_PARTS_H
-#define HD_LIB_SIMULATION_PARTS_H
+#ifndef HD_RUN_RUN_INTERNAL_H
+#define HD_RUN_RUN_INTERNAL_H
 
 /*
- * What simulation.c and simulation_saved.c know of a run. Internal to these.
+ * What run.c, alone.c and saved.c know of a run. Internal to these.
  */
 
 #include "base/file.h"
-#include "lib/checkpoint.h"
-#include "lib/simulation.h"
+#include "run/checkpoint.h"
+#include "run/run.h"
 #include "sim/jobs/jobs.h"
 #include "sim/show/picture.h"
 #include "verbs/traffic.h"
@@ -52,12 +52,12 @@ struct simulation {
 	struct strbuf unsaved; /* why the one that was due last failed, or "" */
 };
 
-/* ---- simulation.c ------------------------------------------------------- */
+/* ---- run.c ------------------------------------------------------- */
 
 /* Bytes of another process made no sense in one of its runs. */
 enum hd_status refuse_broken(struct simulation *s, const struct sim *sim, struct diag *d);
 
-/* ---- simulation_jobs.c -------------------------------------------------- */
+/* ---- alone.c -------------------------------------------------- */
 
 /* The next instant at which jobs are looked at (J11). */
 hd_time jobs_next_look(const struct simulation *s);
@@ -71,7 +71,7 @@ bool jobs_alone_left(const struct simulation *s);
  */
 HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s, struct diag *d);
 
-/* ---- simulation_saved.c ------------------------------------------------- */
+/* ---- saved.c ------------------------------------------------- */
 
 /* Before anything is opened: can it be saved; is there something to go on
  * with? */

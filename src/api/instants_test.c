@@ -16,11 +16,11 @@
 
 #include <cmocka.h>
 
+#include "api/heddle.h"
 #include "base/alloc.h"
 #include "base/team.h"
-#include "lib/examples_for_tests.h"
-#include "lib/heddle.h"
-#include "lib/simulation.h"
+#include "run/examples_for_tests.h"
+#include "run/run.h"
 
 static uint64_t n_looks, n_stops, n_numbers;
 static const char *looked_at; /* the example */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "lib/opened.h"
+#include "api/opened.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/guard.h"
 #include "base/alloc.h"
-#include "lib/guard.h"
 
 /* A caller's may be older, and shorter, than ours. */
 static void take_options(const struct hd_run_options *from, struct hd_run_options *to)

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/claims.h"
-#include "lib/simulation_parts.h"
 #include "ranks/world.h"
+#include "run/run_internal.h"
 #include "sim/show/perfquery.h"
 #include "sim/show/tables.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/guard.h"
-#include "lib/opened.h"
+#include "api/guard.h"
+#include "api/opened.h"
 
 struct hd_run {
 	struct opened opened;

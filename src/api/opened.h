@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_LIB_OPENED_H
-#define HD_LIB_OPENED_H
+#ifndef HD_API_OPENED_H
+#define HD_API_OPENED_H
 
 /*
  * A scenario that a program has opened, with its settings, as a simulation:
  * what runs and networks of heddle.h have in common.
  */
 
-#include "lib/heddle.h"
-#include "lib/simulation.h"
+#include "api/heddle.h"
+#include "run/run.h"
 
 /* What a caller asks for. */
 struct opening {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "lib/guard.h"
+#include "api/guard.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -7,9 +7,9 @@
 #include "base/claims.h"
 #include "base/clock.h"
 #include "base/unfinished.h"
-#include "lib/content.h"
-#include "lib/simulation_parts.h"
 #include "ranks/world.h"
+#include "run/content.h"
+#include "run/run_internal.h"
 
 /* ---- what a checkpoint is of -------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "lib/content.h"
+#include "run/content.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "lib/checkpoint.h"
+#include "run/checkpoint.h"
 
 #define SEAL 16 /* bytes of the digest at the end */
 

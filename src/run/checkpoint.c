@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "lib/checkpoint.h"
+#include "run/checkpoint.h"
 
 #include <stdint.h>
 #include <string.h>
