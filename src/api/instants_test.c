@@ -35,12 +35,12 @@ static struct fabric *load(const struct example *x)
 	return f;
 }
 
-static struct simulation *begin(const struct example *x, const struct simulation_options *o)
+static struct run *begin(const struct example *x, const struct run_options *o)
 {
 	struct diag d = { .status = HD_OK };
-	struct simulation *s;
+	struct run *s;
 
-	if (simulation_new(load(x), o, &d, &s) != HD_OK)
+	if (run_open(load(x), o, &d, &s) != HD_OK)
 		fail_msg("%s: %s", x->path, d.message);
 	return s;
 }
@@ -83,18 +83,18 @@ static void print_results(const struct results *r, struct strbuf *out)
 }
 
 /* All that can be asked of a run; out: what it has. */
-static void look(const struct simulation *s, bool all, struct strbuf *out)
+static void look(const struct run *s, bool all, struct strbuf *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	bool met;
-	struct results *r = simulation_results(s, all, &met);
-	struct results *record = simulation_record(s);
+	struct results *r = run_results(s, all, &met);
+	struct results *record = run_record(s);
 
 	n_looks++;
 	strbuf_clear(out);
 	strbuf_printf(out, "%d\n", met);
-	simulation_checksum(s, out);
-	simulation_counters(s, out);
+	run_checksum(s, out);
+	run_counters(s, out);
 	print_results(r, out);
 	print_results(record, &text);
 	assert_non_null(results_find(r, "summary"));
@@ -104,25 +104,25 @@ static void look(const struct simulation *s, bool all, struct strbuf *out)
 }
 
 /* The run in one go; when it ended. */
-static hd_time reference(const struct example *x, const struct simulation_options *o,
+static hd_time reference(const struct example *x, const struct run_options *o,
 			 struct strbuf *out)
 {
-	struct simulation *s = begin(x, o);
+	struct run *s = begin(x, o);
 	struct diag d = { .status = HD_OK };
 
-	if (simulation_run(s, &d) != HD_OK)
+	if (run_to_end(s, &d) != HD_OK)
 		fail_msg("%s: %s", x->path, d.message);
 	look(s, true, out);
-	hd_time end = sim_now(simulation_sim(s));
+	hd_time end = sim_now(run_sim(s));
 
-	simulation_free(s);
+	run_close(s);
 	return end;
 }
 
 /* Before the first event, at shares of its time, and at its end. */
 static void looks_change_nothing(const struct example *x)
 {
-	const struct simulation_options o = { .sampled = true };
+	const struct run_options o = { .sampled = true };
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 
@@ -131,24 +131,24 @@ static void looks_change_nothing(const struct example *x)
 	hd_time end = reference(x, &o, &want);
 
 	team_ask(1 + (unsigned)x->number % 3);
-	struct simulation *s = begin(x, &o);
+	struct run *s = begin(x, &o);
 
 	look(s, false, &got);
-	for (unsigned k = 0; k < INSTANTS && !simulation_is_over(s); k++) {
+	for (unsigned k = 0; k < INSTANTS && !run_is_over(s); k++) {
 		/* The first picosecond, and shares that are no round times. */
 		hd_time until = end / INSTANTS * k + 1 + k;
 
 		if (until > end)
 			break;
-		assert_int_equal(simulation_advance(s, until, &d), HD_OK);
+		assert_int_equal(run_advance(s, until, &d), HD_OK);
 		look(s, k % 2, &got);
 	}
-	while (!simulation_is_over(s))
-		assert_int_equal(simulation_advance(s, HD_TIME_NEVER, &d), HD_OK);
+	while (!run_is_over(s))
+		assert_int_equal(run_advance(s, HD_TIME_NEVER, &d), HD_OK);
 	look(s, true, &got);
 	if (strcmp(want.text, got.text) != 0)
 		fail_msg("%s: a run that was looked at is another", x->path);
-	simulation_free(s);
+	run_close(s);
 	strbuf_fini(&want);
 	strbuf_fini(&got);
 }
@@ -227,19 +227,19 @@ static void every_run_can_be_looked_at(void **state)
 /* By its owner, at shares of its time: short runs rarely call the progress function. */
 static void a_run_ends_at_any_instant(const struct example *x)
 {
-	const struct simulation_options o = { .sampled = true };
+	const struct run_options o = { .sampled = true };
 	struct diag d = { .status = HD_OK };
 	struct strbuf got = STRBUF_INIT;
 	hd_time end = reference(x, &o, &got);
 
 	for (unsigned k = 0; k < INSTANTS; k++) {
-		struct simulation *s = begin(x, &o);
+		struct run *s = begin(x, &o);
 
-		assert_int_equal(simulation_advance(s, end / INSTANTS * k + 1 + k, &d), HD_OK);
-		if (!simulation_is_over(s))
-			assert_int_equal(simulation_stop(s, &d), HD_OK);
+		assert_int_equal(run_advance(s, end / INSTANTS * k + 1 + k, &d), HD_OK);
+		if (!run_is_over(s))
+			assert_int_equal(run_stop(s, &d), HD_OK);
 		look(s, k % 2, &got);
-		simulation_free(s);
+		run_close(s);
 		n_stops++;
 	}
 	strbuf_fini(&got);

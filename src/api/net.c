@@ -317,11 +317,11 @@ static enum hd_status check_buffers(const struct fabric *f, struct diag *d)
 static enum hd_status begin(void *context, struct diag *d)
 {
 	struct hd_net *n = context;
-	struct fabric *f = simulation_fabric(n->opened.simulation);
+	struct fabric *f = run_fabric(n->opened.simulation);
 
 	n->fabric = f;
-	n->sim = simulation_sim(n->opened.simulation);
-	n->endpoint = simulation_outside(n->opened.simulation);
+	n->sim = run_sim(n->opened.simulation);
+	n->endpoint = run_outside(n->opened.simulation);
 	n->hosts = selector_hosts(f->selector);
 	n->n_lines = (uint32_t)f->scenario->qos.n_classes + 1;
 	n->lines = hd_alloc((size_t)n->hosts->n * n->n_lines, sizeof(*n->lines));
@@ -521,19 +521,19 @@ static enum hd_status run_on(void *context, struct diag *d)
 {
 	const struct running *r = context;
 	struct hd_net *n = r->net;
-	struct simulation *s = n->opened.simulation;
+	struct run *s = n->opened.simulation;
 
 	if (n->is_draining && n->pending == 0)
 		return HD_OK;
-	enum hd_status status = simulation_run_until(s, r->until, d);
+	enum hd_status status = run_until(s, r->until, d);
 
 	if (status != HD_OK)
 		return status;
-	if (simulation_state(s) == SIM_DEADLOCK)
+	if (run_state(s) == SIM_DEADLOCK)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "deadlock: packets wait for each other in a circle");
 	/* Where it paused, or nothing happens any more until then. */
-	if (simulation_state(s) == SIM_PAUSED)
+	if (run_state(s) == SIM_PAUSED)
 		n->now = sim_now(n->sim);
 	else if (r->until != HD_NEVER)
 		n->now = r->until;
@@ -559,7 +559,7 @@ static int run(struct hd_net *net, uint64_t time, bool steps, struct hd_error *e
 	net->is_draining = time == HD_NEVER;
 	int code = call_guarded(run_on, &r, &net->opened.is_broken, error);
 
-	return code == HD_DONE && simulation_is_stopped(net->opened.simulation)
+	return code == HD_DONE && run_is_stopped(net->opened.simulation)
 		       ? call_failed(error, HD_STOPPED, "stopped")
 		       : code;
 }

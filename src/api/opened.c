@@ -84,7 +84,7 @@ static enum hd_status open_it(void *context, struct diag *d)
 	o->trace = o->options.trace ? hd_strdup(o->options.trace) : NULL;
 	put_settings(o);
 	enum hd_status status = build(what, d, &f);
-	const struct simulation_options options = {
+	const struct run_options options = {
 		.pcap = o->pcap,
 		.trace = o->trace,
 		.outside = what->outside,
@@ -92,7 +92,7 @@ static enum hd_status open_it(void *context, struct diag *d)
 		.context = o,
 	};
 
-	return status == HD_OK ? simulation_new(f, &options, d, &o->simulation) : status;
+	return status == HD_OK ? run_open(f, &options, d, &o->simulation) : status;
 }
 
 int opened_init(const struct opening *what, struct hd_error *error)
@@ -120,7 +120,7 @@ void opened_fini(struct opened *o)
 	if (o->is_broken)
 		return;
 	if (o->simulation)
-		simulation_free(o->simulation);
+		run_close(o->simulation);
 	overrides_fini(&o->overrides);
 	free(o->file);
 	free(o->pcap);

@@ -24,7 +24,7 @@ struct opened {
 	struct hd_run_options options; /* all that the library knows */
 	struct overrides overrides;
 	char *file, *pcap, *trace;
-	struct simulation *simulation;
+	struct run *simulation;
 	bool is_broken;  /* memory ran short inside */
 	bool is_looking; /* the progress function is called now */
 	bool is_closed;  /* by that function: its run ends, and is freed then */

@@ -55,13 +55,13 @@ int hd_run_load(const char *text, size_t len, const char *name,
 static enum hd_status go(void *context, struct diag *d)
 {
 	struct hd_run *run = context;
-	struct simulation *s = run->opened.simulation;
-	enum hd_status status = simulation_run(s, d);
+	struct run *s = run->opened.simulation;
+	enum hd_status status = run_to_end(s, d);
 
 	/* What was found before memory ran short is there, too. */
-	if (!run->opened.is_closed && (status == HD_OK || simulation_state(s) == SIM_FULL)) {
-		run->results = simulation_results(s, run->opened.options.all, &run->met);
-		run->checksum = simulation_sum(s);
+	if (!run->opened.is_closed && (status == HD_OK || run_state(s) == SIM_FULL)) {
+		run->results = run_results(s, run->opened.options.all, &run->met);
+		run->checksum = run_sum(s);
 	}
 	return status;
 }
@@ -76,7 +76,7 @@ int hd_run_go(struct hd_run *run, struct hd_error *error)
 	int code = call_guarded(go, run, &run->opened.is_broken, error);
 
 	run->is_going = false;
-	if (code == HD_DONE && simulation_is_stopped(run->opened.simulation))
+	if (code == HD_DONE && run_is_stopped(run->opened.simulation))
 		code = call_failed(error, HD_STOPPED, "stopped");
 	if (run->opened.is_closed)
 		hd_run_close(run);

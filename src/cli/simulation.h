@@ -4,7 +4,7 @@
 
 /*
  * The options of a run: what looks on, and what its state is saved to. `run` is
- * a member of `type`, a struct simulation_options.
+ * a member of `type`, a struct run_options.
  */
 
 #include "cli/command.h"

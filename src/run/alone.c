@@ -6,7 +6,7 @@
 #include "run/run_internal.h"
 
 /* Beside nothing else, a run ends with them. */
-hd_time jobs_next_look(const struct simulation *s)
+hd_time jobs_next_look(const struct run *s)
 {
 	return s->jobs && (s->fabric->n_flows || jobs_leave_timers(s->jobs))
 		       ? (sim_now(s->sim) / JOBS_LOOK + 1) * JOBS_LOOK
@@ -14,7 +14,7 @@ hd_time jobs_next_look(const struct simulation *s)
 }
 
 /* The run of one job is over, or given up. */
-static void alone_end(struct simulation *s)
+static void alone_end(struct run *s)
 {
 	sim_free(s->alone.sim);
 	jobs_free(s->alone.jobs);
@@ -22,7 +22,7 @@ static void alone_end(struct simulation *s)
 	s->alone.jobs = NULL;
 }
 
-static enum hd_status alone_begin(struct simulation *s, struct diag *d)
+static enum hd_status alone_begin(struct run *s, struct diag *d)
 {
 	struct sim_rules rules = s->fabric->rules;
 	enum hd_status status = jobs_new(s->fabric, s->alone.next, d, &s->alone.jobs);
@@ -40,7 +40,7 @@ static enum hd_status alone_begin(struct simulation *s, struct diag *d)
 /* A sim_progress_fn: the run itself is as far as it was at its end. */
 static bool alone_progress(void *context, const struct sim_progress *p)
 {
-	struct simulation *s = context;
+	struct run *s = context;
 	struct sim_progress whole;
 
 	(void)p;
@@ -50,7 +50,7 @@ static bool alone_progress(void *context, const struct sim_progress *p)
 }
 
 /* Several processes would be stopped at different instants. */
-static enum hd_status alone_run(struct simulation *s, struct diag *d)
+static enum hd_status alone_run(struct run *s, struct diag *d)
 {
 	bool is_asked = s->options.progress && !s->options.world;
 	enum hd_status status = s->alone.sim ? HD_OK : alone_begin(s, d);
@@ -69,7 +69,7 @@ static enum hd_status alone_run(struct simulation *s, struct diag *d)
 	return status;
 }
 
-void jobs_alone_init(struct simulation *s)
+void jobs_alone_init(struct run *s)
 {
 	uint32_t n = (uint32_t)s->fabric->scenario->n_jobs;
 
@@ -78,19 +78,19 @@ void jobs_alone_init(struct simulation *s)
 		s->alone.completion[i] = HD_TIME_NEVER;
 }
 
-void jobs_alone_fini(struct simulation *s)
+void jobs_alone_fini(struct run *s)
 {
 	if (s->alone.sim)
 		alone_end(s);
 	free(s->alone.completion);
 }
 
-bool jobs_alone_left(const struct simulation *s)
+bool jobs_alone_left(const struct run *s)
 {
 	return s->jobs && s->alone.next < s->fabric->scenario->n_jobs;
 }
 
-enum hd_status jobs_run_alone(struct simulation *s, struct diag *d)
+enum hd_status jobs_run_alone(struct run *s, struct diag *d)
 {
 	const struct scenario *scenario = s->fabric->scenario;
 	bool others = s->fabric->n_flows || scenario->n_jobs > 1;

@@ -116,7 +116,7 @@ static void note_goals(const struct scenario *s, struct strbuf *out)
 	}
 }
 
-static void note_options(const struct simulation_options *o, struct strbuf *out)
+static void note_options(const struct run_options *o, struct strbuf *out)
 {
 	strbuf_printf(out, "%d %d %u %d %llu %u\n", o->pcap != NULL, o->trace != NULL,
 		      o->flow_control, o->sampled, (unsigned long long)o->sample, team_asked());
@@ -126,8 +126,7 @@ static void note_options(const struct simulation_options *o, struct strbuf *out)
 		strbuf_printf(out, "%s\n", o->ports.items[i]);
 }
 
-void simulation_identity(const struct fabric *f, const struct simulation_options *o,
-			 struct strbuf *out)
+void run_identity(const struct fabric *f, const struct run_options *o, struct strbuf *out)
 {
 	const struct subnet *net = f->setup.subnet;
 	struct strbuf all = STRBUF_INIT;

@@ -10,7 +10,7 @@
 #include "sim/show/tables.h"
 
 /* Of several processes, the first writes it. */
-static enum hd_status side_open(struct simulation *s, struct side_file *f, const char *path,
+static enum hd_status side_open(struct run *s, struct side_file *f, const char *path,
 				struct diag *d)
 {
 	const struct world *world = s->options.world;
@@ -40,7 +40,7 @@ static enum hd_status side_commit(struct side_file *f, struct diag *d)
 }
 
 /* What programs ask for has not met the checks of a command line. */
-static enum hd_status check_output(const struct simulation *s, const char *path, struct diag *d)
+static enum hd_status check_output(const struct run *s, const char *path, struct diag *d)
 {
 	const struct scenario *from = s->fabric->scenario;
 	bool is_read = from->file && file_is_same(path, from->file);
@@ -59,9 +59,9 @@ static enum hd_status check_output(const struct simulation *s, const char *path,
 	return diag_fail(d, HD_ERR_INPUT, "is read here, and would be written over");
 }
 
-static enum hd_status open_files(struct simulation *s, struct diag *d)
+static enum hd_status open_files(struct run *s, struct diag *d)
 {
-	const struct simulation_options *o = &s->options;
+	const struct run_options *o = &s->options;
 	enum hd_status status = HD_OK;
 
 	if (o->pcap && o->trace && file_is_same(o->pcap, o->trace))
@@ -85,7 +85,7 @@ static enum hd_status open_files(struct simulation *s, struct diag *d)
 	return status;
 }
 
-static enum hd_status commit_files(struct simulation *s, struct diag *d)
+static enum hd_status commit_files(struct run *s, struct diag *d)
 {
 	sim_watch_finish(&s->watch);
 	enum hd_status status = side_commit(&s->pcap, d);
@@ -100,7 +100,7 @@ static void rules_without_end(struct sim_rules *rules)
 	rules->precision = 0;
 }
 
-static enum hd_status make_sim(struct simulation *s, struct diag *d)
+static enum hd_status make_sim(struct run *s, struct diag *d)
 {
 	struct sim_rules rules = s->fabric->rules;
 	bool has_pairs = qp_rows_any(s->fabric);
@@ -125,9 +125,9 @@ static enum hd_status make_sim(struct simulation *s, struct diag *d)
 }
 
 /* All that looks on, and what it had seen if the run goes on. */
-static enum hd_status look_on(struct simulation *s, struct diag *d)
+static enum hd_status look_on(struct run *s, struct diag *d)
 {
-	const struct simulation_options *o = &s->options;
+	const struct run_options *o = &s->options;
 
 	sim_watch_attach(&s->watch, s->sim);
 	if (o->sampled)
@@ -135,10 +135,10 @@ static enum hd_status look_on(struct simulation *s, struct diag *d)
 	return saved_restart(s, d);
 }
 
-enum hd_status simulation_new(struct fabric *f, const struct simulation_options *o, struct diag *d,
-			      struct simulation **out)
+enum hd_status run_open(struct fabric *f, const struct run_options *o, struct diag *d,
+			struct run **out)
 {
-	struct simulation *s = hd_alloc(1, sizeof(*s));
+	struct run *s = hd_alloc(1, sizeof(*s));
 
 	s->options = *o;
 	s->fabric = f;
@@ -161,14 +161,14 @@ enum hd_status simulation_new(struct fabric *f, const struct simulation_options 
 	if (status == HD_OK)
 		status = look_on(s, d);
 	if (status != HD_OK) {
-		simulation_free(s);
+		run_close(s);
 		return status;
 	}
 	*out = s;
 	return HD_OK;
 }
 
-void simulation_free(struct simulation *s)
+void run_close(struct run *s)
 {
 	side_close(&s->pcap);
 	side_close(&s->trace);
@@ -189,7 +189,7 @@ void simulation_free(struct simulation *s)
 }
 
 /* When and where the packets were that filled the memory. */
-static void describe_crowd(const struct simulation *s, struct strbuf *out)
+static void describe_crowd(const struct run *s, struct strbuf *out)
 {
 	struct sim_crowd crowd;
 
@@ -201,7 +201,7 @@ static void describe_crowd(const struct simulation *s, struct strbuf *out)
 	fabric_port_name(s->fabric, crowd.port, out);
 }
 
-static enum hd_status refuse_full(const struct simulation *s, struct diag *d)
+static enum hd_status refuse_full(const struct run *s, struct diag *d)
 {
 	struct strbuf why = STRBUF_INIT;
 
@@ -221,7 +221,7 @@ static hd_time earlier(hd_time a, hd_time b)
 
 /* To `limit`, unless a sample is due, it is time for a checkpoint, jobs are
  * looked at, or it ends before. */
-static void run_on(struct simulation *s, hd_time limit)
+static void run_on(struct run *s, hd_time limit)
 {
 	bool sampled = s->options.sampled;
 	hd_time sample = sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
@@ -245,7 +245,7 @@ static void run_on(struct simulation *s, hd_time limit)
 }
 
 /* Among processes, if there are several. */
-static enum hd_status share(struct simulation *s, struct diag *d)
+static enum hd_status share(struct run *s, struct diag *d)
 {
 	const struct world *world = s->options.world;
 	const char *why = world ? sim_share(s->sim) : NULL;
@@ -257,7 +257,7 @@ static enum hd_status share(struct simulation *s, struct diag *d)
 			 world->n, why);
 }
 
-enum hd_status refuse_broken(struct simulation *s, const struct sim *sim, struct diag *d)
+enum hd_status refuse_broken(struct run *s, const struct sim *sim, struct diag *d)
 {
 	s->state = SIM_BROKEN;
 	d->file = NULL;
@@ -266,7 +266,7 @@ enum hd_status refuse_broken(struct simulation *s, const struct sim *sim, struct
 }
 
 /* After its end, or where it was stopped for good. */
-static enum hd_status finish(struct simulation *s, enum hd_status status, struct diag *d)
+static enum hd_status finish(struct run *s, enum hd_status status, struct diag *d)
 {
 	if (s->state == SIM_BROKEN)
 		return refuse_broken(s, s->sim, d);
@@ -279,19 +279,19 @@ static enum hd_status finish(struct simulation *s, enum hd_status status, struct
 
 /* Whether something is left to compute: of the run, or of jobs without others
  * after it. */
-static bool has_more(const struct simulation *s)
+static bool has_more(const struct run *s)
 {
 	return s->state == SIM_PAUSED ||
 	       (s->state != SIM_FULL && s->state != SIM_BROKEN && jobs_alone_left(s));
 }
 
-static enum hd_status run_alone(struct simulation *s, struct diag *d)
+static enum hd_status run_alone(struct run *s, struct diag *d)
 {
 	return s->state != SIM_PAUSED && has_more(s) && !s->is_stopped ? jobs_run_alone(s, d)
 								       : HD_OK;
 }
 
-enum hd_status simulation_run(struct simulation *s, struct diag *d)
+enum hd_status run_to_end(struct run *s, struct diag *d)
 {
 	enum hd_status status = share(s, d);
 
@@ -303,7 +303,7 @@ enum hd_status simulation_run(struct simulation *s, struct diag *d)
 	return finish(s, run_alone(s, d), d);
 }
 
-enum hd_status simulation_advance(struct simulation *s, hd_time until, struct diag *d)
+enum hd_status run_advance(struct run *s, hd_time until, struct diag *d)
 {
 	bool is_left = s->state == SIM_PAUSED;
 
@@ -315,49 +315,49 @@ enum hd_status simulation_advance(struct simulation *s, hd_time until, struct di
 	return status == HD_OK && has_more(s) ? HD_OK : finish(s, status, d);
 }
 
-enum hd_status simulation_stop(struct simulation *s, struct diag *d)
+enum hd_status run_stop(struct run *s, struct diag *d)
 {
 	return s->is_over ? HD_OK : finish(s, HD_OK, d);
 }
 
-enum hd_status simulation_run_until(struct simulation *s, hd_time until, struct diag *d)
+enum hd_status run_until(struct run *s, hd_time until, struct diag *d)
 {
 	s->is_stopped = false;
 	s->state = sim_run(s->sim, until, saved_progress, s);
 	return s->state == SIM_FULL ? refuse_full(s, d) : HD_OK;
 }
 
-bool simulation_is_over(const struct simulation *s)
+bool run_is_over(const struct run *s)
 {
 	return s->is_over;
 }
 
-bool simulation_is_stopped(const struct simulation *s)
+bool run_is_stopped(const struct run *s)
 {
 	return s->is_stopped;
 }
 
-uint32_t simulation_outside(const struct simulation *s)
+uint32_t run_outside(const struct run *s)
 {
 	return s->outside;
 }
 
-struct fabric *simulation_fabric(const struct simulation *s)
+struct fabric *run_fabric(const struct run *s)
 {
 	return s->fabric;
 }
 
-struct sim *simulation_sim(const struct simulation *s)
+struct sim *run_sim(const struct run *s)
 {
 	return s->sim;
 }
 
-enum sim_state simulation_state(const struct simulation *s)
+enum sim_state run_state(const struct run *s)
 {
 	return s->state;
 }
 
-static struct sim_findings findings_of(const struct simulation *s, bool all)
+static struct sim_findings findings_of(const struct run *s, bool all)
 {
 	return (struct sim_findings){
 		.build = s->fabric,
@@ -373,7 +373,7 @@ static void put_setting(void *context, const char *name, const char *value)
 	results_parameter(context, name, value);
 }
 
-struct results *simulation_results(const struct simulation *s, bool all, bool *met)
+struct results *run_results(const struct run *s, bool all, bool *met)
 {
 	const struct sim_findings f = findings_of(s, all);
 	struct results *r = results_new("sim");
@@ -398,11 +398,11 @@ struct results *simulation_results(const struct simulation *s, bool all, bool *m
 	return r;
 }
 
-struct results *simulation_record(const struct simulation *s)
+struct results *run_record(const struct run *s)
 {
 	const struct sim_findings f = findings_of(s, true);
 	bool met;
-	struct results *r = simulation_results(s, true, &met);
+	struct results *r = run_results(s, true, &met);
 
 	sim_picture_curves(&f, r);
 	sim_samples_tables(&s->samples, r);
@@ -410,29 +410,29 @@ struct results *simulation_record(const struct simulation *s)
 	return r;
 }
 
-void simulation_samples(const struct simulation *s, struct results *r)
+void run_samples(const struct run *s, struct results *r)
 {
 	sim_samples_tables(&s->samples, r);
 }
 
-void simulation_picture(const struct simulation *s, struct results *r)
+void run_picture(const struct run *s, struct results *r)
 {
 	const struct sim_findings f = findings_of(s, true);
 
 	sim_picture_fabric(&f, r);
 }
 
-uint64_t simulation_sum(const struct simulation *s)
+uint64_t run_sum(const struct run *s)
 {
 	return sim_checksum(sim_metrics(s->sim));
 }
 
-void simulation_checksum(const struct simulation *s, struct strbuf *out)
+void run_checksum(const struct run *s, struct strbuf *out)
 {
-	strbuf_printf(out, "%016llx\n", (unsigned long long)simulation_sum(s));
+	strbuf_printf(out, "%016llx\n", (unsigned long long)run_sum(s));
 }
 
-void simulation_counters(const struct simulation *s, struct strbuf *out)
+void run_counters(const struct run *s, struct strbuf *out)
 {
 	perfquery_print(s->fabric, sim_metrics(s->sim), s->ports, out);
 }

@@ -3,17 +3,17 @@
 #define HD_RUN_RUN_H
 
 /*
- * One run of a scenario, with all that its rows need (queue pairs, jobs) and
- * all that looks on: captures, traces, samples of its links. 'heddle sim', the
- * points of 'heddle sweep' and programs that use heddle.h come here.
+ * The driver of one run of a scenario, with its queue pairs, jobs and observers
+ * (captures, traces, samples of links). Every command and interface that
+ * simulates a scenario uses it.
  *
- *	if (simulation_new(fabric, &options, &d, &s) == HD_OK) {
- *		if (simulation_run(s, &d) == HD_OK)
- *			results = simulation_results(s, false, &met);
- *		simulation_free(s);
+ *	if (run_open(fabric, &options, &d, &s) == HD_OK) {
+ *		if (run_to_end(s, &d) == HD_OK)
+ *			results = run_results(s, false, &met);
+ *		run_close(s);
  *	}
  *
- * Looking on changes nothing in the run.
+ * Observers do not change the results.
  */
 
 #include "base/option.h"
@@ -22,7 +22,7 @@
 #include "sim/show/watch.h"
 #include "sim/sim.h"
 
-struct simulation_options {
+struct run_options {
 	const char *pcap, *trace; /* files to write, or NULL */
 	unsigned flow_control;    /* enum sim_capture_flow */
 	struct option_list ports; /* looked at in those; none: all */
@@ -39,7 +39,7 @@ struct simulation_options {
 	const struct world *world;
 	/*
 	 * One more endpoint of the simulator, which sends packets of its own
-	 * until simulation_free; no rule ends such a run. NULL: none.
+	 * until run_close; no rule ends such a run. NULL: none.
 	 */
 	const struct sim_endpoint *outside;
 	sim_progress_fn *progress; /* or NULL; false ends the run */
@@ -49,69 +49,66 @@ struct simulation_options {
 	void *context;
 };
 
-struct simulation;
+struct run;
 
 /* A line that is the same for two runs that compute the same. */
-void simulation_identity(const struct fabric *f, const struct simulation_options *o,
-			 struct strbuf *out);
+void run_identity(const struct fabric *f, const struct run_options *o, struct strbuf *out);
 
-/* Takes the fabric over, also if it refuses. */
-HD_MUST_CHECK enum hd_status simulation_new(struct fabric *f, const struct simulation_options *o,
-					    struct diag *d, struct simulation **out);
-/* Files that are not whole are removed. */
-void simulation_free(struct simulation *s);
+/* Owns the fabric from here on, also after an error. */
+HD_MUST_CHECK enum hd_status run_open(struct fabric *f, const struct run_options *o, struct diag *d,
+				      struct run **out);
+/* Removes incomplete output files. */
+void run_close(struct run *s);
 
 /*
  * To its end. HD_ERR_IO if a file cannot be written; HD_ERR_ENV if packets fill
  * the memory, and what was found until then may still be shown.
  */
-HD_MUST_CHECK enum hd_status simulation_run(struct simulation *s, struct diag *d);
+HD_MUST_CHECK enum hd_status run_to_end(struct run *s, struct diag *d);
 /*
  * In pieces, instead: through all instants up to `until`, or until the progress
- * callback says to stop; the outcome is that of simulation_run, however it is
+ * callback says to stop; the outcome is that of run_to_end, however it is
  * cut. Not to be called after it is over. One process only.
  */
-HD_MUST_CHECK enum hd_status simulation_advance(struct simulation *s, hd_time until,
-						struct diag *d);
+HD_MUST_CHECK enum hd_status run_advance(struct run *s, hd_time until, struct diag *d);
 /* Ends such a run where it is: files hold what came until then. */
-HD_MUST_CHECK enum hd_status simulation_stop(struct simulation *s, struct diag *d);
+HD_MUST_CHECK enum hd_status run_stop(struct run *s, struct diag *d);
 /* With something outside: all instants until then, and on from there. */
-HD_MUST_CHECK enum hd_status simulation_run_until(struct simulation *s, hd_time until,
-						  struct diag *d);
+HD_MUST_CHECK enum hd_status run_until(struct run *s, hd_time until, struct diag *d);
 /*
  * Whether nothing is left to compute and files are written. A run that has come
  * to its end (its state) may still compute how long jobs take by themselves.
  */
-bool simulation_is_over(const struct simulation *s);
+bool run_is_over(const struct run *s);
 /* Whether progress() has ended it. */
-bool simulation_is_stopped(const struct simulation *s);
+bool run_is_stopped(const struct run *s);
 /* Whether there is a checkpoint of this run; *now: the simulated time of it. */
-bool simulation_is_saved(const struct simulation *s, hd_time *now);
+bool run_is_saved(const struct run *s, hd_time *now);
 /* Whether the checkpoint that was due last could not be written. */
-bool simulation_is_unsaved(const struct simulation *s);
+bool run_is_unsaved(const struct run *s);
 /* The number of the endpoint outside. */
-uint32_t simulation_outside(const struct simulation *s);
-struct fabric *simulation_fabric(const struct simulation *s);
-struct sim *simulation_sim(const struct simulation *s);
-enum sim_state simulation_state(const struct simulation *s);
+uint32_t run_outside(const struct run *s);
+struct fabric *run_fabric(const struct run *s);
+struct sim *run_sim(const struct run *s);
+enum sim_state run_state(const struct run *s);
 
 /*
- * What was found until now, at any moment between simulation_new and
- * simulation_free; of every port and flow if `all`; *met: every goal was met
+ * What was found until now, at any moment between run_open and
+ * run_close; of every port and flow if `all`; *met: every goal was met
  * and nothing stands still.
  */
-struct results *simulation_results(const struct simulation *s, bool all, bool *met);
+struct results *run_results(const struct run *s, bool all, bool *met);
 /* For a database or a page: curves, the fabric and samples, too. */
-struct results *simulation_record(const struct simulation *s);
+struct results *run_record(const struct run *s);
 /* Adds what samples have of the run until now; of one that is sampled. */
-void simulation_samples(const struct simulation *s, struct results *r);
+void run_samples(const struct run *s, struct results *r);
 /* Adds the fabric as a page draws it. */
-void simulation_picture(const struct simulation *s, struct results *r);
+void run_picture(const struct run *s, struct results *r);
 /* One number that all deliveries, losses and counters of ports enter; and as
  * text. */
-uint64_t simulation_sum(const struct simulation *s);
-void simulation_checksum(const struct simulation *s, struct strbuf *out);
+uint64_t run_sum(const struct run *s);
+void run_checksum(const struct run *s, struct strbuf *out);
 /* The counters of the ports that are looked at, as perfquery prints them. */
-void simulation_counters(const struct simulation *s, struct strbuf *out);
+void run_counters(const struct run *s, struct strbuf *out);
 
 #endif

@@ -20,8 +20,8 @@ struct side_file {
 	bool is_open; /* the writer; else nobody reads what is written */
 };
 
-struct simulation {
-	struct simulation_options options;
+struct run {
+	struct run_options options;
 	struct fabric *fabric;
 	bool *ports; /* per sim port: looked at; NULL: all */
 	struct sim_watch watch;
@@ -55,40 +55,40 @@ struct simulation {
 /* ---- run.c ------------------------------------------------------- */
 
 /* Bytes of another process made no sense in one of its runs. */
-enum hd_status refuse_broken(struct simulation *s, const struct sim *sim, struct diag *d);
+enum hd_status refuse_broken(struct run *s, const struct sim *sim, struct diag *d);
 
 /* ---- alone.c -------------------------------------------------- */
 
 /* The next instant at which jobs are looked at (J11). */
-hd_time jobs_next_look(const struct simulation *s);
-void jobs_alone_init(struct simulation *s);
-void jobs_alone_fini(struct simulation *s);
+hd_time jobs_next_look(const struct run *s);
+void jobs_alone_init(struct run *s);
+void jobs_alone_fini(struct run *s);
 /* Whether jobs_run_alone has something left to compute. */
-bool jobs_alone_left(const struct simulation *s);
+bool jobs_alone_left(const struct run *s);
 /*
  * How long each job takes with nothing else on the fabric, after the run. Ends
  * early if progress() says so (is_stopped); the next call resumes.
  */
-HD_MUST_CHECK enum hd_status jobs_run_alone(struct simulation *s, struct diag *d);
+HD_MUST_CHECK enum hd_status jobs_run_alone(struct run *s, struct diag *d);
 
 /* ---- saved.c ------------------------------------------------- */
 
 /* Before anything is opened: can it be saved; is there something to go on
  * with? */
-HD_MUST_CHECK enum hd_status saved_begin(struct simulation *s, struct diag *d);
+HD_MUST_CHECK enum hd_status saved_begin(struct run *s, struct diag *d);
 /* Opens a file that is written while the run goes on: anew, or where the
  * checkpoint was. */
-HD_MUST_CHECK enum hd_status saved_open(struct simulation *s, struct side_file *f, const char *path,
+HD_MUST_CHECK enum hd_status saved_open(struct run *s, struct side_file *f, const char *path,
 					struct diag *d);
 /* All that looks on is attached: goes back to where the checkpoint was. */
-HD_MUST_CHECK enum hd_status saved_restart(struct simulation *s, struct diag *d);
+HD_MUST_CHECK enum hd_status saved_restart(struct run *s, struct diag *d);
 /* Until when to run, if it is not paused before. */
-hd_time saved_next(const struct simulation *s, hd_time until);
+hd_time saved_next(const struct run *s, hd_time until);
 /* A sim_progress_fn whose context is a simulation. */
 bool saved_progress(void *context, const struct sim_progress *p);
 /* The run has paused: saves it, if it is time to. */
-void saved_pause(struct simulation *s);
+void saved_pause(struct run *s);
 /* A remark if the checkpoint is not what it should be. */
-void saved_remark(const struct simulation *s, struct results *r);
+void saved_remark(const struct run *s, struct results *r);
 
 #endif

@@ -25,13 +25,13 @@ static struct fabric *load(const char *text)
 	return f;
 }
 
-static struct simulation *run(const char *text, const struct simulation_options *o)
+static struct run *run(const char *text, const struct run_options *o)
 {
 	struct diag d = { .status = HD_OK };
-	struct simulation *s;
+	struct run *s;
 
-	assert_int_equal(simulation_new(load(text), o, &d, &s), HD_OK);
-	assert_int_equal(simulation_run(s, &d), HD_OK);
+	assert_int_equal(run_open(load(text), o, &d, &s), HD_OK);
+	assert_int_equal(run_to_end(s, &d), HD_OK);
 	return s;
 }
 
@@ -43,22 +43,22 @@ static void looking_on_changes_nothing(void **state)
 {
 	char pcap[] = "/tmp/simulation-pcap-XXXXXX";
 	char trace[] = "/tmp/simulation-trace-XXXXXX";
-	const struct simulation_options plain = { .sampled = false };
+	const struct run_options plain = { .sampled = false };
 	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
 
 	(void)state;
 	close(mkstemp(pcap));
 	close(mkstemp(trace));
-	const struct simulation_options watched = {
+	const struct run_options watched = {
 		.pcap = pcap,
 		.trace = trace,
 		.sampled = true,
 	};
-	struct simulation *a = run(poisson, &plain);
-	struct simulation *b = run(poisson, &watched);
+	struct run *a = run(poisson, &plain);
+	struct run *b = run(poisson, &watched);
 
-	simulation_checksum(a, &first);
-	simulation_checksum(b, &second);
+	run_checksum(a, &first);
+	run_checksum(b, &second);
 	assert_string_equal(first.text, second.text);
 	assert_int_equal(strlen(first.text), 17);
 	for (int i = 0; i < 2; i++) {
@@ -69,8 +69,8 @@ static void looking_on_changes_nothing(void **state)
 		assert_true(ftell(f) > 1000);
 		fclose(f);
 	}
-	simulation_free(a);
-	simulation_free(b);
+	run_close(a);
+	run_close(b);
 	strbuf_fini(&first);
 	strbuf_fini(&second);
 	unlink(pcap);
@@ -80,13 +80,13 @@ static void looking_on_changes_nothing(void **state)
 /* A page shows what a screen has no room for, and all that the screen has. */
 static void a_record_has_more_than_the_screen(void **state)
 {
-	const struct simulation_options o = { .sampled = true };
-	struct simulation *s = run(poisson, &o);
+	const struct run_options o = { .sampled = true };
+	struct run *s = run(poisson, &o);
 	bool met;
 
 	(void)state;
-	struct results *shown = simulation_results(s, false, &met);
-	struct results *kept = simulation_record(s);
+	struct results *shown = run_results(s, false, &met);
+	struct results *kept = run_record(s);
 
 	assert_true(met);
 	for (size_t i = 0; i < shown->n_tables; i++)
@@ -97,7 +97,7 @@ static void a_record_has_more_than_the_screen(void **state)
 	assert_string_equal(shown->scenario, poisson);
 	results_free(shown);
 	results_free(kept);
-	simulation_free(s);
+	run_close(s);
 }
 
 /* Rows over queue pairs have their table, and only the port that is asked for
@@ -107,22 +107,22 @@ static void rows_and_ports_get_what_they_need(void **state)
 	static const char pairs[] = STAR
 		"traffic:\n- {name: q, kind: messages, transport: rc, source: h0, destination: h1, payload: 256}\n" RUN;
 	static const char *const one[] = { "h1" };
-	const struct simulation_options o = {
+	const struct run_options o = {
 		.ports = { .items = (const char **)one, .n = 1 },
 	};
-	struct simulation *s = run(pairs, &o);
+	struct run *s = run(pairs, &o);
 	struct strbuf out = STRBUF_INIT;
 	bool met;
-	struct results *r = simulation_results(s, false, &met);
+	struct results *r = run_results(s, false, &met);
 
 	(void)state;
 	assert_non_null(results_find(r, "queue pairs"));
-	simulation_counters(s, &out);
+	run_counters(s, &out);
 	assert_non_null(strstr(out.text, "PortRcvPkts"));
 	assert_null(strstr(strstr(out.text, "PortRcvPkts") + 1, "PortRcvPkts"));
 	results_free(r);
 	strbuf_fini(&out);
-	simulation_free(s);
+	run_close(s);
 }
 
 /*
@@ -140,17 +140,16 @@ static void the_checksum_has_the_counters_of_ports(void **state)
 #define LATE                                                               \
 	"- {name: late, kind: cbr, rate: 10Gb/s, start: 19500ns, source: " \
 	"h2, destination: h3, payload: 256}\n"
-	const struct simulation_options o = { .sampled = false };
-	struct simulation *a = run(LONG_CABLES COLD, &o);
-	struct simulation *b = run(LONG_CABLES LATE COLD, &o);
+	const struct run_options o = { .sampled = false };
+	struct run *a = run(LONG_CABLES COLD, &o);
+	struct run *b = run(LONG_CABLES LATE COLD, &o);
 
 	(void)state;
-	assert_true(sim_metrics(simulation_sim(a))->delivered > 0);
-	assert_int_equal(sim_metrics(simulation_sim(a))->checksum,
-			 sim_metrics(simulation_sim(b))->checksum);
-	assert_true(simulation_sum(a) != simulation_sum(b));
-	simulation_free(a);
-	simulation_free(b);
+	assert_true(sim_metrics(run_sim(a))->delivered > 0);
+	assert_int_equal(sim_metrics(run_sim(a))->checksum, sim_metrics(run_sim(b))->checksum);
+	assert_true(run_sum(a) != run_sum(b));
+	run_close(a);
+	run_close(b);
 }
 
 static bool stop_once(void *context, const struct sim_progress *p)
@@ -167,28 +166,27 @@ static void who_was_stopped_goes_on(void **state)
 {
 	const hd_time more = 10 * HD_US;
 	unsigned asked = 0;
-	const struct simulation_options o = {
+	const struct run_options o = {
 		.sampled = true, .sample = HD_US, .progress = stop_once, .context = &asked
 	};
 	struct diag d = { .status = HD_OK };
-	struct simulation *s;
+	struct run *s;
 
 	(void)state;
 	assert_int_equal(
-		simulation_new(
-			load(STAR "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
-				  "run: {seed: 7, measure: 1ms}\n"),
-			&o, &d, &s),
+		run_open(load(STAR "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n"
+				   "run: {seed: 7, measure: 1ms}\n"),
+			 &o, &d, &s),
 		HD_OK);
-	assert_int_equal(simulation_advance(s, HD_MS / 2, &d), HD_OK);
-	assert_true(simulation_is_stopped(s));
-	hd_time at = sim_now(simulation_sim(s));
+	assert_int_equal(run_advance(s, HD_MS / 2, &d), HD_OK);
+	assert_true(run_is_stopped(s));
+	hd_time at = sim_now(run_sim(s));
 
 	assert_true(at < HD_MS / 2);
-	assert_int_equal(simulation_advance(s, at + more, &d), HD_OK);
-	assert_false(simulation_is_stopped(s));
-	assert_int_equal(sim_now(simulation_sim(s)), at + more);
-	simulation_free(s);
+	assert_int_equal(run_advance(s, at + more, &d), HD_OK);
+	assert_false(run_is_stopped(s));
+	assert_int_equal(sim_now(run_sim(s)), at + more);
+	run_close(s);
 }
 
 /* ---- checkpoints that cannot be written ---------------------------------- */
@@ -201,10 +199,10 @@ static void count_unsaved(void *context, const char *line)
 	(*n)++;
 }
 
-static bool has_remark(const struct simulation *s, const char *text)
+static bool has_remark(const struct run *s, const char *text)
 {
 	bool met, has = false;
-	struct results *r = simulation_results(s, false, &met);
+	struct results *r = run_results(s, false, &met);
 
 	for (size_t i = 0; i < r->n_remarks; i++)
 		has |= strstr(r->remarks[i], text) != NULL;
@@ -223,31 +221,31 @@ static hd_time save_ten(const struct places *p, const char *can)
 	unsigned failed = 0, expected = 0;
 	hd_time saved = 0, found;
 	struct diag d = { .status = HD_OK };
-	struct simulation *s;
-	const struct simulation_options o = { .checkpoint = p->file,
-					      .every_simulated = 2 * HD_US,
-					      .unsaved = count_unsaved,
-					      .context = &failed };
+	struct run *s;
+	const struct run_options o = { .checkpoint = p->file,
+				       .every_simulated = 2 * HD_US,
+				       .unsaved = count_unsaved,
+				       .context = &failed };
 
-	assert_int_equal(simulation_new(load(poisson), &o, &d, &s), HD_OK);
+	assert_int_equal(run_open(load(poisson), &o, &d, &s), HD_OK);
 	for (hd_time k = 1; k <= 10; k++) {
 		bool fails = can[k - 1] == 'n';
 
 		if (fails)
 			assert_int_equal(rename(p->folder, p->away), 0);
-		assert_int_equal(simulation_advance(s, k * 2 * HD_US, &d), HD_OK);
+		assert_int_equal(run_advance(s, k * 2 * HD_US, &d), HD_OK);
 		if (fails)
 			assert_int_equal(rename(p->away, p->folder), 0);
 		saved = fails ? saved : k * 2 * HD_US;
 		expected += fails;
 		assert_int_equal(failed, expected);
-		assert_int_equal(simulation_is_unsaved(s), fails);
-		assert_int_equal(simulation_is_saved(s, &found), saved > 0);
+		assert_int_equal(run_is_unsaved(s), fails);
+		assert_int_equal(run_is_saved(s, &found), saved > 0);
 		assert_int_equal(found, saved);
 		assert_int_equal(has_remark(s, "is stale"), fails && saved);
 		assert_int_equal(has_remark(s, "is missing"), fails && !saved);
 	}
-	simulation_free(s);
+	run_close(s);
 	return saved;
 }
 
@@ -258,18 +256,18 @@ static void a_run_outlives_checkpoints_that_fail(void **state)
 	static const char *const rounds[] = { "yyyyyyyyyy", "nnnnnnnnnn", "nynynnyyny",
 					      "yyynnnnnnn", "nnnnnnnnny" };
 	char place[] = "/tmp/simulation-dir-XXXXXX";
-	const struct simulation_options plain = { .sampled = false };
-	struct simulation *s = run(poisson, &plain);
-	const uint64_t want = simulation_sum(s);
+	const struct run_options plain = { .sampled = false };
+	struct run *s = run(poisson, &plain);
+	const uint64_t want = run_sum(s);
 	struct places p;
 
 	(void)state;
-	simulation_free(s);
+	run_close(s);
 	assert_non_null(mkdtemp(place));
 	snprintf(p.folder, sizeof(p.folder), "%s/there", place);
 	snprintf(p.away, sizeof(p.away), "%s/away", place);
 	snprintf(p.file, sizeof(p.file), "%s/run.ckpt", p.folder);
-	const struct simulation_options again = { .restart = p.file };
+	const struct run_options again = { .restart = p.file };
 
 	for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
 		struct diag d = { .status = HD_OK };
@@ -279,11 +277,11 @@ static void a_run_outlives_checkpoints_that_fail(void **state)
 
 		assert_int_equal(access(p.file, F_OK), saved ? 0 : -1);
 		if (saved) {
-			assert_int_equal(simulation_new(load(poisson), &again, &d, &s), HD_OK);
-			assert_int_equal(sim_now(simulation_sim(s)), saved);
-			assert_int_equal(simulation_run(s, &d), HD_OK);
-			assert_int_equal(simulation_sum(s), want);
-			simulation_free(s);
+			assert_int_equal(run_open(load(poisson), &again, &d, &s), HD_OK);
+			assert_int_equal(sim_now(run_sim(s)), saved);
+			assert_int_equal(run_to_end(s, &d), HD_OK);
+			assert_int_equal(run_sum(s), want);
+			run_close(s);
 			unlink(p.file);
 		}
 		assert_int_equal(rmdir(p.folder), 0);
@@ -293,10 +291,10 @@ static void a_run_outlives_checkpoints_that_fail(void **state)
 
 static void identity_of(const char *text, struct strbuf *out)
 {
-	const struct simulation_options o = { .sampled = false };
+	const struct run_options o = { .sampled = false };
 	struct fabric *f = load(text);
 
-	simulation_identity(f, &o, out);
+	run_identity(f, &o, out);
 	fabric_free(f);
 }
 
@@ -341,20 +339,20 @@ static void refusals_leave_nothing(void **state)
 	char place[] = "/tmp/simulation-dir-XXXXXX";
 	struct strbuf pcap = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
-	struct simulation *s;
+	struct run *s;
 
 	(void)state;
 	assert_non_null(mkdtemp(place));
 	strbuf_printf(&pcap, "%s/x.pcap", place);
-	const struct simulation_options both = { .pcap = pcap.text, .trace = pcap.text };
+	const struct run_options both = { .pcap = pcap.text, .trace = pcap.text };
 
-	assert_int_equal(simulation_new(load(poisson), &both, &d, &s), HD_ERR_USAGE);
+	assert_int_equal(run_open(load(poisson), &both, &d, &s), HD_ERR_USAGE);
 	/* There is no format for packets with so much overhead. */
-	const struct simulation_options one = { .pcap = pcap.text };
+	const struct run_options one = { .pcap = pcap.text };
 
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(
-		simulation_new(
+		run_open(
 			load("fabric: {topology: {kind: star, hosts: 4}, packet: {overhead: 5}}\n"
 			     "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n" RUN),
 			&one, &d, &s),

@@ -14,8 +14,8 @@
 /* ---- what a checkpoint is of -------------------------------------------- */
 
 /* The scenario, and what of the run is looked at. */
-static enum hd_status find_content(const struct simulation *s, const struct simulation_options *o,
-				   struct diag *d, struct digest *out)
+static enum hd_status find_content(const struct run *s, const struct run_options *o, struct diag *d,
+				   struct digest *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = content_of_scenario(s->fabric->scenario, d, &text);
@@ -34,8 +34,7 @@ static enum hd_status find_content(const struct simulation *s, const struct simu
  * A checkpoint that does not fit: if it would with other files to write, that
  * is said. What was not written until then cannot be written any more.
  */
-static enum hd_status refuse_unfit(const struct simulation *s, const struct diag *why,
-				   struct diag *d)
+static enum hd_status refuse_unfit(const struct run *s, const struct diag *why, struct diag *d)
 {
 	static const struct {
 		bool pcap, trace, sampled;
@@ -49,7 +48,7 @@ static enum hd_status refuse_unfit(const struct simulation *s, const struct diag
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
 		struct diag inner = { .status = HD_OK };
-		struct simulation_options o = s->options;
+		struct run_options o = s->options;
 		struct digest content;
 		struct pack ignored;
 
@@ -71,7 +70,7 @@ static enum hd_status refuse_unfit(const struct simulation *s, const struct diag
 	return diag_fail(d, why->status, "%s", why->message);
 }
 
-static enum hd_status read_restart(struct simulation *s, struct diag *d)
+static enum hd_status read_restart(struct run *s, struct diag *d)
 {
 	struct diag why = { .status = HD_OK };
 	enum hd_status status =
@@ -85,14 +84,14 @@ static enum hd_status read_restart(struct simulation *s, struct diag *d)
 }
 
 /* Of several processes, the first reads and writes the file. */
-static bool has_file(const struct simulation *s)
+static bool has_file(const struct run *s)
 {
 	return !s->options.world || s->options.world->rank == 0;
 }
 
-enum hd_status saved_begin(struct simulation *s, struct diag *d)
+enum hd_status saved_begin(struct run *s, struct diag *d)
 {
-	const struct simulation_options *o = &s->options;
+	const struct run_options *o = &s->options;
 	enum hd_status status = HD_OK;
 
 	if (!o->checkpoint && !o->restart)
@@ -107,7 +106,7 @@ enum hd_status saved_begin(struct simulation *s, struct diag *d)
 	return status;
 }
 
-static enum hd_status refuse_damaged(const struct simulation *s, struct diag *d)
+static enum hd_status refuse_damaged(const struct run *s, struct diag *d)
 {
 	d->file = s->options.restart;
 	return diag_fail(d, HD_ERR_INPUT, "the checkpoint does not fit this run");
@@ -132,8 +131,7 @@ static void pack_part(struct pack *p, struct file_part *part)
 	pack_u64(p, &part->content.b);
 }
 
-enum hd_status saved_open(struct simulation *s, struct side_file *f, const char *path,
-			  struct diag *d)
+enum hd_status saved_open(struct run *s, struct side_file *f, const char *path, struct diag *d)
 {
 	enum hd_status status;
 
@@ -159,7 +157,7 @@ enum hd_status saved_open(struct simulation *s, struct side_file *f, const char 
 }
 
 /* Where the files are comes first: they are opened before all else is there. */
-static enum hd_status pack_files(struct simulation *s, struct pack *p, struct diag *d)
+static enum hd_status pack_files(struct run *s, struct pack *p, struct diag *d)
 {
 	struct side_file *files[] = { &s->pcap, &s->trace };
 	enum hd_status status = HD_OK;
@@ -183,7 +181,7 @@ static enum hd_status pack_files(struct simulation *s, struct pack *p, struct di
 }
 
 /* There is a checkpoint that names them. */
-static void hand_on_files(struct simulation *s)
+static void hand_on_files(struct run *s)
 {
 	if (s->pcap.is_open)
 		file_hand_on(&s->pcap.writer);
@@ -191,7 +189,7 @@ static void hand_on_files(struct simulation *s)
 		file_hand_on(&s->trace.writer);
 }
 
-static enum hd_status cut_files(struct simulation *s, struct diag *d)
+static enum hd_status cut_files(struct run *s, struct diag *d)
 {
 	struct side_file *files[] = { &s->pcap, &s->trace };
 	enum hd_status status = HD_OK;
@@ -210,14 +208,14 @@ static enum hd_status cut_files(struct simulation *s, struct diag *d)
 
 /* ---- going back --------------------------------------------------------- */
 
-static void pack_watchers(struct simulation *s, struct pack *p)
+static void pack_watchers(struct run *s, struct pack *p)
 {
 	sim_watch_pack(&s->watch, p);
 	if (s->options.sampled)
 		sim_samples_pack(&s->samples, p);
 }
 
-static enum hd_status refuse_unsaved(const struct simulation *s, struct diag *d)
+static enum hd_status refuse_unsaved(const struct run *s, struct diag *d)
 {
 	const char *why = sim_not_saved(s->sim);
 
@@ -227,7 +225,7 @@ static enum hd_status refuse_unsaved(const struct simulation *s, struct diag *d)
 }
 
 /* What the first process has read, for all of them. */
-static enum hd_status share_state(struct simulation *s, enum hd_status status, struct diag *d)
+static enum hd_status share_state(struct run *s, enum hd_status status, struct diag *d)
 {
 	const struct world *world = s->options.world;
 
@@ -248,7 +246,7 @@ static enum hd_status share_state(struct simulation *s, enum hd_status status, s
 	return HD_OK;
 }
 
-enum hd_status saved_restart(struct simulation *s, struct diag *d)
+enum hd_status saved_restart(struct run *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -275,7 +273,7 @@ enum hd_status saved_restart(struct simulation *s, struct diag *d)
 
 /* ---- saving ------------------------------------------------------------- */
 
-hd_time saved_next(const struct simulation *s, hd_time until)
+hd_time saved_next(const struct run *s, hd_time until)
 {
 	hd_time every = s->options.every_simulated, now = sim_now(s->sim);
 
@@ -288,8 +286,8 @@ hd_time saved_next(const struct simulation *s, hd_time until)
 
 bool saved_progress(void *context, const struct sim_progress *p)
 {
-	struct simulation *s = context;
-	const struct simulation_options *o = &s->options;
+	struct run *s = context;
+	const struct run_options *o = &s->options;
 	bool goes_on = !o->progress || o->progress(o->context, p);
 
 	s->is_stopped |= !goes_on;
@@ -300,7 +298,7 @@ bool saved_progress(void *context, const struct sim_progress *p)
 	return goes_on && !s->is_due;
 }
 
-static enum hd_status save(struct simulation *s, struct diag *d)
+static enum hd_status save(struct run *s, struct diag *d)
 {
 	struct strbuf state = STRBUF_INIT;
 	struct pack p;
@@ -321,7 +319,7 @@ static enum hd_status save(struct simulation *s, struct diag *d)
 }
 
 /* The run continues, and the checkpoint before this one stays. */
-static void note_unsaved(struct simulation *s, const struct diag *d)
+static void note_unsaved(struct run *s, const struct diag *d)
 {
 	struct strbuf line = STRBUF_INIT;
 
@@ -334,7 +332,7 @@ static void note_unsaved(struct simulation *s, const struct diag *d)
 	strbuf_fini(&line);
 }
 
-void saved_pause(struct simulation *s)
+void saved_pause(struct run *s)
 {
 	hd_time every = s->options.every_simulated;
 	struct diag d = { .status = HD_OK };
@@ -357,22 +355,22 @@ void saved_pause(struct simulation *s)
 	s->saved_at = clock_seconds();
 }
 
-bool simulation_is_saved(const struct simulation *s, hd_time *now)
+bool run_is_saved(const struct run *s, hd_time *now)
 {
 	*now = s->saved_now;
 	return s->is_saved;
 }
 
-bool simulation_is_unsaved(const struct simulation *s)
+bool run_is_unsaved(const struct run *s)
 {
 	return s->unsaved.len > 0;
 }
 
-void saved_remark(const struct simulation *s, struct results *r)
+void saved_remark(const struct run *s, struct results *r)
 {
 	struct strbuf until = STRBUF_INIT;
 
-	if (!simulation_is_unsaved(s))
+	if (!run_is_unsaved(s))
 		return;
 	hd_time_print(s->saved_now, &until);
 	if (s->is_saved)

@@ -28,7 +28,7 @@ struct follow_change {
 	struct overrides next;
 	struct strbuf words; /* what it is; "": a restart */
 	hd_time at, now;     /* from when on it holds, and where ours is */
-	struct simulation *run;
+	struct run *run;
 	struct diag d;
 	pthread_t thread;
 	bool is_done, is_given_up; /* between threads */
@@ -50,11 +50,9 @@ static bool look_up(void *context, const struct sim_progress *p)
 
 /* A run of the scenario with these fields, at its beginning. */
 static enum hd_status make(struct follow *s, const struct overrides *o, struct diag *d,
-			   struct simulation **out)
+			   struct run **out)
 {
-	const struct simulation_options options = { .sampled = true,
-						    .progress = look_up,
-						    .context = s };
+	const struct run_options options = { .sampled = true, .progress = look_up, .context = s };
 	struct fabric *f;
 	enum hd_status status = fabric_load(s->text.text, s->text.len, s->file, o, d, &f);
 
@@ -65,16 +63,16 @@ static enum hd_status make(struct follow *s, const struct overrides *o, struct d
 		fabric_free(f);
 		return status;
 	}
-	return simulation_new(f, &options, d, out);
+	return run_open(f, &options, d, out);
 }
 
-static void take_over(struct follow *s, struct simulation *next)
+static void take_over(struct follow *s, struct run *next)
 {
 	if (s->run)
-		simulation_free(s->run);
+		run_close(s->run);
 	s->run = next;
 	s->version++;
-	const struct fabric *f = simulation_fabric(next);
+	const struct fabric *f = run_fabric(next);
 	size_t n = f->setup.n_ports;
 
 	free(s->links);
@@ -88,7 +86,7 @@ enum hd_status follow_new(const char *path, const struct overrides *overrides,
 			  const struct follow_options *o, struct diag *d, struct follow **out)
 {
 	struct follow *s = hd_alloc(1, sizeof(*s));
-	struct simulation *run = NULL;
+	struct run *run = NULL;
 
 	s->text = (struct strbuf)STRBUF_INIT;
 	s->later_last = &s->later;
@@ -104,7 +102,7 @@ enum hd_status follow_new(const char *path, const struct overrides *overrides,
 		return status;
 	}
 	take_over(s, run);
-	hd_time whole = simulation_fabric(run)->rules.stop;
+	hd_time whole = run_fabric(run)->rules.stop;
 
 	s->speed = o->speed != HD_TIME_NEVER         ? o->speed
 		   : whole && whole != HD_TIME_NEVER ? whole / WATCHED + 1
@@ -116,7 +114,7 @@ enum hd_status follow_new(const char *path, const struct overrides *overrides,
 void follow_free(struct follow *s)
 {
 	if (s->run)
-		simulation_free(s->run);
+		run_close(s->run);
 	for (size_t i = 0; i < s->n_notes; i++)
 		free(s->notes[i].words);
 	free(s->notes);
@@ -127,14 +125,14 @@ void follow_free(struct follow *s)
 	free(s);
 }
 
-const struct simulation *follow_simulation(const struct follow *s)
+const struct run *follow_simulation(const struct follow *s)
 {
 	return s->run;
 }
 
 bool follow_has_ended(const struct follow *s)
 {
-	return simulation_state(s->run) != SIM_PAUSED;
+	return run_state(s->run) != SIM_PAUSED;
 }
 
 /* ---- changing it --------------------------------------------------------- */
@@ -142,17 +140,17 @@ bool follow_has_ended(const struct follow *s)
 static void *compute_change(void *context)
 {
 	struct follow_change *c = context;
-	struct simulation *run = NULL;
+	struct run *run = NULL;
 	enum hd_status status = make(c->of, &c->next, &c->d, &run);
 
 	if (status == HD_OK && c->now)
-		status = simulation_advance(run, c->now, &c->d);
-	if (status == HD_OK && simulation_is_stopped(run))
+		status = run_advance(run, c->now, &c->d);
+	if (status == HD_OK && run_is_stopped(run))
 		status = diag_fail(&c->d, HD_ERR_ENV, "the server ends");
 	if (status == HD_OK)
 		c->run = run;
 	else if (run)
-		simulation_free(run);
+		run_close(run);
 	__atomic_store_n(&c->is_done, true, __ATOMIC_RELEASE);
 	asks_wake(c->of->asks);
 	return NULL;
@@ -208,10 +206,10 @@ static enum hd_status change_prepare(struct follow *s, struct follow_change *c, 
 		return HD_OK;
 	if (follow_has_ended(s))
 		return diag_fail(d, HD_ERR_UNFIT, "the run has ended: restart it to change it");
-	c->now = sim_now(simulation_sim(s->run));
+	c->now = sim_now(run_sim(s->run));
 	/* What happens now has happened: from the next nanosecond on. */
 	c->at = (c->now / HD_NS + 1) * HD_NS;
-	return change_put(&r->change, simulation_fabric(s->run), c->at, &c->next, &c->words, d);
+	return change_put(&r->change, run_fabric(s->run), c->at, &c->next, &c->words, d);
 }
 
 static void change_begin(struct follow *s, struct ask *a)
@@ -265,12 +263,12 @@ static void changes_go_on(struct follow *s)
 
 void follow_scenario(const struct follow *s, struct strbuf *out)
 {
-	scenario_explain(simulation_fabric(s->run)->scenario, out);
+	scenario_explain(run_fabric(s->run)->scenario, out);
 }
 
 static enum hd_status put_report(const struct follow *s, struct strbuf *out, struct diag *d)
 {
-	struct results *r = simulation_record(s->run);
+	struct results *r = run_record(s->run);
 	const struct page_run part = { .results = r };
 	enum hd_status status = page_write(&part, 1, out, d);
 
@@ -290,7 +288,7 @@ static const char *const types[] = {
 
 static void steer(struct follow *s, const struct request *r)
 {
-	hd_time now = sim_now(simulation_sim(s->run));
+	hd_time now = sim_now(run_sim(s->run));
 
 	s->pace_from = 0;
 	switch (r->kind) {
@@ -344,7 +342,7 @@ static void answer(struct follow *s, struct ask *a)
 /* Until when to compute now; not beyond `now`: there is nothing to do. */
 static hd_time goal_of(struct follow *s, hd_time now)
 {
-	if (simulation_is_over(s->run) || s->change)
+	if (run_is_over(s->run) || s->change)
 		return now;
 	if (s->step_to > now)
 		return s->step_to;
@@ -368,12 +366,12 @@ static hd_time goal_of(struct follow *s, hd_time now)
 /* Whether time alone brings something to do. */
 static bool is_paced(const struct follow *s)
 {
-	return !simulation_is_over(s->run) && !s->change && !s->is_paused;
+	return !run_is_over(s->run) && !s->change && !s->is_paused;
 }
 
 static void compute(struct follow *s)
 {
-	hd_time now = sim_now(simulation_sim(s->run));
+	hd_time now = sim_now(run_sim(s->run));
 	hd_time until = goal_of(s, now);
 	struct diag d = { .status = HD_OK };
 
@@ -385,7 +383,7 @@ static void compute(struct follow *s)
 		return;
 	}
 	s->slice_ends = clock_seconds() + SLICE;
-	if (simulation_advance(s->run, until, &d) != HD_OK)
+	if (run_advance(s->run, until, &d) != HD_OK)
 		memcpy(s->failure, d.message, sizeof(s->failure));
 }
 

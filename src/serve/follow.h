@@ -39,7 +39,7 @@ void follow_run(struct follow *s, struct asks *asks);
 
 /* ---- in the thread that computes; for tests ------------------------------ */
 
-const struct simulation *follow_simulation(const struct follow *s);
+const struct run *follow_simulation(const struct follow *s);
 /* The scenario with all changes: its own run. */
 void follow_scenario(const struct follow *s, struct strbuf *out);
 

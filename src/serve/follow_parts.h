@@ -28,7 +28,7 @@ struct follow {
 	struct overrides overrides; /* of the command line, and all changes */
 	struct follow_note *notes;
 	size_t n_notes, notes_cap;
-	struct simulation *run;
+	struct run *run;
 	char failure[480]; /* why it ended early, or "" */
 	unsigned version;  /* raised when the run is made anew */
 	bool is_paused;

@@ -91,16 +91,16 @@ static struct change any_change(struct rng *g)
 /* What a run of this text comes to. */
 static void checksum_of(const char *text, struct strbuf *out)
 {
-	const struct simulation_options options = { .sampled = true };
+	const struct run_options options = { .sampled = true };
 	struct diag d = { .status = HD_OK };
-	struct simulation *s = NULL;
+	struct run *s = NULL;
 	struct fabric *f;
 
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
-	    simulation_new(f, &options, &d, &s) != HD_OK || simulation_run(s, &d) != HD_OK)
+	    run_open(f, &options, &d, &s) != HD_OK || run_to_end(s, &d) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
-	simulation_checksum(s, out);
-	simulation_free(s);
+	run_checksum(s, out);
+	run_close(s);
 }
 
 /* Steps and changes as they come; then its scenario, run by itself. */
@@ -124,7 +124,7 @@ static void a_changed_run_is_the_run_of_its_scenario(void **state)
 		step(&x, 1000000);
 		stop(&x);
 		follow_scenario(x.run.s, &text);
-		simulation_checksum(follow_simulation(x.run.s), &ours);
+		run_checksum(follow_simulation(x.run.s), &ours);
 		checksum_of(text.text, &alone);
 		assert_string_equal(ours.text, alone.text);
 		end(&x);

@@ -282,10 +282,10 @@ void prometheus_scrapes(uint64_t n, struct strbuf *out)
 	strbuf_printf(out, "heddle_scrapes_total %" PRIu64 "\n", n);
 }
 
-void prometheus_print(const struct simulation *s, const bool *down, struct strbuf *out)
+void prometheus_print(const struct run *s, const bool *down, struct strbuf *out)
 {
-	const struct fabric *f = simulation_fabric(s);
-	struct sim *sim = simulation_sim(s);
+	const struct fabric *f = run_fabric(s);
+	struct sim *sim = run_sim(s);
 	struct sim_progress p;
 	bool met;
 
@@ -294,7 +294,7 @@ void prometheus_print(const struct simulation *s, const bool *down, struct strbu
 	strbuf_printf(out, "heddle_simulated_seconds %.17g\n", (double)p.now / (double)HD_S);
 	put_head("heddle_done_ratio", "gauge", "Share of the run that is done", out);
 	strbuf_printf(out, "heddle_done_ratio %.17g\n", isnan(p.share) ? 0 : p.share);
-	struct results *r = simulation_results(s, false, &met);
+	struct results *r = run_results(s, false, &met);
 
 	put_goals(r, out);
 	results_free(r);

@@ -13,7 +13,7 @@
 #include "run/run.h"
 
 /* `down`: per sim port, whether its link is down now. */
-void prometheus_print(const struct simulation *s, const bool *down, struct strbuf *out);
+void prometheus_print(const struct run *s, const bool *down, struct strbuf *out);
 
 /* That these are the n-th that somebody got: who has all of them has no gap. */
 void prometheus_scrapes(uint64_t n, struct strbuf *out);

@@ -8,8 +8,8 @@
 
 const bool *follow_down(struct follow *s)
 {
-	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
-	hd_time now = sim_now(simulation_sim(s->run));
+	const struct sim_setup *setup = &run_fabric(s->run)->setup;
+	hd_time now = sim_now(run_sim(s->run));
 
 	memset(s->down, 0, setup->n_ports * sizeof(*s->down));
 	for (uint32_t i = 0; i < setup->n_faults; i++) {
@@ -30,7 +30,7 @@ void follow_put_fabric(const struct follow *s, struct strbuf *out)
 
 	struct json w;
 
-	simulation_picture(s->run, r);
+	run_picture(s->run, r);
 	json_init(&w, out);
 	w.compact = true;
 	page_put_run(&w, &(struct page_run){ .results = r }, NULL);
@@ -45,9 +45,9 @@ static void put_time(struct json *w, const char *key, hd_time time)
 
 static const char *state_word(const struct follow *s)
 {
-	if (!simulation_is_over(s->run))
+	if (!run_is_over(s->run))
 		return s->is_paused ? "paused" : "running";
-	if (simulation_state(s->run) == SIM_DEADLOCK)
+	if (run_state(s->run) == SIM_DEADLOCK)
 		return "deadlock";
 	return "ended";
 }
@@ -77,7 +77,7 @@ static uint16_t share_since(double so_far, double *before, double since)
 /* Brings the shares up to date, unless the run stood still. */
 static void look(struct follow *s)
 {
-	const struct sim_metrics *m = sim_metrics(simulation_sim(s->run));
+	const struct sim_metrics *m = sim_metrics(run_sim(s->run));
 	hd_time whole = m->to - m->from;
 	double since = (double)whole - (double)s->looked_at;
 
@@ -95,7 +95,7 @@ static void look(struct follow *s)
 
 static void put_shares(const struct follow *s, struct json *w, const char *key, size_t offset)
 {
-	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
+	const struct sim_setup *setup = &run_fabric(s->run)->setup;
 
 	json_key(w, key);
 	json_begin_array(w);
@@ -125,9 +125,9 @@ static hd_time last_fault(const struct sim_setup *setup, uint32_t port, hd_time 
 /* Links numbered as in the table "links", and since when. */
 static void put_down(struct follow *s, struct json *w)
 {
-	const struct sim_setup *setup = &simulation_fabric(s->run)->setup;
+	const struct sim_setup *setup = &run_fabric(s->run)->setup;
 	const bool *down = follow_down(s);
-	hd_time now = sim_now(simulation_sim(s->run));
+	hd_time now = sim_now(run_sim(s->run));
 	uint64_t n = 0;
 
 	json_key(w, "down");
@@ -152,8 +152,8 @@ static void put_down(struct follow *s, struct json *w)
 /* Rows that go on can be changed if they have a load: not saturating ones. */
 static void put_rows(const struct follow *s, struct json *w)
 {
-	const struct scenario *scn = simulation_fabric(s->run)->scenario;
-	hd_time now = sim_now(simulation_sim(s->run));
+	const struct scenario *scn = run_fabric(s->run)->scenario;
+	hd_time now = sim_now(run_sim(s->run));
 
 	json_key(w, "rows");
 	json_begin_array(w);
@@ -183,9 +183,9 @@ static void put_run(const struct follow *s, struct json *w)
 	static const char *const without[] = { "links over time", "tiers over time", "fabric",
 					       NULL };
 	bool met;
-	struct results *r = simulation_results(s->run, false, &met);
+	struct results *r = run_results(s->run, false, &met);
 
-	simulation_samples(s->run, r);
+	run_samples(s->run, r);
 	json_key(w, "met");
 	json_bool(w, met);
 	json_key(w, "run");
@@ -198,7 +198,7 @@ void follow_put_state(struct follow *s, struct strbuf *out)
 	struct sim_progress p;
 	struct json w;
 
-	sim_progress(simulation_sim(s->run), &p);
+	sim_progress(run_sim(s->run), &p);
 	look(s);
 	json_init(&w, out);
 	w.compact = true;

@@ -220,11 +220,11 @@ static struct value goals_met(const struct results *all, bool met)
 	return asks ? value_of_bool(met) : value_of_text(NULL);
 }
 
-static struct results *tables_of(const struct study *s, const struct simulation *run)
+static struct results *tables_of(const struct study *s, const struct run *run)
 {
 	bool met;
-	struct results *all = simulation_results(run, s->tables.n > 0, &met);
-	const struct histogram *h = &sim_metrics(simulation_sim(run))->latency;
+	struct results *all = run_results(run, s->tables.n > 0, &met);
+	const struct histogram *h = &sim_metrics(run_sim(run))->latency;
 	const struct value row[] = {
 		value_of_real(h->n ? (double)histogram_percentile(h, 50) / (double)HD_US : NAN),
 		goals_met(all, met),
@@ -275,14 +275,14 @@ static void leave(const struct study *s, struct results *all, const char *db, st
 	results_free(all);
 }
 
-static enum hd_status check_end(const struct simulation *run, struct diag *d)
+static enum hd_status check_end(const struct run *run, struct diag *d)
 {
 	struct strbuf when = STRBUF_INIT;
 	enum hd_status status = HD_OK;
 
 	d->file = NULL;
-	hd_time_print(sim_now(simulation_sim(run)), &when);
-	if (simulation_state(run) == SIM_DEADLOCK)
+	hd_time_print(sim_now(run_sim(run)), &when);
+	if (run_state(run) == SIM_DEADLOCK)
 		status = diag_fail(d, HD_ERR_INPUT,
 				   "deadlock at %s: packets wait for each other in a circle",
 				   when.text);
@@ -293,18 +293,18 @@ static enum hd_status check_end(const struct simulation *run, struct diag *d)
 static enum hd_status simulate(const struct study *s, struct fabric *f, const char *db,
 			       struct diag *d)
 {
-	const struct simulation_options options = { .sampled = false };
-	struct simulation *run;
+	const struct run_options options = { .sampled = false };
+	struct run *run;
 
-	if (simulation_new(f, &options, d, &run) != HD_OK)
+	if (run_open(f, &options, d, &run) != HD_OK)
 		return d->status;
-	if (simulation_run(run, d) == HD_OK && check_end(run, d) == HD_OK)
+	if (run_to_end(run, d) == HD_OK && check_end(run, d) == HD_OK)
 		leave(s, tables_of(s, run), db, d);
-	simulation_free(run);
+	run_close(run);
 	return d->status;
 }
 
-static enum hd_status run_sim(const struct study *s, size_t point, const char *db, struct diag *d)
+static enum hd_status run_here(const struct study *s, size_t point, const char *db, struct diag *d)
 {
 	struct overrides overrides = { 0 };
 	struct fabric *f;
@@ -340,6 +340,6 @@ static enum hd_status become(const struct study *s, size_t point, const char *db
 
 enum hd_status point_run(const struct study *s, size_t point, const char *db, struct diag *d)
 {
-	return s->command == study_command_default() ? run_sim(s, point, db, d)
+	return s->command == study_command_default() ? run_here(s, point, db, d)
 						     : become(s, point, db, d);
 }

@@ -18,7 +18,7 @@ static const hd_time LOOK = HD_MS * 20; /* so often, by the clock */
 struct live_run {
 	struct sim_values *v;
 	const char *file;
-	struct simulation **s;
+	struct run **s;
 	struct live_watch *watch;
 	hd_time begun; /* by the clock */
 	hd_time slice; /* of the run, until the next look */
@@ -35,30 +35,29 @@ static void sleep_for(hd_time time)
 /* The same run with what was found by now, where ours is. */
 static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 {
-	struct simulation *next;
+	struct run *next;
 	struct fabric *f;
 	enum hd_status status =
 		live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &f);
 
 	if (status == HD_OK)
-		status = simulation_new(f, &r->v->run, d, &next);
+		status = run_open(f, &r->v->run, d, &next);
 	if (status != HD_OK)
 		return status;
-	simulation_free(*r->s);
+	run_close(*r->s);
 	live_watch_free(r->watch);
 	*r->s = next;
-	r->watch = live_watch_new(f, simulation_sim(next));
-	return simulation_advance(next, now, d);
+	r->watch = live_watch_new(f, run_sim(next));
+	return run_advance(next, now, d);
 }
 
 static enum hd_status look(struct live_run *r, struct diag *d)
 {
-	hd_time now = sim_now(simulation_sim(*r->s));
+	hd_time now = sim_now(run_sim(*r->s));
 	/* What happens now has happened: from the next nanosecond on. */
 	hd_time at = (now / HD_NS + 1) * HD_NS;
 	bool changed;
-	enum hd_status status =
-		live_tables_look(r->v->tables, simulation_fabric(*r->s), at, d, &changed);
+	enum hd_status status = live_tables_look(r->v->tables, run_fabric(*r->s), at, d, &changed);
 
 	return status == HD_OK && changed ? remake(r, now, d) : status;
 }
@@ -66,7 +65,7 @@ static enum hd_status look(struct live_run *r, struct diag *d)
 /* How far to go until the next look; it may have to wait for the clock. */
 static hd_time next_stop(struct live_run *r, hd_time took)
 {
-	hd_time now = sim_now(simulation_sim(*r->s));
+	hd_time now = sim_now(run_sim(*r->s));
 
 	/* A signal ends the run when it is next asked. */
 	if (unfinished_is_due())
@@ -92,35 +91,33 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 
 	/* Standard input cannot be read again. */
 	if (strcmp(r->file, "-") == 0)
-		return simulation_run(*r->s, d);
+		return run_to_end(*r->s, d);
 	do {
 		hd_time before = clock_time();
 
-		status = simulation_advance(*r->s, next_stop(r, took), d);
+		status = run_advance(*r->s, next_stop(r, took), d);
 		took = clock_time() - before;
-		if (status != HD_OK || simulation_is_stopped(*r->s) || simulation_is_over(*r->s))
+		if (status != HD_OK || run_is_stopped(*r->s) || run_is_over(*r->s))
 			break;
 		status = look(r, d);
 	} while (status == HD_OK);
-	return status == HD_OK ? simulation_stop(*r->s, d) : status;
+	return status == HD_OK ? run_stop(*r->s, d) : status;
 }
 
-enum hd_status live_session(struct sim_values *v, const char *file, struct simulation **s,
-			    struct diag *d)
+enum hd_status live_session(struct sim_values *v, const char *file, struct run **s, struct diag *d)
 {
 	struct live_run r = {
 		.v = v,
 		.file = file,
 		.s = s,
-		.watch = live_watch_new(simulation_fabric(*s), simulation_sim(*s)),
+		.watch = live_watch_new(run_fabric(*s), run_sim(*s)),
 		.begun = clock_time(),
 		.slice = HD_US,
 	};
 	enum hd_status status = go_on(&r, d);
 
 	if (status == HD_OK)
-		status = live_count(v->live, simulation_fabric(*s), sim_metrics(simulation_sim(*s)),
-				    d);
+		status = live_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)), d);
 	if (status == HD_OK)
 		status = live_watch_tell(r.watch, v->live, d);
 	live_watch_free(r.watch);

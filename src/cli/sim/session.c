@@ -12,20 +12,19 @@
 #include "cli/threads.h"
 
 /* What a reader of an interrupted run must know. */
-static void put_interruption(const struct sim_values *v, const struct simulation *s,
-			     struct strbuf *out)
+static void put_interruption(const struct sim_values *v, const struct run *s, struct strbuf *out)
 {
 	hd_time saved;
 
 	strbuf_puts(out, "interrupted at ");
-	hd_time_print(sim_now(simulation_sim(s)), out);
+	hd_time_print(sim_now(run_sim(s)), out);
 	strbuf_puts(out, " of simulated time: ");
 	strbuf_puts(out, v->checksum || v->counters ? "there are no results"
 						    : "these are the results until then");
-	if (!simulation_is_saved(s, &saved))
+	if (!run_is_saved(s, &saved))
 		return;
 	strbuf_printf(out, "; --restart %s goes on from ", v->run.checkpoint);
-	if (saved == sim_now(simulation_sim(s)))
+	if (saved == sim_now(run_sim(s)))
 		strbuf_puts(out, "there");
 	else
 		hd_time_print(saved, out);
@@ -39,28 +38,28 @@ static void say_unsaved(void *context, const char *line)
 }
 
 /* As one number or as perfquery does; nothing of a run that was stopped. */
-static int show_shaped(const struct sim_values *v, const struct simulation *s, bool met)
+static int show_shaped(const struct sim_values *v, const struct run *s, bool met)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	if (simulation_is_stopped(s))
+	if (run_is_stopped(s))
 		return EXIT_DONE;
 	if (v->checksum)
-		simulation_checksum(s, &out);
+		run_checksum(s, &out);
 	else
-		simulation_counters(s, &out);
+		run_counters(s, &out);
 	return output_text(&v->common, &out, met);
 }
 
 /* Captures and traces of a run that was stopped are those until then, too. */
-static int show(const struct sim_values *v, const struct simulation *s)
+static int show(const struct sim_values *v, const struct run *s)
 {
 	struct strbuf why = STRBUF_INIT;
 	bool met;
-	struct results *shown = simulation_results(s, v->all, &met);
-	struct results *kept = v->run.sampled ? simulation_record(s) : shown;
+	struct results *shown = run_results(s, v->all, &met);
+	struct results *kept = v->run.sampled ? run_record(s) : shown;
 
-	if (simulation_is_stopped(s))
+	if (run_is_stopped(s))
 		put_interruption(v, s, &why);
 	if (why.len && !v->common.quiet)
 		complain("heddle", why.text);
@@ -89,7 +88,7 @@ static enum hd_status compare(const struct sim_values *v, const struct fabric *f
 	if (v->world.n == 1)
 		return HD_OK;
 	strbuf_puts(&mine, HD_VERSION " ");
-	simulation_identity(f, &v->run, &mine);
+	run_identity(f, &v->run, &mine);
 	enum hd_status status = world_same(&v->world, "scenario, option or version", &mine, d);
 
 	strbuf_fini(&mine);
@@ -97,7 +96,7 @@ static enum hd_status compare(const struct sim_values *v, const struct fabric *f
 }
 
 static enum hd_status begin(struct sim_values *v, struct fabric *f, struct diag *d,
-			    struct simulation **out)
+			    struct run **out)
 {
 	enum hd_status status = compare(v, f, d);
 
@@ -105,27 +104,27 @@ static enum hd_status begin(struct sim_values *v, struct fabric *f, struct diag 
 		fabric_free(f);
 		return status;
 	}
-	status = simulation_new(f, &v->run, d, out);
+	status = run_open(f, &v->run, d, out);
 	if (v->world.n == 1)
 		return status;
 	enum hd_status all = world_agree(&v->world, status, d);
 
 	if (all != HD_OK && status == HD_OK)
-		simulation_free(*out);
+		run_close(*out);
 	return all;
 }
 
 /* The first process shows what all have computed. */
-static int finish(struct sim_values *v, struct simulation *s, enum hd_status done, struct diag *d)
+static int finish(struct sim_values *v, struct run *s, enum hd_status done, struct diag *d)
 {
 	int status = EXIT_DONE;
 
 	/* What was measured until memory ran short is shown, and then said. */
-	if (done == HD_OK || simulation_state(s) == SIM_FULL)
+	if (done == HD_OK || run_state(s) == SIM_FULL)
 		status = show(v, s);
 	if (done != HD_OK)
 		return command_refuse(d);
-	return simulation_is_unsaved(s) ? EXIT_ENVIRONMENT : status;
+	return run_is_unsaved(s) ? EXIT_ENVIRONMENT : status;
 }
 
 static int simulate(struct sim_values *v, const char *file, struct fabric *f)
@@ -133,7 +132,7 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 	const bool is_first = v->world.rank == 0;
 	struct diag d = { .status = HD_OK };
 	struct progress progress = { 0 };
-	struct simulation *s = NULL;
+	struct run *s = NULL;
 	int status = EXIT_DONE;
 
 	v->run.world = v->world.n > 1 ? &v->world : NULL;
@@ -148,15 +147,15 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 	/* Several processes would end at different instants: none waits. */
 	if (is_first && v->world.n > 1)
 		unfinished_let_go();
-	enum hd_status done = v->live ? live_session(v, file, &s, &d) : simulation_run(s, &d);
+	enum hd_status done = v->live ? live_session(v, file, &s, &d) : run_to_end(s, &d);
 
 	if (is_first)
 		progress_end(&progress);
-	if (is_first || simulation_state(s) == SIM_BROKEN)
+	if (is_first || run_state(s) == SIM_BROKEN)
 		status = finish(v, s, done, &d);
-	if (simulation_state(s) == SIM_BROKEN)
+	if (run_state(s) == SIM_BROKEN)
 		world_abort(&v->world, status);
-	simulation_free(s);
+	run_close(s);
 	return status;
 }
 

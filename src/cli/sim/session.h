@@ -14,7 +14,7 @@
 struct sim_values {
 	struct common_options common;
 	struct fabric_choice scenario;
-	struct simulation_options run;
+	struct run_options run;
 	const char *live;           /* the name of a live fabric, or NULL */
 	double pace;                /* of it; 0: as fast as it goes */
 	struct live_tables *tables; /* that it has */
@@ -28,7 +28,7 @@ int sim_session(struct sim_values *v, const char *file);
  * Runs it on v->tables, which change meanwhile, and tells the live fabric what
  * came of it. In the place of *s there may be another run.
  */
-HD_MUST_CHECK enum hd_status live_session(struct sim_values *v, const char *file,
-					  struct simulation **s, struct diag *d);
+HD_MUST_CHECK enum hd_status live_session(struct sim_values *v, const char *file, struct run **s,
+					  struct diag *d);
 
 #endif
