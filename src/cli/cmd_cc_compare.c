@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
 
-#include "cli/cc/runs.h"
+#include "cc/marking.h"
+#include "cli/cc/variants.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/threads.h"
 
-struct values {
+struct cc_compare_options {
 	struct common_options common;
 	struct fabric_choice scenario;
-	hd_time sample;
-	struct cc_runs runs;
+	struct option_list algorithms; /* none: all, and without control */
+	hd_time rates;
 	bool all;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct cc_compare_options, name)
 
 static const struct option options[] = {
-	{ "algorithm", 0, OPT_LIST, FIELD(runs.algorithms), "NAME", NULL,
+	{ "algorithm", 0, OPT_LIST, FIELD(algorithms), "NAME", NULL,
 	  "only this one (none, fimd, lipd, pipd, aimd, cct)" },
-	OPTIONS_OPENSM(struct values, scenario),
-	OPTION_SET(struct values, scenario),
-	{ "pcap", 0, OPT_OUTPUT, FIELD(runs.pcap), "FILE", NULL,
-	  "write the packets to FILE, for Wireshark; with one --algorithm only" },
-	{ "port", 0, OPT_LIST, FIELD(runs.ports), "NODE:PORT", NULL, "only at this port (--pcap)" },
+	OPTIONS_OPENSM(struct cc_compare_options, scenario),
+	OPTION_SET(struct cc_compare_options, scenario),
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
-	  "show every flow and link, not only the busiest links" },
+	  "every table of 'heddle sim --all': flows, all ports, arbitration tables" },
 	{ "marking", 0, OPT_SET, FIELD(scenario.set), NULL, NULL,
 	  "when switches mark: with a full buffer (guarded, or as published), from a depth on, or InfiniBand's threshold",
 	  mark_names, .path = "congestion.marking.rule", .as = OPT_CHOICE },
@@ -45,63 +45,53 @@ static const struct option options[] = {
 	  "factor (FIMD, AIMD) or root (PIPD) of a decrease", .path = "congestion.m",
 	  .as = OPT_DOUBLE },
 	OPTION_CC_WINDOWS(FIELD(scenario.set)),
-	{ "sample", 0, OPT_TIME, FIELD(sample), "TIME", "0ns",
-	  "record every flow's rate this often, for --all, --csv, --json, --html and --db; 0: not" },
+	{ "sample", 0, OPT_TIME, FIELD(rates), "TIME", "0ns",
+	  "note the rate that each flow is allowed this often, for --all, --csv, --json, --html and --db; 0: not" },
 	OPTION_VERBOSE,
 	{ "conf", .kind = OPT_RENAMED, .value = "opensm" },
 	{ .name = NULL },
 };
 
-static int execute(struct values *v, const char *path)
-{
-	struct diag d = { .status = HD_OK };
-	struct cc_session s;
-	struct cc_comparison c = { .session = &s, .sample = v->sample, .all = v->all };
-	int status;
-
-	if (cc_session_open(&s, path, &v->scenario, &v->common.seed, &d) != HD_OK) {
-		cc_session_fini(&s);
-		return command_refuse(&d);
-	}
-	d.file = NULL;
-	cc_compare_begin(&c);
-	if (cc_runs(&c, &v->runs, &v->common, &d) == HD_OK) {
-		struct results *shown =
-			output_is_text(&v->common) ? cc_compare_shown(&c) : c.results;
-
-		status = output_kept(&v->common, shown, c.results, true);
-	} else {
-		results_free(c.results);
-		status = command_refuse(&d);
-	}
-	cc_session_fini(&s);
-	return status;
-}
-
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
-	int status = cc_runs_check(self, &v->runs);
+	struct cc_compare_options *v = values;
+	struct diag d = { .status = HD_OK };
+	struct comparison c = {
+		.path = args[0],
+		.overrides = &v->scenario.overrides,
+		.all = v->all,
+		.rates = v->rates,
+	};
+	struct results *r = results_new("cc compare");
+	int status = cc_variants(self, &v->algorithms, &c);
 
 	(void)n;
-	if (status != EXIT_DONE)
-		return status;
-	status = execute(v, args[0]);
+	if (status == EXIT_DONE && (choice_overrides(&v->scenario, v->common.seed, &d) != HD_OK ||
+				    cc_variants_run(&c, &v->common, &d, r) != HD_OK))
+		status = command_refuse(&d);
+	v->common.seed = c.seed;
+	free((void *)c.values);
+	if (status == EXIT_DONE) {
+		struct results *shown = cc_variants_shown(r, output_is_text(&v->common) && !v->all);
+
+		status = output_kept(&v->common, shown, r, true);
+	} else {
+		results_free(r);
+	}
 	fabric_choice_fini(&v->scenario);
 	return status;
 }
 
-static const struct values initial = { .common.seed = SEED_OF_SCENARIO };
+static const struct cc_compare_options initial = { .common.seed = SEED_OF_SCENARIO };
 
 static const struct example examples[] = {
-	{ "heddle cc compare examples/two-switch-congestion.yaml",
+	{ "heddle cc compare examples/two-switch-congestion.yaml --measure 100ms --warmup 150ms",
 	  "what control does for the victim of congestion" },
+	{ "heddle cc compare examples/jobs.yaml", "what it does to two jobs" },
 	{ "heddle cc compare --marking published --ack-delay 2us --window 1 examples/two-switch-congestion.yaml",
 	  "marking as the thesis prints it" },
 	{ "heddle cc compare --algorithm none --algorithm cct --opensm cc.conf examples/incast.yaml",
 	  "what an opensm.conf would do" },
-	{ "heddle cc compare --algorithm cct --pcap run.pcap --port h0 --measure 100us examples/incast.yaml",
-	  "packets with FECN and BECN, for Wireshark" },
 	{ NULL, NULL },
 };
 
@@ -109,15 +99,16 @@ const struct command command_cc_compare = {
 	.name = "cc compare",
 	.summary = "every algorithm on one scenario",
 	.arguments = "SCENARIO",
-	.description = "Runs the scenario's flows without control and under each algorithm:\n"
-		       "switches mark, destinations echo, sources slow down. Rows' kinds and\n"
-		       "rates are ignored: every flow sends as fast as its control allows,\n"
-		       "and needs a single destination to acknowledge. The rate variable\n"
-		       "stands beside the goodput, since the two can be far apart.\n\n"
-		       "What a row could have is what the goodput of the other rows leaves on\n"
-		       "its way. It has settled once its goodput stays within a quarter of the\n"
-		       "mean. Marks balance at the lowest rate, per second in which a flow\n"
-		       "could speed up.\n",
+	.description =
+		"Runs the scenario without congestion control and with each algorithm, on all\n"
+		"cores, and shows the tables of 'heddle sim' with the algorithm in the first\n"
+		"column. The rows of an algorithm are those of 'heddle sim SCENARIO\n"
+		"--set congestion.algorithm=NAME': same kinds, rates, destinations, jobs and\n"
+		"faults.\n\n"
+		"'control' shows the allowed rate and the delivered rate of each row; they can\n"
+		"differ. 'uncontrolled' lists flows that no algorithm holds back, such as\n"
+		"multicast, which has no acknowledgements. A capture of the packets is\n"
+		"'heddle sim --set congestion.algorithm=NAME --pcap FILE'.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),

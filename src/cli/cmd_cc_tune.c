@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cc/session.h"
+#include "cli/cc/variants.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"

@@ -28,7 +28,10 @@
 	  "only at this port (--pcap, --trace, --counters)" },                \
 	{ "sample", 0, OPT_TIME, offsetof(type, run.sample), "TIME", "0s",    \
 	  "how often --db and --html note the use of links; 0: about a "      \
-	  "hundred times" }
+	  "hundred times" },                                                  \
+	{ "rates", 0, OPT_TIME, offsetof(type, run.rates), "TIME", "0s",      \
+	  "note the rate that congestion control allows each flow this "      \
+	  "often; 0: never" }
 
 #define OPTIONS_CHECKPOINT(type, run)                                         \
 	{ "checkpoint", 0, OPT_OUTPUT, offsetof(type, run.checkpoint), "FILE",  \

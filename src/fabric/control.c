@@ -119,18 +119,49 @@ struct building {
 	uint32_t (*shared)[N_SLS]; /* per node: 1 + throttle of an SL */
 };
 
-/* C1: destinations in its own subnet only, and a data VL. */
-static bool is_controlled(const struct sim_flow *f)
+/* C1: why packets of a flow have no acknowledgements, or NULL. */
+static const char *why_unacknowledged(const struct sim_flow *f)
 {
 	const struct sim_destinations *to = &f->to;
 
-	if (f->management || f->kind == SIM_TRACE)
-		return false;
+	if (f->management)
+		return "management datagrams on VL15 are not acknowledged";
+	if (f->kind == SIM_TRACE)
+		return "packets of a trace are not acknowledged";
 	for (uint32_t i = 0; i < to->n; i++) {
-		if (to->list[i].target != TOPO_NONE || to->list[i].dlid >= LID_FIRST_MCAST)
-			return false;
+		if (to->list[i].dlid >= LID_FIRST_MCAST)
+			return "multicast packets are not acknowledged";
+		if (to->list[i].target != TOPO_NONE)
+			return "packets to another subnet are not acknowledged";
 	}
-	return true;
+	return NULL;
+}
+
+const char *fabric_uncontrolled(const struct fabric *b, uint32_t flow)
+{
+	const struct sim_flow *f = &b->flows[flow];
+
+	if (f->posted)
+		return NULL; /* its queue pairs are paced */
+	const char *why = why_unacknowledged(f);
+
+	if (!why && !(scenario_controlled_sls(b->scenario) >> (f->sl & 15) & 1))
+		why = "its SL is not in congestion.cct.sls";
+	return why;
+}
+
+const char *fabric_control_warning(const struct fabric *b)
+{
+	const struct cc_algorithm *a = fabric_algorithm(b->scenario->congestion.algorithm);
+
+	for (uint32_t i = 0; a && i < b->n_flows; i++) {
+		const struct cc_config c = fabric_response(b, i);
+		const char *warning = fabric_uncontrolled(b, i) ? NULL : cc_warning(a, &c);
+
+		if (warning)
+			return warning;
+	}
+	return NULL;
 }
 
 static enum hd_status check_throttle(const struct building *g, const struct sim_throttle *t)
@@ -201,12 +232,12 @@ static enum hd_status add_flow(struct building *g, uint32_t flow)
 
 	g->throttle_of_flow[flow] = SIM_NONE;
 	g->reserve[flow] = fabric_reservation(b, flow);
-	if (g->reserve[flow] && (f->to.n != 1 || !is_controlled(f)))
+	if (g->reserve[flow] && (f->to.n != 1 || why_unacknowledged(f)))
 		return scenario_refuse(
 			b->scenario, g->d, &b->scenario->traffic[f->row].reserve,
 			"traffic[].reserve: flow %u has no single destination to ask the way to",
 			flow);
-	return g->algorithm && is_controlled(f) ? add_throttle(g, flow) : HD_OK;
+	return g->algorithm && !why_unacknowledged(f) ? add_throttle(g, flow) : HD_OK;
 }
 
 static enum hd_status add_flows(struct building *g)

@@ -36,6 +36,10 @@ struct cc_config **fabric_ask_responses(struct fabric *b, const struct fabric_pr
 void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin, double *rmax);
 /* NULL for none and "same". */
 const struct cc_algorithm *fabric_algorithm(unsigned control);
+/* Why no algorithm can hold a flow back, or NULL. */
+const char *fabric_uncontrolled(const struct fabric *b, uint32_t flow);
+/* A limit of the run's algorithm with the rates of the flows, or NULL. */
+const char *fabric_control_warning(const struct fabric *b);
 /* Bits per second that a flow asks admission for; 0: it asks nobody. */
 uint64_t fabric_reservation(const struct fabric *b, uint32_t flow);
 /* What each SL may be promised of a link, by SL; others are left alone. */

@@ -64,6 +64,9 @@ static enum hd_status open_files(struct run *s, struct diag *d)
 	const struct run_options *o = &s->options;
 	enum hd_status status = HD_OK;
 
+	if (o->rates && (o->world || o->checkpoint || o->restart))
+		return diag_fail(d, HD_ERR_USAGE,
+				 "rates over time are for one process without checkpoints");
 	if (o->pcap && o->trace && file_is_same(o->pcap, o->trace))
 		return diag_fail(d, HD_ERR_USAGE, "the capture and the trace name one file");
 	if ((o->pcap && check_output(s, o->pcap, d) != HD_OK) ||
@@ -180,6 +183,7 @@ void run_close(struct run *s)
 		jobs_free(s->jobs);
 	jobs_alone_fini(s);
 	sim_samples_fini(&s->samples);
+	free(s->rates.items);
 	strbuf_fini(&s->restart);
 	strbuf_fini(&s->unsaved);
 	sim_watch_fini(&s->watch);
@@ -225,10 +229,13 @@ static void run_on(struct run *s, hd_time limit)
 {
 	bool sampled = s->options.sampled;
 	hd_time sample = sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
-	hd_time look = jobs_next_look(s);
+	hd_time look = jobs_next_look(s), rates = rates_next(s);
 
-	s->state = sim_run(s->sim, saved_next(s, earlier(limit, earlier(sample, look))),
+	s->state = sim_run(s->sim,
+			   saved_next(s, earlier(earlier(limit, rates), earlier(sample, look))),
 			   saved_progress, s);
+	if (sim_now(s->sim) == rates)
+		rates_take(s);
 	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
 	    sim_ask_first(s->sim, jobs_done(s->jobs)))
 		sim_end(s->sim);
@@ -386,6 +393,7 @@ struct results *run_results(const struct run *s, bool all, bool *met)
 	if (s->queue_pairs)
 		qp_rows_table(s->queue_pairs, f.metrics, r);
 	sim_end_tables(&f, r);
+	rates_table(s, r);
 	sim_watch_similarity(&s->watch, f.metrics, r);
 	saved_remark(s, r);
 	if (s->state == SIM_FULL) {

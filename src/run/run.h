@@ -28,6 +28,9 @@ struct run_options {
 	struct option_list ports; /* looked at in those; none: all */
 	bool sampled;             /* note the use of links over time, */
 	hd_time sample;           /* so often; 0: about a hundred times */
+	/* Note the allowed rate of each controlled flow this often; 0: never. Not
+	 * with a checkpoint or several processes. */
+	hd_time rates;
 	/*
 	 * Save the state now and then: every so often of real time or, if that
 	 * is not 0, of simulated time. Goes on from such a file. NULL: not.

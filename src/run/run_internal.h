@@ -3,7 +3,7 @@
 #define HD_RUN_RUN_INTERNAL_H
 
 /*
- * What run.c, alone.c and saved.c know of a run. Internal to these.
+ * What run.c, alone.c, rates.c and saved.c know of a run. Internal to these.
  */
 
 #include "base/file.h"
@@ -20,6 +20,19 @@ struct side_file {
 	bool is_open; /* the writer; else nobody reads what is written */
 };
 
+/* The allowed rate of a flow at an instant, in packets per second. */
+struct run_rate {
+	hd_time time;
+	uint32_t flow;
+	double rate;
+};
+
+struct run_rates {
+	hd_time next; /* instant */
+	struct run_rate *items;
+	size_t n, cap;
+};
+
 struct run {
 	struct run_options options;
 	struct fabric *fabric;
@@ -27,6 +40,7 @@ struct run {
 	struct sim_watch watch;
 	struct side_file pcap, trace;
 	struct sim_samples samples;
+	struct run_rates rates;
 	struct sim *sim;
 	struct lab *queue_pairs; /* or NULL */
 	struct jobs *jobs;       /* or NULL */
@@ -70,6 +84,13 @@ bool jobs_alone_left(const struct run *s);
  * early if progress() says so (is_stopped); the next call resumes.
  */
 HD_MUST_CHECK enum hd_status jobs_run_alone(struct run *s, struct diag *d);
+
+/* ---- rates.c -------------------------------------------------- */
+
+/* The next instant at which rates are noted; HD_TIME_NEVER: none. */
+hd_time rates_next(const struct run *s);
+void rates_take(struct run *s);
+void rates_table(const struct run *s, struct results *r);
 
 /* ---- saved.c ------------------------------------------------- */
 

@@ -14,10 +14,10 @@
 
 const struct schema_row scenario_run_fields[] = {
 	{ "congestion", SCHEMA_MAP,
-	  .help = "marks and answers: of heddle cc, and of heddle sim if there is an algorithm" },
+	  .help = "congestion control: how switches mark packets and how sources respond" },
 	{ "congestion.algorithm", SCHEMA_CHOICE, CC(algorithm), .initial = "none",
 	  .choices = scn_algorithm_words,
-	  .help = "how sources answer to marks; none: no congestion control, marks: switches mark and nobody answers. heddle cc tries them all" },
+	  .help = "how sources answer to marks; none: no congestion control, marks: switches mark and nobody answers. heddle cc compare tries them all" },
 	{ "congestion.marking", SCHEMA_MAP, .shorthand = "rule",
 	  .help = "when switches mark packets" },
 	{ "congestion.marking.rule", SCHEMA_CHOICE, CC(marking), .initial = "two-counter",
@@ -78,12 +78,6 @@ const struct schema_row scenario_run_fields[] = {
 	  .help = "the service level" },
 	{ "congestion.limits[].share", SCHEMA_SHARE, LIMIT(share), .low = "0.1%", .high = "100%",
 	  .help = "reservations stay below this share of the link" },
-	{ "congestion.warmup", SCHEMA_TIME, CC(warmup), .initial = "same", .word = "same",
-	  .word_value = HD_TIME_NEVER, .low = "1ps",
-	  .help = "what is left out of the results; same: as run.warmup" },
-	{ "congestion.measure", SCHEMA_TIME, CC(measure), .initial = "same", .word = "same",
-	  .word_value = HD_TIME_NEVER, .low = "1ps",
-	  .help = "how long after that; same: as run.measure" },
 
 	{ "faults", SCHEMA_MAP, .help = "what goes wrong" },
 	{ "faults.ber", SCHEMA_REAL, FAULTS(ber), .initial = "0", .low = "0", .high = "0.5",

@@ -364,7 +364,6 @@ struct scn_congestion {
 	enum { SCN_PER_QP, SCN_PER_SL } per;
 	struct scn_limit *limits;
 	size_t n_limits;
-	hd_time warmup, measure; /* HD_TIME_NEVER: as the run says */
 };
 
 /* A switch that goes down or comes back: all its cables do. */

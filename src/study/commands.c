@@ -70,6 +70,7 @@ static const char *const sim_tables[] = {
 	"connections over time",
 	"admission",
 	"control",
+	"uncontrolled",
 	"marks",
 	"loans",
 	"adaptive",
@@ -94,11 +95,11 @@ static const char *const sim_tables[] = {
 };
 
 static const struct measure cc_measures[] = {
-	{ SIMULATED("goodput", "Mb/s", 1), "totals", "goodput", CURVE_SPREAD },
-	{ SIMULATED("busiest link", "%", 2), "totals", "busiest link", CURVE_MEAN },
-	{ SIMULATED("fairness", NULL, 4), "totals", "fairness", CURVE_SPREAD },
-	{ SIMULATED("marked", "1/s", 1), "totals", "marked", CURVE_MEAN },
-	{ SIMULATED("least possible", "%", 2), "rows", "of possible", CURVE_SPREAD, TAKE_LEAST },
+	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered", CURVE_SPREAD },
+	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
+	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used", CURVE_MEAN },
+	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_SPREAD, TAKE_LEAST },
+	{ SIMULATED("marks heard", "1/s", 1), "control", "marks heard", CURVE_MEAN, TAKE_SUM },
 };
 
 static const struct measure mcast_measures[] = {

@@ -223,7 +223,8 @@ static struct value goals_met(const struct results *all, bool met)
 static struct results *tables_of(const struct study *s, const struct run *run)
 {
 	bool met;
-	struct results *all = run_results(run, s->tables.n > 0, &met);
+	bool whole = s->as_sim ? s->all : s->tables.n > 0;
+	struct results *all = run_results(run, whole, &met);
 	const struct histogram *h = &sim_metrics(run_sim(run))->latency;
 	const struct value row[] = {
 		value_of_real(h->n ? (double)histogram_percentile(h, 50) / (double)HD_US : NAN),
@@ -275,14 +276,14 @@ static void leave(const struct study *s, struct results *all, const char *db, st
 	results_free(all);
 }
 
-static enum hd_status check_end(const struct run *run, struct diag *d)
+static enum hd_status check_end(const struct study *s, const struct run *run, struct diag *d)
 {
 	struct strbuf when = STRBUF_INIT;
 	enum hd_status status = HD_OK;
 
 	d->file = NULL;
 	hd_time_print(sim_now(run_sim(run)), &when);
-	if (run_state(run) == SIM_DEADLOCK)
+	if (run_state(run) == SIM_DEADLOCK && !s->as_sim)
 		status = diag_fail(d, HD_ERR_INPUT,
 				   "deadlock at %s: packets wait for each other in a circle",
 				   when.text);
@@ -293,12 +294,12 @@ static enum hd_status check_end(const struct run *run, struct diag *d)
 static enum hd_status simulate(const struct study *s, struct fabric *f, const char *db,
 			       struct diag *d)
 {
-	const struct run_options options = { .sampled = false };
+	const struct run_options options = { .rates = s->rates };
 	struct run *run;
 
 	if (run_open(f, &options, d, &run) != HD_OK)
 		return d->status;
-	if (run_to_end(run, d) == HD_OK && check_end(run, d) == HD_OK)
+	if (run_to_end(run, d) == HD_OK && check_end(s, run, d) == HD_OK)
 		leave(s, tables_of(s, run), db, d);
 	run_close(run);
 	return d->status;

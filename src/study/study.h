@@ -69,6 +69,11 @@ struct study {
 	struct schema_places places;
 	char *file; /* of the study; NULL: the command line */
 
+	/* Of sim: a point keeps the tables that 'heddle sim' shows, also of a run
+	 * that ends in a deadlock; all of them if `all`. */
+	bool as_sim, all;
+	hd_time rates; /* run_options.rates of its points */
+
 	study_options_fn *options_of; /* the caller's; NULL: any will do */
 
 	/* Resolved. */

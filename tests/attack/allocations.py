@@ -63,7 +63,7 @@ COMMANDS = [
     "qos bound n.net f.txt",
     "qos diffserv --lanes 4",
     "cc curve fimd --m 2",
-    "cc compare c.yaml --algorithm cct --measure 20us --pcap x.pcap",
+    "cc compare c.yaml --algorithm cct --measure 20us",
     "mcast compare --topology 'kind: star' --json --html x.html",
     "model credit --upstream 20 --downstream 20",
     "model credit --upstream 6 --downstream 6 --credit-delay 1 --phases 2",

@@ -18,57 +18,62 @@ status 2 "$HEDDLE" cc curve fimt
 has err "did you mean 'fimd'?"
 status 2 "$HEDDLE" cc curve cct
 
+# relieved FACTOR ALGORITHM ROW: what ./out says it is delivered, in relation to
+# no control.
+relieved() {
+	jq -e --argjson factor "$1" --arg with "$2" --arg row "$3" '
+		def rate(a): .tables.traffic.rows[] |
+			select(.algorithm == a and .traffic == $row).delivered;
+		rate($with) > $factor * rate("none")' out >/dev/null ||
+		fail "no relief of $3 by $2"
+}
+
 # On the two switches, control gives the victim back several times what
-# congestion left it; whoever has no single destination is refused.
-status 0 "$HEDDLE" cc compare --measure 40ms --warmup 40ms \
+# congestion left it.
+status 0 "$HEDDLE" cc compare --measure 40ms --warmup 40ms --json \
 	"$SRC/examples/two-switch-congestion.yaml"
-has out 'victim'
-awk '$1 == "none" && $2 == "victim" { none = $4 }
-     $1 == "cct" && $2 == "victim" { cct = $4 }
-     END { exit !(none > 0 && cct > 3 * none) }' out || fail "no relief"
-status 3 "$HEDDLE" cc compare --measure 1ms --warmup 1ms \
-	"$SRC/examples/quickstart.yaml"
-one_line err
-has err 'no single destination'
+relieved 3 cct victim
 
 # On 128 hosts, control frees victims of a hotspot, and of hotspots that move.
 for name in fat-tree-incast moving-hotspots; do
 	status 0 "$HEDDLE" cc compare "$SRC/examples/$name.yaml" --json \
-		--algorithm none --algorithm fimd --measure 400us \
+		--algorithm none --algorithm pipd --measure 400us \
 		--warmup 300us
-	jq -e 'def victims(a): .tables.rows.rows[] |
-			select(.algorithm == a and .row == "victims").goodput;
-		victims("fimd") > 1.5 * victims("none")' out >/dev/null ||
-		fail "$name: no relief"
+	relieved 1.5 pipd victims
 done
-# All algorithms over the scenarios' own windows are the documentation's rows.
+# All algorithms over these windows are the documentation's rows.
 if [ "${HD_LONG:-0}" = 1 ]; then
 	for name in fat-tree-incast moving-hotspots; do
+		windows='--warmup 2ms --measure 2ms'
+		[ $name = fat-tree-incast ] || windows='--warmup 1us --measure 4ms'
+		# shellcheck disable=SC2086 # words
 		status 0 "$HEDDLE" cc compare "$SRC/examples/$name.yaml" --json \
-			--marking iba
+			--marking iba $windows
 		has "$SRC/docs/congestion.md" "$(jq -r '"| " +
-			([.tables.rows.rows[] | select(.row == "victims").goodput
-				/ 1000 | round | tostring] | join(" | ")) +
+			([.tables.traffic.rows[] | select(.traffic == "victims").delivered
+				| round | tostring] | join(" | ")) +
 			" |"' out)"
 	done
 fi
 
 # ack: a delay, or packets; refusals.
-sed 's/^congestion: {/congestion: {ack: {delay: 2us}, /' \
-	"$SRC/examples/two-switch-congestion.yaml" >delay.yaml
+with() { # FIELDS: the two switches with these in 'congestion'
+	sed "s/^run:/congestion: {$1}\n\n&/" \
+		"$SRC/examples/two-switch-congestion.yaml"
+}
+with 'ack: {delay: 2us}' >delay.yaml
 status 0 "$HEDDLE" sim --explain delay.yaml
 has out 'delay: 2us'
 status 0 "$HEDDLE" sim --explain "$SRC/examples/two-switch-congestion.yaml"
 has out 'delay: packet'
 status 0 "$HEDDLE" cc compare --algorithm fimd --warmup 5ms --measure 5ms \
 	delay.yaml --json
-jq -e '.tables.totals.rows[0] | .FECN > 0 and .BECN == 0' out >/dev/null ||
+jq -e '.tables.marks.rows | length == 1 and .[0].number > 0' out >/dev/null ||
 	fail "acknowledgements that cost nothing are no packets"
 # PIPD's unit: refused where its lowest rate is one of it, warned of where it
 # knows two rates only; and what the cap forbids shows without it.
 for units in 1 7; do
-	sed "s/^congestion: {/congestion: {units: $units, /" \
-		"$SRC/examples/two-switch-congestion.yaml" >units-$units.yaml
+	with "units: $units" >units-$units.yaml
 done
 status 3 "$HEDDLE" cc compare --algorithm pipd units-1.yaml
 one_line err
@@ -76,16 +81,14 @@ has err 'above 1 in its unit'
 status 0 "$HEDDLE" cc compare --algorithm pipd --warmup 1ms --measure 1ms \
 	units-7.yaml
 has out 'knows only the minimum and the maximum rate'
-sed 's/^congestion: {/congestion: {cap: false, /' \
-	"$SRC/examples/two-switch-congestion.yaml" >uncapped.yaml
+with 'cap: false' >uncapped.yaml
 status 0 "$HEDDLE" cc compare --algorithm fimd --warmup 5ms --measure 5ms \
 	uncapped.yaml --csv
 cp out uncapped
 status 0 "$HEDDLE" cc compare --algorithm fimd --warmup 5ms --measure 5ms \
 	"$SRC/examples/two-switch-congestion.yaml" --csv
 cmp -s out uncapped && fail "the cap makes no difference"
-sed 's/^congestion: {/congestion: {echo: cnp, /' \
-	"$SRC/examples/two-switch-congestion.yaml" >cnp.yaml
+with 'echo: cnp' >cnp.yaml
 status 0 "$HEDDLE" cc compare --algorithm cct --warmup 1ms --measure 1ms \
 	cnp.yaml
 status 2 "$HEDDLE" cc compare --algorithm nobody cnp.yaml
@@ -93,11 +96,8 @@ has err "there is no 'nobody'"
 sed 's/order: fifo/queueing: cioq/' \
 	"$SRC/examples/two-switch-congestion.yaml" >cioq.yaml
 status 0 "$HEDDLE" cc compare --warmup 20ms --measure 20ms --marking iba \
-	--algorithm none --algorithm cct cioq.yaml
-awk '$1 == "none" && $2 == "victim" { none = $4 }
-     $1 == "cct" && $2 == "victim" { cct = $4 }
-     END { exit !(none > 0 && cct > 3 * none) }' out ||
-	fail "no relief behind crossbars"
+	--algorithm none --algorithm cct cioq.yaml --json
+relieved 3 cct victim
 
 # Rates of flows over time are for programs and pages; a screen has no room.
 sampled() {

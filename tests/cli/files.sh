@@ -89,7 +89,7 @@ refused 3 "is read here, and --output would" sweep input --vary run.seed=1,2 -o 
 refused 3 "file is not a database" sim input --db link
 refused 3 "is read here, and --output would" job show trace.goal --goal -o trace.goal
 refused 3 "is read here, and --output would" topo convert input -o input
-refused 3 "is read here, and --pcap would" cc compare input --algorithm cct --pcap input
+refused 3 "is read here, and --output would" cc compare input --algorithm cct -o input
 refused 3 "is read here, and --conf would" cc tune input --conf input
 refused 3 "is read here, and --pcap would" live replay input --pcap input
 refused 3 "is read here, and --output would" decode input -o input

@@ -31,7 +31,6 @@ too_small() {
 too_small full sim s.yaml -q --pcap full
 too_small full sim s.yaml -q --trace full
 too_small full sim s.yaml -q --all --json -o full
-too_small full cc compare s.yaml -q --algorithm none --pcap full
 too_small full bench send-lat --size 4KiB -n 9 --pcap full
 too_small full decode "$SRC/tests/fixtures/rxe.pcap" --json -o full
 too_small full topo gen mesh --columns 9 --rows 9 -o full

@@ -15,7 +15,8 @@ qos: {lanes: 1}
 traffic:
   - {name: incast, kind: saturating, pattern: incast, source: A1..A3, destination: Bc}
   - {name: victim, kind: saturating, pattern: pairs, source: Av, destination: Bv}
-congestion: {marking: iba, window: 16, warmup: 100us, measure: 100us}
+congestion: {marking: iba, window: 16}
+run: {warmup: 100us, measure: 100us}
 END
 # The smallest packets, and long rounds of the tables.
 echo 'a: 88%, packets 1' >goals.yaml

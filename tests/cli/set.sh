@@ -33,8 +33,8 @@ cmp wanted got || fail "route differs"
 cp "$SRC/examples/two-switch-congestion.yaml" two-switch.yaml
 cc="cc compare two-switch.yaml --algorithm fimd --json"
 "$HEDDLE" $cc --warmup 100us --measure 200us --window 2 >wanted
-"$HEDDLE" $cc --set congestion.warmup=100us --set congestion.window=3 \
-	--set congestion.measure=200us --set congestion.window=2 >got
+"$HEDDLE" $cc --set run.warmup=100us --set congestion.window=3 \
+	--set run.measure=200us --set congestion.window=2 >got
 cmp wanted got || fail "cc compare differs"
 "$HEDDLE" mcast compare --topology 'kind: ring, switches: 5, hosts: 1' \
 	--json >wanted

@@ -135,7 +135,7 @@ every sim small.yaml --pcap p.pcap --trace t.txt -o o.txt -q
 every sim small.yaml --db runs.db -o o.txt -q
 every sim small.yaml --db new.db --json -q
 keeps=false
-every cc compare contended.yaml --algorithm none --pcap p.pcap --db runs.db -q
+every cc curve fimd --db runs.db -o o.txt -q
 every decode in.pcap -o o.txt -q
 # These keep what they have.
 every bench send-lat --size 64 -n 3 --pcap p.pcap --db runs.db -q

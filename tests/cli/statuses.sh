@@ -108,6 +108,7 @@ done <<'EOT'
 2 --pace is above 0                | sim x --pace 1
 2 --every says how often to write which | sim "$quick" --every 10min
 2 --every-simulated says how often | sim "$quick" --every-simulated 1us
+2 rates over time are for one process | sim "$quick" --rates 1us --checkpoint x
 2 option --every: '0s' is too short | sim "$quick" --checkpoint x --every 0s
 2 'foo' is no format of tables     | route mesh --dump foo
 2 'foo' is none of opensm, paper   | route mesh --lids foo
@@ -181,12 +182,11 @@ done <<'EOT'
 2 choose one of --json, --csv and --format       | topo show mesh --json --csv
 # What one fabric has is run, or refused, and not left out.
 3 bench runs no jobs, 'heddle sim' does | bench send-lat --fabric "$jobs"
-3 cc runs no jobs                  | cc compare "$jobs"
 3 cc runs no jobs                  | cc tune "$jobs"
 3 mcast runs no jobs               | mcast compare "$jobs"
 3 jobs and lanes of limited length | model fabric "$jobs" --set qos.thresholds.capacity=9
 3 adapters and lanes of limited length | bench send-lat --fabric "$quick" --set qos.thresholds.capacity=9
-3 control and lanes of limited length | cc compare "$quick" --set qos.thresholds.capacity=9
+3 know no senders that hold packets back | cc compare "$quick" --algorithm cct --set qos.thresholds.capacity=9
 3 control and lanes of limited length | cc tune "$quick" --set qos.thresholds.capacity=9
 3 --set sm: a manager that notices nothing | sim "$quick" --set sm={}
 3 --set sm.compute: a manager that notices nothing | sim "$quick" --set sm.compute=1us

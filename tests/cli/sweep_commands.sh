@@ -65,15 +65,16 @@ traffic:
 congestion: {marking: iba, window: 16}
 run: {warmup: 100us, measure: 200us}
 END
-measures='.goodput, ."busiest link", .fairness, .marked, ."least possible"'
+measures='.delivered, .p99, ."busiest link", .fairness, ."marks heard"'
 swept cc compare cc.yaml --vary algorithm=fimd,cct --vary traffic.in.payload=512,1KiB \
 	--set threshold=15 --db cc.db
 i=0
 for algorithm in fimd cct; do
 	for payload in 512 1KiB; do
-		point $i '(.tables.totals.rows[0] | .goodput, ."busiest link",
-			.fairness, .marked),
-			([.tables.rows.rows[]."of possible"] | min)' \
+		point $i '(.tables.summary.rows[0] | .delivered, ."latency p99",
+			."busiest link used"),
+			([.tables.traffic.rows[].fairness] | min),
+			([.tables.control.rows[]."marks heard"] | add)' \
 			cc compare cc.yaml --algorithm $algorithm --threshold 15 \
 			--set traffic.in.payload=$payload
 		i=$((i + 1))

@@ -93,15 +93,6 @@ status 0 "$HEDDLE" sim long.yaml --checksum
 cmp out whole
 
 # Commands that run many keep those that are done, and the part of the last.
-cat >control.yaml <<'END'
-fabric: {topology: {kind: star, hosts: 4}}
-traffic: [{name: a, kind: poisson, pattern: pairs, source: h1, destination: h0, load: 50%}]
-run: {warmup: 0us, measure: 900ms}
-END
-interrupted INT 130 cc compare control.yaml --algorithm none --algorithm cct
-has out "# note: interrupted: what 'none' did until then is here"
-has out "none "
-lacks out "cct "
 interrupted INT 130 qos evaluate --rule paper --topology mesh --tried 64
 has out "# note: interrupted: a run that is not complete was cut, others are missing"
 [ "$(grep -c '^  1x  *mesh .* no$' out)" -eq 1 ] || fail "not one run that was cut: $(head -5 out)"

@@ -26,7 +26,7 @@ cut='in [23] parts on [23] threads$'
 same '' route "$tree" --engine ftree --check --load 3
 same '' route 'torus --sizes=5x5' --engine minhop --check
 same '' topo check "$tree"
-same "in 2 parts on 2 threads$" \
+same 'by up to [12] jobs\{0,1\} at a time, each on [23] threads$' \
 	cc compare "$SRC/examples/two-switch-congestion.yaml" \
 	--algorithm none --algorithm cct --warmup 2us --measure 20us
 same "$cut" mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2'

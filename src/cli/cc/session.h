@@ -20,22 +20,6 @@ struct cc_session {
 	struct congestion_params params;
 };
 
-/* --warmup and --measure: how long a run takes. */
-#define OPTION_CC_WINDOWS(set)                                                       \
-	{ "warmup",                                                                  \
-	  0,                                                                         \
-	  OPT_SET,                                                                   \
-	  set,                                                                       \
-	  "TIME",                                                                    \
-	  NULL,                                                                      \
-	  "simulated time before measuring",                                         \
-	  .path = "congestion.warmup",                                               \
-	  .as = OPT_TIME },                                                          \
-	{                                                                            \
-		"measure", 0, OPT_SET, set, "TIME", NULL, "simulated time measured", \
-			.path = "congestion.measure", .as = OPT_TIME                 \
-	}
-
 /*
  * Reads `path` and builds it, as scenario_choose does. Call cc_session_fini in
  * any case.

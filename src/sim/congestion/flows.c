@@ -65,23 +65,15 @@ enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
 static enum hd_status set_times(const struct scenario *s, struct diag *d,
 				struct congestion_params *out)
 {
-	const struct scn_congestion *c = &s->congestion;
-	hd_time measure = c->measure;
-
-	out->warmup = c->warmup;
-	if ((c->warmup == HD_TIME_NEVER && s->run.warmup.unit != SCN_PLAIN) ||
-	    (c->measure == HD_TIME_NEVER && s->run.measure.unit != SCN_PLAIN))
+	if (s->run.warmup.unit != SCN_PLAIN || s->run.measure.unit != SCN_PLAIN)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"the run's length is in packets; congestion.warmup and congestion.measure must say it in time");
-	if (c->warmup == HD_TIME_NEVER)
-		out->warmup = s->run.warmup.value;
-	if (c->measure == HD_TIME_NEVER)
-		measure = s->run.measure.value;
+			"run.warmup and run.measure are in packets; give them in time (--warmup, --measure)");
+	out->warmup = s->run.warmup.value;
 	/* The first packets are of no interest anyway. */
 	if (out->warmup == 0)
 		out->warmup = 1;
-	out->stop = out->warmup + measure;
+	out->stop = out->warmup + s->run.measure.value;
 	return HD_OK;
 }
 

@@ -15,17 +15,18 @@
 #include "sim/congestion/tune.h"
 
 /* Three senders and their receiver, and one whose packets stand in the way. */
-static const char text[] = "fabric:\n"
-			   "  topology: {kind: two-switch, remote: 3, local: 1, victims: 1}\n"
-			   "  link: {rate: 100Gb/s, propagation: 500ns}\n"
-			   "  switch: {input_buffer: 16 packets}\n"
-			   "qos: {lanes: 1}\n"
-			   "traffic:\n"
-			   "  - {name: incast, kind: saturating, pattern: incast,\n"
-			   "     source: A1..A3, destination: Bc}\n"
-			   "  - {name: victim, kind: saturating, pattern: pairs, source: Av,\n"
-			   "     destination: Bv}\n"
-			   "congestion: {marking: iba, window: 16, warmup: 1ms, measure: 1ms}\n";
+static const char text[] =
+	"fabric:\n"
+	"  topology: {kind: two-switch, remote: 3, local: 1, victims: 1}\n"
+	"  link: {rate: 100Gb/s, propagation: 500ns}\n"
+	"  switch: {input_buffer: 16 packets}\n"
+	"qos: {lanes: 1}\n"
+	"traffic:\n"
+	"  - {name: incast, kind: saturating, pattern: incast,\n"
+	"     source: A1..A3, destination: Bc}\n"
+	"  - {name: victim, kind: saturating, pattern: pairs, source: Av,\n"
+	"     destination: Bv}\n"
+	"congestion: {marking: iba, window: 16}\nrun: {warmup: 1ms, measure: 1ms}\n";
 
 /* What the seeds after the first are like. */
 struct world {

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "fabric/control.h"
+#include "scenario/words.h"
 #include "sim/show/tables.h"
 #include "sim/show/tables_parts.h"
 
@@ -13,7 +15,7 @@
 struct row_row {
 	const char *traffic;
 	uint64_t flows;
-	double allowed, lowest, highest, marks_heard;
+	double allowed, delivered, lowest, highest, marks_heard;
 	uint64_t timeouts, waiting;
 };
 
@@ -21,6 +23,7 @@ static const struct column row_columns[] = {
 	{ "traffic", NULL, CELL(row_row, traffic) },
 	{ "flows", NULL, CELL(row_row, flows) },
 	{ "allowed", "Gb/s", CELL(row_row, allowed), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(row_row, delivered), ORIGIN_SIMULATED, 3 },
 	{ "lowest", "Gb/s", CELL(row_row, lowest), ORIGIN_SIMULATED, 3 },
 	{ "highest", "Gb/s", CELL(row_row, highest), ORIGIN_SIMULATED, 3 },
 	{ "marks heard", "1/s", CELL(row_row, marks_heard), ORIGIN_SIMULATED, 1 },
@@ -73,6 +76,7 @@ const char *sim_answer_name(enum sim_answer answer)
 struct row_rates {
 	uint32_t flows;
 	double allowed, lowest, highest; /* bits of payload per second */
+	double delivered;                /* bytes of payload */
 	uint64_t marks, timeouts;
 	uint64_t waiting; /* packets at throttles when the run ended */
 	/* Of them those that only a timeout lets go, and their flows. */
@@ -92,6 +96,7 @@ static void add_flow(const struct sim_findings *f, uint32_t flow, struct row_rat
 	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits) : c.lowest * bits;
 	row->highest = fmax(row->highest, c.highest * bits);
 	row->allowed += c.mean * bits;
+	row->delivered += (double)findings_delivered(f->build, &f->metrics->flows[flow], flow);
 	row->marks += c.marks;
 	row->timeouts += c.timeouts;
 	row->waiting += c.waiting;
@@ -140,12 +145,13 @@ static void rates_table(const struct sim_findings *f, struct results *r)
 		if (!t)
 			t = results_table(
 				r, "control",
-				"what congestion control allowed: mean rates of payload, per flow",
+				"what congestion control allowed, and what was delivered: mean rates of payload, per flow",
 				row_columns);
 		const struct row_row row = {
 			.traffic = scenario->traffic[i].name,
 			.flows = rows[i].flows,
 			.allowed = rows[i].allowed / rows[i].flows / 1e9,
+			.delivered = findings_gbps(rows[i].delivered / rows[i].flows, seconds),
 			.lowest = rows[i].lowest / 1e9,
 			.highest = rows[i].highest / 1e9,
 			.marks_heard = seconds > 0 ? (double)rows[i].marks / seconds : 0,
@@ -156,6 +162,48 @@ static void rates_table(const struct sim_findings *f, struct results *r)
 		table_put_row(t, &row);
 	}
 	remark_timeouts(f, rows, r);
+	free(rows);
+}
+
+/* ---- rows without control -------------------------------------------- */
+
+struct uncontrolled_row {
+	const char *traffic;
+	uint64_t flows;
+	const char *why;
+};
+
+static const struct column uncontrolled_columns[] = {
+	{ "traffic", NULL, CELL(uncontrolled_row, traffic) },
+	{ "flows", NULL, CELL(uncontrolled_row, flows), ORIGIN_COMPUTED },
+	{ "reason", NULL, CELL(uncontrolled_row, why), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+static void uncontrolled_table(const struct sim_findings *f, struct results *r)
+{
+	const struct scenario *s = f->build->scenario;
+	struct uncontrolled_row *rows = hd_alloc(s->n_traffic, sizeof(*rows));
+	struct table *t = NULL;
+	bool has_sources = fabric_algorithm(s->congestion.algorithm) != NULL;
+
+	for (uint32_t i = 0; has_sources && i < f->build->n_flows; i++) {
+		struct uncontrolled_row *row = &rows[f->build->flows[i].row];
+		const char *why = fabric_uncontrolled(f->build, i);
+
+		row->flows += why != NULL;
+		row->why = why ? why : row->why;
+	}
+	for (size_t i = 0; i < s->n_traffic; i++) {
+		if (!rows[i].flows)
+			continue;
+		rows[i].traffic = s->traffic[i].name;
+		if (!t)
+			t = results_table(r, "uncontrolled",
+					  "flows that no congestion control holds back",
+					  uncontrolled_columns);
+		table_put_row(t, &rows[i]);
+	}
 	free(rows);
 }
 
@@ -231,12 +279,22 @@ static void answers_table(const struct sim_findings *f, struct results *r)
 	}
 }
 
+static const char *control_name(const struct sim_findings *f)
+{
+	return scn_algorithm_words[f->build->scenario->congestion.algorithm];
+}
+
 void sim_end_tables(const struct sim_findings *f, struct results *r)
 {
 	if (f->build->setup.control) {
+		const char *warning = fabric_control_warning(f->build);
+
 		rates_table(f, r);
+		uncontrolled_table(f, r);
 		packets_table(f->sim, r);
 		answers_table(f, r);
+		if (warning)
+			results_remark(r, "%s: %s", control_name(f), warning);
 	}
 	findings_loans(f, r);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_CC_VARIANTS_H
+#define HD_CLI_CC_VARIANTS_H
+
+/* The algorithms of congestion control as variants of one scenario. */
+
+#include "cli/scenario.h"
+#include "study/compare.h"
+
+/* --warmup and --measure: how long a run takes. */
+#define OPTION_CC_WINDOWS(set)                                                       \
+	{ "warmup",                                                                  \
+	  0,                                                                         \
+	  OPT_SET,                                                                   \
+	  set,                                                                       \
+	  "TIME",                                                                    \
+	  NULL,                                                                      \
+	  "simulated time before measuring",                                         \
+	  .path = "run.warmup",                                                      \
+	  .as = OPT_TIME },                                                          \
+	{                                                                            \
+		"measure", 0, OPT_SET, set, "TIME", NULL, "simulated time measured", \
+			.path = "run.measure", .as = OPT_TIME                        \
+	}
+
+/*
+ * Fills field, label, values and n with the algorithms of `wanted` (none: all),
+ * in the order of scn_algorithm_words. EXIT_DONE, or a usage error of `self`.
+ * The caller frees c->values.
+ */
+int cc_variants(const struct command *self, const struct option_list *wanted, struct comparison *c);
+/* comparison_run on all cores, with progress. */
+HD_MUST_CHECK enum hd_status cc_variants_run(struct comparison *c,
+					     const struct common_options *common, struct diag *d,
+					     struct results *r);
+/* `r`, or a copy without its series if they are to be `left_out`. */
+struct results *cc_variants_shown(struct results *r, bool left_out);
+
+#endif
