@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/cc/session.h"
 #include "cli/cc/variants.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/threads.h"
-#include "sim/congestion/tune.h"
 
-struct values {
+struct cc_tune_options {
 	struct common_options common;
 	struct fabric_choice scenario;
-	struct hd_ratio floor;
+	struct hd_ratio floor; /* den 0: not given */
 	uint64_t budget, senders, stress, held_out;
-	const char *victims, *conf;
+	unsigned goal; /* enum tune_goal */
+	const char *victims, *job, *conf;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct cc_tune_options, name)
 
 static const struct option options[] = {
-	{ "floor", 0, OPT_RATIO, FIELD(floor), "SHARE", "90%", "least use of the hot link" },
+	{ "goal", 0, OPT_CHOICE, FIELD(goal), "GOAL", "victims",
+	  "what is improved: what the victims are delivered, the p99 latency (of --victims, or of all packets), or the completion of jobs",
+	  tune_goal_names },
+	{ "floor", 0, OPT_RATIO, FIELD(floor), "SHARE", NULL,
+	  "least use of the hot link (default: 90% for --goal victims, else 0%)" },
 	{ "victims", 0, OPT_TEXT, FIELD(victims), "ROW", NULL,
 	  "the traffic row to protect; without it, all flows that do not end at the hot link" },
+	{ "job", 0, OPT_TEXT, FIELD(job), "JOB", NULL,
+	  "the job of --goal completion; without it, the slowest" },
 	{ "budget", 0, OPT_UINT, FIELD(budget), "N", "60", "trials at most, of two runs each",
 	  .low = 1, .high = 100000 },
 	{ "senders", 0, OPT_UINT, FIELD(senders), "N", "256",
@@ -34,87 +38,89 @@ static const struct option options[] = {
 	  .low = 2, .high = 1000 },
 	{ "conf", 0, OPT_OUTPUT, FIELD(conf), "FILE", NULL,
 	  "write the lines for opensm.conf to FILE too" },
-	OPTIONS_OPENSM(struct values, scenario),
-	OPTION_SET(struct values, scenario),
+	OPTIONS_OPENSM(struct cc_tune_options, scenario),
+	OPTION_SET(struct cc_tune_options, scenario),
 	OPTION_CC_WINDOWS(FIELD(scenario.set)),
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };
 
-static bool show_progress(void *context, uint32_t trials)
+static int show(const struct cc_tune_options *v, struct tune_options *o, struct diag *d)
 {
-	return progress_show(context, trials);
+	struct tune_result found;
+	enum hd_status status = cc_tune_run(o, &v->common, d, &found);
+
+	if (status != HD_OK)
+		return command_refuse(d);
+	struct results *r = results_new("cc tune");
+	bool is_worth = tune_is_worth(o, &found);
+
+	results_set_scenario(r, o->scenario->text);
+	congestion_tune_tables(o, &found, r);
+	if (v->conf && is_worth)
+		status = opensm_cc_save(&found.conf, v->conf, d);
+	tune_result_fini(&found);
+	if (status == HD_OK)
+		return output_results(&v->common, r, is_worth);
+	results_free(r);
+	return command_refuse(d);
 }
 
-static int tune(struct values *v, struct cc_session *s, struct diag *d)
+static int tune(struct cc_tune_options *v, const struct scenario *scenario, struct diag *d)
 {
-	struct progress progress;
-	struct cc_held_out held = { .searched = s };
-	const struct tune_case given = cc_session_case(s);
+	double floor = v->goal == TUNE_VICTIMS ? 0.9 : 0;
 	struct tune_options o = {
-		.floor = (double)v->floor.num / (double)v->floor.den,
+		.scenario = scenario,
+		.overrides = &v->scenario.overrides,
+		.goal = (enum tune_goal)v->goal,
+		.row = v->victims,
+		.job = v->job,
+		.floor = v->floor.den ? (double)v->floor.num / (double)v->floor.den : floor,
 		.budget = (uint32_t)v->budget,
 		.senders = (uint32_t)v->senders,
 		.stress = (uint32_t)v->stress,
 		.held_out = (uint32_t)v->held_out,
-		.reseed = cc_reseed,
-		.cases = &held,
-		.progress = show_progress,
-		.context = &progress,
 	};
-	struct tune_result result;
+	uint32_t row;
 
 	d->file = NULL;
-	if (scenario_find_row(s->build->scenario, v->victims, "--victims", d, &o.victims) != HD_OK)
+	v->common.seed = scenario->run.seed;
+	if (scenario_find_row(scenario, v->victims, "--victims", d, &row) != HD_OK)
 		return command_refuse(d);
-	progress_begin(&progress, &v->common, "trials", (double)v->budget);
-	enum hd_status status = congestion_tune(&given, &o, d, &result);
-
-	cc_session_fini(&held.current);
-	progress_end(&progress);
-	if (status != HD_OK)
-		return command_refuse(d);
-	struct results *r = results_new("cc tune");
-	bool kept = tune_is_kept(&result);
-
-	results_set_scenario(r, s->build->scenario->text);
-	congestion_tune_tables(s->build, &o, &result, r);
-	/* What was not found to its end is not for a subnet manager. */
-	if (v->conf && !result.stopped)
-		status = opensm_cc_save(&result.conf, v->conf, d);
-	tune_result_fini(&result);
-	if (status != HD_OK) {
-		results_free(r);
-		return command_refuse(d);
-	}
-	return output_results(&v->common, r, kept);
+	return show(v, &o, d);
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct cc_tune_options *v = values;
 	struct diag d = { .status = HD_OK };
-	struct cc_session s;
+	struct scenario scenario = { 0 };
 
 	(void)n;
 	if (v->floor.num > v->floor.den)
 		return command_usage(self, "--floor is at most 100%%");
-	int status = cc_session_open(&s, args[0], &v->scenario, &v->common.seed, &d) == HD_OK
-			     ? tune(v, &s, &d)
-			     : command_refuse(&d);
+	enum hd_status status = choice_overrides(&v->scenario, v->common.seed, &d);
 
-	cc_session_fini(&s);
+	if (status == HD_OK)
+		status = scenario_read(args[0], &v->scenario.overrides, &d, &scenario);
+	if (status == HD_OK)
+		status = scenario_needs_traffic(&scenario, &d);
+	int ends = status == HD_OK ? tune(v, &scenario, &d) : command_refuse(&d);
+
+	scenario_fini(&scenario);
 	fabric_choice_fini(&v->scenario);
-	return status;
+	return ends;
 }
 
-static const struct values initial = { .common.seed = SEED_OF_SCENARIO };
+static const struct cc_tune_options initial = { .common.seed = SEED_OF_SCENARIO };
 
 static const struct example examples[] = {
 	{ "heddle cc tune examples/incast.yaml --conf cc.conf",
 	  "lines for opensm.conf that free an incast's victims" },
 	{ "heddle cc tune --floor 95% --budget 120 examples/incast.yaml",
-	  "dearer throughput, a longer search" },
+	  "more use of the hot link, a longer search" },
+	{ "heddle cc tune --goal completion --job train examples/jobs.yaml",
+	  "parameters for a job" },
 	{ NULL, NULL },
 };
 
@@ -123,14 +129,16 @@ const struct command command_cc_tune = {
 	.summary = "find parameters of InfiniBand's congestion control",
 	.arguments = "SCENARIO",
 	.description =
-		"Searches threshold, marking rate, CCTI increase, CCTI timer and the table's shape for\n"
-		"the most goodput of the victims of congestion, as long as the hot link is used to the\n"
-		"stated floor; prints lines for opensm.conf, and what is gained against no control and\n"
-		"against OpenSM's defaults. The same scenario gives the same answer.\n\n"
-		"What was found is then tried on other seeds (--held-out), over windows of up to eight\n"
-		"times the length if it takes that to tell. Ends with 1 if nothing keeps the floor, or\n"
-		"not on these seeds; the answer then says which windows the search needs.\n\n"
-		"'heddle cc compare --opensm FILE' runs what was found on another scenario.\n",
+		"Searches threshold, marking rate, CCTI increase, CCTI timer and the table's shape\n"
+		"for the best goal (--goal), as long as the hot link is used to the stated floor;\n"
+		"prints lines for opensm.conf, and the gain against no control and against OpenSM's\n"
+		"defaults. Each run is the scenario with other fields of 'congestion', as 'heddle\n"
+		"sim' computes it; runs use all cores. After the first one a line on stderr says\n"
+		"how long it may take. The same scenario gives the same answer.\n\n"
+		"The answer is then tried on other seeds (--held-out), over windows of up to eight\n"
+		"times the length if that is needed to tell. Ends with 1 if nothing keeps the floor\n"
+		"or is better than no congestion control: then it should be left off.\n\n"
+		"'heddle cc compare --opensm FILE' runs the answer on another scenario.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/congestion/tune.h"
+#include "study/tune.h"
 
 static struct opensm_cc sample(void)
 {

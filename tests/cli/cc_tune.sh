@@ -80,6 +80,19 @@ cp out once
 status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 3 \
 	--warmup 1ms --measure 1ms --floor 20% --json --conf again.conf
 cmp once out && cmp once.conf again.conf || fail "not the same twice"
+# On any number of processes, and jobs and latencies can be the goal.
+status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 3 --threads 2 \
+	--warmup 1ms --measure 1ms --floor 20% --json
+cmp once out || fail "not the same on another number of processes"
+status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 2 --goal p99 --held-out 2 \
+	--victims victims --warmup 1ms --measure 1ms --json
+jq -e '.tables.gain.rows | .[0].p99 / .[2].p99 - .[2].gain | fabs < 1e-9' out >/dev/null ||
+	fail "the gain of a p99"
+# What is no better than none is left off, and no file is written.
+status 1 "$HEDDLE" cc tune "$SRC/examples/jobs.yaml" --goal completion --budget 1 \
+	--stress 1 --held-out 2 --conf off.conf
+has out 'Leave congestion control off'
+[ ! -e off.conf ] || fail "a file that makes it worse"
 jq -e '.tables.trials.rows | length == 3' once >/dev/null || fail "budget"
 # Marks hold twice the 256 senders: packets of 2074 bytes at 100 Gb/s, each so
 # manieth marked, against a timer that lowers every index.
@@ -93,16 +106,37 @@ status 1 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 1 \
 has out 'No trial kept the hot link at 100 %'
 # Windows in which other dice say other things: the answer says so, and which
 # windows it takes.
-short="--warmup 2ms --measure 500us"
+short="--warmup 4ms --measure 500us"
 status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 15 --stress 1 \
-	$short --floor 80% --json --conf short.conf
+	$short --floor 90% --json --conf short.conf
 cp out short
 jq -e '.tables."held out".rows | length == 2 and .[0].floor == "cannot tell" and
 	.[1].floor == "kept" and .[1].measured == 2 * .[0].measured and
 	.[0].promised > .[0]."hot link" + .[0]."hot link +-" / 2' short >/dev/null ||
 	fail "windows that are too short are not told"
-jq -r '.notes[]' short | grep -q -- 'It takes --warmup 4ms --measure 1ms' ||
+jq -r '.notes[]' short | grep -q -- 'It takes --warmup 8ms --measure 1ms' ||
 	fail "the windows that it takes"
+# The numbers of other seeds are those of 'heddle cc compare'.
+for seed in 2 3 4 5 6; do
+	status 0 "$HEDDLE" cc compare "$SRC/examples/incast.yaml" --seed $seed \
+		$short --algorithm cct --opensm short.conf --all --json
+	jq '[.tables.ports.rows[] | select(.to == "h0").used][0]' out
+done >others
+jq -e -s --slurpfile tuned short '$tuned[0].tables."held out".rows[0] as $told |
+	(add / length - $told."hot link" | fabs) < 1e-9 and
+	(min - $told.lowest | fabs) < 1e-9 and
+	# Student: five samples, two-sided 95 %.
+	(add / length) as $mean | (map(. - $mean | . * .) | add / 4 / 5 | sqrt |
+		2.7764451 * . - $told."hot link +-" | fabs) < 1e-5' others >/dev/null ||
+	fail "other seeds say something else: $(cat others)"
+# Traffic that ends by itself is judged by the given windows alone.
+got=0
+"$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 15 --stress 1 $short --floor 90% \
+	--set traffic.incast.stop=1s --json >out 2>err || got=$?
+[ $got -le 1 ] || fail "ended with $got: $(cat err)"
+jq -e '.tables."held out".rows | length == 1' out >/dev/null || fail "longer windows"
+# The duration is estimated before most of the runs.
+has err 'heddle: about'
 status 2 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --held-out 1
 "$HEDDLE" cc tune - --budget 1 --stress 1 --warmup 1ms --measure 100us \
 	--floor 1% --held-out 2 <"$SRC/examples/incast.yaml" >out 2>err ||

@@ -182,12 +182,12 @@ done <<'EOT'
 2 choose one of --json, --csv and --format       | topo show mesh --json --csv
 # What one fabric has is run, or refused, and not left out.
 3 bench runs no jobs, 'heddle sim' does | bench send-lat --fabric "$jobs"
-3 cc runs no jobs                  | cc tune "$jobs"
+3 there is no victim to protect    | cc tune "$jobs"
 3 mcast runs no jobs               | mcast compare "$jobs"
 3 jobs and lanes of limited length | model fabric "$jobs" --set qos.thresholds.capacity=9
 3 adapters and lanes of limited length | bench send-lat --fabric "$quick" --set qos.thresholds.capacity=9
 3 know no senders that hold packets back | cc compare "$quick" --algorithm cct --set qos.thresholds.capacity=9
-3 control and lanes of limited length | cc tune "$quick" --set qos.thresholds.capacity=9
+3 know no senders that hold packets back | cc tune "$quick" --set qos.thresholds.capacity=9
 3 --set sm: a manager that notices nothing | sim "$quick" --set sm={}
 3 --set sm.compute: a manager that notices nothing | sim "$quick" --set sm.compute=1us
 # Files and descriptions, wherever they are written.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/cc/variants.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,4 +112,45 @@ struct results *cc_variants_shown(struct results *r, bool left_out)
 		"rates over time: %zu rows, shown with --all, --csv, --json, --html and --db",
 		table_rows(rates));
 	return shown;
+}
+
+/* The context of the callbacks of a search. */
+struct tuning {
+	const struct tune_options *options;
+	const struct common_options *common;
+	struct progress progress;
+};
+
+static void show_estimate(void *context, size_t runs, double seconds)
+{
+	const struct tuning *t = context;
+	unsigned at_once = t->options->at_once;
+
+	if (!t->common->quiet)
+		fprintf(stderr,
+			"heddle: about %.0f s: at most %zu more runs of %.2f s, %u at once\n",
+			ceil((double)runs * seconds / at_once), runs, seconds, at_once);
+}
+
+static void show_trials(void *context, uint32_t trials)
+{
+	struct tuning *t = context;
+
+	progress_show(&t->progress, trials);
+}
+
+enum hd_status cc_tune_run(struct tune_options *o, const struct common_options *common,
+			   struct diag *d, struct tune_result *out)
+{
+	struct tuning t = { .options = o, .common = common };
+
+	o->at_once = processes_at_once(0);
+	o->estimate = show_estimate;
+	o->progress = show_trials;
+	o->context = &t;
+	progress_begin(&t.progress, common, "trials", (double)o->budget);
+	enum hd_status status = congestion_tune(o, d, out);
+
+	progress_end(&t.progress);
+	return status;
 }

@@ -2,10 +2,11 @@
 #ifndef HD_CLI_CC_VARIANTS_H
 #define HD_CLI_CC_VARIANTS_H
 
-/* The algorithms of congestion control as variants of one scenario. */
+/* Runs of one scenario with variants of its congestion control. */
 
 #include "cli/scenario.h"
 #include "study/compare.h"
+#include "study/tune.h"
 
 /* --warmup and --measure: how long a run takes. */
 #define OPTION_CC_WINDOWS(set)                                                       \
@@ -33,6 +34,11 @@ int cc_variants(const struct command *self, const struct option_list *wanted, st
 HD_MUST_CHECK enum hd_status cc_variants_run(struct comparison *c,
 					     const struct common_options *common, struct diag *d,
 					     struct results *r);
+/* congestion_tune with an estimate of its duration and progress on stderr. */
+HD_MUST_CHECK enum hd_status cc_tune_run(struct tune_options *o,
+					 const struct common_options *common, struct diag *d,
+					 struct tune_result *out);
+
 /* `r`, or a copy without its series if they are to be `left_out`. */
 struct results *cc_variants_shown(struct results *r, bool left_out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/congestion/congestion.h"
+#include "sim/congestion_for_tests.h"
 
 #include <math.h>
 #include <setjmp.h>

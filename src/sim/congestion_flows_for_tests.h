@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/congestion/flows.h"
+#ifndef HD_SIM_CONGESTION_FLOWS_FOR_TESTS_H
+#define HD_SIM_CONGESTION_FLOWS_FOR_TESTS_H
 
-#include <stdlib.h>
+/* The flows of a scenario for congestion_run. */
 
-#include "base/alloc.h"
 #include "base/rng.h"
 #include "fabric/control.h"
+#include "fabric/fabric.h"
+#include "sim/congestion_for_tests.h"
 
-#define STREAM_STARTS 0x46000000
+#define CONGESTION_START_SPREAD (20 * HD_US)
+#define STREAM_STARTS           0x46000000
 
 static void take_flow(const struct fabric *b, uint32_t i, struct congestion_flow *out)
 {
@@ -38,8 +41,8 @@ static void take_flow(const struct fabric *b, uint32_t i, struct congestion_flow
 	out->unit = own.unit;
 }
 
-enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
-				struct congestion_flow **out)
+static enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
+				       struct congestion_flow **out)
 {
 	if (b->n_flows == 0)
 		return diag_fail(d, HD_ERR_UNFIT, "there is no traffic that could be controlled");
@@ -77,8 +80,8 @@ static enum hd_status set_times(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
-enum hd_status congestion_params_init(const struct fabric *b, struct diag *d,
-				      struct congestion_params *out)
+static enum hd_status congestion_params_init(const struct fabric *b, struct diag *d,
+					     struct congestion_params *out)
 {
 	const struct scn_congestion *c = &b->scenario->congestion;
 
@@ -95,3 +98,5 @@ enum hd_status congestion_params_init(const struct fabric *b, struct diag *d,
 	fabric_shares(c, out->sl_share);
 	return set_times(b->scenario, d, out);
 }
+
+#endif

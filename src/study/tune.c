@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/congestion/tune_parts.h"
+#include "study/tune_internal.h"
 
 /* ---- the space --------------------------------------------------------- */
 
@@ -82,31 +82,60 @@ static struct tune_trial trial_at(const struct point *p, double packets)
 	};
 }
 
+/* ---- the goal ---------------------------------------------------------- */
+
+const char *const tune_goal_names[] = { "victims", "p99", "completion", NULL };
+
+double tune_value(const struct tune_options *o, const struct tune_outcome *a)
+{
+	double value = o->goal == TUNE_VICTIMS ? a->victims
+		       : o->goal == TUNE_P99   ? -a->p99
+					       : -a->completion;
+
+	return isnan(value) ? -INFINITY : value;
+}
+
+double tune_gain(const struct tune_options *o, const struct tune_outcome *a,
+		 const struct tune_outcome *none)
+{
+	double x = tune_value(o, a), y = tune_value(o, none);
+
+	return o->goal == TUNE_VICTIMS ? x / y : y / x;
+}
+
+/* The worse of both runs. */
+static double value_of(const struct tune_options *o, const struct tune_trial *t)
+{
+	return fmin(tune_value(o, &t->plain), tune_value(o, &t->stressed));
+}
+
 /* ---- trials ------------------------------------------------------------ */
 
 struct search {
 	struct tune_stage stage;
 	const struct tune_options *options;
-	struct tune_watch *watch;
 	struct diag *d;
 	double packets; /* per second on the hot link */
 	double reach;   /* wanted */
+	/* Trials that were run in advance, which the search may not come to. */
+	struct tune_trial *known;
+	size_t n_known, known_cap;
+	double seconds; /* of the longest run so far */
 	struct tune_result *out;
 };
 
 static void conf_of(const struct search *s, const struct tune_trial *t, struct opensm_cc *out)
 {
-	const struct tune_case *c = &s->stage.given;
+	const struct scn_congestion *c = &s->options->scenario->congestion;
 
 	*out = (struct opensm_cc){ .enabled = true,
 				   .threshold = t->threshold,
 				   .marking_rate = t->marking_rate,
-				   .victims = c->params.marking.mark_victims,
-				   .per_sl = c->params.per_sl,
+				   .victims = c->victims,
+				   .per_sl = c->per == SCN_PER_SL,
+				   .sls = s->stage.sls,
 				   .ccti_timer = t->timer,
 				   .ccti_increase = t->increase };
-	for (uint32_t i = 0; i < c->build->n_flows; i++)
-		out->sls |= (uint16_t)(1u << c->flows[i].sl);
 	tune_table(t->shape, s->options->senders, out);
 }
 
@@ -114,6 +143,16 @@ static bool is_same(const struct tune_trial *a, const struct tune_trial *b)
 {
 	return a->threshold == b->threshold && a->marking_rate == b->marking_rate &&
 	       a->increase == b->increase && a->timer == b->timer && a->shape == b->shape;
+}
+
+static const struct tune_trial *find(const struct tune_trial *all, size_t n,
+				     const struct tune_trial *t)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (is_same(&all[i], t))
+			return &all[i];
+	}
+	return NULL;
 }
 
 static bool is_better(const struct search *s, const struct tune_trial *a,
@@ -130,33 +169,108 @@ static bool is_better(const struct search *s, const struct tune_trial *a,
 		return a_keeps;
 	if (!a_keeps)
 		return a_hot > b_hot;
-	return fmin(a->plain.victims, a->stressed.victims) >
-	       fmin(b->plain.victims, b->stressed.victims);
+	return value_of(s->options, a) > value_of(s->options, b);
+}
+
+/* Runs of a trial. */
+static size_t per_trial(const struct tune_options *o)
+{
+	return o->stress > 1 ? 2 : 1;
+}
+
+/* Runs that are left after the first trial, if other seeds need one round. */
+static size_t runs_left(const struct tune_options *o)
+{
+	size_t each = per_trial(o);
+
+	return (o->budget - 1) * each + (size_t)o->held_out * (1 + each);
+}
+
+/* Runs all of them at once; false if that was interrupted or refused. */
+static bool try_all(struct search *s, struct tune_trial *trials, const struct opensm_cc *confs,
+		    size_t n)
+{
+	size_t each = per_trial(s->options);
+	struct tune_run *runs = hd_alloc(n * each, sizeof(*runs));
+
+	for (size_t i = 0; i < n * each; i++)
+		runs[i] = (struct tune_run){ .conf = confs ? &confs[i / each] : NULL,
+					     .stressed = i % each == 1,
+					     .seed = s->options->scenario->run.seed,
+					     .factor = 1 };
+	bool good = stage_run(&s->stage, runs, n * each, s->d) == HD_OK && !s->stage.stopped;
+
+	for (size_t i = 0; i < n * each && good; i++)
+		s->seconds = fmax(s->seconds, runs[i].seconds);
+	for (size_t i = 0; i < n && good; i++) {
+		trials[i].plain = runs[each * i].outcome;
+		trials[i].stressed = runs[each * i + each - 1].outcome;
+	}
+	free(runs);
+	return good;
+}
+
+/* What the search may want next, as many as there are idle processes. */
+static size_t guess(const struct search *s, const struct point *p, struct tune_trial *out, size_t n)
+{
+	size_t most = s->options->at_once / per_trial(s->options);
+
+	for (unsigned k = 0; k < 2 * DIMS && n < most; k++) {
+		struct point q = *p;
+		int to = q.at[k / 2] + (k % 2 ? -1 : 1);
+
+		if (to < 0 || to >= lengths[k / 2])
+			continue;
+		q.at[k / 2] = (uint8_t)to;
+		out[n] = trial_at(&q, s->packets);
+		if (out[n].reach >= s->reach && !find(s->known, s->n_known, &out[n]))
+			n++;
+	}
+	return n;
+}
+
+static bool learn(struct search *s, const struct point *p, const struct tune_trial *wanted)
+{
+	size_t most = 1 + s->options->at_once;
+	struct tune_trial *trials = hd_alloc(most, sizeof(*trials));
+	struct opensm_cc *confs = hd_alloc(most, sizeof(*confs));
+
+	trials[0] = *wanted;
+	size_t n = guess(s, p, trials, 1);
+
+	for (size_t i = 0; i < n; i++)
+		conf_of(s, &trials[i], &confs[i]);
+	bool good = try_all(s, trials, confs, n);
+
+	if (good && !s->n_known && s->options->estimate)
+		s->options->estimate(s->options->context, runs_left(s->options), s->seconds);
+	for (size_t i = 0; i < n && good; i++) {
+		s->known = hd_grow(s->known, &s->known_cap, s->n_known + 1, sizeof(*s->known));
+		s->known[s->n_known++] = trials[i];
+	}
+	free(trials);
+	free(confs);
+	return good;
 }
 
 /* The trial of a point, made or remembered; false if no more are allowed. */
 static bool visit(struct search *s, const struct point *p, struct tune_trial *out)
 {
 	struct tune_result *r = s->out;
-	struct opensm_cc conf;
+	struct tune_trial t = trial_at(p, s->packets);
+	const struct tune_trial *made = find(r->trials, r->n_trials, &t);
 
-	*out = trial_at(p, s->packets);
-	if (out->reach < s->reach)
+	*out = made ? *made : t;
+	if (made || t.reach < s->reach)
 		return true; /* no need to try */
-	for (uint32_t i = 0; i < r->n_trials; i++) {
-		if (is_same(&r->trials[i], out)) {
-			*out = r->trials[i];
-			return true;
-		}
-	}
-	if (r->n_trials == s->options->budget)
+	if (r->n_trials == s->options->budget || s->stage.stopped)
 		return false;
-	conf_of(s, out, &conf);
-	if (stage_try(&s->stage, &conf, s->d, out) != HD_OK || s->watch->stopped)
+	if (!find(s->known, s->n_known, &t) && !learn(s, p, &t))
 		return false;
+	*out = *find(s->known, s->n_known, &t);
 	r->trials = hd_grow(r->trials, &r->trials_cap, r->n_trials + 1u, sizeof(*r->trials));
 	r->trials[r->n_trials++] = *out;
-	s->watch->n_trials = r->n_trials;
+	s->stage.n_trials = r->n_trials;
 	return true;
 }
 
@@ -205,15 +319,9 @@ static void descend(struct search *s, const struct point *start)
  */
 static void want_reach(struct search *s)
 {
-	const struct tune_case *c = &s->stage.given;
-	const struct sim_port *hot = &c->build->setup.ports[s->stage.hot];
-	uint32_t bytes = 1;
+	uint64_t bytes = scenario_largest_packet(s->options->scenario);
 
-	for (uint32_t i = 0; i < c->build->n_flows; i++) {
-		if (c->flows[i].bytes > bytes)
-			bytes = c->flows[i].bytes;
-	}
-	s->packets = hd_rate_bps(hot->rate) / (8.0 * bytes);
+	s->packets = s->stage.rate * 1e9 / (8.0 * (double)bytes);
 	/* As far as any parameters go, on slow links. */
 	s->reach = fmin(2.0 * s->options->senders,
 			reach_of(s->packets, increases[LENGTH(increases) - 1],
@@ -222,19 +330,20 @@ static void want_reach(struct search *s)
 
 static enum hd_status measure_baselines(struct search *s)
 {
-	struct opensm_cc defaults = { .enabled = true };
-	enum hd_status status = stage_begin(&s->stage, s->d);
+	const struct opensm_cc defaults = { .enabled = true };
+	struct tune_result *out = s->out;
+	struct tune_run first;
+	enum hd_status status = stage_begin(&s->stage, s->d, &first);
 
-	if (status != HD_OK || s->watch->stopped)
+	if (status != HD_OK || s->stage.stopped)
 		return status;
-	s->out->hot = s->stage.hot;
-	s->out->n_victims = s->stage.n_victims;
+	out->hot = hd_strdup(s->stage.hot);
+	out->n_victims = s->stage.n_victims;
 	want_reach(s);
-	s->out->none.shape = s->out->opensm.shape = TUNE_SHAPES;
-	status = stage_try(&s->stage, NULL, s->d, &s->out->none);
-	return status == HD_OK && !s->watch->stopped
-		       ? stage_try(&s->stage, &defaults, s->d, &s->out->opensm)
-		       : status;
+	out->none.shape = out->opensm.shape = TUNE_SHAPES;
+	if (try_all(s, &out->none, NULL, 1))
+		try_all(s, &out->opensm, &defaults, 1);
+	return s->d->status;
 }
 
 static enum hd_status search(struct search *s)
@@ -242,7 +351,7 @@ static enum hd_status search(struct search *s)
 	struct tune_result *out = s->out;
 	enum hd_status status = measure_baselines(s);
 
-	for (size_t i = 0; i < LENGTH(starts) && status == HD_OK && !s->watch->stopped; i++) {
+	for (size_t i = 0; i < LENGTH(starts) && status == HD_OK && !s->stage.stopped; i++) {
 		descend(s, &starts[i]);
 		status = s->d->status;
 	}
@@ -250,39 +359,44 @@ static enum hd_status search(struct search *s)
 		if (i == 0 || is_better(s, &out->trials[i], &out->best))
 			out->best = out->trials[i];
 	}
-	if (status == HD_OK && !out->n_trials)
-		return diag_fail(
-			s->d, HD_ERR_ENV,
-			"interrupted before the end of the first trial: there is nothing to show");
+	if (status != HD_OK || !out->n_trials)
+		return status;
 	out->found = tune_hot(&out->best) >= s->options->floor;
 	conf_of(s, &out->best, &out->conf);
 	return status;
 }
 
-enum hd_status congestion_tune(const struct tune_case *given, const struct tune_options *options,
-			       struct diag *d, struct tune_result *out)
+enum hd_status congestion_tune(const struct tune_options *options, struct diag *d,
+			       struct tune_result *out)
 {
-	struct tune_watch watch = { .options = options };
-	struct search s = { .stage = { .given = *given, .options = options, .watch = &watch },
-			    .options = options,
-			    .watch = &watch,
-			    .d = d,
-			    .out = out };
+	struct search s = {
+		.stage = { .options = options }, .options = options, .d = d, .out = out
+	};
 
 	*out = (struct tune_result){ .n_trials = 0 };
 	enum hd_status status = search(&s);
 
+	if (status == HD_OK && out->found && !s.stage.stopped)
+		status = tune_validate(&s.stage, d, out);
+	out->stopped = s.stage.stopped;
 	stage_fini(&s.stage);
-	if (status == HD_OK && out->found && !watch.stopped)
-		status = tune_validate(given, &watch, d, out);
-	out->stopped = watch.stopped;
+	free(s.known);
 	if (status != HD_OK)
 		tune_result_fini(out);
 	return status;
 }
 
+bool tune_is_worth(const struct tune_options *options, const struct tune_result *t)
+{
+	const struct tune_round *last = &t->rounds[t->n_rounds ? t->n_rounds - 1 : 0];
+
+	return t->n_rounds && last->verdict == TUNE_KEPT && last->gain.mean > 1 &&
+	       tune_gain(options, &t->best.plain, &t->none.plain) > 1;
+}
+
 void tune_result_fini(struct tune_result *result)
 {
+	free(result->hot);
 	free(result->trials);
 	*result = (struct tune_result){ 0 };
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/congestion/flows.h"
+#include "sim/congestion_flows_for_tests.h"
 
 /*
  * Two switches: hosts A1..A3 on A, B1..B3 and the receiver Bc on B, links of

@@ -3,36 +3,40 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/congestion/tune.h"
+#include "study/tune_internal.h"
 
 struct gain_row {
 	const char *control, *rate;
-	double victims, gain, goodput;
+	double gain;
 	struct tune_outcome outcome;
 };
 
 static const struct column gain_columns[] = {
 	{ "control", NULL, CELL(gain_row, control) },
 	{ "hot link's rate", NULL, CELL(gain_row, rate) },
-	{ "victims", "Mb/s", CELL(gain_row, victims), ORIGIN_SIMULATED, 1 },
 	{ "gain", NULL, CELL(gain_row, gain), ORIGIN_SIMULATED, 2 },
+	{ "victims", "Gb/s", CELL(gain_row, outcome.victims), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL(gain_row, outcome.p99), ORIGIN_SIMULATED, 3 },
+	{ "completion", "us", CELL(gain_row, outcome.completion), ORIGIN_SIMULATED, 3 },
 	{ "hot link", "%", CELL_SHARE(gain_row, outcome.hot), ORIGIN_SIMULATED, 2 },
-	{ "goodput", "Mb/s", CELL(gain_row, goodput), ORIGIN_SIMULATED, 1 },
+	{ "delivered", "Gb/s", CELL(gain_row, outcome.total), ORIGIN_SIMULATED, 3 },
 	{ "fairness", NULL, CELL(gain_row, outcome.fairness), ORIGIN_SIMULATED, 4 },
 	{ NULL },
 };
 
 /* What was found, or a trial on the way. */
 struct trial_row {
-	const char *hot_link, *shape;
+	const char *hot_link, *shape, *goal;
 	double floor; /* share */
 	bool kept;
-	uint32_t n_victims, n_trials, trial;
-	double timer, plain_victims, stressed_victims;
+	uint64_t n_victims;
+	uint32_t n_trials, trial;
+	double timer, value, stressed_value;
 	struct tune_trial of;
 };
 
 static const struct column parameter_columns[] = {
+	{ "goal", NULL, CELL(trial_row, goal), ORIGIN_GIVEN },
 	{ "hot link", NULL, CELL(trial_row, hot_link), ORIGIN_SIMULATED },
 	{ "floor", "%", CELL_SHARE(trial_row, floor), ORIGIN_GIVEN, 1 },
 	{ "floor kept", NULL, CELL(trial_row, kept), ORIGIN_SIMULATED },
@@ -73,9 +77,9 @@ static const struct column trial_columns[] = {
 	{ "increase", NULL, CELL(trial_row, of.increase) },
 	{ "timer", "us", CELL(trial_row, timer), ORIGIN_GIVEN, 3 },
 	{ "table", NULL, CELL(trial_row, shape) },
-	{ "victims", "Mb/s", CELL(trial_row, plain_victims), ORIGIN_SIMULATED, 1 },
+	{ "goal", NULL, CELL(trial_row, value), ORIGIN_SIMULATED, 3 },
 	{ "hot link", "%", CELL_SHARE(trial_row, of.plain.hot), ORIGIN_SIMULATED, 2 },
-	{ "stressed victims", "Mb/s", CELL(trial_row, stressed_victims), ORIGIN_SIMULATED, 1 },
+	{ "stressed goal", NULL, CELL(trial_row, stressed_value), ORIGIN_SIMULATED, 3 },
 	{ "stressed hot link", "%", CELL_SHARE(trial_row, of.stressed.hot), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
@@ -89,50 +93,57 @@ static const struct column conf_columns[] = {
 	{ NULL },
 };
 
-static struct trial_row row_of(const struct tune_trial *trial)
+static struct trial_row row_of(const struct tune_options *o, const struct tune_trial *trial)
 {
 	return (struct trial_row){
 		.shape = tune_shape_name(trial->shape),
+		.goal = tune_goal_names[o->goal],
 		.timer = trial->timer * 1.024,
-		.plain_victims = trial->plain.victims / 1e6,
-		.stressed_victims = trial->stressed.victims / 1e6,
+		.value = fabs(tune_value(o, &trial->plain)),
+		.stressed_value = fabs(tune_value(o, &trial->stressed)),
 		.of = *trial,
 	};
 }
 
-static void put_gain(struct table *t, const char *name, const char *rate,
-		     const struct tune_outcome *trial, const struct tune_outcome *none)
+static void put_gain(const struct tune_options *o, struct table *t, struct gain_row row,
+		     const struct tune_outcome *none)
 {
-	const struct gain_row row = {
-		.control = name,
-		.rate = rate,
-		.victims = trial->victims / 1e6,
-		.gain = trial->victims / none->victims,
-		.goodput = trial->total / 1e6,
-		.outcome = *trial,
-	};
-
+	row.gain = tune_gain(o, &row.outcome, none);
 	table_put_row(t, &row);
 }
 
-static void put_gains(struct table *t, const char *rate, const struct tune_outcome *none,
-		      const struct tune_outcome *opensm, const struct tune_outcome *best)
+static void put_gains(const struct tune_options *o, const struct tune_result *r, bool stressed,
+		      struct table *t)
 {
-	put_gain(t, "none", rate, none, none);
-	put_gain(t, "OpenSM's defaults", rate, opensm, none);
-	put_gain(t, "tuned", rate, best, none);
+	const struct {
+		const char *name;
+		const struct tune_trial *trial;
+	} rows[] = {
+		{ "none", &r->none },
+		{ "OpenSM's defaults", &r->opensm },
+		{ "tuned", &r->best },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct tune_trial *x = rows[i].trial;
+		struct gain_row row = {
+			.control = rows[i].name,
+			.rate = stressed ? table_text(t, "1/%u", o->stress) : "whole",
+			.outcome = stressed ? x->stressed : x->plain,
+		};
+
+		put_gain(o, t, row, stressed ? &r->none.stressed : &r->none.plain);
+	}
 }
 
-static void put_found(const struct fabric *b, const struct tune_options *options,
-		      const struct tune_result *t, struct results *r)
+static void put_found(const struct tune_options *options, const struct tune_result *t,
+		      struct results *r)
 {
 	struct table *found =
 		results_record(r, "parameters", "the best that was found", parameter_columns);
-	struct trial_row row = row_of(&t->best);
-	struct strbuf name = STRBUF_INIT;
+	struct trial_row row = row_of(options, &t->best);
 
-	fabric_port_name(b, t->hot, &name);
-	row.hot_link = table_take(found, &name);
+	row.hot_link = t->hot;
 	row.floor = options->floor;
 	row.kept = t->found;
 	row.n_victims = t->n_victims;
@@ -140,13 +151,17 @@ static void put_found(const struct fabric *b, const struct tune_options *options
 	table_put_row(found, &row);
 }
 
-static void put_trials(const struct tune_result *t, struct results *r)
+static void put_trials(const struct tune_options *o, const struct tune_result *t, struct results *r)
 {
-	struct table *trials =
-		results_series(r, "trials", "what was tried, in order", trial_columns);
+	static const char *const titles[] = {
+		[TUNE_VICTIMS] = "in order; the goal is Gb/s delivered to the victims",
+		[TUNE_P99] = "in order; the goal is the 99th percentile of latency in us",
+		[TUNE_COMPLETION] = "in order; the goal is the completion of a job in us",
+	};
+	struct table *trials = results_series(r, "trials", titles[o->goal], trial_columns);
 
 	for (uint32_t i = 0; i < t->n_trials; i++) {
-		struct trial_row row = row_of(&t->trials[i]);
+		struct trial_row row = row_of(o, &t->trials[i]);
 
 		row.trial = i + 1;
 		table_put_row(trials, &row);
@@ -190,7 +205,12 @@ static void put_held_out(const struct tune_options *o, const struct tune_result 
 	}
 }
 
-/* What the user is to know before he believes it. */
+static bool is_kept(const struct tune_result *t)
+{
+	return t->n_rounds && t->rounds[t->n_rounds - 1].verdict == TUNE_KEPT;
+}
+
+/* Limits of the answer. */
 static void remark_held_out(const struct tune_options *o, const struct tune_result *t,
 			    struct results *r)
 {
@@ -199,12 +219,12 @@ static void remark_held_out(const struct tune_options *o, const struct tune_resu
 
 	hd_time_print(last->warmup, &warmup);
 	hd_time_print(last->measure, &measure);
-	if (tune_is_kept(t) && t->n_rounds > 1)
+	if (is_kept(t) && t->n_rounds > 1)
 		results_remark(
 			r,
 			"The windows are too short to tell whether the hot link stays at %g %% on other seeds. It takes --warmup %s --measure %s: over those it does.",
 			100 * o->floor, warmup.text, measure.text);
-	else if (!tune_is_kept(t))
+	else if (!is_kept(t))
 		results_remark(
 			r,
 			"The promise does not hold: on %u seeds that the search did not see the hot link is used to %.1f +- %.1f %%, and the floor is %g %%. The windows of the search are too short for these dice; search again with --warmup %s --measure %s, or with a lower --floor.",
@@ -214,31 +234,34 @@ static void remark_held_out(const struct tune_options *o, const struct tune_resu
 	strbuf_fini(&measure);
 }
 
-void congestion_tune_tables(const struct fabric *b, const struct tune_options *options,
-			    const struct tune_result *t, struct results *r)
+static void put_tables(const struct tune_options *options, const struct tune_result *t,
+		       struct results *r)
 {
-	struct table *gain = results_table(r, "gain", "what the victims receive, and what it costs",
-					   gain_columns);
+	struct table *gain =
+		results_table(r, "gain", "the goal, and what reaching it costs", gain_columns);
 
-	put_gains(gain, "whole", &t->none.plain, &t->opensm.plain, &t->best.plain);
-	if (options->stress > 1) {
-		char rate[32];
-
-		snprintf(rate, sizeof(rate), "1/%u", options->stress);
-		put_gains(gain, rate, &t->none.stressed, &t->opensm.stressed, &t->best.stressed);
-	}
-	put_found(b, options, t, r);
+	put_gains(options, t, false, gain);
+	if (options->stress > 1)
+		put_gains(options, t, true, gain);
+	put_found(options, t, r);
 	if (t->n_rounds)
 		put_held_out(options, t, r);
 	put_conf(&t->conf, r);
-	put_trials(t, r);
+	put_trials(options, t, r);
+}
+
+void congestion_tune_tables(const struct tune_options *options, const struct tune_result *t,
+			    struct results *r)
+{
+	if (t->n_trials)
+		put_tables(options, t, r);
 	results_remark(
 		r,
 		"OpenSM's own defaults are zero throughout: threshold 0 marks nothing. How full a threshold is, no standard says: here T marks once (16 - T)/16 of an input buffer wait for the output.");
 	if (t->stopped)
 		results_remark(
 			r,
-			"interrupted after %u of at most %u trials: the best of them, not tried on all that the search does not see; no file for OpenSM was written",
+			"interrupted after %u of at most %u trials: the best of them, not tried on other seeds; no file for OpenSM was written",
 			t->n_trials, options->budget);
 	else if (!t->found)
 		results_remark(
@@ -247,4 +270,8 @@ void congestion_tune_tables(const struct fabric *b, const struct tune_options *o
 			100 * options->floor);
 	else
 		remark_held_out(options, t, r);
+	if (!t->stopped && !tune_is_worth(options, t))
+		results_remark(
+			r,
+			"Leave congestion control off: no parameters were found that reach the goal better than none and keep the floor. No file for OpenSM was written.");
 }
