@@ -104,8 +104,7 @@ static void look(const struct run *s, bool all, struct strbuf *out)
 }
 
 /* The run in one go; when it ended. */
-static hd_time reference(const struct example *x, const struct run_options *o,
-			 struct strbuf *out)
+static hd_time reference(const struct example *x, const struct run_options *o, struct strbuf *out)
 {
 	struct run *s = begin(x, o);
 	struct diag d = { .status = HD_OK };
