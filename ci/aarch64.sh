@@ -28,7 +28,7 @@ $compiler $flags -static src/wire/crc16_gen.c -o "$work/crc16_gen"
 
 # Sources of the rooms, without what needs libpcap.
 sources=$(ls src/base/*.c src/measure/*.c src/cc/*.c src/transport/*.c \
-	src/wire/*.c src/verbs/coroutine.c |
+	src/wire/*.c src/hca/coroutine.c |
 	grep -vE '_test\.c$|_gen\.c$|wire/(capture|roce)\.c$')
 objects=
 for source in $sources; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A folder of src/ includes itself and what its row of src/rooms.txt names, of
+# A folder of src/ includes itself and what its row of src/modules.txt names, of
 # rooms that say what they offer only that, and every right in that list is
 # used. Fields of a scenario are set by their paths
 # (src/scenario/override.h): nobody prints YAML to have it parsed again, so no
@@ -7,8 +7,8 @@
 # word for every room.
 set -eu
 cd "$(dirname "$0")/.."
-[ -f src/rooms.txt ] || { echo "layers: nothing to check"; exit 1; }
-sed -n 's/^\([a-z/]*\):.*/\1/p' src/rooms.txt | while read -r room; do
+[ -f src/modules.txt ] || { echo "layers: nothing to check"; exit 1; }
+sed -n 's/^\([a-z/]*\):.*/\1/p' src/modules.txt | while read -r room; do
 	grep -qF "\`$room\`" docs/architecture.md || {
 		echo "layers: docs/architecture.md does not say what $room is"
 		exit 1
@@ -34,7 +34,7 @@ product | xargs grep -HE '^#include "' |
 				return path
 		return ""
 	}
-	FILENAME == "src/rooms.txt" {
+	FILENAME == "src/modules.txt" {
 		if (/^#/ || !/:/)
 			next
 		if ($2 == "offers:") {
@@ -47,7 +47,7 @@ product | xargs grep -HE '^#include "' |
 		row[room] = NR
 		for (i = 2; i <= NF; i++) {
 			if (!($i in row))
-				fail("src/rooms.txt: " room " uses " $i ", which stands below it")
+				fail("src/modules.txt: " room " uses " $i ", which stands below it")
 			may[room, $i] = 1
 		}
 		next
@@ -61,7 +61,7 @@ product | xargs grep -HE '^#include "' |
 		if (!(file in seen))
 			files += seen[file] = 1
 		if (!room)
-			fail(file ": src/rooms.txt has no row for its folder")
+			fail(file ": src/modules.txt has no row for its folder")
 		else if (used && used != room && !((room, used) in may))
 			fail(file ": src/" room " may not include " quoted[2])
 		else if (used != room && (used in fenced) && !(quoted[2] in offered))
@@ -86,4 +86,4 @@ product | xargs grep -HE '^#include "' |
 			fail("nothing to check")
 		print files " files"
 		exit bad
-	}' src/rooms.txt -
+	}' src/modules.txt -

@@ -48,14 +48,14 @@ if(HD_FUZZ)
   target_compile_options(hd_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Who uses whom stands in src/rooms.txt, and nowhere else.
+# src/modules.txt says which module uses which.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/src/rooms.txt)
-file(STRINGS ${PROJECT_SOURCE_DIR}/src/rooms.txt hd_rows REGEX "^[a-z/]+:")
+  ${PROJECT_SOURCE_DIR}/src/modules.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/modules.txt hd_rows REGEX "^[a-z/]+:")
 
 # hd_module(<name> SOURCES <f.c>... [USES <module>...] [LIBS <library>...])
-# One folder = one static library, linked to those of its row; the library of
-# sim/twin is called twin. Outside src/, where there are no rows, to USES.
+# One module = one static library, linked to the modules of its row. The library
+# of model/des is model_des. Outside src/, where there are no rows, to USES.
 function(hd_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBS" ${ARGN})
   file(RELATIVE_PATH room ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
@@ -64,7 +64,7 @@ function(hd_module name)
   string(REGEX REPLACE "^[^:]*: *" "" uses "${uses}")
   string(REPLACE " " ";" uses "${uses}")
   list(APPEND uses ${ARG_USES})
-  list(TRANSFORM uses REPLACE ".*/" "")
+  list(TRANSFORM uses REPLACE "/" "_")
   list(TRANSFORM uses PREPEND hd_)
   add_library(hd_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(hd_${name} PUBLIC hd_flags ${uses} ${ARG_LIBS} m)
@@ -139,7 +139,7 @@ endfunction()
 
 # hd_test(<module> <file_test>... [PLAIN] [THREADS] [TIMEOUT <seconds>]
 #         [USES <module>...] [SOURCES <extra.c>...] [LIBS <library>...])
-# <file_test>.c sits beside <file>.c. Tests that read files find them through
+# <file_test>.c is in the folder of <file>.c. Tests that read files find them through
 # HD_SOURCE_DIR, those that run the program through HD_PROGRAM. PLAIN ones are
 # left out of builds with sanitizers (CONTRIBUTING.md says which those are), and
 # in those that compute on several THREADS the preset tsan looks for races.
@@ -155,8 +155,9 @@ function(hd_test module)
   endif()
   list(TRANSFORM ARG_USES PREPEND hd_)
   find_package(cmocka REQUIRED)
-  foreach(t IN LISTS ARG_UNPARSED_ARGUMENTS)
-    add_executable(${module}_${t} ${t}.c ${ARG_SOURCES})
+  foreach(source IN LISTS ARG_UNPARSED_ARGUMENTS)
+    get_filename_component(t ${source} NAME)
+    add_executable(${module}_${t} ${source}.c ${ARG_SOURCES})
     hd_link_fast(${module}_${t})
     set_target_properties(${module}_${t} PROPERTIES OUTPUT_NAME ${t})
     if(HD_SANITIZE)

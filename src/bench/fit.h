@@ -15,7 +15,7 @@
  */
 
 #include "bench/bench.h"
-#include "verbs/profile.h"
+#include "hca/profile.h"
 
 /* A size of a test, as it was measured. */
 struct fit_point {

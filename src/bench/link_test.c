@@ -16,7 +16,7 @@
 #include "base/seeds_for_tests.h"
 #include "bench/bench.h"
 #include "bench/virtual.h"
-#include "verbs/profile.h"
+#include "hca/profile.h"
 
 enum {
 	LRH = 8,

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "subnet/mcast.h"
-#include "verbs/verbs.h"
+#include "hca/verbs.h"
+#include "subnet/multicast/mcast.h"
 #include "wire/capture.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "bench/nic.h"
-#include "verbs/testbed.h"
+#include "hca/testbed.h"
 
 /* Asked now and then while a simulation runs; false ends it. */
 typedef bool bench_going_fn(void *context);

@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "cli/output.h"
-#include "subnet/tables.h"
+#include "subnet/tables/tables.h"
 
 struct values {
 	struct common_options common;

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
-#include "live/recording.h"
+#include "live/daemon/recording.h"
 
 struct values {
 	struct common_options common;

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agents.h"
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "cli/scenario.h"
 #include "fabric/fabric.h"
-#include "verbs/profile.h"
+#include "hca/profile.h"
+#include "mgmt/agents/agents.h"
 
 struct values {
 	struct common_options common;

@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos/options.h"
-#include "qos/admission.h"
+#include "qos/admission/admission.h"
 #include "scenario/words.h"
 
 struct values {

@@ -2,7 +2,7 @@
 #include "base/iba.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "qos/diffserv.h"
+#include "qos/admission/diffserv.h"
 #include "scenario/words.h"
 
 struct values {

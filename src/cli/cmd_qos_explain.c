@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/qos/conf_files.h"
 #include "cli/qos/options.h"
-#include "qos/explain.h"
+#include "qos/opensm/explain.h"
 
 struct values {
 	struct common_options common;

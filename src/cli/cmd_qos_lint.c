@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos/options.h"
-#include "qos/opensm.h"
+#include "qos/opensm/opensm.h"
 
 struct values {
 	struct common_options common;

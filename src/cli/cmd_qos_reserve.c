@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/qos/options.h"
 #include "cli/scenario.h"
-#include "qos/reserve_run.h"
+#include "qos/admission/reserve_run.h"
 
 #define MAX_ROUNDS 1000
 #define LONGEST    (24 * 3600 * HD_S)

@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos/options.h"
-#include "qos/port_fill.h"
+#include "qos/tables/port_fill.h"
 
 struct values {
 	struct common_options common;

@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/qos/readings.h"
 #include "cli/scenario.h"
-#include "qos/verify.h"
+#include "qos/opensm/verify.h"
 
 struct values {
 	struct common_options common;

@@ -6,8 +6,8 @@
 #include "cli/output.h"
 #include "cli/route/options.h"
 #include "cli/route/traffic.h"
-#include "subnet/inspect/show.h"
-#include "subnet/tables.h"
+#include "subnet/check/show.h"
+#include "subnet/tables/tables.h"
 
 static const struct example examples[] = {
 	{ "heddle route 'torus --sizes=5x5' --engine minhop --check",

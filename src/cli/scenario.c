@@ -6,7 +6,7 @@
 
 #include "cli/live/live.h"
 #include "cli/output.h"
-#include "subnet/route.h"
+#include "subnet/routing/route.h"
 
 void fabric_choice_fini(struct fabric_choice *c)
 {

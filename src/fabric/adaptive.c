@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/parts.h"
-#include "subnet/adaptive.h"
+#include "fabric/fabric_internal.h"
+#include "subnet/routing/adaptive.h"
 
 static enum hd_status refuse_sls(const struct scenario *s, struct diag *d)
 {

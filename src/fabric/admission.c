@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/admission.h"
 
-#include "fabric/parts.h"
-#include "subnet/packet.h"
+#include "fabric/fabric_internal.h"
+#include "subnet/tables/packet.h"
 
 /* The scenario's classes make the tables, or none of them has a kind. */
 static struct broker_params by_classes(const struct fabric *b)

@@ -4,12 +4,12 @@
 
 /*
  * What admission counts with on a fabric: the scenario's classes, or those of
- * qos/classes.h, its margins and tables, and its switches, links and buffers.
+ * qos/tables/classes.h, its margins and tables, and its switches, links and buffers.
  * Runs and all qos commands use the same.
  */
 
 #include "fabric/fabric.h"
-#include "qos/target.h"
+#include "qos/admission/target.h"
 
 /* Its arrays belong to the fabric. */
 struct broker_params fabric_broker_params(struct fabric *b);

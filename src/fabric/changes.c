@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/parts.h"
+#include "fabric/fabric_internal.h"
 
 void fabric_copy_entries(const struct scn_vlarb *from, struct vlarb_entry *entries, uint8_t *n)
 {

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "fabric/admission.h"
-#include "fabric/parts.h"
-#include "qos/broker.h"
+#include "fabric/fabric_internal.h"
+#include "qos/admission/broker.h"
 
 /* ---- when they come --------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "fabric/admission.h"
-#include "qos/broker.h"
+#include "qos/admission/broker.h"
 
 /*
  * One link that all share: h0's. 8 Gb/s are 16,320 slots, so that 500 Mb/s are

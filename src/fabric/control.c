@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fabric/control.h"
-#include "fabric/parts.h"
+#include "fabric/fabric_internal.h"
 #include "scenario/words.h"
 
 /* ---- what the scenario's words mean ---------------------------------- */

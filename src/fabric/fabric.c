@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/parts.h"
+#include "fabric/fabric_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "fabric/limits.h"
-#include "subnet/route.h"
+#include "subnet/routing/route.h"
 #include "topo/generate.h"
 #include "topo/names.h"
 #include "topo/read.h"

@@ -27,8 +27,8 @@
 #include "fabric/select.h"
 #include "fabric/setup.h"
 #include "scenario/scenario.h"
-#include "subnet/route.h"
-#include "subnet/transition.h"
+#include "subnet/routing/route.h"
+#include "subnet/tables/transition.h"
 
 /* Memory that lives as long as the build: destination lists, traces. */
 struct fabric_memory {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a scenario's fabric, lanes, faults and rules become. */
 #include "fabric/build_for_tests.h"
-#include "fabric/parts.h"
-#include "subnet/adaptive.h"
+#include "fabric/fabric_internal.h"
+#include "subnet/routing/adaptive.h"
 
 /* Nodes have their ports one after the other; ends have one, plugged in. */
 static uint32_t check_nodes(const struct fabric *b)

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/parts.h"
-#include "subnet/router.h"
+#include "fabric/fabric_internal.h"
+#include "subnet/routing/router.h"
 
 __extension__ typedef unsigned __int128 u128;
 

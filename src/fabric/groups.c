@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "fabric/parts.h"
-#include "subnet/deadlock.h"
-#include "subnet/mcast.h"
+#include "fabric/fabric_internal.h"
+#include "subnet/multicast/mcast.h"
+#include "subnet/routing/deadlock.h"
 
 /* A group as one row of traffic uses it. */
 struct sending {

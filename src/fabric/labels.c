@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/parts.h"
-#include "qos/policy.h"
+#include "fabric/fabric_internal.h"
+#include "qos/opensm/policy.h"
 
 /*
  * What OpenSM answers to a path query of a row that names neither class nor SL:

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "fabric/parts.h"
-#include "qos/lanes.h"
+#include "fabric/fabric_internal.h"
+#include "qos/tables/lanes.h"
 
 /* Fewer lanes at both ends of the cables that a rule selects. */
 static void limit_lanes(struct fabric *b, const struct scn_qos_port *rule,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "subnet/packet.h"
+#include "subnet/tables/packet.h"
 
 enum {
 	LIMIT_PORTS,
@@ -85,7 +85,7 @@ static uint64_t count_at_once(const struct sim_setup *s)
 	return most;
 }
 
-/* Tables that no port uses make room for others (sim/arbiters.c). */
+/* Tables that no port uses make room for others (sim/core/arbiters.c). */
 static uint64_t count_arbitration(const struct sim_setup *s)
 {
 	uint64_t named = s->subnet->n_vlarb_tables;

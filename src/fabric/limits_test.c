@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "fabric/fabric.h"
 #include "fabric/limits.h"
-#include "subnet/lanes.h"
+#include "subnet/routing/lanes.h"
 #include "topo/read.h"
 
 /* What is counted without being looked at: no row of memory behind it. */

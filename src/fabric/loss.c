@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "fabric/parts.h"
+#include "fabric/fabric_internal.h"
 #include "model/loss.h"
-#include "qos/broker.h"
+#include "qos/admission/broker.h"
 
 /* The connections of a row, if they ask. */
 struct stream {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/parts.h"
-#include "subnet/aggregate.h"
-#include "subnet/order.h"
+#include "fabric/fabric_internal.h"
+#include "subnet/multicast/aggregate.h"
+#include "subnet/routing/order.h"
 
 #define MLIDS_PER_BLOCK 32
 

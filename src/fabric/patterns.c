@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "fabric/parts.h"
+#include "fabric/fabric_internal.h"
 
 #define MOST_ARRIVALS 1000000u
 

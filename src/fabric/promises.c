@@ -16,9 +16,9 @@
 
 #include "base/alloc.h"
 #include "base/eventq.h"
-#include "fabric/parts.h"
-#include "qos/broker.h"
-#include "subnet/mcast.h"
+#include "fabric/fabric_internal.h"
+#include "qos/admission/broker.h"
+#include "subnet/multicast/mcast.h"
 
 /* Events of one instant, in this order; the rest of the key is an index. */
 enum event_kind {

@@ -11,8 +11,8 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "fabric/control.h"
-#include "qos/slots.h"
-#include "qos/tree.h"
+#include "qos/admission/tree.h"
+#include "qos/tables/slots.h"
 
 #define CLASSES                                                        \
 	"qos:\n  lanes: 15\n"                                          \

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "fabric/control.h"
-#include "fabric/parts.h"
+#include "fabric/fabric_internal.h"
 
 static uint32_t node_of_switch(const struct fabric *b, switch_id sw)
 {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "fabric/fabric_internal.h"
 #include "fabric/limits.h"
-#include "fabric/parts.h"
-#include "subnet/packet.h"
+#include "subnet/tables/packet.h"
 
 /* A buffer in blocks (T1); it must hold the largest packet that is sent. */
 static enum hd_status buffer_blocks(const struct fabric *b, struct diag *d,

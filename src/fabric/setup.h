@@ -24,8 +24,8 @@
 #include "cc/marking.h"
 #include "cc/response.h"
 #include "scenario/model.h"
-#include "subnet/packet.h"
 #include "subnet/subnet.h"
+#include "subnet/tables/packet.h"
 
 #define SIM_NONE UINT32_MAX
 

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "fabric/flow.h"
 #include "fabric/setup.h"
-#include "subnet/route.h"
+#include "subnet/routing/route.h"
 #include "topo/generate.h"
 
 struct test_fabric {

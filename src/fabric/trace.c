@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "fabric/parts.h"
+#include "fabric/fabric_internal.h"
 
 #define MAX_FIELDS 5
 

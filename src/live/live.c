@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "live/daemon.h"
+#include "live/daemon/daemon_internal.h"
 #include "live/passing.h"
 #include "topo/pack.h"
 

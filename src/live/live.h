@@ -24,7 +24,7 @@ struct recording;
 struct live_options {
 	/*
 	 * MADs take the time of links, switches and agents, and VL15 loses
-	 * what it has no room for (agent/agents.h). NULL: they arrive at once.
+	 * what it has no room for (mgmt/agents/agents.h). NULL: they arrive at once.
 	 */
 	const struct mad_times *times;
 	/* Seconds of the fabric in a second of the clock; 0: one. */

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "live/live.h"
-#include "live/umad.h"
-#include "subnet/path_sls.h"
+#include "live/umad/umad.h"
+#include "subnet/tables/path_sls.h"
 #include "wire/cursor.h"
 #include "wire/mad.h"
 

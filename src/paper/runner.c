@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "ranks/world.h"
+#include "base/mpi/world.h"
 
 #define MAX_WORDS 64
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/unfinished.h"
-#include "report/database_parts.h"
+#include "report/report_internal.h"
 
 #define APPLICATION_ID 0x4864646c /* "Hddl" */
 #define WAIT_MS        30000      /* for another run to finish writing */

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "report/database_parts.h"
+#include "report/report_internal.h"
 
 static void bind_text(sqlite3_stmt *s, int position, const char *text)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/database_parts.h"
 #include "report/process.h"
+#include "report/report_internal.h"
 
 #define MAX_FIELDS 1024
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "report/database_parts.h"
 #include "report/process.h"
+#include "report/report_internal.h"
 
 /* Version 1, and what later ones add: a new file goes through all of it. */
 static const char schema_1[] =

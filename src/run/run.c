@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/claims.h"
-#include "ranks/world.h"
+#include "base/mpi/world.h"
 #include "run/run_internal.h"
-#include "sim/show/perfquery.h"
-#include "sim/show/tables.h"
+#include "sim/report/perfquery.h"
+#include "sim/report/tables.h"
 
 /* Of several processes, the first writes it. */
 static enum hd_status side_open(struct run *s, struct side_file *f, const char *path,

@@ -19,7 +19,7 @@
 #include "base/option.h"
 #include "fabric/fabric.h"
 #include "measure/results.h"
-#include "sim/show/watch.h"
+#include "sim/report/watch.h"
 #include "sim/sim.h"
 
 struct run_options {

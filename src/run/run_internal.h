@@ -7,11 +7,11 @@
  */
 
 #include "base/file.h"
+#include "hca/traffic.h"
 #include "run/checkpoint.h"
 #include "run/run.h"
 #include "sim/jobs/jobs.h"
-#include "sim/show/picture.h"
-#include "verbs/traffic.h"
+#include "sim/report/picture.h"
 
 /* A file that is written while the run goes on. */
 struct side_file {

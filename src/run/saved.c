@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/claims.h"
 #include "base/clock.h"
+#include "base/mpi/world.h"
 #include "base/unfinished.h"
-#include "ranks/world.h"
 #include "run/content.h"
 #include "run/run_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scenario/fields.h"
-#include "subnet/replan.h"
+#include "subnet/routing/replan.h"
 
 /* Congestion control, faults, the subnet manager, the run and its goals. */
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "scenario/scenario.h"
-#include "subnet/route.h"
+#include "subnet/routing/route.h"
 
 static enum hd_status kind_parse(const char *text, struct diag *d, void *out)
 {

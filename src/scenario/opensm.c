@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "qos/opensm_cc.h"
+#include "qos/opensm/opensm_cc.h"
 #include "scenario/checks.h"
 #include "scenario/words.h"
 

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "scenario/schema_parts.h"
+#include "scenario/scenario_internal.h"
 
 /* Nodes of override i are on line SIZE_MAX - i, where no file has any. */
 #define MAX_OVERRIDES ((size_t)1 << 20)

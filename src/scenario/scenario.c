@@ -9,7 +9,7 @@
 #include "base/iba.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "subnet/packet.h"
+#include "subnet/tables/packet.h"
 #include "topo/read.h"
 
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d, const void *field,

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "scenario/schema_parts.h"
+#include "scenario/scenario_internal.h"
 
 #define MAX_SIBLINGS 64
 

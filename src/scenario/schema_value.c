@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "scenario/schema_parts.h"
+#include "scenario/scenario_internal.h"
 
 /* Room for one value of any type that has a range. */
 union plain {

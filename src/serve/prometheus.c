@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/show/perfquery.h"
+#include "sim/report/perfquery.h"
 
 /* A value of a label: backslashes, quotes and ends of lines are escaped. */
 static void prometheus_label(const char *text, struct strbuf *out)

@@ -4,10 +4,10 @@
 
 /* What watch.c and watch_tables.c know of a live fabric. Internal. */
 
-#include "agent/agents.h"
+#include "mgmt/agents/agents.h"
 #include "serve/prometheus.h"
 #include "serve/watch.h"
-#include "subnet/inspect/picture.h"
+#include "subnet/check/picture.h"
 
 #define WATCH_SAMPLES 240
 

@@ -29,7 +29,7 @@
 #include "fabric/setup.h"
 #include "measure/histogram.h"
 #include "measure/interval.h"
-#include "sim/record.h"
+#include "sim/metrics/record.h"
 
 struct sim;
 

@@ -10,12 +10,12 @@
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/mpi/world.h"
 #include "fabric/fabric.h"
-#include "ranks/world.h"
 #include "run/content.h"
 #include "run/run.h"
 #include "study/processes.h"
-#include "study/study_parts.h"
+#include "study/study_internal.h"
 
 /* ---- what it is --------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "scenario/scenario.h"
-#include "study/study_parts.h"
+#include "study/study_internal.h"
 
 #define STUDY(m) offsetof(struct study, m)
 #define AXIS(m)  offsetof(struct study_axis, m)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "study/study_parts.h"
+#include "study/study_internal.h"
 
 size_t study_value(const struct study *s, size_t axis, size_t cell)
 {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "scenario/scenario.h"
 #include "study/point.h"
-#include "study/study_parts.h"
+#include "study/study_internal.h"
 
 #define NO_AXIS SIZE_MAX
 

@@ -33,7 +33,7 @@
  */
 
 #include "measure/results.h"
-#include "qos/opensm_cc.h"
+#include "qos/opensm/opensm_cc.h"
 #include "scenario/scenario.h"
 
 enum tune_goal { TUNE_VICTIMS, TUNE_P99, TUNE_COMPLETION };

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "subnet/adaptive.h"
-#include "subnet/aggregate.h"
-#include "subnet/intern.h"
-#include "subnet/mcast.h"
-#include "subnet/router.h"
+#include "subnet/multicast/aggregate.h"
+#include "subnet/multicast/mcast.h"
+#include "subnet/routing/adaptive.h"
+#include "subnet/routing/router.h"
+#include "subnet/tables/intern.h"
 
 #define DEFAULT_WEIGHT     4 /* OpenSM's */
 #define PREFIX_SITE_LOCAL  UINT64_C(0xFEC0000000000000)

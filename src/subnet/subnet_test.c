@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subnet/fabric_for_tests.h"
-#include "subnet/route.h"
-#include "subnet/router.h"
+#include "subnet/routing/fabric_for_tests.h"
+#include "subnet/routing/route.h"
+#include "subnet/routing/router.h"
 #include "subnet/subnet.h"
 
 static const struct lid_options by_opensm = { .sm_port = TOPO_NONE };

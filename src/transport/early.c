@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "transport/state.h"
+#include "transport/transport_internal.h"
 
 /* A power of 2, so that numbers may wrap. */
 static uint32_t places_for(uint32_t window)

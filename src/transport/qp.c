@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/iba.h"
-#include "transport/state.h"
+#include "transport/transport_internal.h"
 
 struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner)
 {

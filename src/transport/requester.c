@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/ring.h"
 #include "transport/codes.h"
-#include "transport/state.h"
+#include "transport/transport_internal.h"
 
 /* At most half of the numbers may be under way, or old and new look alike. */
 #define PSN_WINDOW (UINT32_C(1) << 23)

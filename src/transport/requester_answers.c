@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "transport/codes.h"
-#include "transport/state.h"
+#include "transport/transport_internal.h"
 
 #define INFINITE_RNR 7
 

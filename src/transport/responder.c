@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/ring.h"
 #include "transport/codes.h"
-#include "transport/state.h"
+#include "transport/transport_internal.h"
 
 void responder_init(struct responder *r, uint32_t size)
 {

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/pack.h"
 #include "base/ring.h"
-#include "transport/state.h"
+#include "transport/transport_internal.h"
 
 /* ---- work requests ------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/iba.h"
-#include "transport/state.h"
+#include "transport/transport_internal.h"
 #include "wire/roce.h"
 
 /* ---- UC: what is lost stays lost, and nobody is told -------------------- */

@@ -14,8 +14,8 @@
 
 #include "bench.h"
 #include "model/credit.h"
+#include "model/des/ge_twin.h"
 #include "model/ge.h"
-#include "sim/twin/ge_twin.h"
 
 static double cpu_of(const struct rusage *u)
 {

@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "bench.h"
-#include "qos/broker.h"
-#include "subnet/route.h"
+#include "qos/admission/broker.h"
+#include "subnet/routing/route.h"
 #include "topo/generate.h"
 
 #define LIVE 20000

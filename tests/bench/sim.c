@@ -2,7 +2,7 @@
 /*
  * The simulator's speed in packet-hops (a packet crossing one link) per CPU
  * second, and its cost in instructions, on the workloads of
- * sim/workload_for_tests.h. All metrics are on unless a row says otherwise.
+ * sim/core/workload_for_tests.h. All metrics are on unless a row says otherwise.
  *
  *	bench_sim [PART OF A NAME]      times, and counts by callgrind
  *	bench_sim --time NAME on|off    one number, for comparing two builds
@@ -25,7 +25,7 @@
 #endif
 
 #include "bench.h"
-#include "sim/workload_for_tests.h"
+#include "sim/core/workload_for_tests.h"
 
 #define PARTS        20 /* of a run; the best counts: others use the machine too */
 #define COUNTED_HOPS 200000

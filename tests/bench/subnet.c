@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "bench.h"
-#include "subnet/check.h"
-#include "subnet/deadlock.h"
-#include "subnet/route.h"
+#include "subnet/routing/check.h"
+#include "subnet/routing/deadlock.h"
+#include "subnet/routing/route.h"
 #include "topo/generate.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)

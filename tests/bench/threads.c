@@ -14,7 +14,7 @@
 #include "base/eventq.h"
 #include "base/rng.h"
 #include "bench.h"
-#include "sim/workload_for_tests.h"
+#include "sim/core/workload_for_tests.h"
 
 #define TRIES 5 /* the best counts: others use the machine too */
 

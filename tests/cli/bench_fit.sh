@@ -4,7 +4,7 @@
 
 sed 's/post_send: 900ns/post_send: 1500ns/
 	s/doorbell: 300ns/doorbell: 900ns/
-	s/rate: 8533Mb/rate: 5Gb/' "$SRC/src/verbs/profiles/mt23108.yaml" >there.yaml
+	s/rate: 8533Mb/rate: 5Gb/' "$SRC/src/hca/profiles/mt23108.yaml" >there.yaml
 "$HEDDLE" bench send-lat send-bw --profile ./there.yaml -n 16 \
 	--size 8..32KiB --step 4 --json -o there.json
 

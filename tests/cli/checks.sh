@@ -58,7 +58,7 @@ has out "src/base/x.h does not compile alone"
 # A room that looks up, a right that nobody uses, insides that are no others'
 # business, a folder without a row or without a word in the document.
 mkdir -p src/wire docs
-printf 'base:\nwire: base\n' >src/rooms.txt
+printf 'base:\nwire: base\n' >src/modules.txt
 echo '`base`' >docs/architecture.md
 status 1 ci/layers.sh
 has out 'layers: docs/architecture.md does not say what wire is'
@@ -69,19 +69,19 @@ status 1 ci/layers.sh
 has out 'layers: src/base/z.c: src/base may not include wire/y.h'
 echo '#include "base/x.h"' >src/base/z.c
 status 0 ci/layers.sh
-echo 'base offers: w.h' >>src/rooms.txt
+echo 'base offers: w.h' >>src/modules.txt
 status 1 ci/layers.sh
 has out 'layers: src/wire/y.h: base/x.h is no header that src/base offers'
 has out 'layers: nobody else includes base/w.h, which is offered'
-sed -i 's/w.h/x.h/' src/rooms.txt
+sed -i 's/w.h/x.h/' src/modules.txt
 status 0 ci/layers.sh
 echo '#include "wire/y.h"' >src/wire/y.h
 status 1 ci/layers.sh
 has out 'layers: src/wire uses nothing of base'
-echo 'base:' >src/rooms.txt
+echo 'base:' >src/modules.txt
 status 1 ci/layers.sh
-has out 'src/wire/y.h: src/rooms.txt has no row for its folder'
-rm -r src/wire src/rooms.txt docs
+has out 'src/wire/y.h: src/modules.txt has no row for its folder'
+rm -r src/wire src/modules.txt docs
 git add src
 
 # Tests that draw other cases each time, and one that does not.

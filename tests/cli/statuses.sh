@@ -10,7 +10,7 @@ net=$SRC/tests/fixtures/two-switches.ibnet
 binary=$SRC/tests/fixtures/rxe.pcap
 printf 'nobody h1 DB 1Mb/s\n' >requests
 printf 'short\n' >short
-sed 's/link: .*/link: "4x HDR, vls: 3"/' "$SRC/src/verbs/profiles/ideal.yaml" \
+sed 's/link: .*/link: "4x HDR, vls: 3"/' "$SRC/src/hca/profiles/ideal.yaml" \
 	>pasted.yaml
 n=0
 

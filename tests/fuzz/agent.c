@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agents.h"
+#include "mgmt/agents/agents.h"
 #include "topo/generate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

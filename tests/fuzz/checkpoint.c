@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
+#include "hca/traffic.h"
 #include "run/checkpoint.h"
 #include "sim/jobs/jobs.h"
-#include "verbs/traffic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

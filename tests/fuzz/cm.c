@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cm/id.h"
+#include "mgmt/cm/cm_internal.h"
 #include "topo/generate.h"
 
 #include "input.h"

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "live/daemon.h"
+#include "live/daemon/daemon_internal.h"
 #include "topo/generate.h"
 
 #include "input.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce/port.h"
+#include "transport/roce/port.h"
 #include "transport/wire_for_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

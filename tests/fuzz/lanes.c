@@ -2,8 +2,8 @@
 /* SL2VL tables of OpenSM: what is accepted is written and reads back alike. */
 #include "subnet_setup.h"
 
-#include "subnet/deadlock.h"
-#include "subnet/lanes.h"
+#include "subnet/routing/deadlock.h"
+#include "subnet/routing/lanes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

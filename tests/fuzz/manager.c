@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agents.h"
-#include "manager/manager.h"
+#include "mgmt/agents/agents.h"
+#include "mgmt/sm/manager.h"
 #include "topo/generate.h"
 #include "wire/cursor.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "qos/opensm_cc.h"
+#include "qos/opensm/opensm_cc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
 /* Path records of saquery and OpenSM's plugin, read into a small fabric. */
 #include "subnet_setup.h"
 
-#include "subnet/deadlock.h"
-#include "subnet/path_sls.h"
+#include "subnet/routing/deadlock.h"
+#include "subnet/tables/path_sls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qos/partitions.h"
-#include "qos/policy.h"
-#include "qos/readback.h"
+#include "qos/opensm/partitions.h"
+#include "qos/opensm/policy.h"
+#include "qos/opensm/readback.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

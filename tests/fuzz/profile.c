@@ -2,7 +2,7 @@
 /* Profiles: what is accepted prints as a profile that reads back. */
 #include <stdlib.h>
 
-#include "verbs/profile.h"
+#include "hca/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

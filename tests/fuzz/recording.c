@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/pack.h"
-#include "live/recording.h"
+#include "live/daemon/recording.h"
 #include "topo/generate.h"
 #include "topo/pack.h"
 #include "wire/cursor.h"

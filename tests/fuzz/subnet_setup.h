@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subnet/fabric_for_tests.h"
-#include "subnet/route.h"
+#include "subnet/routing/fabric_for_tests.h"
+#include "subnet/routing/route.h"
 
 struct fuzz_subnet {
 	struct topo topo;

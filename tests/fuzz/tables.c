@@ -5,10 +5,10 @@
  */
 #include "subnet_setup.h"
 
-#include "subnet/check.h"
-#include "subnet/deadlock.h"
-#include "subnet/mcast.h"
-#include "subnet/tables.h"
+#include "subnet/multicast/mcast.h"
+#include "subnet/routing/check.h"
+#include "subnet/routing/deadlock.h"
+#include "subnet/tables/tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs and jobs come from rows of a scenario (verbs/traffic.h,
+ * Queue pairs and jobs come from rows of a scenario (hca/traffic.h,
  * sim/jobs/jobs.h). So a small scenario with such rows is loaded, and the
  * case's fabric and flows are put in the place of its own.
  */
@@ -16,10 +16,10 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "fabric/control.h"
+#include "hca/traffic.h"
 #include "scenario/words.h"
 #include "sim/jobs/jobs.h"
-#include "subnet/aggregate.h"
-#include "verbs/traffic.h"
+#include "subnet/multicast/aggregate.h"
 
 /* ---- a scenario that stands for the case ---- */
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "subnet/adaptive.h"
-#include "subnet/mcast.h"
-#include "subnet/router.h"
+#include "subnet/multicast/mcast.h"
+#include "subnet/routing/adaptive.h"
+#include "subnet/routing/router.h"
 
 #define MFT_WORDS 1
 

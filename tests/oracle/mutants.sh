@@ -82,7 +82,7 @@ mutant() {
 	"$rules"*) ;;
 	*) return 0 ;;
 	esac
-	file=$work/src/sim/$1
+	file=$(find "$work/src/sim" -name "$1")
 	cp "$file" "$work/kept"
 	FROM=$2 TO=$3 perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
 	if cmp -s "$file" "$work/kept"; then

@@ -16,7 +16,7 @@
  */
 
 #include "job.h"
-#include "sim/record.h"
+#include "sim/metrics/record.h"
 
 /*
  * One rule told wrong on purpose. If a set of scenarios is worth something,

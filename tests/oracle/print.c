@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "random.h"
-#include "subnet/adaptive.h"
+#include "subnet/routing/adaptive.h"
 
 static const char *const fault_names[] = { "link down", "link up", "sink stuck", "sink free" };
 

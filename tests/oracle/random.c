@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "subnet/router.h"
+#include "subnet/routing/router.h"
 
 #define ROUTED_PERCENT     12 /* of scenarios have routers */
 #define CONTROLLED_PERCENT 50 /* have congestion control */

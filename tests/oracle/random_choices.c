@@ -3,7 +3,7 @@
 #include "random_parts.h"
 
 #include "base/alloc.h"
-#include "subnet/adaptive.h"
+#include "subnet/routing/adaptive.h"
 
 #define FAR UINT32_MAX
 

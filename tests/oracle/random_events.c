@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "subnet/router.h"
+#include "subnet/routing/router.h"
 
 #define CHANGES_PERCENT    20 /* of scenarios have tables that change */
 #define SATURATING_PERCENT 15 /* of scenarios have flows that saturate */

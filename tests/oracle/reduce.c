@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "subnet/mcast.h"
+#include "subnet/multicast/mcast.h"
 #include "work.h"
 
 #define FAR UINT32_MAX

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "state.h"
-#include "subnet/router.h"
+#include "subnet/routing/router.h"
 
 #define TOO_FAR UINT32_MAX
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "random.h"
-#include "subnet/adaptive.h"
+#include "subnet/routing/adaptive.h"
 
 #define NAME(x) [x] = #x
 static const char *const names[PLAIN_COUNT] = {

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "oracle.h"
-#include "subnet/adaptive.h"
+#include "subnet/routing/adaptive.h"
 
 #define NEVER      HD_TIME_NEVER
 #define ALL_VLS    16 /* 15 for data, and VL15 */

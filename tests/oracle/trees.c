@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "random.h"
-#include "subnet/mcast.h"
+#include "subnet/multicast/mcast.h"
 
 /* The tree of the group that a rank is in; false: there can be none. */
 static bool tree_make(struct fabric *f, const struct oracle_job *j, const struct oracle_step *step,

@@ -37,4 +37,4 @@ experiments:
   verdict: matched
 END
 awk -v evil="$EVIL" '/^about: / { $0 = "about: \047" evil "\047" } { print }' \
-	"$SRC/src/verbs/profiles/mt23108.yaml" >evil-profile.yaml
+	"$SRC/src/hca/profiles/mt23108.yaml" >evil-profile.yaml

@@ -8,7 +8,7 @@
 #include "bench/letter.h"
 #include "cli/output.h"
 #include "cli/threads.h"
-#include "verbs/profile.h"
+#include "hca/profile.h"
 
 #define FIELD(name) offsetof(struct session, name)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "agent/agents.h"
 #include "cc/marking.h"
 #include "cli/live/live.h"
+#include "mgmt/agents/agents.h"
 #include "scenario/words.h"
 #include "wire/mad.h"
 

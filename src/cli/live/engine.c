@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/live/live.h"
-#include "live/timed/timed.h"
+#include "live/clock/timed.h"
 
 /* The engine of a live fabric, on what its manager has programmed. */
 

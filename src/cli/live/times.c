@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 
-#include "agent/agents.h"
 #include "base/alloc.h"
 #include "cli/live/live.h"
+#include "mgmt/agents/agents.h"
 
 /* Of MADs in-band: what packets on VL15 have in a run of the scenario. */
 

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agents.h"
 #include "base/alloc.h"
 #include "cli/live/live.h"
 #include "live/protocol.h"
-#include "sim/show/perfquery.h"
-#include "subnet/path_sls.h"
+#include "mgmt/agents/agents.h"
+#include "sim/report/perfquery.h"
+#include "subnet/tables/path_sls.h"
 
 /* ---- the fabric as it is programmed */
 

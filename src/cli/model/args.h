@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "measure/results.h"
-#include "sim/twin/twin.h"
+#include "model/des/twin.h"
 
 /* A sweep may have at most so many points. */
 #define MODEL_MAX_POINTS 10000000

@@ -5,7 +5,7 @@
 /* What 'heddle model credit' does once options are read. */
 
 #include "cli/model/args.h"
-#include "sim/twin/credit_twin.h"
+#include "model/des/credit_twin.h"
 
 /* What may be swept; the last changes fastest. */
 enum credit_parameter {

@@ -5,7 +5,7 @@
 /* What 'heddle model ge', 'et' and 'ajt' do once options are read. */
 
 #include "cli/model/args.h"
-#include "sim/twin/ge_study.h"
+#include "model/des/ge_study.h"
 
 struct ge_values {
 	struct common_options common;

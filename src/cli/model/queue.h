@@ -5,7 +5,7 @@
 /* What 'heddle model queue' does once options are read. */
 
 #include "cli/model/args.h"
-#include "sim/twin/queue_twin.h"
+#include "model/des/queue_twin.h"
 
 struct queue_values {
 	struct common_options common;

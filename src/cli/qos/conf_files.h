@@ -4,7 +4,7 @@
 
 /* One opensm.conf, or two to compare. */
 
-#include "qos/opensm.h"
+#include "qos/opensm/opensm.h"
 
 struct conf_files {
 	struct opensm_conf conf[2];

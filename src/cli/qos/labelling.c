@@ -2,8 +2,8 @@
 #include "cli/qos/labelling.h"
 
 #include "cli/output.h"
-#include "qos/partitions.h"
-#include "subnet/ends.h"
+#include "qos/opensm/partitions.h"
+#include "subnet/tables/ends.h"
 
 static enum hd_status find(const struct topo *t, const char *name, struct diag *d, port_id *out)
 {

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/scenario.h"
-#include "qos/policy.h"
+#include "qos/opensm/policy.h"
 
 struct label_values {
 	struct common_options common;

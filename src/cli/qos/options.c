@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos/options.h"
 
-#include "qos/lanes.h"
+#include "qos/tables/lanes.h"
 
 bool best_effort_fits(const struct command *self, struct hd_ratio share, struct hd_ratio preferred,
 		      int *status)
@@ -60,7 +60,7 @@ unsigned least_lanes(const struct fabric *f, unsigned most)
 }
 
 /*
- * Maps the classes of qos/classes.h to VLs (qos/lanes.h), unless a scenario or
+ * Maps the classes of qos/tables/classes.h to VLs (qos/tables/lanes.h), unless a scenario or
  * an opensm.conf says where SLs go; in blocks, if the routing algorithm needs
  * VLs for itself.
  */

@@ -29,7 +29,7 @@ HD_MUST_CHECK enum hd_status fabric_and_requests(const char *file, struct fabric
 /*
  * The same fabric's admission, for packets of `payload`; shares of best effort
  * and preferential best effort that are given (den above 0) are for the classes
- * of qos/classes.h.
+ * of qos/tables/classes.h.
  */
 struct given_shares {
 	struct hd_ratio best_effort, preferred;
@@ -47,7 +47,7 @@ unsigned least_lanes(const struct fabric *f, unsigned most);
  */
 void remark_classes(const struct fabric *f, struct results *r);
 
-/* Groups as subnet/ends.h names them; OPT_LIST. */
+/* Groups as subnet/tables/ends.h names them; OPT_LIST. */
 #define OPTION_GROUP(offset, what)                                      \
 	{                                                               \
 		"group", 0, OPT_LIST, offset, "NAME:GROUP", NULL,       \
@@ -119,7 +119,7 @@ void remark_classes(const struct fabric *f, struct results *r);
 			"effort (PBE); its requests are counted "         \
 			"against it"                                      \
 	}
-/* The same for the classes of qos/classes.h, in struct given_shares. */
+/* The same for the classes of qos/tables/classes.h, in struct given_shares. */
 #define OPTION_BEST_EFFORT_GIVEN(offset)                                     \
 	{                                                                    \
 		"best-effort", 0, OPT_RATIO, offset, "SHARE", NULL,          \

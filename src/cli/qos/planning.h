@@ -5,7 +5,7 @@
 /* Plans of 'heddle qos plan', made and shown; both return an exit status. */
 
 #include "cli/scenario.h"
-#include "qos/plan.h"
+#include "qos/tables/plan.h"
 
 struct plan_values {
 	struct common_options common;

@@ -5,7 +5,7 @@
 
 #include "cli/output.h"
 #include "scenario/words.h"
-#include "subnet/tables.h"
+#include "subnet/tables/tables.h"
 #include "topo/read.h"
 
 #define FIELD(name) offsetof(struct route_values, name)

@@ -5,7 +5,7 @@
 /* The options of 'heddle route', and what they mean. */
 
 #include "cli/scenario.h"
-#include "subnet/inspect/inspect.h"
+#include "subnet/check/inspect.h"
 
 struct route_values {
 	struct common_options common;

@@ -3,7 +3,7 @@
 #define HD_CLI_ROUTE_TRAFFIC_H
 
 #include "fabric/fabric.h"
-#include "subnet/load.h"
+#include "subnet/routing/load.h"
 
 /* Who sends to whom in a scenario; what has no fixed end port is counted. */
 void route_traffic_init(struct load_traffic *t, const struct fabric *f);

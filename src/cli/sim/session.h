@@ -7,8 +7,8 @@
  * started together. Those compute one run; the first one writes and prints.
  */
 
+#include "base/mpi/world.h"
 #include "cli/scenario.h"
-#include "ranks/world.h"
 #include "run/run.h"
 
 struct sim_values {

@@ -5,7 +5,7 @@
 /* "heddle survey --simulate": the worst of what was found, run. */
 
 #include "cli/scenario.h"
-#include "subnet/survey/survey.h"
+#include "subnet/failures/survey.h"
 
 struct survey_runs {
 	const struct common_options *common;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/mpi/world.h"
 #include "base/unfinished.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -12,7 +13,6 @@
 #include "cli/record.h"
 #include "cli/scenario.h"
 #include "cli/sweep/ranks.h"
-#include "ranks/world.h"
 #include "report/database.h"
 #include "study/merge.h"
 #include "study/processes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/collective/collective.h"
-#include "subnet/graph.h"
-#include "subnet/mcast_load.h"
+#include "subnet/multicast/mcast_load.h"
+#include "subnet/routing/graph.h"
 
 /* The bound in the making. */
 struct limits {

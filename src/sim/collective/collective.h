@@ -18,7 +18,7 @@
  */
 
 #include "sim/sim.h"
-#include "subnet/mcast.h"
+#include "subnet/multicast/mcast.h"
 
 enum coll_scheme { COLL_UNICAST, COLL_MULTICAST, N_COLL_SCHEMES };
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fabric/fabric.h"
-#include "subnet/direction.h"
+#include "subnet/routing/direction.h"
 
 #define MAX_HOSTS 256
 

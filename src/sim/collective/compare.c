@@ -9,10 +9,10 @@
 #include "base/rng.h"
 #include "fabric/fabric.h"
 #include "measure/interval.h"
-#include "subnet/deadlock.h"
-#include "subnet/direction.h"
-#include "subnet/mcast_load.h"
-#include "subnet/packet.h"
+#include "subnet/multicast/mcast_load.h"
+#include "subnet/routing/deadlock.h"
+#include "subnet/routing/direction.h"
+#include "subnet/tables/packet.h"
 
 #define MTU      4096
 #define MAX_SIZE ((uint64_t)1 << 30) /* of a message */

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "fabric/fabric.h"
-#include "qos/tree.h"
+#include "qos/admission/tree.h"
 #include "sim/sim.h"
-#include "subnet/mcast.h"
+#include "subnet/multicast/mcast.h"
 
 #define HOSTS 16
 #define PS    1e-12

@@ -20,8 +20,8 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "fabric/admission.h"
-#include "qos/admission.h"
-#include "sim/show/run_for_tests.h"
+#include "qos/admission/admission.h"
+#include "sim/report/run_for_tests.h"
 
 #define HOSTS    9u
 #define ROWS     14u

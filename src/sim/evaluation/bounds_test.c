@@ -20,7 +20,7 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "fabric/setup_for_tests.h"
-#include "qos/network_for_tests.h"
+#include "qos/admission/network_for_tests.h"
 #include "sim/sim.h"
 
 #define MOST_FLOWS 48

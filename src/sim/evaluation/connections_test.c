@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "fabric/build_for_tests.h"
-#include "qos/bound.h"
-#include "qos/path.h"
-#include "qos/slots.h"
+#include "qos/admission/bound.h"
+#include "qos/opensm/path.h"
+#include "qos/tables/slots.h"
 #include "sim/sim.h"
 
 #define PERMANENT 8
@@ -63,7 +63,7 @@ static const char crowd_text[] = MESH_OF_8G
  * The worst that a round can be for SL 2: its own entries where they are, and
  * every other place taken. Of 428 slots of SL 2, in two entries of 66 and 45
  * blocks, admission leaves others at most 111 * (16320 - 428) / 428 = 4121
- * blocks of a round (qos/service.h): 62 places of weight 62, each of which
+ * blocks of a round (qos/admission/service.h): 62 places of weight 62, each of which
  * sends at most 61 blocks and one packet of 5.
  */
 static void fill_up(const struct vlarb *own, struct vlarb *full)

@@ -9,8 +9,8 @@
 #include "base/strbuf.h"
 #include "fabric/fabric.h"
 #include "fabric/limits.h"
-#include "qos/classes.h"
-#include "qos/lanes.h"
+#include "qos/tables/classes.h"
+#include "qos/tables/lanes.h"
 
 #define HOSTS         4
 #define STREAM_PHASES 0x60000000

@@ -4,7 +4,7 @@
 
 /*
  * The evaluation of paper 000: a fabric is filled with random connections
- * until it takes no more (qos/establish.h), the arbitration tables are those
+ * until it takes no more (qos/admission/establish.h), the arbitration tables are those
  * that the reservations make, and every connection sends at its rate through
  * switches with input and output queues.
  *
@@ -20,7 +20,7 @@
 
 #include "base/diag.h"
 #include "measure/interval.h"
-#include "qos/establish.h"
+#include "qos/admission/establish.h"
 #include "sim/sim.h"
 
 enum eval_shape { EVAL_IRREGULAR, EVAL_HYPERCUBE, EVAL_MESH, N_EVAL_SHAPES };

@@ -20,7 +20,7 @@
 #include "base/diag.h"
 #include "fabric/fabric.h"
 #include "measure/results.h"
-#include "qos/plan.h"
+#include "qos/tables/plan.h"
 
 #define GOALS_SOON 5 /* percent of the link */
 #define GOALS_LEFT 1

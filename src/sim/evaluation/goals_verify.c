@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "qos/bound.h"
-#include "qos/path.h"
+#include "qos/admission/bound.h"
+#include "qos/opensm/path.h"
 #include "sim/evaluation/goals.h"
-#include "sim/show/tables.h"
+#include "sim/report/tables.h"
 
 #define NEAR 0.005 /* half a point of the link is as good as none */
 

@@ -14,10 +14,10 @@
 
 #include "fabric/fabric.h"
 #include "fabric/setup_for_tests.h"
-#include "qos/network_for_tests.h"
-#include "qos/statistical.h"
+#include "qos/admission/network_for_tests.h"
+#include "qos/admission/statistical.h"
 #include "sim/evaluation/star_for_tests.h"
-#include "sim/show/run_for_tests.h"
+#include "sim/report/run_for_tests.h"
 
 /* ---- fabrics ------------------------------------------------------------- */
 

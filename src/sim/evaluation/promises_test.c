@@ -14,9 +14,9 @@
 
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
-#include "qos/plan.h"
-#include "qos/shares.h"
-#include "sim/show/run_for_tests.h"
+#include "qos/tables/plan.h"
+#include "qos/tables/shares.h"
+#include "sim/report/run_for_tests.h"
 
 #define MOST     6
 #define OVERHEAD 26u

@@ -5,10 +5,10 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "sim/jobs/parts.h"
-#include "subnet/aggregate.h"
-#include "subnet/packet.h"
-#include "verbs/lab.h"
+#include "hca/lab.h"
+#include "sim/jobs/jobs_internal.h"
+#include "subnet/multicast/aggregate.h"
+#include "subnet/tables/packet.h"
 #include "workload/place.h"
 
 /* Messages that are kept for the critical path: of a job, and of a rank. */

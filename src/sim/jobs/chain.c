@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 /* What is kept of a message. */
 struct posting {

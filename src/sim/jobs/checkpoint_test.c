@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "base/mpi/world_for_tests.h"
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
-#include "ranks/world_for_tests.h"
 
 #define MANY 4 /* jobs of a scenario */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 enum {
 	LETTER_MESSAGE,  /* comes to you */

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base/mpi/world_for_tests.h"
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
-#include "ranks/world_for_tests.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 /* A run that ranks share, and what it must come to. */
 struct shared {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b)
 {

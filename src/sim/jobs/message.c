@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "sim/jobs/jobs_internal.h"
 #include "sim/jobs/packet.h"
-#include "sim/jobs/parts.h"
 
 /* ---- where it lands ------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 #include "topo/topo.h"
 
 #define MOST_BINS 64

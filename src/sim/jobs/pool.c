@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 #define TABLE_BITS 12 /* of a block's number: its place in a table */
 #define TABLE_LEN  (1u << TABLE_BITS)

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "hca/traffic.h"
 #include "sim/jobs/jobs.h"
-#include "verbs/traffic.h"
 
 #define BYTE 40 /* ps, on 4x HDR */
 #define MOST 4096

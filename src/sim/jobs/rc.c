@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "sim/jobs/parts.h"
-#include "verbs/message_channel.h"
+#include "hca/message_channel.h"
+#include "sim/jobs/jobs_internal.h"
 
 #define RECV_DEPTH 8 /* of a channel */
 

@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "base/strbuf.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 /* ---- closed forms -------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
-#include "subnet/aggregate.h"
+#include "sim/jobs/jobs_internal.h"
+#include "subnet/multicast/aggregate.h"
 
 /* ---- trees --------------------------------------------------------------- */
 

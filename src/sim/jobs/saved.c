@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 static struct share *share_of(const struct placed *p, uint32_t actor)
 {

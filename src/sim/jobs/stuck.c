@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/units.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 #define MOST 64 /* that are shown */
 

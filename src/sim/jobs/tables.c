@@ -10,7 +10,7 @@
 #include "measure/cell.h"
 #include "measure/results.h"
 #include "sim/jobs/jobs.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 #include "sim/sim.h"
 #include "workload/collective.h"
 #include "workload/gang.h"

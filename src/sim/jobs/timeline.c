@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/jobs/parts.h"
+#include "sim/jobs/jobs_internal.h"
 
 #define MOST_RANKS 32 /* of all jobs together */
 #define MOST_SPANS 512

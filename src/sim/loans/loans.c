@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "qos/arbiter.h"
+#include "qos/tables/arbiter.h"
 
 #define TURNS 400000 /* grants from which speeds are read */
 

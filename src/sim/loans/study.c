@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "sim/loans/loans.h"
-#include "sim/show/tables.h"
+#include "sim/report/tables.h"
 #include "sim/sim.h"
 
 #define LEVEL         0.999

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a manager outside sets while adapters are at work: lanes (docs/model.md,
+ * T11l); of congestion control (C9) see pace.c. An adapter looks at it before
+ * it uses it, and at the instant of each change, since what waits may then go.
+ */
+#include <string.h>
+
+#include "hca/hca_internal.h"
+
+/* Those that wait to send do so for the lanes that they have now. */
+static void line_up_anew(struct v_device *dev)
+{
+	struct qp_list was[N_VLS][N_PRIORITIES];
+
+	memcpy(was, dev->active, sizeof(was));
+	memset(dev->active, 0, sizeof(dev->active));
+	dev->active_vls = 0;
+	for (unsigned i = 0; i < N_VLS * N_PRIORITIES; i++) {
+		struct v_qp *qp = was[i / N_PRIORITIES][i % N_PRIORITIES].first;
+
+		while (qp) {
+			struct v_qp *next = qp->next;
+
+			device_queue(dev, qp);
+			qp = next;
+		}
+	}
+}
+
+static void follow_lanes(struct v_device *dev)
+{
+	const struct sim_setup *s = &dev->lab->build->setup;
+	port_id origin = s->ports[dev->port].origin;
+	bool changed = false;
+
+	for (; dev->relaned < s->n_paths && s->paths[dev->relaned].time <= dev->lab->now;
+	     dev->relaned++) {
+		const struct sim_path_change *to = &s->paths[dev->relaned];
+
+		if (!to->lanes)
+			continue;
+		changed = true;
+		memcpy(dev->vl_of_sl, sl2vl_of(to->subnet, origin)->vl, sizeof(dev->vl_of_sl));
+	}
+	if (changed)
+		line_up_anew(dev);
+}
+
+hd_time device_follow(struct v_device *dev)
+{
+	const struct sim_setup *s = &dev->lab->build->setup;
+	hd_time control = pace_next_change(dev->lab);
+
+	follow_lanes(dev);
+	for (uint32_t i = dev->relaned; i < s->n_paths; i++)
+		if (s->paths[i].lanes)
+			return s->paths[i].time < control ? s->paths[i].time : control;
+	return control;
+}
+
+unsigned device_lane(struct v_device *dev, unsigned sl)
+{
+	follow_lanes(dev);
+	return dev->vl_of_sl[sl] % N_VLS;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_CLOCK_ENGINE_H
+#define HD_LIVE_CLOCK_ENGINE_H
+
+/* What the engine remembers; private to live/timed. */
+
+#include <stdbool.h>
+
+#include "hca/external_qp.h"
+#include "live/adapter.h"
+#include "live/clock/timed.h"
+
+struct engine;
+struct program;
+struct seen;
+
+/* A message that is not done, or may still arrive. */
+struct message {
+	struct live_request request; /* as the program posted it */
+	bool has_landed;             /* it has arrived, or is lost for good, */
+	bool is_spread;              /* to a group: it has at one of its members */
+	bool is_done;
+	bool is_over; /* nothing more is heard of it */
+};
+
+/* A shared receive queue of a program. */
+struct shared {
+	struct external_srq *queue; /* NULL: not in the simulation */
+	uint32_t max;               /* 0: there is none */
+	uint64_t receives;          /* posted, and not taken */
+};
+
+struct membership {
+	uint16_t mlid;
+	uint8_t mgid[16];
+};
+
+/* A queue pair of a program. */
+struct pair {
+	struct program *of;
+	uint32_t qpn;
+	struct live_pair asked;
+	struct external_qp *sim_qp; /* NULL: not in the simulation */
+	struct {
+		uint32_t send, receive;
+	} psn; /* with which it entered that */
+	bool is_connected, has_started;
+	bool is_alone;                      /* connected to one that was not there yet */
+	uint64_t receives;                  /* posted, and not taken */
+	struct message *messages;           /* ring; `head` and `tail` count */
+	uint32_t size, head, tail, entered; /* entered: up to there in the simulation */
+	struct membership *groups;
+	size_t n_groups, groups_cap;
+};
+
+struct program {
+	uint32_t number;
+	struct live_memory *memory;
+	struct pair **pairs; /* by the index in their number */
+	struct shared *shared;
+	size_t n_shared;
+	struct {
+		uint64_t used;  /* processor time, when it was last seen busy */
+		uint64_t words; /* that it had said and heard by then */
+		bool is_known;
+	} patience;
+	int bell; /* -1: not opened yet */
+	unsigned rings;
+	bool seen; /* among those that there are */
+};
+
+struct engine {
+	const char *dir;
+	int calls; /* connection to the daemon */
+	const struct live_page *page;
+	uint32_t generation;
+	uint64_t version; /* of what is programmed */
+	const struct timed_source *from;
+	struct profile profile;
+	struct fabric *fabric; /* NULL: not yet */
+	struct external_qps *external;
+	hd_time base; /* time of earlier simulations */
+	struct program *programs[LIVE_PROGRAMS];
+	uint64_t under_way; /* messages */
+	uint32_t *fresh;    /* queue pairs, one for each that is to enter */
+	size_t n_fresh, fresh_cap;
+	struct seen *seen; /* packets, by somebody (seen.h); or NULL */
+	bool is_fresh;     /* something was programmed since the last try */
+};
+
+static inline hd_time engine_now(const struct engine *e)
+{
+	return e->base + (e->external ? external_qps_now(e->external) : 0);
+}
+
+/* ---- engine.c: the daemon. An errno; a file is the caller's. */
+struct asked {
+	uint32_t question;
+	const void *text;
+	size_t size;
+};
+int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size, int *file);
+
+/* ---- programs.c */
+
+/* Those that there are now. */
+void programs_look(struct engine *e);
+void programs_free(struct engine *e);
+void program_tell(struct engine *e, struct program *p, const struct live_note *n);
+/* What they were told, however long they have slept. */
+bool programs_have_heard(struct engine *e);
+/* Whether time may go on. */
+bool programs_wait(struct engine *e);
+/* It has gone on. */
+void programs_time(struct engine *e);
+
+/* ---- pairs.c */
+
+/* What programs have posted; true if there was something. */
+bool pairs_take(struct engine *e);
+/*
+ * Messages that were taken enter the simulation, once all programs wait: who
+ * sends to somebody may have been heard of before him. True if one cannot, and
+ * its program is told so.
+ */
+bool pairs_send(struct engine *e);
+void pairs_forget(struct engine *e, struct program *p);
+/* Puts all of them into a simulation of the fabric as it is, */
+void pairs_enter(struct engine *e);
+/* and takes them out again, before it ends. */
+void pairs_leave(struct engine *e);
+struct pair *pair_find(struct engine *e, uint32_t qpn);
+static inline bool pair_is_ud(const struct pair *q)
+{
+	return q->asked.kind == QP_UD;
+}
+
+/* A message that is not over; or NULL. */
+struct message *pair_message(const struct pair *q, uint64_t number);
+/* One of them hears. */
+void pairs_news(struct engine *e, const struct external_event *n);
+
+#endif

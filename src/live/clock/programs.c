@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "live/clock/engine.h"
+#include "live/futex.h"
+#include "live/protocol.h"
+
+/* ---- who is there */
+
+static struct program *program_map(struct engine *e, uint32_t number)
+{
+	const struct asked a = { LIVE_ASK_MEMORY, &number, sizeof(number) };
+	size_t size = 0;
+	int file = -1;
+
+	if (engine_ask(e, &a, NULL, &size, &file) != 0 || file < 0)
+		return NULL;
+	void *memory =
+		mmap(NULL, sizeof(struct live_memory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	close(file);
+	if (memory == MAP_FAILED)
+		return NULL;
+	struct program *p = hd_alloc(1, sizeof(*p));
+
+	p->number = number;
+	p->memory = memory;
+	p->bell = -1;
+	atomic_store(&p->memory->clock.now, engine_now(e));
+	atomic_store(&p->memory->clock.is_kept, 1);
+	live_wake(&p->memory->clock.called);
+	return p;
+}
+
+static void program_end(struct engine *e, uint32_t number)
+{
+	struct program *p = e->programs[number];
+
+	e->programs[number] = NULL;
+	pairs_forget(e, p);
+	munmap(p->memory, sizeof(*p->memory));
+	if (p->bell >= 0)
+		close(p->bell);
+	free(p);
+}
+
+void programs_look(struct engine *e)
+{
+	uint32_t numbers[LIVE_PROGRAMS];
+	size_t size = sizeof(numbers);
+	const struct asked a = { LIVE_ASK_ALL, NULL, 0 };
+
+	if (engine_ask(e, &a, numbers, &size, NULL) != 0)
+		size = 0;
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+		if (e->programs[i])
+			e->programs[i]->seen = !atomic_load(&e->programs[i]->memory->gone);
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+		if (e->programs[i] && !e->programs[i]->seen)
+			program_end(e, i);
+	for (size_t i = 0; i < size / sizeof(numbers[0]); i++)
+		if (numbers[i] < LIVE_PROGRAMS && !e->programs[numbers[i]])
+			e->programs[numbers[i]] = program_map(e, numbers[i]);
+}
+
+void programs_free(struct engine *e)
+{
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+		if (e->programs[i])
+			program_end(e, i);
+}
+
+/* ---- telling them */
+
+/* The bell is a pipe of theirs; or -1. */
+static int bell_of(struct program *p)
+{
+	if (p->bell < 0) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)p->memory->pid,
+			 (int)p->memory->clock.bell);
+		p->bell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	}
+	return p->bell;
+}
+
+static void ring(struct program *p)
+{
+	static const struct live_ring nothing;
+	int bell = bell_of(p);
+
+	if (bell >= 0)
+		(void)!write(bell, &nothing, sizeof(nothing));
+}
+
+void program_tell(struct engine *e, struct program *p, const struct live_note *n)
+{
+	struct live_clock *c = &p->memory->clock;
+	uint64_t at = atomic_load(&c->told);
+
+	while (at - atomic_load(&c->heard) >= LIVE_NOTES && !atomic_load(&p->memory->gone)) {
+		ring(p);
+		(void)!pairs_take(e);
+		sched_yield();
+	}
+	c->notes[at % LIVE_NOTES] = *n;
+	atomic_store(&c->now, engine_now(e));
+	atomic_store(&c->told, at + 1);
+	live_wake(&c->called);
+	p->rings = 0;
+}
+
+void programs_time(struct engine *e)
+{
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+		if (e->programs[i])
+			atomic_store(&e->programs[i]->memory->clock.now, engine_now(e));
+}
+
+/* ---- whether they wait */
+
+/* What the kernel says of the threads of a program. */
+struct threads {
+	bool sleep;
+	uint64_t used; /* processor time, ticks; without our own thread's */
+};
+
+/* Who waits for a page, or was stopped, has something to do all the same. */
+static bool is_asleep(char state)
+{
+	return strchr("SIZX", state) != NULL;
+}
+
+static bool thread_look(const char *pid, const char *tid, struct threads *out)
+{
+	char path[320], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/stat", pid, tid);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (file < 0)
+		return false;
+	ssize_t got = read(file, text, sizeof(text) - 1);
+
+	close(file);
+	text[got > 0 ? got : 0] = '\0';
+	const char *rest = strrchr(text, ')');
+
+	if (!rest || rest[1] != ' ')
+		return false;
+	out->sleep &= is_asleep(rest[2]);
+	/* utime and stime are the 12th and 13th word behind the name. */
+	for (unsigned i = 0; i < 12; i++) {
+		rest = strchr(rest + 1, ' ');
+		if (!rest)
+			return false;
+	}
+	char *end;
+
+	out->used += strtoull(rest, &end, 10);
+	out->used += strtoull(end, NULL, 10);
+	return true;
+}
+
+static struct threads threads_look(const struct program *p)
+{
+	struct threads all = { .sleep = true };
+	char pid[16], path[64];
+
+	snprintf(pid, sizeof(pid), "%d", (int)p->memory->pid);
+	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	DIR *dir = opendir(path);
+	const struct dirent *d;
+
+	while (dir && (d = readdir(dir))) {
+		uint64_t before = all.used;
+
+		if (d->d_name[0] != '.')
+			(void)!thread_look(pid, d->d_name, &all);
+		if (strtol(d->d_name, NULL, 10) == p->memory->clock.helper)
+			all.used = before;
+	}
+	if (dir)
+		closedir(dir);
+	return all;
+}
+
+/* Without a word for so many ticks of the kernel's clock, it spins. */
+static bool is_patient(struct program *p, uint64_t used)
+{
+	enum { PATIENCE = 2 };
+	const struct live_clock *c = &p->memory->clock;
+	uint64_t words = atomic_load(&c->posted) + atomic_load(&c->heard);
+
+	if (!p->patience.is_known || p->patience.words != words) {
+		p->patience.is_known = true;
+		p->patience.used = used;
+		p->patience.words = words;
+	}
+	return used - p->patience.used < PATIENCE;
+}
+
+/* It does not look by itself, perhaps: its helper does, if it is woken. */
+static void remind(struct program *p)
+{
+	enum { TURNS = 4 };
+
+	if (p->rings++ % TURNS == TURNS - 1)
+		ring(p);
+}
+
+static bool has_heard(struct program *p)
+{
+	const struct live_clock *c = &p->memory->clock;
+
+	if (atomic_load(&c->heard) == atomic_load(&c->told) || atomic_load(&p->memory->gone))
+		return true;
+	remind(p);
+	return false;
+}
+
+/* What peers have to say to it may become an event of its own. */
+static bool has_answered(struct program *p)
+{
+	int unread = 0;
+
+	/* In this order: it says so before it reads. */
+	return bell_of(p) < 0 || (ioctl(p->bell, FIONREAD, &unread) == 0 && unread == 0 &&
+				  !atomic_load(&p->memory->clock.is_answering));
+}
+
+static bool program_waits(struct program *p)
+{
+	const struct live_clock *c = &p->memory->clock;
+
+	if (atomic_load(&p->memory->gone))
+		return true;
+	if (!has_heard(p) || !has_answered(p))
+		return false;
+	if (atomic_load(&c->posted) != atomic_load(&c->taken))
+		return false;
+	if (atomic_load(&c->polls) >= LIVE_PATIENCE)
+		return true;
+	const struct threads t = threads_look(p);
+
+	/* It may have gone on while we looked. */
+	return (t.sleep || !is_patient(p, t.used)) &&
+	       atomic_load(&c->posted) == atomic_load(&c->taken);
+}
+
+/* Until it says something; it may sleep without a word, or spin. */
+static void await(struct program *p, uint32_t seen)
+{
+	enum { SHORT = 200000 }; /* ns */
+
+	live_sleep(&p->memory->clock.waits, seen, SHORT);
+}
+
+static bool each(struct engine *e, bool (*is_so)(struct program *p))
+{
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		struct program *p = e->programs[i];
+		uint32_t seen = p ? atomic_load(&p->memory->clock.waits) : 0;
+
+		if (p && !is_so(p)) {
+			await(p, seen);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool programs_have_heard(struct engine *e)
+{
+	return each(e, has_heard);
+}
+
+bool programs_wait(struct engine *e)
+{
+	if (!each(e, program_waits))
+		return false;
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+		if (e->programs[i])
+			e->programs[i]->patience.is_known = false;
+	return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_CLOCK_SEEN_H
+#define HD_LIVE_CLOCK_SEEN_H
+
+/* A capture of what programs send, if the daemon has been asked for one;
+ * private to live/timed. */
+
+#include "live/clock/engine.h"
+
+/* Begins it, or ends it, as the daemon says. */
+void seen_look(struct engine *e);
+/* Programs have heard all that they were told. */
+void seen_settle(struct engine *e);
+/* The simulation ends; there is a new one. */
+void seen_leave(struct engine *e);
+void seen_enter(struct engine *e);
+/* The daemon is gone, or nobody wants it any more. */
+void seen_end(struct engine *e);
+
+#endif

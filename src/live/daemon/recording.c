@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/daemon/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "topo/pack.h"
+#include "wire/cursor.h"
+
+static const char FIRST_LINE[] = "heddle live recording 3\n";
+enum { FIRST_LINE_SIZE = sizeof(FIRST_LINE) - 1, PIECE = 65536 };
+
+/* ---- writing */
+
+struct recorder {
+	FILE *stream;
+	struct topo topo; /* a copy: packing wants to change it */
+	struct strbuf block;
+	uint64_t deeds;
+};
+
+static void write_block(struct recorder *r)
+{
+	uint8_t length[4];
+
+	store_be32(length, (uint32_t)r->block.len);
+	fwrite(length, sizeof(length), 1, r->stream);
+	fwrite(r->block.text, r->block.len, 1, r->stream);
+	strbuf_clear(&r->block);
+}
+
+enum hd_status recorder_open(const char *path, const struct topo *t, const struct mad_times *times,
+			     struct diag *d, struct recorder **out)
+{
+	FILE *stream = fopen(path, "wbe");
+	bool timed = times;
+	struct pack p;
+
+	d->file = path;
+	if (!stream)
+		return diag_fail(d, HD_ERR_IO, "cannot be written: %s", strerror(errno));
+	struct recorder *r = hd_alloc(1, sizeof(*r));
+
+	*r = (struct recorder){ .stream = stream, .block = STRBUF_INIT };
+	topo_copy(t, &r->topo);
+	fwrite(FIRST_LINE, FIRST_LINE_SIZE, 1, stream);
+	pack_to(&p, &r->block);
+	pack_bool(&p, &timed);
+	topo_pack(&p, &r->topo);
+	if (times) {
+		struct mad_times copy = *times;
+
+		mad_times_pack(&p, t, &copy);
+	}
+	write_block(r);
+	recorder_flush(r);
+	*out = r;
+	return HD_OK;
+}
+
+void recorder_note(struct recorder *r, const struct deed *d)
+{
+	struct deed copy = *d;
+	struct pack p;
+
+	pack_to(&p, &r->block);
+	deed_pack(&p, &r->topo, &copy);
+	write_block(r);
+	r->deeds++;
+}
+
+void recorder_flush(struct recorder *r)
+{
+	fflush(r->stream);
+}
+
+bool recorder_close(struct recorder *r)
+{
+	uint8_t end[12] = { 0 };
+
+	if (!r)
+		return true;
+	store_be64(end + 4, r->deeds);
+	fwrite(end, sizeof(end), 1, r->stream);
+	bool good = fflush(r->stream) == 0 && !ferror(r->stream);
+
+	fclose(r->stream);
+	topo_fini(&r->topo);
+	strbuf_fini(&r->block);
+	free(r);
+	return good;
+}
+
+/* ---- reading */
+
+struct recording {
+	FILE *stream;
+	struct topo topo;
+	bool timed;
+	struct mad_times times; /* if it is */
+	struct strbuf block;
+	uint64_t deeds;
+};
+
+static enum hd_status cut(const struct recording *r, struct diag *d)
+{
+	return diag_fail(d, HD_ERR_INPUT, "the recording is cut after %llu deeds",
+			 (unsigned long long)r->deeds);
+}
+
+/* The next block; in pieces, since what it says of its length may be wrong. */
+static enum hd_status read_block(struct recording *r, struct diag *d)
+{
+	uint8_t length[4];
+	char piece[4096];
+
+	strbuf_clear(&r->block);
+	if (fread(length, sizeof(length), 1, r->stream) != 1)
+		return cut(r, d);
+	for (uint32_t left = load_be32(length); left > 0;) {
+		size_t n = left < sizeof(piece) ? left : sizeof(piece);
+
+		if (fread(piece, n, 1, r->stream) != 1)
+			return cut(r, d);
+		strbuf_add(&r->block, piece, n);
+		left -= (uint32_t)n;
+	}
+	return HD_OK;
+}
+
+/* What the first block says. */
+static enum hd_status read_fabric(struct recording *r, struct diag *d)
+{
+	char line[FIRST_LINE_SIZE];
+	struct pack p;
+
+	if (fread(line, sizeof(line), 1, r->stream) != 1 ||
+	    memcmp(line, FIRST_LINE, sizeof(line)) != 0)
+		return diag_fail(d, HD_ERR_INPUT, "no recording of a live fabric");
+	enum hd_status status = read_block(r, d);
+
+	if (status != HD_OK)
+		return status;
+	pack_from(&p, r->block.text, r->block.len);
+	pack_bool(&p, &r->timed);
+	topo_fini(&r->topo);
+	topo_pack(&p, &r->topo);
+	if (r->timed)
+		mad_times_pack(&p, &r->topo, &r->times);
+	return pack_is_done(&p) ? HD_OK : diag_fail(d, HD_ERR_INPUT, "its fabric makes no sense");
+}
+
+enum hd_status recording_open(FILE *stream, struct diag *d, struct recording **out)
+{
+	struct recording *r = hd_alloc(1, sizeof(*r));
+
+	*r = (struct recording){ .stream = stream, .block = STRBUF_INIT };
+	topo_init(&r->topo);
+	enum hd_status status = read_fabric(r, d);
+
+	if (status == HD_OK)
+		*out = r;
+	else
+		recording_close(r);
+	return status;
+}
+
+void recording_close(struct recording *r)
+{
+	if (!r)
+		return;
+	file_close(r->stream);
+	topo_fini(&r->topo);
+	free(r->times.cables);
+	strbuf_fini(&r->block);
+	free(r);
+}
+
+const struct topo *recording_topo(const struct recording *r)
+{
+	return &r->topo;
+}
+
+const struct mad_times *recording_times(const struct recording *r)
+{
+	return r->timed ? &r->times : NULL;
+}
+
+/* The end says how many there were, and nothing comes behind it. */
+static enum hd_status read_end(struct recording *r, struct diag *d)
+{
+	uint8_t n[8];
+
+	if (fread(n, sizeof(n), 1, r->stream) != 1)
+		return cut(r, d);
+	if (load_be64(n) != r->deeds || fgetc(r->stream) != EOF)
+		return diag_fail(d, HD_ERR_INPUT, "the recording does not end as it says");
+	return HD_OK;
+}
+
+/* The next deed; `found` is false at the end. */
+static enum hd_status next(struct recording *r, struct diag *d, struct deed *out, bool *found)
+{
+	struct pack p;
+	enum hd_status status = read_block(r, d);
+
+	*found = status == HD_OK && r->block.len > 0;
+	if (status != HD_OK)
+		return status;
+	if (!*found)
+		return read_end(r, d);
+	*out = (struct deed){ .kind = DEED_RUN };
+	pack_from(&p, r->block.text, r->block.len);
+	deed_pack(&p, &r->topo, out);
+	r->deeds++;
+	return pack_is_done(&p) ? HD_OK
+				: diag_fail(d, HD_ERR_INPUT, "deed %llu makes no sense",
+					    (unsigned long long)r->deeds);
+}
+
+enum hd_status recording_replay(struct recording *r, struct agents *a, hd_time until,
+				struct diag *d, hd_time *last)
+{
+	enum hd_status status;
+	struct deed deed;
+	bool found;
+
+	*last = 0;
+	while ((status = next(r, d, &deed, &found)) == HD_OK && found && deed.now <= until) {
+		if (deed.now < *last)
+			return diag_fail(d, HD_ERR_INPUT, "deed %llu is before the one before it",
+					 (unsigned long long)r->deeds);
+		*last = deed.now;
+		agents_do(a, &deed);
+	}
+	return status;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "live/verbs/timed.h"
+
+/*
+ * What a program reads of the time where data take time: it stands while the
+ * program is at work, and goes on with the fabric while it waits. No two looks
+ * see the same time: a look takes a nanosecond, which the fabric makes up for
+ * as soon as it goes on. Who does nothing but look waits for the time to pass,
+ * and it does.
+ */
+
+enum { CLOCKS = 12, LOOKS = 1000, LONG_LOOK = 1000 };
+
+#define NS_PER_S UINT64_C(1000000000)
+
+typedef int clock_function(clockid_t which, struct timespec *out);
+
+static struct {
+	_Atomic bool is_on;
+	uint64_t begin[CLOCKS];         /* of each clock, when we began */
+	_Atomic uint64_t waited;        /* ns, by looking only */
+	_Atomic uint64_t last;          /* what was seen last */
+	_Atomic uint32_t looks;         /* since the program did anything else */
+	_Atomic uint32_t posted, polls; /* when it was looked at last */
+} state;
+
+int real_clock(clockid_t which, struct timespec *out)
+{
+	static _Atomic(clock_function *) real;
+	clock_function *f = atomic_load_explicit(&real, memory_order_relaxed);
+
+	if (!f) {
+		*(void **)&f = dlsym(RTLD_NEXT, "clock_gettime");
+		atomic_store(&real, f);
+	}
+	return f(which, out);
+}
+
+static uint64_t to_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_nsec;
+}
+
+/* ---- the fabric's time */
+
+static uint64_t look(void)
+{
+	const struct live_clock *c = &adapter.memory->head.clock;
+	uint64_t now = atomic_load(&c->now) / 1000;
+	uint32_t looks = atomic_fetch_add(&state.looks, 1);
+	/* It does something else in between if these change. */
+	uint32_t posted = (uint32_t)atomic_load(&c->posted);
+	uint32_t polls = atomic_load(&c->polls);
+
+	if (atomic_exchange(&state.posted, posted) != posted ||
+	    atomic_exchange(&state.polls, polls) != polls) {
+		atomic_store(&state.looks, 0);
+		looks = 0;
+	}
+	now += looks < LOOKS ? atomic_load(&state.waited)
+			     : atomic_fetch_add(&state.waited, LONG_LOOK) + LONG_LOOK;
+	uint64_t last = atomic_load(&state.last), seen;
+
+	do
+		seen = now > last ? now : last + 1;
+	while (!atomic_compare_exchange_weak(&state.last, &last, seen));
+	return seen;
+}
+
+static bool is_of_the_fabric(clockid_t which)
+{
+	return atomic_load_explicit(&state.is_on, memory_order_acquire) && which >= 0 &&
+	       which < CLOCKS && which != CLOCK_PROCESS_CPUTIME_ID &&
+	       which != CLOCK_THREAD_CPUTIME_ID;
+}
+
+int clock_gettime(clockid_t which, struct timespec *out)
+{
+	if (!is_of_the_fabric(which))
+		return real_clock(which, out);
+	uint64_t now = state.begin[which] + look();
+
+	*out = (struct timespec){ (time_t)(now / NS_PER_S), (long)(now % NS_PER_S) };
+	return 0;
+}
+
+int gettimeofday(struct timeval *out, void *zone)
+{
+	struct timespec t;
+	int error = clock_gettime(CLOCK_REALTIME, &t);
+
+	(void)zone;
+	if (!error)
+		*out = (struct timeval){ t.tv_sec, t.tv_nsec / 1000 };
+	return error;
+}
+
+/* ---- the processor's counter: a nanosecond is a cycle */
+
+#ifdef __x86_64__
+
+static struct sigaction theirs;
+
+/* In the kernel's page the machine's own time is computed from it. */
+static bool is_of_the_kernel(uintptr_t at)
+{
+	enum { PAGES = 4 * 4096 };
+	uintptr_t page = getauxval(AT_SYSINFO_EHDR);
+
+	return at >= page && at < page + PAGES;
+}
+
+static uint64_t real_cycles(void)
+{
+	uint32_t low, high;
+
+	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+	return (uint64_t)high << 32 | low;
+}
+
+/* How long the instruction is if it reads the counter, or 0. */
+static unsigned reads_counter(const uint8_t *at)
+{
+	static const uint8_t rdtsc[] = { 0x0F, 0x31 };
+	static const uint8_t rdtscp[] = { 0x0F, 0x01, 0xF9 };
+
+	if (memcmp(at, rdtsc, sizeof(rdtsc)) == 0)
+		return sizeof(rdtsc);
+	if (memcmp(at, rdtscp, sizeof(rdtscp)) == 0)
+		return sizeof(rdtscp);
+	return 0;
+}
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	if (theirs.sa_flags & SA_SIGINFO) {
+		theirs.sa_sigaction(number, info, context);
+	} else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
+		theirs.sa_handler(number);
+	} else {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+}
+
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+	greg_t *r = u->uc_mcontext.gregs;
+	uintptr_t at = (uintptr_t)r[REG_RIP];
+	int before = errno;
+	/* A trap of the counter has no address; others may lead anywhere. */
+	unsigned size = info->si_code == SI_KERNEL ? reads_counter(at_address(at)) : 0;
+
+	if (size == 0) {
+		pass_on(number, info, context);
+		return;
+	}
+	uint64_t cycles = is_of_the_kernel(at) ? real_cycles() : look();
+
+	r[REG_RAX] = (greg_t)(cycles & UINT32_MAX);
+	r[REG_RDX] = (greg_t)(cycles >> 32);
+	if (size == 3)
+		r[REG_RCX] = 0;
+	r[REG_RIP] += size;
+	errno = before;
+}
+
+typedef int action_function(int number, const struct sigaction *act, struct sigaction *old);
+
+static int real_action(int number, const struct sigaction *act, struct sigaction *old)
+{
+	static action_function *real;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "sigaction");
+	return real(number, act, old);
+}
+
+/* Traps stay ours; what else is wrong is theirs. */
+int sigaction(int number, const struct sigaction *act, struct sigaction *old)
+{
+	if (number != SIGSEGV || !atomic_load(&state.is_on))
+		return real_action(number, act, old);
+	if (old)
+		*old = theirs;
+	if (act)
+		theirs = *act;
+	return 0;
+}
+
+static void trap_counter(void)
+{
+	struct sigaction a = { .sa_sigaction = on_trap,
+			       .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART };
+
+	real_action(SIGSEGV, &a, &theirs);
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+}
+
+static void free_counter(void)
+{
+	real_action(SIGSEGV, &theirs, NULL);
+	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+}
+
+#else
+
+static void trap_counter(void)
+{
+}
+
+static void free_counter(void)
+{
+}
+
+#endif
+
+void clock_begin(void)
+{
+	struct timespec t;
+
+	for (clockid_t i = 0; i < CLOCKS; i++)
+		if (real_clock(i, &t) == 0)
+			state.begin[i] = to_ns(&t);
+	atomic_store(&state.is_on, true);
+	trap_counter();
+}
+
+void clock_end(void)
+{
+	if (atomic_exchange(&state.is_on, false))
+		free_counter();
+}

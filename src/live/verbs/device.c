@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "live/protocol.h"
+#include "live/verbs/roce.h"
+#include "live/verbs/timed.h"
+#include "live/verbs/verbs_internal.h"
+
+/* ---- the device: one, that of the host that the program is on */
+
+/*
+ * Provider libraries look behind a device, for what theirs have there, and
+ * must find zeros.
+ */
+struct device {
+	struct ibv_device ibv;
+	/* cppcheck-suppress unusedStructMember */
+	char behind[512];
+};
+
+static struct device *device(void)
+{
+	static struct device one = {
+		.ibv = { .node_type = IBV_NODE_CA,
+			 .transport_type = IBV_TRANSPORT_IB,
+			 .name = LIVE_DEVICE,
+			 .dev_name = "uverbs0",
+			 .dev_path = "/sys/class/infiniband_verbs/uverbs0",
+			 .ibdev_path = "/sys/class/infiniband/" LIVE_DEVICE },
+	};
+
+	return &one;
+}
+
+struct ibv_device **(ibv_get_device_list)(int *n)
+{
+	struct ibv_device **list = calloc(2, sizeof(struct ibv_device *));
+	struct live_node node;
+
+	if (!list) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	/* A switch has no queue pairs for programs. */
+	if (fabric_node(&node) == 0 && node.n_ports > 0)
+		list[0] = &device()->ibv;
+	if (n)
+		*n = list[0] ? 1 : 0;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+const char *ibv_get_device_name(struct ibv_device *d)
+{
+	return d->name;
+}
+
+__be64 ibv_get_device_guid(struct ibv_device *d)
+{
+	struct live_node node;
+
+	(void)d;
+	return fabric_node(&node) == 0 ? htobe64(node.guid) : 0;
+}
+
+int ibv_get_device_index(struct ibv_device *d)
+{
+	(void)d;
+	return 0;
+}
+
+/* ---- opening it */
+
+struct ibv_context *ibv_open_device(struct ibv_device *d)
+{
+	int error = adapter_attach();
+	struct context *c = error ? NULL : calloc(1, sizeof(*c));
+
+	if (!c || pipe2(c->async, O_CLOEXEC) != 0) {
+		free(c);
+		errno = error ? error : ENOMEM;
+		return NULL;
+	}
+	fcntl(c->async[1], F_SETFL, O_NONBLOCK);
+	struct ibv_context *v = &c->verbs.context;
+
+	context_fill(&c->verbs);
+	v->device = d;
+	v->cmd_fd = -1;
+	v->async_fd = c->async[0];
+	v->num_comp_vectors = 1;
+	c->forks = adapter.forks;
+	pthread_mutex_init(&v->mutex, NULL);
+	pthread_mutex_lock(&adapter.lock);
+	c->next = adapter.contexts;
+	adapter.contexts = c;
+	pthread_mutex_unlock(&adapter.lock);
+	return v;
+}
+
+/* What was attached stays, for the next to open it. */
+int ibv_close_device(struct ibv_context *context)
+{
+	struct context *c = context_of(context);
+	struct context **link = &adapter.contexts;
+
+	pthread_mutex_lock(&adapter.lock);
+	while (*link && *link != c)
+		link = &(*link)->next;
+	if (*link)
+		*link = c->next;
+	pthread_mutex_unlock(&adapter.lock);
+	close(c->async[0]);
+	close(c->async[1]);
+	free(c);
+	return 0;
+}
+
+/* ---- what it is like */
+
+static void describe_device(struct ibv_device_attr *a)
+{
+	const int reads = is_timed() ? LIVE_READS : is_roce() ? ROCE_READS : 128;
+
+	*a = (struct ibv_device_attr){
+		.fw_ver = "1.0.0",
+		.node_guid = htobe64(adapter.node.guid),
+		.sys_image_guid = htobe64(adapter.node.system_guid),
+		.max_mr_size = UINT64_MAX,
+		.page_size_cap = UINT64_C(0xFFFFFFFFFFFFF000),
+		/* Of no vendor: programs know the parts of those. */
+		.hw_ver = 1,
+		.max_qp = LIVE_QPS,
+		.max_qp_wr = MAX_DEPTH,
+		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
+				    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
+				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+				    IBV_DEVICE_SHUTDOWN_PORT,
+		.max_sge = (int)most_sge(),
+		.max_sge_rd = (int)most_sge(),
+		.max_cq = MAX_CQS,
+		.max_cqe = MAX_CQE,
+		.max_mr = MAX_REGIONS,
+		.max_pd = 1 << 24,
+		.max_qp_rd_atom = reads,
+		.max_res_rd_atom = 128 * LIVE_QPS,
+		.max_qp_init_rd_atom = reads,
+		.atomic_cap = IBV_ATOMIC_HCA,
+		.max_mcast_grp = 4096,
+		.max_mcast_qp_attach = LIVE_QPS,
+		.max_total_mcast_qp_attach = 1 << 16,
+		.max_ah = 1 << 24,
+		.max_srq = MAX_SRQS,
+		.max_srq_wr = MAX_DEPTH,
+		.max_srq_sge = (int)most_sge(),
+		.max_pkeys = LIVE_PKEYS,
+		.local_ca_ack_delay = 15,
+		.phys_port_cnt = (uint8_t)adapter.node.n_ports,
+	};
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *a)
+{
+	if (context_is_inherited(context))
+		return EPERM;
+	describe_device(a);
+	return 0;
+}
+
+static int query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *a, size_t size)
+{
+	if (context_is_inherited(context))
+		return EPERM;
+	if (input && input->comp_mask)
+		return EINVAL;
+	memset(a, 0, size);
+	describe_device(&a->orig_attr);
+	if (size >=
+	    offsetof(struct ibv_device_attr_ex, phys_port_cnt_ex) + sizeof(a->phys_port_cnt_ex))
+		a->phys_port_cnt_ex = adapter.node.n_ports;
+	return 0;
+}
+
+static uint32_t n_gids(void)
+{
+	return is_roce() ? ROCE_TABLE : 1;
+}
+
+/* VLCap is a code; verbs count in the same. */
+static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
+{
+	static const uint8_t extended[] = { 16, 32, 64, 128 };
+
+	*a = (struct ibv_port_attr){
+		.state = (enum ibv_port_state)p->state,
+		.max_mtu = (enum ibv_mtu)p->mtu_cap,
+		.active_mtu = (enum ibv_mtu)p->mtu,
+		.gid_tbl_len = (int)n_gids(),
+		.port_cap_flags = p->cap_mask,
+		.max_msg_sz = UINT32_C(1) << 31,
+		.bad_pkey_cntr = p->bad_pkeys,
+		.qkey_viol_cntr = p->bad_qkeys,
+		.pkey_tbl_len = p->n_pkeys,
+		.lid = p->lid,
+		.sm_lid = p->sm_lid,
+		.lmc = p->lmc,
+		.max_vl_num = p->vls,
+		.sm_sl = p->sm_sl,
+		.subnet_timeout = p->subnet_timeout,
+		.init_type_reply = p->init_type,
+		.active_width = p->width,
+		.active_speed = p->speed,
+		.phys_state = p->physical,
+		.link_layer = is_roce() ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND,
+		.port_cap_flags2 = p->cap_mask2,
+	};
+	for (unsigned i = 0; i < sizeof(extended); i++)
+		if (p->ext_speed >> i & 1)
+			a->active_speed = extended[i];
+}
+
+/* An errno. */
+static int port_of(struct ibv_context *context, uint32_t number, struct live_port *out)
+{
+	return context_is_inherited(context) ? EPERM : fabric_port(number, out);
+}
+
+static int query_port(struct ibv_context *context, uint8_t number, struct ibv_port_attr *a,
+		      size_t size)
+{
+	struct ibv_port_attr whole;
+	struct live_port port;
+	int error = port_of(context, number, &port);
+
+	if (error)
+		return error;
+	describe_port(&port, &whole);
+	memset(a, 0, size);
+	memcpy(a, &whole, size < sizeof(whole) ? size : sizeof(whole));
+	return 0;
+}
+
+#undef ibv_query_port
+
+/* As old programs have it: without what came later. */
+int ibv_query_port(struct ibv_context *context, uint8_t number, struct _compat_ibv_port_attr *a)
+{
+	return query_port(context, number, (struct ibv_port_attr *)a,
+			  offsetof(struct ibv_port_attr, port_cap_flags2));
+}
+
+int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
+{
+	struct live_port port;
+	int error = index >= 0 && (uint32_t)index < n_gids() ? port_of(context, port_num, &port)
+							     : EINVAL;
+
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (is_roce()) {
+		roce_gid((uint32_t)index, gid);
+		return 0;
+	}
+	gid->global.subnet_prefix = htobe64(port.prefix);
+	gid->global.interface_id = htobe64(port.guid);
+	return 0;
+}
+
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
+		      struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
+{
+	struct ibv_gid_entry e = { .gid_index = gid_index,
+				   .port_num = port_num,
+				   .gid_type = is_roce() ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB };
+
+	if (flags)
+		return EOPNOTSUPP;
+	if (ibv_query_gid(context, (uint8_t)port_num, (int)gid_index, &e.gid))
+		return errno == EINVAL ? ENODATA : errno;
+	memset(entry, 0, entry_size);
+	memcpy(entry, &e, entry_size < sizeof(e) ? entry_size : sizeof(e));
+	return 0;
+}
+
+ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+			     size_t most, uint32_t flags, size_t entry_size)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < adapter.node.n_ports * n_gids() && n < most; i++) {
+		int error = _ibv_query_gid_ex(context, i / n_gids() + 1, i % n_gids(),
+					      (void *)((char *)entries + n * entry_size), flags,
+					      entry_size);
+
+		if (error)
+			return -error;
+		n++;
+	}
+	return (ssize_t)n;
+}
+
+/* Asked by ibv_devinfo; 0 stands for InfiniBand, 1 for RoCEv2. */
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
+{
+	union ibv_gid gid;
+
+	*type = is_roce();
+	return ibv_query_gid(context, port_num, (int)index, &gid);
+}
+
+int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
+{
+	struct live_port port;
+	int error = port_of(context, port_num, &port);
+
+	if (!error && (index < 0 || index >= port.n_pkeys || index >= LIVE_PKEYS))
+		error = EINVAL;
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	*pkey = htons(port.pkeys[index]);
+	return 0;
+}
+
+int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey)
+{
+	struct live_port port;
+	int error = port_of(context, port_num, &port);
+
+	for (int i = 0; !error && i < port.n_pkeys && i < LIVE_PKEYS; i++)
+		if (htons(port.pkeys[i]) == pkey)
+			return i;
+	errno = error ? error : EINVAL;
+	return -1;
+}
+
+/* ---- memory is not pinned: programs may fork as they like */
+
+int ibv_fork_init(void)
+{
+	return 0;
+}
+
+enum ibv_fork_status ibv_is_fork_initialized(void)
+{
+	return IBV_FORK_UNNEEDED;
+}
+
+/* ---- what this adapter has not */
+
+int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+	(void)qp;
+	(void)ece;
+	return EOPNOTSUPP;
+}
+
+int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+	(void)qp;
+	(void)ece;
+	return EOPNOTSUPP;
+}
+
+struct ibv_context *ibv_import_device(int fd)
+{
+	(void)fd;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
+{
+	(void)qp;
+	(void)op;
+	(void)flags;
+	return 0;
+}
+
+/* ---- what programs reach through the context, not by name */
+
+void context_fill(struct verbs_context *v)
+{
+	v->sz = sizeof(*v);
+	v->query_port = query_port;
+	v->query_device_ex = query_device_ex;
+	v->create_cq_ex = cq_create_ex;
+	v->create_qp_ex = qp_create_ex;
+	v->create_srq_ex = srq_create_ex;
+	v->get_srq_num = srq_number;
+	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	v->context.ops.poll_cq = cq_poll;
+	v->context.ops.req_notify_cq = cq_arm;
+	v->context.ops.post_send = post_send;
+	v->context.ops.post_recv = post_recv;
+	v->context.ops.post_srq_recv = srq_post;
+}

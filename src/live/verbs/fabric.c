@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "live/passing.h"
+#include "live/place.h"
+#include "live/verbs/roce.h"
+#include "live/verbs/timed.h"
+#include "live/verbs/verbs_internal.h"
+
+struct adapter adapter = {
+	.events = -1,
+	.calls = -1,
+	.bell = { -1, -1 },
+	.call_lock = PTHREAD_MUTEX_INITIALIZER,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.peers_lock = PTHREAD_MUTEX_INITIALIZER,
+	.waiting_lock = PTHREAD_MUTEX_INITIALIZER,
+	.flow_lock = PTHREAD_MUTEX_INITIALIZER,
+	.path_lock = PTHREAD_MUTEX_INITIALIZER,
+	.request_lock = PTHREAD_MUTEX_INITIALIZER,
+	.notes_lock = PTHREAD_MUTEX_INITIALIZER,
+	.qp_numbers = { .most = LIVE_QPS },
+	.cq_numbers = { .most = MAX_CQS },
+	.srq_numbers = { .most = MAX_SRQS },
+	.region_numbers = { .most = MAX_REGIONS },
+	.next_pd = 1,
+};
+
+/* ---- asking */
+
+static int dial(enum live_kind kind)
+{
+	const char *dir = getenv(LIVE_DIR);
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = (uint32_t)kind };
+
+	if (!dir || !place_of_program(g.host) ||
+	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, LIVE_SOCKET) >=
+		    sizeof(to.sun_path))
+		return -1;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+	    send(fd, &g, sizeof(g), MSG_NOSIGNAL) == (ssize_t)sizeof(g))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* A message of the daemon's: how much of it is text, or -1. */
+static ssize_t hear(int fd, struct live_reply *r, void *text, size_t size, int *file)
+{
+	struct iovec parts[] = { { r, sizeof(*r) }, { text, size } };
+	ssize_t got;
+	int came;
+
+	do
+		got = passing_receive(fd, parts, text ? 2 : 1, 0, &came);
+	while (got < 0 && errno == EINTR);
+	bool is_whole = got >= (ssize_t)sizeof(*r);
+
+	if (is_whole && file)
+		*file = came;
+	else if (came >= 0)
+		close(came);
+	return is_whole ? got - (ssize_t)sizeof(*r) : -1;
+}
+
+int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *out)
+{
+	struct live_call c = { .question = question };
+	struct live_reply r = { .error = ENODEV };
+	struct iovec parts[] = { { &c, sizeof(c) }, { (void *)asked, size } };
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+	ssize_t got = -1;
+
+	pthread_mutex_lock(&adapter.call_lock);
+	if (adapter.calls < 0)
+		adapter.calls = dial(LIVE_CALL);
+	if (adapter.calls >= 0 && sendmsg(adapter.calls, &m, MSG_NOSIGNAL) > 0)
+		got = hear(adapter.calls, &r, out->text, out->size, &out->file);
+	pthread_mutex_unlock(&adapter.call_lock);
+	if (got < 0)
+		return ENODEV;
+	out->size = (size_t)got;
+	return r.error;
+}
+
+/* The answer is a struct of that size, or there is none. */
+static int ask_struct(uint32_t question, const void *asked, size_t size, void *out, size_t out_size)
+{
+	struct told t = { .text = out, .size = out_size, .file = -1 };
+	int error = fabric_ask(question, asked, size, &t);
+
+	return error ? error : t.size == out_size ? 0 : EIO;
+}
+
+int fabric_node(struct live_node *out)
+{
+	if (is_roce())
+		return roce_describe_node(out);
+	return ask_struct(LIVE_ASK_NODE, NULL, 0, out, sizeof(*out));
+}
+
+int fabric_port(uint32_t number, struct live_port *out)
+{
+	if (is_roce())
+		return roce_describe_port(number, out);
+	return ask_struct(LIVE_ASK_PORT, &number, sizeof(number), out, sizeof(*out));
+}
+
+uint32_t fabric_generation(void)
+{
+	return atomic_load_explicit(&adapter.page->generation, memory_order_acquire);
+}
+
+void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid, unsigned sl)
+{
+	uint32_t now = fabric_generation();
+
+	if (p->generation == now)
+		return;
+	struct live_path_question q = {
+		.port = port, .slid = slid, .dlid = dlid, .sl = (uint8_t)sl
+	};
+	struct live_path found = { LIVE_NO_PORT, LIVE_NO_PORT };
+
+	if (ask_struct(LIVE_ASK_PATH, &q, sizeof(q), &found, sizeof(found)) != 0)
+		found = (struct live_path){ LIVE_NO_PORT, LIVE_NO_PORT };
+	*p = (struct path){ now, found.there, found.back };
+}
+
+/* ---- counting: a flow has a place for good, those found first are first */
+
+void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets, uint64_t octets)
+{
+	static _Thread_local uint32_t last;
+	struct live_flow *flows = adapter.memory->head.flows;
+	uint32_t i = last;
+
+	if (!flows[i].used || flows[i].from != from || flows[i].dlid != dlid || flows[i].sl != sl) {
+		pthread_mutex_lock(&adapter.flow_lock);
+		for (i = 0; i < LIVE_FLOWS && flows[i].used; i++)
+			if (flows[i].from == from && flows[i].dlid == dlid && flows[i].sl == sl)
+				break;
+		if (i < LIVE_FLOWS && !flows[i].used) {
+			flows[i].from = from;
+			flows[i].dlid = dlid;
+			flows[i].sl = (uint8_t)sl;
+			atomic_store(&flows[i].used, 1);
+		}
+		pthread_mutex_unlock(&adapter.flow_lock);
+		if (i == LIVE_FLOWS)
+			return; /* more than anybody looks at */
+		last = i;
+	}
+	atomic_fetch_add_explicit(&flows[i].packets, packets, memory_order_relaxed);
+	atomic_fetch_add_explicit(&flows[i].octets, octets, memory_order_relaxed);
+}
+
+/* ---- the beginning */
+
+static bool give_file(int fd, int file)
+{
+	char one = 1;
+	struct iovec part = { &one, 1 };
+
+	return passing_send(fd, &part, 1, file, 0) == 1;
+}
+
+/* The page, and our number. */
+static int enter(void)
+{
+	struct live_reply r = { 0 };
+	int file = -1;
+
+	adapter.events = dial(LIVE_ADAPTER);
+	if (adapter.events < 0 || hear(adapter.events, &r, NULL, 0, &file) < 0)
+		return ENODEV;
+	if (r.error || file < 0)
+		return r.error ? r.error : ENODEV;
+	void *page = mmap(NULL, sizeof(struct live_page), PROT_READ, MAP_SHARED, file, 0);
+
+	close(file);
+	if (page == MAP_FAILED)
+		return errno;
+	adapter.page = page;
+	adapter.number = r.number;
+	return 0;
+}
+
+static int attach(void)
+{
+	int file = -1;
+	int error = is_roce() ? roce_open() : enter();
+
+	if (!error)
+		error = fabric_node(&adapter.node);
+	if (!error)
+		error = memory_make(&adapter.memory, &file);
+	if (error)
+		return error;
+	adapter.self = calloc(1, sizeof(*adapter.self));
+	if (!adapter.self || pipe2(adapter.bell, O_CLOEXEC | O_NONBLOCK) != 0)
+		return ENOMEM;
+	if (is_roce())
+		adapter.number = 1; /* there is no other */
+	adapter.self->number = adapter.number;
+	adapter.self->users = 1;
+	adapter.self->pid = getpid();
+	adapter.self->memory = adapter.memory;
+	adapter.peers[adapter.number] = adapter.self;
+	/* Keys of programs differ, as those of one adapter do. */
+	adapter.region_numbers.next = adapter.number * (MAX_REGIONS / LIVE_PROGRAMS);
+	adapter.memory->bell = adapter.bell[1];
+	adapter.memory->head.clock.bell = adapter.bell[1];
+	/* Where only descendants may be looked into, others may into us. */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	if (!is_roce() && !give_file(adapter.events, file))
+		error = ENODEV;
+	close(file);
+	if (!error)
+		error = background_start();
+	if (!error && is_timed()) {
+		timed_meet();
+		clock_begin();
+	}
+	return error;
+}
+
+int adapter_attach(void)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&adapter.lock);
+	if (!adapter.is_on) {
+		error = attach();
+		adapter.is_on = !error;
+		if (error && adapter.events >= 0) {
+			close(adapter.events);
+			adapter.events = -1;
+		}
+	}
+	pthread_mutex_unlock(&adapter.lock);
+	return error;
+}

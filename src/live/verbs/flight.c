@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "live/verbs/backend.h"
+#include "live/verbs/timed.h"
+
+/*
+ * At the timed pace UC and UD complete when their last packet has left, and a
+ * program may use their memory for something else from then on. What they carry
+ * is kept here until the engine says that it has arrived.
+ */
+
+static void flight_free(struct flight *f)
+{
+	free(f->send);
+	free(f);
+}
+
+void flight_forget(struct pair *q)
+{
+	while (q->flights) {
+		struct flight *f = q->flights;
+
+		q->flights = f->next;
+		flight_free(f);
+	}
+	atomic_store(&q->n_flights, 0);
+}
+
+/* The send as it is now, with its bytes behind it; a status. */
+static enum ibv_wc_status take_off(struct pair *q, uint64_t number)
+{
+	struct send *kept;
+	enum ibv_wc_status status = free_keep(q, send_at(q, number), &kept);
+	struct flight *f = kept ? calloc(1, sizeof(*f)) : NULL;
+
+	if (!f) {
+		free(kept);
+		return kept ? IBV_WC_GENERAL_ERR : status;
+	}
+	*f = (struct flight){ .number = number, .send = kept };
+	if (!q->flights)
+		q->last_flight = &q->flights;
+	*q->last_flight = f;
+	q->last_flight = &f->next;
+	atomic_fetch_add(&q->n_flights, 1);
+	return status;
+}
+
+/* One to a group arrives here and there, and is over when it is lost. */
+static bool is_spread(const struct send *s, const struct live_note *n)
+{
+	return n->kind == LIVE_ARRIVED && s->dlid >= LID_FIRST_MCAST;
+}
+
+static enum ibv_wc_status land(struct pair *q, struct send *s, bool is_lost)
+{
+	struct result r = { .status = IBV_WC_SUCCESS };
+
+	if (is_lost)
+		free_lose(q, s);
+	else
+		(void)!free_send(q, s, &r);
+	return r.status;
+}
+
+/* It has arrived, or never will; it has left, or is still in the ring. */
+static void on_fate(struct pair *q, const struct live_note *n)
+{
+	struct flight **at = &q->flights, *f;
+	bool is_lost = n->kind == LIVE_LOST;
+
+	if (n->number >= q->head && n->number < q->given) {
+		struct send *s = send_at(q, n->number);
+
+		if (is_spread(s, n)) {
+			free_copy(q, s, n->to);
+			return;
+		}
+		s->status = (uint32_t)land(q, s, is_lost);
+		s->is_over = 1;
+		return;
+	}
+	while (*at && (*at)->number != n->number)
+		at = &(*at)->next;
+	f = *at;
+	if (!f)
+		return;
+	if (is_spread(f->send, n)) {
+		free_copy(q, f->send, n->to);
+		return;
+	}
+	*at = f->next;
+	if (!f->next)
+		q->last_flight = at;
+	(void)!land(q, f->send, is_lost);
+	flight_free(f);
+	atomic_fetch_sub(&q->n_flights, 1);
+}
+
+/* All up to this one have left. */
+static void on_left(struct pair *q, uint64_t number, enum ibv_wc_status status)
+{
+	bool was_draining = q->head < q->drain;
+
+	while (q->head <= number && q->head < q->given) {
+		const struct send *s = send_at(q, q->head);
+		bool has_failed = q->head == number && status != IBV_WC_SUCCESS;
+
+		if (has_failed)
+			post_finish(q, status);
+		else if (s->is_over)
+			post_finish(q, (enum ibv_wc_status)s->status);
+		else
+			post_finish(q, take_off(q, q->head));
+	}
+	if (was_draining && q->head >= q->drain)
+		qp_tell_drained(q);
+}
+
+void flight_note(struct pair *q, const struct live_note *n)
+{
+	if (n->kind == LIVE_DONE)
+		on_left(q, n->number, (enum ibv_wc_status)n->status);
+	else
+		on_fate(q, n);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/protocol.h"
+#include "live/verbs/backend.h"
+#include "live/verbs/inbound.h"
+#include "wire/headers.h"
+
+/*
+ * The free pace: whoever posts a send carries it out, to its end, in the
+ * memory of both. Packets are only counted.
+ */
+
+/* The headers that each packet has. */
+enum { PACKET_HEADERS = LRH_SIZE + BTH_SIZE + ICRC_SIZE };
+
+#define MAX_MESSAGE (UINT64_C(1) << 31)
+
+/* ---- our own memory */
+
+bool free_locate(struct pair *q, struct send *s)
+{
+	uint32_t pd = container(q->ibv.pd, struct pd, ibv)->id;
+	bool is_allowed = true;
+	bool reads = s->opcode == IBV_WR_RDMA_READ || s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		     s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+
+	for (uint32_t i = 0; i < s->n_sge && !(s->flags & IBV_SEND_INLINE); i++) {
+		struct live_piece *p = &s->sge[i];
+		const struct span span = { p->lkey, p->addr, p->length };
+
+		p->where = 0;
+		if (p->length > 0 && !region_find(adapter.memory, pd, &span,
+						  reads ? IBV_ACCESS_LOCAL_WRITE : 0, &p->where))
+			is_allowed = false;
+	}
+	return is_allowed;
+}
+
+/* Where the pieces of a send are; false if one is not allowed. */
+static bool find_local(struct pair *q, struct send *s, struct request *r)
+{
+	r->n_local = 0;
+	r->length = s->length;
+	if (s->flags & IBV_SEND_INLINE) {
+		r->local[0] = (struct iovec){ send_inline(q, s), s->length };
+		r->n_local = s->length > 0;
+		return true;
+	}
+	if (!free_locate(q, s))
+		return false;
+	for (uint32_t i = 0; i < s->n_sge; i++)
+		if (s->sge[i].length > 0)
+			r->local[r->n_local++] =
+				(struct iovec){ at_address(s->sge[i].where), s->sge[i].length };
+	return true;
+}
+
+/* ---- counting */
+
+static uint64_t packets_of(uint64_t length, uint64_t mtu)
+{
+	return length ? (length + mtu - 1) / mtu : 1;
+}
+
+struct traffic {
+	uint64_t packets, octets; /* there */
+	uint64_t back, octets_back;
+};
+
+static struct traffic traffic_of(const struct pair *q, const struct send *s, bool global)
+{
+	uint64_t n = packets_of(s->length, q->shared->mtu);
+	uint64_t data = (s->length + 3) / 4 * 4;
+	unsigned header = PACKET_HEADERS + (global ? GRH_SIZE : 0);
+	struct traffic t = { .packets = n, .octets = n * header + data };
+
+	switch (s->opcode) {
+	case IBV_WR_SEND_WITH_IMM:
+		t.octets += IMMDT_SIZE;
+		break;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		t.octets += IMMDT_SIZE + RETH_SIZE;
+		break;
+	case IBV_WR_RDMA_WRITE:
+		t.octets += RETH_SIZE;
+		break;
+	case IBV_WR_RDMA_READ:
+		return (struct traffic){ 1, header + RETH_SIZE, n,
+					 n * header + data + AETH_SIZE * (n > 1 ? 2U : 1U) };
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return (struct traffic){ 1, header + ATOMICETH_SIZE, 1,
+					 header + AETH_SIZE + ATOMICACKETH_SIZE };
+	default:
+		break;
+	}
+	if (q->init.qp_type == IBV_QPT_UD)
+		t.octets += DETH_SIZE;
+	if (q->init.qp_type == IBV_QPT_RC) {
+		t.back = 1;
+		t.octets_back = header + AETH_SIZE;
+	}
+	return t;
+}
+
+static void count(const struct pair *q, const struct send *s)
+{
+	const struct ibv_ah_attr *to = &q->attr.ah_attr;
+	struct traffic t = traffic_of(q, s, to->is_global);
+
+	fabric_count(q->port.id, to->dlid, to->sl, t.packets, t.octets);
+	if (t.back && q->path.there != LIVE_NO_PORT)
+		fabric_count((uint32_t)q->path.there, (uint16_t)(q->port.lid | to->src_path_bits),
+			     to->sl, t.back, t.octets_back);
+}
+
+/* ---- connected queue pairs */
+
+/* The peer, if what is sent arrives there and answers come back. */
+static struct peer *reach(struct pair *q)
+{
+	const struct ibv_ah_attr *to = &q->attr.ah_attr;
+
+	if (q->path.generation != fabric_generation() &&
+	    fabric_port(q->attr.port_num, &q->port) != 0)
+		return NULL;
+	fabric_path(&q->path, q->attr.port_num, (uint16_t)(q->port.lid | to->src_path_bits),
+		    to->dlid, to->sl);
+	if (q->path.there == LIVE_NO_PORT ||
+	    (q->init.qp_type == IBV_QPT_RC && q->path.back != (int32_t)q->port.id))
+		return NULL;
+	if (q->peer && peer_is_gone(q->peer)) {
+		peer_put(q->peer);
+		q->peer = NULL;
+	}
+	if (!q->peer)
+		q->peer = peer_get(live_qpn_program(q->attr.dest_qp_num));
+	return q->peer;
+}
+
+/* Partition 0 is none: such a key matches nothing. */
+static bool keys_match(uint16_t a, uint16_t b)
+{
+	return (a & PKEY_BASE) && pkey_matches(a, b);
+}
+
+static bool is_ready(uint32_t state)
+{
+	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD ||
+	       state == IBV_QPS_SQE;
+}
+
+static bool is_addressed(const struct pair *q, const struct shared_qp *to, uint32_t qpn,
+			 int32_t port)
+{
+	return atomic_load(&to->qpn) == qpn && to->type == q->init.qp_type &&
+	       is_ready(atomic_load(&to->state)) && to->port == (uint32_t)port &&
+	       keys_match(q->port.pkeys[q->attr.pkey_index], to->pkey);
+}
+
+/* Whether the two are each other's, and agree on what comes next. */
+static bool is_connected(const struct pair *q, const struct shared_qp *to)
+{
+	return is_addressed(q, to, q->attr.dest_qp_num, q->path.there) &&
+	       to->dest_qpn == q->ibv.qp_num &&
+	       (q->init.qp_type == IBV_QPT_UC || to->rq_psn == q->psn);
+}
+
+static enum answer serve(struct request *r)
+{
+	switch (r->send->opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return inbound_write(r);
+	case IBV_WR_RDMA_READ:
+		return inbound_read(r);
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return inbound_atomic(r);
+	default:
+		return inbound_send(r);
+	}
+}
+
+static void note_first(const struct request *r)
+{
+	uint32_t qpn = atomic_load(&r->to->qpn);
+	const struct news n = { NEWS_QP, live_qpn_index(qpn), IBV_EVENT_COMM_EST, qpn };
+
+	if (!r->to->is_heard && atomic_load(&r->to->state) == IBV_QPS_RTR)
+		peer_tell(r->peer, &n);
+	r->to->is_heard = 1;
+}
+
+/* Hands it over; false if nobody answers. */
+static bool hand_over(struct pair *q, struct request *r, enum answer *answer)
+{
+	r->to = &r->peer->memory->qps[live_qpn_index(q->attr.dest_qp_num)];
+	/* A lock is there for as long as there is a queue pair. */
+	if (atomic_load(&r->to->qpn) != q->attr.dest_qp_num)
+		return false;
+	if (lock_take(&r->to->lock))
+		ring_mend(r->peer->memory, &r->to->ring);
+	bool connected = is_connected(q, r->to);
+
+	if (connected) {
+		note_first(r);
+		*answer = serve(r);
+		if (*answer == ANSWER_ACK) {
+			uint64_t n = packets_of(r->length, q->shared->mtu);
+
+			q->psn = (uint32_t)(q->psn + n) & 0xFFFFFF;
+			r->to->rq_psn = q->psn;
+		}
+	}
+	lock_give(&r->to->lock);
+	return connected;
+}
+
+static enum outcome conclude(struct pair *q, const struct request *r, enum answer answer,
+			     struct result *out)
+{
+	static const enum ibv_wc_status statuses[] = {
+		[ANSWER_ACK] = IBV_WC_SUCCESS,
+		[ANSWER_INVALID] = IBV_WC_REM_INV_REQ_ERR,
+		[ANSWER_REFUSED] = IBV_WC_REM_ACCESS_ERR,
+		[ANSWER_FAILED] = IBV_WC_REM_OP_ERR,
+	};
+
+	if (q->init.qp_type == IBV_QPT_RC && answer == ANSWER_NO_RECEIVE) {
+		out->rnr_timer = r->to->min_rnr;
+		return NO_RECEIVE;
+	}
+	count(q, r->send);
+	out->byte_len = (uint32_t)r->length;
+	/* Who sends without answers hears of nothing. */
+	if (q->init.qp_type == IBV_QPT_RC)
+		out->status = statuses[answer];
+	return DONE;
+}
+
+static enum outcome send_connected(struct pair *q, struct request *r, struct result *out)
+{
+	enum answer answer = ANSWER_ACK;
+
+	r->peer = reach(q);
+	if (r->peer && hand_over(q, r, &answer))
+		return conclude(q, r, answer, out);
+	if (q->init.qp_type == IBV_QPT_RC)
+		return NO_ANSWER;
+	if (q->path.there != LIVE_NO_PORT)
+		count(q, r->send);
+	out->byte_len = (uint32_t)r->length;
+	return DONE;
+}
+
+/* ---- datagrams */
+
+/* Paths of datagrams, which each name their own; for all queue pairs. */
+static struct path datagram_path(const struct pair *q, const struct send *s)
+{
+	enum { PLACES = 1024 };
+	static struct {
+		uint32_t program, port;
+		uint16_t dlid;
+		uint8_t sl;
+		struct path path;
+	} known[PLACES], *k;
+	struct path path;
+
+	pthread_mutex_lock(&adapter.path_lock);
+	k = &known[(s->dlid * 16U + s->sl) % PLACES];
+	if (k->program != adapter.number || k->port != q->attr.port_num || k->dlid != s->dlid ||
+	    k->sl != s->sl) {
+		k->path.generation = 0;
+		k->program = adapter.number;
+		k->port = q->attr.port_num;
+		k->dlid = s->dlid;
+		k->sl = s->sl;
+	}
+	fabric_path(&k->path, q->attr.port_num, q->port.lid, s->dlid, s->sl);
+	path = k->path;
+	pthread_mutex_unlock(&adapter.path_lock);
+	return path;
+}
+
+/* To one queue pair, which takes it or does not. */
+static void drop_at(struct pair *q, struct request *r, uint32_t qpn, int32_t port)
+{
+	r->peer = peer_get(live_qpn_program(qpn));
+	if (!r->peer)
+		return;
+	r->to = &r->peer->memory->qps[live_qpn_index(qpn)];
+	if (atomic_load(&r->to->qpn) == qpn) {
+		if (lock_take(&r->to->lock))
+			ring_mend(r->peer->memory, &r->to->ring);
+		if (is_addressed(q, r->to, qpn,
+				 port == LIVE_NO_PORT ? (int32_t)r->to->port : port) &&
+		    r->to->qkey == r->send->qkey)
+			inbound_send(r);
+		lock_give(&r->to->lock);
+	}
+	peer_put(r->peer);
+}
+
+/* Who of a group has it; asked again when anything has changed. */
+static void find_group(struct pair *q, const struct send *s)
+{
+	enum { MOST = 4096 };
+	uint32_t now = fabric_generation();
+	struct live_group_question asked = { .port = q->attr.port_num,
+					     .mlid = s->dlid,
+					     .sl = s->sl };
+
+	if (q->group.generation == now && q->group.mlid == s->dlid && q->group.sl == s->sl &&
+	    memcmp(q->group.mgid, s->dgid.raw, sizeof(q->group.mgid)) == 0)
+		return;
+	if (!q->group.qpns)
+		q->group.qpns = calloc(MOST, sizeof(*q->group.qpns));
+	memcpy(asked.mgid, s->dgid.raw, sizeof(asked.mgid));
+	struct told t = { .text = q->group.qpns,
+			  .size = MOST * sizeof(*q->group.qpns),
+			  .file = -1 };
+
+	q->group.n = 0;
+	if (t.text && fabric_ask(LIVE_ASK_GROUP, &asked, sizeof(asked), &t) == 0)
+		q->group.n = (uint32_t)(t.size / sizeof(*q->group.qpns));
+	q->group.generation = now;
+	q->group.mlid = s->dlid;
+	q->group.sl = s->sl;
+	memcpy(q->group.mgid, asked.mgid, sizeof(q->group.mgid));
+}
+
+static void count_datagram(const struct pair *q, const struct send *s)
+{
+	const struct traffic t = traffic_of(q, s, s->global);
+
+	if (q->port.state == IBV_PORT_ACTIVE)
+		fabric_count(q->port.id, s->dlid, s->sl, t.packets, t.octets);
+}
+
+static enum outcome send_datagram(struct pair *q, struct request *r, struct result *out)
+{
+	const struct send *s = r->send;
+
+	if (q->path.generation != fabric_generation()) {
+		q->path.generation = fabric_generation();
+		if (fabric_port(q->attr.port_num, &q->port) != 0)
+			q->port.state = 0;
+	}
+	out->byte_len = (uint32_t)r->length;
+	if (r->length > q->shared->mtu) {
+		out->status = IBV_WC_LOC_LEN_ERR;
+		return DONE;
+	}
+	if (s->dlid >= LID_FIRST_MCAST) {
+		find_group(q, s);
+		for (uint32_t i = 0; i < q->group.n; i++)
+			if (q->group.qpns[i] != q->ibv.qp_num)
+				drop_at(q, r, q->group.qpns[i], LIVE_NO_PORT);
+	} else {
+		struct path path = datagram_path(q, s);
+
+		if (path.there != LIVE_NO_PORT)
+			drop_at(q, r, s->dest_qpn, path.there);
+	}
+	count_datagram(q, s);
+	return DONE;
+}
+
+/* ---- what is posted */
+
+/* Of a datagram that nobody gets, and of a message of UC. */
+void free_lose(struct pair *q, const struct send *s)
+{
+	if (q->init.qp_type == IBV_QPT_UD)
+		count_datagram(q, s);
+	else if (reach(q))
+		count(q, s);
+}
+
+void free_copy(struct pair *q, struct send *s, uint32_t to)
+{
+	struct request r = { .from = q, .send = s };
+
+	if (find_local(q, s, &r) && r.length <= q->shared->mtu)
+		drop_at(q, &r, to, LIVE_NO_PORT);
+}
+
+enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
+{
+	struct request r = { .from = q, .send = s };
+	uint64_t most = q->init.qp_type == IBV_QPT_UD ? q->shared->mtu : MAX_MESSAGE;
+
+	*out = NULL;
+	if (!find_local(q, s, &r))
+		return IBV_WC_LOC_PROT_ERR;
+	if (r.length > most)
+		return IBV_WC_LOC_LEN_ERR;
+	struct send *kept = malloc(sizeof(*kept) +
+				   q->init.cap.max_send_sge * sizeof(struct live_piece) + r.length);
+
+	if (!kept)
+		return IBV_WC_GENERAL_ERR;
+	*kept = *s;
+	kept->flags |= IBV_SEND_INLINE;
+	kept->n_sge = 0;
+	request_gather(&r, send_inline(q, kept));
+	*out = kept;
+	return IBV_WC_SUCCESS;
+}
+
+enum outcome free_send(struct pair *q, struct send *s, struct result *out)
+{
+	struct request r = { .from = q, .send = s };
+
+	if (!find_local(q, s, &r)) {
+		out->status = IBV_WC_LOC_PROT_ERR;
+		return DONE;
+	}
+	bool atomic =
+		s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+
+	if (r.length > MAX_MESSAGE || (atomic && r.length != sizeof(uint64_t))) {
+		out->status = IBV_WC_LOC_LEN_ERR;
+		return DONE;
+	}
+	return q->init.qp_type == IBV_QPT_UD ? send_datagram(q, &r, out)
+					     : send_connected(q, &r, out);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "live/protocol.h"
+#include "live/verbs/verbs_internal.h"
+
+/* ---- memories */
+
+static void peer_end(struct peer *p)
+{
+	for (unsigned i = 0; i < p->n_channels; i++)
+		close(p->channels[i].fd);
+	munmap(p->memory, MEMORY_SIZE);
+	free(p);
+}
+
+static struct peer *peer_map(uint32_t number)
+{
+	struct peer *p = calloc(1, sizeof(*p));
+	struct told t = { .file = -1 };
+
+	if (!p)
+		return NULL;
+	if (fabric_ask(LIVE_ASK_MEMORY, &number, sizeof(number), &t) != 0 || t.file < 0) {
+		free(p);
+		return NULL;
+	}
+	void *at = memory_map(t.file);
+
+	close(t.file);
+	if (at == MAP_FAILED) {
+		free(p);
+		return NULL;
+	}
+	p->number = number;
+	p->memory = at;
+	p->pid = p->memory->head.pid;
+	return p;
+}
+
+/* The one that is known, with a user more; one that is gone is forgotten. */
+static struct peer *peer_known(uint32_t number)
+{
+	struct peer *p = adapter.peers[number];
+
+	if (p && p != adapter.self && peer_is_gone(p)) {
+		adapter.peers[number] = NULL;
+		if (p->users == 0)
+			peer_end(p);
+		p = NULL;
+	}
+	if (p)
+		p->users++;
+	return p;
+}
+
+struct peer *peer_get(uint32_t number)
+{
+	if (number == 0 || number >= LIVE_PROGRAMS)
+		return NULL;
+	pthread_mutex_lock(&adapter.peers_lock);
+	struct peer *p = peer_known(number);
+
+	pthread_mutex_unlock(&adapter.peers_lock);
+	if (p)
+		return p;
+	struct peer *made = peer_map(number);
+
+	if (!made)
+		return NULL;
+	pthread_mutex_lock(&adapter.peers_lock);
+	p = peer_known(number);
+	if (!p) {
+		p = made;
+		made = NULL;
+		p->users = 1;
+		adapter.peers[number] = p;
+	}
+	pthread_mutex_unlock(&adapter.peers_lock);
+	if (made) /* another thread was faster */
+		peer_end(made);
+	return p;
+}
+
+void peer_put(struct peer *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&adapter.peers_lock);
+	p->users--;
+	bool ends = p->users == 0 && p != adapter.self && peer_is_gone(p);
+
+	if (ends && adapter.peers[p->number] == p)
+		adapter.peers[p->number] = NULL;
+	pthread_mutex_unlock(&adapter.peers_lock);
+	if (ends)
+		peer_end(p);
+}
+
+/* ---- waking a peer */
+
+/*
+ * A pipe of the peer's, opened for reading, too: so it never breaks under us.
+ * -1 if it is not there.
+ */
+static int channel_open(const struct peer *p, int32_t fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)p->pid, (int)fd);
+	return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+static int channel_known(struct peer *p, int32_t fd, uint32_t id)
+{
+	for (unsigned i = 0; i < p->n_channels; i++)
+		if (p->channels[i].remote == fd && p->channels[i].id == id)
+			return p->channels[i].fd;
+	int opened = channel_open(p, fd);
+
+	if (opened < 0)
+		return -1;
+	/* The oldest makes room; an id that was used again has its place. */
+	unsigned place = 0;
+
+	while (place < p->n_channels && p->channels[place].remote != fd)
+		place++;
+	if (place == MAX_CHANNELS)
+		place = id % MAX_CHANNELS;
+	if (place == p->n_channels)
+		p->n_channels++;
+	else
+		close(p->channels[place].fd);
+	p->channels[place] = (struct channel_to){ fd, id, opened };
+	return opened;
+}
+
+bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes, size_t size)
+{
+	if (fd < 0)
+		return false;
+	if (p == adapter.self)
+		return write(fd, bytes, size) == (ssize_t)size;
+	pthread_mutex_lock(&adapter.peers_lock);
+	int to = peer_is_gone(p) ? -1 : channel_known(p, fd, id);
+	bool written = to >= 0 && write(to, bytes, size) == (ssize_t)size;
+
+	pthread_mutex_unlock(&adapter.peers_lock);
+	return written;
+}
+
+void peer_tell(struct peer *p, const struct news *n)
+{
+	peer_write(p, p->memory->bell, 0, n, sizeof(*n));
+}
+
+/* ---- its program's memory */
+
+bool peer_copy(const struct peer *p, const struct pieces *here, const struct pieces *there,
+	       size_t size, bool towards)
+{
+	ssize_t done;
+
+	if (size == 0)
+		return true;
+	if (towards)
+		done = process_vm_writev(p->pid, here->list, here->n, there->list, there->n, 0);
+	else
+		done = process_vm_readv(p->pid, here->list, here->n, there->list, there->n, 0);
+	return done == (ssize_t)size;
+}

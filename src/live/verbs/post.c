@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "live/verbs/backend.h"
+#include "live/verbs/roce.h"
+#include "live/verbs/timed.h"
+#include "live/verbs/verbs_internal.h"
+#include "transport/codes.h"
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	real_clock(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- receives */
+
+int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct pair *q = qp_of(qp);
+	struct shared_qp *s = q->shared;
+	uint32_t n = 0;
+	int error = 0;
+
+	if (context_is_inherited(qp->context)) {
+		*bad = wr;
+		return EPERM;
+	}
+	pthread_mutex_lock(&q->post);
+	if (atomic_load(&s->state) == IBV_QPS_RESET || q->init.srq)
+		error = EINVAL;
+	for (; wr && !error; wr = error ? wr : wr->next) {
+		error = ring_post(adapter.memory, &s->ring, wr);
+		n += !error;
+	}
+	if (error)
+		*bad = wr;
+	if (is_timed())
+		timed_receive(q, n);
+	/* Whoever flushed it may have seen nothing of these. */
+	if (atomic_load(&s->state) == IBV_QPS_ERR) {
+		lock_take(&s->lock);
+		if (atomic_load(&s->state) == IBV_QPS_ERR)
+			qp_flush_receives(adapter.self, s);
+		lock_give(&s->lock);
+	}
+	pthread_mutex_unlock(&q->post);
+	return error;
+}
+
+/* ---- sends: what can be posted */
+
+static const struct {
+	uint8_t kinds; /* 1 << enum ibv_qp_type */
+	bool reads;    /* data come back */
+} operations[] = {
+	[IBV_WR_RDMA_WRITE] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC, false },
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC, false },
+	[IBV_WR_SEND] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD, false },
+	[IBV_WR_SEND_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD, false },
+	[IBV_WR_RDMA_READ] = { 1 << IBV_QPT_RC, true },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { 1 << IBV_QPT_RC, true },
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { 1 << IBV_QPT_RC, true },
+};
+
+/* Flag and opcode have the same number, as verbs define them. */
+_Static_assert(IBV_QP_EX_WITH_RDMA_WRITE == 1 << IBV_WR_RDMA_WRITE &&
+		       IBV_QP_EX_WITH_SEND == 1 << IBV_WR_SEND &&
+		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD == 1 << IBV_WR_ATOMIC_FETCH_AND_ADD,
+	       "bit of an operation");
+
+uint64_t post_operations(enum ibv_qp_type type)
+{
+	uint64_t ops = 0;
+
+	if (type < IBV_QPT_RC || type > IBV_QPT_UD)
+		return 0;
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		ops |= (uint64_t)(operations[i].kinds >> type & 1) << i;
+	return ops;
+}
+
+bool post_reads(uint32_t opcode)
+{
+	return operations[opcode].reads;
+}
+
+static bool is_possible(const struct pair *q, const struct ibv_send_wr *wr)
+{
+	size_t known = sizeof(operations) / sizeof(operations[0]);
+
+	return (size_t)wr->opcode < known && operations[wr->opcode].kinds >> q->init.qp_type & 1 &&
+	       wr->num_sge >= 0 && (uint32_t)wr->num_sge <= q->init.cap.max_send_sge &&
+	       !(wr->send_flags & ~(unsigned)SEND_FLAGS) &&
+	       !(wr->send_flags & IBV_SEND_INLINE && post_reads(wr->opcode));
+}
+
+static int take_inline(const struct pair *q, const struct ibv_send_wr *wr, struct send *s)
+{
+	uint8_t *to = send_inline(q, s);
+
+	if (s->length > q->init.cap.max_inline_data)
+		return EINVAL;
+	for (int i = 0; i < wr->num_sge; i++) {
+		memcpy(to, at_address(wr->sg_list[i].addr), wr->sg_list[i].length);
+		to += wr->sg_list[i].length;
+	}
+	s->n_sge = 0;
+	return 0;
+}
+
+void post_address(const struct pair *q, struct send *s, const struct ah *ah, uint32_t qpn,
+		  uint32_t qkey)
+{
+	s->dest_qpn = qpn;
+	/* With its highest bit set it stands for the queue pair's own. */
+	s->qkey = (qkey & UINT32_C(0x80000000)) ? q->attr.qkey : qkey;
+	s->dlid = ah->dlid;
+	s->sl = ah->sl;
+	s->path_bits = ah->path_bits;
+	s->global = ah->global;
+	s->dgid = ah->dgid;
+	s->hop_limit = ah->hop_limit;
+	s->traffic_class = ah->traffic_class;
+	s->flow_label = ah->flow_label;
+}
+
+static int take_address(const struct pair *q, const struct ibv_send_wr *wr, struct send *s)
+{
+	if (!wr->wr.ud.ah || wr->wr.ud.ah->pd != q->ibv.pd)
+		return EINVAL;
+	post_address(q, s, container(wr->wr.ud.ah, struct ah, ibv), wr->wr.ud.remote_qpn,
+		     wr->wr.ud.remote_qkey);
+	return 0;
+}
+
+/* Takes a request into the ring, at `at`; an errno. With `send`. */
+static int take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at)
+{
+	struct send *s = send_at(q, at);
+	bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		      wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+
+	if (!is_possible(q, wr))
+		return EINVAL;
+	s->wr_id = wr->wr_id;
+	s->opcode = wr->opcode;
+	s->flags = wr->send_flags | (q->init.sq_sig_all ? (uint32_t)IBV_SEND_SIGNALED : 0);
+	s->imm = wr->imm_data;
+	s->n_sge = (uint32_t)wr->num_sge;
+	s->length = 0;
+	for (int i = 0; i < wr->num_sge; i++) {
+		s->sge[i] = (struct live_piece){ wr->sg_list[i].addr, wr->sg_list[i].length,
+						 wr->sg_list[i].lkey };
+		s->length += wr->sg_list[i].length;
+	}
+	s->rkey = atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey;
+	s->remote_addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
+	if (atomic) {
+		s->compare = wr->wr.atomic.compare_add;
+		s->swap = wr->wr.atomic.swap;
+	}
+	int error = q->init.qp_type == IBV_QPT_UD ? take_address(q, wr, s) : 0;
+
+	if (!error && wr->send_flags & IBV_SEND_INLINE)
+		error = take_inline(q, wr, s);
+	return error;
+}
+
+/* ---- sends: what becomes of them */
+
+static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return IBV_WC_RDMA_WRITE;
+	case IBV_WR_RDMA_READ:
+		return IBV_WC_RDMA_READ;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		return IBV_WC_COMP_SWAP;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return IBV_WC_FETCH_ADD;
+	default:
+		return IBV_WC_SEND;
+	}
+}
+
+/* False if the completion queue overran: the queue pair cannot go on. */
+static bool complete(struct pair *q, const struct send *s, const struct result *r)
+{
+	struct cq_entry c = {
+		.cqe = { .wr_id = s->wr_id,
+			 .status = (uint8_t)r->status,
+			 .opcode = (uint8_t)completion_opcode(s->opcode),
+			 .byte_len = r->byte_len,
+			 .qpn = q->ibv.qp_num },
+	};
+
+	if (r->status == IBV_WC_SUCCESS && !(s->flags & IBV_SEND_SIGNALED))
+		return true;
+	return cq_add(adapter.self, container(q->init.send_cq, struct cq, ibv)->index, &c, NULL);
+}
+
+/* Errors of datagrams and of UC stop only what is sent. */
+static void stop(struct pair *q)
+{
+	if (q->init.qp_type == IBV_QPT_RC) {
+		qp_fail(q, (enum ibv_event_type)NO_EVENT);
+		return;
+	}
+	uint32_t rts = IBV_QPS_RTS;
+
+	atomic_compare_exchange_strong(&q->shared->state, &rts, IBV_QPS_SQE);
+	qp_flush_sends(q);
+}
+
+/* `is_waiting` changes with both locks: whoever has one may read it. */
+static void enlist(struct pair *q)
+{
+	const struct news wake = { 0 };
+
+	if (q->is_waiting)
+		return;
+	pthread_mutex_lock(&adapter.waiting_lock);
+	q->is_waiting = true;
+	q->next_waiting = adapter.waiting;
+	adapter.waiting = q;
+	adapter.n_waiting++;
+	pthread_mutex_unlock(&adapter.waiting_lock);
+	/* The background looks when to try again. */
+	peer_tell(adapter.self, &wake);
+}
+
+/* How often the background tries, and until when anybody does. */
+static void wait_for(struct pair *q, enum waiting why, const struct result *r)
+{
+	enum { PS = 1000, LEAST = 50000, MOST = 2000000 };
+	uint64_t step, tries;
+
+	if (q->waits == why)
+		return;
+	q->waits = why;
+	q->since = now_ns();
+	if (why == WAIT_RECEIVE) {
+		step = rnr_delay(r->rnr_timer) / PS;
+		tries = q->attr.rnr_retry;
+		/* Seven stands for ever. */
+		q->until = tries == 7 ? 0 : q->since + step * tries;
+	} else {
+		step = q->attr.timeout ? ack_timeout(q->attr.timeout) / PS : 0;
+		tries = q->attr.retry_cnt + 1U;
+		q->until = step ? q->since + step * tries : 0;
+	}
+	step = step < LEAST ? LEAST : step > MOST ? MOST : step;
+	q->next_try = q->since + step;
+	enlist(q);
+}
+
+/* It waits; or it has waited for too long, and failed. */
+static bool has_failed(struct pair *q, enum outcome o, struct result *r)
+{
+	enum waiting why = o == NO_RECEIVE ? WAIT_RECEIVE : WAIT_ANSWER;
+
+	wait_for(q, why, r);
+	if (q->until == 0 || now_ns() < q->until)
+		return false;
+	r->status = o == NO_RECEIVE ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
+	return true;
+}
+
+/* How far the ring is worked on: what was posted in SQD waits for RTS. */
+static uint64_t limit_of(const struct pair *q)
+{
+	return atomic_load(&q->shared->state) == IBV_QPS_SQD ? q->drain : q->tail;
+}
+
+/* Completes the first in the ring. */
+static void finish(struct pair *q, const struct result *r)
+{
+	bool fits = complete(q, send_at(q, q->head), r);
+
+	q->waits = WAIT_NOT;
+	q->head++;
+	if (r->status != IBV_WC_SUCCESS)
+		stop(q);
+	else if (!fits)
+		qp_fail(q, IBV_EVENT_QP_FATAL);
+}
+
+void post_arrived(struct pair *q, uint64_t number, bool has_failed)
+{
+	uint64_t end = has_failed ? number : number + 1;
+
+	for (; q->arrived < end; q->arrived++) {
+		struct result r = { .status = IBV_WC_SUCCESS };
+		struct send *s = send_at(q, q->arrived);
+
+		/* Nobody is there any more, whatever has arrived. */
+		if (free_send(q, s, &r) != DONE)
+			r.status = IBV_WC_RETRY_EXC_ERR;
+		s->status = (uint32_t)r.status;
+	}
+}
+
+void post_finish(struct pair *q, enum ibv_wc_status status)
+{
+	const struct result r = {
+		.status = status,
+		.byte_len = (uint32_t)send_at(q, q->head)->length,
+	};
+
+	finish(q, &r);
+}
+
+void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status)
+{
+	bool was_draining = q->head < q->drain;
+
+	while (q->head <= number && q->head < q->given) {
+		const struct send *s = send_at(q, q->head);
+
+		post_finish(q, q->head < q->arrived ? (enum ibv_wc_status)s->status : status);
+	}
+	if (was_draining && q->head >= q->drain)
+		qp_tell_drained(q);
+}
+
+void post_run(struct pair *q)
+{
+	bool was_draining = q->head < q->drain;
+
+	while (q->head < limit_of(q)) {
+		uint32_t state = atomic_load(&q->shared->state);
+		struct send *s = send_at(q, q->head);
+		struct result r = { .status = IBV_WC_SUCCESS };
+
+		if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
+			qp_flush_sends(q);
+			return;
+		}
+		if (state != IBV_QPS_RTS && state != IBV_QPS_SQD)
+			return;
+		if (is_timed()) {
+			timed_give(q, limit_of(q));
+			if (timed_has_engine())
+				return;
+			post_done(q, q->head, IBV_WC_RETRY_EXC_ERR);
+			continue;
+		}
+		if (is_roce()) {
+			roce_give(q, limit_of(q));
+			return;
+		}
+		enum outcome o = free_send(q, s, &r);
+
+		if (o != DONE && !has_failed(q, o, &r))
+			return;
+		finish(q, &r);
+	}
+	if (was_draining && q->head >= q->drain)
+		qp_tell_drained(q);
+}
+
+int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct pair *q = qp_of(qp);
+	int error = 0;
+
+	if (context_is_inherited(qp->context)) {
+		*bad = wr;
+		return EPERM;
+	}
+	pthread_mutex_lock(&q->send);
+	uint32_t state = atomic_load(&q->shared->state);
+
+	if (state < IBV_QPS_RTS || state > IBV_QPS_ERR)
+		error = EINVAL;
+	for (; wr && !error; wr = error ? wr : wr->next) {
+		if (q->tail - q->head >= q->init.cap.max_send_wr)
+			error = ENOMEM;
+		else
+			error = take(q, wr, q->tail);
+		if (error)
+			break;
+		q->tail++;
+		if (q->waits == WAIT_NOT)
+			post_run(q);
+	}
+	if (error)
+		*bad = wr;
+	pthread_mutex_unlock(&q->send);
+	return error;
+}
+
+/* ---- once more */
+
+/* Those that have nothing to wait for leave the list. */
+static void delist(struct pair **link)
+{
+	struct pair *q = *link;
+
+	*link = q->next_waiting;
+	q->is_waiting = false;
+	adapter.n_waiting--;
+}
+
+/* True if it is done with waiting; with `send`. */
+static bool retry(struct pair *q, bool only_due)
+{
+	enum { RETRY_STEP = 500000 }; /* ns */
+
+	if (q->waits != WAIT_NOT && (!only_due || q->next_try <= now_ns())) {
+		post_run(q);
+		q->next_try = now_ns() + RETRY_STEP;
+	}
+	return q->waits == WAIT_NOT;
+}
+
+void post_retry(bool only_due)
+{
+	if (pthread_mutex_trylock(&adapter.waiting_lock) != 0)
+		return;
+	struct pair **link = &adapter.waiting;
+
+	while (*link) {
+		struct pair *q = *link;
+		bool done;
+
+		/* Who else holds it is at work on it. */
+		if (pthread_mutex_trylock(&q->send) != 0) {
+			link = &q->next_waiting;
+			continue;
+		}
+		done = retry(q, only_due);
+		if (done)
+			delist(link);
+		else
+			link = &q->next_waiting;
+		pthread_mutex_unlock(&q->send);
+	}
+	pthread_mutex_unlock(&adapter.waiting_lock);
+}
+
+uint64_t post_due(void)
+{
+	uint64_t due = UINT64_MAX;
+
+	pthread_mutex_lock(&adapter.waiting_lock);
+	for (const struct pair *q = adapter.waiting; q; q = q->next_waiting)
+		if (q->next_try < due)
+			due = q->next_try;
+	pthread_mutex_unlock(&adapter.waiting_lock);
+	return due;
+}
+
+void post_forget(const struct pair *q)
+{
+	struct pair **link = &adapter.waiting;
+
+	pthread_mutex_lock(&adapter.waiting_lock);
+	while (*link && *link != q)
+		link = &(*link)->next_waiting;
+	if (*link)
+		delist(link);
+	pthread_mutex_unlock(&adapter.waiting_lock);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/verbs/verbs_internal.h"
+
+/*
+ * Extended queue pairs: a request is built call by call, and all that were
+ * begun since wr_start are posted by wr_complete, or none. The ring's entries
+ * behind `tail` are where they are built.
+ */
+
+static struct pair *qp_of_ex(struct ibv_qp_ex *ex)
+{
+	return container(ex, struct pair, ex);
+}
+
+static void wr_start(struct ibv_qp_ex *ex)
+{
+	struct pair *q = qp_of_ex(ex);
+
+	if (context_is_inherited(q->ibv.context)) {
+		q->build_error = EPERM;
+		return;
+	}
+	pthread_mutex_lock(&q->send);
+	q->building = q->tail;
+	q->build_error = 0;
+}
+
+static int wr_complete(struct ibv_qp_ex *ex)
+{
+	struct pair *q = qp_of_ex(ex);
+
+	if (context_is_inherited(q->ibv.context))
+		return EPERM;
+	uint32_t state = atomic_load(&q->shared->state);
+	int error = q->build_error;
+
+	if (!error && (state < IBV_QPS_RTS || state > IBV_QPS_ERR))
+		error = EINVAL;
+	if (!error) {
+		q->tail = q->building;
+		if (q->waits == WAIT_NOT)
+			post_run(q);
+	}
+	pthread_mutex_unlock(&q->send);
+	return error;
+}
+
+static void wr_abort(struct ibv_qp_ex *ex)
+{
+	struct pair *q = qp_of_ex(ex);
+
+	if (!context_is_inherited(q->ibv.context))
+		pthread_mutex_unlock(&q->send);
+}
+
+/* The request that is being built; NULL if there is none. */
+static struct send *current(struct pair *q)
+{
+	return q->build_error || q->building == q->tail ? NULL : send_at(q, q->building - 1);
+}
+
+/* Begins one: what it points to comes by later calls. */
+static void begin(struct ibv_qp_ex *ex, struct ibv_send_wr *wr)
+{
+	struct pair *q = qp_of_ex(ex);
+	struct send *s;
+
+	if (q->build_error)
+		return;
+	if (!(q->ops >> wr->opcode & 1)) {
+		q->build_error = EOPNOTSUPP;
+		return;
+	}
+	if (ex->wr_flags & ~(unsigned)SEND_FLAGS) {
+		q->build_error = EINVAL;
+		return;
+	}
+	if (q->building - q->head >= q->init.cap.max_send_wr) {
+		q->build_error = ENOMEM;
+		return;
+	}
+	s = send_at(q, q->building);
+	memset(s, 0, sizeof(*s));
+	s->wr_id = ex->wr_id;
+	s->opcode = wr->opcode;
+	s->flags = (ex->wr_flags & ~(unsigned)IBV_SEND_INLINE) |
+		   (q->init.sq_sig_all ? (unsigned)IBV_SEND_SIGNALED : 0);
+	s->imm = wr->imm_data;
+	s->rkey = wr->wr.rdma.rkey;
+	s->remote_addr = wr->wr.rdma.remote_addr;
+	q->building++;
+}
+
+static void wr_send(struct ibv_qp_ex *ex)
+{
+	begin(ex, &(struct ibv_send_wr){ .opcode = IBV_WR_SEND });
+}
+
+static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm)
+{
+	begin(ex, &(struct ibv_send_wr){ .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = imm });
+}
+
+static void begin_remote(struct ibv_qp_ex *ex, enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
+			 __be32 imm)
+{
+	struct ibv_send_wr wr = { .opcode = op, .imm_data = imm };
+
+	wr.wr.rdma.rkey = rkey;
+	wr.wr.rdma.remote_addr = addr;
+	begin(ex, &wr);
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
+{
+	begin_remote(ex, IBV_WR_RDMA_WRITE, rkey, addr, 0);
+}
+
+static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, __be32 imm)
+{
+	begin_remote(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr, imm);
+}
+
+static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
+{
+	begin_remote(ex, IBV_WR_RDMA_READ, rkey, addr, 0);
+}
+
+static void begin_atomic(struct ibv_qp_ex *ex, enum ibv_wr_opcode op, const uint64_t where[2],
+			 uint64_t compare, uint64_t swap)
+{
+	begin_remote(ex, op, (uint32_t)where[0], where[1], 0);
+	struct send *s = current(qp_of_ex(ex));
+
+	if (s) {
+		s->compare = compare;
+		s->swap = swap;
+	}
+}
+
+static void wr_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t compare,
+		       uint64_t swap)
+{
+	const uint64_t where[2] = { rkey, addr };
+
+	begin_atomic(ex, IBV_WR_ATOMIC_CMP_AND_SWP, where, compare, swap);
+}
+
+static void wr_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t add)
+{
+	const uint64_t where[2] = { rkey, addr };
+
+	begin_atomic(ex, IBV_WR_ATOMIC_FETCH_AND_ADD, where, add, 0);
+}
+
+/* ---- what it points to */
+
+static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv, uint32_t qpn, uint32_t qkey)
+{
+	struct pair *q = qp_of_ex(ex);
+	struct send *s = current(q);
+
+	if (s && (!ibv || ibv->pd != q->ibv.pd))
+		q->build_error = EINVAL;
+	else if (s)
+		post_address(q, s, container(ibv, struct ah, ibv), qpn, qkey);
+}
+
+static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
+{
+	struct pair *q = qp_of_ex(ex);
+	struct send *s = current(q);
+
+	if (!s)
+		return;
+	if (n > q->init.cap.max_send_sge) {
+		q->build_error = EINVAL;
+		return;
+	}
+	s->n_sge = (uint32_t)n;
+	s->length = 0;
+	for (size_t i = 0; i < n; i++) {
+		s->sge[i] = (struct live_piece){ list[i].addr, list[i].length, list[i].lkey };
+		s->length += list[i].length;
+	}
+}
+
+static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	const struct ibv_sge one = { addr, length, lkey };
+
+	wr_set_sge_list(ex, 1, &one);
+}
+
+static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data_buf *list)
+{
+	struct pair *q = qp_of_ex(ex);
+	struct send *s = current(q);
+
+	if (!s)
+		return;
+	if (post_reads(s->opcode)) {
+		q->build_error = EINVAL;
+		return;
+	}
+	s->length = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (s->length + list[i].length > q->init.cap.max_inline_data) {
+			q->build_error = EINVAL;
+			return;
+		}
+		memcpy(send_inline(q, s) + s->length, list[i].addr, list[i].length);
+		s->length += list[i].length;
+	}
+	s->flags |= IBV_SEND_INLINE;
+	s->n_sge = 0;
+}
+
+static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
+{
+	const struct ibv_data_buf one = { addr, length };
+
+	wr_set_inline_data_list(ex, 1, &one);
+}
+
+/* ---- operations that this adapter does not have */
+
+static void unsupported(struct ibv_qp_ex *ex)
+{
+	qp_of_ex(ex)->build_error = EOPNOTSUPP;
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	(void)mw;
+	(void)rkey;
+	(void)info;
+	unsupported(ex);
+}
+
+static void unsupported_key(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	(void)rkey;
+	unsupported(ex);
+}
+
+static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size, uint16_t mss)
+{
+	(void)header;
+	(void)size;
+	(void)mss;
+	unsupported(ex);
+}
+
+static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, const void *from)
+{
+	(void)rkey;
+	(void)addr;
+	(void)from;
+	unsupported(ex);
+}
+
+/* ---- no function is NULL; wr_complete reports what was not asked for */
+
+void qp_fill_ex(struct pair *q, uint64_t ops)
+{
+	struct ibv_qp_ex *ex = &q->ex;
+
+	q->is_extended = true;
+	q->ops = ops;
+	ex->wr_start = wr_start;
+	ex->wr_complete = wr_complete;
+	ex->wr_abort = wr_abort;
+	ex->wr_set_sge = wr_set_sge;
+	ex->wr_set_sge_list = wr_set_sge_list;
+	ex->wr_set_inline_data = wr_set_inline_data;
+	ex->wr_set_inline_data_list = wr_set_inline_data_list;
+	ex->wr_set_ud_addr = wr_set_ud_addr;
+	ex->wr_set_xrc_srqn = unsupported_key;
+	ex->wr_send = wr_send;
+	ex->wr_send_imm = wr_send_imm;
+	ex->wr_send_inv = unsupported_key;
+	ex->wr_send_tso = wr_send_tso;
+	ex->wr_rdma_write = wr_rdma_write;
+	ex->wr_rdma_write_imm = wr_rdma_write_imm;
+	ex->wr_rdma_read = wr_rdma_read;
+	ex->wr_atomic_cmp_swp = wr_cmp_swp;
+	ex->wr_atomic_fetch_add = wr_fetch_add;
+	ex->wr_atomic_write = wr_atomic_write;
+	ex->wr_bind_mw = wr_bind_mw;
+	ex->wr_local_inv = unsupported_key;
+}
+
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	struct pair *q = qp_of(qp);
+
+	return q->is_extended ? &q->ex : NULL;
+}

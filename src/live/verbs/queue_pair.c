@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/iba.h"
+#include "live/protocol.h"
+#include "live/verbs/roce.h"
+#include "live/verbs/timed.h"
+#include "live/verbs/verbs_internal.h"
+
+/* ---- making one */
+
+static int check_caps(const struct ibv_qp_init_attr *a)
+{
+	const struct ibv_qp_cap *c = &a->cap;
+
+	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD)
+		return EOPNOTSUPP;
+	if ((a->send_cq && context_is_inherited(a->send_cq->context)) ||
+	    (a->recv_cq && context_is_inherited(a->recv_cq->context)) ||
+	    (a->srq && context_is_inherited(a->srq->context)))
+		return EPERM;
+	if (!a->send_cq || !a->recv_cq || c->max_send_wr > MAX_DEPTH ||
+	    c->max_recv_wr > MAX_DEPTH || c->max_send_sge > most_sge() ||
+	    c->max_recv_sge > most_sge() || c->max_inline_data > MAX_INLINE)
+		return EINVAL;
+	return 0;
+}
+
+/* At least one of each, and inline as most programs can use it. */
+static void grant_caps(struct ibv_qp_init_attr *a)
+{
+	struct ibv_qp_cap *c = &a->cap;
+
+	if (c->max_send_wr == 0)
+		c->max_send_wr = 1;
+	if (c->max_send_sge == 0)
+		c->max_send_sge = 1;
+	if (c->max_recv_sge == 0)
+		c->max_recv_sge = 1;
+	if (a->srq)
+		c->max_recv_wr = c->max_recv_sge = 0;
+	if (c->max_inline_data < CARRIED)
+		c->max_inline_data = CARRIED;
+}
+
+static int shared_make(struct pair *q, const struct ibv_qp_init_attr *a, uint32_t pd)
+{
+	pthread_mutex_lock(&adapter.lock);
+	q->index = number_take(&adapter.qp_numbers);
+	pthread_mutex_unlock(&adapter.lock);
+	if (q->index == NO_INDEX)
+		return ENOMEM;
+	struct shared_qp *s = &adapter.memory->qps[q->index];
+
+	q->shared = s;
+	row_clear(&s->lock, &s->has_lock, sizeof(*s));
+	s->type = (uint32_t)a->qp_type;
+	s->pd = pd;
+	s->recv_cq = container(a->recv_cq, struct cq, ibv)->index;
+	s->srq = a->srq ? container(a->srq, struct srq, ibv)->index : NO_INDEX;
+	if (ring_make(&s->ring, a->cap.max_recv_wr, a->cap.max_recv_sge) == 0)
+		return 0;
+	pthread_mutex_lock(&adapter.lock);
+	number_give(&adapter.qp_numbers, q->index);
+	pthread_mutex_unlock(&adapter.lock);
+	return ENOMEM;
+}
+
+static int sends_make(struct pair *q)
+{
+	const struct ibv_qp_cap *c = &q->init.cap;
+	size_t stride = sizeof(struct send) + c->max_send_sge * sizeof(struct live_piece) +
+			c->max_inline_data;
+
+	q->stride = (uint32_t)((stride + 15) / 16 * 16);
+	q->ring = calloc(c->max_send_wr, q->stride);
+	return q->ring ? 0 : ENOMEM;
+}
+
+static void use(const struct pair *q, int more)
+{
+	const struct ibv_qp_init_attr *a = &q->init;
+
+	pthread_mutex_lock(&adapter.lock);
+	container(a->send_cq, struct cq, ibv)->users += (uint32_t)more;
+	container(a->recv_cq, struct cq, ibv)->users += (uint32_t)more;
+	if (a->srq)
+		container(a->srq, struct srq, ibv)->users += (uint32_t)more;
+	container(q->ibv.pd, struct pd, ibv)->users += (uint32_t)more;
+	pthread_mutex_unlock(&adapter.lock);
+}
+
+static void present(struct pair *q, struct ibv_pd *pd)
+{
+	q->ibv.context = pd->context;
+	q->ibv.qp_context = q->init.qp_context;
+	q->ibv.pd = pd;
+	q->ibv.send_cq = q->init.send_cq;
+	q->ibv.recv_cq = q->init.recv_cq;
+	q->ibv.srq = q->init.srq;
+	q->ibv.handle = (uint32_t)q->index;
+	q->ibv.qp_num = live_qpn(adapter.number, (uint32_t)q->index);
+	q->ibv.state = IBV_QPS_RESET;
+	q->ibv.qp_type = q->init.qp_type;
+	pthread_mutex_init(&q->ibv.mutex, NULL);
+	pthread_cond_init(&q->ibv.cond, NULL);
+	pthread_mutex_init(&q->post, NULL);
+	pthread_mutex_init(&q->send, NULL);
+	use(q, 1);
+	pthread_mutex_lock(&adapter.lock);
+	adapter.qps[q->index] = q;
+	atomic_store(&q->shared->qpn, q->ibv.qp_num);
+	pthread_mutex_unlock(&adapter.lock);
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	struct pair *q = NULL;
+	int error = context_is_inherited(pd->context) ? EPERM : check_caps(init);
+
+	if (!error) {
+		q = calloc(1, sizeof(*q));
+		error = q ? 0 : ENOMEM;
+	}
+	if (!error) {
+		grant_caps(init);
+		q->init = *init;
+		error = sends_make(q);
+	}
+	if (!error)
+		error = shared_make(q, &q->init, container(pd, struct pd, ibv)->id);
+	if (error) {
+		if (q)
+			free(q->ring);
+		free(q);
+		errno = error;
+		return NULL;
+	}
+	present(q, pd);
+	return &q->ibv;
+}
+
+/* An errno: EOPNOTSUPP unless every bit has a meaning in this adapter. */
+static int check_extension(const struct ibv_qp_init_attr_ex *a)
+{
+	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (a->comp_mask & ~known ||
+	    (a->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && a->create_flags) ||
+	    (a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	     a->send_ops_flags & ~post_operations(a->qp_type)))
+		return EOPNOTSUPP;
+	return (a->comp_mask & IBV_QP_INIT_ATTR_PD) ? 0 : EINVAL;
+}
+
+struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	int error = check_extension(attr);
+
+	(void)context;
+	if (error) {
+		errno = error;
+		return NULL;
+	}
+	/* The first members are those of the plain one. */
+	struct ibv_qp *qp = ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
+
+	if (qp && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		qp_fill_ex(qp_of(qp), attr->send_ops_flags);
+	return qp;
+}
+
+/* ---- flushing */
+
+void qp_flush_receives(struct peer *owner, struct shared_qp *s)
+{
+	const struct shared_receive *r;
+
+	if (s->srq != NO_INDEX) {
+		const struct news last = { NEWS_QP, live_qpn_index(atomic_load(&s->qpn)),
+					   IBV_EVENT_QP_LAST_WQE_REACHED, atomic_load(&s->qpn) };
+
+		peer_tell(owner, &last);
+		return;
+	}
+	while ((r = ring_first(owner->memory, &s->ring))) {
+		struct cq_entry c = {
+			.cqe = { .wr_id = r->wr_id,
+				 .status = IBV_WC_WR_FLUSH_ERR,
+				 .opcode = IBV_WC_RECV,
+				 .qpn = atomic_load(&s->qpn) },
+		};
+
+		cq_add(owner, s->recv_cq, &c, &s->ring);
+	}
+}
+
+void qp_flush_sends(struct pair *q)
+{
+	while (q->head < q->tail) {
+		const struct send *s = send_at(q, q->head);
+		struct cq_entry c = {
+			.cqe = { .wr_id = s->wr_id,
+				 .status = IBV_WC_WR_FLUSH_ERR,
+				 .qpn = q->ibv.qp_num },
+		};
+
+		cq_add(adapter.self, container(q->init.send_cq, struct cq, ibv)->index, &c, NULL);
+		q->head++;
+	}
+	q->given = q->arrived = q->tail;
+	q->waits = WAIT_NOT;
+}
+
+struct pair *qp_hold(uint32_t qpn)
+{
+	pthread_mutex_lock(&adapter.lock);
+	struct pair *q = adapter.qps[live_qpn_index(qpn)];
+
+	if (q && q->ibv.qp_num != qpn)
+		q = NULL;
+	if (q)
+		pthread_mutex_lock(&q->send);
+	pthread_mutex_unlock(&adapter.lock);
+	return q;
+}
+
+void qp_fail(struct pair *q, enum ibv_event_type event)
+{
+	struct shared_qp *s = q->shared;
+
+	/* A receive that is being filled comes before those behind it. */
+	if (is_roce())
+		roce_fail(q);
+	if (lock_take(&s->lock))
+		ring_mend(adapter.memory, &s->ring);
+	if (atomic_load(&s->state) != IBV_QPS_ERR) {
+		atomic_store(&s->state, IBV_QPS_ERR);
+		qp_flush_receives(adapter.self, s);
+		if (event != (enum ibv_event_type)NO_EVENT) {
+			const struct news n = { NEWS_QP, (uint32_t)q->index, (uint32_t)event,
+						q->ibv.qp_num };
+
+			peer_tell(adapter.self, &n);
+		}
+	}
+	lock_give(&s->lock);
+	qp_flush_sends(q);
+	flight_forget(q);
+	if (is_timed())
+		timed_pair(q);
+}
+
+/* ---- changing one */
+
+/* An errno: whether the values make sense for this adapter. */
+static int check_values(const struct pair *q, const struct ibv_qp_attr *a, int mask,
+			const struct live_port *port)
+{
+	if ((mask & IBV_QP_PORT && (a->port_num == 0 || a->port_num > adapter.node.n_ports)) ||
+	    (mask & IBV_QP_PKEY_INDEX &&
+	     (a->pkey_index >= port->n_pkeys || a->pkey_index >= LIVE_PKEYS)) ||
+	    (mask & IBV_QP_PATH_MTU && (a->path_mtu < IBV_MTU_256 || a->path_mtu > IBV_MTU_4096 ||
+					(uint8_t)a->path_mtu > port->mtu_cap)) ||
+	    (mask & IBV_QP_AV && (a->ah_attr.sl > 15 || !is_path(&a->ah_attr))))
+		return EINVAL;
+	if (mask & IBV_QP_ACCESS_FLAGS && a->qp_access_flags & ~(unsigned)KNOWN_ACCESS)
+		return EOPNOTSUPP;
+	if (is_roce() && ((mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > ROCE_READS) ||
+			  (mask & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic > ROCE_READS)))
+		return EINVAL;
+	if ((mask & IBV_QP_TIMEOUT && a->timeout > 31) ||
+	    (mask & IBV_QP_RETRY_CNT && a->retry_cnt > 7) ||
+	    (mask & IBV_QP_RNR_RETRY && a->rnr_retry > 7) ||
+	    (mask & IBV_QP_MIN_RNR_TIMER && a->min_rnr_timer > 31))
+		return EINVAL;
+	if (mask & IBV_QP_CUR_STATE && a->cur_qp_state != (enum ibv_qp_state)q->shared->state)
+		return EINVAL;
+	return 0;
+}
+
+/* The rows of ibv_qp_attr that are kept as they are told. */
+#define KEEP(flag, member)                          \
+	do {                                        \
+		if (mask & (flag))                  \
+			q->attr.member = a->member; \
+	} while (0)
+
+static void keep_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
+{
+	KEEP(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+	KEEP(IBV_QP_PKEY_INDEX, pkey_index);
+	KEEP(IBV_QP_PORT, port_num);
+	KEEP(IBV_QP_QKEY, qkey);
+	KEEP(IBV_QP_AV, ah_attr);
+	KEEP(IBV_QP_PATH_MTU, path_mtu);
+	KEEP(IBV_QP_TIMEOUT, timeout);
+	KEEP(IBV_QP_RETRY_CNT, retry_cnt);
+	KEEP(IBV_QP_RNR_RETRY, rnr_retry);
+	KEEP(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	KEEP(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
+	KEEP(IBV_QP_SQ_PSN, sq_psn);
+	KEEP(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	KEEP(IBV_QP_PATH_MIG_STATE, path_mig_state);
+	KEEP(IBV_QP_DEST_QPN, dest_qp_num);
+	if (mask & IBV_QP_SQ_PSN)
+		q->psn = a->sq_psn & 0xFFFFFF;
+	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
+		q->wants_drained = a->en_sqd_async_notify;
+}
+
+/* What peers see of it; with both locks. */
+static void share_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
+{
+	struct shared_qp *s = q->shared;
+
+	s->port = q->port.id;
+	s->access = q->attr.qp_access_flags;
+	s->qkey = q->attr.qkey;
+	s->dest_qpn = q->attr.dest_qp_num;
+	s->min_rnr = q->attr.min_rnr_timer;
+	s->max_dest_rd = q->attr.max_dest_rd_atomic;
+	s->pkey_index = q->attr.pkey_index;
+	s->pkey = q->port.pkeys[q->attr.pkey_index];
+	s->mtu = q->init.qp_type == IBV_QPT_UD ? mtu_of_code(q->port.mtu)
+					       : mtu_of_code(q->attr.path_mtu);
+	if (mask & IBV_QP_RQ_PSN)
+		s->rq_psn = a->rq_psn & 0xFFFFFF;
+	q->path.generation = 0;
+}
+
+static void reset(struct pair *q)
+{
+	struct shared_qp *s = q->shared;
+
+	atomic_store(&s->ring.head, atomic_load(&s->ring.tail));
+	s->ring.taking = 0;
+	s->is_heard = 0;
+	q->head = q->given = q->arrived = q->tail;
+	q->drain = 0;
+	q->waits = WAIT_NOT;
+	q->attr = (struct ibv_qp_attr){ 0 };
+	flight_forget(q);
+	peer_put(q->peer);
+	q->peer = NULL;
+	cq_clean(container(q->init.send_cq, struct cq, ibv), q->ibv.qp_num);
+	cq_clean(container(q->init.recv_cq, struct cq, ibv), q->ibv.qp_num);
+}
+
+void qp_tell_drained(struct pair *q)
+{
+	const struct news n = { NEWS_QP, (uint32_t)q->index, IBV_EVENT_SQ_DRAINED, q->ibv.qp_num };
+
+	q->drain = 0;
+	if (q->wants_drained)
+		peer_tell(adapter.self, &n);
+	q->wants_drained = false;
+}
+
+/* With `send`. */
+static int change(struct pair *q, const struct ibv_qp_attr *a, int mask)
+{
+	struct shared_qp *s = q->shared;
+	enum ibv_qp_state from = (enum ibv_qp_state)atomic_load(&s->state);
+	enum ibv_qp_state to = (mask & IBV_QP_STATE) ? a->qp_state : from;
+	struct live_port port = q->port;
+	int error = qp_may_become(q->init.qp_type, from, to, mask) ? 0 : EINVAL;
+
+	if (!error && mask & (IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_PATH_MTU))
+		error = fabric_port((mask & IBV_QP_PORT) ? a->port_num : q->attr.port_num, &port);
+	if (!error)
+		error = check_values(q, a, mask, &port);
+	if (error)
+		return error;
+	if (to == IBV_QPS_ERR) {
+		qp_fail(q, (enum ibv_event_type)NO_EVENT);
+	} else {
+		if (lock_take(&s->lock))
+			ring_mend(adapter.memory, &s->ring);
+		q->port = port;
+		if (to == IBV_QPS_RESET)
+			reset(q);
+		keep_values(q, a, mask);
+		share_values(q, a, mask);
+		atomic_store(&s->state, (uint32_t)to);
+		lock_give(&s->lock);
+	}
+	q->ibv.state = q->attr.qp_state = to;
+	if (to == IBV_QPS_SQD && from != IBV_QPS_SQD) {
+		q->drain = q->tail;
+		if (q->head == q->tail)
+			qp_tell_drained(q);
+	}
+	return 0;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	struct pair *q = qp_of(qp);
+
+	if (context_is_inherited(qp->context))
+		return EPERM;
+	if (mask & IBV_QP_STATE &&
+	    (attr->qp_state == IBV_QPS_RESET || attr->qp_state == IBV_QPS_ERR))
+		timed_linger(q);
+	pthread_mutex_lock(&q->send);
+	int error = change(q, attr, mask);
+
+	if (!error && is_timed() && attr->qp_state != IBV_QPS_ERR)
+		timed_pair(q);
+	if (!error && is_roce())
+		roce_pair(q);
+	if (!error && mask & IBV_QP_STATE)
+		post_run(q);
+	pthread_mutex_unlock(&q->send);
+	return error;
+}
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init)
+{
+	struct pair *q = qp_of(qp);
+
+	(void)mask;
+	if (context_is_inherited(qp->context))
+		return EPERM;
+	pthread_mutex_lock(&q->send);
+	*attr = q->attr;
+	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)atomic_load(&q->shared->state);
+	attr->sq_psn = q->psn;
+	attr->rq_psn = q->shared->rq_psn;
+	attr->cap = q->init.cap;
+	attr->sq_draining = attr->qp_state == IBV_QPS_SQD && q->head < q->tail;
+	*init = q->init;
+	qp->state = attr->qp_state;
+	pthread_mutex_unlock(&q->send);
+	return 0;
+}
+
+/* ---- the end of one */
+
+static void shared_end(struct pair *q)
+{
+	struct ibv_qp *qp = &q->ibv;
+	struct shared_qp *s = q->shared;
+
+	timed_linger(q);
+	pthread_mutex_lock(&adapter.lock);
+	adapter.qps[q->index] = NULL;
+	pthread_mutex_unlock(&adapter.lock);
+	post_forget(q);
+	event_settle(&qp->mutex, &qp->cond, &q->got_async, &qp->events_completed);
+	pthread_mutex_lock(&q->send);
+	lock_take(&s->lock);
+	atomic_store(&s->state, IBV_QPS_RESET);
+	reset(q);
+	atomic_store(&s->qpn, 0);
+	lock_give(&s->lock);
+	if (is_timed())
+		timed_pair(q);
+	if (is_roce())
+		roce_pair(q);
+	pthread_mutex_unlock(&q->send);
+	ring_free(&s->ring);
+	pthread_mutex_lock(&adapter.lock);
+	number_give(&adapter.qp_numbers, q->index);
+	pthread_mutex_unlock(&adapter.lock);
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	struct pair *q = qp_of(qp);
+
+	if (!context_is_inherited(qp->context))
+		shared_end(q);
+	use(q, -1);
+	free(q->group.qpns);
+	free(q->ring);
+	free(q);
+	return 0;
+}
+
+/* ---- multicast groups */
+
+static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid, bool joins)
+{
+	struct pair *q = qp_of(qp);
+	struct live_member m = {
+		.program = adapter.number,
+		.qpn = qp->qp_num,
+		.port = q->attr.port_num ? q->attr.port_num : 1,
+		.joins = joins,
+		.mlid = lid,
+	};
+
+	if (context_is_inherited(qp->context))
+		return EPERM;
+	if (qp->qp_type != IBV_QPT_UD || lid < LID_FIRST_MCAST || gid->raw[0] != 0xFF)
+		return EINVAL;
+	/* An Ethernet has no groups here. */
+	if (is_roce())
+		return EOPNOTSUPP;
+	/* What is on its way goes by the tables that the group has now. */
+	if (!joins)
+		timed_linger(q);
+	memcpy(m.mgid, gid->raw, sizeof(m.mgid));
+	struct told t = { .file = -1 };
+	int error = fabric_ask(LIVE_MEMBER, &m, sizeof(m), &t);
+
+	if (!error && is_timed())
+		timed_member(q, &m);
+	return error;
+}
+
+int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+	return join(qp, gid, lid, true);
+}
+
+int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+	return join(qp, gid, lid, false);
+}

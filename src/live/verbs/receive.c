@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/verbs/roce.h"
+#include "live/verbs/timed.h"
+#include "live/verbs/verbs_internal.h"
+
+/* ---- rings */
+
+static size_t stride(uint32_t max_sge)
+{
+	return sizeof(struct shared_receive) + max_sge * sizeof(struct live_piece);
+}
+
+int ring_make(struct shared_ring *r, uint32_t depth, uint32_t max_sge)
+{
+	*r = (struct shared_ring){ .size = depth, .max_sge = max_sge };
+	if (depth > 0)
+		r->at = memory_alloc(depth * stride(max_sge));
+	return depth > 0 && r->at == 0 ? ENOMEM : 0;
+}
+
+void ring_free(struct shared_ring *r)
+{
+	if (r->at)
+		memory_free(r->at, r->size * stride(r->max_sge));
+}
+
+static struct shared_receive *ring_entry(struct memory *m, const struct shared_ring *r, uint64_t n)
+{
+	return memory_at(m, r->at + n % r->size * stride(r->max_sge));
+}
+
+/*
+ * A completion is there a moment before the place of its receive is free:
+ * whoever has seen it, and posts the next one, waits for that. A sender that
+ * was killed in between is mended by whoever hears of it.
+ */
+static bool has_room(struct shared_ring *r, uint64_t tail)
+{
+	const uint64_t patience = 1000000000; /* ns */
+	uint64_t since = 0;
+
+	for (;;) {
+		/* In this order: what is taken now may be free then. */
+		bool is_taken = atomic_load_explicit(&r->taking, memory_order_acquire);
+
+		if (tail - atomic_load(&r->head) < r->size)
+			return true;
+		if (!is_taken)
+			return false;
+		since = since ? since : now_ns();
+		if (now_ns() - since > patience)
+			return false;
+		sched_yield();
+	}
+}
+
+int ring_post(struct memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr)
+{
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > r->max_sge)
+		return EINVAL;
+	if (!has_room(r, tail))
+		return ENOMEM;
+	struct shared_receive *e = ring_entry(m, r, tail);
+
+	e->wr_id = wr->wr_id;
+	e->n_sge = (uint32_t)wr->num_sge;
+	for (int i = 0; i < wr->num_sge; i++)
+		e->sge[i] = (struct live_piece){ wr->sg_list[i].addr, wr->sg_list[i].length,
+						 wr->sg_list[i].lkey };
+	atomic_store_explicit(&r->tail, tail + 1, memory_order_release);
+	return 0;
+}
+
+const struct shared_receive *ring_first(struct memory *m, const struct shared_ring *r)
+{
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+	if (r->size == 0 || head == atomic_load_explicit(&r->tail, memory_order_acquire))
+		return NULL;
+	return ring_entry(m, r, head);
+}
+
+/* ---- shared receive queues */
+
+static struct srq *srq_of(struct ibv_srq *srq)
+{
+	return container(srq, struct srq, ibv);
+}
+
+static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr, uint32_t pd)
+{
+	static uint32_t serials;
+
+	pthread_mutex_lock(&adapter.lock);
+	srq->index = number_take(&adapter.srq_numbers);
+	uint32_t serial = ++serials;
+
+	pthread_mutex_unlock(&adapter.lock);
+	if (srq->index == NO_INDEX)
+		return ENOMEM;
+	srq->shared = &adapter.memory->srqs[srq->index];
+	row_clear(&srq->shared->lock, &srq->shared->has_lock, sizeof(*srq->shared));
+	srq->shared->pd = pd;
+	srq->shared->serial = serial;
+	srq->shared->limit = attr->srq_limit;
+	if (ring_make(&srq->shared->ring, attr->max_wr, attr->max_sge) == 0)
+		return 0;
+	pthread_mutex_lock(&adapter.lock);
+	number_give(&adapter.srq_numbers, srq->index);
+	pthread_mutex_unlock(&adapter.lock);
+	return ENOMEM;
+}
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	struct ibv_srq_attr *attr = &init->attr;
+	struct srq *srq = NULL;
+	int error = EINVAL;
+
+	if (context_is_inherited(pd->context)) {
+		error = EPERM;
+	} else if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH && attr->max_sge <= most_sge()) {
+		attr->max_sge = attr->max_sge ? attr->max_sge : 1;
+		srq = calloc(1, sizeof(*srq));
+		error = srq ? shared_make(srq, attr, container(pd, struct pd, ibv)->id) : ENOMEM;
+	}
+	if (error) {
+		free(srq);
+		errno = error;
+		return NULL;
+	}
+	srq->ibv.context = pd->context;
+	srq->ibv.srq_context = init->srq_context;
+	srq->ibv.pd = pd;
+	srq->ibv.handle = (uint32_t)srq->index;
+	pthread_mutex_init(&srq->ibv.mutex, NULL);
+	pthread_cond_init(&srq->ibv.cond, NULL);
+	pthread_mutex_init(&srq->post, NULL);
+	container(pd, struct pd, ibv)->users++;
+	pthread_mutex_lock(&adapter.lock);
+	adapter.srqs[srq->index] = srq;
+	pthread_mutex_unlock(&adapter.lock);
+	if (is_timed())
+		timed_shared(srq, true);
+	return &srq->ibv;
+}
+
+struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
+{
+	struct ibv_srq_init_attr plain = { attr->srq_context, attr->attr };
+
+	(void)context;
+	if (attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD) ||
+	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type != IBV_SRQT_BASIC)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	struct ibv_srq *srq = ibv_create_srq(attr->pd, &plain);
+
+	attr->attr = plain.attr;
+	return srq;
+}
+
+int srq_number(struct ibv_srq *srq, uint32_t *number)
+{
+	*number = (uint32_t)srq_of(srq)->index;
+	return 0;
+}
+
+int ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask)
+{
+	struct srq *srq = srq_of(ibv);
+
+	if (context_is_inherited(ibv->context))
+		return EPERM;
+	if (mask & ~IBV_SRQ_LIMIT)
+		return EOPNOTSUPP;
+	if (mask & IBV_SRQ_LIMIT) {
+		if (attr->srq_limit >= srq->shared->ring.size)
+			return EINVAL;
+		atomic_store(&srq->shared->limit, attr->srq_limit);
+	}
+	return 0;
+}
+
+int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
+{
+	const struct shared_srq *s = srq_of(ibv)->shared;
+
+	if (context_is_inherited(ibv->context))
+		return EPERM;
+	*attr = (struct ibv_srq_attr){ s->ring.size, s->ring.max_sge, atomic_load(&s->limit) };
+	return 0;
+}
+
+static void shared_end(struct srq *srq)
+{
+	event_settle(&srq->ibv.mutex, &srq->ibv.cond, &srq->got_async, &srq->ibv.events_completed);
+	if (is_timed())
+		timed_shared(srq, false);
+	ring_free(&srq->shared->ring);
+	pthread_mutex_lock(&adapter.lock);
+	number_give(&adapter.srq_numbers, srq->index);
+	pthread_mutex_unlock(&adapter.lock);
+}
+
+int ibv_destroy_srq(struct ibv_srq *ibv)
+{
+	struct srq *srq = srq_of(ibv);
+	bool inherited = context_is_inherited(ibv->context);
+
+	pthread_mutex_lock(&adapter.lock);
+	bool busy = srq->users > 0;
+
+	if (!busy && !inherited)
+		adapter.srqs[srq->index] = NULL;
+	pthread_mutex_unlock(&adapter.lock);
+	if (busy)
+		return EBUSY;
+	if (!inherited)
+		shared_end(srq);
+	container(ibv->pd, struct pd, ibv)->users--;
+	free(srq);
+	return 0;
+}
+
+int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct srq *srq = srq_of(ibv);
+	uint32_t n = 0;
+	int error = 0;
+
+	if (context_is_inherited(ibv->context)) {
+		*bad = wr;
+		return EPERM;
+	}
+	pthread_mutex_lock(&srq->post);
+	while (wr && !error) {
+		error = ring_post(adapter.memory, &srq->shared->ring, wr);
+		if (error)
+			*bad = wr;
+		else
+			wr = wr->next;
+		n += !error;
+	}
+	if (is_timed())
+		timed_shared_receive(srq, n);
+	pthread_mutex_unlock(&srq->post);
+	return error;
+}

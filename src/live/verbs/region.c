@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "live/verbs/roce.h"
+
+/* ---- protection domains */
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	bool inherited = context_is_inherited(context);
+	struct pd *pd = inherited ? NULL : calloc(1, sizeof(*pd));
+
+	if (!pd) {
+		errno = inherited ? EPERM : ENOMEM;
+		return NULL;
+	}
+	pthread_mutex_lock(&adapter.lock);
+	pd->id = adapter.next_pd++;
+	pthread_mutex_unlock(&adapter.lock);
+	pd->ibv.context = context;
+	pd->ibv.handle = pd->id;
+	return &pd->ibv;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *ibv)
+{
+	struct pd *pd = container(ibv, struct pd, ibv);
+
+	if (pd->users > 0)
+		return EBUSY;
+	free(pd);
+	return 0;
+}
+
+/* ---- memory regions */
+
+struct region {
+	struct ibv_mr ibv;
+	int32_t index;
+	struct shared_region *shared;
+};
+
+/* Whether all of it is there: where it is not, hardware cannot pin it. */
+static bool is_mapped(const void *addr, size_t length)
+{
+	enum { BATCH = 4096 };
+	unsigned char there[BATCH];
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uintptr_t at = (uintptr_t)addr / page * page;
+	uintptr_t end = (uintptr_t)addr + length;
+
+	while (at < end) {
+		size_t span = (size_t)(end - at);
+
+		if (span > BATCH * page)
+			span = BATCH * page;
+		if (mincore(at_address(at), span, there) != 0 && errno == ENOMEM)
+			return false;
+		at += span;
+	}
+	return true;
+}
+
+enum {
+	WRITES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+};
+
+static int check_region(const void *addr, size_t length, uint64_t iova, int access)
+{
+	if (access & ~KNOWN_ACCESS)
+		return EOPNOTSUPP;
+	if ((access & WRITES && !(access & IBV_ACCESS_LOCAL_WRITE)) ||
+	    (uintptr_t)addr + length < (uintptr_t)addr || iova + length < iova)
+		return EINVAL;
+	return is_mapped(addr, length) ? 0 : EFAULT;
+}
+
+/* The key counts from here on. */
+static void publish(struct region *r, int access, uint64_t iova)
+{
+	struct shared_region *s = r->shared;
+
+	s->pd = container(r->ibv.pd, struct pd, ibv)->id;
+	s->access = (uint32_t)access & GRANTED_ACCESS;
+	s->iova = iova;
+	s->start = (uintptr_t)r->ibv.addr;
+	s->length = r->ibv.length;
+	atomic_store_explicit(&s->key, r->ibv.lkey, memory_order_release);
+}
+
+static struct ibv_mr *refuse(struct region *r, int error)
+{
+	free(r);
+	errno = error;
+	return NULL;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+				unsigned int access)
+{
+	/* cppcheck-suppress unassignedVariable ; counted up below */
+	static uint8_t uses[MAX_REGIONS];
+	struct region *r = calloc(1, sizeof(*r));
+	int error = r ? check_region(addr, length, iova, (int)access) : ENOMEM;
+
+	if (context_is_inherited(pd->context))
+		error = EPERM;
+	if (error)
+		return refuse(r, error);
+	pthread_mutex_lock(&adapter.lock);
+	r->index = number_take(&adapter.region_numbers);
+	if (r->index != NO_INDEX)
+		uses[r->index]++;
+	pthread_mutex_unlock(&adapter.lock);
+	if (r->index == NO_INDEX)
+		return refuse(r, ENOMEM);
+	/* Never 0, and not the key that the index had before. */
+	r->ibv.lkey = ((uint32_t)r->index + 1) << KEY_USE_BITS | uses[r->index];
+	r->ibv.rkey = r->ibv.lkey;
+	r->ibv.context = pd->context;
+	r->ibv.pd = pd;
+	r->ibv.addr = addr;
+	r->ibv.length = length;
+	r->ibv.handle = (uint32_t)r->index;
+	r->shared = &adapter.memory->regions[r->index];
+	container(pd, struct pd, ibv)->users++;
+	publish(r, (int)access, iova);
+	return &r->ibv;
+}
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned)access);
+}
+
+struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+			       int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
+}
+
+/*
+ * The key is void, and what peers do under it has ended: they do it with the
+ * lock of a queue pair.
+ */
+static void withdraw(struct region *r)
+{
+	atomic_store(&r->shared->key, 0);
+	if (is_roce())
+		roce_settle();
+	pthread_mutex_lock(&adapter.lock);
+	for (uint32_t i = 0, seen = 0; seen < adapter.qp_numbers.used; i++) {
+		struct shared_qp *s = &adapter.memory->qps[i];
+
+		if (!adapter.qp_numbers.taken[i])
+			continue;
+		seen++;
+		if (atomic_load(&s->qpn) == 0)
+			continue;
+		if (lock_take(&s->lock))
+			ring_mend(adapter.memory, &s->ring);
+		lock_give(&s->lock);
+	}
+	pthread_mutex_unlock(&adapter.lock);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	struct region *r = container(mr, struct region, ibv);
+
+	if (!context_is_inherited(mr->context)) {
+		withdraw(r);
+		pthread_mutex_lock(&adapter.lock);
+		number_give(&adapter.region_numbers, r->index);
+		pthread_mutex_unlock(&adapter.lock);
+	}
+	container(mr->pd, struct pd, ibv)->users--;
+	free(r);
+	return 0;
+}
+
+int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		 int access)
+{
+	struct region *r = container(mr, struct region, ibv);
+	bool moves = flags & IBV_REREG_MR_CHANGE_TRANSLATION;
+
+	if (context_is_inherited(mr->context) ||
+	    (flags & IBV_REREG_MR_CHANGE_PD && context_is_inherited(pd->context))) {
+		errno = EPERM;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+	int now = (flags & IBV_REREG_MR_CHANGE_ACCESS) ? access : (int)r->shared->access;
+
+	if (!moves) {
+		addr = mr->addr;
+		length = mr->length;
+	}
+	int error = (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED)
+			    ? EOPNOTSUPP
+			    : check_region(addr, length, (uintptr_t)addr, now);
+
+	if (error) {
+		errno = error;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+	uint64_t iova = moves ? (uintptr_t)addr : r->shared->iova;
+
+	withdraw(r);
+	if (flags & IBV_REREG_MR_CHANGE_PD) {
+		container(mr->pd, struct pd, ibv)->users--;
+		container(pd, struct pd, ibv)->users++;
+		mr->pd = pd;
+	}
+	mr->addr = addr;
+	mr->length = length;
+	publish(r, now, iova);
+	return 0;
+}
+
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
+				 int fd, int access)
+{
+	(void)pd;
+	(void)offset;
+	(void)length;
+	(void)iova;
+	(void)fd;
+	(void)access;
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+bool region_find(const struct memory *m, uint32_t pd, const struct span *s, unsigned access,
+		 uint64_t *where)
+{
+	uint32_t index = (s->key >> KEY_USE_BITS) - 1;
+
+	if (index >= MAX_REGIONS)
+		return false;
+	const struct shared_region *r = &m->regions[index];
+
+	if (atomic_load_explicit(&r->key, memory_order_acquire) != s->key || r->pd != pd ||
+	    (r->access & access) != access || s->addr < r->iova || s->length > r->length ||
+	    s->addr - r->iova > r->length - s->length)
+		return false;
+	*where = s->addr - r->iova + r->start;
+	return true;
+}
+
+/* ---- address handles */
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	struct ah *ah = calloc(1, sizeof(*ah));
+
+	if (context_is_inherited(pd->context)) {
+		free(ah);
+		errno = EPERM;
+		return NULL;
+	}
+	if (!ah || attr->port_num == 0 || attr->port_num > adapter.node.n_ports || attr->sl > 15 ||
+	    !is_path(attr)) {
+		errno = ah ? EINVAL : ENOMEM;
+		free(ah);
+		return NULL;
+	}
+	ah->ibv.context = pd->context;
+	ah->ibv.pd = pd;
+	ah->dlid = attr->dlid;
+	ah->sl = attr->sl;
+	ah->path_bits = attr->src_path_bits;
+	ah->port = attr->port_num;
+	ah->global = attr->is_global;
+	if (attr->is_global) {
+		ah->dgid = attr->grh.dgid;
+		ah->hop_limit = attr->grh.hop_limit;
+		ah->traffic_class = attr->grh.traffic_class;
+		ah->flow_label = attr->grh.flow_label;
+	}
+	container(pd, struct pd, ibv)->users++;
+	return &ah->ibv;
+}
+
+int ibv_destroy_ah(struct ibv_ah *ibv)
+{
+	container(ibv->pd, struct pd, ibv)->users--;
+	free(container(ibv, struct ah, ibv));
+	return 0;
+}
+
+int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
+			struct ibv_grh *grh, struct ibv_ah_attr *attr)
+{
+	(void)context;
+	*attr = (struct ibv_ah_attr){
+		.dlid = wc->slid,
+		.sl = wc->sl,
+		.src_path_bits = wc->dlid_path_bits,
+		.port_num = port_num,
+	};
+	if (wc->wc_flags & IBV_WC_GRH && is_roce()) {
+		roce_path_back(grh, attr);
+	} else if (wc->wc_flags & IBV_WC_GRH) {
+		uint32_t words;
+
+		memcpy(&words, grh, sizeof(words));
+		words = __builtin_bswap32(words);
+		attr->is_global = 1;
+		attr->grh.dgid = grh->sgid;
+		attr->grh.flow_label = words & 0xFFFFF;
+		attr->grh.hop_limit = grh->hop_limit;
+		attr->grh.traffic_class = (uint8_t)(words >> 20);
+	}
+	return 0;
+}
+
+struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
+				     uint8_t port_num)
+{
+	struct ibv_ah_attr attr;
+
+	ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr);
+	return ibv_create_ah(pd, &attr);
+}

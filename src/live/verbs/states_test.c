@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/verbs/verbs_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/*
+ * The same table from the other side: of each attribute, which changes of
+ * state must be told it (R), may be (O), or are refused with it (-). As the
+ * architecture has it under Modify QP, and as Linux checks it.
+ */
+
+enum { CHANGES = 9 };
+static const struct {
+	enum ibv_qp_state from, to;
+} changes[CHANGES] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT }, { IBV_QPS_INIT, IBV_QPS_INIT },
+	{ IBV_QPS_INIT, IBV_QPS_RTR },   { IBV_QPS_RTR, IBV_QPS_RTS },
+	{ IBV_QPS_RTS, IBV_QPS_RTS },    { IBV_QPS_RTS, IBV_QPS_SQD },
+	{ IBV_QPS_SQD, IBV_QPS_RTS },    { IBV_QPS_SQD, IBV_QPS_SQD },
+	{ IBV_QPS_SQE, IBV_QPS_RTS },
+};
+
+static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
+
+static const struct {
+	int attribute;
+	const char *of_type[3];
+} table[] = {
+	{ IBV_QP_PKEY_INDEX, { "ROO----O-", "ROO----O-", "ROO----O-" } },
+	{ IBV_QP_PORT, { "RO-----O-", "RO-------", "RO-------" } },
+	{ IBV_QP_QKEY, { "---------", "---------", "ROOOO-OOO" } },
+	{ IBV_QP_ACCESS_FLAGS, { "ROOOO-OO-", "ROOOO-OOO", "---------" } },
+	{ IBV_QP_AV, { "--R----O-", "--R----O-", "---------" } },
+	{ IBV_QP_PATH_MTU, { "--R------", "--R------", "---------" } },
+	{ IBV_QP_DEST_QPN, { "--R------", "--R------", "---------" } },
+	{ IBV_QP_RQ_PSN, { "--R------", "--R------", "---------" } },
+	{ IBV_QP_MAX_DEST_RD_ATOMIC, { "--R----O-", "---------", "---------" } },
+	{ IBV_QP_MIN_RNR_TIMER, { "--ROO-OO-", "---------", "---------" } },
+	{ IBV_QP_SQ_PSN, { "---R-----", "---R-----", "---R-----" } },
+	{ IBV_QP_TIMEOUT, { "---R---O-", "---------", "---------" } },
+	{ IBV_QP_RETRY_CNT, { "---R---O-", "---------", "---------" } },
+	{ IBV_QP_RNR_RETRY, { "---R---O-", "---------", "---------" } },
+	{ IBV_QP_MAX_QP_RD_ATOMIC, { "---R---O-", "---------", "---------" } },
+	{ IBV_QP_PATH_MIG_STATE, { "---OO-OO-", "---OO-OO-", "---------" } },
+	{ IBV_QP_EN_SQD_ASYNC_NOTIFY, { "-----O---", "-----O---", "-----O---" } },
+};
+enum { ATTRIBUTES = sizeof(table) / sizeof(table[0]) };
+
+/* All that a change must be told; 0 if queue pairs of the type have it not. */
+static int needs(unsigned type, unsigned change)
+{
+	/* What is reliable does not come to SQE. */
+	if (types[type] == IBV_QPT_RC && change == CHANGES - 1)
+		return 0;
+	int mask = IBV_QP_STATE;
+
+	for (unsigned i = 0; i < ATTRIBUTES; i++)
+		if (table[i].of_type[type][change] == 'R')
+			mask |= table[i].attribute;
+	return mask;
+}
+
+/* One less of what a change needs, or one more. */
+static void check_attributes(unsigned t, unsigned c, int least)
+{
+	for (unsigned i = 0; i < ATTRIBUTES; i++) {
+		bool may = table[i].of_type[t][c] == 'O';
+		int mask = least ^ table[i].attribute;
+
+		if (qp_may_become(types[t], changes[c].from, changes[c].to, mask) != may)
+			fail_msg("type %u, %d to %d, 0x%x", t, (int)changes[c].from,
+				 (int)changes[c].to, (unsigned)table[i].attribute);
+	}
+}
+
+static void each_change_takes_its_attributes(void **state)
+{
+	(void)state;
+	for (unsigned t = 0; t < 3; t++) {
+		for (unsigned c = 0; c < CHANGES; c++) {
+			int least = needs(t, c);
+
+			assert_int_equal(
+				qp_may_become(types[t], changes[c].from, changes[c].to, least),
+				least != 0);
+			if (least)
+				check_attributes(t, c, least);
+		}
+	}
+}
+
+static bool is_change(enum ibv_qp_state from, enum ibv_qp_state to)
+{
+	for (unsigned c = 0; c < CHANGES; c++)
+		if (changes[c].from == from && changes[c].to == to)
+			return true;
+	return false;
+}
+
+static void there_are_no_other_changes(void **state)
+{
+	(void)state;
+	for (unsigned t = 0; t < 3; t++)
+		for (unsigned from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++)
+			for (unsigned to = IBV_QPS_INIT; to < IBV_QPS_ERR; to++)
+				if (!is_change(from, to))
+					assert_false(
+						qp_may_become(types[t], from, to, IBV_QP_STATE));
+}
+
+static void all_may_end_and_begin_again(void **state)
+{
+	static const enum ibv_qp_state ends[] = { IBV_QPS_RESET, IBV_QPS_ERR };
+
+	(void)state;
+	for (unsigned t = 0; t < 3; t++)
+		for (unsigned from = IBV_QPS_INIT; from <= IBV_QPS_ERR; from++)
+			for (unsigned e = 0; e < 2; e++) {
+				assert_true(qp_may_become(types[t], from, ends[e], IBV_QP_STATE));
+				assert_false(qp_may_become(types[t], from, ends[e],
+							   IBV_QP_STATE | IBV_QP_PKEY_INDEX));
+			}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_change_takes_its_attributes),
+		cmocka_unit_test(there_are_no_other_changes),
+		cmocka_unit_test(all_may_end_and_begin_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/verbs/timed.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "live/verbs/backend.h"
+#include "live/verbs/transport_names.h"
+
+_Static_assert(sizeof(struct live_ring) == sizeof(struct news),
+	       "the engine writes to the same bell as peers");
+
+static struct live_clock *clock_of(void)
+{
+	return &adapter.memory->head.clock;
+}
+
+/* ---- to the engine */
+
+bool timed_has_engine(void)
+{
+	return atomic_load(&adapter.page->has_engine) != 0 && !adapter.is_lost;
+}
+
+void timed_meet(void)
+{
+	enum { REST = 2000000 }; /* ns */
+	struct live_clock *c = clock_of();
+
+	while (timed_has_engine()) {
+		uint32_t seen = atomic_load(&c->called);
+
+		if (atomic_load(&c->is_kept))
+			return;
+		live_sleep(&c->called, seen, REST);
+	}
+}
+
+/* The engine takes what is there whatever else it waits for. */
+static void ask(const struct live_request *r)
+{
+	struct live_clock *c = clock_of();
+
+	pthread_mutex_lock(&adapter.request_lock);
+	uint64_t at = atomic_load(&c->posted);
+
+	while (at - atomic_load(&c->taken) >= LIVE_REQUESTS && timed_has_engine())
+		sched_yield();
+	if (at - atomic_load(&c->taken) < LIVE_REQUESTS) {
+		c->requests[at % LIVE_REQUESTS] = *r;
+		timed_stir(adapter.memory);
+		atomic_store(&c->posted, at + 1);
+		/* Only now and then: it looks by itself, too. */
+		if (at == atomic_load(&c->taken))
+			live_wake(&c->waits);
+	}
+	pthread_mutex_unlock(&adapter.request_lock);
+}
+
+void timed_pair(const struct pair *q)
+{
+	const struct ibv_qp_attr *a = &q->attr;
+	enum qp_state state = transport_state(atomic_load(&q->shared->state));
+	struct live_request r = {
+		.kind = state == QPS_RESET || state == QPS_ERR ? LIVE_PAIR_GONE : LIVE_PAIR,
+		.qpn = q->ibv.qp_num,
+		.pair = {
+			.kind = transport_kind(q->init.qp_type),
+			.state = state,
+			.port = q->port.id,
+			.max_send = q->init.cap.max_send_wr,
+			.max_recv = q->init.cap.max_recv_wr,
+			.dest_qpn = a->dest_qp_num,
+			.rq_psn = q->shared->rq_psn,
+			.sq_psn = q->psn,
+			.qkey = a->qkey,
+			.shared = q->shared->srq,
+			.mtu = q->shared->mtu,
+			.slid = (uint16_t)(q->port.lid |
+					   a->ah_attr.src_path_bits),
+			.dlid = a->ah_attr.dlid,
+			.pkey = q->shared->pkey,
+			.sl = a->ah_attr.sl,
+			.timeout = a->timeout,
+			.retry = a->retry_cnt,
+			.rnr_retry = a->rnr_retry,
+			.min_rnr = a->min_rnr_timer,
+			.max_rd = a->max_rd_atomic,
+			.max_dest_rd = a->max_dest_rd_atomic,
+		},
+	};
+
+	ask(&r);
+}
+
+void timed_member(const struct pair *q, const struct live_member *m)
+{
+	struct live_request r = { .kind = m->joins ? LIVE_ATTACH : LIVE_DETACH,
+				  .qpn = q->ibv.qp_num,
+				  .pair = { .dlid = m->mlid } };
+
+	memcpy(r.content.dgid, m->mgid, sizeof(r.content.dgid));
+	ask(&r);
+}
+
+void timed_receive(const struct pair *q, uint32_t n)
+{
+	const struct live_request r = { .kind = LIVE_RECEIVE, .qpn = q->ibv.qp_num, .number = n };
+
+	if (n > 0)
+		ask(&r);
+}
+
+void timed_shared_receive(const struct srq *srq, uint32_t n)
+{
+	const struct live_request r = { .kind = LIVE_SHARED_RECEIVE,
+					.qpn = (uint32_t)srq->index,
+					.number = n };
+
+	if (n > 0)
+		ask(&r);
+}
+
+void timed_shared(const struct srq *srq, bool is_there)
+{
+	const struct live_request r = {
+		.kind = is_there ? LIVE_SHARED : LIVE_SHARED_GONE,
+		.qpn = (uint32_t)srq->index,
+		.number = srq->shared->ring.size,
+	};
+
+	ask(&r);
+}
+
+/* One that is too long fails in its turn, and takes the time of a packet. */
+static void address(const struct pair *q, const struct send *s, struct live_request *r)
+{
+	r->length = s->length < q->shared->mtu ? s->length : q->shared->mtu;
+	r->pair.dest_qpn = s->dest_qpn;
+	r->pair.qkey = s->qkey;
+	r->pair.dlid = s->dlid;
+	r->pair.sl = s->sl;
+	r->pair.global = s->global;
+}
+
+/* What its packets have in them, for whoever looks at them. */
+static struct live_content content(struct pair *q, struct send *s)
+{
+	bool is_inline = s->flags & IBV_SEND_INLINE;
+	struct live_content c = {
+		.at = (uintptr_t)(is_inline ? (void *)send_inline(q, s) : (void *)s->sge),
+		.n_pieces = s->n_sge,
+		.is_inline = is_inline,
+		.remote_addr = s->remote_addr,
+		.compare = s->compare,
+		.swap = s->swap,
+		.rkey = s->rkey,
+		.imm = s->imm,
+		.solicited = (s->flags & IBV_SEND_SOLICITED) != 0,
+		.flow_label = s->flow_label,
+		.hop_limit = s->hop_limit,
+		.traffic_class = s->traffic_class,
+	};
+
+	(void)!free_locate(q, s);
+	port_gid(&q->port, c.sgid);
+	memcpy(c.dgid, s->dgid.raw, sizeof(c.dgid));
+	return c;
+}
+
+void timed_give(struct pair *q, uint64_t limit)
+{
+	for (; q->given < limit; q->given++) {
+		struct send *s = send_at(q, q->given);
+		struct live_request r = {
+			.kind = LIVE_SEND,
+			.qpn = q->ibv.qp_num,
+			.number = q->given,
+			.length = s->length,
+			.operation = transport_wr(s->opcode),
+			.content = content(q, s),
+		};
+
+		s->is_over = 0;
+		if (q->init.qp_type == IBV_QPT_UD)
+			address(q, s, &r);
+		ask(&r);
+	}
+}
+
+void timed_polled(bool found)
+{
+	enum { REST = 2000000 }; /* ns */
+	struct live_clock *c = clock_of();
+
+	if (found) {
+		timed_stir(adapter.memory);
+		return;
+	}
+	uint32_t seen = atomic_load(&c->called);
+	uint32_t polls = atomic_fetch_add(&c->polls, 1) + 1;
+
+	if (atomic_load(&c->told) != atomic_load(&c->heard)) {
+		timed_hear();
+		return;
+	}
+	if (polls == LIVE_PATIENCE)
+		live_wake(&c->waits);
+	/* Nothing comes before time goes on: a core for whoever lets it. */
+	if (polls >= LIVE_PATIENCE)
+		live_sleep(&c->called, seen, REST);
+}
+
+/* Of UC and UD, which wait for no answer: something has not left yet, and will;
+ * of a port that nobody has activated nothing does. */
+static bool is_leaving(struct pair *q)
+{
+	pthread_mutex_lock(&q->send);
+	bool leaves = q->init.qp_type != IBV_QPT_RC && q->head < q->given &&
+		      q->port.state == IBV_PORT_ACTIVE;
+
+	pthread_mutex_unlock(&q->send);
+	return leaves;
+}
+
+void timed_linger(struct pair *q)
+{
+	while (is_timed() && timed_has_engine() &&
+	       (atomic_load(&q->n_flights) > 0 || is_leaving(q))) {
+		timed_hear();
+		timed_polled(false);
+	}
+}
+
+/* ---- from the engine */
+
+static void take_note(const struct live_note *n)
+{
+	struct pair *q = qp_hold(n->qpn);
+
+	if (!q)
+		return;
+	/* What it is about may have been flushed. */
+	if (q->init.qp_type != IBV_QPT_RC) {
+		flight_note(q, n);
+	} else if (n->number >= q->head && n->number < q->given) {
+		post_arrived(q, n->number, n->kind == LIVE_DONE && n->status != IBV_WC_SUCCESS);
+		if (n->kind == LIVE_DONE)
+			post_done(q, n->number, (enum ibv_wc_status)n->status);
+	}
+	pthread_mutex_unlock(&q->send);
+}
+
+void timed_mend(void)
+{
+	for (uint32_t i = 0; !timed_has_engine() && i < LIVE_QPS; i++) {
+		pthread_mutex_lock(&adapter.lock);
+		struct pair *q = adapter.qps[i];
+
+		if (q)
+			pthread_mutex_lock(&q->send);
+		pthread_mutex_unlock(&adapter.lock);
+		if (!q)
+			continue;
+		/* Those that have arrived are done; the next one fails. */
+		if (q->head < q->given)
+			post_done(q, q->given - 1, IBV_WC_RETRY_EXC_ERR);
+		flight_forget(q);
+		pthread_mutex_unlock(&q->send);
+	}
+}
+
+void timed_hear(void)
+{
+	struct live_clock *c = clock_of();
+
+	if (pthread_mutex_trylock(&adapter.notes_lock) != 0)
+		return;
+	uint64_t at = atomic_load(&c->heard);
+
+	while (at != atomic_load(&c->told)) {
+		const struct live_note n = c->notes[at % LIVE_NOTES];
+
+		take_note(&n);
+		timed_stir(adapter.memory);
+		atomic_store(&c->heard, ++at);
+	}
+	pthread_mutex_unlock(&adapter.notes_lock);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_VERBS_TIMED_H
+#define HD_LIVE_VERBS_TIMED_H
+
+/*
+ * The timed pace: what is posted is told to the engine (live/timed), which
+ * lets packets of it cross the fabric in their time. When the engine says that
+ * a message has arrived, it is carried out as at the free pace; when it says
+ * that it is done, it completes.
+ */
+
+#include "live/futex.h"
+#include "live/verbs/verbs_internal.h"
+
+/* Whether the fabric is one where data take time. */
+static inline bool is_timed(void)
+{
+	return adapter.page && adapter.page->pace == LIVE_TIMED;
+}
+
+/* Whether there is an engine: else nothing that is given arrives. */
+bool timed_has_engine(void);
+/* Waits until the engine knows of us: from then on its time waits for us. */
+void timed_meet(void);
+/* A queue pair has changed; with `send`. It is gone with RESET and ERR. */
+void timed_pair(const struct pair *q);
+/* A queue pair has joined a group, or left it. */
+void timed_member(const struct pair *q, const struct live_member *m);
+/* `n` receives were posted to a queue pair, or to a shared queue. */
+void timed_receive(const struct pair *q, uint32_t n);
+void timed_shared_receive(const struct srq *srq, uint32_t n);
+/* A shared queue is there, or gone. */
+void timed_shared(const struct srq *srq, bool is_there);
+/* Gives what is posted to the engine, up to this one; with `send`. */
+void timed_give(struct pair *q, uint64_t limit);
+/* A poll of ours found something, or not. */
+void timed_polled(bool found);
+/* If there is no engine any more, what it was given has failed. */
+void timed_mend(void);
+/* Does what the engine has told us. */
+void timed_hear(void);
+/*
+ * Waits until all that UC or UD were given has left and is where it goes, as it
+ * would be on hardware by the time that its command is done; without locks.
+ */
+void timed_linger(struct pair *q);
+/* A program has something to do. */
+static inline void timed_stir(struct memory *m)
+{
+	struct live_clock *c = &m->head.clock;
+
+	if (atomic_exchange(&c->polls, 0) >= LIVE_PATIENCE)
+		live_wake(&c->called);
+}
+
+/* ---- flight.c: UC and UD, which complete before they arrive */
+
+/* The engine says so; with `send`. */
+void flight_note(struct pair *q, const struct live_note *n);
+/* What has left is lost; with `send`. */
+void flight_forget(struct pair *q);
+
+/* ---- clock.c: what programs read of the time */
+
+/* By the clock of this machine. */
+int real_clock(clockid_t which, struct timespec *out);
+/* From now on the program reads the fabric's time; threads that there are
+ * already, ours, read the processor's counter as it is. */
+void clock_begin(void);
+/* The program reads the machine's time again: it has no adapter. */
+void clock_end(void);
+
+#endif

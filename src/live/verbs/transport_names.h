@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_VERBS_TRANSPORT_NAMES_H
+#define HD_LIVE_VERBS_TRANSPORT_NAMES_H
+
+/* The transport's names for kinds, states and operations of libibverbs. */
+
+#include <infiniband/verbs.h>
+
+#include "transport/qp.h"
+
+static inline enum qp_kind transport_kind(enum ibv_qp_type type)
+{
+	return type == IBV_QPT_RC ? QP_RC : type == IBV_QPT_UC ? QP_UC : QP_UD;
+}
+
+/* A send queue that drains or has failed: the transport has a state for neither here. */
+static inline enum qp_state transport_state(uint32_t state)
+{
+	static const enum qp_state states[] = {
+		[IBV_QPS_RESET] = QPS_RESET, [IBV_QPS_INIT] = QPS_INIT, [IBV_QPS_RTR] = QPS_RTR,
+		[IBV_QPS_RTS] = QPS_RTS,     [IBV_QPS_SQD] = QPS_RTS,   [IBV_QPS_SQE] = QPS_RTS,
+		[IBV_QPS_ERR] = QPS_ERR,
+	};
+
+	return states[state];
+}
+
+static inline enum wr_kind transport_wr(uint32_t opcode)
+{
+	static const enum wr_kind kinds[] = {
+		[IBV_WR_RDMA_WRITE] = WR_WRITE,
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = WR_WRITE_IMM,
+		[IBV_WR_SEND] = WR_SEND,
+		[IBV_WR_SEND_WITH_IMM] = WR_SEND_IMM,
+		[IBV_WR_RDMA_READ] = WR_READ,
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = WR_CMP_SWAP,
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = WR_FETCH_ADD,
+	};
+
+	return kinds[opcode];
+}
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_LIVE_VERBS_VERBS_INTERNAL_H
+#define HD_LIVE_VERBS_VERBS_INTERNAL_H
+
+/*
+ * An adapter for programs written to verbs: libheddle-verbs.so, private to
+ * this room. What programs call is in files named after their objects; what
+ * happens to a work request is behind backend.h.
+ *
+ * Locks of a program, in the order in which they are taken: a queue pair's
+ * `send`, then those of shared memory, then `adapter.peers_lock`. The last is
+ * never held while the daemon or a peer is waited for. "With `send`", in this
+ * and the other headers of the room: the caller holds the queue pair's.
+ */
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/iba.h"
+#include "live/verbs/shared.h"
+
+#define container(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+
+enum { MAX_CHANNELS = 64 };
+
+/* ---- memory.c: our own memory, and what is allocated in it */
+
+/* Maps the memory of a program; MAP_FAILED with errno. */
+void *memory_map(int file);
+/* Maps new memory and starts its allocator; an errno. */
+int memory_make(struct memory **out, int *file);
+/* Zeros; 0 if there is no more. */
+uint64_t memory_alloc(size_t size);
+void memory_free(uint64_t offset, size_t size);
+
+/* Numbers below `most`, the longest unused first, so that old ones rest. */
+struct numbers {
+	uint32_t most;
+	uint32_t next, used;
+	uint8_t *taken;
+};
+
+int32_t number_take(struct numbers *n);
+void number_give(struct numbers *n, int32_t number);
+
+/* ---- peer.c: memories of programs, ours among them */
+
+/* A completion channel of a peer, opened here. */
+struct channel_to {
+	int32_t remote; /* descriptor there */
+	uint32_t id;
+	int fd; /* here; -1: the entry is free */
+};
+
+struct peer {
+	uint32_t number;
+	uint32_t users;
+	pid_t pid;
+	struct memory *memory;
+	struct channel_to channels[MAX_CHANNELS];
+	unsigned n_channels;
+};
+
+/* The program of that number, held until peer_put; NULL if it is gone. */
+struct peer *peer_get(uint32_t number);
+void peer_put(struct peer *p);
+static inline bool peer_is_gone(const struct peer *p)
+{
+	return atomic_load_explicit(&p->memory->head.gone, memory_order_relaxed) != 0;
+}
+/* Writes to a descriptor of the peer's; false if it took nothing. */
+bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes, size_t size);
+void peer_tell(struct peer *p, const struct news *n);
+/* Pieces of memory. */
+struct pieces {
+	const struct iovec *list;
+	unsigned n;
+};
+
+/* Bytes between our memory and a peer's; false if not all of it is there. */
+bool peer_copy(const struct peer *p, const struct pieces *here, const struct pieces *there,
+	       size_t size, bool towards);
+
+/* ---- fabric.c: the daemon */
+
+/*
+ * The port that a LID leads to, and the one where answers from there arrive, by
+ * the fabric's numbers or LIVE_NO_PORT, as the tables were at a generation.
+ */
+struct path {
+	uint32_t generation;
+	int32_t there, back;
+};
+
+/* What the daemon says: room for text, how much came, and a file or -1. */
+struct told {
+	void *text;
+	size_t size;
+	int file;
+};
+
+/* An errno. A file is the caller's. */
+int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *out);
+int fabric_node(struct live_node *out);
+int fabric_port(uint32_t number, struct live_port *out);
+/* Asks for the path again, if the fabric has changed since. */
+void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid, unsigned sl);
+uint32_t fabric_generation(void);
+/* Packets from a port to a LID. */
+void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets, uint64_t octets);
+
+/* The first GID of a port, as on the wire. */
+static inline void port_gid(const struct live_port *p, uint8_t out[16])
+{
+	const uint64_t ids[2] = { p->prefix, p->guid };
+
+	for (unsigned i = 0; i < 16; i++)
+		out[i] = (uint8_t)(ids[i / 8] >> (56 - 8 * (i % 8)));
+}
+
+/* ---- the program's adapter */
+
+struct pair;
+
+struct adapter {
+	bool is_on;      /* attached to a fabric */
+	bool is_lost;    /* which ended */
+	uint32_t number; /* of this program */
+	struct memory *memory;
+	struct peer *self;
+	struct live_node node;
+	const struct live_page *page;
+	int events, calls; /* connections to the daemon */
+	int bell[2];
+	pthread_mutex_t call_lock;
+	pthread_mutex_t lock; /* lists and numbers below */
+	uint32_t forks;       /* between the first that attached and this process */
+	struct numbers qp_numbers, cq_numbers, srq_numbers, region_numbers;
+	struct pair *qps[LIVE_QPS];
+	struct cq *cqs[MAX_CQS];
+	struct srq *srqs[MAX_SRQS];
+	uint32_t next_pd;
+	struct context *contexts;
+	pthread_mutex_t flow_lock;    /* new rows of the memory's flows */
+	pthread_mutex_t path_lock;    /* paths of datagrams */
+	pthread_mutex_t request_lock; /* requests to the engine */
+	pthread_mutex_t notes_lock;   /* what the engine says */
+	pthread_mutex_t peers_lock;
+	struct peer *peers[LIVE_PROGRAMS];
+	/* Queue pairs whose sends wait for something. */
+	pthread_mutex_t waiting_lock;
+	struct pair *waiting;
+	_Atomic uint32_t n_waiting;
+};
+
+extern struct adapter adapter;
+
+/* Attaches to the fabric that the environment names; an errno. */
+int adapter_attach(void);
+
+/* ---- device.c */
+
+struct context {
+	struct verbs_context verbs;
+	struct context *next;
+	int async[2];
+	uint32_t forks; /* adapter.forks when it was opened */
+};
+
+static inline struct context *context_of(struct ibv_context *c)
+{
+	return container(c, struct context, verbs.context);
+}
+
+/* It, and all that was made of it, is the adapter of a parent process. */
+static inline bool context_is_inherited(struct ibv_context *c)
+{
+	return context_of(c)->forks != adapter.forks;
+}
+
+void context_fill(struct verbs_context *v);
+
+/* ---- region.c: protection domains, memory regions, address handles */
+
+struct pd {
+	struct ibv_pd ibv;
+	uint32_t id;
+	_Atomic uint32_t users;
+};
+
+struct ah {
+	struct ibv_ah ibv;
+	uint16_t dlid;
+	uint8_t sl, path_bits, port;
+	bool global;
+	uint8_t sgid_index, hop_limit, traffic_class;
+	uint32_t flow_label;
+	union ibv_gid dgid;
+};
+
+/* Access that regions and queue pairs grant, and hints that they ignore. */
+enum {
+	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			 IBV_ACCESS_REMOTE_ATOMIC,
+	KNOWN_ACCESS = GRANTED_ACCESS | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
+};
+
+/* Bytes under a key, as a request names them. */
+struct span {
+	uint32_t key;
+	uint64_t addr, length;
+};
+
+/* Where they are; false if they may not be used so by that domain. */
+bool region_find(const struct memory *m, uint32_t pd, const struct span *s, unsigned access,
+		 uint64_t *where);
+
+/* ---- completion.c */
+
+struct cq {
+	union {
+		struct ibv_cq ibv;
+		struct ibv_cq_ex ex;
+	};
+	int32_t index;
+	struct shared_cq *shared;
+	pthread_mutex_t take; /* of who polls */
+	uint32_t users;
+	uint32_t got, got_async; /* events that must be acknowledged */
+	uint64_t wc_flags;
+	/* cq_ex: between start_poll and end_poll */
+	struct ibv_wc current;
+	uint64_t stamp;
+};
+
+/* Somebody has completions to take. */
+static inline bool cq_has_any(const struct cq *cq)
+{
+	return atomic_load_explicit(&cq->shared->head, memory_order_relaxed) !=
+	       atomic_load_explicit(&cq->shared->tail, memory_order_acquire);
+}
+
+struct channel {
+	struct ibv_comp_channel ibv;
+	int write;
+	uint32_t id;
+};
+
+/* What a completion says, and what comes with it. */
+struct cq_entry {
+	struct shared_cqe cqe;
+	const void *carried;
+	bool solicited;
+};
+
+/*
+ * Adds to a queue of `owner`; false if it overran. `ring`: of the receive that
+ * it completes, which is taken with it; or NULL.
+ */
+bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c, struct shared_ring *ring);
+/* After a death: what the dead one may have left undone. */
+void cq_mend(struct cq *cq);
+/* Entries of a queue pair that nobody has polled are gone. */
+void cq_clean(struct cq *cq, uint32_t qpn);
+int cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int cq_arm(struct ibv_cq *cq, int solicited_only);
+struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
+		   struct ibv_comp_channel *channel);
+bool cq_take(struct cq *cq, struct ibv_wc *wc);
+
+/* ---- receive.c: rings of receives */
+
+int ring_make(struct shared_ring *r, uint32_t depth, uint32_t max_sge);
+void ring_free(struct shared_ring *r);
+/* An errno. */
+int ring_post(struct memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr);
+/* The first receive, or NULL; call with the lock. */
+const struct shared_receive *ring_first(struct memory *m, const struct shared_ring *r);
+/* After a death: is the receive that was being taken taken? */
+void ring_mend(struct memory *m, struct shared_ring *r);
+
+struct srq {
+	struct ibv_srq ibv;
+	int32_t index;
+	struct shared_srq *shared;
+	pthread_mutex_t post;
+	uint32_t users;
+	uint32_t got_async;
+};
+
+int srq_post(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+int srq_number(struct ibv_srq *srq, uint32_t *number);
+
+/* ---- queue_pair.c */
+
+/* A send that was posted; inline bytes stand behind the list. */
+struct send {
+	uint64_t wr_id;
+	uint32_t opcode; /* enum ibv_wr_opcode */
+	uint32_t flags;
+	uint32_t imm; /* or the R_Key to invalidate */
+	uint32_t rkey;
+	uint64_t remote_addr, compare, swap;
+	uint64_t length;
+	uint32_t status;  /* enum ibv_wc_status, once it has arrived */
+	uint32_t is_over; /* timed UC, UD: it has arrived, or is lost */
+	uint32_t n_sge;
+	uint32_t dest_qpn, qkey; /* UD, and the handle */
+	uint16_t dlid;
+	uint8_t sl, path_bits, hop_limit, traffic_class, global;
+	uint32_t flow_label;
+	union ibv_gid dgid;
+	struct live_piece sge[];
+};
+
+/* A send of UC or UD that is complete, but has not arrived; timed pace. */
+struct flight {
+	uint64_t number;
+	struct flight *next;
+	struct send *send; /* a copy, all that it carries inline */
+};
+
+enum waiting { WAIT_NOT, WAIT_RECEIVE, WAIT_ANSWER };
+
+/* The members of the group that was sent to last, as of a generation. */
+struct group {
+	uint32_t *qpns;
+	uint32_t generation, n;
+	uint16_t mlid;
+	uint8_t sl, mgid[16];
+};
+
+struct pair {
+	union {
+		struct ibv_qp ibv;
+		struct ibv_qp_ex ex;
+	};
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	struct shared_qp *shared;
+	struct live_port port;
+	pthread_mutex_t post; /* of receives */
+	pthread_mutex_t send; /* all below */
+	char *ring;           /* of sends, `stride` bytes each */
+	uint64_t head, tail;
+	/* Between head and tail, where others than post_run carry sends out: */
+	uint64_t given;   /* those before it are the engine's, or transport's; */
+	uint64_t arrived; /* those before it have arrived; timed pace */
+	struct flight *flights, **last_flight; /* of the timed pace */
+	_Atomic uint32_t n_flights;
+	uint64_t drain; /* SQD: once head is there, SQ_DRAINED; or 0 */
+	struct peer *peer;
+	uint64_t since, until; /* of `waits`, in ns; until 0: for ever */
+	uint64_t next_try;     /* by the background thread */
+	struct pair *next_waiting;
+	uint64_t building; /* ibv_wr_*: what tail becomes by wr_complete */
+	uint64_t ops;      /* ibv_wr_*: enum ibv_qp_create_send_ops_flags */
+	struct group group;
+	struct path path;
+	int32_t index;
+	uint32_t stride;
+	uint32_t psn;
+	uint32_t got_async;
+	int build_error;
+	enum waiting waits;
+	bool is_waiting; /* in adapter.waiting */
+	bool wants_drained;
+	bool is_extended;
+};
+
+static inline struct pair *qp_of(struct ibv_qp *qp)
+{
+	return container(qp, struct pair, ibv);
+}
+
+static inline struct send *send_at(const struct pair *q, uint64_t n)
+{
+	return (struct send *)(q->ring + (size_t)(n % q->init.cap.max_send_wr) * q->stride);
+}
+
+static inline uint8_t *send_inline(const struct pair *q, struct send *s)
+{
+	return (uint8_t *)(s->sge + q->init.cap.max_send_sge);
+}
+
+struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+/* Functions of ibv_qp_ex. */
+void qp_fill_ex(struct pair *q, uint64_t ops);
+/* To ERR, with that event: all that it has is flushed; with `send`. */
+void qp_fail(struct pair *q, enum ibv_event_type event);
+/* The one of that number with its `send`, so that it cannot be destroyed; NULL
+ * if it is gone. The caller unlocks it. */
+struct pair *qp_hold(uint32_t qpn);
+/* Entries of a ring of receives complete as flushed; with the QP's lock. */
+void qp_flush_receives(struct peer *owner, struct shared_qp *s);
+void qp_flush_sends(struct pair *q);
+void qp_tell_drained(struct pair *q);
+
+/* ---- states.c: which changes of state there are */
+
+bool qp_may_become(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask);
+
+/* ---- post.c */
+
+int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+/* Operations of queue pairs of a type: enum ibv_qp_create_send_ops_flags. */
+uint64_t post_operations(enum ibv_qp_type type);
+/* Flags of a send that this adapter has; the others are refused. */
+enum {
+	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE,
+};
+/* The operation brings data back, so that it cannot have inline data. */
+bool post_reads(uint32_t opcode);
+/* Where a datagram goes. */
+void post_address(const struct pair *q, struct send *s, const struct ah *ah, uint32_t qpn,
+		  uint32_t qkey);
+/* Works on what waits in the ring; with `send`. */
+void post_run(struct pair *q);
+/*
+ * What the engine says. All sends up to this one have arrived, or if it has
+ * failed all before it: they are carried out. Later: all up to it are done, and
+ * complete, with that status where they have none of their own. With `send`.
+ */
+void post_arrived(struct pair *q, uint64_t number, bool has_failed);
+void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status);
+/* The first in the ring is complete; with `send`. */
+void post_finish(struct pair *q, enum ibv_wc_status status);
+/* Tries the sends that wait once more; all, or those that are due. */
+void post_retry(bool only_due);
+/* When to call that, in ns, or UINT64_MAX. */
+uint64_t post_due(void);
+/* It waits no more: it is going away. */
+void post_forget(const struct pair *q);
+uint64_t now_ns(void);
+
+/* ---- events.c */
+
+/* Waits until the program has acknowledged what it got. */
+void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
+		  const uint32_t *acknowledged);
+/* The thread that does what the program's own cannot. */
+int background_start(void);
+
+#endif

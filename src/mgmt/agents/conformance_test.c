@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "mgmt/agents/agents.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "subnet/routing/fabric_for_tests.h"
+#include "subnet/subnet.h"
+#include "wire/cursor.h"
+
+/*
+ * What the InfiniBand architecture says of agents, a row each: a question, the
+ * status of its answer and what stands in it. The numbers are those of its
+ * chapters on subnet management (14.2) and performance management (16.1), not
+ * ours; the fabrics are drawn.
+ */
+
+enum {
+	PORTS = 8,
+	/* Statuses of answers, 13.4.7. */
+	OK = 0,
+	BAD_VERSION = 0x04,
+	NO_SUCH = 0x0C, /* method and attribute do not go together */
+	BAD_FIELD = 0x1C,
+	SILENCE = 0xFFFF,
+};
+#define SECOND UINT64_C(1000000000000)
+
+struct world {
+	struct topo topo;
+	struct agents *agents;
+	port_id host;
+	unsigned n; /* MADs that arrived there */
+	uint8_t mad[MAD_SIZE];
+	uint8_t trap[MAD_SIZE]; /* the last among them */
+	hd_time now;
+};
+
+static void keep(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
+		 size_t size)
+{
+	struct world *w = context;
+
+	(void)from;
+	assert_int_equal(size, MAD_SIZE);
+	if (port != w->host)
+		return;
+	if (mad[3] == MAD_TRAP) {
+		memcpy(w->trap, mad, size);
+		return;
+	}
+	w->n++;
+	memcpy(w->mad, mad, size);
+}
+
+/* A tree of switches with a host on port 8 of each; asked from the first. */
+static void start(struct world *w, struct rng *r)
+{
+	const struct agents_options o = { 0 };
+	const struct agents_events e = { keep, w };
+
+	*w = (struct world){ 0 };
+	build_tree(&w->topo, r, 1 + (unsigned)rng_below(r, 5), PORTS);
+	w->host = host_port(&w->topo, 0);
+	w->topo.ports[w->host].speeds = 1U << SPEED_FDR | 1U << SPEED_EDR;
+	w->agents = agents_new(&w->topo, &o, &e);
+}
+
+static void finish(struct world *w)
+{
+	agents_free(w->agents);
+	topo_fini(&w->topo);
+}
+
+/* Who is asked: the host itself, or the switch that it is on. */
+enum at { HOST, SWITCH };
+
+struct row {
+	enum at at;
+	uint8_t method;
+	uint16_t attribute;
+	uint32_t modifier;
+	const char *in; /* what is set before asking; NULL: nothing */
+	uint64_t value;
+	uint16_t status;
+	const char *out; /* what the answer has; NULL: no matter */
+	uint64_t wanted;
+	uint8_t class; /* 0: subnet management */
+	uint8_t version;
+};
+
+static const struct record *record_of(const struct row *r)
+{
+	const struct mad_attribute *a =
+		mad_attribute(mad_class(r->class ? r->class : MAD_SMP), r->attribute);
+
+	return a ? a->record : NULL;
+}
+
+static uint8_t *field_in(const struct row *r, const char *name, uint8_t *mad, struct field *f)
+{
+	if (!record_find(record_of(r), name, f))
+		fail_msg("no field %s", name);
+	return mad + mad_class(r->class ? r->class : MAD_SMP)->data;
+}
+
+/* The status of the answer, which is then in w->mad; or SILENCE. */
+static uint16_t send(struct world *w, enum at at, uint8_t *mad)
+{
+	struct mad_address to = { .lid = 0xFFFF, .pkey = 0xFFFF };
+	unsigned before = w->n;
+
+	store_be16(mad + 32, 0xFFFF);
+	store_be16(mad + 34, 0xFFFF);
+	mad[7] = at == SWITCH;
+	mad[128 + 1] = 1;
+	agents_send(w->agents, w->host, &to, mad, MAD_SIZE, w->now);
+	if (w->n == before)
+		return SILENCE;
+	assert_int_equal(w->n, before + 1);
+	assert_int_equal(w->mad[3], MAD_GET_RESP);
+	return load_be16(w->mad + 4) & 0x7FFF;
+}
+
+/* A Set begins with what a Get says, as a subnet manager's does. */
+static uint16_t ask(struct world *w, const struct row *r, uint64_t key)
+{
+	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
+				.method = MAD_GET,
+				.tid = 9,
+				.attribute = r->attribute,
+				.modifier = r->modifier };
+	uint8_t mad[MAD_SIZE];
+	struct field f;
+
+	mad_write(&h, mad);
+	store_be64(mad + 24, key);
+	if (r->method == MAD_SET && send(w, r->at, mad) == OK)
+		memcpy(mad + 64, w->mad + 64, 64);
+	mad[3] = r->method;
+	if (r->version)
+		mad[2] = r->version;
+	/* What is there must not be told again: 0 is no change. */
+	if (r->attribute == ATTR_PORT_INFO && r->method == MAD_SET) {
+		mad[64 + 32] &= 0xF0;
+		mad[64 + 33] &= 0x0F;
+	}
+	if (r->in) {
+		uint8_t *data = field_in(r, r->in, mad, &f);
+
+		field_set(&f, data, r->value);
+	}
+	return send(w, r->at, mad);
+}
+
+static const struct row rows[] = {
+	/* What a node is, and that nobody can change that. */
+	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "NodeType", 1 },
+	{ SWITCH, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "NodeType", 2 },
+	{ SWITCH, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "NumPorts", PORTS },
+	{ SWITCH, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "LocalPort", PORTS },
+	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "LocalPort", 1 },
+	{ HOST, MAD_SET, ATTR_NODE_INFO, 0, NULL, 0, NO_SUCH, NULL, 0 },
+	{ HOST, MAD_GET, 0xFF, 0, NULL, 0, NO_SUCH, NULL, 0 },
+	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, BAD_VERSION, NULL, 0, 0, 9 },
+	/* Switches have more than adapters do. */
+	{ HOST, MAD_GET, ATTR_SWITCH_INFO, 0, NULL, 0, NO_SUCH, NULL, 0 },
+	{ HOST, MAD_GET, ATTR_LINEAR_FORWARDING, 0, NULL, 0, NO_SUCH, NULL, 0 },
+	{ HOST, MAD_GET, ATTR_MULTICAST_FORWARDING, 0, NULL, 0, NO_SUCH, NULL, 0 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbTop", 77, OK, "LinearFdbTop", 77 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbTop", 0xFFFF, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_SWITCH_INFO, 0, NULL, 0, OK, "LinearFdbTop", 77 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LifeTime", 12, OK, "LifeTime", 12 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefPort", 3, OK, "DefPort", 3 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefMcastPrimPort", 4, OK, "DefMcastPrimPort", 4 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "DefMcastNotPrimPort", 5, OK, "DefMcastNotPrimPort",
+	  5 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbCap", 1, OK, "LinearFdbCap", 0xC000 },
+	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "RandomFdbCap", 1, OK, "RandomFdbCap", 0 },
+	/* Tables end where the node says that they do. */
+	{ SWITCH, MAD_GET, ATTR_LINEAR_FORWARDING, 0xC000 / 64, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_MULTICAST_FORWARDING, 1U << 28, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_PKEY_TABLE, (PORTS + 1U) << 16, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_PKEY_TABLE, 0x7FFF, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_GET, ATTR_PKEY_TABLE, 0x7FFF, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_SL_TO_VL, (PORTS + 1U) << 8, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_SL_TO_VL, PORTS + 1U, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 1, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 5U << 16 | 1, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 1U << 16 | (PORTS + 1U), NULL, 0, BAD_FIELD, NULL,
+	  0 },
+	{ HOST, MAD_GET, ATTR_GUID_INFO, 99, NULL, 0, BAD_FIELD, NULL, 0 },
+	/* Ports: LIDs, and values that a port does not support. */
+	{ SWITCH, MAD_GET, ATTR_PORT_INFO, PORTS + 1, NULL, 0, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 5, OK, "Lid", 5 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 0xC000, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 0xFFFF, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "SMLid", 0xC000, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "Lid", 5 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LMC", 3, OK, "LMC", 3 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "OperVLs", 6, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "NeighborMTU", 6, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkDownDefState", 3, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "PhysLinkState", 4, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 9, OK, "VLHighLimit", 9 },
+	/* Extended speeds: one of those there are, all, or by a code none. */
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 1, OK, "LinkSpeedExtEnabled",
+	  1 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 4, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 30, OK, "LinkSpeedExtEnabled",
+	  0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 31, OK, "LinkSpeedExtEnabled",
+	  3 },
+	/* Fifteen lanes by default; nobody can make them fewer. */
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLCap", 1, OK, "VLCap", 5 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "ClientReregister", 1, OK, "ClientReregister", 1 },
+	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "ClientReregister", 0 },
+	/* A link becomes active by way of armed, and not back. */
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 4, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "LinkState", 2 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 3, OK, "LinkState", 3 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 4, OK, "LinkState", 4 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 2, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 3, BAD_FIELD, NULL, 0 },
+	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 1, OK, "LinkState", 2 },
+};
+
+static void check_row(struct world *w, size_t i)
+{
+	const struct row *r = &rows[i];
+	uint16_t status = ask(w, r, 0);
+	struct field f;
+
+	if (status != r->status)
+		fail_msg("row %zu: status 0x%x, not 0x%x", i, status, r->status);
+	if (!r->out)
+		return;
+	const uint8_t *data = field_in(r, r->out, w->mad, &f);
+
+	if (field_get(&f, data) != r->wanted)
+		fail_msg("row %zu: %s is %llu", i, r->out, (unsigned long long)field_get(&f, data));
+}
+
+static void test_rows(void **state)
+{
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 31, 0);
+	for (unsigned round = 0; round < 50; round++) {
+		struct world w = { 0 };
+
+		start(&w, &rng);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+			check_row(&w, i);
+		finish(&w);
+	}
+}
+
+/*
+ * The M_Key, 14.2.4: whether a Get and a Set with another key are answered at
+ * each level of protection, and whether the answer shows the key.
+ */
+static void test_keys(void **state)
+{
+	enum { KEY = 0x1234, OTHER = 0x99, LEASE = 7 };
+	static const struct {
+		uint64_t protect;
+		bool get, shown;
+	} levels[] = {
+		{ 0, true, true }, { 1, true, false }, { 2, false, false }, { 3, false, false }
+	};
+	const struct row get = { HOST, MAD_GET, ATTR_PORT_INFO, 1 };
+	const struct row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 3 };
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 32, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		struct world w = { 0 };
+
+		start(&w, &rng);
+		agents_port_set(w.agents, w.host, PORT_MKEY, KEY);
+		agents_port_set(w.agents, w.host, PORT_LEASE, LEASE);
+		agents_port_set(w.agents, w.host, PORT_LID, 5);
+		agents_port_set(w.agents, w.host, PORT_SM_LID, 5);
+		agents_port_set(w.agents, w.host, PORT_PROTECT, levels[i].protect);
+		assert_int_equal(ask(&w, &get, KEY), OK);
+		assert_int_equal(load_be64(w.mad + 64), KEY);
+		assert_int_equal(ask(&w, &get, OTHER), levels[i].get ? OK : SILENCE);
+		if (levels[i].get)
+			assert_int_equal(load_be64(w.mad + 64), levels[i].shown ? KEY : 0);
+		assert_int_equal(ask(&w, &set, OTHER), SILENCE);
+		/* The manager hears who it was: trap 256, security. */
+		assert_int_equal(w.trap[64], 0x80 | 2);
+		assert_int_equal(load_be16(w.trap + 64 + 4), 256);
+		assert_int_equal(load_be16(w.trap + 64 + 10 + 2), 5);
+		assert_int_equal(w.trap[64 + 10 + 6], MAD_SET);
+		assert_int_equal(load_be16(w.trap + 64 + 10 + 8), ATTR_PORT_INFO);
+		assert_int_equal(load_be64(w.trap + 64 + 10 + 14), OTHER);
+		assert_true(agents_port_get(w.agents, w.host, PORT_MKEY_VIOLATIONS) >= 1);
+		/* The lease runs out: the key can be read, and is still it. */
+		w.now = LEASE * SECOND;
+		assert_int_equal(ask(&w, &get, OTHER), OK);
+		assert_int_equal(load_be64(w.mad + 64), KEY);
+		assert_int_equal(ask(&w, &set, OTHER), SILENCE);
+		assert_int_equal(ask(&w, &set, KEY), OK);
+		finish(&w);
+	}
+}
+
+/*
+ * Whoever sets a key, where there was none, is answered with it: it had the
+ * right to set it, and a manager takes the answer for what the port has.
+ */
+static void test_who_sets_a_key_hears_it(void **state)
+{
+	enum { KEY = 0x1234 };
+	const struct row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "Mkey", KEY };
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 35, 0);
+	for (uint64_t level = 0; level < 4; level++) {
+		struct world w = { 0 };
+
+		start(&w, &rng);
+		agents_port_set(w.agents, w.host, PORT_PROTECT, level);
+		assert_int_equal(ask(&w, &set, 0), OK);
+		assert_int_equal(agents_port_get(w.agents, w.host, PORT_PROTECT), level);
+		assert_int_equal(load_be64(w.mad + 64), KEY);
+		finish(&w);
+	}
+}
+
+/* The right key within the lease stops its clock. */
+static void test_lease_ends_with_the_right_key(void **state)
+{
+	enum { KEY = 0x1234, LEASE = 7 };
+	const struct row get = { HOST, MAD_GET, ATTR_PORT_INFO, 1 };
+	struct rng rng;
+	struct world w = { 0 };
+
+	(void)state;
+	rng_init(&rng, 33, 0);
+	start(&w, &rng);
+	agents_port_set(w.agents, w.host, PORT_MKEY, KEY);
+	agents_port_set(w.agents, w.host, PORT_LEASE, LEASE);
+	agents_port_set(w.agents, w.host, PORT_PROTECT, 2);
+	assert_int_equal(ask(&w, &get, 1), SILENCE);
+	w.now = LEASE * SECOND - 1;
+	assert_int_equal(ask(&w, &get, KEY), OK);
+	w.now = LEASE * SECOND;
+	assert_int_equal(ask(&w, &get, 1), SILENCE);
+	finish(&w);
+}
+
+/* Counters of passed thresholds raise the trap of their kind, 14.2.5.1. */
+static void test_thresholds(void **state)
+{
+	static const struct {
+		unsigned counter;
+		uint16_t trap; /* 0: none */
+	} causes[] = { { COUNT_LINK_INTEGRITY, 129 }, { COUNT_BUFFER_OVERRUN, 130 },
+		       { COUNT_VL_FLOW_ERRORS, 131 }, { COUNT_VL_FLOW_ERRORS + 15, 131 },
+		       { COUNT_SYMBOL_ERROR, 0 },     { COUNT_SL_RCV_DATA + 15, 0 } };
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 34, 0);
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+		struct world w = { 0 };
+
+		start(&w, &rng);
+		agents_port_set(w.agents, w.host, PORT_LID, 5);
+		agents_port_set(w.agents, w.host, PORT_SM_LID, 5);
+		agents_error(w.agents, w.host, causes[i].counter, 0, 0);
+		assert_int_equal(w.trap[3], 0);
+		agents_error(w.agents, w.host, causes[i].counter, 3, 0);
+		assert_int_equal(agents_counter(w.agents, w.host, causes[i].counter), 3);
+		assert_int_equal(w.trap[3], causes[i].trap ? MAD_TRAP : 0);
+		assert_int_equal(load_be16(w.trap + 64 + 4), causes[i].trap);
+		if (causes[i].trap) {
+			assert_int_equal(w.trap[64], 0x80 | 1);
+			assert_int_equal(load_be16(w.trap + 64 + 12), 5);
+			assert_int_equal(w.trap[64 + 14], 1);
+		}
+		finish(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_who_sets_a_key_hears_it),
+		cmocka_unit_test(test_lease_ends_with_the_right_key),
+		cmocka_unit_test(test_thresholds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

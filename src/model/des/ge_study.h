@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_MODEL_DES_GE_STUDY_H
+#define HD_MODEL_DES_GE_STUDY_H
+
+/*
+ * One GE queue seen from every side: exact, in maximum-entropy form, by the
+ * thesis' approximation, without its thresholds, and simulated. What the
+ * model commands and the published figures of chapter 5 are made of.
+ */
+
+#include "model/des/ge_twin.h"
+#include "model/maxent.h"
+
+struct ge_study {
+	struct batch_queue queue;
+	bool thesis;              /* the approximation too; one class, no fixed rooms */
+	bool without;             /* and the queue without thresholds */
+	struct twin_options twin; /* packets = 0: no simulation */
+};
+
+struct ge_point {
+	double *p; /* capacity + 1 */
+	struct ge_result exact;
+
+	/* One class and no fixed rooms: the closed form. */
+	bool has_form;
+	struct maxent form;
+	double form_error; /* largest |difference| from the recursion */
+
+	bool has_thesis; /* asked for, and the approximation exists */
+	struct ge_result thesis;
+
+	/*
+	 * The first rate only: with the room of one region's lanes (capacity
+	 * divided by the number of regions) and with all of it.
+	 */
+	size_t lane_capacity;
+	struct ge_result lane;
+	struct ge_result whole;
+
+	size_t n_classes; /* results of each, if there are several */
+	struct ge_result classes[BATCH_MAX_CLASSES];
+
+	struct ge_twin_result twin;
+	struct ge_twin_result class_twins[BATCH_MAX_CLASSES];
+};
+
+HD_MUST_CHECK enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *study,
+					   struct diag *d);
+void ge_point_fini(struct ge_point *point);
+
+/* The measures one by one, in the order of the struct. */
+enum ge_measure { GE_L, GE_U, GE_BLOCKING, GE_THROUGHPUT, GE_W, GE_MEASURES };
+extern const char *const ge_measure_names[GE_MEASURES]; /* "L" */
+extern const char *const ge_measure_units[GE_MEASURES]; /* "packets" */
+
+double ge_result_get(const struct ge_result *r, enum ge_measure m);
+const struct interval *ge_twin_get(const struct ge_twin_result *r, enum ge_measure m);
+
+#endif

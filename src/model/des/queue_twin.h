@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_MODEL_DES_QUEUE_TWIN_H
+#define HD_MODEL_DES_QUEUE_TWIN_H
+
+/*
+ * The twin of model/queue.h: one server, classes of Poisson arrivals, each
+ * with a queue of its own, and a rule for whom to serve next.
+ *
+ * Only the first two moments of a service time matter to the formulas, so the
+ * twin takes the simplest law that has them: constant plus exponential below
+ * a squared coefficient of variation of 1, GE from 1 on.
+ */
+
+#include "model/des/twin.h"
+#include "model/queue.h"
+
+enum queue_order {
+	QUEUE_PRIORITY, /* the first class that waits; one class: FCFS */
+	QUEUE_TURNS,    /* weighted round robin, `turn` customers each */
+};
+
+struct queue_twin {
+	enum queue_order order;
+	size_t n_classes;
+	struct queue_class classes[QUEUE_MAX_CLASSES];
+	unsigned turn[QUEUE_MAX_CLASSES]; /* QUEUE_TURNS only */
+	size_t capacity;                  /* of all queues and the server; 0 = no limit */
+};
+
+struct queue_twin_result {
+	struct interval mean_queue;
+	struct interval response;
+	struct interval wait;
+	struct interval utilisation;
+	struct interval blocking; /* not sound below 100 losses */
+	struct interval throughput;
+	uint64_t lost;
+};
+
+/*
+ * One result per class, and the mean of the work in all queues, services under
+ * way not counted: what queue_conserved gives.
+ */
+void queue_twin_run(const struct queue_twin *q, const struct twin_options *o,
+		    struct queue_twin_result *out, struct interval *conserved);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_MODEL_DES_TWIN_H
+#define HD_MODEL_DES_TWIN_H
+
+/*
+ * Discrete-event twins of the models: each plays the same queue customer by
+ * customer on the simulator's event kernel, knows nothing of the formulas,
+ * and says how well it knows its answer.
+ *
+ * The kernel's clock counts picoseconds; the models' unit of time is free. A
+ * twin maps one to the other so that the fastest mean time is 10^9 ps, or
+ * less if the run would be longer than 10^18 ps: rounding a duration to whole
+ * picoseconds is then far below what any run can see.
+ */
+
+#include <stdint.h>
+
+#include "base/eventq.h"
+#include "measure/interval.h"
+
+struct twin_options {
+	uint64_t packets; /* arrivals to observe, after the warm-up */
+	uint64_t seed;
+	double level; /* of the intervals, e.g. 0.999 */
+	/*
+	 * Called now and then with the arrivals so far; false: enough, and the
+	 * result is of these. May be NULL.
+	 */
+	bool (*tick)(void *arg, uint64_t arrivals);
+	void *arg;
+};
+
+#define TWIN_MIN_PACKETS 1000
+#define TWIN_MAX_PACKETS UINT64_C(10000000000)
+
+/* Arrivals that are not counted: a tenth more than asked for. */
+uint64_t twin_warmup(const struct twin_options *o);
+
+/* Whether to go on. */
+static inline bool twin_tick(const struct twin_options *o, const struct eventq *events,
+			     uint64_t arrivals)
+{
+	return !o->tick || events->pops % (1 << 18) != 0 || o->tick(o->arg, arrivals);
+}
+
+/* Picoseconds per unit of time; rates are per unit of time. */
+double twin_scale(const struct twin_options *o, double fastest_rate, double arrival_rate);
+/* A duration in units of time as whole picoseconds. */
+hd_time twin_time(double scale, double units);
+
+/*
+ * A level, or a rate of happenings, over time: its mean in windows of equal
+ * width, which are the samples of the batches.
+ */
+struct window {
+	double level;
+	double area; /* of the window being filled, in level x ps */
+	hd_time last;
+	hd_time end; /* of that window; 0 while nothing is recorded */
+	hd_time width;
+	struct batch_means means;
+};
+
+/* Starts to record; the level stays. */
+void window_start(struct window *w, hd_time now, hd_time width);
+void window_pass(struct window *w, hd_time now); /* for window_set */
+
+static inline void window_set(struct window *w, hd_time now, double level)
+{
+	if (w->end)
+		window_pass(w, now);
+	w->level = level;
+}
+
+/* Something happened: the mean becomes happenings per `scale` picoseconds. */
+static inline void window_hit(struct window *w, hd_time now, double scale)
+{
+	if (w->end) {
+		window_pass(w, now);
+		w->area += scale;
+	}
+}
+
+struct interval window_interval(const struct window *w, double level);
+
+/*
+ * Whether the interval holds `value`. One that is not sound (see interval.h)
+ * or has no width (nothing ever varied) cannot tell, and holds everything.
+ */
+bool twin_agrees(const struct interval *in, double value);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/admission/diffserv.h"
+
+#include "qos/tables/lanes.h"
+
+struct diffserv_af diffserv_af(uint8_t dscp)
+{
+	struct diffserv_af af = { dscp >> 3, (dscp >> 1) & 3 };
+	bool is_af = !(dscp & 1) && af.class >= 1 && af.class <= 4 && af.precedence >= 1;
+
+	return is_af ? af : (struct diffserv_af){ 0, 0 };
+}
+
+void diffserv_name(uint8_t dscp, struct strbuf *out)
+{
+	struct diffserv_af af = diffserv_af(dscp);
+
+	if (dscp == DSCP_EF)
+		strbuf_puts(out, "EF");
+	else if (dscp == DSCP_DEFAULT)
+		strbuf_puts(out, "default");
+	else if (dscp == DSCP_LOWER_EFFORT)
+		strbuf_puts(out, "LE");
+	else if (af.class)
+		strbuf_printf(out, "AF%u%u", af.class, af.precedence);
+	else if (dscp % 8 == 0)
+		strbuf_printf(out, "CS%u", dscp / 8);
+	else
+		strbuf_printf(out, "%u", dscp);
+}
+
+/* SLs of the two maps. AF4 is the most urgent of its kind. */
+struct layout {
+	uint8_t ef, af[5], be, ch; /* af[1..4] */
+};
+
+static const struct layout separate = { 0, { 0, 4, 3, 2, 1 }, 5, 6 };
+static const struct layout together = { 0, { 0, 1, 1, 1, 1 }, 2, 3 };
+
+static void map_dscp(struct diffserv_map *map, const struct layout *l, uint8_t dscp)
+{
+	unsigned af = diffserv_af(dscp).class;
+
+	if (dscp == DSCP_EF) {
+		map->class[dscp] = TC_DBTS;
+		map->sl[dscp] = l->ef;
+	} else if (af) {
+		map->class[dscp] = TC_DB;
+		map->sl[dscp] = l->af[af];
+	} else if (dscp == DSCP_CS6 || dscp == DSCP_CS7) {
+		/* RFC 2474, 4.2.2.2: better than default; routing lives here */
+		map->class[dscp] = TC_DB;
+		map->sl[dscp] = l->af[4];
+	} else if (dscp == DSCP_LOWER_EFFORT || dscp == DSCP_CS1) {
+		map->class[dscp] = TC_CH;
+		map->sl[dscp] = l->ch;
+	} else {
+		map->class[dscp] = TC_BE;
+		map->sl[dscp] = l->be;
+	}
+}
+
+static struct sl2vl layout_lanes(const struct layout *l, unsigned vls)
+{
+	const struct lane_class classes[] = {
+		{ .sl = l->ef, .kind = TC_DBTS, .lane = LANE_ANY },
+		{ .sl = l->be, .kind = TC_BE, .lane = LANE_ANY },
+		{ .sl = l->ch, .kind = TC_CH, .lane = LANE_ANY },
+		{ .sl = l->af[1], .kind = TC_DB, .lane = LANE_ANY },
+		{ .sl = l->af[2], .kind = TC_DB, .lane = LANE_ANY },
+		{ .sl = l->af[3], .kind = TC_DB, .lane = LANE_ANY },
+		{ .sl = l->af[4], .kind = TC_DB, .lane = LANE_ANY },
+	};
+	const struct lane_plan plan = {
+		.lanes = vls,
+		.classes = classes,
+		.n_classes = l->af[1] == l->af[2] ? 4 : 7,
+	};
+
+	return lanes_map(&plan, vls);
+}
+
+struct diffserv_map diffserv_map_for(unsigned vls)
+{
+	struct diffserv_map map = { .separate_af = vls >= 8 };
+	const struct layout *l = map.separate_af ? &separate : &together;
+
+	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++)
+		map_dscp(&map, l, (uint8_t)dscp);
+	/* An SL's own mark; precedence 1, since nothing is ever dropped. */
+	for (unsigned af = 1; af <= 4; af++)
+		map.dscp[l->af[af]] = (uint8_t)(af << 3 | 1 << 1);
+	map.dscp[l->ef] = DSCP_EF;
+	map.dscp[l->ch] = DSCP_LOWER_EFFORT;
+	map.lanes = layout_lanes(l, vls);
+	return map;
+}

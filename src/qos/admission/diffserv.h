@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_ADMISSION_DIFFSERV_H
+#define HD_QOS_ADMISSION_DIFFSERV_H
+
+/*
+ * DiffServ over InfiniBand: DSCP to class to SL, both ways.
+ *
+ * The DS byte travels unchanged in the GRH's TClass; its upper six bits are
+ * the DSCP. Each subnet maps it to an SL of its own, so a router between
+ * subnets chooses the outbound SL from TClass; the source, or the first
+ * router, sets TClass from the SL.
+ *
+ *	EF		DBTS	SL 0
+ *	AF4x .. AF1x	DB	SL 1, 2, 3, 4, or all SL 1
+ *	CS6, CS7	DB	as AF4x: never worse than default (RFC 2474)
+ *	default, CS0	BE	SL 5, or 2
+ *	lower effort	CH	SL 6, or 3
+ *
+ * The second SL is that of the four-SL map (paper 003), for fabrics whose
+ * lanes do not allow a DB lane for each AF class. AF's drop precedence has no
+ * counterpart: a lossless fabric drops nothing, whichever the colour.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "qos/tables/classes.h"
+
+enum {
+	DSCP_DEFAULT = 0,
+	DSCP_LOWER_EFFORT = 1,
+	DSCP_CS1 = 8, /* lower effort before it had a code of its own */
+	DSCP_AF41 = 34,
+	DSCP_EF = 46,
+	DSCP_CS6 = 48, /* network control, as CS7 */
+	DSCP_CS7 = 56,
+	DSCP_COUNT = 64
+};
+
+struct diffserv_map {
+	uint8_t sl[DSCP_COUNT];
+	enum traffic_class class[DSCP_COUNT];
+	uint8_t dscp[N_SLS]; /* what to write for packets that have none */
+	bool separate_af;
+	struct sl2vl lanes;
+};
+
+/* For links with `vls` data lanes; AF classes apart where 8 or more. */
+struct diffserv_map diffserv_map_for(unsigned vls);
+
+/* AF class 1..4 and drop precedence 1..3 of a DSCP; class 0 if it is none. */
+struct diffserv_af {
+	unsigned class, precedence;
+};
+struct diffserv_af diffserv_af(uint8_t dscp);
+/* "EF", "AF21", "CS5", "default", "LE", or the number. */
+void diffserv_name(uint8_t dscp, struct strbuf *out);
+
+static inline uint8_t diffserv_sl(const struct diffserv_map *map, uint8_t tclass)
+{
+	return map->sl[tclass >> 2];
+}
+
+static inline uint8_t diffserv_tclass(const struct diffserv_map *map, uint8_t sl)
+{
+	return (uint8_t)(map->dscp[sl] << 2);
+}
+
+struct results;
+
+/* Two tables: what becomes of each mark, and which mark an SL gets. */
+void diffserv_tables(const struct diffserv_map *map, struct results *r);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_ADMISSION_STATISTICAL_H
+#define HD_QOS_ADMISSION_STATISTICAL_H
+
+/*
+ * Statistical admission (thesis, 3.2): for services that bear a rare
+ * violation, more sources fit a link than their peaks add up to.
+ *
+ * Sources are independent and on or off: at `peak` a share mean/peak of the
+ * time, else silent. The chance that together they want more than the link
+ * has is bounded by Chernoff's inequality,
+ *
+ *	P(demand > C) <= min over t of exp(sum ln E[exp(t rate)] - t C),
+ *
+ * so that what is admitted violates at most as often as was allowed, whatever
+ * the mix of sources.
+ */
+
+#include <stdint.h>
+
+struct stat_class {
+	double peak, mean; /* the same unit as the capacity; mean <= peak */
+	uint32_t n;
+};
+
+/* The bound on P(demand > capacity); 0 if the peaks fit, 1 if means do not. */
+double stat_overflow(const struct stat_class *classes, unsigned n_classes, double capacity);
+
+/*
+ * How many sources of one class fit beside the others with at most `allowed`
+ * violations. 0 < allowed < 1; allowed 0 asks for peaks.
+ */
+uint32_t stat_most(const struct stat_class *others, unsigned n_others,
+		   const struct stat_class *asked, double capacity, double allowed);
+
+#endif

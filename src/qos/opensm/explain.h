@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_OPENSM_EXPLAIN_H
+#define HD_QOS_OPENSM_EXPLAIN_H
+
+/*
+ * What an opensm.conf is worth: the tables that each kind of port ends up with,
+ * and what every service level gets of a link by them.
+ *
+ * Ports are of a kind if OpenSM has one set of options for them and their links
+ * have as many lanes. Where several classes share a lane, which is first in,
+ * first out, each has what is its own if they send as many packets; of nothing
+ * it can be sure, and it waits as the lane does.
+ */
+
+#include "base/diag.h"
+#include "base/option.h"
+#include "base/units.h"
+#include "measure/results.h"
+#include "qos/opensm/opensm.h"
+#include "qos/tables/contention.h"
+
+/* Who uses a service level, with packets of which payload. */
+struct explain_class {
+	char name[32];
+	uint8_t sl;
+	uint32_t payload;
+};
+
+/* What the file meets. */
+struct explain_view {
+	/* All that compete; none: every SL, with packets of `mtu`. */
+	struct explain_class classes[N_SLS];
+	unsigned n_classes;
+	bool by_lane;           /* the latter: those of a lane are told together */
+	uint32_t mtu, overhead; /* bytes of payload at most, and beside it */
+	unsigned entries;       /* of an arbitration table */
+	unsigned vls;           /* of links, where no fabric says */
+	struct hd_rate rate;
+};
+
+/* Words "NAME=SL[,PAYLOAD]"; long names are cut. */
+HD_MUST_CHECK enum hd_status explain_classes(const struct option_list *words, struct diag *d,
+					     struct explain_view *out);
+
+struct explain_service {
+	uint8_t vl;   /* 15: dropped */
+	double share; /* of a link on which all compete */
+	double lane;  /* that of its lane, with whoever else is on it */
+	double floor; /* of the lane, whichever others send without end */
+	double wait;  /* seconds on one link; HUGE_VAL: for ever */
+	enum contention_table served;
+	uint16_t with; /* other SLs in use on the lane, a bit each */
+};
+
+struct explain_port {
+	enum opensm_scope scope;
+	uint32_t n;          /* of the fabric's ports; 0: none is given */
+	unsigned vls;        /* before max_op_vls */
+	struct hd_rate rate; /* of the slowest of their links */
+	struct opensm_tables tables;
+	struct explain_service services[N_SLS]; /* by class */
+	struct contention_burst burst;
+};
+
+struct explain {
+	struct explain_view view;
+	bool qos; /* whether OpenSM sends the tables at all */
+	struct explain_port *ports;
+	size_t n_ports, cap;
+};
+
+/* For the ports of a fabric, or (NULL) one of each kind; free with _fini. */
+void explain_make(const struct opensm_conf *conf, const struct explain_view *view,
+		  const struct subnet *s, struct explain *out);
+void explain_fini(struct explain *e);
+
+/* As tables and remarks (explain_tables.c). */
+void explain_show(const struct explain *e, struct results *r);
+/* What changes from one to the other, the greatest first. */
+void explain_compare(const struct explain *before, const struct explain *after, struct results *r);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/opensm/opensm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/iba.h"
+#include "base/text.h"
+
+static const char *const prefixes[OPENSM_SCOPES] = {
+	[OPENSM_DEFAULT] = "qos_", [OPENSM_CA] = "qos_ca_",      [OPENSM_SW0] = "qos_sw0_",
+	[OPENSM_SWE] = "qos_swe_", [OPENSM_ROUTER] = "qos_rtr_",
+};
+
+/* OpenSM's built-in tables. */
+static struct opensm_list builtin(bool high)
+{
+	struct opensm_list list = { .n = N_DATA_VLS };
+
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		list.vl[vl] = vl;
+		list.weight[vl] = high == (vl == 0) ? 4 : 0;
+	}
+	return list;
+}
+
+static struct opensm_list builtin_sl2vl(void)
+{
+	struct opensm_list list = { .n = N_SLS };
+
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		list.vl[sl] = sl < 15 ? sl : 7;
+	return list;
+}
+
+struct conf_line {
+	unsigned number;
+	bool is_rest; /* of a line that was cut */
+	char *key, *value;
+};
+
+/*
+ * A number as C has it, and whatever stands behind it skipped: OpenSM does not
+ * look at what that is.
+ */
+static uint32_t next_number(char **at, char separator, struct opensm_list *list)
+{
+	char *end;
+	const char *first = *at + strspn(*at, " \t");
+	uint32_t value = (uint32_t)strtoul(*at, &end, 0);
+
+	list->octal |= first[0] == '0' && first[1] >= '0' && first[1] <= '9';
+	list->malformed |= end == *at || (*end && *end != separator);
+	*at = end + (*end != '\0');
+	return value;
+}
+
+static void read_list(const struct conf_line *line, bool weighted, struct opensm_list *out)
+{
+	struct opensm_list list = { .line = line->number };
+	char *at = line->value;
+
+	for (; *at; list.n++) {
+		uint32_t vl = next_number(&at, weighted ? ':' : ',', &list);
+		uint32_t weight = 0;
+
+		if (weighted) {
+			list.malformed |= !*at;
+			weight = *at ? next_number(&at, ',', &list) : 0;
+		}
+		if (list.n < VLARB_MAX) {
+			list.vl[list.n] = vl;
+			list.weight[list.n] = weight;
+		}
+	}
+	*out = list;
+}
+
+static long read_number(const struct conf_line *line, bool *malformed)
+{
+	char *end;
+	long value = strtol(line->value, &end, 0);
+
+	*malformed = end == line->value || *end != '\0';
+	return value;
+}
+
+/* A key of one of the five sets, behind its prefix; false: there is none. */
+static bool read_set_key(struct opensm_set *set, bool general, const char *suffix,
+			 const struct conf_line *line)
+{
+	struct opensm_list *list = strcmp(suffix, "vlarb_high") == 0  ? &set->high
+				   : strcmp(suffix, "vlarb_low") == 0 ? &set->low
+				   : strcmp(suffix, "sl2vl") == 0     ? &set->sl2vl
+								      : NULL;
+
+	if (list && strcmp(line->value, "(null)") == 0) {
+		*list = (struct opensm_list){ 0 };
+	} else if (list) {
+		read_list(line, list != &set->sl2vl, list);
+	} else if (strcmp(suffix, "max_vls") == 0) {
+		set->max_vls_line = line->number;
+	} else if (strcmp(suffix, "high_limit") == 0) {
+		set->high_limit_line = line->number;
+		set->high_limit = read_number(line, &set->high_limit_malformed);
+		/* Out of range: the default, 0 or what the general set has. */
+		set->high_limit_malformed |= set->high_limit > 255;
+		if (set->high_limit > 255)
+			set->high_limit = general ? 0 : -1;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void read_max_op_vls(struct opensm_conf *conf, const struct conf_line *line)
+{
+	bool malformed;
+	long code = read_number(line, &malformed);
+
+	conf->max_op_vls_line = line->number;
+	conf->max_op_vls_said = code;
+	conf->max_op_vls = code >= 1 && code <= 5 ? (unsigned)code : 5;
+}
+
+static void note_unknown(struct opensm_conf *conf, const struct conf_line *line)
+{
+	for (const char *const *key = opensm_keys; *key; key++) {
+		if (strcmp(*key, line->key) == 0)
+			return;
+	}
+	conf->unknown = hd_grow(conf->unknown, &conf->unknown_cap, conf->n_unknown + 1,
+				sizeof(*conf->unknown));
+	struct opensm_unknown *u = &conf->unknown[conf->n_unknown++];
+
+	u->line = line->number;
+	snprintf(u->key, sizeof(u->key), "%s", line->key);
+}
+
+static void read_key(struct opensm_conf *conf, const struct conf_line *line)
+{
+	conf->n_keys += !line->is_rest;
+	if (strcmp(line->key, "qos") == 0) {
+		conf->qos = strcmp(line->value, "TRUE") == 0;
+		conf->qos_line = line->number;
+		snprintf(conf->qos_value, sizeof(conf->qos_value), "%s", line->value);
+		return;
+	}
+	if (strcmp(line->key, "max_op_vls") == 0) {
+		read_max_op_vls(conf, line);
+		return;
+	}
+	/* The longest prefix wins: qos_ca_sl2vl is not "ca_sl2vl" of qos_. */
+	for (unsigned scope = OPENSM_SCOPES; scope-- > 0;) {
+		size_t len = strlen(prefixes[scope]);
+
+		if (strncmp(line->key, prefixes[scope], len) == 0 &&
+		    read_set_key(&conf->set[scope], scope == OPENSM_DEFAULT, line->key + len, line))
+			return;
+	}
+	if (!line->is_rest)
+		note_unknown(conf, line);
+}
+
+/* Key and value of a line whose comment is cut off; key "" if none. */
+static void split_line(char *text, struct conf_line *line)
+{
+	text[strcspn(text, "#\r")] = '\0';
+	line->key = text + strspn(text, " \t");
+	size_t len = strcspn(line->key, " \t");
+
+	line->value = line->key + len + strspn(line->key + len, " \t");
+	line->key[len] = '\0';
+	size_t end = strlen(line->value);
+
+	while (end && strchr(" \t", line->value[end - 1]))
+		line->value[--end] = '\0';
+	/* Quotes around all of it are no part of it. */
+	if (end > 1 && strchr("\"'", *line->value) && line->value[end - 1] == *line->value) {
+		line->value[end - 1] = '\0';
+		line->value++;
+	}
+}
+
+static void note_long_line(struct opensm_conf *conf, unsigned number)
+{
+	conf->long_lines = hd_grow(conf->long_lines, &conf->long_lines_cap, conf->n_long_lines + 1,
+				   sizeof(*conf->long_lines));
+	conf->long_lines[conf->n_long_lines++] = number;
+}
+
+/* A line, as OpenSM reads it: what does not fit its buffer is the next one. */
+static void read_pieces(struct opensm_conf *conf, const char *text, size_t len, unsigned number)
+{
+	for (size_t at = 0; at < len; at += OPENSM_LINE_MAX - 1) {
+		struct conf_line line = { .number = number, .is_rest = at > 0 };
+		size_t left = len - at;
+		char *copy = hd_strndup(text + at,
+					left < OPENSM_LINE_MAX - 1 ? left : OPENSM_LINE_MAX - 1);
+
+		split_line(copy, &line);
+		if (*line.key)
+			read_key(conf, &line);
+		free(copy);
+	}
+}
+
+void opensm_conf_read(const char *text, struct opensm_conf *out)
+{
+	struct opensm_conf conf = { .max_op_vls = 5 };
+
+	for (unsigned number = 1; *text; number++) {
+		size_t len = strcspn(text, "\n");
+
+		if (len > OPENSM_LINE_MAX - 1)
+			note_long_line(&conf, number);
+		read_pieces(&conf, text, len, number);
+		text += len + (text[len] == '\n');
+	}
+	*out = conf;
+}
+
+/* Some keys may be misspelt; a file of nothing else is another file. */
+#define MOST_MISSPELT 3
+
+static bool is_foreign(const struct opensm_conf *conf)
+{
+	return conf->n_keys == conf->n_unknown && conf->n_unknown > MOST_MISSPELT;
+}
+
+enum hd_status opensm_conf_load(const char *path, struct diag *d, struct opensm_conf *out)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
+	size_t odd = text_find_binary(text.text, text.len);
+
+	if (status == HD_OK && odd < text.len)
+		status = diag_fail(d, HD_ERR_INPUT, "not a text file: byte %zu is 0x%02x", odd,
+				   (unsigned char)text.text[odd]);
+	if (status == HD_OK)
+		opensm_conf_read(text.text, out);
+	strbuf_fini(&text);
+	if (status == HD_OK && is_foreign(out)) {
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "no opensm.conf: OpenSM knows none of its %zu keys ('%s', ...)",
+				   out->n_keys, out->unknown[0].key);
+		opensm_conf_fini(out);
+	}
+	return status;
+}
+
+void opensm_conf_fini(struct opensm_conf *conf)
+{
+	free(conf->long_lines);
+	free(conf->unknown);
+	*conf = (struct opensm_conf){ 0 };
+}
+
+unsigned opensm_lanes(const struct opensm_conf *conf)
+{
+	return vls_of_code(conf->max_op_vls);
+}
+
+static const struct opensm_list *choose(const struct opensm_list *specific,
+					const struct opensm_list *general,
+					const struct opensm_list *fallback)
+{
+	if (specific->line)
+		return specific;
+	return general->line ? general : fallback;
+}
+
+uint8_t opensm_fold(uint32_t vl, unsigned vls)
+{
+	unsigned mask = vls == 15 ? 15 : vls - 1;
+
+	return (uint8_t)(vl % 15 & mask);
+}
+
+static uint8_t make_table(const struct opensm_list *list, unsigned vls, unsigned cap,
+			  struct vlarb_entry *out)
+{
+	unsigned n = 0;
+
+	while (n < list->n && n < cap && n < VLARB_MAX) {
+		out[n].vl = opensm_fold(list->vl[n], vls);
+		out[n].weight = (uint8_t)list->weight[n];
+		n++;
+	}
+	return (uint8_t)n;
+}
+
+void opensm_effective(const struct opensm_conf *conf, const struct opensm_port *port,
+		      struct opensm_tables *out)
+{
+	const struct opensm_set *own = &conf->set[port->scope];
+	const struct opensm_set *all = &conf->set[OPENSM_DEFAULT];
+	struct opensm_list high = builtin(true), low = builtin(false), lanes = builtin_sl2vl();
+	const struct opensm_list *sl2vl = choose(&own->sl2vl, &all->sl2vl, &lanes);
+
+	*out = (struct opensm_tables){ .vls = opensm_lanes(conf) };
+	if (out->vls > port->vls)
+		out->vls = port->vls;
+	out->vlarb.n_high = make_table(choose(&own->high, &all->high, &high), out->vls,
+				       port->high_cap, out->vlarb.high);
+	out->vlarb.n_low = make_table(choose(&own->low, &all->low, &low), out->vls, port->low_cap,
+				      out->vlarb.low);
+	if (own->high_limit_line && own->high_limit >= 0)
+		out->vlarb.high_limit = (uint8_t)own->high_limit;
+	else if (all->high_limit_line && all->high_limit >= 0)
+		out->vlarb.high_limit = (uint8_t)all->high_limit;
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		unsigned vl = sl < sl2vl->n ? sl2vl->vl[sl] & 15 : 0;
+
+		out->sl2vl.vl[sl] = vl == 15 ? 15 : opensm_fold(vl, out->vls);
+	}
+}
+
+static void export_vlarb(const char *prefix, const char *name, const struct vlarb_entry *entry,
+			 unsigned n, struct strbuf *out)
+{
+	strbuf_printf(out, "%s%s ", prefix, name);
+	if (n == 0)
+		strbuf_puts(out, "0:0");
+	for (unsigned i = 0; i < n; i++)
+		strbuf_printf(out, "%s%u:%u", i ? "," : "", entry[i].vl, entry[i].weight);
+	strbuf_putc(out, '\n');
+}
+
+void opensm_export(enum opensm_scope scope, const struct opensm_tables *t, struct strbuf *out)
+{
+	const char *prefix = prefixes[scope];
+	unsigned code = code_of_vls(t->vls);
+
+	strbuf_printf(out,
+		      "# Without this, none of the tables below is sent.\n"
+		      "qos TRUE\n"
+		      "# %u data lanes: code %u. (%smax_vls is read and never used.)\n"
+		      "max_op_vls %u\n",
+		      t->vls, code, prefix, code);
+	strbuf_printf(out,
+		      "# Bytes of high-priority data before low may send: x 4096, 255 = no limit.\n"
+		      "%shigh_limit %u\n",
+		      prefix, t->vlarb.high_limit);
+	strbuf_puts(out, "# Weights in 64-byte blocks, rounded up to whole packets.\n");
+	export_vlarb(prefix, "vlarb_high", t->vlarb.high, t->vlarb.n_high, out);
+	export_vlarb(prefix, "vlarb_low", t->vlarb.low, t->vlarb.n_low, out);
+	strbuf_puts(out, "# The lane of each SL, all 16: a short list sends the rest to lane 0.\n");
+	strbuf_printf(out, "%ssl2vl ", prefix);
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		strbuf_printf(out, "%s%u", sl ? "," : "", t->sl2vl.vl[sl]);
+	strbuf_putc(out, '\n');
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_OPENSM_OPENSM_H
+#define HD_QOS_OPENSM_OPENSM_H
+
+/*
+ * OpenSM's QoS configuration: what a file says, what OpenSM really does with
+ * it, and what is likely wrong with it.
+ *
+ * OpenSM reads opensm.conf forgivingly: unknown keys are logged and passed
+ * over, numbers are C's (010 is eight) and cut to what fits, whatever stands
+ * behind a number separates it from the next, short lists are padded, lanes
+ * masked to what a link has. opensm_effective applies the same rules, so that
+ * its tables are those that a port gets; opensm_lint says in words where they
+ * differ from what the file looks like.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "measure/results.h"
+#include "qos/opensm/policy.h"
+#include "subnet/subnet.h"
+
+/* Which ports a set of options is for; the order of the key prefixes. */
+enum opensm_scope {
+	OPENSM_DEFAULT, /* qos_ */
+	OPENSM_CA,      /* qos_ca_ */
+	OPENSM_SW0,     /* qos_sw0_: enhanced switch port 0 */
+	OPENSM_SWE,     /* qos_swe_: external switch ports */
+	OPENSM_ROUTER,  /* qos_rtr_ */
+	OPENSM_SCOPES
+};
+
+#define OPENSM_LINE_MAX 1023 /* bytes that OpenSM reads of a line */
+
+/* A list of the file as it stands; line 0 if the key is absent. */
+struct opensm_list {
+	unsigned line;
+	unsigned n;                 /* all of them, even those beyond the arrays */
+	uint32_t vl[VLARB_MAX];     /* not masked yet */
+	uint32_t weight[VLARB_MAX]; /* VLArb only */
+	bool octal;                 /* some number begins with a zero */
+	bool malformed;             /* something is neither number nor separator */
+};
+
+struct opensm_set {
+	unsigned high_limit_line;
+	long high_limit; /* below 0: as if it were absent */
+	bool high_limit_malformed;
+	unsigned max_vls_line;
+	struct opensm_list high, low, sl2vl;
+};
+
+/* A line whose key OpenSM does not know. */
+struct opensm_unknown {
+	unsigned line;
+	char key[48];
+};
+
+struct opensm_conf {
+	bool qos;
+	unsigned qos_line;
+	char qos_value[16];  /* as it stands, cut */
+	unsigned max_op_vls; /* code 1..5 for 1, 2, 4, 8, 15; 5 if absent */
+	unsigned max_op_vls_line;
+	long max_op_vls_said; /* there */
+	struct opensm_unknown *unknown;
+	size_t n_unknown, unknown_cap;
+	size_t n_keys; /* lines that have one, known or not */
+	struct opensm_set set[OPENSM_SCOPES];
+	unsigned *long_lines; /* numbers of lines that OpenSM cuts */
+	size_t n_long_lines, long_lines_cap;
+};
+
+/* Keys that OpenSM knows, ended by NULL. */
+extern const char *const opensm_keys[];
+
+/* Takes every text, as OpenSM does; free with opensm_conf_fini. */
+void opensm_conf_read(const char *text, struct opensm_conf *out);
+void opensm_conf_fini(struct opensm_conf *conf);
+/*
+ * The same of a file, but a binary one is refused: OpenSM would read nothing
+ * of it and say nothing.
+ */
+HD_MUST_CHECK enum hd_status opensm_conf_load(const char *path, struct diag *d,
+					      struct opensm_conf *out);
+
+/* What a port can do. */
+struct opensm_port {
+	enum opensm_scope scope;
+	unsigned vls;               /* data VLs that both ends have: 1, 2, 4, 8, 15 */
+	unsigned low_cap, high_cap; /* table entries it has room for */
+};
+
+/* The tables that OpenSM programs into such a port, if `qos` is TRUE. */
+struct opensm_tables {
+	unsigned vls; /* in operation */
+	struct vlarb vlarb;
+	struct sl2vl sl2vl;
+};
+/* A table's lane: VL15 becomes VL0 (modulo 15), and lanes wrap at `vls`. */
+uint8_t opensm_fold(uint32_t vl, unsigned vls);
+void opensm_effective(const struct opensm_conf *conf, const struct opensm_port *port,
+		      struct opensm_tables *out);
+/* Data VLs that links have in operation at most. */
+unsigned opensm_lanes(const struct opensm_conf *conf);
+/*
+ * Tables of every port of a subnet whose links have no more lanes than that and
+ * whose ports have `entries` in each arbitration table; if `qos` is not TRUE,
+ * they stay as they are (opensm_program.c).
+ */
+void opensm_program(const struct opensm_conf *conf, unsigned entries, struct subnet *s);
+
+struct opensm_finding {
+	char code[4]; /* "W1" */
+	unsigned line;
+	char message[240];
+};
+struct opensm_findings {
+	struct opensm_finding *items;
+	size_t n, cap;
+};
+/* For a fabric whose links have `port`'s lanes and packets of `mtu` bytes. */
+void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
+		 struct opensm_findings *out);
+/* What a policy file, which labels connections with SLs, has no effect on. */
+void opensm_lint_policy(const struct opensm_conf *conf, const struct opensm_port *port,
+			const struct policy *policy, struct opensm_findings *out);
+void opensm_findings_fini(struct opensm_findings *findings);
+/* Both (`policy` may be NULL) as a table, and the tables that a port ends up
+ * with; whether there is no finding (lint_tables.c). */
+bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
+		      const struct policy *policy, struct results *r);
+
+/*
+ * Writes a fragment of opensm.conf that gives ports of `scope` these tables,
+ * each line with why it is there.
+ */
+void opensm_export(enum opensm_scope scope, const struct opensm_tables *tables, struct strbuf *out);
+
+#endif

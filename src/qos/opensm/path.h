@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_OPENSM_PATH_H
+#define HD_QOS_OPENSM_PATH_H
+
+/*
+ * The links that a flow uses, from its source's port to its destination: the
+ * output ports in order, and the VL on each. Follows the forwarding tables,
+ * so it is the path that packets really take.
+ * Where the routing engine asks for the SLs of paths, packets travel on the one
+ * that it has for theirs.
+ */
+
+#include <stdint.h>
+
+#include "subnet/subnet.h"
+
+#define PATH_MAX_HOPS 64
+
+struct path {
+	uint32_t n_hops;
+	port_id port[PATH_MAX_HOPS];
+	uint8_t vl[PATH_MAX_HOPS];
+};
+
+/*
+ * HD_ERR_NOT_FOUND if the tables do not lead there (no entry, a loop, a port
+ * without a cable), HD_ERR_UNFIT if an SL2VL table on the way drops the SL.
+ * path->n_hops then counts the hops up to where it ended.
+ */
+HD_MUST_CHECK enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid,
+				       uint8_t sl, struct path *path);
+
+#endif

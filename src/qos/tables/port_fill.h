@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_TABLES_PORT_FILL_H
+#define HD_QOS_TABLES_PORT_FILL_H
+
+/*
+ * The two arbitration tables of one port as connections fill them, one after
+ * the other: VLs of DBTS in the high table, the others in the low one, and no
+ * more slots in both together than a frame has. Best effort and preferential
+ * best effort have their shares from the start, the other VLs one slot in the
+ * low table; connections of preferential best effort are counted against its
+ * share.
+ */
+
+#include "base/diag.h"
+#include "measure/results.h"
+#include "qos/tables/classes.h"
+#include "qos/tables/fill.h"
+
+struct port_fill_params {
+	struct hd_rate link;
+	struct hd_ratio best_effort, preferred; /* together at most 1 */
+	enum fill_mode mode;
+	enum fill_place place;
+	unsigned vls; /* data lanes, onto which classes are folded */
+};
+
+struct port_fill {
+	struct port_fill_params params;
+	struct sl2vl lanes;
+	struct fill high, low;
+	uint16_t high_vls;
+	uint16_t unreserved_vls; /* of BE, PBE and CH */
+	uint64_t preferred_used; /* slots */
+};
+
+/* What is lost by sharing VLs goes to `lost`. HD_ERR_FULL if the shares leave
+ * no slot for the other classes. */
+HD_MUST_CHECK enum hd_status port_fill_init(struct port_fill *p,
+					    const struct port_fill_params *params,
+					    struct strbuf *lost, struct diag *d);
+
+/* "DB:64Mb/s"; the class asks: DBTS, DB or PBE. */
+HD_MUST_CHECK enum hd_status port_request_read(const char *text, struct diag *d,
+					       enum traffic_class *class, struct hd_rate *rate);
+
+struct port_answer {
+	uint8_t sl, vl;
+	uint64_t slots;
+	bool admitted;
+};
+struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
+				 struct hd_rate rate);
+
+/*
+ * Asks for connections as users write them, into a table of answers; the
+ * tables that come of it follow. How many were refused; nothing is of use on
+ * failure, which is a word that is no connection.
+ */
+HD_MUST_CHECK enum hd_status port_fill_show(struct port_fill *p, const char *const *words,
+					    unsigned n, struct results *r, struct diag *d,
+					    unsigned *refused);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_QOS_TABLES_SHARES_H
+#define HD_QOS_TABLES_SHARES_H
+
+/*
+ * What weights are really worth.
+ *
+ * An entry sends packets as long as weight is left, so with packets of one
+ * size it sends ceil(weight / blocks) whole packets per turn and carries
+ * nothing over. With packets of 65 blocks, weights 1, 2 and 4 are all the
+ * same; 66 is twice 65. Where sizes are mixed, this is what a turn sends in
+ * the mean, packets coming in random order.
+ */
+
+#include <stdint.h>
+
+#include "subnet/subnet.h"
+
+/* The packets of one lane; n is 0 if nobody uses it. */
+struct shares_lane {
+	unsigned n;
+	struct {
+		uint32_t bytes; /* on the wire */
+		double part;    /* of the lane's packets; they add up to 1 */
+	} size[N_SLS];
+};
+struct shares_lane shares_lane_of(uint32_t bytes);
+
+/* What is sent, in the mean. */
+struct shares_sent {
+	double packets, blocks, bytes;
+};
+
+/*
+ * What each VL sends in one round of a table when all of them always have
+ * packets to send; nothing of VLs that are not in the table.
+ */
+void shares_round(const struct vlarb_entry *table, unsigned n,
+		  const struct shares_lane lanes[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS]);
+/* The same as shares of the link. */
+void shares_achieved(const struct vlarb_entry *table, unsigned n,
+		     const struct shares_lane lanes[N_DATA_VLS], double share[N_DATA_VLS]);
+
+#define SHARES_LARGEST 65    /* blocks of a packet with 4096 bytes of payload */
+#define SHARES_NEAR    0.005 /* half a point of the link is as good as none */
+
+struct shares_fit {
+	unsigned n;      /* entries; 0: not even one for each lane fits */
+	double short_by; /* what the worst lane lacks, of the link */
+	unsigned worst;  /* ... and which it is */
+};
+
+/*
+ * Entries for the VLs with wanted[vl] > 0, shares of the link, in a table that
+ * has `portion` of it. The shortest round wins that gives all of them what is
+ * wanted, and of what nobody wants the same part, within SHARES_NEAR; if
+ * `room` entries do not allow that, the one that leaves the worst lane best
+ * off. Weights are whole packets, as far as packets have one size, and where
+ * that fits none is below SHARES_LARGEST.
+ */
+struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion,
+				 const struct shares_lane lanes[N_DATA_VLS], unsigned room,
+				 struct vlarb_entry out[VLARB_MAX]);
+
+#endif

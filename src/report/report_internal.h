@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_REPORT_REPORT_INTERNAL_H
+#define HD_REPORT_REPORT_INTERNAL_H
+
+/*
+ * What reading and writing a database share; private to them. A link keeps the
+ * first thing that went wrong; after that every call does nothing, so that
+ * code runs straight and asks once.
+ */
+
+#include <sqlite3.h>
+
+#include "report/database.h"
+
+struct link {
+	sqlite3 *db;
+	struct diag *d;
+	const char *doing;  /* "written", "read": for the message */
+	int64_t version;    /* of the file's schema; 0 while it has none */
+	int64_t steps_left; /* of what SQLite may do for us */
+	unsigned waited;    /* milliseconds, for others to finish writing */
+	bool writes;
+	bool failed;
+};
+
+/*
+ * Opens and looks at the file; `make`: for writing, made if there is none, and
+ * a deadly signal waits until link_close.
+ */
+void link_open(struct link *l, const char *path, bool make, struct diag *d);
+void link_close(struct link *l);
+/* Refuses content that we did not write. */
+void link_damaged(struct link *l, const char *what);
+void link_execute(struct link *l, const char *sql);
+/* The one number that `sql` gives; -1 and a refusal if there is none. */
+int64_t link_number(struct link *l, const char *sql);
+/* NULL after a failure: sqlite3's functions take it and do nothing. */
+sqlite3_stmt *link_prepare(struct link *l, const char *sql);
+/* Runs a bound statement and makes it ready for the next values. */
+int64_t link_insert(struct link *l, sqlite3_stmt *s);
+/* True while there is a row to look at. */
+bool link_row(struct link *l, sqlite3_stmt *s);
+
+#endif

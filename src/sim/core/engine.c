@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/core/engine.h"
+
+#include <assert.h>
+
+#include "sim/core/arbiters.h"
+#include "sim/core/borrow.h"
+#include "sim/core/crossbar.h"
+#include "sim/core/hop.h"
+#include "sim/core/run.h"
+#include "sim/core/switch.h"
+#include "sim/core/update.h"
+#include "sim/faults/fault.h"
+#include "sim/injection/control.h"
+#include "sim/injection/mark.h"
+#include "sim/injection/probe.h"
+#include "sim/injection/pull.h"
+#include "sim/injection/source.h"
+#include "sim/metrics/metrics.h"
+#include "sim/metrics/tell.h"
+#include "sim/routing/choose.h"
+#include "sim/routing/reduce.h"
+
+/* ---- for others ---------------------------------------------------------- */
+
+void space_return(struct sim *s, const struct packet *p, hd_time when)
+{
+	hop_space(s, p, when, WAY_CUT);
+}
+
+void copy_leave(struct sim *s, struct packet *p, hd_time when)
+{
+	hop_leave(s, p, when, WAY_CUT);
+}
+
+void copy_place(struct sim *s, struct packet *p)
+{
+	hop_place(s, p, WAY_CUT);
+}
+
+void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
+{
+	const struct output *l = port_is_remote(s, port) ? &s->cut->wires[port] : &s->links[port];
+
+	if (l->flags & L_FAR_END)
+		hop_sink(s, l, p, WAY_CUT);
+	else
+		hop_forward(s, port, l, p, WAY_CUT);
+}
+
+void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_time when)
+{
+	struct credits credits = credits_of_outlet(s, port);
+	struct output *v = credits.output;
+
+	ring_push(s, credits, when, ring_what(blk, vl));
+	if (!credits.ring->blocked || !(v->requests >> vl & 1))
+		return;
+	if (when <= s->now) {
+		cross_request(s, port);
+	} else if (when < v->wake_at) {
+		v->wake_at = when;
+		eventq_push(&s->q, when, event_key(EV_CROSS, port, 0, 0));
+	}
+}
+
+/* ---- T7's choice --------------------------------------------------------- */
+
+/* May the first packet of this input go: readable (T8), and with credits? */
+static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane, const struct packet *p)
+{
+	if (blocks_of(p->bytes) > s->outlet_credits[lane - s->outlet_lanes])
+		return false;
+	if (s->n_readers == 0 || (s->links[port].flags & L_END) || is_made_here(p))
+		return true;
+	return reader_free(s, s->links[p->up].peer, p->slot);
+}
+
+static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane *lane)
+{
+	unsigned first = inputs_lowest(s, port, lane);
+	unsigned in = first;
+	uint32_t best = NONE;
+	hd_time oldest = NEVER;
+
+	do {
+		const struct packet *p = packet_at(s, voq_first(s, lane, in));
+
+		/* Inputs come by number, so that ties go to the lower one. */
+		if (p->ready < oldest && lane_fits(s, port, lane, p)) {
+			oldest = p->ready;
+			best = in;
+		}
+		in = inputs_after(s, lane, in);
+	} while (in != first);
+	return best;
+}
+
+uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
+{
+	unsigned first = inputs_after(s, lane, lane->rr);
+	unsigned in = first;
+
+	if (unlikely(s->mode.oldest))
+		return lane_pick_oldest(s, port, lane);
+	if (s->outlet_credits[lane - s->outlet_lanes] >= s->max_blk && s->n_readers == 0)
+		return first;
+	do {
+		const struct packet *p = packet_at(s, voq_first(s, lane, in));
+
+		if (lane_fits(s, port, lane, p))
+			return in;
+		in = inputs_after(s, lane, in);
+	} while (in != first);
+	return NONE;
+}
+
+/* ---- one instant --------------------------------------------------------- */
+
+static void endpoint_timer(struct sim *s, unsigned endpoint, uint32_t cookie)
+{
+	const struct sim_endpoint *e = &s->ends.all[endpoint];
+
+	e->timer(e->context, s->now, cookie);
+}
+
+/* Congestion control's. */
+static void event_control(struct sim *s, uint64_t key)
+{
+	uint32_t port = key_port(key), id = key_id(key);
+
+	switch (key_kind(key)) {
+	case EV_FILLS:
+		mark_fills(s, port, key_vl(key), id);
+		break;
+	case EV_COMES:
+		mark_comes(s, port, key_vl(key), id);
+		break;
+	case EV_LEAVES:
+		mark_leaves(s, port, key_vl(key), id);
+		break;
+	case EV_FREES:
+		mark_frees(s, port, key_vl(key), id);
+		break;
+	case EV_ACKED:
+		answer_heard(s, port);
+		break;
+	case EV_RESPOND:
+		throttle_respond(s, id);
+		break;
+	case EV_TIMEOUT:
+		flow_timeout(s, id);
+		break;
+	case EV_ASK:
+		probe_ask(s, id);
+		break;
+	case EV_PACE:
+		throttle_pace(s, id);
+		break;
+	default:
+		assert(false && "no such event");
+	}
+}
+
+void event_global(struct sim *s, uint64_t key)
+{
+	switch (key_kind(key)) {
+	case EV_FAULT:
+		fault_strike(s, key_id(key));
+		break;
+	case EV_TABLE:
+		if (key_id(key) == 0)
+			tables_change(s);
+		else
+			control_change(s, key_id(key) - 1);
+		break;
+	case EV_MEASURE:
+		s->background--;
+		metrics_start(s);
+		break;
+	case EV_LOOK:
+		metrics_look(s);
+		break;
+	default:
+		assert(key_kind(key) == EV_STUCK);
+		stuck_look(s);
+	}
+}
+
+static void event_rare(struct sim *s, uint64_t key)
+{
+	uint32_t port = key_port(key), id = key_id(key);
+
+	if (key_kind(key) <= EV_STUCK) {
+		event_global(s, key);
+		return;
+	}
+	switch (key_kind(key)) {
+	case EV_UPDATE:
+		update_arrive(s, port, key_vl(key), id);
+		break;
+	case EV_HEAD:
+		head_arrived(s, port, packet_at(s, id));
+		break;
+	case EV_SPACE:
+		space_freed(s, port, key_vl(key), id);
+		break;
+	case EV_REFRESH:
+		update_refresh(s, port);
+		break;
+	case EV_REDUCED:
+		reduction_emerge(s, id);
+		break;
+	case EV_CHOOSE:
+		choice_make(s, packet_at(s, id));
+		break;
+	case EV_FIRST:
+		fifo_first(s, packet_at(s, id));
+		break;
+	case EV_OUT:
+		cross_output_ready(s, packet_at(s, id));
+		break;
+	case EV_HOQ:
+		hoq_expire(s, port, id);
+		break;
+	case EV_TIMER:
+		endpoint_timer(s, key_vl(key), id);
+		break;
+	case EV_ARRIVAL:
+		arrivals_fire(s);
+		break;
+	case EV_INJECT:
+		sender_arrives(s, port, id);
+		break;
+	case EV_RELEASE:
+		reader_released(s, port);
+		break;
+	case EV_CROSS:
+		s->outlets[port].wake_at = NEVER;
+		if (s->outlets[port].requests)
+			cross_request(s, port);
+		break;
+	default:
+		event_control(s, key);
+	}
+}
+
+HOT void event_handle(struct sim *s, uint64_t key, const enum way way)
+{
+	uint32_t port = key_port(key);
+	struct output *l;
+
+	switch (key_kind(key)) {
+	case EV_READY:
+		hop_ready(s, packet_at(s, key_id(key)), port, key_vl(key), way);
+		break;
+	case EV_WAKE:
+		l = &s->links[port];
+		if (l->wake_at != s->now)
+			break;
+		l->wake_at = NEVER;
+		if (l->requests || (MAYBE(s->mode.exact) && cold_at(s, port)->pending))
+			hop_request(s, port, way);
+		break;
+	case EV_SOURCE:
+		source_fire(s, key_id(key));
+		break;
+	case EV_DELIVER:
+		packet_hand_over(s, port, key_vl(key), key_id(key));
+		break;
+	default:
+		event_rare(s, key);
+	}
+}
+
+/*
+ * Brings in what later events will touch: first what their keys tell, then,
+ * when that is there, what it leads to.
+ */
+#define FAR_AHEAD  12
+#define NEAR_AHEAD 5
+
+static inline void prefetch_far(const struct sim *s, uint64_t key)
+{
+	uint32_t port = key_port(key);
+
+	if (key_kind(key) == EV_SOURCE) {
+		__builtin_prefetch(&s->make.sources[key_id(key)], 1);
+		return;
+	}
+	__builtin_prefetch(&s->links[port], 1);
+	__builtin_prefetch(&s->lanes[port * s->n_lanes + key_vl(key)], 1);
+	if (key_kind(key) == EV_READY)
+		__builtin_prefetch(&s->pool.all[key_id(key)], 1);
+}
+
+static inline void prefetch_near(const struct sim *s, uint64_t key, const enum way way)
+{
+	const struct output *l = &s->links[key_port(key)];
+
+	if (key_kind(key) == EV_READY) {
+		const struct packet *p = &s->pool.all[key_id(key)];
+		const struct node *n = &s->nodes[l->far_node];
+
+		if (!MAYBE(is_made_here(p)) && !CUT(port_is_remote(s, p->up)))
+			__builtin_prefetch(&s->rings[p->up], 1);
+		if (!(l->flags & L_FAR_END) && !CUT(node_is_remote(s, l->far_node)))
+			__builtin_prefetch(lft_entry(s, n, p->dlid));
+	} else if (key_kind(key) == EV_WAKE && l->requests) {
+		const struct lane *lane = &s->lanes[key_port(key) * s->n_lanes +
+						    (unsigned)__builtin_ctz(l->requests)];
+
+		__builtin_prefetch(lane, 1);
+	} else if (key_kind(key) == EV_SOURCE) {
+		const struct source *src = &s->make.sources[key_id(key)];
+		unsigned vl = src->plan == NONE ? 0 : s->make.plans[src->plan].vl;
+
+		__builtin_prefetch(&s->links[src->out], 1);
+		__builtin_prefetch(&s->lanes[src->out * s->n_lanes + vl], 1);
+	}
+}
+
+static inline void event_prefetch(const struct sim *s, const enum way way)
+{
+	const struct event *e = eventq_ahead(&s->q, FAR_AHEAD);
+
+	if (likely(e))
+		prefetch_far(s, e->key);
+	e = eventq_ahead(&s->q, NEAR_AHEAD);
+	if (likely(e))
+		prefetch_near(s, e->key, way);
+}
+
+/* Phases 0 to 3 of now, from the first event of the queue, `next`, on. */
+HOT void instant_events(struct sim *s, const struct event *next, const enum way way)
+{
+	struct eventq *q = &s->q;
+
+	do {
+		uint64_t key = next->key;
+
+		q->at++;
+		s->outcome.events++;
+		event_prefetch(s, way);
+		event_handle(s, key, way);
+		if (unlikely(q->end - q->at <= EVENTQ_AHEAD) && !eventq_refill(q))
+			return;
+		next = &q->near[q->at];
+	} while (next->when == s->now);
+}
+
+static void instant_events_again(struct sim *s)
+{
+	const struct event *next = eventq_first(&s->q);
+
+	if (next && next->when == s->now)
+		instant_events(s, next, WAY_CUT);
+}
+
+/* F4; a discard may make another packet first and ready at this instant. */
+static void instant_discards(struct sim *s)
+{
+	while (s->instant.downed.n > 0) {
+		uint32_t port = s->instant.downed.ports[--s->instant.downed.n];
+
+		s->links[port].flags &= (uint8_t)~L_TOUCHED;
+		downed_discard(s, port);
+		instant_events_again(s);
+	}
+}
+
+/* What the phases between events and link grants may have to do. */
+static void instant_middle(struct sim *s)
+{
+	if (s->instant.downed.n)
+		instant_discards(s);
+	for (uint32_t i = 0; i < s->instant.updating.n; i++)
+		updates_flush(s, s->instant.updating.ports[i]);
+	s->instant.updating.n = 0;
+	if (s->n_readers)
+		ports_by_last_grant(s, s->mode.cioq ? &s->instant.crossed : &s->instant.touched);
+	for (uint32_t i = 0; i < s->instant.crossed.n; i++)
+		cross_arbitrate(s, s->instant.crossed.ports[i]);
+	s->instant.crossed.n = 0;
+	if (s->instant.downed.n)
+		instant_discards(s); /* what has just reached its output */
+}
+
+/* All instants up to `until`, or until the next look at progress. */
+HOT bool instants(struct sim *s, hd_time until, const enum way way)
+{
+	const struct event *first = eventq_first(&s->q);
+
+	while (first && first->when <= until) {
+		s->now = s->q.now = first->when;
+		instant_events(s, first, way);
+		if (!IS_SIMPLE)
+			instant_middle(s);
+		if (MAYBE(s->borrow != NULL))
+			borrow_prepare(s);
+		for (uint32_t i = 0; i < s->instant.touched.n; i++)
+			hop_arbitrate(s, s->instant.touched.ports[i], way);
+		s->instant.touched.n = 0;
+		if (MAYBE(s->tell.queue.n) && !CUT(true))
+			tell_until(s, s->now);
+		if (unlikely(until > s->horizon))
+			until = s->horizon;
+		if (unlikely(s->outcome.events >= s->outcome.events_checked))
+			return true;
+		/* Timers go on for ever; in a part, as long as the whole. */
+		if (!IS_SIMPLE && !CUT(!s->mail.stops_dry) && s->pool.alive == 0 &&
+		    !s->run.to_the_end && eventq_count(&s->q) <= s->background)
+			return false;
+		first = eventq_first(&s->q);
+	}
+	return false;
+}
+
+bool engine_run(struct sim *s, hd_time until)
+{
+	if (until > s->horizon)
+		until = s->horizon;
+	switch (s->way) {
+	case WAY_PLAIN:
+		return instants(s, until, WAY_PLAIN);
+	case WAY_SIMPLE:
+		return instants(s, until, WAY_SIMPLE);
+	case WAY_CUT_PLAIN:
+		return instants(s, until, WAY_CUT_PLAIN);
+	case WAY_CUT_SIMPLE:
+		return instants(s, until, WAY_CUT_SIMPLE);
+	case WAY_CUT:
+		return instants(s, until, WAY_CUT);
+	default:
+		return instants(s, until, WAY_GENERAL);
+	}
+}

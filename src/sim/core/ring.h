@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_CORE_RING_H
+#define HD_SIM_CORE_RING_H
+
+/*
+ * What is on its way back: credits to a link's sender (T5, delay mode), space
+ * of an output buffer to its crossbar output (T9). Sorted by time; applied when
+ * somebody must know: most of the time there are enough for any packet without
+ * what has come back lately, and an output's `tight` says when not.
+ */
+
+#include <assert.h>
+
+#include "sim/core/state.h"
+
+#define RING_VL_SHIFT 12
+#define RING_BLOCKS   ((1u << RING_VL_SHIFT) - 1)
+
+/* For a full ring; keeps the earliest ones inline. */
+void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what);
+/* After the inline ones were taken. */
+void ring_unspill(struct sim *s, struct ring *r);
+
+/* Where the credits of an output are counted. */
+struct credits {
+	struct output *output;
+	struct ring *ring;
+	uint16_t *lanes;
+};
+
+static inline struct credits credits_of_link(struct sim *s, uint32_t port)
+{
+	return (struct credits){ &s->links[port], &s->rings[port], &s->credits[port * s->n_lanes] };
+}
+
+static inline struct credits credits_of_outlet(struct sim *s, uint32_t port)
+{
+	return (struct credits){ &s->outlets[port], &s->outlet_rings[port],
+				 &s->outlet_credits[port * s->n_lanes] };
+}
+
+static inline void credits_set(const struct sim *s, struct credits r, unsigned vl, uint32_t blocks)
+{
+	uint32_t bit = 1u << vl;
+
+	/* cppcheck-suppress unreadVariable; r is a copy, its lanes are not */
+	r.lanes[lane_of(s, vl)] = (uint16_t)blocks;
+	if (blocks < s->max_blk)
+		r.output->tight |= (uint16_t)bit;
+	else
+		r.output->tight &= (uint16_t)~bit;
+}
+
+static inline uint16_t ring_what(uint32_t blocks, unsigned vl)
+{
+	return (uint16_t)(blocks | vl << RING_VL_SHIFT);
+}
+
+/* Forgets the first n, at least 1; true if the next may be due as well. */
+static inline bool ring_drop(struct sim *s, struct ring *r, unsigned n)
+{
+	unsigned rest = r->n - n;
+
+	for (unsigned i = 0; i < rest; i++) {
+		r->when[i] = r->when[n + i];
+		r->what[i] = r->what[n + i];
+	}
+	r->n = (uint8_t)rest;
+	if (likely(r->spill == NONE))
+		return false;
+	ring_unspill(s, r);
+	return rest == 0;
+}
+
+/* Adds what has come back by now. It does not touch the output. */
+static inline void ring_apply(struct sim *s, struct credits credits, hd_time now)
+{
+	const struct ring *r = credits.ring;
+	unsigned n;
+
+	do {
+		for (n = 0; n < r->n && r->when[n] <= now; n++) {
+			unsigned vl = r->what[n] >> RING_VL_SHIFT;
+			uint16_t *lane = &credits.lanes[lane_of(s, vl)];
+
+			*lane = (uint16_t)(*lane + (r->what[n] & RING_BLOCKS));
+		}
+	} while (n > 0 && ring_drop(s, credits.ring, n));
+}
+
+/* One more; what is due should have been taken if it is full. */
+HOT void ring_insert(struct sim *s, struct ring *r, hd_time when, uint16_t what)
+{
+	unsigned i = r->n;
+
+	if (unlikely(i == RING_INLINE || r->spill != NONE)) {
+		ring_spill(s, r, when, what);
+		return;
+	}
+	for (; i > 0 && r->when[i - 1] > when; i--) {
+		r->when[i] = r->when[i - 1];
+		r->what[i] = r->what[i - 1];
+	}
+	r->when[i] = when;
+	r->what[i] = what;
+	r->n++;
+}
+
+HOT void ring_push(struct sim *s, struct credits credits, hd_time when, uint16_t what)
+{
+	if (unlikely(credits.ring->n == RING_INLINE))
+		ring_apply(s, credits, s->now);
+	ring_insert(s, credits.ring, when, what);
+}
+
+/* When credits of one of these VLs come back first; NEVER if none is coming. */
+hd_time ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls);
+
+static inline hd_time ring_next(const struct sim *s, const struct ring *r, uint32_t vls)
+{
+	for (unsigned i = 0; i < r->n; i++) {
+		if (vls >> (r->what[i] >> RING_VL_SHIFT) & 1)
+			return r->when[i];
+	}
+	return likely(r->spill == NONE) ? NEVER : ring_next_spilled(s, r, vls);
+}
+
+#endif

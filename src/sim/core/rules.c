@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * When a run ends, and its warm-up, if packets are counted (docs/model.md, M2).
+ */
+#include "base/alloc.h"
+#include "sim/domains/parts.h"
+#include "sim/metrics/metrics.h"
+#include "sim/metrics/tally.h"
+
+#define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
+#define LOOKS         4    /* margins between looks at the rules */
+
+void stop_rules_init(struct sim *s)
+{
+	struct tally *t = s->outcome.tally;
+
+	/* Of nothing there is nothing to say; parts ask without a delivery. */
+	t->check_at = 1;
+	if (s->rules.packets_per_flow)
+		t->per_flow = hd_alloc(s->n_flows, sizeof(*t->per_flow));
+	for (uint32_t i = 0; s->rules.packets_per_sl && i < s->n_flows; i++) {
+		const struct sim_flow *f = &s->flows[i];
+
+		for (size_t k = 0; k < f->n_trace; k++)
+			t->has_sl[f->trace[k].sl & 15] = true;
+		if (f->kind != SIM_TRACE)
+			t->has_sl[f->sl & 15] = true;
+	}
+}
+
+hd_time looks_apart(const struct sim *s)
+{
+	return LOOKS * s->outcome.margin;
+}
+
+/* M2: the next instant at which rules that count packets are looked at. */
+static hd_time next_look(const struct sim *s)
+{
+	hd_time every = looks_apart(s);
+
+	return (s->now / every + 1) * every;
+}
+
+static bool is_precise(struct sim *s, struct tally *t)
+{
+	t->check_at = t->m.delivered + CHECK_PRECISE;
+	flow_tallies_flush(&t->flows);
+	struct interval i =
+		batch_counts_interval(&t->flows.mean, s->rules.level > 0 ? s->rules.level : 0.95);
+
+	return i.sound && i.half_width <= s->rules.precision * i.mean;
+}
+
+/* Do the rules hold, but for the precision, which takes a closer look? */
+static bool may_end(const struct sim *s, const struct tally *t)
+{
+	if (t->m.delivered < s->rules.packets || t->m.delivered < t->check_at ||
+	    (t->per_flow && t->flows_done < s->n_flows))
+		return false;
+	for (unsigned sl = 0; s->rules.packets_per_sl && sl < N_SLS; sl++) {
+		if (t->has_sl[sl] && t->per_sl[sl] < s->rules.packets_per_sl)
+			return false;
+	}
+	return true;
+}
+
+void check_stop(struct sim *s)
+{
+	struct tally *t = s->outcome.tally;
+
+	if (t->looks || t->done || !may_end(s, t))
+		return;
+	t->looks = true;
+	eventq_push(&s->q, next_look(s), event_key(EV_LOOK, 0, 0, 0));
+	s->background++;
+}
+
+/* Beyond what has been computed ahead, so that nothing of it counts that ends
+ * later, and nothing is missed. */
+static void end_soon(struct sim *s)
+{
+	if (s->now + s->outcome.margin < s->horizon)
+		s->horizon = s->now + s->outcome.margin;
+}
+
+void sim_end(struct sim *s)
+{
+	end_soon(s);
+	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
+		s->parts->part[i]->horizon = s->horizon;
+}
+
+void metrics_look(struct sim *s)
+{
+	struct tally *t = s->outcome.tally;
+
+	s->background--;
+	t->looks = false;
+	if (s->rules.precision > 0 && !is_precise(s, t))
+		return;
+	t->done = true;
+	end_soon(s);
+}
+
+void check_warm(struct sim *s)
+{
+	const struct tally *t = s->outcome.tally;
+
+	if (s->from != NEVER || t->warmed < s->rules.warmup_packets)
+		return;
+	s->from = next_look(s) + s->outcome.margin;
+	eventq_push(&s->q, s->from, event_key(EV_MEASURE, 0, 0, 0));
+	s->background++;
+}

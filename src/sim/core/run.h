@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_CORE_RUN_H
+#define HD_SIM_CORE_RUN_H
+
+/* M3: detection of runs that can no longer make progress. Internal to src/sim. */
+
+#include "sim/core/state.h"
+
+/* Schedules the first check, EV_STUCK. */
+void stuck_expect(struct sim *s);
+/* EV_STUCK. */
+void stuck_look(struct sim *s);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/core/switch.h"
+#include "base/eventq.h"
+#include "base/units.h"
+#include "fabric/setup.h"
+#include "sim/core/engine.h"
+#include "sim/core/event.h"
+#include "sim/core/state.h"
+#include "sim/core/voq.h"
+#include "sim/faults/fault.h"
+#include "sim/injection/mark.h"
+#include "sim/metrics/members.h"
+#include "sim/metrics/metrics.h"
+#include "sim/metrics/record.h"
+#include "sim/routing/choose.h"
+#include "sim/routing/reduce.h"
+#include "sim/routing/router.h"
+#include "sim/routing/routes.h"
+#include "subnet/routing/adaptive.h"
+#include "subnet/subnet.h"
+
+/* ---- drops ------------------------------------------------------------- */
+
+void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate, uint32_t where,
+	       uint64_t *counter)
+{
+	packet_lost(s, p, (struct ending){ fate, where, p->head }, counter);
+}
+
+void packet_drop(struct sim *s, struct packet *p)
+{
+	hd_time tail = p->head;
+
+	if (!is_made_here(p))
+		tail += duration_of(s, s->links[p->up].rate, p->bytes);
+	space_return(s, p, tail);
+	packet_free(s, p);
+}
+
+void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
+{
+	head_lost(s, p, SIM_LOST_CORRUPT, where, &s->sums.cold[where].rcv_errors);
+	if (p->head <= s->horizon)
+		packet_missed(s, p->up, p);
+	packet_drop(s, p);
+}
+
+/* ---- A1, A2 ------------------------------------------------------------ */
+
+/* Those that hold when p's head is there, which may be on its way. */
+static const struct pkey_table *pkeys_of(const struct sim *s, const struct packet *p, uint32_t port)
+{
+	return &lanes_at(s, p->head)->pkeys[s->setup->ports[port].origin];
+}
+
+static bool is_output(const struct sim *s, const struct node *n, unsigned out)
+{
+	return out < n->n_in && s->links[n->first_port + out].peer != NONE;
+}
+
+unsigned switch_output(struct sim *s, const struct node *n, const struct packet *p)
+{
+	if (p->dlid >= n->lft_len)
+		return LFT_NO_PORT;
+	return s->routes ? routes_output(s, n, p) : *lft_entry(s, n, p->dlid);
+}
+
+uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet *p, unsigned out)
+{
+	unsigned in = is_made_here(p) ? 0 : p->in;
+
+	return sl2vl_at(lanes_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
+}
+
+bool key_leaves(const struct sim *s, const struct node *n, const struct packet *p, uint32_t port)
+{
+	return !n->enforces || !pkeys_of(s, p, port)->enforce_out ||
+	       pkey_passes(pkeys_of(s, p, port), p->pkey);
+}
+
+bool switch_permits(const struct sim *s, const struct node *n, const struct packet *p, unsigned out)
+{
+	uint32_t port = n->first_port + out;
+
+	return is_output(s, n, out) && key_leaves(s, n, p, port) &&
+	       switch_lane(s, n, p, out) < lanes_of(s, port, p->head);
+}
+
+/* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
+static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p, unsigned out)
+{
+	uint32_t port = n->first_port + out;
+
+	p->out = port;
+	p->out_vl = VL_MANAGEMENT;
+	if (p->vl == VL_MANAGEMENT)
+		return true;
+	if (!key_leaves(s, n, p, port)) {
+		head_lost(s, p, SIM_LOST_PARTITION, port,
+			  &s->sums.cold[port].xmit_constraint_errors);
+		return false;
+	}
+	uint8_t vl = switch_lane(s, n, p, out);
+
+	if (vl >= lanes_of(s, port, p->head)) {
+		head_lost(s, p, SIM_LOST_DISCARD, port, &s->sums.cold[port].xmit_discards);
+		return false;
+	}
+	p->out_vl = vl;
+	return true;
+}
+
+void copy_route(struct sim *s, struct packet *p)
+{
+	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
+
+	if (!s->choices) {
+		copy_place(s, p);
+		return;
+	}
+	eventq_push(&s->q, p->head + s->routing,
+		    event_key(EV_CHOOSE, n->first_port + p->in, 0, packet_id(s, p)));
+}
+
+void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port)
+{
+	head_lost(s, p, SIM_LOST_NO_ROUTE, in_port, &s->sums.cold[in_port].rcv_relay_errors);
+	packet_drop(s, p);
+}
+
+/* ---- multicast (T12) --------------------------------------------------- */
+
+/*
+ * Turns p into the slot that its copies share. The copies are made, linked
+ * from slot->out and not yet placed. Ids, because packets may move.
+ */
+static void copies_make(struct sim *s, const struct node *n, uint32_t id, const uint64_t *outs,
+			unsigned words)
+{
+	uint32_t first = NONE, copy = NONE;
+	bool shares = members_are_carried(s, &s->pool.all[id]);
+	uint32_t members = shares ? s->pool.extras[id].nth : 0;
+	unsigned made = 0;
+
+	for (unsigned out = 0; out < n->n_in && out < 64 * words; out++) {
+		if (!(outs[out / 64] >> (out % 64) & 1) || out == s->pool.all[id].in ||
+		    !is_output(s, n, out))
+			continue;
+		if (unlikely(shares))
+			members -= members_take(s, &s->pool.all[id], n->first_port + out, members);
+		if (!copy_allowed(s, n, &s->pool.all[id], out))
+			continue;
+		uint32_t fresh = packet_new(s);
+		s->pool.all[fresh] = s->pool.all[id];
+		s->pool.all[fresh].slot = id;
+		s->pool.all[fresh].next = NONE;
+		if (s->pool.extras)
+			s->pool.extras[fresh] = s->pool.extras[id];
+		if (copy == NONE)
+			first = fresh;
+		else
+			s->pool.all[copy].next = fresh;
+		copy = fresh;
+		made++;
+	}
+	struct packet *slot = &s->pool.all[id];
+
+	if (unlikely(members > 0))
+		members_missed(s, slot, members, slot->head);
+	slot->flags |= P_SHARED;
+	slot->left = made;
+	slot->out = first;
+	slot->ready = 0;
+	slot->slot = NONE;
+}
+
+static bool has_output(const struct sim *s, const struct node *n, const struct packet *p,
+		       const uint64_t *outs, unsigned words)
+{
+	for (unsigned out = 0; outs && out < n->n_in && out < 64 * words; out++) {
+		if ((outs[out / 64] >> (out % 64) & 1) && out != p->in && is_output(s, n, out))
+			return true;
+	}
+	return false;
+}
+
+/* Copies of a packet go their ways; its record is theirs from now on. */
+static void copies_send(struct sim *s, const struct node *n, uint32_t id, const uint64_t *outs,
+			unsigned words)
+{
+	copies_make(s, n, id, outs, words);
+	struct packet *slot = &s->pool.all[id];
+
+	if (slot->left == 0) {
+		packet_drop(s, slot);
+		return;
+	}
+	if (s->mode.fifo) {
+		for (uint32_t c = slot->out; s->marks && c != NONE; c = s->pool.all[c].next)
+			mark_expect(s, &s->pool.all[c], false);
+		fifo_arrive(s, slot);
+		return;
+	}
+	for (uint32_t copy = slot->out; copy != NONE;) {
+		struct packet *c = &s->pool.all[copy];
+
+		copy = c->next;
+		copy_route(s, c);
+	}
+}
+
+static void multicast(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
+{
+	const struct group_at at = { p->dlid, p->head };
+	const uint64_t *outs = group_set(s, n, &at);
+	unsigned words = s->setup->subnet->mft[n->subnet].words;
+
+	if (!has_output(s, n, p, outs, words))
+		head_unrouted(s, p, in_port);
+	else
+		copies_send(s, n, packet_id(s, p), outs, words);
+}
+
+void switch_gives(struct sim *s, const struct node *n, uint32_t id, const struct port_set *to)
+{
+	if (to)
+		copies_send(s, n, id, to->bits, 4);
+	else
+		multicast(s, n, packet_at(s, id), n->first_port);
+}
+
+void slot_leave(struct sim *s, struct packet *p, hd_time when)
+{
+	uint32_t id = p->slot;
+	struct packet *slot = &s->pool.all[id];
+
+	if (when > slot->ready)
+		slot->ready = when;
+	if (--slot->left > 0)
+		return;
+	uint32_t in_port = is_made_here(slot) ? 0 : s->links[slot->up].peer;
+	/* The reader may move on, but it may not take a later packet that
+	 * gets this number for the same one. */
+	for (uint32_t i = 0; i < s->n_readers; i++) {
+		struct reader *r = &s->cross.readers[in_port * s->n_readers + i];
+
+		r->slot = r->slot == id ? NONE : r->slot;
+	}
+	if (s->mode.fifo)
+		fifo_leave(s, slot->up, slot->vl, slot->ready);
+	space_return(s, slot, slot->ready);
+	packet_free(s, slot);
+}
+
+static void head_foreign(struct sim *s, struct packet *p, uint32_t in_port)
+{
+	head_lost(s, p, SIM_LOST_PARTITION, in_port, &s->sums.cold[in_port].rcv_constraint_errors);
+	packet_drop(s, p);
+}
+
+bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port)
+{
+	const struct pkey_table *keys = pkeys_of(s, p, in_port);
+
+	if (!keys->enforce_in || p->vl == VL_MANAGEMENT || pkey_passes(keys, p->pkey))
+		return false;
+	head_foreign(s, p, in_port);
+	return true;
+}
+
+void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
+{
+	const struct output *l = &s->links[port];
+	const struct node *n = &s->nodes[l->far_node];
+	uint32_t in_port = l->peer;
+
+	p->in = (uint8_t)(in_port - n->first_port);
+	if (p->flags & P_CORRUPT) {
+		packet_corrupt(s, p, in_port);
+		return;
+	}
+	if (n->enforces && p->vl != VL_MANAGEMENT && pkeys_of(s, p, in_port)->enforce_in &&
+	    !pkey_enters(pkeys_of(s, p, in_port), p->pkey)) {
+		head_foreign(s, p, in_port);
+		return;
+	}
+	if (n->kind == SIM_ROUTER) {
+		router_arrive(s, n, p, in_port);
+		return;
+	}
+	if (p->dlid >= LID_FIRST_MCAST) {
+		if (s->reductions && is_contribution(s, p))
+			contribution_arrive(s, n, p, in_port);
+		else
+			multicast(s, n, p, in_port);
+		return;
+	}
+	if (choice_is_left(s, n, p)) {
+		copy_route(s, p);
+		return;
+	}
+	unsigned out = switch_output(s, n, p);
+
+	if (out == LFT_NO_PORT || !is_output(s, n, out))
+		head_unrouted(s, p, in_port);
+	else if (!copy_allowed(s, n, p, out))
+		packet_drop(s, p);
+	else
+		copy_route(s, p);
+}
+
+/* ---- fifo -------------------------------------------------------------- */
+
+static struct fifo *fifo_of(struct sim *s, uint32_t up, unsigned vl)
+{
+	return &s->fifos[s->links[up].peer * s->n_lanes + lane_of(s, vl)];
+}
+
+/* T6: the copy is in the first packet of its buffer from `first` on. */
+static void copy_becomes_first(struct sim *s, struct packet *p, hd_time first)
+{
+	hd_time routed = p->head + s->routing;
+
+	p->ready = (routed > first ? routed : first) + s->arbitration;
+	if (!s->mode.cioq) {
+		hd_time d_in = duration_of(s, s->links[p->up].rate, p->bytes);
+		hd_time d_out = duration_of(s, s->links[p->out].rate, p->bytes);
+		hd_time least = p->head + s->delay + (d_in > d_out ? d_in - d_out : 0);
+
+		p->ready = p->ready > least ? p->ready : least;
+	}
+	if (s->mode.merges)
+		eventq_push(&s->q, first, event_key(EV_FIRST, p->out, p->out_vl, packet_id(s, p)));
+	eventq_push(&s->q, p->ready, event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
+}
+
+static void becomes_first(struct sim *s, struct packet *p, hd_time first)
+{
+	if (!(p->flags & P_SHARED)) {
+		copy_becomes_first(s, p, first);
+		return;
+	}
+	for (uint32_t copy = p->out; copy != NONE;) {
+		struct packet *c = &s->pool.all[copy];
+
+		copy = c->next;
+		copy_becomes_first(s, c, first);
+	}
+}
+
+void fifo_arrive(struct sim *s, struct packet *p)
+{
+	struct fifo *f = fifo_of(s, p->up, p->vl);
+	uint32_t id = packet_id(s, p);
+
+	if (!f->has_first) {
+		f->has_first = true;
+		becomes_first(s, p, p->head > f->free_at ? p->head : f->free_at);
+		return;
+	}
+	p->next = NONE;
+	if (f->last == NONE)
+		f->next = id;
+	else
+		s->pool.all[f->last].next = id;
+	f->last = id;
+}
+
+void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
+{
+	struct fifo *f = fifo_of(s, up, vl);
+	uint32_t id = f->next;
+
+	f->free_at = when;
+	if (id == NONE) {
+		f->has_first = false;
+		return;
+	}
+	struct packet *p = &s->pool.all[id];
+
+	f->next = p->next;
+	if (f->next == NONE)
+		f->last = NONE;
+	becomes_first(s, p, p->head > when ? p->head : when);
+}
+
+/*
+ * Where lanes merge: takes its place among the first packets of other buffers
+ * of its input that go the same way, by arrival (T7), ready or not.
+ */
+void fifo_first(struct sim *s, struct packet *p)
+{
+	struct lane *lane = &s->outlet_lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
+	uint32_t *head = voq_slot(s, lane, p->in);
+	uint32_t id = packet_id(s, p);
+
+	if (*head == NONE) {
+		*head = p->tail = id;
+		p->next = NONE;
+		return;
+	}
+	struct packet *first = packet_at(s, *head);
+	if (p->head < first->head) {
+		p->next = *head;
+		p->tail = first->tail;
+		*head = id;
+		if (!inputs_has(s, lane, p->in, false))
+			return;
+		inputs_remove(s, lane, p->in, false);
+		if (!lane->inputs)
+			outlet_unrequest(s, &s->outlets[p->out], p->out_vl);
+		return;
+	}
+	struct packet *before = first;
+	while (before->next != NONE && packet_at(s, before->next)->head < p->head)
+		before = packet_at(s, before->next);
+	p->next = before->next;
+	before->next = id;
+	if (p->next == NONE)
+		first->tail = id;
+}
+
+/* It is in its queue since it became first. */
+void fifo_ready(struct sim *s, struct lane *lane, struct packet *p)
+{
+	if (*voq_slot(s, lane, p->in) == packet_id(s, p)) {
+		inputs_add(s, lane, p->in, false);
+		outlet_request(s, p->out, p->out_vl);
+	} else if (!s->mode.cioq && !(s->links[p->out].flags & L_UP)) {
+		link_request(s, p->out); /* F4 asks only for its buffer */
+	}
+	if (s->mode.hoq && !s->mode.cioq)
+		hoq_start(s, p);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_CORE_VOQ_H
+#define HD_SIM_CORE_VOQ_H
+
+/*
+ * Virtual output queues: per output, VL and input the packets that are ready
+ * to go there, first come first (T7). A lane's `inputs` has a bit for each
+ * input whose first packet is ready, so that a round robin is a bit scan.
+ *
+ * Inputs are numbered as ports. Bits are too, modulo 64: 64 is bit 0, which a
+ * node of 64 ports has free, since no cable leads to its port 0. That keeps the
+ * order in which inputs take turns. Only if there is a node with more inputs
+ * (sim.wide) do lanes have four words of bits in sim.words, and `inputs` says
+ * which of them are not 0.
+ *
+ * The first packets are in a row of sim.heads that a lane has only as long as
+ * several inputs compete for it: few do at a time, and there are many.
+ *
+ * In `fifo`, each queue holds at most the first packet of its input buffer.
+ * Only where lanes merge (sim.merges) can there be more, and then a queue may
+ * have a first packet that is not ready yet: it has no bit, but is in the list.
+ *
+ * `simple` is hop.h's: no node is wide, no lanes merge.
+ */
+
+#include "sim/core/state.h"
+
+static inline uint64_t *lane_words(struct sim *s, const struct lane *lane)
+{
+	return &s->words[4 * (size_t)(lane - s->outlet_lanes)];
+}
+
+static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in, const bool simple)
+{
+	if (!simple && unlikely(s->mode.wide)) {
+		lane_words(s, lane)[in / 64] |= (uint64_t)1 << (in % 64);
+		in /= 64;
+	}
+	lane->inputs |= (uint64_t)1 << (in & 63);
+}
+
+static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in, const bool simple)
+{
+	if (!simple && unlikely(s->mode.wide)) {
+		uint64_t *word = &lane_words(s, lane)[in / 64];
+
+		*word &= ~((uint64_t)1 << (in % 64));
+		if (*word)
+			return;
+		in /= 64;
+	}
+	lane->inputs &= ~((uint64_t)1 << (in & 63));
+}
+
+static inline bool inputs_has(struct sim *s, const struct lane *lane, unsigned in,
+			      const bool simple)
+{
+	if (!simple && unlikely(s->mode.wide))
+		return lane_words(s, lane)[in / 64] >> (in % 64) & 1;
+	return lane->inputs >> (in & 63) & 1;
+}
+
+/* The first bit after `in`, cyclically; there is one. */
+static inline unsigned bits_after(uint64_t bits, unsigned in)
+{
+	uint64_t after = bits >> in >> 1;
+
+	return after ? in + 1 + (unsigned)__builtin_ctzll(after) : (unsigned)__builtin_ctzll(bits);
+}
+
+/* The first member after `in`, cyclically; the set is not empty. */
+static inline unsigned inputs_after(struct sim *s, const struct lane *lane, unsigned in)
+{
+	if (likely(!s->mode.wide))
+		return bits_after(lane->inputs, in & 63);
+	const uint64_t *words = lane_words(s, lane);
+	unsigned word = in / 64;
+	uint64_t after = words[word] >> (in % 64) >> 1;
+
+	if (after)
+		return in + 1 + (unsigned)__builtin_ctzll(after);
+	word = bits_after(lane->inputs, word);
+	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
+}
+
+/* The input before the lowest of a port's node: 0, if that is none. */
+static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
+{
+	const struct sim_setup *setup = s->setup;
+	uint32_t first = setup->nodes[setup->ports[port].node].first_port;
+
+	return setup->ports[first].peer == SIM_NONE ? 0 : UINT8_MAX;
+}
+
+static inline unsigned inputs_lowest(struct sim *s, uint32_t port, const struct lane *lane)
+{
+	return inputs_after(s, lane, inputs_before(s, port));
+}
+
+static inline uint32_t *voq_slot(struct sim *s, const struct lane *lane, unsigned in)
+{
+	return &s->heads.slots[lane->heads + (in & s->heads.mask)];
+}
+
+/* Makes more rows. */
+void heads_grow(struct heads *h);
+
+static inline void heads_take(struct sim *s, struct lane *lane)
+{
+	if (unlikely(s->heads.free == NONE))
+		heads_grow(&s->heads);
+	lane->heads = s->heads.free;
+	s->heads.free = s->heads.slots[lane->heads];
+}
+
+static inline void heads_give(struct sim *s, const struct lane *lane)
+{
+	s->heads.slots[lane->heads] = s->heads.free;
+	s->heads.free = lane->heads;
+}
+
+/* The first packet of an input that has a bit; where lanes merge, of any. */
+static inline uint32_t voq_first(struct sim *s, const struct lane *lane, unsigned in)
+{
+	return lane->solo != NONE ? lane->solo : *voq_slot(s, lane, in);
+}
+
+/*
+ * Appends a packet that is ready. As long as one input has packets, which is
+ * the usual case, its first one is in the lane and sim.heads is not touched.
+ */
+static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p, const bool simple)
+{
+	uint32_t id = packet_id(s, p);
+
+	p->next = NONE;
+	if (likely(lane->inputs == 0)) {
+		inputs_add(s, lane, p->in, simple);
+		lane->solo = id;
+		p->tail = id;
+		return;
+	}
+	if (inputs_has(s, lane, p->in, simple)) {
+		struct packet *first = packet_at(s, voq_first(s, lane, p->in));
+
+		packet_at(s, first->tail)->next = id;
+		first->tail = id;
+		return;
+	}
+	if (lane->solo != NONE) {
+		heads_take(s, lane);
+		*voq_slot(s, lane, packet_at(s, lane->solo)->in) = lane->solo;
+		lane->solo = NONE;
+	}
+	inputs_add(s, lane, p->in, simple);
+	*voq_slot(s, lane, p->in) = id;
+	p->tail = id;
+}
+
+/* Takes the first packet of an input that has a bit. */
+static inline struct packet *voq_pop(struct sim *s, struct lane *lane, unsigned in,
+				     const bool simple)
+{
+	bool is_solo = lane->solo != NONE;
+	uint32_t *head = is_solo ? &lane->solo : voq_slot(s, lane, in);
+	struct packet *p = packet_at(s, *head);
+
+	*head = p->next;
+	if (p->next == NONE) {
+		inputs_remove(s, lane, in, simple);
+		if (!is_solo && !lane->inputs && (simple || !s->mode.merges))
+			heads_give(s, lane);
+		return p;
+	}
+	struct packet *next = packet_at(s, p->next);
+
+	next->tail = p->tail;
+	if (!simple && unlikely(s->mode.merges) && next->ready > s->now)
+		inputs_remove(s, lane, in, simple);
+	return p;
+}
+
+/* Removes one that is not the first; only where lanes merge. */
+static inline void voq_unlink(struct sim *s, struct lane *lane, const struct packet *p)
+{
+	struct packet *first = packet_at(s, *voq_slot(s, lane, p->in));
+	struct packet *before = first;
+	uint32_t id = packet_id(s, p);
+
+	while (before->next != id)
+		before = packet_at(s, before->next);
+	before->next = p->next;
+	if (p->next == NONE)
+		first->tail = packet_id(s, before);
+}
+
+#endif

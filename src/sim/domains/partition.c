@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <metis.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/order.h"
+#include "base/sets.h"
+#include "sim/core/update.h"
+#include "sim/domains/parts.h"
+
+/* ---- what stays together ----------------------------------------------- */
+
+/* The propagation delay below which links are not cut: half of the median. */
+static hd_time shortest_to_cut(const struct sim_setup *setup)
+{
+	hd_time *all = hd_alloc(setup->n_ports, sizeof(*all));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		if (setup->ports[i].peer != SIM_NONE)
+			all[n++] = setup->ports[i].propagation;
+	}
+	qsort(all, n, sizeof(*all), order_u64);
+	hd_time median = n ? all[n / 2] : 0;
+
+	free(all);
+	return median / 2;
+}
+
+/*
+ * Nodes in groups (base/sets.h) that are never cut: an end port with its
+ * switch, what a link joins that is much shorter than others, so that windows
+ * would be, and what endpoints ask for.
+ */
+static uint32_t *groups_new(const struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+	hd_time least = shortest_to_cut(setup);
+	uint32_t *groups = sets_new(setup->n_nodes);
+
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		const struct sim_port *p = &setup->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		if (setup->nodes[p->node].kind == SIM_END || p->propagation < least)
+			sets_join(groups, p->node, setup->ports[p->peer].node);
+	}
+	for (uint32_t e = 0; e < s->ends.n; e++) {
+		const uint32_t *joined = s->ends.all[e].joined;
+
+		for (uint32_t i = 0; joined && i < setup->n_nodes; i++)
+			sets_join(groups, i, joined[i]);
+	}
+	return groups;
+}
+
+/* ---- the graph that METIS cuts ----------------------------------------- */
+
+struct graph {
+	idx_t n;
+	idx_t *start, *to; /* with one entry per link and end */
+	idx_t *weight;     /* links to other groups, and twice those to hosts */
+	idx_t *vertex;     /* per node */
+};
+
+static void graph_init(struct graph *g, uint32_t *groups, const struct sim_setup *setup)
+{
+	idx_t edges = 0;
+
+	*g = (struct graph){
+		.start = hd_alloc((size_t)setup->n_nodes + 1, sizeof(idx_t)),
+		.to = hd_alloc(setup->n_ports, sizeof(idx_t)),
+		.weight = hd_alloc(setup->n_nodes, sizeof(idx_t)),
+		.vertex = hd_alloc(setup->n_nodes, sizeof(idx_t)),
+	};
+	for (uint32_t i = 0; i < setup->n_nodes; i++) {
+		if (sets_find(groups, i) == i)
+			g->vertex[i] = g->n++;
+	}
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		g->vertex[i] = g->vertex[sets_find(groups, i)];
+	/* Ports of a group need not follow each other: count, then place. */
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		const struct sim_port *p = &setup->ports[i];
+
+		if (p->peer == SIM_NONE)
+			continue;
+		idx_t from = g->vertex[p->node];
+
+		g->weight[from]++;
+		if (from != g->vertex[setup->ports[p->peer].node])
+			g->start[from + 1]++;
+	}
+	for (idx_t v = 0; v < g->n; v++)
+		g->start[v + 1] += g->start[v];
+	for (uint32_t i = setup->n_ports; i-- > 0;) {
+		const struct sim_port *p = &setup->ports[i];
+		idx_t from, to;
+
+		if (p->peer == SIM_NONE)
+			continue;
+		from = g->vertex[p->node];
+		to = g->vertex[setup->ports[p->peer].node];
+		if (from != to)
+			g->to[--g->start[from + 1]] = to;
+		edges += from != to;
+	}
+	/* start[v + 1] is where v begins now. */
+	for (idx_t v = 0; v < g->n; v++)
+		g->start[v] = g->start[v + 1];
+	g->start[g->n] = edges;
+}
+
+static void graph_fini(struct graph *g)
+{
+	free(g->start);
+	free(g->to);
+	free(g->weight);
+	free(g->vertex);
+}
+
+uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
+{
+	const struct sim_setup *setup = s->setup;
+	uint32_t *groups = groups_new(s);
+	struct graph g;
+
+	graph_init(&g, groups, setup);
+	free(groups);
+	idx_t parts = (idx_t)(n < PARTS_MOST ? n : PARTS_MOST), one = 1, cut;
+	idx_t options[METIS_NOPTIONS];
+	idx_t *part = hd_alloc((size_t)g.n, sizeof(*part));
+
+	if (parts > g.n)
+		parts = g.n;
+	METIS_SetDefaultOptions(options);
+	options[METIS_OPTION_SEED] = (idx_t)(s->rules.cut_seed & 0xffff);
+	options[METIS_OPTION_UFACTOR] = 10;
+	if (parts >= g.n) {
+		for (idx_t v = 0; v < g.n; v++)
+			part[v] = v;
+	} else if (parts > 1 &&
+		   METIS_PartGraphKway(&g.n, &one, g.start, g.to, g.weight, NULL, NULL, &parts,
+				       NULL, NULL, options, &cut, part) != METIS_OK) {
+		parts = 1;
+	}
+	for (uint32_t i = 0; i < setup->n_nodes; i++)
+		part_of_node[i] = parts > 1 ? (uint16_t)part[g.vertex[i]] : (uint16_t)0;
+	free(part);
+	graph_fini(&g);
+	return parts > 1 ? (uint32_t)parts : 1;
+}
+
+/* ---- how far apart parts are ------------------------------------------- */
+
+/* Of what destinations and devices send (C5, C8). */
+static uint32_t least_answer(const struct sim_control *c)
+{
+	if (c->ack_delay == 0)
+		return SIM_ACK_BYTES;
+	return c->echo == SIM_ECHO_CNP ? SIM_CNP_BYTES : SIM_MAD_BYTES;
+}
+
+/* The smallest packet that there can be. */
+static uint32_t least_bytes(const struct sim *s)
+{
+	uint32_t least = s->max_bytes;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct sim_flow *f = &s->flows[i];
+		uint32_t bytes = f->size_scv > 0 ? f->size_overhead + 1 : f->bytes;
+
+		least = bytes < least ? bytes : least;
+		if (f->last_bytes && f->last_bytes < least)
+			least = f->last_bytes;
+		for (size_t k = 0; k < f->n_trace; k++) {
+			if (f->trace[k].bytes < least)
+				least = f->trace[k].bytes;
+		}
+	}
+	for (size_t i = 0; i < s->make.n_arrivals; i++) {
+		if (s->make.arrivals[i].bytes < least)
+			least = s->make.arrivals[i].bytes;
+	}
+	if (s->control && least_answer(s->control->rules) < least)
+		least = least_answer(s->control->rules);
+	if (s->ends.n && SIM_LEAST_BYTES < least)
+		least = SIM_LEAST_BYTES;
+	return least;
+}
+
+/* Can a packet be dropped when it arrives at a switch (A1 to A3, F1, R3)? */
+static bool may_drop(const struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+
+	for (uint32_t i = 0; i < setup->n_nodes; i++) {
+		const struct node *n = &s->nodes[i];
+
+		if (n->kind == SIM_END)
+			continue;
+		if (!n->plain)
+			return true;
+		for (unsigned sl = 0; sl < N_SLS; sl++) {
+			if (s->sl_index[sl] != 255 && n->vl_of_sl[sl] >= n->vls)
+				return true;
+		}
+	}
+	for (uint32_t i = 0; i < setup->n_ports; i++) {
+		if (cold_at(s, i)->log_ok < 0 || cold_at(s, i)->next_down != NEVER)
+			return true;
+	}
+	return s->n_flows == 0; /* nobody knows what comes */
+}
+
+/* How soon after a grant the packet can have left its input buffer. */
+static hd_time least_stay(struct sim *s, uint32_t bytes)
+{
+	const struct hd_ratio *speedup = &s->setup->sw.speedup;
+	hd_time least = NEVER;
+
+	if (s->fc || s->mode.hoq)
+		return 0; /* F4, F5: at once, if its tail has come */
+	for (unsigned i = 0; i < s->rate.n; i++) {
+		hd_time d = duration_of(s, i, bytes);
+
+		least = d < least ? d : least;
+	}
+	return s->mode.cioq ? least / (speedup->num / speedup->den + 1) : least;
+}
+
+/* Of the link from `port` to another part; `stay` as above. */
+static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay, bool drops)
+{
+	const struct sim_port *p = &s->setup->ports[port];
+	hd_time credit = stay + update_takes(&s->setup->ports[p->peer]);
+	hd_time packet = p->propagation;
+
+	/* It must be ready, or wait at its output (C3); unless its head's
+	 * arrival is an event, or finds routes as they are then (T11r). */
+	if (!s->mode.exact && s->n_lanes == s->vl15 && !s->mode.merges && !s->routes &&
+	    !s->mode.fills)
+		packet += s->marks || s->choices ? s->routing : s->delay;
+	/* Who reads of a packet in the next window may drop it at once. */
+	hd_time both = (p->propagation + credit) / 2;
+
+	if (credit < packet)
+		packet = credit;
+	return drops && both < packet ? both : packet;
+}
+
+hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node)
+{
+	const struct sim_port *ports = s->setup->ports;
+	hd_time stay = least_stay(s, least_bytes(s));
+	hd_time least = NEVER / 4; /* where no link is cut */
+	bool drops = may_drop(s);
+
+	if (s->control && s->control->rules->ack_delay)
+		least = s->control->rules->ack_delay;
+
+	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
+		if (ports[i].peer == SIM_NONE ||
+		    part_of_node[ports[i].node] == part_of_node[ports[ports[i].peer].node])
+			continue;
+		hd_time here = link_lookahead(s, i, stay, drops);
+
+		least = here < least ? here : least;
+	}
+	return least;
+}

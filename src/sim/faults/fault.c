@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sim/domains/parts.h"
+#include "sim/routing/choose.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "sim/core/engine.h"
+#include "sim/core/update.h"
+#include "sim/faults/fault.h"
+#include "sim/injection/mark.h"
+#include "sim/metrics/metrics.h"
+#include "sim/metrics/tell.h"
+#include "sim/routing/routes.h"
+
+/* ---- what is known in advance ------------------------------------------ */
+
+/* The first time from fault `from` on at which the link of `port` goes down. */
+static hd_time next_down(const struct sim *s, uint32_t port, uint32_t from)
+{
+	const struct sim_setup *setup = s->setup;
+
+	for (uint32_t i = from; i < setup->n_faults; i++) {
+		const struct sim_fault *f = &setup->faults[i];
+
+		if (f->kind == SIM_LINK_DOWN &&
+		    (f->port == port || f->port == setup->ports[port].peer))
+			return f->time;
+	}
+	return NEVER;
+}
+
+static hd_time sink_free_again(const struct sim *s, uint32_t fault)
+{
+	const struct sim_fault *f = s->setup->faults;
+
+	for (uint32_t i = fault + 1; i < s->setup->n_faults; i++) {
+		if (f[i].kind == SIM_SINK_FREE && f[i].port == f[fault].port)
+			return f[i].time;
+	}
+	return NEVER;
+}
+
+/* Per sink the intervals in which it is stuck, in order of time. */
+static void stuck_init(struct sim *s)
+{
+	const struct sim_fault *f = s->setup->faults;
+
+	s->fault.stuck = hd_alloc(s->setup->n_faults, sizeof(*s->fault.stuck));
+	for (uint32_t i = s->setup->n_faults; i-- > 0;) {
+		if (f[i].kind != SIM_SINK_STUCK)
+			continue;
+		struct cold_port *c = cold_at(s, f[i].port);
+
+		s->fault.stuck[i] = (struct stuck){
+			.from = f[i].time,
+			.until = sink_free_again(s, i),
+			.next = c->stuck,
+		};
+		c->stuck = i;
+	}
+}
+
+void faults_init(struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+
+	for (uint32_t i = 0; i < setup->n_faults; i++) {
+		eventq_push(&s->q, setup->faults[i].time, event_key(EV_FAULT, 0, 0, i));
+		s->background++;
+	}
+	for (uint32_t port = 0; port < setup->n_ports; port++) {
+		const struct sim_port *sp = &setup->ports[port];
+		struct cold_port *c = cold_at(s, port);
+
+		c->stuck = NONE;
+		c->held = (struct packet_queue){ NONE, NONE };
+		c->next_down = next_down(s, port, 0);
+		rng_init(&c->errors, setup->seed, 0x10000000u + (uint64_t)port);
+		rng_init(&c->losses, setup->seed, 0x20000000u + (uint64_t)port);
+		c->log_ok = sp->ber > 0 ? log1p(-sp->ber) : 0;
+		s->mode.hoq = s->mode.hoq || sp->hoq_life > 0;
+	}
+	stuck_init(s);
+}
+
+bool link_cares(const struct sim *s, uint32_t port)
+{
+	const struct sim_port *sp = &s->setup->ports[port];
+	const struct sim_port *far = &s->setup->ports[sp->peer];
+
+	return sp->ber > 0 || cold_at(s, port)->next_down != NEVER ||
+	       cold_at(s, sp->peer)->stuck != NONE ||
+	       (s->setup->nodes[far->node].kind == SIM_END && keys_ever(s, sp->peer));
+}
+
+hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
+{
+	for (uint32_t i = cold_at(s, port)->stuck; i != NONE; i = s->fault.stuck[i].next) {
+		if (tail >= s->fault.stuck[i].from && tail < s->fault.stuck[i].until)
+			return s->fault.stuck[i].until;
+	}
+	return tail;
+}
+
+/* ---- F1, F3: packets on a link ------------------------------------------ */
+
+bool link_fate(struct sim *s, uint32_t port, struct packet *p)
+{
+	struct cold_port *c = cold_at(s, port);
+
+	if (c->log_ok < 0) {
+		double u = rng_uniform(&c->errors);
+
+		if (u < -expm1(8.0 * p->bytes * c->log_ok))
+			p->flags |= P_CORRUPT;
+	}
+	if (s->tell.granted)
+		tell_granted(s, port, p, c->next_down <= p->head);
+	if (c->next_down > p->head)
+		return true;
+
+	uint32_t where = s->links[port].peer;
+
+	packet_lost(s, p, (struct ending){ SIM_LOST_LINK, where, c->next_down },
+		    &s->sums.cold[where].link_lost);
+	packet_missed(s, port, p);
+	if (p->vl != VL_MANAGEMENT) {
+		struct flow_control *fc = &s->fc[port * s->n_lanes + p->vl];
+
+		fc->lost = (uint16_t)(fc->lost + blocks_of(p->bytes));
+	}
+	packet_free(s, p);
+	return false;
+}
+
+/* ---- F3: links down and up ---------------------------------------------- */
+
+/* It has come up at this very instant: nothing is granted on it after all. */
+static void port_untouch(struct sim *s, uint32_t port)
+{
+	struct port_list *list = &s->instant.touched;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->ports[i] == port)
+			s->links[port].flags &= (uint8_t)~L_TOUCHED;
+		else
+			list->ports[kept++] = list->ports[i];
+	}
+	list->n = kept;
+}
+
+static void port_down(struct sim *s, uint32_t port)
+{
+	struct output *l = &s->links[port];
+
+	link_waited(s, l);
+	s->sums.cold[port].link_downed += !s->mail.is_elsewhere; /* counted there */
+	l->flags &= (uint8_t)~L_UP;
+	if (s->choices)
+		s->choices->ports[port].down = s->now;
+	port_untouch(s, port);
+	cold_at(s, port)->pending = 0;
+	/* Where lanes merge, F4 may know of packets that nothing requests. */
+	if (l->requests || s->mode.merges)
+		port_stir(s, port);
+}
+
+/* Credits of the direction from `port` are what its far end has free. */
+static void credits_restart(struct sim *s, uint32_t port)
+{
+	struct credits credits = credits_of_link(s, port);
+	const struct ring *r = credits.ring;
+	uint32_t far = s->links[port].peer;
+
+	if (r->mode == RING_PLAIN)
+		/* What came free before now; the rest comes as usual. */
+		ring_apply(s, credits, s->now + r->delay - 1);
+	for (uint32_t vl = 0; vl < lanes_ever(s, port); vl++) {
+		struct flow_control *tx = &s->fc[port * s->n_lanes + vl];
+		struct flow_control *rx = &s->fc[far * s->n_lanes + vl];
+
+		if (r->mode == RING_PLAIN) {
+			credits_set(s, credits, vl, (uint32_t)credits.lanes[vl] + tx->lost);
+			tx->lost = 0;
+			continue;
+		}
+		if (r->mode == RING_EXACT)
+			tx->limit = (uint16_t)(s->setup->ports[far].in_blocks - rx->held);
+		else
+			tx->limit = (rx->offer + tx->lost - tx->sent) & 4095;
+		rx->offer = tx->limit;
+		rx->abr = tx->sent = tx->lost = 0;
+		credits_from_counters(s, port, vl);
+	}
+}
+
+static void port_up(struct sim *s, uint32_t port)
+{
+	struct output *l = &s->links[port];
+
+	credits_restart(s, port);
+	l->flags |= L_UP;
+	if (s->choices)
+		s->choices->ports[port].down = NEVER;
+	l->since = s->now;
+	if (l->requests)
+		port_stir(s, port);
+}
+
+void fault_strike(struct sim *s, uint32_t id)
+{
+	const struct sim_fault *f = &s->setup->faults[id];
+	uint32_t peer = s->setup->ports[f->port].peer;
+
+	s->background--;
+	if (peer == NONE)
+		return;
+	if (f->kind == SIM_LINK_DOWN) {
+		cold_at(s, f->port)->next_down = next_down(s, f->port, id + 1);
+		cold_at(s, peer)->next_down = cold_at(s, f->port)->next_down;
+	}
+	if (!has_row(s, f->port))
+		return; /* nor has its peer */
+	bool up = s->links[f->port].flags & L_UP;
+
+	if (f->kind == SIM_LINK_DOWN && up) {
+		port_down(sim_of_port(s, f->port), f->port);
+		port_down(sim_of_port(s, peer), peer);
+	} else if (f->kind == SIM_LINK_UP && !up) {
+		port_up(sim_of_port(s, f->port), f->port);
+		port_up(sim_of_port(s, peer), peer);
+	}
+}
+
+/* ---- F4, F5, F6: discards ----------------------------------------------- */
+
+/* A copy that has been taken out of its queue at `port`. */
+static void copy_discard(struct sim *s, uint32_t port, struct packet *p)
+{
+	hd_time gone = s->now;
+
+	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, port, s->now },
+		    &s->sums.cold[port].xmit_discards);
+	if (s->marks)
+		mark_discard(s, port, p);
+	if (s->choices)
+		choice_leaves(s, port, p);
+	if (s->mode.cioq) {
+		gone = p->head > gone ? p->head : gone;
+		output_leave(s, port, p->out_vl, blocks_of(p->bytes), gone);
+	} else {
+		hd_time tail = p->head;
+
+		if (!is_made_here(p))
+			tail += duration_of(s, s->links[p->up].rate, p->bytes);
+
+		copy_leave(s, p, tail > gone ? tail : gone);
+	}
+	packet_free(s, p);
+}
+
+static struct lane *lane_at(struct sim *s, uint32_t port, unsigned vl)
+{
+	return &s->lanes[port * s->n_lanes + lane_of(s, vl)];
+}
+
+/* Takes the first packet out of an output queue. */
+static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
+{
+	struct output *l = &s->links[port];
+	struct lane *lane = lane_at(s, port, vl);
+	struct packet *p = packet_at(s, lane->queue.first);
+
+	lane->queue.first = p->next;
+	if (p->next == NONE)
+		lane->queue.last = NONE;
+	if (p->next == NONE || packet_at(s, p->next)->ready > s->now)
+		outlet_unrequest(s, l, vl);
+	else
+		hoq_start(s, packet_at(s, p->next));
+	copy_discard(s, port, p);
+}
+
+/* Takes a ready packet out of its virtual output queue. */
+static void voq_discard(struct sim *s, uint32_t port, struct packet *p)
+{
+	struct lane *lane = lane_at(s, port, p->out_vl);
+
+	if (voq_first(s, lane, p->in) != packet_id(s, p)) {
+		voq_unlink(s, lane, p);
+		copy_discard(s, port, p);
+		return;
+	}
+	voq_pop(s, lane, p->in, false);
+	if (!lane->inputs)
+		outlet_unrequest(s, &s->links[port], p->out_vl);
+	else if (!s->mode.merges && inputs_has(s, lane, p->in, false))
+		hoq_start(s, packet_at(s, voq_first(s, lane, p->in)));
+	copy_discard(s, port, p);
+}
+
+/*
+ * Where lanes merge, a packet that is first and not ready may stand before
+ * one that is: look at all of them.
+ */
+static void merged_discard(struct sim *s, uint32_t port)
+{
+	const struct node *n = &s->nodes[s->setup->ports[port].node];
+	uint32_t inputs = n->n_in - n->low;
+
+	for (uint32_t i = 0; i < s->n_lanes * inputs; i++) {
+		const struct lane *lane = &s->lanes[port * s->n_lanes + i / inputs];
+		uint32_t id = *voq_slot(s, lane, n->low + i % inputs);
+
+		while (id != NONE) {
+			struct packet *p = packet_at(s, id);
+
+			id = p->next;
+			if (p->ready <= s->now)
+				voq_discard(s, port, p);
+		}
+	}
+}
+
+void downed_discard(struct sim *s, uint32_t port)
+{
+	struct output *l = &s->links[port];
+
+	if (l->flags & L_UP) {
+		link_request(s, port);
+		return;
+	}
+	if (s->mode.merges && !s->mode.cioq)
+		merged_discard(s, port);
+	while (l->requests) {
+		unsigned vl = (unsigned)__builtin_ctz(l->requests);
+		const struct lane *lane = lane_at(s, port, vl);
+
+		if (s->mode.cioq) {
+			queue_discard(s, port, vl);
+		} else {
+			unsigned in = inputs_lowest(s, port, lane);
+
+			voq_discard(s, port, packet_at(s, voq_first(s, lane, in)));
+		}
+	}
+}
+
+void hoq_start(struct sim *s, struct packet *p)
+{
+	hd_time life = s->setup->ports[p->out].hoq_life;
+
+	if (life == 0 || p->out_vl == VL_MANAGEMENT)
+		return;
+	s->pool.extras[packet_id(s, p)].first = s->now;
+	p->flags |= P_WAITS;
+	eventq_push(&s->q, s->now + life, event_key(EV_HOQ, p->out, p->out_vl, packet_id(s, p)));
+}
+
+void hoq_expire(struct sim *s, uint32_t port, uint32_t id)
+{
+	struct packet *p = packet_at(s, id);
+	hd_time life = s->setup->ports[port].hoq_life;
+
+	/* It may have gone, and its record be another's by now. */
+	if (!(p->flags & P_WAITS) || p->out != port || s->pool.extras[id].first + life != s->now)
+		return;
+	if (s->mode.cioq)
+		queue_discard(s, port, p->out_vl);
+	else
+		voq_discard(s, port, p);
+	if (s->links[port].requests)
+		link_request(s, port);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_INJECTION_SOURCE_H
+#define HD_SIM_INJECTION_SOURCE_H
+
+/* Traffic sources: when flows create packets. Internal to src/sim. */
+
+#include "sim/core/state.h"
+
+void sources_init(struct sim *s);
+/* Starts a flow at `start` or later. */
+void source_begin(struct sim *s, uint32_t flow, hd_time start);
+void source_fire(struct sim *s, uint32_t flow);
+/* A packet of a saturating flow was granted. */
+void source_granted(struct sim *s, uint32_t flow);
+void arrivals_fire(struct sim *s);
+void packet_enter(struct sim *s, uint32_t id);
+/* A1: sets the VL of the packet; false if its SL has no VL, and the packet is lost. */
+bool packet_lane(struct sim *s, struct packet *p);
+
+#endif

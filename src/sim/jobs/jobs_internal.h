@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_JOBS_JOBS_INTERNAL_H
+#define HD_SIM_JOBS_JOBS_INTERNAL_H
+
+/*
+ * What the files of the room know of a job on the fabric. Internal to it.
+ *
+ *	build.c		from the scenario: ranks, addresses, servers, trees
+ *	message.c	messages as packets, lines of ranks and servers
+ *	pool.c		where messages are kept
+ *	distant.c	messages between processes
+ *	saved.c		all of it as bytes, to go on with
+ *	chain.c		the messages that led to the end, and where they waited
+ *	links.c		what links carried for it
+ *	timeline.c	what some ranks did when
+ *	pairs.c		who sends how much to whom
+ *	tables.c	what came of it
+ *	stuck.c		what it waits for in vain
+ *	reduce.c	reductions by the switches
+ *	inner.c		messages inside hosts, and between their rails
+ *	rc.c		messages over queue pairs
+ *
+ * A run may be computed in parts: each has a share of every job (struct share)
+ * with a gang for the ranks there, and a pool for the messages that they post.
+ * A message is written by its source until its packets are sent, and then read
+ * by its destination, which gives it back. If another process has that, it has
+ * a copy (distant.c).
+ */
+
+#include "sim/domains/letters.h"
+#include "sim/jobs/jobs.h"
+#include "workload/gang.h"
+
+enum message_kind {
+	MSG_DATA,
+	MSG_ASK,    /* announces data (J6) */
+	MSG_GO,     /* which may come now */
+	MSG_READ,   /* asked of a server */
+	MSG_WRITE,  /* brought to a server */
+	MSG_ANSWER, /* of a server */
+	MSG_REDUCE, /* what a rank gives to a reduction (S2) */
+};
+
+/* What a destination knows of a message. */
+struct landing {
+	uint32_t arrived; /* packets */
+	uint32_t receive; /* of its rank that it has got, or GANG_NONE */
+	/* Of its packets: at first links together, and the longest of one. */
+	struct sim_waits waits;
+	bool is_over; /* it has been given back */
+};
+
+struct message {
+	hd_time posted;
+	uint64_t size; /* that is meant; MSG_ASK, MSG_READ carry none of it */
+	struct path path;
+	uint32_t source, target; /* actors */
+	uint32_t sender;         /* whose packets they are: the source, */
+				 /* or who passes it on (J13) */
+	uint32_t tag;            /* of a reduction: its first transaction */
+	uint32_t ref;
+	/* With queue pairs SENDs, of which all are sent when acknowledged. */
+	uint32_t n_packets, sent;
+	uint32_t next;
+	uint32_t number; /* of its source, from 1 */
+	hd_time held;    /* its packets, at their first link */
+	uint32_t lost;   /* packets; by whoever loses them; with queue pairs */
+			 /* 1: it never will be acknowledged */
+	uint32_t copies; /* destinations that have not given it back, and */
+			 /* with queue pairs the source */
+	uint8_t kind;
+	lid_t dlid; /* of a multicast; else 0 */
+	struct landing here;
+	struct landing *landings; /* of a multicast, by rank */
+};
+
+/* A rank, or a server: who has a line of messages. */
+struct actor {
+	uint32_t node; /* sim node */
+	port_id port;
+	uint32_t first, last; /* messages in line; the first one is sent */
+	hd_time next_at;      /* J5: not before, because of g */
+	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
+	uint32_t reduces;     /* message of its reduction, or GANG_NONE */
+	uint32_t under_way;   /* messages that wait for acknowledgement */
+	/* Messages inside its host (J12): the first that has not arrived, that
+	 * has not left, and the last; when the last byte of all has left. */
+	uint32_t inner_first, inner_leaves, inner_last;
+	hd_time inner_free;
+	hd_time inner_left; /* one did last; HD_TIME_NEVER: none */
+	uint32_t n_posted;
+	struct posting *log; /* of the last of them (chain.c) */
+	size_t log_cap;
+	uint32_t n_collected; /* of those posted: unchanged since then */
+};
+
+#define FEW_LINKS 10 /* of a job, that are shown without being asked for */
+
+#define MESSAGES_IN_BLOCK 256u
+#define MESSAGE_TABLES    4096u /* of as many blocks */
+
+struct placed;
+
+/* Of one part of the fabric. */
+struct share {
+	struct placed *of;
+	uint32_t number;
+	struct sim *sim;
+	struct gang gang;
+	/* Ids (pool.c): the next one of its last block; those that are free,
+	 * and have come back from other parts. */
+	uint32_t fresh, free, returned;
+	uint64_t n_messages, bytes; /* posted by ranks */
+	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
+	hd_time told_at;            /* of a delivery, while that is; else HD_TIME_NEVER */
+	bool has_ranks;
+	bool is_elsewhere;       /* another process computes it */
+	struct letters *letters; /* per share; NULL: all are here */
+	struct message *seen;    /* of a share elsewhere: those under way */
+	size_t n_seen;
+};
+
+/* A job on the fabric. */
+struct placed {
+	const struct scn_job *scn;
+	struct fabric *fabric;
+	struct job job;
+	struct opgraph graph;
+	struct step *steps;
+	uint32_t **servers;  /* per step: actors, one for each end port */
+	lid_t **mlids;       /* per step, by group; NULL: none */
+	uint32_t *trees_of;  /* per step: which one's trees it uses, */
+	uint32_t **begun;    /* and of that one, by rank: transactions */
+	uint32_t first_tree; /* of the jobs of this run, in the subnet */
+	struct rank *ranks;
+	uint32_t *needs;
+	struct actor *actors; /* ranks, then servers */
+	uint32_t n_actors;
+	uint32_t *rank_of_node;
+	uint32_t endpoint;
+	char *sender; /* "job train" */
+	/* With queue pairs: who sends to whom, sorted, sender above target;
+	 * each has a channel of this lab. */
+	struct lab *lab; /* NULL: plain packets */
+	uint64_t *ways;
+	size_t n_ways;
+	uint32_t first_channel;
+	uint8_t sl;
+	uint32_t mtu, overhead, grh;
+	uint32_t transaction; /* bytes of one, at most */
+	struct hd_rate inner; /* 0: no link inside hosts */
+	hd_time inner_latency;
+	uint32_t *joined; /* per node: a rank's of the same host; or NULL */
+	uint64_t eager;
+	hd_time gap;
+	struct share alone; /* of a run that is not cut */
+	struct share *shares;
+	uint32_t n_shares;
+	const uint16_t *part_of_node; /* of a run that is, or NULL */
+	struct message ***tables;     /* of blocks of messages */
+	/* The next block that nobody has; this process takes each n-th. */
+	uint32_t next_block, block_stride;
+	/* What is noted on the way. */
+	uint32_t log_most;          /* messages of an actor */
+	uint64_t *link_bytes;       /* per sim port */
+	struct timeline *timelines; /* of ranks 0, spacing, 2 spacing, ... */
+	uint32_t n_timelines, spacing;
+	uint32_t *bins; /* of actors (pairs.c) */
+	uint32_t n_bins;
+};
+
+struct jobs {
+	struct fabric *fabric;
+	struct placed *placed;
+	uint32_t n;
+	uint32_t n_aggregations; /* of the subnet, before them */
+	struct lab *lab;         /* of those with queue pairs, or NULL */
+};
+
+/* ---- pool.c -------------------------------------------------------------- */
+
+/* The part that computes an actor. */
+uint32_t actor_part(const struct placed *p, uint32_t actor);
+/* Its source's; it is known here. */
+uint32_t message_part(const struct placed *p, uint32_t id);
+struct message *message_at(const struct placed *p, uint32_t id);
+uint32_t message_new(struct share *s);
+/* Its source is done with it. */
+void message_release(struct share *s, uint32_t id);
+/* An actor that it went to is done with it. */
+void message_take(struct share *s, uint32_t id, uint32_t rank);
+/* The place of a message of another process, which may be new. */
+struct message *message_mirror(struct placed *p, uint32_t id);
+/* Is there a place of that id? */
+bool message_is_known(const struct placed *p, uint32_t id);
+/* Is there such a message, whose source is of this process? */
+bool message_is_ours(const struct placed *p, uint32_t id);
+/* The next of these from `id` on, or if not `ours` of those that come here,
+ * too; GANG_NONE: none. */
+uint32_t message_next(const struct placed *p, uint32_t id, bool ours);
+/* Which blocks are taken here: each `stride`-th from the first on; */
+void blocks_begin(struct placed *p, uint32_t first, uint32_t stride);
+/* and none up to that of a message that is there after a restart. */
+void blocks_skip(struct placed *p, uint32_t id);
+void blocks_fini(struct placed *p);
+
+/* ---- distant.c ----------------------------------------------------------- */
+
+void shares_init_distant(struct placed *p, const struct sim_cut *how);
+void share_fini_distant(struct share *s);
+bool message_is_elsewhere(const struct placed *p, uint32_t id);
+/* It is posted: those that it goes to must know of it. */
+void message_announce(struct share *s, uint32_t id);
+/* To its source, of a message that is elsewhere. */
+void message_return(struct share *s, uint32_t id);
+void message_tell_arrived(struct share *s, uint32_t id);
+/* To its source, wherever that is. */
+void message_tell_lost(struct share *s, uint32_t id);
+/* See struct sim_endpoint. */
+void placed_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
+void placed_collect(void *context, struct pack *k, uint32_t part);
+
+/* ---- message.c ----------------------------------------------------------- */
+
+void placed_attach(struct placed *p, struct sim *s);
+/* Of a multicast: at each rank. */
+void landings_make(const struct placed *p, struct message *m);
+
+static inline struct landing *landing_of(struct message *m, uint32_t rank)
+{
+	return m->landings ? &m->landings[rank] : &m->here;
+}
+
+struct path path_until(const struct message *m, const struct sim_waits *waits, hd_time now);
+/* It joins the line of its sender. */
+void line_join(struct share *s, uint32_t id, hd_time now);
+/* A packet of it, or all of it, is at an actor. */
+void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now);
+uint64_t message_bytes(const struct message *m); /* that it carries */
+/* A queue pair says so: its send is done. */
+void message_acknowledged(struct share *s, uint32_t id, hd_time now);
+
+/* The message that a send of this actor is under way with; or NULL. */
+const struct message *actor_sends(const struct placed *p, uint32_t actor);
+
+/* ---- chain.c ------------------------------------------------------------- */
+
+/* Notes a message that is posted, and what it waits for. */
+void chain_post(struct placed *p, struct message *m);
+void chain_begin(struct placed *p, const struct message *m, hd_time now);
+/* It has left, or its packets that waited so are there. */
+struct path_message chain_left(const struct message *m, hd_time now);
+struct path_message chain_arrived(const struct message *m, const struct sim_waits *waits,
+				  hd_time now);
+/* Can this have come from another process? */
+bool cause_is_sound(const struct placed *p, const struct path_message *x);
+/* Of the postings of an actor those that the first process has not seen as
+ * they are now. */
+void chain_collect(struct placed *p, struct pack *k, uint32_t actor);
+/* All that are kept of an actor, to go on with. */
+void chain_pack(struct placed *p, struct pack *k, uint32_t actor);
+/* What waited where on the way to the last rank's end. */
+void chain_tables(const struct jobs *jobs, bool all, struct results *r);
+
+/* ---- links.c ------------------------------------------------------------- */
+
+void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all, struct results *r);
+
+/* ---- timeline.c ---------------------------------------------------------- */
+
+void timelines_init(struct placed *p, uint32_t n_jobs);
+void timelines_fini(struct placed *p);
+/* Something has happened at this rank, or will until now. */
+void timeline_look(struct share *s, uint32_t rank, hd_time now);
+/* Messages of which some packets are there, and others not yet. */
+void timeline_receives(struct share *s, uint32_t rank, int more);
+void timeline_collect(struct placed *p, struct pack *k, uint32_t rank);
+/* All of it, to go on with. */
+void timeline_pack(struct placed *p, struct pack *k, uint32_t rank);
+void timeline_table(const struct jobs *jobs, struct results *r);
+
+/* ---- pairs.c ------------------------------------------------------------- */
+
+void pairs_init(struct placed *p);
+void pairs_count(struct share *s, const struct message *m, uint64_t bytes);
+void pairs_collect(struct share *s, struct pack *k);
+/* The sums of all shares; reading gives them to the first. */
+void pairs_pack(const struct placed *p, struct pack *k);
+void pairs_table(const struct jobs *jobs, bool all, struct results *r);
+
+/* ---- tables.c ------------------------------------------------------------ */
+
+/* The gang whose rank ended last, the lowest of several; NULL: none has. */
+const struct gang *last_of(const struct placed *p);
+uint32_t ranks_done(const struct placed *p);
+bool is_done(const struct placed *p);
+/* [iteration * n_steps + step] of all ranks. */
+struct lasting lasting_of(const struct placed *p, size_t step);
+/* "h3", as a text for the next row. */
+const char *actor_host(struct table *t, const struct placed *p, uint32_t actor);
+/* "rank 3", or the host of a server. */
+const char *actor_name(struct table *t, const struct placed *p, uint32_t actor);
+/* "s1-0:4" */
+const char *port_name(struct table *t, const struct placed *p, uint32_t port);
+
+/* ---- build.c ------------------------------------------------------------- */
+
+/* A multicast tree for each group of a step. */
+HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step, struct diag *d);
+
+/* ---- inner.c ------------------------------------------------------------- */
+
+bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b);
+/* Ranks that a link inside a host joins are computed in one part. */
+void inner_join(struct placed *p);
+/* The rank by whose line a message goes: its source's or a peer's (J13). */
+uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target);
+/* True if the message begins inside its host: then it is on its way. */
+bool inner_takes(struct share *s, uint32_t id, hd_time now);
+/* A timer of a message inside, by number from 0. */
+void inner_timer(struct share *s, uint32_t number, hd_time now);
+
+/* ---- reduce.c ------------------------------------------------------------ */
+
+bool step_reduces(const struct step *s);
+/* Aggregation trees for each group of a step. */
+HD_MUST_CHECK enum hd_status reduction_trees(struct placed *p, size_t step, struct diag *d);
+/* A rank's part in a reduction of its group is posted. */
+void reduction_post(struct share *s, uint32_t rank, uint32_t group, uint32_t message);
+void reduction_table(const struct jobs *jobs, struct results *r);
+/* A packet of its result has come to a rank. */
+void result_lands(struct share *s, uint32_t rank, const struct sim_packet *packet, hd_time now);
+
+/* ---- rc.c ---------------------------------------------------------------- */
+
+/* Makes the queue pairs of jobs that have such. */
+HD_MUST_CHECK enum hd_status jobs_connect(struct jobs *jobs, struct diag *d);
+/* SENDs of a message of so many bytes. */
+uint32_t rc_pieces(uint64_t bytes);
+/* Gives a message to the queue pair of its sender and target. */
+void rc_send(struct share *s, uint32_t id, hd_time now);
+void rc_table(const struct jobs *jobs, struct results *r);
+
+static inline bool goes_over_rc(const struct placed *p, const struct message *m)
+{
+	return p->lab && !m->dlid;
+}
+
+/* ---- saved.c ------------------------------------------------------------- */
+
+/* See struct sim_endpoint. */
+void placed_list(void *context, struct pack *k);
+void placed_pack(void *context, struct pack *k, const struct sim_section *section);
+void placed_pack_cookie(void *context, struct pack *k, uint32_t *cookie);
+
+/* ---- stuck.c ------------------------------------------------------------- */
+
+/* What does not go on, and messages that do not fit; true if there is any. */
+bool jobs_problems(const struct jobs *jobs, struct results *r);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_METRICS_MEMBERS_H
+#define HD_SIM_METRICS_MEMBERS_H
+
+/* Group members that copies go to (docs/model.md, M5). Private to src/sim. */
+
+#include "sim/core/state.h"
+
+/* Does nothing unless a flow sends to a group. */
+void members_init(struct sim *s);
+void members_part_init(struct sim *part, const struct sim *whole);
+void members_fini(struct sim *s);
+
+/* Members that a packet goes to, which is lost at port `where`; not of a group:
+ * 1. Some flow sends to a group. */
+uint32_t members_of(struct sim *s, const struct packet *p, uint32_t where);
+
+/* Has a copy the number with it (packet_extra.nth)? */
+static inline bool members_are_carried(const struct sim *s, const struct packet *p)
+{
+	return unlikely(s->mode.shares) && p->dlid >= LID_FIRST_MCAST && p->flow < s->n_flows;
+}
+/*
+ * A switch copies p to an output: gives p as many of the `left` members as are
+ * behind it, and returns how many.
+ */
+uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port, uint32_t left);
+/* No copy goes to n members of p any more. */
+void members_missed(struct sim *s, const struct packet *p, uint32_t n, hd_time when);
+/* A copy is delivered: does it count? What other copies serve does not. */
+bool members_served(struct sim *s, const struct packet *p, hd_time when);
+
+#endif

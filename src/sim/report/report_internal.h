@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_REPORT_REPORT_INTERNAL_H
+#define HD_SIM_REPORT_REPORT_INTERNAL_H
+
+/* What the files behind tables.h share; private to them. */
+
+#include <math.h>
+
+#include "sim/report/tables.h"
+
+static inline double findings_seconds(const struct sim_metrics *m)
+{
+	return (double)(m->to - m->from) / (double)HD_S;
+}
+
+static inline double findings_gbps(double bytes, double time)
+{
+	return time > 0 ? bytes * 8 / time / 1e9 : 0;
+}
+
+/* Bytes of a packet of flow `i` that are no payload. */
+static inline uint64_t findings_overhead(const struct fabric *b, uint32_t i)
+{
+	return scenario_overhead(b->scenario, &b->scenario->traffic[b->flows[i].row]);
+}
+
+/* Bytes of payload that flow `i` made, and of it delivered. */
+static inline uint64_t findings_made(const struct fabric *b, const struct sim_flow_counts *c,
+				     uint32_t i)
+{
+	return c->made_bytes - c->made * findings_overhead(b, i) -
+	       c->made_global * b->flows[i].grh_bytes;
+}
+
+static inline uint64_t findings_delivered(const struct fabric *b, const struct sim_flow_counts *c,
+					  uint32_t i)
+{
+	return c->delivered_bytes - c->delivered * findings_overhead(b, i) -
+	       c->delivered_global * b->flows[i].grh_bytes;
+}
+
+/* A percentile, or no time if there was no packet. */
+static inline hd_time findings_percentile(const struct histogram *h, double percent)
+{
+	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
+}
+
+/* Their mean in picoseconds; NaN if there was no packet. */
+static inline double findings_mean(const struct histogram *h)
+{
+	return h->n ? histogram_mean(h) : NAN;
+}
+
+/* tables.c: "video h3 -> h7", "bulk h3" for flows that choose. */
+void findings_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out);
+
+/* findings.c */
+/*
+ * Adds the goals, each with what was found; true if all were met. A row
+ * without a packet meets no latency goal.
+ */
+bool findings_goals(const struct sim_findings *f, const struct sim_row *rows, struct results *r);
+/* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
+void findings_deadlock(const struct sim_findings *f, struct results *r);
+
+/* tables_loans.c; nothing if no lanes are bounded. */
+void findings_loans(const struct sim_findings *f, struct results *r);
+
+/* tables_vls.c: maps and arbitration tables */
+void findings_vls(const struct sim_findings *f, struct results *r);
+
+/* tables_ports.c */
+void findings_ports(const struct sim_findings *f, struct results *r);
+/* Where links went down; nothing if none did. */
+void findings_downed(const struct sim_findings *f, struct results *r);
+void findings_lanes(const struct sim_findings *f, struct results *r);
+void findings_port_lanes(const struct sim_findings *f, struct results *r);
+/* The port's name, for the next row of `t`. */
+const char *findings_port_name(const struct fabric *b, uint32_t port, struct table *t);
+
+/* tables_manager.c: what a subnet manager did; nothing if there is none. */
+void findings_choices(const struct sim_findings *f, struct results *r);
+void findings_manager(const struct sim_findings *f, struct results *r);
+
+/* Connections of a row that came, or asked for bandwidth. */
+struct row_connections {
+	uint64_t asked, blocked; /* while measuring, or before it all began */
+	struct interval blocking;
+	double held;       /* at a time, on average */
+	double reserved;   /* for them, bits per second, likewise */
+	uint64_t broken;   /* whose promise was broken at some time */
+	const char *cause; /* of the first that was; or NULL */
+	const char *why;   /* the first was refused; or NULL */
+	hd_time deadline;  /* of each; 0: none */
+	double bound;      /* seconds, the largest of those admitted; 0: none */
+	/* The longest latency of those whose promise was never broken. */
+	hd_time worst;
+	uint64_t late; /* of those: connections that missed the deadline */
+};
+
+/* tables_connections.c: false if the row's flows never ask, nor come and go. */
+bool findings_row_connections(const struct sim_findings *f, uint32_t row,
+			      struct row_connections *out);
+/* Nothing if none come and nobody asks. */
+void findings_connections(const struct sim_findings *f, struct results *r);
+
+/* tables_flows.c */
+void findings_deadlines(const struct sim_findings *f, struct results *r);
+void findings_jitter(const struct sim_findings *f, struct results *r);
+void findings_flows(const struct sim_findings *f, struct results *r);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_REPORT_RUN_FOR_TESTS_H
+#define HD_SIM_REPORT_RUN_FOR_TESTS_H
+
+/*
+ * A scenario's text, run to its end, and what its traffic rows got: for tests
+ * that ask what a fabric does, not how.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/report/tables.h"
+
+struct test_run {
+	struct fabric *build;
+	struct sim *sim;
+	enum sim_state state;
+	const struct sim_metrics *metrics;
+	struct sim_row *rows;
+};
+
+static inline void test_run_init(struct test_run *r, const char *text)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (fabric_load(text, strlen(text), "test.yaml", NULL, &d, &r->build) != HD_OK) {
+		fprintf(stderr, "%u:%u: %s\n", d.line, d.column, d.message);
+		abort();
+	}
+	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows, &r->build->rules);
+	r->state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
+	r->metrics = sim_metrics(r->sim);
+	r->rows = sim_rows(r->build, r->metrics);
+}
+
+static inline void test_run_fini(struct test_run *r)
+{
+	sim_rows_free(r->rows, r->build->scenario->n_traffic);
+	sim_free(r->sim);
+	fabric_free(r->build);
+}
+
+#endif

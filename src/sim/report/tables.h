@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_REPORT_TABLES_H
+#define HD_SIM_REPORT_TABLES_H
+
+/*
+ * What a run found, as tables that a person or a program reads: a summary
+ * first, then the traffic rows, the busiest ports, and whatever needs to be
+ * said (losses, goals, a deadlock).
+ *
+ * Rates of traffic are of payload, as the scenario's are; use of links counts
+ * headers too. Times are of the measured interval.
+ */
+
+#include "fabric/fabric.h"
+#include "measure/results.h"
+#include "sim/sim.h"
+
+struct sim_findings {
+	const struct fabric *build;
+	struct sim *sim;
+	const struct sim_metrics *metrics;
+	enum sim_state state;
+	bool all; /* every port and flow, not only the busiest */
+};
+
+/* One traffic row; the histogram is of all its packets. */
+struct sim_row {
+	struct histogram latency;
+	uint32_t n_flows;
+	uint64_t made, delivered, lost;           /* packets; copies for delivered */
+	uint64_t expected;                        /* copies that should arrive */
+	uint64_t made_payload, delivered_payload; /* bytes */
+	double jain;
+};
+
+/* Rows of the scenario, in order; the caller frees with sim_rows_free. */
+struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m);
+void sim_rows_free(struct sim_row *rows, size_t n);
+
+/*
+ * Adds all tables but those below; true if every goal of the scenario was met,
+ * and the run did not end in a deadlock.
+ */
+bool sim_tables(const struct sim_findings *f, struct results *r);
+
+/*
+ * Of end ports: congestion control (rates of the rows, marks, who was
+ * admitted), lanes whose queues are bounded or that borrow others (B1 to B6).
+ */
+void sim_end_tables(const struct sim_findings *f, struct results *r);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections that came and went: how many were let in, and when. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "qos/tables/classes.h"
+#include "sim/report/report_internal.h"
+
+#define MOST_STEPS 50 /* of time, in the series */
+
+struct asked {
+	const char *traffic, *kind, *refused_by, *refusal, *cause;
+	double deadline, bound, worst; /* microseconds; NaN: none */
+	struct fabric_loss loss;
+	hd_time time; /* the end of a step */
+	uint64_t admitted;
+	struct row_connections c;
+};
+static const struct column columns[] = {
+	{ "traffic", NULL, CELL(asked, traffic) },
+	{ "kind", NULL, CELL(asked, kind) },
+	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
+	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
+	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
+	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED, 2 },
+	{ "blocking +-", "%", CELL_SHARE(asked, c.blocking.half_width), ORIGIN_SIMULATED, 2 },
+	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED, 2 },
+	{ "formula", NULL, CELL(asked, loss.form), ORIGIN_COMPUTED },
+	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
+	{ "reserved", "Gb/s", CELL_BITS(asked, c.reserved), ORIGIN_SIMULATED, 3 },
+	{ "deadline", "us", CELL(asked, deadline), ORIGIN_GIVEN, 3 },
+	{ "bound", "us", CELL(asked, bound), ORIGIN_COMPUTED, 3 },
+	{ "worst", "us", CELL(asked, worst), ORIGIN_SIMULATED, 3 },
+	{ "refused most by", NULL, CELL(asked, refused_by), ORIGIN_SIMULATED },
+	{ "refusal", NULL, CELL(asked, refusal), ORIGIN_SIMULATED },
+	{ "broken", NULL, CELL(asked, c.broken), ORIGIN_SIMULATED },
+	{ "cause", NULL, CELL(asked, cause), ORIGIN_SIMULATED },
+	{ NULL },
+};
+static const struct column step_columns[] = {
+	{ "time", "us", CELL_TIME(asked, time), ORIGIN_GIVEN, 1 },
+	{ "traffic", NULL, CELL(asked, traffic) },
+	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
+	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
+	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
+	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED, 2 },
+	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED, 2 },
+	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
+	{ NULL },
+};
+
+struct broken_row {
+	const char *traffic, *source, *destination;
+	hd_time from, until;
+	const char *link, *cause;
+};
+static const struct column broken_columns[] = {
+	{ "traffic", NULL, CELL(broken_row, traffic) },
+	{ "source", NULL, CELL(broken_row, source) },
+	{ "destination", NULL, CELL(broken_row, destination) },
+	{ "from", "us", CELL_TIME(broken_row, from), ORIGIN_COMPUTED, 3 },
+	{ "until", "us", CELL_TIME(broken_row, until), ORIGIN_COMPUTED, 3 },
+	{ "link", NULL, CELL(broken_row, link), ORIGIN_COMPUTED },
+	{ "cause", NULL, CELL(broken_row, cause), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
+/* How long a connection was there between two times, in ps. */
+static double overlap(const struct fabric_request *q, hd_time from, hd_time to)
+{
+	hd_time begin = q->at > from ? q->at : from;
+	hd_time end = q->until < to ? q->until : to;
+
+	return end > begin ? (double)(end - begin) : 0;
+}
+
+static void count(const struct fabric_request *q, hd_time from, hd_time to,
+		  struct row_connections *out)
+{
+	double there = overlap(q, from, to);
+
+	if (q->flow != SIM_NONE && to > from) {
+		out->held += there / (double)(to - from);
+		if (q->rate.num)
+			out->reserved += there / (double)(to - from) * hd_rate_bps(q->rate);
+	}
+	if (q->at < from || q->at >= to)
+		return;
+	out->asked++;
+	out->blocked += q->flow == SIM_NONE;
+}
+
+static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from, hd_time to)
+{
+	uint32_t *refused = hd_alloc(b->topo.n_ports, sizeof(*refused));
+	port_id most = TOPO_NONE;
+
+	for (uint32_t i = 0; i < b->n_requests; i++) {
+		const struct fabric_request *q = &b->requests[i];
+
+		if (q->row == row && q->link != TOPO_NONE && q->at >= from && q->at < to)
+			refused[q->link]++;
+	}
+	for (port_id p = 0; p < b->topo.n_ports; p++) {
+		if (refused[p] && (most == TOPO_NONE || refused[p] > refused[most]))
+			most = p;
+	}
+	free(refused);
+	return most;
+}
+
+/* What broken promises take from the time in which slots were reserved. */
+static void count_breaks(const struct fabric *b, uint32_t row, hd_time from, hd_time to,
+			 struct row_connections *out)
+{
+	for (uint32_t i = 0; i < b->n_breaks; i++) {
+		const struct fabric_break *k = &b->breaks[i];
+		const struct fabric_request *q = &b->requests[k->request];
+		const struct fabric_request gap = { .at = k->lost, .until = k->until };
+
+		if (q->row != row)
+			continue;
+		if (k->lost != HD_TIME_NEVER && to > from)
+			out->reserved -= overlap(&gap, from, to) / (double)(to - from) *
+					 hd_rate_bps(q->rate);
+		if (k->from >= to)
+			continue;
+		if (!out->cause)
+			out->cause = k->cause;
+	}
+}
+
+static void count_all(const struct fabric *b, uint32_t row, hd_time from, hd_time to,
+		      struct row_connections *out)
+{
+	struct batch_means batches;
+
+	*out = (struct row_connections){ 0 };
+	batch_means_init(&batches);
+	for (uint32_t i = 0; i < b->n_requests; i++) {
+		const struct fabric_request *q = &b->requests[i];
+
+		if (q->row != row)
+			continue;
+		count(q, from, to, out);
+		out->broken += q->broken < to;
+		if (q->at >= from && q->at < to)
+			batch_means_add(&batches, q->flow == SIM_NONE);
+	}
+	out->blocking = batch_means_interval(&batches, 0.95);
+	count_breaks(b, row, from, to, out);
+}
+
+/* Flows that are there from the start asked before anything was measured. */
+static hd_time asked_from(const struct sim_findings *f, uint32_t row)
+{
+	const struct scn_traffic *t = &f->build->scenario->traffic[row];
+
+	return t->arrivals.gap ? f->metrics->from : 0;
+}
+
+/* Deadlines, bounds and latencies of a row's admitted connections. */
+static void count_latencies(const struct sim_findings *f, uint32_t row, struct row_connections *out)
+{
+	const struct fabric *b = f->build;
+
+	out->deadline = b->scenario->traffic[row].deadline;
+	for (uint32_t i = 0; i < b->n_requests; i++) {
+		const struct fabric_request *q = &b->requests[i];
+
+		if (q->row != row || q->at >= f->metrics->to)
+			continue;
+		if (!out->why)
+			out->why = q->why;
+		if (q->flow == SIM_NONE)
+			continue;
+		out->bound = fmax(out->bound, q->bound);
+		hd_time worst = f->metrics->flows[q->flow].latency_max;
+
+		if (q->broken != HD_TIME_NEVER)
+			continue;
+		out->worst = worst > out->worst ? worst : out->worst;
+		out->late += out->deadline && worst > out->deadline;
+	}
+}
+
+bool findings_row_connections(const struct sim_findings *f, uint32_t row,
+			      struct row_connections *out)
+{
+	const struct scenario *s = f->build->scenario;
+	const struct scn_traffic *t = &s->traffic[row];
+
+	count_all(f->build, row, asked_from(f, row), f->metrics->to, out);
+	count_latencies(f, row, out);
+	return t->arrivals.gap || scenario_asks(s, t);
+}
+
+static const char *kind_of(const struct scenario *s, unsigned sl)
+{
+	for (size_t i = 0; i < s->qos.n_classes; i++) {
+		if (s->qos.classes[i].sl == sl && s->qos.classes[i].kind != SCN_NO_KIND)
+			return traffic_class_name(s->qos.classes[i].kind);
+	}
+	return "";
+}
+
+/* Without anybody who asked there is nobody who was refused, or was not. */
+static struct asked row_of(const struct fabric *b, uint32_t row, const struct row_connections *c)
+{
+	struct asked made = {
+		.traffic = b->scenario->traffic[row].name,
+		.admitted = c->asked - c->blocked,
+		.c = *c,
+		.loss = b->losses ? b->losses[row] : (struct fabric_loss){ NAN, "" },
+	};
+
+	if (!c->asked)
+		made.c.blocking.mean = NAN;
+	return made;
+}
+
+static void put_row(const struct sim_findings *f, uint32_t row, const struct row_connections *c,
+		    struct table *t)
+{
+	const struct fabric *b = f->build;
+	const struct scenario *s = b->scenario;
+	struct asked made = row_of(b, row, c);
+	port_id link = busiest_link(b, row, asked_from(f, row), f->metrics->to);
+	struct strbuf name = STRBUF_INIT;
+
+	if (link != TOPO_NONE)
+		fabric_port_name(b, b->port_of_origin[link], &name);
+	made.kind = kind_of(s, scenario_sl(s, &s->traffic[row]));
+	made.refused_by = name.text ? table_take(t, &name) : "";
+	made.cause = c->cause ? c->cause : "";
+	made.refusal = c->why ? c->why : "";
+	made.deadline = c->deadline ? (double)c->deadline * 1e-6 : (double)NAN;
+	made.bound = c->bound > 0 && c->bound < HUGE_VAL ? c->bound * 1e6 : (double)NAN;
+	made.worst = c->worst ? (double)c->worst * 1e-6 : (double)NAN;
+	table_put_row(t, &made);
+}
+
+/* Steps of equal length through all of the run. */
+static void series(const struct sim_findings *f, struct results *r)
+{
+	const struct fabric *b = f->build;
+	const struct scenario *s = b->scenario;
+	hd_time end = f->metrics->to, step = (end + MOST_STEPS - 1) / MOST_STEPS;
+	struct table *t = results_series(r, "connections over time",
+					 "who came and was let in, step by step", step_columns);
+
+	for (hd_time from = 0; from < end; from += step) {
+		hd_time to = from + step < end ? from + step : end;
+
+		for (uint32_t row = 0; row < s->n_traffic; row++) {
+			struct row_connections c;
+
+			if (!s->traffic[row].arrivals.gap)
+				continue;
+			count_all(b, row, from, to, &c);
+			struct asked made = row_of(b, row, &c);
+
+			made.time = to;
+			table_put_row(t, &made);
+		}
+	}
+}
+
+/* The name of a port as hosts and links are called, for a row of `t`. */
+static const char *name_of(const struct fabric *b, port_id port, struct table *t)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	fabric_port_name(b, b->port_of_origin[port], &name);
+	return table_take(t, &name);
+}
+
+static const char *destination_of(const struct fabric *b, const struct fabric_request *q,
+				  struct table *t)
+{
+	const struct scn_traffic *row = &b->scenario->traffic[q->row];
+	port_id to = b->flow_target[q->flow];
+
+	if (to != TOPO_NONE)
+		return name_of(b, to, t);
+	return row->group ? row->group : "";
+}
+
+/* A job has no one source and destination. */
+static struct broken_row broken_row_of(const struct fabric *b, const struct fabric_break *k,
+				       struct table *t)
+{
+	const struct fabric_request *q = &b->requests[k->request];
+	const struct scenario *s = b->scenario;
+	struct broken_row row = {
+		.source = "",
+		.destination = "",
+		.from = k->from,
+		.until = k->until,
+		.link = name_of(b, k->link, t),
+		.cause = k->cause,
+	};
+
+	if (q->row == SIM_NONE) {
+		row.traffic = s->jobs[q->job].name;
+		return row;
+	}
+	const struct sim_node *node = &b->setup.nodes[b->flows[q->flow].source];
+
+	row.traffic = s->traffic[q->row].name;
+	row.source = name_of(b, b->setup.ports[node->first_port + 1].origin, t);
+	row.destination = destination_of(b, q, t);
+	return row;
+}
+
+/* Each time in which a promise was broken, and a remark if there is one. */
+static void findings_broken(const struct sim_findings *f, struct results *r)
+{
+	const struct fabric *b = f->build;
+	uint32_t n = 0;
+
+	while (n < b->n_breaks && b->breaks[n].from < f->metrics->to)
+		n++;
+	if (n == 0)
+		return;
+	struct table *t = results_table(r, "broken promises",
+					"admitted connections that lost their path or their slots",
+					broken_columns);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct broken_row row = broken_row_of(b, &b->breaks[i], t);
+
+		table_put_row(t, &row);
+	}
+	results_remark(
+		r,
+		"%u promises were broken: table 'broken promises' has the link, the cause and the time of each",
+		n);
+}
+
+void findings_connections(const struct sim_findings *f, struct results *r)
+{
+	const struct fabric *b = f->build;
+	struct table *t = NULL;
+	bool any = false;
+
+	for (uint32_t row = 0; row < b->scenario->n_traffic; row++) {
+		struct row_connections c;
+
+		if (!findings_row_connections(f, row, &c))
+			continue;
+		if (!t)
+			t = results_table(
+				r, "connections",
+				"those that came, or asked for bandwidth, and who was let in",
+				columns);
+		put_row(f, row, &c, t);
+		any |= b->scenario->traffic[row].arrivals.gap > 0;
+	}
+	findings_broken(f, r);
+	if (any && f->all)
+		series(f, r);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_ROUTING_CHOOSE_H
+#define HD_SIM_ROUTING_CHOOSE_H
+
+/*
+ * Switches that choose among ports (docs/model.md, D1 to D7). Internal to
+ * src/sim.
+ *
+ * Where nobody chooses, a grant tells when a packet may leave the next switch
+ * again, and nothing happens in between. A choice depends on what waits there
+ * by then, so in runs that have choices every copy's routing is an event.
+ */
+
+#include "base/map.h"
+#include "sim/core/state.h"
+#include "sim/routing/notice.h"
+#include "subnet/routing/adaptive.h"
+
+/* What a switch remembers of a flow: packets of one SLID, DLID and SL. */
+struct kept_way {
+	hd_time last; /* when its latest packet was routed */
+	uint64_t flow;
+	uint32_t port; /* that it took, by number */
+};
+
+struct kept_ways {
+	struct map index; /* by flow */
+	struct kept_way *ways;
+	uint32_t n;
+	size_t cap;
+};
+
+/* Of a port, as an output of a switch. */
+struct choice_port {
+	hd_time down;    /* since when its link is down, or NEVER */
+	uint64_t taken;  /* choices for it, while measuring; */
+	uint64_t away;   /* of those that the forwarding table has elsewhere */
+	uint64_t around; /* of those that lead to a third group (D7) */
+	uint32_t load;   /* blocks */
+	bool busy;       /* D4 */
+};
+
+struct choices {
+	const struct sim_adaptive *rules;
+	const struct adaptive *groups;
+	switch_id **target; /* [subnet][LID]: that it hangs on, or TOPO_NONE */
+	struct choice_port *ports;
+	/* By which port the latest choice of a group was: [switch][group]. */
+	uint8_t **turns;
+	struct rng *luck;        /* per node; at random only */
+	struct kept_ways *kept;  /* per node; by flow or flowlet only */
+	struct notices *notices; /* NULL: no switch is told anything (D6) */
+};
+
+struct pack;
+
+void choices_init(struct sim *s);
+void choices_fini(struct sim *s);
+/* Resets the counters at the end of the warm-up. */
+void choices_restart(struct sim *s);
+/* Results of one domain. */
+void choices_pack(struct pack *k, struct sim *part);
+/* Which port at h + r: D2 to D5; then it goes on as any other copy. */
+void choice_make(struct sim *s, struct packet *p);
+/* D1: at h. False if its forwarding table says where it goes. */
+bool choice_is_left(struct sim *s, const struct node *n, struct packet *p);
+
+static inline void choice_leaves(struct sim *s, uint32_t port, const struct packet *p)
+{
+	s->choices->ports[port].load -= blocks_of(p->bytes);
+}
+
+#endif

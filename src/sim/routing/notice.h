@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_ROUTING_NOTICE_H
+#define HD_SIM_ROUTING_NOTICE_H
+
+/*
+ * What switches that choose are told by their neighbours (docs/model.md, D6).
+ * It follows from the faults of the run, which are known before it begins.
+ * Internal to src/sim.
+ */
+
+#include "sim/core/state.h"
+
+struct notices;
+
+/* For a run that ends at `stop` (0: open); NULL if nobody is told anything. */
+struct notices *notices_new(const struct sim_setup *setup, hd_time stop);
+void notices_free(struct notices *n);
+
+/* Whether a switch, told by who is behind a port, does not count it now. */
+bool notice_holds(const struct notices *n, switch_id sw, switch_id target, unsigned port,
+		  hd_time now);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_ROUTING_ROUTER_H
+#define HD_SIM_ROUTING_ROUTER_H
+
+/* Routers between subnets (R3, R4). Internal to src/sim. */
+
+#include "sim/core/state.h"
+
+/* An undamaged packet arrives at a router. */
+void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SUBNET_TABLES_TRANSITION_H
+#define HD_SUBNET_TABLES_TRANSITION_H
+
+/*
+ * What can happen while a manager writes new tables, block by block: the
+ * tables of a moment are partly the old and partly the new ones. Each may be
+ * right by itself and their mixture not.
+ *
+ * Pairs are those of check.h, among the end ports that the manager reaches:
+ * the mixture is followed over the cables that are there now, once before the
+ * first write and once after each; what is worst counts. The last state is
+ * that of the new tables, where all pairs should communicate.
+ *
+ * Packets on their way were routed by any of these tables. Whether they can
+ * lock up is decided for all of them at once: with the old and the new entry
+ * of each switch together no cycle of dependencies (deadlock.h) may arise,
+ * except that nobody comes by a new entry to one that is no longer old. That
+ * is sufficient; a cycle says that a deadlock cannot be ruled out. Only unicast
+ * is looked at, each subnet for itself.
+ */
+
+#include "subnet/routing/depgraph.h"
+#include "subnet/routing/replan.h"
+
+struct transition {
+	uint64_t unreachable;       /* pairs at once, loops included, at worst */
+	uint64_t loops;             /* pairs at once whose packets go in circles */
+	uint64_t unreachable_after; /* once all is written */
+	struct channel *cycle;      /* NULL if there is none */
+	uint32_t n_cycle;
+};
+
+/*
+ * `before` has the tables in the switches and the path SLs in use, on lanes of
+ * `lanes` (SL2VL and VLs per port, which do not change). All are over the same
+ * nodes, ports and LIDs.
+ */
+void check_transition(const struct subnet *before, const struct replan *next,
+		      const struct subnet *lanes, struct transition *out);
+void transition_fini(struct transition *t);
+
+#endif
