@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs tests on a 64-bit ARM processor, emulated: coroutines, whose switch is
-# written for each processor, and the rooms that need no library of others.
+# written for each processor, and the modules that need no other library.
 # Takes half a minute; needs what stands below "aarch64:" in ci/deps.txt.
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ mkdir -p "$work/wire"
 $compiler $flags -static src/wire/crc16_gen.c -o "$work/crc16_gen"
 "$emulator" "$work/crc16_gen" >"$work/wire/crc16_table.h"
 
-# Sources of the rooms, without what needs libpcap.
+# Sources of the modules, without what needs libpcap.
 sources=$(ls src/base/*.c src/measure/*.c src/cc/*.c src/transport/*.c \
 	src/wire/*.c src/hca/coroutine.c |
 	grep -vE '_test\.c$|_gen\.c$|wire/(capture|roce)\.c$')

@@ -1,16 +1,15 @@
 #!/bin/sh
-# A folder of src/ includes itself and what its row of src/modules.txt names, of
-# rooms that say what they offer only that, and every right in that list is
-# used. Fields of a scenario are set by their paths
-# (src/scenario/override.h): nobody prints YAML to have it parsed again, so no
-# mapping is in what is printed. Tests are exempt. docs/architecture.md has a
-# word for every room.
+# A module of src/ includes its own headers and those of the modules in its row
+# of src/modules.txt; of modules with an 'offers' row only the headers listed
+# there. Each entry of the list is used. Scenario fields are set by their paths
+# (src/scenario/override.h): no source prints YAML. Tests are exempt.
+# docs/architecture.md describes every module.
 set -eu
 cd "$(dirname "$0")/.."
 [ -f src/modules.txt ] || { echo "layers: nothing to check"; exit 1; }
-sed -n 's/^\([a-z/]*\):.*/\1/p' src/modules.txt | while read -r room; do
-	grep -qF "\`$room\`" docs/architecture.md || {
-		echo "layers: docs/architecture.md does not say what $room is"
+sed -n 's/^\([a-z/]*\):.*/\1/p' src/modules.txt | while read -r module; do
+	grep -qF "\`$module\`" docs/architecture.md || {
+		echo "layers: docs/architecture.md does not say what $module is"
 		exit 1
 	}
 done
@@ -27,8 +26,8 @@ then
 fi
 product | xargs grep -HE '^#include "' |
 	awk '
-	# The innermost room that a path is in.
-	function room_of(path) {
+	# The innermost module that a path is in.
+	function module_of(path) {
 		while (sub("/[^/]*$", "", path))
 			if (path in row)
 				return path
@@ -43,12 +42,12 @@ product | xargs grep -HE '^#include "' |
 				offered[$1 "/" $i] = wanted[$1 "/" $i] = 1
 			next
 		}
-		room = substr($1, 1, length($1) - 1)
-		row[room] = NR
+		module = substr($1, 1, length($1) - 1)
+		row[module] = NR
 		for (i = 2; i <= NF; i++) {
 			if (!($i in row))
-				fail("src/modules.txt: " room " uses " $i ", which stands below it")
-			may[room, $i] = 1
+				fail("src/modules.txt: " module " uses " $i ", which comes later")
+			may[module, $i] = 1
 		}
 		next
 	}
@@ -56,19 +55,19 @@ product | xargs grep -HE '^#include "' |
 		at = index($0, ":")
 		file = substr($0, 1, at - 1)
 		split($0, quoted, "\"")
-		room = room_of(substr(file, 5))
-		used = room_of(quoted[2])
+		module = module_of(substr(file, 5))
+		used = module_of(quoted[2])
 		if (!(file in seen))
 			files += seen[file] = 1
-		if (!room)
+		if (!module)
 			fail(file ": src/modules.txt has no row for its folder")
-		else if (used && used != room && !((room, used) in may))
-			fail(file ": src/" room " may not include " quoted[2])
-		else if (used != room && (used in fenced) && !(quoted[2] in offered))
+		else if (used && used != module && !((module, used) in may))
+			fail(file ": src/" module " may not include " quoted[2])
+		else if (used != module && (used in fenced) && !(quoted[2] in offered))
 			fail(file ": " quoted[2] " is no header that src/" used " offers")
-		if (used != room)
+		if (used != module)
 			delete wanted[quoted[2]]
-		does[room, used] = 1
+		does[module, used] = 1
 	}
 	function fail(why) {
 		print "layers: " why

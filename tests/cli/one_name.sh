@@ -1,17 +1,17 @@
-# No two rooms give one name to two functions: the linker takes whichever room
+# No two modules give one name to two functions: the linker takes whichever module
 # it comes to first, and says nothing.
 . "$SRC/tests/cli/lib.sh"
-# names FOLDER: what the rooms there define for others, those defined twice.
+# names FOLDER: what the modules there define for others, those defined twice.
 names() {
-	find "$1" -name 'libhd_*.a' >rooms
-	while read -r room; do
-		nm -g --defined-only "$room" 2>/dev/null |
+	find "$1" -name 'libhd_*.a' >modules
+	while read -r module; do
+		nm -g --defined-only "$module" 2>/dev/null |
 			awk 'NF == 3 { print $3 }' | sort -u
-	done <rooms | sort >all
+	done <modules | sort >all
 	uniq -d all
 }
 names "$(dirname "$HEDDLE")/src" >twice
-[ "$(wc -l <all)" -gt 1000 ] || fail "no rooms were found"
+[ "$(wc -l <all)" -gt 1000 ] || fail "no modules were found"
 empty twice
 
 # Two that do are noticed.
