@@ -230,6 +230,8 @@ enum hd_status comparison_run(struct comparison *c, struct diag *d, struct resul
 		w.at_once = c->at_once;
 		w.tick = c->tick;
 		w.context = c->context;
+		if (c->begin)
+			c->begin(c->context);
 		status = sweep_run(&w, d);
 		if (status == HD_OK)
 			status = judge(c, &w, d, out);

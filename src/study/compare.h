@@ -22,6 +22,8 @@ struct comparison {
 	bool all;         /* the tables of 'heddle sim --all', every port */
 	hd_time rates;    /* run_options.rates */
 	unsigned at_once; /* processes, at least 1 */
+	/* Called once the scenario has been read, before the first run; or NULL. */
+	void (*begin)(void *context);
 	/* How many runs are done; or NULL. */
 	void (*tick)(void *context, size_t done, size_t all);
 	void *context;

@@ -59,7 +59,7 @@ static enum hd_status run_round(struct tune_stage *s, const struct opensm_cc *co
 	struct tune_run *runs = hd_alloc(n, sizeof(*runs));
 
 	for (size_t i = 0; i < n; i++)
-		runs[i] = (struct tune_run){ .conf = i % each ? conf : NULL,
+		runs[i] = (struct tune_run){ .conf = (i % each) ? conf : NULL,
 					     .stressed = i % each == 2,
 					     .seed = windows->seed + 1 + i / each,
 					     .factor = factor };

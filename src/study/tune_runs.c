@@ -110,7 +110,7 @@ static enum hd_status work(void *context, size_t job, const char *db, struct dia
 	const struct run_options options = { .sampled = false };
 	struct overrides o = { 0 };
 	struct fabric *f;
-	struct run *run;
+	struct run *run = NULL;
 
 	put_run(b->stage, &b->runs[job], &o);
 	enum hd_status status =

@@ -117,15 +117,13 @@ static void flow_draw(struct scenario *s, const struct traffic *t, uint32_t flow
 	bool chatter = s->controlled && chance(r, 8);
 	uint32_t from = chatter ? t->hot : below(r, f->n_ends);
 	uint32_t to = chance(r, s->controlled ? 75 : 50) ? t->hot : below(r, f->n_ends);
-	struct sim_arrival a = {
-		.flow = flow,
-		.source = f->ends[from],
-		.pkey = keys_known[below(r, 4)],
-		.bytes = s->sizes[below(r, s->n_sizes)],
-		.sl = (uint8_t)below(r, t->n_sls),
-		.management = t->management && chance(r, 20),
-	};
+	struct sim_arrival a = { .flow = flow, .source = f->ends[from] };
 
+	/* One draw per statement: the order in an initializer is the compiler's. */
+	a.pkey = keys_known[below(r, 4)];
+	a.bytes = s->sizes[below(r, s->n_sizes)];
+	a.sl = (uint8_t)below(r, t->n_sls);
+	a.management = t->management && chance(r, 20);
 	if (to == from)
 		to = (from + 1) % f->n_ends;
 	a.dlid = (lid_t)(to + 1);

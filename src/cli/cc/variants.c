@@ -44,7 +44,7 @@ static int refuse(const struct command *self, const char *name)
 
 int cc_variants(const struct command *self, const struct option_list *wanted, struct comparison *c)
 {
-	size_t n = 0, known = 0;
+	size_t n = 0;
 
 	while (scn_algorithm_words[n])
 		n++;
@@ -61,7 +61,8 @@ int cc_variants(const struct command *self, const struct option_list *wanted, st
 			values[c->n++] = name;
 	}
 	for (size_t i = 0; i < wanted->n; i++) {
-		known = 0;
+		size_t known = 0;
+
 		while (known < c->n && strcmp(values[known], wanted->items[i]) != 0)
 			known++;
 		if (known == c->n)
@@ -70,26 +71,45 @@ int cc_variants(const struct command *self, const struct option_list *wanted, st
 	return EXIT_DONE;
 }
 
+/* The context of the callbacks of a comparison. */
+struct comparing {
+	const struct common_options *common;
+	double runs;
+	struct progress progress;
+	bool has_begun;
+};
+
+/* From here on signals stop the runs; until then they end the program. */
+static void begin_runs(void *context)
+{
+	struct comparing *x = context;
+
+	progress_begin(&x->progress, x->common, "runs", x->runs);
+	x->has_begun = true;
+}
+
 static void show_runs(void *context, size_t done, size_t all)
 {
-	struct progress *p = context;
+	struct comparing *x = context;
 
-	p->total = (double)all;
-	progress_show(p, (double)done);
+	x->progress.total = (double)all;
+	progress_show(&x->progress, (double)done);
 }
 
 enum hd_status cc_variants_run(struct comparison *c, const struct common_options *common,
 			       struct diag *d, struct results *r)
 {
-	struct progress progress;
+	struct comparing x = { .common = common, .runs = (double)c->n };
 
 	c->at_once = processes_at_once(0);
+	c->begin = begin_runs;
 	c->tick = show_runs;
-	c->context = &progress;
-	progress_begin(&progress, common, "runs", (double)c->n);
+	c->context = &x;
 	enum hd_status status = comparison_run(c, d, r);
 
-	progress_end(&progress);
+	if (x.has_begun)
+		progress_end(&x.progress);
+	c->context = NULL;
 	return status;
 }
 
@@ -152,5 +172,6 @@ enum hd_status cc_tune_run(struct tune_options *o, const struct common_options *
 	enum hd_status status = congestion_tune(o, d, out);
 
 	progress_end(&t.progress);
+	o->context = NULL;
 	return status;
 }
