@@ -57,7 +57,6 @@ export function asRun(run) {
 
 export const isNumber = (c) =>
   c.type === "real" || c.type === "uint" || c.type === "int";
-// What names a row rather than being found out about it.
 // Columns that name a row. A checksum is text, but a result.
 export const isLabel = (c) => c.origin === "given" || (!isNumber(c) && c.name !== "checksum");
 
