@@ -97,6 +97,19 @@ for latency in 500ns 2us 15us; do
 			"missed" else "met" end)' out >jq.out ||
 		fail "$latency: $(jq -c '.tables | .tables, .goals.rows[1]' out)"
 done
+# Traffic, jobs and goals of a scenario are left out: only its fabric counts.
+sed 's/1us/15us/' burst.yaml >goals.yaml
+echo 'fabric: {topology: {kind: star, hosts: 16}}' >fabric.yaml
+cat fabric.yaml - >loaded.yaml <<END
+traffic: [{name: noise, kind: saturating}]
+jobs: [{name: train, on: all, program: [{allreduce: 64KiB}]}]
+goals: [{row: noise, p99: 1us}, {job: train, completion: 1us}]
+END
+for scenario in fabric loaded; do
+	status 0 "$HEDDLE" qos plan --goals goals.yaml $scenario.yaml --verify --json
+	jq .tables out >$scenario.json
+done
+cmp fabric.json loaded.json || fail "a scenario's traffic and jobs change its plan"
 # Without a simulation the bound alone misses it.
 sed 's/1us/500ns/' burst.yaml >goals.yaml
 status 1 "$HEDDLE" qos plan --goals goals.yaml "$star"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/evaluation/goals.h"
+#include "study/goals.h"
 
 #define MTU 4096
 

@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/qos/options.h"
-#include "sim/evaluation/goals.h"
+#include "study/goals.h"
 
 static int emit_conf(const struct plan_values *v, const struct plan *plan, bool met)
 {

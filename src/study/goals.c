@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/evaluation/goals.h"
+#include "study/goals.h"
 
 #include <stdlib.h>
 #include <string.h>

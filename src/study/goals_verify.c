@@ -6,8 +6,9 @@
 #include "base/alloc.h"
 #include "qos/admission/bound.h"
 #include "qos/opensm/path.h"
-#include "sim/evaluation/goals.h"
+#include "run/run.h"
 #include "sim/report/tables.h"
+#include "study/goals.h"
 
 #define NEAR 0.005 /* half a point of the link is as good as none */
 
@@ -352,12 +353,15 @@ static void put_row(struct overrides *o, const struct goals_case *v, const struc
 }
 
 /* All classes go to the first host; the first class of those with a share from
- * the last host, which is farthest in most fabrics. */
+ * the last host, which is farthest in most fabrics. Traffic, jobs and goals of
+ * the scenario are left out. */
 static void put_traffic(struct overrides *o, const struct goals_case *v, unsigned silent)
 {
 	struct senders all = all_senders(v->fabric);
 
 	overrides_put(o, "--verify", "traffic", "%s", "");
+	overrides_put(o, "--verify", "jobs", "%s", "");
+	overrides_put(o, "--verify", "goals", "%s", "");
 	for (unsigned i = 0; i < v->goals->n; i++) {
 		if (i != silent)
 			put_row(o, v, &all, i);
@@ -424,17 +428,26 @@ static bool show_mix(void *context, const struct sim_progress *p)
 	return goes_on(context, p->share);
 }
 
-/* False if it was ended before its time: it says nothing then. */
-static bool simulate_mix(const struct fabric *f, struct watch *w, unsigned silent,
-			 struct goal_verdict *out)
+/* Takes the fabric. A mix that was ended early is not judged. */
+static enum hd_status simulate_mix(struct fabric *f, struct watch *w, unsigned silent,
+				   struct diag *d, struct goal_verdict *out)
 {
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
-	bool whole = sim_run(s, HD_TIME_NEVER, show_mix, w) != SIM_PAUSED;
+	const struct run_options options = { .progress = show_mix, .context = w };
+	struct run *run;
 
-	if (whole)
-		judge_rows(w->c, silent, f, sim_metrics(s), out);
-	sim_free(s);
-	return whole;
+	/* A few hosts send to one: threads would mostly wait. */
+	f->rules.threads = 1;
+	enum hd_status status = run_open(f, &options, d, &run);
+
+	if (status != HD_OK)
+		return status;
+	status = run_to_end(run, d);
+	if (status == HD_OK && run_state(run) != SIM_PAUSED) {
+		judge_rows(w->c, silent, f, sim_metrics(run_sim(run)), out);
+		w->done++;
+	}
+	run_close(run);
+	return status;
 }
 
 static enum hd_status run_mix(struct watch *w, unsigned silent, struct diag *d,
@@ -453,12 +466,8 @@ static enum hd_status run_mix(struct watch *w, unsigned silent, struct diag *d,
 	overrides_put(&o, "--verify", "fabric.host.input_buffer", "64KiB");
 	enum hd_status status = fabric_open(v->name, &o, d, &f);
 
-	if (status == HD_OK) {
-		/* A few hosts send to one: threads would mostly wait. */
-		f->rules.threads = 1;
-		w->done += simulate_mix(f, w, silent, out);
-		fabric_free(f);
-	}
+	if (status == HD_OK)
+		status = simulate_mix(f, w, silent, d, out);
 	overrides_fini(&o);
 	return status;
 }

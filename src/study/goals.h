@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_EVALUATION_GOALS_H
-#define HD_SIM_EVALUATION_GOALS_H
+#ifndef HD_STUDY_GOALS_H
+#define HD_STUDY_GOALS_H
 
 /*
  * Goals as people say them, a plan that meets them, and the plan put to the
