@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario.h"
-#include "sim/loans/study.h"
+#include "study/vl_sharing.h"
 
 struct values {
 	struct common_options common;
@@ -24,33 +24,44 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
+/* Runs the study and frees it. */
+static int show(const struct command *self, struct values *v, struct vl_sharing *s)
+{
+	struct diag d = { .status = HD_OK };
+	struct progress progress;
+	int status;
+
+	progress_begin(&progress, &v->common, "packets", 0);
+	enum hd_status done = vl_sharing_run(s, progress_packets, &progress, &d);
+
+	progress_end(&progress);
+	if (done == HD_OK) {
+		struct results *r = results_new(self->name);
+
+		v->common.seed = vl_sharing_seed(s);
+		vl_sharing_tables(s, r);
+		if (unfinished_is_due())
+			results_remark(r, "interrupted: runs that were not at their end were cut");
+		status = output_results(&v->common, r, true);
+	} else {
+		status = command_refuse(&d);
+	}
+	vl_sharing_free(s);
+	return status;
+}
+
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct values *v = values;
 	struct diag d = { .status = HD_OK };
-	struct progress progress;
-	struct loan_study *s;
+	struct vl_sharing *s;
 	enum hd_status done = choice_overrides(&v->scenario, v->common.seed, &d);
 	int status;
 
 	(void)n;
 	if (done == HD_OK)
-		done = loan_study_new(args[0], &v->scenario.overrides, &d, &s);
-	if (done == HD_OK) {
-		struct results *r = results_new(self->name);
-
-		progress_begin(&progress, &v->common, "packets", 0);
-		loan_study_run(s, progress_packets, &progress);
-		progress_end(&progress);
-		v->common.seed = loan_study_seed(s);
-		loan_study_tables(s, r);
-		if (unfinished_is_due())
-			results_remark(r, "interrupted: runs that were not at their end were cut");
-		loan_study_free(s);
-		status = output_results(&v->common, r, true);
-	} else {
-		status = command_refuse(&d);
-	}
+		done = vl_sharing_new(args[0], &v->scenario.overrides, &d, &s);
+	status = done == HD_OK ? show(self, v, s) : command_refuse(&d);
 	fabric_choice_fini(&v->scenario);
 	return status;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/loans/study.h"
+#include "study/vl_sharing.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "sim/loans/loans.h"
+#include "run/run.h"
 #include "sim/report/tables.h"
-#include "sim/sim.h"
+#include "study/vl_sharing_model.h"
 
 #define LEVEL         0.999
 #define MOST_LANES    32
@@ -18,21 +18,21 @@
 struct trial {
 	const char *name;
 	struct overrides overrides;
-	struct fabric *build;
-	struct sim *sim;
+	struct fabric *build; /* owned by `run`, if there is one */
+	struct run *run;
 	struct sim_row *rows;
 	double wait[MOST_LANES]; /* XmitWait of the lanes' ports, share */
 	struct sim_lane_use use[MOST_LANES];
 };
 
-struct loan_study {
+struct vl_sharing {
 	struct trial trials[2]; /* without, with */
-	struct loan_forecast lanes[MOST_LANES];
+	struct vl_forecast lanes[MOST_LANES];
 	size_t n_lanes;
 };
 
 /* The scenario as it is, or without its thresholds. */
-static enum hd_status trial_build(struct loan_study *s, unsigned i, const struct strbuf *text,
+static enum hd_status trial_build(struct vl_sharing *s, unsigned i, const struct strbuf *text,
 				  const char *path, const struct overrides *overrides,
 				  struct diag *d)
 {
@@ -61,28 +61,36 @@ static enum hd_status trial_build(struct loan_study *s, unsigned i, const struct
 	return scenario_needs_traffic(scenario, d);
 }
 
-static void trial_run(struct loan_study *s, struct trial *t, sim_progress_fn *progress,
-		      void *context)
+/* To its end, or until progress() ends it. */
+static enum hd_status trial_run(struct vl_sharing *s, struct trial *t,
+				const struct run_options *options, struct diag *d)
 {
 	const struct fabric *b = t->build;
+	enum hd_status status = run_open(t->build, options, d, &t->run);
 
-	t->sim = sim_new(&b->setup, b->flows, b->n_flows, &b->rules);
-	(void)sim_run(t->sim, HD_TIME_NEVER, progress, context);
-	const struct sim_metrics *m = sim_metrics(t->sim);
+	if (status != HD_OK) {
+		t->build = NULL;
+		return status;
+	}
+	status = run_to_end(t->run, d);
+	if (status != HD_OK)
+		return status;
+	const struct sim_metrics *m = sim_metrics(run_sim(t->run));
 
 	t->rows = sim_rows(b, m);
 	for (size_t k = 0; k < s->n_lanes; k++) {
-		const struct loan_forecast *f = &s->lanes[k];
+		const struct vl_forecast *f = &s->lanes[k];
 
 		t->wait[k] = m->ports[f->port].wait;
-		(void)sim_lane_use(t->sim, f->port, f->vl, LEVEL, &t->use[k]);
+		(void)sim_lane_use(run_sim(t->run), f->port, f->vl, LEVEL, &t->use[k]);
 	}
+	return HD_OK;
 }
 
-enum hd_status loan_study_new(const char *path, const struct overrides *overrides, struct diag *d,
-			      struct loan_study **out)
+enum hd_status vl_sharing_new(const char *path, const struct overrides *overrides, struct diag *d,
+			      struct vl_sharing **out)
 {
-	struct loan_study *s = hd_alloc(1, sizeof(*s));
+	struct vl_sharing *s = hd_alloc(1, sizeof(*s));
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(path, SCENARIO_LIMIT, d, &text);
 
@@ -90,7 +98,8 @@ enum hd_status loan_study_new(const char *path, const struct overrides *override
 		status = trial_build(s, i, &text, path, overrides, d);
 	strbuf_fini(&text);
 	if (status == HD_OK)
-		status = loans_forecast(s->trials[1].build, MOST_LANES, d, s->lanes, &s->n_lanes);
+		status = vl_sharing_forecast(s->trials[1].build, MOST_LANES, d, s->lanes,
+					     &s->n_lanes);
 	if (status == HD_OK && s->n_lanes == 0) {
 		const struct scenario *scenario = s->trials[1].build->scenario;
 
@@ -100,33 +109,38 @@ enum hd_status loan_study_new(const char *path, const struct overrides *override
 	if (status == HD_OK)
 		*out = s;
 	else
-		loan_study_free(s);
+		vl_sharing_free(s);
 	return status;
 }
 
-void loan_study_run(struct loan_study *s, sim_progress_fn *progress, void *context)
+enum hd_status vl_sharing_run(struct vl_sharing *s, sim_progress_fn *progress, void *context,
+			      struct diag *d)
 {
-	for (unsigned i = 0; i < 2; i++)
-		trial_run(s, &s->trials[i], progress, context);
+	const struct run_options options = { .progress = progress, .context = context };
+	enum hd_status status = HD_OK;
+
+	for (unsigned i = 0; i < 2 && status == HD_OK; i++)
+		status = trial_run(s, &s->trials[i], &options, d);
+	return status;
 }
 
-void loan_study_free(struct loan_study *s)
+void vl_sharing_free(struct vl_sharing *s)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct trial *t = &s->trials[i];
 
 		if (t->rows)
 			sim_rows_free(t->rows, t->build->scenario->n_traffic);
-		if (t->sim)
-			sim_free(t->sim);
-		if (t->build)
+		if (t->run)
+			run_close(t->run);
+		else if (t->build)
 			fabric_free(t->build);
 		overrides_fini(&t->overrides);
 	}
 	free(s);
 }
 
-uint64_t loan_study_seed(const struct loan_study *s)
+uint64_t vl_sharing_seed(const struct vl_sharing *s)
 {
 	return s->trials[1].build->scenario->run.seed;
 }
@@ -155,8 +169,8 @@ static const struct column lane_columns[] = {
 	{ NULL },
 };
 
-static const char *port_name(const struct loan_study *s, struct table *t,
-			     const struct loan_forecast *f)
+static const char *port_name(const struct vl_sharing *s, struct table *t,
+			     const struct vl_forecast *f)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -164,7 +178,7 @@ static const char *port_name(const struct loan_study *s, struct table *t,
 	return table_take(t, &name);
 }
 
-static void lane_table(const struct loan_study *s, struct results *r)
+static void lane_table(const struct vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "lanes",
@@ -172,7 +186,7 @@ static void lane_table(const struct loan_study *s, struct results *r)
 		lane_columns);
 
 	for (size_t k = 0; k < s->n_lanes; k++) {
-		const struct loan_forecast *f = &s->lanes[k];
+		const struct vl_forecast *f = &s->lanes[k];
 		struct strbuf mu = STRBUF_INIT, at = STRBUF_INIT;
 
 		for (size_t i = 0; i < f->with.n_regions; i++) {
@@ -224,9 +238,9 @@ static void compare_measure(struct comparison_row *row)
 	row->within = !row->in.sound ? "unsure" : off <= row->in.half_width ? "yes" : "no";
 }
 
-static void comparison_lane(const struct loan_study *s, struct table *t, size_t k, unsigned i)
+static void comparison_lane(const struct vl_sharing *s, struct table *t, size_t k, unsigned i)
 {
-	const struct loan_forecast *f = &s->lanes[k];
+	const struct vl_forecast *f = &s->lanes[k];
 	const struct sim_lane_use *u = &s->trials[i].use[k];
 	const struct ge_result *g = i ? &f->with_result : &f->without_result;
 	struct interval stay = u->stay, blocking = u->blocking;
@@ -250,7 +264,7 @@ static void comparison_lane(const struct loan_study *s, struct table *t, size_t 
 	}
 }
 
-static void comparison(const struct loan_study *s, struct results *r)
+static void comparison(const struct vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "comparison",
@@ -281,7 +295,7 @@ static const struct column effect_columns[] = {
 	{ NULL },
 };
 
-static void effect_table(const struct loan_study *s, struct results *r)
+static void effect_table(const struct vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "effect", "each traffic row from end to end, without and with thresholds",
@@ -341,9 +355,9 @@ static void assume(struct table *t, struct validity_row *row, const char *assume
 	table_put_row(t, row);
 }
 
-static void validity_lane(const struct loan_study *s, struct table *t, size_t k)
+static void validity_lane(const struct vl_sharing *s, struct table *t, size_t k)
 {
-	const struct loan_forecast *f = &s->lanes[k];
+	const struct vl_forecast *f = &s->lanes[k];
 	const struct sim_lane_use *u = &s->trials[1].use[k];
 	double ratio = f->with.mu[f->with.n_regions - 1] / f->with.mu[0];
 	bool faster = f->with.n_regions > 1 && ratio > 1.001;
@@ -371,7 +385,7 @@ static void validity_lane(const struct loan_study *s, struct table *t, size_t k)
 	strbuf_fini(&name);
 }
 
-static void validity(const struct loan_study *s, struct results *r)
+static void validity(const struct vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "validity",
@@ -385,7 +399,7 @@ static void validity(const struct loan_study *s, struct results *r)
 		"the model is exact where every assumption holds; docs/models.md says what to expect where one does not");
 }
 
-void loan_study_tables(const struct loan_study *s, struct results *r)
+void vl_sharing_tables(const struct vl_sharing *s, struct results *r)
 {
 	lane_table(s, r);
 	comparison(s, r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_LOANS_LOANS_H
-#define HD_SIM_LOANS_LOANS_H
+#ifndef HD_STUDY_VL_SHARING_MODEL_H
+#define HD_STUDY_VL_SHARING_MODEL_H
 
 /*
  * What the threshold models of chapter 5 (model/ge.h) say of a lane of a
@@ -16,7 +16,7 @@
 #include "fabric/fabric.h"
 #include "model/ge.h"
 
-struct loan_forecast {
+struct vl_forecast {
 	uint32_t port; /* of a host */
 	unsigned vl;
 	uint32_t n_flows; /* that share the lane */
@@ -35,7 +35,8 @@ struct loan_forecast {
  * how many were filled in. HD_ERR_RANGE in *d if a lane's queue is none that
  * the model takes.
  */
-HD_MUST_CHECK enum hd_status loans_forecast(const struct fabric *b, size_t most, struct diag *d,
-					    struct loan_forecast *out, size_t *n);
+HD_MUST_CHECK enum hd_status vl_sharing_forecast(const struct fabric *b, size_t most,
+						 struct diag *d, struct vl_forecast *out,
+						 size_t *n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/loans/loans.h"
+#include "study/vl_sharing_model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *l
 }
 
 static enum hd_status forecast(const struct fabric *b, uint32_t port, const struct demand *lanes,
-			       struct diag *d, struct loan_forecast *f)
+			       struct diag *d, struct vl_forecast *f)
 {
 	const struct sim_borrowing *r = &b->setup.borrowing;
 	const struct sim_port *p = &b->setup.ports[port];
@@ -224,8 +224,8 @@ static enum hd_status forecast(const struct fabric *b, uint32_t port, const stru
 	return status == HD_OK ? solve(&f->without, d, &f->without_result) : status;
 }
 
-enum hd_status loans_forecast(const struct fabric *b, size_t most, struct diag *d,
-			      struct loan_forecast *out, size_t *n)
+enum hd_status vl_sharing_forecast(const struct fabric *b, size_t most, struct diag *d,
+				   struct vl_forecast *out, size_t *n)
 {
 	struct demand *lanes = hd_alloc(N_DATA_VLS, sizeof(*lanes));
 	enum hd_status status = HD_OK;
@@ -245,7 +245,7 @@ enum hd_status loans_forecast(const struct fabric *b, size_t most, struct diag *
 		for (unsigned vl = 0; vl < N_DATA_VLS && status == HD_OK; vl++) {
 			if (!lanes[vl].n_paced || lanes[vl].n_saturating || *n == most)
 				continue;
-			out[*n] = (struct loan_forecast){ .port = port, .vl = vl };
+			out[*n] = (struct vl_forecast){ .port = port, .vl = vl };
 			status = forecast(b, port, lanes, d, &out[(*n)++]);
 		}
 	}

@@ -14,8 +14,8 @@
 #include "base/seeds_for_tests.h"
 #include "model/credit.h"
 #include "model/gth.h"
-#include "sim/loans/loans.h"
 #include "sim/sim.h"
+#include "study/vl_sharing_model.h"
 
 #define LEVEL 0.999
 
@@ -409,7 +409,7 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		double lambda = 0.8, mean, blocking;
 		struct sim_lane_use use;
-		struct loan_forecast f;
+		struct vl_forecast f;
 		struct diag d = { .status = HD_OK };
 		struct rig r;
 		size_t n;
@@ -422,7 +422,7 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 		assert_within(&use.jobs, mean);
 		assert_within(&use.blocking, blocking);
 		/* The model is this chain: it is valid here. */
-		assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
+		assert_int_equal(vl_sharing_forecast(r.build, 1, &d, &f, &n), HD_OK);
 		assert_int_equal(n, 1);
 		assert_true(fabs(f.without_result.mean_queue - mean) < 0.001 * mean);
 		assert_true(fabs(f.without_result.blocking - blocking) < 0.001 * blocking);
@@ -435,7 +435,7 @@ static void check_thresholds(const char *text, const unsigned *at, unsigned n_at
 {
 	double lambda = 0.85, ca2 = 5, mean, blocking;
 	struct sim_lane_use use;
-	struct loan_forecast f;
+	struct vl_forecast f;
 	struct diag d = { .status = HD_OK };
 	struct rig r;
 	size_t n;
@@ -450,7 +450,7 @@ static void check_thresholds(const char *text, const unsigned *at, unsigned n_at
 	assert_int_equal(use.in_vain, 0);
 	assert_true(use.most > 8 * n_at && use.most <= 8 * (n_at + 1));
 	/* The model serves one by one, the lanes in turns: near, not equal. */
-	assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(vl_sharing_forecast(r.build, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(f.with.n_regions, n_at + 1);
 	assert_true(fabs(f.with_result.mean_queue - mean) < most_error * mean);
 	assert_true(use.blocking.mean < f.without_result.blocking / 2);
@@ -475,7 +475,7 @@ static void job_thresholds_are_the_chain_of_their_turns(void **state)
 /* Nobody competes: a second lane has room, but the link is no faster. */
 static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 {
-	struct loan_forecast f;
+	struct vl_forecast f;
 	struct diag d = { .status = HD_OK };
 	struct rig r;
 	size_t n;
@@ -484,7 +484,7 @@ static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 	rig_init(
 		&r, CHAIN_FABRIC, "{lanes: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
 		"traffic: [{name: jobs, kind: poisson, payload: 256, source: h0, destination: h1, load: 90%}]\nrun: {measure: 10us}");
-	assert_int_equal(loans_forecast(r.build, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(vl_sharing_forecast(r.build, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(n, 1);
 	assert_true(fabs(f.with.mu[1] / f.with.mu[0] - 1) < 1e-9);
 	assert_true(fabs(f.with.mu[0] - 1 / (256 * BYTE_US)) < 1e-9);

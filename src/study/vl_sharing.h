@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_STUDY_VL_SHARING_H
+#define HD_STUDY_VL_SHARING_H
+
+/*
+ * VL sharing by thresholds, simulated and predicted. A scenario with
+ * qos.thresholds is run once with one VL per class and once as it is. The
+ * tables compare queue length, blocking and delay of each host's VLs with the
+ * model, and the assumptions of the model with the fabric.
+ */
+
+#include "measure/results.h"
+#include "scenario/override.h"
+#include "sim/sim.h"
+
+struct vl_sharing;
+
+/* Reads and builds it. `path` and `overrides` outlive the study. */
+HD_MUST_CHECK enum hd_status vl_sharing_new(const char *path, const struct overrides *overrides,
+					    struct diag *d, struct vl_sharing **out);
+/* Both runs, once; progress() may end them. HD_ERR_ENV if packets fill the memory. */
+HD_MUST_CHECK enum hd_status vl_sharing_run(struct vl_sharing *s, sim_progress_fn *progress,
+					    void *context, struct diag *d);
+void vl_sharing_free(struct vl_sharing *s);
+
+uint64_t vl_sharing_seed(const struct vl_sharing *s);
+void vl_sharing_tables(const struct vl_sharing *s, struct results *r);
+
+#endif
