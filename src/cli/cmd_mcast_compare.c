@@ -4,12 +4,12 @@
 #include "cli/progress.h"
 #include "cli/scenario.h"
 #include "cli/threads.h"
-#include "sim/collective/compare.h"
+#include "study/mcast_compare.h"
 
 struct values {
 	struct common_options common;
 	struct fabric_choice fabric;
-	struct compare_options how;
+	struct mcast_compare_options how;
 	const char *fail;
 	hd_time fail_at;
 	struct progress bar;
@@ -34,7 +34,7 @@ static const struct option options[] = {
 	  .high = 2048 },
 	{ "tree", 0, OPT_LIST, FIELD(how.trees), "KIND", NULL,
 	  "xy, union, shortest, shared, dual-path, multi-path or double-xy; all that the fabric allows if none is named",
-	  .words = compare_tree_words },
+	  .words = mcast_compare_tree_words },
 	{ "lanes", 0, OPT_UINT, FIELD(how.lanes), "N", "1",
 	  "SLs that messages are spread over, from 0", .low = 1, .high = 15 },
 	{ "per-packet", 0, OPT_FLAG, FIELD(how.per_packet), NULL, NULL,
@@ -45,7 +45,7 @@ static const struct option options[] = {
 	  "add 26 bytes to a packet and 40 of a GRH to a multicast one" },
 	OPTION_SET(struct values, fabric),
 	{ "seeds", 0, OPT_UINT, FIELD(how.seeds), "N", "1",
-	  "draws of shares of hosts, for intervals", .low = 1, .high = COMPARE_MAX_SEEDS },
+	  "draws of shares of hosts, for intervals", .low = 1, .high = MCAST_COMPARE_MAX_SEEDS },
 	{ "ber", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL, "bit errors on all links",
 	  .path = "faults.ber", .as = OPT_DOUBLE },
 	{ "fail", 0, OPT_TEXT, FIELD(fail), "SWITCH", NULL, "a switch that fails under way" },
@@ -79,7 +79,7 @@ static bool show(void *context, double runs)
 	struct values *v = context;
 
 	if (!v->begun)
-		progress_begin(&v->bar, &v->common, "runs", compare_count(&v->how));
+		progress_begin(&v->bar, &v->common, "runs", mcast_compare_count(&v->how));
 	v->begun = true;
 	return progress_show(&v->bar, runs);
 }
@@ -96,7 +96,7 @@ static int compare(struct values *v)
 	v->how.progress = show;
 	v->how.context = v;
 	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) == HD_OK &&
-	    compare_run(&v->how, r, &d, &all_well) == HD_OK) {
+	    mcast_compare_run(&v->how, r, &d, &all_well) == HD_OK) {
 		progress_end(&v->bar);
 		return output_results(&v->common, r, all_well);
 	}
@@ -107,7 +107,7 @@ static int compare(struct values *v)
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct values *v = values;
-	struct compare_options *o = &v->how;
+	struct mcast_compare_options *o = &v->how;
 	int status;
 
 	if ((n == 1) == (o->topology != NULL))

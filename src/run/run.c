@@ -105,8 +105,11 @@ static void rules_without_end(struct sim_rules *rules)
 
 static enum hd_status make_sim(struct run *s, struct diag *d)
 {
-	struct sim_rules rules = s->fabric->rules;
-	bool has_pairs = qp_rows_any(s->fabric);
+	const struct fabric *f = s->fabric;
+	const struct run_load of_scenario = { f->flows, f->n_flows, f->rules };
+	const struct run_load *load = s->options.load ? s->options.load : &of_scenario;
+	struct sim_rules rules = load->rules;
+	bool has_pairs = !s->options.load && qp_rows_any(f);
 
 	rules.yields = true;
 	rules.world = s->options.world;
@@ -116,7 +119,7 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 		jobs_rules(s->fabric, &rules);
 	if (s->options.outside)
 		rules_without_end(&rules);
-	s->sim = sim_new(&s->fabric->setup, s->fabric->flows, s->fabric->n_flows, &rules);
+	s->sim = sim_new(&f->setup, load->flows, load->n_flows, &rules);
 	enum hd_status status =
 		has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs) : HD_OK;
 
@@ -147,14 +150,15 @@ enum hd_status run_open(struct fabric *f, const struct run_options *o, struct di
 	s->fabric = f;
 	s->restart = (struct strbuf)STRBUF_INIT;
 	s->unsaved = (struct strbuf)STRBUF_INIT;
-	sim_watch_init(&s->watch, f);
+	if (!o->load)
+		sim_watch_init(&s->watch, f);
 	enum hd_status status = fabric_ports(f, &o->ports, d, &s->ports);
 
 	if (status == HD_OK)
 		status = saved_begin(s, d);
 	if (status == HD_OK)
 		status = open_files(s, d);
-	if (status == HD_OK && f->scenario->n_jobs)
+	if (status == HD_OK && !o->load && f->scenario->n_jobs)
 		status = jobs_new(f, JOBS_ALL, d, &s->jobs);
 	jobs_alone_init(s);
 	if (status == HD_OK)
@@ -187,7 +191,8 @@ void run_close(struct run *s)
 	strbuf_fini(&s->restart);
 	strbuf_fini(&s->unsaved);
 	sim_watch_fini(&s->watch);
-	fabric_free(s->fabric);
+	if (!s->options.load)
+		fabric_free(s->fabric);
 	free(s->ports);
 	free(s);
 }

@@ -22,6 +22,13 @@
 #include "sim/report/watch.h"
 #include "sim/sim.h"
 
+/* What a study sends on a fabric, and when the run ends. */
+struct run_load {
+	const struct sim_flow *flows;
+	uint32_t n_flows;
+	struct sim_rules rules;
+};
+
 struct run_options {
 	const char *pcap, *trace; /* files to write, or NULL */
 	unsigned flow_control;    /* enum sim_capture_flow */
@@ -45,6 +52,13 @@ struct run_options {
 	 * until run_close; no rule ends such a run. NULL: none.
 	 */
 	const struct sim_endpoint *outside;
+	/*
+	 * Simulated in place of the traffic and jobs of the scenario; NULL:
+	 * those. The fabric stays the caller's, for several runs one after
+	 * another. Results are sim_metrics of run_sim: tables and files are for
+	 * the rows of a scenario.
+	 */
+	const struct run_load *load;
 	sim_progress_fn *progress; /* or NULL; false ends the run */
 	/* A checkpoint could not be written, and why; or NULL. The run goes
 	 * on, and tries again when the next one is due. */
@@ -57,7 +71,7 @@ struct run;
 /* A line that is the same for two runs that compute the same. */
 void run_identity(const struct fabric *f, const struct run_options *o, struct strbuf *out);
 
-/* Owns the fabric from here on, also after an error. */
+/* Owns the fabric from here on, also after an error; not with a load. */
 HD_MUST_CHECK enum hd_status run_open(struct fabric *f, const struct run_options *o, struct diag *d,
 				      struct run **out);
 /* Removes incomplete output files. */

@@ -38,6 +38,10 @@ static struct run *run(const char *text, const struct run_options *o)
 static const char poisson[] =
 	STAR "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n" RUN;
 
+/* The same fabric and times, with a message of a queue pair. */
+static const char pairs_and_star[] = STAR
+	"traffic:\n- {name: q, kind: messages, transport: rc, source: h0, destination: h1, payload: 256}\n" RUN;
+
 /* Samples, captures and traces are for the eye. */
 static void looking_on_changes_nothing(void **state)
 {
@@ -75,6 +79,44 @@ static void looking_on_changes_nothing(void **state)
 	strbuf_fini(&second);
 	unlink(pcap);
 	unlink(trace);
+}
+
+/*
+ * The flows of a scenario as a load: the run of the scenario, twice on one
+ * fabric. Its jobs and its queue pairs are left out.
+ */
+static void a_load_replaces_traffic_and_jobs(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"jobs: [{name: j, on: all, program: [{allreduce: 64KiB}]}]\n",
+	};
+	const struct run_options plain = { .sampled = false };
+	struct run *a = run(poisson, &plain);
+	struct fabric *flows = load(poisson);
+	const struct run_load own = { flows->flows, flows->n_flows, flows->rules };
+	const struct run_options loaded = { .load = &own };
+	struct diag d = { .status = HD_OK };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct strbuf text = STRBUF_INIT;
+		struct run *b;
+
+		strbuf_printf(&text, "%s%s", i % 2 ? poisson : pairs_and_star, others[i / 2]);
+		struct fabric *f = load(text.text);
+
+		for (unsigned k = 0; k < 2; k++) {
+			assert_int_equal(run_open(f, &loaded, &d, &b), HD_OK);
+			assert_int_equal(run_to_end(b, &d), HD_OK);
+			assert_true(run_sum(b) == run_sum(a));
+			run_close(b);
+		}
+		fabric_free(f);
+		strbuf_fini(&text);
+	}
+	run_close(a);
+	fabric_free(flows);
 }
 
 /* A page shows what a screen has no room for, and all that the screen has. */
@@ -366,6 +408,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(looking_on_changes_nothing),
+		cmocka_unit_test(a_load_replaces_traffic_and_jobs),
 		cmocka_unit_test(a_record_has_more_than_the_screen),
 		cmocka_unit_test(rows_and_ports_get_what_they_need),
 		cmocka_unit_test(the_checksum_has_the_counters_of_ports),

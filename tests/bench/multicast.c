@@ -9,7 +9,7 @@
 
 #include "bench.h"
 #include "fabric/fabric.h"
-#include "sim/collective/collective.h"
+#include "study/collective.h"
 
 static double cpu_seconds(void)
 {
@@ -23,8 +23,7 @@ static double run(struct fabric *f, const struct coll_op *op, enum coll_scheme s
 	struct coll_result r;
 	double start = cpu_seconds();
 
-	if (coll_run(&f->setup, &f->subnet, op, scheme, &d, &r) != HD_OK || r.n_lacking ||
-	    r.duplicates || r.strays) {
+	if (coll_run(f, op, scheme, &d, &r) != HD_OK || r.n_lacking || r.duplicates || r.strays) {
 		fprintf(stderr, "%s\n", d.message);
 		abort();
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/collective/collective.h"
+#include "study/collective.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void run(struct bed *b, enum coll_scheme scheme, struct coll_result *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (coll_run(&b->f->setup, &b->f->subnet, &b->op, scheme, &d, r) != HD_OK)
+	if (coll_run(b->f, &b->op, scheme, &d, r) != HD_OK)
 		fail_msg("%s", d.message);
 }
 
@@ -356,8 +356,7 @@ static void more_trees_than_mlids_are_refused_with_the_count(void **state)
 	assert_int_equal(coll_plant(&b.f->subnet, &b.op, &d), HD_ERR_FULL);
 	assert_non_null(strstr(d.message, "16384 MLIDs"));
 	assert_non_null(strstr(d.message, "has 16383"));
-	assert_int_equal(coll_run(&b.f->setup, &b.f->subnet, &b.op, COLL_MULTICAST, &d, &r),
-			 HD_ERR_FULL);
+	assert_int_equal(coll_run(b.f, &b.op, COLL_MULTICAST, &d, &r), HD_ERR_FULL);
 	fabric_free(b.f);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_COLLECTIVE_COMPARE_H
-#define HD_SIM_COLLECTIVE_COMPARE_H
+#ifndef HD_STUDY_MCAST_COMPARE_H
+#define HD_STUDY_MCAST_COMPARE_H
 
 /*
  * One operation (collective.h) on a fabric, sent in every way there is: as one
@@ -11,12 +11,12 @@
 #include "base/option.h"
 #include "measure/results.h"
 #include "scenario/override.h"
-#include "sim/collective/collective.h"
+#include "study/collective.h"
 
-#define COMPARE_MAX_SEEDS 64
-#define COMPARE_TREES     (MCAST_DOUBLE + 1) /* kinds that can be built */
+#define MCAST_COMPARE_MAX_SEEDS 64
+#define MCAST_COMPARE_TREES     (MCAST_DOUBLE + 1) /* kinds that can be built */
 
-struct compare_options {
+struct mcast_compare_options {
 	const char *file;     /* a scenario, whose traffic is not run; or NULL: */
 	const char *topology; /* as after "topology:" in a scenario */
 	const struct overrides *overrides;
@@ -36,16 +36,16 @@ struct compare_options {
 };
 
 /* Names of trees, a blank after each. */
-void compare_tree_words(struct strbuf *out);
+void mcast_compare_tree_words(struct strbuf *out);
 
 /* Runs that options ask for, if the fabric allows all trees. */
-unsigned compare_count(const struct compare_options *o);
+unsigned mcast_compare_count(const struct mcast_compare_options *o);
 
 /*
  * Adds tables to `r`: of what was run to its end, and a remark on the rest if
  * progress ended it. *all_well: nobody lacks anything.
  */
-HD_MUST_CHECK enum hd_status compare_run(const struct compare_options *o, struct results *r,
-					 struct diag *d, bool *all_well);
+HD_MUST_CHECK enum hd_status mcast_compare_run(const struct mcast_compare_options *o,
+					       struct results *r, struct diag *d, bool *all_well);
 
 #endif

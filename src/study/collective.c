@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/collective/collective.h"
+#include "study/collective.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "fabric/limits.h"
+#include "run/run.h"
 
 /* An operation under way. */
-struct run {
+struct operation {
 	const struct coll_op *op;
 	enum coll_scheme scheme;
 	struct coll_result *out;
@@ -40,7 +41,7 @@ uint64_t coll_wire_bytes(const struct coll_op *op, enum coll_scheme scheme)
 	return op->bytes + (uint64_t)coll_packets(op) * extra_bytes(op, scheme);
 }
 
-static uint32_t packet_bytes(const struct run *r, uint32_t packet)
+static uint32_t packet_bytes(const struct operation *r, uint32_t packet)
 {
 	const struct coll_op *op = r->op;
 	uint64_t left = op->bytes - (uint64_t)packet * op->mtu;
@@ -50,7 +51,7 @@ static uint32_t packet_bytes(const struct run *r, uint32_t packet)
 
 /* ---- who is who --------------------------------------------------------- */
 
-static void run_init(struct run *r, const struct sim_setup *setup)
+static void operation_init(struct operation *r, const struct sim_setup *setup)
 {
 	const struct coll_op *op = r->op;
 	size_t pairs = (size_t)op->n_sources * op->n_members;
@@ -87,7 +88,7 @@ static void run_init(struct run *r, const struct sim_setup *setup)
 	}
 }
 
-static void run_fini(struct run *r)
+static void operation_fini(struct operation *r)
 {
 	free(r->seen);
 	free(r->received);
@@ -187,7 +188,7 @@ uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op, uint
 
 /* The k-th member that source i sends a copy to: those after itself first, so
  * that not all sources turn to one member at once. */
-static uint32_t member_at(const struct run *r, uint32_t i, uint32_t k)
+static uint32_t member_at(const struct operation *r, uint32_t i, uint32_t k)
 {
 	uint32_t n = r->op->n_members;
 
@@ -197,14 +198,16 @@ static uint32_t member_at(const struct run *r, uint32_t i, uint32_t k)
 }
 
 /* *first: of the groups that they go to, with multicast. */
-static uint32_t copies_of(const struct run *r, const struct subnet *s, uint32_t i, uint32_t *first)
+static uint32_t copies_of(const struct operation *r, const struct subnet *s, uint32_t i,
+			  uint32_t *first)
 {
 	if (r->scheme == COLL_MULTICAST)
 		return coll_groups(s, r->op, i, first);
 	return r->op->n_members - (r->own[i] != SIM_NONE);
 }
 
-static void fill_flow(struct run *r, const struct subnet *s, uint32_t i, struct sim_arrival *at)
+static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
+		      struct sim_arrival *at)
 {
 	const struct coll_op *op = r->op;
 	uint32_t first, n = 0, n_copies = copies_of(r, s, i, &first);
@@ -244,7 +247,7 @@ static void fill_flow(struct run *r, const struct subnet *s, uint32_t i, struct 
 	r->flows[i].n_trace = n;
 }
 
-static void fill_flows(struct run *r, const struct subnet *s)
+static void fill_flows(struct operation *r, const struct subnet *s)
 {
 	uint32_t n_sources = r->op->n_sources, first;
 	size_t n = 0;
@@ -262,7 +265,7 @@ static void fill_flows(struct run *r, const struct subnet *s)
 
 /* ---- what arrives ------------------------------------------------------- */
 
-static void count_delivery(struct run *r, const struct sim_event_record *e, uint32_t member)
+static void count_delivery(struct operation *r, const struct sim_event_record *e, uint32_t member)
 {
 	uint32_t packet = e->sequence % r->packets;
 	size_t pair = (size_t)e->flow * r->op->n_members + member;
@@ -283,7 +286,7 @@ static void count_delivery(struct run *r, const struct sim_event_record *e, uint
 
 static void on_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
-	struct run *r = context;
+	struct operation *r = context;
 	uint32_t member;
 
 	(void)p;
@@ -300,7 +303,7 @@ static void on_end(void *context, const struct sim_event_record *e, const struct
 		count_delivery(r, e, member);
 }
 
-static void note_pair(struct run *r, uint32_t i, uint32_t member)
+static void note_pair(struct operation *r, uint32_t i, uint32_t member)
 {
 	struct coll_result *out = r->out;
 	size_t pair = (size_t)i * r->op->n_members + member;
@@ -316,7 +319,7 @@ static void note_pair(struct run *r, uint32_t i, uint32_t member)
 	out->lacking[out->n_lacking++] = (struct coll_pair){ .source = i, .member = member };
 }
 
-static void conclude(struct run *r)
+static void conclude(struct operation *r)
 {
 	struct coll_result *out = r->out;
 	uint32_t n = r->op->n_members, served = 0;
@@ -345,7 +348,7 @@ static void conclude(struct run *r)
 		out->mean /= served;
 }
 
-static enum hd_status check_op(const struct run *r, struct diag *d)
+static enum hd_status check_op(const struct operation *r, struct diag *d)
 {
 	const struct coll_op *op = r->op;
 	bool bad = false;
@@ -365,7 +368,7 @@ static enum hd_status check_op(const struct run *r, struct diag *d)
 
 static bool show_share(void *context, const struct sim_progress *p)
 {
-	const struct run *r = context;
+	const struct operation *r = context;
 	const struct coll_op *op = r->op;
 	double all = (double)op->n_sources * op->n_members * r->packets;
 
@@ -373,40 +376,59 @@ static bool show_share(void *context, const struct sim_progress *p)
 	return !op->progress || op->progress(op->context, (double)r->out->delivered / all);
 }
 
-enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
-			const struct coll_op *op, enum coll_scheme scheme, struct diag *d,
-			struct coll_result *out)
+static enum hd_status simulate(struct operation *op, struct fabric *f, struct diag *d)
 {
-	struct run r = { .op = op, .scheme = scheme, .out = out };
-	struct sim_rules rules;
-	struct sim_observer observer = { .context = &r, .ended = on_end };
+	struct run_load load = { .flows = op->flows, .n_flows = op->op->n_sources };
+	const struct run_options options = {
+		.load = &load,
+		.progress = show_share,
+		.context = op,
+	};
+	const struct sim_observer observer = { .context = op, .ended = on_end };
+	struct coll_result *out = op->out;
+	struct run *run;
+
+	sim_rules_init(&load.rules);
+	load.rules.stop = op->op->horizon;
+	load.rules.flow_metrics = false;
+	load.rules.port_metrics = false;
+	enum hd_status status = run_open(f, &options, d, &run);
+
+	if (status != HD_OK)
+		return status;
+	sim_observe(run_sim(run), &observer);
+	status = run_to_end(run, d);
+	if (status == HD_OK) {
+		const struct sim_metrics *m = sim_metrics(run_sim(run));
+
+		out->state = run_state(run);
+		out->out_of_order = m->checks.out_of_order;
+		out->hops = m->hops;
+		out->n_mlids = op->scheme == COLL_MULTICAST ? f->subnet.n_groups : 0;
+		conclude(op);
+	}
+	run_close(run);
+	return status;
+}
+
+enum hd_status coll_run(struct fabric *f, const struct coll_op *op, enum coll_scheme scheme,
+			struct diag *d, struct coll_result *out)
+{
+	struct operation x = { .op = op, .scheme = scheme, .out = out };
 
 	*out = (struct coll_result){ .state = SIM_IDLE };
-	run_init(&r, setup);
-	enum hd_status status = check_op(&r, d);
+	operation_init(&x, &f->setup);
+	enum hd_status status = check_op(&x, d);
 
 	if (status == HD_OK && scheme == COLL_MULTICAST)
-		status = coll_plant(subnet, op, d);
+		status = coll_plant(&f->subnet, op, d);
 	if (status == HD_OK) {
-		fill_flows(&r, subnet);
-		status = sim_limits_check(setup, r.flows, op->n_sources, d);
+		fill_flows(&x, &f->subnet);
+		status = sim_limits_check(&f->setup, x.flows, op->n_sources, d);
 	}
-	if (status == HD_OK) {
-		sim_rules_init(&rules);
-		rules.stop = op->horizon;
-		rules.flow_metrics = false;
-		rules.port_metrics = false;
-		struct sim *s = sim_new(setup, r.flows, op->n_sources, &rules);
-
-		sim_observe(s, &observer);
-		out->state = sim_run(s, HD_TIME_NEVER, show_share, &r);
-		out->out_of_order = sim_metrics(s)->checks.out_of_order;
-		out->hops = sim_metrics(s)->hops;
-		out->n_mlids = scheme == COLL_MULTICAST ? subnet->n_groups : 0;
-		sim_free(s);
-		conclude(&r);
-	}
-	run_fini(&r);
+	if (status == HD_OK)
+		status = simulate(&x, f, d);
+	operation_fini(&x);
 	return status;
 }
 

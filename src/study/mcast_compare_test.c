@@ -7,27 +7,27 @@
 
 #include <cmocka.h>
 
-#include "sim/collective/compare.h"
+#include "study/mcast_compare.h"
 
 static enum hd_status run(const char *topology, const char *fail, bool *well, struct results *r,
 			  struct diag *d)
 {
 	struct overrides o = { 0 };
-	const struct compare_options options = { .topology = topology,
-						 .overrides = &o,
-						 .sources = "0",
-						 .members = "all",
-						 .size = 256,
-						 .lanes = 1,
-						 .seed = 1,
-						 .seeds = 2 };
+	const struct mcast_compare_options options = { .topology = topology,
+						       .overrides = &o,
+						       .sources = "0",
+						       .members = "all",
+						       .size = 256,
+						       .lanes = 1,
+						       .seed = 1,
+						       .seeds = 2 };
 
 	if (fail) {
 		overrides_put(&o, "--fail", "faults.events.+.kind", "switch-down");
 		overrides_put(&o, "--fail", "faults.events.-.port", "%s", fail);
 		overrides_put(&o, "--fail", "faults.events.-.at", "0s");
 	}
-	enum hd_status status = compare_run(&options, r, d, well);
+	enum hd_status status = mcast_compare_run(&options, r, d, well);
 
 	overrides_fini(&o);
 	return status;
@@ -82,26 +82,28 @@ static void rivals_reach_everybody(void **state)
 	struct diag d = { .status = HD_OK };
 	struct results *r = results_new("test");
 	struct overrides o = { 0 };
-	const struct compare_options options = { .topology = "kind: node-mesh, columns: 5, rows: 4",
-						 .overrides = &o,
-						 .sources = "40%",
-						 .members = "all",
-						 .size = 300,
-						 .lanes = 2,
-						 .seed = 1,
-						 .seeds = 3 };
+	const struct mcast_compare_options options = {
+		.topology = "kind: node-mesh, columns: 5, rows: 4",
+		.overrides = &o,
+		.sources = "40%",
+		.members = "all",
+		.size = 300,
+		.lanes = 2,
+		.seed = 1,
+		.seeds = 3
+	};
 	bool well = false;
 
 	(void)state;
 	overrides_put(&o, "--engine", "fabric.routing", "xy");
 	overrides_put(&o, "--lanes", "qos.lanes", "2");
-	assert_int_equal(compare_run(&options, r, &d, &well), HD_OK);
+	assert_int_equal(mcast_compare_run(&options, r, &d, &well), HD_OK);
 	assert_true(well);
 	const struct table *ways = results_find(r, "ways");
 	const struct table *draws = results_find(r, "draws");
 
-	assert_int_equal(table_rows(ways), 1 + COMPARE_TREES);
-	assert_int_equal(table_rows(draws), 3 * (1 + COMPARE_TREES));
+	assert_int_equal(table_rows(ways), 1 + MCAST_COMPARE_TREES);
+	assert_int_equal(table_rows(draws), 3 * (1 + MCAST_COMPARE_TREES));
 	for (size_t i = 0; i < table_rows(draws); i++) {
 		assert_true(cell(draws, i, "amiss") == 0);
 		assert_true(cell(draws, i, "completion") >= cell(draws, i, "bound") - 1e-9);

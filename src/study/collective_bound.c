@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/collective/collective.h"
+#include "study/collective.h"
 #include "subnet/multicast/mcast_load.h"
 #include "subnet/routing/graph.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_COLLECTIVE_H
-#define HD_SIM_COLLECTIVE_H
+#ifndef HD_STUDY_COLLECTIVE_H
+#define HD_STUDY_COLLECTIVE_H
 
 /*
  * One operation: every source sends one message to every member of a group,
@@ -17,6 +17,7 @@
  * put them together by number. Otherwise a message keeps one SL.
  */
 
+#include "fabric/fabric.h"
 #include "sim/sim.h"
 #include "subnet/multicast/mcast.h"
 
@@ -67,13 +68,14 @@ struct coll_result {
 };
 
 /*
- * Runs the operation. `setup` runs on `subnet`, whose multicast groups are
- * replaced by those of the operation. HD_ERR_FULL if it needs more MLIDs than
- * there are, HD_ERR_UNFIT if the trees cannot be had. Free after HD_OK.
+ * Runs the operation. Multicast groups of the fabric's subnet are replaced by
+ * those of the operation. HD_ERR_FULL if it needs more MLIDs than there are,
+ * HD_ERR_UNFIT if the trees cannot be had, HD_ERR_ENV if packets fill the
+ * memory. Free after HD_OK.
  */
-HD_MUST_CHECK enum hd_status coll_run(const struct sim_setup *setup, struct subnet *subnet,
-				      const struct coll_op *op, enum coll_scheme scheme,
-				      struct diag *d, struct coll_result *out);
+HD_MUST_CHECK enum hd_status coll_run(struct fabric *f, const struct coll_op *op,
+				      enum coll_scheme scheme, struct diag *d,
+				      struct coll_result *out);
 void coll_result_fini(struct coll_result *r);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/collective/compare.h"
+#include "study/mcast_compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct way {
 	enum coll_scheme scheme;
 	enum mcast_method tree;
 	const char *name, *which;
-	double completions[COMPARE_MAX_SEEDS];
+	double completions[MCAST_COMPARE_MAX_SEEDS];
 	uint32_t n_draws; /* that were run to their ends */
 	double mean, bound, completion, half_width, speedup;
 	uint64_t received, lacking;
@@ -79,10 +79,10 @@ static const struct column draw_columns[] = {
 };
 
 struct session {
-	const struct compare_options *o;
+	const struct mcast_compare_options *o;
 	struct strbuf text; /* of the scenario */
 	struct fabric *f;
-	struct way rows[1 + COMPARE_TREES];
+	struct way rows[1 + MCAST_COMPARE_TREES];
 	unsigned n_rows;
 	struct results *r;
 	struct table *lacking, *draws;
@@ -208,7 +208,7 @@ static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed,
 		return HD_OK;
 	op->tree = row->tree;
 	mcast_clear(&b->subnet);
-	enum hd_status status = coll_run(&b->setup, &b->subnet, op, row->scheme, d, &r);
+	enum hd_status status = coll_run(b, op, row->scheme, d, &r);
 
 	if (status != HD_OK)
 		return status;
@@ -272,7 +272,7 @@ static const char bare_fabric[] =
 	"fabric: {switch: {routing: 95ns, arbitration: 0ns}, packet: {overhead: 0}}\n"
 	"traffic: [{name: op, kind: messages, payload: 1}]\n";
 
-static void put_topology(const struct compare_options *o, struct overrides *out)
+static void put_topology(const struct mcast_compare_options *o, struct overrides *out)
 {
 	overrides_put(out, "--topology", "fabric.topology", "{%s}", o->topology);
 	if (o->headers)
@@ -283,7 +283,7 @@ static void put_topology(const struct compare_options *o, struct overrides *out)
 }
 
 /* Input buffers that hold so many packets of the message and no more. */
-static void put_buffers(const struct compare_options *o, struct overrides *out)
+static void put_buffers(const struct mcast_compare_options *o, struct overrides *out)
 {
 	uint32_t packet =
 		(uint32_t)(o->size < MTU ? o->size : MTU) + (o->headers ? GRH_OVERHEAD : 0);
@@ -307,7 +307,7 @@ static enum hd_status check_hosts(const struct session *s, struct diag *d)
 static enum hd_status open_fabric(struct session *s, uint32_t seed, struct overrides *overrides,
 				  struct diag *d)
 {
-	const struct compare_options *o = s->o;
+	const struct mcast_compare_options *o = s->o;
 
 	if (o->topology)
 		put_topology(o, overrides);
@@ -393,7 +393,7 @@ static bool is_asked_for(const struct option_list *trees, const char *name)
 	return trees->n == 0;
 }
 
-static enum hd_status check_options(const struct compare_options *o, struct diag *d)
+static enum hd_status check_options(const struct mcast_compare_options *o, struct diag *d)
 {
 	if (o->size == 0 || o->size > MAX_SIZE)
 		return diag_fail(d, HD_ERR_USAGE, "a message has 1 byte to 1 GiB");
@@ -402,9 +402,9 @@ static enum hd_status check_options(const struct compare_options *o, struct diag
 	return HD_OK;
 }
 
-void compare_tree_words(struct strbuf *out)
+void mcast_compare_tree_words(struct strbuf *out)
 {
-	for (unsigned m = 0; m < COMPARE_TREES; m++)
+	for (unsigned m = 0; m < MCAST_COMPARE_TREES; m++)
 		strbuf_printf(out, "%s ", mcast_method_names[m]);
 }
 
@@ -413,7 +413,7 @@ static enum hd_status list_rows(struct session *s, struct diag *d)
 	const struct option_list *trees = &s->o->trees;
 
 	s->rows[s->n_rows++] = (struct way){ .scheme = COLL_UNICAST, .name = "unicast" };
-	for (unsigned m = 0; m < COMPARE_TREES; m++) {
+	for (unsigned m = 0; m < MCAST_COMPARE_TREES; m++) {
 		if (is_asked_for(trees, mcast_method_names[m]))
 			s->rows[s->n_rows++] = (struct way){ .scheme = COLL_MULTICAST,
 							     .tree = m,
@@ -422,7 +422,7 @@ static enum hd_status list_rows(struct session *s, struct diag *d)
 	for (size_t i = 0; i < trees->n; i++) {
 		bool known = false;
 
-		for (unsigned m = 0; m < COMPARE_TREES; m++)
+		for (unsigned m = 0; m < MCAST_COMPARE_TREES; m++)
 			known |= strcmp(trees->items[i], mcast_method_names[m]) == 0;
 		if (!known)
 			return diag_fail(
@@ -456,19 +456,19 @@ static enum hd_status run_seeds(struct session *s, struct diag *d)
 	}
 	if (s->stopped)
 		results_remark(s->r, "interrupted after %u of %u runs", s->done,
-			       compare_count(s->o));
+			       mcast_compare_count(s->o));
 	return status;
 }
 
-unsigned compare_count(const struct compare_options *o)
+unsigned mcast_compare_count(const struct mcast_compare_options *o)
 {
-	size_t trees = o->trees.n ? o->trees.n : COMPARE_TREES;
+	size_t trees = o->trees.n ? o->trees.n : MCAST_COMPARE_TREES;
 
 	return (unsigned)((1 + trees) * o->seeds);
 }
 
-enum hd_status compare_run(const struct compare_options *o, struct results *r, struct diag *d,
-			   bool *all_well)
+enum hd_status mcast_compare_run(const struct mcast_compare_options *o, struct results *r,
+				 struct diag *d, bool *all_well)
 {
 	struct session s = { .o = o, .text = STRBUF_INIT, .r = r, .all_well = true };
 	enum hd_status status = check_options(o, d);
