@@ -5,7 +5,7 @@
 /* The options of qos evaluate, and which fabrics they mean. */
 
 #include "cli/command.h"
-#include "sim/evaluation/series.h"
+#include "study/evaluation_series.h"
 
 struct evaluate_values {
 	struct common_options common;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/evaluation/series.h"
+#include "study/evaluation_series.h"
 
 #include <stdlib.h>
 

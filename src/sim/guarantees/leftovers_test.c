@@ -14,7 +14,7 @@
 #include "fabric/fabric.h"
 #include "fabric/setup_for_tests.h"
 #include "qos/admission/broker.h"
-#include "sim/evaluation/star_for_tests.h"
+#include "sim/guarantees/star_for_tests.h"
 #include "sim/report/run_for_tests.h"
 
 /* A broker's star: DB reserved, SLs 8 and 9 for best effort and challenged. */

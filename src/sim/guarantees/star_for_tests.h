@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_EVALUATION_STAR_FOR_TESTS_H
-#define HD_SIM_EVALUATION_STAR_FOR_TESTS_H
+#ifndef HD_SIM_GUARANTEES_STAR_FOR_TESTS_H
+#define HD_SIM_GUARANTEES_STAR_FOR_TESTS_H
 
 /* For tests of who keeps what on a link that all share. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_EVALUATION_SERIES_H
-#define HD_SIM_EVALUATION_SERIES_H
+#ifndef HD_STUDY_EVALUATION_SERIES_H
+#define HD_STUDY_EVALUATION_SERIES_H
 
 /*
  * The evaluation on several fabrics, one after the other, and the tables of
@@ -8,7 +8,7 @@
  * in that order.
  */
 
-#include "sim/evaluation/tables.h"
+#include "study/evaluation_tables.h"
 
 #define N_EVAL_SIZES    4 /* 8, 16, 32 and 64 switches */
 #define N_EVAL_PAYLOADS 2 /* 256 and 4096 bytes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_EVALUATION_EVALUATION_H
-#define HD_SIM_EVALUATION_EVALUATION_H
+#ifndef HD_STUDY_EVALUATION_H
+#define HD_STUDY_EVALUATION_H
 
 /*
  * The evaluation of paper 000: a fabric is filled with random connections

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/evaluation/tables.h"
+#include "study/evaluation_tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SIM_EVALUATION_TABLES_H
-#define HD_SIM_EVALUATION_TABLES_H
+#ifndef HD_STUDY_EVALUATION_TABLES_H
+#define HD_STUDY_EVALUATION_TABLES_H
 
 /*
  * What runs of evaluation.h found, as tables. Rows begin with the run's link
@@ -15,7 +15,7 @@
  */
 
 #include "measure/results.h"
-#include "sim/evaluation/evaluation.h"
+#include "study/evaluation.h"
 
 struct eval_runs {
 	const struct eval_result *items;

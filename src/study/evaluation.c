@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/evaluation/evaluation.h"
+#include "study/evaluation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "fabric/limits.h"
 #include "qos/tables/classes.h"
 #include "qos/tables/lanes.h"
+#include "run/run.h"
 
 #define HOSTS         4
 #define STREAM_PHASES 0x60000000
@@ -379,17 +380,29 @@ static void stop_by(enum eval_rule rule, struct sim_rules *r)
 	r->check_order = false;
 }
 
-static void measure(struct evaluation *e, sim_progress_fn *progress, void *context,
-		    struct eval_result *out)
+static enum hd_status measure(struct evaluation *e, sim_progress_fn *progress, void *context,
+			      struct diag *d, struct eval_result *out)
 {
-	struct sim_rules rules;
+	struct run_load load = { .flows = e->flows, .n_flows = e->n_flows };
+	const struct run_options options = {
+		.load = &load,
+		.progress = progress,
+		.context = context,
+	};
+	struct run *run;
 
-	stop_by(e->plan->rule, &rules);
-	struct sim *s = sim_new(&e->fabric->setup, e->flows, e->n_flows, &rules);
+	stop_by(e->plan->rule, &load.rules);
+	enum hd_status status = run_open(e->fabric, &options, d, &run);
 
-	out->complete = sim_run(s, HD_TIME_NEVER, progress, context) == SIM_ENDED;
-	gather(e, sim_metrics(s), out);
-	sim_free(s);
+	if (status != HD_OK)
+		return status;
+	status = run_to_end(run, d);
+	if (status == HD_OK) {
+		out->complete = run_state(run) == SIM_ENDED;
+		gather(e, sim_metrics(run_sim(run)), out);
+	}
+	run_close(run);
+	return status;
 }
 
 static enum hd_status simulate(struct evaluation *e, sim_progress_fn *progress, void *context,
@@ -400,7 +413,7 @@ static enum hd_status simulate(struct evaluation *e, sim_progress_fn *progress, 
 	enum hd_status status = sim_limits_check(&e->fabric->setup, e->flows, e->n_flows, d);
 
 	if (status == HD_OK)
-		measure(e, progress, context, out);
+		status = measure(e, progress, context, d, out);
 	free(e->flows);
 	free(e->to);
 	return status;

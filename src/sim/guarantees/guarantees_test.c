@@ -16,7 +16,7 @@
 #include "fabric/setup_for_tests.h"
 #include "qos/admission/network_for_tests.h"
 #include "qos/admission/statistical.h"
-#include "sim/evaluation/star_for_tests.h"
+#include "sim/guarantees/star_for_tests.h"
 #include "sim/report/run_for_tests.h"
 
 /* ---- fabrics ------------------------------------------------------------- */
