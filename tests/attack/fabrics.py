@@ -222,7 +222,7 @@ ON_SCENARIOS = [
     "sim S -q --pcap x.pcap --trace x.trace", "sim S --explain",
     "sim S --html x.html -q", "cc compare S --warmup 1us --measure 4us",
     "cc compare S --algorithm cct --warmup 1us --measure 4us --json",
-    "cc tune S --budget 2 --warmup 1us --measure 4us",
+    "cc tune S --quiet --budget 2 --warmup 1us --measure 4us",
     "mcast compare S --json", "model fabric S",
     "bench send-lat --size 64 -n 2 --fabric S",
     "bench write-bw --size 64 -n 2 --fabric S --json",
