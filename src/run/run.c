@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,8 @@ enum hd_status run_open(struct fabric *f, const struct run_options *o, struct di
 {
 	struct run *s = hd_alloc(1, sizeof(*s));
 
+	assert(!o->load || !(o->pcap || o->trace || o->sampled || o->checkpoint || o->restart ||
+			     o->world || o->outside));
 	s->options = *o;
 	s->fabric = f;
 	s->restart = (struct strbuf)STRBUF_INIT;
