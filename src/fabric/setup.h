@@ -235,16 +235,15 @@ struct sim_setup {
 	/* R4m: [subnet number][SL], 0: nothing is marked; NULL: nowhere. */
 	const uint8_t (*tclass_of_sl)[N_SLS];
 
-	struct sim_fault *faults; /* by time */
-	uint32_t n_faults;
-	struct sim_table_change *changes; /* by time */
-	uint32_t n_changes;
-	struct sim_route_change *routes; /* by time */
-	uint32_t n_routes;
-	struct sim_path_change *paths; /* by time */
-	uint32_t n_paths;
-	struct sim_tree_change *trees; /* by time */
-	uint32_t n_trees;
+	/* Sorted by time. */
+	struct sim_fault *faults;
+	struct sim_table_change *changes;
+	struct sim_route_change *routes;
+	struct sim_path_change *paths;
+	struct sim_tree_change *trees;
+	uint32_t n_faults, n_changes, n_routes, n_paths, n_trees;
+	/* T1: size of the largest packet that the fabric carries; 0: that is sent. */
+	uint32_t most_bytes;
 	struct sim_borrowing borrowing;
 	const struct sim_control *control;   /* NULL: none */
 	struct sim_control_change *settings; /* of it, by time */
@@ -252,9 +251,6 @@ struct sim_setup {
 	const struct sim_adaptive *adaptive; /* NULL: nobody chooses */
 	hd_time reduction_delay;             /* of a switch that reduces (S4) */
 	uint64_t seed;
-	/* T1: of the largest packet that the fabric can carry; 0: of the
-	 * largest that is sent. */
-	uint32_t most_bytes;
 };
 
 #endif
