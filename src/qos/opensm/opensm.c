@@ -50,12 +50,13 @@ static uint32_t next_number(char **at, char separator, struct opensm_list *list)
 {
 	char *end;
 	const char *first = *at + strspn(*at, " \t");
-	uint32_t value = (uint32_t)strtoul(*at, &end, 0);
+	unsigned long value = strtoul(*at, &end, 0);
 
+	list->malformed |= value > UINT32_MAX;
 	list->octal |= first[0] == '0' && first[1] >= '0' && first[1] <= '9';
 	list->malformed |= end == *at || (*end && *end != separator);
 	*at = end + (*end != '\0');
-	return value;
+	return (uint32_t)value;
 }
 
 static void read_list(const struct conf_line *line, bool weighted, struct opensm_list *out)
@@ -231,15 +232,22 @@ static bool is_foreign(const struct opensm_conf *conf)
 	return conf->n_keys == conf->n_unknown && conf->n_unknown > MOST_MISSPELT;
 }
 
+enum hd_status opensm_file_read(const char *path, struct diag *d, struct strbuf *out)
+{
+	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, out);
+	size_t odd = text_find_binary(out->text, out->len);
+
+	if (status == HD_OK && odd < out->len)
+		status = diag_fail(d, HD_ERR_INPUT, "not a text file: byte %zu is 0x%02x", odd,
+				   (unsigned char)out->text[odd]);
+	return status;
+}
+
 enum hd_status opensm_conf_load(const char *path, struct diag *d, struct opensm_conf *out)
 {
 	struct strbuf text = STRBUF_INIT;
-	enum hd_status status = file_read(path, FILE_WRITTEN_LIMIT, d, &text);
-	size_t odd = text_find_binary(text.text, text.len);
+	enum hd_status status = opensm_file_read(path, d, &text);
 
-	if (status == HD_OK && odd < text.len)
-		status = diag_fail(d, HD_ERR_INPUT, "not a text file: byte %zu is 0x%02x", odd,
-				   (unsigned char)text.text[odd]);
 	if (status == HD_OK)
 		opensm_conf_read(text.text, out);
 	strbuf_fini(&text);
@@ -319,7 +327,7 @@ void opensm_effective(const struct opensm_conf *conf, const struct opensm_port *
 	}
 }
 
-static void export_vlarb(const char *prefix, const char *name, const struct vlarb_entry *entry,
+void opensm_export_vlarb(const char *prefix, const char *name, const struct vlarb_entry *entry,
 			 unsigned n, struct strbuf *out)
 {
 	strbuf_printf(out, "%s%s ", prefix, name);
@@ -327,6 +335,14 @@ static void export_vlarb(const char *prefix, const char *name, const struct vlar
 		strbuf_puts(out, "0:0");
 	for (unsigned i = 0; i < n; i++)
 		strbuf_printf(out, "%s%u:%u", i ? "," : "", entry[i].vl, entry[i].weight);
+	strbuf_putc(out, '\n');
+}
+
+void opensm_export_sl2vl(const char *prefix, const struct sl2vl *map, struct strbuf *out)
+{
+	strbuf_printf(out, "%ssl2vl ", prefix);
+	for (unsigned sl = 0; sl < N_SLS; sl++)
+		strbuf_printf(out, "%s%u", sl ? "," : "", map->vl[sl]);
 	strbuf_putc(out, '\n');
 }
 
@@ -346,11 +362,8 @@ void opensm_export(enum opensm_scope scope, const struct opensm_tables *t, struc
 		      "%shigh_limit %u\n",
 		      prefix, t->vlarb.high_limit);
 	strbuf_puts(out, "# Weights in 64-byte blocks, rounded up to whole packets.\n");
-	export_vlarb(prefix, "vlarb_high", t->vlarb.high, t->vlarb.n_high, out);
-	export_vlarb(prefix, "vlarb_low", t->vlarb.low, t->vlarb.n_low, out);
+	opensm_export_vlarb(prefix, "vlarb_high", t->vlarb.high, t->vlarb.n_high, out);
+	opensm_export_vlarb(prefix, "vlarb_low", t->vlarb.low, t->vlarb.n_low, out);
 	strbuf_puts(out, "# The lane of each SL, all 16: a short list sends the rest to lane 0.\n");
-	strbuf_printf(out, "%ssl2vl ", prefix);
-	for (unsigned sl = 0; sl < N_SLS; sl++)
-		strbuf_printf(out, "%s%u", sl ? "," : "", t->sl2vl.vl[sl]);
-	strbuf_putc(out, '\n');
+	opensm_export_sl2vl(prefix, &t->sl2vl, out);
 }

@@ -86,6 +86,8 @@ void opensm_conf_fini(struct opensm_conf *conf);
  */
 HD_MUST_CHECK enum hd_status opensm_conf_load(const char *path, struct diag *d,
 					      struct opensm_conf *out);
+/* Appends the text of a file; a binary one is HD_ERR_INPUT. */
+HD_MUST_CHECK enum hd_status opensm_file_read(const char *path, struct diag *d, struct strbuf *out);
 
 /* What a port can do. */
 struct opensm_port {
@@ -134,6 +136,10 @@ void opensm_findings_fini(struct opensm_findings *findings);
 bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
 		      const struct policy *policy, struct results *r);
 
+/* A line "PREFIXNAME VL:WEIGHT,...", and the line "PREFIXsl2vl VL,...". */
+void opensm_export_vlarb(const char *prefix, const char *name, const struct vlarb_entry *entry,
+			 unsigned n, struct strbuf *out);
+void opensm_export_sl2vl(const char *prefix, const struct sl2vl *map, struct strbuf *out);
 /*
  * Writes a fragment of opensm.conf that gives ports of `scope` these tables,
  * each line with why it is there.
