@@ -37,6 +37,7 @@ static const struct option options[] = {
 	  "start from reservations saved before" },
 	{ "save", 0, OPT_OUTPUT, FIELD(params.save), "FILE", NULL,
 	  "save the reservations, by the ends' GUIDs and names", .replaces = "from" },
+	OPTION_TABLES_OUT(FIELD(params.tables)),
 	{ "load", .kind = OPT_RENAMED, .value = "from" },
 	{ "mode", .kind = OPT_RENAMED, .value = "fill" },
 	{ .name = NULL },
@@ -51,8 +52,9 @@ static const char *find_wrong(const struct values *v)
 		return "one of --requests, --random or --from is required";
 	if (p->violations.num >= p->violations.den)
 		return "violations all the time are no promise";
-	if (p->violations.num > 0 && (p->random || p->load || p->save || p->terms.groups.n > 0))
-		return "--violations goes with --requests, not with --random, --from, --save or --group";
+	if (p->violations.num > 0 &&
+	    (p->random || p->load || p->save || p->tables || p->terms.groups.n > 0))
+		return "--violations goes with --requests, not with --random, --from, --save, --tables or --group";
 	return NULL;
 }
 

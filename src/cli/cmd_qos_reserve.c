@@ -35,6 +35,7 @@ static const struct option options[] = {
 	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
 	{ "tear", 0, OPT_FLAG, FIELD(params.tear), NULL, NULL,
 	  "let sources end their flows then, not leave them to expire" },
+	OPTION_TABLES_OUT(FIELD(params.tables)),
 	{ .name = NULL },
 };
 
@@ -108,6 +109,8 @@ static const struct example examples[] = {
 	  "three subnets in a row: PATH there, RESV back, a reservation in each; after 30 s it has expired" },
 	{ "heddle qos reserve --requests flows.txt --until 60s --tear site.ibnet",
 	  "sources repeat themselves for a minute, then end their flows" },
+	{ "heddle qos reserve --requests flows.txt --tables tables.txt site.ibnet",
+	  "also write the arbitration tables that ports need then, for a subnet manager" },
 	{ NULL, NULL },
 };
 

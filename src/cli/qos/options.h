@@ -55,6 +55,14 @@ void remark_classes(const struct fabric *f, struct results *r);
 			"has it, that " what " call group:NAME"         \
 	}
 
+/* A file of qos/opensm/port_conf.h that is written. */
+#define OPTION_TABLES_OUT(offset)                                                                \
+	{                                                                                        \
+		"tables", 0, OPT_OUTPUT, offset, "FILE", NULL,                                   \
+			"write the VL arbitration tables and SL-to-VL maps that ports need for " \
+			"the reservations, for 'heddle live manage' and 'heddle qos verify'"     \
+	}
+
 /* An enum fill_mode and an enum fill_place. */
 #define OPTION_FILL_MODE(offset)                                    \
 	{                                                           \

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "qos/admission/reservations.h"
+#include "qos/opensm/port_conf.h"
 #include "subnet/multicast/mcast.h"
 #include "subnet/tables/ends.h"
 
@@ -145,6 +146,17 @@ static enum hd_status save(const struct admission *a, struct diag *d)
 	return status;
 }
 
+static enum hd_status save_tables(const struct admission *a, struct diag *d)
+{
+	struct vlarb *tables = hd_alloc(a->subnet->topo->n_ports, sizeof(*tables));
+
+	broker_all_tables(&a->broker, tables);
+	enum hd_status status = port_conf_save(a->params.tables, a->subnet, tables, d);
+
+	free(tables);
+	return status;
+}
+
 static enum hd_status work(struct admission *a, struct diag *d)
 {
 	const struct admission_params *p = &a->params;
@@ -158,6 +170,8 @@ static enum hd_status work(struct admission *a, struct diag *d)
 		status = ask_at_random(a, d);
 	if (status == HD_OK)
 		status = broker_audit(&a->broker, d);
+	if (status == HD_OK && p->tables)
+		status = save_tables(a, d);
 	if (status == HD_OK && p->save)
 		status = save(a, d);
 	return status;

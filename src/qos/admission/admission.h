@@ -26,6 +26,7 @@ struct admission_params {
 	/* Of the time that a link may be asked for too much; num 0: never. */
 	struct hd_ratio violations;
 	const char *load, *save; /* files of reservations, NULL for none */
+	const char *tables;      /* file for the ports' tables (qos/opensm/port_conf.h), or NULL */
 	uint64_t random;         /* connections to try, 0 for none */
 	uint64_t seed;
 };

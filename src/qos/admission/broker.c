@@ -714,6 +714,15 @@ void broker_tables(const struct broker *b, port_id port, struct vlarb *out)
 	service_scale(b, port, out);
 }
 
+void broker_all_tables(const struct broker *b, struct vlarb *out)
+{
+	for (port_id p = 0; p < b->subnet->topo->n_ports; p++) {
+		out[p] = (struct vlarb){ .high_limit = b->params.latency.high_limit };
+		if (b->links[p].rate.num)
+			broker_tables(b, p, &out[p]);
+	}
+}
+
 static uint8_t copy_places(const struct fill *f, struct vlarb_entry *out)
 {
 	uint8_t n = 0;

@@ -252,8 +252,10 @@ static inline const struct fill *broker_fill(const struct broker_link *link, uns
 
 /* The tables to program into a port, high limit left to the caller. */
 void broker_tables(const struct broker *b, port_id port, struct vlarb *out);
+/* Those of all ports, by port_id, with the high limit; without entries where no link is. */
+void broker_all_tables(const struct broker *b, struct vlarb *out);
 /*
- * The same with every entry at its own place, free ones with weight 0: for a
+ * broker_tables with every entry at its own place, free ones with weight 0: for a
  * port that is arbitrating, since what changes for one lane then moves no
  * other's entry. Not for mode paper, which has no places.
  */

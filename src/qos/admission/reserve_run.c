@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "qos/opensm/port_conf.h"
 
 static void note_message(struct reserve_run *p, hd_time now, const struct reserve_message *m)
 {
@@ -142,12 +143,7 @@ static void note_reservations(struct reserve_run *p)
 		}
 	}
 	latency_fini(&l);
-	for (port_id port = 0; port < p->subnet->topo->n_ports; port++) {
-		p->tables[port] =
-			(struct vlarb){ .high_limit = p->params.broker.latency.high_limit };
-		if (p->broker.links[port].rate.num)
-			broker_tables(&p->broker, port, &p->tables[port]);
-	}
+	broker_all_tables(&p->broker, p->tables);
 }
 
 static void play(struct reserve_run *p)
@@ -199,9 +195,13 @@ enum hd_status reserve_run(struct reserve_run *p, struct subnet *s,
 	p->tables = hd_alloc(s->topo->n_ports, sizeof(*p->tables));
 	enum hd_status status = make_paths(p, d);
 
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		play(p);
-	else
+		d->file = NULL; /* it was the requests' */
+	}
+	if (status == HD_OK && params->tables)
+		status = port_conf_save(params->tables, s, p->tables, d);
+	if (status != HD_OK)
 		reserve_run_fini(p);
 	return status;
 }

@@ -20,6 +20,7 @@ struct reserve_run_params {
 	bool tear;        /* and end their flows then */
 	struct broker_params broker;
 	struct qos_terms terms;
+	const char *tables; /* file for the ports' tables (qos/opensm/port_conf.h), or NULL */
 };
 
 /* A message as it was delivered; its session is the request's number. */
