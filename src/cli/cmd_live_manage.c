@@ -6,12 +6,13 @@
 #include "cli/commands.h"
 #include "cli/live/live.h"
 #include "cli/scenario.h"
+#include "qos/opensm/port_conf.h"
 
 struct values {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
 	struct common_options common;
 	const char *name;
-	const char *engine;
+	const char *engine, *tables;
 	uint64_t priority;
 };
 
@@ -23,6 +24,8 @@ static const struct option options[] = {
 	  "how it routes: an engine of 'heddle route'", .words = route_engine_words },
 	{ "priority", 'p', OPT_UINT, V(priority), "N", "0",
 	  "among several managers the highest is master", NULL, 0, 15 },
+	{ "tables", 0, OPT_INPUT, V(tables), "FILE", NULL,
+	  "program the ports' VL arbitration tables and SL-to-VL maps of this file, as 'heddle qos reserve --tables' writes it" },
 	{ NULL },
 };
 
@@ -51,16 +54,24 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return status;
 	if (strcmp(v->engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
+	struct port_tables tables = { 0 };
 	struct live_manager o = {
 		.host = args[0],
 		.engine = v->engine,
 		.priority = (unsigned)v->priority,
+		.tables = v->tables ? &tables : NULL,
 		.say = print_line,
 		.ready = be_ready,
 	};
 	char *dir = live_folder(v->name);
 
-	status = live_manage(dir, &o, &d) == HD_OK ? EXIT_DONE : command_refuse(&d);
+	if (v->tables && port_conf_load(v->tables, &d, &tables) != HD_OK) {
+		status = command_refuse(&d);
+	} else {
+		d.file = NULL;
+		status = live_manage(dir, &o, &d) == HD_OK ? EXIT_DONE : command_refuse(&d);
+	}
+	port_tables_fini(&tables);
 	free(dir);
 	return status;
 }
@@ -68,6 +79,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 static const struct example examples[] = {
 	{ "heddle live manage h0 --engine ftree", "route it as a fat tree" },
 	{ "heddle live manage h7 --priority 5", "one that stands by" },
+	{ "heddle live manage h0 --tables tables.txt",
+	  "with the arbitration tables of 'heddle qos reserve --tables tables.txt'" },
 	{ NULL, NULL },
 };
 

@@ -61,11 +61,13 @@ HD_MUST_CHECK enum hd_status live_start(const struct topo *t, const char *name,
  */
 void live_await_end(const char *name);
 
+struct port_tables;
 /* A subnet manager of ours, as a program on a host of a fabric. */
 struct live_manager {
 	const char *host;
-	const char *engine; /* a name of route_engines[] */
-	unsigned priority;  /* 0 to 15 */
+	const char *engine;               /* a name of route_engines[] */
+	unsigned priority;                /* 0 to 15 */
+	const struct port_tables *tables; /* that ports get; borrowed, or NULL */
 	/* A line of what it does; once its subnet is up, or it stands by. */
 	void (*say)(void *context, const char *line);
 	void (*ready)(void *context);

@@ -164,6 +164,7 @@ enum hd_status live_manage(const char *dir, const struct live_manager *o, struct
 	const struct manager_options options = {
 		.engine = o->engine,
 		.priority = (uint8_t)o->priority,
+		.tables = o->tables,
 		.key = 1, /* OpenSM's, unless it is told another */
 	};
 	const struct manager_events events = { send_mad, say, &h };

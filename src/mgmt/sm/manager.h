@@ -26,12 +26,15 @@
 
 #include "base/units.h"
 #include "subnet/routing/route.h"
+#include "subnet/tables/port_tables.h"
 #include "wire/mad.h"
 
 struct manager_options {
 	const char *engine; /* a name of route_engines[] */
 	uint8_t priority;   /* 0 to 15 */
 	uint64_t key;       /* SM_Key */
+	/* What ports are programmed with, in place of the defaults; borrowed, or NULL. */
+	const struct port_tables *tables;
 };
 
 struct manager_events {

@@ -220,6 +220,41 @@ static bool refuse(struct manager *m, const struct diag *d)
 	return false;
 }
 
+/* A port with less room would cut its tables, and what they promise. */
+static enum hd_status check_room(const struct manager *m, const struct found_node *n, unsigned p,
+				 struct diag *d)
+{
+	const struct port_table *row = port_tables_find(m->options.tables, n->guid, p);
+	const uint8_t *info = n->ports[p].info;
+
+	if (!row || !n->ports[p].answered ||
+	    (row->vlarb.n_low <= info_get(m, info, PORT_LOW_CAP) &&
+	     row->vlarb.n_high <= info_get(m, info, PORT_HIGH_CAP)))
+		return HD_OK;
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "port %u of node 0x%016llx has no room for its arbitration tables", p,
+			 (unsigned long long)n->guid);
+}
+
+/* The tables that were given, into a plan. */
+static enum hd_status take_tables(const struct manager *m, struct subnet *s, struct diag *d)
+{
+	const struct port_tables *tables = m->options.tables;
+	size_t n;
+
+	if (!tables)
+		return HD_OK;
+	for (uint32_t i = 0; i < m->seen.n; i++)
+		for (unsigned p = 1; p <= m->seen.nodes[i].n_ports; p++)
+			if (check_room(m, &m->seen.nodes[i], p, d) != HD_OK)
+				return d->status;
+	enum hd_status status = port_tables_apply(tables, s, d, &n);
+
+	if (status == HD_OK)
+		manager_say(m, "tables of %zu ports given, of %zu ports found", tables->n, n);
+	return status;
+}
+
 static bool take_up(struct manager *m)
 {
 	const struct route_options none = { .n_roots = 0 };
@@ -228,10 +263,11 @@ static bool take_up(struct manager *m)
 	planned_fini(m);
 	take_topology(m);
 	subnet_init(&m->whole, &m->topo);
-	subnet_limit_vls(&m->whole, MOST_VLS);
+	subnet_limit_vls(&m->whole, m->options.tables ? m->options.tables->vls : MOST_VLS);
 	m->has_whole = true;
 	if (assign_lids(m, &d) != HD_OK ||
-	    subnet_route(&m->whole, m->options.engine, &none, &d) != HD_OK) {
+	    subnet_route(&m->whole, m->options.engine, &none, &d) != HD_OK ||
+	    take_tables(m, &m->whole, &d) != HD_OK) {
 		bool good = refuse(m, &d);
 
 		planned_fini(m);
@@ -278,6 +314,10 @@ static bool route_again(struct manager *m, const bool *down)
 
 	if (replan(&m->whole, planned_now(m), down, &o, &d, &m->replans[next]) != HD_OK)
 		return refuse(m, &d);
+	if (take_tables(m, &m->replans[next].subnet, &d) != HD_OK) {
+		replan_fini(&m->replans[next]);
+		return refuse(m, &d);
+	}
 	if (m->has_replan)
 		replan_fini(&m->replans[m->last]);
 	m->last = next;
