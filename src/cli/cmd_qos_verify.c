@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos/readings.h"
+#include "cli/qos/verify_plan.h"
 #include "cli/scenario.h"
 #include "qos/opensm/verify.h"
 
@@ -9,11 +10,14 @@ struct values {
 	struct common_options common;
 	struct fabric_choice fabric;
 	const char *against;
+	struct verify_plan plan;
 };
 
 static const struct option options[] = {
 	{ "against", 0, OPT_TEXT, offsetof(struct values, against), "FOLDER", NULL,
 	  "where the files are that smpquery, saquery or OpenSM wrote" },
+	{ "tables", 0, OPT_INPUT, offsetof(struct values, plan.tables), "FILE", NULL,
+	  "in place of PLAN: tables that 'heddle qos reserve --tables' wrote" },
 	OPTION_SET(struct values, fabric),
 	{ .name = NULL },
 };
@@ -36,7 +40,7 @@ static int verify(const struct values *v, const struct readings *read, const str
 	struct diag d = { .status = HD_OK };
 	struct verify state;
 
-	verify_init(&state, &f->subnet, r);
+	verify_init(&state, &f->subnet, v->plan.tables ? &v->plan.ports : NULL, r);
 	enum hd_status status = compare(&state, read, v->against, &d);
 	bool same = verify_finish(&state);
 
@@ -46,27 +50,7 @@ static int verify(const struct values *v, const struct readings *read, const str
 	return command_refuse(&d);
 }
 
-/* The fabric as OpenSM programs it by the plan. */
-static enum hd_status open_planned(struct values *v, const char *plan, const char *fabric,
-				   struct diag *d, struct fabric **out)
-{
-	enum hd_status status = choice_overrides(&v->fabric, SEED_OF_SCENARIO, d);
-
-	if (status != HD_OK)
-		return status;
-	overrides_put(&v->fabric.overrides, "PLAN", "qos.opensm", "%s", plan);
-	overrides_put(&v->fabric.overrides, "PLAN", "qos.lanes", "15");
-	status = fabric_open(fabric, &v->fabric.overrides, d, out);
-	if (status == HD_OK && !(*out)->scenario->opensm->qos) {
-		fabric_free(*out);
-		d->file = NULL; /* it was the fabric's */
-		return diag_fail(d, HD_ERR_INPUT,
-				 "%s: 'qos' is not TRUE, and OpenSM programs nothing of it", plan);
-	}
-	return status;
-}
-
-static int verify_plan(struct values *v, const char *plan, const char *fabric)
+static int verify_folder(struct values *v, const char *fabric)
 {
 	struct diag d = { .status = HD_OK };
 	struct readings read;
@@ -80,7 +64,7 @@ static int verify_plan(struct values *v, const char *plan, const char *fabric)
 	if (!fabric)
 		diag_fail(&d, HD_ERR_INPUT, "%s: no output of ibnetdiscover in it: which FABRIC?",
 			  v->against);
-	if (fabric && open_planned(v, plan, fabric, &d, &f) == HD_OK) {
+	if (fabric && verify_plan_open(&v->plan, &v->fabric, fabric, &d, &f) == HD_OK) {
 		status = verify(v, &read, f);
 		fabric_free(f);
 	} else {
@@ -96,8 +80,15 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	if (!v->against)
 		return command_usage(self, "--against which folder?");
-	int status = verify_plan(v, args[0], n > 1 ? args[1] : NULL);
+	if (!v->plan.tables && n == 0)
+		return command_usage(self, "PLAN or --tables FILE is required");
+	if (v->plan.tables && n == 2)
+		return command_usage(self, "--tables replaces PLAN: only FABRIC may follow");
+	if (!v->plan.tables)
+		v->plan.conf = *args++;
+	int status = verify_folder(v, n > !v->plan.tables ? args[0] : NULL);
 
+	verify_plan_fini(&v->plan);
 	fabric_choice_fini(&v->fabric);
 	return status;
 }
@@ -109,21 +100,23 @@ static const struct example examples[] = {
 	  "all of a fabric, as its manager knows it, for that" },
 	{ "for p in $(seq 36); do smpquery vlarb 5 $p; done >readings/leaf1",
 	  "arbitration tables that a switch has" },
+	{ "heddle qos verify --tables tables.txt --against readings",
+	  "with what the reservations of 'heddle qos reserve --tables' need" },
 	{ NULL, NULL },
 };
 
 const struct command command_qos_verify = {
 	.name = "qos verify",
 	.summary = "tables read back from a fabric, against what was planned",
-	.arguments = "PLAN [FABRIC]",
+	.arguments = "[PLAN] [FABRIC]",
 	.description =
 		"Compares lanes, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
 		"and entry by entry, with those that OpenSM programs by PLAN, an opensm.conf as 'heddle\n"
-		"qos plan --conf' writes it. All files of the folder are read that smpquery (vlarb,\n"
-		"sl2vl, portinfo), saquery (VLAR, SL2VL, PIR) or OpenSM (opensm-sl2vl.dump) wrote.\n"
-		"FABRIC, or an output of ibnetdiscover among them, says whose LIDs those are. Ends with\n"
-		"1 if something differs.\n",
+		"qos plan --conf' writes it, or that 'heddle live manage --tables' programs by the same\n"
+		"file. All files of the folder are read that smpquery (vlarb, sl2vl, portinfo), saquery\n"
+		"(VLAR, SL2VL, PIR) or OpenSM (opensm-sl2vl.dump) wrote. FABRIC, or an output of\n"
+		"ibnetdiscover among them, says whose LIDs those are. Ends with 1 if something differs.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 2),
+	COMMAND_CALL(run, struct values, 0, 2),
 };

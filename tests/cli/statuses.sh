@@ -44,6 +44,14 @@ done <<'EOT'
 2 no --checkpoint here: its tests are programs | bench send-lat --checkpoint x
 2 no --restart here: its tests are programs | bench send-lat --restart=x
 2 --against which folder?          | qos verify x
+2 PLAN or --tables FILE is required | qos verify --against .
+2 --tables replaces PLAN: only FABRIC | qos verify --tables x plan mesh --against .
+3 x: cannot be read                | qos verify --tables x mesh --against "$SRC/tests/cli"
+3 expected 'heddle-port-tables 1'  | qos verify --tables "$quick" mesh --against "$SRC/tests/cli"
+3 x: cannot be read                | live manage h0 --tables x
+3 expected 'heddle-port-tables 1'  | live manage h0 --tables "$net"
+2 not with --random, --from, --save, --tables | qos admit --requests x --violations 2% --tables y mesh
+3 'nobody'                         | qos reserve --requests requests --tables y mesh
 2 a link has 1, 2, 4, 8 or 15 data lanes | qos explain x --lanes 3
 2 a link has 1, 2, 4, 8 or 15 data lanes | qos lint x --lanes 3
 2 a link has 1, 2, 4, 8 or 15 data lanes | qos table --lanes 3 DB:1Gb/s

@@ -18,11 +18,12 @@ static const struct column difference_columns[] = {
 	{ NULL },
 };
 
-void verify_init(struct verify *v, const struct subnet *s, struct results *r)
+void verify_init(struct verify *v, const struct subnet *s, const struct port_tables *tables,
+		 struct results *r)
 {
 	const struct topo *t = s->topo;
 
-	*v = (struct verify){ .subnet = s, .results = r };
+	*v = (struct verify){ .subnet = s, .tables = tables, .results = r };
 	v->of_lid = hd_alloc(LID_FIRST_MCAST, sizeof(*v->of_lid));
 	v->seen = hd_alloc(t->n_ports, sizeof(*v->seen));
 	for (unsigned lid = 0; lid < LID_FIRST_MCAST; lid++)
@@ -78,11 +79,14 @@ static port_id port_of(const struct verify *v, const struct readback *r)
 	return port_of_guid(t, r);
 }
 
-/* Whether a manager programs it. */
-static bool is_programmed(const struct subnet *s, port_id p)
+/* Whether a manager programs it by the plan. */
+static bool is_programmed(const struct verify *v, port_id p)
 {
+	const struct subnet *s = v->subnet;
 	const struct topo_node *n = topo_node_of(s->topo, p);
 
+	if (v->tables && !port_tables_of(v->tables, s->topo, p))
+		return false;
 	if (s->topo->ports[p].number == 0)
 		return n->kind == NODE_SWITCH && n->enhanced_port0;
 	return s->topo->ports[p].peer != TOPO_NONE;
@@ -186,7 +190,7 @@ static void look_at(void *context, const struct readback *r)
 		return;
 	}
 	/* With one lane there is nothing to arbitrate, and none is sent. */
-	if (!is_programmed(s, p) ||
+	if (!is_programmed(v, p) ||
 	    (s->vls_of_port[p] == 1 && r->kind >= READBACK_LIMIT && r->kind <= READBACK_LOW))
 		return;
 	v->seen[p] |= (uint8_t)(1u << r->kind);
@@ -237,7 +241,7 @@ bool verify_finish(struct verify *v)
 	uint64_t unread = 0;
 
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
-		if (!is_programmed(s, p))
+		if (!is_programmed(v, p))
 			continue;
 		sum.ports++;
 		sum.lanes += v->seen[p] >> READBACK_LANES & 1;

@@ -6,7 +6,7 @@
  * A fabric as it was planned beside what was read back from it
  * (qos/opensm/readback.h), port by port:
  *
- *	verify_init(&v, &subnet, results);
+ *	verify_init(&v, &subnet, NULL, results);
  *	for (...)
  *		verify_read(&v, text, "vlarb.txt");
  *	same = verify_finish(&v);
@@ -19,10 +19,11 @@
 
 #include "measure/results.h"
 #include "qos/opensm/readback.h"
-#include "subnet/subnet.h"
+#include "subnet/tables/port_tables.h"
 
 struct verify {
 	const struct subnet *subnet;
+	const struct port_tables *tables;
 	struct results *results;
 	struct table *differences;
 	const char *file; /* that is read */
@@ -31,7 +32,9 @@ struct verify {
 	uint64_t compared, different, strange;
 };
 
-void verify_init(struct verify *v, const struct subnet *s, struct results *r);
+/* `tables` that the subnet has: other ports do not count either; NULL: all do. */
+void verify_init(struct verify *v, const struct subnet *s, const struct port_tables *tables,
+		 struct results *r);
 /* How many values were in it. */
 size_t verify_read(struct verify *v, const char *text, const char *file);
 /* Adds what was compared; whether nothing differs. Frees. */

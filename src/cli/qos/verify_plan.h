@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_QOS_VERIFY_PLAN_H
+#define HD_CLI_QOS_VERIFY_PLAN_H
+
+/* What a fabric is verified against: an opensm.conf, or tables of ports. */
+
+#include "cli/scenario.h"
+#include "qos/opensm/port_conf.h"
+
+struct verify_plan {
+	const char *conf;         /* NULL: `tables` */
+	const char *tables;       /* a file of qos/opensm/port_conf.h, or NULL */
+	struct port_tables ports; /* its rows */
+};
+
+/* The fabric with the tables that its manager programs by the plan. */
+HD_MUST_CHECK enum hd_status verify_plan_open(struct verify_plan *p, struct fabric_choice *choice,
+					      const char *fabric, struct diag *d,
+					      struct fabric **out);
+void verify_plan_fini(struct verify_plan *p);
+
+#endif
