@@ -67,6 +67,7 @@ COMMANDS = [
     "qos admit @ --random 3", "qos admit star --requests @",
     "qos admit star --from @", "qos bound star @", "qos bound @ s.yaml",
     "qos reserve --requests @ star", "qos verify qos.conf star --against @",
+    "qos verify --tables @ star --against .",
     "qos plan --goals @ star", "cc compare @", "cc tune @", "mcast compare @",
     "model fabric @", "bench send-lat -n 2 --size 64 --fabric @",
     "bench send-lat -n 2 --size 64 --profile @", "bench compare @ s.yaml",

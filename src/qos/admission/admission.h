@@ -56,7 +56,7 @@ struct admission {
 /*
  * Does all of it. Subnet and requests (NULL: nobody asks) outlive the
  * admission; the subnet's groups grow by those of the parameters. On failure
- * nothing is saved and nothing is left to free.
+ * no reservations are saved and nothing is left to free.
  */
 HD_MUST_CHECK enum hd_status admission_run(struct admission *a, struct subnet *s,
 					   const struct admission_params *p,

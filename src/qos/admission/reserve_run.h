@@ -65,7 +65,7 @@ struct reserve_run {
 
 /*
  * Plays `requests` on a routed subnet, both of which outlive the play. On
- * failure (a name that is nobody's) nothing is left to free.
+ * failure (an unknown name, a file that cannot be written) nothing is left to free.
  */
 HD_MUST_CHECK enum hd_status reserve_run(struct reserve_run *p, struct subnet *s,
 					 const struct qos_requests *requests,
