@@ -45,9 +45,12 @@ struct reductions {
 	hd_time *next_at; /* per sim node: when a result may come out again */
 };
 
+/* Number of keys per version of the trees: 32 bits of switch, 16 bits of MLID. */
+#define VERSION_STEP (UINT64_C(1) << 48)
+
 static uint64_t key_of(uint32_t version, switch_id sw, lid_t mlid)
 {
-	return (uint64_t)version << 48 | (uint64_t)sw << 16 | mlid;
+	return (version * VERSION_STEP) | (uint64_t)sw << 16 | mlid;
 }
 
 /* ---- beginning and end --------------------------------------------------- */
