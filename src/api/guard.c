@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 
 /* Only so much of it as the caller's header knows. */
 static void error_give(const struct hd_error *mine, struct hd_error *error)
@@ -112,7 +112,7 @@ static void call_work(void *context)
 /* A library takes one thread unless it is given more. */
 static void be_modest(void)
 {
-	team_ask(1);
+	parallel_set_threads(1);
 }
 
 int call_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_error *error)
@@ -151,7 +151,7 @@ void hd_set_threads(unsigned n)
 
 	/* After what a first call does. */
 	call_guarded(nothing, NULL, &ignored, NULL);
-	team_ask(n);
+	parallel_set_threads(n);
 }
 
 void hd_set_memory(uint64_t bytes)

@@ -18,7 +18,7 @@
 
 #include "api/heddle.h"
 #include "base/alloc.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "run/examples_for_tests.h"
 #include "run/run.h"
 
@@ -126,10 +126,10 @@ static void looks_change_nothing(const struct example *x)
 	struct diag d = { .status = HD_OK };
 
 	looked_at = x->path;
-	team_ask(1);
+	parallel_set_threads(1);
 	hd_time end = reference(x, &o, &want);
 
-	team_ask(1 + (unsigned)x->number % 3);
+	parallel_set_threads(1 + (unsigned)x->number % 3);
 	struct run *s = begin(x, &o);
 
 	look(s, false, &got);
@@ -252,7 +252,7 @@ static void stop(const struct example *x)
 		hd_set_threads(1 + 2 * k);
 		a_stop_leaves_results(x, k == 1);
 	}
-	team_ask(1 + (unsigned)x->number % 3);
+	parallel_set_threads(1 + (unsigned)x->number % 3);
 	a_run_ends_at_any_instant(x);
 }
 

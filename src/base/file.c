@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/claims.h"
-#include "base/unfinished.h"
+#include "base/cleanup.h"
+#include "base/output_files.h"
 
 #define MOST_LINKS 40 /* as the kernel follows */
 #define OPEN_FILES "/proc/self/fd"
@@ -66,7 +66,7 @@ enum hd_status file_open(const char *path, struct diag *d, FILE **out)
 		file_close(in);
 		return diag_fail(d, HD_ERR_INPUT, "is a device, and no file that ends");
 	}
-	const char *writer = claims_of(fileno(in));
+	const char *writer = output_files_find_fd(fileno(in));
 
 	if (writer) {
 		file_close(in);
@@ -250,10 +250,10 @@ static void remove_beside(struct file_writer *w)
 {
 	if (!w->beside || w->kept)
 		return;
-	unfinished_hold();
+	cleanup_defer_signals();
 	unlink(w->beside);
-	unfinished_take_back(w->beside);
-	unfinished_let_go();
+	cleanup_forget_file(w->beside);
+	cleanup_resume_signals();
 }
 
 /*
@@ -279,14 +279,14 @@ static int open_beside(struct file_writer *w)
 
 	strbuf_printf(&name, "%s.XXXXXX", w->target);
 	w->beside = strbuf_detach(&name);
-	unfinished_hold();
-	unfinished_add(w->beside);
+	cleanup_defer_signals();
+	cleanup_add_file(w->beside);
 	int fd = mkstemp(w->beside);
 	int error = errno;
 
 	if (fd < 0)
-		unfinished_take_back(w->beside);
-	unfinished_let_go();
+		cleanup_forget_file(w->beside);
+	cleanup_resume_signals();
 	errno = error;
 	return fd;
 }
@@ -328,12 +328,12 @@ static bool name_beside(struct file_writer *w, int fd)
 
 		strbuf_printf(&name, "%s.%ld-%u", w->target, (long)getpid(), i);
 		w->beside = strbuf_detach(&name);
-		unfinished_add(w->beside);
+		cleanup_add_file(w->beside);
 		if (name_it(fd, w->beside))
 			return true;
 		int error = errno;
 
-		unfinished_take_back(w->beside);
+		cleanup_forget_file(w->beside);
 		free(w->beside);
 		w->beside = NULL;
 		errno = error;
@@ -354,7 +354,7 @@ static bool put_in_place(struct file_writer *w, int fd)
 		return false;
 	if (rename(w->beside, w->target) != 0)
 		return false;
-	unfinished_take_back(w->beside);
+	cleanup_forget_file(w->beside);
 	return true;
 }
 
@@ -439,10 +439,10 @@ enum hd_status file_commit(struct file_writer *w, struct diag *d)
 	int error = w->sink && w->sink->error ? w->sink->error : EIO;
 
 	if (!failed && w->target) {
-		unfinished_hold();
+		cleanup_defer_signals();
 		failed = !put_in_place(w, fd);
 		error = errno;
-		unfinished_let_go();
+		cleanup_resume_signals();
 	}
 	if (fd >= 0)
 		close(fd);
@@ -537,11 +537,11 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d, struct file_part
 	if (!sync_stream(w) || fstat(w->sink->fd, &st) != 0 ||
 	    !add_part(w->sink->fd, NULL, (uint64_t)st.st_size, &w->sink->kept))
 		return refuse_write(d, w->sink->error ? w->sink->error : errno);
-	unfinished_hold();
+	cleanup_defer_signals();
 	bool named = w->beside || name_beside(w, w->sink->fd);
 	int error = errno;
 
-	unfinished_let_go();
+	cleanup_resume_signals();
 	if (!named)
 		return refuse_write(d, error);
 	*part = w->sink->kept;
@@ -551,7 +551,7 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d, struct file_part
 void file_hand_on(struct file_writer *w)
 {
 	if (!w->kept)
-		unfinished_take_back(w->beside);
+		cleanup_forget_file(w->beside);
 	w->kept = true;
 }
 

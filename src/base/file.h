@@ -9,14 +9,14 @@
  * wrong path cannot fill the memory. Writing never leaves half a file: bytes
  * go to a file beside the target, which takes the target's name only when all
  * of them are down. A refusal leaves the old file as it was, and a signal too
- * (base/unfinished.h). A link stays a link: what it points to is replaced, or
+ * (base/cleanup.h). A link stays a link: what it points to is replaced, or
  * made if it is not there. Permissions stay as they were, but for set-user-ID
  * and its like. What is no regular file (a terminal, a pipe, /dev/null) is
  * written directly.
  *
  * Both set d->file to `path` (borrowed), so that what a parser refuses later
  * names the file as well. An input that is not there is HD_ERR_NOT_FOUND, one
- * that is too large, or that this process will write (base/claims.h),
+ * that is too large, or that this process will write (base/output_files.h),
  * HD_ERR_INPUT; what the system refuses is HD_ERR_IO.
  */
 

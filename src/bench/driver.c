@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "bench/bench.h"
-#include "bench/letter.h"
+#include "bench/params_codec.h"
 #include "measure/fairness.h"
 
 #define WINDOW       64
@@ -228,7 +228,7 @@ enum hd_status bench_serve_point(struct nic *nic, void *letter, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	histogram_init(&point->found.latency);
-	status = letter_read(letter, LETTER_SIZE, d, &point->params);
+	status = params_decode(letter, PARAMS_CODE_SIZE, d, &point->params);
 	if (status == HD_OK && bench_ranks(&point->params) != nic->n_ranks)
 		status = diag_fail(d, HD_ERR_INPUT, "the other side asks for %u ranks and has %u",
 				   bench_ranks(&point->params), nic->n_ranks);
@@ -298,14 +298,14 @@ static void summarise(const struct bench_point *point, struct bench_row *row)
 static enum hd_status run_point(struct nic_backend *b, struct bench_row *row, struct diag *d)
 {
 	struct bench_point *point = hd_alloc(1, sizeof(*point));
-	uint8_t letter[LETTER_SIZE];
+	uint8_t letter[PARAMS_CODE_SIZE];
 
 	point->params = row->params;
 	histogram_init(&point->found.latency);
 	b->wants_group = row->params.core == CORE_MULTICAST;
 	b->wants_pairs = row->params.core == CORE_THREADS;
 	b->wants_weights = row->params.weighted;
-	letter_write(&row->params, letter);
+	params_encode(&row->params, letter);
 	b->letter = letter;
 	b->letter_len = sizeof(letter);
 	enum hd_status status = b->run(b, bench_ranks(&row->params), bench_program, point, d);

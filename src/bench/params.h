@@ -48,7 +48,7 @@ enum bench_cost {
 
 #define BENCH_MAX_QPS 1024
 
-/* What an axis may be is uint32_t; bench/letter.c knows all of it. */
+/* What an axis may be is uint32_t; bench/params_codec.c knows all of it. */
 struct bench_params {
 	enum bench_core core;
 	enum bench_verb verb;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/unfinished.h"
+#include "base/cleanup.h"
 #include "cli/model/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -40,7 +40,7 @@ static int show(const struct command *self, struct values *v, struct vl_sharing 
 
 		v->common.seed = vl_sharing_seed(s);
 		vl_sharing_tables(s, r);
-		if (unfinished_is_due())
+		if (cleanup_signal_is_pending())
 			results_remark(r, "interrupted: runs that were not at their end were cut");
 		status = output_results(&v->common, r, true);
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <time.h>
 
-#include "base/unfinished.h"
+#include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -28,7 +28,7 @@ static bool show(void *context, uint32_t run, double packets)
 
 static bool goes_on(void)
 {
-	return !unfinished_is_due();
+	return !cleanup_signal_is_pending();
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
@@ -50,7 +50,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	enum hd_status status = eval_series_run(&series, &d, r);
 
 	progress_end(&watch.bar);
-	if (status == HD_OK && unfinished_is_due())
+	if (status == HD_OK && cleanup_signal_is_pending())
 		results_remark(
 			r, "interrupted: a run that is not complete was cut, others are missing");
 	if (status == HD_OK)

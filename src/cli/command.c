@@ -8,9 +8,9 @@
 
 #include "api/guard.h"
 #include "base/alloc.h"
-#include "base/claims.h"
 #include "base/file.h"
-#include "base/team.h"
+#include "base/output_files.h"
+#include "base/parallel_for.h"
 #include "base/text.h"
 #include "cli/colour.h"
 #include "cli/record.h"
@@ -66,7 +66,7 @@ const struct option common_table[] = {
 	  .value = "N",
 	  .help = "compute on N threads; results are the same for any N (default: one per processor, if the work is large enough to keep them busy)",
 	  .low = 1,
-	  .high = TEAM_MOST },
+	  .high = PARALLEL_MAX_THREADS },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .kind = OPT_FLAG,
@@ -142,7 +142,7 @@ static int check_output(const struct command *self, const struct option *const *
 
 	if (!path)
 		return EXIT_DONE;
-	const char *other = claims_add(path, o->name, is_replaced(tables, o, path, values));
+	const char *other = output_files_add(path, o->name, is_replaced(tables, o, path, values));
 
 	if (other)
 		return command_usage(self, "--%s and --%s name one file", other, o->name);
@@ -153,7 +153,7 @@ static int check_output(const struct command *self, const struct option *const *
 
 static int check_reading(const struct command *self, const struct option *o, const char *path)
 {
-	const char *writer = path ? claims_find(path) : NULL;
+	const char *writer = path ? output_files_find(path) : NULL;
 
 	return writer ? command_usage(self, "--%s reads the file that --%s would write over",
 				      o->name, writer)
@@ -186,7 +186,7 @@ static int check_files(const struct command *self, const struct option *const *t
 				     const void *) = { check_output, check_input };
 	int status = EXIT_DONE;
 
-	claims_clear();
+	output_files_clear();
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		for (size_t k = 0; tables[k]; k++) {
 			for (const struct option *o = tables[k]; o->name && status == EXIT_DONE;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
-#include "base/unfinished.h"
 #include "cli/colour.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	shortage_guard();
 	/* A file that may not grow is an error to report, not an end. */
 	signal(SIGXFSZ, SIG_IGN);
-	unfinished_guard();
+	cleanup_install_handlers();
 	if (argc < 2) {
 		print_help(&out);
 		fputs(out.text, stderr);
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	bool arrived = fflush(stdout) == 0 && !ferror(stdout);
 	int why = errno;
 
-	unfinished_pass_on();
+	cleanup_deliver_signal();
 	if (!arrived) {
 		char line[160];
 

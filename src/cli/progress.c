@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/unfinished.h"
 #include "cli/record.h"
 
 #define INTERVAL  0.1 /* seconds between two lines */
@@ -15,7 +15,7 @@ void progress_begin(struct progress *p, const struct common_options *common, con
 		    double total)
 {
 	record_work();
-	unfinished_hold();
+	cleanup_defer_signals();
 	*p = (struct progress){ .unit = unit, .total = total };
 	if (common->quiet || !isatty(STDERR_FILENO))
 		return;
@@ -97,7 +97,7 @@ bool progress_show(struct progress *p, double done)
 {
 	if (p->active)
 		show_line(p, done);
-	return !unfinished_is_due();
+	return !cleanup_signal_is_pending();
 }
 
 void progress_end(struct progress *p)

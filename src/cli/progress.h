@@ -14,7 +14,7 @@
  *	progress_end(&p);
  *
  * Whoever shows progress keeps what it has: from its beginning on a signal
- * waits (base/unfinished.h) until the command has shown its results, and ends
+ * waits (base/cleanup.h) until the command has shown its results, and ends
  * the program then. progress_show says that one waits; what is missing is then
  * said in a remark that begins with "interrupted".
  */

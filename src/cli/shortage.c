@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/memory.h"
-#include "base/unfinished.h"
 #include "cli/colour.h"
 #include "cli/command.h"
 #include "cli/record.h"
@@ -21,7 +21,7 @@ static void end_of_memory(const char *line)
 {
 	if (is_ending++)
 		_exit(EXIT_ENVIRONMENT);
-	unfinished_clear();
+	cleanup_run();
 	complain("heddle", line);
 	memory_limit(UINT64_MAX, end_of_memory);
 	free(reserve);

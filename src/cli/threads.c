@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/team.h"
+#include "base/parallel_for.h"
 
 /* Of the command that the program runs. */
 static bool tells;
@@ -11,14 +11,14 @@ static bool wants_more; /* than one thread */
 
 void threads_ask(const struct common_options *common)
 {
-	team_ask((unsigned)common->threads);
+	parallel_set_threads((unsigned)common->threads);
 	tells = common->verbose;
 	wants_more = common->threads > 1 && !common->quiet;
 }
 
 void threads_tell(void)
 {
-	struct team_use use = team_noted();
+	struct parallel_use use = parallel_last_use();
 
 	/* Who asked for more is told why there was but one. */
 	if (!tells && !(wants_more && use.parts == 1 && use.why))

@@ -2,7 +2,7 @@
 #ifndef HD_CLI_THREADS_H
 #define HD_CLI_THREADS_H
 
-/* On how many threads a command computes (base/team.h), and saying so. */
+/* On how many threads a command computes (base/parallel_for.h), and saying so. */
 
 #include "cli/command.h"
 

@@ -134,7 +134,7 @@ struct sim_rules {
 	bool yields;
 
 	/* Threads that compute it, 0: as many as the process was asked for
-	 * (base/team.h), or as are worth it; and into how many parts it is cut
+	 * (base/parallel_for.h), or as are worth it; and into how many parts it is cut
 	 * for them, 0: as many. */
 	uint32_t threads, parts;
 	uint32_t cut_seed; /* of where it is cut: the outcome is the same */

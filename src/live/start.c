@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
-#include "base/unfinished.h"
 #include "live/live.h"
 
 /* ---- the folder: only this user may enter it, and one fabric has it */
@@ -162,7 +162,7 @@ static enum wait await_news(int fd, int patience)
 		int ms = patience >= 0 && patience < LOOK ? patience : LOOK;
 		int n = poll(&p, 1, ms);
 
-		if (unfinished_is_due())
+		if (cleanup_signal_is_pending())
 			return INTERRUPTED;
 		if (n > 0)
 			return NEWS;
@@ -207,7 +207,7 @@ static enum hd_status run_apart(const struct work *w, struct diag *d, bool *is_l
 	if (pipe(ends) != 0)
 		return diag_fail(d, HD_ERR_ENV, "no pipe: %s", strerror(errno));
 	fflush(NULL);
-	pid_t child = unfinished_part();
+	pid_t child = cleanup_fork_detached();
 
 	if (child == 0) {
 		close(ends[0]);
@@ -244,7 +244,7 @@ enum hd_status live_start(const struct topo *t, const char *name, const struct l
 
 	/* A signal calls it off, and ends us when nothing is left of it. */
 	if (apart)
-		unfinished_hold();
+		cleanup_defer_signals();
 	enum hd_status status = make_folder(dir, name, d, &folder);
 
 	if (status == HD_OK) {
@@ -256,7 +256,7 @@ enum hd_status live_start(const struct topo *t, const char *name, const struct l
 	}
 	free(dir);
 	if (apart)
-		unfinished_let_go();
+		cleanup_resume_signals();
 	return status;
 }
 

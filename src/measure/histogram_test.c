@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "base/compare.h"
 #include "base/rng.h"
 #include "measure/histogram.h"
 
@@ -58,7 +58,7 @@ static void percentiles_are_within_one_percent(void **state)
 		fill(&r, shape, samples, n);
 		for (size_t i = 0; i < n; i++)
 			histogram_record(&h, samples[i]);
-		qsort(samples, n, sizeof(*samples), order_u64);
+		qsort(samples, n, sizeof(*samples), compare_u64);
 		for (size_t i = 0; i < sizeof(percents) / sizeof(double); i++) {
 			double exact = (double)exact_percentile(samples, n, percents[i]);
 			double got = (double)histogram_percentile(&h, percents[i]);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/unfinished.h"
+#include "base/cleanup.h"
 #include "report/report_internal.h"
 
 #define APPLICATION_ID 0x4864646c /* "Hddl" */
@@ -185,7 +185,7 @@ static int wait_for_others(void *context, int times)
 	unsigned ms = times < 20 ? 1 + (unsigned)times : 20;
 	const struct timespec nap = { .tv_nsec = (long)ms * 1000000 };
 
-	if (l->waited >= WAIT_MS || unfinished_is_due())
+	if (l->waited >= WAIT_MS || cleanup_signal_is_pending())
 		return 0;
 	l->waited += ms;
 	nanosleep(&nap, NULL);
@@ -211,7 +211,7 @@ void link_open(struct link *l, const char *path, bool make, struct diag *d)
 	*l = (struct link){ .d = d, .doing = make ? "written" : "read", .writes = make };
 	d->file = path;
 	if (make)
-		unfinished_hold();
+		cleanup_defer_signals();
 	/* To SQLite these are databases that nobody sees again. */
 	if (!*path || *path == ':') {
 		d->file = NULL;
@@ -230,6 +230,6 @@ void link_close(struct link *l)
 	sqlite3_close(l->db);
 	l->db = NULL;
 	if (l->writes)
-		unfinished_let_go();
+		cleanup_resume_signals();
 	l->writes = false;
 }

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "base/pack.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "run/content.h"
 #include "run/run.h"
 
@@ -119,7 +119,8 @@ static void note_goals(const struct scenario *s, struct strbuf *out)
 static void note_options(const struct run_options *o, struct strbuf *out)
 {
 	strbuf_printf(out, "%d %d %u %d %llu %u\n", o->pcap != NULL, o->trace != NULL,
-		      o->flow_control, o->sampled, (unsigned long long)o->sample, team_asked());
+		      o->flow_control, o->sampled, (unsigned long long)o->sample,
+		      parallel_threads());
 	strbuf_printf(out, "%d %d %llu\n", o->checkpoint != NULL, o->restart != NULL,
 		      (unsigned long long)o->every_simulated);
 	for (size_t i = 0; i < o->ports.n; i++)

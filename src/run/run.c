@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/claims.h"
 #include "base/mpi/world.h"
+#include "base/output_files.h"
 #include "run/run_internal.h"
 #include "sim/report/perfquery.h"
 #include "sim/report/tables.h"

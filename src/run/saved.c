@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/claims.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mpi/world.h"
-#include "base/unfinished.h"
+#include "base/output_files.h"
 #include "run/content.h"
 #include "run/run_internal.h"
 
@@ -308,12 +308,12 @@ static enum hd_status save(struct run *s, struct diag *d)
 
 	pack_watchers(s, &p);
 	sim_save(s->sim, &state);
-	unfinished_hold();
+	cleanup_defer_signals();
 	if (status == HD_OK && has_file(s))
 		status = checkpoint_write(s->options.checkpoint, &s->content, &state, d);
 	if (status == HD_OK)
 		hand_on_files(s);
-	unfinished_let_go();
+	cleanup_resume_signals();
 	strbuf_fini(&state);
 	return s->options.world ? world_agree(s->options.world, status, d) : status;
 }

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/team.h"
-#include "base/unfinished.h"
+#include "base/parallel_for.h"
 #include "report/database.h"
 #include "study/scratch.h"
 
@@ -35,12 +35,12 @@ void process_end_fini(struct process_end *end)
 /* One, since the jobs have the processors, unless more were asked for. */
 static unsigned threads_each(void)
 {
-	return team_asked() ? team_asked() : 1;
+	return parallel_threads() ? parallel_threads() : 1;
 }
 
 unsigned processes_at_once(uint64_t asked)
 {
-	unsigned n = team_processors() / threads_each();
+	unsigned n = parallel_processors() / threads_each();
 
 	if (asked)
 		return (unsigned)asked;
@@ -93,7 +93,7 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 	if (err < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(err, 2) < 0)
 		_exit(STATUS_HOST);
 	memory_divide(w->n);
-	team_ask(threads_each());
+	parallel_set_threads(threads_each());
 	if (w->jobs->work(w->jobs->context, job, db, &d) == HD_OK)
 		_exit(0);
 	diag_print(&d, &line);
@@ -122,7 +122,7 @@ static void start(struct crew *w, size_t job)
 		c++;
 	c->job = job;
 	c->begun = clock_seconds();
-	c->pid = unfinished_fork();
+	c->pid = cleanup_fork();
 	if (c->pid == 0)
 		be_child(w, job);
 	if (c->pid > 0) {
@@ -177,7 +177,7 @@ static struct process_end finish(const struct crew *w, const struct child *c, in
 static void await_one(struct crew *w)
 {
 	int status;
-	pid_t pid = unfinished_wait(&status);
+	pid_t pid = cleanup_wait(&status);
 
 	for (unsigned i = 0; i < w->n; i++) {
 		struct child *c = &w->children[i];
@@ -186,7 +186,7 @@ static void await_one(struct crew *w)
 			continue;
 		c->pid = 0;
 		w->busy--;
-		w->is_over = w->is_over || unfinished_is_due();
+		w->is_over = w->is_over || cleanup_signal_is_pending();
 		/* Who was ended has not failed. */
 		if (w->is_over && !WIFEXITED(status))
 			continue;
@@ -201,7 +201,7 @@ static void work_through(struct crew *w, size_t n)
 	for (size_t i = 0; i < n && !w->is_over; i++) {
 		while (w->busy == w->n)
 			await_one(w);
-		w->is_over = w->is_over || unfinished_is_due();
+		w->is_over = w->is_over || cleanup_signal_is_pending();
 		if (!w->is_over)
 			start(w, i);
 	}
@@ -224,13 +224,13 @@ static void run_in(const char *folder, const struct processes *jobs, size_t n)
 
 enum hd_status processes_run(const struct processes *jobs, size_t n, struct diag *d)
 {
-	const struct team_use use = {
+	const struct parallel_use use = {
 		.jobs = jobs->at_once,
 		.threads = threads_each(),
 	};
 	struct scratch scratch;
 
-	unfinished_hold();
+	cleanup_defer_signals();
 	enum hd_status status = scratch_make(d, &scratch);
 
 	if (status == HD_OK) {
@@ -240,7 +240,7 @@ enum hd_status processes_run(const struct processes *jobs, size_t n, struct diag
 			run_in(scratch.folder, jobs, n);
 		scratch_remove(&scratch);
 	}
-	team_note(&use);
-	unfinished_let_go();
+	parallel_record_use(&use);
+	cleanup_resume_signals();
 	return status;
 }

@@ -42,7 +42,7 @@ struct processes {
 
 /*
  * Runs jobs 0 to n - 1. One that fails is no refusal. When a deadly signal
- * comes (base/unfinished.h) no more are begun, and those that run are ended.
+ * comes (base/cleanup.h) no more are begun, and those that run are ended.
  * HD_ERR_IO if there is no place to work in.
  */
 HD_MUST_CHECK enum hd_status processes_run(const struct processes *jobs, size_t n, struct diag *d);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/unfinished.h"
+#include "base/cleanup.h"
 #include "study/processes.h"
 #include "study/search.h"
 #include "study/store.h"
@@ -355,7 +355,7 @@ enum hd_status sweep_run(struct sweep *w, struct diag *d)
 		if (!r.todo.n)
 			break;
 		status = run_round(&r, &stores, d);
-		w->interrupted = unfinished_is_due();
+		w->interrupted = cleanup_signal_is_pending();
 	}
 	free(r.todo.points);
 	stores_close(&stores);

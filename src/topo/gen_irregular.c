@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "base/compare.h"
 #include "base/rng.h"
 #include "topo/builder.h"
 
@@ -170,7 +170,7 @@ static bool draw(struct graph *g)
 static void cable(const struct graph *g, struct topo *t)
 {
 	for (uint32_t sw = 0; sw < g->n; sw++)
-		qsort(&g->near[(size_t)sw * g->degree], g->degree, sizeof(*g->near), order_u32);
+		qsort(&g->near[(size_t)sw * g->degree], g->degree, sizeof(*g->near), compare_u32);
 	for (uint32_t sw = 0; sw < g->n; sw++) {
 		for (uint32_t k = 0; k < g->degree; k++) {
 			uint32_t to = g->near[(size_t)sw * g->degree + k];
@@ -179,7 +179,7 @@ static void cable(const struct graph *g, struct topo *t)
 			if (to < sw)
 				continue;
 			const uint32_t *back =
-				bsearch(&sw, row, g->degree, sizeof(*row), order_u32);
+				bsearch(&sw, row, g->degree, sizeof(*row), compare_u32);
 
 			assert(back);
 			build_cable(t, sw, k + 1, to, (unsigned)(back - row) + 1);

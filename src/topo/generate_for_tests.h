@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "base/compare.h"
 #include "topo/generate.h"
 
 /* "mesh --columns 4 --rows 3" as a fabric; the words must be accepted. */
@@ -166,7 +166,7 @@ static inline void check_guids_unique(const struct topo *t)
 		else if (p->number)
 			guids[n++] = p->guid;
 	}
-	qsort(guids, n, sizeof(*guids), order_u64);
+	qsort(guids, n, sizeof(*guids), compare_u64);
 	assert_int_not_equal(guids[0], 0);
 	for (size_t i = 1; i < n; i++)
 		assert_int_not_equal(guids[i - 1], guids[i]);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "base/compare.h"
 
 /* The one switch that all cables of an adapter lead to, or TOPO_NONE. */
 static node_id only_switch(const struct topo *t, node_id node)
@@ -83,7 +83,7 @@ static uint32_t neighbours(const struct shape *g, const struct topo *t, uint32_t
 		if (to != v)
 			out[n++] = to;
 	}
-	qsort(out, n, sizeof(*out), order_u32);
+	qsort(out, n, sizeof(*out), compare_u32);
 	return n;
 }
 

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/library.h"
-#include "base/unfinished.h"
 #include "workload/record.h"
 
 #define LIBRARY "libheddle-record.so"
@@ -44,11 +44,11 @@ static enum hd_status launch(char **words, const char *folder, char *library, bo
 			     struct diag *d)
 {
 	int status = 0;
-	pid_t child = unfinished_fork();
+	pid_t child = cleanup_fork();
 
 	if (child == 0)
 		become(words, folder, library, aside);
-	while (child > 0 && unfinished_wait(&status) != child && errno == EINTR)
+	while (child > 0 && cleanup_wait(&status) != child && errno == EINTR)
 		;
 	if (child < 0)
 		return diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0], strerror(errno));
@@ -70,7 +70,7 @@ enum hd_status record_run(char **words, const struct record_how *how, struct dia
 	enum hd_status status;
 
 	strbuf_printf(&folder, "%s/heddle-record-XXXXXX", place ? place : "/tmp");
-	unfinished_hold();
+	cleanup_defer_signals();
 	if (!library) {
 		status = diag_fail(d, HD_ERR_ENV,
 				   "heddle is built without MPI: there is no " LIBRARY);
@@ -80,11 +80,11 @@ enum hd_status record_run(char **words, const struct record_how *how, struct dia
 	} else {
 		/* A signal ends the program; us, once the folder has gone. */
 		status = launch(words, folder.text, library, how->aside, d);
-		if (status == HD_OK && !unfinished_is_due())
+		if (status == HD_OK && !cleanup_signal_is_pending())
 			status = record_read(folder.text, how->has_compute, d, out);
 		folder_remove(folder.text);
 	}
-	unfinished_let_go();
+	cleanup_resume_signals();
 	strbuf_fini(&folder);
 	free(library);
 	return status;

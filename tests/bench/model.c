@@ -14,7 +14,7 @@
 
 #include "bench.h"
 #include "model/credit.h"
-#include "model/des/ge_twin.h"
+#include "model/des/ge_des.h"
 #include "model/ge.h"
 
 static double cpu_of(const struct rusage *u)
@@ -110,7 +110,7 @@ static int large_chain(void)
 	return r.residual < 1e-9 ? 0 : 1;
 }
 
-static double twin_seconds(uint64_t packets)
+static double des_seconds(uint64_t packets)
 {
 	struct ge_queue q = { .lambda = 7,
 			      .ca2 = 5,
@@ -120,11 +120,11 @@ static double twin_seconds(uint64_t packets)
 			      .mu = { 8, 16 },
 			      .threshold = { 8 } };
 	struct batch_queue b = batch_queue_of(&q);
-	struct twin_options o = { .packets = packets, .seed = 1, .level = 0.999 };
-	struct ge_twin_result r;
+	struct des_options o = { .packets = packets, .seed = 1, .level = 0.999 };
+	struct ge_des_result r;
 	double begun = cpu_seconds();
 
-	ge_twin_run(&b, &o, &r, NULL);
+	ge_des_run(&b, &o, &r, NULL);
 	return cpu_seconds() - begun;
 }
 
@@ -143,7 +143,7 @@ int main(void)
 	used = measure(large_chain);
 	bench_at_most(&b, "credit chain of 1,000 x 1,000", "CPU s", 40, cpu_of(&used));
 	bench_at_most(&b, "its memory", "GiB", 4, (double)used.ru_maxrss / 1048576);
-	bench_at_least(&b, "twin of a threshold queue", "packets/CPU s", 0,
-		       (double)packets / twin_seconds(packets));
+	bench_at_least(&b, "simulated threshold queue", "packets/CPU s", 0,
+		       (double)packets / des_seconds(packets));
 	return bench_end(&b);
 }

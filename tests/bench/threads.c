@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/crew.h"
+#include "base/barrier_pool.h"
 #include "base/eventq.h"
 #include "base/rng.h"
 #include "bench.h"
@@ -33,20 +33,20 @@ static void compute(void *context, unsigned member)
 }
 
 /* Seconds that n threads take for as much each; the best of some. */
-static double crew_seconds(unsigned n, crew_fn *work, void *context)
+static double crew_seconds(unsigned n, barrier_pool_fn *work, void *context)
 {
-	struct crew *crew = crew_new(n, work, context);
+	struct barrier_pool *pool = barrier_pool_new(n, work, context);
 	double best = 0;
 
 	for (unsigned i = 0; i < TRIES; i++) {
 		double begun = bench_seconds();
 
-		crew_turn(crew);
+		barrier_pool_run(pool);
 		double spent = bench_seconds() - begun;
 
 		best = i == 0 || spent < best ? spent : best;
 	}
-	crew_free(crew);
+	barrier_pool_free(pool);
 	return best;
 }
 
@@ -89,7 +89,7 @@ static void kernel_window(void *context, unsigned member)
 static double kernel_rate(unsigned n)
 {
 	struct kernel k = { .n = n };
-	struct crew *crew = crew_new(n, kernel_window, &k);
+	struct barrier_pool *pool = barrier_pool_new(n, kernel_window, &k);
 	unsigned long windows = bench_count(WINDOWS);
 
 	for (unsigned i = 0; i < n; i++) {
@@ -102,11 +102,11 @@ static double kernel_rate(unsigned n)
 
 	for (unsigned long w = 0; w < windows; w++) {
 		k.end += LENGTH;
-		crew_turn(crew);
+		barrier_pool_run(pool);
 	}
 	double spent = bench_seconds() - begun;
 
-	crew_free(crew);
+	barrier_pool_free(pool);
 	for (unsigned i = 0; i < n; i++)
 		eventq_fini(&k.queues[i]);
 	return (double)(k.events[0] + k.events[8]) / spent;

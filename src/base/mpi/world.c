@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/library.h"
 #include "base/pack.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 
 #define LIBRARY "libheddle-mpi.so"
 #define SYMBOL  "heddle_world"
@@ -52,7 +52,7 @@ enum hd_status world_open(struct world *r, struct diag *d)
 	unsigned sharing = 1;
 	const char *why = r->ops->open(&r->context, &r->rank, &r->n, &sharing);
 
-	team_share(sharing);
+	parallel_share_processors(sharing);
 	if (!why && r->n != n)
 		why = "the launcher started another number of processes than it knows of";
 	if (why)

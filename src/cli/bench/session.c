@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
-#include "base/unfinished.h"
-#include "bench/letter.h"
+#include "bench/params_codec.h"
 #include "cli/output.h"
 #include "cli/threads.h"
 #include "hca/profile.h"
@@ -77,7 +77,7 @@ const struct option session_options[] = {
 static bool still_going(void *context)
 {
 	(void)context;
-	return !unfinished_is_due();
+	return !cleanup_signal_is_pending();
 }
 
 bool session_show(void *session, const struct bench_row *row)
@@ -104,12 +104,12 @@ static enum hd_status take_options(struct session *s, struct diag *d)
 
 static int report(struct session *s, enum hd_status status, struct diag *d)
 {
-	if (status != HD_OK && !unfinished_is_due())
+	if (status != HD_OK && !cleanup_signal_is_pending())
 		return command_refuse(d);
 	struct results *r = results_new("bench");
 	bool met = suite_show(&s->suite, &s->backend, r);
 
-	if (!unfinished_is_due())
+	if (!cleanup_signal_is_pending())
 		return output_results(&s->common, r, met);
 	results_remark(r, "interrupted after %zu of %zu points", s->suite.rows.n, s->total);
 	(void)output_results(&s->common, r, met);
@@ -172,7 +172,7 @@ static int serve(struct session *s)
 
 	if (open_backend(s, &d) != HD_OK)
 		return command_refuse(&d);
-	enum hd_status status = device_serve(&s->backend, LETTER_SIZE, bench_serve_point, &d);
+	enum hd_status status = device_serve(&s->backend, PARAMS_CODE_SIZE, bench_serve_point, &d);
 
 	s->backend.close(&s->backend);
 	return status == HD_OK ? EXIT_DONE : command_refuse(&d);
@@ -188,7 +188,7 @@ int session_run(struct session *s, const struct command *self, int n, char **wor
 	if (s->device.name && (s->pcap || s->simulated.scenario))
 		return command_usage(self, "--pcap and --fabric are for the simulated adapter");
 	/* To the end: what is measured by then is shown, whoever ends us. */
-	unfinished_hold();
+	cleanup_defer_signals();
 	if (s->device.listen)
 		return serve(s);
 	if (n == 0)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
-#include "base/unfinished.h"
 #include "cli/live/live.h"
 #include "subnet/subnet.h"
 
@@ -57,7 +57,7 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t, struct diag 
 
 	/* A signal waits until what was started has ended. */
 	if (!w->stays)
-		unfinished_hold();
+		cleanup_defer_signals();
 	if (w->engine && !host)
 		diag_fail(d, HD_ERR_UNFIT, "no host for a subnet manager");
 	if (d->status == HD_OK && live_start(t, w->name, &w->options, !w->stays, d) == HD_OK &&
@@ -71,7 +71,7 @@ bool live_bring_up(const struct live_wish *w, const struct topo *t, struct diag 
 	}
 	strbuf_fini(&out);
 	if (!w->stays)
-		unfinished_let_go();
+		cleanup_resume_signals();
 	if (is_late)
 		say_late(w, host);
 	return !is_late;

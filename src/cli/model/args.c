@@ -85,8 +85,8 @@ void model_progress_begin(struct model_progress *p, const struct common_options 
 			  size_t points, uint64_t packets)
 {
 	/* Packets of the warm-up count too. */
-	struct twin_options o = { .packets = packets };
-	double each = packets ? (double)(packets + twin_warmup(&o)) : 1;
+	struct des_options o = { .packets = packets };
+	double each = packets ? (double)(packets + des_warmup(&o)) : 1;
 
 	*p = (struct model_progress){ .packets = packets, .each = each, .points = points };
 	progress_begin(&p->line, common, packets ? "packets" : "points", (double)points * each);
@@ -116,9 +116,9 @@ void model_progress_end(struct model_progress *p, struct results *r)
 		results_remark(r, "interrupted after %zu of %zu points", p->index, p->points);
 }
 
-struct twin_options model_twin(const struct common_options *common, struct model_progress *p)
+struct des_options model_des_options(const struct common_options *common, struct model_progress *p)
 {
-	return (struct twin_options){
+	return (struct des_options){
 		.packets = p->packets,
 		/* Far apart, so that points do not share their luck. */
 		.seed = common->seed + p->index * UINT64_C(0x9e3779b97f4a7c15),
@@ -170,7 +170,7 @@ double comparison_error(const struct comparison *c, double value)
 
 bool comparison_holds(const struct comparison *c)
 {
-	return isnan(c->computed) || twin_agrees(c->in, c->computed);
+	return isnan(c->computed) || des_agrees(c->in, c->computed);
 }
 
 static const char *verdict(const struct comparison *c)
@@ -212,7 +212,8 @@ struct table *comparison_table(struct results *r, bool thesis)
 	if (!thesis)
 		shown[8].name = NULL;
 	return results_table(r, "simulated",
-			     "computed values beside the twin's, with its 99.9 % interval", shown);
+			     "computed values next to simulated ones with their 99.9 % intervals",
+			     shown);
 }
 
 void comparison_put(struct table *t, const struct comparison *c)

@@ -4,7 +4,7 @@
 
 /*
  * What the commands of 'heddle model' share: values given as lists and sweeps,
- * and the comparison of a computed value with its twin's interval.
+ * and the comparison of a computed value with the interval of its simulation.
  *
  * Options that do not read as numbers are a matter of usage (exit 2); numbers
  * that break a rule of the model are bad input (exit 3).
@@ -14,16 +14,16 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "measure/results.h"
-#include "model/des/twin.h"
+#include "model/des/des.h"
 
 /* A sweep may have at most so many points. */
 #define MODEL_MAX_POINTS 10000000
 
-/* The twin of each model, asked for in the same words. */
+/* Options of the simulation of each model. */
 #define MODEL_SIMULATE_OPTION(at)                                                         \
 	{                                                                                 \
 		.name = "simulate", .kind = OPT_UINT, .offset = (at), .value = "PACKETS", \
-		.low = TWIN_MIN_PACKETS, .high = TWIN_MAX_PACKETS,                        \
+		.low = DES_MIN_PACKETS, .high = DES_MAX_PACKETS,                          \
 		.help = "play so many packets per point and compare; exit "               \
 			"1 outside the 99.9 % interval"                                   \
 	}
@@ -59,7 +59,7 @@ bool model_progress_point(struct model_progress *p, size_t index);
 void model_progress_end(struct model_progress *p, struct results *r);
 
 /* Twin options of the point under way. */
-struct twin_options model_twin(const struct common_options *common, struct model_progress *p);
+struct des_options model_des_options(const struct common_options *common, struct model_progress *p);
 
 /*
  * In which order the first columns of a table, its inputs, are shown: those
@@ -81,7 +81,7 @@ struct input_order input_order_of(const size_t *n_values, size_t n);
 struct table *model_table(struct results *r, const char *name, const char *title,
 			  const struct column *columns, const struct input_order *order);
 
-/* One computed value and what the twin says of it. */
+/* One computed value and the simulated one. */
 struct comparison {
 	const char *point; /* which: "lambda=4 ca2=5" */
 	const char *measure;

@@ -134,11 +134,11 @@ int credit_sweep_run(const struct credit_sweep *s)
 	model_progress_begin(&progress, &v->common, s->n, v->simulate);
 	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct credit_point point = { .link = link_at(s, k) };
-		struct twin_options o = model_twin(&v->common, &progress);
+		struct des_options o = model_des_options(&v->common, &progress);
 
 		if (solve(&point, v->levels, &d) == HD_OK) {
 			if (v->simulate)
-				credit_twin_run(&point.link, &o, &point.twin);
+				credit_des_run(&point.link, &o, &point.des);
 			if (!progress.stopped)
 				credit_output_point(&out, &point);
 		}

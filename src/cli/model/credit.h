@@ -5,7 +5,7 @@
 /* What 'heddle model credit' does once options are read. */
 
 #include "cli/model/args.h"
-#include "model/des/credit_twin.h"
+#include "model/des/credit_des.h"
 
 /* What may be swept; the last changes fastest. */
 enum credit_parameter {
@@ -38,12 +38,12 @@ bool credit_sweep_read(struct credit_sweep *s, const struct command *self, int *
 void credit_sweep_fini(struct credit_sweep *s);
 int credit_sweep_run(const struct credit_sweep *s);
 
-/* One solved link; with a constant delay only the twin knows. */
+/* One solved link; a constant delay has no formula, only the simulation. */
 struct credit_point {
 	struct credit_link link;
 	bool is_solved;
 	struct credit_result result;
-	struct credit_twin_result twin;
+	struct credit_des_result des;
 	double *p; /* NULL unless asked for */
 };
 

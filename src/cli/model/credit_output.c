@@ -8,13 +8,13 @@
 /* The measures by name, in the order in which they are shown. */
 struct measure {
 	const char *name, *unit;
-	size_t result, twin; /* offsets of a double and of an interval */
+	size_t result, des; /* offsets of a double and of an interval */
 };
 
 #define MEASURE(name, unit, field)                                 \
 	{                                                          \
 		name, unit, offsetof(struct credit_result, field), \
-			offsetof(struct credit_twin_result, field) \
+			offsetof(struct credit_des_result, field)  \
 	}
 
 static const struct measure measures[] = {
@@ -45,7 +45,7 @@ static double value_of(const struct credit_point *point, size_t k)
 
 static struct comparison compare(const struct credit_point *point, size_t k, const char *label)
 {
-	const char *t = (const char *)&point->twin;
+	const char *t = (const char *)&point->des;
 
 	return (struct comparison){
 		.point = label,
@@ -53,7 +53,7 @@ static struct comparison compare(const struct credit_point *point, size_t k, con
 		.unit = measures[k].unit,
 		.computed = value_of(point, k),
 		.thesis = NAN,
-		.in = (const struct interval *)(const void *)(t + measures[k].twin),
+		.in = (const struct interval *)(const void *)(t + measures[k].des),
 	};
 }
 

@@ -216,7 +216,7 @@ int ge_sweep_run(const struct ge_sweep *s)
 					  .without = v->compare };
 		struct ge_point point;
 
-		study.twin = model_twin(&v->common, &progress);
+		study.des = model_des_options(&v->common, &progress);
 		if (ge_point_init(&point, &study, &d) != HD_OK)
 			break;
 		if (!progress.stopped)

@@ -22,7 +22,7 @@ struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m,
 		.unit = ge_measure_units[m],
 		.computed = ge_result_get(&point->exact, m),
 		.thesis = point->has_thesis ? ge_result_get(&point->thesis, m) : NAN,
-		.in = ge_twin_get(&point->twin, m),
+		.in = ge_des_get(&point->des, m),
 	};
 }
 
@@ -35,7 +35,7 @@ struct comparison ge_class_comparison(const struct ge_point *point, size_t k, en
 		.unit = ge_measure_units[m],
 		.computed = ge_result_get(&point->classes[k], m),
 		.thesis = NAN,
-		.in = ge_twin_get(&point->class_twins[k], m),
+		.in = ge_des_get(&point->class_des[k], m),
 	};
 }
 

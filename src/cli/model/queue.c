@@ -102,7 +102,7 @@ void queue_sweep_fini(struct queue_sweep *s)
 static enum hd_status solve_priority(const struct queue_sweep *s, struct queue_point *point,
 				     struct diag *d)
 {
-	struct queue_twin *q = &point->twin;
+	struct queue_des *q = &point->des;
 
 	q->n_classes = s->n_classes;
 	for (size_t k = 0; k < s->n_classes; k++)
@@ -118,7 +118,7 @@ static enum hd_status solve_priority(const struct queue_sweep *s, struct queue_p
 static enum hd_status solve_sharing(const struct queue_sweep *s, struct queue_point *point,
 				    struct diag *d)
 {
-	struct queue_twin *q = &point->twin;
+	struct queue_des *q = &point->des;
 	struct share_class lanes[QUEUE_MAX_CLASSES];
 	double got[QUEUE_MAX_CLASSES];
 
@@ -150,7 +150,7 @@ static enum hd_status solve_single(const struct queue_sweep *s, size_t index,
 				   struct queue_point *point, struct diag *d)
 {
 	static const double cs2[] = { [QUEUE_MM1] = 1, [QUEUE_MM1N] = 1, [QUEUE_MD1] = 0 };
-	struct queue_twin *q = &point->twin;
+	struct queue_des *q = &point->des;
 	struct queue_class *c = &q->classes[0];
 
 	q->n_classes = 1;
@@ -190,9 +190,9 @@ static enum hd_status solve(const struct queue_sweep *s, struct model_progress *
 		status = solve_single(s, progress->index, point, d);
 	if (status != HD_OK || !v->simulate)
 		return status;
-	struct twin_options o = model_twin(&v->common, progress);
+	struct des_options o = model_des_options(&v->common, progress);
 
-	queue_twin_run(&point->twin, &o, point->simulated, &point->simulated_conserved);
+	queue_des_run(&point->des, &o, point->simulated, &point->simulated_conserved);
 	return HD_OK;
 }
 

@@ -5,7 +5,7 @@
 /* What 'heddle model queue' does once options are read. */
 
 #include "cli/model/args.h"
-#include "model/des/queue_twin.h"
+#include "model/des/queue_des.h"
 
 struct queue_values {
 	struct common_options common;
@@ -42,10 +42,10 @@ int queue_sweep_run(const struct queue_sweep *s);
 
 /* One queue, computed and, if asked for, simulated. */
 struct queue_point {
-	struct queue_twin twin; /* the queue as the twin plays it */
+	struct queue_des des; /* the simulated queue */
 	struct queue_result result[QUEUE_MAX_CLASSES];
 	double conserved; /* NaN where it says nothing */
-	struct queue_twin_result simulated[QUEUE_MAX_CLASSES];
+	struct queue_des_result simulated[QUEUE_MAX_CLASSES];
 	struct interval simulated_conserved;
 };
 

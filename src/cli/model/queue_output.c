@@ -7,13 +7,13 @@
 
 struct measure {
 	const char *name, *unit;
-	size_t result, twin;
+	size_t result, des;
 };
 
 #define MEASURE(name, unit, field)                                \
 	{                                                         \
 		name, unit, offsetof(struct queue_result, field), \
-			offsetof(struct queue_twin_result, field) \
+			offsetof(struct queue_des_result, field)  \
 	}
 
 static const struct measure measures[] = {
@@ -35,7 +35,7 @@ static double value_of(const struct queue_result *r, size_t k)
 }
 
 /*
- * A share of the link is in the unit of its rate; the twin counts packets, so
+ * A share of the link is in the unit of its rate; the simulation counts packets, so
  * utilisation is what the two can be compared by.
  */
 static bool is_comparable(const struct queue_output *o, size_t k)
@@ -56,7 +56,7 @@ static struct comparison compare(const struct queue_point *point, size_t k, size
 		.unit = measures[m].unit,
 		.computed = isfinite(computed) ? computed : NAN,
 		.thesis = NAN,
-		.in = (const struct interval *)(const void *)(base + measures[m].twin),
+		.in = (const struct interval *)(const void *)(base + measures[m].des),
 	};
 }
 
@@ -129,12 +129,12 @@ static void put_row(struct queue_output *o, const struct queue_point *point, siz
 {
 	const double *f = o->sweep->fields[k];
 	const struct queue_row row = {
-		.class = point->twin.classes[k],
+		.class = point->des.classes[k],
 		.result = point->result[k],
 		.number = k + 1,
-		.capacity = point->twin.capacity,
+		.capacity = point->des.capacity,
 		.offered = f[0],
-		.quantum = point->twin.turn[k] * f[2],
+		.quantum = point->des.turn[k] * f[2],
 	};
 
 	table_put_row(o->points, &row);
@@ -144,11 +144,11 @@ static void put_comparisons(struct queue_output *o, const struct queue_point *po
 {
 	struct strbuf label = STRBUF_INIT;
 
-	if (point->twin.n_classes > 1)
+	if (point->des.n_classes > 1)
 		strbuf_printf(&label, "class %zu", k + 1);
 	else
-		strbuf_printf(&label, "lambda=%g cs2=%g", point->twin.classes[k].lambda,
-			      point->twin.classes[k].cs2);
+		strbuf_printf(&label, "lambda=%g cs2=%g", point->des.classes[k].lambda,
+			      point->des.classes[k].cs2);
 	for (size_t m = 0; m < N_MEASURES; m++) {
 		struct comparison c = compare(point, k, m, label.text);
 
@@ -162,7 +162,7 @@ static void judge(struct queue_output *o, const struct queue_point *point)
 {
 	struct comparison sum = compare_conserved(point);
 
-	for (size_t k = 0; k < point->twin.n_classes; k++) {
+	for (size_t k = 0; k < point->des.n_classes; k++) {
 		for (size_t m = 0; m < N_MEASURES; m++) {
 			struct comparison c = compare(point, k, m, "");
 
@@ -179,7 +179,7 @@ void queue_output_point(struct queue_output *o, const struct queue_point *point)
 
 	if (simulated)
 		judge(o, point);
-	for (size_t k = 0; k < point->twin.n_classes; k++) {
+	for (size_t k = 0; k < point->des.n_classes; k++) {
 		put_row(o, point, k);
 		if (o->simulated)
 			put_comparisons(o, point, k);

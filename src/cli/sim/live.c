@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/unfinished.h"
 #include "cli/live/live.h"
 #include "cli/sim/session.h"
 
@@ -68,7 +68,7 @@ static hd_time next_stop(struct live_run *r, hd_time took)
 	hd_time now = sim_now(run_sim(*r->s));
 
 	/* A signal ends the run when it is next asked. */
-	if (unfinished_is_due())
+	if (cleanup_signal_is_pending())
 		return HD_TIME_NEVER;
 	if (r->v->pace > 0) {
 		if (took < LOOK)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/unfinished.h"
+#include "base/cleanup.h"
 #include "cli/colour.h"
 #include "cli/live/live.h"
 #include "cli/output.h"
@@ -146,7 +146,7 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 		progress_begin(&progress, &v->common, "packets", 0);
 	/* Several processes would end at different instants: none waits. */
 	if (is_first && v->world.n > 1)
-		unfinished_let_go();
+		cleanup_resume_signals();
 	enum hd_status done = v->live ? live_session(v, file, &s, &d) : run_to_end(s, &d);
 
 	if (is_first)

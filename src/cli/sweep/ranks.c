@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "base/unfinished.h"
 #include "report/database.h"
 #include "study/merge.h"
 #include "study/processes.h"
@@ -55,7 +55,7 @@ static enum hd_status run_shard(const struct sweep_values *v, const struct study
 	w->seen = seen ? v->common.db : NULL;
 	w->version = HD_VERSION;
 	w->at_once = processes_at_once(v->jobs ? v->jobs : 1);
-	unfinished_hold();
+	cleanup_defer_signals();
 	status = sweep_run(w, d);
 	if (status != HD_OK || w->interrupted)
 		return status;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/mpi/world.h"
-#include "base/unfinished.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -199,7 +199,7 @@ int sweep_run_and_show(struct sweep_values *v, struct sweep *w)
 	/* For as long as sweep_run has it. */
 	w->context = &watcher;
 	/* To the end: what was done by then is shown, whoever ends us. */
-	unfinished_hold();
+	cleanup_defer_signals();
 	enum hd_status status = sweep_run(w, &d);
 
 	w->context = NULL;

@@ -30,7 +30,7 @@ double ge_result_get(const struct ge_result *r, enum ge_measure m)
 	return values[m];
 }
 
-const struct interval *ge_twin_get(const struct ge_twin_result *r, enum ge_measure m)
+const struct interval *ge_des_get(const struct ge_des_result *r, enum ge_measure m)
 {
 	const struct interval *const values[GE_MEASURES] = {
 		[GE_L] = &r->mean_queue,      [GE_U] = &r->utilisation,
@@ -171,8 +171,8 @@ enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *stud
 		ge_point_fini(point);
 		return status;
 	}
-	if (study->twin.packets)
-		ge_twin_run(q, &study->twin, &point->twin, point->class_twins);
+	if (study->des.packets)
+		ge_des_run(q, &study->des, &point->des, point->class_des);
 	return HD_OK;
 }
 

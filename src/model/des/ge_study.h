@@ -8,14 +8,14 @@
  * model commands and the published figures of chapter 5 are made of.
  */
 
-#include "model/des/ge_twin.h"
+#include "model/des/ge_des.h"
 #include "model/maxent.h"
 
 struct ge_study {
 	struct batch_queue queue;
-	bool thesis;              /* the approximation too; one class, no fixed rooms */
-	bool without;             /* and the queue without thresholds */
-	struct twin_options twin; /* packets = 0: no simulation */
+	bool thesis;            /* the approximation too; one class, no fixed rooms */
+	bool without;           /* and the queue without thresholds */
+	struct des_options des; /* packets = 0: no simulation */
 };
 
 struct ge_point {
@@ -41,8 +41,8 @@ struct ge_point {
 	size_t n_classes; /* results of each, if there are several */
 	struct ge_result classes[BATCH_MAX_CLASSES];
 
-	struct ge_twin_result twin;
-	struct ge_twin_result class_twins[BATCH_MAX_CLASSES];
+	struct ge_des_result des;
+	struct ge_des_result class_des[BATCH_MAX_CLASSES];
 };
 
 HD_MUST_CHECK enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *study,
@@ -55,6 +55,6 @@ extern const char *const ge_measure_names[GE_MEASURES]; /* "L" */
 extern const char *const ge_measure_units[GE_MEASURES]; /* "packets" */
 
 double ge_result_get(const struct ge_result *r, enum ge_measure m);
-const struct interval *ge_twin_get(const struct ge_twin_result *r, enum ge_measure m);
+const struct interval *ge_des_get(const struct ge_des_result *r, enum ge_measure m);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/order.h"
+#include "base/compare.h"
 #include "base/rng.h"
 #include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
@@ -124,7 +124,7 @@ static double lindley(const hd_time *phases, unsigned n, hd_time period)
 	hd_time sorted[64], free_at = 0, sum = 0;
 
 	memcpy(sorted, phases, n * sizeof(*phases));
-	qsort(sorted, n, sizeof(*sorted), order_u64);
+	qsort(sorted, n, sizeof(*sorted), compare_u64);
 	for (unsigned i = 0; i < 2 * n; i++) {
 		hd_time at = i < n ? sorted[i] : sorted[i - n] + period;
 		hd_time start = at > free_at ? at : free_at;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "sim/domains/distant.h"
 #include "sim/injection/control.h"
 #include "sim/injection/mark.h"
@@ -53,14 +53,14 @@ static const char *reason_not_to_cut(const struct sim *s)
 /* How many threads compute a run; if one without being asked, *why. */
 static unsigned threads_for(const struct sim *s, const char **why)
 {
-	unsigned there = team_processors();
+	unsigned there = parallel_processors();
 	unsigned worth = s->setup->n_ports / PORTS_WORTH;
 
 	*why = NULL;
 	if (s->rules.threads)
 		return s->rules.threads;
-	if (team_asked())
-		return team_asked();
+	if (parallel_threads())
+		return parallel_threads();
 	/* Their launcher has shared the processors out. */
 	if (s->rules.world)
 		return 1;
@@ -306,7 +306,7 @@ void parts_make(struct sim *s, const uint16_t *part_of_node, uint32_t n, unsigne
 	events_share(s);
 	endpoints_cut(s);
 	n = p->last - p->first;
-	p->crew = crew_new(threads < n ? threads : n, part_window, p);
+	p->pool = barrier_pool_new(threads < n ? threads : n, part_window, p);
 }
 
 void parts_free(struct sim *s)
@@ -315,7 +315,7 @@ void parts_free(struct sim *s)
 
 	if (!p)
 		return;
-	crew_free(p->crew);
+	barrier_pool_free(p->pool);
 	distant_fini(p);
 	for (uint32_t i = 0; i < p->cut.n; i++)
 		part_free(p->part[i], s);
@@ -390,13 +390,13 @@ void parts_begin(struct sim *s)
 		parts_cut(s, n, threads);
 	if (!s->run.has_rows)
 		rows_init(s, NULL);
-	const struct team_use use = {
+	const struct parallel_use use = {
 		.parts = sim_n_parts(s),
-		.threads = s->parts ? crew_size(s->parts->crew) : 1,
+		.threads = s->parts ? barrier_pool_size(s->parts->pool) : 1,
 		.why = s->not_cut,
 	};
 
-	team_note(&use);
+	parallel_record_use(&use);
 }
 
 const char *sim_share(struct sim *s)

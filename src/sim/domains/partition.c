@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
-#include "base/sets.h"
+#include "base/compare.h"
+#include "base/union_find.h"
 #include "sim/core/update.h"
 #include "sim/domains/parts.h"
 
@@ -20,7 +20,7 @@ static hd_time shortest_to_cut(const struct sim_setup *setup)
 		if (setup->ports[i].peer != SIM_NONE)
 			all[n++] = setup->ports[i].propagation;
 	}
-	qsort(all, n, sizeof(*all), order_u64);
+	qsort(all, n, sizeof(*all), compare_u64);
 	hd_time median = n ? all[n / 2] : 0;
 
 	free(all);
@@ -28,7 +28,7 @@ static hd_time shortest_to_cut(const struct sim_setup *setup)
 }
 
 /*
- * Nodes in groups (base/sets.h) that are never cut: an end port with its
+ * Nodes in groups (base/union_find.h) that are never cut: an end port with its
  * switch, what a link joins that is much shorter than others, so that windows
  * would be, and what endpoints ask for.
  */
@@ -36,7 +36,7 @@ static uint32_t *groups_new(const struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
 	hd_time least = shortest_to_cut(setup);
-	uint32_t *groups = sets_new(setup->n_nodes);
+	uint32_t *groups = union_find_new(setup->n_nodes);
 
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		const struct sim_port *p = &setup->ports[i];
@@ -44,13 +44,13 @@ static uint32_t *groups_new(const struct sim *s)
 		if (p->peer == SIM_NONE)
 			continue;
 		if (setup->nodes[p->node].kind == SIM_END || p->propagation < least)
-			sets_join(groups, p->node, setup->ports[p->peer].node);
+			union_find_join(groups, p->node, setup->ports[p->peer].node);
 	}
 	for (uint32_t e = 0; e < s->ends.n; e++) {
 		const uint32_t *joined = s->ends.all[e].joined;
 
 		for (uint32_t i = 0; joined && i < setup->n_nodes; i++)
-			sets_join(groups, i, joined[i]);
+			union_find_join(groups, i, joined[i]);
 	}
 	return groups;
 }
@@ -75,11 +75,11 @@ static void graph_init(struct graph *g, uint32_t *groups, const struct sim_setup
 		.vertex = hd_alloc(setup->n_nodes, sizeof(idx_t)),
 	};
 	for (uint32_t i = 0; i < setup->n_nodes; i++) {
-		if (sets_find(groups, i) == i)
+		if (union_find_root(groups, i) == i)
 			g->vertex[i] = g->n++;
 	}
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
-		g->vertex[i] = g->vertex[sets_find(groups, i)];
+		g->vertex[i] = g->vertex[union_find_root(groups, i)];
 	/* Ports of a group need not follow each other: count, then place. */
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		const struct sim_port *p = &setup->ports[i];

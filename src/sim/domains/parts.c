@@ -62,7 +62,7 @@ void part_window(void *context, unsigned member)
 {
 	struct parts *p = context;
 
-	for (uint32_t i = p->first + member; i < p->last; i += crew_size(p->crew)) {
+	for (uint32_t i = p->first + member; i < p->last; i += barrier_pool_size(p->pool)) {
 		struct sim *s = p->part[i];
 
 		if (p->goes_on)
@@ -104,14 +104,14 @@ static bool is_all_dry(const struct parts *p)
 static void window_turn(struct parts *p)
 {
 	p->goes_on = false;
-	crew_turn(p->crew);
+	barrier_pool_run(p->pool);
 	if (!p->stops_dry)
 		return;
 	distant_exchange(p, false);
 	if (is_all_dry(p))
 		return;
 	p->goes_on = true;
-	crew_turn(p->crew);
+	barrier_pool_run(p->pool);
 }
 
 static int late_order(const void *x, const void *y)

@@ -31,7 +31,7 @@
  * depends on the order of deliveries has it by rule (M1).
  */
 
-#include "base/crew.h"
+#include "base/barrier_pool.h"
 #include "sim/core/engine.h"
 #include "sim/injection/control.h"
 #include "sim/metrics/flow_tally.h"
@@ -87,7 +87,7 @@ struct parts {
 	hd_time begin, end; /* of this window, inclusive */
 	bool stops_dry;     /* see window_turn */
 	bool goes_on;       /* this turn, with parts that had stopped */
-	struct crew *crew;
+	struct barrier_pool *pool;
 	uint64_t looked;  /* events at the last look at progress */
 	uint64_t busiest; /* events of the busiest part, over all windows */
 	struct late *all; /* deliveries of a window, in order */
@@ -172,7 +172,7 @@ struct sim *event_owner(struct sim *s, uint64_t key);
 
 /* ---- parts.c ----------------------------------------------------------- */
 
-/* What one member of the crew does: its parts' window. */
+/* What one member of the pool does: its parts' window. */
 void part_window(void *context, unsigned member);
 enum sim_state parts_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context);
 

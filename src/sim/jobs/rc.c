@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/compare.h"
 #include "base/memory.h"
-#include "base/order.h"
 #include "hca/message_channel.h"
 #include "sim/jobs/jobs_internal.h"
 
@@ -30,7 +30,7 @@ static void ways_sort(struct ways *w)
 
 	if (!w->n)
 		return;
-	qsort(w->items, w->n, sizeof(*w->items), order_u64);
+	qsort(w->items, w->n, sizeof(*w->items), compare_u64);
 	for (size_t i = 0; i < w->n; i++) {
 		if (!n || w->items[n - 1] != w->items[i])
 			w->items[n++] = w->items[i];
@@ -245,7 +245,7 @@ void rc_send(struct share *s, uint32_t id, hd_time now)
 	const struct placed *p = s->of;
 	struct message *m = message_at(p, id);
 	const uint64_t way = (uint64_t)m->sender << 32 | m->target;
-	const uint64_t *at = bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), order_u64);
+	const uint64_t *at = bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), compare_u64);
 
 	assert(at);
 	/* Its source waits for it, too. */

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/failures/survey_cases.h"
 #include "subnet/routing/check.h"
 #include "subnet/routing/deadlock.h"
@@ -30,7 +30,7 @@ const char *const survey_verdict_names[] = {
 struct surveyor {
 	const struct survey_options *o;
 	struct survey *out;
-	bool **down; /* per member of the team: a flag per port */
+	bool **down; /* per member of the pool: a flag per port */
 	bool *done;  /* per case */
 	pthread_mutex_t lock;
 	size_t n_done;
@@ -240,20 +240,20 @@ void survey_run(const struct subnet *whole, const struct survey_options *o, stru
 	out->before = look_at(whole, o, false);
 	survey_list(whole->topo, o, out);
 	/* Some ten looks at each entry of each case's tables. */
-	struct team *team = team_new(10 * entries * out->n);
-	unsigned n = team_size(team);
+	struct parallel_pool *pool = parallel_pool_new(10 * entries * out->n);
+	unsigned n = parallel_pool_size(pool);
 
 	pthread_mutex_init(&y.lock, NULL);
 	y.down = hd_alloc(n, sizeof(*y.down));
 	y.done = hd_alloc(out->n, sizeof(*y.done));
 	for (unsigned i = 0; i < n; i++)
 		y.down[i] = hd_alloc(whole->topo->n_ports, sizeof(**y.down));
-	team_each(team, out->n, one_case, &y);
+	parallel_for(pool, out->n, one_case, &y);
 	for (unsigned i = 0; i < n; i++)
 		free(y.down[i]);
 	free(y.down);
 	pthread_mutex_destroy(&y.lock);
-	team_free(team);
+	parallel_pool_free(pool);
 	keep_done(out, y.done);
 	free(y.done);
 	rank(out);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/routing/fabric_for_tests.h"
 
 struct scene {
@@ -203,7 +203,7 @@ static void one_that_is_stopped_keeps_what_it_tried(void **state)
 		c.o.context = &most;
 		survey_run(&c.subnet, &c.o, &part);
 		/* One that another thread had begun may have ended. */
-		assert_in_range(part.n, most, most + team_processors());
+		assert_in_range(part.n, most, most + parallel_processors());
 		assert_int_equal(part.n + part.n_left, c.s.n);
 		for (size_t i = 0; i < part.n; i++) {
 			const struct survey_case *x = &part.cases[i];
@@ -310,11 +310,11 @@ static void threads_find_the_same(void **state)
 	prepare(&c, "ftree");
 	c.o.kinds[SURVEY_PAIRS] = true;
 	c.o.n_pairs = 30;
-	team_ask(1);
+	parallel_set_threads(1);
 	survey_run(&c.subnet, &c.o, &c.s);
-	team_ask(3);
+	parallel_set_threads(3);
 	survey_run(&c.subnet, &c.o, &other);
-	team_ask(0);
+	parallel_set_threads(0);
 	assert_int_equal(c.s.n, 20 + 32 + 16 + 30);
 	assert_int_equal(other.n, c.s.n);
 	for (size_t i = 0; i < other.n; i++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/tables/intern.h"
 
 #define MOST_VIEWS 64 /* targets that are prepared for at once */
@@ -93,7 +93,7 @@ static void gather_at_switches(void *context, unsigned member, size_t piece)
 	}
 }
 
-static void gather_all(struct gatherer *w, struct team *team)
+static void gather_all(struct gatherer *w, struct parallel_pool *pool)
 {
 	for (switch_id sw = 0; sw < w->g->n;) {
 		for (w->n_targets = 0; sw < w->g->n; sw++) {
@@ -102,8 +102,8 @@ static void gather_all(struct gatherer *w, struct team *team)
 			if (w->g->n_ends[sw] > 0)
 				w->targets[w->n_targets++] = sw;
 		}
-		team_each(team, w->n_targets, aim, w);
-		team_each(team, (w->g->n + SWITCHES - 1) / SWITCHES, gather_at_switches, w);
+		parallel_for(pool, w->n_targets, aim, w);
+		parallel_for(pool, (w->g->n + SWITCHES - 1) / SWITCHES, gather_at_switches, w);
 	}
 }
 
@@ -166,28 +166,28 @@ void adaptive_gather(struct subnet *s, const struct sw_graph *g, const struct ro
 {
 	adaptive_forget(s);
 	s->adaptive = adaptive_new(s, g->n, rule);
-	struct team *team = team_new((uint64_t)g->n * g->n_edges * 2);
+	struct parallel_pool *pool = parallel_pool_new((uint64_t)g->n * g->n_edges * 2);
 	struct gatherer w = {
 		.g = g,
 		.rule = rule,
 		.out = s->adaptive,
 		.index = hd_alloc(g->n, sizeof(*w.index)),
 		.views = hd_alloc(MOST_VIEWS, rule->view_size),
-		.queues = hd_alloc(team_size(team), sizeof(switch_id *)),
+		.queues = hd_alloc(parallel_pool_size(pool), sizeof(switch_id *)),
 	};
 
 	s->adaptive->sls = sls;
-	for (unsigned i = 0; i < team_size(team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		w.queues[i] = hd_alloc(g->n, sizeof(**w.queues));
-	gather_all(&w, team);
-	for (unsigned i = 0; i < team_size(team); i++)
+	gather_all(&w, pool);
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		free(w.queues[i]);
 	for (switch_id sw = 0; sw < g->n; sw++)
 		free(w.index[sw].slots);
 	free(w.queues);
 	free(w.views);
 	free(w.index);
-	team_free(team);
+	parallel_pool_free(pool);
 }
 
 void adaptive_forget(struct subnet *s)

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/parallel_for.h"
 #include "base/seeds_for_tests.h"
-#include "base/team.h"
 #include "subnet/routing/adaptive.h"
 #include "subnet/routing/deadlock.h"
 #include "subnet/routing/fabric_for_tests.h"
@@ -402,11 +402,11 @@ static void groups_do_not_depend_on_threads(void **state)
 	generate(&t, "fat-tree --radix 8 --levels 3");
 	subnet_init(&one, &t);
 	subnet_init(&four, &t);
-	team_ask(1);
+	parallel_set_threads(1);
 	must_route(&one, "updn");
-	team_ask(4);
+	parallel_set_threads(4);
 	must_route(&four, "updn");
-	team_ask(0);
+	parallel_set_threads(0);
 	n = one.n_switches;
 	assert_memory_equal(one.adaptive->number, four.adaptive->number,
 			    n * n * sizeof(*one.adaptive->number));

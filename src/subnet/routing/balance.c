@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
-#include "base/team.h"
+#include "base/compare.h"
+#include "base/parallel_for.h"
 #include "subnet/routing/adaptive.h"
 #include "subnet/routing/share.h"
 
@@ -102,10 +102,10 @@ static void number_systems(struct balancer *b)
 	b->system = hd_alloc(n, sizeof(*b->system));
 	for (switch_id sw = 0; sw < n; sw++)
 		guids[sw] = system_of(switch_node(b->s, sw));
-	qsort(guids, n, sizeof(*guids), order_u64);
+	qsort(guids, n, sizeof(*guids), compare_u64);
 	for (switch_id sw = 0; sw < n; sw++) {
 		uint64_t key = system_of(switch_node(b->s, sw));
-		const uint64_t *at = bsearch(&key, guids, n, sizeof(*guids), order_u64);
+		const uint64_t *at = bsearch(&key, guids, n, sizeof(*guids), compare_u64);
 
 		while (at > guids && at[-1] == key)
 			at--;
@@ -287,9 +287,9 @@ static void route_at_switches(void *context, unsigned member, size_t piece)
 		route_piece(b, from, end, offset);
 }
 
-static void route_switches(struct balancer *b, struct team *team)
+static void route_switches(struct balancer *b, struct parallel_pool *pool)
 {
-	team_each(team, (b->end - b->first + b->piece - 1) / b->piece, route_at_switches, b);
+	parallel_for(pool, (b->end - b->first + b->piece - 1) / b->piece, route_at_switches, b);
 }
 
 /* The next groups from destination `i` on; returns where they end. */
@@ -320,7 +320,8 @@ static void aim_at_group(void *context, unsigned member, size_t i)
 	b->groups[i].view = view;
 }
 
-static void route_into_rows(struct balancer *b, const struct dest_order *o, struct team *team)
+static void route_into_rows(struct balancer *b, const struct dest_order *o,
+			    struct parallel_pool *pool)
 {
 	b->views = hd_alloc(MOST_VIEWS, b->rule->view_size);
 	b->groups = hd_alloc(MOST_VIEWS, sizeof(*b->groups));
@@ -331,8 +332,8 @@ static void route_into_rows(struct balancer *b, const struct dest_order *o, stru
 		b->to = b->from + 1;
 		for (uint32_t i = 0; i < o->n;) {
 			i = take_groups(b, o, i, MOST_VIEWS);
-			team_each(team, b->n_groups, aim_at_group, b);
-			route_switches(b, team);
+			parallel_for(pool, b->n_groups, aim_at_group, b);
+			route_switches(b, pool);
 		}
 	}
 }
@@ -354,9 +355,10 @@ static bool is_worth_folding(const struct balancer *b)
 	return b->s->lft_at && 3 * b->rule->view_size <= b->s->lft_stride;
 }
 
-static void route_and_share(struct balancer *b, const struct dest_order *o, struct team *team)
+static void route_and_share(struct balancer *b, const struct dest_order *o,
+			    struct parallel_pool *pool)
 {
-	const switch_id batch = 2 * SWITCHES_FOLDED * team_size(team);
+	const switch_id batch = 2 * SWITCHES_FOLDED * parallel_pool_size(pool);
 	const size_t stride = b->s->lft_stride;
 	struct lft_fold fold;
 
@@ -365,7 +367,7 @@ static void route_and_share(struct balancer *b, const struct dest_order *o, stru
 	b->rows = hd_alloc(batch < b->g->n ? batch : b->g->n, stride);
 	b->piece = SWITCHES_FOLDED;
 	b->to = 1u << o->max_lmc;
-	team_each(team, b->g->n, aim_at_switch, b);
+	parallel_for(pool, b->g->n, aim_at_switch, b);
 	take_groups(b, o, 0, o->n);
 	for (uint32_t i = 0; i < b->n_groups; i++)
 		b->groups[i].view = b->views + b->groups[i].first->sw * b->rule->view_size;
@@ -373,7 +375,7 @@ static void route_and_share(struct balancer *b, const struct dest_order *o, stru
 	for (b->first = 0; b->first < b->g->n; b->first = b->end) {
 		b->end = b->first + batch < b->g->n ? b->first + batch : b->g->n;
 		memset(b->rows, LFT_NO_PORT, (b->end - b->first) * stride);
-		route_switches(b, team);
+		route_switches(b, pool);
 		for (switch_id sw = b->first; sw < b->end; sw++)
 			lft_fold_row(&fold, sw, row_of(b, sw));
 	}
@@ -387,27 +389,28 @@ void balance_routes(struct subnet *s, const struct sw_graph *g, const struct rou
 	struct dest_order o;
 
 	dest_order_init(&o, s, g);
-	struct team *team = team_new((uint64_t)o.n * g->n * 4 + (uint64_t)g->n * g->n_edges);
+	struct parallel_pool *pool =
+		parallel_pool_new((uint64_t)o.n * g->n * 4 + (uint64_t)g->n * g->n_edges);
 
 	number_systems(&b);
 	b.load = hd_alloc(g->port_base[g->n], sizeof(*b.load));
-	b.queues = hd_alloc(team_size(team), sizeof(*b.queues));
-	for (unsigned i = 0; i < team_size(team); i++)
+	b.queues = hd_alloc(parallel_pool_size(pool), sizeof(*b.queues));
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		b.queues[i] = hd_alloc(g->n, sizeof(**b.queues));
 	if (is_worth_folding(&b)) {
-		route_and_share(&b, &o, team);
+		route_and_share(&b, &o, pool);
 	} else {
 		subnet_own(s);
-		route_into_rows(&b, &o, team);
+		route_into_rows(&b, &o, pool);
 	}
-	for (unsigned i = 0; i < team_size(team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		free(b.queues[i]);
 	free(b.queues);
 	free(b.groups);
 	free(b.views);
 	free(b.load);
 	free(b.system);
-	team_free(team);
+	parallel_pool_free(pool);
 	dest_order_fini(&o);
 	if (rule->adaptive)
 		adaptive_gather(s, g, rule, rule->adaptive);

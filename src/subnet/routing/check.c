@@ -211,20 +211,20 @@ void check_routes(const struct subnet *s, struct route_check *out)
 
 	graph_init(&g, s);
 	path_dests_init(&dests, s, &g);
-	struct team *team = path_team(&g, &dests);
-	struct checker *c = hd_alloc(team_size(team), sizeof(*c));
+	struct parallel_pool *pool = path_pool(&g, &dests);
+	struct checker *c = hd_alloc(parallel_pool_size(pool), sizeof(*c));
 
-	for (unsigned i = 0; i < team_size(team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		checker_init(&c[i], s, &g);
-	path_visit(s, &g, &dests, team, check_dest, c);
-	for (unsigned i = 1; i < team_size(team); i++)
+	path_visit(s, &g, &dests, pool, check_dest, c);
+	for (unsigned i = 1; i < parallel_pool_size(pool); i++)
 		merge(&c[0], &c[i]);
 	*out = c[0].found;
 	check_direct(s, out);
-	for (unsigned i = 0; i < team_size(team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		checker_fini(&c[i]);
 	free(c);
-	team_free(team);
+	parallel_pool_free(pool);
 	path_dests_fini(&dests);
 	graph_fini(&g);
 }

@@ -528,22 +528,22 @@ static void trace_unicast(const struct tracer *shared, struct deadlock_check *ou
 	struct path_dests dests;
 
 	path_dests_init(&dests, shared->s, shared->g);
-	struct team *team = path_team(shared->g, &dests);
-	struct tracer *t = hd_alloc(team_size(team), sizeof(*t));
+	struct parallel_pool *pool = path_pool(shared->g, &dests);
+	struct tracer *t = hd_alloc(parallel_pool_size(pool), sizeof(*t));
 
-	for (unsigned i = 0; i < team_size(team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		t[i] = tracer_of(shared);
-	path_visit(shared->s, shared->g, &dests, team, trace_dest, t);
-	for (unsigned i = 1; i < team_size(team); i++)
+	path_visit(shared->s, shared->g, &dests, pool, trace_dest, t);
+	for (unsigned i = 1; i < parallel_pool_size(pool); i++)
 		tracer_merge(&t[0], &t[i]);
 	trace_routers(&t[0]);
 	out->n_dropped = t[0].n_dropped;
 	out->dropped_at = t[0].dropped_at;
 	out->dropped_sl = t[0].dropped_sl;
-	for (unsigned i = 0; i < team_size(team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		tracer_free(&t[i]);
 	free(t);
-	team_free(team);
+	parallel_pool_free(pool);
 	path_dests_fini(&dests);
 }
 

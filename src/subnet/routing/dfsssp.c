@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/routing/layers.h"
 #include "subnet/routing/order.h"
 #include "subnet/routing/route.h"
@@ -27,7 +27,7 @@
 struct dfsssp {
 	struct subnet *s;
 	const struct sw_graph *g;
-	struct team *team;
+	struct parallel_pool *pool;
 	uint16_t *dist;
 	switch_id *queue; /* switches by distance from the target */
 	uint32_t n_queue;
@@ -107,12 +107,12 @@ static void choose_some(void *context, unsigned member, size_t piece)
 }
 
 /* Calls for pieces of n switches: by all threads, or here at once. */
-static void each_piece(struct dfsssp *f, uint32_t n, uint32_t work, team_fn *fn)
+static void each_piece(struct dfsssp *f, uint32_t n, uint32_t work, parallel_for_fn *fn)
 {
 	size_t pieces = (n + SWITCHES - 1) / SWITCHES;
 
 	if (work >= WORTH_A_TURN) {
-		team_each(f->team, pieces, fn, f);
+		parallel_for(f->pool, pieces, fn, f);
 		return;
 	}
 	for (size_t i = 0; i < pieces; i++)
@@ -241,7 +241,7 @@ static void dfsssp_init(struct dfsssp *f, struct subnet *s, const struct sw_grap
 	*f = (struct dfsssp){
 		.s = s,
 		.g = g,
-		.team = team_new((uint64_t)n * g->n_edges),
+		.pool = parallel_pool_new((uint64_t)n * g->n_edges),
 		.dist = hd_alloc(n, sizeof(*f->dist)),
 		.queue = hd_alloc(n, sizeof(*f->queue)),
 		.ring = hd_alloc(n + 1, sizeof(*f->ring)),
@@ -253,17 +253,17 @@ static void dfsssp_init(struct dfsssp *f, struct subnet *s, const struct sw_grap
 		.flow = hd_alloc(n, sizeof(*f->flow)),
 		.known = hd_alloc(n, sizeof(*f->known)),
 	};
-	f->path = hd_alloc(team_size(f->team), sizeof(*f->path));
-	for (unsigned i = 0; i < team_size(f->team); i++)
+	f->path = hd_alloc(parallel_pool_size(f->pool), sizeof(*f->path));
+	for (unsigned i = 0; i < parallel_pool_size(f->pool); i++)
 		f->path[i] = hd_alloc(n, sizeof(**f->path));
 }
 
 static void dfsssp_fini(struct dfsssp *f)
 {
-	for (unsigned i = 0; i < team_size(f->team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(f->pool); i++)
 		free(f->path[i]);
 	free(f->path);
-	team_free(f->team);
+	parallel_pool_free(f->pool);
 	free(f->dist);
 	free(f->queue);
 	free(f->ring);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables and verdicts do not depend on how many threads make them. */
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/routing/check.h"
 #include "subnet/routing/deadlock.h"
 #include "subnet/routing/engines_for_tests.h"
@@ -52,7 +52,7 @@ static void put_routes(const struct topo *t, const char *engine, unsigned lmc, s
 	/* On several threads shared as they are made, too. */
 	const struct lid_options lids = { .lmc = lmc,
 					  .sm_port = TOPO_NONE,
-					  .shares = team_asked() > 1 };
+					  .shares = parallel_threads() > 1 };
 
 	subnet_init(&s, t);
 	if (subnet_assign_lids(&s, &lids, &d) != HD_OK ||
@@ -103,11 +103,11 @@ static void assert_threads_agree(const struct topo *t, const char *engine, unsig
 {
 	struct strbuf one = STRBUF_INIT, other = STRBUF_INIT;
 
-	team_ask(1);
+	parallel_set_threads(1);
 	put_routes(t, engine, lmc, *r, &one);
-	team_ask(n);
+	parallel_set_threads(n);
 	put_routes(t, engine, lmc, *r, &other);
-	team_ask(0);
+	parallel_set_threads(0);
 	assert_int_equal(one.len, other.len);
 	assert_memory_equal(one.text, other.text, one.len);
 	strbuf_fini(&one);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/routing/route.h"
 #include "subnet/routing/updn.h"
 
@@ -372,22 +372,23 @@ static void route_switches(struct ftree *f, uint16_t adaptive)
 	free(level);
 }
 
-static enum hd_status route_targets(struct ftree *f, struct team *team, struct diag *d)
+static enum hd_status route_targets(struct ftree *f, struct parallel_pool *pool, struct diag *d)
 {
-	team_each(team, f->n_targets, meet, f);
+	parallel_for(pool, f->n_targets, meet, f);
 	for (uint32_t i = 0; i < f->n_targets; i++) {
 		if (f->targets[i].fails)
 			return diag_fail(d, HD_ERR_UNFIT,
 					 "some hosts have no way up and down to '%s'",
 					 topo_node_of(f->s->topo, f->targets[i].owner)->name);
 	}
-	team_each(team, (f->g->n + SWITCHES - 1) / SWITCHES, fill_rows, f);
+	parallel_for(pool, (f->g->n + SWITCHES - 1) / SWITCHES, fill_rows, f);
 	f->n_targets = 0;
 	f->n_steps = 0;
 	return HD_OK;
 }
 
-static enum hd_status route_host(struct ftree *f, struct team *team, port_id host, struct diag *d)
+static enum hd_status route_host(struct ftree *f, struct parallel_pool *pool, port_id host,
+				 struct diag *d)
 {
 	const struct subnet *s = f->s;
 	struct target t = { .owner = host, .lid = s->lid_of_port[host] };
@@ -398,7 +399,7 @@ static enum hd_status route_host(struct ftree *f, struct team *team, port_id hos
 	for (unsigned k = 0; k < n; k++, t.lid++) {
 		choose_way(f, &t);
 		f->targets[f->n_targets++] = t;
-		if (f->n_targets == LIDS_AT_ONCE && route_targets(f, team, d) != HD_OK)
+		if (f->n_targets == LIDS_AT_ONCE && route_targets(f, pool, d) != HD_OK)
 			return d->status;
 	}
 	return HD_OK;
@@ -408,7 +409,7 @@ static enum hd_status route_host(struct ftree *f, struct team *team, port_id hos
  * In the order of the fabric, so that neighbours (which a shift pattern sends
  * to at the same time) have different ways.
  */
-static enum hd_status route_hosts(struct ftree *f, struct team *team, struct diag *d)
+static enum hd_status route_hosts(struct ftree *f, struct parallel_pool *pool, struct diag *d)
 {
 	const struct topo *t = f->s->topo;
 	port_id *hosts = hd_alloc(t->n_ports, sizeof(*hosts));
@@ -416,9 +417,9 @@ static enum hd_status route_hosts(struct ftree *f, struct team *team, struct dia
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < n && status == HD_OK; i++)
-		status = route_host(f, team, hosts[i], d);
+		status = route_host(f, pool, hosts[i], d);
 	if (status == HD_OK)
-		status = route_targets(f, team, d);
+		status = route_targets(f, pool, d);
 	free(hosts);
 	return status;
 }
@@ -471,19 +472,19 @@ static void spaces_fini(struct ftree *f, unsigned n)
 static enum hd_status route_all(struct ftree *f, struct diag *d)
 {
 	size_t n = f->g->n;
-	struct team *team = team_new((uint64_t)f->s->topo->n_nodes * n * 4);
+	struct parallel_pool *pool = parallel_pool_new((uint64_t)f->s->topo->n_nodes * n * 4);
 
 	sort_ways(f);
-	spaces_init(f, team_size(team));
+	spaces_init(f, parallel_pool_size(pool));
 	f->ports = hd_alloc(LIDS_AT_ONCE * n, sizeof(*f->ports));
 	f->sent = hd_alloc(LIDS_AT_ONCE * n, sizeof(*f->sent));
-	enum hd_status status = route_hosts(f, team, d);
+	enum hd_status status = route_hosts(f, pool, d);
 
-	spaces_fini(f, team_size(team));
+	spaces_fini(f, parallel_pool_size(pool));
 	free(f->ports);
 	free(f->sent);
 	free(f->steps);
-	team_free(team);
+	parallel_pool_free(pool);
 	return status;
 }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel_for.h"
 #include "base/rng.h"
-#include "base/team.h"
 #include "subnet/routing/grid.h"
 #include "subnet/routing/layers.h"
 #include "subnet/routing/route.h"
@@ -180,8 +180,8 @@ static void route_to(void *context, unsigned member, size_t target)
 static void find_ways(struct lash *l)
 {
 	size_t n = l->g->n;
-	struct team *team = team_new((uint64_t)n * l->g->n_edges);
-	unsigned size = team_size(team);
+	struct parallel_pool *pool = parallel_pool_new((uint64_t)n * l->g->n_edges);
+	unsigned size = parallel_pool_size(pool);
 
 	l->spaces = hd_alloc(size, sizeof(*l->spaces));
 	for (unsigned i = 0; i < size; i++)
@@ -190,14 +190,14 @@ static void find_ways(struct lash *l)
 			.dist = hd_alloc(n, sizeof(uint16_t)),
 			.queue = hd_alloc(n, sizeof(switch_id)),
 		};
-	team_each(team, n, route_to, l);
+	parallel_for(pool, n, route_to, l);
 	for (unsigned i = 0; i < size; i++) {
 		free(l->spaces[i].extra);
 		free(l->spaces[i].dist);
 		free(l->spaces[i].queue);
 	}
 	free(l->spaces);
-	team_free(team);
+	parallel_pool_free(pool);
 }
 
 static unsigned collect(const struct lash *l, switch_id from, switch_id to, edge_id *path)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "base/compare.h"
 
 struct layer {
 	/* [channel][port of the switch it leads to] */
@@ -160,7 +160,7 @@ static void sort_by_rank(const struct layer *layer, edge_id *list, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = (uint64_t)layer->rank[list[i]] << 32 | list[i];
-	qsort(keys, n, sizeof(*keys), order_u64);
+	qsort(keys, n, sizeof(*keys), compare_u64);
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = (edge_id)keys[i];
 	free(keys);
@@ -177,7 +177,7 @@ static void reorder(struct layer *layer, struct search *s)
 		s->ranks[n++] = layer->rank[s->behind[i]];
 	for (uint32_t i = 0; i < s->n_ahead; i++)
 		s->ranks[n++] = layer->rank[s->ahead[i]];
-	qsort(s->ranks, n, sizeof(*s->ranks), order_u32);
+	qsort(s->ranks, n, sizeof(*s->ranks), compare_u32);
 	n = 0;
 	for (uint32_t i = 0; i < s->n_behind; i++)
 		layer->rank[s->behind[i]] = s->ranks[n++];

@@ -195,17 +195,17 @@ static void pour_all(struct loads *l, struct load_spread *out)
 	*out = (struct load_spread){ .n_flows = 0 };
 	path_dests_init(&dests, l->s, &l->g);
 	uint64_t *n_hosts = hosts_by_subnet(l);
-	struct team *team = path_team(&l->g, &dests);
-	struct funnel *f = hd_alloc(team_size(team), sizeof(*f));
+	struct parallel_pool *pool = path_pool(&l->g, &dests);
+	struct funnel *f = hd_alloc(parallel_pool_size(pool), sizeof(*f));
 
-	for (unsigned i = 0; i < team_size(team); i++)
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		funnel_init(&f[i], l, n_hosts);
-	path_visit(l->s, &l->g, &dests, team, pour_dest, f);
-	for (unsigned i = 0; i < team_size(team); i++)
+	path_visit(l->s, &l->g, &dests, pool, pour_dest, f);
+	for (unsigned i = 0; i < parallel_pool_size(pool); i++)
 		funnel_end(&f[i], l, out);
 	pour_cables(l, n_hosts, out);
 	free(f);
-	team_free(team);
+	parallel_pool_free(pool);
 	free(n_hosts);
 	path_dests_fini(&dests);
 }

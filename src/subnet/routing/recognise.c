@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/sets.h"
+#include "base/union_find.h"
 
 /* The graph with parallel cables merged: one number per pair of neighbours. */
 struct plain {
 	const struct sw_graph *g;
 	uint32_t *first;  /* neighbours of sw: first[sw] .. first[sw + 1] */
 	switch_id *to;    /* by the number of the lowest port */
-	uint32_t *joined; /* base/sets.h: entries of one dimension */
+	uint32_t *joined; /* base/union_find.h: entries of one dimension */
 	uint32_t *twin;   /* the same pair seen from the other switch */
 };
 
@@ -33,7 +33,7 @@ static void plain_init(struct plain *p, const struct sw_graph *g)
 		.g = g,
 		.first = hd_alloc(g->n + 1u, sizeof(*p->first)),
 		.to = hd_alloc(g->n_edges, sizeof(*p->to)),
-		.joined = sets_new(g->n_edges),
+		.joined = union_find_new(g->n_edges),
 		.twin = hd_alloc(g->n_edges, sizeof(*p->twin)),
 	};
 	for (switch_id sw = 0; sw < g->n; sw++) {
@@ -86,11 +86,11 @@ static void relate(struct plain *p, switch_id at, uint32_t i, uint32_t k)
 	switch_id x = fourth_corner(p, at, a, b);
 
 	if (x == TOPO_NONE) {
-		sets_join(p->joined, i, k);
+		union_find_join(p->joined, i, k);
 		return;
 	}
-	sets_join(p->joined, i, find_entry(p, b, x));
-	sets_join(p->joined, k, find_entry(p, a, x));
+	union_find_join(p->joined, i, find_entry(p, b, x));
+	union_find_join(p->joined, k, find_entry(p, a, x));
 }
 
 static void relate_all(struct plain *p)
@@ -99,7 +99,7 @@ static void relate_all(struct plain *p)
 		uint32_t end = p->first[sw + 1];
 
 		for (uint32_t i = p->first[sw]; i < end; i++) {
-			sets_join(p->joined, i, p->twin[i]);
+			union_find_join(p->joined, i, p->twin[i]);
 			for (uint32_t k = i + 1; k < end; k++)
 				relate(p, sw, i, k);
 		}
@@ -124,7 +124,8 @@ static void flood_slice(struct plain *p, struct slices *s, switch_id start)
 		switch_id sw = s->queue[head++];
 
 		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++) {
-			if (sets_find(p->joined, i) == s->class || s->of[p->to[i]] != TOPO_NONE)
+			if (union_find_root(p->joined, i) == s->class ||
+			    s->of[p->to[i]] != TOPO_NONE)
 				continue;
 			s->of[p->to[i]] = s->n;
 			s->queue[tail++] = p->to[i];
@@ -182,7 +183,7 @@ static bool line_init(struct line *l, struct plain *p, const struct slices *s)
 		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++) {
 			uint32_t here = s->of[sw], there = s->of[p->to[i]];
 
-			if (sets_find(p->joined, i) == s->class &&
+			if (union_find_root(p->joined, i) == s->class &&
 			    (here == there || !add_neighbour(l, here, there)))
 				return false;
 		}
@@ -259,10 +260,10 @@ bool grid_recognise(struct grid *grid, const struct sw_graph *g)
 		bool seen = false;
 
 		for (uint32_t k = 0; k < i; k++)
-			seen |= sets_find(p.joined, k) == sets_find(p.joined, i);
+			seen |= union_find_root(p.joined, k) == union_find_root(p.joined, i);
 		if (seen)
 			continue;
-		fits = add_dimension(grid, &p, sets_find(p.joined, i));
+		fits = add_dimension(grid, &p, union_find_root(p.joined, i));
 		if (fits)
 			positions *= grid->size[grid->n_dims - 1];
 		fits = fits && positions <= g->n;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/routing/route.h"
 
 static bool goes_up(const struct updn *u, switch_id from, switch_id to)
@@ -207,8 +207,8 @@ static void look_at_root(void *context, unsigned member, size_t sw)
 
 static bool find_tops(const struct sw_graph *g, bool *is_root)
 {
-	struct team *team = team_new((uint64_t)g->n * g->n_edges);
-	size_t space = (size_t)team_size(team) * g->n;
+	struct parallel_pool *pool = parallel_pool_new((uint64_t)g->n * g->n_edges);
+	size_t space = (size_t)parallel_pool_size(pool) * g->n;
 	struct root_search r = {
 		.g = g,
 		.is_root = is_root,
@@ -216,10 +216,10 @@ static bool find_tops(const struct sw_graph *g, bool *is_root)
 		.queue = hd_alloc(space, sizeof(*r.queue)),
 	};
 
-	team_each(team, g->n, look_at_root, &r);
+	parallel_for(pool, g->n, look_at_root, &r);
 	free(r.dist);
 	free(r.queue);
-	team_free(team);
+	parallel_pool_free(pool);
 	return memchr(is_root, 1, g->n);
 }
 

@@ -155,25 +155,25 @@ static switch_id columns_take(struct columns *c, switch_id sw)
 }
 
 void path_visit(const struct subnet *s, const struct sw_graph *g, const struct path_dests *p,
-		struct team *team, path_visit_fn *visit, void *context)
+		struct parallel_pool *pool, path_visit_fn *visit, void *context)
 {
 	struct columns c = { .s = s, .g = g, .p = p, .visit = visit, .context = context };
 
 	for (switch_id sw = 0; sw < g->n;) {
 		switch_id end = columns_take(&c, sw);
 
-		team_each(team, (g->n + TILE - 1) / TILE, move_tile, &c);
-		team_each(team, end - sw, visit_switch, &c);
+		parallel_for(pool, (g->n + TILE - 1) / TILE, move_tile, &c);
+		parallel_for(pool, end - sw, visit_switch, &c);
 		sw = end;
 	}
 	free(c.ports);
 }
 
-struct team *path_team(const struct sw_graph *g, const struct path_dests *p)
+struct parallel_pool *path_pool(const struct sw_graph *g, const struct path_dests *p)
 {
 	enum { STEPS = 8 }; /* about so many for each switch of a column */
 
-	return team_new((uint64_t)p->n * g->n * STEPS);
+	return parallel_pool_new((uint64_t)p->n * g->n * STEPS);
 }
 
 #define UNKNOWN UINT16_MAX

@@ -9,7 +9,7 @@
  * switches to channels, so everything about its paths costs O(switches).
  */
 
-#include "base/team.h"
+#include "base/parallel_for.h"
 #include "subnet/routing/graph.h"
 
 struct path_dest {
@@ -55,16 +55,16 @@ void path_column(const struct subnet *s, const struct sw_graph *g, const struct 
 void path_column_of(const struct subnet *s, const struct sw_graph *g, switch_id target,
 		    const struct path_dest *d, edge_id *next);
 
-/* What is done with a column; `member` as of a team. */
+/* What is done with a column; `member` as of a pool. */
 typedef void path_visit_fn(void *context, unsigned member, const struct path_view *v);
 /*
  * Calls for every destination; a member gets them in rising order, and those
  * of one switch together.
  */
 void path_visit(const struct subnet *s, const struct sw_graph *g, const struct path_dests *p,
-		struct team *team, path_visit_fn *visit, void *context);
-/* A team for that, as it is worth. */
-struct team *path_team(const struct sw_graph *g, const struct path_dests *p);
+		struct parallel_pool *pool, path_visit_fn *visit, void *context);
+/* A pool for that, as it is worth. */
+struct parallel_pool *path_pool(const struct sw_graph *g, const struct path_dests *p);
 
 static inline bool path_goes_on(edge_id next)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/order.h"
+#include "base/compare.h"
 
 /* Beyond these sizes a bound takes too long to be of use. */
 #define MAX_FLOW_STEPS  UINT64_C(1000000000)
@@ -607,7 +607,7 @@ uint64_t bisect_by_layers(const struct topo *t)
 	struct profile p = { hd_alloc(2, sizeof(double)), 1 };
 
 	memcpy(sides, t->dims, t->n_dims * sizeof(*sides));
-	qsort(sides, t->n_dims, sizeof(*sides), order_u32);
+	qsort(sides, t->n_dims, sizeof(*sides), compare_u32);
 	for (unsigned i = 0; i < t->n_dims && known; i++) {
 		double k = sides[i], n = p.n;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_BASE_CREW_H
-#define HD_BASE_CREW_H
+#ifndef HD_BASE_BARRIER_POOL_H
+#define HD_BASE_BARRIER_POOL_H
 
 /*
  * Threads that work in turns: in each, all of them call one function, and the
@@ -12,16 +12,16 @@
  * caller between the two.
  */
 
-/* `member` is below crew_size; 0 is the thread that calls crew_turn. */
-typedef void crew_fn(void *context, unsigned member);
+/* `member` is below barrier_pool_size; 0 is the thread that calls barrier_pool_run. */
+typedef void barrier_pool_fn(void *context, unsigned member);
 
-struct crew;
+struct barrier_pool;
 
 /* As many members as asked for, or as the system has threads for. */
-struct crew *crew_new(unsigned n, crew_fn *work, void *context);
+struct barrier_pool *barrier_pool_new(unsigned n, barrier_pool_fn *work, void *context);
 /* Between two turns. */
-void crew_free(struct crew *c);
-unsigned crew_size(const struct crew *c);
-void crew_turn(struct crew *c);
+void barrier_pool_free(struct barrier_pool *c);
+unsigned barrier_pool_size(const struct barrier_pool *c);
+void barrier_pool_run(struct barrier_pool *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/letter.h"
+#include "bench/params_codec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,14 +43,14 @@ static const struct bench_params example = {
 
 static void parameters_come_back(void **state)
 {
-	uint8_t bytes[LETTER_SIZE], again[LETTER_SIZE];
+	uint8_t bytes[PARAMS_CODE_SIZE], again[PARAMS_CODE_SIZE];
 	struct diag d = { .status = HD_OK };
 	struct bench_params p;
 
 	(void)state;
-	letter_write(&example, bytes);
-	assert_int_equal(letter_read(bytes, sizeof(bytes), &d, &p), HD_OK);
-	letter_write(&p, again);
+	params_encode(&example, bytes);
+	assert_int_equal(params_decode(bytes, sizeof(bytes), &d, &p), HD_OK);
+	params_encode(&p, again);
 	assert_memory_equal(bytes, again, sizeof(bytes));
 	assert_true(p.size == example.size && p.mtu == example.mtu &&
 		    p.iterations == example.iterations && p.peer_pkey == example.peer_pkey &&
@@ -65,37 +65,37 @@ static void parameters_come_back(void **state)
 /* No byte is idle: each changes something, or is refused. */
 static void every_byte_means_something(void **state)
 {
-	uint8_t bytes[LETTER_SIZE], again[LETTER_SIZE];
+	uint8_t bytes[PARAMS_CODE_SIZE], again[PARAMS_CODE_SIZE];
 
 	(void)state;
-	for (size_t i = 0; i < LETTER_SIZE * 8; i++) {
+	for (size_t i = 0; i < PARAMS_CODE_SIZE * 8; i++) {
 		struct diag d = { .status = HD_OK };
 		struct bench_params p = { .mtu = 7 };
 
-		letter_write(&example, bytes);
+		params_encode(&example, bytes);
 		bytes[i / 8] ^= (uint8_t)(1 << i % 8);
-		if (letter_read(bytes, sizeof(bytes), &d, &p) != HD_OK) {
+		if (params_decode(bytes, sizeof(bytes), &d, &p) != HD_OK) {
 			assert_int_equal(d.status, HD_ERR_INPUT);
 			assert_true(d.message[0]);
 			assert_int_equal(p.mtu, 7);
 			continue;
 		}
-		letter_write(&p, again);
+		params_encode(&p, again);
 		assert_memory_equal(bytes, again, sizeof(bytes));
 	}
 }
 
 static void another_length_is_another_version(void **state)
 {
-	uint8_t bytes[LETTER_SIZE + 8] = { 0 };
+	uint8_t bytes[PARAMS_CODE_SIZE + 8] = { 0 };
 
 	(void)state;
-	letter_write(&example, bytes);
+	params_encode(&example, bytes);
 	for (size_t n = 0; n <= sizeof(bytes); n++) {
 		struct diag d = { .status = HD_OK };
 		struct bench_params p;
 
-		assert_int_equal(letter_read(bytes, n, &d, &p) == HD_OK, n == LETTER_SIZE);
+		assert_int_equal(params_decode(bytes, n, &d, &p) == HD_OK, n == PARAMS_CODE_SIZE);
 	}
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/des/twin.h"
+#include "model/des/des.h"
 
 #include <math.h>
 
-uint64_t twin_warmup(const struct twin_options *o)
+uint64_t des_warmup(const struct des_options *o)
 {
 	return o->packets / 10;
 }
 
-double twin_scale(const struct twin_options *o, double fastest_rate, double arrival_rate)
+double des_scale(const struct des_options *o, double fastest_rate, double arrival_rate)
 {
-	double arrivals = (double)(o->packets + twin_warmup(o));
+	double arrivals = (double)(o->packets + des_warmup(o));
 
 	return fmin(1e9 * fastest_rate, 1e18 * arrival_rate / arrivals);
 }
 
-hd_time twin_time(double scale, double units)
+hd_time des_time(double scale, double units)
 {
 	return (hd_time)(scale * units + 0.5);
 }
@@ -47,7 +47,7 @@ struct interval window_interval(const struct window *w, double level)
 	return batch_means_interval(&w->means, level);
 }
 
-bool twin_agrees(const struct interval *in, double value)
+bool des_agrees(const struct interval *in, double value)
 {
 	if (!in->sound || !isfinite(in->half_width) || in->half_width == 0)
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/des/ge_twin.h"
+#include "model/des/ge_des.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct source {
 	struct probe probe;
 };
 
-struct ge_twin {
+struct ge_des {
 	const struct batch_queue *q;
 	double scale;
 	double tau;
@@ -54,12 +54,12 @@ struct ge_twin {
 	uint64_t arrivals, from, until; /* recorded are from .. until */
 };
 
-static struct customer *oldest(struct ge_twin *t)
+static struct customer *oldest(struct ge_des *t)
 {
 	return &t->ring[t->head];
 }
 
-static bool is_recording(const struct ge_twin *t)
+static bool is_recording(const struct ge_des *t)
 {
 	return t->arrivals >= t->from;
 }
@@ -73,14 +73,14 @@ static void probe_start(struct probe *p, hd_time now, hd_time width)
 	batch_means_init(&p->response);
 }
 
-static void start_recording(struct ge_twin *t, hd_time now)
+static void start_recording(struct ge_des *t, hd_time now)
 {
 	double rate = 0;
 
 	for (size_t k = 0; k < t->q->n_classes; k++)
 		rate += t->q->classes[k].lambda;
 	/* Wide enough for some tens of arrivals. */
-	hd_time width = twin_time(t->scale, 32 / rate);
+	hd_time width = des_time(t->scale, 32 / rate);
 
 	probe_start(&t->all, now, width);
 	for (size_t k = 0; k < t->q->n_classes; k++)
@@ -93,7 +93,7 @@ static void probe_count(struct probe *p, hd_time now, int change)
 	window_set(&p->present, now, (double)p->n);
 }
 
-static void count(struct ge_twin *t, unsigned class_index, hd_time now, int change)
+static void count(struct ge_des *t, unsigned class_index, hd_time now, int change)
 {
 	probe_count(&t->all, now, change);
 	probe_count(&t->source[class_index].probe, now, change);
@@ -107,7 +107,7 @@ static void probe_depart(struct probe *p, hd_time now, double scale, double time
 }
 
 /* The oldest customer leaves. */
-static void depart(struct ge_twin *t, hd_time now)
+static void depart(struct ge_des *t, hd_time now)
 {
 	struct customer c = *oldest(t);
 	double time = (double)(now - c.arrived) / t->scale;
@@ -119,7 +119,7 @@ static void depart(struct ge_twin *t, hd_time now)
 	probe_depart(&t->source[c.class_index].probe, now, t->scale, time);
 }
 
-static void show_served(struct ge_twin *t, hd_time now)
+static void show_served(struct ge_des *t, hd_time now)
 {
 	window_set(&t->all.served, now, t->n > 0);
 	for (unsigned k = 0; k < t->q->n_classes; k++)
@@ -128,7 +128,7 @@ static void show_served(struct ge_twin *t, hd_time now)
 }
 
 /* The speed follows the level; with it the time of completion moves. */
-static void set_speed(struct ge_twin *t, hd_time now, bool started)
+static void set_speed(struct ge_des *t, hd_time now, bool started)
 {
 	double speed = 0;
 
@@ -148,7 +148,7 @@ static void set_speed(struct ge_twin *t, hd_time now, bool started)
 }
 
 /* Serves on: instant services at once, up to one that takes time. */
-static void serve(struct ge_twin *t, hd_time now)
+static void serve(struct ge_des *t, hd_time now)
 {
 	while (t->n > 0 && rng_uniform(&t->service) >= t->tau)
 		depart(t, now);
@@ -158,7 +158,7 @@ static void serve(struct ge_twin *t, hd_time now)
 	set_speed(t, now, true);
 }
 
-static void record_arrival(struct ge_twin *t, unsigned k, bool lost)
+static void record_arrival(struct ge_des *t, unsigned k, bool lost)
 {
 	struct probe *probes[] = { &t->all, &t->source[k].probe };
 
@@ -168,7 +168,7 @@ static void record_arrival(struct ge_twin *t, unsigned k, bool lost)
 	}
 }
 
-static void admit(struct ge_twin *t, unsigned k, hd_time now)
+static void admit(struct ge_des *t, unsigned k, hd_time now)
 {
 	size_t capacity = t->q->service.capacity;
 	size_t at = t->head + t->n;
@@ -183,7 +183,7 @@ static void admit(struct ge_twin *t, unsigned k, hd_time now)
 		set_speed(t, now, false);
 }
 
-static size_t room_now(const struct ge_twin *t)
+static size_t room_now(const struct ge_des *t)
 {
 	const struct ge_queue *s = &t->q->service;
 	size_t i = 0;
@@ -194,7 +194,7 @@ static size_t room_now(const struct ge_twin *t)
 }
 
 /* A batch: customers until a gap is not zero. */
-static void arrive(struct ge_twin *t, unsigned k, hd_time now)
+static void arrive(struct ge_des *t, unsigned k, hd_time now)
 {
 	struct source *s = &t->source[k];
 	const struct batch_class *c = &t->q->classes[k];
@@ -211,10 +211,10 @@ static void arrive(struct ge_twin *t, unsigned k, hd_time now)
 			start_recording(t, now);
 		gap = rng_ge(&s->rng, 1 / c->lambda, c->ca2);
 	} while (gap == 0);
-	eventq_push(&t->events, now + twin_time(t->scale, gap), key_of(ARRIVAL, k));
+	eventq_push(&t->events, now + des_time(t->scale, gap), key_of(ARRIVAL, k));
 }
 
-static void run(struct ge_twin *t, const struct twin_options *o)
+static void run(struct ge_des *t, const struct des_options *o)
 {
 	struct event e;
 
@@ -222,7 +222,7 @@ static void run(struct ge_twin *t, const struct twin_options *o)
 		unsigned kind = (unsigned)(e.key >> 56);
 		uint64_t what = e.key & (UINT64_MAX >> 8);
 
-		if (!twin_tick(o, &t->events, t->arrivals))
+		if (!des_continue(o, &t->events, t->arrivals))
 			break;
 		if (kind == ARRIVAL) {
 			arrive(t, (unsigned)what, e.when);
@@ -233,7 +233,7 @@ static void run(struct ge_twin *t, const struct twin_options *o)
 	}
 }
 
-static void init(struct ge_twin *t, const struct batch_queue *q, const struct twin_options *o)
+static void init(struct ge_des *t, const struct batch_queue *q, const struct des_options *o)
 {
 	double arrival_rate = 0, fastest = 0;
 
@@ -244,10 +244,10 @@ static void init(struct ge_twin *t, const struct batch_queue *q, const struct tw
 		fastest = fmax(fastest, q->classes[k].lambda);
 	}
 	t->q = q;
-	t->scale = twin_scale(o, fastest, arrival_rate);
+	t->scale = des_scale(o, fastest, arrival_rate);
 	t->tau = 2 / (q->service.cs2 + 1);
 	t->ring = hd_alloc(q->service.capacity, sizeof(*t->ring));
-	t->from = twin_warmup(o);
+	t->from = des_warmup(o);
 	t->until = t->from + o->packets;
 	eventq_init(&t->events);
 	rng_init(&t->service, o->seed, 0);
@@ -256,12 +256,12 @@ static void init(struct ge_twin *t, const struct batch_queue *q, const struct tw
 
 		rng_init(r, o->seed, k + 1);
 		eventq_push(&t->events,
-			    twin_time(t->scale, rng_exponential(r, 1 / q->classes[k].lambda)),
+			    des_time(t->scale, rng_exponential(r, 1 / q->classes[k].lambda)),
 			    key_of(ARRIVAL, k));
 	}
 }
 
-static void report(const struct probe *p, double level, struct ge_twin_result *out)
+static void report(const struct probe *p, double level, struct ge_des_result *out)
 {
 	out->mean_queue = window_interval(&p->present, level);
 	out->utilisation = window_interval(&p->served, level);
@@ -273,10 +273,10 @@ static void report(const struct probe *p, double level, struct ge_twin_result *o
 		out->blocking.sound = false;
 }
 
-void ge_twin_run(const struct batch_queue *q, const struct twin_options *o,
-		 struct ge_twin_result *all, struct ge_twin_result *classes)
+void ge_des_run(const struct batch_queue *q, const struct des_options *o, struct ge_des_result *all,
+		struct ge_des_result *classes)
 {
-	struct ge_twin *t = hd_alloc(1, sizeof(*t));
+	struct ge_des *t = hd_alloc(1, sizeof(*t));
 
 	init(t, q, o);
 	run(t, o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/des/queue_twin.h"
+#include "model/des/queue_des.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ struct lane {
 };
 
 struct server {
-	const struct queue_twin *q;
+	const struct queue_des *q;
 	double scale;
 	struct eventq events;
 	struct lane lane[QUEUE_MAX_CLASSES];
@@ -153,7 +153,7 @@ static void serve(struct server *s, hd_time now)
 		batch_means_add(&l->wait, (double)(now - s->arrived) / s->scale);
 	double time = service_time(&l->service, &s->q->classes[k]);
 
-	eventq_push(&s->events, now + twin_time(s->scale, time), key_of(COMPLETION, 0));
+	eventq_push(&s->events, now + des_time(s->scale, time), key_of(COMPLETION, 0));
 	show(s, k, now);
 }
 
@@ -176,7 +176,7 @@ static void start_recording(struct server *s, hd_time now)
 
 	for (size_t k = 0; k < s->q->n_classes; k++)
 		rate += s->q->classes[k].lambda;
-	hd_time width = twin_time(s->scale, 32 / rate);
+	hd_time width = des_time(s->scale, 32 / rate);
 
 	window_start(&s->waiting, now, width);
 	for (size_t k = 0; k < s->q->n_classes; k++) {
@@ -195,7 +195,7 @@ static void next_arrival(struct server *s, size_t k, hd_time now)
 {
 	double gap = rng_exponential(&s->lane[k].arrivals, 1 / s->q->classes[k].lambda);
 
-	eventq_push(&s->events, now + twin_time(s->scale, gap), key_of(ARRIVAL, k));
+	eventq_push(&s->events, now + des_time(s->scale, gap), key_of(ARRIVAL, k));
 }
 
 static void arrive(struct server *s, size_t k, hd_time now)
@@ -218,12 +218,12 @@ static void arrive(struct server *s, size_t k, hd_time now)
 	next_arrival(s, k, now);
 }
 
-static void run(struct server *s, const struct twin_options *o)
+static void run(struct server *s, const struct des_options *o)
 {
 	struct event e;
 
 	while (s->arrivals < s->until && eventq_pop(&s->events, &e)) {
-		if (!twin_tick(o, &s->events, s->arrivals))
+		if (!des_continue(o, &s->events, s->arrivals))
 			break;
 		if (e.key >> 32 == ARRIVAL)
 			arrive(s, (size_t)(e.key & UINT32_MAX), e.when);
@@ -232,7 +232,7 @@ static void run(struct server *s, const struct twin_options *o)
 	}
 }
 
-static void init(struct server *s, const struct queue_twin *q, const struct twin_options *o)
+static void init(struct server *s, const struct queue_des *q, const struct des_options *o)
 {
 	double rate = 0, fastest = 0;
 
@@ -243,8 +243,8 @@ static void init(struct server *s, const struct queue_twin *q, const struct twin
 		fastest = fmax(fastest, fmax(c->lambda, c->mu));
 	}
 	s->q = q;
-	s->scale = twin_scale(o, fastest, rate);
-	s->from = twin_warmup(o);
+	s->scale = des_scale(o, fastest, rate);
+	s->from = des_warmup(o);
 	s->until = s->from + o->packets;
 	eventq_init(&s->events);
 	for (size_t k = 0; k < q->n_classes; k++) {
@@ -254,7 +254,7 @@ static void init(struct server *s, const struct queue_twin *q, const struct twin
 	}
 }
 
-static void report(const struct lane *l, double level, struct queue_twin_result *out)
+static void report(const struct lane *l, double level, struct queue_des_result *out)
 {
 	out->mean_queue = window_interval(&l->present, level);
 	out->utilisation = window_interval(&l->served, level);
@@ -267,8 +267,8 @@ static void report(const struct lane *l, double level, struct queue_twin_result 
 		out->blocking.sound = false;
 }
 
-void queue_twin_run(const struct queue_twin *q, const struct twin_options *o,
-		    struct queue_twin_result *out, struct interval *conserved)
+void queue_des_run(const struct queue_des *q, const struct des_options *o,
+		   struct queue_des_result *out, struct interval *conserved)
 {
 	struct server *s = hd_alloc(1, sizeof(*s));
 

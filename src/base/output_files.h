@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_BASE_CLAIMS_H
-#define HD_BASE_CLAIMS_H
+#ifndef HD_BASE_OUTPUT_FILES_H
+#define HD_BASE_OUTPUT_FILES_H
 
 /*
  * The files that this process was told to write, known before anything is read
@@ -20,12 +20,12 @@
  * `who` (borrowed) will write `path`, which others may still read if it is
  * `readable`. NULL, or who will write the same file already.
  */
-const char *claims_add(const char *path, const char *who, bool readable);
+const char *output_files_add(const char *path, const char *who, bool readable);
 /* Who will write a file that is to be read; NULL: nobody. By its path, or an
  * open file. */
-const char *claims_find(const char *path);
-const char *claims_of(int fd);
-void claims_clear(void);
+const char *output_files_find(const char *path);
+const char *output_files_find_fd(int fd);
+void output_files_clear(void);
 
 /* Whether both name one regular file, be it there or not. */
 bool file_is_same(const char *a, const char *b);

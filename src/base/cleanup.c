@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _DEFAULT_SOURCE /* NSIG */
-#include "base/unfinished.h"
+#include "base/cleanup.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -72,7 +72,7 @@ static void fill_deadly(sigset_t *set)
 		sigaddset(set, deadly[i]);
 }
 
-void unfinished_guard(void)
+void cleanup_install_handlers(void)
 {
 	struct sigaction now, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
@@ -83,12 +83,12 @@ void unfinished_guard(void)
 	}
 }
 
-void unfinished_hold(void)
+void cleanup_defer_signals(void)
 {
 	atomic_fetch_add(&holds, 1);
 }
 
-void unfinished_let_go(void)
+void cleanup_resume_signals(void)
 {
 	int before = atomic_fetch_sub(&holds, 1);
 
@@ -97,12 +97,12 @@ void unfinished_let_go(void)
 		raise(atomic_load(&due));
 }
 
-bool unfinished_is_due(void)
+bool cleanup_signal_is_pending(void)
 {
 	return atomic_load(&due) != 0;
 }
 
-void unfinished_pass_on(void)
+void cleanup_deliver_signal(void)
 {
 	if (!atomic_load(&due))
 		return;
@@ -110,22 +110,22 @@ void unfinished_pass_on(void)
 	raise(atomic_load(&due));
 }
 
-void unfinished_add(const char *path)
+void cleanup_add_file(const char *path)
 {
 	struct unfinished *f = hd_alloc(1, sizeof(*f));
 
 	f->path = path;
-	unfinished_hold();
+	cleanup_defer_signals();
 	f->next = files;
 	files = f;
-	unfinished_let_go();
+	cleanup_resume_signals();
 }
 
-void unfinished_take_back(const char *path)
+void cleanup_forget_file(const char *path)
 {
 	struct unfinished **at = &files;
 
-	unfinished_hold();
+	cleanup_defer_signals();
 	while (*at && (*at)->path != path)
 		at = &(*at)->next;
 	struct unfinished *f = *at;
@@ -133,14 +133,14 @@ void unfinished_take_back(const char *path)
 	if (f)
 		*at = f->next;
 	free(f);
-	unfinished_let_go();
+	cleanup_resume_signals();
 }
 
-void unfinished_clear(void)
+void cleanup_run(void)
 {
-	unfinished_hold();
+	cleanup_defer_signals();
 	remove_all();
-	unfinished_let_go();
+	cleanup_resume_signals();
 }
 
 /* In the child: as a program finds the world that nobody prepared. */
@@ -169,7 +169,7 @@ static void note_child(pid_t pid)
 		kill(pid, SIGTERM);
 }
 
-pid_t unfinished_fork(void)
+pid_t cleanup_fork(void)
 {
 	sigset_t set, before;
 	pid_t parent = getpid();
@@ -187,7 +187,7 @@ pid_t unfinished_fork(void)
 	return pid;
 }
 
-pid_t unfinished_part(void)
+pid_t cleanup_fork_detached(void)
 {
 	pid_t pid = fork();
 
@@ -198,7 +198,7 @@ pid_t unfinished_part(void)
 	return pid;
 }
 
-pid_t unfinished_wait(int *status)
+pid_t cleanup_wait(int *status)
 {
 	siginfo_t info = { .si_pid = 0 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_MODEL_DES_GE_TWIN_H
-#define HD_MODEL_DES_GE_TWIN_H
+#ifndef HD_MODEL_DES_GE_DES_H
+#define HD_MODEL_DES_GE_DES_H
 
 /*
  * The twin of model/ge.h and model/batch.h: customers come one by one with GE
@@ -10,9 +10,9 @@
  */
 
 #include "model/batch.h"
-#include "model/des/twin.h"
+#include "model/des/des.h"
 
-struct ge_twin_result {
+struct ge_des_result {
 	struct interval mean_queue;
 	struct interval utilisation;
 	struct interval blocking; /* not sound below 100 losses */
@@ -25,7 +25,7 @@ struct ge_twin_result {
  * `all` gets the whole queue. `classes` gets one result per class, or is NULL;
  * the utilisation of a class is the share of time that it is served.
  */
-void ge_twin_run(const struct batch_queue *q, const struct twin_options *o,
-		 struct ge_twin_result *all, struct ge_twin_result *classes);
+void ge_des_run(const struct batch_queue *q, const struct des_options *o, struct ge_des_result *all,
+		struct ge_des_result *classes);
 
 #endif

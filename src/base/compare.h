@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_BASE_ORDER_H
-#define HD_BASE_ORDER_H
+#ifndef HD_BASE_COMPARE_H
+#define HD_BASE_COMPARE_H
 
 /* For qsort and bsearch: plain numbers, the lowest first. */
 
 #include <stdint.h>
 
-static inline int order_u32(const void *a, const void *b)
+static inline int compare_u32(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static inline int order_u64(const void *a, const void *b)
+static inline int compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/des/twin_for_tests.h"
+#include "model/des/des_for_tests.h"
 
 #include <stdlib.h>
 
-#include "model/des/ge_twin.h"
+#include "model/des/ge_des.h"
 #include "model/reference_for_tests.h"
 
-static void agrees_with(const struct ge_twin_result *t, const struct ge_result *r)
+static void agrees_with(const struct ge_des_result *t, const struct ge_result *r)
 {
 	agrees(&t->mean_queue, r->mean_queue, "L");
 	agrees(&t->utilisation, r->utilisation, "U");
@@ -17,14 +17,14 @@ static void agrees_with(const struct ge_twin_result *t, const struct ge_result *
 
 static void check(const struct batch_queue *b, uint64_t seed)
 {
-	struct twin_options o = options(200000, seed);
-	struct ge_twin_result t;
+	struct des_options o = options(200000, seed);
+	struct ge_des_result t;
 	double p[64];
 
 	assert_int_equal(batch_solve(b, NULL, p), HD_OK);
 	struct ge_result r = batch_measure(b, p);
 
-	ge_twin_run(b, &o, &t, NULL);
+	ge_des_run(b, &o, &t, NULL);
 	agrees_with(&t, &r);
 }
 
@@ -80,8 +80,8 @@ static void classes_agree_one_by_one(void **state)
 {
 	struct ge_queue q = plain_queue(1, 12);
 	struct batch_queue b = batch_queue_of(&q);
-	struct twin_options o = options(400000, 1);
-	struct ge_twin_result all, t[2];
+	struct des_options o = options(400000, 1);
+	struct ge_des_result all, t[2];
 	double p[13];
 
 	(void)state;
@@ -89,7 +89,7 @@ static void classes_agree_one_by_one(void **state)
 	b.classes[0] = (struct batch_class){ 3, 1 };
 	b.classes[1] = (struct batch_class){ 2, 8 };
 	assert_int_equal(batch_solve(&b, NULL, p), HD_OK);
-	ge_twin_run(&b, &o, &all, t);
+	ge_des_run(&b, &o, &all, t);
 	struct ge_result r = batch_measure(&b, p);
 
 	agrees_with(&all, &r);
@@ -110,10 +110,10 @@ static void published_runs_are_met(void **state)
 	for (int k = 0; k < 3; k++) {
 		struct ge_queue q = et_queue(want[k][0], 8);
 		struct batch_queue b = batch_queue_of(&q);
-		struct twin_options o = options(1000000, 1);
-		struct ge_twin_result t;
+		struct des_options o = options(1000000, 1);
+		struct ge_des_result t;
 
-		ge_twin_run(&b, &o, &t, NULL);
+		ge_des_run(&b, &o, &t, NULL);
 		assert_near(t.mean_queue.mean / want[k][1], 1, 0.03);
 		assert_near(t.utilisation.mean / want[k][2], 1, 0.015);
 		assert_near(t.blocking.mean / want[k][3], 1, 0.06);
@@ -124,18 +124,18 @@ static void a_wrong_model_is_noticed(void **state)
 {
 	struct ge_queue q = et_queue(7, 8);
 	struct batch_queue b = batch_queue_of(&q);
-	struct twin_options o = options(400000, 1);
-	struct ge_twin_result t;
+	struct des_options o = options(400000, 1);
+	struct ge_des_result t;
 	double p[17];
 
 	(void)state;
-	ge_twin_run(&b, &o, &t, NULL);
+	ge_des_run(&b, &o, &t, NULL);
 	q.threshold[0] = 6; /* another queue than the twin's */
 	ge_solve(&q, p);
 	struct ge_result r = ge_measure(&q, p);
 
-	assert_false(twin_agrees(&t.mean_queue, r.mean_queue));
-	assert_false(twin_agrees(&t.response, r.response));
+	assert_false(des_agrees(&t.mean_queue, r.mean_queue));
+	assert_false(des_agrees(&t.response, r.response));
 }
 
 /* 90 % intervals that hold the truth in far more or fewer runs would lie. */
@@ -152,12 +152,12 @@ static void intervals_hold_as_often_as_they_say(void **state)
 	struct ge_result r = ge_measure(&q, p);
 
 	for (int k = 0; k < runs; k++) {
-		struct twin_options o = { .packets = 30000,
-					  .seed = 100 + (uint64_t)k,
-					  .level = 0.9 };
-		struct ge_twin_result t;
+		struct des_options o = { .packets = 30000,
+					 .seed = 100 + (uint64_t)k,
+					 .level = 0.9 };
+		struct ge_des_result t;
 
-		ge_twin_run(&b, &o, &t, NULL);
+		ge_des_run(&b, &o, &t, NULL);
 		held += fabs(t.mean_queue.mean - r.mean_queue) <= t.mean_queue.half_width;
 	}
 	assert_in_range(held, runs * 82 / 100, runs * 97 / 100);
@@ -167,18 +167,18 @@ static void a_run_is_its_seed(void **state)
 {
 	struct ge_queue q = et_queue(5, 8);
 	struct batch_queue b = batch_queue_of(&q);
-	struct twin_options o = options(5000, 3);
-	struct ge_twin_result one, two;
+	struct des_options o = options(5000, 3);
+	struct ge_des_result one, two;
 
 	(void)state;
-	ge_twin_run(&b, &o, &one, NULL);
-	ge_twin_run(&b, &o, &two, NULL);
+	ge_des_run(&b, &o, &one, NULL);
+	ge_des_run(&b, &o, &two, NULL);
 	assert_true(one.mean_queue.mean == two.mean_queue.mean);
 	assert_true(one.response.mean == two.response.mean);
 	assert_true(one.response.half_width == two.response.half_width);
 	assert_int_equal(one.lost, two.lost);
 	o.seed = 4;
-	ge_twin_run(&b, &o, &two, NULL);
+	ge_des_run(&b, &o, &two, NULL);
 	assert_true(one.mean_queue.mean != two.mean_queue.mean);
 }
 

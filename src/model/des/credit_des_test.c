@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/des/twin_for_tests.h"
+#include "model/des/des_for_tests.h"
 
 #include <stdlib.h>
 
-#include "model/des/credit_twin.h"
+#include "model/des/credit_des.h"
 
 static struct credit_link thesis_link(size_t n, size_t m)
 {
@@ -12,18 +12,18 @@ static struct credit_link thesis_link(size_t n, size_t m)
 	};
 }
 
-static struct credit_twin_result run(const struct credit_link *link, uint64_t packets)
+static struct credit_des_result run(const struct credit_link *link, uint64_t packets)
 {
-	struct twin_options o = options(packets, 1);
-	struct credit_twin_result t;
+	struct des_options o = options(packets, 1);
+	struct credit_des_result t;
 
-	credit_twin_run(link, &o, &t);
+	credit_des_run(link, &o, &t);
 	return t;
 }
 
 static void check(const struct credit_link *link)
 {
-	struct credit_twin_result t = run(link, 300000);
+	struct credit_des_result t = run(link, 300000);
 	struct diag d = { .status = HD_OK };
 	struct credit_result r;
 
@@ -78,7 +78,7 @@ static void published_runs_are_met(void **state)
 	(void)state;
 	for (int k = 0; k < 3; k++) {
 		struct credit_link link = thesis_link(12, (size_t)want[k][0]);
-		struct credit_twin_result t = run(&link, 1000000);
+		struct credit_des_result t = run(&link, 1000000);
 
 		assert_near(t.mean_upstream.mean / want[k][1], 1, 0.02);
 		assert_near(t.mean_downstream.mean / want[k][2], 1, 0.01);
@@ -88,7 +88,7 @@ static void published_runs_are_met(void **state)
 
 /*
  * With more phases the computed throughput approaches what a constant delay
- * gives in the twin; what is missing halves as phases double.
+ * gives in the des; what is missing halves as phases double.
  */
 static void many_phases_approach_a_constant_delay(void **state)
 {
@@ -100,7 +100,7 @@ static void many_phases_approach_a_constant_delay(void **state)
 	(void)state;
 	link.delay = 0.5;
 	link.phases = 0;
-	struct credit_twin_result t = run(&link, 2000000);
+	struct credit_des_result t = run(&link, 2000000);
 
 	for (link.phases = 1; link.phases <= 32; link.phases *= 2) {
 		assert_int_equal(credit_solve(&link, &d, NULL, &r), HD_OK);
@@ -117,7 +117,7 @@ static void many_phases_approach_a_constant_delay(void **state)
 static void a_wrong_model_is_noticed(void **state)
 {
 	struct credit_link link = thesis_link(12, 5);
-	struct credit_twin_result t;
+	struct credit_des_result t;
 	struct diag d = { .status = HD_OK };
 	struct credit_result r;
 
@@ -126,8 +126,8 @@ static void a_wrong_model_is_noticed(void **state)
 	t = run(&link, 300000);
 	link.delay = 0;
 	assert_int_equal(credit_solve(&link, &d, NULL, &r), HD_OK);
-	assert_false(twin_agrees(&t.mean_upstream, r.mean_upstream));
-	assert_false(twin_agrees(&t.response, r.response));
+	assert_false(des_agrees(&t.mean_upstream, r.mean_upstream));
+	assert_false(des_agrees(&t.response, r.response));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/claims.h"
+#include "base/output_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,11 +71,11 @@ static void check_pair(size_t i, size_t k)
 	bool same = names[i].file == names[k].file;
 	bool there = names[i].file < 2;
 
-	claims_clear();
-	assert_null(claims_add(one, "one", false));
-	if ((claims_find(two) != NULL) != (same && there))
+	output_files_clear();
+	assert_null(output_files_add(one, "one", false));
+	if ((output_files_find(two) != NULL) != (same && there))
 		fail_msg("%s, then %s is read", one, two);
-	if ((claims_add(two, "two", false) != NULL) != same)
+	if ((output_files_add(two, "two", false) != NULL) != same)
 		fail_msg("%s, then %s is written", one, two);
 	assert_int_equal(file_is_same(one, two), same);
 }
@@ -87,7 +87,7 @@ static void a_file_is_claimed_once_by_whatever_name(void **state)
 		for (size_t k = 0; k < N; k++)
 			check_pair(i, k);
 	}
-	claims_clear();
+	output_files_clear();
 }
 
 static void what_is_claimed_is_not_read(void **state)
@@ -96,18 +96,18 @@ static void what_is_claimed_is_not_read(void **state)
 	FILE *in;
 
 	(void)state;
-	assert_null(claims_add("to-a", "pcap", false));
+	assert_null(output_files_add("to-a", "pcap", false));
 	assert_int_equal(file_open("other-a", &d, &in), HD_ERR_INPUT);
 	assert_non_null(strstr(d.message, "--pcap"));
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(file_open("b", &d, &in), HD_OK);
 	file_close(in);
-	claims_clear();
-	assert_null(claims_add("a", "checkpoint", true));
+	output_files_clear();
+	assert_null(output_files_add("a", "checkpoint", true));
 	assert_int_equal(file_open("a", &d, &in), HD_OK);
 	file_close(in);
-	assert_string_equal(claims_add("a", "pcap", false), "checkpoint");
-	claims_clear();
+	assert_string_equal(output_files_add("a", "pcap", false), "checkpoint");
+	output_files_clear();
 	assert_int_equal(file_open("a", &d, &in), HD_OK);
 	file_close(in);
 }
@@ -115,10 +115,10 @@ static void what_is_claimed_is_not_read(void **state)
 static void devices_are_shared(void **state)
 {
 	(void)state;
-	assert_null(claims_add("/dev/null", "pcap", false));
-	assert_null(claims_add("/dev/null", "trace", false));
-	assert_null(claims_find("/dev/null"));
-	claims_clear();
+	assert_null(output_files_add("/dev/null", "pcap", false));
+	assert_null(output_files_add("/dev/null", "trace", false));
+	assert_null(output_files_find("/dev/null"));
+	output_files_clear();
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/letter.h"
+#include "bench/params_codec.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define MOST_REQUESTS (UINT64_C(1) << 24)
 #define ANY           UINT64_MAX
 
-struct letter_field {
+struct params_field {
 	const char *name;
 	size_t offset, size;
 	uint64_t low, high;
@@ -27,7 +27,7 @@ struct letter_field {
 			sizeof(((struct bench_params *)0)->field), (low), (high) \
 	}
 
-static const struct letter_field fields[] = {
+static const struct params_field fields[] = {
 	FIELD(core, 0, CORE_COST),
 	FIELD(verb, 0, VERB_ATOMIC),
 	FIELD(cost, 0, COST_POLL_EMPTY),
@@ -60,11 +60,11 @@ static const struct letter_field fields[] = {
 	FIELD(may_fail, 0, 1),
 };
 
-static_assert(sizeof(fields) / sizeof(*fields) == LETTER_FIELDS,
+static_assert(sizeof(fields) / sizeof(*fields) == PARAMS_N_FIELDS,
 	      "a letter has room for every field");
 
 /* Fields are unsigned integers of 1, 2, 4 or 8 bytes. */
-static uint64_t param_get(const struct letter_field *f, const void *params)
+static uint64_t param_get(const struct params_field *f, const void *params)
 {
 	const uint8_t *at = (const uint8_t *)params + f->offset;
 	uint16_t half;
@@ -86,7 +86,7 @@ static uint64_t param_get(const struct letter_field *f, const void *params)
 	}
 }
 
-static void param_set(const struct letter_field *f, void *params, uint64_t value)
+static void param_set(const struct params_field *f, void *params, uint64_t value)
 {
 	uint8_t *at = (uint8_t *)params + f->offset;
 	uint16_t half = (uint16_t)value;
@@ -108,22 +108,22 @@ static void param_set(const struct letter_field *f, void *params, uint64_t value
 	}
 }
 
-void letter_write(const struct bench_params *p, uint8_t out[LETTER_SIZE])
+void params_encode(const struct bench_params *p, uint8_t out[PARAMS_CODE_SIZE])
 {
 	store_be64(out, VERSION);
-	for (size_t i = 0; i < LETTER_FIELDS; i++)
+	for (size_t i = 0; i < PARAMS_N_FIELDS; i++)
 		store_be64(out + 8 * (i + 1), param_get(&fields[i], p));
 }
 
-enum hd_status letter_read(const uint8_t *bytes, size_t size, struct diag *d,
-			   struct bench_params *out)
+enum hd_status params_decode(const uint8_t *bytes, size_t size, struct diag *d,
+			     struct bench_params *out)
 {
 	struct bench_params p = { 0 };
 
-	if (size != LETTER_SIZE || load_be64(bytes) != VERSION)
+	if (size != PARAMS_CODE_SIZE || load_be64(bytes) != VERSION)
 		return diag_fail(d, HD_ERR_INPUT, "the other side is another version");
-	for (size_t i = 0; i < LETTER_FIELDS; i++) {
-		const struct letter_field *f = &fields[i];
+	for (size_t i = 0; i < PARAMS_N_FIELDS; i++) {
+		const struct params_field *f = &fields[i];
 		uint64_t value = load_be64(bytes + 8 * (i + 1));
 
 		if (value < f->low || value > f->high)

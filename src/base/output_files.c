@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/claims.h"
+#include "base/output_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static bool place_same(const struct place *a, const struct place *b)
 	       (a->name && b->name ? strcmp(a->name, b->name) == 0 : a->name == b->name);
 }
 
-const char *claims_add(const char *path, const char *who, bool readable)
+const char *output_files_add(const char *path, const char *who, bool readable)
 {
 	struct place place = { .name = NULL };
 
@@ -80,21 +80,21 @@ static const char *find(const struct stat *st)
 	return NULL;
 }
 
-const char *claims_find(const char *path)
+const char *output_files_find(const char *path)
 {
 	struct stat st;
 
 	return n_claims && stat(path, &st) == 0 ? find(&st) : NULL;
 }
 
-const char *claims_of(int fd)
+const char *output_files_find_fd(int fd)
 {
 	struct stat st;
 
 	return n_claims && fstat(fd, &st) == 0 ? find(&st) : NULL;
 }
 
-void claims_clear(void)
+void output_files_clear(void)
 {
 	for (size_t i = 0; i < n_claims; i++)
 		free(claims[i].place.name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "base/team.h"
+#include "base/parallel_for.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/crew.h"
+#include "base/barrier_pool.h"
 
 /* To start a thread and to wait for it costs some ten microseconds. */
 #define STEPS_WORTH_A_THREAD 1000000
 
-struct team {
-	struct crew *crew; /* NULL: the caller alone */
-	team_fn *fn;
+struct parallel_pool {
+	struct barrier_pool *pool; /* NULL: the caller alone */
+	parallel_for_fn *fn;
 	void *context;
 	size_t n;
 	atomic_size_t next;
@@ -25,30 +25,30 @@ struct team {
 /* Of the process. */
 static unsigned asked;
 static unsigned sharing = 1;
-static _Thread_local struct team_use noted; /* of who had it computed */
-static _Thread_local bool is_member;        /* of a team that is at work */
+static _Thread_local struct parallel_use noted; /* of who had it computed */
+static _Thread_local bool is_member;            /* of a team that is at work */
 
-void team_ask(unsigned n)
+void parallel_set_threads(unsigned n)
 {
-	asked = n < TEAM_MOST ? n : TEAM_MOST;
+	asked = n < PARALLEL_MAX_THREADS ? n : PARALLEL_MAX_THREADS;
 }
 
-unsigned team_asked(void)
+unsigned parallel_threads(void)
 {
 	return asked;
 }
 
-void team_note(const struct team_use *use)
+void parallel_record_use(const struct parallel_use *use)
 {
 	noted = *use;
 }
 
-struct team_use team_noted(void)
+struct parallel_use parallel_last_use(void)
 {
 	return noted;
 }
 
-void team_share(unsigned processes)
+void parallel_share_processors(unsigned processes)
 {
 	sharing = processes;
 }
@@ -65,7 +65,7 @@ static unsigned processors(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-unsigned team_processors(void)
+unsigned parallel_processors(void)
 {
 	unsigned n = processors() / sharing;
 
@@ -79,55 +79,55 @@ static unsigned size_for(uint64_t steps)
 	if (asked)
 		return asked;
 	uint64_t most = steps / STEPS_WORTH_A_THREAD;
-	unsigned n = most > 1 ? team_processors() : 1;
+	unsigned n = most > 1 ? parallel_processors() : 1;
 
-	n = n < TEAM_MOST ? n : TEAM_MOST;
+	n = n < PARALLEL_MAX_THREADS ? n : PARALLEL_MAX_THREADS;
 	return n < most ? n : most > 1 ? (unsigned)most : 1;
 }
 
 static void take_pieces(void *context, unsigned member)
 {
-	struct team *t = context;
+	struct parallel_pool *t = context;
 	bool was_member = is_member;
 	size_t i;
 
-	is_member = is_member || t->crew;
+	is_member = is_member || t->pool;
 	while ((i = atomic_fetch_add(&t->next, 1)) < t->n)
 		t->fn(t->context, member, i);
 	is_member = was_member;
 }
 
-struct team *team_new(uint64_t steps)
+struct parallel_pool *parallel_pool_new(uint64_t steps)
 {
-	struct team *t = hd_alloc(1, sizeof(*t));
+	struct parallel_pool *t = hd_alloc(1, sizeof(*t));
 	unsigned n = size_for(steps);
 
 	if (n > 1)
-		t->crew = crew_new(n, take_pieces, t);
+		t->pool = barrier_pool_new(n, take_pieces, t);
 	return t;
 }
 
-void team_free(struct team *t)
+void parallel_pool_free(struct parallel_pool *t)
 {
 	if (!t)
 		return;
-	crew_free(t->crew);
+	barrier_pool_free(t->pool);
 	free(t);
 }
 
-unsigned team_size(const struct team *t)
+unsigned parallel_pool_size(const struct parallel_pool *t)
 {
-	return t->crew ? crew_size(t->crew) : 1;
+	return t->pool ? barrier_pool_size(t->pool) : 1;
 }
 
-void team_each(struct team *t, size_t n, team_fn *fn, void *context)
+void parallel_for(struct parallel_pool *t, size_t n, parallel_for_fn *fn, void *context)
 {
 	t->fn = fn;
 	t->context = context;
 	t->n = n;
 	atomic_store(&t->next, 0);
-	if (t->crew && n > 1)
-		crew_turn(t->crew);
+	if (t->pool && n > 1)
+		barrier_pool_run(t->pool);
 	else
 		take_pieces(t, 0);
 }

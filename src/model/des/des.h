@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_MODEL_DES_TWIN_H
-#define HD_MODEL_DES_TWIN_H
+#ifndef HD_MODEL_DES_DES_H
+#define HD_MODEL_DES_DES_H
 
 /*
  * Discrete-event twins of the models: each plays the same queue customer by
@@ -18,7 +18,7 @@
 #include "base/eventq.h"
 #include "measure/interval.h"
 
-struct twin_options {
+struct des_options {
 	uint64_t packets; /* arrivals to observe, after the warm-up */
 	uint64_t seed;
 	double level; /* of the intervals, e.g. 0.999 */
@@ -30,23 +30,23 @@ struct twin_options {
 	void *arg;
 };
 
-#define TWIN_MIN_PACKETS 1000
-#define TWIN_MAX_PACKETS UINT64_C(10000000000)
+#define DES_MIN_PACKETS 1000
+#define DES_MAX_PACKETS UINT64_C(10000000000)
 
 /* Arrivals that are not counted: a tenth more than asked for. */
-uint64_t twin_warmup(const struct twin_options *o);
+uint64_t des_warmup(const struct des_options *o);
 
 /* Whether to go on. */
-static inline bool twin_tick(const struct twin_options *o, const struct eventq *events,
-			     uint64_t arrivals)
+static inline bool des_continue(const struct des_options *o, const struct eventq *events,
+				uint64_t arrivals)
 {
 	return !o->tick || events->pops % (1 << 18) != 0 || o->tick(o->arg, arrivals);
 }
 
 /* Picoseconds per unit of time; rates are per unit of time. */
-double twin_scale(const struct twin_options *o, double fastest_rate, double arrival_rate);
+double des_scale(const struct des_options *o, double fastest_rate, double arrival_rate);
 /* A duration in units of time as whole picoseconds. */
-hd_time twin_time(double scale, double units);
+hd_time des_time(double scale, double units);
 
 /*
  * A level, or a rate of happenings, over time: its mean in windows of equal
@@ -87,6 +87,6 @@ struct interval window_interval(const struct window *w, double level);
  * Whether the interval holds `value`. One that is not sound (see interval.h)
  * or has no width (nothing ever varied) cannot tell, and holds everything.
  */
-bool twin_agrees(const struct interval *in, double value);
+bool des_agrees(const struct interval *in, double value);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_MODEL_DES_TWIN_FOR_TESTS_H
-#define HD_MODEL_DES_TWIN_FOR_TESTS_H
+#ifndef HD_MODEL_DES_DES_FOR_TESTS_H
+#define HD_MODEL_DES_DES_FOR_TESTS_H
 
 /* A model's value inside its twin's interval of 99.9 %. */
 
 #include "base/seeds_for_tests.h"
-#include "model/des/twin.h"
+#include "model/des/des.h"
 #include "model/expect_for_tests.h"
 
-static inline struct twin_options options(uint64_t packets, uint64_t seed)
+static inline struct des_options options(uint64_t packets, uint64_t seed)
 {
-	return (struct twin_options){
+	return (struct des_options){
 		.packets = run_is_long() ? 10 * packets : packets,
 		.seed = seed,
 		.level = 0.999,
@@ -20,7 +20,7 @@ static inline struct twin_options options(uint64_t packets, uint64_t seed)
 static inline void agrees(const struct interval *in, double value, const char *what)
 {
 	assert_true(isfinite(in->half_width));
-	if (!twin_agrees(in, value))
+	if (!des_agrees(in, value))
 		fail_msg("%s: simulated %.6g +- %.2g, computed %.6g", what, in->mean,
 			 in->half_width, value);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/crew.h"
+#include "base/barrier_pool.h"
 #include "base/memory.h"
 
 #define MEMBERS 5
@@ -35,18 +35,18 @@ static void a_turn_sees_the_one_before(void **state)
 	(void)state;
 	for (unsigned n = 1; n <= MEMBERS; n++) {
 		struct bed b = { 0 };
-		struct crew *c = crew_new(n, work, &b);
+		struct barrier_pool *c = barrier_pool_new(n, work, &b);
 		uint64_t want = 0;
 
-		b.size = crew_size(c);
+		b.size = barrier_pool_size(c);
 		assert_in_range(b.size, 1, n);
 		for (b.turn = 1; b.turn <= TURNS / n; b.turn++) {
-			crew_turn(c);
+			barrier_pool_run(c);
 			want += (b.turn - 1) * b.size * (b.size + 1) / 2;
 		}
 		for (unsigned i = 0; i < b.size; i++)
 			assert_int_equal(b.sum[i], want);
-		crew_free(c);
+		barrier_pool_free(c);
 	}
 }
 
@@ -55,8 +55,8 @@ static void a_crew_may_do_nothing(void **state)
 	struct bed b = { 0 };
 
 	(void)state;
-	crew_free(crew_new(3, work, &b));
-	crew_free(NULL);
+	barrier_pool_free(barrier_pool_new(3, work, &b));
+	barrier_pool_free(NULL);
 }
 
 static void one_runs_short(void *context, unsigned member)
@@ -68,20 +68,20 @@ static void one_runs_short(void *context, unsigned member)
 
 static void turn_once(void *context)
 {
-	crew_turn(context);
+	barrier_pool_run(context);
 	fail_msg("the turn went on without memory");
 }
 
 static void who_calls_the_turn_meets_lack_of_memory(void **state)
 {
-	struct crew *c = crew_new(3, one_runs_short, NULL);
+	struct barrier_pool *c = barrier_pool_new(3, one_runs_short, NULL);
 	char line[MEMORY_LINE] = "";
 
 	(void)state;
-	assert_true(crew_size(c) > 1);
+	assert_true(barrier_pool_size(c) > 1);
 	assert_false(memory_try(turn_once, c, line));
 	assert_non_null(strstr(line, "no 5 bytes more"));
-	crew_free(c);
+	barrier_pool_free(c);
 }
 
 int main(void)

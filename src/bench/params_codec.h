@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_BENCH_LETTER_H
-#define HD_BENCH_LETTER_H
+#ifndef HD_BENCH_PARAMS_CODEC_H
+#define HD_BENCH_PARAMS_CODEC_H
 
 /*
  * A point's parameters as bytes, for ranks in other processes, perhaps on
@@ -12,11 +12,11 @@
 #include "base/diag.h"
 #include "bench/params.h"
 
-enum { LETTER_FIELDS = 30, LETTER_SIZE = 8 * (1 + LETTER_FIELDS) };
+enum { PARAMS_N_FIELDS = 30, PARAMS_CODE_SIZE = 8 * (1 + PARAMS_N_FIELDS) };
 
-void letter_write(const struct bench_params *p, uint8_t out[LETTER_SIZE]);
+void params_encode(const struct bench_params *p, uint8_t out[PARAMS_CODE_SIZE]);
 /* HD_ERR_INPUT: another version, or a field out of its limits. */
-HD_MUST_CHECK enum hd_status letter_read(const uint8_t *bytes, size_t size, struct diag *d,
-					 struct bench_params *out);
+HD_MUST_CHECK enum hd_status params_decode(const uint8_t *bytes, size_t size, struct diag *d,
+					   struct bench_params *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_MODEL_DES_QUEUE_TWIN_H
-#define HD_MODEL_DES_QUEUE_TWIN_H
+#ifndef HD_MODEL_DES_QUEUE_DES_H
+#define HD_MODEL_DES_QUEUE_DES_H
 
 /*
  * The twin of model/queue.h: one server, classes of Poisson arrivals, each
@@ -11,7 +11,7 @@
  * a squared coefficient of variation of 1, GE from 1 on.
  */
 
-#include "model/des/twin.h"
+#include "model/des/des.h"
 #include "model/queue.h"
 
 enum queue_order {
@@ -19,7 +19,7 @@ enum queue_order {
 	QUEUE_TURNS,    /* weighted round robin, `turn` customers each */
 };
 
-struct queue_twin {
+struct queue_des {
 	enum queue_order order;
 	size_t n_classes;
 	struct queue_class classes[QUEUE_MAX_CLASSES];
@@ -27,7 +27,7 @@ struct queue_twin {
 	size_t capacity;                  /* of all queues and the server; 0 = no limit */
 };
 
-struct queue_twin_result {
+struct queue_des_result {
 	struct interval mean_queue;
 	struct interval response;
 	struct interval wait;
@@ -41,7 +41,7 @@ struct queue_twin_result {
  * One result per class, and the mean of the work in all queues, services under
  * way not counted: what queue_conserved gives.
  */
-void queue_twin_run(const struct queue_twin *q, const struct twin_options *o,
-		    struct queue_twin_result *out, struct interval *conserved);
+void queue_des_run(const struct queue_des *q, const struct des_options *o,
+		   struct queue_des_result *out, struct interval *conserved);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/des/twin_for_tests.h"
+#include "model/des/des_for_tests.h"
 
 #include <stdlib.h>
 
-#include "model/des/queue_twin.h"
+#include "model/des/queue_des.h"
 
-static void run(const struct queue_twin *q, struct queue_twin_result *t, struct interval *conserved)
+static void run(const struct queue_des *q, struct queue_des_result *t, struct interval *conserved)
 {
-	struct twin_options o = options(400000, 1);
+	struct des_options o = options(400000, 1);
 
-	queue_twin_run(q, &o, t, conserved);
+	queue_des_run(q, &o, t, conserved);
 }
 
-static void agrees_with(const struct queue_twin_result *t, const struct queue_result *r)
+static void agrees_with(const struct queue_des_result *t, const struct queue_result *r)
 {
 	agrees(&t->mean_queue, r->mean_queue, "L");
 	agrees(&t->response, r->response, "W");
@@ -28,9 +28,9 @@ static void unlimited_queues_agree_at_any_variability(void **state)
 
 	(void)state;
 	for (int k = 0; k < 4; k++) {
-		struct queue_twin q = { .n_classes = 1, .classes = { { 3, 5, cs2[k] } } };
+		struct queue_des q = { .n_classes = 1, .classes = { { 3, 5, cs2[k] } } };
 		struct diag d = { .status = HD_OK };
-		struct queue_twin_result t;
+		struct queue_des_result t;
 		struct queue_result r;
 		struct interval conserved;
 
@@ -47,11 +47,11 @@ static void limited_queues_agree_at_any_load(void **state)
 
 	(void)state;
 	for (int k = 0; k < 3; k++) {
-		struct queue_twin q = { .n_classes = 1,
-					.classes = { { lambda[k], 5, 1 } },
-					.capacity = 6 };
+		struct queue_des q = { .n_classes = 1,
+				       .classes = { { lambda[k], 5, 1 } },
+				       .capacity = 6 };
 		struct diag d = { .status = HD_OK };
-		struct queue_twin_result t;
+		struct queue_des_result t;
 		struct queue_result r;
 		struct interval conserved;
 
@@ -63,12 +63,12 @@ static void limited_queues_agree_at_any_load(void **state)
 
 static void priorities_agree_class_by_class(void **state)
 {
-	struct queue_twin q = {
+	struct queue_des q = {
 		.n_classes = 3,
 		.classes = { { 1, 4, 0 }, { 2, 10, 1 }, { 0.3, 1, 3 } },
 	};
 	struct diag d = { .status = HD_OK };
-	struct queue_twin_result t[3];
+	struct queue_des_result t[3];
 	struct queue_result r[3];
 	struct interval conserved;
 
@@ -82,9 +82,9 @@ static void priorities_agree_class_by_class(void **state)
 
 static void a_high_class_agrees_beside_an_overloaded_one(void **state)
 {
-	struct queue_twin q = { .n_classes = 2, .classes = { { 2, 5, 1 }, { 9, 3, 0 } } };
+	struct queue_des q = { .n_classes = 2, .classes = { { 2, 5, 1 }, { 9, 3, 0 } } };
 	struct diag d = { .status = HD_OK };
-	struct queue_twin_result t[2];
+	struct queue_des_result t[2];
 	struct queue_result r[2];
 	struct interval conserved;
 
@@ -98,7 +98,7 @@ static void a_high_class_agrees_beside_an_overloaded_one(void **state)
 static void turns_share_as_computed(void **state)
 {
 	/* Unit packets on a link of rate 6: two lanes ask for too much. */
-	struct queue_twin q = {
+	struct queue_des q = {
 		.order = QUEUE_TURNS,
 		.n_classes = 3,
 		.classes = { { 10, 6, 0 }, { 7, 6, 0 }, { 1, 6, 0 } },
@@ -106,7 +106,7 @@ static void turns_share_as_computed(void **state)
 	};
 	const struct share_class c[] = { { 10, 1 }, { 7, 3 }, { 1, 2 } };
 	struct diag d = { .status = HD_OK };
-	struct queue_twin_result t[3];
+	struct queue_des_result t[3];
 	struct interval conserved;
 	double got[3];
 
@@ -120,13 +120,13 @@ static void turns_share_as_computed(void **state)
 
 static void turns_conserve_the_work_that_waits(void **state)
 {
-	struct queue_twin q = {
+	struct queue_des q = {
 		.order = QUEUE_TURNS,
 		.n_classes = 2,
 		.classes = { { 2, 6, 1 }, { 2, 5, 0 } },
 		.turn = { 1, 4 },
 	};
-	struct queue_twin_result t[2];
+	struct queue_des_result t[2];
 	struct interval conserved;
 
 	(void)state;
@@ -136,7 +136,7 @@ static void turns_conserve_the_work_that_waits(void **state)
 	assert_true(t[0].wait.mean > t[1].wait.mean);
 }
 
-/* A twin_options.tick that has seen enough at once. */
+/* A des_options.tick that has seen enough at once. */
 static bool enough(void *arg, uint64_t arrivals)
 {
 	*(uint64_t *)arg = arrivals;
@@ -146,18 +146,18 @@ static bool enough(void *arg, uint64_t arrivals)
 /* Of years of packets those until then: this test ends. */
 static void one_that_is_stopped_stops(void **state)
 {
-	const struct queue_twin q = { .n_classes = 1, .classes = { { 0.5, 1, 1 } } };
+	const struct queue_des q = { .n_classes = 1, .classes = { { 0.5, 1, 1 } } };
 	uint64_t arrivals = 0;
-	struct twin_options o = { .packets = TWIN_MAX_PACKETS,
-				  .seed = 1,
-				  .level = 0.999,
-				  .tick = enough,
-				  .arg = &arrivals };
-	struct queue_twin_result t[QUEUE_MAX_CLASSES];
+	struct des_options o = { .packets = DES_MAX_PACKETS,
+				 .seed = 1,
+				 .level = 0.999,
+				 .tick = enough,
+				 .arg = &arrivals };
+	struct queue_des_result t[QUEUE_MAX_CLASSES];
 	struct interval conserved;
 
 	(void)state;
-	queue_twin_run(&q, &o, t, &conserved);
+	queue_des_run(&q, &o, t, &conserved);
 	assert_in_range(arrivals, 1, 1 << 18);
 }
 

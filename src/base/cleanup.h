@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_BASE_UNFINISHED_H
-#define HD_BASE_UNFINISHED_H
+#ifndef HD_BASE_CLEANUP_H
+#define HD_BASE_CLEANUP_H
 
 /*
  * What must not outlive this process when a signal ends it: files that are
  * not whole yet, and processes that work for it.
  *
- * main() calls unfinished_guard() once. From then on a deadly signal (HUP,
+ * main() calls cleanup_install_handlers() once. From then on a deadly signal (HUP,
  * INT, QUIT, PIPE, TERM and their like) ends the program as it always would,
  * but first removes the files and ends the processes. What the caller made us
  * ignore stays ignored. Without the call all of this only keeps lists.
  *
- * Between unfinished_hold() and unfinished_let_go() a signal has to wait: for
+ * Between cleanup_defer_signals() and cleanup_resume_signals() a signal has to wait: for
  * a few system calls that belong together (a file and its name on the list, a
- * transaction), or for work that looks at unfinished_is_due() now and then and
+ * transaction), or for work that looks at cleanup_signal_is_pending() now and then and
  * keeps what it has when it is true. The children are asked to end at once
  * all the same, so that who waits for them need not wait long. Holds nest.
  *
@@ -23,37 +23,37 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-void unfinished_guard(void);
+void cleanup_install_handlers(void);
 
-void unfinished_hold(void);
-void unfinished_let_go(void);
+void cleanup_defer_signals(void);
+void cleanup_resume_signals(void);
 /* Whether a deadly signal waits for the hold to end; always false without. */
-bool unfinished_is_due(void);
+bool cleanup_signal_is_pending(void);
 /* The signal that waits, if one does, ends the program now, whoever holds. */
-void unfinished_pass_on(void);
+void cleanup_deliver_signal(void);
 
 /*
  * A file that is to vanish, until it is taken back. The name is borrowed until
  * then, and may still change under a hold, as mkstemp() changes it. Add it
  * before it is made, take it back when it is renamed, both under one hold.
  */
-void unfinished_add(const char *path);
-void unfinished_take_back(const char *path);
+void cleanup_add_file(const char *path);
+void cleanup_forget_file(const char *path);
 
 /* Removes the files and ends the children: for other ends than a signal. */
-void unfinished_clear(void);
+void cleanup_run(void);
 
 /*
  * fork() for a child that will execute another program: it does not outlive
  * us, however we end, and signals find it as if we had none of this.
  */
-pid_t unfinished_fork(void);
+pid_t cleanup_fork(void);
 /*
  * fork() for a child that lives on without us, and answers for itself: it holds
  * nothing, and a signal that waits here does not wait there.
  */
-pid_t unfinished_part(void);
-/* wait() for any child of unfinished_fork(); -1 if there is none. */
-pid_t unfinished_wait(int *status);
+pid_t cleanup_fork_detached(void);
+/* wait() for any child of cleanup_fork(); -1 if there is none. */
+pid_t cleanup_wait(int *status);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/team.h"
+#include "base/parallel_for.h"
 
 #define PIECES  1000
 #define MEMBERS 7
@@ -31,53 +31,53 @@ static void every_piece_is_done_once_and_in_rising_order(void **state)
 {
 	(void)state;
 	for (unsigned n = 1; n <= MEMBERS; n++) {
-		team_ask(n);
-		struct team *t = team_new(0);
+		parallel_set_threads(n);
+		struct parallel_pool *t = parallel_pool_new(0);
 
-		assert_in_range(team_size(t), 1, n);
+		assert_in_range(parallel_pool_size(t), 1, n);
 		for (size_t pieces = 0; pieces <= PIECES; pieces += 250) {
-			struct work w = { .most = team_size(t) };
+			struct work w = { .most = parallel_pool_size(t) };
 
-			team_each(t, pieces, do_piece, &w);
+			parallel_for(t, pieces, do_piece, &w);
 			for (size_t i = 0; i < PIECES; i++)
 				assert_int_equal(w.times[i], i < pieces);
 		}
-		team_free(t);
+		parallel_pool_free(t);
 	}
-	team_ask(0);
+	parallel_set_threads(0);
 }
 
 static void little_work_is_not_worth_a_thread(void **state)
 {
 	(void)state;
-	assert_int_equal(team_asked(), 0);
-	assert_true(team_processors() >= 1);
-	struct team *t = team_new(1000);
+	assert_int_equal(parallel_threads(), 0);
+	assert_true(parallel_processors() >= 1);
+	struct parallel_pool *t = parallel_pool_new(1000);
 
-	assert_int_equal(team_size(t), 1);
-	team_free(t);
-	t = team_new(UINT64_MAX);
-	assert_in_range(team_size(t), 1, team_processors());
-	team_free(t);
-	team_free(NULL);
+	assert_int_equal(parallel_pool_size(t), 1);
+	parallel_pool_free(t);
+	t = parallel_pool_new(UINT64_MAX);
+	assert_in_range(parallel_pool_size(t), 1, parallel_processors());
+	parallel_pool_free(t);
+	parallel_pool_free(NULL);
 }
 
 /* Of more processes than processors each still has one. */
 static void processes_share_the_processors(void **state)
 {
-	unsigned all = team_processors();
+	unsigned all = parallel_processors();
 
 	(void)state;
-	team_share(2);
-	assert_int_equal(team_processors(), all > 1 ? all / 2 : 1);
-	team_share(all + 1);
-	assert_int_equal(team_processors(), 1);
-	struct team *t = team_new(UINT64_MAX);
+	parallel_share_processors(2);
+	assert_int_equal(parallel_processors(), all > 1 ? all / 2 : 1);
+	parallel_share_processors(all + 1);
+	assert_int_equal(parallel_processors(), 1);
+	struct parallel_pool *t = parallel_pool_new(UINT64_MAX);
 
-	assert_int_equal(team_size(t), 1);
-	team_free(t);
-	team_share(1);
-	assert_int_equal(team_processors(), all);
+	assert_int_equal(parallel_pool_size(t), 1);
+	parallel_pool_free(t);
+	parallel_share_processors(1);
+	assert_int_equal(parallel_processors(), all);
 }
 
 int main(void)

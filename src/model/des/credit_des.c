@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/des/credit_twin.h"
+#include "model/des/credit_des.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* The keys of events, and the random streams. */
 enum { ARRIVAL, SENT, SERVED, CREDIT, N_STREAMS };
 
-struct credit_twin {
+struct credit_des {
 	const struct credit_link *link;
 	double scale;
 	struct eventq events;
@@ -29,19 +29,19 @@ struct credit_twin {
 	struct batch_means lost, response;
 };
 
-static void after(struct credit_twin *t, hd_time now, unsigned kind, double units)
+static void after(struct credit_des *t, hd_time now, unsigned kind, double units)
 {
-	eventq_push(&t->events, now + twin_time(t->scale, units), kind);
+	eventq_push(&t->events, now + des_time(t->scale, units), kind);
 }
 
-static void after_exponential(struct credit_twin *t, hd_time now, unsigned kind, double rate)
+static void after_exponential(struct credit_des *t, hd_time now, unsigned kind, double rate)
 {
 	after(t, now, kind, rng_exponential(&t->rng[kind], 1 / rate));
 }
 
-static void start_recording(struct credit_twin *t, hd_time now)
+static void start_recording(struct credit_des *t, hd_time now)
 {
-	hd_time width = twin_time(t->scale, 32 / t->link->lambda);
+	hd_time width = des_time(t->scale, 32 / t->link->lambda);
 
 	window_start(&t->at_1, now, width);
 	window_start(&t->at_2, now, width);
@@ -52,7 +52,7 @@ static void start_recording(struct credit_twin *t, hd_time now)
 	batch_means_init(&t->response);
 }
 
-static void show(struct credit_twin *t, hd_time now)
+static void show(struct credit_des *t, hd_time now)
 {
 	window_set(&t->at_1, now, (double)t->upstream);
 	window_set(&t->at_2, now, (double)t->downstream);
@@ -61,7 +61,7 @@ static void show(struct credit_twin *t, hd_time now)
 }
 
 /* Node 1 transmits if it has a packet and a credit for it. */
-static void try_send(struct credit_twin *t, hd_time now)
+static void try_send(struct credit_des *t, hd_time now)
 {
 	if (t->sending || t->upstream == 0 || t->credits == 0)
 		return;
@@ -70,7 +70,7 @@ static void try_send(struct credit_twin *t, hd_time now)
 	after_exponential(t, now, SENT, t->link->mu1);
 }
 
-static void arrive(struct credit_twin *t, hd_time now)
+static void arrive(struct credit_des *t, hd_time now)
 {
 	bool lost = t->upstream == t->link->upstream;
 
@@ -90,7 +90,7 @@ static void arrive(struct credit_twin *t, hd_time now)
 	after_exponential(t, now, ARRIVAL, t->link->lambda);
 }
 
-static void sent(struct credit_twin *t, hd_time now)
+static void sent(struct credit_des *t, hd_time now)
 {
 	t->sending = false;
 	t->upstream--;
@@ -100,7 +100,7 @@ static void sent(struct credit_twin *t, hd_time now)
 }
 
 /* How long one credit takes. */
-static double credit_delay(struct credit_twin *t)
+static double credit_delay(struct credit_des *t)
 {
 	const struct credit_link *l = t->link;
 	double sum = 0;
@@ -112,7 +112,7 @@ static double credit_delay(struct credit_twin *t)
 	return sum;
 }
 
-static void served(struct credit_twin *t, hd_time now)
+static void served(struct credit_des *t, hd_time now)
 {
 	hd_time arrived = t->ring[t->head];
 
@@ -131,16 +131,16 @@ static void served(struct credit_twin *t, hd_time now)
 	}
 }
 
-static void credit_returns(struct credit_twin *t, hd_time now)
+static void credit_returns(struct credit_des *t, hd_time now)
 {
 	t->in_flight--;
 	t->credits++;
 	try_send(t, now);
 }
 
-static void run(struct credit_twin *t, const struct twin_options *o)
+static void run(struct credit_des *t, const struct des_options *o)
 {
-	static void (*const handle[])(struct credit_twin *, hd_time) = {
+	static void (*const handle[])(struct credit_des *, hd_time) = {
 		[ARRIVAL] = arrive,
 		[SENT] = sent,
 		[SERVED] = served,
@@ -149,24 +149,23 @@ static void run(struct credit_twin *t, const struct twin_options *o)
 	struct event e;
 
 	while (t->arrivals < t->until && eventq_pop(&t->events, &e)) {
-		if (!twin_tick(o, &t->events, t->arrivals))
+		if (!des_continue(o, &t->events, t->arrivals))
 			break;
 		handle[e.key](t, e.when);
 		show(t, e.when);
 	}
 }
 
-static void init(struct credit_twin *t, const struct credit_link *link,
-		 const struct twin_options *o)
+static void init(struct credit_des *t, const struct credit_link *link, const struct des_options *o)
 {
 	double fastest = fmax(link->lambda, fmax(link->mu1, link->mu2));
 
 	t->link = link;
-	t->scale = twin_scale(o, fastest, link->lambda);
+	t->scale = des_scale(o, fastest, link->lambda);
 	t->credits = link->downstream;
 	t->ring_size = link->upstream + link->downstream + 1;
 	t->ring = hd_alloc(t->ring_size, sizeof(*t->ring));
-	t->from = twin_warmup(o);
+	t->from = des_warmup(o);
 	t->until = t->from + o->packets;
 	eventq_init(&t->events);
 	for (unsigned k = 0; k < N_STREAMS; k++)
@@ -174,7 +173,7 @@ static void init(struct credit_twin *t, const struct credit_link *link,
 	after_exponential(t, 0, ARRIVAL, link->lambda);
 }
 
-static void report(const struct credit_twin *t, double level, struct credit_twin_result *out)
+static void report(const struct credit_des *t, double level, struct credit_des_result *out)
 {
 	out->mean_upstream = window_interval(&t->at_1, level);
 	out->mean_downstream = window_interval(&t->at_2, level);
@@ -188,10 +187,10 @@ static void report(const struct credit_twin *t, double level, struct credit_twin
 		out->loss.sound = false;
 }
 
-void credit_twin_run(const struct credit_link *link, const struct twin_options *o,
-		     struct credit_twin_result *out)
+void credit_des_run(const struct credit_link *link, const struct des_options *o,
+		    struct credit_des_result *out)
 {
-	struct credit_twin *t = hd_alloc(1, sizeof(*t));
+	struct credit_des *t = hd_alloc(1, sizeof(*t));
 
 	init(t, link, o);
 	run(t, o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/expect_for_tests.h"
 
-#include "model/des/twin.h"
+#include "model/des/des.h"
 
 static void a_window_splits_levels_at_its_edges(void **state)
 {
@@ -46,15 +46,15 @@ static void nothing_is_recorded_before_the_start(void **state)
 
 static void the_scale_fits_the_clock(void **state)
 {
-	struct twin_options o = { .packets = 1000000 };
-	double scale = twin_scale(&o, 8, 4);
+	struct des_options o = { .packets = 1000000 };
+	double scale = des_scale(&o, 8, 4);
 
 	(void)state;
 	assert_near(scale, 8e9, 1);
-	assert_int_equal(twin_time(scale, 0.125), 1000000000);
-	o.packets = TWIN_MAX_PACKETS;
+	assert_int_equal(des_time(scale, 0.125), 1000000000);
+	o.packets = DES_MAX_PACKETS;
 	/* The whole run stays far below 2^64 ps. */
-	scale = twin_scale(&o, 1e6, 1e-3);
+	scale = des_scale(&o, 1e6, 1e-3);
 	assert_true(scale * 1.1e10 / 1e-3 < 1.01e18);
 }
 
@@ -63,10 +63,10 @@ static void unsound_intervals_agree_with_all(void **state)
 	struct interval in = { .mean = 5, .half_width = 1, .sound = true };
 
 	(void)state;
-	assert_true(twin_agrees(&in, 5.9));
-	assert_false(twin_agrees(&in, 6.1));
+	assert_true(des_agrees(&in, 5.9));
+	assert_false(des_agrees(&in, 6.1));
 	in.sound = false;
-	assert_true(twin_agrees(&in, 6.1));
+	assert_true(des_agrees(&in, 6.1));
 }
 
 int main(void)

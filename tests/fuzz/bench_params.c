@@ -3,22 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/letter.h"
+#include "bench/params_codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct diag why = { .status = HD_OK };
-	uint8_t again[LETTER_SIZE];
+	uint8_t again[PARAMS_CODE_SIZE];
 	struct bench_params p;
 
-	if (letter_read(data, size, &why, &p) != HD_OK) {
+	if (params_decode(data, size, &why, &p) != HD_OK) {
 		if (!why.message[0])
 			abort();
 		return 0;
 	}
-	letter_write(&p, again);
+	params_encode(&p, again);
 	if (memcmp(data, again, sizeof(again)) != 0)
 		abort();
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_BASE_SETS_H
-#define HD_BASE_SETS_H
+#ifndef HD_BASE_UNION_FIND_H
+#define HD_BASE_UNION_FIND_H
 
 /*
  * Disjoint sets of small numbers (union-find): of[i] is another of the set of
@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 
 /* `n` sets of one each; to be freed. */
-static inline uint32_t *sets_new(uint32_t n)
+static inline uint32_t *union_find_new(uint32_t n)
 {
 	uint32_t *of = hd_alloc(n, sizeof(*of));
 
@@ -22,7 +22,7 @@ static inline uint32_t *sets_new(uint32_t n)
 }
 
 /* The lowest of the set that `i` is in: whatever was joined in which order. */
-static inline uint32_t sets_find(uint32_t *of, uint32_t i)
+static inline uint32_t union_find_root(uint32_t *of, uint32_t i)
 {
 	while (of[i] != i) {
 		of[i] = of[of[i]];
@@ -31,10 +31,10 @@ static inline uint32_t sets_find(uint32_t *of, uint32_t i)
 	return i;
 }
 
-static inline void sets_join(uint32_t *of, uint32_t a, uint32_t b)
+static inline void union_find_join(uint32_t *of, uint32_t a, uint32_t b)
 {
-	a = sets_find(of, a);
-	b = sets_find(of, b);
+	a = union_find_root(of, a);
+	b = union_find_root(of, b);
 	if (a < b)
 		of[b] = a;
 	else

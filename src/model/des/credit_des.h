@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_MODEL_DES_CREDIT_TWIN_H
-#define HD_MODEL_DES_CREDIT_TWIN_H
+#ifndef HD_MODEL_DES_CREDIT_DES_H
+#define HD_MODEL_DES_CREDIT_DES_H
 
 /*
  * The twin of model/credit.h, with an explicit count of credits: node 1 takes
@@ -9,9 +9,9 @@
  */
 
 #include "model/credit.h"
-#include "model/des/twin.h"
+#include "model/des/des.h"
 
-struct credit_twin_result {
+struct credit_des_result {
 	struct interval mean_upstream;
 	struct interval mean_downstream;
 	struct interval mean;
@@ -23,7 +23,7 @@ struct credit_twin_result {
 };
 
 /* link->phases = 0: every credit takes exactly `delay`. */
-void credit_twin_run(const struct credit_link *link, const struct twin_options *o,
-		     struct credit_twin_result *out);
+void credit_des_run(const struct credit_link *link, const struct des_options *o,
+		    struct credit_des_result *out);
 
 #endif

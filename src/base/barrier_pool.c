@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/crew.h"
+#include "base/barrier_pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
-#include "base/team.h"
+#include "base/parallel_for.h"
 
 /*
  * Looks before a waiting thread sleeps: some ten microseconds, or more where it
@@ -22,14 +22,14 @@
 #define SHORT_SLEEP 50000 /* ns: to look on would have been better */
 
 struct member {
-	struct crew *crew;
+	struct barrier_pool *pool;
 	unsigned number;
 	unsigned spins;
 	pthread_t thread;
 };
 
-struct crew {
-	crew_fn *work;
+struct barrier_pool {
+	barrier_pool_fn *work;
 	void *context;
 	unsigned size;
 	struct member *members; /* 0 has no thread */
@@ -63,7 +63,7 @@ static uint64_t nanoseconds(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void sleep_until(struct crew *c, atomic_uint_fast64_t *count, uint64_t value)
+static void sleep_until(struct barrier_pool *c, atomic_uint_fast64_t *count, uint64_t value)
 {
 	pthread_mutex_lock(&c->lock);
 	atomic_fetch_add(&c->sleepers, 1);
@@ -83,15 +83,15 @@ static void await(struct member *m, atomic_uint_fast64_t *count, uint64_t value)
 	}
 	uint64_t begun = nanoseconds();
 
-	sleep_until(m->crew, count, value);
+	sleep_until(m->pool, count, value);
 	/* Processors that others hold are not to be had by looking on. */
 	if (nanoseconds() - begun >= SHORT_SLEEP)
-		m->spins = m->crew->least_spins;
+		m->spins = m->pool->least_spins;
 	else if (m->spins < MOST_SPINS)
 		m->spins *= 2;
 }
 
-static void advance(struct crew *c, atomic_uint_fast64_t *count)
+static void advance(struct barrier_pool *c, atomic_uint_fast64_t *count)
 {
 	atomic_fetch_add(count, 1);
 	/* Who has seen the old count either sleeps by now or looks again. */
@@ -106,13 +106,13 @@ static void do_turn(void *argument)
 {
 	const struct member *m = argument;
 
-	m->crew->work(m->crew->context, m->number);
+	m->pool->work(m->pool->context, m->number);
 }
 
 static void *member_main(void *argument)
 {
 	struct member *m = argument;
-	struct crew *c = m->crew;
+	struct barrier_pool *c = m->pool;
 	char why[MEMORY_LINE];
 
 	for (uint64_t turn = 1;; turn++) {
@@ -125,33 +125,33 @@ static void *member_main(void *argument)
 	}
 }
 
-struct crew *crew_new(unsigned n, crew_fn *work, void *context)
+struct barrier_pool *barrier_pool_new(unsigned n, barrier_pool_fn *work, void *context)
 {
-	struct crew *c = hd_alloc(1, sizeof(*c));
+	struct barrier_pool *c = hd_alloc(1, sizeof(*c));
 
 	c->work = work;
 	c->context = context;
 	c->members = hd_alloc(n, sizeof(*c->members));
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
-	c->least_spins = n <= team_processors() ? LEAST_SPINS : 0;
-	c->members[0] = (struct member){ .crew = c, .spins = c->least_spins };
+	c->least_spins = n <= parallel_processors() ? LEAST_SPINS : 0;
+	c->members[0] = (struct member){ .pool = c, .spins = c->least_spins };
 	for (c->size = 1; c->size < n; c->size++) {
 		struct member *m = &c->members[c->size];
 
-		*m = (struct member){ .crew = c, .number = c->size, .spins = c->least_spins };
+		*m = (struct member){ .pool = c, .number = c->size, .spins = c->least_spins };
 		if (pthread_create(&m->thread, NULL, member_main, m) != 0)
 			break;
 	}
 	return c;
 }
 
-unsigned crew_size(const struct crew *c)
+unsigned barrier_pool_size(const struct barrier_pool *c)
 {
 	return c->size;
 }
 
-void crew_turn(struct crew *c)
+void barrier_pool_run(struct barrier_pool *c)
 {
 	uint64_t turn = atomic_load(&c->turn) + 1;
 
@@ -162,7 +162,7 @@ void crew_turn(struct crew *c)
 		memory_end(c->why);
 }
 
-void crew_free(struct crew *c)
+void barrier_pool_free(struct barrier_pool *c)
 {
 	if (!c)
 		return;
