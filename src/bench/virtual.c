@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "hca/verbs.h"
+#include "run/run.h"
 #include "subnet/multicast/mcast.h"
 #include "wire/capture.h"
 
@@ -19,6 +20,7 @@
 /* One run: a lab and what its ranks share. */
 struct virtual_run {
 	struct lab *lab;
+	struct run *run; /* NULL: not open */
 	nic_program *program;
 	void *context;
 	unsigned n_ranks;
@@ -387,8 +389,27 @@ static bool still_going(void *context, const struct sim_progress *p)
 	return !o->going || o->going(o->going_context);
 }
 
+static enum hd_status open_run(struct virtual_backend *v, struct virtual_run *run, struct diag *d)
+{
+	const struct fabric *f = v->bed.build;
+	struct run_load load = { .flows = f->flows,
+				 .n_flows = v->bed.has_flows ? f->n_flows : 0,
+				 .ends_without_memory = true };
+	const struct run_options options = { .load = &load };
+
+	lab_program_rules(&load.rules);
+	return run_open(v->bed.build, &options, d, &run->run);
+}
+
 static enum hd_status run_lab(struct virtual_backend *v, struct virtual_run *run, struct diag *d)
 {
+	enum hd_status status = open_run(v, run, d);
+
+	if (status != HD_OK) {
+		run->run = NULL;
+		return status;
+	}
+	lab_use_sim(run->lab, run_sim(run->run));
 	enum lab_outcome outcome = lab_run(run->lab, still_going, &v->options);
 
 	if (outcome != LAB_DONE)
@@ -484,6 +505,8 @@ static void end_ranks(struct virtual_run *run, struct virtual_nic *nics)
 	free(run->mail);
 	free(run->letter);
 	lab_free(run->lab);
+	if (run->run)
+		run_close(run->run);
 	for (unsigned i = 0; i < run->n_ranks; i++)
 		v_pd_free(nics[i].pd);
 }

@@ -13,8 +13,7 @@
  *
  *	struct fabric *f;
  *	if (fabric_read("x.yaml", NULL, &d, &f) == HD_OK) {
- *		struct sim *s = sim_new(&f->setup, f->flows, f->n_flows,
- *					&f->rules);
+ *		status = run_open(f, &options, &d, &run);
  *
  * A fabric owns everything that it points to, but names of files and overrides
  * are borrowed. Nothing of it changes, except that those who play the subnet

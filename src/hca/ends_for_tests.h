@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "hca/programs_for_tests.h"
 #include "hca/testbed.h"
 #include "hca/verbs.h"
 
@@ -40,6 +41,7 @@ struct end {
 struct fixture {
 	struct testbed bed;
 	struct lab *lab;
+	struct sim *sim; /* NULL: not attached yet */
 	struct end end[3];
 	uint32_t n;
 };
@@ -127,8 +129,20 @@ static inline void close_lab(struct fixture *f)
 		free(e->memory);
 	}
 	lab_free(f->lab);
+	if (f->sim)
+		sim_free(f->sim);
 	testbed_close(&f->bed);
 	free(f);
+}
+
+/* Runs the programs that were spawned. */
+static inline enum lab_outcome run_lab(struct fixture *f)
+{
+	if (!f->sim) {
+		f->sim = sim_for_programs(f->bed.build);
+		lab_use_sim(f->lab, f->sim);
+	}
+	return lab_run(f->lab, NULL, NULL);
 }
 
 static inline struct sge piece(const struct end *e, uint64_t offset, uint32_t len)

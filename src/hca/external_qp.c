@@ -57,10 +57,10 @@ static const struct message_host *host_of(const struct external_qp *q)
 static void qp_free_now(struct external_qp *q);
 static void srq_free_now(struct external_srq *srq);
 
-struct external_qps *external_qps_new(struct fabric *f, const struct profile *profile)
+struct external_qps *external_qps_new(struct fabric *f, const struct profile *profile,
+				      struct sim *sim)
 {
 	struct external_qps *all = hd_alloc(1, sizeof(*all));
-	struct sim_rules rules;
 
 	all->zeros = map_zeros();
 	if (!all->zeros) {
@@ -70,12 +70,8 @@ struct external_qps *external_qps_new(struct fabric *f, const struct profile *pr
 	all->lab = lab_new(f, profile);
 	all->lab->external = all;
 	all->hosts = hd_alloc(lab_hosts(all->lab), sizeof(*all->hosts));
-	sim_rules_init(&rules);
-	lab_rules(&rules);
-	rules.flow_metrics = false;
-	rules.check_order = false;
-	all->sim = sim_new(&f->setup, f->flows, 0, &rules);
-	lab_use_sim(all->lab, all->sim);
+	all->sim = sim;
+	lab_use_sim(all->lab, sim);
 	return all;
 }
 
@@ -94,7 +90,6 @@ void external_qps_free(struct external_qps *all)
 	for (uint32_t i = 0; i < lab_hosts(all->lab); i++)
 		v_pd_free(all->hosts[i].pd);
 	lab_free(all->lab);
-	sim_free(all->sim);
 	munmap(all->zeros, REGION);
 	free(all->lost);
 	free(all->hosts);

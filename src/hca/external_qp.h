@@ -12,7 +12,7 @@
  * lost, before or after that. A message to a group arrives at each member that
  * gets it; it is lost once no more members can get it.
  *
- *	struct external_qps *all = external_qps_new(fabric, &profile);
+ *	struct external_qps *all = external_qps_new(fabric, &profile, run_sim(run));
  *	struct external_qp *a = external_qp_new(all, &params, mine);
  *	...	external_qp_connect both, external_qp_receive, external_qp_send
  *	while (external_qps_next(all, external_qps_now(all) + step, &event))
@@ -23,6 +23,7 @@
 #include "hca/profile.h"
 #include "transport/qp.h"
 
+struct sim;
 struct external_qps;
 struct external_qp;
 struct external_srq;
@@ -52,8 +53,12 @@ struct external_event {
 	enum wc_status status; /* of EXTERNAL_DONE */
 };
 
-/* Fabric and profile are borrowed. */
-struct external_qps *external_qps_new(struct fabric *f, const struct profile *profile);
+/*
+ * Fabric, profile and simulation (made by lab_program_rules, before its first
+ * instant) are borrowed. The simulation is freed after external_qps_free.
+ */
+struct external_qps *external_qps_new(struct fabric *f, const struct profile *profile,
+				      struct sim *sim);
 void external_qps_free(struct external_qps *all);
 
 /* NULL if there is no adapter at that port, or the queues are too large. */

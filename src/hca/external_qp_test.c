@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "fabric/fabric_internal.h"
 #include "hca/external_qp.h"
+#include "hca/programs_for_tests.h"
 #include "hca/testbed.h"
 #include "hca/verbs.h"
 #include "transport/codes.h"
@@ -30,6 +31,7 @@ enum {
 
 struct fixture {
 	struct testbed bed;
+	struct sim *sim;
 	struct external_qps *all;
 	struct external_qp *a, *b;
 	enum qp_kind kind;
@@ -98,7 +100,8 @@ static void open_both(struct fixture *f, bool is_down)
 
 		fabric_add_fault(f->bed.build, down);
 	}
-	f->all = external_qps_new(f->bed.build, &f->bed.profile);
+	f->sim = sim_for_programs(f->bed.build);
+	f->all = external_qps_new(f->bed.build, &f->bed.profile, f->sim);
 	f->a = make(f, ends[0], &f->mine);
 	f->b = make(f, ends[1], &f->yours);
 	const struct qp_attr there = attributes(f, ends[0], ends[1]);
@@ -113,6 +116,7 @@ static void open_both(struct fixture *f, bool is_down)
 static void close_both(struct fixture *f)
 {
 	external_qps_free(f->all);
+	sim_free(f->sim);
 	testbed_close(&f->bed);
 }
 

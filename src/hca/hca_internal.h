@@ -314,7 +314,6 @@ struct lab {
 	struct fabric *build;
 	const struct profile *profile;
 	struct sim *sim;
-	bool borrows_sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
 	hd_time went_on;                   /* when a program last did */

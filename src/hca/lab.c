@@ -358,8 +358,6 @@ void lab_free(struct lab *lab)
 		traffic_close(lab->traffic);
 	if (lab->channels)
 		channels_close(lab->channels);
-	if (lab->sim && !lab->borrows_sim)
-		sim_free(lab->sim);
 	/* Adapters look at them until the end. */
 	for (uint32_t i = 0; i < lab->n_parts; i++)
 		free(lab->parts[i]);
@@ -438,6 +436,13 @@ void lab_rules(struct sim_rules *rules)
 	rules->injects_bytes = 4096 + 128; /* all headers there are */
 }
 
+void lab_program_rules(struct sim_rules *rules)
+{
+	sim_rules_init(rules);
+	lab_rules(rules);
+	rules->flow_metrics = rules->check_order = false;
+}
+
 /*
  * Every part of the fabric has a lab of its own, which has its adapters, its
  * time and its slots; rows by host and by flow are in common.
@@ -473,7 +478,7 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 		channels_cut(lab->channels, how->n);
 }
 
-static void attach(struct lab *lab, struct sim *s)
+void lab_use_sim(struct lab *lab, struct sim *s)
 {
 	const struct sim_endpoint adapters = {
 		.context = lab,
@@ -485,11 +490,11 @@ static void attach(struct lab *lab, struct sim *s)
 		.name = "queue pair",
 		.made = lab->traffic ? on_made : NULL,
 		/* Programs may wait for each other at any time. */
-		.cut = lab->borrows_sim ? cut : NULL,
+		.cut = lab->n_threads ? NULL : cut,
 		.list_cookies = lab_list,
-		.pack = lab->borrows_sim ? lab_pack : NULL,
+		.pack = lab->n_threads ? NULL : lab_pack,
 		.pack_cookie = lab_pack_cookie,
-		.mail = lab->borrows_sim ? lab_mail : NULL,
+		.mail = lab->n_threads ? NULL : lab_mail,
 		.collect = lab_collect,
 	};
 	const struct sim_observer observer = { .context = lab, .granted = on_granted };
@@ -505,23 +510,6 @@ static void attach(struct lab *lab, struct sim *s)
 	}
 	if (lab->capture)
 		sim_observe(s, &observer);
-}
-
-void lab_use_sim(struct lab *lab, struct sim *s)
-{
-	lab->borrows_sim = true;
-	attach(lab, s);
-}
-
-static void make_sim(struct lab *lab)
-{
-	const struct fabric *b = lab->build;
-	struct sim_rules rules;
-
-	sim_rules_init(&rules);
-	lab_rules(&rules);
-	rules.flow_metrics = rules.check_order = false;
-	attach(lab, sim_new(&b->setup, b->flows, lab->use_flows ? b->n_flows : 0, &rules));
 }
 
 struct watching {
@@ -545,8 +533,6 @@ enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress, void *conte
 {
 	struct watching w = { lab, progress, context, false };
 
-	if (!lab->sim)
-		make_sim(lab);
 	run_ready(lab);
 	enum sim_state state = sim_run(lab->sim, NEVER, on_progress, &w);
 

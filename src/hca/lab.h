@@ -9,6 +9,7 @@
  *	struct lab *lab = lab_new(&build, &profile);
  *	lab_spawn(lab, 0, ping, &mine);
  *	lab_spawn(lab, 1, pong, &yours);
+ *	lab_use_sim(lab, run_sim(run));
  *	enum lab_outcome o = lab_run(lab, NULL, NULL);
  *
  * A program is a function that calls verbs (verbs.h) as on a real host. Each
@@ -51,12 +52,16 @@ void lab_free(struct lab *lab);
  */
 HD_MUST_CHECK enum hd_status lab_use_flows(struct lab *lab, struct diag *d);
 /*
- * Adapters of somebody else's run, which was made by lab_rules and has not
- * begun; instead of lab_run.
+ * Attaches the adapters to a simulation made with lab_rules or
+ * lab_program_rules, before its first instant. The caller owns it and frees it
+ * after the lab. A lab with programs attaches after they are spawned: such a
+ * run computes in one domain.
  */
 void lab_use_sim(struct lab *lab, struct sim *s);
 /* Makes room for packets of adapters. */
 void lab_rules(struct sim_rules *rules);
+/* The rules of a run without measured traffic rows. */
+void lab_program_rules(struct sim_rules *rules);
 /*
  * Every packet that an adapter sends or receives; before lab_run. The lab's
  * time 0 is `start` there, so that several labs may follow each other in a
@@ -73,6 +78,7 @@ const struct profile *lab_profile(const struct lab *lab);
 
 /* Before lab_run, or from a program. */
 void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg);
+/* Advances the simulation until all programs have returned; after lab_use_sim. */
 enum lab_outcome lab_run(struct lab *lab, sim_progress_fn *progress, void *context);
 /*
  * Nothing will come any more: every wait that programs are in, or begin,

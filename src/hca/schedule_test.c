@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "hca/programs_for_tests.h"
 #include "hca/testbed.h"
 #include "hca/verbs.h"
 
@@ -163,10 +164,14 @@ static void run_plan(const struct plan *plan, hd_time all, struct rig *r)
 			v_qp_weigh(r->side[0].qp[k], plan->weight[k], plan->priority[k]);
 	}
 	lab_spawn(r->lab, 0, writer, r);
+	struct sim *sim = sim_for_programs(bed.build);
+
+	lab_use_sim(r->lab, sim);
 	assert_int_equal(lab_run(r->lab, NULL, NULL), LAB_DONE);
 	for (unsigned i = 0; i < 2; i++)
 		close_side(&r->side[i]);
 	lab_free(r->lab);
+	sim_free(sim);
 	testbed_close(&bed);
 }
 

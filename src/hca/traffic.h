@@ -12,7 +12,7 @@
  *
  *	struct sim_rules rules = build->rules;
  *	lab_rules(&rules);
- *	struct sim *s = sim_new(&build->setup, ..., &rules);
+ *	struct sim *s = run_sim(run);
  *	if (qp_rows_new(build, s, &d, &lab) == HD_OK) {
  *		sim_run(s, ...);
  *		qp_rows_table(lab, sim_metrics(s), results);

@@ -62,7 +62,7 @@ static void an_ideal_ping_pong_takes_the_wires_time(void **state)
 	f->end[0].memory[0] = 40;
 	lab_spawn(f->lab, 0, ping, &f->end[0]);
 	lab_spawn(f->lab, 1, pong, &f->end[1]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	/* The receiver polls after the send's ACK as well: the same time, since
 	 * the answer waits for no ACK and follows it on the link. */
 	hd_time trip = f->end[0].times[1] - f->end[0].times[0];
@@ -90,7 +90,7 @@ static void a_read_from_the_host_waits_for_the_bus(void **state)
 		f->end[0].is_inline = f->end[1].is_inline = is_inline;
 		lab_spawn(f->lab, 0, ping, &f->end[0]);
 		lab_spawn(f->lab, 1, pong, &f->end[1]);
-		assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+		assert_int_equal(run_lab(f), LAB_DONE);
 		/* As above, but no ACK is in the pong's way any more. */
 		for (unsigned i = 0; i < 4; i++)
 			assert_int_equal(f->end[0].times[i + 1] - f->end[0].times[i],
@@ -110,7 +110,7 @@ static void polls_of_an_empty_queue_are_one_wait(void **state)
 	(void)state;
 	lab_spawn(f->lab, 0, ping, &f->end[0]);
 	lab_spawn(f->lab, 1, pong, &f->end[1]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	for (unsigned i = 1; i < 4; i++) {
 		/* post_recv .6, post_send .9, then polls. */
 		hd_time spent = f->end[0].times[i] - f->end[0].times[i - 1] - 1500 * HD_NS -
@@ -175,7 +175,7 @@ static void every_operation_moves_its_bytes(void **state)
 		memcpy(there + 40000, &value, 8);
 		lab_spawn(f->lab, 0, everything, &f->end[0]);
 		lab_spawn(f->lab, 1, take_one, &f->end[1]);
-		assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+		assert_int_equal(run_lab(f), LAB_DONE);
 		for (unsigned i = 0; i < 5000; i++) {
 			assert_int_equal(there[8192 + i], (uint8_t)(i * 7));
 			assert_int_equal(here[16384 + i], (uint8_t)(i * 7));
@@ -213,7 +213,7 @@ static void a_bad_address_is_refused_and_nothing_written(void **state)
 	(void)state;
 	memset(f->end[0].memory, 0xee, 64);
 	lab_spawn(f->lab, 0, write_out_of_bounds, &f->end[0]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	for (unsigned i = 0; i < BUFFER; i++)
 		assert_int_equal(f->end[1].memory[i], 0);
 	close_lab(f);
@@ -258,7 +258,7 @@ static void a_multicast_reaches_every_member(void **state)
 	lab_spawn(f->lab, 0, send_to_group, &f->end[0]);
 	lab_spawn(f->lab, 1, take_datagram, &f->end[1]);
 	lab_spawn(f->lab, 2, take_datagram, &f->end[2]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	for (unsigned i = 1; i < 3; i++) {
 		assert_int_equal(f->end[i].wc.byte_len, 340);
 		assert_true(f->end[i].wc.flags & WC_GRH);

@@ -43,7 +43,7 @@ static void events_wake_once_for_each_completion(void **state)
 	(void)state;
 	lab_spawn(f->lab, 0, send_three, &f->end[0]);
 	lab_spawn(f->lab, 1, take_by_events, &f->end[1]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	assert_int_equal(f->end[1].times[0], 3);
 	close_lab(f);
 }
@@ -83,7 +83,7 @@ static void arming_counts_what_came_since_the_last_event(void **state)
 	(void)state;
 	lab_spawn(f->lab, 0, send_three, &f->end[0]);
 	lab_spawn(f->lab, 1, arm_after_arrival, &f->end[1]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	close_lab(f);
 }
 
@@ -114,7 +114,7 @@ static void a_full_queue_refuses_and_recovers(void **state)
 
 	(void)state;
 	lab_spawn(f->lab, 0, overfill, &f->end[0]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	close_lab(f);
 }
 
@@ -131,7 +131,7 @@ static void a_program_that_waits_for_ever_is_reported(void **state)
 
 	(void)state;
 	lab_spawn(f->lab, 0, wait_for_nothing, &f->end[0]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_STUCK);
+	assert_int_equal(run_lab(f), LAB_STUCK);
 	close_lab(f);
 }
 
@@ -186,7 +186,7 @@ static void a_cancelled_run_lets_its_programs_return(void **state)
 		w[i] = (struct waiting){ &f->end[i & 1], semaphore, i, 0 };
 		lab_spawn(f->lab, i & 1, wait_twice, &w[i]);
 	}
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_STUCK);
+	assert_int_equal(run_lab(f), LAB_STUCK);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(w[i].refused, 0);
 	lab_cancel(f->lab);
@@ -225,7 +225,7 @@ static void a_program_may_spin_on_memory(void **state)
 	(void)state;
 	lab_spawn(f->lab, 0, write_once, &f->end[0]);
 	lab_spawn(f->lab, 1, spin_on_memory, &f->end[1]);
-	assert_int_equal(lab_run(f->lab, NULL, NULL), LAB_DONE);
+	assert_int_equal(run_lab(f), LAB_DONE);
 	/* Seen before the sender knows of it. */
 	assert_true(f->end[1].times[0] > 0 && f->end[1].times[0] < f->end[0].times[0]);
 	close_lab(f);

@@ -107,12 +107,12 @@ static void rules_without_end(struct sim_rules *rules)
 static enum hd_status make_sim(struct run *s, struct diag *d)
 {
 	const struct fabric *f = s->fabric;
-	const struct run_load of_scenario = { f->flows, f->n_flows, f->rules };
+	const struct run_load of_scenario = { f->flows, f->n_flows, f->rules, false };
 	const struct run_load *load = s->options.load ? s->options.load : &of_scenario;
 	struct sim_rules rules = load->rules;
 	bool has_pairs = !s->options.load && qp_rows_any(f);
 
-	rules.yields = true;
+	rules.yields = !load->ends_without_memory;
 	rules.world = s->options.world;
 	if (has_pairs)
 		lab_rules(&rules);

@@ -27,6 +27,8 @@ struct run_load {
 	const struct sim_flow *flows;
 	uint32_t n_flows;
 	struct sim_rules rules;
+	/* Lack of memory ends the program (hd_alloc) instead of the run. */
+	bool ends_without_memory;
 };
 
 struct run_options {
@@ -54,9 +56,9 @@ struct run_options {
 	const struct sim_endpoint *outside;
 	/*
 	 * Simulated in place of the traffic and jobs of the scenario; NULL:
-	 * those. The fabric stays the caller's, for several runs one after
-	 * another. Results are sim_metrics of run_sim: tables and files are for
-	 * the rows of a scenario.
+	 * those. It is read by run_open only. The fabric stays the caller's, for several runs one
+	 * after another. Results are sim_metrics of run_sim: tables and files are for the rows of a
+	 * scenario.
 	 */
 	const struct run_load *load;
 	sim_progress_fn *progress; /* or NULL; false ends the run */

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "hca/lab.h"
 #include "live/clock/seen.h"
 #include "live/live.h"
 #include "live/protocol.h"
+#include "run/run.h"
 
 /* ---- the daemon */
 
@@ -81,6 +83,9 @@ static void leave_fabric(struct engine *e)
 	e->base = engine_now(e);
 	external_qps_free(e->external);
 	e->external = NULL;
+	if (e->run)
+		run_close(e->run);
+	e->run = NULL;
 	if (e->fabric)
 		e->from->close(e->from->context, e->fabric);
 	e->fabric = NULL;
@@ -111,7 +116,16 @@ static void enter_fabric(struct engine *e)
 		note_refusal(e, &d);
 		return;
 	}
-	e->external = external_qps_new(e->fabric, &e->profile);
+	struct run_load load = { .ends_without_memory = true };
+	const struct run_options options = { .load = &load };
+
+	lab_program_rules(&load.rules);
+	if (run_open(e->fabric, &options, &d, &e->run) != HD_OK) {
+		e->run = NULL;
+		note_refusal(e, &d);
+		return;
+	}
+	e->external = external_qps_new(e->fabric, &e->profile, run_sim(e->run));
 	if (!e->external)
 		return;
 	seen_enter(e);

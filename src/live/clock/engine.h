@@ -78,6 +78,7 @@ struct engine {
 	const struct timed_source *from;
 	struct profile profile;
 	struct fabric *fabric; /* NULL: not yet */
+	struct run *run;       /* of the fabric, with external queue pairs */
 	struct external_qps *external;
 	hd_time base; /* time of earlier simulations */
 	struct program *programs[LIVE_PROGRAMS];
