@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help build demo test test-long test-rxe test-aarch64 \
-	test-fresh bench bench-live lint fuzz install clean
+	test-fresh bench bench-live lint hooks fuzz install clean
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -19,7 +19,8 @@ help:
 	@echo 'make test-fresh  make demo and make test on a Debian made anew'
 	@echo 'make bench      measure our own speed against the stated goals'
 	@echo 'make bench-live  OpenSM on a live fabric and on ibsim; verbs there'
-	@echo 'make lint       format, layers, headers, man pages, clang-tidy, cppcheck'
+	@echo 'make lint       format, layers, words, man pages, clang-tidy, cppcheck'
+	@echo 'make hooks      check commits before they are made'
 	@echo 'make fuzz       fuzz every parser (FUZZ_SECONDS=60 for each)'
 	@echo 'make install    to $$(DESTDIR)$$(PREFIX); PREFIX is /usr/local'
 	@echo 'make clean      remove build/'
@@ -71,6 +72,10 @@ bench-live:
 lint:
 	@ci/deps.sh
 	@ci/check.sh lint
+
+# The hooks of ci/hooks, for this clone and its work trees.
+hooks:
+	@git config core.hooksPath ci/hooks
 
 fuzz:
 	@ci/deps.sh

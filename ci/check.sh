@@ -110,6 +110,7 @@ lint() {
 	step headers ci/headers.sh
 	step scripts ci/scripts.sh
 	step draws ci/draws.sh
+	step words ci/words.sh
 }
 
 begun=$EPOCHREALTIME

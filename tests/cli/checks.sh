@@ -25,13 +25,13 @@ kill $other
 
 rm -rf tree
 mkdir -p tree/ci tree/build/man
-cp "$SRC"/ci/*.sh tree/ci
+cp "$SRC"/ci/*.sh "$SRC"/ci/words.[!s]* tree/ci
 cp "$SRC/.clang-format" tree
 cd tree
 git init -q .
 git add ci .clang-format
 
-for check in format headers cppcheck layers draws; do
+for check in format headers cppcheck layers draws words; do
 	status 1 ci/$check.sh
 done
 status 1 ci/man.sh build
@@ -83,6 +83,31 @@ status 1 ci/layers.sh
 has out 'src/wire/y.h: src/modules.txt has no row for its folder'
 rm -r src/wire src/modules.txt docs
 git add src
+
+# A phrase of the list, a misspelt word, a long line of a document, a struct
+# name of two structs, an export without its module's prefix.
+printf 'base:\n' >src/modules.txt
+: >src/base/a.c
+git add src
+sed -i '/^base:/!d' ci/words.prefixes
+status 0 ci/words.sh --record
+status 0 ci/words.sh
+rises() { # KIND FILE TEXT PLACE
+	printf '%b\n' "$3" >"$2"
+	git add "$2"
+	status 1 ci/words.sh
+	has out "places of kind '$1', recorded are"
+	status 0 ci/words.sh --list "$1"
+	has out "$4"
+	git rm -qf "$2"
+	mkdir -p src/base
+}
+rises words src/base/b.c '/*\n * It goes on. */' 'src/base/b.c:2:goes on'
+rises spelling src/base/b.c '/* recieve */' 'src/base/b.c:1: recieve ==> receive'
+rises lines x.md "$(printf '%0101d' 0)\n\`\`\`\n$(printf '%0101d' 0)" 'x.md:1: 101 columns'
+rises structs src/base/b.c 'struct a {\n};\nstruct a {\n};' 'src/base/b.c:3: struct a'
+rises exports src/base/b.h 'void hd_x(void);\nvoid y(void);' 'src/base/b.h:2: y'
+git rm -qf src/base/a.c src/modules.txt
 
 # Tests that draw other cases each time, and one that does not.
 draw() { # FILE TEXT
