@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From fabric.routing.adaptive to what switches do (docs/model.md, D1). */
+/* From fabric.routing.adaptive to what switches do (docs/timing-rules.md, D1). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

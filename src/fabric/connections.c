@@ -87,7 +87,7 @@ static struct hd_rate asked(const struct fabric *b, const struct sim_flow *f)
 }
 
 /*
- * The rate of acknowledgements (docs/model.md, Q4): one block for each 16
+ * The rate of acknowledgements (docs/timing-rules.md, Q4): one block for each 16
  * packets of a message, and one for its last.
  */
 static struct hd_rate acknowledged(const struct fabric *b, const struct sim_flow *f)

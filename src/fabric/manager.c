@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A subnet manager that routes around failures (docs/model.md, T11r). What it
+ * A subnet manager that routes around failures (docs/timing-rules.md, T11r). What it
  * notices depends on the faults and never on packets, so all that it will do is
  * known before the run begins.
  */

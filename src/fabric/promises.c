@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections over time (docs/model.md, T11c). Arrivals, ends, link failures
+ * Connections over time (docs/timing-rules.md, T11c). Arrivals, ends, link failures
  * and heavy sweeps are known before the run, and so is each answer of the
  * broker: one walk over these events admits connections on the routes of the
  * instant, moves reservations when routes change, and records which promises

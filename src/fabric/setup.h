@@ -4,7 +4,7 @@
 
 /*
  * Everything a simulation runs on, resolved to numbers: the one input of the
- * engine and of its oracle. docs/model.md gives the rules (T1, ... F7) that
+ * engine and of its oracle. docs/timing-rules.md gives the rules (T1, ... F7) that
  * the fields belong to.
  *
  * Nodes are switches and end ports (one node per end port, so that an adapter
@@ -157,7 +157,7 @@ struct sim_control_change {
 };
 
 /*
- * Lanes on loan (docs/model.md, B1 to B6), at every end port: a VL with many
+ * Lanes on loan (docs/timing-rules.md, B1 to B6), at every end port: a VL with many
  * packets uses other VLs too. Also bounds the injection queues.
  */
 #define SIM_MAX_LOANS (N_DATA_VLS - 1)
@@ -183,7 +183,7 @@ struct sim_throttle {
 	struct cc_config config;
 };
 
-/* Congestion control (docs/model.md, C1 to C8). */
+/* Congestion control (docs/timing-rules.md, C1 to C8). */
 struct sim_control {
 	struct mark_config marking;
 	enum sim_echo echo;
@@ -209,7 +209,7 @@ struct sim_control {
 enum sim_ar_choice { SIM_AR_LOAD, SIM_AR_RANDOM, SIM_AR_TURNS };
 enum sim_ar_unit { SIM_AR_PACKET, SIM_AR_FLOW, SIM_AR_FLOWLET };
 
-/* Adaptive routing (docs/model.md, D1 to D7); the subnet has the groups. */
+/* Adaptive routing (docs/timing-rules.md, D1 to D7); the subnet has the groups. */
 struct sim_adaptive {
 	enum sim_ar_choice choice;
 	enum sim_ar_unit per;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a manager outside sets while adapters are at work: lanes (docs/model.md,
+ * What a manager outside sets while adapters are at work: lanes (docs/timing-rules.md,
  * T11l); of congestion control (C9) see pace.c. An adapter looks at it before
  * it uses it, and at the instant of each change, since what waits may then go.
  */

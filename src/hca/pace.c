@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queue pairs under congestion control: what they hear of marks sets the gap
- * between their packets, as with flows (docs/model.md, C2 and C6). A request
+ * between their packets, as with flows (docs/timing-rules.md, C2 and C6). A request
  * that the gap holds back blocks nobody; answers are never held back. What
  * stays inside its port has no part in it.
  */

@@ -7,7 +7,7 @@
 #include "hca/traffic.h"
 
 /*
- * Who talks to whom (docs/model.md, A2): hosts are drawn into partitions as
+ * Who talks to whom (docs/timing-rules.md, A2): hosts are drawn into partitions as
  * limited members, as full ones or not at all, and rows of traffic between two
  * hosts in one of these arrive or do not, over queue pairs as without.
  */

@@ -3,7 +3,7 @@
 #define HD_SCENARIO_MODEL_H
 
 /*
- * The words of the model (docs/model.md) that scenarios choose from and the
+ * The words of the model (docs/timing-rules.md) that scenarios choose from and the
  * simulator runs by, in the order of their names in words.c.
  */
 

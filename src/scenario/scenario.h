@@ -92,7 +92,7 @@ struct scn_routing {
 	struct scn_adaptive adaptive;
 };
 
-/* In-network reduction (docs/model.md, S1 to S6). */
+/* In-network reduction (docs/timing-rules.md, S1 to S6). */
 struct scn_reduction {
 	uint64_t trees;   /* of a switch, at most */
 	uint64_t payload; /* of a transaction, bytes */

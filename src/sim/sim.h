@@ -4,7 +4,7 @@
 
 /*
  * The fabric simulator: a setup (setup.h) carries flows (flow.h) under the
- * rules of docs/model.md, and metrics come out.
+ * rules of docs/timing-rules.md, and metrics come out.
  *
  *	struct sim *s = sim_new(&setup, flows, n_flows, &rules);
  *	enum sim_state state = sim_run(s, HD_TIME_NEVER, show, &bar);

@@ -396,7 +396,7 @@ static void validity(const struct vl_sharing *s, struct results *r)
 		validity_lane(s, t, k);
 	results_remark(
 		r,
-		"the model is exact where every assumption holds; docs/models.md says what to expect where one does not");
+		"the model is exact where every assumption holds; docs/queueing-models.md says what to expect where one does not");
 }
 
 void vl_sharing_tables(const struct vl_sharing *s, struct results *r)

@@ -3,7 +3,7 @@
 #define HD_WORKLOAD_COLLECTIVE_H
 
 /*
- * Steps of a program, which all ranks of a job do together (docs/model.md, J7
+ * Steps of a program, which all ranks of a job do together (docs/timing-rules.md, J7
  * to J9). Nothing of them is stored: which operation stands where follows from
  * (step, rank, strand, round, place), so that a collective of any size takes no
  * memory.

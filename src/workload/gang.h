@@ -3,7 +3,7 @@
 #define HD_WORKLOAD_GANG_H
 
 /*
- * The ranks of a job at work (docs/model.md, J2 to J4, J7): what is ready,
+ * The ranks of a job at work (docs/timing-rules.md, J2 to J4, J7): what is ready,
  * what the CPUs do, which receive gets which message. A gang knows nothing of
  * the network; whoever carries its messages tells it what happens there, in
  * order of time, and is told what to do:

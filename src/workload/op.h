@@ -2,7 +2,7 @@
 #ifndef HD_WORKLOAD_OP_H
 #define HD_WORKLOAD_OP_H
 
-/* What a rank of a job does, one thing at a time (docs/model.md, J2). */
+/* What a rank of a job does, one thing at a time (docs/timing-rules.md, J2). */
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The oracle's senders (T13p) and congestion control (C1 to C6) against times
- * worked out by hand from docs/model.md.
+ * worked out by hand from docs/timing-rules.md.
  *
  * A byte takes 1 ps on every link, so that D is the number of bytes; P is 5 ps;
  * switches are input-queued and voq with r = a = 0, unless a test says

@@ -3,7 +3,7 @@
 #define HD_TESTS_JOB_H
 
 /*
- * Jobs of a case (docs/model.md, J1 to J9, J14, S2): what their ranks do, as
+ * Jobs of a case (docs/timing-rules.md, J1 to J9, J14, S2): what their ranks do, as
  * operations with requirements. A step of a program is a small graph like that
  * too, one for each rank (rounds.c): what stands in a round requires all of the
  * round before it.

@@ -3,7 +3,7 @@
 #define HD_TESTS_ORACLE_H
 
 /*
- * The fabric model of docs/model.md a second time: slow, plain, and written
+ * The fabric model of docs/timing-rules.md a second time: slow, plain, and written
  * without knowledge of the engine, with which it shares nothing but the structs
  * of its input and output.
  *

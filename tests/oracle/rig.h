@@ -3,7 +3,7 @@
 #define HD_TESTS_RIG_H
 
 /*
- * A few hosts and packets, for times worked out by hand from docs/model.md.
+ * A few hosts and packets, for times worked out by hand from docs/timing-rules.md.
  *
  * Unless a test says otherwise a byte takes 1 ps on every link, so that D is
  * the number of bytes; P is 5 ps; switches are input-queued and voq with

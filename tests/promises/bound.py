@@ -1,6 +1,6 @@
 # Delay bounds of reserved rows from network calculus.
 #
-# Written from docs/model.md (rules T1 to T14) and docs/qos.md, without the source of admission, arbitration and bounds.
+# Written from docs/timing-rules.md (rules T1 to T14) and docs/qos.md, without the source of admission, arbitration and bounds.
 #
 # Servers. Each output port (of a host or a switch) is a server for each VL. A packet is `ready` at a server at the instant
 # of T6 (a host: when it is made, T13) and `granted` there W later. What follows a grant is constant:

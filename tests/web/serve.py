@@ -160,7 +160,7 @@ def until(ps):
 def same_as_sim(samples, at, ports):
     """What Prometheus has of one moment is what a run that ends then counts. A
     run that goes on counts arrivals when they are sent, a margin ahead at most
-    (model.md, M2)."""
+    (timing-rules.md, M2)."""
     now = round(value_of(samples, "heddle_simulated_seconds", at) * 1e12)
     (least, rows_least), (most, rows_most) = until(now), until(min(now + MARGIN, END))
     expect(len(least) == len(ports) == 128, f"{len(least)} ports, not {len(ports)}")

@@ -58,7 +58,7 @@ struct agents_events {
 
 /*
  * What MADs that take time find on their way: as a simulation of the fabric
- * has it (fabric/setup.h), by the rules of docs/model.md.
+ * has it (fabric/setup.h), by the rules of docs/timing-rules.md.
  */
 struct mad_times {
 	hd_time switch_delay; /* from a head's arrival until it may leave */

@@ -10,7 +10,7 @@
 
 /*
  * MADs that take their time, by the rules that packets have in the simulator
- * (docs/model.md) on a fabric without data: a link sends one after the other
+ * (docs/timing-rules.md) on a fabric without data: a link sends one after the other
  * at its rate (T3); a switch passes one on from its head on, after a while
  * (T6), inputs in turn (T7) and subnet management before all else (T10). A
  * port has room for so many on VL15, until they have left it, and what comes

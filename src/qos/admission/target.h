@@ -25,7 +25,7 @@ struct qos_terms {
 	struct qos_packets packets;
 	struct hd_ratio margin;    /* on top of what packets are charged */
 	struct option_list groups; /* as subnet/tables/ends.h names them; borrowed */
-	/* Of routers (docs/model.md, R4 and R4m), by subnet: the SL of a TClass
+	/* Of routers (docs/timing-rules.md, R4 and R4m), by subnet: the SL of a TClass
 	 * (NULL: modulo 16) and the TClass of an SL (NULL: nothing is marked).
 	 */
 	const uint8_t (*sl_of_tclass)[256];

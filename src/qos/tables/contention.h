@@ -5,7 +5,7 @@
 /*
  * What lanes get of one link when they compete for it: by its two arbitration
  * tables, the limit between them, and the sizes of packets. The rules are those
- * of docs/model.md, T10 and T11; bytes are on the wire.
+ * of docs/timing-rules.md, T10 and T11; bytes are on the wire.
  */
 
 #include "qos/tables/shares.h"

@@ -13,7 +13,7 @@
  * share whatever the others send. SLs beyond the classes go with the least
  * class, that which has the smallest share and is not served first.
  *
- * What each class gets follows from the arbiter's rules (docs/model.md, T10
+ * What each class gets follows from the arbiter's rules (docs/timing-rules.md, T10
  * and T11) and the sizes of packets; shares are of bytes on the wire.
  */
 

@@ -34,7 +34,7 @@ hd_time slots_frame_time(struct hd_rate link);
 struct hd_rate slots_rate(uint32_t slots, struct hd_rate link);
 
 /*
- * What arbiters charge (docs/model.md, T10) for messages whose packets have
+ * What arbiters charge (docs/timing-rules.md, T10) for messages whose packets have
  * `blocks` 64-byte blocks in all, each packet rounded up, one message every
  * num / den picoseconds; with `margin` on top. The one rate that reservations
  * are made of.

@@ -9,7 +9,7 @@
 #include "sim/routing/routes.h"
 
 /*
- * Lanes on loan, at end ports (docs/model.md, B1 to B6).
+ * Lanes on loan, at end ports (docs/timing-rules.md, B1 to B6).
  *
  * The engine's path knows nothing of this. A lane on loan has a packet of its
  * user put first in its queue, and from there on it is a packet of that lane.

@@ -13,7 +13,7 @@
 
 /*
  * Whole fabrics whose behaviour is known beforehand: by counting what an
- * arbitration table lets pass, by the closed forms of docs/model.md, by the
+ * arbitration table lets pass, by the closed forms of docs/timing-rules.md, by the
  * shares that congestion leaves. 8 Gb/s: a byte takes 1 ns.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When a run ends, and its warm-up, if packets are counted (docs/model.md, M2).
+ * When a run ends, and its warm-up, if packets are counted (docs/timing-rules.md, M2).
  */
 #include "base/alloc.h"
 #include "sim/domains/parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What destinations send back (docs/model.md, C5). */
+/* What destinations send back (docs/timing-rules.md, C5). */
 #include "sim/injection/answer.h"
 #include "sim/injection/control.h"
 #include "sim/injection/probe.h"

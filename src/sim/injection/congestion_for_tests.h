@@ -5,7 +5,7 @@
 /*
  * A run under congestion control: switches mark packets, destinations echo
  * the marks in acknowledgements, sources answer by their rate (cc/). The
- * engine does all that (docs/model.md, C1 to C8); here is what a run takes and
+ * engine does all that (docs/timing-rules.md, C1 to C8); here is what a run takes and
  * gives.
  *
  * Each flow sends as much as its throttle and its window of unacknowledged

@@ -3,7 +3,7 @@
 #define HD_SIM_INJECTION_CONTROL_H
 
 /*
- * Congestion control inside the engine (docs/model.md, C1 to C7). Internal to
+ * Congestion control inside the engine (docs/timing-rules.md, C1 to C7). Internal to
  * src/sim.
  *
  *	throttle.c	who slows down: throttles, windows, what they hear

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Senders and congestion control (docs/model.md, T13p and C1 to C7) on one
+ * Senders and congestion control (docs/timing-rules.md, T13p and C1 to C7) on one
  * switch with four hosts, where every instant follows by hand: a byte takes
  * 1 ps, a link 10 ps, a switch 7 + 3 ps.
  */

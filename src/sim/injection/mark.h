@@ -3,7 +3,7 @@
 #define HD_SIM_INJECTION_MARK_H
 
 /*
- * What switches count and whom they mark (docs/model.md, C3 and C4). Internal
+ * What switches count and whom they mark (docs/timing-rules.md, C3 and C4). Internal
  * to src/sim.
  *
  * Most rules look at what waits for an output only when a packet starts there.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Admission by probe (docs/model.md, C8): who may start is asked along the
+ * Admission by probe (docs/timing-rules.md, C8): who may start is asked along the
  * way, device by device. Device 0 is the source's adapter, device k the switch
  * that sends on path[k], the last one the destination; each sends and receives
  * by its end node, a switch by its agent on port 0.

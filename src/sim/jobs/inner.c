@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages inside hosts, and between their rails (docs/model.md, J12, J13). */
+/* Messages inside hosts, and between their rails (docs/timing-rules.md, J12, J13). */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define HD_SIM_JOBS_JOBS_H
 
 /*
- * The jobs of a scenario on its fabric (docs/model.md, J1 to J14): every job is
+ * The jobs of a scenario on its fabric (docs/timing-rules.md, J1 to J14): every job is
  * an endpoint of the simulator, a sender at each end port; the queue pairs of
  * those that have such are one together.
  *

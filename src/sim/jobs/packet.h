@@ -3,7 +3,7 @@
 #define HD_SIM_JOBS_PACKET_H
 
 /*
- * Messages as packets of the fabric's MTU (docs/model.md, J4): how many, and
+ * Messages as packets of the fabric's MTU (docs/timing-rules.md, J4): how many, and
  * what each of them is. For jobs, and for programs that send messages of their
  * own.
  */

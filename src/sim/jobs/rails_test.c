@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranks of hosts with several ports (docs/model.md, J12, J13). */
+/* Ranks of hosts with several ports (docs/timing-rules.md, J12, J13). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,7 +159,7 @@ static void planes_without_peers_are_refused(void **state)
 
 /*
  * Inside: 3.6 Tb/s is 450 bytes a ns, 500 ns to arrive. To another host by its
- * own rail: c(s) of docs/model.md over one switch; with a peer both, one after
+ * own rail: c(s) of docs/timing-rules.md over one switch; with a peer both, one after
  * the other.
  */
 static void messages_inside_take_their_time(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rate of a port and SL is one, whichever adapter the queue pairs are of
- * that have it, and each of them has its turn (docs/model.md, Q7).
+ * that have it, and each of them has its turn (docs/timing-rules.md, Q7).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages over RC queue pairs (docs/model.md, J14). Which ranks send to which
+ * Messages over RC queue pairs (docs/timing-rules.md, J14). Which ranks send to which
  * is found out by going through all operations before the run, so that both
  * ends of a connection are there whichever parts of the run they are in.
  */

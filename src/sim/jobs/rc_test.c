@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs over queue pairs (docs/model.md, J14): exact to the picosecond. */
+/* Jobs over queue pairs (docs/timing-rules.md, J14): exact to the picosecond. */
 #include "sim/jobs/run_for_tests.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Steps that the switches reduce (docs/model.md, S1, S2, S5). */
+/* Steps that the switches reduce (docs/timing-rules.md, S1, S2, S5). */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reductions by switches (docs/model.md, S1 to S6) beside closed forms. */
+/* Reductions by switches (docs/timing-rules.md, S1 to S6) beside closed forms. */
 #include "sim/jobs/run_for_tests.h"
 
 #include "base/rng.h"

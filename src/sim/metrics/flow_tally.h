@@ -12,7 +12,7 @@
  * what each will touch is brought in step by step. What sim_metrics gives is
  * computed from it when asked for.
  *
- * The order is the model's (docs/model.md, M1), whatever the engine's is within
+ * The order is the model's (docs/timing-rules.md, M1), whatever the engine's is within
  * an instant: all of an instant are there before the first of them is counted.
  */
 

@@ -2,7 +2,7 @@
 #ifndef HD_SIM_METRICS_MEMBERS_H
 #define HD_SIM_METRICS_MEMBERS_H
 
-/* Group members that copies go to (docs/model.md, M5). Private to src/sim. */
+/* Group members that copies go to (docs/timing-rules.md, M5). Private to src/sim. */
 
 #include "sim/core/state.h"
 

@@ -3,7 +3,7 @@
 #define HD_SIM_METRICS_TELL_H
 
 /*
- * What observers are told, in the order of the model (docs/model.md, M4),
+ * What observers are told, in the order of the model (docs/timing-rules.md, M4),
  * whatever the engine's is. Internal to src/sim.
  *
  * What happens is noted by whoever computes it, each part for itself, and told

@@ -3,7 +3,7 @@
 #define HD_SIM_ROUTING_CHOOSE_H
 
 /*
- * Switches that choose among ports (docs/model.md, D1 to D7). Internal to
+ * Switches that choose among ports (docs/timing-rules.md, D1 to D7). Internal to
  * src/sim.
  *
  * Where nobody chooses, a grant tells when a packet may leave the next switch

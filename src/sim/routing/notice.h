@@ -3,7 +3,7 @@
 #define HD_SIM_ROUTING_NOTICE_H
 
 /*
- * What switches that choose are told by their neighbours (docs/model.md, D6).
+ * What switches that choose are told by their neighbours (docs/timing-rules.md, D6).
  * It follows from the faults of the run, which are known before it begins.
  * Internal to src/sim.
  */

@@ -3,7 +3,7 @@
 #define HD_SIM_ROUTING_REDUCE_H
 
 /*
- * Switches that reduce (docs/model.md, S1 to S6): contributions to a
+ * Switches that reduce (docs/timing-rules.md, S1 to S6): contributions to a
  * transaction end at the aggregator of a switch, and when all are there, what
  * it makes of them comes out of it as of one more input. Internal to src/sim.
  *

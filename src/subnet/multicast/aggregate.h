@@ -4,7 +4,7 @@
 
 /*
  * Aggregation trees: a multicast tree that switches also reduce along
- * (docs/model.md, S1). Every switch of the tree has an aggregator, which takes
+ * (docs/timing-rules.md, S1). Every switch of the tree has an aggregator, which takes
  * one contribution from each of its children (ports of its set that do not lead
  * to its parent) and gives one to its parent; what the root makes of its
  * children's goes to all members as a packet of the group does. A subnet has
