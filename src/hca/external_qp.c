@@ -11,6 +11,7 @@
 #include "base/ring.h"
 #include "hca/external_qp_internal.h"
 #include "hca/objects.h"
+#include "transport/responder_rules.h"
 
 #define ZEROS     (UINT64_C(2) << 20)     /* bytes that are mapped */
 #define REGION    (WR_MAX_LENGTH + ZEROS) /* repeatedly, up to this length */
@@ -421,12 +422,6 @@ static struct in_flight_message *message_of(const struct lab *lab, const struct 
 	return in_flight_with(*from, s->packet.bth.psn, &before);
 }
 
-static bool takes_receive(enum wr_kind kind)
-{
-	return kind == WR_SEND || kind == WR_SEND_IMM || kind == WR_SEND_INV ||
-	       kind == WR_WRITE_IMM;
-}
-
 static void in_flight_end(struct external_qp *q, struct in_flight_message *f)
 {
 	f->is_over = true;
@@ -441,7 +436,7 @@ void external_qp_arrived(struct v_qp *to, const struct slot *last)
 
 	if (!f || (kind_of(from) == QP_RC && f->kind == WR_WRITE))
 		return;
-	if (!takes_receive(f->kind)) {
+	if (!responder_takes_receive(f->kind)) {
 		const struct completion written = { .kind = WC_WRITE };
 
 		cq_push(to->recv_cq, &written, to->dev->visible);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "hca/hca_internal.h"
 #include "hca/objects.h"
+#include "transport/responder_rules.h"
 
 /* ---- memory ----------------------------------------------------------- */
 
@@ -108,7 +109,7 @@ static uint64_t owner_atomic(void *context, const struct atomiceth *what, bool c
 	if (!at)
 		return 0;
 	memcpy(&old, at, sizeof(old));
-	value = compare ? (old == what->compare ? what->swap_add : old) : old + what->swap_add;
+	value = responder_atomic(what, compare, old);
 	memcpy(at, &value, sizeof(value));
 	/* Read and written back. */
 	count_dma(qp->dev, what->rkey, what->va, 8);

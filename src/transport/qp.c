@@ -382,10 +382,7 @@ static void dispatch(struct qp *qp, const struct packet *p, hd_time now)
 
 void qp_receive(struct qp *qp, const struct packet *p, hd_time now)
 {
-	bool listening = qp->state == QPS_RTR || qp->state == QPS_RTS || qp->state == QPS_SQD ||
-			 qp->state == QPS_SQE;
-
-	if (!listening || !packet_has(p, HEADER_BTH) || p->bth.tver != 0)
+	if (!qp_state_receives(qp->state) || !packet_has(p, HEADER_BTH) || p->bth.tver != 0)
 		return;
 	if (p->bth.becn)
 		qp->becn_seen = true;

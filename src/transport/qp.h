@@ -46,6 +46,12 @@ enum qp_state {
 	QPS_ERR,
 };
 
+/* Whether a queue pair in this state takes packets of its peers. */
+static inline bool qp_state_receives(enum qp_state state)
+{
+	return state >= QPS_RTR && state <= QPS_SQE;
+}
+
 /* What a remote request, or the owner of memory, may do. */
 enum {
 	ACCESS_LOCAL_WRITE = 1 << 0,

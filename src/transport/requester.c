@@ -205,7 +205,7 @@ static bool is_waiting(const struct requester *r, hd_time now)
 /* PSNs that an item takes. */
 static uint32_t psns_of(const struct qp *qp, const struct send_item *item)
 {
-	return item->wr.kind > WR_READ ? 1 : packets_of(item->length, qp->attr.mtu);
+	return item->wr.kind > WR_READ ? 1 : wr_packets(item->length, qp->attr.mtu);
 }
 
 /* PSNs sent since the oldest request that is not complete. */

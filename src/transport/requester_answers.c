@@ -169,11 +169,6 @@ static void on_rnr(struct qp *qp, const struct packet *p, hd_time now)
 
 static void on_nak(struct qp *qp, const struct packet *p)
 {
-	static const enum wc_status statuses[] = {
-		[NAK_INVALID_REQUEST] = WC_REM_INV_REQ_ERR,
-		[NAK_REMOTE_ACCESS] = WC_REM_ACCESS_ERR,
-		[NAK_REMOTE_OPERATION] = WC_REM_OP_ERR,
-	};
 	unsigned code = p->aeth.syndrome & AETH_VALUE;
 
 	/*
@@ -185,7 +180,7 @@ static void on_nak(struct qp *qp, const struct packet *p)
 	if (code == NAK_PSN_ERROR)
 		retry(qp, p->bth.psn);
 	else if (code <= NAK_REMOTE_OPERATION)
-		requester_fail(qp, statuses[code]);
+		requester_fail(qp, responder_nak_status(code));
 }
 
 static void on_ack(struct qp *qp, const struct packet *p, hd_time now)

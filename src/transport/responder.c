@@ -79,6 +79,23 @@ void responder_complete(struct qp *qp, const struct completion *like, enum wc_st
 	qp->owner->complete(qp->owner->context, qp, &wc, true);
 }
 
+bool responder_allows(const struct qp *qp, enum wr_kind kind, const struct reth *memory)
+{
+	return memory->dma_len > 0 &&
+	       qp->owner->allows(qp->owner->context, qp->params.pd, memory->rkey, memory->va,
+				 memory->dma_len, responder_access(kind));
+}
+
+enum responder_verdict responder_check_sge(const struct qp *qp, size_t bytes, bool is_first)
+{
+	const struct responder *r = &qp->resp;
+	uint64_t room = sg_length(r->recv.sge, r->recv.n_sge);
+
+	return responder_check_receive(
+		r->received + bytes, room,
+		!is_first || sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE));
+}
+
 void responder_flush(struct qp *qp)
 {
 	struct responder *r = &qp->resp;
@@ -150,32 +167,17 @@ static void send_nak(struct qp *qp, uint8_t syndrome)
 	qp->resp.nak_sent = true;
 }
 
-/* How a request fails for good: the NAK, our own completion, ERR. */
-struct fault {
-	uint8_t nak;
-	enum wc_status status; /* of the receive request in use, if any */
-	bool tells;
-	enum qp_event event;
-};
-
-static const struct fault bad_request = { NAK_INVALID_REQUEST, WC_LOC_QP_OP_ERR, true,
-					  QP_EVENT_REQ_ERR };
-static const struct fault bad_length = { NAK_INVALID_REQUEST, WC_LOC_LEN_ERR, false,
-					 QP_EVENT_REQ_ERR };
-static const struct fault bad_access = { NAK_REMOTE_ACCESS, WC_LOC_ACCESS_ERR, true,
-					 QP_EVENT_ACCESS_ERR };
-static const struct fault bad_buffer = { NAK_REMOTE_OPERATION, WC_LOC_PROT_ERR, false,
-					 QP_EVENT_REQ_ERR };
-
-static bool refuse(struct qp *qp, const struct fault *fault)
+/* Answers with a NAK and moves to ERR. */
+static bool refuse(struct qp *qp, enum responder_verdict verdict)
 {
+	const struct responder_refusal *refusal = responder_refusal(verdict);
 	const struct completion wc = { .kind = WC_RECV };
 
-	send_nak(qp, (uint8_t)(AETH_NAK + fault->nak));
+	send_nak(qp, (uint8_t)(AETH_NAK + refusal->nak));
 	if (qp->resp.has_recv)
-		responder_complete(qp, &wc, fault->status);
-	if (fault->tells)
-		qp_tell(qp, fault->event);
+		responder_complete(qp, &wc, refusal->receive_status);
+	if (refusal->has_event)
+		qp_tell(qp, refusal->event);
 	qp_enter_error(qp);
 	return false;
 }
@@ -293,13 +295,19 @@ static bool length_fits(const struct qp *qp, const struct packet *p)
 	return len <= mtu;
 }
 
-static bool remote_allows(const struct qp *qp, uint32_t rkey, uint64_t va, uint64_t len,
-			  unsigned access)
+/* The verdict over a request to memory under an R_Key. */
+static enum responder_verdict check_remote(const struct qp *qp, enum wr_kind kind,
+					   const struct reth *memory)
 {
-	/* Nothing is touched, so neither key nor address counts. */
-	if (len == 0)
-		return true;
-	return qp->owner->allows(qp->owner->context, qp->params.pd, rkey, va, len, access);
+	const struct responder_request request = {
+		.kind = kind,
+		.va = memory->va,
+		.length = memory->dma_len,
+		.outstanding = qp->resp.fresh,
+		.max_outstanding = qp->attr.max_dest_rd,
+	};
+
+	return responder_check_remote(&request, responder_allows(qp, kind, memory));
 }
 
 static bool ends_message(uint8_t opcode)
@@ -350,12 +358,12 @@ static bool execute_send(struct qp *qp, const struct packet *p)
 		r->received = 0;
 	}
 	if (!length_fits(qp, p))
-		return refuse(qp, &bad_request);
-	if (r->received + p->payload_len > sg_length(r->recv.sge, r->recv.n_sge))
-		return refuse(qp, &bad_length);
-	if (begins_message(p->bth.opcode) &&
-	    !sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE))
-		return refuse(qp, &bad_buffer);
+		return refuse(qp, RESPONDER_BAD_REQUEST);
+	enum responder_verdict verdict =
+		responder_check_sge(qp, p->payload_len, begins_message(p->bth.opcode));
+
+	if (verdict != RESPONDER_ACCEPTS)
+		return refuse(qp, verdict);
 	sg_write(qp, r->recv.sge, r->received, p->payload, p->payload_len);
 	r->received += p->payload_len;
 	if (!ends_message(p->bth.opcode))
@@ -374,11 +382,10 @@ static bool execute_send(struct qp *qp, const struct packet *p)
 static bool begin_write(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;
+	enum responder_verdict verdict = check_remote(qp, WR_WRITE, &p->reth);
 
-	if (p->reth.dma_len > WR_MAX_LENGTH)
-		return refuse(qp, &bad_request);
-	if (!remote_allows(qp, p->reth.rkey, p->reth.va, p->reth.dma_len, ACCESS_REMOTE_WRITE))
-		return refuse(qp, &bad_access);
+	if (verdict != RESPONDER_ACCEPTS)
+		return refuse(qp, verdict);
 	r->kind = IN_WRITE;
 	r->write = p->reth;
 	r->received = 0;
@@ -393,13 +400,13 @@ static bool execute_write(struct qp *qp, const struct packet *p)
 	if (imm && !responder_take(qp))
 		return not_ready(qp);
 	if (!length_fits(qp, p))
-		return refuse(qp, &bad_request);
+		return refuse(qp, RESPONDER_BAD_REQUEST);
 	if (begins_message(p->bth.opcode) && !begin_write(qp, p))
 		return false;
 	uint64_t end = r->received + p->payload_len;
 
 	if (end > r->write.dma_len || (ends_message(p->bth.opcode) && end != r->write.dma_len))
-		return refuse(qp, &bad_request);
+		return refuse(qp, RESPONDER_BAD_REQUEST);
 	if (p->payload_len && !r->in_place)
 		qp->owner->write(qp->owner->context, r->write.rkey, r->write.va + r->received,
 				 p->payload, p->payload_len);
@@ -432,12 +439,11 @@ static bool execute_read(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;
 	const struct reth *reth = &p->reth;
+	enum responder_verdict verdict = check_remote(qp, WR_READ, reth);
 
-	if (r->fresh >= qp->attr.max_dest_rd || reth->dma_len > WR_MAX_LENGTH)
-		return refuse(qp, &bad_request);
-	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len, ACCESS_REMOTE_READ))
-		return refuse(qp, &bad_access);
-	uint32_t n = packets_of(reth->dma_len, qp->attr.mtu);
+	if (verdict != RESPONDER_ACCEPTS)
+		return refuse(qp, verdict);
+	uint32_t n = wr_packets(reth->dma_len, qp->attr.mtu);
 
 	r->msn = psn_add(r->msn, 1);
 	*remember(r, qp->attr.max_dest_rd) = (struct resource){
@@ -467,12 +473,13 @@ static bool execute_atomic(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;
 	const struct atomiceth *what = &p->atomiceth;
-
-	if (r->fresh >= qp->attr.max_dest_rd || what->va % 8)
-		return refuse(qp, &bad_request);
-	if (!remote_allows(qp, what->rkey, what->va, 8, ACCESS_REMOTE_ATOMIC))
-		return refuse(qp, &bad_access);
 	bool compare = (p->bth.opcode & OP_MASK) == OP_CMP_SWAP;
+	const struct reth memory = { what->va, what->rkey, sizeof(uint64_t) };
+	enum responder_verdict verdict =
+		check_remote(qp, compare ? WR_CMP_SWAP : WR_FETCH_ADD, &memory);
+
+	if (verdict != RESPONDER_ACCEPTS)
+		return refuse(qp, verdict);
 	uint64_t old = qp->owner->atomic(qp->owner->context, what, compare);
 
 	r->msn = psn_add(r->msn, 1);
@@ -490,16 +497,16 @@ static bool execute_atomic(struct qp *qp, const struct packet *p)
 	return true;
 }
 
-/* The queue pair's own permission; a zero-length access needs it too. */
+/* Whether it is a request, and one of a kind that the queue pair takes. */
 static bool is_permitted(const struct qp *qp, unsigned op)
 {
-	if (is_write(op))
-		return qp->attr.access & ACCESS_REMOTE_WRITE;
-	if (op == OP_READ_REQUEST)
-		return qp->attr.access & ACCESS_REMOTE_READ;
-	if (op == OP_CMP_SWAP || op == OP_FETCH_ADD)
-		return qp->attr.access & ACCESS_REMOTE_ATOMIC;
-	return is_send(op);
+	enum wr_kind kind = is_write(op)            ? WR_WRITE
+			    : op == OP_READ_REQUEST ? WR_READ
+			    : op == OP_CMP_SWAP     ? WR_CMP_SWAP
+			    : op == OP_FETCH_ADD    ? WR_FETCH_ADD
+						    : WR_SEND;
+
+	return (kind != WR_SEND || is_send(op)) && responder_permits(qp->attr.access, kind);
 }
 
 static bool execute(struct qp *qp, const struct packet *p)
@@ -554,13 +561,13 @@ static void repeat_read(struct qp *qp, const struct packet *p)
 	if (!res || reth->rkey != res->rkey || reth->va < res->va ||
 	    reth->va + reth->dma_len != res->va + res->length)
 		return;
-	if (!remote_allows(qp, reth->rkey, reth->va, reth->dma_len, ACCESS_REMOTE_READ))
+	if (reth->dma_len > 0 && !responder_allows(qp, WR_READ, reth))
 		return;
 	struct answer a = { .kind = ANSWER_READ,
 			    .syndrome = ack_syndrome(qp),
 			    .psn = p->bth.psn,
 			    .msn = qp->resp.msn,
-			    .n_psns = packets_of(reth->dma_len, qp->attr.mtu),
+			    .n_psns = wr_packets(reth->dma_len, qp->attr.mtu),
 			    .rkey = reth->rkey,
 			    .va = reth->va,
 			    .length = reth->dma_len };
@@ -609,7 +616,7 @@ static bool take_expected(struct qp *qp, const struct packet *p)
 
 	r->nak_sent = false;
 	if (!follows(r, p->bth.opcode) || !is_permitted(qp, op))
-		return refuse(qp, &bad_request);
+		return refuse(qp, RESPONDER_BAD_REQUEST);
 	if (!execute(qp, p))
 		return false;
 	uint32_t psn = r->epsn;

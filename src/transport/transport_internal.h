@@ -5,6 +5,7 @@
 /* What a queue pair remembers; private to transport/. */
 
 #include "transport/qp.h"
+#include "transport/responder_rules.h"
 
 #define MAX_RD      16 /* reads and atomics under way, either direction */
 /* Answers not yet sent: each resource once, replayed duplicates, one ACK. */
@@ -142,11 +143,6 @@ void sg_write(const struct qp *qp, const struct sge *list, uint64_t offset, cons
 uint64_t sg_length(const struct sge *list, uint32_t n);
 bool sg_allows(const struct qp *qp, const struct sge *list, uint32_t n, unsigned access);
 
-static inline uint32_t packets_of(uint64_t length, uint32_t mtu)
-{
-	return length > mtu ? (uint32_t)((length + mtu - 1) / mtu) : 1;
-}
-
 static inline uint8_t service_of(const struct qp *qp)
 {
 	return qp->params.kind == QP_RC   ? SERVICE_RC
@@ -214,6 +210,10 @@ void responder_flush(struct qp *qp);
 bool responder_take(struct qp *qp);
 void responder_complete(struct qp *qp, const struct completion *like, enum wc_status status);
 void responder_answer(struct qp *qp, const struct answer *answer);
+/* Whether the R_Key grants a request all of its bytes; false without bytes. */
+bool responder_allows(const struct qp *qp, enum wr_kind kind, const struct reth *memory);
+/* The verdict over `bytes` more for the receive that was taken; `is_first`: of the message. */
+enum responder_verdict responder_check_sge(const struct qp *qp, size_t bytes, bool is_first);
 
 /* ---- early.c ----------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include "transport/transport_internal.h"
 #include "wire/roce.h"
 
-/* ---- UC: what is lost stays lost, and nobody is told -------------------- */
+/* ---- UC: a lost message is not repeated and has no completion ----------- */
 
 /* A half-filled receive request stays taken and serves the next message. */
 static void forget_message(struct responder *r)
@@ -23,13 +23,13 @@ static bool uc_begin(struct qp *qp, const struct packet *p, bool write)
 	r->received = 0;
 	r->kind = write ? IN_WRITE : IN_SEND;
 	if (!write)
-		return responder_take(qp) &&
-		       sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE);
+		return responder_take(qp);
+	const struct responder_request request = { .kind = WR_WRITE, .length = p->reth.dma_len };
+
 	r->write = p->reth;
-	return qp->attr.access & ACCESS_REMOTE_WRITE &&
-	       (p->reth.dma_len == 0 ||
-		qp->owner->allows(qp->owner->context, qp->params.pd, p->reth.rkey, p->reth.va,
-				  p->reth.dma_len, ACCESS_REMOTE_WRITE));
+	return responder_permits(qp->attr.access, WR_WRITE) &&
+	       responder_check_remote(&request, responder_allows(qp, WR_WRITE, &p->reth)) ==
+		       RESPONDER_ACCEPTS;
 }
 
 /* Puts one packet's payload in its place; false: the message is lost. */
@@ -37,6 +37,7 @@ static bool uc_store(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;
 	uint64_t end = r->received + p->payload_len;
+	bool first = opcode_flags(p->bth.opcode) & (OPCODE_FIRST | OPCODE_ONLY);
 
 	if (r->kind == IN_WRITE) {
 		if (end > r->write.dma_len)
@@ -45,7 +46,7 @@ static bool uc_store(struct qp *qp, const struct packet *p)
 			qp->owner->write(qp->owner->context, r->write.rkey,
 					 r->write.va + r->received, p->payload, p->payload_len);
 	} else {
-		if (end > sg_length(r->recv.sge, r->recv.n_sge))
+		if (responder_check_sge(qp, p->payload_len, first) != RESPONDER_ACCEPTS)
 			return false;
 		sg_write(qp, r->recv.sge, r->received, p->payload, p->payload_len);
 	}
@@ -138,9 +139,7 @@ void ud_receive(struct qp *qp, const struct packet *p)
 	}
 	if (!responder_take(qp))
 		return;
-	/* Too small or not ours to write: dropped, the request stays. */
-	if (wc.byte_len > sg_length(r->recv.sge, r->recv.n_sge) ||
-	    !sg_allows(qp, r->recv.sge, r->recv.n_sge, ACCESS_LOCAL_WRITE))
+	if (responder_check_sge(qp, wc.byte_len, true) != RESPONDER_ACCEPTS)
 		return;
 	ud_store(qp, p);
 	r->msn = psn_add(r->msn, 1);

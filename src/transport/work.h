@@ -66,6 +66,12 @@ struct send_wr {
 	struct sge sge[WR_MAX_SGE]; /* the last (send_wr_copy) */
 };
 
+/* Packets of a message of `length` bytes. */
+static inline uint32_t wr_packets(uint64_t length, uint32_t mtu)
+{
+	return length > mtu ? (uint32_t)((length + mtu - 1) / mtu) : 1;
+}
+
 struct recv_wr {
 	uint64_t id;
 	uint32_t n_sge;

@@ -75,39 +75,35 @@ mutant responder.c '	if (ahead < 0) {
 		on_duplicate(qp, p);
 		return;
 	}' 'the packet before is executed again'
-mutant responder.c 'if (!r->nak_sent)
-			send_nak' 'send_nak' 'a NAK for every packet ahead'
-mutant responder.c '		if (!r->nak_sent)
+mutant responder.c ' && !r->nak_sent)' ')' 'a NAK for every packet ahead'
+mutant responder.c '		if (!early_keep(qp, p) && !r->nak_sent)
 			send_nak(qp, AETH_NAK + NAK_PSN_ERROR);
-		return;' '		return;' 'no NAK for a gap'
+		return;' '		(void)early_keep(qp, p);
+		return;' 'no NAK for a gap'
 mutant responder.c '!follows(r, p->bth.opcode) || ' '' \
 	'operations in any order'
 mutant responder.c ' || !is_permitted(qp, op)' '' 'access flags do not count'
-mutant responder.c 'if (len == 0)
-		return true;
-	return qp->owner->allows' 'return qp->owner->allows' \
-	'nothing needs a key'
-mutant responder.c 'if (len == 0)
-		return true;
-	return qp->owner->allows' 'return true;
-	return qp->owner->allows' 'R_Keys do not count'
-mutant responder.c 'what->va % 8' 'what->va % 4' 'atomics aligned to 4'
-mutant responder.c 'r->received + p->payload_len >
-	    sg_length' 'r->received >
-	    sg_length' 'a message may be longer than its buffer'
+mutant responder_rules.c 'r->length == 0 || is_allowed' 'is_allowed' \
+	'an empty request needs a key'
+mutant responder_rules.c 'r->length == 0 || is_allowed' '1 || is_allowed' \
+	'R_Keys do not count'
+mutant responder_rules.c 'r->va % sizeof(uint64_t)' 'r->va % 4' \
+	'atomics aligned to 4'
+mutant responder_rules.c 'if (bytes > room)' 'if (0)' \
+	'a message may be longer than its buffer'
 mutant responder.c '(ends_message(p->bth.opcode) && end != r->write.dma_len)' \
 	'0' 'a WRITE may be shorter than DMALen'
 mutant responder.c 'r->epsn = psn_add(r->epsn, n - 1);' '(void)n;' \
 	'a READ takes one PSN'
-mutant responder.c 'send_ack(qp, psn_add(qp->rs.epsn, PSN_MASK))' \
-	'send_ack(qp, qp->rs.epsn)' 'a duplicate acknowledges the next PSN'
+mutant responder.c 'send_ack(qp, psn_add(qp->resp.epsn, PSN_MASK))' \
+	'send_ack(qp, qp->resp.epsn)' 'a duplicate acknowledges the next PSN'
 mutant responder.c '	if (!responder_take(qp))
 			return not_ready(qp);' '	if (!responder_take(qp))
 			return true;' 'a SEND without receive request is swallowed'
-mutant responder.c '	const struct resource *res = recall(&qp->rs, p->bth.psn, true);
+mutant responder.c '	const struct resource *res = recall(&qp->resp, p->bth.psn, true);
 
 	if (!res)
-		return;' '	const struct resource *res = recall(&qp->rs, p->bth.psn, true);
+		return;' '	const struct resource *res = recall(&qp->resp, p->bth.psn, true);
 
 	if (!res)
 		return;
@@ -127,8 +123,7 @@ mutant responder.c '.solicited = p->bth.se,' '' 'no solicited events'
 mutant responder.c '|| reth->va < res->va ||
 	    reth->va + reth->dma_len != res->va + res->length' '' \
 	'a repeated READ may read elsewhere'
-mutant responder.c 'if (r->fresh >= qp->attr.max_dest_rd || reth->dma_len' \
-	'if (reth->dma_len' 'reads without limit'
+mutant responder.c '.outstanding = qp->resp.fresh,' '' 'reads without limit'
 mutant responder.c 'if (!qp->attr.credits || qp->params.shared_recv)' \
 	'if (!qp->attr.credits)' 'credits with a shared queue'
 mutant responder.c '	if (r->has_recv)
@@ -174,7 +169,7 @@ mutant requester_answers.c 'if (r->rnr_left != INFINITE_RNR)
 mutant requester.c 'return r->rnr_until && now < r->rnr_until;' \
 	'(void)now;
 	return r->rnr_until == 1;' 'requests leave during an RNR wait'
-mutant requester_answers.c 'qp->rq.retry_left == 0' 'qp->rq.retry_left <= 1' \
+mutant requester_answers.c 'qp->req.retry_left == 0' 'qp->req.retry_left <= 1' \
 	'one retry too few'
 mutant requester.c 'copy_inline(wr, item->data, qp);' \
 	'item->wr.flags &= ~(unsigned)WR_INLINE;' \
@@ -191,13 +186,14 @@ mutant unreliable.c 'if (p->bth.psn != r->epsn)
 		forget_message(r);' '' 'UC joins messages over a gap'
 mutant unreliable.c 'if (p->deth.qkey != qp->attr.qkey) {' 'if (0) {' \
 	'Q_Keys do not count'
-mutant unreliable.c '#define GRH_ROOM 40' '#define GRH_ROOM 36' \
+mutant unreliable.c 'sg_write(qp, list, GRH_SIZE,' 'sg_write(qp, list, GRH_SIZE - 4,' \
 	'36 bytes before a datagram'
-mutant unreliable.c 'end > sg_length(r->recv.sge, r->recv.n_sge)' '0' \
+mutant unreliable.c 'responder_check_sge(qp, p->payload_len, first)' 'RESPONDER_ACCEPTS' \
 	'UC writes behind the buffer'
-mutant unreliable.c 'return qp->attr.access & ACCESS_REMOTE_WRITE &&
-	       (' 'return (' 'UC: access flags do not count'
-mutant qp.c '((a | b) & 0x8000)' '1' 'two limited members may talk'
+mutant unreliable.c 'return responder_permits(qp->attr.access, WR_WRITE) &&' 'return' \
+	'UC: access flags do not count'
+mutant ../base/iba.h '((a | b) & PKEY_FULL)' '1' \
+	'two limited members may talk'
 mutant qp.c 'p->lrh.slid != a->dlid || ' '' 'anybody may send'
 mutant qp.c 'list->addr + offset, from, part' 'list->addr, from, part' \
 	'every packet goes to the start of its piece'

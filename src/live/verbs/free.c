@@ -5,6 +5,7 @@
 #include "live/protocol.h"
 #include "live/verbs/backend.h"
 #include "live/verbs/inbound.h"
+#include "live/verbs/transport_names.h"
 #include "wire/headers.h"
 
 /*
@@ -14,8 +15,6 @@
 
 /* The headers that each packet has. */
 enum { PACKET_HEADERS = LRH_SIZE + BTH_SIZE + ICRC_SIZE };
-
-#define MAX_MESSAGE (UINT64_C(1) << 31)
 
 /* ---- our own memory */
 
@@ -39,7 +38,7 @@ bool free_locate(struct pair *q, struct send *s)
 }
 
 /* Where the pieces of a send are; false if one is not allowed. */
-static bool find_local(struct pair *q, struct send *s, struct request *r)
+static bool find_local(struct pair *q, struct send *s, struct inbound_request *r)
 {
 	r->n_local = 0;
 	r->length = s->length;
@@ -59,11 +58,6 @@ static bool find_local(struct pair *q, struct send *s, struct request *r)
 
 /* ---- counting */
 
-static uint64_t packets_of(uint64_t length, uint64_t mtu)
-{
-	return length ? (length + mtu - 1) / mtu : 1;
-}
-
 struct traffic {
 	uint64_t packets, octets; /* there */
 	uint64_t back, octets_back;
@@ -71,7 +65,7 @@ struct traffic {
 
 static struct traffic traffic_of(const struct pair *q, const struct send *s, bool global)
 {
-	uint64_t n = packets_of(s->length, q->shared->mtu);
+	uint64_t n = wr_packets(s->length, q->shared->mtu);
 	uint64_t data = (s->length + 3) / 4 * 4;
 	unsigned header = PACKET_HEADERS + (global ? GRH_SIZE : 0);
 	struct traffic t = { .packets = n, .octets = n * header + data };
@@ -146,17 +140,12 @@ static bool keys_match(uint16_t a, uint16_t b)
 	return (a & PKEY_BASE) && pkey_matches(a, b);
 }
 
-static bool is_ready(uint32_t state)
-{
-	return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD ||
-	       state == IBV_QPS_SQE;
-}
-
 static bool is_addressed(const struct pair *q, const struct shared_qp *to, uint32_t qpn,
 			 int32_t port)
 {
 	return atomic_load(&to->qpn) == qpn && to->type == q->init.qp_type &&
-	       is_ready(atomic_load(&to->state)) && to->port == (uint32_t)port &&
+	       qp_state_receives((enum qp_state)atomic_load(&to->state)) &&
+	       to->port == (uint32_t)port &&
 	       keys_match(q->port.pkeys[q->attr.pkey_index], to->pkey);
 }
 
@@ -168,23 +157,7 @@ static bool is_connected(const struct pair *q, const struct shared_qp *to)
 	       (q->init.qp_type == IBV_QPT_UC || to->rq_psn == q->psn);
 }
 
-static enum answer serve(struct request *r)
-{
-	switch (r->send->opcode) {
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return inbound_write(r);
-	case IBV_WR_RDMA_READ:
-		return inbound_read(r);
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return inbound_atomic(r);
-	default:
-		return inbound_send(r);
-	}
-}
-
-static void note_first(const struct request *r)
+static void note_first(const struct inbound_request *r)
 {
 	uint32_t qpn = atomic_load(&r->to->qpn);
 	const struct news n = { NEWS_QP, live_qpn_index(qpn), IBV_EVENT_COMM_EST, qpn };
@@ -195,7 +168,7 @@ static void note_first(const struct request *r)
 }
 
 /* Hands it over; false if nobody answers. */
-static bool hand_over(struct pair *q, struct request *r, enum answer *answer)
+static bool hand_over(struct pair *q, struct inbound_request *r, enum responder_verdict *verdict)
 {
 	r->to = &r->peer->memory->qps[live_qpn_index(q->attr.dest_qp_num)];
 	/* A lock is there for as long as there is a queue pair. */
@@ -207,9 +180,9 @@ static bool hand_over(struct pair *q, struct request *r, enum answer *answer)
 
 	if (connected) {
 		note_first(r);
-		*answer = serve(r);
-		if (*answer == ANSWER_ACK) {
-			uint64_t n = packets_of(r->length, q->shared->mtu);
+		*verdict = inbound_execute(r);
+		if (*verdict == RESPONDER_ACCEPTS) {
+			uint64_t n = wr_packets(r->length, q->shared->mtu);
 
 			q->psn = (uint32_t)(q->psn + n) & 0xFFFFFF;
 			r->to->rq_psn = q->psn;
@@ -219,35 +192,31 @@ static bool hand_over(struct pair *q, struct request *r, enum answer *answer)
 	return connected;
 }
 
-static enum outcome conclude(struct pair *q, const struct request *r, enum answer answer,
-			     struct result *out)
+static enum outcome conclude(struct pair *q, const struct inbound_request *r,
+			     enum responder_verdict verdict, struct result *out)
 {
-	static const enum ibv_wc_status statuses[] = {
-		[ANSWER_ACK] = IBV_WC_SUCCESS,
-		[ANSWER_INVALID] = IBV_WC_REM_INV_REQ_ERR,
-		[ANSWER_REFUSED] = IBV_WC_REM_ACCESS_ERR,
-		[ANSWER_FAILED] = IBV_WC_REM_OP_ERR,
-	};
+	bool is_reliable = q->init.qp_type == IBV_QPT_RC;
 
-	if (q->init.qp_type == IBV_QPT_RC && answer == ANSWER_NO_RECEIVE) {
+	if (is_reliable && verdict == RESPONDER_NO_RECEIVE) {
 		out->rnr_timer = r->to->min_rnr;
 		return NO_RECEIVE;
 	}
 	count(q, r->send);
 	out->byte_len = (uint32_t)r->length;
-	/* Who sends without answers hears of nothing. */
-	if (q->init.qp_type == IBV_QPT_RC)
-		out->status = statuses[answer];
+	/* UC has no NAK: the requester completes with success. */
+	if (is_reliable && verdict != RESPONDER_ACCEPTS)
+		out->status =
+			(enum ibv_wc_status)responder_nak_status(responder_refusal(verdict)->nak);
 	return DONE;
 }
 
-static enum outcome send_connected(struct pair *q, struct request *r, struct result *out)
+static enum outcome send_connected(struct pair *q, struct inbound_request *r, struct result *out)
 {
-	enum answer answer = ANSWER_ACK;
+	enum responder_verdict verdict = RESPONDER_ACCEPTS;
 
 	r->peer = reach(q);
-	if (r->peer && hand_over(q, r, &answer))
-		return conclude(q, r, answer, out);
+	if (r->peer && hand_over(q, r, &verdict))
+		return conclude(q, r, verdict, out);
 	if (q->init.qp_type == IBV_QPT_RC)
 		return NO_ANSWER;
 	if (q->path.there != LIVE_NO_PORT)
@@ -287,7 +256,7 @@ static struct path datagram_path(const struct pair *q, const struct send *s)
 }
 
 /* To one queue pair, which takes it or does not. */
-static void drop_at(struct pair *q, struct request *r, uint32_t qpn, int32_t port)
+static void drop_at(struct pair *q, struct inbound_request *r, uint32_t qpn, int32_t port)
 {
 	r->peer = peer_get(live_qpn_program(qpn));
 	if (!r->peer)
@@ -299,7 +268,7 @@ static void drop_at(struct pair *q, struct request *r, uint32_t qpn, int32_t por
 		if (is_addressed(q, r->to, qpn,
 				 port == LIVE_NO_PORT ? (int32_t)r->to->port : port) &&
 		    r->to->qkey == r->send->qkey)
-			inbound_send(r);
+			inbound_execute(r);
 		lock_give(&r->to->lock);
 	}
 	peer_put(r->peer);
@@ -341,7 +310,7 @@ static void count_datagram(const struct pair *q, const struct send *s)
 		fabric_count(q->port.id, s->dlid, s->sl, t.packets, t.octets);
 }
 
-static enum outcome send_datagram(struct pair *q, struct request *r, struct result *out)
+static enum outcome send_datagram(struct pair *q, struct inbound_request *r, struct result *out)
 {
 	const struct send *s = r->send;
 
@@ -383,7 +352,7 @@ void free_lose(struct pair *q, const struct send *s)
 
 void free_copy(struct pair *q, struct send *s, uint32_t to)
 {
-	struct request r = { .from = q, .send = s };
+	struct inbound_request r = { .from = q, .send = s };
 
 	if (find_local(q, s, &r) && r.length <= q->shared->mtu)
 		drop_at(q, &r, to, LIVE_NO_PORT);
@@ -391,8 +360,8 @@ void free_copy(struct pair *q, struct send *s, uint32_t to)
 
 enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 {
-	struct request r = { .from = q, .send = s };
-	uint64_t most = q->init.qp_type == IBV_QPT_UD ? q->shared->mtu : MAX_MESSAGE;
+	struct inbound_request r = { .from = q, .send = s };
+	uint64_t most = q->init.qp_type == IBV_QPT_UD ? q->shared->mtu : WR_MAX_LENGTH;
 
 	*out = NULL;
 	if (!find_local(q, s, &r))
@@ -407,14 +376,14 @@ enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 	*kept = *s;
 	kept->flags |= IBV_SEND_INLINE;
 	kept->n_sge = 0;
-	request_gather(&r, send_inline(q, kept));
+	inbound_gather(&r, send_inline(q, kept));
 	*out = kept;
 	return IBV_WC_SUCCESS;
 }
 
 enum outcome free_send(struct pair *q, struct send *s, struct result *out)
 {
-	struct request r = { .from = q, .send = s };
+	struct inbound_request r = { .from = q, .send = s };
 
 	if (!find_local(q, s, &r)) {
 		out->status = IBV_WC_LOC_PROT_ERR;
@@ -423,7 +392,7 @@ enum outcome free_send(struct pair *q, struct send *s, struct result *out)
 	bool atomic =
 		s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
-	if (r.length > MAX_MESSAGE || (atomic && r.length != sizeof(uint64_t))) {
+	if (r.length > WR_MAX_LENGTH || (atomic && r.length != sizeof(uint64_t))) {
 		out->status = IBV_WC_LOC_LEN_ERR;
 		return DONE;
 	}

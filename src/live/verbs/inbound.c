@@ -3,11 +3,17 @@
 
 #include <string.h>
 
+#include "live/verbs/transport_names.h"
 #include "wire/headers.h"
 
-/* ---- what becomes of a responder */
+static enum wr_kind kind_of(const struct inbound_request *r)
+{
+	return transport_wr(r->send->opcode);
+}
 
-static void tell(const struct request *r, uint32_t event)
+/* ---- the error state of a responder */
+
+static void notify_owner(const struct inbound_request *r, uint32_t event)
 {
 	uint32_t qpn = atomic_load(&r->to->qpn);
 	const struct news n = { NEWS_QP, live_qpn_index(qpn), event, qpn };
@@ -15,51 +21,81 @@ static void tell(const struct request *r, uint32_t event)
 	peer_tell(r->peer, &n);
 }
 
-/* It is in error: its receives are flushed here, its sends by its owner. */
-static void fail(const struct request *r, uint32_t event)
+/* Moves to ERR: receives are flushed here, sends by the queue pair's program. */
+static void enter_error(const struct inbound_request *r, uint32_t event)
 {
 	atomic_store(&r->to->state, IBV_QPS_ERR);
 	qp_flush_receives(r->peer, r->to);
-	tell(r, event);
+	notify_owner(r, event);
 }
 
-/* What is refused without a receive: an event says so, in RC only. */
-static enum answer refuse(const struct request *r, enum answer why)
+/* RC: a NAK, and ERR. UC and UD: the message is dropped. */
+static enum responder_verdict refuse(const struct inbound_request *r,
+				     enum responder_verdict verdict)
 {
+	const struct responder_refusal *refusal = responder_refusal(verdict);
+	bool is_access = refusal->event == QP_EVENT_ACCESS_ERR;
+
 	if (r->to->type == IBV_QPT_RC)
-		fail(r, why == ANSWER_REFUSED ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
-	return why;
+		enter_error(r, !refusal->has_event ? NO_EVENT
+			       : is_access         ? IBV_EVENT_QP_ACCESS_ERR
+						   : IBV_EVENT_QP_REQ_ERR);
+	return verdict;
 }
 
 /* ---- receives */
 
-struct landing {
+/* The oldest receive, and the memory that it describes. */
+struct inbound_receive {
 	struct shared_srq *srq; /* locked; or NULL */
 	struct shared_ring *ring;
-	const struct shared_receive *receive; /* NULL: none */
+	const struct shared_receive *entry; /* NULL: no receive is posted */
 	struct iovec parts[MAX_SGE];
 	unsigned n_parts;
 	uint64_t room;
-	unsigned skip; /* bytes for a GRH */
+	bool is_allowed; /* to write to all of its segments */
+	unsigned skip;   /* bytes for a GRH */
 };
 
-static void open_landing(const struct request *r, struct landing *l)
+/* Looks up the segments of the receive. */
+static void find_parts(const struct inbound_request *r, struct inbound_receive *l)
+{
+	const struct shared_receive *w = l->entry;
+
+	l->is_allowed = true;
+	for (unsigned i = 0; i < w->n_sge && i < MAX_SGE; i++) {
+		uint64_t where = 0;
+
+		if (w->sge[i].length == 0)
+			continue;
+		const struct span span = { w->sge[i].lkey, w->sge[i].addr, w->sge[i].length };
+
+		l->is_allowed &= region_find(r->peer->memory, r->to->pd, &span,
+					     IBV_ACCESS_LOCAL_WRITE, &where);
+		l->parts[l->n_parts++] = (struct iovec){ at_address(where), w->sge[i].length };
+		l->room += w->sge[i].length;
+	}
+}
+
+static void open_receive(const struct inbound_request *r, struct inbound_receive *l)
 {
 	struct memory *m = r->peer->memory;
 
-	*l = (struct landing){ .ring = &r->to->ring };
+	*l = (struct inbound_receive){ .ring = &r->to->ring };
 	if (r->to->srq != NO_INDEX) {
 		l->srq = &m->srqs[r->to->srq];
 		l->ring = &l->srq->ring;
 		if (lock_take(&l->srq->lock))
 			ring_mend(m, l->ring);
 	}
-	l->receive = ring_first(m, l->ring);
+	l->entry = ring_first(m, l->ring);
 	if (r->to->type == IBV_QPT_UD)
 		l->skip = GRH_SIZE;
+	if (l->entry)
+		find_parts(r, l);
 }
 
-static void close_landing(const struct request *r, const struct landing *l)
+static void close_receive(const struct inbound_request *r, const struct inbound_receive *l)
 {
 	if (!l->srq)
 		return;
@@ -75,28 +111,8 @@ static void close_landing(const struct request *r, const struct landing *l)
 		peer_tell(r->peer, &n);
 }
 
-/* Where the pieces of the receive are; false if one is not allowed. */
-static bool find_parts(const struct request *r, struct landing *l)
-{
-	const struct shared_receive *w = l->receive;
-
-	for (unsigned i = 0; i < w->n_sge && i < MAX_SGE; i++) {
-		uint64_t where;
-
-		if (w->sge[i].length == 0)
-			continue;
-		const struct span span = { w->sge[i].lkey, w->sge[i].addr, w->sge[i].length };
-
-		if (!region_find(r->peer->memory, r->to->pd, &span, IBV_ACCESS_LOCAL_WRITE, &where))
-			return false;
-		l->parts[l->n_parts++] = (struct iovec){ at_address(where), w->sge[i].length };
-		l->room += w->sge[i].length;
-	}
-	return true;
-}
-
-/* A header as it would have come, with the addresses of both. */
-static void make_grh(const struct request *r, uint8_t out[GRH_SIZE])
+/* The GRH of the datagram, with the GIDs of both ports. */
+static void make_grh(const struct inbound_request *r, uint8_t out[GRH_SIZE])
 {
 	const struct send *s = r->send;
 	uint32_t first =
@@ -113,7 +129,7 @@ static void make_grh(const struct request *r, uint8_t out[GRH_SIZE])
 	memcpy(out + 24, s->dgid.raw, 16);
 }
 
-void request_gather(const struct request *r, uint8_t *to)
+void inbound_gather(const struct inbound_request *r, uint8_t *to)
 {
 	for (unsigned i = 0; i < r->n_local; i++) {
 		memcpy(to, r->local[i].iov_base, r->local[i].iov_len);
@@ -135,7 +151,7 @@ static unsigned skip_parts(struct iovec *parts, unsigned n, size_t skip)
 	return first;
 }
 
-static bool put_grh(const struct request *r, const struct landing *l)
+static bool put_grh(const struct inbound_request *r, const struct inbound_receive *l)
 {
 	uint8_t grh[GRH_SIZE];
 	struct iovec here = { grh, sizeof(grh) };
@@ -148,8 +164,8 @@ static bool put_grh(const struct request *r, const struct landing *l)
 }
 
 /* Small messages stay in the completion until it is polled. */
-static bool carry(const struct request *r, const struct landing *l, struct cq_entry *c,
-		  uint8_t *buffer)
+static bool carry(const struct inbound_request *r, const struct inbound_receive *l,
+		  struct cq_entry *c, uint8_t *buffer)
 {
 	unsigned before = r->send->global ? l->skip : 0;
 	uint64_t all = r->length + l->skip;
@@ -158,20 +174,20 @@ static bool carry(const struct request *r, const struct landing *l, struct cq_en
 		return false;
 	if (before)
 		make_grh(r, buffer);
-	request_gather(r, buffer + before);
+	inbound_gather(r, buffer + before);
 	c->carried = buffer;
 	c->cqe.carried = (uint16_t)(r->length + before);
 	c->cqe.target = (uintptr_t)l->parts[0].iov_base + (before ? 0 : l->skip);
 	/* The first piece that has any length. */
-	for (unsigned i = 0; i < l->receive->n_sge; i++)
-		if (l->receive->sge[i].length) {
-			c->cqe.target_key = l->receive->sge[i].lkey;
+	for (unsigned i = 0; i < l->entry->n_sge; i++)
+		if (l->entry->sge[i].length) {
+			c->cqe.target_key = l->entry->sge[i].lkey;
 			break;
 		}
 	return true;
 }
 
-static bool place(const struct request *r, struct landing *l)
+static bool place(const struct inbound_request *r, struct inbound_receive *l)
 {
 	if (l->skip && !put_grh(r, l))
 		return false;
@@ -182,14 +198,15 @@ static bool place(const struct request *r, struct landing *l)
 }
 
 /* The completion of a receive, for the message as it is. */
-static void describe(const struct request *r, const struct landing *l, struct cq_entry *c)
+static void describe(const struct inbound_request *r, const struct inbound_receive *l,
+		     struct cq_entry *c)
 {
 	const struct pair *q = r->from;
 	const struct send *s = r->send;
 	bool datagram = r->to->type == IBV_QPT_UD;
 
 	c->solicited = s->flags & IBV_SEND_SOLICITED;
-	c->cqe.wr_id = l->receive->wr_id;
+	c->cqe.wr_id = l->entry->wr_id;
 	c->cqe.opcode = IBV_WC_RECV;
 	c->cqe.byte_len = (uint32_t)r->length + l->skip;
 	c->cqe.qpn = atomic_load(&r->to->qpn);
@@ -206,150 +223,177 @@ static void describe(const struct request *r, const struct landing *l, struct cq
 		c->cqe.flags |= IBV_WC_GRH;
 }
 
-/* The receive ends in an error of its own, and with it the queue pair. */
-static enum answer fail_receive(const struct request *r, struct landing *l, struct cq_entry *c,
-				enum ibv_wc_status status, enum answer why)
+/* Refuses a request that has a receive. RC: the receive completes with an error. UC, UD: it stays
+ * posted. */
+static enum responder_verdict refuse_receive(const struct inbound_request *r,
+					     struct inbound_receive *l, struct cq_entry *c,
+					     enum responder_verdict verdict)
 {
-	c->cqe.status = (uint8_t)status;
-	c->cqe.carried = 0;
-	cq_add(r->peer, r->to->recv_cq, c, l->ring);
-	close_landing(r, l);
-	fail(r, NO_EVENT);
-	return why;
+	if (r->to->type == IBV_QPT_RC) {
+		c->cqe.status = (uint8_t)responder_refusal(verdict)->receive_status;
+		c->cqe.carried = 0;
+		cq_add(r->peer, r->to->recv_cq, c, l->ring);
+	}
+	close_receive(r, l);
+	return refuse(r, verdict);
 }
 
-static enum answer finish(const struct request *r, struct landing *l, struct cq_entry *c)
+/* Completes the receive. A completion queue that overruns is fatal to the queue pair. */
+static enum responder_verdict complete_receive(const struct inbound_request *r,
+					       const struct inbound_receive *l, struct cq_entry *c)
 {
 	bool fits = cq_add(r->peer, r->to->recv_cq, c, l->ring);
 
-	close_landing(r, l);
+	close_receive(r, l);
 	if (!fits) {
-		fail(r, IBV_EVENT_QP_FATAL);
-		return ANSWER_FAILED;
+		enter_error(r, IBV_EVENT_QP_FATAL);
+		return RESPONDER_BAD_BUFFER;
 	}
-	return ANSWER_ACK;
+	return RESPONDER_ACCEPTS;
 }
 
-enum answer inbound_send(struct request *r)
+/* ---- requests */
+
+static bool copy(const struct inbound_request *r, const struct iovec *remote, bool to_remote)
 {
-	struct cq_entry c = { .solicited = false };
-	uint8_t buffer[CARRIED];
-	struct landing l;
-
-	open_landing(r, &l);
-	if (!l.receive) {
-		close_landing(r, &l);
-		return ANSWER_NO_RECEIVE;
-	}
-	describe(r, &l, &c);
-	if (!find_parts(r, &l))
-		return fail_receive(r, &l, &c, IBV_WC_LOC_PROT_ERR, ANSWER_FAILED);
-	if (r->length + l.skip > l.room)
-		return fail_receive(r, &l, &c, IBV_WC_LOC_LEN_ERR, ANSWER_INVALID);
-	if (r->length > 0 && !carry(r, &l, &c, buffer) && !place(r, &l))
-		return fail_receive(r, &l, &c, IBV_WC_LOC_PROT_ERR, ANSWER_FAILED);
-	return finish(r, &l, &c);
+	return peer_copy(r->peer, &(struct pieces){ r->local, r->n_local },
+			 &(struct pieces){ remote, 1 }, r->length, to_remote);
 }
 
-/* ---- remote memory */
+static enum responder_verdict execute_send(const struct inbound_request *r,
+					   struct inbound_receive *l, struct cq_entry *c)
+{
+	uint8_t buffer[CARRIED];
+	enum responder_verdict verdict =
+		responder_check_receive(r->length + l->skip, l->room, l->is_allowed);
 
-/* An R_Key is not looked at for nothing. */
-static bool find_remote(const struct request *r, unsigned access, struct iovec *out)
+	if (verdict == RESPONDER_ACCEPTS && r->length > 0 && !carry(r, l, c, buffer) &&
+	    !place(r, l))
+		verdict = RESPONDER_BAD_BUFFER;
+	return verdict == RESPONDER_ACCEPTS ? complete_receive(r, l, c)
+					    : refuse_receive(r, l, c, verdict);
+}
+
+/* The responder's memory under the R_Key. A peer's whole message is executed at once, so no READ or
+ * atomic is outstanding. */
+static enum responder_verdict find_remote(const struct inbound_request *r, struct iovec *out)
 {
 	const struct span span = { r->send->rkey, r->send->remote_addr, r->length };
+	const struct responder_request request = {
+		.kind = kind_of(r),
+		.va = r->send->remote_addr,
+		.length = r->length,
+		.max_outstanding = r->to->max_dest_rd,
+	};
 	uint64_t where = 0;
+	bool is_allowed = r->length > 0 && region_find(r->peer->memory, r->to->pd, &span,
+						       responder_access(request.kind), &where);
 
-	if (r->length > 0 && !region_find(r->peer->memory, r->to->pd, &span, access, &where))
-		return false;
 	*out = (struct iovec){ at_address(where), r->length };
-	return true;
+	return responder_check_remote(&request, is_allowed);
 }
 
-static enum answer write_memory(const struct request *r)
+static enum responder_verdict execute_write(const struct inbound_request *r)
 {
 	struct iovec there;
+	enum responder_verdict verdict = find_remote(r, &there);
 
-	if (!(r->to->access & IBV_ACCESS_REMOTE_WRITE))
-		return ANSWER_INVALID;
-	if (!find_remote(r, IBV_ACCESS_REMOTE_WRITE, &there))
-		return ANSWER_REFUSED;
-	return peer_copy(r->peer, &(struct pieces){ r->local, r->n_local },
-			 &(struct pieces){ &there, 1 }, r->length, true)
-		       ? ANSWER_ACK
-		       : ANSWER_FAILED;
+	if (verdict == RESPONDER_ACCEPTS && !copy(r, &there, true))
+		verdict = RESPONDER_BAD_BUFFER;
+	return verdict;
 }
 
-enum answer inbound_write(struct request *r)
-{
-	struct cq_entry c = { .solicited = false };
-	struct landing l;
-
-	if (r->send->opcode == IBV_WR_RDMA_WRITE) {
-		enum answer a = write_memory(r);
-
-		return a == ANSWER_ACK ? a : refuse(r, a);
-	}
-	open_landing(r, &l);
-	if (!l.receive) {
-		close_landing(r, &l);
-		return ANSWER_NO_RECEIVE;
-	}
-	enum answer a = write_memory(r);
-
-	if (a != ANSWER_ACK) {
-		close_landing(r, &l);
-		return refuse(r, a);
-	}
-	describe(r, &l, &c);
-	c.cqe.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
-	return finish(r, &l, &c);
-}
-
-enum answer inbound_read(struct request *r)
+static enum responder_verdict execute_read(const struct inbound_request *r)
 {
 	struct iovec there;
+	enum responder_verdict verdict = find_remote(r, &there);
 
-	if (!(r->to->access & IBV_ACCESS_REMOTE_READ) || !r->to->max_dest_rd)
-		return refuse(r, ANSWER_INVALID);
-	if (!find_remote(r, IBV_ACCESS_REMOTE_READ, &there))
-		return refuse(r, ANSWER_REFUSED);
-	return peer_copy(r->peer, &(struct pieces){ r->local, r->n_local },
-			 &(struct pieces){ &there, 1 }, r->length, false)
-		       ? ANSWER_ACK
-		       : refuse(r, ANSWER_FAILED);
+	if (verdict == RESPONDER_ACCEPTS && !copy(r, &there, false))
+		verdict = RESPONDER_BAD_BUFFER;
+	return verdict;
 }
 
-enum answer inbound_atomic(struct request *r)
+/* Atomic among adapters only: the program's own stores are not kept out. */
+static bool swap(const struct inbound_request *r, const struct iovec *there, uint64_t *old)
 {
 	const struct send *s = r->send;
-	uint64_t old = 0, next;
-	struct iovec here = { &old, sizeof(old) }, there;
+	bool is_compare = kind_of(r) == WR_CMP_SWAP;
+	const struct atomiceth operands = { .swap_add = is_compare ? s->swap : s->compare,
+					    .compare = s->compare };
+	struct iovec here = { old, sizeof(*old) };
+	const struct pieces remote = { there, 1 };
 
-	if (!(r->to->access & IBV_ACCESS_REMOTE_ATOMIC) || !r->to->max_dest_rd ||
-	    s->remote_addr % sizeof(old) != 0)
-		return refuse(r, ANSWER_INVALID);
-	if (!find_remote(r, IBV_ACCESS_REMOTE_ATOMIC, &there))
-		return refuse(r, ANSWER_REFUSED);
-	/* Among adapters only: a program's own stores are not kept out. */
 	lock_take(&r->peer->memory->atomics);
-	bool done = peer_copy(r->peer, &(struct pieces){ &here, 1 }, &(struct pieces){ &there, 1 },
-			      sizeof(old), false);
+	bool done = peer_copy(r->peer, &(struct pieces){ &here, 1 }, &remote, sizeof(*old), false);
+	uint64_t next = responder_atomic(&operands, is_compare, *old);
 
-	next = old;
-	if (s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-		next += s->compare;
-	else if (old == s->compare)
-		next = s->swap;
 	here.iov_base = &next;
-	if (done && next != old)
-		done = peer_copy(r->peer, &(struct pieces){ &here, 1 },
-				 &(struct pieces){ &there, 1 }, sizeof(old), true);
+	if (done && next != *old)
+		done = peer_copy(r->peer, &(struct pieces){ &here, 1 }, &remote, sizeof(next),
+				 true);
 	lock_give(&r->peer->memory->atomics);
-	if (!done)
-		return refuse(r, ANSWER_FAILED);
+	return done;
+}
+
+static enum responder_verdict execute_atomic(const struct inbound_request *r)
+{
+	uint64_t old = 0;
+	struct iovec there;
+	enum responder_verdict verdict = find_remote(r, &there);
+
+	if (verdict == RESPONDER_ACCEPTS && !swap(r, &there, &old))
+		verdict = RESPONDER_BAD_BUFFER;
+	if (verdict != RESPONDER_ACCEPTS)
+		return verdict;
 	for (unsigned i = 0, at = 0; i < r->n_local; i++) {
 		memcpy(r->local[i].iov_base, (char *)&old + at, r->local[i].iov_len);
 		at += (unsigned)r->local[i].iov_len;
 	}
-	return ANSWER_ACK;
+	return RESPONDER_ACCEPTS;
+}
+
+/* A request that takes no receive. */
+static enum responder_verdict execute_remote(const struct inbound_request *r)
+{
+	switch (kind_of(r)) {
+	case WR_READ:
+		return execute_read(r);
+	case WR_CMP_SWAP:
+	case WR_FETCH_ADD:
+		return execute_atomic(r);
+	default:
+		return execute_write(r);
+	}
+}
+
+static enum responder_verdict execute_with_receive(struct inbound_request *r)
+{
+	struct cq_entry c = { .solicited = false };
+	struct inbound_receive l;
+
+	open_receive(r, &l);
+	if (!l.entry) {
+		close_receive(r, &l);
+		return RESPONDER_NO_RECEIVE;
+	}
+	describe(r, &l, &c);
+	if (kind_of(r) != WR_WRITE_IMM)
+		return execute_send(r, &l, &c);
+	enum responder_verdict verdict = execute_write(r);
+
+	if (verdict != RESPONDER_ACCEPTS)
+		return refuse_receive(r, &l, &c, verdict);
+	c.cqe.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+	return complete_receive(r, &l, &c);
+}
+
+enum responder_verdict inbound_execute(struct inbound_request *r)
+{
+	if (!responder_permits(r->to->access, kind_of(r)))
+		return refuse(r, RESPONDER_BAD_REQUEST);
+	if (responder_takes_receive(kind_of(r)))
+		return execute_with_receive(r);
+	enum responder_verdict verdict = execute_remote(r);
+
+	return verdict == RESPONDER_ACCEPTS ? verdict : refuse(r, verdict);
 }

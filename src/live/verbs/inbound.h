@@ -3,16 +3,19 @@
 #define HD_LIVE_VERBS_INBOUND_H
 
 /*
- * What a responder does with a request, carried out by whoever brings it, in
- * the responder's memory and with the lock of its queue pair.
+ * The responder of the free clock. The requester's thread runs it in the shared
+ * memory of the responder's program and holds the lock of its queue pair. A
+ * request is a whole message. transport/responder_rules.h has the rules, which
+ * packets of a simulated fabric follow, too.
  */
 
 #include <sys/uio.h>
 
 #include "live/verbs/verbs_internal.h"
+#include "transport/responder_rules.h"
 
-struct request {
-	struct peer *peer; /* whose queue pair it is for */
+struct inbound_request {
+	struct peer *peer; /* the program of the responder */
 	struct shared_qp *to;
 	const struct pair *from;
 	const struct send *send;
@@ -21,21 +24,10 @@ struct request {
 	uint64_t length;
 };
 
-/* What goes back, and what the requester's completion says then. */
-enum answer {
-	ANSWER_ACK,
-	ANSWER_NO_RECEIVE, /* RNR NAK */
-	ANSWER_INVALID,    /* NAK: invalid request */
-	ANSWER_REFUSED,    /* NAK: remote access error */
-	ANSWER_FAILED,     /* NAK: remote operational error */
-};
+/* Copies the message from the requester's memory. */
+void inbound_gather(const struct inbound_request *r, uint8_t *to);
 
-/* The message, from its pieces. */
-void request_gather(const struct request *r, uint8_t *to);
-
-enum answer inbound_send(struct request *r);
-enum answer inbound_write(struct request *r);
-enum answer inbound_read(struct request *r);
-enum answer inbound_atomic(struct request *r);
+/* Executes the request. Every verdict but RESPONDER_ACCEPTS leaves all memory as it was. */
+enum responder_verdict inbound_execute(struct inbound_request *r);
 
 #endif

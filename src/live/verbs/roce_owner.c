@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "live/verbs/roce_link.h"
+#include "transport/responder_rules.h"
 
 _Static_assert((unsigned)ACCESS_LOCAL_WRITE == IBV_ACCESS_LOCAL_WRITE &&
 		       (unsigned)ACCESS_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE &&
@@ -57,14 +58,14 @@ static void memory_write(void *context, uint32_t key, uint64_t addr, const void 
 static uint64_t memory_atomic(void *context, const struct atomiceth *what, bool compare)
 {
 	uint64_t *at = memory_find(context, what->rkey, what->va, sizeof(uint64_t));
-	uint64_t old = what->compare;
 
 	if (!at)
 		return 0;
-	if (!compare)
-		return __atomic_fetch_add(at, what->swap_add, __ATOMIC_SEQ_CST);
-	__atomic_compare_exchange_n(at, &old, what->swap_add, false, __ATOMIC_SEQ_CST,
-				    __ATOMIC_SEQ_CST);
+	uint64_t old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+
+	while (!__atomic_compare_exchange_n(at, &old, responder_atomic(what, compare, old), false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
 	return old;
 }
 

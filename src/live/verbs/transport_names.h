@@ -13,16 +13,16 @@ static inline enum qp_kind transport_kind(enum ibv_qp_type type)
 	return type == IBV_QPT_RC ? QP_RC : type == IBV_QPT_UC ? QP_UC : QP_UD;
 }
 
-/* A send queue that drains or has failed: the transport has a state for neither here. */
+_Static_assert((int)IBV_QPS_RESET == QPS_RESET && (int)IBV_QPS_INIT == QPS_INIT &&
+		       (int)IBV_QPS_RTR == QPS_RTR && (int)IBV_QPS_RTS == QPS_RTS &&
+		       (int)IBV_QPS_SQD == QPS_SQD && (int)IBV_QPS_SQE == QPS_SQE &&
+		       (int)IBV_QPS_ERR == QPS_ERR,
+	       "states have the same numbers in libibverbs and in transport/");
+
+/* The adapter itself implements SQD and SQE, so its transport or engine stays in RTS. */
 static inline enum qp_state transport_state(uint32_t state)
 {
-	static const enum qp_state states[] = {
-		[IBV_QPS_RESET] = QPS_RESET, [IBV_QPS_INIT] = QPS_INIT, [IBV_QPS_RTR] = QPS_RTR,
-		[IBV_QPS_RTS] = QPS_RTS,     [IBV_QPS_SQD] = QPS_RTS,   [IBV_QPS_SQE] = QPS_RTS,
-		[IBV_QPS_ERR] = QPS_ERR,
-	};
-
-	return states[state];
+	return state == IBV_QPS_SQD || state == IBV_QPS_SQE ? QPS_RTS : (enum qp_state)state;
 }
 
 static inline enum wr_kind transport_wr(uint32_t opcode)
