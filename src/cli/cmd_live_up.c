@@ -57,7 +57,7 @@ static bool is_timed(const struct values *v)
 static int bring_up(struct values *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
-	struct mad_times times = { 0 };
+	struct agents_timing times = { 0 };
 	struct fabric *f;
 
 	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||

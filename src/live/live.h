@@ -17,7 +17,7 @@
 /* The folder of the fabric of that name; to be freed. */
 char *live_folder(const char *name);
 
-struct mad_times;
+struct agents_timing;
 struct recording;
 
 /* How a fabric runs. */
@@ -26,7 +26,7 @@ struct live_options {
 	 * MADs take the time of links, switches and agents, and VL15 loses
 	 * what it has no room for (mgmt/agents/agents.h). NULL: they arrive at once.
 	 */
-	const struct mad_times *times;
+	const struct agents_timing *times;
 	/* Seconds of the fabric in a second of the clock; 0: one. */
 	double pace;
 	/* What tells the time; NULL: the system's clock. */

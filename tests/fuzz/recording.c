@@ -37,7 +37,7 @@ static void begin(struct strbuf *out, bool timed)
 	uint8_t length[4];
 
 	/* MADs of links that are said, and that train. */
-	struct mad_times times = { .switch_delay = 100 * HD_NS, .vl15_blocks = 64 };
+	struct agents_timing times = { .switch_delay = 100 * HD_NS, .vl15_blocks = 64 };
 
 	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) != HD_OK)
 		abort();
@@ -46,9 +46,10 @@ static void begin(struct strbuf *out, bool timed)
 	topo_pack(&p, &t);
 	times.cables = hd_alloc(t.n_ports, sizeof(*times.cables));
 	for (port_id i = 0; i < t.n_ports; i++)
-		times.cables[i] = (struct mad_cable){ 5 * HD_NS, { i % 2 ? 1000000000 : 0, 1 } };
+		times.cables[i] =
+			(struct agents_cable_timing){ 5 * HD_NS, { i % 2 ? 1000000000 : 0, 1 } };
 	if (timed)
-		mad_times_pack(&p, &t, &times);
+		agents_timing_pack(&p, &t, &times);
 	free(times.cables);
 	store_be32(length, (uint32_t)block.len);
 	strbuf_puts(out, "heddle live recording 3\n");

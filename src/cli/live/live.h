@@ -82,9 +82,9 @@ struct live_wish {
  * What MADs take on their way through it, of a bare fabric; its cables are to
  * be freed. Refused where packets go by rules that MADs do not know.
  */
-struct mad_times;
+struct agents_timing;
 HD_MUST_CHECK enum hd_status live_times(const struct fabric *f, struct diag *d,
-					struct mad_times *out);
+					struct agents_timing *out);
 
 /* Starts all of it, or nothing. Says it if the subnet is not up yet: false. */
 bool live_bring_up(const struct live_wish *w, const struct topo *t, struct diag *d);

@@ -33,7 +33,7 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status live_times(const struct fabric *f, struct diag *d, struct mad_times *out)
+enum hd_status live_times(const struct fabric *f, struct diag *d, struct agents_timing *out)
 {
 	const struct scn_switch *sw = &f->scenario->fabric.sw;
 	struct fabric_cable *cables = NULL;
@@ -43,16 +43,17 @@ enum hd_status live_times(const struct fabric *f, struct diag *d, struct mad_tim
 		status = fabric_cables(f, d, &cables);
 	if (status != HD_OK)
 		return status;
-	*out = (struct mad_times){
+	*out = (struct agents_timing){
 		.switch_delay = sw->routing + sw->arbitration,
 		.vl15_blocks = fabric_vl15_blocks(f),
 		.oldest = sw->pick == SIM_OLDEST,
 		.cables = hd_alloc(f->topo.n_ports, sizeof(*out->cables)),
 	};
 	for (port_id p = 0; p < f->topo.n_ports; p++)
-		out->cables[p] = (struct mad_cable){ cables[p].propagation, cables[p].rate };
+		out->cables[p] =
+			(struct agents_cable_timing){ cables[p].propagation, cables[p].rate };
 	free(cables);
-	if (mad_times_fit(out, &f->topo))
+	if (agents_timing_valid(out, &f->topo))
 		return HD_OK;
 	free(out->cables);
 	return diag_fail(d, HD_ERR_INPUT,

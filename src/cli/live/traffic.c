@@ -64,8 +64,8 @@ static enum hd_status address(void *context, struct topo *t, struct diag *d)
 	enum hd_status status = load(t, &p->tables->image, d, &p->agents);
 
 	if (status == HD_OK) {
-		agents_take_lids(p->agents, t);
-		agents_take_links(p->agents, t);
+		agents_copy_lids(p->agents, t);
+		agents_copy_links(p->agents, t);
 	}
 	return status;
 }
@@ -81,13 +81,13 @@ static const char *managed_host(const struct agents *a, const struct topo *t, ui
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
 		bool reaches = false;
-		const struct agents_way way = { NULL, note_arrival, &reaches };
+		const struct agents_path_observer way = { NULL, note_arrival, &reaches };
 
 		*sm_lid = (uint16_t)agents_port_get(a, i, PORT_SM_LID);
 		if (!topo_is_end_port(t, i) || *sm_lid == 0 || t->ports[i].number != 1 ||
 		    agents_port_get(a, i, PORT_STATE) != LINK_ACTIVE)
 			continue;
-		agents_follow(a, i, *sm_lid, 0, &way);
+		agents_trace(a, i, *sm_lid, 0, &way);
 		if (reaches)
 			return topo_node_of(t, i)->name;
 	}
@@ -298,7 +298,7 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t, co
 	enum hd_status status = load(&m->topo, x->image, d, &m->agents);
 
 	if (status == HD_OK) {
-		agents_take_lids(m->agents, &m->topo);
+		agents_copy_lids(m->agents, &m->topo);
 		subnet_fini(&m->subnet);
 		subnet_init(&m->subnet, &m->topo);
 		status = subnet_assign_lids(&m->subnet, &lids, d);

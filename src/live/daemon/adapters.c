@@ -339,12 +339,12 @@ static void count_flow(struct live *l, const struct live_flow *f, struct counted
 		.sl = f->sl & 15,
 		.more = { now.packets - last->packets, now.octets - last->octets },
 	};
-	const struct agents_way way = { count_cable, nobody, &t };
+	const struct agents_path_observer way = { count_cable, nobody, &t };
 
 	if ((t.more.packets == 0 && t.more.octets == 0) || f->from >= l->topo->n_ports)
 		return;
 	*last = now;
-	agents_follow(l->agents, f->from, f->dlid, t.sl, &way);
+	agents_trace(l->agents, f->from, f->dlid, t.sl, &way);
 }
 
 /* The next program after number `i`; NULL after the last. */
@@ -449,9 +449,9 @@ static void note_end(void *context, port_id end)
 static int32_t end_of(const struct live *l, port_id from, uint16_t lid, unsigned sl)
 {
 	int32_t end = LIVE_NO_PORT;
-	const struct agents_way way = { NULL, note_end, &end };
+	const struct agents_path_observer way = { NULL, note_end, &end };
 
-	agents_follow(l->agents, from, lid, sl, &way);
+	agents_trace(l->agents, from, lid, sl, &way);
 	return end;
 }
 
@@ -534,14 +534,14 @@ static int ask_group(struct live *l, node_id v, const void *asked, struct answer
 {
 	struct live_group_question q;
 	struct gathering g = { l->adapters, &q, out };
-	const struct agents_way way = { NULL, gather_members, &g };
+	const struct agents_path_observer way = { NULL, gather_members, &g };
 
 	memcpy(&q, asked, sizeof(q));
 	port_id from = port_of(l, v, q.port);
 
 	if (from == TOPO_NONE || q.mlid < LID_FIRST_MCAST)
 		return EINVAL;
-	agents_follow(l->agents, from, q.mlid, q.sl, &way);
+	agents_trace(l->agents, from, q.mlid, q.sl, &way);
 	/* Members at the sender's own port: an adapter hands it round. */
 	gather_members(&g, from);
 	return 0;

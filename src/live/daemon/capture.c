@@ -44,7 +44,7 @@ bool live_capture_close(struct live_capture *c)
 
 /* ---- packets */
 
-static void write_packet(struct live_capture *c, const struct agents_crossing *what,
+static void write_packet(struct live_capture *c, const struct agents_link_event *what,
 			 const uint8_t *mad, uint32_t segment)
 {
 	uint8_t bytes[PACKET_MAX];
@@ -77,7 +77,7 @@ static size_t data_of(const uint8_t *mad)
 	return class && class->data > RMPP_HEADER_END ? class->data : RMPP_HEADER_END;
 }
 
-static void write_segments(struct live_capture *c, const struct agents_crossing *what)
+static void write_segments(struct live_capture *c, const struct agents_link_event *what)
 {
 	size_t head = data_of(what->mad), room = MAD_SIZE - head;
 	size_t data = what->size - head, n = (data + room - 1) / room;
@@ -99,7 +99,7 @@ static void write_segments(struct live_capture *c, const struct agents_crossing 
 	}
 }
 
-void live_capture_write(struct live_capture *c, const struct agents_crossing *what)
+void live_capture_write(struct live_capture *c, const struct agents_link_event *what)
 {
 	if (c->only != TOPO_NONE && c->only != what->out && c->only != what->in)
 		return;

@@ -17,7 +17,7 @@ struct live_capture;
 /* `owns`: closes the stream with it. All cables; or, unless it is TOPO_NONE,
  * that at the port `only`. */
 struct live_capture *live_capture_new(FILE *stream, bool owns, port_id only);
-void live_capture_write(struct live_capture *c, const struct agents_crossing *what);
+void live_capture_write(struct live_capture *c, const struct agents_link_event *what);
 void live_capture_flush(struct live_capture *c);
 /* False if not all of it could be written. */
 bool live_capture_close(struct live_capture *c);

@@ -344,14 +344,14 @@ static enum hd_status refuse_command(struct live *l, const char *const *words, s
 	(void)out;
 	if (!end || *end || v[0] >= l->topo->n_ports || v[4] > 15)
 		return diag_fail(d, HD_ERR_INPUT, "no refusal");
-	const struct violation what = {
+	const struct key_violation what = {
 		.slid = (uint16_t)v[2],
 		.dlid = (uint16_t)v[3],
 		.sl = (uint8_t)v[4],
 		.key = (uint16_t)v[5],
 	};
 
-	agents_violation(l->agents, (port_id)v[0], &what, v[1], daemon_now(l));
+	agents_refuse(l->agents, (port_id)v[0], &what, v[1], daemon_now(l));
 	return HD_OK;
 }
 

@@ -341,7 +341,7 @@ enum hd_status daemon_listen(struct live *l, struct diag *d)
 	return HD_OK;
 }
 
-static void note_deed(void *live, const struct deed *d)
+static void note_deed(void *live, const struct agent_change *d)
 {
 	const struct live *l = live;
 
@@ -349,7 +349,7 @@ static void note_deed(void *live, const struct deed *d)
 		recorder_note(l->recorder, d);
 }
 
-static void note_crossing(void *live, const struct agents_crossing *c)
+static void note_crossing(void *live, const struct agents_link_event *c)
 {
 	const struct live *l = live;
 

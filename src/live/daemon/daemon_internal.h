@@ -80,7 +80,7 @@ struct live {
 	bool ends;
 	bool replays; /* what was recorded: nobody is there to hear */
 	/* MADs take time: waits are short, and many. NULL: they do not. */
-	const struct mad_times *times;
+	const struct agents_timing *times;
 	bool answered;    /* what is being sent now */
 	bool changed;     /* what is programmed; programs will hear of it */
 	uint64_t version; /* counts that */

@@ -32,8 +32,9 @@ static void write_block(struct recorder *r)
 	strbuf_clear(&r->block);
 }
 
-enum hd_status recorder_open(const char *path, const struct topo *t, const struct mad_times *times,
-			     struct diag *d, struct recorder **out)
+enum hd_status recorder_open(const char *path, const struct topo *t,
+			     const struct agents_timing *times, struct diag *d,
+			     struct recorder **out)
 {
 	FILE *stream = fopen(path, "wbe");
 	bool timed = times;
@@ -51,9 +52,9 @@ enum hd_status recorder_open(const char *path, const struct topo *t, const struc
 	pack_bool(&p, &timed);
 	topo_pack(&p, &r->topo);
 	if (times) {
-		struct mad_times copy = *times;
+		struct agents_timing copy = *times;
 
-		mad_times_pack(&p, t, &copy);
+		agents_timing_pack(&p, t, &copy);
 	}
 	write_block(r);
 	recorder_flush(r);
@@ -61,13 +62,13 @@ enum hd_status recorder_open(const char *path, const struct topo *t, const struc
 	return HD_OK;
 }
 
-void recorder_note(struct recorder *r, const struct deed *d)
+void recorder_note(struct recorder *r, const struct agent_change *d)
 {
-	struct deed copy = *d;
+	struct agent_change copy = *d;
 	struct pack p;
 
 	pack_to(&p, &r->block);
-	deed_pack(&p, &r->topo, &copy);
+	agent_change_pack(&p, &r->topo, &copy);
 	write_block(r);
 	r->deeds++;
 }
@@ -100,7 +101,7 @@ struct recording {
 	FILE *stream;
 	struct topo topo;
 	bool timed;
-	struct mad_times times; /* if it is */
+	struct agents_timing times; /* if it is */
 	struct strbuf block;
 	uint64_t deeds;
 };
@@ -149,7 +150,7 @@ static enum hd_status read_fabric(struct recording *r, struct diag *d)
 	topo_fini(&r->topo);
 	topo_pack(&p, &r->topo);
 	if (r->timed)
-		mad_times_pack(&p, &r->topo, &r->times);
+		agents_timing_pack(&p, &r->topo, &r->times);
 	return pack_is_done(&p) ? HD_OK : diag_fail(d, HD_ERR_INPUT, "its fabric makes no sense");
 }
 
@@ -184,7 +185,7 @@ const struct topo *recording_topo(const struct recording *r)
 	return &r->topo;
 }
 
-const struct mad_times *recording_times(const struct recording *r)
+const struct agents_timing *recording_times(const struct recording *r)
 {
 	return r->timed ? &r->times : NULL;
 }
@@ -202,7 +203,8 @@ static enum hd_status read_end(struct recording *r, struct diag *d)
 }
 
 /* The next deed; `found` is false at the end. */
-static enum hd_status next(struct recording *r, struct diag *d, struct deed *out, bool *found)
+static enum hd_status next(struct recording *r, struct diag *d, struct agent_change *out,
+			   bool *found)
 {
 	struct pack p;
 	enum hd_status status = read_block(r, d);
@@ -212,9 +214,9 @@ static enum hd_status next(struct recording *r, struct diag *d, struct deed *out
 		return status;
 	if (!*found)
 		return read_end(r, d);
-	*out = (struct deed){ .kind = DEED_RUN };
+	*out = (struct agent_change){ .kind = AGENT_CHANGE_RUN };
 	pack_from(&p, r->block.text, r->block.len);
-	deed_pack(&p, &r->topo, out);
+	agent_change_pack(&p, &r->topo, out);
 	r->deeds++;
 	return pack_is_done(&p) ? HD_OK
 				: diag_fail(d, HD_ERR_INPUT, "deed %llu makes no sense",
@@ -225,7 +227,7 @@ enum hd_status recording_replay(struct recording *r, struct agents *a, hd_time u
 				struct diag *d, hd_time *last)
 {
 	enum hd_status status;
-	struct deed deed;
+	struct agent_change deed;
 	bool found;
 
 	*last = 0;
@@ -234,7 +236,7 @@ enum hd_status recording_replay(struct recording *r, struct agents *a, hd_time u
 			return diag_fail(d, HD_ERR_INPUT, "deed %llu is before the one before it",
 					 (unsigned long long)r->deeds);
 		*last = deed.now;
-		agents_do(a, &deed);
+		agents_apply(a, &deed);
 	}
 	return status;
 }

@@ -9,7 +9,7 @@
  *
  *	a line that says what it is
  *	length 4 | whether MADs take time; nodes, ports and cables
- *		(topo/pack.h); what MADs that do find there (mad_times_pack)
+ *		(topo/pack.h); what MADs that do find there (agents_timing_pack)
  *	length 4 | a deed, and so on
  *	0 4 | how many deeds 8
  *
@@ -25,9 +25,9 @@ struct recorder;
 
 /* Begins `path`, or says why not. */
 HD_MUST_CHECK enum hd_status recorder_open(const char *path, const struct topo *t,
-					   const struct mad_times *times, struct diag *d,
+					   const struct agents_timing *times, struct diag *d,
 					   struct recorder **out);
-void recorder_note(struct recorder *r, const struct deed *d);
+void recorder_note(struct recorder *r, const struct agent_change *d);
 /* So that others find what was noted. */
 void recorder_flush(struct recorder *r);
 /* Ends and closes it; false if not all of it could be written. */
@@ -41,7 +41,7 @@ void recording_close(struct recording *r);
 
 const struct topo *recording_topo(const struct recording *r);
 /* What MADs took on their way; NULL: no time. */
-const struct mad_times *recording_times(const struct recording *r);
+const struct agents_timing *recording_times(const struct recording *r);
 
 /*
  * Does the deeds up to the time `until` to agents of that fabric; the time of

@@ -37,7 +37,7 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 	put(&h->arrived, mad, size);
 }
 
-static void crossed(void *context, const struct agents_crossing *c)
+static void crossed(void *context, const struct agents_link_event *c)
 {
 	struct heard *h = context;
 
@@ -49,7 +49,7 @@ static void crossed(void *context, const struct agents_crossing *c)
 	put(&h->crossed, c->mad, c->size);
 }
 
-static void noted(void *context, const struct deed *d)
+static void noted(void *context, const struct agent_change *d)
 {
 	const struct heard *h = context;
 
@@ -57,7 +57,7 @@ static void noted(void *context, const struct deed *d)
 		recorder_note(h->recorder, d);
 }
 
-static struct agents *make_agents(const struct topo *t, const struct mad_times *times,
+static struct agents *make_agents(const struct topo *t, const struct agents_timing *times,
 				  struct heard *h)
 {
 	const struct agents_options o = { .times = times };
@@ -141,7 +141,7 @@ static void something(struct agents *a, struct rng *r, hd_time now)
 {
 	const struct topo *t = agents_topo(a);
 	port_id p = (port_id)rng_below(r, t->n_ports);
-	const struct violation v = { .slid = 1, .dlid = 2, .key = 0x8001 };
+	const struct key_violation v = { .slid = 1, .dlid = 2, .key = 0x8001 };
 
 	switch (rng_below(r, 40)) {
 	case 0:
@@ -155,7 +155,7 @@ static void something(struct agents *a, struct rng *r, hd_time now)
 		agents_retrain(a, p, now);
 		break;
 	case 3:
-		agents_violation(a, p, &v, 1 + rng_below(r, 5), now);
+		agents_refuse(a, p, &v, 1 + rng_below(r, 5), now);
 		break;
 	case 4:
 		agents_count(a, p, (unsigned)rng_below(r, N_PORT_COUNTERS), rng_below(r, 100));
@@ -196,9 +196,9 @@ static void write_tape(const struct tape *tape, size_t size)
 	assert_int_equal(file_write(tape->path, tape->bytes.text, size, &d), HD_OK);
 }
 
-static void some_times(const struct topo *t, struct rng *r, struct mad_times *out)
+static void some_times(const struct topo *t, struct rng *r, struct agents_timing *out)
 {
-	*out = (struct mad_times){
+	*out = (struct agents_timing){
 		.switch_delay = rng_below(r, HD_US),
 		.vl15_blocks = 5 + (uint32_t)rng_below(r, 60),
 		.oldest = rng_below(r, 2),
@@ -216,7 +216,7 @@ static void record(struct rng *r, bool timed, struct tape *tape, struct strbuf *
 		   struct heard *h)
 {
 	struct diag d = { .status = HD_OK };
-	struct mad_times times = { 0 };
+	struct agents_timing times = { 0 };
 	struct topo t;
 	hd_time now = 0;
 

@@ -4,7 +4,7 @@
 #include "live/daemon/daemon_internal.h"
 #include "live/daemon/recording.h"
 
-static void capture(void *context, const struct agents_crossing *c)
+static void capture(void *context, const struct agents_link_event *c)
 {
 	live_capture_write(context, c);
 }
@@ -26,7 +26,7 @@ enum hd_status live_replay_capture(struct recording *r, hd_time until, const cha
 	if (status != HD_OK)
 		return status;
 	struct live_capture *c = live_capture_new(out, false, only);
-	const struct agents_events events = { .context = c, .crossed = capture };
+	const struct agents_events events = { .context = c, .on_link = capture };
 	struct agents *a = agents_new(t, &options, &events);
 
 	status = recording_replay(r, a, until, d, &last);

@@ -51,16 +51,16 @@ struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 	a->n_ports = t->n_ports;
 	a->nodes = hd_alloc(t->n_nodes, sizeof(*a->nodes));
 	a->ports = hd_alloc(t->n_ports, sizeof(*a->ports));
-	flights_init(a);
-	port_fields_init(a);
+	agents_transits_init(a);
+	agents_fields_init(a);
 	for (port_id p = 0; p < t->n_ports; p++)
-		port_info_init(a, p);
+		agents_port_info_init(a, p);
 	for (node_id v = 0; v < t->n_nodes; v++)
 		if (topo_is_switch(t, v))
 			switch_init(a, v);
 	for (port_id p = 0; p < t->n_ports; p++)
-		link_up(a, p, 0);
-	/* Nobody was there to hear of that. */
+		agents_link_up(a, p, 0);
+	/* Notices of the initial training have no receiver. */
 	a->n_notices = 0;
 	return a;
 }
@@ -85,7 +85,7 @@ void agents_free(struct agents *a)
 	free(a->nodes);
 	free(a->ports);
 	free(a->notices);
-	flights_fini(a);
+	agents_transits_fini(a);
 	free(a);
 }
 
@@ -124,7 +124,7 @@ int agents_pkey_find(const struct agents *a, port_id port, uint16_t key)
 	return -1;
 }
 
-void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now)
+void agents_sm_set(struct agents *a, port_id port, bool is_sm, hd_time now)
 {
 	uint8_t *info = a->ports[port].info;
 	uint64_t mask = info_get(a, info, PORT_CAP_MASK);
@@ -136,5 +136,5 @@ void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now)
 	info_set(a, info, PORT_CAP_MASK, changed);
 	store_be16(details + 2, (uint16_t)info_get(a, info, PORT_LID));
 	store_be32(details + 6, (uint32_t)changed);
-	notice_raise(a, port, 144, details, sizeof(details), now);
+	agents_notice_raise(a, port, 144, details, sizeof(details), now);
 }

@@ -3,193 +3,191 @@
 #define HD_MGMT_AGENTS_AGENTS_H
 
 /*
- * The management agents of all nodes of a fabric: what adapters and switches
- * answer to a subnet manager and to the tools of an administrator, and how
- * they are programmed by it.
+ * The management agents (SMA, PMA, CCA) of all nodes of a fabric: they answer MADs of the subnet
+ * manager and of administration tools, and store what the manager programs.
  *
- * Pure: a MAD that a program sends goes in, and what arrives at end ports for
- * programs there comes out. There are no sockets and no clocks; `now` is an
- * argument. A MAD goes the way that the fabric has for it at that moment:
- * hop by hop as it says itself, or by the forwarding tables that were
- * programmed so far, over links that are up. One that cannot go on is lost, as
- * it would be on hardware, and whoever waits for an answer times out.
+ * The module is pure: sent MADs go in, and MADs that arrive at end ports come out through
+ * callbacks. There are no sockets and no clocks; `now` is an argument. A MAD is forwarded hop by
+ * hop as the fabric is at that moment: by its directed route, or by the forwarding tables
+ * programmed so far, over links that are up. A MAD that cannot be forwarded is lost, as on
+ * hardware, and the requester times out.
  *
- *	struct agents *a = agents_new(&topo, &options, &events);
- *	agents_send(a, port, &to, mad, MAD_SIZE, now);
+ *         struct agents *a = agents_new(&topo, &options, &events);
+ *         agents_send(a, port, &to, mad, MAD_SIZE, now);
  *
- * Tables are kept as they stand on the wire, byte for byte: what was set is
- * what is read back.
+ * Tables are stored in their wire format: a Get returns the bytes of the last Set. The caller owns
+ * the topology, which must live as long as the agents.
  */
 
 #include "topo/topo.h"
 #include "wire/mad.h"
 #include "wire/port_fields.h"
 
-/* A MAD on a cable. */
-struct agents_crossing {
+/* A MAD on a cable, as a capture sees it. */
+struct agents_link_event {
 	hd_time now;
 	port_id out, in;
 	uint8_t vl;
-	struct mad_address from; /* whose SL and keys are the packet's */
+	struct mad_address from; /* the sender; SL, P_Key and Q_Key are those of the packet */
 	uint16_t dlid;
 	uint32_t to_qp;
 	uint32_t psn;
-	const uint8_t *mad; /* as it stands there */
-	size_t size;        /* above MAD_SIZE: in several packets */
+	const uint8_t *mad; /* as it is on this cable */
+	size_t size;        /* above MAD_SIZE: several segments */
 };
 
-struct deed;
+struct agent_change;
 
 struct agents_events {
 	/*
-	 * A MAD has come to an end port, for a program there. More than
-	 * MAD_SIZE bytes are an answer in several segments, put together. NULL:
-	 * nobody is there.
+	 * A MAD has arrived at an end port for a program there. More than MAD_SIZE bytes are an
+	 * RMPP message with its segments joined. NULL: no programs.
 	 */
 	void (*arrived)(void *context, port_id port, const struct mad_address *from,
 			const uint8_t *mad, size_t size);
 	void *context;
-	/* What is about to be done, and what crosses cables; or NULL. */
-	void (*noted)(void *context, const struct deed *d);
-	void (*crossed)(void *context, const struct agents_crossing *c);
-	/* A port has other P_Keys, and nobody was told so yet; or NULL. */
-	void (*keys_set)(void *context, port_id port);
+	/* Called before each change, and for each MAD on a cable; may be NULL. */
+	void (*before_change)(void *context, const struct agent_change *d);
+	void (*on_link)(void *context, const struct agents_link_event *c);
+	/* The P_Key table of a port has been set; may be NULL. */
+	void (*pkeys_set)(void *context, port_id port);
 };
 
 /*
- * What MADs that take time find on their way: as a simulation of the fabric
- * has it (fabric/setup.h), by the rules of docs/timing-rules.md.
+ * Delays and buffers for MADs that take time. They equal those of a simulation of the fabric
+ * (fabric/setup.h) and follow the rules of docs/timing-rules.md.
  */
-struct mad_times {
-	hd_time switch_delay; /* from a head's arrival until it may leave */
-	uint32_t vl15_blocks; /* room of each port; of 64 bytes */
-	bool oldest;          /* goes first (T7); else inputs in turn */
-	struct mad_cable {
+struct agents_timing {
+	hd_time switch_delay; /* from the arrival of the head until it may leave */
+	uint32_t vl15_blocks; /* buffer of each port on VL15, in blocks of 64 bytes */
+	bool oldest;          /* the oldest packet first (T7); else round robin over inputs */
+	struct agents_cable_timing {
 		hd_time propagation;
-		struct hd_rate rate; /* num 0: what its link trained to */
+		struct hd_rate rate; /* num 0: the rate that the link trained to */
 	} * cables;                  /* per port_id */
 };
 
-/* Whether times on such ways can be added up: no link below 1 kb/s. */
-bool mad_times_fit(const struct mad_times *m, const struct topo *t);
+/* True if times on these cables cannot overflow: no link is slower than 1 kb/s. */
+bool agents_timing_valid(const struct agents_timing *m, const struct topo *t);
 
 struct pack;
 /*
- * To bytes, or back, of the cables of `t`: what makes no sense is refused. What
- * was read is to be freed, also then.
+ * Packs or unpacks the timing of the cables of `t`; invalid values are refused. The caller frees
+ * `cables` after unpacking, also after a refusal.
  */
-void mad_times_pack(struct pack *p, const struct topo *t, struct mad_times *m);
+void agents_timing_pack(struct pack *p, const struct topo *t, struct agents_timing *m);
 
-/* What the devices can do; 0 stands for the default. */
+/* Capabilities of the devices; 0 selects the default. */
 struct agents_options {
-	uint16_t linear_fdb_cap; /* LIDs that a switch can forward */
+	uint16_t linear_fdb_cap; /* LIDs in a linear forwarding table */
 	uint16_t mcast_fdb_cap;
 	uint8_t vlarb_cap; /* entries of each arbitration table */
 	/*
-	 * MADs take the time of links, switches and agents, and are lost where
-	 * VL15 has no room for them; borrowed. NULL: they arrive at once.
+	 * Borrowed. MADs take the time of links, switches and agents, and are lost where the VL15
+	 * buffer is full. NULL: MADs arrive at once.
 	 */
-	const struct mad_times *times;
+	const struct agents_timing *times;
 };
 
 struct agents;
 
-/* All cables plugged, all links trained (Initialize), nothing programmed. */
+/* All cables are plugged, all links are in Initialize, and no table is set. */
 struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 			  const struct agents_events *events);
-/* Also where the topology is gone already. */
+/* Also valid after the topology has been freed. */
 void agents_free(struct agents *a);
 
 const struct topo *agents_topo(const struct agents *a);
 
-/* A program at `from`, an end port, sends a MAD of `size` bytes. */
+/* A program at end port `from` sends a MAD of `size` bytes. */
 void agents_send(struct agents *a, port_id from, const struct mad_address *to, const uint8_t *mad,
 		 size_t size, hd_time now);
 
-/*
- * Notices that nobody has answered are sent again, and MADs that take time
- * arrive: when, or HD_TIME_NEVER.
- */
+/* Time of the next repeated notice or timed arrival, or HD_TIME_NEVER. */
 hd_time agents_next(const struct agents *a);
 void agents_run(struct agents *a, hd_time now);
 
-/* ---- what happens to a fabric besides MADs */
+/* ---- changes of the fabric besides MADs */
 
-/* Pulls the cable at `port`, or plugs it in again; false if there is none. */
+/* Unplugs or plugs the cable at `port`; false if the port has no cable. */
 bool agents_set_cable(struct agents *a, port_id port, bool plugged, hd_time now);
-/* A program says that it is the subnet manager of `port`, or that no longer. */
+/* Sets or clears IsSM of `port`: a subnet manager runs there or has ended. */
 void agents_set_sm(struct agents *a, port_id port, bool is_sm, hd_time now);
 
-/* ---- what a port is like now */
+/* ---- state of a port */
 
-/* A field of the PortInfo of `port`, and one that the fabric sets itself. */
+/* A field of the port's PortInfo. Setting is for fields that the fabric itself changes. */
 uint64_t agents_port_get(const struct agents *a, port_id port, enum port_field f);
 void agents_port_set(struct agents *a, port_id port, enum port_field f, uint64_t value);
-/* What its link trained to when it last came up. */
+/* Width and speed that the link trained to when it last came up. */
 void agents_link(const struct agents *a, port_id port, unsigned *lanes, enum link_speed *speed);
-/* Both ends of the cable train again with what is enabled now. */
+/* The link of `port` goes down and trains with the widths and speeds enabled now. */
 void agents_retrain(struct agents *a, port_id port, hd_time now);
 
-/* Entry `i` of a P_Key table; 0 beyond its end. */
+/* Entry `i` of the P_Key table; 0 beyond its end. */
 uint16_t agents_pkey(const struct agents *a, port_id port, unsigned i);
 unsigned agents_pkey_cap(const struct agents *a, port_id port);
-/* The entry of the partition that `key` names, or -1 if the port is in none. */
+/* Index of the P_Key of the partition that `key` names, or -1. */
 int agents_pkey_find(const struct agents *a, port_id port, uint16_t key);
 
-/* ---- the way of data */
+/* ---- paths of data packets */
 
-/* Who hears of packets under way. */
-struct agents_way {
-	/* They cross the cable from `out` to `in`; NULL: nobody asks. */
-	void (*pass)(void *context, port_id out, port_id in);
-	/* They are at an end port: of a multicast LID at each that has them. */
-	void (*arrive)(void *context, port_id end);
+/* Callbacks of agents_trace. */
+struct agents_path_observer {
+	/* A packet crosses the cable from `out` to `in`; may be NULL. */
+	void (*on_link)(void *context, port_id out, port_id in);
+	/*
+	 * A packet has arrived at an end port; for a multicast LID, called for each member reached.
+	 */
+	void (*on_arrival)(void *context, port_id end);
 	void *context;
 };
 
 /*
- * Data packets of a service level go from an end port to a LID, by the tables
- * and links as they are now. Those that cannot go on are lost.
+ * Traces data packets of a service level from an end port to a LID by the current tables and links.
+ * Packets that cannot be forwarded are lost.
  */
-void agents_follow(const struct agents *a, port_id from, uint16_t lid, unsigned sl,
-		   const struct agents_way *way);
+void agents_trace(const struct agents *a, port_id from, uint16_t lid, unsigned sl,
+		  const struct agents_path_observer *observer);
 
-/* ---- what was programmed, elsewhere */
+/* ---- copies of the programmed state */
 
 struct subnet;
 
-/* All of it as bytes, and back into agents of the same topology. */
+/* Saves the whole state as bytes, or loads it into agents of the same topology. */
 void agents_save(const struct agents *a, struct strbuf *out);
 HD_MUST_CHECK enum hd_status agents_load(struct agents *a, const void *bytes, size_t size,
 					 struct diag *d);
-/* Says the LIDs in the topology, as a file of it would. */
-void agents_take_lids(const struct agents *a, struct topo *t);
-/* Ports can do there what their links were told to train to, and no more. */
-void agents_take_links(const struct agents *a, struct topo *t);
+/* Copies the assigned LIDs into the topology. */
+void agents_copy_lids(const struct agents *a, struct topo *t);
 /*
- * Forwarding, multicast too, lanes, arbitration and partitions; LIDs must be
- * assigned.
+ * Restricts the topology's ports to the widths and speeds that their links trained to, where some
+ * are disabled.
+ */
+void agents_copy_links(const struct agents *a, struct topo *t);
+/*
+ * Copies forwarding tables, multicast tables, SL2VL, arbitration and P_Keys into the subnet; LIDs
+ * must be assigned.
  */
 void agents_program(const struct agents *a, struct subnet *s);
 /*
- * A copy of the topology with its LIDs, and the subnet on it with all that;
- * both are to be ended, also if there are no LIDs yet: then nothing else is
- * in them.
+ * Makes a copy of the topology with its LIDs, and its subnet with all programmed tables. The caller
+ * frees both, also after a failure (no LIDs assigned); the subnet is then empty.
  */
 HD_MUST_CHECK enum hd_status agents_subnet(const struct agents *a, struct diag *d, struct topo *t,
 					   struct subnet *s);
 
 /*
- * What congestion control was told: the data of an attribute's block, of an
- * end port or a switch's port 0. NULL if nobody has set it.
+ * Data of a congestion control attribute's block, at an end port or a switch's port 0; NULL if it
+ * was never set.
  */
 const uint8_t *agents_congestion(const struct agents *a, port_id port, uint16_t attribute,
 				 unsigned block);
 
-/* ---- packets with keys that are not allowed */
+/* ---- violations of keys */
 
-/* What a port refused. Queue pairs may be 0: not known. */
-struct violation {
+/* A packet that a port refused. Queue pairs are 0 if they are unknown. */
+struct key_violation {
 	bool is_qkey; /* else its P_Key */
 	uint16_t slid, dlid;
 	uint8_t sl;
@@ -198,16 +196,16 @@ struct violation {
 };
 
 /*
- * A port refused `n` packets like this one: it notes so, and tells its subnet
- * manager (traps 257 and 258; 259 of a switch that enforces partitions).
+ * A port refused `n` packets like this one. It counts them and sends a trap to its subnet manager
+ * (257 or 258; 259 at a switch that enforces partitions).
  */
-void agents_violation(struct agents *a, port_id port, const struct violation *v, uint64_t n,
-		      hd_time now);
+void agents_refuse(struct agents *a, port_id port, const struct key_violation *v, uint64_t n,
+		   hd_time now);
 
-/* ---- counters, as performance management has them */
+/* ---- counters of performance management */
 
 enum port_counter {
-	COUNT_XMIT_DATA, /* in words of four bytes */
+	COUNT_XMIT_DATA, /* unit: four bytes */
 	COUNT_RCV_DATA,
 	COUNT_XMIT_PKTS,
 	COUNT_RCV_PKTS,
@@ -248,7 +246,7 @@ enum port_counter {
 	COUNT_XMIT_TIME_CONG,
 	COUNT_SYNC_HEADER,
 	COUNT_UNKNOWN_BLOCK,
-	/* Sixteen of each: by VL, by SL, by lane of the cable. */
+	/* Sixteen of each: by VL, by SL, by physical lane of the cable. */
 	COUNT_VL_PACKETS,
 	COUNT_VL_DATA = COUNT_VL_PACKETS + 16,
 	COUNT_VL_XMIT_WAIT = COUNT_VL_DATA + 16,
@@ -267,49 +265,48 @@ enum port_counter {
 
 uint64_t agents_counter(const struct agents *a, port_id port, unsigned counter);
 void agents_count(struct agents *a, port_id port, unsigned counter, uint64_t more);
-/* Counts errors, and says to the subnet manager what it is to hear of them. */
+/* Counts errors and raises the trap of the counter, if it has one (129 to 131). */
 void agents_error(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now);
-/* By the name that perfquery prints, "SymbolErrorCounter"; -1: no such name. */
+/* By perfquery's name, e.g. "SymbolErrorCounter"; -1: unknown name. */
 int agents_counter_named(const char *name);
 
-/* ---- deeds: all of what changes agents, or makes them say something */
+/* ---- changes: every input that modifies agents or makes them send */
 
-enum deed_kind {
-	DEED_SEND,  /* `to`, `mad`, `size` */
-	DEED_RUN,   /* time has passed */
-	DEED_CABLE, /* value: plugged */
-	DEED_SM,    /* value: whether one is there */
-	DEED_FIELD, /* which: an enum port_field; value */
-	DEED_RETRAIN,
-	DEED_REFUSED, /* violation; value: how many */
-	DEED_COUNT,   /* which: a counter; value: more */
-	DEED_ERROR,   /* the same */
-	N_DEEDS
+enum agent_change_kind {
+	AGENT_CHANGE_SEND,  /* `to`, `mad`, `size` */
+	AGENT_CHANGE_RUN,   /* timers and timed MADs up to `now` */
+	AGENT_CHANGE_CABLE, /* value: plugged */
+	AGENT_CHANGE_SM,    /* value: a subnet manager runs there */
+	AGENT_CHANGE_FIELD, /* which: an enum port_field; value */
+	AGENT_CHANGE_RETRAIN,
+	AGENT_CHANGE_VIOLATION, /* violation; value: number of packets */
+	AGENT_CHANGE_COUNT,     /* which: an enum port_counter; value: increment */
+	AGENT_CHANGE_ERROR,     /* as AGENT_CHANGE_COUNT */
+	N_AGENT_CHANGES
 };
 
-struct deed {
-	enum deed_kind kind;
+struct agent_change {
+	enum agent_change_kind kind;
 	hd_time now;
 	port_id port;
 	uint32_t which;
 	uint64_t value;
-	struct violation violation;
+	struct key_violation violation;
 	struct mad_address to;
 	const uint8_t *mad;
 	size_t size;
 };
 
 /*
- * Does it: the functions above are short for this. Whatever does the same
- * deeds to agents of the same topology finds them in the same state, and sees
- * the same MADs cross the same cables.
+ * Applies a change; the functions above are wrappers. Agents of the same topology that apply the
+ * same changes have the same state and send the same MADs over the same cables.
  */
-void agents_do(struct agents *a, const struct deed *d);
+void agents_apply(struct agents *a, const struct agent_change *d);
 
 /*
- * A deed to bytes, or back; what makes no sense on `t` is refused. The MAD of
- * one that was read is in the bytes.
+ * Packs or unpacks a change; values that are invalid for `t` are refused. The MAD of an unpacked
+ * change points into the packed bytes.
  */
-void deed_pack(struct pack *p, const struct topo *t, struct deed *d);
+void agent_change_pack(struct pack *p, const struct topo *t, struct agent_change *d);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef HD_MGMT_AGENTS_AGENTS_INTERNAL_H
 #define HD_MGMT_AGENTS_AGENTS_INTERNAL_H
 
-/* What the agents hold; private to agent/. */
+/* State of the agents and functions shared by the files of mgmt/agents. */
 
 #include <string.h>
 
@@ -11,10 +11,10 @@
 
 enum {
 	PORT_INFO_SIZE = 64,
-	BLOCK_SIZE = 64,  /* of most tables: that of one MAD's data */
+	BLOCK_SIZE = 64,  /* of most tables: the data of one MAD */
 	PKEY_BLOCK = 32,  /* P_Keys in a block */
 	VLARB_BLOCKS = 4, /* low, low, high, high */
-	SL2VL_SIZE = 8,   /* sixteen lanes of four bits */
+	SL2VL_SIZE = 8,   /* 16 VLs of four bits */
 	CA_PKEY_BLOCKS = 4,
 	SWITCH_PKEY_BLOCKS = 1,
 	CCT_BLOCKS = 2, /* of 64 entries */
@@ -25,10 +25,10 @@ enum {
 	KEY_INFO_SIZE = 16,
 };
 
-/* In the place of a status: say nothing. */
+/* Returned in place of a status: send no response. */
 #define MAD_NO_ANSWER 0xFFFF
 
-/* What congestion control was told; of an adapter's port, or of a switch. */
+/* Congestion control settings of an adapter's port or of a switch. */
 struct congestion_settings {
 	uint8_t key_info[KEY_INFO_SIZE];
 	uint8_t switch_setting[SWITCH_SETTING_SIZE];
@@ -37,16 +37,16 @@ struct congestion_settings {
 	uint8_t table[CCT_BLOCKS][CC_SETTING_SIZE];
 };
 
-/* MADs that wait for a link, if they take time; linked by travel.next. */
-#define NO_FLIGHT UINT32_MAX
-struct line {
-	hd_time busy;         /* sending until then */
-	hd_time look_at;      /* when it looks for one; HD_TIME_NEVER: not */
-	uint32_t first, last; /* of agents.flights; NO_FLIGHT: none */
-	uint8_t turn[2];      /* input that had it last; on VL15, and others */
+/* Timed MADs that wait for a link; linked by mad_transit.next. */
+#define NO_TRANSIT UINT32_MAX
+struct tx_queue {
+	hd_time busy;         /* end of the current transmission */
+	hd_time arbitrate_at; /* time of the pending arbitration event, or HD_TIME_NEVER */
+	uint32_t first, last; /* indices into agents.transits, or NO_TRANSIT */
+	uint8_t turn[2];      /* input port granted last: [0] VL15, [1] other VLs */
 };
 
-/* What is not there is as it was made: most ports never get any of it. */
+/* A NULL table has its default contents; tables are allocated by the first Set. */
 struct agent_port {
 	uint8_t info[PORT_INFO_SIZE];
 	uint8_t (*vlarb)[BLOCK_SIZE];
@@ -54,29 +54,29 @@ struct agent_port {
 	uint8_t (*guids)[BLOCK_SIZE];
 	struct congestion_settings *congestion;
 	uint64_t *counters; /* N_PORT_COUNTERS */
-	hd_time lease_end;  /* of the M_Key's protection; HD_TIME_NEVER */
-	struct line line;   /* of those that leave by it */
-	uint16_t held;      /* blocks in its buffer of VL15 */
+	hd_time lease_end;  /* of the M_Key's protection; HD_TIME_NEVER: not running */
+	struct tx_queue tx; /* MADs that wait for this output */
+	uint16_t held;      /* blocks used in the VL15 buffer */
 	bool unplugged;
 };
 
 struct agent_node {
 	uint8_t switch_info[SWITCH_INFO_SIZE];
-	uint8_t *lft; /* of lft_size LIDs; none of the others */
+	uint8_t *lft; /* of lft_size LIDs; higher LIDs have no route */
 	uint32_t lft_size;
 	uint32_t n_mlids;
-	uint16_t *mft;                /* [mlid][position]: 16 ports each */
-	uint8_t (*sl2vl)[SL2VL_SIZE]; /* [in][out], or of an adapter [port] */
-	uint8_t (*name)[BLOCK_SIZE];  /* NodeDescription, once it was set */
-	hd_time busy;                 /* the agent, if MADs take time */
+	uint16_t *mft;                /* [mlid][position]: bits of 16 ports each */
+	uint8_t (*sl2vl)[SL2VL_SIZE]; /* switch: [in][out]; adapter: [port] */
+	uint8_t (*name)[BLOCK_SIZE];  /* NodeDescription after a Set */
+	hd_time busy;                 /* the agent is busy until then, if MADs take time */
 };
 
-/* A notice that a node wants its subnet manager to hear of. */
+/* A notice for the subnet manager that has not been repressed yet. */
 struct notice {
-	port_id port; /* whose LID and SM LID: an end port or a switch's 0 */
+	port_id port; /* holder of the LID and SM LID: an end port or a switch's port 0 */
 	uint16_t trap;
 	uint64_t tid;
-	hd_time due; /* when it is said again */
+	hd_time due; /* time of the next repetition */
 	uint8_t data[BLOCK_SIZE];
 };
 
@@ -86,33 +86,33 @@ struct agents {
 	struct agents_events events;
 	struct agent_node *nodes; /* per node_id */
 	struct agent_port *ports; /* per port_id */
-	/* To be freed after the topology, too. */
+	/* Copies of the topology's counts: agents_free() may run after the topology is gone. */
 	uint32_t n_nodes, n_ports;
-	struct notice *notices; /* not answered yet */
+	struct notice *notices; /* not repressed yet */
 	size_t n_notices, notices_cap;
 	uint64_t next_tid;
 	uint32_t next_psn;
-	hd_time now; /* of the latest deed */
+	hd_time now; /* time of the latest change */
 
-	/* MADs under way, if they take time. */
-	struct travel *flights; /* a free slot has no agents */
-	size_t n_flights, flights_cap;
+	/* MADs in transit, if they take time. */
+	struct mad_transit *transits; /* a free slot has agents == NULL */
+	size_t n_transits, transits_cap;
 	uint32_t next_slot;
 	uint64_t turn;
 	struct eventq *due;
 
-	/* Where fields stand, and which bits a Set of PortInfo may change. */
+	/* Positions of fields, and masks of the bits that a Set may change. */
 	struct field port_fields[N_PORT_FIELDS];
 	struct field switch_fields[N_SWITCH_FIELDS];
 	uint8_t writable[PORT_INFO_SIZE];     /* of every port */
-	uint8_t writable_end[PORT_INFO_SIZE]; /* of those with a LID */
+	uint8_t writable_end[PORT_INFO_SIZE]; /* of ports with a LID */
 	uint8_t writable_switch[SWITCH_INFO_SIZE];
 };
 
-/* A MAD at the agent of a node, which makes the answer of it in place. */
-struct request {
+/* A request at the agent of a node. The response is made in place. */
+struct agent_request {
 	struct agents *agents;
-	port_id port;   /* by which it came */
+	port_id port;   /* the port by which it arrived */
 	uint8_t *bytes; /* MAD_SIZE */
 	uint8_t *data;  /* of the attribute */
 	uint8_t method; /* MAD_GET or MAD_SET */
@@ -121,13 +121,13 @@ struct request {
 	hd_time now;
 };
 
-static inline bool at_switch(const struct request *r)
+static inline bool at_switch(const struct agent_request *r)
 {
 	return topo_node_of(r->agents->topo, r->port)->kind == NODE_SWITCH;
 }
 
-/* Copies a block of settings out, or in first: for both methods. */
-static inline uint16_t request_exchange(struct request *r, uint8_t *block, size_t size)
+/* A Set stores the block; both methods return it. */
+static inline uint16_t request_exchange(struct agent_request *r, uint8_t *block, size_t size)
 {
 	if (r->method == MAD_SET)
 		memcpy(block, r->data, size);
@@ -135,73 +135,128 @@ static inline uint16_t request_exchange(struct request *r, uint8_t *block, size_
 	return MAD_OK;
 }
 
-/* What agents answer: the status, or MAD_NO_ANSWER. */
-uint16_t subnet_agent(struct request *r);
-uint16_t performance_agent(struct request *r);
-uint16_t congestion_agent(struct request *r);
+/* Handlers of SMPs, performance and congestion control; they return the status or MAD_NO_ANSWER. */
+uint16_t agents_handle_smp(struct agent_request *r);
+uint16_t agents_handle_perf(struct agent_request *r);
+uint16_t agents_handle_cc(struct agent_request *r);
 
-/* PortInfo of port `p` of the node, once the M_Key was looked at. */
-uint16_t port_info_set(struct request *r, port_id p);
-void port_info_init(struct agents *a, port_id p);
-void port_fields_init(struct agents *a);
+/* Applies a Set of PortInfo to port `p` of the node; the M_Key has been checked. */
+uint16_t agents_port_info_set(struct agent_request *r, port_id p);
+void agents_port_info_init(struct agents *a, port_id p);
+void agents_fields_init(struct agents *a);
 
-/* The data lanes that a port uses: what its OperVLs stands for. */
-unsigned port_lanes(const struct agents *a, port_id p);
+/* Number of data VLs that a port uses (its OperVLs). */
+unsigned agents_data_vls(const struct agents *a, port_id p);
 
-/* The port that has the LID, the M_Key and the SM's LID for `p`. */
+/* The port that holds the LID, M_Key and SM LID of `p`: `p`, or a switch's port 0. */
 port_id agents_owner(const struct agents *a, port_id p);
 
-/* ---- paths.c: where a packet that stands at a port goes next */
+/* ---- paths.c: forwarding */
 
-enum { WAY_MAX_HOPS = 63 };
-enum way_end { WAY_LOST, WAY_HERE, WAY_ON };
+enum { PATH_MAX_HOPS = 63 };
+enum path_step { PATH_LOST, PATH_ARRIVED, PATH_FORWARD };
 
-struct way {
+struct lid_path {
 	const struct agents *agents;
 	uint16_t lid;
 	uint8_t sl;
-	bool management; /* on VL15: passes links that are not active yet */
+	bool management; /* on VL15: links in Initialize carry it */
 };
 
-/* By the forwarding tables; `begins`: nobody has passed it on yet. */
-enum way_end way_next(const struct way *w, port_id at, bool begins, port_id *out);
-/* Whether the cable of `out` carries it; and on which lane, come by `at`. */
-bool way_crosses(const struct way *w, port_id out);
-unsigned way_lane(const struct way *w, port_id at, port_id out);
+/*
+ * The next output port by the forwarding tables; `is_source`: the packet has not been forwarded
+ * yet.
+ */
+enum path_step agents_path_next(const struct lid_path *w, port_id at, bool is_source, port_id *out);
+/* True if the link of `out` can carry the packet; and its VL there, after input `at`. */
+bool agents_path_open(const struct lid_path *w, port_id out);
+unsigned agents_path_vl(const struct lid_path *w, port_id at, port_id out);
 
-/* Links: both ends go down, or train if nothing keeps them from it. */
-void link_down(struct agents *a, port_id p, hd_time now);
-void link_up(struct agents *a, port_id p, hd_time now);
+/* Takes both ends down, or trains them if both poll and the cable is plugged. */
+void agents_link_down(struct agents *a, port_id p, hd_time now);
+void agents_link_up(struct agents *a, port_id p, hd_time now);
 
 /*
- * Whether it may have trained to less than both ends can do: PortInfo has no
- * name for some of what they can (FDR10).
+ * True if a width or speed is disabled at an end of the link. PortInfo has no code for FDR10, so
+ * the trained rate is authoritative only then.
  */
-bool link_is_told(const struct agents *a, port_id p);
+bool agents_link_is_limited(const struct agents *a, port_id p);
 
-/* Says `trap` to the subnet manager of `owner` until it answers. */
-void notice_raise(struct agents *a, port_id owner, uint16_t trap, const uint8_t *details,
-		  size_t size, hd_time now);
-/* The answer: nothing more is said of it. */
-void notice_repress(struct agents *a, port_id owner, uint16_t trap, uint64_t tid);
-/* Sends a MAD from an end port or, if it is the node's, a switch's port 0. */
-void mad_send(struct agents *a, port_id from, const struct mad_address *to, const uint8_t *mad,
-	      size_t size, hd_time now);
+/* Sends `trap` to the subnet manager of `owner`, and repeats it until it is repressed. */
+void agents_notice_raise(struct agents *a, port_id owner, uint16_t trap, const uint8_t *details,
+			 size_t size, hd_time now);
+/* TrapRepress: ends the repetition. */
+void agents_notice_repress(struct agents *a, port_id owner, uint16_t trap, uint64_t tid);
+/* Sends a MAD from an end port or, if the node is a switch, from its port 0. */
+void agents_mad_send(struct agents *a, port_id from, const struct mad_address *to,
+		     const uint8_t *mad, size_t size, hd_time now);
 
-/* What deeds do, without being told of. */
-void count_more(struct agents *a, port_id port, unsigned counter, uint64_t more);
-void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now);
-void violation_note(struct agents *a, port_id port, const struct violation *v, uint64_t n,
-		    hd_time now);
-void sm_note(struct agents *a, port_id port, bool is_sm, hd_time now);
-void cable_set(struct agents *a, port_id port, bool plugged, hd_time now);
-void link_retrain(struct agents *a, port_id port, hd_time now);
-hd_time notices_next(const struct agents *a);
-void notices_run(struct agents *a, hd_time now);
-void flights_init(struct agents *a);
-void flights_fini(struct agents *a);
-hd_time flights_next(const struct agents *a);
-void flights_run(struct agents *a, hd_time now);
+/* Effects of changes; they do not call agents_events.before_change. */
+void agents_counter_add(struct agents *a, port_id port, unsigned counter, uint64_t more);
+void agents_error_add(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now);
+void agents_violation_add(struct agents *a, port_id port, const struct key_violation *v, uint64_t n,
+			  hd_time now);
+void agents_sm_set(struct agents *a, port_id port, bool is_sm, hd_time now);
+void agents_cable_plug(struct agents *a, port_id port, bool plugged, hd_time now);
+void agents_link_retrain(struct agents *a, port_id port, hd_time now);
+hd_time agents_notices_next(const struct agents *a);
+void agents_notices_run(struct agents *a, hd_time now);
+
+/* ---- transit.c */
+
+/*
+ * Parts of a route. A directed-route SMP may have an LID-routed part before and after its directed
+ * part; other MADs have the first part only.
+ */
+enum smp_part { PART_FIRST, PART_DIRECTED, PART_LAST };
+
+/* A MAD on its way through the fabric. */
+struct mad_transit {
+	struct agents *agents;
+	port_id at; /* the input port, or the port of the source */
+	enum smp_part part;
+	unsigned hops; /* in this part */
+	struct lid_path path;
+	struct mad_address from; /* the sender; keys of the packet */
+	uint16_t to_lid;
+	uint32_t to_qp;
+	uint32_t psn;
+	hd_time now;
+	uint8_t vl;    /* on the cable that it crosses */
+	bool on_cable; /* has left a port and has not arrived at the next one */
+	bool served;   /* timed: the agent at the destination has processed it */
+	port_id holds; /* the port whose VL15 buffer it occupies, or TOPO_NONE */
+	/* Timed: when head and tail arrive at `at`. */
+	hd_time head, whole;
+	hd_time ready;           /* earliest time of transmission */
+	uint32_t next;           /* in the queue of an output */
+	uint8_t in;              /* number of the input port; 0: the source */
+	uint8_t first[MAD_SIZE]; /* the first segment; agents modify it */
+	const uint8_t *bytes;    /* all segments if there are several, else NULL */
+	size_t size;
+};
+
+/* Advances the transit until the MAD has been delivered, is lost, or waits for an event. */
+void agents_transit_advance(struct mad_transit *t);
+
+/* ---- timed_transit.c: MADs that take time */
+
+/* Queues the MAD at output `out` of the node of `here`. */
+void agents_transit_queue(struct mad_transit *t, port_id here, port_id out);
+/*
+ * At the destination: waits for the tail, and for the agent's processing time. False: no time
+ * passes.
+ */
+bool agents_transit_serve(struct mad_transit *t, bool by_agent);
+/* Occupies the VL15 buffer of port `at`; false if it is full. */
+bool agents_transit_occupy(struct mad_transit *t);
+/* Releases the VL15 buffer that the MAD occupies. */
+void agents_transit_release(struct mad_transit *t);
+
+void agents_transits_init(struct agents *a);
+void agents_transits_fini(struct agents *a);
+hd_time agents_transits_next(const struct agents *a);
+void agents_transits_run(struct agents *a, hd_time now);
 
 static inline uint64_t info_get(const struct agents *a, const uint8_t *info, enum port_field f)
 {
@@ -219,7 +274,7 @@ static inline const struct agent_node *node_of(const struct agents *a, port_id p
 	return &a->nodes[a->topo->ports[p].node];
 }
 
-/* An array of `n` that is made, of zeros, when it is first needed. */
+/* Allocates an array of `n` zeros at first use. */
 #define ensure(pointer, n) ((pointer) ? (pointer) : ((pointer) = hd_alloc((n), sizeof(*(pointer)))))
 
 #endif

@@ -16,8 +16,8 @@
 
 enum { INITIAL = 128, RETURN = 192, DATA = 64, LID_DIRECT = 0xFFFF };
 
-/* What arrived last, and how often. */
-struct mailbox {
+/* The last MAD that arrived, and the number of arrivals. */
+struct last_mad {
 	unsigned n;
 	port_id port;
 	struct mad_address from;
@@ -27,45 +27,45 @@ struct mailbox {
 static void keep(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
 		 size_t size)
 {
-	struct mailbox *box = context;
+	struct last_mad *last = context;
 
 	assert_int_equal(size, MAD_SIZE);
-	box->n++;
-	box->port = port;
-	box->from = *from;
-	memcpy(box->mad, mad, size);
+	last->n++;
+	last->port = port;
+	last->from = *from;
+	memcpy(last->mad, mad, size);
 }
 
-struct world {
+struct agents_fixture {
 	struct topo topo;
 	struct agents *agents;
-	struct mailbox box;
+	struct last_mad last;
 };
 
-static void start(struct world *w)
+static void start(struct agents_fixture *w)
 {
 	const struct agents_options o = { 0 };
-	const struct agents_events e = { keep, &w->box };
+	const struct agents_events e = { keep, &w->last };
 
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
-static void finish(struct world *w)
+static void finish(struct agents_fixture *w)
 {
 	agents_free(w->agents);
 	topo_fini(&w->topo);
 }
 
-static void random_world(struct world *w, struct rng *r)
+static void random_fixture(struct agents_fixture *w, struct rng *r)
 {
-	*w = (struct world){ 0 };
+	*w = (struct agents_fixture){ 0 };
 	build_tree(&w->topo, r, 1 + (unsigned)rng_below(r, 6), 8);
 	start(w);
 }
 
-/* A request that says its route. */
-struct question {
-	const uint8_t *path; /* from 1 on */
+/* A directed-route SMP. */
+struct dr_request {
+	const uint8_t *path; /* InitialPath, from index 1 */
 	unsigned hops;
 	uint8_t method;
 	uint16_t attribute;
@@ -73,10 +73,10 @@ struct question {
 	const uint8_t *data; /* NULL: zeros */
 };
 
-static const uint8_t near[64] = { 0, 1 };
+static const uint8_t direct_path[64] = { 0, 1 };
 
-/* Whether an answer came to the sender; it is then in the mailbox. */
-static bool ask(struct world *w, port_id from, const struct question *q)
+/* True if a response returned to the sender; it is in last_mad. */
+static bool send_request(struct agents_fixture *w, port_id from, const struct dr_request *q)
 {
 	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
 				.method = q->method,
@@ -94,24 +94,24 @@ static bool ask(struct world *w, port_id from, const struct question *q)
 		mad[INITIAL + i] = q->path[i];
 	if (q->data)
 		memcpy(mad + DATA, q->data, 64);
-	unsigned before = w->box.n;
+	unsigned before = w->last.n;
 
 	agents_send(w->agents, from, &to, mad, MAD_SIZE, 0);
-	if (w->box.n == before)
+	if (w->last.n == before)
 		return false;
-	assert_int_equal(w->box.n, before + 1);
-	assert_int_equal(w->box.port, from);
-	assert_int_equal(load_be64(w->box.mad + 8), 77);
-	assert_int_equal(w->box.mad[3], MAD_GET_RESP);
+	assert_int_equal(w->last.n, before + 1);
+	assert_int_equal(w->last.port, from);
+	assert_int_equal(load_be64(w->last.mad + 8), 77);
+	assert_int_equal(w->last.mad[3], MAD_GET_RESP);
 	return true;
 }
 
-static uint16_t status_of(const struct world *w)
+static uint16_t status_of(const struct agents_fixture *w)
 {
-	return load_be16(w->box.mad + 4) & 0x7FFF;
+	return load_be16(w->last.mad + 4) & 0x7FFF;
 }
 
-/* Where a path leads by the cables alone; TOPO_NONE if nowhere. */
+/* The input port at which a path of cables ends, or TOPO_NONE. */
 static port_id follow(const struct topo *t, port_id at, const uint8_t *path, unsigned hops,
 		      uint8_t *back)
 {
@@ -130,7 +130,7 @@ static port_id follow(const struct topo *t, port_id at, const uint8_t *path, uns
 	return at;
 }
 
-static void test_routes_lead_where_cables_do(void **state)
+static void directed_routes_follow_cables(void **state)
 {
 	struct rng r;
 	unsigned reached = 0, lost = 0;
@@ -138,9 +138,9 @@ static void test_routes_lead_where_cables_do(void **state)
 	(void)state;
 	rng_init(&r, 21, 0);
 	for (unsigned round = 0; round < 60; round++) {
-		struct world w;
+		struct agents_fixture w;
 
-		random_world(&w, &r);
+		random_fixture(&w, &r);
 		for (unsigned i = 0; i < 50; i++) {
 			unsigned hops = (unsigned)rng_below(&r, 6);
 			uint8_t path[64] = { 0 }, back[64] = { 0 };
@@ -150,28 +150,30 @@ static void test_routes_lead_where_cables_do(void **state)
 				path[k] = (uint8_t)rng_below(&r, 10);
 			port_id from = host_port(&w.topo, 0);
 			port_id to = follow(&w.topo, from, path, hops, back);
-			const struct question q = { path, hops, MAD_GET, ATTR_NODE_INFO, 0, NULL };
-			bool answered = ask(&w, from, &q);
+			const struct dr_request q = {
+				path, hops, MAD_GET, ATTR_NODE_INFO, 0, NULL
+			};
+			bool answered = send_request(&w, from, &q);
 
 			assert_int_equal(answered, to != TOPO_NONE);
 			lost += !answered;
 			if (!answered)
 				continue;
 			reached++;
-			assert_int_equal(load_be64(w.box.mad + DATA + 12),
+			assert_int_equal(load_be64(w.last.mad + DATA + 12),
 					 topo_node_of(&w.topo, to)->guid);
-			assert_int_equal(w.box.mad[DATA + 36], w.topo.ports[to].number);
-			assert_int_equal(w.box.mad[6], 0);
-			assert_int_equal(load_be16(w.box.mad + 4), 0x8000);
-			assert_memory_equal(w.box.mad + RETURN + 1, back + 1, hops);
+			assert_int_equal(w.last.mad[DATA + 36], w.topo.ports[to].number);
+			assert_int_equal(w.last.mad[6], 0);
+			assert_int_equal(load_be16(w.last.mad + 4), 0x8000);
+			assert_memory_equal(w.last.mad + RETURN + 1, back + 1, hops);
 		}
 		finish(&w);
 	}
 	assert_true(reached > 500 && lost > 500);
 }
 
-/* Tables of one block each, and by which modifier one finds them. */
-static const struct table {
+/* Tables of one block, with the attribute modifier of each. */
+static const struct sma_table {
 	uint16_t attribute;
 	uint32_t modifier;
 	size_t size;
@@ -188,15 +190,14 @@ static const struct table {
 
 enum { N_TABLES = sizeof(tables) / sizeof(tables[0]) };
 
-/* One of the tables, set anew or read, is as it was set last. */
-static void use_table(struct world *w, struct rng *r, uint8_t set[N_TABLES][64],
-		      bool known[N_TABLES])
+/* Sets or reads a random table; a read returns the last Set. */
+static void access_table(struct agents_fixture *w, struct rng *r, uint8_t set[N_TABLES][64],
+			 bool known[N_TABLES])
 {
 	unsigned k = (unsigned)rng_below(r, N_TABLES);
-	const struct table *t = &tables[k];
-	struct question q = {
-		near, t->at_switch ? 1 : 0, MAD_GET, t->attribute, t->modifier, NULL
-	};
+	const struct sma_table *t = &tables[k];
+	struct dr_request q = { direct_path,  t->at_switch ? 1 : 0, MAD_GET,
+				t->attribute, t->modifier,          NULL };
 
 	if (rng_below(r, 2)) {
 		for (unsigned b = 0; b < 64; b++)
@@ -205,14 +206,14 @@ static void use_table(struct world *w, struct rng *r, uint8_t set[N_TABLES][64],
 		q.data = set[k];
 		known[k] = true;
 	}
-	assert_true(ask(w, host_port(&w->topo, 0), &q));
+	assert_true(send_request(w, host_port(&w->topo, 0), &q));
 	assert_int_equal(status_of(w), 0);
 	if (known[k])
-		assert_memory_equal(w->box.mad + DATA, set[k], t->size);
+		assert_memory_equal(w->last.mad + DATA, set[k], t->size);
 }
 
-/* Whatever is set, in any order, is what is read: here and nowhere else. */
-static void test_what_is_set_is_read(void **state)
+/* A read returns the last Set of the same table, in any order of Sets. */
+static void get_returns_the_last_set(void **state)
 {
 	struct rng r;
 
@@ -221,16 +222,16 @@ static void test_what_is_set_is_read(void **state)
 	for (unsigned round = 0; round < 40; round++) {
 		uint8_t set[N_TABLES][64];
 		bool known[N_TABLES] = { false };
-		struct world w;
+		struct agents_fixture w;
 
-		random_world(&w, &r);
+		random_fixture(&w, &r);
 		for (unsigned i = 0; i < 80; i++)
-			use_table(&w, &r, set, known);
+			access_table(&w, &r, set, known);
 		finish(&w);
 	}
 }
 
-static void put_info(struct world *w, uint8_t *info, const char *field, uint64_t value)
+static void put_info(struct agents_fixture *w, uint8_t *info, const char *field, uint64_t value)
 {
 	struct field f;
 
@@ -240,8 +241,8 @@ static void put_info(struct world *w, uint8_t *info, const char *field, uint64_t
 	field_set(&f, info, value);
 }
 
-/* Which commands a link obeys, from each state. */
-static void test_link_states(void **state)
+/* Transitions of PortState by Set, for each present state. */
+static void port_state_transitions_follow_the_specification(void **state)
 {
 	static const struct {
 		unsigned from, to;
@@ -252,11 +253,11 @@ static void test_link_states(void **state)
 		{ LINK_ACTIVE, LINK_INIT, false }, { LINK_ACTIVE, LINK_DOWN, true },
 	};
 	struct rng r;
-	struct world w;
+	struct agents_fixture w;
 
 	(void)state;
 	rng_init(&r, 23, 0);
-	random_world(&w, &r);
+	random_fixture(&w, &r);
 	port_id mine = host_port(&w.topo, 0), peer = w.topo.ports[mine].peer;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -264,11 +265,11 @@ static void test_link_states(void **state)
 
 		agents_port_set(w.agents, peer, PORT_STATE, rows[i].from);
 		put_info(&w, info, "LinkState", rows[i].to);
-		const struct question q = { near, 1, MAD_SET, ATTR_PORT_INFO, 8, info };
-		assert_true(ask(&w, mine, &q) || rows[i].to == LINK_DOWN);
+		const struct dr_request q = { direct_path, 1, MAD_SET, ATTR_PORT_INFO, 8, info };
+		assert_true(send_request(&w, mine, &q) || rows[i].to == LINK_DOWN);
 		if (rows[i].to != LINK_DOWN)
 			assert_int_equal(status_of(&w) == 0, rows[i].obeys);
-		/* One that was told to go down trains again at once. */
+		/* A link that is set to Down trains again at once. */
 		unsigned after = !rows[i].obeys            ? rows[i].from
 				 : rows[i].to == LINK_DOWN ? LINK_INIT
 							   : rows[i].to;
@@ -279,67 +280,67 @@ static void test_link_states(void **state)
 	finish(&w);
 }
 
-static void set_port(struct world *w, port_id p, unsigned lid, unsigned sm)
+static void set_port(struct agents_fixture *w, port_id p, unsigned lid, unsigned sm)
 {
 	agents_port_set(w->agents, p, PORT_LID, lid);
 	agents_port_set(w->agents, p, PORT_SM_LID, sm);
 }
 
-/* A switch says that a cable went, again and again until it is answered. */
-static void test_notices(void **state)
+/* A switch repeats trap 128 until it is repressed. */
+static void traps_are_repeated_until_repressed(void **state)
 {
 	struct rng r;
-	struct world w;
+	struct agents_fixture w;
 	uint8_t lft[64];
 
 	(void)state;
 	rng_init(&r, 24, 0);
-	random_world(&w, &r);
+	random_fixture(&w, &r);
 	port_id mine = host_port(&w.topo, 0), peer = w.topo.ports[mine].peer;
 	const struct topo_node *sw = topo_node_of(&w.topo, peer);
 
 	memset(lft, LFT_NO_PORT, sizeof(lft));
 	lft[1] = 8; /* the host */
 	lft[2] = 0; /* the switch */
-	const struct question q = { near, 1, MAD_SET, ATTR_LINEAR_FORWARDING, 0, lft };
-	assert_true(ask(&w, mine, &q));
+	const struct dr_request q = { direct_path, 1, MAD_SET, ATTR_LINEAR_FORWARDING, 0, lft };
+	assert_true(send_request(&w, mine, &q));
 	set_port(&w, mine, 1, 1);
 	set_port(&w, sw->first_port, 2, 1);
 	agents_port_set(w.agents, sw->first_port, PORT_SUBNET_TIMEOUT, 10);
 	assert_int_equal(agents_next(w.agents), HD_TIME_NEVER);
-	/* A port without a cable cannot lose it; this one can. */
+	/* Port 7 has no cable. */
 	assert_false(agents_set_cable(w.agents, sw->first_port + 7, false, 5));
-	unsigned before = w.box.n;
+	unsigned before = w.last.n;
 
 	assert_true(agents_set_cable(w.agents, peer, false, 5));
-	/* The way to the manager is gone with it. */
-	assert_int_equal(w.box.n, before);
+	/* The path to the manager is down, too. */
+	assert_int_equal(w.last.n, before);
 	assert_true(agents_set_cable(w.agents, peer, true, 6));
-	assert_int_equal(w.box.n, before + 1);
-	assert_int_equal(w.box.port, mine);
-	assert_int_equal(w.box.mad[3], MAD_TRAP);
-	assert_int_equal(load_be16(w.box.mad + DATA + 4), 128);
-	assert_int_equal(load_be16(w.box.mad + DATA + 6), 2);
-	assert_int_equal(load_be16(w.box.mad + DATA + 10), 2);
+	assert_int_equal(w.last.n, before + 1);
+	assert_int_equal(w.last.port, mine);
+	assert_int_equal(w.last.mad[3], MAD_TRAP);
+	assert_int_equal(load_be16(w.last.mad + DATA + 4), 128);
+	assert_int_equal(load_be16(w.last.mad + DATA + 6), 2);
+	assert_int_equal(load_be16(w.last.mad + DATA + 10), 2);
 	hd_time due = 6 + ((hd_time)4096000 << 10);
 
 	assert_int_equal(agents_next(w.agents), due);
 	agents_run(w.agents, due - 1);
-	assert_int_equal(w.box.n, before + 1);
+	assert_int_equal(w.last.n, before + 1);
 	agents_run(w.agents, due);
-	assert_int_equal(w.box.n, before + 2);
-	w.box.mad[3] = MAD_TRAP_REPRESS;
+	assert_int_equal(w.last.n, before + 2);
+	w.last.mad[3] = MAD_TRAP_REPRESS;
 	const struct mad_address to = { .lid = 2 };
 	uint8_t repress[MAD_SIZE];
 
-	memcpy(repress, w.box.mad, MAD_SIZE);
+	memcpy(repress, w.last.mad, MAD_SIZE);
 	agents_send(w.agents, mine, &to, repress, MAD_SIZE, due);
 	assert_int_equal(agents_next(w.agents), HD_TIME_NEVER);
 	finish(&w);
 }
 
-/* Counters stay at their greatest value, and a reset takes what it names. */
-static void test_counters(void **state)
+/* Counters saturate, and a Set writes only the selected counters. */
+static void counters_saturate_and_sets_write_selected_ones(void **state)
 {
 	const struct mad_address to = { .lid = 1, .pkey = 0xFFFF };
 	struct mad_header h = { .mgmt_class = MAD_PERF,
@@ -347,11 +348,11 @@ static void test_counters(void **state)
 				.attribute = ATTR_PORT_COUNTERS };
 	struct rng r;
 	uint8_t mad[MAD_SIZE];
-	struct world w;
+	struct agents_fixture w;
 
 	(void)state;
 	rng_init(&r, 25, 0);
-	random_world(&w, &r);
+	random_fixture(&w, &r);
 	port_id mine = host_port(&w.topo, 0);
 
 	set_port(&w, mine, 1, 1);
@@ -360,42 +361,42 @@ static void test_counters(void **state)
 	mad_write(&h, mad);
 	mad_set(mad, "PortSelect", 1);
 	agents_send(w.agents, mine, &to, mad, MAD_SIZE, 0);
-	assert_int_equal(mad_get(w.box.mad, "LinkDownedCounter"), 255);
-	assert_int_equal(mad_get(w.box.mad, "SymbolErrorCounter"), 7);
+	assert_int_equal(mad_get(w.last.mad, "LinkDownedCounter"), 255);
+	assert_int_equal(mad_get(w.last.mad, "SymbolErrorCounter"), 7);
 	h.method = MAD_SET;
 	mad_write(&h, mad);
 	mad_set(mad, "PortSelect", 1);
 	mad_set(mad, "CounterSelect", 1 << 2);
 	agents_send(w.agents, mine, &to, mad, MAD_SIZE, 0);
-	assert_int_equal(mad_get(w.box.mad, "LinkDownedCounter"), 0);
+	assert_int_equal(mad_get(w.last.mad, "LinkDownedCounter"), 0);
 	assert_int_equal(agents_counter(w.agents, mine, COUNT_SYMBOL_ERROR), 7);
 	finish(&w);
 }
 
-/* What is cut of a MAD is zero; without a class it is none. */
-static void test_short_mads_end_in_zeros(void **state)
+/* A shorter MAD is padded with zeros; class 0 is ignored. */
+static void short_mads_are_padded_with_zeros(void **state)
 {
 	static const struct {
 		uint8_t mgmt_class;
 		uint16_t attribute;
-	} asked[] = { { MAD_SMP, ATTR_NODE_INFO },
-		      { MAD_PERF, ATTR_CLASS_PORT_INFO },
-		      { MAD_CC, ATTR_CLASS_PORT_INFO },
-		      { 0, ATTR_NODE_INFO } };
+	} requests[] = { { MAD_SMP, ATTR_NODE_INFO },
+			 { MAD_PERF, ATTR_CLASS_PORT_INFO },
+			 { MAD_CC, ATTR_CLASS_PORT_INFO },
+			 { 0, ATTR_NODE_INFO } };
 	struct rng r;
-	struct world w;
+	struct agents_fixture w;
 
 	(void)state;
 	rng_init(&r, 27, 0);
-	random_world(&w, &r);
+	random_fixture(&w, &r);
 	port_id mine = host_port(&w.topo, 0);
 
 	set_port(&w, mine, 1, 1);
-	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
 		const struct mad_header h = {
-			.mgmt_class = asked[i].mgmt_class,
+			.mgmt_class = requests[i].mgmt_class,
 			.method = MAD_GET,
-			.attribute = asked[i].attribute,
+			.attribute = requests[i].attribute,
 		};
 		const struct mad_address to = {
 			.lid = 1, .pkey = 0xFFFF, .qp = h.mgmt_class != MAD_SMP, .qkey = MAD_QKEY
@@ -404,33 +405,33 @@ static void test_short_mads_end_in_zeros(void **state)
 
 		mad_write(&h, mad);
 		agents_send(w.agents, mine, &to, mad, MAD_SIZE, 0);
-		memcpy(whole, w.box.mad, MAD_SIZE);
+		memcpy(whole, w.last.mad, MAD_SIZE);
 		for (size_t size = 24; size < MAD_SIZE; size++) {
-			w.box.n = 0;
+			w.last.n = 0;
 			agents_send(w.agents, mine, &to, mad, size, 0);
-			assert_int_equal(w.box.n, h.mgmt_class != 0);
-			assert_memory_equal(w.box.mad, whole, MAD_SIZE);
+			assert_int_equal(w.last.n, h.mgmt_class != 0);
+			assert_memory_equal(w.last.mad, whole, MAD_SIZE);
 		}
-		if (asked[i].attribute == ATTR_CLASS_PORT_INFO) {
+		if (requests[i].attribute == ATTR_CLASS_PORT_INFO) {
 			assert_int_equal(mad_get(whole, "BaseVersion"), 1);
 			assert_int_equal(mad_get(whole, "ClassVersion"),
-					 mad_class(asked[i].mgmt_class)->version);
+					 mad_class(requests[i].mgmt_class)->version);
 		}
 	}
 	finish(&w);
 }
 
-/* Whether a deed that was written is read, and is the same. */
-static bool is_read(const struct topo *t, struct deed d)
+/* True if a packed change can be unpacked; asserts that it is equal. */
+static bool unpacks(const struct topo *t, struct agent_change d)
 {
 	struct strbuf bytes = STRBUF_INIT;
-	struct deed again = { .kind = DEED_RUN };
+	struct agent_change again = { .kind = AGENT_CHANGE_RUN };
 	struct pack p;
 
 	pack_to(&p, &bytes);
-	deed_pack(&p, t, &d);
+	agent_change_pack(&p, t, &d);
 	pack_from(&p, bytes.text, bytes.len);
-	deed_pack(&p, t, &again);
+	agent_change_pack(&p, t, &again);
 	bool good = pack_is_done(&p);
 
 	if (good) {
@@ -442,11 +443,11 @@ static bool is_read(const struct topo *t, struct deed d)
 	return good;
 }
 
-/* Whether nothing is wrong with a deed of this kind that is 0 otherwise. */
-static bool kind_is_known(const struct topo *t, uint32_t kind)
+/* True if unpacking accepts a change of this kind whose members are 0. */
+static bool kind_is_valid(const struct topo *t, uint32_t kind)
 {
 	struct strbuf bytes = STRBUF_INIT;
-	struct deed d = { .kind = DEED_RUN };
+	struct agent_change d = { .kind = AGENT_CHANGE_RUN };
 	struct pack p;
 
 	pack_to(&p, &bytes);
@@ -454,48 +455,50 @@ static bool kind_is_known(const struct topo *t, uint32_t kind)
 	for (unsigned i = 0; i < 16; i++)
 		pack_u64(&p, &(uint64_t){ 0 });
 	pack_from(&p, bytes.text, bytes.len);
-	deed_pack(&p, t, &d);
+	agent_change_pack(&p, t, &d);
 	strbuf_fini(&bytes);
 	return !p.refused;
 }
 
-/* Every field and counter that there is, and no other; no kind but those. */
-static void test_deeds_name_what_there_is(void **state)
+/* Unpacking accepts existing fields, counters and kinds only. */
+static void changes_name_existing_fields_and_counters(void **state)
 {
 	static const struct {
-		enum deed_kind kind;
+		enum agent_change_kind kind;
 		uint32_t n;
-	} named[] = { { DEED_FIELD, N_PORT_FIELDS },
-		      { DEED_COUNT, N_PORT_COUNTERS },
-		      { DEED_ERROR, N_PORT_COUNTERS } };
+	} named[] = { { AGENT_CHANGE_FIELD, N_PORT_FIELDS },
+		      { AGENT_CHANGE_COUNT, N_PORT_COUNTERS },
+		      { AGENT_CHANGE_ERROR, N_PORT_COUNTERS } };
 	struct rng r;
-	struct world w;
+	struct agents_fixture w;
 
 	(void)state;
 	rng_init(&r, 26, 0);
-	random_world(&w, &r);
+	random_fixture(&w, &r);
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
 		for (uint32_t k = 0; k < named[i].n + 3; k++) {
-			const struct deed of = { .kind = named[i].kind, .which = k, .value = 1 };
+			const struct agent_change of = { .kind = named[i].kind,
+							 .which = k,
+							 .value = 1 };
 
-			assert_int_equal(is_read(&w.topo, of), k < named[i].n);
+			assert_int_equal(unpacks(&w.topo, of), k < named[i].n);
 		}
 	}
-	assert_true(kind_is_known(&w.topo, DEED_RUN));
-	assert_false(kind_is_known(&w.topo, N_DEEDS));
+	assert_true(kind_is_valid(&w.topo, AGENT_CHANGE_RUN));
+	assert_false(kind_is_valid(&w.topo, N_AGENT_CHANGES));
 	finish(&w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_routes_lead_where_cables_do),
-		cmocka_unit_test(test_what_is_set_is_read),
-		cmocka_unit_test(test_link_states),
-		cmocka_unit_test(test_notices),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_short_mads_end_in_zeros),
-		cmocka_unit_test(test_deeds_name_what_there_is),
+		cmocka_unit_test(directed_routes_follow_cables),
+		cmocka_unit_test(get_returns_the_last_set),
+		cmocka_unit_test(port_state_transitions_follow_the_specification),
+		cmocka_unit_test(traps_are_repeated_until_repressed),
+		cmocka_unit_test(counters_saturate_and_sets_write_selected_ones),
+		cmocka_unit_test(short_mads_are_padded_with_zeros),
+		cmocka_unit_test(changes_name_existing_fields_and_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

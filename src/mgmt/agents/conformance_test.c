@@ -15,37 +15,36 @@
 #include "wire/cursor.h"
 
 /*
- * What the InfiniBand architecture says of agents, a row each: a question, the
- * status of its answer and what stands in it. The numbers are those of its
- * chapters on subnet management (14.2) and performance management (16.1), not
- * ours; the fabrics are drawn.
+ * Requirements of the InfiniBand Architecture Specification on agents, one row each: a request, the
+ * status of its response, and one field of it. The values are from the chapters on subnet
+ * management (14.2) and performance management (16.1). Fabrics are random.
  */
 
 enum {
 	PORTS = 8,
-	/* Statuses of answers, 13.4.7. */
+	/* MAD status values, 13.4.7. */
 	OK = 0,
 	BAD_VERSION = 0x04,
-	NO_SUCH = 0x0C, /* method and attribute do not go together */
+	NO_SUCH = 0x0C, /* unsupported combination of method and attribute */
 	BAD_FIELD = 0x1C,
 	SILENCE = 0xFFFF,
 };
 #define SECOND UINT64_C(1000000000000)
 
-struct world {
+struct conformance_fixture {
 	struct topo topo;
 	struct agents *agents;
 	port_id host;
-	unsigned n; /* MADs that arrived there */
+	unsigned n; /* responses that arrived at `host` */
 	uint8_t mad[MAD_SIZE];
-	uint8_t trap[MAD_SIZE]; /* the last among them */
+	uint8_t trap[MAD_SIZE]; /* the last trap */
 	hd_time now;
 };
 
 static void keep(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
 		 size_t size)
 {
-	struct world *w = context;
+	struct conformance_fixture *w = context;
 
 	(void)from;
 	assert_int_equal(size, MAD_SIZE);
@@ -59,43 +58,43 @@ static void keep(void *context, port_id port, const struct mad_address *from, co
 	memcpy(w->mad, mad, size);
 }
 
-/* A tree of switches with a host on port 8 of each; asked from the first. */
-static void start(struct world *w, struct rng *r)
+/* A tree of switches with a host on port 8 of each; requests come from the first host. */
+static void start(struct conformance_fixture *w, struct rng *r)
 {
 	const struct agents_options o = { 0 };
 	const struct agents_events e = { keep, w };
 
-	*w = (struct world){ 0 };
+	*w = (struct conformance_fixture){ 0 };
 	build_tree(&w->topo, r, 1 + (unsigned)rng_below(r, 5), PORTS);
 	w->host = host_port(&w->topo, 0);
 	w->topo.ports[w->host].speeds = 1U << SPEED_FDR | 1U << SPEED_EDR;
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
-static void finish(struct world *w)
+static void finish(struct conformance_fixture *w)
 {
 	agents_free(w->agents);
 	topo_fini(&w->topo);
 }
 
-/* Who is asked: the host itself, or the switch that it is on. */
-enum at { HOST, SWITCH };
+/* The destination: the host itself, or its switch. */
+enum destination { HOST, SWITCH };
 
-struct row {
-	enum at at;
+struct conformance_row {
+	enum destination destination;
 	uint8_t method;
 	uint16_t attribute;
 	uint32_t modifier;
-	const char *in; /* what is set before asking; NULL: nothing */
+	const char *in; /* field to set first; NULL: none */
 	uint64_t value;
 	uint16_t status;
-	const char *out; /* what the answer has; NULL: no matter */
-	uint64_t wanted;
+	const char *out; /* field of the response to check; NULL: none */
+	uint64_t expected;
 	uint8_t class; /* 0: subnet management */
 	uint8_t version;
 };
 
-static const struct record *record_of(const struct row *r)
+static const struct record *record_of(const struct conformance_row *r)
 {
 	const struct mad_attribute *a =
 		mad_attribute(mad_class(r->class ? r->class : MAD_SMP), r->attribute);
@@ -103,22 +102,23 @@ static const struct record *record_of(const struct row *r)
 	return a ? a->record : NULL;
 }
 
-static uint8_t *field_in(const struct row *r, const char *name, uint8_t *mad, struct field *f)
+static uint8_t *field_in(const struct conformance_row *r, const char *name, uint8_t *mad,
+			 struct field *f)
 {
 	if (!record_find(record_of(r), name, f))
 		fail_msg("no field %s", name);
 	return mad + mad_class(r->class ? r->class : MAD_SMP)->data;
 }
 
-/* The status of the answer, which is then in w->mad; or SILENCE. */
-static uint16_t send(struct world *w, enum at at, uint8_t *mad)
+/* Returns the status of the response, which is in w->mad, or SILENCE. */
+static uint16_t send(struct conformance_fixture *w, enum destination destination, uint8_t *mad)
 {
 	struct mad_address to = { .lid = 0xFFFF, .pkey = 0xFFFF };
 	unsigned before = w->n;
 
 	store_be16(mad + 32, 0xFFFF);
 	store_be16(mad + 34, 0xFFFF);
-	mad[7] = at == SWITCH;
+	mad[7] = destination == SWITCH;
 	mad[128 + 1] = 1;
 	agents_send(w->agents, w->host, &to, mad, MAD_SIZE, w->now);
 	if (w->n == before)
@@ -128,8 +128,9 @@ static uint16_t send(struct world *w, enum at at, uint8_t *mad)
 	return load_be16(w->mad + 4) & 0x7FFF;
 }
 
-/* A Set begins with what a Get says, as a subnet manager's does. */
-static uint16_t ask(struct world *w, const struct row *r, uint64_t key)
+/* A Set begins with the data of a Get, as a subnet manager's does. */
+static uint16_t send_row(struct conformance_fixture *w, const struct conformance_row *r,
+			 uint64_t key)
 {
 	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
 				.method = MAD_GET,
@@ -141,12 +142,12 @@ static uint16_t ask(struct world *w, const struct row *r, uint64_t key)
 
 	mad_write(&h, mad);
 	store_be64(mad + 24, key);
-	if (r->method == MAD_SET && send(w, r->at, mad) == OK)
+	if (r->method == MAD_SET && send(w, r->destination, mad) == OK)
 		memcpy(mad + 64, w->mad + 64, 64);
 	mad[3] = r->method;
 	if (r->version)
 		mad[2] = r->version;
-	/* What is there must not be told again: 0 is no change. */
+	/* Link states of 0 mean no change. */
 	if (r->attribute == ATTR_PORT_INFO && r->method == MAD_SET) {
 		mad[64 + 32] &= 0xF0;
 		mad[64 + 33] &= 0x0F;
@@ -156,11 +157,11 @@ static uint16_t ask(struct world *w, const struct row *r, uint64_t key)
 
 		field_set(&f, data, r->value);
 	}
-	return send(w, r->at, mad);
+	return send(w, r->destination, mad);
 }
 
-static const struct row rows[] = {
-	/* What a node is, and that nobody can change that. */
+static const struct conformance_row rows[] = {
+	/* NodeInfo is read-only. */
 	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "NodeType", 1 },
 	{ SWITCH, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "NodeType", 2 },
 	{ SWITCH, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, OK, "NumPorts", PORTS },
@@ -169,7 +170,7 @@ static const struct row rows[] = {
 	{ HOST, MAD_SET, ATTR_NODE_INFO, 0, NULL, 0, NO_SUCH, NULL, 0 },
 	{ HOST, MAD_GET, 0xFF, 0, NULL, 0, NO_SUCH, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_NODE_INFO, 0, NULL, 0, BAD_VERSION, NULL, 0, 0, 9 },
-	/* Switches have more than adapters do. */
+	/* Attributes of switches only, and writable fields of SwitchInfo. */
 	{ HOST, MAD_GET, ATTR_SWITCH_INFO, 0, NULL, 0, NO_SUCH, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_LINEAR_FORWARDING, 0, NULL, 0, NO_SUCH, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_MULTICAST_FORWARDING, 0, NULL, 0, NO_SUCH, NULL, 0 },
@@ -183,7 +184,7 @@ static const struct row rows[] = {
 	  5 },
 	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "LinearFdbCap", 1, OK, "LinearFdbCap", 0xC000 },
 	{ SWITCH, MAD_SET, ATTR_SWITCH_INFO, 0, "RandomFdbCap", 1, OK, "RandomFdbCap", 0 },
-	/* Tables end where the node says that they do. */
+	/* Blocks beyond the capacity of a table. */
 	{ SWITCH, MAD_GET, ATTR_LINEAR_FORWARDING, 0xC000 / 64, NULL, 0, BAD_FIELD, NULL, 0 },
 	{ SWITCH, MAD_GET, ATTR_MULTICAST_FORWARDING, 1U << 28, NULL, 0, BAD_FIELD, NULL, 0 },
 	{ SWITCH, MAD_GET, ATTR_PKEY_TABLE, (PORTS + 1U) << 16, NULL, 0, BAD_FIELD, NULL, 0 },
@@ -196,7 +197,7 @@ static const struct row rows[] = {
 	{ SWITCH, MAD_GET, ATTR_VL_ARBITRATION, 1U << 16 | (PORTS + 1U), NULL, 0, BAD_FIELD, NULL,
 	  0 },
 	{ HOST, MAD_GET, ATTR_GUID_INFO, 99, NULL, 0, BAD_FIELD, NULL, 0 },
-	/* Ports: LIDs, and values that a port does not support. */
+	/* LIDs, and values that a port does not support. */
 	{ SWITCH, MAD_GET, ATTR_PORT_INFO, PORTS + 1, NULL, 0, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 5, OK, "Lid", 5 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "Lid", 0xC000, BAD_FIELD, NULL, 0 },
@@ -209,7 +210,7 @@ static const struct row rows[] = {
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkDownDefState", 3, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "PhysLinkState", 4, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 9, OK, "VLHighLimit", 9 },
-	/* Extended speeds: one of those there are, all, or by a code none. */
+	/* LinkSpeedExtEnabled: a supported speed, all (31), or none (30). */
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 1, OK, "LinkSpeedExtEnabled",
 	  1 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 4, BAD_FIELD, NULL, 0 },
@@ -217,11 +218,11 @@ static const struct row rows[] = {
 	  0 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkSpeedExtEnabled", 31, OK, "LinkSpeedExtEnabled",
 	  3 },
-	/* Fifteen lanes by default; nobody can make them fewer. */
+	/* VLCap is read-only. */
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLCap", 1, OK, "VLCap", 5 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "ClientReregister", 1, OK, "ClientReregister", 1 },
 	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "ClientReregister", 0 },
-	/* A link becomes active by way of armed, and not back. */
+	/* PortState goes from Init to Armed to Active only. */
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 4, BAD_FIELD, NULL, 0 },
 	{ HOST, MAD_GET, ATTR_PORT_INFO, 1, NULL, 0, OK, "LinkState", 2 },
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 3, OK, "LinkState", 3 },
@@ -231,10 +232,10 @@ static const struct row rows[] = {
 	{ HOST, MAD_SET, ATTR_PORT_INFO, 1, "LinkState", 1, OK, "LinkState", 2 },
 };
 
-static void check_row(struct world *w, size_t i)
+static void check_row(struct conformance_fixture *w, size_t i)
 {
-	const struct row *r = &rows[i];
-	uint16_t status = ask(w, r, 0);
+	const struct conformance_row *r = &rows[i];
+	uint16_t status = send_row(w, r, 0);
 	struct field f;
 
 	if (status != r->status)
@@ -243,18 +244,18 @@ static void check_row(struct world *w, size_t i)
 		return;
 	const uint8_t *data = field_in(r, r->out, w->mad, &f);
 
-	if (field_get(&f, data) != r->wanted)
+	if (field_get(&f, data) != r->expected)
 		fail_msg("row %zu: %s is %llu", i, r->out, (unsigned long long)field_get(&f, data));
 }
 
-static void test_rows(void **state)
+static void responses_conform_to_the_specification(void **state)
 {
 	struct rng rng;
 
 	(void)state;
 	rng_init(&rng, 31, 0);
 	for (unsigned round = 0; round < 50; round++) {
-		struct world w = { 0 };
+		struct conformance_fixture w = { 0 };
 
 		start(&w, &rng);
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -264,10 +265,10 @@ static void test_rows(void **state)
 }
 
 /*
- * The M_Key, 14.2.4: whether a Get and a Set with another key are answered at
- * each level of protection, and whether the answer shows the key.
+ * The M_Key, 14.2.4: whether a Get and a Set with another key get a response at each protection
+ * level, and whether the response shows the key.
  */
-static void test_keys(void **state)
+static void mkey_protection_levels_conform(void **state)
 {
 	enum { KEY = 0x1234, OTHER = 0x99, LEASE = 7 };
 	static const struct {
@@ -276,14 +277,14 @@ static void test_keys(void **state)
 	} levels[] = {
 		{ 0, true, true }, { 1, true, false }, { 2, false, false }, { 3, false, false }
 	};
-	const struct row get = { HOST, MAD_GET, ATTR_PORT_INFO, 1 };
-	const struct row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 3 };
+	const struct conformance_row get = { HOST, MAD_GET, ATTR_PORT_INFO, 1 };
+	const struct conformance_row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "VLHighLimit", 3 };
 	struct rng rng;
 
 	(void)state;
 	rng_init(&rng, 32, 0);
 	for (unsigned i = 0; i < 4; i++) {
-		struct world w = { 0 };
+		struct conformance_fixture w = { 0 };
 
 		start(&w, &rng);
 		agents_port_set(w.agents, w.host, PORT_MKEY, KEY);
@@ -291,13 +292,13 @@ static void test_keys(void **state)
 		agents_port_set(w.agents, w.host, PORT_LID, 5);
 		agents_port_set(w.agents, w.host, PORT_SM_LID, 5);
 		agents_port_set(w.agents, w.host, PORT_PROTECT, levels[i].protect);
-		assert_int_equal(ask(&w, &get, KEY), OK);
+		assert_int_equal(send_row(&w, &get, KEY), OK);
 		assert_int_equal(load_be64(w.mad + 64), KEY);
-		assert_int_equal(ask(&w, &get, OTHER), levels[i].get ? OK : SILENCE);
+		assert_int_equal(send_row(&w, &get, OTHER), levels[i].get ? OK : SILENCE);
 		if (levels[i].get)
 			assert_int_equal(load_be64(w.mad + 64), levels[i].shown ? KEY : 0);
-		assert_int_equal(ask(&w, &set, OTHER), SILENCE);
-		/* The manager hears who it was: trap 256, security. */
+		assert_int_equal(send_row(&w, &set, OTHER), SILENCE);
+		/* Trap 256, type security, with the request's key. */
 		assert_int_equal(w.trap[64], 0x80 | 2);
 		assert_int_equal(load_be16(w.trap + 64 + 4), 256);
 		assert_int_equal(load_be16(w.trap + 64 + 10 + 2), 5);
@@ -305,47 +306,47 @@ static void test_keys(void **state)
 		assert_int_equal(load_be16(w.trap + 64 + 10 + 8), ATTR_PORT_INFO);
 		assert_int_equal(load_be64(w.trap + 64 + 10 + 14), OTHER);
 		assert_true(agents_port_get(w.agents, w.host, PORT_MKEY_VIOLATIONS) >= 1);
-		/* The lease runs out: the key can be read, and is still it. */
+		/* The lease has expired: the key can be read and still protects Sets. */
 		w.now = LEASE * SECOND;
-		assert_int_equal(ask(&w, &get, OTHER), OK);
+		assert_int_equal(send_row(&w, &get, OTHER), OK);
 		assert_int_equal(load_be64(w.mad + 64), KEY);
-		assert_int_equal(ask(&w, &set, OTHER), SILENCE);
-		assert_int_equal(ask(&w, &set, KEY), OK);
+		assert_int_equal(send_row(&w, &set, OTHER), SILENCE);
+		assert_int_equal(send_row(&w, &set, KEY), OK);
 		finish(&w);
 	}
 }
 
 /*
- * Whoever sets a key, where there was none, is answered with it: it had the
- * right to set it, and a manager takes the answer for what the port has.
+ * The response to a Set of the M_Key shows the new key: the manager takes the response as the
+ * port's state.
  */
-static void test_who_sets_a_key_hears_it(void **state)
+static void response_to_set_shows_the_new_mkey(void **state)
 {
 	enum { KEY = 0x1234 };
-	const struct row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "Mkey", KEY };
+	const struct conformance_row set = { HOST, MAD_SET, ATTR_PORT_INFO, 1, "Mkey", KEY };
 	struct rng rng;
 
 	(void)state;
 	rng_init(&rng, 35, 0);
 	for (uint64_t level = 0; level < 4; level++) {
-		struct world w = { 0 };
+		struct conformance_fixture w = { 0 };
 
 		start(&w, &rng);
 		agents_port_set(w.agents, w.host, PORT_PROTECT, level);
-		assert_int_equal(ask(&w, &set, 0), OK);
+		assert_int_equal(send_row(&w, &set, 0), OK);
 		assert_int_equal(agents_port_get(w.agents, w.host, PORT_PROTECT), level);
 		assert_int_equal(load_be64(w.mad + 64), KEY);
 		finish(&w);
 	}
 }
 
-/* The right key within the lease stops its clock. */
-static void test_lease_ends_with_the_right_key(void **state)
+/* A request with the right key stops the lease timer. */
+static void right_mkey_stops_the_lease_timer(void **state)
 {
 	enum { KEY = 0x1234, LEASE = 7 };
-	const struct row get = { HOST, MAD_GET, ATTR_PORT_INFO, 1 };
+	const struct conformance_row get = { HOST, MAD_GET, ATTR_PORT_INFO, 1 };
 	struct rng rng;
-	struct world w = { 0 };
+	struct conformance_fixture w = { 0 };
 
 	(void)state;
 	rng_init(&rng, 33, 0);
@@ -353,16 +354,16 @@ static void test_lease_ends_with_the_right_key(void **state)
 	agents_port_set(w.agents, w.host, PORT_MKEY, KEY);
 	agents_port_set(w.agents, w.host, PORT_LEASE, LEASE);
 	agents_port_set(w.agents, w.host, PORT_PROTECT, 2);
-	assert_int_equal(ask(&w, &get, 1), SILENCE);
+	assert_int_equal(send_row(&w, &get, 1), SILENCE);
 	w.now = LEASE * SECOND - 1;
-	assert_int_equal(ask(&w, &get, KEY), OK);
+	assert_int_equal(send_row(&w, &get, KEY), OK);
 	w.now = LEASE * SECOND;
-	assert_int_equal(ask(&w, &get, 1), SILENCE);
+	assert_int_equal(send_row(&w, &get, 1), SILENCE);
 	finish(&w);
 }
 
-/* Counters of passed thresholds raise the trap of their kind, 14.2.5.1. */
-static void test_thresholds(void **state)
+/* Counters of thresholds raise their trap, 14.2.5.1. */
+static void threshold_counters_raise_their_traps(void **state)
 {
 	static const struct {
 		unsigned counter;
@@ -375,7 +376,7 @@ static void test_thresholds(void **state)
 	(void)state;
 	rng_init(&rng, 34, 0);
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
-		struct world w = { 0 };
+		struct conformance_fixture w = { 0 };
 
 		start(&w, &rng);
 		agents_port_set(w.agents, w.host, PORT_LID, 5);
@@ -398,11 +399,11 @@ static void test_thresholds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_who_sets_a_key_hears_it),
-		cmocka_unit_test(test_lease_ends_with_the_right_key),
-		cmocka_unit_test(test_thresholds),
+		cmocka_unit_test(responses_conform_to_the_specification),
+		cmocka_unit_test(mkey_protection_levels_conform),
+		cmocka_unit_test(response_to_set_shows_the_new_mkey),
+		cmocka_unit_test(right_mkey_stops_the_lease_timer),
+		cmocka_unit_test(threshold_counters_raise_their_traps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,14 +6,14 @@
 #include "wire/cursor.h"
 
 /*
- * The congestion control agent: what a manager sets is kept as it came. A
- * switch has settings for itself and its ports, an adapter's port those of a
- * source and its table of delays.
+ * The congestion control agent. Attributes are stored as a manager sets them: a switch has settings
+ * of its own and of its ports; an adapter's port has source settings and a congestion control
+ * table.
  */
 
-enum { CC_KEY = 24 }; /* where the header has it */
+enum { CC_KEY = 24 }; /* offset of the CC_Key in the header */
 
-static uint16_t class_port_info(struct request *r)
+static uint16_t class_port_info(struct agent_request *r)
 {
 	if (r->method == MAD_SET)
 		return MAD_UNSUPPORTED;
@@ -22,7 +22,7 @@ static uint16_t class_port_info(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t information(struct request *r)
+static uint16_t congestion_info(struct agent_request *r)
 {
 	if (r->method == MAD_SET)
 		return MAD_UNSUPPORTED;
@@ -30,7 +30,7 @@ static uint16_t information(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t log_of_events(struct request *r)
+static uint16_t congestion_log(struct agent_request *r)
 {
 	enum { LOG_SWITCH = 1, LOG_CA = 2 };
 
@@ -40,7 +40,7 @@ static uint16_t log_of_events(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t time_stamp(struct request *r)
+static uint16_t time_stamp(struct agent_request *r)
 {
 	if (r->method == MAD_SET)
 		return MAD_UNSUPPORTED;
@@ -48,7 +48,7 @@ static uint16_t time_stamp(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t answer(struct request *r, struct congestion_settings *s)
+static uint16_t get_or_set(struct agent_request *r, struct congestion_settings *s)
 {
 	switch (r->attribute) {
 	case ATTR_CONGESTION_KEY_INFO:
@@ -98,8 +98,8 @@ const uint8_t *agents_congestion(const struct agents *a, port_id port, uint16_t 
 	}
 }
 
-/* Who sets anything must have the key; who asks, if it is protected. */
-static bool has_key(const struct request *r, const struct congestion_settings *s)
+/* A Set needs the CC_Key; a Get needs it only if the key is protected. */
+static bool has_key(const struct agent_request *r, const struct congestion_settings *s)
 {
 	uint64_t key = s ? load_be64(s->key_info) : 0;
 	bool is_protected = s && s->key_info[8] & 0x80;
@@ -108,7 +108,7 @@ static bool has_key(const struct request *r, const struct congestion_settings *s
 	       (r->method == MAD_GET && !is_protected);
 }
 
-uint16_t congestion_agent(struct request *r)
+uint16_t agents_handle_cc(struct agent_request *r)
 {
 	static const struct congestion_settings none;
 	struct agent_port *p = &r->agents->ports[agents_owner(r->agents, r->port)];
@@ -120,14 +120,14 @@ uint16_t congestion_agent(struct request *r)
 	case ATTR_CLASS_PORT_INFO:
 		return class_port_info(r);
 	case ATTR_CONGESTION_INFO:
-		return information(r);
+		return congestion_info(r);
 	case ATTR_CONGESTION_LOG:
-		return log_of_events(r);
+		return congestion_log(r);
 	case ATTR_TIME_STAMP:
 		return time_stamp(r);
 	default:
 		if (r->method == MAD_SET)
 			ensure(p->congestion, 1);
-		return answer(r, p->congestion ? p->congestion : &scratch);
+		return get_or_set(r, p->congestion ? p->congestion : &scratch);
 	}
 }

@@ -7,10 +7,9 @@
 #include "wire/cursor.h"
 
 /*
- * All that was programmed, as bytes: for another process that has the same
- * topology. Per node its GUID and tables, per port its PortInfo and tables;
- * what was never set is left out, told by a length of 0. That a link has
- * changed is no programming: whoever compares two images does not find it.
+ * The programmed state as bytes, for another process with the same topology. Each node has its GUID
+ * and tables, each port its PortInfo and tables; a length of 0 stands for a table that was never
+ * set. SwitchInfo's PortStateChange is saved as 0, so that images of the same tables are equal.
  */
 
 static const uint32_t MAGIC = 0x68644132; /* "hdA2" */
@@ -85,9 +84,9 @@ void agents_save(const struct agents *a, struct strbuf *out)
 		save_port(a, p, out);
 }
 
-/* ---- and back */
+/* ---- loading */
 
-/* The next block, of `size` bytes or none; others fail the reader. */
+/* The next block, of `size` bytes or empty; another size fails the reader. */
 static const uint8_t *take_block(struct byte_reader *r, size_t size)
 {
 	uint32_t n = read_be32(r);

@@ -15,13 +15,13 @@
 #include "wire/cursor.h"
 
 /*
- * A switch with three hosts, of which the first is the manager's: partitions,
- * Q_Keys, and groups, each set by MADs.
+ * A switch with three hosts, the first of which is the manager's: P_Keys, Q_Keys and multicast
+ * tables, set by MADs.
  */
 
 enum { HOSTS = 3, SWITCH_LID = 10, DATA = 64, DIRECT = 0xFFFF };
 
-struct world {
+struct keys_fixture {
 	struct topo topo;
 	struct agents *agents;
 	port_id hosts[HOSTS]; /* on ports 1 .. 3 of node 0, with LIDs 1 .. 3 */
@@ -35,7 +35,7 @@ struct world {
 static void keep(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
 		 size_t size)
 {
-	struct world *w = context;
+	struct keys_fixture *w = context;
 	uint16_t trap = load_be16(mad + DATA + 4);
 
 	(void)from;
@@ -55,8 +55,11 @@ static void keep(void *context, port_id port, const struct mad_address *from, co
 		w->arrived[i] += w->hosts[i] == port;
 }
 
-/* A Set by the route of one cable (port of the switch), or two. */
-static void set(struct world *w, unsigned behind, uint16_t attribute, uint32_t modifier,
+/*
+ * A Set by a directed route: `behind` 0 is the switch, 1 is the sender, others are hosts behind
+ * that switch port.
+ */
+static void set(struct keys_fixture *w, unsigned behind, uint16_t attribute, uint32_t modifier,
 		const uint8_t *data)
 {
 	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
@@ -79,13 +82,13 @@ static void set(struct world *w, unsigned behind, uint16_t attribute, uint32_t m
 	assert_int_equal(load_be16(w->answer + 4) & 0x7FFF, 0);
 }
 
-static void start(struct world *w)
+static void start(struct keys_fixture *w)
 {
 	const struct agents_options o = { 0 };
 	struct agents_events e = { .arrived = keep };
 	uint8_t lft[64];
 
-	*w = (struct world){ 0 };
+	*w = (struct keys_fixture){ 0 };
 	e.context = w;
 	topo_init(&w->topo);
 	add_switch(&w->topo, HOSTS);
@@ -108,14 +111,14 @@ static void start(struct world *w)
 	agents_port_set(w->agents, 0, PORT_SM_LID, 1);
 }
 
-static void finish(struct world *w)
+static void finish(struct keys_fixture *w)
 {
 	agents_free(w->agents);
 	topo_fini(&w->topo);
 }
 
-/* A datagram of a vendor's class from host 1 to host 2. */
-static void say(struct world *w, uint16_t pkey, uint32_t qkey)
+/* A vendor-class MAD from host 1 to host 2. */
+static void send_vendor_mad(struct keys_fixture *w, uint16_t pkey, uint32_t qkey)
 {
 	struct mad_header h = { .mgmt_class = 0x0A, .method = MAD_SEND };
 	const struct mad_address to = { .lid = 3, .qp = 1, .pkey = pkey, .qkey = qkey, .sl = 5 };
@@ -125,7 +128,7 @@ static void say(struct world *w, uint16_t pkey, uint32_t qkey)
 	agents_send(w->agents, w->hosts[1], &to, mad, MAD_SIZE, 0);
 }
 
-/* Some keys of two partitions, full and limited. */
+/* Up to two P_Keys of two partitions, full and limited. */
 static unsigned draw_keys(struct rng *r, uint16_t keys[2])
 {
 	static const uint16_t all[] = { 0x8001, 0x0001, 0x8002, 0x0002 };
@@ -136,8 +139,8 @@ static unsigned draw_keys(struct rng *r, uint16_t keys[2])
 	return n;
 }
 
-/* By the words of the rule: equal but for membership, and not both limited. */
-static bool lets(const uint16_t *keys, unsigned n, uint16_t key)
+/* The matching rule: equal partition numbers, and not both limited. */
+static bool pkey_matches_any(const uint16_t *keys, unsigned n, uint16_t key)
 {
 	for (unsigned i = 0; i < n; i++) {
 		bool same = keys[i] % 0x8000 == key % 0x8000;
@@ -148,14 +151,14 @@ static bool lets(const uint16_t *keys, unsigned n, uint16_t key)
 	return false;
 }
 
-/* Tables of the sender's and receiver's switch ports and of the receiver. */
-struct tables {
+/* P_Key tables of the switch ports of sender and receiver, and of the receiver. */
+struct pkey_tables {
 	uint16_t keys[3][2];
 	unsigned n[3];
 	bool enforced[2];
 };
 
-static void set_tables(struct world *w, struct rng *r, struct tables *t)
+static void set_tables(struct keys_fixture *w, struct rng *r, struct pkey_tables *t)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		uint8_t block[64] = { 0 };
@@ -171,8 +174,8 @@ static void set_tables(struct world *w, struct rng *r, struct tables *t)
 	agents_port_set(w->agents, 3, PORT_ENFORCE_OUT, t->enforced[1]);
 }
 
-/* Who refuses it first tells: the switch by 259, the end port by 257. */
-static void test_partitions_keep_datagrams_apart(void **state)
+/* The first port that refuses the packet sends the trap: the switch 259, the end port 257. */
+static void partitions_separate_datagrams(void **state)
 {
 	struct rng r;
 
@@ -180,18 +183,18 @@ static void test_partitions_keep_datagrams_apart(void **state)
 	rng_init(&r, 31, 0);
 	for (unsigned round = 0; round < 400; round++) {
 		uint16_t key = 0x8001;
-		struct tables t = { 0 };
-		struct world w;
+		struct pkey_tables t = { 0 };
+		struct keys_fixture w;
 
 		start(&w);
 		set_tables(&w, &r, &t);
 		if (rng_below(&r, 2))
 			key = 0x0001;
-		say(&w, key, MAD_QKEY);
-		/* Of whoever sends there, who may be a limited member. */
-		bool in = t.enforced[0] && !lets(t.keys[0], t.n[0], key | 0x8000);
-		bool out = !in && t.enforced[1] && !lets(t.keys[1], t.n[1], key);
-		bool end = !in && !out && !lets(t.keys[2], t.n[2], key);
+		send_vendor_mad(&w, key, MAD_QKEY);
+		/* A limited member may send to the switch. */
+		bool in = t.enforced[0] && !pkey_matches_any(t.keys[0], t.n[0], key | 0x8000);
+		bool out = !in && t.enforced[1] && !pkey_matches_any(t.keys[1], t.n[1], key);
+		bool end = !in && !out && !pkey_matches_any(t.keys[2], t.n[2], key);
 
 		assert_int_equal(w.arrived[2], !in && !out && !end);
 		assert_int_equal(w.traps[2], in || out);
@@ -203,25 +206,25 @@ static void test_partitions_keep_datagrams_apart(void **state)
 	}
 }
 
-/* What is told of it: whose, for whom, by which key. */
-static void test_notices_tell_of_the_packet(void **state)
+/* Notice details: LIDs, key, SL and queue pairs of the refused packet. */
+static void notices_describe_the_refused_packet(void **state)
 {
-	struct world w;
+	struct keys_fixture w;
 
 	(void)state;
 	start(&w);
-	say(&w, 0xFFFF, 0x1234);
+	send_vendor_mad(&w, 0xFFFF, 0x1234);
 	assert_int_equal(w.arrived[2], 0);
 	assert_int_equal(w.traps[1], 1);
 	assert_int_equal(agents_port_get(w.agents, w.hosts[2], PORT_QKEY_VIOLATIONS), 1);
-	/* DataDetails begin at 10: LIDs, the key, SL and queue pairs. */
+	/* DataDetails begin at offset 10. */
 	assert_int_equal(load_be16(w.notice + 12), 2);
 	assert_int_equal(load_be16(w.notice + 14), 3);
 	assert_int_equal(load_be32(w.notice + 16), 0x1234);
 	assert_int_equal(load_be32(w.notice + 20), 0x50000001);
 	assert_int_equal(load_be32(w.notice + 24), 1);
 	agents_port_set(w.agents, 2, PORT_ENFORCE_IN, 1);
-	say(&w, 0x8005, MAD_QKEY);
+	send_vendor_mad(&w, 0x8005, MAD_QKEY);
 	assert_int_equal(w.traps[2], 1);
 	assert_int_equal(load_be16(w.notice + 12), 2);
 	assert_int_equal(load_be16(w.notice + 16), 0x8005);
@@ -230,7 +233,7 @@ static void test_notices_tell_of_the_packet(void **state)
 	finish(&w);
 }
 
-/* Errors of a switch port, `more` at once, and the traps that follow. */
+/* Errors of a switch port, `more` at once, and the resulting traps. */
 static void check_traps(unsigned counter, uint64_t more)
 {
 	const bool raises[3] = {
@@ -239,7 +242,7 @@ static void check_traps(unsigned counter, uint64_t more)
 		counter >= COUNT_VL_FLOW_ERRORS && counter < COUNT_VL_FLOW_ERRORS + 16,
 	};
 	port_id sw_port;
-	struct world w;
+	struct keys_fixture w;
 
 	start(&w);
 	sw_port = w.topo.ports[w.hosts[1]].peer;
@@ -263,12 +266,11 @@ static void check_traps(unsigned counter, uint64_t more)
 }
 
 /*
- * Of all counters three have a trap: local link integrity 129, excessive buffer
- * overruns 130, and the flow control updates of each of 16 VLs 131. Details:
- * the LID at 2 and the port at 4 (IBA, Notice DataDetails for traps 129 to
- * 131).
+ * Three kinds of counters have a trap: local link integrity 129, excessive buffer overruns 130, and
+ * the flow control updates of each of 16 VLs 131. Details: the LID at 2 and the port at 4 (IBA,
+ * Notice DataDetails for traps 129 to 131).
  */
-static void test_errors_raise_their_traps(void **state)
+static void errors_raise_their_traps(void **state)
 {
 	(void)state;
 	for (unsigned counter = 0; counter < N_PORT_COUNTERS; counter++) {
@@ -277,15 +279,15 @@ static void test_errors_raise_their_traps(void **state)
 	}
 }
 
-/* Port sets of random MLIDs, by MADs, are those of the subnet. */
-static void test_groups_are_those_of_the_tables(void **state)
+/* Multicast tables set by MADs are those of the subnet. */
+static void groups_equal_the_programmed_tables(void **state)
 {
 	const struct lid_options keep_lids = { .order = LIDS_KEEP };
 	struct diag d = { .status = HD_OK };
 	uint16_t sets[32];
 	uint8_t block[64];
 	struct subnet s;
-	struct world w;
+	struct keys_fixture w;
 	struct rng r;
 
 	(void)state;
@@ -296,7 +298,7 @@ static void test_groups_are_those_of_the_tables(void **state)
 		store_be16(block + 2 * (size_t)i, sets[i]);
 	}
 	set(&w, 0, ATTR_MULTICAST_FORWARDING, 0, block);
-	agents_take_lids(w.agents, &w.topo);
+	agents_copy_lids(w.agents, &w.topo);
 	subnet_init(&s, &w.topo);
 	assert_int_equal(subnet_assign_lids(&s, &keep_lids, &d), HD_OK);
 	agents_program(w.agents, &s);
@@ -314,10 +316,10 @@ static void test_groups_are_those_of_the_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_partitions_keep_datagrams_apart),
-		cmocka_unit_test(test_notices_tell_of_the_packet),
-		cmocka_unit_test(test_errors_raise_their_traps),
-		cmocka_unit_test(test_groups_are_those_of_the_tables),
+		cmocka_unit_test(partitions_separate_datagrams),
+		cmocka_unit_test(notices_describe_the_refused_packet),
+		cmocka_unit_test(errors_raise_their_traps),
+		cmocka_unit_test(groups_equal_the_programmed_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,17 +5,16 @@
 #include "wire/cursor.h"
 
 /*
- * Links go up and down at both ends at once. A link trains as soon as both
- * ends poll and the cable is there: it is then in Initialize, and a subnet
- * manager arms and activates each end.
+ * Both ends of a link change state together. A link trains when its cable is plugged and both ends
+ * poll; it is then in Initialize, and the subnet manager arms and activates each end.
  */
 
-static bool polls(const struct agents *a, port_id p)
+static bool is_polling(const struct agents *a, port_id p)
 {
 	return info_get(a, a->ports[p].info, PORT_PHYSICAL) == PHYSICAL_POLLING;
 }
 
-/* The greatest power of two in both sets; 0 if they have none in common. */
+/* The greatest power of two in both sets; 0 if the sets are disjoint. */
 static uint64_t best_common(uint64_t a, uint64_t b)
 {
 	uint64_t both = a & b, best = 0;
@@ -26,7 +25,7 @@ static uint64_t best_common(uint64_t a, uint64_t b)
 	return best;
 }
 
-/* 2x is wider than 1x only, though its bit is the highest. */
+/* Width 2x has the highest bit but is wider than 1x only. */
 static uint64_t widest_common(uint64_t a, uint64_t b)
 {
 	uint64_t best = best_common(a & ~(uint64_t)WIDTH_2X, b);
@@ -55,7 +54,7 @@ static unsigned highest_bit(uint64_t bits)
 
 void agents_link(const struct agents *a, port_id port, unsigned *lanes, enum link_speed *speed)
 {
-	/* By bit: the last of them was added later. */
+	/* By bit of LinkWidth; 2x was added after 12x. */
 	static const unsigned widths[] = { 1, 4, 8, 12, 2 };
 	const uint8_t *info = a->ports[port].info;
 	uint64_t extended = info_get(a, info, PORT_EXT_SPEED);
@@ -68,8 +67,8 @@ void agents_link(const struct agents *a, port_id port, unsigned *lanes, enum lin
 		*speed = SPEED_SDR;
 }
 
-/* Whether somebody has told a port to do less than it can. */
-static bool is_told(const struct agents *a, port_id p)
+/* True if a width or speed that the port supports is disabled. */
+static bool is_limited(const struct agents *a, port_id p)
 {
 	static const enum port_field sets[][2] = {
 		{ PORT_WIDTHS, PORT_WIDTHS_ENABLED },
@@ -84,15 +83,15 @@ static bool is_told(const struct agents *a, port_id p)
 	return false;
 }
 
-bool link_is_told(const struct agents *a, port_id p)
+bool agents_link_is_limited(const struct agents *a, port_id p)
 {
 	port_id peer = a->topo->ports[p].peer;
 
-	return is_told(a, p) || (peer != TOPO_NONE && is_told(a, peer));
+	return is_limited(a, p) || (peer != TOPO_NONE && is_limited(a, peer));
 }
 
-/* A switch remembers that a link of its changed, and says so. */
-static void tell_change(struct agents *a, port_id p, hd_time now)
+/* A switch sets PortStateChange and raises trap 128. */
+static void report_state_change(struct agents *a, port_id p, hd_time now)
 {
 	const struct topo_node *n = topo_node_of(a->topo, p);
 	uint8_t lid[2];
@@ -102,7 +101,7 @@ static void tell_change(struct agents *a, port_id p, hd_time now)
 	field_set(&a->switch_fields[SWITCH_STATE_CHANGE],
 		  a->nodes[a->topo->ports[p].node].switch_info, 1);
 	store_be16(lid, (uint16_t)info_get(a, a->ports[n->first_port].info, PORT_LID));
-	notice_raise(a, n->first_port, 128, lid, sizeof(lid), now);
+	agents_notice_raise(a, n->first_port, 128, lid, sizeof(lid), now);
 }
 
 static void end_down(struct agents *a, port_id p, hd_time now)
@@ -113,11 +112,11 @@ static void end_down(struct agents *a, port_id p, hd_time now)
 		return;
 	info_set(a, info, PORT_STATE, LINK_DOWN);
 	info_set(a, info, PORT_PHYSICAL, info_get(a, info, PORT_DOWN_DEFAULT));
-	count_more(a, p, COUNT_LINK_DOWNED, 1);
-	tell_change(a, p, now);
+	agents_counter_add(a, p, COUNT_LINK_DOWNED, 1);
+	report_state_change(a, p, now);
 }
 
-void link_down(struct agents *a, port_id p, hd_time now)
+void agents_link_down(struct agents *a, port_id p, hd_time now)
 {
 	port_id peer = a->topo->ports[p].peer;
 
@@ -141,11 +140,11 @@ static void end_up(struct agents *a, port_id p, port_id peer, uint64_t width, ui
 		info_set(a, info, PORT_NEIGHBOR_MTU, mtu);
 }
 
-void link_up(struct agents *a, port_id p, hd_time now)
+void agents_link_up(struct agents *a, port_id p, hd_time now)
 {
 	port_id peer = a->topo->ports[p].peer;
 
-	if (peer == TOPO_NONE || a->ports[p].unplugged || !polls(a, p) || !polls(a, peer))
+	if (peer == TOPO_NONE || a->ports[p].unplugged || !is_polling(a, p) || !is_polling(a, peer))
 		return;
 	uint64_t width = common(a, p, peer, PORT_WIDTHS_ENABLED);
 	uint64_t speed = common(a, p, peer, PORT_SPEEDS_ENABLED);
@@ -155,23 +154,23 @@ void link_up(struct agents *a, port_id p, hd_time now)
 		return;
 	end_up(a, p, peer, width, speed, extended);
 	end_up(a, peer, p, width, speed, extended);
-	tell_change(a, p, now);
-	tell_change(a, peer, now);
+	report_state_change(a, p, now);
+	report_state_change(a, peer, now);
 }
 
-void link_retrain(struct agents *a, port_id port, hd_time now)
+void agents_link_retrain(struct agents *a, port_id port, hd_time now)
 {
-	link_down(a, port, now);
-	link_up(a, port, now);
+	agents_link_down(a, port, now);
+	agents_link_up(a, port, now);
 }
 
-void cable_set(struct agents *a, port_id port, bool plugged, hd_time now)
+void agents_cable_plug(struct agents *a, port_id port, bool plugged, hd_time now)
 {
 	port_id peer = a->topo->ports[port].peer;
 
 	a->ports[port].unplugged = a->ports[peer].unplugged = !plugged;
 	if (plugged)
-		link_up(a, port, now);
+		agents_link_up(a, port, now);
 	else
-		link_down(a, port, now);
+		agents_link_down(a, port, now);
 }

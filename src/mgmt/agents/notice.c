@@ -6,20 +6,20 @@
 #include "wire/cursor.h"
 
 /*
- * Notices of nodes to their subnet manager. Each is said again after the
- * port's SubnetTimeout until it is answered by TrapRepress. A node has one
- * notice of a kind under way: a newer event of the same kind is told by it.
+ * Notices of nodes to their subnet manager. A notice is repeated after the port's SubnetTimeout
+ * until it is repressed. A node has at most one pending notice per trap number; a newer event
+ * replaces its data.
  */
 
 enum { NOTICE_GENERIC = 0x80, NOTICE_DETAILS = 10 };
 
-/* What kind of notice each trap is. */
+/* The notice type of each trap. */
 static const struct {
 	uint16_t first, last;
 	uint8_t type;
 } types[] = {
 	{ 128, 131, 1 }, /* urgent */
-	{ 144, 145, 4 }, /* for information */
+	{ 144, 145, 4 }, /* informational */
 	{ 256, 259, 2 }, /* security */
 };
 
@@ -31,7 +31,7 @@ static uint8_t type_of(uint16_t trap)
 	return 0;
 }
 
-/* 4.096 us times two to the power of what the field says. */
+/* 4.096 us * 2^SubnetTimeout. */
 static hd_time timeout_of(const struct agents *a, port_id owner)
 {
 	unsigned power = (unsigned)info_get(a, a->ports[owner].info, PORT_SUBNET_TIMEOUT);
@@ -47,7 +47,7 @@ static struct notice *find(struct agents *a, port_id owner, uint16_t trap)
 	return NULL;
 }
 
-static void say(struct agents *a, const struct notice *n, hd_time now)
+static void send_notice(struct agents *a, const struct notice *n, hd_time now)
 {
 	const uint8_t *info = a->ports[n->port].info;
 	struct mad_address to = {
@@ -63,14 +63,14 @@ static void say(struct agents *a, const struct notice *n, hd_time now)
 	uint8_t mad[MAD_SIZE];
 
 	if (to.lid == 0)
-		return; /* no manager yet */
+		return; /* no manager has set its LID yet */
 	mad_write(&h, mad);
 	memcpy(mad + mad_class(MAD_SMP)->data, n->data, BLOCK_SIZE);
-	mad_send(a, n->port, &to, mad, MAD_SIZE, now);
+	agents_mad_send(a, n->port, &to, mad, MAD_SIZE, now);
 }
 
-void notice_raise(struct agents *a, port_id owner, uint16_t trap, const uint8_t *details,
-		  size_t size, hd_time now)
+void agents_notice_raise(struct agents *a, port_id owner, uint16_t trap, const uint8_t *details,
+			 size_t size, hd_time now)
 {
 	static const uint8_t producer[] = { [NODE_CA] = 1, [NODE_SWITCH] = 2, [NODE_ROUTER] = 3 };
 	struct notice *n = find(a, owner, trap);
@@ -89,24 +89,24 @@ void notice_raise(struct agents *a, port_id owner, uint16_t trap, const uint8_t 
 	store_be16(n->data + 4, trap);
 	store_be16(n->data + 6, (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	memcpy(n->data + NOTICE_DETAILS, details, size);
-	/* A copy: what hears it may raise more. */
+	/* A copy: delivery may raise more notices and move the array. */
 	struct notice copy = *n;
 
-	say(a, &copy, now);
+	send_notice(a, &copy, now);
 }
 
-void notice_repress(struct agents *a, port_id owner, uint16_t trap, uint64_t tid)
+void agents_notice_repress(struct agents *a, port_id owner, uint16_t trap, uint64_t tid)
 {
 	struct notice *n = find(a, owner, trap);
 
-	/* The upper half of a TID belongs to the layers below. */
+	/* Only the lower half of a TID belongs to the sender. */
 	if (n && (uint32_t)n->tid == (uint32_t)tid)
 		*n = a->notices[--a->n_notices];
 }
 
-void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now)
+void agents_error_add(struct agents *a, port_id port, unsigned counter, uint64_t more, hd_time now)
 {
-	/* Each of these counts how often a threshold of the port was passed. */
+	/* Each of these counters counts events that passed a threshold of the port. */
 	static const struct {
 		unsigned first, n;
 		uint16_t trap;
@@ -118,17 +118,19 @@ void error_note(struct agents *a, port_id port, unsigned counter, uint64_t more,
 	port_id owner = agents_owner(a, port);
 	uint8_t details[5] = { 0 };
 
-	count_more(a, port, counter, more);
+	agents_counter_add(a, port, counter, more);
 	store_be16(details + 2, (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	details[4] = a->topo->ports[port].number;
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (more > 0 && counter >= causes[i].first &&
 		    counter < causes[i].first + causes[i].n)
-			notice_raise(a, owner, causes[i].trap, details, sizeof(details), now);
+			agents_notice_raise(a, owner, causes[i].trap, details, sizeof(details),
+					    now);
 }
 
-/* Of an end port: whose packet, by which key. */
-static void tell_end(struct agents *a, port_id port, const struct violation *v, hd_time now)
+/* Traps 257 and 258, of an end port. */
+static void report_at_end(struct agents *a, port_id port, const struct key_violation *v,
+			  hd_time now)
 {
 	uint8_t details[18] = { 0 };
 
@@ -137,13 +139,14 @@ static void tell_end(struct agents *a, port_id port, const struct violation *v, 
 	store_be32(details + 6, v->key);
 	store_be32(details + 10, (uint32_t)v->sl << 28 | v->from_qp);
 	store_be32(details + 14, v->to_qp);
-	notice_raise(a, port, v->is_qkey ? 258 : 257, details, sizeof(details), now);
+	agents_notice_raise(a, port, v->is_qkey ? 258 : 257, details, sizeof(details), now);
 }
 
-/* Of a switch: the same, and where it was. */
-static void tell_switch(struct agents *a, port_id port, const struct violation *v, hd_time now)
+/* Trap 259, of a switch; includes the port. */
+static void report_at_switch(struct agents *a, port_id port, const struct key_violation *v,
+			     hd_time now)
 {
-	enum { LIDS_KEY_SL = 0x0F, QUEUE_PAIRS = 0x30 }; /* what is there */
+	enum { LIDS_KEY_SL = 0x0F, QUEUE_PAIRS = 0x30 }; /* DataValid bits */
 	port_id owner = agents_owner(a, port);
 	uint8_t details[51] = { 0 };
 
@@ -155,11 +158,11 @@ static void tell_switch(struct agents *a, port_id port, const struct violation *
 	store_be32(details + 12, v->to_qp);
 	store_be16(details + 48, (uint16_t)info_get(a, a->ports[owner].info, PORT_LID));
 	details[50] = a->topo->ports[port].number;
-	notice_raise(a, owner, 259, details, sizeof(details), now);
+	agents_notice_raise(a, owner, 259, details, sizeof(details), now);
 }
 
-void violation_note(struct agents *a, port_id port, const struct violation *v, uint64_t n,
-		    hd_time now)
+void agents_violation_add(struct agents *a, port_id port, const struct key_violation *v, uint64_t n,
+			  hd_time now)
 {
 	enum port_field counter = v->is_qkey ? PORT_QKEY_VIOLATIONS : PORT_PKEY_VIOLATIONS;
 	uint8_t *info = a->ports[port].info;
@@ -168,15 +171,15 @@ void violation_note(struct agents *a, port_id port, const struct violation *v, u
 	if (n == 0)
 		return;
 	if (agents_owner(a, port) != port) {
-		tell_switch(a, port, v, now);
+		report_at_switch(a, port, v, now);
 		return;
 	}
-	/* It stays at its end. */
+	/* An end port counts the violation itself. */
 	info_set(a, info, counter, n < UINT16_MAX - before ? before + n : UINT16_MAX);
-	tell_end(a, port, v, now);
+	report_at_end(a, port, v, now);
 }
 
-hd_time notices_next(const struct agents *a)
+hd_time agents_notices_next(const struct agents *a)
 {
 	hd_time first = HD_TIME_NEVER;
 
@@ -186,7 +189,7 @@ hd_time notices_next(const struct agents *a)
 	return first;
 }
 
-void notices_run(struct agents *a, hd_time now)
+void agents_notices_run(struct agents *a, hd_time now)
 {
 	for (size_t i = 0; i < a->n_notices; i++) {
 		if (a->notices[i].due > now)
@@ -194,6 +197,6 @@ void notices_run(struct agents *a, hd_time now)
 		a->notices[i].due = now + timeout_of(a, a->notices[i].port);
 		struct notice copy = a->notices[i];
 
-		say(a, &copy, now);
+		send_notice(a, &copy, now);
 	}
 }

@@ -6,13 +6,12 @@
 #include "subnet/subnet.h"
 
 /*
- * The way of packets, by the tables as they are: over links that are open, by
- * forwarding and multicast tables, on lanes that carry data.
+ * Forwarding of packets by the programmed tables, over links that can carry them, on VLs for data.
  */
 
 enum { MFT_POSITION = 16 };
 
-static bool is_open(const struct way *w, port_id p)
+static bool carries_on(const struct lid_path *w, port_id p)
 {
 	const struct agents *a = w->agents;
 	uint64_t state = info_get(a, a->ports[p].info, PORT_STATE);
@@ -20,7 +19,7 @@ static bool is_open(const struct way *w, port_id p)
 	return w->management ? state >= LINK_INIT : state == LINK_ACTIVE;
 }
 
-static bool is_for(const struct way *w, port_id p)
+static bool is_destination(const struct lid_path *w, port_id p)
 {
 	const struct agents *a = w->agents;
 	const uint8_t *info = a->ports[agents_owner(a, p)].info;
@@ -30,7 +29,7 @@ static bool is_for(const struct way *w, port_id p)
 	return base != 0 && w->lid >= base && w->lid < base + n;
 }
 
-unsigned way_lane(const struct way *w, port_id at, port_id out)
+unsigned agents_path_vl(const struct lid_path *w, port_id at, port_id out)
 {
 	const struct topo *t = w->agents->topo;
 	const struct agent_node *n = node_of(w->agents, out);
@@ -46,93 +45,95 @@ unsigned way_lane(const struct way *w, port_id at, port_id out)
 	return n->sl2vl[row][w->sl / 2] >> (w->sl % 2 ? 0 : 4) & 15;
 }
 
-bool way_crosses(const struct way *w, port_id out)
+bool agents_path_open(const struct lid_path *w, port_id out)
 {
 	port_id in = w->agents->topo->ports[out].peer;
 
-	return in != TOPO_NONE && is_open(w, out) && is_open(w, in);
+	return in != TOPO_NONE && carries_on(w, out) && carries_on(w, in);
 }
 
-/* Whether it can go from `at` over the cable of `out`. */
-static bool leads(const struct way *w, port_id at, port_id out)
+/* True if the link of `out` and the VL there can carry the packet. */
+static bool path_open_for(const struct lid_path *w, port_id at, port_id out)
 {
-	return way_crosses(w, out) && (w->management || way_lane(w, at, out) != VL_MANAGEMENT);
+	return agents_path_open(w, out) &&
+	       (w->management || agents_path_vl(w, at, out) != VL_MANAGEMENT);
 }
 
-enum way_end way_next(const struct way *w, port_id at, bool begins, port_id *out)
+enum path_step agents_path_next(const struct lid_path *w, port_id at, bool is_source, port_id *out)
 {
 	const struct topo_node *t = topo_node_of(w->agents->topo, at);
 	const struct agent_node *n = node_of(w->agents, at);
 
-	if (is_for(w, at))
-		return WAY_HERE;
+	if (is_destination(w, at))
+		return PATH_ARRIVED;
 	if (t->kind == NODE_SWITCH) {
 		unsigned to = w->lid < n->lft_size ? n->lft[w->lid] : LFT_NO_PORT;
 
 		if (to == 0 || to > t->n_ports)
-			return WAY_LOST;
+			return PATH_LOST;
 		*out = t->first_port + to;
-	} else if (begins) {
+	} else if (is_source) {
 		*out = at;
 	} else {
-		return WAY_LOST; /* adapters pass nothing on */
+		return PATH_LOST; /* adapters do not forward */
 	}
-	return leads(w, at, *out) ? WAY_ON : WAY_LOST;
+	return path_open_for(w, at, *out) ? PATH_FORWARD : PATH_LOST;
 }
 
-/* ---- data */
+/* ---- data packets */
 
-static void follow_one(const struct way *w, port_id at, const struct agents_way *tell)
+static void trace_unicast(const struct lid_path *w, port_id at,
+			  const struct agents_path_observer *observer)
 {
 	port_id out;
-	enum way_end end;
+	enum path_step end;
 
-	for (unsigned hops = 0;
-	     (end = way_next(w, at, hops == 0, &out)) == WAY_ON && hops < WAY_MAX_HOPS; hops++) {
+	for (unsigned hops = 0; (end = agents_path_next(w, at, hops == 0, &out)) == PATH_FORWARD &&
+				hops < PATH_MAX_HOPS;
+	     hops++) {
 		at = w->agents->topo->ports[out].peer;
-		if (tell->pass)
-			tell->pass(tell->context, out, at);
+		if (observer->on_link)
+			observer->on_link(observer->context, out, at);
 	}
-	if (end == WAY_HERE)
-		tell->arrive(tell->context, agents_owner(w->agents, at));
+	if (end == PATH_ARRIVED)
+		observer->on_arrival(observer->context, agents_owner(w->agents, at));
 }
 
-/* A packet of a group, whose copies go several ways. */
-struct group_walk {
-	const struct way *way;
-	const struct agents_way *tell;
+/* Copies of one multicast packet. */
+struct multicast_trace {
+	const struct lid_path *path;
+	const struct agents_path_observer *observer;
 	/*
-	 * Ports that it has left by: a tree takes each but once, and in groups
-	 * whose tables lead in circles it would multiply for ever.
+	 * Output ports used so far: each sends at most one copy, so that a loop in the tables ends.
 	 */
-	bool *left;
+	bool *used;
 };
 
-static void follow_group(const struct group_walk *g, port_id in);
+static void trace_multicast(const struct multicast_trace *g, port_id in);
 
-static void cross_copy(const struct group_walk *g, port_id at, port_id out)
+static void send_copy(const struct multicast_trace *g, port_id at, port_id out)
 {
-	port_id in = g->way->agents->topo->ports[out].peer;
+	port_id in = g->path->agents->topo->ports[out].peer;
 
-	if (g->left[out] || !leads(g->way, at, out))
+	if (g->used[out] || !path_open_for(g->path, at, out))
 		return;
-	g->left[out] = true;
-	if (g->tell->pass)
-		g->tell->pass(g->tell->context, out, in);
-	follow_group(g, in);
+	g->used[out] = true;
+	if (g->observer->on_link)
+		g->observer->on_link(g->observer->context, out, in);
+	trace_multicast(g, in);
 }
 
-/* From the port by which it came, out of all others of the group. */
-static void follow_group(const struct group_walk *g, port_id in)
+/* Sends copies from input port `in` to all other ports of the group. */
+static void trace_multicast(const struct multicast_trace *g, port_id in)
 {
-	const struct agents *a = g->way->agents;
+	const struct agents *a = g->path->agents;
 	const struct topo_node *t = topo_node_of(a->topo, in);
 	const struct agent_node *n = node_of(a, in);
 	size_t positions = t->n_ports / MFT_POSITION + 1U;
-	size_t group = g->way->lid - (size_t)LID_FIRST_MCAST;
+	size_t group = g->path->lid - (size_t)LID_FIRST_MCAST;
 
 	if (t->kind != NODE_SWITCH) {
-		g->tell->arrive(g->tell->context, in);
+		g->observer->on_arrival(g->observer->context, in);
 		return;
 	}
 	for (unsigned out = 0; group < n->n_mlids && out <= t->n_ports; out++) {
@@ -141,28 +142,29 @@ static void follow_group(const struct group_walk *g, port_id in)
 		if (out == a->topo->ports[in].number || !(set >> out % MFT_POSITION & 1))
 			continue;
 		if (out == 0)
-			g->tell->arrive(g->tell->context, t->first_port);
+			g->observer->on_arrival(g->observer->context, t->first_port);
 		else
-			cross_copy(g, in, t->first_port + out);
+			send_copy(g, in, t->first_port + out);
 	}
 }
 
-void agents_follow(const struct agents *a, port_id from, uint16_t lid, unsigned sl,
-		   const struct agents_way *way)
+void agents_trace(const struct agents *a, port_id from, uint16_t lid, unsigned sl,
+		  const struct agents_path_observer *observer)
 {
-	const struct way w = { .agents = a, .lid = lid, .sl = sl & 15 };
+	const struct lid_path w = { .agents = a, .lid = lid, .sl = sl & 15 };
 
-	if (!is_open(&w, from))
+	if (!carries_on(&w, from))
 		return;
 	if (lid < LID_FIRST_MCAST) {
-		follow_one(&w, from, way);
+		trace_unicast(&w, from, observer);
 		return;
 	}
-	const struct group_walk g = { &w, way, hd_alloc(a->topo->n_ports, sizeof(*g.left)) };
+	const struct multicast_trace g = { &w, observer,
+					   hd_alloc(a->topo->n_ports, sizeof(*g.used)) };
 
 	if (topo_node_of(a->topo, from)->kind == NODE_SWITCH)
-		follow_group(&g, from);
+		trace_multicast(&g, from);
 	else
-		cross_copy(&g, from, from);
-	free(g.left);
+		send_copy(&g, from, from);
+	free(g.used);
 }

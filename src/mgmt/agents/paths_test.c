@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The way of data by tables that were set through MADs. */
+/* Tracing of data packets by tables that were set through MADs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -14,42 +14,42 @@
 
 enum { SWITCHES = 3, HOST = 8, GROUP = 0xC000, DATA = 64 };
 
-struct world {
+struct trace_fixture {
 	struct topo topo;
 	struct agents *agents;
-	unsigned passed, ended;
-	bool has[SWITCHES]; /* which hosts */
+	unsigned n_links, n_arrived;
+	bool reached[SWITCHES]; /* hosts that a packet has reached */
 };
 
-static port_id host_of(const struct world *w, unsigned i)
+static port_id host_of(const struct trace_fixture *w, unsigned i)
 {
 	return topo_port_of(&w->topo, SWITCHES + i, 1);
 }
 
-static void pass(void *context, port_id out, port_id in)
+static void on_link(void *context, port_id out, port_id in)
 {
-	struct world *w = context;
+	struct trace_fixture *w = context;
 
 	assert_int_equal(w->topo.ports[out].peer, in);
-	w->passed++;
+	w->n_links++;
 }
 
-static void arrive(void *context, port_id end)
+static void on_arrival(void *context, port_id end)
 {
-	struct world *w = context;
+	struct trace_fixture *w = context;
 
-	w->ended++;
+	w->n_arrived++;
 	for (unsigned i = 0; i < SWITCHES; i++)
-		w->has[i] |= host_of(w, i) == end;
+		w->reached[i] |= host_of(w, i) == end;
 }
 
 /* A ring of switches by ports 1 and 2, with a host on port 8 of each. */
-static void start(struct world *w)
+static void start(struct trace_fixture *w)
 {
 	const struct agents_options o = { 0 };
 	const struct agents_events e = { 0 };
 
-	*w = (struct world){ 0 };
+	*w = (struct trace_fixture){ 0 };
 	topo_init(&w->topo);
 	for (unsigned i = 0; i < SWITCHES; i++)
 		add_switch(&w->topo, HOST);
@@ -66,14 +66,14 @@ static void start(struct world *w)
 		agents_port_set(w->agents, host_of(w, i), PORT_LID, i + 1);
 }
 
-static void finish(struct world *w)
+static void finish(struct trace_fixture *w)
 {
 	agents_free(w->agents);
 	topo_fini(&w->topo);
 }
 
-/* A table of switch `i`, set by its own host. */
-static void set(struct world *w, unsigned i, uint16_t attribute, const uint8_t *data)
+/* Sets a table of switch `i` from its own host. */
+static void set(struct trace_fixture *w, unsigned i, uint16_t attribute, const uint8_t *data)
 {
 	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
 				.method = MAD_SET,
@@ -89,7 +89,7 @@ static void set(struct world *w, unsigned i, uint16_t attribute, const uint8_t *
 	agents_send(w->agents, host_of(w, i), &to, mad, MAD_SIZE, 0);
 }
 
-static void set_group(struct world *w, unsigned i, uint16_t ports)
+static void set_group(struct trace_fixture *w, unsigned i, uint16_t ports)
 {
 	uint8_t data[64] = { 0 };
 
@@ -97,57 +97,57 @@ static void set_group(struct world *w, unsigned i, uint16_t ports)
 	set(w, i, ATTR_MULTICAST_FORWARDING, data);
 }
 
-static void follow(struct world *w, unsigned from, uint16_t lid)
+static void trace(struct trace_fixture *w, unsigned from, uint16_t lid)
 {
-	const struct agents_way way = { pass, arrive, w };
+	const struct agents_path_observer observer = { on_link, on_arrival, w };
 
-	w->passed = w->ended = 0;
-	memset(w->has, 0, sizeof(w->has));
-	agents_follow(w->agents, host_of(w, from), lid, 0, &way);
+	w->n_links = w->n_arrived = 0;
+	memset(w->reached, 0, sizeof(w->reached));
+	agents_trace(w->agents, host_of(w, from), lid, 0, &observer);
 }
 
-enum { ON = 1 << 1, BACK = 1 << 2, OWN = 1 << HOST };
+enum { NEXT = 1 << 1, PREVIOUS = 1 << 2, HOST_PORT = 1 << HOST };
 
-static void a_tree_brings_one_copy_to_each_member(void **state)
+static void multicast_tree_delivers_one_copy_per_member(void **state)
 {
-	struct world w;
+	struct trace_fixture w;
 
 	(void)state;
 	start(&w);
-	set_group(&w, 0, ON | OWN);
-	set_group(&w, 1, ON | BACK | OWN);
-	set_group(&w, 2, BACK | OWN);
+	set_group(&w, 0, NEXT | HOST_PORT);
+	set_group(&w, 1, NEXT | PREVIOUS | HOST_PORT);
+	set_group(&w, 2, PREVIOUS | HOST_PORT);
 	for (unsigned i = 0; i < SWITCHES; i++) {
-		follow(&w, i, GROUP);
-		assert_int_equal(w.ended, SWITCHES - 1);
-		/* Its own cable, two between switches, two to members. */
-		assert_int_equal(w.passed, 1 + 2 + 2);
+		trace(&w, i, GROUP);
+		assert_int_equal(w.n_arrived, SWITCHES - 1);
+		/* The sender's cable, two between switches, two to members. */
+		assert_int_equal(w.n_links, 1 + 2 + 2);
 		for (unsigned k = 0; k < SWITCHES; k++)
-			assert_int_equal(w.has[k], k != i);
+			assert_int_equal(w.reached[k], k != i);
 	}
 	finish(&w);
 }
 
-/* Copies go round and meet their switch again: an end all the same. */
-static void a_circle_ends(void **state)
+/* Copies that return to a switch are not sent again. */
+static void multicast_loop_ends(void **state)
 {
-	struct world w;
+	struct trace_fixture w;
 
 	(void)state;
 	start(&w);
 	for (unsigned i = 0; i < SWITCHES; i++)
-		set_group(&w, i, ON | BACK | OWN);
-	follow(&w, 0, GROUP);
-	assert_true(w.has[0] && w.has[1] && w.has[2]);
-	assert_true(w.passed <= w.topo.n_ports);
+		set_group(&w, i, NEXT | PREVIOUS | HOST_PORT);
+	trace(&w, 0, GROUP);
+	assert_true(w.reached[0] && w.reached[1] && w.reached[2]);
+	assert_true(w.n_links <= w.topo.n_ports);
 	finish(&w);
 }
 
-/* Also by forwarding tables; and one that leads to its host arrives. */
-static void a_circle_of_forwarding_loses_the_packet(void **state)
+/* Unicast packets in a loop are lost; a table that leads to the host delivers. */
+static void forwarding_loop_loses_the_packet(void **state)
 {
 	uint8_t round[64], home[64];
-	struct world w;
+	struct trace_fixture w;
 
 	(void)state;
 	start(&w);
@@ -156,26 +156,26 @@ static void a_circle_of_forwarding_loses_the_packet(void **state)
 	home[3] = HOST;
 	for (unsigned i = 0; i < SWITCHES; i++)
 		set(&w, i, ATTR_LINEAR_FORWARDING, round);
-	follow(&w, 0, 3);
-	assert_int_equal(w.ended, 0);
-	assert_true(w.passed > SWITCHES && w.passed <= 64);
+	trace(&w, 0, 3);
+	assert_int_equal(w.n_arrived, 0);
+	assert_true(w.n_links > SWITCHES && w.n_links <= 64);
 	set(&w, 2, ATTR_LINEAR_FORWARDING, home);
-	follow(&w, 0, 3);
-	assert_int_equal(w.ended, 1);
-	assert_true(w.has[2]);
-	assert_int_equal(w.passed, 4);
+	trace(&w, 0, 3);
+	assert_int_equal(w.n_arrived, 1);
+	assert_true(w.reached[2]);
+	assert_int_equal(w.n_links, 4);
 	finish(&w);
 }
 
-/* Any tables whatever: no more cables than there are, or hops. */
-static void no_table_keeps_a_packet_for_ever(void **state)
+/* For random tables, no more cables than ports, and no more hops than the limit. */
+static void random_tables_cannot_loop_forever(void **state)
 {
 	struct rng r;
 
 	(void)state;
 	rng_init(&r, 5, 0);
 	for (unsigned n = 0; n < 200; n++) {
-		struct world w;
+		struct trace_fixture w;
 
 		start(&w);
 		for (unsigned i = 0; i < SWITCHES; i++) {
@@ -187,10 +187,10 @@ static void no_table_keeps_a_packet_for_ever(void **state)
 			set_group(&w, i, (uint16_t)rng_below(&r, 65536));
 		}
 		for (unsigned i = 0; i < SWITCHES; i++) {
-			follow(&w, i, GROUP);
-			assert_true(w.passed <= w.topo.n_ports);
-			follow(&w, i, (uint16_t)(1 + rng_below(&r, 4)));
-			assert_true(w.passed <= 64 && w.ended <= 1);
+			trace(&w, i, GROUP);
+			assert_true(w.n_links <= w.topo.n_ports);
+			trace(&w, i, (uint16_t)(1 + rng_below(&r, 4)));
+			assert_true(w.n_links <= 64 && w.n_arrived <= 1);
 		}
 		finish(&w);
 	}
@@ -199,10 +199,10 @@ static void no_table_keeps_a_packet_for_ever(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tree_brings_one_copy_to_each_member),
-		cmocka_unit_test(a_circle_ends),
-		cmocka_unit_test(a_circle_of_forwarding_loses_the_packet),
-		cmocka_unit_test(no_table_keeps_a_packet_for_ever),
+		cmocka_unit_test(multicast_tree_delivers_one_copy_per_member),
+		cmocka_unit_test(multicast_loop_ends),
+		cmocka_unit_test(forwarding_loop_loses_the_packet),
+		cmocka_unit_test(random_tables_cannot_loop_forever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

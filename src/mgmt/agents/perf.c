@@ -7,20 +7,19 @@
 #include "wire/cursor.h"
 
 /*
- * The performance agent: counters of 64 bits, shown in fields of their own
- * width, which stay at their greatest value; a Set writes those that its
- * CounterSelect names (a reset writes zeros).
+ * The performance agent. Counters have 64 bits; attributes show them in fields of their own width,
+ * saturated. A Set writes the counters that its CounterSelect names (a reset writes zeros).
  */
 
-/* A counter, the field that shows it, and its bit of CounterSelect. */
-struct shown {
-	const char *field; /* of several: without the number */
+/* A counter, its field, and its bit in CounterSelect. */
+struct counter_field {
+	const char *field; /* of an array: without the index */
 	unsigned counter;
 	unsigned bit; /* from 16 on: of CounterSelect2 */
-	unsigned n;   /* of several, each with a bit: how many */
+	unsigned n;   /* size of an array with one bit per element; 0: a single field */
 };
 
-static const struct shown port_counters[] = {
+static const struct counter_field port_counters[] = {
 	{ "SymbolErrorCounter", COUNT_SYMBOL_ERROR, 0, 0 },
 	{ "LinkErrorRecoveryCounter", COUNT_LINK_RECOVERY, 1, 0 },
 	{ "LinkDownedCounter", COUNT_LINK_DOWNED, 2, 0 },
@@ -42,7 +41,7 @@ static const struct shown port_counters[] = {
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown port_counters_ext[] = {
+static const struct counter_field port_counters_ext[] = {
 	{ "PortXmitData", COUNT_XMIT_DATA, 0, 0 },
 	{ "PortRcvData", COUNT_RCV_DATA, 1, 0 },
 	{ "PortXmitPkts", COUNT_XMIT_PKTS, 2, 0 },
@@ -68,7 +67,7 @@ static const struct shown port_counters_ext[] = {
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown rcv_errors[] = {
+static const struct counter_field rcv_errors[] = {
 	{ "PortLocalPhysicalErrors", COUNT_LOCAL_PHYSICAL, 0, 0 },
 	{ "PortMalformedPktErrors", COUNT_MALFORMED, 1, 0 },
 	{ "PortBufferOverrunErrors", COUNT_OVERRUN, 2, 0 },
@@ -78,7 +77,7 @@ static const struct shown rcv_errors[] = {
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown xmit_discards[] = {
+static const struct counter_field xmit_discards[] = {
 	{ "PortInactiveDiscards", COUNT_INACTIVE_DISCARDS, 0, 0 },
 	{ "PortNeighborMTUDiscards", COUNT_MTU_DISCARDS, 1, 0 },
 	{ "PortSwLifetimeLimitDiscards", COUNT_LIFETIME_DISCARDS, 2, 0 },
@@ -86,30 +85,30 @@ static const struct shown xmit_discards[] = {
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown flow_control[] = {
+static const struct counter_field flow_control[] = {
 	{ "PortXmitFlowPkts", COUNT_XMIT_FLOW, 0, 0 },
 	{ "PortRcvFlowPkts", COUNT_RCV_FLOW, 1, 0 },
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown rcv_con_ctrl[] = {
+static const struct counter_field rcv_con_ctrl[] = {
 	{ "PortPktRcvFECN", COUNT_RCV_FECN, 0, 0 },
 	{ "PortPktRcvBECN", COUNT_RCV_BECN, 1, 0 },
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown xmit_con_ctrl[] = {
+static const struct counter_field xmit_con_ctrl[] = {
 	{ "PortXmitTimeCong", COUNT_XMIT_TIME_CONG, 0, 0 },
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown op_rcv[] = {
+static const struct counter_field op_rcv[] = {
 	{ "PortOpRcvPkts", COUNT_OP_RCV_PKTS, 0, 0 },
 	{ "PortOpRcvData", COUNT_OP_RCV_DATA, 1, 0 },
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown ext_speeds[] = {
+static const struct counter_field ext_speeds[] = {
 	{ "SyncHeaderErrorCounter", COUNT_SYNC_HEADER, 0, 0 },
 	{ "UnknownBlockCounter", COUNT_UNKNOWN_BLOCK, 1, 0 },
 	{ "ErrorDetectionCounterLane", COUNT_LANE_ERRORS, 2, 12 },
@@ -118,50 +117,50 @@ static const struct shown ext_speeds[] = {
 	{ NULL, 0, 0, 0 },
 };
 
-static const struct shown vl_packets[] = {
+static const struct counter_field vl_packets[] = {
 	{ "PortVLOpPackets", COUNT_VL_PACKETS, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown vl_data[] = {
+static const struct counter_field vl_data[] = {
 	{ "PortVLOpData", COUNT_VL_DATA, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown vl_xmit_wait[] = {
+static const struct counter_field vl_xmit_wait[] = {
 	{ "PortVLXmitWait", COUNT_VL_XMIT_WAIT, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown sl_xmit_data[] = {
+static const struct counter_field sl_xmit_data[] = {
 	{ "XmtDataSL", COUNT_SL_XMIT_DATA, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown sl_rcv_data[] = {
+static const struct counter_field sl_rcv_data[] = {
 	{ "RcvDataSL", COUNT_SL_RCV_DATA, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown vl_flow_errors[] = {
+static const struct counter_field vl_flow_errors[] = {
 	{ "PortVLXmitFlowCtlUpdateErrors", COUNT_VL_FLOW_ERRORS, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown sw_vl_congestion[] = {
+static const struct counter_field sw_vl_congestion[] = {
 	{ "SWPortVLCongestion", COUNT_SW_VL_CONGESTION, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown sl_rcv_fecn[] = {
+static const struct counter_field sl_rcv_fecn[] = {
 	{ "PortSLRcvFECN", COUNT_SL_RCV_FECN, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown sl_rcv_becn[] = {
+static const struct counter_field sl_rcv_becn[] = {
 	{ "PortSLRcvBECN", COUNT_SL_RCV_BECN, 0, 16 },
 	{ NULL, 0, 0, 0 },
 };
-static const struct shown vl_time_cong[] = {
+static const struct counter_field vl_time_cong[] = {
 	{ "PortVLXmitTimeCong", COUNT_VL_TIME_CONG, 0, 15 },
 	{ NULL, 0, 0, 0 },
 };
 
 static const struct {
 	uint16_t id;
-	const struct shown *rows;
+	const struct counter_field *rows;
 } attributes[] = {
 	{ ATTR_PORT_COUNTERS, port_counters },
 	{ ATTR_PORT_COUNTERS_EXT, port_counters_ext },
@@ -200,15 +199,15 @@ static uint64_t *counter_at(struct agents *a, port_id port, unsigned counter)
 	return &p->counters[counter];
 }
 
-void count_more(struct agents *a, port_id port, unsigned counter, uint64_t more)
+void agents_counter_add(struct agents *a, port_id port, unsigned counter, uint64_t more)
 {
 	uint64_t *c = counter_at(a, port, counter);
 
 	*c = more > UINT64_MAX - *c ? UINT64_MAX : *c + more;
 }
 
-/* Which of those that the row shows has this name; or -1. */
-static int shown_named(const struct shown *s, const char *name)
+/* The counter whose field has this name, or -1. */
+static int counter_named(const struct counter_field *s, const char *name)
 {
 	char full[64];
 
@@ -227,35 +226,36 @@ int agents_counter_named(const char *name)
 	int found = -1;
 
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
-		for (const struct shown *s = attributes[i].rows; s->field && found < 0; s++)
-			found = shown_named(s, name);
+		for (const struct counter_field *s = attributes[i].rows; s->field && found < 0; s++)
+			found = counter_named(s, name);
 	return found;
 }
 
-/* The ports that PortSelect names: one, or all of a switch (255). */
-struct selection {
+/* The ports that PortSelect names: one, or all ports of a switch (255). */
+struct port_selection {
 	port_id first, end;
 };
 
-static bool select_ports(const struct request *r, struct selection *out)
+static bool select_ports(const struct agent_request *r, struct port_selection *out)
 {
 	const struct topo_node *n = topo_node_of(r->agents->topo, r->port);
 	unsigned number = r->data[1];
 
 	if (number == 0xFF) {
-		*out = (struct selection){ n->first_port + 1, n->first_port + n->n_ports + 1U };
+		*out = (struct port_selection){ n->first_port + 1,
+						n->first_port + n->n_ports + 1U };
 		return true;
 	}
-	/* Tools that were told no port ask an adapter for its port 0. */
+	/* perfquery without a port number sends 0 to an adapter. */
 	if (number == 0 && n->kind != NODE_SWITCH)
 		number = r->agents->topo->ports[r->port].number;
 	if (number > n->n_ports)
 		return false;
-	*out = (struct selection){ n->first_port + number, n->first_port + number + 1 };
+	*out = (struct port_selection){ n->first_port + number, n->first_port + number + 1 };
 	return true;
 }
 
-static uint64_t sum(const struct agents *a, const struct selection *s, unsigned counter)
+static uint64_t sum(const struct agents *a, const struct port_selection *s, unsigned counter)
 {
 	uint64_t total = 0;
 
@@ -264,16 +264,17 @@ static uint64_t sum(const struct agents *a, const struct selection *s, unsigned 
 	return total;
 }
 
-static void set_all(struct agents *a, const struct selection *s, unsigned counter, uint64_t value)
+static void set_all(struct agents *a, const struct port_selection *s, unsigned counter,
+		    uint64_t value)
 {
 	for (port_id p = s->first; p < s->end; p++)
 		if (a->ports[p].counters || value)
 			*counter_at(a, p, counter) = value;
 }
 
-/* One field: written first if it was selected, and shown. */
-static void treat(struct request *r, const struct selection *s, const struct field *f,
-		  unsigned counter, bool selected)
+/* Writes the field if it is selected, then returns its value. */
+static void access_field(struct agent_request *r, const struct port_selection *s,
+			 const struct field *f, unsigned counter, bool selected)
 {
 	uint64_t greatest = f->width == 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
 
@@ -285,7 +286,7 @@ static void treat(struct request *r, const struct selection *s, const struct fie
 }
 
 /* CounterSelect, and above it CounterSelect2 where the attribute has one. */
-static uint64_t selected_bits(const struct request *r)
+static uint64_t selected_bits(const struct agent_request *r)
 {
 	uint64_t bits = load_be16(r->data + 2);
 
@@ -298,32 +299,33 @@ static uint64_t selected_bits(const struct request *r)
 	return bits;
 }
 
-static void treat_row(struct request *r, const struct record *record, const struct selection *s,
-		      const struct shown *row, uint64_t bits)
+static void access_row(struct agent_request *r, const struct record *record,
+		       const struct port_selection *s, const struct counter_field *row,
+		       uint64_t bits)
 {
 	struct field f;
 	char name[64];
 
 	if (row->n == 0) {
 		if (record_find(record, row->field, &f))
-			treat(r, s, &f, row->counter, bits >> row->bit & 1);
+			access_field(r, s, &f, row->counter, bits >> row->bit & 1);
 		return;
 	}
 	for (unsigned i = 0; i < row->n; i++) {
 		snprintf(name, sizeof(name), "%s%u", row->field, i);
 		if (record_find(record, name, &f))
-			treat(r, s, &f, row->counter + i, bits >> (row->bit + i) & 1);
+			access_field(r, s, &f, row->counter + i, bits >> (row->bit + i) & 1);
 	}
 }
 
-static uint16_t class_port_info(struct request *r)
+static uint16_t class_port_info(struct agent_request *r)
 {
 	enum {
 		ALL_PORT_SELECT = 1 << 8,
 		EXTENDED_WIDTH = 1 << 9,
 		XMIT_WAIT = 1 << 12,
 		QP1_DROPPED = 1 << 15,
-		/* Of the second mask, which stands above five other bits. */
+		/* a bit of CapabilityMask2, which is above five bits of RespTimeValue */
 		MORE_EXTENDED = 1 << (1 + 5),
 		RESPONSE_TIME = 16,
 	};
@@ -338,11 +340,11 @@ static uint16_t class_port_info(struct request *r)
 	return MAD_OK;
 }
 
-/* Ports sample no counters: none can be selected, none is under way. */
-static uint16_t samples_control(struct request *r)
+/* Sampling is not supported: no counter can be selected. */
+static uint16_t samples_control(struct agent_request *r)
 {
 	uint8_t op_code = r->data[0], port = r->data[1];
-	struct selection s;
+	struct port_selection s;
 
 	if (!select_ports(r, &s))
 		return MAD_INVALID_FIELD;
@@ -355,16 +357,16 @@ static uint16_t samples_control(struct request *r)
 	return MAD_OK;
 }
 
-uint16_t performance_agent(struct request *r)
+uint16_t agents_handle_perf(struct agent_request *r)
 {
 	const struct mad_attribute *attribute = mad_attribute(mad_class(MAD_PERF), r->attribute);
-	struct selection s;
+	struct port_selection s;
 
 	if (r->attribute == ATTR_CLASS_PORT_INFO)
 		return class_port_info(r);
 	if (r->attribute == ATTR_PORT_SAMPLES_CONTROL)
 		return samples_control(r);
-	/* Adapters have no lanes that a crossbar congests. */
+	/* Only switches have SwPortVLCongestion. */
 	if (r->attribute == ATTR_SW_PORT_VL_CONGESTION &&
 	    topo_node_of(r->agents->topo, r->port)->kind != NODE_SWITCH)
 		return MAD_UNSUPPORTED;
@@ -375,8 +377,8 @@ uint16_t performance_agent(struct request *r)
 			return MAD_INVALID_FIELD;
 		uint64_t bits = selected_bits(r);
 
-		for (const struct shown *row = attributes[i].rows; row->field; row++)
-			treat_row(r, attribute->record, &s, row, bits);
+		for (const struct counter_field *row = attributes[i].rows; row->field; row++)
+			access_row(r, attribute->record, &s, row, bits);
 		return MAD_OK;
 	}
 	return MAD_UNSUPPORTED;

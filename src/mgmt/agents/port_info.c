@@ -5,7 +5,7 @@
 #include "mgmt/agents/agents_internal.h"
 #include "subnet/subnet.h"
 
-/* What a Set changes at any port; of those marked, 0 leaves it as it was. */
+/* Fields that a Set changes at any port; zero_keeps: 0 means no change. */
 static const struct settable {
 	enum port_field field;
 	bool zero_keeps;
@@ -22,7 +22,7 @@ static const struct settable {
 	{ PORT_QKEY_VIOLATIONS, false },
 };
 
-/* And at those with a LID besides. */
+/* Additional fields at ports with a LID. */
 static const enum port_field settable_end[] = {
 	PORT_MKEY,    PORT_GID_PREFIX, PORT_LID,   PORT_SM_LID,     PORT_LEASE,
 	PORT_PROTECT, PORT_LMC,        PORT_SM_SL, PORT_MCAST_TRAP, PORT_SUBNET_TIMEOUT,
@@ -33,7 +33,7 @@ static const enum switch_field settable_switch[] = {
 	SWITCH_MCAST_OTHER, SWITCH_LIFE_TIME,    SWITCH_MCAST_TOP,
 };
 
-void port_fields_init(struct agents *a)
+void agents_fields_init(struct agents *a)
 {
 	port_fields_find(a->port_fields);
 	switch_fields_find(a->switch_fields);
@@ -53,17 +53,17 @@ port_id agents_owner(const struct agents *a, port_id p)
 	return n->kind == NODE_SWITCH ? n->first_port : p;
 }
 
-/* ---- a port as it is made */
+/* ---- initial state */
 
-unsigned port_lanes(const struct agents *a, port_id p)
+unsigned agents_data_vls(const struct agents *a, port_id p)
 {
 	uint64_t code = info_get(a, a->ports[p].info, PORT_OPER_VLS);
 
 	return vls_of_code(code ? code : 1);
 }
 
-/* Of 1 << enum link_speed: what LinkSpeed and LinkSpeedExt have a bit for. */
-static unsigned plain_speeds(unsigned speeds)
+/* `speeds` is a set of 1 << enum link_speed; returns LinkSpeed's and LinkSpeedExt's bits. */
+static unsigned basic_speeds(unsigned speeds)
 {
 	return speeds & 7;
 }
@@ -93,16 +93,16 @@ static void init_link(struct agents *a, port_id p, uint8_t *info)
 	const struct topo_port *tp = &a->topo->ports[p];
 	unsigned widths = tp->widths ? tp->widths : WIDTH_1X;
 	unsigned speeds = tp->speeds ? tp->speeds : 1U << SPEED_SDR;
-	/* Every port has the slowest. */
-	unsigned plain = plain_speeds(speeds) | 1;
+	/* Every port supports SDR. */
+	unsigned basic = basic_speeds(speeds) | 1;
 	unsigned extended = extended_speeds(speeds);
 
 	if (extended)
-		plain = 7;
+		basic = 7;
 	info_set(a, info, PORT_WIDTHS, widths);
 	info_set(a, info, PORT_WIDTHS_ENABLED, widths);
-	info_set(a, info, PORT_SPEEDS, plain);
-	info_set(a, info, PORT_SPEEDS_ENABLED, plain);
+	info_set(a, info, PORT_SPEEDS, basic);
+	info_set(a, info, PORT_SPEEDS_ENABLED, basic);
 	info_set(a, info, PORT_EXT_SPEEDS, extended);
 	info_set(a, info, PORT_EXT_SPEEDS_ENABLED, extended);
 	info_set(a, info, PORT_WIDTH, WIDTH_1X);
@@ -113,7 +113,7 @@ static void init_link(struct agents *a, port_id p, uint8_t *info)
 	init_capabilities(a, p, info, extended);
 }
 
-void port_info_init(struct agents *a, port_id p)
+void agents_port_info_init(struct agents *a, port_id p)
 {
 	const struct topo_port *tp = &a->topo->ports[p];
 	uint8_t *info = a->ports[p].info;
@@ -137,7 +137,7 @@ void port_info_init(struct agents *a, port_id p)
 	info_set(a, info, PORT_OVERRUN_ERRORS, 8);
 	if (agents_owner(a, p) == p)
 		info_set(a, info, PORT_GUID_CAP, 8);
-	/* A switch's own port has no cable and is always there. */
+	/* Port 0 of a switch has no cable and is always active. */
 	if (agents_owner(a, p) == p && tp->number == 0) {
 		info_set(a, info, PORT_STATE, LINK_ACTIVE);
 		info_set(a, info, PORT_PHYSICAL, PHYSICAL_LINK_UP);
@@ -146,9 +146,9 @@ void port_info_init(struct agents *a, port_id p)
 
 /* ---- Set */
 
-/* All ones enable whatever is there; ext. speeds have a code for none. */
-static void widen(struct agents *a, uint8_t *info, enum port_field enabled,
-		  enum port_field supported)
+/* All ones enable what is supported; LinkSpeedExtEnabled has code 30 for none. */
+static void expand_enabled(struct agents *a, uint8_t *info, enum port_field enabled,
+			   enum port_field supported)
 {
 	uint64_t all = (UINT64_C(1) << a->port_fields[enabled].width) - 1;
 	uint64_t value = info_get(a, info, enabled);
@@ -159,17 +159,17 @@ static void widen(struct agents *a, uint8_t *info, enum port_field enabled,
 		info_set(a, info, enabled, 0);
 }
 
-/* Whether what is to be enabled is all there. */
-static bool can_enable(struct agents *a, const uint8_t *info)
+/* True if the enabled widths and speeds are supported. */
+static bool is_supported(struct agents *a, const uint8_t *info)
 {
 	return !(info_get(a, info, PORT_WIDTHS_ENABLED) & ~info_get(a, info, PORT_WIDTHS)) &&
 	       !(info_get(a, info, PORT_SPEEDS_ENABLED) & ~info_get(a, info, PORT_SPEEDS)) &&
 	       !(info_get(a, info, PORT_EXT_SPEEDS_ENABLED) & ~info_get(a, info, PORT_EXT_SPEEDS));
 }
 
-static bool is_sound(struct agents *a, const uint8_t *info)
+static bool is_valid(struct agents *a, const uint8_t *info)
 {
-	return can_enable(a, info) &&
+	return is_supported(a, info) &&
 	       info_get(a, info, PORT_OPER_VLS) <= info_get(a, info, PORT_VL_CAP) &&
 	       info_get(a, info, PORT_NEIGHBOR_MTU) <= info_get(a, info, PORT_MTU_CAP) &&
 	       info_get(a, info, PORT_DOWN_DEFAULT) <= PHYSICAL_POLLING &&
@@ -177,8 +177,8 @@ static bool is_sound(struct agents *a, const uint8_t *info)
 	       info_get(a, info, PORT_SM_LID) < LID_FIRST_MCAST;
 }
 
-/* Whether a link may be told to go from one state to the other. */
-static bool may_become(uint64_t from, uint64_t to)
+/* Transitions of PortState that a Set may request. */
+static bool may_change_to(uint64_t from, uint64_t to)
 {
 	switch (to) {
 	case 0:
@@ -193,27 +193,27 @@ static bool may_become(uint64_t from, uint64_t to)
 	}
 }
 
-static void move_link(struct request *r, port_id p, uint64_t state, uint64_t physical)
+static void move_link(struct agent_request *r, port_id p, uint64_t state, uint64_t physical)
 {
 	struct agents *a = r->agents;
 	uint8_t *info = a->ports[p].info;
 
 	if (topo_node_of(a->topo, p)->kind == NODE_SWITCH && a->topo->ports[p].number == 0)
-		return; /* no cable, always there */
+		return; /* port 0 has no cable */
 	if (physical != 0) {
 		if (info_get(a, info, PORT_STATE) != LINK_DOWN)
-			link_down(a, p, r->now);
+			agents_link_down(a, p, r->now);
 		info_set(a, info, PORT_PHYSICAL, physical);
-		link_up(a, p, r->now);
+		agents_link_up(a, p, r->now);
 	} else if (state == LINK_DOWN) {
-		link_down(a, p, r->now);
-		link_up(a, p, r->now);
+		agents_link_down(a, p, r->now);
+		agents_link_up(a, p, r->now);
 	} else if (state != 0) {
 		info_set(a, info, PORT_STATE, state);
 	}
 }
 
-uint16_t port_info_set(struct request *r, port_id p)
+uint16_t agents_port_info_set(struct agent_request *r, port_id p)
 {
 	struct agents *a = r->agents;
 	struct agent_port *port = &a->ports[p];
@@ -228,11 +228,11 @@ uint16_t port_info_set(struct request *r, port_id p)
 		if (settable[i].zero_keeps && info_get(a, r->data, settable[i].field) == 0)
 			info_set(a, next, settable[i].field,
 				 info_get(a, port->info, settable[i].field));
-	widen(a, next, PORT_WIDTHS_ENABLED, PORT_WIDTHS);
-	widen(a, next, PORT_SPEEDS_ENABLED, PORT_SPEEDS);
-	widen(a, next, PORT_EXT_SPEEDS_ENABLED, PORT_EXT_SPEEDS);
-	if (!is_sound(a, next) || physical > PHYSICAL_DISABLED ||
-	    !may_become(info_get(a, port->info, PORT_STATE), state))
+	expand_enabled(a, next, PORT_WIDTHS_ENABLED, PORT_WIDTHS);
+	expand_enabled(a, next, PORT_SPEEDS_ENABLED, PORT_SPEEDS);
+	expand_enabled(a, next, PORT_EXT_SPEEDS_ENABLED, PORT_EXT_SPEEDS);
+	if (!is_valid(a, next) || physical > PHYSICAL_DISABLED ||
+	    !may_change_to(info_get(a, port->info, PORT_STATE), state))
 		return MAD_INVALID_FIELD;
 	memcpy(port->info, next, PORT_INFO_SIZE);
 	port->lease_end = HD_TIME_NEVER;

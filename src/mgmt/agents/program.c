@@ -7,11 +7,11 @@
 #include "wire/cursor.h"
 
 /*
- * What a manager programmed, as the struct that the simulator runs on: LIDs,
- * forwarding, lanes, arbitration, partitions.
+ * Copies the programmed state to struct subnet, on which the simulator runs: LIDs, forwarding
+ * tables, SL2VL, arbitration, partitions.
  */
 
-void agents_take_lids(const struct agents *a, struct topo *t)
+void agents_copy_lids(const struct agents *a, struct topo *t)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
 		const uint8_t *info = a->ports[p].info;
@@ -21,13 +21,13 @@ void agents_take_lids(const struct agents *a, struct topo *t)
 	}
 }
 
-void agents_take_links(const struct agents *a, struct topo *t)
+void agents_copy_links(const struct agents *a, struct topo *t)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
 		enum link_speed speed;
 		unsigned lanes;
 
-		if (!link_is_told(a, p))
+		if (!agents_link_is_limited(a, p))
 			continue;
 		agents_link(a, p, &lanes, &speed);
 		t->ports[p].speeds = (uint16_t)(1U << speed);
@@ -48,7 +48,7 @@ static void program_routes(const struct agents *a, struct subnet *s)
 	}
 }
 
-/* MLIDs that some switch of a subnet has a table for. */
+/* MLIDs for which a switch of the subnet has a table. */
 static uint32_t mlids_of(const struct agents *a, const struct subnet *s, unsigned subnet)
 {
 	uint32_t most = 0;
@@ -62,7 +62,7 @@ static uint32_t mlids_of(const struct agents *a, const struct subnet *s, unsigne
 	return most;
 }
 
-/* A switch's sets: bits of 16 ports in each position. */
+/* Port sets of a switch: bits of 16 ports in each position. */
 static void program_sets(const struct agents *a, struct subnet *s, switch_id sw)
 {
 	node_id v = s->node_of_switch[sw];
@@ -78,7 +78,7 @@ static void program_sets(const struct agents *a, struct subnet *s, switch_id sw)
 	}
 }
 
-/* MLIDs with ports are groups of the end ports that they lead to. */
+/* Each MLID with ports becomes a group; its members are the end ports that it reaches. */
 static void program_groups(const struct agents *a, struct subnet *s)
 {
 	for (unsigned i = 0; i < s->n_subnets; i++)
@@ -88,7 +88,7 @@ static void program_groups(const struct agents *a, struct subnet *s)
 	mcast_groups_from_tables(s);
 }
 
-static struct sl2vl lanes_at(const uint8_t *map)
+static struct sl2vl decode_sl2vl(const uint8_t *map)
 {
 	struct sl2vl out;
 
@@ -97,7 +97,7 @@ static struct sl2vl lanes_at(const uint8_t *map)
 	return out;
 }
 
-static void program_lanes(const struct agents *a, struct subnet *s, node_id v)
+static void program_sl2vl(const struct agents *a, struct subnet *s, node_id v)
 {
 	const struct topo_node *t = &s->topo->nodes[v];
 	const struct agent_node *n = &a->nodes[v];
@@ -109,20 +109,20 @@ static void program_lanes(const struct agents *a, struct subnet *s, node_id v)
 		struct sl2vl table;
 
 		if (t->kind != NODE_SWITCH) {
-			table = lanes_at(n->sl2vl[in]);
+			table = decode_sl2vl(n->sl2vl[in]);
 			if (in > 0)
 				subnet_set_port_sl2vl(s, t->first_port + in, &table);
 			continue;
 		}
 		for (unsigned out = 0; out < ports; out++) {
-			table = lanes_at(n->sl2vl[(size_t)in * ports + out]);
+			table = decode_sl2vl(n->sl2vl[(size_t)in * ports + out]);
 			subnet_set_sl2vl(s, s->switch_of_node[v], in, out, &table);
 		}
 	}
 }
 
-/* The entries up to the last that has a weight. */
-static uint8_t take_entries(const uint8_t (*blocks)[BLOCK_SIZE], unsigned cap,
+/* Copies entries up to the last with a weight; returns their number. */
+static uint8_t copy_entries(const uint8_t (*blocks)[BLOCK_SIZE], unsigned cap,
 			    struct vlarb_entry *out)
 {
 	unsigned n = 0;
@@ -148,8 +148,8 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 	if (port->vlarb) {
 		const uint8_t(*blocks)[BLOCK_SIZE] = (const uint8_t(*)[BLOCK_SIZE])port->vlarb;
 
-		table.n_low = take_entries(blocks, a->options.vlarb_cap, table.low);
-		table.n_high = take_entries(blocks + 2, a->options.vlarb_cap, table.high);
+		table.n_low = copy_entries(blocks, a->options.vlarb_cap, table.low);
+		table.n_high = copy_entries(blocks + 2, a->options.vlarb_cap, table.high);
 	}
 	table.high_limit = (uint8_t)info_get(a, port->info, PORT_HIGH_LIMIT);
 	subnet_set_vlarb(s, p, &table);
@@ -168,12 +168,12 @@ static void program_port(const struct agents *a, struct subnet *s, port_id p)
 void agents_program(const struct agents *a, struct subnet *s)
 {
 	for (port_id p = 0; p < s->topo->n_ports; p++)
-		s->vls_of_port[p] = (uint8_t)port_lanes(a, p);
+		s->vls_of_port[p] = (uint8_t)agents_data_vls(a, p);
 	subnet_reset_lanes(s);
 	program_routes(a, s);
 	program_groups(a, s);
 	for (node_id v = 0; v < s->topo->n_nodes; v++)
-		program_lanes(a, s, v);
+		program_sl2vl(a, s, v);
 	for (port_id p = 0; p < s->topo->n_ports; p++)
 		program_port(a, s, p);
 	s->engine = "live";
@@ -185,7 +185,7 @@ enum hd_status agents_subnet(const struct agents *a, struct diag *d, struct topo
 	const struct lid_options lids = { .order = LIDS_KEEP };
 
 	topo_copy(a->topo, t);
-	agents_take_lids(a, t);
+	agents_copy_lids(a, t);
 	subnet_init(s, t);
 	enum hd_status status = subnet_assign_lids(s, &lids, d);
 

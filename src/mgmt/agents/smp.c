@@ -7,22 +7,22 @@
 #include "wire/cursor.h"
 
 /*
- * The subnet management agent: one function per attribute, each for Get and
- * Set, which leaves what is there now in the data of the MAD.
+ * The subnet management agent: one function per attribute for Get and Set, which leaves the current
+ * value in the data of the MAD.
  */
 
-static const struct topo_node *node_at(const struct request *r)
+static const struct topo_node *node_at(const struct agent_request *r)
 {
 	return topo_node_of(r->agents->topo, r->port);
 }
 
-static struct agent_node *state_at(const struct request *r)
+static struct agent_node *state_at(const struct agent_request *r)
 {
 	return &r->agents->nodes[r->agents->topo->ports[r->port].node];
 }
 
-/* Port `number` of the node; of an adapter 0 is the one that was asked. */
-static port_id port_of(const struct request *r, unsigned number)
+/* Port `number` of the node; for an adapter, 0 is the receiving port. */
+static port_id port_of(const struct agent_request *r, unsigned number)
 {
 	if (number == 0 && !at_switch(r))
 		return r->port;
@@ -31,26 +31,26 @@ static port_id port_of(const struct request *r, unsigned number)
 	return node_at(r)->first_port + number;
 }
 
-/* ---- what a node is */
+/* ---- node attributes */
 
-static uint16_t node_description(struct request *r)
+static uint16_t node_description(struct agent_request *r)
 {
 	struct agent_node *n = state_at(r);
-	uint8_t made[BLOCK_SIZE] = { 0 };
+	uint8_t defaults[BLOCK_SIZE] = { 0 };
 	size_t len = strlen(node_at(r)->name);
 
 	if (r->method == MAD_SET || n->name)
 		return request_exchange(r, ensure(n->name, 1)[0], BLOCK_SIZE);
-	memcpy(made, node_at(r)->name, len < BLOCK_SIZE ? len : BLOCK_SIZE);
-	memcpy(r->data, made, BLOCK_SIZE);
+	memcpy(defaults, node_at(r)->name, len < BLOCK_SIZE ? len : BLOCK_SIZE);
+	memcpy(r->data, defaults, BLOCK_SIZE);
 	return MAD_OK;
 }
 
-static uint16_t node_info(struct request *r)
+static uint16_t node_info(struct agent_request *r)
 {
 	const struct topo_node *n = node_at(r);
 	uint8_t *d = r->data;
-	/* As NodeInfo counts them: adapter, switch, router. */
+	/* NodeInfo's codes: adapter, switch, router. */
 	static const uint8_t types[] = { [NODE_CA] = 1, [NODE_SWITCH] = 2, [NODE_ROUTER] = 3 };
 
 	if (r->method == MAD_SET)
@@ -70,7 +70,7 @@ static uint16_t node_info(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t switch_info(struct request *r)
+static uint16_t switch_info(struct agent_request *r)
 {
 	struct agents *a = r->agents;
 	uint8_t *info = state_at(r)->switch_info;
@@ -85,7 +85,7 @@ static uint16_t switch_info(struct request *r)
 		for (size_t i = 0; i < SWITCH_INFO_SIZE; i++)
 			info[i] = (uint8_t)((info[i] & ~a->writable_switch[i]) |
 					    (r->data[i] & a->writable_switch[i]));
-		/* Written as 1, it is forgotten. */
+		/* Writing 1 clears PortStateChange. */
 		if (field_get(change, r->data))
 			field_set(change, info, 0);
 	}
@@ -93,7 +93,7 @@ static uint16_t switch_info(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t guid_info(struct request *r)
+static uint16_t guid_info(struct agent_request *r)
 {
 	struct agent_port *p = &r->agents->ports[r->port];
 	uint64_t guid = at_switch(r) ? node_at(r)->guid : r->agents->topo->ports[r->port].guid;
@@ -104,12 +104,12 @@ static uint16_t guid_info(struct request *r)
 		memcpy(ensure(p->guids, 1)[0], r->data, BLOCK_SIZE);
 	if (p->guids)
 		memcpy(r->data, p->guids[0], BLOCK_SIZE);
-	/* The first is the port's own. */
+	/* Entry 0 is the port's own GUID and read-only. */
 	store_be64(r->data, guid);
 	return MAD_OK;
 }
 
-static uint16_t port_info(struct request *r)
+static uint16_t port_info(struct agent_request *r)
 {
 	port_id p = port_of(r, r->modifier & 0xFF);
 	uint16_t status = MAD_OK;
@@ -119,14 +119,14 @@ static uint16_t port_info(struct request *r)
 		return MAD_INVALID_FIELD;
 	bool again = r->method == MAD_SET && info_get(a, r->data, PORT_REREGISTER) != 0;
 	if (r->method == MAD_SET)
-		status = port_info_set(r, p);
+		status = agents_port_info_set(r, p);
 	if (status != MAD_OK)
 		return status;
 	memcpy(r->data, a->ports[p].info, PORT_INFO_SIZE);
-	/* The port that was asked, not the one that is told of. */
+	/* LocalPortNum is the receiving port, not the one that the attribute describes. */
 	info_set(a, r->data, PORT_NUMBER, a->topo->ports[r->port].number);
 	info_set(a, r->data, PORT_REREGISTER, again);
-	/* Who could set it knows it, even if it was another until now. */
+	/* A response to Set shows the M_Key also if the Set changed it. */
 	if (r->method == MAD_GET &&
 	    info_get(a, a->ports[agents_owner(a, p)].info, PORT_PROTECT) == 1 &&
 	    load_be64(r->bytes + SMP_MKEY) !=
@@ -137,7 +137,7 @@ static uint16_t port_info(struct request *r)
 
 /* ---- tables */
 
-static uint16_t pkey_table(struct request *r)
+static uint16_t pkey_table(struct agent_request *r)
 {
 	unsigned block = r->modifier & 0xFFFF;
 	port_id p = at_switch(r) ? port_of(r, r->modifier >> 16) : r->port;
@@ -154,8 +154,8 @@ static uint16_t pkey_table(struct request *r)
 	if (port->pkeys) {
 		uint16_t status = request_exchange(r, port->pkeys[block], BLOCK_SIZE);
 
-		if (r->method == MAD_SET && r->agents->events.keys_set)
-			r->agents->events.keys_set(r->agents->events.context, p);
+		if (r->method == MAD_SET && r->agents->events.pkeys_set)
+			r->agents->events.pkeys_set(r->agents->events.context, p);
 		return status;
 	}
 	if (block == 0)
@@ -163,16 +163,16 @@ static uint16_t pkey_table(struct request *r)
 	return MAD_OK;
 }
 
-/* Lanes as the field has them before anybody sets them. */
-static void default_sl2vl(const struct request *r, uint8_t *out)
+/* Default SL2VL table until the first Set. */
+static void default_sl2vl(const struct agent_request *r, uint8_t *out)
 {
-	struct sl2vl map = sl2vl_default(port_lanes(r->agents, r->port));
+	struct sl2vl map = sl2vl_default(agents_data_vls(r->agents, r->port));
 
 	for (unsigned sl = 0; sl < N_SLS; sl += 2)
 		out[sl / 2] = (uint8_t)(map.vl[sl] << 4 | map.vl[sl + 1]);
 }
 
-static void make_sl2vl(const struct request *r, struct agent_node *n, size_t count)
+static void make_sl2vl(const struct agent_request *r, struct agent_node *n, size_t count)
 {
 	if (n->sl2vl)
 		return;
@@ -181,8 +181,8 @@ static void make_sl2vl(const struct request *r, struct agent_node *n, size_t cou
 		default_sl2vl(r, n->sl2vl[i]);
 }
 
-/* Of a switch: of one pair of ports, or with wildcards of many at once. */
-static uint16_t sl2vl_of_switch(struct request *r)
+/* SL2VL of a switch: one pair of ports, or many with the wildcard bits. */
+static uint16_t sl2vl_of_switch(struct agent_request *r)
 {
 	enum { ALL_OUT = 0x10000, ALL_IN = 0x20000 };
 	struct agent_node *n = state_at(r);
@@ -206,7 +206,7 @@ static uint16_t sl2vl_of_switch(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t sl2vl(struct request *r)
+static uint16_t sl2vl(struct agent_request *r)
 {
 	struct agent_node *n = state_at(r);
 	unsigned number = r->agents->topo->ports[r->port].number;
@@ -221,7 +221,7 @@ static uint16_t sl2vl(struct request *r)
 	return request_exchange(r, n->sl2vl[number], SL2VL_SIZE);
 }
 
-/* OpenSM's built-in tables, until others are set: low 0:4,1:4,... */
+/* OpenSM's built-in tables until the first Set: low 0:4,1:4,... */
 static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned lanes, unsigned cap)
 {
 	struct vlarb table = vlarb_default(lanes);
@@ -234,7 +234,7 @@ static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned lanes, unsigne
 	}
 }
 
-static uint16_t vl_arbitration(struct request *r)
+static uint16_t vl_arbitration(struct agent_request *r)
 {
 	unsigned block = r->modifier >> 16;
 	port_id p = at_switch(r) ? port_of(r, r->modifier & 0xFF) : r->port;
@@ -243,21 +243,22 @@ static uint16_t vl_arbitration(struct request *r)
 	if (p == TOPO_NONE || block < 1 || block > VLARB_BLOCKS || (block - 1) % 2 >= per_table)
 		return MAD_INVALID_FIELD;
 	struct agent_port *port = &r->agents->ports[p];
-	uint8_t made[VLARB_BLOCKS][BLOCK_SIZE] = { 0 };
+	uint8_t defaults[VLARB_BLOCKS][BLOCK_SIZE] = { 0 };
 	uint8_t(*blocks)[BLOCK_SIZE] = port->vlarb;
 
 	if (!blocks) {
-		default_vlarb(made, port_lanes(r->agents, p), r->agents->options.vlarb_cap);
-		blocks = made;
+		default_vlarb(defaults, agents_data_vls(r->agents, p),
+			      r->agents->options.vlarb_cap);
+		blocks = defaults;
 		if (r->method == MAD_SET) {
 			blocks = ensure(port->vlarb, VLARB_BLOCKS);
-			memcpy(blocks, made, sizeof(made));
+			memcpy(blocks, defaults, sizeof(defaults));
 		}
 	}
 	return request_exchange(r, blocks[block - 1], BLOCK_SIZE);
 }
 
-static uint16_t linear_forwarding(struct request *r)
+static uint16_t linear_forwarding(struct agent_request *r)
 {
 	struct agent_node *n = state_at(r);
 	uint32_t first = r->modifier * BLOCK_SIZE;
@@ -278,8 +279,8 @@ static uint16_t linear_forwarding(struct request *r)
 	return request_exchange(r, n->lft + first, BLOCK_SIZE);
 }
 
-/* Sets of 16 ports each, for 32 MLIDs: a block and a position. */
-static uint16_t multicast_forwarding(struct request *r)
+/* Sets of 16 ports each for 32 MLIDs, selected by block and position. */
+static uint16_t multicast_forwarding(struct agent_request *r)
 {
 	enum { PER_BLOCK = BLOCK_SIZE / 2 };
 	struct agent_node *n = state_at(r);
@@ -309,15 +310,15 @@ static uint16_t multicast_forwarding(struct request *r)
 	return MAD_OK;
 }
 
-static uint16_t led_info(struct request *r)
+static uint16_t led_info(struct agent_request *r)
 {
 	return r->method == MAD_GET ? MAD_OK : MAD_UNSUPPORTED;
 }
 
-/* ---- who may ask */
+/* ---- M_Key */
 
-/* Who came with a wrong key, and by which way: trap 256. */
-static void tell_bad_key(const struct request *r, port_id owner)
+/* Trap 256: sender and route of a MAD with a wrong M_Key. */
+static void report_bad_key(const struct agent_request *r, port_id owner)
 {
 	enum { DIRECT = 0x80, CUT = 0x40, HOPS = 23, PATH = 24, LONGEST = 30 };
 	const struct agents *a = r->agents;
@@ -336,15 +337,14 @@ static void tell_bad_key(const struct request *r, port_id owner)
 		details[HOPS] = (uint8_t)(DIRECT | (cut ? CUT : 0) | hops);
 		memcpy(details + PATH, mad + DR_RETURN_PATH + 1, hops);
 	}
-	notice_raise(r->agents, owner, 256, details, sizeof(details), r->now);
+	agents_notice_raise(r->agents, owner, 256, details, sizeof(details), r->now);
 }
 
 /*
- * The M_Key of the port. A Set needs the right one, and so does a Get if the
- * port is protected; whoever has a wrong one hears nothing, the manager is
- * told, and the time until the protection lapses begins to run.
+ * Checks the M_Key. A Set needs it; a Get needs it if the port is protected. A request with a wrong
+ * key gets no response, raises trap 256 and starts the lease period.
  */
-static bool has_key(struct request *r)
+static bool has_key(struct agent_request *r)
 {
 	struct agents *a = r->agents;
 	port_id owner = agents_owner(a, r->port);
@@ -354,7 +354,7 @@ static bool has_key(struct request *r)
 	uint64_t lease = info_get(a, p->info, PORT_LEASE);
 
 	if (r->now >= p->lease_end) {
-		/* Anybody may read the key from now on, and set another. */
+		/* The lease has expired: the key can be read and replaced. */
 		info_set(a, p->info, PORT_PROTECT, 0);
 		p->lease_end = HD_TIME_NEVER;
 	}
@@ -368,15 +368,15 @@ static bool has_key(struct request *r)
 		info_set(a, p->info, PORT_MKEY_VIOLATIONS, violations + 1);
 	if (lease && p->lease_end == HD_TIME_NEVER)
 		p->lease_end = r->now + lease * HD_S;
-	tell_bad_key(r, owner);
+	report_bad_key(r, owner);
 	return false;
 }
 
-uint16_t subnet_agent(struct request *r)
+uint16_t agents_handle_smp(struct agent_request *r)
 {
 	static const struct {
 		uint16_t id;
-		uint16_t (*answer)(struct request *r);
+		uint16_t (*get_or_set)(struct agent_request *r);
 	} attributes[] = {
 		{ ATTR_NODE_DESCRIPTION, node_description },
 		{ ATTR_NODE_INFO, node_info },
@@ -398,7 +398,7 @@ uint16_t subnet_agent(struct request *r)
 			continue;
 		if (r->method == MAD_GET)
 			memset(r->data, 0, BLOCK_SIZE);
-		return attributes[i].answer(r);
+		return attributes[i].get_or_set(r);
 	}
 	return MAD_UNSUPPORTED;
 }

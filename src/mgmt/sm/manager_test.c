@@ -313,7 +313,7 @@ static void assert_all_are_reached(const struct world *w)
 	for (port_id p = 0; p < t.n_ports; p++)
 		if (t.ports[p].peer != TOPO_NONE && !is_plugged(w, p))
 			topo_unlink(&t, p);
-	agents_take_lids(w->agents, &t);
+	agents_copy_lids(w->agents, &t);
 	subnet_init(&s, &t);
 	assert_int_equal(subnet_assign_lids(&s, &keep, &d), HD_OK);
 	agents_program(w->agents, &s);
@@ -716,7 +716,7 @@ static void assert_path(struct world *w, port_id from, port_id to)
 		{ 25000, 15 }, { 100000, 16 }, { 300000, 18 },
 	};
 	struct least least = { w, 4096, 300000 };
-	const struct agents_way way = { cross, arrive_anywhere, &least };
+	const struct agents_path_observer way = { cross, arrive_anywhere, &least };
 	const uint16_t lids[] = {
 		(uint16_t)agents_port_get(w->agents, to, PORT_LID),
 		(uint16_t)agents_port_get(w->agents, from, PORT_LID),
@@ -728,7 +728,7 @@ static void assert_path(struct world *w, port_id from, port_id to)
 	store_be16(record + 40, lids[0]);
 	store_be16(record + 42, lids[1]);
 	assert_int_equal(count(w, ATTR_PATH_RECORD, 64, 1 << 4 | 1 << 5, record, &answer), 1);
-	agents_follow(w->agents, from, lids[0], 0, &way);
+	agents_trace(w->agents, from, lids[0], 0, &way);
 	for (unsigned i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++)
 		if (mtus[i].bytes == least.mtu)
 			mtu = mtus[i].code;
@@ -770,13 +770,13 @@ static void reached(void *context, port_id end)
 static void assert_group(const struct world *w, uint16_t mlid, const bool *is_member)
 {
 	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
-	const struct agents_way way = { NULL, reached, times };
+	const struct agents_path_observer way = { NULL, reached, times };
 
 	for (port_id from = 0; from < w->topo.n_ports; from++) {
 		if (!is_member[from])
 			continue;
 		memset(times, 0, w->topo.n_ports);
-		agents_follow(w->agents, from, mlid, 0, &way);
+		agents_trace(w->agents, from, mlid, 0, &way);
 		for (port_id p = 0; p < w->topo.n_ports; p++)
 			if (p != from)
 				assert_int_equal(times[p], is_member[p]);
@@ -883,11 +883,11 @@ static port_id next_answered(struct world *w)
 static void assert_is_reached(const struct world *w, port_id p, const port_id *others, unsigned n)
 {
 	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
-	const struct agents_way way = { NULL, reached, times };
+	const struct agents_path_observer way = { NULL, reached, times };
 
 	for (unsigned i = 0; i < n; i++) {
 		memset(times, 0, w->topo.n_ports);
-		agents_follow(w->agents, others[i], LID_FIRST_MCAST, 0, &way);
+		agents_trace(w->agents, others[i], LID_FIRST_MCAST, 0, &way);
 		if (others[i] != p)
 			assert_int_equal(times[p], 1);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* MADs that take time, held against sums that can be done by hand. */
+/* Timed MADs against sums computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,50 +12,51 @@
 #include "subnet/routing/fabric_for_tests.h"
 #include "wire/cursor.h"
 
-/* In ps; and MADs of five blocks, of which so many fit. */
+/* Times in ps; ROOM MADs of five blocks fit into the VL15 buffer. */
 enum { CABLE = 7000, SWITCH = 130000, AGENT = 10000000, ROOM = 9 };
 enum { BITS = 8 * (256 + 34), HOPS_MOST = 6 };
 
-struct world {
+struct transit_fixture {
 	struct topo topo;
-	struct mad_times times;
+	struct agents_timing times;
 	struct agents *agents;
-	unsigned answers;
+	unsigned responses;
 	hd_time now, last;
-	uint8_t classes[4]; /* of what has crossed cables */
-	unsigned n_crossed;
+	uint8_t classes[4]; /* of MADs in the order in which they crossed cables */
+	unsigned n_on_link;
 };
 
 static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
 		    size_t size)
 {
-	struct world *w = context;
+	struct transit_fixture *w = context;
 
 	(void)port;
 	(void)from;
 	assert_int_equal(size, MAD_SIZE);
 	if (mad[3] == MAD_GET_RESP) {
-		w->answers++;
+		w->responses++;
 		w->last = w->now;
 	}
 }
 
-static void crossed(void *context, const struct agents_crossing *c)
+static void on_link(void *context, const struct agents_link_event *c)
 {
-	struct world *w = context;
+	struct transit_fixture *w = context;
 
-	if (w->n_crossed < sizeof(w->classes))
-		w->classes[w->n_crossed] = c->mad[1];
-	w->n_crossed++;
+	if (w->n_on_link < sizeof(w->classes))
+		w->classes[w->n_on_link] = c->mad[1];
+	w->n_on_link++;
 }
 
-/* A host at a chain of switches: port 1 leads back, port 2 on. */
-static void start(struct world *w, unsigned switches)
+/* A host on a chain of switches: port 1 leads back to it, port 2 away. */
+static void start(struct transit_fixture *w, unsigned switches)
 {
 	struct agents_options o = { 0 };
 
-	*w = (struct world){ .times = { .switch_delay = SWITCH, .vl15_blocks = 5 * ROOM + 4 } };
-	const struct agents_events e = { arrived, w, NULL, crossed };
+	*w = (struct transit_fixture){ .times = { .switch_delay = SWITCH,
+						  .vl15_blocks = 5 * ROOM + 4 } };
+	const struct agents_events e = { arrived, w, NULL, on_link };
 
 	topo_init(&w->topo);
 	for (unsigned i = 0; i < switches; i++)
@@ -75,19 +76,19 @@ static void start(struct world *w, unsigned switches)
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
-static void finish(struct world *w)
+static void finish(struct transit_fixture *w)
 {
 	agents_free(w->agents);
 	free(w->times.cables);
 	topo_fini(&w->topo);
 }
 
-static port_id host_of(const struct world *w)
+static port_id host_of(const struct transit_fixture *w)
 {
 	return topo_port_of(&w->topo, w->topo.n_nodes - 1, 1);
 }
 
-static void ask(struct world *w, unsigned hops)
+static void send_request(struct transit_fixture *w, unsigned hops)
 {
 	struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
 				.method = MAD_GET,
@@ -103,8 +104,8 @@ static void ask(struct world *w, unsigned hops)
 	agents_send(w->agents, host_of(w), &to, mad, MAD_SIZE, w->now);
 }
 
-/* Until nothing is under way: notices are said again much later. */
-static void run(struct world *w)
+/* Runs until no MAD is in transit; notices are repeated much later. */
+static void run(struct transit_fixture *w)
 {
 	while (agents_next(w->agents) < w->now + HD_MS) {
 		w->now = agents_next(w->agents);
@@ -112,96 +113,96 @@ static void run(struct world *w)
 	}
 }
 
-static void a_question_takes_the_time_of_what_it_passes(void **state)
+static void request_takes_the_time_of_links_switches_and_agent(void **state)
 {
 	struct hd_rate rate = hd_rate_of_link(4, SPEED_SDR);
 
 	(void)state;
 	for (unsigned hops = 1; hops <= HOPS_MOST; hops++) {
-		struct world w;
+		struct transit_fixture w;
 		hd_time duration = hd_rate_duration(rate, BITS / 8);
 
 		start(&w, HOPS_MOST);
-		ask(&w, hops);
-		assert_int_equal(w.answers, 0);
+		send_request(&w, hops);
+		assert_int_equal(w.responses, 0);
 		run(&w);
-		assert_int_equal(w.answers, 1);
-		/* There past hops - 1 switches; back out of each of hops. */
+		assert_int_equal(w.responses, 1);
+		/* hops - 1 switches on the way there, hops on the way back. */
 		assert_int_equal(w.last, 2 * duration + 2 * hops * (hd_time)CABLE + AGENT +
 						 (2 * (hd_time)hops - 1) * SWITCH);
 		finish(&w);
 	}
 }
 
-/* A link sends one at a time; an agent answers one at a time. */
-static void a_row_of_questions_waits_for_the_agent(void **state)
+/* A link transmits one MAD at a time; an agent processes one at a time. */
+static void agent_processes_requests_one_at_a_time(void **state)
 {
 	struct hd_rate rate = hd_rate_of_link(4, SPEED_SDR);
-	struct world w;
+	struct transit_fixture w;
 
 	(void)state;
 	start(&w, 1);
 	for (unsigned i = 0; i < ROOM; i++)
-		ask(&w, 1);
+		send_request(&w, 1);
 	run(&w);
-	assert_int_equal(w.answers, ROOM);
+	assert_int_equal(w.responses, ROOM);
 	assert_int_equal(w.last, 2 * (hd_rate_duration(rate, BITS / 8) + CABLE) +
 					 ROOM * (hd_time)AGENT + SWITCH);
 	finish(&w);
 }
 
-static void what_vl15_has_no_room_for_is_lost_and_counted(void **state)
+static void mads_beyond_the_vl15_buffer_are_dropped_and_counted(void **state)
 {
-	struct world w;
+	struct transit_fixture w;
 	port_id in;
 
 	(void)state;
 	start(&w, 1);
 	in = w.topo.ports[host_of(&w)].peer;
 	for (unsigned i = 0; i < ROOM + 7; i++)
-		ask(&w, 1);
+		send_request(&w, 1);
 	run(&w);
-	assert_int_equal(w.answers, ROOM);
+	assert_int_equal(w.responses, ROOM);
 	assert_int_equal(agents_counter(w.agents, in, COUNT_VL15_DROPPED), 7);
-	/* The room is free again. */
+	/* The buffer is free again. */
 	for (unsigned i = 0; i < ROOM; i++)
-		ask(&w, 1);
+		send_request(&w, 1);
 	run(&w);
-	assert_int_equal(w.answers, 2 * ROOM);
+	assert_int_equal(w.responses, 2 * ROOM);
 	assert_int_equal(agents_counter(w.agents, in, COUNT_VL15_DROPPED), 7);
 	finish(&w);
 }
 
-/* A cable that goes while a MAD is under way takes it along, and its room. */
-static void what_cannot_go_on_leaves_its_room(void **state)
+/* MADs lost with a cable release their buffer. */
+static void lost_mads_release_their_buffer(void **state)
 {
-	struct world w;
+	struct transit_fixture w;
 
 	(void)state;
 	start(&w, 2);
 	for (unsigned round = 0; round < 3; round++) {
-		w.answers = 0;
+		w.responses = 0;
 		for (unsigned i = 0; i < ROOM; i++)
-			ask(&w, 2);
+			send_request(&w, 2);
 		agents_set_cable(w.agents, topo_port_of(&w.topo, 0, 2), false, w.now);
 		run(&w);
-		assert_int_equal(w.answers, 0);
+		assert_int_equal(w.responses, 0);
 		agents_set_cable(w.agents, topo_port_of(&w.topo, 0, 2), true, w.now);
 		for (unsigned i = 0; i < ROOM; i++)
-			ask(&w, 2);
+			send_request(&w, 2);
 		run(&w);
-		assert_int_equal(w.answers, ROOM);
+		assert_int_equal(w.responses, ROOM);
 	}
 	finish(&w);
 }
 
-/* Performance management waits for a link behind all that is on VL15. */
-static void subnet_management_goes_first(void **state)
+/* On a link, performance MADs wait for all MADs on VL15. */
+static void smps_precede_performance_mads(void **state)
 {
 	const struct mad_header h = { .mgmt_class = MAD_PERF, .method = MAD_GET };
 	const struct mad_address to = { .lid = 1, .pkey = 0xFFFF, .qp = 1 };
 	uint8_t mad[MAD_SIZE];
-	struct world w;
+	struct transit_fixture w;
 
 	(void)state;
 	start(&w, 1);
@@ -210,9 +211,9 @@ static void subnet_management_goes_first(void **state)
 	mad_write(&h, mad);
 	for (unsigned i = 0; i < 2; i++)
 		agents_send(w.agents, host_of(&w), &to, mad, MAD_SIZE, w.now);
-	ask(&w, 1);
+	send_request(&w, 1);
 	run(&w);
-	assert_int_equal(w.n_crossed, 4);
+	assert_int_equal(w.n_on_link, 4);
 	assert_int_equal(w.classes[0], MAD_SMP_DIRECT);
 	assert_int_equal(w.classes[1], MAD_PERF);
 	assert_int_equal(w.classes[2], MAD_PERF);
@@ -223,11 +224,11 @@ static void subnet_management_goes_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_question_takes_the_time_of_what_it_passes),
-		cmocka_unit_test(a_row_of_questions_waits_for_the_agent),
-		cmocka_unit_test(what_vl15_has_no_room_for_is_lost_and_counted),
-		cmocka_unit_test(what_cannot_go_on_leaves_its_room),
-		cmocka_unit_test(subnet_management_goes_first),
+		cmocka_unit_test(request_takes_the_time_of_links_switches_and_agent),
+		cmocka_unit_test(agent_processes_requests_one_at_a_time),
+		cmocka_unit_test(mads_beyond_the_vl15_buffer_are_dropped_and_counted),
+		cmocka_unit_test(lost_mads_release_their_buffer),
+		cmocka_unit_test(smps_precede_performance_mads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

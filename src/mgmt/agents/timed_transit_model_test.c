@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MADs that take time are packets on VL15: on a fabric without data each
- * arrives at the picosecond at which the simulator has it arrive, and those
- * that the one loses for want of room are those that the other does. Random
- * fabrics, each with links of several rates, said or trained, some of which
- * were told to do less than they can, cables of several lengths, switches of
- * its own delays, room and order; hosts that send at random and all at once.
+ * Timed SMPs are packets on VL15: on a fabric without data each arrives at the picosecond at which
+ * the simulator delivers it, and the same SMPs are lost for lack of VL15 buffer. Random fabrics:
+ * links of several configured or trained rates, some with disabled speeds, cables of several
+ * lengths, switch delays, buffer sizes and arbitration; hosts send at random times or in bursts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,29 +20,29 @@
 
 enum { MADS = 240, BYTES = 256 + 34 };
 
-struct sending {
+struct sent_mad {
 	uint32_t from, to; /* hosts */
 	hd_time sent;
-	hd_time simulated, arrived; /* 0: it does not */
+	hd_time simulated, arrived; /* 0: lost */
 };
 
-struct world {
+struct transit_model {
 	struct test_fabric fabric;
-	struct mad_times times;
-	bool *told; /* per port: to be the slowest */
+	struct agents_timing times;
+	bool *limited; /* per port: only the slowest speed is enabled */
 	struct agents *agents;
-	struct sending mads[MADS]; /* by time */
+	struct sent_mad mads[MADS]; /* by time */
 	hd_time now;
 	struct sim_arrival arrivals[MADS]; /* by host */
 	uint32_t mad_of[MADS];
-	uint32_t *first; /* of each host's in arrivals */
+	uint32_t *first; /* index of each host's first entry in arrivals */
 	struct sim_flow *flows;
 };
 
-/* ---- the fabric, and what is sent */
+/* ---- the fabric and its traffic */
 
-/* Some run at what their ports can do, some at what somebody says. */
-static struct hd_rate some_rate(struct world *w, port_id p, struct rng *r)
+/* Some links run at their trained rate, others at a configured one. */
+static struct hd_rate some_rate(struct transit_model *w, port_id p, struct rng *r)
 {
 	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_FDR10, SPEED_EDR, SPEED_HDR };
 	struct topo *t = &w->fabric.topo;
@@ -57,21 +55,23 @@ static struct hd_rate some_rate(struct world *w, port_id p, struct rng *r)
 	case 0:
 		break;
 	case 1:
-		/* PortInfo does not know of FDR10, and takes it for SDR. */
-		w->told[p] = s != SPEED_FDR10;
-		return hd_rate_of_link(4, w->told[p] ? SPEED_SDR : s);
+		/* PortInfo cannot name FDR10, so limiting it would mean SDR. */
+		w->limited[p] = s != SPEED_FDR10;
+		return hd_rate_of_link(4, w->limited[p] ? SPEED_SDR : s);
 	default:
 		return hd_rate_of_link(4, s);
 	}
-	struct hd_rate said = hd_rate_make(1000000000 + rng_below(r, 100000000000), 1);
+	struct hd_rate configured = hd_rate_make(1000000000 + rng_below(r, 100000000000), 1);
 
-	w->times.cables[p].rate = w->times.cables[peer].rate = said;
-	return said;
+	w->times.cables[p].rate = w->times.cables[peer].rate = configured;
+	return configured;
 }
 
-/* From a picosecond to 200 m; two packets that arrive at once are rare then,
- * so some fabrics have all of one length. */
-static void choose_cables(struct world *w, struct rng *r)
+/*
+ * Lengths from 1 ps to 200 m. With random lengths, simultaneous arrivals are rare, so some fabrics
+ * have equal lengths.
+ */
+static void choose_cables(struct transit_model *w, struct rng *r)
 {
 	const struct topo *t = &w->fabric.topo;
 	struct sim_port *ports = w->fabric.setup.ports;
@@ -92,12 +92,12 @@ static void choose_cables(struct world *w, struct rng *r)
 	}
 }
 
-/* Also of buffers that no MAD fits, and switches that take no time. */
-static void choose_switches(struct world *w, struct rng *r)
+/* Includes VL15 buffers smaller than one MAD, and switches without delay. */
+static void choose_switches(struct transit_model *w, struct rng *r)
 {
 	static const uint32_t rooms[] = { 64, 64, 64, 4, 5, 12, 19, 2048 };
 	struct sim_setup *u = &w->fabric.setup;
-	struct mad_times *m = &w->times;
+	struct agents_timing *m = &w->times;
 
 	u->sw.routing = rng_below(r, 2) ? rng_below(r, 300 * HD_NS) : 0;
 	u->sw.arbitration = rng_below(r, 2) ? rng_below(r, 50 * HD_NS) : 0;
@@ -109,8 +109,8 @@ static void choose_switches(struct world *w, struct rng *r)
 		u->ports[p].vl15_blocks = m->vl15_blocks;
 }
 
-/* In bursts, to anybody or to a few. */
-static void choose_mads(struct world *w, struct rng *r)
+/* In bursts, to all hosts or to one or two. */
+static void choose_mads(struct transit_model *w, struct rng *r)
 {
 	uint32_t n = w->fabric.n_ends;
 	uint64_t gap = rng_below(r, 3) ? 50 * HD_NS : 2 * HD_US;
@@ -118,19 +118,19 @@ static void choose_mads(struct world *w, struct rng *r)
 	hd_time now = 0;
 
 	for (uint32_t i = 0; i < MADS; i++) {
-		struct sending *m = &w->mads[i];
+		struct sent_mad *m = &w->mads[i];
 
 		if (rng_below(r, 3) == 0)
 			now += rng_below(r, gap);
-		*m = (struct sending){ .from = (uint32_t)rng_below(r, n),
-				       .to = (uint32_t)rng_below(r, targets),
-				       .sent = now };
+		*m = (struct sent_mad){ .from = (uint32_t)rng_below(r, n),
+					.to = (uint32_t)rng_below(r, targets),
+					.sent = now };
 		if (m->to == m->from)
 			m->to = (m->to + 1) % n;
 	}
 }
 
-static void start(struct world *w, uint64_t seed)
+static void start(struct transit_model *w, uint64_t seed)
 {
 	static const char *const kinds[][4] = {
 		{ "fat-tree", "--radix=4", "--levels=2" },
@@ -147,36 +147,36 @@ static void start(struct world *w, uint64_t seed)
 	struct rng r;
 
 	rng_init(&r, seed, 0);
-	*w = (struct world){ 0 };
+	*w = (struct transit_model){ 0 };
 	test_fabric_init(&w->fabric, kinds[rng_below(&r, 4)], "minhop", &links);
 	w->times.cables = hd_alloc(w->fabric.topo.n_ports, sizeof(*w->times.cables));
-	w->told = hd_alloc(w->fabric.topo.n_ports, sizeof(*w->told));
+	w->limited = hd_alloc(w->fabric.topo.n_ports, sizeof(*w->limited));
 	choose_cables(w, &r);
 	choose_switches(w, &r);
 	choose_mads(w, &r);
 }
 
-static void finish(struct world *w)
+static void finish(struct transit_model *w)
 {
 	free(w->first);
 	free(w->times.cables);
-	free(w->told);
+	free(w->limited);
 	free(w->flows);
 	test_fabric_fini(&w->fabric);
 }
 
-/* ---- as packets */
+/* ---- in the simulator */
 
 static void delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
-	struct world *w = context;
+	struct transit_model *w = context;
 	uint32_t i = w->mad_of[w->first[p->flow] + p->sequence];
 
 	assert_int_equal(node, w->fabric.end_nodes[w->mads[i].to]);
 	w->mads[i].simulated = now;
 }
 
-static void list_arrivals(struct world *w)
+static void list_arrivals(struct transit_model *w)
 {
 	const struct test_fabric *f = &w->fabric;
 	uint32_t n = 0;
@@ -201,7 +201,7 @@ static void list_arrivals(struct world *w)
 	w->first[f->n_ends] = n;
 }
 
-static struct sim *simulate(struct world *w)
+static struct sim *simulate(struct transit_model *w)
 {
 	const struct test_fabric *f = &w->fabric;
 	const struct sim_observer observer = { .context = w, .delivered = delivered };
@@ -230,13 +230,13 @@ static struct sim *simulate(struct world *w)
 	return s;
 }
 
-/* ---- as MADs */
+/* ---- by agents */
 
 static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
 		    size_t size)
 {
-	struct world *w = context;
-	struct sending *m = &w->mads[load_be64(mad + 8)];
+	struct transit_model *w = context;
+	struct sent_mad *m = &w->mads[load_be64(mad + 8)];
 
 	(void)from;
 	assert_int_equal(size, MAD_SIZE);
@@ -245,8 +245,8 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 	m->arrived = w->now;
 }
 
-/* By the route that the forwarding tables have, which it says itself. */
-static void send(struct world *w, uint32_t i)
+/* Sends by the directed route that follows the forwarding tables. */
+static void send(struct transit_model *w, uint32_t i)
 {
 	const struct test_fabric *f = &w->fabric;
 	const struct topo *t = &f->topo;
@@ -272,7 +272,7 @@ static void send(struct world *w, uint32_t i)
 	agents_send(w->agents, from, &to, mad, MAD_SIZE, w->now);
 }
 
-static void run_until(struct world *w, hd_time when)
+static void run_until(struct transit_model *w, hd_time when)
 {
 	while (agents_next(w->agents) < when) {
 		w->now = agents_next(w->agents);
@@ -281,11 +281,11 @@ static void run_until(struct world *w, hd_time when)
 	w->now = when;
 }
 
-/* By one end of a cable, which then trains again. */
-static void tell_ports(struct world *w)
+/* Disables speeds at one end of a cable, which then trains again. */
+static void limit_ports(struct transit_model *w)
 {
 	for (port_id p = 0; p < w->fabric.topo.n_ports; p++) {
-		if (!w->told[p])
+		if (!w->limited[p])
 			continue;
 		agents_port_set(w->agents, p, PORT_SPEEDS_ENABLED, 1);
 		agents_port_set(w->agents, p, PORT_EXT_SPEEDS_ENABLED, 0);
@@ -293,13 +293,13 @@ static void tell_ports(struct world *w)
 	}
 }
 
-static void send_all(struct world *w)
+static void send_all(struct transit_model *w)
 {
 	const struct agents_options o = { .times = &w->times };
 	const struct agents_events e = { .arrived = arrived, .context = w };
 
 	w->agents = agents_new(&w->fabric.topo, &o, &e);
-	tell_ports(w);
+	limit_ports(w);
 	for (uint32_t i = 0; i < MADS; i++) {
 		run_until(w, w->mads[i].sent);
 		send(w, i);
@@ -307,9 +307,9 @@ static void send_all(struct world *w)
 	run_until(w, w->now + HD_S);
 }
 
-/* ---- the same */
+/* ---- comparison */
 
-static uint32_t compare(const struct world *w, struct sim *s)
+static uint32_t compare(const struct transit_model *w, struct sim *s)
 {
 	const struct sim_metrics *m = sim_metrics(s);
 	uint32_t lost = 0;
@@ -331,14 +331,14 @@ static uint32_t compare(const struct world *w, struct sim *s)
 	return lost;
 }
 
-static void mads_are_packets_on_vl15(void **state)
+static void timed_mads_equal_simulated_vl15_packets(void **state)
 {
 	const unsigned cases = cases_of_run(400, 10000);
 	uint32_t with_losses = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= cases; seed++) {
-		struct world *w = hd_alloc(1, sizeof(*w));
+		struct transit_model *w = hd_alloc(1, sizeof(*w));
 
 		start(w, seed);
 		struct sim *s = simulate(w);
@@ -350,14 +350,14 @@ static void mads_are_packets_on_vl15(void **state)
 		finish(w);
 		free(w);
 	}
-	/* Some have, and some have not. */
+	/* Both kinds of cases occur often. */
 	assert_in_range(with_losses, cases / 10, cases - cases / 10);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mads_are_packets_on_vl15),
+		cmocka_unit_test(timed_mads_equal_simulated_vl15_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
