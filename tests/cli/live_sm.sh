@@ -216,7 +216,7 @@ on h3 sminfo | grep -q "sm lid $(lid_of h9) .*priority 9 .*SMINFO_MASTER" ||
 keys OpenSM
 before=$(said | grep -c 'SUBNET UP')
 kill -9 "$manager"
-says 1 'the master is gone'
+says 1 'the master SM does not respond'
 says $((before + 1)) 'SUBNET UP'
 state got
 cmp ours got || fail "not all is as it was before OpenSM: $(diff ours got)"

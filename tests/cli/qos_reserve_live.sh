@@ -47,13 +47,13 @@ weights low tables h2 1 | awk -v vl="$vl" '{ all += $2 } $1 == vl { own = $2 }
 printf 'h2 h6 DB 5Gb/s\n' >large
 status 0 "$HEDDLE" qos reserve --requests large --tables large.tables tree.net
 status 3 "$HEDDLE" live manage h0 --tables large.tables
-has err "has no room for its arbitration tables"
+has err "has smaller arbitration tables than the given ones"
 "$HEDDLE" live manage h0 --tables tables >manager.log 2>&1 &
 manager=$!
 programs="$programs $manager"
 wait_for 1 "SUBNET UP" manager.log
 n=$(grep -c ^port tables)
-has manager.log "tables of $n ports given, of $n ports found"
+has manager.log "port tables: $n given, $n of them for discovered ports"
 # read_back FOLDER: tables of every port with a cable, whose number is in ./ports.
 read_back() {
 	mkdir -p "$1"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "mgmt/agents/agents.h"
-#include "mgmt/sm/manager.h"
+#include "mgmt/sm/sm.h"
 #include "topo/generate.h"
 #include "wire/cursor.h"
 
@@ -24,7 +24,7 @@ struct letter {
 
 struct world {
 	struct agents *agents;
-	struct manager *manager;
+	struct sm *manager;
 	port_id port;
 	struct letter letters[ROOM];
 	unsigned first, n;
@@ -82,7 +82,7 @@ static void carry(struct world *w, unsigned most)
 		if (l.outgoing)
 			agents_send(w->agents, w->port, &to, l.mad, MAD_SIZE, w->now);
 		else
-			manager_take(w->manager, &l.peer, l.mad, MAD_SIZE, w->now);
+			sm_receive(w->manager, &l.peer, l.mad, MAD_SIZE, w->now);
 	}
 }
 
@@ -100,17 +100,17 @@ static size_t step(struct world *w, const struct topo *t, const uint8_t *data, s
 		agents_set_cable(w->agents, data[2] % t->n_ports, data[3] & 1, w->now);
 		return HEAD;
 	case 1:
-		manager_run(w->manager, w->now);
+		sm_run(w->manager, w->now);
 		agents_run(w->agents, w->now);
 		return HEAD;
 	case 2:
 		memcpy(mad, data + HEAD, used);
-		manager_lost(w->manager, mad, w->now);
+		sm_timeout(w->manager, mad, w->now);
 		return HEAD + used;
 	default:
 		memcpy(mad, data + HEAD, used);
 		w->answers = 0;
-		manager_take(w->manager, &from, mad, MAD_SIZE, w->now);
+		sm_receive(w->manager, &from, mad, MAD_SIZE, w->now);
 		if (w->answers > 1)
 			abort();
 		return HEAD + used;
@@ -123,8 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct topo t;
 	const struct agents_options options = { 0 };
 	const struct agents_events events = { arrived, &w };
-	const struct manager_options how = { .engine = "minhop", .key = 1 };
-	const struct manager_events told = { send_mad, say, &w };
+	const struct sm_options how = { .engine = "minhop", .key = 1 };
+	const struct sm_events told = { send_mad, say, &w };
 	struct diag d = { .status = HD_OK };
 
 	if (t.n_nodes == 0 &&
@@ -134,10 +134,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	w.agents = agents_new(&t, &options, &events);
 	while (!topo_is_end_port(&t, w.port))
 		w.port++;
-	w.manager = manager_new(&how, &told);
-	manager_start(w.manager, 0);
+	w.manager = sm_new(&how, &told);
+	sm_start(w.manager, 0);
 	carry(&w, UINT32_MAX);
-	if (!manager_is_up(w.manager))
+	if (!sm_is_up(w.manager))
 		abort();
 	while (size > HEAD) {
 		size_t used = step(&w, &t, data, size);
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= used;
 	}
 	carry(&w, UINT32_MAX);
-	manager_free(w.manager);
+	sm_free(w.manager);
 	agents_free(w.agents);
 	return 0;
 }

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "live/daemon/daemon_internal.h"
 #include "live/umad/umad.h"
-#include "mgmt/sm/manager.h"
+#include "mgmt/sm/sm.h"
 
 /*
  * Our subnet manager as a program on a host: an open umad like OpenSM's, with
@@ -27,7 +27,7 @@ enum { DIRECT, BY_LID, ADMINISTRATION, N_AGENTS };
 struct host {
 	struct umad umad;
 	const struct live_manager *options;
-	struct manager *manager;
+	struct sm *manager;
 	uint32_t agents[N_AGENTS];
 	struct strbuf frame; /* the last that came */
 	bool was_up, gone;
@@ -112,15 +112,15 @@ static void take_frame(struct host *h)
 	};
 
 	if (head.status != 0)
-		manager_lost(h->manager, bytes + sizeof(head), live_now());
+		sm_timeout(h->manager, bytes + sizeof(head), live_now());
 	else
-		manager_take(h->manager, &from, bytes + sizeof(head), h->frame.len - sizeof(head),
-			     live_now());
+		sm_receive(h->manager, &from, bytes + sizeof(head), h->frame.len - sizeof(head),
+			   live_now());
 }
 
 static int time_left(const struct host *h)
 {
-	hd_time due = manager_next(h->manager), now = live_now();
+	hd_time due = sm_next(h->manager), now = live_now();
 
 	if (due == HD_TIME_NEVER)
 		return -1;
@@ -138,15 +138,15 @@ static void run(struct host *h, struct diag *d)
 
 		if (poll(&p, 1, time_left(h)) > 0)
 			take_frame(h);
-		manager_run(h->manager, live_now());
-		enum manager_role role = manager_role(h->manager);
+		sm_run(h->manager, live_now());
+		enum sm_state role = sm_state(h->manager);
 
-		if (!h->was_up && (manager_is_up(h->manager) || role == MANAGER_STANDBY)) {
+		if (!h->was_up && (sm_is_up(h->manager) || role == SM_STANDBY)) {
 			h->was_up = true;
 			h->options->ready(h->options->context);
 		}
 		/* Later it goes on with the tables that are there. */
-		const struct diag *why = manager_refusal(h->manager);
+		const struct diag *why = sm_refusal(h->manager);
 
 		if (!h->was_up && why->status != HD_OK) {
 			diag_fail(d, why->status, "%s", why->message);
@@ -161,21 +161,21 @@ enum hd_status live_manage(const char *dir, const struct live_manager *o, struct
 			  .options = o,
 			  .frame = STRBUF_INIT };
 	int issm = -1;
-	const struct manager_options options = {
+	const struct sm_options options = {
 		.engine = o->engine,
 		.priority = (uint8_t)o->priority,
 		.tables = o->tables,
 		.key = 1, /* OpenSM's, unless it is told another */
 	};
-	const struct manager_events events = { send_mad, say, &h };
+	const struct sm_events events = { send_mad, say, &h };
 
 	if (umad_open(&h.umad, d) == HD_OK && register_all(&h, d) == HD_OK)
 		issm = umad_claim(&h.umad, d);
 	if (issm >= 0) {
-		h.manager = manager_new(&options, &events);
-		manager_start(h.manager, live_now());
+		h.manager = sm_new(&options, &events);
+		sm_start(h.manager, live_now());
 		run(&h, d);
-		manager_free(h.manager);
+		sm_free(h.manager);
 		close(issm);
 	}
 	if (h.umad.fd >= 0)

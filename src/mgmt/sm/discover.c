@@ -7,15 +7,15 @@
 #include "wire/cursor.h"
 
 /*
- * A sweep: NodeInfo of whatever is at the end of a cable, then what there is
- * to know of a node that is new, and on from each of a switch's ports.
+ * The heavy sweep: NodeInfo of the node at the end of each cable; for a new node its attributes,
+ * and then the cables of its ports.
  */
 
-/* Where things stand in NodeInfo. */
+/* Offsets in NodeInfo. */
 enum { TYPE = 2, PORTS = 3, GUID = 12, PORT_GUID = 20, LOCAL_PORT = 36 };
 enum { TYPE_SWITCH = 2 };
 
-void sight_fini(struct sight *s)
+void sm_discovery_fini(struct sm_discovery *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		free(s->nodes[i].ports);
@@ -24,16 +24,16 @@ void sight_fini(struct sight *s)
 	free(s->paths);
 	free(s->nodes);
 	map_fini(&s->by_guid);
-	*s = (struct sight){ 0 };
+	*s = (struct sm_discovery){ 0 };
 }
 
-const uint8_t *path_to(const struct found_node *n, unsigned port)
+const uint8_t *sm_path_to(const struct found_node *n, unsigned port)
 {
 	return n->ports[port].path ? n->ports[port].path : n->path;
 }
 
-/* A path of so many hops, which the sight keeps. */
-static uint8_t *new_path(struct sight *s, unsigned hops)
+/* Allocates a path of `hops` hops, owned by the discovery. */
+static uint8_t *new_path(struct sm_discovery *s, unsigned hops)
 {
 	uint8_t *path = hd_alloc(1U + hops, 1);
 
@@ -43,10 +43,10 @@ static uint8_t *new_path(struct sight *s, unsigned hops)
 	return path;
 }
 
-/* One hop more; NULL if a MAD has no room for it. */
-static uint8_t *longer_path(struct sight *s, const uint8_t *path, unsigned port)
+/* The path extended by one hop; NULL if a directed route cannot be longer. */
+static uint8_t *longer_path(struct sm_discovery *s, const uint8_t *path, unsigned port)
 {
-	if (path[0] >= MOST_HOPS)
+	if (path[0] >= MAX_HOPS)
 		return NULL;
 	uint8_t *more = new_path(s, path[0] + 1U);
 
@@ -55,12 +55,12 @@ static uint8_t *longer_path(struct sight *s, const uint8_t *path, unsigned port)
 	return more;
 }
 
-static void got_node(struct manager *m, const struct smp *smp, const uint8_t *mad);
+static void got_node(struct sm *m, const struct sm_smp *smp, const uint8_t *mad);
 
-static void ask(struct manager *m, uint32_t node, const uint8_t *path, uint16_t attribute,
-		unsigned port, smp_done done)
+static void send_query(struct sm *m, uint32_t node, const uint8_t *path, uint16_t attribute,
+		       unsigned port, smp_done done)
 {
-	struct smp smp = {
+	struct sm_smp smp = {
 		.done = done,
 		.path = path,
 		.node = node,
@@ -71,7 +71,7 @@ static void ask(struct manager *m, uint32_t node, const uint8_t *path, uint16_t 
 		.written = NO_NODE,
 	};
 
-	exchange_ask(m, &smp);
+	sm_exchange_send(m, &smp);
 }
 
 static const uint8_t *data_of(const uint8_t *mad)
@@ -79,29 +79,29 @@ static const uint8_t *data_of(const uint8_t *mad)
 	return mad + mad_class(MAD_SMP_DIRECT)->data;
 }
 
-static void got_name(struct manager *m, const struct smp *smp, const uint8_t *mad)
+static void got_name(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 {
 	if (mad)
 		memcpy(m->sweep.nodes[smp->node].name, data_of(mad), BLOCK);
 }
 
-static void got_switch(struct manager *m, const struct smp *smp, const uint8_t *mad)
+static void got_switch(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 {
 	if (mad)
 		memcpy(m->sweep.nodes[smp->node].switch_info, data_of(mad), SWITCH_INFO_SIZE);
 }
 
-/* What is at the other end of the cable of a port. */
-static void look_beyond(struct manager *m, uint32_t node, unsigned port)
+/* Queries the node at the other end of the cable of a port. */
+static void query_peer(struct sm *m, uint32_t node, unsigned port)
 {
 	const struct found_node *n = &m->sweep.nodes[node];
-	uint8_t *path = longer_path(&m->sweep, path_to(n, port), port);
+	uint8_t *path = longer_path(&m->sweep, sm_path_to(n, port), port);
 
 	if (path)
-		ask(m, node, path, ATTR_NODE_INFO, port, got_node);
+		send_query(m, node, path, ATTR_NODE_INFO, port, got_node);
 }
 
-static void got_port(struct manager *m, const struct smp *smp, const uint8_t *mad)
+static void got_port(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 {
 	struct found_node *n = &m->sweep.nodes[smp->node];
 	struct found_port *p = &n->ports[smp->port];
@@ -113,15 +113,15 @@ static void got_port(struct manager *m, const struct smp *smp, const uint8_t *ma
 	bool is_up = info_get(m, p->info, PORT_STATE) >= LINK_INIT &&
 		     info_get(m, p->info, PORT_PHYSICAL) == PHYSICAL_LINK_UP;
 
-	/* Whoever came by this cable knows it already. */
+	/* The peer of the port by which the node was discovered is known. */
 	if (is_up && p->peer == NO_NODE &&
 	    (n->is_switch ? smp->port > 0 : smp->node == 0 && smp->port == m->sweep.own_port))
-		look_beyond(m, smp->node, smp->port);
+		query_peer(m, smp->node, smp->port);
 }
 
-static uint32_t add_node(struct manager *m, const uint8_t *info, const uint8_t *path)
+static uint32_t add_node(struct sm *m, const uint8_t *info, const uint8_t *path)
 {
-	struct sight *s = &m->sweep;
+	struct sm_discovery *s = &m->sweep;
 
 	s->nodes = hd_grow(s->nodes, &s->cap, s->n + 1U, sizeof(*s->nodes));
 	struct found_node *n = &s->nodes[s->n];
@@ -137,17 +137,17 @@ static uint32_t add_node(struct manager *m, const uint8_t *info, const uint8_t *
 	for (unsigned p = 0; p <= n->n_ports; p++)
 		n->ports[p].peer = NO_NODE;
 	map_put(&s->by_guid, n->guid, s->n);
-	ask(m, s->n, n->path, ATTR_NODE_DESCRIPTION, 0, got_name);
+	send_query(m, s->n, n->path, ATTR_NODE_DESCRIPTION, 0, got_name);
 	if (n->is_switch) {
-		ask(m, s->n, n->path, ATTR_SWITCH_INFO, 0, got_switch);
+		send_query(m, s->n, n->path, ATTR_SWITCH_INFO, 0, got_switch);
 		for (unsigned p = 0; p <= n->n_ports; p++)
-			ask(m, s->n, n->path, ATTR_PORT_INFO, p, got_port);
+			send_query(m, s->n, n->path, ATTR_PORT_INFO, p, got_port);
 	}
 	return s->n++;
 }
 
-/* An adapter's port that the sweep came to. */
-static void reach_port(struct manager *m, uint32_t node, const uint8_t *info, const uint8_t *path)
+/* Records an adapter's port that the sweep has reached. */
+static void add_adapter_port(struct sm *m, uint32_t node, const uint8_t *info, const uint8_t *path)
 {
 	struct found_node *n = &m->sweep.nodes[node];
 	unsigned port = info[LOCAL_PORT];
@@ -156,12 +156,12 @@ static void reach_port(struct manager *m, uint32_t node, const uint8_t *info, co
 		return;
 	n->ports[port].path = path;
 	n->ports[port].guid = load_be64(info + PORT_GUID);
-	ask(m, node, n->ports[port].path, ATTR_PORT_INFO, port, got_port);
+	send_query(m, node, n->ports[port].path, ATTR_PORT_INFO, port, got_port);
 }
 
-static void got_node(struct manager *m, const struct smp *smp, const uint8_t *mad)
+static void got_node(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 {
-	struct sight *s = &m->sweep;
+	struct sm_discovery *s = &m->sweep;
 
 	if (mad) {
 		const uint8_t *info = data_of(mad);
@@ -172,7 +172,7 @@ static void got_node(struct manager *m, const struct smp *smp, const uint8_t *ma
 			node = add_node(m, info, smp->path);
 		if (smp->path[0] == 0 && port <= s->nodes[node].n_ports)
 			s->own_port = (uint8_t)port;
-		reach_port(m, node, info, smp->path);
+		add_adapter_port(m, node, info, smp->path);
 		if (smp->path[0] > 0 && port <= s->nodes[node].n_ports) {
 			s->nodes[smp->node].ports[smp->port].peer = node;
 			s->nodes[smp->node].ports[smp->port].number = (uint8_t)port;
@@ -182,10 +182,10 @@ static void got_node(struct manager *m, const struct smp *smp, const uint8_t *ma
 	}
 }
 
-void manager_discover(struct manager *m, void (*then)(struct manager *m))
+void sm_discover(struct sm *m, void (*on_idle)(struct sm *m))
 {
-	sight_fini(&m->sweep);
-	m->unsure = false;
-	ask(m, 0, new_path(&m->sweep, 0), ATTR_NODE_INFO, 0, got_node);
-	exchange_when_done(m, then);
+	sm_discovery_fini(&m->sweep);
+	m->incomplete = false;
+	send_query(m, 0, new_path(&m->sweep, 0), ATTR_NODE_INFO, 0, got_node);
+	sm_exchange_when_done(m, on_idle);
 }

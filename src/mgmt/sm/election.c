@@ -7,59 +7,58 @@
 #include "wire/cursor.h"
 
 /*
- * Which of several managers is master: that of the highest priority, among
- * equals that of the lowest GUID. One that finds a better one, or a master,
- * stands by and looks now and then whether that is still there; a master that
- * finds a better one standing by hands the subnet over to it.
+ * Master election (IBA 14.4.1): the manager with the highest priority is master; among equals, the
+ * one with the lowest GUID. A manager that finds a better one, or a master, enters standby and
+ * polls it. A master that finds a better manager in standby hands over to it.
  */
 
-/* What SMInfo has, and what a Set of it means. */
+/* Offsets in SMInfo, and attribute modifiers of a Set. */
 enum { SM_GUID = 0, SM_KEY = 8, SM_ACTS = 16, SM_STATE = 20 };
-enum { HANDOVER = 1, ACKNOWLEDGE, DISABLE, STAND_BY, DISCOVER };
+enum { HANDOVER = 1, ACKNOWLEDGE, DISABLE, GO_STANDBY, DISCOVER };
 enum { POLLS = 4 };
 static const hd_time POLL = 500 * HD_MS;
 
-static bool is_better(const struct manager *m, const struct rival *r)
+static bool is_better(const struct sm *m, const struct peer_sm *r)
 {
 	if (r->priority != m->options.priority)
 		return r->priority > m->options.priority;
 	return r->guid < m->guid;
 }
 
-static struct rival rival_of(const uint8_t *info, uint32_t node, unsigned port)
+static struct peer_sm peer_of(const uint8_t *info, uint32_t node, unsigned port)
 {
-	return (struct rival){
+	return (struct peer_sm){
 		.node = node,
 		.port = (uint8_t)port,
 		.guid = load_be64(info + SM_GUID),
 		.priority = info[SM_STATE] >> 4,
-		.role = (enum manager_role)(info[SM_STATE] & 15),
+		.role = (enum sm_state)(info[SM_STATE] & 15),
 	};
 }
 
-static void fill(const struct manager *m, uint8_t *info)
+static void write_sm_info(const struct sm *m, uint8_t *info)
 {
 	store_be64(info + SM_GUID, m->guid);
 	store_be64(info + SM_KEY, m->options.key);
-	store_be32(info + SM_ACTS, m->acts);
+	store_be32(info + SM_ACTS, m->act_count);
 	info[SM_STATE] = (uint8_t)((unsigned)m->options.priority << 4 | m->role);
 }
 
-static void got_rival(struct manager *m, const struct smp *smp, const uint8_t *mad)
+static void got_sm_info(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 {
 	if (!mad)
 		return;
-	m->rivals = hd_grow(m->rivals, &m->rivals_cap, m->n_rivals + 1U, sizeof(*m->rivals));
-	m->rivals[m->n_rivals++] =
-		rival_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
+	m->peers = hd_grow(m->peers, &m->peers_cap, m->n_peers + 1U, sizeof(*m->peers));
+	m->peers[m->n_peers++] =
+		peer_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
 }
 
-static void ask(struct manager *m, uint32_t node, unsigned port, uint8_t method, uint32_t modifier,
-		smp_done done)
+static void send_query(struct sm *m, uint32_t node, unsigned port, uint8_t method,
+		       uint32_t modifier, smp_done done)
 {
-	struct smp smp = {
+	struct sm_smp smp = {
 		.done = done,
-		.path = path_to(&m->seen.nodes[node], port),
+		.path = sm_path_to(&m->found.nodes[node], port),
 		.node = node,
 		.port = (uint8_t)port,
 		.method = method,
@@ -68,156 +67,155 @@ static void ask(struct manager *m, uint32_t node, unsigned port, uint8_t method,
 		.written = NO_NODE,
 	};
 
-	fill(m, smp.data);
-	exchange_ask(m, &smp);
+	write_sm_info(m, smp.data);
+	sm_exchange_send(m, &smp);
 }
 
-/* ---- standing by */
+/* ---- standby */
 
-static void got_poll(struct manager *m, const struct smp *smp, const uint8_t *mad)
+static void got_poll(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 {
-	struct rival r = { .role = MANAGER_NOT_ACTIVE };
+	struct peer_sm r = { .role = SM_NOT_ACTIVE };
 
 	if (mad)
-		r = rival_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
-	m->polls_lost = mad && r.role == MANAGER_MASTER ? 0 : m->polls_lost + 1;
+		r = peer_of(mad + mad_class(MAD_SMP_DIRECT)->data, smp->node, smp->port);
+	m->polls_lost = mad && r.role == SM_MASTER ? 0 : m->polls_lost + 1;
 }
 
-static void polled(struct manager *m)
+static void polled(struct sm *m)
 {
-	if (m->polls_lost >= POLLS || m->master.node >= m->seen.n) {
-		manager_say(m, "the master is gone");
-		manager_sweep(m);
+	if (m->polls_lost >= POLLS || m->master.node >= m->found.n) {
+		sm_log(m, "the master SM does not respond");
+		sm_sweep(m);
 	}
 }
 
-void election_poll(struct manager *m)
+void sm_election_poll(struct sm *m)
 {
 	m->next_poll = m->now + POLL;
-	if (m->master.node < m->seen.n)
-		ask(m, m->master.node, m->master.port, MAD_GET, 0, got_poll);
-	exchange_when_done(m, polled);
+	if (m->master.node < m->found.n)
+		send_query(m, m->master.node, m->master.port, MAD_GET, 0, got_poll);
+	sm_exchange_when_done(m, polled);
 }
 
-/* Of several, the master; else the best. */
-static const struct rival *leader(const struct manager *m)
+/* The master if there is one, else an arbitrary active manager. */
+static const struct peer_sm *find_leader(const struct sm *m)
 {
-	const struct rival *best = NULL;
+	const struct peer_sm *best = NULL;
 
-	for (uint32_t i = 0; i < m->n_rivals; i++) {
-		const struct rival *r = &m->rivals[i];
+	for (uint32_t i = 0; i < m->n_peers; i++) {
+		const struct peer_sm *r = &m->peers[i];
 
-		if (r->role == MANAGER_NOT_ACTIVE || r->guid == m->guid)
+		if (r->role == SM_NOT_ACTIVE || r->guid == m->guid)
 			continue;
-		if (!best || r->role == MANAGER_MASTER)
+		if (!best || r->role == SM_MASTER)
 			best = r;
 	}
 	return best;
 }
 
-static void stand_by_for(struct manager *m, const struct rival *r)
+static void enter_standby_for(struct sm *m, const struct peer_sm *r)
 {
-	manager_say(m, "standing by for the manager of priority %u at 0x%016llx", r->priority,
-		    (unsigned long long)r->guid);
+	sm_log(m, "entering standby: the SM of priority %u at GUID 0x%016llx is preferred",
+	       r->priority, (unsigned long long)r->guid);
 	m->master = *r;
 	m->polls_lost = 0;
 	m->next_poll = m->now + POLL;
-	manager_stand_by(m);
+	sm_enter_standby(m);
 }
 
-static void handed_over(struct manager *m)
+static void handed_over(struct sm *m)
 {
-	stand_by_for(m, &m->master);
+	enter_standby_for(m, &m->master);
 }
 
-static void got_nothing(struct manager *m, const struct smp *smp, const uint8_t *mad)
+static void ignore_response(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 {
 	(void)m;
 	(void)smp;
 	(void)mad;
 }
 
-static void decide(struct manager *m)
+static void elect(struct sm *m)
 {
-	const struct rival *r = leader(m);
+	const struct peer_sm *r = find_leader(m);
 
-	bool yields = r && (is_better(m, r) || (r->role == MANAGER_MASTER && !m->took_over));
+	bool yields = r && (is_better(m, r) || (r->role == SM_MASTER && !m->handed_over));
 
-	/* A master yields to a better one only by handing over. */
-	if (yields &&
-	    (m->role != MANAGER_MASTER || (r->role == MANAGER_MASTER && is_better(m, r)))) {
-		stand_by_for(m, r);
+	/* A master enters standby without a handover only for a better master. */
+	if (yields && (m->role != SM_MASTER || (r->role == SM_MASTER && is_better(m, r)))) {
+		enter_standby_for(m, r);
 		return;
 	}
-	for (uint32_t i = 0; m->role == MANAGER_MASTER && i < m->n_rivals; i++) {
-		r = &m->rivals[i];
-		if (r->role != MANAGER_STANDBY || !is_better(m, r))
+	for (uint32_t i = 0; m->role == SM_MASTER && i < m->n_peers; i++) {
+		r = &m->peers[i];
+		if (r->role != SM_STANDBY || !is_better(m, r))
 			continue;
-		manager_say(m, "handing over to priority %u", r->priority);
+		sm_log(m, "handing over to the SM of priority %u", r->priority);
 		m->master = *r;
-		ask(m, r->node, r->port, MAD_SET, HANDOVER, got_nothing);
-		exchange_when_done(m, handed_over);
+		send_query(m, r->node, r->port, MAD_SET, HANDOVER, ignore_response);
+		sm_exchange_when_done(m, handed_over);
 		return;
 	}
-	manager_master(m);
+	sm_enter_master(m);
 }
 
-void election_hold(struct manager *m)
+void sm_election_start(struct sm *m)
 {
-	m->n_rivals = 0;
-	for (uint32_t i = 0; i < m->seen.n; i++) {
-		const struct found_node *n = &m->seen.nodes[i];
+	m->n_peers = 0;
+	for (uint32_t i = 0; i < m->found.n; i++) {
+		const struct found_node *n = &m->found.nodes[i];
 
 		for (unsigned p = 0; p <= n->n_ports; p++) {
-			bool ours = i == 0 && p == m->seen.own_port;
+			bool ours = i == 0 && p == m->found.own_port;
 			bool owns = n->is_switch ? p == 0 : n->ports[p].path != NULL;
 
 			if (!ours && owns && n->ports[p].answered &&
 			    info_get(m, n->ports[p].info, PORT_CAP_MASK) & CAP_IS_SM)
-				ask(m, i, p, MAD_GET, 0, got_rival);
+				send_query(m, i, p, MAD_GET, 0, got_sm_info);
 		}
 	}
-	exchange_when_done(m, decide);
+	sm_exchange_when_done(m, elect);
 }
 
-/* ---- what others say */
+/* ---- requests of other managers */
 
-/* What is asked of us by a Set; whether we do it. */
-static void obey(struct manager *m, uint32_t what)
+/* Executes a Set of SMInfo, if the state permits it. */
+static void handle_set(struct sm *m, uint32_t what)
 {
 	switch (what) {
 	case HANDOVER:
 	case DISCOVER:
-		if (m->role == MANAGER_STANDBY) {
-			manager_say(m, "the master hands over");
-			m->role = MANAGER_DISCOVERING;
-			m->took_over = true;
-			manager_sweep(m);
+		if (m->role == SM_STANDBY) {
+			sm_log(m, "the master SM hands over");
+			m->role = SM_DISCOVERING;
+			m->handed_over = true;
+			sm_sweep(m);
 		}
 		break;
 	case DISABLE:
-		if (m->role == MANAGER_STANDBY)
-			m->role = MANAGER_NOT_ACTIVE;
+		if (m->role == SM_STANDBY)
+			m->role = SM_NOT_ACTIVE;
 		break;
-	case STAND_BY:
-		if (m->role == MANAGER_NOT_ACTIVE)
-			m->role = MANAGER_STANDBY;
+	case GO_STANDBY:
+		if (m->role == SM_NOT_ACTIVE)
+			m->role = SM_STANDBY;
 		break;
 	default:
-		break; /* an acknowledgement */
+		break; /* ACKNOWLEDGE */
 	}
 }
 
-void election_take(struct manager *m, const struct mad_address *from, const uint8_t *mad)
+void sm_election_handle(struct sm *m, const struct mad_address *from, const uint8_t *mad)
 {
-	uint8_t answer[MAD_SIZE];
+	uint8_t respond[MAD_SIZE];
 	bool direct = mad[MAD_CLASS] == MAD_SMP_DIRECT;
 
-	memcpy(answer, mad, MAD_SIZE);
-	answer[MAD_METHOD] = MAD_GET_RESP;
-	store_be16(answer + MAD_STATUS, direct ? MAD_DIRECTION : MAD_OK);
+	memcpy(respond, mad, MAD_SIZE);
+	respond[MAD_METHOD] = MAD_GET_RESP;
+	store_be16(respond + MAD_STATUS, direct ? MAD_DIRECTION : MAD_OK);
 	if (mad[MAD_METHOD] == MAD_SET)
-		obey(m, load_be32(mad + MAD_MODIFIER));
-	fill(m, answer + mad_class(mad[MAD_CLASS])->data);
-	m->events.send(m->events.context, from, answer, MAD_SIZE, false);
+		handle_set(m, load_be32(mad + MAD_MODIFIER));
+	write_sm_info(m, respond + mad_class(mad[MAD_CLASS])->data);
+	m->events.send(m->events.context, from, respond, MAD_SIZE, false);
 }

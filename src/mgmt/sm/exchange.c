@@ -7,13 +7,13 @@
 #include "wire/cursor.h"
 
 /*
- * SMPs under way. The lower half of a TID is the place in sent[] and a count
- * above it, so that a late answer is not taken for that of a later request.
+ * Outstanding SMPs. The lower half of a TID is an index in sent[] below a counter, so that a late
+ * response does not match a newer request.
  */
 
 enum { WINDOW = 128, WINDOW_BITS = 7 };
 
-void exchange_init(struct manager *m)
+void sm_exchange_init(struct sm *m)
 {
 	m->sent = hd_alloc(WINDOW, sizeof(*m->sent));
 	m->free_sent = hd_alloc(WINDOW, sizeof(*m->free_sent));
@@ -21,14 +21,14 @@ void exchange_init(struct manager *m)
 		m->free_sent[m->n_free++] = i;
 }
 
-void exchange_fini(struct manager *m)
+void sm_exchange_fini(struct sm *m)
 {
 	free(m->sent);
 	free(m->free_sent);
 	free(m->waiting);
 }
 
-static void transmit(const struct manager *m, const struct smp *smp)
+static void transmit(const struct sm *m, const struct sm_smp *smp)
 {
 	struct mad_header h = {
 		.mgmt_class = MAD_SMP_DIRECT,
@@ -49,8 +49,8 @@ static void transmit(const struct manager *m, const struct smp *smp)
 	m->events.send(m->events.context, &to, mad, MAD_SIZE, true);
 }
 
-/* As many as there is room for. */
-static void go_on(struct manager *m)
+/* Fills the window. */
+static void fill_window(struct sm *m)
 {
 	while (m->n_free > 0 && m->next_waiting < m->n_waiting) {
 		uint32_t place = m->free_sent[--m->n_free];
@@ -63,68 +63,68 @@ static void go_on(struct manager *m)
 		m->next_waiting = m->n_waiting = 0;
 }
 
-static bool is_idle(const struct manager *m)
+static bool is_idle(const struct sm *m)
 {
 	return m->n_waiting == 0 && m->n_free == WINDOW;
 }
 
-static void look_if_done(struct manager *m)
+static void check_idle(struct sm *m)
 {
-	void (*then)(struct manager *) = m->then;
+	void (*on_idle)(struct sm *) = m->on_idle;
 
-	if (!is_idle(m) || !then)
+	if (!is_idle(m) || !on_idle)
 		return;
-	m->then = NULL;
-	then(m);
+	m->on_idle = NULL;
+	on_idle(m);
 }
 
-void exchange_ask(struct manager *m, const struct smp *smp)
+void sm_exchange_send(struct sm *m, const struct sm_smp *smp)
 {
 	m->waiting = hd_grow(m->waiting, &m->waiting_cap, m->n_waiting + 1, sizeof(*m->waiting));
 	m->waiting[m->n_waiting++] = *smp;
 }
 
-void exchange_when_done(struct manager *m, void (*then)(struct manager *m))
+void sm_exchange_when_done(struct sm *m, void (*on_idle)(struct sm *m))
 {
-	m->then = then;
-	go_on(m);
-	look_if_done(m);
+	m->on_idle = on_idle;
+	fill_window(m);
+	check_idle(m);
 }
 
-static void finish(struct manager *m, const uint8_t *mad, bool is_answer)
+static void complete(struct sm *m, const uint8_t *mad, bool is_answer)
 {
 	uint32_t tid = (uint32_t)load_be64(mad + MAD_TID);
 	uint32_t place = tid & (WINDOW - 1);
-	struct smp smp = m->sent[place];
+	struct sm_smp smp = m->sent[place];
 
-	/* One that was dropped, or is answered already. */
+	/* Dropped, or a duplicate response. */
 	if (!smp.done || smp.tid != tid)
 		return;
 	m->sent[place].done = NULL;
 	m->free_sent[m->n_free++] = place;
 	bool good = is_answer && (load_be16(mad + MAD_STATUS) & ~MAD_DIRECTION) == MAD_OK;
 
-	/* Its node, or what it was to have, is looked after again later. */
-	m->unsure |= !good;
+	/* The next sweep tries again. */
+	m->incomplete |= !good;
 	smp.done(m, &smp, good ? mad : NULL);
-	go_on(m);
-	look_if_done(m);
+	fill_window(m);
+	check_idle(m);
 }
 
-void exchange_answered(struct manager *m, const uint8_t *mad)
+void sm_exchange_response(struct sm *m, const uint8_t *mad)
 {
-	finish(m, mad, true);
+	complete(m, mad, true);
 }
 
-void exchange_lost(struct manager *m, const uint8_t *mad)
+void sm_exchange_timeout(struct sm *m, const uint8_t *mad)
 {
-	finish(m, mad, false);
+	complete(m, mad, false);
 }
 
-void exchange_drop(struct manager *m)
+void sm_exchange_drop(struct sm *m)
 {
 	m->n_waiting = m->next_waiting = 0;
-	m->then = NULL;
+	m->on_idle = NULL;
 	for (uint32_t i = 0; i < WINDOW; i++) {
 		if (!m->sent[i].done)
 			continue;

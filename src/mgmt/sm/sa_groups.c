@@ -3,28 +3,28 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mgmt/sm/sa.h"
+#include "mgmt/sm/sm_internal.h"
 #include "subnet/multicast/mcast.h"
 #include "subnet/routing/order.h"
 #include "wire/cursor.h"
 
 /*
- * Multicast groups: whoever joins one that is not there makes it, if he says
- * what it is to be like; it goes with its last member. The one that IPoIB
- * needs is there from the beginning, as OpenSM has it.
+ * Multicast groups. A join of a group that does not exist creates it if the request has all
+ * required components; the group is deleted with its last member. The IPoIB broadcast group always
+ * exists, as in OpenSM.
  */
 
-/* Components of a mask, and where things stand in a record. */
-enum { BY_MGID, BY_PORT, BY_QKEY, BY_TCLASS = 6, BY_PKEY, BY_SL = 12, BY_JOIN = 16 };
+/* Components of the mask, and offsets in the record. */
+enum { HAS_MGID, HAS_PORT, HAS_QKEY, HAS_TCLASS = 6, HAS_PKEY, HAS_SL = 12, HAS_JOIN = 16 };
 enum { PORT_GID = 16, QKEY = 32, MLID = 36, MTU = 38, PKEY = 40, RATE = 42, LIFE = 43, SCOPE = 48 };
 enum {
 	RECORD = 52,
 	EXACTLY = 2 << 6,
-	MOST_GROUPS = 4096,
-	MOST_HELD = 1 << 16, /* answers: beyond them nobody is made to wait */
+	MAX_GROUPS = 4096,
+	MAX_DELAYED = 1 << 16, /* responses; further joins are answered at once */
 };
 
-static struct group *find(const struct manager *m, const uint8_t *mgid)
+static struct sa_group *find(const struct sm *m, const uint8_t *mgid)
 {
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		if (memcmp(m->groups[i].record, mgid, 16) == 0)
@@ -32,7 +32,7 @@ static struct group *find(const struct manager *m, const uint8_t *mgid)
 	return NULL;
 }
 
-static struct member *member_of(const struct group *g, uint64_t guid)
+static struct sa_member *find_member(const struct sa_group *g, uint64_t guid)
 {
 	for (uint32_t i = 0; i < g->n_members; i++)
 		if (g->members[i].guid == guid)
@@ -40,7 +40,7 @@ static struct member *member_of(const struct group *g, uint64_t guid)
 	return NULL;
 }
 
-static bool is_used(const struct manager *m, uint32_t mlid)
+static bool is_mlid_used(const struct sm *m, uint32_t mlid)
 {
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		if (m->groups[i].mlid == mlid)
@@ -48,18 +48,18 @@ static bool is_used(const struct manager *m, uint32_t mlid)
 	return false;
 }
 
-static struct group *add(struct manager *m, const uint8_t *record)
+static struct sa_group *add(struct sm *m, const uint8_t *record)
 {
 	uint32_t mlid = LID_FIRST_MCAST;
 
-	while (is_used(m, mlid))
+	while (is_mlid_used(m, mlid))
 		mlid++;
-	if (mlid >= LID_FIRST_MCAST + MOST_GROUPS)
+	if (mlid >= LID_FIRST_MCAST + MAX_GROUPS)
 		return NULL;
 	m->groups = hd_grow(m->groups, &m->groups_cap, m->n_groups + 1U, sizeof(*m->groups));
-	struct group *g = &m->groups[m->n_groups++];
+	struct sa_group *g = &m->groups[m->n_groups++];
 
-	*g = (struct group){ .mlid = (uint16_t)mlid };
+	*g = (struct sa_group){ .mlid = (uint16_t)mlid };
 	memcpy(g->record, record, RECORD);
 	memset(g->record + PORT_GID, 0, 16);
 	store_be16(g->record + MLID, g->mlid);
@@ -69,7 +69,7 @@ static struct group *add(struct manager *m, const uint8_t *record)
 	return g;
 }
 
-void groups_init(struct manager *m)
+void sa_groups_init(struct sm *m)
 {
 	enum { MTU_2048 = 4, RATE_10 = 3 };
 	static const uint8_t broadcast[16] = { 0xFF, 0x12, 0x40, 0x1B, 0xFF, 0xFF, 0,    0,
@@ -83,22 +83,22 @@ void groups_init(struct manager *m)
 	record[RATE] = EXACTLY | RATE_10;
 	record[LIFE] = EXACTLY | SA_LIFE_TIME;
 	record[SCOPE] = 0x20;
-	add(m, record)->stays = true;
+	add(m, record)->permanent = true;
 }
 
-void groups_fini(struct manager *m)
+void sa_groups_fini(struct sm *m)
 {
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		free(m->groups[i].members);
 	free(m->groups);
-	free(m->held);
+	free(m->delayed);
 }
 
-/* ---- their trees */
+/* ---- trees */
 
-static port_id port_of(const struct manager *m, uint64_t guid)
+static port_id port_of(const struct sm *m, uint64_t guid)
 {
-	const struct subnet *s = planned_now(m);
+	const struct subnet *s = sm_plan(m);
 
 	for (port_id p = 0; p < s->topo->n_ports; p++)
 		if (s->lid_of_port[p] && port_guid(s->topo, p) == guid)
@@ -106,7 +106,7 @@ static port_id port_of(const struct manager *m, uint64_t guid)
 	return TOPO_NONE;
 }
 
-static void plan_group(struct manager *m, struct subnet *s, struct group *g)
+static void plan_group(struct sm *m, struct subnet *s, struct sa_group *g)
 {
 	port_id *members = hd_alloc(g->n_members + 1U, sizeof(*members));
 	struct mcast_group want = { .method = MCAST_SHARED,
@@ -120,66 +120,67 @@ static void plan_group(struct manager *m, struct subnet *s, struct group *g)
 		if (p != TOPO_NONE && topo_is_end_port(s->topo, p))
 			members[want.n_members++] = p;
 	}
-	g->planned = 0;
+	g->tree_mlid = 0;
 	if (want.n_members > 0) {
 		want.subnet = s->topo->ports[members[0]].subnet;
 		if (mcast_add(s, &want, &d) == HD_OK)
-			g->planned = s->groups[s->n_groups - 1].mlid;
+			g->tree_mlid = s->groups[s->n_groups - 1].mlid;
 		else
-			manager_say(m, "group 0x%04x: %s", g->mlid, d.message);
+			sm_log(m, "group 0x%04x: %s", g->mlid, d.message);
 	}
 	free(members);
 }
 
-void groups_plan(struct manager *m)
+void sa_groups_plan(struct sm *m)
 {
-	struct subnet *s = planned_tables(m);
+	struct subnet *s = sm_plan_mutable(m);
 
 	mcast_clear(s);
 	for (uint32_t i = 0; i < m->n_groups; i++)
 		plan_group(m, s, &m->groups[i]);
-	m->n_planned = m->n_held;
+	m->n_planned = m->n_delayed;
 }
 
-void groups_programmed(struct manager *m)
+void sa_groups_programmed(struct sm *m)
 {
-	/* If nobody came or went since that plan, it has all who wait. */
-	uint32_t n = m->regroup ? m->n_planned : m->n_held;
+	/* Without a change since the plan, all waiting members are in its trees. */
+	uint32_t n = m->groups_changed ? m->n_planned : m->n_delayed;
 
 	for (uint32_t i = 0; i < n; i++)
-		m->events.send(m->events.context, &m->held[i].to, m->held[i].mad, MAD_SIZE, false);
-	m->n_held -= n;
+		m->events.send(m->events.context, &m->delayed[i].to, m->delayed[i].mad, MAD_SIZE,
+			       false);
+	m->n_delayed -= n;
 	m->n_planned = 0;
-	if (m->n_held > 0)
-		memmove(m->held, m->held + n, m->n_held * sizeof(*m->held));
+	if (m->n_delayed > 0)
+		memmove(m->delayed, m->delayed + n, m->n_delayed * sizeof(*m->delayed));
 }
 
-void groups_hold(struct manager *m, const struct mad_address *to, const uint8_t *mad)
+void sa_groups_delay_response(struct sm *m, const struct mad_address *to, const uint8_t *mad)
 {
-	m->held = hd_grow(m->held, &m->held_cap, m->n_held + 1U, sizeof(*m->held));
-	struct held *h = &m->held[m->n_held++];
+	m->delayed = hd_grow(m->delayed, &m->delayed_cap, m->n_delayed + 1U, sizeof(*m->delayed));
+	struct delayed_response *h = &m->delayed[m->n_delayed++];
 
 	h->to = *to;
 	memcpy(h->mad, mad, MAD_SIZE);
 }
 
-bool groups_block(const struct manager *m, node_id node, uint32_t block, unsigned position,
-		  uint8_t *out)
+bool sa_groups_mft_block(const struct sm *m, node_id node, uint32_t block, unsigned position,
+			 uint8_t *out)
 {
-	const struct subnet *s = planned_now(m);
+	const struct subnet *s = sm_plan(m);
 	switch_id sw = s->switch_of_node[node];
 	const struct mft *tables = &s->mft[subnet_of_switch(s, sw)];
 	bool any = false;
 
 	memset(out, 0, BLOCK);
 	for (uint32_t i = 0; i < m->n_groups; i++) {
-		const struct group *g = &m->groups[i];
+		const struct sa_group *g = &m->groups[i];
 		uint32_t at = (uint32_t)g->mlid - LID_FIRST_MCAST;
 		const uint64_t *ports;
 
-		if (!g->planned || at / MLIDS_PER_BLOCK != block)
+		if (!g->tree_mlid || at / MLIDS_PER_BLOCK != block)
 			continue;
-		ports = mft_get(tables, sw, s->n_switches, g->planned);
+		ports = mft_get(tables, sw, s->n_switches, g->tree_mlid);
 		if (!ports || position / 4 >= tables->words)
 			continue;
 		uint16_t bits = (uint16_t)(ports[position / 4] >> 16 * (position % 4));
@@ -192,9 +193,9 @@ bool groups_block(const struct manager *m, node_id node, uint32_t block, unsigne
 
 /* ---- records */
 
-static void put_member(struct query *q, const struct group *g, const struct member *member)
+static void put_member(struct sa_query *q, const struct sa_group *g, const struct sa_member *member)
 {
-	uint8_t r[SA_MOST] = { 0 };
+	uint8_t r[SA_RECORD_MAX] = { 0 };
 
 	memcpy(r, g->record, RECORD);
 	if (member) {
@@ -202,33 +203,34 @@ static void put_member(struct query *q, const struct group *g, const struct memb
 		store_be64(r + PORT_GID + 8, member->guid);
 		r[SCOPE] |= member->state;
 	}
-	query_put(q, r);
+	sa_query_add(q, r);
 }
 
 /*
- * A record per member; a group that has none has one itself, and so it has for
- * those who are not to know its members, unless they name one.
+ * One record per member. A group without members, or an untrusted request without PortGID, gets one
+ * record of the group.
  */
-void groups_each(struct query *q)
+void sa_groups_each(struct sa_query *q)
 {
-	const struct manager *m = q->manager;
+	const struct sm *m = q->manager;
 
 	for (uint32_t i = 0; i < m->n_groups; i++) {
-		const struct group *g = &m->groups[i];
+		const struct sa_group *g = &m->groups[i];
 
-		bool shown = q->is_trusted || query_has(q, BY_PORT);
+		bool show_members = q->is_trusted || sa_query_has(q, HAS_PORT);
 
-		for (uint32_t k = 0; k < g->n_members && shown; k++)
+		for (uint32_t k = 0; k < g->n_members && show_members; k++)
 			put_member(q, g, &g->members[k]);
-		if (g->n_members == 0 || !shown)
+		if (g->n_members == 0 || !show_members)
 			put_member(q, g, NULL);
 	}
 }
 
-static uint16_t leave(struct query *q, struct group *g, struct member *member, uint8_t state)
+static uint16_t leave(struct sa_query *q, struct sa_group *g, struct sa_member *member,
+		      uint8_t state)
 {
-	struct manager *m = q->manager;
-	uint8_t r[SA_MOST] = { 0 };
+	struct sm *m = q->manager;
+	uint8_t r[SA_RECORD_MAX] = { 0 };
 
 	if (!g || !member || !(member->state & state))
 		return SA_INVALID;
@@ -236,71 +238,71 @@ static uint16_t leave(struct query *q, struct group *g, struct member *member, u
 	memcpy(r + PORT_GID, q->data + PORT_GID, 16);
 	member->state &= (uint8_t)~state;
 	r[SCOPE] |= member->state;
-	query_put_anyway(q, r);
-	m->regroup = true;
+	sa_query_add_unchecked(q, r);
+	m->groups_changed = true;
 	if (member->state)
 		return 0;
 	*member = g->members[--g->n_members];
-	if (g->n_members == 0 && !g->stays) {
+	if (g->n_members == 0 && !g->permanent) {
 		free(g->members);
 		*g = m->groups[--m->n_groups];
 	}
 	return 0;
 }
 
-static bool says_enough(const struct query *q)
+static bool can_create(const struct sa_query *q)
 {
-	static const unsigned needed[] = { BY_QKEY, BY_TCLASS, BY_PKEY, BY_SL };
+	static const unsigned needed[] = { HAS_QKEY, HAS_TCLASS, HAS_PKEY, HAS_SL };
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		if (!query_has(q, needed[i]))
+		if (!sa_query_has(q, needed[i]))
 			return false;
 	return true;
 }
 
-static uint16_t join(struct query *q, struct group *g, uint64_t guid, uint8_t state)
+static uint16_t join(struct sa_query *q, struct sa_group *g, uint64_t guid, uint8_t state)
 {
-	struct manager *m = q->manager;
-	struct member *member;
+	struct sm *m = q->manager;
+	struct sa_member *member;
 
 	if (state == 0 || port_of(m, guid) == TOPO_NONE)
 		return SA_INVALID;
 	if (!g) {
-		if (!says_enough(q) || !(state & 1))
+		if (!can_create(q) || !(state & 1))
 			return SA_INSUFFICIENT;
 		g = add(m, q->data);
 		if (!g)
 			return SA_INVALID;
 	}
-	member = member_of(g, guid);
+	member = find_member(g, guid);
 	if (!member) {
 		g->members = hd_grow(g->members, &g->members_cap, g->n_members + 1U,
 				     sizeof(*g->members));
 		member = &g->members[g->n_members++];
-		*member = (struct member){ .guid = guid };
+		*member = (struct sa_member){ .guid = guid };
 	}
-	m->regroup |= (member->state | state) != member->state;
+	m->groups_changed |= (member->state | state) != member->state;
 	member->state |= state;
-	/* Somebody who says it again waits as long as he did before. */
-	q->waits = (m->regroup || m->n_held > 0) && m->n_held < MOST_HELD;
-	uint8_t r[SA_MOST] = { 0 };
+	/* A repeated join waits as the first one does. */
+	q->is_delayed = (m->groups_changed || m->n_delayed > 0) && m->n_delayed < MAX_DELAYED;
+	uint8_t r[SA_RECORD_MAX] = { 0 };
 
 	memcpy(r, g->record, RECORD);
 	memcpy(r + PORT_GID, q->data + PORT_GID, 16);
 	r[SCOPE] |= member->state;
-	query_put_anyway(q, r);
+	sa_query_add_unchecked(q, r);
 	return 0;
 }
 
-uint16_t groups_change(struct query *q)
+uint16_t sa_groups_change(struct sa_query *q)
 {
-	struct group *g = find(q->manager, q->data);
+	struct sa_group *g = find(q->manager, q->data);
 	uint64_t guid = load_be64(q->data + PORT_GID + 8);
 	uint8_t state = q->data[SCOPE] & 15;
 
-	if (!query_has(q, BY_MGID) || !query_has(q, BY_PORT) || !query_has(q, BY_JOIN))
+	if (!sa_query_has(q, HAS_MGID) || !sa_query_has(q, HAS_PORT) || !sa_query_has(q, HAS_JOIN))
 		return SA_INSUFFICIENT;
 	if (q->mad[MAD_METHOD] == MAD_DELETE)
-		return leave(q, g, g ? member_of(g, guid) : NULL, state);
+		return leave(q, g, g ? find_member(g, guid) : NULL, state);
 	return join(q, g, guid, state);
 }

@@ -3,44 +3,44 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mgmt/sm/sa.h"
+#include "mgmt/sm/sm_internal.h"
 #include "subnet/routing/order.h"
 #include "wire/cursor.h"
 
 /*
- * Path records: where a packet goes by the tables, and what the least of its
- * links allows. The SL is the one that the routing engine asks for.
+ * Path records: the path by the forwarding tables, with the minimum MTU and rate of its links and
+ * the SL of the routing algorithm.
  */
 
-/* Components of a mask. */
+/* Components of the mask. */
 enum {
-	BY_DGID = 2,
-	BY_SGID,
-	BY_DLID,
-	BY_SLID,
-	BY_PKEY = 13,
-	BY_SL = 15,
-	BY_MTU = 16, /* its selector; the MTU itself is the next */
-	BY_RATE = 18,
+	HAS_DGID = 2,
+	HAS_SGID,
+	HAS_DLID,
+	HAS_SLID,
+	HAS_PKEY = 13,
+	HAS_SL = 15,
+	HAS_MTU = 16, /* MTU selector; the MTU is the next component */
+	HAS_RATE = 18,
 };
 
-/* What selectors ask for, beside a value. */
+/* Codes of selectors. */
 enum { GREATER, LESS, EXACTLY, LARGEST };
 
-/* What a link runs at, as records write it. */
-struct speed {
+/* MTU and rate codes of a link. */
+struct link_capacity {
 	uint8_t mtu, rate;
 	uint32_t mbps;
 };
 
-/* [speed][width: 1x, 4x, 8x, 12x, 2x]: codes of rates, and lanes. */
-static const uint8_t codes[][5] = {
+/* [speed][width: 1x, 4x, 8x, 12x, 2x]: rate codes, and physical lanes. */
+static const uint8_t rate_codes[][5] = {
 	{ 2, 3, 6, 4, 5 },      { 5, 6, 7, 8, 3 },      { 3, 7, 9, 10, 6 },
 	{ 11, 12, 13, 14, 19 }, { 15, 16, 17, 18, 20 }, { 20, 17, 21, 22, 16 },
 	{ 16, 21, 23, 24, 17 },
 };
 static const uint32_t lane_mbps[] = { 2500, 5000, 10000, 14062, 25781, 53125, 106250 };
-static const uint8_t lanes[] = { 1, 4, 8, 12, 2 };
+static const uint8_t width_lanes[] = { 1, 4, 8, 12, 2 };
 
 static unsigned highest(uint64_t bits)
 {
@@ -51,7 +51,7 @@ static unsigned highest(uint64_t bits)
 	return n;
 }
 
-static struct speed speed_of(const struct manager *m, const uint8_t *info)
+static struct link_capacity capacity_of(const struct sm *m, const uint8_t *info)
 {
 	uint64_t extended = info_get(m, info, PORT_EXT_SPEED);
 	unsigned speed = extended ? 3 + highest(extended) : highest(info_get(m, info, PORT_SPEED));
@@ -59,22 +59,22 @@ static struct speed speed_of(const struct manager *m, const uint8_t *info)
 
 	speed = speed < 7 ? speed : 6;
 	width = width < 5 ? width : 4;
-	return (struct speed){
+	return (struct link_capacity){
 		.mtu = (uint8_t)info_get(m, info, PORT_NEIGHBOR_MTU),
-		.rate = codes[speed][width],
-		.mbps = lane_mbps[speed] * lanes[width],
+		.rate = rate_codes[speed][width],
+		.mbps = lane_mbps[speed] * width_lanes[width],
 	};
 }
 
-struct paths {
-	struct query *query;
+struct path_query {
+	struct sa_query *query;
 	const struct subnet *subnet;
-	struct speed *speeds; /* per port_id */
-	port_id *ends;        /* with LIDs */
+	struct link_capacity *speeds; /* per port_id */
+	port_id *ends;                /* ports with a LID */
 	uint32_t n_ends;
 };
 
-static void narrow(struct speed *s, const struct speed *link)
+static void reduce(struct link_capacity *s, const struct link_capacity *link)
 {
 	if (link->mtu < s->mtu)
 		s->mtu = link->mtu;
@@ -84,16 +84,17 @@ static void narrow(struct speed *s, const struct speed *link)
 	}
 }
 
-/* From one port to another, by the tables; false if it does not arrive. */
-static bool walk(const struct paths *p, port_id from, port_id to, struct speed *out)
+/* Follows the forwarding tables from one port to another; false if the path is broken. */
+static bool trace_path(const struct path_query *p, port_id from, port_id to,
+		       struct link_capacity *out)
 {
 	const struct topo *t = p->subnet->topo;
 	lid_t lid = p->subnet->lid_of_port[to];
 	port_id at = from;
-	const struct speed most = { .mtu = 5, .rate = 24, .mbps = UINT32_MAX };
+	const struct link_capacity most = { .mtu = 5, .rate = 24, .mbps = UINT32_MAX };
 
 	*out = from == to ? p->speeds[from] : most;
-	for (unsigned hops = 0; hops <= MOST_HOPS; hops++) {
+	for (unsigned hops = 0; hops <= MAX_HOPS; hops++) {
 		node_id v = t->ports[at].node;
 
 		if (v == t->ports[to].node &&
@@ -108,7 +109,7 @@ static bool walk(const struct paths *p, port_id from, port_id to, struct speed *
 		} else if (at != from) {
 			return false;
 		}
-		narrow(out, &p->speeds[at]);
+		reduce(out, &p->speeds[at]);
 		at = t->ports[at].peer;
 		if (at == TOPO_NONE)
 			return false;
@@ -122,7 +123,7 @@ static void put_gid(const struct subnet *s, port_id p, uint8_t *out)
 	store_be64(out + 8, port_guid(s->topo, p));
 }
 
-/* How codes of MTUs and rates compare; 0: it is none. Rates in 0.1 Gb/s. */
+/* Order of MTU and rate codes; 0: invalid. Rates in 0.1 Gb/s. */
 static const uint16_t mtu_ranks[] = { 0, 1, 2, 3, 4, 5 };
 static const uint16_t rate_ranks[] = {
 	0,    0,    25,  100,  300,  50,   200, 400, 600,  800,  1200, 140,   560,
@@ -130,52 +131,52 @@ static const uint16_t rate_ranks[] = {
 };
 
 /*
- * Whether what a way can do is what a selector asks for; `value` is lowered, if
- * less is wanted than it can do. Packets may be smaller than they could, but a
- * rate is what a way has.
+ * True if the path satisfies a selector; lowers `value` if the request wants less. A smaller MTU
+ * may be used, but the rate of a path is fixed.
  */
-static bool suits(const struct query *q, unsigned selector, uint8_t asked, const uint16_t *ranks,
-		  unsigned n, uint8_t *value)
+static bool satisfies(const struct sa_query *q, unsigned selector, uint8_t field,
+		      const uint16_t *ranks, unsigned n, uint8_t *value)
 {
-	unsigned wanted = asked & 63, how = asked >> 6, best = 0;
+	unsigned requested = field & 63, how = field >> 6, best = 0;
 	unsigned can = *value < n ? ranks[*value] : 0;
 
-	if (!query_has(q, selector) || !query_has(q, selector + 1) || how == LARGEST)
+	if (!sa_query_has(q, selector) || !sa_query_has(q, selector + 1) || how == LARGEST)
 		return true;
-	if (wanted >= n || ranks[wanted] == 0)
+	if (requested >= n || ranks[requested] == 0)
 		return false;
 	if (how == GREATER)
-		return can > ranks[wanted];
-	if (how == LESS && can < ranks[wanted])
+		return can > ranks[requested];
+	if (how == LESS && can < ranks[requested])
 		return true;
 	if (how == LESS) {
 		for (unsigned i = 0; i < n; i++)
-			if (ranks[i] < ranks[wanted] && ranks[i] > ranks[best])
+			if (ranks[i] < ranks[requested] && ranks[i] > ranks[best])
 				best = i;
-	} else if (selector == BY_MTU ? can >= ranks[wanted] : can == ranks[wanted]) {
-		best = wanted;
+	} else if (selector == HAS_MTU ? can >= ranks[requested] : can == ranks[requested]) {
+		best = requested;
 	}
 	*value = (uint8_t)best;
 	return best != 0;
 }
 
-static bool is_wanted(const struct query *q, struct speed *least)
+static bool matches(const struct sa_query *q, struct link_capacity *minimum)
 {
-	return (!query_has(q, BY_PKEY) || (load_be16(q->data + 50) | PKEY_FULL) == PKEY_DEFAULT) &&
-	       suits(q, BY_MTU, q->data[54], mtu_ranks, sizeof(mtu_ranks) / sizeof(mtu_ranks[0]),
-		     &least->mtu) &&
-	       suits(q, BY_RATE, q->data[55], rate_ranks,
-		     sizeof(rate_ranks) / sizeof(rate_ranks[0]), &least->rate);
+	return (!sa_query_has(q, HAS_PKEY) ||
+		(load_be16(q->data + 50) | PKEY_FULL) == PKEY_DEFAULT) &&
+	       satisfies(q, HAS_MTU, q->data[54], mtu_ranks,
+			 sizeof(mtu_ranks) / sizeof(mtu_ranks[0]), &minimum->mtu) &&
+	       satisfies(q, HAS_RATE, q->data[55], rate_ranks,
+			 sizeof(rate_ranks) / sizeof(rate_ranks[0]), &minimum->rate);
 }
 
-static void put_path(const struct paths *p, port_id from, port_id to)
+static void put_path(const struct path_query *p, port_id from, port_id to)
 {
 	const struct subnet *s = p->subnet;
-	uint8_t wanted = query_has(p->query, BY_SL) ? p->query->data[53] & 15 : 0;
-	struct speed least;
-	uint8_t r[SA_MOST] = { 0 };
+	uint8_t requested = sa_query_has(p->query, HAS_SL) ? p->query->data[53] & 15 : 0;
+	struct link_capacity minimum;
+	uint8_t r[SA_RECORD_MAX] = { 0 };
 
-	if (!walk(p, from, to, &least) || !is_wanted(p->query, &least))
+	if (!trace_path(p, from, to, &minimum) || !matches(p->query, &minimum))
 		return;
 	put_gid(s, to, r + 8);
 	put_gid(s, from, r + 24);
@@ -183,56 +184,56 @@ static void put_path(const struct paths *p, port_id from, port_id to)
 	store_be16(r + 42, s->lid_of_port[from]);
 	r[49] = 0x80; /* reversible */
 	store_be16(r + 50, PKEY_DEFAULT);
-	r[53] = path_sl(s, from, s->lid_of_port[to], wanted);
-	if (query_has(p->query, BY_SL) && r[53] != wanted)
+	r[53] = path_sl(s, from, s->lid_of_port[to], requested);
+	if (sa_query_has(p->query, HAS_SL) && r[53] != requested)
 		return;
-	r[54] = (uint8_t)(EXACTLY << 6 | least.mtu);
-	r[55] = (uint8_t)(EXACTLY << 6 | least.rate);
+	r[54] = (uint8_t)(EXACTLY << 6 | minimum.mtu);
+	r[55] = (uint8_t)(EXACTLY << 6 | minimum.rate);
 	r[56] = EXACTLY << 6 | SA_LIFE_TIME;
-	query_put_anyway(p->query, r);
+	sa_query_add_unchecked(p->query, r);
 }
 
-/* Whether the port is what a LID and a GID of the request say. */
-static bool is_asked(const struct paths *p, port_id port, unsigned by_gid, unsigned by_lid)
+/* True if the port matches the LID and GID components of the request. */
+static bool is_endpoint(const struct path_query *p, port_id port, unsigned by_gid, unsigned by_lid)
 {
 	const uint8_t *data = p->query->data;
 	uint8_t gid[16];
 	lid_t base = p->subnet->lid_of_port[port];
-	unsigned lid = load_be16(data + (by_lid == BY_DLID ? 40 : 42));
+	unsigned lid = load_be16(data + (by_lid == HAS_DLID ? 40 : 42));
 
 	put_gid(p->subnet, port, gid);
-	if (query_has(p->query, by_lid) &&
+	if (sa_query_has(p->query, by_lid) &&
 	    (lid < base || lid >= base + (1U << p->subnet->lmc_of_port[port])))
 		return false;
-	return !query_has(p->query, by_gid) ||
-	       memcmp(gid + 8, data + (by_gid == BY_DGID ? 16 : 32), 8) == 0;
+	return !sa_query_has(p->query, by_gid) ||
+	       memcmp(gid + 8, data + (by_gid == HAS_DGID ? 16 : 32), 8) == 0;
 }
 
-static void find_ends(struct paths *p)
+static void find_ends(struct path_query *p)
 {
-	const struct manager *m = p->query->manager;
+	const struct sm *m = p->query->manager;
 
-	for (uint32_t i = 0; i < m->seen.n; i++) {
-		const struct found_node *n = &m->seen.nodes[i];
-		node_id v = planned_node(m, n);
+	for (uint32_t i = 0; i < m->found.n; i++) {
+		const struct found_node *n = &m->found.nodes[i];
+		node_id v = sm_plan_node(m, n);
 
 		for (unsigned k = 0; v != TOPO_NONE && k <= n->n_ports; k++) {
 			port_id port = topo_port_of(p->subnet->topo, v, k);
 
 			if (!n->ports[k].answered)
 				continue;
-			p->speeds[port] = speed_of(m, n->ports[k].info);
+			p->speeds[port] = capacity_of(m, n->ports[k].info);
 			if (p->subnet->lid_of_port[port])
 				p->ends[p->n_ends++] = port;
 		}
 	}
 }
 
-void paths_each(struct query *q)
+void sa_paths_each(struct sa_query *q)
 {
-	const struct subnet *s = planned_now(q->manager);
+	const struct subnet *s = sm_plan(q->manager);
 	uint32_t n = s->topo->n_ports;
-	struct paths p = {
+	struct path_query p = {
 		.query = q,
 		.subnet = s,
 		.speeds = hd_alloc(n, sizeof(*p.speeds)),
@@ -241,10 +242,10 @@ void paths_each(struct query *q)
 
 	find_ends(&p);
 	for (uint32_t i = 0; i < p.n_ends; i++) {
-		if (!is_asked(&p, p.ends[i], BY_SGID, BY_SLID))
+		if (!is_endpoint(&p, p.ends[i], HAS_SGID, HAS_SLID))
 			continue;
 		for (uint32_t k = 0; k < p.n_ends; k++)
-			if (is_asked(&p, p.ends[k], BY_DGID, BY_DLID))
+			if (is_endpoint(&p, p.ends[k], HAS_DGID, HAS_DLID))
 				put_path(&p, p.ends[i], p.ends[k]);
 	}
 	free(p.speeds);

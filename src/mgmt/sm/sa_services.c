@@ -2,26 +2,26 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mgmt/sm/sa.h"
+#include "mgmt/sm/sm_internal.h"
 #include "wire/cursor.h"
 
-/* Services that programs offer, and notices that they want to hear of. */
+/* Registered services and subscriptions to traps. */
 
-/* SERVICE_KEY: all that it is known by; SECRET: its ServiceKey. */
+/* SERVICE_KEY: length of ID, GID and P_Key; SECRET: offset of the ServiceKey. */
 enum { SERVICE = 176, SERVICE_KEY = 26, LEASE = 28, SECRET = 32 };
 enum { INFORM = 36, IS_GENERIC = 22, SUBSCRIBE = 23, TRAP = 26, QPN = 28 };
-static const uint32_t FOR_EVER = UINT32_MAX;
+static const uint32_t NO_EXPIRY = UINT32_MAX;
 
-static struct kept *keep(struct kept_list *l)
+static struct sa_registration *add_registration(struct sa_registrations *l)
 {
 	l->rows = hd_grow(l->rows, &l->cap, l->n + 1U, sizeof(*l->rows));
-	l->rows[l->n] = (struct kept){ 0 };
+	l->rows[l->n] = (struct sa_registration){ 0 };
 	return &l->rows[l->n++];
 }
 
-/* ---- services: known by ID, GID and P_Key */
+/* ---- services, identified by ID, GID and P_Key */
 
-static struct kept *find_service(struct kept_list *l, const uint8_t *record)
+static struct sa_registration *find_service(struct sa_registrations *l, const uint8_t *record)
 {
 	for (uint32_t i = 0; i < l->n; i++)
 		if (memcmp(l->rows[i].record, record, SERVICE_KEY) == 0)
@@ -29,101 +29,101 @@ static struct kept *find_service(struct kept_list *l, const uint8_t *record)
 	return NULL;
 }
 
-static void forget_expired(struct manager *m)
+static void remove_expired(struct sm *m)
 {
-	struct kept_list *l = &m->services;
+	struct sa_registrations *l = &m->services;
 
 	for (uint32_t i = l->n; i-- > 0;)
-		if (l->rows[i].until <= m->now)
+		if (l->rows[i].expires <= m->now)
 			l->rows[i] = l->rows[--l->n];
 }
 
-void services_each(struct query *q)
+void sa_services_each(struct sa_query *q)
 {
-	forget_expired(q->manager);
+	remove_expired(q->manager);
 	for (uint32_t i = 0; i < q->manager->services.n; i++) {
 		uint8_t r[SERVICE];
 
 		memcpy(r, q->manager->services.rows[i].record, sizeof(r));
-		if (!query_fits(q, r))
+		if (!sa_query_matches(q, r))
 			continue;
 		if (!q->is_trusted)
 			memset(r + SECRET, 0, 16);
-		query_put_anyway(q, r);
+		sa_query_add_unchecked(q, r);
 	}
 }
 
-uint16_t services_change(struct query *q)
+uint16_t sa_services_change(struct sa_query *q)
 {
-	struct manager *m = q->manager;
-	struct kept *k = find_service(&m->services, q->data);
+	struct sm *m = q->manager;
+	struct sa_registration *k = find_service(&m->services, q->data);
 	uint32_t lease = load_be32(q->data + LEASE);
 
 	if (q->mad[MAD_METHOD] == MAD_DELETE) {
 		if (!k)
 			return SA_NO_RECORDS;
-		query_put_anyway(q, k->record);
+		sa_query_add_unchecked(q, k->record);
 		*k = m->services.rows[--m->services.n];
 		return 0;
 	}
 	if (!k)
-		k = keep(&m->services);
+		k = add_registration(&m->services);
 	memcpy(k->record, q->data, SERVICE);
-	k->until = lease == FOR_EVER ? HD_TIME_NEVER : m->now + lease * HD_S;
-	query_put_anyway(q, k->record);
+	k->expires = lease == NO_EXPIRY ? HD_TIME_NEVER : m->now + lease * HD_S;
+	sa_query_add_unchecked(q, k->record);
 	return 0;
 }
 
-/* ---- subscriptions: known by who asked for what */
+/* ---- subscriptions, identified by the subscriber's LID and the trap number */
 
-static struct kept *find_inform(struct kept_list *l, const uint8_t *record,
-				const struct mad_address *who)
+static struct sa_registration *find_inform(struct sa_registrations *l, const uint8_t *record,
+					   const struct mad_address *subscriber)
 {
 	for (uint32_t i = 0; i < l->n; i++)
-		if (l->rows[i].who.lid == who->lid &&
+		if (l->rows[i].subscriber.lid == subscriber->lid &&
 		    memcmp(l->rows[i].record + TRAP, record + TRAP, 2) == 0)
 			return &l->rows[i];
 	return NULL;
 }
 
-uint16_t informs_change(struct query *q)
+uint16_t sa_subscriptions_change(struct sa_query *q)
 {
-	struct kept_list *l = &q->manager->informs;
-	struct kept *k = find_inform(l, q->data, q->from);
+	struct sa_registrations *l = &q->manager->subscriptions;
+	struct sa_registration *k = find_inform(l, q->data, q->from);
 
 	if (q->mad[MAD_METHOD] != MAD_SET)
 		return MAD_UNSUPPORTED;
 	if (q->data[SUBSCRIBE]) {
 		if (!k)
-			k = keep(l);
+			k = add_registration(l);
 		memcpy(k->record, q->data, INFORM);
-		k->who = *q->from;
+		k->subscriber = *q->from;
 	} else if (k) {
 		*k = l->rows[--l->n];
 	} else {
 		return SA_INVALID;
 	}
-	query_put_anyway(q, q->data);
+	sa_query_add_unchecked(q, q->data);
 	return 0;
 }
 
-void informs_each(struct query *q)
+void sa_subscriptions_each(struct sa_query *q)
 {
-	const struct manager *m = q->manager;
+	const struct sm *m = q->manager;
 
-	for (uint32_t i = 0; i < m->informs.n; i++) {
-		uint8_t r[SA_MOST] = { 0 };
+	for (uint32_t i = 0; i < m->subscriptions.n; i++) {
+		uint8_t r[SA_RECORD_MAX] = { 0 };
 
 		store_be64(r, GID_LINK_LOCAL);
 		store_be16(r + 16, (uint16_t)i);
-		memcpy(r + 24, m->informs.rows[i].record, INFORM);
+		memcpy(r + 24, m->subscriptions.rows[i].record, INFORM);
 		if (!q->is_trusted)
 			memset(r + 24 + QPN, 0, 3);
-		query_put_anyway(q, r);
+		sa_query_add_unchecked(q, r);
 	}
 }
 
-void sa_report(struct manager *m, const uint8_t *notice)
+void sa_report(struct sm *m, const uint8_t *notice)
 {
 	static const uint16_t ALL = 0xFFFF;
 	struct mad_header h = {
@@ -133,15 +133,15 @@ void sa_report(struct manager *m, const uint8_t *notice)
 	};
 	uint8_t mad[MAD_SIZE];
 
-	for (uint32_t i = 0; i < m->informs.n; i++) {
-		const struct kept *k = &m->informs.rows[i];
+	for (uint32_t i = 0; i < m->subscriptions.n; i++) {
+		const struct sa_registration *k = &m->subscriptions.rows[i];
 		uint16_t trap = load_be16(k->record + TRAP);
 
 		if (trap != ALL && trap != load_be16(notice + 4))
 			continue;
-		h.tid = ++m->reports;
+		h.tid = ++m->n_reports;
 		mad_write(&h, mad);
 		memcpy(mad + SA_DATA, notice, BLOCK);
-		m->events.send(m->events.context, &k->who, mad, MAD_SIZE, true);
+		m->events.send(m->events.context, &k->subscriber, mad, MAD_SIZE, true);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "mgmt/sm/manager.h"
+#include "mgmt/sm/sm.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -19,52 +19,51 @@
 #include "wire/cursor.h"
 
 /*
- * Managers on the agents of a fabric, without sockets: what they send goes
- * through a queue, and what nobody answers comes back when nothing else is
- * under way.
+ * Subnet managers on the agents of a fabric, without sockets. Their MADs pass through a queue, and
+ * unanswered requests time out when the queue is empty.
  */
 
 enum { MANAGERS = 3, TID = 12 };
 #define SECOND UINT64_C(1000000000000)
 
-struct letter {
-	struct letter *next;
-	unsigned manager; /* for whom it is, or from whom */
+struct queued_mad {
+	struct queued_mad *next;
+	unsigned manager; /* receiver or sender */
 	bool outgoing, is_request;
 	struct mad_address peer;
 	size_t size;
 	uint8_t mad[];
 };
 
-struct world {
+struct sm_fixture {
 	struct topo topo;
 	struct agents *agents;
-	struct manager *managers[MANAGERS];
+	struct sm *managers[MANAGERS];
 	port_id port[MANAGERS];
 	unsigned n;
-	struct letter *first, **last;
-	struct letter *waiting; /* requests that nobody has answered */
+	struct queued_mad *first, **last;
+	struct queued_mad *outstanding; /* outstanding requests */
 	struct rng rng;
-	unsigned lost_of; /* one of so many requests is lost; 0: none */
+	unsigned lost_of; /* one of `lost_of` requests is lost; 0: none */
 	hd_time now;
 	uint64_t n_sent;
-	uint64_t key; /* SM_Key of questions */
+	uint64_t key; /* SM_Key of requests */
 	bool varies;  /* cables differ in MTU, speed and width */
 };
 
-struct address {
-	struct world *world;
+struct sm_address {
+	struct sm_fixture *sm_fixture;
 	unsigned manager;
 };
 
-static struct address addresses[MANAGERS];
+static struct sm_address addresses[MANAGERS];
 
-static struct letter *put(struct world *w, unsigned manager, bool outgoing, const uint8_t *mad,
-			  size_t size)
+static struct queued_mad *put(struct sm_fixture *w, unsigned manager, bool outgoing,
+			      const uint8_t *mad, size_t size)
 {
-	struct letter *l = hd_alloc(1, sizeof(*l) + size);
+	struct queued_mad *l = hd_alloc(1, sizeof(*l) + size);
 
-	*l = (struct letter){ .manager = manager, .outgoing = outgoing, .size = size };
+	*l = (struct queued_mad){ .manager = manager, .outgoing = outgoing, .size = size };
 	memcpy(l->mad, mad, size);
 	*w->last = l;
 	w->last = &l->next;
@@ -74,15 +73,15 @@ static struct letter *put(struct world *w, unsigned manager, bool outgoing, cons
 static void send_mad(void *context, const struct mad_address *to, const uint8_t *mad, size_t size,
 		     bool is_request)
 {
-	const struct address *a = context;
-	struct letter *l = put(a->world, a->manager, true, mad, size);
+	const struct sm_address *a = context;
+	struct queued_mad *l = put(a->sm_fixture, a->manager, true, mad, size);
 
 	l->is_request = is_request;
 	l->peer = *to;
-	a->world->n_sent++;
+	a->sm_fixture->n_sent++;
 }
 
-static void keep_quiet(void *context, const char *line)
+static void ignore_log(void *context, const char *line)
 {
 	(void)context;
 	assert_true(line[0] != '\0');
@@ -91,7 +90,7 @@ static void keep_quiet(void *context, const char *line)
 static void arrived(void *context, port_id port, const struct mad_address *from, const uint8_t *mad,
 		    size_t size)
 {
-	struct world *w = context;
+	struct sm_fixture *w = context;
 
 	for (unsigned i = 0; i < w->n; i++) {
 		if (w->port[i] != port || !w->managers[i])
@@ -100,12 +99,12 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 	}
 }
 
-/* ---- the post */
+/* ---- transport of MADs */
 
-static void forget_waiting(struct world *w, unsigned manager, const uint8_t *mad)
+static void forget_waiting(struct sm_fixture *w, unsigned manager, const uint8_t *mad)
 {
-	for (struct letter **at = &w->waiting; *at; at = &(*at)->next) {
-		struct letter *l = *at;
+	for (struct queued_mad **at = &w->outstanding; *at; at = &(*at)->next) {
+		struct queued_mad *l = *at;
 
 		if (l->manager != manager || memcmp(l->mad + TID, mad + TID, 4) != 0)
 			continue;
@@ -115,15 +114,15 @@ static void forget_waiting(struct world *w, unsigned manager, const uint8_t *mad
 	}
 }
 
-static void deliver(struct world *w, struct letter *l)
+static void deliver(struct sm_fixture *w, struct queued_mad *l)
 {
-	struct manager *m = w->managers[l->manager];
+	struct sm *m = w->managers[l->manager];
 
 	if (!l->outgoing) {
 		if (mad_is_response(l->mad))
 			forget_waiting(w, l->manager, l->mad);
 		if (m)
-			manager_take(m, &l->peer, l->mad, l->size, w->now);
+			sm_receive(m, &l->peer, l->mad, l->size, w->now);
 		free(l);
 		return;
 	}
@@ -133,20 +132,20 @@ static void deliver(struct world *w, struct letter *l)
 	if (!is_lost)
 		agents_send(w->agents, w->port[l->manager], &to, l->mad, l->size, w->now);
 	if (l->is_request) {
-		l->next = w->waiting;
-		w->waiting = l;
+		l->next = w->outstanding;
+		w->outstanding = l;
 	} else {
 		free(l);
 	}
 }
 
 /*
- * The next of what is under way; after all of it, what was not answered comes
- * back. False if there is nothing left.
+ * Delivers the next MAD. When the queue is empty, outstanding requests time out. False if nothing
+ * is left.
  */
-static bool step(struct world *w)
+static bool step(struct sm_fixture *w)
 {
-	struct letter *l = w->first;
+	struct queued_mad *l = w->first;
 
 	if (l) {
 		w->first = l->next;
@@ -154,11 +153,11 @@ static bool step(struct world *w)
 			w->last = &w->first;
 		l->next = NULL;
 		deliver(w, l);
-	} else if (w->waiting) {
-		l = w->waiting;
-		w->waiting = l->next;
+	} else if (w->outstanding) {
+		l = w->outstanding;
+		w->outstanding = l->next;
 		if (w->managers[l->manager])
-			manager_lost(w->managers[l->manager], l->mad, w->now);
+			sm_timeout(w->managers[l->manager], l->mad, w->now);
 		free(l);
 	} else {
 		return false;
@@ -166,47 +165,47 @@ static bool step(struct world *w)
 	return true;
 }
 
-static void settle(struct world *w)
+static void settle(struct sm_fixture *w)
 {
 	for (unsigned steps = 0; step(w); steps++)
 		assert_true(steps < 10000000);
 }
 
-/* Half a second goes by, and managers do what is due. */
-static void wait_half(struct world *w)
+/* Half a second passes; managers run their timers. */
+static void wait_half(struct sm_fixture *w)
 {
 	w->now += SECOND / 2;
 	agents_run(w->agents, w->now);
 	for (unsigned k = 0; k < w->n; k++)
-		if (w->managers[k] && manager_next(w->managers[k]) <= w->now)
-			manager_run(w->managers[k], w->now);
+		if (w->managers[k] && sm_next(w->managers[k]) <= w->now)
+			sm_run(w->managers[k], w->now);
 	settle(w);
 }
 
-static void pass(struct world *w, unsigned seconds)
+static void wait_seconds(struct sm_fixture *w, unsigned seconds)
 {
 	for (unsigned i = 0; i < 2 * seconds; i++)
 		wait_half(w);
 }
 
-/* ---- a fabric */
+/* ---- fabrics */
 
-static void add_manager(struct world *w, port_id port, const char *engine, unsigned priority)
+static void add_manager(struct sm_fixture *w, port_id port, const char *engine, unsigned priority)
 {
-	const struct manager_options o = {
+	const struct sm_options o = {
 		.engine = engine,
 		.priority = (uint8_t)priority,
 		.key = 1,
 	};
 	unsigned i = w->n++;
 
-	addresses[i] = (struct address){ w, i };
-	const struct manager_events e = { send_mad, keep_quiet, &addresses[i] };
+	addresses[i] = (struct sm_address){ w, i };
+	const struct sm_events e = { send_mad, ignore_log, &addresses[i] };
 
 	w->port[i] = port;
-	w->managers[i] = manager_new(&o, &e);
+	w->managers[i] = sm_new(&o, &e);
 	agents_set_sm(w->agents, port, true, w->now);
-	manager_start(w->managers[i], w->now);
+	sm_start(w->managers[i], w->now);
 	settle(w);
 }
 
@@ -215,8 +214,8 @@ static const struct {
 	uint8_t code;
 } mtus[] = { { 256, 1 }, { 512, 2 }, { 1024, 3 }, { 2048, 4 }, { 4096, 5 } };
 
-/* Both ends of a cable can do the same. */
-static void vary_cables(struct world *w)
+/* Both ends of a cable have the same capabilities. */
+static void vary_cables(struct sm_fixture *w)
 {
 	static const uint8_t widths[] = { WIDTH_1X, WIDTH_4X, WIDTH_12X };
 	static const enum link_speed speeds[] = { SPEED_SDR, SPEED_DDR, SPEED_QDR, SPEED_EDR };
@@ -246,8 +245,8 @@ static void vary_cables(struct world *w)
 	}
 }
 
-/* Switches in a tree with some cables more; a host on each. */
-static void random_world(struct world *w, uint64_t seed, unsigned switches)
+/* A tree of switches with additional cables and a host on each switch. */
+static void random_fixture(struct sm_fixture *w, uint64_t seed, unsigned switches)
 {
 	const struct agents_options o = { 0 };
 	const struct agents_events e = { arrived, w };
@@ -270,13 +269,13 @@ static void random_world(struct world *w, uint64_t seed, unsigned switches)
 	w->agents = agents_new(&w->topo, &o, &e);
 }
 
-static void finish(struct world *w)
+static void finish(struct sm_fixture *w)
 {
 	w->lost_of = 0;
 	for (unsigned i = 0; i < w->n; i++)
-		manager_free(w->managers[i]);
+		sm_free(w->managers[i]);
 	while (w->first) {
-		struct letter *l = w->first;
+		struct queued_mad *l = w->first;
 
 		w->first = l->next;
 		free(l);
@@ -285,23 +284,23 @@ static void finish(struct world *w)
 	topo_fini(&w->topo);
 }
 
-/* ---- what must hold of what was programmed */
+/* ---- requirements on the programmed state */
 
-static bool is_plugged(const struct world *w, port_id p)
+static bool is_plugged(const struct sm_fixture *w, port_id p)
 {
 	return w->topo.ports[p].peer != TOPO_NONE &&
 	       agents_port_get(w->agents, p, PORT_STATE) != LINK_DOWN;
 }
 
-static void assert_links_are_active(const struct world *w)
+static void assert_links_are_active(const struct sm_fixture *w)
 {
 	for (port_id p = 0; p < w->topo.n_ports; p++)
 		if (is_plugged(w, p))
 			assert_int_equal(agents_port_get(w->agents, p, PORT_STATE), LINK_ACTIVE);
 }
 
-/* By tables as they stand in the agents, over cables that are there. */
-static void assert_all_are_reached(const struct world *w)
+/* By the tables in the agents, over cables that are up. */
+static void assert_all_reachable(const struct sm_fixture *w)
 {
 	const struct lid_options keep = { .order = LIDS_KEEP };
 	struct diag d = { .status = HD_OK };
@@ -327,63 +326,61 @@ static void assert_all_are_reached(const struct world *w)
 
 static const char *const engines[] = { "minhop", "updn", "dfsssp", "lash" };
 
-static void any_fabric_comes_up(void **state)
+static void every_fabric_comes_up(void **state)
 {
 	unsigned runs = cases_of_run(40, 500);
 
 	(void)state;
 	for (unsigned i = 0; i < runs; i++) {
 		unsigned switches = 2 + i % 9;
-		struct world w = { 0 };
+		struct sm_fixture w = { 0 };
 
-		random_world(&w, i, switches);
+		random_fixture(&w, i, switches);
 		add_manager(&w, host_port(&w.topo, i % switches), engines[i % 4], 0);
-		assert_true(manager_is_up(w.managers[0]));
+		assert_true(sm_is_up(w.managers[0]));
 		assert_links_are_active(&w);
-		assert_all_are_reached(&w);
-		/* What was said at the beginning is heard, and looked into: all
-		 * is as it is. Then there are looks at switches, and nothing
-		 * else. */
+		assert_all_reachable(&w);
+		/* Initial traps are handled first; then there are light sweeps only. */
 		struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 
 		agents_save(w.agents, &before);
-		pass(&w, 12);
+		wait_seconds(&w, 12);
 		agents_save(w.agents, &after);
 		assert_int_equal(before.len, after.len);
 		assert_memory_equal(before.text, after.text, after.len);
 		strbuf_fini(&before);
 		strbuf_fini(&after);
 		w.n_sent = 0;
-		pass(&w, 10);
+		wait_seconds(&w, 10);
 		assert_int_equal(w.n_sent, switches);
 		finish(&w);
 	}
 }
 
-static void lost_requests_are_made_up_for(void **state)
+static void lost_requests_are_repeated(void **state)
 {
 	unsigned runs = cases_of_run(20, 300);
 
 	(void)state;
 	for (unsigned i = 0; i < runs; i++) {
 		unsigned switches = 2 + i % 7;
-		struct world w = { 0 };
+		struct sm_fixture w = { 0 };
 
-		random_world(&w, 1000 + i, switches);
+		random_fixture(&w, 1000 + i, switches);
 		w.lost_of = 10 + i;
 		add_manager(&w, host_port(&w.topo, 0), engines[i % 4], 0);
-		pass(&w, 60);
+		wait_seconds(&w, 60);
 		w.lost_of = 0;
-		pass(&w, 30);
-		assert_true(manager_is_up(w.managers[0]));
+		wait_seconds(&w, 30);
+		assert_true(sm_is_up(w.managers[0]));
 		assert_links_are_active(&w);
-		assert_all_are_reached(&w);
+		assert_all_reachable(&w);
 		finish(&w);
 	}
 }
 
-/* A cable between switches whose loss leaves the fabric in one piece. */
-static port_id spare_cable(const struct world *w)
+/* A cable between switches that is not a bridge of the topology. */
+static port_id spare_cable(const struct sm_fixture *w)
 {
 	for (port_id p = 0; p < w->topo.n_ports; p++) {
 		port_id peer = w->topo.ports[p].peer;
@@ -395,24 +392,24 @@ static port_id spare_cable(const struct world *w)
 	return TOPO_NONE;
 }
 
-static void cables_may_come_and_go(void **state)
+static void subnet_recovers_from_cable_changes(void **state)
 {
 	unsigned tried = 0;
 
 	(void)state;
 	for (unsigned i = 0; i < 20; i++) {
-		struct world w = { 0 };
+		struct sm_fixture w = { 0 };
 
-		random_world(&w, 2000 + i, 6);
+		random_fixture(&w, 2000 + i, 6);
 		port_id p = spare_cable(&w);
 
 		add_manager(&w, host_port(&w.topo, 0), engines[i % 4], 0);
 		for (unsigned k = 0; p != TOPO_NONE && k < 4; k++) {
 			agents_set_cable(w.agents, p, k % 2, w.now);
 			settle(&w);
-			assert_true(manager_is_up(w.managers[0]));
+			assert_true(sm_is_up(w.managers[0]));
 			assert_links_are_active(&w);
-			assert_all_are_reached(&w);
+			assert_all_reachable(&w);
 			tried++;
 		}
 		finish(&w);
@@ -420,48 +417,48 @@ static void cables_may_come_and_go(void **state)
 	assert_true(tried > 40);
 }
 
-static void the_best_manager_is_master(void **state)
+static void highest_priority_becomes_master(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 10; i++) {
-		struct world w = { 0 };
+		struct sm_fixture w = { 0 };
 
-		random_world(&w, 3000 + i, 4);
+		random_fixture(&w, 3000 + i, 4);
 		add_manager(&w, host_port(&w.topo, 0), "minhop", 3);
-		assert_int_equal(manager_role(w.managers[0]), MANAGER_MASTER);
+		assert_int_equal(sm_state(w.managers[0]), SM_MASTER);
 		add_manager(&w, host_port(&w.topo, 3), "updn", i % 2 ? 7 : 1);
-		pass(&w, 15);
+		wait_seconds(&w, 15);
 		unsigned best = i % 2 ? 1 : 0;
 
-		assert_int_equal(manager_role(w.managers[best]), MANAGER_MASTER);
-		assert_true(manager_is_up(w.managers[best]));
-		assert_int_equal(manager_role(w.managers[1 - best]), MANAGER_STANDBY);
-		assert_all_are_reached(&w);
-		/* It is gone: the other goes on. */
-		manager_free(w.managers[best]);
+		assert_int_equal(sm_state(w.managers[best]), SM_MASTER);
+		assert_true(sm_is_up(w.managers[best]));
+		assert_int_equal(sm_state(w.managers[1 - best]), SM_STANDBY);
+		assert_all_reachable(&w);
+		/* The other manager becomes master. */
+		sm_free(w.managers[best]);
 		w.managers[best] = NULL;
 		agents_set_sm(w.agents, w.port[best], false, w.now);
-		pass(&w, 15);
-		assert_true(manager_is_up(w.managers[1 - best]));
-		assert_all_are_reached(&w);
+		wait_seconds(&w, 15);
+		assert_true(sm_is_up(w.managers[1 - best]));
+		assert_all_reachable(&w);
 		finish(&w);
 	}
 }
 
 /*
- * In whichever order they come: the master is that of the highest priority, of
- * equals that of the lowest GUID (IBA, Initialization). All others stand by.
+ * In any order of arrival, the master has the highest priority, among equals the lowest GUID (IBA,
+ * Initialization). All others are in standby.
  */
-static void elections_have_one_winner(void **state)
+static void elections_have_one_master(void **state)
 {
 	unsigned runs = cases_of_run(60, 1000), ties = 0;
 
 	(void)state;
 	for (unsigned i = 0; i < runs; i++) {
 		unsigned priority[MANAGERS], best = 0;
-		struct world w = { 0 };
+		struct sm_fixture w = { 0 };
 
-		random_world(&w, 7000 + i, 5);
+		random_fixture(&w, 7000 + i, 5);
 		for (unsigned k = 0; k < MANAGERS; k++) {
 			priority[k] = (unsigned)rng_below(&w.rng, 3) * 7;
 			add_manager(&w, host_port(&w.topo, (i * 2 + k * 3) % 5), "minhop",
@@ -476,69 +473,67 @@ static void elections_have_one_winner(void **state)
 				   : priority[k] > priority[best])
 				best = k;
 		}
-		pass(&w, 40);
+		wait_seconds(&w, 40);
 		for (unsigned k = 0; k < MANAGERS; k++)
-			assert_int_equal(manager_role(w.managers[k]),
-					 k == best ? MANAGER_MASTER : MANAGER_STANDBY);
-		assert_true(manager_is_up(w.managers[best]));
-		assert_all_are_reached(&w);
+			assert_int_equal(sm_state(w.managers[k]),
+					 k == best ? SM_MASTER : SM_STANDBY);
+		assert_true(sm_is_up(w.managers[best]));
+		assert_all_reachable(&w);
 		finish(&w);
 	}
 	assert_true(ties > runs / 4);
 }
 
-/* A master that does not answer four polls, 500 ms apart, is gone. */
-static void four_lost_polls_make_a_master(void **state)
+/* A master that misses four polls, 500 ms apart, is replaced. */
+static void standby_becomes_master_after_four_lost_polls(void **state)
 {
 	(void)state;
 	for (unsigned silent = 1; silent <= 6; silent++) {
-		struct manager *master;
-		struct world w = { 0 };
+		struct sm *master;
+		struct sm_fixture w = { 0 };
 
-		random_world(&w, 7500 + silent, 4);
+		random_fixture(&w, 7500 + silent, 4);
 		add_manager(&w, host_port(&w.topo, 0), "minhop", 7);
 		add_manager(&w, host_port(&w.topo, 2), "minhop", 1);
-		pass(&w, 5);
-		assert_int_equal(manager_role(w.managers[1]), MANAGER_STANDBY);
-		/* It is there, and hears nothing. */
+		wait_seconds(&w, 5);
+		assert_int_equal(sm_state(w.managers[1]), SM_STANDBY);
+		/* The master exists but gets no MADs. */
 		master = w.managers[0];
 		w.managers[0] = NULL;
 		for (unsigned k = 0; k < silent; k++) {
-			assert_int_equal(manager_role(w.managers[1]),
-					 k < 4 ? MANAGER_STANDBY : MANAGER_MASTER);
+			assert_int_equal(sm_state(w.managers[1]), k < 4 ? SM_STANDBY : SM_MASTER);
 			wait_half(&w);
 			if (k < 3)
-				assert_int_equal(manager_next(w.managers[1]), w.now + SECOND / 2);
+				assert_int_equal(sm_next(w.managers[1]), w.now + SECOND / 2);
 		}
-		assert_int_equal(manager_role(w.managers[1]),
-				 silent < 4 ? MANAGER_STANDBY : MANAGER_MASTER);
-		/* A poll that is answered ends the count. */
+		assert_int_equal(sm_state(w.managers[1]), silent < 4 ? SM_STANDBY : SM_MASTER);
+		/* A response to a poll resets the count. */
 		w.managers[0] = master;
 		if (silent < 4) {
-			pass(&w, 1);
+			wait_seconds(&w, 1);
 			w.managers[0] = NULL;
 			for (unsigned k = 0; k < 3; k++)
 				wait_half(&w);
-			assert_int_equal(manager_role(w.managers[1]), MANAGER_STANDBY);
+			assert_int_equal(sm_state(w.managers[1]), SM_STANDBY);
 			w.managers[0] = master;
 		}
 		finish(&w);
 	}
 }
 
-/* ---- what hosts ask and tell */
+/* ---- SA queries */
 
-enum { MOST_ANSWER = 1 << 16 };
-struct answer {
-	uint8_t mad[MOST_ANSWER];
+enum { MAX_RESPONSE = 1 << 16 };
+struct sa_response {
+	uint8_t mad[MAX_RESPONSE];
 	size_t size;
 };
 
 #define UNANSWERED UINT_MAX
 
-static const struct letter *find_answer(const struct world *w)
+static const struct queued_mad *find_response(const struct sm_fixture *w)
 {
-	const struct letter *l = w->first;
+	const struct queued_mad *l = w->first;
 
 	while (l && !(l->outgoing && mad_is_response(l->mad)))
 		l = l->next;
@@ -546,11 +541,11 @@ static const struct letter *find_answer(const struct world *w)
 }
 
 /*
- * One question of the host at `from`, with w->key; the answer's status. All is
- * as it is when the answer leaves.
+ * One query of the host at `from` with w->key; returns the status. The fabric is unchanged when the
+ * response is sent.
  */
-static unsigned hear(struct world *w, port_id from, const struct mad_header *h, uint64_t mask,
-		     const uint8_t *record, struct answer *answer)
+static unsigned query_sa(struct sm_fixture *w, port_id from, const struct mad_header *h,
+			 uint64_t mask, const uint8_t *record, struct sa_response *sa_response)
 {
 	const struct mad_address peer = {
 		.lid = (uint16_t)agents_port_get(w->agents, from, PORT_LID),
@@ -563,86 +558,87 @@ static unsigned hear(struct world *w, port_id from, const struct mad_header *h, 
 	store_be64(mad + SA_KEY, w->key);
 	store_be64(mad + SA_MASK, mask);
 	memcpy(mad + SA_DATA, record, MAD_SIZE - SA_DATA);
-	manager_take(w->managers[0], &peer, mad, MAD_SIZE, w->now);
-	const struct letter *l;
+	sm_receive(w->managers[0], &peer, mad, MAD_SIZE, w->now);
+	const struct queued_mad *l;
 
-	while (!(l = find_answer(w)))
+	while (!(l = find_response(w)))
 		if (!step(w))
 			return UNANSWERED;
 	assert_int_equal(load_be64(l->mad + SA_KEY), 0);
-	assert_true(l->size <= MOST_ANSWER);
+	assert_true(l->size <= MAX_RESPONSE);
 	assert_int_equal(l->peer.lid, peer.lid);
-	memcpy(answer->mad, l->mad, l->size);
-	answer->size = l->size;
-	return load_be16(answer->mad + 4);
+	memcpy(sa_response->mad, l->mad, l->size);
+	sa_response->size = l->size;
+	return load_be16(sa_response->mad + 4);
 }
 
-/* The same, and whatever comes of it. */
-static unsigned ask(struct world *w, port_id from, const struct mad_header *h, uint64_t mask,
-		    const uint8_t *record, struct answer *answer)
+/* The same, then processes all following MADs. */
+static unsigned query_and_settle(struct sm_fixture *w, port_id from, const struct mad_header *h,
+				 uint64_t mask, const uint8_t *record,
+				 struct sa_response *sa_response)
 {
-	unsigned status = hear(w, from, h, mask, record, answer);
+	unsigned status = query_sa(w, from, h, mask, record, sa_response);
 
 	settle(w);
 	return status;
 }
 
-/* How many records of `each` bytes all that fit make. */
-static size_t count(struct world *w, uint16_t attribute, size_t each, uint64_t mask,
-		    const uint8_t *record, struct answer *answer)
+/* Number of records of `each` bytes that match. */
+static size_t count(struct sm_fixture *w, uint16_t attribute, size_t each, uint64_t mask,
+		    const uint8_t *record, struct sa_response *sa_response)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = MAD_GET_TABLE,
 				      .attribute = attribute };
 
-	assert_int_equal(ask(w, w->port[0], &h, mask, record, answer), 0);
-	assert_int_equal((answer->size - SA_DATA) % each, 0);
-	return (answer->size - SA_DATA) / each;
+	assert_int_equal(query_and_settle(w, w->port[0], &h, mask, record, sa_response), 0);
+	assert_int_equal((sa_response->size - SA_DATA) % each, 0);
+	return (sa_response->size - SA_DATA) / each;
 }
 
-static void small_world(struct world *w, uint64_t seed)
+static void small_fixture(struct sm_fixture *w, uint64_t seed)
 {
-	random_world(w, seed, 5);
+	random_fixture(w, seed, 5);
 	add_manager(w, host_port(&w->topo, 0), "minhop", 0);
-	assert_true(manager_is_up(w->managers[0]));
+	assert_true(sm_is_up(w->managers[0]));
 }
 
-/* Subscribes to notices of a trap, or ends that. */
-static unsigned inform(struct world *w, unsigned host, unsigned trap, bool subscribe)
+/* Subscribes to a trap, or unsubscribes. */
+static unsigned inform(struct sm_fixture *w, unsigned host, unsigned trap, bool subscribe)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA, .method = MAD_SET, .attribute = 0x03 };
 	uint8_t record[MAD_SIZE] = { 0 };
-	struct answer answer;
+	struct sa_response sa_response;
 
 	record[22] = 1; /* generic */
 	record[23] = subscribe;
 	store_be16(record + 26, (uint16_t)trap);
-	return ask(w, host_port(&w->topo, host), &h, 0, record, &answer);
+	return query_and_settle(w, host_port(&w->topo, host), &h, 0, record, &sa_response);
 }
 
-static void subscriptions_are_known_by_who_and_what(void **state)
+static void subscriptions_are_identified_by_lid_and_trap(void **state)
 {
 	enum { REQUEST_INVALID = 0x0200 };
 	uint8_t none[MAD_SIZE] = { 0 };
-	struct world w = { 0 };
-	struct answer answer;
+	struct sm_fixture w = { 0 };
+	struct sa_response sa_response;
 
 	(void)state;
-	small_world(&w, 4000);
+	small_fixture(&w, 4000);
 	for (unsigned again = 0; again < 2; again++)
 		for (unsigned host = 1; host < 4; host++)
 			for (unsigned trap = 64; trap < 67; trap++)
 				assert_int_equal(inform(&w, host, trap, true), 0);
-	assert_int_equal(count(&w, 0xF3, 64, 0, none, &answer), 9);
+	assert_int_equal(count(&w, 0xF3, 64, 0, none, &sa_response), 9);
 	assert_int_equal(inform(&w, 2, 65, false), 0);
 	assert_int_equal(inform(&w, 2, 65, false), REQUEST_INVALID);
 	assert_int_equal(inform(&w, 1, 144, false), REQUEST_INVALID);
-	assert_int_equal(count(&w, 0xF3, 64, 0, none, &answer), 8);
+	assert_int_equal(count(&w, 0xF3, 64, 0, none, &sa_response), 8);
 	finish(&w);
 }
 
-/* Whatever stands where a record has nothing. */
-static void reserved_components_do_not_count(void **state)
+/* Reserved components of a record are ignored. */
+static void reserved_components_are_ignored(void **state)
 {
 	static const struct {
 		uint16_t attribute, each;
@@ -652,41 +648,42 @@ static void reserved_components_do_not_count(void **state)
 		{ ATTR_PORT_INFO_RECORD, 72, 1 << 2 | 1 << 19 },
 	};
 	uint8_t none[MAD_SIZE] = { 0 }, full[MAD_SIZE];
-	struct answer answer;
+	struct sa_response sa_response;
 
 	(void)state;
 	memset(full, 0xFF, sizeof(full));
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct world w = { 0 };
+		struct sm_fixture w = { 0 };
 
-		small_world(&w, 5000 + i);
-		size_t all = count(&w, kinds[i].attribute, kinds[i].each, 0, none, &answer);
+		small_fixture(&w, 5000 + i);
+		size_t all = count(&w, kinds[i].attribute, kinds[i].each, 0, none, &sa_response);
 
 		assert_true(all >= 10);
 		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each, kinds[i].reserved,
-				       full, &answer),
+				       full, &sa_response),
 				 all);
-		/* But the LID does. */
-		assert_int_equal(count(&w, kinds[i].attribute, kinds[i].each, 1, full, &answer), 0);
+		/* The LID is compared. */
+		assert_int_equal(
+			count(&w, kinds[i].attribute, kinds[i].each, 1, full, &sa_response), 0);
 		finish(&w);
 	}
 }
 
 /* ---- paths */
 
-/* The least of the cables on a way: MTU in bytes, rate in Mb/s. */
-struct least {
-	const struct world *world;
+/* Minimum over the cables of a path: MTU in bytes, rate in Mb/s. */
+struct path_minimum {
+	const struct sm_fixture *sm_fixture;
 	unsigned mtu, mbps;
 };
 
-static void cross(void *context, port_id out, port_id in)
+static void on_link(void *context, port_id out, port_id in)
 {
 	const struct topo_port *a, *b;
-	struct least *l = context;
+	struct path_minimum *l = context;
 
-	a = &l->world->topo.ports[out];
-	b = &l->world->topo.ports[in];
+	a = &l->sm_fixture->topo.ports[out];
+	b = &l->sm_fixture->topo.ports[in];
 	unsigned mtu = a->mtu < b->mtu ? a->mtu : b->mtu;
 	unsigned wide = (a->widths & WIDTH_12X) ? 12 : (a->widths & WIDTH_4X) ? 4 : 1;
 	unsigned mbps = (a->speeds >> SPEED_EDR & 1)   ? 25000
@@ -698,14 +695,14 @@ static void cross(void *context, port_id out, port_id in)
 	l->mbps = wide * mbps < l->mbps ? wide * mbps : l->mbps;
 }
 
-static void arrive_anywhere(void *context, port_id end)
+static void ignore_arrival(void *context, port_id end)
 {
 	(void)context;
 	(void)end;
 }
 
-/* By the codes of the architecture's PathRecord. */
-static void assert_path(struct world *w, port_id from, port_id to)
+/* By PathRecord's codes. */
+static void assert_path(struct sm_fixture *w, port_id from, port_id to)
 {
 	static const struct {
 		unsigned mbps;
@@ -715,39 +712,39 @@ static void assert_path(struct world *w, port_id from, port_id to)
 		{ 20000, 6 },  { 40000, 7 },   { 60000, 8 },   { 120000, 10 },
 		{ 25000, 15 }, { 100000, 16 }, { 300000, 18 },
 	};
-	struct least least = { w, 4096, 300000 };
-	const struct agents_path_observer way = { cross, arrive_anywhere, &least };
+	struct path_minimum path_minimum = { w, 4096, 300000 };
+	const struct agents_path_observer way = { on_link, ignore_arrival, &path_minimum };
 	const uint16_t lids[] = {
 		(uint16_t)agents_port_get(w->agents, to, PORT_LID),
 		(uint16_t)agents_port_get(w->agents, from, PORT_LID),
 	};
 	uint8_t record[MAD_SIZE] = { 0 };
-	struct answer answer;
+	struct sa_response sa_response;
 	unsigned mtu = 0, rate = 0;
 
 	store_be16(record + 40, lids[0]);
 	store_be16(record + 42, lids[1]);
-	assert_int_equal(count(w, ATTR_PATH_RECORD, 64, 1 << 4 | 1 << 5, record, &answer), 1);
+	assert_int_equal(count(w, ATTR_PATH_RECORD, 64, 1 << 4 | 1 << 5, record, &sa_response), 1);
 	agents_trace(w->agents, from, lids[0], 0, &way);
 	for (unsigned i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++)
-		if (mtus[i].bytes == least.mtu)
+		if (mtus[i].bytes == path_minimum.mtu)
 			mtu = mtus[i].code;
 	for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		if (rates[i].mbps == least.mbps)
+		if (rates[i].mbps == path_minimum.mbps)
 			rate = rates[i].code;
-	assert_int_equal(answer.mad[SA_DATA + 54], 2 << 6 | mtu);
-	assert_int_equal(answer.mad[SA_DATA + 55], 2 << 6 | rate);
+	assert_int_equal(sa_response.mad[SA_DATA + 54], 2 << 6 | mtu);
+	assert_int_equal(sa_response.mad[SA_DATA + 55], 2 << 6 | rate);
 }
 
-static void paths_have_the_least_of_their_cables(void **state)
+static void path_records_have_the_minimum_of_their_cables(void **state)
 {
 	unsigned runs = cases_of_run(10, 200);
 
 	(void)state;
 	for (unsigned i = 0; i < runs; i++) {
-		struct world w = { .varies = true };
+		struct sm_fixture w = { .varies = true };
 
-		small_world(&w, 8000 + i);
+		small_fixture(&w, 8000 + i);
 		for (unsigned a = 0; a < 5; a++)
 			for (unsigned b = 0; b < 5; b++)
 				if (a != b)
@@ -757,7 +754,7 @@ static void paths_have_the_least_of_their_cables(void **state)
 	}
 }
 
-/* ---- groups */
+/* ---- multicast groups */
 
 static void reached(void *context, port_id end)
 {
@@ -766,8 +763,8 @@ static void reached(void *context, port_id end)
 	times[end]++;
 }
 
-/* Packets of each member come to all others, once, and to nobody else. */
-static void assert_group(const struct world *w, uint16_t mlid, const bool *is_member)
+/* Packets of each member reach every other member once, and no other port. */
+static void assert_group(const struct sm_fixture *w, uint16_t mlid, const bool *is_member)
 {
 	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
 	const struct agents_path_observer way = { NULL, reached, times };
@@ -784,12 +781,12 @@ static void assert_group(const struct world *w, uint16_t mlid, const bool *is_me
 	free(times);
 }
 
-/* By MGID, port, and how. */
+/* MGID, PortGID and JoinState. */
 static const uint64_t JOIN = 1 << 0 | 1 << 1 | 1 << 16;
 enum { HOSTS = 5, MLID_AT = 36 };
 
-/* A member of the group of IPoIB, which is there from the beginning. */
-static void write_member(const struct world *w, port_id p, uint8_t *record)
+/* A member of the IPoIB broadcast group, which always exists. */
+static void write_member(const struct sm_fixture *w, port_id p, uint8_t *record)
 {
 	static const uint8_t mgid[16] = { 0xFF, 0x12,        0x40, 0x1B, 0xFF,
 					  0xFF, [12] = 0xFF, 0xFF, 0xFF, 0xFF };
@@ -802,18 +799,18 @@ static void write_member(const struct world *w, port_id p, uint8_t *record)
 	record[48] = FULL_MEMBER;
 }
 
-static void who_joins_a_group_has_its_packets(void **state)
+static void join_takes_effect_before_its_response(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 8; i++) {
 		uint8_t record[MAD_SIZE];
-		struct world w = { 0 };
-		struct answer answer;
+		struct sm_fixture w = { 0 };
+		struct sa_response sa_response;
 
-		small_world(&w, 6000 + i);
+		small_fixture(&w, 6000 + i);
 		bool *is_member = hd_alloc(w.topo.n_ports, sizeof(bool));
 
-		/* All come, one after the other; then they go. */
+		/* All hosts join in turn, then leave in turn. */
 		for (unsigned k = 0; k < 2 * HOSTS; k++) {
 			port_id p = host_port(&w.topo, (i + k) % HOSTS);
 			const struct mad_header h = {
@@ -824,10 +821,10 @@ static void who_joins_a_group_has_its_packets(void **state)
 
 			is_member[p] = k < HOSTS;
 			write_member(&w, p, record);
-			assert_int_equal(hear(&w, p, &h, JOIN, record, &answer), 0);
-			uint16_t mlid = load_be16(answer.mad + SA_DATA + MLID_AT);
+			assert_int_equal(query_sa(&w, p, &h, JOIN, record, &sa_response), 0);
+			uint16_t mlid = load_be16(sa_response.mad + SA_DATA + MLID_AT);
 
-			/* From the answer on; who goes, some time after it. */
+			/* A join takes effect before its response; a leave some time later. */
 			if (k < HOSTS)
 				assert_group(&w, mlid, is_member);
 			settle(&w);
@@ -838,7 +835,7 @@ static void who_joins_a_group_has_its_packets(void **state)
 	}
 }
 
-static void send_join(struct world *w, port_id p)
+static void send_join(struct sm_fixture *w, port_id p)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = MAD_SET,
@@ -852,20 +849,20 @@ static void send_join(struct world *w, port_id p)
 	mad_write(&h, mad);
 	store_be64(mad + SA_MASK, JOIN);
 	memcpy(mad + SA_DATA, record, MAD_SIZE - SA_DATA);
-	manager_take(w->managers[0], &peer, mad, MAD_SIZE, w->now);
+	sm_receive(w->managers[0], &peer, mad, MAD_SIZE, w->now);
 }
 
-/* The port that the next answer is for; it has got it. */
-static port_id next_answered(struct world *w)
+/* The port of the next response, which it has received. */
+static port_id next_response(struct sm_fixture *w)
 {
-	struct letter **at = &w->first;
+	struct queued_mad **at = &w->first;
 	lid_t lid;
 
-	while (!find_answer(w))
+	while (!find_response(w))
 		assert_true(step(w));
-	while (*at != find_answer(w))
+	while (*at != find_response(w))
 		at = &(*at)->next;
-	struct letter *l = *at;
+	struct queued_mad *l = *at;
 
 	lid = l->peer.lid;
 	*at = l->next;
@@ -879,8 +876,9 @@ static port_id next_answered(struct world *w)
 	return TOPO_NONE;
 }
 
-/* Packets of those who were answered before come to this one. */
-static void assert_is_reached(const struct world *w, port_id p, const port_id *others, unsigned n)
+/* Packets of the earlier members reach this port. */
+static void assert_receives_packets(const struct sm_fixture *w, port_id p, const port_id *others,
+				    unsigned n)
 {
 	uint8_t *times = hd_alloc(w->topo.n_ports, sizeof(*times));
 	const struct agents_path_observer way = { NULL, reached, times };
@@ -894,52 +892,52 @@ static void assert_is_reached(const struct world *w, port_id p, const port_id *o
 	free(times);
 }
 
-/* While others are being programmed, some twice, and beside a sweep. */
-static void many_who_join_at_once_are_all_answered_in_time(void **state)
+/* During programming, with repeated joins, and during sweeps. */
+static void concurrent_joins_take_effect_before_their_responses(void **state)
 {
 	enum { JOINS = HOSTS + 3 };
 
 	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		port_id answered[JOINS];
-		struct world w = { 0 };
+		struct sm_fixture w = { 0 };
 
-		small_world(&w, 6100 + i);
-		/* Who lost a block is written to again, later. */
+		small_fixture(&w, 6100 + i);
+		/* Tables whose Set was lost are written again later. */
 		w.lost_of = i % 3 == 2 ? 5 : 0;
 		if (i % 4 == 3) {
 			w.now += 20 * SECOND;
-			manager_run(w.managers[0], w.now);
+			sm_run(w.managers[0], w.now);
 		}
 		for (unsigned k = 0; k < JOINS; k++) {
 			send_join(&w, host_port(&w.topo, (i + k) % HOSTS));
 			for (uint64_t n = rng_below(&w.rng, 8); n > 0; n--)
-				if (!find_answer(&w))
+				if (!find_response(&w))
 					(void)step(&w);
 		}
 		for (unsigned k = 0; k < JOINS; k++) {
-			answered[k] = next_answered(&w);
+			answered[k] = next_response(&w);
 			if (!w.lost_of)
-				assert_is_reached(&w, answered[k], answered, k);
+				assert_receives_packets(&w, answered[k], answered, k);
 		}
 		settle(&w);
 		finish(&w);
 	}
 }
 
-static unsigned sa(struct world *w, port_id from, uint8_t method, uint16_t attribute,
+static unsigned sa(struct sm_fixture *w, port_id from, uint8_t method, uint16_t attribute,
 		   const uint8_t *record)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
 				      .method = method,
 				      .attribute = attribute };
-	struct answer answer;
+	struct sa_response sa_response;
 
-	return ask(w, from, &h, method == MAD_SET ? JOIN : 0, record, &answer);
+	return query_and_settle(w, from, &h, method == MAD_SET ? JOIN : 0, record, &sa_response);
 }
 
-/* A group of three, a service with a key, a subscriber at queue pair 9. */
-static void fill_registers(struct world *w)
+/* A group with three members, a service with a key, and a subscriber with QP 9. */
+static void fill_sa_database(struct sm_fixture *w)
 {
 	uint8_t record[MAD_SIZE];
 
@@ -957,17 +955,17 @@ static void fill_registers(struct world *w)
 	assert_int_equal(sa(w, w->port[0], MAD_SET, ATTR_INFORM_INFO, record), 0);
 }
 
-/* As OpenSM has it (cli.live_sm asks both): none, the right and a wrong key. */
-static void who_has_no_key_is_not_told_all(void **state)
+/* As OpenSM does (cli.live_sm compares): no key, the right key, a wrong key. */
+static void untrusted_queries_hide_secrets(void **state)
 {
 	enum { INVALID = 0x0200, MEMBER = 56 };
 	uint8_t none[MAD_SIZE] = { 0 };
-	struct world w = { 0 };
-	struct answer a;
+	struct sm_fixture w = { 0 };
+	struct sa_response a;
 
 	(void)state;
-	small_world(&w, 7000);
-	fill_registers(&w);
+	small_fixture(&w, 7000);
+	fill_sa_database(&w);
 	for (w.key = 0; w.key < 2; w.key++) {
 		assert_int_equal(sa(&w, w.port[0], MAD_GET_TABLE, ATTR_PKEY_TABLE_RECORD, none),
 				 w.key ? 0 : INVALID);
@@ -989,18 +987,18 @@ static void who_has_no_key_is_not_told_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_fabric_comes_up),
-		cmocka_unit_test(lost_requests_are_made_up_for),
-		cmocka_unit_test(cables_may_come_and_go),
-		cmocka_unit_test(the_best_manager_is_master),
-		cmocka_unit_test(elections_have_one_winner),
-		cmocka_unit_test(four_lost_polls_make_a_master),
-		cmocka_unit_test(paths_have_the_least_of_their_cables),
-		cmocka_unit_test(subscriptions_are_known_by_who_and_what),
-		cmocka_unit_test(reserved_components_do_not_count),
-		cmocka_unit_test(who_joins_a_group_has_its_packets),
-		cmocka_unit_test(many_who_join_at_once_are_all_answered_in_time),
-		cmocka_unit_test(who_has_no_key_is_not_told_all),
+		cmocka_unit_test(every_fabric_comes_up),
+		cmocka_unit_test(lost_requests_are_repeated),
+		cmocka_unit_test(subnet_recovers_from_cable_changes),
+		cmocka_unit_test(highest_priority_becomes_master),
+		cmocka_unit_test(elections_have_one_master),
+		cmocka_unit_test(standby_becomes_master_after_four_lost_polls),
+		cmocka_unit_test(path_records_have_the_minimum_of_their_cables),
+		cmocka_unit_test(subscriptions_are_identified_by_lid_and_trap),
+		cmocka_unit_test(reserved_components_are_ignored),
+		cmocka_unit_test(join_takes_effect_before_its_response),
+		cmocka_unit_test(concurrent_joins_take_effect_before_their_responses),
+		cmocka_unit_test(untrusted_queries_hide_secrets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
