@@ -31,7 +31,7 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 	struct bench *b = context;
 
 	demand(size == MAD_SIZE);
-	(void)cm_arrived(b->cm, port, from, mad, b->now);
+	(void)cm_receive(b->cm, port, from, mad, b->now);
 }
 
 static void ready(void *context, uint32_t channel)
@@ -84,7 +84,7 @@ static void command(struct bench *b)
 	struct rdma_ucm_cmd_hdr h = { .cmd = how % 26, .out = 512 };
 	_Alignas(8) uint8_t bytes[sizeof(h) + MOST_COMMAND] = { 0 };
 	uint8_t *in = bytes + sizeof(h);
-	struct cm_answer a = { .bytes = STRBUF_INIT };
+	struct cm_response a = { .bytes = STRBUF_INIT };
 	size_t n = take(&b->in) + (how & 0x80 ? 104U : 0U);
 
 	take_bytes(&b->in, in, n < MOST_COMMAND ? n / 4 : 0);
@@ -166,7 +166,7 @@ static void step(struct bench *b)
 	} else {
 		uint32_t channel = take(&b->in) % CHANNELS;
 
-		cm_forget(b->cm, channel, b->now);
+		cm_close_channel(b->cm, channel, b->now);
 		b->announced[channel] = 0;
 	}
 	cm_run(b->cm, b->now);
@@ -193,9 +193,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (b.in.size > 0)
 		step(&b);
 	for (uint32_t c = 0; c < CHANNELS; c++)
-		cm_forget(b.cm, c, b.now);
+		cm_close_channel(b.cm, c, b.now);
 	cm_run(b.cm, b.now);
-	demand(b.cm->n_waiting == 0 && cm_next(b.cm) == HD_TIME_NEVER);
+	demand(b.cm->n_queued == 0 && cm_next(b.cm) == HD_TIME_NEVER);
 	for (size_t i = 0; i < b.cm->n_ids; i++)
 		demand(!b.cm->ids[i].used);
 	cm_free(b.cm);

@@ -89,7 +89,7 @@ static void close_client(struct live *l, uint32_t slot)
 	if (c->kind == LIVE_ADAPTER || c->kind == LIVE_CALL)
 		adapters_forget(l, slot);
 	if (c->kind == LIVE_CM)
-		cm_forget(l->cm, c->number, daemon_now(l));
+		cm_close_channel(l->cm, c->number, daemon_now(l));
 	while (c->first) {
 		struct outgoing *o = c->first;
 

@@ -343,7 +343,7 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from, con
 
 	if (slot != NO_AGENT)
 		deliver(l, slot, &h, mad, length_of(&l->registrations[slot], mad, size));
-	else if (!cm_arrived(l->cm, port, from, mad, daemon_now(l)) && !mad_is_response(mad))
+	else if (!cm_receive(l->cm, port, from, mad, daemon_now(l)) && !mad_is_response(mad))
 		refuse(l, port, from, mad);
 }
 

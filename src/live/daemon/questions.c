@@ -129,7 +129,7 @@ static void take_sysfs(struct live *l, uint32_t slot, const char *text, size_t s
 /* A channel of the same host has a command. */
 static void take_cm(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size)
 {
-	struct cm_answer a = { .bytes = STRBUF_INIT };
+	struct cm_response a = { .bytes = STRBUF_INIT };
 	uint32_t number = 0, channel = NO_CLIENT;
 	int error = EBADF;
 

@@ -3,17 +3,15 @@
 #define HD_MGMT_CM_CM_H
 
 /*
- * The connection managers of all hosts of a fabric: what the kernel's rdma_cm
- * is to programs. Commands of its interface (rdma/rdma_user_cm.h) go in,
- * answers and events come out; connections are made by MADs of communication
- * management between ports, and paths are asked of subnet administration.
+ * The connection managers of all hosts of a fabric; they take the place of the kernel's rdma_cm.
+ * Commands of rdma/rdma_user_cm.h go in, responses and events come out. Connections are made by CM
+ * MADs between ports, and paths come from subnet administration.
  *
- * Pure: no sockets and no clocks; `now` is an argument. MADs are not sent from
- * within a call but by cm_run, so that one that arrives may bring about others.
+ * The module is pure: no sockets and no clocks; `now` is an argument. MADs are queued, and sent by
+ * cm_run() only, so that cm_receive() is never entered recursively.
  *
- * Hosts have addresses, since programs name each other by them: the k-th port
- * of an adapter, from 1 and in the fabric's order, is 127.64.0.0 + k. That is
- * this machine to TCP, too.
+ * The k-th adapter port in the fabric's order, from 1, has the IPv4 address 127.64.0.0 + k. These
+ * are loopback addresses, so TCP reaches them, too.
  */
 
 #include <netinet/in.h>
@@ -32,36 +30,39 @@ struct cm_events {
 struct cm *cm_new(struct agents *a, const struct cm_events *e);
 void cm_free(struct cm *m);
 
-/* A program, by its channel. */
+/* A program, identified by its channel. */
 struct cm_caller {
 	node_id host;
 	uint32_t channel;
 };
 
-/* What a command does to the program's side besides its answer. */
-struct cm_answer {
-	struct strbuf bytes; /* for where the command says */
-	/* Events that the channel has no more; of a migration, the other. */
+/* The effects of a command on the program. */
+struct cm_response {
+	struct strbuf bytes; /* to be written to the response address of the command */
+	/*
+	 * Events that the channel no longer has; after a migration: the number of the source
+	 * channel.
+	 */
 	uint32_t taken;
 };
 
 /*
- * A command as a program writes it, with the header; of one that is migrated,
- * `fd` is the number of the other channel, and behind an option stands its
- * value. An errno; EAGAIN if there is no event.
+ * Executes a command as a program writes it, with its header. For MIGRATE_ID, `fd` has been
+ * replaced by the number of the source channel; the value of an option follows its command. Returns
+ * an errno; EAGAIN if there is no event.
  */
-int cm_command(struct cm *m, const struct cm_caller *who, const uint8_t *bytes, size_t size,
-	       hd_time now, struct cm_answer *out);
-/* The program has closed its channel, or is gone. */
-void cm_forget(struct cm *m, uint32_t channel, hd_time now);
+int cm_command(struct cm *m, const struct cm_caller *caller, const uint8_t *bytes, size_t size,
+	       hd_time now, struct cm_response *out);
+/* The program has closed its channel or has ended. */
+void cm_close_channel(struct cm *m, uint32_t channel, hd_time now);
 
-/* A MAD that no program wants; false if it is not for us either. */
-bool cm_arrived(struct cm *m, port_id port, const struct mad_address *from, const uint8_t *mad,
+/* A MAD that arrived at a port; false if it is not for the connection manager. */
+bool cm_receive(struct cm *m, port_id port, const struct mad_address *from, const uint8_t *mad,
 		hd_time now);
 hd_time cm_next(const struct cm *m);
 void cm_run(struct cm *m, hd_time now);
 
-/* The IPv4 address of a host's first port, in host order; 0: it has none. */
+/* The IPv4 address of a host's first port in host byte order; 0: no port. */
 uint32_t cm_address(const struct cm *m, node_id host);
 
 #endif

@@ -6,15 +6,15 @@
 #include "mgmt/cm/cm_internal.h"
 #include "wire/cursor.h"
 
-/* Groups, as the kernel's rdma_cm names and joins them. */
+/* Multicast groups, named and joined as by the kernel's rdma_cm. */
 
 enum { MULTICAST_QPN = 0xFFFFFF, FULL_MEMBER = 1, SEND_ONLY = 8 };
 
 /*
- * IPv4 groups as IPoIB has them, with a mark of their own for what is no IP;
- * of IPv6 those that already are MGIDs (ff1x:a01b::/32). False: none.
+ * MGID of a group: IPv4 addresses by IPoIB's mapping, with another signature for port spaces other
+ * than IPoIB; IPv6 addresses that are MGIDs (ff1x:a01b::/32). False: not a group.
  */
-static bool name_group(const struct cm_id *i, const struct sockaddr_in6 *from, uint8_t mgid[16])
+static bool mgid_of(const struct cm_id *i, const struct sockaddr_in6 *from, uint8_t mgid[16])
 {
 	static const uint8_t of_ip[16] = { 0xFF, 0x12, 0x40, 0x1B };
 	enum { OF_RDMA = 0x01, SIGNATURE = 3 };
@@ -35,32 +35,33 @@ static bool name_group(const struct cm_id *i, const struct sockaddr_in6 *from, u
 	return a.sin_family == AF_INET && IN_MULTICAST(ntohl(a.sin_addr.s_addr));
 }
 
-int group_join(struct cm *m, uint32_t number, const struct cm_join *j, hd_time now, uint32_t *out)
+int cm_group_join(struct cm *m, uint32_t number, const struct cm_join *j, hd_time now,
+		  uint32_t *out)
 {
-	struct cm_id of = *id_find(m, number);
+	struct cm_id of = *cm_id_find(m, number);
 	uint8_t mgid[16];
 
-	if (of.here.port == TOPO_NONE || !id_is_datagram(&of))
+	if (of.local.port == TOPO_NONE || !cm_id_is_datagram(&of))
 		return EINVAL;
-	if (!name_group(&of, j->address, mgid))
+	if (!mgid_of(&of, j->address, mgid))
 		return EADDRNOTAVAIL;
-	struct cm_id *i = id_new(m, of.host, of.channel);
+	struct cm_id *i = cm_id_new(m, of.host, of.channel);
 
-	i->reports = true;
-	i->member = number;
+	i->has_context = true;
+	i->member_of = number;
 	i->uid = j->uid;
 	i->space = of.space;
 	i->qkey = of.qkey;
-	i->here = of.here;
+	i->local = of.local;
 	i->path = of.path;
 	memcpy(i->path.dgid, mgid, sizeof(mgid));
 	i->join_state = j->only_sends ? SEND_ONLY : FULL_MEMBER;
 	*out = i->number;
-	cm_ask_group(m, i, MAD_SET, now);
+	cm_set_membership(m, i, MAD_SET, now);
 	return 0;
 }
 
-void group_answered(struct cm *m, struct cm_id *i, const uint8_t *mad)
+void cm_group_response(struct cm *m, struct cm_id *i, const uint8_t *mad)
 {
 	struct rdma_ucm_event_resp e = { .event = EVENT_MULTICAST_JOIN };
 	struct rdma_ucm_ud_param *p = &e.param.ud;
@@ -70,7 +71,7 @@ void group_answered(struct cm *m, struct cm_id *i, const uint8_t *mad)
 		i->state = ID_ENDED;
 		e.event = EVENT_MULTICAST_ERROR;
 		e.status = (uint32_t)-EINVAL;
-		id_tell(m, i, NULL, &e);
+		cm_id_event(m, i, NULL, &e);
 		return;
 	}
 	i->state = ID_JOINED;
@@ -83,30 +84,30 @@ void group_answered(struct cm *m, struct cm_id *i, const uint8_t *mad)
 		.dlid = (uint16_t)mad_get(mad, "MLID"),
 		.sl = (uint8_t)mad_get(mad, "SL"),
 		.is_global = 1,
-		.port_num = m->topo->ports[i->here.port].number,
+		.port_num = m->topo->ports[i->local.port].number,
 	};
 	memcpy(p->ah_attr.grh.dgid, i->path.dgid, sizeof(i->path.dgid));
-	id_tell(m, i, NULL, &e);
+	cm_id_event(m, i, NULL, &e);
 }
 
-void group_leave(struct cm *m, struct cm_id *i)
+void cm_group_leave(struct cm *m, struct cm_id *i)
 {
 	for (size_t k = 0; k < m->n_ids; k++) {
 		const struct cm_id *o = &m->ids[k];
 
-		if (o->used && o != i && o->state == ID_JOINED && o->here.port == i->here.port &&
+		if (o->used && o != i && o->state == ID_JOINED && o->local.port == i->local.port &&
 		    o->join_state == i->join_state && memcmp(o->path.dgid, i->path.dgid, 16) == 0)
 			return;
 	}
-	cm_ask_group(m, i, MAD_DELETE, 0);
+	cm_set_membership(m, i, MAD_DELETE, 0);
 }
 
-uint32_t groups_leave(struct cm *m, uint32_t number, hd_time now)
+uint32_t cm_groups_leave(struct cm *m, uint32_t number, hd_time now)
 {
 	uint32_t unread = 0;
 
 	for (size_t k = 0; k < m->n_ids; k++)
-		if (m->ids[k].used && m->ids[k].member == number)
-			unread += id_destroy(m, &m->ids[k], now);
+		if (m->ids[k].used && m->ids[k].member_of == number)
+			unread += cm_id_destroy(m, &m->ids[k], now);
 	return unread;
 }

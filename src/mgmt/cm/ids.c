@@ -32,7 +32,7 @@ void cm_free(struct cm *m)
 		return;
 	free(m->ports);
 	free(m->ids);
-	free(m->waiting);
+	free(m->queue);
 	free(m->outbox);
 	free(m);
 }
@@ -90,7 +90,7 @@ void cm_port_gid(const struct cm *m, port_id p, uint8_t gid[16])
 
 /* ---- ids */
 
-struct cm_id *id_find(struct cm *m, uint32_t number)
+struct cm_id *cm_id_find(struct cm *m, uint32_t number)
 {
 	uint32_t place = (number & 0xFFFF) - 1;
 
@@ -99,7 +99,7 @@ struct cm_id *id_find(struct cm *m, uint32_t number)
 	return &m->ids[place];
 }
 
-struct cm_id *id_new(struct cm *m, node_id host, uint32_t channel)
+struct cm_id *cm_id_new(struct cm *m, node_id host, uint32_t channel)
 {
 	uint32_t place = 0;
 
@@ -119,45 +119,45 @@ struct cm_id *id_new(struct cm *m, node_id host, uint32_t channel)
 		.host = host,
 		.channel = channel,
 		.qkey = UDP_QKEY,
-		.here = { .port = TOPO_NONE, .psn = m->psn & 0xFFFFFF },
-		.there = { .port = TOPO_NONE },
+		.local = { .port = TOPO_NONE, .psn = m->psn & 0xFFFFFF },
+		.remote = { .port = TOPO_NONE },
 		.due = HD_TIME_NEVER,
 	};
-	/* Of two connections between the same queue pairs, not the same. */
+	/* Successive connections between the same queue pairs have different PSNs. */
 	m->psn += 4097;
 	return i;
 }
 
-bool id_is_datagram(const struct cm_id *i)
+bool cm_id_is_datagram(const struct cm_id *i)
 {
 	return i->space == RDMA_PS_UDP || i->space == RDMA_PS_IPOIB;
 }
 
-void id_tell(struct cm *m, const struct cm_id *i, const struct cm_id *fresh,
-	     const struct rdma_ucm_event_resp *e)
+void cm_id_event(struct cm *m, const struct cm_id *i, const struct cm_id *new_id,
+		 const struct rdma_ucm_event_resp *e)
 {
-	/* Of one that nobody has accepted, nobody hears. */
-	if (!i->reports)
+	/* A request that has not been accepted has no context to report to. */
+	if (!i->has_context)
 		return;
-	m->waiting = hd_grow(m->waiting, &m->waiting_cap, m->n_waiting + 1, sizeof(*m->waiting));
-	struct cm_event *w = &m->waiting[m->n_waiting++];
+	m->queue = hd_grow(m->queue, &m->queue_cap, m->n_queued + 1, sizeof(*m->queue));
+	struct cm_event *w = &m->queue[m->n_queued++];
 
 	*w = (struct cm_event){ .channel = i->channel,
 				.id = i->number,
-				.fresh = fresh ? fresh->number : 0,
+				.new_id = new_id ? new_id->number : 0,
 				.event = *e };
 	w->event.uid = i->uid;
-	w->event.id = fresh ? fresh->number : i->number;
+	w->event.id = new_id ? new_id->number : i->number;
 	m->events.ready(m->events.context, i->channel);
 }
 
 void cm_drop_event(struct cm *m, size_t k)
 {
-	memmove(&m->waiting[k], &m->waiting[k + 1], (--m->n_waiting - k) * sizeof(*m->waiting));
+	memmove(&m->queue[k], &m->queue[k + 1], (--m->n_queued - k) * sizeof(*m->queue));
 }
 
-/* Says farewell, as far as the other end has heard of it. */
-static void say_farewell(struct cm *m, struct cm_id *i, hd_time now)
+/* Tells the peer, as far as the state of the connection requires it. */
+static void notify_peer(struct cm *m, struct cm_id *i, hd_time now)
 {
 	switch (i->state) {
 	case ID_REQ_SENT:
@@ -172,7 +172,7 @@ static void say_farewell(struct cm *m, struct cm_id *i, hd_time now)
 		break;
 	case ID_REP_SENT:
 	case ID_ESTABLISHED:
-		if (!id_is_datagram(i))
+		if (!cm_id_is_datagram(i))
 			cm_send_dreq(m, i, now);
 		break;
 	case ID_DREQ_RECEIVED:
@@ -180,49 +180,49 @@ static void say_farewell(struct cm *m, struct cm_id *i, hd_time now)
 		break;
 	case ID_JOINING:
 	case ID_JOINED:
-		group_leave(m, i);
+		cm_group_leave(m, i);
 		break;
 	default:
 		break;
 	}
 }
 
-uint32_t id_destroy(struct cm *m, struct cm_id *i, hd_time now)
+uint32_t cm_id_destroy(struct cm *m, struct cm_id *i, hd_time now)
 {
 	uint32_t number = i->number;
-	uint32_t unread = i->member ? 0 : groups_leave(m, number, now);
-	struct cm_id *l = id_find(m, i->listener);
+	uint32_t unread = i->member_of ? 0 : cm_groups_leave(m, number, now);
+	struct cm_id *l = cm_id_find(m, i->listener);
 
-	say_farewell(m, i, now);
+	notify_peer(m, i, now);
 	i->used = false;
 	if (l)
 		l->n_requests--;
-	for (size_t k = 0; k < m->n_waiting;) {
-		const struct cm_event *w = &m->waiting[k];
+	for (size_t k = 0; k < m->n_queued;) {
+		const struct cm_event *w = &m->queue[k];
 
 		if (w->id != number) {
 			k++;
 			continue;
 		}
-		/* Requests that its program never saw go with it. */
-		struct cm_id *fresh = id_find(m, w->fresh);
+		/* Connection requests that the program never read are destroyed, too. */
+		struct cm_id *new_id = cm_id_find(m, w->new_id);
 
 		cm_drop_event(m, k);
 		unread++;
-		if (fresh) {
-			say_farewell(m, fresh, now);
-			fresh->used = false;
+		if (new_id) {
+			notify_peer(m, new_id, now);
+			new_id->used = false;
 		}
 	}
 	return unread;
 }
 
-void cm_forget(struct cm *m, uint32_t channel, hd_time now)
+void cm_close_channel(struct cm *m, uint32_t channel, hd_time now)
 {
 	for (size_t k = 0; k < m->n_ids; k++)
 		if (m->ids[k].used && m->ids[k].channel == channel)
-			id_destroy(m, &m->ids[k], now);
-	for (size_t k = m->n_waiting; k-- > 0;)
-		if (m->waiting[k].channel == channel)
+			cm_id_destroy(m, &m->ids[k], now);
+	for (size_t k = m->n_queued; k-- > 0;)
+		if (m->queue[k].channel == channel)
 			cm_drop_event(m, k);
 }
