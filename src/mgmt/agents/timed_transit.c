@@ -9,11 +9,11 @@
 #include "wire/headers.h"
 
 /*
- * MADs that take time. The rules are those of the simulator (docs/timing-rules.md) for a fabric without
- * data: a link transmits one packet at a time at its rate (T3); a switch forwards a packet after
- * its head has been there for the switch delay (T6), inputs in turn (T7), VL15 first (T10). A port
- * has a VL15 buffer; VL15 has no credits, so a MAD that finds it full is lost (A4). MADs on other
- * VLs wait for credits and are not lost.
+ * MADs that take time. The rules are those of the simulator (docs/timing-rules.md) for a fabric
+ * without data: a link transmits one packet at a time at its rate (T3); a switch forwards a packet
+ * after its head has been there for the switch delay (T6), inputs in turn (T7), VL15 first (T10). A
+ * port has a VL15 buffer; VL15 has no credits, so a MAD that finds it full is lost (A4). MADs on
+ * other VLs wait for credits and are not lost.
  *
  * Each agent processes one MAD at a time, for AGENT_TIME, and the MAD stays in the buffer
  * meanwhile. Delays and buffers come from struct agents_timing; only AGENT_TIME is defined here.
