@@ -14,7 +14,7 @@ static int review(struct paper_session *s, const char *name)
 		return command_refuse(&d);
 	struct results *r = results_new(name);
 	bool same = review_tables(&s->review, r);
-	size_t done = paper_session_done(s);
+	size_t done = review_count_done(&s->review);
 
 	results_remark(
 		r,

@@ -220,7 +220,7 @@ static struct finding judge_rows(const struct paper_expectation *p, const struct
 static struct finding judge_text(const struct paper_check *c, const struct found *f)
 {
 	const char *wanted = c->published.text;
-	size_t row = f->rows[c->value.take == TAKE_LAST ? f->n - 1 : 0];
+	size_t row = f->rows[c->value.take == REDUCE_LAST ? f->n - 1 : 0];
 	const struct value *v = table_cell(f->table, row, f->column);
 	bool same = value_reads(v, wanted, strlen(wanted));
 	const char *ours = v->kind == VALUE_TEXT   ? v->text

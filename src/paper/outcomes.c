@@ -42,7 +42,7 @@ static bool is_worse(const struct judgement *a, const struct judgement *b)
 	return fabs(a->deviation) > fabs(b->deviation);
 }
 
-static struct paper_outcome row_of(const struct review_item *item)
+static struct paper_outcome row_of(const struct review_item *item, bool quick)
 {
 	size_t setting = setting_told(item), worst = 0;
 	const struct judgement *j = item->settings[setting].judgements;
@@ -53,7 +53,7 @@ static struct paper_outcome row_of(const struct review_item *item)
 			worst = i;
 	}
 	strbuf_printf(&id, "%s/%s", item->paper->id, item->experiment->id);
-	points_setting(&item->grid, setting, &text);
+	paper_grid_setting_print(&item->grid, setting, &text);
 	judgement_print(&j[worst], &ours);
 	const struct paper_study *study = item->experiment->study;
 	bool shorter = study->quick || item->experiment->quick_given;
@@ -65,7 +65,7 @@ static struct paper_outcome row_of(const struct review_item *item)
 		.check = worst + 1,
 		.setting = text.len ? strbuf_detach(&text) : NULL,
 		.ours = strbuf_detach(&ours),
-		.quick = item->grid.quick && shorter,
+		.quick = quick && shorter,
 	};
 }
 
@@ -76,7 +76,7 @@ void outcomes_take(const struct paper_review *s, struct paper_outcomes *out)
 	};
 	for (size_t i = 0; i < s->n_items; i++) {
 		if (s->items[i].settings)
-			out->rows[out->n++] = row_of(&s->items[i]);
+			out->rows[out->n++] = row_of(&s->items[i], s->quick);
 	}
 }
 

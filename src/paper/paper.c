@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "paper/points.h"
+#include "paper/grid.h"
 
 const char *const paper_kind_names[] = { "table", "figure", "claim", "drawing", NULL };
 const char *const paper_verdict_names[] = {
 	"matched",        "within tolerance", "trend holds",          "reproduced for",
 	"not reproduced", "refuted",          "no number to compare", NULL
 };
-static const char *const paper_take_names[] = { "one",   "mean",  "least", "most", "sum",
-						"count", "first", "last",  NULL };
+/* Of enum reduction. */
+static const char *const take_names[] = { "one",   "mean",  "least", "most", "sum",
+					  "count", "first", "last",  NULL };
 
 /* ---- the file ----------------------------------------------------------- */
 
@@ -89,7 +90,7 @@ const struct schema_row paper_fields[] = {
 	{ "experiments[].checks[].where", SCHEMA_TEXT, CHECK(value.where), .optional = true,
 	  .joins = true, .help = "rows: column=value, column>=value, ..." },
 	{ "experiments[].checks[].take", SCHEMA_CHOICE, CHECK(value.take), .initial = "one",
-	  .choices = paper_take_names, .help = "what these rows become" },
+	  .choices = take_names, .help = "what these rows become" },
 	{ "experiments[].checks[].against", SCHEMA_MAP,
 	  .help = "a value of the same results to divide it by" },
 	{ "experiments[].checks[].against.table", SCHEMA_TEXT, CHECK(against.table),
@@ -99,7 +100,7 @@ const struct schema_row paper_fields[] = {
 	{ "experiments[].checks[].against.where", SCHEMA_TEXT, CHECK(against.where),
 	  .optional = true, .joins = true, .help = "as above" },
 	{ "experiments[].checks[].against.take", SCHEMA_CHOICE, CHECK(against.take),
-	  .initial = "one", .choices = paper_take_names, .help = "as above" },
+	  .initial = "one", .choices = take_names, .help = "as above" },
 	{ "experiments[].checks[].each", SCHEMA_TEXT, CHECK(each), .optional = true, .joins = true,
 	  .help = "columns: in every case that they make" },
 	{ "experiments[].checks[].along", SCHEMA_TEXT, CHECK(along), .optional = true,
@@ -190,7 +191,7 @@ static enum hd_status check_check(const struct paper *p, const struct paper_chec
 {
 	enum paper_relation r = c->published.relation;
 
-	if (!c->value.column && c->value.take != TAKE_COUNT)
+	if (!c->value.column && c->value.take != REDUCE_COUNT)
 		return refuse(p, d, &c->what, "a column is needed");
 	if (c->against.table && r == RELATION_TEXT)
 		return refuse(p, d, &c->what, "'against' needs a published number");
@@ -270,26 +271,47 @@ static enum hd_status file_check(const struct paper *p, const struct paper_text 
 
 /* ---- putting it together ------------------------------------------------ */
 
-static enum hd_status study_open(struct paper *p, struct paper_study *s, struct diag *d)
+static enum hd_status values_check(const char *values, struct diag *d)
 {
-	enum hd_status status = HD_OK;
+	struct pieces all = { 0 };
+	enum hd_status status = pieces_expand(&all, values, d);
 
-	for (size_t i = 0; i < s->n_axes && status == HD_OK; i++) {
-		struct paper_axis *a = &s->axes[i];
+	pieces_fini(&all);
+	return status;
+}
+
+/* Also of studies that no experiment uses. */
+static enum hd_status study_check(const struct paper *p, const struct paper_study *s,
+				  struct diag *d)
+{
+	for (size_t i = 0; i < s->n_axes; i++) {
+		const struct paper_axis *a = &s->axes[i];
 		struct diag inner = { .status = HD_OK };
 
-		status = pieces_expand(&a->full, a->values, &inner);
-		if (status == HD_OK)
-			status = pieces_expand(&a->few, a->quick ? a->quick : a->values, &inner);
-		if (status != HD_OK)
-			refuse(p, d, &a->values, inner.message);
+		if (values_check(a->values, &inner) != HD_OK ||
+		    (a->quick && values_check(a->quick, &inner) != HD_OK))
+			return refuse(p, d, &a->values, inner.message);
 	}
-	return status;
+	return HD_OK;
+}
+
+static enum hd_status grid_check(const struct paper *p, const struct paper_experiment *e,
+				 bool quick, struct diag *d)
+{
+	struct diag inner = { .status = HD_OK };
+	struct paper_grid g;
+
+	if (paper_grid_init(&g, p, e, quick, &inner) != HD_OK) {
+		refuse(p, d, e->given ? &e->given : &e->id, inner.message);
+		d->line = inner.line ? inner.line : d->line;
+	}
+	paper_grid_fini(&g);
+	return d->status;
 }
 
 static enum hd_status experiment_open(struct paper *p, struct paper_experiment *e, struct diag *d)
 {
-	struct diag inner = { .status = HD_OK };
+	enum hd_status status = HD_OK;
 
 	if (e->study_name && e->own.command)
 		return refuse(p, d, &e->study_name, "a study or a command, not both");
@@ -300,16 +322,9 @@ static enum hd_status experiment_open(struct paper *p, struct paper_experiment *
 	}
 	if (e->study_name && !e->study)
 		return refuse(p, d, &e->study_name, "there is no such study");
-	for (int quick = 0; e->study && quick < 2; quick++) {
-		struct paper_points g;
-
-		if (points_init(&g, e, quick, &inner) != HD_OK) {
-			points_fini(&g);
-			return refuse(p, d, &e->given, inner.message);
-		}
-		points_fini(&g);
-	}
-	return experiment_check(p, e, d);
+	for (int quick = 0; e->study && quick < 2 && status == HD_OK; quick++)
+		status = grid_check(p, e, quick, d);
+	return status == HD_OK ? experiment_check(p, e, d) : status;
 }
 
 enum hd_status paper_parse(const char *text, size_t len, const char *file, struct diag *d,
@@ -326,7 +341,7 @@ enum hd_status paper_parse(const char *text, size_t len, const char *file, struc
 	status = schema_read(paper_fields, &doc, NULL, d, out, &out->places);
 	document_fini(&doc);
 	for (size_t i = 0; status == HD_OK && i < out->n_studies; i++)
-		status = study_open(out, &out->studies[i], d);
+		status = study_check(out, &out->studies[i], d);
 	for (size_t i = 0; status == HD_OK && i < out->n_files; i++)
 		status = file_check(out, &out->files[i], d);
 	for (size_t i = 0; status == HD_OK && i < out->n_experiments; i++)
@@ -336,12 +351,6 @@ enum hd_status paper_parse(const char *text, size_t len, const char *file, struc
 
 void paper_fini(struct paper *p)
 {
-	for (size_t i = 0; i < p->n_studies; i++) {
-		for (size_t k = 0; k < p->studies[i].n_axes; k++) {
-			pieces_fini(&p->studies[i].axes[k].full);
-			pieces_fini(&p->studies[i].axes[k].few);
-		}
-	}
 	schema_release(paper_fields, p);
 	free(p->places.items);
 	free(p->file);
@@ -419,12 +428,8 @@ enum hd_status paper_vary(struct paper *p, const char *text, struct diag *d, boo
 			free(a->quick);
 			a->values = hd_strdup(text + name + 1);
 			a->quick = NULL;
-			pieces_fini(&a->full);
-			pieces_fini(&a->few);
 			if (status == HD_OK)
-				status = pieces_expand(&a->full, a->values, d);
-			if (status == HD_OK)
-				status = pieces_expand(&a->few, a->values, d);
+				status = values_check(a->values, d);
 		}
 	}
 	return status;

@@ -33,6 +33,7 @@
  * each setting of it, and the verdict says in which they hold.
  */
 
+#include "measure/reduction.h"
 #include "scenario/schema.h"
 #include "study/axis.h"
 
@@ -59,23 +60,11 @@ enum paper_verdict {
 };
 extern const char *const paper_verdict_names[];
 
-/* What many rows of a table become. */
-enum paper_take {
-	TAKE_ONE, /* it must be one row */
-	TAKE_MEAN,
-	TAKE_LEAST,
-	TAKE_MOST,
-	TAKE_SUM,
-	TAKE_COUNT, /* of rows; needs no column */
-	TAKE_FIRST,
-	TAKE_LAST,
-};
-
 struct paper_value {
 	char *table;
-	char *column; /* {axis} stands for the setting's label of it */
-	char *where;  /* "column=value, column>=value": rows; NULL: all */
-	enum paper_take take;
+	char *column;        /* {axis} stands for the setting's label of it */
+	char *where;         /* "column=value, column>=value": rows; NULL: all */
+	enum reduction take; /* up to REDUCE_LAST */
 };
 
 /* What was published, or claimed, of a value. */
@@ -125,7 +114,6 @@ struct paper_axis {
 	char *values; /* as study/axis.h has them; "label=text" names a text */
 	char *quick;  /* fewer of them; NULL: the same */
 	char *open;   /* what the paper does not say; NULL: it says */
-	struct pieces full, few;
 };
 
 struct paper_study {

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
+#include "paper/grid.h"
 #include "paper/outcomes.h"
-#include "paper/points.h"
 
 #define HEAD     "paper: '0'\ntitle: t\nexperiments:\n"
 #define CHECK(x) "  checks: [{what: w, table: a, column: b, published: '" x "'}]\n"
@@ -102,18 +102,18 @@ static void studies_that_are_not_there_are_refused(void **state)
 	refused(STUDY "- {id: a, title: t, reason: r, study: s, command: c}\n", 8,
 		"a study or a command, not both");
 	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: b=1}\n", 8,
-		"'b=1' names no axis of the study");
+		"given: 'b' is not a field that is varied");
 	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: a=3}\n", 8,
-		"'a=3' is no value of that axis");
+		"given: a has no value '3' here");
 	refused("paper: '0'\ntitle: t\nstudies:\n- name: s\n  command: x\n"
 		"  vary: [{name: a, values: '5..1:1'}]\n"
 		"experiments: [{id: a, title: t, reason: r}]\n",
 		6, "the range '5..1:1' is empty");
-	/* 10^6 points are counted, not made. */
+	/* 10^7 points are counted, not made. */
 	refused("paper: '0'\ntitle: t\nstudies:\n- name: s\n  command: x\n"
-		"  vary: [{name: a, values: '1..1000:1'}, {name: b, values: '1..1000:1'}]\n"
+		"  vary: [{name: a, values: '1..1000:1'}, {name: b, values: '1..10000:1'}]\n"
 		"experiments: [{id: a, title: t, reason: r, study: s}]\n",
-		7, "the study has more than 100000 points");
+		6, "the study has 10000000 points; at most 1000000 are allowed");
 }
 
 #define FILES HEAD "- {id: a, title: t, reason: r}\nfiles:\n"
@@ -160,28 +160,30 @@ static char *with_my_files(const char *text)
 }
 
 /* The same commands, point by point. */
-static void check_points(const struct paper_experiment *e, const struct paper_experiment *mine,
-			 bool quick)
+static void check_points(const struct paper *p, const struct paper_experiment *e,
+			 const struct paper *mine, bool quick)
 {
 	struct diag d = { .status = HD_OK };
-	struct paper_points a, b;
+	struct paper_grid a, b;
 
-	assert_int_equal(points_init(&a, e, quick, &d), HD_OK);
-	assert_int_equal(points_init(&b, mine, quick, &d), HD_OK);
-	assert_int_equal(a.n_points, b.n_points);
+	assert_int_equal(paper_grid_init(&a, p, e, quick, &d), HD_OK);
+	assert_int_equal(paper_grid_init(&b, mine, mine->experiments, quick, &d), HD_OK);
+	assert_int_equal(a.study.n_points, b.study.n_points);
 	assert_int_equal(a.n_settings, b.n_settings);
-	for (size_t i = 0; i < a.n_points; i++) {
-		char *theirs = points_command(&a, i);
-		char *wanted = with_my_files(theirs);
-		char *ours = points_command(&b, i);
+	for (size_t i = 0; i < a.study.n_points; i++) {
+		struct strbuf theirs = STRBUF_INIT, ours = STRBUF_INIT;
 
-		assert_string_equal(ours, wanted);
-		free(theirs);
+		study_fill_template(&a.study, i, &theirs);
+		study_fill_template(&b.study, i, &ours);
+		char *wanted = with_my_files(theirs.text);
+
+		assert_string_equal(ours.text, wanted);
 		free(wanted);
-		free(ours);
+		strbuf_fini(&theirs);
+		strbuf_fini(&ours);
 	}
-	points_fini(&a);
-	points_fini(&b);
+	paper_grid_fini(&a);
+	paper_grid_fini(&b);
 }
 
 /* The files are those that are built in, byte by byte. */
@@ -223,7 +225,7 @@ static void check_handed_over(const struct paper *p, const struct paper_experime
 	check_published(e, back.experiments);
 	assert_int_equal(!back.experiments[0].study, !e->study);
 	for (int quick = 0; e->study && quick < 2; quick++)
-		check_points(e, back.experiments, quick);
+		check_points(p, e, &back, quick);
 	check_files(p, &back);
 	assert_int_equal(back.n_files > 0,
 			 e->study && strstr(e->study->command, "papers/") != NULL);

@@ -6,6 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "paper/stage.h"
+#include "paper/tables.h"
+#include "report/database.h"
+#include "study/point_runner.h"
+#include "study/scratch.h"
 
 void review_init(struct paper_review *s, const struct paper_catalogue *c, bool quick)
 {
@@ -22,7 +27,7 @@ static void item_fini(struct review_item *item)
 	free(item->settings);
 	free(item->jobs);
 	free(item->holds);
-	points_fini(&item->grid);
+	paper_grid_fini(&item->grid);
 }
 
 void review_fini(struct paper_review *s)
@@ -30,25 +35,37 @@ void review_fini(struct paper_review *s)
 	for (size_t i = 0; i < s->n_items; i++)
 		item_fini(&s->items[i]);
 	free(s->items);
-	paper_jobs_free(s->jobs, s->n_jobs);
+	for (size_t i = 0; i < s->n_jobs; i++) {
+		process_outcome_fini(&s->jobs[i].outcome);
+		point_id_fini(&s->jobs[i].id);
+		free(s->jobs[i].command);
+	}
+	free(s->jobs);
+	text_map_fini(&s->by_command);
 }
 
 /* ---- choosing ----------------------------------------------------------- */
 
-/* The job that runs this command, taken over; a new one if there is none. */
-static size_t job_of(struct paper_review *s, char *command)
+/* The job with the command of a point; a new one if there is none. */
+static size_t job_of(struct paper_review *s, const struct review_item *item, size_t point)
 {
-	size_t i = 0;
+	struct strbuf command = STRBUF_INIT;
 
-	while (i < s->n_jobs && strcmp(s->jobs[i].command, command) != 0)
-		i++;
-	if (i < s->n_jobs) {
-		free(command);
-		return i;
+	study_fill_template(&item->grid.study, point, &command);
+	uint32_t job = text_map_get(&s->by_command, command.text, command.len);
+
+	if (job != MAP_NONE) {
+		strbuf_fini(&command);
+		return job;
 	}
-	s->jobs = hd_grow(s->jobs, &s->jobs_cap, i + 1, sizeof(*s->jobs));
-	s->jobs[s->n_jobs++] = (struct paper_job){ .command = command };
-	return i;
+	size_t len = command.len;
+
+	s->jobs = hd_grow(s->jobs, &s->jobs_cap, s->n_jobs + 1, sizeof(*s->jobs));
+	s->jobs[s->n_jobs] = (struct review_job){ .command = strbuf_detach(&command),
+						  .item = s->n_items,
+						  .point = point };
+	text_map_put(&s->by_command, s->jobs[s->n_jobs].command, len, (uint32_t)s->n_jobs);
+	return s->n_jobs++;
 }
 
 static enum hd_status add_one(struct paper_review *s, const struct paper *p,
@@ -64,10 +81,10 @@ static enum hd_status add_one(struct paper_review *s, const struct paper *p,
 			return HD_OK;
 	}
 	if (e->study)
-		status = points_init(&item.grid, e, s->quick, d);
-	item.jobs = hd_alloc(item.grid.n_points + 1, sizeof(*item.jobs));
-	for (size_t i = 0; i < item.grid.n_points; i++)
-		item.jobs[i] = job_of(s, points_command(&item.grid, i));
+		status = paper_grid_init(&item.grid, p, e, s->quick, d);
+	item.jobs = hd_alloc(item.grid.study.n_points + 1, sizeof(*item.jobs));
+	for (size_t i = 0; i < item.grid.study.n_points; i++)
+		item.jobs[i] = job_of(s, &item, i);
 	s->items = hd_grow(s->items, &s->items_cap, s->n_items + 1, sizeof(*s->items));
 	s->items[s->n_items++] = item;
 	return status;
@@ -156,18 +173,18 @@ static const struct results *results_of(const void *context, size_t point)
 {
 	const struct place *p = context;
 
-	return p->review->jobs[p->item->jobs[point]].end.results;
+	return p->review->jobs[p->item->jobs[point]].outcome.results;
 }
 
 /* The first failure among the points of a setting; NULL if all went well. */
 static const char *failure_of(const struct paper_review *s, const struct review_item *item,
 			      size_t setting)
 {
-	for (size_t i = 0; i < item->grid.n_points; i++) {
-		const struct process_end *end = &s->jobs[item->jobs[i]].end;
+	for (size_t i = 0; i < item->grid.study.n_points; i++) {
+		const struct process_outcome *o = &s->jobs[item->jobs[i]].outcome;
 
-		if (item->grid.settings[i] == setting && !end->results)
-			return end->failure;
+		if (item->grid.settings[i] == setting && !o->results)
+			return o->failure;
 	}
 	return NULL;
 }
@@ -175,38 +192,31 @@ static const char *failure_of(const struct paper_review *s, const struct review_
 static void gather(const struct place *p, size_t setting, const char *table, struct results *out)
 {
 	if (table && !results_find(out, table))
-		points_gather(&p->item->grid, setting, table, results_of, p, out);
+		paper_grid_gather(&p->item->grid, setting, table, results_of, p, out);
 }
 
-/* A column that an open axis names, as it is in this setting. */
-static void fill_column(const struct paper_points *g, size_t setting, char **column, char **owned)
+/* A column "{axis}" is replaced by the value of that open axis in the setting. */
+static char *fill_column(const struct paper_grid *g, size_t setting, char *column)
 {
-	const char *name = *column;
+	if (!column || column[0] != '{')
+		return column;
+	char *axis = hd_strndup(column + 1, strcspn(column, "}") - 1);
+	const char *value = paper_grid_setting_value(g, setting, axis);
 
-	*owned = NULL;
-	if (!name || name[0] != '{')
-		return;
-	char *axis = hd_strndup(name + 1, strcspn(name, "}") - 1);
-
-	*owned = points_setting_label(g, setting, axis);
-	if (*owned)
-		*column = *owned;
 	free(axis);
+	return value ? (char *)value : column;
 }
 
 static void judge_check(const struct place *p, size_t setting, struct paper_check check,
 			struct results *r, struct judgement *out)
 {
-	const struct paper_points *g = &p->item->grid;
-	char *column, *other;
+	const struct paper_grid *g = &p->item->grid;
 
 	gather(p, setting, check.value.table, r);
 	gather(p, setting, check.against.table, r);
-	fill_column(g, setting, &check.value.column, &column);
-	fill_column(g, setting, &check.against.column, &other);
+	check.value.column = fill_column(g, setting, check.value.column);
+	check.against.column = fill_column(g, setting, check.against.column);
 	judge(&check, r, out);
-	free(column);
-	free(other);
 }
 
 static void judge_setting(const struct paper_review *s, const struct review_item *item,
@@ -245,7 +255,7 @@ static char *list_settings(const struct review_item *item)
 		if ((item->settings[i].verdict <= VERDICT_TREND) != few)
 			continue;
 		strbuf_puts(&text, semicolon);
-		points_setting(&item->grid, i, &text);
+		paper_grid_setting_print(&item->grid, i, &text);
 		semicolon = "; ";
 	}
 	return strbuf_detach(&text);
@@ -302,10 +312,9 @@ bool review_as_recorded(const struct paper_review *s, const struct review_item *
 
 /* ---- running ------------------------------------------------------------ */
 
-/* Judges what a job was run for before others hear of it. */
-struct audience {
+struct review_pass {
 	struct paper_review *review;
-	const struct paper_runner *runner;
+	const struct review_options *options;
 };
 
 static void judge_done(struct paper_review *s)
@@ -314,35 +323,114 @@ static void judge_done(struct paper_review *s)
 		item_judge(s, &s->items[i]);
 }
 
-static bool judge_job(void *context, const struct paper_job *job)
+static void job_ended(void *context, size_t job)
 {
-	const struct audience *a = context;
+	const struct review_pass *p = context;
 
-	judge_done(a->review);
-	return !a->runner->tick || a->runner->tick(a->runner->context, job);
+	(void)job;
+	judge_done(p->review);
+	if (p->options->tick)
+		p->options->tick(p->options->context, p->review);
 }
 
-enum hd_status review_run(struct paper_review *s, const struct paper_runner *runner, struct diag *d)
+/* Failures are not stored: the next call runs the command again. */
+static enum hd_status store_job(void *context, size_t job, struct diag *d)
 {
-	struct audience a = { .review = s, .runner = runner };
-	struct paper_runner judging = *runner;
+	const struct review_pass *p = context;
+	const struct review_job *j = &p->review->jobs[job];
 
-	judging.tick = judge_job;
-	judging.catalogue = s->catalogue;
-	judging.context = &a;
-	judge_done(s); /* of what is known all may be */
-	return paper_run(&judging, s->jobs, s->n_jobs, d);
+	if (!j->outcome.results)
+		return HD_OK;
+	review_annotate(p->review, job);
+	if (j->is_stored || !p->options->db)
+		return HD_OK;
+	return database_append(p->options->db, j->outcome.results, d);
 }
 
-bool review_is_done(const struct paper_review *s, size_t job)
+/* Takes the results of an earlier call, without the tables that it added. */
+static void recall(struct review_job *j, struct results *r)
 {
-	return s->jobs[job].end.results || s->jobs[job].end.failure;
+	while (r->n_tables && review_is_note(r->tables[r->n_tables - 1]->name))
+		results_drop_last(r);
+	j->outcome.results = r;
+	j->is_stored = true;
+}
+
+/* Identifies the jobs, and takes from the database those that it has. */
+static enum hd_status recall_jobs(struct paper_review *s, const char *db, struct diag *d)
+{
+	struct store store = { 0 };
+	enum hd_status status = db ? store_open(&store, db, NULL, d) : HD_OK;
+
+	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
+		struct review_job *j = &s->jobs[i];
+		struct results *r = NULL;
+
+		status = point_identify(&s->items[j->item].grid.study, j->point, d, &j->id);
+		if (status == HD_OK && db)
+			status = store_read(&store, j->id.key, d, &r);
+		if (r)
+			recall(j, r);
+	}
+	store_close(&store);
+	return status;
+}
+
+static enum hd_status run_jobs(struct paper_review *s, const struct review_options *o,
+			       struct diag *d)
+{
+	struct review_pass pass = { .review = s, .options = o };
+	struct point_runner runner = { .jobs = hd_alloc(s->n_jobs, sizeof(*runner.jobs)),
+				       .n = s->n_jobs,
+				       .at_once = o->at_once,
+				       .ended = job_ended,
+				       .store = store_job,
+				       .context = &pass };
+
+	for (size_t i = 0; i < s->n_jobs; i++)
+		runner.jobs[i] = (struct point_job){ .study = &s->items[s->jobs[i].item].grid.study,
+						     .point = s->jobs[i].point,
+						     .outcome = &s->jobs[i].outcome };
+	judge_done(s); /* those whose runs were all stored */
+	enum hd_status status = point_runner_run(&runner, d);
+
+	free(runner.jobs);
+	return status;
+}
+
+enum hd_status review_run(struct paper_review *s, const struct review_options *o, struct diag *d)
+{
+	struct scratch scratch;
+	enum hd_status status = scratch_make(d, &scratch);
+
+	if (status != HD_OK)
+		return status;
+	for (size_t i = 0; i < s->n_items; i++) {
+		s->items[i].grid.study.folder = scratch.folder;
+		s->items[i].grid.study.program = o->program;
+	}
+	status = stage_files(s->catalogue, scratch.folder, d);
+	if (status == HD_OK)
+		status = recall_jobs(s, o->db, d);
+	if (status == HD_OK)
+		status = run_jobs(s, o, d);
+	scratch_remove(&scratch);
+	return status;
+}
+
+size_t review_count_done(const struct paper_review *s)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < s->n_jobs; i++)
+		done += process_outcome_is_known(&s->jobs[i].outcome);
+	return done;
 }
 
 bool review_item_done(const struct paper_review *s, const struct review_item *item)
 {
-	for (size_t i = 0; i < item->grid.n_points; i++) {
-		if (!review_is_done(s, item->jobs[i]))
+	for (size_t i = 0; i < item->grid.study.n_points; i++) {
+		if (!process_outcome_is_known(&s->jobs[item->jobs[i]].outcome))
 			return false;
 	}
 	return true;
@@ -366,10 +454,9 @@ static void put_words(const char *folder, const char *words, struct strbuf *out)
 }
 
 /* What of it varies, as a comment. */
-static void put_axes(const struct review_item *item, struct strbuf *out)
+static void put_axes(const struct review_item *item, bool quick, struct strbuf *out)
 {
 	const struct paper_experiment *e = item->experiment;
-	bool quick = item->grid.quick;
 	const char *given = quick && e->quick_given ? e->quick_given : e->given;
 
 	for (size_t i = 0; i < e->study->n_axes; i++) {
@@ -385,19 +472,14 @@ static void put_axes(const struct review_item *item, struct strbuf *out)
 void review_command(const struct paper_review *s, const struct review_item *item,
 		    struct strbuf *out)
 {
-	const struct paper_study *study = item->experiment->study;
-
-	if (!study)
+	if (!item->experiment->study)
 		return;
-	if (item->grid.n_points == 1) {
-		char *command = points_command(&item->grid, 0);
-
-		put_words(s->folder, command, out);
-		free(command);
+	if (item->grid.study.n_points == 1) {
+		put_words(s->folder, s->jobs[item->jobs[0]].command, out);
 		return;
 	}
-	put_words(s->folder, item->grid.quick && study->quick ? study->quick : study->command, out);
-	put_axes(item, out);
+	put_words(s->folder, item->grid.study.template, out);
+	put_axes(item, s->quick, out);
 }
 
 void review_verdict(enum paper_verdict v, const char *holds, struct strbuf *out)

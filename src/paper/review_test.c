@@ -77,9 +77,9 @@ static void catalogue_read(struct paper_catalogue *c)
 static enum hd_status run(struct paper_review *s, unsigned at_once)
 {
 	struct diag d = { .status = HD_OK };
-	struct paper_runner runner = { .program = HD_PROGRAM, .at_once = at_once };
+	const struct review_options options = { .program = HD_PROGRAM, .at_once = at_once };
 
-	return review_run(s, &runner, &d);
+	return review_run(s, &options, &d);
 }
 
 /* Whether all verdicts of these are as recorded, `at_once` at a time. */
@@ -185,9 +185,10 @@ static void a_failed_command_is_told(void **state)
 	review_init(&s, &c, false);
 	assert_int_equal(review_add(&s, "000/broken", &d), HD_OK);
 	assert_int_equal(run(&s, 1), HD_OK);
-	assert_null(s.jobs[0].end.results);
-	assert_non_null(strstr(s.jobs[0].end.failure, "lambda"));
-	assert_string_equal(s.items[0].settings[0].judgements[0].missing, s.jobs[0].end.failure);
+	assert_null(s.jobs[0].outcome.results);
+	assert_non_null(strstr(s.jobs[0].outcome.failure, "lambda"));
+	assert_string_equal(s.items[0].settings[0].judgements[0].missing,
+			    s.jobs[0].outcome.failure);
 	review_fini(&s);
 	catalogue_fini(&c);
 }

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "paper/recall.h"
 #include "paper/value.h"
-#include "study/store.h"
 
 static const char *id_of(struct table *t, const struct review_item *item)
 {
@@ -40,7 +38,7 @@ static const char *verdict_of(struct table *t, enum paper_verdict v, const char 
 /* Of all runs that there would be, if one takes that long. */
 static double seconds(const struct review_item *item, hd_time one)
 {
-	return (double)one / (double)HD_S * (double)item->grid.n_points;
+	return (double)one / (double)HD_S * (double)item->grid.study.n_points;
 }
 
 struct list_row {
@@ -74,7 +72,7 @@ static struct list_row list_row_of(struct table *t, const struct paper_review *s
 		.state = verdict_of(t, e->found.verdict, e->found.settings),
 		.reason = or_nothing(e->reason),
 		.command = command_of(t, s, item),
-		.runs = item->grid.n_points,
+		.runs = item->grid.study.n_points,
 		.time = study ? seconds(item, study->time) : NAN,
 		.quick = study ? seconds(item, study->quick_time) : NAN,
 	};
@@ -183,7 +181,7 @@ static const char *setting_of(struct table *t, const struct review_item *item, s
 {
 	struct strbuf text = STRBUF_INIT;
 
-	points_setting(&item->grid, setting, &text);
+	paper_grid_setting_print(&item->grid, setting, &text);
 	return text.len ? table_take(t, &text) : "";
 }
 
@@ -222,8 +220,8 @@ static double seconds_of(const struct paper_review *s, const struct review_item 
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < item->grid.n_points; i++)
-		sum += s->jobs[item->jobs[i]].end.seconds;
+	for (size_t i = 0; i < item->grid.study.n_points; i++)
+		sum += s->jobs[item->jobs[i]].outcome.seconds;
 	return sum;
 }
 
@@ -254,7 +252,7 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 		.verdict = verdict_of(t, item->verdict, item->settings ? item->holds : recorded),
 		.record = same ? "as recorded" : "CHANGED",
 		.reason = or_nothing(e->proof ? e->proof : e->reason),
-		.time = item->grid.n_points ? seconds_of(s, item) : NAN,
+		.time = item->grid.study.n_points ? seconds_of(s, item) : NAN,
 	};
 
 	table_put_row(t, &row);
@@ -264,13 +262,13 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 static bool remark_failures(const struct paper_review *s, const struct review_item *item,
 			    struct results *r)
 {
-	for (size_t i = 0; i < item->grid.n_points; i++) {
-		const struct paper_job *job = &s->jobs[item->jobs[i]];
+	for (size_t i = 0; i < item->grid.study.n_points; i++) {
+		const struct review_job *job = &s->jobs[item->jobs[i]];
 
-		if (!job->end.failure)
+		if (!job->outcome.failure)
 			continue;
 		results_remark(r, "%s/%s failed: heddle %s: %s", item->paper->id,
-			       item->experiment->id, job->command, job->end.failure);
+			       item->experiment->id, job->command, job->outcome.failure);
 		return true;
 	}
 	return false;
@@ -294,10 +292,11 @@ static void put_commands(const struct paper_review *s, struct results *r)
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 
-		if (item->grid.n_points)
-			table_put_row(t, &(struct command_row){ .id = id_of(t, item),
-								.command = command_of(t, s, item),
-								.runs = item->grid.n_points });
+		if (item->grid.study.n_points)
+			table_put_row(t,
+				      &(struct command_row){ .id = id_of(t, item),
+							     .command = command_of(t, s, item),
+							     .runs = item->grid.study.n_points });
 	}
 }
 
@@ -400,19 +399,9 @@ static size_t point_of(const struct review_item *item, size_t job)
 {
 	size_t i = 0;
 
-	while (i < item->grid.n_points && item->jobs[i] != job)
+	while (i < item->grid.study.n_points && item->jobs[i] != job)
 		i++;
 	return i;
-}
-
-static void put_axes(const struct paper_points *g, size_t point, struct results *r)
-{
-	for (size_t k = 0; k < g->study->n_axes; k++) {
-		char *label = points_label(g, point, k);
-
-		results_parameter(r, g->study->axes[k].name, label);
-		free(label);
-	}
 }
 
 /* A printed number where a table of the run has ours: in a row, or, a limit, in
@@ -433,19 +422,19 @@ static const struct column mark_columns[] = {
 };
 
 /* The row that a value is of; -1 if it is of several. */
-static int64_t marked_row(const struct found *f, enum paper_take take)
+static int64_t marked_row(const struct found *f, enum reduction take)
 {
 	size_t best = 0;
 
-	if (take == TAKE_FIRST || (take == TAKE_ONE && f->n == 1))
+	if (take == REDUCE_FIRST || (take == REDUCE_ONE && f->n == 1))
 		return (int64_t)f->rows[0];
-	if (take == TAKE_LAST)
+	if (take == REDUCE_LAST)
 		return (int64_t)f->rows[f->n - 1];
-	if (take != TAKE_MOST && take != TAKE_LEAST)
+	if (take != REDUCE_MOST && take != REDUCE_LEAST)
 		return -1;
 	for (size_t i = 1; i < f->n; i++) {
-		if (take == TAKE_MOST ? f->numbers[i] > f->numbers[best]
-				      : f->numbers[i] < f->numbers[best])
+		if (take == REDUCE_MOST ? f->numbers[i] > f->numbers[best]
+					: f->numbers[i] < f->numbers[best])
 			best = i;
 	}
 	return (int64_t)f->rows[best];
@@ -493,21 +482,10 @@ bool review_is_note(const char *table)
 	return strcmp(table, NOTE_CHECKS) == 0 || strcmp(table, NOTE_MARKS) == 0;
 }
 
-/* Which of the study's points it is, and what it is known by. */
-static void put_point(const struct paper_review *s, size_t job, const struct review_item *item,
-		      struct results *r)
-{
-	struct strbuf key = STRBUF_INIT;
-
-	put_axes(&item->grid, point_of(item, job), r);
-	review_key(s, job, &key);
-	results_parameter(r, POINT_KEY, key.text);
-	strbuf_fini(&key);
-}
-
 void review_annotate(const struct paper_review *s, size_t job)
 {
-	struct results *r = s->jobs[job].end.results;
+	const struct review_job *j = &s->jobs[job];
+	struct results *r = j->outcome.results;
 	struct strbuf name = STRBUF_INIT;
 	struct table *t =
 		results_table(r, NOTE_CHECKS, "ours beside what was published", comparison_columns);
@@ -515,17 +493,17 @@ void review_annotate(const struct paper_review *s, size_t job)
 		results_table(r, NOTE_MARKS, "where the page draws what was printed", mark_columns);
 	unsigned named = 0;
 
+	if (!j->is_stored)
+		point_sign(&s->items[j->item].grid.study, j->point, &j->id, r);
 	strbuf_puts(&name, "paper run");
 	for (size_t i = 0; i < s->n_items; i++) {
 		const struct review_item *item = &s->items[i];
 
-		if (point_of(item, job) == item->grid.n_points)
+		if (point_of(item, job) == item->grid.study.n_points)
 			continue;
-		if (!named && !s->jobs[job].known)
-			put_point(s, job, item, r);
 		if (named++ < MOST_NAMES)
 			strbuf_printf(&name, " %s/%s", item->paper->id, item->experiment->id);
-		if (item->settings && item->grid.n_points == 1) {
+		if (item->settings && item->grid.study.n_points == 1) {
 			put_checks(t, item);
 			put_marks(marks, item, r);
 		}

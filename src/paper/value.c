@@ -229,7 +229,7 @@ bool value_find(const struct paper_value *v, const struct results *r, const stru
 		return false;
 	}
 	out->rows = rows_find(t, v->where, in, &out->n, missing);
-	if (!out->n && !missing->len && v->take != TAKE_COUNT)
+	if (!out->n && !missing->len && v->take != REDUCE_COUNT)
 		strbuf_printf(missing, "table '%s' has no row with %s", t->name,
 			      v->where ? v->where : "anything");
 	if (missing->len)
@@ -249,38 +249,11 @@ void found_fini(struct found *f)
 
 /* ---- one number of many -------------------------------------------------- */
 
-static double take(enum paper_take how, const double *x, size_t n)
-{
-	double sum = 0, least = INFINITY, most = -INFINITY;
-
-	for (size_t i = 0; i < n; i++) {
-		sum += x[i];
-		least = fmin(least, x[i]);
-		most = fmax(most, x[i]);
-	}
-	switch (how) {
-	case TAKE_MEAN:
-		return sum / (double)n;
-	case TAKE_LEAST:
-		return least;
-	case TAKE_MOST:
-		return most;
-	case TAKE_SUM:
-		return sum;
-	case TAKE_COUNT:
-		return (double)n;
-	case TAKE_LAST:
-		return x[n - 1];
-	default:
-		return x[0];
-	}
-}
-
 double found_number(const struct found *f, const struct paper_value *v, struct strbuf *missing)
 {
-	if (v->take == TAKE_ONE && f->n > 1) {
+	if (v->take == REDUCE_ONE && f->n > 1) {
 		strbuf_printf(missing, "%zu rows of '%s' fit", f->n, v->table);
 		return NAN;
 	}
-	return take(v->take, f->numbers, f->n);
+	return reduction_of(v->take, f->numbers, f->n);
 }

@@ -27,11 +27,13 @@ void pieces_add(struct pieces *p, char *item)
 
 void pieces_words(struct pieces *p, const char *text)
 {
-	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		size_t len = strcspn(text, " ");
+	for (text += strspn(text, " \n"); *text; text += strspn(text, " \n")) {
+		bool quoted = *text == '\'';
+		size_t len = strcspn(text + quoted, quoted ? "'" : " \n");
 
-		pieces_add(p, hd_strndup(text, len));
-		text += len;
+		pieces_add(p, hd_strndup(text + quoted, len));
+		text += quoted + len;
+		text += quoted && *text;
 	}
 }
 
@@ -491,9 +493,27 @@ enum hd_status axis_init(struct axis *a, const char *field, const char *values,
 	return status;
 }
 
+enum hd_status axis_init_labels(struct axis *a, const char *field, const char *values,
+				struct diag *d)
+{
+	*a = (struct axis){ .field = hd_strdup(field), .unit = "", .kind = VALUE_TEXT };
+	enum hd_status status = pieces_expand(&a->texts, values, d);
+
+	for (size_t i = 0; i < a->texts.n; i++) {
+		char *text = a->texts.items[i];
+		char *equals = strchr(text, '=');
+
+		pieces_add(&a->values, text_trimmed(text, strcspn(text, "=")));
+		if (equals)
+			memmove(text, equals + 1, strlen(equals + 1) + 1);
+	}
+	return status;
+}
+
 void axis_fini(struct axis *a)
 {
 	pieces_fini(&a->values);
+	pieces_fini(&a->texts);
 	free(a->field);
 	free(a->unit_text);
 	free(a->numbers);

@@ -28,7 +28,7 @@ struct pieces {
 };
 void pieces_fini(struct pieces *p);
 void pieces_add(struct pieces *p, char *item); /* owned from now on */
-/* Adds what stands between blanks. */
+/* Adds the words of a text; quotes ('two words') hold a word together. */
 void pieces_words(struct pieces *p, const char *text);
 /* Adds what stands between commas, without the blanks around it. */
 void pieces_split(struct pieces *p, const char *text);
@@ -38,6 +38,7 @@ HD_MUST_CHECK enum hd_status pieces_expand(struct pieces *p, const char *text, s
 struct axis {
 	char *field; /* path, as after --set */
 	struct pieces values;
+	struct pieces texts;  /* of a template: what is put for each value */
 	enum value_kind kind; /* VALUE_REAL: `numbers`; else VALUE_TEXT */
 	const char *unit;     /* of the numbers; owned by `unit_text` */
 	char *unit_text;
@@ -53,6 +54,9 @@ struct axis {
  */
 HD_MUST_CHECK enum hd_status axis_init(struct axis *a, const char *field, const char *values,
 				       const struct option *option, struct diag *d);
+/* An axis of a template: its values are labels, whatever they look like. */
+HD_MUST_CHECK enum hd_status axis_init_labels(struct axis *a, const char *field, const char *values,
+					      struct diag *d);
 void axis_fini(struct axis *a);
 
 /* A value of this axis, written by somebody else, as a number; NAN if none. */

@@ -22,26 +22,26 @@ static const struct measure sim_measures[] = {
 	{ SIMULATED("p50", "us", 3), "point", "p50", CURVE_MEAN },
 	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
 	{ SIMULATED("max", "us", 3), "summary", "latency max", CURVE_MEAN },
-	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_MEAN, TAKE_LEAST },
+	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_MEAN, REDUCE_LEAST },
 	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used", CURVE_MEAN },
 	{ { "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED }, "summary", "lost", CURVE_MEAN },
 	{ { "broken", NULL, VALUE_UINT, ORIGIN_SIMULATED },
 	  "connections",
 	  "broken",
 	  CURVE_MEAN,
-	  TAKE_SUM },
+	  REDUCE_SUM },
 	{ { GOALS_MET, NULL, VALUE_BOOL, ORIGIN_SIMULATED }, "point", "goals met", CURVE_NONE },
 };
 
 /* Of a scenario with jobs, after those of sim. */
 static const struct measure job_measures[] = {
-	{ SIMULATED("completion", "us", 3), "jobs", "completion", CURVE_SPREAD, TAKE_SLOWEST },
-	{ SIMULATED("slowdown", NULL, 4), "jobs", "slowdown", CURVE_SPREAD, TAKE_SLOWEST },
+	{ SIMULATED("completion", "us", 3), "jobs", "completion", CURVE_SPREAD, REDUCE_SLOWEST },
+	{ SIMULATED("slowdown", NULL, 4), "jobs", "slowdown", CURVE_SPREAD, REDUCE_SLOWEST },
 	{ { "unfinished jobs", NULL, VALUE_UINT, ORIGIN_SIMULATED },
 	  "jobs",
 	  "completion",
 	  CURVE_MEAN,
-	  TAKE_MISSING },
+	  REDUCE_MISSING },
 };
 #define N_JOB_MEASURES (sizeof(job_measures) / sizeof(*job_measures))
 #define N_OF_EACH_JOB  2 /* completion, slowdown */
@@ -98,36 +98,36 @@ static const struct measure cc_measures[] = {
 	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered", CURVE_SPREAD },
 	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
 	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used", CURVE_MEAN },
-	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_SPREAD, TAKE_LEAST },
-	{ SIMULATED("marks heard", "1/s", 1), "control", "marks heard", CURVE_MEAN, TAKE_SUM },
+	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_SPREAD, REDUCE_LEAST },
+	{ SIMULATED("marks heard", "1/s", 1), "control", "marks heard", CURVE_MEAN, REDUCE_SUM },
 };
 
 static const struct measure mcast_measures[] = {
-	{ SIMULATED("completion", "us", 3), "ways", "completion", CURVE_SPREAD, TAKE_LAST },
-	{ COMPUTED("bound", "us", 3), "ways", "bound", CURVE_MEAN, TAKE_LAST },
-	{ SIMULATED("mean", "us", 3), "ways", "mean", CURVE_MEAN, TAKE_LAST },
-	{ SIMULATED("speedup", NULL, 2), "ways", "speedup", CURVE_SPREAD, TAKE_LAST },
+	{ SIMULATED("completion", "us", 3), "ways", "completion", CURVE_SPREAD, REDUCE_LAST },
+	{ COMPUTED("bound", "us", 3), "ways", "bound", CURVE_MEAN, REDUCE_LAST },
+	{ SIMULATED("mean", "us", 3), "ways", "mean", CURVE_MEAN, REDUCE_LAST },
+	{ SIMULATED("speedup", NULL, 2), "ways", "speedup", CURVE_SPREAD, REDUCE_LAST },
 	{ COMPUTED("busiest cable", "messages", 0), "ways", "busiest cable", CURVE_MEAN,
-	  TAKE_LAST },
-	{ COMPUTED("cycle", "channels", 0), "ways", "cycle", CURVE_MEAN, TAKE_LAST },
-	{ SIMULATED("lacking", "messages", 0), "ways", "lacking", CURVE_MEAN, TAKE_LAST },
+	  REDUCE_LAST },
+	{ COMPUTED("cycle", "channels", 0), "ways", "cycle", CURVE_MEAN, REDUCE_LAST },
+	{ SIMULATED("lacking", "messages", 0), "ways", "lacking", CURVE_MEAN, REDUCE_LAST },
 };
 
 static const struct measure admit_measures[] = {
 	{ COMPUTED("established", NULL, 0), "random", "established", CURVE_SPREAD },
 	{ COMPUTED("attempts", NULL, 0), "random", "attempts", CURVE_MEAN },
 	{ COMPUTED("load", "%", 2), "random", "load with headers", CURVE_SPREAD },
-	{ COMPUTED("admitted", NULL, 0), "requests", "admitted", CURVE_SPREAD, TAKE_SUM },
+	{ COMPUTED("admitted", NULL, 0), "requests", "admitted", CURVE_SPREAD, REDUCE_SUM },
 	{ COMPUTED("live", NULL, 0), "summary", "live", CURVE_MEAN },
 	{ COMPUTED("most reserved", "%", 2), "summary", "reserved there", CURVE_MEAN },
 	{ COMPUTED("mean reserved", "%", 2), "summary", "mean reserved", CURVE_MEAN },
 };
 
 static const struct measure bound_measures[] = {
-	{ COMPUTED("admitted", NULL, 0), "flows", "admitted", CURVE_MEAN, TAKE_SUM },
-	{ COMPUTED("deadline", "us", 3), "flows", "deadline", CURVE_MEAN, TAKE_MOST },
-	{ COMPUTED("bound", "us", 3), "flows", "bound", CURVE_MEAN, TAKE_MOST },
-	{ COMPUTED("buffer", "B", 0), "hops", "buffer", CURVE_MEAN, TAKE_MOST },
+	{ COMPUTED("admitted", NULL, 0), "flows", "admitted", CURVE_MEAN, REDUCE_SUM },
+	{ COMPUTED("deadline", "us", 3), "flows", "deadline", CURVE_MEAN, REDUCE_MOST },
+	{ COMPUTED("bound", "us", 3), "flows", "bound", CURVE_MEAN, REDUCE_MOST },
+	{ COMPUTED("buffer", "B", 0), "hops", "buffer", CURVE_MEAN, REDUCE_MOST },
 };
 
 static const struct measure bench_measures[] = {
@@ -173,9 +173,9 @@ static const struct measure loss_measures[] = {
 };
 
 static const struct measure fabric_measures[] = {
-	{ COMPUTED("EM", "%", 2), "comparison", "EM", CURVE_SPREAD, TAKE_MOST },
-	{ SIMULATED("blocked", "%", 3), "effect", "blocked", CURVE_MEAN, TAKE_MOST },
-	{ SIMULATED("p99", "us", 3), "effect", "p99", CURVE_SPREAD, TAKE_MOST },
+	{ COMPUTED("EM", "%", 2), "comparison", "EM", CURVE_SPREAD, REDUCE_MOST },
+	{ SIMULATED("blocked", "%", 3), "effect", "blocked", CURVE_MEAN, REDUCE_MOST },
+	{ SIMULATED("p99", "us", 3), "effect", "p99", CURVE_SPREAD, REDUCE_MOST },
 };
 
 #define LIST(list) list, sizeof(list) / sizeof(*(list))
@@ -233,7 +233,7 @@ static void measure_add_of_job(struct measures *m, const struct measure *x, cons
 	pieces_add(&m->texts, (char *)own.column.name);
 	own.row = hd_strdup(job);
 	pieces_add(&m->texts, (char *)own.row);
-	own.take = TAKE_ONE;
+	own.take = REDUCE_ONE;
 	measure_add(m, &own);
 }
 

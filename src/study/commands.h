@@ -10,19 +10,10 @@
  * value of it, so a table of several rows needs a rule which one that is.
  */
 
+#include "measure/reduction.h"
 #include "measure/results.h"
 #include "study/axis.h"
 #include "study/condition.h"
-
-enum take {
-	TAKE_ONE,   /* the only row; several are refused */
-	TAKE_LAST,  /* the second of two: compared with the first */
-	TAKE_LEAST, /* smallest of all rows */
-	TAKE_MOST,
-	TAKE_SUM,
-	TAKE_SLOWEST, /* largest of all rows; none if a row has no value */
-	TAKE_MISSING, /* how many rows have no value */
-};
 
 /* What becomes of a measure in the table of curves, over the seeds. */
 enum curve {
@@ -36,7 +27,7 @@ struct measure {
 	const char *table; /* NULL: the first that has the column */
 	const char *from;  /* the column there */
 	enum curve curve;
-	enum take take;
+	enum reduction take;
 	const char *row; /* NULL: all; else the one whose first cell this is */
 };
 

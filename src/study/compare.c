@@ -40,9 +40,9 @@ static void add_column(struct stacked *x, const struct column *c)
 
 static const struct table *table_of(const struct stacked *x, size_t variant)
 {
-	const struct outcome *o = &x->runs->outcomes[variant];
+	const struct process_outcome *o = &x->runs->outcomes[variant];
 
-	return o->state == OUTCOME_DONE ? results_find(o->results, x->name) : NULL;
+	return o->results ? results_find(o->results, x->name) : NULL;
 }
 
 static bool has_column(const struct stacked *x, const char *name)
@@ -162,10 +162,10 @@ static void put_remarks(const struct comparison *c, const struct sweep *w, struc
 	size_t ended = 0;
 
 	for (size_t v = 0; v < c->n; v++) {
-		const struct outcome *o = &w->outcomes[v];
+		const struct process_outcome *o = &w->outcomes[v];
 
-		ended += o->state != OUTCOME_NONE;
-		if (o->state == OUTCOME_FAILED)
+		ended += process_outcome_is_known(o);
+		if (o->failure)
 			results_remark(out, "%s: not simulated: %s", c->values[v], o->failure);
 		for (size_t i = 0; o->results && i < o->results->n_remarks; i++)
 			put_remark(c, w, v, o->results->remarks[i], out);
@@ -204,10 +204,10 @@ static enum hd_status make_study(const struct comparison *c, struct diag *d, str
 static enum hd_status judge(const struct comparison *c, const struct sweep *w, struct diag *d,
 			    struct results *out)
 {
-	const struct outcome *first = &w->outcomes[0];
+	const struct process_outcome *first = &w->outcomes[0];
 
 	for (size_t v = 0; v < c->n; v++) {
-		if (w->outcomes[v].state != OUTCOME_FAILED) {
+		if (!w->outcomes[v].failure) {
 			put_tables(c, w, out);
 			put_remarks(c, w, out);
 			return HD_OK;

@@ -88,12 +88,12 @@ static double slowdown_of(const struct results *now, const struct results *was)
 /* Point 0 is the scenario as it is. */
 static struct suffering suffering_of(const struct sweep *w, size_t point, const struct failure *of)
 {
-	const struct outcome *now = &w->outcomes[point];
+	const struct process_outcome *now = &w->outcomes[point];
 	struct suffering s = {
 		.of = of, .slowdown = NAN, .delivered = NAN, .p99 = NAN, .lost = NAN
 	};
 
-	if (now->state != OUTCOME_DONE) {
+	if (!now->results) {
 		s.why = now->failure;
 		return s;
 	}
@@ -202,7 +202,7 @@ static size_t judge_runs(const struct failures *f, const struct sweep *w, struct
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n; i++) {
-		if (w->outcomes[i + 1].state == OUTCOME_NONE)
+		if (!process_outcome_is_known(&w->outcomes[i + 1]))
 			continue;
 		all[n] = suffering_of(w, i + 1, &f->items[i]);
 		if (all[n++].verdict < whole)
@@ -214,13 +214,13 @@ static size_t judge_runs(const struct failures *f, const struct sweep *w, struct
 static enum hd_status judge(const struct failures *f, const struct sweep *w, struct diag *d,
 			    struct results *out, bool *is_well)
 {
-	const struct outcome *whole = &w->outcomes[0];
+	const struct process_outcome *whole = &w->outcomes[0];
 	struct suffering *all = hd_alloc(f->n, sizeof(*all));
 	size_t n = 0;
 
 	*is_well = true;
 	/* Without the whole one there is nothing to measure others by. */
-	if (whole->state == OUTCOME_DONE)
+	if (whole->results)
 		n = judge_runs(f, w, all, is_well);
 	else if (!w->interrupted)
 		diag_fail(d, HD_ERR_INPUT, "%s",
@@ -231,7 +231,7 @@ static enum hd_status judge(const struct failures *f, const struct sweep *w, str
 		show(all, n, out);
 	if (w->interrupted && n < f->n)
 		results_remark(out, "interrupted after %zu of %zu runs",
-			       n + (whole->state == OUTCOME_DONE), f->n + 1);
+			       n + (whole->results ? 1 : 0), f->n + 1);
 	free(all);
 	return d->status;
 }

@@ -137,45 +137,19 @@ static bool has_row(const struct table *t, size_t row, const struct measure *m)
 	return !m->row || (first->kind == VALUE_TEXT && strcmp(first->text, m->row) == 0);
 }
 
-static size_t count_rows(const struct table *t, const struct measure *m)
+/* The numbers of the rows that count, to be freed. A sum ignores rows without a value. */
+static double *numbers_of(const struct table *t, size_t column, const struct measure *m, size_t *n)
 {
-	size_t n = 0;
+	double *x = hd_alloc(table_rows(t) + 1, sizeof(*x));
 
-	for (size_t row = 0; row < table_rows(t); row++)
-		n += has_row(t, row, m);
-	return n;
-}
-
-static double reduce(const struct table *t, size_t column, const struct measure *m)
-{
-	double sum = 0, least = NAN, most = NAN, last = NAN;
-	size_t missing = 0;
-
+	*n = 0;
 	for (size_t row = 0; row < table_rows(t); row++) {
 		if (!has_row(t, row, m))
 			continue;
-		last = number_of(table_cell(t, row, column));
-		missing += isnan(last) ? 1 : 0;
-		sum += isnan(last) ? 0 : last;
-		least = fmin(least, last);
-		most = fmax(most, last);
+		x[*n] = number_of(table_cell(t, row, column));
+		*n += m->take != REDUCE_SUM || !isnan(x[*n]);
 	}
-	switch (m->take) {
-	case TAKE_LEAST:
-		return least;
-	case TAKE_MOST:
-		return most;
-	case TAKE_SUM:
-		return sum;
-	case TAKE_SLOWEST:
-		return missing ? NAN : most;
-	case TAKE_MISSING:
-		return (double)missing;
-	case TAKE_ONE:
-	case TAKE_LAST:
-		break;
-	}
-	return last;
+	return x;
 }
 
 static struct value as_kind(enum value_kind kind, double x)
@@ -194,17 +168,23 @@ static enum hd_status value_of_measure(const struct measure *m, const struct res
 {
 	size_t column;
 	const struct table *t = table_with(all, m, &column);
-	size_t most = m->take == TAKE_ONE ? 1 : m->take == TAKE_LAST ? 2 : SIZE_MAX;
+	size_t most = m->take == REDUCE_ONE ? 1 : m->take == REDUCE_LAST ? 2 : SIZE_MAX;
+
+	size_t n;
 
 	if (!t)
 		return HD_OK;
-	if (count_rows(t, m) > most)
-		return diag_fail(
+	double *x = numbers_of(t, column, m, &n);
+
+	if (n > most)
+		diag_fail(
 			d, HD_ERR_INPUT,
 			"the table '%s' has %zu rows, and a point has %zu of them: set or vary what it runs over",
 			t->name, table_rows(t), most);
-	*out = as_kind(m->column.kind, reduce(t, column, m));
-	return HD_OK;
+	else
+		*out = as_kind(m->column.kind, reduction_of(m->take, x, n));
+	free(x);
+	return n > most ? HD_ERR_INPUT : HD_OK;
 }
 
 enum hd_status headline_add(const struct measures *m, const struct results *all, struct diag *d,

@@ -14,10 +14,14 @@
 #include "fabric/fabric.h"
 #include "run/content.h"
 #include "run/run.h"
-#include "study/processes.h"
 #include "study/study_internal.h"
 
 /* ---- what it is --------------------------------------------------------- */
+
+static bool has_scenario(const struct study *s)
+{
+	return s->command && s->command->has_scenario;
+}
 
 /* The scenario as it is run; `places`: whether refusals name the study's. */
 static enum hd_status put_scenario(const struct study *study, size_t point, bool places,
@@ -76,6 +80,12 @@ static void words_of(const struct study *s, size_t point, struct pieces *out)
 	struct overrides overrides = { 0 };
 	struct strbuf word = STRBUF_INIT;
 
+	if (s->template) {
+		study_fill_template(s, point, &word);
+		pieces_words(out, word.text);
+		strbuf_fini(&word);
+		return;
+	}
 	pieces_words(out, s->command->name);
 	if (s->command->has_scenario)
 		pieces_add(out, hd_strdup(s->base_file));
@@ -89,25 +99,56 @@ static void words_of(const struct study *s, size_t point, struct pieces *out)
 	overrides_fini(&overrides);
 }
 
-/* Whatever of a word names a file counts by what is in it, too. */
+/* The content of a scenario and of the files that it names; false if `path` is no scenario. */
+static bool put_scenario_file(const char *path, struct strbuf *out)
+{
+	const struct overrides none = { 0 };
+	struct diag ignored = { .status = HD_OK };
+	struct strbuf content = STRBUF_INIT;
+	struct scenario s;
+	enum hd_status status = scenario_read(path, &none, &ignored, &s);
+
+	if (status == HD_OK)
+		status = content_of_scenario(&s, &ignored, &content);
+	if (status == HD_OK)
+		strbuf_puts(out, content.text);
+	scenario_fini(&s);
+	strbuf_fini(&content);
+	return status == HD_OK;
+}
+
+/* A file that a word of a template names, or a file of the working folder. */
+static void put_file(const struct study *s, const char *name, struct strbuf *out)
+{
+	struct diag ignored = { .status = HD_OK };
+	struct strbuf path = STRBUF_INIT;
+
+	if (s->folder)
+		strbuf_printf(&path, "%s/", s->folder);
+	strbuf_puts(&path, name);
+	if (access(path.text, R_OK) == 0 && !(s->template && put_scenario_file(path.text, out)))
+		(void)!content_of_file(name, path.text, &ignored, out);
+	strbuf_fini(&path);
+}
+
+/* A word that names a file adds the file's content. */
 static void put_words(const struct study *s, size_t point, struct strbuf *out)
 {
 	struct pieces words = { 0 };
 
 	words_of(s, point, &words);
 	for (size_t i = 0; i < words.n; i++) {
-		struct diag ignored = { .status = HD_OK };
 		const char *equals = strchr(words.items[i], '=');
 		const char *path = words.items[i][0] != '-' ? words.items[i]
 				   : equals                 ? equals + 1
 							    : "";
 
-		/* The scenario itself counts by what it says. */
-		if (s->command->has_scenario && strcmp(path, s->base_file) == 0)
+		/* The study's scenario is added as it is run. */
+		if (has_scenario(s) && strcmp(path, s->base_file) == 0)
 			continue;
 		strbuf_printf(out, "# word: %s\n", words.items[i]);
-		if (*path && access(path, R_OK) == 0)
-			(void)!content_of_file(path, path, &ignored, out);
+		if (*path)
+			put_file(s, path, out);
 	}
 	pieces_fini(&words);
 }
@@ -121,7 +162,7 @@ static enum hd_status put_content(const struct study *s, size_t point, struct di
 		strbuf_printf(out, "# keep: %s\n", s->tables.items[i]);
 	if (s->command != study_command_default())
 		put_words(s, point, out);
-	return s->command->has_scenario ? put_scenario(s, point, false, d, out) : HD_OK;
+	return has_scenario(s) ? put_scenario(s, point, false, d, out) : HD_OK;
 }
 
 enum hd_status point_identify(const struct study *s, size_t point, struct diag *d,
@@ -190,14 +231,15 @@ void point_sign(const struct study *s, size_t point, const struct point_id *id, 
 {
 	struct strbuf words = STRBUF_INIT;
 
-	put_arguments(s, point, &words);
-	results_set_arguments(r, words.text);
-	results_set_scenario(r, id->scenario);
-	r->seed = study_seed(s, point);
+	if (!s->template) {
+		put_arguments(s, point, &words);
+		results_set_arguments(r, words.text);
+		results_set_scenario(r, id->scenario);
+		r->seed = study_seed(s, point);
+	}
 	results_parameter(r, POINT_KEY, id->key);
 	for (size_t i = 0; i < s->n_axes; i++)
-		results_parameter(r, s->axes[i].field,
-				  s->axes[i].values.items[study_value(s, i, study_cell(s, point))]);
+		results_parameter(r, s->axes[i].field, study_value_text(s, i, point));
 	strbuf_fini(&words);
 }
 
@@ -244,8 +286,9 @@ static bool is_kept(const struct study *s, const char *name)
 	return false;
 }
 
-enum hd_status point_keep(const struct study *s, const struct results *all, struct diag *d,
-			  struct results **out)
+/* Adds the headline, and copies the tables that the study keeps. */
+static enum hd_status keep(const struct study *s, const struct results *all, struct diag *d,
+			   struct results **out)
 {
 	struct results *r = results_new(POINT_COMMAND);
 	enum hd_status status = headline_add(&s->measures, all, d, r);
@@ -264,12 +307,30 @@ enum hd_status point_keep(const struct study *s, const struct results *all, stru
 	return HD_OK;
 }
 
+void point_condense(const struct study *s, struct process_outcome *outcome)
+{
+	struct diag why = { .status = HD_OK };
+	struct results *kept = NULL;
+
+	if (!outcome->results || s->template ||
+	    strcmp(outcome->results->command, POINT_COMMAND) == 0)
+		return;
+	if (keep(s, outcome->results, &why, &kept) != HD_OK) {
+		struct strbuf line = STRBUF_INIT;
+
+		diag_print(&why, &line);
+		outcome->failure = strbuf_detach(&line);
+	}
+	results_free(outcome->results);
+	outcome->results = kept;
+}
+
 /* Only what is kept: the rest of a simulation is large. */
 static void leave(const struct study *s, struct results *all, const char *db, struct diag *d)
 {
 	struct results *r = NULL;
 
-	if (point_keep(s, all, d, &r) == HD_OK)
+	if (keep(s, all, d, &r) == HD_OK)
 		(void)!database_append(db, r, d);
 	if (r)
 		results_free(r);
@@ -320,10 +381,10 @@ static enum hd_status run_here(const struct study *s, size_t point, const char *
 	return status;
 }
 
-/* This program once more, as the command. */
+/* Replaces this process by the program, as the command. */
 static enum hd_status become(const struct study *s, size_t point, const char *db, struct diag *d)
 {
-	static const char program[] = "/proc/self/exe";
+	const char *program = s->program ? s->program : "/proc/self/exe";
 	const char *const more[] = { "--quiet", "--format=null", "--db" };
 	struct pieces words = { 0 };
 
@@ -335,7 +396,8 @@ static enum hd_status become(const struct study *s, size_t point, const char *db
 	pieces_add(&words, hd_strdup(db));
 	pieces_add(&words, NULL);
 	rank_forget();
-	execv(program, words.items);
+	if (!s->folder || chdir(s->folder) == 0)
+		execv(program, words.items);
 	return diag_fail(d, HD_ERR_ENV, "%s: %s", program, strerror(errno));
 }
 

@@ -12,6 +12,7 @@
  */
 
 #include "measure/results.h"
+#include "study/processes.h"
 #include "study/store.h"
 #include "study/study.h"
 
@@ -38,14 +39,16 @@ HD_MUST_CHECK enum hd_status point_refuse(const struct study *s, size_t point, s
 HD_MUST_CHECK enum hd_status point_run(const struct study *s, size_t point, const char *db,
 				       struct diag *d);
 /*
- * What is kept of all that a command gives: headline numbers, and the tables
- * that the study asks for. Refused if the tables are not those of one point. A
- * simulation leaves no more than that anyway.
+ * Reduces the results of a command to the headline and the tables that the
+ * study keeps; a failure if the tables are not those of one point. The results
+ * of a simulation are reduced already, those of a template stay whole.
  */
-HD_MUST_CHECK enum hd_status point_keep(const struct study *s, const struct results *all,
-					struct diag *d, struct results **out);
+void point_condense(const struct study *s, struct process_outcome *outcome);
 
-/* For the record: the point's key, its values and how to repeat it. */
+/*
+ * Records the point's key and its values as parameters of the run; except for
+ * templates also the scenario, the seed and the words that repeat the run.
+ */
 void point_sign(const struct study *s, size_t point, const struct point_id *id, struct results *r);
 /* The names of those parameters of a run, beside POINT_KEY. */
 #define POINT_FAILURE "failure"

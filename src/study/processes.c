@@ -24,12 +24,17 @@
 #define STATUS_INPUT   3 /* refused; beyond: the host is to blame */
 #define STATUS_HOST    4
 
-void process_end_fini(struct process_end *end)
+void process_outcome_fini(struct process_outcome *o)
 {
-	if (end->results)
-		results_free(end->results);
-	free(end->failure);
-	*end = (struct process_end){ 0 };
+	if (o->results)
+		results_free(o->results);
+	free(o->failure);
+	*o = (struct process_outcome){ 0 };
+}
+
+bool process_outcome_is_known(const struct process_outcome *o)
+{
+	return o->results || o->failure;
 }
 
 /* One, since the jobs have the processors, unless more were asked for. */
@@ -103,7 +108,7 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 	_exit(d.status == HD_ERR_IO || d.status == HD_ERR_ENV ? STATUS_HOST : STATUS_INPUT);
 }
 
-static void tell(struct crew *w, size_t job, struct process_end *end)
+static void tell(struct crew *w, size_t job, struct process_outcome *end)
 {
 	if (w->jobs->done(w->jobs->context, job, end))
 		return;
@@ -129,7 +134,7 @@ static void start(struct crew *w, size_t job)
 		w->busy++;
 		return;
 	}
-	struct process_end end = { .failure = hd_strdup(strerror(errno)), .again = true };
+	struct process_outcome end = { .failure = hd_strdup(strerror(errno)), .again = true };
 
 	c->pid = 0;
 	tell(w, job, &end);
@@ -152,10 +157,10 @@ static char *failure_of(const char *errors, int status)
 	return strbuf_detach(&text);
 }
 
-static struct process_end finish(const struct crew *w, const struct child *c, int status)
+static struct process_outcome finish(const struct crew *w, const struct child *c, int status)
 {
 	struct diag d = { .status = HD_OK };
-	struct process_end end = { 0 };
+	struct process_outcome end = { 0 };
 	char *db = file_of(w->scratch, c->job, "db");
 	char *errors = file_of(w->scratch, c->job, "err");
 
@@ -190,7 +195,7 @@ static void await_one(struct crew *w)
 		/* Who was ended has not failed. */
 		if (w->is_over && !WIFEXITED(status))
 			continue;
-		struct process_end end = finish(w, c, status);
+		struct process_outcome end = finish(w, c, status);
 
 		tell(w, c->job, &end);
 	}
@@ -234,10 +239,7 @@ enum hd_status processes_run(const struct processes *jobs, size_t n, struct diag
 	enum hd_status status = scratch_make(d, &scratch);
 
 	if (status == HD_OK) {
-		if (jobs->prepare)
-			status = jobs->prepare(jobs->context, scratch.folder, d);
-		if (status == HD_OK)
-			run_in(scratch.folder, jobs, n);
+		run_in(scratch.folder, jobs, n);
 		scratch_remove(&scratch);
 	}
 	parallel_record_use(&use);

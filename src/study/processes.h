@@ -15,15 +15,17 @@
 #include "base/diag.h"
 #include "measure/results.h"
 
-/* What became of a job; all is NULL if it was not run to its end. */
-struct process_end {
-	struct results *results; /* NULL if it failed */
-	char *failure;           /* what it said then, one line */
-	bool again;              /* the host was to blame: it may go well next time */
-	double seconds;          /* it took */
+/* The outcome of a job: results, or a failure; neither if the job did not end. */
+struct process_outcome {
+	struct results *results;
+	char *failure; /* the first line of the error message */
+	bool again;    /* the host caused the failure: another attempt may succeed */
+	double seconds;
 };
 
-void process_end_fini(struct process_end *end);
+void process_outcome_fini(struct process_outcome *o);
+/* Whether the job ended, with results or with a failure. */
+bool process_outcome_is_known(const struct process_outcome *o);
 
 struct processes {
 	unsigned at_once; /* at least 1 */
@@ -33,10 +35,8 @@ struct processes {
 	 * become another program.
 	 */
 	enum hd_status (*work)(void *context, size_t job, const char *db, struct diag *d);
-	/* Told as jobs end, in any order, and owns `end`; false ends others. */
-	bool (*done)(void *context, size_t job, struct process_end *end);
-	/* Fills the scratch folder before anything starts; may be NULL. */
-	enum hd_status (*prepare)(void *context, const char *folder, struct diag *d);
+	/* Called when a job ends, in any order; owns `outcome`; false ends the other jobs. */
+	bool (*done)(void *context, size_t job, struct process_outcome *outcome);
 	void *context;
 };
 

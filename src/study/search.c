@@ -7,10 +7,9 @@
 #include "measure/interval.h"
 #include "study/search.h"
 
-static double measured(const struct outcome *o, size_t measure)
+static double measured(const struct process_outcome *o, size_t measure)
 {
-	const struct table *t =
-		o->state == OUTCOME_DONE ? results_find(o->results, "headline") : NULL;
+	const struct table *t = o->results ? results_find(o->results, "headline") : NULL;
 
 	const struct value *v = t ? table_cell(t, 0, measure) : NULL;
 
@@ -50,7 +49,7 @@ static bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
 
 	*known = true;
 	for (size_t i = 0; i < seeds; i++)
-		*known &= w->outcomes[cell_rank * seeds + i].state != OUTCOME_NONE;
+		*known &= process_outcome_is_known(&w->outcomes[cell_rank * seeds + i]);
 	for (size_t i = 0; i < m->n; i++)
 		values[i] = sweep_mean(w, cell_rank, i, NULL);
 	for (size_t i = 0; i < c->n && holds; i++)
@@ -160,7 +159,7 @@ static void want(const struct sweep *w, size_t rank, struct wanted *out)
 	size_t seeds = (size_t)w->study->seeds;
 
 	for (size_t p = rank * seeds; p < (rank + 1) * seeds; p++) {
-		if (w->outcomes[p].state != OUTCOME_NONE)
+		if (process_outcome_is_known(&w->outcomes[p]))
 			continue;
 		out->points = hd_grow(out->points, &out->cap, out->n + 1, sizeof(*out->points));
 		out->points[out->n++] = p;

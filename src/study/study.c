@@ -175,6 +175,39 @@ void study_init(struct study *s, const struct overrides *overrides)
 	overrides_copy(overrides, &s->overrides);
 }
 
+void study_init_template(struct study *s, const char *template, const char *file)
+{
+	*s = (struct study){ .seeds = 1, .template = hd_strdup(template) };
+	s->file = file ? hd_strdup(file) : NULL;
+	study_lack_base(s);
+}
+
+void study_add_axis(struct study *s, const char *field, const char *values, unsigned line)
+{
+	s->written = hd_realloc(s->written, s->n_written + 1, sizeof(*s->written));
+	s->written[s->n_written++] = (struct study_axis){ .field = hd_strdup(field),
+							  .values = hd_strdup(values),
+							  .line = line };
+}
+
+void study_select(struct study *s, const char *field, const char *labels)
+{
+	struct condition c = { 0 };
+
+	for (bool more = true; more; labels++) {
+		size_t len = strcspn(labels, "|");
+
+		c.terms = hd_grow(c.terms, &c.cap, c.n + 1, sizeof(*c.terms));
+		c.terms[c.n++] = (struct term){ .left = hd_strdup(field),
+						.relation = RELATION_OTHER,
+						.right = hd_strndup(labels, len) };
+		labels += len;
+		more = *labels != '\0';
+	}
+	s->skips = hd_realloc(s->skips, s->n_skips + 1, sizeof(*s->skips));
+	s->skips[s->n_skips++] = c;
+}
+
 enum hd_status study_read(const char *path, const struct overrides *overrides, struct diag *d,
 			  struct study *out)
 {
@@ -254,6 +287,7 @@ void study_fini(struct study *s)
 	free(s->file);
 	free(s->base_file);
 	free(s->base);
+	free(s->template);
 	overrides_fini(&s->overrides);
 	for (size_t i = 0; i < s->n_axes; i++)
 		axis_fini(&s->axes[i]);

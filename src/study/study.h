@@ -76,6 +76,15 @@ struct study {
 
 	study_options_fn *options_of; /* the caller's; NULL: any will do */
 
+	/*
+	 * The words after "heddle" of any command, in which "{FIELD}" is replaced
+	 * by the value of that axis; or NULL. A template has neither scenario,
+	 * options nor measures, and its points keep all results.
+	 */
+	char *template;
+	const char *folder;  /* the caller's: where a template is run; NULL: here */
+	const char *program; /* the caller's: that runs the points; NULL: this one */
+
 	/* Resolved. */
 	const struct study_command *command;
 	struct measures measures;
@@ -106,6 +115,18 @@ HD_MUST_CHECK enum hd_status study_parse(const char *text, size_t len, const cha
 					 struct diag *d, struct study *out);
 /* A study of a command that takes no scenario. */
 void study_init(struct study *s, const struct overrides *overrides);
+/* A study of a template; `file` is named by refusals and may be NULL. */
+void study_init_template(struct study *s, const char *template, const char *file);
+/*
+ * Adds an axis to a template. A value "LABEL=TEXT" is called LABEL, and TEXT
+ * replaces "{FIELD}". `line` is that of the file, or 0.
+ */
+void study_add_axis(struct study *s, const char *field, const char *values, unsigned line);
+/*
+ * Restricts a template to the cells where the axis has one of the labels
+ * "a|b|c"; study_resolve refuses unknown ones.
+ */
+void study_select(struct study *s, const char *field, const char *labels);
 /* One more axis: "FIELD=VALUES", or several that go along: "A=1,2 & B=3,4". */
 HD_MUST_CHECK enum hd_status study_vary(struct study *s, const char *text, struct diag *d);
 /* Adds to one of the texts that are lists (skip, keep). */
@@ -117,6 +138,12 @@ void study_fini(struct study *s);
 
 /* Which of an axis's values a cell has. */
 size_t study_value(const struct study *s, size_t axis, size_t cell);
+/* The value, or label, that an axis has at a point. */
+const char *study_value_text(const struct study *s, size_t axis, size_t point);
+/* Index of the axis of a field; s->n_axes if there is none. */
+size_t study_axis_of(const struct study *s, const char *field, size_t len);
+/* The template with the values of a point. */
+void study_fill_template(const struct study *s, size_t point, struct strbuf *out);
 /* Whether a field is an option of the command's, not one of the scenario. */
 bool study_is_option(const struct study *s, const char *field);
 /*

@@ -14,6 +14,40 @@ size_t study_value(const struct study *s, size_t axis, size_t cell)
 	return cell % s->lengths[dimension];
 }
 
+const char *study_value_text(const struct study *s, size_t axis, size_t point)
+{
+	return s->axes[axis].values.items[study_value(s, axis, study_cell(s, point))];
+}
+
+size_t study_axis_of(const struct study *s, const char *field, size_t len)
+{
+	size_t i = 0;
+
+	while (i < s->n_axes &&
+	       (strlen(s->axes[i].field) != len || memcmp(s->axes[i].field, field, len) != 0))
+		i++;
+	return i;
+}
+
+void study_fill_template(const struct study *s, size_t point, struct strbuf *out)
+{
+	const char *c = s->template;
+
+	while (*c) {
+		size_t len = *c == '{' ? strcspn(c, "}") : 0;
+		size_t axis = len ? study_axis_of(s, c + 1, len - 1) : s->n_axes;
+
+		if (axis < s->n_axes) {
+			size_t value = study_value(s, axis, study_cell(s, point));
+
+			strbuf_puts(out, s->axes[axis].texts.items[value]);
+			c += len + 1;
+		} else {
+			strbuf_putc(out, *c++);
+		}
+	}
+}
+
 size_t study_cell(const struct study *s, size_t point)
 {
 	return s->cells[point / (size_t)s->seeds];

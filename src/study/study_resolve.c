@@ -9,8 +9,6 @@
 #include "study/point.h"
 #include "study/study_internal.h"
 
-#define NO_AXIS SIZE_MAX
-
 /* When nobody says when traffic is too much for a fabric. */
 #define SATURATED "delivered < 95% of offered"
 
@@ -112,11 +110,12 @@ static enum hd_status check_settings(const struct study *s, struct diag *d)
 
 static size_t axis_of(const struct study *s, const char *field)
 {
-	for (size_t i = 0; i < s->n_axes; i++) {
-		if (strcmp(s->axes[i].field, field) == 0)
-			return i;
-	}
-	return NO_AXIS;
+	return study_axis_of(s, field, strlen(field));
+}
+
+static bool is_varied(const struct study *s, const char *field)
+{
+	return axis_of(s, field) < s->n_axes;
 }
 
 static enum hd_status refuse_axis(const struct study *s, size_t axis, struct diag *d,
@@ -166,12 +165,14 @@ static enum hd_status resolve_axes(struct study *s, struct diag *d)
 		struct diag inner = { .status = HD_OK };
 		const struct option *option;
 
-		if (axis_of(s, w->field) != NO_AXIS)
+		if (is_varied(s, w->field))
 			return refuse_axis(s, i, d, "it is varied twice");
 		if (option_of(s, w->field, &inner, &option) != HD_OK)
 			return refuse_axis(s, i, d, inner.message);
 		s->n_axes++;
-		if (axis_init(&s->axes[i], w->field, w->values, option, &inner) != HD_OK)
+		status = s->template ? axis_init_labels(&s->axes[i], w->field, w->values, &inner)
+				     : axis_init(&s->axes[i], w->field, w->values, option, &inner);
+		if (status != HD_OK)
 			return refuse_axis(s, i, d, inner.message);
 		s->axes[i].line = w->line;
 		status = choose_dimension(s, i, d);
@@ -267,12 +268,12 @@ static bool term_holds(const struct study *s, const struct term *t, size_t cell)
 
 	if (a->kind == VALUE_REAL) {
 		double other =
-			right == NO_AXIS ? axis_number(a, t->right) : number_at(s, right, cell);
+			right == s->n_axes ? axis_number(a, t->right) : number_at(s, right, cell);
 
 		return relation_holds(t->relation, number_at(s, left, cell),
 				      t->share > 0 ? t->share * other : other);
 	}
-	if (right != NO_AXIS)
+	if (right < s->n_axes)
 		return false;
 	return (strcmp(word, t->right) == 0) == (t->relation == RELATION_SAME);
 }
@@ -302,26 +303,27 @@ static bool has_value(const struct axis *a, const char *word)
 
 static enum hd_status check_skip(const struct study *s, const struct term *t, struct diag *d)
 {
+	const char *from = s->template ? "given" : "skip";
 	size_t left = axis_of(s, t->left), right = axis_of(s, t->right);
 
-	if (left == NO_AXIS)
-		return study_refuse(s, d, &s->skip, "skip: '%s' is not a field that is varied",
+	if (left == s->n_axes)
+		return study_refuse(s, d, &s->skip, "%s: '%s' is not a field that is varied", from,
 				    t->left);
 	const struct axis *a = &s->axes[left];
 	bool text = a->kind == VALUE_TEXT;
 
 	if (text &&
-	    (right != NO_AXIS || (t->relation != RELATION_SAME && t->relation != RELATION_OTHER)))
+	    (right < s->n_axes || (t->relation != RELATION_SAME && t->relation != RELATION_OTHER)))
 		return study_refuse(s, d, &s->skip,
 				    "skip: the values of %s are words; they are = or != a word",
 				    t->left);
 	if (text && !has_value(a, t->right))
-		return study_refuse(s, d, &s->skip, "skip: %s has no value '%s' here", t->left,
+		return study_refuse(s, d, &s->skip, "%s: %s has no value '%s' here", from, t->left,
 				    t->right);
-	if (!text && right == NO_AXIS && isnan(axis_number(a, t->right)))
+	if (!text && right == s->n_axes && isnan(axis_number(a, t->right)))
 		return study_refuse(s, d, &s->skip, "skip: '%s' is no value of %s", t->right,
 				    t->left);
-	if (!text && right != NO_AXIS && s->axes[right].kind == VALUE_TEXT)
+	if (!text && right < s->n_axes && s->axes[right].kind == VALUE_TEXT)
 		return study_refuse(s, d, &s->skip, "skip: the values of %s are words", t->right);
 	return HD_OK;
 }
@@ -333,15 +335,16 @@ static enum hd_status resolve_skips(struct study *s, struct diag *d)
 
 	if (s->skip)
 		pieces_split(&items, s->skip);
-	s->skips = hd_alloc(items.n, sizeof(*s->skips));
+	s->skips = hd_realloc(s->skips, s->n_skips + items.n + 1, sizeof(*s->skips));
 	for (size_t i = 0; i < items.n && status == HD_OK; i++) {
 		struct diag inner = { .status = HD_OK };
-		struct condition *c = &s->skips[s->n_skips++];
 
-		if (condition_parse(items.items[i], &inner, c) != HD_OK)
+		if (condition_parse(items.items[i], &inner, &s->skips[s->n_skips++]) != HD_OK)
 			status = study_refuse(s, d, &s->skip, "skip: %s", inner.message);
-		for (size_t k = 0; k < c->n && status == HD_OK; k++)
-			status = check_skip(s, &c->terms[k], d);
+	}
+	for (size_t i = 0; i < s->n_skips; i++) {
+		for (size_t k = 0; k < s->skips[i].n && status == HD_OK; k++)
+			status = check_skip(s, &s->skips[i].terms[k], d);
 	}
 	pieces_fini(&items);
 	return status;
@@ -399,7 +402,7 @@ static enum hd_status resolve_search(struct study *s, enum search_kind kind, cha
 	s->search.kind = kind;
 	s->search.axis = axis_of(s, field);
 	free(field);
-	if (s->search.axis == NO_AXIS)
+	if (s->search.axis == s->n_axes)
 		return study_refuse(s, d, text, "'%s' names no field that is varied", *text);
 	if (!end && (kind != SEARCH_STOP || s->command != study_command_default()))
 		return study_refuse(s, d, text, "'%s' has no condition", *text);
@@ -531,20 +534,28 @@ static enum hd_status resolve_base(struct study *s, struct diag *d)
 	return HD_OK;
 }
 
+/* The axes, and the cells that are left of the grid. */
+static enum hd_status resolve_grid(struct study *s, struct diag *d)
+{
+	enum hd_status status = resolve_axes(s, d);
+
+	if (status == HD_OK && !s->template)
+		status = check_fields(s, d);
+	if (status == HD_OK)
+		status = resolve_skips(s, d);
+	return status == HD_OK ? resolve_cells(s, d) : status;
+}
+
 enum hd_status study_resolve(struct study *s, struct diag *d)
 {
+	if (s->template)
+		return resolve_grid(s, d);
 	enum hd_status status = resolve_command(s, d);
 
 	if (status == HD_OK)
 		status = check_settings(s, d);
 	if (status == HD_OK)
-		status = resolve_axes(s, d);
-	if (status == HD_OK)
-		status = check_fields(s, d);
-	if (status == HD_OK)
-		status = resolve_skips(s, d);
-	if (status == HD_OK)
-		status = resolve_cells(s, d);
+		status = resolve_grid(s, d);
 	if (status == HD_OK)
 		status = resolve_base(s, d);
 	if (status == HD_OK)

@@ -223,7 +223,7 @@ static void set_p99(struct sweep *w, size_t point, double p99)
 	table_put_values(results_record(r, "headline", "", columns), values);
 	free(columns);
 	free(values);
-	w->outcomes[point] = (struct outcome){ .state = OUTCOME_DONE, .results = r };
+	w->outcomes[point] = (struct process_outcome){ .results = r };
 }
 
 /* A condition compares a measure with a value in its unit, and no other. */
@@ -335,16 +335,16 @@ static const struct column way_columns[] = {
 };
 
 static const struct measure way_measures[] = {
-	{ { "last", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_LAST },
-	{ { "least", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_LEAST },
-	{ { "most", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, TAKE_MOST },
-	{ { "sum", NULL, VALUE_REAL }, NULL, "granted", CURVE_MEAN, TAKE_SUM },
-	{ { "slowest", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_SLOWEST },
+	{ { "last", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, REDUCE_LAST },
+	{ { "least", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, REDUCE_LEAST },
+	{ { "most", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, REDUCE_MOST },
+	{ { "sum", NULL, VALUE_REAL }, NULL, "granted", CURVE_MEAN, REDUCE_SUM },
+	{ { "slowest", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, REDUCE_SLOWEST },
 	{ { "none", NULL, VALUE_REAL }, "elsewhere", "x", CURVE_MEAN },
-	{ { "no slowest", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, TAKE_SLOWEST },
-	{ { "missing", NULL, VALUE_UINT }, "ways", "em", CURVE_MEAN, TAKE_MISSING },
-	{ { "x[tree]", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_ONE, "tree" },
-	{ { "x[ring]", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, TAKE_ONE, "ring" },
+	{ { "no slowest", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, REDUCE_SLOWEST },
+	{ { "missing", NULL, VALUE_UINT }, "ways", "em", CURVE_MEAN, REDUCE_MISSING },
+	{ { "x[tree]", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, REDUCE_ONE, "tree" },
+	{ { "x[ring]", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, REDUCE_ONE, "ring" },
 };
 
 static const struct study_command ways = { "mcast compare", true, way_measures,

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "study/processes.h"
+#include "study/point_runner.h"
 #include "study/search.h"
 #include "study/store.h"
 
@@ -23,25 +23,21 @@ void sweep_init(struct sweep *w, const struct study *study)
 
 void sweep_fini(struct sweep *w)
 {
-	for (size_t i = 0; i < w->study->n_points; i++) {
-		if (w->outcomes[i].results)
-			results_free(w->outcomes[i].results);
-		free(w->outcomes[i].failure);
-	}
+	for (size_t i = 0; i < w->study->n_points; i++)
+		process_outcome_fini(&w->outcomes[i]);
 	free(w->outcomes);
 }
 
 /* ---- what is known ------------------------------------------------------ */
 
 /* The outcome that a run of the database holds. */
-static struct outcome outcome_of(struct results *r)
+static struct process_outcome outcome_of(struct results *r)
 {
 	const char *failure = results_parameter_value(r, POINT_FAILURE);
 
 	if (!failure)
-		return (struct outcome){ .state = OUTCOME_DONE, .results = r };
-	struct outcome o = {
-		.state = OUTCOME_FAILED,
+		return (struct process_outcome){ .results = r };
+	struct process_outcome o = {
 		.failure = hd_strdup(failure),
 		.again = results_parameter_value(r, POINT_AGAIN) != NULL,
 	};
@@ -51,7 +47,7 @@ static struct outcome outcome_of(struct results *r)
 }
 
 static enum hd_status store_take(const struct store *s, const struct study *of, const char *key,
-				 struct diag *d, struct outcome *out)
+				 struct diag *d, struct process_outcome *out)
 {
 	struct results *r;
 	enum hd_status status = store_read(s, key, d, &r);
@@ -100,20 +96,19 @@ static void stores_close(struct stores *all)
  * unless nothing is to be run. *own: it is where it need not be copied from.
  */
 static enum hd_status stores_take(const struct stores *all, const struct sweep *w, const char *key,
-				  struct diag *d, struct outcome *out, bool *own)
+				  struct diag *d, struct process_outcome *out, bool *own)
 {
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < all->n && status == HD_OK; i++) {
-		struct outcome o = { 0 };
+		struct process_outcome o = { 0 };
 
 		status = store_take(&all->items[i], w->study, key, d, &o);
-		bool good = o.state != OUTCOME_NONE && (!o.again || (w->n_sources && !out->state));
+		bool good = process_outcome_is_known(&o) &&
+			    (!o.again || (w->n_sources && !process_outcome_is_known(out)));
 
-		if (!good || out->state == OUTCOME_DONE) {
-			free(o.failure);
-			if (o.results)
-				results_free(o.results);
+		if (!good || out->results) {
+			process_outcome_fini(&o);
 			continue;
 		}
 		free(out->failure);
@@ -125,33 +120,34 @@ static enum hd_status stores_take(const struct stores *all, const struct sweep *
 
 /* ---- a round ------------------------------------------------------------ */
 
-struct round {
+/* The points that the search needs next. */
+struct sweep_round {
 	struct sweep *w;
 	struct wanted todo;
-	struct point_id *ids; /* per point of `todo` */
-	size_t kept;          /* the first so many are in the database */
+	struct point_job *jobs; /* the points of `todo` that are run or copied */
+	size_t n_jobs;
 	size_t done, needed;
-	struct diag d;
 };
 
-static void show(const struct round *r)
+static void show(const struct sweep_round *r)
 {
 	if (r->w->tick)
 		r->w->tick(r->w->context, r->done, r->needed);
 }
 
-/* In a process of its own. */
-static enum hd_status work(void *context, size_t job, const char *db, struct diag *d)
+static void ended(void *context, size_t job)
 {
-	const struct round *r = context;
+	struct sweep_round *r = context;
 
-	return point_run(r->w->study, r->todo.points[job], db, d);
+	(void)job;
+	r->done++;
+	show(r);
 }
 
-/* The record of a point that failed has its reason instead of tables. */
-static struct results *record_of(struct outcome *o)
+/* The record of a point that failed has the failure instead of tables. */
+static struct results *record_of(const struct process_outcome *o)
 {
-	if (o->state == OUTCOME_DONE)
+	if (o->results)
 		return o->results;
 	struct results *r = results_new(POINT_COMMAND);
 
@@ -161,66 +157,22 @@ static struct results *record_of(struct outcome *o)
 	return r;
 }
 
-static bool keep(struct round *r, size_t job)
+static enum hd_status store_point(void *context, size_t job, struct diag *d)
 {
-	size_t point = r->todo.points[job];
-	struct outcome *o = &r->w->outcomes[point];
+	const struct sweep_round *r = context;
+	const struct point_job *j = &r->jobs[job];
+	struct results *record = record_of(j->outcome);
 
-	if (o->state == OUTCOME_NONE)
-		return true;
-	struct results *record = record_of(o);
-
-	point_sign(r->w->study, point, &r->ids[job], record);
+	point_sign(j->study, j->point, &j->id, record);
 	results_set_version(record, r->w->version);
-	enum hd_status status = r->w->db ? database_append(r->w->db, record, &r->d) : HD_OK;
+	enum hd_status status = r->w->db ? database_append(r->w->db, record, d) : HD_OK;
 
-	if (record != o->results)
+	if (record != j->outcome->results)
 		results_free(record);
-	return status == HD_OK;
+	return status;
 }
 
-/* What is not kept goes; what is not the results of a point is its failure. */
-static void condense(const struct study *s, struct process_end *end)
-{
-	struct diag why = { .status = HD_OK };
-	struct results *kept = NULL;
-
-	if (strcmp(end->results->command, POINT_COMMAND) == 0)
-		return;
-	if (point_keep(s, end->results, &why, &kept) != HD_OK) {
-		struct strbuf line = STRBUF_INIT;
-
-		diag_print(&why, &line);
-		end->failure = strbuf_detach(&line);
-	}
-	results_free(end->results);
-	end->results = kept;
-}
-
-/* To the database in the order of the points, as far as they are done. */
-static bool done(void *context, size_t job, struct process_end *end)
-{
-	struct round *r = context;
-	bool good = r->d.status == HD_OK; /* no second try */
-
-	if (end->results)
-		condense(r->w->study, end);
-	r->w->outcomes[r->todo.points[job]] = (struct outcome){
-		.state = end->results ? OUTCOME_DONE : OUTCOME_FAILED,
-		.results = end->results,
-		.failure = end->failure,
-		.again = end->again,
-	};
-	r->done++;
-	show(r);
-	for (; good && r->kept < r->todo.n &&
-	       r->w->outcomes[r->todo.points[r->kept]].state != OUTCOME_NONE;
-	     r->kept++)
-		good = keep(r, r->kept);
-	return good;
-}
-
-/* False if the scenario is refused at this point: that is its outcome. */
+/* A scenario that is refused at this point is the point's failure; returns false then. */
 static bool identify(const struct sweep *w, size_t point, struct point_id *id)
 {
 	struct diag why = { .status = HD_OK };
@@ -229,44 +181,45 @@ static bool identify(const struct sweep *w, size_t point, struct point_id *id)
 	if (point_identify(w->study, point, &why, id) == HD_OK)
 		return true;
 	diag_print(&why, &line);
-	w->outcomes[point] =
-		(struct outcome){ .state = OUTCOME_FAILED, .failure = strbuf_detach(&line) };
+	w->outcomes[point] = (struct process_outcome){ .failure = strbuf_detach(&line) };
 	return false;
 }
 
-/* What is refused or known already needs no run; the rest stays in todo. */
-static enum hd_status sort_out(struct round *r, const struct stores *stores, struct diag *d)
+/* Makes jobs of the points that are neither refused nor stored in the own database. */
+static enum hd_status make_jobs(struct sweep_round *r, const struct stores *stores, struct diag *d)
 {
-	size_t n = r->todo.n;
 	enum hd_status status = HD_OK;
 
-	r->ids = hd_alloc(n, sizeof(*r->ids));
-	r->todo.n = 0;
-	for (size_t i = 0; i < n && status == HD_OK; i++) {
+	r->jobs = hd_alloc(r->todo.n, sizeof(*r->jobs));
+	r->n_jobs = 0;
+	for (size_t i = 0; i < r->todo.n && status == HD_OK; i++) {
 		size_t point = r->todo.points[i];
-		struct outcome *o = &r->w->outcomes[point];
+		struct point_job *j = &r->jobs[r->n_jobs];
 		bool own = true;
 
-		if (!identify(r->w, point, &r->ids[r->todo.n]))
+		*j = (struct point_job){ .study = r->w->study,
+					 .point = point,
+					 .outcome = &r->w->outcomes[point] };
+		if (!identify(r->w, point, &j->id))
 			continue;
-		status = stores_take(stores, r->w, r->ids[r->todo.n].key, d, o, &own);
-		/* What others have is copied, as if it had been run. */
-		if (o->state == OUTCOME_NONE || !own)
-			r->todo.points[r->todo.n++] = point;
+		status = stores_take(stores, r->w, j->id.key, d, j->outcome, &own);
+		/* An outcome of another database is copied, as if the point had been run. */
+		if (!process_outcome_is_known(j->outcome) || !own)
+			r->n_jobs++;
 		else
-			point_id_fini(&r->ids[r->todo.n]);
+			point_id_fini(&j->id);
 	}
 	return status;
 }
 
-/* Nothing is to be run: all of it is there, or it is refused. */
-static enum hd_status join(const struct round *r, struct diag *d)
+/* With sources nothing is run: each point is stored in one of them, or is refused. */
+static enum hd_status check_sources(const struct sweep_round *r, struct diag *d)
 {
 	size_t missing = 0, first = 0;
 
-	for (size_t i = r->todo.n; i-- > 0;) {
-		if (r->w->outcomes[r->todo.points[i]].state == OUTCOME_NONE) {
-			first = r->todo.points[i];
+	for (size_t i = r->n_jobs; i-- > 0;) {
+		if (!process_outcome_is_known(r->jobs[i].outcome)) {
+			first = r->jobs[i].point;
 			missing++;
 		}
 	}
@@ -278,36 +231,28 @@ static enum hd_status join(const struct round *r, struct diag *d)
 			 missing, r->w->study->n_points, first);
 }
 
-static enum hd_status run_round(struct round *r, const struct stores *stores, struct diag *d)
+static enum hd_status run_round(struct sweep_round *r, const struct stores *stores, struct diag *d)
 {
-	const struct processes jobs = {
-		.at_once = r->w->at_once, .work = work, .done = done, .context = r
-	};
-	size_t wanted = r->todo.n;
-	enum hd_status status = sort_out(r, stores, d);
+	enum hd_status status = make_jobs(r, stores, d);
 
-	r->needed += wanted;
-	r->done += wanted - r->todo.n;
-	r->kept = 0;
+	r->needed += r->todo.n;
+	r->done += r->todo.n - r->n_jobs;
 	if (status == HD_OK && r->w->n_sources)
-		status = join(r, d);
-	if (status == HD_OK)
+		status = check_sources(r, d);
+	if (status == HD_OK) {
+		const struct point_runner runner = { .jobs = r->jobs,
+						     .n = r->n_jobs,
+						     .at_once = r->w->at_once,
+						     .ended = ended,
+						     .store = store_point,
+						     .context = r };
+
 		show(r);
-	if (status == HD_OK && r->todo.n && !r->w->n_sources)
-		status = processes_run(&jobs, r->todo.n, d);
-	/* Those that were done before one that was not. */
-	for (; status == HD_OK && r->d.status == HD_OK && r->kept < r->todo.n; r->kept++) {
-		if (!keep(r, r->kept))
-			break;
+		status = point_runner_run(&runner, d);
 	}
-	if (status == HD_OK && r->d.status != HD_OK) {
-		*d = r->d;
-		status = d->status;
-	}
-	for (size_t i = 0; i < r->todo.n; i++)
-		point_id_fini(&r->ids[i]);
-	free(r->ids);
-	r->ids = NULL;
+	for (size_t i = 0; i < r->n_jobs; i++)
+		point_id_fini(&r->jobs[i].id);
+	free(r->jobs);
 	return status;
 }
 
@@ -342,7 +287,7 @@ static enum hd_status refuse_study(const struct sweep *w, struct diag *d)
 enum hd_status sweep_run(struct sweep *w, struct diag *d)
 {
 	struct stores stores = { 0 };
-	struct round r = { .w = w, .d = { .status = HD_OK } };
+	struct sweep_round r = { .w = w };
 	size_t n = 0;
 	struct chain *chains = sweep_chains(w->study, &n);
 	enum hd_status status = refuse_study(w, d);

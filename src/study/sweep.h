@@ -13,24 +13,12 @@
  */
 
 #include "study/point.h"
+#include "study/processes.h"
 
-enum outcome_state {
-	OUTCOME_NONE, /* not run, or not yet */
-	OUTCOME_DONE,
-	OUTCOME_FAILED,
-};
-
-struct outcome {
-	enum outcome_state state;
-	struct results *results; /* done: headline, and tables that are kept */
-	char *failure;           /* failed: why, one line */
-	bool again;              /* ... and it may go well next time */
-};
-
-/* Of points 0 .. n - 1, with all else that one may look at. */
 struct sweep {
 	const struct study *study;
-	struct outcome *outcomes;
+	/* One per point. Results are the headline and the tables that are kept. */
+	struct process_outcome *outcomes;
 
 	/* The caller's: */
 	const char *db;      /* where points are kept; NULL: nowhere */

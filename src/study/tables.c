@@ -86,14 +86,14 @@ static const char *title_of(const struct study *s)
 
 /* ---- points ------------------------------------------------------------- */
 
-static const struct value *headline(const struct outcome *o, size_t measure)
+static const struct value *headline(const struct process_outcome *o, size_t measure)
 {
 	return table_cell(results_find(o->results, "headline"), 0, measure);
 }
 
-static struct value failure_of(const struct outcome *o)
+static struct value failure_of(const struct process_outcome *o)
 {
-	return value_of_text(o->state == OUTCOME_FAILED ? o->failure : NULL);
+	return value_of_text(o->failure);
 }
 
 static void put_wide(const struct sweep *w, struct results *r)
@@ -110,13 +110,13 @@ static void put_wide(const struct sweep *w, struct results *r)
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
-		const struct outcome *o = &w->outcomes[p];
+		const struct process_outcome *o = &w->outcomes[p];
 
-		if (o->state == OUTCOME_NONE)
+		if (!process_outcome_is_known(o))
 			continue;
 		add_point(&row, w->study, p);
 		for (size_t i = 0; i < m->n; i++)
-			add(&row, o->state == OUTCOME_DONE ? *headline(o, i) : value_of_text(NULL));
+			add(&row, o->results ? *headline(o, i) : value_of_text(NULL));
 		add(&row, failure_of(o));
 		put(&row, t);
 	}
@@ -124,11 +124,11 @@ static void put_wide(const struct sweep *w, struct results *r)
 }
 
 /* Measure, unit, value and failure; a point that failed has the last only. */
-static void add_measure(struct row *row, const struct measures *m, const struct outcome *o,
+static void add_measure(struct row *row, const struct measures *m, const struct process_outcome *o,
 			size_t measure)
 {
 	const struct column *c = &m->items[measure].column;
-	const struct value *v = o->state == OUTCOME_DONE ? headline(o, measure) : NULL;
+	const struct value *v = o->results ? headline(o, measure) : NULL;
 
 	add(row, value_of_text(v ? c->name : NULL));
 	add(row, value_of_text(!v ? NULL : c->unit ? c->unit : ""));
@@ -156,8 +156,8 @@ static void put_tidy(const struct sweep *w, struct results *r)
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
-		const struct outcome *o = &w->outcomes[p];
-		size_t n = o->state == OUTCOME_DONE ? m->n : o->state == OUTCOME_FAILED ? 1 : 0;
+		const struct process_outcome *o = &w->outcomes[p];
+		size_t n = o->results ? m->n : o->failure ? 1 : 0;
 
 		for (size_t i = 0; i < n; i++) {
 			add_point(&row, w->study, p);
@@ -175,7 +175,7 @@ static size_t count_done(const struct sweep *w, size_t rank)
 	size_t seeds = (size_t)w->study->seeds, n = 0;
 
 	for (size_t i = 0; i < seeds; i++)
-		n += w->outcomes[rank * seeds + i].state == OUTCOME_DONE;
+		n += w->outcomes[rank * seeds + i].results ? 1 : 0;
 	return n;
 }
 
@@ -287,9 +287,9 @@ static bool put_finds(const struct sweep *w, struct results *r)
 
 /* ---- what is kept ------------------------------------------------------- */
 
-static const struct table *kept_table(const struct outcome *o, const char *name)
+static const struct table *kept_table(const struct process_outcome *o, const char *name)
 {
-	return o->state == OUTCOME_DONE ? results_find(o->results, name) : NULL;
+	return o->results ? results_find(o->results, name) : NULL;
 }
 
 static bool same_columns(const struct table *a, const struct table *b)
@@ -368,11 +368,11 @@ static void put_kept(const struct sweep *w, struct results *r)
 }
 
 /* As after a run: goals were missed, or jobs did not finish. */
-static bool is_missed(const struct sweep *w, const struct outcome *o)
+static bool is_missed(const struct sweep *w, const struct process_outcome *o)
 {
 	size_t goals = measure_of(&w->study->measures, GOALS_MET);
 
-	if (o->state != OUTCOME_DONE || goals == w->study->measures.n)
+	if (!o->results || goals == w->study->measures.n)
 		return false;
 	const struct value *met = headline(o, goals);
 
@@ -400,14 +400,14 @@ static bool put_missed(const struct sweep *w, struct results *r)
 static bool put_remarks(const struct sweep *w, struct results *r)
 {
 	size_t failed = 0, done = 0;
-	const struct outcome *first = NULL;
+	const struct process_outcome *first = NULL;
 
 	for (size_t i = w->study->n_points; i-- > 0;) {
-		const struct outcome *o = &w->outcomes[i];
+		const struct process_outcome *o = &w->outcomes[i];
 
-		done += o->state != OUTCOME_NONE;
-		failed += o->state == OUTCOME_FAILED;
-		if (o->state == OUTCOME_FAILED)
+		done += process_outcome_is_known(o);
+		failed += o->failure ? 1 : 0;
+		if (o->failure)
 			first = o;
 	}
 	if (w->interrupted)

@@ -219,7 +219,7 @@ static void read_outcome(const struct tune_stage *s, const struct results *r,
 	}
 }
 
-static bool done(void *context, size_t job, struct process_end *end)
+static bool done(void *context, size_t job, struct process_outcome *end)
 {
 	struct batch *b = context;
 	const struct tune_options *o = b->stage->options;
@@ -237,7 +237,7 @@ static bool done(void *context, size_t job, struct process_end *end)
 			end->results = NULL;
 		}
 	}
-	process_end_fini(end);
+	process_outcome_fini(end);
 	if (o->progress)
 		o->progress(o->context, b->stage->n_trials);
 	return b->d.status == HD_OK;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paper/grid.h"
 #include "paper/paper.h"
-#include "paper/points.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,21 +19,22 @@ static void check(int condition)
 		abort();
 }
 
-static void check_points(const struct paper_experiment *e, bool quick)
+static void check_points(const struct paper *p, const struct paper_experiment *e, bool quick)
 {
 	struct diag d = { .status = HD_OK };
-	struct paper_points g;
+	struct paper_grid g;
 
-	check(points_init(&g, e, quick, &d) == HD_OK);
-	check(g.n_points > 0 && g.n_points <= PAPER_MOST_POINTS);
-	check(g.n_settings > 0 && g.n_settings <= g.n_points);
-	for (size_t i = 0; i < g.n_points && i < MOST_LOOKED_AT; i++) {
-		char *command = points_command(&g, i);
+	check(paper_grid_init(&g, p, e, quick, &d) == HD_OK);
+	check(g.study.n_points > 0 && g.study.n_points <= STUDY_MOST_POINTS);
+	check(g.n_settings > 0 && g.n_settings <= g.study.n_points);
+	for (size_t i = 0; i < g.study.n_points && i < MOST_LOOKED_AT; i++) {
+		struct strbuf command = STRBUF_INIT;
 
-		check(command && g.settings[i] < g.n_settings);
-		free(command);
+		study_fill_template(&g.study, i, &command);
+		check(g.settings[i] < g.n_settings);
+		strbuf_fini(&command);
 	}
-	points_fini(&g);
+	paper_grid_fini(&g);
 }
 
 /* Without the first line, which says what it was taken from. */
@@ -71,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(status == HD_OK || d.message[0]);
 	for (size_t i = 0; status == HD_OK && i < p.n_experiments; i++) {
 		for (int quick = 0; p.experiments[i].study && quick < 2; quick++)
-			check_points(&p.experiments[i], quick);
+			check_points(&p, &p.experiments[i], quick);
 		check_extract(&p, &p.experiments[i]);
 	}
 	paper_fini(&p);

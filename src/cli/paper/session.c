@@ -11,9 +11,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/record.h"
-#include "paper/recall.h"
 #include "report/database.h"
-#include "study/store.h"
 
 #define MOST_BYTES ((size_t)1 << 20) /* of a file of experiments */
 
@@ -69,24 +67,16 @@ static enum hd_status vary(struct paper_catalogue *c, const char *text, struct d
 	return status;
 }
 
-/* The path of this program; false without /proc. */
-static bool program_path(char *out, size_t size)
-{
-	ssize_t len = readlink("/proc/self/exe", out, size - 1);
-
-	if (len >= 0)
-		out[len] = '\0';
-	return len >= 0;
-}
-
 /* PREFIX/share/heddle/papers of a program in PREFIX/bin, if it is there. */
 static char *find_folder(void)
 {
 	char program[PATH_MAX];
 	struct strbuf folder = STRBUF_INIT;
+	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-	if (!program_path(program, sizeof(program)))
+	if (len < 0)
 		return NULL;
+	program[len] = '\0';
 	for (int i = 0; i < 2; i++) { /* the program, and bin */
 		char *slash = strrchr(program, '/');
 
@@ -139,95 +129,25 @@ int paper_session(const struct command *self, int argc, char **argv, const struc
 
 /* ---- running ------------------------------------------------------------ */
 
-/* What is done goes to the database at once, in the order of the jobs. */
-struct keeper {
-	const struct paper_review *review;
-	const char *db;
-	size_t kept; /* of the first jobs: they have been looked at */
-	struct progress progress;
-	double done;
-	struct diag d;
-};
-
-static bool keep(struct keeper *k, size_t job)
+static void tick(void *context, const struct paper_review *s)
 {
-	if (!k->review->jobs[job].end.results)
-		return true;
-	review_annotate(k->review, job);
-	if (k->review->jobs[job].known)
-		return true;
-	return database_append(k->db, k->review->jobs[job].end.results, &k->d) == HD_OK;
-}
-
-static bool tick(void *context, const struct paper_job *job)
-{
-	struct keeper *k = context;
-	bool good = true;
-
-	(void)job;
-	progress_show(&k->progress, ++k->done);
-	for (; good && k->kept < k->review->n_jobs && review_is_done(k->review, k->kept); k->kept++)
-		good = keep(k, k->kept);
-	return good;
-}
-
-/* Those that were done before one that was not. */
-static enum hd_status keep_rest(struct keeper *k)
-{
-	for (; k->kept < k->review->n_jobs && k->d.status == HD_OK; k->kept++)
-		keep(k, k->kept);
-	return k->d.status;
-}
-
-/* What earlier calls have left of these jobs in the database. */
-static enum hd_status recall(struct paper_review *v, const char *db, struct diag *d)
-{
-	struct strbuf key = STRBUF_INIT;
-	struct store store;
-	enum hd_status status = store_open(&store, db, NULL, d);
-
-	for (size_t i = 0; i < v->n_jobs && status == HD_OK; i++) {
-		struct results *r = NULL;
-
-		strbuf_fini(&key);
-		review_key(v, i, &key);
-		status = store_read(&store, key.text, d, &r);
-		if (r)
-			review_recall(v, i, r);
-	}
-	strbuf_fini(&key);
-	store_close(&store);
-	return status;
+	progress_show(context, (double)review_count_done(s));
 }
 
 enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 {
-	struct keeper k = { .review = &s->review, .db = s->v.common.db };
-	char program[PATH_MAX];
-
-	if (!program_path(program, sizeof(program)))
-		return diag_fail(d, HD_ERR_ENV,
-				 "/proc is not there: cannot find this program to run it");
-	const struct paper_runner runner = {
-		.program = program,
+	struct progress progress;
+	const struct review_options options = {
+		.db = s->v.common.db,
 		.at_once = processes_at_once(s->v.jobs),
 		.tick = tick,
-		.context = &k,
+		.context = &progress,
 	};
 
-	enum hd_status status = recall(&s->review, k.db, d);
+	progress_begin(&progress, &s->v.common, "runs", (double)s->review.n_jobs);
+	enum hd_status status = review_run(&s->review, &options, d);
 
-	if (status != HD_OK)
-		return status;
-	k.done = (double)paper_session_done(s);
-	progress_begin(&k.progress, &s->v.common, "runs", (double)s->review.n_jobs);
-	status = review_run(&s->review, &runner, d);
-
-	progress_end(&k.progress);
-	if (status == HD_OK && keep_rest(&k) != HD_OK) {
-		*d = k.d;
-		status = d->status;
-	}
+	progress_end(&progress);
 	return status;
 }
 
@@ -265,20 +185,11 @@ enum hd_status paper_session_write(const struct paper_session *s,
 	return status;
 }
 
-size_t paper_session_done(const struct paper_session *s)
-{
-	size_t done = 0;
-
-	for (size_t i = 0; i < s->review.n_jobs; i++)
-		done += review_is_done(&s->review, i);
-	return done;
-}
-
 int paper_session_tell(struct paper_session *s, struct results *r, bool same)
 {
 	const struct paper_review *v = &s->review;
 	struct page_run *parts = hd_alloc(v->n_jobs + 1, sizeof(*parts));
-	size_t n = 0, done = paper_session_done(s);
+	size_t n = 0, done = review_count_done(v);
 
 	if (done < v->n_jobs)
 		results_remark(
@@ -286,8 +197,8 @@ int paper_session_tell(struct paper_session *s, struct results *r, bool same)
 			done, v->n_jobs);
 
 	for (size_t i = 0; i < v->n_jobs; i++) {
-		if (v->jobs[i].end.results)
-			parts[n++].results = v->jobs[i].end.results;
+		if (v->jobs[i].outcome.results)
+			parts[n++].results = v->jobs[i].outcome.results;
 	}
 	record_parts(parts, n);
 	int status = output_results(&s->v.common, r, same);

@@ -75,8 +75,6 @@ HD_MUST_CHECK enum hd_status paper_session_write(const struct paper_session *s,
 						 struct diag *d);
 /* All papers and experiments that are built in, for completion. */
 void paper_words(struct strbuf *out);
-/* How many runs came to their end. */
-size_t paper_session_done(const struct paper_session *s);
 /* Shows the results, with the runs behind them on a page. */
 int paper_session_tell(struct paper_session *s, struct results *r, bool same);
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paper/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* ---- points ------------------------------------------------------------- */
+
+/* "axis=label|label, ..." */
+static enum hd_status select_points(struct study *s, const char *given, struct diag *d)
+{
+	struct pieces items = { 0 };
+	enum hd_status status = HD_OK;
+
+	pieces_split(&items, given);
+	for (size_t i = 0; i < items.n; i++) {
+		char *equals = strchr(items.items[i], '=');
+
+		if (!equals) {
+			status = diag_fail(d, HD_ERR_INPUT, "given: '%.80s' is not AXIS=VALUES",
+					   items.items[i]);
+			break;
+		}
+		*equals = '\0';
+		study_select(s, items.items[i], equals + 1);
+	}
+	pieces_fini(&items);
+	return status;
+}
+
+static enum hd_status make_study(struct study *s, const struct paper *p,
+				 const struct paper_experiment *e, bool quick, struct diag *d)
+{
+	const struct paper_study *of = e->study;
+	const char *given = quick && e->quick_given ? e->quick_given : e->given;
+	enum hd_status status = HD_OK;
+
+	study_init_template(s, quick && of->quick ? of->quick : of->command, p->file);
+	for (size_t i = 0; i < of->n_axes; i++) {
+		const struct paper_axis *a = &of->axes[i];
+		const struct schema_place *at = schema_place_of(&p->places, &a->values);
+
+		study_add_axis(s, a->name, quick && a->quick ? a->quick : a->values,
+			       at ? at->line : 0);
+	}
+	if (given)
+		status = select_points(s, given, d);
+	return status == HD_OK ? study_resolve(s, d) : status;
+}
+
+/* The rank of a point's setting among all combinations of values of open axes. */
+static size_t rank_of_setting(const struct paper_grid *g, size_t point, size_t *n)
+{
+	size_t rank = 0;
+
+	*n = 1;
+	for (size_t i = 0; i < g->study.n_axes; i++) {
+		if (!g->of->axes[i].open)
+			continue;
+		*n *= g->study.axes[i].values.n;
+		rank = rank * g->study.axes[i].values.n +
+		       study_value(&g->study, i, study_cell(&g->study, point));
+	}
+	return rank;
+}
+
+/* In the order of their first points. */
+static void number_settings(struct paper_grid *g)
+{
+	size_t n;
+
+	rank_of_setting(g, 0, &n);
+	size_t *numbers = hd_alloc(n, sizeof(*numbers)); /* from 1; 0: none yet */
+
+	g->settings = hd_alloc(g->study.n_points, sizeof(*g->settings));
+	for (size_t i = 0; i < g->study.n_points; i++) {
+		size_t *number = &numbers[rank_of_setting(g, i, &n)];
+
+		if (!*number)
+			*number = ++g->n_settings;
+		g->settings[i] = *number - 1;
+	}
+	free(numbers);
+}
+
+static size_t first_point(const struct paper_grid *g, size_t setting)
+{
+	size_t point = 0;
+
+	while (g->settings[point] != setting)
+		point++;
+	return point;
+}
+
+enum hd_status paper_grid_init(struct paper_grid *g, const struct paper *p,
+			       const struct paper_experiment *e, bool quick, struct diag *d)
+{
+	*g = (struct paper_grid){ .of = e->study };
+	enum hd_status status = make_study(&g->study, p, e, quick, d);
+
+	if (status == HD_OK)
+		number_settings(g);
+	return status;
+}
+
+void paper_grid_fini(struct paper_grid *g)
+{
+	study_fini(&g->study);
+	free(g->settings);
+	*g = (struct paper_grid){ 0 };
+}
+
+/* ---- settings ----------------------------------------------------------- */
+
+const char *paper_grid_setting_value(const struct paper_grid *g, size_t setting, const char *axis)
+{
+	size_t i = study_axis_of(&g->study, axis, strlen(axis));
+
+	if (i == g->study.n_axes || !g->of->axes[i].open)
+		return NULL;
+	return study_value_text(&g->study, i, first_point(g, setting));
+}
+
+/* Whether an open axis has more than one value among the points. */
+static bool is_tried(const struct paper_grid *g, size_t axis)
+{
+	const struct study *s = &g->study;
+
+	for (size_t i = 1; g->of->axes[axis].open && i < s->n_points; i++) {
+		if (study_value_text(s, axis, i) != study_value_text(s, axis, 0))
+			return true;
+	}
+	return false;
+}
+
+void paper_grid_setting_print(const struct paper_grid *g, size_t setting, struct strbuf *out)
+{
+	size_t point = first_point(g, setting);
+	const char *comma = "";
+
+	for (size_t i = 0; i < g->study.n_axes; i++) {
+		if (!is_tried(g, i))
+			continue;
+		strbuf_printf(out, "%s%s=%s", comma, g->study.axes[i].field,
+			      study_value_text(&g->study, i, point));
+		comma = ", ";
+	}
+}
+
+/* ---- results ------------------------------------------------------------ */
+
+/* A table with the columns of `t` behind those of the axes. */
+static struct table *add_table(const struct paper_grid *g, const struct table *t,
+			       struct results *out)
+{
+	size_t n = g->study.n_axes;
+	struct column *columns = hd_alloc(n + t->n_columns + 1, sizeof(*columns));
+
+	for (size_t i = 0; i < n; i++)
+		columns[i] = (struct column){ .name = g->study.axes[i].field, .kind = VALUE_TEXT };
+	memcpy(columns + n, t->columns, t->n_columns * sizeof(*columns));
+	struct table *made = results_table(out, t->name, t->title, columns);
+
+	free(columns);
+	return made;
+}
+
+static void append_rows(const struct paper_grid *g, size_t point, const struct table *t,
+			struct table *out)
+{
+	size_t n = g->study.n_axes;
+	struct value *row = hd_alloc(out->n_columns, sizeof(*row));
+
+	for (size_t i = 0; i < n; i++)
+		row[i] = value_of_text(study_value_text(&g->study, i, point));
+	for (size_t k = 0; k < table_rows(t); k++) {
+		memcpy(row + n, table_cell(t, k, 0), t->n_columns * sizeof(*row));
+		table_put_values(out, row);
+	}
+	free(row);
+}
+
+void paper_grid_gather(const struct paper_grid *g, size_t setting, const char *table,
+		       paper_grid_results_fn *of, const void *context, struct results *out)
+{
+	struct table *made = NULL;
+
+	for (size_t i = 0; i < g->study.n_points; i++) {
+		const struct results *r = of(context, i);
+		const struct table *t = r ? results_find(r, table) : NULL;
+
+		if (g->settings[i] != setting || !t)
+			continue;
+		if (!made)
+			made = add_table(g, t, out);
+		if (made->n_columns == t->n_columns + g->study.n_axes)
+			append_rows(g, i, t, made);
+	}
+}

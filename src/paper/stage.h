@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_PAPER_STAGE_H
+#define HD_PAPER_STAGE_H
+
+/*
+ * Writes the files that commands of papers may read below `folder`: those that
+ * are built in, and the `files` of the papers of the catalogue.
+ */
+
+#include "paper/paper.h"
+
+HD_MUST_CHECK enum hd_status stage_files(const struct paper_catalogue *c, const char *folder,
+					 struct diag *d);
+
+#endif
