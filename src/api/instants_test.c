@@ -28,11 +28,11 @@ static const char *looked_at; /* the example */
 static struct fabric *load(const struct example *x)
 {
 	struct diag d = { .status = HD_OK };
-	struct fabric *f;
+	struct fabric *fabric;
 
-	if (fabric_load(x->text.text, x->text.len, x->path, &x->overrides, &d, &f) != HD_OK)
+	if (fabric_load(x->text.text, x->text.len, x->path, &x->overrides, &d, &fabric) != HD_OK)
 		fail_msg("%s: %s", x->path, d.message);
-	return f;
+	return fabric;
 }
 
 static struct run *begin(const struct example *x, const struct run_options *o)

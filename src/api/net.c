@@ -295,17 +295,17 @@ int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out, stru
 /* ---- opening and closing ------------------------------------------------- */
 
 /* A buffer that holds no packet of a message would keep it for ever. */
-static enum hd_status check_buffers(const struct fabric *f, struct diag *d)
+static enum hd_status check_buffers(const struct fabric *fabric, struct diag *d)
 {
-	const struct scn_fabric *link = &f->scenario->fabric;
-	uint32_t bytes = (uint32_t)(link->mtu + link->overhead) + f->grh_bytes;
+	const struct scn_fabric *link = &fabric->scenario->fabric;
+	uint32_t bytes = (uint32_t)(link->mtu + link->overhead) + fabric->grh_bytes;
 
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		const struct sim_port *p = &f->setup.ports[i];
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		const struct sim_port *p = &fabric->setup.ports[i];
 
 		if (p->peer == SIM_NONE || p->in_blocks >= blocks_of(bytes))
 			continue;
-		d->file = f->scenario->file;
+		d->file = fabric->scenario->file;
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"messages have packets of %llu bytes, and buffers here hold %u: state fabric.packet.mtu or input_buffer in bytes",
@@ -317,18 +317,18 @@ static enum hd_status check_buffers(const struct fabric *f, struct diag *d)
 static enum hd_status begin(void *context, struct diag *d)
 {
 	struct hd_net *n = context;
-	struct fabric *f = run_fabric(n->opened.simulation);
+	struct fabric *fabric = run_fabric(n->opened.simulation);
 
-	n->fabric = f;
+	n->fabric = fabric;
 	n->sim = run_sim(n->opened.simulation);
 	n->endpoint = run_outside(n->opened.simulation);
-	n->hosts = selector_hosts(f->selector);
-	n->n_lines = (uint32_t)f->scenario->qos.n_classes + 1;
+	n->hosts = selector_hosts(fabric->selector);
+	n->n_lines = (uint32_t)fabric->scenario->qos.n_classes + 1;
 	n->lines = hd_alloc((size_t)n->hosts->n * n->n_lines, sizeof(*n->lines));
 	for (size_t i = 0; i < (size_t)n->hosts->n * n->n_lines; i++)
 		n->lines[i].first = NOBODY;
 	name_hosts(n);
-	return check_buffers(f, d);
+	return check_buffers(fabric, d);
 }
 
 static int net_make(const struct opening *what, struct hd_net **out, struct hd_error *error)

@@ -77,13 +77,13 @@ static enum hd_status open_it(void *context, struct diag *d)
 {
 	const struct opening *what = context;
 	struct opened *o = what->out;
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 
 	o->file = hd_strdup(what->file);
 	o->pcap = o->options.pcap ? hd_strdup(o->options.pcap) : NULL;
 	o->trace = o->options.trace ? hd_strdup(o->options.trace) : NULL;
 	put_settings(o);
-	enum hd_status status = build(what, d, &f);
+	enum hd_status status = build(what, d, &fabric);
 	const struct run_options options = {
 		.pcap = o->pcap,
 		.trace = o->trace,
@@ -92,7 +92,7 @@ static enum hd_status open_it(void *context, struct diag *d)
 		.context = o,
 	};
 
-	return status == HD_OK ? run_open(f, &options, d, &o->simulation) : status;
+	return status == HD_OK ? run_open(fabric, &options, d, &o->simulation) : status;
 }
 
 int opened_init(const struct opening *what, struct hd_error *error)

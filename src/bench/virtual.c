@@ -391,14 +391,14 @@ static bool still_going(void *context, const struct sim_progress *p)
 
 static enum hd_status open_run(struct virtual_backend *v, struct virtual_run *run, struct diag *d)
 {
-	const struct fabric *f = v->bed.build;
-	struct run_load load = { .flows = f->flows,
-				 .n_flows = v->bed.has_flows ? f->n_flows : 0,
+	const struct fabric *fabric = v->bed.fabric;
+	struct run_load load = { .flows = fabric->flows,
+				 .n_flows = v->bed.has_flows ? fabric->n_flows : 0,
 				 .ends_without_memory = true };
 	const struct run_options options = { .load = &load };
 
 	lab_program_rules(&load.rules);
-	return run_open(v->bed.build, &options, d, &run->run);
+	return run_open(v->bed.fabric, &options, d, &run->run);
 }
 
 static enum hd_status run_lab(struct virtual_backend *v, struct virtual_run *run, struct diag *d)
@@ -522,12 +522,12 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks, nic_p
 	if (b->wants_weights)
 		profile.schedule = SCHEDULE_WEIGHTED;
 	run.pairs = b->wants_pairs;
-	run.lab = lab_new(v->bed.build, &profile);
+	run.lab = lab_new(v->bed.fabric, &profile);
 	enum hd_status status = v->bed.has_flows ? lab_use_flows(run.lab, d) : HD_OK;
 
 	if (v->options.capture)
 		lab_capture(run.lab, &v->capture, v->capture_start);
-	uint32_t groups = v->bed.build->subnet.n_groups;
+	uint32_t groups = v->bed.fabric->subnet.n_groups;
 
 	if (status == HD_OK)
 		status = check_hosts(&run, d);
@@ -545,7 +545,7 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks, nic_p
 		status = run_lab(v, &run, d);
 	v->retries += lab_retries(run.lab);
 	end_ranks(&run, nics);
-	mcast_drop(&v->bed.build->subnet, groups);
+	mcast_drop(&v->bed.fabric->subnet, groups);
 	free(nics);
 	return status;
 }
@@ -591,14 +591,14 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 		.backend = "virtual adapter",
 		.profile = p->name,
 		.about = p->about,
-		.hosts = count_ends(&v->bed.build->setup),
+		.hosts = count_ends(&v->bed.fabric->setup),
 		.link = v->bed.has_flows ? "as in the scenario" : p->link,
 		.lanes = p->lanes,
 		.mtu = b->default_mtu,
 	};
 
 	table_put_row(t, &row);
-	if (v->retries && v->bed.build->setup.adaptive)
+	if (v->retries && v->bed.fabric->setup.adaptive)
 		results_remark(
 			r,
 			"queue pairs sent again %" PRIu64
@@ -632,7 +632,7 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 		return status;
 	}
 	uint32_t most = testbed_mtu(&v->bed);
-	uint32_t hosts = count_ends(&v->bed.build->setup);
+	uint32_t hosts = count_ends(&v->bed.fabric->setup);
 
 	if (most == 0) {
 		testbed_close(&v->bed);

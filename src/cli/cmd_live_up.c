@@ -58,13 +58,13 @@ static int bring_up(struct values *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct agents_timing times = { 0 };
-	struct fabric *f;
+	struct fabric *fabric;
 
 	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||
-	    fabric_open_bare(path, &v->fabric.overrides, &d, &f) != HD_OK)
+	    fabric_open_bare(path, &v->fabric.overrides, &d, &fabric) != HD_OK)
 		return command_refuse(&d);
-	if (v->in_band && live_times(f, &d, &times) != HD_OK) {
-		fabric_free(f);
+	if (v->in_band && live_times(fabric, &d, &times) != HD_OK) {
+		fabric_free(fabric);
 		return command_refuse(&d);
 	}
 	const struct live_wish w = { .name = v->name,
@@ -79,13 +79,13 @@ static int bring_up(struct values *v, const char *path)
 						  .record = v->record,
 						  .times_data = is_timed(v) } };
 
-	bool up = live_bring_up(&w, &f->topo, &d);
+	bool up = live_bring_up(&w, &fabric->topo, &d);
 	int status = d.status != HD_OK ? command_refuse(&d) : up ? EXIT_DONE : EXIT_GOAL_MISSED;
 
 	if (status == EXIT_DONE && !v->foreground && !v->common.quiet)
-		live_print_next(&w, &f->topo);
+		live_print_next(&w, &fabric->topo);
 	free(times.cables);
-	fabric_free(f);
+	fabric_free(fabric);
 	return status;
 }
 

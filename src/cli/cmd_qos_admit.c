@@ -58,12 +58,12 @@ static const char *find_wrong(const struct values *v)
 	return NULL;
 }
 
-static int show(const struct values *v, const struct fabric *f, struct admission *a)
+static int show(const struct values *v, const struct fabric *fabric, struct admission *a)
 {
 	struct results *r = results_new("qos admit");
 
 	admission_show(a, r);
-	remark_classes(f, r);
+	remark_classes(fabric, r);
 	int status = output_results(&v->common, r, admission_met(a));
 
 	admission_fini(a);
@@ -76,24 +76,24 @@ static int admit(struct values *v, const char *path)
 	struct diag d = { .status = HD_OK };
 	struct qos_requests requests = { 0 };
 	struct admission a;
-	struct fabric *f;
+	struct fabric *fabric;
 	int status;
 
-	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &requests, &f) != HD_OK)
+	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &requests, &fabric) != HD_OK)
 		return command_refuse(&d);
-	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
+	if (fabric_admission(fabric, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
 			     &v->params.terms) == HD_OK) {
 		v->params.terms.groups = groups;
-		if (admission_run(&a, &f->subnet, &v->params, v->requests ? &requests : NULL, &d) ==
-		    HD_OK)
-			status = show(v, f, &a);
+		if (admission_run(&a, &fabric->subnet, &v->params, v->requests ? &requests : NULL,
+				  &d) == HD_OK)
+			status = show(v, fabric, &a);
 		else
 			status = command_refuse(&d);
 	} else {
 		status = command_refuse(&d);
 	}
 	qos_requests_fini(&requests);
-	fabric_free(f);
+	fabric_free(fabric);
 	return status;
 }
 

@@ -53,7 +53,7 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int show(const struct values *v, const struct fabric *f, struct admission *a)
+static int show(const struct values *v, const struct fabric *fabric, struct admission *a)
 {
 	struct results *r = results_new("qos bound");
 
@@ -62,26 +62,26 @@ static int show(const struct values *v, const struct fabric *f, struct admission
 			r,
 			"the published rule is no bound: it forgets that a delayed burst catches up with the next one");
 	admission_show_bounds(a, r);
-	remark_classes(f, r);
+	remark_classes(fabric, r);
 	int status = output_results(&v->common, r, admission_met(a));
 
 	admission_fini(a);
 	return status;
 }
 
-static enum hd_status admit(struct values *v, struct fabric *f, const struct qos_requests *flows,
-			    struct diag *d, struct admission *a)
+static enum hd_status admit(struct values *v, struct fabric *fabric,
+			    const struct qos_requests *flows, struct diag *d, struct admission *a)
 {
 	const struct option_list groups = v->params.terms.groups;
 
 	if (qos_requests_need_promises(flows, "it has no bound", d) != HD_OK ||
-	    fabric_admission(f, (uint32_t)v->payload, &v->shares, d, &v->params.broker,
+	    fabric_admission(fabric, (uint32_t)v->payload, &v->shares, d, &v->params.broker,
 			     &v->params.terms) != HD_OK)
 		return d->status;
 	v->params.terms.groups = groups;
 	v->params.broker.latency.mode = v->mode;
 	v->params.broker.latency.management = (uint32_t)v->management;
-	return admission_run(a, &f->subnet, &v->params, flows, d);
+	return admission_run(a, &fabric->subnet, &v->params, flows, d);
 }
 
 static int bound(struct values *v, char **argv)
@@ -89,14 +89,15 @@ static int bound(struct values *v, char **argv)
 	struct diag d = { .status = HD_OK };
 	struct qos_requests flows = { 0 };
 	struct admission a;
-	struct fabric *f;
+	struct fabric *fabric;
 
-	if (fabric_and_requests(argv[1], &v->fabric, argv[0], &d, &flows, &f) != HD_OK)
+	if (fabric_and_requests(argv[1], &v->fabric, argv[0], &d, &flows, &fabric) != HD_OK)
 		return command_refuse(&d);
-	int status = admit(v, f, &flows, &d, &a) == HD_OK ? show(v, f, &a) : command_refuse(&d);
+	int status = admit(v, fabric, &flows, &d, &a) == HD_OK ? show(v, fabric, &a)
+							       : command_refuse(&d);
 
 	qos_requests_fini(&flows);
-	fabric_free(f);
+	fabric_free(fabric);
 	return status;
 }
 

@@ -39,12 +39,12 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int show(const struct values *v, const struct fabric *f, struct reserve_run *p)
+static int show(const struct values *v, const struct fabric *fabric, struct reserve_run *p)
 {
 	struct results *r = results_new("qos reserve");
 
 	reserve_run_show(p, r);
-	remark_classes(f, r);
+	remark_classes(fabric, r);
 	int status = output_results(&v->common, r, p->unconfirmed == 0);
 
 	reserve_run_fini(p);
@@ -56,19 +56,19 @@ static int play(struct values *v, const char *path)
 	struct diag d = { .status = HD_OK };
 	struct qos_requests flows = { 0 };
 	struct reserve_run p;
-	struct fabric *f;
+	struct fabric *fabric;
 	int status;
 
-	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &flows, &f) != HD_OK)
+	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &flows, &fabric) != HD_OK)
 		return command_refuse(&d);
-	if (fabric_admission(f, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
+	if (fabric_admission(fabric, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
 			     &v->params.terms) == HD_OK &&
-	    reserve_run(&p, &f->subnet, &flows, &v->params, &d) == HD_OK)
-		status = show(v, f, &p);
+	    reserve_run(&p, &fabric->subnet, &flows, &v->params, &d) == HD_OK)
+		status = show(v, fabric, &p);
 	else
 		status = command_refuse(&d);
 	qos_requests_fini(&flows);
-	fabric_free(f);
+	fabric_free(fabric);
 	return status;
 }
 

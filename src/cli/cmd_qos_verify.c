@@ -34,13 +34,13 @@ static enum hd_status compare(struct verify *v, const struct readings *read, con
 			     "%s: no table of smpquery, saquery or OpenSM in any file", folder);
 }
 
-static int verify(const struct values *v, const struct readings *read, const struct fabric *f)
+static int verify(const struct values *v, const struct readings *read, const struct fabric *fabric)
 {
 	struct results *r = results_new("qos verify");
 	struct diag d = { .status = HD_OK };
 	struct verify state;
 
-	verify_init(&state, &f->subnet, v->plan.tables ? &v->plan.ports : NULL, r);
+	verify_init(&state, &fabric->subnet, v->plan.tables ? &v->plan.ports : NULL, r);
 	enum hd_status status = compare(&state, read, v->against, &d);
 	bool same = verify_finish(&state);
 

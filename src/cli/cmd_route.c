@@ -72,18 +72,18 @@ static int show(const struct inspection *x, const struct route_values *v, struct
 	return output_kept(&v->common, shown, kept, met);
 }
 
-static int inspect(struct fabric *f, struct route_values *v, struct diag *d)
+static int inspect(struct fabric *fabric, struct route_values *v, struct diag *d)
 {
 	struct route_options route;
 	struct inspection x;
 
-	if (fabric_route_options(f, d, &route) != HD_OK)
+	if (fabric_route_options(fabric, d, &route) != HD_OK)
 		return command_refuse(d);
 	v->look.route = &route;
-	route_traffic_init(&v->look.traffic, f);
-	int status = inspection_begin(&x, &f->subnet, &v->look, d) != HD_OK ? command_refuse(d)
-		     : v->dump                                              ? dump(&x, v, d)
-									    : show(&x, v, d);
+	route_traffic_init(&v->look.traffic, fabric);
+	int status = inspection_begin(&x, &fabric->subnet, &v->look, d) != HD_OK ? command_refuse(d)
+		     : v->dump                                                   ? dump(&x, v, d)
+										 : show(&x, v, d);
 
 	inspection_end(&x);
 	route_traffic_fini(&v->look.traffic);
@@ -95,7 +95,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct route_values *v = values;
 	struct diag d = { .status = HD_OK };
 	const char *engine = option_given(&v->fabric, "engine");
-	struct fabric *f;
+	struct fabric *fabric;
 	int status;
 
 	if (engine && strcmp(engine, "list") == 0)
@@ -104,9 +104,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "which FABRIC?");
 	if (!route_options_take(self, v, args[0], &status))
 		return status;
-	if (fabric_choose(&v->fabric, args[0], &d, &f) == HD_OK) {
-		status = inspect(f, v, &d);
-		fabric_free(f);
+	if (fabric_choose(&v->fabric, args[0], &d, &fabric) == HD_OK) {
+		status = inspect(fabric, v, &d);
+		fabric_free(fabric);
 	} else {
 		status = command_refuse(&d);
 	}

@@ -50,7 +50,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static int survey(struct fabric *f, const struct values *v, const char *path,
+static int survey(struct fabric *fabric, const struct values *v, const char *path,
 		  struct survey_options o, struct diag *d)
 {
 	struct results *r = results_new("survey");
@@ -58,18 +58,18 @@ static int survey(struct fabric *f, const struct values *v, const char *path,
 	struct progress progress;
 	struct survey found;
 
-	if (fabric_route_options(f, d, &route) != HD_OK) {
+	if (fabric_route_options(fabric, d, &route) != HD_OK) {
 		results_free(r);
 		return command_refuse(d);
 	}
 	o.replan = (struct replan_options){
-		.engine = replan_engine(&f->subnet),
+		.engine = replan_engine(&fabric->subnet),
 		.route = &route,
 		.mode = (enum replan_mode)v->replan,
 	};
 	progress_begin(&progress, &v->common, "failures", 0);
 	o.context = &progress;
-	survey_run(&f->subnet, &o, &found);
+	survey_run(&fabric->subnet, &o, &found);
 	progress_end(&progress);
 	survey_show(r, &found, v->worst);
 	if (found.n_left)
@@ -100,16 +100,16 @@ static int run(const struct command *self, void *values, int n, char **args)
 		.seed = v->common.seed,
 		.tick = survey_tick,
 	};
-	struct fabric *f;
+	struct fabric *fabric;
 	int status;
 
 	(void)n;
 	if (!engine_known(self, &v->fabric, "engine", &status) ||
 	    !survey_kinds(self, &v->fail, &o, &status))
 		return status;
-	if (fabric_choose(&v->fabric, args[0], &d, &f) == HD_OK) {
-		status = survey(f, v, args[0], o, &d);
-		fabric_free(f);
+	if (fabric_choose(&v->fabric, args[0], &d, &fabric) == HD_OK) {
+		status = survey(fabric, v, args[0], o, &d);
+		fabric_free(fabric);
 	} else {
 		status = command_refuse(&d);
 	}

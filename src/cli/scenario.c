@@ -53,21 +53,21 @@ enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed, struct d
 enum hd_status scenario_choose(struct fabric_choice *c, struct live_tables *live, const char *path,
 			       uint64_t *seed, struct diag *d, struct fabric **out)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 	enum hd_status status = choice_overrides(c, *seed, d);
 
 	if (status == HD_OK)
-		status = live ? live_fabric_read(live, path, &c->overrides, d, &f)
-			      : fabric_read(path, &c->overrides, d, &f);
+		status = live ? live_fabric_read(live, path, &c->overrides, d, &fabric)
+			      : fabric_read(path, &c->overrides, d, &fabric);
 	if (status != HD_OK)
 		return status;
-	status = scenario_needs_traffic(f->scenario, d);
+	status = scenario_needs_traffic(fabric->scenario, d);
 	if (status != HD_OK) {
-		fabric_free(f);
+		fabric_free(fabric);
 		return status;
 	}
-	*seed = f->scenario->run.seed;
-	*out = f;
+	*seed = fabric->scenario->run.seed;
+	*out = fabric;
 	return HD_OK;
 }
 

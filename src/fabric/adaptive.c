@@ -124,14 +124,14 @@ enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d, uin
 	return refuse_sls(s, d);
 }
 
-enum hd_status fabric_build_adaptive(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_adaptive(struct fabric *fabric, struct diag *d)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
 
-	if (!b->subnet.adaptive)
+	if (!fabric->subnet.adaptive)
 		return HD_OK;
-	if (b->setup.sw.order == SIM_FIFO)
+	if (fabric->setup.sw.order == SIM_FIFO)
 		return scenario_refuse(
 			s, d, &a->choice,
 			"fabric.routing.adaptive: a switch with queueing in the order of arrival (fabric.switch.order: fifo) cannot choose");
@@ -139,18 +139,18 @@ enum hd_status fabric_build_adaptive(struct fabric *b, struct diag *d)
 		return scenario_refuse(
 			s, d, &a->hysteresis,
 			"fabric.routing.adaptive.hysteresis is above the threshold: no port would be taken again");
-	struct sim_adaptive *rules = fabric_keep(b, 1, sizeof(*rules));
+	struct sim_adaptive *rules = fabric_keep(fabric, 1, sizeof(*rules));
 
 	*rules = (struct sim_adaptive){
 		.choice = (enum sim_ar_choice)(a->choice - 1),
 		.per = (enum sim_ar_unit)a->per,
 		.threshold = (uint32_t)a->threshold,
 		.hysteresis = (uint32_t)a->hysteresis,
-		.around = b->subnet.adaptive->detours ? (uint32_t)a->around : 0,
+		.around = fabric->subnet.adaptive->detours ? (uint32_t)a->around : 0,
 		.gap = a->gap,
 		.heal = a->heal,
 		.notify = a->notify,
 	};
-	b->setup.adaptive = rules;
+	fabric->setup.adaptive = rules;
 	return HD_OK;
 }

@@ -5,12 +5,12 @@
 #include "subnet/tables/packet.h"
 
 /* The scenario's classes make the tables, or none of them has a kind. */
-static struct broker_params by_classes(const struct fabric *b)
+static struct broker_params by_classes(const struct fabric *fabric)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 	const struct scn_qos *q = &s->qos;
 	struct broker_params p = {
-		.unreserved_sls = fabric_unreserved_sls(b),
+		.unreserved_sls = fabric_unreserved_sls(fabric),
 		.best_effort = { 0, 1 },
 		.preferred = { 0, 1 },
 		.be_sl = BROKER_NO_SL,
@@ -43,43 +43,43 @@ static struct broker_params by_classes(const struct fabric *b)
 }
 
 /* Why these switches keep no promise of bandwidth; NULL: they do. */
-static const char *no_service(const struct fabric *b)
+static const char *no_service(const struct fabric *fabric)
 {
-	if (b->setup.sw.order == SIM_FIFO)
+	if (fabric->setup.sw.order == SIM_FIFO)
 		return "order: fifo lets a packet wait for one that goes elsewhere";
-	if (b->setup.sw.readers)
+	if (fabric->setup.sw.readers)
 		return "the readers of an input are limited";
 	return NULL;
 }
 
 /* Why bounds are not claimed for these switches; NULL: they are. */
-static const char *no_bounds(const struct fabric *b)
+static const char *no_bounds(const struct fabric *fabric)
 {
-	const struct sim_setup *u = &b->setup;
+	const struct sim_setup *u = &fabric->setup;
 
-	if (no_service(b))
-		return no_service(b);
+	if (no_service(fabric))
+		return no_service(fabric);
 	if (u->credits == SIM_CREDITS_EXACT)
 		return "credits: exact takes time of the links";
 	if (u->borrowing.on)
 		return "VLs lend their buffers to others";
-	if (b->scenario->qos.admission.fill == FILL_PAPER)
+	if (fabric->scenario->qos.admission.fill == FILL_PAPER)
 		return "fill 'paper' makes no tables";
 	return NULL;
 }
 
 /* Without a workload nothing says how large buffers are. */
-static void add_ports(struct fabric *b, struct latency_model *m)
+static void add_ports(struct fabric *fabric, struct latency_model *m)
 {
-	const struct sim_setup *u = &b->setup;
-	const bool has_buffers = b->scenario->n_traffic > 0 || b->scenario->n_jobs > 0;
-	uint32_t n = b->topo.n_ports;
-	hd_time *propagation = fabric_keep(b, n, sizeof(*propagation));
-	uint32_t *in = fabric_keep(b, n, sizeof(*in));
-	uint32_t *out = fabric_keep(b, n, sizeof(*out));
+	const struct sim_setup *u = &fabric->setup;
+	const bool has_buffers = fabric->scenario->n_traffic > 0 || fabric->scenario->n_jobs > 0;
+	uint32_t n = fabric->topo.n_ports;
+	hd_time *propagation = fabric_keep(fabric, n, sizeof(*propagation));
+	uint32_t *in = fabric_keep(fabric, n, sizeof(*in));
+	uint32_t *out = fabric_keep(fabric, n, sizeof(*out));
 
 	for (port_id p = 0; p < n; p++) {
-		uint32_t at = b->port_of_origin[p];
+		uint32_t at = fabric->port_of_origin[p];
 
 		if (at == SIM_NONE || u->ports[at].peer == SIM_NONE)
 			continue;
@@ -93,18 +93,18 @@ static void add_ports(struct fabric *b, struct latency_model *m)
 }
 
 /* Hosts that send no unreserved packets; NULL: jobs or answers may be such. */
-static const bool *quiet_ports(struct fabric *b)
+static const bool *quiet_ports(struct fabric *fabric)
 {
-	const struct sim_setup *u = &b->setup;
-	const struct scenario *s = b->scenario;
-	bool *quiet = fabric_keep(b, b->topo.n_ports, sizeof(*quiet));
+	const struct sim_setup *u = &fabric->setup;
+	const struct scenario *s = fabric->scenario;
+	bool *quiet = fabric_keep(fabric, fabric->topo.n_ports, sizeof(*quiet));
 
 	if (s->n_traffic == 0 || s->n_jobs > 0 || s->congestion.algorithm)
 		return NULL;
-	for (port_id p = 0; p < b->topo.n_ports; p++)
-		quiet[p] = topo_node_of(&b->topo, p)->kind == NODE_CA;
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct sim_flow *f = &b->flows[i];
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
+		quiet[p] = topo_node_of(&fabric->topo, p)->kind == NODE_CA;
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
 
 		if (scenario_asks(s, &s->traffic[f->row]))
 			continue;
@@ -115,42 +115,42 @@ static const bool *quiet_ports(struct fabric *b)
 	return quiet;
 }
 
-struct broker_params fabric_broker_params(struct fabric *b)
+struct broker_params fabric_broker_params(struct fabric *fabric)
 {
-	const struct scenario *s = b->scenario;
-	const struct sim_switch_model *sw = &b->setup.sw;
-	struct broker_params p = by_classes(b);
+	const struct scenario *s = fabric->scenario;
+	const struct sim_switch_model *sw = &fabric->setup.sw;
+	struct broker_params p = by_classes(fabric);
 
 	p.mode = s->qos.admission.fill;
 	p.place = s->qos.admission.place;
 	for (size_t i = 0; i < s->congestion.n_limits; i++)
 		p.sl_share[s->congestion.limits[i].sl] = s->congestion.limits[i].share;
 	p.latency = (struct latency_model){
-		.none = no_bounds(b),
+		.none = no_bounds(fabric),
 		.mode = BOUND_GROUPED,
 		.any_order = sw->pick == SIM_ROUND_ROBIN,
-		.strict = b->setup.arbiter == SIM_STRICT,
+		.strict = fabric->setup.arbiter == SIM_STRICT,
 		.high_limit = (uint8_t)s->qos.high_limit,
 		.largest = (uint32_t)scenario_largest_packet(s) +
-			   (b->subnet.n_subnets > 1 ? GRH_BYTES : 0),
+			   (fabric->subnet.n_subnets > 1 ? GRH_BYTES : 0),
 		.routing = sw->routing,
 		.arbitration = sw->arbitration,
-		.quiet = quiet_ports(b),
+		.quiet = quiet_ports(fabric),
 	};
-	p.no_service = scenario_admits(s) ? no_service(b) : NULL;
+	p.no_service = scenario_admits(s) ? no_service(fabric) : NULL;
 	p.quantum = blocks_of((uint32_t)s->fabric.mtu + MOST_OVERHEAD);
 	if (sw->queueing == SIM_CIOQ)
 		p.latency.speedup = sw->speedup;
-	add_ports(b, &p.latency);
+	add_ports(fabric, &p.latency);
 	return p;
 }
 
-struct qos_classes fabric_classes(const struct fabric *b)
+struct qos_classes fabric_classes(const struct fabric *fabric)
 {
-	const struct scn_qos *q = &b->scenario->qos;
+	const struct scn_qos *q = &fabric->scenario->qos;
 	struct qos_classes out = { .n = 0 };
 
-	for (size_t i = 0; i < q->n_classes && scenario_admits(b->scenario); i++)
+	for (size_t i = 0; i < q->n_classes && scenario_admits(fabric->scenario); i++)
 		out.items[out.n++] = (struct qos_class){
 			.name = q->classes[i].name,
 			.kind = (enum traffic_class)q->classes[i].kind,
@@ -159,14 +159,14 @@ struct qos_classes fabric_classes(const struct fabric *b)
 	return out;
 }
 
-struct qos_terms fabric_terms(const struct fabric *b, uint32_t payload)
+struct qos_terms fabric_terms(const struct fabric *fabric, uint32_t payload)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 
 	return (struct qos_terms){
 		.packets = { payload, (uint32_t)s->fabric.overhead },
 		.margin = s->qos.admission.margin,
-		.sl_of_tclass = b->setup.sl_of_tclass,
-		.tclass_of_sl = b->setup.tclass_of_sl,
+		.sl_of_tclass = fabric->setup.sl_of_tclass,
+		.tclass_of_sl = fabric->setup.tclass_of_sl,
 	};
 }

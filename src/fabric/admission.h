@@ -12,10 +12,10 @@
 #include "qos/admission/target.h"
 
 /* Its arrays belong to the fabric. */
-struct broker_params fabric_broker_params(struct fabric *b);
+struct broker_params fabric_broker_params(struct fabric *fabric);
 /* The scenario's classes, if they have kinds; else none. */
-struct qos_classes fabric_classes(const struct fabric *b);
+struct qos_classes fabric_classes(const struct fabric *fabric);
 /* For requests with packets of `payload`, without groups. */
-struct qos_terms fabric_terms(const struct fabric *b, uint32_t payload);
+struct qos_terms fabric_terms(const struct fabric *fabric, uint32_t payload);
 
 #endif

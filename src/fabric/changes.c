@@ -13,35 +13,35 @@ void fabric_copy_entries(const struct scn_vlarb *from, struct vlarb_entry *entri
 }
 
 /* What the ports begin with, before the first change. */
-static void begin(struct fabric *b)
+static void begin(struct fabric *fabric)
 {
-	struct fabric_changes *c = &b->changes;
+	struct fabric_changes *c = &fabric->changes;
 
-	c->now = hd_alloc(b->setup.n_ports, sizeof(*c->now));
-	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
-		const struct sim_port *p = &b->setup.ports[i];
+	c->now = hd_alloc(fabric->setup.n_ports, sizeof(*c->now));
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		const struct sim_port *p = &fabric->setup.ports[i];
 
 		if (p->peer != SIM_NONE)
-			c->now[i] = b->subnet.vlarb_of_port[p->origin];
+			c->now[i] = fabric->subnet.vlarb_of_port[p->origin];
 	}
 }
 
 /* The table of a sim port after all changes so far. */
-static const struct vlarb *table_by_now(struct fabric *b, uint32_t port)
+static const struct vlarb *table_by_now(struct fabric *fabric, uint32_t port)
 {
-	if (!b->changes.now)
-		begin(b);
-	return &b->subnet.vlarb_tables[b->changes.now[port]];
+	if (!fabric->changes.now)
+		begin(fabric);
+	return &fabric->subnet.vlarb_tables[fabric->changes.now[port]];
 }
 
-void fabric_change_table(struct fabric *b, hd_time time, uint32_t port, const struct vlarb *to)
+void fabric_change_table(struct fabric *fabric, hd_time time, uint32_t port, const struct vlarb *to)
 {
-	struct sim_setup *s = &b->setup;
-	struct fabric_changes *c = &b->changes;
+	struct sim_setup *s = &fabric->setup;
+	struct fabric_changes *c = &fabric->changes;
 
 	if (!c->now)
-		begin(b);
-	uint32_t table = subnet_keep_vlarb(&b->subnet, to);
+		begin(fabric);
+	uint32_t table = subnet_keep_vlarb(&fabric->subnet, to);
 
 	if (table == c->now[port])
 		return;
@@ -50,16 +50,16 @@ void fabric_change_table(struct fabric *b, hd_time time, uint32_t port, const st
 	s->changes[s->n_changes++] = (struct sim_table_change){ time, port, table };
 }
 
-void fabric_free_changes(struct fabric *b)
+void fabric_free_changes(struct fabric *fabric)
 {
-	free(b->setup.changes);
-	free(b->changes.now);
+	free(fabric->setup.changes);
+	free(fabric->changes.now);
 }
 
 /* What a row of qos.changes makes of a port's tables. */
-static void add_change(struct fabric *b, const struct scn_qos_change *from, uint32_t port)
+static void add_change(struct fabric *fabric, const struct scn_qos_change *from, uint32_t port)
 {
-	struct vlarb t = *table_by_now(b, port);
+	struct vlarb t = *table_by_now(fabric, port);
 
 	if (from->high.given)
 		fabric_copy_entries(&from->high, t.high, &t.n_high);
@@ -67,7 +67,7 @@ static void add_change(struct fabric *b, const struct scn_qos_change *from, uint
 		fabric_copy_entries(&from->low, t.low, &t.n_low);
 	if (from->high_limit != UINT64_MAX)
 		t.high_limit = (uint8_t)from->high_limit;
-	fabric_change_table(b, from->at, port, &t);
+	fabric_change_table(fabric, from->at, port, &t);
 }
 
 /* The change that follows `after` (NULL: the first); NULL after the last. */
@@ -86,19 +86,20 @@ static const struct scn_qos_change *next_change(const struct scn_qos *q,
 	return next;
 }
 
-static void add_all(struct fabric *b, const struct scn_qos_change *c, const struct selection *ports)
+static void add_all(struct fabric *fabric, const struct scn_qos_change *c,
+		    const struct selection *ports)
 {
 	for (uint32_t i = 0; i < ports->n; i++) {
-		uint32_t port = b->port_of_origin[ports->ports[i]];
+		uint32_t port = fabric->port_of_origin[ports->ports[i]];
 
-		if (port != SIM_NONE && b->setup.ports[port].peer != SIM_NONE)
-			add_change(b, c, port);
+		if (port != SIM_NONE && fabric->setup.ports[port].peer != SIM_NONE)
+			add_change(fabric, c, port);
 	}
 }
 
-enum hd_status fabric_build_changes(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_changes(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_qos *q = &b->scenario->qos;
+	const struct scn_qos *q = &fabric->scenario->qos;
 	const struct scn_qos_change *c = NULL;
 
 	/* By time; what the file says first stays first. */
@@ -106,9 +107,9 @@ enum hd_status fabric_build_changes(struct fabric *b, struct diag *d)
 		struct selection ports;
 		struct diag inner = { .status = HD_OK };
 
-		if (select_ports(b->selector, c->ports, &inner, &ports) != HD_OK)
-			return fabric_refuse(b, d, &c->ports, "qos.changes[].ports", &inner);
-		add_all(b, c, &ports);
+		if (select_ports(fabric->selector, c->ports, &inner, &ports) != HD_OK)
+			return fabric_refuse(fabric, d, &c->ports, "qos.changes[].ports", &inner);
+		add_all(fabric, c, &ports);
 		selection_fini(&ports);
 	}
 	return HD_OK;

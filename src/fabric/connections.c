@@ -13,13 +13,13 @@
 
 /* ---- when they come --------------------------------------------------- */
 
-struct arrival_clock fabric_arrivals(const struct fabric *b, uint32_t row)
+struct arrival_clock fabric_arrivals(const struct fabric *fabric, uint32_t row)
 {
-	struct arrival_clock c = { .row = &b->scenario->traffic[row] };
+	struct arrival_clock c = { .row = &fabric->scenario->traffic[row] };
 
-	rng_init(&c.rng, b->scenario->run.seed, fabric_stream(STREAM_ARRIVALS, c.row->name));
+	rng_init(&c.rng, fabric->scenario->run.seed, fabric_stream(STREAM_ARRIVALS, c.row->name));
 	c.at = c.row->start;
-	c.end = c.row->stop < b->rules.stop ? c.row->stop : b->rules.stop;
+	c.end = c.row->stop < fabric->rules.stop ? c.row->stop : fabric->rules.stop;
 	return c;
 }
 
@@ -76,83 +76,85 @@ static uint64_t blocks_of_message(const struct sim_flow *f)
  * What a flow asks for: what its row says, or the rate at which it makes
  * packets (of sources that are on and off, while they are on).
  */
-static struct hd_rate asked(const struct fabric *b, const struct sim_flow *f)
+static struct hd_rate asked(const struct fabric *fabric, const struct sim_flow *f)
 {
-	const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	const struct scn_traffic *t = &fabric->scenario->traffic[f->row];
 
 	if (t->reserve.num)
 		return t->reserve;
 	return slots_charged_rate(blocks_of_message(f), f->interval.num, f->interval.den,
-				  b->scenario->qos.admission.margin);
+				  fabric->scenario->qos.admission.margin);
 }
 
 /*
  * The rate of acknowledgements (docs/timing-rules.md, Q4): one block for each 16
  * packets of a message, and one for its last.
  */
-static struct hd_rate acknowledged(const struct fabric *b, const struct sim_flow *f)
+static struct hd_rate acknowledged(const struct fabric *fabric, const struct sim_flow *f)
 {
-	const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	const struct scn_traffic *t = &fabric->scenario->traffic[f->row];
 	uint64_t blocks = f->packets / 16 + 1;
 	uint64_t of = blocks_of_message(f);
 
 	if (t->reserve.num)
 		return hd_rate_make(t->reserve.num / of * blocks + blocks, t->reserve.den);
 	return slots_charged_rate(blocks, f->interval.num, f->interval.den,
-				  b->scenario->qos.admission.margin);
+				  fabric->scenario->qos.admission.margin);
 }
 
 /* R4, R4m: the SL of a flow's packets in each subnet. */
-static void find_sls(const struct fabric *b, const struct sim_flow *f, port_id source, uint8_t *sl)
+static void find_sls(const struct fabric *fabric, const struct sim_flow *f, port_id source,
+		     uint8_t *sl)
 {
-	const struct sim_setup *u = &b->setup;
-	unsigned here = b->topo.ports[source].subnet;
+	const struct sim_setup *u = &fabric->setup;
+	unsigned here = fabric->topo.ports[source].subnet;
 	uint8_t tclass = f->tclass;
 
 	if (tclass == 0 && u->tclass_of_sl)
-		tclass = u->tclass_of_sl[here]
-					[path_sl(&b->subnet, source, f->to.list[0].dlid, f->sl)];
-	for (unsigned k = 0; k < b->subnet.n_subnets; k++)
+		tclass = u->tclass_of_sl[here][path_sl(&fabric->subnet, source, f->to.list[0].dlid,
+						       f->sl)];
+	for (unsigned k = 0; k < fabric->subnet.n_subnets; k++)
 		sl[k] = u->sl_of_tclass ? u->sl_of_tclass[k][tclass] : tclass % N_SLS;
 	sl[here] = f->sl;
 }
 
 /* The ways of a flow's packets and, with rc, of their acknowledgements. */
-static bool find_ways(const struct fabric *b, const struct sim_flow *f, struct broker_request *r)
+static bool find_ways(const struct fabric *fabric, const struct sim_flow *f,
+		      struct broker_request *r)
 {
-	const struct sim_setup *u = &b->setup;
+	const struct sim_setup *u = &fabric->setup;
 	port_id source = u->ports[u->nodes[f->source].first_port + 1].origin;
 	const struct sim_address *to = &f->to.list[0];
-	const struct scn_traffic *t = &b->scenario->traffic[f->row];
-	uint8_t *sl = hd_alloc(b->subnet.n_subnets, sizeof(*sl));
+	const struct scn_traffic *t = &fabric->scenario->traffic[f->row];
+	uint8_t *sl = hd_alloc(fabric->subnet.n_subnets, sizeof(*sl));
 	bool found = true;
 
-	find_sls(b, f, source, sl);
+	find_sls(fabric, f, source, sl);
 	if (to->target == TOPO_NONE)
 		r->way = broker_request_of(source, to->dlid, f->sl, r->rate).way;
 	else
-		found = broker_way_between(&b->subnet, source, to->target, sl, &r->way);
+		found = broker_way_between(&fabric->subnet, source, to->target, sl, &r->way);
 	if (t->transport == SCN_RC && to->dlid < LID_FIRST_MCAST) {
-		unsigned here = b->topo.ports[source].subnet;
-		port_id end = to->target == TOPO_NONE ? b->subnet.port_of_lid[here][to->dlid]
+		unsigned here = fabric->topo.ports[source].subnet;
+		port_id end = to->target == TOPO_NONE ? fabric->subnet.port_of_lid[here][to->dlid]
 						      : to->target;
 
-		r->reverse_rate = acknowledged(b, f);
-		found &= broker_way_between(&b->subnet, end, source, sl, &r->reverse);
+		r->reverse_rate = acknowledged(fabric, f);
+		found &= broker_way_between(&fabric->subnet, end, source, sl, &r->reverse);
 	}
 	free(sl);
 	return found;
 }
 
 /* How long the last packets of a flow may be on their way. */
-static hd_time linger_of(const struct fabric *b)
+static hd_time linger_of(const struct fabric *fabric)
 {
 	hd_time longest = 0;
 
-	if (b->scenario->qos.admission.linger != HD_TIME_NEVER)
-		return b->scenario->qos.admission.linger;
-	for (port_id port = 0; port < b->topo.n_ports; port++) {
-		struct hd_rate rate = b->subnet.rate_of_port[port];
+	if (fabric->scenario->qos.admission.linger != HD_TIME_NEVER)
+		return fabric->scenario->qos.admission.linger;
+	for (port_id port = 0; port < fabric->topo.n_ports; port++) {
+		struct hd_rate rate = fabric->subnet.rate_of_port[port];
 		hd_time frame = rate.num ? slots_frame_time(rate) : 0;
 
 		longest = frame > longest ? frame : longest;
@@ -161,47 +163,47 @@ static hd_time linger_of(const struct fabric *b)
 }
 
 /* In each subnet on the way the class must be one that reserves. */
-static enum hd_status check_sls(const struct fabric *b, const struct scn_traffic *t,
+static enum hd_status check_sls(const struct fabric *fabric, const struct scn_traffic *t,
 				const struct broker_way *way, struct diag *d)
 {
-	uint16_t promised = scenario_promised_sls(b->scenario);
+	uint16_t promised = scenario_promised_sls(fabric->scenario);
 
 	for (uint32_t i = 1; i < way->n; i++) {
 		const struct broker_segment *g = &way->segment[i];
 
 		if (!(promised >> g->sl & 1))
 			return scenario_refuse(
-				b->scenario, d, t,
+				fabric->scenario, d, t,
 				"traffic '%s' has SL %u in subnet %u, which no class of kind DBTS or DB has; set tclass, or qos.tclasses for that subnet",
-				t->name, g->sl, b->topo.ports[g->source].subnet);
+				t->name, g->sl, fabric->topo.ports[g->source].subnet);
 	}
 	return HD_OK;
 }
 
-static enum hd_status check_flow(const struct fabric *b, uint32_t flow, struct diag *d)
+static enum hd_status check_flow(const struct fabric *fabric, uint32_t flow, struct diag *d)
 {
-	const struct sim_flow *f = &b->flows[flow];
-	const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	const struct sim_flow *f = &fabric->flows[flow];
+	const struct scn_traffic *t = &fabric->scenario->traffic[f->row];
 	struct broker_request r = { .rate = { 0, 1 } };
 
 	if (f->to.n != 1)
 		return scenario_refuse(
-			b->scenario, d, &t->pattern,
+			fabric->scenario, d, &t->pattern,
 			"traffic '%s' is of a class that asks admission: each flow needs one destination (pairs, incast, a permutation, a group, connections or arrivals)",
 			t->name);
-	if (!find_ways(b, f, &r))
+	if (!find_ways(fabric, f, &r))
 		return scenario_refuse(
-			b->scenario, d, t,
+			fabric->scenario, d, t,
 			"traffic '%s' has no path through at most %d subnets to reserve", t->name,
 			BROKER_SEGMENTS);
-	return check_sls(b, t, &r.way, d);
+	return check_sls(fabric, t, &r.way, d);
 }
 
 /* Lines of a trace have SLs of their own, and reserve nothing. */
-static enum hd_status check_trace(const struct fabric *b, uint32_t flow, struct diag *d)
+static enum hd_status check_trace(const struct fabric *fabric, uint32_t flow, struct diag *d)
 {
-	const struct scenario *s = b->scenario;
-	const struct sim_flow *f = &b->flows[flow];
+	const struct scenario *s = fabric->scenario;
+	const struct sim_flow *f = &fabric->flows[flow];
 	const struct scn_traffic *t = &s->traffic[f->row];
 
 	for (size_t i = 0; i < f->n_trace; i++) {
@@ -224,13 +226,13 @@ static enum hd_status check_trace(const struct fabric *b, uint32_t flow, struct 
 	return HD_OK;
 }
 
-struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow)
+struct broker_request fabric_request_of(const struct fabric *fabric, uint32_t flow)
 {
-	const struct sim_flow *f = &b->flows[flow];
+	const struct sim_flow *f = &fabric->flows[flow];
 	uint32_t last = f->last_bytes ? f->last_bytes : f->bytes;
 	struct broker_request r = {
-		.rate = asked(b, f),
-		.deadline = b->scenario->traffic[f->row].deadline,
+		.rate = asked(fabric, f),
+		.deadline = fabric->scenario->traffic[f->row].deadline,
 		.greedy = f->kind == SIM_SATURATING || f->kind == SIM_BURST,
 		.largest = f->bytes + grh_of(f),
 		.smallest = (f->size_scv > 0 ? f->size_overhead + 1 : last) + grh_of(f),
@@ -240,26 +242,26 @@ struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow)
 	};
 
 	/* check_flow has refused what has no way. */
-	(void)find_ways(b, f, &r);
+	(void)find_ways(fabric, f, &r);
 	return r;
 }
 
 /* Each host sends to all others, and receives of them, at the rate. */
-enum hd_status fabric_job_request(struct fabric *b, uint32_t job, struct diag *d,
+enum hd_status fabric_job_request(struct fabric *fabric, uint32_t job, struct diag *d,
 				  struct broker_request *out)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 	const struct scn_job *j = &s->jobs[job];
 	uint32_t overhead = (uint32_t)s->fabric.overhead;
-	struct broker_hose *hose = fabric_keep(b, 1, sizeof(*hose));
+	struct broker_hose *hose = fabric_keep(fabric, 1, sizeof(*hose));
 	struct selection hosts;
 	struct diag inner = { .status = HD_OK };
 	struct rng rng;
 
 	rng_init(&rng, s->run.seed, fabric_stream(STREAM_HOSTS, j->name));
-	if (select_hosts(b->selector, j->on, &rng, &inner, &hosts) != HD_OK)
-		return fabric_refuse(b, d, &j->on, "jobs[].on", &inner);
-	port_id *ports = fabric_keep(b, hosts.n, sizeof(*ports));
+	if (select_hosts(fabric->selector, j->on, &rng, &inner, &hosts) != HD_OK)
+		return fabric_refuse(fabric, d, &j->on, "jobs[].on", &inner);
+	port_id *ports = fabric_keep(fabric, hosts.n, sizeof(*ports));
 
 	*hose = (struct broker_hose){ ports, hosts.n, (uint8_t)scenario_job_sl(s, j) };
 	for (uint32_t i = 0; i < hosts.n; i++)
@@ -267,7 +269,7 @@ enum hd_status fabric_job_request(struct fabric *b, uint32_t job, struct diag *d
 	/* A block for the acknowledgement of each packet. */
 	if (j->transport == SCN_JOB_RC)
 		overhead += BLOCK_BYTES;
-	*out = broker_request_of(ports[0], b->subnet.lid_of_port[ports[hosts.n > 1]], hose->sl,
+	*out = broker_request_of(ports[0], fabric->subnet.lid_of_port[ports[hosts.n > 1]], hose->sl,
 				 slots_charged_payload(j->reserve, (uint32_t)s->fabric.mtu,
 						       overhead, s->qos.admission.margin));
 	out->hose = hose;
@@ -282,79 +284,79 @@ enum hd_status fabric_job_request(struct fabric *b, uint32_t job, struct diag *d
 /* ---- all of them ------------------------------------------------------ */
 
 /* Flows that were refused, or that would only start after the run, go. */
-static void drop_refused(struct fabric *b, const bool *asks, uint32_t n_asked)
+static void drop_refused(struct fabric *fabric, const bool *asks, uint32_t n_asked)
 {
-	uint32_t *place = hd_alloc(b->n_flows, sizeof(*place));
+	uint32_t *place = hd_alloc(fabric->n_flows, sizeof(*place));
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < n_asked; i++)
 		place[i] = asks[i] ? SIM_NONE : 0;
-	for (uint32_t i = 0; i < b->n_requests; i++) {
-		if (b->requests[i].flow != SIM_NONE)
-			place[b->requests[i].flow] = 0;
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		if (fabric->requests[i].flow != SIM_NONE)
+			place[fabric->requests[i].flow] = 0;
 	}
-	for (uint32_t i = 0; i < b->n_flows; i++) {
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
 		if (place[i] == SIM_NONE)
 			continue;
-		b->flows[n] = b->flows[i];
-		b->flow_target[n] = b->flow_target[i];
+		fabric->flows[n] = fabric->flows[i];
+		fabric->flow_target[n] = fabric->flow_target[i];
 		place[i] = n++;
 	}
-	b->n_flows = n;
-	for (uint32_t i = 0; i < b->n_requests; i++) {
-		if (b->requests[i].flow != SIM_NONE)
-			b->requests[i].flow = place[b->requests[i].flow];
+	fabric->n_flows = n;
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		if (fabric->requests[i].flow != SIM_NONE)
+			fabric->requests[i].flow = place[fabric->requests[i].flow];
 	}
 	free(place);
 }
 
 /* Finds the flows that ask, or that come and go. */
-static enum hd_status find_connections(const struct fabric *b, bool *asks, struct diag *d)
+static enum hd_status find_connections(const struct fabric *fabric, bool *asks, struct diag *d)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 	enum hd_status status = HD_OK;
 
-	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++) {
-		const struct sim_flow *f = &b->flows[i];
+	for (uint32_t i = 0; i < fabric->n_flows && status == HD_OK; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
 		const struct scn_traffic *t = &s->traffic[f->row];
 
 		if (f->kind == SIM_TRACE && scenario_admits(s))
-			status = check_trace(b, i, d);
+			status = check_trace(fabric, i, d);
 		if (status == HD_OK && scenario_asks(s, t))
-			status = check_flow(b, i, d);
+			status = check_flow(fabric, i, d);
 		asks[i] = t->arrivals.gap || scenario_asks(s, t);
 	}
 	return status;
 }
 
-static enum hd_status open_broker(struct fabric *b, struct broker *broker, struct diag *d)
+static enum hd_status open_broker(struct fabric *fabric, struct broker *broker, struct diag *d)
 {
-	struct broker_params params = fabric_broker_params(b);
+	struct broker_params params = fabric_broker_params(fabric);
 	struct diag inner = { .status = HD_OK };
 
-	if (broker_init(broker, &b->subnet, &params, &inner) == HD_OK)
+	if (broker_init(broker, &fabric->subnet, &params, &inner) == HD_OK)
 		return HD_OK;
-	return fabric_refuse(b, d, b->scenario->qos.classes, "qos.classes", &inner);
+	return fabric_refuse(fabric, d, fabric->scenario->qos.classes, "qos.classes", &inner);
 }
 
-enum hd_status fabric_build_connections(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_connections(struct fabric *fabric, struct diag *d)
 {
-	bool admits = scenario_admits(b->scenario);
+	bool admits = scenario_admits(fabric->scenario);
 	struct broker broker = { 0 };
-	hd_time linger = linger_of(b);
-	uint32_t n = b->n_flows;
+	hd_time linger = linger_of(fabric);
+	uint32_t n = fabric->n_flows;
 	bool *asks = hd_alloc(n, sizeof(*asks));
-	enum hd_status status = find_connections(b, asks, d);
+	enum hd_status status = find_connections(fabric, asks, d);
 
 	if (status == HD_OK && admits)
-		status = open_broker(b, &broker, d);
+		status = open_broker(fabric, &broker, d);
 	if (status == HD_OK) {
 		if (admits)
-			fabric_build_losses(b, &broker, linger);
-		status = fabric_walk_connections(b, admits ? &broker : NULL, linger, asks, d);
+			fabric_build_losses(fabric, &broker, linger);
+		status = fabric_walk_connections(fabric, admits ? &broker : NULL, linger, asks, d);
 	}
 	if (status == HD_OK) {
-		drop_refused(b, asks, n);
+		drop_refused(fabric, asks, n);
 	}
 	free(asks);
 	broker_fini(&broker);

@@ -25,13 +25,13 @@ static struct fabric *build(const char *text, unsigned seed)
 {
 	const char *run = strstr(text, "run: {");
 	char whole[4096];
-	struct fabric *f;
+	struct fabric *fabric;
 
 	assert_non_null(run);
 	run += strlen("run: {");
 	snprintf(whole, sizeof(whole), "%.*sseed: %u, %s", (int)(run - text), text, seed, run);
-	must_build(whole, &f);
-	return f;
+	must_build(whole, &fabric);
+	return fabric;
 }
 
 /* Its own share, and nobody else's: blocking is that of loss_test. */
@@ -45,14 +45,15 @@ static void preferred_traffic_has_its_own_share(void **state)
 
 	(void)state;
 	for (unsigned run = 0; run < 8; run++) {
-		struct fabric *f = build(text, run + 1);
+		struct fabric *fabric = build(text, run + 1);
 		uint32_t let_in = 0;
 
-		for (uint32_t i = 0; i < f->n_requests; i++)
-			let_in += f->requests[i].row == 1 && f->requests[i].flow != SIM_NONE;
+		for (uint32_t i = 0; i < fabric->n_requests; i++)
+			let_in += fabric->requests[i].row == 1 &&
+				  fabric->requests[i].flow != SIM_NONE;
 		/* Who stays fills the link and no more. */
 		assert_int_equal(let_in, PLACES);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 
@@ -74,20 +75,20 @@ static void preferred_traffic_has_its_own_share(void **state)
 	"run: {measure: 10ms}\n"
 
 /* The table of each port when all changes are made. */
-static uint32_t *last_tables(const struct fabric *f)
+static uint32_t *last_tables(const struct fabric *fabric)
 {
-	uint32_t *last = calloc(f->setup.n_ports, sizeof(*last));
+	uint32_t *last = calloc(fabric->setup.n_ports, sizeof(*last));
 	hd_time before = 0;
 
 	assert_non_null(last);
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		if (f->setup.ports[i].peer != SIM_NONE)
-			last[i] = f->subnet.vlarb_of_port[f->setup.ports[i].origin];
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		if (fabric->setup.ports[i].peer != SIM_NONE)
+			last[i] = fabric->subnet.vlarb_of_port[fabric->setup.ports[i].origin];
 	}
-	for (uint32_t i = 0; i < f->setup.n_changes; i++) {
-		assert_true(f->setup.changes[i].time >= before);
-		before = f->setup.changes[i].time;
-		last[f->setup.changes[i].port] = f->setup.changes[i].table;
+	for (uint32_t i = 0; i < fabric->setup.n_changes; i++) {
+		assert_true(fabric->setup.changes[i].time >= before);
+		before = fabric->setup.changes[i].time;
+		last[fabric->setup.changes[i].port] = fabric->setup.changes[i].table;
 	}
 	return last;
 }
@@ -102,23 +103,23 @@ static void weights(const struct vlarb *t, uint32_t out[N_DATA_VLS])
 }
 
 /* Those who are there at the end, admitted anew, one after the other. */
-static void admit_survivors(struct fabric *f, struct broker *b)
+static void admit_survivors(struct fabric *fabric, struct broker *b)
 {
-	struct broker_params p = fabric_broker_params(f);
+	struct broker_params p = fabric_broker_params(fabric);
 	struct diag d = { .status = HD_OK };
 
-	assert_int_equal(broker_init(b, &f->subnet, &p, &d), HD_OK);
-	for (uint32_t i = 0; i < f->n_requests; i++) {
-		const struct fabric_request *q = &f->requests[i];
+	assert_int_equal(broker_init(b, &fabric->subnet, &p, &d), HD_OK);
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
 		struct broker_refusal why;
 		uint32_t id;
 
-		if (q->flow == SIM_NONE || q->until < f->rules.stop)
+		if (q->flow == SIM_NONE || q->until < fabric->rules.stop)
 			continue;
-		const struct sim_flow *w = &f->flows[q->flow];
-		uint32_t port = f->setup.nodes[w->source].first_port + 1;
+		const struct sim_flow *w = &fabric->flows[q->flow];
+		uint32_t port = fabric->setup.nodes[w->source].first_port + 1;
 		const struct broker_request again = broker_request_of(
-			f->setup.ports[port].origin, w->to.list[0].dlid, w->sl, q->rate);
+			fabric->setup.ports[port].origin, w->to.list[0].dlid, w->sl, q->rate);
 
 		assert_int_equal(broker_admit(b, &again, &id, &why), HD_OK);
 	}
@@ -138,27 +139,27 @@ static void tables_at_the_end_are_those_of_who_is_left(void **state)
 
 		snprintf(text, sizeof(text), MANY, engines[run % 4], run % 3 ? "spread" : "first",
 			 "never", "never");
-		struct fabric *f = build(text, run + 1);
-		uint32_t *last = last_tables(f);
+		struct fabric *fabric = build(text, run + 1);
+		uint32_t *last = last_tables(fabric);
 
-		admit_survivors(f, &b);
-		for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		admit_survivors(fabric, &b);
+		for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
 			uint32_t is[N_DATA_VLS], anew[N_DATA_VLS];
 			struct vlarb t = { 0 };
 
-			if (f->setup.ports[i].peer == SIM_NONE)
+			if (fabric->setup.ports[i].peer == SIM_NONE)
 				continue;
-			broker_tables(&b, f->setup.ports[i].origin, &t);
+			broker_tables(&b, fabric->setup.ports[i].origin, &t);
 			weights(&t, anew);
-			weights(&f->subnet.vlarb_tables[last[i]], is);
+			weights(&fabric->subnet.vlarb_tables[last[i]], is);
 			assert_memory_equal(is, anew, sizeof(is));
 		}
-		for (uint32_t i = 0; i < f->n_requests; i++)
-			blocked += f->requests[i].flow == SIM_NONE;
-		changes += f->setup.n_changes;
+		for (uint32_t i = 0; i < fabric->n_requests; i++)
+			blocked += fabric->requests[i].flow == SIM_NONE;
+		changes += fabric->setup.n_changes;
 		free(last);
 		broker_fini(&b);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 	print_message("%llu refused, %llu changes of tables\n", (unsigned long long)blocked,
 		      (unsigned long long)changes);
@@ -175,19 +176,19 @@ static void tables_are_as_before_when_all_have_left(void **state)
 
 		snprintf(text, sizeof(text), MANY, engines[run % 4], run % 3 ? "spread" : "first",
 			 "9ms", "9900us");
-		struct fabric *f = build(text, run + 1);
-		uint32_t *last = last_tables(f);
+		struct fabric *fabric = build(text, run + 1);
+		uint32_t *last = last_tables(fabric);
 
-		assert_true(f->setup.n_changes > 1000);
-		for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+		assert_true(fabric->setup.n_changes > 1000);
+		for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
 			uint32_t is[N_DATA_VLS], was[N_DATA_VLS];
-			port_id origin = f->setup.ports[i].origin;
+			port_id origin = fabric->setup.ports[i].origin;
 			uint32_t others = 0;
 
-			if (f->setup.ports[i].peer == SIM_NONE)
+			if (fabric->setup.ports[i].peer == SIM_NONE)
 				continue;
-			weights(&f->subnet.vlarb_tables[last[i]], is);
-			weights(vlarb_of(&f->subnet, origin), was);
+			weights(&fabric->subnet.vlarb_tables[last[i]], is);
+			weights(vlarb_of(&fabric->subnet, origin), was);
 			assert_memory_equal(is, was, sizeof(is));
 			for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 				others += vl == 8 ? 0 : was[vl];
@@ -196,10 +197,10 @@ static void tables_are_as_before_when_all_have_left(void **state)
 			if (others != 2)
 				continue;
 			empty++;
-			assert_int_equal(last[i], f->subnet.vlarb_of_port[origin]);
+			assert_int_equal(last[i], fabric->subnet.vlarb_of_port[origin]);
 		}
 		free(last);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 	assert_true(empty > 50);
 }
@@ -214,19 +215,19 @@ static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
 		"- {name: a, class: db, kind: cbr, rate: 400Mb/s, payload: 1KiB, arrivals: {gap: 10us, distribution: constant}, holding: {mean: 95us, distribution: constant}, start: 5us, stop: 1ms}\n"
 		"- {name: free, class: be, kind: cbr, rate: 1Mb/s, arrivals: 50us, holding: 10us}\n"
 		"run: {warmup: 0s, measure: 2ms}\n";
-	struct fabric *f = build(text, 1);
+	struct fabric *fabric = build(text, 1);
 	uint32_t n[3] = { 0 };
 
 	(void)state;
-	for (uint32_t i = 0; i < f->n_flows; i++)
-		n[f->flows[i].row]++;
+	for (uint32_t i = 0; i < fabric->n_flows; i++)
+		n[fabric->flows[i].row]++;
 	assert_int_equal(n[0], 2);
 	assert_true(n[2] > 20 && n[2] < 60);
-	for (uint32_t i = 0; i < f->n_requests; i++) {
-		const struct fabric_request *q = &f->requests[i];
-		const struct sim_flow *w = &f->flows[q->flow];
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
+		const struct sim_flow *w = &fabric->flows[q->flow];
 
-		assert_true(q->flow < f->n_flows); /* there is room for all */
+		assert_true(q->flow < fabric->n_flows); /* there is room for all */
 		assert_int_equal(w->row, q->row);
 		assert_int_equal(w->start, q->at);
 		if (q->row != 1)
@@ -239,7 +240,7 @@ static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
 		assert_int_equal(q->until, w->stop);
 	}
 	assert_int_equal(n[1], 99);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /* On the same seed: times do not depend on others, only answers do. */
@@ -318,10 +319,10 @@ static void what_makes_no_sense_is_refused(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
 		struct diag d = { .status = HD_OK };
-		struct fabric *f;
+		struct fabric *fabric;
 
 		assert_int_not_equal(fabric_load(refusals[i].text, strlen(refusals[i].text),
-						 "x.yaml", NULL, &d, &f),
+						 "x.yaml", NULL, &d, &fabric),
 				     HD_OK);
 		if (!strstr(d.message, refusals[i].message))
 			fail_msg("%u: '%s'", i, d.message);

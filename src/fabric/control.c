@@ -40,20 +40,21 @@ static void set_table(const struct scn_congestion *c, struct cc_config *out)
 }
 
 /* Bits per second of the link that an end node sends by. */
-static double fabric_link_bits(const struct fabric *b, uint32_t node)
+static double fabric_link_bits(const struct fabric *fabric, uint32_t node)
 {
-	const struct sim_setup *s = &b->setup;
+	const struct sim_setup *s = &fabric->setup;
 
 	return hd_rate_bps(s->ports[s->nodes[node].first_port + 1].rate);
 }
 
-void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin, double *rmax)
+void fabric_flow_rates(const struct fabric *fabric, uint32_t flow, double *rmin, double *rmax)
 {
-	const struct sim_flow *f = &b->flows[flow];
-	const struct scn_traffic *row = &b->scenario->traffic[f->row];
-	uint64_t steps = row->rate_steps ? row->rate_steps : b->scenario->congestion.rate_steps;
+	const struct sim_flow *f = &fabric->flows[flow];
+	const struct scn_traffic *row = &fabric->scenario->traffic[f->row];
+	uint64_t steps =
+		row->rate_steps ? row->rate_steps : fabric->scenario->congestion.rate_steps;
 
-	*rmax = fabric_link_bits(b, f->source) / (8.0 * f->bytes);
+	*rmax = fabric_link_bits(fabric, f->source) / (8.0 * f->bytes);
 	*rmin = *rmax / (double)steps;
 }
 
@@ -69,19 +70,19 @@ static struct cc_config response(const struct scn_congestion *c, double rmin, do
 	return out;
 }
 
-struct cc_config fabric_response_in_shares(const struct fabric *b)
+struct cc_config fabric_response_in_shares(const struct fabric *fabric)
 {
-	const struct scn_congestion *c = &b->scenario->congestion;
+	const struct scn_congestion *c = &fabric->scenario->congestion;
 
 	return response(c, 1 / (double)c->rate_steps, 1);
 }
 
-struct cc_config fabric_response(const struct fabric *b, uint32_t flow)
+struct cc_config fabric_response(const struct fabric *fabric, uint32_t flow)
 {
 	double rmin, rmax;
 
-	fabric_flow_rates(b, flow, &rmin, &rmax);
-	return response(&b->scenario->congestion, rmin, rmax);
+	fabric_flow_rates(fabric, flow, &rmin, &rmax);
+	return response(&fabric->scenario->congestion, rmin, rmax);
 }
 
 const struct cc_algorithm *fabric_algorithm(unsigned control)
@@ -89,11 +90,11 @@ const struct cc_algorithm *fabric_algorithm(unsigned control)
 	return cc_find(scn_algorithm_words[control]);
 }
 
-uint64_t fabric_reservation(const struct fabric *b, uint32_t flow)
+uint64_t fabric_reservation(const struct fabric *fabric, uint32_t flow)
 {
-	const struct scn_traffic *row = &b->scenario->traffic[b->flows[flow].row];
+	const struct scn_traffic *row = &fabric->scenario->traffic[fabric->flows[flow].row];
 
-	if (scenario_asks(b->scenario, row))
+	if (scenario_asks(fabric->scenario, row))
 		return 0; /* it had its answer before the run */
 	return row->reserve.num ? (uint64_t)llround(hd_rate_bps(row->reserve)) : 0;
 }
@@ -108,7 +109,7 @@ void fabric_shares(const struct scn_congestion *c, double *out)
 /* ---- throttles ------------------------------------------------------- */
 
 struct building {
-	struct fabric *b;
+	struct fabric *fabric;
 	struct diag *d;
 	const struct cc_algorithm *algorithm; /* of the run */
 	struct sim_control *control;
@@ -137,26 +138,26 @@ static const char *why_unacknowledged(const struct sim_flow *f)
 	return NULL;
 }
 
-const char *fabric_uncontrolled(const struct fabric *b, uint32_t flow)
+const char *fabric_uncontrolled(const struct fabric *fabric, uint32_t flow)
 {
-	const struct sim_flow *f = &b->flows[flow];
+	const struct sim_flow *f = &fabric->flows[flow];
 
 	if (f->posted)
 		return NULL; /* its queue pairs are paced */
 	const char *why = why_unacknowledged(f);
 
-	if (!why && !(scenario_controlled_sls(b->scenario) >> (f->sl & 15) & 1))
+	if (!why && !(scenario_controlled_sls(fabric->scenario) >> (f->sl & 15) & 1))
 		why = "its SL is not in congestion.cct.sls";
 	return why;
 }
 
-const char *fabric_control_warning(const struct fabric *b)
+const char *fabric_control_warning(const struct fabric *fabric)
 {
-	const struct cc_algorithm *a = fabric_algorithm(b->scenario->congestion.algorithm);
+	const struct cc_algorithm *a = fabric_algorithm(fabric->scenario->congestion.algorithm);
 
-	for (uint32_t i = 0; a && i < b->n_flows; i++) {
-		const struct cc_config c = fabric_response(b, i);
-		const char *warning = fabric_uncontrolled(b, i) ? NULL : cc_warning(a, &c);
+	for (uint32_t i = 0; a && i < fabric->n_flows; i++) {
+		const struct cc_config c = fabric_response(fabric, i);
+		const char *warning = fabric_uncontrolled(fabric, i) ? NULL : cc_warning(a, &c);
 
 		if (warning)
 			return warning;
@@ -166,7 +167,7 @@ const char *fabric_control_warning(const struct fabric *b)
 
 static enum hd_status check_throttle(const struct building *g, const struct sim_throttle *t)
 {
-	const struct scenario *s = g->b->scenario;
+	const struct scenario *s = g->fabric->scenario;
 	const struct scn_congestion *c = &s->congestion;
 	struct diag inner = { .status = HD_OK };
 
@@ -180,18 +181,19 @@ static enum hd_status check_throttle(const struct building *g, const struct sim_
 				       "'%s' has a rate per flow; only CCT has one per SL",
 				       t->algorithm->name);
 	if (cc_check(t->algorithm, &t->config, &inner) != HD_OK)
-		return fabric_refuse(g->b, g->d, &c->algorithm, "congestion.algorithm", &inner);
+		return fabric_refuse(g->fabric, g->d, &c->algorithm, "congestion.algorithm",
+				     &inner);
 	return HD_OK;
 }
 
 /* Whether control holds for an SL of an end node. A manager outside says it of
  * each, and how. */
-static bool is_throttled(const struct fabric *b, const struct fabric_programmer *by, uint32_t node,
-			 unsigned sl, struct cc_config *c)
+static bool is_throttled(const struct fabric *fabric, const struct fabric_programmer *by,
+			 uint32_t node, unsigned sl, struct cc_config *c)
 {
-	const struct sim_setup *u = &b->setup;
+	const struct sim_setup *u = &fabric->setup;
 
-	if (!(scenario_controlled_sls(b->scenario) >> sl & 1))
+	if (!(scenario_controlled_sls(fabric->scenario) >> sl & 1))
 		return false;
 	return !by ||
 	       by->throttle(by->context, u->ports[u->nodes[node].first_port + 1].origin, sl, c);
@@ -199,13 +201,13 @@ static bool is_throttled(const struct fabric *b, const struct fabric_programmer 
 
 static enum hd_status add_throttle(struct building *g, uint32_t flow)
 {
-	const struct sim_flow *f = &g->b->flows[flow];
-	const struct scn_traffic *row = &g->b->scenario->traffic[f->row];
+	const struct sim_flow *f = &g->fabric->flows[flow];
+	const struct scn_traffic *row = &g->fabric->scenario->traffic[f->row];
 	const struct cc_algorithm *own = fabric_algorithm(row->control);
 	uint32_t *shared = &g->shared[f->source][f->sl & 15];
 	uint32_t number = g->control->n_throttles;
 
-	if (g->b->scenario->congestion.per == SCN_PER_SL && *shared) {
+	if (g->fabric->scenario->congestion.per == SCN_PER_SL && *shared) {
 		g->throttle_of_flow[flow] = *shared - 1;
 		return HD_OK;
 	}
@@ -214,9 +216,9 @@ static enum hd_status add_throttle(struct building *g, uint32_t flow)
 	*t = (struct sim_throttle){
 		.node = f->source,
 		.algorithm = own ? own : g->algorithm,
-		.config = fabric_response(g->b, flow),
+		.config = fabric_response(g->fabric, flow),
 	};
-	if (!is_throttled(g->b, g->b->by, f->source, f->sl & 15, &t->config))
+	if (!is_throttled(g->fabric, g->fabric->by, f->source, f->sl & 15, &t->config))
 		return HD_OK;
 	t->sender = ++g->senders[f->source];
 	g->throttle_of_flow[flow] = number;
@@ -227,14 +229,14 @@ static enum hd_status add_throttle(struct building *g, uint32_t flow)
 
 static enum hd_status add_flow(struct building *g, uint32_t flow)
 {
-	const struct fabric *b = g->b;
-	const struct sim_flow *f = &b->flows[flow];
+	const struct fabric *fabric = g->fabric;
+	const struct sim_flow *f = &fabric->flows[flow];
 
 	g->throttle_of_flow[flow] = SIM_NONE;
-	g->reserve[flow] = fabric_reservation(b, flow);
+	g->reserve[flow] = fabric_reservation(fabric, flow);
 	if (g->reserve[flow] && (f->to.n != 1 || why_unacknowledged(f)))
 		return scenario_refuse(
-			b->scenario, g->d, &b->scenario->traffic[f->row].reserve,
+			fabric->scenario, g->d, &fabric->scenario->traffic[f->row].reserve,
 			"traffic[].reserve: flow %u has no single destination to ask the way to",
 			flow);
 	return g->algorithm && !why_unacknowledged(f) ? add_throttle(g, flow) : HD_OK;
@@ -242,46 +244,47 @@ static enum hd_status add_flow(struct building *g, uint32_t flow)
 
 static enum hd_status add_flows(struct building *g)
 {
-	struct fabric *b = g->b;
+	struct fabric *fabric = g->fabric;
 	enum hd_status status = HD_OK;
 
-	g->throttles = fabric_keep(b, b->n_flows, sizeof(*g->throttles));
-	g->throttle_of_flow = fabric_keep(b, b->n_flows, sizeof(*g->throttle_of_flow));
-	g->reserve = fabric_keep(b, b->n_flows, sizeof(*g->reserve));
-	g->senders = fabric_keep(b, b->setup.n_nodes, sizeof(*g->senders));
-	g->shared = fabric_keep(b, b->setup.n_nodes, sizeof(*g->shared));
-	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++)
+	g->throttles = fabric_keep(fabric, fabric->n_flows, sizeof(*g->throttles));
+	g->throttle_of_flow = fabric_keep(fabric, fabric->n_flows, sizeof(*g->throttle_of_flow));
+	g->reserve = fabric_keep(fabric, fabric->n_flows, sizeof(*g->reserve));
+	g->senders = fabric_keep(fabric, fabric->setup.n_nodes, sizeof(*g->senders));
+	g->shared = fabric_keep(fabric, fabric->setup.n_nodes, sizeof(*g->shared));
+	for (uint32_t i = 0; i < fabric->n_flows && status == HD_OK; i++)
 		status = add_flow(g, i);
 	return status;
 }
 
 /* ---- queue pairs ----------------------------------------------------- */
 
-struct cc_config **fabric_ask_responses(struct fabric *b, const struct fabric_programmer *by)
+struct cc_config **fabric_ask_responses(struct fabric *fabric, const struct fabric_programmer *by)
 {
-	const struct cc_config common = fabric_response_in_shares(b);
-	size_t n = (size_t)b->setup.n_nodes * N_SLS;
+	const struct cc_config common = fabric_response_in_shares(fabric);
+	size_t n = (size_t)fabric->setup.n_nodes * N_SLS;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
-	struct cc_config **all = fabric_keep(b, n, sizeof(*all));
+	struct cc_config **all = fabric_keep(fabric, n, sizeof(*all));
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = (uint32_t)(i / N_SLS);
 		struct cc_config mine = common;
 
-		if (b->setup.nodes[node].kind != SIM_END || (b->responses && !b->responses[i]) ||
-		    !is_throttled(b, by, node, i % N_SLS, &mine))
+		if (fabric->setup.nodes[node].kind != SIM_END ||
+		    (fabric->responses && !fabric->responses[i]) ||
+		    !is_throttled(fabric, by, node, i % N_SLS, &mine))
 			continue;
-		all[i] = fabric_keep(b, 1, sizeof(mine));
+		all[i] = fabric_keep(fabric, 1, sizeof(mine));
 		*all[i] = mine;
 	}
 	return all;
 }
 
-uint16_t fabric_paced_sls(const struct fabric *b)
+uint16_t fabric_paced_sls(const struct fabric *fabric)
 {
-	const struct lane_split *split = &b->subnet.split;
-	uint16_t controlled = scenario_controlled_sls(b->scenario);
-	uint16_t promised = scenario_promised_sls(b->scenario);
+	const struct lane_split *split = &fabric->subnet.split;
+	uint16_t controlled = scenario_controlled_sls(fabric->scenario);
+	uint16_t promised = scenario_promised_sls(fabric->scenario);
 	uint16_t some = 0, not = 0;
 
 	if (!split->n_classes || !split->sls)
@@ -296,31 +299,31 @@ uint16_t fabric_paced_sls(const struct fabric *b)
 	return some & (uint16_t) ~not ;
 }
 
-const struct cc_config *fabric_response_of(const struct fabric *b, uint32_t node, unsigned sl,
+const struct cc_config *fabric_response_of(const struct fabric *fabric, uint32_t node, unsigned sl,
 					   uint32_t changes, const struct cc_config *common)
 {
 	size_t i = (size_t)node * N_SLS + sl;
 
-	if (b->responses && changes)
-		return b->setup.settings[changes - 1].responses[i];
-	if (b->responses)
-		return b->responses[i];
-	return fabric_paced_sls(b) >> sl & 1 ? common : NULL;
+	if (fabric->responses && changes)
+		return fabric->setup.settings[changes - 1].responses[i];
+	if (fabric->responses)
+		return fabric->responses[i];
+	return fabric_paced_sls(fabric) >> sl & 1 ? common : NULL;
 }
 
-enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_control(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_congestion *c = &b->scenario->congestion;
-	struct building g = { .b = b, .d = d };
+	const struct scn_congestion *c = &fabric->scenario->congestion;
+	struct building g = { .fabric = fabric, .d = d };
 
 	if (c->algorithm == SCN_CONTROL_SAME)
 		return HD_OK;
-	if (b->setup.borrowing.on)
+	if (fabric->setup.borrowing.on)
 		return scenario_refuse(
-			b->scenario, d, &c->algorithm,
+			fabric->scenario, d, &c->algorithm,
 			"congestion.algorithm: lanes on loan (qos.thresholds) know no senders that hold packets back");
 	g.algorithm = fabric_algorithm(c->algorithm);
-	g.control = fabric_keep(b, 1, sizeof(*g.control));
+	g.control = fabric_keep(fabric, 1, sizeof(*g.control));
 	enum hd_status status = add_flows(&g);
 
 	if (status != HD_OK)
@@ -333,11 +336,11 @@ enum hd_status fabric_build_control(struct fabric *b, struct diag *d)
 	g.control->timeout = c->timeout;
 	g.control->throttles = g.throttles;
 	g.control->throttle_of_flow = g.throttle_of_flow;
-	g.control->n_flows = b->n_flows;
+	g.control->n_flows = fabric->n_flows;
 	g.control->reserve = g.reserve;
 	fabric_shares(c, g.control->sl_share);
-	if (g.algorithm && b->by)
-		b->responses = fabric_ask_responses(b, b->by);
-	b->setup.control = g.control;
+	if (g.algorithm && fabric->by)
+		fabric->responses = fabric_ask_responses(fabric, fabric->by);
+	fabric->setup.control = g.control;
 	return HD_OK;
 }

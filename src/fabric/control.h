@@ -11,37 +11,37 @@
 
 struct mark_config fabric_marking(const struct scn_congestion *c);
 /* How the source of a flow responds; rates and unit are the flow's own. */
-struct cc_config fabric_response(const struct fabric *b, uint32_t flow);
+struct cc_config fabric_response(const struct fabric *fabric, uint32_t flow);
 /* How queue pairs answer; rates are shares of their links. */
-struct cc_config fabric_response_in_shares(const struct fabric *b);
+struct cc_config fabric_response_in_shares(const struct fabric *fabric);
 /*
  * SLs of the packets of queue pairs that are slowed down. Where the routing
  * algorithm has SLs of its own these are blocks of SLs, one for each class, none
  * of which has an SL whose rate is promised.
  */
-uint16_t fabric_paced_sls(const struct fabric *b);
+uint16_t fabric_paced_sls(const struct fabric *fabric);
 /*
  * Those of an end node on an SL: as a manager has set it there, after so many
  * of its changes (C9), or like all others, which is `common`. NULL: nothing
  * holds them back, at any time.
  */
-const struct cc_config *fabric_response_of(const struct fabric *b, uint32_t node, unsigned sl,
+const struct cc_config *fabric_response_of(const struct fabric *fabric, uint32_t node, unsigned sl,
 					   uint32_t changes, const struct cc_config *common);
 /*
  * What a manager outside says of all of them, by node and SL: it is asked now,
  * and may be gone later. Of those alone that have one already, if any has.
  */
-struct cc_config **fabric_ask_responses(struct fabric *b, const struct fabric_programmer *by);
+struct cc_config **fabric_ask_responses(struct fabric *fabric, const struct fabric_programmer *by);
 /* A flow's lowest and highest rate, in packets per second. */
-void fabric_flow_rates(const struct fabric *b, uint32_t flow, double *rmin, double *rmax);
+void fabric_flow_rates(const struct fabric *fabric, uint32_t flow, double *rmin, double *rmax);
 /* NULL for none and "same". */
 const struct cc_algorithm *fabric_algorithm(unsigned control);
 /* Why no algorithm can hold a flow back, or NULL. */
-const char *fabric_uncontrolled(const struct fabric *b, uint32_t flow);
+const char *fabric_uncontrolled(const struct fabric *fabric, uint32_t flow);
 /* A limit of the run's algorithm with the rates of the flows, or NULL. */
-const char *fabric_control_warning(const struct fabric *b);
+const char *fabric_control_warning(const struct fabric *fabric);
 /* Bits per second that a flow asks admission for; 0: it asks nobody. */
-uint64_t fabric_reservation(const struct fabric *b, uint32_t flow);
+uint64_t fabric_reservation(const struct fabric *fabric, uint32_t flow);
 /* What each SL may be promised of a link, by SL; others are left alone. */
 void fabric_shares(const struct scn_congestion *c, double *out);
 

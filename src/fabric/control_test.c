@@ -4,14 +4,14 @@
 
 static void without_an_algorithm_there_is_no_control(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL "traffic: [{name: a, kind: saturating}]\n"
 			 "congestion: {marking: iba}\n",
-		   &b);
-	assert_null(b->setup.control);
-	fabric_free(b);
+		   &fabric);
+	assert_null(fabric->setup.control);
+	fabric_free(fabric);
 }
 
 /* Four hosts, two rows each: eight flows. */
@@ -30,7 +30,7 @@ static void every_flow_has_a_throttle_or_shares_one(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 		char text[400];
 
 		snprintf(
@@ -39,8 +39,8 @@ static void every_flow_has_a_throttle_or_shares_one(void **state)
 			"traffic:\n- {name: a, kind: saturating}\n"
 			"- {name: b, kind: saturating, control: cct, rate_steps: 16}\ncongestion: %s\n",
 			cases[i].congestion);
-		must_build(text, &b);
-		const struct sim_control *c = b->setup.control;
+		must_build(text, &fabric);
+		const struct sim_control *c = fabric->setup.control;
 
 		assert_non_null(c);
 		assert_int_equal(c->n_flows, 8);
@@ -49,9 +49,9 @@ static void every_flow_has_a_throttle_or_shares_one(void **state)
 			assert_int_equal(c->throttle_of_flow[f], SIM_NONE);
 		for (uint32_t f = 0; f < 8 && cases[i].first; f++) {
 			const struct sim_throttle *t = &c->throttles[c->throttle_of_flow[f]];
-			bool is_second = b->flows[f].row == 1;
+			bool is_second = fabric->flows[f].row == 1;
 
-			assert_int_equal(t->node, b->flows[f].source);
+			assert_int_equal(t->node, fabric->flows[f].source);
 			assert_in_range(t->sender, 1, 2);
 			assert_string_equal(t->algorithm->name,
 					    is_second ? cases[i].second : cases[i].first);
@@ -59,37 +59,38 @@ static void every_flow_has_a_throttle_or_shares_one(void **state)
 				assert_true(t->config.rmax ==
 					    t->config.rmin * (is_second ? 16 : 256));
 		}
-		fabric_free(b);
+		fabric_free(fabric);
 	}
 }
 
 static void groups_and_management_are_not_controlled(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL
 		   "traffic:\n- {name: a, kind: saturating}\n"
 		   "- {name: m, kind: cbr, rate: 1Mb/s, payload: 256, management: true}\n"
 		   "congestion: {algorithm: aimd, window: 7, timeout: never, ack: {delay: 3us}}\n",
-		   &b);
-	const struct sim_control *c = b->setup.control;
+		   &fabric);
+	const struct sim_control *c = fabric->setup.control;
 
 	assert_int_equal(c->n_throttles, 4);
 	assert_int_equal(c->window, 7);
 	assert_int_equal(c->timeout, 0);
 	assert_int_equal(c->ack_delay, 3 * HD_US);
-	for (uint32_t f = 0; f < b->n_flows; f++)
-		assert_int_equal(c->throttle_of_flow[f] == SIM_NONE, b->flows[f].management);
-	fabric_free(b);
+	for (uint32_t f = 0; f < fabric->n_flows; f++)
+		assert_int_equal(c->throttle_of_flow[f] == SIM_NONE, fabric->flows[f].management);
+	fabric_free(fabric);
 }
 
 static void must_refuse(const char *text, const char *says)
 {
 	struct diag d = { .status = HD_OK };
-	struct fabric *b;
+	struct fabric *fabric;
 
-	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b), HD_ERR_INPUT);
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric),
+			 HD_ERR_INPUT);
 	assert_non_null(strstr(d.message, says));
 	assert_true(d.line > 3);
 }

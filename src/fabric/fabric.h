@@ -11,9 +11,9 @@
  * builds a fabric: all who look at one see the same LIDs, routes, lanes and
  * delays.
  *
- *	struct fabric *f;
- *	if (fabric_read("x.yaml", NULL, &d, &f) == HD_OK) {
- *		status = run_open(f, &options, &d, &run);
+ *	struct fabric *fabric;
+ *	if (fabric_read("x.yaml", NULL, &d, &fabric) == HD_OK) {
+ *		status = run_open(fabric, &options, &d, &run);
  *
  * A fabric owns everything that it points to, but names of files and overrides
  * are borrowed. Nothing of it changes, except that those who play the subnet
@@ -178,7 +178,7 @@ HD_MUST_CHECK enum hd_status fabric_read_programmed(const char *name,
 						    const struct overrides *overrides,
 						    const struct fabric_programmer *by,
 						    struct diag *d, struct fabric **out);
-void fabric_free(struct fabric *f);
+void fabric_free(struct fabric *fabric);
 
 /* What is programmed at a time: tables of the same nodes, links down. */
 struct fabric_tables {
@@ -196,7 +196,8 @@ struct fabric_tables {
  * Not before other changes; both stay as they are while it is there. Refused
  * if LIDs are other ones.
  */
-HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *f, const struct fabric_tables *was,
+HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *fabric,
+					      const struct fabric_tables *was,
 					      const struct fabric_tables *is, hd_time at,
 					      struct diag *d);
 
@@ -209,21 +210,21 @@ struct fabric_trees {
 };
 
 /* T11r, S1: each sweep of the manager rebuilds them, after all else that it writes. */
-HD_MUST_CHECK enum hd_status fabric_follow_trees(struct fabric *b, const struct fabric_trees *trees,
-						 struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_follow_trees(struct fabric *fabric,
+						 const struct fabric_trees *trees, struct diag *d);
 
-HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *b, struct diag *d,
+HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *fabric, struct diag *d,
 						  struct route_options *out);
 
 /* How `from` addresses `to`: false if there is no way. */
-bool fabric_address(const struct fabric *b, port_id from, port_id to, struct sim_address *out);
+bool fabric_address(const struct fabric *fabric, port_id from, port_id to, struct sim_address *out);
 
 /*
  * The P_Key that `from` sends with to `to` (TOPO_NONE: to a group, or to
  * several): its own of a partition of the scenario. NULL: of the default one
  * or, with a file of partitions, of the one that OpenSM chooses for the two.
  */
-uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from, port_id to);
+uint16_t fabric_key(const struct fabric *fabric, const char *partition, port_id from, port_id to);
 
 /* What the scenario says of the cable at a port: the same at both ends. */
 struct fabric_cable {
@@ -231,20 +232,21 @@ struct fabric_cable {
 	hd_time propagation;
 };
 /* Per port of the topology, also of a bare fabric; the caller frees *out. */
-HD_MUST_CHECK enum hd_status fabric_cables(const struct fabric *f, struct diag *d,
+HD_MUST_CHECK enum hd_status fabric_cables(const struct fabric *fabric, struct diag *d,
 					   struct fabric_cable **out);
 /* The room of each port for VL15, also of a bare fabric. */
-uint32_t fabric_vl15_blocks(const struct fabric *f);
+uint32_t fabric_vl15_blocks(const struct fabric *fabric);
 
 /* "h3", "leaf1:4" for a sim port, "h3:2" for hosts with several ports. */
-void fabric_port_name(const struct fabric *b, uint32_t port, struct strbuf *out);
+void fabric_port_name(const struct fabric *fabric, uint32_t port, struct strbuf *out);
 
 /*
  * Per sim port whether the list of --port names it; NULL if the list is empty,
  * which means all. The caller frees *out.
  */
-HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *f, const struct option_list *list,
-					  struct diag *d, bool **out);
+HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *fabric,
+					  const struct option_list *list, struct diag *d,
+					  bool **out);
 
 /*
  * Random streams, one per purpose and name of a traffic row, job, group or

@@ -13,12 +13,12 @@
 /* ---- fabric.c */
 
 /* Zeroed memory that the build frees. */
-void *fabric_keep(struct fabric *b, size_t n, size_t size);
+void *fabric_keep(struct fabric *fabric, size_t n, size_t size);
 /*
  * Refuses with `inner`'s words at a field of the scenario: "traffic[].source:
  * no host 'x'".
  */
-enum hd_status fabric_refuse(const struct fabric *b, struct diag *d, const void *field,
+enum hd_status fabric_refuse(const struct fabric *fabric, struct diag *d, const void *field,
 			     const char *path, const struct diag *inner);
 
 /* ---- adaptive.c: for routing, the SLs for which switches choose */
@@ -29,61 +29,64 @@ HD_MUST_CHECK enum hd_status fabric_adaptive_sls(const struct scenario *s, struc
 
 /* ---- lanes.c: SL2VL and VLArb tables, lanes per port, partitions */
 
-HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *fabric, struct diag *d);
 /* Blocks of lanes for classes, where the engine needs lanes for itself. */
-HD_MUST_CHECK enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_split_lanes(struct fabric *fabric, struct diag *d);
 /* The SLs on which rows, traces and jobs send what is not reserved. */
-uint16_t fabric_unreserved_sls(const struct fabric *b);
-HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *b, struct diag *d);
+uint16_t fabric_unreserved_sls(const struct fabric *fabric);
+HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *fabric, struct diag *d);
 
 /* ---- setup.c: nodes and ports of the setup, faults */
 
-HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *b, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *fabric, struct diag *d);
 /* By time; what comes first stays first. */
-void fabric_add_fault(struct fabric *b, struct sim_fault fault);
+void fabric_add_fault(struct fabric *fabric, struct sim_fault fault);
 
 /* ---- adaptive.c: how switches choose */
 
-HD_MUST_CHECK enum hd_status fabric_build_adaptive(struct fabric *b, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_adaptive(struct fabric *fabric, struct diag *d);
 
 /* ---- changes.c: tables that change during the run */
 
-HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *b, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *fabric, struct diag *d);
 /* One more change, not before the last one, if it changes anything. */
-void fabric_change_table(struct fabric *b, hd_time time, uint32_t port, const struct vlarb *to);
-void fabric_free_changes(struct fabric *b);
+void fabric_change_table(struct fabric *fabric, hd_time time, uint32_t port,
+			 const struct vlarb *to);
+void fabric_free_changes(struct fabric *fabric);
 void fabric_copy_entries(const struct scn_vlarb *from, struct vlarb_entry *entries, uint8_t *n);
 
 /* ---- patterns.c, trace.c, groups.c: the flows of every row */
 
-HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *b, struct diag *d);
-HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *b, uint32_t row, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *fabric, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *fabric, uint32_t row,
+						struct diag *d);
 /* Multicast flows of a row, and the trees they need. */
-HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *b, uint32_t row,
+HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *fabric, uint32_t row,
 						const struct selection *sources, struct diag *d);
 /* Whether trees and routes, each on the lanes of its SLs, may lock up; once all
  * else is built. */
-void fabric_check_groups(struct fabric *b);
+void fabric_check_groups(struct fabric *fabric);
 
 /* ---- flows.c: one flow */
 
 /* A flow of the row from that host, with all but destinations and times. */
-struct sim_flow *fabric_add_flow(struct fabric *b, uint32_t row, port_id source, port_id target);
+struct sim_flow *fabric_add_flow(struct fabric *fabric, uint32_t row, port_id source,
+				 port_id target);
 /* One more flow like that one. */
-void fabric_copy_flow(struct fabric *b, uint32_t flow);
-void fabric_drop_flows(struct fabric *b, uint32_t first, uint32_t n);
+void fabric_copy_flow(struct fabric *fabric, uint32_t flow);
+void fabric_drop_flows(struct fabric *fabric, uint32_t first, uint32_t n);
 /* TClass of a packet of the row with that SL. */
 uint8_t fabric_tclass(const struct scn_traffic *t, unsigned sl);
 
 /* ---- labels.c: SLs and P_Keys by OpenSM's files */
 
 /* P_Keys of all ports. */
-void fabric_program_partitions(struct fabric *b);
+void fabric_program_partitions(struct fabric *fabric);
 /* SL and P_Keys of the flows from `first` on, which are those of a row; */
-HD_MUST_CHECK enum hd_status fabric_label_row(struct fabric *b, uint32_t row, uint32_t first,
+HD_MUST_CHECK enum hd_status fabric_label_row(struct fabric *fabric, uint32_t row, uint32_t first,
 					      struct diag *d);
 /* and the SL of a row that sends to a group, before its flows. */
-void fabric_label_group(struct fabric *b, uint32_t row);
+void fabric_label_group(struct fabric *fabric, uint32_t row);
 
 /* ---- connections.c: flows that ask before they start */
 
@@ -91,13 +94,13 @@ void fabric_label_group(struct fabric *b, uint32_t row);
  * Lets in who may come, and fills the tables; who is refused is no flow any
  * longer.
  */
-HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *b, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *fabric, struct diag *d);
 /* What a flow asks for. */
 struct broker;
 struct broker_request;
-struct broker_request fabric_request_of(const struct fabric *b, uint32_t flow);
+struct broker_request fabric_request_of(const struct fabric *fabric, uint32_t flow);
 /* What a job with `reserve` asks for. */
-HD_MUST_CHECK enum hd_status fabric_job_request(struct fabric *b, uint32_t job, struct diag *d,
+HD_MUST_CHECK enum hd_status fabric_job_request(struct fabric *fabric, uint32_t job, struct diag *d,
 						struct broker_request *out);
 
 /* When the connections of a row come and go. */
@@ -107,7 +110,7 @@ struct arrival_clock {
 	hd_time end;       /* of the row, or of the run */
 	hd_time at, until; /* HD_TIME_NEVER: it stays */
 };
-struct arrival_clock fabric_arrivals(const struct fabric *b, uint32_t row);
+struct arrival_clock fabric_arrivals(const struct fabric *fabric, uint32_t row);
 /* The next one; false if none comes any more. */
 bool fabric_next_arrival(struct arrival_clock *c);
 
@@ -119,22 +122,22 @@ bool fabric_next_arrival(struct arrival_clock *c);
  * that are restored send by further flows, appended. `broker` is NULL if no
  * class asks.
  */
-HD_MUST_CHECK enum hd_status fabric_walk_connections(struct fabric *b, struct broker *broker,
+HD_MUST_CHECK enum hd_status fabric_walk_connections(struct fabric *fabric, struct broker *broker,
 						     hd_time linger, const bool *asks,
 						     struct diag *d);
 
 /* ---- loss.c: how many of each row are refused, where a closed form says so */
 
 /* Before anybody has been let in. */
-void fabric_build_losses(struct fabric *b, const struct broker *broker, hd_time linger);
+void fabric_build_losses(struct fabric *fabric, const struct broker *broker, hd_time linger);
 
 /* ---- control.c: congestion control, if the scenario has an algorithm */
 
-HD_MUST_CHECK enum hd_status fabric_build_control(struct fabric *b, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_control(struct fabric *fabric, struct diag *d);
 
 /* ---- manager.c: what a subnet manager does about the faults */
 
-HD_MUST_CHECK enum hd_status fabric_build_manager(struct fabric *b, struct diag *d);
-void fabric_free_manager(struct fabric *b);
+HD_MUST_CHECK enum hd_status fabric_build_manager(struct fabric *fabric, struct diag *d);
+void fabric_free_manager(struct fabric *fabric);
 
 #endif

@@ -5,12 +5,12 @@
 #include "subnet/routing/adaptive.h"
 
 /* Nodes have their ports one after the other; ends have one, plugged in. */
-static uint32_t check_nodes(const struct fabric *b)
+static uint32_t check_nodes(const struct fabric *fabric)
 {
 	uint32_t ends = 0, n = 0;
 
-	for (uint32_t v = 0; v < b->setup.n_nodes; v++) {
-		const struct sim_node *node = &b->setup.nodes[v];
+	for (uint32_t v = 0; v < fabric->setup.n_nodes; v++) {
+		const struct sim_node *node = &fabric->setup.nodes[v];
 
 		assert_int_equal(node->first_port, n);
 		n += node->n_ports + 1;
@@ -18,16 +18,16 @@ static uint32_t check_nodes(const struct fabric *b)
 			continue;
 		ends++;
 		assert_int_equal(node->n_ports, 1);
-		assert_int_not_equal(b->setup.ports[node->first_port + 1].peer, SIM_NONE);
+		assert_int_not_equal(fabric->setup.ports[node->first_port + 1].peer, SIM_NONE);
 	}
-	assert_int_equal(n, b->setup.n_ports);
+	assert_int_equal(n, fabric->setup.n_ports);
 	return ends;
 }
 
-static void check_port(const struct fabric *b, uint32_t p)
+static void check_port(const struct fabric *fabric, uint32_t p)
 {
-	const struct sim_port *port = &b->setup.ports[p];
-	const struct sim_port *peer = &b->setup.ports[port->peer];
+	const struct sim_port *port = &fabric->setup.ports[p];
+	const struct sim_port *peer = &fabric->setup.ports[port->peer];
 
 	assert_int_equal(peer->peer, p);
 	assert_int_equal(hd_rate_compare(port->rate, peer->rate), 0);
@@ -47,21 +47,21 @@ static void every_cable_has_two_ends(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 
-		must_build(texts[i], &b);
-		assert_int_equal(check_nodes(b), selector_hosts(b->selector)->n);
-		for (uint32_t p = 0; p < b->setup.n_ports; p++) {
-			if (b->setup.ports[p].peer != SIM_NONE)
-				check_port(b, p);
+		must_build(texts[i], &fabric);
+		assert_int_equal(check_nodes(fabric), selector_hosts(fabric->selector)->n);
+		for (uint32_t p = 0; p < fabric->setup.n_ports; p++) {
+			if (fabric->setup.ports[p].peer != SIM_NONE)
+				check_port(fabric, p);
 		}
-		fabric_free(b);
+		fabric_free(fabric);
 	}
 }
 
 static void links_run_at_what_the_scenario_says(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 	struct hd_rate sdr = hd_rate_of_link(1, SPEED_SDR);
 
 	(void)state;
@@ -70,22 +70,22 @@ static void links_run_at_what_the_scenario_says(void **state)
 		   "  links:\n"
 		   "  - {ports: h1, rate: 1x SDR, propagation: 1us, ber: 1e-9}\n"
 		   "  switch: {input_buffer: 8KiB, routing: 1ns}\n" ANY,
-		   &b);
-	const struct selection *hosts = selector_hosts(b->selector);
-	const struct sim_port *h0 = &b->setup.ports[b->port_of_origin[hosts->ports[0]]];
-	const struct sim_port *h1 = &b->setup.ports[b->port_of_origin[hosts->ports[1]]];
+		   &fabric);
+	const struct selection *hosts = selector_hosts(fabric->selector);
+	const struct sim_port *h0 = &fabric->setup.ports[fabric->port_of_origin[hosts->ports[0]]];
+	const struct sim_port *h1 = &fabric->setup.ports[fabric->port_of_origin[hosts->ports[1]]];
 
 	assert_true(h0->rate.num == UINT64_C(100000000000));
 	assert_int_equal(hd_rate_compare(h1->rate, sdr), 0);
-	assert_int_equal(hd_rate_compare(b->setup.ports[h1->peer].rate, sdr), 0);
+	assert_int_equal(hd_rate_compare(fabric->setup.ports[h1->peer].rate, sdr), 0);
 	assert_true(h1->propagation == HD_US);
 	assert_true(h1->ber == 1e-9);
-	assert_true(b->setup.ports[h1->peer].ber == 0); /* one way only */
+	assert_true(fabric->setup.ports[h1->peer].ber == 0); /* one way only */
 	assert_true(h0->ber == 0 && h0->propagation == 5 * HD_NS);
-	assert_int_equal(b->setup.ports[h1->peer].in_blocks, 128);
+	assert_int_equal(fabric->setup.ports[h1->peer].in_blocks, 128);
 	assert_int_equal(h1->in_blocks, 4 * (4096 / 64 + 2)); /* T1 */
-	assert_true(b->setup.sw.routing == HD_NS);
-	fabric_free(b);
+	assert_true(fabric->setup.sw.routing == HD_NS);
+	fabric_free(fabric);
 }
 
 /* What a bare fabric says of its cables is what a simulation has. */
@@ -145,7 +145,7 @@ static void packets_to_groups_have_a_grh(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct strbuf text = STRBUF_INIT;
-		struct fabric *b;
+		struct fabric *fabric;
 
 		strbuf_printf(
 			&text,
@@ -154,14 +154,14 @@ static void packets_to_groups_have_a_grh(void **state)
 			"- {name: a, kind: messages, payload: 5096, source: 0, destination: 1}\n"
 			"- {name: b, kind: messages, payload: 5096, pattern: group, group: g, source: 3}\n",
 			cases[i].packet);
-		must_build(text.text, &b);
-		assert_int_equal(b->n_flows, 2);
-		assert_int_equal(b->flows[0].bytes, cases[i].single);
-		assert_int_equal(b->flows[1].bytes, cases[i].group);
-		assert_int_equal(b->flows[1].last_bytes, cases[i].last);
+		must_build(text.text, &fabric);
+		assert_int_equal(fabric->n_flows, 2);
+		assert_int_equal(fabric->flows[0].bytes, cases[i].single);
+		assert_int_equal(fabric->flows[1].bytes, cases[i].group);
+		assert_int_equal(fabric->flows[1].last_bytes, cases[i].last);
 		/* Two members, neither of them the sender. */
-		assert_int_equal(b->flows[1].copies, 2);
-		fabric_free(b);
+		assert_int_equal(fabric->flows[1].copies, 2);
+		fabric_free(fabric);
 		strbuf_fini(&text);
 	}
 }
@@ -180,17 +180,17 @@ static void readers_follow_the_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 
-		must_build(cases[i].text, &b);
-		assert_int_equal(b->setup.sw.readers, cases[i].readers);
-		fabric_free(b);
+		must_build(cases[i].text, &fabric);
+		assert_int_equal(fabric->setup.sw.readers, cases[i].readers);
+		fabric_free(fabric);
 	}
 }
 
 static void classes_become_tables(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
@@ -200,14 +200,14 @@ static void classes_become_tables(void **state)
 			 "  - {name: w, sl: 1, weight: 20}\n"
 			 "  high_limit: 7\n"
 			 "traffic: [{name: a, kind: saturating, class: v}]\n",
-		   &b);
-	port_id host = selector_hosts(b->selector)->ports[0];
-	const struct vlarb *t = vlarb_of(&b->subnet, host);
+		   &fabric);
+	port_id host = selector_hosts(fabric->selector)->ports[0];
+	const struct vlarb *t = vlarb_of(&fabric->subnet, host);
 
-	assert_int_equal(b->flows[0].sl, 5);
-	assert_int_equal(sl2vl_of(&b->subnet, host)->vl[5], 3);
-	assert_int_equal(sl2vl_of(&b->subnet, host)->vl[1], 1);
-	assert_int_equal(sl2vl_at(&b->subnet, 0, 1, 2)->vl[5], 3);
+	assert_int_equal(fabric->flows[0].sl, 5);
+	assert_int_equal(sl2vl_of(&fabric->subnet, host)->vl[5], 3);
+	assert_int_equal(sl2vl_of(&fabric->subnet, host)->vl[1], 1);
+	assert_int_equal(sl2vl_at(&fabric->subnet, 0, 1, 2)->vl[5], 3);
 	assert_int_equal(t->high_limit, 7);
 	assert_int_equal(t->n_high, 2); /* 300 = 255 + 45 */
 	assert_int_equal(t->high[0].vl, 3);
@@ -219,14 +219,14 @@ static void classes_become_tables(void **state)
 	assert_int_equal(t->low[1].vl, 0);
 	assert_int_equal(t->low[1].weight, 65);
 	assert_int_equal(t->low[2].vl, 2);
-	fabric_free(b);
+	fabric_free(fabric);
 }
 
 /* Paper 002, Figure 8 (e): a VL for each direction of a mesh; and a map for
  * what comes from hosts only. */
 static void ports_have_maps_by_input_and_output(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
@@ -240,69 +240,70 @@ static void ports_have_maps_by_input_and_output(void **state)
 		"  - {ports: 's*:4', sl2vl: 3}\n"
 		"  - {ports: 's-1-1', from: 's-1-1:2, hosts', sl2vl: '3,2,1,0,3,2,1,0,3,2,1,0,3,2,1,0'}\n"
 		"  - {ports: h0, sl2vl: 2}\n" ANY,
-		&b);
-	for (port_id p = 0; p < b->topo.n_ports; p++) {
-		const struct topo_port *port = &b->topo.ports[p];
-		switch_id sw = b->subnet.switch_of_node[port->node];
+		&fabric);
+	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
+		const struct topo_port *port = &fabric->topo.ports[p];
+		switch_id sw = fabric->subnet.switch_of_node[port->node];
 		unsigned out = port->number;
 
 		if (sw == TOPO_NONE || port->peer == TOPO_NONE || out > 4)
 			continue;
 		for (unsigned i = 0; i < 6 * N_SLS; i++) {
 			unsigned in = i / N_SLS, sl = i % N_SLS;
-			bool other = strcmp(b->topo.nodes[port->node].name, "s-1-1") == 0 &&
+			bool other = strcmp(fabric->topo.nodes[port->node].name, "s-1-1") == 0 &&
 				     (in == 2 || in == 5);
 
-			assert_int_equal(sl2vl_at(&b->subnet, sw, in, out)->vl[sl],
+			assert_int_equal(sl2vl_at(&fabric->subnet, sw, in, out)->vl[sl],
 					 other ? 3 - sl % 4 : out - 1);
 		}
 	}
-	const struct selection *hosts = selector_hosts(b->selector);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 
-	assert_int_equal(sl2vl_of(&b->subnet, hosts->ports[0])->vl[9], 2);
-	assert_int_equal(sl2vl_of(&b->subnet, hosts->ports[1])->vl[9], 1);
-	fabric_free(b);
+	assert_int_equal(sl2vl_of(&fabric->subnet, hosts->ports[0])->vl[9], 2);
+	assert_int_equal(sl2vl_of(&fabric->subnet, hosts->ports[1])->vl[9], 1);
+	fabric_free(fabric);
 }
 
 /* What asks admission keeps to its path, whichever kind it is of. */
 static void classes_that_ask_are_not_routed_adaptively(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
 		"fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, routing: {engine: updn, adaptive: {choice: load}}}\n"
 		"qos: {lanes: 15, classes: [{name: t, sl: 1, kind: DBTS}, {name: d, sl: 4, kind: DB}, {name: p, sl: 6, kind: PBE}, {name: w, sl: 5, kind: BE}, {name: c, sl: 9, kind: CH}]}\n"
 		"traffic: [{name: a, class: w, kind: saturating}]\n",
-		&b);
-	assert_int_equal(b->subnet.adaptive->sls, 0xffff & ~(1 << 1 | 1 << 4 | 1 << 6));
-	fabric_free(b);
+		&fabric);
+	assert_int_equal(fabric->subnet.adaptive->sls, 0xffff & ~(1 << 1 | 1 << 4 | 1 << 6));
+	fabric_free(fabric);
 	/* Packets have the SLs of their class's block. */
 	must_build(
 		"fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: {engine: torus, adaptive: {choice: turns}}}\n"
 		"qos: {lanes: 15, classes: [{name: d, sl: 9, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
 		"traffic: [{name: a, class: w, kind: saturating}]\n",
-		&b);
-	unsigned sls = b->subnet.split.sls;
+		&fabric);
+	unsigned sls = fabric->subnet.split.sls;
 
-	assert_int_equal(b->subnet.split.class_of_sl[9], 0);
+	assert_int_equal(fabric->subnet.split.class_of_sl[9], 0);
 	assert_true(sls > 1);
-	assert_int_equal(b->subnet.adaptive->sls & ((1u << 2 * sls) - 1), ((1u << sls) - 1) << sls);
-	fabric_free(b);
+	assert_int_equal(fabric->subnet.adaptive->sls & ((1u << 2 * sls) - 1), ((1u << sls) - 1)
+										       << sls);
+	fabric_free(fabric);
 }
 
 /* torus needs two VLs for itself: four VLs are two blocks for three kinds. */
 static void kinds_share_the_blocks_of_an_algorithm(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
 		"fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\n"
 		"qos: {lanes: 4, classes: [{name: u, sl: 1, kind: BE}, {name: v, sl: 2, kind: DB}, {name: w, sl: 3, kind: DBTS}]}\n"
 		"traffic: [{name: a, class: u, kind: saturating}]\n",
-		&b);
-	const struct lane_split *split = &b->subnet.split;
+		&fabric);
+	const struct lane_split *split = &fabric->subnet.split;
 
 	assert_int_equal(split->n_classes, 2);
 	assert_int_equal(split->vls, 2);
@@ -310,12 +311,12 @@ static void kinds_share_the_blocks_of_an_algorithm(void **state)
 	assert_int_equal(split->class_of_sl[2], 0);
 	assert_int_equal(split->class_of_sl[1], 1);
 	assert_int_equal(split->class_of_sl[0], 1);
-	fabric_free(b);
+	fabric_free(fabric);
 }
 
 static void narrow_links_fold_lanes(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
@@ -323,26 +324,26 @@ static void narrow_links_fold_lanes(void **state)
 			 "  high: none\n"
 			 "  low: [0:1, 5:2]\n"
 			 "  ports: [{ports: h2, lanes: 2, low: [1:9]}]\n" ANY,
-		   &b);
-	const struct selection *hosts = selector_hosts(b->selector);
+		   &fabric);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 	port_id h2 = hosts->ports[2];
-	port_id at_switch = b->topo.ports[h2].peer;
-	unsigned out = b->topo.ports[at_switch].number;
+	port_id at_switch = fabric->topo.ports[h2].peer;
+	unsigned out = fabric->topo.ports[at_switch].number;
 
-	assert_int_equal(b->setup.ports[b->port_of_origin[h2]].vls, 2);
-	assert_int_equal(b->setup.ports[b->port_of_origin[at_switch]].vls, 2);
-	assert_int_equal(sl2vl_at(&b->subnet, 0, 1, out)->vl[5], 1);
-	assert_int_equal(sl2vl_of(&b->subnet, hosts->ports[0])->vl[5], 5);
-	assert_int_equal(vlarb_of(&b->subnet, h2)->n_low, 1);
-	assert_int_equal(vlarb_of(&b->subnet, h2)->low[0].weight, 9);
-	assert_int_equal(vlarb_of(&b->subnet, hosts->ports[0])->n_low, 2);
-	assert_int_equal(vlarb_of(&b->subnet, hosts->ports[0])->n_high, 0);
-	fabric_free(b);
+	assert_int_equal(fabric->setup.ports[fabric->port_of_origin[h2]].vls, 2);
+	assert_int_equal(fabric->setup.ports[fabric->port_of_origin[at_switch]].vls, 2);
+	assert_int_equal(sl2vl_at(&fabric->subnet, 0, 1, out)->vl[5], 1);
+	assert_int_equal(sl2vl_of(&fabric->subnet, hosts->ports[0])->vl[5], 5);
+	assert_int_equal(vlarb_of(&fabric->subnet, h2)->n_low, 1);
+	assert_int_equal(vlarb_of(&fabric->subnet, h2)->low[0].weight, 9);
+	assert_int_equal(vlarb_of(&fabric->subnet, hosts->ports[0])->n_low, 2);
+	assert_int_equal(vlarb_of(&fabric->subnet, hosts->ports[0])->n_high, 0);
+	fabric_free(fabric);
 }
 
 static void partitions_are_enforced_where_hosts_are(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
@@ -351,24 +352,24 @@ static void partitions_are_enforced_where_hosts_are(void **state)
 			 "  enforce: true\n"
 			 "traffic:\n"
 			 "- {name: a, kind: saturating, partition: p}\n",
-		   &b);
-	const struct selection *hosts = selector_hosts(b->selector);
-	port_id at_switch = b->topo.ports[hosts->ports[1]].peer;
-	const struct pkey_table *table = &b->subnet.pkeys[at_switch];
+		   &fabric);
+	const struct selection *hosts = selector_hosts(fabric->selector);
+	port_id at_switch = fabric->topo.ports[hosts->ports[1]].peer;
+	const struct pkey_table *table = &fabric->subnet.pkeys[at_switch];
 
-	assert_int_equal(b->flows[0].pkey, 0x8011);
-	assert_int_equal(b->flows[1].pkey, 0x0011);
-	assert_int_equal(b->flows[3].pkey, 0x8011); /* no member, but tries */
+	assert_int_equal(fabric->flows[0].pkey, 0x8011);
+	assert_int_equal(fabric->flows[1].pkey, 0x0011);
+	assert_int_equal(fabric->flows[3].pkey, 0x8011); /* no member, but tries */
 	assert_true(table->enforce_in && table->enforce_out);
 	assert_int_equal(table->n, 2);
 	assert_int_equal(table->keys[0], 0xffff);
 	assert_int_equal(table->keys[1], 0x0011);
-	fabric_free(b);
+	fabric_free(fabric);
 }
 
 static void faults_are_in_order_of_time(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL "faults:\n"
@@ -377,39 +378,39 @@ static void faults_are_in_order_of_time(void **state)
 			 "  - {at: 3us, kind: link-up, port: h1}\n"
 			 "  - {at: 1us, kind: link-down, port: h1}\n"
 			 "  - {at: 2us, kind: sink-stuck, port: h2}\n" ANY,
-		   &b);
-	const struct selection *hosts = selector_hosts(b->selector);
+		   &fabric);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 
-	assert_int_equal(b->setup.n_faults, 3);
-	assert_int_equal(b->setup.faults[0].kind, SIM_LINK_DOWN);
-	assert_int_equal(b->setup.faults[0].port, b->port_of_origin[hosts->ports[1]]);
-	assert_int_equal(b->setup.faults[1].kind, SIM_SINK_STUCK);
-	assert_int_equal(b->setup.faults[1].port, b->port_of_origin[hosts->ports[2]]);
-	assert_true(b->setup.faults[2].time == 3 * HD_US);
-	const struct sim_port *h1 = &b->setup.ports[b->port_of_origin[hosts->ports[1]]];
+	assert_int_equal(fabric->setup.n_faults, 3);
+	assert_int_equal(fabric->setup.faults[0].kind, SIM_LINK_DOWN);
+	assert_int_equal(fabric->setup.faults[0].port, fabric->port_of_origin[hosts->ports[1]]);
+	assert_int_equal(fabric->setup.faults[1].kind, SIM_SINK_STUCK);
+	assert_int_equal(fabric->setup.faults[1].port, fabric->port_of_origin[hosts->ports[2]]);
+	assert_true(fabric->setup.faults[2].time == 3 * HD_US);
+	const struct sim_port *h1 = &fabric->setup.ports[fabric->port_of_origin[hosts->ports[1]]];
 
 	assert_true(h1->hoq_life == 0);
-	assert_true(b->setup.ports[h1->peer].hoq_life == 5 * HD_US);
-	fabric_free(b);
+	assert_true(fabric->setup.ports[h1->peer].hoq_life == 5 * HD_US);
+	fabric_free(fabric);
 }
 
 /* Every port that is named, once; by time, whatever the file's order. */
 static void changes_are_those_of_all_ports_named(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
 			 "  changes:\n"
 			 "  - {at: 2us, ports: all, low: '0:7'}\n"
 			 "  - {at: 1us, ports: h1, low: '0:9'}\n" ANY,
-		   &b);
-	const struct sim_setup *s = &b->setup;
+		   &fabric);
+	const struct sim_setup *s = &fabric->setup;
 	uint32_t *times = calloc(s->n_ports, sizeof(*times));
 
 	assert_true(s->n_changes > 0 && s->changes[0].time == HD_US);
 	assert_int_equal(s->changes[0].port,
-			 b->port_of_origin[selector_hosts(b->selector)->ports[1]]);
+			 fabric->port_of_origin[selector_hosts(fabric->selector)->ports[1]]);
 	for (uint32_t i = 1; i < s->n_changes; i++) {
 		assert_true(s->changes[i].time == 2 * HD_US);
 		times[s->changes[i].port]++;
@@ -417,7 +418,7 @@ static void changes_are_those_of_all_ports_named(void **state)
 	for (uint32_t p = 0; p < s->n_ports; p++)
 		assert_int_equal(times[p], s->ports[p].peer != SIM_NONE);
 	free(times);
-	fabric_free(b);
+	fabric_free(fabric);
 }
 
 static void service_levels_that_choose_are_a_list(void **state)
@@ -451,40 +452,40 @@ static void service_levels_that_choose_are_a_list(void **state)
 
 static void rules_follow_the_run(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
-	must_build(SMALL ANY "run: {warmup: 10us, measure: 90us, precision: 5%}\n", &b);
-	assert_true(b->rules.warmup == 10 * HD_US);
-	assert_true(b->rules.stop == 100 * HD_US);
-	assert_true(b->rules.precision == 0.05);
-	fabric_free(b);
+	must_build(SMALL ANY "run: {warmup: 10us, measure: 90us, precision: 5%}\n", &fabric);
+	assert_true(fabric->rules.warmup == 10 * HD_US);
+	assert_true(fabric->rules.stop == 100 * HD_US);
+	assert_true(fabric->rules.precision == 0.05);
+	fabric_free(fabric);
 	must_build(
 		SMALL ANY
 		"run: {warmup: 100 packets, measure: 7 packets per flow, horizon: 2ms, seed: 9}\n",
-		&b);
-	assert_true(b->rules.warmup == 0 && b->rules.warmup_packets == 100);
-	assert_true(b->rules.packets_per_flow == 7);
-	assert_true(b->rules.stop == 2 * HD_MS);
-	assert_true(b->setup.seed == 9);
-	fabric_free(b);
-	must_build(SMALL ANY "run: {measure: 7 packets per SL}\n", &b);
-	assert_true(b->rules.packets_per_sl == 7);
-	fabric_free(b);
+		&fabric);
+	assert_true(fabric->rules.warmup == 0 && fabric->rules.warmup_packets == 100);
+	assert_true(fabric->rules.packets_per_flow == 7);
+	assert_true(fabric->rules.stop == 2 * HD_MS);
+	assert_true(fabric->setup.seed == 9);
+	fabric_free(fabric);
+	must_build(SMALL ANY "run: {measure: 7 packets per SL}\n", &fabric);
+	assert_true(fabric->rules.packets_per_sl == 7);
+	fabric_free(fabric);
 }
 
 static void a_fabric_may_come_from_a_file(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	write_file("build_test.net", "Switch 3 \"S1\"\n[1] \"A\"[1]\n[2] \"B\"[1]\n\n"
 				     "Hca 1 \"A\"\n[1] \"S1\"[1]\n\n"
 				     "Hca 1 \"B\"\n[1] \"S1\"[2]\n");
-	must_build("fabric: {topology: build_test.net}\n" ANY, &b);
-	assert_int_equal(selector_hosts(b->selector)->n, 2);
-	assert_int_equal(b->n_flows, 2);
-	fabric_free(b);
+	must_build("fabric: {topology: build_test.net}\n" ANY, &fabric);
+	assert_int_equal(selector_hosts(fabric->selector)->n, 2);
+	assert_int_equal(fabric->n_flows, 2);
+	fabric_free(fabric);
 	remove("build_test.net");
 }
 
@@ -599,12 +600,12 @@ static void refuses_what_the_fabric_cannot_do(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		struct diag d = { .status = HD_OK };
-		struct fabric *b;
+		struct fabric *fabric;
 		struct strbuf line = STRBUF_INIT;
 		const char *text = refusals[i].text;
 		const char *expected = refusals[i].message;
 
-		if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b) == HD_OK)
+		if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric) == HD_OK)
 			fail_msg("accepted: %s", text);
 		diag_print(&d, &line);
 		if (strncmp(line.text, expected, strlen(expected)) != 0)

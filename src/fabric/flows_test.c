@@ -21,15 +21,15 @@ static void gaps_follow_rate_and_load(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 		char text[256];
 
 		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, %s}]\n", cases[i].row);
-		must_build(text, &b);
-		assert_int_equal(b->n_flows, 4);
-		assert_true(b->flows[0].interval.num == cases[i].num);
-		assert_true(b->flows[0].interval.den == cases[i].den);
-		fabric_free(b);
+		must_build(text, &fabric);
+		assert_int_equal(fabric->n_flows, 4);
+		assert_true(fabric->flows[0].interval.num == cases[i].num);
+		assert_true(fabric->flows[0].interval.den == cases[i].den);
+		fabric_free(fabric);
 	}
 }
 
@@ -49,24 +49,24 @@ static void messages_are_cut_at_the_mtu(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 		char text[256];
 
 		snprintf(text, sizeof(text), SMALL "traffic: [{name: a, kind: messages, %s}]\n",
 			 cases[i].row);
-		must_build(text, &b);
-		assert_int_equal(b->flows[0].bytes, cases[i].bytes);
-		assert_int_equal(b->flows[0].packets, cases[i].packets);
-		assert_int_equal(b->flows[0].last_bytes, cases[i].last);
-		assert_true(b->flows[0].count == cases[i].count);
-		fabric_free(b);
+		must_build(text, &fabric);
+		assert_int_equal(fabric->flows[0].bytes, cases[i].bytes);
+		assert_int_equal(fabric->flows[0].packets, cases[i].packets);
+		assert_int_equal(fabric->flows[0].last_bytes, cases[i].last);
+		assert_true(fabric->flows[0].count == cases[i].count);
+		fabric_free(fabric);
 	}
 }
 
 /* Host number of a flow's source and fixed destination. */
-static uint32_t host_number(const struct fabric *b, port_id port)
+static uint32_t host_number(const struct fabric *fabric, port_id port)
 {
-	const struct selection *hosts = selector_hosts(b->selector);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		if (hosts->ports[i] == port)
@@ -75,11 +75,11 @@ static uint32_t host_number(const struct fabric *b, port_id port)
 	return UINT32_MAX;
 }
 
-static uint32_t source_of(const struct fabric *b, uint32_t flow)
+static uint32_t source_of(const struct fabric *fabric, uint32_t flow)
 {
-	const struct sim_node *node = &b->setup.nodes[b->flows[flow].source];
+	const struct sim_node *node = &fabric->setup.nodes[fabric->flows[flow].source];
 
-	return host_number(b, b->setup.ports[node->first_port + 1].origin);
+	return host_number(fabric, fabric->setup.ports[node->first_port + 1].origin);
 }
 
 static void build_pattern(const char *pattern, struct fabric **out)
@@ -108,22 +108,22 @@ static void patterns_send_where_they_should(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 		uint32_t expected = 0;
 
-		build_pattern(cases[i].pattern, &b);
+		build_pattern(cases[i].pattern, &fabric);
 		for (uint32_t k = 0; k < 16; k++)
 			expected += cases[i].to[k] != k;
-		assert_int_equal(b->n_flows, expected);
-		for (uint32_t f = 0; f < b->n_flows; f++) {
-			uint32_t to = host_number(b, b->flow_target[f]);
+		assert_int_equal(fabric->n_flows, expected);
+		for (uint32_t f = 0; f < fabric->n_flows; f++) {
+			uint32_t to = host_number(fabric, fabric->flow_target[f]);
 
-			assert_int_equal(to, cases[i].to[source_of(b, f)]);
-			assert_int_equal(b->flows[f].to.list[0].dlid,
-					 b->subnet.lid_of_port[b->flow_target[f]]);
-			assert_int_equal(b->flows[f].to.choice, SIM_TO_FIXED);
+			assert_int_equal(to, cases[i].to[source_of(fabric, f)]);
+			assert_int_equal(fabric->flows[f].to.list[0].dlid,
+					 fabric->subnet.lid_of_port[fabric->flow_target[f]]);
+			assert_int_equal(fabric->flows[f].to.choice, SIM_TO_FIXED);
 		}
-		fabric_free(b);
+		fabric_free(fabric);
 	}
 }
 
@@ -134,7 +134,7 @@ static void a_permutation_moves_everybody_once(void **state)
 
 	(void)state;
 	for (unsigned seed = 1; seed <= 20; seed++) {
-		struct fabric *b;
+		struct fabric *fabric;
 		char text[256];
 		bool reached[16] = { false };
 
@@ -143,19 +143,19 @@ static void a_permutation_moves_everybody_once(void **state)
 			MESH
 			"traffic: [{name: a, kind: saturating, pattern: permutation}]\nrun: {seed: %u}\n",
 			seed);
-		must_build(text, &b);
-		assert_int_equal(b->n_flows, 16);
+		must_build(text, &fabric);
+		assert_int_equal(fabric->n_flows, 16);
 		for (uint32_t f = 0; f < 16; f++) {
-			uint32_t to = host_number(b, b->flow_target[f]);
+			uint32_t to = host_number(fabric, fabric->flow_target[f]);
 
-			assert_int_not_equal(to, source_of(b, f));
+			assert_int_not_equal(to, source_of(fabric, f));
 			assert_false(reached[to]);
 			reached[to] = true;
 			differ += seed > 1 && to != first[f];
 			if (seed == 1)
 				first[f] = to;
 		}
-		fabric_free(b);
+		fabric_free(fabric);
 	}
 	/* Two draws agree at a host with probability 1/15. */
 	assert_true(differ > 19 * 16 * 8 / 10);
@@ -176,15 +176,16 @@ static void choosing_flows_know_their_own_place(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 
-		build_pattern(cases[i].pattern, &b);
-		for (uint32_t f = 0; f < b->n_flows; f++) {
-			const struct sim_destinations *to = &b->flows[f].to;
-			uint32_t own = b->flows[f].source;
-			const struct sim_node *node = &b->setup.nodes[own];
+		build_pattern(cases[i].pattern, &fabric);
+		for (uint32_t f = 0; f < fabric->n_flows; f++) {
+			const struct sim_destinations *to = &fabric->flows[f].to;
+			uint32_t own = fabric->flows[f].source;
+			const struct sim_node *node = &fabric->setup.nodes[own];
 			lid_t lid =
-				b->subnet.lid_of_port[b->setup.ports[node->first_port + 1].origin];
+				fabric->subnet.lid_of_port[fabric->setup.ports[node->first_port + 1]
+								   .origin];
 
 			assert_int_equal(to->choice, cases[i].choice);
 			assert_int_equal(to->n, cases[i].n);
@@ -195,14 +196,14 @@ static void choosing_flows_know_their_own_place(void **state)
 				assert_int_equal(cases[i].n, 4);
 		}
 		if (cases[i].n_hot) {
-			const struct sim_address *list = b->flows[0].to.list;
-			const struct selection *h = selector_hosts(b->selector);
+			const struct sim_address *list = fabric->flows[0].to.list;
+			const struct selection *h = selector_hosts(fabric->selector);
 
-			assert_int_equal(list[0].dlid, b->subnet.lid_of_port[h->ports[5]]);
-			assert_int_equal(list[1].dlid, b->subnet.lid_of_port[h->ports[6]]);
-			assert_true(b->flows[0].to.hot_share == 0.25);
+			assert_int_equal(list[0].dlid, fabric->subnet.lid_of_port[h->ports[5]]);
+			assert_int_equal(list[1].dlid, fabric->subnet.lid_of_port[h->ports[6]]);
+			assert_true(fabric->flows[0].to.hot_share == 0.25);
 		}
-		fabric_free(b);
+		fabric_free(fabric);
 	}
 }
 
@@ -222,22 +223,22 @@ static void groups_get_the_trees_they_ask_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fabric *b;
+		struct fabric *fabric;
 		char text[400];
 
 		snprintf(text, sizeof(text), MESH "  groups: [{name: g, members: 0..3, tree: %s",
 			 cases[i].text);
-		must_build(text, &b);
-		assert_int_equal(b->n_flows, cases[i].n_flows);
-		assert_int_equal(b->subnet.n_groups, cases[i].n_trees);
-		for (uint32_t f = 0; f < b->n_flows; f++) {
-			lid_t mlid = b->flows[f].to.list[0].dlid;
+		must_build(text, &fabric);
+		assert_int_equal(fabric->n_flows, cases[i].n_flows);
+		assert_int_equal(fabric->subnet.n_groups, cases[i].n_trees);
+		for (uint32_t f = 0; f < fabric->n_flows; f++) {
+			lid_t mlid = fabric->flows[f].to.list[0].dlid;
 
-			assert_int_equal(b->flows[f].copies, cases[i].copies);
+			assert_int_equal(fabric->flows[f].copies, cases[i].copies);
 			assert_in_range(mlid, LID_FIRST_MCAST, LID_LAST_MCAST);
 			assert_int_equal(mlid - LID_FIRST_MCAST, cases[i].n_trees == 1 ? 0 : f);
 		}
-		fabric_free(b);
+		fabric_free(fabric);
 	}
 }
 
@@ -248,31 +249,31 @@ static void a_new_row_changes_no_other(void **state)
 	static const char two[] = MESH "traffic:\n"
 				       "- {name: a, kind: saturating, connections: 50}\n"
 				       "- {name: b, kind: saturating, pattern: permutation}\n";
-	struct fabric *b;
+	struct fabric *fabric;
 	port_id targets[50];
 	uint32_t sources[50];
 
 	(void)state;
-	must_build(one, &b);
-	assert_int_equal(b->n_flows, 50);
+	must_build(one, &fabric);
+	assert_int_equal(fabric->n_flows, 50);
 	for (uint32_t i = 0; i < 50; i++) {
-		targets[i] = b->flow_target[i];
-		sources[i] = b->flows[i].source;
-		assert_int_not_equal(b->end_of_origin[targets[i]], sources[i]);
+		targets[i] = fabric->flow_target[i];
+		sources[i] = fabric->flows[i].source;
+		assert_int_not_equal(fabric->end_of_origin[targets[i]], sources[i]);
 	}
-	fabric_free(b);
-	must_build(two, &b);
-	assert_int_equal(b->n_flows, 66);
+	fabric_free(fabric);
+	must_build(two, &fabric);
+	assert_int_equal(fabric->n_flows, 66);
 	for (uint32_t i = 0; i < 50; i++) {
-		assert_int_equal(b->flow_target[i], targets[i]);
-		assert_int_equal(b->flows[i].source, sources[i]);
+		assert_int_equal(fabric->flow_target[i], targets[i]);
+		assert_int_equal(fabric->flows[i].source, sources[i]);
 	}
-	fabric_free(b);
+	fabric_free(fabric);
 }
 
 static void traces_become_flows_per_source(void **state)
 {
-	struct fabric *b;
+	struct fabric *fabric;
 
 	(void)state;
 	write_file("build_test.csv", "# time,source,destination,payload,sl\n"
@@ -282,18 +283,18 @@ static void traces_become_flows_per_source(void **state)
 				     "2us,h1,h2,64,0\n");
 	must_build(SMALL "traffic:\n"
 			 "- {name: t, kind: trace, file: build_test.csv, start: 5us, sl: 2}\n",
-		   &b);
-	assert_int_equal(b->n_flows, 2);
-	assert_int_equal(source_of(b, 0), 0);
-	assert_int_equal(b->flows[0].n_trace, 1);
-	assert_true(b->flows[0].trace[0].time == 7 * HD_US);
-	assert_int_equal(b->flows[0].trace[0].bytes, 1050);
-	assert_int_equal(b->flows[0].trace[0].sl, 3);
-	assert_int_equal(b->flows[1].n_trace, 2);
-	assert_int_equal(b->flows[1].trace[0].sl, 2);
-	assert_int_equal(b->flows[1].trace[1].sl, 0);
-	assert_int_equal(b->flows[1].trace[1].bytes, 90);
-	fabric_free(b);
+		   &fabric);
+	assert_int_equal(fabric->n_flows, 2);
+	assert_int_equal(source_of(fabric, 0), 0);
+	assert_int_equal(fabric->flows[0].n_trace, 1);
+	assert_true(fabric->flows[0].trace[0].time == 7 * HD_US);
+	assert_int_equal(fabric->flows[0].trace[0].bytes, 1050);
+	assert_int_equal(fabric->flows[0].trace[0].sl, 3);
+	assert_int_equal(fabric->flows[1].n_trace, 2);
+	assert_int_equal(fabric->flows[1].trace[0].sl, 2);
+	assert_int_equal(fabric->flows[1].trace[1].sl, 0);
+	assert_int_equal(fabric->flows[1].trace[1].bytes, 90);
+	fabric_free(fabric);
 	remove("build_test.csv");
 }
 
@@ -318,11 +319,11 @@ static void refuses_bad_traces_with_their_line(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad_traces) / sizeof(bad_traces[0]); i++) {
 		struct diag d = { .status = HD_OK };
-		struct fabric *b;
+		struct fabric *fabric;
 		char expected[128];
 
 		write_file("bad.csv", bad_traces[i].text);
-		assert_int_not_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &b),
+		assert_int_not_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric),
 				     HD_OK);
 		snprintf(expected, sizeof(expected), "bad.csv:%s", bad_traces[i].message);
 		if (strncmp(d.message, expected, strlen(expected)) != 0)

@@ -8,7 +8,7 @@
 
 /* A group as one row of traffic uses it. */
 struct sending {
-	struct fabric *b;
+	struct fabric *fabric;
 	const struct scn_traffic *t;
 	const struct scn_group *g;
 	uint32_t row;
@@ -19,7 +19,7 @@ struct sending {
 
 static const char *name_of(const struct sending *s, port_id p)
 {
-	return topo_node_of(&s->b->topo, p)->name;
+	return topo_node_of(&s->fabric->topo, p)->name;
 }
 
 static bool has_members(const struct sending *s, const struct mcast_group *m)
@@ -33,18 +33,18 @@ static bool has_members(const struct sending *s, const struct mcast_group *m)
 /* That of a manager outside: the first whose ports are the group's members. */
 static enum hd_status programmed_tree(const struct sending *s, port_id source, lid_t *mlid)
 {
-	const struct subnet *subnet = &s->b->subnet;
+	const struct subnet *subnet = &s->fabric->subnet;
 
 	for (uint32_t i = 0; i < subnet->n_groups; i++) {
 		const struct mcast_group *m = &subnet->groups[i];
 
-		if (m->subnet == s->b->topo.ports[source].subnet && has_members(s, m)) {
+		if (m->subnet == s->fabric->topo.ports[source].subnet && has_members(s, m)) {
 			*mlid = m->mlid;
 			return HD_OK;
 		}
 	}
 	return scenario_refuse(
-		s->b->scenario, s->d, &s->g->members,
+		s->fabric->scenario, s->d, &s->g->members,
 		"group '%s': its members have not joined a group of their own on this fabric",
 		s->g->name);
 }
@@ -52,15 +52,15 @@ static enum hd_status programmed_tree(const struct sending *s, port_id source, l
 /* The tree that packets of `source` take: its own, or the shared one. */
 static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 {
-	struct subnet *subnet = &s->b->subnet;
+	struct subnet *subnet = &s->fabric->subnet;
 	bool shared = s->g->tree == MCAST_SHARED;
-	lid_t *known = &s->b->shared_mlid[s->g - s->b->scenario->fabric.groups];
+	lid_t *known = &s->fabric->shared_mlid[s->g - s->fabric->scenario->fabric.groups];
 	struct diag inner = { .status = HD_OK };
 	const struct mcast_group want = {
 		.method = s->g->tree,
 		.sl = path_sl(subnet, source, LID_FIRST_MCAST,
-			      (uint8_t)scenario_sl(s->b->scenario, s->t)),
-		.subnet = s->b->topo.ports[source].subnet,
+			      (uint8_t)scenario_sl(s->fabric->scenario, s->t)),
+		.subnet = s->fabric->topo.ports[source].subnet,
 		.source = shared ? TOPO_NONE : source,
 		.members = s->members.ports,
 		.n_members = s->members.n,
@@ -68,7 +68,7 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 
 	if (!shared || !*known) {
 		if (mcast_add(subnet, &want, &inner) != HD_OK)
-			return fabric_refuse(s->b, s->d, &s->g->tree, "fabric.groups[].tree",
+			return fabric_refuse(s->fabric, s->d, &s->g->tree, "fabric.groups[].tree",
 					     &inner);
 		*mlid = subnet->groups[subnet->n_groups - 1].mlid;
 	}
@@ -83,26 +83,26 @@ static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 	while (subnet->groups[group].mlid != *mlid || subnet->groups[group].subnet != want.subnet)
 		group++;
 	if (mcast_admit_sender(subnet, group, source, &inner) != HD_OK)
-		return fabric_refuse(s->b, s->d, &s->t->source, "traffic[].source", &inner);
+		return fabric_refuse(s->fabric, s->d, &s->t->source, "traffic[].source", &inner);
 	return HD_OK;
 }
 
 static enum hd_status add_sender(struct sending *s, port_id source)
 {
-	struct sim_address *address = fabric_keep(s->b, 1, sizeof(*address));
+	struct sim_address *address = fabric_keep(s->fabric, 1, sizeof(*address));
 	uint32_t others = s->members.n - s->is_member[source];
 
 	if (others == 0)
-		return scenario_refuse(s->b->scenario, s->d, &s->t->group,
+		return scenario_refuse(s->fabric->scenario, s->d, &s->t->group,
 				       "traffic '%s': group '%s' has no member but '%s' itself",
 				       s->t->name, s->g->name, name_of(s, source));
-	enum hd_status status = s->b->by ? programmed_tree(s, source, &address->dlid)
-					 : tree_for(s, source, &address->dlid);
+	enum hd_status status = s->fabric->by ? programmed_tree(s, source, &address->dlid)
+					      : tree_for(s, source, &address->dlid);
 
 	if (status != HD_OK)
 		return status;
 	address->target = TOPO_NONE;
-	struct sim_flow *f = fabric_add_flow(s->b, s->row, source, TOPO_NONE);
+	struct sim_flow *f = fabric_add_flow(s->fabric, s->row, source, TOPO_NONE);
 
 	f->to.choice = SIM_TO_FIXED;
 	f->to.list = address;
@@ -111,20 +111,20 @@ static enum hd_status add_sender(struct sending *s, port_id source)
 	return HD_OK;
 }
 
-enum hd_status fabric_build_group(struct fabric *b, uint32_t row, const struct selection *sources,
-				  struct diag *d)
+enum hd_status fabric_build_group(struct fabric *fabric, uint32_t row,
+				  const struct selection *sources, struct diag *d)
 {
-	const struct scenario *scenario = b->scenario;
-	struct sending s = { .b = b, .t = &scenario->traffic[row], .row = row, .d = d };
+	const struct scenario *scenario = fabric->scenario;
+	struct sending s = { .fabric = fabric, .t = &scenario->traffic[row], .row = row, .d = d };
 	struct diag inner = { .status = HD_OK };
 	struct rng rng;
 	enum hd_status status = HD_OK;
 
 	s.g = scenario_group(scenario, s.t->group);
 	rng_init(&rng, scenario->run.seed, fabric_stream(STREAM_GROUPS, s.g->name));
-	if (select_hosts(b->selector, s.g->members, &rng, &inner, &s.members) != HD_OK)
-		return fabric_refuse(b, d, &s.g->members, "fabric.groups[].members", &inner);
-	s.is_member = hd_alloc(b->topo.n_ports, sizeof(*s.is_member));
+	if (select_hosts(fabric->selector, s.g->members, &rng, &inner, &s.members) != HD_OK)
+		return fabric_refuse(fabric, d, &s.g->members, "fabric.groups[].members", &inner);
+	s.is_member = hd_alloc(fabric->topo.n_ports, sizeof(*s.is_member));
 	for (uint32_t i = 0; i < s.members.n; i++)
 		s.is_member[s.members.ports[i]] = true;
 	for (uint32_t i = 0; i < sources->n && status == HD_OK; i++)
@@ -150,24 +150,26 @@ static struct mcast_group *group_of(struct subnet *s, uint16_t subnet, lid_t mli
 }
 
 /* Tells groups of the SLs that are used to send to them; true: of any. */
-static bool note_sls(struct fabric *b)
+static bool note_sls(struct fabric *fabric)
 {
 	uint32_t at = 0;
 	bool any = false;
 
-	for (uint32_t i = 0; i < b->n_flows && b->subnet.n_groups; i++) {
-		const struct sim_flow *f = &b->flows[i];
-		uint32_t port = b->setup.nodes[f->source].first_port + 1;
-		port_id from = b->setup.ports[port].origin;
+	for (uint32_t i = 0; i < fabric->n_flows && fabric->subnet.n_groups; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
+		uint32_t port = fabric->setup.nodes[f->source].first_port + 1;
+		port_id from = fabric->setup.ports[port].origin;
 
 		if (f->to.n == 0 || f->to.list[0].dlid < LID_FIRST_MCAST)
 			continue;
 		lid_t mlid = f->to.list[0].dlid;
-		struct mcast_group *m = group_of(&b->subnet, b->topo.ports[from].subnet, mlid, &at);
+		struct mcast_group *m =
+			group_of(&fabric->subnet, fabric->topo.ports[from].subnet, mlid, &at);
 
 		any |= m != NULL;
 		if (m)
-			m->more_sls |= (uint16_t)(1u << path_sl(&b->subnet, from, mlid, f->sl));
+			m->more_sls |=
+				(uint16_t)(1u << path_sl(&fabric->subnet, from, mlid, f->sl));
 	}
 	return any;
 }
@@ -189,13 +191,13 @@ static bool locks_up(const struct subnet *s, enum deadlock_flags flags, struct s
 	return found;
 }
 
-void fabric_check_groups(struct fabric *b)
+void fabric_check_groups(struct fabric *fabric)
 {
 	struct strbuf circle = STRBUF_INIT, alone = STRBUF_INIT;
 
-	if (note_sls(b) && locks_up(&b->subnet, DEADLOCK_PLAIN, &circle) &&
-	    !locks_up(&b->subnet, DEADLOCK_UNICAST, &alone))
-		b->circle = strbuf_detach(&circle);
+	if (note_sls(fabric) && locks_up(&fabric->subnet, DEADLOCK_PLAIN, &circle) &&
+	    !locks_up(&fabric->subnet, DEADLOCK_UNICAST, &alone))
+		fabric->circle = strbuf_detach(&circle);
 	strbuf_fini(&alone);
 	strbuf_fini(&circle);
 }

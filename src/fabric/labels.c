@@ -9,60 +9,62 @@
  */
 
 /* Where the manager runs: with the first host. */
-static port_id manager_port(const struct fabric *b)
+static port_id manager_port(const struct fabric *fabric)
 {
-	const struct selection *hosts = selector_hosts(b->selector);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 
 	return hosts->n ? hosts->ports[0] : TOPO_NONE;
 }
 
-void fabric_program_partitions(struct fabric *b)
+void fabric_program_partitions(struct fabric *fabric)
 {
-	partitions_program(b->scenario->partitions, manager_port(b), &b->subnet);
+	partitions_program(fabric->scenario->partitions, manager_port(fabric), &fabric->subnet);
 }
 
 /* Without a partition of one's own, the one that OpenSM chooses. */
-static uint16_t shared_key(const struct fabric *b, const char *partition, port_id from, port_id to)
+static uint16_t shared_key(const struct fabric *fabric, const char *partition, port_id from,
+			   port_id to)
 {
 	if (partition)
-		return scenario_pkey(b->scenario, partition);
-	if (!b->scenario->partitions || to == TOPO_NONE)
+		return scenario_pkey(fabric->scenario, partition);
+	if (!fabric->scenario->partitions || to == TOPO_NONE)
 		return PARTITION_DEFAULT; /* of groups, too */
-	uint16_t key = partitions_common(&b->subnet, from, to);
+	uint16_t key = partitions_common(&fabric->subnet, from, to);
 
 	return key ? key : PARTITION_DEFAULT;
 }
 
 /* Who is no member may still try. */
-static uint16_t own_key(const struct fabric *b, port_id source, uint16_t key)
+static uint16_t own_key(const struct fabric *fabric, port_id source, uint16_t key)
 {
-	return pkey_own(&b->subnet.pkeys[source], key | PKEY_FULL);
+	return pkey_own(&fabric->subnet.pkeys[source], key | PKEY_FULL);
 }
 
-uint16_t fabric_key(const struct fabric *b, const char *partition, port_id from, port_id to)
+uint16_t fabric_key(const struct fabric *fabric, const char *partition, port_id from, port_id to)
 {
-	return own_key(b, from, shared_key(b, partition, from, to));
+	return own_key(fabric, from, shared_key(fabric, partition, from, to));
 }
 
-static uint8_t partition_sl(const struct fabric *b, uint16_t key)
+static uint8_t partition_sl(const struct fabric *fabric, uint16_t key)
 {
-	const struct partition *p =
-		b->scenario->partitions ? partitions_keyed(b->scenario->partitions, key) : NULL;
+	const struct partition *p = fabric->scenario->partitions
+					    ? partitions_keyed(fabric->scenario->partitions, key)
+					    : NULL;
 
 	return p ? p->sl : 0;
 }
 
-static uint8_t path_label(const struct fabric *b, const struct scn_traffic *t, port_id from,
+static uint8_t path_label(const struct fabric *fabric, const struct scn_traffic *t, port_id from,
 			  port_id to)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 
 	if (!s->policy)
-		return partition_sl(b, shared_key(b, t->partition, from, to));
+		return partition_sl(fabric, shared_key(fabric, t->partition, from, to));
 	const struct policy_query q = {
 		.source = from,
 		.destination = to,
-		.manager = manager_port(b),
+		.manager = manager_port(fabric),
 		.has_service_id = t->service_id != 0,
 		.service_id = t->service_id,
 		.has_pkey = t->partition != NULL,
@@ -72,7 +74,7 @@ static uint8_t path_label(const struct fabric *b, const struct scn_traffic *t, p
 		.partitions = s->partitions,
 	};
 
-	return policy_match(s->policy, &b->subnet, &q).sl;
+	return policy_match(s->policy, &fabric->subnet, &q).sl;
 }
 
 /* What a path gets, and which one it is; from TOPO_NONE: none yet. */
@@ -83,53 +85,53 @@ struct label {
 };
 
 struct labelling {
-	struct fabric *b;
+	struct fabric *fabric;
 	uint32_t row;
 	struct diag *d;
 	struct label first; /* of the row */
 };
 
-static const char *name_of(const struct fabric *b, port_id port)
+static const char *name_of(const struct fabric *fabric, port_id port)
 {
-	return port == TOPO_NONE ? "-" : topo_node_of(&b->topo, port)->name;
+	return port == TOPO_NONE ? "-" : topo_node_of(&fabric->topo, port)->name;
 }
 
 static enum hd_status refuse_mixture(const struct labelling *l, const struct label *a,
 				     const struct label *b)
 {
-	const struct scn_traffic *t = &l->b->scenario->traffic[l->row];
+	const struct scn_traffic *t = &l->fabric->scenario->traffic[l->row];
 
 	return scenario_refuse(
-		l->b->scenario, l->d, t,
+		l->fabric->scenario, l->d, t,
 		"traffic '%s' has SL %u and P_Key 0x%04x from %s to %s, but SL %u and 0x%04x from %s to %s: rows have one SL, and their sources one P_Key",
-		t->name, a->sl, a->key, name_of(l->b, a->from), name_of(l->b, a->to), b->sl, b->key,
-		name_of(l->b, b->from), name_of(l->b, b->to));
+		t->name, a->sl, a->key, name_of(l->fabric, a->from), name_of(l->fabric, a->to),
+		b->sl, b->key, name_of(l->fabric, b->from), name_of(l->fabric, b->to));
 }
 
-static port_id port_of(const struct fabric *b, port_id from, const struct sim_address *a)
+static port_id port_of(const struct fabric *fabric, port_id from, const struct sim_address *a)
 {
 	if (a->target != TOPO_NONE)
 		return a->target;
-	return b->subnet.port_of_lid[b->topo.ports[from].subnet][a->dlid];
+	return fabric->subnet.port_of_lid[fabric->topo.ports[from].subnet][a->dlid];
 }
 
-static port_id source_of(const struct fabric *b, const struct sim_flow *f)
+static port_id source_of(const struct fabric *fabric, const struct sim_flow *f)
 {
-	return b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
+	return fabric->setup.ports[fabric->setup.nodes[f->source].first_port + 1].origin;
 }
 
 static enum hd_status label_flow(struct labelling *l, struct sim_flow *f)
 {
-	const struct scn_traffic *t = &l->b->scenario->traffic[l->row];
+	const struct scn_traffic *t = &l->fabric->scenario->traffic[l->row];
 	struct label own = { .from = TOPO_NONE };
-	port_id from = source_of(l->b, f);
+	port_id from = source_of(l->fabric, f);
 
 	for (uint32_t i = 0; i < f->to.n; i++) {
 		if (i == f->to.self)
 			continue;
-		port_id to = port_of(l->b, from, &f->to.list[i]);
-		const struct label at = { from, to, path_label(l->b, t, from, to),
-					  shared_key(l->b, t->partition, from, to) };
+		port_id to = port_of(l->fabric, from, &f->to.list[i]);
+		const struct label at = { from, to, path_label(l->fabric, t, from, to),
+					  shared_key(l->fabric, t->partition, from, to) };
 
 		if (own.from == TOPO_NONE)
 			own = at;
@@ -141,7 +143,7 @@ static enum hd_status label_flow(struct labelling *l, struct sim_flow *f)
 			return refuse_mixture(l, &own, &at);
 	}
 	if (own.from != TOPO_NONE)
-		f->pkey = own_key(l->b, from, own.key);
+		f->pkey = own_key(l->fabric, from, own.key);
 	return HD_OK;
 }
 
@@ -151,32 +153,34 @@ static bool knows_ends(const struct scenario *s)
 	return s->policy ? policy_knows_ends(s->policy) : s->partitions->n > 1;
 }
 
-enum hd_status fabric_label_row(struct fabric *b, uint32_t row, uint32_t first, struct diag *d)
+enum hd_status fabric_label_row(struct fabric *fabric, uint32_t row, uint32_t first, struct diag *d)
 {
-	struct scn_traffic *t = &b->scenario->traffic[row];
-	struct labelling l = { b, row, d, { .from = TOPO_NONE } };
+	struct scn_traffic *t = &fabric->scenario->traffic[row];
+	struct labelling l = { fabric, row, d, { .from = TOPO_NONE } };
 	enum hd_status status = HD_OK;
 
-	if (!scenario_is_labelled(b->scenario, t) || t->kind == SIM_TRACE || first == b->n_flows)
+	if (!scenario_is_labelled(fabric->scenario, t) || t->kind == SIM_TRACE ||
+	    first == fabric->n_flows)
 		return HD_OK;
-	uint32_t n = knows_ends(b->scenario) ? b->n_flows : first + 1;
+	uint32_t n = knows_ends(fabric->scenario) ? fabric->n_flows : first + 1;
 
 	for (uint32_t i = first; i < n && status == HD_OK; i++)
-		status = label_flow(&l, &b->flows[i]);
+		status = label_flow(&l, &fabric->flows[i]);
 	if (status != HD_OK || l.first.from == TOPO_NONE)
 		return status;
 	t->sl = l.first.sl;
-	for (uint32_t i = first; i < b->n_flows; i++) {
-		b->flows[i].sl = l.first.sl;
-		b->flows[i].tclass = fabric_tclass(t, l.first.sl);
+	for (uint32_t i = first; i < fabric->n_flows; i++) {
+		fabric->flows[i].sl = l.first.sl;
+		fabric->flows[i].tclass = fabric_tclass(t, l.first.sl);
 	}
 	return HD_OK;
 }
 
-void fabric_label_group(struct fabric *b, uint32_t row)
+void fabric_label_group(struct fabric *fabric, uint32_t row)
 {
-	struct scn_traffic *t = &b->scenario->traffic[row];
+	struct scn_traffic *t = &fabric->scenario->traffic[row];
 
-	if (scenario_is_labelled(b->scenario, t) && t->pattern == SCN_GROUP)
-		t->sl = partition_sl(b, shared_key(b, t->partition, TOPO_NONE, TOPO_NONE));
+	if (scenario_is_labelled(fabric->scenario, t) && t->pattern == SCN_GROUP)
+		t->sl = partition_sl(fabric,
+				     shared_key(fabric, t->partition, TOPO_NONE, TOPO_NONE));
 }

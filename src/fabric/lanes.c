@@ -6,25 +6,25 @@
 #include "qos/tables/lanes.h"
 
 /* Fewer lanes at both ends of the cables that a rule selects. */
-static void limit_lanes(struct fabric *b, const struct scn_qos_port *rule,
+static void limit_lanes(struct fabric *fabric, const struct scn_qos_port *rule,
 			const struct selection *ports)
 {
 	for (uint32_t i = 0; rule->lanes && i < ports->n; i++) {
-		port_id p = ports->ports[i], peer = b->topo.ports[p].peer;
+		port_id p = ports->ports[i], peer = fabric->topo.ports[p].peer;
 		uint8_t lanes = (uint8_t)rule->lanes;
 
-		if (lanes < b->subnet.vls_of_port[p])
-			b->subnet.vls_of_port[p] = lanes;
-		if (peer != TOPO_NONE && lanes < b->subnet.vls_of_port[peer])
-			b->subnet.vls_of_port[peer] = lanes;
+		if (lanes < fabric->subnet.vls_of_port[p])
+			fabric->subnet.vls_of_port[p] = lanes;
+		if (peer != TOPO_NONE && lanes < fabric->subnet.vls_of_port[peer])
+			fabric->subnet.vls_of_port[peer] = lanes;
 	}
 }
 
-static void set_tables(struct fabric *b, const struct scn_qos_port *rule,
+static void set_tables(struct fabric *fabric, const struct scn_qos_port *rule,
 		       const struct selection *ports)
 {
 	for (uint32_t i = 0; i < ports->n; i++) {
-		struct vlarb t = *vlarb_of(&b->subnet, ports->ports[i]);
+		struct vlarb t = *vlarb_of(&fabric->subnet, ports->ports[i]);
 
 		if (rule->high.given)
 			fabric_copy_entries(&rule->high, t.high, &t.n_high);
@@ -32,22 +32,23 @@ static void set_tables(struct fabric *b, const struct scn_qos_port *rule,
 			fabric_copy_entries(&rule->low, t.low, &t.n_low);
 		if (rule->high_limit != UINT64_MAX)
 			t.high_limit = (uint8_t)rule->high_limit;
-		subnet_set_vlarb(&b->subnet, ports->ports[i], &t);
+		subnet_set_vlarb(&fabric->subnet, ports->ports[i], &t);
 	}
 }
 
-static enum hd_status apply_rules(struct fabric *b, struct diag *d)
+static enum hd_status apply_rules(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_qos *q = &b->scenario->qos;
+	const struct scn_qos *q = &fabric->scenario->qos;
 
 	for (size_t i = 0; i < q->n_ports; i++) {
 		struct selection ports;
 		struct diag inner = { .status = HD_OK };
 
-		if (select_ports(b->selector, q->ports[i].ports, &inner, &ports) != HD_OK)
-			return fabric_refuse(b, d, &q->ports[i].ports, "qos.ports[].ports", &inner);
-		limit_lanes(b, &q->ports[i], &ports);
-		set_tables(b, &q->ports[i], &ports);
+		if (select_ports(fabric->selector, q->ports[i].ports, &inner, &ports) != HD_OK)
+			return fabric_refuse(fabric, d, &q->ports[i].ports, "qos.ports[].ports",
+					     &inner);
+		limit_lanes(fabric, &q->ports[i], &ports);
+		set_tables(fabric, &q->ports[i], &ports);
 		selection_fini(&ports);
 	}
 	return HD_OK;
@@ -56,32 +57,32 @@ static enum hd_status apply_rules(struct fabric *b, struct diag *d)
 /* ---- SL2VL maps of single ports ---------------------------------------- */
 
 /* A map must keep to the VLs of the link. */
-static enum hd_status check_map(const struct fabric *b, struct diag *d,
+static enum hd_status check_map(const struct fabric *fabric, struct diag *d,
 				const struct scn_qos_port *rule, port_id port)
 {
-	unsigned vls = b->subnet.vls_of_port[port];
+	unsigned vls = fabric->subnet.vls_of_port[port];
 
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		unsigned vl = rule->sl2vl.table.vl[sl];
 
 		if (vl >= vls && vl != VL_MANAGEMENT)
 			return scenario_refuse(
-				b->scenario, d, &rule->sl2vl,
+				fabric->scenario, d, &rule->sl2vl,
 				"qos.ports[].sl2vl: SL %u goes to VL %u, but port %u of '%s' has %u VL%s",
-				sl, vl, b->topo.ports[port].number,
-				topo_node_of(&b->topo, port)->name, vls, vls == 1 ? "" : "s");
+				sl, vl, fabric->topo.ports[port].number,
+				topo_node_of(&fabric->topo, port)->name, vls, vls == 1 ? "" : "s");
 	}
-	if (rule->from && topo_is_end_port(&b->topo, port))
+	if (rule->from && topo_is_end_port(&fabric->topo, port))
 		return scenario_refuse(
-			b->scenario, d, &rule->from,
+			fabric->scenario, d, &rule->from,
 			"qos.ports[].from: port %u of '%s' is no switch port, and only switches map SLs by input port",
-			b->topo.ports[port].number, topo_node_of(&b->topo, port)->name);
+			fabric->topo.ports[port].number, topo_node_of(&fabric->topo, port)->name);
 	return HD_OK;
 }
 
 /* Input ports of a rule, by port_id; those whose cable leads to a selected
  * host, too. NULL: all. */
-static enum hd_status read_inputs(const struct fabric *b, struct diag *d,
+static enum hd_status read_inputs(const struct fabric *fabric, struct diag *d,
 				  const struct scn_qos_port *rule, bool **out)
 {
 	struct diag inner = { .status = HD_OK };
@@ -90,53 +91,55 @@ static enum hd_status read_inputs(const struct fabric *b, struct diag *d,
 	*out = NULL;
 	if (!rule->from)
 		return HD_OK;
-	if (select_ports(b->selector, rule->from, &inner, &from) != HD_OK)
-		return fabric_refuse(b, d, &rule->from, "qos.ports[].from", &inner);
-	*out = hd_alloc(b->topo.n_ports, sizeof(**out));
+	if (select_ports(fabric->selector, rule->from, &inner, &from) != HD_OK)
+		return fabric_refuse(fabric, d, &rule->from, "qos.ports[].from", &inner);
+	*out = hd_alloc(fabric->topo.n_ports, sizeof(**out));
 	for (uint32_t i = 0; i < from.n; i++) {
-		port_id p = from.ports[i], peer = b->topo.ports[p].peer;
+		port_id p = from.ports[i], peer = fabric->topo.ports[p].peer;
 
 		(*out)[p] = true;
-		if (topo_is_end_port(&b->topo, p) && peer != TOPO_NONE)
+		if (topo_is_end_port(&fabric->topo, p) && peer != TOPO_NONE)
 			(*out)[peer] = true;
 	}
 	selection_fini(&from);
 	return HD_OK;
 }
 
-static void set_map(struct fabric *b, const struct sl2vl *map, port_id port, const bool *inputs)
+static void set_map(struct fabric *fabric, const struct sl2vl *map, port_id port,
+		    const bool *inputs)
 {
-	const struct topo_port *p = &b->topo.ports[port];
-	switch_id sw = b->subnet.switch_of_node[p->node];
+	const struct topo_port *p = &fabric->topo.ports[port];
+	switch_id sw = fabric->subnet.switch_of_node[p->node];
 
 	if (sw == TOPO_NONE) {
-		subnet_set_port_sl2vl(&b->subnet, port, map);
+		subnet_set_port_sl2vl(&fabric->subnet, port, map);
 		return;
 	}
-	for (unsigned in = 0; in <= b->topo.nodes[p->node].n_ports; in++) {
-		if (!inputs || inputs[topo_port_of(&b->topo, p->node, in)])
-			subnet_set_sl2vl(&b->subnet, sw, in, p->number, map);
+	for (unsigned in = 0; in <= fabric->topo.nodes[p->node].n_ports; in++) {
+		if (!inputs || inputs[topo_port_of(&fabric->topo, p->node, in)])
+			subnet_set_sl2vl(&fabric->subnet, sw, in, p->number, map);
 	}
 }
 
-static enum hd_status apply_map(struct fabric *b, struct diag *d, const struct scn_qos_port *rule)
+static enum hd_status apply_map(struct fabric *fabric, struct diag *d,
+				const struct scn_qos_port *rule)
 {
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status;
 	struct selection ports;
 	bool *inputs;
 
-	if (read_inputs(b, d, rule, &inputs) != HD_OK)
+	if (read_inputs(fabric, d, rule, &inputs) != HD_OK)
 		return d->status;
-	status = select_ports(b->selector, rule->ports, &inner, &ports);
+	status = select_ports(fabric->selector, rule->ports, &inner, &ports);
 	if (status != HD_OK) {
 		free(inputs);
-		return fabric_refuse(b, d, &rule->ports, "qos.ports[].ports", &inner);
+		return fabric_refuse(fabric, d, &rule->ports, "qos.ports[].ports", &inner);
 	}
 	for (uint32_t i = 0; i < ports.n && status == HD_OK; i++) {
-		status = check_map(b, d, rule, ports.ports[i]);
+		status = check_map(fabric, d, rule, ports.ports[i]);
 		if (status == HD_OK)
-			set_map(b, &rule->sl2vl.table, ports.ports[i], inputs);
+			set_map(fabric, &rule->sl2vl.table, ports.ports[i], inputs);
 	}
 	selection_fini(&ports);
 	free(inputs);
@@ -144,14 +147,14 @@ static enum hd_status apply_map(struct fabric *b, struct diag *d, const struct s
 }
 
 /* After the maps of all links; what comes last counts. */
-static enum hd_status apply_maps(struct fabric *b, struct diag *d)
+static enum hd_status apply_maps(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_qos *q = &b->scenario->qos;
+	const struct scn_qos *q = &fabric->scenario->qos;
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < q->n_ports && status == HD_OK; i++) {
 		if (q->ports[i].sl2vl.given)
-			status = apply_map(b, d, &q->ports[i]);
+			status = apply_map(fabric, d, &q->ports[i]);
 	}
 	return status;
 }
@@ -164,10 +167,10 @@ static struct lane_entries entries_of(const struct scn_vlarb *t)
 }
 
 /* What the scenario's classes ask of every link. */
-static struct lane_plan plan_of(struct fabric *b)
+static struct lane_plan plan_of(struct fabric *fabric)
 {
-	const struct scn_qos *q = &b->scenario->qos;
-	struct lane_class *classes = fabric_keep(b, q->n_classes, sizeof(*classes));
+	const struct scn_qos *q = &fabric->scenario->qos;
+	struct lane_class *classes = fabric_keep(fabric, q->n_classes, sizeof(*classes));
 
 	for (size_t i = 0; i < q->n_classes; i++) {
 		const struct scn_class *c = &q->classes[i];
@@ -192,44 +195,44 @@ static struct lane_plan plan_of(struct fabric *b)
 }
 
 /* The arbitration tables of all ports. */
-static enum hd_status arbitrate(struct fabric *b, const struct lane_plan *plan, struct diag *d)
+static enum hd_status arbitrate(struct fabric *fabric, const struct lane_plan *plan, struct diag *d)
 {
 	struct vlarb tables;
 
 	/* Reservations make them (connections.c). */
-	if (scenario_admits(b->scenario))
-		return apply_rules(b, d);
+	if (scenario_admits(fabric->scenario))
+		return apply_rules(fabric, d);
 	if (!lanes_tables(plan, &tables))
 		return scenario_refuse(
-			b->scenario, d, b->scenario->qos.classes,
+			fabric->scenario, d, fabric->scenario->qos.classes,
 			"the weights of the classes need more than the 64 entries of a VL arbitration table");
-	for (port_id p = 0; p < b->topo.n_ports; p++)
-		subnet_set_vlarb(&b->subnet, p, &tables);
-	return apply_rules(b, d);
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
+		subnet_set_vlarb(&fabric->subnet, p, &tables);
+	return apply_rules(fabric, d);
 }
 
-enum hd_status fabric_build_lanes(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_lanes(struct fabric *fabric, struct diag *d)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 	enum hd_status status;
 
 	if (s->opensm) {
-		opensm_program(s->opensm, (unsigned)s->qos.entries, &b->subnet);
-		status = apply_rules(b, d);
+		opensm_program(s->opensm, (unsigned)s->qos.entries, &fabric->subnet);
+		status = apply_rules(fabric, d);
 	} else {
-		struct lane_plan plan = plan_of(b);
+		struct lane_plan plan = plan_of(fabric);
 
-		status = arbitrate(b, &plan, d);
+		status = arbitrate(fabric, &plan, d);
 		if (status == HD_OK)
-			lanes_program(&b->subnet, &plan);
+			lanes_program(&fabric->subnet, &plan);
 	}
-	return status == HD_OK ? apply_maps(b, d) : status;
+	return status == HD_OK ? apply_maps(fabric, d) : status;
 }
 
 /* What a scenario may not say where a routing algorithm chooses VLs. */
-static enum hd_status check_split(const struct fabric *b, struct diag *d)
+static enum hd_status check_split(const struct fabric *fabric, struct diag *d)
 {
-	const struct scn_qos *q = &b->scenario->qos;
+	const struct scn_qos *q = &fabric->scenario->qos;
 	const void *field = q->sl2vl.given ? (const void *)&q->sl2vl
 			    : q->opensm    ? &q->opensm
 					   : NULL;
@@ -245,41 +248,41 @@ static enum hd_status check_split(const struct fabric *b, struct diag *d)
 	if (!field)
 		return HD_OK;
 	return scenario_refuse(
-		b->scenario, d, field,
+		fabric->scenario, d, field,
 		"the routing engine '%s' needs lanes to be free of deadlock, and chooses those of all SLs",
-		b->subnet.engine);
+		fabric->subnet.engine);
 }
 
-enum hd_status fabric_split_lanes(struct fabric *b, struct diag *d)
+enum hd_status fabric_split_lanes(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_qos *q = &b->scenario->qos;
-	struct lane_plan plan = plan_of(b);
+	const struct scn_qos *q = &fabric->scenario->qos;
+	struct lane_plan plan = plan_of(fabric);
 	struct diag inner = { .status = HD_OK };
-	enum hd_status status = check_split(b, d);
+	enum hd_status status = check_split(fabric, d);
 	struct sl2vl blocks;
 
 	if (status != HD_OK || q->n_classes == 0)
 		return status;
-	if (lanes_split(&b->subnet, &plan, &inner, &blocks) != HD_OK)
-		return fabric_refuse(b, d, q->classes, "qos.classes", &inner);
-	struct lane_class *classes = fabric_keep(b, plan.n_classes, sizeof(*classes));
+	if (lanes_split(&fabric->subnet, &plan, &inner, &blocks) != HD_OK)
+		return fabric_refuse(fabric, d, q->classes, "qos.classes", &inner);
+	struct lane_class *classes = fabric_keep(fabric, plan.n_classes, sizeof(*classes));
 
-	plan.block = b->subnet.split.vls;
+	plan.block = fabric->subnet.split.vls;
 	for (size_t i = 0; i < plan.n_classes; i++) {
 		classes[i] = plan.classes[i];
 		classes[i].lane = (int)(blocks.vl[classes[i].sl] * plan.block);
 	}
 	plan.classes = classes;
-	return arbitrate(b, &plan, d);
+	return arbitrate(fabric, &plan, d);
 }
 
-uint16_t fabric_unreserved_sls(const struct fabric *b)
+uint16_t fabric_unreserved_sls(const struct fabric *fabric)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 	uint16_t sls = 0;
 
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct sim_flow *f = &b->flows[i];
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
 
 		if (f->kind != SIM_TRACE && !f->management)
 			sls |= (uint16_t)(1u << f->sl);
@@ -295,10 +298,10 @@ uint16_t fabric_unreserved_sls(const struct fabric *b)
 }
 
 /* Adds a key to the tables of selected hosts. */
-static enum hd_status add_members(struct fabric *b, uint16_t **keys, uint16_t *n_keys, size_t row,
-				  bool full, struct diag *d)
+static enum hd_status add_members(struct fabric *fabric, uint16_t **keys, uint16_t *n_keys,
+				  size_t row, bool full, struct diag *d)
 {
-	const struct scn_partition *p = &b->scenario->qos.partitions[row];
+	const struct scn_partition *p = &fabric->scenario->qos.partitions[row];
 	char *const *text = full ? &p->full : &p->limited;
 	struct selection hosts;
 	struct diag inner = { .status = HD_OK };
@@ -306,9 +309,10 @@ static enum hd_status add_members(struct fabric *b, uint16_t **keys, uint16_t *n
 
 	if (!*text)
 		return HD_OK;
-	rng_init(&rng, b->scenario->run.seed, fabric_stream(STREAM_PARTITIONS, p->name) + full);
-	if (select_hosts(b->selector, *text, &rng, &inner, &hosts) != HD_OK)
-		return fabric_refuse(b, d, text,
+	rng_init(&rng, fabric->scenario->run.seed,
+		 fabric_stream(STREAM_PARTITIONS, p->name) + full);
+	if (select_hosts(fabric->selector, *text, &rng, &inner, &hosts) != HD_OK)
+		return fabric_refuse(fabric, d, text,
 				     full ? "qos.partitions[].full" : "qos.partitions[].limited",
 				     &inner);
 	for (uint32_t i = 0; i < hosts.n; i++) {
@@ -322,34 +326,34 @@ static enum hd_status add_members(struct fabric *b, uint16_t **keys, uint16_t *n
 
 /* A port of a switch or router that enforces lets pass what its host may send
  * or receive. */
-static void enforce_at(struct fabric *b, port_id host, const uint16_t *keys, unsigned n)
+static void enforce_at(struct fabric *fabric, port_id host, const uint16_t *keys, unsigned n)
 {
-	port_id peer = b->topo.ports[host].peer;
+	port_id peer = fabric->topo.ports[host].peer;
 
-	if (peer == TOPO_NONE || topo_node_of(&b->topo, peer)->kind == NODE_CA)
+	if (peer == TOPO_NONE || topo_node_of(&fabric->topo, peer)->kind == NODE_CA)
 		return;
-	subnet_set_pkeys(&b->subnet, peer, keys, n);
-	b->subnet.pkeys[peer].enforce_in = true;
-	b->subnet.pkeys[peer].enforce_out = true;
+	subnet_set_pkeys(&fabric->subnet, peer, keys, n);
+	fabric->subnet.pkeys[peer].enforce_in = true;
+	fabric->subnet.pkeys[peer].enforce_out = true;
 }
 
-enum hd_status fabric_build_partitions(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_partitions(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_qos *q = &b->scenario->qos;
-	const struct selection *hosts = selector_hosts(b->selector);
+	const struct scn_qos *q = &fabric->scenario->qos;
+	const struct selection *hosts = selector_hosts(fabric->selector);
 	size_t most = 1 + 2 * q->n_partitions;
 	uint16_t **keys;
 	uint16_t *n_keys;
 	enum hd_status status = HD_OK;
 
-	if (b->scenario->partitions) {
-		fabric_program_partitions(b);
+	if (fabric->scenario->partitions) {
+		fabric_program_partitions(fabric);
 		return HD_OK;
 	}
 	if (q->n_partitions == 0 && !q->enforce)
 		return HD_OK;
-	keys = hd_alloc(b->topo.n_ports, sizeof(*keys));
-	n_keys = hd_alloc(b->topo.n_ports, sizeof(*n_keys));
+	keys = hd_alloc(fabric->topo.n_ports, sizeof(*keys));
+	n_keys = hd_alloc(fabric->topo.n_ports, sizeof(*n_keys));
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		port_id p = hosts->ports[i];
 
@@ -357,15 +361,15 @@ enum hd_status fabric_build_partitions(struct fabric *b, struct diag *d)
 		keys[p][n_keys[p]++] = 0xffff;
 	}
 	for (size_t i = 0; i < 2 * q->n_partitions && status == HD_OK; i++)
-		status = add_members(b, keys, n_keys, i / 2, i % 2 == 0, d);
+		status = add_members(fabric, keys, n_keys, i / 2, i % 2 == 0, d);
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		port_id p = hosts->ports[i];
 
 		if (status == HD_OK) {
-			subnet_set_pkeys(&b->subnet, p, keys[p], n_keys[p]);
-			b->subnet.pkeys[p].enforce_in = true;
+			subnet_set_pkeys(&fabric->subnet, p, keys[p], n_keys[p]);
+			fabric->subnet.pkeys[p].enforce_in = true;
 			if (q->enforce)
-				enforce_at(b, p, keys[p], n_keys[p]);
+				enforce_at(fabric, p, keys[p], n_keys[p]);
 		}
 		free(keys[p]);
 	}

@@ -95,18 +95,18 @@ static void ports_have_numbers_of_so_many_bits(void **state)
 static enum hd_status build_with_rates(unsigned n, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct fabric *f;
+	struct fabric *fabric;
 
 	strbuf_puts(&text,
 		    "fabric:\n  topology: {kind: mesh, columns: 6, rows: 6, hosts: 8}\n  links:\n");
 	for (unsigned i = 0; i < n; i++)
 		strbuf_printf(&text, "    - {ports: h%u, rate: %uMb/s}\n", i, 1000 + i);
 	strbuf_puts(&text, "traffic:\n  - {name: t, kind: poisson, load: 1%}\n");
-	enum hd_status status = fabric_load(text.text, text.len, "x.yaml", NULL, d, &f);
+	enum hd_status status = fabric_load(text.text, text.len, "x.yaml", NULL, d, &fabric);
 
 	strbuf_fini(&text);
 	if (status == HD_OK)
-		fabric_free(f);
+		fabric_free(fabric);
 	return status;
 }
 

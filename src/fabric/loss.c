@@ -32,7 +32,7 @@ struct crossing {
 };
 
 struct network {
-	const struct fabric *b;
+	const struct fabric *fabric;
 	const struct broker *broker; /* that nobody has asked yet */
 	struct stream *streams;      /* per row */
 	uint32_t n;
@@ -52,7 +52,7 @@ static bool is_at(const struct network *w, uint32_t stream, uint32_t group, port
 
 /* ---- who comes -------------------------------------------------------- */
 
-static const char *why_not(const struct fabric *b, const struct scn_traffic *t)
+static const char *why_not(const struct fabric *fabric, const struct scn_traffic *t)
 {
 	const struct scn_arrivals *a = &t->arrivals;
 
@@ -60,17 +60,17 @@ static const char *why_not(const struct fabric *b, const struct scn_traffic *t)
 		return "none: they stay";
 	if (a->gap_law != SCN_EXPONENTIAL)
 		return "none: arrivals are not Poisson";
-	if (t->start > 0 || t->stop < b->rules.stop)
+	if (t->start > 0 || t->stop < fabric->rules.stop)
 		return "none: they come for a part of the run";
 	return NULL;
 }
 
 static void add_stream(struct network *w, uint32_t row, hd_time linger)
 {
-	const struct scn_traffic *t = &w->b->scenario->traffic[row];
+	const struct scn_traffic *t = &w->fabric->scenario->traffic[row];
 	struct stream *x = &w->streams[row];
 
-	*x = (struct stream){ .group = row, .why = why_not(w->b, t) };
+	*x = (struct stream){ .group = row, .why = why_not(w->fabric, t) };
 	if (!x->why)
 		x->load = ((double)t->arrivals.holding + (double)linger) / (double)t->arrivals.gap;
 }
@@ -78,7 +78,7 @@ static void add_stream(struct network *w, uint32_t row, hd_time linger)
 static void count_flow(struct network *w, uint32_t k, uint32_t flow)
 {
 	struct stream *x = &w->streams[k];
-	const struct broker_request q = fabric_request_of(w->b, flow);
+	const struct broker_request q = fabric_request_of(w->fabric, flow);
 	struct tree_path way;
 
 	if (broker_links(w->broker, &q.way, &way) != HD_OK)
@@ -105,10 +105,10 @@ static void count_flow(struct network *w, uint32_t k, uint32_t flow)
 
 static void count_flows(struct network *w)
 {
-	const struct scenario *s = w->b->scenario;
+	const struct scenario *s = w->fabric->scenario;
 
-	for (uint32_t i = 0; i < w->b->n_flows; i++) {
-		uint32_t row = w->b->flows[i].row;
+	for (uint32_t i = 0; i < w->fabric->n_flows; i++) {
+		uint32_t row = w->fabric->flows[i].row;
 
 		if (scenario_asks(s, &s->traffic[row]))
 			count_flow(w, row, i);
@@ -394,17 +394,18 @@ static void judge(struct network *w, uint32_t group, struct fabric_loss *out)
 	}
 }
 
-void fabric_build_losses(struct fabric *b, const struct broker *broker, hd_time linger)
+void fabric_build_losses(struct fabric *fabric, const struct broker *broker, hd_time linger)
 {
-	const struct scenario *s = b->scenario;
-	struct network w = {
-		.b = b, .broker = broker, .n = (uint32_t)s->n_traffic, .n_ports = b->topo.n_ports
-	};
+	const struct scenario *s = fabric->scenario;
+	struct network w = { .fabric = fabric,
+			     .broker = broker,
+			     .n = (uint32_t)s->n_traffic,
+			     .n_ports = fabric->topo.n_ports };
 
-	b->losses = fabric_keep(b, w.n, sizeof(*b->losses));
+	fabric->losses = fabric_keep(fabric, w.n, sizeof(*fabric->losses));
 	w.streams = hd_alloc(w.n, sizeof(*w.streams));
 	for (uint32_t row = 0; row < w.n; row++) {
-		b->losses[row] = (struct fabric_loss){ NAN, "" };
+		fabric->losses[row] = (struct fabric_loss){ NAN, "" };
 		add_stream(&w, row, linger);
 	}
 	w.crossings = hd_alloc((size_t)w.n * w.n_ports, sizeof(*w.crossings));
@@ -412,7 +413,7 @@ void fabric_build_losses(struct fabric *b, const struct broker *broker, hd_time 
 	find_groups(&w);
 	for (uint32_t k = 0; k < w.n; k++) {
 		if (w.streams[k].n && w.streams[k].group == k)
-			judge(&w, k, b->losses);
+			judge(&w, k, fabric->losses);
 	}
 	free(w.crossings);
 	free(w.streams);

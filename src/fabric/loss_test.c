@@ -84,22 +84,22 @@ static const struct agreeing agreeing[] = {
 static struct fabric *build(const char *text, unsigned seed)
 {
 	char whole[4096];
-	struct fabric *f;
+	struct fabric *fabric;
 
 	snprintf(whole, sizeof(whole), text, seed);
-	must_build(whole, &f);
-	return f;
+	must_build(whole, &fabric);
+	return fabric;
 }
 
 /* The share of a row that was refused after the first tenth of a run. */
-static double blocking(const struct fabric *f, uint32_t row)
+static double blocking(const struct fabric *fabric, uint32_t row)
 {
 	uint64_t asked = 0, refused = 0;
 
-	for (uint32_t i = 0; i < f->n_requests; i++) {
-		const struct fabric_request *q = &f->requests[i];
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
 
-		if (q->row != row || q->at < f->rules.stop / 10)
+		if (q->row != row || q->at < fabric->rules.stop / 10)
 			continue;
 		asked++;
 		refused += q->flow == SIM_NONE;
@@ -129,16 +129,16 @@ static void check_agreeing(const struct agreeing *a)
 
 	loss_shared(a->places, a->classes, a->n, exact);
 	for (unsigned run = 0; run < RUNS; run++) {
-		struct fabric *f = build(a->text, run + 1);
+		struct fabric *fabric = build(a->text, run + 1);
 
 		for (uint32_t row = 0; row < a->n; row++) {
-			const struct fabric_loss *l = &f->losses[row];
+			const struct fabric_loss *l = &fabric->losses[row];
 
 			assert_string_equal(l->form, a->form);
 			assert_true(fabs(l->blocking - exact[row]) < 1e-9);
-			found[row][run] = blocking(f, row);
+			found[row][run] = blocking(fabric, row);
 		}
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 	for (uint32_t row = 0; row < a->n; row++)
 		assert_agrees(found[row], exact[row]);
@@ -189,11 +189,11 @@ static void where_there_is_none_it_says_why(void **state)
 		char text[4096];
 
 		snprintf(text, sizeof(text), "%srun: {seed: %%u, measure: 5ms}\n", without[c].text);
-		struct fabric *f = build(text, 1);
+		struct fabric *fabric = build(text, 1);
 
-		assert_string_equal(f->losses[0].form, without[c].why);
-		assert_true(isnan(f->losses[0].blocking));
-		fabric_free(f);
+		assert_string_equal(fabric->losses[0].form, without[c].why);
+		assert_true(isnan(fabric->losses[0].blocking));
+		fabric_free(fabric);
 	}
 }
 

@@ -15,7 +15,7 @@
 #define MLIDS_PER_BLOCK 32
 
 struct manager {
-	struct fabric *b;
+	struct fabric *fabric;
 	struct replan_options options;
 	struct route_options route;
 	bool *down, *known;    /* per port of the topology: now, when it looked */
@@ -54,13 +54,13 @@ static hd_time notice_of(const struct scn_sm *sm, hd_time at)
 /* Lets everything happen that happens until `now`; returns how many. */
 static uint32_t catch_up(struct manager *m, hd_time now)
 {
-	const struct sim_setup *s = &m->b->setup;
+	const struct sim_setup *s = &m->fabric->setup;
 	uint32_t n = 0;
 
 	for (; m->next < s->n_faults && s->faults[m->next].time <= now; m->next++) {
 		const struct sim_fault *f = &s->faults[m->next];
 		port_id p = s->ports[f->port].origin;
-		port_id peer = m->b->topo.ports[p].peer;
+		port_id peer = m->fabric->topo.ports[p].peer;
 
 		/* A switch and its own host are one device. */
 		if (!is_of_link(f) || peer == TOPO_NONE)
@@ -73,15 +73,15 @@ static uint32_t catch_up(struct manager *m, hd_time now)
 
 static uint32_t node_of_switch(const struct manager *m, switch_id sw)
 {
-	const struct fabric *b = m->b;
-	port_id own = topo_port_of(&b->topo, b->subnet.node_of_switch[sw], 0);
+	const struct fabric *fabric = m->fabric;
+	port_id own = topo_port_of(&fabric->topo, fabric->subnet.node_of_switch[sw], 0);
 
-	return b->setup.ports[b->port_of_origin[own]].node;
+	return fabric->setup.ports[fabric->port_of_origin[own]].node;
 }
 
 static void add_route(struct manager *m, const struct sim_route_change *c)
 {
-	struct sim_setup *s = &m->b->setup;
+	struct sim_setup *s = &m->fabric->setup;
 
 	s->routes = hd_grow(s->routes, &m->routes_cap, s->n_routes + 1u, sizeof(*s->routes));
 	s->routes[s->n_routes++] = *c;
@@ -119,7 +119,7 @@ static const uint64_t *set_of(const struct subnet *s, switch_id sw, const struct
 static uint32_t write_sets(struct manager *m, const struct subnet *plan, switch_id sw,
 			   uint32_t block, hd_time when)
 {
-	const struct subnet *whole = &m->b->subnet;
+	const struct subnet *whole = &m->fabric->subnet;
 	uint32_t n = 0;
 
 	for (uint32_t i = m->first_group; i < whole->n_groups; i++) {
@@ -136,7 +136,7 @@ static uint32_t write_sets(struct manager *m, const struct subnet *plan, switch_
 			continue;
 		*at = after;
 		/* Tables of groups move when a group is added. */
-		uint64_t *ports = fabric_keep(m->b, words, sizeof(*ports));
+		uint64_t *ports = fabric_keep(m->fabric, words, sizeof(*ports));
 
 		memcpy(ports, after, size);
 		add_route(m, &(struct sim_route_change){ .time = when,
@@ -150,7 +150,7 @@ static uint32_t write_sets(struct manager *m, const struct subnet *plan, switch_
 
 static void add_paths(struct manager *m, const struct subnet *plan, hd_time when)
 {
-	struct sim_setup *s = &m->b->setup;
+	struct sim_setup *s = &m->fabric->setup;
 
 	if (!plan->sl_of_path)
 		return;
@@ -164,7 +164,7 @@ static void write_groups(struct manager *m, struct fabric_sweep *w, bool *writte
 	const struct subnet *plan = &w->plan.subnet;
 	port_id *ports = hd_alloc(plan->topo->n_ports, sizeof(*ports));
 	uint32_t n = order_ports_by_guid(plan, ports), n_blocks = 0;
-	hd_time step = m->b->scenario->sm.program;
+	hd_time step = m->fabric->scenario->sm.program;
 
 	for (unsigned i = 0; i < plan->n_subnets; i++) {
 		uint32_t here = (plan->mft[i].n_mlids + MLIDS_PER_BLOCK - 1) / MLIDS_PER_BLOCK;
@@ -196,7 +196,7 @@ static void write_all(struct manager *m, struct fabric_sweep *w)
 {
 	const struct replan *plan = &w->plan;
 	bool *written = hd_alloc(plan->subnet.n_switches, sizeof(*written));
-	hd_time step = m->b->scenario->sm.program;
+	hd_time step = m->fabric->scenario->sm.program;
 
 	w->first = w->last = w->computed;
 	w->n_writes = plan->n_writes;
@@ -240,7 +240,7 @@ static bool lanes_agree(const struct subnet *whole, const struct subnet *plan)
 
 static enum hd_status refuse(const struct manager *m, struct diag *d, hd_time at, const char *why)
 {
-	const struct scenario *s = m->b->scenario;
+	const struct scenario *s = m->fabric->scenario;
 	struct strbuf time = STRBUF_INIT;
 
 	hd_time_print(at, &time);
@@ -254,7 +254,7 @@ static enum hd_status refuse(const struct manager *m, struct diag *d, hd_time at
 
 static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w, struct diag *d)
 {
-	const struct subnet *whole = &m->b->subnet;
+	const struct subnet *whole = &m->fabric->subnet;
 	struct diag inner = { .status = HD_OK };
 
 	if (replan(whole, &m->present, m->down, &m->options, &inner, &w->plan) != HD_OK)
@@ -273,27 +273,27 @@ static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w, str
 /* The manager looks at the fabric at `now` and does what is to be done. */
 static enum hd_status sweep(struct manager *m, hd_time event, hd_time now, struct diag *d)
 {
-	struct fabric *b = m->b;
+	struct fabric *fabric = m->fabric;
 	uint32_t n_events = catch_up(m, now);
-	size_t n_ports = b->topo.n_ports;
+	size_t n_ports = fabric->topo.n_ports;
 
 	m->idle_from = now;
 	if (memcmp(m->down, m->known, n_ports * sizeof(*m->down)) == 0)
 		return HD_OK;
-	struct fabric_sweep *w = &b->sweeps[b->n_sweeps];
+	struct fabric_sweep *w = &fabric->sweeps[fabric->n_sweeps];
 
 	*w = (struct fabric_sweep){
 		.event = event,
 		.noticed = now,
-		.computed = now + b->scenario->sm.compute,
+		.computed = now + fabric->scenario->sm.compute,
 		.n_events = n_events,
 	};
 	enum hd_status status = plan_routes(m, w, d);
 
 	if (status != HD_OK)
 		return status;
-	b->n_sweeps++;
-	check_transition(&m->present, &w->plan, &b->subnet, &w->meanwhile);
+	fabric->n_sweeps++;
+	check_transition(&m->present, &w->plan, &fabric->subnet, &w->meanwhile);
 	write_all(m, w);
 	memcpy(m->known, m->down, n_ports * sizeof(*m->known));
 	m->present = w->plan.subnet;
@@ -304,7 +304,7 @@ static enum hd_status sweep(struct manager *m, hd_time event, hd_time now, struc
 /* Fault after fault, until the run must end. */
 static enum hd_status follow_faults(struct manager *m, struct diag *d)
 {
-	const struct sim_setup *s = &m->b->setup;
+	const struct sim_setup *s = &m->fabric->setup;
 	enum hd_status status = HD_OK;
 
 	while (status == HD_OK && m->next < s->n_faults) {
@@ -314,7 +314,7 @@ static enum hd_status follow_faults(struct manager *m, struct diag *d)
 			m->next++;
 			continue;
 		}
-		hd_time now = notice_of(&m->b->scenario->sm, f->time);
+		hd_time now = notice_of(&m->fabric->scenario->sm, f->time);
 
 		if (now < m->idle_from)
 			now = m->idle_from;
@@ -336,34 +336,35 @@ static const uint64_t **sets_at_first(const struct subnet *s)
 	return sets;
 }
 
-enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_manager(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_sm *sm = &b->scenario->sm;
-	const struct subnet *s = &b->subnet;
+	const struct scn_sm *sm = &fabric->scenario->sm;
+	const struct subnet *s = &fabric->subnet;
 
-	if ((sm->sweep == HD_TIME_NEVER && sm->trap == HD_TIME_NEVER) || b->setup.n_faults == 0)
+	if ((sm->sweep == HD_TIME_NEVER && sm->trap == HD_TIME_NEVER) ||
+	    fabric->setup.n_faults == 0)
 		return HD_OK;
 	struct manager m = {
-		.b = b,
-		.down = hd_alloc(b->topo.n_ports, sizeof(*m.down)),
-		.known = hd_alloc(b->topo.n_ports, sizeof(*m.known)),
+		.fabric = fabric,
+		.down = hd_alloc(fabric->topo.n_ports, sizeof(*m.down)),
+		.known = hd_alloc(fabric->topo.n_ports, sizeof(*m.known)),
 		.lft = lft_rows(s),
 		.present = *s,
-		.horizon = b->rules.stop,
+		.horizon = fabric->rules.stop,
 		.options = {
 			.engine = strcmp(s->engine, "file") == 0 ? "minhop"
 								 : s->engine,
 			.route = &m.route,
 			.mode = (enum replan_mode)sm->replan,
-			.manager = lid_options_for(&b->topo, 0).sm_port,
+			.manager = lid_options_for(&fabric->topo, 0).sm_port,
 		},
 	};
 	/* Plans stay where they are: at most one for each fault. */
-	b->sweeps = hd_alloc(b->setup.n_faults, sizeof(*b->sweeps));
+	fabric->sweeps = hd_alloc(fabric->setup.n_faults, sizeof(*fabric->sweeps));
 	m.sets = sets_at_first(s);
 	m.present.lft = m.lft;
 	m.present.lft_at = NULL;
-	enum hd_status status = fabric_route_options(b, d, &m.route);
+	enum hd_status status = fabric_route_options(fabric, d, &m.route);
 
 	if (status == HD_OK)
 		status = follow_faults(&m, d);
@@ -374,17 +375,17 @@ enum hd_status fabric_build_manager(struct fabric *b, struct diag *d)
 	return status;
 }
 
-void fabric_free_manager(struct fabric *b)
+void fabric_free_manager(struct fabric *fabric)
 {
-	for (uint32_t i = 0; i < b->n_sweeps; i++) {
-		transition_fini(&b->sweeps[i].meanwhile);
-		replan_fini(&b->sweeps[i].plan);
+	for (uint32_t i = 0; i < fabric->n_sweeps; i++) {
+		transition_fini(&fabric->sweeps[i].meanwhile);
+		replan_fini(&fabric->sweeps[i].plan);
 	}
-	free(b->sweeps);
-	free(b->setup.routes);
-	free(b->setup.paths);
-	free(b->setup.settings);
-	free(b->setup.trees);
+	free(fabric->sweeps);
+	free(fabric->setup.routes);
+	free(fabric->setup.paths);
+	free(fabric->setup.settings);
+	free(fabric->setup.trees);
 }
 
 /* ---- trees of jobs ------------------------------------------------------- */
@@ -412,7 +413,7 @@ static enum hd_status plan_aggregations(const struct fabric_trees *trees, struct
 static enum hd_status plan_trees(struct manager *m, const struct fabric_trees *trees,
 				 struct fabric_sweep *w, struct diag *d)
 {
-	const struct subnet *whole = &m->b->subnet;
+	const struct subnet *whole = &m->fabric->subnet;
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status = mcast_replan(whole, trees->first_group, &w->plan.subnet, &inner);
 
@@ -424,7 +425,7 @@ static enum hd_status plan_trees(struct manager *m, const struct fabric_trees *t
 /* After all else that the sweep writes. */
 static void write_trees(struct manager *m, const struct fabric_trees *trees, struct fabric_sweep *w)
 {
-	struct sim_setup *s = &m->b->setup;
+	struct sim_setup *s = &m->fabric->setup;
 	bool *written = hd_alloc(w->plan.subnet.n_switches, sizeof(*written));
 	struct fabric_sweep unshown = *w, *to = trees->is_shown ? w : &unshown;
 
@@ -453,22 +454,24 @@ static void merge_routes(struct sim_setup *s, uint32_t middle)
 	s->routes = all;
 }
 
-enum hd_status fabric_follow_trees(struct fabric *b, const struct fabric_trees *trees,
+enum hd_status fabric_follow_trees(struct fabric *fabric, const struct fabric_trees *trees,
 				   struct diag *d)
 {
-	struct sim_setup *s = &b->setup;
+	struct sim_setup *s = &fabric->setup;
 	uint32_t n_before = s->n_routes;
-	struct manager m = { .b = b, .first_group = trees->first_group, .routes_cap = n_before };
+	struct manager m = { .fabric = fabric,
+			     .first_group = trees->first_group,
+			     .routes_cap = n_before };
 	enum hd_status status = HD_OK;
 
 	s->n_trees = 0;
-	if (b->n_sweeps == 0 || trees->first_group == b->subnet.n_groups)
+	if (fabric->n_sweeps == 0 || trees->first_group == fabric->subnet.n_groups)
 		return HD_OK;
-	m.sets = sets_at_first(&b->subnet);
-	for (uint32_t i = 0; i < b->n_sweeps && status == HD_OK; i++) {
-		status = plan_trees(&m, trees, &b->sweeps[i], d);
+	m.sets = sets_at_first(&fabric->subnet);
+	for (uint32_t i = 0; i < fabric->n_sweeps && status == HD_OK; i++) {
+		status = plan_trees(&m, trees, &fabric->sweeps[i], d);
 		if (status == HD_OK)
-			write_trees(&m, trees, &b->sweeps[i]);
+			write_trees(&m, trees, &fabric->sweeps[i]);
 	}
 	free(m.sets);
 	merge_routes(s, n_before);

@@ -22,7 +22,7 @@ static struct fabric *build(const char *conf, const char *qos)
 	int fd = mkstemp(path);
 	struct diag d = { .status = HD_OK };
 	struct strbuf text = STRBUF_INIT;
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 
 	assert_true(fd >= 0);
 	close(fd);
@@ -31,18 +31,18 @@ static struct fabric *build(const char *conf, const char *qos)
 		      "fabric: {topology: {file: " NET "}}\n"
 		      "qos: {lanes: 15, opensm: %s%s}\n",
 		      path, qos);
-	if (fabric_load(text.text, text.len, NULL, NULL, &d, &f) != HD_OK)
+	if (fabric_load(text.text, text.len, NULL, NULL, &d, &fabric) != HD_OK)
 		fail_msg("%s", d.message);
 	unlink(path);
 	strbuf_fini(&text);
-	return f;
+	return fabric;
 }
 
-static port_id port_named(const struct fabric *f, const char *node, unsigned number)
+static port_id port_named(const struct fabric *fabric, const char *node, unsigned number)
 {
-	for (node_id v = 0; v < f->topo.n_nodes; v++) {
-		if (strcmp(f->topo.nodes[v].name, node) == 0)
-			return topo_port_of(&f->topo, v, number);
+	for (node_id v = 0; v < fabric->topo.n_nodes; v++) {
+		if (strcmp(fabric->topo.nodes[v].name, node) == 0)
+			return topo_port_of(&fabric->topo, v, number);
 	}
 	fail_msg("no node %s", node);
 	return TOPO_NONE;
@@ -52,19 +52,19 @@ static port_id port_named(const struct fabric *f, const char *node, unsigned num
 static void kinds_of_ports_have_their_sets(void **state)
 {
 	(void)state;
-	struct fabric *f = build("qos TRUE\n"
-				 "qos_high_limit 3\n"
-				 "qos_rtr_high_limit 9\n"
-				 "qos_vlarb_low 5:10,6:20\n"
-				 "qos_ca_vlarb_low 7:30\n"
-				 "qos_sl2vl 5,6,15\n"
-				 "qos_ca_sl2vl 7,7,7\n",
-				 "");
-	const struct subnet *s = &f->subnet;
-	const struct vlarb *h0 = vlarb_of(s, port_named(f, "h0", 1));
-	const struct vlarb *h1 = vlarb_of(s, port_named(f, "h1", 1));
-	const struct vlarb *s1 = vlarb_of(s, port_named(f, "s1", 2));
-	const struct vlarb *r0 = vlarb_of(s, port_named(f, "r0", 1));
+	struct fabric *fabric = build("qos TRUE\n"
+				      "qos_high_limit 3\n"
+				      "qos_rtr_high_limit 9\n"
+				      "qos_vlarb_low 5:10,6:20\n"
+				      "qos_ca_vlarb_low 7:30\n"
+				      "qos_sl2vl 5,6,15\n"
+				      "qos_ca_sl2vl 7,7,7\n",
+				      "");
+	const struct subnet *s = &fabric->subnet;
+	const struct vlarb *h0 = vlarb_of(s, port_named(fabric, "h0", 1));
+	const struct vlarb *h1 = vlarb_of(s, port_named(fabric, "h1", 1));
+	const struct vlarb *s1 = vlarb_of(s, port_named(fabric, "s1", 2));
+	const struct vlarb *r0 = vlarb_of(s, port_named(fabric, "r0", 1));
 
 	assert_int_equal(h0->low[0].vl, 7); /* 8 lanes */
 	assert_int_equal(h1->low[0].vl, 3); /* 4 lanes */
@@ -73,41 +73,41 @@ static void kinds_of_ports_have_their_sets(void **state)
 	assert_int_equal(s1->low[1].vl, 2);
 	assert_int_equal(s1->high_limit, 3);
 	assert_int_equal(r0->high_limit, 9);
-	assert_int_equal(sl2vl_of(s, port_named(f, "h1", 1))->vl[1], 3);
+	assert_int_equal(sl2vl_of(s, port_named(fabric, "h1", 1))->vl[1], 3);
 	assert_int_equal(sl2vl_at(s, 0, 1, 2)->vl[0], 1);
 	assert_int_equal(sl2vl_at(s, 0, 1, 2)->vl[2], 15);
 	assert_int_equal(sl2vl_at(s, 0, 1, 2)->vl[3], 0); /* padded */
 	assert_int_equal(sl2vl_at(s, 0, 1, 4)->vl[1], 6); /* 15 lanes */
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 static void lanes_and_entries_are_limited(void **state)
 {
 	(void)state;
-	struct fabric *f = build("qos TRUE\nmax_op_vls 3\n"
-				 "qos_vlarb_low 0:1,1:2,2:3,3:4,4:5\n",
-				 ", entries: 3");
-	const struct subnet *s = &f->subnet;
+	struct fabric *fabric = build("qos TRUE\nmax_op_vls 3\n"
+				      "qos_vlarb_low 0:1,1:2,2:3,3:4,4:5\n",
+				      ", entries: 3");
+	const struct subnet *s = &fabric->subnet;
 
-	assert_int_equal(scenario_lanes(f->scenario), 4);
-	assert_int_equal(s->vls_of_port[port_named(f, "s1", 4)], 4);
-	assert_int_equal(s->vls_of_port[port_named(f, "h3", 1)], 2);
-	assert_int_equal(vlarb_of(s, port_named(f, "s1", 4))->n_low, 3);
-	fabric_free(f);
+	assert_int_equal(scenario_lanes(fabric->scenario), 4);
+	assert_int_equal(s->vls_of_port[port_named(fabric, "s1", 4)], 4);
+	assert_int_equal(s->vls_of_port[port_named(fabric, "h3", 1)], 2);
+	assert_int_equal(vlarb_of(s, port_named(fabric, "s1", 4))->n_low, 3);
+	fabric_free(fabric);
 }
 
 /* Tables that OpenSM does not send stay; the lanes are limited all the same. */
 static void without_qos_nothing_is_sent(void **state)
 {
 	(void)state;
-	struct fabric *f = build("max_op_vls 2\nqos_vlarb_low 0:77\n", "");
-	const struct subnet *s = &f->subnet;
-	const struct vlarb *arb = vlarb_of(s, port_named(f, "s1", 1));
+	struct fabric *fabric = build("max_op_vls 2\nqos_vlarb_low 0:77\n", "");
+	const struct subnet *s = &fabric->subnet;
+	const struct vlarb *arb = vlarb_of(s, port_named(fabric, "s1", 1));
 	const struct vlarb plain = vlarb_default(2);
 
-	assert_int_equal(s->vls_of_port[port_named(f, "s1", 1)], 2);
+	assert_int_equal(s->vls_of_port[port_named(fabric, "s1", 1)], 2);
 	assert_memory_equal(arb, &plain, sizeof(plain));
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 /* One row on its way to flows. */
 struct row {
-	struct fabric *b;
+	struct fabric *fabric;
 	const struct scn_traffic *t;
 	uint32_t number;
 	struct diag *d;
@@ -25,26 +25,26 @@ struct row {
 
 static enum hd_status refuse_unreachable(const struct row *r, port_id from, port_id to)
 {
-	return scenario_refuse(r->b->scenario, r->d, r->t,
+	return scenario_refuse(r->fabric->scenario, r->d, r->t,
 			       "traffic '%s': there is no way from '%s' to '%s'", r->t->name,
-			       topo_node_of(&r->b->topo, from)->name,
-			       topo_node_of(&r->b->topo, to)->name);
+			       topo_node_of(&r->fabric->topo, from)->name,
+			       topo_node_of(&r->fabric->topo, to)->name);
 }
 
 /* A flow from `from` that always goes to `to`. */
 static enum hd_status add_fixed(struct row *r, port_id from, port_id to)
 {
-	struct sim_address *address = fabric_keep(r->b, 1, sizeof(*address));
+	struct sim_address *address = fabric_keep(r->fabric, 1, sizeof(*address));
 
-	if (!fabric_address(r->b, from, to, address))
+	if (!fabric_address(r->fabric, from, to, address))
 		return refuse_unreachable(r, from, to);
 	if (r->t->transport && address->target != TOPO_NONE)
 		return scenario_refuse(
-			r->b->scenario, r->d, &r->t->transport,
+			r->fabric->scenario, r->d, &r->t->transport,
 			"traffic '%s': queue pairs cross no router, and '%s' and '%s' are in two subnets",
-			r->t->name, topo_node_of(&r->b->topo, from)->name,
-			topo_node_of(&r->b->topo, to)->name);
-	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, to);
+			r->t->name, topo_node_of(&r->fabric->topo, from)->name,
+			topo_node_of(&r->fabric->topo, to)->name);
+	struct sim_flow *f = fabric_add_flow(r->fabric, r->number, from, to);
 
 	f->to.choice = SIM_TO_FIXED;
 	f->to.list = address;
@@ -77,14 +77,14 @@ static void order_destinations(struct row *r)
 /* The list of addresses as seen from `from`; shared within its subnet. */
 static enum hd_status list_for(struct row *r, port_id from, const struct sim_address **out)
 {
-	unsigned subnet = r->b->topo.ports[from].subnet;
+	unsigned subnet = r->fabric->topo.ports[from].subnet;
 	const struct selection *to = &r->destinations;
 
 	if (!r->lists[subnet].addresses) {
-		struct sim_address *list = fabric_keep(r->b, to->n, sizeof(*list));
+		struct sim_address *list = fabric_keep(r->fabric, to->n, sizeof(*list));
 
 		for (uint32_t i = 0; i < to->n; i++) {
-			if (!fabric_address(r->b, from, to->ports[i], &list[i]))
+			if (!fabric_address(r->fabric, from, to->ports[i], &list[i]))
 				return refuse_unreachable(r, from, to->ports[i]);
 		}
 		r->lists[subnet].addresses = list;
@@ -100,9 +100,9 @@ static enum hd_status add_posting(struct row *r, port_id from, uint32_t others)
 
 	if (others > 1)
 		return scenario_refuse(
-			r->b->scenario, r->d, &r->t->transport,
+			r->fabric->scenario, r->d, &r->t->transport,
 			"traffic '%s': a queue pair has one peer, and '%s' may choose among %u; pairs, incast, a permutation or connections have one",
-			r->t->name, topo_node_of(&r->b->topo, from)->name, others);
+			r->t->name, topo_node_of(&r->fabric->topo, from)->name, others);
 	return add_fixed(r, from, to->ports[0] == from ? to->ports[1] : to->ports[0]);
 }
 
@@ -117,12 +117,12 @@ static enum hd_status add_choosing(struct row *r, port_id from, const uint32_t *
 	if (status != HD_OK)
 		return status;
 	if (others == 0)
-		return scenario_refuse(r->b->scenario, r->d, r->t,
+		return scenario_refuse(r->fabric->scenario, r->d, r->t,
 				       "traffic '%s': '%s' has nobody to send to but itself",
-				       r->t->name, topo_node_of(&r->b->topo, from)->name);
+				       r->t->name, topo_node_of(&r->fabric->topo, from)->name);
 	if (r->t->transport)
 		return add_posting(r, from, others);
-	struct sim_flow *f = fabric_add_flow(r->b, r->number, from, TOPO_NONE);
+	struct sim_flow *f = fabric_add_flow(r->fabric, r->number, from, TOPO_NONE);
 
 	f->to = (struct sim_destinations){
 		.choice = choice,
@@ -141,11 +141,11 @@ static enum hd_status add_choosing(struct row *r, port_id from, const uint32_t *
 
 static enum hd_status add_all_choosing(struct row *r, enum sim_choice choice)
 {
-	uint32_t *place = hd_alloc(r->b->topo.n_ports, sizeof(*place));
+	uint32_t *place = hd_alloc(r->fabric->topo.n_ports, sizeof(*place));
 	enum hd_status status = HD_OK;
 
 	order_destinations(r);
-	for (uint32_t i = 0; i < r->b->topo.n_ports; i++)
+	for (uint32_t i = 0; i < r->fabric->topo.n_ports; i++)
 		place[i] = SIM_NONE;
 	for (uint32_t i = 0; i < r->destinations.n; i++)
 		place[r->destinations.ports[i]] = i;
@@ -159,15 +159,15 @@ static enum hd_status add_all_choosing(struct row *r, enum sim_choice choice)
 static enum hd_status add_mapped(struct row *r, const uint32_t *to)
 {
 	enum hd_status status = HD_OK;
-	uint32_t before = r->b->n_flows;
+	uint32_t before = r->fabric->n_flows;
 
 	for (uint32_t i = 0; i < r->sources.n && status == HD_OK; i++) {
 		if (to[i] != i)
 			status = add_fixed(r, r->sources.ports[i], r->sources.ports[to[i]]);
 	}
-	if (status == HD_OK && r->b->n_flows == before)
+	if (status == HD_OK && r->fabric->n_flows == before)
 		return scenario_refuse(
-			r->b->scenario, r->d, &r->t->pattern,
+			r->fabric->scenario, r->d, &r->t->pattern,
 			"traffic '%s': with this pattern nobody sends to anybody else", r->t->name);
 	return status;
 }
@@ -198,12 +198,12 @@ static enum hd_status check_shape(const struct row *r)
 
 	if (r->t->pattern == SCN_TRANSPOSE && root * root != n)
 		return scenario_refuse(
-			r->b->scenario, r->d, &r->t->pattern,
+			r->fabric->scenario, r->d, &r->t->pattern,
 			"traffic '%s': transpose needs a square number of sources, not %u",
 			r->t->name, n);
 	if (r->t->pattern == SCN_BIT_REVERSE && (n & (n - 1)))
 		return scenario_refuse(
-			r->b->scenario, r->d, &r->t->pattern,
+			r->fabric->scenario, r->d, &r->t->pattern,
 			"traffic '%s': bit-reverse needs a power of 2 of sources, not %u",
 			r->t->name, n);
 	return HD_OK;
@@ -271,15 +271,15 @@ static enum hd_status add_pairs(struct row *r)
 	enum hd_status status = HD_OK;
 
 	if (r->sources.n != r->destinations.n)
-		return scenario_refuse(r->b->scenario, r->d, &r->t->pattern,
+		return scenario_refuse(r->fabric->scenario, r->d, &r->t->pattern,
 				       "traffic '%s': %u sources but %u destinations make no pairs",
 				       r->t->name, r->sources.n, r->destinations.n);
 	for (uint32_t i = 0; i < r->sources.n && status == HD_OK; i++) {
 		if (r->sources.ports[i] == r->destinations.ports[i])
 			return scenario_refuse(
-				r->b->scenario, r->d, &r->t->destination,
+				r->fabric->scenario, r->d, &r->t->destination,
 				"traffic '%s': '%s' is paired with itself", r->t->name,
-				topo_node_of(&r->b->topo, r->sources.ports[i])->name);
+				topo_node_of(&r->fabric->topo, r->sources.ports[i])->name);
 		status = add_fixed(r, r->sources.ports[i], r->destinations.ports[i]);
 	}
 	return status;
@@ -311,12 +311,12 @@ static bool any_pair(const struct row *r)
 }
 
 /* Whoever asks what it gets would be told of nothing. */
-static enum hd_status refuse_empty(const struct fabric *b, uint32_t number, struct diag *d)
+static enum hd_status refuse_empty(const struct fabric *fabric, uint32_t number, struct diag *d)
 {
-	const struct scn_traffic *t = &b->scenario->traffic[number];
+	const struct scn_traffic *t = &fabric->scenario->traffic[number];
 
 	return scenario_refuse(
-		b->scenario, d, t,
+		fabric->scenario, d, t,
 		"traffic '%s' has no flow: its sources have nobody to send to but themselves",
 		t->name);
 }
@@ -340,11 +340,11 @@ static enum hd_status add_connections(struct row *r)
 	if (r->t->pattern != SCN_UNIFORM && r->t->pattern != SCN_HOTSPOT &&
 	    r->t->pattern != SCN_INCAST)
 		return scenario_refuse(
-			r->b->scenario, r->d, &r->t->connections,
+			r->fabric->scenario, r->d, &r->t->connections,
 			"traffic '%s': connections need the pattern uniform, hotspot or incast",
 			r->t->name);
 	if (!any_pair(r))
-		return refuse_empty(r->b, r->number, r->d);
+		return refuse_empty(r->fabric, r->number, r->d);
 	for (uint64_t i = 0; i < r->t->connections && status == HD_OK; i++)
 		status = add_drawn(r);
 	return status;
@@ -354,35 +354,36 @@ static enum hd_status add_connections(struct row *r)
 static enum hd_status add_arriving(struct row *r)
 {
 	bool is_group = r->t->pattern == SCN_GROUP;
-	uint32_t first = r->b->n_flows, n_senders = 0;
-	struct arrival_clock clock = fabric_arrivals(r->b, r->number);
+	uint32_t first = r->fabric->n_flows, n_senders = 0;
+	struct arrival_clock clock = fabric_arrivals(r->fabric, r->number);
 	enum hd_status status = HD_OK;
 
 	if (!is_group && !any_pair(r))
-		return refuse_empty(r->b, r->number, r->d);
+		return refuse_empty(r->fabric, r->number, r->d);
 	if (is_group)
-		status = fabric_build_group(r->b, r->number, &r->sources, r->d);
-	n_senders = r->b->n_flows - first;
+		status = fabric_build_group(r->fabric, r->number, &r->sources, r->d);
+	n_senders = r->fabric->n_flows - first;
 	while (status == HD_OK && fabric_next_arrival(&clock)) {
-		if (r->b->n_flows - first > MOST_ARRIVALS)
+		if (r->fabric->n_flows - first > MOST_ARRIVALS)
 			return scenario_refuse(
-				r->b->scenario, r->d, &r->t->arrivals.gap,
+				r->fabric->scenario, r->d, &r->t->arrivals.gap,
 				"traffic '%s': more than %u connections before the run may end",
 				r->t->name, MOST_ARRIVALS);
 		if (is_group)
-			fabric_copy_flow(r->b, first + (uint32_t)rng_below(&r->rng, n_senders));
+			fabric_copy_flow(r->fabric,
+					 first + (uint32_t)rng_below(&r->rng, n_senders));
 		else
 			status = add_drawn(r);
 		if (status != HD_OK)
 			return status;
-		struct sim_flow *f = &r->b->flows[r->b->n_flows - 1];
+		struct sim_flow *f = &r->fabric->flows[r->fabric->n_flows - 1];
 
 		f->start = clock.at;
 		f->stop = clock.until == HD_TIME_NEVER ? 0 : clock.until;
 	}
 	/* What the others were copied from. */
 	if (is_group)
-		fabric_drop_flows(r->b, first, n_senders);
+		fabric_drop_flows(r->fabric, first, n_senders);
 	return status;
 }
 
@@ -404,7 +405,7 @@ static enum hd_status add_flows(struct row *r)
 	case SCN_PAIRS:
 		return add_pairs(r);
 	case SCN_GROUP:
-		return fabric_build_group(r->b, r->number, &r->sources, r->d);
+		return fabric_build_group(r->fabric, r->number, &r->sources, r->d);
 	default:
 		return add_permuted(r);
 	}
@@ -418,26 +419,26 @@ static enum hd_status resolve(struct row *r, char *const *text, const char *path
 
 	if (!*text)
 		return HD_OK;
-	rng_init(&rng, r->b->scenario->run.seed, fabric_stream(stream, r->t->name));
-	if (select_hosts(r->b->selector, *text, &rng, &inner, out) != HD_OK)
-		return fabric_refuse(r->b, r->d, text, path, &inner);
+	rng_init(&rng, r->fabric->scenario->run.seed, fabric_stream(stream, r->t->name));
+	if (select_hosts(r->fabric->selector, *text, &rng, &inner, out) != HD_OK)
+		return fabric_refuse(r->fabric, r->d, text, path, &inner);
 	return HD_OK;
 }
 
-static enum hd_status build_row(struct fabric *b, uint32_t number, struct diag *d)
+static enum hd_status build_row(struct fabric *fabric, uint32_t number, struct diag *d)
 {
-	const struct scn_traffic *t = &b->scenario->traffic[number];
-	struct row r = { .b = b, .t = t, .number = number, .d = d };
+	const struct scn_traffic *t = &fabric->scenario->traffic[number];
+	struct row r = { .fabric = fabric, .t = t, .number = number, .d = d };
 
 	if (t->kind == SIM_TRACE)
-		return fabric_build_trace(b, number, d);
-	if (t->transport && b->setup.borrowing.on)
+		return fabric_build_trace(fabric, number, d);
+	if (t->transport && fabric->setup.borrowing.on)
 		return scenario_refuse(
-			b->scenario, d, &t->transport,
+			fabric->scenario, d, &t->transport,
 			"traffic '%s': lanes on loan (qos.thresholds) know no adapters beside their flows",
 			t->name);
-	r.lists = hd_alloc(b->topo.n_subnets + 1, sizeof(*r.lists));
-	rng_init(&r.rng, b->scenario->run.seed, fabric_stream(STREAM_PATTERN, t->name));
+	r.lists = hd_alloc(fabric->topo.n_subnets + 1, sizeof(*r.lists));
+	rng_init(&r.rng, fabric->scenario->run.seed, fabric_stream(STREAM_PATTERN, t->name));
 	enum hd_status status =
 		resolve(&r, &t->source, "traffic[].source", STREAM_SOURCES, &r.sources);
 
@@ -456,18 +457,19 @@ static enum hd_status build_row(struct fabric *b, uint32_t number, struct diag *
 }
 
 /* One row; its number in the scenario. */
-static enum hd_status build_flows_of(struct fabric *b, uint32_t row, struct diag *d)
+static enum hd_status build_flows_of(struct fabric *fabric, uint32_t row, struct diag *d)
 {
-	uint32_t before = b->n_flows;
+	uint32_t before = fabric->n_flows;
 
-	fabric_label_group(b, row);
-	enum hd_status status = build_row(b, row, d);
+	fabric_label_group(fabric, row);
+	enum hd_status status = build_row(fabric, row, d);
 
 	if (status == HD_OK)
-		status = fabric_label_row(b, row, before, d);
+		status = fabric_label_row(fabric, row, before, d);
 	/* Of those that come, none may come in time. */
-	if (status == HD_OK && b->n_flows == before && !b->scenario->traffic[row].arrivals.gap)
-		status = refuse_empty(b, row, d);
+	if (status == HD_OK && fabric->n_flows == before &&
+	    !fabric->scenario->traffic[row].arrivals.gap)
+		status = refuse_empty(fabric, row, d);
 	return status;
 }
 
@@ -488,9 +490,9 @@ static int compare_names(const void *a, const void *b)
  * Flow ids order what happens at one instant (T13), so they go by the names of
  * the rows: where a row is written changes nothing.
  */
-enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
+enum hd_status fabric_build_flows(struct fabric *fabric, struct diag *d)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 	struct named_row *rows = hd_alloc(s->n_traffic, sizeof(*rows));
 	enum hd_status status = HD_OK;
 
@@ -499,7 +501,7 @@ enum hd_status fabric_build_flows(struct fabric *b, struct diag *d)
 	if (s->n_traffic)
 		qsort(rows, s->n_traffic, sizeof(*rows), compare_names);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)
-		status = build_flows_of(b, rows[i].row, d);
+		status = build_flows_of(fabric, rows[i].row, d);
 	free(rows);
 	return status;
 }

@@ -45,7 +45,7 @@ struct promise {
 };
 
 struct timeline {
-	struct fabric *b;
+	struct fabric *fabric;
 	struct broker *broker; /* NULL: no class asks */
 	struct eventq q;
 	hd_time linger;
@@ -59,7 +59,7 @@ struct timeline {
 
 static void push(struct timeline *t, hd_time at, enum event_kind kind, uint32_t index)
 {
-	if (at < t->b->rules.stop)
+	if (at < t->fabric->rules.stop)
 		eventq_push(&t->q, at, KEY(kind, index));
 }
 
@@ -73,30 +73,30 @@ static hd_time later(hd_time at, hd_time by)
 static void open_break(struct timeline *t, struct promise *p, hd_time now,
 		       const struct broker_refusal *why)
 {
-	struct fabric *b = t->b;
+	struct fabric *fabric = t->fabric;
 
 	if (p->breakage == SIM_NONE) {
-		b->breaks =
-			hd_grow(b->breaks, &b->breaks_cap, b->n_breaks + 1u, sizeof(*b->breaks));
-		p->breakage = b->n_breaks++;
-		if (b->requests[p->request].broken == HD_TIME_NEVER)
-			b->requests[p->request].broken = now;
-		b->breaks[p->breakage] = (struct fabric_break){
+		fabric->breaks = hd_grow(fabric->breaks, &fabric->breaks_cap, fabric->n_breaks + 1u,
+					 sizeof(*fabric->breaks));
+		p->breakage = fabric->n_breaks++;
+		if (fabric->requests[p->request].broken == HD_TIME_NEVER)
+			fabric->requests[p->request].broken = now;
+		fabric->breaks[p->breakage] = (struct fabric_break){
 			.request = p->request,
 			.from = now,
 			.until = HD_TIME_NEVER,
 			.lost = HD_TIME_NEVER,
 		};
 	}
-	b->breaks[p->breakage].link = why->link;
-	b->breaks[p->breakage].cause = broker_reason_name(why->reason);
+	fabric->breaks[p->breakage].link = why->link;
+	fabric->breaks[p->breakage].cause = broker_reason_name(why->reason);
 }
 
 static void close_break(struct timeline *t, struct promise *p, hd_time now)
 {
 	if (p->breakage == SIM_NONE)
 		return;
-	t->b->breaks[p->breakage].until = now;
+	t->fabric->breaks[p->breakage].until = now;
 	p->breakage = SIM_NONE;
 }
 
@@ -113,9 +113,9 @@ static void suspend(struct timeline *t, struct promise *p, hd_time now,
 		    const struct broker_refusal *why)
 {
 	open_break(t, p, now, why);
-	t->b->breaks[p->breakage].lost = now;
+	t->fabric->breaks[p->breakage].lost = now;
 	if (p->flow != SIM_NONE) {
-		struct sim_flow *f = &t->b->flows[p->flow];
+		struct sim_flow *f = &t->fabric->flows[p->flow];
 
 		f->stop = now > f->start ? now : f->start;
 		f->stop += f->stop == 0;
@@ -129,26 +129,26 @@ static void suspend(struct timeline *t, struct promise *p, hd_time now,
 /* The source starts again, as one more flow like the one before. */
 static void resume(struct timeline *t, struct promise *p, hd_time now)
 {
-	struct fabric *b = t->b;
+	struct fabric *fabric = t->fabric;
 	hd_time start = now > t->written ? now : t->written;
 
 	close_break(t, p, start);
 	p->state = HELD;
 	t->n_suspended--;
 	p->ready = start;
-	if (p->flow == SIM_NONE || (p->stop && start >= p->stop) || start >= b->rules.stop)
+	if (p->flow == SIM_NONE || (p->stop && start >= p->stop) || start >= fabric->rules.stop)
 		return;
-	const struct sim_flow was = b->flows[p->flow];
+	const struct sim_flow was = fabric->flows[p->flow];
 	uint64_t made = was.count ? messages_until(&was, was.stop) : 0;
 
 	if (was.count && made >= was.count)
 		return;
-	fabric_copy_flow(b, p->flow);
-	p->flow = b->n_flows - 1;
-	b->flows[p->flow].stream = was.stream + (UINT64_C(1) << 40);
-	b->flows[p->flow].start = start;
-	b->flows[p->flow].stop = p->stop;
-	b->flows[p->flow].count -= made;
+	fabric_copy_flow(fabric, p->flow);
+	p->flow = fabric->n_flows - 1;
+	fabric->flows[p->flow].stream = was.stream + (UINT64_C(1) << 40);
+	fabric->flows[p->flow].start = start;
+	fabric->flows[p->flow].stop = p->stop;
+	fabric->flows[p->flow].count -= made;
 }
 
 /* Those that were given up ask again, in the order of admission. */
@@ -181,7 +181,7 @@ static bool ends_at(const struct timeline *t, const struct promise *p, port_id p
 	const struct broker_connection *c = &t->broker->connections[p->id];
 
 	for (uint32_t i = 0; i < c->n_holds; i++) {
-		if (!c->holds[i].stale && t->b->topo.ports[c->holds[i].port].peer == port)
+		if (!c->holds[i].stale && t->fabric->topo.ports[c->holds[i].port].peer == port)
 			return true;
 	}
 	return false;
@@ -192,7 +192,7 @@ static port_id lost_member(const struct timeline *t, const struct promise *p)
 {
 	const struct broker_request *r = &t->broker->connections[p->id].request;
 	const struct broker_segment *g = &r->way.segment[0];
-	const struct subnet *s = &t->b->subnet;
+	const struct subnet *s = &t->fabric->subnet;
 
 	for (uint32_t i = 0; i < s->n_groups; i++) {
 		const struct mcast_group *m = &s->groups[i];
@@ -229,10 +229,10 @@ static void check_path(struct timeline *t, struct promise *p, hd_time now)
 
 static void change_link(struct timeline *t, uint32_t fault, hd_time now)
 {
-	const struct sim_setup *s = &t->b->setup;
+	const struct sim_setup *s = &t->fabric->setup;
 	const struct sim_fault *f = &s->faults[fault];
 	port_id port = s->ports[f->port].origin;
-	port_id peer = t->b->topo.ports[port].peer;
+	port_id peer = t->fabric->topo.ports[port].peer;
 
 	if ((f->kind != SIM_LINK_DOWN && f->kind != SIM_LINK_UP) || peer == TOPO_NONE)
 		return;
@@ -270,7 +270,7 @@ static void move(struct timeline *t, struct promise *p, const struct fabric_swee
 
 static void change_routes(struct timeline *t, uint32_t sweep)
 {
-	const struct fabric_sweep *w = &t->b->sweeps[sweep];
+	const struct fabric_sweep *w = &t->fabric->sweeps[sweep];
 
 	broker_set_routes(t->broker, &w->plan.subnet, t->down);
 	t->written = w->last;
@@ -281,25 +281,25 @@ static void change_routes(struct timeline *t, uint32_t sweep)
 
 /* ---- connections -------------------------------------------------------- */
 
-static struct fabric_request *add_request(struct fabric *b, uint32_t flow, hd_time at,
+static struct fabric_request *add_request(struct fabric *fabric, uint32_t flow, hd_time at,
 					  hd_time until)
 {
-	b->requests =
-		hd_grow(b->requests, &b->requests_cap, b->n_requests + 1u, sizeof(*b->requests));
-	b->requests[b->n_requests] = (struct fabric_request){
+	fabric->requests = hd_grow(fabric->requests, &fabric->requests_cap, fabric->n_requests + 1u,
+				   sizeof(*fabric->requests));
+	fabric->requests[fabric->n_requests] = (struct fabric_request){
 		.at = at,
 		.until = until,
-		.row = flow == SIM_NONE ? SIM_NONE : b->flows[flow].row,
+		.row = flow == SIM_NONE ? SIM_NONE : fabric->flows[flow].row,
 		.flow = flow,
 		.link = TOPO_NONE,
 		.broken = HD_TIME_NEVER,
 	};
-	return &b->requests[b->n_requests++];
+	return &fabric->requests[fabric->n_requests++];
 }
 
 static void add_promise(struct timeline *t, uint32_t flow, uint32_t id, hd_time now)
 {
-	struct sim_flow *f = flow == SIM_NONE ? NULL : &t->b->flows[flow];
+	struct sim_flow *f = flow == SIM_NONE ? NULL : &t->fabric->flows[flow];
 
 	/* A manager that is writing tables answers when they are written. */
 	if (f && f->start < t->written)
@@ -307,7 +307,7 @@ static void add_promise(struct timeline *t, uint32_t flow, uint32_t id, hd_time 
 	t->promises = hd_grow(t->promises, &t->cap, t->n_promises + 1u, sizeof(*t->promises));
 	t->promises[t->n_promises++] = (struct promise){
 		.state = HELD,
-		.request = t->b->n_requests - 1,
+		.request = t->fabric->n_requests - 1,
 		.flow = flow,
 		.id = id,
 		.breakage = SIM_NONE,
@@ -322,7 +322,7 @@ static const char *explain(const struct timeline *t, const struct broker_refusal
 	struct strbuf text = STRBUF_INIT;
 
 	broker_refusal_print(t->broker, why, &text);
-	char *kept = fabric_keep(t->b, text.len + 1, 1);
+	char *kept = fabric_keep(t->fabric, text.len + 1, 1);
 
 	memcpy(kept, text.text, text.len);
 	strbuf_fini(&text);
@@ -331,20 +331,20 @@ static const char *explain(const struct timeline *t, const struct broker_refusal
 
 static void ask(struct timeline *t, uint32_t flow, hd_time now)
 {
-	struct fabric *b = t->b;
-	const struct sim_flow *f = &b->flows[flow];
+	struct fabric *fabric = t->fabric;
+	const struct sim_flow *f = &fabric->flows[flow];
 	hd_time until = f->stop ? f->stop : HD_TIME_NEVER;
 	struct broker_refusal why;
 	uint32_t id;
 
-	if (!scenario_asks(b->scenario, &b->scenario->traffic[f->row])) {
-		add_request(b, flow, now, until);
+	if (!scenario_asks(fabric->scenario, &fabric->scenario->traffic[f->row])) {
+		add_request(fabric, flow, now, until);
 		return;
 	}
 	if (until != HD_TIME_NEVER)
 		until = later(until, t->linger);
-	struct fabric_request *r = add_request(b, flow, now, until);
-	const struct broker_request request = fabric_request_of(b, flow);
+	struct fabric_request *r = add_request(fabric, flow, now, until);
+	const struct broker_request request = fabric_request_of(fabric, flow);
 
 	r->rate = request.rate;
 	if (broker_admit(t->broker, &request, &id, &why) != HD_OK) {
@@ -360,9 +360,9 @@ static void ask(struct timeline *t, uint32_t flow, hd_time now)
 /* Jobs hold what they reserve for the whole run. */
 static enum hd_status admit_job(struct timeline *t, uint32_t job, struct diag *d)
 {
-	const struct scenario *s = t->b->scenario;
+	const struct scenario *s = t->fabric->scenario;
 	struct broker_request request = { .hose = NULL };
-	enum hd_status status = fabric_job_request(t->b, job, d, &request);
+	enum hd_status status = fabric_job_request(t->fabric, job, d, &request);
 	struct broker_refusal why;
 	uint32_t id;
 
@@ -372,7 +372,7 @@ static enum hd_status admit_job(struct timeline *t, uint32_t job, struct diag *d
 		return scenario_refuse(s, d, &s->jobs[job].reserve,
 				       "jobs[%u] '%s': reserve is refused: %s", job,
 				       s->jobs[job].name, explain(t, &why));
-	struct fabric_request *r = add_request(t->b, SIM_NONE, 0, HD_TIME_NEVER);
+	struct fabric_request *r = add_request(t->fabric, SIM_NONE, 0, HD_TIME_NEVER);
 
 	r->job = job;
 	r->rate = request.rate;
@@ -382,7 +382,7 @@ static enum hd_status admit_job(struct timeline *t, uint32_t job, struct diag *d
 
 static enum hd_status admit_jobs(struct timeline *t, struct diag *d)
 {
-	const struct scenario *s = t->b->scenario;
+	const struct scenario *s = t->fabric->scenario;
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
@@ -409,7 +409,7 @@ static void end(struct timeline *t, struct promise *p)
 static struct vlarb image(const struct timeline *t, port_id port)
 {
 	struct vlarb table = {
-		.high_limit = (uint8_t)t->b->scenario->qos.high_limit,
+		.high_limit = (uint8_t)t->fabric->scenario->qos.high_limit,
 	};
 
 	broker_image(t->broker, port, &table);
@@ -419,13 +419,13 @@ static struct vlarb image(const struct timeline *t, port_id port)
 /* The tables of the run's start are those of the subnet. */
 static void program(struct timeline *t)
 {
-	struct fabric *b = t->b;
+	struct fabric *fabric = t->fabric;
 
-	for (port_id port = 0; port < b->topo.n_ports; port++) {
+	for (port_id port = 0; port < fabric->topo.n_ports; port++) {
 		struct vlarb table = image(t, port);
 
 		if (t->broker->links[port].rate.num)
-			subnet_set_vlarb(&b->subnet, port, &table);
+			subnet_set_vlarb(&fabric->subnet, port, &table);
 	}
 	broker_forget_changes(t->broker);
 }
@@ -438,7 +438,7 @@ static void change_tables(struct timeline *t, hd_time now)
 		port_id port = broker->changed[i];
 		struct vlarb table = image(t, port);
 
-		fabric_change_table(t->b, now, t->b->port_of_origin[port], &table);
+		fabric_change_table(t->fabric, now, t->fabric->port_of_origin[port], &table);
 	}
 	broker_forget_changes(broker);
 }
@@ -505,41 +505,41 @@ static void walk(struct timeline *t)
 
 static void expect(struct timeline *t, const bool *asks, uint32_t n_flows)
 {
-	const struct fabric *b = t->b;
+	const struct fabric *fabric = t->fabric;
 
 	for (uint32_t i = 0; i < n_flows; i++) {
 		if (asks[i])
-			push(t, b->flows[i].start, CONNECTION_ASKS, i);
+			push(t, fabric->flows[i].start, CONNECTION_ASKS, i);
 	}
-	for (uint32_t i = 0; t->broker && i < b->setup.n_faults; i++)
-		push(t, b->setup.faults[i].time, LINK_CHANGES, i);
-	for (uint32_t i = 0; t->broker && i < b->n_sweeps; i++) {
-		push(t, b->sweeps[i].computed, ROUTES_CHANGE, i);
-		push(t, b->sweeps[i].last, ROUTES_HOLD, i);
+	for (uint32_t i = 0; t->broker && i < fabric->setup.n_faults; i++)
+		push(t, fabric->setup.faults[i].time, LINK_CHANGES, i);
+	for (uint32_t i = 0; t->broker && i < fabric->n_sweeps; i++) {
+		push(t, fabric->sweeps[i].computed, ROUTES_CHANGE, i);
+		push(t, fabric->sweeps[i].last, ROUTES_HOLD, i);
 	}
 }
 
-enum hd_status fabric_walk_connections(struct fabric *b, struct broker *broker, hd_time linger,
+enum hd_status fabric_walk_connections(struct fabric *fabric, struct broker *broker, hd_time linger,
 				       const bool *asks, struct diag *d)
 {
-	struct timeline t = { .b = b, .broker = broker, .linger = linger };
+	struct timeline t = { .fabric = fabric, .broker = broker, .linger = linger };
 
-	t.down = hd_alloc(b->topo.n_ports, sizeof(*t.down));
+	t.down = hd_alloc(fabric->topo.n_ports, sizeof(*t.down));
 	if (broker)
-		broker_set_routes(broker, &b->subnet, t.down);
+		broker_set_routes(broker, &fabric->subnet, t.down);
 	eventq_init(&t.q);
 	enum hd_status status = admit_jobs(&t, d);
 
-	expect(&t, asks, b->n_flows);
+	expect(&t, asks, fabric->n_flows);
 	if (status == HD_OK)
 		walk(&t);
 	/* Only a broker makes promises. */
 	for (uint32_t i = 0; broker && i < t.n_promises; i++)
-		b->requests[t.promises[i].request].bound =
+		fabric->requests[t.promises[i].request].bound =
 			broker->connections[t.promises[i].id].bound;
 	eventq_fini(&t.q);
 	if (broker)
-		broker_set_routes(broker, &b->subnet, NULL);
+		broker_set_routes(broker, &fabric->subnet, NULL);
 	free(t.promises);
 	free(t.down);
 	return status;

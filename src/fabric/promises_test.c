@@ -57,7 +57,7 @@ static struct fabric *random_fabric(uint64_t seed)
 	};
 	struct rng rng;
 	char text[4096];
-	struct fabric *f;
+	struct fabric *fabric;
 
 	rng_init(&rng, seed, 0);
 	unsigned shape = (unsigned)rng_below(&rng, 3);
@@ -74,13 +74,13 @@ static struct fabric *random_fabric(uint64_t seed)
 		"%srun: {seed: %u, measure: 14ms}\n",
 		shapes[shape].topology, shapes[shape].engine, rate, manager, (unsigned)seed);
 	add_events(&rng, shapes[shape].trunks, text, sizeof(text));
-	must_build(text, &f);
-	return f;
+	must_build(text, &fabric);
+	return fabric;
 }
 
 /* What holds at one instant. */
 struct instant {
-	const struct fabric *f;
+	const struct fabric *fabric;
 	hd_time now;
 	bool writing;         /* the manager writes tables */
 	struct subnet routes; /* forwarding tables of its own */
@@ -93,14 +93,14 @@ struct instant {
 /* The tables that switches have; the fabric has one subnet. */
 static void look_at_routes(struct instant *at)
 {
-	const struct fabric *f = at->f;
-	const struct sim_setup *s = &f->setup;
-	const struct mft *first = f->subnet.mft;
+	const struct fabric *fabric = at->fabric;
+	const struct sim_setup *s = &fabric->setup;
+	const struct mft *first = fabric->subnet.mft;
 	size_t row = first->words * sizeof(*first->ports);
-	size_t sets = (size_t)first->n_mlids * f->subnet.n_switches;
+	size_t sets = (size_t)first->n_mlids * fabric->subnet.n_switches;
 
-	at->routes = f->subnet;
-	at->routes.lft = lft_rows(&f->subnet);
+	at->routes = fabric->subnet;
+	at->routes.lft = lft_rows(&fabric->subnet);
 	at->routes.lft_at = NULL;
 	at->mft = *first;
 	at->mft.ports = malloc(sets * row);
@@ -113,7 +113,7 @@ static void look_at_routes(struct instant *at)
 
 		if (c->ports)
 			memcpy(&at->mft.ports[((size_t)(c->lid - LID_FIRST_MCAST) *
-						       f->subnet.n_switches +
+						       fabric->subnet.n_switches +
 					       sw) *
 					      first->words],
 			       c->ports, row);
@@ -124,32 +124,34 @@ static void look_at_routes(struct instant *at)
 
 static void look(struct instant *at)
 {
-	const struct fabric *f = at->f;
-	const struct sim_setup *s = &f->setup;
+	const struct fabric *fabric = at->fabric;
+	const struct sim_setup *s = &fabric->setup;
 
 	at->writing = false;
-	for (uint32_t i = 0; i < f->n_sweeps; i++)
-		at->writing |= at->now >= f->sweeps[i].computed && at->now < f->sweeps[i].last;
+	for (uint32_t i = 0; i < fabric->n_sweeps; i++)
+		at->writing |=
+			at->now >= fabric->sweeps[i].computed && at->now < fabric->sweeps[i].last;
 	look_at_routes(at);
-	memset(at->down, 0, f->topo.n_ports * sizeof(*at->down));
+	memset(at->down, 0, fabric->topo.n_ports * sizeof(*at->down));
 	for (uint32_t i = 0; i < s->n_faults && s->faults[i].time <= at->now; i++) {
 		port_id p = s->ports[s->faults[i].port].origin;
 
-		at->down[p] = at->down[f->topo.ports[p].peer] = s->faults[i].kind == SIM_LINK_DOWN;
+		at->down[p] = at->down[fabric->topo.ports[p].peer] =
+			s->faults[i].kind == SIM_LINK_DOWN;
 	}
 	for (uint32_t i = 0; i < s->n_ports; i++)
 		at->tables[i] = s->ports[i].peer == SIM_NONE
 					? 0
-					: f->subnet.vlarb_of_port[s->ports[i].origin];
+					: fabric->subnet.vlarb_of_port[s->ports[i].origin];
 	for (uint32_t i = 0; i < s->n_changes && s->changes[i].time <= at->now; i++)
 		at->tables[s->changes[i].port] = s->changes[i].table;
-	memset(at->slots, 0, (size_t)f->topo.n_ports * N_DATA_VLS * sizeof(*at->slots));
+	memset(at->slots, 0, (size_t)fabric->topo.n_ports * N_DATA_VLS * sizeof(*at->slots));
 }
 
 static bool is_broken(const struct instant *at, uint32_t request)
 {
-	for (uint32_t i = 0; i < at->f->n_breaks; i++) {
-		const struct fabric_break *k = &at->f->breaks[i];
+	for (uint32_t i = 0; i < at->fabric->n_breaks; i++) {
+		const struct fabric_break *k = &at->fabric->breaks[i];
 
 		if (k->request == request && at->now >= k->from && at->now < k->until)
 			return true;
@@ -160,9 +162,9 @@ static bool is_broken(const struct instant *at, uint32_t request)
 /* Adds what a connection needs on the links that its packets take. */
 static void add_needs(struct instant *at, const struct fabric_request *q)
 {
-	const struct fabric *f = at->f;
-	const struct sim_flow *w = &f->flows[q->flow];
-	port_id source = f->setup.ports[f->setup.nodes[w->source].first_port + 1].origin;
+	const struct fabric *fabric = at->fabric;
+	const struct sim_flow *w = &fabric->flows[q->flow];
+	port_id source = fabric->setup.ports[fabric->setup.nodes[w->source].first_port + 1].origin;
 	lid_t dlid = w->to.list[0].dlid;
 	struct tree_path tree = { .links = NULL };
 	struct path path = { .n_hops = 0 };
@@ -177,7 +179,7 @@ static void add_needs(struct instant *at, const struct fabric_request *q)
 
 		assert_false(at->down[p]);
 		at->slots[(size_t)p * N_DATA_VLS + vl] +=
-			slots_for(q->rate, f->subnet.rate_of_port[p]);
+			slots_for(q->rate, fabric->subnet.rate_of_port[p]);
 	}
 	tree_path_fini(&tree);
 }
@@ -185,13 +187,13 @@ static void add_needs(struct instant *at, const struct fabric_request *q)
 /* A VL's part of the weights is at least the part of the frame it needs. */
 static void check_port(const struct instant *at, port_id p)
 {
-	const struct fabric *f = at->f;
-	uint32_t port = f->port_of_origin[p];
+	const struct fabric *fabric = at->fabric;
+	uint32_t port = fabric->port_of_origin[p];
 	double weight[N_DATA_VLS] = { 0 }, all = 0;
 
-	if (port == SIM_NONE || f->topo.ports[p].peer == TOPO_NONE)
+	if (port == SIM_NONE || fabric->topo.ports[p].peer == TOPO_NONE)
 		return;
-	const struct vlarb *t = &f->subnet.vlarb_tables[at->tables[port]];
+	const struct vlarb *t = &fabric->subnet.vlarb_tables[at->tables[port]];
 
 	for (unsigned i = 0; i < t->n_high; i++)
 		weight[t->high[i].vl] += t->high[i].weight;
@@ -208,14 +210,14 @@ static void check_port(const struct instant *at, port_id p)
 
 static unsigned check_instant(struct instant *at)
 {
-	const struct fabric *f = at->f;
+	const struct fabric *fabric = at->fabric;
 	/* What a connection had stays reserved for that long after its end. */
 	hd_time linger = slots_frame_time(hd_rate_make(8000000000, 1));
 	unsigned n = 0;
 
 	look(at);
-	for (uint32_t i = 0; i < f->n_requests && !at->writing; i++) {
-		const struct fabric_request *q = &f->requests[i];
+	for (uint32_t i = 0; i < fabric->n_requests && !at->writing; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
 
 		if (q->flow == SIM_NONE || at->now < q->at || at->now >= q->until - linger ||
 		    is_broken(at, i))
@@ -223,7 +225,7 @@ static unsigned check_instant(struct instant *at)
 		add_needs(at, q);
 		n++;
 	}
-	for (port_id p = 0; p < f->topo.n_ports && !at->writing; p++)
+	for (port_id p = 0; p < fabric->topo.n_ports && !at->writing; p++)
 		check_port(at, p);
 	free(at->routes.lft);
 	free(at->mft.ports);
@@ -236,31 +238,31 @@ static void reservations_follow_routes_at_every_instant(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < n; k++) {
-		struct fabric *f = random_fabric(k + 1);
-		struct instant at = { .f = f };
+		struct fabric *fabric = random_fabric(k + 1);
+		struct instant at = { .fabric = fabric };
 
-		at.down = calloc(f->topo.n_ports, sizeof(*at.down));
-		at.tables = calloc(f->setup.n_ports, sizeof(*at.tables));
-		at.slots = calloc((size_t)f->topo.n_ports * N_DATA_VLS, sizeof(*at.slots));
-		for (uint32_t i = 0; i < f->setup.n_changes; i++) {
-			at.now = f->setup.changes[i].time;
+		at.down = calloc(fabric->topo.n_ports, sizeof(*at.down));
+		at.tables = calloc(fabric->setup.n_ports, sizeof(*at.tables));
+		at.slots = calloc((size_t)fabric->topo.n_ports * N_DATA_VLS, sizeof(*at.slots));
+		for (uint32_t i = 0; i < fabric->setup.n_changes; i++) {
+			at.now = fabric->setup.changes[i].time;
 			held += check_instant(&at);
 		}
-		for (uint32_t i = 0; i < f->setup.n_faults; i++) {
-			at.now = f->setup.faults[i].time;
+		for (uint32_t i = 0; i < fabric->setup.n_faults; i++) {
+			at.now = fabric->setup.faults[i].time;
 			held += check_instant(&at);
 		}
-		for (uint32_t i = 0; i < f->n_breaks; i++) {
+		for (uint32_t i = 0; i < fabric->n_breaks; i++) {
 			broken++;
-			restored += f->breaks[i].until < f->rules.stop;
-			assert_true(f->breaks[i].until > f->breaks[i].from ||
-				    f->breaks[i].lost != HD_TIME_NEVER);
-			assert_non_null(f->breaks[i].cause);
+			restored += fabric->breaks[i].until < fabric->rules.stop;
+			assert_true(fabric->breaks[i].until > fabric->breaks[i].from ||
+				    fabric->breaks[i].lost != HD_TIME_NEVER);
+			assert_non_null(fabric->breaks[i].cause);
 		}
 		free(at.down);
 		free(at.tables);
 		free(at.slots);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 	assert_true(held > 50 * n && broken > n && restored > n / 2);
 }
@@ -269,7 +271,7 @@ static void reservations_follow_routes_at_every_instant(void **state)
  * its path has room. */
 static void broken_connections_are_restored_with_the_link(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
@@ -281,19 +283,19 @@ static void broken_connections_are_restored_with_the_link(void **state)
 		"faults: {events: [{at: 2ms, kind: link-down, port: s1-0:5}, {at: 6ms, kind: link-up, port: s1-0:5}]}\n"
 		"sm: {trap: 20us, compute: 50us, program: 2us}\n"
 		"run: {measure: 9ms}\n",
-		&f);
+		&fabric);
 	/* One spine has room for one film; the third asks while it is taken. */
-	assert_int_equal(f->n_breaks, 1);
-	assert_int_equal(f->breaks[0].from, 2 * HD_MS);
-	assert_int_equal(f->breaks[0].lost, f->sweeps[0].computed);
-	assert_int_equal(f->breaks[0].until, f->sweeps[1].last);
-	assert_string_equal(f->breaks[0].cause, "is full");
-	assert_int_equal(f->requests[2].flow, SIM_NONE);
+	assert_int_equal(fabric->n_breaks, 1);
+	assert_int_equal(fabric->breaks[0].from, 2 * HD_MS);
+	assert_int_equal(fabric->breaks[0].lost, fabric->sweeps[0].computed);
+	assert_int_equal(fabric->breaks[0].until, fabric->sweeps[1].last);
+	assert_string_equal(fabric->breaks[0].cause, "is full");
+	assert_int_equal(fabric->requests[2].flow, SIM_NONE);
 	/* Two films, and the one that was suspended once more. */
-	assert_int_equal(f->n_flows, 3);
-	assert_int_equal(f->flows[2].start, f->sweeps[1].last);
-	assert_int_equal(f->flows[2].row, f->requests[f->breaks[0].request].row);
-	fabric_free(f);
+	assert_int_equal(fabric->n_flows, 3);
+	assert_int_equal(fabric->flows[2].start, fabric->sweeps[1].last);
+	assert_int_equal(fabric->flows[2].row, fabric->requests[fabric->breaks[0].request].row);
+	fabric_free(fabric);
 }
 
 #define TREE_OF(be)                                                                                       \
@@ -314,7 +316,7 @@ static void broken_connections_are_restored_with_the_link(void **state)
  */
 static void connections_with_deadlines_move_together(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
@@ -322,17 +324,17 @@ static void connections_with_deadlines_move_together(void **state)
 				"- {name: a, class: film, kind: cbr, rate: 1050Mb/s, payload: 2KiB, source: \"0\", destination: \"4\", pattern: pairs, deadline: 1ms}\n"
 				"- {name: b, class: film, kind: cbr, rate: 1050Mb/s, payload: 2KiB, source: \"1\", destination: \"4\", pattern: pairs, deadline: 1ms}\n" BEST_EFFORT
 					DOWN_AND_UP "run: {measure: 9ms}\n",
-		&f);
-	assert_int_equal(f->n_sweeps, 2);
-	assert_int_equal(f->n_flows, 5); /* of six: a, b and best effort */
-	assert_int_equal(f->n_breaks, 2);
+		&fabric);
+	assert_int_equal(fabric->n_sweeps, 2);
+	assert_int_equal(fabric->n_flows, 5); /* of six: a, b and best effort */
+	assert_int_equal(fabric->n_breaks, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(f->breaks[i].from, 2 * HD_MS);
-		assert_int_equal(f->breaks[i].until, f->sweeps[0].last);
-		assert_int_equal(f->breaks[i].lost, HD_TIME_NEVER);
-		assert_string_equal(f->breaks[i].cause, "is down");
+		assert_int_equal(fabric->breaks[i].from, 2 * HD_MS);
+		assert_int_equal(fabric->breaks[i].until, fabric->sweeps[0].last);
+		assert_int_equal(fabric->breaks[i].lost, HD_TIME_NEVER);
+		assert_string_equal(fabric->breaks[i].cause, "is down");
 	}
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /* The tree has two equal spines: a connection that comes when one is lost has
@@ -344,18 +346,18 @@ static void bounds_after_a_sweep_are_those_of_an_equal_path(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		char text[2048];
-		struct fabric *f;
+		struct fabric *fabric;
 
 		snprintf(
 			text, sizeof(text), "%s%s%s",
 			TREE_OF("3264") "traffic:\n"
 					"- {name: a, class: film, kind: cbr, rate: 1Gb/s, payload: 2KiB, source: \"0\", destination: \"4\", pattern: pairs, start: 3ms, deadline: 1ms}\n" BEST_EFFORT,
 			i ? DOWN_AND_UP : "", "run: {measure: 3500us}\n");
-		must_build(text, &f);
-		assert_int_equal(f->n_sweeps, i);
-		assert_true(f->requests[0].flow != SIM_NONE);
-		bound[i] = f->requests[0].bound;
-		fabric_free(f);
+		must_build(text, &fabric);
+		assert_int_equal(fabric->n_sweeps, i);
+		assert_true(fabric->requests[0].flow != SIM_NONE);
+		bound[i] = fabric->requests[0].bound;
+		fabric_free(fabric);
 	}
 	assert_true(bound[0] > 0 && bound[0] < 1e-3);
 	assert_float_equal(bound[1], bound[0], 1e-12);
@@ -367,7 +369,7 @@ static void bounds_after_a_sweep_are_those_of_an_equal_path(void **state)
  */
 static void slots_kept_for_a_deadline_go_to_the_next_connection(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
@@ -379,11 +381,11 @@ static void slots_kept_for_a_deadline_go_to_the_next_connection(void **state)
 		"- {name: c, class: film, kind: cbr, rate: 3600Mb/s, payload: 2KiB, source: h2, destination: h3, pattern: pairs, start: 4ms}\n"
 		"- {name: be, class: be, kind: saturating, payload: 2KiB, source: \"h0,h1,h4\", destination: h3, pattern: incast}\n"
 		"run: {measure: 9ms}\n",
-		&f);
-	assert_int_equal(f->n_requests, 3);
-	for (uint32_t i = 0; i < f->n_requests; i++)
-		assert_true(f->requests[i].flow != SIM_NONE);
-	fabric_free(f);
+		&fabric);
+	assert_int_equal(fabric->n_requests, 3);
+	for (uint32_t i = 0; i < fabric->n_requests; i++)
+		assert_true(fabric->requests[i].flow != SIM_NONE);
+	fabric_free(fabric);
 }
 
 /*
@@ -402,7 +404,7 @@ static void a_crossbar_serves_vls_in_turn(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		char text[1024];
-		struct fabric *f;
+		struct fabric *fabric;
 
 		snprintf(
 			text, sizeof(text),
@@ -412,11 +414,12 @@ static void a_crossbar_serves_vls_in_turn(void **state)
 			"- {name: a, class: film, kind: cbr, rate: %s, payload: 256, source: h1, destination: h0, pattern: pairs}\n"
 			"- {name: be, class: be, kind: saturating, payload: 4KiB, source: h2, destination: h0, pattern: pairs}\n",
 			rates[i].rate);
-		must_build(text, &f);
-		assert_int_equal(f->requests[0].flow != SIM_NONE, rates[i].fits);
+		must_build(text, &fabric);
+		assert_int_equal(fabric->requests[0].flow != SIM_NONE, rates[i].fits);
 		if (!rates[i].fits)
-			assert_non_null(strstr(f->requests[0].why, "its crossbar serves less"));
-		fabric_free(f);
+			assert_non_null(
+				strstr(fabric->requests[0].why, "its crossbar serves less"));
+		fabric_free(fabric);
 	}
 }
 
@@ -427,7 +430,7 @@ static void a_crossbar_serves_vls_in_turn(void **state)
  */
 static void blocks_of_promised_sls_are_not_slowed_down(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 	uint16_t paced = 0;
 
 	(void)state;
@@ -437,16 +440,16 @@ static void blocks_of_promised_sls_are_not_slowed_down(void **state)
 		"- {name: call, class: call, kind: cbr, rate: 50Mb/s, payload: 256, source: h0, destination: h1, pattern: pairs, transport: ud}\n"
 		"congestion: {algorithm: pipd}\n"
 		"run: {measure: 1ms}\n",
-		&f);
-	const struct lane_split *split = &f->subnet.split;
+		&fabric);
+	const struct lane_split *split = &fabric->subnet.split;
 
 	assert_true(split->sls > 0);
 	for (unsigned k = 0; k < split->sls; k++)
 		paced |= (uint16_t)(1u << (split->class_of_sl[8] * split->sls + k));
 	assert_true(split->class_of_sl[2] != split->class_of_sl[8] &&
 		    split->class_of_sl[4] != split->class_of_sl[8]);
-	assert_int_equal(fabric_paced_sls(f), paced);
-	fabric_free(f);
+	assert_int_equal(fabric_paced_sls(fabric), paced);
+	fabric_free(fabric);
 }
 
 int main(void)

@@ -9,11 +9,11 @@
 #include "fabric/control.h"
 #include "fabric/fabric_internal.h"
 
-static uint32_t node_of_switch(const struct fabric *b, switch_id sw)
+static uint32_t node_of_switch(const struct fabric *fabric, switch_id sw)
 {
-	port_id own = topo_port_of(&b->topo, b->subnet.node_of_switch[sw], 0);
+	port_id own = topo_port_of(&fabric->topo, fabric->subnet.node_of_switch[sw], 0);
 
-	return b->setup.ports[b->port_of_origin[own]].node;
+	return fabric->setup.ports[fabric->port_of_origin[own]].node;
 }
 
 static void add_route(struct sim_setup *s, const struct sim_route_change *c)
@@ -22,7 +22,7 @@ static void add_route(struct sim_setup *s, const struct sim_route_change *c)
 	s->routes[s->n_routes++] = *c;
 }
 
-static void change_routes(struct fabric *b, const struct fabric_tables *was,
+static void change_routes(struct fabric *fabric, const struct fabric_tables *was,
 			  const struct fabric_tables *is, hd_time at)
 {
 	for (switch_id sw = 0; sw < is->subnet->n_switches; sw++)
@@ -31,9 +31,9 @@ static void change_routes(struct fabric *b, const struct fabric_tables *was,
 
 			if (port == lft_get(was->subnet, sw, (lid_t)lid))
 				continue;
-			add_route(&b->setup,
+			add_route(&fabric->setup,
 				  &(struct sim_route_change){ .time = at,
-							      .node = node_of_switch(b, sw),
+							      .node = node_of_switch(fabric, sw),
 							      .lid = (lid_t)lid,
 							      .port = port });
 		}
@@ -48,12 +48,12 @@ static const uint64_t *set_of(const struct subnet *s, switch_id sw, const struct
 	return set ? set : none;
 }
 
-static void change_groups(struct fabric *b, const struct fabric_tables *was,
+static void change_groups(struct fabric *fabric, const struct fabric_tables *was,
 			  const struct fabric_tables *is, hd_time at)
 {
-	for (uint32_t i = 0; i < b->subnet.n_groups; i++) {
-		const struct mcast_group *g = &b->subnet.groups[i];
-		size_t size = b->subnet.mft[g->subnet].words * sizeof(uint64_t);
+	for (uint32_t i = 0; i < fabric->subnet.n_groups; i++) {
+		const struct mcast_group *g = &fabric->subnet.groups[i];
+		size_t size = fabric->subnet.mft[g->subnet].words * sizeof(uint64_t);
 
 		for (switch_id sw = 0; sw < is->subnet->n_switches; sw++) {
 			const uint64_t *set = set_of(is->subnet, sw, g);
@@ -61,31 +61,31 @@ static void change_groups(struct fabric *b, const struct fabric_tables *was,
 			if (subnet_of_switch(is->subnet, sw) != g->subnet ||
 			    memcmp(set, set_of(was->subnet, sw, g), size) == 0)
 				continue;
-			add_route(&b->setup,
+			add_route(&fabric->setup,
 				  &(struct sim_route_change){ .time = at,
-							      .node = node_of_switch(b, sw),
+							      .node = node_of_switch(fabric, sw),
 							      .lid = g->mlid,
 							      .ports = set });
 		}
 	}
 }
 
-static void change_port(struct fabric *b, const struct fabric_tables *was,
+static void change_port(struct fabric *fabric, const struct fabric_tables *was,
 			const struct fabric_tables *is, port_id p, hd_time at)
 {
 	const struct vlarb *table = vlarb_of(is->subnet, p);
-	port_id peer = b->topo.ports[p].peer;
-	uint32_t port = b->port_of_origin[p];
+	port_id peer = fabric->topo.ports[p].peer;
+	uint32_t port = fabric->port_of_origin[p];
 
 	if (port == SIM_NONE || peer == TOPO_NONE)
 		return;
 	if (memcmp(table, vlarb_of(was->subnet, p), sizeof(*table)) != 0)
-		fabric_change_table(b, at, port, table);
+		fabric_change_table(fabric, at, port, table);
 	if (p < peer && is->down[p] != was->down[p])
-		fabric_add_fault(
-			b, (struct sim_fault){ .time = at,
-					       .kind = is->down[p] ? SIM_LINK_DOWN : SIM_LINK_UP,
-					       .port = port });
+		fabric_add_fault(fabric, (struct sim_fault){ .time = at,
+							     .kind = is->down[p] ? SIM_LINK_DOWN
+										 : SIM_LINK_UP,
+							     .port = port });
 }
 
 /* ---- lanes and partitions */
@@ -138,17 +138,17 @@ static void change_lanes(struct sim_setup *s, const struct subnet *was, const st
 
 /* ---- congestion control */
 
-static enum hd_status read_settings(const struct fabric *b, const struct fabric_programmer *by,
+static enum hd_status read_settings(const struct fabric *fabric, const struct fabric_programmer *by,
 				    struct cc_config *configs, struct diag *d)
 {
-	const struct sim_setup *u = &b->setup;
+	const struct sim_setup *u = &fabric->setup;
 	const struct sim_control *c = u->control;
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < c->n_throttles; i++)
 		configs[i] = c->throttles[i].config;
 	for (uint32_t i = 0; i < c->n_flows && status == HD_OK; i++) {
-		const struct sim_flow *f = &b->flows[i];
+		const struct sim_flow *f = &fabric->flows[i];
 		uint32_t k = c->throttle_of_flow[i];
 
 		if (k == SIM_NONE)
@@ -160,11 +160,11 @@ static enum hd_status read_settings(const struct fabric *b, const struct fabric_
 	return status;
 }
 
-static enum hd_status change_control(struct fabric *b, const struct fabric_programmer *by,
+static enum hd_status change_control(struct fabric *fabric, const struct fabric_programmer *by,
 				     hd_time at, struct diag *d)
 {
-	struct sim_setup *s = &b->setup;
-	struct scn_congestion c = b->scenario->congestion;
+	struct sim_setup *s = &fabric->setup;
+	struct scn_congestion c = fabric->scenario->congestion;
 
 	if (!by || !s->control)
 		return HD_OK;
@@ -172,31 +172,32 @@ static enum hd_status change_control(struct fabric *b, const struct fabric_progr
 
 	if (status != HD_OK)
 		return status;
-	if (c.per != b->scenario->congestion.per)
+	if (c.per != fabric->scenario->congestion.per)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"sources began with one index per %s, and cannot change that while they send",
 			c.per == SCN_PER_SL ? "queue pair" : "SL");
-	struct cc_config *configs = fabric_keep(b, s->control->n_throttles, sizeof(*configs));
+	struct cc_config *configs = fabric_keep(fabric, s->control->n_throttles, sizeof(*configs));
 
 	s->settings = hd_realloc(s->settings, s->n_settings + 1u, sizeof(*s->settings));
-	s->settings[s->n_settings++] = (struct sim_control_change){ at, fabric_marking(&c), configs,
-								    fabric_ask_responses(b, by) };
-	return read_settings(b, by, configs, d);
+	s->settings[s->n_settings++] =
+		(struct sim_control_change){ at, fabric_marking(&c), configs,
+					     fabric_ask_responses(fabric, by) };
+	return read_settings(fabric, by, configs, d);
 }
 
-enum hd_status fabric_reprogram(struct fabric *b, const struct fabric_tables *was,
+enum hd_status fabric_reprogram(struct fabric *fabric, const struct fabric_tables *was,
 				const struct fabric_tables *is, hd_time at, struct diag *d)
 {
-	for (port_id p = 0; p < b->topo.n_ports; p++)
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
 		if (was->subnet->lid_of_port[p] != is->subnet->lid_of_port[p])
 			return diag_fail(d, HD_ERR_UNFIT,
 					 "'%s' got another LID, which no sender knows",
-					 topo_node_of(&b->topo, p)->name);
-	change_routes(b, was, is, at);
-	change_groups(b, was, is, at);
-	for (port_id p = 0; p < b->topo.n_ports; p++)
-		change_port(b, was, is, p, at);
-	change_lanes(&b->setup, was->subnet, is->subnet, at);
-	return change_control(b, is->by, at, d);
+					 topo_node_of(&fabric->topo, p)->name);
+	change_routes(fabric, was, is, at);
+	change_groups(fabric, was, is, at);
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
+		change_port(fabric, was, is, p, at);
+	change_lanes(&fabric->setup, was->subnet, is->subnet, at);
+	return change_control(fabric, is->by, at, d);
 }

@@ -15,8 +15,8 @@ struct fabric {
 
 static int setup(void **state)
 {
-	static struct fabric f;
-	struct topo *t = &f.topo;
+	static struct fabric fabric;
+	struct topo *t = &fabric.topo;
 
 	topo_init(t);
 	node_id a = topo_add_node(t, NODE_SWITCH, 4, "leaf1");
@@ -33,29 +33,29 @@ static int setup(void **state)
 	topo_link(t, topo_port_of(t, b, 3), topo_port_of(t, h[3], 2));
 	topo_link(t, topo_port_of(t, a, 4), topo_port_of(t, b, 4));
 	t->nodes[b].guid = 0x2b;
-	f.selector = selector_new(t);
-	*state = &f;
+	fabric.selector = selector_new(t);
+	*state = &fabric;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct fabric *f = *state;
+	struct fabric *fabric = *state;
 
-	selector_free(f->selector);
-	topo_fini(&f->topo);
+	selector_free(fabric->selector);
+	topo_fini(&fabric->topo);
 	return 0;
 }
 
 /* "h0 h3:2": what was selected, in order. */
-static void spell(const struct fabric *f, const struct selection *s, struct strbuf *out)
+static void spell(const struct fabric *fabric, const struct selection *s, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct topo_node *n = topo_node_of(&f->topo, s->ports[i]);
+		const struct topo_node *n = topo_node_of(&fabric->topo, s->ports[i]);
 
 		strbuf_printf(out, "%s%s", i ? " " : "", n->name);
 		if (n->n_ports > 1)
-			strbuf_printf(out, ":%u", f->topo.ports[s->ports[i]].number);
+			strbuf_printf(out, ":%u", fabric->topo.ports[s->ports[i]].number);
 	}
 }
 
@@ -84,7 +84,7 @@ static void selects_hosts_by_name_number_and_switch(void **state)
 		{ "100%", "h0 h1 h2 h3:1 h3:2" },
 		{ "leaf1,h0", NULL },
 	};
-	const struct fabric *f = *state;
+	const struct fabric *fabric = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct selection s;
@@ -93,14 +93,14 @@ static void selects_hosts_by_name_number_and_switch(void **state)
 		struct rng rng;
 
 		rng_init(&rng, 1, 1);
-		enum hd_status status = select_hosts(f->selector, cases[i].text, &rng, &d, &s);
+		enum hd_status status = select_hosts(fabric->selector, cases[i].text, &rng, &d, &s);
 
 		if (!cases[i].hosts) {
 			assert_int_not_equal(status, HD_OK);
 			continue;
 		}
 		assert_int_equal(status, HD_OK);
-		spell(f, &s, &text);
+		spell(fabric, &s, &text);
 		assert_string_equal(text.text, cases[i].hosts);
 		strbuf_fini(&text);
 		selection_fini(&s);
@@ -109,7 +109,7 @@ static void selects_hosts_by_name_number_and_switch(void **state)
 
 static void draws_shares_by_seed(void **state)
 {
-	const struct fabric *f = *state;
+	const struct fabric *fabric = *state;
 	unsigned times[5] = { 0 };
 
 	for (uint64_t seed = 0; seed < 500; seed++) {
@@ -118,10 +118,10 @@ static void draws_shares_by_seed(void **state)
 		struct rng rng;
 
 		rng_init(&rng, seed, 0);
-		assert_int_equal(select_hosts(f->selector, "40%", &rng, &d, &s), HD_OK);
+		assert_int_equal(select_hosts(fabric->selector, "40%", &rng, &d, &s), HD_OK);
 		assert_int_equal(s.n, 2);
 		for (uint32_t i = 0; i < s.n; i++) {
-			const struct selection *all = selector_hosts(f->selector);
+			const struct selection *all = selector_hosts(fabric->selector);
 
 			for (uint32_t k = 0; k < all->n; k++)
 				times[k] += all->ports[k] == s.ports[i];
@@ -152,7 +152,7 @@ static void refuses_hosts_that_are_not_there(void **state)
 		{ "on:spine", "no host on a switch 'spine'" },
 		{ "h0:7", "no host 'h0:7' (did you mean 'h0'?)" },
 	};
-	const struct fabric *f = *state;
+	const struct fabric *fabric = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct selection s;
@@ -160,7 +160,8 @@ static void refuses_hosts_that_are_not_there(void **state)
 		struct rng rng;
 
 		rng_init(&rng, 1, 1);
-		assert_int_not_equal(select_hosts(f->selector, cases[i].text, &rng, &d, &s), HD_OK);
+		assert_int_not_equal(select_hosts(fabric->selector, cases[i].text, &rng, &d, &s),
+				     HD_OK);
 		assert_string_equal(d.message, cases[i].message);
 	}
 }
@@ -177,15 +178,15 @@ static void selects_ports_of_the_fabric(void **state)
 		{ "leaf*:4,h0", "leaf1:4 leaf2:4 h0" },
 		{ "leaf1,not:leaf1:2", "leaf1:1 leaf1:4" },
 	};
-	const struct fabric *f = *state;
+	const struct fabric *fabric = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct selection s;
 		struct diag d = { .status = HD_OK };
 		struct strbuf text = STRBUF_INIT;
 
-		assert_int_equal(select_ports(f->selector, cases[i].text, &d, &s), HD_OK);
-		spell(f, &s, &text);
+		assert_int_equal(select_ports(fabric->selector, cases[i].text, &d, &s), HD_OK);
+		spell(fabric, &s, &text);
 		assert_string_equal(text.text, cases[i].ports);
 		strbuf_fini(&text);
 		selection_fini(&s);
@@ -194,37 +195,37 @@ static void selects_ports_of_the_fabric(void **state)
 
 static void one_port_must_be_one(void **state)
 {
-	const struct fabric *f = *state;
+	const struct fabric *fabric = *state;
 	struct diag d = { .status = HD_OK };
 	port_id p;
 
-	assert_int_equal(select_port(f->selector, "h0", &d, &p), HD_OK);
-	assert_string_equal(topo_node_of(&f->topo, p)->name, "h0");
-	assert_int_equal(select_port(f->selector, "leaf1:3", &d, &p), HD_ERR_NOT_FOUND);
+	assert_int_equal(select_port(fabric->selector, "h0", &d, &p), HD_OK);
+	assert_string_equal(topo_node_of(&fabric->topo, p)->name, "h0");
+	assert_int_equal(select_port(fabric->selector, "leaf1:3", &d, &p), HD_ERR_NOT_FOUND);
 	assert_string_equal(d.message, "'leaf1' has no cable in port 3");
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(select_port(f->selector, "leaf1", &d, &p), HD_ERR_INPUT);
+	assert_int_equal(select_port(fabric->selector, "leaf1", &d, &p), HD_ERR_INPUT);
 	assert_string_equal(d.message, "'leaf1' means 3 ports; say which (NODE:PORT)");
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(select_port(f->selector, "leaf3:1", &d, &p), HD_ERR_NOT_FOUND);
+	assert_int_equal(select_port(fabric->selector, "leaf3:1", &d, &p), HD_ERR_NOT_FOUND);
 	assert_string_equal(d.message, "no node 'leaf3' (did you mean 'leaf1'?)");
 }
 
 /* All switches of a site may have one name. */
 static void a_node_is_found_by_its_guid(void **state)
 {
-	struct fabric *f = *state;
+	struct fabric *fabric = *state;
 	struct diag d = { .status = HD_OK };
 	port_id p;
 
-	f->topo.nodes[1].guid = UINT64_C(0xe41d2d0300001020);
-	assert_int_equal(select_port(f->selector, "0xe41d2d0300001020:4", &d, &p), HD_OK);
-	assert_int_equal(p, topo_port_of(&f->topo, 1, 4));
-	assert_int_equal(select_port(f->selector, "0xe41d2d0300001020:9", &d, &p),
+	fabric->topo.nodes[1].guid = UINT64_C(0xe41d2d0300001020);
+	assert_int_equal(select_port(fabric->selector, "0xe41d2d0300001020:4", &d, &p), HD_OK);
+	assert_int_equal(p, topo_port_of(&fabric->topo, 1, 4));
+	assert_int_equal(select_port(fabric->selector, "0xe41d2d0300001020:9", &d, &p),
 			 HD_ERR_NOT_FOUND);
 	assert_non_null(strstr(d.message, "has no cable in port 9"));
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(select_port(f->selector, "0xe41d2d0300001021:4", &d, &p),
+	assert_int_equal(select_port(fabric->selector, "0xe41d2d0300001021:4", &d, &p),
 			 HD_ERR_NOT_FOUND);
 	assert_non_null(strstr(d.message, "no node '0xe41d2d0300001021'"));
 }
@@ -243,19 +244,19 @@ static void a_name_of_two_is_refused_where_one_is_meant(void **state)
 		{ "h3:2", false },      { "not:h3", false }, { "h?", false },
 		{ "not:h*,h0", false },
 	};
-	struct fabric *f = *state;
+	struct fabric *fabric = *state;
 	struct rng rng = { 0 };
 
-	for (node_id v = 0; v < f->topo.n_nodes; v++)
-		f->topo.nodes[v].guid = 0x10 + v;
-	f->topo.nodes[1].name[4] = '1';
-	f->topo.nodes[4].name[1] = '1';
-	selector_free(f->selector);
-	f->selector = selector_new(&f->topo);
+	for (node_id v = 0; v < fabric->topo.n_nodes; v++)
+		fabric->topo.nodes[v].guid = 0x10 + v;
+	fabric->topo.nodes[1].name[4] = '1';
+	fabric->topo.nodes[4].name[1] = '1';
+	selector_free(fabric->selector);
+	fabric->selector = selector_new(&fabric->topo);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct diag d = { .status = HD_OK };
 		struct selection s = { 0 };
-		enum hd_status status = select_hosts(f->selector, cases[i].text, &rng, &d, &s);
+		enum hd_status status = select_hosts(fabric->selector, cases[i].text, &rng, &d, &s);
 
 		if ((status != HD_OK) != cases[i].refused)
 			fail_msg("'%s': %s", cases[i].text, d.message);

@@ -10,7 +10,7 @@
 
 /* A trace being read: lines "time,source,destination,payload[,sl]". */
 struct trace {
-	struct fabric *b;
+	struct fabric *fabric;
 	const struct scn_traffic *t;
 	struct diag *d;
 	unsigned line;
@@ -53,7 +53,7 @@ static enum hd_status read_host(const struct trace *r, const char *name, port_id
 	struct diag inner = { .status = HD_OK };
 	struct selection hosts;
 
-	if (select_hosts(r->b->selector, name, NULL, &inner, &hosts) != HD_OK)
+	if (select_hosts(r->fabric->selector, name, NULL, &inner, &hosts) != HD_OK)
 		return refuse(r, inner.message);
 	uint32_t n = hosts.n;
 
@@ -65,7 +65,7 @@ static enum hd_status read_host(const struct trace *r, const char *name, port_id
 static enum hd_status read_numbers(const struct trace *r, char **fields, unsigned n,
 				   struct sim_arrival *out)
 {
-	const struct scenario *s = r->b->scenario;
+	const struct scenario *s = r->fabric->scenario;
 	struct diag inner = { .status = HD_OK };
 	uint64_t payload, sl = scenario_sl(s, r->t);
 	hd_time time;
@@ -106,16 +106,16 @@ static enum hd_status read_line(struct trace *r, char *line)
 		return r->d->status;
 	if (source == destination)
 		return refuse(r, "source and destination are the same");
-	if (!fabric_address(r->b, source, destination, &address))
+	if (!fabric_address(r->fabric, source, destination, &address))
 		return refuse(r, "there is no way to the destination");
-	a.source = r->b->end_of_origin[source];
+	a.source = r->fabric->end_of_origin[source];
 	a.dlid = address.dlid;
 	if (address.target != TOPO_NONE) {
 		a.global = true;
 		a.target = address.target;
 		a.tclass = fabric_tclass(r->t, a.sl);
 		a.hop_limit = (uint8_t)r->t->hop_limit;
-		a.bytes += r->b->grh_bytes;
+		a.bytes += r->fabric->grh_bytes;
 	}
 	r->packets = hd_grow(r->packets, &r->cap, r->n + 1, sizeof(*r->packets));
 	r->sources = hd_grow(r->sources, &r->sources_cap, r->n + 1, sizeof(*r->sources));
@@ -145,8 +145,8 @@ static enum hd_status read_lines(struct trace *r, char *text)
 /* One flow per source, each with its own packets in order. */
 static void add_flows(struct trace *r, uint32_t row)
 {
-	struct fabric *b = r->b;
-	uint32_t n_ports = b->topo.n_ports;
+	struct fabric *fabric = r->fabric;
+	uint32_t n_ports = fabric->topo.n_ports;
 	size_t *count = hd_alloc(n_ports, sizeof(*count));
 	uint32_t *most = hd_alloc(n_ports, sizeof(*most));
 	struct {
@@ -163,8 +163,8 @@ static void add_flows(struct trace *r, uint32_t row)
 	for (port_id p = 0; p < n_ports; p++) {
 		if (!count[p])
 			continue;
-		next[p].at = fabric_keep(b, count[p], sizeof(*r->packets));
-		struct sim_flow *f = fabric_add_flow(b, row, p, TOPO_NONE);
+		next[p].at = fabric_keep(fabric, count[p], sizeof(*r->packets));
+		struct sim_flow *f = fabric_add_flow(fabric, row, p, TOPO_NONE);
 
 		f->trace = next[p].at;
 		f->n_trace = count[p];
@@ -178,22 +178,22 @@ static void add_flows(struct trace *r, uint32_t row)
 	free(next);
 }
 
-enum hd_status fabric_build_trace(struct fabric *b, uint32_t row, struct diag *d)
+enum hd_status fabric_build_trace(struct fabric *fabric, uint32_t row, struct diag *d)
 {
-	const struct scn_traffic *t = &b->scenario->traffic[row];
+	const struct scn_traffic *t = &fabric->scenario->traffic[row];
 	struct diag inner = { .status = HD_OK };
-	struct trace r = { .b = b, .t = t, .d = &inner };
+	struct trace r = { .fabric = fabric, .t = t, .d = &inner };
 	struct strbuf text = STRBUF_INIT;
-	char *path = scenario_path(b->scenario, &t->file);
+	char *path = scenario_path(fabric->scenario, &t->file);
 	enum hd_status status = file_read(path, FILE_LIMIT, &inner, &text);
 
 	if (status == HD_OK)
 		status = read_lines(&r, text.text);
 	if (status != HD_OK && inner.line)
-		scenario_refuse(b->scenario, d, &t->file, "%s:%u: %s", t->file, inner.line,
+		scenario_refuse(fabric->scenario, d, &t->file, "%s:%u: %s", t->file, inner.line,
 				inner.message);
 	else if (status != HD_OK)
-		fabric_refuse(b, d, &t->file, "traffic[].file", &inner);
+		fabric_refuse(fabric, d, &t->file, "traffic[].file", &inner);
 	else
 		add_flows(&r, row);
 	free(r.packets);

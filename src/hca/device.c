@@ -12,17 +12,18 @@
 
 void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t node)
 {
-	const struct fabric *b = lab->build;
-	const struct sim_port *port = &b->setup.ports[b->setup.nodes[node].first_port + 1];
-	const struct sl2vl *lanes = sl2vl_of(&b->subnet, port->origin);
+	const struct fabric *fabric = lab->fabric;
+	const struct sim_port *port =
+		&fabric->setup.ports[fabric->setup.nodes[node].first_port + 1];
+	const struct sl2vl *lanes = sl2vl_of(&fabric->subnet, port->origin);
 
 	*dev = (struct v_device){
 		.lab = lab,
 		.host = host,
 		.node = node,
-		.port = b->setup.nodes[node].first_port + 1,
-		.lid = b->subnet.lid_of_port[port->origin],
-		.lmc = b->subnet.lmc_of_port[port->origin],
+		.port = fabric->setup.nodes[node].first_port + 1,
+		.lid = fabric->subnet.lid_of_port[port->origin],
+		.lmc = fabric->subnet.lmc_of_port[port->origin],
 		.alarm = NEVER,
 		.timer = NEVER,
 		.timer_at = NEVER,

@@ -103,7 +103,7 @@ static inline struct fixture *open_lab(const char *profile, enum qp_kind kind, u
 	struct diag d = { .status = HD_OK };
 
 	assert_int_equal(testbed_open(profile, NULL, NULL, &d, &f->bed), HD_OK);
-	f->lab = lab_new(f->bed.build, &f->bed.profile);
+	f->lab = lab_new(f->bed.fabric, &f->bed.profile);
 	f->n = n;
 	for (uint32_t i = 0; i < n; i++)
 		open_end(f, i, kind, shared);
@@ -139,7 +139,7 @@ static inline void close_lab(struct fixture *f)
 static inline enum lab_outcome run_lab(struct fixture *f)
 {
 	if (!f->sim) {
-		f->sim = sim_for_programs(f->bed.build);
+		f->sim = sim_for_programs(f->bed.fabric);
 		lab_use_sim(f->lab, f->sim);
 	}
 	return lab_run(f->lab, NULL, NULL);

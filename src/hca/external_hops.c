@@ -22,7 +22,7 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 {
 	struct external_qps *all = context;
 	const struct lab *lab = all->lab;
-	const struct sim_setup *setup = &lab->build->setup;
+	const struct sim_setup *setup = &lab->fabric->setup;
 	const struct sim_port *from = &setup->ports[port];
 
 	if (!all->seen || p->flow != SIM_NONE)

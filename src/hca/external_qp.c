@@ -58,7 +58,7 @@ static const struct message_host *host_of(const struct external_qp *q)
 static void qp_free_now(struct external_qp *q);
 static void srq_free_now(struct external_srq *srq);
 
-struct external_qps *external_qps_new(struct fabric *f, const struct profile *profile,
+struct external_qps *external_qps_new(struct fabric *fabric, const struct profile *profile,
 				      struct sim *sim)
 {
 	struct external_qps *all = hd_alloc(1, sizeof(*all));
@@ -68,7 +68,7 @@ struct external_qps *external_qps_new(struct fabric *f, const struct profile *pr
 		free(all);
 		return NULL;
 	}
-	all->lab = lab_new(f, profile);
+	all->lab = lab_new(fabric, profile);
 	all->lab->external = all;
 	all->hosts = hd_alloc(lab_hosts(all->lab), sizeof(*all->hosts));
 	all->sim = sim;
@@ -148,7 +148,7 @@ static struct v_device *device_at(struct external_qps *all, port_id port)
 	const struct lab *lab = all->lab;
 
 	for (uint32_t i = 0; i < lab->n_devices; i++)
-		if (lab->build->setup.ports[lab->devices[i].port].origin == port)
+		if (lab->fabric->setup.ports[lab->devices[i].port].origin == port)
 			return &lab->devices[i];
 	return NULL;
 }

@@ -41,8 +41,8 @@ struct fixture {
 
 static struct qp_attr attributes(const struct fixture *f, uint32_t from, uint32_t to)
 {
-	const struct sim_setup *s = &f->bed.build->setup;
-	const struct subnet *n = &f->bed.build->subnet;
+	const struct sim_setup *s = &f->bed.fabric->setup;
+	const struct subnet *n = &f->bed.fabric->subnet;
 
 	return (struct qp_attr){
 		.pkey = 0xffff,
@@ -61,7 +61,7 @@ static struct qp_attr attributes(const struct fixture *f, uint32_t from, uint32_
 /* The first two end nodes of the simulation. */
 static void find_ends(const struct fixture *f, uint32_t out[2])
 {
-	const struct sim_setup *s = &f->bed.build->setup;
+	const struct sim_setup *s = &f->bed.fabric->setup;
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < s->n_nodes && n < 2; i++)
@@ -72,7 +72,7 @@ static void find_ends(const struct fixture *f, uint32_t out[2])
 
 static struct external_qp *make(struct fixture *f, uint32_t node, void *owner)
 {
-	const struct sim_setup *s = &f->bed.build->setup;
+	const struct sim_setup *s = &f->bed.fabric->setup;
 	const struct external_qp_params place = {
 		.kind = f->kind,
 		.port = s->ports[s->nodes[node].first_port + 1].origin,
@@ -94,14 +94,14 @@ static void open_both(struct fixture *f, bool is_down)
 	assert_int_equal(testbed_open("ideal", NULL, NULL, &d, &f->bed), HD_OK);
 	find_ends(f, ends);
 	if (is_down) {
-		const struct sim_setup *s = &f->bed.build->setup;
+		const struct sim_setup *s = &f->bed.fabric->setup;
 		const struct sim_fault down = { .kind = SIM_LINK_DOWN,
 						.port = s->nodes[ends[1]].first_port + 1 };
 
-		fabric_add_fault(f->bed.build, down);
+		fabric_add_fault(f->bed.fabric, down);
 	}
-	f->sim = sim_for_programs(f->bed.build);
-	f->all = external_qps_new(f->bed.build, &f->bed.profile, f->sim);
+	f->sim = sim_for_programs(f->bed.fabric);
+	f->all = external_qps_new(f->bed.fabric, &f->bed.profile, f->sim);
 	f->a = make(f, ends[0], &f->mine);
 	f->b = make(f, ends[1], &f->yours);
 	const struct qp_attr there = attributes(f, ends[0], ends[1]);
@@ -520,7 +520,7 @@ static void test_shared_receives(void **state)
 	find_ends(&f, ends);
 	const struct qp_attr there = attributes(&f, ends[0], ends[1]);
 	const struct qp_attr back = attributes(&f, ends[1], ends[0]);
-	const struct sim_setup *s = &f.bed.build->setup;
+	const struct sim_setup *s = &f.bed.fabric->setup;
 
 	struct external_srq *queue =
 		external_srq_new(f.all, s->ports[s->nodes[ends[1]].first_port + 1].origin, DEPTH);

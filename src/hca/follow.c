@@ -30,7 +30,7 @@ static void line_up_anew(struct v_device *dev)
 
 static void follow_lanes(struct v_device *dev)
 {
-	const struct sim_setup *s = &dev->lab->build->setup;
+	const struct sim_setup *s = &dev->lab->fabric->setup;
 	port_id origin = s->ports[dev->port].origin;
 	bool changed = false;
 
@@ -49,7 +49,7 @@ static void follow_lanes(struct v_device *dev)
 
 hd_time device_follow(struct v_device *dev)
 {
-	const struct sim_setup *s = &dev->lab->build->setup;
+	const struct sim_setup *s = &dev->lab->fabric->setup;
 	hd_time control = pace_next_change(dev->lab);
 
 	follow_lanes(dev);

@@ -19,7 +19,7 @@ static bool is_cut(const struct sim_setup *s, uint32_t port)
 /* Ends of what leaves by this port: where it arrives, or is lost. */
 static uint32_t ends_behind(const struct lab *lab, uint32_t port, lid_t mlid, unsigned hops)
 {
-	const struct sim_setup *s = &lab->build->setup;
+	const struct sim_setup *s = &lab->fabric->setup;
 	const struct subnet *sub = s->subnet;
 	uint32_t in = s->ports[port].peer, n = 0;
 	const struct sim_node *node = &s->nodes[s->ports[in].node];

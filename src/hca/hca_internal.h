@@ -311,7 +311,7 @@ struct v_device {
 };
 
 struct lab {
-	struct fabric *build;
+	struct fabric *fabric;
 	const struct profile *profile;
 	struct sim *sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
@@ -572,7 +572,7 @@ void slot_pack_headers(struct pack *p, struct slot *s);
 /* ---- testbed.c ----------------------------------------------------------- */
 
 /* The largest MTU that this port takes. */
-uint32_t port_mtu(const struct fabric *b, uint32_t port);
+uint32_t port_mtu(const struct fabric *fabric, uint32_t port);
 
 /* ---- owner.c: what the transport asks of the adapter --------------------- */
 

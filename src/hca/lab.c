@@ -261,7 +261,7 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct lab *lab = context;
-	const struct sim_setup *setup = &lab->build->setup;
+	const struct sim_setup *setup = &lab->fabric->setup;
 	uint32_t peer = setup->ports[port].peer;
 	bool from_end = setup->nodes[setup->ports[port].node].kind == SIM_END;
 	bool to_end = setup->nodes[setup->ports[peer].node].kind == SIM_END;
@@ -304,12 +304,12 @@ void lab_timer(struct lab *lab, struct v_device *dev)
 
 /* ---- the lab ------------------------------------------------------------- */
 
-struct lab *lab_new(struct fabric *build, const struct profile *profile)
+struct lab *lab_new(struct fabric *fabric, const struct profile *profile)
 {
 	struct lab *lab = hd_alloc(1, sizeof(*lab));
-	const struct sim_setup *setup = &build->setup;
+	const struct sim_setup *setup = &fabric->setup;
 
-	lab->build = build;
+	lab->fabric = fabric;
 	lab->profile = profile;
 	lab->pools = pools_new(NULL, 0, 1);
 	lab->n_pools = 1;
@@ -327,7 +327,7 @@ struct lab *lab_new(struct fabric *build, const struct profile *profile)
 	return lab;
 }
 
-enum hd_status lab_new_ideal(struct fabric *build, struct diag *d, struct lab **out)
+enum hd_status lab_new_ideal(struct fabric *fabric, struct diag *d, struct lab **out)
 {
 	struct profile *profile = hd_alloc(1, sizeof(*profile));
 	enum hd_status status = profile_open("ideal", d, profile);
@@ -336,7 +336,7 @@ enum hd_status lab_new_ideal(struct fabric *build, struct diag *d, struct lab **
 		free(profile);
 		return status;
 	}
-	*out = lab_new(build, profile);
+	*out = lab_new(fabric, profile);
 	(*out)->own_profile = profile;
 	return HD_OK;
 }
@@ -410,11 +410,11 @@ uint64_t lab_lost(const struct lab *lab)
 enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n, struct diag *d,
 			     lid_t *out)
 {
-	struct subnet *subnet = &lab->build->subnet;
+	struct subnet *subnet = &lab->fabric->subnet;
 	port_id *members = hd_alloc(n, sizeof(*members));
 
 	for (uint32_t i = 0; i < n; i++)
-		members[i] = lab->build->setup.ports[lab->devices[hosts[i]].port].origin;
+		members[i] = lab->fabric->setup.ports[lab->devices[hosts[i]].port].origin;
 	const struct mcast_group group = {
 		.method = MCAST_SHARED,
 		.source = TOPO_NONE,
@@ -525,7 +525,7 @@ static bool on_progress(void *context, const struct sim_progress *p)
 	const struct lab *lab = w->lab;
 
 	/* Traffic goes on for ever, and may leave nothing to programs. */
-	w->in_vain = lab->use_flows && p->now - lab->went_on > lab->build->scenario->run.horizon;
+	w->in_vain = lab->use_flows && p->now - lab->went_on > lab->fabric->scenario->run.horizon;
 	return lab->n_live > 0 && !w->in_vain && (!w->progress || w->progress(w->context, p));
 }
 

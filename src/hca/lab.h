@@ -41,9 +41,9 @@ enum lab_outcome {
 	LAB_STOPPED, /* the progress callback said so */
 };
 
-struct lab *lab_new(struct fabric *build, const struct profile *profile);
+struct lab *lab_new(struct fabric *fabric, const struct profile *profile);
 /* Adapters and hosts that cost no time. */
-HD_MUST_CHECK enum hd_status lab_new_ideal(struct fabric *build, struct diag *d, struct lab **out);
+HD_MUST_CHECK enum hd_status lab_new_ideal(struct fabric *fabric, struct diag *d, struct lab **out);
 void lab_free(struct lab *lab);
 
 /*

@@ -362,7 +362,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 static enum hd_status connect_both(const struct message_channel *c, const struct channel_params *p)
 {
-	const struct scenario *s = c->from->dev->lab->build->scenario;
+	const struct scenario *s = c->from->dev->lab->fabric->scenario;
 	uint32_t there = v_path_mtu(c->from->dev, v_lid(c->to->dev));
 	uint32_t back = v_path_mtu(c->to->dev, v_lid(c->from->dev));
 	struct qp_attr common = {

@@ -14,7 +14,7 @@
 /* How often a manager has set it anew by now (C9). */
 static uint32_t changes_of(const struct lab *lab)
 {
-	const struct sim_setup *s = &lab->build->setup;
+	const struct sim_setup *s = &lab->fabric->setup;
 	uint32_t n = s->n_settings;
 
 	while (n > 0 && s->settings[n - 1].time > lab->now)
@@ -24,7 +24,7 @@ static uint32_t changes_of(const struct lab *lab)
 
 hd_time pace_next_change(const struct lab *lab)
 {
-	const struct sim_setup *s = &lab->build->setup;
+	const struct sim_setup *s = &lab->fabric->setup;
 	uint32_t n = lab->algorithm ? changes_of(lab) : s->n_settings;
 
 	return n < s->n_settings ? s->settings[n].time : NEVER;
@@ -34,7 +34,7 @@ static const struct cc_config *response_of(const struct v_device *dev, unsigned 
 {
 	const struct lab *lab = dev->lab;
 
-	return lab->algorithm ? fabric_response_of(lab->build, dev->node, sl, changes_of(lab),
+	return lab->algorithm ? fabric_response_of(lab->fabric, dev->node, sl, changes_of(lab),
 						   lab->response)
 			      : NULL;
 }
@@ -44,7 +44,7 @@ static struct v_pace *current(const struct v_device *dev, unsigned sl, struct v_
 {
 	const struct lab *lab = dev->lab;
 
-	if (!p->how || p->changes == lab->build->setup.n_settings)
+	if (!p->how || p->changes == lab->fabric->setup.n_settings)
 		return p;
 	uint32_t changes = changes_of(lab);
 
@@ -67,17 +67,17 @@ static void start(const struct v_device *dev, unsigned sl, struct v_pace *pace)
 
 void pace_init(struct lab *lab)
 {
-	const struct fabric *b = lab->build;
-	const struct scn_congestion *c = &b->scenario->congestion;
+	const struct fabric *fabric = lab->fabric;
+	const struct scn_congestion *c = &fabric->scenario->congestion;
 
-	if (!b->setup.control || lab->n_devices == 0)
+	if (!fabric->setup.control || lab->n_devices == 0)
 		return;
 	lab->algorithm = fabric_algorithm(c->algorithm);
-	lab->paced_sls = fabric_paced_sls(b);
+	lab->paced_sls = fabric_paced_sls(fabric);
 	if (!lab->algorithm)
 		return;
 	lab->response = hd_alloc(1, sizeof(*lab->response));
-	*lab->response = fabric_response_in_shares(b);
+	*lab->response = fabric_response_in_shares(fabric);
 	for (uint32_t i = 0; i < lab->n_devices; i++)
 		device_wake(&lab->devices[i], pace_next_change(lab));
 	if (c->per != SCN_PER_SL)
@@ -206,7 +206,7 @@ bool pace_rest(struct v_qp *qp)
 
 static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 {
-	const struct sim_setup *s = &dev->lab->build->setup;
+	const struct sim_setup *s = &dev->lab->fabric->setup;
 
 	return hd_rate_duration(s->ports[dev->port].rate, packet_size(p));
 }

@@ -96,14 +96,14 @@ static bool may_talk(const struct drawn *d, const struct row *row)
 }
 
 /* Every loss is counted where it was: by switches that look, else by hosts. */
-static void check_counters(const struct drawn *d, const struct fabric *f,
+static void check_counters(const struct drawn *d, const struct fabric *fabric,
 			   const struct sim_metrics *m)
 {
 	uint64_t refused = 0;
 
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
 		struct sim_counters c;
-		bool is_end = f->setup.nodes[f->setup.ports[i].node].kind == SIM_END;
+		bool is_end = fabric->setup.nodes[fabric->setup.ports[i].node].kind == SIM_END;
 
 		sim_port_counters(m, i, &c);
 		uint64_t of_port = c.rcv_constraint_errors + c.xmit_constraint_errors;
@@ -141,25 +141,25 @@ static unsigned check_one(struct rng *r)
 	struct diag d = { .status = HD_OK };
 	struct lab *rows = NULL;
 	struct drawn drawn;
-	struct fabric *f;
+	struct fabric *fabric;
 
 	draw(r, &drawn, &text);
-	must_build(text.text, &f);
-	struct sim_rules rules = f->rules;
+	must_build(text.text, &fabric);
+	struct sim_rules rules = fabric->rules;
 
 	lab_rules(&rules);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
 
-	if (qp_rows_any(f))
-		assert_int_equal(qp_rows_new(f, s, &d, &rows), HD_OK);
+	if (qp_rows_any(fabric))
+		assert_int_equal(qp_rows_new(fabric, s, &d, &rows), HD_OK);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
-	assert_int_equal(f->n_flows, ROWS);
+	assert_int_equal(fabric->n_flows, ROWS);
 	unsigned talk = check_rows(&drawn, text.text, sim_metrics(s));
 
-	check_counters(&drawn, f, sim_metrics(s));
+	check_counters(&drawn, fabric, sim_metrics(s));
 	lab_free(rows);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 	strbuf_fini(&text);
 	return talk;
 }

@@ -6,12 +6,12 @@
 
 #include "hca/lab.h"
 
-static inline struct sim *sim_for_programs(const struct fabric *f)
+static inline struct sim *sim_for_programs(const struct fabric *fabric)
 {
 	struct sim_rules rules;
 
 	lab_program_rules(&rules);
-	return sim_new(&f->setup, f->flows, 0, &rules);
+	return sim_new(&fabric->setup, fabric->flows, 0, &rules);
 }
 
 #endif

@@ -72,8 +72,8 @@ static uint32_t read_slot(struct lab *lab, struct pack *p)
 	uint32_t node = 0;
 
 	pack_u32(p, &node);
-	if (!pack_check(p, node < lab->build->setup.n_nodes &&
-				   lab->build->setup.nodes[node].kind == SIM_END))
+	if (!pack_check(p, node < lab->fabric->setup.n_nodes &&
+				   lab->fabric->setup.nodes[node].kind == SIM_END))
 		return QP_NONE;
 	uint32_t id = slot_new(lab->devices[lab->device_of_node[node]].lab);
 	struct slot *s = slot_at(lab, id);

@@ -154,7 +154,7 @@ static void run_plan(const struct plan *plan, hd_time all, struct rig *r)
 	bed.profile.schedule = plan->schedule;
 	bed.profile.staging = STAGING;
 	*r = (struct rig){ .plan = plan, .all = all };
-	r->lab = lab_new(bed.build, &bed.profile);
+	r->lab = lab_new(bed.fabric, &bed.profile);
 	for (unsigned i = 0; i < 2; i++)
 		open_side(r, i);
 	for (unsigned i = 0; i < 2; i++)
@@ -164,7 +164,7 @@ static void run_plan(const struct plan *plan, hd_time all, struct rig *r)
 			v_qp_weigh(r->side[0].qp[k], plan->weight[k], plan->priority[k]);
 	}
 	lab_spawn(r->lab, 0, writer, r);
-	struct sim *sim = sim_for_programs(bed.build);
+	struct sim *sim = sim_for_programs(bed.fabric);
 
 	lab_use_sim(r->lab, sim);
 	assert_int_equal(lab_run(r->lab, NULL, NULL), LAB_DONE);

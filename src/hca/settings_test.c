@@ -21,26 +21,26 @@ static double packets_in(hd_time time)
 	return (double)time / (double)on_link(MTU);
 }
 
-static void run_rows(struct fabric *f, struct sim **out, struct lab **rows)
+static void run_rows(struct fabric *fabric, struct sim **out, struct lab **rows)
 {
 	struct diag d = { .status = HD_OK };
-	struct sim_rules rules = f->rules;
+	struct sim_rules rules = fabric->rules;
 
 	lab_rules(&rules);
-	*out = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-	assert_int_equal(qp_rows_new(f, *out, &d, rows), HD_OK);
+	*out = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
+	assert_int_equal(qp_rows_new(fabric, *out, &d, rows), HD_OK);
 	sim_run(*out, HD_TIME_NEVER, NULL, NULL);
 }
 
-static struct sim_counters counters_of(const struct fabric *f, struct sim *s, const char *host)
+static struct sim_counters counters_of(const struct fabric *fabric, struct sim *s, const char *host)
 {
 	struct sim_counters c = { 0 };
 
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		port_id origin = f->setup.ports[i].origin;
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		port_id origin = fabric->setup.ports[i].origin;
 
-		if (f->setup.ports[i].peer != SIM_NONE &&
-		    strcmp(topo_node_of(&f->topo, origin)->name, host) == 0)
+		if (fabric->setup.ports[i].peer != SIM_NONE &&
+		    strcmp(topo_node_of(&fabric->topo, origin)->name, host) == 0)
 			sim_port_counters(sim_metrics(s), i, &c);
 	}
 	return c;
@@ -66,23 +66,23 @@ static bool delay(void *context, port_id source, unsigned sl, struct cc_config *
 }
 
 /* Delays of 0, 3 and 0 packets, one after the other. */
-static void set_delays(struct fabric *f)
+static void set_delays(struct fabric *fabric)
 {
 	static uint16_t delays[] = { 0, 3, 0 };
 	struct fabric_programmer by[3];
 	struct diag d = { .status = HD_OK };
-	bool *down = hd_alloc(f->topo.n_ports, sizeof(*down));
+	bool *down = hd_alloc(fabric->topo.n_ports, sizeof(*down));
 
 	for (unsigned i = 0; i < 3; i++)
 		by[i] = (struct fabric_programmer){ .control = same_control,
 						    .throttle = delay,
 						    .context = &delays[i] };
-	f->responses = fabric_ask_responses(f, &by[0]);
+	fabric->responses = fabric_ask_responses(fabric, &by[0]);
 	for (unsigned i = 1; i < 3; i++) {
-		const struct fabric_tables was = { &f->subnet, down, NULL };
-		const struct fabric_tables is = { &f->subnet, down, &by[i] };
+		const struct fabric_tables was = { &fabric->subnet, down, NULL };
+		const struct fabric_tables is = { &fabric->subnet, down, &by[i] };
 
-		assert_int_equal(fabric_reprogram(f, &was, &is, i * PHASE, &d), HD_OK);
+		assert_int_equal(fabric_reprogram(fabric, &was, &is, i * PHASE, &d), HD_OK);
 	}
 	free(down);
 }
@@ -94,7 +94,7 @@ static void check_delays(unsigned pairs, const char *per)
 	double wanted = packets_in(2 * PHASE) + packets_in(PHASE) / 4 * shares;
 	struct strbuf text = STRBUF_INIT;
 	struct lab *rows;
-	struct fabric *f;
+	struct fabric *fabric;
 	struct sim *s;
 
 	strbuf_printf(&text, STAR "traffic:\n");
@@ -108,16 +108,16 @@ static void check_delays(unsigned pairs, const char *per)
 		"congestion: {algorithm: cct, marking: {rule: iba, threshold: 0}, cct: {per: %s}}\n"
 		"run: {warmup: 0s, measure: 600us}\n",
 		per);
-	must_build(text.text, &f);
-	set_delays(f);
-	run_rows(f, &s, &rows);
-	double sent = (double)counters_of(f, s, "h0").xmit_packets;
+	must_build(text.text, &fabric);
+	set_delays(fabric);
+	run_rows(fabric, &s, &rows);
+	double sent = (double)counters_of(fabric, s, "h0").xmit_packets;
 
 	if (fabs(sent - wanted) > 2 * AHEAD)
 		fail_msg("%u pairs, per %s: %.0f packets, not %.0f", pairs, per, sent, wanted);
 	lab_free(rows);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 	strbuf_fini(&text);
 }
 
@@ -157,29 +157,29 @@ static void a_lane_of_its_own_frees_who_waited(void **state)
 		"faults: {events: [{at: 0s, kind: sink-stuck, port: h2}]}\n"
 		"run: {warmup: 0s, measure: 400us}\n";
 	struct diag d = { .status = HD_OK };
-	struct fabric *f, *then;
+	struct fabric *fabric, *then;
 	struct lab *rows;
 	struct sim *s;
 
 	(void)state;
-	must_build(text, &f);
+	must_build(text, &fabric);
 	must_build(text, &then);
-	set_lane(&f->subnet, 1, 0);
+	set_lane(&fabric->subnet, 1, 0);
 	set_lane(&then->subnet, 1, 1);
-	bool *down = hd_alloc(f->topo.n_ports, sizeof(*down));
-	const struct fabric_tables was = { &f->subnet, down, NULL };
+	bool *down = hd_alloc(fabric->topo.n_ports, sizeof(*down));
+	const struct fabric_tables was = { &fabric->subnet, down, NULL };
 	const struct fabric_tables is = { &then->subnet, down, NULL };
 
-	assert_int_equal(fabric_reprogram(f, &was, &is, PHASE, &d), HD_OK);
-	run_rows(f, &s, &rows);
-	struct sim_counters c = counters_of(f, s, "h0");
+	assert_int_equal(fabric_reprogram(fabric, &was, &is, PHASE, &d), HD_OK);
+	run_rows(fabric, &s, &rows);
+	struct sim_counters c = counters_of(fabric, s, "h0");
 
 	assert_true(fabs((double)c.xmit_packets_vl[1] - packets_in(PHASE)) < 2 * AHEAD);
 	assert_true((double)c.xmit_packets_vl[0] < packets_in(PHASE) / 2);
 	lab_free(rows);
 	sim_free(s);
 	free(down);
-	fabric_free(f);
+	fabric_free(fabric);
 	fabric_free(then);
 }
 

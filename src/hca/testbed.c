@@ -45,21 +45,22 @@ static enum hd_status load_own(struct testbed *bed, const char *name,
 {
 	put_profile(bed, name);
 	overrides_copy(overrides, &bed->overrides);
-	return fabric_load(bare_fabric, strlen(bare_fabric), name, &bed->overrides, d, &bed->build);
+	return fabric_load(bare_fabric, strlen(bare_fabric), name, &bed->overrides, d,
+			   &bed->fabric);
 }
 
 static enum hd_status read_users(struct testbed *bed, const char *path,
 				 const struct overrides *overrides, struct diag *d)
 {
-	enum hd_status status = fabric_read(path, overrides, d, &bed->build);
+	enum hd_status status = fabric_read(path, overrides, d, &bed->fabric);
 
 	if (status != HD_OK)
 		return status;
-	status = scenario_lacks_jobs(bed->build->scenario, "heddle bench", d);
+	status = scenario_lacks_jobs(bed->fabric->scenario, "heddle bench", d);
 	if (status == HD_OK)
-		status = scenario_lends_nothing(bed->build->scenario, "adapters", d);
+		status = scenario_lends_nothing(bed->fabric->scenario, "adapters", d);
 	if (status != HD_OK)
-		fabric_free(bed->build);
+		fabric_free(bed->fabric);
 	return status;
 }
 
@@ -83,17 +84,17 @@ enum hd_status testbed_open(const char *profile, const char *path,
 
 void testbed_close(struct testbed *bed)
 {
-	fabric_free(bed->build);
+	fabric_free(bed->fabric);
 	overrides_fini(&bed->overrides);
 	profile_fini(&bed->profile);
 }
 
 /* The port's own, or less if its buffer of a lane holds no such packet: that
  * would wait for ever. */
-uint32_t port_mtu(const struct fabric *b, uint32_t port)
+uint32_t port_mtu(const struct fabric *fabric, uint32_t port)
 {
-	const struct sim_port *p = &b->setup.ports[port];
-	uint32_t mtu = b->topo.ports[p->origin].mtu;
+	const struct sim_port *p = &fabric->setup.ports[port];
+	uint32_t mtu = fabric->topo.ports[p->origin].mtu;
 	uint32_t blocks = p->in_blocks;
 
 	if (p->out_blocks && p->out_blocks < blocks)
@@ -105,13 +106,13 @@ uint32_t port_mtu(const struct fabric *b, uint32_t port)
 
 uint32_t testbed_mtu(const struct testbed *bed)
 {
-	const struct sim_setup *s = &bed->build->setup;
-	uint32_t mtu = (uint32_t)bed->build->scenario->fabric.mtu;
+	const struct sim_setup *s = &bed->fabric->setup;
+	uint32_t mtu = (uint32_t)bed->fabric->scenario->fabric.mtu;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].peer == SIM_NONE)
 			continue;
-		uint32_t own = port_mtu(bed->build, i);
+		uint32_t own = port_mtu(bed->fabric, i);
 
 		mtu = own < mtu ? own : mtu;
 	}

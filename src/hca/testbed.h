@@ -9,7 +9,7 @@
  *
  *	struct testbed bed;
  *	if (testbed_open("mt23108", NULL, &d, &bed) == HD_OK) {
- *		struct lab *lab = lab_new(bed.build, &bed.profile);
+ *		struct lab *lab = lab_new(bed.fabric, &bed.profile);
  */
 
 #include "hca/lab.h"
@@ -17,7 +17,7 @@
 struct testbed {
 	struct profile profile;
 	struct overrides overrides; /* of the fabric, which refers to them */
-	struct fabric *build;
+	struct fabric *fabric;
 	bool has_flows; /* the scenario is the user's */
 };
 

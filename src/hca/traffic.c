@@ -70,24 +70,24 @@ static const enum qp_kind kind_of_transport[] = {
 	[SCN_UD] = QP_UD,
 };
 
-bool qp_rows_any(const struct fabric *build)
+bool qp_rows_any(const struct fabric *fabric)
 {
-	for (size_t i = 0; i < build->scenario->n_traffic; i++) {
-		if (build->scenario->traffic[i].transport)
+	for (size_t i = 0; i < fabric->scenario->n_traffic; i++) {
+		if (fabric->scenario->traffic[i].transport)
 			return true;
 	}
 	return false;
 }
 
 /* How many flows are posted, and the longest of their messages. */
-static uint32_t count_postings(const struct fabric *b, uint64_t *longest)
+static uint32_t count_postings(const struct fabric *fabric, uint64_t *longest)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct scn_traffic *row = &b->scenario->traffic[b->flows[i].row];
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct scn_traffic *row = &fabric->scenario->traffic[fabric->flows[i].row];
 
-		if (!b->flows[i].posted)
+		if (!fabric->flows[i].posted)
 			continue;
 		n++;
 		if (row->payload > *longest)
@@ -98,7 +98,7 @@ static uint32_t count_postings(const struct fabric *b, uint64_t *longest)
 
 void traffic_cut(struct traffic *t, uint32_t n)
 {
-	size_t rows = t->lab->build->scenario->n_traffic;
+	size_t rows = t->lab->fabric->scenario->n_traffic;
 
 	t->shares = hd_realloc(t->shares, n, sizeof(*t->shares));
 	for (; t->n_shares < n; t->n_shares++) {
@@ -118,10 +118,10 @@ static const struct channel_listener listener;
 static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag *d)
 {
 	struct lab *lab = t->lab;
-	const struct fabric *b = lab->build;
-	const struct sim_flow *f = &b->flows[flow];
-	const struct scn_traffic *row = &b->scenario->traffic[f->row];
-	uint32_t target = b->end_of_origin[b->flow_target[flow]];
+	const struct fabric *fabric = lab->fabric;
+	const struct sim_flow *f = &fabric->flows[flow];
+	const struct scn_traffic *row = &fabric->scenario->traffic[f->row];
+	uint32_t target = fabric->end_of_origin[fabric->flow_target[flow]];
 	struct posting *p = &t->postings[t->n_postings];
 	const struct channel_params channel = {
 		.kind = kind_of_transport[row->transport],
@@ -150,7 +150,7 @@ static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag
 	t->shares->rows[f->row].pairs++;
 	if (channel_open(lab, &channel) == HD_OK)
 		return HD_OK;
-	return scenario_refuse(b->scenario, d, &row->transport,
+	return scenario_refuse(fabric->scenario, d, &row->transport,
 			       "traffic '%s': no packet of a queue pair fits on the way and back",
 			       row->name);
 }
@@ -167,9 +167,9 @@ static void times_fini(struct time_list *l)
 
 enum hd_status traffic_open(struct lab *lab, struct diag *d)
 {
-	const struct fabric *b = lab->build;
+	const struct fabric *fabric = lab->fabric;
 	uint64_t longest = 0;
-	uint32_t n = count_postings(b, &longest);
+	uint32_t n = count_postings(fabric, &longest);
 	enum hd_status status = HD_OK;
 
 	if (!n)
@@ -179,11 +179,11 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	lab->traffic = t;
 	t->lab = lab;
 	t->postings = hd_alloc(n, sizeof(*t->postings));
-	t->of_flow = hd_alloc(b->n_flows, sizeof(*t->of_flow));
+	t->of_flow = hd_alloc(fabric->n_flows, sizeof(*t->of_flow));
 	traffic_cut(t, 1);
 	channels_open(lab, n, longest);
-	for (uint32_t i = 0; i < b->n_flows && status == HD_OK; i++) {
-		if (b->flows[i].posted)
+	for (uint32_t i = 0; i < fabric->n_flows && status == HD_OK; i++) {
+		if (fabric->flows[i].posted)
 			status = posting_open(t, i, d);
 	}
 	return status;
@@ -198,7 +198,7 @@ static void rows_free(struct posting_row *rows, size_t n)
 
 void traffic_close(struct traffic *t)
 {
-	size_t rows = t->lab->build->scenario->n_traffic;
+	size_t rows = t->lab->fabric->scenario->n_traffic;
 
 	for (uint32_t i = 0; i < t->n_postings; i++) {
 		times_fini(&t->postings[i].made);
@@ -270,7 +270,7 @@ static void take_message(const struct traffic *t, uint32_t number)
 		return;
 	}
 	channel_queue(t->lab, number, (uint32_t)p->made.n_put,
-		      lab->build->scenario->traffic[p->row].payload);
+		      lab->fabric->scenario->traffic[p->row].payload);
 	time_put(&p->made, lab->now);
 	if (!born_is_told(p->from, p->to, number, lab->now))
 		time_put(&p->due, lab->now);
@@ -283,7 +283,7 @@ static void on_refill(void *context, uint32_t channel)
 	const struct posting *p = &t->postings[channel];
 	const struct lab *lab = p->from->lab;
 
-	if (lab->build->flows[p->flow].kind == SIM_SATURATING && p->made.n_put &&
+	if (lab->fabric->flows[p->flow].kind == SIM_SATURATING && p->made.n_put &&
 	    sim_message_make(lab->sim, p->flow))
 		take_message(t, channel);
 }
@@ -322,7 +322,7 @@ static void on_arrived(void *context, const struct message_event *e)
 	const struct traffic *t = context;
 	struct posting *p = &t->postings[e->channel];
 	const struct lab *lab = p->to->lab;
-	bool may_miss = lab->build->scenario->traffic[p->row].transport != SCN_RC;
+	bool may_miss = lab->fabric->scenario->traffic[p->row].transport != SCN_RC;
 
 	/* A datagram that a later one has overtaken counts as lost already. */
 	if (may_miss && (int32_t)(e->message - (uint32_t)p->due.n_taken) < 0)
@@ -341,38 +341,38 @@ static const struct channel_listener listener = { on_arrived, on_done, on_refill
 
 /* What its port drops has left 1 ps later (Q2), and nobody acknowledges it:
  * such a row would post as many messages as there are picoseconds. */
-static bool is_endless(const struct fabric *b, const struct sim_flow *f)
+static bool is_endless(const struct fabric *fabric, const struct sim_flow *f)
 {
-	const struct sim_node *n = &b->setup.nodes[f->source];
-	const struct sim_port *p = &b->setup.ports[n->first_port + 1];
+	const struct sim_node *n = &fabric->setup.nodes[f->source];
+	const struct sim_port *p = &fabric->setup.ports[n->first_port + 1];
 
 	return f->posted && f->kind == SIM_SATURATING && !f->count &&
-	       b->scenario->traffic[f->row].transport != SCN_RC &&
-	       sl2vl_of(b->setup.subnet, p->origin)->vl[f->sl & 15] >= p->vls;
+	       fabric->scenario->traffic[f->row].transport != SCN_RC &&
+	       sl2vl_of(fabric->setup.subnet, p->origin)->vl[f->sl & 15] >= p->vls;
 }
 
-static enum hd_status refuse_endless(const struct fabric *b, struct diag *d)
+static enum hd_status refuse_endless(const struct fabric *fabric, struct diag *d)
 {
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct sim_flow *f = &b->flows[i];
-		const struct scn_traffic *t = &b->scenario->traffic[f->row];
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
+		const struct scn_traffic *t = &fabric->scenario->traffic[f->row];
 
-		if (is_endless(b, f))
+		if (is_endless(fabric, f))
 			return scenario_refuse(
-				b->scenario, d, &t->transport,
+				fabric->scenario, d, &t->transport,
 				"traffic '%s': SL %u has no lane where it is sent, and a saturating row of what nobody acknowledges would never stop posting",
 				t->name, f->sl);
 	}
 	return HD_OK;
 }
 
-enum hd_status qp_rows_new(struct fabric *build, struct sim *s, struct diag *d, struct lab **out)
+enum hd_status qp_rows_new(struct fabric *fabric, struct sim *s, struct diag *d, struct lab **out)
 {
-	enum hd_status status = refuse_endless(build, d);
+	enum hd_status status = refuse_endless(fabric, d);
 	struct lab *lab = NULL;
 
 	if (status == HD_OK)
-		status = lab_new_ideal(build, d, &lab);
+		status = lab_new_ideal(fabric, d, &lab);
 	if (status != HD_OK)
 		return status;
 	status = traffic_open(lab, d);
@@ -413,7 +413,7 @@ static const struct column columns[] = {
 
 static struct posting_row *rows_sum(const struct traffic *t)
 {
-	size_t n = t->lab->build->scenario->n_traffic;
+	size_t n = t->lab->fabric->scenario->n_traffic;
 	struct posting_row *sums = hd_alloc(n, sizeof(*sums));
 
 	for (size_t i = 0; i < n; i++) {
@@ -465,7 +465,7 @@ static void pack_row(struct pack *k, struct posting_row *row)
 
 void traffic_collect(struct traffic *t, struct pack *k, uint32_t part)
 {
-	for (size_t i = 0; i < t->lab->build->scenario->n_traffic; i++)
+	for (size_t i = 0; i < t->lab->fabric->scenario->n_traffic; i++)
 		pack_row(k, &t->shares[part].rows[i]);
 }
 
@@ -479,7 +479,7 @@ void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct re
 {
 	static const char *const names[] = { [QP_RC] = "rc", [QP_UC] = "uc", [QP_UD] = "ud" };
 	const struct traffic *all = lab->traffic;
-	const struct scenario *s = lab->build->scenario;
+	const struct scenario *s = lab->fabric->scenario;
 
 	if (!all)
 		return; /* none of their connections has come */
@@ -571,7 +571,7 @@ static void pack_target(struct posting *p, struct pack *k)
 
 static void pack_rows(struct traffic *t, struct pack *k)
 {
-	size_t n = t->lab->build->scenario->n_traffic;
+	size_t n = t->lab->fabric->scenario->n_traffic;
 	struct posting_row *sums = k->reads ? t->shares[0].rows : rows_sum(t);
 
 	for (size_t i = 0; i < n; i++)

@@ -26,9 +26,9 @@
 #include "measure/results.h"
 
 /* Whether a row of the scenario is one. */
-bool qp_rows_any(const struct fabric *build);
+bool qp_rows_any(const struct fabric *fabric);
 /* Before the first sim_run; build and simulator outlive them. */
-HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *build, struct sim *s, struct diag *d,
+HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *fabric, struct sim *s, struct diag *d,
 					 struct lab **out);
 /* A line for each row: messages, retries, times of completion, goodput. */
 void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r);

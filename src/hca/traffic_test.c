@@ -277,9 +277,9 @@ struct course {
 	struct lab *rows;
 };
 
-static struct course course_new(struct fabric *f, const struct sim_rules *how)
+static struct course course_new(struct fabric *fabric, const struct sim_rules *how)
 {
-	struct sim_rules rules = f->rules;
+	struct sim_rules rules = fabric->rules;
 	struct diag d = { .status = HD_OK };
 	struct course c = { NULL, NULL };
 
@@ -288,16 +288,16 @@ static struct course course_new(struct fabric *f, const struct sim_rules *how)
 	rules.threads = how->threads;
 	rules.world = how->world;
 	rules.cut_seed = how->cut_seed;
-	c.s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-	assert_int_equal(qp_rows_new(f, c.s, &d, &c.rows), HD_OK);
+	c.s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
+	assert_int_equal(qp_rows_new(fabric, c.s, &d, &c.rows), HD_OK);
 	return c;
 }
 
-static struct course course_begin(struct fabric *f, unsigned parts, unsigned threads)
+static struct course course_begin(struct fabric *fabric, unsigned parts, unsigned threads)
 {
 	const struct sim_rules how = { .parts = parts, .threads = threads };
 
-	return course_new(f, &how);
+	return course_new(fabric, &how);
 }
 
 static void course_end(struct course *c)
@@ -334,9 +334,9 @@ static char *what_came(struct course *c)
 	return out.text;
 }
 
-static char *what_came_in(struct fabric *f, unsigned parts, unsigned threads)
+static char *what_came_in(struct fabric *fabric, unsigned parts, unsigned threads)
 {
-	struct course c = course_begin(f, parts, threads);
+	struct course c = course_begin(fabric, parts, threads);
 	const char *why;
 
 	assert_int_equal(sim_run(c.s, 3 * HD_US, NULL, NULL), SIM_PAUSED);
@@ -350,21 +350,21 @@ static void parts_carry_the_same_messages(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(in_parts) / sizeof(*in_parts); i++) {
-		struct fabric *f;
+		struct fabric *fabric;
 
-		must_build(in_parts[i], &f);
-		char *one = what_came_in(f, 1, 1);
+		must_build(in_parts[i], &fabric);
+		char *one = what_came_in(fabric, 1, 1);
 
 		for (size_t k = 0; k < sizeof(cuts) / sizeof(*cuts); k++) {
 			if (!has_its_turn(k, 3, i))
 				continue;
-			char *many = what_came_in(f, cuts[k][0], cuts[k][1]);
+			char *many = what_came_in(fabric, cuts[k][0], cuts[k][1]);
 
 			assert_string_equal(one, many);
 			free(many);
 		}
 		free(one);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 
@@ -418,10 +418,10 @@ static void ranks_carry_the_same_messages(void **state)
 /* ---- checkpoints ------------------------------------------------------- */
 
 /* One that has the state of *c, and ends it. */
-static struct course change_over(struct fabric *f, struct course *c, unsigned parts)
+static struct course change_over(struct fabric *fabric, struct course *c, unsigned parts)
 {
 	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
-	struct course next = course_begin(f, parts, 1 + parts % 2);
+	struct course next = course_begin(fabric, parts, 1 + parts % 2);
 
 	assert_null(sim_not_saved(c->s));
 	sim_save(c->s, &state);
@@ -436,14 +436,14 @@ static struct course change_over(struct fabric *f, struct course *c, unsigned pa
 }
 
 /* What comes of a run that changes over every `step` and some time more. */
-static char *what_came_in_turns(struct fabric *f, unsigned turn, hd_time step)
+static char *what_came_in_turns(struct fabric *fabric, unsigned turn, hd_time step)
 {
 	static const unsigned cuts[] = { 1, 2, 1, 3, 6 };
-	struct course c = course_begin(f, cuts[turn], 1);
+	struct course c = course_begin(fabric, cuts[turn], 1);
 
 	for (hd_time at = step; at < 65 * HD_US; at += step + 17 * HD_US) {
 		assert_int_equal(sim_run(c.s, at, NULL, NULL), SIM_PAUSED);
-		c = change_over(f, &c, cuts[++turn % 5]);
+		c = change_over(fabric, &c, cuts[++turn % 5]);
 	}
 	return what_came(&c);
 }
@@ -454,21 +454,21 @@ static void messages_go_on_after_a_restart(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(in_parts) / sizeof(*in_parts); i++) {
-		struct fabric *f;
+		struct fabric *fabric;
 
-		must_build(in_parts[i], &f);
-		char *one = what_came_in(f, 1, 1);
+		must_build(in_parts[i], &fabric);
+		char *one = what_came_in(fabric, 1, 1);
 
 		for (unsigned k = 0; k < 3; k++) {
 			if (!has_its_turn(k, 3, i))
 				continue;
-			char *many = what_came_in_turns(f, k, steps[k]);
+			char *many = what_came_in_turns(fabric, k, steps[k]);
 
 			assert_string_equal(one, many);
 			free(many);
 		}
 		free(one);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 

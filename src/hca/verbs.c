@@ -25,32 +25,33 @@ static uint32_t least(uint32_t a, uint32_t b)
 /* The profile's, or less if the scenario's packets or the port are smaller. */
 static uint32_t v_port_mtu(const struct v_device *dev)
 {
-	const struct fabric *b = dev->lab->build;
-	uint32_t mtu = least((uint32_t)dev->lab->profile->mtu, (uint32_t)b->scenario->fabric.mtu);
+	const struct fabric *fabric = dev->lab->fabric;
+	uint32_t mtu =
+		least((uint32_t)dev->lab->profile->mtu, (uint32_t)fabric->scenario->fabric.mtu);
 
-	return least(mtu, port_mtu(b, dev->port));
+	return least(mtu, port_mtu(fabric, dev->port));
 }
 
 uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 {
-	const struct fabric *b = dev->lab->build;
-	const struct sim_setup *s = &b->setup;
+	const struct fabric *fabric = dev->lab->fabric;
+	const struct sim_setup *s = &fabric->setup;
 	uint32_t at = s->ports[dev->port].peer;
-	uint32_t mtu = least((uint32_t)b->scenario->fabric.mtu, port_mtu(b, dev->port));
+	uint32_t mtu = least((uint32_t)fabric->scenario->fabric.mtu, port_mtu(fabric, dev->port));
 
 	/* No way is longer than all switches together. */
 	for (uint32_t hops = 0; hops <= s->n_nodes && at != SIM_NONE; hops++) {
 		const struct sim_node *node = &s->nodes[s->ports[at].node];
 
-		mtu = least(mtu, port_mtu(b, at));
+		mtu = least(mtu, port_mtu(fabric, at));
 		if (node->kind == SIM_END)
 			return mtu;
-		uint8_t out =
-			node->kind == SIM_SWITCH ? lft_get(&b->subnet, node->sw, to) : LFT_NO_PORT;
+		uint8_t out = node->kind == SIM_SWITCH ? lft_get(&fabric->subnet, node->sw, to)
+						       : LFT_NO_PORT;
 
 		if (out == LFT_NO_PORT || out > node->n_ports)
 			return 0;
-		mtu = least(mtu, port_mtu(b, node->first_port + out));
+		mtu = least(mtu, port_mtu(fabric, node->first_port + out));
 		at = s->ports[node->first_port + out].peer;
 	}
 	return 0;
@@ -58,32 +59,32 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 
 void v_name(const struct v_device *dev, struct strbuf *out)
 {
-	fabric_port_name(dev->lab->build, dev->port, out);
+	fabric_port_name(dev->lab->fabric, dev->port, out);
 }
 
 bool v_same_subnet(const struct v_device *a, const struct v_device *b)
 {
-	const struct fabric *f = a->lab->build;
-	const struct sim_port *ports = f->setup.ports;
+	const struct fabric *fabric = a->lab->fabric;
+	const struct sim_port *ports = fabric->setup.ports;
 
-	return f->topo.ports[ports[a->port].origin].subnet ==
-	       f->topo.ports[ports[b->port].origin].subnet;
+	return fabric->topo.ports[ports[a->port].origin].subnet ==
+	       fabric->topo.ports[ports[b->port].origin].subnet;
 }
 
 uint8_t v_path_sl(const struct v_device *dev, lid_t to, uint8_t wanted)
 {
-	const struct fabric *b = dev->lab->build;
+	const struct fabric *fabric = dev->lab->fabric;
 
-	return path_sl(&b->subnet, b->setup.ports[dev->port].origin, to, wanted);
+	return path_sl(&fabric->subnet, fabric->setup.ports[dev->port].origin, to, wanted);
 }
 
 void v_gid(const struct v_device *dev, uint8_t gid[16])
 {
-	const struct fabric *b = dev->lab->build;
-	port_id origin = b->setup.ports[dev->port].origin;
+	const struct fabric *fabric = dev->lab->fabric;
+	port_id origin = fabric->setup.ports[dev->port].origin;
 
-	store_be64(gid, subnet_gid_prefix(&b->subnet, origin));
-	store_be64(gid + 8, b->topo.ports[origin].guid);
+	store_be64(gid, subnet_gid_prefix(&fabric->subnet, origin));
+	store_be64(gid + 8, fabric->topo.ports[origin].guid);
 }
 
 /* ---- protection domains and memory ------------------------------------ */
@@ -186,7 +187,7 @@ static uint32_t wqe_size(uint32_t max_sge)
 uint32_t v_window(const struct v_device *dev, enum qp_kind kind)
 {
 	uint64_t adapter = dev->lab->profile->out_of_order;
-	uint64_t host = dev->lab->build->scenario->fabric.out_of_order;
+	uint64_t host = dev->lab->fabric->scenario->fabric.out_of_order;
 
 	if (kind != QP_RC)
 		return 0;

@@ -274,8 +274,8 @@ static void a_multicast_reaches_every_member(void **state)
 static void a_paths_mtu_is_the_least_along_it(void **state)
 {
 	struct fixture *f = open_lab("mt23108", QP_RC, 3, false);
-	struct topo *t = &f->bed.build->topo;
-	const struct sim_setup *s = &f->bed.build->setup;
+	struct topo *t = &f->bed.fabric->topo;
+	const struct sim_setup *s = &f->bed.fabric->setup;
 	lid_t lid = v_lid(f->end[1].dev);
 
 	(void)state;
@@ -286,7 +286,7 @@ static void a_paths_mtu_is_the_least_along_it(void **state)
 		const struct sim_port *p = &s->ports[i];
 
 		if (p->peer != SIM_NONE && s->nodes[s->ports[p->peer].node].kind == SIM_END &&
-		    f->bed.build->subnet.lid_of_port[s->ports[p->peer].origin] == lid)
+		    f->bed.fabric->subnet.lid_of_port[s->ports[p->peer].origin] == lid)
 			t->ports[p->origin].mtu = 512;
 	}
 	assert_int_equal(v_path_mtu(f->end[0].dev, lid), 512);

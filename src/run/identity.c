@@ -59,9 +59,9 @@ static void note_flow(struct pack *k, struct sim_flow f)
 	}
 }
 
-static void note_fabric(struct pack *k, const struct fabric *f)
+static void note_fabric(struct pack *k, const struct fabric *fabric)
 {
-	const struct sim_setup *s = &f->setup;
+	const struct sim_setup *s = &fabric->setup;
 	uint64_t seed = s->seed;
 	uint32_t most_bytes = s->most_bytes;
 
@@ -79,8 +79,8 @@ static void note_fabric(struct pack *k, const struct fabric *f)
 		PACK_STRUCT(k, port_members, &p);
 		pack_real(k, &rate);
 	}
-	for (uint32_t i = 0; i < f->n_flows; i++)
-		note_flow(k, f->flows[i]);
+	for (uint32_t i = 0; i < fabric->n_flows; i++)
+		note_flow(k, fabric->flows[i]);
 }
 
 /* Switch by switch: all tables in rows would be the most memory of a run. */
@@ -127,18 +127,18 @@ static void note_options(const struct run_options *o, struct strbuf *out)
 		strbuf_printf(out, "%s\n", o->ports.items[i]);
 }
 
-void run_identity(const struct fabric *f, const struct run_options *o, struct strbuf *out)
+void run_identity(const struct fabric *fabric, const struct run_options *o, struct strbuf *out)
 {
-	const struct subnet *net = f->setup.subnet;
+	const struct subnet *net = fabric->setup.subnet;
 	struct strbuf all = STRBUF_INIT;
 	struct digest h = DIGEST_START;
 	struct pack k;
 
 	note_options(o, &all);
-	scenario_settings(f->scenario, put_setting, &all);
-	note_goals(f->scenario, &all);
+	scenario_settings(fabric->scenario, put_setting, &all);
+	note_goals(fabric->scenario, &all);
 	pack_to(&k, &all);
-	note_fabric(&k, f);
+	note_fabric(&k, fabric);
 	digest_add(&h, all.text, all.len);
 	note_routes(net, &h);
 	digest_print(&h, out);

@@ -106,11 +106,12 @@ static void rules_without_end(struct sim_rules *rules)
 
 static enum hd_status make_sim(struct run *s, struct diag *d)
 {
-	const struct fabric *f = s->fabric;
-	const struct run_load of_scenario = { f->flows, f->n_flows, f->rules, false };
+	const struct fabric *fabric = s->fabric;
+	const struct run_load of_scenario = { fabric->flows, fabric->n_flows, fabric->rules,
+					      false };
 	const struct run_load *load = s->options.load ? s->options.load : &of_scenario;
 	struct sim_rules rules = load->rules;
-	bool has_pairs = !s->options.load && qp_rows_any(f);
+	bool has_pairs = !s->options.load && qp_rows_any(fabric);
 
 	rules.yields = !load->ends_without_memory;
 	rules.world = s->options.world;
@@ -120,7 +121,7 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 		jobs_rules(s->fabric, &rules);
 	if (s->options.outside)
 		rules_without_end(&rules);
-	s->sim = sim_new(&f->setup, load->flows, load->n_flows, &rules);
+	s->sim = sim_new(&fabric->setup, load->flows, load->n_flows, &rules);
 	enum hd_status status =
 		has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs) : HD_OK;
 
@@ -142,7 +143,7 @@ static enum hd_status look_on(struct run *s, struct diag *d)
 	return saved_restart(s, d);
 }
 
-enum hd_status run_open(struct fabric *f, const struct run_options *o, struct diag *d,
+enum hd_status run_open(struct fabric *fabric, const struct run_options *o, struct diag *d,
 			struct run **out)
 {
 	struct run *s = hd_alloc(1, sizeof(*s));
@@ -150,19 +151,19 @@ enum hd_status run_open(struct fabric *f, const struct run_options *o, struct di
 	assert(!o->load || !(o->pcap || o->trace || o->sampled || o->checkpoint || o->restart ||
 			     o->world || o->outside));
 	s->options = *o;
-	s->fabric = f;
+	s->fabric = fabric;
 	s->restart = (struct strbuf)STRBUF_INIT;
 	s->unsaved = (struct strbuf)STRBUF_INIT;
 	if (!o->load)
-		sim_watch_init(&s->watch, f);
-	enum hd_status status = fabric_ports(f, &o->ports, d, &s->ports);
+		sim_watch_init(&s->watch, fabric);
+	enum hd_status status = fabric_ports(fabric, &o->ports, d, &s->ports);
 
 	if (status == HD_OK)
 		status = saved_begin(s, d);
 	if (status == HD_OK)
 		status = open_files(s, d);
-	if (status == HD_OK && !o->load && f->scenario->n_jobs)
-		status = jobs_new(f, JOBS_ALL, d, &s->jobs);
+	if (status == HD_OK && !o->load && fabric->scenario->n_jobs)
+		status = jobs_new(fabric, JOBS_ALL, d, &s->jobs);
 	jobs_alone_init(s);
 	if (status == HD_OK)
 		status = make_sim(s, d);
@@ -375,7 +376,7 @@ enum sim_state run_state(const struct run *s)
 static struct sim_findings findings_of(const struct run *s, bool all)
 {
 	return (struct sim_findings){
-		.build = s->fabric,
+		.fabric = s->fabric,
 		.sim = s->sim,
 		.metrics = sim_metrics(s->sim),
 		.state = s->state,

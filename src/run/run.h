@@ -71,11 +71,11 @@ struct run_options {
 struct run;
 
 /* A line that is the same for two runs that compute the same. */
-void run_identity(const struct fabric *f, const struct run_options *o, struct strbuf *out);
+void run_identity(const struct fabric *fabric, const struct run_options *o, struct strbuf *out);
 
 /* Owns the fabric from here on, also after an error; not with a load. */
-HD_MUST_CHECK enum hd_status run_open(struct fabric *f, const struct run_options *o, struct diag *d,
-				      struct run **out);
+HD_MUST_CHECK enum hd_status run_open(struct fabric *fabric, const struct run_options *o,
+				      struct diag *d, struct run **out);
 /* Removes incomplete output files. */
 void run_close(struct run *s);
 

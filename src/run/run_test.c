@@ -19,10 +19,10 @@
 static struct fabric *load(const char *text)
 {
 	struct diag d = { .status = HD_OK };
-	struct fabric *f;
+	struct fabric *fabric;
 
-	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_OK);
-	return f;
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric), HD_OK);
+	return fabric;
 }
 
 static struct run *run(const char *text, const struct run_options *o)
@@ -104,15 +104,15 @@ static void a_load_replaces_traffic_and_jobs(void **state)
 		struct run *b;
 
 		strbuf_printf(&text, "%s%s", i % 2 ? poisson : pairs_and_star, others[i / 2]);
-		struct fabric *f = load(text.text);
+		struct fabric *fabric = load(text.text);
 
 		for (unsigned k = 0; k < 2; k++) {
-			assert_int_equal(run_open(f, &loaded, &d, &b), HD_OK);
+			assert_int_equal(run_open(fabric, &loaded, &d, &b), HD_OK);
 			assert_int_equal(run_to_end(b, &d), HD_OK);
 			assert_true(run_sum(b) == run_sum(a));
 			run_close(b);
 		}
-		fabric_free(f);
+		fabric_free(fabric);
 		strbuf_fini(&text);
 	}
 	run_close(a);
@@ -334,10 +334,10 @@ static void a_run_outlives_checkpoints_that_fail(void **state)
 static void identity_of(const char *text, struct strbuf *out)
 {
 	const struct run_options o = { .sampled = false };
-	struct fabric *f = load(text);
+	struct fabric *fabric = load(text);
 
-	run_identity(f, &o, out);
-	fabric_free(f);
+	run_identity(fabric, &o, out);
+	fabric_free(fabric);
 }
 
 /* The same text, but the file that it names says something else. */

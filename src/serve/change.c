@@ -9,12 +9,12 @@
 #define LABEL "a change"
 
 /* The sim port of a link by its number, or SIM_NONE. */
-static uint32_t change_port(const struct fabric *f, uint32_t link)
+static uint32_t change_port(const struct fabric *fabric, uint32_t link)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		if (f->setup.ports[i].peer != SIM_NONE && n++ == link)
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		if (fabric->setup.ports[i].peer != SIM_NONE && n++ == link)
 			return i;
 	}
 	return SIM_NONE;
@@ -32,17 +32,17 @@ static void put_at(const char *list, hd_time at, struct overrides *o)
 	strbuf_fini(&path);
 }
 
-static enum hd_status put_fault(const struct change *c, const struct fabric *f, hd_time at,
+static enum hd_status put_fault(const struct change *c, const struct fabric *fabric, hd_time at,
 				struct overrides *o, struct strbuf *words, struct diag *d)
 {
 	const char *kind = c->kind == CHANGE_CUT ? "link-down" : "link-up";
-	uint32_t port = change_port(f, c->link);
+	uint32_t port = change_port(fabric, c->link);
 
 	if (port == SIM_NONE)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u", c->link);
 	struct strbuf name = STRBUF_INIT;
 
-	fabric_port_name(f, port, &name);
+	fabric_port_name(fabric, port, &name);
 	put_at("faults.events", at, o);
 	overrides_put(o, LABEL, "faults.events.-.kind", "%s", kind);
 	overrides_put(o, LABEL, "faults.events.-.port", "%s", name.text);
@@ -190,15 +190,15 @@ static enum hd_status put_load(const struct change *c, const struct scenario *s,
 	return HD_OK;
 }
 
-enum hd_status change_put(const struct change *c, const struct fabric *f, hd_time at,
+enum hd_status change_put(const struct change *c, const struct fabric *fabric, hd_time at,
 			  struct overrides *o, struct strbuf *words, struct diag *d)
 {
 	switch (c->kind) {
 	case CHANGE_CUT:
 	case CHANGE_MEND:
-		return put_fault(c, f, at, o, words, d);
+		return put_fault(c, fabric, at, o, words, d);
 	case CHANGE_LOAD:
-		return put_load(c, f->scenario, at, o, words, d);
+		return put_load(c, fabric->scenario, at, o, words, d);
 	case CHANGE_WEIGHTS:
 		break;
 	}

@@ -31,7 +31,8 @@ struct change {
  * HD_ERR_NOT_FOUND if there is no such link or row. Whether the fields make
  * sense is for the scenario to say.
  */
-HD_MUST_CHECK enum hd_status change_put(const struct change *c, const struct fabric *f, hd_time at,
-					struct overrides *o, struct strbuf *words, struct diag *d);
+HD_MUST_CHECK enum hd_status change_put(const struct change *c, const struct fabric *fabric,
+					hd_time at, struct overrides *o, struct strbuf *words,
+					struct diag *d);
 
 #endif

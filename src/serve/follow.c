@@ -53,17 +53,17 @@ static enum hd_status make(struct follow *s, const struct overrides *o, struct d
 			   struct run **out)
 {
 	const struct run_options options = { .sampled = true, .progress = look_up, .context = s };
-	struct fabric *f;
-	enum hd_status status = fabric_load(s->text.text, s->text.len, s->file, o, d, &f);
+	struct fabric *fabric;
+	enum hd_status status = fabric_load(s->text.text, s->text.len, s->file, o, d, &fabric);
 
 	if (status != HD_OK)
 		return status;
-	status = scenario_needs_traffic(f->scenario, d);
+	status = scenario_needs_traffic(fabric->scenario, d);
 	if (status != HD_OK) {
-		fabric_free(f);
+		fabric_free(fabric);
 		return status;
 	}
-	return run_open(f, &options, d, out);
+	return run_open(fabric, &options, d, out);
 }
 
 static void take_over(struct follow *s, struct run *next)
@@ -72,8 +72,8 @@ static void take_over(struct follow *s, struct run *next)
 		run_close(s->run);
 	s->run = next;
 	s->version++;
-	const struct fabric *f = run_fabric(next);
-	size_t n = f->setup.n_ports;
+	const struct fabric *fabric = run_fabric(next);
+	size_t n = fabric->setup.n_ports;
 
 	free(s->links);
 	free(s->down);

@@ -94,10 +94,10 @@ static void checksum_of(const char *text, struct strbuf *out)
 	const struct run_options options = { .sampled = true };
 	struct diag d = { .status = HD_OK };
 	struct run *s = NULL;
-	struct fabric *f;
+	struct fabric *fabric;
 
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
-	    run_open(f, &options, &d, &s) != HD_OK || run_to_end(s, &d) != HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric) != HD_OK ||
+	    run_open(fabric, &options, &d, &s) != HD_OK || run_to_end(s, &d) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	run_checksum(s, out);
 	run_close(s);

@@ -187,14 +187,14 @@ static void take_counter(void *context, const char *name, uint64_t value)
 	}
 }
 
-static void put_ports(const struct fabric *f, const struct sim_metrics *m, const bool *down,
+static void put_ports(const struct fabric *fabric, const struct sim_metrics *m, const bool *down,
 		      struct strbuf *out)
 {
-	struct prometheus_port *ports = hd_alloc(f->setup.n_ports + 1, sizeof(*ports));
+	struct prometheus_port *ports = hd_alloc(fabric->setup.n_ports + 1, sizeof(*ports));
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		const struct sim_port *p = &f->setup.ports[i];
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		const struct sim_port *p = &fabric->setup.ports[i];
 		struct sim_counters counters;
 
 		if (p->peer == SIM_NONE)
@@ -202,8 +202,8 @@ static void put_ports(const struct fabric *f, const struct sim_metrics *m, const
 		struct prometheus_port *one = &ports[n++];
 
 		*one = (struct prometheus_port){
-			.device = topo_node_of(&f->topo, p->origin)->name,
-			.number = f->topo.ports[p->origin].number,
+			.device = topo_node_of(&fabric->topo, p->origin)->name,
+			.number = fabric->topo.ports[p->origin].number,
 			/* IBA: Down and Polling; Active and LinkUp. */
 			.state = down[i] ? 1 : 4,
 			.physical = down[i] ? 2 : 5,
@@ -212,7 +212,7 @@ static void put_ports(const struct fabric *f, const struct sim_metrics *m, const
 		for (size_t k = 0; k < N_FAMILIES; k++)
 			one->counters[k] = PROMETHEUS_NONE;
 		sim_port_counters(m, i, &counters);
-		perfquery_plain(f, i, &counters, take_counter, one);
+		perfquery_plain(fabric, i, &counters, take_counter, one);
 	}
 	prometheus_ports(ports, n, out);
 	free(ports);
@@ -237,22 +237,22 @@ static const struct row_family row_families[] = {
 	  COUNTS(lost) },
 };
 
-static void put_rows(const struct fabric *f, const struct sim_metrics *m, struct strbuf *out)
+static void put_rows(const struct fabric *fabric, const struct sim_metrics *m, struct strbuf *out)
 {
-	size_t rows = f->scenario->n_traffic;
+	size_t rows = fabric->scenario->n_traffic;
 	uint64_t *sums = hd_alloc(rows + 1, sizeof(*sums));
 
 	for (size_t k = 0; k < sizeof(row_families) / sizeof(row_families[0]); k++) {
 		const struct row_family *family = &row_families[k];
 
 		memset(sums, 0, rows * sizeof(*sums));
-		for (uint32_t i = 0; i < m->n_flows && i < f->n_flows; i++)
-			sums[f->flows[i].row] +=
+		for (uint32_t i = 0; i < m->n_flows && i < fabric->n_flows; i++)
+			sums[fabric->flows[i].row] +=
 				*(const uint64_t *)((const char *)&m->flows[i] + family->offset);
 		put_head(family->name, "counter", family->help, out);
 		for (size_t i = 0; i < rows; i++) {
 			strbuf_printf(out, "%s{row=\"", family->name);
-			prometheus_label(f->scenario->traffic[i].name, out);
+			prometheus_label(fabric->scenario->traffic[i].name, out);
 			strbuf_printf(out, "\"} %" PRIu64 "\n", sums[i]);
 		}
 	}
@@ -284,7 +284,7 @@ void prometheus_scrapes(uint64_t n, struct strbuf *out)
 
 void prometheus_print(const struct run *s, const bool *down, struct strbuf *out)
 {
-	const struct fabric *f = run_fabric(s);
+	const struct fabric *fabric = run_fabric(s);
 	struct sim *sim = run_sim(s);
 	struct sim_progress p;
 	bool met;
@@ -300,6 +300,6 @@ void prometheus_print(const struct run *s, const bool *down, struct strbuf *out)
 	results_free(r);
 	const struct sim_metrics *m = sim_metrics(sim);
 
-	put_rows(f, m, out);
-	put_ports(f, m, down, out);
+	put_rows(fabric, m, out);
+	put_ports(fabric, m, down, out);
 }

@@ -376,7 +376,7 @@ static bool show_share(void *context, const struct sim_progress *p)
 	return !op->progress || op->progress(op->context, (double)r->out->delivered / all);
 }
 
-static enum hd_status simulate(struct operation *op, struct fabric *f, struct diag *d)
+static enum hd_status simulate(struct operation *op, struct fabric *fabric, struct diag *d)
 {
 	struct run_load load = { .flows = op->flows, .n_flows = op->op->n_sources };
 	const struct run_options options = {
@@ -392,7 +392,7 @@ static enum hd_status simulate(struct operation *op, struct fabric *f, struct di
 	load.rules.stop = op->op->horizon;
 	load.rules.flow_metrics = false;
 	load.rules.port_metrics = false;
-	enum hd_status status = run_open(f, &options, d, &run);
+	enum hd_status status = run_open(fabric, &options, d, &run);
 
 	if (status != HD_OK)
 		return status;
@@ -404,30 +404,30 @@ static enum hd_status simulate(struct operation *op, struct fabric *f, struct di
 		out->state = run_state(run);
 		out->out_of_order = m->checks.out_of_order;
 		out->hops = m->hops;
-		out->n_mlids = op->scheme == COLL_MULTICAST ? f->subnet.n_groups : 0;
+		out->n_mlids = op->scheme == COLL_MULTICAST ? fabric->subnet.n_groups : 0;
 		conclude(op);
 	}
 	run_close(run);
 	return status;
 }
 
-enum hd_status coll_run(struct fabric *f, const struct coll_op *op, enum coll_scheme scheme,
+enum hd_status coll_run(struct fabric *fabric, const struct coll_op *op, enum coll_scheme scheme,
 			struct diag *d, struct coll_result *out)
 {
 	struct operation x = { .op = op, .scheme = scheme, .out = out };
 
 	*out = (struct coll_result){ .state = SIM_IDLE };
-	operation_init(&x, &f->setup);
+	operation_init(&x, &fabric->setup);
 	enum hd_status status = check_op(&x, d);
 
 	if (status == HD_OK && scheme == COLL_MULTICAST)
-		status = coll_plant(&f->subnet, op, d);
+		status = coll_plant(&fabric->subnet, op, d);
 	if (status == HD_OK) {
-		fill_flows(&x, &f->subnet);
-		status = sim_limits_check(&f->setup, x.flows, op->n_sources, d);
+		fill_flows(&x, &fabric->subnet);
+		status = sim_limits_check(&fabric->setup, x.flows, op->n_sources, d);
 	}
 	if (status == HD_OK)
-		status = simulate(&x, f, d);
+		status = simulate(&x, fabric, d);
 	operation_fini(&x);
 	return status;
 }

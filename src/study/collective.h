@@ -73,7 +73,7 @@ struct coll_result {
  * HD_ERR_UNFIT if the trees cannot be had, HD_ERR_ENV if packets fill the
  * memory. Free after HD_OK.
  */
-HD_MUST_CHECK enum hd_status coll_run(struct fabric *f, const struct coll_op *op,
+HD_MUST_CHECK enum hd_status coll_run(struct fabric *fabric, const struct coll_op *op,
 				      enum coll_scheme scheme, struct diag *d,
 				      struct coll_result *out);
 void coll_result_fini(struct coll_result *r);

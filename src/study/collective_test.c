@@ -16,7 +16,7 @@
 
 /* A fabric, and an operation on all or some of its hosts. */
 struct bed {
-	struct fabric *f;
+	struct fabric *fabric;
 	port_id sources[MAX_HOSTS], members[MAX_HOSTS];
 	struct coll_op op;
 };
@@ -47,10 +47,10 @@ static void set_up(struct bed *b, const struct wish *w)
 		 (unsigned)(w->bytes < 4096 ? w->bytes : 4096));
 	if (w->faults)
 		overrides_put(&overrides, "faults", "faults", "%s", w->faults);
-	if (fabric_load(text, strlen(text), "test", &overrides, &d, &b->f) != HD_OK)
+	if (fabric_load(text, strlen(text), "test", &overrides, &d, &b->fabric) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	overrides_fini(&overrides);
-	const struct selection *hosts = selector_hosts(b->f->selector);
+	const struct selection *hosts = selector_hosts(b->fabric->selector);
 
 	assert_true(hosts->n <= MAX_HOSTS);
 	for (uint32_t i = 0; i < hosts->n; i++)
@@ -70,16 +70,16 @@ static void set_up(struct bed *b, const struct wish *w)
 /* The port of N(x, y). */
 static port_id port_at(const struct bed *b, unsigned x, unsigned y)
 {
-	const struct subnet *s = &b->f->subnet;
+	const struct subnet *s = &b->fabric->subnet;
 
-	return s->port_of_lid[0][x * b->f->topo.dims[1] + y + 1];
+	return s->port_of_lid[0][x * b->fabric->topo.dims[1] + y + 1];
 }
 
 static void run(struct bed *b, enum coll_scheme scheme, struct coll_result *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (coll_run(b->f, &b->op, scheme, &d, r) != HD_OK)
+	if (coll_run(b->fabric, &b->op, scheme, &d, r) != HD_OK)
 		fail_msg("%s", d.message);
 }
 
@@ -90,7 +90,7 @@ static hd_time run_well(struct bed *b, enum coll_scheme scheme)
 
 	run(b, scheme, &r);
 	hd_time done = r.completion;
-	hd_time bound = coll_bound(&b->f->setup, &b->f->subnet, &b->op, scheme);
+	hd_time bound = coll_bound(&b->fabric->setup, &b->fabric->subnet, &b->op, scheme);
 
 	assert_int_equal(r.state, SIM_IDLE);
 	assert_int_equal(r.delivered, r.packets);
@@ -122,7 +122,7 @@ static void all_to_all_delivers_255_copies_to_each_of_256(void **state)
 		assert_true(r.completion > 255 * 32 * 4 * HD_NS);
 		coll_result_fini(&r);
 	}
-	fabric_free(b.f);
+	fabric_free(b.fabric);
 }
 
 static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
@@ -140,7 +140,7 @@ static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
 				 32 * 5 * HD_NS + 31 * 95 * HD_NS + sizes[i] * 4 * HD_NS);
 		/* 255 copies through one injection link. */
 		assert_true(run_well(&b, COLL_UNICAST) >= 255 * sizes[i] * 4 * HD_NS);
-		fabric_free(b.f);
+		fabric_free(b.fabric);
 	}
 }
 
@@ -164,7 +164,7 @@ static void long_messages_are_sent_in_packets(void **state)
 	b.op.grh = 40;
 	assert_int_equal(coll_wire_bytes(&b.op, COLL_UNICAST), 4097 + 52);
 	assert_int_equal(coll_wire_bytes(&b.op, COLL_MULTICAST), 4097 + 132);
-	fabric_free(b.f);
+	fabric_free(b.fabric);
 }
 
 /* Sources and members in all shares, lanes in all uses, smallest buffers. */
@@ -188,7 +188,7 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 		b.op.members = i / 9 == 2 ? &b.members[5] : b.members;
 		run_well(&b, COLL_UNICAST);
 		run_well(&b, COLL_MULTICAST);
-		fabric_free(b.f);
+		fabric_free(b.fabric);
 	}
 }
 
@@ -212,7 +212,7 @@ static void packets_on_different_lanes_overtake_and_are_put_together(void **stat
 			assert_int_equal(r.reordered, 0);
 		coll_result_fini(&r);
 	}
-	fabric_free(b.f);
+	fabric_free(b.fabric);
 }
 
 static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
@@ -223,7 +223,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 	struct diag d = { .status = HD_OK };
 
 	set_up(&b, &(struct wish){ 6, 5, lanes, ", order: fifo, input_buffer: 2 packets", 8192 });
-	if (direction_set_lanes(&b.f->subnet, l, &d) != HD_OK)
+	if (direction_set_lanes(&b.fabric->subnet, l, &d) != HD_OK)
 		fail_msg("%s", d.message);
 	run(&b, scheme, &r);
 	hd_time done = r.completion;
@@ -231,7 +231,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 	assert_int_equal(r.delivered, r.packets);
 	*mean = r.mean;
 	coll_result_fini(&r);
-	fabric_free(b.f);
+	fabric_free(b.fabric);
 	return done;
 }
 
@@ -273,7 +273,7 @@ static void crossing_multicasts_complete(void **state)
 		b.members[3] = port_at(&b, 2, 3);
 		run_well(&b, COLL_MULTICAST);
 	}
-	fabric_free(b.f);
+	fabric_free(b.fabric);
 }
 
 static void bit_errors_are_counted_at_each_member(void **state)
@@ -303,7 +303,7 @@ static void bit_errors_are_counted_at_each_member(void **state)
 	assert_true(r.n_lacking >= r.lost[SIM_LOST_CORRUPT]);
 	assert_int_equal(r.delivered + r.n_lacking, 240);
 	coll_result_fini(&r);
-	fabric_free(b.f);
+	fabric_free(b.fabric);
 }
 
 static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
@@ -315,7 +315,7 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 	/* N(0,0) sends to a row of four; N(2,0) fails before it is reached. */
 	set_up(&b, &(struct wish){ 4, 2, 1, NULL, 4096,
 				   "{events: [{at: 150ns, kind: switch-down, port: s-2-0}]}" });
-	assert_string_equal(topo_node_of(&b.f->topo, port_at(&b, 2, 0))->name, "s-2-0");
+	assert_string_equal(topo_node_of(&b.fabric->topo, port_at(&b, 2, 0))->name, "s-2-0");
 	b.op.n_sources = 1;
 	b.sources[0] = port_at(&b, 0, 0);
 	b.op.n_members = 3;
@@ -337,7 +337,7 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 	assert_int_equal(r.n_lacking, 1);
 	assert_int_equal(r.lacking[0].member, 0);
 	coll_result_fini(&r);
-	fabric_free(b.f);
+	fabric_free(b.fabric);
 }
 
 static void more_trees_than_mlids_are_refused_with_the_count(void **state)
@@ -353,11 +353,11 @@ static void more_trees_than_mlids_are_refused_with_the_count(void **state)
 		many[i] = b.members[0];
 	b.op.sources = many;
 	b.op.n_sources = 16384;
-	assert_int_equal(coll_plant(&b.f->subnet, &b.op, &d), HD_ERR_FULL);
+	assert_int_equal(coll_plant(&b.fabric->subnet, &b.op, &d), HD_ERR_FULL);
 	assert_non_null(strstr(d.message, "16384 MLIDs"));
 	assert_non_null(strstr(d.message, "has 16383"));
-	assert_int_equal(coll_run(b.f, &b.op, COLL_MULTICAST, &d, &r), HD_ERR_FULL);
-	fabric_free(b.f);
+	assert_int_equal(coll_run(b.fabric, &b.op, COLL_MULTICAST, &d, &r), HD_ERR_FULL);
+	fabric_free(b.fabric);
 }
 
 static void senders_that_are_no_members_hear_nothing(void **state)
@@ -371,8 +371,8 @@ static void senders_that_are_no_members_hear_nothing(void **state)
 	b.op.members = &b.members[4];
 	b.op.n_members = 8;
 	run_well(&b, COLL_MULTICAST); /* strays are none */
-	assert_int_equal(b.f->subnet.n_groups, 1);
-	fabric_free(b.f);
+	assert_int_equal(b.fabric->subnet.n_groups, 1);
+	fabric_free(b.fabric);
 }
 
 int main(void)

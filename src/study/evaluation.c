@@ -316,13 +316,13 @@ static void gather_sls(const struct evaluation *e, const struct sim_metrics *m,
 static void add_ports(const struct evaluation *e, const struct sim_metrics *m, bool hosts,
 		      struct eval_result *out)
 {
-	const struct fabric *b = e->fabric;
+	const struct fabric *fabric = e->fabric;
 	double sum = 0;
 	uint32_t n = 0;
 
-	for (uint32_t p = 0; p < b->setup.n_ports; p++) {
-		const struct sim_port *port = &b->setup.ports[p];
-		const struct sim_node *node = &b->setup.nodes[port->node];
+	for (uint32_t p = 0; p < fabric->setup.n_ports; p++) {
+		const struct sim_port *port = &fabric->setup.ports[p];
+		const struct sim_node *node = &fabric->setup.nodes[port->node];
 		double use = m->ports[p].utilisation;
 
 		if (port->peer == SIM_NONE || (node->kind == SIM_END) != hosts)

@@ -99,7 +99,7 @@ static void draw(struct rng *rng, struct strbuf *out)
  * What is promised is had, not less and not more: by the simulation's shares in
  * the worst mix, and its bounds hold.
  */
-static void check_set(struct rng *rng, const struct fabric *f)
+static void check_set(struct rng *rng, const struct fabric *fabric)
 {
 	const struct plan_link link = { .vls = 8, .entries = 64, .overhead = 26 };
 	struct strbuf text = STRBUF_INIT;
@@ -112,7 +112,7 @@ static void check_set(struct rng *rng, const struct fabric *f)
 	draw(rng, &text);
 	assert_int_equal(goals_read(text.text, text.len, 4096, &d, &g), HD_OK);
 	assert_int_equal(plan_make(g.classes, g.n, &link, &d, &p), HD_OK);
-	const struct goals_case c = { &g, &p, &link, f, fabric_name };
+	const struct goals_case c = { &g, &p, &link, fabric, fabric_name };
 
 	if (goals_bounds(&c, &d, v) != HD_OK || goals_verify(&c, &d, v, &done) != HD_OK)
 		fail_msg("%s", d.message);
@@ -137,15 +137,15 @@ static void random_goals_are_met(void **state)
 {
 	const unsigned sets = cases_of_run(40, 200);
 	struct diag d = { .status = HD_OK };
-	struct fabric *f;
+	struct fabric *fabric;
 	struct rng rng;
 
 	(void)state;
-	assert_int_equal(fabric_open(fabric_name, NULL, &d, &f), HD_OK);
+	assert_int_equal(fabric_open(fabric_name, NULL, &d, &fabric), HD_OK);
 	rng_init(&rng, 23, 1);
 	for (unsigned i = 0; i < sets; i++)
-		check_set(&rng, f);
-	fabric_free(f);
+		check_set(&rng, fabric);
+	fabric_free(fabric);
 }
 
 int main(void)

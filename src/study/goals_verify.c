@@ -20,18 +20,18 @@ struct way {
 	double rate; /* bits per second */
 };
 
-static struct way longest_way(const struct fabric *f)
+static struct way longest_way(const struct fabric *fabric)
 {
-	const struct selection *hosts = selector_hosts(f->selector);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 	struct way way = { .links = 2, .rate = HUGE_VAL };
 
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct path path;
 		port_id to = hosts->ports[i ? 0 : hosts->n - 1];
-		double rate = hd_rate_bps(f->subnet.rate_of_port[hosts->ports[i]]);
+		double rate = hd_rate_bps(fabric->subnet.rate_of_port[hosts->ports[i]]);
 
-		if (path_walk(&f->subnet, hosts->ports[i], f->subnet.lid_of_port[to], 0, &path) ==
-			    HD_OK &&
+		if (path_walk(&fabric->subnet, hosts->ports[i], fabric->subnet.lid_of_port[to], 0,
+			      &path) == HD_OK &&
 		    path.n_hops > way.links)
 			way.links = path.n_hops;
 		if (rate > 0)
@@ -55,24 +55,24 @@ static int by_distance(const void *a, const void *b)
 }
 
 /* All hosts but the first that have a path to it, the farthest first. */
-static struct senders all_senders(const struct fabric *f)
+static struct senders all_senders(const struct fabric *fabric)
 {
-	const struct selection *hosts = selector_hosts(f->selector);
-	lid_t dlid = f->subnet.lid_of_port[hosts->ports[0]];
+	const struct selection *hosts = selector_hosts(fabric->selector);
+	lid_t dlid = fabric->subnet.lid_of_port[hosts->ports[0]];
 	uint64_t *key = hd_alloc(hosts->n, sizeof(*key));
 	struct senders s = { 0 };
 
 	s.host = hd_alloc(hosts->n, sizeof(*s.host));
 	s.path = hd_alloc(hosts->n, sizeof(*s.path));
 	for (uint32_t i = 1; i < hosts->n; i++) {
-		if (path_walk(&f->subnet, hosts->ports[i], dlid, 0, &s.path[0]) == HD_OK)
+		if (path_walk(&fabric->subnet, hosts->ports[i], dlid, 0, &s.path[0]) == HD_OK)
 			key[s.n++] =
 				(uint64_t)(PATH_MAX_HOPS - s.path[0].n_hops) << 32 | (hosts->n - i);
 	}
 	qsort(key, s.n, sizeof(*key), by_distance);
 	for (uint32_t i = 0; i < s.n; i++) {
 		s.host[i] = hosts->n - (uint32_t)key[i];
-		(void)!path_walk(&f->subnet, hosts->ports[s.host[i]], dlid, 0, &s.path[i]);
+		(void)!path_walk(&fabric->subnet, hosts->ports[s.host[i]], dlid, 0, &s.path[i]);
 	}
 	free(key);
 	return s;
@@ -120,16 +120,16 @@ static struct bound_port port_like(const struct goals_case *v)
 
 static void crowd_ports(struct crowd *c, const struct goals_case *v)
 {
-	const struct fabric *f = v->fabric;
+	const struct fabric *fabric = v->fabric;
 	const struct bound_port like = port_like(v);
-	const struct scn_fabric *model = &f->scenario->fabric;
+	const struct scn_fabric *model = &fabric->scenario->fabric;
 
-	c->ports = hd_alloc(f->topo.n_ports, sizeof(*c->ports));
-	for (port_id p = 0; p < f->topo.n_ports; p++) {
+	c->ports = hd_alloc(fabric->topo.n_ports, sizeof(*c->ports));
+	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
 		hd_time fixed = model->link.propagation;
-		struct hd_rate rate = f->subnet.rate_of_port[p];
+		struct hd_rate rate = fabric->subnet.rate_of_port[p];
 
-		if (topo_is_switch(&f->topo, f->topo.ports[p].node))
+		if (topo_is_switch(&fabric->topo, fabric->topo.ports[p].node))
 			fixed += model->sw.routing + model->sw.arbitration;
 		c->ports[p] = like;
 		c->ports[p].fixed = (double)fixed * 1e-12;
@@ -137,7 +137,7 @@ static void crowd_ports(struct crowd *c, const struct goals_case *v)
 	}
 	c->network = (struct bound_network){
 		.ports = c->ports,
-		.n_ports = f->topo.n_ports,
+		.n_ports = fabric->topo.n_ports,
 		.any_order = model->sw.pick == SIM_ROUND_ROBIN,
 	};
 }
@@ -386,13 +386,13 @@ static void put_run(struct overrides *o, const struct goals_case *v)
 	overrides_put(o, "--verify", "run.seed", "1");
 }
 
-static void judge_rows(const struct goals_case *v, unsigned silent, const struct fabric *f,
+static void judge_rows(const struct goals_case *v, unsigned silent, const struct fabric *fabric,
 		       const struct sim_metrics *m, struct goal_verdict *out)
 {
-	struct sim_row *rows = sim_rows(f, m);
+	struct sim_row *rows = sim_rows(fabric, m);
 	double seconds = (double)(m->to - m->from) * 1e-12;
-	const struct selection *hosts = selector_hosts(f->selector);
-	double link = hd_rate_bps(f->subnet.rate_of_port[hosts->ports[0]]);
+	const struct selection *hosts = selector_hosts(fabric->selector);
+	double link = hd_rate_bps(fabric->subnet.rate_of_port[hosts->ports[0]]);
 	unsigned row = 0;
 
 	for (unsigned i = 0; i < v->goals->n; i++) {
@@ -409,7 +409,7 @@ static void judge_rows(const struct goals_case *v, unsigned silent, const struct
 				fmax(out[i].latency, (double)rows[row].latency.max * 1e-12);
 		row++;
 	}
-	sim_rows_free(rows, f->scenario->n_traffic);
+	sim_rows_free(rows, fabric->scenario->n_traffic);
 }
 
 /* How far it is with a mix, for whoever looks. */
@@ -429,21 +429,21 @@ static bool show_mix(void *context, const struct sim_progress *p)
 }
 
 /* Takes the fabric. A mix that was ended early is not judged. */
-static enum hd_status simulate_mix(struct fabric *f, struct watch *w, unsigned silent,
+static enum hd_status simulate_mix(struct fabric *fabric, struct watch *w, unsigned silent,
 				   struct diag *d, struct goal_verdict *out)
 {
 	const struct run_options options = { .progress = show_mix, .context = w };
 	struct run *run;
 
 	/* A few hosts send to one: threads would mostly wait. */
-	f->rules.threads = 1;
-	enum hd_status status = run_open(f, &options, d, &run);
+	fabric->rules.threads = 1;
+	enum hd_status status = run_open(fabric, &options, d, &run);
 
 	if (status != HD_OK)
 		return status;
 	status = run_to_end(run, d);
 	if (status == HD_OK && run_state(run) != SIM_PAUSED) {
-		judge_rows(w->c, silent, f, sim_metrics(run_sim(run)), out);
+		judge_rows(w->c, silent, fabric, sim_metrics(run_sim(run)), out);
 		w->done++;
 	}
 	run_close(run);
@@ -455,7 +455,7 @@ static enum hd_status run_mix(struct watch *w, unsigned silent, struct diag *d,
 {
 	const struct goals_case *v = w->c;
 	struct overrides o = { 0 };
-	struct fabric *f;
+	struct fabric *fabric;
 
 	overrides_copy(v->overrides, &o);
 	put_tables(&o, &v->plan->tables);
@@ -464,10 +464,10 @@ static enum hd_status run_mix(struct watch *w, unsigned silent, struct diag *d,
 	/* A lane that is alone must be able to fill its link. */
 	overrides_put(&o, "--verify", "fabric.switch.input_buffer", "64KiB");
 	overrides_put(&o, "--verify", "fabric.host.input_buffer", "64KiB");
-	enum hd_status status = fabric_open(v->name, &o, d, &f);
+	enum hd_status status = fabric_open(v->name, &o, d, &fabric);
 
 	if (status == HD_OK)
-		status = simulate_mix(f, w, silent, d, out);
+		status = simulate_mix(fabric, w, silent, d, out);
 	overrides_fini(&o);
 	return status;
 }

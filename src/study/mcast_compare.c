@@ -81,7 +81,7 @@ static const struct column draw_columns[] = {
 struct session {
 	const struct mcast_compare_options *o;
 	struct strbuf text; /* of the scenario */
-	struct fabric *f;
+	struct fabric *fabric;
 	struct way rows[1 + MCAST_COMPARE_TREES];
 	unsigned n_rows;
 	struct results *r;
@@ -92,7 +92,7 @@ struct session {
 
 static const char *host_name(const struct session *s, port_id p)
 {
-	return topo_node_of(&s->f->topo, p)->name;
+	return topo_node_of(&s->fabric->topo, p)->name;
 }
 
 /* ---- one operation ------------------------------------------------------ */
@@ -100,7 +100,7 @@ static const char *host_name(const struct session *s, port_id p)
 static enum hd_status draw(const struct session *s, struct rng *rng, const char *text,
 			   struct selection *out, struct diag *d)
 {
-	const struct selector *hosts = s->f->selector;
+	const struct selector *hosts = s->fabric->selector;
 	char one[32];
 
 	if (strcmp(text, "one") == 0) {
@@ -114,7 +114,7 @@ static enum hd_status draw(const struct session *s, struct rng *rng, const char 
 /* What the tables say of the first draw. */
 static void look_at_tables(struct session *s, struct way *row, const struct coll_op *op)
 {
-	const struct subnet *subnet = &s->f->subnet;
+	const struct subnet *subnet = &s->fabric->subnet;
 	struct deadlock_check lock;
 	struct mcast_load l;
 
@@ -180,8 +180,8 @@ static void put_draw(struct session *s, const struct way *row, uint32_t seed,
 static void note_run(struct session *s, struct way *row, uint32_t seed, const struct coll_op *op,
 		     const struct coll_result *r)
 {
-	const struct fabric *b = s->f;
-	hd_time bound = coll_bound(&b->setup, &b->subnet, op, row->scheme);
+	const struct fabric *fabric = s->fabric;
+	hd_time bound = coll_bound(&fabric->setup, &fabric->subnet, op, row->scheme);
 
 	row->bound += (double)bound / (double)s->o->seeds;
 	if (seed == 0)
@@ -200,15 +200,15 @@ static bool show_share(void *context, double share)
 static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed, struct coll_op *op,
 			      struct diag *d)
 {
-	struct fabric *b = s->f;
+	struct fabric *fabric = s->fabric;
 	struct coll_result r;
 
 	s->stopped = !show_share(s, 0);
 	if (s->stopped)
 		return HD_OK;
 	op->tree = row->tree;
-	mcast_clear(&b->subnet);
-	enum hd_status status = coll_run(b, op, row->scheme, d, &r);
+	mcast_clear(&fabric->subnet);
+	enum hd_status status = coll_run(fabric, op, row->scheme, d, &r);
 
 	if (status != HD_OK)
 		return status;
@@ -296,7 +296,7 @@ static void put_buffers(const struct mcast_compare_options *o, struct overrides 
 /* Somebody sends a message, and somebody else gets it. */
 static enum hd_status check_hosts(const struct session *s, struct diag *d)
 {
-	uint32_t n = selector_hosts(s->f->selector)->n;
+	uint32_t n = selector_hosts(s->fabric->selector)->n;
 
 	return n >= 2 ? HD_OK
 		      : diag_fail(d, HD_ERR_UNFIT,
@@ -316,23 +316,23 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed, struct overr
 	overrides_copy(o->overrides, overrides);
 	overrides_put(overrides, "--seed", "run.seed", "%llu", (unsigned long long)o->seed + seed);
 	enum hd_status status =
-		fabric_load(s->text.text, s->text.len, o->file, overrides, d, &s->f);
+		fabric_load(s->text.text, s->text.len, o->file, overrides, d, &s->fabric);
 
 	if (status != HD_OK)
 		return status;
-	status = scenario_lacks_jobs(s->f->scenario, "heddle mcast", d);
+	status = scenario_lacks_jobs(s->fabric->scenario, "heddle mcast", d);
 	if (status == HD_OK)
 		status = check_hosts(s, d);
 	if (status != HD_OK) {
-		fabric_free(s->f);
+		fabric_free(s->fabric);
 		return status;
 	}
 	d->file = NULL;                   /* it was right: nothing later is its fault */
 	if (o->dedicated && o->lanes > 1) /* else all directions share it */
-		status = direction_set_lanes(&s->f->subnet,
+		status = direction_set_lanes(&s->fabric->subnet,
 					     o->lanes < 4 ? &lanes_ne_sw : &lanes_n_e_s_w, d);
 	if (status != HD_OK)
-		fabric_free(s->f);
+		fabric_free(s->fabric);
 	return status;
 }
 
@@ -341,7 +341,7 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed, struct overr
 /* NULL if no cable is used. */
 static const char *cable_name(const struct session *s, struct table *t, port_id p)
 {
-	const struct topo *topo = &s->f->topo;
+	const struct topo *topo = &s->fabric->topo;
 
 	if (p == TOPO_NONE)
 		return NULL;
@@ -450,7 +450,7 @@ static enum hd_status run_seeds(struct session *s, struct diag *d)
 			status = run_seed(s, i, d);
 			if ((i + 1 == n || s->stopped) && status == HD_OK)
 				put_rows(s, t);
-			fabric_free(s->f);
+			fabric_free(s->fabric);
 		}
 		overrides_fini(&overrides);
 	}

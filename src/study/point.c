@@ -352,13 +352,13 @@ static enum hd_status check_end(const struct study *s, const struct run *run, st
 	return status;
 }
 
-static enum hd_status simulate(const struct study *s, struct fabric *f, const char *db,
+static enum hd_status simulate(const struct study *s, struct fabric *fabric, const char *db,
 			       struct diag *d)
 {
 	const struct run_options options = { .rates = s->rates };
 	struct run *run;
 
-	if (run_open(f, &options, d, &run) != HD_OK)
+	if (run_open(fabric, &options, d, &run) != HD_OK)
 		return d->status;
 	if (run_to_end(run, d) == HD_OK && check_end(s, run, d) == HD_OK)
 		leave(s, tables_of(s, run), db, d);
@@ -369,14 +369,14 @@ static enum hd_status simulate(const struct study *s, struct fabric *f, const ch
 static enum hd_status run_here(const struct study *s, size_t point, const char *db, struct diag *d)
 {
 	struct overrides overrides = { 0 };
-	struct fabric *f;
+	struct fabric *fabric;
 
 	overrides_of(s, point, &overrides);
 	enum hd_status status =
-		fabric_load(s->base, strlen(s->base), s->base_file, &overrides, d, &f);
+		fabric_load(s->base, strlen(s->base), s->base_file, &overrides, d, &fabric);
 
 	if (status == HD_OK)
-		status = simulate(s, f, db, d);
+		status = simulate(s, fabric, db, d);
 	overrides_fini(&overrides);
 	return status;
 }

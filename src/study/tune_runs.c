@@ -109,15 +109,15 @@ static enum hd_status work(void *context, size_t job, const char *db, struct dia
 	const struct scenario *scenario = b->stage->options->scenario;
 	const struct run_options options = { .sampled = false };
 	struct overrides o = { 0 };
-	struct fabric *f;
+	struct fabric *fabric;
 	struct run *run = NULL;
 
 	put_run(b->stage, &b->runs[job], &o);
 	enum hd_status status =
-		fabric_load(scenario->text, strlen(scenario->text), scenario->file, &o, d, &f);
+		fabric_load(scenario->text, strlen(scenario->text), scenario->file, &o, d, &fabric);
 
 	if (status == HD_OK)
-		status = run_open(f, &options, d, &run);
+		status = run_open(fabric, &options, d, &run);
 	if (status == HD_OK)
 		status = run_to_end(run, d);
 	return status == HD_OK ? leave(run, db, d) : status;

@@ -18,7 +18,7 @@
 struct trial {
 	const char *name;
 	struct overrides overrides;
-	struct fabric *build; /* owned by `run`, if there is one */
+	struct fabric *fabric; /* owned by `run`, if there is one */
 	struct run *run;
 	struct sim_row *rows;
 	double wait[MOST_LANES]; /* XmitWait of the lanes' ports, share */
@@ -46,14 +46,14 @@ static enum hd_status trial_build(struct vl_sharing *s, unsigned i, const struct
 		overrides_put(&t->overrides, label, "qos.thresholds", "%s", "");
 		overrides_put(
 			&t->overrides, label, "qos.thresholds.capacity", "%llu",
-			(unsigned long long)s->trials[1].build->scenario->qos.thresholds.capacity);
+			(unsigned long long)s->trials[1].fabric->scenario->qos.thresholds.capacity);
 	}
 	enum hd_status status =
-		fabric_load(text->text, text->len, path, &t->overrides, d, &t->build);
+		fabric_load(text->text, text->len, path, &t->overrides, d, &t->fabric);
 
 	if (status != HD_OK)
 		return status;
-	const struct scenario *scenario = t->build->scenario;
+	const struct scenario *scenario = t->fabric->scenario;
 
 	if (scenario->qos.thresholds.capacity == 0)
 		return scenario_refuse(scenario, d, &scenario->qos.thresholds.capacity,
@@ -65,11 +65,11 @@ static enum hd_status trial_build(struct vl_sharing *s, unsigned i, const struct
 static enum hd_status trial_run(struct vl_sharing *s, struct trial *t,
 				const struct run_options *options, struct diag *d)
 {
-	const struct fabric *b = t->build;
-	enum hd_status status = run_open(t->build, options, d, &t->run);
+	const struct fabric *fabric = t->fabric;
+	enum hd_status status = run_open(t->fabric, options, d, &t->run);
 
 	if (status != HD_OK) {
-		t->build = NULL;
+		t->fabric = NULL;
 		return status;
 	}
 	status = run_to_end(t->run, d);
@@ -77,7 +77,7 @@ static enum hd_status trial_run(struct vl_sharing *s, struct trial *t,
 		return status;
 	const struct sim_metrics *m = sim_metrics(run_sim(t->run));
 
-	t->rows = sim_rows(b, m);
+	t->rows = sim_rows(fabric, m);
 	for (size_t k = 0; k < s->n_lanes; k++) {
 		const struct vl_forecast *f = &s->lanes[k];
 
@@ -98,10 +98,10 @@ enum hd_status vl_sharing_new(const char *path, const struct overrides *override
 		status = trial_build(s, i, &text, path, overrides, d);
 	strbuf_fini(&text);
 	if (status == HD_OK)
-		status = vl_sharing_forecast(s->trials[1].build, MOST_LANES, d, s->lanes,
+		status = vl_sharing_forecast(s->trials[1].fabric, MOST_LANES, d, s->lanes,
 					     &s->n_lanes);
 	if (status == HD_OK && s->n_lanes == 0) {
-		const struct scenario *scenario = s->trials[1].build->scenario;
+		const struct scenario *scenario = s->trials[1].fabric->scenario;
 
 		status = scenario_refuse(scenario, d, scenario->traffic,
 					 "no lane has paced traffic and none that saturates it");
@@ -130,11 +130,11 @@ void vl_sharing_free(struct vl_sharing *s)
 		struct trial *t = &s->trials[i];
 
 		if (t->rows)
-			sim_rows_free(t->rows, t->build->scenario->n_traffic);
+			sim_rows_free(t->rows, t->fabric->scenario->n_traffic);
 		if (t->run)
 			run_close(t->run);
-		else if (t->build)
-			fabric_free(t->build);
+		else if (t->fabric)
+			fabric_free(t->fabric);
 		overrides_fini(&t->overrides);
 	}
 	free(s);
@@ -142,7 +142,7 @@ void vl_sharing_free(struct vl_sharing *s)
 
 uint64_t vl_sharing_seed(const struct vl_sharing *s)
 {
-	return s->trials[1].build->scenario->run.seed;
+	return s->trials[1].fabric->scenario->run.seed;
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static const char *port_name(const struct vl_sharing *s, struct table *t,
 {
 	struct strbuf name = STRBUF_INIT;
 
-	fabric_port_name(s->trials[1].build, f->port, &name);
+	fabric_port_name(s->trials[1].fabric, f->port, &name);
 	return table_take(t, &name);
 }
 
@@ -300,7 +300,7 @@ static void effect_table(const struct vl_sharing *s, struct results *r)
 	struct table *t = results_table(
 		r, "effect", "each traffic row from end to end, without and with thresholds",
 		effect_columns);
-	const struct scenario *scenario = s->trials[1].build->scenario;
+	const struct scenario *scenario = s->trials[1].fabric->scenario;
 
 	for (size_t i = 0; i < scenario->n_traffic; i++) {
 		for (unsigned k = 0; k < 2; k++) {
@@ -364,7 +364,7 @@ static void validity_lane(const struct vl_sharing *s, struct table *t, size_t k)
 	double wait = s->trials[1].wait[k];
 	struct strbuf name = STRBUF_INIT;
 
-	fabric_port_name(s->trials[1].build, f->port, &name);
+	fabric_port_name(s->trials[1].fabric, f->port, &name);
 	struct validity_row row = { .port = name.text, .vl = f->vl };
 
 	assume(t, &row, "gaps between arrivals have one GE law", f->exact_gaps,

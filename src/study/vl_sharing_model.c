@@ -36,10 +36,11 @@ static double gap_variation(const struct sim_flow *f)
 	}
 }
 
-static void add_flow(const struct fabric *b, const struct sim_flow *f, struct demand *lanes)
+static void add_flow(const struct fabric *fabric, const struct sim_flow *f, struct demand *lanes)
 {
-	const struct sim_port *port = &b->setup.ports[b->setup.nodes[f->source].first_port + 1];
-	unsigned vl = sl2vl_of(&b->subnet, port->origin)->vl[f->sl];
+	const struct sim_port *port =
+		&fabric->setup.ports[fabric->setup.nodes[f->source].first_port + 1];
+	unsigned vl = sl2vl_of(&fabric->subnet, port->origin)->vl[f->sl];
 
 	if (f->management || vl >= port->vls)
 		return;
@@ -176,17 +177,18 @@ static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *l
 	return chosen;
 }
 
-static enum hd_status forecast(const struct fabric *b, uint32_t port, const struct demand *lanes,
-			       struct diag *d, struct vl_forecast *f)
+static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
+			       const struct demand *lanes, struct diag *d, struct vl_forecast *f)
 {
-	const struct sim_borrowing *r = &b->setup.borrowing;
-	const struct sim_port *p = &b->setup.ports[port];
+	const struct sim_borrowing *r = &fabric->setup.borrowing;
+	const struct sim_port *p = &fabric->setup.ports[port];
 	const struct demand *own = &lanes[f->vl];
-	bool strict = b->setup.arbiter == SIM_STRICT || p->vls == 1;
+	bool strict = fabric->setup.arbiter == SIM_STRICT || p->vls == 1;
 	struct turns t = { .port = p, .lanes = lanes, .home = f->vl };
 	struct arbiter_table table;
 
-	arbiter_table_init(&table, &b->subnet.vlarb_tables[b->subnet.vlarb_of_port[p->origin]]);
+	arbiter_table_init(&table,
+			   &fabric->subnet.vlarb_tables[fabric->subnet.vlarb_of_port[p->origin]]);
 	for (unsigned vl = 0; vl < p->vls; vl++) {
 		f->rivals += vl != f->vl && lanes[vl].n_saturating > 0;
 		f->ignored += vl != f->vl && lanes[vl].n_paced > 0;
@@ -224,29 +226,29 @@ static enum hd_status forecast(const struct fabric *b, uint32_t port, const stru
 	return status == HD_OK ? solve(&f->without, d, &f->without_result) : status;
 }
 
-enum hd_status vl_sharing_forecast(const struct fabric *b, size_t most, struct diag *d,
+enum hd_status vl_sharing_forecast(const struct fabric *fabric, size_t most, struct diag *d,
 				   struct vl_forecast *out, size_t *n)
 {
 	struct demand *lanes = hd_alloc(N_DATA_VLS, sizeof(*lanes));
 	enum hd_status status = HD_OK;
 
 	*n = 0;
-	for (uint32_t node = 0; node < b->setup.n_nodes; node++) {
-		if (b->setup.nodes[node].kind != SIM_END || !b->setup.borrowing.capacity)
+	for (uint32_t node = 0; node < fabric->setup.n_nodes; node++) {
+		if (fabric->setup.nodes[node].kind != SIM_END || !fabric->setup.borrowing.capacity)
 			continue;
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 			lanes[vl] = (struct demand){ 0 };
-		for (uint32_t i = 0; i < b->n_flows; i++) {
-			if (b->flows[i].source == node)
-				add_flow(b, &b->flows[i], lanes);
+		for (uint32_t i = 0; i < fabric->n_flows; i++) {
+			if (fabric->flows[i].source == node)
+				add_flow(fabric, &fabric->flows[i], lanes);
 		}
-		uint32_t port = b->setup.nodes[node].first_port + 1;
+		uint32_t port = fabric->setup.nodes[node].first_port + 1;
 
 		for (unsigned vl = 0; vl < N_DATA_VLS && status == HD_OK; vl++) {
 			if (!lanes[vl].n_paced || lanes[vl].n_saturating || *n == most)
 				continue;
 			out[*n] = (struct vl_forecast){ .port = port, .vl = vl };
-			status = forecast(b, port, lanes, d, &out[(*n)++]);
+			status = forecast(fabric, port, lanes, d, &out[(*n)++]);
 		}
 	}
 	free(lanes);

@@ -35,7 +35,7 @@ struct vl_forecast {
  * how many were filled in. HD_ERR_RANGE in *d if a lane's queue is none that
  * the model takes.
  */
-HD_MUST_CHECK enum hd_status vl_sharing_forecast(const struct fabric *b, size_t most,
+HD_MUST_CHECK enum hd_status vl_sharing_forecast(const struct fabric *fabric, size_t most,
 						 struct diag *d, struct vl_forecast *out,
 						 size_t *n);
 

@@ -20,7 +20,7 @@
 #define LEVEL 0.999
 
 struct rig {
-	struct fabric *build;
+	struct fabric *fabric;
 };
 
 /* The parts of a scenario that differ are given; "" keeps the default. */
@@ -30,14 +30,14 @@ static void rig_init(struct rig *r, const char *fabric, const char *qos, const c
 	struct diag d = { .status = HD_OK };
 
 	strbuf_printf(&text, "fabric: %s\nqos: %s\n%s\n", fabric, qos, rest);
-	if (fabric_load(text.text, text.len, NULL, NULL, &d, &r->build) != HD_OK)
+	if (fabric_load(text.text, text.len, NULL, NULL, &d, &r->fabric) != HD_OK)
 		fail_msg("%s", d.message);
 	strbuf_fini(&text);
 }
 
 static void rig_fini(struct rig *r)
 {
-	fabric_free(r->build);
+	fabric_free(r->fabric);
 }
 
 /* ---- by hand ------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void hand_run(struct hand *h, const char *thresholds)
 
 	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}", thresholds);
 	rig_init(&r, HAND_FABRIC, qos.text, HAND_TRAFFIC);
-	const struct sim_setup *s = &r.build->setup;
+	const struct sim_setup *s = &r.fabric->setup;
 	uint32_t ends[2] = { 0, 0 }, n = 0;
 
 	for (uint32_t v = 0; v < s->n_nodes; v++) {
@@ -97,7 +97,7 @@ static void hand_run(struct hand *h, const char *thresholds)
 	for (size_t i = 0; i < h->n; i++) {
 		h->arrivals[i].source = ends[0];
 		h->arrivals[i].dlid =
-			r.build->subnet
+			r.fabric->subnet
 				.lid_of_port[s->ports[s->nodes[ends[1]].first_port + 1].origin];
 	}
 	sim_replay(s, h->arrivals, h->n, HD_MS, &h->record);
@@ -327,9 +327,9 @@ static void chain_rig(struct rig *r, double lambda, double ca2, const char *thre
 
 static void chain_run(struct rig *r, struct sim_lane_use *use)
 {
-	const struct fabric *b = r->build;
-	struct sim *s = sim_new(&b->setup, b->flows, b->n_flows, &b->rules);
-	uint32_t port = b->setup.nodes[b->flows[0].source].first_port + 1;
+	const struct fabric *fabric = r->fabric;
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
+	uint32_t port = fabric->setup.nodes[fabric->flows[0].source].first_port + 1;
 
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	assert_true(sim_lane_use(s, port, 0, LEVEL, use));
@@ -422,7 +422,7 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 		assert_within(&use.jobs, mean);
 		assert_within(&use.blocking, blocking);
 		/* The model is this chain: it is valid here. */
-		assert_int_equal(vl_sharing_forecast(r.build, 1, &d, &f, &n), HD_OK);
+		assert_int_equal(vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 		assert_int_equal(n, 1);
 		assert_true(fabs(f.without_result.mean_queue - mean) < 0.001 * mean);
 		assert_true(fabs(f.without_result.blocking - blocking) < 0.001 * blocking);
@@ -450,7 +450,7 @@ static void check_thresholds(const char *text, const unsigned *at, unsigned n_at
 	assert_int_equal(use.in_vain, 0);
 	assert_true(use.most > 8 * n_at && use.most <= 8 * (n_at + 1));
 	/* The model serves one by one, the lanes in turns: near, not equal. */
-	assert_int_equal(vl_sharing_forecast(r.build, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(f.with.n_regions, n_at + 1);
 	assert_true(fabs(f.with_result.mean_queue - mean) < most_error * mean);
 	assert_true(use.blocking.mean < f.without_result.blocking / 2);
@@ -484,7 +484,7 @@ static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 	rig_init(
 		&r, CHAIN_FABRIC, "{lanes: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
 		"traffic: [{name: jobs, kind: poisson, payload: 256, source: h0, destination: h1, load: 90%}]\nrun: {measure: 10us}");
-	assert_int_equal(vl_sharing_forecast(r.build, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(n, 1);
 	assert_true(fabs(f.with.mu[1] / f.with.mu[0] - 1) < 1e-9);
 	assert_true(fabs(f.with.mu[0] - 1 / (256 * BYTE_US)) < 1e-9);
@@ -526,8 +526,8 @@ static void credit_rig(struct rig *r, const struct credit_link *link, hd_time pr
 	strbuf_fini(&qos);
 	strbuf_fini(&rest);
 	/* The switch's buffer behind h0's cable: one block per packet. */
-	struct sim_setup *s = &r->build->setup;
-	uint32_t port = s->nodes[r->build->flows[0].source].first_port + 1;
+	struct sim_setup *s = &r->fabric->setup;
+	uint32_t port = s->nodes[r->fabric->flows[0].source].first_port + 1;
 
 	s->ports[s->ports[port].peer].in_blocks = (uint32_t)link->downstream;
 }

@@ -34,7 +34,7 @@ static void run_job(const char *tree, const char *step)
 {
 	struct diag d = { .status = HD_OK };
 	const hd_time alone = HD_TIME_NEVER;
-	struct fabric *f;
+	struct fabric *fabric;
 	struct jobs *jobs;
 	char text[512];
 
@@ -42,16 +42,16 @@ static void run_job(const char *tree, const char *step)
 		 "fabric: {topology: {kind: xgft, %s}, link: {rate: 4x HDR}}\n"
 		 "jobs: [{name: a, program: [{allreduce: 1MiB, algorithm: %s}]}]\n",
 		 tree, step);
-	if (fabric_load(text, strlen(text), "bench", NULL, &d, &f) != HD_OK ||
-	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK) {
+	if (fabric_load(text, strlen(text), "bench", NULL, &d, &fabric) != HD_OK ||
+	    jobs_new(fabric, JOBS_ALL, &d, &jobs) != HD_OK) {
 		fprintf(stderr, "%s\n", d.message);
 		abort();
 	}
-	struct sim_rules rules = f->rules;
+	struct sim_rules rules = fabric->rules;
 	struct results *r = results_new("bench");
 
-	jobs_rules(f, &rules);
-	struct sim *s = sim_new(&f->setup, NULL, 0, &rules);
+	jobs_rules(fabric, &rules);
+	struct sim *s = sim_new(&fabric->setup, NULL, 0, &rules);
 
 	jobs_attach(jobs, s);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
@@ -60,7 +60,7 @@ static void run_job(const char *tree, const char *step)
 	results_free(r);
 	sim_free(s);
 	jobs_free(jobs);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 static void bench_job(struct bench *b, const char *what, const char *tree, const char *step,

@@ -16,14 +16,15 @@ static double cpu_seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-static double run(struct fabric *f, const struct coll_op *op, enum coll_scheme scheme,
+static double run(struct fabric *fabric, const struct coll_op *op, enum coll_scheme scheme,
 		  uint64_t *hops)
 {
 	struct diag d = { .status = HD_OK };
 	struct coll_result r;
 	double start = cpu_seconds();
 
-	if (coll_run(f, op, scheme, &d, &r) != HD_OK || r.n_lacking || r.duplicates || r.strays) {
+	if (coll_run(fabric, op, scheme, &d, &r) != HD_OK || r.n_lacking || r.duplicates ||
+	    r.strays) {
 		fprintf(stderr, "%s\n", d.message);
 		abort();
 	}
@@ -34,7 +35,7 @@ static double run(struct fabric *f, const struct coll_op *op, enum coll_scheme s
 
 int main(void)
 {
-	static struct fabric *f;
+	static struct fabric *fabric;
 	struct bench b;
 	struct diag d = { .status = HD_OK };
 	char text[512];
@@ -53,11 +54,11 @@ int main(void)
 		 b.tiny ? 2u : 16u);
 	double start = cpu_seconds();
 
-	if (fabric_load(text, strlen(text), "bench", NULL, &d, &f) != HD_OK) {
+	if (fabric_load(text, strlen(text), "bench", NULL, &d, &fabric) != HD_OK) {
 		fprintf(stderr, "%s\n", d.message);
 		abort();
 	}
-	const struct selection *hosts = selector_hosts(f->selector);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 	const struct coll_op op = { .sources = hosts->ports,
 				    .n_sources = hosts->n,
 				    .members = hosts->ports,
@@ -67,14 +68,14 @@ int main(void)
 				    .lanes = 1,
 				    .tree = MCAST_XY };
 	double built = cpu_seconds() - start;
-	double tree = run(f, &op, COLL_MULTICAST, &hops);
+	double tree = run(fabric, &op, COLL_MULTICAST, &hops);
 
 	bench_at_most(&b, "all to all by 256 trees: fabric, trees, 65,280 deliveries", "s", 1,
 		      built + tree);
-	double unicast = run(f, &op, COLL_UNICAST, &hops);
+	double unicast = run(fabric, &op, COLL_UNICAST, &hops);
 
 	bench_at_most(&b, "the same as unicast", "s", 0, unicast);
 	bench_at_least(&b, "hops of unicast", "1e6/s", 0, (double)hops / unicast / 1e6);
-	fabric_free(f);
+	fabric_free(fabric);
 	return bench_end(&b);
 }

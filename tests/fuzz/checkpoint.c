@@ -54,20 +54,20 @@ struct course {
 	struct jobs *jobs;
 };
 
-static struct course course_begin(struct fabric *f)
+static struct course course_begin(struct fabric *fabric)
 {
 	struct diag d = { .status = HD_OK };
-	struct sim_rules rules = f->rules;
+	struct sim_rules rules = fabric->rules;
 	struct course c = { NULL };
 
-	if (f->scenario->n_jobs && jobs_new(f, JOBS_ALL, &d, &c.jobs) != HD_OK)
+	if (fabric->scenario->n_jobs && jobs_new(fabric, JOBS_ALL, &d, &c.jobs) != HD_OK)
 		abort();
-	if (qp_rows_any(f))
+	if (qp_rows_any(fabric))
 		lab_rules(&rules);
 	if (c.jobs)
-		jobs_rules(f, &rules);
-	c.s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-	if (qp_rows_any(f) && qp_rows_new(f, c.s, &d, &c.rows) != HD_OK)
+		jobs_rules(fabric, &rules);
+	c.s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
+	if (qp_rows_any(fabric) && qp_rows_new(fabric, c.s, &d, &c.rows) != HD_OK)
 		abort();
 	if (c.jobs)
 		jobs_attach(c.jobs, c.s);

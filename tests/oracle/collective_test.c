@@ -160,7 +160,7 @@ static hd_time closed_form(enum oracle_step_kind kind, uint32_t p, uint64_t m)
 /* ---- a star and a job on it ---- */
 
 struct star {
-	struct fabric f;
+	struct fabric fabric;
 	struct oracle_job job;
 	struct oracle_step step;
 	struct oracle_jobs jobs;
@@ -169,28 +169,28 @@ struct star {
 
 static void star_init(struct star *s, uint32_t hosts)
 {
-	struct fabric *f = &s->f;
+	struct fabric *fabric = &s->fabric;
 	node_id sw;
 
 	*s = (struct star){ 0 };
-	fabric_init(f);
-	sw = fabric_switch(f, hosts);
+	fabric_init(fabric);
+	sw = fabric_switch(fabric, hosts);
 	for (unsigned k = 1; k <= hosts; k++)
-		fabric_cable(f, sw, k, fabric_host(f), 1);
-	fabric_finish(f);
+		fabric_cable(fabric, sw, k, fabric_host(fabric), 1);
+	fabric_finish(fabric);
 	for (unsigned k = 1; k <= hosts; k++)
-		fabric_route(f, sw, (lid_t)k, k);
-	fabric_links_set(f, &(struct fabric_link){
-				    .rate = hd_rate_make(200000000000, 1),
-				    .propagation = 5 * HD_NS,
-				    .in_blocks = 1024,
-				    .out_blocks = 1024,
-				    .vl15_blocks = 64,
-				    .vls = 1,
-			    });
-	f->setup.sw.routing = 80 * HD_NS;
-	f->setup.sw.arbitration = 20 * HD_NS;
-	f->setup.reduction_delay = REDUCING;
+		fabric_route(fabric, sw, (lid_t)k, k);
+	fabric_links_set(fabric, &(struct fabric_link){
+					 .rate = hd_rate_make(200000000000, 1),
+					 .propagation = 5 * HD_NS,
+					 .in_blocks = 1024,
+					 .out_blocks = 1024,
+					 .vl15_blocks = 64,
+					 .vls = 1,
+				 });
+	fabric->setup.sw.routing = 80 * HD_NS;
+	fabric->setup.sw.arbitration = 20 * HD_NS;
+	fabric->setup.reduction_delay = REDUCING;
 }
 
 /* The first p hosts do one step; the last one is a server. */
@@ -213,16 +213,16 @@ static void star_job(struct star *s, enum oracle_step_kind kind, uint32_t p, uin
 		}
 	s->job = (struct oracle_job){ .n_ranks = p,
 				      .n_servers = 1,
-				      .nodes = s->f.ends,
-				      .servers = &s->f.ends[s->f.n_ends - 1],
+				      .nodes = s->fabric.ends,
+				      .servers = &s->fabric.ends[s->fabric.n_ends - 1],
 				      .steps = &s->step,
 				      .n_steps = 1,
 				      .repeat = 1,
 				      .eager = UINT64_MAX };
 	s->jobs = (struct oracle_jobs){ &s->job, 1, MTU, PAYLOAD };
-	assert_true(job_trees_make(&s->f, &s->job));
+	assert_true(job_trees_make(&s->fabric, &s->job));
 	s->last = (struct sim_arrival){ .time = 20 * HD_MS,
-					.source = s->f.ends[0],
+					.source = s->fabric.ends[0],
 					.dlid = 2,
 					.pkey = 0xffff,
 					.bytes = OVERHEAD };
@@ -239,7 +239,7 @@ static hd_time completion_of(const struct sim_record *r)
 /* What both agree on; fails if they do not. */
 static hd_time star_run(const struct star *s, const char *what)
 {
-	struct oracle_case c = { .setup = &s->f.setup,
+	struct oracle_case c = { .setup = &s->fabric.setup,
 				 .arrivals = &s->last,
 				 .n_arrivals = 1,
 				 .horizon = s->last.time,
@@ -274,7 +274,7 @@ static hd_time star_time(enum oracle_step_kind kind, uint32_t p, uint64_t m)
 	if (completion == HD_TIME_NEVER)
 		fail_msg("%s by %u ranks does not end", name->operation, p);
 	free(s.job.trees);
-	fabric_fini(&s.f);
+	fabric_fini(&s.fabric);
 	return completion;
 }
 

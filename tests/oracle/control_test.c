@@ -29,7 +29,7 @@
 static const struct hd_rate byte_per_ps = { UINT64_C(8000000000000), 1 };
 
 struct rig {
-	struct fabric f;
+	struct fabric fabric;
 	struct sim_arrival arrivals[MAX_ARRIVALS];
 	size_t n_arrivals;
 	struct sim_control control;
@@ -42,7 +42,7 @@ struct rig {
 static void rig_init(struct rig *r)
 {
 	*r = (struct rig){ 0 };
-	fabric_init(&r->f);
+	fabric_init(&r->fabric);
 	for (int i = 0; i < MAX_FLOWS; i++)
 		r->throttle_of_flow[i] = SIM_NONE;
 	r->control.window = 100;
@@ -53,27 +53,27 @@ static void rig_init(struct rig *r)
 
 static void rig_links(struct rig *r, uint32_t in_blocks)
 {
-	fabric_links_set(&r->f, &(struct fabric_link){
-					.rate = byte_per_ps,
-					.propagation = 5,
-					.in_blocks = in_blocks,
-					.out_blocks = 64,
-					.vl15_blocks = 64,
-					.vls = 1,
-				});
+	fabric_links_set(&r->fabric, &(struct fabric_link){
+					     .rate = byte_per_ps,
+					     .propagation = 5,
+					     .in_blocks = in_blocks,
+					     .out_blocks = 64,
+					     .vl15_blocks = 64,
+					     .vls = 1,
+				     });
 }
 
 /* Switch 0 with host k (LID k, end k - 1) on port k = 1 .. n. */
 static void rig_star(struct rig *r, unsigned n, uint32_t in_blocks)
 {
 	rig_init(r);
-	node_id sw = fabric_switch(&r->f, n);
+	node_id sw = fabric_switch(&r->fabric, n);
 
 	for (unsigned k = 1; k <= n; k++)
-		fabric_cable(&r->f, sw, k, fabric_host(&r->f), 1);
-	fabric_finish(&r->f);
+		fabric_cable(&r->fabric, sw, k, fabric_host(&r->fabric), 1);
+	fabric_finish(&r->fabric);
 	for (unsigned k = 1; k <= n; k++)
-		fabric_route(&r->f, sw, (lid_t)k, k);
+		fabric_route(&r->fabric, sw, (lid_t)k, k);
 	rig_links(r, in_blocks);
 }
 
@@ -82,9 +82,9 @@ static struct sim_throttle *throttle(struct rig *r, uint32_t flow, uint32_t end)
 {
 	uint32_t i = r->control.n_throttles++;
 
-	r->f.setup.control = &r->control;
+	r->fabric.setup.control = &r->control;
 	r->throttle_of_flow[flow] = i;
-	r->throttles[i].node = r->f.ends[end];
+	r->throttles[i].node = r->fabric.ends[end];
 	r->throttles[i].sender = flow + 1;
 	return &r->throttles[i];
 }
@@ -109,7 +109,7 @@ static struct sim_arrival *send(struct rig *r, hd_time time, uint32_t flow, uint
 		.time = time,
 		.flow = flow,
 		.sequence = sequence,
-		.source = r->f.ends[end],
+		.source = r->fabric.ends[end],
 		.dlid = dlid,
 		.pkey = 0xffff,
 		.bytes = bytes,
@@ -119,7 +119,7 @@ static struct sim_arrival *send(struct rig *r, hd_time time, uint32_t flow, uint
 
 static void run(struct rig *r)
 {
-	struct oracle_case c = { &r->f.setup, r->arrivals, r->n_arrivals, HORIZON, 0, true };
+	struct oracle_case c = { &r->fabric.setup, r->arrivals, r->n_arrivals, HORIZON, 0, true };
 
 	oracle_run(&c, ORACLE_TRUE, &r->record, &r->stats);
 }
@@ -127,7 +127,7 @@ static void run(struct rig *r)
 static void rig_fini(struct rig *r)
 {
 	oracle_record_fini(&r->record);
-	fabric_fini(&r->f);
+	fabric_fini(&r->fabric);
 }
 
 static const struct sim_event_record *end_of(const struct rig *r, uint32_t flow, uint32_t sequence,
@@ -232,7 +232,7 @@ static void a_gap_counts_from_the_grant(void **state)
 	assert_granted(&r, 0, 1, 1064);
 	assert_granted(&r, 0, 2, 1064 + 500);
 	assert_int_equal(end_of(&r, 0, 0, SIM_ACK)->time, 64 + 74 + 40);
-	assert_int_equal(r.record.counters[fabric_end_port(&r.f, 0)].xmit_wait, 0);
+	assert_int_equal(r.record.counters[fabric_end_port(&r.fabric, 0)].xmit_wait, 0);
 	rig_fini(&r);
 }
 
@@ -282,7 +282,7 @@ static void a_window_whose_packets_are_lost_heals(void **state)
 	throttle(&r, 0, 0);
 	r.control.window = 2;
 	r.control.timeout = 300;
-	r.f.setup.ports[fabric_end_port(&r.f, 0)].ber = 1;
+	r.fabric.setup.ports[fabric_end_port(&r.fabric, 0)].ber = 1;
 	for (int i = 0; i < 4; i++)
 		send(&r, 0, 0, 0, 2, 64);
 	run(&r);
@@ -360,8 +360,8 @@ static void waiting_begins_after_the_routing_delay(void **state)
 
 	(void)state;
 	two_to_one(&r, 64);
-	r.f.setup.sw.routing = 70;
-	r.f.setup.sw.arbitration = 20;
+	r.fabric.setup.sw.routing = 70;
+	r.fabric.setup.sw.arbitration = 20;
 	r.control.marking.rule = MARK_THRESHOLD;
 	r.control.marking.depth = 3;
 	run(&r);
@@ -431,16 +431,16 @@ static void the_guard_spares_who_waits_alone(void **state)
 static void rig_line(struct rig *r, uint32_t in_blocks)
 {
 	rig_init(r);
-	node_id a = fabric_switch(&r->f, 2), b = fabric_switch(&r->f, 2);
+	node_id a = fabric_switch(&r->fabric, 2), b = fabric_switch(&r->fabric, 2);
 
-	fabric_cable(&r->f, a, 1, fabric_host(&r->f), 1);
-	fabric_cable(&r->f, a, 2, b, 1);
-	fabric_cable(&r->f, b, 2, fabric_host(&r->f), 1);
-	fabric_finish(&r->f);
-	fabric_route(&r->f, a, 1, 1);
-	fabric_route(&r->f, a, 2, 2);
-	fabric_route(&r->f, b, 1, 1);
-	fabric_route(&r->f, b, 2, 2);
+	fabric_cable(&r->fabric, a, 1, fabric_host(&r->fabric), 1);
+	fabric_cable(&r->fabric, a, 2, b, 1);
+	fabric_cable(&r->fabric, b, 2, fabric_host(&r->fabric), 1);
+	fabric_finish(&r->fabric);
+	fabric_route(&r->fabric, a, 1, 1);
+	fabric_route(&r->fabric, a, 2, 2);
+	fabric_route(&r->fabric, b, 1, 1);
+	fabric_route(&r->fabric, b, 2, 2);
 	rig_links(r, in_blocks);
 }
 
@@ -465,7 +465,7 @@ static void a_root_has_credits_for_two(void **state)
 		 * Switch 1's output leads to a host and would mark in any case:
 		 * so the packet ends before it.
 		 */
-		r.f.setup.ports[fabric_port(&r.f, 0, 2)].ber = 1;
+		r.fabric.setup.ports[fabric_port(&r.fabric, 0, 2)].ber = 1;
 		send(&r, 0, 0, 0, 2, 64);
 		run(&r);
 		assert_int_equal(end_of(&r, 0, 0, SIM_DATA)->fate, SIM_LOST_CORRUPT);

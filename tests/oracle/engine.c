@@ -269,20 +269,20 @@ static void answers_fill(const struct oracle_case *c, struct guest *g)
 	abort();
 }
 
-static void origins_fill(struct fabric *f)
+static void origins_fill(struct fabric *fabric)
 {
-	f->port_of_origin = hd_alloc(f->topo.n_ports, sizeof(*f->port_of_origin));
-	f->end_of_origin = hd_alloc(f->topo.n_ports, sizeof(*f->end_of_origin));
-	for (port_id p = 0; p < f->topo.n_ports; p++)
-		f->port_of_origin[p] = f->end_of_origin[p] = SIM_NONE;
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		const struct sim_port *p = &f->setup.ports[i];
+	fabric->port_of_origin = hd_alloc(fabric->topo.n_ports, sizeof(*fabric->port_of_origin));
+	fabric->end_of_origin = hd_alloc(fabric->topo.n_ports, sizeof(*fabric->end_of_origin));
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
+		fabric->port_of_origin[p] = fabric->end_of_origin[p] = SIM_NONE;
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		const struct sim_port *p = &fabric->setup.ports[i];
 
 		if (p->peer == SIM_NONE)
 			continue;
-		f->port_of_origin[p->origin] = i;
-		if (f->setup.nodes[p->node].kind == SIM_END)
-			f->end_of_origin[p->origin] = p->node;
+		fabric->port_of_origin[p->origin] = i;
+		if (fabric->setup.nodes[p->node].kind == SIM_END)
+			fabric->end_of_origin[p->origin] = p->node;
 	}
 }
 

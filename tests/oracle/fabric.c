@@ -13,60 +13,61 @@
 
 #define MFT_WORDS 1
 
-void fabric_init(struct fabric *f)
+void fabric_init(struct fabric *fabric)
 {
-	*f = (struct fabric){ 0 };
-	topo_init(&f->topo);
+	*fabric = (struct fabric){ 0 };
+	topo_init(&fabric->topo);
 }
 
-node_id fabric_switch(struct fabric *f, unsigned n_ports)
+node_id fabric_switch(struct fabric *fabric, unsigned n_ports)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "switch-%u", (unsigned)f->topo.n_nodes);
-	return topo_add_node(&f->topo, NODE_SWITCH, n_ports, name);
+	snprintf(name, sizeof(name), "switch-%u", (unsigned)fabric->topo.n_nodes);
+	return topo_add_node(&fabric->topo, NODE_SWITCH, n_ports, name);
 }
 
-node_id fabric_router(struct fabric *f, unsigned n_ports)
+node_id fabric_router(struct fabric *fabric, unsigned n_ports)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "router-%u", (unsigned)f->topo.n_nodes);
-	return topo_add_node(&f->topo, NODE_ROUTER, n_ports, name);
+	snprintf(name, sizeof(name), "router-%u", (unsigned)fabric->topo.n_nodes);
+	return topo_add_node(&fabric->topo, NODE_ROUTER, n_ports, name);
 }
 
-node_id fabric_host(struct fabric *f)
+node_id fabric_host(struct fabric *fabric)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "host-%u", (unsigned)f->topo.n_nodes);
-	return topo_add_node(&f->topo, NODE_CA, 1, name);
+	snprintf(name, sizeof(name), "host-%u", (unsigned)fabric->topo.n_nodes);
+	return topo_add_node(&fabric->topo, NODE_CA, 1, name);
 }
 
-void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b, unsigned bn)
+void fabric_cable(struct fabric *fabric, node_id a, unsigned an, node_id b, unsigned bn)
 {
-	topo_link(&f->topo, topo_port_of(&f->topo, a, an), topo_port_of(&f->topo, b, bn));
+	topo_link(&fabric->topo, topo_port_of(&fabric->topo, a, an),
+		  topo_port_of(&fabric->topo, b, bn));
 }
 
 /* ---- the setup: sim nodes and ports ---- */
 
-static uint32_t own_hosts(const struct fabric *f)
+static uint32_t own_hosts(const struct fabric *fabric)
 {
 	uint32_t n = 0;
 
-	for (node_id v = 0; v < f->topo.n_nodes; v++)
-		n += f->own_host[v];
+	for (node_id v = 0; v < fabric->topo.n_nodes; v++)
+		n += fabric->own_host[v];
 	return n;
 }
 
-static void ports_copy(struct fabric *f)
+static void ports_copy(struct fabric *fabric)
 {
-	struct sim_setup *s = &f->setup;
+	struct sim_setup *s = &fabric->setup;
 
-	for (port_id p = 0; p < f->topo.n_ports; p++)
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
 		s->ports[p] = (struct sim_port){
-			.node = f->topo.ports[p].node,
-			.peer = f->topo.ports[p].peer,
+			.node = fabric->topo.ports[p].node,
+			.peer = fabric->topo.ports[p].peer,
 			.origin = p,
 		};
 }
@@ -74,11 +75,11 @@ static void ports_copy(struct fabric *f)
 /* A host on port 0 of switch v is a node of its own, and both ends of its
  * cable are the same port of the topology.
  */
-static void own_host_add(struct fabric *f, node_id v)
+static void own_host_add(struct fabric *fabric, node_id v)
 {
-	struct sim_setup *s = &f->setup;
+	struct sim_setup *s = &fabric->setup;
 	uint32_t first = s->n_ports;
-	port_id origin = topo_port_of(&f->topo, v, 0);
+	port_id origin = topo_port_of(&fabric->topo, v, 0);
 
 	s->nodes[s->n_nodes] = (struct sim_node){
 		.kind = SIM_END,
@@ -93,24 +94,24 @@ static void own_host_add(struct fabric *f, node_id v)
 		(struct sim_port){ .node = s->n_nodes, .peer = origin, .origin = origin };
 	s->ports[origin].peer = first + 1;
 	s->n_ports += 2;
-	f->ends[f->n_ends++] = s->n_nodes++;
-	f->topo.nodes[v].enhanced_port0 = true;
+	fabric->ends[fabric->n_ends++] = s->n_nodes++;
+	fabric->topo.nodes[v].enhanced_port0 = true;
 }
 
-static void setup_build(struct fabric *f)
+static void setup_build(struct fabric *fabric)
 {
-	struct sim_setup *s = &f->setup;
-	uint32_t extra = own_hosts(f);
+	struct sim_setup *s = &fabric->setup;
+	uint32_t extra = own_hosts(fabric);
 
-	s->subnet = &f->subnet;
-	s->nodes = hd_alloc(f->topo.n_nodes + extra, sizeof(*s->nodes));
-	s->ports = hd_alloc(f->topo.n_ports + 2 * extra, sizeof(*s->ports));
-	s->n_nodes = f->topo.n_nodes;
-	s->n_ports = f->topo.n_ports;
+	s->subnet = &fabric->subnet;
+	s->nodes = hd_alloc(fabric->topo.n_nodes + extra, sizeof(*s->nodes));
+	s->ports = hd_alloc(fabric->topo.n_ports + 2 * extra, sizeof(*s->ports));
+	s->n_nodes = fabric->topo.n_nodes;
+	s->n_ports = fabric->topo.n_ports;
 	s->sw.speedup = (struct hd_ratio){ 1, 1 };
-	f->ends = hd_alloc(f->topo.n_nodes + extra, sizeof(*f->ends));
-	ports_copy(f);
-	for (node_id v = 0; v < f->topo.n_nodes; v++) {
+	fabric->ends = hd_alloc(fabric->topo.n_nodes + extra, sizeof(*fabric->ends));
+	ports_copy(fabric);
+	for (node_id v = 0; v < fabric->topo.n_nodes; v++) {
 		static const enum sim_node_kind kinds[] = {
 			[NODE_CA] = SIM_END,
 			[NODE_SWITCH] = SIM_SWITCH,
@@ -118,35 +119,35 @@ static void setup_build(struct fabric *f)
 		};
 
 		s->nodes[v] = (struct sim_node){
-			.kind = kinds[f->topo.nodes[v].kind],
-			.first_port = f->topo.nodes[v].first_port,
-			.n_ports = f->topo.nodes[v].n_ports,
-			.sw = f->subnet.switch_of_node[v],
+			.kind = kinds[fabric->topo.nodes[v].kind],
+			.first_port = fabric->topo.nodes[v].first_port,
+			.n_ports = fabric->topo.nodes[v].n_ports,
+			.sw = fabric->subnet.switch_of_node[v],
 			.node = v,
 		};
 		if (s->nodes[v].kind == SIM_END)
-			f->ends[f->n_ends++] = v;
+			fabric->ends[fabric->n_ends++] = v;
 	}
-	for (node_id v = 0; v < f->topo.n_nodes; v++)
-		if (f->own_host[v])
-			own_host_add(f, v);
+	for (node_id v = 0; v < fabric->topo.n_nodes; v++)
+		if (fabric->own_host[v])
+			own_host_add(fabric, v);
 }
 
 /* ---- the subnet ---- */
 
-static void switches_number(struct fabric *f)
+static void switches_number(struct fabric *fabric)
 {
-	struct subnet *s = &f->subnet;
-	uint32_t n = f->topo.n_nodes;
+	struct subnet *s = &fabric->subnet;
+	uint32_t n = fabric->topo.n_nodes;
 
 	s->switch_of_node = hd_alloc(n, sizeof(*s->switch_of_node));
 	s->node_of_switch = hd_alloc(n, sizeof(*s->node_of_switch));
 	s->sl2vl_of_pair = hd_alloc(n, sizeof(uint16_t *));
 	for (node_id v = 0; v < n; v++) {
-		size_t side = f->topo.nodes[v].n_ports + (size_t)1;
+		size_t side = fabric->topo.nodes[v].n_ports + (size_t)1;
 
 		s->switch_of_node[v] = TOPO_NONE;
-		if (!topo_is_switch(&f->topo, v))
+		if (!topo_is_switch(&fabric->topo, v))
 			continue;
 		s->switch_of_node[v] = s->n_switches;
 		s->node_of_switch[s->n_switches] = v;
@@ -154,10 +155,10 @@ static void switches_number(struct fabric *f)
 	}
 }
 
-static void tables_build(struct fabric *f)
+static void tables_build(struct fabric *fabric)
 {
-	struct subnet *s = &f->subnet;
-	uint32_t n_ports = f->topo.n_ports;
+	struct subnet *s = &fabric->subnet;
+	uint32_t n_ports = fabric->topo.n_ports;
 
 	s->sl2vl_tables = hd_alloc(FABRIC_TABLES, sizeof(*s->sl2vl_tables));
 	s->n_sl2vl_tables = 1;
@@ -176,9 +177,9 @@ static void tables_build(struct fabric *f)
 		s->pkeys[p].keys = hd_alloc(FABRIC_PKEYS, sizeof(uint16_t));
 }
 
-static void forwarding_build(struct fabric *f)
+static void forwarding_build(struct fabric *fabric)
 {
-	struct subnet *s = &f->subnet;
+	struct subnet *s = &fabric->subnet;
 
 	s->lft_stride = FABRIC_LIDS;
 	s->lft = hd_alloc((size_t)s->n_switches * FABRIC_LIDS, 1);
@@ -194,10 +195,10 @@ static void forwarding_build(struct fabric *f)
 		s->mft[i] = s->mft[0];
 }
 
-static void lid_give(struct fabric *f, port_id p, lid_t lid)
+static void lid_give(struct fabric *fabric, port_id p, lid_t lid)
 {
-	struct subnet *s = &f->subnet;
-	unsigned subnet = f->topo.ports[p].subnet;
+	struct subnet *s = &fabric->subnet;
+	unsigned subnet = fabric->topo.ports[p].subnet;
 
 	assert(lid < FABRIC_LIDS);
 	s->lid_of_port[p] = lid;
@@ -205,13 +206,13 @@ static void lid_give(struct fabric *f, port_id p, lid_t lid)
 	s->top_lid[subnet] = lid;
 }
 
-static void lids_assign(struct fabric *f)
+static void lids_assign(struct fabric *fabric)
 {
-	struct subnet *s = &f->subnet;
+	struct subnet *s = &fabric->subnet;
 	lid_t next = 1;
 
-	s->lid_of_port = hd_alloc(f->topo.n_ports, sizeof(*s->lid_of_port));
-	s->lmc_of_port = hd_alloc(f->topo.n_ports, sizeof(*s->lmc_of_port));
+	s->lid_of_port = hd_alloc(fabric->topo.n_ports, sizeof(*s->lid_of_port));
+	s->lmc_of_port = hd_alloc(fabric->topo.n_ports, sizeof(*s->lmc_of_port));
 	s->prefix = hd_alloc(s->n_subnets, sizeof(*s->prefix));
 	s->port_of_lid = hd_alloc(s->n_subnets, sizeof(port_id *));
 	s->top_lid = hd_alloc(s->n_subnets, sizeof(*s->top_lid));
@@ -221,31 +222,32 @@ static void lids_assign(struct fabric *f)
 		for (lid_t lid = 0; lid < FABRIC_LIDS; lid++)
 			s->port_of_lid[i][lid] = TOPO_NONE;
 	}
-	for (uint32_t i = 0; i < f->n_ends; i++)
-		lid_give(f, f->setup.ports[fabric_end_port(f, i)].origin, next++);
-	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (topo_node_of(&f->topo, p)->kind == NODE_ROUTER && topo_is_end_port(&f->topo, p))
-			lid_give(f, p, next++);
+	for (uint32_t i = 0; i < fabric->n_ends; i++)
+		lid_give(fabric, fabric->setup.ports[fabric_end_port(fabric, i)].origin, next++);
+	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
+		if (topo_node_of(&fabric->topo, p)->kind == NODE_ROUTER &&
+		    topo_is_end_port(&fabric->topo, p))
+			lid_give(fabric, p, next++);
 	}
 	router_tables_init(s);
 }
 
-void fabric_finish(struct fabric *f)
+void fabric_finish(struct fabric *fabric)
 {
-	topo_number_subnets(&f->topo);
-	f->subnet.n_subnets = f->topo.n_subnets;
-	f->subnet.topo = &f->topo;
-	f->subnet.engine = "by hand";
-	switches_number(f);
-	tables_build(f);
-	forwarding_build(f);
-	setup_build(f);
-	lids_assign(f);
+	topo_number_subnets(&fabric->topo);
+	fabric->subnet.n_subnets = fabric->topo.n_subnets;
+	fabric->subnet.topo = &fabric->topo;
+	fabric->subnet.engine = "by hand";
+	switches_number(fabric);
+	tables_build(fabric);
+	forwarding_build(fabric);
+	setup_build(fabric);
+	lids_assign(fabric);
 }
 
-void fabric_links_set(struct fabric *f, const struct fabric_link *link)
+void fabric_links_set(struct fabric *fabric, const struct fabric_link *link)
 {
-	struct sim_setup *s = &f->setup;
+	struct sim_setup *s = &fabric->setup;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		struct sim_port *p = &s->ports[i];
@@ -258,32 +260,32 @@ void fabric_links_set(struct fabric *f, const struct fabric_link *link)
 		p->out_blocks = link->out_blocks;
 		p->vl15_blocks = link->vl15_blocks;
 		p->vls = link->vls;
-		f->subnet.vls_of_port[p->origin] = link->vls;
+		fabric->subnet.vls_of_port[p->origin] = link->vls;
 	}
 }
 
-void fabric_route(struct fabric *f, node_id sw, lid_t lid, unsigned port)
+void fabric_route(struct fabric *fabric, node_id sw, lid_t lid, unsigned port)
 {
-	size_t row = f->subnet.switch_of_node[sw];
+	size_t row = fabric->subnet.switch_of_node[sw];
 
-	f->subnet.lft[row * FABRIC_LIDS + lid] = (uint8_t)port;
+	fabric->subnet.lft[row * FABRIC_LIDS + lid] = (uint8_t)port;
 }
 
-void fabric_group_add(struct fabric *f, lid_t mlid, node_id sw, unsigned port)
+void fabric_group_add(struct fabric *fabric, lid_t mlid, node_id sw, unsigned port)
 {
 	size_t group = mlid - LID_FIRST_MCAST;
-	size_t row = group * f->subnet.n_switches + f->subnet.switch_of_node[sw];
+	size_t row = group * fabric->subnet.n_switches + fabric->subnet.switch_of_node[sw];
 
-	f->subnet.mft->ports[row * MFT_WORDS] |= UINT64_C(1) << port;
+	fabric->subnet.mft->ports[row * MFT_WORDS] |= UINT64_C(1) << port;
 }
 
-static void subnet_free(struct fabric *f)
+static void subnet_free(struct fabric *fabric)
 {
-	struct subnet *s = &f->subnet;
+	struct subnet *s = &fabric->subnet;
 
 	for (switch_id w = 0; w < s->n_switches; w++)
 		free(s->sl2vl_of_pair[w]);
-	for (port_id p = 0; p < f->topo.n_ports; p++)
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
 		free(s->pkeys[p].keys);
 	free(s->sl2vl_of_pair);
 	free(s->pkeys);
@@ -311,18 +313,18 @@ static void subnet_free(struct fabric *f)
 	free(s->top_lid);
 }
 
-void fabric_fini(struct fabric *f)
+void fabric_fini(struct fabric *fabric)
 {
-	subnet_free(f);
-	free(f->setup.nodes);
-	free(f->setup.ports);
-	free(f->setup.faults);
-	free(f->setup.changes);
-	free(f->setup.routes);
-	free(f->setup.paths);
-	free(f->setup.settings);
-	free(f->sl_of_tclass);
-	free(f->tclass_of_sl);
-	free(f->ends);
-	topo_fini(&f->topo);
+	subnet_free(fabric);
+	free(fabric->setup.nodes);
+	free(fabric->setup.ports);
+	free(fabric->setup.faults);
+	free(fabric->setup.changes);
+	free(fabric->setup.routes);
+	free(fabric->setup.paths);
+	free(fabric->setup.settings);
+	free(fabric->sl_of_tclass);
+	free(fabric->tclass_of_sl);
+	free(fabric->ends);
+	topo_fini(&fabric->topo);
 }

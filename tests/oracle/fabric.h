@@ -36,14 +36,14 @@ struct fabric {
 	uint8_t (*tclass_of_sl)[N_SLS]; /* the same */
 };
 
-void fabric_init(struct fabric *f);
-void fabric_fini(struct fabric *f);
-node_id fabric_switch(struct fabric *f, unsigned n_ports);
+void fabric_init(struct fabric *fabric);
+void fabric_fini(struct fabric *fabric);
+node_id fabric_switch(struct fabric *fabric, unsigned n_ports);
 /* After all switches. */
-node_id fabric_router(struct fabric *f, unsigned n_ports);
-node_id fabric_host(struct fabric *f);
-void fabric_cable(struct fabric *f, node_id a, unsigned an, node_id b, unsigned bn);
-void fabric_finish(struct fabric *f);
+node_id fabric_router(struct fabric *fabric, unsigned n_ports);
+node_id fabric_host(struct fabric *fabric);
+void fabric_cable(struct fabric *fabric, node_id a, unsigned an, node_id b, unsigned bn);
+void fabric_finish(struct fabric *fabric);
 
 /* What every cabled port is unless changed later. */
 struct fabric_link {
@@ -52,20 +52,20 @@ struct fabric_link {
 	uint32_t in_blocks, out_blocks, vl15_blocks;
 	uint8_t vls;
 };
-void fabric_links_set(struct fabric *f, const struct fabric_link *link);
+void fabric_links_set(struct fabric *fabric, const struct fabric_link *link);
 
-static inline uint32_t fabric_port(const struct fabric *f, uint32_t node, unsigned number)
+static inline uint32_t fabric_port(const struct fabric *fabric, uint32_t node, unsigned number)
 {
-	return f->setup.nodes[node].first_port + number;
+	return fabric->setup.nodes[node].first_port + number;
 }
 
 /* The one port of an end node. */
-static inline uint32_t fabric_end_port(const struct fabric *f, uint32_t end)
+static inline uint32_t fabric_end_port(const struct fabric *fabric, uint32_t end)
 {
-	return fabric_port(f, f->ends[end], 1);
+	return fabric_port(fabric, fabric->ends[end], 1);
 }
 
-void fabric_route(struct fabric *f, node_id sw, lid_t lid, unsigned port);
-void fabric_group_add(struct fabric *f, lid_t mlid, node_id sw, unsigned port);
+void fabric_route(struct fabric *fabric, node_id sw, lid_t lid, unsigned port);
+void fabric_group_add(struct fabric *fabric, lid_t mlid, node_id sw, unsigned port);
 
 #endif

@@ -334,28 +334,28 @@ static unsigned output_of(const struct fabric *from, uint32_t v, uint32_t e)
 }
 
 /* R4: routers look at the output's table only. */
-static void router_lanes(struct fabric *f, uint32_t v)
+static void router_lanes(struct fabric *fabric, uint32_t v)
 {
-	struct subnet *n = &f->subnet;
-	unsigned side = f->topo.nodes[v].n_ports + 1u;
+	struct subnet *n = &fabric->subnet;
+	unsigned side = fabric->topo.nodes[v].n_ports + 1u;
 
 	for (unsigned i = 0; i < side * side; i++)
 		n->sl2vl_of_pair[v][i] =
-			(uint16_t)n->sl2vl_of_port[f->topo.nodes[v].first_port + i % side];
+			(uint16_t)n->sl2vl_of_port[fabric->topo.nodes[v].first_port + i % side];
 }
 
 /* The tables of `routed` in `f`, which has switches for its routers. */
-static void tables_translate(const struct fabric *routed, struct fabric *f)
+static void tables_translate(const struct fabric *routed, struct fabric *fabric)
 {
 	const struct subnet *from = &routed->subnet;
-	struct subnet *to = &f->subnet;
+	struct subnet *to = &fabric->subnet;
 
 	memset(to->mft->ports, 0, (size_t)FABRIC_GROUPS * to->n_switches * sizeof(uint64_t));
 	for (uint32_t v = 0; v < to->n_switches; v++) {
-		for (uint32_t e = 0; e < f->n_ends; e++)
-			fabric_route(f, v, (lid_t)(e + 1), output_of(routed, v, e));
+		for (uint32_t e = 0; e < fabric->n_ends; e++)
+			fabric_route(fabric, v, (lid_t)(e + 1), output_of(routed, v, e));
 		if (v >= from->n_switches) {
-			router_lanes(f, v);
+			router_lanes(fabric, v);
 			continue;
 		}
 		for (lid_t g = 0; g < FABRIC_GROUPS; g++)

@@ -101,7 +101,7 @@ void scenario_clear(struct scenario *s);
 void scenario_drop_jobs(struct scenario *s);
 /* The trees of a job's steps, beside those that are there; false: there is
  * none for some. And those of all jobs anew, after some were changed. */
-bool job_trees_make(struct fabric *f, struct oracle_job *j);
+bool job_trees_make(struct fabric *fabric, struct oracle_job *j);
 void scenario_make_trees(struct scenario *s);
 struct oracle_case scenario_case(const struct scenario *s);
 /* Everything, for a human. */

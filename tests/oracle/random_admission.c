@@ -15,15 +15,15 @@ static uint32_t voice_of(const struct sim_setup *t, uint32_t sw)
 /* Whether the tables lead from device to device, and back. */
 static bool is_askable(const struct scenario *s, const struct sim_arrival *a)
 {
-	const struct fabric *f = &s->fabric;
-	const struct sim_setup *t = &f->setup;
+	const struct fabric *fabric = &s->fabric;
+	const struct sim_setup *t = &fabric->setup;
 	uint32_t from = a->source, to, port = t->nodes[from].first_port + 1;
 
-	if (!is_controllable(s, a) || a->dlid > f->n_ends || from >= f->topo.n_nodes ||
-	    f->ends[a->dlid - 1u] >= f->topo.n_nodes)
+	if (!is_controllable(s, a) || a->dlid > fabric->n_ends || from >= fabric->topo.n_nodes ||
+	    fabric->ends[a->dlid - 1u] >= fabric->topo.n_nodes)
 		return false;
-	to = f->ends[a->dlid - 1u];
-	if (!is_way(f, from, to) || !is_way(f, to, from))
+	to = fabric->ends[a->dlid - 1u];
+	if (!is_way(fabric, from, to) || !is_way(fabric, to, from))
 		return false;
 	for (uint32_t before = from; before != to;) {
 		uint32_t node = t->ports[t->ports[port].peer].node, device = to;
@@ -31,9 +31,9 @@ static bool is_askable(const struct scenario *s, const struct sim_arrival *a)
 		if (node != to) {
 			device = voice_of(t, node);
 			port = t->nodes[node].first_port +
-			       lft_get(&f->subnet, t->nodes[node].sw, a->dlid);
+			       lft_get(&fabric->subnet, t->nodes[node].sw, a->dlid);
 		}
-		if (!is_way(f, before, device) || !is_way(f, device, before))
+		if (!is_way(fabric, before, device) || !is_way(fabric, device, before))
 			return false;
 		before = device;
 	}

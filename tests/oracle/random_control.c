@@ -42,18 +42,18 @@ void senders_draw(struct scenario *s, struct rng *r)
 /* C1: what may be throttled. */
 bool is_controllable(const struct scenario *s, const struct sim_arrival *a)
 {
-	const struct fabric *f = &s->fabric;
-	const struct sim_setup *t = &f->setup;
+	const struct fabric *fabric = &s->fabric;
+	const struct sim_setup *t = &fabric->setup;
 	uint32_t from = t->nodes[a->source].first_port + 1;
 
 	if (a->management || a->global || a->dlid >= LID_FIRST_MCAST)
 		return false;
-	if (f->subnet.n_subnets == 1)
+	if (fabric->subnet.n_subnets == 1)
 		return true;
-	if (a->dlid > f->n_ends)
+	if (a->dlid > fabric->n_ends)
 		return false;
-	return f->topo.ports[t->ports[from].origin].subnet ==
-	       f->topo.ports[t->ports[fabric_end_port(f, a->dlid - 1u)].origin].subnet;
+	return fabric->topo.ports[t->ports[from].origin].subnet ==
+	       fabric->topo.ports[t->ports[fabric_end_port(fabric, a->dlid - 1u)].origin].subnet;
 }
 
 void free_sls_draw(struct scenario *s, struct rng *r)

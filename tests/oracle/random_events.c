@@ -54,15 +54,15 @@ static void flow_packets(struct scenario *s, struct sim_arrival a, uint32_t coun
 static void address_draw(const struct scenario *s, uint32_t from, uint32_t to,
 			 struct sim_arrival *a, struct rng *r)
 {
-	const struct fabric *f = &s->fabric;
+	const struct fabric *fabric = &s->fabric;
 	bool plain = s->plain;
-	port_id source = f->setup.ports[fabric_end_port(f, from)].origin;
-	port_id target = f->setup.ports[fabric_end_port(f, to)].origin;
+	port_id source = fabric->setup.ports[fabric_end_port(fabric, from)].origin;
+	port_id target = fabric->setup.ports[fabric_end_port(fabric, to)].origin;
 
-	if (f->topo.ports[source].subnet == f->topo.ports[target].subnet &&
+	if (fabric->topo.ports[source].subnet == fabric->topo.ports[target].subnet &&
 	    (plain || !chance(r, 2)))
 		return;
-	a->dlid = route_dlid(&f->subnet, source, target);
+	a->dlid = route_dlid(&fabric->subnet, source, target);
 	a->global = plain || !chance(r, 3);
 	a->target = target;
 	if (plain) {
@@ -80,44 +80,45 @@ static void address_draw(const struct scenario *s, uint32_t from, uint32_t to,
 /* R4: what each subnet makes of a TClass; none of them, or all. */
 void tclasses_draw(struct scenario *s, struct rng *r)
 {
-	struct fabric *f = &s->fabric;
-	uint32_t n = f->subnet.n_subnets;
+	struct fabric *fabric = &s->fabric;
+	uint32_t n = fabric->subnet.n_subnets;
 
 	if (n < 2 || s->plain || chance(r, 30))
 		return;
-	f->sl_of_tclass = hd_alloc(n, sizeof(*f->sl_of_tclass));
+	fabric->sl_of_tclass = hd_alloc(n, sizeof(*fabric->sl_of_tclass));
 	for (uint32_t i = 0; i < 256 * n; i++)
-		f->sl_of_tclass[i / 256][i % 256] = (uint8_t)below(r, N_SLS);
-	f->setup.sl_of_tclass = (const uint8_t(*)[256])f->sl_of_tclass;
+		fabric->sl_of_tclass[i / 256][i % 256] = (uint8_t)below(r, N_SLS);
+	fabric->setup.sl_of_tclass = (const uint8_t(*)[256])fabric->sl_of_tclass;
 }
 
 /* R4m: what each subnet's first routers write for an SL; some write nothing. */
 void marks_draw(struct scenario *s, struct rng *r)
 {
-	struct fabric *f = &s->fabric;
-	uint32_t n = f->subnet.n_subnets;
+	struct fabric *fabric = &s->fabric;
+	uint32_t n = fabric->subnet.n_subnets;
 
 	if (n < 2 || s->plain || chance(r, 30))
 		return;
-	f->tclass_of_sl = hd_alloc(n, sizeof(*f->tclass_of_sl));
+	fabric->tclass_of_sl = hd_alloc(n, sizeof(*fabric->tclass_of_sl));
 	for (uint32_t i = 0; i < n; i++) {
 		/* In half of the subnets routers mark nothing. */
 		uint32_t percent = chance(r, 50) ? 80 : 0;
 
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			f->tclass_of_sl[i][sl] = chance(r, percent) ? (uint8_t)below(r, 256) : 0;
+			fabric->tclass_of_sl[i][sl] =
+				chance(r, percent) ? (uint8_t)below(r, 256) : 0;
 	}
-	f->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])f->tclass_of_sl;
+	fabric->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])fabric->tclass_of_sl;
 }
 
 static void flow_draw(struct scenario *s, const struct traffic *t, uint32_t flow, struct rng *r)
 {
-	const struct fabric *f = &s->fabric;
+	const struct fabric *fabric = &s->fabric;
 	/* So that something is generated when a packet is answered (C5). */
 	bool chatter = s->controlled && chance(r, 8);
-	uint32_t from = chatter ? t->hot : below(r, f->n_ends);
-	uint32_t to = chance(r, s->controlled ? 75 : 50) ? t->hot : below(r, f->n_ends);
-	struct sim_arrival a = { .flow = flow, .source = f->ends[from] };
+	uint32_t from = chatter ? t->hot : below(r, fabric->n_ends);
+	uint32_t to = chance(r, s->controlled ? 75 : 50) ? t->hot : below(r, fabric->n_ends);
+	struct sim_arrival a = { .flow = flow, .source = fabric->ends[from] };
 
 	/* One draw per statement: the order in an initializer is the compiler's. */
 	a.pkey = keys_known[below(r, 4)];
@@ -125,12 +126,12 @@ static void flow_draw(struct scenario *s, const struct traffic *t, uint32_t flow
 	a.sl = (uint8_t)below(r, t->n_sls);
 	a.management = t->management && chance(r, 20);
 	if (to == from)
-		to = (from + 1) % f->n_ends;
+		to = (from + 1) % fabric->n_ends;
 	a.dlid = (lid_t)(to + 1);
-	if (f->subnet.n_subnets > 1)
+	if (fabric->subnet.n_subnets > 1)
 		address_draw(s, from, to, &a, r);
 	if (chance(r, 1)) { /* nobody has it */
-		a.dlid = (lid_t)(s->routed ? FABRIC_LIDS - 1 : f->n_ends + 1);
+		a.dlid = (lid_t)(s->routed ? FABRIC_LIDS - 1 : fabric->n_ends + 1);
 		a.global = false;
 	}
 	if (t->multicast && !a.management && chance(r, s->controlled ? 12 : 35))

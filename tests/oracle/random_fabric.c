@@ -177,23 +177,23 @@ static uint32_t degree(const struct shape *h, uint32_t sw)
 /* Switches are the nodes 0 .. n_switches - 1, hosts follow. */
 void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r)
 {
-	struct fabric *f = &s->fabric;
+	struct fabric *fabric = &s->fabric;
 	uint32_t next[MAX_SWITCHES];
 	uint32_t order[MAX_EDGES + MAX_HOSTS];
 	uint32_t n_cables = h->n_edges + h->n_hosts;
 
-	fabric_init(f);
+	fabric_init(fabric);
 	for (uint32_t i = 0; i < h->n_switches; i++) {
 		uint32_t spare = below(r, 2);
 
 		if (i + h->n_routers < h->n_switches || h->as_switches)
-			fabric_switch(f, degree(h, i) + spare);
+			fabric_switch(fabric, degree(h, i) + spare);
 		else
-			fabric_router(f, degree(h, i) + spare);
+			fabric_router(fabric, degree(h, i) + spare);
 		next[i] = 1 + below(r, spare + 1);
 	}
 	for (uint32_t i = 0; i < h->n_hosts; i++)
-		fabric_host(f);
+		fabric_host(fabric);
 	for (uint32_t i = 0; i < n_cables; i++)
 		order[i] = i;
 	rng_shuffle(r, order, n_cables);
@@ -203,18 +203,18 @@ void fabric_draw(struct scenario *s, const struct shape *h, struct rng *r)
 		if (c < h->n_edges) {
 			uint32_t a = h->edges[c][0], b = h->edges[c][1];
 
-			fabric_cable(f, a, next[a]++, b, next[b]++);
+			fabric_cable(fabric, a, next[a]++, b, next[b]++);
 		} else {
 			uint32_t a = h->host_at[host];
 
-			fabric_cable(f, a, next[a]++, h->n_switches + host, 1);
+			fabric_cable(fabric, a, next[a]++, h->n_switches + host, 1);
 		}
 	}
 	for (uint32_t i = 0, own = chance(r, 20); own && i + h->n_routers < h->n_switches; i++)
-		f->own_host[i] = chance(r, 40);
+		fabric->own_host[i] = chance(r, 40);
 	for (uint32_t i = 0; s->asking && i < h->n_switches; i++)
-		f->own_host[i] = true; /* who is asked */
-	fabric_finish(f);
+		fabric->own_host[i] = true; /* who is asked */
+	fabric_finish(fabric);
 }
 
 /* ---- timing ---- */

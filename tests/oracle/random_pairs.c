@@ -23,11 +23,11 @@ uint32_t mtu_draw(const struct scenario *s, struct rng *r)
 	return mtu;
 }
 
-bool is_way(const struct fabric *f, uint32_t from, uint32_t to)
+bool is_way(const struct fabric *fabric, uint32_t from, uint32_t to)
 {
-	const struct sim_setup *t = &f->setup;
+	const struct sim_setup *t = &fabric->setup;
 	uint32_t at = t->ports[t->nodes[from].first_port + 1].peer;
-	lid_t lid = f->subnet.lid_of_port[t->ports[t->nodes[to].first_port + 1].origin];
+	lid_t lid = fabric->subnet.lid_of_port[t->ports[t->nodes[to].first_port + 1].origin];
 
 	for (uint32_t hops = 0; hops < 2 * MAX_SWITCHES; hops++) {
 		const struct sim_node *n;
@@ -38,7 +38,7 @@ bool is_way(const struct fabric *f, uint32_t from, uint32_t to)
 		n = &t->nodes[t->ports[at].node];
 		if (n->kind != SIM_SWITCH)
 			return t->ports[at].node == to;
-		out = lft_get(&f->subnet, n->sw, lid);
+		out = lft_get(&fabric->subnet, n->sw, lid);
 		if (out == LFT_NO_PORT || out > n->n_ports)
 			return false;
 		at = t->ports[n->first_port + out].peer;
@@ -48,11 +48,11 @@ bool is_way(const struct fabric *f, uint32_t from, uint32_t to)
 
 static bool is_pairable(const struct scenario *s, const struct sim_arrival *a)
 {
-	const struct fabric *f = &s->fabric;
+	const struct fabric *fabric = &s->fabric;
 
-	return is_controllable(s, a) && a->dlid <= f->n_ends &&
-	       is_way(f, a->source, f->ends[a->dlid - 1]) &&
-	       is_way(f, f->ends[a->dlid - 1], a->source);
+	return is_controllable(s, a) && a->dlid <= fabric->n_ends &&
+	       is_way(fabric, a->source, fabric->ends[a->dlid - 1]) &&
+	       is_way(fabric, fabric->ends[a->dlid - 1], a->source);
 }
 
 static uint32_t length_draw(const struct oracle_pair *p, uint32_t mtu, struct rng *r)

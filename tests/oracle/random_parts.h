@@ -101,7 +101,7 @@ void early_draw(struct scenario *s, struct rng *r);
 /* The largest MTU whose packets are no larger than the largest drawn. */
 uint32_t mtu_draw(const struct scenario *s, struct rng *r);
 /* Whether the tables lead from one end to another. */
-bool is_way(const struct fabric *f, uint32_t from, uint32_t to);
+bool is_way(const struct fabric *fabric, uint32_t from, uint32_t to);
 
 /* random_jobs.c */
 void jobs_draw(struct scenario *s, struct rng *r, struct rng *reductions);

@@ -18,13 +18,13 @@ static void route_add(struct scenario *s, const struct sim_route_change *c)
 }
 
 /* Any port, or none; or back to what the table began with. */
-static uint8_t output_draw(const struct fabric *f, uint32_t sw, lid_t lid, struct rng *r)
+static uint8_t output_draw(const struct fabric *fabric, uint32_t sw, lid_t lid, struct rng *r)
 {
 	if (chance(r, 30))
-		return lft_get(&f->subnet, sw, lid);
+		return lft_get(&fabric->subnet, sw, lid);
 	if (chance(r, 10))
 		return LFT_NO_PORT;
-	return (uint8_t)below(r, f->setup.nodes[sw].n_ports + 1);
+	return (uint8_t)below(r, fabric->setup.nodes[sw].n_ports + 1);
 }
 
 /*
@@ -33,10 +33,10 @@ static uint8_t output_draw(const struct fabric *f, uint32_t sw, lid_t lid, struc
  */
 static const uint64_t *set_draw(struct scenario *s, uint32_t sw, lid_t mlid, struct rng *r)
 {
-	const struct fabric *f = &s->fabric;
+	const struct fabric *fabric = &s->fabric;
 	uint64_t *set = hd_alloc(1, sizeof(*set));
 
-	*set = *mft_get(f->subnet.mft, sw, f->subnet.n_switches, mlid);
+	*set = *mft_get(fabric->subnet.mft, sw, fabric->subnet.n_switches, mlid);
 	if (chance(r, 70))
 		*set &= rng_next(r);
 	s->sets = hd_grow(s->sets, &s->sets_cap, s->n_sets + 1, sizeof(uint64_t *));
@@ -64,13 +64,13 @@ static hd_time time_draw(const struct scenario *s, struct rng *r)
 
 void reroutes_draw(struct scenario *s, struct rng *r)
 {
-	const struct fabric *f = &s->fabric;
+	const struct fabric *fabric = &s->fabric;
 	uint32_t n = 1 + below(r, chance(r, 50) ? 6 : 60);
 
 	if (!chance(r, ROUTES_PERCENT) || s->plain)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = below(r, f->subnet.n_switches);
+		uint32_t sw = below(r, fabric->subnet.n_switches);
 		struct sim_route_change c = { .node = sw };
 
 		c.time = time_draw(s, r);
@@ -78,8 +78,8 @@ void reroutes_draw(struct scenario *s, struct rng *r)
 			c.lid = (lid_t)(LID_FIRST_MCAST + below(r, s->n_groups));
 			c.ports = set_draw(s, sw, c.lid, r);
 		} else {
-			c.lid = (lid_t)(1 + below(r, f->n_ends + s->routed));
-			c.port = output_draw(f, sw, c.lid, r);
+			c.lid = (lid_t)(1 + below(r, fabric->n_ends + s->routed));
+			c.port = output_draw(fabric, sw, c.lid, r);
 		}
 		route_add(s, &c);
 	}

@@ -94,35 +94,35 @@ static void ring_ports(const struct sim_setup *t, uint32_t *up)
 static void lid_route(struct scenario *s, lid_t lid, uint32_t last, bool shortest, bool ring,
 		      struct rng *r)
 {
-	struct fabric *f = &s->fabric;
-	const struct sim_setup *t = &f->setup;
+	struct fabric *fabric = &s->fabric;
+	const struct sim_setup *t = &fabric->setup;
 	uint32_t home = t->ports[last].node;
 	uint32_t up[MAX_SWITCHES], order[MAX_SWITCHES];
 
-	if (home >= f->subnet.n_switches)
+	if (home >= fabric->subnet.n_switches)
 		return;
 	tree_draw(t, home, shortest, r, up, order);
 	if (ring)
 		ring_ports(t, up);
 	up[home] = last - t->nodes[home].first_port;
-	for (uint32_t w = 0; w < f->subnet.n_switches; w++)
-		fabric_route(f, w, lid, up[w]);
+	for (uint32_t w = 0; w < fabric->subnet.n_switches; w++)
+		fabric_route(fabric, w, lid, up[w]);
 }
 
 static void unicast_draw(struct scenario *s, const struct shape *h, struct rng *r)
 {
-	struct fabric *f = &s->fabric;
-	const struct sim_setup *t = &f->setup;
+	struct fabric *fabric = &s->fabric;
+	const struct sim_setup *t = &fabric->setup;
 	bool shortest = chance(r, 60);
 	bool ring = h->kind == RING && chance(r, 60) && h->n_routers == 0;
 
-	for (uint32_t e = 0; e < f->n_ends; e++)
-		lid_route(s, (lid_t)(e + 1), t->ports[fabric_end_port(f, e)].peer, shortest, ring,
-			  r);
+	for (uint32_t e = 0; e < fabric->n_ends; e++)
+		lid_route(s, (lid_t)(e + 1), t->ports[fabric_end_port(fabric, e)].peer, shortest,
+			  ring, r);
 	for (uint32_t p = 0; p < t->n_ports; p++) {
 		if (t->nodes[t->ports[p].node].kind == SIM_ROUTER && t->ports[p].peer != SIM_NONE)
-			lid_route(s, f->subnet.lid_of_port[t->ports[p].origin], t->ports[p].peer,
-				  shortest, false, r);
+			lid_route(s, fabric->subnet.lid_of_port[t->ports[p].origin],
+				  t->ports[p].peer, shortest, false, r);
 	}
 }
 
@@ -132,50 +132,50 @@ static void unicast_draw(struct scenario *s, const struct shape *h, struct rng *
  */
 static void mistake_draw(struct scenario *s, struct rng *r)
 {
-	struct fabric *f = &s->fabric;
-	uint32_t w = below(r, f->subnet.n_switches);
-	uint32_t port = below(r, f->setup.nodes[w].n_ports + 1);
-	lid_t lid = (lid_t)(1 + below(r, f->n_ends));
+	struct fabric *fabric = &s->fabric;
+	uint32_t w = below(r, fabric->subnet.n_switches);
+	uint32_t port = below(r, fabric->setup.nodes[w].n_ports + 1);
+	lid_t lid = (lid_t)(1 + below(r, fabric->n_ends));
 
 	if (chance(r, 5))
-		fabric_route(f, w, lid, LFT_NO_PORT);
+		fabric_route(fabric, w, lid, LFT_NO_PORT);
 	if (chance(r, s->controlled ? 20 : 5))
-		fabric_route(f, w, lid, port);
+		fabric_route(fabric, w, lid, port);
 	if (s->n_groups > 0 && chance(r, 5))
-		fabric_group_add(f, LID_FIRST_MCAST, w, port);
+		fabric_group_add(fabric, LID_FIRST_MCAST, w, port);
 }
 
 /* One group: the tree's edges, and the hosts that are members. */
 static void group_draw(struct scenario *s, lid_t mlid, struct rng *r)
 {
-	struct fabric *f = &s->fabric;
-	const struct sim_setup *t = &f->setup;
+	struct fabric *fabric = &s->fabric;
+	const struct sim_setup *t = &fabric->setup;
 	uint32_t up[MAX_SWITCHES], order[MAX_SWITCHES];
 	bool needed[MAX_SWITCHES] = { false };
 	bool pruned = chance(r, 85);
 
-	uint32_t root = below(r, f->subnet.n_switches);
+	uint32_t root = below(r, fabric->subnet.n_switches);
 	uint32_t n = tree_draw(t, root, chance(r, 50), r, up, order);
 
-	for (uint32_t e = 0; e < f->n_ends; e++) {
-		uint32_t at = t->ports[fabric_end_port(f, e)].peer;
+	for (uint32_t e = 0; e < fabric->n_ends; e++) {
+		uint32_t at = t->ports[fabric_end_port(fabric, e)].peer;
 
-		if (!chance(r, 60) || t->ports[at].node >= f->subnet.n_switches)
+		if (!chance(r, 60) || t->ports[at].node >= fabric->subnet.n_switches)
 			continue;
 		needed[t->ports[at].node] = true;
-		fabric_group_add(f, mlid, t->ports[at].node,
+		fabric_group_add(fabric, mlid, t->ports[at].node,
 				 at - t->nodes[t->ports[at].node].first_port);
 	}
 	for (uint32_t i = n; i-- > 1;) {
 		uint32_t v = order[i];
-		uint32_t far = t->ports[fabric_port(f, v, up[v])].peer;
+		uint32_t far = t->ports[fabric_port(fabric, v, up[v])].peer;
 		uint32_t w = t->ports[far].node;
 
 		if (pruned && !needed[v])
 			continue;
 		needed[w] = true;
-		fabric_group_add(f, mlid, v, up[v]);
-		fabric_group_add(f, mlid, w, far - t->nodes[w].first_port);
+		fabric_group_add(fabric, mlid, v, up[v]);
+		fabric_group_add(fabric, mlid, w, far - t->nodes[w].first_port);
 	}
 }
 

@@ -7,10 +7,10 @@
 #include "subnet/multicast/mcast.h"
 
 /* The tree of the group that a rank is in; false: there can be none. */
-static bool tree_make(struct fabric *f, const struct oracle_job *j, const struct oracle_step *step,
-		      uint32_t group, uint16_t *mlid)
+static bool tree_make(struct fabric *fabric, const struct oracle_job *j,
+		      const struct oracle_step *step, uint32_t group, uint16_t *mlid)
 {
-	const struct sim_setup *t = &f->setup;
+	const struct sim_setup *t = &fabric->setup;
 	struct mcast_group want = { .method = MCAST_SHARED, .sl = j->sl, .source = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 	bool made;
@@ -20,14 +20,14 @@ static bool tree_make(struct fabric *f, const struct oracle_job *j, const struct
 		if (group_of_rank(j, step, i) == group)
 			want.members[want.n_members++] =
 				t->ports[t->nodes[j->nodes[i]].first_port + 1].origin;
-	made = mcast_add(&f->subnet, &want, &d) == HD_OK;
+	made = mcast_add(&fabric->subnet, &want, &d) == HD_OK;
 	if (made)
-		*mlid = f->subnet.groups[f->subnet.n_groups - 1].mlid;
+		*mlid = fabric->subnet.groups[fabric->subnet.n_groups - 1].mlid;
 	free(want.members);
 	return made;
 }
 
-bool job_trees_make(struct fabric *f, struct oracle_job *j)
+bool job_trees_make(struct fabric *fabric, struct oracle_job *j)
 {
 	j->n_trees = 0;
 	for (uint32_t i = 0; i < j->n_steps; i++) {
@@ -42,7 +42,7 @@ bool job_trees_make(struct fabric *f, struct oracle_job *j)
 
 			if (tree_of_rank(j, i, first))
 				continue;
-			if (!tree_make(f, j, s, g, &made.mlid))
+			if (!tree_make(fabric, j, s, g, &made.mlid))
 				return false;
 			j->trees =
 				hd_grow(j->trees, &j->trees_cap, j->n_trees + 1, sizeof(*j->trees));

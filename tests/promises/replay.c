@@ -53,10 +53,10 @@ static bool flow_is_plain(const struct sim_flow *f)
 }
 
 /* The packets of all flows up to the horizon, in no order. */
-static bool arrivals_make(const struct fabric *f, hd_time horizon, struct arrivals *a)
+static bool arrivals_make(const struct fabric *fabric, hd_time horizon, struct arrivals *a)
 {
-	for (uint32_t i = 0; i < f->n_flows; i++) {
-		const struct sim_flow *w = &f->flows[i];
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct sim_flow *w = &fabric->flows[i];
 
 		if (!flow_is_plain(w))
 			return false;
@@ -86,31 +86,31 @@ static int by_time(const void *x, const void *y)
 static int compare(const char *path, hd_time horizon)
 {
 	struct diag d = { 0 };
-	struct fabric *f;
+	struct fabric *fabric;
 	struct arrivals a = { 0 };
 	struct strbuf why = STRBUF_INIT;
 	size_t delivered = 0;
 	int status = 0;
 
-	if (fabric_read(path, NULL, &d, &f) != HD_OK) {
+	if (fabric_read(path, NULL, &d, &fabric) != HD_OK) {
 		printf("%s: refused: %s\n", path, d.message);
 		return 3;
 	}
-	if (!arrivals_make(f, horizon, &a)) {
+	if (!arrivals_make(fabric, horizon, &a)) {
 		printf("%s: refused: a row is not plain\n", path);
 		status = 3;
 	} else {
-		const struct replay r = { &f->setup, a.list, a.n, horizon };
+		const struct replay r = { &fabric->setup, a.list, a.n, horizon };
 
 		qsort(a.list, a.n, sizeof(*a.list), by_time);
 		status = replay_differs(&r, &why, &delivered);
 		printf("%s: %s: %zu of %zu packets delivered, %" PRIu32 " table changes%s%s\n",
-		       path, status ? "differs" : "equal", delivered, a.n, f->setup.n_changes,
+		       path, status ? "differs" : "equal", delivered, a.n, fabric->setup.n_changes,
 		       status ? ": " : "", status ? why.text : "");
 	}
 	strbuf_fini(&why);
 	free(a.list);
-	fabric_free(f);
+	fabric_free(fabric);
 	return status;
 }
 

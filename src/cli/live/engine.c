@@ -23,11 +23,11 @@ static enum hd_status open_fabric(void *context, struct diag *d, struct fabric *
 	return status;
 }
 
-static void close_fabric(void *context, struct fabric *f)
+static void close_fabric(void *context, struct fabric *fabric)
 {
 	struct engine_origin *o = context;
 
-	fabric_free(f);
+	fabric_free(fabric);
 	live_tables_free(o->tables);
 	o->tables = NULL;
 }

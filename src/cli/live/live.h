@@ -53,7 +53,7 @@ void live_tables_free(struct live_tables *l);
 /* Whether something else is programmed now than when they were opened. */
 bool live_tables_are_old(struct live_tables *l);
 /* Looks again: what has changed holds from the time `at` of the run on. */
-HD_MUST_CHECK enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f,
+HD_MUST_CHECK enum hd_status live_tables_look(struct live_tables *l, const struct fabric *fabric,
 					      hd_time at, struct diag *d, bool *changed);
 
 /*
@@ -83,7 +83,7 @@ struct live_wish {
  * be freed. Refused where packets go by rules that MADs do not know.
  */
 struct agents_timing;
-HD_MUST_CHECK enum hd_status live_times(const struct fabric *f, struct diag *d,
+HD_MUST_CHECK enum hd_status live_times(const struct fabric *fabric, struct diag *d,
 					struct agents_timing *out);
 
 /* Starts all of it, or nothing. Says it if the subnet is not up yet: false. */
@@ -129,12 +129,12 @@ HD_MUST_CHECK enum hd_status live_control_then(const struct agents *a, struct sc
 bool live_throttle_then(const struct agents *a, port_id source, unsigned sl, struct cc_config *c);
 
 /* Adds what a run counted to the counters of its ports there. */
-HD_MUST_CHECK enum hd_status live_count(const char *name, const struct fabric *f,
+HD_MUST_CHECK enum hd_status live_count(const char *name, const struct fabric *fabric,
 					const struct sim_metrics *m, struct diag *d);
 
 /* Notes whose packets a run's ports refuse; tells the fabric of it. */
 struct live_watch;
-struct live_watch *live_watch_new(const struct fabric *f, struct sim *s);
+struct live_watch *live_watch_new(const struct fabric *fabric, struct sim *s);
 HD_MUST_CHECK enum hd_status live_watch_tell(const struct live_watch *w, const char *name,
 					     struct diag *d);
 void live_watch_free(struct live_watch *w);

@@ -33,27 +33,27 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status live_times(const struct fabric *f, struct diag *d, struct agents_timing *out)
+enum hd_status live_times(const struct fabric *fabric, struct diag *d, struct agents_timing *out)
 {
-	const struct scn_switch *sw = &f->scenario->fabric.sw;
+	const struct scn_switch *sw = &fabric->scenario->fabric.sw;
 	struct fabric_cable *cables = NULL;
-	enum hd_status status = check_switches(f->scenario, d);
+	enum hd_status status = check_switches(fabric->scenario, d);
 
 	if (status == HD_OK)
-		status = fabric_cables(f, d, &cables);
+		status = fabric_cables(fabric, d, &cables);
 	if (status != HD_OK)
 		return status;
 	*out = (struct agents_timing){
 		.switch_delay = sw->routing + sw->arbitration,
-		.vl15_blocks = fabric_vl15_blocks(f),
+		.vl15_blocks = fabric_vl15_blocks(fabric),
 		.oldest = sw->pick == SIM_OLDEST,
-		.cables = hd_alloc(f->topo.n_ports, sizeof(*out->cables)),
+		.cables = hd_alloc(fabric->topo.n_ports, sizeof(*out->cables)),
 	};
-	for (port_id p = 0; p < f->topo.n_ports; p++)
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
 		out->cables[p] =
 			(struct agents_cable_timing){ cables[p].propagation, cables[p].rate };
 	free(cables);
-	if (agents_timing_valid(out, &f->topo))
+	if (agents_timing_valid(out, &fabric->topo))
 		return HD_OK;
 	free(out->cables);
 	return diag_fail(d, HD_ERR_INPUT,

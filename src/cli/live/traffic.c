@@ -384,7 +384,7 @@ bool live_tables_are_old(struct live_tables *l)
 	return false;
 }
 
-enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f, hd_time at,
+enum hd_status live_tables_look(struct live_tables *l, const struct fabric *fabric, hd_time at,
 				struct diag *d, bool *changed)
 {
 	struct strbuf image = STRBUF_INIT;
@@ -397,9 +397,9 @@ enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f, h
 	const struct found now = { &image, at, version };
 
 	if (*changed && !l->first)
-		status = add_moment(l, &f->topo, &first, d);
+		status = add_moment(l, &fabric->topo, &first, d);
 	if (status == HD_OK && *changed)
-		status = add_moment(l, &f->topo, &now, d);
+		status = add_moment(l, &fabric->topo, &now, d);
 	if (status == HD_OK && *changed) {
 		struct strbuf before = l->latest;
 
@@ -413,7 +413,7 @@ enum hd_status live_tables_look(struct live_tables *l, const struct fabric *f, h
 }
 
 /* What has been found since, at its time. */
-static enum hd_status follow(const struct live_tables *l, struct fabric *f, struct diag *d)
+static enum hd_status follow(const struct live_tables *l, struct fabric *fabric, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -426,7 +426,7 @@ static enum hd_status follow(const struct live_tables *l, struct fabric *f, stru
 		const struct fabric_tables before = { &was->subnet, was->down, NULL };
 		const struct fabric_tables then = { &is->subnet, is->down, &by };
 
-		status = fabric_reprogram(f, &before, &then, is->at, d);
+		status = fabric_reprogram(fabric, &before, &then, is->at, d);
 	}
 	return status;
 }
@@ -493,23 +493,23 @@ static void put(void *context, const char *name, uint64_t value)
 			      (unsigned)c->port, counter, value);
 }
 
-enum hd_status live_count(const char *name, const struct fabric *f, const struct sim_metrics *m,
-			  struct diag *d)
+enum hd_status live_count(const char *name, const struct fabric *fabric,
+			  const struct sim_metrics *m, struct diag *d)
 {
 	enum { OF_A_PORT = 80 * 48 }; /* bytes, at most */
 	char *dir = live_folder(name);
 	struct counts c = { .dir = dir, .text = STRBUF_INIT, .d = d };
 	enum hd_status status = HD_OK;
 
-	for (uint32_t i = 0; i < f->setup.n_ports && status == HD_OK; i++) {
+	for (uint32_t i = 0; i < fabric->setup.n_ports && status == HD_OK; i++) {
 		struct sim_counters counters;
 
 		sim_port_counters(m, i, &counters);
 		/* Links that were down before are no news. */
 		counters.link_downed = 0;
-		c.port = f->setup.ports[i].origin;
-		if (f->setup.ports[i].peer != SIM_NONE)
-			perfquery_each(f, i, &counters, put, &c);
+		c.port = fabric->setup.ports[i].origin;
+		if (fabric->setup.ports[i].peer != SIM_NONE)
+			perfquery_each(fabric, i, &counters, put, &c);
 		if (c.text.len + OF_A_PORT > LIVE_TEXT / 2)
 			status = flush(&c);
 	}

@@ -36,13 +36,13 @@ static void note(void *context, const struct sim_event_record *e, const struct s
 	r->sl = p->sl;
 }
 
-struct live_watch *live_watch_new(const struct fabric *f, struct sim *s)
+struct live_watch *live_watch_new(const struct fabric *fabric, struct sim *s)
 {
 	struct live_watch *w = hd_alloc(1, sizeof(*w));
 	const struct sim_observer o = { .context = w, .ended = note };
 
-	w->fabric = f;
-	w->ports = hd_alloc(f->setup.n_ports, sizeof(*w->ports));
+	w->fabric = fabric;
+	w->ports = hd_alloc(fabric->setup.n_ports, sizeof(*w->ports));
 	sim_observe(s, &o);
 	return w;
 }

@@ -38,23 +38,23 @@ static int answer(const struct label_values *v, const struct policy *p, const st
 static int label(struct label_values *v, const struct policy *p, struct policy_query *q,
 		 struct diag *d)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 	int status;
 
 	if (!v->fabric)
 		return answer(v, p, NULL, q);
-	if (fabric_choose(&v->choice, v->fabric, d, &f) != HD_OK)
+	if (fabric_choose(&v->choice, v->fabric, d, &fabric) != HD_OK)
 		return command_refuse(d);
-	if (find(&f->topo, v->source, d, &q->source) != HD_OK ||
-	    find(&f->topo, v->destination, d, &q->destination) != HD_OK ||
-	    find(&f->topo, v->manager, d, &q->manager) != HD_OK) {
+	if (find(&fabric->topo, v->source, d, &q->source) != HD_OK ||
+	    find(&fabric->topo, v->destination, d, &q->destination) != HD_OK ||
+	    find(&fabric->topo, v->manager, d, &q->manager) != HD_OK) {
 		status = command_refuse(d);
 	} else {
 		if (q->partitions)
-			partitions_program(q->partitions, q->manager, &f->subnet);
-		status = answer(v, p, &f->subnet, q);
+			partitions_program(q->partitions, q->manager, &fabric->subnet);
+		status = answer(v, p, &fabric->subnet, q);
 	}
-	fabric_free(f);
+	fabric_free(fabric);
 	return status;
 }
 

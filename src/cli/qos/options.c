@@ -50,11 +50,11 @@ bool packets_possible(const struct command *self, uint64_t payload, uint64_t ove
 	return true;
 }
 
-unsigned least_lanes(const struct fabric *f, unsigned most)
+unsigned least_lanes(const struct fabric *fabric, unsigned most)
 {
-	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (f->topo.ports[p].peer != TOPO_NONE && f->subnet.vls_of_port[p] < most)
-			most = f->subnet.vls_of_port[p];
+	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
+		if (fabric->topo.ports[p].peer != TOPO_NONE && fabric->subnet.vls_of_port[p] < most)
+			most = fabric->subnet.vls_of_port[p];
 	}
 	return most;
 }
@@ -64,17 +64,17 @@ unsigned least_lanes(const struct fabric *f, unsigned most)
  * an opensm.conf says where SLs go; in blocks, if the routing algorithm needs
  * VLs for itself.
  */
-static enum hd_status map_classes(struct fabric *f, struct diag *d)
+static enum hd_status map_classes(struct fabric *fabric, struct diag *d)
 {
-	const struct scn_qos *q = &f->scenario->qos;
+	const struct scn_qos *q = &fabric->scenario->qos;
 	const struct lane_plan *plan = class_plan();
 	struct sl2vl blocks;
 
-	if (q->sl2vl.given || scenario_admits(f->scenario) || q->opensm)
+	if (q->sl2vl.given || scenario_admits(fabric->scenario) || q->opensm)
 		return HD_OK;
-	if (f->subnet.sl_of_path || f->subnet.lanes_by_engine)
-		return lanes_split(&f->subnet, plan, d, &blocks);
-	lanes_program(&f->subnet, plan);
+	if (fabric->subnet.sl_of_path || fabric->subnet.lanes_by_engine)
+		return lanes_split(&fabric->subnet, plan, d, &blocks);
+	lanes_program(&fabric->subnet, plan);
 	return HD_OK;
 }
 
@@ -96,14 +96,14 @@ enum hd_status fabric_and_requests(const char *file, struct fabric_choice *choic
 	return status;
 }
 
-enum hd_status fabric_admission(struct fabric *f, uint32_t payload,
+enum hd_status fabric_admission(struct fabric *fabric, uint32_t payload,
 				const struct given_shares *shares, struct diag *d,
 				struct broker_params *broker, struct qos_terms *terms)
 {
-	const struct scenario *s = f->scenario;
+	const struct scenario *s = fabric->scenario;
 
-	*broker = fabric_broker_params(f);
-	*terms = fabric_terms(f, payload);
+	*broker = fabric_broker_params(fabric);
+	*terms = fabric_terms(fabric, payload);
 	if (payload > s->fabric.mtu)
 		return diag_fail(d, HD_ERR_RANGE,
 				 "packets of %u bytes of payload are larger than the MTU of %llu",
@@ -122,13 +122,13 @@ enum hd_status fabric_admission(struct fabric *f, uint32_t payload,
 	return HD_OK;
 }
 
-void remark_classes(const struct fabric *f, struct results *r)
+void remark_classes(const struct fabric *fabric, struct results *r)
 {
-	const struct scn_qos *q = &f->scenario->qos;
-	const struct lane_split *split = &f->subnet.split;
+	const struct scn_qos *q = &fabric->scenario->qos;
+	const struct lane_split *split = &fabric->subnet.split;
 	struct strbuf lost = STRBUF_INIT;
 
-	if (scenario_admits(f->scenario))
+	if (scenario_admits(fabric->scenario))
 		return;
 	if (q->n_classes || q->opensm || q->high.given || q->low.given)
 		results_remark(
@@ -136,13 +136,13 @@ void remark_classes(const struct fabric *f, struct results *r)
 			"the scenario's classes have no kinds: requests use the default classes, and reservations make the tables");
 	if (q->sl2vl.given || q->opensm)
 		return;
-	unsigned vls = split->n_classes ? split->n_classes : least_lanes(f, N_DATA_VLS);
+	unsigned vls = split->n_classes ? split->n_classes : least_lanes(fabric, N_DATA_VLS);
 
 	(void)class_fold(vls, &lost);
 	if (lost.len && split->n_classes)
 		results_remark(r,
 			       "%s needs %u VL%s for itself, which leaves classes %u block%s: %s",
-			       f->subnet.engine, split->vls, split->vls == 1 ? "" : "s", vls,
+			       fabric->subnet.engine, split->vls, split->vls == 1 ? "" : "s", vls,
 			       vls == 1 ? "" : "s", lost.text);
 	else if (lost.len)
 		results_remark(r, "%u VL%s: %s", vls, vls == 1 ? "" : "s", lost.text);

@@ -34,18 +34,18 @@ HD_MUST_CHECK enum hd_status fabric_and_requests(const char *file, struct fabric
 struct given_shares {
 	struct hd_ratio best_effort, preferred;
 };
-HD_MUST_CHECK enum hd_status fabric_admission(struct fabric *f, uint32_t payload,
+HD_MUST_CHECK enum hd_status fabric_admission(struct fabric *fabric, uint32_t payload,
 					      const struct given_shares *shares, struct diag *d,
 					      struct broker_params *broker,
 					      struct qos_terms *terms);
 
 /* The lanes that all links of a fabric have, of `most`. */
-unsigned least_lanes(const struct fabric *f, unsigned most);
+unsigned least_lanes(const struct fabric *fabric, unsigned most);
 /*
  * What is lost where classes share VLs, and what of the scenario does not
  * count: tables that are given, classes without kinds.
  */
-void remark_classes(const struct fabric *f, struct results *r);
+void remark_classes(const struct fabric *fabric, struct results *r);
 
 /* Groups as subnet/tables/ends.h names them; OPT_LIST. */
 #define OPTION_GROUP(offset, what)                                      \

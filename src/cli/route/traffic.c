@@ -6,24 +6,24 @@
 #include "base/alloc.h"
 
 /* Where its packets leave their host. */
-static port_id source_of(const struct fabric *f, const struct sim_flow *flow)
+static port_id source_of(const struct fabric *fabric, const struct sim_flow *flow)
 {
-	const struct sim_node *n = &f->setup.nodes[flow->source];
+	const struct sim_node *n = &fabric->setup.nodes[flow->source];
 
-	return f->setup.ports[n->first_port + 1].origin;
+	return fabric->setup.ports[n->first_port + 1].origin;
 }
 
-void route_traffic_init(struct load_traffic *t, const struct fabric *f)
+void route_traffic_init(struct load_traffic *t, const struct fabric *fabric)
 {
 	*t = (struct load_traffic){ .n = 0 };
-	for (uint32_t i = 0; i < f->n_flows; i++) {
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
 		const struct load_flow flow = {
-			source_of(f, &f->flows[i]),
-			f->flow_target[i],
+			source_of(fabric, &fabric->flows[i]),
+			fabric->flow_target[i],
 		};
 
 		if (flow.to == TOPO_NONE ||
-		    f->topo.ports[flow.from].subnet != f->topo.ports[flow.to].subnet) {
+		    fabric->topo.ports[flow.from].subnet != fabric->topo.ports[flow.to].subnet) {
 			t->n_left++;
 			continue;
 		}

@@ -6,7 +6,7 @@
 #include "subnet/routing/load.h"
 
 /* Who sends to whom in a scenario; what has no fixed end port is counted. */
-void route_traffic_init(struct load_traffic *t, const struct fabric *f);
+void route_traffic_init(struct load_traffic *t, const struct fabric *fabric);
 void route_traffic_fini(struct load_traffic *t);
 
 #endif

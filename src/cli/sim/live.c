@@ -36,18 +36,18 @@ static void sleep_for(hd_time time)
 static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 {
 	struct run *next;
-	struct fabric *f;
+	struct fabric *fabric;
 	enum hd_status status =
-		live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &f);
+		live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &fabric);
 
 	if (status == HD_OK)
-		status = run_open(f, &r->v->run, d, &next);
+		status = run_open(fabric, &r->v->run, d, &next);
 	if (status != HD_OK)
 		return status;
 	run_close(*r->s);
 	live_watch_free(r->watch);
 	*r->s = next;
-	r->watch = live_watch_new(f, run_sim(next));
+	r->watch = live_watch_new(fabric, run_sim(next));
 	return run_advance(next, now, d);
 }
 

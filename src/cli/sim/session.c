@@ -81,30 +81,31 @@ static int refuse(const struct sim_values *v, const struct diag *d)
 }
 
 /* Do all processes mean the same run? */
-static enum hd_status compare(const struct sim_values *v, const struct fabric *f, struct diag *d)
+static enum hd_status compare(const struct sim_values *v, const struct fabric *fabric,
+			      struct diag *d)
 {
 	struct strbuf mine = STRBUF_INIT;
 
 	if (v->world.n == 1)
 		return HD_OK;
 	strbuf_puts(&mine, HD_VERSION " ");
-	run_identity(f, &v->run, &mine);
+	run_identity(fabric, &v->run, &mine);
 	enum hd_status status = world_same(&v->world, "scenario, option or version", &mine, d);
 
 	strbuf_fini(&mine);
 	return status;
 }
 
-static enum hd_status begin(struct sim_values *v, struct fabric *f, struct diag *d,
+static enum hd_status begin(struct sim_values *v, struct fabric *fabric, struct diag *d,
 			    struct run **out)
 {
-	enum hd_status status = compare(v, f, d);
+	enum hd_status status = compare(v, fabric, d);
 
 	if (status != HD_OK) {
-		fabric_free(f);
+		fabric_free(fabric);
 		return status;
 	}
-	status = run_open(f, &v->run, d, out);
+	status = run_open(fabric, &v->run, d, out);
 	if (v->world.n == 1)
 		return status;
 	enum hd_status all = world_agree(&v->world, status, d);
@@ -127,7 +128,7 @@ static int finish(struct sim_values *v, struct run *s, enum hd_status done, stru
 	return run_is_unsaved(s) ? EXIT_ENVIRONMENT : status;
 }
 
-static int simulate(struct sim_values *v, const char *file, struct fabric *f)
+static int simulate(struct sim_values *v, const char *file, struct fabric *fabric)
 {
 	const bool is_first = v->world.rank == 0;
 	struct diag d = { .status = HD_OK };
@@ -140,7 +141,7 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *f)
 	v->run.progress = progress_packets;
 	v->run.unsaved = is_first ? say_unsaved : NULL;
 	v->run.context = &progress;
-	if (begin(v, f, &d, &s) != HD_OK)
+	if (begin(v, fabric, &d, &s) != HD_OK)
 		return refuse(v, &d);
 	if (is_first)
 		progress_begin(&progress, &v->common, "packets", 0);
@@ -199,7 +200,7 @@ static int explain(struct sim_values *v, const char *file)
 int sim_session(struct sim_values *v, const char *file)
 {
 	struct diag d = { .status = HD_OK };
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 	int status;
 
 	if (world_open(&v->world, &d) != HD_OK)
@@ -212,8 +213,8 @@ int sim_session(struct sim_values *v, const char *file)
 		status = explain(v, file);
 	else if ((!v->live || v->world.n > 1 ||
 		  live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
-		 choose(v, file, &d, &f) == HD_OK)
-		status = simulate(v, file, f);
+		 choose(v, file, &d, &fabric) == HD_OK)
+		status = simulate(v, file, fabric);
 	else
 		status = refuse(v, &d);
 	live_tables_free(v->tables);

@@ -30,7 +30,7 @@
 /* Where the fabric comes from, as it is programmed at that moment. */
 struct timed_source {
 	enum hd_status (*open)(void *context, struct diag *d, struct fabric **out);
-	void (*close)(void *context, struct fabric *f);
+	void (*close)(void *context, struct fabric *fabric);
 	/* Whether it is programmed otherwise than the one that is open. */
 	bool (*is_old)(void *context);
 	void *context;

@@ -30,24 +30,24 @@ struct fabric {
 	struct subnet subnet;
 };
 
-static void fabric_route(struct fabric *f, const struct generator *g, const struct topo_params *p,
-			 const char *engine)
+static void fabric_route(struct fabric *fabric, const struct generator *g,
+			 const struct topo_params *p, const char *engine)
 {
 	struct diag d = { .status = HD_OK };
 	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
 	struct route_options options = { 0 };
 	uint64_t root;
 
-	assert_int_equal(topo_generate(g, p, &d, &f->topo), HD_OK);
-	subnet_init(&f->subnet, &f->topo);
-	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
-	root = f->topo.nodes[f->subnet.node_of_switch[0]].guid;
+	assert_int_equal(topo_generate(g, p, &d, &fabric->topo), HD_OK);
+	subnet_init(&fabric->subnet, &fabric->topo);
+	assert_int_equal(subnet_assign_lids(&fabric->subnet, &lids, &d), HD_OK);
+	root = fabric->topo.nodes[fabric->subnet.node_of_switch[0]].guid;
 	options.roots = &root;
 	options.n_roots = 1;
-	assert_int_equal(subnet_route(&f->subnet, engine, &options, &d), HD_OK);
+	assert_int_equal(subnet_route(&fabric->subnet, engine, &options, &d), HD_OK);
 }
 
-static void fabric_init(struct fabric *f, const struct shape *shape, uint64_t seed)
+static void fabric_init(struct fabric *fabric, const struct shape *shape, uint64_t seed)
 {
 	struct diag d = { .status = HD_OK };
 	const struct generator *g = generator_find(shape->kind, &d);
@@ -58,10 +58,10 @@ static void fabric_init(struct fabric *f, const struct shape *shape, uint64_t se
 	p.columns = p.rows = p.dimensions = p.degree = p.hosts = 4;
 	p.switches = 16;
 	p.seed = seed;
-	fabric_route(f, g, &p, shape->engine);
+	fabric_route(fabric, g, &p, shape->engine);
 }
 
-static void fabric_of_star(struct fabric *f, unsigned hosts)
+static void fabric_of_star(struct fabric *fabric, unsigned hosts)
 {
 	struct diag d = { .status = HD_OK };
 	const struct generator *g = generator_find("star", &d);
@@ -70,7 +70,7 @@ static void fabric_of_star(struct fabric *f, unsigned hosts)
 	assert_non_null(g);
 	topo_params_init(g, &p);
 	p.hosts = hosts;
-	fabric_route(f, g, &p, "minhop");
+	fabric_route(fabric, g, &p, "minhop");
 }
 
 /* Nobody, or nobody to talk to: refused, not divided by. */
@@ -82,48 +82,48 @@ static void fewer_than_two_hosts_are_refused(void **state)
 		struct broker_params bp = broker_params_default();
 		struct establish_result result = { 0 };
 		struct diag d = { .status = HD_OK };
-		struct fabric f;
+		struct fabric fabric;
 		struct broker b;
 
-		fabric_of_star(&f, hosts);
+		fabric_of_star(&fabric, hosts);
 		params.tried = 7;
-		assert_int_equal(broker_init(&b, &f.subnet, &bp, &d), HD_OK);
+		assert_int_equal(broker_init(&b, &fabric.subnet, &bp, &d), HD_OK);
 		assert_int_equal(establish(&b, &params, &d, &result),
 				 hosts < 2 ? HD_ERR_UNFIT : HD_OK);
 		assert_int_equal(result.established, hosts < 2 ? 0 : 7);
 		for (uint32_t i = 0; i < b.n_connections; i++) {
 			const struct broker_segment *r = &b.connections[i].request.way.segment[0];
 
-			assert_int_not_equal(r->dlid, f.subnet.lid_of_port[r->source]);
+			assert_int_not_equal(r->dlid, fabric.subnet.lid_of_port[r->source]);
 		}
 		broker_fini(&b);
-		subnet_fini(&f.subnet);
-		topo_fini(&f.topo);
+		subnet_fini(&fabric.subnet);
+		topo_fini(&fabric.topo);
 	}
 }
 
 static struct establish_result fill_up(const struct shape *shape, struct establish_params params,
 				       enum fill_mode mode)
 {
-	struct fabric f;
+	struct fabric fabric;
 	struct broker b;
 	struct broker_params bp = broker_params_default();
 	struct establish_result result;
 	struct diag d = { .status = HD_OK };
 
-	fabric_init(&f, shape, params.seed);
+	fabric_init(&fabric, shape, params.seed);
 	bp.mode = mode;
 	bp.floor_sls = 0; /* as in the paper */
-	for (port_id p = 0; p < f.topo.n_ports; p++) {
-		if (f.subnet.rate_of_port[p].num)
-			f.subnet.rate_of_port[p] = hd_rate_make(2500000000, 1);
+	for (port_id p = 0; p < fabric.topo.n_ports; p++) {
+		if (fabric.subnet.rate_of_port[p].num)
+			fabric.subnet.rate_of_port[p] = hd_rate_make(2500000000, 1);
 	}
-	assert_int_equal(broker_init(&b, &f.subnet, &bp, &d), HD_OK);
+	assert_int_equal(broker_init(&b, &fabric.subnet, &bp, &d), HD_OK);
 	assert_int_equal(establish(&b, &params, &d, &result), HD_OK);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
 	broker_fini(&b);
-	subnet_fini(&f.subnet);
-	topo_fini(&f.topo);
+	subnet_fini(&fabric.subnet);
+	topo_fini(&fabric.topo);
 	return result;
 }
 

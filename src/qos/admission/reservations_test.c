@@ -25,26 +25,27 @@ struct fabric {
 };
 
 /* Hosts' links first, so that whoever is renamed is known by its GUID. */
-static void fabric_program(struct fabric *f, enum lid_order order)
+static void fabric_program(struct fabric *fabric, enum lid_order order)
 {
 	struct lid_options lids = { .order = order, .sm_port = TOPO_NONE };
 	struct broker_params params = broker_params_default();
 	struct diag d = { .status = HD_OK };
 
-	f->host = hd_alloc(f->topo.n_ports, sizeof(*f->host));
-	f->n_hosts = 0;
-	for (port_id p = 0; p < f->topo.n_ports; p++) {
-		if (topo_is_end_port(&f->topo, p) && topo_node_of(&f->topo, p)->kind == NODE_CA)
-			f->host[f->n_hosts++] = p;
+	fabric->host = hd_alloc(fabric->topo.n_ports, sizeof(*fabric->host));
+	fabric->n_hosts = 0;
+	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
+		if (topo_is_end_port(&fabric->topo, p) &&
+		    topo_node_of(&fabric->topo, p)->kind == NODE_CA)
+			fabric->host[fabric->n_hosts++] = p;
 	}
-	subnet_init(&f->subnet, &f->topo);
-	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
-	assert_int_equal(subnet_route(&f->subnet, "minhop", &(struct route_options){ 0 }, &d),
+	subnet_init(&fabric->subnet, &fabric->topo);
+	assert_int_equal(subnet_assign_lids(&fabric->subnet, &lids, &d), HD_OK);
+	assert_int_equal(subnet_route(&fabric->subnet, "minhop", &(struct route_options){ 0 }, &d),
 			 HD_OK);
-	assert_int_equal(broker_init(&f->broker, &f->subnet, &params, &d), HD_OK);
+	assert_int_equal(broker_init(&fabric->broker, &fabric->subnet, &params, &d), HD_OK);
 }
 
-static void fabric_generate(struct fabric *f, const char *kind, unsigned hosts)
+static void fabric_generate(struct fabric *fabric, const char *kind, unsigned hosts)
 {
 	struct diag d = { .status = HD_OK };
 	const struct generator *g = generator_find(kind, &d);
@@ -54,54 +55,55 @@ static void fabric_generate(struct fabric *f, const char *kind, unsigned hosts)
 	topo_params_init(g, &p);
 	p.columns = p.rows = 2;
 	p.hosts = hosts;
-	assert_int_equal(topo_generate(g, &p, &d, &f->topo), HD_OK);
+	assert_int_equal(topo_generate(g, &p, &d, &fabric->topo), HD_OK);
 }
 
-static void fabric_fini(struct fabric *f)
+static void fabric_fini(struct fabric *fabric)
 {
-	broker_fini(&f->broker);
-	subnet_fini(&f->subnet);
-	topo_fini(&f->topo);
-	free(f->host);
+	broker_fini(&fabric->broker);
+	subnet_fini(&fabric->subnet);
+	topo_fini(&fabric->topo);
+	free(fabric->host);
 }
 
-static void admit_some(struct fabric *f, struct rng *rng)
+static void admit_some(struct fabric *fabric, struct rng *rng)
 {
 	for (unsigned i = 0; i < 12; i++) {
-		uint32_t from = (uint32_t)rng_below(rng, f->n_hosts);
-		uint32_t to = (from + 1 + (uint32_t)rng_below(rng, f->n_hosts - 1)) % f->n_hosts;
+		uint32_t from = (uint32_t)rng_below(rng, fabric->n_hosts);
+		uint32_t to = (from + 1 + (uint32_t)rng_below(rng, fabric->n_hosts - 1)) %
+			      fabric->n_hosts;
 		uint8_t sl = (uint8_t)rng_below(rng, 4);
-		const struct broker_request r =
-			broker_request_of(f->host[from], f->subnet.lid_of_port[f->host[to]], sl,
-					  hd_rate_make(1 + rng_below(rng, 50000000), 3));
+		const struct broker_request r = broker_request_of(
+			fabric->host[from], fabric->subnet.lid_of_port[fabric->host[to]], sl,
+			hd_rate_make(1 + rng_below(rng, 50000000), 3));
 		struct broker_refusal why;
 		uint32_t id;
 
-		assert_int_equal(broker_admit(&f->broker, &r, &id, &why), HD_OK);
+		assert_int_equal(broker_admit(&fabric->broker, &r, &id, &why), HD_OK);
 	}
 }
 
-static void rename_node(struct fabric *f, port_id port, const char *name)
+static void rename_node(struct fabric *fabric, port_id port, const char *name)
 {
-	struct topo_node *v = &f->topo.nodes[f->topo.ports[port].node];
+	struct topo_node *v = &fabric->topo.nodes[fabric->topo.ports[port].node];
 
 	free(v->name);
 	v->name = hd_strdup(name);
 }
 
 /* The end that a connection has: by GUID, so that names may change. */
-static uint64_t guid_of_destination(const struct fabric *f, uint32_t i)
+static uint64_t guid_of_destination(const struct fabric *fabric, uint32_t i)
 {
-	const struct broker_segment *r = &f->broker.connections[i].request.way.segment[0];
+	const struct broker_segment *r = &fabric->broker.connections[i].request.way.segment[0];
 
-	return f->topo.ports[f->subnet.port_of_lid[0][r->dlid]].guid;
+	return fabric->topo.ports[fabric->subnet.port_of_lid[0][r->dlid]].guid;
 }
 
-static const char *name_of_destination(const struct fabric *f, uint32_t i)
+static const char *name_of_destination(const struct fabric *fabric, uint32_t i)
 {
-	const struct broker_segment *r = &f->broker.connections[i].request.way.segment[0];
+	const struct broker_segment *r = &fabric->broker.connections[i].request.way.segment[0];
 
-	return topo_node_of(&f->topo, f->subnet.port_of_lid[0][r->dlid])->name;
+	return topo_node_of(&fabric->topo, fabric->subnet.port_of_lid[0][r->dlid])->name;
 }
 
 static enum hd_status reload(const struct fabric *from, struct fabric *to, struct diag *d)
@@ -121,20 +123,22 @@ static enum hd_status reload(const struct fabric *from, struct fabric *to, struc
 
 enum change { NOTHING, OTHER_LIDS, MORE_HOSTS, FEWER_HOSTS, A_NEW_NAME, SWAPPED_NAMES, N_CHANGES };
 
-static void change_fabric(struct fabric *f, enum change change, const char *kind, unsigned hosts)
+static void change_fabric(struct fabric *fabric, enum change change, const char *kind,
+			  unsigned hosts)
 {
-	fabric_generate(f, kind,
+	fabric_generate(fabric, kind,
 			change == MORE_HOSTS    ? hosts + 1
 			: change == FEWER_HOSTS ? hosts - 1
 						: hosts);
-	fabric_program(f, change == OTHER_LIDS ? LIDS_OPENSM : LIDS_NODES);
+	fabric_program(fabric, change == OTHER_LIDS ? LIDS_OPENSM : LIDS_NODES);
 	if (change == A_NEW_NAME)
-		rename_node(f, f->host[1], "another");
+		rename_node(fabric, fabric->host[1], "another");
 	if (change == SWAPPED_NAMES) {
-		char *first = hd_strdup(topo_node_of(&f->topo, f->host[0])->name);
+		char *first = hd_strdup(topo_node_of(&fabric->topo, fabric->host[0])->name);
 
-		rename_node(f, f->host[0], topo_node_of(&f->topo, f->host[1])->name);
-		rename_node(f, f->host[1], first);
+		rename_node(fabric, fabric->host[0],
+			    topo_node_of(&fabric->topo, fabric->host[1])->name);
+		rename_node(fabric, fabric->host[1], first);
 		free(first);
 	}
 }
@@ -234,14 +238,14 @@ static void saved_text_is_the_same_after_loading(void **state)
 	fabric_fini(&was);
 }
 
-static void add_group(struct fabric *f, uint32_t n)
+static void add_group(struct fabric *fabric, uint32_t n)
 {
 	struct diag d = { .status = HD_OK };
 	const struct mcast_group want = {
-		.method = MCAST_SHARED, .source = TOPO_NONE, .members = f->host, .n_members = n
+		.method = MCAST_SHARED, .source = TOPO_NONE, .members = fabric->host, .n_members = n
 	};
 
-	assert_int_equal(mcast_add(&f->subnet, &want, &d), HD_OK);
+	assert_int_equal(mcast_add(&fabric->subnet, &want, &d), HD_OK);
 }
 
 /* The MLID is another one, since other groups came first, there and here. */
@@ -299,16 +303,16 @@ static void a_bad_file_is_refused_with_its_line(void **state)
 		{ H "%s group:none 0 1/1\n", "no reservation", 2 },
 	};
 #undef H
-	struct fabric f;
+	struct fabric fabric;
 	char ends[2][64];
 
 	(void)state;
-	fabric_generate(&f, "star", 3);
-	fabric_program(&f, LIDS_NODES);
+	fabric_generate(&fabric, "star", 3);
+	fabric_program(&fabric, LIDS_NODES);
 	for (unsigned i = 0; i < 2; i++)
 		snprintf(ends[i], sizeof(ends[i]), "0x%llx\"%s\"",
-			 (unsigned long long)f.topo.ports[f.host[i]].guid,
-			 topo_node_of(&f.topo, f.host[i])->name);
+			 (unsigned long long)fabric.topo.ports[fabric.host[i]].guid,
+			 topo_node_of(&fabric.topo, fabric.host[i])->name);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct strbuf text = STRBUF_INIT;
 		struct diag d = { .status = HD_OK };
@@ -324,12 +328,13 @@ static void a_bad_file_is_refused_with_its_line(void **state)
 				strbuf_putc(&text, *at);
 			at += end;
 		}
-		assert_int_not_equal(reservations_read(&f.subnet, text.text, &d, &saved), HD_OK);
+		assert_int_not_equal(reservations_read(&fabric.subnet, text.text, &d, &saved),
+				     HD_OK);
 		assert_non_null(strstr(d.message, cases[i].says));
 		assert_int_equal(d.line, cases[i].line);
 		strbuf_fini(&text);
 	}
-	fabric_fini(&f);
+	fabric_fini(&fabric);
 }
 
 int main(void)

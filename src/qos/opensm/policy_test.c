@@ -18,29 +18,29 @@ struct fabric {
 	port_id host[3];
 };
 
-static void fabric_init(struct fabric *f)
+static void fabric_init(struct fabric *fabric)
 {
 	struct lid_options lids = { .order = LIDS_NODES, .sm_port = TOPO_NONE };
 	struct diag d = { .status = HD_OK };
 
-	topo_init(&f->topo);
-	node_id s1 = add_switch(&f->topo, 3), s2 = add_switch(&f->topo, 3);
+	topo_init(&fabric->topo);
+	node_id s1 = add_switch(&fabric->topo, 3), s2 = add_switch(&fabric->topo, 3);
 
-	join(&f->topo, s1, 3, s2, 3);
+	join(&fabric->topo, s1, 3, s2, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		node_id host = add_host(&f->topo, i < 2 ? s1 : s2, 1 + i % 2);
+		node_id host = add_host(&fabric->topo, i < 2 ? s1 : s2, 1 + i % 2);
 
-		f->host[i] = topo_port_of(&f->topo, host, 1);
-		f->topo.ports[f->host[i]].guid = 0x1000 + i;
+		fabric->host[i] = topo_port_of(&fabric->topo, host, 1);
+		fabric->topo.ports[fabric->host[i]].guid = 0x1000 + i;
 	}
-	subnet_init(&f->subnet, &f->topo);
-	assert_int_equal(subnet_assign_lids(&f->subnet, &lids, &d), HD_OK);
+	subnet_init(&fabric->subnet, &fabric->topo);
+	assert_int_equal(subnet_assign_lids(&fabric->subnet, &lids, &d), HD_OK);
 }
 
-static void fabric_fini(struct fabric *f)
+static void fabric_fini(struct fabric *fabric)
 {
-	subnet_fini(&f->subnet);
-	topo_fini(&f->topo);
+	subnet_fini(&fabric->subnet);
+	topo_fini(&fabric->topo);
 }
 
 static void must_read(struct policy *p, const char *text)
@@ -112,54 +112,54 @@ static const char full_form[] = "# a site\n"
 static void the_first_rule_whose_criteria_all_match_counts(void **state)
 {
 	(void)state;
-	struct fabric f;
+	struct fabric fabric;
 	struct policy p;
 	struct policy_query q = nothing();
 
-	fabric_init(&f);
+	fabric_init(&fabric);
 	must_read(&p, full_form);
-	assert_string_equal(policy_match(&p, &f.subnet, &q).level, "DEFAULT");
-	q.source = f.host[0];
-	q.destination = f.host[2];
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 3);
+	assert_string_equal(policy_match(&p, &fabric.subnet, &q).level, "DEFAULT");
+	q.source = fabric.host[0];
+	q.destination = fabric.host[2];
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 3);
 	/* Both criteria of the first rule: it comes before the second. */
 	q.has_service_id = q.has_pkey = true;
 	q.service_id = 0x1ff;
 	q.pkey = 0x8abc; /* full member of the same partition */
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 1);
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 1);
 	q.service_id = 0x200;
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 3);
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 3);
 	/* One criterion that the query does not tell is no match. */
 	q.service_id = 0x1ff;
 	q.has_pkey = false;
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 3);
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 3);
 	policy_fini(&p);
-	fabric_fini(&f);
+	fabric_fini(&fabric);
 }
 
 static void ports_are_known_by_guid_name_and_kind(void **state)
 {
 	(void)state;
-	struct fabric f;
+	struct fabric fabric;
 	struct policy p;
 	struct policy_query q = nothing();
 
-	fabric_init(&f);
+	fabric_init(&fabric);
 	must_read(&p, full_form);
-	q.source = f.host[1];
-	q.destination = f.host[0];
+	q.source = fabric.host[1];
+	q.destination = fabric.host[0];
 	q.has_class = true;
 	for (q.class = 0; q.class < 16; q.class ++)
-		assert_int_equal(policy_match(&p, &f.subnet, &q).sl,
+		assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl,
 				 (q.class >= 7 && q.class <= 9) || q.class == 11 ? 1 : 0);
 	/* A switch is no host: the rule of the disks is not its. */
 	q.has_class = false;
-	q.destination = f.host[2];
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 3);
-	q.source = topo_port_of(&f.topo, 0, 0);
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 0);
+	q.destination = fabric.host[2];
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 3);
+	q.source = topo_port_of(&fabric.topo, 0, 0);
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 0);
 	policy_fini(&p);
-	fabric_fini(&f);
+	fabric_fini(&fabric);
 }
 
 /* Service ids as the annex has them: SDP 0x1pppp, RDS and iSER 0x106pppp. */
@@ -187,29 +187,29 @@ static void the_short_form_knows_services(void **state)
 		{ 0x10648ca, 4 },       { 0x1060000 + 900, 5 }, { 0x1060cbc, 6 },
 		{ 0x6234, 9 },          { 0x6235, 11 },
 	};
-	struct fabric f;
+	struct fabric fabric;
 	struct policy p;
 	struct policy_query q = nothing();
 
-	fabric_init(&f);
+	fabric_init(&fabric);
 	must_read(&p, text);
 	q.has_service_id = true;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		q.service_id = rows[i].service_id;
-		assert_int_equal(policy_match(&p, &f.subnet, &q).sl, rows[i].sl);
+		assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, rows[i].sl);
 	}
 	q = nothing();
 	q.has_pkey = true;
 	q.pkey = 0x8abc;
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 7);
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 7);
 	q.pkey = 0xffff;
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 8);
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 8);
 	q = nothing();
-	q.destination = f.host[2];
-	assert_int_equal(policy_match(&p, &f.subnet, &q).sl, 10);
-	assert_int_equal(policy_match(&p, &f.subnet, &q).line, 11);
+	q.destination = fabric.host[2];
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 10);
+	assert_int_equal(policy_match(&p, &fabric.subnet, &q).line, 11);
 	policy_fini(&p);
-	fabric_fini(&f);
+	fabric_fini(&fabric);
 }
 
 static void match_rules_beat_the_short_form(void **state)

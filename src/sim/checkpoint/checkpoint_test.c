@@ -132,13 +132,13 @@ static void check_course(const struct course *c, uint64_t seed, bool hears)
 
 static void check_text(const char *text, uint64_t seed, bool hears)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
-	must_build(text, &f);
-	const struct course c = { &f->setup, f->flows, f->n_flows, f->rules };
+	must_build(text, &fabric);
+	const struct course c = { &fabric->setup, fabric->flows, fabric->n_flows, fabric->rules };
 
 	check_course(&c, seed, hears);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 static void control_probes_and_loans_go_on(void **state)
@@ -234,12 +234,12 @@ static void rules_go_on(void **state)
 static void cut_short_and_altered_states_are_refused(void **state)
 {
 	struct strbuf bytes = STRBUF_INIT;
-	struct fabric *f, *other;
+	struct fabric *fabric, *other;
 
 	(void)state;
-	must_build(mode_scenarios[0], &f);
+	must_build(mode_scenarios[0], &fabric);
 	must_build(mode_scenarios[2], &other);
-	const struct course c = { &f->setup, f->flows, f->n_flows, f->rules };
+	const struct course c = { &fabric->setup, fabric->flows, fabric->n_flows, fabric->rules };
 	const struct course d = { &other->setup, other->flows, other->n_flows, other->rules };
 	struct sim *s = begin(&c, 1, NULL);
 
@@ -259,7 +259,7 @@ static void cut_short_and_altered_states_are_refused(void **state)
 	assert_false(sim_load(s, bytes.text, bytes.len));
 	sim_free(s);
 	strbuf_fini(&bytes);
-	fabric_free(f);
+	fabric_free(fabric);
 	fabric_free(other);
 }
 
@@ -267,13 +267,13 @@ static void cut_short_and_altered_states_are_refused(void **state)
 static void altered_states_do_no_harm(void **state)
 {
 	struct strbuf bytes = STRBUF_INIT;
-	struct fabric *f;
+	struct fabric *fabric;
 	struct rng rng;
 
 	(void)state;
 	rng_init(&rng, 4, 0);
-	must_build(modes_watched[0], &f);
-	const struct course c = { &f->setup, f->flows, f->n_flows, f->rules };
+	must_build(modes_watched[0], &fabric);
+	const struct course c = { &fabric->setup, fabric->flows, fabric->n_flows, fabric->rules };
 	struct sim *s = begin(&c, 1, NULL);
 
 	sim_run(s, 14 * HD_US, NULL, NULL);
@@ -291,25 +291,25 @@ static void altered_states_do_no_harm(void **state)
 		bytes.text[at] = was;
 	}
 	strbuf_fini(&bytes);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /* Programs on end ports are nobody's to save. */
 static void endpoints_must_agree(void **state)
 {
 	const struct sim_endpoint program = { .context = NULL };
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
-	must_build(others[0], &f);
-	const struct course c = { &f->setup, f->flows, f->n_flows, f->rules };
+	must_build(others[0], &fabric);
+	const struct course c = { &fabric->setup, fabric->flows, fabric->n_flows, fabric->rules };
 	struct sim *s = begin(&c, 1, NULL);
 
 	assert_null(sim_not_saved(s));
 	sim_attach(s, &program);
 	assert_string_equal(sim_not_saved(s), "programs run on its adapters");
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 int main(void)

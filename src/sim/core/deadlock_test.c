@@ -37,7 +37,7 @@ static const char corners[] =
 enum { EAST = 1, NORTH, WEST, SOUTH };
 
 struct world {
-	struct fabric *build;
+	struct fabric *fabric;
 	char yaml[sizeof(corners) + 64];
 };
 
@@ -47,23 +47,23 @@ static void world_init(struct world *w, bool cioq)
 
 	snprintf(w->yaml, sizeof(w->yaml), corners, cioq ? "cioq" : "input",
 		 cioq ? ", output_buffer: 1 packets" : "");
-	if (fabric_load(w->yaml, strlen(w->yaml), "x.yaml", NULL, &d, &w->build) != HD_OK)
+	if (fabric_load(w->yaml, strlen(w->yaml), "x.yaml", NULL, &d, &w->fabric) != HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 }
 
 static void world_fini(struct world *w)
 {
-	fabric_free(w->build);
+	fabric_free(w->fabric);
 }
 
 /* At switch `sw`, packets to host `to` leave by `port`. */
 static void turn(struct world *w, switch_id sw, const char *to, uint8_t port)
 {
-	struct subnet *s = &w->build->subnet;
+	struct subnet *s = &w->fabric->subnet;
 
 	subnet_own(s);
-	for (port_id p = 0; p < w->build->topo.n_ports; p++) {
-		const struct topo_node *node = topo_node_of(&w->build->topo, p);
+	for (port_id p = 0; p < w->fabric->topo.n_ports; p++) {
+		const struct topo_node *node = topo_node_of(&w->fabric->topo, p);
 
 		if (strcmp(node->name, to) == 0 && s->lid_of_port[p])
 			s->lft[(size_t)sw * s->lft_stride + s->lid_of_port[p]] = port;
@@ -81,11 +81,11 @@ static void make_cyclic(struct world *w)
 
 static enum sim_state run(const struct world *w, uint32_t parts, struct sim **sim)
 {
-	struct sim_rules rules = w->build->rules;
+	struct sim_rules rules = w->fabric->rules;
 
 	rules.parts = parts;
 	rules.threads = 2;
-	*sim = sim_new(&w->build->setup, w->build->flows, w->build->n_flows, &rules);
+	*sim = sim_new(&w->fabric->setup, w->fabric->flows, w->fabric->n_flows, &rules);
 	return sim_run(*sim, HD_TIME_NEVER, NULL, NULL);
 }
 
@@ -102,11 +102,11 @@ static void cyclic_routes_deadlock_and_are_named(void **state)
 	assert_int_equal(run(&w, 1, &sim), SIM_DEADLOCK);
 	assert_int_equal(sim_deadlock(sim, &waits), 4);
 	for (unsigned i = 0; i < 4; i++) {
-		const struct sim_port *out = &w.build->setup.ports[waits[i].out_port];
+		const struct sim_port *out = &w.fabric->setup.ports[waits[i].out_port];
 
 		/* Each waits for the buffer in which the next one stands. */
 		assert_int_equal(out->peer, waits[(i + 1) % 4].in_port);
-		seen |= 1u << w.build->setup.nodes[waits[i].node].sw;
+		seen |= 1u << w.fabric->setup.nodes[waits[i].node].sw;
 	}
 	assert_int_equal(seen, 0xf); /* all four switches */
 	free(waits);
@@ -210,7 +210,7 @@ static bool load_mixture(struct world *w, const struct drawn *m, bool turned, ch
 	snprintf(yaml, MIXTURE, mixture, m->x, m->y, m->cioq ? "cioq" : "input",
 		 m->cioq ? ", output_buffer: 1 packets" : "", m->engine, m->share, m->tree,
 		 m->sl[turned], m->sl[!turned], m->seed);
-	return fabric_load(yaml, strlen(yaml), "x.yaml", NULL, &d, &w->build) == HD_OK;
+	return fabric_load(yaml, strlen(yaml), "x.yaml", NULL, &d, &w->fabric) == HD_OK;
 }
 
 static void try_mixture(const struct drawn *m, struct outcomes *o)
@@ -222,16 +222,16 @@ static void try_mixture(const struct drawn *m, struct outcomes *o)
 
 	if (!load_mixture(&w, m, false, yaml))
 		return;
-	check_deadlock(&w.build->subnet, DEADLOCK_UNICAST, &c);
+	check_deadlock(&w.fabric->subnet, DEADLOCK_UNICAST, &c);
 	assert_int_equal(c.n_cycle, 0); /* that engines promise */
 	deadlock_check_fini(&c);
 	bool locked = run(&w, 1, &sim) == SIM_DEADLOCK;
-	bool named = w.build->circle != NULL;
+	bool named = w.fabric->circle != NULL;
 
 	if (locked && !named)
 		fail_msg("a deadlock that was not foreseen:\n%s", yaml);
 	assert_true(load_mixture(&turned, m, true, again));
-	if (named != (turned.build->circle != NULL))
+	if (named != (turned.fabric->circle != NULL))
 		fail_msg("who sends first makes a difference:\n%s", yaml);
 	o->free += !named;
 	o->named += named;

@@ -150,14 +150,14 @@ static void slots_of_multicast_wait_nowhere(void **state)
 				   "     group: g, count: 60, payload: 2KiB}\n"
 				   "run: {warmup: 0ns, measure: 1ms}\n";
 	struct diag d = { .status = HD_OK };
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 	uint64_t most = 0;
 
 	(void)state;
-	if (fabric_load(text, strlen(text), "t.yaml", NULL, &d, &f) != HD_OK)
+	if (fabric_load(text, strlen(text), "t.yaml", NULL, &d, &fabric) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
-	uint32_t source = f->setup.nodes[f->flows[0].source].first_port + 1;
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
+	uint32_t source = fabric->setup.nodes[fabric->flows[0].source].first_port + 1;
 
 	for (hd_time at = 0; at < 40 * HD_US; at += 50 * HD_NS) {
 		struct sim_crowd c;
@@ -171,7 +171,7 @@ static void slots_of_multicast_wait_nowhere(void **state)
 	}
 	assert_true(most > 0);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 int main(void)

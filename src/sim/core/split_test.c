@@ -60,7 +60,7 @@ static void draw_scenario(uint64_t seed, unsigned n_classes, unsigned lanes, str
 struct waits {
 	bool *on; /* [channel][channel]; a channel is a port and a VL */
 	uint32_t n;
-	const struct fabric *f;
+	const struct fabric *fabric;
 };
 
 static uint32_t channel(port_id p, unsigned vl)
@@ -71,8 +71,8 @@ static uint32_t channel(port_id p, unsigned vl)
 /* Follows a packet; all lanes lie in the block of its class. */
 static void walk(struct waits *w, port_id from, port_id to, unsigned class)
 {
-	const struct subnet *s = &w->f->subnet;
-	const struct topo *t = &w->f->topo;
+	const struct subnet *s = &w->fabric->subnet;
+	const struct topo *t = &w->fabric->topo;
 	lid_t dlid = s->lid_of_port[to];
 	uint8_t sl = path_sl(s, from, dlid, (uint8_t)sl_of_class[class]);
 	unsigned first = class * s->split.vls;
@@ -122,23 +122,23 @@ static bool has_circle(const struct waits *w)
 	return n_free < w->n;
 }
 
-static void assert_no_circle(const struct fabric *f, unsigned n_classes)
+static void assert_no_circle(const struct fabric *fabric, unsigned n_classes)
 {
-	struct waits w = { .n = f->topo.n_ports * 16, .f = f };
+	struct waits w = { .n = fabric->topo.n_ports * 16, .fabric = fabric };
 	struct deadlock_check c;
 
 	w.on = hd_alloc((size_t)w.n * w.n, sizeof(*w.on));
-	for (port_id a = 0; a < f->topo.n_ports; a++) {
-		for (port_id b = 0; b < f->topo.n_ports; b++) {
-			if (a == b || !topo_is_end_port(&f->topo, a) ||
-			    !topo_is_end_port(&f->topo, b))
+	for (port_id a = 0; a < fabric->topo.n_ports; a++) {
+		for (port_id b = 0; b < fabric->topo.n_ports; b++) {
+			if (a == b || !topo_is_end_port(&fabric->topo, a) ||
+			    !topo_is_end_port(&fabric->topo, b))
 				continue;
 			for (unsigned k = 0; k < n_classes; k++)
 				walk(&w, a, b, k);
 		}
 	}
 	assert_false(has_circle(&w));
-	check_deadlock(&f->subnet, DEADLOCK_PLAIN, &c);
+	check_deadlock(&fabric->subnet, DEADLOCK_PLAIN, &c);
 	assert_null(c.cycle);
 	assert_int_equal(c.n_dropped, 0);
 	deadlock_check_fini(&c);
@@ -147,9 +147,9 @@ static void assert_no_circle(const struct fabric *f, unsigned n_classes)
 
 /* ---- the tests ----------------------------------------------------------- */
 
-static void assert_all_arrive(const struct fabric *f)
+static void assert_all_arrive(const struct fabric *fabric)
 {
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 	enum sim_state state = sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	const struct sim_metrics *m = sim_metrics(s);
 
@@ -179,10 +179,10 @@ static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes, struct
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 
 	draw_scenario(seed, n_classes, lanes, &text);
-	enum hd_status status = fabric_load(text.text, text.len, "x.yaml", NULL, &d, &f);
+	enum hd_status status = fabric_load(text.text, text.len, "x.yaml", NULL, &d, &fabric);
 
 	strbuf_fini(&text);
 	if (status != HD_OK) {
@@ -191,12 +191,12 @@ static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes, struct
 	}
 	tally->built++;
 	/* Short rings need no lanes of their own. */
-	if (f->subnet.split.n_classes) {
+	if (fabric->subnet.split.n_classes) {
 		tally->split += n_classes > 1;
-		assert_no_circle(f, n_classes);
+		assert_no_circle(fabric, n_classes);
 	}
-	assert_all_arrive(f);
-	fabric_free(f);
+	assert_all_arrive(fabric);
+	fabric_free(fabric);
 }
 
 static void classes_have_blocks_of_lanes_without_circles(void **state)
@@ -215,7 +215,7 @@ static void classes_have_blocks_of_lanes_without_circles(void **state)
 /* Two saturating classes on a torus share each link by their weights. */
 static void weights_hold_among_blocks(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
@@ -229,8 +229,8 @@ static void weights_hold_among_blocks(void **state)
 		"- {name: a, class: a, kind: saturating, payload: 2KiB, source: h0, destination: h1, pattern: pairs}\n"
 		"- {name: b, class: b, kind: saturating, payload: 2KiB, source: h0, destination: h1, pattern: pairs}\n"
 		"run: {warmup: 100us, measure: 1ms}\n",
-		&f);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+		&fabric);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	const struct sim_metrics *m = sim_metrics(s);
@@ -240,13 +240,13 @@ static void weights_hold_among_blocks(void **state)
 	/* Packets of 33 blocks: one to three, whole turns. */
 	assert_true(share > 0.745 && share < 0.755);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /* Routes that change keep to the blocks. */
 static void rerouted_classes_keep_their_blocks(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
@@ -262,11 +262,11 @@ static void rerouted_classes_keep_their_blocks(void **state)
 		"  - {at: 10us, kind: link-down, port: 's-3:1'}\n"
 		"sm: {trap: 1us, compute: 1us, program: 1us}\n"
 		"run: {warmup: 0s, measure: 1ms}\n",
-		&f);
-	assert_int_equal(f->n_sweeps, 1);
-	assert_int_equal(f->setup.n_paths, 1);
-	assert_all_arrive(f);
-	fabric_free(f);
+		&fabric);
+	assert_int_equal(fabric->n_sweeps, 1);
+	assert_int_equal(fabric->setup.n_paths, 1);
+	assert_all_arrive(fabric);
+	fabric_free(fabric);
 }
 
 int main(void)

@@ -262,21 +262,21 @@ static void ranks_go_on_with_what_others_saved(void **state)
 	(void)state;
 	for (size_t i = 0; i < MODES + MODES_WATCHED; i++) {
 		const char *text = i < MODES ? mode_scenarios[i] : modes_watched[i - MODES];
-		struct fabric *f;
+		struct fabric *fabric;
 
 		/* These remember what others do, too. */
 		if (!run_is_long() && (i == 1 || (i >= 4 && i <= 6) || i == 11))
 			continue;
-		must_build(text, &f);
-		struct shared shared = { .setup = &f->setup,
-					 .flows = f->flows,
-					 .n_flows = f->n_flows,
-					 .rules = f->rules,
+		must_build(text, &fabric);
+		struct shared shared = { .setup = &fabric->setup,
+					 .flows = fabric->flows,
+					 .n_flows = fabric->n_flows,
+					 .rules = fabric->rules,
 					 .heard = i >= MODES,
 					 .ends = SIM_ENDED };
 
 		check_restarts(&shared, at);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 
@@ -306,19 +306,19 @@ static unsigned ranks_in_turn(size_t i)
 
 static void check_text(const char *text, bool heard, enum sim_state ends, unsigned ranks)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
-	must_build(text, &f);
-	struct shared shared = { .setup = &f->setup,
-				 .flows = f->flows,
-				 .n_flows = f->n_flows,
-				 .rules = f->rules,
+	must_build(text, &fabric);
+	struct shared shared = { .setup = &fabric->setup,
+				 .flows = fabric->flows,
+				 .n_flows = fabric->n_flows,
+				 .rules = fabric->rules,
 				 .heard = heard,
 				 .ends = ends,
 				 .ranks = ranks };
 
 	check(&shared);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 static void control_probes_and_loans_are_the_same_over_ranks(void **state)
@@ -379,19 +379,20 @@ static void refuse_to_share(const struct world *world, void *context)
 
 static void more_ranks_than_switches_are_too_many(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build("fabric: {topology: {kind: ring, switches: 4, hosts: 1}}\n"
 		   "traffic:\n- {name: a, kind: poisson, load: 10%}\n"
 		   "run: {measure: 10us}\n",
-		   &f);
-	struct shared shared = {
-		.setup = &f->setup, .flows = f->flows, .n_flows = f->n_flows, .rules = f->rules
-	};
+		   &fabric);
+	struct shared shared = { .setup = &fabric->setup,
+				 .flows = fabric->flows,
+				 .n_flows = fabric->n_flows,
+				 .rules = fabric->rules };
 
 	play_ranks(5, refuse_to_share, &shared);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /* ---- what others send --------------------------------------------------- */

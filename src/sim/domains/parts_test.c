@@ -174,11 +174,13 @@ static void parts_become_idle_at_the_same_time(void **state)
 static void scenario_is_the_same(const char *text, size_t turn)
 {
 	static const uint32_t cuts[][2] = { { 2, 2 }, { 3, 1 }, { 20, 3 } };
-	struct fabric *f;
+	struct fabric *fabric;
 
-	must_build(text, &f);
-	struct workload w = { .fabric.setup = f->setup, .flows = f->flows, .n_flows = f->n_flows };
-	struct sim_rules r = f->rules;
+	must_build(text, &fabric);
+	struct workload w = { .fabric.setup = fabric->setup,
+			      .flows = fabric->flows,
+			      .n_flows = fabric->n_flows };
+	struct sim_rules r = fabric->rules;
 	struct sim *one = run(&w, &r, 1, 1, SIM_ENDED);
 
 	assert_true(sim_metrics(one)->delivered > 100);
@@ -188,26 +190,26 @@ static void scenario_is_the_same(const char *text, size_t turn)
 		struct sim *s = run(&w, &r, cuts[i][0], cuts[i][1], SIM_ENDED);
 
 		same_metrics(sim_metrics(one), sim_metrics(s));
-		if (f->setup.control)
-			same_control(one, s, f->n_flows);
-		same_lanes(one, s, f->setup.n_ports);
+		if (fabric->setup.control)
+			same_control(one, s, fabric->n_flows);
+		same_lanes(one, s, fabric->setup.n_ports);
 		sim_free(s);
 	}
 	sim_free(one);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
-static struct told hear_run(const struct fabric *f, uint32_t parts, uint32_t threads)
+static struct told hear_run(const struct fabric *fabric, uint32_t parts, uint32_t threads)
 {
 	struct told told = { 0, 0 };
 	struct sim_observer o = hearer;
-	struct sim_rules r = f->rules;
+	struct sim_rules r = fabric->rules;
 
 	o.context = &told;
 	r.parts = parts;
 	r.threads = threads;
 	r.cut_seed = parts;
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &r);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &r);
 
 	sim_observe(s, &o);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
@@ -221,21 +223,21 @@ static void observers_are_told_in_one_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MODES_WATCHED; i++) {
-		struct fabric *f;
+		struct fabric *fabric;
 
-		must_build(modes_watched[i], &f);
-		struct told one = hear_run(f, 1, 1);
+		must_build(modes_watched[i], &fabric);
+		struct told one = hear_run(fabric, 1, 1);
 
 		assert_true(one.n > 10000);
 		for (size_t k = 0; k < sizeof(cuts) / sizeof(*cuts); k++) {
 			if (!has_its_turn(k, 3, i))
 				continue;
-			struct told many = hear_run(f, cuts[k][0], cuts[k][1]);
+			struct told many = hear_run(fabric, cuts[k][0], cuts[k][1]);
 
 			assert_int_equal(one.n, many.n);
 			assert_int_equal(one.sum, many.sum);
 		}
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 

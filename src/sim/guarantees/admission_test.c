@@ -98,9 +98,9 @@ static void print_flow(struct rng *rng, unsigned row, bool aligned, struct drawn
 }
 
 /* Lines name hosts; rows have their numbers. */
-static void name_hosts(const struct fabric *f, struct strbuf *text)
+static void name_hosts(const struct fabric *fabric, struct strbuf *text)
 {
-	const struct selection *hosts = selector_hosts(f->selector);
+	const struct selection *hosts = selector_hosts(fabric->selector);
 	struct strbuf out = STRBUF_INIT;
 
 	for (const char *at = text->text; *at; at++) {
@@ -108,25 +108,25 @@ static void name_hosts(const struct fabric *f, struct strbuf *text)
 			strbuf_printf(&out, "%c", *at);
 			continue;
 		}
-		strbuf_puts(&out, topo_node_of(&f->topo, hosts->ports[at[1] - '0'])->name);
+		strbuf_puts(&out, topo_node_of(&fabric->topo, hosts->ports[at[1] - '0'])->name);
 		at++;
 	}
 	strbuf_fini(text);
 	*text = out;
 }
 
-static void admit(struct fabric *f, const struct drawn *drawn, struct qos_requests *requests,
+static void admit(struct fabric *fabric, const struct drawn *drawn, struct qos_requests *requests,
 		  struct admission *a)
 {
-	const struct qos_classes of_scenario = fabric_classes(f);
+	const struct qos_classes of_scenario = fabric_classes(fabric);
 	struct diag d = { .status = HD_OK };
 	struct admission_params p = {
-		.broker = fabric_broker_params(f),
-		.terms = fabric_terms(f, LARGEST),
+		.broker = fabric_broker_params(fabric),
+		.terms = fabric_terms(fabric, LARGEST),
 	};
 
 	if (qos_requests_read(drawn->requests.text, &of_scenario, &d, requests) != HD_OK ||
-	    admission_run(a, &f->subnet, &p, requests, &d) != HD_OK)
+	    admission_run(a, &fabric->subnet, &p, requests, &d) != HD_OK)
 		fail_msg("%s", d.message);
 }
 
@@ -140,7 +140,7 @@ static void note_ratio(struct ratios *r, double ratio)
 static void compare(const struct test_run *run, const struct admission *a, const struct latency *l,
 		    unsigned i, const char *text, struct ratios *r)
 {
-	const struct fabric_request *q = &run->build->requests[i];
+	const struct fabric_request *q = &run->fabric->requests[i];
 	const struct admission_answer *answer = &a->answers[i];
 	bool admitted = q->flow != SIM_NONE;
 
@@ -197,8 +197,8 @@ static void run_case(uint64_t seed, struct ratios *ratios)
 		      "run: {seed: %u, warmup: 0s, measure: 1ms}\n",
 		      draw(&rng, 0, 1) ? 2048 : 4096, draw(&rng, 1, 1000));
 	test_run_init(&run, drawn.scenario.text);
-	name_hosts(run.build, &drawn.requests);
-	admit(run.build, &drawn, &requests, &a);
+	name_hosts(run.fabric, &drawn.requests);
+	admit(run.fabric, &drawn, &requests, &a);
 	latency_init(&l, &a.broker, NULL, false);
 	for (unsigned i = 0; i < ROWS; i++)
 		compare(&run, &a, &l, i, drawn.scenario.text, ratios);

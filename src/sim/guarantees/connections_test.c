@@ -34,9 +34,9 @@
 	"  packet: {overhead: 18}\n"                                \
 	"  routing: xy\n"
 
-static const struct sim_metrics *run(const struct fabric *f, struct sim **sim)
+static const struct sim_metrics *run(const struct fabric *fabric, struct sim **sim)
 {
-	*sim = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	*sim = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 	(void)sim_run(*sim, HD_TIME_NEVER, NULL, NULL);
 	return sim_metrics(*sim);
 }
@@ -76,21 +76,21 @@ static void fill_up(const struct vlarb *own, struct vlarb *full)
 	}
 }
 
-static struct path path_of(const struct fabric *f, uint32_t flow)
+static struct path path_of(const struct fabric *fabric, uint32_t flow)
 {
-	const struct sim_flow *w = &f->flows[flow];
-	uint32_t port = f->setup.nodes[w->source].first_port + 1;
+	const struct sim_flow *w = &fabric->flows[flow];
+	uint32_t port = fabric->setup.nodes[w->source].first_port + 1;
 	struct path path;
 
-	assert_int_equal(path_walk(&f->subnet, f->setup.ports[port].origin, w->to.list[0].dlid,
-				   w->sl, &path),
+	assert_int_equal(path_walk(&fabric->subnet, fabric->setup.ports[port].origin,
+				   w->to.list[0].dlid, w->sl, &path),
 			 HD_OK);
 	return path;
 }
 
-static void bounds_of(const struct fabric *f, double bound[PERMANENT])
+static void bounds_of(const struct fabric *fabric, double bound[PERMANENT])
 {
-	const struct topo *t = &f->topo;
+	const struct topo *t = &fabric->topo;
 	struct bound_port *ports = calloc(t->n_ports, sizeof(*ports));
 	struct vlarb *tables = calloc(t->n_ports, sizeof(*tables));
 	struct path paths[PERMANENT];
@@ -100,7 +100,7 @@ static void bounds_of(const struct fabric *f, double bound[PERMANENT])
 	const double *at = delay;
 
 	for (port_id p = 0; p < t->n_ports; p++) {
-		fill_up(vlarb_of(&f->subnet, p), &tables[p]);
+		fill_up(vlarb_of(&fabric->subnet, p), &tables[p]);
 		ports[p] = (struct bound_port){
 			.rate = 1e9,
 			.max_packet = PACKET,
@@ -110,7 +110,7 @@ static void bounds_of(const struct fabric *f, double bound[PERMANENT])
 		};
 	}
 	for (uint32_t i = 0; i < PERMANENT; i++) {
-		paths[i] = path_of(f, i);
+		paths[i] = path_of(fabric, i);
 		flows[i] = (struct bound_flow){
 			.class = CLASS_DB,
 			.burst = PACKET,
@@ -137,20 +137,20 @@ static void bounds_of(const struct fabric *f, double bound[PERMANENT])
 
 static void nobodys_guarantee_breaks_while_tables_change(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 	struct sim *sim;
 	double bound[PERMANENT], nearest = 0;
 	uint32_t refused = 0, gone = 0;
 
 	(void)state;
-	must_build(crowd_text, &f);
-	bounds_of(f, bound);
-	const struct sim_metrics *m = run(f, &sim);
+	must_build(crowd_text, &fabric);
+	bounds_of(fabric, bound);
+	const struct sim_metrics *m = run(fabric, &sim);
 
 	for (uint32_t i = 0; i < PERMANENT; i++) {
 		double late = (double)m->flows[i].latency_max / (double)HD_S;
 
-		assert_int_equal(f->flows[i].sl, 2);
+		assert_int_equal(fabric->flows[i].sl, 2);
 		/* Nor is what is still under way older than the bound. */
 		assert_true(m->flows[i].delivered > 500);
 		assert_true((double)(m->flows[i].made - m->flows[i].delivered) * PACKET * 8 /
@@ -159,16 +159,17 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 		assert_true(late <= bound[i]);
 		nearest = fmax(nearest, late / bound[i]);
 	}
-	for (uint32_t i = 0; i < f->n_requests; i++) {
-		refused += f->requests[i].flow == SIM_NONE;
-		gone += f->requests[i].flow != SIM_NONE && f->requests[i].until < f->rules.stop;
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		refused += fabric->requests[i].flow == SIM_NONE;
+		gone += fabric->requests[i].flow != SIM_NONE &&
+			fabric->requests[i].until < fabric->rules.stop;
 	}
 	print_message(
 		"%u asked, %u refused, %u gone, %u tables changed; nearest to a bound: %.2f\n",
-		f->n_requests, refused, gone, f->setup.n_changes, nearest);
-	assert_true(gone > 100 && refused > 20 && f->setup.n_changes > 1000);
+		fabric->n_requests, refused, gone, fabric->setup.n_changes, nearest);
+	assert_true(gone > 100 && refused > 20 && fabric->setup.n_changes > 1000);
 	sim_free(sim);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /* ---- those that come and go --------------------------------------------- */
@@ -198,22 +199,23 @@ static const char churn_text[] =
  * A packet of a reserved lane waits for at most two frames at every port: the
  * one in which its lane's turn has passed, and the one that has slots for all.
  */
-static void assert_promises(const struct fabric *f, const struct sim_metrics *m, uint64_t *kept)
+static void assert_promises(const struct fabric *fabric, const struct sim_metrics *m,
+			    uint64_t *kept)
 {
 	hd_time frame = slots_frame_time(hd_rate_make(8000000000, 1));
 
-	for (uint32_t i = 0; i < f->n_requests; i++) {
-		const struct fabric_request *q = &f->requests[i];
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
 
 		if (q->flow == SIM_NONE || q->row > 2)
 			continue;
 		const struct sim_flow_counts *c = &m->flows[q->flow];
-		hd_time most = 2 * frame * path_of(f, q->flow).n_hops;
+		hd_time most = 2 * frame * path_of(fabric, q->flow).n_hops;
 
 		assert_int_equal(c->lost, 0);
 		assert_true(c->latency_max <= most);
 		/* What was reserved until then was enough for the last one. */
-		if (q->until >= f->rules.stop)
+		if (q->until >= fabric->rules.stop)
 			continue;
 		assert_int_equal(c->delivered, c->made);
 		*kept += c->made;
@@ -228,16 +230,16 @@ static void who_is_let_in_gets_what_was_promised(void **state)
 	(void)state;
 	for (unsigned k = 0; k < 3; k++) {
 		char text[2048];
-		struct fabric *f;
+		struct fabric *fabric;
 		struct sim *sim;
 
 		snprintf(text, sizeof(text), churn_text, engines[k], k + 1);
-		must_build(text, &f);
-		assert_promises(f, run(f, &sim), &kept);
-		for (uint32_t i = 0; i < f->n_requests; i++)
-			refused += f->requests[i].flow == SIM_NONE;
+		must_build(text, &fabric);
+		assert_promises(fabric, run(fabric, &sim), &kept);
+		for (uint32_t i = 0; i < fabric->n_requests; i++)
+			refused += fabric->requests[i].flow == SIM_NONE;
 		sim_free(sim);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 	print_message("%llu packets of connections that ended, %llu refused\n",
 		      (unsigned long long)kept, (unsigned long long)refused);
@@ -265,7 +267,7 @@ static void preferred_traffic_gets_its_weight_under_contention(void **state)
 	(void)state;
 	for (unsigned k = 0; k < sizeof(weight) / sizeof(*weight); k++) {
 		char text[2048];
-		struct fabric *f;
+		struct fabric *fabric;
 		struct sim *sim;
 
 		snprintf(
@@ -278,8 +280,8 @@ static void preferred_traffic_gets_its_weight_under_contention(void **state)
 			"- {name: 3-d, class: d, kind: cbr, rate: 2Gb/s, pattern: incast, source: h2, destination: h3}\n"
 			"run: {warmup: 1ms, measure: 20ms}\n",
 			weight[k][0], weight[k][1]);
-		must_build(text, &f);
-		const struct sim_metrics *m = run(f, &sim);
+		must_build(text, &fabric);
+		const struct sim_metrics *m = run(fabric, &sim);
 		double p = turns(weight[k][0]), b = turns(weight[k][1]);
 		double share = (double)m->flows[0].delivered /
 			       (double)(m->flows[0].delivered + m->flows[1].delivered);
@@ -292,7 +294,7 @@ static void preferred_traffic_gets_its_weight_under_contention(void **state)
 			    2 * (p + b) / (double)(m->flows[0].delivered + m->flows[1].delivered));
 		assert_true(fabs(db / 2e9 - 1) < 0.002);
 		sim_free(sim);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 

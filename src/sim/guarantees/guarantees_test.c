@@ -357,17 +357,17 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 
 	if (fabric_load(line_text, strlen(line_text), "test", NULL, &d, &l->fabric) != HD_OK)
 		fail_msg("%u: %s", d.line, d.message);
-	struct fabric *b = l->fabric;
+	struct fabric *fabric = l->fabric;
 
 	/* DB comes in bursts of 8 packets. */
 	for (uint32_t i = 1; i < RESERVED; i++) {
-		b->flows[i].packets = 8;
-		b->flows[i].interval.num *= 8;
+		fabric->flows[i].packets = 8;
+		fabric->flows[i].interval.num *= 8;
 	}
 	if (lanes == 2)
 		narrow_middle(l);
-	b->rules.check_order = false;
-	l->sim = sim_new(&b->setup, b->flows, b->n_flows, &b->rules);
+	fabric->rules.check_order = false;
+	l->sim = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 	(void)sim_run(l->sim, HD_TIME_NEVER, NULL, NULL);
 	return sim_metrics(l->sim);
 }
@@ -375,7 +375,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 /* Lanes of the last link and the bounds of DBTS and DB. */
 static void line_bounds(const struct line *l, uint8_t lane[RESERVED], double bound[RESERVED])
 {
-	const struct fabric *b = l->fabric;
+	const struct fabric *fabric = l->fabric;
 	const struct test_model model = { .mode = BOUND_GROUPED,
 					  .weighted = true,
 					  .reservable = 0.9,
@@ -387,10 +387,10 @@ static void line_bounds(const struct line *l, uint8_t lane[RESERVED], double bou
 	static struct test_network n;
 	struct diag d = { .status = HD_OK };
 
-	network_init(&n, &b->subnet, &model);
+	network_init(&n, &fabric->subnet, &model);
 	for (uint32_t i = 0; i < RESERVED; i++) {
-		const struct sim_flow *f = &b->flows[i];
-		const struct sim_node *node = &b->setup.nodes[f->source];
+		const struct sim_flow *f = &fabric->flows[i];
+		const struct sim_node *node = &fabric->setup.nodes[f->source];
 		hd_time period = f->interval.num / f->interval.den;
 		const struct bound_flow like = {
 			.class = i ? CLASS_DB : CLASS_DBTS,
@@ -400,7 +400,7 @@ static void line_bounds(const struct line *l, uint8_t lane[RESERVED], double bou
 			.smallest = f->bytes,
 		};
 
-		assert_int_equal(network_add(&n, b->setup.ports[node->first_port + 1].origin,
+		assert_int_equal(network_add(&n, fabric->setup.ports[node->first_port + 1].origin,
 					     f->to.list[0].dlid, f->sl, like),
 				 HD_OK);
 	}
@@ -435,10 +435,10 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 		/* Apart again on the last link, whatever was before. */
 		assert_int_equal(lane[0], 0);
 		assert_int_equal(lane[1], 1);
-		const struct fabric *b = l.fabric;
-		const struct sim_flow *f = &b->flows[0];
-		port_id to = b->subnet.port_of_lid[0][f->to.list[0].dlid];
-		uint32_t last = b->port_of_origin[b->topo.ports[to].peer];
+		const struct fabric *fabric = l.fabric;
+		const struct sim_flow *f = &fabric->flows[0];
+		port_id to = fabric->subnet.port_of_lid[0][f->to.list[0].dlid];
+		uint32_t last = fabric->port_of_origin[fabric->topo.ports[to].peer];
 
 		struct sim_counters c;
 
@@ -472,7 +472,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 	struct stat_class asked = { peak, on * peak, 0 };
 	uint32_t n = stat_most(NULL, 0, &asked, capacity, allowed);
 	char text[2048];
-	static struct fabric *build;
+	static struct fabric *fabric;
 	struct diag d = { .status = HD_OK };
 	unsigned windows = 0, over = 0;
 	uint64_t before = 0;
@@ -488,10 +488,10 @@ static void violations_are_as_rare_as_was_asked(void **state)
 		"- {name: x, kind: on-off, pattern: incast, destination: h0, payload: 1024, rate: 80Mb/s, on: 1ms, off: 4ms}\n"
 		"run: {warmup: 0s, measure: 400ms, horizon: 1s}\n",
 		n + 1);
-	if (fabric_load(text, strlen(text), "t", NULL, &d, &build) != HD_OK)
+	if (fabric_load(text, strlen(text), "t", NULL, &d, &fabric) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
-	assert_int_equal(build->n_flows, n);
-	struct sim *s = sim_new(&build->setup, build->flows, build->n_flows, &build->rules);
+	assert_int_equal(fabric->n_flows, n);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 
 	for (hd_time t = 10 * HD_MS; t < 400 * HD_MS; t += 200 * HD_US) {
 		(void)sim_run(s, t, NULL, NULL);
@@ -511,7 +511,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 	assert_true(seen <= allowed);
 	assert_true(seen > 0); /* it is not that nothing ever happens */
 	sim_free(s);
-	fabric_free(build);
+	fabric_free(fabric);
 }
 
 int main(void)

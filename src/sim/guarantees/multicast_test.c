@@ -41,14 +41,14 @@ static const char scenario_text[] =
 	"run: {warmup: 0s, measure: 2ms}\n";
 
 struct watch {
-	const struct fabric *b;
+	const struct fabric *fabric;
 	hd_time most[64][HOSTS]; /* [flow][host] */
 };
 
-static uint32_t host_number(const struct fabric *b, uint32_t node)
+static uint32_t host_number(const struct fabric *fabric, uint32_t node)
 {
-	const struct selection *hosts = selector_hosts(b->selector);
-	port_id p = b->setup.ports[b->setup.nodes[node].first_port + 1].origin;
+	const struct selection *hosts = selector_hosts(fabric->selector);
+	port_id p = fabric->setup.ports[fabric->setup.nodes[node].first_port + 1].origin;
 	uint32_t i = 0;
 
 	while (hosts->ports[i] != p)
@@ -59,7 +59,7 @@ static uint32_t host_number(const struct fabric *b, uint32_t node)
 static void on_delivery(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct watch *w = context;
-	hd_time *most = &w->most[p->flow][host_number(w->b, node)];
+	hd_time *most = &w->most[p->flow][host_number(w->fabric, node)];
 
 	if (now - p->born > *most)
 		*most = now - p->born;
@@ -73,12 +73,12 @@ struct bounds {
 	uint32_t n;
 };
 
-static void add_group(struct bounds *x, const struct fabric *b, uint32_t i,
+static void add_group(struct bounds *x, const struct fabric *fabric, uint32_t i,
 		      const struct bound_flow *like)
 {
-	const struct selection *hosts = selector_hosts(b->selector);
-	const struct sim_flow *f = &b->flows[i];
-	port_id source = b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
+	const struct selection *hosts = selector_hosts(fabric->selector);
+	const struct sim_flow *f = &fabric->flows[i];
+	port_id source = fabric->setup.ports[fabric->setup.nodes[f->source].first_port + 1].origin;
 	port_id members[HOSTS];
 	uint32_t n = 0;
 	struct tree_path tree;
@@ -90,9 +90,10 @@ static void add_group(struct bounds *x, const struct fabric *b, uint32_t i,
 		x->sim_flow[x->n + n] = i;
 		members[n++] = hosts->ports[k];
 	}
-	assert_int_equal(tree_walk(&b->subnet, source, f->to.list[0].dlid, f->sl, &tree), HD_OK);
+	assert_int_equal(tree_walk(&fabric->subnet, source, f->to.list[0].dlid, f->sl, &tree),
+			 HD_OK);
 	struct tree_flow group = { .tree = &tree,
-				   .subnet = &b->subnet,
+				   .subnet = &fabric->subnet,
 				   .like = *like,
 				   .members = members,
 				   .n_members = n,
@@ -103,18 +104,19 @@ static void add_group(struct bounds *x, const struct fabric *b, uint32_t i,
 	x->n += n;
 }
 
-static void add_unicast(struct bounds *x, const struct fabric *b, uint32_t i,
+static void add_unicast(struct bounds *x, const struct fabric *fabric, uint32_t i,
 			const struct bound_flow *like)
 {
-	const struct selection *hosts = selector_hosts(b->selector);
-	const struct sim_flow *f = &b->flows[i];
-	port_id source = b->setup.ports[b->setup.nodes[f->source].first_port + 1].origin;
+	const struct selection *hosts = selector_hosts(fabric->selector);
+	const struct sim_flow *f = &fabric->flows[i];
+	port_id source = fabric->setup.ports[fabric->setup.nodes[f->source].first_port + 1].origin;
 	uint32_t k = 0;
 
-	while (hosts->ports[k] != b->flow_target[i])
+	while (hosts->ports[k] != fabric->flow_target[i])
 		k++;
-	assert_int_equal(path_walk(&b->subnet, source, f->to.list[0].dlid, f->sl, &x->paths[x->n]),
-			 HD_OK);
+	assert_int_equal(
+		path_walk(&fabric->subnet, source, f->to.list[0].dlid, f->sl, &x->paths[x->n]),
+		HD_OK);
 	x->flows[x->n] = *like;
 	x->flows[x->n].path = x->paths[x->n].port;
 	x->flows[x->n].n_hops = x->paths[x->n].n_hops;
@@ -122,10 +124,10 @@ static void add_unicast(struct bounds *x, const struct fabric *b, uint32_t i,
 	x->sim_flow[x->n++] = i;
 }
 
-static void list_flows(struct bounds *x, const struct fabric *b)
+static void list_flows(struct bounds *x, const struct fabric *fabric)
 {
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct sim_flow *f = &b->flows[i];
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
 		struct bound_flow like = {
 			.class = CLASS_DBTS,
 			.burst = f->bytes,
@@ -135,18 +137,18 @@ static void list_flows(struct bounds *x, const struct fabric *b)
 		if (f->kind != SIM_CBR)
 			continue;
 		if (f->to.list[0].dlid >= LID_FIRST_MCAST)
-			add_group(x, b, i, &like);
+			add_group(x, fabric, i, &like);
 		else
-			add_unicast(x, b, i, &like);
+			add_unicast(x, fabric, i, &like);
 	}
 }
 
-static struct bound_port *list_ports(const struct fabric *b)
+static struct bound_port *list_ports(const struct fabric *fabric)
 {
-	struct bound_port *ports = calloc(b->topo.n_ports, sizeof(*ports));
+	struct bound_port *ports = calloc(fabric->topo.n_ports, sizeof(*ports));
 
-	for (port_id p = 0; p < b->topo.n_ports; p++) {
-		bool sw = topo_is_switch(&b->topo, b->topo.ports[p].node);
+	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
+		bool sw = topo_is_switch(&fabric->topo, fabric->topo.ports[p].node);
 
 		ports[p] = (struct bound_port){
 			.rate = 1e9,
@@ -160,7 +162,7 @@ static struct bound_port *list_ports(const struct fabric *b)
 
 static void no_member_waits_longer_than_its_bound(void **state)
 {
-	static struct fabric *f;
+	static struct fabric *fabric;
 	static struct watch w;
 	static struct bounds x;
 	static double delay[64 * PATH_MAX_HOPS];
@@ -169,19 +171,19 @@ static void no_member_waits_longer_than_its_bound(void **state)
 	double closest = 0;
 
 	(void)state;
-	if (fabric_load(scenario_text, strlen(scenario_text), "test", NULL, &d, &f) != HD_OK)
+	if (fabric_load(scenario_text, strlen(scenario_text), "test", NULL, &d, &fabric) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
-	w.b = f;
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	w.fabric = fabric;
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 	struct sim_observer observer = { .context = &w, .delivered = on_delivery };
 
 	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	sim_free(s);
-	list_flows(&x, f);
+	list_flows(&x, fabric);
 	assert_int_equal(x.n, 15 + 15 + 16);
-	struct bound_port *ports = list_ports(f);
-	struct bound_network network = { ports, f->topo.n_ports, x.flows, x.n, false };
+	struct bound_port *ports = list_ports(fabric);
+	struct bound_network network = { ports, fabric->topo.n_ports, x.flows, x.n, false };
 
 	if (bound_delays(BOUND_GROUPED, &network, &d, delay) != HD_OK)
 		fail_msg("%s", d.message);
@@ -201,7 +203,7 @@ static void no_member_waits_longer_than_its_bound(void **state)
 	assert_int_equal(seen, x.n); /* all of them were served */
 	assert_true(closest > 0.5);  /* and the bound means something */
 	free(ports);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 int main(void)

@@ -15,7 +15,7 @@
  * 8 Gb/s. Whoever asks for it reserves 3 Gb/s: two fit a link, three do not.
  */
 struct world {
-	struct fabric *build;
+	struct fabric *fabric;
 	struct congestion_flow *flows;
 	struct congestion_params params;
 	struct congestion_result result;
@@ -35,16 +35,16 @@ static void world_init(struct world *w, const char *traffic, const char *more)
 		      "traffic:\n%scongestion: {%s}\n"
 		      "run: {warmup: 100us, measure: 2ms}\n",
 		      traffic, more);
-	if (fabric_load(text.text, text.len, "x.yaml", NULL, &d, &w->build) != HD_OK ||
-	    congestion_flows(w->build, &d, &w->flows) != HD_OK ||
-	    congestion_params_init(w->build, &d, &w->params) != HD_OK)
+	if (fabric_load(text.text, text.len, "x.yaml", NULL, &d, &w->fabric) != HD_OK ||
+	    congestion_flows(w->fabric, &d, &w->flows) != HD_OK ||
+	    congestion_params_init(w->fabric, &d, &w->params) != HD_OK)
 		fail_msg("refused: %u: %s", d.line, d.message);
 	/* One after the other. */
-	for (uint32_t i = 0; i < w->build->n_flows; i++)
+	for (uint32_t i = 0; i < w->fabric->n_flows; i++)
 		w->flows[i].start =
-			w->build->scenario->traffic[w->flows[i].row].start + i * 20 * HD_US;
+			w->fabric->scenario->traffic[w->flows[i].row].start + i * 20 * HD_US;
 	strbuf_fini(&text);
-	if (congestion_run(&w->build->setup, w->flows, w->build->n_flows, &w->params, &d,
+	if (congestion_run(&w->fabric->setup, w->flows, w->fabric->n_flows, &w->params, &d,
 			   &w->result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 }
@@ -53,7 +53,7 @@ static void world_fini(struct world *w)
 {
 	congestion_result_fini(&w->result);
 	free(w->flows);
-	fabric_free(w->build);
+	fabric_free(w->fabric);
 }
 
 static void assert_answer(const struct world *w, uint32_t flow, enum sim_answer answer)
@@ -209,7 +209,7 @@ static void a_fabric_without_agents_is_refused(void **state)
 		   "window: 4");
 	assert_answer(&w, 0, SIM_NOT_ASKED);
 	w.flows[0].reserve = 1000;
-	assert_int_equal(congestion_run(&w.build->setup, w.flows, 1, &w.params, &d, &again),
+	assert_int_equal(congestion_run(&w.fabric->setup, w.flows, 1, &w.params, &d, &again),
 			 HD_ERR_UNFIT);
 	world_fini(&w);
 }

@@ -12,16 +12,16 @@
 #define CONGESTION_START_SPREAD (20 * HD_US)
 #define STREAM_STARTS           0x46000000
 
-static void take_flow(const struct fabric *b, uint32_t i, struct congestion_flow *out)
+static void take_flow(const struct fabric *fabric, uint32_t i, struct congestion_flow *out)
 {
-	const struct sim_flow *f = &b->flows[i];
-	const struct scn_traffic *row = &b->scenario->traffic[f->row];
+	const struct sim_flow *f = &fabric->flows[i];
+	const struct scn_traffic *row = &fabric->scenario->traffic[f->row];
 	struct rng random;
 
-	rng_init(&random, b->scenario->run.seed, STREAM_STARTS + i);
+	rng_init(&random, fabric->scenario->run.seed, STREAM_STARTS + i);
 	*out = (struct congestion_flow){
 		.source = f->source,
-		.destination = b->end_of_origin[b->flow_target[i]],
+		.destination = fabric->end_of_origin[fabric->flow_target[i]],
 		.dlid = f->to.list[0].dlid,
 		.sl = f->sl,
 		.pkey = f->pkey,
@@ -30,28 +30,28 @@ static void take_flow(const struct fabric *b, uint32_t i, struct congestion_flow
 		.stop = f->stop,
 		.count = f->count * f->packets,
 		.algorithm = fabric_algorithm(row->control),
-		.is_spared = !(scenario_controlled_sls(b->scenario) >> f->sl & 1),
+		.is_spared = !(scenario_controlled_sls(fabric->scenario) >> f->sl & 1),
 		.row = f->row,
-		.reserve = fabric_reservation(b, i),
+		.reserve = fabric_reservation(fabric, i),
 	};
-	const struct cc_config own = fabric_response(b, i);
+	const struct cc_config own = fabric_response(fabric, i);
 
 	out->rmin = own.rmin;
 	out->rmax = own.rmax;
 	out->unit = own.unit;
 }
 
-static enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
+static enum hd_status congestion_flows(const struct fabric *fabric, struct diag *d,
 				       struct congestion_flow **out)
 {
-	if (b->n_flows == 0)
+	if (fabric->n_flows == 0)
 		return diag_fail(d, HD_ERR_UNFIT, "there is no traffic that could be controlled");
-	struct congestion_flow *flows = hd_alloc(b->n_flows, sizeof(*flows));
+	struct congestion_flow *flows = hd_alloc(fabric->n_flows, sizeof(*flows));
 
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct sim_flow *f = &b->flows[i];
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
 
-		if (b->flow_target[i] == TOPO_NONE || f->management ||
+		if (fabric->flow_target[i] == TOPO_NONE || f->management ||
 		    f->to.list[0].dlid >= LID_FIRST_MCAST) {
 			free(flows);
 			return diag_fail(
@@ -59,7 +59,7 @@ static enum hd_status congestion_flows(const struct fabric *b, struct diag *d,
 				"flow %u has no single destination: congestion control needs somebody to acknowledge",
 				i);
 		}
-		take_flow(b, i, &flows[i]);
+		take_flow(fabric, i, &flows[i]);
 	}
 	*out = flows;
 	return HD_OK;
@@ -80,13 +80,13 @@ static enum hd_status set_times(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
-static enum hd_status congestion_params_init(const struct fabric *b, struct diag *d,
+static enum hd_status congestion_params_init(const struct fabric *fabric, struct diag *d,
 					     struct congestion_params *out)
 {
-	const struct scn_congestion *c = &b->scenario->congestion;
+	const struct scn_congestion *c = &fabric->scenario->congestion;
 
 	*out = (struct congestion_params){
-		.response = fabric_response(b, 0),
+		.response = fabric_response(fabric, 0),
 		.marking = fabric_marking(c),
 		.echo = c->echo,
 		.per_sl = c->per == SCN_PER_SL,
@@ -96,7 +96,7 @@ static enum hd_status congestion_params_init(const struct fabric *b, struct diag
 		.timeout = c->timeout,
 	};
 	fabric_shares(c, out->sl_share);
-	return set_times(b->scenario, d, out);
+	return set_times(fabric->scenario, d, out);
 }
 
 #endif

@@ -21,40 +21,40 @@
 #define RMAX (1e9 / 2068)
 
 struct world {
-	struct fabric *build;
+	struct fabric *fabric;
 	struct congestion_flow flows[16];
 	uint32_t n_flows, n_remote, n_local;
 };
 
-static uint32_t end_called(const struct fabric *b, const char *name)
+static uint32_t end_called(const struct fabric *fabric, const char *name)
 {
-	for (uint32_t v = 0; v < b->setup.n_nodes; v++) {
-		const struct sim_node *node = &b->setup.nodes[v];
+	for (uint32_t v = 0; v < fabric->setup.n_nodes; v++) {
+		const struct sim_node *node = &fabric->setup.nodes[v];
 
-		if (node->kind == SIM_END && strcmp(b->topo.nodes[node->node].name, name) == 0)
+		if (node->kind == SIM_END && strcmp(fabric->topo.nodes[node->node].name, name) == 0)
 			return v;
 	}
 	fail_msg("no host '%s'", name);
 	return 0;
 }
 
-static lid_t lid_of(const struct fabric *b, uint32_t node)
+static lid_t lid_of(const struct fabric *fabric, uint32_t node)
 {
-	const struct sim_setup *s = &b->setup;
+	const struct sim_setup *s = &fabric->setup;
 
-	return b->subnet.lid_of_port[s->ports[s->nodes[node].first_port + 1].origin];
+	return fabric->subnet.lid_of_port[s->ports[s->nodes[node].first_port + 1].origin];
 }
 
 static void add_flow(struct world *w, const char *from, const char *to)
 {
-	uint32_t source = end_called(w->build, from);
-	uint32_t destination = end_called(w->build, to);
+	uint32_t source = end_called(w->fabric, from);
+	uint32_t destination = end_called(w->fabric, to);
 
 	w->n_flows++;
 	w->flows[w->n_flows - 1] = (struct congestion_flow){
 		.source = source,
 		.destination = destination,
-		.dlid = lid_of(w->build, destination),
+		.dlid = lid_of(w->fabric, destination),
 		.pkey = 0xffff,
 		.bytes = 2068,
 		/* Not all at once: nobody's clock is that good. */
@@ -78,7 +78,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local, const c
 		 "run: {measure: 1ms}\n",
 		 remote, local, sw);
 	*w = (struct world){ .n_remote = remote, .n_local = local };
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &w->build) != HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &w->fabric) != HD_OK)
 		fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
 	for (unsigned i = 1; i <= remote; i++) {
 		snprintf(name, sizeof(name), "A%u", i);
@@ -93,7 +93,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local, const c
 
 static void world_fini(struct world *w)
 {
-	fabric_free(w->build);
+	fabric_free(w->fabric);
 }
 
 /* Goodput by kind of flow, as a share of Rmax: sums, and the victim's. */
@@ -125,7 +125,7 @@ static struct shares run(const struct world *w, const struct congestion_params *
 	struct diag d = { .status = HD_OK };
 	struct shares s = { .least = INFINITY };
 
-	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d, &result) != HD_OK)
+	if (congestion_run(&w->fabric->setup, w->flows, w->n_flows, p, &d, &result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 	for (uint32_t f = 0; f < w->n_flows; f++) {
 		double share = result.flows[f].goodput / RMAX;
@@ -332,7 +332,7 @@ static struct congestion_result run_whole(const struct world *w, const struct co
 	struct congestion_result result;
 	struct diag d = { .status = HD_OK };
 
-	if (congestion_run(&w->build->setup, w->flows, w->n_flows, p, &d, &result) != HD_OK)
+	if (congestion_run(&w->fabric->setup, w->flows, w->n_flows, p, &d, &result) != HD_OK)
 		fail_msg("refused: %s", d.message);
 	return result;
 }
@@ -383,7 +383,7 @@ static void cnps_carry_marks(void **state)
 	congestion_result_fini(&r);
 	/* Rate functions live by acknowledgements, marked or not. */
 	p.algorithm = cc_find("fimd");
-	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &r),
+	assert_int_equal(congestion_run(&w.fabric->setup, w.flows, w.n_flows, &p, &d, &r),
 			 HD_ERR_UNFIT);
 	world_fini(&w);
 }
@@ -454,12 +454,12 @@ static void nonsense_is_refused(void **state)
 
 	world_init(&w, 1, 1, "queueing: input, routing: 0ns");
 	p.window = 0;
-	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &result),
+	assert_int_equal(congestion_run(&w.fabric->setup, w.flows, w.n_flows, &p, &d, &result),
 			 HD_ERR_RANGE);
 	p.window = 1;
 	p.response.m = 1;
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(congestion_run(&w.build->setup, w.flows, w.n_flows, &p, &d, &result),
+	assert_int_equal(congestion_run(&w.fabric->setup, w.flows, w.n_flows, &p, &d, &result),
 			 HD_ERR_RANGE);
 	world_fini(&w);
 }

@@ -176,23 +176,23 @@ static void actor_add(struct placed *p, port_id port)
 }
 
 /* The switch that a host is on. */
-static uint32_t leaf_of(const struct fabric *f, port_id port)
+static uint32_t leaf_of(const struct fabric *fabric, port_id port)
 {
-	const struct sim_port *at = &f->setup.ports[f->port_of_origin[port]];
+	const struct sim_port *at = &fabric->setup.ports[fabric->port_of_origin[port]];
 
-	return at->peer == SIM_NONE ? SIM_NONE : f->setup.ports[at->peer].node;
+	return at->peer == SIM_NONE ? SIM_NONE : fabric->setup.ports[at->peer].node;
 }
 
 static void place(struct placed *p, const struct selection *hosts)
 {
-	const struct fabric *f = p->fabric;
+	const struct fabric *fabric = p->fabric;
 	uint32_t *leaf = hd_alloc(hosts->n, sizeof(*leaf));
 	uint32_t *host = hd_alloc(p->job.n_ranks, sizeof(*host));
 	struct rng rng;
 
 	for (uint32_t i = 0; i < hosts->n; i++)
-		leaf[i] = leaf_of(f, hosts->ports[i]);
-	rng_init(&rng, f->scenario->run.seed, fabric_stream(STREAM_PLACES, p->scn->name));
+		leaf[i] = leaf_of(fabric, hosts->ports[i]);
+	rng_init(&rng, fabric->scenario->run.seed, fabric_stream(STREAM_PLACES, p->scn->name));
 	place_ranks((enum placement)p->scn->place, leaf, hosts->n, &rng, p->job.n_ranks, host);
 	p->actors = hd_alloc(p->job.n_ranks, sizeof(*p->actors));
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
@@ -228,29 +228,29 @@ static enum hd_status count_ranks(struct placed *p, const struct selection *host
 static enum hd_status hosts_of(struct placed *p, char *const *words, const char *field,
 			       struct rng *rng, struct diag *d, struct selection *out)
 {
-	const struct fabric *f = p->fabric;
+	const struct fabric *fabric = p->fabric;
 	struct diag inner = { .status = HD_OK };
 
-	if (select_hosts(f->selector, *words, rng, &inner, out) != HD_OK)
-		return scenario_refuse(f->scenario, d, words, "%s: %s", field, inner.message);
+	if (select_hosts(fabric->selector, *words, rng, &inner, out) != HD_OK)
+		return scenario_refuse(fabric->scenario, d, words, "%s: %s", field, inner.message);
 	if (out->again == TOPO_NONE)
 		return HD_OK;
-	const struct topo_node *twice = topo_node_of(&f->topo, out->again);
+	const struct topo_node *twice = topo_node_of(&fabric->topo, out->again);
 
 	selection_fini(out);
 	return scenario_refuse(
-		f->scenario, d, words,
+		fabric->scenario, d, words,
 		"%s: '%s' is named twice, but a port has one rank or server of a job", field,
 		twice->name);
 }
 
 static enum hd_status place_job(struct placed *p, struct diag *d)
 {
-	const struct fabric *f = p->fabric;
+	const struct fabric *fabric = p->fabric;
 	struct selection hosts;
 	struct rng rng;
 
-	rng_init(&rng, f->scenario->run.seed, fabric_stream(STREAM_HOSTS, p->scn->name));
+	rng_init(&rng, fabric->scenario->run.seed, fabric_stream(STREAM_HOSTS, p->scn->name));
 	enum hd_status status = hosts_of(p, &p->scn->on, "jobs[].on", &rng, d, &hosts);
 
 	if (status != HD_OK)
@@ -276,14 +276,15 @@ static uint32_t server_at(struct placed *p, port_id port)
 
 static enum hd_status add_servers(struct placed *p, size_t number, struct diag *d)
 {
-	const struct fabric *f = p->fabric;
+	const struct fabric *fabric = p->fabric;
 	const struct scn_step *scn = &p->scn->program[number];
 	struct selection hosts;
 	struct rng rng;
 
 	if (!scn->to)
 		return HD_OK;
-	rng_init(&rng, f->scenario->run.seed, fabric_stream(STREAM_SERVERS, p->scn->name) + number);
+	rng_init(&rng, fabric->scenario->run.seed,
+		 fabric_stream(STREAM_SERVERS, p->scn->name) + number);
 	enum hd_status status = hosts_of(p, &scn->to, "jobs[].program[].to", &rng, d, &hosts);
 
 	if (status != HD_OK)
@@ -394,19 +395,19 @@ static void notes_init(struct placed *p)
 static enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
 				  const struct scn_job *scn, struct diag *d)
 {
-	struct fabric *f = jobs->fabric;
-	const struct scn_fabric *link = &f->scenario->fabric;
+	struct fabric *fabric = jobs->fabric;
+	const struct scn_fabric *link = &fabric->scenario->fabric;
 	struct strbuf sender = STRBUF_INIT;
 	enum hd_status status = HD_OK;
 
 	*p = (struct placed){
 		.scn = scn,
-		.fabric = f,
+		.fabric = fabric,
 		.first_tree = jobs->n_aggregations,
-		.sl = (uint8_t)scenario_job_sl(f->scenario, scn),
+		.sl = (uint8_t)scenario_job_sl(fabric->scenario, scn),
 		.mtu = (uint32_t)link->mtu,
 		.overhead = (uint32_t)link->overhead,
-		.grh = scenario_group_grh(f->scenario),
+		.grh = scenario_group_grh(fabric->scenario),
 		.inner = link->inner.rate,
 		.inner_latency = link->inner.latency,
 		.eager = scn->eager,
@@ -431,8 +432,8 @@ static enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	p->tables = hd_alloc(MESSAGE_TABLES, sizeof(*p->tables));
 	p->needs = hd_alloc(p->graph.n_ops, sizeof(*p->needs));
-	p->rank_of_node = hd_alloc(f->setup.n_nodes, sizeof(*p->rank_of_node));
-	for (uint32_t i = 0; i < f->setup.n_nodes; i++)
+	p->rank_of_node = hd_alloc(fabric->setup.n_nodes, sizeof(*p->rank_of_node));
+	for (uint32_t i = 0; i < fabric->setup.n_nodes; i++)
 		p->rank_of_node[i] = GANG_NONE;
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
 		p->rank_of_node[p->actors[i].node] = i;
@@ -483,27 +484,27 @@ static void placed_fini(struct placed *p)
 
 /* ---- all of them -------------------------------------------------------- */
 
-enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d, struct jobs **out)
+enum hd_status jobs_new(struct fabric *fabric, uint32_t which, struct diag *d, struct jobs **out)
 {
-	const struct scenario *s = f->scenario;
+	const struct scenario *s = fabric->scenario;
 	struct jobs *jobs = hd_alloc(1, sizeof(*jobs));
 	const struct fabric_trees trees = {
-		.first_group = f->subnet.n_groups,
-		.first_aggregation = f->subnet.n_aggregations,
+		.first_group = fabric->subnet.n_groups,
+		.first_aggregation = fabric->subnet.n_aggregations,
 		.most = (uint32_t)s->fabric.reduction.trees,
 		.is_shown = which == JOBS_ALL,
 	};
 	enum hd_status status = HD_OK;
 
-	jobs->fabric = f;
-	jobs->n_aggregations = f->subnet.n_aggregations;
+	jobs->fabric = fabric;
+	jobs->n_aggregations = fabric->subnet.n_aggregations;
 	jobs->placed = hd_alloc(s->n_jobs, sizeof(*jobs->placed));
 	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
 		if (which == JOBS_ALL || which == i)
 			status = placed_init(&jobs->placed[jobs->n++], jobs, &s->jobs[i], d);
 	}
 	if (status == HD_OK)
-		status = fabric_follow_trees(f, &trees, d);
+		status = fabric_follow_trees(fabric, &trees, d);
 	if (status == HD_OK)
 		status = jobs_connect(jobs, d);
 	if (status == HD_OK)
@@ -524,11 +525,11 @@ void jobs_free(struct jobs *jobs)
 	free(jobs);
 }
 
-void jobs_rules(const struct fabric *f, struct sim_rules *rules)
+void jobs_rules(const struct fabric *fabric, struct sim_rules *rules)
 {
-	uint32_t most = scenario_packet_limit(f->scenario);
+	uint32_t most = scenario_packet_limit(fabric->scenario);
 
-	if (scenario_jobs_over_rc(f->scenario))
+	if (scenario_jobs_over_rc(fabric->scenario))
 		lab_rules(rules);
 	rules->injects = true;
 	if (most > rules->injects_bytes)

@@ -15,20 +15,20 @@ bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b)
 
 void inner_join(struct placed *p)
 {
-	const struct fabric *f = p->fabric;
+	const struct fabric *fabric = p->fabric;
 	uint32_t *first; /* per node of the topology: its first rank's */
 
 	if (!p->inner.num)
 		return;
-	first = hd_alloc(f->topo.n_nodes, sizeof(*first));
-	p->joined = hd_alloc(f->setup.n_nodes, sizeof(*p->joined));
-	for (uint32_t i = 0; i < f->topo.n_nodes; i++)
+	first = hd_alloc(fabric->topo.n_nodes, sizeof(*first));
+	p->joined = hd_alloc(fabric->setup.n_nodes, sizeof(*p->joined));
+	for (uint32_t i = 0; i < fabric->topo.n_nodes; i++)
 		first[i] = SIM_NONE;
-	for (uint32_t i = 0; i < f->setup.n_nodes; i++)
+	for (uint32_t i = 0; i < fabric->setup.n_nodes; i++)
 		p->joined[i] = i;
 	for (uint32_t i = 0; i < p->job.n_ranks; i++) {
 		const struct actor *a = &p->actors[i];
-		uint32_t *host = &first[f->topo.ports[a->port].node];
+		uint32_t *host = &first[fabric->topo.ports[a->port].node];
 
 		if (*host == SIM_NONE)
 			*host = a->node;
@@ -39,8 +39,8 @@ void inner_join(struct placed *p)
 
 uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target)
 {
-	const struct fabric *f = p->fabric;
-	const struct topo *t = &f->topo;
+	const struct fabric *fabric = p->fabric;
+	const struct topo *t = &fabric->topo;
 	uint32_t n = p->job.n_ranks;
 
 	if (p->scn->rails == SCN_RAILS_OWN || source >= n || target >= n ||
@@ -49,7 +49,7 @@ uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target)
 	const struct topo_node *host = &t->nodes[t->ports[p->actors[source].port].node];
 	unsigned rail = t->ports[p->actors[target].port].number;
 	uint32_t node =
-		rail <= host->n_ports ? f->end_of_origin[host->first_port + rail] : SIM_NONE;
+		rail <= host->n_ports ? fabric->end_of_origin[host->first_port + rail] : SIM_NONE;
 	uint32_t peer = node == SIM_NONE ? GANG_NONE : p->rank_of_node[node];
 
 	return peer == GANG_NONE ? source : peer;

@@ -33,11 +33,11 @@ struct jobs;
  * All jobs of the scenario, or the one of that number. Files are read and
  * multicast trees are made; the fabric outlives them.
  */
-HD_MUST_CHECK enum hd_status jobs_new(struct fabric *f, uint32_t which, struct diag *d,
+HD_MUST_CHECK enum hd_status jobs_new(struct fabric *fabric, uint32_t which, struct diag *d,
 				      struct jobs **out);
 void jobs_free(struct jobs *jobs);
 /* Room for the packets of messages. */
-void jobs_rules(const struct fabric *f, struct sim_rules *rules);
+void jobs_rules(const struct fabric *fabric, struct sim_rules *rules);
 /* Before the first sim_run; once. */
 void jobs_attach(struct jobs *jobs, struct sim *s);
 

@@ -29,7 +29,7 @@ struct packet_label {
 };
 
 /* From one end port to another, between which there is a way: all but time. */
-void message_packet(const struct fabric *f, port_id from, port_id to, struct packet_label label,
-		    uint32_t payload, struct sim_arrival *out);
+void message_packet(const struct fabric *fabric, port_id from, port_id to,
+		    struct packet_label label, uint32_t payload, struct sim_arrival *out);
 
 #endif

@@ -21,7 +21,7 @@ struct outcome {
 };
 
 struct counts {
-	const struct fabric *f;
+	const struct fabric *fabric;
 	uint64_t other;
 };
 
@@ -29,27 +29,29 @@ struct counts {
 static void delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct counts *c = context;
-	const struct fabric *f = c->f;
-	const struct sim_port *from = &f->setup.ports[f->setup.nodes[p->source].first_port + 1];
-	const struct sim_port *to = &f->setup.ports[f->setup.nodes[node].first_port + 1];
+	const struct fabric *fabric = c->fabric;
+	const struct sim_port *from =
+		&fabric->setup.ports[fabric->setup.nodes[p->source].first_port + 1];
+	const struct sim_port *to = &fabric->setup.ports[fabric->setup.nodes[node].first_port + 1];
 
 	(void)now;
-	if (f->topo.ports[from->origin].number != f->topo.ports[to->origin].number)
+	if (fabric->topo.ports[from->origin].number != fabric->topo.ports[to->origin].number)
 		c->other += p->bytes;
 }
 
-static void count_ports(const struct fabric *f, const struct sim_metrics *m, struct outcome *out)
+static void count_ports(const struct fabric *fabric, const struct sim_metrics *m,
+			struct outcome *out)
 {
-	for (uint32_t i = 0; i < f->setup.n_ports; i++) {
-		const struct sim_port *p = &f->setup.ports[i];
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		const struct sim_port *p = &fabric->setup.ports[i];
 		struct sim_counters c;
 
 		if (p->peer == SIM_NONE)
 			continue;
 		sim_port_counters(m, i, &c);
-		if (f->setup.nodes[p->node].kind == SIM_END)
+		if (fabric->setup.nodes[p->node].kind == SIM_END)
 			out->host_bytes += c.xmit_bytes;
-		else if (f->setup.nodes[f->setup.ports[p->peer].node].kind == SIM_SWITCH)
+		else if (fabric->setup.nodes[fabric->setup.ports[p->peer].node].kind == SIM_SWITCH)
 			out->spine_bytes += c.xmit_bytes;
 	}
 }
@@ -60,7 +62,7 @@ static struct outcome run_with(const char *topology, const char *job, const char
 	struct diag d = { .status = HD_OK };
 	struct results *r = results_new("test");
 	struct outcome out = { 0 };
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 	struct jobs *jobs = NULL;
 	char text[1024];
 
@@ -68,26 +70,26 @@ static struct outcome run_with(const char *topology, const char *job, const char
 		 "fabric:\n  topology: {%s}\n  link: {rate: 4x HDR}\n"
 		 "  inner: {rate: 3.6Tb/s, latency: %s}\njobs:\n- {name: a, %s}\n",
 		 topology, latency, job);
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
-	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric) != HD_OK ||
+	    jobs_new(fabric, JOBS_ALL, &d, &jobs) != HD_OK)
 		fail_msg("%s\n%s", text, d.message);
-	struct sim_rules rules = f->rules;
+	struct sim_rules rules = fabric->rules;
 
-	jobs_rules(f, &rules);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
-	struct counts c = { .f = f };
+	jobs_rules(fabric, &rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
+	struct counts c = { .fabric = fabric };
 
 	jobs_attach(jobs, s);
 	sim_observe(s, &(struct sim_observer){ .context = &c, .delivered = delivered });
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	out.completion = jobs_completion(jobs, 0);
 	out.well = jobs_tables(jobs, alone, sim_metrics(s), true, r);
-	count_ports(f, sim_metrics(s), &out);
+	count_ports(fabric, sim_metrics(s), &out);
 	out.other_bytes = c.other;
 	sim_free(s);
 	results_free(r);
 	jobs_free(jobs);
-	fabric_free(f);
+	fabric_free(fabric);
 	return out;
 }
 
@@ -147,14 +149,14 @@ static void planes_without_peers_are_refused(void **state)
 	static const char text[] =
 		"fabric: {topology: {kind: rail, rails: 2, units: 1, hosts: 2, spines: 2, planes: 2}, inner: 1Tb/s}\njobs:\n- {name: a, program: [{alltoall: 64}]}\n";
 	struct diag d = { .status = HD_OK };
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 	struct jobs *jobs = NULL;
 
 	(void)state;
-	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_OK);
-	assert_int_equal(jobs_new(f, JOBS_ALL, &d, &jobs), HD_ERR_INPUT);
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric), HD_OK);
+	assert_int_equal(jobs_new(fabric, JOBS_ALL, &d, &jobs), HD_ERR_INPUT);
 	assert_non_null(strstr(d.message, "no way between"));
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /*

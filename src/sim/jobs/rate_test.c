@@ -38,13 +38,13 @@ static void granted(void *context, hd_time now, uint32_t port, const struct sim_
 	s->dlid[s->n++] = p->dlid;
 }
 
-static uint32_t first_port(const struct fabric *f)
+static uint32_t first_port(const struct fabric *fabric)
 {
 	uint32_t i = 0;
 
-	while (f->setup.nodes[i].kind != SIM_END)
+	while (fabric->setup.nodes[i].kind != SIM_END)
 		i++;
-	return f->setup.nodes[i].first_port + 1;
+	return fabric->setup.nodes[i].first_port + 1;
 }
 
 /* What follows "congestion: {" and the lines of rows and jobs. */
@@ -52,7 +52,7 @@ static struct sent run(const char *control, const char *rest)
 {
 	char text[2048];
 	struct diag d = { .status = HD_OK };
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 	struct jobs *jobs = NULL;
 	struct lab *rows = NULL;
 	static struct sent sent;
@@ -62,19 +62,19 @@ static struct sent run(const char *control, const char *rest)
 		"fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}\nrun: {warmup: 0s, measure: 60us, horizon: 60us}\n"
 		"congestion: {%s}\n%s",
 		control, rest);
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK ||
-	    jobs_new(f, JOBS_ALL, &d, &jobs) != HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric) != HD_OK ||
+	    jobs_new(fabric, JOBS_ALL, &d, &jobs) != HD_OK)
 		fail_msg("%s\n%s", text, d.message);
-	struct sim_rules rules = f->rules;
+	struct sim_rules rules = fabric->rules;
 	const struct sim_observer o = { .context = &sent, .granted = granted };
 
 	lab_rules(&rules);
-	jobs_rules(f, &rules);
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+	jobs_rules(fabric, &rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
 
-	sent = (struct sent){ .port = first_port(f) };
+	sent = (struct sent){ .port = first_port(fabric) };
 	sim_observe(s, &o);
-	if (qp_rows_any(f) && qp_rows_new(f, s, &d, &rows) != HD_OK)
+	if (qp_rows_any(fabric) && qp_rows_new(fabric, s, &d, &rows) != HD_OK)
 		fail_msg("%s", d.message);
 	jobs_attach(jobs, s);
 	sim_run(s, 60 * HD_US, NULL, NULL);
@@ -82,7 +82,7 @@ static struct sent run(const char *control, const char *rest)
 		lab_free(rows);
 	sim_free(s);
 	jobs_free(jobs);
-	fabric_free(f);
+	fabric_free(fabric);
 	return sent;
 }
 

@@ -153,14 +153,14 @@ static bool is_rc(const struct placed *p)
 
 static enum hd_status refuse(const struct placed *p, uint64_t way, const char *why, struct diag *d)
 {
-	const struct fabric *f = p->fabric;
+	const struct fabric *fabric = p->fabric;
 	const struct actor *from = &p->actors[way >> 32];
 	const struct actor *to = &p->actors[(uint32_t)way];
 
-	return scenario_refuse(f->scenario, d, &p->scn->transport,
+	return scenario_refuse(fabric->scenario, d, &p->scn->transport,
 			       "job '%s': %s between '%s' and '%s'", p->scn->name, why,
-			       topo_node_of(&f->topo, from->port)->name,
-			       topo_node_of(&f->topo, to->port)->name);
+			       topo_node_of(&fabric->topo, from->port)->name,
+			       topo_node_of(&fabric->topo, to->port)->name);
 }
 
 static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)

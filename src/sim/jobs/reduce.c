@@ -27,16 +27,16 @@ static uint32_t trees_of(const struct placed *p, size_t number)
 
 static enum hd_status can_reduce(const struct placed *p, size_t number, struct diag *d)
 {
-	const struct fabric *f = p->fabric;
+	const struct fabric *fabric = p->fabric;
 	const char **where = (const char **)&p->scn->program[number].algorithm;
 
-	if (f->setup.sw.order == SIM_FIFO)
+	if (fabric->setup.sw.order == SIM_FIFO)
 		return scenario_refuse(
-			f->scenario, d, where,
+			fabric->scenario, d, where,
 			"job '%s': a switch with queueing in the order of arrival (fabric.switch.order: fifo) cannot reduce",
 			p->scn->name);
-	if (f->setup.control && f->setup.control->marking.rule == MARK_TWO_COUNTER)
-		return scenario_refuse(f->scenario, d, where,
+	if (fabric->setup.control && fabric->setup.control->marking.rule == MARK_TWO_COUNTER)
+		return scenario_refuse(fabric->scenario, d, where,
 				       "job '%s': switches that mark by two counters cannot reduce",
 				       p->scn->name);
 	return HD_OK;

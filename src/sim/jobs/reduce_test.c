@@ -31,15 +31,15 @@ static void check_same(const struct outcome *cut, const struct outcome *whole)
 
 static enum hd_status refusal_of(const char *text, struct diag *d)
 {
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 	struct jobs *jobs = NULL;
-	enum hd_status status = fabric_load(text, strlen(text), "x.yaml", NULL, d, &f);
+	enum hd_status status = fabric_load(text, strlen(text), "x.yaml", NULL, d, &fabric);
 
 	assert_int_equal(status, HD_OK);
-	status = jobs_new(f, JOBS_ALL, d, &jobs);
+	status = jobs_new(fabric, JOBS_ALL, d, &jobs);
 	if (status == HD_OK)
 		jobs_free(jobs);
-	fabric_free(f);
+	fabric_free(fabric);
 	return status;
 }
 

@@ -106,19 +106,19 @@ struct tally_of_cases {
 	unsigned run, drained, lossy, rerouted;
 };
 
-static void check_flows(const struct fabric *f, const struct sim_metrics *m,
+static void check_flows(const struct fabric *fabric, const struct sim_metrics *m,
 			const struct seen *seen, bool rerouted, struct tally_of_cases *t)
 {
 	uint64_t lost = 0, all = 0;
 
-	for (uint32_t i = 0; i < f->n_flows; i++) {
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
 		const struct sim_flow_counts *c = &m->flows[i];
-		uint64_t offered = c->made * f->flows[i].copies;
+		uint64_t offered = c->made * fabric->flows[i].copies;
 
 		if (c->delivered + c->lost != offered)
 			fail_msg("flow %u: %llu delivered, %llu lost of %llu in\n%s", i,
 				 (unsigned long long)c->delivered, (unsigned long long)c->lost,
-				 (unsigned long long)offered, f->scenario->text);
+				 (unsigned long long)offered, fabric->scenario->text);
 		lost += c->lost;
 		/* While trees change, copies come that no member is left
 		 * for, or twice. */
@@ -136,22 +136,22 @@ static void check_flows(const struct fabric *f, const struct sim_metrics *m,
 static void check_case(const char *text, uint32_t parts, struct tally_of_cases *t)
 {
 	struct diag d = { .status = HD_OK };
-	struct fabric *f;
+	struct fabric *fabric;
 
 	/* Some trees or faults do not fit the fabric: another case then. */
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f) != HD_OK)
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric) != HD_OK)
 		return;
-	struct seen seen = { .delivered = calloc(f->n_flows, sizeof(*seen.delivered)) };
+	struct seen seen = { .delivered = calloc(fabric->n_flows, sizeof(*seen.delivered)) };
 	const struct sim_observer observer = { .context = &seen, .delivered = on_delivered };
-	struct sim_rules rules = f->rules;
+	struct sim_rules rules = fabric->rules;
 	struct sim_crowd crowd;
 	bool rerouted = false;
 
-	for (uint32_t i = 0; i < f->setup.n_routes; i++)
-		rerouted = rerouted || f->setup.routes[i].ports;
+	for (uint32_t i = 0; i < fabric->setup.n_routes; i++)
+		rerouted = rerouted || fabric->setup.routes[i].ports;
 	rules.parts = parts;
 	rules.threads = parts;
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
 
 	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
@@ -160,12 +160,12 @@ static void check_case(const char *text, uint32_t parts, struct tally_of_cases *
 	if (crowd.packets == 0) {
 		t->drained++;
 		t->rerouted += rerouted;
-		check_flows(f, sim_metrics(s), &seen, rerouted, t);
+		check_flows(fabric, sim_metrics(s), &seen, rerouted, t);
 	}
 	sim_free(s);
 	map_fini(&seen.copies);
 	free(seen.delivered);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 static void delivered_and_lost_is_what_was_offered(void **state)

@@ -41,7 +41,7 @@ struct pending {
 };
 
 struct sim_capture {
-	const struct fabric *b;
+	const struct fabric *fabric;
 	const bool *ports;
 	struct capture_writer writer;
 	struct pending *heap; /* least time on top */
@@ -50,29 +50,29 @@ struct sim_capture {
 	uint8_t *interface; /* per sim port: Wireshark tells 4 apart */
 };
 
-static uint64_t overhead_of(const struct fabric *b, uint32_t flow)
+static uint64_t overhead_of(const struct fabric *fabric, uint32_t flow)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 
-	return scenario_overhead(s, &s->traffic[b->flows[flow].row]);
+	return scenario_overhead(s, &s->traffic[fabric->flows[flow].row]);
 }
 
 /* Bytes of a packet that are not its payload, without the GRH of R1. */
-static uint64_t overhead_on_wire(const struct fabric *b, const struct sim_packet *p)
+static uint64_t overhead_on_wire(const struct fabric *fabric, const struct sim_packet *p)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 
 	if (p->dlid < LID_FIRST_MCAST)
 		return s->fabric.overhead;
-	return p->flow < b->n_flows ? overhead_of(b, p->flow)
-				    : s->fabric.overhead + scenario_group_grh(s);
+	return p->flow < fabric->n_flows ? overhead_of(fabric, p->flow)
+					 : s->fabric.overhead + scenario_group_grh(s);
 }
 
 /* A GRH does not matter here: it has 40 bytes. */
-static enum hd_status check_payload(const struct fabric *b, uint32_t bytes, const char *row,
+static enum hd_status check_payload(const struct fabric *fabric, uint32_t bytes, const char *row,
 				    struct diag *d)
 {
-	uint64_t payload = bytes - b->scenario->fabric.overhead;
+	uint64_t payload = bytes - fabric->scenario->fabric.overhead;
 
 	if (payload % 4 == 0)
 		return HD_OK;
@@ -82,26 +82,26 @@ static enum hd_status check_payload(const struct fabric *b, uint32_t bytes, cons
 		row, (unsigned long long)payload);
 }
 
-static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
+static enum hd_status check_sizes(const struct fabric *fabric, struct diag *d)
 {
-	uint64_t overhead = b->scenario->fabric.overhead;
+	uint64_t overhead = fabric->scenario->fabric.overhead;
 
 	if (overhead != PLAIN_OVERHEAD && overhead != GRH_OVERHEAD)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"packets with an overhead of %llu bytes have no format; a capture needs fabric.packet.overhead 26 or 66",
 			(unsigned long long)overhead);
-	if (overhead + scenario_group_grh(b->scenario) > GRH_OVERHEAD &&
-	    scenario_jobs_multicast(b->scenario))
+	if (overhead + scenario_group_grh(fabric->scenario) > GRH_OVERHEAD &&
+	    scenario_jobs_multicast(fabric->scenario))
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"what jobs send to groups has two GRHs: with fabric.packet.overhead 66, multicast_grh must be 'no'");
-	for (uint32_t i = 0; i < b->n_flows; i++) {
-		const struct sim_flow *f = &b->flows[i];
-		const char *row = b->scenario->traffic[f->row].name;
+	for (uint32_t i = 0; i < fabric->n_flows; i++) {
+		const struct sim_flow *f = &fabric->flows[i];
+		const char *row = fabric->scenario->traffic[f->row].name;
 		enum hd_status status = HD_OK;
 
-		if (overhead_of(b, i) > GRH_OVERHEAD)
+		if (overhead_of(fabric, i) > GRH_OVERHEAD)
 			status = diag_fail(
 				d, HD_ERR_UNFIT,
 				"traffic '%s' has two GRHs: with fabric.packet.overhead 66, multicast_grh must be 'no'",
@@ -112,35 +112,35 @@ static enum hd_status check_sizes(const struct fabric *b, struct diag *d)
 				"traffic '%s' has packets of any size; a capture needs multiples of 4",
 				row);
 		else if (f->kind != SIM_TRACE)
-			status = check_payload(b, f->bytes, row, d);
+			status = check_payload(fabric, f->bytes, row, d);
 		if (status == HD_OK && f->last_bytes)
-			status = check_payload(b, f->last_bytes, row, d);
+			status = check_payload(fabric, f->last_bytes, row, d);
 		for (size_t k = 0; k < f->n_trace && status == HD_OK; k++)
-			status = check_payload(b, f->trace[k].bytes, row, d);
+			status = check_payload(fabric, f->trace[k].bytes, row, d);
 		if (status != HD_OK)
 			return status;
 	}
 	return HD_OK;
 }
 
-enum hd_status sim_capture_new(const struct fabric *b, FILE *stream, const bool *ports,
+enum hd_status sim_capture_new(const struct fabric *fabric, FILE *stream, const bool *ports,
 			       enum sim_capture_flow flow, struct diag *d, struct sim_capture **out)
 {
-	enum hd_status status = check_sizes(b, d);
+	enum hd_status status = check_sizes(fabric, d);
 	uint8_t next = 0;
 
 	if (status != HD_OK)
 		return status;
-	if (flow != SIM_FLOW_NONE && b->setup.credits != SIM_CREDITS_EXACT)
+	if (flow != SIM_FLOW_NONE && fabric->setup.credits != SIM_CREDITS_EXACT)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"flow-control packets are on the links only with 'fabric.credits: exact'");
 	struct sim_capture *c = hd_alloc(1, sizeof(*c));
 
-	c->b = b;
+	c->fabric = fabric;
 	c->ports = ports;
-	c->interface = hd_alloc(b->setup.n_ports, sizeof(*c->interface));
-	for (uint32_t i = 0; ports && i < b->setup.n_ports; i++) {
+	c->interface = hd_alloc(fabric->setup.n_ports, sizeof(*c->interface));
+	for (uint32_t i = 0; ports && i < fabric->setup.n_ports; i++) {
 		if (ports[i])
 			c->interface[i] = next++ & 3;
 	}
@@ -192,41 +192,41 @@ static struct pending pop(struct sim_capture *c)
 	return top;
 }
 
-static void put_gid(const struct fabric *b, port_id port, uint8_t *gid)
+static void put_gid(const struct fabric *fabric, port_id port, uint8_t *gid)
 {
-	store_be64(gid, subnet_gid_prefix(&b->subnet, port));
-	store_be64(gid + 8, b->topo.ports[port].guid);
+	store_be64(gid, subnet_gid_prefix(&fabric->subnet, port));
+	store_be64(gid + 8, fabric->topo.ports[port].guid);
 }
 
-static void set_grh(const struct fabric *b, const struct sim_packet *p, port_id source,
+static void set_grh(const struct fabric *fabric, const struct sim_packet *p, port_id source,
 		    struct packet *out)
 {
-	unsigned subnet = b->topo.ports[source].subnet;
+	unsigned subnet = fabric->topo.ports[source].subnet;
 
 	out->headers |= HEADER_BIT(HEADER_GRH);
 	out->grh = (struct grh){ .ip_ver = GRH_IP_VERSION,
 				 .next_header = GRH_NEXT_IBA,
 				 .hop_limit = 1 };
-	put_gid(b, source, out->grh.sgid);
+	put_gid(fabric, source, out->grh.sgid);
 	if (p->target != TOPO_NONE) {
 		out->grh.tclass = p->tclass;
 		out->grh.hop_limit = p->hop_limit;
-		put_gid(b, p->target, out->grh.dgid);
+		put_gid(fabric, p->target, out->grh.dgid);
 	} else if (p->dlid >= LID_FIRST_MCAST) {
 		/* A group of the link's scope that holds its MLID. */
 		store_be64(out->grh.dgid, MCAST_MGID_PREFIX);
 		store_be64(out->grh.dgid + 8, p->dlid);
-	} else if (b->subnet.port_of_lid[subnet][p->dlid] != TOPO_NONE) {
-		put_gid(b, b->subnet.port_of_lid[subnet][p->dlid], out->grh.dgid);
+	} else if (fabric->subnet.port_of_lid[subnet][p->dlid] != TOPO_NONE) {
+		put_gid(fabric, fabric->subnet.port_of_lid[subnet][p->dlid], out->grh.dgid);
 	}
 }
 
 /* What goes over the wire; the payload is zeros, or a MAD on VL15. */
-static size_t encode(const struct fabric *b, const struct sim_packet *p, uint8_t *bytes)
+static size_t encode(const struct fabric *fabric, const struct sim_packet *p, uint8_t *bytes)
 {
-	const struct sim_node *node = &b->setup.nodes[p->source];
+	const struct sim_node *node = &fabric->setup.nodes[p->source];
 	/* A switch that reduces is known by its port 0. */
-	port_id source = b->setup.ports[node->first_port + (node->kind == SIM_END)].origin;
+	port_id source = fabric->setup.ports[node->first_port + (node->kind == SIM_END)].origin;
 	bool smp = p->vl == VL_MANAGEMENT && p->bytes == SIM_MAD_BYTES;
 	struct packet out;
 	uint8_t mad[MAD_SIZE];
@@ -236,15 +236,15 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p, uint8_t
 	out.lrh.vl = p->vl;
 	out.lrh.sl = p->sl;
 	out.lrh.dlid = p->dlid;
-	out.lrh.slid = p->slid ? p->slid : b->subnet.lid_of_port[source];
+	out.lrh.slid = p->slid ? p->slid : fabric->subnet.lid_of_port[source];
 	out.bth.pkey = p->pkey;
 	out.bth.psn = p->sequence & 0xffffff;
 	out.bth.fecn = p->marked;
 	out.bth.dest_qp = smp ? 0 : (FIRST_QP + p->flow) & 0xffffff;
-	uint64_t overhead = overhead_on_wire(b, p);
+	uint64_t overhead = overhead_on_wire(fabric, p);
 
 	out.payload_len =
-		p->bytes - (uint32_t)overhead - (p->target != TOPO_NONE ? b->grh_bytes : 0);
+		p->bytes - (uint32_t)overhead - (p->target != TOPO_NONE ? fabric->grh_bytes : 0);
 	if (smp) {
 		const struct mad_header h = { .mgmt_class = MAD_SMP,
 					      .method = MAD_GET,
@@ -255,7 +255,7 @@ static size_t encode(const struct fabric *b, const struct sim_packet *p, uint8_t
 		out.payload = mad;
 		out.payload_len = MAD_SIZE;
 	} else if (p->target != TOPO_NONE || overhead == GRH_OVERHEAD) {
-		set_grh(b, p, source, &out);
+		set_grh(fabric, p, source, &out);
 	}
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
 
@@ -321,7 +321,8 @@ static void fill_payload(const struct sim_packet *p, struct packet *out, uint8_t
  * What answers and is answered goes between two queue pairs per flow, FECN
  * forwards and BECN backwards.
  */
-static size_t encode_controlled(const struct fabric *b, const struct sim_packet *p, uint8_t *bytes)
+static size_t encode_controlled(const struct fabric *fabric, const struct sim_packet *p,
+				uint8_t *bytes)
 {
 	static const uint8_t opcodes[] = {
 		[SIM_DATA] = RC_SEND_ONLY,
@@ -333,8 +334,8 @@ static size_t encode_controlled(const struct fabric *b, const struct sim_packet 
 		[SIM_CONTRIBUTION] = UC_SEND_ONLY,
 		[SIM_RESULT] = UC_SEND_ONLY,
 	};
-	const struct sim_node *node = &b->setup.nodes[p->source];
-	port_id source = b->setup.ports[node->first_port + 1].origin;
+	const struct sim_node *node = &fabric->setup.nodes[p->source];
+	port_id source = fabric->setup.ports[node->first_port + 1].origin;
 	bool is_data = p->kind == SIM_DATA;
 	struct packet out;
 	uint8_t mad[MAD_SIZE];
@@ -344,15 +345,15 @@ static size_t encode_controlled(const struct fabric *b, const struct sim_packet 
 	out.lrh.vl = p->vl;
 	out.lrh.sl = p->sl;
 	out.lrh.dlid = p->dlid;
-	out.lrh.slid = b->subnet.lid_of_port[source];
+	out.lrh.slid = fabric->subnet.lid_of_port[source];
 	out.bth.pkey = p->pkey;
 	out.bth.psn = p->sequence & 0xffffff;
 	out.bth.dest_qp = ((is_data ? FIRST_QP : FIRST_SENDER_QP) + p->flow) & 0xffffff;
 	out.bth.fecn = p->marked && is_data;
 	out.bth.becn = p->marked && !is_data;
 	out.immdt.data = (uint32_t)(p->reserve / 1000);
-	if (is_data && b->scenario->fabric.overhead == GRH_OVERHEAD)
-		set_grh(b, p, source, &out);
+	if (is_data && fabric->scenario->fabric.overhead == GRH_OVERHEAD)
+		set_grh(fabric, p, source, &out);
 	fill_payload(p, &out, mad);
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
 
@@ -369,8 +370,8 @@ static void write_packet(struct sim_capture *c, const struct pending *p)
 	enum sim_packet_kind kind = p->packet.kind;
 	bool reduces = kind == SIM_CONTRIBUTION || kind == SIM_RESULT;
 	bool controlled = p->packet.answered || (kind != SIM_DATA && !reduces);
-	size_t size = controlled ? encode_controlled(c->b, &p->packet, bytes)
-				 : encode(c->b, &p->packet, bytes);
+	size_t size = controlled ? encode_controlled(c->fabric, &p->packet, bytes)
+				 : encode(c->fabric, &p->packet, bytes);
 
 	/* Which bit it was is not drawn: the last one before the CRCs. */
 	if (p->arrived && p->packet.corrupt)
@@ -405,7 +406,7 @@ static void flush(struct sim_capture *c, hd_time until)
 /* What starts at `port` now: seen there, and at the far end unless lost. */
 static void see(struct sim_capture *c, hd_time now, uint32_t port, struct pending *p, bool arrives)
 {
-	const struct sim_port *sender = &c->b->setup.ports[port];
+	const struct sim_port *sender = &c->fabric->setup.ports[port];
 
 	flush(c, now > 0 ? now - 1 : 0);
 	if (!c->ports || c->ports[port]) {
@@ -469,7 +470,8 @@ static const struct pack_member update_members[] = {
 /* Of a flow, or injected by an endpoint. */
 static bool is_possible(const struct sim_capture *c, const struct sim_packet *x)
 {
-	return x->source < c->b->setup.n_nodes && (x->flow == SIM_NONE || x->flow < c->b->n_flows);
+	return x->source < c->fabric->setup.n_nodes &&
+	       (x->flow == SIM_NONE || x->flow < c->fabric->n_flows);
 }
 
 static void pack_pending(struct sim_capture *c, struct pack *p, struct pending *x)

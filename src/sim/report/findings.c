@@ -196,7 +196,7 @@ static bool has_deadlines(const struct scenario *s)
 
 bool findings_goals(const struct sim_findings *f, const struct sim_row *rows, struct results *r)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	struct judging j = {
 		.time = findings_seconds(f->metrics),
 		.all_met = true,
@@ -249,29 +249,30 @@ static const struct column wait_columns[] = {
 	{ NULL },
 };
 
-static unsigned number_of(const struct fabric *b, uint32_t port)
+static unsigned number_of(const struct fabric *fabric, uint32_t port)
 {
-	return port - b->setup.nodes[b->setup.ports[port].node].first_port;
+	return port - fabric->setup.nodes[fabric->setup.ports[port].node].first_port;
 }
 
-static const char *node_name(const struct fabric *b, uint32_t port)
+static const char *node_name(const struct fabric *fabric, uint32_t port)
 {
-	return topo_node_of(&b->topo, b->setup.ports[port].origin)->name;
+	return topo_node_of(&fabric->topo, fabric->setup.ports[port].origin)->name;
 }
 
-static const char *packet_name(const struct fabric *b, const struct sim_wait *w, struct table *t)
+static const char *packet_name(const struct fabric *fabric, const struct sim_wait *w,
+			       struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
-	if (w->flow < b->n_flows)
-		findings_flow_name(b, w->flow, &name);
+	if (w->flow < fabric->n_flows)
+		findings_flow_name(fabric, w->flow, &name);
 	strbuf_printf(&name, " #%u", w->sequence);
 	return table_take(t, &name);
 }
 
 void findings_deadlock(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	struct sim_wait *waits = NULL;
 	uint32_t n = sim_deadlock(f->sim, &waits);
 
@@ -294,21 +295,21 @@ void findings_deadlock(const struct sim_findings *f, struct results *r)
 
 		const struct wait_row row = {
 			.step = i + 1,
-			.node = node_name(b, w->out_port),
-			.in_port = number_of(b, w->in_port),
+			.node = node_name(fabric, w->out_port),
+			.in_port = number_of(fabric, w->in_port),
 			.vl = w->vl,
-			.waits_for_port = number_of(b, w->out_port),
+			.waits_for_port = number_of(fabric, w->out_port),
 			.of_vl = w->out_vl,
-			.towards = node_name(b, b->setup.ports[w->out_port].peer),
-			.packet_of = packet_name(b, w, t),
+			.towards = node_name(fabric, fabric->setup.ports[w->out_port].peer),
+			.packet_of = packet_name(fabric, w, t),
 		};
 
 		table_put_row(t, &row);
-		strbuf_printf(&ring, "%s -> ", node_name(b, w->out_port));
+		strbuf_printf(&ring, "%s -> ", node_name(fabric, w->out_port));
 	}
 	results_remark(r, "deadlock at %.3f us: %s%s; no packet of this circle can ever move",
 		       (double)sim_now(f->sim) / (double)HD_US, ring.text,
-		       node_name(b, waits[0].out_port));
+		       node_name(fabric, waits[0].out_port));
 	free(waits);
 	strbuf_fini(&ring);
 }

@@ -23,7 +23,7 @@
 	"  switch: {routing: 80ns, arbitration: 20ns}\n"
 
 struct run {
-	struct fabric *build;
+	struct fabric *fabric;
 	struct sim_watch watch;
 	struct sim *sim;
 	struct sim_findings found;
@@ -33,21 +33,22 @@ static void begin(const char *text, struct run *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &r->build) != HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &r->fabric) != HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
-	sim_watch_init(&r->watch, r->build);
+	sim_watch_init(&r->watch, r->fabric);
 }
 
 static void finish(struct run *r)
 {
-	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows, &r->build->rules);
+	r->sim =
+		sim_new(&r->fabric->setup, r->fabric->flows, r->fabric->n_flows, &r->fabric->rules);
 	sim_watch_attach(&r->watch, r->sim);
 	enum sim_state state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 
 	r->found = (struct sim_findings){
-		.build = r->build, .sim = r->sim, .metrics = sim_metrics(r->sim), .state = state
+		.fabric = r->fabric, .sim = r->sim, .metrics = sim_metrics(r->sim), .state = state
 	};
 }
 
@@ -55,7 +56,7 @@ static void end(struct run *r)
 {
 	sim_watch_fini(&r->watch);
 	sim_free(r->sim);
-	fabric_free(r->build);
+	fabric_free(r->fabric);
 }
 
 static void go(const char *text, struct run *r)
@@ -73,7 +74,7 @@ static void latency_without_load_is_the_closed_form(void **state)
 	   "traffic: [{name: a, kind: cbr, rate: 1Mb/s, pattern: pairs, source: h0, destination: h1}]\n"
 	   "run: {warmup: 0s, measure: 100ms}\n",
 	   &r);
-	struct sim_row *rows = sim_rows(r.build, r.found.metrics);
+	struct sim_row *rows = sim_rows(r.fabric, r.found.metrics);
 
 	/* Two cables, one switch: 2 P + routing + arbitration + D. */
 	assert_true(rows[0].delivered >= 5);
@@ -134,9 +135,9 @@ static void the_most_that_waits_fills_the_buffer(void **state)
 	   "run: {measure: 1ms}\n",
 	   &r);
 	sim_tables(&r.found, res);
-	const struct sim_setup *s = &r.build->setup;
-	const struct selection *hosts = selector_hosts(r.build->selector);
-	uint32_t h0 = r.build->port_of_origin[hosts->ports[0]];
+	const struct sim_setup *s = &r.fabric->setup;
+	const struct selection *hosts = selector_hosts(r.fabric->selector);
+	uint32_t h0 = r.fabric->port_of_origin[hosts->ports[0]];
 	double room = s->ports[s->ports[h0].peer].in_blocks * 64.0 / 1024;
 	const struct table *t = results_find(res, "ports");
 
@@ -241,7 +242,7 @@ static void every_copy_of_a_multicast_is_expected(void **state)
 	   "  groups: [{name: g}]\n"
 	   "traffic: [{name: a, kind: messages, pattern: group, group: g, source: h0, count: 10}]\nrun: {warmup: 0s}\n",
 	   &r);
-	struct sim_row *rows = sim_rows(r.build, r.found.metrics);
+	struct sim_row *rows = sim_rows(r.fabric, r.found.metrics);
 
 	assert_int_equal(rows[0].made, 10);
 	assert_int_equal(rows[0].expected, 30);
@@ -264,8 +265,8 @@ static void counters_have_the_shape_of_perfquery(void **state)
 	   "traffic: [{name: a, kind: messages, pattern: pairs, source: h0, destination: h1, count: 10, sl: 3}]\n"
 	   "run: {warmup: 0s}\n",
 	   &r);
-	ports[r.build->port_of_origin[selector_hosts(r.build->selector)->ports[0]]] = true;
-	perfquery_print(r.build, r.found.metrics, ports, &ours);
+	ports[r.fabric->port_of_origin[selector_hosts(r.fabric->selector)->ports[0]]] = true;
+	perfquery_print(r.fabric, r.found.metrics, ports, &ours);
 	assert_int_equal(
 		file_read(HD_SOURCE_DIR "/tests/fixtures/perfquery.txt", 65536, &d, &theirs),
 		HD_OK);
@@ -303,7 +304,7 @@ static void counters_have_the_shape_of_perfquery(void **state)
 
 static void check_record(const struct capture_record *rec, unsigned i, const struct run *r)
 {
-	const struct selection *hosts = selector_hosts(r->build->selector);
+	const struct selection *hosts = selector_hosts(r->fabric->selector);
 	struct packet p;
 	struct diag d = { .status = HD_OK };
 	struct crc_verdicts crc = packet_check(rec->bytes, rec->size);
@@ -316,8 +317,8 @@ static void check_record(const struct capture_record *rec, unsigned i, const str
 	assert_int_equal(crc.icrc, CRC_GOOD);
 	assert_int_equal(crc.vcrc, CRC_GOOD);
 	assert_int_equal(packet_decode(rec->bytes, rec->size, &d, &p), HD_OK);
-	assert_int_equal(p.lrh.slid, r->build->subnet.lid_of_port[hosts->ports[0]]);
-	assert_int_equal(p.lrh.dlid, r->build->subnet.lid_of_port[hosts->ports[1]]);
+	assert_int_equal(p.lrh.slid, r->fabric->subnet.lid_of_port[hosts->ports[0]]);
+	assert_int_equal(p.lrh.dlid, r->fabric->subnet.lid_of_port[hosts->ports[1]]);
 	assert_int_equal(p.lrh.sl, 3);
 	assert_int_equal(p.lrh.vl, 3);
 	assert_int_equal(p.bth.psn, i / 2);
@@ -345,7 +346,8 @@ static void captures_hold_what_the_cables_carried(void **state)
 	      "run: {warmup: 0s}\n",
 	      &r);
 	for (unsigned i = 0; i < 2; i++)
-		ports[r.build->port_of_origin[selector_hosts(r.build->selector)->ports[i]]] = true;
+		ports[r.fabric->port_of_origin[selector_hosts(r.fabric->selector)->ports[i]]] =
+			true;
 	assert_int_equal(sim_watch_capture(&r.watch, file, ports, SIM_FLOW_NONE, &d), HD_OK);
 	finish(&r);
 	sim_watch_finish(&r.watch);

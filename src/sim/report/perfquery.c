@@ -79,20 +79,20 @@ static void print(const uint8_t *mad, struct strbuf *out)
 }
 
 /* A switch has one LID for all its ports. */
-static unsigned lid_of(const struct fabric *b, port_id port)
+static unsigned lid_of(const struct fabric *fabric, port_id port)
 {
-	const struct topo_node *node = topo_node_of(&b->topo, port);
+	const struct topo_node *node = topo_node_of(&fabric->topo, port);
 	bool is_switch = node->kind == NODE_SWITCH;
 
-	return b->subnet.lid_of_port[is_switch ? node->first_port : port];
+	return fabric->subnet.lid_of_port[is_switch ? node->first_port : port];
 }
 
 enum { N_PLAIN = 12 };
 
-static void plain_counters(const struct fabric *b, const struct sim_port *p,
+static void plain_counters(const struct fabric *fabric, const struct sim_port *p,
 			   const struct sim_counters *c, struct counter out[N_PLAIN])
 {
-	bool is_end = b->setup.nodes[p->node].kind == SIM_END;
+	bool is_end = fabric->setup.nodes[p->node].kind == SIM_END;
 	const struct counter counters[N_PLAIN] = {
 		{ "LinkDownedCounter", c->link_downed, 8 },
 		{ "PortRcvErrors", c->rcv_errors, 16 },
@@ -112,20 +112,20 @@ static void plain_counters(const struct fabric *b, const struct sim_port *p,
 	memcpy(out, counters, sizeof(counters));
 }
 
-static void print_port(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+static void print_port(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 		       struct strbuf *out)
 {
-	const struct sim_port *p = &b->setup.ports[port];
-	unsigned number = b->topo.ports[p->origin].number;
+	const struct sim_port *p = &fabric->setup.ports[port];
+	unsigned number = fabric->topo.ports[p->origin].number;
 	struct counter counters[N_PLAIN];
 	uint8_t mad[MAD_SIZE];
 
-	plain_counters(b, p, c, counters);
+	plain_counters(fabric, p, c, counters);
 	begin(mad, ATTR_PORT_COUNTERS, number);
 	for (size_t i = 0; i < N_PLAIN; i++)
 		set(mad, &counters[i]);
 	strbuf_printf(out, "# Port counters: Lid %u port %u (CapMask: 0x%x)\n",
-		      lid_of(b, p->origin), number, CAP_MASK);
+		      lid_of(fabric, p->origin), number, CAP_MASK);
 	print(mad, out);
 }
 
@@ -137,11 +137,11 @@ struct family {
 };
 
 /* `values` are 16; they stop at the most that their fields hold. */
-static void print_family(const struct fabric *b, uint32_t port, const struct family *f,
+static void print_family(const struct fabric *fabric, uint32_t port, const struct family *f,
 			 const uint64_t *values, struct strbuf *out)
 {
-	port_id origin = b->setup.ports[port].origin;
-	unsigned number = b->topo.ports[origin].number;
+	port_id origin = fabric->setup.ports[port].origin;
+	unsigned number = fabric->topo.ports[origin].number;
 	uint8_t mad[MAD_SIZE];
 
 	begin(mad, f->attribute, number);
@@ -154,7 +154,8 @@ static void print_family(const struct fabric *b, uint32_t port, const struct fam
 		set(mad, &counter);
 		strbuf_fini(&name);
 	}
-	strbuf_printf(out, "# %s counters: Lid %u port %u\n", f->title, lid_of(b, origin), number);
+	strbuf_printf(out, "# %s counters: Lid %u port %u\n", f->title, lid_of(fabric, origin),
+		      number);
 	print(mad, out);
 }
 
@@ -175,56 +176,56 @@ static void family_values(const struct sim_counters *c, uint64_t out[N_FAMILIES]
 	share_words(c->rcv_bytes_vl, c->rcv_packets_vl, out[3]);
 }
 
-static void print_families(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+static void print_families(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 			   struct strbuf *out)
 {
 	uint64_t values[N_FAMILIES][16];
 
 	family_values(c, values);
 	for (unsigned f = 0; f < N_FAMILIES; f++)
-		print_family(b, port, &families[f], values[f], out);
+		print_family(fabric, port, &families[f], values[f], out);
 }
 
 /* Updates are packets on the link in exact mode only. */
-static void print_flow_control(const struct fabric *b, uint32_t port, const struct sim_counters *c,
-			       struct strbuf *out)
+static void print_flow_control(const struct fabric *fabric, uint32_t port,
+			       const struct sim_counters *c, struct strbuf *out)
 {
 	const struct counter sent = { "PortXmitFlowPkts", c->updates_sent, 32 };
 	const struct counter received = { "PortRcvFlowPkts", c->updates_received, 32 };
-	port_id origin = b->setup.ports[port].origin;
-	unsigned number = b->topo.ports[origin].number;
+	port_id origin = fabric->setup.ports[port].origin;
+	unsigned number = fabric->topo.ports[origin].number;
 	uint8_t mad[MAD_SIZE];
 
 	begin(mad, ATTR_PORT_FLOW_CONTROL, number);
 	set(mad, &sent);
 	set(mad, &received);
-	strbuf_printf(out, "# PortFlowCtlCounters counters: Lid %u port %u\n", lid_of(b, origin),
-		      number);
+	strbuf_printf(out, "# PortFlowCtlCounters counters: Lid %u port %u\n",
+		      lid_of(fabric, origin), number);
 	print(mad, out);
 }
 
-void perfquery_print(const struct fabric *b, const struct sim_metrics *m, const bool *ports,
+void perfquery_print(const struct fabric *fabric, const struct sim_metrics *m, const bool *ports,
 		     struct strbuf *out)
 {
-	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
-		if (b->setup.ports[i].peer == SIM_NONE || (ports && !ports[i]))
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		if (fabric->setup.ports[i].peer == SIM_NONE || (ports && !ports[i]))
 			continue;
 		struct sim_counters c;
 
 		sim_port_counters(m, i, &c);
-		print_port(b, i, &c, out);
-		print_families(b, i, &c, out);
-		if (b->setup.credits == SIM_CREDITS_EXACT)
-			print_flow_control(b, i, &c, out);
+		print_port(fabric, i, &c, out);
+		print_families(fabric, i, &c, out);
+		if (fabric->setup.credits == SIM_CREDITS_EXACT)
+			print_flow_control(fabric, i, &c, out);
 	}
 }
 
-void perfquery_plain(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+void perfquery_plain(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 		     void (*take)(void *context, const char *name, uint64_t value), void *context)
 {
 	struct counter plain[N_PLAIN];
 
-	plain_counters(b, &b->setup.ports[port], c, plain);
+	plain_counters(fabric, &fabric->setup.ports[port], c, plain);
 	for (unsigned i = 0; i < N_PLAIN; i++)
 		take(context, plain[i].name, plain[i].value);
 }
@@ -242,15 +243,15 @@ static void take_further(const struct sim_counters *c,
 	take(context, "PortLocalPhysicalErrors", c->rcv_errors);
 }
 
-void perfquery_each(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+void perfquery_each(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 		    void (*take)(void *context, const char *name, uint64_t value), void *context)
 {
 	uint64_t values[N_FAMILIES][16];
 	struct strbuf name = STRBUF_INIT;
 
-	perfquery_plain(b, port, c, take, context);
+	perfquery_plain(fabric, port, c, take, context);
 	take_further(c, take, context);
-	if (b->setup.credits == SIM_CREDITS_EXACT) {
+	if (fabric->setup.credits == SIM_CREDITS_EXACT) {
 		take(context, "PortXmitFlowPkts", c->updates_sent);
 		take(context, "PortRcvFlowPkts", c->updates_received);
 	}

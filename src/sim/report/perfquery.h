@@ -21,15 +21,15 @@
  * cabled). Where packets are whole words, as on the wire, those of the SLs and
  * of the VLs add up to those of the port.
  */
-void perfquery_print(const struct fabric *b, const struct sim_metrics *m, const bool *ports,
+void perfquery_print(const struct fabric *fabric, const struct sim_metrics *m, const bool *ports,
 		     struct strbuf *out);
 
 /* The same numbers of one port, whole: their names as perfquery prints them. */
-void perfquery_each(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+void perfquery_each(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 		    void (*take)(void *context, const char *name, uint64_t value), void *context);
 
 /* Only those that belong to no SL or VL. */
-void perfquery_plain(const struct fabric *b, uint32_t port, const struct sim_counters *c,
+void perfquery_plain(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 		     void (*take)(void *context, const char *name, uint64_t value), void *context);
 
 #endif

@@ -53,7 +53,7 @@ struct sim_row_sums {
 };
 
 struct sim_samples {
-	const struct fabric *build;
+	const struct fabric *fabric;
 	struct sim *sim;
 	hd_time every;
 	uint32_t n_classes;
@@ -69,7 +69,8 @@ struct sim_samples {
 };
 
 /* Before the first sim_run; `x` stays where it is until the run is freed. */
-void sim_samples_init(struct sim_samples *x, const struct fabric *b, struct sim *s, hd_time every);
+void sim_samples_init(struct sim_samples *x, const struct fabric *fabric, struct sim *s,
+		      hd_time every);
 void sim_samples_fini(struct sim_samples *x);
 hd_time sim_samples_next(const struct sim_samples *x);
 void sim_samples_take(struct sim_samples *x);

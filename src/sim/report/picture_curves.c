@@ -28,8 +28,8 @@ static void percentiles(const struct sim_findings *f, struct results *r)
 {
 	static const double at[] = { 0,  1,  5,  10, 20,   30,   40,   50,    60,    70,     80,
 				     90, 95, 98, 99, 99.5, 99.8, 99.9, 99.95, 99.99, 99.999, 100 };
-	const struct scenario *s = f->build->scenario;
-	struct sim_row *rows = sim_rows(f->build, f->metrics);
+	const struct scenario *s = f->fabric->scenario;
+	struct sim_row *rows = sim_rows(f->fabric, f->metrics);
 	struct table *t = results_series(r, "latency percentiles",
 					 "share of packets that are delivered within a latency",
 					 percentile_columns);
@@ -165,17 +165,17 @@ static void promise(const struct vlarb *arb, const struct sim_counters *c,
 
 static void put_shares(const struct sim_findings *f, uint32_t port, struct table *t)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	double promised[N_DATA_VLS];
 	struct sim_counters c;
 
 	sim_port_counters(f->metrics, port, &c);
-	promise(vlarb_of(&b->subnet, b->setup.ports[port].origin), &c, promised);
+	promise(vlarb_of(&fabric->subnet, fabric->setup.ports[port].origin), &c, promised);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		if (!c.xmit_packets_vl[vl])
 			continue;
 		const struct share_row row = {
-			.port = findings_port_name(b, port, t),
+			.port = findings_port_name(fabric, port, t),
 			.vl = vl,
 			.throughput = findings_gbps((double)c.xmit_bytes_vl[vl],
 						    findings_seconds(f->metrics)),
@@ -205,7 +205,7 @@ static bool lanes_compete(const struct sim_metrics *m)
 
 static void lane_shares(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_setup *s = &f->build->setup;
+	const struct sim_setup *s = &f->fabric->setup;
 
 	if (!lanes_compete(f->metrics))
 		return;

@@ -13,7 +13,7 @@
 /* The same order as sim_samples has; to be freed. */
 static struct picture_link *links_of(const struct sim_findings *f, size_t *n)
 {
-	const struct sim_setup *s = &f->build->setup;
+	const struct sim_setup *s = &f->fabric->setup;
 	struct picture_link *links = hd_alloc(s->n_ports + 1, sizeof(*links));
 
 	*n = 0;
@@ -52,7 +52,7 @@ static void put_event(const struct sim_findings *f, hd_time time, const char *ev
 	const struct happening_row row = {
 		.time = time,
 		.event = event,
-		.port = findings_port_name(f->build, port, t),
+		.port = findings_port_name(f->fabric, port, t),
 	};
 
 	if (time <= f->metrics->to)
@@ -61,7 +61,7 @@ static void put_event(const struct sim_findings *f, hd_time time, const char *ev
 
 static void put_events(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_setup *s = &f->build->setup;
+	const struct sim_setup *s = &f->fabric->setup;
 
 	if (!s->n_faults && !s->n_changes)
 		return;
@@ -98,7 +98,7 @@ static const struct column path_columns[] = {
 };
 
 struct walk {
-	const struct fabric *b;
+	const struct fabric *fabric;
 	struct table *t;
 	const char *name;
 	uint8_t sl;
@@ -124,8 +124,8 @@ static void put_hop(struct walk *w, node_id node, unsigned in, unsigned out, uns
 /* From an end port to a LID of its subnet, switch by switch. */
 static void walk_path(struct walk *w, port_id from, lid_t dlid)
 {
-	const struct topo *t = &w->b->topo;
-	const struct subnet *s = &w->b->subnet;
+	const struct topo *t = &w->fabric->topo;
+	const struct subnet *s = &w->fabric->subnet;
 	port_id at = t->ports[from].peer;
 
 	if (t->ports[from].number == 0)
@@ -163,41 +163,41 @@ static const struct sim_address *some_address(const struct sim_flow *f)
 	return &f->to.list[(f->to.self + f->to.n / 2) % f->to.n];
 }
 
-static void put_path(const struct fabric *b, uint32_t flow, struct table *t)
+static void put_path(const struct fabric *fabric, uint32_t flow, struct table *t)
 {
-	const struct sim_flow *f = &b->flows[flow];
+	const struct sim_flow *f = &fabric->flows[flow];
 	const struct sim_address *to = some_address(f);
-	uint32_t port = b->setup.nodes[f->source].first_port + 1;
-	port_id from = b->setup.ports[port].origin;
+	uint32_t port = fabric->setup.nodes[f->source].first_port + 1;
+	port_id from = fabric->setup.ports[port].origin;
 	struct strbuf name = STRBUF_INIT;
 
 	if (!to || to->dlid >= LID_FIRST_MCAST || f->management)
 		return;
-	port_id owner = b->subnet.port_of_lid[b->topo.ports[from].subnet][to->dlid];
+	port_id owner = fabric->subnet.port_of_lid[fabric->topo.ports[from].subnet][to->dlid];
 
-	findings_flow_name(b, flow, &name);
-	if (b->flow_target[flow] == TOPO_NONE && owner != TOPO_NONE)
-		strbuf_printf(&name, " -> %s", topo_node_of(&b->topo, owner)->name);
-	struct walk w = { .b = b, .t = t, .name = name.text, .sl = f->sl };
+	findings_flow_name(fabric, flow, &name);
+	if (fabric->flow_target[flow] == TOPO_NONE && owner != TOPO_NONE)
+		strbuf_printf(&name, " -> %s", topo_node_of(&fabric->topo, owner)->name);
+	struct walk w = { .fabric = fabric, .t = t, .name = name.text, .sl = f->sl };
 
 	walk_path(&w, from, to->dlid);
 	strbuf_fini(&name);
 }
 
 /* Evenly over all flows, so that every row has some. */
-static void put_paths(const struct fabric *b, struct results *r)
+static void put_paths(const struct fabric *fabric, struct results *r)
 {
-	uint32_t step = b->n_flows / MAX_PATHS + 1;
+	uint32_t step = fabric->n_flows / MAX_PATHS + 1;
 	struct table *t = results_table(r, "paths", "the way of a packet of some flows, hop by hop",
 					path_columns);
 
-	for (uint32_t i = 0; i < b->n_flows; i += step)
-		put_path(b, i, t);
+	for (uint32_t i = 0; i < fabric->n_flows; i += step)
+		put_path(fabric, i, t);
 }
 
 void sim_picture_fabric(const struct sim_findings *f, struct results *r)
 {
-	const struct subnet *s = &f->build->subnet;
+	const struct subnet *s = &f->fabric->subnet;
 	size_t n;
 	struct picture_link *links = links_of(f, &n);
 
@@ -205,6 +205,6 @@ void sim_picture_fabric(const struct sim_findings *f, struct results *r)
 	picture_links(s->topo, links, n, r);
 	put_events(f, r);
 	picture_tables(s, links, n, r);
-	put_paths(f->build, r);
+	put_paths(f->fabric, r);
 	free(links);
 }

@@ -12,10 +12,10 @@
 #define LEAST       8  /* longest packets in a sample */
 #define TIERS       16
 
-static uint32_t tier_of(const struct fabric *b, uint32_t port)
+static uint32_t tier_of(const struct fabric *fabric, uint32_t port)
 {
-	const struct sim_setup *s = &b->setup;
-	const struct topo_node *v = &b->topo.nodes[s->nodes[s->ports[port].node].node];
+	const struct sim_setup *s = &fabric->setup;
+	const struct topo_node *v = &fabric->topo.nodes[s->nodes[s->ports[port].node].node];
 
 	return v->tier < TIERS ? v->tier : TIERS - 1;
 }
@@ -23,7 +23,7 @@ static uint32_t tier_of(const struct fabric *b, uint32_t port)
 /* One class per direction of a link, or per ordered pair of tiers. */
 static void classes_init(struct sim_samples *x)
 {
-	const struct sim_setup *s = &x->build->setup;
+	const struct sim_setup *s = &x->fabric->setup;
 	uint32_t plugged = 0;
 
 	for (uint32_t i = 0; i < s->n_ports; i++)
@@ -37,8 +37,8 @@ static void classes_init(struct sim_samples *x)
 		x->class_of[i] = SIM_NONE;
 		if (s->ports[i].peer == SIM_NONE)
 			continue;
-		x->class_of[i] = x->by_tier ? tier_of(x->build, i) * TIERS +
-						      tier_of(x->build, s->ports[i].peer)
+		x->class_of[i] = x->by_tier ? tier_of(x->fabric, i) * TIERS +
+						      tier_of(x->fabric, s->ports[i].peer)
 					    : plugged;
 		x->members[x->class_of[i]]++;
 		plugged++;
@@ -47,10 +47,10 @@ static void classes_init(struct sim_samples *x)
 
 /* How long the largest packet that is sent takes on the slowest link to an end
  * port. The width of samples changes no result. */
-static hd_time longest_packet(const struct fabric *b)
+static hd_time longest_packet(const struct fabric *fabric)
 {
-	const struct sim_setup *s = &b->setup;
-	uint64_t bytes = scenario_largest_packet(b->scenario) + b->grh_bytes;
+	const struct sim_setup *s = &fabric->setup;
+	uint64_t bytes = scenario_largest_packet(fabric->scenario) + fabric->grh_bytes;
 	hd_time most = 1;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
@@ -69,12 +69,12 @@ static hd_time longest_packet(const struct fabric *b)
  * Packets are delivered as a whole, so a sample is a whole number of them and
  * not of few: else it would be above or below what a full link carries.
  */
-static hd_time width_guess(const struct fabric *b)
+static hd_time width_guess(const struct fabric *fabric)
 {
-	hd_time packet = longest_packet(b), width = FIRST_GUESS;
+	hd_time packet = longest_packet(fabric), width = FIRST_GUESS;
 
-	if (b->rules.stop > b->rules.warmup)
-		width = (b->rules.stop - b->rules.warmup) / WANTED;
+	if (fabric->rules.stop > fabric->rules.warmup)
+		width = (fabric->rules.stop - fabric->rules.warmup) / WANTED;
 	if (packet > HD_TIME_NEVER / LEAST / 2)
 		return packet;
 	if (width < LEAST * packet)
@@ -86,30 +86,31 @@ static hd_time width_guess(const struct fabric *b)
 static void note_ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct sim_samples *x = context;
-	const struct fabric *b = x->build;
+	const struct fabric *fabric = x->fabric;
 	struct sim_progress now;
 
-	if (e->fate != SIM_DELIVERED || e->kind != SIM_DATA || e->flow >= b->n_flows)
+	if (e->fate != SIM_DELIVERED || e->kind != SIM_DATA || e->flow >= fabric->n_flows)
 		return;
 	sim_progress(x->sim, &now);
 	if (e->time < now.from)
 		return;
-	struct sim_row_sums *sum = &x->sums[b->flows[e->flow].row];
+	struct sim_row_sums *sum = &x->sums[fabric->flows[e->flow].row];
 
-	sum->got += p->bytes - (uint32_t)findings_overhead(b, e->flow) -
-		    (p->target != TOPO_NONE ? b->flows[e->flow].grh_bytes : 0);
+	sum->got += p->bytes - (uint32_t)findings_overhead(fabric, e->flow) -
+		    (p->target != TOPO_NONE ? fabric->flows[e->flow].grh_bytes : 0);
 	sum->delay += (double)(e->time - p->born);
 	sum->packets++;
 }
 
-void sim_samples_init(struct sim_samples *x, const struct fabric *b, struct sim *s, hd_time every)
+void sim_samples_init(struct sim_samples *x, const struct fabric *fabric, struct sim *s,
+		      hd_time every)
 {
-	size_t rows = b->scenario->n_traffic, n = SIM_MAX_SAMPLES;
+	size_t rows = fabric->scenario->n_traffic, n = SIM_MAX_SAMPLES;
 
 	*x = (struct sim_samples){
-		.build = b,
+		.fabric = fabric,
 		.sim = s,
-		.every = every ? every : width_guess(b),
+		.every = every ? every : width_guess(fabric),
 	};
 	classes_init(x);
 	x->sums = hd_alloc(rows, sizeof(*x->sums));
@@ -166,20 +167,20 @@ static void take_ports(struct sim_samples *x, const struct sim_metrics *m)
 
 static void take_rows(struct sim_samples *x, const struct sim_metrics *m)
 {
-	const struct fabric *b = x->build;
-	size_t rows = b->scenario->n_traffic;
+	const struct fabric *fabric = x->fabric;
+	size_t rows = fabric->scenario->n_traffic;
 	struct sim_row_sums *at = &x->rows[x->n * rows];
 
 	memcpy(at, x->sums, rows * sizeof(*at));
-	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
-		at[b->flows[i].row].made +=
-			(double)(findings_made(b, &m->flows[i], i) * b->flows[i].copies);
+	for (uint32_t i = 0; i < m->n_flows && i < fabric->n_flows; i++)
+		at[fabric->flows[i].row].made +=
+			(double)(findings_made(fabric, &m->flows[i], i) * fabric->flows[i].copies);
 }
 
 /* Keeps the second of every two samples: the sums go on from there. */
 static void halve(struct sim_samples *x)
 {
-	size_t rows = x->build->scenario->n_traffic, n = x->n / 2;
+	size_t rows = x->fabric->scenario->n_traffic, n = x->n / 2;
 
 	for (size_t i = 0; i < n; i++) {
 		x->time[i] = x->time[2 * i + 1];
@@ -240,7 +241,7 @@ static const struct pack_member sums_members[] = {
 
 void sim_samples_pack(struct sim_samples *x, struct pack *p)
 {
-	size_t rows = x->build->scenario->n_traffic;
+	size_t rows = x->fabric->scenario->n_traffic;
 
 	pack_u64(p, &x->every);
 	pack_size(p, &x->n);
@@ -296,7 +297,7 @@ static double since(const double *sums, size_t sample, size_t stride, size_t k)
 /* What a row gained since the sample before. */
 static struct sim_row_sums gained(const struct sim_samples *x, size_t sample, size_t row)
 {
-	size_t rows = x->build->scenario->n_traffic;
+	size_t rows = x->fabric->scenario->n_traffic;
 	struct sim_row_sums a = x->rows[sample * rows + row];
 
 	if (sample) {
@@ -364,7 +365,7 @@ static const struct column traffic_columns[] = {
 
 static void put_traffic(const struct sim_samples *x, struct table *t)
 {
-	const struct scenario *s = x->build->scenario;
+	const struct scenario *s = x->fabric->scenario;
 	size_t rows = s->n_traffic;
 
 	for (size_t i = 0; i < x->n; i++) {

@@ -29,7 +29,7 @@
 	"run: {warmup: 100us, measure: 1ms}\n"
 
 struct run {
-	struct fabric *build;
+	struct fabric *fabric;
 	struct sim *sim;
 	struct sim_samples samples;
 	struct results *r;
@@ -42,20 +42,21 @@ static void go(const char *text, hd_time every, struct run *x)
 	enum sim_state state;
 
 	*x = (struct run){ .r = results_new("sim") };
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) != HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->fabric) != HD_OK) {
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
-	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows, &x->build->rules);
+	x->sim =
+		sim_new(&x->fabric->setup, x->fabric->flows, x->fabric->n_flows, &x->fabric->rules);
 	if (every)
-		sim_samples_init(&x->samples, x->build, x->sim, every);
+		sim_samples_init(&x->samples, x->fabric, x->sim, every);
 	do {
 		state = sim_run(x->sim, every ? sim_samples_next(&x->samples) : HD_TIME_NEVER, NULL,
 				NULL);
 		if (every)
 			sim_samples_take(&x->samples);
 	} while (state == SIM_PAUSED);
-	const struct sim_findings f = { .build = x->build,
+	const struct sim_findings f = { .fabric = x->fabric,
 					.sim = x->sim,
 					.metrics = sim_metrics(x->sim),
 					.state = state,
@@ -72,7 +73,7 @@ static void end(struct run *x)
 	results_free(x->r);
 	sim_samples_fini(&x->samples);
 	sim_free(x->sim);
-	fabric_free(x->build);
+	fabric_free(x->fabric);
 }
 
 static size_t column(const struct table *t, const char *name)
@@ -251,11 +252,11 @@ static void tables_are_those_of_the_subnet(void **state)
 			unsigned long port = strtoul(next + 1, &next, 10);
 
 			for (; low <= high; low++, covered++)
-				assert_int_equal(lft_get(&x.build->subnet, sw, (lid_t)low), port);
+				assert_int_equal(lft_get(&x.fabric->subnet, sw, (lid_t)low), port);
 			at = *next ? next + 1 : next;
 		}
-		for (unsigned lid = 1; lid < x.build->subnet.lft_stride; lid++)
-			lids += lft_get(&x.build->subnet, sw, (lid_t)lid) != LFT_NO_PORT;
+		for (unsigned lid = 1; lid < x.fabric->subnet.lft_stride; lid++)
+			lids += lft_get(&x.fabric->subnet, sw, (lid_t)lid) != LFT_NO_PORT;
 		assert_int_equal(covered, lids);
 	}
 	end(&x);
@@ -294,7 +295,7 @@ static void percentiles_rise_to_the_largest_latency(void **state)
 	(void)state;
 	go(SHARED, 0, &x);
 	const struct table *t = results_find(x.r, "latency percentiles");
-	struct sim_row *rows = sim_rows(x.build, sim_metrics(x.sim));
+	struct sim_row *rows = sim_rows(x.fabric, sim_metrics(x.sim));
 
 	for (size_t i = 0; i < table_rows(t); i++) {
 		double latency = cell(t, i, "latency")->real;

@@ -124,7 +124,7 @@ static void promises_hold_or_are_reported(void **state)
 		if (cases[i].rate[0] == 0)
 			assert_true(delivered(&r, 0) == 0 &&
 				    delivered(&r, 1) >= 0.995 * cases[i].rate[1]);
-		assert_int_equal(r.build->n_breaks, cases[i].n_breaks);
+		assert_int_equal(r.fabric->n_breaks, cases[i].n_breaks);
 		test_run_fini(&r);
 	}
 }
@@ -161,7 +161,7 @@ static void add_rest(char *text, size_t room, unsigned payload)
 /* The film of row 0 is admitted: all of its rate is delivered. */
 static void check_film(const struct test_run *r, const char *text)
 {
-	double want = hd_rate_bps(r->build->scenario->traffic[0].rate);
+	double want = hd_rate_bps(r->fabric->scenario->traffic[0].rate);
 
 	/* Two packets may be counted before or after. */
 	double slack = 2 * 4096 * 8 / 0.01;
@@ -200,7 +200,7 @@ static void admitted_films_get_their_rate_whatever_the_buffers(void **state)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "run: {warmup: 2ms, measure: 10ms}\n");
 		test_run_init(&r, text);
-		if (r.build->requests[0].flow == SIM_NONE) {
+		if (r.fabric->requests[0].flow == SIM_NONE) {
 			refused++;
 		} else {
 			admitted++;

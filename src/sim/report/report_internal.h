@@ -19,24 +19,25 @@ static inline double findings_gbps(double bytes, double time)
 }
 
 /* Bytes of a packet of flow `i` that are no payload. */
-static inline uint64_t findings_overhead(const struct fabric *b, uint32_t i)
+static inline uint64_t findings_overhead(const struct fabric *fabric, uint32_t i)
 {
-	return scenario_overhead(b->scenario, &b->scenario->traffic[b->flows[i].row]);
+	return scenario_overhead(fabric->scenario,
+				 &fabric->scenario->traffic[fabric->flows[i].row]);
 }
 
 /* Bytes of payload that flow `i` made, and of it delivered. */
-static inline uint64_t findings_made(const struct fabric *b, const struct sim_flow_counts *c,
+static inline uint64_t findings_made(const struct fabric *fabric, const struct sim_flow_counts *c,
 				     uint32_t i)
 {
-	return c->made_bytes - c->made * findings_overhead(b, i) -
-	       c->made_global * b->flows[i].grh_bytes;
+	return c->made_bytes - c->made * findings_overhead(fabric, i) -
+	       c->made_global * fabric->flows[i].grh_bytes;
 }
 
-static inline uint64_t findings_delivered(const struct fabric *b, const struct sim_flow_counts *c,
-					  uint32_t i)
+static inline uint64_t findings_delivered(const struct fabric *fabric,
+					  const struct sim_flow_counts *c, uint32_t i)
 {
-	return c->delivered_bytes - c->delivered * findings_overhead(b, i) -
-	       c->delivered_global * b->flows[i].grh_bytes;
+	return c->delivered_bytes - c->delivered * findings_overhead(fabric, i) -
+	       c->delivered_global * fabric->flows[i].grh_bytes;
 }
 
 /* A percentile, or no time if there was no packet. */
@@ -52,7 +53,7 @@ static inline double findings_mean(const struct histogram *h)
 }
 
 /* tables.c: "video h3 -> h7", "bulk h3" for flows that choose. */
-void findings_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out);
+void findings_flow_name(const struct fabric *fabric, uint32_t flow, struct strbuf *out);
 
 /* findings.c */
 /*
@@ -76,7 +77,7 @@ void findings_downed(const struct sim_findings *f, struct results *r);
 void findings_lanes(const struct sim_findings *f, struct results *r);
 void findings_port_lanes(const struct sim_findings *f, struct results *r);
 /* The port's name, for the next row of `t`. */
-const char *findings_port_name(const struct fabric *b, uint32_t port, struct table *t);
+const char *findings_port_name(const struct fabric *fabric, uint32_t port, struct table *t);
 
 /* tables_manager.c: what a subnet manager did; nothing if there is none. */
 void findings_choices(const struct sim_findings *f, struct results *r);

@@ -14,7 +14,7 @@
 #include "sim/report/tables.h"
 
 struct test_run {
-	struct fabric *build;
+	struct fabric *fabric;
 	struct sim *sim;
 	enum sim_state state;
 	const struct sim_metrics *metrics;
@@ -25,21 +25,22 @@ static inline void test_run_init(struct test_run *r, const char *text)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (fabric_load(text, strlen(text), "test.yaml", NULL, &d, &r->build) != HD_OK) {
+	if (fabric_load(text, strlen(text), "test.yaml", NULL, &d, &r->fabric) != HD_OK) {
 		fprintf(stderr, "%u:%u: %s\n", d.line, d.column, d.message);
 		abort();
 	}
-	r->sim = sim_new(&r->build->setup, r->build->flows, r->build->n_flows, &r->build->rules);
+	r->sim =
+		sim_new(&r->fabric->setup, r->fabric->flows, r->fabric->n_flows, &r->fabric->rules);
 	r->state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 	r->metrics = sim_metrics(r->sim);
-	r->rows = sim_rows(r->build, r->metrics);
+	r->rows = sim_rows(r->fabric, r->metrics);
 }
 
 static inline void test_run_fini(struct test_run *r)
 {
-	sim_rows_free(r->rows, r->build->scenario->n_traffic);
+	sim_rows_free(r->rows, r->fabric->scenario->n_traffic);
 	sim_free(r->sim);
-	fabric_free(r->build);
+	fabric_free(r->fabric);
 }
 
 #endif

@@ -88,7 +88,7 @@ struct log {
 };
 
 struct run {
-	struct fabric *build;
+	struct fabric *fabric;
 	struct sim *sim;
 	struct sim_samples samples;
 	const struct sim_metrics *m;
@@ -105,7 +105,7 @@ static void note(struct log *l, struct seen item)
 static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
 	struct run *x = context;
-	hd_time d = hd_rate_duration(x->build->setup.ports[port].rate, p->bytes);
+	hd_time d = hd_rate_duration(x->fabric->setup.ports[port].rate, p->bytes);
 
 	note(&x->sent, (struct seen){ .from = now, .to = now + d, .what = port });
 }
@@ -113,7 +113,7 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 static void on_updated(void *context, hd_time now, uint32_t port, const struct sim_update *u)
 {
 	struct run *x = context;
-	hd_time d = hd_rate_duration(x->build->setup.ports[port].rate, 6);
+	hd_time d = hd_rate_duration(x->fabric->setup.ports[port].rate, 6);
 
 	(void)u;
 	note(&x->sent, (struct seen){ .from = now, .to = now + d, .what = port });
@@ -122,13 +122,13 @@ static void on_updated(void *context, hd_time now, uint32_t port, const struct s
 static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct run *x = context;
-	uint64_t headers = findings_overhead(x->build, p->flow);
+	uint64_t headers = findings_overhead(x->fabric, p->flow);
 
 	(void)node;
 	if (p->target != TOPO_NONE)
-		headers += x->build->flows[p->flow].grh_bytes;
+		headers += x->fabric->flows[p->flow].grh_bytes;
 	note(&x->arrived, (struct seen){ .to = now,
-					 .what = x->build->flows[p->flow].row,
+					 .what = x->fabric->flows[p->flow].row,
 					 .payload = p->bytes - headers });
 }
 
@@ -138,17 +138,18 @@ static void go(const char *text, hd_time every, bool watch, struct run *x)
 	enum sim_state state;
 
 	*x = (struct run){ .text = text };
-	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->build) != HD_OK) {
+	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &x->fabric) != HD_OK) {
 		fail_msg("%u:%u: %s\n%s", d.line, d.column, d.message, text);
 		abort();
 	}
-	x->sim = sim_new(&x->build->setup, x->build->flows, x->build->n_flows, &x->build->rules);
+	x->sim =
+		sim_new(&x->fabric->setup, x->fabric->flows, x->fabric->n_flows, &x->fabric->rules);
 	if (watch)
 		sim_observe(x->sim, &(struct sim_observer){ .context = x,
 							    .delivered = on_delivered,
 							    .granted = on_granted,
 							    .updated = on_updated });
-	sim_samples_init(&x->samples, x->build, x->sim, every);
+	sim_samples_init(&x->samples, x->fabric, x->sim, every);
 	do {
 		state = sim_run(x->sim, sim_samples_next(&x->samples), NULL, NULL);
 		sim_samples_take(&x->samples);
@@ -160,7 +161,7 @@ static void end(struct run *x)
 {
 	sim_samples_fini(&x->samples);
 	sim_free(x->sim);
-	fabric_free(x->build);
+	fabric_free(x->fabric);
 	free(x->sent.items);
 	free(x->arrived.items);
 }
@@ -250,7 +251,7 @@ static void check_got(const struct run *x, uint32_t row, struct seen when, doubl
 static void check_rows(const struct run *x)
 {
 	const struct sim_samples *s = &x->samples;
-	size_t rows = x->build->scenario->n_traffic;
+	size_t rows = x->fabric->scenario->n_traffic;
 
 	for (uint32_t row = 0; row < rows; row++) {
 		double before = 0;
@@ -268,7 +269,7 @@ static void check_rows(const struct run *x)
 static void check_sum(const struct run *x)
 {
 	const struct sim_samples *s = &x->samples;
-	size_t rows = x->build->scenario->n_traffic;
+	size_t rows = x->fabric->scenario->n_traffic;
 
 	if (!s->n)
 		return;
@@ -277,9 +278,9 @@ static void check_sum(const struct run *x)
 		double total = 0, latency = 0;
 
 		for (uint32_t i = 0; i < x->m->n_flows; i++) {
-			if (x->build->flows[i].row != row)
+			if (x->fabric->flows[i].row != row)
 				continue;
-			total += (double)findings_delivered(x->build, &x->m->flows[i], i);
+			total += (double)findings_delivered(x->fabric, &x->m->flows[i], i);
 			latency += (double)x->m->flows[i].latency_sum;
 		}
 		const struct sim_row_sums *sum = &s->rows[(s->n - 1) * rows + row];
@@ -292,13 +293,13 @@ static void check_sum(const struct run *x)
 /* Rules that count packets end when the engine knows of them. */
 static void check_same(const struct run *x, const struct run *y)
 {
-	const struct sim_rules *r = &x->build->rules;
+	const struct sim_rules *r = &x->fabric->rules;
 
 	if (r->packets || r->warmup_packets)
 		return;
 	assert_int_equal(x->samples.n, y->samples.n);
 	assert_memory_equal(x->samples.rows, y->samples.rows,
-			    x->samples.n * x->build->scenario->n_traffic *
+			    x->samples.n * x->fabric->scenario->n_traffic *
 				    sizeof(*x->samples.rows));
 }
 

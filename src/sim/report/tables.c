@@ -23,63 +23,65 @@
 #include "subnet/subnet.h"
 #include "topo/topo.h"
 
-void findings_flow_name(const struct fabric *b, uint32_t flow, struct strbuf *out)
+void findings_flow_name(const struct fabric *fabric, uint32_t flow, struct strbuf *out)
 {
-	const struct sim_flow *f = &b->flows[flow];
-	uint32_t port = b->setup.nodes[f->source].first_port + 1;
+	const struct sim_flow *f = &fabric->flows[flow];
+	uint32_t port = fabric->setup.nodes[f->source].first_port + 1;
 
-	strbuf_printf(out, "%s ", b->scenario->traffic[f->row].name);
-	fabric_port_name(b, port, out);
-	if (b->flow_target[flow] != TOPO_NONE) {
-		uint32_t to = b->end_of_origin[b->flow_target[flow]];
+	strbuf_printf(out, "%s ", fabric->scenario->traffic[f->row].name);
+	fabric_port_name(fabric, port, out);
+	if (fabric->flow_target[flow] != TOPO_NONE) {
+		uint32_t to = fabric->end_of_origin[fabric->flow_target[flow]];
 
 		strbuf_puts(out, " -> ");
-		fabric_port_name(b, b->setup.nodes[to].first_port + 1, out);
+		fabric_port_name(fabric, fabric->setup.nodes[to].first_port + 1, out);
 	} else if (f->to.list && f->to.list[0].dlid >= LID_FIRST_MCAST) {
-		strbuf_printf(out, " -> %s", b->scenario->traffic[f->row].group);
+		strbuf_printf(out, " -> %s", fabric->scenario->traffic[f->row].group);
 	}
 }
 
-static void count_flows(const struct fabric *b, const struct sim_metrics *m, struct sim_row *rows)
+static void count_flows(const struct fabric *fabric, const struct sim_metrics *m,
+			struct sim_row *rows)
 {
-	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++) {
+	for (uint32_t i = 0; i < m->n_flows && i < fabric->n_flows; i++) {
 		const struct sim_flow_counts *c = &m->flows[i];
-		struct sim_row *row = &rows[b->flows[i].row];
-		uint64_t copies = b->flows[i].copies;
+		struct sim_row *row = &rows[fabric->flows[i].row];
+		uint64_t copies = fabric->flows[i].copies;
 
 		row->n_flows++;
 		row->made += c->made;
 		row->expected += c->made * copies;
 		row->delivered += c->delivered;
 		row->lost += c->lost;
-		row->made_payload += findings_made(b, c, i) * copies;
-		row->delivered_payload += findings_delivered(b, c, i);
+		row->made_payload += findings_made(fabric, c, i) * copies;
+		row->delivered_payload += findings_delivered(fabric, c, i);
 	}
 }
 
 /* Jain's index over the bytes that the flows of each row delivered. */
-static void rate_fairness(const struct fabric *b, const struct sim_metrics *m, struct sim_row *rows)
+static void rate_fairness(const struct fabric *fabric, const struct sim_metrics *m,
+			  struct sim_row *rows)
 {
-	double *shares = hd_alloc(b->n_flows, sizeof(*shares));
-	uint32_t most = m->n_flows < b->n_flows ? m->n_flows : b->n_flows;
+	double *shares = hd_alloc(fabric->n_flows, sizeof(*shares));
+	uint32_t most = m->n_flows < fabric->n_flows ? m->n_flows : fabric->n_flows;
 
-	for (size_t r = 0; r < b->scenario->n_traffic; r++)
+	for (size_t r = 0; r < fabric->scenario->n_traffic; r++)
 		rows[r].jain = jain_index(shares, 0);
 	/* The flows of a row follow each other. */
 	for (uint32_t i = 0; i < most;) {
-		uint32_t r = b->flows[i].row;
+		uint32_t r = fabric->flows[i].row;
 		size_t n = 0;
 
-		for (; i < most && b->flows[i].row == r; i++)
-			shares[n++] = (double)m->flows[i].delivered_bytes / b->flows[i].copies;
+		for (; i < most && fabric->flows[i].row == r; i++)
+			shares[n++] = (double)m->flows[i].delivered_bytes / fabric->flows[i].copies;
 		rows[r].jain = jain_index(shares, n);
 	}
 	free(shares);
 }
 
-struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m)
+struct sim_row *sim_rows(const struct fabric *fabric, const struct sim_metrics *m)
 {
-	size_t n = b->scenario->n_traffic;
+	size_t n = fabric->scenario->n_traffic;
 	struct sim_row *rows = hd_alloc(n, sizeof(*rows));
 
 	for (size_t i = 0; i < n; i++)
@@ -88,8 +90,8 @@ struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m)
 		if (m->groups[i].row < n)
 			histogram_merge(&rows[m->groups[i].row].latency, &m->groups[i].latency);
 	}
-	count_flows(b, m, rows);
-	rate_fairness(b, m, rows);
+	count_flows(fabric, m, rows);
+	rate_fairness(fabric, m, rows);
 	return rows;
 }
 
@@ -123,11 +125,11 @@ static const struct column fabric_columns[] = {
 };
 
 /* T1: of all ports of a kind that have a cable. */
-static void put_buffers(const struct fabric *b, struct fabric_row *row)
+static void put_buffers(const struct fabric *fabric, struct fabric_row *row)
 {
-	for (uint32_t i = 0; i < b->setup.n_ports; i++) {
-		const struct sim_port *p = &b->setup.ports[i];
-		bool end = b->setup.nodes[p->node].kind == SIM_END;
+	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
+		const struct sim_port *p = &fabric->setup.ports[i];
+		bool end = fabric->setup.nodes[p->node].kind == SIM_END;
 
 		if (p->peer == SIM_NONE)
 			continue;
@@ -140,28 +142,28 @@ static void put_buffers(const struct fabric *b, struct fabric_row *row)
 
 static void fabric_table(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	uint64_t ends = 0, switches = 0, plugged = 0;
 
-	for (uint32_t i = 0; i < b->setup.n_nodes; i++) {
-		ends += b->setup.nodes[i].kind == SIM_END;
-		switches += b->setup.nodes[i].kind == SIM_SWITCH;
+	for (uint32_t i = 0; i < fabric->setup.n_nodes; i++) {
+		ends += fabric->setup.nodes[i].kind == SIM_END;
+		switches += fabric->setup.nodes[i].kind == SIM_SWITCH;
 	}
-	for (port_id p = 0; p < b->topo.n_ports; p++)
-		plugged += b->topo.ports[p].peer != TOPO_NONE;
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
+		plugged += fabric->topo.ports[p].peer != TOPO_NONE;
 	struct table *t = results_record(r, "fabric", "what was simulated", fabric_columns);
 
 	struct fabric_row row = {
 		.hosts = ends,
 		.switches = switches,
 		.cables = plugged / 2,
-		.routing = b->subnet.engine ? b->subnet.engine : "none",
-		.lanes = scenario_lanes(b->scenario),
-		.flows = b->n_flows,
-		.mtu = b->scenario->fabric.mtu,
+		.routing = fabric->subnet.engine ? fabric->subnet.engine : "none",
+		.lanes = scenario_lanes(fabric->scenario),
+		.flows = fabric->n_flows,
+		.mtu = fabric->scenario->fabric.mtu,
 	};
 
-	put_buffers(b, &row);
+	put_buffers(fabric, &row);
 	table_put_row(t, &row);
 }
 
@@ -201,7 +203,7 @@ struct link_use {
 
 static struct link_use measure_links(const struct sim_findings *f)
 {
-	const struct sim_setup *s = &f->build->setup;
+	const struct sim_setup *s = &f->fabric->setup;
 	struct link_use use = { 0, 0, 0 };
 	uint32_t hosts = 0, trunks = 0;
 
@@ -239,15 +241,15 @@ static void summary_table(const struct sim_findings *f, const struct sim_row *ro
 			  struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
-	const char *title = f->build->scenario->title;
+	const char *title = f->fabric->scenario->title;
 	struct table *t =
 		results_record(r, "summary", title ? title : "the run as a whole", summary_columns);
 	struct link_use use = measure_links(f);
 	/* Of the rows of traffic: without any, there is nothing to say. */
-	double offered = f->build->scenario->n_traffic ? 0 : NAN;
+	double offered = f->fabric->scenario->n_traffic ? 0 : NAN;
 	double delivered = offered;
 
-	for (size_t i = 0; i < f->build->scenario->n_traffic; i++) {
+	for (size_t i = 0; i < f->fabric->scenario->n_traffic; i++) {
 		offered += (double)rows[i].made_payload;
 		delivered += (double)rows[i].delivered_payload;
 	}
@@ -303,7 +305,7 @@ static const struct column traffic_columns[] = {
 static void traffic_table(const struct sim_findings *f, const struct sim_row *rows,
 			  struct results *r)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	double time = findings_seconds(f->metrics);
 	struct table *t =
 		results_table(r, "traffic", "payload rates and latencies of the scenario's traffic",
@@ -356,7 +358,7 @@ static void sl_table(const struct sim_findings *f, struct results *r)
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		used += m->latency_sl[sl].n > 0;
-	if (used == f->build->scenario->n_traffic && !f->all)
+	if (used == f->fabric->scenario->n_traffic && !f->all)
 		return; /* it would say what the traffic table says */
 	struct table *t = results_table(r, "service levels", "latencies of each SL", sl_columns);
 
@@ -422,14 +424,14 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 /* What a newcomer would otherwise have to guess. */
 static void add_remarks(const struct sim_findings *f, const struct sim_row *rows, struct results *r)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	const struct sim_checks *c = &f->metrics->checks;
 
-	if (f->build->circle)
+	if (f->fabric->circle)
 		results_remark(
 			r,
 			"multicast may lock the fabric up, which unicast alone never does: %s wait for each other",
-			f->build->circle);
+			f->fabric->circle);
 	if (f->metrics->to == f->metrics->from)
 		results_remark(r,
 			       "nothing was measured: the run ended in its warm-up (run.warmup)");
@@ -445,17 +447,17 @@ static void add_remarks(const struct sim_findings *f, const struct sim_row *rows
 				"'%s' is offered more than it gets: its queues, and with them its latencies, grow for as long as the run goes on",
 				s->traffic[i].name);
 	}
-	if (c->out_of_order && f->build->setup.borrowing.n_thresholds)
+	if (c->out_of_order && f->fabric->setup.borrowing.n_thresholds)
 		results_remark(
 			r,
 			"%llu packets arrived before an older one of theirs: lanes on loan overtake each other",
 			(unsigned long long)c->out_of_order);
-	else if (c->out_of_order && f->build->n_sweeps)
+	else if (c->out_of_order && f->fabric->n_sweeps)
 		results_remark(
 			r,
 			"%llu packets arrived before an older one of theirs, which had gone another way: routes changed",
 			(unsigned long long)c->out_of_order);
-	else if (c->out_of_order && f->build->setup.adaptive)
+	else if (c->out_of_order && f->fabric->setup.adaptive)
 		results_remark(
 			r,
 			"%llu packets arrived before an older one of theirs, for which a switch had chosen another way",
@@ -469,8 +471,8 @@ static void add_remarks(const struct sim_findings *f, const struct sim_row *rows
 
 bool sim_tables(const struct sim_findings *f, struct results *r)
 {
-	size_t n = f->build->scenario->n_traffic;
-	struct sim_row *rows = sim_rows(f->build, f->metrics);
+	size_t n = f->fabric->scenario->n_traffic;
+	struct sim_row *rows = sim_rows(f->fabric, f->metrics);
 
 	if (f->state == SIM_DEADLOCK)
 		findings_deadlock(f, r);

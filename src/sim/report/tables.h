@@ -16,7 +16,7 @@
 #include "sim/sim.h"
 
 struct sim_findings {
-	const struct fabric *build;
+	const struct fabric *fabric;
 	struct sim *sim;
 	const struct sim_metrics *metrics;
 	enum sim_state state;
@@ -34,7 +34,7 @@ struct sim_row {
 };
 
 /* Rows of the scenario, in order; the caller frees with sim_rows_free. */
-struct sim_row *sim_rows(const struct fabric *b, const struct sim_metrics *m);
+struct sim_row *sim_rows(const struct fabric *fabric, const struct sim_metrics *m);
 void sim_rows_free(struct sim_row *rows, size_t n);
 
 /*

@@ -91,18 +91,18 @@ static void count(const struct fabric_request *q, hd_time from, hd_time to,
 	out->blocked += q->flow == SIM_NONE;
 }
 
-static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from, hd_time to)
+static port_id busiest_link(const struct fabric *fabric, uint32_t row, hd_time from, hd_time to)
 {
-	uint32_t *refused = hd_alloc(b->topo.n_ports, sizeof(*refused));
+	uint32_t *refused = hd_alloc(fabric->topo.n_ports, sizeof(*refused));
 	port_id most = TOPO_NONE;
 
-	for (uint32_t i = 0; i < b->n_requests; i++) {
-		const struct fabric_request *q = &b->requests[i];
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
 
 		if (q->row == row && q->link != TOPO_NONE && q->at >= from && q->at < to)
 			refused[q->link]++;
 	}
-	for (port_id p = 0; p < b->topo.n_ports; p++) {
+	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
 		if (refused[p] && (most == TOPO_NONE || refused[p] > refused[most]))
 			most = p;
 	}
@@ -111,12 +111,12 @@ static port_id busiest_link(const struct fabric *b, uint32_t row, hd_time from, 
 }
 
 /* What broken promises take from the time in which slots were reserved. */
-static void count_breaks(const struct fabric *b, uint32_t row, hd_time from, hd_time to,
+static void count_breaks(const struct fabric *fabric, uint32_t row, hd_time from, hd_time to,
 			 struct row_connections *out)
 {
-	for (uint32_t i = 0; i < b->n_breaks; i++) {
-		const struct fabric_break *k = &b->breaks[i];
-		const struct fabric_request *q = &b->requests[k->request];
+	for (uint32_t i = 0; i < fabric->n_breaks; i++) {
+		const struct fabric_break *k = &fabric->breaks[i];
+		const struct fabric_request *q = &fabric->requests[k->request];
 		const struct fabric_request gap = { .at = k->lost, .until = k->until };
 
 		if (q->row != row)
@@ -131,15 +131,15 @@ static void count_breaks(const struct fabric *b, uint32_t row, hd_time from, hd_
 	}
 }
 
-static void count_all(const struct fabric *b, uint32_t row, hd_time from, hd_time to,
+static void count_all(const struct fabric *fabric, uint32_t row, hd_time from, hd_time to,
 		      struct row_connections *out)
 {
 	struct batch_means batches;
 
 	*out = (struct row_connections){ 0 };
 	batch_means_init(&batches);
-	for (uint32_t i = 0; i < b->n_requests; i++) {
-		const struct fabric_request *q = &b->requests[i];
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
 
 		if (q->row != row)
 			continue;
@@ -149,13 +149,13 @@ static void count_all(const struct fabric *b, uint32_t row, hd_time from, hd_tim
 			batch_means_add(&batches, q->flow == SIM_NONE);
 	}
 	out->blocking = batch_means_interval(&batches, 0.95);
-	count_breaks(b, row, from, to, out);
+	count_breaks(fabric, row, from, to, out);
 }
 
 /* Flows that are there from the start asked before anything was measured. */
 static hd_time asked_from(const struct sim_findings *f, uint32_t row)
 {
-	const struct scn_traffic *t = &f->build->scenario->traffic[row];
+	const struct scn_traffic *t = &f->fabric->scenario->traffic[row];
 
 	return t->arrivals.gap ? f->metrics->from : 0;
 }
@@ -163,11 +163,11 @@ static hd_time asked_from(const struct sim_findings *f, uint32_t row)
 /* Deadlines, bounds and latencies of a row's admitted connections. */
 static void count_latencies(const struct sim_findings *f, uint32_t row, struct row_connections *out)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 
-	out->deadline = b->scenario->traffic[row].deadline;
-	for (uint32_t i = 0; i < b->n_requests; i++) {
-		const struct fabric_request *q = &b->requests[i];
+	out->deadline = fabric->scenario->traffic[row].deadline;
+	for (uint32_t i = 0; i < fabric->n_requests; i++) {
+		const struct fabric_request *q = &fabric->requests[i];
 
 		if (q->row != row || q->at >= f->metrics->to)
 			continue;
@@ -188,10 +188,10 @@ static void count_latencies(const struct sim_findings *f, uint32_t row, struct r
 bool findings_row_connections(const struct sim_findings *f, uint32_t row,
 			      struct row_connections *out)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	const struct scn_traffic *t = &s->traffic[row];
 
-	count_all(f->build, row, asked_from(f, row), f->metrics->to, out);
+	count_all(f->fabric, row, asked_from(f, row), f->metrics->to, out);
 	count_latencies(f, row, out);
 	return t->arrivals.gap || scenario_asks(s, t);
 }
@@ -206,13 +206,14 @@ static const char *kind_of(const struct scenario *s, unsigned sl)
 }
 
 /* Without anybody who asked there is nobody who was refused, or was not. */
-static struct asked row_of(const struct fabric *b, uint32_t row, const struct row_connections *c)
+static struct asked row_of(const struct fabric *fabric, uint32_t row,
+			   const struct row_connections *c)
 {
 	struct asked made = {
-		.traffic = b->scenario->traffic[row].name,
+		.traffic = fabric->scenario->traffic[row].name,
 		.admitted = c->asked - c->blocked,
 		.c = *c,
-		.loss = b->losses ? b->losses[row] : (struct fabric_loss){ NAN, "" },
+		.loss = fabric->losses ? fabric->losses[row] : (struct fabric_loss){ NAN, "" },
 	};
 
 	if (!c->asked)
@@ -223,14 +224,14 @@ static struct asked row_of(const struct fabric *b, uint32_t row, const struct ro
 static void put_row(const struct sim_findings *f, uint32_t row, const struct row_connections *c,
 		    struct table *t)
 {
-	const struct fabric *b = f->build;
-	const struct scenario *s = b->scenario;
-	struct asked made = row_of(b, row, c);
-	port_id link = busiest_link(b, row, asked_from(f, row), f->metrics->to);
+	const struct fabric *fabric = f->fabric;
+	const struct scenario *s = fabric->scenario;
+	struct asked made = row_of(fabric, row, c);
+	port_id link = busiest_link(fabric, row, asked_from(f, row), f->metrics->to);
 	struct strbuf name = STRBUF_INIT;
 
 	if (link != TOPO_NONE)
-		fabric_port_name(b, b->port_of_origin[link], &name);
+		fabric_port_name(fabric, fabric->port_of_origin[link], &name);
 	made.kind = kind_of(s, scenario_sl(s, &s->traffic[row]));
 	made.refused_by = name.text ? table_take(t, &name) : "";
 	made.cause = c->cause ? c->cause : "";
@@ -244,8 +245,8 @@ static void put_row(const struct sim_findings *f, uint32_t row, const struct row
 /* Steps of equal length through all of the run. */
 static void series(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
-	const struct scenario *s = b->scenario;
+	const struct fabric *fabric = f->fabric;
+	const struct scenario *s = fabric->scenario;
 	hd_time end = f->metrics->to, step = (end + MOST_STEPS - 1) / MOST_STEPS;
 	struct table *t = results_series(r, "connections over time",
 					 "who came and was let in, step by step", step_columns);
@@ -258,8 +259,8 @@ static void series(const struct sim_findings *f, struct results *r)
 
 			if (!s->traffic[row].arrivals.gap)
 				continue;
-			count_all(b, row, from, to, &c);
-			struct asked made = row_of(b, row, &c);
+			count_all(fabric, row, from, to, &c);
+			struct asked made = row_of(fabric, row, &c);
 
 			made.time = to;
 			table_put_row(t, &made);
@@ -268,37 +269,37 @@ static void series(const struct sim_findings *f, struct results *r)
 }
 
 /* The name of a port as hosts and links are called, for a row of `t`. */
-static const char *name_of(const struct fabric *b, port_id port, struct table *t)
+static const char *name_of(const struct fabric *fabric, port_id port, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
-	fabric_port_name(b, b->port_of_origin[port], &name);
+	fabric_port_name(fabric, fabric->port_of_origin[port], &name);
 	return table_take(t, &name);
 }
 
-static const char *destination_of(const struct fabric *b, const struct fabric_request *q,
+static const char *destination_of(const struct fabric *fabric, const struct fabric_request *q,
 				  struct table *t)
 {
-	const struct scn_traffic *row = &b->scenario->traffic[q->row];
-	port_id to = b->flow_target[q->flow];
+	const struct scn_traffic *row = &fabric->scenario->traffic[q->row];
+	port_id to = fabric->flow_target[q->flow];
 
 	if (to != TOPO_NONE)
-		return name_of(b, to, t);
+		return name_of(fabric, to, t);
 	return row->group ? row->group : "";
 }
 
 /* A job has no one source and destination. */
-static struct broken_row broken_row_of(const struct fabric *b, const struct fabric_break *k,
+static struct broken_row broken_row_of(const struct fabric *fabric, const struct fabric_break *k,
 				       struct table *t)
 {
-	const struct fabric_request *q = &b->requests[k->request];
-	const struct scenario *s = b->scenario;
+	const struct fabric_request *q = &fabric->requests[k->request];
+	const struct scenario *s = fabric->scenario;
 	struct broken_row row = {
 		.source = "",
 		.destination = "",
 		.from = k->from,
 		.until = k->until,
-		.link = name_of(b, k->link, t),
+		.link = name_of(fabric, k->link, t),
 		.cause = k->cause,
 	};
 
@@ -306,21 +307,21 @@ static struct broken_row broken_row_of(const struct fabric *b, const struct fabr
 		row.traffic = s->jobs[q->job].name;
 		return row;
 	}
-	const struct sim_node *node = &b->setup.nodes[b->flows[q->flow].source];
+	const struct sim_node *node = &fabric->setup.nodes[fabric->flows[q->flow].source];
 
 	row.traffic = s->traffic[q->row].name;
-	row.source = name_of(b, b->setup.ports[node->first_port + 1].origin, t);
-	row.destination = destination_of(b, q, t);
+	row.source = name_of(fabric, fabric->setup.ports[node->first_port + 1].origin, t);
+	row.destination = destination_of(fabric, q, t);
 	return row;
 }
 
 /* Each time in which a promise was broken, and a remark if there is one. */
 static void findings_broken(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	uint32_t n = 0;
 
-	while (n < b->n_breaks && b->breaks[n].from < f->metrics->to)
+	while (n < fabric->n_breaks && fabric->breaks[n].from < f->metrics->to)
 		n++;
 	if (n == 0)
 		return;
@@ -329,7 +330,7 @@ static void findings_broken(const struct sim_findings *f, struct results *r)
 					broken_columns);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct broken_row row = broken_row_of(b, &b->breaks[i], t);
+		const struct broken_row row = broken_row_of(fabric, &fabric->breaks[i], t);
 
 		table_put_row(t, &row);
 	}
@@ -341,11 +342,11 @@ static void findings_broken(const struct sim_findings *f, struct results *r)
 
 void findings_connections(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	struct table *t = NULL;
 	bool any = false;
 
-	for (uint32_t row = 0; row < b->scenario->n_traffic; row++) {
+	for (uint32_t row = 0; row < fabric->scenario->n_traffic; row++) {
 		struct row_connections c;
 
 		if (!findings_row_connections(f, row, &c))
@@ -356,7 +357,7 @@ void findings_connections(const struct sim_findings *f, struct results *r)
 				"those that came, or asked for bandwidth, and who was let in",
 				columns);
 		put_row(f, row, &c, t);
-		any |= b->scenario->traffic[row].arrivals.gap > 0;
+		any |= fabric->scenario->traffic[row].arrivals.gap > 0;
 	}
 	findings_broken(f, r);
 	if (any && f->all)

@@ -85,9 +85,9 @@ struct row_rates {
 
 static void add_flow(const struct sim_findings *f, uint32_t flow, struct row_rates *rows)
 {
-	const struct sim_flow *is = &f->build->flows[flow];
+	const struct sim_flow *is = &f->fabric->flows[flow];
 	struct row_rates *row = &rows[is->row];
-	double bits = 8.0 * (double)(is->bytes - findings_overhead(f->build, flow));
+	double bits = 8.0 * (double)(is->bytes - findings_overhead(f->fabric, flow));
 	struct sim_flow_control c;
 
 	/* Queue pairs pace themselves. */
@@ -96,7 +96,7 @@ static void add_flow(const struct sim_findings *f, uint32_t flow, struct row_rat
 	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits) : c.lowest * bits;
 	row->highest = fmax(row->highest, c.highest * bits);
 	row->allowed += c.mean * bits;
-	row->delivered += (double)findings_delivered(f->build, &f->metrics->flows[flow], flow);
+	row->delivered += (double)findings_delivered(f->fabric, &f->metrics->flows[flow], flow);
 	row->marks += c.marks;
 	row->timeouts += c.timeouts;
 	row->waiting += c.waiting;
@@ -109,7 +109,7 @@ static void add_flow(const struct sim_findings *f, uint32_t flow, struct row_rat
 static void remark_timeouts(const struct sim_findings *f, const struct row_rates *rows,
 			    struct results *r)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	struct row_rates all = { 0 };
 	char timeout[32] = "never";
 
@@ -132,12 +132,12 @@ static void remark_timeouts(const struct sim_findings *f, const struct row_rates
 
 static void rates_table(const struct sim_findings *f, struct results *r)
 {
-	const struct scenario *scenario = f->build->scenario;
+	const struct scenario *scenario = f->fabric->scenario;
 	struct row_rates *rows = hd_alloc(scenario->n_traffic, sizeof(*rows));
 	double seconds = findings_seconds(f->metrics);
 	struct table *t = NULL;
 
-	for (uint32_t i = 0; i < f->build->n_flows; i++)
+	for (uint32_t i = 0; i < f->fabric->n_flows; i++)
 		add_flow(f, i, rows);
 	for (size_t i = 0; i < scenario->n_traffic; i++) {
 		if (!rows[i].flows)
@@ -182,14 +182,14 @@ static const struct column uncontrolled_columns[] = {
 
 static void uncontrolled_table(const struct sim_findings *f, struct results *r)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	struct uncontrolled_row *rows = hd_alloc(s->n_traffic, sizeof(*rows));
 	struct table *t = NULL;
 	bool has_sources = fabric_algorithm(s->congestion.algorithm) != NULL;
 
-	for (uint32_t i = 0; has_sources && i < f->build->n_flows; i++) {
-		struct uncontrolled_row *row = &rows[f->build->flows[i].row];
-		const char *why = fabric_uncontrolled(f->build, i);
+	for (uint32_t i = 0; has_sources && i < f->fabric->n_flows; i++) {
+		struct uncontrolled_row *row = &rows[f->fabric->flows[i].row];
+		const char *why = fabric_uncontrolled(f->fabric, i);
 
 		row->flows += why != NULL;
 		row->why = why ? why : row->why;
@@ -248,7 +248,7 @@ static void put_answer(const struct sim_findings *f, uint32_t flow, const struct
 {
 	struct strbuf name = STRBUF_INIT;
 
-	findings_flow_name(f->build, flow, &name);
+	findings_flow_name(f->fabric, flow, &name);
 	const struct answer_row row = {
 		.flow = table_take(t, &name),
 		.asked = a->asked,
@@ -256,7 +256,7 @@ static void put_answer(const struct sim_findings *f, uint32_t flow, const struct
 		.after = a->answer == SIM_OPEN ? HD_TIME_NEVER : a->answered - a->asked,
 		.refused_by = a->rejected_by == SIM_NONE
 				      ? ""
-				      : findings_port_name(f->build, a->rejected_by, t),
+				      : findings_port_name(f->fabric, a->rejected_by, t),
 	};
 
 	table_put_row(t, &row);
@@ -267,7 +267,7 @@ static void answers_table(const struct sim_findings *f, struct results *r)
 	struct table *t = NULL;
 	unsigned rows = 0;
 
-	for (uint32_t i = 0; i < f->build->n_flows; i++) {
+	for (uint32_t i = 0; i < f->fabric->n_flows; i++) {
 		struct sim_admission a;
 
 		if (!sim_admission(f->sim, i, &a) || (rows++ >= MOST_ROWS && !f->all))
@@ -281,13 +281,13 @@ static void answers_table(const struct sim_findings *f, struct results *r)
 
 static const char *control_name(const struct sim_findings *f)
 {
-	return scn_algorithm_words[f->build->scenario->congestion.algorithm];
+	return scn_algorithm_words[f->fabric->scenario->congestion.algorithm];
 }
 
 void sim_end_tables(const struct sim_findings *f, struct results *r)
 {
-	if (f->build->setup.control) {
-		const char *warning = fabric_control_warning(f->build);
+	if (f->fabric->setup.control) {
+		const char *warning = fabric_control_warning(f->fabric);
 
 		rates_table(f, r);
 		uncontrolled_table(f, r);

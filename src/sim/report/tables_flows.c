@@ -26,7 +26,7 @@ static const struct column deadline_columns[] = {
 /* Shares of packets within fractions of their flow's period. */
 void findings_deadlines(const struct sim_findings *f, struct results *r)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	const struct sim_metrics *m = f->metrics;
 	struct table *t = NULL;
 
@@ -93,7 +93,7 @@ static void put_jitter_bin(struct table *t, const char *row, unsigned bin, uint6
 
 void findings_jitter(const struct sim_findings *f, struct results *r)
 {
-	const struct scenario *s = f->build->scenario;
+	const struct scenario *s = f->fabric->scenario;
 	const struct sim_metrics *m = f->metrics;
 	struct table *t = NULL;
 
@@ -145,29 +145,31 @@ static const struct column flow_columns[] = {
 	{ NULL },
 };
 
-static const char *host_name(const struct fabric *b, uint32_t node, struct table *t)
+static const char *host_name(const struct fabric *fabric, uint32_t node, struct table *t)
 {
-	return findings_port_name(b, b->setup.nodes[node].first_port + 1, t);
+	return findings_port_name(fabric, fabric->setup.nodes[node].first_port + 1, t);
 }
 
 static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	const struct sim_metrics *m = f->metrics;
-	const struct sim_flow *is = &b->flows[i];
+	const struct sim_flow *is = &fabric->flows[i];
 	const struct sim_flow_counts *c = &m->flows[i];
 	const struct sim_group *g = &m->groups[c->group];
-	port_id to = b->flow_target[i];
+	port_id to = fabric->flow_target[i];
 	double time = findings_seconds(m);
 
 	const struct flow_row row = {
 		.flow = i,
-		.traffic = b->scenario->traffic[is->row].name,
-		.source = host_name(b, is->source, t),
-		.destination = to == TOPO_NONE ? NULL : host_name(b, b->end_of_origin[to], t),
+		.traffic = fabric->scenario->traffic[is->row].name,
+		.source = host_name(fabric, is->source, t),
+		.destination =
+			to == TOPO_NONE ? NULL : host_name(fabric, fabric->end_of_origin[to], t),
 		.sl = is->sl,
-		.offered = findings_gbps((double)findings_made(b, c, i) * b->flows[i].copies, time),
-		.delivered = findings_gbps((double)findings_delivered(b, c, i), time),
+		.offered = findings_gbps(
+			(double)findings_made(fabric, c, i) * fabric->flows[i].copies, time),
+		.delivered = findings_gbps((double)findings_delivered(fabric, c, i), time),
 		.packets = c->delivered,
 		.lost = c->lost,
 		.mean = c->delivered ? (double)c->latency_sum / (double)c->delivered : NAN,
@@ -180,10 +182,10 @@ static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
 
 void findings_flows(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	const struct sim_metrics *m = f->metrics;
 	struct table *t = results_table(r, "flows", "what became of each flow", flow_columns);
 
-	for (uint32_t i = 0; i < m->n_flows && i < b->n_flows; i++)
+	for (uint32_t i = 0; i < m->n_flows && i < fabric->n_flows; i++)
 		put_flow(f, i, t);
 }

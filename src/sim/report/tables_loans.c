@@ -38,7 +38,7 @@ static double time_borrowing(const struct sim_lane_use *u)
 
 void findings_loans(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_setup *setup = &f->build->setup;
+	const struct sim_setup *setup = &f->fabric->setup;
 	unsigned rows = 0;
 
 	if (!setup->borrowing.on)
@@ -56,7 +56,7 @@ void findings_loans(const struct sim_findings *f, struct results *r)
 				break;
 			if (!sim_lane_use(f->sim, port, vl, LEVEL, &row.use))
 				continue;
-			row.port = findings_port_name(f->build, port, t);
+			row.port = findings_port_name(f->fabric, port, t);
 			row.borrowing = time_borrowing(&row.use);
 			table_put_row(t, &row);
 			rows++;

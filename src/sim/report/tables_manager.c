@@ -68,7 +68,7 @@ void findings_choices(const struct sim_findings *f, struct results *r)
 {
 	struct sim_choice_counts c;
 
-	if (!f->build->setup.adaptive)
+	if (!f->fabric->setup.adaptive)
 		return;
 	sim_choices(f->metrics->sim, &c);
 	struct table *t = results_record(
@@ -80,7 +80,7 @@ void findings_choices(const struct sim_findings *f, struct results *r)
 				 .share = c.taken ? 100.0 * (double)c.away / (double)c.taken : 0,
 				 .out_of_order = f->metrics->checks.out_of_order,
 			 });
-	if (!f->build->subnet.adaptive->detours)
+	if (!f->fabric->subnet.adaptive->detours)
 		return;
 	t = results_record(r, "around", "what went by a third group", around_columns);
 	table_put_row(t, &(struct went_around){ .packets = c.around });
@@ -88,16 +88,16 @@ void findings_choices(const struct sim_findings *f, struct results *r)
 
 void findings_manager(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	struct table *t;
 
-	if (b->n_sweeps == 0)
+	if (fabric->n_sweeps == 0)
 		return;
 	t = results_table(r, "sm",
 			  "what the subnet manager did about links that went down or came back",
 			  columns);
-	for (uint32_t i = 0; i < b->n_sweeps; i++) {
-		const struct fabric_sweep *w = &b->sweeps[i];
+	for (uint32_t i = 0; i < fabric->n_sweeps; i++) {
+		const struct fabric_sweep *w = &fabric->sweeps[i];
 
 		table_put_row(t, w);
 		remark_loops(w, r);

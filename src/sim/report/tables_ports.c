@@ -28,18 +28,18 @@ static const struct column port_columns[] = {
 	{ NULL },
 };
 
-const char *findings_port_name(const struct fabric *b, uint32_t port, struct table *t)
+const char *findings_port_name(const struct fabric *fabric, uint32_t port, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
-	fabric_port_name(b, port, &name);
+	fabric_port_name(fabric, port, &name);
 	return table_take(t, &name);
 }
 
 /* Ports that are plugged in, the busiest first, then by number. */
 static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
 {
-	const struct sim_setup *s = &f->build->setup;
+	const struct sim_setup *s = &f->fabric->setup;
 	const struct sim_port_use *use = f->metrics->ports;
 	uint32_t n = 0, most = f->all ? s->n_ports : BUSIEST;
 
@@ -68,23 +68,23 @@ static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
 
 void findings_ports(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
+	const struct fabric *fabric = f->fabric;
 	const struct sim_metrics *m = f->metrics;
-	uint32_t *order = hd_alloc(b->setup.n_ports + 1, sizeof(*order));
+	uint32_t *order = hd_alloc(fabric->setup.n_ports + 1, sizeof(*order));
 	uint32_t n = sort_ports(f, order);
 	struct table *t = results_table(r, "ports",
 					f->all ? "all ports" : "the busiest ports; --all shows all",
 					port_columns);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct sim_port *p = &b->setup.ports[order[i]];
+		const struct sim_port *p = &fabric->setup.ports[order[i]];
 		const struct sim_port_use *use = &m->ports[order[i]];
 		struct sim_counters c;
 
 		sim_port_counters(m, order[i], &c);
 		const struct port_row row = {
-			.port = findings_port_name(b, order[i], t),
-			.to = findings_port_name(b, p->peer, t),
+			.port = findings_port_name(fabric, order[i], t),
+			.to = findings_port_name(fabric, p->peer, t),
 			.rate = p->rate,
 			.used = use->utilisation * 100,
 			.waiting = use->wait * 100,
@@ -115,7 +115,7 @@ static const struct column downed_columns[] = {
 
 void findings_downed(const struct sim_findings *f, struct results *r)
 {
-	const struct sim_setup *s = &f->build->setup;
+	const struct sim_setup *s = &f->fabric->setup;
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
@@ -128,8 +128,8 @@ void findings_downed(const struct sim_findings *f, struct results *r)
 			t = results_table(r, "links-down", "ports whose link went down",
 					  downed_columns);
 		const struct downed_row row = {
-			.port = findings_port_name(f->build, i, t),
-			.to = findings_port_name(f->build, s->ports[i].peer, t),
+			.port = findings_port_name(f->fabric, i, t),
+			.to = findings_port_name(f->fabric, s->ports[i].peer, t),
 			.linkdowned = c.link_downed,
 			/* What came towards this port when it happened. */
 			.lost_on_the_way = c.link_lost,
@@ -215,7 +215,7 @@ void findings_port_lanes(const struct sim_findings *f, struct results *r)
 			if (!c.xmit_packets_vl[vl])
 				continue;
 			const struct port_lane_row row = {
-				.port = findings_port_name(f->build, i, t),
+				.port = findings_port_name(f->fabric, i, t),
 				.vl = vl,
 				.packets = c.xmit_packets_vl[vl],
 				.bytes = c.xmit_bytes_vl[vl],

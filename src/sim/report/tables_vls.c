@@ -54,52 +54,52 @@ static const char *print_entries(struct table *t, const struct vlarb_entry *entr
 	return table_take(t, &text);
 }
 
-static void put_map(const struct fabric *b, struct table *t, uint32_t port, const char *from,
+static void put_map(const struct fabric *fabric, struct table *t, uint32_t port, const char *from,
 		    const struct sl2vl *map)
 {
 	const struct map_row row = {
-		.port = findings_port_name(b, port, t),
+		.port = findings_port_name(fabric, port, t),
 		.from = from,
 		.sl2vl = print_map(t, map),
-		.vls = b->setup.ports[port].vls,
+		.vls = fabric->setup.ports[port].vls,
 	};
 
 	table_put_row(t, &row);
 }
 
 /* One row if all inputs have one map, else one for each input. */
-static void put_maps(const struct fabric *b, struct table *t, uint32_t port)
+static void put_maps(const struct fabric *fabric, struct table *t, uint32_t port)
 {
-	const struct subnet *s = &b->subnet;
-	const struct topo_port *p = &b->topo.ports[b->setup.ports[port].origin];
+	const struct subnet *s = &fabric->subnet;
+	const struct topo_port *p = &fabric->topo.ports[fabric->setup.ports[port].origin];
 	switch_id sw = s->switch_of_node[p->node];
-	unsigned n = b->topo.nodes[p->node].n_ports, same = 1;
+	unsigned n = fabric->topo.nodes[p->node].n_ports, same = 1;
 
 	if (sw == TOPO_NONE) {
-		put_map(b, t, port, "", sl2vl_of(s, b->setup.ports[port].origin));
+		put_map(fabric, t, port, "", sl2vl_of(s, fabric->setup.ports[port].origin));
 		return;
 	}
 	while (same <= n && memcmp(sl2vl_at(s, sw, 0, p->number), sl2vl_at(s, sw, same, p->number),
 				   sizeof(struct sl2vl)) == 0)
 		same++;
 	if (same > n) {
-		put_map(b, t, port, "all", sl2vl_at(s, sw, 0, p->number));
+		put_map(fabric, t, port, "all", sl2vl_at(s, sw, 0, p->number));
 		return;
 	}
 	for (unsigned in = 0; in <= n; in++) {
 		struct strbuf from = STRBUF_INIT;
 
 		strbuf_printf(&from, "%u", in);
-		put_map(b, t, port, table_take(t, &from), sl2vl_at(s, sw, in, p->number));
+		put_map(fabric, t, port, table_take(t, &from), sl2vl_at(s, sw, in, p->number));
 	}
 }
 
-static void put_tables(const struct fabric *b, struct table *t, hd_time time, uint32_t port,
+static void put_tables(const struct fabric *fabric, struct table *t, hd_time time, uint32_t port,
 		       const struct vlarb *tables)
 {
 	const struct arbitration_row row = {
 		.time = time,
-		.port = findings_port_name(b, port, t),
+		.port = findings_port_name(fabric, port, t),
 		.high = print_entries(t, tables->high, tables->n_high),
 		.low = print_entries(t, tables->low, tables->n_low),
 		.high_limit = tables->high_limit,
@@ -110,14 +110,14 @@ static void put_tables(const struct fabric *b, struct table *t, hd_time time, ui
 
 void findings_vls(const struct sim_findings *f, struct results *r)
 {
-	const struct fabric *b = f->build;
-	const struct sim_setup *s = &b->setup;
+	const struct fabric *fabric = f->fabric;
+	const struct sim_setup *s = &fabric->setup;
 	struct table *maps = results_table(
 		r, "sl2vl", "the VL of SL 0 to 15, by output port and input port", map_columns);
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].peer != SIM_NONE)
-			put_maps(b, maps, i);
+			put_maps(fabric, maps, i);
 	}
 	struct table *t = results_table(
 		r, "vl arbitration",
@@ -126,9 +126,9 @@ void findings_vls(const struct sim_findings *f, struct results *r)
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].peer != SIM_NONE)
-			put_tables(b, t, 0, i, vlarb_of(&b->subnet, s->ports[i].origin));
+			put_tables(fabric, t, 0, i, vlarb_of(&fabric->subnet, s->ports[i].origin));
 	}
 	for (uint32_t i = 0; i < s->n_changes; i++)
-		put_tables(b, t, s->changes[i].time, s->changes[i].port,
-			   &b->subnet.vlarb_tables[s->changes[i].table]);
+		put_tables(fabric, t, s->changes[i].time, s->changes[i].port,
+			   &fabric->subnet.vlarb_tables[s->changes[i].table]);
 }

@@ -13,11 +13,11 @@
 
 const char *const sim_capture_flow_names[] = { "none", "bare", "padded", NULL };
 
-void sim_watch_init(struct sim_watch *w, const struct fabric *b)
+void sim_watch_init(struct sim_watch *w, const struct fabric *fabric)
 {
-	const struct scenario *s = b->scenario;
+	const struct scenario *s = fabric->scenario;
 
-	*w = (struct sim_watch){ .build = b };
+	*w = (struct sim_watch){ .fabric = fabric };
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
 
@@ -31,7 +31,7 @@ void sim_watch_init(struct sim_watch *w, const struct fabric *b)
 
 void sim_watch_fini(struct sim_watch *w)
 {
-	for (size_t i = 0; w->bins && i < w->build->scenario->n_traffic; i++)
+	for (size_t i = 0; w->bins && i < w->fabric->scenario->n_traffic; i++)
 		free(w->bins[i].counts);
 	free(w->bins);
 	sim_capture_free(w->capture);
@@ -40,7 +40,7 @@ void sim_watch_fini(struct sim_watch *w)
 enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream, const bool *ports,
 				 enum sim_capture_flow flow, struct diag *d)
 {
-	const struct scenario *s = w->build->scenario;
+	const struct scenario *s = w->fabric->scenario;
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		if (s->traffic[i].transport)
@@ -57,7 +57,7 @@ enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream, const bool *
 				s->jobs[i].name);
 	}
 	w->capture_flow = flow != SIM_FLOW_NONE;
-	return sim_capture_new(w->build, stream, ports, flow, d, &w->capture);
+	return sim_capture_new(w->fabric, stream, ports, flow, d, &w->capture);
 }
 
 void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports)
@@ -81,10 +81,10 @@ static void print_event(const struct sim_watch *w, hd_time time, const char *eve
 
 	strbuf_printf(&line, "%llu.%06llu %s ", (unsigned long long)(time / HD_US),
 		      (unsigned long long)(time % HD_US), event);
-	fabric_port_name(w->build, port, &line);
+	fabric_port_name(w->fabric, port, &line);
 	strbuf_puts(&line, " '");
-	if (p->flow < w->build->n_flows)
-		findings_flow_name(w->build, p->flow, &line);
+	if (p->flow < w->fabric->n_flows)
+		findings_flow_name(w->fabric, p->flow, &line);
 	else
 		strbuf_puts(&line, sender ? sender : "?");
 	strbuf_printf(&line, "' #%u", p->sequence);
@@ -128,11 +128,11 @@ static void count_packet(struct sim_bins *bins, hd_time born)
 static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct sim_watch *w = context;
-	const struct fabric *b = w->build;
-	uint32_t port = b->setup.nodes[node].first_port + 1;
+	const struct fabric *fabric = w->fabric;
+	uint32_t port = fabric->setup.nodes[node].first_port + 1;
 
-	if (w->bins && p->flow < b->n_flows) {
-		struct sim_bins *bins = &w->bins[b->flows[p->flow].row];
+	if (w->bins && p->flow < fabric->n_flows) {
+		struct sim_bins *bins = &w->bins[fabric->flows[p->flow].row];
 
 		if (bins->width)
 			count_packet(bins, p->born);
@@ -194,7 +194,7 @@ static void pack_bins(struct pack *p, struct sim_bins *b)
 
 void sim_watch_pack(struct sim_watch *w, struct pack *p)
 {
-	size_t rows = w->build->scenario->n_traffic;
+	size_t rows = w->fabric->scenario->n_traffic;
 
 	for (size_t i = 0; w->bins && i < rows; i++) {
 		if (w->bins[i].width)
@@ -246,7 +246,7 @@ static void find_exponent(const struct sim_bins *bins, const struct sim_metrics 
 
 void sim_watch_similarity(const struct sim_watch *w, const struct sim_metrics *m, struct results *r)
 {
-	const struct scenario *s = w->build->scenario;
+	const struct scenario *s = w->fabric->scenario;
 	struct table *t = NULL;
 
 	for (size_t i = 0; w->bins && i < s->n_traffic; i++) {

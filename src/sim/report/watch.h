@@ -41,7 +41,7 @@ struct sim_bins {
 };
 
 struct sim_watch {
-	const struct fabric *build;
+	const struct fabric *fabric;
 	const struct sim *sim;
 	struct sim_capture *capture;
 	bool capture_flow; /* its flow-control packets too */
@@ -50,7 +50,7 @@ struct sim_watch {
 	struct sim_bins *bins; /* per traffic row; NULL: none */
 };
 
-void sim_watch_init(struct sim_watch *w, const struct fabric *b);
+void sim_watch_init(struct sim_watch *w, const struct fabric *fabric);
 void sim_watch_fini(struct sim_watch *w);
 
 /*
@@ -78,7 +78,7 @@ void sim_watch_similarity(const struct sim_watch *w, const struct sim_metrics *m
 			  struct results *r);
 
 /* capture.c */
-enum hd_status sim_capture_new(const struct fabric *b, FILE *stream, const bool *ports,
+enum hd_status sim_capture_new(const struct fabric *fabric, FILE *stream, const bool *ports,
 			       enum sim_capture_flow flow, struct diag *d,
 			       struct sim_capture **out);
 void sim_capture_free(struct sim_capture *c);

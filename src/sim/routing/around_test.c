@@ -38,7 +38,7 @@ static void run(const char *adaptive, const char *more, struct ends *out)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct sim_choice_counts counts;
-	struct fabric *f;
+	struct fabric *fabric;
 	FILE *trace = fopen("around_test.csv", "w");
 
 	assert_non_null(trace);
@@ -56,10 +56,10 @@ static void run(const char *adaptive, const char *more, struct ends *out)
 		"- {name: a, kind: trace, file: around_test.csv}\n"
 		"%srun: {warmup: 0s, measure: 1ms}\n",
 		adaptive, more);
-	must_build(text.text, &f);
+	must_build(text.text, &fabric);
 	remove("around_test.csv");
 	struct sim_observer o = { .context = out, .ended = note_end };
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 
 	*out = (struct ends){ .n = 0 };
 	sim_observe(s, &o);
@@ -67,7 +67,7 @@ static void run(const char *adaptive, const char *more, struct ends *out)
 	sim_choices(s, &counts);
 	out->around = counts.around;
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 	strbuf_fini(&text);
 }
 

@@ -63,10 +63,10 @@ static void load(const char *adaptive, unsigned n, hd_time gap, const char *more
 	strbuf_fini(&text);
 }
 
-static struct sim *run(const struct fabric *f, struct ends *ends)
+static struct sim *run(const struct fabric *fabric, struct ends *ends)
 {
 	struct sim_observer o = { .context = ends, .ended = note_end };
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 
 	*ends = (struct ends){ .n = 0 };
 	sim_observe(s, &o);
@@ -90,37 +90,37 @@ static void packets_of_one_instant_spread(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		struct fabric *f;
+		struct fabric *fabric;
 		struct ends ends;
 
-		load(ways[i], 50, D, "", &f);
-		struct sim *s = run(f, &ends);
+		load(ways[i], 50, D, "", &fabric);
+		struct sim *s = run(fabric, &ends);
 
 		assert_int_equal(ends.n, 50 * HOSTS);
 		for (unsigned k = 0; k < ends.n; k++)
 			assert_int_equal(ends.latency[k], ALONE);
 		sim_free(s);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 
 /* With a threshold that nothing reaches, all is as the tables have it. */
 static void who_never_leaves_home_is_static(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 	struct ends a, b;
 	struct sim_choice_counts c;
 
 	(void)state;
-	load("off", 90, D / 2, "", &f);
-	struct sim *s = run(f, &a);
+	load("off", 90, D / 2, "", &fabric);
+	struct sim *s = run(fabric, &a);
 
 	sim_choices(s, &c);
 	assert_int_equal(c.taken, 0);
 	sim_free(s);
-	fabric_free(f);
-	load("{choice: load, threshold: 1000000}", 90, D / 2, "", &f);
-	s = run(f, &b);
+	fabric_free(fabric);
+	load("{choice: load, threshold: 1000000}", 90, D / 2, "", &fabric);
+	s = run(fabric, &b);
 	assert_int_equal(a.n, b.n);
 	assert_memory_equal(a.latency, b.latency, a.n * sizeof(*a.latency));
 	sim_choices(s, &c);
@@ -128,7 +128,7 @@ static void who_never_leaves_home_is_static(void **state)
 	assert_int_equal(c.taken, 90 * HOSTS);
 	assert_int_equal(c.away, 0);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /*
@@ -141,14 +141,14 @@ static void dead_links_are_left_when_it_is_known(void **state)
 	(void)state;
 	for (unsigned heal = 0; heal <= 40; heal += 20) {
 		char way[64];
-		struct fabric *f;
+		struct fabric *fabric;
 		struct ends ends;
 
 		/* One packet of each host in 4 us: three cables suffice. */
 		snprintf(way, sizeof(way), "{choice: turns, heal: %uus}", heal);
 		load(way, 60, 4 * D,
-		     "faults: {events: [{at: 100us, kind: link-down, port: 's1-0:5'}]}\n", &f);
-		struct sim *s = run(f, &ends);
+		     "faults: {events: [{at: 100us, kind: link-down, port: 's1-0:5'}]}\n", &fabric);
+		struct sim *s = run(fabric, &ends);
 		unsigned lost = 0;
 
 		/*
@@ -164,7 +164,7 @@ static void dead_links_are_left_when_it_is_known(void **state)
 		assert_int_equal(ends.n, 60 * HOSTS);
 		assert_int_equal(ends.lost, lost);
 		sim_free(s);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 
@@ -186,7 +186,7 @@ static void flows_stay_in_order(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct strbuf text = STRBUF_INIT;
-		struct fabric *f;
+		struct fabric *fabric;
 
 		strbuf_printf(
 			&text,
@@ -197,13 +197,14 @@ static void flows_stay_in_order(void **state)
 			"- {name: a, kind: poisson, pattern: permutation, load: 80%%, payload: 2KiB}\n"
 			"run: {warmup: 0s, measure: 30us}\n",
 			ways[i].way);
-		must_build(text.text, &f);
-		struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+		must_build(text.text, &fabric);
+		struct sim *s =
+			sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 
 		sim_run(s, HD_TIME_NEVER, NULL, NULL);
 		assert_int_equal(sim_metrics(s)->checks.out_of_order == 0, ways[i].ordered);
 		sim_free(s);
-		fabric_free(f);
+		fabric_free(fabric);
 		strbuf_fini(&text);
 	}
 }
@@ -211,24 +212,24 @@ static void flows_stay_in_order(void **state)
 /* Only the SLs that are named choose. */
 static void other_sls_keep_to_their_tables(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 	struct ends ends;
 	struct sim_choice_counts c;
 
 	(void)state;
-	load("{choice: turns, sls: '1-15'}", 10, 10 * D, "", &f);
-	struct sim *s = run(f, &ends);
+	load("{choice: turns, sls: '1-15'}", 10, 10 * D, "", &fabric);
+	struct sim *s = run(fabric, &ends);
 
 	sim_choices(s, &c);
 	assert_int_equal(c.taken, 0);
 	sim_free(s);
-	fabric_free(f);
-	load("{choice: turns, sls: '0,3'}", 10, 10 * D, "", &f);
-	s = run(f, &ends);
+	fabric_free(fabric);
+	load("{choice: turns, sls: '0,3'}", 10, 10 * D, "", &fabric);
+	s = run(fabric, &ends);
 	sim_choices(s, &c);
 	assert_int_equal(c.taken, 10 * HOSTS);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /*
@@ -251,12 +252,12 @@ static void neighbours_that_are_told_take_other_ways(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		hd_time fault = 10 * HD_US, last = 0;
-		struct fabric *f;
+		struct fabric *fabric;
 		struct ends ends;
 
 		load(cases[i].adaptive, 50, D,
-		     "faults: {events: [{at: 10us, kind: link-down, port: 's2-0:2'}]}\n", &f);
-		struct sim *s = run(f, &ends);
+		     "faults: {events: [{at: 10us, kind: link-down, port: 's2-0:2'}]}\n", &fabric);
+		struct sim *s = run(fabric, &ends);
 
 		for (hd_time made = 0; made < 50 * D; made += D) {
 			if (cases[i].told == HD_TIME_NEVER || made + P + R < fault + cases[i].told)
@@ -265,7 +266,7 @@ static void neighbours_that_are_told_take_other_ways(void **state)
 		assert_int_equal(ends.last_lost, last);
 		assert_int_equal(ends.n, 50 * HOSTS);
 		sim_free(s);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 }
 
@@ -273,7 +274,7 @@ static void neighbours_that_are_told_take_other_ways(void **state)
 static void neighbours_come_back(void **state)
 {
 	struct sim_choice_counts c;
-	struct fabric *f;
+	struct fabric *fabric;
 	struct ends ends;
 	uint64_t taken[2];
 
@@ -283,8 +284,8 @@ static void neighbours_come_back(void **state)
 		       : "{choice: turns, heal: 1us, notify: 20us}",
 		     90, D,
 		     "faults: {events: [{at: 10us, kind: link-down, port: 's2-0:2'}, {at: 20us, kind: link-up, port: 's2-0:2'}]}\n",
-		     &f);
-		struct sim *s = run(f, &ends);
+		     &fabric);
+		struct sim *s = run(fabric, &ends);
 
 		sim_choices(s, &c);
 		taken[i] = c.taken;
@@ -292,7 +293,7 @@ static void neighbours_come_back(void **state)
 		assert_int_equal(ends.lost > 3, i == 0);
 		assert_true(ends.last_lost < 20 * HD_US);
 		sim_free(s);
-		fabric_free(f);
+		fabric_free(fabric);
 	}
 	assert_int_equal(taken[0], taken[1]);
 }
@@ -579,7 +580,7 @@ static void run_rules(struct rules *r, struct hops *h)
 	static const char *const units[] = { "packet", "flow", "flowlet" };
 	struct strbuf text = STRBUF_INIT;
 	struct sim_choice_counts c;
-	struct fabric *f;
+	struct fabric *fabric;
 
 	strbuf_printf(
 		&text,
@@ -599,11 +600,11 @@ static void run_rules(struct rules *r, struct hops *h)
 		strbuf_printf(&text, "%s{at: %llups, kind: link-down, port: 's1-0:%u'}",
 			      k ? ", " : "", (unsigned long long)r->fault, r->up + k);
 	strbuf_puts(&text, r->dead ? "]}\n" : "");
-	must_build(text.text, &f);
+	must_build(text.text, &fabric);
 	struct sim_observer o = { .context = h, .granted = note_grant };
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 
-	*h = (struct hops){ .setup = &f->setup };
+	*h = (struct hops){ .setup = &fabric->setup };
 	sim_observe(s, &o);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	assert_int_equal(h->n, 40 * ALL_HOSTS);
@@ -611,13 +612,13 @@ static void run_rules(struct rules *r, struct hops *h)
 	for (unsigned i = 0; i < h->n; i++)
 		r->leaf = h->list[i].leaf < r->leaf ? h->list[i].leaf : r->leaf;
 	for (uint32_t v = 0; v < 64; v++)
-		rng_init(&r->luck[v], f->setup.seed, 0x30000000u + v);
+		rng_init(&r->luck[v], fabric->setup.seed, 0x30000000u + v);
 	check_hops(r, h);
 	sim_choices(s, &c);
 	assert_int_equal(c.taken, r->taken);
 	assert_int_equal(c.away, r->away);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 	strbuf_fini(&text);
 }
 

@@ -30,9 +30,9 @@ static void note_end(void *context, const struct sim_event_record *e, const stru
 	ends->latency[p->sequence] = e->time - p->born;
 }
 
-static struct sim *run(const struct fabric *f, struct sim_observer *o)
+static struct sim *run(const struct fabric *fabric, struct sim_observer *o)
 {
-	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &f->rules);
+	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 
 	if (o)
 		sim_observe(s, o);
@@ -67,27 +67,28 @@ static void load_outage(hd_time trap, const char *more, struct fabric **out)
 }
 
 /* When the block of `lid` is written into a switch. */
-static hd_time written_at(const struct fabric *f, const char *name, lid_t lid)
+static hd_time written_at(const struct fabric *fabric, const char *name, lid_t lid)
 {
-	const struct fabric_sweep *w = &f->sweeps[0];
+	const struct fabric_sweep *w = &fabric->sweeps[0];
 
 	for (uint32_t i = 0; i < w->plan.n_writes; i++) {
 		const struct lft_write *x = &w->plan.writes[i];
-		node_id v = f->subnet.node_of_switch[x->sw];
+		node_id v = fabric->subnet.node_of_switch[x->sw];
 
-		if (strcmp(f->topo.nodes[v].name, name) == 0 && lid / LFT_BLOCK_LIDS == x->block)
+		if (strcmp(fabric->topo.nodes[v].name, name) == 0 &&
+		    lid / LFT_BLOCK_LIDS == x->block)
 			return w->computed + (i + 1) * 5 * HD_US;
 	}
 	fail();
 	return 0;
 }
 
-static port_id host_named(const struct fabric *f, const char *name)
+static port_id host_named(const struct fabric *fabric, const char *name)
 {
 	struct diag d = { .status = HD_OK };
 	port_id found = TOPO_NONE;
 
-	assert_int_equal(end_named(&f->topo, name, &d, &found), HD_OK);
+	assert_int_equal(end_named(&fabric->topo, name, &d, &found), HD_OK);
 	return found;
 }
 
@@ -98,24 +99,24 @@ static port_id host_named(const struct fabric *f, const char *name)
  */
 static void one_outage(int late, const char *more)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 	struct ends ends = { .seen = { false } };
 	struct sim_observer o = { .context = &ends, .ended = note_end };
 
 	/* The first switch is written as a head arrives, or 1 ps beside. */
-	load_outage(0, more, &f);
-	lid_t lid = f->subnet.lid_of_port[host_named(f, "h1")];
-	hd_time first = written_at(f, "s-0", lid);
+	load_outage(0, more, &fabric);
+	lid_t lid = fabric->subnet.lid_of_port[host_named(fabric, "h1")];
+	hd_time first = written_at(fabric, "s-0", lid);
 
-	fabric_free(f);
+	fabric_free(fabric);
 	hd_time trap = 1000 * HD_US + P - first + (hd_time)(late + 1) - 1;
 
-	load_outage(trap, more, &f);
-	hd_time switched = written_at(f, "s-0", lid);
+	load_outage(trap, more, &fabric);
+	hd_time switched = written_at(fabric, "s-0", lid);
 
 	assert_int_equal(switched, 1000 * HD_US + P + (hd_time)(late + 1) - 1);
-	assert_int_equal(f->sweeps[0].noticed, 500 * HD_US + trap);
-	struct sim *s = run(f, &o);
+	assert_int_equal(fabric->sweeps[0].noticed, 500 * HD_US + trap);
+	struct sim *s = run(fabric, &o);
 	const struct sim_metrics *m = sim_metrics(s);
 	uint64_t n_lost = 0;
 
@@ -136,7 +137,7 @@ static void one_outage(int late, const char *more)
 	assert_int_equal(m->delivered, COUNT - n_lost);
 	assert_int_equal(m->lost[SIM_LOST_DISCARD] + m->lost[SIM_LOST_LINK], n_lost);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 static void an_outage_lasts_until_the_switch_is_written(void **state)
@@ -155,7 +156,7 @@ static void an_outage_lasts_until_the_switch_is_written(void **state)
 static void assert_noticed(const char *sm, const hd_time *noticed, uint32_t n)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct fabric *f;
+	struct fabric *fabric;
 
 	strbuf_printf(&text,
 		      "fabric:\n  topology: {kind: ring, switches: 4}\n" ANY "faults:\n  events:\n"
@@ -166,11 +167,11 @@ static void assert_noticed(const char *sm, const hd_time *noticed, uint32_t n)
 		      "sm: {compute: 10us, program: 1us, %s}\n"
 		      "run: {warmup: 0s, measure: 500us}\n",
 		      sm);
-	must_build(text.text, &f);
-	assert_int_equal(f->n_sweeps, n);
+	must_build(text.text, &fabric);
+	assert_int_equal(fabric->n_sweeps, n);
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(f->sweeps[i].noticed, noticed[i]);
-	fabric_free(f);
+		assert_int_equal(fabric->sweeps[i].noticed, noticed[i]);
+	fabric_free(fabric);
 	strbuf_fini(&text);
 }
 
@@ -238,61 +239,61 @@ static void draw_scenario(uint64_t seed, const char *engine, struct drawn *out)
 }
 
 /* The tables in the switches once all is written. */
-static uint8_t *final_tables(const struct fabric *f)
+static uint8_t *final_tables(const struct fabric *fabric)
 {
-	const struct subnet *s = &f->subnet;
+	const struct subnet *s = &fabric->subnet;
 	uint8_t *lft = lft_rows(s);
 
-	for (uint32_t i = 0; i < f->setup.n_routes; i++) {
-		const struct sim_route_change *c = &f->setup.routes[i];
+	for (uint32_t i = 0; i < fabric->setup.n_routes; i++) {
+		const struct sim_route_change *c = &fabric->setup.routes[i];
 
 		assert_true(i == 0 || c->time >= c[-1].time);
-		lft[(size_t)f->setup.nodes[c->node].sw * s->lft_stride + c->lid] = c->port;
+		lft[(size_t)fabric->setup.nodes[c->node].sw * s->lft_stride + c->lid] = c->port;
 	}
 	return lft;
 }
 
 /* Which cables are there in the end; by both ports. */
-static bool *cables_left(const struct fabric *f)
+static bool *cables_left(const struct fabric *fabric)
 {
-	bool *down = hd_alloc(f->topo.n_ports, sizeof(*down));
+	bool *down = hd_alloc(fabric->topo.n_ports, sizeof(*down));
 
-	for (uint32_t i = 0; i < f->setup.n_faults; i++) {
-		const struct sim_fault *x = &f->setup.faults[i];
-		port_id p = f->setup.ports[x->port].origin;
+	for (uint32_t i = 0; i < fabric->setup.n_faults; i++) {
+		const struct sim_fault *x = &fabric->setup.faults[i];
+		port_id p = fabric->setup.ports[x->port].origin;
 
-		if (f->topo.ports[p].peer != TOPO_NONE)
-			down[p] = down[f->topo.ports[p].peer] = x->kind == SIM_LINK_DOWN;
+		if (fabric->topo.ports[p].peer != TOPO_NONE)
+			down[p] = down[fabric->topo.ports[p].peer] = x->kind == SIM_LINK_DOWN;
 	}
 	return down;
 }
 
 /* Floods from a switch over what is left. */
-static bool *reach(const struct fabric *f, const bool *down, node_id from)
+static bool *reach(const struct fabric *fabric, const bool *down, node_id from)
 {
-	bool *seen = hd_alloc(f->topo.n_nodes, sizeof(*seen));
+	bool *seen = hd_alloc(fabric->topo.n_nodes, sizeof(*seen));
 	bool grows = true;
 
 	seen[from] = true;
 	while (grows) {
 		grows = false;
-		for (port_id p = 0; p < f->topo.n_ports; p++) {
-			port_id q = f->topo.ports[p].peer;
+		for (port_id p = 0; p < fabric->topo.n_ports; p++) {
+			port_id q = fabric->topo.ports[p].peer;
 
-			if (q == TOPO_NONE || down[p] || !seen[f->topo.ports[p].node] ||
-			    seen[f->topo.ports[q].node])
+			if (q == TOPO_NONE || down[p] || !seen[fabric->topo.ports[p].node] ||
+			    seen[fabric->topo.ports[q].node])
 				continue;
-			seen[f->topo.ports[q].node] = grows = true;
+			seen[fabric->topo.ports[q].node] = grows = true;
 		}
 	}
 	return seen;
 }
 
 /* Follows the tables from one host to another. */
-static bool arrives(const struct fabric *f, const uint8_t *lft, const bool *down, port_id from,
+static bool arrives(const struct fabric *fabric, const uint8_t *lft, const bool *down, port_id from,
 		    port_id to)
 {
-	const struct topo *t = &f->topo;
+	const struct topo *t = &fabric->topo;
 	port_id at = from;
 
 	for (unsigned hops = 0; hops < 64; hops++) {
@@ -306,8 +307,9 @@ static bool arrives(const struct fabric *f, const uint8_t *lft, const bool *down
 
 		if (!topo_is_switch(t, v))
 			return false;
-		uint8_t out = lft[(size_t)f->subnet.switch_of_node[v] * f->subnet.lft_stride +
-				  f->subnet.lid_of_port[to]];
+		uint8_t out =
+			lft[(size_t)fabric->subnet.switch_of_node[v] * fabric->subnet.lft_stride +
+			    fabric->subnet.lid_of_port[to]];
 
 		if (out == LFT_NO_PORT)
 			return false;
@@ -317,23 +319,24 @@ static bool arrives(const struct fabric *f, const uint8_t *lft, const bool *down
 }
 
 /* As if the manager had never seen anything but what is left. */
-static void assert_planned_anew(const struct fabric *f, const uint8_t *lft, const bool *down,
+static void assert_planned_anew(const struct fabric *fabric, const uint8_t *lft, const bool *down,
 				const bool *seen)
 {
 	struct replan_options o = {
-		.engine = f->subnet.engine,
+		.engine = fabric->subnet.engine,
 		.mode = REPLAN_FRESH,
-		.manager = lid_options_for(&f->topo, 0).sm_port,
+		.manager = lid_options_for(&fabric->topo, 0).sm_port,
 	};
 	struct diag d = { .status = HD_OK };
 	struct replan fresh;
 
-	assert_int_equal(replan(&f->subnet, &f->subnet, down, &o, &d, &fresh), HD_OK);
-	for (switch_id sw = 0; sw < f->subnet.n_switches; sw++) {
-		size_t at = (size_t)sw * f->subnet.lft_stride;
+	assert_int_equal(replan(&fabric->subnet, &fabric->subnet, down, &o, &d, &fresh), HD_OK);
+	for (switch_id sw = 0; sw < fabric->subnet.n_switches; sw++) {
+		size_t at = (size_t)sw * fabric->subnet.lft_stride;
 
-		if (seen[f->subnet.node_of_switch[sw]])
-			assert_memory_equal(&lft[at], &fresh.subnet.lft[at], f->subnet.lft_stride);
+		if (seen[fabric->subnet.node_of_switch[sw]])
+			assert_memory_equal(&lft[at], &fresh.subnet.lft[at],
+					    fabric->subnet.lft_stride);
 	}
 	replan_fini(&fresh);
 }
@@ -353,42 +356,42 @@ static void note_late(void *context, const struct sim_event_record *e, const str
 static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 {
 	struct drawn drawn;
-	struct fabric *f;
+	struct fabric *fabric;
 
 	draw_scenario(seed, engine, &drawn);
-	must_build(drawn.text.text, &f);
-	bool *down = cables_left(f);
-	port_id manager = host_named(f, "h0");
-	bool *seen = reach(f, down, f->topo.ports[manager].node);
-	uint8_t *lft = final_tables(f);
+	must_build(drawn.text.text, &fabric);
+	bool *down = cables_left(fabric);
+	port_id manager = host_named(fabric, "h0");
+	bool *seen = reach(fabric, down, fabric->topo.ports[manager].node);
+	uint8_t *lft = final_tables(fabric);
 	uint64_t n_pairs = 0, n_delivered = 0;
 
-	for (port_id a = 0; a < f->topo.n_ports; a++) {
-		for (port_id b = 0; b < f->topo.n_ports; b++) {
-			if (a == b || !topo_is_end_port(&f->topo, a) ||
-			    !topo_is_end_port(&f->topo, b) || !seen[f->topo.ports[a].node] ||
-			    !seen[f->topo.ports[b].node])
+	for (port_id a = 0; a < fabric->topo.n_ports; a++) {
+		for (port_id b = 0; b < fabric->topo.n_ports; b++) {
+			if (a == b || !topo_is_end_port(&fabric->topo, a) ||
+			    !topo_is_end_port(&fabric->topo, b) ||
+			    !seen[fabric->topo.ports[a].node] || !seen[fabric->topo.ports[b].node])
 				continue;
-			assert_true(arrives(f, lft, down, a, b));
+			assert_true(arrives(fabric, lft, down, a, b));
 			n_pairs++;
 		}
 	}
-	if (f->n_sweeps && f->scenario->sm.replan == REPLAN_FRESH)
-		assert_planned_anew(f, lft, down, seen);
-	for (uint32_t i = 0; i < f->n_sweeps; i++)
-		assert_int_equal(f->sweeps[i].meanwhile.unreachable_after, 0);
+	if (fabric->n_sweeps && fabric->scenario->sm.replan == REPLAN_FRESH)
+		assert_planned_anew(fabric, lft, down, seen);
+	for (uint32_t i = 0; i < fabric->n_sweeps; i++)
+		assert_int_equal(fabric->sweeps[i].meanwhile.unreachable_after, 0);
 	struct sim_observer o = { .context = &n_delivered, .ended = note_late };
-	struct sim *s = run(f, &o);
+	struct sim *s = run(fabric, &o);
 
 	/* Those that nobody can reach are cut off from all others, too. */
 	assert_true(n_delivered >= n_pairs);
 	sums->expected += n_pairs;
-	sums->rerouted += f->setup.n_routes;
+	sums->rerouted += fabric->setup.n_routes;
 	sim_free(s);
 	free(lft);
 	free(seen);
 	free(down);
-	fabric_free(f);
+	fabric_free(fabric);
 	strbuf_fini(&drawn.text);
 }
 
@@ -409,7 +412,7 @@ static void after_the_last_write_all_who_can_communicate_do(void **state)
 
 static void groups_get_new_trees(void **state)
 {
-	struct fabric *f;
+	struct fabric *fabric;
 
 	(void)state;
 	must_build(
@@ -426,16 +429,16 @@ static void groups_get_new_trees(void **state)
 		"  - {at: 250us, kind: link-up, port: 's-0:2'}\n"
 		"sm: {trap: 1us, compute: 10us, program: 1us}\n"
 		"run: {warmup: 0s, measure: 1ms}\n",
-		&f);
-	assert_int_equal(f->n_sweeps, 4);
-	struct sim *s = run(f, NULL);
+		&fabric);
+	assert_int_equal(fabric->n_sweeps, 4);
+	struct sim *s = run(fabric, NULL);
 	const struct sim_metrics *m = sim_metrics(s);
 
 	/* Five senders, four others, twice. */
 	assert_int_equal(m->delivered, 40);
 	assert_int_equal(m->checks.duplicates, 0);
 	sim_free(s);
-	fabric_free(f);
+	fabric_free(fabric);
 }
 
 /* ---- refusals ------------------------------------------------------------ */
@@ -447,10 +450,11 @@ static void what_cannot_be_routed_is_refused(void **state)
 				   "  - {at: 100us, kind: link-down, port: 's-1-1:1'}\n"
 				   "sm: {sweep: 1ms}\nrun: {warmup: 0s, measure: 10ms}\n";
 	struct diag d = { .status = HD_OK };
-	struct fabric *f = NULL;
+	struct fabric *fabric = NULL;
 
 	(void)state;
-	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &f), HD_ERR_INPUT);
+	assert_int_equal(fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric),
+			 HD_ERR_INPUT);
 	assert_int_equal(d.line, 8);
 	assert_non_null(strstr(d.message, "sm: what is left at 1ms"));
 }
