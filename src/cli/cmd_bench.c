@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "cli/bench/session.h"
+#include "cli/bench_session.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 

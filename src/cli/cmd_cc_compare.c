@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cc/marking.h"
-#include "cli/cc/variants.h"
+#include "cli/cc_variants.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/threads.h"

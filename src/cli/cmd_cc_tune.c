@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/cc/variants.h"
+#include "cli/cc_variants.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/threads.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 
 /*
  * Commands that the daemon obeys itself are one record each: their words go to

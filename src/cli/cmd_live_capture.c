@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 
 struct values {
 	struct common_options common;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 
 static const struct example examples[] = {
 	{ "heddle live clock hold", "start programs, and let none send yet" },

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "subnet/tables/tables.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "live/place.h"
 
 /* What stands in for the kernel: for MADs and files, and for verbs. */

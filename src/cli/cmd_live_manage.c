@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "cli/scenario.h"
 #include "qos/opensm/port_conf.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "live/daemon/recording.h"
 
 struct values {

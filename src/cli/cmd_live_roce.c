@@ -7,7 +7,7 @@
 #include <sys/un.h>
 
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "live/place.h"
 
 static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };

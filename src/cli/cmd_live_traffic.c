@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "cli/scenario.h"
 
 struct values {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
-#include "cli/model/commands.h"
+#include "cli/model_commands.h"
 
 static const struct command *const subcommands[] = {
 	&command_model_credit, &command_model_ge,   &command_model_et,     &command_model_ajt,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/model/commands.h"
+#include "cli/model_commands.h"
 
-#include "cli/model/credit.h"
+#include "cli/model_credit.h"
 
 #define FIELD(name) offsetof(struct credit_values, name)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
-#include "cli/model/commands.h"
+#include "cli/model_commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario.h"

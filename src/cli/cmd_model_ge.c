@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/model/commands.h"
+#include "cli/model_commands.h"
 
-#include "cli/model/ge.h"
+#include "cli/model_ge.h"
 
 #define FIELD(name) offsetof(struct ge_values, name)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/model/commands.h"
-#include "cli/model/loss.h"
+#include "cli/model_commands.h"
+#include "cli/model_loss.h"
 
 #define FIELD(name) offsetof(struct loss_values, name)
 

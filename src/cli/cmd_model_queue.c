@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/model/commands.h"
+#include "cli/model_commands.h"
 
-#include "cli/model/queue.h"
+#include "cli/model_queue.h"
 
 #define FIELD(name) offsetof(struct queue_values, name)
 

@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/paper/session.h"
+#include "cli/paper_session.h"
 #include "paper/outcomes.h"
 
 static int list(struct paper_session *s, const char *name)

@@ -2,7 +2,7 @@
 #include <limits.h>
 
 #include "cli/commands.h"
-#include "cli/paper/session.h"
+#include "cli/paper_session.h"
 #include "paper/outcomes.h"
 
 static int review(struct paper_session *s, const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/paper/session.h"
+#include "cli/paper_session.h"
 
 static int show(struct paper_session *s, const char *name)
 {

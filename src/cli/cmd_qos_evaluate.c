@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/qos/evaluate_options.h"
+#include "cli/qos_evaluate_options.h"
 
 struct watch {
 	const struct evaluate_values *v;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/qos/conf_files.h"
-#include "cli/qos/options.h"
+#include "cli/qos_conf_files.h"
+#include "cli/qos_options.h"
 #include "qos/opensm/explain.h"
 
 struct values {

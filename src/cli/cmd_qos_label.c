@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/commands.h"
-#include "cli/qos/labelling.h"
+#include "cli/qos_labelling.h"
 
 #define FIELD(name) offsetof(struct label_values, name)
 

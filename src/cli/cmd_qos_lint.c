@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/qos/options.h"
+#include "cli/qos_options.h"
 #include "qos/opensm/opensm.h"
 
 struct values {

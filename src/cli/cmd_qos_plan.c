@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/qos/options.h"
-#include "cli/qos/planning.h"
+#include "cli/qos_options.h"
+#include "cli/qos_planning.h"
 
 #define FIELD(name) offsetof(struct plan_values, name)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/qos/readings.h"
-#include "cli/qos/verify_plan.h"
+#include "cli/qos_readings.h"
+#include "cli/qos_verify_plan.h"
 #include "cli/scenario.h"
 #include "qos/opensm/verify.h"
 

@@ -4,8 +4,8 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/route/options.h"
-#include "cli/route/traffic.h"
+#include "cli/route_options.h"
+#include "cli/route_traffic.h"
 #include "subnet/check/show.h"
 #include "subnet/tables/tables.h"
 

@@ -2,9 +2,9 @@
 #include <stddef.h>
 
 #include "cli/commands.h"
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "cli/scenario.h"
-#include "cli/serve/listen.h"
+#include "cli/serve_listen.h"
 #include "cli/threads.h"
 #include "serve/archive.h"
 #include "serve/follow.h"

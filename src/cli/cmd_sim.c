@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/sim/session.h"
+#include "cli/sim_session.h"
 #include "cli/simulation.h"
 #include "cli/threads.h"
 

@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario.h"
-#include "cli/survey/simulate.h"
+#include "cli/survey_simulate.h"
 
 struct values {
 	struct common_options common;

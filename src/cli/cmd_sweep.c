@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
 #include "cli/scenario.h"
-#include "cli/sweep/session.h"
+#include "cli/sweep_session.h"
 #include "cli/threads.h"
 #include "study/axis.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
-#include "cli/topo/formats.h"
+#include "cli/topo_formats.h"
 #include "topo/read.h"
 
 struct values {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/commands.h"
-#include "cli/topo/formats.h"
+#include "cli/topo_formats.h"
 #include "topo/generate.h"
 
 struct values {

@@ -13,8 +13,8 @@
 #include "base/parallel_for.h"
 #include "base/text.h"
 #include "cli/colour.h"
+#include "cli/out_of_memory.h"
 #include "cli/record.h"
-#include "cli/shortage.h"
 #include "cli/threads.h"
 #include "report/writer.h"
 #include "topo/read.h"
@@ -274,7 +274,7 @@ bool command_parse(const struct command *self, void *values, int argc, char **ar
 		*status = EXIT_DONE;
 		return false;
 	}
-	shortage_limit(common->memory);
+	out_of_memory_limit(common->memory);
 	threads_ask(common);
 	*status = check_files(self, tables, values);
 	if (*status == EXIT_DONE)

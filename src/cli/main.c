@@ -10,8 +10,8 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/manual.h"
+#include "cli/out_of_memory.h"
 #include "cli/record.h"
-#include "cli/shortage.h"
 #include "cli/threads.h"
 #include "scenario/scenario.h"
 
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 	struct strbuf out = STRBUF_INIT;
 	int status;
 
-	shortage_guard();
+	out_of_memory_guard();
 	/* A file that may not grow is an error to report, not an end. */
 	signal(SIGXFSZ, SIG_IGN);
 	cleanup_install_handlers();

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/live/live.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "subnet/routing/route.h"
 

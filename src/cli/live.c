@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/live.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool live_is_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '-' && name[i] != '_')
+			return false;
+	return n > 0 && n <= 32;
+}
+
+int live_ask(const char *name, const char *verb, char **words, int n, struct strbuf *out)
+{
+	return live_ask_with(name, verb, words, n, -1, out);
+}
+
+int live_ask_with(const char *name, const char *verb, char **words, int n, int file,
+		  struct strbuf *out)
+{
+	enum { MOST = 16 };
+	const char *all[MOST] = { verb };
+	struct diag d = { .status = HD_OK };
+	int used = n < MOST ? n : MOST - 1;
+
+	if (!live_is_name(name)) {
+		diag_fail(&d, HD_ERR_USAGE, "'%s' is no name for a fabric", name);
+		return command_refuse(&d);
+	}
+	for (int i = 0; i < used; i++)
+		all[i + 1] = words[i];
+	char *dir = live_folder(name);
+	enum hd_status status = live_call_with(dir, all, (size_t)used + 1, file, &d, out);
+
+	free(dir);
+	return status == HD_OK ? EXIT_DONE : command_refuse(&d);
+}
+
+const struct option live_options[] = {
+	LIVE_NAME_OPTION(struct live_values),
+	{ NULL },
+};
+
+int live_pass_on(const struct command *self, void *values, int n, char **words)
+{
+	const struct live_values *v = values;
+	struct strbuf out = STRBUF_INIT;
+
+	/* 'live down lab' must not end the one that is not called lab. */
+	if (n > 0 && self->arguments[0] == '\0')
+		return command_usage(self, "a fabric is named by --name %s", words[0]);
+	int status = live_ask(v->name, command_short_name(self), words, n, &out);
+
+	if (status == EXIT_DONE && out.len > 0)
+		fputs(out.text, stdout);
+	strbuf_fini(&out);
+	return status;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/library.h"
+#include "cli/live.h"
+
+static void put_in_front(const char *variable, const char *text)
+{
+	const char *old = getenv(variable);
+	struct strbuf all = STRBUF_INIT;
+
+	strbuf_printf(&all, "%s%s%s", text, old && old[0] ? ":" : "", old ? old : "");
+	setenv(variable, all.text, 1);
+	strbuf_fini(&all);
+}
+
+/*
+ * Its path; or, as the loader ends a path at a blank or a colon, its name, and
+ * the folder to look in, where a blank is nothing special.
+ */
+static bool add_library(const char *name, struct strbuf *all, struct strbuf *folder, struct diag *d)
+{
+	char *path = library_find(name);
+
+	if (!path) {
+		diag_fail(d, HD_ERR_ENV, "%s is not where it was installed", name);
+		return false;
+	}
+	bool is_loadable = !strpbrk(path, " \t\n:");
+
+	strbuf_printf(all, "%s%s", all->len ? ":" : "", is_loadable ? path : name);
+	strbuf_clear(folder);
+	if (!is_loadable)
+		strbuf_printf(folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+	if (folder->len && strpbrk(folder->text, ":;"))
+		diag_fail(
+			d, HD_ERR_ENV,
+			"the loader cannot look for %s in '%s': a colon or a semicolon ends a folder",
+			name, folder->text);
+	free(path);
+	return d->status == HD_OK;
+}
+
+bool live_preload(const char *const *names, struct diag *d)
+{
+	struct strbuf all = STRBUF_INIT, folder = STRBUF_INIT;
+	bool found = true;
+
+	for (; *names && found; names++)
+		found = add_library(*names, &all, &folder, d);
+	if (found)
+		put_in_front("LD_PRELOAD", all.text);
+	if (found && folder.len)
+		put_in_front("LD_LIBRARY_PATH", folder.text);
+	strbuf_fini(&all);
+	strbuf_fini(&folder);
+	return found;
+}
+
+void live_become(char **words, int n, struct diag *d)
+{
+	char **program = calloc((size_t)n + 1, sizeof(*program));
+
+	if (program) {
+		memcpy(program, words, (size_t)n * sizeof(*program));
+		execvp(program[0], program);
+	}
+	diag_fail(d, HD_ERR_ENV, "cannot start '%s': %s", words[0], strerror(errno));
+	free(program);
+}

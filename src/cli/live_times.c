@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/live.h"
+#include "mgmt/agents/agents.h"
+
+/* Of MADs in-band: what packets on VL15 have in a run of the scenario. */
+
+static enum hd_status check_switches(const struct scenario *s, struct diag *d)
+{
+	const struct scn_switch *sw = &s->fabric.sw;
+	const struct {
+		const void *field;
+		const char *path, *wanted;
+		bool is_there;
+	} rows[] = {
+		{ &sw->queueing, "fabric.switch.queueing", "input",
+		  sw->queueing == SIM_INPUT_QUEUED },
+		{ &sw->order, "fabric.switch.order", "voq", sw->order == SIM_VOQ },
+		{ &sw->readers, "fabric.switch.readers", "0",
+		  sw->readers == SCN_READERS_AUTO || sw->readers == 0 },
+		{ &s->fabric.credits, "fabric.credits", "delay",
+		  s->fabric.credits == SIM_CREDITS_DELAY },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!rows[i].is_there)
+			return scenario_refuse(
+				s, d, rows[i].field,
+				"%s: MADs take their time (--in-band) with '%s' only", rows[i].path,
+				rows[i].wanted);
+	return HD_OK;
+}
+
+enum hd_status live_times(const struct fabric *fabric, struct diag *d, struct agents_timing *out)
+{
+	const struct scn_switch *sw = &fabric->scenario->fabric.sw;
+	struct fabric_cable *cables = NULL;
+	enum hd_status status = check_switches(fabric->scenario, d);
+
+	if (status == HD_OK)
+		status = fabric_cables(fabric, d, &cables);
+	if (status != HD_OK)
+		return status;
+	*out = (struct agents_timing){
+		.switch_delay = sw->routing + sw->arbitration,
+		.vl15_blocks = fabric_vl15_blocks(fabric),
+		.oldest = sw->pick == SIM_OLDEST,
+		.cables = hd_alloc(fabric->topo.n_ports, sizeof(*out->cables)),
+	};
+	for (port_id p = 0; p < fabric->topo.n_ports; p++)
+		out->cables[p] =
+			(struct agents_cable_timing){ cables[p].propagation, cables[p].rate };
+	free(cables);
+	if (agents_timing_valid(out, &fabric->topo))
+		return HD_OK;
+	free(out->cables);
+	return diag_fail(d, HD_ERR_INPUT,
+			 "MADs take their time (--in-band) on links of 1 kb/s or more only");
+}

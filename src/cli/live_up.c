@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/live.h"
+#include "subnet/subnet.h"
+
+/* Where a manager runs, if nobody says; NULL: there is no host. */
+static const char *first_host(const struct topo *t)
+{
+	port_id p = subnet_manager_port(t, 0);
+
+	return p == TOPO_NONE ? NULL : topo_node_of(t, p)->name;
+}
+
+static int in_ms(hd_time t)
+{
+	return t / HD_MS < INT_MAX ? (int)(t / HD_MS) : INT_MAX;
+}
+
+/* What runs beside the fabric: an engine, a manager. */
+static enum hd_status start_others(const struct live_wish *w, const char *host, struct diag *d,
+				   bool *is_late)
+{
+	enum hd_status status = HD_OK;
+
+	if (w->profile)
+		status = live_start_engine(w, d);
+	if (status == HD_OK && w->engine)
+		status = live_start_manager(w->name, host, w->engine, in_ms(w->patience), d,
+					    is_late);
+	return status;
+}
+
+/* The fabric runs, and so does its manager. */
+static void say_late(const struct live_wish *w, const char *host)
+{
+	char *dir = live_folder(w->name);
+
+	fprintf(stderr,
+		"heddle live up: the subnet is not up after %g s; its manager goes on, see %s/manager-%s.log\n",
+		(double)w->patience / (double)HD_S, dir, host);
+	free(dir);
+}
+
+bool live_bring_up(const struct live_wish *w, const struct topo *t, struct diag *d)
+{
+	const char *const down[] = { "down" };
+	struct strbuf out = STRBUF_INIT;
+	const char *host = first_host(t);
+	bool is_late = false;
+
+	/* A signal waits until what was started has ended. */
+	if (!w->stays)
+		cleanup_defer_signals();
+	if (w->engine && !host)
+		diag_fail(d, HD_ERR_UNFIT, "no host for a subnet manager");
+	if (d->status == HD_OK && live_start(t, w->name, &w->options, !w->stays, d) == HD_OK &&
+	    start_others(w, host, d, &is_late) != HD_OK) {
+		struct diag quiet = { .status = HD_OK };
+		char *dir = live_folder(w->name);
+
+		(void)!live_call(dir, down, 1, &quiet, &out);
+		live_await_end(w->name);
+		free(dir);
+	}
+	strbuf_fini(&out);
+	if (!w->stays)
+		cleanup_resume_signals();
+	if (is_late)
+		say_late(w, host);
+	return !is_late;
+}
+
+/* A word for a shell: names of nodes are whatever a file says. */
+static void print_word(const char *word)
+{
+	struct strbuf shown = STRBUF_INIT;
+	bool plain = word[0] != '\0';
+
+	text_show(&shown, word);
+	for (const char *c = shown.text; *c; c++)
+		plain &= isalnum((unsigned char)*c) || strchr("-_.:", *c);
+	if (!plain)
+		putchar('\'');
+	for (const char *c = shown.text; *c; c++)
+		if (*c == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*c);
+	if (!plain)
+		putchar('\'');
+	strbuf_fini(&shown);
+}
+
+void live_print_next(const struct live_wish *w, const struct topo *t)
+{
+	const char *host = first_host(t);
+	bool is_named = strcmp(w->name, LIVE_USUAL_NAME) != 0;
+	unsigned switches = 0;
+
+	for (node_id n = 0; n < t->n_nodes; n++)
+		switches += t->nodes[n].kind == NODE_SWITCH;
+	printf("'%s' is up: %u hosts, %u switches, ", w->name, (unsigned)t->n_nodes - switches,
+	       switches);
+	if (w->engine)
+		printf("routed by %s\n", w->engine);
+	else
+		puts("not managed yet");
+	if (!host)
+		return;
+	printf("heddle live exec %s%s%s", is_named ? "--name " : "", is_named ? w->name : "",
+	       is_named ? " " : "");
+	print_word(host);
+	printf(" -- %s\n", w->engine ? "ibnetdiscover" : "opensm");
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/model_ge.h"
+
+#include <assert.h>
+
+#include "cli/model_commands.h"
+#include "cli/model_ge_output.h"
+
+const char *const ge_semantics[] = { "s1", "s2", NULL };
+
+/* What is assumed, after the thesis' sections 5.2.4 and 5.3.4. */
+static const struct assumption {
+	const struct command *command;
+	const char *mu, *capacity, *threshold;
+	size_t least, most; /* thresholds that make sense */
+} assumptions[] = {
+	{ &command_model_ge, "8", "8", NULL, 0, GE_MAX_REGIONS - 1 },
+	{ &command_model_et, "8,16", "16", "8", 1, 1 },
+	{ &command_model_ajt, "8,16,24", "24", "8,16", 1, GE_MAX_REGIONS - 1 },
+};
+
+static const struct assumption *assumed(const struct command *self)
+{
+	const struct assumption *a = assumptions;
+
+	while (a->command != self)
+		a++;
+	return a;
+}
+
+static bool read_thresholds(struct ge_sweep *s, const struct command *self, int *status)
+{
+	const struct assumption *a = assumed(self);
+	const char *text = s->values->threshold ? s->values->threshold : a->threshold;
+	struct ge_queue *q = &s->queue.service;
+	struct series list = { 0 };
+	struct diag d = { .status = HD_OK };
+
+	if (text && !model_read_wholes(self, "threshold", text, &list, status))
+		return false;
+	if (list.n < a->least || list.n > a->most)
+		diag_fail(&d, HD_ERR_RANGE, "%zu thresholds: '%s' takes %zu to %zu", list.n,
+			  self->name, a->least, a->most);
+	else if (list.n + 1 != q->n_regions)
+		diag_fail(
+			&d, HD_ERR_RANGE,
+			"%zu thresholds divide the queue into %zu regions, but --mu gives %zu rates",
+			list.n, list.n + 1, q->n_regions);
+	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
+		q->threshold[i] = (size_t)list.values[i];
+	series_fini(&list);
+	return !model_refused(&d, status);
+}
+
+static bool read_rates(struct ge_sweep *s, const struct command *self, int *status)
+{
+	const char *text = s->values->mu ? s->values->mu : assumed(self)->mu;
+	struct ge_queue *q = &s->queue.service;
+	struct series list;
+	struct diag d = { .status = HD_OK };
+
+	if (!model_read_series(self, "mu", text, &list, status))
+		return false;
+	if (list.n > GE_MAX_REGIONS)
+		diag_fail(&d, HD_ERR_RANGE, "%zu service rates: must be 1 to %d", list.n,
+			  GE_MAX_REGIONS);
+	q->n_regions = list.n;
+	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
+		q->mu[i] = list.values[i];
+	series_fini(&list);
+	return !model_refused(&d, status);
+}
+
+static bool read_capacity(struct ge_sweep *s, const struct command *self, int *status)
+{
+	const char *text = s->values->capacity ? s->values->capacity : assumed(self)->capacity;
+	struct series list;
+	struct diag d = { .status = HD_OK };
+
+	if (!model_read_wholes(self, "capacity", text, &list, status))
+		return false;
+	if (list.n != 1)
+		diag_fail(&d, HD_ERR_RANGE, "%zu capacities: there is one", list.n);
+	s->queue.service.capacity = (size_t)list.values[0];
+	series_fini(&list);
+	return !model_refused(&d, status);
+}
+
+/* Semantics s2: as given, or equal steps. */
+static bool read_rooms(struct ge_sweep *s, const struct command *self, int *status)
+{
+	const struct ge_queue *q = &s->queue.service;
+	struct series list = { 0 };
+	struct diag d = { .status = HD_OK };
+
+	assert(q->n_regions > 0);
+	for (size_t i = 0; i < q->n_regions; i++)
+		s->queue.room[i] = q->capacity;
+	if (!s->values->rooms && s->values->semantics == 0)
+		return true;
+	if (s->values->rooms && !model_read_wholes(self, "rooms", s->values->rooms, &list, status))
+		return false;
+	if (s->values->rooms && list.n != q->n_regions)
+		diag_fail(&d, HD_ERR_RANGE, "%zu rooms for %zu regions: there is one of each",
+			  list.n, q->n_regions);
+	if (!s->values->rooms && q->capacity % q->n_regions)
+		diag_fail(&d, HD_ERR_RANGE,
+			  "capacity %zu does not divide into %zu equal rooms: give --rooms",
+			  q->capacity, q->n_regions);
+	for (size_t i = 0; d.status == HD_OK && i < q->n_regions; i++)
+		s->queue.room[i] =
+			list.n ? (size_t)list.values[i] : q->capacity / q->n_regions * (i + 1);
+	series_fini(&list);
+	return !model_refused(&d, status);
+}
+
+static bool read_classes(struct ge_sweep *s, const struct command *self, int *status)
+{
+	const struct option_list *list = &s->values->classes;
+
+	s->queue.n_classes = 1;
+	if (list->n == 0)
+		return true;
+	if (s->values->lambda || s->values->ca2) {
+		*status = command_usage(
+			self, "--class stands for --lambda and --ca2: give one or the other");
+		return false;
+	}
+	if (list->n > BATCH_MAX_CLASSES) {
+		struct diag d = { .status = HD_OK };
+
+		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", list->n,
+			  BATCH_MAX_CLASSES);
+		return !model_refused(&d, status);
+	}
+	s->queue.n_classes = list->n;
+	for (size_t k = 0; k < list->n; k++) {
+		double fields[2];
+
+		if (!model_read_fields(self, list->items[k], 2, 2, fields, status))
+			return false;
+		s->queue.classes[k] = (struct batch_class){ fields[0], fields[1] };
+	}
+	return true;
+}
+
+/* Classes bring their own rates: one point, or one per cs2. */
+static bool read_sweeps(struct ge_sweep *s, const struct command *self, int *status)
+{
+	const struct ge_values *v = s->values;
+	const char *lambda = v->lambda ? v->lambda : "1..8";
+	const char *ca2 = v->ca2 ? v->ca2 : "5";
+	struct diag d = { .status = HD_OK };
+
+	if (v->classes.n)
+		lambda = ca2 = "1";
+	if (!model_read_series(self, "lambda", lambda, &s->lambda, status) ||
+	    !model_read_series(self, "ca2", ca2, &s->ca2, status) ||
+	    !model_read_series(self, "cs2", v->cs2 ? v->cs2 : "7", &s->cs2, status))
+		return false;
+	double points = (double)s->lambda.n * (double)s->ca2.n * (double)s->cs2.n;
+
+	double levels = points * ((double)s->queue.service.capacity + 1);
+
+	if (points > MODEL_MAX_POINTS)
+		diag_fail(&d, HD_ERR_RANGE, "a sweep of %.0f points: at most %d", points,
+			  MODEL_MAX_POINTS);
+	else if (levels > 1e9)
+		diag_fail(&d, HD_ERR_RANGE,
+			  "a sweep of %.0f points with %zu levels each: at most 1e9 levels in all",
+			  points, s->queue.service.capacity + 1);
+	return !model_refused(&d, status);
+}
+
+bool ge_sweep_read(struct ge_sweep *s, const struct command *self, int *status)
+{
+	return read_rates(s, self, status) && read_thresholds(s, self, status) &&
+	       read_capacity(s, self, status) && read_rooms(s, self, status) &&
+	       read_classes(s, self, status) && read_sweeps(s, self, status);
+}
+
+void ge_sweep_fini(struct ge_sweep *s)
+{
+	series_fini(&s->lambda);
+	series_fini(&s->ca2);
+	series_fini(&s->cs2);
+}
+
+/* The queue at one point: lambda changes fastest, then cs2, then ca2. */
+static struct batch_queue queue_at(const struct ge_sweep *s, size_t index)
+{
+	struct batch_queue q = s->queue;
+	double lambda = s->lambda.values[index % s->lambda.n];
+
+	index /= s->lambda.n;
+	q.service.cs2 = s->cs2.values[index % s->cs2.n];
+	index /= s->cs2.n;
+	if (s->values->classes.n == 0)
+		q.classes[0] = (struct batch_class){ lambda, s->ca2.values[index] };
+	return q;
+}
+
+int ge_sweep_run(const struct ge_sweep *s)
+{
+	const struct ge_values *v = s->values;
+	size_t points = s->lambda.n * s->ca2.n * s->cs2.n;
+	struct diag d = { .status = HD_OK };
+	struct ge_output out;
+	struct model_progress progress;
+
+	ge_output_begin(&out, s);
+	model_progress_begin(&progress, &v->common, points, v->simulate);
+	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
+		struct ge_study study = { .queue = queue_at(s, k),
+					  .thesis = v->thesis,
+					  .without = v->compare };
+		struct ge_point point;
+
+		study.des = model_des_options(&v->common, &progress);
+		if (ge_point_init(&point, &study, &d) != HD_OK)
+			break;
+		if (!progress.stopped)
+			ge_output_point(&out, &study.queue, &point);
+		ge_point_fini(&point);
+	}
+	model_progress_end(&progress, out.results);
+	if (d.status != HD_OK) {
+		ge_output_abandon(&out);
+		return command_refuse(&d);
+	}
+	return ge_output_end(&out);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_MODEL_GE_H
+#define HD_CLI_MODEL_GE_H
+
+/* What 'heddle model ge', 'et' and 'ajt' do once options are read. */
+
+#include "cli/model_args.h"
+#include "model/des/ge_study.h"
+
+struct ge_values {
+	struct common_options common;
+	const char *lambda, *mu, *ca2, *cs2, *capacity, *threshold, *rooms;
+	struct option_list classes;
+	unsigned semantics;
+	bool thesis, compare, coefficients, levels;
+	uint64_t simulate;
+};
+
+extern const char *const ge_semantics[]; /* "s1", "s2" */
+
+struct ge_sweep {
+	const struct ge_values *values;
+	struct batch_queue queue; /* all that does not change */
+	struct series lambda, ca2, cs2;
+};
+
+/* False with the status to return if the values were refused. */
+bool ge_sweep_read(struct ge_sweep *s, const struct command *self, int *status);
+void ge_sweep_fini(struct ge_sweep *s);
+
+/* Computes every point and writes the results; the exit status. */
+int ge_sweep_run(const struct ge_sweep *s);
+
+#endif

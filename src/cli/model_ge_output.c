@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/model_ge_output.h"
+
+#include <math.h>
+
+#include "cli/output.h"
+
+double ge_total_lambda(const struct batch_queue *q)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < q->n_classes; k++)
+		sum += q->classes[k].lambda;
+	return sum;
+}
+
+struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m, const char *label)
+{
+	return (struct comparison){
+		.point = label,
+		.measure = ge_measure_names[m],
+		.unit = ge_measure_units[m],
+		.computed = ge_result_get(&point->exact, m),
+		.thesis = point->has_thesis ? ge_result_get(&point->thesis, m) : NAN,
+		.in = ge_des_get(&point->des, m),
+	};
+}
+
+struct comparison ge_class_comparison(const struct ge_point *point, size_t k, enum ge_measure m,
+				      const char *label)
+{
+	return (struct comparison){
+		.point = label,
+		.measure = ge_measure_names[m],
+		.unit = ge_measure_units[m],
+		.computed = ge_result_get(&point->classes[k], m),
+		.thesis = NAN,
+		.in = ge_des_get(&point->class_des[k], m),
+	};
+}
+
+void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep)
+{
+	const size_t n[] = { sweep->lambda.n, sweep->ca2.n, sweep->cs2.n };
+
+	*o = (struct ge_output){
+		.values = sweep->values,
+		.goals_met = true,
+		.order = input_order_of(n, 3),
+	};
+	ge_tables_begin(o);
+}
+
+static void add_error(double error, double *sum, size_t *n)
+{
+	if (isfinite(error)) {
+		*sum += error;
+		++*n;
+	}
+}
+
+/* Notes the errors of this point and whether its values hold. */
+static void judge(struct ge_output *o, const struct ge_point *point)
+{
+	struct ge_errors *e = &o->errors;
+
+	for (int m = 0; m < GE_MEASURES; m++) {
+		struct comparison c = ge_comparison(point, (enum ge_measure)m, "");
+
+		o->goals_met &= comparison_holds(&c);
+		add_error(comparison_error(&c, c.computed), &e->exact[m], &e->n[m]);
+		add_error(comparison_error(&c, c.thesis), &e->thesis[m], &e->n_thesis[m]);
+	}
+	for (size_t k = 0; k < point->n_classes; k++) {
+		for (int m = 0; m < GE_MEASURES; m++) {
+			struct comparison c = ge_class_comparison(point, k, (enum ge_measure)m, "");
+
+			o->goals_met &= comparison_holds(&c);
+		}
+	}
+}
+
+void ge_output_point(struct ge_output *o, const struct batch_queue *q, const struct ge_point *point)
+{
+	if (o->values->simulate)
+		judge(o, point);
+	ge_tables_point(o, q, point);
+}
+
+static double mean_error(double sum, size_t n)
+{
+	return n ? sum / (double)n : NAN;
+}
+
+static void remark_errors(struct ge_output *o)
+{
+	const struct ge_errors *e = &o->errors;
+
+	for (int m = 0; m < GE_MEASURES; m++) {
+		double exact = 100 * mean_error(e->exact[m], e->n[m]);
+		double thesis = 100 * mean_error(e->thesis[m], e->n_thesis[m]);
+
+		if (e->n_thesis[m])
+			results_remark(o->results,
+				       "mean EM of %s: exact %.3g %%, thesis-style %.3g %%",
+				       ge_measure_names[m], exact, thesis);
+		else if (e->n[m])
+			results_remark(o->results, "mean EM of %s: %.3g %%", ge_measure_names[m],
+				       exact);
+	}
+}
+
+int ge_output_end(struct ge_output *o)
+{
+	remark_errors(o);
+	return output_results(&o->values->common, o->results, o->goals_met);
+}
+
+void ge_output_abandon(struct ge_output *o)
+{
+	results_free(o->results);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_MODEL_GE_OUTPUT_H
+#define HD_CLI_MODEL_GE_OUTPUT_H
+
+/* The points of a GE sweep as tables. */
+
+#include "cli/model_ge.h"
+
+/* Errors of simulation against computation, over the points so far. */
+struct ge_errors {
+	double exact[GE_MEASURES], thesis[GE_MEASURES];
+	size_t n[GE_MEASURES], n_thesis[GE_MEASURES];
+};
+
+struct ge_output {
+	const struct ge_values *values;
+	bool goals_met;
+	struct ge_errors errors;
+
+	struct results *results;
+	struct input_order order;
+	struct table *points, *thesis, *without, *coefficients, *levels;
+	struct table *classes, *simulated;
+};
+
+void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep);
+void ge_output_point(struct ge_output *o, const struct batch_queue *q,
+		     const struct ge_point *point);
+/* Writes all; the exit status. */
+int ge_output_end(struct ge_output *o);
+void ge_output_abandon(struct ge_output *o);
+
+/* For ge_output.c. */
+void ge_tables_begin(struct ge_output *o);
+void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
+		     const struct ge_point *point);
+
+double ge_total_lambda(const struct batch_queue *q);
+/* The comparison of measure m of the whole queue. */
+struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m, const char *label);
+/* The same of class k. */
+struct comparison ge_class_comparison(const struct ge_point *point, size_t k, enum ge_measure m,
+				      const char *label);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/qos_planning.h"
+
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/qos_options.h"
+#include "study/goals.h"
+
+static int emit_conf(const struct plan_values *v, const struct plan *plan, bool met)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	opensm_export(OPENSM_DEFAULT, &plan->tables, &text);
+	return output_text(&v->common, &text, met);
+}
+
+static int emit(const struct plan_values *v, const struct plan_class *classes, unsigned n,
+		const struct plan *plan)
+{
+	if (v->conf)
+		return emit_conf(v, plan, true);
+	struct results *r = results_new("qos plan");
+
+	plan_show(plan, classes, n, r);
+	return output_results(&v->common, r, true);
+}
+
+int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
+		     const struct plan_link *link)
+{
+	struct plan_class classes[N_SLS] = { 0 };
+	struct diag d = { .status = HD_OK };
+	struct plan plan;
+
+	if (plan_classes_read(words, n, (uint32_t)v->mtu, &d, classes) != HD_OK ||
+	    plan_make(classes, n, link, &d, &plan) != HD_OK)
+		return command_refuse(&d);
+	int status = emit(v, classes, n, &plan);
+
+	plan_fini(&plan);
+	return status;
+}
+
+static enum hd_status verify(const struct plan_values *v, const struct goals_case *what,
+			     struct diag *d, struct goal_verdict *out, unsigned *done)
+{
+	struct goals_case c = *what;
+	struct progress progress;
+
+	progress_begin(&progress, &v->common, "mixes", goals_mixes(c.goals));
+	c.progress = progress_count;
+	c.context = &progress;
+	enum hd_status status = goals_verify(&c, d, out, done);
+
+	progress_end(&progress);
+	return status;
+}
+
+static int emit_goals(const struct plan_values *v, const struct goals *g, const struct plan *plan,
+		      const struct goal_verdict *verdicts, unsigned done)
+{
+	bool whole = !v->verify || done == goals_mixes(g), met = true;
+
+	for (unsigned i = 0; i < g->n; i++)
+		met &= !verdicts[i].missed;
+	/* What was not verified to its end is not for a subnet manager. */
+	if (v->conf)
+		return whole ? emit_conf(v, plan, met) : EXIT_GOAL_MISSED;
+	struct results *r = results_new("qos plan");
+
+	plan_show(plan, g->classes, g->n, r);
+	goals_show(g, verdicts, done, r);
+	if (!whole)
+		results_remark(r, "interrupted after %u of %u mixes", done, goals_mixes(g));
+	return output_results(&v->common, r, met);
+}
+
+/* Whether the bound of a latency class alone misses its goal. */
+static bool bound_misses(const struct goals *g, const struct goal_verdict *v)
+{
+	bool missed = false;
+
+	for (unsigned i = 0; i < g->n; i++)
+		missed |= g->items[i].latency && v[i].missed;
+	return missed;
+}
+
+/*
+ * The lowest high limit, of 0, 1, 3, 7 and so forth, with which the bounds of
+ * the latency classes meet their goals; without one, the lowest at all.
+ */
+static enum hd_status plan_latencies(struct goals_case *c, struct plan_link *link, struct diag *d,
+				     struct plan *plan, struct goal_verdict *verdicts)
+{
+	const struct goals *g = c->goals;
+	const unsigned most = 254;
+	bool last = false;
+
+	for (;;) {
+		enum hd_status status = plan_make(g->classes, g->n, link, d, plan);
+
+		if (status != HD_OK)
+			return status;
+		status = goals_bounds(c, d, verdicts);
+		if (status != HD_OK) {
+			plan_fini(plan);
+			return status;
+		}
+		if (last || !bound_misses(g, verdicts))
+			return HD_OK;
+		plan_fini(plan);
+		last = link->least_limit == most;
+		link->least_limit = last ? 0 : 2 * link->least_limit + 1;
+		if (link->least_limit > most)
+			link->least_limit = most;
+	}
+}
+
+static int plan_goals(struct plan_values *v, const struct goals *g, struct plan_link link,
+		      const char *fabric)
+{
+	struct goal_verdict verdicts[N_SLS];
+	struct diag d = { .status = HD_OK };
+	struct plan plan;
+	struct fabric *f;
+	unsigned done = 0;
+
+	if (fabric_choose(&v->fabric, fabric, &d, &f) != HD_OK)
+		return command_refuse(&d);
+	link.vls = least_lanes(f, link.vls);
+	d.file = v->goals; /* whose fault is what does not fit */
+	struct goals_case c = { g, &plan, &link, f, fabric, &v->fabric.overrides };
+	enum hd_status status = plan_latencies(&c, &link, &d, &plan, verdicts);
+
+	if (status != HD_OK) {
+		fabric_free(f);
+		return command_refuse(&d);
+	}
+	d.file = NULL;
+	if (v->verify)
+		status = verify(v, &c, &d, verdicts, &done);
+	int result = status == HD_OK ? emit_goals(v, g, &plan, verdicts, done) : command_refuse(&d);
+
+	plan_fini(&plan);
+	fabric_free(f);
+	return result;
+}
+
+int plan_for_goals(struct plan_values *v, const char *fabric, const struct plan_link *link)
+{
+	struct diag d = { .status = HD_OK };
+	struct goals g;
+	int status = goals_load(v->goals, (uint32_t)v->mtu, &d, &g) == HD_OK
+			     ? plan_goals(v, &g, *link, fabric)
+			     : command_refuse(&d);
+
+	goals_fini(&g);
+	fabric_choice_fini(&v->fabric);
+	return status;
+}

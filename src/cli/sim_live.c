@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A run on a live fabric. Now and then it looks whether anything was programmed
+ * meanwhile; what was, happens in the run from that moment on. All that happens
+ * in a run is known when it begins (sim/sim.h), so it is begun anew, with what
+ * is known by now, and comes to the same moment as before.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cli/live.h"
+#include "cli/sim_session.h"
+
+static const hd_time LOOK = HD_MS * 20; /* so often, by the clock */
+
+struct live_run {
+	struct sim_values *v;
+	const char *file;
+	struct run **s;
+	struct live_watch *watch;
+	hd_time begun; /* by the clock */
+	hd_time slice; /* of the run, until the next look */
+};
+
+static void sleep_for(hd_time time)
+{
+	const struct timespec t = { .tv_sec = (time_t)(time / HD_S),
+				    .tv_nsec = (long)(time % HD_S / HD_NS) };
+
+	nanosleep(&t, NULL);
+}
+
+/* The same run with what was found by now, where ours is. */
+static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
+{
+	struct run *next;
+	struct fabric *fabric;
+	enum hd_status status =
+		live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &fabric);
+
+	if (status == HD_OK)
+		status = run_open(fabric, &r->v->run, d, &next);
+	if (status != HD_OK)
+		return status;
+	run_close(*r->s);
+	live_watch_free(r->watch);
+	*r->s = next;
+	r->watch = live_watch_new(fabric, run_sim(next));
+	return run_advance(next, now, d);
+}
+
+static enum hd_status look(struct live_run *r, struct diag *d)
+{
+	hd_time now = sim_now(run_sim(*r->s));
+	/* What happens now has happened: from the next nanosecond on. */
+	hd_time at = (now / HD_NS + 1) * HD_NS;
+	bool changed;
+	enum hd_status status = live_tables_look(r->v->tables, run_fabric(*r->s), at, d, &changed);
+
+	return status == HD_OK && changed ? remake(r, now, d) : status;
+}
+
+/* How far to go until the next look; it may have to wait for the clock. */
+static hd_time next_stop(struct live_run *r, hd_time took)
+{
+	hd_time now = sim_now(run_sim(*r->s));
+
+	/* A signal ends the run when it is next asked. */
+	if (cleanup_signal_is_pending())
+		return HD_TIME_NEVER;
+	if (r->v->pace > 0) {
+		if (took < LOOK)
+			sleep_for(LOOK - took);
+		hd_time due = (hd_time)((double)(clock_time() - r->begun) * r->v->pace);
+
+		return due > now ? due : now;
+	}
+	if (took < LOOK)
+		r->slice *= 2;
+	else if (took > 4 * LOOK && r->slice > HD_NS)
+		r->slice /= 2;
+	return now + r->slice;
+}
+
+static enum hd_status go_on(struct live_run *r, struct diag *d)
+{
+	enum hd_status status = HD_OK;
+	hd_time took = 0;
+
+	/* Standard input cannot be read again. */
+	if (strcmp(r->file, "-") == 0)
+		return run_to_end(*r->s, d);
+	do {
+		hd_time before = clock_time();
+
+		status = run_advance(*r->s, next_stop(r, took), d);
+		took = clock_time() - before;
+		if (status != HD_OK || run_is_stopped(*r->s) || run_is_over(*r->s))
+			break;
+		status = look(r, d);
+	} while (status == HD_OK);
+	return status == HD_OK ? run_stop(*r->s, d) : status;
+}
+
+enum hd_status live_session(struct sim_values *v, const char *file, struct run **s, struct diag *d)
+{
+	struct live_run r = {
+		.v = v,
+		.file = file,
+		.s = s,
+		.watch = live_watch_new(run_fabric(*s), run_sim(*s)),
+		.begun = clock_time(),
+		.slice = HD_US,
+	};
+	enum hd_status status = go_on(&r, d);
+
+	if (status == HD_OK)
+		status = live_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)), d);
+	if (status == HD_OK)
+		status = live_watch_tell(r.watch, v->live, d);
+	live_watch_free(r.watch);
+	return status;
+}

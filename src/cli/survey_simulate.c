@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/survey_simulate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/progress.h"
+#include "study/failures.h"
+#include "study/processes.h"
+
+bool survey_tick(void *context, size_t done, size_t all)
+{
+	struct progress *p = context;
+
+	p->total = (double)all;
+	return progress_show(p, (double)done);
+}
+
+/* A sweep asks for itself whether a signal waits. */
+static void show_runs(void *context, size_t done, size_t all)
+{
+	(void)survey_tick(context, done, all);
+}
+
+static void select_node(const struct survey *s, node_id v, struct strbuf *out)
+{
+	const struct topo_node *n = &s->whole->topo->nodes[v];
+
+	if (s->shares_name[v])
+		strbuf_printf(out, "0x%016" PRIx64, n->guid);
+	else
+		strbuf_puts(out, n->name);
+}
+
+/* One end of each cable of a case, or its switch, for fabric.without. */
+static char *without(const struct survey *s, const struct survey_case *c)
+{
+	const struct topo *t = s->whole->topo;
+	struct strbuf text = STRBUF_INIT;
+
+	if (c->kind == SURVEY_SWITCHES)
+		select_node(s, c->what[0], &text);
+	for (unsigned i = 0; i < 2 && c->kind != SURVEY_SWITCHES; i++) {
+		if (c->what[i] == TOPO_NONE)
+			continue;
+		strbuf_puts(&text, i ? ", " : "");
+		select_node(s, t->ports[c->what[i]].node, &text);
+		strbuf_printf(&text, ":%u", t->ports[c->what[i]].number);
+	}
+	return strbuf_detach(&text);
+}
+
+bool survey_kinds(const struct command *self, const struct option_list *fail,
+		  struct survey_options *o, int *status)
+{
+	for (unsigned k = 0; k < SURVEY_PAIRS; k++)
+		o->kinds[k] = fail->n == 0;
+	o->kinds[SURVEY_PAIRS] = o->n_pairs > 0;
+	for (size_t i = 0; i < fail->n; i++) {
+		if (survey_fail(o, fail->items[i]))
+			continue;
+		*status =
+			command_usage(self, "'%s' is nothing that fails: switches, links or hosts",
+				      fail->items[i]);
+		return false;
+	}
+	return true;
+}
+
+enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d, struct results *r,
+			       bool *is_well)
+{
+	const struct survey *s = what->found;
+	size_t most = what->most < s->n ? what->most : s->n;
+	struct failure *items = hd_alloc(most, sizeof(*items));
+	struct progress progress;
+	bool runs_well = true;
+	struct failures f = {
+		.path = what->path,
+		.overrides = what->overrides,
+		.items = items,
+		.at_once = processes_at_once(0),
+		.tick = show_runs,
+		.context = &progress,
+	};
+
+	if (!most) {
+		free(items);
+		return HD_OK;
+	}
+	for (unsigned verdict = 0; verdict < N_SURVEY_VERDICTS; verdict++) {
+		for (size_t i = 0; i < s->n && f.n < most; i++) {
+			struct strbuf name = STRBUF_INIT;
+
+			if (s->cases[i].verdict != verdict)
+				continue;
+			survey_name(s, &s->cases[i], &name);
+			items[f.n++] =
+				(struct failure){ strbuf_detach(&name), without(s, &s->cases[i]) };
+		}
+	}
+	progress_begin(&progress, what->common, "runs", 0);
+	enum hd_status status = failures_simulate(&f, d, r, &runs_well);
+
+	*is_well = *is_well && runs_well;
+	progress_end(&progress);
+	for (size_t i = 0; i < f.n; i++) {
+		free((char *)items[i].name);
+		free((char *)items[i].without);
+	}
+	free(items);
+	return status;
+}

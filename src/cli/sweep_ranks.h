@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_SWEEP_RANKS_H
+#define HD_CLI_SWEEP_RANKS_H
+
+/*
+ * A sweep by processes that a launcher started together: "mpirun -n 3 heddle
+ * sweep ...". They need not talk to each other: each runs its shard into a
+ * database of its own beside that of --db (study.db.rank1of3), and whoever
+ * comes last joins them there, shows the results and removes the others. What
+ * was interrupted goes on when it is called again with as many ranks.
+ */
+
+#include "cli/sweep_session.h"
+
+/* `rank` counts from 0; the exit status. */
+int ranks_run(struct sweep_values *v, struct study *study, size_t rank, size_t n);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/sweep_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/mpi/world.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/record.h"
+#include "cli/scenario.h"
+#include "cli/sweep_ranks.h"
+#include "report/database.h"
+#include "study/merge.h"
+#include "study/processes.h"
+#include "study/tables.h"
+
+const char sweep_default_db[] = DATABASE_DEFAULT;
+
+/* Work begins with the first tick: until then all may still be refused. */
+struct watcher {
+	const struct common_options *common;
+	struct progress progress;
+	bool begun;
+};
+
+static void tick(void *context, size_t done, size_t needed)
+{
+	struct watcher *w = context;
+
+	if (!w->begun)
+		progress_begin(&w->progress, w->common, "points", 0);
+	w->begun = true;
+	w->progress.total = (double)needed;
+	progress_show(&w->progress, (double)done);
+}
+
+/* The words of the command line: [COMMAND] [FILE] [ARGUMENT...]. */
+struct sweep_words {
+	const struct study_command *command; /* NULL: what the file says */
+	const char *path;
+	char **arguments;
+	size_t n_arguments;
+};
+
+const struct option *const *sweep_options_of(const char *name)
+{
+	static const struct command *const groups[] = {
+		&command_cc, &command_mcast, &command_qos, &command_bench, &command_model, NULL,
+	};
+	static const struct option *tables[2];
+	struct pieces words = { 0 };
+
+	pieces_words(&words, name);
+	const struct command *c = command_find(groups, (int)words.n, words.items);
+
+	pieces_fini(&words);
+	tables[0] = c ? c->options : NULL;
+	return c ? tables : NULL;
+}
+
+/* A study's own file may name the command, too. */
+static void name_command(struct study *s, const struct sweep_words *w)
+{
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct strbuf all = STRBUF_INIT;
+
+		strbuf_printf(&all, "%s%s%s", s->arguments ? s->arguments : "",
+			      s->arguments ? " " : "", w->arguments[i]);
+		free(s->arguments);
+		s->arguments = strbuf_detach(&all);
+	}
+	if (w->command) {
+		free(s->command_text);
+		s->command_text = hd_strdup(w->command->name);
+	}
+	s->options_of = sweep_options_of;
+}
+
+static enum hd_status read_study(struct sweep_values *v, const struct sweep_words *words,
+				 struct diag *d, struct study *out)
+{
+	enum hd_status status = choice_overrides(&v->scenario, v->common.seed, d);
+
+	*out = (struct study){ 0 };
+	if (status == HD_OK && words->path)
+		status = study_read(words->path, &v->scenario.overrides, d, out);
+	else if (status == HD_OK)
+		study_init(out, &v->scenario.overrides);
+	if (status == HD_OK)
+		name_command(out, words);
+	for (size_t i = 0; i < v->vary.n && status == HD_OK; i++)
+		status = study_vary(out, v->vary.items[i], d);
+	for (size_t i = 0; i < v->skip.n; i++)
+		study_append(&out->skip, v->skip.items[i]);
+	for (size_t i = 0; i < v->keep.n; i++)
+		study_append(&out->keep, v->keep.items[i]);
+	if (v->stop)
+		study_append(&out->stop, v->stop);
+	if (v->find)
+		study_append(&out->find, v->find);
+	if (v->seeds)
+		out->seeds = v->seeds;
+	return status == HD_OK ? study_resolve(out, d) : status;
+}
+
+/*
+ * Notes of calls that this one went on from, by whatever words: they were of
+ * the same study and came to no results.
+ */
+static void forget_lost(const char *db, const struct study *study)
+{
+	struct strbuf ours = STRBUF_INIT;
+	struct diag ignored = { .status = HD_OK };
+	struct run_info *infos;
+	size_t n;
+
+	if (database_list(db, &ignored, &infos, &n) != HD_OK)
+		return;
+	study_describe(study, &ours);
+	for (size_t i = 0; i < n; i++) {
+		if (infos[i].state == RUN_LOST && strcmp(infos[i].command, "sweep") == 0 &&
+		    strcmp(infos[i].content, ours.text) == 0)
+			database_forget(db, infos[i].id);
+	}
+	strbuf_fini(&ours);
+	run_infos_free(infos, n);
+}
+
+/* A sweep that was interrupted has its points in the database, no more. */
+static int record(const struct sweep_values *v, const struct sweep *w)
+{
+	struct common_options where = v->common;
+	struct results *all = results_new("sweep");
+	struct diag d = { .status = HD_OK };
+
+	if (w->interrupted)
+		where.db = NULL;
+	sweep_tables(w, SWEEP_BOTH, all);
+	study_record(w->study, all);
+	int status = record_results(&where, all);
+
+	if (status == EXIT_DONE && where.db) {
+		forget_lost(where.db, w->study);
+		if (database_view(where.db, "sweep", "points", "sweep", &d) != HD_OK)
+			status = command_refuse(&d);
+	}
+	results_free(all);
+	return status;
+}
+
+/* Points as they are; papers, plots and people have the curves. */
+static bool is_for_programs(const struct common_options *common)
+{
+	const char *format = output_format(common);
+
+	return strcmp(format, "csv") == 0 || strcmp(format, "json") == 0 ||
+	       strcmp(format, "checksum") == 0;
+}
+
+static int show(const struct sweep_values *v, const struct sweep *w)
+{
+	struct common_options plain = v->common;
+	struct results *r = results_new("sweep");
+	bool good = sweep_tables(w,
+				 v->wide                                     ? SWEEP_WIDE
+				 : v->curves || !is_for_programs(&v->common) ? SWEEP_CURVES
+									     : SWEEP_TIDY,
+				 r);
+	int recorded = record(v, w);
+
+	plain.db = plain.html = NULL;
+	int status = output_results(&plain, r, good);
+
+	if (w->interrupted)
+		return EXIT_ENVIRONMENT;
+	return recorded == EXIT_DONE ? status : recorded;
+}
+
+int sweep_run_and_show(struct sweep_values *v, struct sweep *w)
+{
+	struct diag d = { .status = HD_OK };
+	struct watcher watcher = { .common = &v->common };
+	struct strbuf content = STRBUF_INIT;
+
+	study_describe(w->study, &content);
+	record_content(content.text);
+	strbuf_fini(&content);
+	v->common.seed = w->study->first_seed;
+	w->db = v->common.db;
+	w->version = HD_VERSION;
+	w->at_once = processes_at_once(v->jobs);
+	if (v->shard && shard_parse(v->shard, &d, &w->shard, &w->n_shards) != HD_OK)
+		return command_refuse(&d);
+	w->tick = tick;
+	/* For as long as sweep_run has it. */
+	w->context = &watcher;
+	/* To the end: what was done by then is shown, whoever ends us. */
+	cleanup_defer_signals();
+	enum hd_status status = sweep_run(w, &d);
+
+	w->context = NULL;
+	progress_end(&watcher.progress);
+	return status == HD_OK ? show(v, w) : command_refuse(&d);
+}
+
+/* What there is to run: a command, a file, or both; false: neither. */
+static bool read_words(int n, char **words, struct sweep_words *out)
+{
+	size_t used = 0;
+
+	*out = (struct sweep_words){ 0 };
+	out->command = study_command_of((size_t)n, words, &used);
+	words += used;
+	n -= (int)used;
+	if (n > 0 && (!out->command || out->command->has_scenario)) {
+		out->path = *words++;
+		n--;
+	}
+	out->arguments = words;
+	out->n_arguments = (size_t)n;
+	return out->path ? out->command || n == 0 : out->command && !out->command->has_scenario;
+}
+
+static int run_sources(struct sweep_values *v, struct study *study, int n, char **sources)
+{
+	struct sweep w;
+
+	sweep_init(&w, study);
+	w.sources = (const char *const *)sources;
+	w.n_sources = (size_t)n;
+	int code = sweep_run_and_show(v, &w);
+
+	sweep_fini(&w);
+	return code;
+}
+
+/* What is merged is the study that was swept: nothing adds to it. */
+static bool adds_to_study(const struct sweep_values *v)
+{
+	return v->vary.n || v->skip.n || v->keep.n || v->scenario.set.n || v->seeds || v->stop ||
+	       v->find || v->shard || v->common.seed != SEED_OF_SCENARIO;
+}
+
+static int run_merge(struct sweep_values *v, int n, char **paths)
+{
+	struct diag d = { .status = HD_OK };
+	struct study study;
+	int code = merge_open((const char *const *)paths, (size_t)n, sweep_options_of, &d,
+			      &study) == HD_OK
+			   ? run_sources(v, &study, n, paths)
+			   : command_refuse(&d);
+
+	study_fini(&study);
+	return code;
+}
+
+/* Among ranks of a launcher a shard of it, unless one is named. */
+static int run_own(struct sweep_values *v, const struct sweep_words *words)
+{
+	struct diag d = { .status = HD_OK };
+	size_t rank = 0, n = 1;
+	struct study study;
+	enum hd_status status = read_study(v, words, &d, &study);
+
+	if (status == HD_OK && !v->shard)
+		status = rank_of_launcher(&d, &rank, &n);
+	int code = status != HD_OK ? command_refuse(&d)
+		   : n > 1         ? ranks_run(v, &study, rank, n)
+				   : run_sources(v, &study, 0, NULL);
+
+	study_fini(&study);
+	return code;
+}
+
+int sweep_run_words(const struct command *self, struct sweep_values *v, int n, char **words)
+{
+	struct sweep_words say;
+
+	if (v->shard && v->common.db == sweep_default_db)
+		return command_usage(self, "--shard needs a --db of its own");
+	if (n > 0 && strcmp(words[0], "merge") == 0)
+		return n < 2 || adds_to_study(v)
+			       ? command_usage(
+					 self,
+					 "merge takes databases that shards left, and no more of what to run")
+			       : run_merge(v, n - 1, words + 1);
+	if (!read_words(n, words, &say))
+		return command_usage(
+			self, "expected one scenario or study, or a command with what it takes");
+	return run_own(v, &say);
+}
